@@ -1,0 +1,210 @@
+package workload
+
+import (
+	"bytes"
+	"math"
+)
+
+// blisReader reads our own CSV. Columns, found by their names in any order:
+//
+//	arrival_us     µs from any origin, see Trace
+//	input_tokens   of the whole prompt, from 1
+//	output_tokens  from 0
+//
+// and any of these, where an empty field means "none":
+//
+//	tenant, slo_class, model   names; slo_class: none is "standard"
+//	session, round             whole numbers; session 0 is none
+//	prefix_group, prefix_tokens  the first prefix_tokens of the input are
+//	               those of the content called prefix_group: equal groups share
+//	content        spans id:length|id:length|…; instead of a prefix group
+//	deadline_us    absolute, on the clock of arrival_us
+//	max_output     the client's limit, at least output_tokens
+//
+// What neither prefix nor content covers of the input is the request's own.
+type blisReader struct {
+	*lines
+	labels  *Labels
+	columns columns
+	width   int
+	fields  [][]byte
+}
+
+// Places of the known columns.
+const (
+	blisArrival = iota
+	blisInput
+	blisOutput
+	blisTenant
+	blisClass
+	blisModel
+	blisSession
+	blisRound
+	blisGroup
+	blisPrefix
+	blisDeadline
+	blisContent
+	blisMaxOutput
+)
+
+var blisNames = []string{
+	"arrival_us", "input_tokens", "output_tokens",
+	"tenant", "slo_class", "model", "session", "round",
+	"prefix_group", "prefix_tokens", "deadline_us", "content", "max_output",
+}
+
+func (b *blisReader) begin() (has optional, err error) {
+	b.columns, b.width, err = b.header(BLIS, blisNames[:blisTenant], blisNames[blisTenant:])
+	if err != nil {
+		return has, err
+	}
+	any := func(places ...int) bool {
+		for _, p := range places {
+			if b.columns[p] >= 0 {
+				return true
+			}
+		}
+		return false
+	}
+	return optional{
+		maxOutput: any(blisMaxOutput),
+		deadline:  any(blisDeadline),
+		session:   any(blisSession, blisRound),
+		labels:    any(blisTenant, blisClass, blisModel),
+		spans:     any(blisGroup, blisPrefix, blisContent),
+	}, nil
+}
+
+// field is the trimmed field of a column, empty when the column is absent.
+func (b *blisReader) field(place int) []byte {
+	if b.columns[place] < 0 {
+		return nil
+	}
+	return trim(b.fields[b.columns[place]])
+}
+
+// number parses the field of a column, or is absent when it is empty.
+func (b *blisReader) number(place int, low, high, absent uint64) (uint64, error) {
+	text := b.field(place)
+	if len(text) == 0 {
+		return absent, nil
+	}
+	n, ok := whole(text, low, high)
+	if !ok {
+		return 0, b.bad(blisNames[place], text, "a whole number from %d to %d", low, high)
+	}
+	return n, nil
+}
+
+func (b *blisReader) parse(line []byte, r *row) (err error) {
+	if b.fields, err = b.row(line, b.fields, b.width); err != nil {
+		return err
+	}
+	arrival := b.field(blisArrival)
+	at, ok := whole(arrival, 0, uint64(latest))
+	if !ok {
+		return b.bad(blisNames[blisArrival], arrival, "a whole number from 0 to %d", latest)
+	}
+	r.arrival = int64(at)
+	if err := b.lengths(r, blisNames[blisInput], b.field(blisInput), blisNames[blisOutput], b.field(blisOutput)); err != nil {
+		return err
+	}
+	if err := b.limits(r); err != nil {
+		return err
+	}
+	if err := b.content(r); err != nil {
+		return err
+	}
+	return b.names(r)
+}
+
+// limits parses deadline, output limit, session and round.
+func (b *blisReader) limits(r *row) error {
+	if text := b.field(blisDeadline); len(text) > 0 {
+		deadline, ok := whole(text, uint64(r.arrival), uint64(latest))
+		if !ok {
+			return b.bad(blisNames[blisDeadline], text, "an absolute time, a whole number from arrival_us %d to %d", r.arrival, int64(latest))
+		}
+		r.slack = int64(deadline) - r.arrival
+	}
+	if text := b.field(blisMaxOutput); len(text) > 0 {
+		n, ok := whole(text, uint64(r.output), math.MaxInt32)
+		if !ok {
+			return b.bad(blisNames[blisMaxOutput], text, "a whole number from output_tokens %d to %d", r.output, math.MaxInt32)
+		}
+		r.maxOutput = int32(n)
+	}
+	session, err := b.number(blisSession, 0, math.MaxUint64, 0)
+	if err != nil {
+		return err
+	}
+	round, err := b.number(blisRound, 0, math.MaxInt32, 0)
+	r.session, r.round = session, int32(round)
+	return err
+}
+
+// content parses the named content, in whichever way it is given.
+func (b *blisReader) content(r *row) error {
+	group, spans := b.field(blisGroup), b.field(blisContent)
+	prefix, err := b.number(blisPrefix, 0, uint64(r.input), 0)
+	switch {
+	case err != nil:
+		return err
+	case prefix > 0 && len(group) == 0:
+		return b.bad(blisNames[blisGroup], group, "the name of the content of prefix_tokens %d", prefix)
+	case len(group) > 0 && len(b.field(blisPrefix)) == 0:
+		return b.bad(blisNames[blisPrefix], nil, "a whole number from 0 to %d for prefix_group %s", r.input, quote(group))
+	case prefix > 0 && len(spans) > 0:
+		return b.bad(blisNames[blisContent], spans, "it empty where prefix_group %s is given", quote(group))
+	case prefix > 0:
+		r.spans = append(r.spans, Span{NamedContent(string(group)), int32(prefix)})
+		return nil
+	}
+	return b.spans(spans, r)
+}
+
+// spans parses id:length|id:length|…
+func (b *blisReader) spans(text []byte, r *row) error {
+	left := uint64(r.input)
+	for rest := text; len(rest) > 0; {
+		span, tail, more := bytes.Cut(rest, []byte("|"))
+		id, length, _ := bytes.Cut(span, []byte(":"))
+		content, ok := whole(trim(id), 1, math.MaxUint64)
+		n, fits := whole(trim(length), 1, left)
+		if !ok || !fits || more && len(tail) == 0 {
+			return b.bad(blisNames[blisContent], text, "id:length|id:length, ids and lengths from 1, lengths together at most input_tokens %d", r.input)
+		}
+		r.spans = append(r.spans, Span{ContentID(content), int32(n)})
+		left -= n
+		rest = tail
+	}
+	return nil
+}
+
+// names interns the names; last, so that a bad row leaves none behind.
+func (b *blisReader) names(r *row) error {
+	for _, c := range []struct {
+		place   int
+		names   *Names
+		missing string
+		label   *Label
+	}{
+		{blisTenant, &b.labels.Tenants, "", &r.tenant},
+		{blisClass, &b.labels.Classes, DefaultClass, &r.class},
+		{blisModel, &b.labels.Models, "", &r.model},
+	} {
+		text := b.field(c.place)
+		if len(text) == 0 {
+			text = []byte(c.missing)
+		}
+		label, known := c.names.index[string(text)]
+		if !known {
+			if c.names.Len() > math.MaxUint16 {
+				return b.bad(blisNames[c.place], text, "at most %d different names", math.MaxUint16+1)
+			}
+			label = c.names.Label(string(text))
+		}
+		*c.label = label
+	}
+	return nil
+}

@@ -1,0 +1,81 @@
+package workload
+
+import "math"
+
+// The functions of this file return the same bits on every machine, which
+// package math does not promise: its Log and Exp are assembly on one
+// architecture and compiled with fused multiply-add on another. Every product
+// that feeds a sum, be it statements later, is therefore written float64(a*b).
+// They are accurate to a
+// few units in the last place, which a test checks against package math.
+
+// log returns the natural logarithm of x, which is positive and finite.
+func log(x float64) float64 {
+	m, e := math.Frexp(x)
+	if m < math.Sqrt2/2 {
+		m, e = 2*m, e-1
+	}
+	// log m = 2 artanh s with s = (m−1)/(m+1), |s| ≤ 0.172: the series below
+	// is exact to 2⁻⁵⁵ with its last term s²³/23. Its terms are summed in two
+	// halves that do not wait for each other.
+	s := (m - 1) / (m + 1)
+	z := float64(s * s)
+	w := float64(z * z)
+	p := 1.0 / 23
+	p = float64(p*w) + 1.0/19
+	p = float64(p*w) + 1.0/15
+	p = float64(p*w) + 1.0/11
+	p = float64(p*w) + 1.0/7
+	p = float64(p*w) + 1.0/3
+	q := 1.0 / 21
+	q = float64(q*w) + 1.0/17
+	q = float64(q*w) + 1.0/13
+	q = float64(q*w) + 1.0/9
+	q = float64(q*w) + 1.0/5
+	p += float64(q * z)
+	p = float64(float64(p*z) * s)
+	return float64(float64(e)*math.Ln2) + float64(2*(p+s))
+}
+
+// exp returns e to the power of x, 0 below −745 and +Inf above 709.8.
+func exp(x float64) float64 {
+	switch {
+	case x < -746:
+		return 0
+	case x > 710:
+		return math.Inf(1)
+	}
+	// x = k ln 2 + r with |r| ≤ 0.347. The upper part of ln 2 has 21 zero bits
+	// at its end, so its product with k is exact.
+	const upper, lower = 6.93147180369123816490e-01, 1.90821492927058770002e-10
+	k := math.Floor(float64(x*math.Log2E) + 0.5)
+	r := (x - float64(k*upper)) - float64(k*lower)
+	p := 0.0
+	for _, c := range inverseFactorials {
+		p = float64(p*r) + c
+	}
+	return math.Ldexp(p, int(k))
+}
+
+// inverseFactorials are the coefficients of exp's series, 1/14! … 1/0!.
+var inverseFactorials = [...]float64{
+	1.0 / 87178291200, 1.0 / 6227020800, 1.0 / 479001600, 1.0 / 39916800, 1.0 / 3628800,
+	1.0 / 362880, 1.0 / 40320, 1.0 / 5040, 1.0 / 720, 1.0 / 120, 1.0 / 24, 1.0 / 6, 1.0 / 2, 1, 1,
+}
+
+// logGamma returns log Γ(x) for x ≥ 1: Stirling's series (Abramowitz and
+// Stegun 6.1.41) after moving x up to where it converges.
+func logGamma(x float64) float64 {
+	product := 1.0
+	for ; x < 12; x++ {
+		product *= x
+	}
+	z := 1 / float64(x*x)
+	p := 1.0 / 1188
+	p = float64(p*z) - 1.0/1680
+	p = float64(p*z) + 1.0/1260
+	p = float64(p*z) - 1.0/360
+	p = float64(p*z) + 1.0/12
+	const halfLogTwoPi = 0.91893853320467274178
+	return float64((x-0.5)*log(x)) - x + halfLogTwoPi + p/x - log(product)
+}

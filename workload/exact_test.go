@@ -1,0 +1,63 @@
+package workload
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+func TestExactFunctionsAgreeWithPackageMath(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	near := func(name string, x, got, want, tolerance float64) {
+		if math.Abs(got-want) > tolerance*math.Max(math.Abs(want), 1e-300) {
+			t.Fatalf("%s(%v) = %v, package math has %v", name, x, got, want)
+		}
+	}
+	for range 200000 {
+		x := math.Exp(r.Float64()*1400 - 700)
+		near("log", x, log(x), math.Log(x), 1e-15)
+		x = 1 + (r.Float64()-0.5)*math.Exp(-30*r.Float64()) // where the logarithm is small
+		near("log", x, log(x), math.Log(x), 1e-15)
+		x = r.Float64()*1400 - 700
+		near("exp", x, exp(x), math.Exp(x), 1e-15)
+		x = 1 + 40*r.Float64()
+		want, _ := math.Lgamma(x)
+		if math.Abs(logGamma(x)-want) > 5e-14*(1+math.Abs(want)) {
+			t.Fatalf("logGamma(%v) = %v, package math has %v", x, logGamma(x), want)
+		}
+	}
+	if log(1) != 0 || exp(0) != 1 || exp(-800) != 0 || exp(-1e300) != 0 || !math.IsInf(exp(800), 1) {
+		t.Error("log 1, exp 0 or the ends of exp are wrong")
+	}
+}
+
+// Bits, not values: a change here changes every synthetic workload.
+func TestExactFunctionsHaveTheseBits(t *testing.T) {
+	hash := uint64(0)
+	r := rand.New(rand.NewPCG(3, 4))
+	for range 10000 {
+		u := 1 - r.Float64()
+		for _, v := range []float64{log(u), exp(-5 * u), logGamma(1 + float64(3*u))} {
+			hash = hash*0x9e3779b97f4a7c15 + math.Float64bits(v)
+		}
+	}
+	if hash != wantExactBits {
+		t.Errorf("hash of the bits = %#x, want %#x", hash, uint64(wantExactBits))
+	}
+}
+
+const wantExactBits = 0x44f300de885b85f6
+
+func TestWeibullShapeSolvesTheCV(t *testing.T) {
+	for _, cv := range []float64{minCV, 0.1, 0.5, 1, 2, 5, 20, maxCV} {
+		z := weibullInverseShape(cv)
+		a, _ := math.Lgamma(1 + 2*z)
+		b, _ := math.Lgamma(1 + z)
+		if got := math.Sqrt(math.Expm1(a - 2*b)); math.Abs(got/cv-1) > 1e-6 {
+			t.Errorf("cv %v: shape %v has cv %v", cv, 1/z, got)
+		}
+	}
+	if z := weibullInverseShape(1); math.Abs(z-1) > 1e-12 {
+		t.Errorf("cv 1 is the exponential distribution, shape 1; got %v", 1/z)
+	}
+}

@@ -1,0 +1,108 @@
+package workload
+
+import "blis/vtime"
+
+// ContentID names a piece of content: a system prompt, a turn of a
+// conversation, a block of a trace. Token k of a span with content c is the
+// pair (c, k); two tokens are equal exactly when their pairs are. Zero names
+// nothing.
+type ContentID uint64
+
+// Span is a run of tokens (Content, 0) … (Content, Length−1) of a prompt.
+// Length is at least 1.
+type Span struct {
+	Content ContentID
+	Length  int32
+}
+
+// Label is the index of a name in a Labels table; see there.
+type Label uint16
+
+// Absent is the MaxOutput of a request whose client set no limit.
+const Absent = -1
+
+// Request is one request as its source yields it. Counts are tokens.
+//
+// Spans name the leading content of the prompt that other requests may share.
+// What they do not cover of Input is the request's own: no other request can
+// have it, which is what lets the cache keep it as a count (architecture 5.3).
+// A source that wants content to be found again must name it.
+type Request struct {
+	Source uint32 // stamp source of the stream or session it comes from, from 2³¹
+	Index  uint64 // number within that source, the stamp's Seq
+
+	Arrival  vtime.Time
+	Deadline vtime.Time // absolute; vtime.Never when there is none
+
+	Input     int32 // L, at least 1
+	Output    int32 // O, what it will really produce; policies never see it
+	MaxOutput int32 // the client's limit, ≥ Output; Absent when not given
+
+	Spans         []Span    // valid until the next pull from the source
+	OutputContent ContentID // names the output when a later request continues it; 0: the request's own
+
+	Tenant, Class, Model Label
+	Session              uint64 // 0: none
+	Round                int32
+	Hint                 float64 // client's priority hint, higher is more urgent; 0 when not given
+}
+
+// Shared is the number of leading prompt tokens that Spans name.
+func (r *Request) Shared() int32 {
+	n := int32(0)
+	for _, s := range r.Spans {
+		n += s.Length
+	}
+	return n
+}
+
+// Source yields requests in order of (Arrival, Source, Index). It is pulled
+// by the router, one request at a time; nothing holds them all.
+type Source interface {
+	// Pull fills r with the next request and reports whether there was one.
+	// r.Spans may alias memory of the source and is valid until the next
+	// Pull. After false or an error it is not called again. Errors name file,
+	// line and field.
+	Pull(r *Request) (bool, error)
+	// Labels is the table of names behind Tenant, Class and Model. It may
+	// grow with each Pull and belongs to the process that pulls.
+	Labels() *Labels
+	// Fold hashes the state of the source's random streams for the digest.
+	Fold() uint64
+}
+
+// Labels is the table of tenant, class and model names of one workload. The
+// same index stands for the same name for the whole run.
+type Labels struct {
+	Tenants, Classes, Models Names
+}
+
+// Names interns strings in order of first use.
+type Names struct {
+	list  []string
+	index map[string]Label
+}
+
+// Label returns the index of name, adding it if it is new. It panics past
+// 65,535 names; readers check with Len before.
+func (n *Names) Label(name string) Label {
+	if l, ok := n.index[name]; ok {
+		return l
+	}
+	if len(n.list) > 0xffff {
+		panic("workload: more than 65,536 names of one kind")
+	}
+	if n.index == nil {
+		n.index = map[string]Label{}
+	}
+	l := Label(len(n.list))
+	n.list = append(n.list, name)
+	n.index[name] = l
+	return l
+}
+
+// Name returns the string behind l.
+func (n *Names) Name(l Label) string { return n.list[l] }
+
+// Len is the number of names.
+func (n *Names) Len() int { return len(n.list) }

@@ -1,0 +1,92 @@
+package workload
+
+import "fmt"
+
+// Slice is a Source over an explicit list of requests, for tests and for
+// programs that make their own.
+type Slice struct {
+	requests []Request
+	labels   Labels
+	next     int
+}
+
+// NewSlice returns a source of the given requests, which it uses in place:
+// they must not change while it is in use. A request with Source 0 gets
+// FirstSource and its position as Index. All must be valid (Request.Validate),
+// in strict order of (Arrival, Source, Index), and their labels in the table.
+// A zero Labels table is one without names; then labels must be 0 and get
+// the name "", for classes DefaultClass.
+//
+// NewRequest gives a request the deadline and output limit that mean "none";
+// in a literal their zero values are refused here.
+func NewSlice(requests []Request, labels Labels) (*Slice, error) {
+	if labels.Tenants.Len() == 0 {
+		labels.Tenants.Label("")
+	}
+	if labels.Classes.Len() == 0 {
+		labels.Classes.Label(DefaultClass)
+	}
+	if labels.Models.Len() == 0 {
+		labels.Models.Label("")
+	}
+	for i := range requests {
+		r := &requests[i]
+		if r.Source == 0 {
+			r.Source, r.Index = FirstSource, uint64(i)
+		}
+		if err := r.Validate(); err != nil {
+			return nil, fmt.Errorf("request %d: %w", i, err)
+		}
+		if r.Deadline == 0 {
+			return nil, fmt.Errorf("request %d: deadline: 0: want vtime.Never for none", i)
+		}
+		if i > 0 && !before(&requests[i-1], r) {
+			return nil, fmt.Errorf("request %d: (arrival, source, index): (%d, %d, %d): want it after that of request %d", i, int64(r.Arrival), r.Source, r.Index, i-1)
+		}
+		if err := labels.check(r); err != nil {
+			return nil, fmt.Errorf("request %d: %w", i, err)
+		}
+	}
+	return &Slice{requests: requests, labels: labels}, nil
+}
+
+// before is the order of sources: (Arrival, Source, Index).
+func before(a, b *Request) bool {
+	if a.Arrival != b.Arrival {
+		return a.Arrival < b.Arrival
+	}
+	if a.Source != b.Source {
+		return a.Source < b.Source
+	}
+	return a.Index < b.Index
+}
+
+func (l *Labels) check(r *Request) error {
+	var bad faults
+	if int(r.Tenant) >= l.Tenants.Len() {
+		bad.add("tenant", r.Tenant, "want a label of the table, below %d", l.Tenants.Len())
+	}
+	if int(r.Class) >= l.Classes.Len() {
+		bad.add("class", r.Class, "want a label of the table, below %d", l.Classes.Len())
+	}
+	if int(r.Model) >= l.Models.Len() {
+		bad.add("model", r.Model, "want a label of the table, below %d", l.Models.Len())
+	}
+	return bad.err("")
+}
+
+// Pull implements Source; it never fails.
+func (s *Slice) Pull(r *Request) (bool, error) {
+	if s.next == len(s.requests) {
+		return false, nil
+	}
+	*r = s.requests[s.next]
+	s.next++
+	return true, nil
+}
+
+// Labels implements Source.
+func (s *Slice) Labels() *Labels { return &s.labels }
+
+// Fold implements Source: a list has no random state.
+func (s *Slice) Fold() uint64 { return 0 }
