@@ -1,0 +1,85 @@
+package latency
+
+import "fmt"
+
+// Deployment is what one instance runs on: a model, split over TP GPUs of one
+// kind. It turns descriptions into ceilings. Model and GPU are shared, not
+// copied, and must not change while it is in use.
+type Deployment struct {
+	Model *ModelSpec
+	GPU   *Hardware
+	TP    int // GPUs per instance (tensor parallelism)
+}
+
+// pcieEfficiency is the share of PCIe's one-way rate that transfers reach.
+const pcieEfficiency = 0.75
+
+// Validate returns one error that names everything impossible in model, GPU
+// and TP. Everything below expects a valid Deployment.
+func (d *Deployment) Validate() error {
+	var p problems
+	d.check(&p)
+	return p.err(d.String())
+}
+
+func (d *Deployment) check(p *problems) {
+	d.Model.check(p)
+	d.GPU.check(p)
+	heads, kvHeads, tp := d.Model.Heads, d.Model.KVHeads, int64(d.TP)
+	switch {
+	case tp < 1 || tp > 1024:
+		p.add("tp", "is %d, want 1 to 1024", tp)
+	case heads > 0 && heads%tp != 0:
+		p.add("tp", "is %d, want a divisor of the %d attention heads", tp, heads)
+	case kvHeads > 0 && kvHeads%tp != 0 && tp%kvHeads != 0:
+		p.add("tp", "is %d, want a divisor or a multiple of the %d KV heads", tp, kvHeads)
+	}
+}
+
+// String is "model on GPU at TP n".
+func (d *Deployment) String() string {
+	return fmt.Sprintf("%s on %s at TP %d", d.Model.Name, d.GPU.Name, d.TP)
+}
+
+// ComputeCeiling is the peak of all GPUs together, FLOP/s: work is counted for
+// the whole model. 8-bit operands run at the FP8 peak where there is one.
+func (d *Deployment) ComputeCeiling() float64 {
+	peak := d.GPU.BF16
+	if d.Model.ActivationBits <= 8 && d.GPU.FP8 > 0 {
+		peak = d.GPU.FP8
+	}
+	return peak * float64(d.TP)
+}
+
+// BandwidthCeiling is the memory bandwidth of all GPUs together, bytes/s.
+func (d *Deployment) BandwidthCeiling() float64 { return d.GPU.Bandwidth * float64(d.TP) }
+
+// KVBytesPerToken is what one token takes in the KV caches of all GPUs.
+func (d *Deployment) KVBytesPerToken() int64 { return d.Model.KVBytesPerToken(d.TP) }
+
+// AllReduce is the time of one all-reduce of so many bytes, µs:
+// latency(TP) + 2(TP−1)/TP·bytes/one-way link bandwidth; 0 at TP 1.
+func (d *Deployment) AllReduce(bytes float64) float64 {
+	fixed, perByte := d.allReduce()
+	return fixed + float64(perByte*bytes)
+}
+
+// allReduce splits AllReduce into its µs and its µs per byte. The latency is
+// that of the next larger of 2, 4 and 8 GPUs, beyond 8 that of 8.
+func (d *Deployment) allReduce() (fixed, perByte float64) {
+	switch {
+	case d.TP <= 1:
+		return 0, 0
+	case d.TP <= 2:
+		fixed = d.GPU.AllReduceLatency[0]
+	case d.TP <= 4:
+		fixed = d.GPU.AllReduceLatency[1]
+	default:
+		fixed = d.GPU.AllReduceLatency[2]
+	}
+	link := d.GPU.Link
+	if link == 0 {
+		link = d.GPU.PCIe * pcieEfficiency
+	}
+	return fixed, 2 * float64(d.TP-1) / float64(d.TP) / link * 1e6
+}

@@ -1,0 +1,186 @@
+package latency
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"sync"
+
+	_ "embed"
+
+	"github.com/goccy/go-yaml/ast"
+)
+
+// Hardware describes one GPU and how it talks to its neighbours.
+type Hardware struct {
+	Name    string
+	Aliases []string
+	Source  string
+
+	BF16      float64 // dense peak, FLOP/s
+	FP8       float64 // dense peak, FLOP/s; 0: no such units, BF16 counts
+	Bandwidth float64 // of the memory, bytes/s
+	Memory    int64   // bytes, as the driver reports them
+	Link      float64 // GPU to GPU, one way, bytes/s; 0: none, PCIe counts
+	PCIe      float64 // one way, bytes/s
+
+	// AllReduceLatency is the time of an all-reduce of nothing over 2, 4 and 8
+	// GPUs, µs.
+	AllReduceLatency [3]float64
+}
+
+// Validate returns one error that names every impossible field.
+func (g *Hardware) Validate() error {
+	var p problems
+	g.check(&p)
+	return p.err("GPU " + g.Name)
+}
+
+func (g *Hardware) check(p *problems) {
+	p.positive("bf16_tflops", g.BF16)
+	p.notNegative("fp8_tflops", g.FP8)
+	p.positive("hbm_tb_per_s", g.Bandwidth)
+	if g.Memory < 1 || g.Memory > 1<<50 {
+		p.add("memory_gib", "is %.4g, want above 0 and at most 1048576", float64(g.Memory)/(1<<30))
+	}
+	p.notNegative("link_gb_per_s", g.Link)
+	p.positive("pcie_gb_per_s", g.PCIe)
+	for i, v := range g.AllReduceLatency {
+		p.notNegative([3]string{"all_reduce_us.tp2", "all_reduce_us.tp4", "all_reduce_us.tp8"}[i], v)
+	}
+}
+
+// DefaultLimits is what vLLM's server takes as max-num-batched-tokens (tokens
+// per step) and max-num-seqs (seats) when neither is given: 8,192 and 1,024 on
+// GPUs of 70 GiB and more except the A100, else 2,048 and 256. gpu may be nil:
+// none is named.
+func DefaultLimits(gpu *Hardware) (tokens, seats int64) {
+	if gpu != nil && gpu.Memory >= 70<<30 && !strings.Contains(strings.ToLower(gpu.Name), "a100") {
+		return 8192, 1024
+	}
+	return 2048, 256
+}
+
+//go:embed data/hardware.yaml
+var hardwareYAML []byte
+
+// builtinHardware parses the embedded file when someone first asks.
+var builtinHardware = sync.OnceValue(func() []Hardware {
+	list, err := ParseHardware(hardwareYAML, "hardware.yaml")
+	if err != nil {
+		panic("latency: embedded " + err.Error())
+	}
+	slices.SortFunc(list, func(a, b Hardware) int { return strings.Compare(a.Name, b.Name) })
+	return list
+})
+
+// AllHardware lists the built-in GPUs in order of name.
+func AllHardware() []Hardware { return slices.Clone(builtinHardware()) }
+
+// FindHardware returns the GPU with this name or alias, whatever its case.
+// Entries of extra, those of a user's file, come before the built-in ones. The
+// error for an unknown name lists the nearest and all that are known.
+func FindHardware(name string, extra ...Hardware) (Hardware, error) {
+	var known []string
+	for _, list := range [][]Hardware{extra, builtinHardware()} {
+		for _, g := range list {
+			if g.is(name) {
+				return g, nil
+			}
+			known = append(known, g.Name)
+		}
+	}
+	return Hardware{}, &Unknown{
+		Kind: "GPU", Name: name, Nearest: nearest(name, known, 8),
+		Remedy: "describe others in a file given with --hardware-config",
+	}
+}
+
+func (g *Hardware) is(name string) bool {
+	return strings.EqualFold(g.Name, name) || slices.ContainsFunc(g.Aliases, func(a string) bool { return strings.EqualFold(a, name) })
+}
+
+// gpuEntry is one GPU in the units of its file.
+type gpuEntry struct {
+	Name         string   `yaml:"name"`
+	Aliases      []string `yaml:"aliases"`
+	BF16TFLOPS   float64  `yaml:"bf16_tflops"`
+	FP8TFLOPS    float64  `yaml:"fp8_tflops"`
+	HBMTBPerS    float64  `yaml:"hbm_tb_per_s"`
+	MemoryGiB    float64  `yaml:"memory_gib"`
+	LinkGBPerS   float64  `yaml:"link_gb_per_s"`
+	PCIeGBPerS   float64  `yaml:"pcie_gb_per_s"`
+	AllReduceUS  *tpTimes `yaml:"all_reduce_us"`
+	Source       string   `yaml:"source"`
+	MemorySource string   `yaml:"memory_source"`
+}
+
+type tpTimes struct {
+	TP2 float64 `yaml:"tp2"`
+	TP4 float64 `yaml:"tp4"`
+	TP8 float64 `yaml:"tp8"`
+}
+
+// ParseHardware reads a list of GPUs in the format of data/hardware.yaml.
+// Unknown fields, missing and impossible values are errors with file and line;
+// all bad fields of an entry are named at once. all_reduce_us may be left out:
+// then it is 5, 6 and 8 µs, as measured on H100.
+func ParseHardware(data []byte, file string) ([]Hardware, error) {
+	var doc struct {
+		GPUs []ast.Node `yaml:"gpus"`
+	}
+	if err := decodeYAML(data, file, &doc); err != nil {
+		return nil, err
+	}
+	if len(doc.GPUs) == 0 {
+		return nil, locate(file, 1, "no GPUs: want a list under gpus, each with name, bf16_tflops, hbm_tb_per_s, memory_gib, pcie_gb_per_s")
+	}
+	var list []Hardware
+	for _, node := range doc.GPUs {
+		var e gpuEntry
+		if node == nil {
+			return nil, locate(file, 1, "an entry of gpus is empty")
+		}
+		if err := decodeNode(node, file, &e); err != nil {
+			return nil, err
+		}
+		g := e.hardware()
+		var p problems
+		if e.Name == "" {
+			p.add("name", "is missing")
+		}
+		for _, other := range list {
+			if e.Name != "" && other.is(e.Name) {
+				p.add("name", "is taken by another entry")
+			}
+		}
+		g.check(&p)
+		if err := p.err("GPU " + e.Name); err != nil {
+			return nil, locate(file, lineOf(node), err.Error())
+		}
+		list = append(list, g)
+	}
+	return list, nil
+}
+
+func (e *gpuEntry) hardware() Hardware {
+	latency := [3]float64{5, 6, 8}
+	if e.AllReduceUS != nil {
+		latency = [3]float64{e.AllReduceUS.TP2, e.AllReduceUS.TP4, e.AllReduceUS.TP8}
+	}
+	memory := math.Round(e.MemoryGiB * (1 << 30))
+	if !(memory >= 0 && memory <= 1<<51) { // NaN and what int64 cannot hold; check refuses both
+		memory = 1 << 51
+	}
+	source := e.Source
+	if e.MemorySource != "" {
+		source += "; memory: " + e.MemorySource
+	}
+	return Hardware{
+		Name: e.Name, Aliases: e.Aliases, Source: source,
+		BF16: e.BF16TFLOPS * 1e12, FP8: e.FP8TFLOPS * 1e12,
+		Bandwidth: e.HBMTBPerS * 1e12, Memory: int64(memory),
+		Link: e.LinkGBPerS * 1e9, PCIe: e.PCIeGBPerS * 1e9,
+		AllReduceLatency: latency,
+	}
+}

@@ -1,0 +1,153 @@
+package latency
+
+import (
+	"math"
+	"strings"
+	"testing"
+)
+
+func TestBuiltinHardware(t *testing.T) {
+	g := mustGPU(t, "h100")
+	want := Hardware{BF16: 989e12, FP8: 1979e12, Bandwidth: 3.35e12, Link: 450e9, PCIe: 64e9, Memory: 85029615043, AllReduceLatency: [3]float64{5, 6, 8}}
+	if g.BF16 != want.BF16 || g.FP8 != want.FP8 || g.Bandwidth != want.Bandwidth || g.Link != want.Link || g.PCIe != want.PCIe || g.Memory != want.Memory || g.AllReduceLatency != want.AllReduceLatency {
+		t.Errorf("H100 is %+v", g)
+	}
+	if a := mustGPU(t, "a100"); a.Name != "A100-80" {
+		t.Errorf("A100 is %s", a.Name)
+	}
+	names := ""
+	for _, g := range AllHardware() {
+		names += g.Name + " "
+		if g.Source == "" {
+			t.Errorf("%s has no source", g.Name)
+		}
+	}
+	if names != "A100-80 B200 H100 H200 L40S MI300X " {
+		t.Errorf("built in: %s", names)
+	}
+}
+
+func TestDefaultLimitsFollowVLLM(t *testing.T) {
+	for name, want := range map[string][2]int64{
+		"H100": {8192, 1024}, "H200": {8192, 1024}, "B200": {8192, 1024}, "MI300X": {8192, 1024},
+		"A100-80": {2048, 256}, "L40S": {2048, 256},
+	} {
+		tokens, seats := DefaultLimits(mustGPU(t, name))
+		if [2]int64{tokens, seats} != want {
+			t.Errorf("%s: %d, %d, want %v", name, tokens, seats, want)
+		}
+	}
+	if tokens, seats := DefaultLimits(nil); tokens != 2048 || seats != 256 {
+		t.Errorf("no GPU: %d, %d", tokens, seats)
+	}
+}
+
+func TestUnknownGPUListsTheNearest(t *testing.T) {
+	_, err := FindHardware("H110")
+	if err == nil || !strings.HasPrefix(err.Error(), `unknown GPU "H110"; nearest: H100, `) || !strings.Contains(err.Error(), "--hardware-config") {
+		t.Error(err)
+	}
+}
+
+const ownGPU = `# comment
+gpus:
+  - name: X1
+    aliases: [x-one]
+    bf16_tflops: 100
+    hbm_tb_per_s: 1.5
+    memory_gib: 24
+    pcie_gb_per_s: 32
+    source: me
+`
+
+func TestOwnHardware(t *testing.T) {
+	list, err := ParseHardware([]byte(ownGPU), "own.yaml")
+	if err != nil || len(list) != 1 {
+		t.Fatal(list, err)
+	}
+	g, err := FindHardware("X-ONE", list...)
+	if err != nil || g.Memory != 24<<30 || g.Bandwidth != 1.5e12 || g.AllReduceLatency != [3]float64{5, 6, 8} {
+		t.Errorf("%+v, %v", g, err)
+	}
+	// A user's entry replaces the built-in one of its name.
+	list[0].Name = "H100"
+	if g, _ := FindHardware("h100", list...); g.BF16 != 100e12 {
+		t.Error("the built-in H100 won over the user's")
+	}
+}
+
+func TestHardwareErrorsNameFileAndLine(t *testing.T) {
+	for name, c := range map[string]struct{ file, want string }{
+		"unknown field":  {strings.Replace(ownGPU, "memory_gib", "memory_gb", 1), "own.yaml:7: unknown field \"memory_gb\""},
+		"wrong type":     {strings.Replace(ownGPU, "1.5", "fast", 1), "own.yaml:6: "},
+		"repeated field": {ownGPU + "    source: you\n", "own.yaml:10: "},
+		"several fields": {strings.NewReplacer("1.5", "-1.5", "24", "0").Replace(ownGPU), "own.yaml:3: GPU X1: hbm_tb_per_s is -1.5e+12, want a finite number above 0; memory_gib is 0, want above 0"},
+		"NaN":            {strings.Replace(ownGPU, "24", ".nan", 1), "own.yaml:3: GPU X1: memory_gib"},
+		"no name":        {strings.Replace(ownGPU, "name: X1", "source: x", 1), "own.yaml:"},
+		"repeated name":  {ownGPU + strings.TrimPrefix(ownGPU, "# comment\ngpus:\n"), "own.yaml:10: GPU X1: name is taken by another entry"},
+		"empty":          {"", "own.yaml:1: no GPUs"},
+		"other document": {"a: b\n", "own.yaml:1: unknown field \"a\""},
+		"empty entry":    {"gpus:\n  -\n", "own.yaml:"},
+		"syntax":         {"gpus: [", "own.yaml:1: "},
+		"list of text":   {"gpus: [H100]", "own.yaml:1: "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := ParseHardware([]byte(c.file), "own.yaml")
+			if err == nil || !strings.HasPrefix(err.Error(), c.want) {
+				t.Errorf("got  %v\nwant %s", err, c.want)
+			}
+			if err != nil && strings.Contains(err.Error(), "\n") {
+				t.Errorf("more than one line: %v", err)
+			}
+		})
+	}
+}
+
+func TestAllReduce(t *testing.T) {
+	// 1 MB at TP 2 over 450 GB/s: 5 µs + 1e6/450e9 s; at TP 4 the factor is 1.5, at TP 8 1.75.
+	for tp, want := range map[int]float64{1: 0, 2: 5 + 1e6/450e3, 4: 6 + 1.5e6/450e3, 8: 8 + 1.75e6/450e3, 16: 8 + 1.875e6/450e3} {
+		d := Deployment{mustModel(t, "llama-3.1-8b"), mustGPU(t, "H100"), tp}
+		if got := d.AllReduce(1e6); math.Abs(got-want) > 1e-12 {
+			t.Errorf("TP %d: %v µs, want %v", tp, got, want)
+		}
+	}
+	d := Deployment{mustModel(t, "llama-3.1-8b"), mustGPU(t, "L40S"), 2} // no link: PCIe at 75 %
+	if got, want := d.AllReduce(1e6), 5+1e6/24e3; math.Abs(got-want) > 1e-12 {
+		t.Errorf("L40S: %v µs, want %v", got, want)
+	}
+}
+
+func TestFP8PeakOnlyForEightBitOperands(t *testing.T) {
+	s := *mustModel(t, "llama-3.1-8b")
+	s.WeightBits = 4 // weights alone do not change the arithmetic
+	if got := (&Deployment{&s, mustGPU(t, "H100"), 2}).ComputeCeiling(); got != 2*989e12 {
+		t.Errorf("w4a16: %v", got)
+	}
+	s.WeightBits, s.ActivationBits = 8, 8
+	if got := (&Deployment{&s, mustGPU(t, "H100"), 2}).ComputeCeiling(); got != 2*1979e12 {
+		t.Errorf("w8a8: %v", got)
+	}
+	if got := (&Deployment{&s, mustGPU(t, "A100"), 1}).ComputeCeiling(); got != 312e12 {
+		t.Errorf("w8a8 on A100, which has no FP8: %v", got)
+	}
+}
+
+// Whatever the bytes, there are valid GPUs or an error of one line.
+func FuzzParseHardware(f *testing.F) {
+	f.Add([]byte(ownGPU))
+	f.Add([]byte("gpus:\n  - &a\n    name: *a\n"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		list, err := ParseHardware(data, "f")
+		if err != nil {
+			if strings.Contains(err.Error(), "\n") {
+				t.Errorf("more than one line: %q", err)
+			}
+			return
+		}
+		for _, g := range list {
+			if err := g.Validate(); err != nil || g.Name == "" {
+				t.Errorf("%+v: %v", g, err)
+			}
+		}
+	})
+}

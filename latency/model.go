@@ -1,0 +1,50 @@
+package latency
+
+// Model answers three questions, each in microseconds: how long a request
+// takes from delivery to the queue (α), how long one step takes (β), how much
+// the client sees on top per token and per request. It is pure: equal inputs,
+// equal answers, no state. Callers turn answers into ticks by
+// vtime.Truncate.
+type Model interface {
+	// Queueing is the time between delivery and queued.
+	Queueing(in QueueInput) float64
+	// Step is the time of one step over the batch b, which is not empty.
+	Step(b *Batch) float64
+	// TokenOverhead is added to TTFT and to each ITL, client side only.
+	TokenOverhead() float64
+	// RequestOverhead is added once, after decoding.
+	RequestOverhead() float64
+}
+
+// QueueInput is the state in which a request is delivered to an instance.
+type QueueInput struct {
+	Input   int64 // L, prompt tokens
+	Running int64 // requests in the running list
+	Waiting int64 // requests in the wait queue
+
+	UsedBlocks, FreeBlocks int64 // of the KV cache
+	CachedTokens           int64 // cumulative, first admissions
+	PromptTokens           int64 // cumulative, first admissions
+	PreemptionEMA          float64
+}
+
+// Batch is the composition of one step as running sums, all integers, so that
+// a decode run updates it in O(1) per step.
+type Batch struct {
+	PrefillTokens   int64 // scheduled tokens of requests in prefill
+	DecodeTokens    int64 // scheduled tokens of requests in decode
+	PrefillRequests int64
+	DecodeRequests  int64
+	PrefillPairs    int64 // Σ over prefill of c·p + c(c+1)/2, chunk c after p computed tokens
+	PrefillContext  int64 // Σ p over prefill
+	DecodeContext   int64 // Σ C + 1 over decode: keys read, the request's own new one included
+	DecodeBlocks    int64 // Σ KV blocks over decode
+	Preempted       int64 // victims of this formation
+	Transferred     int64 // blocks transferred for this step
+	CPUBlocks       int64 // CPU-resident blocks read
+	SampledRows     int64 // requests that yield a token
+	PreemptionEMA   float64
+}
+
+// Scheduled is the number of tokens in the batch.
+func (b *Batch) Scheduled() int64 { return b.PrefillTokens + b.DecodeTokens }

@@ -1,0 +1,262 @@
+package latency
+
+import (
+	"errors"
+	"math"
+	"testing"
+
+	"blis/vtime"
+)
+
+// naiveStep is the twin of Roofline.Step: the formulas of the roofline as they
+// stand in the design, in seconds, from the descriptions, nothing prepared.
+func naiveStep(d *Deployment, o RooflineOptions, b *Batch) float64 {
+	s, g, tp := d.Model, d.GPU, float64(d.TP)
+	h, q, kv, f := float64(s.Hidden), float64(s.Heads*s.HeadDim), float64(s.KVHeads*s.HeadDim), float64(s.Intermediate)
+	np, layers, v, bytes := float64(s.MLPMatrices), float64(s.Layers), float64(s.Vocab), float64(s.WeightBits)/8
+	tokens := float64(b.PrefillTokens + b.DecodeTokens)
+
+	attention := 2*h*(q+2*kv) + 2*q*h
+	perToken := 0.0
+	streamed := h * v * float64(s.ElementBytes)
+	for layer := range s.Layers {
+		perToken += attention
+		streamed += (h*(q+2*kv) + q*h) * bytes
+		if s.Experts == 0 || layer < s.DenseLayers {
+			perToken += np * 2 * h * f
+			streamed += np * h * f * bytes
+			continue
+		}
+		e, k, fe, shared := float64(s.Experts), float64(s.ActiveExperts), float64(s.ExpertIntermediate), float64(s.SharedIntermediate)
+		perToken += k*np*2*h*fe + 2*h*e + np*2*h*shared
+		streamed += np*h*fe*e*(1-math.Pow(1-k/e, tokens))*bytes + np*h*shared*bytes
+	}
+	decodeRows := math.Min(float64(b.SampledRows), float64(b.DecodeRequests))
+	prefillRows := float64(b.SampledRows) - decodeRows
+	prefill := float64(b.PrefillTokens)*perToken + prefillRows*2*h*v + 4*layers*q*float64(b.PrefillPairs)
+	decode := float64(b.DecodeTokens)*perToken + decodeRows*2*h*v + 4*layers*q*float64(b.DecodeContext)
+	peak := g.BF16
+	if s.ActivationBits == 8 && g.FP8 > 0 {
+		peak = g.FP8
+	}
+	compute := (prefill/o.PrefillMFU + decode/o.DecodeMFU) / (peak * tp)
+
+	kvBytes := 2 * layers * kv * float64(s.KVElementBytes) * math.Max(1, tp/float64(s.KVHeads))
+	memory := (streamed + kvBytes*float64(b.DecodeContext+b.PrefillContext)) / (g.Bandwidth * tp * o.HBMEfficiency)
+
+	step := math.Max(compute, memory) + layers*o.LayerOverhead/1e6
+	if d.TP > 1 {
+		start := map[int]float64{2: g.AllReduceLatency[0], 4: g.AllReduceLatency[1], 8: g.AllReduceLatency[2]}[d.TP] / 1e6
+		link := g.Link
+		if link == 0 {
+			link = 0.75 * g.PCIe
+		}
+		step += 2 * layers * (start + 2*(tp-1)/tp*tokens*h*float64(s.ElementBytes)/link)
+	}
+	return step * 1e6
+}
+
+func TestRooflineAgreesWithItsNaiveTwin(t *testing.T) {
+	models, gpus := AllModels(), AllHardware()
+	scout, err := ParseModel([]byte(`{"model_type": "deepseek_moe", "hidden_size": 2048, "num_hidden_layers": 28, "num_attention_heads": 16, "intermediate_size": 10944, "vocab_size": 102400,
+		"moe_intermediate_size": 1408, "n_routed_experts": 64, "n_shared_experts": 2, "num_experts_per_tok": 6, "first_k_dense_replace": 1,
+		"quantization_config": {"quant_method": "fp8"}}`), "shared experts and a dense layer")
+	if err != nil {
+		t.Fatal(err)
+	}
+	models = append(models, scout)
+	random := vtime.NewStream(7, "roofline twin")
+	for m := range models {
+		for g := range gpus {
+			for _, tp := range []int{1, 2, 4, 8} {
+				d := &Deployment{&models[m], &gpus[g], tp}
+				if d.Validate() == nil {
+					compareWithTwin(t, d, random)
+				}
+			}
+		}
+	}
+}
+
+// compareWithTwin runs random batches, those bound by compute and those bound
+// by memory, under random options.
+func compareWithTwin(t *testing.T, d *Deployment, random *vtime.Stream) {
+	for range 30 {
+		o := RooflineOptions{PrefillMFU: 0.1 + 0.9*random.Float64(), DecodeMFU: 0.1 + 0.9*random.Float64(), HBMEfficiency: 0.1 + 0.9*random.Float64(), LayerOverhead: 50 * random.Float64()}
+		r, err := NewRoofline(d, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		chunk, computed, decodes := max(0, random.Int64N(8192)-2000), random.Int64N(9000), 1+random.Int64N(1<<random.Int64N(11))
+		b := Batch{
+			PrefillTokens: chunk, PrefillRequests: min(1, chunk), PrefillPairs: chunk*computed + chunk*(chunk+1)/2, PrefillContext: min(1, chunk) * computed,
+			DecodeTokens: decodes, DecodeRequests: decodes, DecodeContext: decodes * (1 + random.Int64N(9000)),
+			SampledRows: random.Int64N(decodes + min(1, chunk) + 1),
+		}
+		if got, want := r.Step(&b), naiveStep(d, o, &b); math.Abs(got-want) > 1e-11*want {
+			t.Fatalf("seed 7: %s, %+v, %+v: %v µs, want %v", d, o, b, got, want)
+		}
+	}
+}
+
+// Golden values for Llama-3.1-8B on one H100, worked out in another language.
+func TestRooflineSteps(t *testing.T) {
+	r, err := NewRoofline(deployment(t, "llama-3.1-8b", "H100", 1), DefaultRoofline())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		batch Batch
+		want  float64
+	}{
+		"one decode, bound by memory":        {Batch{DecodeTokens: 1, DecodeRequests: 1, DecodeContext: 513, SampledRows: 1}, 7069.235309168444},
+		"64 decodes":                         {Batch{DecodeTokens: 64, DecodeRequests: 64, DecodeContext: 64 * 640, SampledRows: 64}, 9329.989758635395},
+		"512-token prompt, bound by compute": {Batch{PrefillTokens: 512, PrefillRequests: 1, PrefillPairs: 131328, SampledRows: 1}, 12801.661523693967},
+		"both":                               {Batch{PrefillTokens: 512, PrefillRequests: 1, PrefillPairs: 131328, DecodeTokens: 64, DecodeRequests: 64, DecodeContext: 64 * 640, SampledRows: 65}, 14456.651607576678},
+	} {
+		if got := r.Step(&c.batch); math.Abs(got-c.want) > 1e-12*c.want {
+			t.Errorf("%s: %v µs, want %v", name, got, c.want)
+		}
+	}
+	if r.Queueing(QueueInput{Input: 9000, Waiting: 5}) != 4400 || r.TokenOverhead() != 0 || r.RequestOverhead() != 0 {
+		t.Error("front end and overheads")
+	}
+}
+
+// Real vLLM servers on H100: decode steps as base + slope·n (Llama-2-7B TP 1:
+// 5.95 ms + 128 to 162 µs per request of some 700 tokens; CodeLlama-34B TP 2
+// 13.6 ms; Llama-2-70B TP 4 14.6 to 16.9 ms; Mixtral TP 2 14.5 to 18.2 ms at
+// the usual batch) and lone prefills. The roofline is a rough model: 25 %.
+func TestRooflineIsNearMeasuredServers(t *testing.T) {
+	decode := func(n, context int64) Batch {
+		return Batch{DecodeTokens: n, DecodeRequests: n, DecodeContext: n * context, SampledRows: n}
+	}
+	prefill := func(n int64) Batch {
+		return Batch{PrefillTokens: n, PrefillRequests: 1, PrefillPairs: n * (n + 1) / 2, SampledRows: 1}
+	}
+	for name, c := range map[string]struct {
+		model string
+		tp    int
+		batch Batch
+		ms    float64
+	}{
+		"7B, 20 decodes":      {"llama-2-7b", 1, decode(20, 700), 5.95 + 20*0.145},
+		"34B, 20 decodes":     {"codellama-34b", 2, decode(20, 700), 13.6 + 20*0.041},
+		"70B, 20 decodes":     {"llama-2-70b", 4, decode(20, 700), 15.8 + 20*0.08},
+		"Mixtral, 20 decodes": {"mixtral-8x7b", 2, decode(20, 700), 16.4 + 20*0.08},
+		"7B, 1,566 tokens":    {"llama-2-7b", 1, prefill(1566), 39.8},
+		"7B, 3,500 tokens":    {"llama-2-7b", 1, prefill(3500), 78.2},
+	} {
+		r, err := NewRoofline(deployment(t, c.model, "H100", c.tp), DefaultRoofline())
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := r.Step(&c.batch) / 1e3
+		t.Logf("%s: %.1f ms, measured %.1f (%+.0f %%)", name, got, c.ms, 100*(got/c.ms-1))
+		if math.Abs(got/c.ms-1) > 0.25 {
+			t.Errorf("%s: %.1f ms, measured %.1f", name, got, c.ms)
+		}
+	}
+}
+
+func TestRooflineOptionsAreChecked(t *testing.T) {
+	d := deployment(t, "llama-3.1-8b", "H100", 1)
+	_, err := NewRoofline(d, RooflineOptions{PrefillMFU: 0, DecodeMFU: 1.1, HBMEfficiency: math.NaN(), LayerOverhead: -1, FrontEnd: math.Inf(1)})
+	want := "roofline of meta-llama/Llama-3.1-8B on H100 at TP 1: prefill MFU is 0, want above 0 and at most 1; decode MFU is 1.1, want above 0 and at most 1; " +
+		"HBM efficiency is NaN, want above 0 and at most 1; overhead per layer is -1, want a finite number, 0 or more; front end is +Inf, want a finite number, 0 or more"
+	if err == nil || err.Error() != want {
+		t.Errorf("got  %v\nwant %s", err, want)
+	}
+}
+
+// Measured runs of vLLM 0.15 on H100 (their logs): within 5 %.
+func TestKVBlocksOfMeasuredRuns(t *testing.T) {
+	for _, c := range []struct {
+		model string
+		tp    int
+		want  int64
+	}{{"llama-2-7b", 1, 7462}, {"codellama-34b", 2, 26602}, {"llama-2-70b", 4, 31356}, {"mixtral-8x7b", 2, 27510}} {
+		got, err := deployment(t, c.model, "H100", c.tp).KVBlocks(DefaultMemory())
+		if err != nil {
+			t.Fatal(err)
+		}
+		off := float64(got)/float64(c.want) - 1
+		t.Logf("%s TP %d: %d blocks, measured %d (%+.1f %%)", c.model, c.tp, got, c.want, 100*off)
+		if math.Abs(off) > 0.05 {
+			t.Errorf("%s TP %d: %d blocks, measured %d", c.model, c.tp, got, c.want)
+		}
+	}
+	// By hand: ⌊(79.19·2³⁰·0.9 − 16,060,522,496 − 10⁹) / (131,072·16)⌋.
+	if got, err := deployment(t, "llama-3.1-8b", "H100", 1).KVBlocks(DefaultMemory()); got != 28355 || err != nil {
+		t.Errorf("Llama-3.1-8B TP 1: %d, %v", got, err)
+	}
+	// ⌊(2·79.19·2³⁰·0.9 − 67,487,940,608 − 2·10⁹) / (196,608·16)⌋.
+	if got, err := deployment(t, "codellama-34b", "H100", 2).KVBlocks(DefaultMemory()); got != 26564 || err != nil {
+		t.Errorf("CodeLlama-34B TP 2: %d, %v", got, err)
+	}
+}
+
+func TestModelThatDoesNotFit(t *testing.T) {
+	_, err := deployment(t, "llama-3.1-70b", "H100", 1).KVBlocks(DefaultMemory())
+	var e *DoesNotFit
+	if !errors.As(err, &e) || e.Model != "meta-llama/Llama-3.1-70B" || e.GPU != "H100" || e.TP != 1 || e.Needed != 2*70_553_706_496+1_000_000_000+16*327_680 || e.Available != 76526653538 {
+		t.Fatalf("%#v", err)
+	}
+	want := "meta-llama/Llama-3.1-70B does not fit on H100 at TP 1: it needs 132.35 GiB for weights, activations and one KV block, there are 71.27 GiB"
+	if err.Error() != want {
+		t.Errorf("got  %v\nwant %s", err, want)
+	}
+	// The border: room for one block, and one byte less.
+	d := deployment(t, "llama-3.1-8b", "H100", 1)
+	d.GPU.Memory = 16_060_522_496 + 5e9 + 32*131_072
+	tight := Memory{Utilization: 1, Activations: 5e9, BlockSize: 32}
+	if got, err := d.KVBlocks(tight); got != 1 || err != nil {
+		t.Errorf("room for one block: %d, %v", got, err)
+	}
+	d.GPU.Memory--
+	if got, err := d.KVBlocks(tight); got != 0 || !errors.As(err, &e) || e.Needed != e.Available+1 {
+		t.Errorf("one byte short: %d, %v", got, err)
+	}
+	// More activations than memory are the same message, not a negative count.
+	m := DefaultMemory()
+	m.Activations = 1 << 40
+	if _, err := deployment(t, "llama-3.1-8b", "H100", 1).KVBlocks(m); !errors.As(err, &e) {
+		t.Error(err)
+	}
+	_, err = deployment(t, "llama-3.1-8b", "H100", 1).KVBlocks(Memory{Utilization: 1.5, Activations: -1})
+	if want := "meta-llama/Llama-3.1-8B on H100 at TP 1: gpu-memory-utilization is 1.5, want above 0 and at most 1; activation-memory is -1, want 0 to 1125899906842624; block-size is 0, want 1 to 1048576"; err == nil || err.Error() != want {
+		t.Errorf("got  %v\nwant %s", err, want)
+	}
+}
+
+var sink float64
+
+func BenchmarkStep(b *testing.B) {
+	llama, err := NewRoofline(deployment(b, "llama-3.1-8b", "H100", 2), DefaultRoofline())
+	if err != nil {
+		b.Fatal(err)
+	}
+	mixtral, err := NewRoofline(deployment(b, "mixtral-8x7b", "H100", 2), DefaultRoofline())
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, c := range []struct {
+		name  string
+		model Model
+	}{
+		{"blackbox", Blackbox{Beta: [3]float64{6910.42, 17.67, 2.84}}},
+		{"roofline/dense", llama},
+		{"roofline/MoE", mixtral},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			b.ReportAllocs()
+			batch := Batch{PrefillTokens: 512, PrefillRequests: 1, PrefillPairs: 131328, DecodeTokens: 64, DecodeRequests: 64, DecodeContext: 40960, SampledRows: 65}
+			sum := 0.0
+			for b.Loop() {
+				batch.DecodeContext += 64
+				sum += c.model.Step(&batch)
+			}
+			sink = sum
+		})
+	}
+}
