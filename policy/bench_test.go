@@ -1,0 +1,84 @@
+package policy
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"blis/vtime"
+	"blis/workload"
+)
+
+func TestRoutingAllocatesNothing(t *testing.T) {
+	env := Env{BlockSize: 16, Instances: 16}
+	rng := rand.New(rand.NewPCG(7, 7))
+	view := randomView(rng, 16)
+	req := Request{Input: 500, Spans: []workload.Span{{Content: 1, Length: 100}}}
+	for _, name := range []string{"round-robin", "least-loaded", "weighted"} {
+		p := mustRoute(t, name, env)
+		for range 10_000 { // fill the index
+			route(p, &req, view)
+		}
+		if allocations := testing.AllocsPerRun(1000, func() { route(p, &req, view) }); allocations != 0 {
+			t.Errorf("%s: %v allocations per decision", name, allocations)
+		}
+	}
+}
+
+func BenchmarkRoute(b *testing.B) {
+	private := []Request{{Input: 512}}
+	long := []Request{{Input: 100_000}}
+	var chat []Request
+	for i := range 64 {
+		chat = append(chat, Request{Input: 1200, Spans: []workload.Span{{Content: workload.ContentID(1 + i%8), Length: 512}, {Content: workload.ContentID(100 + i), Length: 256}}})
+	}
+	for _, c := range []struct {
+		name      string
+		policy    string
+		instances int
+		requests  []Request
+	}{
+		{"round-robin/16", "round-robin", 16, private},
+		{"least-loaded/16", "least-loaded", 16, private},
+		{"least-loaded/1000", "least-loaded", 1000, private},
+		{"weighted/16", "weighted", 16, private},
+		{"weighted/16/long", "weighted", 16, long},
+		{"weighted/16/named", "weighted", 16, chat},
+		{"weighted/1000", "weighted", 1000, private},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			p := mustRoute(b, c.policy, Env{BlockSize: 16, Instances: c.instances})
+			rng := rand.New(rand.NewPCG(8, 8))
+			view := &View{Slots: make([]Slot, c.instances), Declared: p.Observes()}
+			for i := range view.Slots {
+				view.Slots[i] = Slot{Queue: int32(rng.IntN(9)), Batch: int32(rng.IntN(40)), InFlight: int32(rng.IntN(50)), Used: int64(rng.IntN(29205)), Total: 29205, Routable: true}
+			}
+			var st RouterState
+			sum := 0
+			b.ReportAllocs()
+			n := 0
+			for b.Loop() {
+				d := p.Route(&c.requests[n%len(c.requests)], 0, &st, view, vtime.Time(n))
+				// The load moves on as it would: one comes, the oldest leaves.
+				view.Slots[d.Target].InFlight++
+				view.Slots[n%c.instances].InFlight = max(0, view.Slots[n%c.instances].InFlight-1)
+				if n < 1000 {
+					sum = 31*sum + d.Target
+				}
+				n++
+			}
+			b.ReportMetric(float64(uint32(sum)), "hash")
+		})
+	}
+}
+
+func BenchmarkIndex(b *testing.B) {
+	x := newPrefixIndex(Env{BlockSize: 16, Instances: 16}, indexCapacity)
+	req := Request{Input: 512}
+	b.ReportAllocs()
+	n := 0
+	for b.Loop() {
+		x.look(&req)
+		x.record(n & 15)
+		n++
+	}
+}

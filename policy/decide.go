@@ -1,0 +1,110 @@
+package policy
+
+import "blis/vtime"
+
+// Admission decides whether a request enters the cluster. It is asked at
+// arrival plus admission latency, and again after each Delay.
+type Admission interface {
+	Observes() Signals
+	Decide(req *Request, st *RouterState, now vtime.Time) AdmissionDecision
+}
+
+// Priority gives an admitted request its priority, once: higher is more
+// urgent. The score is finite.
+type Priority interface {
+	Observes() Signals
+	Score(req *Request, st *RouterState, now vtime.Time) float64
+}
+
+// Routing picks the instance of an admitted request.
+type Routing interface {
+	Observes() Signals
+	Route(req *Request, priority float64, st *RouterState, view *View, now vtime.Time) RoutingDecision
+}
+
+// Autoscale decides at each evaluation how many instances there should be.
+type Autoscale interface {
+	Observes() Signals
+	Evaluate(ctx *AutoscaleContext) ScaleDecision
+}
+
+// RouterState is what the router knows of its own past when it decides about
+// a request: counts of requests, the one in question not among them unless it
+// is decided again after a Delay.
+type RouterState struct {
+	Arrived  int64 // reached their first admission decision
+	Admitted int64
+	Rejected int64 // by admission
+}
+
+// Verdict is the outcome of an admission decision.
+type Verdict uint8
+
+// Verdicts.
+const (
+	Admit  Verdict = iota
+	Reject         // terminal
+	Delay          // the same request is decided again later and keeps its number
+)
+
+// AdmissionDecision is a verdict, with the time to wait for a Delay (at least
+// 1 µs) and the reason for a Reject or Delay.
+type AdmissionDecision struct {
+	Verdict Verdict
+	Reason  Reason
+	Wait    vtime.Duration
+}
+
+// RoutingDecision names the instance that gets the request.
+type RoutingDecision struct {
+	Target int // index in the view; −1 when no instance was routable
+	Reason Reason
+	// Scores has one entry per instance of the view, in [0, 1], −1 for those
+	// that were not routable; nil from policies that do not score. The policy
+	// reuses it: it is valid until the next call of Route.
+	Scores []float64
+}
+
+// AutoscaleContext is what an autoscaler sees at an evaluation.
+type AutoscaleContext struct {
+	Now      vtime.Time
+	Replicas int32 // ready or becoming ready
+	Min, Max int32 // bounds on Replicas
+	View     *View
+}
+
+// ScaleAction is the direction of a scale decision.
+type ScaleAction uint8
+
+// Scale actions.
+const (
+	Hold ScaleAction = iota
+	ScaleUp
+	ScaleDown
+)
+
+// ScaleDecision asks for Target replicas; with Hold, Target is what there is.
+type ScaleDecision struct {
+	Action ScaleAction
+	Target int32
+	Reason Reason
+}
+
+// Reason says why a policy decided as it did.
+type Reason uint8
+
+// Reasons.
+const (
+	NoReason           Reason = iota
+	InsufficientTokens        // token-bucket: the bucket holds less than the prompt costs
+	RejectAll                 // reject-all
+	NoInstance                // routing: no instance is routable
+	InTurn                    // round-robin: the next in order
+	LeastLoad                 // least-loaded: the smallest effective load
+	BestScore                 // weighted: the largest weighted sum
+	reasons
+)
+
+var reasonNames = [reasons]string{"", "insufficient tokens", "reject-all", "no instance", "in turn", "least load", "best score"}
+
+func (r Reason) String() string { return reasonNames[r] }

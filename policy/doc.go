@@ -1,0 +1,29 @@
+// Package policy holds what decides in a cluster: whether a request is
+// admitted, how urgent it is, which instance serves it, in what order an
+// instance works, how many instances there are. Five interfaces, the
+// templates that implement them, and the registry that makes a template from
+// its name and parameters.
+//
+// A policy is a small object that is made once per run. It may keep state, but
+// sees only its arguments and the [Env] it was made with: no clock, no
+// instance, no randomness but the stream it was given. It declares with
+// Observes which signals of the instances it reads; how far a simulation may
+// run in parallel follows from that, so a policy must read nothing else.
+//
+// Where to look:
+//
+//	policy.go      Request and Signals, what a policy may know
+//	decide.go      the five interfaces and their decisions
+//	view.go        what a routing policy sees of the instances
+//	registry.go    names, parameters, constructors, errors for bad ones
+//	admission.go   always-admit, token-bucket, reject-all
+//	priority.go    constant, slo-based
+//	routing.go     round-robin, least-loaded
+//	weighted.go    weighted and its scorers
+//	prefix.go      the router's guess at what each instance has cached
+//	scheduling.go  fcfs, priority-fcfs, sjf
+//	autoscale.go   none
+//
+// Built with the tag debug, a read of a signal that the policy did not declare
+// panics.
+package policy

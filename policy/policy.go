@@ -1,0 +1,55 @@
+package policy
+
+import (
+	"strings"
+
+	"blis/vtime"
+	"blis/workload"
+)
+
+// Request is what the control plane and the schedulers may know of a request.
+// The true output length is not among it (semantics 1).
+type Request struct {
+	ID        int64 // number in order of arrival
+	Arrival   vtime.Time
+	Deadline  vtime.Time // Never when none
+	Input     int32
+	MaxOutput int32 // workload.Absent when the client set no limit
+
+	Spans []workload.Span // named leading content; valid during the call
+
+	Tenant, Class, Model workload.Label
+	Session              uint64
+	Round                int32
+	Hint                 float64
+}
+
+// Signals is a set of the things that a policy may read of the instances.
+type Signals uint32
+
+// Signals that exist. A policy's Observes is a union of them; the lookahead
+// of a run follows from what its policies declare (architecture 3.2).
+const (
+	InFlight   Signals = 1 << iota // the router's own count per instance
+	QueueDepth                     // wait queue with the preempted
+	BatchSize                      // running list
+	KVUse                          // used and free blocks
+
+	NoSignals Signals = 0
+)
+
+var signalNames = [...]string{"in-flight", "queue depth", "batch size", "KV use"}
+
+// String lists the signals of the set, or says "nothing".
+func (s Signals) String() string {
+	if s == NoSignals {
+		return "nothing"
+	}
+	var names []string
+	for i, name := range signalNames {
+		if s&(1<<i) != 0 {
+			names = append(names, name)
+		}
+	}
+	return strings.Join(names, ", ")
+}

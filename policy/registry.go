@@ -1,0 +1,154 @@
+package policy
+
+import (
+	"fmt"
+	"strings"
+
+	"blis/vtime"
+	"blis/workload"
+)
+
+// Kind is what a policy decides about.
+type Kind string
+
+// Kinds, in the order in which a request meets them.
+const (
+	AdmissionKind Kind = "admission"
+	PriorityKind  Kind = "priority"
+	RoutingKind   Kind = "routing"
+	SchedulerKind Kind = "scheduler"
+	AutoscaleKind Kind = "autoscale"
+)
+
+// Template describes a registered policy.
+type Template struct {
+	Kind       Kind
+	Name       string
+	Help       string // one line
+	Parameters []Parameter
+}
+
+// Env is what a policy may need of the run that it is made for.
+type Env struct {
+	BlockSize int32            // tokens per KV block, at least 1
+	Instances int              // the most instances that the run can have
+	Stream    *vtime.Stream    // "router"; drawn from only by policies that say so
+	Labels    *workload.Labels // names behind the labels of requests
+}
+
+// Error is a fault in the choice of a policy or its parameters.
+type Error struct {
+	Field   string // path of the fault, like "routing.params.queue-depth"
+	Problem string // what is wrong and what would be right
+}
+
+func (e *Error) Error() string { return e.Field + ": " + e.Problem }
+
+// template is a Template with its constructor. build gets values that are
+// complete and in range.
+type template[P any] struct {
+	Template
+	build func(v values, env Env) (P, error)
+}
+
+// Templates lists what is registered, by kind, the default of each kind first.
+func Templates() []Template {
+	var all []Template
+	all = appendTemplates(all, admissionTemplates)
+	all = appendTemplates(all, priorityTemplates)
+	all = appendTemplates(all, routingTemplates)
+	all = appendTemplates(all, schedulerTemplates)
+	return appendTemplates(all, autoscaleTemplates)
+}
+
+func appendTemplates[P any](all []Template, list []template[P]) []Template {
+	for i := range list {
+		all = append(all, list[i].Template)
+	}
+	return all
+}
+
+// NewAdmission makes the admission policy called name. Here and below: an
+// unknown name, an unknown, repeated or bad setting is an *Error.
+func NewAdmission(name string, settings []Setting, env Env) (Admission, error) {
+	return create(AdmissionKind, admissionTemplates, name, settings, env)
+}
+
+// NewPriority makes the priority policy called name.
+func NewPriority(name string, settings []Setting, env Env) (Priority, error) {
+	return create(PriorityKind, priorityTemplates, name, settings, env)
+}
+
+// NewRouting makes the routing policy called name.
+func NewRouting(name string, settings []Setting, env Env) (Routing, error) {
+	return create(RoutingKind, routingTemplates, name, settings, env)
+}
+
+// NewScheduler makes the scheduler called name. Schedulers hold no state: one
+// serves every instance.
+func NewScheduler(name string, settings []Setting, env Env) (Scheduler, error) {
+	return create(SchedulerKind, schedulerTemplates, name, settings, env)
+}
+
+// NewAutoscale makes the autoscaler called name.
+func NewAutoscale(name string, settings []Setting, env Env) (Autoscale, error) {
+	return create(AutoscaleKind, autoscaleTemplates, name, settings, env)
+}
+
+func create[P any](kind Kind, list []template[P], name string, settings []Setting, env Env) (P, error) {
+	var none P
+	names := make([]string, len(list))
+	for i := range list {
+		names[i] = list[i].Name
+		if list[i].Name != name {
+			continue
+		}
+		v, err := list[i].resolve(settings)
+		if err != nil {
+			return none, err
+		}
+		return list[i].build(v, env)
+	}
+	return none, &Error{
+		Field:   string(kind) + ".type",
+		Problem: fmt.Sprintf("unknown %s policy %q, the nearest is %q (there are: %s)", kind, name, nearest(name, names), strings.Join(names, ", ")),
+	}
+}
+
+// nearest returns the first word of list that name begins, else the one with
+// the smallest edit distance to it, the first of several. list is not empty.
+func nearest(name string, list []string) string {
+	for _, word := range list {
+		if name != "" && strings.HasPrefix(word, name) {
+			return word
+		}
+	}
+	best, least := list[0], distance(name, list[0])
+	for _, word := range list[1:] {
+		if d := distance(name, word); d < least {
+			best, least = word, d
+		}
+	}
+	return best
+}
+
+// distance is the Levenshtein distance in bytes.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			change := diagonal
+			if a[i] != b[j] {
+				change++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(change, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}

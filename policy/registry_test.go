@@ -1,0 +1,146 @@
+package policy
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"blis/vtime"
+)
+
+// try makes the policy of that kind and name and returns the error.
+func try(kind Kind, name string, settings ...Setting) error {
+	env := Env{BlockSize: 16, Instances: 2, Stream: vtime.NewStream(1, "router")}
+	var err error
+	switch kind {
+	case AdmissionKind:
+		_, err = NewAdmission(name, settings, env)
+	case PriorityKind:
+		_, err = NewPriority(name, settings, env)
+	case RoutingKind:
+		_, err = NewRouting(name, settings, env)
+	case SchedulerKind:
+		_, err = NewScheduler(name, settings, env)
+	case AutoscaleKind:
+		_, err = NewAutoscale(name, settings, env)
+	}
+	return err
+}
+
+func TestBadChoicesGiveClearErrors(t *testing.T) {
+	set := func(pairs ...string) (list []Setting) {
+		for i := 0; i < len(pairs); i += 2 {
+			list = append(list, Setting{pairs[i], pairs[i+1]})
+		}
+		return list
+	}
+	for _, c := range []struct {
+		name     string
+		kind     Kind
+		policy   string
+		settings []Setting
+		want     string
+	}{
+		{"unknown name", RoutingKind, "leastloaded", nil,
+			`routing.type: unknown routing policy "leastloaded", the nearest is "least-loaded" (there are: round-robin, least-loaded, weighted)`},
+		{"empty name", SchedulerKind, "", nil, `scheduler.type: unknown scheduler policy "", the nearest is "sjf" (there are: fcfs, priority-fcfs, sjf)`},
+		{"name of another kind", AutoscaleKind, "fcfs", nil, `autoscale.type: unknown autoscale policy "fcfs", the nearest is "none" (there are: none)`},
+		{"unknown parameter", AdmissionKind, "token-bucket", set("refill-rate", "5"),
+			`admission.params.refill-rate: token-bucket has no parameter "refill-rate", the nearest is "refill_rate" (there are: capacity, refill_rate, per_tenant)`},
+		{"no parameters at all", PriorityKind, "constant", set("x", "1"), `priority.params.x: constant takes no parameters`},
+		{"unknown scorer", RoutingKind, "weighted", set("queue", "1"),
+			`routing.params.queue: weighted has no parameter "queue", the nearest is "queue-depth" (there are: prefix-affinity, queue-depth, waiting-queue, kv-utilization, load-balance, tie)`},
+		{"not a number", AdmissionKind, "token-bucket", set("capacity", "many"), `admission.params.capacity: "many" is not allowed, want a number ≥ 1`},
+		{"below the range", AdmissionKind, "token-bucket", set("capacity", "0"), `admission.params.capacity: "0" is not allowed, want a number ≥ 1`},
+		{"infinite", AdmissionKind, "token-bucket", set("refill_rate", "Inf"), `admission.params.refill_rate: "Inf" is not allowed, want a number ≥ 0`},
+		{"not a flag", AdmissionKind, "token-bucket", set("per_tenant", "yes"), `admission.params.per_tenant: "yes" is not allowed, want true or false`},
+		{"not a choice", SchedulerKind, "sjf", set("key", "output"), `scheduler.params.key: "output" is not allowed, want prompt | max_output | prompt+max_output`},
+		{"not a preemption rule", SchedulerKind, "fcfs", set("preemption", "none"), `scheduler.params.preemption: "none" is not allowed, want auto | fcfs | priority`},
+		{"NaN score", PriorityKind, "slo-based", set("batch", "NaN"), `priority.params.batch: "NaN" is not allowed, want a number in [-1e+09, 1e+09]`},
+		{"one class by both its names", PriorityKind, "slo-based", set("critical", "1", "realtime", "2"), `priority.params.realtime: critical is given twice`},
+		{"NaN weight", RoutingKind, "weighted", set("queue-depth", "NaN"), `routing.params.queue-depth: "NaN" is not allowed, want a number in [0, 1e+09]`},
+		{"negative weight", RoutingKind, "weighted", set("queue-depth", "-1"), `routing.params.queue-depth: "-1" is not allowed, want a number in [0, 1e+09]`},
+		{"infinite weight", RoutingKind, "weighted", set("queue-depth", "1e400"), `routing.params.queue-depth: "1e400" is not allowed, want a number in [0, 1e+09]`},
+		{"duplicate scorer", RoutingKind, "weighted", set("queue-depth", "1", "load-balance", "2", "queue-depth", "1"), `routing.params.queue-depth: queue-depth is given twice`},
+		{"no weight above zero", RoutingKind, "weighted", set("queue-depth", "0", "load-balance", "0"), `routing.params: the weight of every scorer is 0, want at least one above`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			err := try(c.kind, c.policy, c.settings...)
+			var fault *Error
+			if !errors.As(err, &fault) {
+				t.Fatalf("error %v, want an *Error", err)
+			}
+			if err.Error() != c.want {
+				t.Errorf("error\n%v, want\n%v", err, c.want)
+			}
+		})
+	}
+}
+
+func TestParseScorers(t *testing.T) {
+	for _, c := range []struct {
+		name, text string
+		want       []Setting
+		problem    string
+	}{
+		{"in the order given", "queue-depth:2,prefix-affinity:3.5", []Setting{{"queue-depth", "2"}, {"prefix-affinity", "3.5"}}, ""},
+		{"spaces do not matter", " queue-depth : 2 , load-balance:1", []Setting{{"queue-depth", "2"}, {"load-balance", "1"}}, ""},
+		{"no weight", "queue-depth:2,load-balance", nil, `routing.params: scorer 2 of "queue-depth:2,load-balance" is "load-balance", want name:weight`},
+		{"empty weight", "queue-depth:", nil, `routing.params: scorer 1 of "queue-depth:" is "queue-depth:", want name:weight`},
+		{"empty name", ":1", nil, `routing.params: scorer 1 of ":1" is ":1", want name:weight`},
+		{"empty", "", nil, `routing.params: scorer 1 of "" is "", want name:weight`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got, err := ParseScorers(c.text)
+			if !slices.Equal(got, c.want) {
+				t.Errorf("settings %v, want %v", got, c.want)
+			}
+			if (err == nil) != (c.problem == "") || err != nil && err.Error() != c.problem {
+				t.Errorf("error %v, want %s", err, c.problem)
+			}
+		})
+	}
+}
+
+// TestTemplatesDescribeThemselves checks what blis policies prints, and that
+// every default can be given explicitly.
+func TestTemplatesDescribeThemselves(t *testing.T) {
+	var names []string
+	for _, template := range Templates() {
+		names = append(names, string(template.Kind)+" "+template.Name)
+		if template.Help == "" {
+			t.Errorf("%s has no help", template.Name)
+		}
+		var defaults []Setting
+		for i := range template.Parameters {
+			p := &template.Parameters[i]
+			defaults = append(defaults, Setting{p.Name, p.Default})
+			if p.Help == "" || p.Range() == "" || p.Type.String() == "" {
+				t.Errorf("%s %s does not describe itself", template.Name, p.Name)
+			}
+		}
+		if err := try(template.Kind, template.Name); err != nil {
+			t.Errorf("%s without parameters: %v", template.Name, err)
+		}
+		if err := try(template.Kind, template.Name, defaults...); err != nil {
+			t.Errorf("%s with its defaults: %v", template.Name, err)
+		}
+	}
+	const want = "admission always-admit, admission token-bucket, admission reject-all, priority constant, priority slo-based, " +
+		"routing round-robin, routing least-loaded, routing weighted, scheduler fcfs, scheduler priority-fcfs, scheduler sjf, autoscale none"
+	if got := strings.Join(names, ", "); got != want {
+		t.Errorf("templates %s, want %s", got, want)
+	}
+}
+
+func TestDistance(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		want int
+	}{{"", "", 0}, {"", "abc", 3}, {"abc", "", 3}, {"kitten", "sitting", 3}, {"fcfs", "fcsf", 2}, {"sjf", "sjf", 0}} {
+		if got := distance(c.a, c.b); got != c.want {
+			t.Errorf("distance(%q, %q) = %d, want %d", c.a, c.b, got, c.want)
+		}
+	}
+}

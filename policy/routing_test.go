@@ -1,0 +1,226 @@
+package policy
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"blis/vtime"
+)
+
+// mustRoute makes a routing policy from settings like "tie", "random".
+func mustRoute(t testing.TB, name string, env Env, settings ...Setting) Routing {
+	t.Helper()
+	p, err := NewRouting(name, settings, env)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// state is shared: no routing policy here reads it.
+var state RouterState
+
+// route asks p, which may read what it declares.
+func route(p Routing, req *Request, view *View) RoutingDecision {
+	view.Declared = p.Observes()
+	return p.Route(req, 0, &state, view, 0)
+}
+
+// loads makes a view of routable instances with these queue depths.
+func loads(queue ...int32) *View {
+	view := &View{}
+	for _, q := range queue {
+		view.Slots = append(view.Slots, Slot{Queue: q, Routable: true, Total: 100})
+	}
+	return view
+}
+
+// close makes instances not routable.
+func (v *View) close(instances ...int) *View {
+	for _, i := range instances {
+		v.Slots[i].Routable = false
+	}
+	return v
+}
+
+func TestRoundRobin(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		view *View
+		want []int
+	}{
+		{"in index order", loads(9, 0, 5), []int{0, 1, 2, 0, 1}},
+		{"passes over instances that are not routable", loads(0, 0, 0, 0).close(0, 2), []int{1, 3, 1, 3}},
+		{"none routable", loads(0, 0).close(0, 1), []int{-1, -1}},
+		{"no instance", loads(), []int{-1}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := mustRoute(t, "round-robin", Env{})
+			for i, want := range c.want {
+				if d := route(p, &Request{}, c.view); d.Target != want || (want < 0) != (d.Reason == NoInstance) {
+					t.Fatalf("decision %d: %+v, want %d", i, d, want)
+				}
+			}
+		})
+	}
+	t.Run("goes on when the cluster shrinks and grows", func(t *testing.T) {
+		p := mustRoute(t, "round-robin", Env{})
+		var got []int
+		for _, n := range []int{4, 4, 4, 2, 2, 4, 4} {
+			got = append(got, route(p, &Request{}, loads(make([]int32, n)...)).Target)
+		}
+		if want := []int{0, 1, 2, 0, 1, 2, 3}; !slices.Equal(got, want) {
+			t.Errorf("targets %v, want %v", got, want)
+		}
+	})
+}
+
+func TestLeastLoaded(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		view *View
+		want int
+	}{
+		{"smallest queue", loads(3, 1, 2), 1},
+		{"a tie goes to the lowest index", loads(3, 1, 1), 1},
+		{"batch and in-flight count like the queue", &View{Slots: []Slot{
+			{Queue: 1, Batch: 1, InFlight: 1, Routable: true}, {Queue: 4, Routable: true}, {Batch: 2, Routable: true}, {InFlight: 4, Routable: true}}}, 2},
+		{"KV use does not count", &View{Slots: []Slot{{Queue: 1, Routable: true}, {Used: 90, Total: 100, Routable: true}}}, 1},
+		{"not the idle one that is not routable", loads(0, 5, 7).close(0), 1},
+		{"none routable", loads(0).close(0), -1},
+		{"counts near the end of int32 do not wrap", &View{Slots: []Slot{
+			{Queue: math.MaxInt32, Batch: math.MaxInt32, Routable: true}, {Queue: 5, Routable: true}}}, 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if d := route(mustRoute(t, "least-loaded", Env{}), &Request{}, c.view); d.Target != c.want {
+				t.Errorf("%+v, want %d", d, c.want)
+			}
+		})
+	}
+}
+
+// TestRandomTie draws among the best only, among all of them, and only when
+// there are several.
+func TestRandomTie(t *testing.T) {
+	for _, name := range []string{"least-loaded", "weighted"} {
+		t.Run(name, func(t *testing.T) {
+			settings := []Setting{{"tie", "random"}}
+			if name == "weighted" {
+				settings = append(settings, Setting{"queue-depth", "1"})
+			}
+			stream := vtime.NewStream(1, "router")
+			p := mustRoute(t, name, Env{Instances: 5, BlockSize: 16, Stream: stream}, settings...)
+			before := stream.Fold()
+			if d := route(p, &Request{}, loads(3, 1, 3, 2, 1).close(1)); d.Target != 4 || stream.Fold() != before {
+				t.Errorf("no tie: target %d, want 4 and no draw", d.Target)
+			}
+			counts := make([]int, 5)
+			for range 3000 {
+				counts[route(p, &Request{}, loads(1, 4, 1, 1, 1).close(2)).Target]++
+			}
+			if counts[1]+counts[2] != 0 || min(counts[0], counts[3], counts[4]) < 850 {
+				t.Errorf("3000 draws among 0, 3 and 4: %v", counts)
+			}
+		})
+	}
+}
+
+// TestPoliciesReadOnlyWhatTheyDeclare changes every signal that a policy did
+// not declare and expects the same decisions.
+func TestPoliciesReadOnlyWhatTheyDeclare(t *testing.T) {
+	const instances = 6
+	rng := rand.New(rand.NewPCG(4, 4))
+	for _, c := range []struct {
+		name     string
+		settings []Setting
+		observes Signals
+	}{
+		{"round-robin", nil, NoSignals},
+		{"least-loaded", nil, QueueDepth | BatchSize | InFlight},
+		{"weighted", nil, QueueDepth | BatchSize | InFlight | KVUse},
+		{"weighted", []Setting{{"prefix-affinity", "1"}}, NoSignals},
+		{"weighted", []Setting{{"waiting-queue", "1"}, {"load-balance", "0"}}, QueueDepth},
+		{"weighted", []Setting{{"kv-utilization", "1"}}, KVUse},
+		{"weighted", []Setting{{"load-balance", "1"}}, QueueDepth | BatchSize | InFlight},
+	} {
+		t.Run(fmt.Sprint(c.name, c.settings), func(t *testing.T) {
+			env := Env{BlockSize: 16, Instances: instances}
+			p, q := mustRoute(t, c.name, env, c.settings...), mustRoute(t, c.name, env, c.settings...)
+			if p.Observes() != c.observes {
+				t.Fatalf("observes %v, want %v", p.Observes(), c.observes)
+			}
+			for step := range 200 {
+				view := randomView(rng, instances)
+				other := &View{Slots: slices.Clone(view.Slots)}
+				for i := range other.Slots {
+					disturb(rng, &other.Slots[i], c.observes)
+				}
+				req := Request{ID: int64(step), Input: 100}
+				if a, b := route(p, &req, view), route(q, &req, other); a.Target != b.Target {
+					t.Fatalf("step %d: %d, but %d when undeclared signals differ", step, a.Target, b.Target)
+				}
+			}
+		})
+	}
+}
+
+// disturb changes the signals of s that are not in keep.
+func disturb(rng *rand.Rand, s *Slot, keep Signals) {
+	if keep&QueueDepth == 0 {
+		s.Queue += int32(rng.IntN(10))
+	}
+	if keep&BatchSize == 0 {
+		s.Batch += int32(rng.IntN(10))
+	}
+	if keep&InFlight == 0 {
+		s.InFlight += int32(rng.IntN(10))
+	}
+	if keep&KVUse == 0 {
+		s.Used, s.Total = int64(rng.IntN(100)), 100
+	}
+}
+
+func TestUndeclaredReadPanicsInDebugBuilds(t *testing.T) {
+	if !checkReads {
+		t.Skip("needs -tags debug")
+	}
+	view := loads(1)
+	for name, read := range map[string]func(){
+		"QueueDepth": func() { view.QueueDepth(0) }, "BatchSize": func() { view.BatchSize(0) }, "InFlight": func() { view.InFlight(0) },
+		"UsedBlocks": func() { view.UsedBlocks(0) }, "TotalBlocks": func() { view.TotalBlocks(0) }, "Load": func() { view.Load(0) },
+	} {
+		view.Declared = NoSignals
+		if name == "Load" {
+			view.Declared = QueueDepth | BatchSize // not enough
+		}
+		if !panics(read) {
+			t.Errorf("%s: no panic", name)
+		}
+		view.Declared = QueueDepth | BatchSize | InFlight | KVUse
+		if panics(read) {
+			t.Errorf("%s: panics though declared", name)
+		}
+	}
+}
+
+func panics(f func()) (did bool) {
+	defer func() { did = recover() != nil }()
+	f()
+	return false
+}
+
+// randomView has small numbers, so that ties are common, and some instances
+// that are not routable.
+func randomView(rng *rand.Rand, n int) *View {
+	view := &View{}
+	for range n {
+		view.Slots = append(view.Slots, Slot{
+			Queue: int32(rng.IntN(4)), Batch: int32(rng.IntN(3)), InFlight: int32(rng.IntN(5)),
+			Used: int64(rng.IntN(5)), Total: 4 + int64(rng.IntN(3)), Routable: rng.IntN(6) != 0,
+		})
+	}
+	return view
+}

@@ -1,0 +1,184 @@
+package policy
+
+import (
+	"math"
+
+	"blis/vtime"
+	"blis/workload"
+)
+
+// Waiting is a request in the wait queue of an instance. Every field is
+// constant while it waits, so an order made of them stays valid.
+type Waiting struct {
+	ID        int64
+	Priority  float64 // higher is more urgent
+	Arrival   vtime.Time
+	Queued    vtime.Time
+	Input     int32 // prompt tokens
+	MaxOutput int32 // workload.Absent when the client set no limit
+	Preempted bool
+}
+
+// Running is a request in the running list of an instance.
+type Running struct {
+	ID        int64
+	Priority  float64
+	Arrival   vtime.Time
+	Input     int32
+	Computed  int32 // tokens whose KV exists or is being computed
+	Generated int32
+}
+
+// SchedulerContext is the instance around a scheduling decision.
+type SchedulerContext struct {
+	Now         vtime.Time
+	Waiting     int32 // requests in the wait queue
+	Running     int32 // requests in the running list
+	FreeBlocks  int64
+	TotalBlocks int64
+}
+
+// Scheduler orders the work of one instance. It reads the instance that it
+// belongs to and no signal of another.
+type Scheduler interface {
+	Observes() Signals
+	// Reorders is false when the wait queue keeps the order in which requests
+	// were queued, preempted ones in front; Less is then not called.
+	Reorders() bool
+	// Less is a strict total order of the wait queue, the next to be
+	// scheduled first. Ties end with arrival, then request number.
+	Less(a, b *Waiting, ctx *SchedulerContext) bool
+	// Chunk is how many of the remaining prefill tokens of r to schedule in
+	// this step, from 0 to remaining; the engine caps it by the budget left
+	// and its other limits.
+	Chunk(r *Running, remaining, budget int32, ctx *SchedulerContext) int32
+	// Victim is the index of the request to preempt when KV runs out. running
+	// is the running list in its order and is not empty.
+	Victim(running []Running, ctx *SchedulerContext) int
+}
+
+// preemption is the parameter that every scheduler has; --preemption-policy
+// is the same knob.
+var preemption = Parameter{Name: "preemption", Type: Choice, Default: "auto", Choices: []string{"auto", "fcfs", "priority"},
+	Help: "whom to preempt for KV: fcfs, the last of the running list; priority, the lowest priority, then the latest arrival; auto, the scheduler's own rule"}
+
+var schedulerTemplates = []template[Scheduler]{{
+	Template: Template{Kind: SchedulerKind, Name: "fcfs", Help: "in the order queued, preempted requests in front; preempts the last running (default)",
+		Parameters: []Parameter{preemption}},
+	build: func(v values, _ Env) (Scheduler, error) { return fcfs{newEvictor(v, false)}, nil },
+}, {
+	Template: Template{Kind: SchedulerKind, Name: "priority-fcfs", Help: "highest priority first, then arrival; preempts the lowest priority, then the latest arrival",
+		Parameters: []Parameter{preemption}},
+	build: func(v values, _ Env) (Scheduler, error) { return priorityFCFS{newEvictor(v, true)}, nil },
+}, {
+	Template: Template{Kind: SchedulerKind, Name: "sjf", Help: "shortest job first, then arrival; long jobs starve while short ones keep coming; preempts the last running",
+		Parameters: []Parameter{
+			{Name: "key", Type: Choice, Default: "prompt", Choices: []string{"prompt", "max_output", "prompt+max_output"},
+				Help: "length of a job in tokens; a request without max_output counts as longer than all that have one, except with prompt"},
+			preemption,
+		}},
+	build: func(v values, _ Env) (Scheduler, error) {
+		return sjf{evictor: newEvictor(v, false), prompt: v.choice("key") != "max_output", limit: v.choice("key") != "prompt"}, nil
+	},
+}}
+
+// evictor is what the schedulers share: whole prompts, as far as the budget
+// goes, and one of two rules of preemption.
+type evictor struct {
+	byPriority bool
+}
+
+// newEvictor reads the preemption parameter; own is the scheduler's own rule.
+func newEvictor(v values, own bool) evictor {
+	switch v.choice("preemption") {
+	case "fcfs":
+		return evictor{byPriority: false}
+	case "priority":
+		return evictor{byPriority: true}
+	}
+	return evictor{byPriority: own}
+}
+
+func (evictor) Observes() Signals { return NoSignals }
+
+func (evictor) Chunk(_ *Running, remaining, _ int32, _ *SchedulerContext) int32 { return remaining }
+
+// Victim is semantics 3: the last of the running list; or the lowest priority,
+// then the latest arrival, then the earliest in the list.
+func (e evictor) Victim(running []Running, _ *SchedulerContext) int {
+	if !e.byPriority {
+		return len(running) - 1
+	}
+	victim := 0
+	for i := range running {
+		r, v := &running[i], &running[victim]
+		if r.Priority < v.Priority || (r.Priority == v.Priority && r.Arrival > v.Arrival) {
+			victim = i
+		}
+	}
+	return victim
+}
+
+type fcfs struct{ evictor }
+
+func (fcfs) Reorders() bool { return false }
+
+// Less says the order for readers of a queue. It leaves open in which order
+// several preempted requests stand: only the queue knows who came last.
+func (fcfs) Less(a, b *Waiting, _ *SchedulerContext) bool {
+	switch {
+	case a.Preempted != b.Preempted:
+		return a.Preempted
+	case a.Queued != b.Queued:
+		return a.Queued < b.Queued
+	}
+	return a.ID < b.ID
+}
+
+type priorityFCFS struct{ evictor }
+
+func (priorityFCFS) Reorders() bool { return true }
+
+func (priorityFCFS) Less(a, b *Waiting, _ *SchedulerContext) bool {
+	if a.Priority != b.Priority {
+		return a.Priority > b.Priority
+	}
+	return earlier(a, b)
+}
+
+// earlier is the tie rule of every order: arrival, then request number.
+func earlier(a, b *Waiting) bool {
+	if a.Arrival != b.Arrival {
+		return a.Arrival < b.Arrival
+	}
+	return a.ID < b.ID
+}
+
+// sjf orders by a length that the client made known, never by the true output.
+type sjf struct {
+	evictor
+	prompt, limit bool // what counts: prompt tokens, MaxOutput
+}
+
+func (sjf) Reorders() bool { return true }
+
+func (s sjf) Less(a, b *Waiting, _ *SchedulerContext) bool {
+	if x, y := s.length(a), s.length(b); x != y {
+		return x < y
+	}
+	return earlier(a, b)
+}
+
+func (s sjf) length(w *Waiting) int64 {
+	length := int64(0)
+	if s.prompt {
+		length = int64(w.Input)
+	}
+	if s.limit {
+		if w.MaxOutput == workload.Absent {
+			return math.MaxInt64
+		}
+		length += int64(w.MaxOutput)
+	}
+	return length
+}
