@@ -1,0 +1,155 @@
+package metrics
+
+import (
+	"fmt"
+
+	"blis/vtime"
+)
+
+// final says whether a request in state s has left the system.
+func (s State) final() bool { return s < Running }
+
+// stateOf is the state that a reason belongs to; NoReason goes with any but
+// rejected and dropped, which must say why.
+var stateOf = [Reasons]State{
+	LengthCapped:       Completed,
+	PromptTooLong:      Dropped,
+	OutputTooLong:      Dropped,
+	InsufficientTokens: Rejected,
+	RejectAll:          Rejected,
+	NoInstance:         Rejected,
+}
+
+// check verifies the fixed relations of semantics 5 and what follows from
+// semantics 1 and 2 for a single request. It allocates only to say what is
+// wrong.
+func (o *Outcome) check(token, request vtime.Duration) error {
+	if problem := o.checkState(); problem != "" {
+		return o.violation(problem)
+	}
+	if err := o.checkPhases(); err != nil {
+		return err
+	}
+	if problem := o.checkTokens(); problem != "" {
+		return o.violation(problem)
+	}
+	ttft, hasTTFT := o.TTFT(token)
+	if hasTTFT && ttft <= 0 {
+		return o.violation(fmt.Sprintf("TTFT is %d µs, must be positive", ttft))
+	}
+	if e2e, ok := o.E2E(token, request); ok && (e2e <= 0 || e2e < ttft) {
+		return o.violation(fmt.Sprintf("E2E is %d µs, must be positive and at least TTFT, %d µs", e2e, ttft))
+	}
+	return nil
+}
+
+func (o *Outcome) checkState() string {
+	switch {
+	case int(o.State) >= States:
+		return fmt.Sprintf("state %d does not exist", o.State)
+	case int(o.Reason) >= Reasons:
+		return fmt.Sprintf("reason %d does not exist", o.Reason)
+	case o.Reason == NoReason && (o.State == Rejected || o.State == Dropped):
+		return "it has no reason"
+	case o.Reason != NoReason && stateOf[o.Reason] != o.State:
+		return fmt.Sprintf("its reason is %q, which means %s", o.Reason, stateOf[o.Reason])
+	case o.State.final() != (o.Finished != vtime.Never):
+		return fmt.Sprintf("finished at %s", o.Finished)
+	case o.Instance < 0 && (o.State == Completed || o.State == Running || o.State == Queued):
+		return "it was on no instance"
+	}
+	return ""
+}
+
+// checkPhases verifies that each phase comes after the one before. Never is
+// the largest time, so nothing may follow a phase that was not reached.
+func (o *Outcome) checkPhases() error {
+	if !(0 <= o.Arrival && o.Arrival <= o.Admitted && o.Admitted <= o.Routed && o.Routed <= o.Queued &&
+		o.Queued <= o.Scheduled && o.Scheduled <= o.FirstToken && o.FirstToken <= o.LastToken) {
+		return o.violation("its phases are out of order")
+	}
+	if o.Arrival == vtime.Never {
+		return o.violation("it never arrived")
+	}
+	reached := o.lastPhase()
+	unreached := func(t vtime.Time) bool { return t == vtime.Never }
+	switch {
+	case o.Finished < reached:
+		return o.violation(fmt.Sprintf("finished at %s, before its last phase at %s", o.Finished, reached))
+	case o.State == Completed && (unreached(o.Scheduled) || o.Finished != o.completion()):
+		return o.violation(fmt.Sprintf("completed at %s, not with its last token or prefill", o.Finished))
+	case o.State == Running && unreached(o.Scheduled), o.State == Queued && unreached(o.Queued):
+		return o.violation("it did not get there")
+	case (o.State == Pending || o.State == Rejected) && !unreached(o.Queued):
+		return o.violation(fmt.Sprintf("queued at %s", o.Queued))
+	}
+	return nil
+}
+
+// lastPhase is the time of the last phase that the request reached.
+func (o *Outcome) lastPhase() vtime.Time {
+	last := o.Arrival
+	for _, t := range [...]vtime.Time{o.Admitted, o.Routed, o.Queued, o.Scheduled, o.LastToken} {
+		if t != vtime.Never {
+			last = t
+		}
+	}
+	return last
+}
+
+// completion is when a completed request must have finished: with its last
+// token, or without one when its prefill ended, which no phase records.
+func (o *Outcome) completion() vtime.Time {
+	if o.Generated == 0 {
+		return o.Finished
+	}
+	return o.LastToken
+}
+
+// checkTokens verifies the token counts. A step lasts at least 1 µs and yields
+// at most one token of a request.
+func (o *Outcome) checkTokens() string {
+	yielded := o.FirstToken != vtime.Never
+	switch {
+	case o.Input < 1 || o.Generated < 0 || o.Preemptions < 0 || o.Recomputed < 0 || o.PrefillLost < 0 || o.DecodeLost < 0:
+		return "a count is out of range"
+	case o.Cached < 0 || o.Cached >= o.Input:
+		return fmt.Sprintf("%d tokens cached of %d; the last one is always computed", o.Cached, o.Input)
+	case yielded != (o.Generated > 0) || yielded != (o.LastToken != vtime.Never):
+		return fmt.Sprintf("%d tokens, the first at %s, the last at %s", o.Generated, o.FirstToken, o.LastToken)
+	case yielded && int64(o.LastToken-o.FirstToken) < int64(o.Generated)-1,
+		o.Generated == 1 && o.LastToken != o.FirstToken:
+		return fmt.Sprintf("%d tokens cannot come from %s to %s", o.Generated, o.FirstToken, o.LastToken)
+	case o.Preemptions == 0 && (o.Recomputed > 0 || o.PrefillLost > 0 || o.DecodeLost > 0):
+		return fmt.Sprintf("%d tokens recomputed in %d µs without a preemption", o.Recomputed, o.PrefillLost+o.DecodeLost)
+	}
+	return o.checkLost()
+}
+
+// checkLost verifies that the time lost to preemption is part of the phase in
+// which it was lost. For a request without a first token the end of prefill is
+// when it left.
+func (o *Outcome) checkLost() string {
+	if o.PrefillLost == 0 && o.DecodeLost == 0 {
+		return ""
+	}
+	ended := min(o.FirstToken, o.Finished)
+	if ended != vtime.Never && o.PrefillLost > ended.Sub(o.Scheduled) {
+		return fmt.Sprintf("lost %d µs of a prefill of %d µs", o.PrefillLost, ended.Sub(o.Scheduled))
+	}
+	if o.State == Completed && o.DecodeLost > 0 && (o.Generated == 0 || o.DecodeLost > o.LastToken.Sub(o.FirstToken)) {
+		return fmt.Sprintf("lost %d µs of the decode from %s to %s", o.DecodeLost, o.FirstToken, o.LastToken)
+	}
+	return ""
+}
+
+// violation says what is wrong with o, and all of its numbers.
+func (o *Outcome) violation(problem string) error {
+	state := "?"
+	if int(o.State) < States {
+		state = o.State.String()
+	}
+	return fmt.Errorf("request %d (%s, instance %d): %s; arrival %s, admitted %s, routed %s, queued %s, scheduled %s, first token %s, last token %s, finished %s, input %d, cached %d, generated %d, preemptions %d",
+		o.Request, state, o.Instance, problem, o.Arrival, o.Admitted, o.Routed, o.Queued, o.Scheduled, o.FirstToken, o.LastToken, o.Finished,
+		o.Input, o.Cached, o.Generated, o.Preemptions)
+}

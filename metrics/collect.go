@@ -1,0 +1,317 @@
+package metrics
+
+import (
+	"fmt"
+
+	"blis/vtime"
+)
+
+// Run is what Collect needs of a run that ended.
+type Run struct {
+	Router    *Recorder   // requests that no instance recorded; nil: none
+	Instances []*Recorder // by instance index
+	Counters  []Counters  // the same
+
+	Injected int64      // the router's own count
+	End      vtime.Time // of the run: its last event, or its horizon
+	Cut      bool       // it ended with work left
+
+	// Names by label and by instance index.
+	Classes, Tenants, Models, InstanceNames []string
+}
+
+// Collect merges the recorders, checks the books and reports. The error is the
+// first check that failed, with its numbers; the report is complete even then,
+// though not to be trusted. The recorders keep what they hold.
+func Collect(run Run) (*Report, error) {
+	c := collection{Run: run}
+	c.merge()
+	report := c.report()
+	return report, c.check()
+}
+
+// collection is the merge of all recorders: one cell for each class, tenant
+// and model, one group for each class and model, in the order of their keys.
+type collection struct {
+	Run
+	recorders []*Recorder
+	keys      []cellKey
+	cells     []*cell
+	groupKeys []groupKey
+	groups    []*Distribution
+	window    Window
+}
+
+func (c *collection) merge() {
+	if c.Router != nil {
+		c.recorders = append(c.recorders, c.Router)
+	}
+	c.recorders = append(c.recorders, c.Instances...)
+	for _, r := range c.recorders {
+		c.keys = append(c.keys, r.keys...)
+		c.cells = append(c.cells, r.cells...)
+		c.groupKeys = append(c.groupKeys, r.groupKeys...)
+		c.groups = append(c.groups, r.groups...)
+	}
+	c.keys, c.cells = mergeEqual(c.keys, c.cells, cellKey.compare, mergeCells)
+	c.groupKeys, c.groups = mergeEqual(c.groupKeys, c.groups, groupKey.compare, mergeDistributions)
+}
+
+// mergeEqual merges the values of equal keys and returns both by key.
+func mergeEqual[K comparable, V any](keys []K, values []V, compare func(a, b K) int, merge func([]V) V) ([]K, []V) {
+	var mergedKeys []K
+	var merged []V
+	order := sortedBy(keys, compare)
+	for len(order) > 0 {
+		key, n := keys[order[0]], 0
+		var same []V
+		for n < len(order) && keys[order[n]] == key {
+			same = append(same, values[order[n]])
+			n++
+		}
+		order = order[n:]
+		mergedKeys = append(mergedKeys, key)
+		merged = append(merged, merge(same))
+	}
+	return mergedKeys, merged
+}
+
+// mergeCells returns the sum of cells: a new cell, or the only one there is.
+func mergeCells(cells []*cell) *cell {
+	if len(cells) == 1 {
+		return cells[0]
+	}
+	sum := newCell()
+	for _, c := range cells {
+		sum.merge(c)
+	}
+	return sum
+}
+
+// mergeDistributions is the same for distributions.
+func mergeDistributions(ds []*Distribution) *Distribution {
+	if len(ds) == 1 {
+		return ds[0]
+	}
+	sum := &Distribution{}
+	for _, d := range ds {
+		sum.Merge(d)
+	}
+	return sum
+}
+
+func (c *collection) report() *Report {
+	all := mergeCells(c.cells)
+	c.window = newWindow(all, c.End, c.Cut)
+	r := &Report{
+		Injected: c.Injected,
+		Window:   c.window,
+		Overall:  newScope(all, mergeDistributions(c.groups), &c.window),
+		Load:     c.load(),
+	}
+	if n := all.injected(); n > 1 {
+		r.OfferedPerSecond = ratio(float64(n-1), all.lastArrival.Sub(all.firstArrival).Seconds())
+	}
+	r.Overall.Resources = newResources(c.Counters)
+	r.PerClass = c.marginal(&r.Overall, c.Classes, func(k cellKey) uint16 { return k.class }, func(k groupKey) uint16 { return k.class })
+	r.PerModel = c.marginal(&r.Overall, c.Models, func(k cellKey) uint16 { return k.model }, func(k groupKey) uint16 { return k.model })
+	tenants := partition(c.keys, c.cells, len(c.Tenants), func(k cellKey) uint16 { return k.tenant })
+	var sums []*cell
+	for i, name := range c.Tenants {
+		sum := mergeCells(tenants[i])
+		sums = append(sums, sum)
+		r.PerTenant = append(r.PerTenant, Named{name, newScope(sum, nil, &c.window)})
+	}
+	r.JainIndex = jain(sums)
+	c.reportInstances(r)
+	return r
+}
+
+func newWindow(all *cell, end vtime.Time, cut bool) Window {
+	w := Window{Cut: cut}
+	if all.injected() == 0 {
+		return w
+	}
+	start := int64(all.firstArrival)
+	w.Start = &start
+	last := all.lastCompletion
+	if cut {
+		last = end
+	}
+	if last > all.firstArrival {
+		stop, seconds := int64(last), last.Sub(all.firstArrival).Seconds()
+		w.End, w.Seconds = &stop, &seconds
+	}
+	return w
+}
+
+// partition sorts values into lists by the label of their key. Labels without
+// a name are left out; check complains of them.
+func partition[K, V any](keys []K, values []V, names int, label func(K) uint16) [][]V {
+	parts := make([][]V, names)
+	for i, key := range keys {
+		if l := int(label(key)); l < names {
+			parts[l] = append(parts[l], values[i])
+		}
+	}
+	return parts
+}
+
+// marginal reports the scopes of one kind of label. One that holds everything
+// is the overall one and is not computed again.
+func (c *collection) marginal(overall *Scope, names []string, ofCell func(cellKey) uint16, ofGroup func(groupKey) uint16) Scopes {
+	cells := partition(c.keys, c.cells, len(names), ofCell)
+	groups := partition(c.groupKeys, c.groups, len(names), ofGroup)
+	var scopes Scopes
+	for i, name := range names {
+		var s Scope
+		if len(cells[i]) == len(c.cells) && len(groups[i]) == len(c.groups) {
+			s = *overall
+			s.Resources = nil
+		} else {
+			s = newScope(mergeCells(cells[i]), mergeDistributions(groups[i]), &c.window)
+		}
+		scopes = append(scopes, Named{name, s})
+	}
+	return scopes
+}
+
+// reportInstances adds the scopes per instance and the busiest and the idlest
+// of them, of equals the first.
+func (c *collection) reportInstances(r *Report) {
+	for i, name := range c.InstanceNames {
+		if i >= len(c.Instances) || i >= len(c.Counters) {
+			return
+		}
+		recorder := c.Instances[i]
+		s := newScope(mergeCells(recorder.cells), mergeDistributions(recorder.groups), &c.window)
+		s.Resources = newResources(c.Counters[i : i+1])
+		r.PerInstance = append(r.PerInstance, Named{name, s})
+		if s.Resources.Utilisation == nil {
+			continue
+		}
+		use := InstanceUse{name, *s.Resources.Utilisation}
+		if r.Busiest == nil || use.Utilisation > r.Busiest.Utilisation {
+			r.Busiest = &use
+		}
+		if r.Idlest == nil || use.Utilisation < r.Idlest.Utilisation {
+			r.Idlest = &use
+		}
+	}
+}
+
+func (c *collection) load() Load {
+	var s series
+	for _, r := range c.recorders {
+		s.merge(&r.series)
+	}
+	return s.load(c.End)
+}
+
+// check is the first of the checks at the end of a run that fails.
+func (c *collection) check() error {
+	for _, r := range c.recorders {
+		if r.err != nil {
+			return r.err
+		}
+	}
+	for _, check := range []func() error{c.checkNames, c.checkConservation, c.checkITL} {
+		if err := check(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *collection) checkNames() error {
+	if n := len(c.Instances); len(c.Counters) != n || len(c.InstanceNames) != n {
+		return fmt.Errorf("%d instances with %d counters and %d names", n, len(c.Counters), len(c.InstanceNames))
+	}
+	for _, k := range c.groupKeys {
+		if int(k.class) >= len(c.Classes) || int(k.model) >= len(c.Models) {
+			return fmt.Errorf("tokens of class %d, model %d: there are names for %d and %d", k.class, k.model, len(c.Classes), len(c.Models))
+		}
+	}
+	for _, k := range c.keys {
+		if int(k.class) >= len(c.Classes) || int(k.tenant) >= len(c.Tenants) || int(k.model) >= len(c.Models) {
+			return fmt.Errorf("request with class %d, tenant %d, model %d: there are names for %d, %d and %d",
+				k.class, k.tenant, k.model, len(c.Classes), len(c.Tenants), len(c.Models))
+		}
+	}
+	return nil
+}
+
+// checkConservation verifies that every injected request was recorded once:
+// as many as the router counted, and their numbers 0 … n−1 sum to what they
+// must.
+func (c *collection) checkConservation() error {
+	n, numbers := int64(0), uint64(0)
+	for _, r := range c.recorders {
+		n += r.outcomes
+		numbers += r.numbers
+	}
+	if n != c.Injected {
+		return fmt.Errorf("%d requests were injected, but %d reached one of the states", c.Injected, n)
+	}
+	if want := sumBelow(uint64(n)); numbers != want {
+		return fmt.Errorf("some of %d requests were recorded twice and others never: their numbers sum to %d, not %d", n, numbers, want)
+	}
+	return nil
+}
+
+// sumBelow is 0 + 1 + … + (n−1) modulo 2⁶⁴.
+func sumBelow(n uint64) uint64 {
+	if n%2 == 0 {
+		return n / 2 * (n - 1)
+	}
+	return (n - 1) / 2 * n
+}
+
+// checkITL verifies that the samples that steps counted are those that the
+// requests' own times and tokens imply, in number and sum, for every class and
+// model, and that no gap was shorter than a step can be.
+func (c *collection) checkITL() error {
+	var keys []groupKey
+	var all []*itlBooks
+	for i, k := range c.groupKeys {
+		group := c.groups[i]
+		keys = append(keys, k)
+		all = append(all, &itlBooks{stepSum: group.total(), stepN: group.N()})
+		if group.N() == 0 {
+			continue
+		}
+		if low, _ := group.bounds(); low <= int64(c.recorders[0].options.TokenOverhead) {
+			return fmt.Errorf("ITL of class %q, model %q: a sample of %d µs, with %d µs of it client overhead",
+				c.Classes[k.class], c.Models[k.model], low, c.recorders[0].options.TokenOverhead)
+		}
+	}
+	for i, k := range c.keys {
+		keys = append(keys, groupKey{k.class, k.model})
+		all = append(all, &itlBooks{requestSum: c.cells[i].itl, requestN: c.cells[i].itlSamples})
+	}
+	keys, all = mergeEqual(keys, all, groupKey.compare, mergeBooks)
+	for i, b := range all {
+		if b.stepN != b.requestN || b.stepSum != b.requestSum {
+			return fmt.Errorf("ITL of class %q, model %q: steps counted %d samples of %.0f µs in all, the requests' tokens imply %d of %.0f",
+				c.Classes[keys[i].class], c.Models[keys[i].model], b.stepN, b.stepSum.float(), b.requestN, b.requestSum.float())
+		}
+	}
+	return nil
+}
+
+// itlBooks are the two ways to count the ITL samples of a group.
+type itlBooks struct {
+	stepSum, requestSum sum128
+	stepN, requestN     int64
+}
+
+func mergeBooks(same []*itlBooks) *itlBooks {
+	sum := &itlBooks{}
+	for _, b := range same {
+		sum.stepSum.plus(b.stepSum)
+		sum.requestSum.plus(b.requestSum)
+		sum.stepN += b.stepN
+		sum.requestN += b.requestN
+	}
+	return sum
+}

@@ -1,0 +1,193 @@
+package metrics
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"blis/vtime"
+
+	"github.com/cespare/xxhash/v2"
+)
+
+// Options are the same for every recorder of a run.
+type Options struct {
+	// TokenOverhead (α₂) is added to TTFT and to each ITL, RequestOverhead
+	// once to E2E; both happen at the client. 0 to MaxOverhead.
+	TokenOverhead, RequestOverhead vtime.Duration
+
+	// Only requests that arrive in [From, To) are measured; To is vtime.Never
+	// when there is no end. The others count for the books and for the load
+	// over time alone.
+	From, To vtime.Time
+
+	// Targets are the SLO targets by class label. Classes past its end have
+	// none.
+	Targets []Targets
+}
+
+// MaxOverhead bounds the overheads of Options (some 36 minutes), so that sums
+// over the tokens of a request cannot overflow.
+const MaxOverhead vtime.Duration = 1 << 31
+
+// Recorder takes in what one instance, or the router for requests that no
+// instance had, knows of its requests. It belongs to one process of the
+// simulation.
+type Recorder struct {
+	options Options
+	err     error // the first violation
+
+	cells  []*cell
+	keys   []cellKey // of cells
+	byKey  map[cellKey]int
+	latest int // cell of the last request, probably that of the next
+
+	groups     []*Distribution // ITL
+	groupKeys  []groupKey
+	groupByKey map[groupKey]int
+
+	outcomes int64  // all, measured or not
+	numbers  uint64 // Σ request numbers, modulo 2⁶⁴
+	series   series
+}
+
+type cellKey struct{ class, tenant, model uint16 }
+
+func (a cellKey) compare(b cellKey) int {
+	return cmp.Or(cmp.Compare(a.class, b.class), cmp.Compare(a.tenant, b.tenant), cmp.Compare(a.model, b.model))
+}
+
+type groupKey struct{ class, model uint16 }
+
+func (a groupKey) compare(b groupKey) int {
+	return cmp.Or(cmp.Compare(a.class, b.class), cmp.Compare(a.model, b.model))
+}
+
+// NewRecorder returns an empty recorder. Overheads out of range show as its
+// Err.
+func NewRecorder(o Options) *Recorder {
+	r := &Recorder{options: o, byKey: map[cellKey]int{}, groupByKey: map[groupKey]int{}}
+	for _, d := range []struct {
+		name string
+		d    vtime.Duration
+	}{{"per token", o.TokenOverhead}, {"per request", o.RequestOverhead}} {
+		if d.d < 0 || d.d > MaxOverhead {
+			r.fail(fmt.Errorf("client overhead %s is %d µs: want 0 to %d", d.name, d.d, MaxOverhead))
+		}
+	}
+	return r
+}
+
+// Err is the first violation of what must hold for every request, with the
+// numbers; nil if there was none.
+func (r *Recorder) Err() error { return r.err }
+
+func (r *Recorder) fail(err error) {
+	if r.err == nil {
+		r.err = err
+	}
+}
+
+// measured says whether a request that arrives then is measured.
+func (r *Recorder) measured(arrival vtime.Time) bool {
+	return r.options.From <= arrival && (arrival < r.options.To || r.options.To == vtime.Never)
+}
+
+// Group is the group under which ITL counts the tokens of a request with this
+// class, model and arrival; −1 when the request is not measured. It stays the
+// same for the whole run.
+func (r *Recorder) Group(class, model uint16, arrival vtime.Time) int {
+	if !r.measured(arrival) {
+		return -1
+	}
+	key := groupKey{class, model}
+	if n := len(r.groupKeys); n > 0 && r.groupKeys[n-1] == key {
+		return n - 1
+	}
+	if g, ok := r.groupByKey[key]; ok {
+		return g
+	}
+	r.groupByKey[key] = len(r.groups)
+	r.groups = append(r.groups, &Distribution{})
+	r.groupKeys = append(r.groupKeys, key)
+	return len(r.groups) - 1
+}
+
+// ITL counts n tokens, none of them the first of its request, of requests of
+// this group that had their token before exactly gap earlier. The engine calls
+// it once per step and group at the step's end; a negative group counts
+// nothing.
+func (r *Recorder) ITL(group int, gap vtime.Duration, n int) {
+	if group >= 0 {
+		r.groups[group].AddN(int64(gap+r.options.TokenOverhead), int64(n))
+	}
+}
+
+// Record takes in one request. It is called exactly once for each: at its
+// final state, or at the end of the run. It verifies the fixed relations of
+// semantics 5; a request that breaks one is not measured, and Err says so.
+func (r *Recorder) Record(o *Outcome) {
+	r.outcomes++
+	r.numbers += uint64(o.Request)
+	if err := o.check(r.options.TokenOverhead, r.options.RequestOverhead); err != nil {
+		r.fail(err)
+		return
+	}
+	r.series.arrive(o.Arrival)
+	if o.Finished != vtime.Never {
+		r.series.depart(o.Finished)
+	}
+	if !r.measured(o.Arrival) {
+		return
+	}
+	var t Targets
+	if int(o.Class) < len(r.options.Targets) {
+		t = r.options.Targets[o.Class]
+	}
+	r.cell(cellKey{o.Class, o.Tenant, o.Model}).add(o, r.options.TokenOverhead, r.options.RequestOverhead, t)
+}
+
+func (r *Recorder) cell(key cellKey) *cell {
+	if len(r.keys) > 0 && r.keys[r.latest] == key {
+		return r.cells[r.latest]
+	}
+	i, ok := r.byKey[key]
+	if !ok {
+		i = len(r.cells)
+		r.byKey[key] = i
+		r.cells = append(r.cells, newCell())
+		r.keys = append(r.keys, key)
+	}
+	r.latest = i
+	return r.cells[i]
+}
+
+// Fold is a hash of all that the recorder holds. It does not depend on the
+// order in which requests, cells or groups came.
+func (r *Recorder) Fold() uint64 {
+	var hash xxhash.Digest
+	hash.Reset()
+	writeInts(&hash, uint64(r.outcomes), r.numbers, r.series.fold())
+	for _, i := range sortedBy(r.keys, cellKey.compare) {
+		k := r.keys[i]
+		writeInts(&hash, uint64(k.class), uint64(k.tenant), uint64(k.model))
+		r.cells[i].foldTo(&hash)
+	}
+	for _, i := range sortedBy(r.groupKeys, groupKey.compare) {
+		if r.groups[i].N() > 0 { // a group nobody counted in is no difference
+			k := r.groupKeys[i]
+			writeInts(&hash, uint64(k.class), uint64(k.model), r.groups[i].Fold())
+		}
+	}
+	return hash.Sum64()
+}
+
+// sortedBy is the indices of keys in the order of the keys.
+func sortedBy[K any](keys []K, compare func(a, b K) int) []int {
+	order := make([]int, len(keys))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int { return compare(keys[a], keys[b]) })
+	return order
+}

@@ -1,0 +1,179 @@
+package metrics
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+)
+
+// Report is the result of a run in numbers. What could not be measured is nil
+// and prints as null; nothing is ever NaN or infinite. Times are in µs, rates
+// per second of virtual time, shares from 0 to 1. With a measured window all
+// but Injected, Load and Resources is of the requests that arrived in it.
+type Report struct {
+	Injected int64  `json:"injected_requests"` // in the whole run
+	Window   Window `json:"window"`
+	Overall  Scope  `json:"overall"`
+
+	OfferedPerSecond *float64     `json:"offered_requests_per_second"` // (n−1) / (last − first arrival)
+	JainIndex        *float64     `json:"jain_index"`                  // of output tokens of completed requests over tenants with traffic
+	Busiest          *InstanceUse `json:"busiest_instance"`
+	Idlest           *InstanceUse `json:"idlest_instance"`
+	Load             Load         `json:"load"`
+
+	PerClass    Scopes `json:"per_class"`
+	PerTenant   Scopes `json:"per_tenant"`
+	PerModel    Scopes `json:"per_model"`
+	PerInstance Scopes `json:"per_instance"`
+}
+
+// Window is the time over which throughput and goodput are computed in every
+// scope: from the first arrival to the last completion, or to the end of the
+// run if that cut it. One window for all scopes, so that the rates of the
+// parts add up to that of the whole.
+type Window struct {
+	Start   *int64   `json:"start_us"`
+	End     *int64   `json:"end_us"`
+	Seconds *float64 `json:"seconds"` // null when nothing completed
+	Cut     bool     `json:"cut"`     // the run ended with work left
+}
+
+// Scope is what there is to say about some of the requests.
+type Scope struct {
+	Injected int64        `json:"injected_requests"`
+	States   StateCounts  `json:"states"`
+	Reasons  ReasonCounts `json:"reasons"`
+
+	InputTokens     int64 `json:"input_tokens"`
+	OutputTokens    int64 `json:"output_tokens"`    // of completed requests
+	GeneratedTokens int64 `json:"generated_tokens"` // of all requests
+
+	RequestsPerSecond *float64 `json:"requests_per_second"` // completed
+	TokensPerSecond   *float64 `json:"tokens_per_second"`   // output tokens of completed requests
+
+	TTFT            *Summary `json:"ttft_us"`
+	TPOT            *Summary `json:"tpot_us"`
+	ITL             *Summary `json:"itl_us"` // null per tenant, where there are only the next two
+	ITLMean         *float64 `json:"itl_mean_us"`
+	ITLSamples      int64    `json:"itl_samples"`
+	E2E             *Summary `json:"e2e_us"`
+	SchedulingDelay *Summary `json:"scheduling_delay_us"`
+	QueueWait       *Summary `json:"queue_wait_us"`
+	Split           *Split   `json:"e2e_split_us"`
+
+	SLOAttainment *float64 `json:"slo_attainment"` // of the requests whose class has targets
+	Goodput       *float64 `json:"goodput_per_second"`
+
+	Preemptions      int64    `json:"preemptions"`
+	PreemptionRate   *float64 `json:"preemption_rate"` // per completed request, may exceed 1
+	RecomputedTokens int64    `json:"recomputed_tokens"`
+	CachedTokens     int64    `json:"cached_tokens"`  // at first admissions
+	CacheHitRate     *float64 `json:"cache_hit_rate"` // of the input tokens of scheduled requests
+
+	Resources *Resources `json:"resources"` // overall and per instance, else null
+}
+
+// Split is where the mean E2E of completed requests went. The parts add up to
+// it.
+type Split struct {
+	FrontEnd  float64 `json:"front_end"` // arrival to queued, and the overheads of the client
+	Queue     float64 `json:"queue"`     // queued to scheduled
+	Prefill   float64 `json:"prefill"`   // scheduled to first token, without recompute
+	Decode    float64 `json:"decode"`    // first to last token, without recompute
+	Recompute float64 `json:"recompute"` // lost to preemption
+}
+
+// Resources is what one instance, or all of them together, made of its
+// hardware, over its whole life.
+type Resources struct {
+	Utilisation *float64 `json:"utilisation"` // share of time in which a step was executing
+	MeanRunning *float64 `json:"mean_running"`
+	MeanWaiting *float64 `json:"mean_waiting"`
+
+	KVMean *float64 `json:"kv_mean"` // share of blocks in use, mean over time
+	KVPeak *float64 `json:"kv_peak"` // the same at its highest; of all instances the highest
+
+	CacheHitRate       *float64 `json:"cache_hit_rate"`       // tokens found / looked up, first admissions
+	ReadmissionHitRate *float64 `json:"readmission_hit_rate"` // the same after preemptions
+
+	LimitSeats  *float64 `json:"limit_seats"` // share of time in which requests waited for want of it
+	LimitKV     *float64 `json:"limit_kv"`
+	LimitBudget *float64 `json:"limit_token_budget"`
+	Limit       string   `json:"limit"` // the largest of these: "seats", "KV", "token budget"; "none" below limitFloor
+
+	Counters Counters `json:"counters"`
+}
+
+// limitFloor is the share of time below which waiting counts as the ordinary
+// jostle of arrivals and not as a limit.
+const limitFloor = 0.05
+
+// InstanceUse names an instance and its utilisation.
+type InstanceUse struct {
+	Name        string  `json:"name"`
+	Utilisation float64 `json:"utilisation"`
+}
+
+// StateCounts is the number of requests by State.
+type StateCounts [States]int64
+
+// MarshalJSON prints an object with every state, in the order of the states.
+func (c StateCounts) MarshalJSON() ([]byte, error) {
+	return object(stateNames[:], func(i int) any { return c[i] })
+}
+
+// ReasonCounts is the number of requests by Reason.
+type ReasonCounts [Reasons]int64
+
+// MarshalJSON prints an object with every reason but NoReason, in their order.
+func (c ReasonCounts) MarshalJSON() ([]byte, error) {
+	var names [Reasons - 1]string
+	for i := range names {
+		names[i] = reasonKeys.Replace(reasonNames[i+1])
+	}
+	return object(names[:], func(i int) any { return c[i+1] })
+}
+
+var reasonKeys = strings.NewReplacer(" + ", "_plus_", " ", "_", "-", "_")
+
+// Named is a scope with the name of its class, tenant, model or instance.
+type Named struct {
+	Name string
+	Scope
+}
+
+// Scopes are in the order of their labels; names are distinct.
+type Scopes []Named
+
+// MarshalJSON prints an object from name to scope that keeps the order.
+func (s Scopes) MarshalJSON() ([]byte, error) {
+	names := make([]string, len(s))
+	for i := range s {
+		names[i] = s[i].Name
+	}
+	return object(names, func(i int) any { return &s[i].Scope })
+}
+
+// object prints a JSON object with these keys in this order.
+func object(names []string, value func(i int) any) ([]byte, error) {
+	var b bytes.Buffer
+	b.WriteByte('{')
+	for i, name := range names {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		key, err := json.Marshal(name)
+		if err != nil {
+			return nil, err
+		}
+		text, err := json.Marshal(value(i))
+		if err != nil {
+			return nil, err
+		}
+		b.Write(key)
+		b.WriteByte(':')
+		b.Write(text)
+	}
+	b.WriteByte('}')
+	return b.Bytes(), nil
+}

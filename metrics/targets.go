@@ -1,0 +1,90 @@
+package metrics
+
+import (
+	"fmt"
+	"strings"
+
+	"blis/vtime"
+)
+
+// Targets are the latencies that a class promises; 0 means that it promises
+// nothing of the kind.
+type Targets struct {
+	TTFT, TPOT, E2E vtime.Duration
+}
+
+// ClassTargets are the targets of the class of that name.
+type ClassTargets struct {
+	Class string
+	Targets
+}
+
+func (t Targets) any() bool { return t != Targets{} }
+
+// attained says whether o completed within every target. A latency that a
+// completed request does not have (TPOT of a single token, TTFT of no output)
+// was not late.
+func (t Targets) attained(o *Outcome, token, request vtime.Duration) bool {
+	if o.State != Completed {
+		return false
+	}
+	ttft, _ := o.TTFT(token)
+	tpot, _ := o.TPOT(token, request)
+	e2e, _ := o.E2E(token, request)
+	return within(ttft, t.TTFT) && within(tpot, t.TPOT) && within(e2e, t.E2E)
+}
+
+func within(d, target vtime.Duration) bool { return target == 0 || d <= target }
+
+// ParseTargets reads "standard:ttft=500ms,tpot=50ms;batch:e2e=30s": classes
+// separated by semicolons, each with one or more of the targets ttft, tpot and
+// e2e. It keeps the order. The error names the part that is wrong.
+func ParseTargets(text string) ([]ClassTargets, error) {
+	var all []ClassTargets
+	seen := map[string]bool{}
+	for part := range strings.SplitSeq(strings.TrimSuffix(strings.TrimSpace(text), ";"), ";") {
+		c, err := parseClass(strings.TrimSpace(part))
+		if err == nil && seen[c.Class] {
+			err = fmt.Errorf("class %q has targets already; give them in one list", c.Class)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("SLO targets %q: %w", text, err)
+		}
+		seen[c.Class] = true
+		all = append(all, c)
+	}
+	return all, nil
+}
+
+// parseClass reads "standard:ttft=500ms,tpot=50ms". A class name may hold
+// colons, so the last one separates.
+func parseClass(part string) (ClassTargets, error) {
+	at := strings.LastIndex(part, ":")
+	if at <= 0 {
+		return ClassTargets{}, fmt.Errorf("%q names no class: want class:ttft=500ms,tpot=50ms", part)
+	}
+	c := ClassTargets{Class: strings.TrimSpace(part[:at])}
+	if c.Class == "" {
+		return c, fmt.Errorf("%q names no class: want class:ttft=500ms,tpot=50ms", part)
+	}
+	fields := map[string]*vtime.Duration{"ttft": &c.TTFT, "tpot": &c.TPOT, "e2e": &c.E2E}
+	for item := range strings.SplitSeq(part[at+1:], ",") {
+		name, value, _ := strings.Cut(item, "=")
+		name = strings.TrimSpace(name)
+		field := fields[name]
+		if field == nil {
+			return c, fmt.Errorf("class %q: %q is no target: want ttft=, tpot= or e2e= with a duration", c.Class, strings.TrimSpace(item))
+		}
+		d, err := vtime.ParseDuration(value)
+		switch {
+		case err != nil:
+			return c, fmt.Errorf("class %q: %s: %w", c.Class, name, err)
+		case d == 0:
+			return c, fmt.Errorf("class %q: %s must be at least 1 µs", c.Class, name)
+		case *field != 0:
+			return c, fmt.Errorf("class %q: %s is given twice", c.Class, name)
+		}
+		*field = d
+	}
+	return c, nil
+}
