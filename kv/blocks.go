@@ -1,0 +1,189 @@
+package kv
+
+import (
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+	"slices"
+)
+
+// Blocks is the twin of Pool that keeps every block: an id, a reference count
+// and a key each, the free list as a slice of ids, the holders of a key as a
+// slice. It is what semantics 4 says, word for word, and slow. It has no
+// decode runs: Take and Adopt panic.
+type Blocks struct {
+	size    int32
+	caching bool
+	free    []BlockID
+	blocks  []block
+	holders map[uint64][]BlockID // copies of a key in the order in which they were keyed
+}
+
+type block struct {
+	refs  int
+	key   uint64
+	keyed bool
+	named bool
+}
+
+// NewBlocks returns a cache of total free blocks of blockSize tokens; the
+// free list starts as 0, 1, …, total−1.
+func NewBlocks(total int, blockSize int32, caching bool) *Blocks {
+	c := &Blocks{size: blockSize, caching: caching, blocks: make([]block, total), holders: map[uint64][]BlockID{}}
+	for i := range total {
+		c.free = append(c.free, BlockID(i))
+	}
+	return c
+}
+
+// Free implements Cache.
+func (c *Blocks) Free() int { return len(c.free) }
+
+// Total implements Cache.
+func (c *Blocks) Total() int { return len(c.blocks) }
+
+// Lookup implements Cache.
+func (c *Blocks) Lookup(s *Sequence, known int32) Hit {
+	hit := Hit{}
+	s.blocks = s.blocks[:0]
+	for i := int32(0); c.caching && i < (known-1)/c.size; i++ {
+		copies := c.holders[s.content.key(i)]
+		if len(copies) == 0 {
+			break
+		}
+		s.blocks = append(s.blocks, copies[0])
+		hit.Blocks++
+		if c.blocks[copies[0]].refs == 0 {
+			hit.OnFree++
+		}
+	}
+	s.hits, s.lookupHit = int32(hit.Blocks), hit
+	s.blocks = s.blocks[:0]
+	return hit
+}
+
+// Need implements Cache.
+func (c *Blocks) Need(s *Sequence, upto int32) int {
+	n := max(0, int(ceilDiv(upto, c.size)-s.Held()-s.hits))
+	for _, b := range s.blocks[:s.hits] {
+		if len(s.blocks) == 0 && c.blocks[b].refs == 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// Extend implements Cache.
+func (c *Blocks) Extend(s *Sequence, upto, known int32) bool {
+	if c.Need(s, upto) > len(c.free) {
+		return false
+	}
+	if s.hits > 0 {
+		s.blocks = s.blocks[:s.hits]
+		for _, b := range s.blocks {
+			if c.blocks[b].refs == 0 {
+				i := slices.Index(c.free, b)
+				c.free = slices.Delete(c.free, i, i+1)
+			}
+			c.blocks[b].refs++
+		}
+		s.keyed, s.hits = s.hits, 0
+	}
+	for s.Held() < ceilDiv(upto, c.size) {
+		b := c.free[0]
+		c.free = c.free[1:]
+		c.evict(b)
+		c.blocks[b].refs = 1
+		s.blocks = append(s.blocks, b)
+	}
+	c.Key(s, min(upto, known))
+	return true
+}
+
+func (c *Blocks) evict(b BlockID) {
+	if x := &c.blocks[b]; x.keyed {
+		copies := c.holders[x.key]
+		i := slices.Index(copies, b)
+		if copies = slices.Delete(copies, i, i+1); len(copies) == 0 {
+			delete(c.holders, x.key)
+		} else {
+			c.holders[x.key] = copies
+		}
+		x.keyed = false
+	}
+}
+
+// Key implements Cache.
+func (c *Blocks) Key(s *Sequence, upto int32) {
+	for i := s.keyed; c.caching && i < upto/c.size; i++ {
+		x := &c.blocks[s.blocks[i]]
+		x.key, x.keyed = s.content.key(i), true
+		x.named = (i+1)*c.size <= s.content.named || s.content.output != 0
+		c.holders[x.key] = append(c.holders[x.key], s.blocks[i])
+		s.keyed = i + 1
+	}
+}
+
+// Release implements Cache.
+func (c *Blocks) Release(s *Sequence) {
+	for i := len(s.blocks) - 1; i >= 0; i-- {
+		x := &c.blocks[s.blocks[i]]
+		if x.refs--; x.refs == 0 {
+			c.free = append(c.free, s.blocks[i])
+		}
+	}
+	s.blocks, s.keyed, s.hits = s.blocks[:0], 0, 0
+}
+
+// Preempt implements Cache.
+func (c *Blocks) Preempt(s *Sequence) { c.Release(s) }
+
+// Take implements Cache; it panics.
+func (c *Blocks) Take(int) { panic("kv: the block twin has no decode runs") }
+
+// Adopt implements Cache; it panics.
+func (c *Blocks) Adopt(*Sequence, int32, int32) { panic("kv: the block twin has no decode runs") }
+
+// Checksum is the CRC-32 of the free list, head to tail, as little-endian
+// int32 block numbers: what the ledgers of vLLM's scheduler record.
+func (c *Blocks) Checksum() uint32 {
+	buf := make([]byte, 0, 4*len(c.free))
+	for _, b := range c.free {
+		buf = binary.LittleEndian.AppendUint32(buf, uint32(b))
+	}
+	return crc32.ChecksumIEEE(buf)
+}
+
+// Check implements Cache.
+func (c *Blocks) Check(holders []*Sequence) error {
+	refs := make([]int, len(c.blocks))
+	for _, s := range holders {
+		for _, b := range s.blocks {
+			refs[b]++
+		}
+	}
+	for _, b := range c.free {
+		if refs[b]--; refs[b] != -1 {
+			return fmt.Errorf("kv: block %d is free and held, or twice on the free list", b)
+		}
+	}
+	for b, n := range refs {
+		if n == 0 || max(n, 0) != c.blocks[b].refs {
+			return fmt.Errorf("kv: block %d has %d references and %d holders", b, c.blocks[b].refs, n)
+		}
+	}
+	return nil
+}
+
+// Fold implements Cache.
+func (c *Blocks) Fold() uint64 {
+	d := newRuns()
+	for _, b := range c.free {
+		if x := &c.blocks[b]; x.keyed && x.named {
+			d.add(x.key, 1)
+		} else {
+			d.add(0, 1)
+		}
+	}
+	return d.sum()
+}
