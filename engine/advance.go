@@ -1,0 +1,141 @@
+package engine
+
+import (
+	"blis/latency"
+	"blis/metrics"
+	"blis/vtime"
+)
+
+// Classes of the events of an instance at one instant, in the order in which
+// they act (architecture 2).
+const (
+	ClassQueued  uint8 = 5
+	ClassStep    uint8 = 6
+	ClassTimeout uint8 = 7
+)
+
+// Deliver hands the instance a request at now, which is not before the last
+// event that it executed. d is not kept.
+func (e *Engine) Deliver(d *Delivery, now vtime.Time) {
+	i := e.newSlot()
+	e.open(i, d, now)
+	delay, err := vtime.Truncate(e.model.Queueing(latency.QueueInput{
+		Input: int64(d.Input), Running: int64(e.running), Waiting: int64(e.waiting),
+		UsedBlocks: int64(e.UsedBlocks()), FreeBlocks: int64(e.cache.Free()),
+		CachedTokens: e.Counters.CachedTokens, PromptTokens: e.Counters.LookedUpTokens,
+		PreemptionEMA: e.ema,
+	}))
+	if err != nil || delay < 0 {
+		panic("engine: the latency model gives a queueing delay that is NaN or negative")
+	}
+	m := member{i, d.ID}
+	e.arrivals = push(e.arrivals, date{int64(now.Add(delay)), d.ID, m})
+	if d.Deadline != vtime.Never {
+		e.deadlines = push(e.deadlines, date{int64(d.Deadline), d.ID, m})
+	}
+}
+
+// Next is the time and class of the earliest event of the instance,
+// vtime.Never if there is none.
+func (e *Engine) Next() (vtime.Time, uint8) {
+	at, class := e.nextStep(), ClassStep
+	if len(e.arrivals) > 0 && vtime.Time(e.arrivals[0].at) <= at {
+		at, class = vtime.Time(e.arrivals[0].at), ClassQueued
+	}
+	if d := e.nextDeadline(); d < at {
+		at, class = d, ClassTimeout
+	}
+	return at, class
+}
+
+func (e *Engine) nextStep() vtime.Time {
+	if e.current != nil {
+		return e.current.end
+	}
+	return e.wake
+}
+
+// nextDeadline is the earliest deadline of a request that is still here.
+func (e *Engine) nextDeadline() vtime.Time {
+	for len(e.deadlines) > 0 {
+		d := &e.deadlines[0]
+		if s := &e.slots[d.slot]; s.ID == d.id && !s.due {
+			return vtime.Time(d.at)
+		}
+		e.deadlines = pop(e.deadlines)
+	}
+	return vtime.Never
+}
+
+// Advance executes every event before (until, class), in order. A request
+// that is delivered afterwards finds the instance as it was just before.
+func (e *Engine) Advance(until vtime.Time, class uint8) {
+	for {
+		at, what := e.Next()
+		if at > until || at == until && what >= class || at == vtime.Never {
+			return
+		}
+		e.Act(until, class)
+	}
+}
+
+// Act executes the event that Next names, which is before (until, class), and
+// the steps of a decode run that follow it before then.
+func (e *Engine) Act(until vtime.Time, class uint8) {
+	at, what := e.Next()
+	e.now = at
+	switch what {
+	case ClassQueued:
+		e.queued(at)
+	case ClassTimeout:
+		e.timeout(at)
+	case ClassStep:
+		e.step(at)
+		e.run(until, class)
+	}
+}
+
+// queued moves the first pending request into the wait queue, unless a guard
+// refuses it.
+func (e *Engine) queued(now vtime.Time) {
+	i := e.arrivals[0].slot
+	id := e.arrivals[0].id
+	e.arrivals = pop(e.arrivals)
+	s := &e.slots[i]
+	if s.ID != id || s.phase != pending {
+		return // timed out on its way
+	}
+	switch {
+	case s.Input >= e.maxLen:
+		e.done(i, metrics.Dropped, metrics.PromptTooLong, now)
+		return
+	case s.MaxOutput >= 0 && int64(s.Input)+int64(s.MaxOutput) > int64(e.maxLen):
+		e.done(i, metrics.Dropped, metrics.OutputTooLong, now)
+		return
+	case s.deadline <= now:
+		e.done(i, metrics.TimedOut, metrics.NoReason, now)
+		return
+	}
+	e.touch(now)
+	s.Queued = now
+	e.enqueue(i, false)
+	e.Counters.PeakWaiting = max(e.Counters.PeakWaiting, int64(e.waiting))
+	if e.current == nil {
+		e.wake = now
+	}
+}
+
+// timeout acts on the earliest deadline: a request in the wait queue or in a
+// batch leaves when the step in flight ends, any other at once.
+func (e *Engine) timeout(now vtime.Time) {
+	d := e.deadlines[0]
+	e.deadlines = pop(e.deadlines)
+	s := &e.slots[d.slot]
+	if s.phase != pending && e.current != nil {
+		s.due = true
+		e.due = append(e.due, d.member)
+		return
+	}
+	e.touch(now)
+	e.leave(d.slot, now)
+}

@@ -1,0 +1,150 @@
+package engine
+
+import "slices"
+
+// cohort is the part of the running list that only decodes: each member takes
+// one token in every formation from the one it joined in to its last. Nothing
+// about a member is updated per step; counts over all of them are.
+//
+// While a slot is a member its computed, generated, flying and lastToken stay
+// as they were when it joined, plus what was in flight then; settle brings
+// them up to date.
+type cohort struct {
+	n        int32
+	groups   []int32 // members per ITL group
+	ends     []date  // heap of (number of the formation of its last token, order)
+	cross    []int32 // members by the formation number modulo block size in which they need a block
+	context  int64   // Σ (computed when joined − formation joined): context tokens at formation f are this + n·(f+1)
+	blocks   int64   // Σ blocks held
+	maxOrder int64   // no member was admitted later
+}
+
+// join makes slot i, which has a token or its last prefill chunk in the batch
+// just formed, a member from the next formation on.
+func (e *Engine) join(i int32) {
+	s, c := &e.slots[i], &e.cohort
+	s.cohort, s.joined = true, e.formed+1
+	last := s.joined + int64(s.target-s.generated-s.flying) - 1
+	c.ends = push(c.ends, date{last, s.order, member{i, s.ID}})
+	c.maxOrder = max(c.maxOrder, s.order)
+	e.weigh(s, s.computed, 1)
+}
+
+// weigh adds a member that has computed tokens, or takes it away.
+func (e *Engine) weigh(s *slot, computed int32, sign int32) {
+	c := &e.cohort
+	size := int64(e.cfg.BlockSize)
+	base := s.joined - int64(s.computed)
+	c.n += sign
+	c.context -= int64(sign) * base
+	c.blocks += int64(sign) * ((int64(computed) + size - 1) / size)
+	c.cross[((base%size)+size)%size] += sign
+	if s.group >= 0 {
+		for len(c.groups) <= s.group {
+			c.groups = append(c.groups, 0)
+		}
+		c.groups[s.group] += sign
+	}
+}
+
+// settle ends the membership of slot i and brings its counts up to date.
+func (e *Engine) settle(i int32) {
+	s := &e.slots[i]
+	steps := int32(e.formed - s.joined + 1)
+	ended := max(0, int32(e.ended-s.joined+1))
+	e.weigh(s, s.computed+steps, -1)
+	s.cohort = false
+	s.computed += steps
+	s.generated += ended
+	s.flying += steps - ended
+	if ended > 0 {
+		s.lastToken = e.lastEnd
+	}
+	keyed := s.computed
+	if e.cfg.Async {
+		keyed--
+	}
+	e.cache.Adopt(&s.seq, s.computed, keyed)
+	if e.cohort.n == 0 {
+		e.cohort.ends, e.cohort.maxOrder = e.cohort.ends[:0], 0
+	}
+}
+
+// cohortYield changes the number of tokens that formed batches deliver to the
+// group of s, a former member that has just been settled.
+func (e *Engine) cohortYield(s *slot, by int32) {
+	if s.group < 0 {
+		return
+	}
+	for _, b := range [...]*batch{e.current, e.next} {
+		if b != nil && b.number >= s.joined {
+			b.yield[s.group] += by
+		}
+	}
+}
+
+// retire turns members whose last token is in formation step or earlier into
+// others, with their share of the executing batch spelled out.
+func (e *Engine) retire(step int64) {
+	c := &e.cohort
+	for len(c.ends) > 0 && c.ends[0].at <= step {
+		m := c.ends[0].member
+		order := c.ends[0].tie
+		c.ends = pop(c.ends)
+		if s := &e.slots[m.slot]; s.ID == m.id && s.cohort && s.order == order {
+			e.settle(m.slot)
+			e.spellOut(m.slot)
+			e.insertOther(m.slot)
+		}
+	}
+}
+
+// dissolve turns all members into others.
+func (e *Engine) dissolve() {
+	c := &e.cohort
+	for _, d := range c.ends {
+		if s := &e.slots[d.slot]; s.ID == d.id && s.cohort && s.order == d.tie {
+			e.settle(d.slot)
+			e.spellOut(d.slot)
+			e.others = append(e.others, d.slot)
+		}
+	}
+	c.ends, c.maxOrder = c.ends[:0], 0
+	slices.SortFunc(e.others, func(x, y int32) int { return int(e.slots[x].order - e.slots[y].order) })
+}
+
+// spellOut gives slot i, a former member, items of its own in the formed
+// batches that it has a token in.
+func (e *Engine) spellOut(i int32) {
+	s := &e.slots[i]
+	for _, b := range [...]*batch{e.current, e.next} {
+		if b == nil || b.number < s.joined {
+			continue
+		}
+		b.members--
+		if s.group >= 0 {
+			b.yield[s.group]--
+		}
+		it := item{member{i, s.ID}, s.order, 1, true, true}
+		at, _ := slices.BinarySearchFunc(b.items, it, func(x, y item) int { return int(x.order - y.order) })
+		b.items = slices.Insert(b.items, at, it)
+	}
+}
+
+func (e *Engine) otherIndex(i int32) (int, bool) {
+	order := e.slots[i].order
+	return slices.BinarySearchFunc(e.others, order, func(x int32, order int64) int { return int(e.slots[x].order - order) })
+}
+
+func (e *Engine) insertOther(i int32) {
+	at, _ := e.otherIndex(i)
+	e.others = slices.Insert(e.others, at, i)
+}
+
+func (e *Engine) removeOther(i int32) {
+	at, ok := e.otherIndex(i)
+	if !ok || e.others[at] != i {
+		panic("engine: a running request is in no list")
+	}
+	e.others = slices.Delete(e.others, at, at+1)
+}

@@ -1,0 +1,86 @@
+package engine
+
+import (
+	"blis/kv"
+	"blis/latency"
+	"blis/metrics"
+	"blis/policy"
+	"blis/vtime"
+)
+
+// Config says how one instance serves. Counts are tokens unless named
+// otherwise; the caller has validated it (latency, policy and actors do).
+type Config struct {
+	BlockSize            int32
+	MaxBatchedTokens     int32 // token budget of a step, ≥ MaxSeqs
+	MaxSeqs              int32 // seats: requests in the running list
+	MaxModelLen          int32 // 0: what the cache holds
+	LongPrefillThreshold int32 // most prefill tokens of a request in a step; 0: off
+
+	PrefixCaching  bool
+	ChunkedPrefill bool
+	ReserveFullISL bool // admit only what fits whole (vLLM ≥ 0.19)
+	Async          bool // async scheduling: the next batch is formed while one executes
+	StepByStep     bool // the twin without decode runs
+
+	Model     latency.Model
+	Scheduler policy.Scheduler
+	Cache     kv.Cache
+	Sink      Sink
+
+	// Ledger, if set, is called after each formation that did something. Its
+	// argument is valid during the call. It sees every formation, so there are
+	// no decode runs with it. For tests.
+	Ledger func(*Formation)
+}
+
+// Sink hears what an instance yields. Group and ITL are metrics.Recorder's.
+type Sink interface {
+	// Group is the ITL group of a request, -1 when it is not measured.
+	Group(class, model uint16, arrival vtime.Time) int
+	// ITL takes n inter-token gaps of one group, without client overhead.
+	ITL(group int, gap vtime.Duration, n int)
+	// Done takes the outcome of a request at virtual time now; o is valid
+	// during the call.
+	Done(o *metrics.Outcome, now vtime.Time)
+}
+
+// EffectiveMaxModelLen is the length at which a request is finished: the
+// given one, at most what the cache holds, and with chunked prefill off at
+// most the token budget (semantics 1).
+func (c *Config) EffectiveMaxModelLen() int32 {
+	n := int64(c.Cache.Total()) * int64(c.BlockSize)
+	if c.MaxModelLen > 0 {
+		n = min(n, int64(c.MaxModelLen))
+	}
+	if !c.ChunkedPrefill {
+		n = min(n, int64(c.MaxBatchedTokens))
+	}
+	return int32(min(n, 1<<31-1))
+}
+
+// Formation is one line of a scheduler ledger.
+type Formation struct {
+	Formed, Start, End vtime.Time // Start and End are equal when it scheduled nothing
+	Scheduled          []Share    // in scheduler order
+	New, Resumed       []int64    // admitted, first time and after preemption
+	Preempted          []int64
+	Cached             []Share // hit tokens of every admitted request
+	Running, Waiting   int32
+	Free               int
+}
+
+// Share is a number of tokens of one request.
+type Share struct {
+	Request int64
+	Tokens  int32
+}
+
+// Livelock is the error of a run in which an instance preempts for ever.
+type Livelock struct {
+	At vtime.Time
+}
+
+func (l *Livelock) Error() string {
+	return "at " + l.At.String() + ": 10,000 consecutive preemptions without a token delivered: equal priorities preempt each other; give more KV blocks, reserve the full prompt at admission, or use fcfs"
+}

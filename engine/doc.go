@@ -1,0 +1,21 @@
+// Package engine is one serving instance as semantics 1–4 describe it: the
+// queueing delay, the guards, the wait queue, batch formation, steps,
+// preemption, time-outs, synchronous and asynchronous scheduling. It has no
+// actors, clocks or goroutines in it: requests are delivered to it, it is
+// advanced to a Key of virtual time, and it tells a Sink what became of them.
+//
+// Where to look:
+//
+//	advance.go  the events of an instance and their order
+//	step.go     one step: finish what ends, form what comes next
+//	form.go     batch formation while everything fits, and admission
+//	contend.go  batch formation request by request, with preemption
+//	cohort.go   requests that only decode, kept together as sums
+//	run.go      many steps of such a cohort in one go
+//
+// A request that decodes and whose blocks are its own content joins the
+// cohort, where a step costs the same however many members it has. Everything
+// else about it is computed when somebody asks (architecture 5.2). With
+// Config.StepByStep nobody joins: that is the twin that must agree bit for
+// bit.
+package engine

@@ -1,0 +1,146 @@
+package engine
+
+import (
+	"fmt"
+
+	"blis/kv"
+	"blis/latency"
+	"blis/metrics"
+	"blis/policy"
+	"blis/vtime"
+)
+
+// Engine is one serving instance. It is not safe for concurrent use.
+type Engine struct {
+	cfg      Config
+	index    int32
+	cache    kv.Cache
+	model    latency.Model
+	sink     Sink
+	maxLen   int32 // effective max-model-len
+	reorders bool
+
+	now    vtime.Time // of the last executed event
+	slots  []slot
+	vacant []int32
+
+	arrivals  []date // pending requests by (queued, number)
+	deadlines []date // by (deadline, number); may hold requests that are gone
+	due       []member
+	line      line
+	ranked    []ranked
+	waiting   int32 // requests in the wait queue
+	running   int32 // requests in the running list
+
+	// The running list is the cohort and the others; others are slots in
+	// order of admission.
+	others []int32
+	cohort cohort
+	orders int64 // admissions so far
+
+	current, next *batch // executing; formed while it executes (async)
+	formed, ended int64  // numbers of the last formed and the last ended step
+	lastEnd       vtime.Time
+	wake          vtime.Time // idle instance: when it starts a step; Never
+	spare         []*batch
+
+	blocked blockade // why the wait queue stands still since the last formation
+	barren  int      // preemptions since the last token
+	ema     float64
+	touched vtime.Time
+
+	ctx     policy.SchedulerContext
+	view    []policy.Running // running list as a scheduler sees it
+	plan    []int32          // tokens per other of the formation at hand
+	held    []*kv.Sequence
+	outcome metrics.Outcome
+	rows    formationRows
+
+	Counters metrics.Counters
+}
+
+// blockade is why requests wait although a batch was just formed.
+type blockade uint8
+
+const (
+	free blockade = iota
+	noSeat
+	noBudget
+	noBlocks
+)
+
+// New returns an idle instance with the given index.
+func New(index int, cfg Config) *Engine {
+	e := &Engine{
+		cfg: cfg, index: int32(index), cache: cfg.Cache, model: cfg.Model, sink: cfg.Sink,
+		maxLen: cfg.EffectiveMaxModelLen(), reorders: cfg.Scheduler.Reorders(), wake: vtime.Never,
+	}
+	e.cohort.cross = make([]int32, cfg.BlockSize)
+	e.Counters.TotalBlocks = int64(cfg.Cache.Total())
+	return e
+}
+
+// Waiting is the length of the wait queue, preempted requests included.
+func (e *Engine) Waiting() int32 { return e.waiting }
+
+// Running is the length of the running list.
+func (e *Engine) Running() int32 { return e.running }
+
+// UsedBlocks is the number of KV blocks that requests hold.
+func (e *Engine) UsedBlocks() int { return e.cache.Total() - e.cache.Free() }
+
+// Now is the time of the last event that the instance executed.
+func (e *Engine) Now() vtime.Time { return e.now }
+
+// Finish brings the time integrals of Counters up to the end of the run.
+func (e *Engine) Finish(end vtime.Time) { e.touch(end) }
+
+// Fold hashes what of the final state no message tells: the free list.
+func (e *Engine) Fold() uint64 { return e.cache.Fold() }
+
+// touch brings the time integrals up to now.
+func (e *Engine) touch(now vtime.Time) {
+	dt := int64(now - e.touched)
+	if dt < 0 {
+		panic(fmt.Sprintf("engine: instance %d: time goes back from %v to %v", e.index, e.touched, now))
+	}
+	e.touched = now
+	c := &e.Counters
+	c.BlockMicros += dt * int64(e.UsedBlocks())
+	c.RunningMicros += dt * int64(e.running)
+	if e.waiting == 0 {
+		return
+	}
+	c.WaitingMicros += dt * int64(e.waiting)
+	switch e.blocked {
+	case noSeat:
+		c.LimitSeatsMicros += dt
+	case noBlocks:
+		c.LimitKVMicros += dt
+	case noBudget:
+		c.LimitBudgetMicros += dt
+	}
+}
+
+// Check verifies the books of the instance: the running list, the wait queue
+// and the cache. It ends decode runs and is meant for the end of a run.
+func (e *Engine) Check() error {
+	e.dissolve()
+	counts := [4]int32{}
+	e.held = e.held[:0]
+	for i := range e.slots {
+		s := &e.slots[i]
+		counts[s.phase]++
+		if s.phase != vacant {
+			e.held = append(e.held, &s.seq)
+		}
+	}
+	if counts[running] != e.running || counts[waiting] != e.waiting || int(e.running) != len(e.others) {
+		return fmt.Errorf("instance %d: %d running and %d waiting by the slots, %d (%d listed) and %d by the books",
+			e.index, counts[running], counts[waiting], e.running, len(e.others), e.waiting)
+	}
+	if err := e.cache.Check(e.held); err != nil {
+		return fmt.Errorf("instance %d: %w", e.index, err)
+	}
+	return nil
+}

@@ -1,0 +1,308 @@
+package engine
+
+import (
+	"fmt"
+
+	"blis/latency"
+	"blis/policy"
+	"blis/vtime"
+)
+
+// form forms the next batch at now (semantics 3): running requests in order of
+// admission, then, if nothing was preempted, waiting ones. What it schedules
+// counts as computed from here on.
+func (e *Engine) form(now vtime.Time) *batch {
+	b := e.blank(now)
+	if e.cfg.Async {
+		e.retire(e.formed)
+	}
+	left, fits := e.serveAll(b)
+	if !fits {
+		e.dissolve()
+		left = e.contend(b)
+	}
+	e.blocked = free
+	if b.preempted == 0 {
+		e.admit(b, left, now)
+	}
+	if !b.empty() {
+		e.seal(b)
+	}
+	e.account(b)
+	if e.cfg.Ledger != nil {
+		e.record(b)
+	}
+	return b
+}
+
+// blank is an empty batch with the next number.
+func (e *Engine) blank(now vtime.Time) *batch {
+	var b *batch
+	if n := len(e.spare); n > 0 {
+		b, e.spare = e.spare[n-1], e.spare[:n-1]
+	} else {
+		b = &batch{}
+	}
+	*b = batch{number: e.formed + 1, formedAt: now, items: b.items[:0], yield: b.yield[:0]}
+	e.ctx = policy.SchedulerContext{
+		Now: now, Waiting: e.waiting, Running: e.running,
+		FreeBlocks: int64(e.cache.Free()), TotalBlocks: int64(e.cache.Total()),
+	}
+	return b
+}
+
+// serveAll gives every running request what it wants, if budget and blocks
+// suffice for all of them in whatever order, and returns the budget left.
+// Otherwise it changes nothing and reports false: contend then goes request
+// by request.
+func (e *Engine) serveAll(b *batch) (left int32, ok bool) {
+	c := &e.cohort
+	left = e.cfg.MaxBatchedTokens - c.n
+	if e.cfg.StepByStep || left < 0 {
+		return 0, false
+	}
+	crossing := c.cross[b.number%int64(e.cfg.BlockSize)]
+	need := int(crossing)
+	e.plan = e.plan[:0]
+	for _, i := range e.others {
+		s := &e.slots[i]
+		n := e.wants(s, left)
+		if n > left {
+			// Members admitted later would have got less.
+			if c.n > 0 && c.maxOrder > s.order {
+				return 0, false
+			}
+			n = left
+		}
+		if n > 0 {
+			need += e.cache.Need(&s.seq, s.computed+n)
+			left -= n
+		}
+		e.plan = append(e.plan, n)
+	}
+	if need > e.cache.Free() {
+		return 0, false
+	}
+	if crossing > 0 {
+		e.cache.Take(int(crossing))
+	}
+	for k, i := range e.others {
+		if n := e.plan[k]; n > 0 && !e.serve(b, i, n) {
+			panic("engine: blocks that were counted as free are not")
+		}
+	}
+	b.members = c.n
+	return left, true
+}
+
+// wants is the number of tokens that a running request asks for, not capped by
+// the budget; not positive when it has nothing to compute.
+func (e *Engine) wants(s *slot, budget int32) int32 {
+	if s.flying > 0 && s.generated+s.flying >= s.limit {
+		return 0 // its token in flight is its last by length
+	}
+	n := s.known() + s.flying - s.computed
+	n = min(n, e.maxLen-1-s.computed)
+	if n > 1 {
+		n = e.chunk(s, n, budget)
+	}
+	return n
+}
+
+// chunk caps n tokens of prefill by the threshold and the scheduler's choice.
+func (e *Engine) chunk(s *slot, n, budget int32) int32 {
+	if t := e.cfg.LongPrefillThreshold; t > 0 {
+		n = min(n, t)
+	}
+	r := policy.Running{ID: s.ID, Priority: s.Priority, Arrival: s.Arrival, Input: s.Input, Computed: s.computed, Generated: s.generated}
+	return max(0, min(n, e.cfg.Scheduler.Chunk(&r, n, budget, &e.ctx)))
+}
+
+// serve allocates blocks for n more tokens of slot i and enters it in b. It
+// reports false, and changes nothing, when the blocks are not there.
+func (e *Engine) serve(b *batch, i, n int32) bool {
+	s := &e.slots[i]
+	if !e.cache.Extend(&s.seq, s.computed+n, s.known()) {
+		e.Counters.AllocationFailures++
+		return false
+	}
+	prefill := s.known()+s.flying-s.computed > 1 || s.generated+s.flying == 0
+	s.computed += n
+	b.items = append(b.items, item{member: member{i, s.ID}, order: s.order, tokens: n, decode: !prefill})
+	return true
+}
+
+// admit moves waiting requests into the running list while budget and seats
+// allow and each fits whole; the first that does not fit stops the scan.
+func (e *Engine) admit(b *batch, left int32, now vtime.Time) {
+	for e.waiting > 0 {
+		switch {
+		case e.running >= e.cfg.MaxSeqs:
+			e.blocked = noSeat
+			return
+		case left <= 0:
+			e.blocked = noBudget
+			return
+		}
+		i := e.head()
+		s := &e.slots[i]
+		known := s.known()
+		hit := e.cache.Lookup(&s.seq, known)
+		cached := int32(hit.Blocks) * e.cfg.BlockSize
+		n := e.chunkWaiting(s, known-cached, cached, left)
+		if !e.cfg.ChunkedPrefill && n > left {
+			e.blocked = noBudget
+			return
+		}
+		n = min(n, left)
+		if e.cfg.ReserveFullISL && e.cache.Need(&s.seq, min(known, e.maxLen)) > e.cache.Free() {
+			e.Counters.AllocationFailures++
+			e.blocked = noBlocks
+			return
+		}
+		if n <= 0 {
+			return // the scheduler gives it nothing now
+		}
+		s.computed, s.order = cached, e.orders
+		if !e.serve(b, i, n) {
+			s.computed = 0
+			e.blocked = noBlocks
+			return
+		}
+		left -= n
+		e.dequeue()
+		e.enter(s, i, cached, known, now)
+	}
+}
+
+// chunkWaiting is chunk for a request that would start with cached tokens.
+func (e *Engine) chunkWaiting(s *slot, n, cached, left int32) int32 {
+	if n <= 1 {
+		return n
+	}
+	computed := s.computed
+	s.computed = cached
+	n = e.chunk(s, n, left)
+	s.computed = computed
+	return n
+}
+
+// enter books slot i, just served from the wait queue, into the running list.
+func (e *Engine) enter(s *slot, i, cached, known int32, now vtime.Time) {
+	s.phase = running
+	e.orders++
+	e.running++
+	e.others = append(e.others, i)
+	c := &e.Counters
+	if s.Preempted {
+		s.Preempted = false
+		again := max(0, s.lost-cached)
+		s.recomputed += again
+		c.RelookedTokens += int64(known)
+		c.RecachedTokens += int64(cached)
+		c.Recomputed += int64(again)
+		e.row(&e.rows.resumed, s.ID)
+	} else {
+		s.cached, s.scheduled = cached, now
+		c.LookedUpTokens += int64(known)
+		c.CachedTokens += int64(cached)
+		e.row(&e.rows.admitted, s.ID)
+	}
+	if e.cfg.Ledger != nil {
+		e.rows.cached = append(e.rows.cached, Share{s.ID, cached})
+	}
+}
+
+// seal gives the batch its sums and its duration, and lets the requests that
+// from here on only decode join the cohort.
+func (e *Engine) seal(b *batch) {
+	e.formed = b.number
+	size := e.cfg.BlockSize
+	b.yield = append(b.yield, e.cohort.groups...)
+	q := &b.sums
+	for k := range b.items {
+		it := &b.items[k]
+		s := &e.slots[it.slot]
+		if it.decode {
+			q.DecodeTokens += int64(it.tokens)
+			q.DecodeRequests++
+			q.DecodeContext += int64(s.computed)
+			q.DecodeBlocks += int64((s.computed + size - 1) / size)
+		} else {
+			n, before := int64(it.tokens), int64(s.computed-it.tokens)
+			q.PrefillTokens += n
+			q.PrefillRequests++
+			q.PrefillPairs += n*before + n*(n+1)/2
+			q.PrefillContext += before
+		}
+		if it.emits = s.computed >= s.known()+s.flying; it.emits {
+			q.SampledRows++
+			s.flying++
+		}
+	}
+	e.addCohort(q, b)
+	q.Preempted = int64(b.preempted)
+	e.ema = advanceEMA(e.ema, b.preempted, e.running)
+	q.PreemptionEMA = e.ema
+	b.duration = e.duration(q)
+	if e.cfg.StepByStep {
+		return
+	}
+	kept := e.others[:0]
+	k := 0
+	for _, i := range e.others {
+		s := &e.slots[i]
+		for k < len(b.items) && b.items[k].order < s.order {
+			k++
+		}
+		if k < len(b.items) && b.items[k].slot == i && b.items[k].emits && s.target > s.generated+s.flying && s.seq.OwnOnly(s.computed) {
+			e.join(i)
+		} else {
+			kept = append(kept, i)
+		}
+	}
+	e.others = kept
+}
+
+// addCohort adds the members of the cohort to the sums of b and books the
+// blocks that they took in it.
+func (e *Engine) addCohort(q *latency.Batch, b *batch) {
+	c := &e.cohort
+	if b.members == 0 {
+		return
+	}
+	c.blocks += int64(c.cross[b.number%int64(e.cfg.BlockSize)])
+	n := int64(c.n)
+	q.DecodeTokens += n
+	q.DecodeRequests += n
+	q.SampledRows += n
+	q.DecodeContext += c.context + n*(b.number+1)
+	q.DecodeBlocks += c.blocks
+}
+
+// duration asks the latency model for the length of a step, at least 1 µs.
+func (e *Engine) duration(q *latency.Batch) vtime.Duration {
+	d, err := vtime.Truncate(e.model.Step(q))
+	if err != nil {
+		panic(fmt.Sprintf("engine: the latency model gives NaN for the step %+v", *q))
+	}
+	return max(1, d)
+}
+
+// advanceEMA is the preemption average of latency.md 3, γ = 0.3.
+func advanceEMA(ema float64, preempted int, running int32) float64 {
+	if ema == 0 && preempted == 0 {
+		return 0
+	}
+	const gamma = 0.3
+	share := float64(preempted) / float64(max(1, running))
+	return float64(gamma*share) + float64((1-gamma)*ema)
+}
+
+// account updates peaks after a formation.
+func (e *Engine) account(b *batch) {
+	c := &e.Counters
+	c.PeakBlocks = max(c.PeakBlocks, int64(e.UsedBlocks()))
+	c.PeakRunning = max(c.PeakRunning, int64(e.running))
+	c.Preemptions += int64(b.preempted)
+}

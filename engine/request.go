@@ -1,0 +1,137 @@
+package engine
+
+import (
+	"blis/kv"
+	"blis/metrics"
+	"blis/policy"
+	"blis/vtime"
+	"blis/workload"
+)
+
+// Delivery is a request as it is delivered to an instance.
+type Delivery struct {
+	workload.Request
+	ID       int64 // number in order of arrival, unique in the run
+	Priority float64
+	Admitted vtime.Time
+}
+
+type phase uint8
+
+const (
+	vacant  phase = iota // slot not in use
+	pending              // delivered, not queued yet
+	waiting
+	running
+)
+
+// slot is one request in the instance. Slots are reused; id tells whether a
+// reference is still to the same request.
+type slot struct {
+	policy.Waiting // ID, Priority, Arrival, Queued, Input, MaxOutput, Preempted
+
+	phase  phase
+	due    bool // deadline passed, leaves when the step in flight ends
+	cohort bool // member of the decode cohort; see there for what its counts mean
+
+	output int32 // O
+	target int32 // output tokens it will deliver: O, or less when max-model-len cuts it
+	limit  int32 // output tokens after which the scheduler knows that it ends
+
+	computed  int32 // C: tokens whose KV exists or is being computed
+	generated int32 // output tokens delivered
+	flying    int32 // output tokens of formed batches, not delivered yet
+	lost      int32 // computed tokens when it was preempted last
+	deficit   int32 // computed tokens at which its preemptions are made up for
+
+	order  int64 // number of its admission: position in the running list
+	joined int64 // formation in which it first counted as cohort member
+	group  int   // ITL group
+
+	tenant, class, model workload.Label
+	session              uint64
+	round                int32
+
+	deadline, admitted, routed       vtime.Time
+	scheduled, firstToken, lastToken vtime.Time
+	evicted                          vtime.Time // first preemption not made up for; Never
+	prefillLost, decodeLost          vtime.Duration
+
+	cached, preemptions, recomputed int32
+
+	seq kv.Sequence
+}
+
+func (e *Engine) newSlot() int32 {
+	if n := len(e.vacant); n > 0 {
+		i := e.vacant[n-1]
+		e.vacant = e.vacant[:n-1]
+		return i
+	}
+	e.slots = append(e.slots, slot{})
+	return int32(len(e.slots) - 1)
+}
+
+// open fills slot i with a request delivered at now.
+func (e *Engine) open(i int32, d *Delivery, now vtime.Time) {
+	s := &e.slots[i]
+	seq := s.seq
+	*s = slot{
+		Waiting: policy.Waiting{ID: d.ID, Priority: d.Priority, Arrival: d.Arrival, Queued: vtime.Never, Input: d.Input, MaxOutput: d.MaxOutput},
+		phase:   pending,
+		output:  d.Output,
+		target:  min(d.Output, e.maxLen-d.Input),
+		limit:   d.Output,
+		order:   -1,
+		tenant:  d.Tenant, class: d.Class, model: d.Model, session: d.Session, round: d.Round,
+		deadline: d.Deadline, admitted: d.Admitted, routed: now,
+		scheduled: vtime.Never, firstToken: vtime.Never, lastToken: vtime.Never,
+		evicted: vtime.Never,
+	}
+	if d.MaxOutput != workload.Absent {
+		s.limit = d.MaxOutput
+	}
+	s.group = e.sink.Group(uint16(d.Class), uint16(d.Model), d.Arrival)
+	s.seq = seq
+	s.seq.Open(uint64(d.ID), d.Input, d.Spans, d.OutputContent, e.cfg.BlockSize, e.cfg.PrefixCaching)
+}
+
+// known is the number of tokens whose value is known: prompt and delivered.
+func (s *slot) known() int32 { return s.Input + s.generated }
+
+// done ends the life of slot i in the given state and tells the sink.
+func (e *Engine) done(i int32, state metrics.State, reason metrics.Reason, now vtime.Time) {
+	s := &e.slots[i]
+	e.report(s, state, reason, now)
+	e.sink.Done(&e.outcome, now)
+	s.phase, s.ID = vacant, -1
+	e.vacant = append(e.vacant, i)
+}
+
+// report fills e.outcome with what became of s.
+func (e *Engine) report(s *slot, state metrics.State, reason metrics.Reason, finished vtime.Time) {
+	e.outcome = metrics.Outcome{
+		Request: s.ID, State: state, Reason: reason, Instance: e.index,
+		Tenant: uint16(s.tenant), Class: uint16(s.class), Model: uint16(s.model),
+		Session: s.session, Round: s.round,
+		Arrival: s.Arrival, Admitted: s.admitted, Routed: s.routed, Queued: s.Queued,
+		Scheduled: s.scheduled, FirstToken: s.firstToken, LastToken: s.lastToken, Finished: finished,
+		Input: s.Input, Cached: s.cached, Generated: s.generated,
+		Preemptions: s.preemptions, Recomputed: s.recomputed,
+		PrefillLost: s.prefillLost, DecodeLost: s.decodeLost,
+	}
+}
+
+// Unfinished calls f for every request that the instance still holds, with
+// the outcome that it has when the run ends here. The engine must not be
+// advanced afterwards.
+func (e *Engine) Unfinished(f func(o *metrics.Outcome)) {
+	states := [...]metrics.State{pending: metrics.Pending, waiting: metrics.Queued, running: metrics.Running}
+	e.dissolve()
+	for i := range e.slots {
+		if s := &e.slots[i]; s.phase != vacant {
+			e.report(s, states[s.phase], metrics.NoReason, vtime.Never)
+			f(&e.outcome)
+		}
+	}
+}

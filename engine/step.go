@@ -1,0 +1,202 @@
+package engine
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"blis/latency"
+	"blis/metrics"
+	"blis/vtime"
+)
+
+// batch is one formed step.
+type batch struct {
+	number     int64
+	formedAt   vtime.Time
+	start, end vtime.Time
+	duration   vtime.Duration
+	items      []item  // requests outside the cohort, in scheduler order
+	members    int32   // members of the cohort in it, one token each
+	yield      []int32 // per ITL group: members whose token is delivered at the end
+	preempted  int
+	sums       latency.Batch
+}
+
+// item is the share of one request in a batch.
+type item struct {
+	member
+	order  int64
+	tokens int32
+	decode bool // not prefill, for the latency model
+	emits  bool // yields a token at the end
+}
+
+func (b *batch) empty() bool { return len(b.items) == 0 && b.members == 0 }
+
+// step is the event at which an instance's step ends and the next begins: what
+// ends now is finished, then batches are formed until one executes (and, with
+// async scheduling, one more is ready).
+func (e *Engine) step(now vtime.Time) {
+	e.touch(now)
+	e.wake = vtime.Never
+	if e.current != nil {
+		e.finish(now)
+	}
+	if e.next != nil {
+		e.begin(e.next, now)
+		e.next = nil
+	}
+	for e.running+e.waiting > 0 && (e.current == nil || e.cfg.Async && e.next == nil) {
+		b := e.form(now)
+		switch {
+		case !b.empty() && e.current == nil:
+			e.begin(b, now)
+		case !b.empty():
+			e.next = b
+		default:
+			preempted := b.preempted
+			e.spare = append(e.spare, b)
+			if e.current != nil {
+				return // formed again when the step in flight ends
+			}
+			if preempted == 0 {
+				panic(fmt.Sprintf("engine: instance %d at %v: %d running and %d waiting requests, nothing can be scheduled", e.index, now, e.running, e.waiting))
+			}
+		}
+	}
+}
+
+// begin lets b execute from now.
+func (e *Engine) begin(b *batch, now vtime.Time) {
+	b.start, b.end = now, now.Add(b.duration)
+	e.current = b
+	e.Counters.Steps++
+	e.Counters.ScheduledTokens += b.sums.Scheduled()
+	e.Counters.PrefillTokens += b.sums.PrefillTokens
+	e.Counters.DecodeTokens += b.sums.DecodeTokens
+}
+
+// finish ends the executing batch: time-outs first, in the order of the
+// running list, then tokens and completions in the order of the batch.
+func (e *Engine) finish(now vtime.Time) {
+	b := e.current
+	e.Counters.BusyMicros += int64(b.duration)
+	e.expire(now)
+	e.retire(b.number)
+	for g, n := range b.yield {
+		if n > 0 {
+			e.sink.ITL(g, now.Sub(e.lastEnd), int(n))
+			e.barren = 0
+		}
+	}
+	for _, it := range b.items {
+		s := &e.slots[it.slot]
+		if s.ID != it.id {
+			continue
+		}
+		if s.evicted != vtime.Never && s.computed >= s.deficit {
+			s.recover(now)
+		}
+		if it.emits {
+			e.credit(it.slot, now)
+		}
+	}
+	e.ended, e.lastEnd = b.number, now
+	e.current = nil
+	e.spare = append(e.spare, b)
+}
+
+// recover books the time that preemption cost: from the first eviction to the
+// end of the step that made up for it.
+func (s *slot) recover(now vtime.Time) {
+	if s.firstToken == vtime.Never {
+		s.prefillLost += now.Sub(s.evicted)
+	} else {
+		s.decodeLost += now.Sub(s.evicted)
+	}
+	s.evicted, s.deficit = vtime.Never, 0
+}
+
+// expire lets go of the requests whose deadline passed during the step.
+func (e *Engine) expire(now vtime.Time) {
+	if len(e.due) == 0 {
+		return
+	}
+	slices.SortFunc(e.due, func(x, y member) int {
+		a, b := &e.slots[x.slot], &e.slots[y.slot]
+		if a.phase != b.phase { // running before waiting
+			return cmp.Compare(b.phase, a.phase)
+		}
+		if a.phase == running {
+			return cmp.Compare(a.order, b.order)
+		}
+		return cmp.Compare(x.id, y.id)
+	})
+	for _, m := range e.due {
+		if e.slots[m.slot].ID == m.id {
+			e.leave(m.slot, now)
+		}
+	}
+	e.due = e.due[:0]
+}
+
+// leave times slot i out: blocks and seat are free, its token in flight is
+// not delivered.
+func (e *Engine) leave(i int32, now vtime.Time) {
+	e.vacate(i)
+	e.done(i, metrics.TimedOut, metrics.NoReason, now)
+}
+
+// vacate takes slot i out of the list it is in and releases its blocks.
+func (e *Engine) vacate(i int32) {
+	s := &e.slots[i]
+	switch s.phase {
+	case waiting:
+		e.waiting-- // its entry in the queue is stale now
+		return
+	case pending:
+		return
+	}
+	if s.cohort {
+		e.settle(i)
+		e.cohortYield(s, -1)
+	} else {
+		e.removeOther(i)
+	}
+	e.running--
+	e.cache.Release(&s.seq)
+}
+
+// credit delivers one token to slot i, or the end of its prefill when it
+// wants no token, and completes it after its last one.
+func (e *Engine) credit(i int32, now vtime.Time) {
+	s := &e.slots[i]
+	s.flying--
+	e.barren = 0
+	if s.output > 0 {
+		s.generated++
+		if s.firstToken == vtime.Never {
+			s.firstToken = now
+		} else if s.group >= 0 {
+			e.sink.ITL(s.group, now.Sub(s.lastToken), 1)
+		}
+		s.lastToken = now
+	}
+	if s.phase == waiting { // preempted with this token in flight
+		s.evicted = now
+	}
+	if e.cfg.Async && s.phase == running && !s.cohort {
+		e.cache.Key(&s.seq, s.computed-s.flying)
+	}
+	if s.generated < s.target {
+		return
+	}
+	reason := metrics.NoReason
+	if s.generated < s.output {
+		reason = metrics.LengthCapped
+		e.Counters.LengthCapped++
+	}
+	e.vacate(i)
+	e.done(i, metrics.Completed, reason, now)
+}
