@@ -118,6 +118,7 @@ func (e *Engine) queued(now vtime.Time) {
 	}
 	e.touch(now)
 	s.Queued = now
+	e.lookAround(now)
 	e.enqueue(i, false)
 	e.Counters.PeakWaiting = max(e.Counters.PeakWaiting, int64(e.waiting))
 	if e.current == nil {

@@ -12,9 +12,10 @@ import (
 // cohort is empty: every running request is among the others.
 func (e *Engine) contend(b *batch) int32 {
 	left := e.cfg.MaxBatchedTokens
+	e.reserveDecodes()
 	for k := 0; k < len(e.others) && left > 0; k++ {
 		i := e.others[k]
-		n := min(e.wants(&e.slots[i], left), left)
+		n := min(e.wants(&e.slots[i]), left)
 		if n <= 0 {
 			continue
 		}

@@ -49,9 +49,13 @@ type Engine struct {
 	ema     float64
 	touched vtime.Time
 
-	ctx     policy.SchedulerContext
-	view    []policy.Running // running list as a scheduler sees it
-	plan    []int32          // tokens per other of the formation at hand
+	ctx  policy.SchedulerContext
+	ask  policy.Running   // the request a scheduler is asked about
+	view []policy.Running // running list as a scheduler sees it
+	plan []int32          // tokens per other of the formation at hand
+
+	prefillLeft int32 // budget for prefill in the formation at hand
+
 	held    []*kv.Sequence
 	outcome metrics.Outcome
 	rows    formationRows

@@ -44,11 +44,16 @@ func (e *Engine) blank(now vtime.Time) *batch {
 		b = &batch{}
 	}
 	*b = batch{number: e.formed + 1, formedAt: now, items: b.items[:0], yield: b.yield[:0]}
+	e.lookAround(now)
+	return b
+}
+
+// lookAround renews what schedulers see of the instance.
+func (e *Engine) lookAround(now vtime.Time) {
 	e.ctx = policy.SchedulerContext{
 		Now: now, Waiting: e.waiting, Running: e.running,
 		FreeBlocks: int64(e.cache.Free()), TotalBlocks: int64(e.cache.Total()),
 	}
-	return b
 }
 
 // serveAll gives every running request what it wants, if budget and blocks
@@ -64,9 +69,10 @@ func (e *Engine) serveAll(b *batch) (left int32, ok bool) {
 	crossing := c.cross[b.number%int64(e.cfg.BlockSize)]
 	need := int(crossing)
 	e.plan = e.plan[:0]
+	e.reserveDecodes()
 	for _, i := range e.others {
 		s := &e.slots[i]
-		n := e.wants(s, left)
+		n := e.wants(s)
 		if n > left {
 			// Members admitted later would have got less.
 			if c.n > 0 && c.maxOrder > s.order {
@@ -95,27 +101,45 @@ func (e *Engine) serveAll(b *batch) (left int32, ok bool) {
 	return left, true
 }
 
-// wants is the number of tokens that a running request asks for, not capped by
-// the budget; not positive when it has nothing to compute.
-func (e *Engine) wants(s *slot, budget int32) int32 {
+// reserveDecodes computes the budget for prefill of a formation: what is left
+// once every decoding request has its token.
+func (e *Engine) reserveDecodes() {
+	e.prefillLeft = e.cfg.MaxBatchedTokens - e.cohort.n
+	for _, i := range e.others {
+		if e.remaining(&e.slots[i]) == 1 {
+			e.prefillLeft--
+		}
+	}
+}
+
+// remaining is the number of tokens that a running request has to compute; not
+// positive when there are none.
+func (e *Engine) remaining(s *slot) int32 {
 	if s.flying > 0 && s.generated+s.flying >= s.limit {
 		return 0 // its token in flight is its last by length
 	}
-	n := s.known() + s.flying - s.computed
-	n = min(n, e.maxLen-1-s.computed)
+	return min(s.known()+s.flying-s.computed, e.maxLen-1-s.computed)
+}
+
+// wants is the number of tokens that a running request asks for, not capped by
+// the budget.
+func (e *Engine) wants(s *slot) int32 {
+	n := e.remaining(s)
 	if n > 1 {
-		n = e.chunk(s, n, budget)
+		n = e.chunk(s, n, s.computed)
+		e.prefillLeft -= n
 	}
 	return n
 }
 
-// chunk caps n tokens of prefill by the threshold and the scheduler's choice.
-func (e *Engine) chunk(s *slot, n, budget int32) int32 {
+// chunk caps n tokens of prefill after computed ones by the threshold and the
+// scheduler's choice.
+func (e *Engine) chunk(s *slot, n, computed int32) int32 {
 	if t := e.cfg.LongPrefillThreshold; t > 0 {
 		n = min(n, t)
 	}
-	r := policy.Running{ID: s.ID, Priority: s.Priority, Arrival: s.Arrival, Input: s.Input, Computed: s.computed, Generated: s.generated}
-	return max(0, min(n, e.cfg.Scheduler.Chunk(&r, n, budget, &e.ctx)))
+	e.ask = policy.Running{ID: s.ID, Priority: s.Priority, Arrival: s.Arrival, Input: s.Input, Computed: computed, Generated: s.generated}
+	return max(0, min(n, e.cfg.Scheduler.Chunk(&e.ask, n, max(0, e.prefillLeft), &e.ctx)))
 }
 
 // serve allocates blocks for n more tokens of slot i and enters it in b. It
@@ -149,7 +173,11 @@ func (e *Engine) admit(b *batch, left int32, now vtime.Time) {
 		known := s.known()
 		hit := e.cache.Lookup(&s.seq, known)
 		cached := int32(hit.Blocks) * e.cfg.BlockSize
-		n := e.chunkWaiting(s, known-cached, cached, left)
+		n := known - cached
+		if n > 1 {
+			e.prefillLeft = left
+			n = e.chunk(s, n, cached)
+		}
 		if !e.cfg.ChunkedPrefill && n > left {
 			e.blocked = noBudget
 			return
@@ -175,18 +203,6 @@ func (e *Engine) admit(b *batch, left int32, now vtime.Time) {
 	}
 }
 
-// chunkWaiting is chunk for a request that would start with cached tokens.
-func (e *Engine) chunkWaiting(s *slot, n, cached, left int32) int32 {
-	if n <= 1 {
-		return n
-	}
-	computed := s.computed
-	s.computed = cached
-	n = e.chunk(s, n, left)
-	s.computed = computed
-	return n
-}
-
 // enter books slot i, just served from the wait queue, into the running list.
 func (e *Engine) enter(s *slot, i, cached, known int32, now vtime.Time) {
 	s.phase = running
@@ -198,13 +214,17 @@ func (e *Engine) enter(s *slot, i, cached, known int32, now vtime.Time) {
 		s.Preempted = false
 		again := max(0, s.lost-cached)
 		s.recomputed += again
-		c.RelookedTokens += int64(known)
+		if e.cfg.PrefixCaching {
+			c.RelookedTokens += int64(known)
+		}
 		c.RecachedTokens += int64(cached)
 		c.Recomputed += int64(again)
 		e.row(&e.rows.resumed, s.ID)
 	} else {
 		s.cached, s.scheduled = cached, now
-		c.LookedUpTokens += int64(known)
+		if e.cfg.PrefixCaching {
+			c.LookedUpTokens += int64(known)
+		}
 		c.CachedTokens += int64(cached)
 		e.row(&e.rows.admitted, s.ID)
 	}

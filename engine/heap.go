@@ -7,45 +7,38 @@ type orderedBy[T any] interface {
 }
 
 // push adds x to the binary heap h, the first in front. container/heap would
-// allocate for every element.
+// allocate for every element, and so would an address of x: elements are
+// compared where they lie.
 func push[T any, P orderedBy[T]](h []T, x T) []T {
 	h = append(h, x)
-	i := len(h) - 1
-	for i > 0 {
+	for i := len(h) - 1; i > 0; {
 		up := (i - 1) / 2
-		if !P(&x).before(&h[up]) {
+		if !P(&h[i]).before(&h[up]) {
 			break
 		}
-		h[i] = h[up]
+		h[i], h[up] = h[up], h[i]
 		i = up
 	}
-	h[i] = x
 	return h
 }
 
 // pop removes the first element of the binary heap h, which is not empty.
 func pop[T any, P orderedBy[T]](h []T) []T {
 	n := len(h) - 1
-	last := h[n]
+	h[0] = h[n]
 	h = h[:n]
-	if n == 0 {
-		return h
-	}
-	i := 0
-	for {
+	for i := 0; ; {
 		c := 2*i + 1
 		if c >= n {
-			break
+			return h
 		}
 		if c+1 < n && P(&h[c+1]).before(&h[c]) {
 			c++
 		}
-		if !P(&h[c]).before(&last) {
-			break
+		if !P(&h[c]).before(&h[i]) {
+			return h
 		}
-		h[i] = h[c]
+		h[i], h[c] = h[c], h[i]
 		i = c
 	}
-	h[i] = last
-	return h
 }

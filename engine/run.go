@@ -97,22 +97,21 @@ func (e *Engine) again(last *batch, crossing int) {
 	if e.waiting > 0 && e.blocked == noBlocks {
 		n.AllocationFailures++
 	}
-	q := last.sums // members only: the rest of the sums is zero or constant
+	// Only members are in it: the rest of the sums is zero or constant. The
+	// ended batch's memory takes the new formation.
+	ended.sums = last.sums
+	q := &ended.sums
 	q.DecodeContext = c.context + int64(c.n)*(e.formed+1)
 	q.DecodeBlocks = c.blocks
 	e.ema = advanceEMA(e.ema, 0, e.running)
 	q.PreemptionEMA = e.ema
 	q.Preempted = 0
-	// With one batch in flight it succeeds itself; with two, the next one
-	// begins and the ended one's memory takes the new formation.
-	if e.next == nil {
-		ended.number, ended.formedAt, ended.sums, ended.duration = e.formed, now, q, e.duration(&q)
-		ended.start, ended.end = now, now.Add(ended.duration)
-		return
+	ended.number, ended.formedAt, ended.duration = e.formed, now, e.duration(q)
+	// With one batch in flight it succeeds itself; with two, the next begins.
+	if e.next != nil {
+		e.current, e.next = e.next, ended
 	}
-	e.current, e.next = e.next, ended
 	e.current.start, e.current.end = now, now.Add(e.current.duration)
-	ended.number, ended.formedAt, ended.sums, ended.duration = e.formed, now, q, e.duration(&q)
 }
 
 // flushITL reports steps of equal length in one go.

@@ -7,7 +7,8 @@ package kv
 type Cache interface {
 	// Lookup finds the leading blocks of s that are cached, at most those that
 	// leave one of the known tokens to compute, and remembers them in s for
-	// Admit. s must hold no blocks. Nothing changes in the cache.
+	// Need and Extend, which must follow before the cache changes. s must hold
+	// no blocks. Nothing changes in the cache.
 	Lookup(s *Sequence, known int32) Hit
 	// Extend makes s hold blocks for tokens [0, upto), and the blocks that the
 	// last Lookup hit when s held none. It reports false, and changes nothing,

@@ -15,7 +15,7 @@ type freeList struct {
 
 type freeEntry struct {
 	block BlockID // noBlock: anonymous
-	n     int32   // blocks; 0: the entry has left
+	n     int32   // blocks; 0: the named block has left
 }
 
 func newFreeList(blocks int) freeList {
@@ -33,7 +33,7 @@ func (f *freeList) pushAnonymous(n int32) {
 	}
 	f.blocks += int(n)
 	if f.tail > f.head {
-		if last := f.at(f.tail - 1); last.block == noBlock && last.n > 0 {
+		if last := f.at(f.tail - 1); last.block == noBlock {
 			last.n += n
 			return
 		}
@@ -56,13 +56,13 @@ func (f *freeList) leave(pos uint64) {
 	f.at(pos).n = 0
 }
 
-// reserve makes room for one push. entries holds the positions of the named
+// reserve makes room for one push. named holds the positions of the named
 // blocks.
-func (f *freeList) reserve(entries []entry) {
+func (f *freeList) reserve(named *entries) {
 	if f.tail-f.head < uint64(len(f.entries)) {
 		return
 	}
-	f.pack(entries)
+	f.pack(named)
 	if 2*(f.tail-f.head) <= uint64(len(f.entries)) {
 		return
 	}
@@ -74,7 +74,7 @@ func (f *freeList) reserve(entries []entry) {
 }
 
 // pack closes the gaps that hit blocks left.
-func (f *freeList) pack(entries []entry) {
+func (f *freeList) pack(named *entries) {
 	to := f.head
 	for pos := f.head; pos < f.tail; pos++ {
 		e := *f.at(pos)
@@ -82,7 +82,7 @@ func (f *freeList) pack(entries []entry) {
 		case e.n == 0:
 			continue
 		case e.block != noBlock:
-			entries[e.block].pos = to
+			named.at(e.block).pos = to
 		case to > f.head && f.at(to-1).block == noBlock:
 			f.at(to - 1).n += e.n
 			continue

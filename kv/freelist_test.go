@@ -14,32 +14,32 @@ import (
 func checkFreeList(pick func(int) int, operations int, fatal func(string, ...any)) (packed, ring int) {
 	start := 1 + pick(9)
 	f, twin := newFreeList(start), slices.Repeat([]BlockID{noBlock}, start)
-	var entries []entry // of the named blocks 0, 1, …
+	var named entries // the blocks 0, 1, …
 	appetite := 2 + pick(4)
 	for op := range operations {
 		tail := f.tail
 		switch p := pick(10); {
 		case p < 4:
-			b := BlockID(len(entries))
-			f.reserve(entries)
-			entries = append(entries, entry{pos: f.pushNamed(b)})
+			f.reserve(&named)
+			b := named.take()
+			named.at(b).pos = f.pushNamed(b)
 			twin = append(twin, b)
 		case p < 6:
 			n := pick(4)
-			f.reserve(entries)
+			f.reserve(&named)
 			f.pushAnonymous(int32(n))
 			twin = append(twin, slices.Repeat([]BlockID{noBlock}, n)...)
 		case p < 6+appetite/2 && len(twin) > 0:
 			if i := pick(len(twin)); twin[i] != noBlock {
-				f.leave(entries[twin[i]].pos)
+				f.leave(named.at(twin[i]).pos)
 				twin = slices.Delete(twin, i, i+1)
 			}
 		case len(twin) > 0 && pick(appetite) == 0:
 			// The pool's Take is the one that pops.
 			n := pick(min(5, len(twin)) + 1)
-			p := Pool{free: f, entries: entries, keys: newTable()}
-			for i := range entries {
-				p.entries[i].key = uint64(i)
+			p := Pool{free: f, entries: entries{pages: named.pages, n: named.n}, keys: newTable()}
+			for i := range named.n {
+				p.entries.at(BlockID(i)).key = uint64(i)
 				p.keys.set(uint64(i), BlockID(i))
 			}
 			p.Take(n)

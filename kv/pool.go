@@ -14,25 +14,12 @@ type Pool struct {
 	caching bool
 	free    freeList
 	keys    table
-	entries []entry
-	spare   []BlockID // entries to use again
+	entries entries
 
 	// version counts the changes that can alter the result of a Lookup, so
 	// that a request which waits at the head of the queue is not looked up
 	// again while nothing changed.
 	version uint64
-}
-
-// entry is one named block that is held by somebody or can be hit.
-type entry struct {
-	key  uint64
-	refs int32
-	// Copies with one key form a list in the order in which they were keyed.
-	// The first is in the table; its prev is the last one.
-	prev, next BlockID
-	named      bool   // wholly named content, not own content of a preempted request
-	isKeyed    bool   // has its key in the table
-	pos        uint64 // place on the free list while refs = 0
 }
 
 // NewPool returns a cache of total free blocks of blockSize tokens. caching
@@ -60,7 +47,7 @@ func (p *Pool) Lookup(s *Sequence, known int32) Hit {
 			break
 		}
 		s.blocks = append(s.blocks, b)
-		if p.entries[b].refs == 0 {
+		if p.entries.at(b).refs == 0 {
 			hit.OnFree++
 		}
 	}
@@ -92,7 +79,7 @@ func (p *Pool) Extend(s *Sequence, upto, known int32) bool {
 	if n := ceilDiv(upto, p.size) - s.Held(); n > 0 {
 		p.Take(int(n))
 		for ; n > 0 && s.Held() < s.limit; n-- {
-			s.blocks = append(s.blocks, p.newEntry())
+			s.blocks = append(s.blocks, p.entries.take())
 		}
 		s.own += n
 	}
@@ -104,7 +91,7 @@ func (p *Pool) Extend(s *Sequence, upto, known int32) bool {
 func (p *Pool) adoptHits(s *Sequence) {
 	s.blocks = s.blocks[:s.hits]
 	for _, b := range s.blocks {
-		e := &p.entries[b]
+		e := p.entries.at(b)
 		if e.refs == 0 {
 			p.free.leave(e.pos)
 			p.version++
@@ -161,13 +148,13 @@ func (p *Pool) Key(s *Sequence, upto int32) {
 // enter gives b its key, behind the copies that have it already.
 func (p *Pool) enter(b BlockID, key uint64, named bool) {
 	p.version++
-	e := &p.entries[b]
+	e := p.entries.at(b)
 	e.key, e.isKeyed, e.named = key, true, named
 	e.prev, e.next = b, noBlock
 	if first := p.keys.get(key); first != noBlock {
-		head := &p.entries[first]
+		head := p.entries.at(first)
 		last := head.prev
-		p.entries[last].next = b
+		p.entries.at(last).next = b
 		e.prev, head.prev = last, b
 		return
 	}
@@ -177,35 +164,23 @@ func (p *Pool) enter(b BlockID, key uint64, named bool) {
 // forget evicts b: its key is gone, its entry can be used again.
 func (p *Pool) forget(b BlockID) {
 	p.version++
-	e := &p.entries[b]
+	e := p.entries.at(b)
 	first := p.keys.get(e.key)
 	switch {
 	case first != b: // in the middle or at the end of the copies
-		p.entries[e.prev].next = e.next
+		p.entries.at(e.prev).next = e.next
 		if e.next != noBlock {
-			p.entries[e.next].prev = e.prev
+			p.entries.at(e.next).prev = e.prev
 		} else {
-			p.entries[first].prev = e.prev
+			p.entries.at(first).prev = e.prev
 		}
 	case e.next != noBlock: // the first of several
-		p.entries[e.next].prev = e.prev
+		p.entries.at(e.next).prev = e.prev
 		p.keys.set(e.key, e.next)
 	default:
 		p.keys.remove(e.key)
 	}
-	p.spare = append(p.spare, b)
-}
-
-func (p *Pool) newEntry() BlockID {
-	var b BlockID
-	if n := len(p.spare); n > 0 {
-		b, p.spare = p.spare[n-1], p.spare[:n-1]
-	} else {
-		b = BlockID(len(p.entries))
-		p.entries = append(p.entries, entry{})
-	}
-	p.entries[b] = entry{refs: 1, prev: noBlock, next: noBlock}
-	return b
+	p.entries.drop(b)
 }
 
 // Release implements Cache.
@@ -220,44 +195,45 @@ func (p *Pool) Release(s *Sequence) {
 }
 
 func (p *Pool) releaseOwn(n int32) {
-	p.free.reserve(p.entries)
+	p.free.reserve(&p.entries)
 	p.free.pushAnonymous(n)
 }
 
 // unref drops one holder of b; the last one sends it to the free list.
 func (p *Pool) unref(b BlockID) {
-	e := &p.entries[b]
+	e := p.entries.at(b)
 	if e.refs--; e.refs > 0 {
 		return
 	}
 	if !e.isKeyed {
 		p.releaseOwn(1)
-		p.spare = append(p.spare, b)
+		p.entries.drop(b)
 		return
 	}
-	p.free.reserve(p.entries)
+	p.free.reserve(&p.entries)
 	p.version++
 	e.pos = p.free.pushNamed(b)
 }
 
 // Preempt implements Cache. The keyed blocks of own content become entries,
-// so that the request can hit what is left of them when it comes back.
+// so that the request can hit what is left of them when it comes back. Own
+// content is held only past the limit, so the limit rises.
 func (p *Pool) Preempt(s *Sequence) {
 	if entries := int32(len(s.blocks)); s.keyed > entries {
 		for i := entries; i < s.keyed; i++ {
-			b := p.newEntry()
+			b := p.entries.take()
 			s.blocks = append(s.blocks, b)
 			p.enter(b, s.content.key(i), false)
 			s.own--
 		}
-		s.limit = max(s.limit, s.keyed)
+		s.limit = s.keyed
 	}
 	p.Release(s)
 }
 
 // Check implements Cache.
 func (p *Pool) Check(holders []*Sequence) error {
-	refs := make([]int32, len(p.entries))
+	refs := make([]int32, p.entries.n)
 	own, named, free := 0, 0, 0
 	for _, s := range holders {
 		own += int(s.own)
@@ -266,8 +242,8 @@ func (p *Pool) Check(holders []*Sequence) error {
 		}
 	}
 	for b, n := range refs {
-		if p.entries[b].refs != n {
-			return fmt.Errorf("kv: block entry %d has %d references and %d holders", b, p.entries[b].refs, n)
+		if p.entries.at(BlockID(b)).refs != n {
+			return fmt.Errorf("kv: block entry %d has %d references and %d holders", b, p.entries.at(BlockID(b)).refs, n)
 		}
 		if n > 0 {
 			named++
@@ -276,8 +252,8 @@ func (p *Pool) Check(holders []*Sequence) error {
 	for pos := p.free.head; pos < p.free.tail; pos++ {
 		e := *p.free.at(pos)
 		free += int(e.n)
-		if e.n > 0 && e.block != noBlock && (refs[e.block] > 0 || p.entries[e.block].pos != pos) {
-			return fmt.Errorf("kv: block entry %d has %d holders and lies at %d of the free list, filed at %d", e.block, refs[e.block], pos, p.entries[e.block].pos)
+		if e.n > 0 && e.block != noBlock && (refs[e.block] > 0 || p.entries.at(e.block).pos != pos) {
+			return fmt.Errorf("kv: block entry %d has %d holders and lies at %d of the free list, filed at %d", e.block, refs[e.block], pos, p.entries.at(e.block).pos)
 		}
 	}
 	if free != p.free.blocks || own+named+free != p.total {
@@ -293,8 +269,8 @@ func (p *Pool) Fold() uint64 {
 		e := *p.free.at(pos)
 		switch {
 		case e.n == 0:
-		case e.block != noBlock && p.entries[e.block].named:
-			d.add(p.entries[e.block].key, 1)
+		case e.block != noBlock && p.entries.at(e.block).named:
+			d.add(p.entries.at(e.block).key, 1)
 		default:
 			d.add(0, uint64(e.n))
 		}

@@ -2,6 +2,7 @@ package kv
 
 import (
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -50,5 +51,35 @@ func TestTableEqualsMapForLong(t *testing.T) {
 		checkTable(rand.New(rand.NewPCG(seed, n)).IntN, 500, func(format string, args ...any) {
 			t.Fatalf("seed %d, table %d: "+format, append([]any{seed, n}, args...)...)
 		})
+	}
+}
+
+// Copies of few keys are keyed and evicted in any order: the first of those
+// that are left must be the one that is found.
+func TestCopiesOfAKeyEqualSlices(t *testing.T) {
+	seed := rand.Uint64()
+	r := rand.New(rand.NewPCG(seed, 0))
+	p := NewPool(1, 1, true)
+	var twin [3][]BlockID
+	for op := range 20_000 {
+		key := r.IntN(len(twin))
+		if n := len(twin[key]); n > 0 && r.IntN(7) < n {
+			i := r.IntN(n)
+			p.forget(twin[key][i])
+			twin[key] = slices.Delete(twin[key], i, i+1)
+		} else {
+			b := p.entries.take()
+			p.enter(b, uint64(key), true)
+			twin[key] = append(twin[key], b)
+		}
+		for key, copies := range twin {
+			want := noBlock
+			if len(copies) > 0 {
+				want = copies[0]
+			}
+			if got := p.keys.get(uint64(key)); got != want {
+				t.Fatalf("seed %d, operation %d: key %d finds block %d, want the first of %v", seed, op, key, got, copies)
+			}
+		}
 	}
 }

@@ -171,23 +171,6 @@ func (w *world) admit(r *twinRequest) {
 	}
 }
 
-// coverHit counts what kind of hit an admission was.
-func (w *world) coverHit(r *twinRequest, hit Hit) {
-	cached := int32(hit.Blocks) * w.size
-	w.seen.count("hit on the free list", hit.OnFree > 0)
-	w.seen.count("hit on blocks in use", hit.Blocks > hit.OnFree)
-	w.seen.count("hit past an unaligned span", r.first%w.size != 0 && cached > r.first)
-	for i := range hit.Blocks {
-		w.seen.count("hit on generated content", w.output[r.slow.content.keys[i]] && r.keyed == 0)
-		w.seen.count("hit on one of several copies", len(w.slow.holders[r.slow.content.keys[i]]) > 1)
-	}
-	if most := min(r.keyed, (r.known-1)/w.size); most*w.size > r.named && r.slow.content.output == 0 {
-		w.seen.count("own content hit whole", int32(hit.Blocks) == most)
-		w.seen.count("own content hit in part", cached > r.named && int32(hit.Blocks) < most)
-		w.seen.count("own content evicted", cached <= r.named)
-	}
-}
-
 // grow gives a running request some of the tokens that it wants.
 func (w *world) grow(r *twinRequest) {
 	w.land(r)
@@ -261,42 +244,6 @@ func (w *world) extend(r *twinRequest, upto int32) bool {
 	}
 	w.coverKeys(r, keyed)
 	return true
-}
-
-// coverEvictions looks at the blocks that the twin is about to take: need less
-// those of them that r hits on the free list.
-func (w *world) coverEvictions(r *twinRequest, need int, where string) {
-	hits := r.slow.blocks[:r.slow.hits]
-	for _, b := range hits {
-		if w.slow.blocks[b].refs == 0 {
-			need--
-		}
-	}
-	for _, b := range w.slow.free {
-		if slices.Contains(hits, b) {
-			continue
-		}
-		if need--; need < 0 {
-			return
-		}
-		if x := w.slow.blocks[b]; x.keyed {
-			copies := w.slow.holders[x.key]
-			w.seen.count("eviction"+where, true)
-			w.seen.count("eviction of the first of several copies", len(copies) > 1 && copies[0] == b)
-			w.seen.count("eviction of a later copy", len(copies) > 1 && copies[0] != b)
-		}
-	}
-}
-
-// coverKeys looks at the blocks of r keyed since there were before of them.
-func (w *world) coverKeys(r *twinRequest, before int32) {
-	c := &r.slow.content
-	for i := before; i < r.slow.keyed; i++ {
-		w.seen.count("duplicate key", len(w.slow.holders[c.keys[i]]) > 1)
-		if c.output != 0 && (i+1)*w.size > c.input {
-			w.output[c.keys[i]] = true
-		}
-	}
 }
 
 // run lets the members of the decode run take some steps: the pool sees only

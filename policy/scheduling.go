@@ -50,7 +50,9 @@ type Scheduler interface {
 	Less(a, b *Waiting, ctx *SchedulerContext) bool
 	// Chunk is how many of the remaining prefill tokens of r to schedule in
 	// this step, from 0 to remaining; the engine caps it by the budget left
-	// and its other limits.
+	// and its other limits. budget is what the step has for prefill beyond
+	// what requests before r were given: every decoding request has its token
+	// put aside.
 	Chunk(r *Running, remaining, budget int32, ctx *SchedulerContext) int32
 	// Victim is the index of the request to preempt when KV runs out. running
 	// is the running list in its order and is not empty.
