@@ -39,13 +39,26 @@ func (e *Engine) Deliver(d *Delivery, now vtime.Time) {
 // vtime.Never if there is none.
 func (e *Engine) Next() (vtime.Time, uint8) {
 	at, class := e.nextStep(), ClassStep
-	if len(e.arrivals) > 0 && vtime.Time(e.arrivals[0].at) <= at {
-		at, class = vtime.Time(e.arrivals[0].at), ClassQueued
+	if a := e.nextArrival(); a <= at && a != vtime.Never {
+		at, class = a, ClassQueued
 	}
 	if d := e.nextDeadline(); d < at {
 		at, class = d, ClassTimeout
 	}
 	return at, class
+}
+
+// nextArrival is when the next request is queued that has not timed out on its
+// way.
+func (e *Engine) nextArrival() vtime.Time {
+	for len(e.arrivals) > 0 {
+		a := &e.arrivals[0]
+		if s := &e.slots[a.slot]; s.ID == a.id && s.phase == pending {
+			return vtime.Time(a.at)
+		}
+		e.arrivals = pop(e.arrivals)
+	}
+	return vtime.Never
 }
 
 func (e *Engine) nextStep() vtime.Time {
@@ -99,12 +112,8 @@ func (e *Engine) Act(until vtime.Time, class uint8) {
 // refuses it.
 func (e *Engine) queued(now vtime.Time) {
 	i := e.arrivals[0].slot
-	id := e.arrivals[0].id
 	e.arrivals = pop(e.arrivals)
 	s := &e.slots[i]
-	if s.ID != id || s.phase != pending {
-		return // timed out on its way
-	}
 	switch {
 	case s.Input >= e.maxLen:
 		e.done(i, metrics.Dropped, metrics.PromptTooLong, now)

@@ -81,6 +81,7 @@ type Livelock struct {
 	At vtime.Time
 }
 
+// Error says when, and what would help.
 func (l *Livelock) Error() string {
 	return "at " + l.At.String() + ": 10,000 consecutive preemptions without a token delivered: equal priorities preempt each other; give more KV blocks, reserve the full prompt at admission, or use fcfs"
 }

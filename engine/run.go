@@ -68,13 +68,6 @@ func (e *Engine) headHitsFree() bool {
 	return e.cache.Lookup(&s.seq, s.known()).OnFree > 0
 }
 
-func (e *Engine) nextArrival() vtime.Time {
-	if len(e.arrivals) == 0 {
-		return vtime.Never
-	}
-	return vtime.Time(e.arrivals[0].at)
-}
-
 // again ends the executing step of a decode run, begins the next one and
 // forms another like it, taking crossing blocks. last is the batch formed
 // last; its memory is used again.

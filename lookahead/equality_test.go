@@ -1,0 +1,123 @@
+package lookahead
+
+import (
+	"fmt"
+	"testing"
+
+	"blis/vtime"
+)
+
+// Every way of running a model must give the digest of the strictest twin.
+func TestOneDigestHoweverItRuns(t *testing.T) {
+	seeds := []uint64{1, 2}
+	if testing.Short() {
+		seeds = seeds[:1]
+	}
+	for _, seed := range seeds {
+		for name, p := range pholds(seed) {
+			t.Run(fmt.Sprintf("%s/seed %d", name, seed), func(t *testing.T) {
+				twin := p.build(Config{Sequential: true})
+				want := finish(t, twin)
+				if n := twin.Stats().Messages; n < 200 {
+					t.Fatalf("the model died out after %d messages", n)
+				}
+				for way, cfg := range ways() {
+					s := p.build(cfg)
+					if got := finish(t, s); got != want {
+						t.Errorf("%s: digest %x, one by one %x", way, got, want)
+						describe(t, p, cfg)
+					}
+				}
+			})
+		}
+	}
+}
+
+// ways are the configurations under test.
+func ways() map[string]Config {
+	list := map[string]Config{}
+	for _, workers := range []int{1, 2, 3, 7} {
+		list[fmt.Sprintf("%d workers", workers)] = Config{Workers: workers}
+		list[fmt.Sprintf("%d workers, never inline", workers)] = Config{Workers: workers, InlineBelow: -1}
+	}
+	for name, assign := range map[string]func(ProcessID) int{
+		"modulo":   func(id ProcessID) int { return int(id) },
+		"reversed": func(id ProcessID) int { return 1000 - int(id) },
+		"one":      func(ProcessID) int { return 2 },
+	} {
+		list["assigned "+name] = Config{Workers: 3, InlineBelow: -1, Assign: assign}
+	}
+	for _, window := range []vtime.Duration{1, 15, 100} {
+		list[fmt.Sprintf("windows of %v", window)] = Config{Workers: 2, InlineBelow: -1, MaxWindow: window}
+	}
+	return list
+}
+
+// describe says where a run parts from its twin.
+func describe(t *testing.T, p phold, cfg Config) {
+	trace := Trace{Every: 1}
+	a, b := p.build(Config{Sequential: true, Trace: trace}), Config{}
+	b = cfg
+	b.Trace = trace
+	other := p.build(b)
+	finish(t, a)
+	finish(t, other)
+	if d, ok := FirstDifference(a.Trace(), other.Trace()); ok {
+		t.Log(d)
+	}
+}
+
+// A window length must not matter to what is executed, only to how often the
+// coordinator decides.
+func TestLookaheadMakesWindowsLong(t *testing.T) {
+	p := pholds(3)["quiet"]
+	p.checks = false
+	s := p.build(Config{})
+	finish(t, s)
+	if got := s.Stats(); got.Windows > 50 || got.Messages < 5000 {
+		t.Errorf("a hub that reads nothing took %d windows for %d messages", got.Windows, got.Messages)
+	}
+	p.observe, p.quiet = "live", false
+	s = p.build(Config{})
+	finish(t, s)
+	if got := s.Stats(); got.Windows < 100 || got.InlineShare() != 1 {
+		t.Errorf("a hub that reads everything took %d windows, %g of them inline", got.Windows, got.InlineShare())
+	}
+}
+
+// Leaves whose published state outlives their events are not called for it.
+func TestSteadyLeavesAreLeftAlone(t *testing.T) {
+	live, steady := pholds(1)["steady quiet"], pholds(1)["steady quiet"]
+	live.checks, steady.checks = false, false // each waits for all leaves
+	live.observe = "live"
+	a, b := live.build(Config{}), steady.build(Config{})
+	finish(t, a)
+	finish(t, b)
+	if x, y := a.Stats().Turns, b.Stats().Turns; 4*y > 3*x {
+		t.Errorf("%d turns for steady leaves, %d for others", y, x)
+	}
+}
+
+func TestStatsSeeTheSmallestLookahead(t *testing.T) {
+	s := pholds(1)["notices"].build(Config{Workers: 2})
+	finish(t, s)
+	got := s.Stats()
+	if got.ControlToLeaf != reaction || got.LeafToControl != noticeLag || got.ToSink != 0 {
+		t.Errorf("smallest lookahead %v, %v, %v; the model has %v, %v, 0", got.ControlToLeaf, got.LeafToControl, got.ToSink, reaction, noticeLag)
+	}
+	if got.Turns == 0 || got.Events == 0 || got.ControlTurns == 0 || got.SinkTurns == 0 {
+		t.Errorf("missing counts: %+v", got)
+	}
+}
+
+// The counts of windows come from the lookahead alone.
+func TestWindowsDoNotDependOnWorkers(t *testing.T) {
+	a, b := pholds(1)["live"].build(Config{}), pholds(1)["live"].build(Config{Workers: 3, InlineBelow: -1})
+	finish(t, a)
+	finish(t, b)
+	x, y := a.Stats(), b.Stats()
+	y.Inline = x.Inline
+	if x != y {
+		t.Errorf("one worker %+v\nthree %+v", x, y)
+	}
+}

@@ -1,0 +1,196 @@
+package lookahead
+
+import "blis/vtime"
+
+// Outbox is a process's way out: it sends messages, asks how far it may go,
+// and says what it executes. It is valid during Receive and Advance.
+//
+// A message is Begin, then as many fields as announced, then End. It travels
+// when the turn is over. In steady state nothing is allocated.
+type Outbox struct {
+	node *node
+
+	limit   Key // of the turn: lowered by sends and by Stop
+	horizon Key // of the Advance in progress, not after limit
+	cause   Key // of what is executing or was executed last
+	stopped bool
+
+	seq     uint64
+	current *frame
+	missing int // fields announced and not written
+	open    []*frame
+	aside   []*frame // to sinks
+	touched []*node
+	scratch sorter
+
+	sent, toLeaves, events uint64
+	firstToLeaf            Key               // of the turn
+	lookahead              [3]vtime.Duration // smallest per channel
+}
+
+// The channels of which the smallest lookahead is kept, by the receiver.
+const (
+	toControl = iota
+	toLeaf
+	toSink
+)
+
+// Horizon is the Key before which the process may execute local events now.
+// It may be lower after a send than before.
+func (o *Outbox) Horizon() Key {
+	if o.node.sim.halted.Load() {
+		return Key{}
+	}
+	return o.horizon
+}
+
+// Execute reports whether the local event at k may be executed now, and takes
+// note that it is: what is sent next has it as cause. Keys must not decrease.
+func (o *Outbox) Execute(k Key) bool {
+	if !k.Less(o.Horizon()) {
+		return false
+	}
+	if k.Less(o.cause) {
+		o.node.trap(ruleBackward, o.node.stamp(o.cause), o.node.stamp(k))
+	}
+	o.cause = k
+	o.events++
+	return true
+}
+
+// Stop ends a control process's turn early: nothing further is below its
+// horizon until the leaves have worked.
+func (o *Outbox) Stop() {
+	if o.node.sim.config.Sequential {
+		return // nobody streams ahead there
+	}
+	o.stopped = true
+	o.lower(Key{})
+}
+
+// Undelivered is the number of messages to leaves, from all control
+// processes, that have not been executed: those sent in this turn included,
+// what leaves executed since the turn began not. Only control processes may
+// ask.
+func (o *Outbox) Undelivered() int {
+	return int(o.node.sim.undelivered + int64(o.toLeaves))
+}
+
+// Begin starts a message with the given number of fields. Its Key must be
+// strictly later than that of the executing event.
+func (o *Outbox) Begin(to ProcessID, at Key, kind Kind, fields int) {
+	n := o.node
+	receiver := n.sim.lookup(to)
+	if receiver == nil || !n.maySend(receiver) {
+		n.trap(ruleRoute, n.stamp(at), Stamp{Source: uint32(to)})
+	}
+	if !o.cause.Less(at) || at.IsNever() {
+		n.trap(ruleCause, n.stamp(o.cause), n.stamp(at))
+	}
+	if floor := receiver.floorNow(); at.Less(floor) {
+		n.trap(ruleHorizon, n.stamp(at), receiver.stamp(floor))
+	}
+	if o.missing != 0 || o.current != nil {
+		n.trap(ruleFields, n.stamp(o.cause), n.stamp(at))
+	}
+	o.seq++
+	o.sent++
+	f := o.frameTo(receiver)
+	f.open(Stamp{At: at.At, Class: at.Class, Source: uint32(n.id), Seq: o.seq}, kind, fields)
+	o.current, o.missing = f, fields
+	channel := receiver.channel()
+	if d := at.At.Sub(o.cause.At); d < o.lookahead[channel] {
+		o.lookahead[channel] = d
+	}
+	if n.id < FirstLeaf {
+		n.sim.sentByControl(n, receiver, at)
+	}
+}
+
+// Int adds an integer field.
+func (o *Outbox) Int(v int64) {
+	o.current.buf = appendInt(o.current.buf, v)
+	o.missing--
+}
+
+// Uint adds an integer field that is not negative.
+func (o *Outbox) Uint(v uint64) {
+	o.current.buf = appendUint(o.current.buf, v)
+	o.missing--
+}
+
+// Float adds a float field. NaN has one form only if its source has.
+func (o *Outbox) Float(v float64) {
+	o.current.buf = appendFloat(o.current.buf, v)
+	o.missing--
+}
+
+// Bytes adds a byte string; it is copied.
+func (o *Outbox) Bytes(v []byte) {
+	o.current.buf = appendBytes(o.current.buf, v)
+	o.missing--
+}
+
+// End completes the message.
+func (o *Outbox) End() {
+	if o.missing != 0 {
+		o.node.trap(ruleFields, o.current.last, o.node.stamp(o.cause))
+	}
+	o.current = nil
+}
+
+// lower brings the turn's limit down to k.
+func (o *Outbox) lower(k Key) {
+	o.limit = earliest(o.limit, k)
+	o.horizon = earliest(o.horizon, k)
+}
+
+// frameTo returns the open frame for a receiver.
+func (o *Outbox) frameTo(receiver *node) *frame {
+	table, i := &o.open, int(receiver.id)
+	if receiver.id >= FirstSink {
+		table, i = &o.aside, int(receiver.id-FirstSink)
+	}
+	for i >= len(*table) {
+		*table = append(*table, nil)
+	}
+	f := (*table)[i]
+	if f == nil {
+		f = o.node.stock.take()
+		f.start(o.node.id)
+		(*table)[i] = f
+		o.touched = append(o.touched, receiver)
+	}
+	return f
+}
+
+// post sends the frames of the turn through protoactor.
+func (o *Outbox) post() {
+	n := o.node
+	if o.current != nil {
+		n.trap(ruleFields, o.current.last, n.stamp(o.cause))
+	}
+	for _, receiver := range o.touched {
+		slot := &o.open
+		i := int(receiver.id)
+		if receiver.id >= FirstSink {
+			slot, i = &o.aside, int(receiver.id-FirstSink)
+		}
+		f := (*slot)[i]
+		(*slot)[i] = nil
+		if err := f.finish(&o.scratch); err != nil {
+			n.trap(ruleFrame+": "+err.Error(), f.first, f.last)
+		}
+		if n.sim.config.Record != nil {
+			n.recorded = appendRecord(n.recorded, receiver.id, f.buf)
+		}
+		n.sim.posting(n, receiver, f)
+		n.sim.root.Send(receiver.pid, f)
+	}
+	o.touched = o.touched[:0]
+}
+
+// appendRecord adds [receiver, frame] to a recording.
+func appendRecord(b []byte, receiver ProcessID, frame []byte) []byte {
+	return append(appendUint(appendArray(b, 2), uint64(receiver)), frame...)
+}

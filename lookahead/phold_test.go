@@ -1,0 +1,383 @@
+package lookahead
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/cespare/xxhash/v2"
+
+	"blis/vtime"
+)
+
+// The model of the equality tests: leaves with many events at one tick, a hub
+// that reads and steers them, an autoscaler-like process with periodic
+// events, and a sink. Every process keeps an accumulator that depends on the
+// order of what it executed and goes into what it sends, so any change of
+// order anywhere spreads into the digests.
+
+// What a phold run does, beside its seed.
+type phold struct {
+	seed     uint64
+	leaves   int
+	arrivals int
+	observe  string // "", "live", "steady", "slots"
+	quiet    bool   // notices to the sink, none to the hub
+	checks   bool   // with the process that has periodic events
+	grow     bool   // the hub adds leaves on the way
+	end      Key
+}
+
+const (
+	service    vtime.Duration = 10  // times are multiples: many ties
+	reaction   vtime.Duration = 20  // of the hub, at least
+	noticeLag  vtime.Duration = 10  // of a leaf, at least
+	refresh    vtime.Duration = 250 // of the slots
+	checkEvery vtime.Duration = 700
+)
+
+// agenda is a process's local events.
+type agenda struct {
+	list  []Key
+	acc   uint64
+	draws *vtime.Stream
+}
+
+func (a *agenda) Next() Key {
+	if len(a.list) == 0 {
+		return NeverKey
+	}
+	return a.list[0]
+}
+
+func (a *agenda) push(k Key) {
+	i, _ := slices.BinarySearchFunc(a.list, k, func(x, y Key) int {
+		if x.Less(y) {
+			return -1
+		}
+		if y.Less(x) {
+			return 1
+		}
+		return 0
+	})
+	a.list = slices.Insert(a.list, i, k)
+}
+
+func (a *agenda) pop()         { a.list = slices.Delete(a.list, 0, 1) }
+func (a *agenda) mix(v uint64) { a.acc = a.acc*0x9e3779b97f4a7c15 + v }
+func (a *agenda) Fold() uint64 { return a.acc ^ a.draws.Fold() }
+func (a *agenda) steps(n int) vtime.Duration {
+	return service * vtime.Duration(a.draws.IntN(n))
+}
+
+// after is d later in the given class, and not before k when d is 0.
+func after(k Key, d vtime.Duration, class uint8) Key {
+	return latest(k, Key{k.At.Add(d), class})
+}
+
+type pholdLeaf struct {
+	agenda
+	hub, sink ProcessID
+	toHub     bool
+	live      uint64 // published
+	shown     uint64 // published, changes only with messages
+	slots     *[2]uint64
+	ticks     int64 // refreshes done
+}
+
+func (l *pholdLeaf) Promise() Key {
+	if k := l.Next(); l.toHub && !k.IsNever() {
+		return after(k, noticeLag, 0)
+	}
+	return NeverKey
+}
+
+func (l *pholdLeaf) Receive(m *Message, out *Outbox) {
+	l.mix(m.Body.Uint())
+	l.mix(uint64(m.Body.Int()))
+	l.live, l.shown = l.acc, l.acc
+	l.push(after(m.Stamp.Key(), l.steps(3), 6))
+	out.Begin(l.sink, m.Stamp.Key().Next(), 7, 1)
+	out.Uint(l.acc)
+	out.End()
+}
+
+func (l *pholdLeaf) Advance(h Key, out *Outbox) {
+	for {
+		k := earliest(l.Next(), l.NextPeriodic())
+		if !out.Execute(k) {
+			return
+		}
+		if k != l.Next() { // a refresh
+			l.ticks++
+			l.slots[l.ticks%2] = l.acc
+			continue
+		}
+		l.pop()
+		l.mix(uint64(k.At)<<8 | uint64(k.Class))
+		l.live = l.acc
+		switch l.draws.IntN(4) {
+		case 0:
+			l.push(k) // at the same Key
+		case 1:
+			l.push(after(k, l.steps(4), 6))
+			fallthrough
+		default:
+			to := l.sink
+			if l.toHub {
+				to = l.hub
+			}
+			out.Begin(to, after(k, noticeLag+l.steps(3), 8), 8, 3)
+			out.Uint(l.acc)
+			out.Int(-int64(l.acc % 1000))
+			out.Float(float64(l.acc%7) / 2)
+			out.End()
+		}
+	}
+}
+
+func (l *pholdLeaf) NextPeriodic() Key {
+	if l.slots == nil {
+		return NeverKey
+	}
+	return Key{vtime.Time(refresh) * vtime.Time(l.ticks+1), 12}
+}
+
+// steadyLeaf is a leaf of which only what changes with messages is read.
+type steadyLeaf struct{ *pholdLeaf }
+
+func (steadyLeaf) Steady() Key { return NeverKey }
+
+func (l *pholdLeaf) Work(h Key) int { return 1 + len(l.list) }
+
+type pholdHub struct {
+	agenda
+	model   phold
+	leaves  []*pholdLeaf
+	ids     []ProcessID
+	sink    ProcessID
+	scaler  ProcessID
+	arrives int
+	grow    func(first Key) // adds a leaf with a first event
+	batch   int             // events until it stops itself, when blind
+}
+
+func (h *pholdHub) Promise() Key {
+	if k := h.Next(); !k.IsNever() {
+		return after(k, reaction, 3)
+	}
+	return NeverKey
+}
+
+func (h *pholdHub) Receive(m *Message, out *Outbox) {
+	h.mix(m.Body.Uint() + uint64(m.Stamp.Source))
+	if m.Body.Left() == 2 {
+		h.mix(uint64(m.Body.Int()))
+		h.mix(uint64(m.Body.Float() * 2))
+	}
+	if h.draws.IntN(4) == 0 {
+		h.push(after(m.Stamp.Key(), service*vtime.Duration(h.draws.IntN(3)), 9))
+	}
+}
+
+func (h *pholdHub) Advance(_ Key, out *Outbox) {
+	for done := 0; out.Execute(h.Next()); done++ {
+		k := h.Next()
+		h.pop()
+		h.mix(uint64(k.At))
+		for range 1 + h.draws.IntN(2) {
+			i := h.draws.IntN(len(h.ids))
+			out.Begin(h.ids[i], after(k, reaction+h.steps(3), 3), 3, 2)
+			out.Uint(h.acc)
+			out.Int(int64(h.read(k, i)))
+			out.End()
+		}
+		if k.Class == 0 && h.arrives > 0 {
+			h.arrives--
+			h.push(after(k, h.steps(6), 0))
+			if h.model.grow && h.arrives%97 == 0 {
+				h.grow(after(k, service, 11))
+			}
+			if h.model.checks && h.arrives%5 == 0 {
+				out.Begin(h.scaler, k.Next(), 1, 1)
+				out.Uint(h.acc)
+				out.End()
+			}
+		}
+		if h.model.quiet && done == 100 {
+			out.Stop()
+		}
+	}
+}
+
+// read is what the hub reads of leaf i at k.
+func (h *pholdHub) read(k Key, i int) uint64 {
+	switch h.model.observe {
+	case "steady":
+		return h.leaves[i].shown >> 1
+	case "live":
+		sum := uint64(0)
+		for _, l := range h.leaves {
+			sum = sum*31 + l.live
+		}
+		return sum >> 1
+	case "slots":
+		return h.leaves[i].slots[slotBefore(k)%2] >> 1
+	}
+	return 0
+}
+
+// slotBefore is the number of the last refresh before k.
+func slotBefore(k Key) int64 {
+	n := int64(k.At) / int64(refresh)
+	if n > 0 && !(Key{vtime.Time(n) * vtime.Time(refresh), 12}).Less(k) {
+		n--
+	}
+	return n
+}
+
+func (h *pholdHub) Observation() Observation {
+	k := h.Next()
+	if k.IsNever() || h.model.observe == "" {
+		return Observation{At: NeverKey}
+	}
+	if h.model.observe != "slots" {
+		return Observation{At: k, Through: k.Next(), Need: k, Limit: k}
+	}
+	n := vtime.Time(slotBefore(k))
+	at := func(n vtime.Time) Key { return Key{n * vtime.Time(refresh), 12} }
+	o := Observation{At: k, Through: at(n + 1).Next(), Limit: at(n + 2)}
+	if n > 0 {
+		o.Need = at(n).Next()
+	}
+	return o
+}
+
+// pholdScaler has periodic checks only and local events that mail causes.
+type pholdScaler struct {
+	agenda
+	hub    ProcessID
+	checks int64
+}
+
+func (s *pholdScaler) NextPeriodic() Key {
+	return Key{vtime.Time(checkEvery) * vtime.Time(s.checks+1), 9}
+}
+
+func (s *pholdScaler) Promise() Key { return earliest(s.Next(), s.NextPeriodic()).Next() }
+
+func (s *pholdScaler) Receive(m *Message, out *Outbox) {
+	s.mix(m.Body.Uint())
+	s.push(after(m.Stamp.Key(), s.steps(9), 10))
+}
+
+func (s *pholdScaler) Advance(_ Key, out *Outbox) {
+	for {
+		k := earliest(s.Next(), s.NextPeriodic())
+		if !out.Execute(k) {
+			return
+		}
+		if k == s.Next() {
+			s.pop()
+		} else {
+			s.checks++
+		}
+		s.mix(uint64(k.At))
+		if s.draws.IntN(2) == 0 {
+			out.Begin(s.hub, k.Next(), 2, 1)
+			out.Uint(s.acc)
+			out.End()
+		}
+	}
+}
+
+// tally is a sink.
+type tally struct{ agenda }
+
+func (t *tally) Promise() Key                       { return NeverKey }
+func (t *tally) Receive(m *Message, out *Outbox)    { t.mix(m.Body.Uint()) }
+func (t *tally) Advance(_ Key, out *Outbox)         {}
+func (t *tally) Next() Key                          { return NeverKey }
+func newAgenda(seed uint64, name string) (a agenda) { a.draws = vtime.NewStream(seed, name); return a }
+
+// build sets the model up.
+func (p phold) build(cfg Config) *Simulation {
+	cfg.React = func(k Key) Key { return after(k, reaction, 0) }
+	if p.observe == "live" || p.observe == "steady" {
+		cfg.React = func(k Key) Key { return k } // a notice may lead to a reading at once
+	}
+	cfg.End = p.end
+	if p.quiet {
+		cfg.React, cfg.Reply = nil, func(Key) Key { return NeverKey }
+	}
+	s := New(cfg)
+	hub := &pholdHub{agenda: newAgenda(p.seed, "hub"), model: p, sink: FirstSink, arrives: p.arrivals}
+	s.AddControl("hub", hub)
+	if p.checks {
+		hub.scaler = s.AddControl("scaler", &pholdScaler{agenda: newAgenda(p.seed, "scaler")})
+	}
+	hub.grow = func(first Key) {
+		name := fmt.Sprintf("leaf/%d", len(hub.leaves))
+		l := &pholdLeaf{agenda: newAgenda(p.seed, name), sink: FirstSink, toHub: !p.quiet}
+		if p.observe == "slots" {
+			l.slots = new([2]uint64)
+		}
+		if !first.IsNever() {
+			l.push(first)
+		}
+		hub.leaves = append(hub.leaves, l)
+		if p.observe == "steady" {
+			hub.ids = append(hub.ids, s.AddLeaf(name, steadyLeaf{l}))
+		} else {
+			hub.ids = append(hub.ids, s.AddLeaf(name, l))
+		}
+	}
+	for range p.leaves {
+		hub.grow(NeverKey)
+	}
+	s.AddSink("tally", &tally{newAgenda(p.seed, "tally")})
+	hub.push(Key{5, 0})
+	return s
+}
+
+// finish runs a simulation that must not hang or fail and folds its digest.
+func finish(t testing.TB, s *Simulation) uint64 {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 60*time.Second)
+	defer cancel()
+	if err := s.Run(ctx); err != nil {
+		t.Fatal(err)
+	}
+	return fold(s.Digest())
+}
+
+func fold(list []ProcessDigest) uint64 {
+	var h xxhash.Digest
+	h.Reset()
+	for _, d := range list {
+		fmt.Fprintf(&h, "%s %d %x %d\n", d.Name, d.ID, d.Hash, d.Messages)
+	}
+	return h.Sum64()
+}
+
+// pholds are the configurations of the equality tests.
+func pholds(seed uint64) map[string]phold {
+	p := phold{seed: seed, leaves: 19, arrivals: 150, checks: true}
+	with := func(change func(*phold)) phold { q := p; change(&q); return q }
+	return map[string]phold{
+		"notices":       p,
+		"no checks":     with(func(p *phold) { p.checks = false }),
+		"live":          with(func(p *phold) { p.observe = "live" }),
+		"steady":        with(func(p *phold) { p.observe = "steady" }),
+		"steady quiet":  with(func(p *phold) { p.observe, p.quiet = "steady", true }),
+		"slots":         with(func(p *phold) { p.observe = "slots" }),
+		"quiet":         with(func(p *phold) { p.quiet, p.arrivals = true, 1500 }),
+		"quiet slots":   with(func(p *phold) { p.quiet, p.observe = true, "slots" }),
+		"growing":       with(func(p *phold) { p.grow, p.observe = true, "live" }),
+		"growing blind": with(func(p *phold) { p.grow, p.quiet = true, true }),
+		"cut":           with(func(p *phold) { p.end = Key{3003, 8} }),
+		"one leaf":      with(func(p *phold) { p.leaves = 1 }),
+	}
+}

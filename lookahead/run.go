@@ -1,0 +1,264 @@
+package lookahead
+
+import (
+	"context"
+	"errors"
+	"runtime/debug"
+)
+
+// Run runs the simulation to its end: nil when the last event that keeps it
+// alive, or the last one before End, has been executed. Otherwise the error
+// is ctx's when it was cancelled, a *Fault when a process panicked or broke a
+// rule, a *Deadlock when nobody can advance, or what Record returned. It can
+// be called once.
+func (s *Simulation) Run(ctx context.Context) error {
+	if s.started {
+		return errors.New("lookahead: a simulation runs once")
+	}
+	s.started = true
+	defer s.retire()
+	defer context.AfterFunc(ctx, func() { s.halted.Store(true) })()
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	loop := s.windows
+	if s.config.Sequential {
+		loop = s.oneByOne
+	}
+	s.crew.start()
+	err := s.guarded(loop)
+	s.crew.dismiss()
+	switch {
+	case s.failed.Load():
+		return s.firstFault()
+	case err != nil:
+		return err
+	case s.halted.Load():
+		return ctx.Err()
+	}
+	return s.guarded(s.conclude)
+}
+
+// guarded runs a part of the run in which the coordinator asks processes for
+// their state outside of turns; a panic in an answer is that process's fault.
+func (s *Simulation) guarded(part func() error) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			n := s.asked
+			err = &Fault{Process: n.name, ID: n.id, At: n.out.cause, Last: n.last, Value: v, Stack: debug.Stack()}
+		}
+	}()
+	return part()
+}
+
+// windows is the window loop. It decides from what is known between turns,
+// and runs what it decided; everything that could go wrong between processes
+// is in decide.
+func (s *Simulation) windows() error {
+	s.survey()
+	for !s.failed.Load() && !s.halted.Load() {
+		s.view.leaves = s.fleet.minima()
+		m := decide(&s.view)
+		var err error
+		done := false
+		switch m.action {
+		case runControl:
+			err = s.runControl(m.control, m.horizon)
+		case runLeaves:
+			err = s.runLeaves(m)
+		case settle:
+			done, err = s.settle()
+		}
+		if done || err != nil {
+			return err
+		}
+		s.report()
+	}
+	return nil
+}
+
+// survey takes stock of every process before the first window.
+func (s *Simulation) survey() {
+	for _, n := range s.fleet.nodes {
+		s.asked = n
+		s.fleet.set(n)
+	}
+	for b := range s.fleet.blocks {
+		s.fleet.refresh(b)
+	}
+	for c := range s.control {
+		s.station(c)
+	}
+}
+
+// runControl gives control process c a turn up to h, on this goroutine.
+func (s *Simulation) runControl(c int, h Key) error {
+	n, before := s.control[c], s.view.control[c]
+	s.counts.ControlTurns++
+	s.running = n
+	n.take(h, &s.crew.stocks[0])
+	s.running = nil
+	n.floor = n.advanced
+	s.undelivered += int64(n.out.toLeaves)
+	s.station(c)
+	after := &s.view.control[c]
+	after.stopped = n.out.stopped
+	if !before.due.Less(h) && after.due == before.due && after.observed == before.observed && !after.stopped {
+		return &Fault{Process: n.name, ID: n.id, At: h, Last: n.last,
+			Value: &Trap{ruleIdle, n.name, n.stamp(before.observed.At), n.stamp(before.observed.Through)}}
+	}
+	s.readMail()
+	return s.recordTurn(n)
+}
+
+// runLeaves is one window: the leaves that have something to do before the
+// horizon, and sinks with much to read.
+func (s *Simulation) runLeaves(m move) error {
+	s.turns = s.fleet.behind(s.turns[:0], m.horizon, m.need)
+	if len(s.turns) == 0 {
+		s.turns = s.fleet.behind(s.turns, m.horizon, NeverKey)
+	}
+	leaves := len(s.turns)
+	s.leafFloor = latest(s.leafFloor, m.horizon)
+	s.counts.Windows++
+	s.counts.Turns += uint64(leaves)
+	for _, n := range s.turns {
+		n.horizon = m.horizon
+	}
+	s.callSinks()
+	s.runTurns()
+	block := -1
+	for _, n := range s.turns[:leaves] {
+		s.undelivered -= int64(n.executed)
+		if b := n.slot / blockSize; b != block {
+			block = b
+			s.fleet.refresh(b)
+		}
+	}
+	for c := range s.view.control {
+		s.view.control[c].stopped = false
+	}
+	s.readMail()
+	return s.recordTurns()
+}
+
+// runTurns runs the window's turns, alone if they are not worth sharing.
+func (s *Simulation) runTurns() {
+	work := 0
+	if len(s.crew.stocks) > 1 && len(s.turns) > 1 {
+		for _, n := range s.turns {
+			s.asked = n
+			n.work = n.expect(n.horizon)
+			work += n.work
+		}
+		if work >= s.config.InlineBelow {
+			s.crew.share(s.turns, work)
+			return
+		}
+	}
+	s.counts.Inline++
+	for _, n := range s.turns {
+		n.take(n.horizon, &s.crew.stocks[0])
+	}
+}
+
+// sinkBatch is how many messages make a sink worth a turn in a window.
+const sinkBatch = 2048
+
+// callSinks adds the sinks with much to read to the window. What is sent
+// from now on is later than the earliest event of everyone, so they may read
+// up to there while others still send.
+func (s *Simulation) callSinks() {
+	for _, n := range s.sinks {
+		if n.mailbox.waiting.Load() >= sinkBatch {
+			n.horizon = earliest(s.earliestDue().Next(), s.config.End)
+			n.floor = latest(n.floor, n.horizon)
+			s.counts.SinkTurns++
+			s.turns = append(s.turns, n)
+		}
+	}
+}
+
+// earliestDue is the Key of the earliest event of all that can send.
+func (s *Simulation) earliestDue() Key {
+	due := s.view.leaves.due
+	for c := range s.view.control {
+		due = earliest(due, s.view.control[c].due)
+	}
+	return due
+}
+
+// readMail brings the stations of control processes that got mail up to date.
+func (s *Simulation) readMail() {
+	for c, n := range s.control {
+		if n.mailbox.fresh.Load() > 0 {
+			s.station(c)
+		}
+	}
+}
+
+// station takes over the state of control process c.
+func (s *Simulation) station(c int) {
+	n, t := s.control[c], &s.view.control[c]
+	s.asked = n
+	n.mailbox.absorb()
+	mail := n.mailbox.head()
+	t.periodic = NeverKey
+	if n.periodic != nil {
+		t.periodic = n.periodic.NextPeriodic()
+	}
+	own := earliest(n.process.Next(), t.periodic)
+	t.due = earliest(own, mail)
+	t.promise = latest(n.process.Promise(), own.Next())
+	if n.fellow > 0 {
+		t.promise = earliest(t.promise, mail) // at mail it may begin to read
+	} else if s.config.React != nil && !mail.IsNever() {
+		t.promise = earliest(t.promise, latest(s.config.React(mail), mail))
+	}
+	t.observed = Observation{At: NeverKey}
+	if n.observer != nil {
+		t.observed = n.observer.Observation()
+	}
+}
+
+// sentByControl keeps the sender from running past what its message causes.
+func (s *Simulation) sentByControl(sender, receiver *node, at Key) {
+	o := &sender.out
+	if receiver.channel() == toLeaf {
+		o.toLeaves++
+		o.firstToLeaf = earliest(o.firstToLeaf, at)
+		o.lower(s.fleet.replyTo(at))
+	} else if receiver.channel() == toControl {
+		o.lower(turnOf(int(sender.id), int(receiver.id), at))
+	}
+}
+
+// posting keeps account of a frame that is about to be sent.
+func (s *Simulation) posting(sender, receiver *node, f *frame) {
+	if sender.id >= FirstLeaf {
+		return
+	}
+	switch receiver.channel() {
+	case toLeaf:
+		s.fleet.note(receiver.slot, f.first.Key())
+	case toControl:
+		receiver.fellow += f.count
+	}
+}
+
+// controlReceived follows a message to a control process: it may have made an
+// observation necessary before the turn's end.
+func (s *Simulation) controlReceived(n *node, stamp Stamp) {
+	if stamp.Source < uint32(FirstLeaf) {
+		n.fellow--
+	}
+	if n.observer == nil || s.config.Sequential {
+		return
+	}
+	next := n.observer.Observation()
+	if earliest(s.view.leaves.steady, n.out.firstToLeaf).Less(next.Need) {
+		n.out.lower(next.At)
+	} else if !next.At.IsNever() {
+		n.out.lower(next.Through)
+	}
+}

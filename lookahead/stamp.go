@@ -1,0 +1,106 @@
+package lookahead
+
+import (
+	"fmt"
+
+	"blis/vtime"
+)
+
+// Key is the head of a stamp: an instant and the class of events within it.
+// Promises, horizons and observations are keys and are compared strictly: a
+// horizon h lets everything before h happen and nothing at h.
+type Key struct {
+	At    vtime.Time
+	Class uint8
+}
+
+// NeverKey is later than every key that a run can reach. A key whose At is
+// vtime.Never is never, whatever its class.
+var NeverKey = Key{At: vtime.Never}
+
+// Less reports whether k comes before o.
+func (k Key) Less(o Key) bool {
+	return k.At < o.At || k.At == o.At && k.Class < o.Class
+}
+
+// Next returns the key right after k: no key lies between them.
+func (k Key) Next() Key {
+	switch {
+	case k.At == vtime.Never:
+		return NeverKey
+	case k.Class == 255:
+		return Key{At: k.At + 1}
+	}
+	return Key{At: k.At, Class: k.Class + 1}
+}
+
+// IsNever reports whether k does not come.
+func (k Key) IsNever() bool { return k.At == vtime.Never }
+
+// String prints the key as "1500µs/6", or "never".
+func (k Key) String() string {
+	if k.IsNever() {
+		return "never"
+	}
+	return fmt.Sprintf("%v/%d", k.At, k.Class)
+}
+
+// earliest returns the smaller of two keys.
+func earliest(a, b Key) Key {
+	if b.Less(a) {
+		return b
+	}
+	return a
+}
+
+// latest returns the larger of two keys.
+func latest(a, b Key) Key {
+	if a.Less(b) {
+		return b
+	}
+	return a
+}
+
+// ProcessID names a process and is the Source of the stamps of its messages:
+// control processes are 0 and 1, leaves count from 2 in order of creation,
+// sinks from FirstSink.
+type ProcessID uint32
+
+// The bounds of the ranges of process ids.
+const (
+	FirstLeaf ProcessID = 2
+	FirstSink ProcessID = 1 << 30
+)
+
+// Kind tells messages apart. Its values belong to the processes.
+type Kind uint16
+
+// Stamp is the place of a message in the total order, compared field by
+// field. Source and Seq make it unique, so no thread can influence the order.
+type Stamp struct {
+	At     vtime.Time
+	Class  uint8
+	Source uint32
+	Seq    uint64 // drawn by the source when it sends, from 1
+}
+
+// Key is the head of the stamp.
+func (s Stamp) Key() Key { return Key{At: s.At, Class: s.Class} }
+
+// Less reports whether s comes before o.
+func (s Stamp) Less(o Stamp) bool {
+	switch {
+	case s.At != o.At:
+		return s.At < o.At
+	case s.Class != o.Class:
+		return s.Class < o.Class
+	case s.Source != o.Source:
+		return s.Source < o.Source
+	}
+	return s.Seq < o.Seq
+}
+
+// String prints the stamp as "1500µs/6 source 3 seq 17".
+func (s Stamp) String() string {
+	return fmt.Sprintf("%v source %d seq %d", s.Key(), s.Source, s.Seq)
+}

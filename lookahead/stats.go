@@ -1,0 +1,62 @@
+package lookahead
+
+import "blis/vtime"
+
+// Stats counts what a run took. Nothing in it is a result: the counts of
+// windows and turns depend on the lookahead, not on the number of workers.
+type Stats struct {
+	Windows      uint64 // of leaves
+	Inline       uint64 // of them run by the coordinator alone
+	Turns        uint64 // of leaves in windows
+	ControlTurns uint64
+	SinkTurns    uint64
+	Events       uint64 // local ones, as far as processes call Outbox.Execute
+	Messages     uint64 // executed
+
+	// The smallest distance in virtual time between a message and its cause
+	// ever seen per channel; vtime.Never where nothing was sent.
+	ControlToLeaf, LeafToControl, ToSink vtime.Duration
+
+	LeafWindowEvents   uint64 // Events of leaves
+	LeafWindowMessages uint64 // Messages executed by leaves
+}
+
+// per divides, 0 by 0 being 0.
+func per(a, b uint64) float64 {
+	if b == 0 {
+		return 0
+	}
+	return float64(a) / float64(b)
+}
+
+// EventsPerWindow is the mean number of local events of leaves per window.
+func (s Stats) EventsPerWindow() float64 { return per(s.LeafWindowEvents, s.Windows) }
+
+// MessagesPerWindow is the mean number of messages to leaves per window.
+func (s Stats) MessagesPerWindow() float64 { return per(s.LeafWindowMessages, s.Windows) }
+
+// TurnsPerWindow is the mean number of leaves that run in a window.
+func (s Stats) TurnsPerWindow() float64 { return per(s.Turns, s.Windows) }
+
+// InlineShare is the share of windows run by the coordinator alone.
+func (s Stats) InlineShare() float64 { return per(s.Inline, s.Windows) }
+
+// Stats returns the counts so far. It is to be called between or after runs.
+func (s *Simulation) Stats() Stats {
+	t := s.counts
+	t.ControlToLeaf, t.LeafToControl, t.ToSink = vtime.Duration(vtime.Never), vtime.Duration(vtime.Never), vtime.Duration(vtime.Never)
+	for _, n := range s.all() {
+		t.Events += n.out.events
+		t.Messages += n.digest.messages
+		if n.channel() == toLeaf {
+			t.LeafWindowEvents += n.out.events
+			t.LeafWindowMessages += n.digest.messages
+		}
+		t.ControlToLeaf = min(t.ControlToLeaf, n.out.lookahead[toLeaf])
+		t.ToSink = min(t.ToSink, n.out.lookahead[toSink])
+		if n.channel() == toLeaf {
+			t.LeafToControl = min(t.LeafToControl, n.out.lookahead[toControl])
+		}
+	}
+	return t
+}
