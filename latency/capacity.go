@@ -62,7 +62,7 @@ func Capacity(m Model, in CapacityInput) CapacityEstimate {
 	// always the limit itself.
 	for n := int64(1); ; n = min(limit, n+1+n/64) {
 		t := in.meanStep(m, &b, n)
-		if rate := float64(n) / float64(in.Output*t) * 1e6; rate > best.Rate {
+		if rate := float64(float64(n) / float64(in.Output*t) * 1e6); rate > best.Rate {
 			best = CapacityEstimate{Rate: rate, Requests: n, StepTime: t, Binds: LatencyItself}
 		}
 		if n == limit {
@@ -134,7 +134,7 @@ func (in *CapacityInput) meanStep(m Model, b *Batch, n int64) float64 {
 		if prefill == room {
 			break
 		}
-		weight *= float64(n-k) / float64(k+1) * odds
+		weight = float64(weight * (float64(n-k) / float64(k+1) * odds))
 	}
 	tokens, time = tokens/total, time/total
 	if float64(room)-tokens < 1 || tokens >= wanted {

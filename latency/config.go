@@ -162,7 +162,8 @@ func (c *config) quantisation(s *ModelSpec) {
 	case q.Load8:
 		s.WeightBits = 8
 	case len(q.Groups) > 0:
-		var weights, activations int64 // the widest of all groups, so that no order matters
+		var weights, activations int64
+		// In any order: the widest of all groups counts.
 		for _, g := range q.Groups {
 			if g.Weights != nil {
 				weights = max(weights, g.Weights.Bits)

@@ -48,11 +48,11 @@ func (d *Deployment) ComputeCeiling() float64 {
 	if d.Model.ActivationBits <= 8 && d.GPU.FP8 > 0 {
 		peak = d.GPU.FP8
 	}
-	return peak * float64(d.TP)
+	return float64(peak * float64(d.TP))
 }
 
 // BandwidthCeiling is the memory bandwidth of all GPUs together, bytes/s.
-func (d *Deployment) BandwidthCeiling() float64 { return d.GPU.Bandwidth * float64(d.TP) }
+func (d *Deployment) BandwidthCeiling() float64 { return float64(d.GPU.Bandwidth * float64(d.TP)) }
 
 // KVBytesPerToken is what one token takes in the KV caches of all GPUs.
 func (d *Deployment) KVBytesPerToken() int64 { return d.Model.KVBytesPerToken(d.TP) }
@@ -79,7 +79,7 @@ func (d *Deployment) allReduce() (fixed, perByte float64) {
 	}
 	link := d.GPU.Link
 	if link == 0 {
-		link = d.GPU.PCIe * pcieEfficiency
+		link = float64(d.GPU.PCIe * pcieEfficiency)
 	}
-	return fixed, 2 * float64(d.TP-1) / float64(d.TP) / link * 1e6
+	return fixed, float64(2 * float64(d.TP-1) / float64(d.TP) / link * 1e6)
 }

@@ -178,9 +178,9 @@ func (e *gpuEntry) hardware() Hardware {
 	}
 	return Hardware{
 		Name: e.Name, Aliases: e.Aliases, Source: source,
-		BF16: e.BF16TFLOPS * 1e12, FP8: e.FP8TFLOPS * 1e12,
-		Bandwidth: e.HBMTBPerS * 1e12, Memory: int64(memory),
-		Link: e.LinkGBPerS * 1e9, PCIe: e.PCIeGBPerS * 1e9,
+		BF16: float64(e.BF16TFLOPS * 1e12), FP8: float64(e.FP8TFLOPS * 1e12),
+		Bandwidth: float64(e.HBMTBPerS * 1e12), Memory: int64(memory),
+		Link: float64(e.LinkGBPerS * 1e9), PCIe: float64(e.PCIeGBPerS * 1e9),
 		AllReduceLatency: latency,
 	}
 }

@@ -34,6 +34,7 @@ type DoesNotFit struct {
 	Available int64 // bytes that the engine may use on all GPUs
 }
 
+// Error has the numbers, and what would help.
 func (e *DoesNotFit) Error() string {
 	return fmt.Sprintf("%s does not fit on %s at TP %d: it needs %.2f GiB for weights, activations and one KV block, there are %.2f GiB",
 		e.Model, e.GPU, e.TP, float64(e.Needed)/(1<<30), float64(e.Available)/(1<<30))

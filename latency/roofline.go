@@ -64,17 +64,17 @@ func NewRoofline(d *Deployment, o RooflineOptions) (*Roofline, error) {
 	layers := float64(s.Layers)
 	r := &Roofline{
 		frontEnd:     o.FrontEnd,
-		prefillToken: float64(s.LayerFLOPs()) * prefill,
-		prefillRow:   float64(s.HeadFLOPs()) * prefill,
-		prefillPair:  float64(s.PairFLOPs()) * prefill,
-		decodeToken:  float64(s.LayerFLOPs()) * decode,
-		decodeRow:    float64(s.HeadFLOPs()) * decode,
-		decodePair:   float64(s.PairFLOPs()) * decode,
-		weights:      s.alwaysStreamed() * read,
-		experts:      s.expertBytes() * read,
-		kvToken:      float64(d.KVBytesPerToken()) * read,
+		prefillToken: float64(float64(s.LayerFLOPs()) * prefill),
+		prefillRow:   float64(float64(s.HeadFLOPs()) * prefill),
+		prefillPair:  float64(float64(s.PairFLOPs()) * prefill),
+		decodeToken:  float64(float64(s.LayerFLOPs()) * decode),
+		decodeRow:    float64(float64(s.HeadFLOPs()) * decode),
+		decodePair:   float64(float64(s.PairFLOPs()) * decode),
+		weights:      float64(s.alwaysStreamed() * read),
+		experts:      float64(s.expertBytes() * read),
+		kvToken:      float64(float64(d.KVBytesPerToken()) * read),
 		fixed:        float64(layers*o.LayerOverhead) + float64(2*layers*reduceFixed),
-		communicated: 2 * layers * reducePerByte * float64(s.Hidden*s.ElementBytes),
+		communicated: float64(2 * layers * reducePerByte * float64(s.Hidden*s.ElementBytes)),
 	}
 	if s.Experts > 0 {
 		r.expertMiss = 1 - float64(float64(s.ActiveExperts)/float64(s.Experts))

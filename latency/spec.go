@@ -177,8 +177,8 @@ func (s *ModelSpec) plainWeights() int64 {
 func (s *ModelSpec) parameterEstimate() float64 {
 	h := float64(s.Hidden)
 	experts := float64(float64(s.Experts) * float64(s.ExpertIntermediate))
-	perLayer := h*float64(2*(s.q()+s.kv())) + h*float64(s.MLPMatrices)*(float64(s.Intermediate+s.SharedIntermediate)+experts)
-	return float64(s.Layers)*perLayer + 2*h*float64(s.Vocab)
+	perLayer := float64(h*float64(2*(s.q()+s.kv()))) + float64(h*float64(s.MLPMatrices)*(float64(s.Intermediate+s.SharedIntermediate)+experts))
+	return float64(float64(s.Layers)*perLayer) + float64(2*h*float64(s.Vocab))
 }
 
 // ResidentWeightBytes is the memory that the weights take on all GPUs
@@ -224,9 +224,9 @@ func power(x float64, n int64) float64 {
 	result := 1.0
 	for ; n > 0; n >>= 1 {
 		if n&1 == 1 {
-			result *= x
+			result = float64(result * x)
 		}
-		x *= x
+		x = float64(x * x)
 	}
 	return result
 }

@@ -13,6 +13,7 @@ type Unknown struct {
 	Remedy  string   // what else the user can do
 }
 
+// Error names what is not known and what is.
 func (e *Unknown) Error() string {
 	return fmt.Sprintf("unknown %s %q; nearest: %s; %s", e.Kind, e.Name, strings.Join(e.Nearest, ", "), e.Remedy)
 }

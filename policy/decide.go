@@ -107,4 +107,5 @@ const (
 
 var reasonNames = [reasons]string{"", "insufficient tokens", "reject-all", "no instance", "in turn", "least load", "best score"}
 
+// String is the reason in words.
 func (r Reason) String() string { return reasonNames[r] }

@@ -20,6 +20,7 @@ const (
 
 var parameterTypes = [...]string{"number", "true|false", "choice", "weight"}
 
+// String is the name of the type.
 func (t ParameterType) String() string { return parameterTypes[t] }
 
 // Parameter describes one parameter of a template.

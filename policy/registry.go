@@ -42,6 +42,7 @@ type Error struct {
 	Problem string // what is wrong and what would be right
 }
 
+// Error names the field and what is wrong with it.
 func (e *Error) Error() string { return e.Field + ": " + e.Problem }
 
 // template is a Template with its constructor. build gets values that are

@@ -51,7 +51,7 @@ func newArrivals(process Process, rate, cv float64, stream *vtime.Stream) arriva
 	switch process {
 	case Gamma: // CV = 1/√shape, mean = shape · scale
 		a.shape = 1 / float64(cv*cv)
-		a.scale *= float64(cv * cv)
+		a.scale = float64(a.scale * float64(cv*cv))
 	case Weibull: // mean = scale · Γ(1 + 1/shape)
 		a.shape = weibullInverseShape(cv)
 		a.scale /= exp(logGamma(1 + a.shape))

@@ -13,7 +13,7 @@ import "math"
 func log(x float64) float64 {
 	m, e := math.Frexp(x)
 	if m < math.Sqrt2/2 {
-		m, e = 2*m, e-1
+		m, e = float64(2*m), e-1
 	}
 	// log m = 2 artanh s with s = (m−1)/(m+1), |s| ≤ 0.172: the series below
 	// is exact to 2⁻⁵⁵ with its last term s²³/23. Its terms are summed in two
@@ -68,7 +68,7 @@ var inverseFactorials = [...]float64{
 func logGamma(x float64) float64 {
 	product := 1.0
 	for ; x < 12; x++ {
-		product *= x
+		product = float64(product * x)
 	}
 	z := 1 / float64(x*x)
 	p := 1.0 / 1188
