@@ -36,7 +36,8 @@ func (d *Distribution) compact() {
 	}
 	slices.SortFunc(outside, byValue)
 	above, _ := slices.BinarySearchFunc(outside, entry{value: low}, byValue)
-	var w runWriter
+	d.memory = arena{size: d.memory.size} // the old runs go, with their chunks
+	w := runWriter{memory: &d.memory}
 	for _, e := range outside[:above] {
 		w.put(e)
 	}

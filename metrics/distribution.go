@@ -19,6 +19,7 @@ type Distribution struct {
 	recent []uint64 // value<<countBits | count, for values in [0, packedLimit)
 	wide   []entry  // whatever does not fit there
 	runs   []run    // each sorted, in no order among themselves
+	memory arena    // of new runs
 
 	samples   int64 // in runs
 	sum       sum128
@@ -202,7 +203,7 @@ func (d *Distribution) takeEntries(entries []entry) {
 	for _, e := range entries {
 		d.sum.addProduct(e.value, e.count)
 	}
-	r := encode(entries)
+	r := encode(entries, &d.memory)
 	d.runs = append(d.runs, r)
 	d.samples += r.samples
 	d.entries += len(entries)
@@ -210,7 +211,7 @@ func (d *Distribution) takeEntries(entries []entry) {
 
 func (d *Distribution) flushWide() {
 	slices.SortFunc(d.wide, byValue)
-	w := runWriter{runs: d.runs}
+	w := runWriter{runs: d.runs, memory: &d.memory}
 	for _, e := range d.wide {
 		d.sum.addProduct(e.value, e.count)
 		w.put(e)

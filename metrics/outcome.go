@@ -21,6 +21,7 @@ const (
 
 var stateNames = [States]string{"completed", "rejected", "dropped", "timed_out", "aborted", "running", "queued", "pending"}
 
+// String is the name of the state in results.
 func (s State) String() string { return stateNames[s] }
 
 // Reason says why a request was dropped or rejected, or how it completed.
@@ -40,6 +41,7 @@ const (
 
 var reasonNames = [Reasons]string{"", "length capped", "prompt too long", "prompt + max output too long", "insufficient tokens", "reject-all", "no instance"}
 
+// String is the reason in words, empty for NoReason.
 func (r Reason) String() string { return reasonNames[r] }
 
 // Outcome is everything that the metrics need of one request, given once:

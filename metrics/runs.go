@@ -45,7 +45,7 @@ const (
 
 // encode makes a run of entries, at most blockEntries of them; neighbours
 // differ by at most maxDifference.
-func encode(entries []entry) run {
+func encode(entries []entry, memory *arena) run {
 	var scratch [blockEntries*2*longestVarint + padding]byte
 	r := run{first: entries[0].value, last: entries[len(entries)-1].value, entries: int32(len(entries))}
 	at, value := 0, r.first
@@ -63,9 +63,29 @@ func encode(entries []entry) run {
 			at = writeVarint(&scratch, at, more-longCount)
 		}
 	}
-	r.data = make([]byte, at+padding)
+	r.data = memory.take(at + padding)
 	copy(r.data, scratch[:at])
 	return r
+}
+
+// arena hands out memory that is never given back, in few allocations: each
+// chunk is twice the last, up to maxChunk.
+type arena struct {
+	chunk []byte // what is left of the last one
+	size  int
+}
+
+const maxChunk = 1 << 16
+
+// take returns n zero bytes.
+func (a *arena) take(n int) []byte {
+	if n > len(a.chunk) {
+		a.size = max(n, min(2*a.size, maxChunk))
+		a.chunk = make([]byte, a.size)
+	}
+	b := a.chunk[:n:n]
+	a.chunk = a.chunk[n:]
+	return b
 }
 
 // writeVarint writes x to b[at:] and returns where it ends. The number of
@@ -118,6 +138,7 @@ func (r *run) decode(dst *block) []entry {
 // Entries of the same value become one.
 type runWriter struct {
 	runs    []run
+	memory  *arena
 	entries block
 	n       int
 }
@@ -142,7 +163,7 @@ func (w *runWriter) put(e entry) {
 // finish ends the current run.
 func (w *runWriter) finish() {
 	if w.n > 0 {
-		w.runs = append(w.runs, encode(w.entries[:w.n]))
+		w.runs = append(w.runs, encode(w.entries[:w.n], w.memory))
 		w.n = 0
 	}
 }
