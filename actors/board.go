@@ -1,0 +1,104 @@
+package actors
+
+import (
+	"blis/engine"
+	"blis/policy"
+	"blis/vtime"
+)
+
+// reading is what one instance shows: the signals of semantics 6 that are its
+// own to tell.
+type reading struct {
+	queue, batch int32
+	used         int64
+	finished     int64 // requests that ended here, whatever became of them
+}
+
+// read takes the signals off an engine.
+func read(e *engine.Engine, finished int64) reading {
+	return reading{queue: e.Waiting(), batch: e.Running(), used: int64(e.UsedBlocks()), finished: finished}
+}
+
+// board is where instances publish and the router reads. Each instance writes
+// its own place between barriers of the protocol, so nothing is locked.
+//
+// With immediate signals there is one reading per instance, good for the Key
+// to which the instance has advanced. With periodic signals (interval > 0)
+// there are three: what its events before the refresh (k·interval, class 12)
+// left behind, for the last three k before which it had any. An instance
+// writes the reading of the next refresh whenever it has advanced, and the
+// router reads refresh k once nobody has an event left before it. Until it has
+// done so the kernel's Limit keeps every instance from writing for more than
+// k+1 and k+2, so the last reading up to k is still there (architecture 3.2).
+type board struct {
+	interval vtime.Duration
+	live     []reading
+	past     []history
+}
+
+// history is a ring of readings; latest is the one written last.
+type history struct {
+	slots  [3]slotReading
+	latest int
+}
+
+type slotReading struct {
+	refresh int64 // k for which it was written; −1: initial, empty
+	reading
+}
+
+func newBoard(instances int, interval vtime.Duration) *board {
+	b := &board{interval: interval}
+	if interval == 0 {
+		b.live = make([]reading, instances)
+		return b
+	}
+	b.past = make([]history, instances)
+	for i := range b.past {
+		for j := range b.past[i].slots {
+			b.past[i].slots[j].refresh = -1
+		}
+	}
+	return b
+}
+
+// refreshAfter is the number of the first refresh that sees an event at t of
+// a class before the refresh's: the smallest k ≥ 0 with k·interval ≥ t.
+func (b *board) refreshAfter(t vtime.Time) int64 {
+	return (int64(t) + int64(b.interval) - 1) / int64(b.interval)
+}
+
+// refreshBefore is the number of the last refresh before a decision at t, −1
+// when there was none.
+func (b *board) refreshBefore(t vtime.Time) int64 {
+	return (int64(t)+int64(b.interval)-1)/int64(b.interval) - 1
+}
+
+// at is the time of refresh k.
+func (b *board) at(k int64) vtime.Time { return vtime.Time(k * int64(b.interval)) }
+
+// publish enters the reading of instance i for refresh k.
+func (b *board) publish(i int, k int64, r reading) {
+	h := &b.past[i]
+	if h.slots[h.latest].refresh != k {
+		h.latest = (h.latest + 1) % len(h.slots)
+	}
+	h.slots[h.latest] = slotReading{k, r}
+}
+
+// seen is what instance i showed at refresh k: the latest reading that was
+// written for it or, when nothing changed since, for an earlier one.
+func (b *board) seen(i int, k int64) reading {
+	best := slotReading{refresh: -2}
+	for _, s := range b.past[i].slots {
+		if s.refresh <= k && s.refresh > best.refresh {
+			best = s
+		}
+	}
+	return best.reading
+}
+
+// show enters a reading in a policy's view, without what the router counts.
+func (r *reading) show(s *policy.Slot) {
+	s.Queue, s.Batch, s.Used = r.queue, r.batch, r.used
+}

@@ -1,0 +1,91 @@
+package actors
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"blis/latency"
+	"blis/vtime"
+)
+
+// checkInputs makes the checks that do not build on each other, so that the
+// user hears of all faults at once.
+func (p *plan) checkInputs() error {
+	var bad []string
+	for _, check := range []func() error{p.checkNumbers, p.checkCoefficients, p.resolveModel} {
+		if err := check(); err != nil {
+			bad = append(bad, err.Error())
+		}
+	}
+	if len(bad) > 0 {
+		return inputErrorf("%s", strings.Join(bad, "; "))
+	}
+	return nil
+}
+
+// checkNumbers refuses what no later step would explain as well.
+func (p *plan) checkNumbers() error {
+	c := &p.config
+	var bad []string
+	check := func(ok bool, name string, value any, want string) {
+		if !ok {
+			bad = append(bad, fmt.Sprintf("--%s is %v: want %s", name, value, want))
+		}
+	}
+	check(c.NumInstances >= 1 && c.NumInstances <= 1<<20, "num-instances", c.NumInstances, "1 to 1048576")
+	check(validTP(c.TP), "tp", c.TP, "1 to 1024")
+	check(c.TotalKVBlocks >= 0 && c.TotalKVBlocks < 1<<31, "total-kv-blocks", c.TotalKVBlocks, "1 to 2147483647, 0 to derive it")
+	check(c.NumGPUBlocksOverride == 0 || c.NumGPUBlocksOverride >= 2 && c.NumGPUBlocksOverride <= 1<<31, "num-gpu-blocks-override", c.NumGPUBlocksOverride, "at least 2: vLLM's count includes its null block")
+	check(c.TotalKVBlocks == 0 || c.NumGPUBlocksOverride == 0 || c.NumGPUBlocksOverride == c.TotalKVBlocks+1, "num-gpu-blocks-override", c.NumGPUBlocksOverride, "one of it and --total-kv-blocks")
+	check(c.BlockSizeInTokens >= 1 && c.BlockSizeInTokens <= 1<<20, "block-size-in-tokens", c.BlockSizeInTokens, "1 to 1048576")
+	check(c.MaxNumSeqs >= 0, "max-num-seqs", c.MaxNumSeqs, "at least 1, 0 to derive it")
+	check(c.MaxNumBatchedTokens >= 0, "max-num-batched-tokens", c.MaxNumBatchedTokens, "at least 1, 0 to derive it")
+	check(c.MaxNumBatchedTokens == 0 || c.MaxNumBatchedTokens >= c.MaxNumSeqs, "max-num-batched-tokens", c.MaxNumBatchedTokens, fmt.Sprintf("at least --max-num-seqs %d", c.MaxNumSeqs))
+	check(c.LongPrefillTokenThreshold >= 0, "long-prefill-token-threshold", c.LongPrefillTokenThreshold, "0 (off) or more")
+	check(c.MaxModelLen >= 0, "max-model-len", c.MaxModelLen, "at least 1, 0 to derive it")
+	check(finite(c.Rate) && c.Rate >= 0, "rate", c.Rate, "a finite number above 0, 0 to derive it")
+	for _, d := range []struct {
+		name  string
+		value vtime.Duration
+	}{{"admission-latency", c.AdmissionLatency}, {"routing-latency", c.RoutingLatency}, {"snapshot-refresh-interval", c.SnapshotRefreshInterval},
+		{"autoscale-interval", c.AutoscaleInterval}, {"timeout", c.Timeout}, {"horizon", c.Horizon}, {"measure-from", c.MeasureFrom}, {"measure-to", c.MeasureTo}} {
+		check(d.value >= 0, d.name, d.value, "0 or more")
+	}
+	check(c.MeasureTo == 0 || c.MeasureTo > c.MeasureFrom, "measure-to", c.MeasureTo, "later than --measure-from")
+	check(c.InFlight != "periodic" || c.SnapshotRefreshInterval > 0, "in-flight", c.InFlight, "immediate, or a --snapshot-refresh-interval above 0 with it")
+	for _, f := range []struct {
+		name  string
+		value float64
+	}{{"gpu-memory-utilization", c.GPUMemoryUtilization}, {"token-bucket-capacity", c.TokenBucketCapacity}, {"token-bucket-refill-rate", c.TokenBucketRefillRate},
+		{"cv", c.CV}, {"prompt-tokens", c.PromptTokens}, {"prompt-tokens-stdev", c.PromptTokensStdev}, {"output-tokens", c.OutputTokens},
+		{"output-tokens-stdev", c.OutputTokensStdev}, {"trace-speedup", c.TraceSpeedup}} {
+		check(finite(f.value), f.name, f.value, "a finite number") // even where it is not used: results print it
+	}
+	check(len(c.AlphaCoeffs) == 0 || len(c.AlphaCoeffs) == 3, "alpha-coeffs", c.AlphaCoeffs, "three numbers")
+	check(len(c.BetaCoeffs) == 0 || len(c.BetaCoeffs) == 3, "beta-coeffs", c.BetaCoeffs, "three numbers")
+	check((len(c.AlphaCoeffs) == 0) == (len(c.BetaCoeffs) == 0), "beta-coeffs", c.BetaCoeffs, "both of alpha-coeffs and beta-coeffs or none")
+	check(c.LatencyModel != "roofline" || len(c.AlphaCoeffs) == 0, "alpha-coeffs", c.AlphaCoeffs, "none with --latency-model roofline")
+	check(c.Workers >= 0 && c.Workers <= 4096, "workers", c.Workers, "1 to 4096, 0 for one per core")
+	if len(bad) > 0 {
+		return inputErrorf("%s", strings.Join(bad, "; "))
+	}
+	return nil
+}
+
+func validTP(tp int) bool { return tp >= 1 && tp <= 1024 }
+
+// checkCoefficients checks the values of coefficients that are all there.
+func (p *plan) checkCoefficients() error {
+	if len(p.config.AlphaCoeffs) != 3 || len(p.config.BetaCoeffs) != 3 {
+		return nil
+	}
+	return p.given().Validate()
+}
+
+// given is the blackbox model of the coefficients given.
+func (p *plan) given() latency.Blackbox {
+	return latency.Blackbox{Alpha: [3]float64(p.config.AlphaCoeffs), Beta: [3]float64(p.config.BetaCoeffs)}
+}
+
+func finite(f float64) bool { return !math.IsNaN(f) && !math.IsInf(f, 0) }

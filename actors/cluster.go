@@ -1,0 +1,360 @@
+package actors
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"runtime"
+	"strconv"
+
+	"github.com/cespare/xxhash/v2"
+
+	"blis/engine"
+	"blis/kv"
+	"blis/lookahead"
+	"blis/metrics"
+	"blis/policy"
+	"blis/vtime"
+	"blis/workload"
+)
+
+// cluster is a run about to be made: every process and the simulation that
+// they are in.
+type cluster struct {
+	plan       *plan
+	simulation *lookahead.Simulation
+	router     *router
+	autoscaler *autoscaler
+	instances  []*instance
+	collector  *collector
+}
+
+// newCluster builds the processes of a plan. What may run how far follows
+// from the signals that its policies observe (architecture 3.2).
+func newCluster(p *plan) (*cluster, error) {
+	q, err := p.makePolicies()
+	if err != nil {
+		return nil, err
+	}
+	c := &cluster{plan: p}
+	cfg := &p.config
+	signals := q.admission.Observes() | q.priority.Observes() | q.routing.Observes() | q.autoscale.Observes()
+	periodic := cfg.InFlight == "periodic"
+	told := signals & observed
+	if periodic {
+		told |= signals & policy.InFlight
+	}
+	var b *board
+	if told != 0 {
+		b = newBoard(cfg.NumInstances, cfg.SnapshotRefreshInterval)
+	}
+	notify := signals&policy.InFlight != 0 && !periodic
+	c.simulation = lookahead.New(p.execution(c, notify))
+	recorders, err := p.recorderOptions()
+	if err != nil {
+		return nil, err
+	}
+	c.collector = &collector{emit: cfg.Row, row: Row{labels: p.source.Labels(), token: recorders.TokenOverhead, request: recorders.RequestOverhead}}
+	collect := lookahead.FirstSink
+	c.router = &router{
+		source: p.source, admission: q.admission, priority: q.priority, routing: q.routing,
+		admissionLatency: cfg.AdmissionLatency, routingLatency: cfg.RoutingLatency,
+		recorder: metrics.NewRecorder(recorders), collect: collect,
+		sight: sight{signals: signals, board: b, periodic: periodic, refresh: -1,
+			view: policy.View{Slots: make([]policy.Slot, cfg.NumInstances)}, sent: make([]int32, cfg.NumInstances)},
+	}
+	for i := range cfg.NumInstances {
+		n, err := p.newInstance(i, recorders)
+		if err != nil {
+			return nil, err
+		}
+		n.board, n.collect = b, collect
+		n.notify = notify
+		c.instances = append(c.instances, n)
+		c.router.sight.view.Slots[i] = policy.Slot{Routable: true, Total: cfg.TotalKVBlocks}
+	}
+	if cfg.Sequential {
+		c.router.sight.engines = c.instances
+	}
+	c.autoscaler = newAutoscaler(q.autoscale, cfg.AutoscaleInterval, cfg.NumInstances, &c.router.sight.view)
+	c.simulation.AddControl("router", c.router)
+	c.simulation.AddControl("autoscaler", c.autoscaler)
+	for i, n := range c.instances {
+		c.simulation.AddLeaf(instanceName(i), n)
+	}
+	c.simulation.AddSink("collector", c.collector)
+	return c, nil
+}
+
+func instanceName(i int) string { return "instance-" + strconv.Itoa(i) }
+
+// execution is how the kernel runs this cluster.
+func (p *plan) execution(c *cluster, notify bool) lookahead.Config {
+	cfg := &p.config
+	e := lookahead.Config{Workers: cfg.Workers, Sequential: cfg.Sequential, InlineBelow: cfg.Inline, Record: cfg.Record}
+	if e.Workers == 0 {
+		e.Workers = runtime.GOMAXPROCS(0)
+	}
+	e.Workers = min(e.Workers, cfg.NumInstances)
+	// A delivery can cause a notice in its own instant, if anybody wants one.
+	e.Reply = func(k lookahead.Key) lookahead.Key {
+		if !notify {
+			return lookahead.NeverKey
+		}
+		return lookahead.Key{At: k.At, Class: classNotice}
+	}
+	if cfg.Horizon > 0 {
+		e.End = lookahead.Key{At: vtime.Time(cfg.Horizon).Add(1)}
+	}
+	if cfg.Progress != nil {
+		e.Progress = func(now vtime.Time, _ uint64) { cfg.Progress(now, c.router.arrived) }
+	}
+	if cfg.Inspect != nil {
+		e.Trace = cfg.Inspect.Trace
+	}
+	return e
+}
+
+// recorderOptions are the same for every recorder of the run.
+func (p *plan) recorderOptions() (metrics.Options, error) {
+	cfg := &p.config
+	o := metrics.Options{From: vtime.Time(cfg.MeasureFrom), To: vtime.Never}
+	if cfg.MeasureTo > 0 {
+		o.To = vtime.Time(cfg.MeasureTo)
+	}
+	var err error
+	if o.TokenOverhead, err = vtime.Truncate(p.model.TokenOverhead()); err != nil {
+		return o, inputErrorf("the latency model's overhead per token: %v", err)
+	}
+	if o.RequestOverhead, err = vtime.Truncate(p.model.RequestOverhead()); err != nil {
+		return o, inputErrorf("the latency model's overhead per request: %v", err)
+	}
+	if cfg.SLOTargets == "" {
+		return o, nil
+	}
+	targets, err := metrics.ParseTargets(cfg.SLOTargets)
+	if err != nil {
+		return o, &InputError{"--slo-targets: " + err.Error()}
+	}
+	classes := &p.source.Labels().Classes
+	for _, t := range targets {
+		l := int(classes.Label(t.Class))
+		for len(o.Targets) <= l {
+			o.Targets = append(o.Targets, metrics.Targets{})
+		}
+		o.Targets[l] = t.Targets
+	}
+	return o, nil
+}
+
+func (p *plan) newInstance(i int, recorders metrics.Options) (*instance, error) {
+	cfg := &p.config
+	s, err := p.scheduler()
+	if err != nil {
+		return nil, err
+	}
+	n := &instance{index: i, recorder: metrics.NewRecorder(recorders)}
+	var cache kv.Cache = kv.NewPool(int(cfg.TotalKVBlocks), cfg.BlockSizeInTokens, cfg.EnablePrefixCaching)
+	if cfg.StepByStep && cfg.Sequential && cfg.TotalKVBlocks <= twinBlocks {
+		cache = kv.NewBlocks(int(cfg.TotalKVBlocks), cfg.BlockSizeInTokens, cfg.EnablePrefixCaching)
+	}
+	n.engine = engine.New(i, engine.Config{
+		BlockSize: cfg.BlockSizeInTokens, MaxBatchedTokens: cfg.MaxNumBatchedTokens, MaxSeqs: cfg.MaxNumSeqs,
+		MaxModelLen: cfg.MaxModelLen, LongPrefillThreshold: cfg.LongPrefillTokenThreshold,
+		PrefixCaching: cfg.EnablePrefixCaching, ChunkedPrefill: cfg.EnableChunkedPrefill,
+		ReserveFullISL: cfg.SchedulerReserveFullISL, Async: cfg.AsyncScheduling, StepByStep: cfg.StepByStep,
+		Model: p.model, Scheduler: s, Cache: cache, Sink: n,
+	})
+	return n, nil
+}
+
+// twinBlocks is the size of a cache up to which the strictest twin keeps it
+// block by block; beyond it that takes minutes.
+const twinBlocks = 100_000
+
+func newAutoscaler(p policy.Autoscale, interval vtime.Duration, replicas int, view *policy.View) *autoscaler {
+	a := &autoscaler{policy: p, interval: interval, next: vtime.Time(interval)}
+	if interval == 0 {
+		a.next = vtime.Never
+	}
+	n := int32(replicas)
+	a.context = policy.AutoscaleContext{Replicas: n, Min: n, Max: n, View: view}
+	return a
+}
+
+// run carries the simulation out and checks the books. A cancelled run gives
+// a partial result and the context's error.
+func (c *cluster) run(ctx context.Context) (*Result, error) {
+	if err := c.start(); err != nil {
+		return nil, err
+	}
+	err := c.simulation.Run(ctx)
+	partial := err != nil && errors.Is(err, ctx.Err())
+	if err != nil && !partial {
+		return nil, explain(err)
+	}
+	result, bad := c.result(partial)
+	if bad != nil {
+		return nil, bad
+	}
+	return result, err
+}
+
+// start pulls the first request. Before it arrives there is nothing to scale.
+func (c *cluster) start() (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			e, ok := v.(*sourceError)
+			if !ok {
+				panic(v)
+			}
+			err = explain(e)
+		}
+	}()
+	c.router.pull()
+	if c.router.more {
+		c.autoscaler.skip(c.router.next.Arrival)
+	}
+	return nil
+}
+
+// explain turns faults that are the user's into input errors.
+func explain(err error) error {
+	var source *sourceError
+	if errors.As(err, &source) {
+		return &InputError{source.err.Error()}
+	}
+	return err
+}
+
+// result closes the books.
+func (c *cluster) result(partial bool) (*Result, error) {
+	cfg := c.plan.config
+	labels := c.plan.source.Labels()
+	r := &Result{Config: cfg, Setup: c.plan.setup, Partial: partial, Checks: c.autoscaler.checks, Stats: c.simulation.Stats()}
+	if in := cfg.Inspect; in != nil {
+		in.Result = c.simulation.Trace()
+	}
+	if partial {
+		if err := c.recall(); err != nil {
+			return nil, err
+		}
+	}
+	r.End = c.end(partial)
+	cut := c.finishAll(r.End)
+	r.Names = Names{Tenants: names(&labels.Tenants), Classes: names(&labels.Classes), Models: names(&labels.Models)}
+	run := metrics.Run{Router: c.router.recorder, Injected: c.router.arrived, End: r.End, Cut: cut || partial,
+		Classes: r.Names.Classes, Tenants: r.Names.Tenants, Models: r.Names.Models}
+	for i, n := range c.instances {
+		if err := n.engine.Check(); err != nil {
+			return nil, err
+		}
+		n.engine.Counters.LifeMicros = int64(r.End)
+		r.Names.Instances = append(r.Names.Instances, instanceName(i))
+		run.Instances = append(run.Instances, n.recorder)
+		run.Counters = append(run.Counters, n.engine.Counters)
+	}
+	run.InstanceNames = r.Names.Instances
+	report, err := metrics.Collect(run)
+	if err != nil {
+		return nil, fmt.Errorf("the books do not balance: %w", err)
+	}
+	r.Report = report
+	if !partial {
+		r.Digest = c.digest()
+	}
+	return r, nil
+}
+
+// recall takes back what was on its way when the run was cancelled: requests
+// that no instance has received are pending, outcomes are heard.
+func (c *cluster) recall() error {
+	var d engine.Delivery
+	return c.simulation.Undelivered(func(_ lookahead.ProcessID, m *lookahead.Message) {
+		switch m.Kind {
+		case kindOutcome:
+			c.collector.Receive(m, nil)
+		case kindDelivery:
+			readDelivery(&m.Body, &d)
+			c.router.describe(&d, metrics.Pending, metrics.NoReason, vtime.Never)
+			c.router.recorder.Record(&c.router.outcome)
+			c.collector.accept(&c.router.outcome)
+		}
+	})
+}
+
+// end is the time of the run's last event, or its horizon if that came first.
+// The router of a partial run may be far ahead of the instances: then it is
+// the time of their last event.
+func (c *cluster) end(partial bool) vtime.Time {
+	end := c.router.last
+	if partial {
+		end = 0
+	}
+	for _, n := range c.instances {
+		end = max(end, n.engine.Now())
+	}
+	if h := c.plan.config.Horizon; h > 0 && c.busy() {
+		end = vtime.Time(h)
+	}
+	return end
+}
+
+// busy reports whether the run ended with work left.
+func (c *cluster) busy() bool {
+	for _, n := range c.instances {
+		if at, _ := n.engine.Next(); at != vtime.Never {
+			return true
+		}
+	}
+	return c.router.more || c.router.Next() != lookahead.NeverKey
+}
+
+// finishAll records the requests that are still somewhere at the end and
+// reports whether the run was cut.
+func (c *cluster) finishAll(end vtime.Time) bool {
+	cut := c.busy()
+	c.router.unfinished(func(o *metrics.Outcome) {
+		c.router.recorder.Record(o)
+		c.collector.accept(o)
+	})
+	for _, n := range c.instances {
+		n.engine.Finish(end)
+		n.engine.Unfinished(func(o *metrics.Outcome) {
+			n.recorder.Record(o)
+			c.collector.accept(o)
+		})
+	}
+	return cut
+}
+
+func names(n *workload.Names) []string {
+	list := make([]string, n.Len())
+	for i := range list {
+		list[i] = n.Name(workload.Label(i))
+	}
+	return list
+}
+
+// digest folds what every process executed, in the order of ids, with the
+// metrics (architecture 3.5).
+func (c *cluster) digest() string {
+	d := xxhash.New()
+	word := func(w uint64) {
+		var buf [8]byte
+		binary.LittleEndian.PutUint64(buf[:], w)
+		d.Write(buf[:])
+	}
+	for _, p := range c.simulation.Digest() {
+		word(uint64(p.ID))
+		word(p.Messages)
+		word(p.Hash)
+	}
+	word(c.router.recorder.Fold())
+	for _, n := range c.instances {
+		word(n.recorder.Fold())
+		word(n.engine.Counters.Fold())
+	}
+	return fmt.Sprintf("%016x", d.Sum64())
+}

@@ -1,0 +1,117 @@
+package actors
+
+import (
+	"io"
+
+	"blis/latency"
+	"blis/policy"
+	"blis/vtime"
+	"blis/workload"
+)
+
+// Config is every setting of a run. The tags are the one definition of each
+// setting's name (as flag, in configuration files, in results), default and
+// help. Start from DefaultConfig. Settings whose default is 0 or empty are
+// derived from others, as their help says; the configuration in a Result has
+// the values that were derived.
+type Config struct {
+	Model             string    `json:"model" default:"Llama-3.1-8B-Instruct" group:"Model" help:"Model name or Hugging Face id; see blis models."`
+	Hardware          string    `json:"hardware" default:"H100" group:"Model" help:"GPU of every instance; see blis hardware."`
+	TP                int       `json:"tp" default:"1" aliases:"tensor-parallel-size" group:"Model" help:"GPUs per instance (tensor parallelism)."`
+	LatencyModel      string    `json:"latency-model" default:"auto" enum:"auto,blackbox,roofline" group:"Model" help:"auto, blackbox or roofline. auto is roofline, or blackbox when coefficients are given."`
+	AlphaCoeffs       []float64 `json:"alpha-coeffs" group:"Model" help:"Blackbox α₀,α₁,α₂ in µs: queueing delay, per prompt token, client overhead per output token. Empty: the published set for model, GPU and TP."`
+	BetaCoeffs        []float64 `json:"beta-coeffs" group:"Model" help:"Blackbox β₀,β₁,β₂ in µs: step, per prefill token, per decode token. Empty: as for alpha-coeffs."`
+	ModelConfigFolder string    `json:"model-config-folder" type:"path" group:"Model" help:"Folder with a Hugging Face config.json (or such a file) that describes the model."`
+	HardwareConfig    string    `json:"hardware-config" type:"path" group:"Model" help:"YAML file with GPUs of your own."`
+
+	NumInstances              int     `json:"num-instances" default:"4" group:"Instances" help:"Serving instances."`
+	TotalKVBlocks             int64   `json:"total-kv-blocks" group:"Instances" help:"KV blocks per instance; 0: what fits next to the weights."`
+	NumGPUBlocksOverride      int64   `json:"num-gpu-blocks-override" group:"Instances" help:"The same as vLLM counts it, with its null block: one more. 0: not given."`
+	BlockSizeInTokens         int32   `json:"block-size-in-tokens" default:"16" aliases:"block-size" group:"Instances" help:"Tokens per KV block."`
+	GPUMemoryUtilization      float64 `json:"gpu-memory-utilization" default:"0.9" group:"Instances" help:"Share of the GPU memory that the engine may use."`
+	MaxNumSeqs                int32   `json:"max-num-seqs" aliases:"max-num-running-reqs" group:"Instances" help:"Seats: requests in a batch; 0: as vLLM's server chooses by GPU (1024, small GPUs and A100 256)."`
+	MaxNumBatchedTokens       int32   `json:"max-num-batched-tokens" aliases:"max-num-scheduled-tokens" group:"Instances" help:"Token budget of a step; 0: as vLLM's server chooses by GPU (8192, small GPUs and A100 2048)."`
+	LongPrefillTokenThreshold int32   `json:"long-prefill-token-threshold" group:"Instances" help:"Most prefill tokens of one request in a step; 0: no limit."`
+	MaxModelLen               int32   `json:"max-model-len" group:"Instances" help:"Longest prompt + output in tokens; 0: the model's, at most what the cache holds."`
+	EnablePrefixCaching       bool    `json:"enable-prefix-caching" default:"true" negatable:"" group:"Instances" help:"Reuse KV blocks of equal prefixes."`
+	EnableChunkedPrefill      bool    `json:"enable-chunked-prefill" default:"true" negatable:"" group:"Instances" help:"Spread prompts over steps."`
+	SchedulerReserveFullISL   bool    `json:"scheduler-reserve-full-isl" default:"true" negatable:"" group:"Instances" help:"Admit a request only when all of its prompt fits (vLLM 0.19)."`
+	AsyncScheduling           bool    `json:"async-scheduling" negatable:"" group:"Instances" help:"Form the next batch while one executes (vLLM's default since 0.14; off here unless asked for)."`
+	Scheduler                 string  `json:"scheduler" default:"fcfs" aliases:"scheduling-policy" group:"Instances" help:"Order of the wait queue: fcfs, priority-fcfs (also: priority), sjf."`
+	PreemptionPolicy          string  `json:"preemption-policy" default:"auto" enum:"auto,fcfs,priority" group:"Instances" help:"Whom to preempt for KV: auto (the scheduler's own), fcfs or priority."`
+
+	AdmissionPolicy         string         `json:"admission-policy" default:"always-admit" group:"Policies" help:"always-admit, token-bucket or reject-all."`
+	TokenBucketCapacity     float64        `json:"token-bucket-capacity" default:"10000" group:"Policies" help:"Tokens that the bucket holds."`
+	TokenBucketRefillRate   float64        `json:"token-bucket-refill-rate" default:"1000" group:"Policies" help:"Tokens per second."`
+	AdmissionLatency        vtime.Duration `json:"admission-latency" default:"0" group:"Policies" help:"From arrival to the admission decision."`
+	PriorityPolicy          string         `json:"priority-policy" default:"constant" group:"Policies" help:"constant or slo-based."`
+	RoutingPolicy           string         `json:"routing-policy" default:"round-robin" group:"Policies" help:"round-robin, least-loaded or weighted."`
+	RoutingScorers          string         `json:"routing-scorers" group:"Policies" help:"Scorers of weighted routing, name:weight,…; empty: prefix-affinity:3,queue-depth:2,kv-utilization:2."`
+	RoutingLatency          vtime.Duration `json:"routing-latency" default:"0" group:"Policies" help:"From the admission decision to the routing decision."`
+	SnapshotRefreshInterval vtime.Duration `json:"snapshot-refresh-interval" default:"0" group:"Policies" help:"Age of what the router sees: instance signals are refreshed at multiples of this; 0: always fresh."`
+	InFlight                string         `json:"in-flight" default:"immediate" enum:"immediate,periodic" group:"Policies" help:"When the router learns that a request ended: immediate, or periodic at the refresh."`
+	AutoscalePolicy         string         `json:"autoscale-policy" default:"none" enum:"none" group:"Policies" help:"none: the number of instances stays."`
+	AutoscaleInterval       vtime.Duration `json:"autoscale-interval" default:"15s" group:"Policies" help:"Between scale checks."`
+
+	Rate              float64        `json:"rate" group:"Workload" help:"Mean arrivals per second over the cluster; 0: 80 % of the capacity that the latency model gives."`
+	NumRequests       int64          `json:"num-requests" default:"1000" aliases:"max-prompts" group:"Workload" help:"Requests to generate."`
+	Arrival           string         `json:"arrival" default:"poisson" enum:"poisson,constant,gamma,weibull" group:"Workload" help:"Arrival process."`
+	CV                float64        `json:"cv" group:"Workload" help:"Coefficient of variation of the gaps, for gamma and weibull."`
+	PromptTokens      float64        `json:"prompt-tokens" default:"512" group:"Workload" help:"Mean prompt length, tokens."`
+	PromptTokensStdev float64        `json:"prompt-tokens-stdev" default:"256" group:"Workload" help:"Its standard deviation; 0: constant."`
+	PromptTokensMin   int32          `json:"prompt-tokens-min" default:"2" group:"Workload" help:"Shortest prompt."`
+	PromptTokensMax   int32          `json:"prompt-tokens-max" default:"7000" group:"Workload" help:"Longest prompt."`
+	OutputTokens      float64        `json:"output-tokens" default:"256" group:"Workload" help:"Mean output length, tokens."`
+	OutputTokensStdev float64        `json:"output-tokens-stdev" default:"128" group:"Workload" help:"Its standard deviation; 0: constant."`
+	OutputTokensMin   int32          `json:"output-tokens-min" default:"2" group:"Workload" help:"Shortest output."`
+	OutputTokensMax   int32          `json:"output-tokens-max" default:"7000" group:"Workload" help:"Longest output."`
+	PrefixTokens      int32          `json:"prefix-tokens" group:"Workload" help:"Tokens that all prompts share, in front of prompt-tokens."`
+	Timeout           vtime.Duration `json:"timeout" default:"0" group:"Workload" help:"Requests give up this long after arrival; 0: never."`
+	Trace             string         `json:"trace" type:"path" aliases:"workload-traces-filepath" group:"Workload" help:"Trace file to replay in place of generated requests (Azure LLM CSV, Mooncake JSONL, own CSV; gzip too)."`
+	TraceFormat       string         `json:"trace-format" group:"Workload" help:"azure, mooncake or blis; empty: by content."`
+	TraceBlockSize    int32          `json:"trace-block-size" default:"512" group:"Workload" help:"Tokens per hash id of a Mooncake trace."`
+	TraceSpeedup      float64        `json:"trace-speedup" default:"1" group:"Workload" help:"Factor on the arrival rate of a trace."`
+	TraceLimit        int64          `json:"trace-limit" group:"Workload" help:"Replay at most this many requests; 0: all."`
+	TraceOffset       int64          `json:"trace-offset" group:"Workload" help:"Skip this many requests."`
+	SpreadTies        bool           `json:"spread-ties" group:"Workload" help:"Move requests with equal coarse timestamps apart."`
+	SkipBadRows       bool           `json:"skip-bad-rows" group:"Workload" help:"Leave out bad rows of a trace and count them."`
+
+	Seed         uint64         `json:"seed" default:"42" group:"Run" help:"Seed of everything random."`
+	WorkloadSeed *uint64        `json:"workload-seed" group:"Run" help:"Seed of the traffic alone; not given: the seed."`
+	Horizon      vtime.Duration `json:"horizon" default:"0" group:"Run" help:"End of the run in virtual time; 0: when all work is done."`
+	MeasureFrom  vtime.Duration `json:"measure-from" default:"0" group:"Run" help:"Measure only requests that arrive from here …"`
+	MeasureTo    vtime.Duration `json:"measure-to" default:"0" group:"Run" help:"… to here; 0: to the end."`
+	SLOTargets   string         `json:"slo-targets" group:"Run" help:"Targets per class, standard:ttft=500ms,tpot=50ms; classes separated by semicolons."`
+
+	// Execution changes no result and is not part of it.
+	Execution `json:"-"`
+	// Custom replaces named parts by objects; see there.
+	Custom `json:"-" kong:"-"`
+}
+
+// Execution is how a run is carried out. Nothing of it can change a result.
+type Execution struct {
+	Workers int `json:"-" default:"0" group:"Run" help:"Goroutines that run instances; 0: one per core."`
+
+	Sequential bool `json:"-" kong:"-"` // the strictest twin: one event at a time, engines read directly
+	StepByStep bool `json:"-" kong:"-"` // no decode runs
+	Inline     int  `json:"-" kong:"-"` // lookahead.Config.InlineBelow
+
+	Row      func(*Row)                       `json:"-" kong:"-"` // every request in order of arrival; nil: none
+	Record   io.Writer                        `json:"-" kong:"-"` // every frame, as msgpack; nil: none
+	Progress func(now vtime.Time, done int64) `json:"-" kong:"-"` // now and then, with the requests that arrived
+	Inspect  *Inspection                      `json:"-" kong:"-"` // what Verify records
+}
+
+// Custom replaces what names in Config stand for, for library users. Nil
+// fields replace nothing. A result with custom parts cannot be repeated from
+// its configuration alone. Functions that make policies are called once per
+// run, Scheduler once per instance.
+type Custom struct {
+	Source    workload.Source
+	Latency   latency.Model
+	Admission func(policy.Env) policy.Admission
+	Priority  func(policy.Env) policy.Priority
+	Routing   func(policy.Env) policy.Routing
+	Scheduler func(policy.Env) policy.Scheduler
+}

@@ -1,0 +1,307 @@
+package actors
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"testing"
+	"time"
+
+	"blis/engine"
+	"blis/metrics"
+)
+
+// How a run is carried out must not show in its result. These tests run one
+// configuration on every executor and compare digest, rows and the bytes of
+// the report:
+//
+//	equality_test.go           the executors, the comparison, random trials
+//	equality_trial_test.go     a trial, and how one is drawn
+//	equality_traffic_test.go   its requests
+//	equality_reduce_test.go    a failing trial made small, and where it parts
+//	equality_scenarios_test.go the benchmark, conformance and ledger scenarios
+//
+// Environment: BLIS_EQUALITY_SECONDS (default 20) and BLIS_EQUALITY_CASES
+// (default: as many as fit) bound the random trials; both given, what comes
+// first. BLIS_EQUALITY_SEED is the first of their seeds (default 1, then 2 …).
+// BLIS_EQUALITY_TRIAL=FILE runs the one trial in the file, as a failure prints
+// it.
+
+// everyExecutor is {decode runs, step by step} × {one event at a time, 1, 2, 3,
+// 8 workers}. salt varies when windows are run inline: always, by the default
+// rule, never.
+func everyExecutor(salt uint64) []Executor {
+	var list []Executor
+	for _, steps := range []bool{true, false} {
+		name := "decode runs"
+		if steps {
+			name = "step by step"
+		}
+		list = append(list, Executor{"one event at a time, " + name, Execution{Workers: 1, Sequential: true, StepByStep: steps}})
+		for i, workers := range []int{1, 2, 3, 8} {
+			inline := [...]int{-1, 0, -1, 1 << 30}[(salt+uint64(i))%4]
+			list = append(list, Executor{fmt.Sprintf("%d workers, inline below %d, %s", workers, inline, name),
+				Execution{Workers: workers, StepByStep: steps, Inline: inline}})
+		}
+	}
+	return list
+}
+
+// yield is everything that one executor shows of a run.
+type yield struct {
+	digest string
+	report []byte
+	rest   string // effective configuration, end, scale checks, names
+	rows   []metrics.Outcome
+	stuck  bool // the run ended as a livelock, on every executor or on none
+}
+
+// hang is how long a trial may take before it counts as one that never ends.
+const hang = 2 * time.Minute
+
+// play runs x on one executor.
+func (x *trial) play(e Executor) (*yield, error) {
+	cfg, err := x.config()
+	if err != nil {
+		return nil, err
+	}
+	y := &yield{}
+	cfg.Execution = e.Execution
+	cfg.Row = func(r *Row) { y.rows = append(y.rows, *r.Outcome) }
+	ctx, cancel := context.WithTimeout(context.Background(), hang)
+	defer cancel()
+	r, err := Run(ctx, cfg)
+	var livelock *engine.Livelock
+	if errors.As(err, &livelock) {
+		return &yield{stuck: true}, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", e.Name, err)
+	}
+	y.digest = r.Digest
+	if y.report, err = json.Marshal(r.Report); err != nil {
+		return nil, err
+	}
+	effective, err := json.Marshal(r.Config)
+	y.rest = fmt.Sprintf("%s end %v checks %d %v", effective, r.End, r.Checks, r.Names)
+	return y, err
+}
+
+// difference says in what y differs from what the first executor showed, or
+// "".
+func (y *yield) difference(first *yield) string {
+	if y.stuck != first.stuck {
+		return fmt.Sprintf("livelock: %v, want %v", y.stuck, first.stuck)
+	}
+	for i := range max(len(y.rows), len(first.rows)) {
+		if i >= len(y.rows) || i >= len(first.rows) {
+			return fmt.Sprintf("%d rows, want %d", len(y.rows), len(first.rows))
+		}
+		if y.rows[i] != first.rows[i] {
+			return fmt.Sprintf("row %d\n got %+v\nwant %+v", i, y.rows[i], first.rows[i])
+		}
+	}
+	if !bytes.Equal(y.report, first.report) {
+		return fmt.Sprintf("report\n got %s\nwant %s", excerpt(y.report, first.report), excerpt(first.report, y.report))
+	}
+	if y.rest != first.rest {
+		a, b := []byte(y.rest), []byte(first.rest)
+		return fmt.Sprintf("effective configuration or end\n got %s\nwant %s", excerpt(a, b), excerpt(b, a))
+	}
+	if y.digest != first.digest {
+		return fmt.Sprintf("digest %s, want %s", y.digest, first.digest)
+	}
+	return ""
+}
+
+// excerpt is the part of a around the first byte in which it differs from b.
+func excerpt(a, b []byte) string {
+	i := 0
+	for i < len(a) && i < len(b) && a[i] == b[i] {
+		i++
+	}
+	return "…" + string(a[max(0, i-120):min(len(a), i+60)]) + "…"
+}
+
+// mismatch is a trial on which two executors differ, or that failed on one.
+type mismatch struct {
+	first, other Executor
+	what         string
+	refused      bool // its configuration was
+}
+
+// compare runs x on all executors. It returns what the first showed, and the
+// first executor that differs from it.
+func (x *trial) compare(executors []Executor) (*yield, *mismatch) {
+	first, err := x.play(executors[0])
+	if err != nil {
+		var input *InputError
+		return nil, &mismatch{executors[0], executors[0], err.Error(), errors.As(err, &input)}
+	}
+	for _, e := range executors[1:] {
+		y, err := x.play(e)
+		if err != nil {
+			return nil, &mismatch{executors[0], e, err.Error(), false}
+		}
+		if what := y.difference(first); what != "" {
+			return nil, &mismatch{executors[0], e, what, false}
+		}
+	}
+	return first, nil
+}
+
+// mustAgree fails t unless all executors agree on x, and returns what they
+// show.
+func mustAgree(t *testing.T, x *trial, executors []Executor) *yield {
+	t.Helper()
+	y, m := x.compare(executors)
+	if m != nil {
+		t.Fatalf("%s\n%s\n%s\nfirst difference: %s", m.other.Name, m.what, x.describe(), x.where(m))
+	}
+	return y
+}
+
+// budget is how many random trials to run, and until when.
+func budget(t *testing.T) (cases int, deadline time.Time, seed uint64) {
+	number := func(name string, otherwise int) int {
+		text := os.Getenv(name)
+		if text == "" {
+			return otherwise
+		}
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 0 {
+			t.Fatalf("%s is %q: want a number", name, text)
+		}
+		return n
+	}
+	seconds := 20
+	if testing.Short() {
+		seconds = 3
+	}
+	cases = number("BLIS_EQUALITY_CASES", 0)
+	if cases > 0 {
+		seconds = 3600
+	} else {
+		cases = 1 << 30
+	}
+	seconds = number("BLIS_EQUALITY_SECONDS", seconds)
+	return cases, time.Now().Add(time.Duration(seconds) * time.Second), uint64(number("BLIS_EQUALITY_SEED", 1))
+}
+
+// TestEqualityRandom draws configurations until the time is up.
+func TestEqualityRandom(t *testing.T) {
+	cases, deadline, first := budget(t)
+	var c coverage
+	for seed := first; c.cases < cases && time.Now().Before(deadline); seed++ {
+		x := drawTrial(seed)
+		y, m := x.compare(everyExecutor(seed))
+		if m != nil {
+			t.Errorf("seed %d: %s: %s", seed, m.other.Name, m.what)
+			small, m := x.reduce(m, 15*time.Second)
+			t.Fatalf("reduced: %s: %s\n%s\nfirst difference: %s", m.other.Name, m.what, small.describe(), small.where(m))
+		}
+		c.count(x, y)
+	}
+	t.Logf("seeds %d to %d: %s", first, first+uint64(c.cases)-1, &c)
+	if missing := c.missing(); missing != "" {
+		t.Error("random trials cover too little: " + missing)
+	}
+}
+
+// TestEqualityTrial runs the trial that BLIS_EQUALITY_TRIAL names.
+func TestEqualityTrial(t *testing.T) {
+	file := os.Getenv("BLIS_EQUALITY_TRIAL")
+	if file == "" {
+		t.Skip("BLIS_EQUALITY_TRIAL names no file")
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var x trial
+	if err := json.Unmarshal(text, &x); err != nil {
+		t.Fatal(err)
+	}
+	for salt := range uint64(4) {
+		mustAgree(t, &x, everyExecutor(salt))
+	}
+}
+
+// coverage counts what random trials met. A suite that never preempts proves
+// nothing about preemption.
+type coverage struct {
+	cases                                                               int
+	preempted, hit, timedOut, cut, async, stale                         int
+	immediate, capped, dropped, rejected, stuck, delayed, prefillOnly   int
+	requests, completed, preemptions, cachedTokens, recomputed, outputs int64
+}
+
+func (c *coverage) count(x *trial, y *yield) {
+	c.cases++
+	var preempted, hit, timedOut, cut, capped, dropped, rejected, prefillOnly bool
+	for i := range y.rows {
+		o := &y.rows[i]
+		c.requests++
+		c.preemptions += int64(o.Preemptions)
+		c.cachedTokens += int64(o.Cached)
+		c.recomputed += int64(o.Recomputed)
+		c.outputs += int64(o.Generated)
+		if o.State == metrics.Completed {
+			c.completed++
+		}
+		preempted = preempted || o.Preemptions > 0
+		hit = hit || o.Cached > 0
+		timedOut = timedOut || o.State == metrics.TimedOut
+		cut = cut || o.State >= metrics.Running
+		capped = capped || o.Reason == metrics.LengthCapped
+		dropped = dropped || o.State == metrics.Dropped
+		rejected = rejected || o.State == metrics.Rejected
+		prefillOnly = prefillOnly || o.State == metrics.Completed && o.Generated == 0
+	}
+	reads := x.Config.RoutingPolicy != "round-robin"
+	for _, f := range []struct {
+		n    *int
+		seen bool
+	}{{&c.preempted, preempted}, {&c.hit, hit}, {&c.timedOut, timedOut}, {&c.cut, cut}, {&c.async, x.Config.AsyncScheduling},
+		{&c.stale, reads && x.Config.NumInstances > 1 && x.Config.SnapshotRefreshInterval > 0},
+		{&c.immediate, reads && x.Config.NumInstances > 1 && x.Config.SnapshotRefreshInterval == 0},
+		{&c.capped, capped}, {&c.dropped, dropped}, {&c.rejected, rejected}, {&c.stuck, y.stuck}, {&c.delayed, x.Delay > 0}, {&c.prefillOnly, prefillOnly}} {
+		if f.seen {
+			*f.n++
+		}
+	}
+}
+
+func (c *coverage) String() string {
+	return fmt.Sprintf("%d trials on 10 executors each; with preemption %s, prefix hit %s, fired time-out %s, end cut %s, async %s, stale snapshots %s, immediate signals %s; "+
+		"length cap %d, drop %d, rejection %d, livelock %d, delayed admission %d, prefill only %d; "+
+		"%d requests, %d completed, %d output tokens, %d preemptions, %d cached and %d recomputed tokens",
+		c.cases, c.share(c.preempted), c.share(c.hit), c.share(c.timedOut), c.share(c.cut), c.share(c.async), c.share(c.stale), c.share(c.immediate),
+		c.capped, c.dropped, c.rejected, c.stuck, c.delayed, c.prefillOnly, c.requests, c.completed, c.outputs, c.preemptions, c.cachedTokens, c.recomputed)
+}
+
+func (c *coverage) share(n int) string {
+	return fmt.Sprintf("%d (%d %%)", n, 100*n/max(1, c.cases))
+}
+
+// missing names what fewer than 20 % of the trials met. Few trials (a slow
+// machine, the race detector) say nothing about shares.
+func (c *coverage) missing() string {
+	if c.cases < 40 {
+		return ""
+	}
+	text := ""
+	for _, f := range []struct {
+		name string
+		n    int
+	}{{"preemption", c.preempted}, {"prefix hit", c.hit}, {"fired time-out", c.timedOut}, {"end cut", c.cut}, {"async", c.async}, {"stale snapshots", c.stale}} {
+		if 5*f.n < c.cases {
+			text += fmt.Sprintf(" %s in %s, want 20 %%;", f.name, c.share(f.n))
+		}
+	}
+	return text
+}

@@ -1,0 +1,245 @@
+package actors
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+
+	"blis/latency"
+	"blis/policy"
+	"blis/vtime"
+	"blis/workload"
+)
+
+// trial is a configuration that can be run any number of times and printed:
+// what a run uses up is made anew for each.
+type trial struct {
+	Config   Config             `json:"config"`
+	Requests []workload.Request `json:"requests,omitempty"` // in place of generated ones
+	Tenants  []string           `json:"tenants,omitempty"`  // names of their labels
+	Classes  []string           `json:"classes,omitempty"`
+
+	// AllFields replaces the latency model by one that reads every field of
+	// its inputs, so that a wrong sum cannot hide.
+	AllFields bool `json:"all_fields,omitempty"`
+	// Delay, if positive, is an admission policy that puts every third
+	// request off by this long, twice.
+	Delay vtime.Duration `json:"delay,omitempty"`
+	// Hints makes the requests' hints their priorities.
+	Hints bool `json:"hints,omitempty"`
+}
+
+// config is the configuration of one run.
+func (x *trial) config() (Config, error) {
+	cfg := x.Config
+	if x.Requests != nil {
+		var labels workload.Labels
+		for _, name := range x.Tenants {
+			labels.Tenants.Label(name)
+		}
+		for _, name := range x.Classes {
+			labels.Classes.Label(name)
+		}
+		source, err := workload.NewSlice(append([]workload.Request(nil), x.Requests...), labels)
+		if err != nil {
+			return cfg, err
+		}
+		cfg.Custom.Source = source
+	}
+	if x.AllFields {
+		cfg.Custom.Latency = allFields{}
+	}
+	if x.Delay > 0 {
+		cfg.Custom.Admission = func(policy.Env) policy.Admission { return &postpone{wait: x.Delay, asked: map[int64]int{}} }
+	}
+	if x.Hints {
+		cfg.Custom.Priority = func(policy.Env) policy.Priority { return byHint{} }
+	}
+	return cfg, nil
+}
+
+// MarshalJSON writes of the configuration only what is not the default.
+func (x *trial) MarshalJSON() ([]byte, error) {
+	given, usual := reflect.ValueOf(x.Config), reflect.ValueOf(DefaultConfig())
+	config := map[string]any{}
+	for i := range given.NumField() {
+		name := given.Type().Field(i).Tag.Get("json")
+		if value := given.Field(i).Interface(); name != "-" && !reflect.DeepEqual(value, usual.Field(i).Interface()) {
+			config[name] = value
+		}
+	}
+	type plain trial // without this method
+	return json.Marshal(struct {
+		Config map[string]any `json:"config"`
+		*plain
+	}{config, (*plain)(x)})
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote.
+func (x *trial) UnmarshalJSON(text []byte) error {
+	type plain trial
+	x.Config = DefaultConfig()
+	return json.Unmarshal(text, (*plain)(x))
+}
+
+// describe is the trial as BLIS_EQUALITY_TRIAL reads it.
+func (x *trial) describe() string {
+	text, err := json.Marshal(x)
+	if err != nil {
+		return err.Error()
+	}
+	return string(text)
+}
+
+// allFields is a latency model in which every field counts.
+type allFields struct{}
+
+func (allFields) Queueing(in latency.QueueInput) float64 {
+	return float64(10+in.Input+3*in.Running+5*in.Waiting+2*in.UsedBlocks+in.FreeBlocks/4+in.CachedTokens%7+in.PromptTokens%5) + float64(9*in.PreemptionEMA)
+}
+
+func (allFields) Step(b *latency.Batch) float64 {
+	return float64(90+3*b.PrefillTokens+7*b.DecodeTokens+11*b.PrefillRequests+13*b.DecodeRequests+b.PrefillPairs/17+b.PrefillContext/5+
+		b.DecodeContext/3+b.DecodeBlocks*2+19*b.Preempted+23*b.SampledRows) + float64(29*b.PreemptionEMA)
+}
+
+func (allFields) TokenOverhead() float64   { return 31 }
+func (allFields) RequestOverhead() float64 { return 37 }
+
+// postpone admits everything, some of it late.
+type postpone struct {
+	wait  vtime.Duration
+	asked map[int64]int
+}
+
+func (*postpone) Observes() policy.Signals { return policy.NoSignals }
+
+func (p *postpone) Decide(r *policy.Request, _ *policy.RouterState, _ vtime.Time) policy.AdmissionDecision {
+	if p.asked[r.ID]++; r.ID%3 == 0 && p.asked[r.ID] <= 2 {
+		return policy.AdmissionDecision{Verdict: policy.Delay, Wait: p.wait}
+	}
+	return policy.AdmissionDecision{Verdict: policy.Admit}
+}
+
+// draw is where random trials come from.
+type draw struct{ *rand.Rand }
+
+func (d draw) chance(p float64) bool      { return d.Float64() < p }
+func (d draw) between(low, high int) int  { return low + d.IntN(high-low+1) }
+func (d draw) tokens(low, high int) int32 { return int32(d.between(low, high)) }
+func pick[T any](d draw, choices ...T) T  { return choices[d.IntN(len(choices))] }
+
+// drawTrial is the random trial of a seed. Values come from few choices, many
+// of them at the edge of something, so that events meet at one instant.
+func drawTrial(seed uint64) *trial {
+	d := draw{rand.New(rand.NewPCG(seed, 0x626c6973))}
+	x := &trial{Config: DefaultConfig()}
+	c := &x.Config
+	c.Seed = d.Uint64() >> 32
+	if d.chance(0.2) {
+		other := d.Uint64() >> 32
+		c.WorkloadSeed = &other
+	}
+	d.drawLatency(x)
+	d.drawInstances(c)
+	span := d.drawTraffic(x)
+	d.drawPolicies(x)
+	if d.chance(0.4) {
+		c.Horizon = span * vtime.Duration(d.between(2, 12)) / 10
+	}
+	if d.chance(0.25) {
+		c.MeasureFrom = span / vtime.Duration(d.between(2, 6))
+		if d.chance(0.5) {
+			c.MeasureTo = c.MeasureFrom + 1 + span/vtime.Duration(d.between(2, 4))
+		}
+	}
+	if d.chance(0.5) {
+		c.SLOTargets = "standard:ttft=20ms,tpot=3ms"
+	}
+	return x
+}
+
+// drawLatency chooses how long steps take: as on a real GPU, shorter, one
+// tick each, or depending on everything.
+func (d draw) drawLatency(x *trial) {
+	c := &x.Config
+	blackbox := func(alpha, beta []float64) { c.AlphaCoeffs, c.BetaCoeffs = alpha, beta }
+	switch d.IntN(7) {
+	case 0: // roofline of the default model
+	case 1:
+		blackbox([]float64{1601.35, 3.51, 1805.54}, []float64{6910.42, 17.67, 2.84})
+	case 2:
+		blackbox([]float64{0, 0, 0}, []float64{0, 0, 0})
+	case 3:
+		blackbox([]float64{0, 0, 0}, []float64{100, 10, 10})
+	case 4:
+		blackbox([]float64{50, 0.5, 20}, []float64{300.3, 1.37, 7.11})
+	default:
+		x.AllFields = true
+	}
+}
+
+// drawInstances chooses the limits of an instance: seats, budget, a cache
+// that is mostly too small, and what vLLM's flags switch.
+func (d draw) drawInstances(c *Config) {
+	c.NumInstances = pick(d, 1, 1, 2, 3, 4, 5, 8, 9)
+	c.BlockSizeInTokens = pick[int32](d, 1, 4, 8, 16, 16, 16, 32)
+	held := d.between(60, 240) // tokens
+	if d.chance(0.25) {
+		held = 40_000
+	}
+	c.TotalKVBlocks = int64(max(3, held/int(c.BlockSizeInTokens)))
+	c.MaxNumSeqs = pick[int32](d, 1, 2, 4, 8, 64, 64, 64)
+	c.MaxNumBatchedTokens = max(c.MaxNumSeqs, pick[int32](d, 1, 16, 48, 100, 512, 2048))
+	c.LongPrefillTokenThreshold = pick[int32](d, 0, 0, 0, 8, 33)
+	c.MaxModelLen = pick[int32](d, 0, 0, 0, 64, 131)
+	c.EnablePrefixCaching = d.chance(0.9)
+	c.EnableChunkedPrefill = d.chance(0.85)
+	c.SchedulerReserveFullISL = d.chance(0.6)
+	c.AsyncScheduling = d.chance(0.45)
+	c.Scheduler = pick(d, "fcfs", "fcfs", "priority-fcfs", "sjf")
+	c.PreemptionPolicy = pick(d, "auto", "auto", "fcfs", "priority")
+}
+
+// drawPolicies chooses the control plane: latencies, admission, routing and
+// how old what it sees may be.
+func (d draw) drawPolicies(x *trial) {
+	c := &x.Config
+	latencies := []vtime.Duration{0, 0, 0, 1, 250, 4000}
+	c.AdmissionLatency, c.RoutingLatency = pick(d, latencies...), pick(d, latencies...)
+	switch {
+	case d.chance(0.1):
+		x.Delay = vtime.Duration(pick(d, 1, 100, 3000))
+	case d.chance(0.2):
+		c.AdmissionPolicy = "token-bucket"
+		c.TokenBucketCapacity = float64(d.between(50, 2000))
+		c.TokenBucketRefillRate = float64(d.between(1, 100) * 1000)
+	case d.chance(0.02):
+		c.AdmissionPolicy = "reject-all"
+	}
+	c.PriorityPolicy = pick(d, "constant", "slo-based")
+	c.RoutingPolicy = pick(d, "round-robin", "least-loaded", "least-loaded", "weighted", "weighted")
+	if c.RoutingPolicy == "weighted" && d.chance(0.8) {
+		c.RoutingScorers = d.scorers()
+	}
+	if d.chance(0.55) {
+		c.SnapshotRefreshInterval = pick[vtime.Duration](d, 50, 100, 700, 1000, 5000, 50_000)
+		c.InFlight = pick(d, "immediate", "periodic")
+	}
+	c.AutoscaleInterval = pick[vtime.Duration](d, 0, 700, 5000, 15*vtime.Second)
+}
+
+// scorers is a random subset of the scorers with random weights.
+func (d draw) scorers() string {
+	names := []string{"prefix-affinity", "queue-depth", "waiting-queue", "kv-utilization", "load-balance"}
+	d.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
+	text := ""
+	for i, name := range names[:d.between(1, len(names))] {
+		if i > 0 {
+			text += ","
+		}
+		text += fmt.Sprintf("%s:%g", name, pick(d, 1, 2, 3, 0.7))
+	}
+	return text
+}

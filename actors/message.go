@@ -1,0 +1,140 @@
+package actors
+
+import (
+	"blis/engine"
+	"blis/lookahead"
+	"blis/metrics"
+	"blis/vtime"
+	"blis/workload"
+)
+
+// Classes of cluster events at one instant, in the order in which they act
+// (architecture 2). Those of an instance are in package engine.
+const (
+	classArrival   uint8 = 0
+	classAdmission uint8 = 1
+	classRouting   uint8 = 2
+	classDelivery  uint8 = 3
+	classTimeout   uint8 = 7
+	classNotice    uint8 = 8
+	classScale     uint8 = 9
+	classRefresh   uint8 = 12
+)
+
+// Kinds of messages.
+const (
+	kindDelivery lookahead.Kind = iota + 1 // router → instance: a request
+	kindOutcome                            // instance or router → collector: what became of one
+	kindEnded                              // instance → router: a request is no longer in flight
+)
+
+// sendDelivery writes a request for an instance.
+func sendDelivery(out *lookahead.Outbox, to lookahead.ProcessID, now vtime.Time, d *engine.Delivery) {
+	out.Begin(to, lookahead.Key{At: now, Class: classDelivery}, kindDelivery, 14+2*len(d.Spans))
+	out.Int(d.ID)
+	out.Int(int64(d.Arrival))
+	out.Int(int64(d.Admitted))
+	out.Int(int64(d.Deadline))
+	out.Int(int64(d.Input))
+	out.Int(int64(d.Output))
+	out.Int(int64(d.MaxOutput))
+	out.Uint(uint64(d.Tenant))
+	out.Uint(uint64(d.Class))
+	out.Uint(uint64(d.Model))
+	out.Uint(d.Session)
+	out.Int(int64(d.Round))
+	out.Float(d.Priority)
+	out.Uint(uint64(d.OutputContent))
+	for _, s := range d.Spans {
+		out.Uint(uint64(s.Content))
+		out.Int(int64(s.Length))
+	}
+	out.End()
+}
+
+// readDelivery is the inverse; d's memory for spans is used again.
+func readDelivery(b *lookahead.Decoder, d *engine.Delivery) {
+	d.ID = b.Int()
+	d.Arrival = vtime.Time(b.Int())
+	d.Admitted = vtime.Time(b.Int())
+	d.Deadline = vtime.Time(b.Int())
+	d.Input = int32(b.Int())
+	d.Output = int32(b.Int())
+	d.MaxOutput = int32(b.Int())
+	d.Tenant = workload.Label(b.Uint())
+	d.Class = workload.Label(b.Uint())
+	d.Model = workload.Label(b.Uint())
+	d.Session = b.Uint()
+	d.Round = int32(b.Int())
+	d.Priority = b.Float()
+	d.OutputContent = workload.ContentID(b.Uint())
+	d.Spans = d.Spans[:0]
+	for b.Left() > 0 {
+		d.Spans = append(d.Spans, workload.Span{Content: workload.ContentID(b.Uint()), Length: int32(b.Int())})
+	}
+	mustDecode(b)
+}
+
+// sendOutcome tells the collector what became of a request at now.
+func sendOutcome(out *lookahead.Outbox, to lookahead.ProcessID, now vtime.Time, o *metrics.Outcome) {
+	out.Begin(to, lookahead.Key{At: now, Class: classNotice}, kindOutcome, 24)
+	out.Int(o.Request)
+	out.Uint(uint64(o.State))
+	out.Uint(uint64(o.Reason))
+	out.Int(int64(o.Instance))
+	out.Uint(uint64(o.Tenant))
+	out.Uint(uint64(o.Class))
+	out.Uint(uint64(o.Model))
+	out.Uint(o.Session)
+	out.Int(int64(o.Round))
+	for _, t := range [...]vtime.Time{o.Arrival, o.Admitted, o.Routed, o.Queued, o.Scheduled, o.FirstToken, o.LastToken, o.Finished} {
+		out.Int(int64(t))
+	}
+	out.Int(int64(o.Input))
+	out.Int(int64(o.Cached))
+	out.Int(int64(o.Generated))
+	out.Int(int64(o.Preemptions))
+	out.Int(int64(o.Recomputed))
+	out.Int(int64(o.PrefillLost))
+	out.Int(int64(o.DecodeLost))
+	out.End()
+}
+
+// readOutcome is the inverse.
+func readOutcome(b *lookahead.Decoder, o *metrics.Outcome) {
+	o.Request = b.Int()
+	o.State = metrics.State(b.Uint())
+	o.Reason = metrics.Reason(b.Uint())
+	o.Instance = int32(b.Int())
+	o.Tenant = uint16(b.Uint())
+	o.Class = uint16(b.Uint())
+	o.Model = uint16(b.Uint())
+	o.Session = b.Uint()
+	o.Round = int32(b.Int())
+	for _, t := range [...]*vtime.Time{&o.Arrival, &o.Admitted, &o.Routed, &o.Queued, &o.Scheduled, &o.FirstToken, &o.LastToken, &o.Finished} {
+		*t = vtime.Time(b.Int())
+	}
+	o.Input = int32(b.Int())
+	o.Cached = int32(b.Int())
+	o.Generated = int32(b.Int())
+	o.Preemptions = int32(b.Int())
+	o.Recomputed = int32(b.Int())
+	o.PrefillLost = vtime.Duration(b.Int())
+	o.DecodeLost = vtime.Duration(b.Int())
+	mustDecode(b)
+}
+
+// sendEnded tells the router that a request of an instance ended at now.
+func sendEnded(out *lookahead.Outbox, now vtime.Time, instance int, request int64) {
+	out.Begin(routerID, lookahead.Key{At: now, Class: classNotice}, kindEnded, 2)
+	out.Int(int64(instance))
+	out.Int(request)
+	out.End()
+}
+
+// mustDecode: a message between our own actors that does not parse is a bug.
+func mustDecode(b *lookahead.Decoder) {
+	if err := b.Err(); err != nil {
+		panic("actors: message: " + err.Error())
+	}
+}

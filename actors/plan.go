@@ -1,0 +1,373 @@
+package actors
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"blis/latency"
+	"blis/policy"
+	"blis/vtime"
+	"blis/workload"
+)
+
+// plan is a configuration with everything derived that it left open: what a
+// run needs, checked.
+type plan struct {
+	config Config
+	setup  Setup
+
+	gpu        latency.Hardware
+	deployment latency.Deployment
+	model      latency.Model
+	source     workload.Source
+}
+
+// newPlan derives and checks. Errors are the user's: see InputError, and
+// *latency.DoesNotFit.
+func newPlan(c Config) (*plan, error) {
+	p := &plan{config: c}
+	for _, step := range []func() error{p.checkInputs, p.resolveLatency, p.resolveCache, p.resolveLimits, p.resolveWorkload} {
+		if err := step(); err != nil {
+			var fit *latency.DoesNotFit
+			var input *InputError
+			if errors.As(err, &fit) || errors.As(err, &input) {
+				return nil, err
+			}
+			return nil, &InputError{err.Error()}
+		}
+	}
+	p.describePolicies()
+	return p, nil
+}
+
+func (p *plan) resolveModel() error {
+	c := &p.config
+	var extra []latency.Hardware
+	if c.HardwareConfig != "" {
+		text, err := os.ReadFile(c.HardwareConfig)
+		if err != nil {
+			return fileError("hardware-config", err)
+		}
+		if extra, err = latency.ParseHardware(text, c.HardwareConfig); err != nil {
+			return err
+		}
+	}
+	gpu, err := latency.FindHardware(c.Hardware, extra...)
+	if err != nil {
+		return err
+	}
+	spec, err := p.modelSpec()
+	if err != nil {
+		return err
+	}
+	p.gpu = gpu
+	p.deployment = latency.Deployment{Model: &spec, GPU: &p.gpu, TP: c.TP}
+	p.setup.Model, p.setup.Hardware, p.setup.TP = spec.Name, gpu.Name, c.TP
+	if !validTP(c.TP) {
+		return nil // checkNumbers says so
+	}
+	return p.deployment.Validate()
+}
+
+func (p *plan) modelSpec() (latency.ModelSpec, error) {
+	c := &p.config
+	if c.ModelConfigFolder == "" {
+		return latency.FindModel(c.Model)
+	}
+	file := c.ModelConfigFolder
+	if info, err := os.Stat(file); err == nil && info.IsDir() {
+		file = filepath.Join(file, "config.json")
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return latency.ModelSpec{}, fileError("model-config-folder", err)
+	}
+	return latency.ParseModel(text, file)
+}
+
+// fileError is one line for a file that cannot be read.
+func fileError(flag string, err error) error {
+	var path *os.PathError
+	if errors.As(err, &path) {
+		return inputErrorf("--%s: %s: %v", flag, path.Path, path.Err)
+	}
+	return inputErrorf("--%s: %v", flag, err)
+}
+
+func (p *plan) resolveLatency() error {
+	c := &p.config
+	switch {
+	case p.config.Custom.Latency != nil:
+		p.model, p.setup.Latency = p.config.Custom.Latency, "custom"
+	case len(c.AlphaCoeffs) > 0:
+		p.model = p.given()
+		p.setup.Latency = fmt.Sprintf("blackbox with given coefficients α %s β %s (error: the giver's)", numbers(c.AlphaCoeffs), numbers(c.BetaCoeffs))
+	case c.LatencyModel == "blackbox":
+		fit, err := latency.FindFit(c.Model, p.gpu.Name, c.TP)
+		if err != nil {
+			return err
+		}
+		p.model = fit.Blackbox
+		p.setup.Latency = "blackbox " + fit.String()
+	default:
+		m, err := latency.NewRoofline(&p.deployment, latency.DefaultRoofline())
+		if err != nil {
+			return err
+		}
+		p.model = m
+		p.setup.Latency = "roofline (not fitted; error not measured)"
+	}
+	return nil
+}
+
+func numbers(list []float64) string {
+	text := make([]string, len(list))
+	for i, f := range list {
+		text[i] = strconv.FormatFloat(f, 'g', -1, 64)
+	}
+	return strings.Join(text, ",")
+}
+
+func (p *plan) resolveCache() error {
+	c := &p.config
+	if c.NumGPUBlocksOverride > 0 {
+		c.TotalKVBlocks, c.NumGPUBlocksOverride = c.NumGPUBlocksOverride-1, 0
+	}
+	if c.TotalKVBlocks == 0 {
+		m := latency.DefaultMemory()
+		m.Utilization, m.BlockSize = c.GPUMemoryUtilization, int64(c.BlockSizeInTokens)
+		n, err := p.deployment.KVBlocks(m)
+		if err != nil {
+			return err
+		}
+		c.TotalKVBlocks = min(n, 1<<31-1)
+	}
+	p.setup.KVBlocks = c.TotalKVBlocks
+	return nil
+}
+
+// resolveLimits derives seats, budget and longest request (semantics 1 and 3).
+func (p *plan) resolveLimits() error {
+	c := &p.config
+	if c.MaxModelLen == 0 {
+		c.MaxModelLen = int32(min(p.deployment.Model.MaxPosition, math.MaxInt32))
+	}
+	held := c.TotalKVBlocks * int64(c.BlockSizeInTokens)
+	longest := held
+	if c.MaxModelLen > 0 {
+		longest = min(longest, int64(c.MaxModelLen))
+	}
+	if int64(c.MaxModelLen) > held {
+		p.note("max-model-len %d is more than the KV cache holds: requests end at %d tokens", c.MaxModelLen, held)
+	}
+	tokens, seats := latency.DefaultLimits(&p.gpu)
+	if c.MaxNumSeqs > 0 {
+		seats = int64(c.MaxNumSeqs)
+	}
+	if c.MaxNumBatchedTokens > 0 {
+		tokens = int64(c.MaxNumBatchedTokens)
+	} else {
+		if !c.EnableChunkedPrefill {
+			tokens = max(tokens, longest)
+		}
+		tokens = min(tokens, seats*longest)
+	}
+	if c.MaxNumSeqs > 0 && tokens < seats {
+		return inputErrorf("--max-num-seqs is %d: want at most the token budget of a step, --max-num-batched-tokens %d", seats, tokens)
+	}
+	if c.MaxNumSeqs == 0 {
+		seats = min(seats, tokens)
+	}
+	c.MaxNumBatchedTokens, c.MaxNumSeqs = int32(min(tokens, math.MaxInt32)), int32(seats)
+	if !c.EnableChunkedPrefill {
+		if longest > tokens {
+			p.note("chunked prefill is off: requests end at the token budget of %d", tokens)
+		}
+		longest = min(longest, tokens)
+	}
+	p.setup.MaxModelLen = int32(min(longest, math.MaxInt32))
+	return nil
+}
+
+func (p *plan) note(format string, args ...any) {
+	p.setup.Notes = append(p.setup.Notes, fmt.Sprintf(format, args...))
+}
+
+// capacityShare is how much of an instance's capacity the default rate asks
+// for: at low load policies do not differ.
+const capacityShare = 0.8
+
+func (p *plan) resolveWorkload() error {
+	c := &p.config
+	if p.config.Custom.Source != nil {
+		p.source, p.setup.Workload = p.config.Custom.Source, "custom source"
+		return nil
+	}
+	if c.Trace != "" {
+		return p.openTrace()
+	}
+	estimate := latency.Capacity(p.model, latency.CapacityInput{
+		Input: c.PromptTokens + float64(c.PrefixTokens), Output: c.OutputTokens,
+		Seats: int64(c.MaxNumSeqs), Tokens: int64(c.MaxNumBatchedTokens),
+		Blocks: c.TotalKVBlocks, BlockSize: int64(c.BlockSizeInTokens),
+	})
+	p.setup.Capacity, p.setup.Binds = float64(estimate.Rate*float64(c.NumInstances)), estimate.Binds
+	if c.Rate == 0 {
+		c.Rate = roundRate(float64(capacityShare * p.setup.Capacity))
+		p.note("rate %s/s: %.0f %% of the estimated capacity %.4g/s", strconv.FormatFloat(c.Rate, 'g', -1, 64), 100*capacityShare, p.setup.Capacity)
+	}
+	source, err := workload.NewSynthetic(workload.SyntheticConfig{
+		Seed: p.workloadSeed(), Rate: c.Rate, Requests: c.NumRequests, Arrival: workload.Process(c.Arrival), CV: c.CV,
+		Input:        workload.Length{Mean: c.PromptTokens, Stdev: c.PromptTokensStdev, Min: c.PromptTokensMin, Max: c.PromptTokensMax},
+		Output:       workload.Length{Mean: c.OutputTokens, Stdev: c.OutputTokensStdev, Min: c.OutputTokensMin, Max: c.OutputTokensMax},
+		PrefixTokens: c.PrefixTokens, Timeout: c.Timeout,
+	})
+	if err != nil {
+		return err
+	}
+	p.source = source
+	p.setup.Workload = fmt.Sprintf("%d requests, %s at %s/s, %s tokens in, %s out", c.NumRequests, c.Arrival, strconv.FormatFloat(c.Rate, 'g', -1, 64),
+		lengths(c.PromptTokens, c.PromptTokensStdev), lengths(c.OutputTokens, c.OutputTokensStdev))
+	if c.PrefixTokens > 0 {
+		p.setup.Workload += fmt.Sprintf(", %d shared prefix tokens", c.PrefixTokens)
+	}
+	return nil
+}
+
+// roundRate keeps three digits, so that a derived rate is one a person can
+// type again.
+func roundRate(rate float64) float64 {
+	r, err := strconv.ParseFloat(strconv.FormatFloat(rate, 'g', 3, 64), 64)
+	if err != nil {
+		return rate
+	}
+	return r
+}
+
+func lengths(mean, stdev float64) string {
+	if stdev == 0 {
+		return strconv.FormatFloat(mean, 'g', -1, 64)
+	}
+	return fmt.Sprintf("%g ± %g", mean, stdev)
+}
+
+func (p *plan) workloadSeed() uint64 {
+	if p.config.WorkloadSeed != nil {
+		return *p.config.WorkloadSeed
+	}
+	return p.config.Seed
+}
+
+func (p *plan) openTrace() error {
+	c := &p.config
+	t, err := workload.OpenTraceFile(c.Trace, workload.TraceOptions{
+		Format: workload.Format(c.TraceFormat), BlockSize: c.TraceBlockSize, Offset: c.TraceOffset, Limit: c.TraceLimit,
+		Speedup: c.TraceSpeedup, SpreadTies: c.SpreadTies, SkipBadRows: c.SkipBadRows, Timeout: c.Timeout,
+	})
+	var missing *os.PathError
+	if errors.As(err, &missing) {
+		return fileError("trace", err)
+	}
+	if err != nil {
+		return err
+	}
+	p.source = t
+	p.setup.Workload = fmt.Sprintf("%d requests of %s (%s)", t.Remaining(), filepath.Base(c.Trace), t.Format())
+	if n, first := t.Skipped(); n > 0 {
+		p.note("%d bad rows skipped, the first: %v", n, first)
+	}
+	return nil
+}
+
+// describePolicies names the policies of the run.
+func (p *plan) describePolicies() {
+	c := &p.config
+	routing := c.RoutingPolicy
+	if c.RoutingScorers != "" {
+		routing += " (" + c.RoutingScorers + ")"
+	}
+	if c.SnapshotRefreshInterval > 0 {
+		routing += fmt.Sprintf(", signals every %v, in-flight %s", c.SnapshotRefreshInterval, c.InFlight)
+	}
+	p.setup.Policies = fmt.Sprintf("admission %s, priority %s, routing %s, scheduler %s, autoscale %s",
+		c.AdmissionPolicy, c.PriorityPolicy, routing, c.Scheduler, c.AutoscalePolicy)
+}
+
+// policies are the objects of a run.
+type policies struct {
+	admission policy.Admission
+	priority  policy.Priority
+	routing   policy.Routing
+	autoscale policy.Autoscale
+}
+
+// makePolicies builds the policies that a run shares; scheduler builds one
+// per instance.
+func (p *plan) makePolicies() (q policies, err error) {
+	c, custom := &p.config, &p.config.Custom
+	env := p.policyEnv()
+	bucket := []policy.Setting{
+		{Name: "capacity", Value: strconv.FormatFloat(c.TokenBucketCapacity, 'g', -1, 64)},
+		{Name: "refill_rate", Value: strconv.FormatFloat(c.TokenBucketRefillRate, 'g', -1, 64)},
+	}
+	if c.AdmissionPolicy != "token-bucket" {
+		bucket = nil
+	}
+	var scorers []policy.Setting
+	if c.RoutingScorers != "" {
+		if scorers, err = policy.ParseScorers(c.RoutingScorers); err != nil {
+			return q, inputErrorf("--routing-scorers: %v", err)
+		}
+	}
+	if q.admission, err = policy.NewAdmission(c.AdmissionPolicy, bucket, env); err != nil {
+		return q, &InputError{err.Error()}
+	}
+	if q.priority, err = policy.NewPriority(c.PriorityPolicy, nil, env); err != nil {
+		return q, &InputError{err.Error()}
+	}
+	if q.routing, err = policy.NewRouting(c.RoutingPolicy, scorers, env); err != nil {
+		return q, &InputError{err.Error()}
+	}
+	if q.autoscale, err = policy.NewAutoscale(c.AutoscalePolicy, nil, env); err != nil {
+		return q, &InputError{err.Error()}
+	}
+	if custom.Admission != nil {
+		q.admission = custom.Admission(env)
+	}
+	if custom.Priority != nil {
+		q.priority = custom.Priority(env)
+	}
+	if custom.Routing != nil {
+		q.routing = custom.Routing(env)
+	}
+	return q, nil
+}
+
+func (p *plan) policyEnv() policy.Env {
+	return policy.Env{
+		BlockSize: p.config.BlockSizeInTokens, Instances: p.config.NumInstances,
+		Stream: vtime.NewStream(p.config.Seed, "router"), Labels: p.source.Labels(),
+	}
+}
+
+func (p *plan) scheduler() (policy.Scheduler, error) {
+	c := &p.config
+	env := p.policyEnv()
+	if c.Custom.Scheduler != nil {
+		return c.Custom.Scheduler(env), nil
+	}
+	name := c.Scheduler
+	if name == "priority" { // vLLM's name for it
+		name = "priority-fcfs"
+	}
+	s, err := policy.NewScheduler(name, []policy.Setting{{Name: "preemption", Value: c.PreemptionPolicy}}, env)
+	if err != nil {
+		return nil, &InputError{err.Error()}
+	}
+	return s, nil
+}

@@ -1,0 +1,58 @@
+package actors
+
+import (
+	"fmt"
+
+	"blis/latency"
+	"blis/lookahead"
+	"blis/metrics"
+	"blis/vtime"
+)
+
+// Result is what a run yields. It is a function of the configuration alone,
+// Stats excepted.
+type Result struct {
+	Report *metrics.Report
+	Config Config // effective: feeding it back repeats the run
+	Setup  Setup
+	Names  Names
+
+	Digest  string // hexadecimal; empty when Partial
+	Partial bool   // the run was cancelled: what is here ended until then
+	End     vtime.Time
+	Checks  int64 // scale checks
+
+	Stats lookahead.Stats // how it was carried out; no result
+}
+
+// Setup is what followed from the configuration before the run.
+type Setup struct {
+	Model    string // Hugging Face id
+	Hardware string
+	TP       int
+	Latency  string // the latency model, and what is known of its error
+
+	KVBlocks    int64 // per instance
+	MaxModelLen int32 // effective
+	Capacity    float64
+	Binds       latency.Limit
+	Workload    string
+	Policies    string
+	Notes       []string // what was derived or fitted that a user may not expect
+}
+
+// Names are the labels in outcomes and reports.
+type Names struct {
+	Tenants, Classes, Models, Instances []string
+}
+
+// InputError is an error in what the user gave: one line that says what and
+// where, and what would be right. The command exits with 2 for it.
+type InputError struct{ Text string }
+
+// Error is that line.
+func (e *InputError) Error() string { return e.Text }
+
+func inputErrorf(format string, args ...any) error {
+	return &InputError{fmt.Sprintf(format, args...)}
+}

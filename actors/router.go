@@ -1,0 +1,287 @@
+package actors
+
+import (
+	"fmt"
+	"math"
+
+	"blis/engine"
+	"blis/lookahead"
+	"blis/metrics"
+	"blis/policy"
+	"blis/vtime"
+	"blis/workload"
+)
+
+// routerID is the router's process id: control processes come first.
+const routerID lookahead.ProcessID = 0
+
+// streamAhead is how many deliveries a router that waits for nobody sends
+// before it lets the instances work.
+const streamAhead = 64 << 10
+
+// router is the actor of the control plane: it pulls arrivals, decides on
+// admission and priority, and routes. Times of semantics 1: arrival, admission
+// decision, routing decision, which is the delivery.
+type router struct {
+	source    workload.Source
+	admission policy.Admission
+	priority  policy.Priority
+	routing   policy.Routing
+
+	admissionLatency, routingLatency vtime.Duration
+
+	next    workload.Request // pulled, not arrived yet
+	more    bool
+	arrived int64      // requests injected
+	last    vtime.Time // of its last event
+	state   policy.RouterState
+
+	requests []engine.Delivery // those that it holds
+	vacant   []int32
+	admit    schedule // admission decisions
+	route    schedule // routing decisions
+	expire   schedule // requests whose deadline comes before their next decision
+
+	sight    sight
+	recorder *metrics.Recorder
+	collect  lookahead.ProcessID
+	outcome  metrics.Outcome
+	ask      policy.Request
+}
+
+var (
+	_ lookahead.Process  = (*router)(nil)
+	_ lookahead.Observer = (*router)(nil)
+	_ lookahead.Folder   = (*router)(nil)
+)
+
+// sourceError is a fault of the workload, found while the run pulls it.
+type sourceError struct{ err error }
+
+func (e *sourceError) Error() string { return e.err.Error() }
+func (e *sourceError) Unwrap() error { return e.err }
+
+// pull fetches the next arrival.
+func (r *router) pull() {
+	before := r.next.Arrival
+	more, err := r.source.Pull(&r.next)
+	if err != nil {
+		panic(&sourceError{err})
+	}
+	r.more = more
+	if !more {
+		return
+	}
+	if err := r.next.Validate(); err != nil {
+		panic(&sourceError{fmt.Errorf("the workload yields a request %d that cannot be: %w", r.arrived, err)})
+	}
+	if r.arrived > 0 && r.next.Arrival < before {
+		panic(&sourceError{fmt.Errorf("the workload yields an arrival at %v after one at %v: want order of arrival", r.next.Arrival, before)})
+	}
+}
+
+// Next implements lookahead.Process.
+func (r *router) Next() lookahead.Key {
+	k := r.arrivalKey()
+	k = earlier(k, r.admit.key(classAdmission))
+	k = earlier(k, r.route.key(classRouting))
+	k = earlier(k, r.expire.key(classTimeout))
+	return earlier(k, r.sight.twinRefresh(r))
+}
+
+func (r *router) arrivalKey() lookahead.Key {
+	if !r.more {
+		return lookahead.NeverKey
+	}
+	return lookahead.Key{At: r.next.Arrival, Class: classArrival}
+}
+
+// nextRouting is the Key of the earliest routing decision that can come.
+func (r *router) nextRouting() lookahead.Key {
+	at := r.route.at()
+	if t := r.admit.at(); t != vtime.Never {
+		at = min(at, t.Add(r.routingLatency))
+	}
+	if r.more {
+		at = min(at, r.next.Arrival.Add(r.admissionLatency).Add(r.routingLatency))
+	}
+	if at == vtime.Never {
+		return lookahead.NeverKey
+	}
+	return lookahead.Key{At: at, Class: classRouting}
+}
+
+// Promise implements lookahead.Process: a delivery follows its routing
+// decision in the same instant.
+func (r *router) Promise() lookahead.Key {
+	k := r.nextRouting()
+	if k.At != vtime.Never {
+		k.Class = classDelivery
+	}
+	return k
+}
+
+// Observation implements lookahead.Observer.
+func (r *router) Observation() lookahead.Observation { return r.sight.observation(r) }
+
+// Fold implements lookahead.Folder.
+func (r *router) Fold() uint64 { return r.source.Fold() }
+
+// Receive implements lookahead.Process: a request is no longer in flight.
+func (r *router) Receive(m *lookahead.Message, _ *lookahead.Outbox) {
+	instance := m.Body.Int()
+	m.Body.Int()
+	mustDecode(&m.Body)
+	r.sight.ended(int(instance))
+}
+
+// Advance implements lookahead.Process.
+func (r *router) Advance(_ lookahead.Key, out *lookahead.Outbox) {
+	for {
+		k := r.Next()
+		if !out.Execute(k) {
+			return
+		}
+		r.last = k.At
+		switch k.Class {
+		case classArrival:
+			r.arrive(k.At)
+		case classAdmission:
+			r.decide(r.admit.pop(), k.At, out)
+		case classRouting:
+			r.dispatch(r.route.pop(), k.At, out)
+			if out.Undelivered() >= streamAhead {
+				out.Stop()
+			}
+		case classTimeout:
+			i := r.expire.pop()
+			r.end(i, metrics.TimedOut, metrics.NoReason, k.At, out)
+		case classRefresh:
+			r.sight.refreshTwin(k.At)
+		}
+	}
+}
+
+// arrive gives the pulled request its number and pulls the next.
+func (r *router) arrive(now vtime.Time) {
+	var i int32
+	if n := len(r.vacant); n > 0 {
+		i, r.vacant = r.vacant[n-1], r.vacant[:n-1]
+	} else {
+		i = int32(len(r.requests))
+		r.requests = append(r.requests, engine.Delivery{})
+	}
+	d := &r.requests[i]
+	spans := append(d.Spans[:0], r.next.Spans...)
+	*d = engine.Delivery{Request: r.next, ID: r.arrived, Admitted: vtime.Never}
+	d.Spans = spans
+	r.arrived++
+	r.state.Arrived++
+	r.plan(&r.admit, i, now.Add(r.admissionLatency))
+	r.pull()
+}
+
+// plan files the next decision on request i at a time, or its time-out if
+// that comes first.
+func (r *router) plan(s *schedule, i int32, at vtime.Time) {
+	d := &r.requests[i]
+	if d.Deadline < at {
+		r.expire.push(entry{max(d.Deadline, d.Arrival), d.ID, i})
+		return
+	}
+	s.push(entry{at, d.ID, i})
+}
+
+// view fills r.ask with what a policy may know of request i.
+func (r *router) view(d *engine.Delivery) *policy.Request {
+	r.ask = policy.Request{
+		ID: d.ID, Arrival: d.Arrival, Deadline: d.Deadline, Input: d.Input, MaxOutput: d.MaxOutput, Spans: d.Spans,
+		Tenant: d.Tenant, Class: d.Class, Model: d.Model, Session: d.Session, Round: d.Round, Hint: d.Hint,
+	}
+	return &r.ask
+}
+
+// decide is the admission decision on request i.
+func (r *router) decide(i int32, now vtime.Time, out *lookahead.Outbox) {
+	d := &r.requests[i]
+	switch a := r.admission.Decide(r.view(d), &r.state, now); a.Verdict {
+	case policy.Admit:
+		d.Admitted = now
+		r.state.Admitted++
+		r.plan(&r.route, i, now.Add(r.routingLatency))
+	case policy.Delay:
+		if a.Wait < 1 {
+			panic(fmt.Sprintf("actors: admission delays request %d by %d µs: want at least 1", d.ID, a.Wait))
+		}
+		r.plan(&r.admit, i, now.Add(a.Wait))
+	default:
+		r.state.Rejected++
+		r.end(i, metrics.Rejected, rejection(a.Reason), now, out)
+	}
+}
+
+// rejection is the metrics' name for a policy's reason.
+func rejection(r policy.Reason) metrics.Reason {
+	switch r {
+	case policy.InsufficientTokens:
+		return metrics.InsufficientTokens
+	case policy.RejectAll:
+		return metrics.RejectAll
+	}
+	return metrics.NoReason
+}
+
+// dispatch gives request i its priority and an instance, and delivers it.
+func (r *router) dispatch(i int32, now vtime.Time, out *lookahead.Outbox) {
+	d := &r.requests[i]
+	ask := r.view(d)
+	view := r.sight.look(now)
+	view.Declared = r.priority.Observes()
+	d.Priority = r.priority.Score(ask, &r.state, now)
+	if math.IsNaN(d.Priority) || math.IsInf(d.Priority, 0) {
+		panic(fmt.Sprintf("actors: the priority of request %d is %v: want a finite number", d.ID, d.Priority))
+	}
+	view.Declared = r.routing.Observes()
+	target := r.routing.Route(ask, d.Priority, &r.state, view, now).Target
+	if target < 0 {
+		r.end(i, metrics.Rejected, metrics.NoInstance, now, out)
+		return
+	}
+	r.sight.routed(target)
+	sendDelivery(out, lookahead.FirstLeaf+lookahead.ProcessID(target), now, d)
+	r.vacant = append(r.vacant, i)
+}
+
+// end closes a request that no instance gets.
+func (r *router) end(i int32, state metrics.State, reason metrics.Reason, now vtime.Time, out *lookahead.Outbox) {
+	r.describe(&r.requests[i], state, reason, now)
+	r.recorder.Record(&r.outcome)
+	sendOutcome(out, r.collect, now, &r.outcome)
+	r.vacant = append(r.vacant, i)
+}
+
+func (r *router) describe(d *engine.Delivery, state metrics.State, reason metrics.Reason, finished vtime.Time) {
+	r.outcome = metrics.Outcome{
+		Request: d.ID, State: state, Reason: reason, Instance: -1,
+		Tenant: uint16(d.Tenant), Class: uint16(d.Class), Model: uint16(d.Model), Session: d.Session, Round: d.Round,
+		Arrival: d.Arrival, Admitted: d.Admitted, Routed: vtime.Never, Queued: vtime.Never, Scheduled: vtime.Never,
+		FirstToken: vtime.Never, LastToken: vtime.Never, Finished: finished, Input: d.Input,
+	}
+}
+
+// unfinished calls f for every request that waits for a decision.
+func (r *router) unfinished(f func(*metrics.Outcome)) {
+	for _, s := range []*schedule{&r.admit, &r.route, &r.expire} {
+		for s.len() > 0 {
+			r.describe(&r.requests[s.pop()], metrics.Pending, metrics.NoReason, vtime.Never)
+			f(&r.outcome)
+		}
+	}
+}
+
+func earlier(a, b lookahead.Key) lookahead.Key {
+	if b.Less(a) {
+		return b
+	}
+	return a
+}

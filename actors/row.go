@@ -1,0 +1,47 @@
+package actors
+
+import (
+	"blis/metrics"
+	"blis/vtime"
+	"blis/workload"
+)
+
+// Row is one request as Execution.Row gets it: what became of it, the names
+// behind its labels, and its latencies as its client sees them, with the
+// latency model's overheads. It is valid during the call.
+type Row struct {
+	*metrics.Outcome
+
+	labels         *workload.Labels
+	token, request vtime.Duration // overheads
+}
+
+// TenantName is the name of the request's tenant.
+func (r *Row) TenantName() string { return r.labels.Tenants.Name(workload.Label(r.Tenant)) }
+
+// ClassName is the name of the request's SLO class.
+func (r *Row) ClassName() string { return r.labels.Classes.Name(workload.Label(r.Class)) }
+
+// ModelName is the model that the request asked for; empty when it named none.
+func (r *Row) ModelName() string { return r.labels.Models.Name(workload.Label(r.Model)) }
+
+// InstanceName is the name of the request's instance; empty when it never
+// reached one.
+func (r *Row) InstanceName() string {
+	if r.Instance < 0 {
+		return ""
+	}
+	return instanceName(int(r.Instance))
+}
+
+// TTFT is metrics.Outcome.TTFT with the run's overhead.
+func (r *Row) TTFT() (vtime.Duration, bool) { return r.Outcome.TTFT(r.token) }
+
+// TotalITL is metrics.Outcome.TotalITL with the run's overhead.
+func (r *Row) TotalITL() (total vtime.Duration, samples int64) { return r.Outcome.TotalITL(r.token) }
+
+// TPOT is metrics.Outcome.TPOT with the run's overheads.
+func (r *Row) TPOT() (vtime.Duration, bool) { return r.Outcome.TPOT(r.token, r.request) }
+
+// E2E is metrics.Outcome.E2E with the run's overheads.
+func (r *Row) E2E() (vtime.Duration, bool) { return r.Outcome.E2E(r.token, r.request) }

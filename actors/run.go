@@ -1,0 +1,36 @@
+package actors
+
+import "context"
+
+// Run simulates a cluster. The result is a function of the configuration
+// alone: not of the machine, the number of workers or anything else in
+// Execution.
+//
+// Errors: *InputError for what the user gave, *latency.DoesNotFit when the
+// model leaves no room for a cache, *engine.Livelock and *lookahead.Fault for
+// a run that failed. When ctx is cancelled the error is ctx's, and the result
+// is what ended until then, marked Partial.
+func Run(ctx context.Context, cfg Config) (*Result, error) {
+	p, err := newPlan(cfg)
+	if err != nil {
+		return nil, err
+	}
+	c, err := newCluster(p)
+	if err != nil {
+		return nil, err
+	}
+	return c.run(ctx)
+}
+
+// Check derives and checks everything that Run would before it starts, and
+// returns the effective configuration.
+func Check(cfg Config) (Config, Setup, error) {
+	p, err := newPlan(cfg)
+	if err != nil {
+		return cfg, Setup{}, err
+	}
+	if _, err := newCluster(p); err != nil {
+		return cfg, Setup{}, err
+	}
+	return p.config, p.setup, nil
+}

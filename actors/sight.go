@@ -1,0 +1,119 @@
+package actors
+
+import (
+	"blis/lookahead"
+	"blis/policy"
+	"blis/vtime"
+)
+
+// sight is what the router knows of the instances when it decides: readings
+// off the board, and in-flight, which it counts itself. Which Keys bind whom
+// follows from the signals that the policies of the run declare.
+type sight struct {
+	signals  policy.Signals
+	board    *board // nil: no signal is the instances' to tell
+	view     policy.View
+	sent     []int32 // per instance: requests delivered, with periodic in-flight
+	periodic bool    // in-flight goes down at refreshes only
+	refresh  int64   // the last one taken over, −1: none
+
+	// engines are read directly, in place of the board, by the strictest twin.
+	engines []*instance
+}
+
+// observed are the signals that instances tell.
+const observed = policy.QueueDepth | policy.BatchSize | policy.KVUse
+
+// observation says what the next routing decisions read.
+func (s *sight) observation(r *router) lookahead.Observation {
+	if s.board == nil {
+		return lookahead.Observation{At: lookahead.NeverKey}
+	}
+	at := r.nextRouting()
+	if at.At == vtime.Never {
+		return lookahead.Observation{At: lookahead.NeverKey}
+	}
+	if s.board.interval == 0 {
+		return lookahead.Observation{At: at, Through: at.Next(), Need: at, Limit: at}
+	}
+	k := s.board.refreshBefore(at.At)
+	o := lookahead.Observation{
+		At:      at,
+		Through: refreshKey(s.board.at(k + 1)).Next(),
+		Limit:   refreshKey(s.board.at(k + 2)),
+	}
+	if k >= 0 {
+		o.Need = refreshKey(s.board.at(k)).Next()
+	}
+	return o
+}
+
+func refreshKey(t vtime.Time) lookahead.Key { return lookahead.Key{At: t, Class: classRefresh} }
+
+// look brings the view up to what a decision at now may see.
+func (s *sight) look(now vtime.Time) *policy.View {
+	switch {
+	case s.board == nil:
+	case s.board.interval > 0:
+		if k := s.board.refreshBefore(now); k > s.refresh && s.engines == nil {
+			for i := range s.view.Slots {
+				s.show(i, s.board.seen(i, k))
+			}
+			s.refresh = k
+		}
+	case s.engines != nil:
+		for i, p := range s.engines {
+			s.show(i, read(p.engine, p.finished))
+		}
+	default:
+		for i := range s.board.live {
+			s.board.live[i].show(&s.view.Slots[i])
+		}
+	}
+	return &s.view
+}
+
+// show enters a reading of instance i.
+func (s *sight) show(i int, r reading) {
+	slot := &s.view.Slots[i]
+	r.show(slot)
+	if s.periodic {
+		slot.InFlight = s.sent[i] - int32(r.finished)
+	}
+}
+
+// routed counts a request that was just routed to instance i.
+func (s *sight) routed(i int) {
+	if s.signals&policy.InFlight != 0 {
+		s.view.Slots[i].InFlight++
+		s.sent[i]++
+	}
+}
+
+// ended counts a request that is known to have ended.
+func (s *sight) ended(i int) { s.view.Slots[i].InFlight-- }
+
+// twinRefresh is the Key of the refresh that the next decision will see, when
+// the strictest twin must take it off the engines itself.
+func (s *sight) twinRefresh(r *router) lookahead.Key {
+	if s.engines == nil || s.board == nil || s.board.interval == 0 {
+		return lookahead.NeverKey
+	}
+	at := r.nextRouting()
+	if at.At == vtime.Never {
+		return lookahead.NeverKey
+	}
+	k := s.board.refreshBefore(at.At)
+	if k <= s.refresh {
+		return lookahead.NeverKey
+	}
+	return refreshKey(s.board.at(k))
+}
+
+// refreshTwin takes the readings of the refresh at now off the engines.
+func (s *sight) refreshTwin(now vtime.Time) {
+	for i, p := range s.engines {
+		s.show(i, read(p.engine, p.finished))
+	}
+	s.refresh = int64(now) / int64(s.board.interval)
+}
