@@ -1,0 +1,113 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"blis/policy"
+	"blis/vtime"
+)
+
+func TestVerifyOfEqualRuns(t *testing.T) {
+	s := done(t, "verify", "--num-requests", "30", "--routing-policy", "least-loaded", "--workers", "3")
+	lines := strings.Split(strings.TrimSpace(s.out), "\n")
+	if len(lines) != 1+3+3 {
+		t.Fatalf("%d lines:\n%s", len(lines), s.out)
+	}
+	for _, line := range lines[1:] {
+		if !strings.HasSuffix(line, "yes") {
+			t.Errorf("not equal: %s", line)
+		}
+	}
+}
+
+// drifting is a policy that no result may come from: it knows how many runs
+// there were before.
+type drifting struct{ run int64 }
+
+func (drifting) Observes() policy.Signals { return policy.NoSignals }
+
+func (d drifting) Route(q *policy.Request, _ float64, _ *policy.RouterState, v *policy.View, _ vtime.Time) policy.RoutingDecision {
+	return policy.RoutingDecision{Target: int(d.run+q.ID) % v.Len()}
+}
+
+func TestVerifyOfUnequalRunsFails(t *testing.T) {
+	var runs atomic.Int64
+	v := verifyCmd{settings{Config: smallConfig()}}
+	v.Workers = 1
+	v.Custom.Routing = func(policy.Env) policy.Routing { return drifting{runs.Add(1)} }
+	var out, errors bytes.Buffer
+	c := &console{out: &out, err: &errors, environ: func() []string { return nil }}
+	if err := v.Run(context.Background(), c); exitCode(err) != exitCheck {
+		t.Errorf("error %v", err)
+	}
+	if !strings.Contains(out.String(), "NO: ") {
+		t.Errorf("printed\n%s", out.String())
+	}
+}
+
+func TestLists(t *testing.T) {
+	for _, c := range []struct {
+		args []string
+		want []string
+	}{
+		{[]string{"policies"}, []string{"token-bucket", "refill_rate", "1000", "prefix-affinity", "priority-fcfs"}},
+		{[]string{"policies", "routing"}, []string{"least-loaded"}},
+		{[]string{"policies", "weighted"}, []string{"queue-depth"}},
+		{[]string{"models"}, []string{"meta-llama/Llama-3.1-8B-Instruct", "mistralai/Mixtral-8x7B"}},
+		{[]string{"hardware"}, []string{"H100", "79.19", "989", "L40S"}},
+	} {
+		for _, format := range []string{"text", "json"} {
+			s := done(t, append(c.args, "--format", format)...)
+			for _, want := range c.want {
+				if !strings.Contains(s.out, want) {
+					t.Errorf("%v as %s does not have %q", c.args, format, want)
+				}
+			}
+			if format == "json" && !json.Valid([]byte(s.out)) {
+				t.Errorf("%v: no JSON", c.args)
+			}
+		}
+	}
+}
+
+// Whatever can be asked for help gives it, with an example where there is
+// something to choose.
+func TestHelp(t *testing.T) {
+	for _, command := range []string{"", "run", "verify", "policies", "models", "hardware", "bench"} {
+		s := done(t, append(strings.Fields(command), "--help")...)
+		if !strings.HasPrefix(s.out, "Usage: blis "+command) {
+			t.Errorf("%s --help prints %.60q", command, s.out)
+		}
+	}
+	run := done(t, "run", "--help").out
+	for _, want := range []string{"--num-instances=4", "--[no-]enable-prefix-caching", "blis run --trace", "(on)"} {
+		if !strings.Contains(run, want) {
+			t.Errorf("run --help does not have %q", want)
+		}
+	}
+}
+
+func TestStats(t *testing.T) {
+	s := done(t, small("--stats", "--routing-policy", "least-loaded")...)
+	for _, want := range []string{"events and", "windows", "turns of the control plane", "smallest lookahead"} {
+		if !strings.Contains(s.err, want) {
+			t.Errorf("no %q in\n%s", want, s.err)
+		}
+	}
+	if strings.Contains(s.out, "windows") {
+		t.Error("statistics in the result")
+	}
+}
+
+func TestRecordIsWritten(t *testing.T) {
+	path := file(t, "frames", "")
+	done(t, small("--record", path)...)
+	if read(t, path) == "" {
+		t.Error("nothing recorded")
+	}
+}

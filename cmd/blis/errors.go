@@ -1,0 +1,117 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"regexp"
+	"strings"
+
+	"github.com/alecthomas/kong"
+
+	"blis/actors"
+	"blis/bench"
+	"blis/engine"
+	"blis/latency"
+	"blis/lookahead"
+)
+
+// Exit codes.
+const (
+	exitDone        = 0
+	exitCheck       = 1 // a check failed: verify, an invariant, a run that went wrong
+	exitInput       = 2
+	exitFit         = 3 // the model does not fit
+	exitInterrupted = 130
+)
+
+// inputError is a fault in what the user gave that this package found.
+type inputError struct{ text string }
+
+func (e *inputError) Error() string { return e.text }
+
+// errCheck ends a command whose check failed and that has said so itself.
+var errCheck = errors.New("check failed")
+
+// fail says in one line what went wrong, if anything, and returns the exit
+// code.
+func (c *console) fail(err error) int {
+	code := exitCode(err)
+	var fault *lookahead.Fault
+	switch {
+	case err == nil || errors.Is(err, errCheck):
+	case code == exitInterrupted:
+		c.note("interrupted")
+	default:
+		c.note("%s", errorLine(err))
+	}
+	if _, debug := c.lookup("BLIS_DEBUG"); debug && errors.As(err, &fault) {
+		c.err.Write(fault.Stack)
+	}
+	return code
+}
+
+// exitCode is the exit code for an error of a command.
+func exitCode(err error) int {
+	var (
+		fit       *latency.DoesNotFit
+		input     *actors.InputError
+		benched   *bench.InputError
+		own       *inputError
+		usage     *kong.ParseError
+		path      *fs.PathError
+		cancelled = errors.Is(err, context.Canceled)
+	)
+	switch {
+	case err == nil:
+		return exitDone
+	case cancelled:
+		return exitInterrupted
+	case errors.As(err, &fit):
+		return exitFit
+	case errors.As(err, &own), errors.As(err, &input), errors.As(err, &benched), errors.As(err, &usage), errors.As(err, &path):
+		return exitInput
+	}
+	return exitCheck
+}
+
+// errorLine words an error as one line for a person.
+func errorLine(err error) string {
+	var (
+		own      *inputError
+		usage    *kong.ParseError
+		fault    *lookahead.Fault
+		livelock *engine.Livelock
+	)
+	text := err.Error()
+	switch {
+	case errors.As(err, &own):
+		text = own.text
+	case errors.As(err, &usage):
+		text = usageLine(usage)
+	case errors.As(err, &fault) && errors.As(err, &livelock):
+		text = fault.Process + " " + livelock.Error()
+	case errors.As(err, &fault):
+		text += "; this is a bug in BLIS: please report it with the output of the same command under BLIS_DEBUG=1"
+	}
+	return strings.Join(strings.Fields(text), " ")
+}
+
+// flagValue is how the parser names a flag in an error: with its default,
+// which there would read like the value that was given.
+var flagValue = regexp.MustCompile(`^--([a-z0-9-]+)=\S+: `)
+
+// usageLine is an error of the command line, with the nearest name for one
+// that does not exist.
+func usageLine(e *kong.ParseError) string {
+	text := flagValue.ReplaceAllString(e.Error(), "--$1: ")
+	name, unknown := strings.CutPrefix(text, "unknown flag --")
+	if !unknown || strings.Contains(name, "did you mean") || e.Context == nil {
+		return text
+	}
+	var names []string
+	for _, f := range e.Context.Flags() {
+		names = append(append(names, f.Name), f.Aliases...)
+	}
+	return text + ", the nearest is --" + nearest(name, names)
+}

@@ -1,0 +1,124 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"blis/actors"
+	"blis/engine"
+	"blis/lookahead"
+)
+
+// Every error is one line on standard error that says what, where, and what
+// would be right, and nothing is printed as a result.
+func TestErrorsAreOneLine(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		args string // FILE stands for one with the text
+		text string
+		code int
+		want string
+	}{
+		{"unknown flag", "run --num-instanses 3", "", 2, `unknown flag --num-instanses, did you mean "--num-instances"?`},
+		{"unknown flag far from all", "run --routing-plan x", "", 2, "unknown flag --routing-plan, the nearest is --routing-policy"},
+		{"unknown command", "rum", "", 2, `did you mean "run"?`},
+		{"no command", "", "", 2, "expected one of"},
+		{"bad number", "run --num-instances four", "", 2, `--num-instances: expected a valid 64 bit int but got "four"`},
+		{"bad duration", "run --timeout 3parsecs", "", 2, "--timeout: \"3parsecs\" is not a duration: want 50ms"},
+		{"bad choice", "run --in-flight never", "", 2, `--in-flight must be one of "immediate","periodic" but got "never"`},
+		{"negative rate", "run --rate=-1", "", 2, "--rate is -1: want"},
+		{"rate NaN", "run --rate NaN", "", 2, "--rate is NaN: want"},
+		{"unused NaN", "run --total-kv-blocks 100 --gpu-memory-utilization NaN", "", 2, "--gpu-memory-utilization is NaN: want"},
+		{"several at once", "run --num-instances 0 --workers=-1", "", 2, "--num-instances is 0: want 1 to 1048576; --workers is -1"},
+		{"unknown policy", "run --routing-policy least-load", "", 2, `the nearest is "least-loaded"`},
+		{"unknown model", "run --model Lama-3.1-8B", "", 2, "--model-config-folder"},
+		{"does not fit", "run --model Llama-3.1-70B-Instruct", "", 3, "does not fit on H100 at TP 1"},
+		{"trace missing", "run --trace no/such.csv", "", 2, "--trace: no/such.csv: no such file"},
+		{"trace row", "run --trace FILE", "arrival_us,input_tokens,output_tokens\n1,2,x\n", 2, "FILE:2: output_tokens: \"x\""},
+		{"rows by name", "run --requests-out rows.txt", "", 2, "want a name that ends in .csv or .jsonl"},
+		{"output not writable", "run --results-path no/such/result.json", "", 2, "no/such/result.json: no such file"},
+		{"config missing", "run --config no/such.yaml", "", 2, "--config: no/such.yaml: no such file"},
+		{"config unknown setting", "run --config FILE", "seed: 1\nrouting-polcy: x\n", 2, `FILE:2: unknown setting "routing-polcy", the nearest is "routing-policy"`},
+		{"config string for number", "run --config FILE", "seed: 1\n\nnum-instances: \"2\"\n", 2, "FILE:3: num-instances: \"2\": want a whole number"},
+		{"config number for string", "run --config FILE", "model: 7\n", 2, "FILE:1: model: 7: want a string"},
+		{"config fraction for whole", "run --config FILE", "seed: 1.5\n", 2, "FILE:1: seed: 1.5: want a whole number"},
+		{"config word for switch", "run --config FILE", "spread-ties: on\n", 2, "FILE:1: spread-ties: on: want true or false"},
+		{"config out of range", "run --config FILE", "max-num-seqs: 3000000000\n", 2, "FILE:1: max-num-seqs: expected a valid 32 bit int"},
+		{"config choice", "run --config FILE", "in-flight: never\n", 2, `FILE:1: in-flight: "never": want one of immediate, periodic`},
+		{"config duration", "run --config FILE", "timeout: 3parsecs\n", 2, "FILE:1: timeout: \"3parsecs\" is not a duration"},
+		{"config list", "run --config FILE", "alpha-coeffs: [1, two]\n", 2, "FILE:1: alpha-coeffs: [1, two]: want a list of numbers"},
+		{"config twice", "run --config FILE", "seed: 1\nseed: 2\n", 2, "FILE:2: mapping key \"seed\" already defined"},
+		{"config no mapping", "run --config FILE", "- seed\n", 2, "FILE:1: want settings as name: value"},
+		{"config two documents", "run --config FILE", "seed: 1\n---\nseed: 2\n", 2, "FILE:3: want one YAML document"},
+		{"config broken", "run --config FILE", "seed: [1\n", 2, "FILE:1: "},
+		{"config anchor", "run --config FILE", "seed: &a 1\n", 2, "FILE:1: seed: "},
+		{"unknown policy to list", "policies weigted", "", 2, `the nearest is "weighted"`},
+		{"verify input", "verify --num-instances 0", "", 2, "--num-instances is 0"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			args := strings.Fields(c.args)
+			for i := range args {
+				if args[i] == "FILE" {
+					args[i] = file(t, "in.csv", c.text)
+					c.want = strings.ReplaceAll(c.want, "FILE", args[i])
+				}
+			}
+			s := blis(t, nil, args...)
+			if s.code != c.code || !strings.Contains(s.err, c.want) || strings.Count(s.err, "\n") != 1 {
+				t.Errorf("exit %d, want %d; printed %q, want %q", s.code, c.code, s.err, c.want)
+			}
+			if s.out != "" && !strings.HasPrefix(c.args, "verify") {
+				t.Errorf("a result: %.100q", s.out)
+			}
+		})
+	}
+}
+
+func TestVariableErrorNamesTheVariable(t *testing.T) {
+	s := blis(t, map[string]string{"BLIS_NUM_INSTANCES": "two"}, "run")
+	if want := "blis: BLIS_NUM_INSTANCES: num-instances: expected a valid 64 bit int but got \"two\"\n"; s.code != 2 || s.err != want {
+		t.Errorf("exit %d: %q, want %q", s.code, s.err, want)
+	}
+}
+
+// Faults of ours are one line too; the stack is there for who asks.
+func TestFaultsOfARunAreOneLine(t *testing.T) {
+	at := lookahead.Key{At: 77, Class: 6}
+	fault := &lookahead.Fault{Process: "instance-1", ID: lookahead.FirstLeaf + 1, At: at, Value: errors.New("broken\nin two"), Stack: []byte("goroutine 1\n")}
+	livelock := &lookahead.Fault{Process: "instance-1", At: at, Value: &engine.Livelock{At: 77}}
+	for _, c := range []struct {
+		err   error
+		code  int
+		want  string
+		debug bool
+	}{
+		{fault, 1, `process "instance-1"`, false},
+		{fault, 1, "goroutine 1", true},
+		{fmt.Errorf("wrapped: %w", livelock), 1, "blis: instance-1 at 77µs: 10,000 consecutive preemptions", false},
+		{&actors.InputError{Text: "so\nand so"}, 2, "blis: so and so\n", false},
+		{context.Canceled, 130, "blis: interrupted\n", false},
+		{errCheck, 1, "", false},
+		{nil, 0, "", false},
+	} {
+		var out strings.Builder
+		console := &console{err: &out, lookup: func(name string) (string, bool) { return "1", c.debug && name == "BLIS_DEBUG" }}
+		code := console.fail(c.err)
+		lines := strings.Count(out.String(), "\n")
+		if code != c.code || !strings.Contains(out.String(), c.want) || lines > 1 && !c.debug {
+			t.Errorf("%v: exit %d, want %d: %q, want %q", c.err, code, c.code, out.String(), c.want)
+		}
+	}
+}
+
+func TestFailedRunLeavesNoFiles(t *testing.T) {
+	dir := t.TempDir()
+	s := blis(t, nil, "run", "--num-instances", "0", "--results-path", filepath.Join(dir, "r.json"), "--requests-out", filepath.Join(dir, "r.csv"))
+	if left, _ := os.ReadDir(dir); s.code != 2 || len(left) > 0 {
+		t.Errorf("exit %d, left %v", s.code, left)
+	}
+}

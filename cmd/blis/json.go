@@ -1,0 +1,266 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"reflect"
+
+	"github.com/cespare/xxhash/v2"
+
+	"blis/actors"
+	"blis/metrics"
+)
+
+// resultSchema names the form of the JSON result; docs/run.schema.json
+// describes it.
+const resultSchema = "blis.run/v1"
+
+// result is the JSON result of a run, in its order. The first part has the
+// names and units that scripts already read; the rest is ours. Missing values
+// are null.
+type result struct {
+	Schema  string `json:"schema"`
+	Partial bool   `json:"partial"`
+
+	Completed    int64    `json:"completed_requests"`
+	StillQueued  int64    `json:"still_queued"`
+	StillRunning int64    `json:"still_running"`
+	StillPending int64    `json:"still_pending"`
+	Injected     int64    `json:"injected_requests"`
+	InputTokens  int64    `json:"total_input_tokens"`
+	OutputTokens int64    `json:"total_output_tokens"`
+	EndSeconds   float64  `json:"vllm_estimated_duration_s"`
+	Responses    *float64 `json:"responses_per_sec"`
+	Tokens       *float64 `json:"tokens_per_sec"`
+	latencies
+	PreemptionCount    int64 `json:"preemption_count"`
+	AllocationFailures int64 `json:"kv_allocation_failures"`
+	Dropped            int64 `json:"dropped_unservable"`
+	LengthCapped       int64 `json:"length_capped_requests"`
+	TimedOut           int64 `json:"timed_out_requests"`
+	Rejected           int64 `json:"rejected_requests"`
+	Aborted            int64 `json:"aborted_requests"`
+
+	Offered       *float64 `json:"offered_per_sec"`
+	Goodput       *float64 `json:"goodput"`
+	SLOAttainment *float64 `json:"slo_attainment"`
+	JainIndex     *float64 `json:"jain_index"`
+
+	Cache    cache                `json:"cache"`
+	KV       kv                   `json:"kv"`
+	Limit    string               `json:"limit"`
+	Busiest  *metrics.InstanceUse `json:"busiest_instance"`
+	Idlest   *metrics.InstanceUse `json:"idlest_instance"`
+	Warnings []string             `json:"warnings"`
+
+	Window      metrics.Window `json:"window"`
+	Measured    *measured      `json:"measured"`
+	Overall     metrics.Scope  `json:"overall"`
+	PerClass    metrics.Scopes `json:"per_class"`
+	PerTenant   metrics.Scopes `json:"per_tenant"`
+	PerModel    metrics.Scopes `json:"per_model"`
+	PerInstance metrics.Scopes `json:"per_instance"`
+	Load        metrics.Load   `json:"load"`
+
+	Setup    setup         `json:"setup"`
+	Policies object        `json:"policies"`
+	Key      key           `json:"key"`
+	Config   actors.Config `json:"config"`
+	Digest   *string       `json:"digest"`
+}
+
+// cache is what prefix caching did. Shares are of tokens.
+type cache struct {
+	HitRate            *float64 `json:"hit_rate"`
+	CachedTokens       int64    `json:"cached_tokens"`
+	LookedUpTokens     int64    `json:"looked_up_tokens"`
+	ReadmissionHitRate *float64 `json:"readmission_hit_rate"`
+}
+
+// kv is how full the KV caches were.
+type kv struct {
+	BlocksPerInstance int64    `json:"blocks_per_instance"`
+	BlockSize         int32    `json:"block_size_in_tokens"`
+	Mean              *float64 `json:"mean"`
+	Peak              *float64 `json:"peak"`
+}
+
+// measured is the window of --measure-from and --measure-to.
+type measured struct {
+	From     int64  `json:"from_us"`
+	To       *int64 `json:"to_us"`
+	Requests int64  `json:"requests"`
+}
+
+// setup is what followed from the configuration before the run.
+type setup struct {
+	Model       string   `json:"model"`
+	Hardware    string   `json:"hardware"`
+	TP          int      `json:"tp"`
+	Latency     string   `json:"latency"`
+	MaxModelLen int32    `json:"max_model_len"`
+	Capacity    *float64 `json:"capacity_requests_per_second"`
+	CapacityBy  *string  `json:"capacity_limit"`
+	Workload    string   `json:"workload"`
+	Policies    string   `json:"policies"`
+	Notes       []string `json:"notes"`
+}
+
+// key says what a result is a sample of: runs with equal policies and other
+// seeds, or equal traffic and other policies, belong together.
+type key struct {
+	Policies     string `json:"policies"`
+	WorkloadSeed uint64 `json:"workload_seed"`
+	Seed         uint64 `json:"seed"`
+}
+
+func newResult(r *actors.Result) *result {
+	report, cfg := r.Report, &r.Config
+	all := &report.Overall
+	use := all.Resources
+	j := &result{
+		Schema: resultSchema, Partial: r.Partial,
+		Completed: all.States[metrics.Completed], StillQueued: all.States[metrics.Queued], StillRunning: all.States[metrics.Running],
+		StillPending: all.States[metrics.Pending], Injected: report.Injected,
+		InputTokens: all.InputTokens, OutputTokens: all.OutputTokens, EndSeconds: r.End.Seconds(),
+		Responses: all.RequestsPerSecond, Tokens: all.TokensPerSecond, latencies: newLatencies(all),
+		PreemptionCount: all.Preemptions, AllocationFailures: use.Counters.AllocationFailures,
+		Dropped: all.States[metrics.Dropped], LengthCapped: all.Reasons[metrics.LengthCapped],
+		TimedOut: all.States[metrics.TimedOut], Rejected: all.States[metrics.Rejected], Aborted: all.States[metrics.Aborted],
+		Offered: report.OfferedPerSecond, Goodput: all.Goodput, SLOAttainment: all.SLOAttainment, JainIndex: report.JainIndex,
+		Cache: cache{use.CacheHitRate, use.Counters.CachedTokens, use.Counters.LookedUpTokens, use.ReadmissionHitRate},
+		KV:    kv{r.Setup.KVBlocks, cfg.BlockSizeInTokens, use.KVMean, use.KVPeak},
+		Limit: use.Limit, Busiest: report.Busiest, Idlest: report.Idlest, Warnings: append([]string{}, warnings(r)...),
+		Window: report.Window, Measured: newMeasured(r), Overall: *all,
+		PerClass: report.PerClass, PerTenant: report.PerTenant, PerModel: report.PerModel, PerInstance: report.PerInstance, Load: report.Load,
+		Setup: newSetup(&r.Setup), Policies: policiesOf(cfg), Config: *cfg,
+	}
+	j.Key = key{hashOf(j.Policies), cfg.Seed, cfg.Seed}
+	if cfg.WorkloadSeed != nil {
+		j.Key.WorkloadSeed = *cfg.WorkloadSeed
+	}
+	if r.Digest != "" {
+		j.Digest = &r.Digest
+	}
+	return j
+}
+
+func newMeasured(r *actors.Result) *measured {
+	from, to := int64(r.Config.MeasureFrom), int64(r.Config.MeasureTo)
+	if from == 0 && to == 0 {
+		return nil
+	}
+	m := &measured{From: from, Requests: r.Report.Overall.Injected}
+	if to > 0 {
+		m.To = &to
+	}
+	return m
+}
+
+func newSetup(s *actors.Setup) setup {
+	j := setup{
+		Model: s.Model, Hardware: s.Hardware, TP: s.TP, Latency: s.Latency, MaxModelLen: s.MaxModelLen,
+		Workload: s.Workload, Policies: s.Policies, Notes: append([]string{}, s.Notes...),
+	}
+	if s.Capacity > 0 {
+		binds := string(s.Binds)
+		j.Capacity, j.CapacityBy = &s.Capacity, &binds
+	}
+	return j
+}
+
+// policiesOf is the part of a configuration that decides.
+func policiesOf(cfg *actors.Config) object {
+	var list object
+	for _, e := range entries(cfg) {
+		if e.group == "Policies" || e.name == "scheduler" || e.name == "preemption-policy" {
+			list = append(list, e)
+		}
+	}
+	return list
+}
+
+func hashOf(o object) string {
+	text, _ := json.Marshal(o) // names, durations and finite numbers: no error
+	return fmt.Sprintf("%016x", xxhash.Sum64(text))
+}
+
+// object is a JSON object that keeps its order.
+type object []entry
+
+// MarshalJSON implements json.Marshaler.
+func (o object) MarshalJSON() ([]byte, error) {
+	var b bytes.Buffer
+	for i, e := range o {
+		value, err := json.Marshal(e.value)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", e.name, err)
+		}
+		fmt.Fprintf(&b, "%c%q:%s", "{,"[min(i, 1)], e.name, value)
+	}
+	b.WriteByte('}')
+	return b.Bytes(), nil
+}
+
+// writeJSON prints the result with each of its keys on a line of its own, and
+// requests, if not nil, one per line.
+func writeJSON(w *bufio.Writer, r *actors.Result, requests []request) error {
+	open := "{\n"
+	err := eachField(reflect.ValueOf(newResult(r)).Elem(), func(name string, value any) error {
+		text, err := marshal(value)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		fmt.Fprintf(w, "%s  %q: %s", open, name, text)
+		open = ",\n"
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if requests != nil {
+		w.WriteString(",\n  \"requests\": [")
+		open = "\n    "
+		for i := range requests {
+			text, err := marshal(&requests[i])
+			if err != nil {
+				return err
+			}
+			w.WriteString(open)
+			w.Write(text)
+			open = ",\n    "
+		}
+		w.WriteString("\n  ]")
+	}
+	_, err = w.WriteString("\n}\n")
+	return err
+}
+
+// eachField visits the fields of a struct by their JSON names, those of
+// embedded structs in their place.
+func eachField(v reflect.Value, visit func(name string, value any) error) error {
+	for i := range v.NumField() {
+		f := v.Type().Field(i)
+		var err error
+		if f.Anonymous {
+			err = eachField(v.Field(i), visit)
+		} else {
+			err = visit(f.Tag.Get("json"), v.Field(i).Interface())
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// marshal is json.Marshal that leaves < and > as they are.
+func marshal(value any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(value)
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
+}

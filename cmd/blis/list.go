@@ -1,0 +1,187 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+	"text/tabwriter"
+
+	"blis/latency"
+	"blis/policy"
+)
+
+// form is the flag of the commands that list things.
+type form struct {
+	Format string `default:"text" enum:"text,json" help:"Form of the list: text or json."`
+}
+
+// list prints items as JSON, or what table writes into columns.
+func (f *form) list(c *console, items any, table func(w io.Writer)) error {
+	if f.Format == "json" {
+		e := json.NewEncoder(c.out)
+		e.SetEscapeHTML(false)
+		e.SetIndent("", "  ")
+		return e.Encode(items)
+	}
+	buffered := bufio.NewWriter(c.out)
+	columns := tabwriter.NewWriter(buffered, 0, 0, 2, ' ', 0)
+	table(columns)
+	if err := columns.Flush(); err != nil {
+		return err
+	}
+	return buffered.Flush()
+}
+
+// policiesCmd is blis policies.
+type policiesCmd struct {
+	Name string `arg:"" optional:"" help:"A policy, or what policies decide about (admission, priority, routing, scheduler, autoscale); all if not given."`
+	form
+}
+
+type policyItem struct {
+	Kind       string          `json:"kind"`
+	Name       string          `json:"name"`
+	Help       string          `json:"help"`
+	Parameters []parameterItem `json:"parameters"`
+}
+
+type parameterItem struct {
+	Name    string   `json:"name"`
+	Aliases []string `json:"aliases"`
+	Type    string   `json:"type"`
+	Default string   `json:"default"`
+	Allowed string   `json:"allowed"`
+	Help    string   `json:"help"`
+}
+
+// Run carries the command out.
+func (p *policiesCmd) Run(c *console) error {
+	items := []policyItem{}
+	var names []string
+	for _, t := range policy.Templates() {
+		names = append(names, t.Name, string(t.Kind))
+		if p.Name == "" || p.Name == t.Name || p.Name == string(t.Kind) {
+			items = append(items, newPolicyItem(&t))
+		}
+	}
+	if len(items) == 0 {
+		return &inputError{fmt.Sprintf("unknown policy %q, the nearest is %q; blis policies lists all", p.Name, nearest(p.Name, names))}
+	}
+	return p.list(c, items, func(w io.Writer) {
+		kind := ""
+		for _, item := range items {
+			if item.Kind != kind {
+				kind = item.Kind
+				fmt.Fprintf(w, "%s\n", strings.ToUpper(kind))
+			}
+			fmt.Fprintf(w, "  %s: %s\n", item.Name, item.Help)
+			for _, q := range item.Parameters {
+				fmt.Fprintf(w, "    %s\t%s\t(%s)\t%s\n", q.Name, q.Default, q.Allowed, q.Help)
+			}
+		}
+	})
+}
+
+func newPolicyItem(t *policy.Template) policyItem {
+	item := policyItem{string(t.Kind), t.Name, t.Help, []parameterItem{}}
+	for i := range t.Parameters {
+		q := &t.Parameters[i]
+		item.Parameters = append(item.Parameters, parameterItem{q.Name, append([]string{}, q.Aliases...), q.Type.String(), q.Default, q.Range(), q.Help})
+	}
+	return item
+}
+
+// modelsCmd is blis models.
+type modelsCmd struct{ form }
+
+type modelItem struct {
+	Name        string   `json:"name"`
+	Aliases     []string `json:"aliases"`
+	Layers      int64    `json:"layers"`
+	Hidden      int64    `json:"hidden"`
+	Heads       int64    `json:"heads"`
+	KVHeads     int64    `json:"kv_heads"`
+	Experts     int64    `json:"experts"`
+	Active      int64    `json:"active_experts"`
+	WeightBytes int64    `json:"weight_bytes"`
+	KVBytes     int64    `json:"kv_bytes_per_token"` // at TP 1
+	Context     int64    `json:"max_position"`
+	Fits        []string `json:"blackbox_coefficients"`
+	Source      string   `json:"source"`
+}
+
+// Run carries the command out.
+func (m *modelsCmd) Run(c *console) error {
+	fits := latency.AllFits()
+	items := []modelItem{}
+	for _, s := range latency.AllModels() {
+		item := modelItem{
+			Name: s.Name, Aliases: append([]string{}, s.Aliases...), Layers: s.Layers, Hidden: s.Hidden, Heads: s.Heads, KVHeads: s.KVHeads,
+			Experts: s.Experts, Active: s.ActiveExperts, WeightBytes: s.ResidentWeightBytes(), KVBytes: s.KVBytesPerToken(1),
+			Context: s.MaxPosition, Fits: []string{}, Source: s.Source,
+		}
+		for _, f := range fits {
+			if strings.EqualFold(f.Model, s.Name) {
+				item.Fits = append(item.Fits, fmt.Sprintf("%s TP %d", f.GPU, f.TP))
+			}
+		}
+		items = append(items, item)
+	}
+	return m.list(c, items, func(w io.Writer) {
+		fmt.Fprintln(w, "MODEL\tWEIGHTS\tKV/TOKEN\tLAYERS\tHIDDEN\tHEADS\tKV HEADS\tEXPERTS\tCONTEXT\tBLACKBOX FITS")
+		for _, i := range items {
+			experts := "–"
+			if i.Experts > 0 {
+				experts = fmt.Sprintf("%d of %d", i.Active, i.Experts)
+			}
+			fmt.Fprintf(w, "%s\t%.1f GiB\t%d KiB\t%d\t%d\t%d\t%d\t%s\t%d\t%d\n", i.Name, float64(i.WeightBytes)/(1<<30), i.KVBytes>>10,
+				i.Layers, i.Hidden, i.Heads, i.KVHeads, experts, i.Context, len(i.Fits))
+		}
+		fmt.Fprintln(w, "\nOthers: --model-config-folder with a Hugging Face config.json. Sources and fits: --format json.")
+	})
+}
+
+// hardwareCmd is blis hardware.
+type hardwareCmd struct{ form }
+
+type hardwareItem struct {
+	Name      string     `json:"name"`
+	Aliases   []string   `json:"aliases"`
+	BF16      float64    `json:"bf16_tflops"`
+	FP8       float64    `json:"fp8_tflops"`
+	Bandwidth float64    `json:"hbm_tb_per_s"`
+	Memory    float64    `json:"memory_gib"`
+	Link      float64    `json:"link_gb_per_s"`
+	PCIe      float64    `json:"pcie_gb_per_s"`
+	AllReduce [3]float64 `json:"all_reduce_us"`
+	Tokens    int64      `json:"max_num_batched_tokens"`
+	Seats     int64      `json:"max_num_seqs"`
+	Source    string     `json:"source"`
+}
+
+// Run carries the command out.
+func (h *hardwareCmd) Run(c *console) error {
+	items := []hardwareItem{}
+	for _, g := range latency.AllHardware() {
+		tokens, seats := latency.DefaultLimits(&g)
+		items = append(items, hardwareItem{
+			Name: g.Name, Aliases: append([]string{}, g.Aliases...), BF16: round(g.BF16 / 1e12), FP8: round(g.FP8 / 1e12),
+			Bandwidth: round(g.Bandwidth / 1e12), Memory: round(float64(g.Memory) / (1 << 30)), Link: round(g.Link / 1e9), PCIe: round(g.PCIe / 1e9),
+			AllReduce: g.AllReduceLatency, Tokens: tokens, Seats: seats, Source: g.Source,
+		})
+	}
+	return h.list(c, items, func(w io.Writer) {
+		fmt.Fprintln(w, "GPU\tMEMORY\tBF16\tFP8\tBANDWIDTH\tLINK\tPCIE\tTOKENS/STEP\tSEATS\tALSO")
+		for _, i := range items {
+			fmt.Fprintf(w, "%s\t%g GiB\t%g TFLOPS\t%g TFLOPS\t%g TB/s\t%g GB/s\t%g GB/s\t%d\t%d\t%s\n", i.Name, i.Memory, i.BF16, i.FP8,
+				i.Bandwidth, i.Link, i.PCIe, i.Tokens, i.Seats, strings.Join(i.Aliases, ", "))
+		}
+		fmt.Fprintln(w, "\nPeaks are dense, links one way. Others: --hardware-config FILE. Sources: --format json.")
+	})
+}
+
+// round takes off what the change of units added.
+func round(x float64) float64 { return math.Round(x*1e4) / 1e4 }

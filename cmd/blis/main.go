@@ -1,0 +1,88 @@
+// Command blis simulates clusters of LLM inference servers in virtual time.
+//
+// It parses, calls package actors and prints; everything it computes is in
+// the packages. Results go to stdout, all else to stderr. Exit codes: 0 done,
+// 1 a check failed, 2 usage or input error, 3 the model does not fit, 130
+// interrupted, with the partial result written.
+//
+//	main.go      the commands; console.go the streams; errors.go exit codes
+//	settings.go  the flags of run and verify; config.go files and environment
+//	run.go       blis run; text.go, json.go, rows.go print its result
+//	verify.go    blis verify
+//	list.go      blis policies, models, hardware
+//	bench.go     blis bench
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+)
+
+// commands is the grammar of the command line.
+type commands struct {
+	Run      runCmd      `cmd:"" help:"Simulate a cluster and print the result."`
+	Verify   verifyCmd   `cmd:"" help:"Run a configuration on many executors and compare digests."`
+	Policies policiesCmd `cmd:"" help:"List the policies with their parameters."`
+	Models   modelsCmd   `cmd:"" help:"List the built-in models."`
+	Hardware hardwareCmd `cmd:"" help:"List the built-in GPUs."`
+	Bench    benchCmd    `cmd:"" help:"Measure how fast runs are on this machine."`
+}
+
+// runOnly is the part of the grammar that the main job needs. Building all of
+// it would take longer than a short run.
+type runOnly struct {
+	Run runCmd `cmd:"" help:"Simulate a cluster and print the result."`
+}
+
+const description = `BLIS simulates clusters of LLM inference servers in virtual time.
+
+Every flag of run and verify can also stand in a YAML file (--config) under its name, or in the environment: BLIS_NUM_INSTANCES is --num-instances. A flag wins over the environment, that over the file. Durations read 50ms, 1.5s, 2m or a number of microseconds.`
+
+func main() {
+	os.Exit(execute(context.Background(), os.Args[1:], processConsole()))
+}
+
+// execute carries out one command line and returns its exit code.
+func execute(ctx context.Context, args []string, c *console) int {
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the process at once
+	command, err := parse(args, c)
+	if err == nil && command != nil {
+		command.BindTo(ctx, (*context.Context)(nil))
+		err = command.Run(c)
+	}
+	return c.fail(err)
+}
+
+// parse reads the command line into a fresh grammar. The result is nil when
+// help was asked for and printed.
+func parse(args []string, c *console) (*kong.Context, error) {
+	helped := false
+	grammar := any(&commands{})
+	if len(args) > 0 && args[0] == "run" {
+		grammar = &runOnly{}
+	}
+	parser, err := kong.New(grammar,
+		kong.Name("blis"),
+		kong.Description(description),
+		kong.Writers(c.out, c.err),
+		kong.Exit(func(int) { helped = true }),
+		kong.NamedMapper("path", kong.MapperFunc(decodePath)),
+		kong.Resolvers(&layers{lookup: c.lookup}),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true, WrapUpperBound: 100}),
+		kong.ValueFormatter(helpOf),
+	)
+	if err != nil {
+		return nil, err
+	}
+	command, err := parser.Parse(args)
+	if helped {
+		return nil, nil
+	}
+	return command, err
+}

@@ -1,0 +1,50 @@
+package main
+
+import (
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+
+	"blis/actors"
+	"blis/vtime"
+)
+
+// patience is how long a run may take before it shows its progress.
+const patience = 500 * time.Millisecond
+
+// progress shows how far a run has come, on a terminal.
+type progress struct {
+	bar *progressbar.ProgressBar
+}
+
+// progress makes a run show its progress if somebody can see it.
+func (c *console) progress(cfg *actors.Config) *progress {
+	p := &progress{}
+	if !c.errTerminal {
+		return p
+	}
+	total := int64(-1) // how many requests a trace has is not known here
+	if cfg.Trace == "" {
+		total = cfg.NumRequests
+	}
+	started := time.Now()
+	cfg.Progress = func(_ vtime.Time, requests int64) {
+		if p.bar == nil {
+			if time.Since(started) < patience {
+				return
+			}
+			p.bar = progressbar.NewOptions64(total,
+				progressbar.OptionSetWriter(c.err), progressbar.OptionSetDescription("requests"),
+				progressbar.OptionShowCount(), progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionClearOnFinish())
+		}
+		p.bar.Set64(requests)
+	}
+	return p
+}
+
+// done removes the bar.
+func (p *progress) done() {
+	if p.bar != nil {
+		p.bar.Clear()
+	}
+}

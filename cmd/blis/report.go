@@ -1,0 +1,64 @@
+package main
+
+import (
+	"strings"
+	"time"
+
+	"blis/actors"
+	"blis/lookahead"
+	"blis/metrics"
+	"blis/vtime"
+)
+
+// report says on standard error how a run went: what no result holds.
+func (c *console) report(r *actors.Result, took time.Duration, stats bool) {
+	all := &r.Report.Overall
+	if all.States[metrics.Completed] == 0 {
+		c.note("warning: no request completed: %s", becameOf(all))
+	}
+	seconds := took.Seconds()
+	rate := float64(r.Report.Injected) / seconds
+	tokens := float64(all.GeneratedTokens) / seconds
+	c.note("%.3f s, %s requests/s, %s output tokens/s, %s times real time",
+		seconds, decimal(&rate, 0), decimal(&tokens, 0), grouped(int64(r.End.Seconds()/seconds)))
+	if stats {
+		c.statistics(&r.Stats)
+	}
+}
+
+// statistics puts into words how the kernel carried a run out.
+func (c *console) statistics(s *lookahead.Stats) {
+	c.note("%s events and %s messages executed", grouped(int64(s.Events)), grouped(int64(s.Messages)))
+	c.note("%s windows, %.0f %% of them too small to share among workers; in each %.1f instances ran, %.1f events, %.1f messages",
+		grouped(int64(s.Windows)), 100*s.InlineShare(), s.TurnsPerWindow(), s.EventsPerWindow(), s.MessagesPerWindow())
+	c.note("%s turns of the control plane, %s of the collector", grouped(int64(s.ControlTurns)), grouped(int64(s.SinkTurns)))
+	c.note("smallest lookahead: control plane to instances %s, instances to control plane %s, to the collector %s",
+		lookaheadWords(s.ControlToLeaf), lookaheadWords(s.LeafToControl), lookaheadWords(s.ToSink))
+}
+
+func lookaheadWords(d vtime.Duration) string {
+	if d == vtime.Duration(vtime.Never) {
+		return "none sent"
+	}
+	return d.String()
+}
+
+// warnOfVariables names variables that look like settings and are none: a
+// misspelt one would be ignored without a word.
+func (c *console) warnOfVariables() {
+	known := map[string]bool{"BLIS_DEBUG": true, "BLIS_LEDGERS": true, "BLIS_CONFORMANCE": true, "BLIS_CONFIG": true}
+	var names []string
+	for name := range settingTypes() {
+		known[variable(name)] = true
+		names = append(names, variable(name))
+	}
+	for _, name := range []string{"format", "results-path", "requests-out", "record", "stats", "print-config"} {
+		known[variable(name)] = true
+	}
+	for _, pair := range c.environ() {
+		name, _, _ := strings.Cut(pair, "=")
+		if strings.HasPrefix(name, "BLIS_") && !known[name] {
+			c.note("warning: %s is no setting, the nearest is %s", name, nearest(name, names))
+		}
+	}
+}

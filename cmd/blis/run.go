@@ -1,0 +1,169 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"time"
+
+	"blis/actors"
+)
+
+// runCmd is blis run.
+type runCmd struct {
+	settings
+	outputs
+}
+
+// outputs are the flags of run that say what to write. They change no result.
+type outputs struct {
+	Format      string `default:"text" enum:"text,json" group:"Output" help:"Form of the result on standard output: text or json."`
+	ResultsPath string `type:"path" placeholder:"FILE" group:"Output" help:"Write the result as JSON, with every request."`
+	RequestsOut string `type:"path" placeholder:"FILE" group:"Output" help:"Write a row per request while the run goes on, as FILE.csv or FILE.jsonl."`
+	Record      string `type:"path" placeholder:"FILE" group:"Output" help:"Write every frame of messages between actors, as msgpack."`
+	Stats       bool   `group:"Output" help:"Say how the run was carried out (on standard error)."`
+}
+
+// Help is the examples of blis run --help.
+func (*runCmd) Help() string {
+	return `Examples:
+
+    blis run
+    blis run --model Qwen2.5-7B-Instruct --hardware A100 --num-instances 8 --routing-policy least-loaded
+    blis run --trace requests.csv --slo-targets standard:ttft=500ms,tpot=50ms --format json
+    blis run --rate 40 --print-config > run.yaml; blis run --config run.yaml`
+}
+
+// Run carries the command out.
+func (r *runCmd) Run(ctx context.Context, c *console) error {
+	c.warnOfVariables()
+	if r.Print {
+		return r.printConfig(c.out)
+	}
+	files, err := r.open()
+	if err != nil {
+		return err
+	}
+	cfg := r.Config
+	files.attach(&cfg)
+	bar := c.progress(&cfg)
+	started := time.Now()
+	result, err := actors.Run(ctx, cfg)
+	took := time.Since(started)
+	bar.done()
+	if result == nil {
+		files.discard()
+		return err
+	}
+	if failed := errors.Join(r.print(c, result), files.finish(result)); failed != nil {
+		return failed
+	}
+	c.report(result, took, r.Stats)
+	return err
+}
+
+// print writes the result to standard output.
+func (r *runCmd) print(c *console, result *actors.Result) error {
+	w := bufio.NewWriter(c.out)
+	var err error
+	if r.Format == "json" {
+		err = writeJSON(w, result, nil)
+	} else {
+		err = writeText(w, result, c.colour())
+	}
+	return errors.Join(err, w.Flush())
+}
+
+// files are the outputs of a run that are not standard output.
+type files struct {
+	results, rows, record *output
+	writeRow              func(*actors.Row)
+	outcomes              []request // for results
+}
+
+// output is a file being written.
+type output struct {
+	*bufio.Writer
+	file *os.File
+}
+
+// create opens a file to be written, before the run, so that one that cannot
+// be written costs nothing.
+func create(path string) (*output, error) {
+	if path == "" {
+		return nil, nil
+	}
+	f, err := os.Create(path)
+	if err != nil {
+		return nil, &inputError{pathProblem(err)}
+	}
+	return &output{bufio.NewWriterSize(f, 1<<16), f}, nil
+}
+
+func (o *output) close() error {
+	if o == nil {
+		return nil
+	}
+	return errors.Join(o.Flush(), o.file.Close())
+}
+
+// open creates the files that the flags name.
+func (o *outputs) open() (*files, error) {
+	f := &files{outcomes: []request{}}
+	form, err := rowFormat(o.RequestsOut)
+	if err != nil {
+		return nil, err
+	}
+	for _, want := range []struct {
+		path string
+		file **output
+	}{{o.ResultsPath, &f.results}, {o.RequestsOut, &f.rows}, {o.Record, &f.record}} {
+		if *want.file, err = create(want.path); err != nil {
+			f.discard()
+			return nil, err
+		}
+	}
+	if f.rows != nil {
+		f.writeRow = form(f.rows.Writer)
+	}
+	return f, nil
+}
+
+// attach makes a run write to the files.
+func (f *files) attach(cfg *actors.Config) {
+	if f.record != nil {
+		cfg.Record = io.Writer(f.record)
+	}
+	if f.writeRow == nil && f.results == nil {
+		return
+	}
+	cfg.Row = func(row *actors.Row) {
+		if f.writeRow != nil {
+			f.writeRow(row)
+		}
+		if f.results != nil {
+			f.outcomes = append(f.outcomes, newRequest(row))
+		}
+	}
+}
+
+// finish writes what is written at the end.
+func (f *files) finish(result *actors.Result) error {
+	var err error
+	if f.results != nil {
+		err = writeJSON(f.results.Writer, result, f.outcomes)
+	}
+	return errors.Join(err, f.results.close(), f.rows.close(), f.record.close())
+}
+
+// discard closes the files of a run that came to nothing and removes them.
+func (f *files) discard() {
+	for _, o := range []*output{f.results, f.rows, f.record} {
+		if o != nil {
+			o.file.Close()
+			os.Remove(o.file.Name())
+		}
+	}
+}

@@ -1,0 +1,81 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"github.com/alecthomas/kong"
+
+	"blis/actors"
+)
+
+// settings are the flags that run and verify share: those of a run, and where
+// else they may come from.
+type settings struct {
+	actors.Config
+
+	File  string `name:"config" type:"path" placeholder:"FILE" group:"Settings" help:"YAML file with settings, by the names of their flags."`
+	Print bool   `name:"print-config" group:"Settings" help:"Print the configuration with everything that is derived, as --config reads it, and stop."`
+}
+
+// printConfig prints the effective configuration. What it prints is YAML whose
+// values are JSON: one form for all types, no quoting rules.
+func (s *settings) printConfig(w io.Writer) error {
+	effective, _, err := actors.Check(s.Config)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries(&effective) {
+		value, err := json.Marshal(e.value)
+		if err != nil {
+			return fmt.Errorf("%s: %w", e.name, err)
+		}
+		if _, err := fmt.Fprintf(w, "%s: %s\n", e.name, value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// entry is one setting of a configuration.
+type entry struct {
+	name, group string
+	value       any
+}
+
+// entries lists the settings that make a run, in their order.
+func entries(cfg *actors.Config) []entry {
+	var list []entry
+	v := reflect.ValueOf(cfg).Elem()
+	for i := range v.NumField() {
+		tag := v.Type().Field(i).Tag
+		if name := tag.Get("json"); name != "-" {
+			list = append(list, entry{name, tag.Get("group"), v.Field(i).Interface()})
+		}
+	}
+	return list
+}
+
+// decodePath takes a path as it was given: made absolute it would carry the
+// machine into results.
+func decodePath(ctx *kong.DecodeContext, target reflect.Value) error {
+	var path string
+	if err := ctx.Scan.PopValueInto("file", &path); err != nil {
+		return err
+	}
+	target.SetString(path)
+	return nil
+}
+
+// helpOf is the help text of a flag. The parser shows defaults as the value of
+// a flag; those of switches it leaves out.
+func helpOf(v *kong.Value) string {
+	if on, err := strconv.ParseBool(v.Default); err == nil && v.IsBool() && on {
+		return strings.TrimSuffix(v.Help, ".") + " (on)."
+	}
+	return v.Help
+}

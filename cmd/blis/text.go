@@ -1,0 +1,249 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"blis/actors"
+	"blis/metrics"
+)
+
+// textWidth is how wide a text result may be.
+const textWidth = 100
+
+// labelWidth is the column in which the text of a line begins.
+const labelWidth = 11
+
+// text writes lines that begin with a label and wrap behind it.
+type textWriter struct {
+	w      io.Writer
+	colour bool
+}
+
+// writeText prints a result for a person: what ran, what became of the
+// requests, rates, latencies, resources, what limited it, warnings.
+func writeText(w io.Writer, r *actors.Result, colour bool) error {
+	var b strings.Builder
+	t := &textWriter{&b, colour}
+	t.what(r)
+	t.counts(r)
+	t.latencies(&r.Report.Overall)
+	t.targets(r.Report)
+	t.resources(r)
+	for _, warning := range warnings(r) {
+		t.line("warning", warning)
+	}
+	if r.Digest != "" {
+		t.line("digest", r.Digest)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// line writes a line, wrapped at blanks.
+func (t *textWriter) line(label, text string) {
+	pad := strings.Repeat(" ", max(1, labelWidth-utf8.RuneCountInString(label)))
+	head := label
+	if t.colour {
+		head = "\x1b[1m" + label + "\x1b[0m"
+		if label == "warning" {
+			head = "\x1b[1;33m" + label + "\x1b[0m"
+		}
+	}
+	io.WriteString(t.w, head+pad)
+	used := labelWidth
+	for i, word := range strings.Split(text, " ") {
+		n := utf8.RuneCountInString(word)
+		switch {
+		case i == 0:
+		case used+1+n > textWidth:
+			io.WriteString(t.w, "\n"+strings.Repeat(" ", labelWidth))
+			used = labelWidth
+		default:
+			io.WriteString(t.w, " ")
+			used++
+		}
+		io.WriteString(t.w, word)
+		used += n
+	}
+	io.WriteString(t.w, "\n")
+}
+
+func (t *textWriter) gap() { io.WriteString(t.w, "\n") }
+
+func (t *textWriter) what(r *actors.Result) {
+	s, cfg := &r.Setup, &r.Config
+	t.line("model", fmt.Sprintf("%s on %d × %s at TP %d", s.Model, cfg.NumInstances, s.Hardware, s.TP))
+	t.line("latency", s.Latency)
+	t.line("instance", fmt.Sprintf("%s KV blocks of %d tokens, %s seats, %s tokens per step, requests of up to %s tokens",
+		grouped(s.KVBlocks), cfg.BlockSizeInTokens, grouped(int64(cfg.MaxNumSeqs)), grouped(int64(cfg.MaxNumBatchedTokens)), grouped(int64(s.MaxModelLen))))
+	t.line("policies", s.Policies)
+	t.line("workload", s.Workload)
+	for _, note := range s.Notes {
+		t.line("note", note)
+	}
+	t.gap()
+}
+
+func (t *textWriter) counts(r *actors.Result) {
+	report := r.Report
+	all := &report.Overall
+	unfinished := all.States[metrics.Running] + all.States[metrics.Queued] + all.States[metrics.Pending]
+	text := grouped(report.Injected) + " injected"
+	if m := newMeasured(r); m != nil {
+		text += fmt.Sprintf(", %s of them measured (arrived from %s)", grouped(m.Requests), measuredSpan(r))
+	}
+	text += ": "
+	for _, state := range []metrics.State{metrics.Completed, metrics.Rejected, metrics.Dropped, metrics.TimedOut, metrics.Aborted} {
+		if n := all.States[state]; n > 0 || state != metrics.Aborted {
+			text += fmt.Sprintf("%s %s%s, ", grouped(n), stateWords[state], reasonsOf(all, state))
+		}
+	}
+	t.line("requests", text+grouped(unfinished)+" unfinished")
+	t.line("tokens", fmt.Sprintf("%s in, %s out", grouped(all.InputTokens), grouped(all.OutputTokens)))
+	rates := fmt.Sprintf("offered %s req/s, completed %s req/s, %s output tokens/s",
+		decimal(report.OfferedPerSecond, 1), decimal(all.RequestsPerSecond, 1), decimal(all.TokensPerSecond, 0))
+	if s := report.Window.Seconds; s != nil {
+		rates += fmt.Sprintf(" over %s s", decimal(s, 2))
+	}
+	t.line("rates", rates)
+	t.gap()
+}
+
+func measuredSpan(r *actors.Result) string {
+	from := r.Config.MeasureFrom.String()
+	if r.Config.MeasureTo == 0 {
+		return from
+	}
+	return from + " to " + r.Config.MeasureTo.String()
+}
+
+func (t *textWriter) latencies(s *metrics.Scope) {
+	row := func(label string, cells ...string) {
+		text := ""
+		for _, c := range cells {
+			text += strings.Repeat(" ", max(1, 13-utf8.RuneCountInString(c))) + c
+		}
+		fmt.Fprintf(t.w, "%-*s%s\n", labelWidth-4, label, text)
+	}
+	row("ms", "mean", "p50", "p90", "p99", "n")
+	for _, m := range []struct {
+		name    string
+		summary *metrics.Summary
+	}{{"TTFT", s.TTFT}, {"TPOT", s.TPOT}, {"ITL", s.ITL}, {"E2E", s.E2E}} {
+		if m.summary == nil {
+			row(m.name, "–", "–", "–", "–", "0")
+			continue
+		}
+		ms := func(us float64) string { us /= 1e3; return decimal(&us, 2) }
+		row(m.name, ms(m.summary.Mean), ms(m.summary.P50), ms(m.summary.P90), ms(m.summary.P99), grouped(m.summary.N))
+	}
+	t.gap()
+}
+
+func (t *textWriter) targets(r *metrics.Report) {
+	label := "targets"
+	for _, class := range r.PerClass {
+		if class.SLOAttainment == nil {
+			continue
+		}
+		t.line(label, fmt.Sprintf("%s: %s of requests within them, goodput %s req/s", class.Name, percent(class.SLOAttainment), decimal(class.Goodput, 1)))
+		label = ""
+	}
+}
+
+func (t *textWriter) resources(r *actors.Result) {
+	all := &r.Report.Overall
+	use := all.Resources
+	t.line("cache", fmt.Sprintf("hit rate %s of prompt tokens", percent(use.CacheHitRate)))
+	kv := fmt.Sprintf("%s used in the mean, %s at the peak, %s preemptions", percent(use.KVMean), percent(use.KVPeak), grouped(all.Preemptions))
+	if all.RecomputedTokens > 0 {
+		kv += fmt.Sprintf(" (%s tokens recomputed)", grouped(all.RecomputedTokens))
+	}
+	t.line("KV", kv)
+	if b, i := r.Report.Busiest, r.Report.Idlest; b != nil && i != nil && len(r.Report.PerInstance) > 1 {
+		t.line("busy", fmt.Sprintf("%s the most (%s of the time), %s the least (%s)", b.Name, percent(&b.Utilisation), i.Name, percent(&i.Utilisation)))
+	}
+	if s := all.Split; s != nil {
+		ms := func(us float64) string { us /= 1e3; return decimal(&us, 1) }
+		t.line("E2E", fmt.Sprintf("%s ms = front end %s + queue %s + prefill %s + decode %s + recompute %s",
+			ms(all.E2E.Mean), ms(s.FrontEnd), ms(s.Queue), ms(s.Prefill), ms(s.Decode), ms(s.Recompute)))
+	}
+	line, most := sparkline(r.Report.Load.Backlog, textWidth-labelWidth-30)
+	t.line("load", fmt.Sprintf("%s up to %s requests in the system", line, grouped(most)))
+	limit := use.Limit
+	if limit == "none" {
+		limit = fmt.Sprintf("none (utilisation %s)", percent(use.Utilisation))
+	} else {
+		limit += fmt.Sprintf(" (requests waited for it in %s of the time)", percent(limitShare(use)))
+	}
+	t.line("limit:", limit)
+}
+
+// limitShare is the share of time behind Resources.Limit.
+func limitShare(use *metrics.Resources) *float64 {
+	switch use.Limit {
+	case "seats":
+		return use.LimitSeats
+	case "KV":
+		return use.LimitKV
+	}
+	return use.LimitBudget
+}
+
+// sparkline draws values as bars, joining neighbours by their maximum to fit
+// the width, and returns the largest.
+func sparkline(values []int64, width int) (line string, most int64) {
+	bars := []rune("▁▂▃▄▅▆▇█")
+	per := (len(values) + width - 1) / width
+	var joined []int64
+	for i, v := range values {
+		if i%per == 0 {
+			joined = append(joined, 0)
+		}
+		joined[len(joined)-1] = max(joined[len(joined)-1], v)
+		most = max(most, v)
+	}
+	var b strings.Builder
+	for _, v := range joined {
+		b.WriteRune(bars[v*int64(len(bars)-1)/max(1, most)])
+	}
+	return b.String(), most
+}
+
+// decimal prints a number with so many decimals, "–" for a missing one.
+func decimal(x *float64, decimals int) string {
+	if x == nil {
+		return "–"
+	}
+	text := strconv.FormatFloat(*x, 'f', decimals, 64)
+	whole, rest, found := strings.Cut(text, ".")
+	n, err := strconv.ParseInt(whole, 10, 64)
+	if err != nil || n == 0 { // too large, or a sign that must stay
+		return text
+	}
+	if whole = grouped(n); found {
+		whole += "." + rest
+	}
+	return whole
+}
+
+// percent prints a share, "–" for a missing one.
+func percent(share *float64) string {
+	if share == nil {
+		return "–"
+	}
+	return strconv.FormatFloat(100**share, 'f', 1, 64) + " %"
+}
+
+// grouped prints a whole number with separators between thousands.
+func grouped(n int64) string {
+	digits := strconv.FormatInt(n, 10)
+	for i := len(digits) - 3; i > 0 && digits[i-1] != '-'; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return digits
+}

@@ -1,0 +1,122 @@
+package main
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"blis/actors"
+)
+
+// The order of a text result is what a person looks for first.
+func TestTextOrder(t *testing.T) {
+	s := done(t, small("--slo-targets", "standard:ttft=1s", "--total-kv-blocks", "700")...)
+	at := 0
+	for _, label := range []string{"model", "latency", "instance", "policies", "workload", "note", "\nrequests", "tokens", "rates", "\nms ", "TTFT", "TPOT", "ITL", "E2E",
+		"\ntargets", "cache", "KV", "busy", "E2E", "load", "limit:", "digest"} {
+		i := strings.Index(s.out[at:], label)
+		if i < 0 {
+			t.Fatalf("%q is missing or out of order in\n%s", label, s.out)
+		}
+		at += i + len(label)
+	}
+}
+
+func TestTextFitsAHundredColumns(t *testing.T) {
+	for name, args := range kinds {
+		for line := range strings.Lines(done(t, args...).out) {
+			if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > textWidth {
+				t.Errorf("%s: %d columns: %s", name, n, line)
+			}
+			if strings.Contains(line, "NaN") || strings.Contains(line, "Inf") || strings.Contains(line, "\x1b") {
+				t.Errorf("%s: %q", name, line)
+			}
+		}
+	}
+}
+
+func TestColourOnATerminalOnly(t *testing.T) {
+	result, err := actors.Run(t.Context(), actors.Config(smallConfig()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var plain, coloured strings.Builder
+	if writeText(&plain, result, false) != nil || writeText(&coloured, result, true) != nil {
+		t.Fatal("a builder does not fail")
+	}
+	if !strings.Contains(coloured.String(), "\x1b[1m") {
+		t.Error("no colour")
+	}
+	if stripped := strings.NewReplacer("\x1b[1;33m", "", "\x1b[1m", "", "\x1b[0m", "").Replace(coloured.String()); stripped != plain.String() {
+		t.Error("colour changes more than colour")
+	}
+	for _, c := range []struct {
+		terminal, refused, want bool
+	}{{true, false, true}, {true, true, false}, {false, false, false}} {
+		console := &console{outTerminal: c.terminal, lookup: func(string) (string, bool) { return "", c.refused }}
+		if console.colour() != c.want {
+			t.Errorf("%+v: colour %v", c, !c.want)
+		}
+	}
+}
+
+func smallConfig() actors.Config {
+	cfg := actors.DefaultConfig()
+	cfg.NumRequests, cfg.NumInstances = 60, 2
+	return cfg
+}
+
+func TestWarnings(t *testing.T) {
+	for _, c := range []struct {
+		name, want string
+		args       []string
+	}{
+		{"steady", "", []string{"--num-requests", "2000", "--rate", "110"}},
+		{"the default", "", nil},
+		{"overload", "not steady: queue +", []string{"--rate", "300", "--num-requests", "3000", "--max-num-seqs", "16"}},
+		{"low load", "load too low for policies to differ", []string{"--rate", "5", "--num-requests", "300"}},
+		{"low load on one instance", "", []string{"--rate", "1", "--num-instances", "1", "--num-requests", "200"}},
+		{"nothing completed", "no request completed: 1,000 rejected (1,000 reject-all)", []string{"--admission-policy", "reject-all"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			out := done(t, append([]string{"run", "--format", "json"}, c.args...)...).out
+			list := resultOf(t, out)["warnings"].([]any)
+			switch {
+			case c.want == "" && len(list) > 0:
+				t.Errorf("warns: %v", list)
+			case c.want != "" && (len(list) != 1 || !strings.HasPrefix(list[0].(string), c.want)):
+				t.Errorf("warnings %v, want %q", list, c.want)
+			}
+			text := done(t, append([]string{"run"}, c.args...)...).out
+			if got := strings.Contains(text, "\nwarning "); got != (c.want != "") {
+				t.Errorf("text has a warning: %v", got)
+			}
+		})
+	}
+}
+
+func TestNumbersForPeople(t *testing.T) {
+	for n, want := range map[int64]string{0: "0", 999: "999", 1000: "1,000", 1234567: "1,234,567", -1000: "-1,000", -123456: "-123,456"} {
+		if got := grouped(n); got != want {
+			t.Errorf("grouped(%d) is %s, want %s", n, got, want)
+		}
+	}
+	for _, c := range []struct {
+		x        float64
+		decimals int
+		want     string
+	}{{0, 2, "0.00"}, {-0.25, 2, "-0.25"}, {1234.567, 1, "1,234.6"}, {999.99, 1, "1,000.0"}, {1e21, 0, "1000000000000000000000"}} {
+		if got := decimal(&c.x, c.decimals); got != c.want {
+			t.Errorf("decimal(%v, %d) is %s, want %s", c.x, c.decimals, got, c.want)
+		}
+	}
+	if decimal(nil, 1) != "–" || percent(nil) != "–" {
+		t.Error("a missing number is not a dash")
+	}
+	if line, most := sparkline([]int64{0, 1, 7, 2, 3}, 3); line != "▂█▄" || most != 7 {
+		t.Errorf("sparkline %s up to %d", line, most)
+	}
+	if line, most := sparkline([]int64{0, 0}, 3); line != "▁▁" || most != 0 {
+		t.Errorf("sparkline %s up to %d", line, most)
+	}
+}

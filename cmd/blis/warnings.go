@@ -1,0 +1,94 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"blis/actors"
+	"blis/metrics"
+)
+
+// When a result deserves a warning.
+const (
+	growingShare = 0.05 // of the offered rate: so much backlog growth is no chance
+	lowLoad      = 0.3  // of the capacity, or of the time in which steps execute
+	hardlyWaits  = 0.01 // of the mean E2E
+)
+
+// warnings are what a reader of the numbers must know to trust them.
+func warnings(r *actors.Result) []string {
+	var list []string
+	report := r.Report
+	if r.Partial {
+		list = append(list, fmt.Sprintf("partial: interrupted at %.3f s of virtual time", r.End.Seconds()))
+	}
+	all := &report.Overall
+	if all.States[metrics.Completed] == 0 {
+		return append(list, "no request completed: "+becameOf(all))
+	}
+	if slope := report.Load.BacklogSlope; slope != nil && report.OfferedPerSecond != nil &&
+		*slope > growingShare*(*report.OfferedPerSecond) && all.Resources.Limit != "none" {
+		list = append(list, fmt.Sprintf("not steady: queue +%.3g req/s; latencies grow with the length of the run", *slope))
+	}
+	if tooLow(r) {
+		list = append(list, "load too low for policies to differ: requests hardly wait; raise --rate")
+	}
+	return list
+}
+
+// tooLow reports whether policies had next to nothing to decide: there are
+// several instances, nobody waits, and the load is far from the capacity.
+// Where no capacity was estimated, as for traces, being idle most of the time
+// takes its place.
+func tooLow(r *actors.Result) bool {
+	report := r.Report
+	all := &report.Overall
+	if r.Config.NumInstances == 1 || report.OfferedPerSecond == nil || all.Resources.Utilisation == nil {
+		return false
+	}
+	load := *all.Resources.Utilisation
+	if r.Setup.Capacity > 0 {
+		load = *report.OfferedPerSecond / r.Setup.Capacity
+	}
+	return load < lowLoad && all.Resources.Limit == "none" && all.QueueWait.Mean < hardlyWaits*all.E2E.Mean
+}
+
+// becameOf lists the states of requests that are not 0, with the reasons.
+func becameOf(s *metrics.Scope) string {
+	var parts []string
+	for state := range metrics.State(metrics.States) {
+		if n := s.States[state]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%s %s%s", grouped(n), stateWords[state], reasonsOf(s, state)))
+		}
+	}
+	if parts == nil {
+		return "none arrived"
+	}
+	return strings.Join(parts, ", ")
+}
+
+// stateWords are the states as text results write them.
+var stateWords = [metrics.States]string{
+	metrics.Completed: "completed", metrics.Rejected: "rejected", metrics.Dropped: "dropped", metrics.TimedOut: "timed out",
+	metrics.Aborted: "aborted", metrics.Running: "running", metrics.Queued: "queued", metrics.Pending: "pending",
+}
+
+// reasonStates are the states that reasons belong to.
+var reasonStates = [metrics.Reasons]metrics.State{
+	metrics.LengthCapped: metrics.Completed, metrics.PromptTooLong: metrics.Dropped, metrics.OutputTooLong: metrics.Dropped,
+	metrics.InsufficientTokens: metrics.Rejected, metrics.RejectAll: metrics.Rejected, metrics.NoInstance: metrics.Rejected,
+}
+
+// reasonsOf is the reasons for a state in brackets, empty if there are none.
+func reasonsOf(s *metrics.Scope, state metrics.State) string {
+	var parts []string
+	for reason := metrics.LengthCapped; int(reason) < metrics.Reasons; reason++ {
+		if n := s.Reasons[reason]; n > 0 && reasonStates[reason] == state {
+			parts = append(parts, fmt.Sprintf("%s %s", grouped(n), reason))
+		}
+	}
+	if parts == nil {
+		return ""
+	}
+	return " (" + strings.Join(parts, ", ") + ")"
+}
