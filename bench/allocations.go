@@ -1,0 +1,48 @@
+package bench
+
+import (
+	"context"
+	"runtime"
+
+	"blis/actors"
+)
+
+// allocationSize is the number of requests n of the figure (mallocs at 2n −
+// mallocs at n)/n: what each further request allocates once a run is warm.
+const allocationSize = 100_000
+
+// mallocs counts the heap objects that one run allocates, in this process on
+// one worker.
+func mallocs(ctx context.Context, c actors.Config) (uint64, *actors.Result, error) {
+	c.Workers = 1
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	r, err := actors.Run(ctx, c)
+	runtime.ReadMemStats(&after)
+	return after.Mallocs - before.Mallocs, r, err
+}
+
+// allocationsPerRequest measures a scenario of allocationSize requests; for
+// others it gives nil. The digest is that of the scenario itself.
+func allocationsPerRequest(ctx context.Context, s *Scenario) (perRequest *float64, digest string, err error) {
+	if s.Config.NumRequests != allocationSize {
+		return nil, "", nil
+	}
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	first := s.Shortened(1) // what the process sets up once counts for nobody
+	if _, _, err := mallocs(ctx, first.Config); err != nil {
+		return nil, "", err
+	}
+	once, r, err := mallocs(ctx, s.Config)
+	if err != nil {
+		return nil, "", err
+	}
+	double := s.Config
+	double.NumRequests *= 2
+	twice, _, err := mallocs(ctx, double)
+	if err != nil {
+		return nil, "", err
+	}
+	figure := (float64(twice) - float64(once)) / allocationSize
+	return &figure, r.Digest, nil
+}

@@ -1,0 +1,178 @@
+package bench
+
+import (
+	"context"
+	"os"
+	"runtime"
+	"slices"
+)
+
+// defaultRuns is of how many runs a figure is the median.
+const defaultRuns = 5
+
+// measurement is Options with everything looked up.
+type measurement struct {
+	Options
+	scenarios []Scenario
+	earlier   *Report
+}
+
+func newMeasurement(o *Options) (*measurement, error) {
+	m := &measurement{Options: *o}
+	var err error
+	if m.scenarios, err = choose(o.Scenarios); err != nil {
+		return nil, err
+	}
+	if len(m.CPUs) == 0 {
+		m.CPUs = []int{1}
+	}
+	for _, n := range m.CPUs {
+		if n < 1 || n > 4096 {
+			return nil, inputErrorf("%d cores: want 1 to 4096", n)
+		}
+	}
+	if m.Runs == 0 {
+		m.Runs = defaultRuns
+	}
+	if m.Runs < 0 {
+		return nil, inputErrorf("%d runs: want at least 1", m.Runs)
+	}
+	if m.FailAbove > 0 && m.Compare == "" {
+		return nil, inputErrorf("a limit for slower figures needs an earlier report to compare with")
+	}
+	if m.Compare != "" {
+		if m.earlier, err = readReport(m.Compare); err != nil {
+			return nil, err
+		}
+	}
+	if m.Binary == "" {
+		if m.Binary, err = os.Executable(); err != nil {
+			return nil, err
+		}
+	}
+	return m, nil
+}
+
+// run measures all scenarios. Allocations come last: they are measured in
+// this process, whose memory should be small while it starts others.
+func (m *measurement) run(ctx context.Context) (*Report, error) {
+	r := &Report{
+		Schema: Schema, ReferenceNS: ReferenceNS,
+		Machine:   Machine{OS: runtime.GOOS, Arch: runtime.GOARCH, CPUs: runtime.NumCPU(), Go: runtime.Version(), Model: processorModel()},
+		Scenarios: []ScenarioTimes{}, Growth: []Growth{}, Comparison: []Change{},
+	}
+	for i := range m.scenarios {
+		if m.Progress != nil {
+			m.Progress(i, len(m.scenarios), m.scenarios[i].Name)
+		}
+		t, err := m.measure(ctx, &m.scenarios[i])
+		if err != nil {
+			return nil, err
+		}
+		r.Scenarios = append(r.Scenarios, t)
+	}
+	for i := range m.scenarios {
+		var err error
+		t := &r.Scenarios[i]
+		if t.AllocationsPerRequest, t.InProcessDigest, err = allocationsPerRequest(ctx, &m.scenarios[i]); err != nil {
+			return nil, err
+		}
+	}
+	r.Growth = append(r.Growth, growthOf(m.scenarios, r.Scenarios)...)
+	if m.earlier != nil {
+		r.Comparison = append(r.Comparison, compare(m.earlier, r, m.FailAbove)...)
+		if m.FailAbove > 0 {
+			limit := float64(m.FailAbove)
+			r.FailAbove = &limit
+		}
+	}
+	return r, nil
+}
+
+// measure takes the figures of one scenario between two calibrations. The
+// numbers of cores take turns, so that a busy moment hits them alike.
+func (m *measurement) measure(ctx context.Context, s *Scenario) (ScenarioTimes, error) {
+	t := ScenarioTimes{Name: s.Name, Title: s.Title, Requests: s.Config.NumRequests, Instances: s.Config.NumInstances, BudgetS: s.Budget.Seconds()}
+	flags, err := s.Arguments()
+	if err != nil {
+		return t, err
+	}
+	before, err := calibrate(ctx, m.Binary)
+	if err != nil {
+		return t, err
+	}
+	samples := make([][]sample, len(m.CPUs))
+	for range m.Runs {
+		for i, cpus := range m.CPUs {
+			one, err := runScenario(ctx, m.Binary, cpus, flags)
+			if err != nil {
+				return t, err
+			}
+			samples[i] = append(samples[i], one)
+		}
+	}
+	after, err := calibrate(ctx, m.Binary)
+	if err != nil {
+		return t, err
+	}
+	t.Calibration = [2]Calibration{before, after}
+	t.WallScale = (before.WallNS + after.WallNS) / 2 / ReferenceNS
+	t.CPUScale = (before.CPUNS + after.CPUNS) / 2 / ReferenceNS
+	for i, cpus := range m.CPUs {
+		t.Cores = append(t.Cores, t.summarize(cpus, samples[i]))
+	}
+	return t, nil
+}
+
+// summarize takes medians.
+func (t *ScenarioTimes) summarize(cpus int, samples []sample) Times {
+	sorted := func(f func(sample) float64) []float64 {
+		list := make([]float64, len(samples))
+		for i, s := range samples {
+			list[i] = f(s)
+		}
+		slices.Sort(list)
+		return list
+	}
+	wall := sorted(func(s sample) float64 { return s.wall.Seconds() })
+	r := Times{
+		CPUs: cpus, Runs: len(samples), Digest: samples[0].digest,
+		WallS: median(wall), WallMinS: wall[0], WallMaxS: wall[len(wall)-1],
+		UserS:   median(sorted(func(s sample) float64 { return s.user.Seconds() })),
+		SystemS: median(sorted(func(s sample) float64 { return s.system.Seconds() })),
+		CPUS:    median(sorted(func(s sample) float64 { return (s.user + s.system).Seconds() })),
+	}
+	for _, s := range samples {
+		r.PeakBytes = max(r.PeakBytes, s.peak)
+		if s.digest != r.Digest {
+			r.Digest = differs
+		}
+	}
+	if t.BudgetS > 0 && cpus == 1 {
+		wall, cpu := r.WallS <= t.BudgetS*t.WallScale, r.CPUS <= t.BudgetS*t.CPUScale
+		r.Met, r.MetCPU = &wall, &cpu
+	}
+	r.Speedup = 1
+	if len(t.Cores) > 0 {
+		r.Speedup = t.Cores[0].WallS / r.WallS
+	}
+	return r
+}
+
+// growthOf relates scenarios that have a limit to those they are measured
+// against, as far as both were measured. Each is divided by its scale.
+func growthOf(scenarios []Scenario, times []ScenarioTimes) []Growth {
+	var list []Growth
+	for i, s := range scenarios {
+		for j := range times {
+			if s.Against == "" || times[j].Name != s.Against {
+				continue
+			}
+			g := Growth{Name: s.Name, Against: s.Against, AtMost: s.AtMost}
+			g.Factor = times[i].Cores[0].UserS / times[i].CPUScale / (times[j].Cores[0].UserS / times[j].CPUScale)
+			g.Met = g.Factor <= g.AtMost
+			list = append(list, g)
+		}
+	}
+	return list
+}
