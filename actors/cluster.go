@@ -70,7 +70,7 @@ func newCluster(p *plan) (*cluster, error) {
 			return nil, err
 		}
 		n.board, n.collect = b, collect
-		n.notify = notify
+		n.notify, n.lengths = notify, signals&policy.KVUse == 0
 		c.instances = append(c.instances, n)
 		c.router.sight.view.Slots[i] = policy.Slot{Routable: true, Total: cfg.TotalKVBlocks}
 	}
@@ -97,12 +97,15 @@ func (p *plan) execution(c *cluster, notify bool) lookahead.Config {
 		e.Workers = runtime.GOMAXPROCS(0)
 	}
 	e.Workers = min(e.Workers, cfg.NumInstances)
-	// A delivery can cause a notice in its own instant, if anybody wants one.
+	quiet := p.quiet()
+	e.Settled = func(k lookahead.Key) lookahead.Key {
+		return lookahead.Key{At: k.At.Add(quiet), Class: engine.ClassQueued}
+	}
 	e.Reply = func(k lookahead.Key) lookahead.Key {
 		if !notify {
 			return lookahead.NeverKey
 		}
-		return lookahead.Key{At: k.At, Class: classNotice}
+		return lookahead.Key{At: k.At.Add(quiet), Class: classNotice}
 	}
 	if cfg.Horizon > 0 {
 		e.End = lookahead.Key{At: vtime.Time(cfg.Horizon).Add(1)}
@@ -114,6 +117,26 @@ func (p *plan) execution(c *cluster, notify bool) lookahead.Config {
 		e.Trace = cfg.Inspect.Trace
 	}
 	return e
+}
+
+// quiet is the time after a delivery in which it changes nothing that anybody
+// is told of: the least queueing delay, unless a deadline can come first.
+func (p *plan) quiet() vtime.Duration {
+	cfg := &p.config
+	quiet := engine.MinQueueing(p.model)
+	switch s := p.source.(type) {
+	case *workload.Synthetic:
+	case *workload.Trace:
+		if s.Format() == workload.BLIS { // may have deadlines of its own
+			return 0
+		}
+	default:
+		return 0
+	}
+	if cfg.Timeout > 0 && cfg.Timeout < cfg.AdmissionLatency+cfg.RoutingLatency+quiet {
+		return 0
+	}
+	return quiet
 }
 
 // recorderOptions are the same for every recorder of the run.

@@ -30,7 +30,7 @@ func (c *collector) Advance(lookahead.Key, *lookahead.Outbox) {}
 // Receive implements lookahead.Process.
 func (c *collector) Receive(m *lookahead.Message, _ *lookahead.Outbox) {
 	if c.emit != nil {
-		readOutcome(&m.Body, &c.outcome)
+		readOutcome(m, &c.outcome)
 		c.accept(&c.outcome)
 	}
 }

@@ -15,6 +15,7 @@ type instance struct {
 	recorder *metrics.Recorder
 	board    *board // nil: nobody observes it
 	notify   bool   // the router hears when a request ends
+	lengths  bool   // of its signals, only queue depth and batch size are observed
 	finished int64
 	collect  lookahead.ProcessID
 
@@ -24,6 +25,7 @@ type instance struct {
 
 var (
 	_ lookahead.Process   = (*instance)(nil)
+	_ lookahead.Publisher = (*instance)(nil)
 	_ lookahead.Estimator = (*instance)(nil)
 	_ lookahead.Folder    = (*instance)(nil)
 	_ engine.Sink         = (*instance)(nil)
@@ -38,17 +40,29 @@ func (p *instance) Next() lookahead.Key {
 	return lookahead.Key{At: at, Class: class}
 }
 
-// Promise implements lookahead.Process: a notice follows an event of the
-// engine in the same instant.
+// Promise implements lookahead.Process: a notice follows the end of a request
+// in the same instant.
 func (p *instance) Promise() lookahead.Key {
 	if !p.notify {
 		return lookahead.NeverKey
 	}
-	at, _ := p.engine.Next()
+	at := p.engine.FirstEnd()
 	if at == vtime.Never {
 		return lookahead.NeverKey
 	}
 	return lookahead.Key{At: at, Class: classNotice}
+}
+
+// Steady implements lookahead.Publisher.
+func (p *instance) Steady() lookahead.Key {
+	if !p.lengths {
+		return p.Next()
+	}
+	at, class := p.engine.FirstChange()
+	if at == vtime.Never {
+		return lookahead.NeverKey
+	}
+	return lookahead.Key{At: at, Class: class}
 }
 
 // Receive implements lookahead.Process: a request is delivered.

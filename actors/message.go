@@ -28,19 +28,36 @@ const (
 	kindEnded                              // instance → router: a request is no longer in flight
 )
 
+// Times travel as differences from the arrival, which are short, and labels
+// together in one word.
+
+// since is t as a difference from the arrival; −1: never.
+func since(arrival, t vtime.Time) int64 {
+	if t == vtime.Never {
+		return -1
+	}
+	return int64(t - arrival)
+}
+
+// after is the inverse.
+func after(arrival vtime.Time, d int64) vtime.Time {
+	if d < 0 {
+		return vtime.Never
+	}
+	return arrival + vtime.Time(d)
+}
+
 // sendDelivery writes a request for an instance.
 func sendDelivery(out *lookahead.Outbox, to lookahead.ProcessID, now vtime.Time, d *engine.Delivery) {
-	out.Begin(to, lookahead.Key{At: now, Class: classDelivery}, kindDelivery, 14+2*len(d.Spans))
+	out.Begin(to, lookahead.Key{At: now, Class: classDelivery}, kindDelivery, 12+2*len(d.Spans))
 	out.Int(d.ID)
 	out.Int(int64(d.Arrival))
-	out.Int(int64(d.Admitted))
-	out.Int(int64(d.Deadline))
+	out.Int(since(d.Arrival, d.Admitted))
+	out.Int(since(d.Arrival, d.Deadline))
 	out.Int(int64(d.Input))
 	out.Int(int64(d.Output))
 	out.Int(int64(d.MaxOutput))
-	out.Uint(uint64(d.Tenant))
-	out.Uint(uint64(d.Class))
-	out.Uint(uint64(d.Model))
+	out.Uint(uint64(d.Tenant)<<32 | uint64(d.Class)<<16 | uint64(d.Model))
 	out.Uint(d.Session)
 	out.Int(int64(d.Round))
 	out.Float(d.Priority)
@@ -56,14 +73,13 @@ func sendDelivery(out *lookahead.Outbox, to lookahead.ProcessID, now vtime.Time,
 func readDelivery(b *lookahead.Decoder, d *engine.Delivery) {
 	d.ID = b.Int()
 	d.Arrival = vtime.Time(b.Int())
-	d.Admitted = vtime.Time(b.Int())
-	d.Deadline = vtime.Time(b.Int())
+	d.Admitted = after(d.Arrival, b.Int())
+	d.Deadline = after(d.Arrival, b.Int())
 	d.Input = int32(b.Int())
 	d.Output = int32(b.Int())
 	d.MaxOutput = int32(b.Int())
-	d.Tenant = workload.Label(b.Uint())
-	d.Class = workload.Label(b.Uint())
-	d.Model = workload.Label(b.Uint())
+	labels := b.Uint()
+	d.Tenant, d.Class, d.Model = workload.Label(labels>>32), workload.Label(labels>>16), workload.Label(labels)
 	d.Session = b.Uint()
 	d.Round = int32(b.Int())
 	d.Priority = b.Float()
@@ -77,18 +93,15 @@ func readDelivery(b *lookahead.Decoder, d *engine.Delivery) {
 
 // sendOutcome tells the collector what became of a request at now.
 func sendOutcome(out *lookahead.Outbox, to lookahead.ProcessID, now vtime.Time, o *metrics.Outcome) {
-	out.Begin(to, lookahead.Key{At: now, Class: classNotice}, kindOutcome, 24)
+	out.Begin(to, lookahead.Key{At: now, Class: classNotice}, kindOutcome, 19)
 	out.Int(o.Request)
-	out.Uint(uint64(o.State))
-	out.Uint(uint64(o.Reason))
+	out.Uint(uint64(o.State)<<56 | uint64(o.Reason)<<48 | uint64(o.Tenant)<<32 | uint64(o.Class)<<16 | uint64(o.Model))
 	out.Int(int64(o.Instance))
-	out.Uint(uint64(o.Tenant))
-	out.Uint(uint64(o.Class))
-	out.Uint(uint64(o.Model))
 	out.Uint(o.Session)
 	out.Int(int64(o.Round))
-	for _, t := range [...]vtime.Time{o.Arrival, o.Admitted, o.Routed, o.Queued, o.Scheduled, o.FirstToken, o.LastToken, o.Finished} {
-		out.Int(int64(t))
+	out.Int(int64(o.Arrival))
+	for _, t := range [...]vtime.Time{o.Admitted, o.Routed, o.Queued, o.Scheduled, o.FirstToken, o.LastToken} {
+		out.Int(since(o.Arrival, t))
 	}
 	out.Int(int64(o.Input))
 	out.Int(int64(o.Cached))
@@ -100,20 +113,21 @@ func sendOutcome(out *lookahead.Outbox, to lookahead.ProcessID, now vtime.Time, 
 	out.End()
 }
 
-// readOutcome is the inverse.
-func readOutcome(b *lookahead.Decoder, o *metrics.Outcome) {
+// readOutcome is the inverse. A request ended when the message says so.
+func readOutcome(m *lookahead.Message, o *metrics.Outcome) {
+	b := &m.Body
 	o.Request = b.Int()
-	o.State = metrics.State(b.Uint())
-	o.Reason = metrics.Reason(b.Uint())
+	word := b.Uint()
+	o.State, o.Reason = metrics.State(word>>56), metrics.Reason(word>>48)
+	o.Tenant, o.Class, o.Model = uint16(word>>32), uint16(word>>16), uint16(word)
 	o.Instance = int32(b.Int())
-	o.Tenant = uint16(b.Uint())
-	o.Class = uint16(b.Uint())
-	o.Model = uint16(b.Uint())
 	o.Session = b.Uint()
 	o.Round = int32(b.Int())
-	for _, t := range [...]*vtime.Time{&o.Arrival, &o.Admitted, &o.Routed, &o.Queued, &o.Scheduled, &o.FirstToken, &o.LastToken, &o.Finished} {
-		*t = vtime.Time(b.Int())
+	o.Arrival = vtime.Time(b.Int())
+	for _, t := range [...]*vtime.Time{&o.Admitted, &o.Routed, &o.Queued, &o.Scheduled, &o.FirstToken, &o.LastToken} {
+		*t = after(o.Arrival, b.Int())
 	}
+	o.Finished = m.Stamp.At
 	o.Input = int32(b.Int())
 	o.Cached = int32(b.Int())
 	o.Generated = int32(b.Int())

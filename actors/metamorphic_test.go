@@ -232,13 +232,14 @@ func (m *recorded) delivery(t *testing.T) engine.Delivery {
 		t.Fatalf("an instance was sent kind %d at class %d", m.kind, m.stamp.Class)
 	}
 	f := m.fields
-	d := engine.Delivery{ID: number(f[0]), Admitted: vtime.Time(number(f[2])), Priority: f[12].(float64), Request: workload.Request{
-		Arrival: vtime.Time(number(f[1])), Deadline: vtime.Time(number(f[3])),
+	arrival, labels := vtime.Time(number(f[1])), uint64(number(f[7]))
+	d := engine.Delivery{ID: number(f[0]), Admitted: after(arrival, number(f[2])), Priority: f[10].(float64), Request: workload.Request{
+		Arrival: arrival, Deadline: after(arrival, number(f[3])),
 		Input: int32(number(f[4])), Output: int32(number(f[5])), MaxOutput: int32(number(f[6])),
-		Tenant: workload.Label(number(f[7])), Class: workload.Label(number(f[8])), Model: workload.Label(number(f[9])),
-		Session: uint64(number(f[10])), Round: int32(number(f[11])), OutputContent: workload.ContentID(number(f[13])),
+		Tenant: workload.Label(labels >> 32), Class: workload.Label(labels >> 16), Model: workload.Label(labels),
+		Session: uint64(number(f[8])), Round: int32(number(f[9])), OutputContent: workload.ContentID(number(f[11])),
 	}}
-	for f = f[14:]; len(f) > 0; f = f[2:] {
+	for f = f[12:]; len(f) > 0; f = f[2:] {
 		d.Spans = append(d.Spans, workload.Span{Content: workload.ContentID(number(f[0])), Length: int32(number(f[1]))})
 	}
 	return d

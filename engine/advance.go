@@ -29,6 +29,9 @@ func (e *Engine) Deliver(d *Delivery, now vtime.Time) {
 		panic("engine: the latency model gives a queueing delay that is NaN or negative")
 	}
 	m := member{i, d.ID}
+	if e.refused(&e.slots[i]) != metrics.NoReason {
+		e.refusable++
+	}
 	e.arrivals = push(e.arrivals, date{int64(now.Add(delay)), d.ID, m})
 	if d.Deadline != vtime.Never {
 		e.deadlines = push(e.deadlines, date{int64(d.Deadline), d.ID, m})
@@ -114,14 +117,12 @@ func (e *Engine) queued(now vtime.Time) {
 	i := e.arrivals[0].slot
 	e.arrivals = pop(e.arrivals)
 	s := &e.slots[i]
-	switch {
-	case s.Input >= e.maxLen:
-		e.done(i, metrics.Dropped, metrics.PromptTooLong, now)
+	if reason := e.refused(s); reason != metrics.NoReason {
+		e.refusable--
+		e.done(i, metrics.Dropped, reason, now)
 		return
-	case s.MaxOutput >= 0 && int64(s.Input)+int64(s.MaxOutput) > int64(e.maxLen):
-		e.done(i, metrics.Dropped, metrics.OutputTooLong, now)
-		return
-	case s.deadline <= now:
+	}
+	if s.deadline <= now {
 		e.done(i, metrics.TimedOut, metrics.NoReason, now)
 		return
 	}
@@ -133,6 +134,18 @@ func (e *Engine) queued(now vtime.Time) {
 	if e.current == nil {
 		e.wake = now
 	}
+}
+
+// refused is why the guards of the queue drop a request; NoReason if they do
+// not.
+func (e *Engine) refused(s *slot) metrics.Reason {
+	switch {
+	case s.Input >= e.maxLen:
+		return metrics.PromptTooLong
+	case s.MaxOutput >= 0 && int64(s.Input)+int64(s.MaxOutput) > int64(e.maxLen):
+		return metrics.OutputTooLong
+	}
+	return metrics.NoReason
 }
 
 // timeout acts on the earliest deadline: a request in the wait queue or in a

@@ -122,6 +122,7 @@ func (e *Engine) spellOut(i int32) {
 			continue
 		}
 		b.members--
+		b.mayEnd = true
 		if s.group >= 0 {
 			b.yield[s.group]--
 		}

@@ -18,6 +18,7 @@ type Engine struct {
 	model    latency.Model
 	sink     Sink
 	maxLen   int32 // effective max-model-len
+	minStep  vtime.Duration
 	reorders bool
 
 	now    vtime.Time // of the last executed event
@@ -29,6 +30,7 @@ type Engine struct {
 	due       []member
 	line      line
 	ranked    []ranked
+	refusable int32 // pending requests that a guard will drop
 	waiting   int32 // requests in the wait queue
 	running   int32 // requests in the running list
 
@@ -79,6 +81,7 @@ func New(index int, cfg Config) *Engine {
 		cfg: cfg, index: int32(index), cache: cfg.Cache, model: cfg.Model, sink: cfg.Sink,
 		maxLen: cfg.EffectiveMaxModelLen(), reorders: cfg.Scheduler.Reorders(), wake: vtime.Never,
 	}
+	e.minStep, _ = floors(cfg.Model)
 	e.cohort.cross = make([]int32, cfg.BlockSize)
 	e.Counters.TotalBlocks = int64(cfg.Cache.Total())
 	return e

@@ -258,6 +258,7 @@ func (e *Engine) seal(b *batch) {
 		if it.emits = s.computed >= s.known()+s.flying; it.emits {
 			q.SampledRows++
 			s.flying++
+			b.mayEnd = b.mayEnd || s.generated+s.flying >= s.target
 		}
 	}
 	e.addCohort(q, b)

@@ -20,6 +20,7 @@ type batch struct {
 	members    int32   // members of the cohort in it, one token each
 	yield      []int32 // per ITL group: members whose token is delivered at the end
 	preempted  int
+	mayEnd     bool // a request outside the cohort has its last token in it
 	sums       latency.Batch
 }
 
@@ -156,6 +157,9 @@ func (e *Engine) vacate(i int32) {
 		e.waiting-- // its entry in the queue is stale now
 		return
 	case pending:
+		if e.refused(s) != metrics.NoReason {
+			e.refusable--
+		}
 		return
 	}
 	if s.cohort {

@@ -64,31 +64,33 @@ func DefaultLimits(gpu *Hardware) (tokens, seats int64) {
 //go:embed data/hardware.yaml
 var hardwareYAML []byte
 
-// builtinHardware parses the embedded file when someone first asks.
-var builtinHardware = sync.OnceValue(func() []Hardware {
-	list, err := ParseHardware(hardwareYAML, "hardware.yaml")
-	if err != nil {
-		panic("latency: embedded " + err.Error())
-	}
-	slices.SortFunc(list, func(a, b Hardware) int { return strings.Compare(a.Name, b.Name) })
-	return list
+// builtinHardware are the entries of the embedded file, a GPU each.
+var builtinHardware = sync.OnceValue(func() []embedded[Hardware] {
+	return embeddedList(hardwareYAML, "hardware.yaml", ParseHardware)
 })
 
 // AllHardware lists the built-in GPUs in order of name.
-func AllHardware() []Hardware { return slices.Clone(builtinHardware()) }
+func AllHardware() []Hardware {
+	list := all(builtinHardware())
+	slices.SortFunc(list, func(a, b Hardware) int { return strings.Compare(a.Name, b.Name) })
+	return list
+}
 
 // FindHardware returns the GPU with this name or alias, whatever its case.
 // Entries of extra, those of a user's file, come before the built-in ones. The
 // error for an unknown name lists the nearest and all that are known.
 func FindHardware(name string, extra ...Hardware) (Hardware, error) {
-	var known []string
-	for _, list := range [][]Hardware{extra, builtinHardware()} {
-		for _, g := range list {
-			if g.is(name) {
-				return g, nil
-			}
-			known = append(known, g.Name)
+	for i := range extra {
+		if extra[i].is(name) {
+			return extra[i], nil
 		}
+	}
+	if g, ok := find(builtinHardware(), name, (*Hardware).is); ok {
+		return g, nil
+	}
+	var known []string
+	for _, g := range slices.Concat(extra, AllHardware()) {
+		known = append(known, g.Name)
 	}
 	return Hardware{}, &Unknown{
 		Kind: "GPU", Name: name, Nearest: nearest(name, known, 8),

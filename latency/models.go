@@ -1,6 +1,7 @@
 package latency
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -11,14 +12,19 @@ import (
 //go:embed data/models.yaml
 var modelsYAML []byte
 
-// builtinModels parses the embedded file when someone first asks: one spec per
-// Hugging Face id, in order of id.
-var builtinModels = sync.OnceValue(func() []ModelSpec {
+// builtinModels are the entries of the embedded file, each with one spec per
+// Hugging Face id that it stands for.
+var builtinModels = sync.OnceValue(func() []embedded[ModelSpec] {
+	return embeddedList(modelsYAML, "models.yaml", parseModels)
+})
+
+// parseModels reads a list in the format of data/models.yaml.
+func parseModels(data []byte, file string) ([]ModelSpec, error) {
 	var doc struct {
 		Models []modelEntry `yaml:"models"`
 	}
-	if err := decodeYAML(modelsYAML, "models.yaml", &doc); err != nil {
-		panic("latency: embedded " + err.Error())
+	if err := decodeYAML(data, file, &doc); err != nil {
+		return nil, err
 	}
 	var list []ModelSpec
 	for _, e := range doc.Models {
@@ -26,12 +32,11 @@ var builtinModels = sync.OnceValue(func() []ModelSpec {
 	}
 	for i := range list {
 		if err := list[i].Validate(); err != nil {
-			panic("latency: embedded models.yaml: " + err.Error())
+			return nil, fmt.Errorf("%s: %w", file, err)
 		}
 	}
-	slices.SortFunc(list, func(a, b ModelSpec) int { return strings.Compare(a.Name, b.Name) })
-	return list
-})
+	return list, nil
+}
 
 // modelEntry is one entry of data/models.yaml.
 type modelEntry struct {
@@ -74,17 +79,21 @@ func (e *modelEntry) specs() []ModelSpec {
 }
 
 // AllModels lists the built-in models in order of name.
-func AllModels() []ModelSpec { return slices.Clone(builtinModels()) }
+func AllModels() []ModelSpec {
+	list := all(builtinModels())
+	slices.SortFunc(list, func(a, b ModelSpec) int { return strings.Compare(a.Name, b.Name) })
+	return list
+}
 
 // FindModel returns the built-in model with this Hugging Face id, or its part
 // after the slash, or alias, whatever the case. The error for an unknown name
 // lists the nearest.
 func FindModel(name string) (ModelSpec, error) {
+	if s, ok := find(builtinModels(), name, (*ModelSpec).is); ok {
+		return s, nil
+	}
 	var known []string
-	for _, s := range builtinModels() {
-		if s.is(name) {
-			return s, nil
-		}
+	for _, s := range AllModels() {
 		known = append(known, s.Name)
 	}
 	return ModelSpec{}, &Unknown{

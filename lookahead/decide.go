@@ -28,8 +28,9 @@ type move struct {
 	control int // which one, for runControl
 	horizon Key
 	// For runLeaves: only leaves whose published state may change before
-	// need have to run now; NeverKey: all.
-	need Key
+	// need, or which may send something before told, have to run now; both
+	// NeverKey: all.
+	need, told Key
 }
 
 type action uint8
@@ -48,29 +49,42 @@ const (
 // what leaves may still tell them, or need to see leaves that are behind, all
 // leaves run until what control may still tell them.
 func decide(v *view) move {
-	need := NeverKey
+	need, told, first := NeverKey, NeverKey, NeverKey
 	for c := range v.control {
 		s := &v.control[c]
 		if s.stopped {
 			continue
 		}
-		h, waits := v.controlHorizon(c)
+		h := v.controlHorizon(c)
 		if s.due.Less(h) || s.passes(h) {
 			return move{action: runControl, control: c, horizon: h}
 		}
-		if waits {
-			need = earliest(need, s.observed.Need)
+		if s.due.Less(first) { // of those held back, the one to go on next
+			first = s.due
+			need, told = s.waitsFor()
 		}
 	}
 	if h := v.leafHorizon(); v.leaves.due.Less(h) {
-		return move{action: runLeaves, horizon: h, need: need}
+		return move{action: runLeaves, horizon: h, need: need, told: told}
 	}
 	return move{action: settle}
 }
 
+// waitsFor is what must be known before the process can go on, its next
+// observation included: until when what leaves publish must stand, and before
+// when no message of theirs may be outstanding.
+func (s *station) waitsFor() (need, told Key) {
+	switch {
+	case s.due == s.periodic: // for everything before it
+		return NeverKey, NeverKey
+	case s.observed.At.IsNever():
+		return Key{}, s.due.Next()
+	}
+	return s.observed.Need, latest(s.due, s.observed.At).Next()
+}
+
 // controlHorizon is the Key before which control process c may run.
-// behind is set when only an observation holds it back.
-func (v *view) controlHorizon(c int) (h Key, behind bool) {
+func (v *view) controlHorizon(c int) (h Key) {
 	s := &v.control[c]
 	h = earliest(v.end, v.leaves.promise)
 	for o := range v.control {
@@ -80,12 +94,12 @@ func (v *view) controlHorizon(c int) (h Key, behind bool) {
 	}
 	h = v.cut(earliest(h, s.periodic), s.due)
 	if !s.observed.At.Less(h) {
-		return h, false
+		return h
 	}
 	if v.leaves.steady.Less(s.observed.Need) {
-		return s.observed.At, !s.due.Less(s.observed.At)
+		return s.observed.At
 	}
-	return earliest(h, s.observed.Through), false
+	return earliest(h, s.observed.Through)
 }
 
 // turnOf is how far control process c may run while o has an event at due:

@@ -19,49 +19,49 @@ func TestDecide(t *testing.T) {
 	}{
 		"control runs to the first notice": {
 			view{leaves: leaves(at(10, 0), at(70, 8)), control: []station{router(at(50, 0), at(60, 3))}},
-			move{runControl, 0, at(70, 8), Key{}}},
+			move{runControl, 0, at(70, 8), Key{}, Key{}}},
 		"a notice at its next event holds control": {
 			view{leaves: leaves(at(10, 0), at(50, 0)), control: []station{router(at(50, 0), at(60, 3))}},
-			move{runLeaves, 0, at(60, 3), NeverKey}},
+			move{runLeaves, 0, at(60, 3), Key{}, at(50, 1)}},
 		"what a notice causes bounds leaves": {
 			view{leaves: leaves(at(10, 0), at(50, 0)), control: []station{router(at(50, 0), at(60, 3))}, react: func(k Key) Key { return Key{At: k.At + 4} }},
-			move{runLeaves, 0, at(54, 0), NeverKey}},
+			move{runLeaves, 0, at(54, 0), Key{}, at(50, 1)}},
 		"an observation waits for leaves behind": {
 			view{leaves: leaves(at(10, 0), at(70, 8)), control: []station{observing(router(at(50, 2), at(50, 3)), live)}},
-			move{runLeaves, 0, at(50, 2), at(50, 2)}},
+			move{runLeaves, 0, at(50, 2), at(50, 2), at(50, 3)}},
 		"an observation of leaves that stand": {
 			view{leaves: leaves(at(50, 2), at(70, 8)), control: []station{observing(router(at(50, 2), at(50, 3)), live)}},
-			move{runControl, 0, at(50, 3), Key{}}},
+			move{runControl, 0, at(50, 3), Key{}, Key{}}},
 		"an observation of leaves that are steady": {
 			view{leaves: summary{at(10, 0), at(70, 8), at(50, 2)}, control: []station{observing(router(at(50, 2), at(50, 3)), live)}},
-			move{runControl, 0, at(50, 3), Key{}}},
+			move{runControl, 0, at(50, 3), Key{}, Key{}}},
 		"control runs up to an observation": {
 			view{leaves: leaves(at(10, 0), at(70, 8)), control: []station{observing(router(at(40, 0), at(50, 3)), live)}},
-			move{runControl, 0, at(50, 2), Key{}}},
+			move{runControl, 0, at(50, 2), Key{}, Key{}}},
 		"the earlier control process first": {
 			view{leaves: leaves(at(99, 0), NeverKey), control: []station{router(at(50, 0), NeverKey), router(at(40, 0), at(40, 1))}},
-			move{runControl, 1, at(50, 0), Key{}}},
+			move{runControl, 1, at(50, 0), Key{}, Key{}}},
 		"at one key the smaller id first": {
 			view{leaves: leaves(at(99, 0), NeverKey), control: []station{router(at(50, 0), NeverKey), router(at(50, 0), at(50, 1))}},
-			move{runControl, 0, at(50, 1), Key{}}},
+			move{runControl, 0, at(50, 1), Key{}, Key{}}},
 		"a periodic event holds everybody": {
 			view{leaves: leaves(at(10, 0), NeverKey), control: []station{periodic(router(NeverKey, at(90, 0)), at(30, 9))}},
-			move{runLeaves, 0, at(30, 9), NeverKey}},
+			move{runLeaves, 0, at(30, 9), NeverKey, NeverKey}},
 		"a periodic event is settled": {
 			view{leaves: leaves(at(30, 9), NeverKey), control: []station{periodic(router(NeverKey, at(90, 0)), at(30, 9))}},
-			move{settle, 0, Key{}, Key{}}},
+			move{settle, 0, Key{}, Key{}, Key{}}},
 		"who stopped waits": {
 			view{leaves: leaves(at(60, 0), NeverKey), control: []station{stopped(router(at(50, 0), at(70, 0)))}},
-			move{runLeaves, 0, at(70, 0), NeverKey}},
+			move{runLeaves, 0, at(70, 0), NeverKey, NeverKey}},
 		"the end": {
 			view{leaves: leaves(at(60, 0), NeverKey), control: []station{router(at(60, 0), at(70, 0))}, end: at(60, 0)},
-			move{settle, 0, Key{}, Key{}}},
+			move{settle, 0, Key{}, Key{}, Key{}}},
 		"windows of limited length": {
 			view{leaves: leaves(at(10, 0), at(50, 0)), control: []station{router(at(50, 0), at(60, 3))}, window: 5},
-			move{runLeaves, 0, at(15, 0), NeverKey}},
+			move{runLeaves, 0, at(15, 0), Key{}, at(50, 1)}},
 		"nobody but leaves": {
 			view{leaves: leaves(at(10, 0), at(50, 0))},
-			move{runLeaves, 0, NeverKey, NeverKey}},
+			move{runLeaves, 0, NeverKey, NeverKey, NeverKey}},
 	} {
 		if c.v.end == (Key{}) {
 			c.v.end = NeverKey

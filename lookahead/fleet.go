@@ -10,10 +10,11 @@ type fleet struct {
 	promise []Key // earliest message to control, whatever waits in the mailbox included
 	steady  []Key // until when what it publishes stays as it is
 
-	blocks []summary
-	reply  func(Key) Key
+	blocks  []summary
+	reply   func(Key) Key
+	settled func(Key) Key
 
-	publishes bool // some leaf is a Publisher; without, steady is due
+	publishes bool // some leaf is a Publisher, or mail settles; without, steady is due
 }
 
 // summary holds the minima over one block of leaves.
@@ -57,10 +58,13 @@ func (f *fleet) set(n *node) {
 	if !mail.IsNever() {
 		promise = earliest(promise, f.replyTo(mail))
 	}
-	steady := due
+	steady := next // mail aside
 	if n.publisher != nil {
-		steady = latest(due, earliest(n.publisher.Steady(), mail))
+		steady = n.publisher.Steady()
+	} else if n.periodic != nil {
+		steady = due
 	}
+	steady = latest(due, earliest(steady, f.settledAt(mail)))
 	f.due[n.slot], f.promise[n.slot], f.steady[n.slot] = due, promise, steady
 }
 
@@ -72,9 +76,17 @@ func (f *fleet) replyTo(k Key) Key {
 	return latest(f.reply(k), k.Next())
 }
 
+// settledAt is the Key until which mail at k changes nothing published.
+func (f *fleet) settledAt(k Key) Key {
+	if f.settled == nil || k.IsNever() {
+		return k
+	}
+	return latest(k, f.settled(k))
+}
+
 // note records that mail for a leaf waits, the earliest at k.
 func (f *fleet) note(slot int, k Key) {
-	got := summary{k, f.replyTo(k), k}
+	got := summary{k, f.replyTo(k), f.settledAt(k)}
 	f.due[slot] = earliest(f.due[slot], got.due)
 	f.promise[slot] = earliest(f.promise[slot], got.promise)
 	f.steady[slot] = earliest(f.steady[slot], got.steady)
@@ -114,15 +126,17 @@ func (f *fleet) minima() summary {
 }
 
 // behind appends the leaves that have something to do before h, of those only
-// the ones whose published state may change before need; NeverKey: all.
-func (f *fleet) behind(list []*node, h, need Key) []*node {
+// the ones whose published state may change before need or which may send
+// before told; both NeverKey: all.
+func (f *fleet) behind(list []*node, h, need, told Key) []*node {
+	all := need.IsNever() && told.IsNever()
 	for b := range f.blocks {
 		if !f.blocks[b].due.Less(h) {
 			continue
 		}
 		from := b * blockSize
 		for i, due := range f.due[from:min(from+blockSize, len(f.due))] {
-			if due.Less(h) && (need.IsNever() || f.steady[from+i].Less(need)) {
+			if due.Less(h) && (all || f.steady[from+i].Less(need) || f.promise[from+i].Less(told)) {
 				list = append(list, f.nodes[from+i])
 			}
 		}

@@ -93,14 +93,15 @@ func TestFleetKnowsItsMinima(t *testing.T) {
 			if got := f.minima(); got != want {
 				t.Fatalf("minima %v, want %v", got, want)
 			}
-			h, need := key("horizon"), key("need")
+			h, need, told := key("horizon"), key("need"), key("told")
+			all := need.IsNever() && told.IsNever()
 			var slow []*node
 			for i, n := range f.nodes {
-				if f.due[i].Less(h) && (need.IsNever() || f.steady[i].Less(need)) {
+				if f.due[i].Less(h) && (all || f.steady[i].Less(need) || f.promise[i].Less(told)) {
 					slow = append(slow, n)
 				}
 			}
-			if got := f.behind(nil, h, need); !slices.Equal(got, slow) {
+			if got := f.behind(nil, h, need, told); !slices.Equal(got, slow) {
 				t.Fatalf("%d behind %v, want %d", len(got), h, len(slow))
 			}
 			first, due := f.first()

@@ -19,7 +19,7 @@ type Outbox struct {
 	current *frame
 	missing int // fields announced and not written
 	open    []*frame
-	aside   []*frame // to sinks
+	aside   []*frame // to sinks: kept over turns until they are worth a post
 	touched []*node
 	scratch sorter
 
@@ -159,10 +159,17 @@ func (o *Outbox) frameTo(receiver *node) *frame {
 		f = o.node.stock.take()
 		f.start(o.node.id)
 		(*table)[i] = f
-		o.touched = append(o.touched, receiver)
+		if receiver.id < FirstSink {
+			o.touched = append(o.touched, receiver)
+		}
 	}
 	return f
 }
+
+// asideMessages is how many messages a frame to a sink gathers, over turns,
+// before it is posted: sinks are in no hurry, and a frame costs more than a
+// message.
+const asideMessages = 64
 
 // post sends the frames of the turn through protoactor.
 func (o *Outbox) post() {
@@ -171,23 +178,35 @@ func (o *Outbox) post() {
 		n.trap(ruleFields, o.current.last, n.stamp(o.cause))
 	}
 	for _, receiver := range o.touched {
-		slot := &o.open
-		i := int(receiver.id)
-		if receiver.id >= FirstSink {
-			slot, i = &o.aside, int(receiver.id-FirstSink)
-		}
-		f := (*slot)[i]
-		(*slot)[i] = nil
-		if err := f.finish(&o.scratch); err != nil {
-			n.trap(ruleFrame+": "+err.Error(), f.first, f.last)
-		}
-		if n.sim.config.Record != nil {
-			n.recorded = appendRecord(n.recorded, receiver.id, f.buf)
-		}
-		n.sim.posting(n, receiver, f)
-		n.sim.root.Send(receiver.pid, f)
+		f := o.open[receiver.id]
+		o.open[receiver.id] = nil
+		o.send(receiver, f)
 	}
 	o.touched = o.touched[:0]
+	o.postAside(n.sim.asideAtLeast)
+}
+
+// postAside posts the frames to sinks that hold at least so many messages.
+func (o *Outbox) postAside(least int) {
+	for i, f := range o.aside {
+		if f != nil && f.count >= least {
+			o.aside[i] = nil
+			o.send(o.node.sim.sinks[i], f)
+		}
+	}
+}
+
+// send posts one frame.
+func (o *Outbox) send(receiver *node, f *frame) {
+	n := o.node
+	if err := f.finish(&o.scratch); err != nil {
+		n.trap(ruleFrame+": "+err.Error(), f.first, f.last)
+	}
+	if n.sim.config.Record != nil {
+		n.recorded = appendRecord(n.recorded, receiver.id, f.buf)
+	}
+	n.sim.posting(n, receiver, f)
+	n.sim.root.Send(receiver.pid, f)
 }
 
 // appendRecord adds [receiver, frame] to a recording.

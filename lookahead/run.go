@@ -34,6 +34,7 @@ func (s *Simulation) Run(ctx context.Context) error {
 	case err != nil:
 		return err
 	case s.halted.Load():
+		s.flushAside() // for Undelivered, while there are actors to post to
 		return ctx.Err()
 	}
 	return s.guarded(s.conclude)
@@ -114,9 +115,9 @@ func (s *Simulation) runControl(c int, h Key) error {
 // runLeaves is one window: the leaves that have something to do before the
 // horizon, and sinks with much to read.
 func (s *Simulation) runLeaves(m move) error {
-	s.turns = s.fleet.behind(s.turns[:0], m.horizon, m.need)
+	s.turns = s.fleet.behind(s.turns[:0], m.horizon, m.need, m.told)
 	if len(s.turns) == 0 {
-		s.turns = s.fleet.behind(s.turns, m.horizon, NeverKey)
+		s.turns = s.fleet.behind(s.turns, m.horizon, NeverKey, NeverKey)
 	}
 	leaves := len(s.turns)
 	s.leafFloor = latest(s.leafFloor, m.horizon)
@@ -171,10 +172,21 @@ const sinkBatch = 2048
 func (s *Simulation) callSinks() {
 	for _, n := range s.sinks {
 		if n.mailbox.waiting.Load() >= sinkBatch {
+			s.flushAside()
 			n.horizon = earliest(s.earliestDue().Next(), s.config.End)
 			n.floor = latest(n.floor, n.horizon)
 			s.counts.SinkTurns++
 			s.turns = append(s.turns, n)
+		}
+	}
+}
+
+// flushAside posts what everybody still holds for sinks.
+func (s *Simulation) flushAside() {
+	for _, list := range [][]*node{s.control, s.fleet.nodes} {
+		for _, n := range list {
+			s.asked = n
+			n.out.postAside(1)
 		}
 	}
 }

@@ -46,6 +46,7 @@ func (s *Simulation) resume() bool {
 // runSinks lets the sinks read what no one can precede any more: nobody may
 // advance but for a periodic event.
 func (s *Simulation) runSinks() {
+	s.flushAside()
 	h := s.config.End
 	for c := range s.view.control {
 		h = earliest(h, s.view.control[c].periodic)

@@ -26,6 +26,10 @@ type Config struct {
 	React func(Key) Key
 	Reply func(Key) Key
 
+	// Settled gives the Key until which a message to a leaf at a Key changes
+	// nothing of what the leaf publishes. Monotone; nil: the message's own Key.
+	Settled func(Key) Key
+
 	End Key // events at or after it are not executed; the zero Key and NeverKey: no end
 
 	// InlineBelow is the expected number of events below which a window runs
@@ -60,12 +64,13 @@ type Simulation struct {
 	sinks   []*node
 	turns   []*node // of the window
 
-	leafFloor   Key   // no message to a leaf may be earlier
-	undelivered int64 // messages to leaves not executed
-	running     *node // the control process that has its turn
-	asked       *node // the process that the coordinator asked last
-	halted      atomic.Bool
-	failed      atomic.Bool
+	asideAtLeast int   // messages that make a frame to a sink worth posting
+	leafFloor    Key   // no message to a leaf may be earlier
+	undelivered  int64 // messages to leaves not executed
+	running      *node // the control process that has its turn
+	asked        *node // the process that the coordinator asked last
+	halted       atomic.Bool
+	failed       atomic.Bool
 
 	counts   Stats
 	reported uint64
@@ -101,7 +106,12 @@ func New(cfg Config) *Simulation {
 	}
 	s := &Simulation{config: cfg, run: runs.Add(1), root: system().Root, crew: newCrew(workers, cfg.Assign)}
 	s.crew.wake = 8 * cfg.InlineBelow
-	s.fleet.reply = cfg.Reply
+	s.fleet.reply, s.fleet.settled = cfg.Reply, cfg.Settled
+	s.fleet.publishes = cfg.Settled != nil
+	s.asideAtLeast = asideMessages
+	if cfg.Sequential || cfg.Record != nil {
+		s.asideAtLeast = 1 // sinks take part in the one order; recordings tell turns apart
+	}
 	s.view = view{react: cfg.React, end: cfg.End, window: cfg.MaxWindow}
 	return s
 }

@@ -1,0 +1,100 @@
+package engine
+
+import (
+	"blis/latency"
+	"blis/vtime"
+)
+
+// What an instance can say of its future, if nothing more is delivered to it.
+// Too early costs parallelism, too late would be wrong: whoever relies on it
+// would miss an event. How early depends on the floor of the latency model.
+
+// floors are the shortest step and queueing delay of a model.
+func floors(m latency.Model) (step, queueing vtime.Duration) {
+	f, ok := m.(latency.Floor)
+	if !ok {
+		return 1, 0
+	}
+	step, err := vtime.Truncate(f.MinStep())
+	if err != nil || step < 1 {
+		step = 1
+	}
+	step = min(step, longestFloor)
+	queueing, err = vtime.Truncate(f.MinQueueing())
+	if err != nil || queueing < 0 {
+		queueing = 0
+	}
+	return step, queueing
+}
+
+// longestFloor keeps products of a floor and a number of steps within int64.
+const longestFloor = 1 << 30
+
+// MinQueueing is the least time between delivery and queued.
+func MinQueueing(m latency.Model) vtime.Duration {
+	_, queueing := floors(m)
+	return queueing
+}
+
+// FirstEnd is a time before which no request of the instance can end, vtime.Never
+// if it holds none.
+func (e *Engine) FirstEnd() vtime.Time {
+	at := e.nextDeadline()
+	arrival := e.nextArrival()
+	if e.refusable > 0 {
+		at = min(at, arrival)
+	}
+	if e.current == nil {
+		return min(at, min(arrival, e.wake).Add(e.minStep))
+	}
+	at = min(at, arrival.Add(e.minStep))
+	switch end := e.current.end; {
+	case e.current.mayEnd || len(e.due) > 0:
+		return min(at, end)
+	case e.waiting > 0 || len(e.others) > 0 || e.cohort.n == 0:
+		return min(at, e.afterSteps(end, e.cohortSteps(1)))
+	default:
+		return min(at, e.afterSteps(end, e.cohortSteps(1<<20)))
+	}
+}
+
+// FirstChange is a time before which neither the wait queue nor the running
+// list changes its length, vtime.Never if nothing can change it. With class it
+// is a Key: the change does not come before it.
+func (e *Engine) FirstChange() (at vtime.Time, class uint8) {
+	step := e.nextStep()
+	if e.calm() {
+		most := int64(e.cache.Free())/int64(e.cohort.n) - 1 // block rounds that there is room for
+		step = e.afterSteps(step, e.cohortSteps(min(1<<20, most*int64(e.cfg.BlockSize))))
+	}
+	at, class = step, ClassStep
+	if a := e.nextArrival(); a <= at && a != vtime.Never {
+		at, class = a, ClassQueued
+	}
+	if d := e.nextDeadline(); d < at {
+		at, class = d, ClassTimeout
+	}
+	return at, class
+}
+
+// calm reports whether the executing step can end without a request joining
+// or leaving the running list or the wait queue: nothing but members of the
+// cohort, none of which ends, with blocks for all.
+func (e *Engine) calm() bool {
+	return e.current != nil && !e.current.mayEnd && e.cohort.n > 0 && e.waiting == 0 && len(e.others) == 0 && len(e.due) == 0 &&
+		e.cache.Free() >= 2*int(e.cohort.n)
+}
+
+// cohortSteps is how many steps after the executing one pass, at most limit,
+// before the first member of the cohort ends; 0 when one ends in it.
+func (e *Engine) cohortSteps(limit int64) int64 {
+	if c := &e.cohort; len(c.ends) > 0 {
+		limit = min(limit, c.ends[0].at-e.current.number)
+	}
+	return max(0, limit)
+}
+
+// afterSteps is the earliest end of the n-th step after one that ends at t.
+func (e *Engine) afterSteps(t vtime.Time, n int64) vtime.Time {
+	return t.Add(vtime.Duration(n) * e.minStep)
+}

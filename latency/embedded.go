@@ -1,0 +1,81 @@
+package latency
+
+import (
+	"slices"
+	"strings"
+	"sync"
+)
+
+// embedded is one entry of an embedded list, decoded when somebody asks for
+// one of its names. Decoding the lists whole takes milliseconds, more than a
+// short run.
+type embedded[T any] struct {
+	names  []string // on its first lines: ids or name, aliases
+	values func() []T
+}
+
+// itemMark begins each entry of an embedded list.
+const itemMark = "\n  - "
+
+// embeddedList cuts an embedded file into the entries of its one list. parse
+// reads a file of the same form; what it is given holds one entry. The text is
+// ours, and a test compares the pieces with the whole, so the cut needs no
+// understanding of YAML.
+func embeddedList[T any](file []byte, name string, parse func(data []byte, file string) ([]T, error)) []embedded[T] {
+	head, rest, _ := strings.Cut(string(file), itemMark)
+	key := head[strings.LastIndexByte(head, '\n')+1:]
+	var list []embedded[T]
+	for item := range strings.SplitSeq(rest, itemMark) {
+		list = append(list, embedded[T]{itemNames(item), sync.OnceValue(func() []T {
+			values, err := parse([]byte(key+itemMark+item+"\n"), name)
+			if err != nil {
+				panic("latency: embedded " + err.Error())
+			}
+			return values
+		})})
+	}
+	return list
+}
+
+// itemNames are the values of ids or name and of aliases, an entry's first and
+// perhaps second line.
+func itemNames(item string) []string {
+	first, rest, _ := strings.Cut(item, "\n")
+	second, _, _ := strings.Cut(rest, "\n")
+	names := listOf(first)
+	if strings.HasPrefix(strings.TrimLeft(second, " "), "aliases:") {
+		names = append(names, listOf(second)...)
+	}
+	return names
+}
+
+// listOf is what follows the key of a line: one value or several in brackets.
+func listOf(line string) []string {
+	_, value, _ := strings.Cut(line, ": ")
+	return strings.Split(strings.Trim(value, "[]"), ", ")
+}
+
+// find returns the value that is what the name says. Only entries that mention
+// the name, or end an id with it, are decoded.
+func find[T any](list []embedded[T], name string, is func(*T, string) bool) (value T, found bool) {
+	for _, e := range list {
+		if !slices.ContainsFunc(e.names, func(n string) bool { return strings.EqualFold(n, name) || strings.EqualFold(baseName(n), name) }) {
+			continue
+		}
+		for _, v := range e.values() {
+			if is(&v, name) {
+				return v, true
+			}
+		}
+	}
+	return value, false
+}
+
+// all decodes every entry, in the order of the file.
+func all[T any](list []embedded[T]) []T {
+	var values []T
+	for _, e := range list {
+		values = append(values, e.values()...)
+	}
+	return values
+}
