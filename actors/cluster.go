@@ -40,16 +40,16 @@ func newCluster(p *plan) (*cluster, error) {
 	c := &cluster{plan: p}
 	cfg := &p.config
 	signals := q.admission.Observes() | q.priority.Observes() | q.routing.Observes() | q.autoscale.Observes()
-	periodic := cfg.InFlight == "periodic"
-	told := signals & observed
-	if periodic {
-		told |= signals & policy.InFlight
-	}
+	// In-flight is what the router sent less what ended. When every decision
+	// waits for the instances anyway, or looks at them as of a refresh, how
+	// many have ended is read with the rest; otherwise notices tell it.
+	inFlight := signals&policy.InFlight != 0
+	counted := inFlight && (cfg.InFlight == "periodic" || signals&observed != 0 && cfg.SnapshotRefreshInterval == 0)
+	notify := inFlight && !counted
 	var b *board
-	if told != 0 {
+	if counted || signals&observed != 0 {
 		b = newBoard(cfg.NumInstances, cfg.SnapshotRefreshInterval)
 	}
-	notify := signals&policy.InFlight != 0 && !periodic
 	c.simulation = lookahead.New(p.execution(c, notify))
 	recorders, err := p.recorderOptions()
 	if err != nil {
@@ -61,7 +61,7 @@ func newCluster(p *plan) (*cluster, error) {
 		source: p.source, admission: q.admission, priority: q.priority, routing: q.routing,
 		admissionLatency: cfg.AdmissionLatency, routingLatency: cfg.RoutingLatency,
 		recorder: metrics.NewRecorder(recorders), collect: collect,
-		sight: sight{signals: signals, board: b, periodic: periodic, refresh: -1,
+		sight: sight{signals: signals, board: b, counted: counted, refresh: -1,
 			view: policy.View{Slots: make([]policy.Slot, cfg.NumInstances)}, sent: make([]int32, cfg.NumInstances)},
 	}
 	for i := range cfg.NumInstances {

@@ -81,8 +81,8 @@ func (d draw) output(longest int) int32 {
 		return 0
 	case d.chance(0.08):
 		return 1
-	case d.chance(0.04):
-		return d.tokens(100, 250)
+	case d.chance(0.08):
+		return d.tokens(60, 250)
 	}
 	return d.tokens(1, longest/2)
 }

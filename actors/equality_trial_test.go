@@ -185,7 +185,7 @@ func (d draw) drawLatency(x *trial) {
 func (d draw) drawInstances(c *Config) {
 	c.NumInstances = pick(d, 1, 1, 2, 3, 4, 5, 8, 9)
 	c.BlockSizeInTokens = pick[int32](d, 1, 4, 8, 16, 16, 16, 32)
-	held := d.between(60, 240) // tokens
+	held := pick(d, 60, 120, 200, 350, 600) + d.IntN(40) // tokens
 	if d.chance(0.25) {
 		held = 40_000
 	}

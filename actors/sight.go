@@ -13,8 +13,8 @@ type sight struct {
 	signals  policy.Signals
 	board    *board // nil: no signal is the instances' to tell
 	view     policy.View
-	sent     []int32 // per instance: requests delivered, with periodic in-flight
-	periodic bool    // in-flight goes down at refreshes only
+	sent    []int32 // per instance: requests delivered
+	counted bool    // in-flight is sent − ended as the instance shows it, not told by notices
 	refresh  int64   // the last one taken over, −1: none
 
 	// engines are read directly, in place of the board, by the strictest twin.
@@ -67,7 +67,7 @@ func (s *sight) look(now vtime.Time) *policy.View {
 		}
 	default:
 		for i := range s.board.live {
-			s.board.live[i].show(&s.view.Slots[i])
+			s.show(i, s.board.live[i])
 		}
 	}
 	return &s.view
@@ -77,7 +77,7 @@ func (s *sight) look(now vtime.Time) *policy.View {
 func (s *sight) show(i int, r reading) {
 	slot := &s.view.Slots[i]
 	r.show(slot)
-	if s.periodic {
+	if s.counted {
 		slot.InFlight = s.sent[i] - int32(r.finished)
 	}
 }
