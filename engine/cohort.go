@@ -40,7 +40,7 @@ func (e *Engine) weigh(s *slot, computed int32, sign int32) {
 	c.blocks += int64(sign) * ((int64(computed) + size - 1) / size)
 	c.cross[((base%size)+size)%size] += sign
 	if s.group >= 0 {
-		for len(c.groups) <= s.group {
+		for len(c.groups) <= int(s.group) {
 			c.groups = append(c.groups, 0)
 		}
 		c.groups[s.group] += sign
@@ -83,9 +83,10 @@ func (e *Engine) cohortYield(s *slot, by int32) {
 	}
 }
 
-// retire turns members whose last token is in formation step or earlier into
-// others, with their share of the executing batch spelled out.
-func (e *Engine) retire(step int64) {
+// retire ends the membership of those whose last token is in formation step or
+// earlier, with their share of the executing batch spelled out. They become
+// others, unless that batch is just ending: then they are about to complete.
+func (e *Engine) retire(step int64, ending bool) {
 	c := &e.cohort
 	for len(c.ends) > 0 && c.ends[0].at <= step {
 		m := c.ends[0].member
@@ -94,7 +95,9 @@ func (e *Engine) retire(step int64) {
 		if s := &e.slots[m.slot]; s.ID == m.id && s.cohort && s.order == order {
 			e.settle(m.slot)
 			e.spellOut(m.slot)
-			e.insertOther(m.slot)
+			if s.leaving = ending; !ending {
+				e.insertOther(m.slot)
+			}
 		}
 	}
 }

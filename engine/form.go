@@ -14,7 +14,7 @@ import (
 func (e *Engine) form(now vtime.Time) *batch {
 	b := e.blank(now)
 	if e.cfg.Async {
-		e.retire(e.formed)
+		e.retire(e.formed, false)
 	}
 	left, fits := e.serveAll(b)
 	if !fits {

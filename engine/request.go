@@ -30,9 +30,10 @@ const (
 type slot struct {
 	policy.Waiting // ID, Priority, Arrival, Queued, Input, MaxOutput, Preempted
 
-	phase  phase
-	due    bool // deadline passed, leaves when the step in flight ends
-	cohort bool // member of the decode cohort; see there for what its counts mean
+	phase   phase
+	due     bool // deadline passed, leaves when the step in flight ends
+	leaving bool // completes in the step that is ending: in no list any more
+	cohort  bool // member of the decode cohort; see there for what its counts mean
 
 	output int32 // O
 	target int32 // output tokens it will deliver: O, or less when max-model-len cuts it
@@ -46,7 +47,7 @@ type slot struct {
 
 	order  int64 // number of its admission: position in the running list
 	joined int64 // formation in which it first counted as cohort member
-	group  int   // ITL group
+	group  int32 // ITL group
 
 	tenant, class, model workload.Label
 	session              uint64
@@ -91,7 +92,7 @@ func (e *Engine) open(i int32, d *Delivery, now vtime.Time) {
 	if d.MaxOutput != workload.Absent {
 		s.limit = d.MaxOutput
 	}
-	s.group = e.sink.Group(uint16(d.Class), uint16(d.Model), d.Arrival)
+	s.group = int32(e.sink.Group(uint16(d.Class), uint16(d.Model), d.Arrival))
 	s.seq = seq
 	s.seq.Open(uint64(d.ID), d.Input, d.Spans, d.OutputContent, e.cfg.BlockSize, e.cfg.PrefixCaching)
 }

@@ -84,7 +84,7 @@ func (e *Engine) finish(now vtime.Time) {
 	b := e.current
 	e.Counters.BusyMicros += int64(b.duration)
 	e.expire(now)
-	e.retire(b.number)
+	e.retire(b.number, true)
 	for g, n := range b.yield {
 		if n > 0 {
 			e.sink.ITL(g, now.Sub(e.lastEnd), int(n))
@@ -162,10 +162,11 @@ func (e *Engine) vacate(i int32) {
 		}
 		return
 	}
-	if s.cohort {
+	switch {
+	case s.cohort:
 		e.settle(i)
 		e.cohortYield(s, -1)
-	} else {
+	case !s.leaving:
 		e.removeOther(i)
 	}
 	e.running--
@@ -183,7 +184,7 @@ func (e *Engine) credit(i int32, now vtime.Time) {
 		if s.firstToken == vtime.Never {
 			s.firstToken = now
 		} else if s.group >= 0 {
-			e.sink.ITL(s.group, now.Sub(s.lastToken), 1)
+			e.sink.ITL(int(s.group), now.Sub(s.lastToken), 1)
 		}
 		s.lastToken = now
 	}

@@ -29,9 +29,12 @@ type Sequence struct {
 	lookupHit   Hit
 }
 
-// content answers for the key of each block of one request.
+// content answers for the key of each block of one request. Most requests have
+// no named content and are never asked for a key: what is needed for keys
+// stands apart, so that sequences stay small.
 type content struct {
-	spans []workload.Span
+	*chain // nil until somebody may ask for a key
+
 	named int32 // tokens that spans cover
 	input int32
 	// output names the generated tokens, when all of the prompt is named too;
@@ -39,11 +42,25 @@ type content struct {
 	output workload.ContentID
 	id     uint64 // own content: unique per request
 	block  int32  // tokens per block
+}
 
-	chain workload.Chain
-	keys  []uint64 // of the leading blocks, as far as they were asked for
-	span  int      // cursor of the next token without a key: span index …
-	used  int32    // … and tokens used of that span
+// chain is the keys of a content, as far as they were asked for, and the place
+// where the next one begins.
+type chain struct {
+	spans []workload.Span
+	keys  []uint64 // of the leading blocks
+	state workload.Chain
+	span  int   // next token without a key: span index …
+	used  int32 // … and tokens used of that span
+}
+
+// start begins a chain of keys anew.
+func (c *content) start(spans []workload.Span) {
+	if c.chain == nil {
+		c.chain = &chain{}
+	}
+	c.spans, c.keys = append(c.spans[:0], spans...), c.keys[:0]
+	c.state, c.span, c.used = workload.NewChain(c.block, workload.RootKey), 0, 0
 }
 
 // Open prepares s for a request with the given content. id is unique among
@@ -51,7 +68,6 @@ type content struct {
 // tokens of a block; caching false means that nothing is ever keyed.
 func (s *Sequence) Open(id uint64, input int32, spans []workload.Span, output workload.ContentID, blockSize int32, caching bool) {
 	c := &s.content
-	c.spans = append(c.spans[:0], spans...)
 	c.named = 0
 	for _, sp := range spans {
 		c.named += sp.Length
@@ -61,8 +77,9 @@ func (s *Sequence) Open(id uint64, input int32, spans []workload.Span, output wo
 	if c.named == input {
 		c.output = output
 	}
-	c.chain = workload.NewChain(blockSize, workload.RootKey)
-	c.keys, c.span, c.used = c.keys[:0], 0, 0
+	if len(spans) > 0 || c.chain != nil {
+		c.start(spans)
+	}
 	s.blocks, s.own, s.keyed, s.hits = s.blocks[:0], 0, 0, 0
 	s.lookupAt = 0
 	switch {
@@ -86,11 +103,14 @@ func (s *Sequence) OwnOnly(token int32) bool {
 
 // key returns the key of block i, computing those before it if needed.
 func (c *content) key(i int32) uint64 {
+	if c.chain == nil {
+		c.start(nil)
+	}
 	for int32(len(c.keys)) <= i {
 		at := int32(len(c.keys)) * c.block
 		for left := c.block; left > 0; {
 			p := c.piece(at, left)
-			c.keys = c.chain.Append(c.keys, p)
+			c.keys = c.state.Append(c.keys, p)
 			at += p.Length
 			left -= p.Length
 		}
