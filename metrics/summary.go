@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/bits"
 	"slices"
+	"sync"
 )
 
 // Summary is what a report says of a distribution, in µs. Percentiles are by
@@ -80,20 +81,37 @@ type interval struct {
 const (
 	bucketBits = 12
 	// gatherLimit is the number of entries that are sorted rather than
-	// narrowed down further.
-	gatherLimit = 512
+	// narrowed down further: what a short run has is sorted at once, which is
+	// less than new memory for buckets costs.
+	gatherLimit = 2048
 )
+
+// workspace is what orderStatistics works in. Summaries follow one another, and
+// fresh memory for each would cost a short run more than its percentiles do.
+type workspace struct {
+	decoded  block
+	gathered [gatherLimit]entry
+}
+
+var workspaces = sync.Pool{New: func() any { return new(workspace) }}
 
 // orderStatistics sets values[i] to the sample of rank ranks[i], counted from
 // 0 in ascending order. Ranks ascend and are less than the number of samples.
 func (d *Distribution) orderStatistics(ranks, values []int64) {
+	room := workspaces.Get().(*workspace)
+	defer workspaces.Put(room)
 	low, high := d.bounds()
 	intervals := []interval{{low: low, high: high, entries: d.entries}}
 	for mustNarrow(intervals) {
-		intervals = d.narrow(intervals, ranks)
+		intervals = d.narrow(intervals, ranks, room)
 	}
-	within := make([][]entry, len(intervals))
-	d.read(intervals, func(i int, part []entry) {
+	within, free := make([][]entry, len(intervals)), room.gathered[:]
+	for i, v := range intervals {
+		if v.low < v.high {
+			within[i], free = free[:0:v.entries], free[v.entries:]
+		}
+	}
+	d.read(intervals, &room.decoded, func(i int, part []entry) {
 		if intervals[i].low < intervals[i].high {
 			within[i] = append(within[i], part...)
 		}
@@ -137,14 +155,14 @@ func intervalOf(intervals []interval, rank int64) int {
 
 // narrow divides each interval into 2¹² buckets or fewer, counts, and keeps
 // the buckets that hold a rank: their range is 2¹² times smaller.
-func (d *Distribution) narrow(intervals []interval, ranks []int64) []interval {
+func (d *Distribution) narrow(intervals []interval, ranks []int64, room *workspace) []interval {
 	type bucket struct{ samples, entries int64 }
 	counts := make([][1 << bucketBits]bucket, len(intervals))
 	shifts := make([]int, len(intervals))
 	for i, v := range intervals {
 		shifts[i] = max(0, bits.Len64(uint64(v.high)-uint64(v.low))-bucketBits)
 	}
-	d.read(intervals, func(i int, part []entry) {
+	d.read(intervals, &room.decoded, func(i int, part []entry) {
 		low, shift, buckets := uint64(intervals[i].low), shifts[i], &counts[i]
 		for _, e := range part {
 			b := &buckets[(uint64(e.value)-low)>>shift&(1<<bucketBits-1)]
@@ -176,15 +194,14 @@ func (d *Distribution) narrow(intervals []interval, ranks []int64) []interval {
 }
 
 // read hands to visit, run by run, the entries that lie in each of intervals,
-// which are disjoint and ascend.
-func (d *Distribution) read(intervals []interval, visit func(i int, part []entry)) {
-	var scratch block
+// which are disjoint and ascend. What it hands over is in scratch.
+func (d *Distribution) read(intervals []interval, scratch *block, visit func(i int, part []entry)) {
 	low, high := intervals[0].low, intervals[len(intervals)-1].high
 	for r := range d.runs {
 		if d.runs[r].last < low || d.runs[r].first > high {
 			continue
 		}
-		rest := d.runs[r].decode(&scratch)
+		rest := d.runs[r].decode(scratch)
 		for i, v := range intervals {
 			from, _ := slices.BinarySearchFunc(rest, entry{value: v.low}, byValue)
 			rest = rest[from:]

@@ -97,14 +97,13 @@ func errorLine(err error) string {
 	return strings.Join(strings.Fields(text), " ")
 }
 
-// flagValue is how the parser names a flag in an error: with its default,
-// which there would read like the value that was given.
-var flagValue = regexp.MustCompile(`^--([a-z0-9-]+)=\S+: `)
-
 // usageLine is an error of the command line, with the nearest name for one
 // that does not exist.
 func usageLine(e *kong.ParseError) string {
-	text := flagValue.ReplaceAllString(e.Error(), "--$1: ")
+	// The parser names a flag with its default, which here would read like the
+	// value that was given.
+	withDefault := regexp.MustCompile(`^--([a-z0-9-]+)=\S+: `)
+	text := withDefault.ReplaceAllString(e.Error(), "--$1: ")
 	name, unknown := strings.CutPrefix(text, "unknown flag --")
 	if !unknown || strings.Contains(name, "did you mean") || e.Context == nil {
 		return text

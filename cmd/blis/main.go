@@ -5,7 +5,8 @@
 // 1 a check failed, 2 usage or input error, 3 the model does not fit, 130
 // interrupted, with the partial result written.
 //
-//	main.go      the commands; console.go the streams; errors.go exit codes
+//	main.go      the commands; console.go the streams; errors.go exit codes;
+//	             start.go the process
 //	settings.go  the flags of run and verify; config.go files and environment
 //	run.go       blis run; text.go, json.go, rows.go print its result
 //	verify.go    blis verify
@@ -43,6 +44,7 @@ const description = `BLIS simulates clusters of LLM inference servers in virtual
 Every flag of run and verify can also stand in a YAML file (--config) under its name, or in the environment: BLIS_NUM_INSTANCES is --num-instances. A flag wins over the environment, that over the file. Durations read 50ms, 1.5s, 2m or a number of microseconds.`
 
 func main() {
+	lean()
 	os.Exit(execute(context.Background(), os.Args[1:], processConsole()))
 }
 

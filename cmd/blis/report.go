@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -46,18 +47,27 @@ func lookaheadWords(d vtime.Duration) string {
 // warnOfVariables names variables that look like settings and are none: a
 // misspelt one would be ignored without a word.
 func (c *console) warnOfVariables() {
+	var given []string
+	for _, pair := range c.environ() {
+		if name, _, _ := strings.Cut(pair, "="); strings.HasPrefix(name, "BLIS_") {
+			given = append(given, name)
+		}
+	}
+	if given == nil {
+		return // what would be known need not be listed
+	}
 	known := map[string]bool{"BLIS_DEBUG": true, "BLIS_LEDGERS": true, "BLIS_CONFORMANCE": true, "BLIS_CONFIG": true}
 	var names []string
 	for name := range settingTypes() {
 		known[variable(name)] = true
 		names = append(names, variable(name))
 	}
+	slices.Sort(names) // of two that are equally near the first is named
 	for _, name := range []string{"format", "results-path", "requests-out", "record", "stats", "print-config"} {
 		known[variable(name)] = true
 	}
-	for _, pair := range c.environ() {
-		name, _, _ := strings.Cut(pair, "=")
-		if strings.HasPrefix(name, "BLIS_") && !known[name] {
+	for _, name := range given {
+		if !known[name] {
 			c.note("warning: %s is no setting, the nearest is %s", name, nearest(name, names))
 		}
 	}
