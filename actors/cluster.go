@@ -59,6 +59,7 @@ func newCluster(p *plan) (*cluster, error) {
 	collect := lookahead.FirstSink
 	c.router = &router{
 		source: p.source, admission: q.admission, priority: q.priority, routing: q.routing,
+		ahead:            min(max(streamAhead*cfg.NumInstances, leastStreamAhead), mostStreamAhead),
 		admissionLatency: cfg.AdmissionLatency, routingLatency: cfg.RoutingLatency,
 		recorder: metrics.NewRecorder(recorders), collect: collect,
 		sight: sight{signals: signals, board: b, counted: counted, refresh: -1,

@@ -291,7 +291,7 @@ func (c *coverage) share(n int) string {
 // missing names what fewer than 20 % of the trials met. Few trials (a slow
 // machine, the race detector) say nothing about shares.
 func (c *coverage) missing() string {
-	if c.cases < 40 {
+	if c.cases < 100 {
 		return ""
 	}
 	text := ""

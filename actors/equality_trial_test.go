@@ -185,13 +185,13 @@ func (d draw) drawLatency(x *trial) {
 func (d draw) drawInstances(c *Config) {
 	c.NumInstances = pick(d, 1, 1, 2, 3, 4, 5, 8, 9)
 	c.BlockSizeInTokens = pick[int32](d, 1, 4, 8, 16, 16, 16, 32)
-	held := pick(d, 60, 120, 200, 350, 600) + d.IntN(40) // tokens
+	held := pick(d, 70, 100, 140, 200, 350) + d.IntN(40) // tokens
 	if d.chance(0.25) {
 		held = 40_000
 	}
 	c.TotalKVBlocks = int64(max(3, held/int(c.BlockSizeInTokens)))
-	c.MaxNumSeqs = pick[int32](d, 1, 2, 4, 8, 64, 64, 64)
-	c.MaxNumBatchedTokens = max(c.MaxNumSeqs, pick[int32](d, 1, 16, 48, 100, 512, 2048))
+	c.MaxNumSeqs = pick[int32](d, 1, 3, 8, 64, 64, 64, 64)
+	c.MaxNumBatchedTokens = max(c.MaxNumSeqs, pick[int32](d, 1, 16, 48, 100, 512, 2048, 2048))
 	c.LongPrefillTokenThreshold = pick[int32](d, 0, 0, 0, 8, 33)
 	c.MaxModelLen = pick[int32](d, 0, 0, 0, 64, 131)
 	c.EnablePrefixCaching = d.chance(0.9)
@@ -200,6 +200,11 @@ func (d draw) drawInstances(c *Config) {
 	c.AsyncScheduling = d.chance(0.45)
 	c.Scheduler = pick(d, "fcfs", "fcfs", "priority-fcfs", "sjf")
 	c.PreemptionPolicy = pick(d, "auto", "auto", "fcfs", "priority")
+	if d.chance(0.25) { // nothing but the cache is in the way: preemption
+		c.NumInstances = pick(d, 1, 1, 2, 3)
+		c.TotalKVBlocks = int64(max(3, d.between(90, 180)/int(c.BlockSizeInTokens)))
+		c.MaxNumSeqs, c.MaxNumBatchedTokens, c.MaxModelLen = 64, 512, 0
+	}
 }
 
 // drawPolicies chooses the control plane: latencies, admission, routing and

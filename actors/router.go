@@ -15,9 +15,15 @@ import (
 // routerID is the router's process id: control processes come first.
 const routerID lookahead.ProcessID = 0
 
-// streamAhead is how many deliveries a router that waits for nobody sends
-// before it lets the instances work.
-const streamAhead = 64 << 10
+// streamAhead is how many deliveries per instance, but at least and at most so
+// many in all, a router that waits for nobody sends before it lets the
+// instances work: enough to keep many cores busy, little enough to stay in
+// their caches.
+const (
+	streamAhead      = 1 << 10
+	leastStreamAhead = 8 << 10
+	mostStreamAhead  = 64 << 10
+)
 
 // router is the actor of the control plane: it pulls arrivals, decides on
 // admission and priority, and routes. Times of semantics 1: arrival, admission
@@ -43,6 +49,7 @@ type router struct {
 	expire   schedule // requests whose deadline comes before their next decision
 
 	sight    sight
+	ahead    int // deliveries that it sends before it lets the instances work
 	recorder *metrics.Recorder
 	collect  lookahead.ProcessID
 	outcome  metrics.Outcome
@@ -150,7 +157,7 @@ func (r *router) Advance(_ lookahead.Key, out *lookahead.Outbox) {
 			r.decide(r.admit.pop(), k.At, out)
 		case classRouting:
 			r.dispatch(r.route.pop(), k.At, out)
-			if out.Undelivered() >= streamAhead {
+			if out.Undelivered() >= r.ahead {
 				out.Stop()
 			}
 		case classTimeout:

@@ -10,12 +10,12 @@ import (
 // off the board, and in-flight, which it counts itself. Which Keys bind whom
 // follows from the signals that the policies of the run declare.
 type sight struct {
-	signals  policy.Signals
-	board    *board // nil: no signal is the instances' to tell
-	view     policy.View
+	signals policy.Signals
+	board   *board // nil: no signal is the instances' to tell
+	view    policy.View
 	sent    []int32 // per instance: requests delivered
 	counted bool    // in-flight is sent − ended as the instance shows it, not told by notices
-	refresh  int64   // the last one taken over, −1: none
+	refresh int64   // the last one taken over, −1: none
 
 	// engines are read directly, in place of the board, by the strictest twin.
 	engines []*instance

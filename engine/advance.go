@@ -29,7 +29,7 @@ func (e *Engine) Deliver(d *Delivery, now vtime.Time) {
 		panic("engine: the latency model gives a queueing delay that is NaN or negative")
 	}
 	m := member{i, d.ID}
-	if e.refused(&e.slots[i]) != metrics.NoReason {
+	if e.refused(e.slot(i)) != metrics.NoReason {
 		e.refusable++
 	}
 	e.arrivals = push(e.arrivals, date{int64(now.Add(delay)), d.ID, m})
@@ -56,7 +56,7 @@ func (e *Engine) Next() (vtime.Time, uint8) {
 func (e *Engine) nextArrival() vtime.Time {
 	for len(e.arrivals) > 0 {
 		a := &e.arrivals[0]
-		if s := &e.slots[a.slot]; s.ID == a.id && s.phase == pending {
+		if s := e.slot(a.slot); s.ID == a.id && s.phase == pending {
 			return vtime.Time(a.at)
 		}
 		e.arrivals = pop(e.arrivals)
@@ -75,7 +75,7 @@ func (e *Engine) nextStep() vtime.Time {
 func (e *Engine) nextDeadline() vtime.Time {
 	for len(e.deadlines) > 0 {
 		d := &e.deadlines[0]
-		if s := &e.slots[d.slot]; s.ID == d.id && !s.due {
+		if s := e.slot(d.slot); s.ID == d.id && !s.due {
 			return vtime.Time(d.at)
 		}
 		e.deadlines = pop(e.deadlines)
@@ -116,7 +116,7 @@ func (e *Engine) Act(until vtime.Time, class uint8) {
 func (e *Engine) queued(now vtime.Time) {
 	i := e.arrivals[0].slot
 	e.arrivals = pop(e.arrivals)
-	s := &e.slots[i]
+	s := e.slot(i)
 	if reason := e.refused(s); reason != metrics.NoReason {
 		e.refusable--
 		e.done(i, metrics.Dropped, reason, now)
@@ -153,7 +153,7 @@ func (e *Engine) refused(s *slot) metrics.Reason {
 func (e *Engine) timeout(now vtime.Time) {
 	d := e.deadlines[0]
 	e.deadlines = pop(e.deadlines)
-	s := &e.slots[d.slot]
+	s := e.slot(d.slot)
 	if s.phase != pending && e.current != nil {
 		s.due = true
 		e.due = append(e.due, d.member)

@@ -22,7 +22,7 @@ type cohort struct {
 // join makes slot i, which has a token or its last prefill chunk in the batch
 // just formed, a member from the next formation on.
 func (e *Engine) join(i int32) {
-	s, c := &e.slots[i], &e.cohort
+	s, c := e.slot(i), &e.cohort
 	s.cohort, s.joined = true, e.formed+1
 	last := s.joined + int64(s.target-s.generated-s.flying) - 1
 	c.ends = push(c.ends, date{last, s.order, member{i, s.ID}})
@@ -49,7 +49,7 @@ func (e *Engine) weigh(s *slot, computed int32, sign int32) {
 
 // settle ends the membership of slot i and brings its counts up to date.
 func (e *Engine) settle(i int32) {
-	s := &e.slots[i]
+	s := e.slot(i)
 	steps := int32(e.formed - s.joined + 1)
 	ended := max(0, int32(e.ended-s.joined+1))
 	e.weigh(s, s.computed+steps, -1)
@@ -92,7 +92,7 @@ func (e *Engine) retire(step int64, ending bool) {
 		m := c.ends[0].member
 		order := c.ends[0].tie
 		c.ends = pop(c.ends)
-		if s := &e.slots[m.slot]; s.ID == m.id && s.cohort && s.order == order {
+		if s := e.slot(m.slot); s.ID == m.id && s.cohort && s.order == order {
 			e.settle(m.slot)
 			e.spellOut(m.slot)
 			if s.leaving = ending; !ending {
@@ -106,20 +106,20 @@ func (e *Engine) retire(step int64, ending bool) {
 func (e *Engine) dissolve() {
 	c := &e.cohort
 	for _, d := range c.ends {
-		if s := &e.slots[d.slot]; s.ID == d.id && s.cohort && s.order == d.tie {
+		if s := e.slot(d.slot); s.ID == d.id && s.cohort && s.order == d.tie {
 			e.settle(d.slot)
 			e.spellOut(d.slot)
 			e.others = append(e.others, d.slot)
 		}
 	}
 	c.ends, c.maxOrder = c.ends[:0], 0
-	slices.SortFunc(e.others, func(x, y int32) int { return int(e.slots[x].order - e.slots[y].order) })
+	slices.SortFunc(e.others, func(x, y int32) int { return int(e.slot(x).order - e.slot(y).order) })
 }
 
 // spellOut gives slot i, a former member, items of its own in the formed
 // batches that it has a token in.
 func (e *Engine) spellOut(i int32) {
-	s := &e.slots[i]
+	s := e.slot(i)
 	for _, b := range [...]*batch{e.current, e.next} {
 		if b == nil || b.number < s.joined {
 			continue
@@ -136,8 +136,8 @@ func (e *Engine) spellOut(i int32) {
 }
 
 func (e *Engine) otherIndex(i int32) (int, bool) {
-	order := e.slots[i].order
-	return slices.BinarySearchFunc(e.others, order, func(x int32, order int64) int { return int(e.slots[x].order - order) })
+	order := e.slot(i).order
+	return slices.BinarySearchFunc(e.others, order, func(x int32, order int64) int { return int(e.slot(x).order - order) })
 }
 
 func (e *Engine) insertOther(i int32) {

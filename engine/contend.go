@@ -15,7 +15,7 @@ func (e *Engine) contend(b *batch) int32 {
 	e.reserveDecodes()
 	for k := 0; k < len(e.others) && left > 0; k++ {
 		i := e.others[k]
-		n := min(e.wants(&e.slots[i]), left)
+		n := min(e.wants(e.slot(i)), left)
 		if n <= 0 {
 			continue
 		}
@@ -39,7 +39,7 @@ func (e *Engine) contend(b *batch) int32 {
 func (e *Engine) victim() int {
 	e.view = e.view[:0]
 	for _, i := range e.others {
-		s := &e.slots[i]
+		s := e.slot(i)
 		e.view = append(e.view, policy.Running{ID: s.ID, Priority: s.Priority, Arrival: s.Arrival, Input: s.Input, Computed: s.computed, Generated: s.generated})
 	}
 	v := e.cfg.Scheduler.Victim(e.view, &e.ctx)
@@ -63,7 +63,7 @@ func (e *Engine) preempt(b *batch, v int) int32 {
 			break
 		}
 	}
-	s := &e.slots[i]
+	s := e.slot(i)
 	e.cache.Preempt(&s.seq)
 	s.lost, s.deficit, s.computed = s.computed, max(s.deficit, s.computed), 0
 	s.evicted = min(s.evicted, b.formedAt)
@@ -126,7 +126,7 @@ func (e *Engine) shares(b *batch) []Share {
 	}
 	if b.members > 0 {
 		for _, d := range e.cohort.ends {
-			if s := &e.slots[d.slot]; s.ID == d.id && s.cohort && s.order == d.tie && s.joined <= b.number {
+			if s := e.slot(d.slot); s.ID == d.id && s.cohort && s.order == d.tie && s.joined <= b.number {
 				all = append(all, ordered{s.order, Share{s.ID, 1}})
 			}
 		}

@@ -22,7 +22,8 @@ type Engine struct {
 	reorders bool
 
 	now    vtime.Time // of the last executed event
-	slots  []slot
+	slots  []*[slotPage]slot
+	used   int32 // slots that exist
 	vacant []int32
 
 	arrivals  []date // pending requests by (queued, number)
@@ -135,8 +136,8 @@ func (e *Engine) Check() error {
 	e.dissolve()
 	counts := [4]int32{}
 	e.held = e.held[:0]
-	for i := range e.slots {
-		s := &e.slots[i]
+	for i := range e.used {
+		s := e.slot(i)
 		counts[s.phase]++
 		if s.phase != vacant {
 			e.held = append(e.held, &s.seq)

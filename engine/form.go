@@ -71,7 +71,7 @@ func (e *Engine) serveAll(b *batch) (left int32, ok bool) {
 	e.plan = e.plan[:0]
 	e.reserveDecodes()
 	for _, i := range e.others {
-		s := &e.slots[i]
+		s := e.slot(i)
 		n := e.wants(s)
 		if n > left {
 			// Members admitted later would have got less.
@@ -106,7 +106,7 @@ func (e *Engine) serveAll(b *batch) (left int32, ok bool) {
 func (e *Engine) reserveDecodes() {
 	e.prefillLeft = e.cfg.MaxBatchedTokens - e.cohort.n
 	for _, i := range e.others {
-		if e.remaining(&e.slots[i]) == 1 {
+		if e.remaining(e.slot(i)) == 1 {
 			e.prefillLeft--
 		}
 	}
@@ -145,7 +145,7 @@ func (e *Engine) chunk(s *slot, n, computed int32) int32 {
 // serve allocates blocks for n more tokens of slot i and enters it in b. It
 // reports false, and changes nothing, when the blocks are not there.
 func (e *Engine) serve(b *batch, i, n int32) bool {
-	s := &e.slots[i]
+	s := e.slot(i)
 	if !e.cache.Extend(&s.seq, s.computed+n, s.known()) {
 		e.Counters.AllocationFailures++
 		return false
@@ -169,7 +169,7 @@ func (e *Engine) admit(b *batch, left int32, now vtime.Time) {
 			return
 		}
 		i := e.head()
-		s := &e.slots[i]
+		s := e.slot(i)
 		known := s.known()
 		hit := e.cache.Lookup(&s.seq, known)
 		cached := int32(hit.Blocks) * e.cfg.BlockSize
@@ -242,7 +242,7 @@ func (e *Engine) seal(b *batch) {
 	q := &b.sums
 	for k := range b.items {
 		it := &b.items[k]
-		s := &e.slots[it.slot]
+		s := e.slot(it.slot)
 		if it.decode {
 			q.DecodeTokens += int64(it.tokens)
 			q.DecodeRequests++
@@ -272,7 +272,7 @@ func (e *Engine) seal(b *batch) {
 	kept := e.others[:0]
 	k := 0
 	for _, i := range e.others {
-		s := &e.slots[i]
+		s := e.slot(i)
 		for k < len(b.items) && b.items[k].order < s.order {
 			k++
 		}

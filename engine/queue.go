@@ -75,7 +75,7 @@ func (l *line) pop() {
 // enqueue puts slot i into the wait queue: at its end, or where the
 // scheduler's order has it; front is for preempted requests.
 func (e *Engine) enqueue(i int32, front bool) {
-	s := &e.slots[i]
+	s := e.slot(i)
 	s.phase = waiting
 	e.waiting++
 	m := member{i, s.ID}
@@ -117,6 +117,6 @@ func (e *Engine) dequeue() {
 }
 
 func (e *Engine) waits(m member) bool {
-	s := &e.slots[m.slot]
+	s := e.slot(m.slot)
 	return s.ID == m.id && s.phase == waiting
 }

@@ -69,13 +69,21 @@ func (e *Engine) newSlot() int32 {
 		e.vacant = e.vacant[:n-1]
 		return i
 	}
-	e.slots = append(e.slots, slot{})
-	return int32(len(e.slots) - 1)
+	if int(e.used) == slotPage*len(e.slots) {
+		e.slots = append(e.slots, new([slotPage]slot))
+	}
+	e.used++
+	return e.used - 1
 }
+
+// slotPage is the number of slots that are made at a time: growth copies none.
+const slotPage = 32
+
+func (e *Engine) slot(i int32) *slot { return &e.slots[uint32(i)/slotPage][uint32(i)%slotPage] }
 
 // open fills slot i with a request delivered at now.
 func (e *Engine) open(i int32, d *Delivery, now vtime.Time) {
-	s := &e.slots[i]
+	s := e.slot(i)
 	seq := s.seq
 	*s = slot{
 		Waiting: policy.Waiting{ID: d.ID, Priority: d.Priority, Arrival: d.Arrival, Queued: vtime.Never, Input: d.Input, MaxOutput: d.MaxOutput},
@@ -102,7 +110,7 @@ func (s *slot) known() int32 { return s.Input + s.generated }
 
 // done ends the life of slot i in the given state and tells the sink.
 func (e *Engine) done(i int32, state metrics.State, reason metrics.Reason, now vtime.Time) {
-	s := &e.slots[i]
+	s := e.slot(i)
 	e.report(s, state, reason, now)
 	e.sink.Done(&e.outcome, now)
 	s.phase, s.ID = vacant, -1
@@ -129,8 +137,8 @@ func (e *Engine) report(s *slot, state metrics.State, reason metrics.Reason, fin
 func (e *Engine) Unfinished(f func(o *metrics.Outcome)) {
 	states := [...]metrics.State{pending: metrics.Pending, waiting: metrics.Queued, running: metrics.Running}
 	e.dissolve()
-	for i := range e.slots {
-		if s := &e.slots[i]; s.phase != vacant {
+	for i := range e.used {
+		if s := e.slot(i); s.phase != vacant {
 			e.report(s, states[s.phase], metrics.NoReason, vtime.Never)
 			f(&e.outcome)
 		}

@@ -64,7 +64,7 @@ func (e *Engine) runnable() bool {
 }
 
 func (e *Engine) headHitsFree() bool {
-	s := &e.slots[e.head()]
+	s := e.slot(e.head())
 	return e.cache.Lookup(&s.seq, s.known()).OnFree > 0
 }
 

@@ -92,7 +92,7 @@ func (e *Engine) finish(now vtime.Time) {
 		}
 	}
 	for _, it := range b.items {
-		s := &e.slots[it.slot]
+		s := e.slot(it.slot)
 		if s.ID != it.id {
 			continue
 		}
@@ -125,7 +125,7 @@ func (e *Engine) expire(now vtime.Time) {
 		return
 	}
 	slices.SortFunc(e.due, func(x, y member) int {
-		a, b := &e.slots[x.slot], &e.slots[y.slot]
+		a, b := e.slot(x.slot), e.slot(y.slot)
 		if a.phase != b.phase { // running before waiting
 			return cmp.Compare(b.phase, a.phase)
 		}
@@ -135,7 +135,7 @@ func (e *Engine) expire(now vtime.Time) {
 		return cmp.Compare(x.id, y.id)
 	})
 	for _, m := range e.due {
-		if e.slots[m.slot].ID == m.id {
+		if e.slot(m.slot).ID == m.id {
 			e.leave(m.slot, now)
 		}
 	}
@@ -151,7 +151,7 @@ func (e *Engine) leave(i int32, now vtime.Time) {
 
 // vacate takes slot i out of the list it is in and releases its blocks.
 func (e *Engine) vacate(i int32) {
-	s := &e.slots[i]
+	s := e.slot(i)
 	switch s.phase {
 	case waiting:
 		e.waiting-- // its entry in the queue is stale now
@@ -176,7 +176,7 @@ func (e *Engine) vacate(i int32) {
 // credit delivers one token to slot i, or the end of its prefill when it
 // wants no token, and completes it after its last one.
 func (e *Engine) credit(i int32, now vtime.Time) {
-	s := &e.slots[i]
+	s := e.slot(i)
 	s.flying--
 	e.barren = 0
 	if s.output > 0 {
