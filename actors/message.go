@@ -47,9 +47,15 @@ func after(arrival vtime.Time, d int64) vtime.Time {
 	return arrival + vtime.Time(d)
 }
 
-// sendDelivery writes a request for an instance.
+// sendDelivery writes a request for an instance: what every request has, then
+// what few have, then spans.
 func sendDelivery(out *lookahead.Outbox, to lookahead.ProcessID, now vtime.Time, d *engine.Delivery) {
-	out.Begin(to, lookahead.Key{At: now, Class: classDelivery}, kindDelivery, 12+2*len(d.Spans))
+	rare := d.Session != 0 || d.Round != 0 || d.OutputContent != 0 || len(d.Spans) > 0
+	fields := 9
+	if rare {
+		fields += 3 + 2*len(d.Spans)
+	}
+	out.Begin(to, lookahead.Key{At: now, Class: classDelivery}, kindDelivery, fields)
 	out.Int(d.ID)
 	out.Int(int64(d.Arrival))
 	out.Int(since(d.Arrival, d.Admitted))
@@ -58,13 +64,15 @@ func sendDelivery(out *lookahead.Outbox, to lookahead.ProcessID, now vtime.Time,
 	out.Int(int64(d.Output))
 	out.Int(int64(d.MaxOutput))
 	out.Uint(uint64(d.Tenant)<<32 | uint64(d.Class)<<16 | uint64(d.Model))
-	out.Uint(d.Session)
-	out.Int(int64(d.Round))
 	out.Float(d.Priority)
-	out.Uint(uint64(d.OutputContent))
-	for _, s := range d.Spans {
-		out.Uint(uint64(s.Content))
-		out.Int(int64(s.Length))
+	if rare {
+		out.Uint(d.Session)
+		out.Int(int64(d.Round))
+		out.Uint(uint64(d.OutputContent))
+		for _, s := range d.Spans {
+			out.Uint(uint64(s.Content))
+			out.Int(int64(s.Length))
+		}
 	}
 	out.End()
 }
@@ -80,25 +88,31 @@ func readDelivery(b *lookahead.Decoder, d *engine.Delivery) {
 	d.MaxOutput = int32(b.Int())
 	labels := b.Uint()
 	d.Tenant, d.Class, d.Model = workload.Label(labels>>32), workload.Label(labels>>16), workload.Label(labels)
-	d.Session = b.Uint()
-	d.Round = int32(b.Int())
 	d.Priority = b.Float()
-	d.OutputContent = workload.ContentID(b.Uint())
-	d.Spans = d.Spans[:0]
+	d.Session, d.Round, d.OutputContent, d.Spans = 0, 0, 0, d.Spans[:0]
+	if b.Left() > 0 {
+		d.Session = b.Uint()
+		d.Round = int32(b.Int())
+		d.OutputContent = workload.ContentID(b.Uint())
+	}
 	for b.Left() > 0 {
 		d.Spans = append(d.Spans, workload.Span{Content: workload.ContentID(b.Uint()), Length: int32(b.Int())})
 	}
 	mustDecode(b)
 }
 
-// sendOutcome tells the collector what became of a request at now.
+// sendOutcome tells the collector what became of a request at now: what every
+// request has, then what few have.
 func sendOutcome(out *lookahead.Outbox, to lookahead.ProcessID, now vtime.Time, o *metrics.Outcome) {
-	out.Begin(to, lookahead.Key{At: now, Class: classNotice}, kindOutcome, 19)
+	rare := o.Session != 0 || o.Round != 0 || o.Preemptions != 0
+	fields := 13
+	if rare {
+		fields += 6
+	}
+	out.Begin(to, lookahead.Key{At: now, Class: classNotice}, kindOutcome, fields)
 	out.Int(o.Request)
 	out.Uint(uint64(o.State)<<56 | uint64(o.Reason)<<48 | uint64(o.Tenant)<<32 | uint64(o.Class)<<16 | uint64(o.Model))
 	out.Int(int64(o.Instance))
-	out.Uint(o.Session)
-	out.Int(int64(o.Round))
 	out.Int(int64(o.Arrival))
 	for _, t := range [...]vtime.Time{o.Admitted, o.Routed, o.Queued, o.Scheduled, o.FirstToken, o.LastToken} {
 		out.Int(since(o.Arrival, t))
@@ -106,35 +120,40 @@ func sendOutcome(out *lookahead.Outbox, to lookahead.ProcessID, now vtime.Time, 
 	out.Int(int64(o.Input))
 	out.Int(int64(o.Cached))
 	out.Int(int64(o.Generated))
-	out.Int(int64(o.Preemptions))
-	out.Int(int64(o.Recomputed))
-	out.Int(int64(o.PrefillLost))
-	out.Int(int64(o.DecodeLost))
+	if rare {
+		out.Uint(o.Session)
+		out.Int(int64(o.Round))
+		out.Int(int64(o.Preemptions))
+		out.Int(int64(o.Recomputed))
+		out.Int(int64(o.PrefillLost))
+		out.Int(int64(o.DecodeLost))
+	}
 	out.End()
 }
 
 // readOutcome is the inverse. A request ended when the message says so.
 func readOutcome(m *lookahead.Message, o *metrics.Outcome) {
 	b := &m.Body
-	o.Request = b.Int()
+	*o = metrics.Outcome{Request: b.Int(), Finished: m.Stamp.At}
 	word := b.Uint()
 	o.State, o.Reason = metrics.State(word>>56), metrics.Reason(word>>48)
 	o.Tenant, o.Class, o.Model = uint16(word>>32), uint16(word>>16), uint16(word)
 	o.Instance = int32(b.Int())
-	o.Session = b.Uint()
-	o.Round = int32(b.Int())
 	o.Arrival = vtime.Time(b.Int())
 	for _, t := range [...]*vtime.Time{&o.Admitted, &o.Routed, &o.Queued, &o.Scheduled, &o.FirstToken, &o.LastToken} {
 		*t = after(o.Arrival, b.Int())
 	}
-	o.Finished = m.Stamp.At
 	o.Input = int32(b.Int())
 	o.Cached = int32(b.Int())
 	o.Generated = int32(b.Int())
-	o.Preemptions = int32(b.Int())
-	o.Recomputed = int32(b.Int())
-	o.PrefillLost = vtime.Duration(b.Int())
-	o.DecodeLost = vtime.Duration(b.Int())
+	if b.Left() > 0 {
+		o.Session = b.Uint()
+		o.Round = int32(b.Int())
+		o.Preemptions = int32(b.Int())
+		o.Recomputed = int32(b.Int())
+		o.PrefillLost = vtime.Duration(b.Int())
+		o.DecodeLost = vtime.Duration(b.Int())
+	}
 	mustDecode(b)
 }
 

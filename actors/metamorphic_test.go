@@ -233,13 +233,16 @@ func (m *recorded) delivery(t *testing.T) engine.Delivery {
 	}
 	f := m.fields
 	arrival, labels := vtime.Time(number(f[1])), uint64(number(f[7]))
-	d := engine.Delivery{ID: number(f[0]), Admitted: after(arrival, number(f[2])), Priority: f[10].(float64), Request: workload.Request{
+	d := engine.Delivery{ID: number(f[0]), Admitted: after(arrival, number(f[2])), Priority: f[8].(float64), Request: workload.Request{
 		Arrival: arrival, Deadline: after(arrival, number(f[3])),
 		Input: int32(number(f[4])), Output: int32(number(f[5])), MaxOutput: int32(number(f[6])),
 		Tenant: workload.Label(labels >> 32), Class: workload.Label(labels >> 16), Model: workload.Label(labels),
-		Session: uint64(number(f[8])), Round: int32(number(f[9])), OutputContent: workload.ContentID(number(f[11])),
 	}}
-	for f = f[12:]; len(f) > 0; f = f[2:] {
+	if f = f[9:]; len(f) > 0 {
+		d.Session, d.Round, d.OutputContent = uint64(number(f[0])), int32(number(f[1])), workload.ContentID(number(f[2]))
+		f = f[3:]
+	}
+	for ; len(f) > 0; f = f[2:] {
 		d.Spans = append(d.Spans, workload.Span{Content: workload.ContentID(number(f[0])), Length: int32(number(f[1]))})
 	}
 	return d
