@@ -161,7 +161,6 @@ type pholdHub struct {
 	scaler  ProcessID
 	arrives int
 	grow    func(first Key) // adds a leaf with a first event
-	batch   int             // events until it stops itself, when blind
 }
 
 func (h *pholdHub) Promise() Key {
