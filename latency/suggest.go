@@ -3,6 +3,8 @@ package latency
 import (
 	"slices"
 	"strings"
+
+	"blis/suggest"
 )
 
 // nearest returns up to n of the names that look most like query, best first,
@@ -17,9 +19,9 @@ func nearest(query string, names []string, n int) []string {
 	var list []candidate
 	for _, name := range names {
 		lower := strings.ToLower(name)
-		d := editDistance(query, lower)
+		d := suggest.Distance(query, lower)
 		if !strings.Contains(query, "/") {
-			d = min(d, editDistance(query, baseName(lower)))
+			d = min(d, suggest.Distance(query, baseName(lower)))
 		}
 		list = append(list, candidate{name, d})
 	}
@@ -43,26 +45,3 @@ func nearest(query string, names []string, n int) []string {
 
 // baseName is what follows the last slash of a Hugging Face id.
 func baseName(id string) string { return id[strings.LastIndexByte(id, '/')+1:] }
-
-// editDistance is the number of insertions, deletions and substitutions of
-// bytes that turn a into b (Levenshtein). Only the first 128 bytes count:
-// names are short, and a user's input need not be.
-func editDistance(a, b string) int {
-	a, b = a[:min(len(a), 128)], b[:min(len(b), 128)]
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := 1
-			if a[i] == b[j] {
-				cost = 0
-			}
-			diagonal, row[j+1] = row[j+1], min(row[j+1]+1, row[j]+1, diagonal+cost)
-		}
-	}
-	return row[len(b)]
-}

@@ -24,8 +24,7 @@ type Summary struct {
 var percents = [4]int64{50, 90, 95, 99}
 
 // Summary computes the summary; the zero Summary if there is no sample. It
-// does not merge runs but narrows in on the ranks it needs, reading everything
-// two or three times.
+// does not merge runs but narrows in on the ranks it needs.
 func (d *Distribution) Summary() Summary {
 	d.flush()
 	if d.samples == 0 {
@@ -98,6 +97,14 @@ var workspaces = sync.Pool{New: func() any { return new(workspace) }}
 // orderStatistics sets values[i] to the sample of rank ranks[i], counted from
 // 0 in ascending order. Ranks ascend and are less than the number of samples.
 func (d *Distribution) orderStatistics(ranks, values []int64) {
+	if !d.selectFlat(ranks, values) {
+		d.selectByRuns(ranks, values)
+	}
+}
+
+// selectByRuns is orderStatistics without holding the entries: it reads the
+// runs two or three times.
+func (d *Distribution) selectByRuns(ranks, values []int64) {
 	room := workspaces.Get().(*workspace)
 	defer workspaces.Put(room)
 	low, high := d.bounds()

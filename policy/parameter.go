@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"blis/suggest"
 	"fmt"
 	"math"
 	"strconv"
@@ -132,7 +133,7 @@ func (v *values) unknown(t *Template, name string) string {
 	for i := range v.parameters {
 		names[i] = v.parameters[i].Name
 	}
-	return fmt.Sprintf("%s has no parameter %q, the nearest is %q (there are: %s)", t.Name, name, nearest(name, names), strings.Join(names, ", "))
+	return fmt.Sprintf("%s has no parameter %q, the nearest is %q (there are: %s)", t.Name, name, suggest.Nearest(name, names), strings.Join(names, ", "))
 }
 
 // parse reads text as a value of p and reports whether it is allowed.

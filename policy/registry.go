@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"blis/suggest"
 	"blis/vtime"
 	"blis/workload"
 )
@@ -112,44 +113,6 @@ func create[P any](kind Kind, list []template[P], name string, settings []Settin
 	}
 	return none, &Error{
 		Field:   string(kind) + ".type",
-		Problem: fmt.Sprintf("unknown %s policy %q, the nearest is %q (there are: %s)", kind, name, nearest(name, names), strings.Join(names, ", ")),
+		Problem: fmt.Sprintf("unknown %s policy %q, the nearest is %q (there are: %s)", kind, name, suggest.Nearest(name, names), strings.Join(names, ", ")),
 	}
-}
-
-// nearest returns the first word of list that name begins, else the one with
-// the smallest edit distance to it, the first of several. list is not empty.
-func nearest(name string, list []string) string {
-	for _, word := range list {
-		if name != "" && strings.HasPrefix(word, name) {
-			return word
-		}
-	}
-	best, least := list[0], distance(name, list[0])
-	for _, word := range list[1:] {
-		if d := distance(name, word); d < least {
-			best, least = word, d
-		}
-	}
-	return best
-}
-
-// distance is the Levenshtein distance in bytes.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			change := diagonal
-			if a[i] != b[j] {
-				change++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(change, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }

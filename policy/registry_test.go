@@ -133,14 +133,3 @@ func TestTemplatesDescribeThemselves(t *testing.T) {
 		t.Errorf("templates %s, want %s", got, want)
 	}
 }
-
-func TestDistance(t *testing.T) {
-	for _, c := range []struct {
-		a, b string
-		want int
-	}{{"", "", 0}, {"", "abc", 3}, {"abc", "", 3}, {"kitten", "sitting", 3}, {"fcfs", "fcsf", 2}, {"sjf", "sjf", 0}} {
-		if got := distance(c.a, c.b); got != c.want {
-			t.Errorf("distance(%q, %q) = %d, want %d", c.a, c.b, got, c.want)
-		}
-	}
-}

@@ -14,6 +14,7 @@ import (
 	"github.com/goccy/go-yaml/token"
 
 	"blis/actors"
+	"blis/suggest"
 	"blis/vtime"
 )
 
@@ -146,7 +147,7 @@ func readPair(file map[string]setting, path string, pair *ast.MappingValueNode) 
 		for _, e := range entries(&actors.Config{}) {
 			names = append(names, e.name)
 		}
-		return bad(path, pair.Key, "unknown setting %q, the nearest is %q", name, nearest(name, names))
+		return bad(path, pair.Key, "unknown setting %q, the nearest is %q", name, suggest.Nearest(name, names))
 	}
 	if pair.Value.Type() == ast.NullType {
 		return nil // not given

@@ -14,6 +14,7 @@ import (
 	"blis/engine"
 	"blis/latency"
 	"blis/lookahead"
+	"blis/suggest"
 )
 
 // Exit codes.
@@ -112,5 +113,5 @@ func usageLine(e *kong.ParseError) string {
 	for _, f := range e.Context.Flags() {
 		names = append(append(names, f.Name), f.Aliases...)
 	}
-	return text + ", the nearest is --" + nearest(name, names)
+	return text + ", the nearest is --" + suggest.Nearest(name, names)
 }

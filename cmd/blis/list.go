@@ -11,6 +11,7 @@ import (
 
 	"blis/latency"
 	"blis/policy"
+	"blis/suggest"
 )
 
 // form is the flag of the commands that list things.
@@ -68,7 +69,7 @@ func (p *policiesCmd) Run(c *console) error {
 		}
 	}
 	if len(items) == 0 {
-		return &inputError{fmt.Sprintf("unknown policy %q, the nearest is %q; blis policies lists all", p.Name, nearest(p.Name, names))}
+		return &inputError{fmt.Sprintf("unknown policy %q, the nearest is %q; blis policies lists all", p.Name, suggest.Nearest(p.Name, names))}
 	}
 	return p.list(c, items, func(w io.Writer) {
 		kind := ""

@@ -8,6 +8,7 @@ import (
 	"blis/actors"
 	"blis/lookahead"
 	"blis/metrics"
+	"blis/suggest"
 	"blis/vtime"
 )
 
@@ -68,7 +69,7 @@ func (c *console) warnOfVariables() {
 	}
 	for _, name := range given {
 		if !known[name] {
-			c.note("warning: %s is no setting, the nearest is %s", name, nearest(name, names))
+			c.note("warning: %s is no setting, the nearest is %s", name, suggest.Nearest(name, names))
 		}
 	}
 }
