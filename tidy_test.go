@@ -71,7 +71,7 @@ func (s *source) file(f *ast.File) string { return s.fset.Position(f.Package).Fi
 // readSources parses and checks every package of the project.
 func readSources(t *testing.T) []*source {
 	t.Helper()
-	out, err := exec.Command("go", "list", "-export", "-deps", "-f", `{{.ImportPath}} {{.Export}} {{join .GoFiles ","}}`, "./...").Output()
+	out, err := exec.Command("go", "list", "-pgo=off", "-export", "-deps", "-f", `{{.ImportPath}} {{.Export}} {{join .GoFiles ","}}`, "./...").Output()
 	if err != nil {
 		t.Skipf("go list: %v: a tree that does not build is for the compiler to tell", err)
 	}

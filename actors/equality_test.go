@@ -25,7 +25,7 @@ import (
 //	equality_reduce_test.go    a failing trial made small, and where it parts
 //	equality_scenarios_test.go the benchmark, conformance and ledger scenarios
 //
-// Environment: BLIS_EQUALITY_SECONDS (default 20) and BLIS_EQUALITY_CASES
+// Environment: BLIS_EQUALITY_SECONDS (default 30) and BLIS_EQUALITY_CASES
 // (default: as many as fit) bound the random trials; both given, what comes
 // first. BLIS_EQUALITY_SEED is the first of their seeds (default 1, then 2 …).
 // BLIS_EQUALITY_TRIAL=FILE runs the one trial in the file, as a failure prints
@@ -178,7 +178,7 @@ func budget(t *testing.T) (cases int, deadline time.Time, seed uint64) {
 		}
 		return n
 	}
-	seconds := 20
+	seconds := 30
 	if testing.Short() {
 		seconds = 3
 	}
