@@ -22,7 +22,8 @@
 //	node.go      one turn of one process
 //	mailbox.go   the merge by stamp; frame.go, decoder.go: the wire format
 //	outbox.go    sending, and the horizon as a process sees it
-//	fleet.go     what the coordinator keeps of every leaf
+//	fleet.go     what the coordinator keeps of every leaf; minima.go: the least
+//	             of many keys
 //	digest.go    what a run's equality is judged by; trace.go: where two differ
 //	fault.go     traps, faults, deadlock
 //

@@ -1,53 +1,35 @@
 package lookahead
 
-// fleet is what the coordinator keeps of the leaves: three keys of each, in
-// contiguous arrays, and their minima per block of leaves. A leaf that does
-// not run and gets no mail costs a share of one comparison per window.
+// fleet is what the coordinator keeps of the leaves: three keys of each, and
+// their minima. A leaf that does not run and gets no mail costs nothing per
+// window, whatever the number of leaves.
 type fleet struct {
 	nodes []*node
 
-	due     []Key // earliest event: local, periodic or mail
-	promise []Key // earliest message to control, whatever waits in the mailbox included
-	steady  []Key // until when what it publishes stays as it is
+	due     minima // earliest event: local, periodic or mail
+	promise minima // earliest message to control, whatever waits in the mailbox included
+	steady  minima // until when what it publishes stays as it is
 
-	blocks  []summary
 	reply   func(Key) Key
 	settled func(Key) Key
-
-	publishes bool // some leaf is a Publisher, or mail settles; without, steady is due
 }
 
-// summary holds the minima over one block of leaves.
+// summary is three minima over leaves.
 type summary struct{ due, promise, steady Key }
-
-const blockSize = 16
-
-// never is the summary of nothing.
-var never = summary{NeverKey, NeverKey, NeverKey}
-
-func (s *summary) include(o summary) {
-	s.due = earliest(s.due, o.due)
-	s.promise = earliest(s.promise, o.promise)
-	s.steady = earliest(s.steady, o.steady)
-}
 
 // add appends a leaf.
 func (f *fleet) add(n *node) {
 	n.slot = len(f.nodes)
 	f.nodes = append(f.nodes, n)
-	f.due = append(f.due, NeverKey)
-	f.promise = append(f.promise, NeverKey)
-	f.steady = append(f.steady, NeverKey)
-	if n.slot%blockSize == 0 {
-		f.blocks = append(f.blocks, never)
-	}
-	f.publishes = f.publishes || n.publisher != nil
+	f.due.grow()
+	f.promise.grow()
+	f.steady.grow()
 	f.set(n)
-	f.refresh(n.slot / blockSize)
+	f.refresh(n.slot)
 }
 
 // set takes over the state of a leaf after its turn. Workers call it for
-// different leaves at the same time; the block is refreshed afterwards.
+// different leaves at the same time; refresh follows.
 func (f *fleet) set(n *node) {
 	next, mail := n.process.Next(), n.mailbox.head()
 	promise := latest(n.process.Promise(), next.Next())
@@ -65,7 +47,9 @@ func (f *fleet) set(n *node) {
 		steady = due
 	}
 	steady = latest(due, earliest(steady, f.settledAt(mail)))
-	f.due[n.slot], f.promise[n.slot], f.steady[n.slot] = due, promise, steady
+	f.due.put(n.slot, due)
+	f.promise.put(n.slot, promise)
+	f.steady.put(n.slot, steady)
 }
 
 // replyTo is the earliest message that a delivery at k can cause.
@@ -86,59 +70,52 @@ func (f *fleet) settledAt(k Key) Key {
 
 // note records that mail for a leaf waits, the earliest at k.
 func (f *fleet) note(slot int, k Key) {
-	got := summary{k, f.replyTo(k), f.settledAt(k)}
-	f.due[slot] = earliest(f.due[slot], got.due)
-	f.promise[slot] = earliest(f.promise[slot], got.promise)
-	f.steady[slot] = earliest(f.steady[slot], got.steady)
-	f.blocks[slot/blockSize].include(got)
+	f.due.lower(slot, k)
+	f.promise.lower(slot, f.replyTo(k))
+	f.steady.lower(slot, f.settledAt(k))
 }
 
-// refresh computes the minima of a block anew.
-func (f *fleet) refresh(block int) {
-	from := block * blockSize
-	to := min(from+blockSize, len(f.due))
-	s := &f.blocks[block]
-	s.due, s.promise = least(f.due[from:to]), least(f.promise[from:to])
-	s.steady = s.due
-	if f.publishes {
-		s.steady = least(f.steady[from:to])
-	}
-}
-
-// least returns the earliest of some keys.
-func least(keys []Key) Key {
-	m := NeverKey
-	for _, k := range keys {
-		if k.At < m.At || k.At == m.At && k.Class < m.Class {
-			m = k
-		}
-	}
-	return m
+// refresh brings the minima up to date after set.
+func (f *fleet) refresh(slot int) {
+	f.due.refresh(slot)
+	f.promise.refresh(slot)
+	f.steady.refresh(slot)
 }
 
 // minima is the summary over all leaves.
 func (f *fleet) minima() summary {
-	s := never
-	for i := range f.blocks {
-		s.include(f.blocks[i])
-	}
-	return s
+	return summary{f.due.least(), f.promise.least(), f.steady.least()}
+}
+
+// query is what behind looks for.
+type query struct {
+	horizon, need, told Key
+	all                 bool
 }
 
 // behind appends the leaves that have something to do before h, of those only
 // the ones whose published state may change before need or which may send
 // before told; both NeverKey: all.
 func (f *fleet) behind(list []*node, h, need, told Key) []*node {
-	all := need.IsNever() && told.IsNever()
-	for b := range f.blocks {
-		if !f.blocks[b].due.Less(h) {
+	if len(f.nodes) == 0 {
+		return list
+	}
+	q := query{h, need, told, need.IsNever() && told.IsNever()}
+	return f.collect(list, &q, len(f.due.levels)-1, 0)
+}
+
+// collect descends to the leaves below a group of entries of a level.
+func (f *fleet) collect(list []*node, q *query, level, from int) []*node {
+	entries := f.due.levels[level]
+	for i, k := range entries[from:min(from+fanOut, len(entries))] {
+		if !k.Less(q.horizon) {
 			continue
 		}
-		from := b * blockSize
-		for i, due := range f.due[from:min(from+blockSize, len(f.due))] {
-			if due.Less(h) && (all || f.steady[from+i].Less(need) || f.promise[from+i].Less(told)) {
-				list = append(list, f.nodes[from+i])
-			}
+		i += from
+		if level > 0 {
+			list = f.collect(list, q, level-1, i*fanOut)
+		} else if q.all || f.steady.key(i).Less(q.need) || f.promise.key(i).Less(q.told) {
+			list = append(list, f.nodes[i])
 		}
 	}
 	return list
@@ -147,19 +124,9 @@ func (f *fleet) behind(list []*node, h, need, told Key) []*node {
 // first returns the leaf with the earliest event, of several the one created
 // first; nil if there is none.
 func (f *fleet) first() (*node, Key) {
-	all := f.minima()
-	if all.due.IsNever() {
+	due := f.due.least()
+	if due.IsNever() {
 		return nil, NeverKey
 	}
-	for b := range f.blocks {
-		if f.blocks[b].due != all.due {
-			continue
-		}
-		for i := b * blockSize; ; i++ {
-			if f.due[i] == all.due {
-				return f.nodes[i], all.due
-			}
-		}
-	}
-	return nil, NeverKey
+	return f.nodes[f.due.first()], due
 }

@@ -60,58 +60,6 @@ func TestMailboxReadsInTheOrderOfStamps(t *testing.T) {
 	})
 }
 
-// The fleet's minima against looking at every leaf.
-func TestFleetKnowsItsMinima(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		f := &fleet{}
-		key := func(what string) Key {
-			if rapid.IntRange(0, 9).Draw(t, "never") == 0 {
-				return NeverKey
-			}
-			return Key{vtime.Time(rapid.IntRange(0, 50).Draw(t, what)), uint8(rapid.IntRange(0, 2).Draw(t, "class"))}
-		}
-		for range rapid.IntRange(1, 40).Draw(t, "leaves") {
-			l := &pholdLeaf{}
-			n := &node{process: l}
-			if rapid.Bool().Draw(t, "steady") {
-				n.publisher = steadyLeaf{l}
-			}
-			if k := key("next"); !k.IsNever() {
-				l.push(k)
-			}
-			f.add(n)
-		}
-		for range 10 {
-			slot := rapid.IntRange(0, len(f.nodes)-1).Draw(t, "slot")
-			if k := key("mail"); !k.IsNever() {
-				f.note(slot, k)
-			}
-			want := never
-			for i := range f.due {
-				want.include(summary{f.due[i], f.promise[i], f.steady[i]})
-			}
-			if got := f.minima(); got != want {
-				t.Fatalf("minima %v, want %v", got, want)
-			}
-			h, need, told := key("horizon"), key("need"), key("told")
-			all := need.IsNever() && told.IsNever()
-			var slow []*node
-			for i, n := range f.nodes {
-				if f.due[i].Less(h) && (all || f.steady[i].Less(need) || f.promise[i].Less(told)) {
-					slow = append(slow, n)
-				}
-			}
-			if got := f.behind(nil, h, need, told); !slices.Equal(got, slow) {
-				t.Fatalf("%d behind %v, want %d", len(got), h, len(slow))
-			}
-			first, due := f.first()
-			if i := slices.Index(f.due, want.due); due != want.due || !due.IsNever() && f.nodes[i] != first {
-				t.Fatalf("first at %v, want leaf %d at %v", due, i, want.due)
-			}
-		}
-	})
-}
-
 // Frames that one worker spends must reach one that needs them.
 func TestStockBalances(t *testing.T) {
 	d := &depot{}

@@ -83,9 +83,7 @@ func (s *Simulation) survey() {
 	for _, n := range s.fleet.nodes {
 		s.asked = n
 		s.fleet.set(n)
-	}
-	for b := range s.fleet.blocks {
-		s.fleet.refresh(b)
+		s.fleet.refresh(n.slot)
 	}
 	for c := range s.control {
 		s.station(c)
@@ -128,12 +126,12 @@ func (s *Simulation) runLeaves(m move) error {
 	}
 	s.callSinks()
 	s.runTurns()
-	block := -1
+	group := -1
 	for _, n := range s.turns[:leaves] {
 		s.undelivered -= int64(n.executed)
-		if b := n.slot / blockSize; b != block {
-			block = b
-			s.fleet.refresh(b)
+		if g := n.slot / fanOut; g != group {
+			group = g
+			s.fleet.refresh(n.slot)
 		}
 	}
 	for c := range s.view.control {

@@ -25,7 +25,7 @@ func (s *Simulation) oneByOne() error {
 			s.undelivered += int64(n.out.toLeaves)
 		case toLeaf:
 			s.undelivered -= int64(n.executed)
-			s.fleet.refresh(n.slot / blockSize)
+			s.fleet.refresh(n.slot)
 		}
 		if err := s.recordTurn(n); err != nil {
 			return err

@@ -162,7 +162,7 @@ func (s *Simulation) deadlock() error {
 	}
 	h := s.view.leafHorizon()
 	for i, n := range s.fleet.nodes {
-		if due := s.fleet.due[i]; due.Less(s.config.End) {
+		if due := s.fleet.due.key(i); due.Less(s.config.End) {
 			d.Blocked = append(d.Blocked, Blocked{n.name, n.id, due, s.leafWaits(h)})
 		}
 	}
@@ -174,13 +174,13 @@ func (s *Simulation) controlWaits(c int) string {
 	t := &s.view.control[c]
 	if !t.due.Less(t.observed.At) {
 		for i, n := range s.fleet.nodes {
-			if s.fleet.steady[i].Less(t.observed.Need) {
-				return fmt.Sprintf("an observation of %q, which is at %v and must reach %v", n.name, s.fleet.steady[i], t.observed.Need)
+			if s.fleet.steady.key(i).Less(t.observed.Need) {
+				return fmt.Sprintf("an observation of %q, which is at %v and must reach %v", n.name, s.fleet.steady.key(i), t.observed.Need)
 			}
 		}
 	}
 	for i, n := range s.fleet.nodes {
-		if p := s.fleet.promise[i]; !t.due.Less(p) {
+		if p := s.fleet.promise.key(i); !t.due.Less(p) {
 			return fmt.Sprintf("%q, which may send from %v on", n.name, p)
 		}
 	}

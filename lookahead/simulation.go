@@ -107,7 +107,6 @@ func New(cfg Config) *Simulation {
 	s := &Simulation{config: cfg, run: runs.Add(1), root: system().Root, crew: newCrew(workers, cfg.Assign)}
 	s.crew.wake = 8 * cfg.InlineBelow
 	s.fleet.reply, s.fleet.settled = cfg.Reply, cfg.Settled
-	s.fleet.publishes = cfg.Settled != nil
 	s.asideAtLeast = asideMessages
 	if cfg.Sequential || cfg.Record != nil {
 		s.asideAtLeast = 1 // sinks take part in the one order; recordings tell turns apart
@@ -134,7 +133,7 @@ func (s *Simulation) AddLeaf(name string, p Process) ProcessID {
 	n := s.spawn(id, name, p)
 	s.fleet.add(n)
 	if s.running != nil {
-		s.running.out.lower(s.fleet.promise[n.slot])
+		s.running.out.lower(s.fleet.promise.key(n.slot))
 	}
 	return id
 }

@@ -1,0 +1,82 @@
+package lookahead
+
+import (
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"blis/vtime"
+)
+
+// The fleet's minima against looking at every leaf, with one level of them and
+// with several, after turns of many leaves and after mail.
+func TestFleetKnowsItsMinima(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		f := &fleet{}
+		key := func(what string) Key {
+			if rapid.IntRange(0, 9).Draw(t, "never") == 0 {
+				return NeverKey
+			}
+			return Key{vtime.Time(rapid.IntRange(0, 50).Draw(t, what)), uint8(rapid.IntRange(0, 2).Draw(t, "class"))}
+		}
+		var leaves []*pholdLeaf
+		for range rapid.SampledFrom([]int{1, 2, 7, 8, 9, 40, 65, 513}).Draw(t, "leaves") {
+			l := &pholdLeaf{}
+			n := &node{process: l}
+			if rapid.Bool().Draw(t, "steady") {
+				n.publisher = steadyLeaf{l}
+			}
+			if len(leaves)%7 == 0 { // the others have nothing to do
+				l.push(key("next"))
+			}
+			f.add(n)
+			leaves = append(leaves, l)
+		}
+		for range 10 {
+			slot := rapid.IntRange(0, len(f.nodes)-1).Draw(t, "slot")
+			if k := key("mail"); !k.IsNever() {
+				f.note(slot, k)
+			}
+			for range rapid.IntRange(0, 3).Draw(t, "turns") {
+				slot := rapid.IntRange(0, len(f.nodes)-1).Draw(t, "turn")
+				leaves[slot].agenda = agenda{}
+				leaves[slot].push(key("then"))
+				f.set(f.nodes[slot])
+				f.refresh(slot)
+			}
+			checkMinima(t, f)
+			checkBehind(t, f, key("horizon"), key("need"), key("told"))
+		}
+	})
+}
+
+func checkMinima(t *rapid.T, f *fleet) {
+	want := summary{NeverKey, NeverKey, NeverKey}
+	for i := range f.nodes {
+		want.due = earliest(want.due, f.due.key(i))
+		want.promise = earliest(want.promise, f.promise.key(i))
+		want.steady = earliest(want.steady, f.steady.key(i))
+	}
+	if got := f.minima(); got != want {
+		t.Fatalf("minima %v, want %v", got, want)
+	}
+	first, due := f.first()
+	i := slices.Index(f.due.levels[0], want.due)
+	if due != want.due || !due.IsNever() && f.nodes[i] != first {
+		t.Fatalf("first at %v, want leaf %d at %v", due, i, want.due)
+	}
+}
+
+func checkBehind(t *rapid.T, f *fleet, h, need, told Key) {
+	all := need.IsNever() && told.IsNever()
+	var slow []*node
+	for i, n := range f.nodes {
+		if f.due.key(i).Less(h) && (all || f.steady.key(i).Less(need) || f.promise.key(i).Less(told)) {
+			slow = append(slow, n)
+		}
+	}
+	if got := f.behind(nil, h, need, told); !slices.Equal(got, slow) {
+		t.Fatalf("%d behind %v, want %d", len(got), h, len(slow))
+	}
+}
