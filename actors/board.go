@@ -1,6 +1,9 @@
 package actors
 
 import (
+	"math/bits"
+	"sync/atomic"
+
 	"blis/engine"
 	"blis/policy"
 	"blis/vtime"
@@ -33,6 +36,7 @@ func read(e *engine.Engine, finished int64) reading {
 type board struct {
 	interval vtime.Duration
 	live     []reading
+	changed  []uint64 // set of instances whose live reading changed since the router looked
 	past     []history
 }
 
@@ -50,7 +54,7 @@ type slotReading struct {
 func newBoard(instances int, interval vtime.Duration) *board {
 	b := &board{interval: interval}
 	if interval == 0 {
-		b.live = make([]reading, instances)
+		b.live, b.changed = make([]reading, instances), make([]uint64, (instances+63)/64)
 		return b
 	}
 	b.past = make([]history, instances)
@@ -76,6 +80,26 @@ func (b *board) refreshBefore(t vtime.Time) int64 {
 
 // at is the time of refresh k.
 func (b *board) at(k int64) vtime.Time { return vtime.Time(k * int64(b.interval)) }
+
+// tell enters the live reading of instance i.
+func (b *board) tell(i int, r reading) {
+	if b.live[i] != r {
+		b.live[i] = r
+		atomic.OrUint64(&b.changed[i/64], 1<<(i%64)) // neighbours may run on other workers
+	}
+}
+
+// news calls f with the live readings that changed since the last call, in the
+// order of the instances. Nobody may be running.
+func (b *board) news(f func(i int, r reading)) {
+	for w, set := range b.changed {
+		b.changed[w] = 0
+		for ; set != 0; set &= set - 1 {
+			i := 64*w + bits.TrailingZeros64(set)
+			f(i, b.live[i])
+		}
+	}
+}
 
 // publish enters the reading of instance i for refresh k.
 func (b *board) publish(i int, k int64, r reading) {

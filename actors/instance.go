@@ -83,7 +83,7 @@ func (p *instance) Advance(_ lookahead.Key, out *lookahead.Outbox) {
 		p.engine.Act(h.At, h.Class)
 	}
 	if p.board != nil {
-		p.board.live[p.index] = read(p.engine, p.finished)
+		p.board.tell(p.index, read(p.engine, p.finished))
 	}
 }
 

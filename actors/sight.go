@@ -66,9 +66,7 @@ func (s *sight) look(now vtime.Time) *policy.View {
 			s.show(i, read(p.engine, p.finished))
 		}
 	default:
-		for i := range s.board.live {
-			s.show(i, s.board.live[i])
-		}
+		s.board.news(s.show)
 	}
 	return &s.view
 }

@@ -106,15 +106,14 @@ func (f *fleet) behind(list []*node, h, need, told Key) []*node {
 
 // collect descends to the leaves below a group of entries of a level.
 func (f *fleet) collect(list []*node, q *query, level, from int) []*node {
-	entries := f.due.levels[level]
-	for i, k := range entries[from:min(from+fanOut, len(entries))] {
-		if !k.Less(q.horizon) {
-			continue
-		}
-		i += from
-		if level > 0 {
+	due := f.due.levels[level]
+	for i := from; i < min(from+fanOut, len(due)); i++ {
+		switch {
+		case !due[i].Less(q.horizon):
+		case !q.all && !f.steady.levels[level][i].Less(q.need) && !f.promise.levels[level][i].Less(q.told):
+		case level > 0:
 			list = f.collect(list, q, level-1, i*fanOut)
-		} else if q.all || f.steady.key(i).Less(q.need) || f.promise.key(i).Less(q.told) {
+		default:
 			list = append(list, f.nodes[i])
 		}
 	}

@@ -38,10 +38,11 @@ type node struct {
 	floor    Key // no message may arrive before it (control and sinks)
 	deferred bool
 
-	horizon  Key // of the turn given
-	work     int // expected in that turn
-	executed int // messages, in that turn
-	fellow   int // waiting messages from control processes (of a control process)
+	horizon  Key   // of the turn given
+	work     int   // expected in that turn
+	executed int   // messages, in that turn
+	enough   int64 // waiting messages that make it worth a turn (of a sink)
+	fellow   int   // waiting messages from control processes (of a control process)
 	fault    *Fault
 	recorded []byte
 }
@@ -239,6 +240,7 @@ func newNode(s *Simulation, id ProcessID, name string, p Process) *node {
 		n.out.lookahead[i] = vtime.Duration(vtime.Never)
 	}
 	n.digest.reset()
+	n.enough = sinkBatch
 	n.tracer = newTracer(s.config.Trace, id)
 	return n
 }

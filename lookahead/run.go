@@ -113,7 +113,10 @@ func (s *Simulation) runControl(c int, h Key) error {
 // runLeaves is one window: the leaves that have something to do before the
 // horizon, and sinks with much to read.
 func (s *Simulation) runLeaves(m move) error {
-	s.turns = s.fleet.behind(s.turns[:0], m.horizon, m.need, m.told)
+	s.turns = s.turns[:0]
+	if !s.crowded() {
+		s.turns = s.fleet.behind(s.turns, m.horizon, m.need, m.told)
+	}
 	if len(s.turns) == 0 {
 		s.turns = s.fleet.behind(s.turns, m.horizon, NeverKey, NeverKey)
 	}
@@ -133,6 +136,10 @@ func (s *Simulation) runLeaves(m move) error {
 			group = g
 			s.fleet.refresh(n.slot)
 		}
+	}
+	for _, n := range s.turns[leaves:] {
+		left := n.mailbox.waiting.Load()
+		n.enough = max(2*left, sinkBatch, sinkShare*int64(len(s.fleet.nodes)))
 	}
 	for c := range s.view.control {
 		s.view.control[c].stopped = false
@@ -161,15 +168,23 @@ func (s *Simulation) runTurns() {
 	}
 }
 
-// sinkBatch is how many messages make a sink worth a turn in a window.
-const sinkBatch = 2048
+// How many messages make a sink worth a turn in a window: so many, and so many
+// per leaf, because everybody posts what he holds; and twice what it had to
+// leave after its last turn, because leaves that nobody waits for may stand
+// still for long, and nothing later can be read. When those hold back too much
+// they have to run.
+const (
+	sinkBatch = 2048
+	sinkShare = 8
+	sinkMost  = 1 << 16
+)
 
 // callSinks adds the sinks with much to read to the window. What is sent
 // from now on is later than the earliest event of everyone, so they may read
 // up to there while others still send.
 func (s *Simulation) callSinks() {
 	for _, n := range s.sinks {
-		if n.mailbox.waiting.Load() >= sinkBatch {
+		if n.mailbox.waiting.Load() >= n.enough {
 			s.flushAside()
 			n.horizon = earliest(s.earliestDue().Next(), s.config.End)
 			n.floor = latest(n.floor, n.horizon)
@@ -177,6 +192,17 @@ func (s *Simulation) callSinks() {
 			s.turns = append(s.turns, n)
 		}
 	}
+}
+
+// crowded reports whether a sink holds more than leaves should keep it from
+// reading.
+func (s *Simulation) crowded() bool {
+	for _, n := range s.sinks {
+		if n.mailbox.waiting.Load() > sinkMost {
+			return true
+		}
+	}
+	return false
 }
 
 // flushAside posts what everybody still holds for sinks.
