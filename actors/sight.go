@@ -75,12 +75,11 @@ func (s *sight) look(now vtime.Time) *policy.View {
 
 // show enters a reading of instance i.
 func (s *sight) show(i int, r reading) {
-	slot := s.view.Slot(i)
-	r.show(&slot)
+	inFlight := s.view.Slot(i).InFlight
 	if s.counted {
-		slot.InFlight = s.sent[i] - int32(r.finished)
+		inFlight = s.sent[i] - int32(r.finished)
 	}
-	s.view.Set(i, slot)
+	s.view.Show(i, r.queue, r.batch, inFlight, r.used)
 }
 
 // routed counts a request that was just routed to instance i.

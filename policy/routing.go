@@ -80,7 +80,7 @@ func (p *leastLoaded) follow(view *View) {
 	for i := range slots {
 		players[i] = idleness(&slots[i])
 	}
-	p.loads.build()
+	p.loads.survey()
 }
 
 // idleness is the strength of an instance for which a small load counts.

@@ -61,15 +61,6 @@ type scorer struct {
 	spread *spread   // of queue-depth and waiting-queue
 }
 
-// spread is where the counts of the candidates lie: a score is linear between
-// the extremes, so when one of those moves every score does.
-type spread struct {
-	counts      []int64    // by instance
-	lows, highs tournament // of the candidates: the least count wins, the greatest
-	low, high   int64      // extremes that the shares were computed from
-	breadth     float64    // high − low; 0 when all are equal, or no candidate
-}
-
 func newScorer(kind scorerKind, weight float64) scorer {
 	s := scorer{kind: kind, weight: weight}
 	if kind == queueDepth || kind == waitingQueue {
@@ -86,6 +77,7 @@ func (s *scorer) begin(slots []Slot) {
 		clear(s.shares)
 	case s.spread != nil:
 		s.spread.begin(s.kind, slots)
+		s.spread.settle()
 		s.rescale()
 	default:
 		for i := range slots {
@@ -99,9 +91,8 @@ func (s *scorer) enter(i int, slot *Slot) {
 	switch {
 	case s.kind == prefixAffinity:
 	case s.spread != nil:
-		x := count(s.kind, slot)
-		s.spread.enter(i, x, slot.Routable)
-		s.shares[i] = s.spread.share(s.weight, x)
+		s.spread.enter(i, count(s.kind, slot))
+		s.shares[i] = s.spread.scale.share(s.weight, s.spread.counts[i])
 	default:
 		s.shares[i] = s.share(slot)
 	}
@@ -118,82 +109,19 @@ func (s *scorer) share(slot *Slot) float64 {
 // settle reports whether an extreme has moved since the shares were computed,
 // and then computes all of them.
 func (s *scorer) settle() bool {
-	if s.spread == nil || !s.spread.moved() {
+	if s.spread == nil || !s.spread.settle() {
 		return false
 	}
 	s.rescale()
 	return true
 }
 
-// rescale computes all shares from the extremes as they are.
+// rescale computes all shares of a spread.
 func (s *scorer) rescale() {
-	s.spread.settle()
-	scale, weight := *s.spread, s.weight // the loop need not read them again
-	shares := s.shares[:len(scale.counts)]
-	for i, x := range scale.counts {
+	scale, weight, shares := s.spread.scale, s.weight, s.shares
+	for i, x := range s.spread.counts[:len(shares)] {
 		shares[i] = scale.share(weight, x)
 	}
-}
-
-// begin counts all instances.
-func (s *spread) begin(kind scorerKind, slots []Slot) {
-	s.counts = resize(s.counts, len(slots))
-	s.lows.reset(len(slots), false)
-	s.highs.reset(len(slots), false)
-	lows, highs := s.lows.players(), s.highs.players()
-	for i := range slots {
-		x := count(kind, &slots[i])
-		s.counts[i] = x
-		if slots[i].Routable {
-			lows[i], highs[i] = lightness(x), heaviness(x)
-		}
-	}
-	s.lows.build()
-	s.highs.build()
-}
-
-// enter counts instance i, whose extremes matter only if it is a candidate.
-func (s *spread) enter(i int, x int64, routable bool) {
-	s.counts[i] = x
-	if !routable {
-		s.lows.set(i, 0)
-		s.highs.set(i, 0)
-		return
-	}
-	s.lows.set(i, lightness(x))
-	s.highs.set(i, heaviness(x))
-}
-
-// extremes are those of the candidates; without any, low is above high.
-func (s *spread) extremes() (low, high int64) {
-	return anyCount - int64(s.lows.best()), int64(s.highs.best()) - anyCount
-}
-
-func (s *spread) moved() bool {
-	low, high := s.extremes()
-	return low != s.low || high != s.high
-}
-
-// settle makes the extremes as they are those of the shares.
-func (s *spread) settle() {
-	s.low, s.high = s.extremes()
-	s.breadth = float64(max(0, s.high-s.low))
-}
-
-// share is weight · (high − x)/(high − low), or weight when all are equal.
-func (s *spread) share(weight float64, x int64) float64 {
-	if s.breadth == 0 {
-		return weight
-	}
-	return float64(weight * (float64(s.high-x) / s.breadth))
-}
-
-// count is what a spread compares.
-func count(kind scorerKind, s *Slot) int64 {
-	if kind == queueDepth {
-		return s.load()
-	}
-	return int64(s.Queue)
 }
 
 // freeShare is 1 − used/total, 0 for an instance without blocks.

@@ -1,10 +1,17 @@
 package policy
 
-import "math/bits"
+import (
+	"math/bits"
+	"slices"
+)
 
 // tournament is a binary tree over players, each with a strength; a node holds
 // the greatest strength below it. So the best is known at any time, and a
 // change costs the way up to the first node that does not care.
+//
+// When all strengths are written at once, one look at each finds the best. The
+// tree is played only when a single change comes after that: with few players
+// the next may well be all of them again.
 //
 // Strengths are whole numbers, so that the greater is found without a branch
 // to guess; 0 is that of a player who is out.
@@ -12,6 +19,7 @@ type tournament struct {
 	leaves int      // a power of two, at least the number of players
 	top    []uint64 // by node: 1 is the root, 2p and 2p+1 are below p, player i is leaves+i
 	equal  []int32  // by node: how many players below it are that strong; nil when nobody asks
+	played bool     // if not, only the root and the players are right
 }
 
 // anyCount is more than the sum of three counts of 32 bits.
@@ -20,11 +28,8 @@ const anyCount = 1 << 40
 // lightness is the strength of a count where the least wins.
 func lightness(x int64) uint64 { return uint64(anyCount - x) }
 
-// heaviness is the strength of a count where the greatest wins.
-func heaviness(x int64) uint64 { return uint64(anyCount + x) }
-
 // reset makes a tournament of n players, all of them out. The caller gives
-// strengths to players and calls build.
+// strengths to players and calls survey.
 func (t *tournament) reset(n int, count bool) {
 	leaves := 1 << bits.Len(uint(max(n, 1)-1))
 	if leaves != t.leaves {
@@ -39,11 +44,32 @@ func (t *tournament) reset(n int, count bool) {
 	clear(t.players())
 }
 
-// players are the strengths, by player. After writing them, build.
+// players are the strengths, by player. After writing them, survey.
 func (t *tournament) players() []uint64 { return t.top[t.leaves:] }
 
-// build plays the whole tournament.
-func (t *tournament) build() {
+// survey finds the best of all players.
+func (t *tournament) survey() {
+	t.played = false
+	top := uint64(0)
+	for _, strength := range t.players() {
+		top = max(top, strength)
+	}
+	t.top[1] = top
+	if t.equal == nil {
+		return
+	}
+	equal := int32(0)
+	for _, strength := range t.players() {
+		if strength == top {
+			equal++
+		}
+	}
+	t.equal[1] = equal
+}
+
+// play fills the whole tree.
+func (t *tournament) play() {
+	t.played = true
 	top := t.top
 	for p := t.leaves - 1; p >= 1; p-- {
 		top[p] = max(top[2*p], top[2*p+1])
@@ -69,6 +95,9 @@ func (t *tournament) count(p int) int32 {
 
 // set gives player i a strength.
 func (t *tournament) set(i int, strength uint64) {
+	if !t.played {
+		t.play()
+	}
 	p := t.leaves + i
 	t.top[p] = strength
 	if t.equal != nil {
@@ -102,6 +131,9 @@ func (t *tournament) best() uint64 { return t.top[1] }
 
 // first is the lowest player among the best.
 func (t *tournament) first() int {
+	if !t.played {
+		return slices.Index(t.players(), t.top[1])
+	}
 	top, p := t.top[1], 1
 	for p < t.leaves {
 		p *= 2
@@ -114,6 +146,9 @@ func (t *tournament) first() int {
 
 // nth is the player among the best, in order, that has skip of them before it.
 func (t *tournament) nth(skip int) int {
+	if !t.played {
+		return t.search(skip)
+	}
 	top, p := t.top[1], 1
 	for p < t.leaves {
 		p *= 2
@@ -125,4 +160,19 @@ func (t *tournament) nth(skip int) int {
 		}
 	}
 	return p - t.leaves
+}
+
+// search is nth without the tree.
+func (t *tournament) search(skip int) int {
+	i := 0
+	for _, strength := range t.players() {
+		if strength == t.top[1] {
+			if skip == 0 {
+				break
+			}
+			skip--
+		}
+		i++
+	}
+	return i
 }

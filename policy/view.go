@@ -59,6 +59,17 @@ func (v *View) Set(i int, s Slot) {
 	v.note(i)
 }
 
+// Show writes the signals of instance i: Set for what changes all the time,
+// without moving a Slot to and fro.
+func (v *View) Show(i int, queue, batch, inFlight int32, used int64) {
+	s := &v.slots[i]
+	if s.Queue == queue && s.Batch == batch && s.InFlight == inFlight && s.Used == used {
+		return
+	}
+	s.Queue, s.Batch, s.InFlight, s.Used = queue, batch, inFlight, used
+	v.note(i)
+}
+
 // AddInFlight adds n to the in-flight count of instance i.
 func (v *View) AddInFlight(i int, n int32) {
 	v.slots[i].InFlight += n

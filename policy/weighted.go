@@ -166,7 +166,7 @@ func (w *weighted) scoreAll(slots []Slot) {
 			scores[i], players[i] = -1, 0
 		}
 	}
-	w.best.build()
+	w.best.survey()
 }
 
 // sum is the score of instance i.
