@@ -81,7 +81,8 @@ func disturbView(rng *rand.Rand, view *View, most int) {
 			s = randomSlot(rng)
 		case 3: // as it is
 		case 4:
-			s.Queue = min(s.Queue+1, 40)
+			view.Show(i, min(s.Queue+1, 40), s.Batch, s.InFlight, min(s.Used+1, s.Total))
+			continue
 		default:
 			if more := int32(rng.IntN(3) - 1); s.InFlight+more >= 0 {
 				view.AddInFlight(i, more)
@@ -92,6 +93,25 @@ func disturbView(rng *rand.Rand, view *View, most int) {
 	}
 	if n < most && rng.IntN(30) == 0 {
 		view.Add(randomSlot(rng))
+	}
+}
+
+// TestWhatStandsThereIsNoChange, lest followers are kept busy for nothing.
+func TestWhatStandsThereIsNoChange(t *testing.T) {
+	view := loads(3, 4)
+	before := view.changes
+	s := view.Slot(1)
+	view.Set(1, s)
+	view.Show(1, s.Queue, s.Batch, s.InFlight, s.Used)
+	if view.changes != before {
+		t.Errorf("%d changes", view.changes-before)
+	}
+	s.Used++
+	view.Set(1, s)
+	view.Show(1, s.Queue, s.Batch, s.InFlight, 7)
+	view.AddInFlight(1, 1)
+	if view.changes != before+3 || view.Slot(1) != (Slot{Queue: 4, InFlight: 1, Routable: true, Used: 7, Total: 100}) {
+		t.Errorf("%d changes, want 3: %+v", view.changes-before, view.Slot(1))
 	}
 }
 

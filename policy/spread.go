@@ -18,7 +18,7 @@ type spread struct {
 // scale takes counts to scores between 1, at low, and 0, at high.
 type scale struct {
 	low, high int64
-	breadth   float64 // high − low; 0 when all are equal, or there is none
+	breadth   float64 // high − low; anything when there is no candidate
 }
 
 // outside is no count, and less than any.
@@ -85,10 +85,7 @@ func (s *spread) settle() bool {
 	if s.low == s.scale.low && s.high == s.scale.high {
 		return false
 	}
-	s.scale = scale{low: s.low, high: s.high}
-	if s.low < s.high {
-		s.scale.breadth = float64(s.high - s.low)
-	}
+	s.scale = scale{low: s.low, high: s.high, breadth: float64(s.high - s.low)}
 	return true
 }
 

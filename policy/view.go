@@ -15,7 +15,7 @@ type Slot struct {
 }
 
 // View is the instances as a decision sees them, in instance order. The zero
-// View has none. Its owner, the router, writes it with Add, Set and
+// View has none. Its owner, the router, writes it with Add, Set, Show and
 // AddInFlight; policies read it signal by signal.
 //
 // Few instances change between two decisions, so a View also notes which, and
@@ -32,15 +32,19 @@ type View struct {
 	log     []int32 // the instances changed last, a ring; its length is a power of two
 }
 
-// logShare is how many slots there are at most to an entry of the log. To
-// follow a longer log would take a policy longer than to begin anew.
-const logShare = 4
+// logShare is how many slots there are at most to an entry of the log, which
+// has leastLog at least. To follow a longer one would take a policy longer
+// than to begin anew.
+const (
+	logShare = 4
+	leastLog = 8
+)
 
 // Add appends an instance.
 func (v *View) Add(s Slot) {
 	v.slots = append(v.slots, s)
 	for len(v.log)*logShare < len(v.slots) {
-		v.log = make([]int32, max(1, 2*len(v.log)))
+		v.log = make([]int32, max(leastLog, 2*len(v.log)))
 	}
 	v.changes += uint64(len(v.log)) + 1 // leaves every follower behind
 }
