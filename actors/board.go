@@ -5,7 +5,6 @@ import (
 	"sync/atomic"
 
 	"blis/engine"
-	"blis/policy"
 	"blis/vtime"
 )
 
@@ -120,9 +119,4 @@ func (b *board) seen(i int, k int64) reading {
 		}
 	}
 	return best.reading
-}
-
-// show enters a reading in a policy's view, without what the router counts.
-func (r *reading) show(s *policy.Slot) {
-	s.Queue, s.Batch, s.Used = r.queue, r.batch, r.used
 }

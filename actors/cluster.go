@@ -62,8 +62,7 @@ func newCluster(p *plan) (*cluster, error) {
 		ahead:            min(max(streamAhead*cfg.NumInstances, leastStreamAhead), mostStreamAhead),
 		admissionLatency: cfg.AdmissionLatency, routingLatency: cfg.RoutingLatency,
 		recorder: metrics.NewRecorder(recorders), collect: collect,
-		sight: sight{signals: signals, board: b, counted: counted, refresh: -1,
-			view: policy.View{Slots: make([]policy.Slot, cfg.NumInstances)}, sent: make([]int32, cfg.NumInstances)},
+		sight: sight{signals: signals, board: b, counted: counted, refresh: -1, sent: make([]int32, cfg.NumInstances)},
 	}
 	for i := range cfg.NumInstances {
 		n, err := p.newInstance(i, recorders)
@@ -73,7 +72,7 @@ func newCluster(p *plan) (*cluster, error) {
 		n.board, n.collect = b, collect
 		n.notify, n.lengths = notify, signals&policy.KVUse == 0
 		c.instances = append(c.instances, n)
-		c.router.sight.view.Slots[i] = policy.Slot{Routable: true, Total: cfg.TotalKVBlocks}
+		c.router.sight.view.Add(policy.Slot{Routable: true, Total: cfg.TotalKVBlocks})
 	}
 	if cfg.Sequential {
 		c.router.sight.engines = c.instances

@@ -56,7 +56,7 @@ func (s *sight) look(now vtime.Time) *policy.View {
 	case s.board == nil:
 	case s.board.interval > 0:
 		if k := s.board.refreshBefore(now); k > s.refresh && s.engines == nil {
-			for i := range s.view.Slots {
+			for i := range s.view.Len() {
 				s.show(i, s.board.seen(i, k))
 			}
 			s.refresh = k
@@ -73,23 +73,23 @@ func (s *sight) look(now vtime.Time) *policy.View {
 
 // show enters a reading of instance i.
 func (s *sight) show(i int, r reading) {
-	slot := &s.view.Slots[i]
-	r.show(slot)
+	inFlight := s.view.Slot(i).InFlight
 	if s.counted {
-		slot.InFlight = s.sent[i] - int32(r.finished)
+		inFlight = s.sent[i] - int32(r.finished)
 	}
+	s.view.Show(i, r.queue, r.batch, inFlight, r.used)
 }
 
 // routed counts a request that was just routed to instance i.
 func (s *sight) routed(i int) {
 	if s.signals&policy.InFlight != 0 {
-		s.view.Slots[i].InFlight++
+		s.view.AddInFlight(i, 1)
 		s.sent[i]++
 	}
 }
 
 // ended counts a request that is known to have ended.
-func (s *sight) ended(i int) { s.view.Slots[i].InFlight-- }
+func (s *sight) ended(i int) { s.view.AddInFlight(i, -1) }
 
 // twinRefresh is the Key of the refresh that the next decision will see, when
 // the strictest twin must take it off the engines itself.

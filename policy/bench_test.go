@@ -15,10 +15,14 @@ func TestRoutingAllocatesNothing(t *testing.T) {
 	req := Request{Input: 500, Spans: []workload.Span{{Content: 1, Length: 100}}}
 	for _, name := range []string{"round-robin", "least-loaded", "weighted"} {
 		p := mustRoute(t, name, env)
-		for range 10_000 { // fill the index
+		decide := func() {
+			disturbView(rng, view, view.Len())
 			route(p, &req, view)
 		}
-		if allocations := testing.AllocsPerRun(1000, func() { route(p, &req, view) }); allocations != 0 {
+		for range 10_000 { // fill the index
+			decide()
+		}
+		if allocations := testing.AllocsPerRun(1000, decide); allocations != 0 {
 			t.Errorf("%s: %v allocations per decision", name, allocations)
 		}
 	}
@@ -39,18 +43,24 @@ func BenchmarkRoute(b *testing.B) {
 	}{
 		{"round-robin/16", "round-robin", 16, private},
 		{"least-loaded/16", "least-loaded", 16, private},
+		{"least-loaded/256", "least-loaded", 256, private},
 		{"least-loaded/1000", "least-loaded", 1000, private},
+		{"least-loaded/4000", "least-loaded", 4000, private},
 		{"weighted/16", "weighted", 16, private},
 		{"weighted/16/long", "weighted", 16, long},
 		{"weighted/16/named", "weighted", 16, chat},
+		{"weighted/256", "weighted", 256, private},
 		{"weighted/1000", "weighted", 1000, private},
+		{"weighted/1000/named", "weighted", 1000, chat},
+		{"weighted/4000", "weighted", 4000, private},
+		{"weighted/4000/named", "weighted", 4000, chat},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			p := mustRoute(b, c.policy, Env{BlockSize: 16, Instances: c.instances})
 			rng := rand.New(rand.NewPCG(8, 8))
-			view := &View{Slots: make([]Slot, c.instances), Declared: p.Observes()}
-			for i := range view.Slots {
-				view.Slots[i] = Slot{Queue: int32(rng.IntN(9)), Batch: int32(rng.IntN(40)), InFlight: int32(rng.IntN(50)), Used: int64(rng.IntN(29205)), Total: 29205, Routable: true}
+			view := &View{Declared: p.Observes()}
+			for range c.instances {
+				view.Add(Slot{Queue: int32(rng.IntN(9)), Batch: int32(rng.IntN(40)), InFlight: int32(rng.IntN(50)), Used: int64(rng.IntN(29205)), Total: 29205, Routable: true})
 			}
 			var st RouterState
 			sum := 0
@@ -59,8 +69,10 @@ func BenchmarkRoute(b *testing.B) {
 			for b.Loop() {
 				d := p.Route(&c.requests[n%len(c.requests)], 0, &st, view, vtime.Time(n))
 				// The load moves on as it would: one comes, the oldest leaves.
-				view.Slots[d.Target].InFlight++
-				view.Slots[n%c.instances].InFlight = max(0, view.Slots[n%c.instances].InFlight-1)
+				view.AddInFlight(d.Target, 1)
+				if oldest := n % c.instances; view.Slot(oldest).InFlight > 0 {
+					view.AddInFlight(oldest, -1)
+				}
 				if n < 1000 {
 					sum = 31*sum + d.Target
 				}

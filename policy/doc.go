@@ -18,8 +18,11 @@
 //	registry.go    names, parameters, constructors, errors for bad ones
 //	admission.go   always-admit, token-bucket, reject-all
 //	priority.go    constant, slo-based
+//	follower.go    how a policy follows what changes there
+//	tournament.go  the best of many instances, few of which change
 //	routing.go     round-robin, least-loaded
-//	weighted.go    weighted and its scorers
+//	weighted.go    weighted
+//	scorers.go     its scorers, and spread.go those that compare instances
 //	prefix.go      the router's guess at what each instance has cached
 //	scheduling.go  fcfs, priority-fcfs, sjf
 //	autoscale.go   none

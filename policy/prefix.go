@@ -19,7 +19,8 @@ const indexCapacity = 10_000
 // chain that lost its head would be worth nothing. Then the oldest are dropped
 // until the instance holds no more than the capacity. Looking touches nothing.
 //
-// So what an instance holds of a chain has no gaps.
+// So what an instance holds of a chain has no gaps: the holders of a block are
+// among those of the block before it.
 //
 // Equal to an LRU list of keys per instance, block for block, but it costs
 // nothing for what cannot be found again. Blocks wholly covered by named spans
@@ -46,9 +47,7 @@ type prefixIndex struct {
 	blocks  int32    // full blocks of its prompt
 	chain   []uint64 // keys of the named ones
 	known   []int32  // slots of the first of them, as far as look went
-	alive   []uint64 // instances that hold the chain so far
-	matched []int32  // by instance: blocks of the chain from the start
-	hit     bool     // matched is not all zero
+	matched []int32  // by instance that holds any: blocks of the chain from the start
 }
 
 // node is an entry in the LRU order of one instance: a named block, or a tail.
@@ -84,18 +83,13 @@ func newPrefixIndex(env Env, capacity int32) *prefixIndex {
 		held:    bitsets{words: words},
 		lru:     make([]node, 1),
 		order:   make([]order, env.Instances),
-		alive:   make([]uint64, words),
 		matched: make([]int32, env.Instances),
 	}
 }
 
-// look takes a request in hand and finds for every instance how many blocks of
-// its prompt, from the start without a gap, it is expected to have.
+// look takes a request in hand and finds for the instances that are expected
+// to have blocks of its prompt, from the start without a gap, how many.
 func (x *prefixIndex) look(req *Request) {
-	if x.hit {
-		clear(x.matched)
-		x.hit = false
-	}
 	x.blocks = req.Input / x.blockSize
 	x.chain, x.known = x.chain[:0], x.known[:0]
 	if len(req.Spans) == 0 {
@@ -103,64 +97,48 @@ func (x *prefixIndex) look(req *Request) {
 	}
 	// Blocks beyond the capacity cannot be held, so they need no key.
 	x.chain = workload.AppendKeys(x.chain, req.Spans, x.blockSize, int(min(x.blocks, x.capacity)))
-	for i := range x.chain {
-		slot := x.slots.find(x.chain[i])
+	for _, key := range x.chain {
+		slot := x.slots.find(key)
 		if slot < 0 {
-			x.leave(x.alive, int32(i))
-			return
+			break
 		}
 		x.known = append(x.known, slot)
-		if !x.keep(x.held.at(slot), int32(i)) {
-			return
+	}
+	x.measure()
+}
+
+// measure notes how far each holder goes. Sets one within the other are equal
+// when they are equally large, so only where some fall out need they be read.
+func (x *prefixIndex) measure() {
+	last := len(x.known) - 1
+	for i, slot := range x.known {
+		if i < last && x.count[slot] == x.count[x.known[i+1]] {
+			continue
+		}
+		holders := x.held.at(slot)
+		for w, out := range holders {
+			if i < last {
+				out &^= x.held.at(x.known[i+1])[w]
+			}
+			for ; out != 0; out &= out - 1 {
+				x.matched[64*w+bits.TrailingZeros64(out)] = int32(i + 1)
+			}
 		}
 	}
-	x.leave(x.alive, int32(len(x.chain)))
 }
 
-// keep narrows alive to the holders of block i, notes what the instances that
-// fall out have matched, and reports whether any is left.
-func (x *prefixIndex) keep(holders []uint64, i int32) bool {
-	if i == 0 {
-		copy(x.alive, holders)
-		return true // a slot has at least one holder
+// holders is the set of instances that match the request in hand by a block or
+// more, until record.
+func (x *prefixIndex) holders() []uint64 {
+	if len(x.known) == 0 {
+		return nil
 	}
-	left := uint64(0)
-	for w, now := range holders {
-		was := x.alive[w]
-		if out := was &^ now; out != 0 {
-			x.note(w, out, i)
-		}
-		x.alive[w] = was & now
-		left |= was & now
-	}
-	return left != 0
+	return x.held.at(x.known[0])
 }
 
-// leave notes that the instances in set have matched n blocks.
-func (x *prefixIndex) leave(set []uint64, n int32) {
-	if n == 0 {
-		return
-	}
-	for w, out := range set {
-		x.note(w, out, n)
-	}
-}
-
-func (x *prefixIndex) note(word int, set uint64, n int32) {
-	x.hit = true
-	for ; set != 0; set &= set - 1 {
-		x.matched[64*word+bits.TrailingZeros64(set)] = n
-	}
-}
-
-// add adds weight · matched / full blocks to the scores.
-func (x *prefixIndex) add(scores []float64, weight float64) {
-	if !x.hit {
-		return
-	}
-	for i := range scores {
-		scores[i] += float64(weight * (float64(x.matched[i]) / float64(x.blocks)))
-	}
+// affinity is matched / full blocks of an instance among the holders.
+func (x *prefixIndex) affinity(instance int) float64 {
+	return float64(x.matched[instance]) / float64(x.blocks)
 }
 
 // record touches the blocks of the request in hand on the instance that gets

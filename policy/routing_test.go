@@ -29,11 +29,20 @@ func route(p Routing, req *Request, view *View) RoutingDecision {
 	return p.Route(req, 0, &state, view, 0)
 }
 
+// viewOf makes a view of these.
+func viewOf(slots ...Slot) *View {
+	view := &View{}
+	for _, s := range slots {
+		view.Add(s)
+	}
+	return view
+}
+
 // loads makes a view of routable instances with these queue depths.
 func loads(queue ...int32) *View {
 	view := &View{}
 	for _, q := range queue {
-		view.Slots = append(view.Slots, Slot{Queue: q, Routable: true, Total: 100})
+		view.Add(Slot{Queue: q, Routable: true, Total: 100})
 	}
 	return view
 }
@@ -41,7 +50,9 @@ func loads(queue ...int32) *View {
 // close makes instances not routable.
 func (v *View) close(instances ...int) *View {
 	for _, i := range instances {
-		v.Slots[i].Routable = false
+		s := v.Slot(i)
+		s.Routable = false
+		v.Set(i, s)
 	}
 	return v
 }
@@ -86,13 +97,13 @@ func TestLeastLoaded(t *testing.T) {
 	}{
 		{"smallest queue", loads(3, 1, 2), 1},
 		{"a tie goes to the lowest index", loads(3, 1, 1), 1},
-		{"batch and in-flight count like the queue", &View{Slots: []Slot{
-			{Queue: 1, Batch: 1, InFlight: 1, Routable: true}, {Queue: 4, Routable: true}, {Batch: 2, Routable: true}, {InFlight: 4, Routable: true}}}, 2},
-		{"KV use does not count", &View{Slots: []Slot{{Queue: 1, Routable: true}, {Used: 90, Total: 100, Routable: true}}}, 1},
+		{"batch and in-flight count like the queue", viewOf(
+			Slot{Queue: 1, Batch: 1, InFlight: 1, Routable: true}, Slot{Queue: 4, Routable: true}, Slot{Batch: 2, Routable: true}, Slot{InFlight: 4, Routable: true}), 2},
+		{"KV use does not count", viewOf(Slot{Queue: 1, Routable: true}, Slot{Used: 90, Total: 100, Routable: true}), 1},
 		{"not the idle one that is not routable", loads(0, 5, 7).close(0), 1},
 		{"none routable", loads(0).close(0), -1},
-		{"counts near the end of int32 do not wrap", &View{Slots: []Slot{
-			{Queue: math.MaxInt32, Batch: math.MaxInt32, Routable: true}, {Queue: 5, Routable: true}}}, 1},
+		{"counts near the end of int32 do not wrap", viewOf(
+			Slot{Queue: math.MaxInt32, Batch: math.MaxInt32, Routable: true}, Slot{Queue: 5, Routable: true}), 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if d := route(mustRoute(t, "least-loaded", Env{}), &Request{}, c.view); d.Target != c.want {
@@ -154,9 +165,11 @@ func TestPoliciesReadOnlyWhatTheyDeclare(t *testing.T) {
 			}
 			for step := range 200 {
 				view := randomView(rng, instances)
-				other := &View{Slots: slices.Clone(view.Slots)}
-				for i := range other.Slots {
-					disturb(rng, &other.Slots[i], c.observes)
+				other := &View{}
+				for i := range instances {
+					s := view.Slot(i)
+					disturb(rng, &s, c.observes)
+					other.Add(s)
 				}
 				req := Request{ID: int64(step), Input: 100}
 				if a, b := route(p, &req, view), route(q, &req, other); a.Target != b.Target {
@@ -212,15 +225,24 @@ func panics(f func()) (did bool) {
 	return false
 }
 
-// randomView has small numbers, so that ties are common, and some instances
-// that are not routable.
+// randomSlot has small numbers, so that ties are common and extremes have
+// several holders; now and then one that is an extreme.
+func randomSlot(rng *rand.Rand) Slot {
+	s := Slot{
+		Queue: int32(rng.IntN(4)), Batch: int32(rng.IntN(3)), InFlight: int32(rng.IntN(5)),
+		Used: int64(rng.IntN(5)), Total: 4 + int64(rng.IntN(3)), Routable: rng.IntN(6) != 0,
+	}
+	if rng.IntN(12) == 0 {
+		s.Queue = int32(rng.IntN(40))
+	}
+	return s
+}
+
+// randomView has n such slots.
 func randomView(rng *rand.Rand, n int) *View {
 	view := &View{}
 	for range n {
-		view.Slots = append(view.Slots, Slot{
-			Queue: int32(rng.IntN(4)), Batch: int32(rng.IntN(3)), InFlight: int32(rng.IntN(5)),
-			Used: int64(rng.IntN(5)), Total: 4 + int64(rng.IntN(3)), Routable: rng.IntN(6) != 0,
-		})
+		view.Add(randomSlot(rng))
 	}
 	return view
 }

@@ -2,9 +2,9 @@ package policy
 
 import "fmt"
 
-// Slot is what the router knows of one instance: 32 bytes, so that a decision
-// over many instances walks one contiguous array. Its owner, the router, fills
-// in what the policies of the run observe; other fields stay zero.
+// Slot is what the router knows of one instance: 32 bytes, side by side with
+// the others. Its owner, the router, fills in what the policies of the run
+// observe; other fields stay zero.
 type Slot struct {
 	Queue    int32 // requests in the wait queue, preempted ones included
 	Batch    int32 // requests in the running list
@@ -14,21 +14,83 @@ type Slot struct {
 	Total    int64 // KV blocks
 }
 
-// View is the instances as a decision sees them, in instance order. Policies
-// read it by its methods; the router writes Slots.
+// View is the instances as a decision sees them, in instance order. The zero
+// View has none. Its owner, the router, writes it with Add, Set, Show and
+// AddInFlight; policies read it signal by signal.
+//
+// Few instances change between two decisions, so a View also notes which, and
+// a policy may follow it: keep what it made of the instances and renew that
+// for the changed ones (see follower). The note is bounded: whoever looks too
+// seldom is told that anything may have changed.
 type View struct {
-	Slots []Slot
+	slots []Slot
 	// Declared is the Observes of the policy that reads the view next. In a
 	// build with the tag debug a read outside it panics; else it is ignored.
 	Declared Signals
+
+	changes uint64  // so far; change number c is noted in log[c mod len(log)]
+	log     []int32 // the instances changed last, a ring; its length is a power of two
+}
+
+// logShare is how many slots there are at most to an entry of the log, which
+// has leastLog at least. To follow a longer one would take a policy longer
+// than to begin anew.
+const (
+	logShare = 4
+	leastLog = 8
+)
+
+// Add appends an instance.
+func (v *View) Add(s Slot) {
+	v.slots = append(v.slots, s)
+	for len(v.log)*logShare < len(v.slots) {
+		v.log = make([]int32, max(leastLog, 2*len(v.log)))
+	}
+	v.changes += uint64(len(v.log)) + 1 // leaves every follower behind
+}
+
+// Slot is what Set last wrote for instance i: for the owner. Policies read by
+// the methods below, which check what they declared.
+func (v *View) Slot(i int) Slot { return v.slots[i] }
+
+// Set writes what is known of instance i. To write what stands there already
+// is no change.
+func (v *View) Set(i int, s Slot) {
+	if v.slots[i] == s {
+		return
+	}
+	v.slots[i] = s
+	v.note(i)
+}
+
+// Show writes the signals of instance i: Set for what changes all the time,
+// without moving a Slot to and fro.
+func (v *View) Show(i int, queue, batch, inFlight int32, used int64) {
+	s := &v.slots[i]
+	if s.Queue == queue && s.Batch == batch && s.InFlight == inFlight && s.Used == used {
+		return
+	}
+	s.Queue, s.Batch, s.InFlight, s.Used = queue, batch, inFlight, used
+	v.note(i)
+}
+
+// AddInFlight adds n to the in-flight count of instance i.
+func (v *View) AddInFlight(i int, n int32) {
+	v.slots[i].InFlight += n
+	v.note(i)
+}
+
+func (v *View) note(i int) {
+	v.log[v.changes&uint64(len(v.log)-1)] = int32(i)
+	v.changes++
 }
 
 // Len is the number of instances, routable or not.
-func (v *View) Len() int { return len(v.Slots) }
+func (v *View) Len() int { return len(v.slots) }
 
 // Routable reports whether instance i may be given requests. It is the
 // router's own knowledge and no signal.
-func (v *View) Routable(i int) bool { return v.Slots[i].Routable }
+func (v *View) Routable(i int) bool { return v.slots[i].Routable }
 
 // QueueDepth is the length of the wait queue of instance i, preempted requests
 // included and requests still in their queueing delay not.
@@ -36,7 +98,7 @@ func (v *View) QueueDepth(i int) int64 {
 	if checkReads {
 		v.check(QueueDepth)
 	}
-	return int64(v.Slots[i].Queue)
+	return int64(v.slots[i].Queue)
 }
 
 // BatchSize is the length of the running list of instance i.
@@ -44,7 +106,7 @@ func (v *View) BatchSize(i int) int64 {
 	if checkReads {
 		v.check(BatchSize)
 	}
-	return int64(v.Slots[i].Batch)
+	return int64(v.slots[i].Batch)
 }
 
 // InFlight is the router's count of requests that it sent to instance i and
@@ -53,7 +115,7 @@ func (v *View) InFlight(i int) int64 {
 	if checkReads {
 		v.check(InFlight)
 	}
-	return int64(v.Slots[i].InFlight)
+	return int64(v.slots[i].InFlight)
 }
 
 // UsedBlocks is the number of KV blocks in use on instance i.
@@ -61,7 +123,7 @@ func (v *View) UsedBlocks(i int) int64 {
 	if checkReads {
 		v.check(KVUse)
 	}
-	return v.Slots[i].Used
+	return v.slots[i].Used
 }
 
 // TotalBlocks is the number of KV blocks of instance i.
@@ -69,7 +131,7 @@ func (v *View) TotalBlocks(i int) int64 {
 	if checkReads {
 		v.check(KVUse)
 	}
-	return v.Slots[i].Total
+	return v.slots[i].Total
 }
 
 // effectiveLoad is the set of signals behind View.Load.
@@ -82,7 +144,7 @@ func (v *View) Load(i int) int64 {
 	if checkReads {
 		v.check(effectiveLoad)
 	}
-	return v.Slots[i].load()
+	return v.slots[i].load()
 }
 
 // read returns the slots to a loop of this package that reads the signals s of
@@ -91,7 +153,7 @@ func (v *View) read(s Signals) []Slot {
 	if checkReads {
 		v.check(s)
 	}
-	return v.Slots
+	return v.slots
 }
 
 // load is View.Load of a slot.

@@ -3,77 +3,36 @@ package policy
 import (
 	"fmt"
 	"math"
-	"strings"
+	"math/bits"
 
 	"blis/vtime"
 )
 
-// scorerKind is a way to rate an instance for a request, from 0 to 1.
-type scorerKind uint8
-
-const (
-	prefixAffinity scorerKind = iota // matched / full blocks of the prompt in the router's index; 0 without a full block
-	queueDepth                       // (max − load)/(max − min) of effective load over the candidates; 1 when all are equal
-	waitingQueue                     // the same over queue depth alone
-	kvUtilization                    // 1 − used/total KV blocks
-	loadBalance                      // 1/(1 + effective load)
-)
-
-// scorerTable is indexed by scorerKind.
-var scorerTable = [...]struct {
-	name, weight, help string
-	observes           Signals
-}{
-	prefixAffinity: {"prefix-affinity", "3", "share of the prompt's full blocks that the instance is expected to have cached", NoSignals},
-	queueDepth:     {"queue-depth", "2", "1 at the smallest effective load, 0 at the largest, linear between", effectiveLoad},
-	waitingQueue:   {"waiting-queue", "0", "the same over the wait queue alone", QueueDepth},
-	kvUtilization:  {"kv-utilization", "2", "share of KV blocks that are free", KVUse},
-	loadBalance:    {"load-balance", "0", "1/(1 + effective load)", effectiveLoad},
-}
-
-// weightedParameters is a weight for each scorer, and tie.
-func weightedParameters() []Parameter {
-	var list []Parameter
-	for _, s := range scorerTable {
-		list = append(list, Parameter{Name: s.name, Type: Weight, Default: s.weight, Min: 0, Max: 1e9,
-			Help: s.help + "; the defaults hold when no weight is given, else those not given are 0"})
-	}
-	return append(list, tie)
-}
-
-// ParseScorers reads "prefix-affinity:3,queue-depth:2" as settings for
-// weighted, in that order. Names and weights are checked by NewRouting.
-func ParseScorers(text string) ([]Setting, error) {
-	var settings []Setting
-	for i, entry := range strings.Split(text, ",") {
-		name, weight, found := strings.Cut(strings.TrimSpace(entry), ":")
-		name, weight = strings.TrimSpace(name), strings.TrimSpace(weight)
-		if !found || name == "" || weight == "" {
-			return nil, &Error{Field: "routing.params", Problem: fmt.Sprintf("scorer %d of %q is %q, want name:weight", i+1, text, strings.TrimSpace(entry))}
-		}
-		settings = append(settings, Setting{Name: name, Value: weight})
-	}
-	return settings, nil
-}
-
-type scorer struct {
-	kind   scorerKind
-	weight float64 // share of the sum of weights
-}
-
-// weighted takes the largest Σ weight·score, summed in the order in
-// which the scorers were given.
+// weighted takes the largest Σ weight·score, summed in the order in which the
+// scorers were given.
+//
+// It follows the view: a changed instance is scored anew, all of them only
+// when an extreme of a spread has moved. What it keeps are the scores without
+// prefix affinity, which is another with every request: an instance that
+// matches the prompt is given its true score for that one decision. To add 0
+// for the others is exact, wherever the affinity stands in the sum.
 type weighted struct {
 	scorers  []scorer
 	observes Signals
 	tie      tieBreak
+	most     int // instances that the run can have
+	follower follower
+	scores   []float64  // by instance
+	best     tournament // of the scores without affinity
+
 	index    *prefixIndex // nil without the scorer prefix-affinity
-	scores   []float64    // by instance, of the decision in hand
-	counts   []int64      // by instance, what a scorer compares
+	affinity int          // which scorer that is
+	matched  []int32      // instances that have scores with affinity, in order
+	foremost []int32      // those of them with the largest score, in order
 }
 
 func newWeighted(v values, env Env) (Routing, error) {
-	w := &weighted{tie: newTieBreak(v, env), scores: make([]float64, env.Instances), counts: make([]int64, env.Instances)}
+	w := &weighted{tie: newTieBreak(v, env), most: env.Instances}
 	sum := 0.0
 	for _, i := range chosen(v) {
 		weight := v.list[i].number
@@ -81,11 +40,12 @@ func newWeighted(v values, env Env) (Routing, error) {
 			continue // adds nothing and need not be read
 		}
 		sum += weight
-		w.scorers = append(w.scorers, scorer{scorerKind(i), weight})
-		w.observes |= scorerTable[i].observes
 		if scorerKind(i) == prefixAffinity {
+			w.affinity = len(w.scorers)
 			w.index = newPrefixIndex(env, indexCapacity)
 		}
+		w.scorers = append(w.scorers, newScorer(scorerKind(i), weight))
+		w.observes |= scorerTable[i].observes
 	}
 	if len(w.scorers) == 0 {
 		return nil, &Error{Field: "routing.params", Problem: "the weight of every scorer is 0, want at least one above"}
@@ -118,110 +78,174 @@ func chosen(v values) []int {
 func (w *weighted) Observes() Signals { return w.observes }
 
 func (w *weighted) Route(req *Request, _ float64, _ *RouterState, view *View, _ vtime.Time) RoutingDecision {
-	if view.Len() > len(w.scores) {
-		panic(fmt.Sprintf("policy: %d instances, the run was said to have at most %d", view.Len(), len(w.scores)))
-	}
+	w.unmatch()
+	w.follow(view)
+	top := uint64(0)
 	if w.index != nil {
 		w.index.look(req)
+		top = w.match()
 	}
-	scores := w.scores[:view.Len()]
-	clear(scores)
-	for _, s := range w.scorers {
-		w.add(scores, s, view)
-	}
-	target := w.best(scores, view)
+	target := w.choose(top)
 	if target < 0 {
 		return nowhere
 	}
 	if w.index != nil {
 		w.index.record(target)
 	}
-	return RoutingDecision{Target: target, Reason: BestScore, Scores: scores}
+	return RoutingDecision{Target: target, Reason: BestScore, Scores: w.scores}
 }
 
-// add adds one scorer's share to the score of every instance. Each score of a
-// candidate lies in [0, 1] as it is, what it is for others does not matter.
-func (w *weighted) add(scores []float64, s scorer, view *View) {
-	slots := view.read(scorerTable[s.kind].observes)[:len(scores)]
-	switch s.kind {
-	case prefixAffinity:
-		w.index.add(scores, s.weight)
-	case queueDepth:
-		counts := w.counts[:len(slots)]
-		for i := range slots {
-			counts[i] = slots[i].load()
+// follow brings the scores without affinity up to the view.
+func (w *weighted) follow(view *View) {
+	slots := view.read(w.observes)
+	first, anew := w.follower.catchUp(view)
+	if anew {
+		w.begin(slots)
+		return
+	}
+	for c := first; c < view.changes; c++ {
+		i := view.changed(c)
+		for k := range w.scorers {
+			w.scorers[k].enter(i, &slots[i])
 		}
-		addSpread(scores, s.weight, slots, counts)
-	case waitingQueue:
-		counts := w.counts[:len(slots)]
-		for i := range slots {
-			counts[i] = int64(slots[i].Queue)
+	}
+	if w.settle() {
+		w.scoreAll(slots)
+		return
+	}
+	for c := first; c < view.changes; c++ {
+		i := view.changed(c)
+		w.scores[i] = -1
+		if slots[i].Routable {
+			w.scores[i] = w.sum(i)
 		}
-		addSpread(scores, s.weight, slots, counts)
-	case kvUtilization:
-		for i := range scores {
-			scores[i] += float64(s.weight * freeShare(slots[i].Used, slots[i].Total))
-		}
-	case loadBalance:
-		for i := range scores {
-			scores[i] += float64(s.weight * (1 / float64(1+slots[i].load())))
-		}
+		w.best.set(i, strength(w.scores[i]))
 	}
 }
 
-// best is the index of the largest score among the routable instances, −1 for
-// none. Scores of the others become −1.
-func (w *weighted) best(scores []float64, view *View) int {
-	target, equal := -1, 0
-	top := -1.0
+// begin takes in all instances.
+func (w *weighted) begin(slots []Slot) {
+	if len(slots) > w.most {
+		panic(fmt.Sprintf("policy: %d instances, the run was said to have at most %d", len(slots), w.most))
+	}
+	for k := range w.scorers {
+		w.scorers[k].begin(slots)
+	}
+	w.scores = resize(w.scores, len(slots))
+	w.best.reset(len(slots), w.tie.stream != nil)
+	w.scoreAll(slots)
+}
+
+// settle reports whether shares of instances have changed that have not.
+func (w *weighted) settle() bool {
+	moved := false
+	for k := range w.scorers {
+		moved = w.scorers[k].settle() || moved
+	}
+	return moved
+}
+
+// scoreAll sums for every instance, scorer by scorer.
+func (w *weighted) scoreAll(slots []Slot) {
+	scores := w.scores
+	clear(scores)
+	for k := range w.scorers {
+		if w.scorers[k].kind == prefixAffinity {
+			continue // nothing but zeros
+		}
+		for i, share := range w.scorers[k].shares[:len(scores)] {
+			scores[i] += share
+		}
+	}
+	players := w.best.players()[:len(scores)]
+	slots = slots[:len(scores)]
 	for i, score := range scores {
-		if !view.Routable(i) {
-			scores[i] = -1
-			continue
-		}
-		if score > top {
-			target, top, equal = i, score, 1
-		} else if score == top {
-			equal++
+		if slots[i].Routable {
+			players[i] = strength(score)
+		} else {
+			scores[i], players[i] = -1, 0
 		}
 	}
-	if equal > 1 && w.tie.stream != nil {
-		for skip := w.tie.stream.IntN(equal); skip > 0; skip-- {
-			target++
-			for scores[target] != top {
-				target++
+	w.best.survey()
+}
+
+// sum is the score of instance i.
+func (w *weighted) sum(i int) float64 {
+	score := 0.0
+	for k := range w.scorers {
+		score += w.scorers[k].shares[i]
+	}
+	return score
+}
+
+// strength of a score: bits of floats from 0 on are ordered as they are. One
+// below 0 is that of an instance which is not routable.
+func strength(score float64) uint64 {
+	if score < 0 {
+		return 0
+	}
+	return math.Float64bits(score) + 1
+}
+
+// match gives the candidates that match the prompt in the index their scores
+// with affinity, and returns the strength of the foremost of them, 0 without
+// any.
+func (w *weighted) match() uint64 {
+	top := uint64(0)
+	shares, weight := w.scorers[w.affinity].shares, w.scorers[w.affinity].weight
+	for word, set := range w.index.holders() {
+		for ; set != 0; set &= set - 1 {
+			i := 64*word + bits.TrailingZeros64(set)
+			if i >= len(w.scores) || w.scores[i] < 0 {
+				continue
+			}
+			shares[i] = float64(weight * w.index.affinity(i))
+			w.scores[i] = w.sum(i)
+			w.matched = append(w.matched, int32(i))
+			switch x := strength(w.scores[i]); {
+			case x > top:
+				top = x
+				w.foremost = append(w.foremost[:0], int32(i))
+			case x == top:
+				w.foremost = append(w.foremost, int32(i))
 			}
 		}
 	}
-	return target
+	return top
 }
 
-// addSpread adds weight · (max − x)/(max − min), x being a count of each
-// instance and the extremes those of the candidates; weight when all are equal.
-func addSpread(scores []float64, weight float64, slots []Slot, counts []int64) {
-	low, high := int64(math.MaxInt64), int64(math.MinInt64)
-	for i, x := range counts {
-		if x >= low && x <= high || !slots[i].Routable {
-			continue
-		}
-		low, high = min(low, x), max(high, x)
-	}
-	if low >= high {
-		for i := range scores {
-			scores[i] += weight
-		}
+// unmatch takes back what match did.
+func (w *weighted) unmatch() {
+	if len(w.matched) == 0 {
 		return
 	}
-	span := float64(high - low)
-	for i := range scores {
-		scores[i] += float64(weight * (float64(high-counts[i]) / span))
+	shares := w.scorers[w.affinity].shares
+	for _, i := range w.matched {
+		shares[i] = 0
+		w.scores[i] = w.sum(int(i))
 	}
+	for _, i := range w.foremost { // choose may have let them in
+		w.best.set(int(i), strength(w.scores[i]))
+	}
+	w.matched, w.foremost = w.matched[:0], w.foremost[:0]
 }
 
-// freeShare is 1 − used/total, 0 for an instance without blocks.
-func freeShare(used, total int64) float64 {
-	if used >= total {
-		return 0
+// choose is one of the instances with the largest score, −1 when none is
+// routable; top is the strength of the foremost.
+//
+// Affinity makes no score smaller. So if the foremost are stronger than the
+// tournament's best, only they are the best. If they are as strong, those of
+// them that got there by affinity belong to the tournament's best for now. If
+// they are weaker, none of them is among those.
+func (w *weighted) choose(top uint64) int {
+	switch best := w.best.best(); {
+	case top > best:
+		return int(w.foremost[w.tie.draw(len(w.foremost))])
+	case top < best || best == 0:
+		return w.tie.choose(&w.best)
 	}
-	return 1 - float64(used)/float64(total)
+	for _, i := range w.foremost {
+		w.best.set(int(i), top)
+	}
+	return w.tie.choose(&w.best)
 }

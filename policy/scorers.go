@@ -1,0 +1,141 @@
+package policy
+
+import (
+	"fmt"
+	"strings"
+)
+
+// scorerKind is a way to rate an instance for a request, from 0 to 1.
+type scorerKind uint8
+
+const (
+	prefixAffinity scorerKind = iota // matched / full blocks of the prompt in the router's index; 0 without a full block
+	queueDepth                       // (max − load)/(max − min) of effective load over the candidates; 1 when all are equal
+	waitingQueue                     // the same over queue depth alone
+	kvUtilization                    // 1 − used/total KV blocks
+	loadBalance                      // 1/(1 + effective load)
+)
+
+// scorerTable is indexed by scorerKind.
+var scorerTable = [...]struct {
+	name, weight, help string
+	observes           Signals
+}{
+	prefixAffinity: {"prefix-affinity", "3", "share of the prompt's full blocks that the instance is expected to have cached", NoSignals},
+	queueDepth:     {"queue-depth", "2", "1 at the smallest effective load, 0 at the largest, linear between", effectiveLoad},
+	waitingQueue:   {"waiting-queue", "0", "the same over the wait queue alone", QueueDepth},
+	kvUtilization:  {"kv-utilization", "2", "share of KV blocks that are free", KVUse},
+	loadBalance:    {"load-balance", "0", "1/(1 + effective load)", effectiveLoad},
+}
+
+// weightedParameters is a weight for each scorer, and tie.
+func weightedParameters() []Parameter {
+	var list []Parameter
+	for _, s := range scorerTable {
+		list = append(list, Parameter{Name: s.name, Type: Weight, Default: s.weight, Min: 0, Max: 1e9,
+			Help: s.help + "; the defaults hold when no weight is given, else those not given are 0"})
+	}
+	return append(list, tie)
+}
+
+// ParseScorers reads "prefix-affinity:3,queue-depth:2" as settings for
+// weighted, in that order. Names and weights are checked by NewRouting.
+func ParseScorers(text string) ([]Setting, error) {
+	var settings []Setting
+	for i, entry := range strings.Split(text, ",") {
+		name, weight, found := strings.Cut(strings.TrimSpace(entry), ":")
+		name, weight = strings.TrimSpace(name), strings.TrimSpace(weight)
+		if !found || name == "" || weight == "" {
+			return nil, &Error{Field: "routing.params", Problem: fmt.Sprintf("scorer %d of %q is %q, want name:weight", i+1, text, strings.TrimSpace(entry))}
+		}
+		settings = append(settings, Setting{Name: name, Value: weight})
+	}
+	return settings, nil
+}
+
+// scorer is one of the scorers of a policy with what it says of every instance.
+type scorer struct {
+	kind   scorerKind
+	weight float64   // share of the sum of weights
+	shares []float64 // by instance: weight · score; of prefix-affinity 0 but for the request in hand
+	spread *spread   // of queue-depth and waiting-queue
+}
+
+func newScorer(kind scorerKind, weight float64) scorer {
+	s := scorer{kind: kind, weight: weight}
+	if kind == queueDepth || kind == waitingQueue {
+		s.spread = &spread{}
+	}
+	return s
+}
+
+// begin takes in all instances.
+func (s *scorer) begin(slots []Slot) {
+	s.shares = resize(s.shares, len(slots))
+	switch {
+	case s.kind == prefixAffinity:
+		clear(s.shares)
+	case s.spread != nil:
+		s.spread.begin(s.kind, slots)
+		s.spread.settle()
+		s.rescale()
+	default:
+		for i := range slots {
+			s.shares[i] = s.share(&slots[i])
+		}
+	}
+}
+
+// enter takes in a change of instance i.
+func (s *scorer) enter(i int, slot *Slot) {
+	switch {
+	case s.kind == prefixAffinity:
+	case s.spread != nil:
+		s.spread.enter(i, count(s.kind, slot))
+		s.shares[i] = s.spread.scale.share(s.weight, s.spread.counts[i])
+	default:
+		s.shares[i] = s.share(slot)
+	}
+}
+
+// share is that of an instance which no other instance matters for.
+func (s *scorer) share(slot *Slot) float64 {
+	if s.kind == loadBalance {
+		return float64(s.weight * (1 / float64(1+slot.load())))
+	}
+	return float64(s.weight * freeShare(slot.Used, slot.Total))
+}
+
+// settle reports whether an extreme has moved since the shares were computed,
+// and then computes all of them.
+func (s *scorer) settle() bool {
+	if s.spread == nil || !s.spread.settle() {
+		return false
+	}
+	s.rescale()
+	return true
+}
+
+// rescale computes all shares of a spread.
+func (s *scorer) rescale() {
+	scale, weight, shares := s.spread.scale, s.weight, s.shares
+	for i, x := range s.spread.counts[:len(shares)] {
+		shares[i] = scale.share(weight, x)
+	}
+}
+
+// freeShare is 1 − used/total, 0 for an instance without blocks.
+func freeShare(used, total int64) float64 {
+	if used >= total {
+		return 0
+	}
+	return 1 - float64(used)/float64(total)
+}
+
+// resize makes n of a list; what is in it is for the caller to write.
+func resize[T any](list []T, n int) []T {
+	if n > cap(list) {
+		return make([]T, n)
+	}
+	return list[:n]
+}
