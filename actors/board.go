@@ -4,7 +4,6 @@ import (
 	"math/bits"
 	"sync/atomic"
 
-	"blis/engine"
 	"blis/vtime"
 )
 
@@ -14,11 +13,6 @@ type reading struct {
 	queue, batch int32
 	used         int64
 	finished     int64 // requests that ended here, whatever became of them
-}
-
-// read takes the signals off an engine.
-func read(e *engine.Engine, finished int64) reading {
-	return reading{queue: e.Waiting(), batch: e.Running(), used: int64(e.UsedBlocks()), finished: finished}
 }
 
 // board is where instances publish and the router reads. Each instance writes

@@ -65,6 +65,15 @@ func (p *instance) Steady() lookahead.Key {
 	return lookahead.Key{At: at, Class: class}
 }
 
+// read takes the signals off the engine, as far as somebody observes them.
+func (p *instance) read() reading {
+	r := reading{queue: p.engine.Waiting(), batch: p.engine.Running(), finished: p.finished}
+	if !p.lengths {
+		r.used = int64(p.engine.UsedBlocks())
+	}
+	return r
+}
+
 // Receive implements lookahead.Process: a request is delivered.
 func (p *instance) Receive(m *lookahead.Message, out *lookahead.Outbox) {
 	readDelivery(&m.Body, &p.delivery)
@@ -83,7 +92,7 @@ func (p *instance) Advance(_ lookahead.Key, out *lookahead.Outbox) {
 		p.engine.Act(h.At, h.Class)
 	}
 	if p.board != nil {
-		p.board.tell(p.index, read(p.engine, p.finished))
+		p.board.tell(p.index, p.read())
 	}
 }
 
@@ -97,7 +106,7 @@ func (p *instance) advancePeriodic(out *lookahead.Outbox) {
 		}
 		if k := p.board.refreshAfter(next.At); k != refresh {
 			if refresh >= 0 {
-				p.board.publish(p.index, refresh, read(p.engine, p.finished))
+				p.board.publish(p.index, refresh, p.read())
 			}
 			refresh = k
 		}
@@ -108,7 +117,7 @@ func (p *instance) advancePeriodic(out *lookahead.Outbox) {
 		p.engine.Act(h.At, h.Class)
 	}
 	if refresh >= 0 {
-		p.board.publish(p.index, refresh, read(p.engine, p.finished))
+		p.board.publish(p.index, refresh, p.read())
 	}
 }
 

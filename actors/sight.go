@@ -63,7 +63,7 @@ func (s *sight) look(now vtime.Time) *policy.View {
 		}
 	case s.engines != nil:
 		for i, p := range s.engines {
-			s.show(i, read(p.engine, p.finished))
+			s.show(i, p.read())
 		}
 	default:
 		s.board.news(s.show)
@@ -111,7 +111,7 @@ func (s *sight) twinRefresh(r *router) lookahead.Key {
 // refreshTwin takes the readings of the refresh at now off the engines.
 func (s *sight) refreshTwin(now vtime.Time) {
 	for i, p := range s.engines {
-		s.show(i, read(p.engine, p.finished))
+		s.show(i, p.read())
 	}
 	s.refresh = int64(now) / int64(s.board.interval)
 }
