@@ -148,25 +148,40 @@ func (s *Simulation) runLeaves(m move) error {
 	return s.recordTurns()
 }
 
-// runTurns runs the window's turns, alone if they are not worth sharing.
+// runTurns runs the window's turns, alone if they are not worth sharing. Asking
+// every process for its work costs some percent of a small window, so nobody is
+// asked while turns like the last ones would have to be several times as long.
 func (s *Simulation) runTurns() {
-	work := 0
-	if len(s.crew.stocks) > 1 && len(s.turns) > 1 {
+	turns := float64(len(s.turns))
+	if len(s.crew.stocks) > 1 && len(s.turns) > 1 && longerTurns*s.usualWork*turns >= float64(s.config.InlineBelow) {
+		work := 0
 		for _, n := range s.turns {
 			s.asked = n
 			n.work = n.expect(n.horizon)
 			work += n.work
 		}
+		s.learn(float64(work) / turns)
 		if work >= s.config.InlineBelow {
 			s.crew.share(s.turns, work)
 			return
 		}
 	}
 	s.counts.Inline++
+	work := uint64(0)
 	for _, n := range s.turns {
+		before := n.out.events
 		n.take(n.horizon, &s.crew.stocks[0])
+		work += n.out.events - before + uint64(n.executed)
 	}
+	s.learn(float64(work) / turns)
 }
+
+// longerTurns is how many times longer than usual the turns of a window may be
+// without being noticed at once.
+const longerTurns = 4
+
+// learn takes a window's work per turn into the running mean of them.
+func (s *Simulation) learn(work float64) { s.usualWork += (work - s.usualWork) / 8 }
 
 // How many messages make a sink worth a turn in a window: so many, and so many
 // per leaf, because everybody posts what he holds; and twice what it had to

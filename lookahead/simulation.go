@@ -72,6 +72,8 @@ type Simulation struct {
 	halted       atomic.Bool
 	failed       atomic.Bool
 
+	usualWork float64 // events and messages of a turn in the last windows; decides who runs where alone
+
 	counts   Stats
 	reported uint64
 	rounds   uint64
@@ -106,6 +108,7 @@ func New(cfg Config) *Simulation {
 	}
 	s := &Simulation{config: cfg, run: runs.Add(1), root: system().Root, crew: newCrew(workers, cfg.Assign)}
 	s.crew.wake = 8 * cfg.InlineBelow
+	s.usualWork = float64(cfg.InlineBelow) // so that the first windows are asked
 	s.fleet.reply, s.fleet.settled = cfg.Reply, cfg.Settled
 	s.asideAtLeast = asideMessages
 	if cfg.Sequential || cfg.Record != nil {
