@@ -28,6 +28,7 @@ type cluster struct {
 	autoscaler *autoscaler
 	instances  []*instance
 	collector  *collector
+	waits      []Wait
 }
 
 // newCluster builds the processes of a plan. What may run how far follows
@@ -50,6 +51,7 @@ func newCluster(p *plan) (*cluster, error) {
 	if counted || signals&observed != 0 {
 		b = newBoard(cfg.NumInstances, cfg.SnapshotRefreshInterval)
 	}
+	c.waits = p.waits(&q, notify)
 	c.simulation = lookahead.New(p.execution(c, notify))
 	recorders, err := p.recorderOptions()
 	if err != nil {
@@ -255,7 +257,7 @@ func explain(err error) error {
 func (c *cluster) result(partial bool) (*Result, error) {
 	cfg := c.plan.config
 	labels := c.plan.source.Labels()
-	r := &Result{Config: cfg, Setup: c.plan.setup, Partial: partial, Checks: c.autoscaler.checks, Stats: c.simulation.Stats()}
+	r := &Result{Config: cfg, Setup: c.plan.setup, Partial: partial, Checks: c.autoscaler.checks, Stats: c.simulation.Stats(), Waits: c.waits}
 	if in := cfg.Inspect; in != nil {
 		in.Result = c.simulation.Trace()
 	}

@@ -23,6 +23,7 @@ type Result struct {
 	Checks  int64 // scale checks
 
 	Stats lookahead.Stats // how it was carried out; no result
+	Waits []Wait          // what kept processes from running apart; none: nothing did
 }
 
 // Setup is what followed from the configuration before the run.

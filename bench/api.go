@@ -138,6 +138,10 @@ type Times struct {
 	Met       *bool   `json:"met"`        // wall within budget × wall scale; null without a budget and on several cores
 	MetCPU    *bool   `json:"met_cpu"`    // CPU time within budget × CPU scale: no other process can spoil it
 	Speedup   float64 `json:"speedup"`    // wall of the first of CPUs over this wall
+
+	// Efficiency is the speed-up per core that was added: 1 when twice the
+	// cores of the first of CPUs take half its time.
+	Efficiency float64 `json:"efficiency"`
 }
 
 // Growth relates the CPU time of two scenarios, where a limit was set for it.

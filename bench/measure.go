@@ -152,9 +152,10 @@ func (t *ScenarioTimes) summarize(cpus int, samples []sample) Times {
 		wall, cpu := r.WallS <= t.BudgetS*t.WallScale, r.CPUS <= t.BudgetS*t.CPUScale
 		r.Met, r.MetCPU = &wall, &cpu
 	}
-	r.Speedup = 1
+	r.Speedup, r.Efficiency = 1, 1
 	if len(t.Cores) > 0 {
 		r.Speedup = t.Cores[0].WallS / r.WallS
+		r.Efficiency = r.Speedup * float64(t.Cores[0].CPUs) / float64(cpus)
 	}
 	return r
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -133,6 +134,23 @@ func TestRunMeasuresChildProcesses(t *testing.T) {
 	var text bytes.Buffer
 	if err := r.WriteText(&text); err != nil || !strings.Contains(text.String(), "line2") {
 		t.Errorf("error %v, text:\n%s", err, text.String())
+	}
+}
+
+// Four cores that take a third of what two took are 3 times as fast and use
+// the added cores to 150 %.
+func TestSpeedupAndEfficiencyAreOfTheFirst(t *testing.T) {
+	s := ScenarioTimes{}
+	for _, c := range []struct {
+		cpus              int
+		wall              time.Duration
+		speed, efficiency float64
+	}{{2, 6 * time.Second, 1, 1}, {4, 2 * time.Second, 3, 1.5}, {8, 3 * time.Second, 2, 0.5}} {
+		r := s.summarize(c.cpus, []sample{{wall: c.wall}})
+		if r.Speedup != c.speed || r.Efficiency != c.efficiency {
+			t.Errorf("%d cores: %v and %v, want %v and %v", c.cpus, r.Speedup, r.Efficiency, c.speed, c.efficiency)
+		}
+		s.Cores = append(s.Cores, r)
 	}
 }
 

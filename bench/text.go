@@ -25,7 +25,7 @@ func (r *Report) writeTimes(b *bytes.Buffer) {
 		"wall against wall and user + system against CPU time (reference %.1f ns).\n\n",
 		orElse(r.Machine.Model, r.Machine.Arch), r.Machine.CPUs, r.Machine.Go, r.ReferenceNS)
 	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(t, "scenario\tcores\twall\tmin – max\tuser\tsystem\tpeak\tallocs/request\tcalibration\tbudget\tmet\tspeed-up\tdigest\t")
+	fmt.Fprintln(t, "scenario\tcores\twall\tmin – max\tuser\tsystem\tpeak\tallocs/request\tcalibration\tbudget\tmet\tspeed-up\tefficiency\tdigest\t")
 	for i := range r.Scenarios {
 		s := &r.Scenarios[i]
 		for j := range s.Cores {
@@ -55,9 +55,9 @@ func (s *ScenarioTimes) row(core int) string {
 	if c.PeakBytes > 0 {
 		peak = fmt.Sprintf("%.0f MiB", float64(c.PeakBytes)/(1<<20))
 	}
-	return fmt.Sprintf("%s\t%d\t%s\t%s – %s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%.2f\t%s\t", s.Name, c.CPUs, milliseconds(c.WallS),
+	return fmt.Sprintf("%s\t%d\t%s\t%s – %s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%.2f\t%.2f\t%s\t", s.Name, c.CPUs, milliseconds(c.WallS),
 		milliseconds(c.WallMinS), milliseconds(c.WallMaxS), milliseconds(c.UserS), milliseconds(c.SystemS),
-		peak, allocations, calibration, budget, met, c.Speedup, c.Digest)
+		peak, allocations, calibration, budget, met, c.Speedup, c.Efficiency, c.Digest)
 }
 
 func (r *Report) writeGrowth(b *bytes.Buffer) {

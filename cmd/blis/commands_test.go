@@ -93,14 +93,24 @@ func TestHelp(t *testing.T) {
 }
 
 func TestStats(t *testing.T) {
-	s := done(t, small("--stats", "--routing-policy", "least-loaded")...)
-	for _, want := range []string{"events and", "windows", "turns of the control plane", "smallest lookahead"} {
-		if !strings.Contains(s.err, want) {
-			t.Errorf("no %q in\n%s", want, s.err)
+	for _, c := range []struct {
+		flags []string
+		want  string
+	}{
+		{[]string{"--routing-policy=round-robin"}, "held back by nothing: no policy reads signals of the instances"},
+		{[]string{"--routing-policy=least-loaded"}, "held back: routing least-loaded reads in-flight, queue depth, batch size: each decision waits for the instances"},
+		{[]string{"--routing-policy=least-loaded", "--snapshot-refresh-interval=50ms"}, "refreshed every 50ms, but in-flight at once: decisions wait for every end of a request"},
+		{[]string{"--routing-policy=least-loaded", "--snapshot-refresh-interval=50ms", "--in-flight=periodic"}, "as of a refresh: everybody meets every 50ms"},
+	} {
+		s := done(t, append(small("--stats"), c.flags...)...)
+		for _, want := range []string{"events and", "windows", "turns of the control plane", "turns of instances per request", "smallest lookahead", c.want} {
+			if !strings.Contains(s.err, want) {
+				t.Errorf("%v: no %q in\n%s", c.flags, want, s.err)
+			}
 		}
-	}
-	if strings.Contains(s.out, "windows") {
-		t.Error("statistics in the result")
+		if strings.Contains(s.out, "windows") {
+			t.Error("statistics in the result")
+		}
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"blis/actors"
-	"blis/lookahead"
 	"blis/metrics"
 	"blis/suggest"
 	"blis/vtime"
@@ -24,18 +23,26 @@ func (c *console) report(r *actors.Result, took time.Duration, stats bool) {
 	c.note("%.3f s, %s requests/s, %s output tokens/s, %s times real time",
 		seconds, decimal(&rate, 0), decimal(&tokens, 0), grouped(int64(r.End.Seconds()/seconds)))
 	if stats {
-		c.statistics(&r.Stats)
+		c.statistics(r)
 	}
 }
 
 // statistics puts into words how the kernel carried a run out.
-func (c *console) statistics(s *lookahead.Stats) {
+func (c *console) statistics(r *actors.Result) {
+	s := &r.Stats
 	c.note("%s events and %s messages executed", grouped(int64(s.Events)), grouped(int64(s.Messages)))
 	c.note("%s windows, %.0f %% of them too small to share among workers; in each %.1f instances ran, %.1f events, %.1f messages",
 		grouped(int64(s.Windows)), 100*s.InlineShare(), s.TurnsPerWindow(), s.EventsPerWindow(), s.MessagesPerWindow())
-	c.note("%s turns of the control plane, %s of the collector", grouped(int64(s.ControlTurns)), grouped(int64(s.SinkTurns)))
+	c.note("%s turns of the control plane, %s of the collector; %.2f turns of instances per request",
+		grouped(int64(s.ControlTurns)), grouped(int64(s.SinkTurns)), float64(s.Turns)/float64(max(1, r.Report.Injected)))
 	c.note("smallest lookahead: control plane to instances %s, instances to control plane %s, to the collector %s",
 		lookaheadWords(s.ControlToLeaf), lookaheadWords(s.LeafToControl), lookaheadWords(s.ToSink))
+	if len(r.Waits) == 0 {
+		c.note("held back by nothing: no policy reads signals of the instances, the router runs ahead of them")
+	}
+	for _, w := range r.Waits {
+		c.note("held back: %v", w)
+	}
 }
 
 func lookaheadWords(d vtime.Duration) string {
