@@ -3,9 +3,7 @@ package actors
 import (
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"runtime/debug"
-	"strconv"
 	"testing"
 
 	"blis/vtime"
@@ -56,14 +54,7 @@ func largeExecutors() []Executor {
 // number of configurations, BLIS_EQUALITY_SEED the first seed.
 func TestEqualityLarge(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(100))
-	cases := 6
-	if n, err := strconv.Atoi(os.Getenv("BLIS_EQUALITY_LARGE")); err == nil {
-		cases = n
-	}
-	first, err := strconv.ParseUint(os.Getenv("BLIS_EQUALITY_SEED"), 10, 64)
-	if err != nil {
-		first = 1
-	}
+	cases, first := fromEnvironment(t, "BLIS_EQUALITY_LARGE", 6), uint64(fromEnvironment(t, "BLIS_EQUALITY_SEED", 1))
 	t.Logf("seeds %d to %d", first, first+uint64(cases)-1)
 	for seed := first; seed < first+uint64(cases); seed++ {
 		debug.SetGCPercent([]int{20, -1}[seed%2])

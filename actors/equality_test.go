@@ -24,6 +24,7 @@ import (
 //	equality_traffic_test.go   its requests
 //	equality_reduce_test.go    a failing trial made small, and where it parts
 //	equality_scenarios_test.go the benchmark, conformance and ledger scenarios
+//	equality_large_test.go     hundreds of instances
 //
 // Environment: BLIS_EQUALITY_SECONDS (default 30) and BLIS_EQUALITY_CASES
 // (default: as many as fit) bound the random trials; both given, what comes
@@ -167,29 +168,31 @@ func mustAgree(t *testing.T, x *trial, executors []Executor) *yield {
 
 // budget is how many random trials to run, and until when.
 func budget(t *testing.T) (cases int, deadline time.Time, seed uint64) {
-	number := func(name string, otherwise int) int {
-		text := os.Getenv(name)
-		if text == "" {
-			return otherwise
-		}
-		n, err := strconv.Atoi(text)
-		if err != nil || n < 0 {
-			t.Fatalf("%s is %q: want a number", name, text)
-		}
-		return n
-	}
 	seconds := 30
 	if testing.Short() {
 		seconds = 3
 	}
-	cases = number("BLIS_EQUALITY_CASES", 0)
+	cases = fromEnvironment(t, "BLIS_EQUALITY_CASES", 0)
 	if cases > 0 {
 		seconds = 3600
 	} else {
 		cases = 1 << 30
 	}
-	seconds = number("BLIS_EQUALITY_SECONDS", seconds)
-	return cases, time.Now().Add(time.Duration(seconds) * time.Second), uint64(number("BLIS_EQUALITY_SEED", 1))
+	seconds = fromEnvironment(t, "BLIS_EQUALITY_SECONDS", seconds)
+	return cases, time.Now().Add(time.Duration(seconds) * time.Second), uint64(fromEnvironment(t, "BLIS_EQUALITY_SEED", 1))
+}
+
+// fromEnvironment is the value of a variable, otherwise if it is not set.
+func fromEnvironment(t *testing.T, name string, otherwise int) int {
+	text := os.Getenv(name)
+	if text == "" {
+		return otherwise
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 0 {
+		t.Fatalf("%s is %q: want a number", name, text)
+	}
+	return n
 }
 
 // TestEqualityRandom draws configurations until the time is up.
