@@ -94,11 +94,7 @@ func instanceName(i int) string { return "instance-" + strconv.Itoa(i) }
 // execution is how the kernel runs this cluster.
 func (p *plan) execution(c *cluster, notify bool) lookahead.Config {
 	cfg := &p.config
-	e := lookahead.Config{Workers: cfg.Workers, Sequential: cfg.Sequential, InlineBelow: cfg.Inline, Record: cfg.Record}
-	if e.Workers == 0 {
-		e.Workers = runtime.GOMAXPROCS(0)
-	}
-	e.Workers = min(e.Workers, cfg.NumInstances)
+	e := lookahead.Config{Workers: min(p.workers(), cfg.NumInstances), Sequential: cfg.Sequential, InlineBelow: cfg.Inline, Record: cfg.Record}
 	quiet := p.quiet()
 	e.Settled = func(k lookahead.Key) lookahead.Key {
 		return lookahead.Key{At: k.At.Add(quiet), Class: engine.ClassQueued}
@@ -119,6 +115,17 @@ func (p *plan) execution(c *cluster, notify bool) lookahead.Config {
 		e.Trace = cfg.Inspect.Trace
 	}
 	return e
+}
+
+// workers is how many goroutines the run may use.
+func (p *plan) workers() int {
+	switch {
+	case p.config.Sequential:
+		return 1
+	case p.config.Workers == 0:
+		return runtime.GOMAXPROCS(0)
+	}
+	return p.config.Workers
 }
 
 // quiet is the time after a delivery in which it changes nothing that anybody
@@ -271,6 +278,9 @@ func (c *cluster) result(partial bool) (*Result, error) {
 	r.Names = Names{Tenants: names(&labels.Tenants), Classes: names(&labels.Classes), Models: names(&labels.Models)}
 	run := metrics.Run{Router: c.router.recorder, Injected: c.router.arrived, End: r.End, Cut: cut || partial,
 		Classes: r.Names.Classes, Tenants: r.Names.Tenants, Models: r.Names.Models}
+	if c.router.arrived >= parallelFrom {
+		run.Each = inParallel(c.plan.workers())
+	}
 	for i, n := range c.instances {
 		if err := n.engine.Check(); err != nil {
 			return nil, err

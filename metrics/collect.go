@@ -16,6 +16,11 @@ type Run struct {
 	End      vtime.Time // of the run: its last event, or its horizon
 	Cut      bool       // it ended with work left
 
+	// Each calls f(0) … f(n−1), each once, in any order or at the same time,
+	// and returns when all have returned. It makes no difference to the
+	// report. Nil: one by one.
+	Each func(n int, f func(i int))
+
 	// Names by label and by instance index.
 	Classes, Tenants, Models, InstanceNames []string
 }
@@ -25,8 +30,12 @@ type Run struct {
 // though not to be trusted. The recorders keep what they hold.
 func Collect(run Run) (*Report, error) {
 	c := collection{Run: run}
+	if c.Each == nil {
+		c.Each = oneByOne
+	}
 	c.merge()
 	report := c.report()
+	c.summaries.compute(c.Each)
 	return report, c.check()
 }
 
@@ -40,6 +49,7 @@ type collection struct {
 	groupKeys []groupKey
 	groups    []*Distribution
 	window    Window
+	summaries summaries
 }
 
 func (c *collection) merge() {
@@ -47,6 +57,7 @@ func (c *collection) merge() {
 		c.recorders = append(c.recorders, c.Router)
 	}
 	c.recorders = append(c.recorders, c.Instances...)
+	c.Each(len(c.recorders), func(i int) { c.recorders[i].settle() })
 	for _, r := range c.recorders {
 		c.keys = append(c.keys, r.keys...)
 		c.cells = append(c.cells, r.cells...)
@@ -106,7 +117,7 @@ func (c *collection) report() *Report {
 	r := &Report{
 		Injected: c.Injected,
 		Window:   c.window,
-		Overall:  newScope(all, mergeDistributions(c.groups), &c.window),
+		Overall:  c.scope(all, mergeDistributions(c.groups)),
 		Load:     c.load(),
 	}
 	if n := all.injected(); n > 1 {
@@ -120,7 +131,7 @@ func (c *collection) report() *Report {
 	for i, name := range c.Tenants {
 		sum := mergeCells(tenants[i])
 		sums = append(sums, sum)
-		r.PerTenant = append(r.PerTenant, Named{name, newScope(sum, nil, &c.window)})
+		r.PerTenant = append(r.PerTenant, Named{name, c.scope(sum, nil)})
 	}
 	r.JainIndex = jain(sums)
 	c.reportInstances(r)
@@ -169,7 +180,7 @@ func (c *collection) marginal(overall *Scope, names []string, ofCell func(cellKe
 			s = *overall
 			s.Resources = nil
 		} else {
-			s = newScope(mergeCells(cells[i]), mergeDistributions(groups[i]), &c.window)
+			s = c.scope(mergeCells(cells[i]), mergeDistributions(groups[i]))
 		}
 		scopes = append(scopes, Named{name, s})
 	}
@@ -184,7 +195,7 @@ func (c *collection) reportInstances(r *Report) {
 			return
 		}
 		recorder := c.Instances[i]
-		s := newScope(mergeCells(recorder.cells), mergeDistributions(recorder.groups), &c.window)
+		s := c.scope(mergeCells(recorder.cells), mergeDistributions(recorder.groups))
 		s.Resources = newResources(c.Counters[i : i+1])
 		r.PerInstance = append(r.PerInstance, Named{name, s})
 		if s.Resources.Utilisation == nil {

@@ -23,8 +23,9 @@ type Distribution struct {
 
 	samples   int64 // in runs
 	sum       sum128
-	entries   int // pairs in runs
-	compactAt int // entries at which compaction is tried next; 0: firstCompaction
+	mixed     uint64 // Σ count·mix(value) of the samples in runs
+	entries   int    // pairs in runs
+	compactAt int    // entries at which compaction is tried next; 0: firstCompaction
 }
 
 const (
@@ -88,9 +89,7 @@ func (d *Distribution) Merge(other *Distribution) {
 	if d == other {
 		panic("metrics: a distribution merged with itself")
 	}
-	if len(other.recent) > 4*firstBuffer {
-		other.flush()
-	}
+	other.settle()
 	for _, x := range other.recent {
 		d.AddN(int64(x>>countBits), int64(x&maxCount))
 	}
@@ -101,6 +100,7 @@ func (d *Distribution) Merge(other *Distribution) {
 	d.samples += other.samples
 	d.entries += other.entries
 	d.sum.plus(other.sum)
+	d.mixed += other.mixed
 }
 
 // N is the number of samples.
@@ -141,14 +141,7 @@ func (d *Distribution) CountAtMost(v int64) int64 {
 // and their sum.
 func (d *Distribution) Fold() uint64 {
 	d.flush()
-	hash := uint64(0)
-	var scratch block
-	for i := range d.runs {
-		for _, e := range d.runs[i].decode(&scratch) {
-			hash += uint64(e.count) * mix(uint64(e.value))
-		}
-	}
-	return foldInts(uint64(d.samples), d.sum.hi, d.sum.lo, hash)
+	return foldInts(uint64(d.samples), d.sum.hi, d.sum.lo, d.mixed)
 }
 
 // mix is the finalizer of splitmix64 (Steele, Lea, Flood 2014): a bijection in
@@ -178,6 +171,13 @@ func writeInts(hash *xxhash.Digest, values ...uint64) {
 	}
 }
 
+// settle flushes more than a few samples.
+func (d *Distribution) settle() {
+	if len(d.recent) > 4*firstBuffer {
+		d.flush()
+	}
+}
+
 // flush empties the buffers into runs.
 func (d *Distribution) flush() {
 	if len(d.recent) > 0 {
@@ -201,7 +201,7 @@ func (d *Distribution) flushRecent() {
 // enough.
 func (d *Distribution) takeEntries(entries []entry) {
 	for _, e := range entries {
-		d.sum.addProduct(e.value, e.count)
+		d.count(e)
 	}
 	r := encode(entries, &d.memory)
 	d.runs = append(d.runs, r)
@@ -209,11 +209,18 @@ func (d *Distribution) takeEntries(entries []entry) {
 	d.entries += len(entries)
 }
 
+// count takes an entry that a run is about to get into the sums over all
+// samples.
+func (d *Distribution) count(e entry) {
+	d.sum.addProduct(e.value, e.count)
+	d.mixed += uint64(e.count) * mix(uint64(e.value))
+}
+
 func (d *Distribution) flushWide() {
 	slices.SortFunc(d.wide, byValue)
 	w := runWriter{runs: d.runs, memory: &d.memory}
 	for _, e := range d.wide {
-		d.sum.addProduct(e.value, e.count)
+		d.count(e)
 		w.put(e)
 	}
 	w.finish()

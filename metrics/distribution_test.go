@@ -158,6 +158,11 @@ func TestMergeIsIndependentOfOrderAndSplit(t *testing.T) {
 			}
 		}
 		s.compare(t, seed, &ascending)
+		for _, d := range []*Distribution{&whole, &ascending} {
+			if got, want := d.mixed, mixedRuns(d); got != want {
+				t.Fatalf("seed %d: the running sum for the fold is %x, the runs say %x", seed, got, want)
+			}
+		}
 		for i := range parts { // a merge must leave its argument usable
 			parts[i].Add(5)
 		}
@@ -165,6 +170,17 @@ func TestMergeIsIndependentOfOrderAndSplit(t *testing.T) {
 			t.Fatalf("seed %d: adding to a part changed what it was merged into", seed)
 		}
 	}
+}
+
+// mixedRuns is Distribution.mixed, read off the runs.
+func mixedRuns(d *Distribution) (sum uint64) {
+	var scratch block
+	for i := range d.runs {
+		for _, e := range d.runs[i].decode(&scratch) {
+			sum += uint64(e.count) * mix(uint64(e.value))
+		}
+	}
+	return sum
 }
 
 func TestFoldSeesTheMultisetOnly(t *testing.T) {

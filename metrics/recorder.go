@@ -147,6 +147,18 @@ func (r *Recorder) Record(o *Outcome) {
 	r.cell(cellKey{o.Class, o.Tenant, o.Model}).add(o, r.options.TokenOverhead, r.options.RequestOverhead, t)
 }
 
+// settle empties buffers that are worth a run, as merging would.
+func (r *Recorder) settle() {
+	for _, c := range r.cells {
+		for _, d := range c.distributions() {
+			d.settle()
+		}
+	}
+	for _, d := range r.groups {
+		d.settle()
+	}
+}
+
 func (r *Recorder) cell(key cellKey) *cell {
 	if len(r.keys) > 0 && r.keys[r.latest] == key {
 		return r.cells[r.latest]

@@ -93,7 +93,9 @@ func TestPreemptedRequestKeepsFirstToken(t *testing.T) {
 	if err := r.Err(); err != nil {
 		t.Fatal(err)
 	}
-	s := newScope(r.cells[0], nil, &Window{})
+	var c collection
+	s := c.scope(r.cells[0], nil)
+	c.summaries.compute(oneByOne)
 	want := Split{FrontEnd: 300 + 3*7 + 20, Queue: 100, Prefill: 600 - 50, Decode: 7000 - 600, Recompute: 650}
 	if *s.Split != want {
 		t.Errorf("split %+v, want %+v", *s.Split, want)

@@ -9,10 +9,10 @@ func (w *Window) seconds() float64 {
 	return *w.Seconds
 }
 
-// newScope reports c, with ITL from itl, which is nil where its samples are
-// not kept.
-func newScope(c *cell, itl *Distribution, w *Window) Scope {
-	completed := c.states[Completed]
+// scope reports c, with ITL from itl, which is nil where its samples are not
+// kept. Its summaries are computed later, with all others.
+func (all *collection) scope(c *cell, itl *Distribution) Scope {
+	completed, w, summarize := c.states[Completed], &all.window, all.summaries.add
 	s := Scope{
 		Injected: c.injected(), States: c.states, Reasons: c.reasons,
 		InputTokens: c.input, OutputTokens: c.output, GeneratedTokens: c.generated,
@@ -34,14 +34,6 @@ func newScope(c *cell, itl *Distribution, w *Window) Scope {
 		s.Goodput = ratio(float64(c.attained), w.seconds())
 	}
 	return s
-}
-
-func summarize(d *Distribution) *Summary {
-	if d.N() == 0 {
-		return nil
-	}
-	s := d.Summary()
-	return &s
 }
 
 func mean(sum sum128, n int64) *float64 {

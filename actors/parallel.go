@@ -1,0 +1,30 @@
+package actors
+
+import (
+	"sync"
+	"sync/atomic"
+)
+
+// parallelFrom is the number of requests from which goroutines are worth their
+// start at the end of a run.
+const parallelFrom = 1 << 13
+
+// inParallel returns what calls f(0) … f(n−1), each once and begun in that
+// order, on so many goroutines, the caller's included, and returns when all
+// have returned.
+func inParallel(workers int) func(n int, f func(i int)) {
+	return func(n int, f func(i int)) {
+		var next atomic.Int64
+		work := func() {
+			for i := next.Add(1) - 1; i < int64(n); i = next.Add(1) - 1 {
+				f(int(i))
+			}
+		}
+		var others sync.WaitGroup
+		for range min(workers, n) - 1 {
+			others.Go(work)
+		}
+		work()
+		others.Wait()
+	}
+}

@@ -1,0 +1,47 @@
+package metrics
+
+import "slices"
+
+// summaries are percentiles still to be looked for: a report says where they
+// go, and all are computed together, by as many as there may be. What comes
+// out does not depend on who computes what.
+type summaries struct {
+	of   map[*Distribution]*Summary // one for each, however many scopes it is in
+	work []summary
+}
+
+// summary is one of them.
+type summary struct {
+	of *Distribution
+	to *Summary
+}
+
+// add returns where the summary of d will be; nil if d has no samples.
+func (s *summaries) add(d *Distribution) *Summary {
+	if to, ok := s.of[d]; ok {
+		return to
+	}
+	if d.N() == 0 {
+		return nil
+	}
+	if s.of == nil {
+		s.of = map[*Distribution]*Summary{}
+	}
+	to := new(Summary)
+	s.of[d] = to
+	s.work = append(s.work, summary{d, to})
+	return to
+}
+
+// compute fills them in, the largest first.
+func (s *summaries) compute(each func(n int, f func(i int))) {
+	slices.SortStableFunc(s.work, func(a, b summary) int { return b.of.entries - a.of.entries })
+	each(len(s.work), func(i int) { *s.work[i].to = s.work[i].of.Summary() })
+}
+
+// oneByOne is how Run.Each calls f where nobody else may.
+func oneByOne(n int, f func(i int)) {
+	for i := range n {
+		f(i)
+	}
+}
