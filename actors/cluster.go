@@ -61,7 +61,7 @@ func newCluster(p *plan) (*cluster, error) {
 	collect := lookahead.FirstSink
 	c.router = &router{
 		source: p.source, admission: q.admission, priority: q.priority, routing: q.routing,
-		ahead:            min(max(streamAhead*cfg.NumInstances, leastStreamAhead), mostStreamAhead),
+		ahead:            streamAhead(cfg),
 		admissionLatency: cfg.AdmissionLatency, routingLatency: cfg.RoutingLatency,
 		recorder: metrics.NewRecorder(recorders), collect: collect,
 		sight: sight{signals: signals, board: b, counted: counted, refresh: -1, sent: make([]int32, cfg.NumInstances)},

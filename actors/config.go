@@ -96,6 +96,7 @@ type Execution struct {
 	Sequential bool `json:"-" kong:"-"` // the strictest twin: one event at a time, engines read directly
 	StepByStep bool `json:"-" kong:"-"` // no decode runs
 	Inline     int  `json:"-" kong:"-"` // lookahead.Config.InlineBelow
+	Ahead      int  `json:"-" kong:"-"` // deliveries that the router may be ahead of the instances; 0: a default
 
 	Row      func(*Row)                       `json:"-" kong:"-"` // every request in order of arrival; nil: none
 	Record   io.Writer                        `json:"-" kong:"-"` // every frame, as msgpack; nil: none

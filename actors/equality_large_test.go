@@ -46,7 +46,8 @@ func largeExecutors() []Executor {
 	for _, w := range []int{1, 2, 3, 4, 8, 16} {
 		list = append(list, Executor{fmt.Sprintf("workers: %d", w), Execution{Workers: w}})
 	}
-	return append(list, Executor{"2 workers, all windows shared", Execution{Workers: 2, Inline: -1}})
+	return append(list, Executor{"2 workers, all windows shared", Execution{Workers: 2, Inline: -1}},
+		Executor{"3 workers, 200 ahead", Execution{Workers: 3, Ahead: 200}})
 }
 
 // TestEqualityLarge: with hundreds of instances one digest, whatever the

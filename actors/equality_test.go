@@ -34,7 +34,7 @@ import (
 
 // everyExecutor is {decode runs, step by step} × {one event at a time, 1, 2, 3,
 // 8 workers}. salt varies when windows are run inline: always, by the default
-// rule, never.
+// rule, never; and how far the router may be ahead of the instances.
 func everyExecutor(salt uint64) []Executor {
 	var list []Executor
 	for _, steps := range []bool{true, false} {
@@ -45,8 +45,9 @@ func everyExecutor(salt uint64) []Executor {
 		list = append(list, Executor{"one event at a time, " + name, Execution{Workers: 1, Sequential: true, StepByStep: steps}})
 		for i, workers := range []int{1, 2, 3, 8} {
 			inline := [...]int{-1, 0, -1, 1 << 30}[(salt+uint64(i))%4]
-			list = append(list, Executor{fmt.Sprintf("%d workers, inline below %d, %s", workers, inline, name),
-				Execution{Workers: workers, StepByStep: steps, Inline: inline}})
+			ahead := [...]int{0, 1, 5, 40}[(salt/4+uint64(i))%4]
+			list = append(list, Executor{fmt.Sprintf("%d workers, inline below %d, %d ahead, %s", workers, inline, ahead, name),
+				Execution{Workers: workers, StepByStep: steps, Inline: inline, Ahead: ahead}})
 		}
 	}
 	return list

@@ -15,15 +15,17 @@ import (
 // routerID is the router's process id: control processes come first.
 const routerID lookahead.ProcessID = 0
 
-// streamAhead is how many deliveries per instance, but at least and at most so
-// many in all, a router that waits for nobody sends before it lets the
-// instances work: enough to keep many cores busy, little enough to stay in
-// their caches.
-const (
-	streamAhead      = 1 << 10
-	leastStreamAhead = 8 << 10
-	mostStreamAhead  = 64 << 10
-)
+// streamAhead is how many deliveries a router may be ahead of the instances if
+// it waits for none of them: so many per instance, but at least and at most so
+// many in all. It is enough to keep many cores busy and little enough to stay
+// in their caches.
+func streamAhead(cfg *Config) int {
+	const perInstance, least, most = 1 << 10, 8 << 10, 64 << 10
+	if cfg.Ahead > 0 {
+		return cfg.Ahead
+	}
+	return min(max(perInstance*cfg.NumInstances, least), most)
+}
 
 // router is the actor of the control plane: it pulls arrivals, decides on
 // admission and priority, and routes. Times of semantics 1: arrival, admission
@@ -49,7 +51,7 @@ type router struct {
 	expire   schedule // requests whose deadline comes before their next decision
 
 	sight    sight
-	ahead    int // deliveries that it sends before it lets the instances work
+	ahead    int // streamAhead
 	recorder *metrics.Recorder
 	collect  lookahead.ProcessID
 	outcome  metrics.Outcome
@@ -157,9 +159,7 @@ func (r *router) Advance(_ lookahead.Key, out *lookahead.Outbox) {
 			r.decide(r.admit.pop(), k.At, out)
 		case classRouting:
 			r.dispatch(r.route.pop(), k.At, out)
-			if out.Undelivered() >= r.ahead {
-				out.Stop()
-			}
+			out.Stream(r.ahead)
 		case classTimeout:
 			i := r.expire.pop()
 			r.end(i, metrics.TimedOut, metrics.NoReason, k.At, out)

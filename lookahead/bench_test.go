@@ -75,8 +75,8 @@ func (d *decider) Advance(_ Key, out *Outbox) {
 		if d.next.At = d.next.At.Add(d.period); d.next.At >= d.last {
 			d.next = NeverKey
 		}
-		if out.Undelivered() >= 1<<16 {
-			out.Stop()
+		if !d.observe {
+			out.Stream(1 << 16)
 		}
 	}
 }
@@ -153,7 +153,7 @@ func BenchmarkBarrier(b *testing.B) {
 			}
 			s.crew.start()
 			for b.Loop() {
-				s.crew.share(list, 1<<20)
+				s.crew.share(list, NeverKey, nil, false, 1<<20)
 			}
 			s.crew.dismiss()
 		})

@@ -8,31 +8,36 @@ import (
 )
 
 // crew is the workers. They live for the whole run; the coordinator is the
-// first of them. A window is opened by storing its number of turns in a
-// counter that every worker watches; a worker claims a turn with one atomic
-// add and nobody waits for a worker that has claimed nothing, so one that the
-// system does not schedule holds nobody up.
+// first of them. A window is opened by storing numbers of turns in counters
+// that every worker watches; a worker claims some with one atomic add and
+// nobody waits for a worker that has claimed nothing, so one that the system
+// does not schedule holds nobody up.
 type crew struct {
 	stocks []stock // of each worker
-	lanes  []lane  // one, or one per worker when turns are assigned
+	lanes  []lane  // of each worker
 	assign func(ProcessID) int
 	wake   int // expected events for which parked workers are woken
 	spins  int // loads of the counter before a worker yields
 	yields int // yields before it parks
 
+	horizon Key     // of the leaves in the window
+	sorted  []*node // its turns by work, if that is known
+
 	left    atomic.Int64 // turns of the window not finished
+	_       [64]byte
+	open    atomic.Int64 // turns not claimed; what idle workers watch
+	_       [64]byte
 	closing atomic.Bool
 	parked  atomic.Int64
 	mu      sync.Mutex
 	cond    *sync.Cond
 	done    sync.WaitGroup
-	_       [64]byte
 }
 
-// lane is a list of turns to claim. Claims count down, so the turn with the
-// most work stands last.
+// lane is a list of turns that a worker claims first; when it is empty the
+// worker goes on in the next one. Claims count down.
 type lane struct {
-	claim atomic.Int64 // turns not claimed; negative when closed
+	claim atomic.Int64 // turns not claimed; not positive when closed
 	turns []*node
 	_     [64]byte
 }
@@ -47,10 +52,7 @@ const (
 
 // newCrew prepares the workers, the coordinator included.
 func newCrew(workers int, assign func(ProcessID) int) *crew {
-	c := &crew{stocks: make([]stock, workers), lanes: make([]lane, 1), assign: assign, spins: spinLoads, yields: spinYields}
-	if assign != nil {
-		c.lanes = make([]lane, workers)
-	}
+	c := &crew{stocks: make([]stock, workers), lanes: make([]lane, workers), assign: assign, spins: spinLoads, yields: spinYields}
 	if workers > runtime.GOMAXPROCS(0) {
 		c.spins, c.yields = 1, 2
 	}
@@ -82,31 +84,35 @@ func (c *crew) dismiss() {
 	c.done.Wait()
 }
 
-// lane is where worker w claims.
-func (c *crew) lane(w int) *lane { return &c.lanes[min(w, len(c.lanes)-1)] }
-
-// share runs the turns on all workers and returns when all are done.
-func (c *crew) share(turns []*node, work int) {
-	for i := range c.lanes {
-		c.lanes[i].turns = c.lanes[i].turns[:0]
-	}
-	for _, n := range turns {
-		l := &c.lanes[0]
-		if c.assign != nil {
-			l = &c.lanes[uint(c.assign(n.id))%uint(len(c.lanes))]
-		}
-		l.turns = append(l.turns, n)
-	}
+// share runs the turns on all workers and returns when all are done: leaves up
+// to h, sinks up to their own horizons, and on this goroutine that of beside
+// (nil: none). With sorted, their works are known and the largest are begun
+// first. Otherwise each worker starts with a stretch of its own, the same as in
+// the window before if the turns are: what it left in its caches is there, and
+// neighbours do not write to the same lines.
+func (c *crew) share(turns []*node, h Key, beside *node, sorted bool, work int) {
+	c.horizon = h
 	c.left.Store(int64(len(turns)))
-	for i := range c.lanes {
-		l := &c.lanes[i]
-		slices.SortFunc(l.turns, func(a, b *node) int { return a.work - b.work })
-		l.claim.Store(int64(len(l.turns)))
+	c.open.Store(int64(len(turns)))
+	switch {
+	case c.assign != nil:
+		c.fillAssigned(turns)
+	case sorted:
+		c.sorted = append(c.sorted[:0], turns...)
+		slices.SortFunc(c.sorted, func(a, b *node) int { return a.work - b.work })
+		c.lanes[0].fill(c.sorted)
+	default:
+		for w := range c.lanes {
+			c.lanes[w].fill(turns[w*len(turns)/len(c.lanes) : (w+1)*len(turns)/len(c.lanes)])
+		}
 	}
-	if c.parked.Load() > 0 && (work >= c.wake || c.assign != nil) {
+	if c.parked.Load() > 0 && (work >= c.wake || beside != nil || c.assign != nil) {
 		c.mu.Lock()
 		c.cond.Broadcast()
 		c.mu.Unlock()
+	}
+	if beside != nil {
+		beside.takeBeside(beside.horizon, &c.stocks[0])
 	}
 	c.work(0)
 	for i := 0; c.left.Load() > 0; i++ {
@@ -116,26 +122,72 @@ func (c *crew) share(turns []*node, work int) {
 	}
 }
 
+// fillAssigned fills the lanes as Config.Assign says.
+func (c *crew) fillAssigned(turns []*node) {
+	lists := make([][]*node, len(c.lanes))
+	for _, n := range turns {
+		w := uint(c.assign(n.id)) % uint(len(lists))
+		lists[w] = append(lists[w], n)
+	}
+	for w := range c.lanes {
+		c.lanes[w].fill(lists[w])
+	}
+}
+
+// fill opens the lane.
+func (l *lane) fill(turns []*node) {
+	l.turns = turns
+	l.claim.Store(int64(len(turns)))
+}
+
+// A claim takes several turns while there are many, so that the counters move
+// from cache to cache less often; towards the end one, so that nobody is left
+// with several.
+const (
+	claimSeveral = 8
+	claimSingly  = 4 * claimSeveral
+)
+
+// take claims turns of the lane; none are left if there are none in it.
+func (l *lane) take() []*node {
+	left := l.claim.Load()
+	if left <= 0 {
+		return nil
+	}
+	several := int64(1)
+	if left > claimSingly {
+		several = claimSeveral
+	}
+	to := l.claim.Add(-several) + several
+	if to <= 0 {
+		return nil
+	}
+	return l.turns[max(0, to-several):to]
+}
+
 // work claims and runs turns until none is left to claim.
 func (c *crew) work(w int) {
-	l := c.lane(w)
-	for l.claim.Load() > 0 {
-		i := l.claim.Add(-1)
-		if i < 0 {
+	for i := range c.lanes {
+		l := &c.lanes[(w+i)%len(c.lanes)]
+		for turns := l.take(); turns != nil; turns = l.take() {
+			c.open.Add(-int64(len(turns)))
+			for k := len(turns) - 1; k >= 0; k-- {
+				turns[k].take(turns[k].turnUntil(c.horizon), &c.stocks[w])
+			}
+			c.left.Add(-int64(len(turns)))
+		}
+		if c.assign != nil {
 			return
 		}
-		n := l.turns[i]
-		n.take(n.horizon, &c.stocks[w])
-		c.left.Add(-1)
 	}
 }
 
 // attend is the life of a worker: work, spin, yield, park.
 func (c *crew) attend(w int) {
-	l, idle := c.lane(w), 0
+	idle := 0
 	for !c.closing.Load() {
 		switch {
-		case l.claim.Load() > 0:
+		case c.waiting(w):
 			c.work(w)
 			idle = 0
 		case idle < c.spins:
@@ -144,19 +196,27 @@ func (c *crew) attend(w int) {
 			idle++
 			runtime.Gosched()
 		default:
-			c.park(l)
+			c.park(w)
 			idle = 0
 		}
 	}
 }
 
+// waiting reports whether there is something for worker w to claim.
+func (c *crew) waiting(w int) bool {
+	if c.assign != nil {
+		return c.lanes[w].claim.Load() > 0
+	}
+	return c.open.Load() > 0
+}
+
 // park sleeps until there is something to claim. The counter of the parked
 // goes up before the claims are looked at, and the coordinator stores claims
 // before it looks at that counter: one of them sees the other.
-func (c *crew) park(l *lane) {
+func (c *crew) park(w int) {
 	c.mu.Lock()
 	c.parked.Add(1)
-	if l.claim.Load() <= 0 && !c.closing.Load() {
+	if !c.waiting(w) && !c.closing.Load() {
 		c.cond.Wait()
 	}
 	c.parked.Add(-1)

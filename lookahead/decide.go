@@ -20,6 +20,7 @@ type station struct {
 	promise  Key // earliest message, whatever waits in its mailbox included
 	observed Observation
 	stopped  bool // it ended its turn itself and waits for the leaves
+	streams  bool // it may go on beside them
 }
 
 // move is the next thing to do.
@@ -31,6 +32,10 @@ type move struct {
 	// need, or which may send something before told, have to run now; both
 	// NeverKey: all.
 	need, told Key
+	// And the control process that has a turn at the same time, up to this
+	// horizon; none if that is the zero Key.
+	beside        int
+	besideHorizon Key
 }
 
 type action uint8
@@ -50,9 +55,13 @@ const (
 // leaves run until what control may still tell them.
 func decide(v *view) move {
 	need, told, first := NeverKey, NeverKey, NeverKey
+	beside, besideHorizon := 0, Key{}
 	for c := range v.control {
 		s := &v.control[c]
 		if s.stopped {
+			if h := v.controlHorizon(c); s.streams && v.apart(s) && s.due.Less(h) && besideHorizon == (Key{}) {
+				beside, besideHorizon = c, h
+			}
 			continue
 		}
 		h := v.controlHorizon(c)
@@ -65,9 +74,16 @@ func decide(v *view) move {
 		}
 	}
 	if h := v.leafHorizon(); v.leaves.due.Less(h) {
-		return move{action: runLeaves, horizon: h, need: need, told: told}
+		return move{action: runLeaves, horizon: h, need: need, told: told, beside: beside, besideHorizon: besideHorizon}
 	}
 	return move{action: settle}
+}
+
+// apart reports whether a control process and the leaves have nothing to tell
+// each other: it observes nothing, they send nothing. Then, as leaves do not
+// pass its promise, both may run at the same time.
+func (v *view) apart(s *station) bool {
+	return s.observed.At.IsNever() && v.leaves.promise.IsNever()
 }
 
 // waitsFor is what must be known before the process can go on, its next

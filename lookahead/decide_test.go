@@ -12,6 +12,7 @@ func TestDecide(t *testing.T) {
 	observing := func(s station, o Observation) station { s.observed = o; return s }
 	periodic := func(s station, k Key) station { s.periodic, s.due = k, earliest(s.due, k); return s }
 	stopped := func(s station) station { s.stopped = true; return s }
+	streaming := func(s station) station { s.stopped, s.streams = true, true; return s }
 	live := Observation{At: at(50, 2), Through: at(50, 3), Need: at(50, 2), Limit: at(50, 2)}
 	for name, c := range map[string]struct {
 		v    view
@@ -19,49 +20,61 @@ func TestDecide(t *testing.T) {
 	}{
 		"control runs to the first notice": {
 			view{leaves: leaves(at(10, 0), at(70, 8)), control: []station{router(at(50, 0), at(60, 3))}},
-			move{runControl, 0, at(70, 8), Key{}, Key{}}},
+			move{action: runControl, horizon: at(70, 8)}},
 		"a notice at its next event holds control": {
 			view{leaves: leaves(at(10, 0), at(50, 0)), control: []station{router(at(50, 0), at(60, 3))}},
-			move{runLeaves, 0, at(60, 3), Key{}, at(50, 1)}},
+			move{action: runLeaves, horizon: at(60, 3), told: at(50, 1)}},
 		"what a notice causes bounds leaves": {
 			view{leaves: leaves(at(10, 0), at(50, 0)), control: []station{router(at(50, 0), at(60, 3))}, react: func(k Key) Key { return Key{At: k.At + 4} }},
-			move{runLeaves, 0, at(54, 0), Key{}, at(50, 1)}},
+			move{action: runLeaves, horizon: at(54, 0), told: at(50, 1)}},
 		"an observation waits for leaves behind": {
 			view{leaves: leaves(at(10, 0), at(70, 8)), control: []station{observing(router(at(50, 2), at(50, 3)), live)}},
-			move{runLeaves, 0, at(50, 2), at(50, 2), at(50, 3)}},
+			move{action: runLeaves, horizon: at(50, 2), need: at(50, 2), told: at(50, 3)}},
 		"an observation of leaves that stand": {
 			view{leaves: leaves(at(50, 2), at(70, 8)), control: []station{observing(router(at(50, 2), at(50, 3)), live)}},
-			move{runControl, 0, at(50, 3), Key{}, Key{}}},
+			move{action: runControl, horizon: at(50, 3)}},
 		"an observation of leaves that are steady": {
 			view{leaves: summary{at(10, 0), at(70, 8), at(50, 2)}, control: []station{observing(router(at(50, 2), at(50, 3)), live)}},
-			move{runControl, 0, at(50, 3), Key{}, Key{}}},
+			move{action: runControl, horizon: at(50, 3)}},
 		"control runs up to an observation": {
 			view{leaves: leaves(at(10, 0), at(70, 8)), control: []station{observing(router(at(40, 0), at(50, 3)), live)}},
-			move{runControl, 0, at(50, 2), Key{}, Key{}}},
+			move{action: runControl, horizon: at(50, 2)}},
 		"the earlier control process first": {
 			view{leaves: leaves(at(99, 0), NeverKey), control: []station{router(at(50, 0), NeverKey), router(at(40, 0), at(40, 1))}},
-			move{runControl, 1, at(50, 0), Key{}, Key{}}},
+			move{action: runControl, control: 1, horizon: at(50, 0)}},
 		"at one key the smaller id first": {
 			view{leaves: leaves(at(99, 0), NeverKey), control: []station{router(at(50, 0), NeverKey), router(at(50, 0), at(50, 1))}},
-			move{runControl, 0, at(50, 1), Key{}, Key{}}},
+			move{action: runControl, horizon: at(50, 1)}},
 		"a periodic event holds everybody": {
 			view{leaves: leaves(at(10, 0), NeverKey), control: []station{periodic(router(NeverKey, at(90, 0)), at(30, 9))}},
-			move{runLeaves, 0, at(30, 9), NeverKey, NeverKey}},
+			move{action: runLeaves, horizon: at(30, 9), need: NeverKey, told: NeverKey}},
 		"a periodic event is settled": {
 			view{leaves: leaves(at(30, 9), NeverKey), control: []station{periodic(router(NeverKey, at(90, 0)), at(30, 9))}},
-			move{settle, 0, Key{}, Key{}, Key{}}},
+			move{action: settle}},
 		"who stopped waits": {
 			view{leaves: leaves(at(60, 0), NeverKey), control: []station{stopped(router(at(50, 0), at(70, 0)))}},
-			move{runLeaves, 0, at(70, 0), NeverKey, NeverKey}},
+			move{action: runLeaves, horizon: at(70, 0), need: NeverKey, told: NeverKey}},
+		"who streams goes on beside leaves": {
+			view{leaves: leaves(at(60, 0), NeverKey), control: []station{streaming(router(at(50, 0), at(70, 0))), router(NeverKey, NeverKey)}, end: at(90, 0)},
+			move{action: runLeaves, horizon: at(70, 0), need: NeverKey, told: NeverKey, besideHorizon: at(90, 0)}},
+		"but not when leaves may tell it something": {
+			view{leaves: leaves(at(60, 0), at(80, 8)), control: []station{streaming(router(at(50, 0), at(70, 0)))}},
+			move{action: runLeaves, horizon: at(70, 0), need: NeverKey, told: NeverKey}},
+		"nor when it observes": {
+			view{leaves: leaves(at(10, 0), NeverKey), control: []station{observing(streaming(router(at(40, 0), at(50, 3))), live)}},
+			move{action: runLeaves, horizon: at(50, 2), need: NeverKey, told: NeverKey}},
+		"nor when somebody else comes first": {
+			view{leaves: leaves(at(10, 0), NeverKey), control: []station{streaming(router(at(50, 0), at(70, 0))), stopped(router(at(40, 0), NeverKey))}},
+			move{action: runLeaves, horizon: at(70, 0), need: NeverKey, told: NeverKey}},
 		"the end": {
 			view{leaves: leaves(at(60, 0), NeverKey), control: []station{router(at(60, 0), at(70, 0))}, end: at(60, 0)},
-			move{settle, 0, Key{}, Key{}, Key{}}},
+			move{action: settle}},
 		"windows of limited length": {
 			view{leaves: leaves(at(10, 0), at(50, 0)), control: []station{router(at(50, 0), at(60, 3))}, window: 5},
-			move{runLeaves, 0, at(15, 0), Key{}, at(50, 1)}},
+			move{action: runLeaves, horizon: at(15, 0), told: at(50, 1)}},
 		"nobody but leaves": {
 			view{leaves: leaves(at(10, 0), at(50, 0))},
-			move{runLeaves, 0, NeverKey, NeverKey, NeverKey}},
+			move{action: runLeaves, horizon: NeverKey, need: NeverKey, told: NeverKey}},
 	} {
 		if c.v.end == (Key{}) {
 			c.v.end = NeverKey

@@ -16,7 +16,8 @@
 //	stamp.go     Key and Stamp, the total order
 //	process.go   what a process implements
 //	decide.go    who may run next and how far: the protocol as a pure function
-//	run.go       the window loop that carries the decisions out
+//	run.go       the window loop that carries the decisions out; turns.go: who
+//	             runs the turns of a window; settle.go: when nobody may advance
 //	sequential.go  the strictest twin: one key of one process at a time
 //	crew.go      the workers, how they claim turns and meet
 //	node.go      one turn of one process

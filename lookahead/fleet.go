@@ -82,6 +82,23 @@ func (f *fleet) refresh(slot int) {
 	f.steady.refresh(slot)
 }
 
+// refreshAll does so for slots in ascending order.
+func (f *fleet) refreshAll(slots []int32) {
+	if len(slots) > len(f.nodes)/2 {
+		f.due.refreshEvery()
+		f.promise.refreshEvery()
+		f.steady.refreshEvery()
+		return
+	}
+	group := -1
+	for _, slot := range slots {
+		if g := int(slot) / fanOut; g != group {
+			group = g
+			f.refresh(int(slot))
+		}
+	}
+}
+
 // minima is the summary over all leaves.
 func (f *fleet) minima() summary {
 	return summary{f.due.least(), f.promise.least(), f.steady.least()}
@@ -93,10 +110,10 @@ type query struct {
 	all                 bool
 }
 
-// behind appends the leaves that have something to do before h, of those only
-// the ones whose published state may change before need or which may send
-// before told; both NeverKey: all.
-func (f *fleet) behind(list []*node, h, need, told Key) []*node {
+// behind appends the slots of the leaves that have something to do before h,
+// of those only the ones whose published state may change before need or which
+// may send before told; both NeverKey: all. In ascending order.
+func (f *fleet) behind(list []int32, h, need, told Key) []int32 {
 	if len(f.nodes) == 0 {
 		return list
 	}
@@ -105,7 +122,7 @@ func (f *fleet) behind(list []*node, h, need, told Key) []*node {
 }
 
 // collect descends to the leaves below a group of entries of a level.
-func (f *fleet) collect(list []*node, q *query, level, from int) []*node {
+func (f *fleet) collect(list []int32, q *query, level, from int) []int32 {
 	due := f.due.levels[level]
 	for i := from; i < min(from+fanOut, len(due)); i++ {
 		switch {
@@ -114,7 +131,7 @@ func (f *fleet) collect(list []*node, q *query, level, from int) []*node {
 		case level > 0:
 			list = f.collect(list, q, level-1, i*fanOut)
 		default:
-			list = append(list, f.nodes[i])
+			list = append(list, int32(i))
 		}
 	}
 	return list

@@ -70,10 +70,10 @@ func checkMinima(t *rapid.T, f *fleet) {
 
 func checkBehind(t *rapid.T, f *fleet, h, need, told Key) {
 	all := need.IsNever() && told.IsNever()
-	var slow []*node
-	for i, n := range f.nodes {
+	var slow []int32
+	for i := range f.nodes {
 		if f.due.key(i).Less(h) && (all || f.steady.key(i).Less(need) || f.promise.key(i).Less(told)) {
-			slow = append(slow, n)
+			slow = append(slow, int32(i))
 		}
 	}
 	if got := f.behind(nil, h, need, told); !slices.Equal(got, slow) {

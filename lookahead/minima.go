@@ -57,6 +57,15 @@ func (m *minima) refresh(i int) {
 	}
 }
 
+// refreshEvery does so for all.
+func (m *minima) refreshEvery() {
+	for l := 1; l < len(m.levels); l++ {
+		for i := range m.levels[l] {
+			m.levels[l][i] = m.under(l, i)
+		}
+	}
+}
+
 // lower brings the key at i down to k, if that is earlier.
 func (m *minima) lower(i int, k Key) {
 	for l := range m.levels {

@@ -64,17 +64,42 @@ func (n *node) Receive(c actor.Context) {
 // from s. A panic in it becomes the node's fault.
 func (n *node) take(h Key, s *stock) {
 	defer n.recover()
+	before := n.out.events
+	n.execute(h, s)
+	n.out.post()
+	if n.channel() == toLeaf {
+		n.sim.fleet.set(n)
+		s.executed += n.executed
+		s.work += n.executed + int(n.out.events-before)
+	}
+}
+
+// takeBeside gives a control process a turn up to h while leaves have theirs.
+// What it sends stays with it until post.
+func (n *node) takeBeside(h Key, s *stock) {
+	defer n.recover()
+	n.out.beside = true
+	defer func() { n.out.beside = false }()
+	n.execute(h, s)
+}
+
+// post is the rest of a turn beside leaves, when they are done.
+func (n *node) post() {
+	defer n.recover()
+	if n.fault == nil {
+		n.out.post()
+	}
+}
+
+// execute is a turn but for what was sent in it.
+func (n *node) execute(h Key, s *stock) {
 	n.stock = s
 	o := &n.out
-	o.limit, o.horizon, o.stopped = h, h, false
+	o.limit, o.horizon, o.stopped, o.streams = h, h, false, false
 	o.toLeaves, o.firstToLeaf = 0, NeverKey
 	n.horizon, n.executed = h, 0
 	n.mailbox.run()
 	n.mailbox.waiting.Add(-int64(n.executed))
-	o.post()
-	if n.id >= FirstLeaf && n.id < FirstSink {
-		n.sim.fleet.set(n)
-	}
 }
 
 // drain is the turn as the dispatcher runs it: messages below the horizon in

@@ -14,6 +14,8 @@ type Outbox struct {
 	horizon Key // of the Advance in progress, not after limit
 	cause   Key // of what is executing or was executed last
 	stopped bool
+	streams bool // it was Stream that ended the turn
+	beside  bool // the turn is one beside those of leaves
 
 	seq     uint64
 	current *frame
@@ -67,6 +69,32 @@ func (o *Outbox) Stop() {
 	o.stopped = true
 	o.lower(Key{})
 }
+
+// Stream is for control processes that send much. It ends the turn like Stop
+// once there are so many messages to leaves that have not been executed. A
+// process that reads nothing of the leaves and hears nothing from them has far
+// fewer to wait for: while they work on these it goes on, beside them, and
+// sends more each time up to the full number. It may not add leaves then.
+func (o *Outbox) Stream(most int) {
+	switch s := o.node.sim; {
+	case o.beside:
+		most = min(most, streamGrowth*int(s.undelivered))
+	case s.view.apart(&s.view.control[o.node.id]):
+		most /= streamStart
+	}
+	if o.Undelivered() >= most {
+		o.Stop()
+		o.streams = o.stopped
+	}
+}
+
+// While a control process makes its first messages everybody waits: so it makes
+// few. Leaves take several times as long for a message as what sends it, so it
+// may send several times as many while they work.
+const (
+	streamStart  = 16
+	streamGrowth = 4
+)
 
 // Undelivered is the number of messages to leaves, from all control
 // processes, that have not been executed: those sent in this turn included,

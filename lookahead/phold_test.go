@@ -27,6 +27,7 @@ type phold struct {
 	quiet    bool   // notices to the sink, none to the hub
 	checks   bool   // with the process that has periodic events
 	grow     bool   // the hub adds leaves on the way
+	stream   int    // undelivered messages at which the hub lets leaves work beside it; 0: it runs as far as it may
 	end      Key
 }
 
@@ -208,6 +209,9 @@ func (h *pholdHub) Advance(_ Key, out *Outbox) {
 		if h.model.quiet && done == 100 {
 			out.Stop()
 		}
+		if h.model.stream > 0 {
+			out.Stream(h.model.stream)
+		}
 	}
 }
 
@@ -373,6 +377,8 @@ func pholds(seed uint64) map[string]phold {
 		"steady quiet":  with(func(p *phold) { p.observe, p.quiet = "steady", true }),
 		"slots":         with(func(p *phold) { p.observe = "slots" }),
 		"quiet":         with(func(p *phold) { p.quiet, p.arrivals = true, 1500 }),
+		"streaming":     with(func(p *phold) { p.quiet, p.stream, p.arrivals = true, 40, 1500 }),
+		"streaming, 1":  with(func(p *phold) { p.quiet, p.stream, p.arrivals, p.checks = true, 1, 300, false }),
 		"quiet slots":   with(func(p *phold) { p.quiet, p.observe = true, "slots" }),
 		"growing":       with(func(p *phold) { p.grow, p.observe = true, "live" }),
 		"growing blind": with(func(p *phold) { p.grow, p.quiet = true, true }),

@@ -93,15 +93,11 @@ func (s *Simulation) survey() {
 // runControl gives control process c a turn up to h, on this goroutine.
 func (s *Simulation) runControl(c int, h Key) error {
 	n, before := s.control[c], s.view.control[c]
-	s.counts.ControlTurns++
 	s.running = n
 	n.take(h, &s.crew.stocks[0])
 	s.running = nil
-	n.floor = n.advanced
-	s.undelivered += int64(n.out.toLeaves)
-	s.station(c)
+	s.ended(c)
 	after := &s.view.control[c]
-	after.stopped = n.out.stopped
 	if !before.due.Less(h) && after.due == before.due && after.observed == before.observed && !after.stopped {
 		return &Fault{Process: n.name, ID: n.id, At: h, Last: n.last,
 			Value: &Trap{ruleIdle, n.name, n.stamp(before.observed.At), n.stamp(before.observed.Through)}}
@@ -110,33 +106,44 @@ func (s *Simulation) runControl(c int, h Key) error {
 	return s.recordTurn(n)
 }
 
+// ended takes note of a turn of control process c.
+func (s *Simulation) ended(c int) {
+	n := s.control[c]
+	s.counts.ControlTurns++
+	n.floor = n.advanced
+	s.undelivered += int64(n.out.toLeaves)
+	s.station(c)
+	s.view.control[c].stopped, s.view.control[c].streams = n.out.stopped, n.out.streams
+}
+
 // runLeaves is one window: the leaves that have something to do before the
-// horizon, and sinks with much to read.
+// horizon, sinks with much to read, and a control process that streams.
+//
+// After it the leaves are known by their slots alone: what they left behind
+// lies in the caches of the workers that ran them.
 func (s *Simulation) runLeaves(m move) error {
-	s.turns = s.turns[:0]
+	s.slots = s.slots[:0]
 	if !s.crowded() {
-		s.turns = s.fleet.behind(s.turns, m.horizon, m.need, m.told)
+		s.slots = s.fleet.behind(s.slots, m.horizon, m.need, m.told)
 	}
-	if len(s.turns) == 0 {
-		s.turns = s.fleet.behind(s.turns, m.horizon, NeverKey, NeverKey)
+	if len(s.slots) == 0 {
+		s.slots = s.fleet.behind(s.slots, m.horizon, NeverKey, NeverKey)
+	}
+	s.turns = s.turns[:0]
+	for _, slot := range s.slots {
+		s.turns = append(s.turns, s.fleet.nodes[slot])
 	}
 	leaves := len(s.turns)
 	s.leafFloor = latest(s.leafFloor, m.horizon)
 	s.counts.Windows++
 	s.counts.Turns += uint64(leaves)
-	for _, n := range s.turns {
-		n.horizon = m.horizon
-	}
 	s.callSinks()
-	s.runTurns()
-	group := -1
-	for _, n := range s.turns[:leaves] {
-		s.undelivered -= int64(n.executed)
-		if g := n.slot / fanOut; g != group {
-			group = g
-			s.fleet.refresh(n.slot)
-		}
+	if m.besideHorizon != (Key{}) {
+		s.beside = s.control[m.beside]
+		s.beside.horizon = m.besideHorizon
 	}
+	s.runTurns(m.horizon)
+	s.fleet.refreshAll(s.slots)
 	for _, n := range s.turns[leaves:] {
 		left := n.mailbox.waiting.Load()
 		n.enough = max(2*left, sinkBatch, sinkShare*int64(len(s.fleet.nodes)))
@@ -144,44 +151,15 @@ func (s *Simulation) runLeaves(m move) error {
 	for c := range s.view.control {
 		s.view.control[c].stopped = false
 	}
+	if n := s.beside; n != nil {
+		s.beside = nil
+		n.post()
+		s.ended(m.beside)
+		s.turns = append(s.turns, n)
+	}
 	s.readMail()
 	return s.recordTurns()
 }
-
-// runTurns runs the window's turns, alone if they are not worth sharing. Asking
-// every process for its work costs some percent of a small window, so nobody is
-// asked while turns like the last ones would have to be several times as long.
-func (s *Simulation) runTurns() {
-	turns := float64(len(s.turns))
-	if len(s.crew.stocks) > 1 && len(s.turns) > 1 && longerTurns*s.usualWork*turns >= float64(s.config.InlineBelow) {
-		work := 0
-		for _, n := range s.turns {
-			s.asked = n
-			n.work = n.expect(n.horizon)
-			work += n.work
-		}
-		s.learn(float64(work) / turns)
-		if work >= s.config.InlineBelow {
-			s.crew.share(s.turns, work)
-			return
-		}
-	}
-	s.counts.Inline++
-	work := uint64(0)
-	for _, n := range s.turns {
-		before := n.out.events
-		n.take(n.horizon, &s.crew.stocks[0])
-		work += n.out.events - before + uint64(n.executed)
-	}
-	s.learn(float64(work) / turns)
-}
-
-// longerTurns is how many times longer than usual the turns of a window may be
-// without being noticed at once.
-const longerTurns = 4
-
-// learn takes a window's work per turn into the running mean of them.
-func (s *Simulation) learn(work float64) { s.usualWork += (work - s.usualWork) / 8 }
 
 // How many messages make a sink worth a turn in a window: so many, and so many
 // per leaf, because everybody posts what he holds; and twice what it had to

@@ -309,7 +309,7 @@ func TestWorkersParkAndWake(t *testing.T) {
 	s.AddLeaf("b", &ticker{next: NeverKey})
 	list := []*node{s.lookup(FirstLeaf), s.lookup(FirstLeaf + 1)}
 	for range 200 {
-		c.share(list, 1<<20)
+		c.share(list, NeverKey, nil, false, 1<<20)
 		time.Sleep(10 * time.Microsecond)
 	}
 	c.dismiss()

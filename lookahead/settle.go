@@ -8,23 +8,36 @@ func (s *Simulation) settle() (done bool, err error) {
 	if s.resume() {
 		return false, nil
 	}
-	s.runSinks()
-	work := NeverKey
-	for _, n := range s.all() {
-		s.asked = n
-		work = earliest(work, n.alive())
-	}
-	if work.IsNever() {
-		return true, nil
+	// Sinks have time until there is nobody else to keep the run alive.
+	work := earliest(s.alive(s.control), s.alive(s.fleet.nodes))
+	c, ok := s.periodicTurn(work)
+	if !ok {
+		s.runSinks()
+		work = earliest(work, s.alive(s.sinks))
+		if work.IsNever() {
+			return true, nil
+		}
+		c, ok = s.periodicTurn(work)
 	}
 	// What is left may lie beyond the end: periodic events before it happen.
-	if c, ok := s.periodicTurn(work); ok {
+	if ok {
 		return false, s.runControl(c, s.view.control[c].periodic.Next())
 	}
 	if !work.Less(s.config.End) {
 		return true, nil
 	}
 	return false, s.deadlock()
+}
+
+// alive is the Key of the earliest event of some processes that keeps the run
+// alive.
+func (s *Simulation) alive(list []*node) Key {
+	work := NeverKey
+	for _, n := range list {
+		s.asked = n
+		work = earliest(work, n.alive())
+	}
+	return work
 }
 
 // resume lets control processes that stopped themselves go on. It reports
@@ -66,6 +79,9 @@ func (s *Simulation) runSinks() {
 // executed now: everything before it has been, and work, the earliest event
 // that keeps the run alive, is still pending.
 func (s *Simulation) periodicTurn(work Key) (int, bool) {
+	if work.IsNever() {
+		return 0, false
+	}
 	best, at := -1, s.config.End
 	for c := range s.view.control {
 		if s.view.control[c].periodic.Less(at) {

@@ -62,12 +62,14 @@ type Simulation struct {
 
 	control []*node
 	sinks   []*node
-	turns   []*node // of the window
+	slots   []int32 // of the leaves that have a turn in the window
+	turns   []*node // of the window: theirs, then those of sinks
 
 	asideAtLeast int   // messages that make a frame to a sink worth posting
 	leafFloor    Key   // no message to a leaf may be earlier
 	undelivered  int64 // messages to leaves not executed
 	running      *node // the control process that has its turn
+	beside       *node // the control process that has one beside leaves
 	asked        *node // the process that the coordinator asked last
 	halted       atomic.Bool
 	failed       atomic.Bool
@@ -132,6 +134,9 @@ func (s *Simulation) AddControl(name string, p Process) ProcessID {
 // AddLeaf adds a leaf. Before Run, or from within a turn of a control
 // process: then its events must be later than the one that adds it.
 func (s *Simulation) AddLeaf(name string, p Process) ProcessID {
+	if s.beside != nil {
+		panic(fmt.Sprintf("lookahead: %q adds a leaf while it streams", s.beside.name))
+	}
 	id := FirstLeaf + ProcessID(len(s.fleet.nodes))
 	n := s.spawn(id, name, p)
 	s.fleet.add(n)

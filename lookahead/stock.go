@@ -8,7 +8,12 @@ import "sync"
 type stock struct {
 	depot *depot
 	free  []*frame
-	_     [64]byte // workers write to their stocks at the same time
+
+	// Of the leaves that the worker ran since the coordinator asked.
+	executed int // messages
+	work     int // messages and events
+
+	_ [64]byte // workers write to their stocks at the same time
 }
 
 const stockBatch = 32
