@@ -88,10 +88,7 @@ func (e *Engine) calm() bool {
 // cohortSteps is how many steps after the executing one pass, at most limit,
 // before the first member of the cohort ends; 0 when one ends in it.
 func (e *Engine) cohortSteps(limit int64) int64 {
-	if c := &e.cohort; len(c.ends) > 0 {
-		limit = min(limit, c.ends[0].at-e.current.number)
-	}
-	return max(0, limit)
+	return max(0, min(limit, e.cohort.ends.next()-e.current.number))
 }
 
 // afterSteps is the earliest end of the n-th step after one that ends at t.

@@ -12,7 +12,7 @@ import "slices"
 type cohort struct {
 	n        int32
 	groups   []int32 // members per ITL group
-	ends     []date  // heap of (number of the formation of its last token, order)
+	ends     wheel   // members by the number of the formation of their last token
 	cross    []int32 // members by the formation number modulo block size in which they need a block
 	context  int64   // Σ (computed when joined − formation joined): context tokens at formation f are this + n·(f+1)
 	blocks   int64   // Σ blocks held
@@ -24,11 +24,13 @@ type cohort struct {
 func (e *Engine) join(i int32) {
 	s, c := e.slot(i), &e.cohort
 	s.cohort, s.joined = true, e.formed+1
-	last := s.joined + int64(s.target-s.generated-s.flying) - 1
-	c.ends = push(c.ends, date{last, s.order, member{i, s.ID}})
+	c.ends.add(e, i, s.last())
 	c.maxOrder = max(c.maxOrder, s.order)
 	e.weigh(s, s.computed, 1)
 }
+
+// last is the number of the formation of a member's last token.
+func (s *slot) last() int64 { return s.joined + int64(s.target-s.generated-s.flying) - 1 }
 
 // weigh adds a member that has computed tokens, or takes it away.
 func (e *Engine) weigh(s *slot, computed int32, sign int32) {
@@ -47,7 +49,8 @@ func (e *Engine) weigh(s *slot, computed int32, sign int32) {
 	}
 }
 
-// settle ends the membership of slot i and brings its counts up to date.
+// settle ends the membership of slot i, which is filed no longer, and brings
+// its counts up to date.
 func (e *Engine) settle(i int32) {
 	s := e.slot(i)
 	steps := int32(e.formed - s.joined + 1)
@@ -66,7 +69,7 @@ func (e *Engine) settle(i int32) {
 	}
 	e.cache.Adopt(&s.seq, s.computed, keyed)
 	if e.cohort.n == 0 {
-		e.cohort.ends, e.cohort.maxOrder = e.cohort.ends[:0], 0
+		e.cohort.ends.later, e.cohort.maxOrder = e.cohort.ends.later[:0], 0
 	}
 }
 
@@ -88,15 +91,12 @@ func (e *Engine) cohortYield(s *slot, by int32) {
 // others, unless that batch is just ending: then they are about to complete.
 func (e *Engine) retire(step int64, ending bool) {
 	c := &e.cohort
-	for len(c.ends) > 0 && c.ends[0].at <= step {
-		m := c.ends[0].member
-		order := c.ends[0].tie
-		c.ends = pop(c.ends)
-		if s := e.slot(m.slot); s.ID == m.id && s.cohort && s.order == order {
-			e.settle(m.slot)
-			e.spellOut(m.slot)
-			if s.leaving = ending; !ending {
-				e.insertOther(m.slot)
+	for at := c.ends.next(); at <= step; at = c.ends.next() {
+		for _, i := range c.ends.take(e, at) {
+			e.settle(i)
+			e.spellOut(i)
+			if e.slot(i).leaving = ending; !ending {
+				e.insertOther(i)
 			}
 		}
 	}
@@ -105,14 +105,13 @@ func (e *Engine) retire(step int64, ending bool) {
 // dissolve turns all members into others.
 func (e *Engine) dissolve() {
 	c := &e.cohort
-	for _, d := range c.ends {
-		if s := e.slot(d.slot); s.ID == d.id && s.cohort && s.order == d.tie {
-			e.settle(d.slot)
-			e.spellOut(d.slot)
-			e.others = append(e.others, d.slot)
-		}
-	}
-	c.ends, c.maxOrder = c.ends[:0], 0
+	e.members(func(i int32) {
+		e.settle(i)
+		e.spellOut(i)
+		e.others = append(e.others, i)
+	})
+	c.ends.clear()
+	c.maxOrder = 0
 	slices.SortFunc(e.others, func(x, y int32) int { return int(e.slot(x).order - e.slot(y).order) })
 }
 

@@ -125,11 +125,11 @@ func (e *Engine) shares(b *batch) []Share {
 		all = append(all, ordered{it.order, Share{it.id, it.tokens}})
 	}
 	if b.members > 0 {
-		for _, d := range e.cohort.ends {
-			if s := e.slot(d.slot); s.ID == d.id && s.cohort && s.order == d.tie && s.joined <= b.number {
+		e.members(func(i int32) {
+			if s := e.slot(i); s.joined <= b.number {
 				all = append(all, ordered{s.order, Share{s.ID, 1}})
 			}
-		}
+		})
 	}
 	slices.SortFunc(all, func(x, y ordered) int { return int(x.order - y.order) })
 	for _, o := range all {

@@ -22,8 +22,7 @@ type Engine struct {
 	reorders bool
 
 	now    vtime.Time // of the last executed event
-	slots  []*[slotPage]slot
-	used   int32 // slots that exist
+	slots  []slot
 	vacant []int32
 
 	arrivals  []date // pending requests by (queued, number)
@@ -39,7 +38,8 @@ type Engine struct {
 	// order of admission.
 	others []int32
 	cohort cohort
-	orders int64 // admissions so far
+	ending []int32 // members taken out of it last
+	orders int64   // admissions so far
 
 	current, next *batch // executing; formed while it executes (async)
 	formed, ended int64  // numbers of the last formed and the last ended step
@@ -83,6 +83,7 @@ func New(index int, cfg Config) *Engine {
 		maxLen: cfg.EffectiveMaxModelLen(), reorders: cfg.Scheduler.Reorders(), wake: vtime.Never,
 	}
 	e.minStep, _ = floors(cfg.Model)
+	e.cohort.ends.first = never
 	e.cohort.cross = make([]int32, cfg.BlockSize)
 	e.Counters.TotalBlocks = int64(cfg.Cache.Total())
 	return e
@@ -136,7 +137,7 @@ func (e *Engine) Check() error {
 	e.dissolve()
 	counts := [4]int32{}
 	e.held = e.held[:0]
-	for i := range e.used {
+	for i := range int32(len(e.slots)) {
 		s := e.slot(i)
 		counts[s.phase]++
 		if s.phase != vacant {

@@ -45,6 +45,7 @@ type slot struct {
 	lost      int32 // computed tokens when it was preempted last
 	deficit   int32 // computed tokens at which its preemptions are made up for
 
+	chain  int32 // of cohort.ends: the next slot of the same formation + 1
 	order  int64 // number of its admission: position in the running list
 	joined int64 // formation in which it first counted as cohort member
 	group  int32 // ITL group
@@ -69,17 +70,18 @@ func (e *Engine) newSlot() int32 {
 		e.vacant = e.vacant[:n-1]
 		return i
 	}
-	if int(e.used) == slotPage*len(e.slots) {
-		e.slots = append(e.slots, new([slotPage]slot))
+	if n := len(e.slots); n == cap(e.slots) {
+		e.slots = append(make([]slot, 0, n+max(n/4, leastSlots)), e.slots...)
 	}
-	e.used++
-	return e.used - 1
+	e.slots = e.slots[:len(e.slots)+1]
+	return int32(len(e.slots) - 1)
 }
 
-// slotPage is the number of slots that are made at a time: growth copies none.
-const slotPage = 32
+// leastSlots is how many slots are added at least when there are too few.
+const leastSlots = 16
 
-func (e *Engine) slot(i int32) *slot { return &e.slots[uint32(i)/slotPage][uint32(i)%slotPage] }
+// slot is valid until the next newSlot.
+func (e *Engine) slot(i int32) *slot { return &e.slots[i] }
 
 // open fills slot i with a request delivered at now.
 func (e *Engine) open(i int32, d *Delivery, now vtime.Time) {
@@ -137,7 +139,7 @@ func (e *Engine) report(s *slot, state metrics.State, reason metrics.Reason, fin
 func (e *Engine) Unfinished(f func(o *metrics.Outcome)) {
 	states := [...]metrics.State{pending: metrics.Pending, waiting: metrics.Queued, running: metrics.Running}
 	e.dissolve()
-	for i := range e.used {
+	for i := range int32(len(e.slots)) {
 		if s := e.slot(i); s.phase != vacant {
 			e.report(s, states[s.phase], metrics.NoReason, vtime.Never)
 			f(&e.outcome)

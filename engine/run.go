@@ -26,7 +26,7 @@ func (e *Engine) run(until vtime.Time, class uint8) {
 		if end > until || end == until && ClassStep >= class || end >= stop {
 			break
 		}
-		if c.ends[0].at <= e.formed {
+		if c.ends.next() <= e.formed {
 			break
 		}
 		crossing := int(c.cross[(e.formed+1)%size])

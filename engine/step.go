@@ -164,6 +164,7 @@ func (e *Engine) vacate(i int32) {
 	}
 	switch {
 	case s.cohort:
+		e.cohort.ends.remove(e, i, s.last())
 		e.settle(i)
 		e.cohortYield(s, -1)
 	case !s.leaving:
