@@ -27,7 +27,7 @@ const indexCapacity = 10_000
 // have a key and can be hit: each is a node in the LRU order. The rest of the
 // prompt, its tail, belongs to this one request: it is one node with a length,
 // and since its blocks were touched together, deepest first, they are dropped
-// in that order by shortening it.
+// in that order by shortening it. Tails that follow each other are one.
 type prefixIndex struct {
 	blockSize int32
 	capacity  int32
@@ -146,7 +146,7 @@ func (x *prefixIndex) affinity(instance int) float64 {
 func (x *prefixIndex) record(instance int) {
 	o := &x.order[instance]
 	if tail := min(x.blocks, x.capacity) - int32(len(x.chain)); tail > 0 {
-		x.push(o, -1, tail)
+		x.lengthen(o, tail)
 	}
 	for i := len(x.chain) - 1; i >= 0; i-- {
 		x.touch(o, x.slot(i), instance)
@@ -192,6 +192,17 @@ func (x *prefixIndex) touch(o *order, slot int32, instance int) {
 	x.where.insert(pair, x.push(o, slot, 1))
 	x.count[slot]++
 	x.held.at(slot)[instance/64] |= 1 << (instance % 64)
+}
+
+// lengthen adds a tail as the newest of an order: to the one that is the newest
+// already, if there is one.
+func (x *prefixIndex) lengthen(o *order, length int32) {
+	if n := o.newest; n != 0 && x.lru[n].slot < 0 {
+		x.lru[n].length += length
+		o.blocks += length
+		return
+	}
+	x.push(o, -1, length)
 }
 
 // push adds a new node as the newest of an order.

@@ -74,8 +74,8 @@ func (x *twinLRU) entries(t *testing.T, instance int) []entry {
 		switch {
 		case b.owner < 0:
 			list = append(list, entry{key: b.key})
-		case i > 0 && last.owner == b.owner:
-			if b.depth != last.depth+1 {
+		case i > 0 && last.owner >= 0: // tails that follow each other are one
+			if b.owner == last.owner && b.depth != last.depth+1 {
 				t.Fatalf("tail of request %d: block %d after %d", b.owner, b.depth, last.depth)
 			}
 			list[len(list)-1].length++
@@ -99,9 +99,13 @@ func (x *prefixIndex) match(instance int) int32 {
 func (x *prefixIndex) entries(instance int) []entry {
 	var list []entry
 	for n := x.order[instance].newest; n != 0; n = x.lru[n].older {
-		if x.lru[n].slot < 0 {
+		last := len(list) - 1
+		switch {
+		case x.lru[n].slot < 0 && last >= 0 && list[last].length > 0: // what lay between has moved
+			list[last].length += x.lru[n].length
+		case x.lru[n].slot < 0:
 			list = append(list, entry{length: x.lru[n].length})
-		} else {
+		default:
 			list = append(list, entry{key: x.keys[x.lru[n].slot]})
 		}
 	}
