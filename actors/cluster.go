@@ -62,7 +62,7 @@ func newCluster(p *plan) (*cluster, error) {
 	c.router = &router{
 		source: p.source, admission: q.admission, priority: q.priority, routing: q.routing,
 		ahead:            streamAhead(cfg),
-		admissionLatency: cfg.AdmissionLatency, routingLatency: cfg.RoutingLatency,
+		admissionLatency: cfg.AdmissionLatency, routingLatency: cfg.RoutingLatency, model: p.model,
 		recorder: metrics.NewRecorder(recorders), collect: collect,
 		sight: sight{signals: signals, board: b, counted: counted, refresh: -1, sent: make([]int32, cfg.NumInstances)},
 	}
@@ -95,15 +95,11 @@ func instanceName(i int) string { return "instance-" + strconv.Itoa(i) }
 func (p *plan) execution(c *cluster, notify bool) lookahead.Config {
 	cfg := &p.config
 	e := lookahead.Config{Workers: min(p.workers(), cfg.NumInstances), Sequential: cfg.Sequential, InlineBelow: cfg.Inline, Record: cfg.Record}
-	quiet := p.quiet()
-	e.Settled = func(k lookahead.Key) lookahead.Key {
-		return lookahead.Key{At: k.At.Add(quiet), Class: engine.ClassQueued}
-	}
 	e.Reply = func(k lookahead.Key) lookahead.Key {
 		if !notify {
 			return lookahead.NeverKey
 		}
-		return lookahead.Key{At: k.At.Add(quiet), Class: classNotice}
+		return lookahead.Key{At: k.At, Class: classNotice}
 	}
 	if cfg.Horizon > 0 {
 		e.End = lookahead.Key{At: vtime.Time(cfg.Horizon).Add(1)}
@@ -126,26 +122,6 @@ func (p *plan) workers() int {
 		return runtime.GOMAXPROCS(0)
 	}
 	return p.config.Workers
-}
-
-// quiet is the time after a delivery in which it changes nothing that anybody
-// is told of: the least queueing delay, unless a deadline can come first.
-func (p *plan) quiet() vtime.Duration {
-	cfg := &p.config
-	quiet := engine.MinQueueing(p.model)
-	switch s := p.source.(type) {
-	case *workload.Synthetic:
-	case *workload.Trace:
-		if s.Format() == workload.BLIS { // may have deadlines of its own
-			return 0
-		}
-	default:
-		return 0
-	}
-	if cfg.Timeout > 0 && cfg.Timeout < cfg.AdmissionLatency+cfg.RoutingLatency+quiet {
-		return 0
-	}
-	return quiet
 }
 
 // recorderOptions are the same for every recorder of the run.

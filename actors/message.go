@@ -48,14 +48,15 @@ func after(arrival vtime.Time, d int64) vtime.Time {
 }
 
 // sendDelivery writes a request for an instance: what every request has, then
-// what few have, then spans.
-func sendDelivery(out *lookahead.Outbox, to lookahead.ProcessID, now vtime.Time, d *engine.Delivery) {
+// what few have, then spans. Before the time quiet it changes nothing that an
+// instance shows, and does not end.
+func sendDelivery(out *lookahead.Outbox, to lookahead.ProcessID, now, quiet vtime.Time, d *engine.Delivery) {
 	rare := d.Session != 0 || d.Round != 0 || d.OutputContent != 0 || len(d.Spans) > 0
 	fields := 9
 	if rare {
 		fields += 3 + 2*len(d.Spans)
 	}
-	out.Begin(to, lookahead.Key{At: now, Class: classDelivery}, kindDelivery, fields)
+	out.BeginQuiet(to, lookahead.Key{At: now, Class: classDelivery}, lookahead.Key{At: quiet, Class: engine.ClassQueued}, kindDelivery, fields)
 	out.Int(d.ID)
 	out.Int(int64(d.Arrival))
 	out.Int(since(d.Arrival, d.Admitted))

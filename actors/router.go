@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"blis/engine"
+	"blis/latency"
 	"blis/lookahead"
 	"blis/metrics"
 	"blis/policy"
@@ -37,6 +38,7 @@ type router struct {
 	routing   policy.Routing
 
 	admissionLatency, routingLatency vtime.Duration
+	model                            latency.Model
 
 	next    workload.Request // pulled, not arrived yet
 	more    bool
@@ -255,7 +257,10 @@ func (r *router) dispatch(i int32, now vtime.Time, out *lookahead.Outbox) {
 		return
 	}
 	r.sight.routed(target)
-	sendDelivery(out, lookahead.FirstLeaf+lookahead.ProcessID(target), now, d)
+	// It is queued or dropped when the front end is done with it, if its
+	// deadline does not come first.
+	quiet := min(now.Add(engine.MinQueueing(r.model, d.Input)), max(now, d.Deadline))
+	sendDelivery(out, lookahead.FirstLeaf+lookahead.ProcessID(target), now, quiet, d)
 	r.vacant = append(r.vacant, i)
 }
 

@@ -9,31 +9,34 @@ import (
 // Too early costs parallelism, too late would be wrong: whoever relies on it
 // would miss an event. How early depends on the floor of the latency model.
 
-// floors are the shortest step and queueing delay of a model.
-func floors(m latency.Model) (step, queueing vtime.Duration) {
+// shortestStep is that of a model.
+func shortestStep(m latency.Model) vtime.Duration {
 	f, ok := m.(latency.Floor)
 	if !ok {
-		return 1, 0
+		return 1
 	}
 	step, err := vtime.Truncate(f.MinStep())
-	if err != nil || step < 1 {
-		step = 1
+	if err != nil {
+		return 1
 	}
-	step = min(step, longestFloor)
-	queueing, err = vtime.Truncate(f.MinQueueing())
-	if err != nil || queueing < 0 {
-		queueing = 0
-	}
-	return step, queueing
+	return max(1, min(step, longestFloor))
 }
 
 // longestFloor keeps products of a floor and a number of steps within int64.
 const longestFloor = 1 << 30
 
-// MinQueueing is the least time between delivery and queued.
-func MinQueueing(m latency.Model) vtime.Duration {
-	_, queueing := floors(m)
-	return queueing
+// MinQueueing is the least time between delivery and queued for a prompt of so
+// many tokens.
+func MinQueueing(m latency.Model, input int32) vtime.Duration {
+	f, ok := m.(latency.Floor)
+	if !ok {
+		return 0
+	}
+	queueing, err := vtime.Truncate(f.MinQueueing(int64(input)))
+	if err != nil {
+		return 0
+	}
+	return max(0, queueing)
 }
 
 // FirstEnd is a time before which no request of the instance can end, vtime.Never

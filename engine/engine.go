@@ -82,7 +82,7 @@ func New(index int, cfg Config) *Engine {
 		cfg: cfg, index: int32(index), cache: cfg.Cache, model: cfg.Model, sink: cfg.Sink,
 		maxLen: cfg.EffectiveMaxModelLen(), reorders: cfg.Scheduler.Reorders(), wake: vtime.Never,
 	}
-	e.minStep, _ = floors(cfg.Model)
+	e.minStep = shortestStep(cfg.Model)
 	e.cohort.ends.first = never
 	e.cohort.cross = make([]int32, cfg.BlockSize)
 	e.Counters.TotalBlocks = int64(cfg.Cache.Total())

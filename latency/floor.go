@@ -5,19 +5,18 @@ package latency
 // looks further ahead; without Floor it assumes one tick. No answer of the
 // model is ever below its floor.
 type Floor interface {
-	MinQueueing() float64 // of Queueing, for any input
-	MinStep() float64     // of Step, for any batch
+	MinQueueing(input int64) float64 // of Queueing, for a prompt of so many tokens
+	MinStep() float64                // of Step, for any batch
 }
 
-// MinQueueing implements Floor: a prompt has at least one token. Coefficients
-// are not negative, and rounding keeps the order of sums.
-func (m Blackbox) MinQueueing() float64 { return m.Alpha[0] + float64(m.Alpha[1]) }
+// MinQueueing implements Floor: nothing but the prompt matters.
+func (m Blackbox) MinQueueing(input int64) float64 { return m.Queueing(QueueInput{Input: input}) }
 
 // MinStep implements Floor.
 func (m Blackbox) MinStep() float64 { return m.Beta[0] }
 
 // MinQueueing implements Floor.
-func (r *Roofline) MinQueueing() float64 { return r.frontEnd }
+func (r *Roofline) MinQueueing(int64) float64 { return r.frontEnd }
 
 // MinStep implements Floor: every step reads the weights.
 func (r *Roofline) MinStep() float64 { return r.weights + r.fixed }

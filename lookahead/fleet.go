@@ -10,8 +10,7 @@ type fleet struct {
 	promise minima // earliest message to control, whatever waits in the mailbox included
 	steady  minima // until when what it publishes stays as it is
 
-	reply   func(Key) Key
-	settled func(Key) Key
+	reply func(Key) Key
 }
 
 // summary is three minima over leaves.
@@ -31,14 +30,14 @@ func (f *fleet) add(n *node) {
 // set takes over the state of a leaf after its turn. Workers call it for
 // different leaves at the same time; refresh follows.
 func (f *fleet) set(n *node) {
-	next, mail := n.process.Next(), n.mailbox.head()
+	next, mail, quiet := n.process.Next(), n.mailbox.head(), n.mailbox.quiet()
 	promise := latest(n.process.Promise(), next.Next())
 	due := earliest(next, mail)
 	if n.periodic != nil && !n.horizon.IsNever() {
 		due = earliest(due, n.periodic.NextPeriodic())
 	}
 	if !mail.IsNever() {
-		promise = earliest(promise, f.replyTo(mail))
+		promise = earliest(promise, f.replyTo(mail, quiet))
 	}
 	steady := next // mail aside
 	if n.publisher != nil {
@@ -46,33 +45,27 @@ func (f *fleet) set(n *node) {
 	} else if n.periodic != nil {
 		steady = due
 	}
-	steady = latest(due, earliest(steady, f.settledAt(mail)))
+	steady = latest(due, earliest(steady, quiet))
 	f.due.put(n.slot, due)
 	f.promise.put(n.slot, promise)
 	f.steady.put(n.slot, steady)
 }
 
-// replyTo is the earliest message that a delivery at k can cause.
-func (f *fleet) replyTo(k Key) Key {
-	if f.reply == nil {
-		return k.Next()
+// replyTo is the earliest message that can follow from mail that is delivered
+// at k and quiet until another Key.
+func (f *fleet) replyTo(k, quiet Key) Key {
+	if f.reply != nil {
+		quiet = f.reply(latest(k, quiet))
 	}
-	return latest(f.reply(k), k.Next())
+	return latest(quiet, k.Next())
 }
 
-// settledAt is the Key until which mail at k changes nothing published.
-func (f *fleet) settledAt(k Key) Key {
-	if f.settled == nil || k.IsNever() {
-		return k
-	}
-	return latest(k, f.settled(k))
-}
-
-// note records that mail for a leaf waits, the earliest at k.
-func (f *fleet) note(slot int, k Key) {
+// note records that mail for a leaf waits, the earliest at k, and that it is
+// quiet until another Key.
+func (f *fleet) note(slot int, k, quiet Key) {
 	f.due.lower(slot, k)
-	f.promise.lower(slot, f.replyTo(k))
-	f.steady.lower(slot, f.settledAt(k))
+	f.promise.lower(slot, f.replyTo(k, quiet))
+	f.steady.lower(slot, latest(k, quiet))
 }
 
 // refresh brings the minima up to date after set.

@@ -36,7 +36,7 @@ func TestFleetKnowsItsMinima(t *testing.T) {
 		for range 10 {
 			slot := rapid.IntRange(0, len(f.nodes)-1).Draw(t, "slot")
 			if k := key("mail"); !k.IsNever() {
-				f.note(slot, k)
+				f.note(slot, k, key("quiet"))
 			}
 			for range rapid.IntRange(0, 3).Draw(t, "turns") {
 				slot := rapid.IntRange(0, len(f.nodes)-1).Draw(t, "turn")

@@ -19,6 +19,7 @@ type frame struct {
 
 	first, last Stamp
 	sorted      bool
+	quiet       Key // until when none of its messages has any effect on others
 
 	// The reader's place: a frame has one reader.
 	position, unread int
@@ -42,7 +43,7 @@ const (
 func (f *frame) start(source ProcessID) {
 	f.buf = append(f.buf[:0], 0x92, 0xce, 0, 0, 0, 0, 0xdd, 0, 0, 0, 0)
 	binary.BigEndian.PutUint32(f.buf[2:], uint32(source))
-	f.count, f.sorted = 0, true
+	f.count, f.sorted, f.quiet = 0, true, NeverKey
 }
 
 // open begins a message.

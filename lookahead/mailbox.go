@@ -144,6 +144,19 @@ func (m *mailbox) head() Key {
 	return NeverKey
 }
 
+// quiet is the Key until which what waits has no effect on others, NeverKey if
+// nothing waits. Of a frame that was read in part it may be too early.
+func (m *mailbox) quiet() Key {
+	k := NeverKey
+	for _, f := range m.queue[m.read:] {
+		k = earliest(k, f.quiet)
+	}
+	for _, f := range m.heap {
+		k = earliest(k, f.quiet)
+	}
+	return k
+}
+
 // advance moves past the first message of f, the top, which ends at end.
 func (m *mailbox) advance(f *frame, end int) {
 	if err := f.step(end); err != nil {

@@ -251,12 +251,12 @@ func (s *Simulation) station(c int) {
 }
 
 // sentByControl keeps the sender from running past what its message causes.
-func (s *Simulation) sentByControl(sender, receiver *node, at Key) {
+func (s *Simulation) sentByControl(sender, receiver *node, at, quiet Key) {
 	o := &sender.out
 	if receiver.channel() == toLeaf {
 		o.toLeaves++
-		o.firstToLeaf = earliest(o.firstToLeaf, at)
-		o.lower(s.fleet.replyTo(at))
+		o.firstToLeaf = earliest(o.firstToLeaf, latest(at, quiet))
+		o.lower(s.fleet.replyTo(at, quiet))
 	} else if receiver.channel() == toControl {
 		o.lower(turnOf(int(sender.id), int(receiver.id), at))
 	}
@@ -269,7 +269,7 @@ func (s *Simulation) posting(sender, receiver *node, f *frame) {
 	}
 	switch receiver.channel() {
 	case toLeaf:
-		s.fleet.note(receiver.slot, f.first.Key())
+		s.fleet.note(receiver.slot, f.first.Key(), f.quiet)
 	case toControl:
 		receiver.fellow += f.count
 	}

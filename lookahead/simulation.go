@@ -20,15 +20,12 @@ type Config struct {
 
 	// React gives the earliest Key at which a notice from a leaf at a Key can
 	// cause a message to a leaf or an observation of live state (leaves must
-	// not be past it); Reply the earliest message to a control process that a
-	// message to a leaf at a Key can cause. Both must be monotone. Nil React:
-	// none; nil Reply: the next Key.
+	// not be past it); Reply the earliest message to a control process that
+	// can follow when a message to a leaf takes effect at a Key (see
+	// Outbox.BeginQuiet). Both must be monotone. Nil React: none; nil Reply:
+	// the next Key.
 	React func(Key) Key
 	Reply func(Key) Key
-
-	// Settled gives the Key until which a message to a leaf at a Key changes
-	// nothing of what the leaf publishes. Monotone; nil: the message's own Key.
-	Settled func(Key) Key
 
 	End Key // events at or after it are not executed; the zero Key and NeverKey: no end
 
@@ -111,7 +108,7 @@ func New(cfg Config) *Simulation {
 	s := &Simulation{config: cfg, run: runs.Add(1), root: system().Root, crew: newCrew(workers, cfg.Assign)}
 	s.crew.wake = 8 * cfg.InlineBelow
 	s.usualWork = float64(cfg.InlineBelow) // so that the first windows are asked
-	s.fleet.reply, s.fleet.settled = cfg.Reply, cfg.Settled
+	s.fleet.reply = cfg.Reply
 	s.asideAtLeast = asideMessages
 	if cfg.Sequential || cfg.Record != nil {
 		s.asideAtLeast = 1 // sinks take part in the one order; recordings tell turns apart
