@@ -123,7 +123,8 @@ func (s *Simulation) ended(c int) {
 // lies in the caches of the workers that ran them.
 func (s *Simulation) runLeaves(m move) error {
 	s.slots = s.slots[:0]
-	if !s.crowded() {
+	crowded := s.crowded()
+	if !crowded {
 		s.slots = s.fleet.behind(s.slots, m.horizon, m.need, m.told)
 	}
 	if len(s.slots) == 0 {
@@ -147,6 +148,11 @@ func (s *Simulation) runLeaves(m move) error {
 	for _, n := range s.turns[leaves:] {
 		left := n.mailbox.waiting.Load()
 		n.enough = max(2*left, sinkBatch, sinkShare*int64(len(s.fleet.nodes)))
+	}
+	if crowded { // now they can read
+		for _, n := range s.sinks {
+			n.enough = sinkBatch
+		}
 	}
 	for c := range s.view.control {
 		s.view.control[c].stopped = false
