@@ -17,11 +17,12 @@ type crew struct {
 	lanes  []lane  // of each worker
 	assign func(ProcessID) int
 	wake   int // expected events for which parked workers are woken
-	spins  int // loads of the counter before a worker yields
+	missed int // expected events of windows that somebody slept through since
+	spins  int // looks at the counter before a worker yields
 	yields int // yields before it parks
 
 	horizon Key     // of the leaves in the window
-	sorted  []*node // its turns by work, if that is known
+	turns   []*node // of the window, worker by worker
 
 	left    atomic.Int64 // turns of the window not finished
 	_       [64]byte
@@ -42,17 +43,20 @@ type lane struct {
 	_     [64]byte
 }
 
-// How long a worker without work stays awake. Spinning covers the serial part
-// between two windows (well below 10 µs where windows are worth sharing);
-// a yield costs some hundred nanoseconds and lets others have the core.
+// How long a worker without work stays awake: about a millisecond, then some
+// hundred nanoseconds per yield, which lets others have the core. Spinning covers
+// the serial part between two windows. With signals that are refreshed now and
+// then that is the router's share of an interval, a few hundred microseconds up
+// to that, and to wake a sleeper takes nearly as long.
 const (
-	spinLoads  = 8192
+	spinLooks  = 8192
+	pauses     = 8 // between two looks
 	spinYields = 64
 )
 
 // newCrew prepares the workers, the coordinator included.
 func newCrew(workers int, assign func(ProcessID) int) *crew {
-	c := &crew{stocks: make([]stock, workers), lanes: make([]lane, workers), assign: assign, spins: spinLoads, yields: spinYields}
+	c := &crew{stocks: make([]stock, workers), lanes: make([]lane, workers), assign: assign, spins: spinLooks, yields: spinYields}
 	if workers > runtime.GOMAXPROCS(0) {
 		c.spins, c.yields = 1, 2
 	}
@@ -86,30 +90,27 @@ func (c *crew) dismiss() {
 
 // share runs the turns on all workers and returns when all are done: leaves up
 // to h, sinks up to their own horizons, and on this goroutine that of beside
-// (nil: none). With sorted, their works are known and the largest are begun
-// first. Otherwise each worker starts with a stretch of its own, the same as in
-// the window before if the turns are: what it left in its caches is there, and
-// neighbours do not write to the same lines.
+// (nil: none). Each worker starts with a stretch of its own, the same as in the
+// window before if the turns are: what it left in its caches is there, and
+// neighbours do not write to the same lines. With sorted, the works are known
+// and the largest of a stretch are begun first.
 func (c *crew) share(turns []*node, h Key, beside *node, sorted bool, work int) {
 	c.horizon = h
 	c.left.Store(int64(len(turns)))
-	c.open.Store(int64(len(turns)))
-	switch {
-	case c.assign != nil:
+	if c.assign != nil {
 		c.fillAssigned(turns)
-	case sorted:
-		c.sorted = append(c.sorted[:0], turns...)
-		slices.SortFunc(c.sorted, func(a, b *node) int { return a.work - b.work })
-		c.lanes[0].fill(c.sorted)
-	default:
-		for w := range c.lanes {
-			c.lanes[w].fill(turns[w*len(turns)/len(c.lanes) : (w+1)*len(turns)/len(c.lanes)])
-		}
+	} else {
+		c.fillAll(turns, sorted)
 	}
-	if c.parked.Load() > 0 && (work >= c.wake || beside != nil || c.assign != nil) {
-		c.mu.Lock()
-		c.cond.Broadcast()
-		c.mu.Unlock()
+	// Only now, or the idle would find the lanes of others before their own.
+	c.open.Add(int64(len(turns)))
+	if c.parked.Load() > 0 {
+		if c.missed += work; c.missed >= c.wake || beside != nil || c.assign != nil {
+			c.missed = 0
+			c.mu.Lock()
+			c.cond.Broadcast()
+			c.mu.Unlock()
+		}
 	}
 	if beside != nil {
 		beside.takeBeside(beside.horizon, &c.stocks[0])
@@ -118,7 +119,21 @@ func (c *crew) share(turns []*node, h Key, beside *node, sorted bool, work int) 
 	for i := 0; c.left.Load() > 0; i++ {
 		if i > c.spins {
 			runtime.Gosched()
+			continue
 		}
+		pause(pauses)
+	}
+}
+
+// fillAll gives each worker its stretch of the turns.
+func (c *crew) fillAll(turns []*node, sorted bool) {
+	c.turns = append(c.turns[:0], turns...) // the window's own order is for recordings
+	for w := range c.lanes {
+		mine := c.turns[w*len(turns)/len(c.lanes) : (w+1)*len(turns)/len(c.lanes)]
+		if sorted {
+			slices.SortFunc(mine, func(a, b *node) int { return a.work - b.work })
+		}
+		c.lanes[w].fill(mine)
 	}
 }
 
@@ -192,6 +207,7 @@ func (c *crew) attend(w int) {
 			idle = 0
 		case idle < c.spins:
 			idle++
+			pause(pauses)
 		case idle < c.spins+c.yields:
 			idle++
 			runtime.Gosched()

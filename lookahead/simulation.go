@@ -43,9 +43,10 @@ type Config struct {
 	MaxWindow vtime.Duration
 }
 
-// inlineBelow is the default of Config.InlineBelow: about where the turns
-// that another worker takes over are worth the two meetings.
-const inlineBelow = 24
+// inlineBelow is the default of Config.InlineBelow: about where the turns that
+// another worker takes over are worth what travels between the caches of two
+// cores for each, some microseconds, beside the two meetings.
+const inlineBelow = 128
 
 // Simulation is a set of processes and one run of them. It is not safe for
 // concurrent use; different simulations are independent.
@@ -106,7 +107,7 @@ func New(cfg Config) *Simulation {
 		cfg.InlineBelow = 0
 	}
 	s := &Simulation{config: cfg, run: runs.Add(1), root: system().Root, crew: newCrew(workers, cfg.Assign)}
-	s.crew.wake = 8 * cfg.InlineBelow
+	s.crew.wake = 2 * cfg.InlineBelow
 	s.usualWork = float64(cfg.InlineBelow) // so that the first windows are asked
 	s.fleet.reply = cfg.Reply
 	s.asideAtLeast = asideMessages

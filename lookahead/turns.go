@@ -3,16 +3,16 @@ package lookahead
 // runTurns runs the window's turns: those of leaves up to h, of sinks up to
 // their own horizons, and that of a control process that streams. They are
 // shared if that is worth while. Asking every process for its work costs some
-// percent of a window, so nobody is asked where there are so many that they
-// are worth sharing in any case, or where turns like the last ones would have
-// to be several times as long.
+// percent of a window, so nobody is asked where turns like the last ones are
+// worth sharing and many enough to even out, or would have to be several times
+// as long.
 func (s *Simulation) runTurns(h Key) {
 	turns, c := len(s.turns), s.crew
 	expected := float64(s.usualWork * float64(turns))
 	switch {
 	case len(c.stocks) == 1 || turns < 2 && s.beside == nil:
 		s.runAlone(h)
-	case turns >= max(s.config.InlineBelow, manyTurns*len(c.stocks)):
+	case turns >= manyTurns*len(c.stocks) && (s.beside != nil || expected >= float64(s.config.InlineBelow)):
 		c.share(s.turns, h, s.beside, false, int(expected))
 	case s.beside == nil && float64(longerTurns*expected) < float64(s.config.InlineBelow):
 		s.runAlone(h)
@@ -39,7 +39,7 @@ const (
 	manyTurns = 16
 	// longerTurns is how many times longer than usual the turns of a window
 	// may be without being noticed at once.
-	longerTurns = 4
+	longerTurns = 2
 )
 
 // learn takes a window's work per turn into the running mean of them.
