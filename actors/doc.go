@@ -12,6 +12,8 @@
 //	instance.go    one engine behind the protocol
 //	autoscaler.go  periodic scale checks
 //	collector.go   outcomes in order of arrival; row.go what it hands out
+//	parallel.go    the end of a run on all workers
+//	wait.go        which policy holds a run back
 //	board.go       observation: live, periodic, and the twin that reads engines
 //	message.go     the fields of each message
 //	verify.go      one configuration on many executors, one digest

@@ -11,6 +11,7 @@
 //	form.go     batch formation while everything fits, and admission
 //	contend.go  batch formation request by request, with preemption
 //	cohort.go   requests that only decode, kept together as sums
+//	wheel.go    who of them ends when
 //	run.go      many steps of such a cohort in one go
 //
 // A request that decodes and whose blocks are its own content joins the

@@ -121,8 +121,8 @@ func (e *Engine) isMember(d *date) bool {
 	return s.ID == d.id && s.cohort && s.order == d.tie
 }
 
-// members calls f for every member, in no order that matters; f may end its
-// membership.
+// members calls f for every member, in no order that matters. f may end its
+// membership; whoever ends all of them clears the wheel afterwards.
 func (e *Engine) members(f func(i int32)) {
 	w := &e.cohort.ends
 	for k := range w.set {

@@ -59,8 +59,10 @@ func decide(v *view) move {
 	for c := range v.control {
 		s := &v.control[c]
 		if s.stopped {
-			if h := v.controlHorizon(c); s.streams && v.apart(s) && s.due.Less(h) && besideHorizon == (Key{}) {
-				beside, besideHorizon = c, h
+			if s.streams && v.apart(s) && besideHorizon == (Key{}) {
+				if h := v.controlHorizon(c); s.due.Less(h) {
+					beside, besideHorizon = c, h
+				}
 			}
 			continue
 		}

@@ -300,3 +300,11 @@ func FuzzFrame(f *testing.F) {
 		}
 	})
 }
+
+// A frame that is used again must not keep its last messages' effect.
+func TestFrameStartsQuiet(t *testing.T) {
+	f := &frame{quiet: at(5, 0)}
+	if f.start(1); !f.quiet.IsNever() {
+		t.Errorf("an empty frame has an effect at %v", f.quiet)
+	}
+}

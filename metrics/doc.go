@@ -16,5 +16,6 @@
 // Where to look: distribution.go (the multiset), runs.go (how it is stored),
 // summary.go (percentiles without merging), outcome.go and latencies.go (one
 // request), check.go (what must hold for it), recorder.go and cell.go (the
-// sums), collect.go and report.go (the result), targets.go (SLO targets).
+// sums), collect.go and report.go (the result), summaries.go (percentiles
+// that others may compute), targets.go (SLO targets).
 package metrics
