@@ -37,6 +37,7 @@ func (d *Distribution) selectFlat(ranks, values []int64) bool {
 	}
 	f := flats.Get().(*flat)
 	defer flats.Put(f)
+	f.entries = slices.Grow(f.entries[:0], d.entries)
 	if !f.fill(d.runs, low) {
 		return false
 	}
@@ -90,7 +91,6 @@ func (d *Distribution) selectFlat(ranks, values []int64) bool {
 
 // fill decodes the runs into f.entries, false when a count is too large.
 func (f *flat) fill(runs []run, low int64) bool {
-	f.entries = f.entries[:0]
 	for i := range runs {
 		var ok bool
 		if f.entries, ok = runs[i].appendPacked(f.entries, low); !ok {
