@@ -9,6 +9,7 @@
 //	plan.go        from settings to model, cache size, limits, source, policies
 //	cluster.go     which process is who, and who may run how far
 //	router.go      arrival, admission, routing (semantics 1 and 6)
+//	intake.go      requests off the source, some ahead of time
 //	instance.go    one engine behind the protocol
 //	autoscaler.go  periodic scale checks
 //	collector.go   outcomes in order of arrival; row.go what it hands out

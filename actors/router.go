@@ -32,7 +32,7 @@ func streamAhead(cfg *Config) int {
 // admission and priority, and routes. Times of semantics 1: arrival, admission
 // decision, routing decision, which is the delivery.
 type router struct {
-	source    workload.Source
+	intake    intake
 	admission policy.Admission
 	priority  policy.Priority
 	routing   policy.Routing
@@ -64,6 +64,7 @@ var (
 	_ lookahead.Process  = (*router)(nil)
 	_ lookahead.Observer = (*router)(nil)
 	_ lookahead.Folder   = (*router)(nil)
+	_ lookahead.Preparer = (*router)(nil)
 )
 
 // sourceError is a fault of the workload, found while the run pulls it.
@@ -75,7 +76,7 @@ func (e *sourceError) Unwrap() error { return e.err }
 // pull fetches the next arrival.
 func (r *router) pull() {
 	before := r.next.Arrival
-	more, err := r.source.Pull(&r.next)
+	more, err := r.intake.pull(&r.next)
 	if err != nil {
 		panic(&sourceError{err})
 	}
@@ -136,7 +137,10 @@ func (r *router) Promise() lookahead.Key {
 func (r *router) Observation() lookahead.Observation { return r.sight.observation(r) }
 
 // Fold implements lookahead.Folder.
-func (r *router) Fold() uint64 { return r.source.Fold() }
+func (r *router) Fold() uint64 { return r.intake.state() }
+
+// Prepare implements lookahead.Preparer.
+func (r *router) Prepare() { r.intake.prepare() }
 
 // Receive implements lookahead.Process: a request is no longer in flight.
 func (r *router) Receive(m *lookahead.Message, _ *lookahead.Outbox) {

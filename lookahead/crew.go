@@ -14,6 +14,7 @@ import (
 // does not schedule holds nobody up.
 type crew struct {
 	stocks []stock // of each worker
+	ahead  []*node // control processes that can prepare
 	lanes  []lane  // of each worker
 	assign func(ProcessID) int
 	wake   int // expected events for which parked workers are woken
@@ -114,6 +115,11 @@ func (c *crew) share(turns []*node, h Key, beside *node, sorted bool, work int) 
 	}
 	if beside != nil {
 		beside.takeBeside(beside.horizon, &c.stocks[0])
+	}
+	for _, n := range c.ahead {
+		if n != beside {
+			n.prepare()
+		}
 	}
 	c.work(0)
 	for i := 0; c.left.Load() > 0; i++ {

@@ -21,6 +21,7 @@ type node struct {
 	observer  Observer
 	publisher Publisher
 	estimator Estimator
+	preparer  Preparer
 
 	pid     *actor.PID
 	mailbox mailbox
@@ -81,6 +82,12 @@ func (n *node) takeBeside(h Key, s *stock) {
 	n.out.beside = true
 	defer func() { n.out.beside = false }()
 	n.execute(h, s)
+}
+
+// prepare lets a control process work ahead while leaves have their turns.
+func (n *node) prepare() {
+	defer n.recover()
+	n.preparer.Prepare()
 }
 
 // post is the rest of a turn beside leaves, when they are done.
@@ -258,6 +265,7 @@ func newNode(s *Simulation, id ProcessID, name string, p Process) *node {
 	n.observer, _ = p.(Observer)
 	n.publisher, _ = p.(Publisher)
 	n.estimator, _ = p.(Estimator)
+	n.preparer, _ = p.(Preparer)
 	n.mailbox.node = n
 	n.mailbox.drain = n.drain
 	n.out.node = n

@@ -76,6 +76,16 @@ type Estimator interface {
 	Work(h Key) int
 }
 
+// Preparer is implemented by control processes that can do some of their work
+// in advance, such as reading their input.
+type Preparer interface {
+	// Prepare is called now and then while leaves have their turns and this
+	// process has none, how often and when depends on the machine. So it may
+	// change nothing that a message, an answer to the kernel or a result could
+	// tell.
+	Prepare()
+}
+
 // Folder is implemented by processes with a state that the digest covers.
 type Folder interface {
 	Fold() uint64 // hash of the final state: random streams, free lists

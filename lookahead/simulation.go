@@ -124,7 +124,11 @@ func (s *Simulation) AddControl(name string, p Process) ProcessID {
 	if id >= FirstLeaf {
 		panic(fmt.Sprintf("lookahead: %q would be the third control process", name))
 	}
-	s.control = append(s.control, s.spawn(id, name, p))
+	n := s.spawn(id, name, p)
+	if n.preparer != nil {
+		s.crew.ahead = append(s.crew.ahead, n)
+	}
+	s.control = append(s.control, n)
 	s.view.control = append(s.view.control, station{})
 	return id
 }

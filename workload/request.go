@@ -57,7 +57,8 @@ func (r *Request) Shared() int32 {
 }
 
 // Source yields requests in order of (Arrival, Source, Index). It is pulled
-// by the router, one request at a time; nothing holds them all.
+// by the router, one request at a time; nothing holds them all. A run on several
+// workers pulls some thousands ahead, while instances run.
 type Source interface {
 	// Pull fills r with the next request and reports whether there was one.
 	// r.Spans may alias memory of the source and is valid until the next
