@@ -46,12 +46,16 @@ func newCluster(p *plan) (*cluster, error) {
 	// many have ended is read with the rest; otherwise notices tell it.
 	inFlight := signals&policy.InFlight != 0
 	counted := inFlight && (cfg.InFlight == "periodic" || signals&observed != 0 && cfg.SnapshotRefreshInterval == 0)
-	notify := inFlight && !counted
+	told := signals & policy.Active
+	if inFlight && !counted {
+		told |= policy.InFlight
+	}
+	notify := told != policy.NoSignals
 	var b *board
 	if counted || signals&observed != 0 {
 		b = newBoard(cfg.NumInstances, cfg.SnapshotRefreshInterval)
 	}
-	c.waits = p.waits(&q, notify)
+	c.waits = p.waits(&q, told)
 	c.simulation = lookahead.New(p.execution(c, notify))
 	recorders, err := p.recorderOptions()
 	if err != nil {
@@ -64,8 +68,14 @@ func newCluster(p *plan) (*cluster, error) {
 		ahead:            streamAhead(cfg),
 		admissionLatency: cfg.AdmissionLatency, routingLatency: cfg.RoutingLatency, model: p.model,
 		recorder: metrics.NewRecorder(recorders), collect: collect,
-		sight: sight{signals: signals, board: b, counted: counted, refresh: -1, sent: make([]int32, cfg.NumInstances)},
+		sight: sight{
+			signals: signals, board: b, counted: counted, refresh: -1, sent: make([]int32, cfg.NumInstances),
+			atAdmission: b != nil && q.admission.Observes()&instanceSignals != 0,
+			atRouting:   b != nil && (q.priority.Observes()|q.routing.Observes())&instanceSignals != 0,
+		},
 	}
+	c.router.state.View = &c.router.sight.view
+	c.router.state.Track(signals)
 	for i := range cfg.NumInstances {
 		n, err := p.newInstance(i, recorders)
 		if err != nil {

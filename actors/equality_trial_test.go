@@ -28,6 +28,9 @@ type trial struct {
 	Delay vtime.Duration `json:"delay,omitempty"`
 	// Hints makes the requests' hints their priorities.
 	Hints bool `json:"hints,omitempty"`
+	// Curious, if not nothing, is an admission policy that lets everything
+	// that these signals tell it play a part.
+	Curious policy.Signals `json:"curious,omitempty"`
 }
 
 // config is the configuration of one run.
@@ -52,6 +55,9 @@ func (x *trial) config() (Config, error) {
 	}
 	if x.Delay > 0 {
 		cfg.Custom.Admission = func(policy.Env) policy.Admission { return &postpone{wait: x.Delay, asked: map[int64]int{}} }
+	}
+	if x.Curious != policy.NoSignals {
+		cfg.Custom.Admission = func(policy.Env) policy.Admission { return curious{x.Curious} }
 	}
 	if x.Hints {
 		cfg.Custom.Priority = func(policy.Env) policy.Priority { return byHint{} }
@@ -118,6 +124,42 @@ func (*postpone) Observes() policy.Signals { return policy.NoSignals }
 func (p *postpone) Decide(r *policy.Request, _ *policy.RouterState, _ vtime.Time) policy.AdmissionDecision {
 	if p.asked[r.ID]++; r.ID%3 == 0 && p.asked[r.ID] <= 2 {
 		return policy.AdmissionDecision{Verdict: policy.Delay, Wait: p.wait}
+	}
+	return policy.AdmissionDecision{Verdict: policy.Admit}
+}
+
+// curious decides by the last digits of all that it may read.
+type curious struct{ signals policy.Signals }
+
+func (c curious) Observes() policy.Signals { return c.signals }
+
+func (c curious) Decide(r *policy.Request, s *policy.RouterState, now vtime.Time) policy.AdmissionDecision {
+	sum := int64(r.Delays) + s.Rejected
+	if c.signals&policy.Active != 0 {
+		sum += 3*s.Active() + 5*s.ActiveOf(r.Tenant) + int64(s.Throughput(now))
+	}
+	if c.signals&policy.Rates != 0 {
+		sum += int64(s.Rate(now)) + 7*int64(s.RateOf(r.Tenant, now)) + s.RequestsOf(r.Tenant) + int64(s.ClassOf(r.Tenant))
+		if s.Burst(r.Tenant, now) {
+			sum++
+		}
+	}
+	for i := range s.View.Len() {
+		if c.signals&policy.InFlight != 0 {
+			sum += s.View.InFlight(i)
+		}
+		if c.signals&policy.QueueDepth != 0 {
+			sum += int64(i+2) * s.View.QueueDepth(i)
+		}
+		if c.signals&policy.KVUse != 0 {
+			sum += s.View.UsedBlocks(i)
+		}
+	}
+	switch {
+	case sum%11 == 0:
+		return policy.AdmissionDecision{Verdict: policy.Reject}
+	case sum%4 == 0 && r.Delays < 3:
+		return policy.AdmissionDecision{Verdict: policy.Delay, Wait: vtime.Duration(1 + 100*(sum%5))}
 	}
 	return policy.AdmissionDecision{Verdict: policy.Admit}
 }
@@ -214,6 +256,8 @@ func (d draw) drawPolicies(x *trial) {
 	latencies := []vtime.Duration{0, 0, 0, 1, 250, 4000}
 	c.AdmissionLatency, c.RoutingLatency = pick(d, latencies...), pick(d, latencies...)
 	switch {
+	case d.chance(0.2):
+		x.Curious = policy.Signals(d.IntN(1 << 6))
 	case d.chance(0.1):
 		x.Delay = vtime.Duration(pick(d, 1, 100, 3000))
 	case d.chance(0.2):

@@ -149,6 +149,6 @@ func (p *instance) Done(o *metrics.Outcome, now vtime.Time) {
 	p.recorder.Record(o)
 	sendOutcome(p.out, p.collect, now, o)
 	if p.notify {
-		sendEnded(p.out, now, p.index, o.Request)
+		sendEnded(p.out, now, p.index, o)
 	}
 }

@@ -159,11 +159,30 @@ func readOutcome(m *lookahead.Message, o *metrics.Outcome) {
 }
 
 // sendEnded tells the router that a request of an instance ended at now.
-func sendEnded(out *lookahead.Outbox, now vtime.Time, instance int, request int64) {
-	out.Begin(routerID, lookahead.Key{At: now, Class: classNotice}, kindEnded, 2)
+func sendEnded(out *lookahead.Outbox, now vtime.Time, instance int, o *metrics.Outcome) {
+	out.Begin(routerID, lookahead.Key{At: now, Class: classNotice}, kindEnded, 3)
 	out.Int(int64(instance))
-	out.Int(request)
+	out.Int(o.Request)
+	out.Uint(uint64(o.State)<<16 | uint64(o.Tenant))
 	out.End()
+}
+
+// ended is a request that an instance told the router of.
+type ended struct {
+	instance  int
+	tenant    workload.Label
+	completed bool
+}
+
+// readEnded is the inverse, but for the request's number, which is for the
+// digest and for those who read a recording.
+func readEnded(b *lookahead.Decoder) (e ended) {
+	e.instance = int(b.Int())
+	b.Int()
+	word := b.Uint()
+	e.tenant, e.completed = workload.Label(word), metrics.State(word>>16) == metrics.Completed
+	mustDecode(b)
+	return e
 }
 
 // mustDecode: a message between our own actors that does not parse is a bug.

@@ -130,7 +130,7 @@ func TestWeightsTimesTenChangeNothing(t *testing.T) {
 
 // TestOneInstanceEqualsBareEngine: a cluster that decides nothing adds nothing.
 func TestOneInstanceEqualsBareEngine(t *testing.T) {
-	listed(t, 60, func(x *trial) bool { return x.Config.PriorityPolicy == "constant" && x.Delay == 0 }, func(t *testing.T, x *trial) {
+	listed(t, 60, func(x *trial) bool { return x.Config.PriorityPolicy == "constant" && x.Delay == 0 && x.Curious == 0 }, func(t *testing.T, x *trial) {
 		c := &x.Config
 		c.NumInstances, c.AdmissionPolicy, c.AdmissionLatency, c.RoutingLatency, c.Horizon = 1, "always-admit", 0, 0, 0
 		y := mustPlay(t, x)

@@ -47,6 +47,7 @@ type router struct {
 	state   policy.RouterState
 
 	requests []engine.Delivery // those that it holds
+	delays   []int32           // how often admission has put each off
 	vacant   []int32
 	admit    schedule // admission decisions
 	route    schedule // routing decisions
@@ -108,6 +109,25 @@ func (r *router) arrivalKey() lookahead.Key {
 	return lookahead.Key{At: r.next.Arrival, Class: classArrival}
 }
 
+// nextReading is the Key of the earliest decision that can come and that reads
+// the instances.
+func (r *router) nextReading() lookahead.Key {
+	k := lookahead.NeverKey
+	if r.sight.atRouting {
+		k = r.nextRouting()
+	}
+	if r.sight.atAdmission {
+		at := r.admit.at()
+		if r.more {
+			at = min(at, r.next.Arrival.Add(r.admissionLatency))
+		}
+		if at != vtime.Never {
+			k = earlier(k, lookahead.Key{At: at, Class: classAdmission})
+		}
+	}
+	return k
+}
+
 // nextRouting is the Key of the earliest routing decision that can come.
 func (r *router) nextRouting() lookahead.Key {
 	at := r.route.at()
@@ -144,10 +164,11 @@ func (r *router) Prepare() { r.intake.prepare() }
 
 // Receive implements lookahead.Process: a request is no longer in flight.
 func (r *router) Receive(m *lookahead.Message, _ *lookahead.Outbox) {
-	instance := m.Body.Int()
-	m.Body.Int()
-	mustDecode(&m.Body)
-	r.sight.ended(int(instance))
+	e := readEnded(&m.Body)
+	r.state.End(e.tenant, e.completed, m.Stamp.At)
+	if !r.sight.counted {
+		r.sight.ended(e.instance)
+	}
 }
 
 // Advance implements lookahead.Process.
@@ -183,13 +204,15 @@ func (r *router) arrive(now vtime.Time) {
 	} else {
 		i = int32(len(r.requests))
 		r.requests = append(r.requests, engine.Delivery{})
+		r.delays = append(r.delays, 0)
 	}
 	d := &r.requests[i]
 	spans := append(d.Spans[:0], r.next.Spans...)
 	*d = engine.Delivery{Request: r.next, ID: r.arrived, Admitted: vtime.Never}
 	d.Spans = spans
 	r.arrived++
-	r.state.Arrived++
+	r.state.Arrive(d.Tenant, d.Class, now)
+	r.delays[i] = 0
 	r.plan(&r.admit, i, now.Add(r.admissionLatency))
 	r.pull()
 }
@@ -206,9 +229,11 @@ func (r *router) plan(s *schedule, i int32, at vtime.Time) {
 }
 
 // view fills r.ask with what a policy may know of request i.
-func (r *router) view(d *engine.Delivery) *policy.Request {
+func (r *router) view(i int32) *policy.Request {
+	d := &r.requests[i]
 	r.ask = policy.Request{
-		ID: d.ID, Arrival: d.Arrival, Deadline: d.Deadline, Input: d.Input, MaxOutput: d.MaxOutput, Spans: d.Spans,
+		Delays: r.delays[i],
+		ID:     d.ID, Arrival: d.Arrival, Deadline: d.Deadline, Input: d.Input, MaxOutput: d.MaxOutput, Spans: d.Spans,
 		Tenant: d.Tenant, Class: d.Class, Model: d.Model, Session: d.Session, Round: d.Round, Hint: d.Hint,
 	}
 	return &r.ask
@@ -217,15 +242,17 @@ func (r *router) view(d *engine.Delivery) *policy.Request {
 // decide is the admission decision on request i.
 func (r *router) decide(i int32, now vtime.Time, out *lookahead.Outbox) {
 	d := &r.requests[i]
-	switch a := r.admission.Decide(r.view(d), &r.state, now); a.Verdict {
+	r.look(r.admission.Observes(), now)
+	switch a := r.admission.Decide(r.view(i), &r.state, now); a.Verdict {
 	case policy.Admit:
 		d.Admitted = now
-		r.state.Admitted++
+		r.state.Admit(d.Tenant)
 		r.plan(&r.route, i, now.Add(r.routingLatency))
 	case policy.Delay:
 		if a.Wait < 1 {
 			panic(fmt.Sprintf("actors: admission delays request %d by %d µs: want at least 1", d.ID, a.Wait))
 		}
+		r.delays[i]++
 		r.plan(&r.admit, i, now.Add(a.Wait))
 	default:
 		r.state.Rejected++
@@ -233,29 +260,43 @@ func (r *router) decide(i int32, now vtime.Time, out *lookahead.Outbox) {
 	}
 }
 
-// rejection is the metrics' name for a policy's reason.
+// look brings what a policy that observes these signals sees up to now.
+func (r *router) look(signals policy.Signals, now vtime.Time) {
+	if signals&instanceSignals != 0 {
+		r.sight.look(now)
+	}
+	r.sight.view.Declared, r.state.Declared = signals, signals
+}
+
+// rejection is the metrics' name for a policy's reason. One that gives none,
+// or a reason of another kind, rejects for a reason of its own.
 func rejection(r policy.Reason) metrics.Reason {
 	switch r {
 	case policy.InsufficientTokens:
 		return metrics.InsufficientTokens
 	case policy.RejectAll:
 		return metrics.RejectAll
+	case policy.RateLimited:
+		return metrics.RateLimited
+	case policy.OverQuota:
+		return metrics.OverQuota
+	case policy.Saturated:
+		return metrics.Saturated
 	}
-	return metrics.NoReason
+	return metrics.ByPolicy
 }
 
 // dispatch gives request i its priority and an instance, and delivers it.
 func (r *router) dispatch(i int32, now vtime.Time, out *lookahead.Outbox) {
 	d := &r.requests[i]
-	ask := r.view(d)
-	view := r.sight.look(now)
-	view.Declared = r.priority.Observes()
+	ask := r.view(i)
+	r.look(r.priority.Observes(), now)
 	d.Priority = r.priority.Score(ask, &r.state, now)
 	if math.IsNaN(d.Priority) || math.IsInf(d.Priority, 0) {
 		panic(fmt.Sprintf("actors: the priority of request %d is %v: want a finite number", d.ID, d.Priority))
 	}
-	view.Declared = r.routing.Observes()
-	target := r.routing.Route(ask, d.Priority, &r.state, view, now).Target
+	r.look(r.routing.Observes(), now)
+	target := r.routing.Route(ask, d.Priority, &r.state, &r.sight.view, now).Target
 	if target < 0 {
 		r.end(i, metrics.Rejected, metrics.NoInstance, now, out)
 		return
@@ -270,7 +311,11 @@ func (r *router) dispatch(i int32, now vtime.Time, out *lookahead.Outbox) {
 
 // end closes a request that no instance gets.
 func (r *router) end(i int32, state metrics.State, reason metrics.Reason, now vtime.Time, out *lookahead.Outbox) {
-	r.describe(&r.requests[i], state, reason, now)
+	d := &r.requests[i]
+	if d.Admitted != vtime.Never {
+		r.state.End(d.Tenant, false, now)
+	}
+	r.describe(d, state, reason, now)
 	r.recorder.Record(&r.outcome)
 	sendOutcome(out, r.collect, now, &r.outcome)
 	r.vacant = append(r.vacant, i)

@@ -12,25 +12,31 @@ import (
 type sight struct {
 	signals policy.Signals
 	board   *board // nil: no signal is the instances' to tell
-	view    policy.View
-	sent    []int32 // per instance: requests delivered
-	counted bool    // in-flight is sent − ended as the instance shows it, not told by notices
-	refresh int64   // the last one taken over, −1: none
+	// Which decisions read what the instances tell.
+	atAdmission, atRouting bool
+	view                   policy.View
+	sent                   []int32 // per instance: requests delivered
+	counted                bool    // in-flight is sent − ended as the instance shows it, not told by notices
+	refresh                int64   // the last one taken over, −1: none
 
 	// engines are read directly, in place of the board, by the strictest twin.
 	engines []*instance
 }
 
-// observed are the signals that instances tell.
-const observed = policy.QueueDepth | policy.BatchSize | policy.KVUse
+// observed are the signals that instances tell; with in-flight, which the
+// router may count by what they tell, they are all that is known of instances.
+const (
+	observed        = policy.QueueDepth | policy.BatchSize | policy.KVUse
+	instanceSignals = observed | policy.InFlight
+)
 
-// observation says what the next routing decisions read.
+// observation says what the next decisions read.
 func (s *sight) observation(r *router) lookahead.Observation {
 	if s.board == nil {
 		return lookahead.Observation{At: lookahead.NeverKey}
 	}
-	at := r.nextRouting()
-	if at.At == vtime.Never {
+	at := r.nextReading()
+	if at.IsNever() {
 		return lookahead.Observation{At: lookahead.NeverKey}
 	}
 	if s.board.interval == 0 {
@@ -51,7 +57,7 @@ func (s *sight) observation(r *router) lookahead.Observation {
 func refreshKey(t vtime.Time) lookahead.Key { return lookahead.Key{At: t, Class: classRefresh} }
 
 // look brings the view up to what a decision at now may see.
-func (s *sight) look(now vtime.Time) *policy.View {
+func (s *sight) look(now vtime.Time) {
 	switch {
 	case s.board == nil:
 	case s.board.interval > 0:
@@ -68,7 +74,6 @@ func (s *sight) look(now vtime.Time) *policy.View {
 	default:
 		s.board.news(s.show)
 	}
-	return &s.view
 }
 
 // show enters a reading of instance i.
@@ -97,8 +102,8 @@ func (s *sight) twinRefresh(r *router) lookahead.Key {
 	if s.engines == nil || s.board == nil || s.board.interval == 0 {
 		return lookahead.NeverKey
 	}
-	at := r.nextRouting()
-	if at.At == vtime.Never {
+	at := r.nextReading()
+	if at.IsNever() {
 		return lookahead.NeverKey
 	}
 	k := s.board.refreshBefore(at.At)

@@ -13,19 +13,20 @@ type Wait struct {
 	Policy  string // kind and name
 	Signals policy.Signals
 	Refresh vtime.Duration // age of what it reads of the instances; 0: as it is at the decision
-	// Notices: the router is told of every end of a request when it happens,
-	// so it may not decide past the earliest end that can come.
-	Notices bool
+	// Told are those of the signals that follow from the ends of requests, of
+	// which the router is told when they happen: it may not decide past the
+	// earliest end that can come.
+	Told policy.Signals
 }
 
 // String says what is waited for and for how long nobody waits.
 func (w Wait) String() string {
 	text := fmt.Sprintf("%s reads %v", w.Policy, w.Signals)
-	rest := w.Signals &^ policy.InFlight
+	rest := w.Signals &^ w.Told
 	switch {
-	case w.Refresh > 0 && w.Notices && rest != 0:
-		text += fmt.Sprintf(", refreshed every %v, but in-flight at once: decisions wait for every end of a request", w.Refresh)
-	case w.Notices:
+	case w.Refresh > 0 && w.Told != 0 && rest != 0:
+		text += fmt.Sprintf(", refreshed every %v, but %v at once: decisions wait for every end of a request", w.Refresh, w.Told)
+	case w.Told != 0 && rest == 0:
 		text += ": decisions wait for every end of a request"
 	case w.Refresh > 0:
 		text += fmt.Sprintf(" as of a refresh: everybody meets every %v", w.Refresh)
@@ -37,7 +38,7 @@ func (w Wait) String() string {
 
 // waits lists what holds a run with these policies back, in the order in which
 // a request meets them.
-func (p *plan) waits(q *policies, notices bool) []Wait {
+func (p *plan) waits(q *policies, told policy.Signals) []Wait {
 	c := &p.config
 	var list []Wait
 	for _, of := range []struct {
@@ -50,6 +51,7 @@ func (p *plan) waits(q *policies, notices bool) []Wait {
 		{"routing", c.RoutingPolicy, c.Custom.Routing != nil, q.routing.Observes()},
 		{"autoscale", c.AutoscalePolicy, false, q.autoscale.Observes()},
 	} {
+		of.signals &^= policy.Rates // the router's own
 		if of.signals == policy.NoSignals {
 			continue
 		}
@@ -58,7 +60,7 @@ func (p *plan) waits(q *policies, notices bool) []Wait {
 		}
 		list = append(list, Wait{
 			Policy: of.kind + " " + of.name, Signals: of.signals, Refresh: c.SnapshotRefreshInterval,
-			Notices: notices && of.signals&policy.InFlight != 0,
+			Told: of.signals & told,
 		})
 	}
 	return list

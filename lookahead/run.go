@@ -256,13 +256,17 @@ func (s *Simulation) station(c int) {
 	}
 }
 
-// sentByControl keeps the sender from running past what its message causes.
+// sentByControl keeps the sender from running past what its message causes: an
+// answer, or another state than the one that it was to observe next.
 func (s *Simulation) sentByControl(sender, receiver *node, at, quiet Key) {
 	o := &sender.out
 	if receiver.channel() == toLeaf {
 		o.toLeaves++
 		o.firstToLeaf = earliest(o.firstToLeaf, latest(at, quiet))
 		o.lower(s.fleet.replyTo(at, quiet))
+		if next := &s.view.control[sender.id].observed; o.cause.Less(next.At) && latest(at, quiet).Less(next.Need) {
+			o.lower(next.At)
+		}
 	} else if receiver.channel() == toControl {
 		o.lower(turnOf(int(sender.id), int(receiver.id), at))
 	}

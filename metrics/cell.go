@@ -141,8 +141,10 @@ func (c *cell) foldTo(hash *xxhash.Digest) {
 	for _, n := range c.states {
 		writeInts(hash, uint64(n))
 	}
-	for _, n := range c.reasons {
-		writeInts(hash, uint64(n))
+	for reason, n := range c.reasons {
+		if n > 0 { // more reasons to be had change no digest
+			writeInts(hash, uint64(reason), uint64(n))
+		}
 	}
 	for _, n := range c.counts() {
 		writeInts(hash, uint64(*n))

@@ -18,6 +18,10 @@ var stateOf = [Reasons]State{
 	InsufficientTokens: Rejected,
 	RejectAll:          Rejected,
 	NoInstance:         Rejected,
+	RateLimited:        Rejected,
+	OverQuota:          Rejected,
+	Saturated:          Rejected,
+	ByPolicy:           Rejected,
 }
 
 // check verifies the fixed relations of semantics 5 and what follows from

@@ -36,10 +36,15 @@ const (
 	InsufficientTokens        // rejected: token bucket
 	RejectAll                 // rejected: reject-all
 	NoInstance                // rejected: routing found no instance
-	Reasons            = int(NoInstance) + 1
+	RateLimited               // rejected: rate-limit
+	OverQuota                 // rejected: tenant-quota
+	Saturated                 // rejected: saturation-shed
+	ByPolicy                  // rejected: an admission policy's own reason
+	Reasons            = int(ByPolicy) + 1
 )
 
-var reasonNames = [Reasons]string{"", "length capped", "prompt too long", "prompt + max output too long", "insufficient tokens", "reject-all", "no instance"}
+var reasonNames = [Reasons]string{"", "length capped", "prompt too long", "prompt + max output too long", "insufficient tokens", "reject-all", "no instance",
+	"rate limit", "over quota", "saturated", "by policy"}
 
 // String is the reason in words, empty for NoReason.
 func (r Reason) String() string { return reasonNames[r] }

@@ -28,15 +28,6 @@ type Autoscale interface {
 	Evaluate(ctx *AutoscaleContext) ScaleDecision
 }
 
-// RouterState is what the router knows of its own past when it decides about
-// a request: counts of requests, the one in question not among them unless it
-// is decided again after a Delay.
-type RouterState struct {
-	Arrived  int64 // reached their first admission decision
-	Admitted int64
-	Rejected int64 // by admission
-}
-
 // Verdict is the outcome of an admission decision.
 type Verdict uint8
 
@@ -102,10 +93,18 @@ const (
 	InTurn                    // round-robin: the next in order
 	LeastLoad                 // least-loaded: the smallest effective load
 	BestScore                 // weighted: the largest weighted sum
+	RateLimited               // rate-limit: too many requests
+	OverQuota                 // tenant-quota: the tenant has too many active requests
+	Saturated                 // saturation-shed: the cluster is full
+	ByPolicy                  // a policy's own reason
+	LongestPrefix             // prefix-affinity: the most of the prompt is expected there
+	LessOfTwo                 // power-of-two: the less loaded of two drawn
+	MostLoad                  // always-busiest: the largest effective load
 	reasons
 )
 
-var reasonNames = [reasons]string{"", "insufficient tokens", "reject-all", "no instance", "in turn", "least load", "best score"}
+var reasonNames = [reasons]string{"", "insufficient tokens", "reject-all", "no instance", "in turn", "least load", "best score",
+	"rate limit", "over quota", "saturated", "by policy", "longest prefix", "less loaded of two", "most load"}
 
 // String is the reason in words.
 func (r Reason) String() string { return reasonNames[r] }

@@ -1,11 +1,13 @@
 package policy
 
 import (
-	"blis/suggest"
 	"fmt"
 	"math"
 	"strconv"
 	"strings"
+
+	"blis/suggest"
+	"blis/vtime"
 )
 
 // ParameterType is how the text of a parameter is read.
@@ -17,9 +19,10 @@ const (
 	Flag                        // true or false
 	Choice                      // one of Choices
 	Weight                      // a Number: the weight of the scorer of that name
+	Duration                    // a time like 250ms or 5s; Min and Max in µs
 )
 
-var parameterTypes = [...]string{"number", "true|false", "choice", "weight"}
+var parameterTypes = [...]string{"number", "true|false", "choice", "weight", "duration"}
 
 // String is the name of the type.
 func (t ParameterType) String() string { return parameterTypes[t] }
@@ -30,7 +33,7 @@ type Parameter struct {
 	Aliases  []string
 	Type     ParameterType
 	Default  string
-	Min, Max float64 // inclusive, of a Number or Weight; MaxFloat64 is no bound
+	Min, Max float64 // inclusive, of a Number, Weight or Duration; MaxFloat64 is no bound
 	Choices  []string
 	Help     string
 }
@@ -42,6 +45,10 @@ func (p *Parameter) Range() string {
 		return "true or false"
 	case p.Type == Choice:
 		return strings.Join(p.Choices, " | ")
+	case p.Type == Duration && p.Min == 0:
+		return "a duration like 250ms or 5s"
+	case p.Type == Duration:
+		return "a duration like 250ms or 5s, at least " + vtime.Duration(p.Min).String()
 	case p.Max == math.MaxFloat64:
 		return "a number ≥ " + strconv.FormatFloat(p.Min, 'g', -1, 64)
 	}
@@ -54,16 +61,24 @@ type Setting struct{ Name, Value string }
 
 // value is a parameter's value in the form of its type.
 type value struct {
-	text   string
-	number float64
-	flag   bool
+	text     string
+	number   float64
+	flag     bool
+	duration vtime.Duration
 }
 
 // values holds one value for each parameter of a template.
 type values struct {
 	parameters []Parameter
 	list       []value
-	given      []int // indices of those that were set, in the order given
+	given      []int   // indices of those that were set, in the order given
+	open       []named // settings of names that the template leaves open, in the order given
+}
+
+// named is the value of a name that the template leaves open.
+type named struct {
+	name string
+	value
 }
 
 // find is the index of the parameter of that name or alias, −1 for none.
@@ -85,6 +100,8 @@ func (v *values) find(name string) int {
 func (v *values) number(name string) float64 { return v.list[v.find(name)].number }
 func (v *values) flag(name string) bool      { return v.list[v.find(name)].flag }
 func (v *values) choice(name string) string  { return v.list[v.find(name)].text }
+
+func (v *values) duration(name string) vtime.Duration { return v.list[v.find(name)].duration }
 
 // resolve checks settings and completes them with defaults.
 func (t *Template) resolve(settings []Setting) (values, error) {
@@ -108,6 +125,9 @@ func (t *Template) resolve(settings []Setting) (values, error) {
 func (v *values) set(t *Template, s Setting) error {
 	field := string(t.Kind) + ".params." + s.Name
 	i := v.find(s.Name)
+	if i < 0 && t.Open != nil {
+		return v.setOpen(t, s, field)
+	}
 	if i < 0 {
 		return &Error{Field: field, Problem: v.unknown(t, s.Name)}
 	}
@@ -121,6 +141,21 @@ func (v *values) set(t *Template, s Setting) error {
 		return &Error{Field: field, Problem: fmt.Sprintf("%q is not allowed, want %s", s.Value, v.parameters[i].Range())}
 	}
 	v.list[i], v.given = parsed, append(v.given, i)
+	return nil
+}
+
+// setOpen takes a setting whose name the template leaves open.
+func (v *values) setOpen(t *Template, s Setting, field string) error {
+	for i := range v.open {
+		if v.open[i].name == s.Name {
+			return &Error{Field: field, Problem: fmt.Sprintf("%s is given twice", s.Name)}
+		}
+	}
+	parsed, ok := t.Open.parse(s.Value)
+	if !ok {
+		return &Error{Field: field, Problem: fmt.Sprintf("%q is not allowed, want %s", s.Value, t.Open.Range())}
+	}
+	v.open = append(v.open, named{s.Name, parsed})
 	return nil
 }
 
@@ -148,6 +183,10 @@ func (p *Parameter) parse(text string) (value, bool) {
 			}
 		}
 		return value{}, false
+	}
+	if p.Type == Duration {
+		d, err := vtime.ParseDuration(text)
+		return value{text: text, duration: d}, err == nil && float64(d) >= p.Min && float64(d) <= p.Max
 	}
 	x, err := strconv.ParseFloat(text, 64)
 	return value{text: text, number: x}, err == nil && x >= p.Min && x <= p.Max // NaN is in no range, infinities in none of ours

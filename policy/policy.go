@@ -22,6 +22,8 @@ type Request struct {
 	Session              uint64
 	Round                int32
 	Hint                 float64
+
+	Delays int32 // how often admission has put it off
 }
 
 // Signals is a set of the things that a policy may read of the instances.
@@ -35,10 +37,17 @@ const (
 	BatchSize                      // running list
 	KVUse                          // used and free blocks
 
+	// Active is what the router hears of requests that end: how many of a
+	// tenant and in all are active, and how many complete per second.
+	Active
+	// Rates are arrival rates and bursts, of a tenant and in all. The router
+	// counts arrivals itself: nobody waits for them.
+	Rates
+
 	NoSignals Signals = 0
 )
 
-var signalNames = [...]string{"in-flight", "queue depth", "batch size", "KV use"}
+var signalNames = [...]string{"in-flight", "queue depth", "batch size", "KV use", "active requests", "arrival rates"}
 
 // String lists the signals of the set, or says "nothing".
 func (s Signals) String() string {

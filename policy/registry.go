@@ -27,6 +27,9 @@ type Template struct {
 	Name       string
 	Help       string // one line
 	Parameters []Parameter
+	// Open describes parameters whose names the user makes up, such as those
+	// of tenants; its Name says what they name. nil: there are none.
+	Open *Parameter
 }
 
 // Env is what a policy may need of the run that it is made for.
@@ -35,6 +38,9 @@ type Env struct {
 	Instances int              // the most instances that the run can have
 	Stream    *vtime.Stream    // "router"; drawn from only by policies that say so
 	Labels    *workload.Labels // names behind the labels of requests
+	// TTFTTarget is the TTFT target of an SLO class, 0 when it has none; nil:
+	// no class has one.
+	TTFTTarget func(class workload.Label) vtime.Duration
 }
 
 // Error is a fault in the choice of a policy or its parameters.
