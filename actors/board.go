@@ -3,8 +3,6 @@ package actors
 import (
 	"math/bits"
 	"sync/atomic"
-
-	"blis/vtime"
 )
 
 // reading is what one instance shows: the signals of semantics 6 that are its
@@ -15,42 +13,42 @@ type reading struct {
 	finished     int64 // requests that ended here, whatever became of them
 }
 
-// board is where instances publish and the router reads. Each instance writes
+// board is where instances publish readings R and the router reads them. Each instance writes
 // its own place between barriers of the protocol, so nothing is locked.
 //
 // With immediate signals there is one reading per instance, good for the Key
-// to which the instance has advanced. With periodic signals (interval > 0)
-// there are three: what its events before the refresh (k·interval, class 12)
+// to which the instance has advanced. With periodic signals (a cadence above 0)
+// there are three: what its events before the refresh (k·cadence, class 12)
 // left behind, for the last three k before which it had any. An instance
 // writes the reading of the next refresh whenever it has advanced, and the
 // router reads refresh k once nobody has an event left before it. Until it has
 // done so the kernel's Limit keeps every instance from writing for more than
 // k+1 and k+2, so the last reading up to k is still there (architecture 3.2).
-type board struct {
-	interval vtime.Duration
-	live     []reading
-	changed  []uint64 // set of instances whose live reading changed since the router looked
-	past     []history
+type board[R comparable] struct {
+	cadence
+	live    []R
+	changed []uint64 // set of instances whose live reading changed since the router looked
+	past    []history[R]
 }
 
 // history is a ring of readings; latest is the one written last.
-type history struct {
-	slots  [3]slotReading
+type history[R any] struct {
+	slots  [3]slotReading[R]
 	latest int
 }
 
-type slotReading struct {
+type slotReading[R any] struct {
 	refresh int64 // k for which it was written; −1: initial, empty
-	reading
+	reading R
 }
 
-func newBoard(instances int, interval vtime.Duration) *board {
-	b := &board{interval: interval}
-	if interval == 0 {
-		b.live, b.changed = make([]reading, instances), make([]uint64, (instances+63)/64)
+func newBoard[R comparable](instances int, every cadence) *board[R] {
+	b := &board[R]{cadence: every}
+	if every == immediate {
+		b.live, b.changed = make([]R, instances), make([]uint64, (instances+63)/64)
 		return b
 	}
-	b.past = make([]history, instances)
+	b.past = make([]history[R], instances)
 	for i := range b.past {
 		for j := range b.past[i].slots {
 			b.past[i].slots[j].refresh = -1
@@ -59,23 +57,8 @@ func newBoard(instances int, interval vtime.Duration) *board {
 	return b
 }
 
-// refreshAfter is the number of the first refresh that sees an event at t of
-// a class before the refresh's: the smallest k ≥ 0 with k·interval ≥ t.
-func (b *board) refreshAfter(t vtime.Time) int64 {
-	return (int64(t) + int64(b.interval) - 1) / int64(b.interval)
-}
-
-// refreshBefore is the number of the last refresh before a decision at t, −1
-// when there was none.
-func (b *board) refreshBefore(t vtime.Time) int64 {
-	return (int64(t)+int64(b.interval)-1)/int64(b.interval) - 1
-}
-
-// at is the time of refresh k.
-func (b *board) at(k int64) vtime.Time { return vtime.Time(k * int64(b.interval)) }
-
 // tell enters the live reading of instance i.
-func (b *board) tell(i int, r reading) {
+func (b *board[R]) tell(i int, r R) {
 	if b.live[i] != r {
 		b.live[i] = r
 		atomic.OrUint64(&b.changed[i/64], 1<<(i%64)) // neighbours may run on other workers
@@ -84,7 +67,7 @@ func (b *board) tell(i int, r reading) {
 
 // news calls f with the live readings that changed since the last call, in the
 // order of the instances. Nobody may be running.
-func (b *board) news(f func(i int, r reading)) {
+func (b *board[R]) news(f func(i int, r R)) {
 	for w, set := range b.changed {
 		b.changed[w] = 0
 		for ; set != 0; set &= set - 1 {
@@ -95,18 +78,18 @@ func (b *board) news(f func(i int, r reading)) {
 }
 
 // publish enters the reading of instance i for refresh k.
-func (b *board) publish(i int, k int64, r reading) {
+func (b *board[R]) publish(i int, k int64, r R) {
 	h := &b.past[i]
 	if h.slots[h.latest].refresh != k {
 		h.latest = (h.latest + 1) % len(h.slots)
 	}
-	h.slots[h.latest] = slotReading{k, r}
+	h.slots[h.latest] = slotReading[R]{k, r}
 }
 
 // seen is what instance i showed at refresh k: the latest reading that was
 // written for it or, when nothing changed since, for an earlier one.
-func (b *board) seen(i int, k int64) reading {
-	best := slotReading{refresh: -2}
+func (b *board[R]) seen(i int, k int64) R {
+	best := slotReading[R]{refresh: -2}
 	for _, s := range b.past[i].slots {
 		if s.refresh <= k && s.refresh > best.refresh {
 			best = s

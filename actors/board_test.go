@@ -12,7 +12,7 @@ import (
 func TestBoardKeepsAReadingUntilItIsRead(t *testing.T) {
 	for seed := range uint64(200) {
 		r := rand.New(rand.NewPCG(seed, 2))
-		b := newBoard(1, vtime.Duration(1+r.IntN(100)))
+		b := newBoard[reading](1, cadence(1+r.IntN(100)))
 		all := []reading{{}} // all[k+1] is what refresh k must show
 		for k := int64(0); k < 60; k++ {
 			if r.IntN(3) == 0 { // nobody decided in between
@@ -35,12 +35,12 @@ func TestBoardKeepsAReadingUntilItIsRead(t *testing.T) {
 // TestRefreshesSeeWhatCameBefore: a decision sees the last refresh before it,
 // a refresh every event at its own instant.
 func TestRefreshesSeeWhatCameBefore(t *testing.T) {
-	b := newBoard(1, 100)
+	b := newBoard[reading](1, 100)
 	for _, c := range []struct {
 		at            vtime.Time
 		after, before int64
 	}{{0, 0, -1}, {1, 1, 0}, {99, 1, 0}, {100, 1, 0}, {101, 2, 1}, {200, 2, 1}} {
-		if after, before := b.refreshAfter(c.at), b.refreshBefore(c.at); after != c.after || before != c.before {
+		if after, before := b.after(c.at), b.before(c.at); after != c.after || before != c.before {
 			t.Errorf("around %v: refreshes %d and %d, want %d after and %d before", c.at, after, before, c.after, c.before)
 		}
 	}

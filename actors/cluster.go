@@ -41,21 +41,9 @@ func newCluster(p *plan) (*cluster, error) {
 	c := &cluster{plan: p}
 	cfg := &p.config
 	signals := q.admission.Observes() | q.priority.Observes() | q.routing.Observes() | q.autoscale.Observes()
-	// In-flight is what the router sent less what ended. When every decision
-	// waits for the instances anyway, or looks at them as of a refresh, how
-	// many have ended is read with the rest; otherwise notices tell it.
-	inFlight := signals&policy.InFlight != 0
-	counted := inFlight && (cfg.InFlight == "periodic" || signals&observed != 0 && cfg.SnapshotRefreshInterval == 0)
-	told := signals & policy.Active
-	if inFlight && !counted {
-		told |= policy.InFlight
-	}
-	notify := told != policy.NoSignals
-	var b *board
-	if counted || signals&observed != 0 {
-		b = newBoard(cfg.NumInstances, cfg.SnapshotRefreshInterval)
-	}
-	c.waits = p.waits(&q, told)
+	boards := p.boards(signals)
+	notify := boards.told != policy.NoSignals
+	c.waits = p.waits(&q, &boards)
 	c.simulation = lookahead.New(p.execution(c, notify))
 	recorders, err := p.recorderOptions()
 	if err != nil {
@@ -69,9 +57,9 @@ func newCluster(p *plan) (*cluster, error) {
 		admissionLatency: cfg.AdmissionLatency, routingLatency: cfg.RoutingLatency, model: p.model,
 		recorder: metrics.NewRecorder(recorders), collect: collect,
 		sight: sight{
-			signals: signals, board: b, counted: counted, refresh: -1, sent: make([]int32, cfg.NumInstances),
-			atAdmission: b != nil && q.admission.Observes()&instanceSignals != 0,
-			atRouting:   b != nil && (q.priority.Observes()|q.routing.Observes())&instanceSignals != 0,
+			signals: signals, boards: boards, refresh: -1, sent: make([]int32, cfg.NumInstances),
+			atAdmission: q.admission.Observes()&instanceSignals != 0,
+			atRouting:   (q.priority.Observes()|q.routing.Observes())&instanceSignals != 0,
 		},
 	}
 	c.router.state.View = &c.router.sight.view
@@ -81,8 +69,8 @@ func newCluster(p *plan) (*cluster, error) {
 		if err != nil {
 			return nil, err
 		}
-		n.board, n.collect = b, collect
-		n.notify, n.lengths = notify, signals&policy.KVUse == 0
+		n.collect, n.notify = collect, notify
+		n.observe(&boards, signals, recorders)
 		c.instances = append(c.instances, n)
 		c.router.sight.view.Add(policy.Slot{Routable: true, Total: cfg.TotalKVBlocks})
 	}

@@ -115,4 +115,6 @@ type Custom struct {
 	Priority  func(policy.Env) policy.Priority
 	Routing   func(policy.Env) policy.Routing
 	Scheduler func(policy.Env) policy.Scheduler
+
+	fresh map[policy.Signals]cadence
 }

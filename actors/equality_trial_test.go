@@ -31,6 +31,8 @@ type trial struct {
 	// Curious, if not nothing, is an admission policy that lets everything
 	// that these signals tell it play a part.
 	Curious policy.Signals `json:"curious,omitempty"`
+	// Fresh says how fresh single signals are.
+	Fresh map[policy.Signals]cadence `json:"fresh,omitempty"`
 }
 
 // config is the configuration of one run.
@@ -59,6 +61,7 @@ func (x *trial) config() (Config, error) {
 	if x.Curious != policy.NoSignals {
 		cfg.Custom.Admission = func(policy.Env) policy.Admission { return curious{x.Curious} }
 	}
+	cfg.Custom.fresh = x.Fresh
 	if x.Hints {
 		cfg.Custom.Priority = func(policy.Env) policy.Priority { return byHint{} }
 	}
@@ -151,8 +154,17 @@ func (c curious) Decide(r *policy.Request, s *policy.RouterState, now vtime.Time
 		if c.signals&policy.QueueDepth != 0 {
 			sum += int64(i+2) * s.View.QueueDepth(i)
 		}
+		if c.signals&policy.BatchSize != 0 {
+			sum += s.View.BatchSize(i)
+		}
 		if c.signals&policy.KVUse != 0 {
 			sum += s.View.UsedBlocks(i)
+		}
+		if c.signals&policy.HitRate != 0 {
+			sum += int64(100 * s.View.HitRate(i))
+		}
+		if c.signals&policy.RecentLatency != 0 {
+			sum += int64(s.View.RecentTTFT(i)) + int64(s.View.RecentTPOT(i))
 		}
 	}
 	switch {
@@ -257,7 +269,7 @@ func (d draw) drawPolicies(x *trial) {
 	c.AdmissionLatency, c.RoutingLatency = pick(d, latencies...), pick(d, latencies...)
 	switch {
 	case d.chance(0.2):
-		x.Curious = policy.Signals(d.IntN(1 << 6))
+		x.Curious = policy.Signals(d.IntN(1 << 8))
 	case d.chance(0.1):
 		x.Delay = vtime.Duration(pick(d, 1, 100, 3000))
 	case d.chance(0.2):
@@ -275,6 +287,14 @@ func (d draw) drawPolicies(x *trial) {
 	if d.chance(0.55) {
 		c.SnapshotRefreshInterval = pick[vtime.Duration](d, 50, 100, 700, 1000, 5000, 50_000)
 		c.InFlight = pick(d, "immediate", "periodic")
+	}
+	for s := policy.QueueDepth; s <= policy.RecentLatency; s <<= 1 {
+		if s&observed != 0 && d.chance(0.3) {
+			if x.Fresh == nil {
+				x.Fresh = map[policy.Signals]cadence{}
+			}
+			x.Fresh[s] = pick[cadence](d, 0, 0, 50, 100, 700, 3000)
+		}
 	}
 	c.AutoscaleInterval = pick[vtime.Duration](d, 0, 700, 5000, 15*vtime.Second)
 }

@@ -13,11 +13,16 @@ type instance struct {
 	index    int
 	engine   *engine.Engine
 	recorder *metrics.Recorder
-	board    *board // nil: nobody observes it
-	notify   bool   // the router hears when a request ends
-	lengths  bool   // of its signals, only queue depth and batch size are observed
+	notify   bool // the router hears when a request ends
 	finished int64
-	collect  lookahead.ProcessID
+
+	board     *board[reading] // nil: nobody observes it
+	live      []*feed         // of immediate signals
+	refreshes []refreshing    // boards of periodic signals
+	use       bool            // KV use is on the board
+	recent    *recent         // nil: nobody observes it
+
+	collect lookahead.ProcessID
 
 	delivery engine.Delivery
 	out      *lookahead.Outbox // of the turn
@@ -53,22 +58,10 @@ func (p *instance) Promise() lookahead.Key {
 	return lookahead.Key{At: at, Class: classNotice}
 }
 
-// Steady implements lookahead.Publisher.
-func (p *instance) Steady() lookahead.Key {
-	if !p.lengths {
-		return p.Next()
-	}
-	at, class := p.engine.FirstChange()
-	if at == vtime.Never {
-		return lookahead.NeverKey
-	}
-	return lookahead.Key{At: at, Class: class}
-}
-
 // read takes the signals off the engine, as far as somebody observes them.
 func (p *instance) read() reading {
 	r := reading{queue: p.engine.Waiting(), batch: p.engine.Running(), finished: p.finished}
-	if !p.lengths {
+	if p.use {
 		r.used = int64(p.engine.UsedBlocks())
 	}
 	return r
@@ -83,41 +76,19 @@ func (p *instance) Receive(m *lookahead.Message, out *lookahead.Outbox) {
 // Advance implements lookahead.Process.
 func (p *instance) Advance(_ lookahead.Key, out *lookahead.Outbox) {
 	p.out = out
-	if p.board != nil && p.board.interval > 0 {
-		p.advancePeriodic(out)
-		return
+	if len(p.refreshes) > 0 {
+		p.advanceByRefresh(out)
+	} else {
+		for out.Execute(p.Next()) {
+			h := out.Horizon()
+			p.engine.Act(h.At, h.Class)
+		}
 	}
-	for out.Execute(p.Next()) {
-		h := out.Horizon()
-		p.engine.Act(h.At, h.Class)
-	}
-	if p.board != nil {
+	if p.board != nil && p.board.cadence == immediate {
 		p.board.tell(p.index, p.read())
 	}
-}
-
-// advancePeriodic is Advance with a reading left behind at every refresh.
-func (p *instance) advancePeriodic(out *lookahead.Outbox) {
-	refresh := int64(-1)
-	for {
-		next := p.Next()
-		if !out.Execute(next) {
-			break
-		}
-		if k := p.board.refreshAfter(next.At); k != refresh {
-			if refresh >= 0 {
-				p.board.publish(p.index, refresh, p.read())
-			}
-			refresh = k
-		}
-		h := out.Horizon()
-		if r := (lookahead.Key{At: p.board.at(refresh), Class: classRefresh}); r.Less(h) {
-			h = r
-		}
-		p.engine.Act(h.At, h.Class)
-	}
-	if refresh >= 0 {
-		p.board.publish(p.index, refresh, p.read())
+	for _, f := range p.live {
+		f.board.tell(p.index, p.detail(f.signals))
 	}
 }
 
@@ -146,6 +117,9 @@ func (p *instance) ITL(group int, gap vtime.Duration, n int) { p.recorder.ITL(gr
 // Done implements engine.Sink.
 func (p *instance) Done(o *metrics.Outcome, now vtime.Time) {
 	p.finished++
+	if p.recent != nil {
+		p.recent.add(o)
+	}
 	p.recorder.Record(o)
 	sendOutcome(p.out, p.collect, now, o)
 	if p.notify {

@@ -25,12 +25,13 @@ type plan struct {
 	deployment latency.Deployment
 	model      latency.Model
 	source     workload.Source
+	fresh      map[policy.Signals]cadence // how fresh single signals are, where that was said
 }
 
 // newPlan derives and checks. Errors are the user's: see InputError, and
 // *latency.DoesNotFit.
 func newPlan(c Config) (*plan, error) {
-	p := &plan{config: c}
+	p := &plan{config: c, fresh: c.Custom.fresh}
 	for _, step := range []func() error{p.checkInputs, p.resolveLatency, p.resolveCache, p.resolveLimits, p.resolveWorkload} {
 		if err := step(); err != nil {
 			var fit *latency.DoesNotFit

@@ -7,82 +7,106 @@ import (
 )
 
 // sight is what the router knows of the instances when it decides: readings
-// off the board, and in-flight, which it counts itself. Which Keys bind whom
-// follows from the signals that the policies of the run declare.
+// off the boards, and in-flight, which it counts itself. Which Keys bind whom
+// follows from the signals that the policies of the run declare, and from how
+// fresh these are.
 type sight struct {
 	signals policy.Signals
-	board   *board // nil: no signal is the instances' to tell
+	boards
 	// Which decisions read what the instances tell.
 	atAdmission, atRouting bool
-	view                   policy.View
-	sent                   []int32 // per instance: requests delivered
-	counted                bool    // in-flight is sent − ended as the instance shows it, not told by notices
-	refresh                int64   // the last one taken over, −1: none
 
-	// engines are read directly, in place of the board, by the strictest twin.
+	view    policy.View
+	sent    []int32 // per instance: requests delivered
+	refresh int64   // the last one of the board taken over, −1: none
+
+	// engines are read directly, in place of the boards, by the strictest twin.
 	engines []*instance
 }
 
-// observed are the signals that instances tell; with in-flight, which the
-// router may count by what they tell, they are all that is known of instances.
+// Signals that instances tell: those of the board, unless they are to be of
+// another cadence; and those that always have a feed. With in-flight, which
+// the router may count by what they tell, they are all that is known of
+// instances.
 const (
-	observed        = policy.QueueDepth | policy.BatchSize | policy.KVUse
+	loadSignals     = policy.QueueDepth | policy.BatchSize | policy.KVUse
+	slowSignals     = policy.HitRate | policy.RecentLatency
+	observed        = loadSignals | slowSignals
 	instanceSignals = observed | policy.InFlight
 )
 
 // observation says what the next decisions read.
 func (s *sight) observation(r *router) lookahead.Observation {
-	if s.board == nil {
+	if s.board == nil && s.feeds == nil {
 		return lookahead.Observation{At: lookahead.NeverKey}
 	}
 	at := r.nextReading()
 	if at.IsNever() {
 		return lookahead.Observation{At: lookahead.NeverKey}
 	}
-	if s.board.interval == 0 {
-		return lookahead.Observation{At: at, Through: at.Next(), Need: at, Limit: at}
+	o := lookahead.Observation{At: at, Through: lookahead.NeverKey, Limit: lookahead.NeverKey}
+	for _, f := range s.feeds {
+		f.board.bound(&o)
 	}
-	k := s.board.refreshBefore(at.At)
-	o := lookahead.Observation{
-		At:      at,
-		Through: refreshKey(s.board.at(k + 1)).Next(),
-		Limit:   refreshKey(s.board.at(k + 2)),
-	}
-	if k >= 0 {
-		o.Need = refreshKey(s.board.at(k)).Next()
+	if s.board != nil {
+		s.board.bound(&o)
 	}
 	return o
 }
 
-func refreshKey(t vtime.Time) lookahead.Key { return lookahead.Key{At: t, Class: classRefresh} }
-
 // look brings the view up to what a decision at now may see.
 func (s *sight) look(now vtime.Time) {
-	switch {
-	case s.board == nil:
-	case s.board.interval > 0:
-		if k := s.board.refreshBefore(now); k > s.refresh && s.engines == nil {
+	for _, f := range s.feeds {
+		f.look(s, now)
+	}
+	switch b := s.board; {
+	case b == nil:
+	case b.cadence != immediate:
+		if k := b.before(now); k > s.refresh && s.engines == nil {
 			for i := range s.view.Len() {
-				s.show(i, s.board.seen(i, k))
+				s.show(i, b.seen(i, k))
 			}
 			s.refresh = k
 		}
 	case s.engines != nil:
-		for i, p := range s.engines {
-			s.show(i, p.read())
-		}
+		s.readEngines()
 	default:
-		s.board.news(s.show)
+		b.news(s.show)
+	}
+}
+
+// readEngines is look for the strictest twin.
+func (s *sight) readEngines() {
+	for i, p := range s.engines {
+		s.show(i, p.read())
 	}
 }
 
 // show enters a reading of instance i.
 func (s *sight) show(i int, r reading) {
-	inFlight := s.view.Slot(i).InFlight
+	slot := s.view.Slot(i)
+	inFlight := slot.InFlight
 	if s.counted {
 		inFlight = s.sent[i] - int32(r.finished)
 	}
+	if s.apart != policy.NoSignals {
+		r = s.without(r, slot)
+	}
 	s.view.Show(i, r.queue, r.batch, inFlight, r.used)
+}
+
+// without is a reading but for what feeds carry, which stays as it is shown.
+func (s *sight) without(r reading, shown policy.Slot) reading {
+	if s.apart&policy.QueueDepth != 0 {
+		r.queue = shown.Queue
+	}
+	if s.apart&policy.BatchSize != 0 {
+		r.batch = shown.Batch
+	}
+	if s.apart&policy.KVUse != 0 {
+		r.used = shown.Used
+	}
+	return r
 }
 
 // routed counts a request that was just routed to instance i.
@@ -96,27 +120,45 @@ func (s *sight) routed(i int) {
 // ended counts a request that is known to have ended.
 func (s *sight) ended(i int) { s.view.AddInFlight(i, -1) }
 
-// twinRefresh is the Key of the refresh that the next decision will see, when
-// the strictest twin must take it off the engines itself.
+// twinRefresh is the Key of the first refresh that the next decision will see,
+// when the strictest twin must take it off the engines itself.
 func (s *sight) twinRefresh(r *router) lookahead.Key {
-	if s.engines == nil || s.board == nil || s.board.interval == 0 {
-		return lookahead.NeverKey
+	k := lookahead.NeverKey
+	if s.engines == nil || s.board == nil && s.feeds == nil {
+		return k
 	}
 	at := r.nextReading()
 	if at.IsNever() {
+		return k
+	}
+	if s.board != nil {
+		k = unseen(s.board.cadence, s.refresh, at.At)
+	}
+	for _, f := range s.feeds {
+		k = earlier(k, unseen(f.board.cadence, f.refresh, at.At))
+	}
+	return k
+}
+
+// unseen is the Key of the last refresh before a decision at now, Never if it
+// was taken over already.
+func unseen(c cadence, seen int64, now vtime.Time) lookahead.Key {
+	if c == immediate || c.before(now) <= seen {
 		return lookahead.NeverKey
 	}
-	k := s.board.refreshBefore(at.At)
-	if k <= s.refresh {
-		return lookahead.NeverKey
-	}
-	return refreshKey(s.board.at(k))
+	return c.key(c.before(now))
 }
 
 // refreshTwin takes the readings of the refresh at now off the engines.
 func (s *sight) refreshTwin(now vtime.Time) {
-	for i, p := range s.engines {
-		s.show(i, p.read())
+	if b := s.board; b != nil && b.cadence.due(s.refresh, now) {
+		s.readEngines()
+		s.refresh = b.cadence.after(now)
 	}
-	s.refresh = int64(now) / int64(s.board.interval)
+	for _, f := range s.feeds {
+		if c := f.board.cadence; c.due(f.refresh, now) {
+			f.readEngines(s)
+			f.refresh = c.after(now)
+		}
+	}
 }

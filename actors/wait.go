@@ -22,11 +22,8 @@ type Wait struct {
 // String says what is waited for and for how long nobody waits.
 func (w Wait) String() string {
 	text := fmt.Sprintf("%s reads %v", w.Policy, w.Signals)
-	rest := w.Signals &^ w.Told
 	switch {
-	case w.Refresh > 0 && w.Told != 0 && rest != 0:
-		text += fmt.Sprintf(", refreshed every %v, but %v at once: decisions wait for every end of a request", w.Refresh, w.Told)
-	case w.Told != 0 && rest == 0:
+	case w.Told != 0:
 		text += ": decisions wait for every end of a request"
 	case w.Refresh > 0:
 		text += fmt.Sprintf(" as of a refresh: everybody meets every %v", w.Refresh)
@@ -37,8 +34,8 @@ func (w Wait) String() string {
 }
 
 // waits lists what holds a run with these policies back, in the order in which
-// a request meets them.
-func (p *plan) waits(q *policies, told policy.Signals) []Wait {
+// a request meets them: for each the signals of one cadence together.
+func (p *plan) waits(q *policies, b *boards) []Wait {
 	c := &p.config
 	var list []Wait
 	for _, of := range []struct {
@@ -51,17 +48,45 @@ func (p *plan) waits(q *policies, told policy.Signals) []Wait {
 		{"routing", c.RoutingPolicy, c.Custom.Routing != nil, q.routing.Observes()},
 		{"autoscale", c.AutoscalePolicy, false, q.autoscale.Observes()},
 	} {
-		of.signals &^= policy.Rates // the router's own
-		if of.signals == policy.NoSignals {
-			continue
-		}
 		if of.custom {
 			of.name = "of the caller"
 		}
-		list = append(list, Wait{
-			Policy: of.kind + " " + of.name, Signals: of.signals, Refresh: c.SnapshotRefreshInterval,
-			Told: of.signals & told,
-		})
+		for _, w := range p.ages(of.signals, b) {
+			w.Policy = of.kind + " " + of.name
+			list = append(list, w)
+		}
 	}
 	return list
+}
+
+// ages parts the signals of a policy by how fresh they are. In-flight goes
+// with the board, or with what comes at once if notices tell it.
+func (p *plan) ages(signals policy.Signals, b *boards) []Wait {
+	var list []Wait
+	for s := policy.Signals(1); s <= signals; s <<= 1 {
+		if signals&s&^policy.Rates == 0 { // rates are the router's own
+			continue
+		}
+		w := Wait{Signals: s, Told: s & b.told, Refresh: p.config.SnapshotRefreshInterval}
+		switch {
+		case w.Told != 0:
+			w.Refresh = 0
+		case s&observed != 0:
+			w.Refresh = vtime.Duration(p.cadence(s))
+		}
+		list = joinAge(list, w)
+	}
+	return list
+}
+
+// joinAge adds w to those of its age, told or not.
+func joinAge(list []Wait, w Wait) []Wait {
+	for i := range list {
+		if l := &list[i]; l.Refresh == w.Refresh && (l.Told != 0) == (w.Told != 0) {
+			l.Signals |= w.Signals
+			l.Told |= w.Told
+			return list
+		}
+	}
+	return append(list, w)
 }

@@ -44,10 +44,13 @@ const (
 	// counts arrivals itself: nobody waits for them.
 	Rates
 
+	HitRate       // prefix cache hits, cumulative
+	RecentLatency // TTFT and TPOT of the last completions
+
 	NoSignals Signals = 0
 )
 
-var signalNames = [...]string{"in-flight", "queue depth", "batch size", "KV use", "active requests", "arrival rates"}
+var signalNames = [...]string{"in-flight", "queue depth", "batch size", "KV use", "active requests", "arrival rates", "cache hit rate", "recent latency"}
 
 // String lists the signals of the set, or says "nothing".
 func (s Signals) String() string {

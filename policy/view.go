@@ -14,6 +14,19 @@ type Slot struct {
 	Total    int64 // KV blocks
 }
 
+// Service is what the router knows of how one instance serves. It changes
+// slowly and stands apart, so that slots stay short.
+type Service struct {
+	CachedTokens, LookedUpTokens int64 // prompt tokens found in the prefix cache, and looked up, at first admissions
+	// Sums over the last RecentCompletions completed requests that have a
+	// TTFT and a TPOT, in µs, and how many those are.
+	TTFT, TPOT   int64
+	TTFTs, TPOTs int32
+}
+
+// RecentCompletions is how many completed requests recent latencies look back.
+const RecentCompletions = 100
+
 // View is the instances as a decision sees them, in instance order. The zero
 // View has none. Its owner, the router, writes it with Add, Set, Show and
 // AddInFlight; policies read it signal by signal.
@@ -23,7 +36,8 @@ type Slot struct {
 // for the changed ones (see follower). The note is bounded: whoever looks too
 // seldom is told that anything may have changed.
 type View struct {
-	slots []Slot
+	slots    []Slot
+	services []Service
 	// Declared is the Observes of the policy that reads the view next. In a
 	// build with the tag debug a read outside it panics; else it is ignored.
 	Declared Signals
@@ -43,6 +57,7 @@ const (
 // Add appends an instance.
 func (v *View) Add(s Slot) {
 	v.slots = append(v.slots, s)
+	v.services = append(v.services, Service{})
 	for len(v.log)*logShare < len(v.slots) {
 		v.log = make([]int32, max(leastLog, 2*len(v.log)))
 	}
@@ -73,6 +88,18 @@ func (v *View) Show(i int, queue, batch, inFlight int32, used int64) {
 	s.Queue, s.Batch, s.InFlight, s.Used = queue, batch, inFlight, used
 	v.note(i)
 }
+
+// ShowService writes how instance i serves.
+func (v *View) ShowService(i int, s Service) {
+	if v.services[i] == s {
+		return
+	}
+	v.services[i] = s
+	v.note(i)
+}
+
+// Service is what ShowService last wrote for instance i: for the owner.
+func (v *View) Service(i int) Service { return v.services[i] }
 
 // AddInFlight adds n to the in-flight count of instance i.
 func (v *View) AddInFlight(i int, n int32) {
@@ -132,6 +159,43 @@ func (v *View) TotalBlocks(i int) int64 {
 		v.check(KVUse)
 	}
 	return v.slots[i].Total
+}
+
+// HitRate is the share of prompt tokens of instance i that were found in its
+// prefix cache so far, 0 before the first was looked up.
+func (v *View) HitRate(i int) float64 {
+	if checkReads {
+		v.check(HitRate)
+	}
+	s := &v.services[i]
+	return mean(s.CachedTokens, s.LookedUpTokens)
+}
+
+// RecentTTFT is the mean TTFT in µs of the last RecentCompletions requests that
+// completed on instance i, 0 before the first.
+func (v *View) RecentTTFT(i int) float64 {
+	if checkReads {
+		v.check(RecentLatency)
+	}
+	s := &v.services[i]
+	return mean(s.TTFT, int64(s.TTFTs))
+}
+
+// RecentTPOT is the same of TPOT, over those of the requests that have one.
+func (v *View) RecentTPOT(i int) float64 {
+	if checkReads {
+		v.check(RecentLatency)
+	}
+	s := &v.services[i]
+	return mean(s.TPOT, int64(s.TPOTs))
+}
+
+// mean is sum/n, 0 without any.
+func mean(sum, n int64) float64 {
+	if n == 0 {
+		return 0
+	}
+	return float64(sum) / float64(n)
 }
 
 // effectiveLoad is the set of signals behind View.Load.

@@ -1,0 +1,89 @@
+package actors
+
+import (
+	"blis/policy"
+	"blis/vtime"
+)
+
+// feed is a board of its own for signals that are not as fresh as the load
+// signals, which most runs read alone: KV use every 50 ms beside a queue depth
+// as it is, or the hit rate every 10 ms.
+type feed struct {
+	board   *board[detail]
+	signals policy.Signals // that it carries
+	refresh int64          // the last one that the router took over, −1: none
+}
+
+// detail is a reading with everything that an instance can show. What a feed
+// does not carry is 0 in it.
+type detail struct {
+	reading
+	policy.Service
+}
+
+// detail reads the signals off the engine.
+func (p *instance) detail(signals policy.Signals) detail {
+	var d detail
+	if signals&policy.QueueDepth != 0 {
+		d.queue = p.engine.Waiting()
+	}
+	if signals&policy.BatchSize != 0 {
+		d.batch = p.engine.Running()
+	}
+	if signals&policy.KVUse != 0 {
+		d.used = int64(p.engine.UsedBlocks())
+	}
+	if signals&policy.RecentLatency != 0 {
+		d.Service = p.recent.sums
+	}
+	if signals&policy.HitRate != 0 {
+		d.CachedTokens, d.LookedUpTokens = p.engine.Counters.CachedTokens, p.engine.Counters.LookedUpTokens
+	}
+	return d
+}
+
+// enter shows a reading of a feed in the view.
+func (f *feed) enter(view *policy.View, i int, d detail) {
+	slot, service := view.Slot(i), view.Service(i)
+	if f.signals&policy.QueueDepth != 0 {
+		slot.Queue = d.queue
+	}
+	if f.signals&policy.BatchSize != 0 {
+		slot.Batch = d.batch
+	}
+	if f.signals&policy.KVUse != 0 {
+		slot.Used = d.used
+	}
+	if f.signals&policy.RecentLatency != 0 {
+		service.TTFT, service.TTFTs, service.TPOT, service.TPOTs = d.TTFT, d.TTFTs, d.TPOT, d.TPOTs
+	}
+	if f.signals&policy.HitRate != 0 {
+		service.CachedTokens, service.LookedUpTokens = d.CachedTokens, d.LookedUpTokens
+	}
+	view.Set(i, slot)
+	view.ShowService(i, service)
+}
+
+// look brings the view up to what a decision at now may see of the feed.
+func (f *feed) look(s *sight, now vtime.Time) {
+	switch b := f.board; {
+	case b.cadence != immediate:
+		if k := b.before(now); k > f.refresh && s.engines == nil {
+			for i := range s.view.Len() {
+				f.enter(&s.view, i, b.seen(i, k))
+			}
+			f.refresh = k
+		}
+	case s.engines != nil:
+		f.readEngines(s)
+	default:
+		b.news(func(i int, d detail) { f.enter(&s.view, i, d) })
+	}
+}
+
+// readEngines is look for the strictest twin.
+func (f *feed) readEngines(s *sight) {
+	for i, p := range s.engines {
+		f.enter(&s.view, i, p.detail(f.signals))
+	}
+}

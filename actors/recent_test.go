@@ -1,0 +1,41 @@
+package actors
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"blis/metrics"
+	"blis/policy"
+	"blis/vtime"
+)
+
+// Recent latencies are those of the last completions, whatever else ends.
+func TestRecentLatencies(t *testing.T) {
+	for seed := range uint64(20) {
+		random := rand.New(rand.NewPCG(seed, 3))
+		r := recent{token: 7, request: 11}
+		var completed []metrics.Outcome
+		for range 400 {
+			o := metrics.Outcome{State: metrics.State(random.IntN(3)), Arrival: 100, FirstToken: vtime.Never, Generated: int32(random.IntN(4))}
+			if o.Generated > 0 {
+				o.FirstToken = 100 + vtime.Time(random.IntN(1000))
+				o.LastToken = o.FirstToken + vtime.Time(random.IntN(1000))
+			}
+			if r.add(&o); o.State == metrics.Completed {
+				completed = append(completed, o)
+			}
+			var want policy.Service
+			for i := max(0, len(completed)-policy.RecentCompletions); i < len(completed); i++ {
+				if d, ok := completed[i].TTFT(7); ok {
+					want.TTFT, want.TTFTs = want.TTFT+int64(d), want.TTFTs+1
+				}
+				if d, ok := completed[i].TPOT(7, 11); ok {
+					want.TPOT, want.TPOTs = want.TPOT+int64(d), want.TPOTs+1
+				}
+			}
+			if r.sums != want {
+				t.Fatalf("seed %d: after %d completions %+v, want %+v", seed, len(completed), r.sums, want)
+			}
+		}
+	}
+}
