@@ -31,6 +31,12 @@ func (p *plan) boards(signals policy.Signals) boards {
 			continue
 		}
 		c := p.cadence(s)
+		if c == onDemand {
+			b.feed(c, cfg.NumInstances).signals |= s
+			b.apart |= s & loadSignals
+			atOnce |= s
+			continue
+		}
 		if c == immediate {
 			atOnce |= s
 		}
@@ -56,12 +62,13 @@ func (p *plan) boards(signals policy.Signals) boards {
 
 // feed returns the feed of a cadence, a new one if there is none.
 func (b *boards) feed(c cadence, instances int) *feed {
+	asked := c == onDemand
 	for _, f := range b.feeds {
-		if f.board.cadence == c {
+		if f.asked == asked && (asked || f.board.cadence == c) {
 			return f
 		}
 	}
-	f := &feed{board: newBoard[detail](instances, c), refresh: -1}
+	f := &feed{board: newBoard[detail](instances, max(c, immediate)), asked: asked, refresh: -1}
 	b.feeds = append(b.feeds, f)
 	return f
 }

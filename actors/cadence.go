@@ -9,8 +9,12 @@ import (
 // once, at its multiples. Refresh k is the event (k·cadence, class 12).
 type cadence vtime.Duration
 
-// immediate is the cadence of signals that are always as they are.
-const immediate cadence = 0
+// Cadences that are no interval: signals that are always as instances publish
+// them, and those that the router asks for when it decides.
+const (
+	immediate cadence = 0
+	onDemand  cadence = -1
+)
 
 // after is the number of the first refresh that sees an event at t of a class
 // before the refresh's: the smallest k ≥ 0 with k·cadence ≥ t.

@@ -160,7 +160,7 @@ func (p *plan) newInstance(i int, recorders metrics.Options) (*instance, error) 
 	if err != nil {
 		return nil, err
 	}
-	n := &instance{index: i, recorder: metrics.NewRecorder(recorders)}
+	n := &instance{index: i, recorder: metrics.NewRecorder(recorders), perStep: cfg.Signals == "per-step"}
 	var cache kv.Cache = kv.NewPool(int(cfg.TotalKVBlocks), cfg.BlockSizeInTokens, cfg.EnablePrefixCaching)
 	if cfg.StepByStep && cfg.Sequential && cfg.TotalKVBlocks <= twinBlocks {
 		cache = kv.NewBlocks(int(cfg.TotalKVBlocks), cfg.BlockSizeInTokens, cfg.EnablePrefixCaching)
@@ -169,7 +169,7 @@ func (p *plan) newInstance(i int, recorders metrics.Options) (*instance, error) 
 		BlockSize: cfg.BlockSizeInTokens, MaxBatchedTokens: cfg.MaxNumBatchedTokens, MaxSeqs: cfg.MaxNumSeqs,
 		MaxModelLen: cfg.MaxModelLen, LongPrefillThreshold: cfg.LongPrefillTokenThreshold,
 		PrefixCaching: cfg.EnablePrefixCaching, ChunkedPrefill: cfg.EnableChunkedPrefill,
-		ReserveFullISL: cfg.SchedulerReserveFullISL, Async: cfg.AsyncScheduling, StepByStep: cfg.StepByStep,
+		ReserveFullISL: cfg.SchedulerReserveFullISL, Async: cfg.AsyncScheduling, StepByStep: cfg.StepByStep, ShowSteps: n.perStep,
 		Model: p.model, Scheduler: s, Cache: cache, Sink: n,
 	})
 	return n, nil

@@ -49,6 +49,7 @@ type Config struct {
 	RoutingScorers          string         `json:"routing-scorers" group:"Policies" help:"Scorers of weighted routing, name:weight,…; empty: prefix-affinity:3,queue-depth:2,kv-utilization:2."`
 	RoutingLatency          vtime.Duration `json:"routing-latency" default:"0" group:"Policies" help:"From the admission decision to the routing decision."`
 	SnapshotRefreshInterval vtime.Duration `json:"snapshot-refresh-interval" default:"0" group:"Policies" help:"Age of what the router sees: instance signals are refreshed at multiples of this; 0: always fresh."`
+	Signals                 string         `json:"signals" default:"live" enum:"live,per-step" group:"Policies" help:"When instances publish: live, at every change; per-step, at the ends of steps, as a server's metrics do."`
 	InFlight                string         `json:"in-flight" default:"immediate" enum:"immediate,periodic" group:"Policies" help:"When the router learns that a request ended: immediate, or periodic at the refresh."`
 	AutoscalePolicy         string         `json:"autoscale-policy" default:"none" enum:"none" group:"Policies" help:"none: the number of instances stays."`
 	AutoscaleInterval       vtime.Duration `json:"autoscale-interval" default:"15s" group:"Policies" help:"Between scale checks."`

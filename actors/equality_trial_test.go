@@ -288,12 +288,13 @@ func (d draw) drawPolicies(x *trial) {
 		c.SnapshotRefreshInterval = pick[vtime.Duration](d, 50, 100, 700, 1000, 5000, 50_000)
 		c.InFlight = pick(d, "immediate", "periodic")
 	}
+	c.Signals = pick(d, "live", "live", "per-step")
 	for s := policy.QueueDepth; s <= policy.RecentLatency; s <<= 1 {
 		if s&observed != 0 && d.chance(0.3) {
 			if x.Fresh == nil {
 				x.Fresh = map[policy.Signals]cadence{}
 			}
-			x.Fresh[s] = pick[cadence](d, 0, 0, 50, 100, 700, 3000)
+			x.Fresh[s] = pick[cadence](d, 0, 0, onDemand, 50, 100, 700, 3000)
 		}
 	}
 	c.AutoscaleInterval = pick[vtime.Duration](d, 0, 700, 5000, 15*vtime.Second)

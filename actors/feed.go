@@ -1,6 +1,7 @@
 package actors
 
 import (
+	"blis/engine"
 	"blis/policy"
 	"blis/vtime"
 )
@@ -11,6 +12,7 @@ import (
 type feed struct {
 	board   *board[detail]
 	signals policy.Signals // that it carries
+	asked   bool           // the router asks the instance, rather than read what that publishes
 	refresh int64          // the last one that the router took over, −1: none
 }
 
@@ -21,25 +23,35 @@ type detail struct {
 	policy.Service
 }
 
-// detail reads the signals off the engine.
-func (p *instance) detail(signals policy.Signals) detail {
+// detail is what the instance shows of the signals of f.
+func (p *instance) detail(f *feed) detail {
+	state := p.state(f.asked)
 	var d detail
-	if signals&policy.QueueDepth != 0 {
-		d.queue = p.engine.Waiting()
+	if f.signals&policy.QueueDepth != 0 {
+		d.queue = state.Waiting
 	}
-	if signals&policy.BatchSize != 0 {
-		d.batch = p.engine.Running()
+	if f.signals&policy.BatchSize != 0 {
+		d.batch = state.Running
 	}
-	if signals&policy.KVUse != 0 {
-		d.used = int64(p.engine.UsedBlocks())
+	if f.signals&policy.KVUse != 0 {
+		d.used = state.Used
 	}
-	if signals&policy.RecentLatency != 0 {
+	if f.signals&policy.RecentLatency != 0 {
 		d.Service = p.recent.sums
 	}
-	if signals&policy.HitRate != 0 {
-		d.CachedTokens, d.LookedUpTokens = p.engine.Counters.CachedTokens, p.engine.Counters.LookedUpTokens
+	if f.signals&policy.HitRate != 0 {
+		d.CachedTokens, d.LookedUpTokens = state.CachedTokens, state.LookedUpTokens
 	}
 	return d
+}
+
+// state is that of the engine: as it is for who asks, else as the instance
+// publishes it.
+func (p *instance) state(asked bool) engine.State {
+	if p.perStep && !asked {
+		return p.engine.Shown()
+	}
+	return p.engine.State()
 }
 
 // enter shows a reading of a feed in the view.
@@ -84,6 +96,6 @@ func (f *feed) look(s *sight, now vtime.Time) {
 // readEngines is look for the strictest twin.
 func (f *feed) readEngines(s *sight) {
 	for i, p := range s.engines {
-		f.enter(&s.view, i, p.detail(f.signals))
+		f.enter(&s.view, i, p.detail(f))
 	}
 }

@@ -20,6 +20,8 @@ type instance struct {
 	live      []*feed         // of immediate signals
 	refreshes []refreshing    // boards of periodic signals
 	use       bool            // KV use is on the board
+	counted   bool            // the router counts in-flight by what it finished
+	perStep   bool            // what it publishes changes at the ends of steps alone
 	recent    *recent         // nil: nobody observes it
 
 	collect lookahead.ProcessID
@@ -60,6 +62,14 @@ func (p *instance) Promise() lookahead.Key {
 
 // read takes the signals off the engine, as far as somebody observes them.
 func (p *instance) read() reading {
+	if p.perStep {
+		state := p.engine.Shown()
+		r := reading{queue: state.Waiting, batch: state.Running, finished: p.finished}
+		if p.use {
+			r.used = state.Used
+		}
+		return r
+	}
 	r := reading{queue: p.engine.Waiting(), batch: p.engine.Running(), finished: p.finished}
 	if p.use {
 		r.used = int64(p.engine.UsedBlocks())
@@ -88,7 +98,7 @@ func (p *instance) Advance(_ lookahead.Key, out *lookahead.Outbox) {
 		p.board.tell(p.index, p.read())
 	}
 	for _, f := range p.live {
-		f.board.tell(p.index, p.detail(f.signals))
+		f.board.tell(p.index, p.detail(f))
 	}
 }
 

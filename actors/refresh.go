@@ -1,6 +1,7 @@
 package actors
 
 import (
+	"blis/engine"
 	"blis/lookahead"
 	"blis/metrics"
 	"blis/policy"
@@ -19,6 +20,7 @@ type refreshing struct {
 // observe makes the instance publish what is observed of it.
 func (p *instance) observe(on *boards, signals policy.Signals, o metrics.Options) {
 	b := on.board
+	p.counted = on.counted
 	p.board, p.use = b, signals&policy.KVUse&^on.apart != 0
 	if b != nil && b.cadence != immediate {
 		p.refreshes = append(p.refreshes, refreshing{b.cadence, p.use, -1, func(k int64) { b.publish(p.index, k, p.read()) }})
@@ -31,7 +33,7 @@ func (p *instance) observe(on *boards, signals policy.Signals, o metrics.Options
 			p.live = append(p.live, f)
 			continue
 		}
-		write := func(k int64) { f.board.publish(p.index, k, p.detail(f.signals)) }
+		write := func(k int64) { f.board.publish(p.index, k, p.detail(f)) }
 		p.refreshes = append(p.refreshes, refreshing{f.board.cadence, f.signals&policy.KVUse != 0, -1, write})
 	}
 }
@@ -39,34 +41,43 @@ func (p *instance) observe(on *boards, signals policy.Signals, o metrics.Options
 // Steady implements lookahead.Publisher. What is shown immediately stays until
 // it changes. A reading for a refresh is good once everything before it has
 // happened, so what is read of earlier refreshes stays until the one that sees
-// the next change. KV use changes with every event, the other signals seldom.
+// the next change.
 func (p *instance) Steady() lookahead.Key {
-	next, change := p.Next(), lookahead.NeverKey
-	if at, class := p.engine.FirstChange(); at != vtime.Never {
-		change = lookahead.Key{At: at, Class: class}
-	}
 	steady := lookahead.NeverKey
 	if p.board != nil && p.board.cadence == immediate {
-		steady = changeOf(p.use, next, change)
+		steady = p.change(p.use, false)
 	}
 	for _, f := range p.live {
-		steady = earlier(steady, changeOf(f.signals&policy.KVUse != 0, next, change))
+		steady = earlier(steady, p.change(f.signals&policy.KVUse != 0, f.asked))
 	}
 	for i := range p.refreshes {
 		r := &p.refreshes[i]
-		if k := changeOf(r.use, next, change); !k.IsNever() {
+		if k := p.change(r.use, false); !k.IsNever() {
 			steady = earlier(steady, r.key(r.after(k.At)))
 		}
 	}
 	return steady
 }
 
-// changeOf is the first change of signals, with KV use among them or not.
-func changeOf(use bool, next, change lookahead.Key) lookahead.Key {
-	if use {
-		return next
+// change is a Key before which signals do not change, KV use among them or
+// not: it changes with every step, the others seldom.
+func (p *instance) change(use, asked bool) lookahead.Key {
+	at, class := vtime.Never, engine.ClassStep
+	switch {
+	case p.perStep && !asked:
+		at = p.engine.FirstShown(!use)
+		if end := p.engine.FirstEnd(); p.counted && end <= at { // in-flight is the router's own and knows no steps
+			at, class = end, engine.ClassQueued
+		}
+	case use:
+		return p.Next()
+	default:
+		at, class = p.engine.FirstChange()
 	}
-	return change
+	if at == vtime.Never {
+		return lookahead.NeverKey
+	}
+	return lookahead.Key{At: at, Class: class}
 }
 
 // advanceByRefresh is Advance for boards of any number of cadences.

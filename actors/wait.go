@@ -72,7 +72,7 @@ func (p *plan) ages(signals policy.Signals, b *boards) []Wait {
 		case w.Told != 0:
 			w.Refresh = 0
 		case s&observed != 0:
-			w.Refresh = vtime.Duration(p.cadence(s))
+			w.Refresh = vtime.Duration(max(p.cadence(s), immediate))
 		}
 		list = joinAge(list, w)
 	}

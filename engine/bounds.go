@@ -80,6 +80,22 @@ func (e *Engine) FirstChange() (at vtime.Time, class uint8) {
 	return at, class
 }
 
+// FirstShown is a time before which Shown stays as it is, or with lengths only
+// its counts of requests, vtime.Never if nothing can change it.
+func (e *Engine) FirstShown(lengths bool) vtime.Time {
+	var end vtime.Time
+	if e.current != nil {
+		end = e.current.end
+	} else {
+		end = min(e.nextArrival(), e.wake).Add(e.minStep)
+	}
+	if lengths && e.shown.Waiting == e.waiting && e.shown.Running == e.running {
+		change, _ := e.FirstChange()
+		end = max(end, change)
+	}
+	return end
+}
+
 // calm reports whether the executing step can end without a request joining
 // or leaving the running list or the wait queue: nothing but members of the
 // cohort, none of which ends, with blocks for all.

@@ -22,6 +22,7 @@ type Config struct {
 	ReserveFullISL bool // admit only what fits whole (vLLM ≥ 0.19)
 	Async          bool // async scheduling: the next batch is formed while one executes
 	StepByStep     bool // the twin without decode runs
+	ShowSteps      bool // keep the state at step ends for Shown
 
 	Model     latency.Model
 	Scheduler policy.Scheduler

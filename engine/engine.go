@@ -41,6 +41,8 @@ type Engine struct {
 	ending []int32 // members taken out of it last
 	orders int64   // admissions so far
 
+	shown State // as of the last end of a step, with Config.ShowSteps
+
 	current, next *batch // executing; formed while it executes (async)
 	formed, ended int64  // numbers of the last formed and the last ended step
 	lastEnd       vtime.Time
@@ -88,6 +90,23 @@ func New(index int, cfg Config) *Engine {
 	e.Counters.TotalBlocks = int64(cfg.Cache.Total())
 	return e
 }
+
+// State is what can be seen of an instance from outside.
+type State struct {
+	Waiting, Running             int32 // requests in the wait queue, preempted ones included, and in the running list
+	Used                         int64 // KV blocks that requests hold
+	CachedTokens, LookedUpTokens int64 // prompt tokens found in the prefix cache, and looked up, at first admissions
+}
+
+// State is the state as it is.
+func (e *Engine) State() State {
+	return State{e.waiting, e.running, int64(e.UsedBlocks()), e.Counters.CachedTokens, e.Counters.LookedUpTokens}
+}
+
+// Shown is the state as of the end of the last step, before the next batch was
+// formed: what a server publishes that updates its metrics once per step. It
+// needs Config.ShowSteps.
+func (e *Engine) Shown() State { return e.shown }
 
 // Waiting is the length of the wait queue, preempted requests included.
 func (e *Engine) Waiting() int32 { return e.waiting }

@@ -82,6 +82,9 @@ func (e *Engine) again(last *batch, crossing int) {
 	n.ScheduledTokens += int64(c.n)
 	e.ended, e.lastEnd = ended.number, now
 	e.formed++
+	if e.cfg.ShowSteps {
+		e.shown = e.State()
+	}
 	if crossing > 0 {
 		e.cache.Take(crossing)
 		c.blocks += int64(crossing)

@@ -43,6 +43,9 @@ func (e *Engine) step(now vtime.Time) {
 	e.wake = vtime.Never
 	if e.current != nil {
 		e.finish(now)
+		if e.cfg.ShowSteps {
+			e.shown = e.State()
+		}
 	}
 	if e.next != nil {
 		e.begin(e.next, now)

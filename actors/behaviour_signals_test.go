@@ -1,0 +1,75 @@
+package actors
+
+import (
+	"slices"
+	"testing"
+
+	"blis/policy"
+	"blis/vtime"
+	"blis/workload"
+)
+
+// seen is what a decision saw of the one instance.
+type seen struct {
+	queue, batch, used int64
+	hits, ttft, tpot   float64
+}
+
+// probe admits everything and notes what it sees.
+type probe struct{ seen *[]seen }
+
+func (probe) Observes() policy.Signals { return observed }
+
+func (p probe) Decide(_ *policy.Request, s *policy.RouterState, _ vtime.Time) policy.AdmissionDecision {
+	v := s.View
+	*p.seen = append(*p.seen, seen{v.QueueDepth(0), v.BatchSize(0), v.UsedBlocks(0), v.HitRate(0), v.RecentTTFT(0), v.RecentTPOT(0)})
+	return policy.AdmissionDecision{Verdict: policy.Admit}
+}
+
+// There is one seat. A takes it at 0 with a prompt of two blocks, of which the
+// third token starts another; it ends at 3,000. B, its equal, takes it then,
+// finds one block of the prompt and ends at 4,000. What decisions at 500,
+// 1,500, 3,500 and 4,500 see of that depends on how fresh the signals are.
+func TestHowFreshSignalsAre(t *testing.T) {
+	everything := func(c cadence) map[policy.Signals]cadence {
+		return map[policy.Signals]cadence{policy.QueueDepth: c, policy.BatchSize: c, policy.KVUse: c, policy.HitRate: c, policy.RecentLatency: c}
+	}
+	live := []seen{{0, 1, 2, 0, 0, 0}, {1, 1, 3, 0, 0, 0}, {1, 1, 2, 16. / 64, 1000, 1000}, {1, 1, 1, 16. / 80, 2250, 1000}}
+	for _, c := range []struct {
+		name    string
+		signals string
+		fresh   map[policy.Signals]cadence
+		want    []seen
+	}{
+		{"live", "live", everything(immediate), live},
+		{"live, hit rate every 10 ms and latencies every 100 ms", "live", nil,
+			[]seen{{0, 1, 2, 0, 0, 0}, {1, 1, 3, 0, 0, 0}, {1, 1, 2, 0, 0, 0}, {1, 1, 1, 0, 0, 0}}},
+		// At 500 no step has ended. The end of a step is before the next batch
+		// is formed.
+		{"per step", "per-step", everything(immediate),
+			[]seen{{0, 0, 0, 0, 0, 0}, {1, 1, 2, 0, 0, 0}, {2, 0, 0, 0, 1000, 1000}, {2, 0, 0, 16. / 64, 2250, 1000}}},
+		{"per step, but asked for", "per-step", everything(onDemand), live},
+		// Refreshes come after the step of their instant.
+		{"every 1,000", "live", everything(1000),
+			[]seen{{0, 1, 2, 0, 0, 0}, {1, 1, 3, 0, 0, 0}, {1, 1, 2, 16. / 64, 1000, 1000}, {1, 1, 1, 16. / 80, 2250, 1000}}},
+		{"queue every 5,000, use every 2,000, the rest at once", "live", map[policy.Signals]cadence{policy.QueueDepth: 5000, policy.KVUse: 2000, policy.HitRate: 0, policy.RecentLatency: 0},
+			[]seen{{0, 1, 2, 0, 0, 0}, {0, 1, 2, 0, 0, 0}, {0, 1, 3, 16. / 64, 1000, 1000}, {0, 1, 1, 16. / 80, 2250, 1000}}},
+	} {
+		var got []seen
+		cfg := plain()
+		cfg.MaxNumSeqs, cfg.Signals = 1, c.signals
+		cfg.Custom.fresh = c.fresh
+		cfg.Custom.Admission = func(policy.Env) policy.Admission { return probe{&got} }
+		shared := workload.Span{Content: 9, Length: 32}
+		// The first and the second are A and B.
+		s := serve(t, cfg, prompt(request(0, 32, 3), shared), prompt(request(500, 32, 1), shared), request(1500, 16, 1), request(3500, 16, 1), request(4500, 16, 1))
+		if s.rows[1].Cached != 16 {
+			t.Fatalf("B finds %d tokens, want 16", s.rows[1].Cached)
+		}
+		for run := range slices.Chunk(got, 5) { // serve has several executors
+			if want := append([]seen{{}}, c.want...); !slices.Equal(run, want) {
+				t.Errorf("%s:\n got %v\nwant %v", c.name, run, want)
+			}
+		}
+	}
+}
