@@ -9,21 +9,32 @@ import (
 )
 
 func TestRoutingAllocatesNothing(t *testing.T) {
-	env := Env{BlockSize: 16, Instances: 16}
+	env := Env{BlockSize: 16, Instances: 16, Stream: vtime.NewStream(7, "router")}
 	rng := rand.New(rand.NewPCG(7, 7))
-	view := randomView(rng, 16)
 	req := Request{Input: 500, Spans: []workload.Span{{Content: 1, Length: 100}}}
-	for _, name := range []string{"round-robin", "least-loaded", "weighted"} {
-		p := mustRoute(t, name, env)
+	sessions := []Setting{{"session-affinity", "3"}, {"prefix-affinity", "1"}, {"active-requests", "2"}, {"tie", "random"}}
+	for _, c := range []struct {
+		name     string
+		settings []Setting
+	}{
+		{"round-robin", nil}, {"least-loaded", nil}, {"weighted", nil}, {"weighted", sessions},
+		{"prefix-affinity", []Setting{{"tie", "random"}}}, {"power-of-two", nil}, {"always-busiest", nil},
+	} {
+		p := mustRoute(t, c.name, env, c.settings...)
+		if w, ok := p.(*weighted); ok && w.sessions != nil {
+			w.sessions.capacity = 100
+		}
+		view := randomView(rng, 16)
 		decide := func() {
 			disturbView(rng, view, view.Len())
+			req.Session = rng.Uint64N(300)
 			route(p, &req, view)
 		}
 		for range 10_000 { // fill the index
 			decide()
 		}
 		if allocations := testing.AllocsPerRun(1000, decide); allocations != 0 {
-			t.Errorf("%s: %v allocations per decision", name, allocations)
+			t.Errorf("%s %v: %v allocations per decision", c.name, c.settings, allocations)
 		}
 	}
 }
@@ -33,30 +44,42 @@ func BenchmarkRoute(b *testing.B) {
 	long := []Request{{Input: 100_000}}
 	var chat []Request
 	for i := range 64 {
-		chat = append(chat, Request{Input: 1200, Spans: []workload.Span{{Content: workload.ContentID(1 + i%8), Length: 512}, {Content: workload.ContentID(100 + i), Length: 256}}})
+		chat = append(chat, Request{Input: 1200, Spans: []workload.Span{{Content: workload.ContentID(1 + i%8), Length: 512}, {Content: workload.ContentID(100 + i), Length: 256}}, Session: uint64(1 + i)})
 	}
+	sessions := []Setting{{"session-affinity", "3"}, {"active-requests", "2"}, {"kv-utilization", "2"}}
 	for _, c := range []struct {
 		name      string
 		policy    string
 		instances int
 		requests  []Request
+		settings  []Setting
 	}{
-		{"round-robin/16", "round-robin", 16, private},
-		{"least-loaded/16", "least-loaded", 16, private},
-		{"least-loaded/256", "least-loaded", 256, private},
-		{"least-loaded/1000", "least-loaded", 1000, private},
-		{"least-loaded/4000", "least-loaded", 4000, private},
-		{"weighted/16", "weighted", 16, private},
-		{"weighted/16/long", "weighted", 16, long},
-		{"weighted/16/named", "weighted", 16, chat},
-		{"weighted/256", "weighted", 256, private},
-		{"weighted/1000", "weighted", 1000, private},
-		{"weighted/1000/named", "weighted", 1000, chat},
-		{"weighted/4000", "weighted", 4000, private},
-		{"weighted/4000/named", "weighted", 4000, chat},
+		{"round-robin/16", "round-robin", 16, private, nil},
+		{"least-loaded/16", "least-loaded", 16, private, nil},
+		{"least-loaded/256", "least-loaded", 256, private, nil},
+		{"least-loaded/1000", "least-loaded", 1000, private, nil},
+		{"least-loaded/4000", "least-loaded", 4000, private, nil},
+		{"weighted/16", "weighted", 16, private, nil},
+		{"weighted/16/long", "weighted", 16, long, nil},
+		{"weighted/16/named", "weighted", 16, chat, nil},
+		{"weighted/256", "weighted", 256, private, nil},
+		{"weighted/1000", "weighted", 1000, private, nil},
+		{"weighted/1000/named", "weighted", 1000, chat, nil},
+		{"weighted/4000", "weighted", 4000, private, nil},
+		{"weighted/4000/named", "weighted", 4000, chat, nil},
+		{"weighted/16/sessions", "weighted", 16, chat, sessions},
+		{"weighted/1000/sessions", "weighted", 1000, chat, sessions},
+		{"prefix-affinity/16", "prefix-affinity", 16, private, nil},
+		{"prefix-affinity/16/named", "prefix-affinity", 16, chat, nil},
+		{"prefix-affinity/1000", "prefix-affinity", 1000, private, nil},
+		{"prefix-affinity/1000/named", "prefix-affinity", 1000, chat, nil},
+		{"power-of-two/16", "power-of-two", 16, private, nil},
+		{"power-of-two/1000", "power-of-two", 1000, private, nil},
+		{"always-busiest/16", "always-busiest", 16, private, nil},
+		{"always-busiest/1000", "always-busiest", 1000, private, nil},
 	} {
 		b.Run(c.name, func(b *testing.B) {
-			p := mustRoute(b, c.policy, Env{BlockSize: 16, Instances: c.instances})
+			p := mustRoute(b, c.policy, Env{BlockSize: 16, Instances: c.instances, Stream: vtime.NewStream(8, "router")}, c.settings...)
 			rng := rand.New(rand.NewPCG(8, 8))
 			view := &View{Declared: p.Observes()}
 			for range c.instances {

@@ -20,10 +20,15 @@
 //	priority.go    constant, slo-based
 //	follower.go    how a policy follows what changes there
 //	tournament.go  the best of many instances, few of which change
-//	routing.go     round-robin, least-loaded
+//	routing.go     round-robin, and the table of routing policies
+//	routing_load.go, routing_two.go
+//	               least-loaded and always-busiest, power-of-two
+//	prefix_routing.go
+//	               prefix-affinity
 //	weighted.go    weighted
 //	scorers.go     its scorers, and spread.go those that compare instances
 //	prefix.go      the router's guess at what each instance has cached
+//	session.go     which instance served a session last
 //	scheduling.go  fcfs, priority-fcfs, sjf
 //	autoscale.go   none
 //

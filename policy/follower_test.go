@@ -20,24 +20,39 @@ type pair struct {
 	every   int              // asked in one of so many steps
 }
 
-var scorerNames = []string{"prefix-affinity", "queue-depth", "waiting-queue", "kv-utilization", "load-balance"}
+var scorerNames = []string{"prefix-affinity", "queue-depth", "waiting-queue", "kv-utilization", "load-balance", "active-requests", "session-affinity"}
 
-// newPair makes least-loaded, or weighted with some scorers in some order.
+// newPair makes a policy with random parameters, weighted with some scorers in
+// some order.
 func newPair(t *testing.T, rng *rand.Rand, name string, instances int) *pair {
 	const block = 4
 	p := &pair{every: 1 + rng.IntN(3)*rng.IntN(6)}
 	env := Env{BlockSize: block, Instances: instances}
 	var settings []Setting
-	if rng.IntN(2) == 0 {
-		settings = append(settings, Setting{"tie", "random"})
+	random := name == "power-of-two"
+	if !random && rng.IntN(2) == 0 {
+		random, settings = true, append(settings, Setting{"tie", "random"})
+	}
+	if random {
 		seed := rng.Uint64()
 		p.streams = [2]*vtime.Stream{vtime.NewStream(seed, "router"), vtime.NewStream(seed, "router")}
 		env.Stream = p.streams[0]
 	}
-	if name == "least-loaded" {
+	cached := &twinLRU{capacity: indexCapacity, lists: make([][]twinBlock, instances)}
+	sessions := 1 + rng.IntN(12)
+	switch name {
+	case "least-loaded":
 		p.slow = &naiveLeastLoaded{p.streams[1]}
-	} else {
-		slow := &naiveWeighted{block: block, stream: p.streams[1], cached: &twinLRU{capacity: indexCapacity, lists: make([][]twinBlock, instances)}}
+	case "always-busiest":
+		p.slow = &naiveBusiest{p.streams[1]}
+	case "power-of-two":
+		p.slow = &naiveTwo{p.streams[1]}
+	case "prefix-affinity":
+		imbalance := rng.IntN(12)
+		settings = append(settings, Setting{"max_imbalance", fmt.Sprint(imbalance)})
+		p.slow = &naivePrefix{block: block, imbalance: float64(imbalance), cached: cached, stream: p.streams[1]}
+	case "weighted":
+		slow := &naiveWeighted{block: block, stream: p.streams[1], cached: cached, sessions: &twinSessions{capacity: sessions}}
 		unit := []float64{1, 10}[rng.IntN(2)] // whole weights, that sums may tie, and others
 		for _, k := range rng.Perm(len(scorerNames))[:1+rng.IntN(len(scorerNames))] {
 			weight := float64(1+rng.IntN(int(4*unit-1))) / unit
@@ -48,6 +63,9 @@ func newPair(t *testing.T, rng *rand.Rand, name string, instances int) *pair {
 	}
 	p.name = fmt.Sprint(name, settings)
 	p.fast = mustRoute(t, name, env, settings...)
+	if w, ok := p.fast.(*weighted); ok && w.sessions != nil {
+		w.sessions.capacity = sessions // few, that some are forgotten
+	}
 	return p
 }
 
@@ -128,19 +146,21 @@ func only(view *View, i int) {
 // its own pace, and compares winner, scores bit for bit and draws with those of
 // the twins. Prompts share prefixes that few instances have, or all.
 func TestFollowersEqualNaivePolicies(t *testing.T) {
-	var followed, anew, draws, matches int
+	var followed, anew, draws int
+	reached := map[string]int{}
 	for seed := range uint64(500) {
 		rng := rand.New(rand.NewPCG(seed, 5))
 		n := 1 + rng.IntN([]int{5, 20, 20, 70, 70, 300}[rng.IntN(6)])
 		most := n + rng.IntN(5)
 		var pairs []*pair
-		for _, name := range []string{"least-loaded", "weighted", "weighted"} {
+		for _, name := range []string{"weighted", "weighted", "least-loaded", "prefix-affinity", "power-of-two", "always-busiest"} {
 			pairs = append(pairs, newPair(t, rng, name, most))
 		}
 		view, other := randomView(rng, n), randomView(rng, 1+rng.IntN(n))
 		source := &traffic{rng: rng, longest: 1 + rng.IntN(6)}
 		ask := func(p *pair, step int) {
 			req := source.next(4)
+			req.Session = uint64(rng.IntN(10))
 			before := uint64(0)
 			if p.streams[0] != nil {
 				before = p.streams[0].Fold()
@@ -152,13 +172,14 @@ func TestFollowersEqualNaivePolicies(t *testing.T) {
 			if p.streams[0] != nil && p.streams[0].Fold() != before {
 				draws++
 			}
-			if w, ok := p.fast.(*weighted); ok && got.Target >= 0 && len(w.matched) > 0 {
-				matches++
+			for _, what := range p.reached(&req, got) {
+				reached[what]++
 			}
 		}
 		for i := range min(n, []int{0, 3, n}[rng.IntN(3)]) {
 			only(view, i)
-			ask(pairs[1], -1)
+			ask(pairs[0], -1)
+			ask(pairs[4], -1)
 		}
 		for step := range 150 {
 			disturbView(rng, view, most)
@@ -178,15 +199,119 @@ func TestFollowersEqualNaivePolicies(t *testing.T) {
 			}
 		}
 	}
-	if min(followed, anew, draws, matches) < 5000 {
-		t.Errorf("too little is tested: %d decisions followed changes, %d began anew, %d drew, %d had matches", followed, anew, draws, matches)
+	if min(followed, anew, draws) < 5000 {
+		t.Errorf("too little is tested: %d decisions followed changes, %d began anew, %d drew", followed, anew, draws)
 	}
+	for _, what := range []string{"a prefix", "a session", "both on one instance", "both on two instances", "a session forgotten",
+		"longest prefix", "least load in spite of a prefix", "one routable", "nowhere"} {
+		if reached[what] < 1000 {
+			t.Errorf("too little is tested: %d decisions with %s", reached[what], what)
+		}
+	}
+}
+
+// reached names the corners that a decision has been in.
+func (p *pair) reached(req *Request, d RoutingDecision) (corners []string) {
+	note := func(in bool, corner string) {
+		if in {
+			corners = append(corners, corner)
+		}
+	}
+	note(d.Target < 0, "nowhere")
+	switch f := p.fast.(type) {
+	case *weighted:
+		if d.Target < 0 {
+			break
+		}
+		prefixes, sessions, both := 0, 0, 0
+		for _, i := range f.matched {
+			prefix := f.index != nil && f.scorers[f.prefix].shares[i] > 0
+			session := f.sessions != nil && f.scorers[f.session].shares[i] > 0
+			switch {
+			case prefix && session:
+				both++
+			case prefix:
+				prefixes++
+			case session:
+				sessions++
+			}
+		}
+		note(prefixes > 0, "a prefix")
+		note(sessions > 0, "a session")
+		note(both > 0, "both on one instance")
+		note(sessions > 0 && prefixes > 0, "both on two instances")
+		note(f.sessions != nil && f.sessions.where.used == f.sessions.capacity, "a session forgotten")
+	case *longestPrefix:
+		note(d.Reason == LongestPrefix, "longest prefix")
+		note(d.Reason == LeastLoad && len(f.foremost) > 0, "least load in spite of a prefix")
+	case *powerOfTwo:
+		note(len(f.roster.routable) == 1, "one routable")
+	}
+	return corners
 }
 
 // seen is how far the policy has followed the view.
 func (p *pair) seen() uint64 {
-	if l, ok := p.fast.(*leastLoaded); ok {
-		return l.follower.seen
+	switch f := p.fast.(type) {
+	case *byLoad:
+		return f.follower.seen
+	case *longestPrefix:
+		return f.ranking.follower.seen
+	case *powerOfTwo:
+		return f.roster.follower.seen
 	}
 	return p.fast.(*weighted).follower.seen
+}
+
+// TestDecisionsDependOnValuesAlone asks three copies of a policy. All are shown
+// the same values, but one in order, one in any order with other values in
+// between, and one in a view made for this decision: executors differ in that.
+func TestDecisionsDependOnValuesAlone(t *testing.T) {
+	weights := make([]Setting, len(scorerNames))
+	for k, name := range scorerNames {
+		weights[k] = Setting{name, fmt.Sprint(0.1 + 0.7*float64(k))}
+	}
+	for _, c := range []struct {
+		name     string
+		settings []Setting
+	}{
+		{"round-robin", nil}, {"power-of-two", nil}, {"least-loaded", []Setting{{"tie", "random"}}}, {"always-busiest", []Setting{{"tie", "random"}}},
+		{"prefix-affinity", []Setting{{"tie", "random"}, {"max_imbalance", "3"}}}, {"weighted", append(weights, Setting{"tie", "random"})},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			for seed := range uint64(60) {
+				rng := rand.New(rand.NewPCG(seed, 9))
+				n := 1 + rng.IntN(60)
+				var policies [3]Routing
+				var streams [3]*vtime.Stream
+				for k := range policies {
+					streams[k] = vtime.NewStream(seed, "router")
+					policies[k] = mustRoute(t, c.name, Env{BlockSize: 4, Instances: n, Stream: streams[k]}, c.settings...)
+				}
+				values := randomView(rng, n)
+				shuffled := viewOf(values.slots...)
+				source := &traffic{rng: rng, longest: 3}
+				for step := range 60 {
+					disturbView(rng, values, n)
+					for range rng.IntN(3) {
+						for _, i := range rng.Perm(n)[:rng.IntN(n+1)] {
+							shuffled.Set(i, randomSlot(rng))
+						}
+					}
+					for _, i := range rng.Perm(n) {
+						shuffled.Set(i, values.slots[i])
+					}
+					req := source.next(4)
+					req.Session = uint64(rng.IntN(5))
+					want := route(policies[0], &req, values)
+					for k, view := range []*View{shuffled, viewOf(values.slots...)} {
+						got := route(policies[k+1], &req, view)
+						if got.Target != want.Target || got.Reason != want.Reason || !slices.Equal(got.Scores, want.Scores) || streams[k+1].Fold() != streams[0].Fold() {
+							t.Fatalf("seed %d, step %d, way %d:\n%+v, want\n%+v", seed, step, k+1, got, want)
+						}
+					}
+				}
+			}
+		})
+	}
 }

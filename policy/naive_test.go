@@ -2,6 +2,7 @@ package policy
 
 import (
 	"math"
+	"slices"
 
 	"blis/vtime"
 )
@@ -31,6 +32,9 @@ func naiveBest(scores []float64, stream *vtime.Stream) int {
 	return best[0]
 }
 
+// naiveLoad is the effective load.
+func naiveLoad(s Slot) float64 { return float64(s.Queue) + float64(s.Batch) + float64(s.InFlight) }
+
 // naiveLeastLoaded is least-loaded.
 type naiveLeastLoaded struct{ stream *vtime.Stream }
 
@@ -39,7 +43,7 @@ func (p *naiveLeastLoaded) decide(_ *Request, view *View) RoutingDecision {
 	for i, s := range view.slots {
 		scores[i] = -1
 		if s.Routable {
-			scores[i] = 1e12 - (float64(s.Queue) + float64(s.Batch) + float64(s.InFlight))
+			scores[i] = 1e12 - naiveLoad(s)
 		}
 	}
 	if target := naiveBest(scores, p.stream); target >= 0 {
@@ -48,14 +52,119 @@ func (p *naiveLeastLoaded) decide(_ *Request, view *View) RoutingDecision {
 	return nowhere
 }
 
+// naiveBusiest is always-busiest.
+type naiveBusiest struct{ stream *vtime.Stream }
+
+func (p *naiveBusiest) decide(_ *Request, view *View) RoutingDecision {
+	scores := make([]float64, len(view.slots))
+	for i, s := range view.slots {
+		scores[i] = -1
+		if s.Routable {
+			scores[i] = naiveLoad(s)
+		}
+	}
+	if target := naiveBest(scores, p.stream); target >= 0 {
+		return RoutingDecision{Target: target, Reason: MostLoad}
+	}
+	return nowhere
+}
+
+// naiveTwo is power-of-two.
+type naiveTwo struct{ stream *vtime.Stream }
+
+func (p *naiveTwo) decide(_ *Request, view *View) RoutingDecision {
+	var routable []int
+	for i, s := range view.slots {
+		if s.Routable {
+			routable = append(routable, i)
+		}
+	}
+	if len(routable) == 0 {
+		return nowhere
+	}
+	target := routable[0]
+	if n := len(routable); n > 1 {
+		first := p.stream.IntN(n)
+		target = routable[first]
+		rest := slices.Delete(slices.Clone(routable), first, first+1)
+		if second := rest[p.stream.IntN(n-1)]; naiveLoad(view.slots[second]) < naiveLoad(view.slots[target]) {
+			target = second
+		}
+	}
+	return RoutingDecision{Target: target, Reason: LessOfTwo}
+}
+
+// naivePrefix is prefix-affinity over the plain LRU.
+type naivePrefix struct {
+	block     int32
+	imbalance float64
+	cached    *twinLRU
+	stream    *vtime.Stream
+}
+
+func (p *naivePrefix) decide(req *Request, view *View) RoutingDecision {
+	blocks := twinBlocks(req, p.block)
+	idle, foremost := make([]float64, len(view.slots)), make([]float64, len(view.slots))
+	longest, least, load := 0, math.Inf(1), math.Inf(1)
+	for i, s := range view.slots {
+		if s.Routable {
+			longest = max(longest, p.cached.matched(blocks, i))
+			least = math.Min(least, naiveLoad(s))
+		}
+	}
+	for i, s := range view.slots {
+		idle[i], foremost[i] = -1, -1
+		if !s.Routable {
+			continue
+		}
+		idle[i] = 1e12 - naiveLoad(s)
+		if longest > 0 && p.cached.matched(blocks, i) == longest {
+			foremost[i] = idle[i]
+			load = math.Min(load, naiveLoad(s))
+		}
+	}
+	d := RoutingDecision{Reason: LeastLoad}
+	if longest > 0 && load-least <= p.imbalance {
+		d = RoutingDecision{Target: naiveBest(foremost, p.stream), Reason: LongestPrefix}
+	} else if d.Target = naiveBest(idle, p.stream); d.Target < 0 {
+		return nowhere
+	}
+	p.cached.record(blocks, d.Target)
+	return d
+}
+
+// twinSessions is a plain list of the sessions used last, the newest first.
+type twinSessions struct {
+	capacity int
+	list     []twinVisit
+}
+
+type twinVisit struct {
+	session  uint64
+	instance int
+}
+
+func (m *twinSessions) find(session uint64) int {
+	return slices.IndexFunc(m.list, func(v twinVisit) bool { return v.session == session })
+}
+
+func (m *twinSessions) record(session uint64, instance int) {
+	if at := m.find(session); at >= 0 {
+		m.list = slices.Delete(m.list, at, at+1)
+	}
+	m.list = slices.Insert(m.list, 0, twinVisit{session, instance})
+	m.list = m.list[:min(len(m.list), m.capacity)]
+}
+
 // naiveWeighted is weighted: the sum as policies.md words it, over the plain
 // LRU.
 type naiveWeighted struct {
-	names   []string // of the scorers, in order
-	weights []float64
-	block   int32
-	cached  *twinLRU
-	stream  *vtime.Stream
+	names    []string // of the scorers, in order
+	weights  []float64
+	block    int32
+	cached   *twinLRU
+	sessions *twinSessions
+	stream   *vtime.Stream
 }
 
 func (p *naiveWeighted) decide(req *Request, view *View) RoutingDecision {
@@ -66,7 +175,7 @@ func (p *naiveWeighted) decide(req *Request, view *View) RoutingDecision {
 	blocks := twinBlocks(req, p.block)
 	scores := make([]float64, len(view.slots))
 	for k, name := range p.names {
-		for i, score := range p.score(name, view, blocks) {
+		for i, score := range p.score(name, view, req, blocks) {
 			scores[i] += float64(p.weights[k] / sum * math.Min(1, math.Max(0, score)))
 		}
 	}
@@ -80,18 +189,25 @@ func (p *naiveWeighted) decide(req *Request, view *View) RoutingDecision {
 		return nowhere
 	}
 	p.cached.record(blocks, target)
+	if req.Session != 0 {
+		p.sessions.record(req.Session, target)
+	}
 	return RoutingDecision{Target: target, Reason: BestScore, Scores: scores}
 }
 
 // score is one score of policies.md for every instance.
-func (p *naiveWeighted) score(name string, view *View, blocks []twinBlock) []float64 {
+func (p *naiveWeighted) score(name string, view *View, req *Request, blocks []twinBlock) []float64 {
 	scores := make([]float64, len(view.slots))
 	loads := make([]float64, len(view.slots))
 	least, most := math.Inf(1), math.Inf(-1)
 	for i, s := range view.slots {
-		loads[i] = float64(s.Queue)
-		if name != "waiting-queue" {
-			loads[i] += float64(s.Batch) + float64(s.InFlight)
+		switch name {
+		case "waiting-queue":
+			loads[i] = float64(s.Queue)
+		case "active-requests":
+			loads[i] = float64(s.InFlight)
+		default:
+			loads[i] = naiveLoad(s)
 		}
 		if s.Routable {
 			least, most = math.Min(least, loads[i]), math.Max(most, loads[i])
@@ -110,6 +226,15 @@ func (p *naiveWeighted) score(name string, view *View, blocks []twinBlock) []flo
 			}
 		case "kv-utilization":
 			scores[i] = 1 - float64(s.Used)/float64(s.Total)
+		case "active-requests":
+			scores[i] = 1
+			if most != 0 {
+				scores[i] = (most - loads[i]) / most
+			}
+		case "session-affinity":
+			if at := p.sessions.find(req.Session); req.Session != 0 && at >= 0 && p.sessions.list[at].instance == i {
+				scores[i] = 1
+			}
 		case "load-balance":
 			scores[i] = 1 / (1 + loads[i])
 		default:

@@ -87,6 +87,14 @@ func newPrefixIndex(env Env, capacity int32) *prefixIndex {
 	}
 }
 
+// cover panics when there are more instances than the index was made for: the
+// run has broken its word, and what the index says would be of others.
+func (x *prefixIndex) cover(instances int) {
+	if instances > len(x.order) {
+		panic(fmt.Sprintf("policy: %d instances, the run was said to have at most %d", instances, len(x.order)))
+	}
+}
+
 // look takes a request in hand and finds for the instances that are expected
 // to have blocks of its prompt, from the start without a gap, how many.
 func (x *prefixIndex) look(req *Request) {

@@ -43,14 +43,14 @@ func TestBadChoicesGiveClearErrors(t *testing.T) {
 		want     string
 	}{
 		{"unknown name", RoutingKind, "leastloaded", nil,
-			`routing.type: unknown routing policy "leastloaded", the nearest is "least-loaded" (there are: round-robin, least-loaded, weighted)`},
+			`routing.type: unknown routing policy "leastloaded", the nearest is "least-loaded" (there are: round-robin, least-loaded, weighted, prefix-affinity, power-of-two, always-busiest)`},
 		{"empty name", SchedulerKind, "", nil, `scheduler.type: unknown scheduler policy "", the nearest is "sjf" (there are: fcfs, priority-fcfs, sjf)`},
 		{"name of another kind", AutoscaleKind, "fcfs", nil, `autoscale.type: unknown autoscale policy "fcfs", the nearest is "none" (there are: none)`},
 		{"unknown parameter", AdmissionKind, "token-bucket", set("refill-rate", "5"),
 			`admission.params.refill-rate: token-bucket has no parameter "refill-rate", the nearest is "refill_rate" (there are: capacity, refill_rate, per_tenant)`},
 		{"no parameters at all", PriorityKind, "constant", set("x", "1"), `priority.params.x: constant takes no parameters`},
 		{"unknown scorer", RoutingKind, "weighted", set("queue", "1"),
-			`routing.params.queue: weighted has no parameter "queue", the nearest is "queue-depth" (there are: prefix-affinity, queue-depth, waiting-queue, kv-utilization, load-balance, tie)`},
+			`routing.params.queue: weighted has no parameter "queue", the nearest is "queue-depth" (there are: prefix-affinity, queue-depth, waiting-queue, kv-utilization, load-balance, active-requests, session-affinity, tie)`},
 		{"not a number", AdmissionKind, "token-bucket", set("capacity", "many"), `admission.params.capacity: "many" is not allowed, want a number ≥ 1`},
 		{"below the range", AdmissionKind, "token-bucket", set("capacity", "0"), `admission.params.capacity: "0" is not allowed, want a number ≥ 1`},
 		{"infinite", AdmissionKind, "token-bucket", set("refill_rate", "Inf"), `admission.params.refill_rate: "Inf" is not allowed, want a number ≥ 0`},
@@ -128,7 +128,7 @@ func TestTemplatesDescribeThemselves(t *testing.T) {
 		}
 	}
 	const want = "admission always-admit, admission token-bucket, admission reject-all, priority constant, priority slo-based, " +
-		"routing round-robin, routing least-loaded, routing weighted, scheduler fcfs, scheduler priority-fcfs, scheduler sjf, autoscale none"
+		"routing round-robin, routing least-loaded, routing weighted, routing prefix-affinity, routing power-of-two, routing always-busiest, scheduler fcfs, scheduler priority-fcfs, scheduler sjf, autoscale none"
 	if got := strings.Join(names, ", "); got != want {
 		t.Errorf("templates %s, want %s", got, want)
 	}

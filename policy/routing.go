@@ -13,11 +13,32 @@ var routingTemplates = []template[Routing]{{
 }, {
 	Template: Template{Kind: RoutingKind, Name: "least-loaded", Help: "the smallest effective load: queue depth + batch size + in-flight",
 		Parameters: []Parameter{tie}},
-	build: func(v values, env Env) (Routing, error) { return &leastLoaded{tie: newTieBreak(v, env)}, nil },
+	build: func(v values, env Env) (Routing, error) {
+		return &byLoad{ranking{tie: newTieBreak(v, env)}, LeastLoad}, nil
+	},
 }, {
 	Template: Template{Kind: RoutingKind, Name: "weighted", Help: "the largest weighted sum of scores in [0, 1]; without weights prefix-affinity:3, queue-depth:2, kv-utilization:2",
 		Parameters: weightedParameters()},
 	build: newWeighted,
+}, {
+	Template: Template{Kind: RoutingKind, Name: "prefix-affinity", Help: "the longest prefix of the prompt expected in cache, among equals the least loaded; least-loaded when there is none or the load gap is too large",
+		Parameters: []Parameter{maxImbalance, tie}},
+	build: func(v values, env Env) (Routing, error) {
+		return &longestPrefix{
+			ranking:   ranking{tie: newTieBreak(v, env)},
+			index:     newPrefixIndex(env, indexCapacity),
+			imbalance: v.number(maxImbalance.Name),
+		}, nil
+	},
+}, {
+	Template: Template{Kind: RoutingKind, Name: "power-of-two", Help: "two instances drawn from the router's random stream, the one with less effective load"},
+	build:    newPowerOfTwo,
+}, {
+	Template: Template{Kind: RoutingKind, Name: "always-busiest", Help: "the largest effective load (pathological, for tests)",
+		Parameters: []Parameter{tie}},
+	build: func(v values, env Env) (Routing, error) {
+		return &byLoad{ranking{tie: newTieBreak(v, env), busiest: true}, MostLoad}, nil
+	},
 }}
 
 // nowhere is the decision when no instance is routable.
@@ -44,51 +65,6 @@ func (r *roundRobin) Route(_ *Request, _ float64, _ *RouterState, view *View, _ 
 		}
 	}
 	return nowhere
-}
-
-// leastLoaded takes the smallest effective load.
-type leastLoaded struct {
-	tie      tieBreak
-	follower follower
-	loads    tournament // the less load, the stronger
-}
-
-func (*leastLoaded) Observes() Signals { return effectiveLoad }
-
-func (p *leastLoaded) Route(_ *Request, _ float64, _ *RouterState, view *View, _ vtime.Time) RoutingDecision {
-	p.follow(view)
-	target := p.tie.choose(&p.loads)
-	if target < 0 {
-		return nowhere
-	}
-	return RoutingDecision{Target: target, Reason: LeastLoad}
-}
-
-// follow brings the loads up to those of the view.
-func (p *leastLoaded) follow(view *View) {
-	slots := view.read(effectiveLoad)
-	change, anew := p.follower.catchUp(view)
-	if !anew {
-		for ; change < view.changes; change++ {
-			i := view.changed(change)
-			p.loads.set(i, idleness(&slots[i]))
-		}
-		return
-	}
-	p.loads.reset(len(slots), p.tie.stream != nil)
-	players := p.loads.players()
-	for i := range slots {
-		players[i] = idleness(&slots[i])
-	}
-	p.loads.survey()
-}
-
-// idleness is the strength of an instance for which a small load counts.
-func idleness(s *Slot) uint64 {
-	if !s.Routable {
-		return 0
-	}
-	return lightness(s.load())
 }
 
 // tieBreak chooses among equally good instances: the lowest index, or with a

@@ -113,10 +113,79 @@ func TestLeastLoaded(t *testing.T) {
 	}
 }
 
+func TestAlwaysBusiest(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		view *View
+		want int
+	}{
+		{"longest queue", loads(3, 1, 4, 2), 2},
+		{"a tie goes to the lowest index", loads(1, 3, 3), 1},
+		{"all idle", loads(0, 0), 0},
+		{"batch and in-flight count like the queue", viewOf(Slot{Queue: 4, Routable: true}, Slot{Queue: 1, Batch: 2, InFlight: 3, Routable: true}), 1},
+		{"not the busiest that is not routable", loads(1, 5, 7).close(2), 1},
+		{"none routable", loads(3).close(0), -1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			d := route(mustRoute(t, "always-busiest", Env{}), &Request{}, c.view)
+			if d.Target != c.want || d.Reason != MostLoad && c.want >= 0 {
+				t.Errorf("%+v, want %d", d, c.want)
+			}
+		})
+	}
+}
+
+// TestPowerOfTwo counts 6,000 decisions: the less loaded of a pair, the first
+// of equals, every pair as likely as any other.
+func TestPowerOfTwo(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		view *View
+		want []int // of 6,000, about
+	}{
+		{"two of three, the less loaded", loads(5, 3, 4), []int{0, 4000, 2000}},
+		{"equals", loads(2, 2, 2), []int{2000, 2000, 2000}},
+		{"two equals and a busier one", loads(2, 9, 2), []int{3000, 0, 3000}},
+		{"four of six routable", loads(0, 4, 3, 2, 0, 1).close(0, 4), []int{0, 0, 1000, 2000, 0, 3000}},
+		{"only two routable", loads(1, 0, 0, 2).close(1, 2), []int{6000, 0, 0, 0}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			const seed = 3
+			p := mustRoute(t, "power-of-two", Env{Stream: vtime.NewStream(seed, "router")})
+			got := make([]int, len(c.want))
+			for range 6000 {
+				d := route(p, &Request{}, c.view)
+				if d.Reason != LessOfTwo {
+					t.Fatalf("%+v", d)
+				}
+				got[d.Target]++
+			}
+			for i, want := range c.want {
+				if off := got[i] - want; off < -200 || off > 200 || want == 0 && got[i] > 0 {
+					t.Errorf("seed %d: %v, want about %v", seed, got, c.want)
+				}
+			}
+		})
+	}
+	t.Run("no draw where there is no choice", func(t *testing.T) {
+		stream := vtime.NewStream(1, "router")
+		before := stream.Fold()
+		p := mustRoute(t, "power-of-two", Env{Stream: stream})
+		for _, c := range []struct {
+			view *View
+			want int
+		}{{loads(7, 0, 0).close(1, 2), 0}, {loads(0, 0).close(0, 1), -1}, {loads(), -1}} {
+			if d := route(p, &Request{}, c.view); d.Target != c.want || stream.Fold() != before {
+				t.Errorf("%+v, want %d and no draw", d, c.want)
+			}
+		}
+	})
+}
+
 // TestRandomTie draws among the best only, among all of them, and only when
 // there are several.
 func TestRandomTie(t *testing.T) {
-	for _, name := range []string{"least-loaded", "weighted"} {
+	for _, name := range []string{"least-loaded", "weighted", "prefix-affinity"} {
 		t.Run(name, func(t *testing.T) {
 			settings := []Setting{{"tie", "random"}}
 			if name == "weighted" {
@@ -156,10 +225,18 @@ func TestPoliciesReadOnlyWhatTheyDeclare(t *testing.T) {
 		{"weighted", []Setting{{"waiting-queue", "1"}, {"load-balance", "0"}}, QueueDepth},
 		{"weighted", []Setting{{"kv-utilization", "1"}}, KVUse},
 		{"weighted", []Setting{{"load-balance", "1"}}, QueueDepth | BatchSize | InFlight},
+		{"weighted", []Setting{{"active-requests", "1"}}, InFlight},
+		{"weighted", []Setting{{"session-affinity", "1"}, {"waiting-queue", "1"}}, QueueDepth},
+		{"weighted", []Setting{{"session-affinity", "1"}}, NoSignals},
+		{"prefix-affinity", nil, QueueDepth | BatchSize | InFlight},
+		{"power-of-two", nil, QueueDepth | BatchSize | InFlight},
+		{"always-busiest", nil, QueueDepth | BatchSize | InFlight},
 	} {
 		t.Run(fmt.Sprint(c.name, c.settings), func(t *testing.T) {
-			env := Env{BlockSize: 16, Instances: instances}
-			p, q := mustRoute(t, c.name, env, c.settings...), mustRoute(t, c.name, env, c.settings...)
+			create := func() Routing {
+				return mustRoute(t, c.name, Env{BlockSize: 16, Instances: instances, Stream: vtime.NewStream(1, "router")}, c.settings...)
+			}
+			p, q := create(), create()
 			if p.Observes() != c.observes {
 				t.Fatalf("observes %v, want %v", p.Observes(), c.observes)
 			}
@@ -171,7 +248,7 @@ func TestPoliciesReadOnlyWhatTheyDeclare(t *testing.T) {
 					disturb(rng, &s, c.observes)
 					other.Add(s)
 				}
-				req := Request{ID: int64(step), Input: 100}
+				req := Request{ID: int64(step), Input: 100, Session: uint64(rng.IntN(4))}
 				if a, b := route(p, &req, view), route(q, &req, other); a.Target != b.Target {
 					t.Fatalf("step %d: %d, but %d when undeclared signals differ", step, a.Target, b.Target)
 				}

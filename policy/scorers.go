@@ -9,23 +9,31 @@ import (
 type scorerKind uint8
 
 const (
-	prefixAffinity scorerKind = iota // matched / full blocks of the prompt in the router's index; 0 without a full block
-	queueDepth                       // (max − load)/(max − min) of effective load over the candidates; 1 when all are equal
-	waitingQueue                     // the same over queue depth alone
-	kvUtilization                    // 1 − used/total KV blocks
-	loadBalance                      // 1/(1 + effective load)
+	prefixAffinity  scorerKind = iota // matched / full blocks of the prompt in the router's index; 0 without a full block
+	queueDepth                        // (max − load)/(max − min) of effective load over the candidates; 1 when all are equal
+	waitingQueue                      // the same over queue depth alone
+	kvUtilization                     // 1 − used/total KV blocks
+	loadBalance                       // 1/(1 + effective load)
+	activeRequests                    // (max − in-flight)/max over the candidates; 1 when max is 0
+	sessionAffinity                   // 1 for the instance that served the request's session last, else 0
 )
+
+// perRequest reports whether a scorer rates single instances, others with
+// every request, and all else 0.
+func (k scorerKind) perRequest() bool { return k == prefixAffinity || k == sessionAffinity }
 
 // scorerTable is indexed by scorerKind.
 var scorerTable = [...]struct {
 	name, weight, help string
 	observes           Signals
 }{
-	prefixAffinity: {"prefix-affinity", "3", "share of the prompt's full blocks that the instance is expected to have cached", NoSignals},
-	queueDepth:     {"queue-depth", "2", "1 at the smallest effective load, 0 at the largest, linear between", effectiveLoad},
-	waitingQueue:   {"waiting-queue", "0", "the same over the wait queue alone", QueueDepth},
-	kvUtilization:  {"kv-utilization", "2", "share of KV blocks that are free", KVUse},
-	loadBalance:    {"load-balance", "0", "1/(1 + effective load)", effectiveLoad},
+	prefixAffinity:  {"prefix-affinity", "3", "share of the prompt's full blocks that the instance is expected to have cached", NoSignals},
+	queueDepth:      {"queue-depth", "2", "1 at the smallest effective load, 0 at the largest, linear between", effectiveLoad},
+	waitingQueue:    {"waiting-queue", "0", "the same over the wait queue alone", QueueDepth},
+	kvUtilization:   {"kv-utilization", "2", "share of KV blocks that are free", KVUse},
+	loadBalance:     {"load-balance", "0", "1/(1 + effective load)", effectiveLoad},
+	activeRequests:  {"active-requests", "0", "1 without requests in flight, 0 at the most that any instance has, linear between", InFlight},
+	sessionAffinity: {"session-affinity", "0", "1 for the instance that served the request's session last, if it is among the last 2^20 sessions; 0 without a session", NoSignals},
 }
 
 // weightedParameters is a weight for each scorer, and tie.
@@ -57,13 +65,13 @@ func ParseScorers(text string) ([]Setting, error) {
 type scorer struct {
 	kind   scorerKind
 	weight float64   // share of the sum of weights
-	shares []float64 // by instance: weight · score; of prefix-affinity 0 but for the request in hand
-	spread *spread   // of queue-depth and waiting-queue
+	shares []float64 // by instance: weight · score; of a perRequest one 0 but for the request in hand
+	spread *spread   // of queue-depth, waiting-queue and active-requests
 }
 
 func newScorer(kind scorerKind, weight float64) scorer {
 	s := scorer{kind: kind, weight: weight}
-	if kind == queueDepth || kind == waitingQueue {
+	if kind == queueDepth || kind == waitingQueue || kind == activeRequests {
 		s.spread = &spread{}
 	}
 	return s
@@ -73,7 +81,7 @@ func newScorer(kind scorerKind, weight float64) scorer {
 func (s *scorer) begin(slots []Slot) {
 	s.shares = resize(s.shares, len(slots))
 	switch {
-	case s.kind == prefixAffinity:
+	case s.kind.perRequest():
 		clear(s.shares)
 	case s.spread != nil:
 		s.spread.begin(s.kind, slots)
@@ -89,7 +97,7 @@ func (s *scorer) begin(slots []Slot) {
 // enter takes in a change of instance i.
 func (s *scorer) enter(i int, slot *Slot) {
 	switch {
-	case s.kind == prefixAffinity:
+	case s.kind.perRequest():
 	case s.spread != nil:
 		s.spread.enter(i, count(s.kind, slot))
 		s.shares[i] = s.spread.scale.share(s.weight, s.spread.counts[i])
@@ -104,6 +112,13 @@ func (s *scorer) share(slot *Slot) float64 {
 		return float64(s.weight * (1 / float64(1+slot.load())))
 	}
 	return float64(s.weight * freeShare(slot.Used, slot.Total))
+}
+
+// withdraw takes back what a perRequest scorer said of instances.
+func (s *scorer) withdraw(instances []int32) {
+	for _, i := range instances {
+		s.shares[i] = 0
+	}
 }
 
 // settle reports whether an extreme has moved since the shares were computed,

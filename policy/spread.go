@@ -9,7 +9,7 @@ import "math"
 // nothing while another is left there. When none is, all are looked at: they
 // are about to be scored anew anyway.
 type spread struct {
-	counts        []int64 // by instance; outside for those that are not routable
+	counts        []int64 // by instance, outside for those that are not routable; then the floor
 	low, high     int64   // of the candidates
 	atLow, atHigh int     // how many stand there; 0: the extreme is to be found
 	scale         scale   // from the extremes as of settle
@@ -31,13 +31,26 @@ func count(kind scorerKind, s *Slot) int64 {
 		return outside
 	case kind == queueDepth:
 		return s.load()
+	case kind == activeRequests:
+		return int64(s.InFlight)
 	}
 	return int64(s.Queue)
 }
 
+// floor is the count of one more candidate that never changes and is no
+// instance: with a floor of 0 a score is measured from 0 and not from the
+// smallest count.
+func floor(kind scorerKind) int64 {
+	if kind == activeRequests {
+		return 0
+	}
+	return outside
+}
+
 // begin counts all instances.
 func (s *spread) begin(kind scorerKind, slots []Slot) {
-	s.counts = resize(s.counts, len(slots))
+	s.counts = resize(s.counts, len(slots)+1)
+	s.counts[len(slots)] = floor(kind)
 	for i := range slots {
 		s.counts[i] = count(kind, &slots[i])
 	}

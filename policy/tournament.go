@@ -28,6 +28,12 @@ const anyCount = 1 << 40
 // lightness is the strength of a count where the least wins.
 func lightness(x int64) uint64 { return uint64(anyCount - x) }
 
+// countOf is the count that has this lightness.
+func countOf(lightness uint64) int64 { return anyCount - int64(lightness) }
+
+// heaviness is the strength of a count where the greatest wins.
+func heaviness(x int64) uint64 { return uint64(anyCount + x) }
+
 // reset makes a tournament of n players, all of them out. The caller gives
 // strengths to players and calls survey.
 func (t *tournament) reset(n int, count bool) {

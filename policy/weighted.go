@@ -1,9 +1,9 @@
 package policy
 
 import (
-	"fmt"
 	"math"
 	"math/bits"
+	"slices"
 
 	"blis/vtime"
 )
@@ -13,26 +13,28 @@ import (
 //
 // It follows the view: a changed instance is scored anew, all of them only
 // when an extreme of a spread has moved. What it keeps are the scores without
-// prefix affinity, which is another with every request: an instance that
-// matches the prompt is given its true score for that one decision. To add 0
-// for the others is exact, wherever the affinity stands in the sum.
+// the affinities, to a prefix or a session, which are others with every
+// request: an instance that has one is given its true score for that one
+// decision. To add 0 for the others is exact, wherever an affinity stands in
+// the sum.
 type weighted struct {
 	scorers  []scorer
 	observes Signals
 	tie      tieBreak
-	most     int // instances that the run can have
 	follower follower
 	scores   []float64  // by instance
-	best     tournament // of the scores without affinity
+	best     tournament // of the scores without affinities
 
-	index    *prefixIndex // nil without the scorer prefix-affinity
-	affinity int          // which scorer that is
-	matched  []int32      // instances that have scores with affinity, in order
-	foremost []int32      // those of them with the largest score, in order
+	index    *prefixIndex   // nil without the scorer prefix-affinity
+	prefix   int            // which scorer that is
+	sessions *sessionMemory // nil without the scorer session-affinity
+	session  int            // which scorer that is
+	matched  []int32        // instances that have scores with an affinity, in order
+	foremost []int32        // those of them with the largest score, in order
 }
 
 func newWeighted(v values, env Env) (Routing, error) {
-	w := &weighted{tie: newTieBreak(v, env), most: env.Instances}
+	w := &weighted{tie: newTieBreak(v, env)}
 	sum := 0.0
 	for _, i := range chosen(v) {
 		weight := v.list[i].number
@@ -40,9 +42,11 @@ func newWeighted(v values, env Env) (Routing, error) {
 			continue // adds nothing and need not be read
 		}
 		sum += weight
-		if scorerKind(i) == prefixAffinity {
-			w.affinity = len(w.scorers)
-			w.index = newPrefixIndex(env, indexCapacity)
+		switch scorerKind(i) {
+		case prefixAffinity:
+			w.prefix, w.index = len(w.scorers), newPrefixIndex(env, indexCapacity)
+		case sessionAffinity:
+			w.session, w.sessions = len(w.scorers), newSessionMemory(sessionCapacity)
 		}
 		w.scorers = append(w.scorers, newScorer(scorerKind(i), weight))
 		w.observes |= scorerTable[i].observes
@@ -80,22 +84,20 @@ func (w *weighted) Observes() Signals { return w.observes }
 func (w *weighted) Route(req *Request, _ float64, _ *RouterState, view *View, _ vtime.Time) RoutingDecision {
 	w.unmatch()
 	w.follow(view)
-	top := uint64(0)
-	if w.index != nil {
-		w.index.look(req)
-		top = w.match()
-	}
-	target := w.choose(top)
+	target := w.choose(w.match(req))
 	if target < 0 {
 		return nowhere
 	}
 	if w.index != nil {
 		w.index.record(target)
 	}
+	if w.sessions != nil && req.Session != 0 {
+		w.sessions.record(req.Session, target)
+	}
 	return RoutingDecision{Target: target, Reason: BestScore, Scores: w.scores}
 }
 
-// follow brings the scores without affinity up to the view.
+// follow brings the scores without affinities up to the view.
 func (w *weighted) follow(view *View) {
 	slots := view.read(w.observes)
 	first, anew := w.follower.catchUp(view)
@@ -125,8 +127,8 @@ func (w *weighted) follow(view *View) {
 
 // begin takes in all instances.
 func (w *weighted) begin(slots []Slot) {
-	if len(slots) > w.most {
-		panic(fmt.Sprintf("policy: %d instances, the run was said to have at most %d", len(slots), w.most))
+	if w.index != nil {
+		w.index.cover(len(slots))
 	}
 	for k := range w.scorers {
 		w.scorers[k].begin(slots)
@@ -150,7 +152,7 @@ func (w *weighted) scoreAll(slots []Slot) {
 	scores := w.scores
 	clear(scores)
 	for k := range w.scorers {
-		if w.scorers[k].kind == prefixAffinity {
+		if w.scorers[k].kind.perRequest() {
 			continue // nothing but zeros
 		}
 		for i, share := range w.scorers[k].shares[:len(scores)] {
@@ -187,31 +189,56 @@ func strength(score float64) uint64 {
 	return math.Float64bits(score) + 1
 }
 
-// match gives the candidates that match the prompt in the index their scores
-// with affinity, and returns the strength of the foremost of them, 0 without
-// any.
-func (w *weighted) match() uint64 {
+// match gives the candidates to which the request has an affinity their scores
+// with it, and returns the strength of the foremost of them, 0 without any.
+func (w *weighted) match(req *Request) uint64 {
+	if w.index != nil {
+		w.index.look(req)
+		w.matchPrefix()
+	}
+	if w.sessions != nil { // which never hold session 0, that is none
+		w.matchSession(int(w.sessions.last(req.Session)))
+	}
 	top := uint64(0)
-	shares, weight := w.scorers[w.affinity].shares, w.scorers[w.affinity].weight
-	for word, set := range w.index.holders() {
-		for ; set != 0; set &= set - 1 {
-			i := 64*word + bits.TrailingZeros64(set)
-			if i >= len(w.scores) || w.scores[i] < 0 {
-				continue
-			}
-			shares[i] = float64(weight * w.index.affinity(i))
-			w.scores[i] = w.sum(i)
-			w.matched = append(w.matched, int32(i))
-			switch x := strength(w.scores[i]); {
-			case x > top:
-				top = x
-				w.foremost = append(w.foremost[:0], int32(i))
-			case x == top:
-				w.foremost = append(w.foremost, int32(i))
-			}
+	for _, i := range w.matched {
+		w.scores[i] = w.sum(int(i))
+		switch x := strength(w.scores[i]); {
+		case x > top:
+			top = x
+			w.foremost = append(w.foremost[:0], i)
+		case x == top:
+			w.foremost = append(w.foremost, i)
 		}
 	}
 	return top
+}
+
+// candidate reports whether i is an instance that may be chosen.
+func (w *weighted) candidate(i int) bool { return i < len(w.scores) && w.scores[i] >= 0 }
+
+// matchPrefix matches the candidates that the index expects to have the
+// beginning of the prompt.
+func (w *weighted) matchPrefix() {
+	shares, weight := w.scorers[w.prefix].shares, w.scorers[w.prefix].weight
+	for word, set := range w.index.holders() {
+		for ; set != 0; set &= set - 1 {
+			if i := 64*word + bits.TrailingZeros64(set); w.candidate(i) {
+				shares[i] = float64(weight * w.index.affinity(i))
+				w.matched = append(w.matched, int32(i))
+			}
+		}
+	}
+}
+
+// matchSession matches the instance that served the session last, −1 for none.
+func (w *weighted) matchSession(i int) {
+	if i < 0 || !w.candidate(i) {
+		return
+	}
+	w.scorers[w.session].shares[i] = w.scorers[w.session].weight
+	if at, matched := slices.BinarySearch(w.matched, int32(i)); !matched {
+		w.matched = slices.Insert(w.matched, at, int32(i))
+	}
 }
 
 // unmatch takes back what match did.
@@ -219,9 +246,13 @@ func (w *weighted) unmatch() {
 	if len(w.matched) == 0 {
 		return
 	}
-	shares := w.scorers[w.affinity].shares
+	if w.index != nil {
+		w.scorers[w.prefix].withdraw(w.matched)
+	}
+	if w.sessions != nil {
+		w.scorers[w.session].withdraw(w.matched)
+	}
 	for _, i := range w.matched {
-		shares[i] = 0
 		w.scores[i] = w.sum(int(i))
 	}
 	for _, i := range w.foremost { // choose may have let them in
@@ -233,9 +264,9 @@ func (w *weighted) unmatch() {
 // choose is one of the instances with the largest score, −1 when none is
 // routable; top is the strength of the foremost.
 //
-// Affinity makes no score smaller. So if the foremost are stronger than the
+// An affinity makes no score smaller. So if the foremost are stronger than the
 // tournament's best, only they are the best. If they are as strong, those of
-// them that got there by affinity belong to the tournament's best for now. If
+// them that got there by an affinity belong to the tournament's best for now. If
 // they are weaker, none of them is among those.
 func (w *weighted) choose(top uint64) int {
 	switch best := w.best.best(); {

@@ -8,6 +8,46 @@ import (
 	"blis/workload"
 )
 
+// inFlight makes a view of routable instances with so much in flight.
+func inFlight(counts ...int32) *View {
+	view := &View{}
+	for _, n := range counts {
+		view.Add(Slot{InFlight: n, Routable: true})
+	}
+	return view
+}
+
+// TestSessionAffinity is one story, told in decisions.
+func TestSessionAffinity(t *testing.T) {
+	p := mustRoute(t, "weighted", Env{Instances: 3, BlockSize: 16}, Setting{"session-affinity", "3"}, Setting{"load-balance", "1"})
+	p.(*weighted).sessions.capacity = 2
+	for _, c := range []struct {
+		name    string
+		session uint64
+		view    *View
+		want    int
+		score   float64 // of the chosen
+	}{
+		{"a new session goes where the load is least", 7, loads(1, 0, 1), 1, 0.25},
+		{"and stays there", 7, loads(0, 3, 0), 1, 0.75 + 0.0625},
+		{"others do not follow it", 8, loads(0, 3, 1), 0, 0.25},
+		{"nor do requests without a session", 0, loads(1, 3, 0), 2, 0.25},
+		{"its instance is not routable: to the least loaded", 7, loads(3, 0, 1).close(1), 2, 0.125},
+		{"that one has served it last", 7, loads(0, 0, 1), 2, 0.75 + 0.125},
+		{"nowhere to go is no service", 7, loads(0, 0, 0).close(0, 1, 2), -1, 0},
+		{"so it stays", 7, loads(0, 0, 1), 2, 0.75 + 0.125},
+		{"a third session", 9, loads(1, 0, 1), 1, 0.25},
+		{"drives out the one used least recently", 8, loads(1, 0, 1), 1, 0.25},
+		{"and only that", 9, loads(0, 3, 0), 1, 0.75 + 0.0625},
+		{"an instance that is gone", 9, loads(0), 0, 0.25},
+	} {
+		d := route(p, &Request{Input: 8, Session: c.session}, c.view)
+		if d.Target != c.want || d.Target >= 0 && d.Scores[d.Target] != c.score {
+			t.Errorf("%s: %+v, want %d with score %v", c.name, d, c.want, c.score)
+		}
+	}
+}
+
 func TestWeighted(t *testing.T) {
 	env := Env{BlockSize: 16, Instances: 4}
 	shared := Request{Input: 64, Spans: []workload.Span{{Content: 1, Length: 64}}}
@@ -25,6 +65,12 @@ func TestWeighted(t *testing.T) {
 		{"free blocks", []Setting{{"kv-utilization", "1"}}, viewOf(Slot{Used: 75, Total: 100, Routable: true}, Slot{Used: 25, Total: 100, Routable: true}), 1, []float64{0.25, 0.75}},
 		{"no blocks, no score", []Setting{{"kv-utilization", "1"}}, viewOf(Slot{Routable: true}, Slot{Used: 25, Total: 100, Routable: true}), 1, []float64{0, 0.75}},
 		{"load balance", []Setting{{"load-balance", "1"}}, loads(3, 1), 1, []float64{0.25, 0.5}},
+		{"active requests are measured from none", []Setting{{"active-requests", "2"}}, inFlight(4, 1, 2), 1, []float64{0, 0.75, 0.5}},
+		{"all equally active", []Setting{{"active-requests", "2"}}, inFlight(4, 4), 0, []float64{0, 0}},
+		{"nobody active", []Setting{{"active-requests", "2"}}, inFlight(0, 0), 0, []float64{1, 1}},
+		{"the most active is a candidate", []Setting{{"active-requests", "1"}}, inFlight(8, 4, 1).close(0), 2, []float64{-1, 0, 0.75}},
+		{"a queue is no active request", []Setting{{"active-requests", "1"}}, viewOf(Slot{InFlight: 1, Routable: true}, Slot{Queue: 5, Routable: true}), 1, []float64{0, 1}},
+		{"no session, no affinity", []Setting{{"session-affinity", "1"}, {"queue-depth", "1"}}, loads(1, 0), 1, []float64{0, 0.5}},
 		{"weights are shares", []Setting{{"queue-depth", "1"}, {"load-balance", "3"}}, loads(1, 3), 0, []float64{0.25 + 0.375, 0.1875}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -1,0 +1,63 @@
+package policy
+
+import "blis/vtime"
+
+// ranking is a tournament over the effective loads of the instances of a view
+// that it follows.
+type ranking struct {
+	tie      tieBreak
+	busiest  bool // the greatest load wins, else the least
+	follower follower
+	loads    tournament
+}
+
+// follow brings the loads up to those of the view.
+func (r *ranking) follow(view *View) []Slot {
+	slots := view.read(effectiveLoad)
+	change, anew := r.follower.catchUp(view)
+	if !anew {
+		for ; change < view.changes; change++ {
+			i := view.changed(change)
+			r.loads.set(i, r.strength(&slots[i]))
+		}
+		return slots
+	}
+	r.loads.reset(len(slots), r.tie.stream != nil)
+	players := r.loads.players()
+	for i := range slots {
+		players[i] = r.strength(&slots[i])
+	}
+	r.loads.survey()
+	return slots
+}
+
+// strength is that of an instance in the tournament.
+func (r *ranking) strength(s *Slot) uint64 {
+	switch {
+	case !s.Routable:
+		return 0
+	case r.busiest:
+		return heaviness(s.load())
+	}
+	return lightness(s.load())
+}
+
+// choose is one of the winners, −1 when no instance is routable.
+func (r *ranking) choose() int { return r.tie.choose(&r.loads) }
+
+// byLoad takes the winner of the ranking: least-loaded and always-busiest.
+type byLoad struct {
+	ranking
+	reason Reason
+}
+
+func (*byLoad) Observes() Signals { return effectiveLoad }
+
+func (p *byLoad) Route(_ *Request, _ float64, _ *RouterState, view *View, _ vtime.Time) RoutingDecision {
+	p.follow(view)
+	target := p.choose()
+	if target < 0 {
+		return nowhere
+	}
+	return RoutingDecision{Target: target, Reason: p.reason}
+}
