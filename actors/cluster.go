@@ -52,7 +52,7 @@ func newCluster(p *plan) (*cluster, error) {
 	c.collector = &collector{emit: cfg.Row, row: Row{labels: p.source.Labels(), token: recorders.TokenOverhead, request: recorders.RequestOverhead}}
 	collect := lookahead.FirstSink
 	c.router = &router{
-		intake: intake{source: p.source}, admission: q.admission, priority: q.priority, routing: q.routing,
+		intake: intake{source: p.source}, admission: q.admission, priority: q.priority, routing: q.routing, stream: q.stream,
 		ahead:            streamAhead(cfg),
 		admissionLatency: cfg.AdmissionLatency, routingLatency: cfg.RoutingLatency, model: p.model,
 		recorder: metrics.NewRecorder(recorders), collect: collect,

@@ -280,7 +280,7 @@ func (d draw) drawPolicies(x *trial) {
 		c.AdmissionPolicy = "reject-all"
 	}
 	c.PriorityPolicy = pick(d, "constant", "slo-based")
-	c.RoutingPolicy = pick(d, "round-robin", "least-loaded", "least-loaded", "weighted", "weighted")
+	c.RoutingPolicy = pick(d, "round-robin", "least-loaded", "least-loaded", "weighted", "weighted", "prefix-affinity", "power-of-two", "always-busiest")
 	if c.RoutingPolicy == "weighted" && d.chance(0.8) {
 		c.RoutingScorers = d.scorers()
 	}
@@ -302,7 +302,7 @@ func (d draw) drawPolicies(x *trial) {
 
 // scorers is a random subset of the scorers with random weights.
 func (d draw) scorers() string {
-	names := []string{"prefix-affinity", "queue-depth", "waiting-queue", "kv-utilization", "load-balance"}
+	names := []string{"prefix-affinity", "queue-depth", "waiting-queue", "kv-utilization", "load-balance", "active-requests", "session-affinity", "cache-hit-rate"}
 	d.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
 	text := ""
 	for i, name := range names[:d.between(1, len(names))] {

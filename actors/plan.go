@@ -305,6 +305,7 @@ type policies struct {
 	priority  policy.Priority
 	routing   policy.Routing
 	autoscale policy.Autoscale
+	stream    *vtime.Stream // that they draw from
 }
 
 // makePolicies builds the policies that a run shares; scheduler builds one
@@ -312,6 +313,7 @@ type policies struct {
 func (p *plan) makePolicies() (q policies, err error) {
 	c, custom := &p.config, &p.config.Custom
 	env := p.policyEnv()
+	q.stream = env.Stream
 	bucket := []policy.Setting{
 		{Name: "capacity", Value: strconv.FormatFloat(c.TokenBucketCapacity, 'g', -1, 64)},
 		{Name: "refill_rate", Value: strconv.FormatFloat(c.TokenBucketRefillRate, 'g', -1, 64)},

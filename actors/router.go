@@ -1,8 +1,11 @@
 package actors
 
 import (
+	"encoding/binary"
 	"fmt"
 	"math"
+
+	"github.com/cespare/xxhash/v2"
 
 	"blis/engine"
 	"blis/latency"
@@ -53,6 +56,7 @@ type router struct {
 	route    schedule // routing decisions
 	expire   schedule // requests whose deadline comes before their next decision
 
+	stream   *vtime.Stream // that of its policies
 	sight    sight
 	ahead    int // streamAhead
 	recorder *metrics.Recorder
@@ -157,7 +161,12 @@ func (r *router) Promise() lookahead.Key {
 func (r *router) Observation() lookahead.Observation { return r.sight.observation(r) }
 
 // Fold implements lookahead.Folder.
-func (r *router) Fold() uint64 { return r.intake.state() }
+func (r *router) Fold() uint64 {
+	var words [16]byte
+	binary.LittleEndian.PutUint64(words[:], r.intake.state())
+	binary.LittleEndian.PutUint64(words[8:], r.stream.Fold())
+	return xxhash.Sum64(words[:])
+}
 
 // Prepare implements lookahead.Preparer.
 func (r *router) Prepare() { r.intake.prepare() }

@@ -20,7 +20,7 @@ type pair struct {
 	every   int              // asked in one of so many steps
 }
 
-var scorerNames = []string{"prefix-affinity", "queue-depth", "waiting-queue", "kv-utilization", "load-balance", "active-requests", "session-affinity"}
+var scorerNames = []string{"prefix-affinity", "queue-depth", "waiting-queue", "kv-utilization", "load-balance", "active-requests", "session-affinity", "cache-hit-rate"}
 
 // newPair makes a policy with random parameters, weighted with some scorers in
 // some order.
@@ -92,7 +92,11 @@ func disturbView(rng *rand.Rand, view *View, most int) {
 	for range changes {
 		i := rng.IntN(n)
 		s := view.Slot(i)
-		switch rng.IntN(8) {
+		switch rng.IntN(9) {
+		case 8:
+			looked := rng.Int64N(200)
+			view.ShowService(i, Service{LookedUpTokens: looked, CachedTokens: rng.Int64N(looked + 1)})
+			continue
 		case 0:
 			s.Routable = !s.Routable
 		case 1, 2:
@@ -112,6 +116,15 @@ func disturbView(rng *rand.Rand, view *View, most int) {
 	if n < most && rng.IntN(30) == 0 {
 		view.Add(randomSlot(rng))
 	}
+}
+
+// copyOf is a view that was never anything else.
+func copyOf(view *View) *View {
+	c := viewOf(view.slots...)
+	for i, s := range view.services {
+		c.ShowService(i, s)
+	}
+	return c
 }
 
 // TestWhatStandsThereIsNoChange, lest followers are kept busy for nothing.
@@ -296,15 +309,17 @@ func TestDecisionsDependOnValuesAlone(t *testing.T) {
 					for range rng.IntN(3) {
 						for _, i := range rng.Perm(n)[:rng.IntN(n+1)] {
 							shuffled.Set(i, randomSlot(rng))
+							shuffled.ShowService(i, Service{LookedUpTokens: 9, CachedTokens: rng.Int64N(9)})
 						}
 					}
 					for _, i := range rng.Perm(n) {
 						shuffled.Set(i, values.slots[i])
+						shuffled.ShowService(i, values.services[i])
 					}
 					req := source.next(4)
 					req.Session = uint64(rng.IntN(5))
 					want := route(policies[0], &req, values)
-					for k, view := range []*View{shuffled, viewOf(values.slots...)} {
+					for k, view := range []*View{shuffled, copyOf(values)} {
 						got := route(policies[k+1], &req, view)
 						if got.Target != want.Target || got.Reason != want.Reason || !slices.Equal(got.Scores, want.Scores) || streams[k+1].Fold() != streams[0].Fold() {
 							t.Fatalf("seed %d, step %d, way %d:\n%+v, want\n%+v", seed, step, k+1, got, want)

@@ -235,6 +235,10 @@ func (p *naiveWeighted) score(name string, view *View, req *Request, blocks []tw
 			if at := p.sessions.find(req.Session); req.Session != 0 && at >= 0 && p.sessions.list[at].instance == i {
 				scores[i] = 1
 			}
+		case "cache-hit-rate":
+			if v := view.services[i]; v.LookedUpTokens > 0 {
+				scores[i] = float64(v.CachedTokens) / float64(v.LookedUpTokens)
+			}
 		case "load-balance":
 			scores[i] = 1 / (1 + loads[i])
 		default:

@@ -15,11 +15,11 @@ type ParameterType uint8
 
 // Parameter types.
 const (
-	Number ParameterType = iota // a finite decimal number within Min and Max
-	Flag                        // true or false
-	Choice                      // one of Choices
-	Weight                      // a Number: the weight of the scorer of that name
-	Duration                    // a time like 250ms or 5s; Min and Max in µs
+	Number   ParameterType = iota // a finite decimal number within Min and Max
+	Flag                          // true or false
+	Choice                        // one of Choices
+	Weight                        // a Number: the weight of the scorer of that name
+	Duration                      // a time like 250ms or 5s; Min and Max in µs
 )
 
 var parameterTypes = [...]string{"number", "true|false", "choice", "weight", "duration"}

@@ -16,6 +16,7 @@ const (
 	loadBalance                       // 1/(1 + effective load)
 	activeRequests                    // (max − in-flight)/max over the candidates; 1 when max is 0
 	sessionAffinity                   // 1 for the instance that served the request's session last, else 0
+	cacheHitRate                      // share of prompt tokens that the instance found in its prefix cache so far
 )
 
 // perRequest reports whether a scorer rates single instances, others with
@@ -34,6 +35,7 @@ var scorerTable = [...]struct {
 	loadBalance:     {"load-balance", "0", "1/(1 + effective load)", effectiveLoad},
 	activeRequests:  {"active-requests", "0", "1 without requests in flight, 0 at the most that any instance has, linear between", InFlight},
 	sessionAffinity: {"session-affinity", "0", "1 for the instance that served the request's session last, if it is among the last 2^20 sessions; 0 without a session", NoSignals},
+	cacheHitRate:    {"cache-hit-rate", "0", "share of prompt tokens that the instance found in its prefix cache so far; 0 before the first", HitRate},
 }
 
 // weightedParameters is a weight for each scorer, and tie.
@@ -78,7 +80,8 @@ func newScorer(kind scorerKind, weight float64) scorer {
 }
 
 // begin takes in all instances.
-func (s *scorer) begin(slots []Slot) {
+func (s *scorer) begin(view *View) {
+	slots := view.slots
 	s.shares = resize(s.shares, len(slots))
 	switch {
 	case s.kind.perRequest():
@@ -89,27 +92,31 @@ func (s *scorer) begin(slots []Slot) {
 		s.rescale()
 	default:
 		for i := range slots {
-			s.shares[i] = s.share(&slots[i])
+			s.shares[i] = s.share(view, i)
 		}
 	}
 }
 
 // enter takes in a change of instance i.
-func (s *scorer) enter(i int, slot *Slot) {
+func (s *scorer) enter(view *View, i int) {
 	switch {
 	case s.kind.perRequest():
 	case s.spread != nil:
-		s.spread.enter(i, count(s.kind, slot))
+		s.spread.enter(i, count(s.kind, &view.slots[i]))
 		s.shares[i] = s.spread.scale.share(s.weight, s.spread.counts[i])
 	default:
-		s.shares[i] = s.share(slot)
+		s.shares[i] = s.share(view, i)
 	}
 }
 
 // share is that of an instance which no other instance matters for.
-func (s *scorer) share(slot *Slot) float64 {
-	if s.kind == loadBalance {
+func (s *scorer) share(view *View, i int) float64 {
+	slot := &view.slots[i]
+	switch s.kind {
+	case loadBalance:
 		return float64(s.weight * (1 / float64(1+slot.load())))
+	case cacheHitRate:
+		return float64(s.weight * view.services[i].hitRate())
 	}
 	return float64(s.weight * freeShare(slot.Used, slot.Total))
 }

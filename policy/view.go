@@ -24,6 +24,8 @@ type Service struct {
 	TTFTs, TPOTs int32
 }
 
+func (s *Service) hitRate() float64 { return mean(s.CachedTokens, s.LookedUpTokens) }
+
 // RecentCompletions is how many completed requests recent latencies look back.
 const RecentCompletions = 100
 
@@ -167,8 +169,7 @@ func (v *View) HitRate(i int) float64 {
 	if checkReads {
 		v.check(HitRate)
 	}
-	s := &v.services[i]
-	return mean(s.CachedTokens, s.LookedUpTokens)
+	return v.services[i].hitRate()
 }
 
 // RecentTTFT is the mean TTFT in µs of the last RecentCompletions requests that

@@ -102,13 +102,13 @@ func (w *weighted) follow(view *View) {
 	slots := view.read(w.observes)
 	first, anew := w.follower.catchUp(view)
 	if anew {
-		w.begin(slots)
+		w.begin(view)
 		return
 	}
 	for c := first; c < view.changes; c++ {
 		i := view.changed(c)
 		for k := range w.scorers {
-			w.scorers[k].enter(i, &slots[i])
+			w.scorers[k].enter(view, i)
 		}
 	}
 	if w.settle() {
@@ -126,12 +126,13 @@ func (w *weighted) follow(view *View) {
 }
 
 // begin takes in all instances.
-func (w *weighted) begin(slots []Slot) {
+func (w *weighted) begin(view *View) {
+	slots := view.slots
 	if w.index != nil {
 		w.index.cover(len(slots))
 	}
 	for k := range w.scorers {
-		w.scorers[k].begin(slots)
+		w.scorers[k].begin(view)
 	}
 	w.scores = resize(w.scores, len(slots))
 	w.best.reset(len(slots), w.tie.stream != nil)
