@@ -56,12 +56,17 @@ type RoutingDecision struct {
 	Scores []float64
 }
 
-// AutoscaleContext is what an autoscaler sees at an evaluation.
+// AutoscaleContext is what an autoscaler sees at an evaluation: everything up
+// to Now, what happens at Now included.
 type AutoscaleContext struct {
 	Now      vtime.Time
-	Replicas int32 // ready or becoming ready
-	Min, Max int32 // bounds on Replicas
-	View     *View
+	Interval vtime.Duration // between evaluations
+	Replicas int32          // starting, warming or serving: what there will be if nobody acts
+	Ready    int32          // those of them that are warming or serving
+	Min, Max int32          // bounds on Replicas
+	Seats    int32          // requests that a batch of an instance can have
+	View     *View          // every instance there ever was; see Phase
+	State    *RouterState
 }
 
 // ScaleAction is the direction of a scale decision.
@@ -75,6 +80,7 @@ const (
 )
 
 // ScaleDecision asks for Target replicas; with Hold, Target is what there is.
+// Whoever carries it out brings Target within the bounds.
 type ScaleDecision struct {
 	Action ScaleAction
 	Target int32
@@ -100,11 +106,20 @@ const (
 	LongestPrefix             // prefix-affinity: the most of the prompt is expected there
 	LessOfTwo                 // power-of-two: the less loaded of two drawn
 	MostLoad                  // always-busiest: the largest effective load
+	AboveThreshold            // threshold: the signal is above up
+	BelowThreshold            // threshold: it is below down
+	InCooldown                // threshold: it would act, but did so a short while ago
+	WithinTolerance           // target-utilization: near enough to the target
+	ToTarget                  // target-utilization, queue-depth: as many as the target asks for
+	Stabilized                // target-utilization: fewer would do, but more were asked for within the window
+	RateOfChange              // target-utilization: as far as the policy on changes lets it go
+	OtherWay                  // oscillator: up, then down
 	reasons
 )
 
 var reasonNames = [reasons]string{"", "insufficient tokens", "reject-all", "no instance", "in turn", "least load", "best score",
-	"rate limit", "over quota", "saturated", "by policy", "longest prefix", "less loaded of two", "most load"}
+	"rate limit", "over quota", "saturated", "by policy", "longest prefix", "less loaded of two", "most load",
+	"above threshold", "below threshold", "cooldown", "within tolerance", "to target", "stabilized", "rate of change", "other way"}
 
 // String is the reason in words.
 func (r Reason) String() string { return reasonNames[r] }

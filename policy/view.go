@@ -10,9 +10,28 @@ type Slot struct {
 	Batch    int32 // requests in the running list
 	InFlight int32 // routed there and not yet known to have ended
 	Routable bool  // may be given new requests
+	Phase    Phase // of its life
 	Used     int64 // KV blocks in use
 	Total    int64 // KV blocks
 }
+
+// Phase is where an instance is in its life.
+type Phase uint8
+
+// Phases, in their order. All but Gone count as replicas for what they cost; a
+// replica that drains or is gone counts for no autoscaler.
+const (
+	Serving  Phase = iota // warm; the phase of the instances that a run begins with
+	Starting              // being provisioned, or loading its model
+	Warming               // loaded, its steps still take longer
+	Draining              // gets no new requests and goes when the last one ends
+	Gone
+)
+
+var phaseNames = [...]string{"serving", "starting", "warming", "draining", "gone"}
+
+// String is the phase in a word.
+func (p Phase) String() string { return phaseNames[p] }
 
 // Service is what the router knows of how one instance serves. It changes
 // slowly and stands apart, so that slots stay short.
@@ -22,6 +41,8 @@ type Service struct {
 	// TTFT and a TPOT, in µs, and how many those are.
 	TTFT, TPOT   int64
 	TTFTs, TPOTs int32
+	// How many of those requests were to meet targets, and how many did.
+	Judged, Attained int32
 }
 
 func (s *Service) hitRate() float64 { return mean(s.CachedTokens, s.LookedUpTokens) }
@@ -121,6 +142,9 @@ func (v *View) Len() int { return len(v.slots) }
 // router's own knowledge and no signal.
 func (v *View) Routable(i int) bool { return v.slots[i].Routable }
 
+// Phase is that of instance i: the router's own knowledge, and no signal.
+func (v *View) Phase(i int) Phase { return v.slots[i].Phase }
+
 // QueueDepth is the length of the wait queue of instance i, preempted requests
 // included and requests still in their queueing delay not.
 func (v *View) QueueDepth(i int) int64 {
@@ -189,6 +213,16 @@ func (v *View) RecentTPOT(i int) float64 {
 	}
 	s := &v.services[i]
 	return mean(s.TPOT, int64(s.TPOTs))
+}
+
+// RecentAttainment is the share of those requests that met every target of their
+// class, of those whose class has targets, and how many those are.
+func (v *View) RecentAttainment(i int) (share float64, of int64) {
+	if checkReads {
+		v.check(RecentLatency)
+	}
+	s := &v.services[i]
+	return mean(int64(s.Attained), int64(s.Judged)), int64(s.Judged)
 }
 
 // mean is sum/n, 0 without any.
