@@ -20,9 +20,11 @@ var admissionTemplates = []template[Admission]{{
 		},
 	},
 	build: func(v values, _ Env) (Admission, error) {
-		return &tokenBucket{capacity: v.number("capacity"), rate: v.number("refill_rate"), perTenant: v.flag("per_tenant")}, nil
+		p := &tokenBucket{capacity: v.number("capacity"), rate: v.number("refill_rate")}
+		p.buckets = buckets[bucket]{perTenant: v.flag("per_tenant"), full: bucket{tokens: p.capacity}}
+		return p, nil
 	},
-}, {
+}, rateLimitTemplate, tenantQuotaTemplate, saturationShedTemplate, {
 	Template: Template{Kind: AdmissionKind, Name: "reject-all", Help: "rejects every request (pathological, for tests)"},
 	build:    func(values, Env) (Admission, error) { return rejectAll{}, nil },
 }}
@@ -43,13 +45,31 @@ func (rejectAll) Decide(*Request, *RouterState, vtime.Time) AdmissionDecision {
 	return AdmissionDecision{Verdict: Reject, Reason: RejectAll}
 }
 
+// buckets is one bucket for all requests, or one for each tenant.
+type buckets[B any] struct {
+	perTenant bool
+	full      B   // a new one; what flows in until it is looked at changes nothing
+	list      []B // one, or by tenant label
+}
+
+// of is the bucket that pays for a request.
+func (b *buckets[B]) of(req *Request) *B {
+	number := 0
+	if b.perTenant {
+		number = int(req.Tenant)
+	}
+	for number >= len(b.list) {
+		b.list = append(b.list, b.full)
+	}
+	return &b.list[number]
+}
+
 // tokenBucket is semantics 6: at a decision the bucket holds min(capacity,
 // tokens + elapsed·rate/10⁶); enough for the prompt: subtract and admit, else
 // reject and charge nothing.
 type tokenBucket struct {
 	capacity, rate float64 // tokens, tokens per second
-	perTenant      bool
-	buckets        []bucket // one, or by tenant label
+	buckets        buckets[bucket]
 }
 
 type bucket struct {
@@ -60,14 +80,7 @@ type bucket struct {
 func (*tokenBucket) Observes() Signals { return NoSignals }
 
 func (t *tokenBucket) Decide(req *Request, _ *RouterState, now vtime.Time) AdmissionDecision {
-	number := 0
-	if t.perTenant {
-		number = int(req.Tenant)
-	}
-	for number >= len(t.buckets) { // first sight of a tenant: its bucket is full
-		t.buckets = append(t.buckets, bucket{tokens: t.capacity, filled: now})
-	}
-	b := &t.buckets[number]
+	b := t.buckets.of(req)
 	inflow := float64(float64(now.Sub(b.filled))*t.rate) / 1e6
 	b.tokens, b.filled = min(t.capacity, b.tokens+inflow), now
 	cost := float64(req.Input)

@@ -3,6 +3,7 @@ package policy
 import (
 	"encoding/csv"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"strconv"
 	"testing"
@@ -21,6 +22,16 @@ func mustAdmit(t *testing.T, name string, settings ...Setting) Admission {
 		t.Errorf("%s observes %v", name, p.Observes())
 	}
 	return p
+}
+
+// named are labels of classes and tenants with these names.
+func named(names ...string) *workload.Labels {
+	var labels workload.Labels
+	for _, name := range names {
+		labels.Classes.Label(name)
+		labels.Tenants.Label(name)
+	}
+	return &labels
 }
 
 func TestAdmissionOfEverythingAndNothing(t *testing.T) {
@@ -125,53 +136,6 @@ func columns(t *testing.T, path string) map[string][]string {
 	return byName
 }
 
-func TestPriorities(t *testing.T) {
-	var labels workload.Labels
-	classes := []string{"", "sheddable", "critical", "standard", "batch", "background", "realtime", "interactive", "gold"}
-	for _, name := range classes {
-		labels.Classes.Label(name)
-	}
-	for _, c := range []struct {
-		name     string
-		policy   string
-		settings []Setting
-		want     []float64 // by class
-	}{
-		{"constant", "constant", nil, []float64{0, 0, 0, 0, 0, 0, 0, 0, 0}},
-		{"defaults", "slo-based", nil, []float64{50, 0, 100, 50, 10, 1, 100, 50, 50}},
-		{"set by either name", "slo-based", []Setting{{"realtime", "7"}, {"standard", "-3.5"}}, []float64{50, 0, 7, -3.5, 10, 1, 7, -3.5, 50}},
-		{"default is for other classes and none", "slo-based", []Setting{{"default", "9"}}, []float64{9, 0, 100, 50, 10, 1, 100, 50, 9}},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			p, err := NewPriority(c.policy, c.settings, Env{Labels: &labels})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if p.Observes() != NoSignals {
-				t.Errorf("observes %v", p.Observes())
-			}
-			for _, class := range []int{8, 0, 1, 2, 3, 4, 5, 6, 7} { // the last first: labels are learnt in any order
-				if got := p.Score(&Request{Class: workload.Label(class)}, &state, 0); got != c.want[class] {
-					t.Errorf("class %q: %v, want %v", classes[class], got, c.want[class])
-				}
-			}
-		})
-	}
-	t.Run("classes named during the run", func(t *testing.T) {
-		var labels workload.Labels
-		p, err := NewPriority("slo-based", nil, Env{Labels: &labels})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for i, want := range []float64{50, 0} {
-			if got := p.Score(&Request{}, &state, 0); got != want {
-				t.Errorf("score %v, want %v, with %d classes named", got, want, i)
-			}
-			labels.Classes.Label("sheddable")
-		}
-	})
-}
-
 func TestNoneHoldsTheNumberOfReplicas(t *testing.T) {
 	p, err := NewAutoscale("none", nil, Env{})
 	if err != nil {
@@ -182,23 +146,51 @@ func TestNoneHoldsTheNumberOfReplicas(t *testing.T) {
 	}
 }
 
+// TestDecisionsAllocateNothing once the state of every tenant has its size.
 func TestDecisionsAllocateNothing(t *testing.T) {
-	var labels workload.Labels
-	labels.Classes.Label("batch")
-	admission := mustAdmit(t, "token-bucket", Setting{"per_tenant", "true"})
-	priority, err := NewPriority("slo-based", nil, Env{Labels: &labels})
-	if err != nil {
-		t.Fatal(err)
-	}
-	req := Request{Input: 1, Tenant: 5}
+	rng := rand.New(rand.NewPCG(3, 3))
+	labels := named("", "sheddable")
+	env := Env{Labels: labels, TTFTTarget: func(workload.Label) vtime.Duration { return 5 }}
+	view := randomView(rng, 100)
+	st := RouterState{View: view}
+	st.Track(Active | Rates)
+	req := Request{Input: 1, Tenant: 1, Class: 1, Deadline: vtime.Never}
 	now, sum := vtime.Time(0), 0.0
-	decide := func() {
-		now++
-		admission.Decide(&req, &state, now)
-		sum += priority.Score(&req, &state, now)
-	}
-	if allocations := testing.AllocsPerRun(1000, decide); allocations != 0 {
-		t.Errorf("%v allocations per request", allocations)
+	for _, template := range Templates() {
+		var decide func()
+		switch template.Kind {
+		case AdmissionKind:
+			p, err := NewAdmission(template.Name, nil, env)
+			if err != nil {
+				t.Fatal(err)
+			}
+			decide = func() {
+				st.Declared, view.Declared = p.Observes(), p.Observes()
+				p.Decide(&req, &st, now)
+			}
+		case PriorityKind:
+			p, err := NewPriority(template.Name, nil, env)
+			if err != nil {
+				t.Fatal(err)
+			}
+			decide = func() { sum += p.Score(&req, &st, now) }
+		default:
+			continue
+		}
+		step := func() {
+			now += 1000
+			disturbView(rng, view, view.Len())
+			st.Arrive(req.Tenant, req.Class, now)
+			st.Admit(req.Tenant)
+			decide()
+			st.End(req.Tenant, true, now)
+		}
+		for range 20_000 { // as long as events stay in the window, twice
+			step()
+		}
+		if allocations := testing.AllocsPerRun(1000, step); allocations != 0 {
+			t.Errorf("%s: %v allocations per request", template.Name, allocations)
+		}
 	}
 }
 

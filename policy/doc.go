@@ -13,11 +13,15 @@
 // Where to look:
 //
 //	policy.go      Request and Signals, what a policy may know
+//	state.go       what the router knows of its own past and of tenants
 //	decide.go      the five interfaces and their decisions
 //	view.go        what a routing policy sees of the instances
 //	registry.go    names, parameters, constructors, errors for bad ones
-//	admission.go   always-admit, token-bucket, reject-all
-//	priority.go    constant, slo-based
+//	parameter.go   types of parameters, and what is named by tenant or class
+//	admission.go   always-admit, token-bucket, reject-all, and admission_rate.go rate-limit
+//	quota.go       tenant-quota
+//	shed.go        saturation-shed
+//	priority.go    constant, slo-based, tenant-priority, deadline-aware, inverted-slo
 //	follower.go    how a policy follows what changes there
 //	tournament.go  the best of many instances, few of which change
 //	routing.go     round-robin, and the table of routing policies
@@ -29,7 +33,7 @@
 //	scorers.go     its scorers, and spread.go those that compare instances
 //	prefix.go      the router's guess at what each instance has cached
 //	session.go     which instance served a session last
-//	scheduling.go  fcfs, priority-fcfs, sjf
+//	scheduling.go  fcfs, priority-fcfs, sjf, reverse-priority
 //	autoscale.go   none
 //
 // Built with the tag debug, a read of a signal that the policy did not declare

@@ -8,6 +8,7 @@ import (
 
 	"blis/suggest"
 	"blis/vtime"
+	"blis/workload"
 )
 
 // ParameterType is how the text of a parameter is read.
@@ -20,9 +21,10 @@ const (
 	Choice                        // one of Choices
 	Weight                        // a Number: the weight of the scorer of that name
 	Duration                      // a time like 250ms or 5s; Min and Max in µs
+	Count                         // a Number without a fraction
 )
 
-var parameterTypes = [...]string{"number", "true|false", "choice", "weight", "duration"}
+var parameterTypes = [...]string{"number", "true|false", "choice", "weight", "duration", "count"}
 
 // String is the name of the type.
 func (t ParameterType) String() string { return parameterTypes[t] }
@@ -33,7 +35,7 @@ type Parameter struct {
 	Aliases  []string
 	Type     ParameterType
 	Default  string
-	Min, Max float64 // inclusive, of a Number, Weight or Duration; MaxFloat64 is no bound
+	Min, Max float64 // inclusive, of what is no Flag or Choice; MaxFloat64 is no bound
 	Choices  []string
 	Help     string
 }
@@ -45,14 +47,32 @@ func (p *Parameter) Range() string {
 		return "true or false"
 	case p.Type == Choice:
 		return strings.Join(p.Choices, " | ")
-	case p.Type == Duration && p.Min == 0:
-		return "a duration like 250ms or 5s"
 	case p.Type == Duration:
-		return "a duration like 250ms or 5s, at least " + vtime.Duration(p.Min).String()
+		return "a duration like 250ms or 5s" + p.limits()
 	case p.Max == math.MaxFloat64:
-		return "a number ≥ " + strconv.FormatFloat(p.Min, 'g', -1, 64)
+		return p.noun() + " ≥ " + strconv.FormatFloat(p.Min, 'g', -1, 64)
 	}
-	return fmt.Sprintf("a number in [%g, %g]", p.Min, p.Max)
+	return fmt.Sprintf("%s in [%g, %g]", p.noun(), p.Min, p.Max)
+}
+
+// noun is what a value that is not in words or units has to be.
+func (p *Parameter) noun() string {
+	if p.Type == Count {
+		return "a whole number"
+	}
+	return "a number"
+}
+
+// limits says those that a duration has besides not being negative.
+func (p *Parameter) limits() string {
+	words := ""
+	if p.Min > 0 {
+		words += ", at least " + vtime.Duration(p.Min).String()
+	}
+	if p.Max < math.MaxFloat64 {
+		words += ", at most " + vtime.Duration(p.Max).String()
+	}
+	return words
 }
 
 // Setting is a parameter as the user gave it, in the order given: the order
@@ -71,14 +91,8 @@ type value struct {
 type values struct {
 	parameters []Parameter
 	list       []value
-	given      []int   // indices of those that were set, in the order given
-	open       []named // settings of names that the template leaves open, in the order given
-}
-
-// named is the value of a name that the template leaves open.
-type named struct {
-	name string
-	value
+	given      []int            // indices of those that were set, in the order given
+	open       map[string]value // those of names that the template leaves open
 }
 
 // find is the index of the parameter of that name or alias, −1 for none.
@@ -101,6 +115,7 @@ func (v *values) number(name string) float64 { return v.list[v.find(name)].numbe
 func (v *values) flag(name string) bool      { return v.list[v.find(name)].flag }
 func (v *values) choice(name string) string  { return v.list[v.find(name)].text }
 
+func (v *values) count(name string) int64             { return int64(v.number(name)) }
 func (v *values) duration(name string) vtime.Duration { return v.list[v.find(name)].duration }
 
 // resolve checks settings and completes them with defaults.
@@ -146,16 +161,17 @@ func (v *values) set(t *Template, s Setting) error {
 
 // setOpen takes a setting whose name the template leaves open.
 func (v *values) setOpen(t *Template, s Setting, field string) error {
-	for i := range v.open {
-		if v.open[i].name == s.Name {
-			return &Error{Field: field, Problem: fmt.Sprintf("%s is given twice", s.Name)}
-		}
+	if _, given := v.open[s.Name]; given {
+		return &Error{Field: field, Problem: fmt.Sprintf("%s is given twice", s.Name)}
 	}
 	parsed, ok := t.Open.parse(s.Value)
 	if !ok {
 		return &Error{Field: field, Problem: fmt.Sprintf("%q is not allowed, want %s", s.Value, t.Open.Range())}
 	}
-	v.open = append(v.open, named{s.Name, parsed})
+	if v.open == nil {
+		v.open = map[string]value{}
+	}
+	v.open[s.Name] = parsed
 	return nil
 }
 
@@ -189,5 +205,52 @@ func (p *Parameter) parse(text string) (value, bool) {
 		return value{text: text, duration: d}, err == nil && float64(d) >= p.Min && float64(d) <= p.Max
 	}
 	x, err := strconv.ParseFloat(text, 64)
+	if p.Type == Count && x != math.Trunc(x) {
+		return value{}, false
+	}
 	return value{text: text, number: x}, err == nil && x >= p.Min && x <= p.Max // NaN is in no range, infinities in none of ours
+}
+
+// byLabel is what a policy makes of the names of tenants or classes. It looks
+// at a name once; from then on the label, a small number, is an index. Labels
+// may be given out while the run goes on.
+type byLabel[V any] struct {
+	names *workload.Names // nil: nothing has a name
+	value func(name string) V
+	known []V // by label
+}
+
+func (b *byLabel[V]) of(label workload.Label) V {
+	if int(label) < len(b.known) {
+		return b.known[label]
+	}
+	return b.learn(label)
+}
+
+// learn makes the values up to that of label. Without names, label 0 is that
+// of all requests and stands for no name.
+func (b *byLabel[V]) learn(label workload.Label) V {
+	if b.names == nil || int(label) >= b.names.Len() {
+		return b.value("")
+	}
+	for int(label) >= len(b.known) {
+		b.known = append(b.known, b.value(b.names.Name(workload.Label(len(b.known)))))
+	}
+	return b.known[label]
+}
+
+// tenants are the names of tenants, nil when there are none.
+func (e *Env) tenants() *workload.Names {
+	if e.Labels == nil {
+		return nil
+	}
+	return &e.Labels.Tenants
+}
+
+// classes are the names of SLO classes, nil when there are none.
+func (e *Env) classes() *workload.Names {
+	if e.Labels == nil {
+		return nil
+	}
+	return &e.Labels.Classes
 }

@@ -5,28 +5,77 @@ import (
 	"blis/workload"
 )
 
-// scoreParameter describes the score of one SLO class.
-func scoreParameter(name, score, help string, aliases ...string) Parameter {
-	return Parameter{Name: name, Aliases: aliases, Type: Number, Default: score, Min: -1e9, Max: 1e9, Help: help}
-}
-
 var priorityTemplates = []template[Priority]{{
 	Template: Template{Kind: PriorityKind, Name: "constant", Help: "the same for every request: 0 (default)"},
 	build:    func(values, Env) (Priority, error) { return constant{}, nil },
 }, {
-	Template: Template{
-		Kind: PriorityKind, Name: "slo-based", Help: "by SLO class; higher is more urgent",
-		Parameters: []Parameter{
-			scoreParameter("critical", "100", "score of critical, also called realtime", "realtime"),
-			scoreParameter("standard", "50", "score of standard, also called interactive", "interactive"),
-			scoreParameter("batch", "10", "score of batch"),
-			scoreParameter("background", "1", "score of background"),
-			scoreParameter("sheddable", "0", "score of sheddable"),
-			scoreParameter("default", "50", "score of any other class, and of none"),
-		},
+	Template: Template{Kind: PriorityKind, Name: "slo-based", Help: "by SLO class; higher is more urgent", Parameters: classScores},
+	build: func(v values, env Env) (Priority, error) {
+		return &sloBased{byLabel[float64]{names: env.classes(), value: v.classScore}}, nil
 	},
-	build: func(v values, env Env) (Priority, error) { return &sloBased{values: v, labels: env.Labels}, nil },
+}, {
+	Template: Template{
+		Kind: PriorityKind, Name: "tenant-priority", Help: "by tenant; higher is more urgent",
+		Parameters: []Parameter{scoreParameter("default", "0", "score of tenants that are not named")},
+		Open:       &openScore,
+	},
+	build: func(v values, env Env) (Priority, error) {
+		return &tenantPriority{byLabel[float64]{names: env.tenants(), value: v.tenantScore}}, nil
+	},
+}, {
+	Template: Template{
+		Kind: PriorityKind, Name: "deadline-aware", Help: "earliest deadline first; without a deadline, that by which the first token is due",
+		Parameters: []Parameter{{Name: "default_target", Type: Duration, Default: "10s", Max: day,
+			Help: "after its arrival, when the first token is due of a request whose class has no TTFT target"}},
+	},
+	build: func(v values, env Env) (Priority, error) {
+		return &deadlineAware{target: env.TTFTTarget, otherwise: v.duration("default_target")}, nil
+	},
+}, {
+	Template: Template{Kind: PriorityKind, Name: "inverted-slo", Help: "slo-based with every score negated (pathological, for tests)", Parameters: classScores},
+	build: func(v values, env Env) (Priority, error) {
+		// 0 − x, lest the opposite of 0 is −0.
+		inverted := func(class string) float64 { return 0 - v.classScore(class) }
+		return &sloBased{byLabel[float64]{names: env.classes(), value: inverted}}, nil
+	},
 }}
+
+// day is the largest duration that parameters take, in µs: what is meant to
+// take longer is a slip of the unit.
+const day = 24 * 3600 * 1e6
+
+// scoreParameter describes the score of one SLO class, or of one tenant.
+func scoreParameter(name, score, help string, aliases ...string) Parameter {
+	return Parameter{Name: name, Aliases: aliases, Type: Number, Default: score, Min: -1e9, Max: 1e9, Help: help}
+}
+
+var classScores = []Parameter{
+	scoreParameter("critical", "100", "score of critical, also called realtime", "realtime"),
+	scoreParameter("standard", "50", "score of standard, also called interactive", "interactive"),
+	scoreParameter("batch", "10", "score of batch"),
+	scoreParameter("background", "1", "score of background"),
+	scoreParameter("sheddable", "0", "score of sheddable"),
+	scoreParameter("default", "50", "score of any other class, and of none"),
+}
+
+// openScore describes the parameters of tenant-priority that tenants name.
+var openScore = scoreParameter("tenant", "", "score of that tenant")
+
+// classScore is the score of the SLO class of that name.
+func (v *values) classScore(name string) float64 {
+	if parameter := v.find(name); parameter >= 0 {
+		return v.list[parameter].number
+	}
+	return v.number("default")
+}
+
+// tenantScore is the score of the tenant of that name.
+func (v *values) tenantScore(name string) float64 {
+	if given, ok := v.open[name]; ok {
+		return given.number
+	}
+	return v.number("default")
+}
 
 type constant struct{}
 
@@ -34,39 +83,45 @@ func (constant) Observes() Signals { return NoSignals }
 
 func (constant) Score(*Request, *RouterState, vtime.Time) float64 { return 0 }
 
-// sloBased looks a class up by its name once; from then on its label, a small
-// number, is the index of its score.
-type sloBased struct {
-	values values
-	labels *workload.Labels
-	scores []float64 // by class label
-}
+type sloBased struct{ scores byLabel[float64] }
 
 func (*sloBased) Observes() Signals { return NoSignals }
 
 func (p *sloBased) Score(req *Request, _ *RouterState, _ vtime.Time) float64 {
-	if int(req.Class) < len(p.scores) {
-		return p.scores[req.Class]
-	}
-	return p.learn(req.Class)
+	return p.scores.of(req.Class)
 }
 
-// learn extends the scores up to the label class. A workload without classes
-// has no name for label 0: its requests get the default.
-func (p *sloBased) learn(class workload.Label) float64 {
-	if p.labels == nil || int(class) >= p.labels.Classes.Len() {
-		return p.values.number("default")
-	}
-	for int(class) >= len(p.scores) {
-		p.scores = append(p.scores, p.class(p.labels.Classes.Name(workload.Label(len(p.scores)))))
-	}
-	return p.scores[class]
+type tenantPriority struct{ scores byLabel[float64] }
+
+func (*tenantPriority) Observes() Signals { return NoSignals }
+
+func (p *tenantPriority) Score(req *Request, _ *RouterState, _ vtime.Time) float64 {
+	return p.scores.of(req.Tenant)
 }
 
-// class is the score of the class of that name.
-func (p *sloBased) class(name string) float64 {
-	if parameter := p.values.find(name); parameter >= 0 {
-		return p.values.list[parameter].number
+// deadlineAware scores by what the request came with and not by the time that
+// is left: requests keep their order however long after each other they are
+// scored.
+type deadlineAware struct {
+	target    func(class workload.Label) vtime.Duration
+	otherwise vtime.Duration // the target of a class without one
+}
+
+func (*deadlineAware) Observes() Signals { return NoSignals }
+
+func (p *deadlineAware) Score(req *Request, _ *RouterState, _ vtime.Time) float64 {
+	return 0 - float64(p.due(req)) // exact for the first 285 years
+}
+
+// due is the deadline, else when the first token is due.
+func (p *deadlineAware) due(req *Request) vtime.Time {
+	if req.Deadline != vtime.Never {
+		return req.Deadline
 	}
-	return p.values.number("default")
+	if p.target != nil {
+		if target := p.target(req.Class); target > 0 {
+			return req.Arrival.Add(target)
+		}
+	}
+	return req.Arrival.Add(p.otherwise)
 }

@@ -44,7 +44,7 @@ func TestBadChoicesGiveClearErrors(t *testing.T) {
 	}{
 		{"unknown name", RoutingKind, "leastloaded", nil,
 			`routing.type: unknown routing policy "leastloaded", the nearest is "least-loaded" (there are: round-robin, least-loaded, weighted, prefix-affinity, power-of-two, always-busiest)`},
-		{"empty name", SchedulerKind, "", nil, `scheduler.type: unknown scheduler policy "", the nearest is "sjf" (there are: fcfs, priority-fcfs, sjf)`},
+		{"empty name", SchedulerKind, "", nil, `scheduler.type: unknown scheduler policy "", the nearest is "sjf" (there are: fcfs, priority-fcfs, sjf, reverse-priority)`},
 		{"name of another kind", AutoscaleKind, "fcfs", nil, `autoscale.type: unknown autoscale policy "fcfs", the nearest is "none" (there are: none)`},
 		{"unknown parameter", AdmissionKind, "token-bucket", set("refill-rate", "5"),
 			`admission.params.refill-rate: token-bucket has no parameter "refill-rate", the nearest is "refill_rate" (there are: capacity, refill_rate, per_tenant)`},
@@ -127,8 +127,11 @@ func TestTemplatesDescribeThemselves(t *testing.T) {
 			t.Errorf("%s with its defaults: %v", template.Name, err)
 		}
 	}
-	const want = "admission always-admit, admission token-bucket, admission reject-all, priority constant, priority slo-based, " +
-		"routing round-robin, routing least-loaded, routing weighted, routing prefix-affinity, routing power-of-two, routing always-busiest, scheduler fcfs, scheduler priority-fcfs, scheduler sjf, autoscale none"
+	const want = "admission always-admit, admission token-bucket, admission rate-limit, admission tenant-quota, admission saturation-shed, admission reject-all, " +
+		"priority constant, priority slo-based, priority tenant-priority, priority deadline-aware, priority inverted-slo, " +
+		"routing round-robin, routing least-loaded, routing weighted, routing prefix-affinity, routing power-of-two, routing always-busiest, " +
+		"scheduler fcfs, scheduler priority-fcfs, scheduler sjf, scheduler reverse-priority, " +
+		"autoscale none"
 	if got := strings.Join(names, ", "); got != want {
 		t.Errorf("templates %s, want %s", got, want)
 	}

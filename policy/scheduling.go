@@ -46,7 +46,8 @@ type Scheduler interface {
 	// were queued, preempted ones in front; Less is then not called.
 	Reorders() bool
 	// Less is a strict total order of the wait queue, the next to be
-	// scheduled first. Ties end with arrival, then request number.
+	// scheduled first. Ties end with arrival, then request number; either may
+	// be turned round.
 	Less(a, b *Waiting, ctx *SchedulerContext) bool
 	// Chunk is how many of the remaining prefill tokens of r to schedule in
 	// this step, from 0 to remaining; the engine caps it by the budget left
@@ -67,11 +68,11 @@ var preemption = Parameter{Name: "preemption", Type: Choice, Default: "auto", Ch
 var schedulerTemplates = []template[Scheduler]{{
 	Template: Template{Kind: SchedulerKind, Name: "fcfs", Help: "in the order queued, preempted requests in front; preempts the last running (default)",
 		Parameters: []Parameter{preemption}},
-	build: func(v values, _ Env) (Scheduler, error) { return fcfs{newEvictor(v, false)}, nil },
+	build: func(v values, _ Env) (Scheduler, error) { return fcfs{newEvictor(v, lastRunning)}, nil },
 }, {
 	Template: Template{Kind: SchedulerKind, Name: "priority-fcfs", Help: "highest priority first, then arrival; preempts the lowest priority, then the latest arrival",
 		Parameters: []Parameter{preemption}},
-	build: func(v values, _ Env) (Scheduler, error) { return priorityFCFS{newEvictor(v, true)}, nil },
+	build: func(v values, _ Env) (Scheduler, error) { return priorityFCFS{newEvictor(v, leastUrgent)}, nil },
 }, {
 	Template: Template{Kind: SchedulerKind, Name: "sjf", Help: "shortest job first, then arrival; long jobs starve while short ones keep coming; preempts the last running",
 		Parameters: []Parameter{
@@ -80,25 +81,36 @@ var schedulerTemplates = []template[Scheduler]{{
 			preemption,
 		}},
 	build: func(v values, _ Env) (Scheduler, error) {
-		return sjf{evictor: newEvictor(v, false), prompt: v.choice("key") != "max_output", limit: v.choice("key") != "prompt"}, nil
+		return sjf{evictor: newEvictor(v, lastRunning), prompt: v.choice("key") != "max_output", limit: v.choice("key") != "prompt"}, nil
 	},
+}, {
+	Template: Template{Kind: SchedulerKind, Name: "reverse-priority", Help: "lowest priority first, then latest arrival; preempts the highest priority, then the earliest arrival (pathological, for tests)",
+		Parameters: []Parameter{preemption}},
+	build: func(v values, _ Env) (Scheduler, error) { return reversePriority{newEvictor(v, mostUrgent)}, nil },
 }}
 
+// eviction is a rule of preemption.
+type eviction uint8
+
+const (
+	lastRunning eviction = iota
+	leastUrgent
+	mostUrgent
+)
+
 // evictor is what the schedulers share: whole prompts, as far as the budget
-// goes, and one of two rules of preemption.
-type evictor struct {
-	byPriority bool
-}
+// goes, and one of the rules of preemption.
+type evictor struct{ rule eviction }
 
 // newEvictor reads the preemption parameter; own is the scheduler's own rule.
-func newEvictor(v values, own bool) evictor {
+func newEvictor(v values, own eviction) evictor {
 	switch v.choice("preemption") {
 	case "fcfs":
-		return evictor{byPriority: false}
+		return evictor{lastRunning}
 	case "priority":
-		return evictor{byPriority: true}
+		return evictor{leastUrgent}
 	}
-	return evictor{byPriority: own}
+	return evictor{own}
 }
 
 func (evictor) Observes() Signals { return NoSignals }
@@ -106,15 +118,20 @@ func (evictor) Observes() Signals { return NoSignals }
 func (evictor) Chunk(_ *Running, remaining, _ int32, _ *SchedulerContext) int32 { return remaining }
 
 // Victim is semantics 3: the last of the running list; or the lowest priority,
-// then the latest arrival, then the earliest in the list.
+// then the latest arrival, then the earliest in the list. The reverse of that
+// is the highest priority, then the earliest arrival, then the earliest in the
+// list.
 func (e evictor) Victim(running []Running, _ *SchedulerContext) int {
-	if !e.byPriority {
+	if e.rule == lastRunning {
 		return len(running) - 1
 	}
 	victim := 0
 	for i := range running {
-		r, v := &running[i], &running[victim]
-		if r.Priority < v.Priority || (r.Priority == v.Priority && r.Arrival > v.Arrival) {
+		below, above := &running[i], &running[victim]
+		if e.rule == mostUrgent {
+			below, above = above, below
+		}
+		if below.Priority < above.Priority || (below.Priority == above.Priority && below.Arrival > above.Arrival) {
 			victim = i
 		}
 	}
@@ -148,7 +165,16 @@ func (priorityFCFS) Less(a, b *Waiting, _ *SchedulerContext) bool {
 	return earlier(a, b)
 }
 
-// earlier is the tie rule of every order: arrival, then request number.
+// reversePriority is priority-fcfs backwards, ties included.
+type reversePriority struct{ evictor }
+
+func (reversePriority) Reorders() bool { return true }
+
+func (reversePriority) Less(a, b *Waiting, ctx *SchedulerContext) bool {
+	return priorityFCFS{}.Less(b, a, ctx)
+}
+
+// earlier is the tie rule of every sane order: arrival, then request number.
 func earlier(a, b *Waiting) bool {
 	if a.Arrival != b.Arrival {
 		return a.Arrival < b.Arrival

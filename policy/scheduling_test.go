@@ -63,6 +63,8 @@ func TestWaitQueueOrder(t *testing.T) {
 		{"fcfs: priority does not matter", "fcfs", nil, false, []Waiting{{ID: 1, Queued: 1}, {ID: 2, Queued: 5, Priority: 7}}, []int64{1, 2}},
 		{"priority: highest first, then arrival, then number", "priority-fcfs", nil, true, byPriority, []int64{3, 4, 2, 1, 5}},
 		{"priority: the preempted have no advantage", "priority-fcfs", nil, true, []Waiting{{ID: 1, Arrival: 2, Preempted: true}, {ID: 2, Arrival: 1}}, []int64{2, 1}},
+		{"reverse: lowest first, then latest arrival, then highest number", "reverse-priority", nil, true, byPriority, []int64{5, 1, 2, 4, 3}},
+		{"reverse: the preempted have no advantage", "reverse-priority", nil, true, []Waiting{{ID: 1, Arrival: 1, Preempted: true}, {ID: 2, Arrival: 2}}, []int64{2, 1}},
 		{"sjf: prompt", "sjf", nil, true, byLength, []int64{4, 1, 2, 5, 6, 3}},
 		{"sjf: the limit, none is longest", "sjf", []Setting{{"key", "max_output"}}, true, byLength, []int64{3, 5, 6, 1, 2, 4}},
 		{"sjf: both", "sjf", []Setting{{"key", "prompt+max_output"}}, true, byLength, []int64{3, 5, 6, 1, 2, 4}},
@@ -91,6 +93,7 @@ func TestOrdersAreTotal(t *testing.T) {
 	for _, s := range []Scheduler{
 		mustSchedule(t, "fcfs"), mustSchedule(t, "priority-fcfs"), mustSchedule(t, "sjf"),
 		mustSchedule(t, "sjf", Setting{"key", "max_output"}), mustSchedule(t, "sjf", Setting{"key", "prompt+max_output"}),
+		mustSchedule(t, "reverse-priority"),
 	} {
 		for range 5000 {
 			var w [3]Waiting
@@ -125,6 +128,11 @@ func TestVictim(t *testing.T) {
 		{"fcfs with priority preemption", "fcfs", "priority", running, lowest},
 		{"sjf with priority preemption", "sjf", "priority", running, lowest},
 		{"priority with fcfs preemption", "priority-fcfs", "fcfs", running, last},
+		{"reverse: the highest", "reverse-priority", "auto", running, 0},
+		{"reverse: then the earliest arrival, then the earliest in the list", "reverse-priority", "auto", []Running{{Priority: 2, Arrival: 6}, {Priority: 2, Arrival: 3}, {Priority: 2, Arrival: 3}, {Priority: 1}}, 1},
+		{"reverse with fcfs preemption", "reverse-priority", "fcfs", running, last},
+		{"reverse with priority preemption", "reverse-priority", "priority", running, lowest},
+		{"reverse alone", "reverse-priority", "auto", running[:1], 0},
 		{"alone", "priority-fcfs", "auto", running[:1], 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"fmt"
+	"math/bits"
 
 	"blis/vtime"
 	"blis/workload"
@@ -25,10 +26,11 @@ type RouterState struct {
 	// Declared is the Observes of the policy that reads next; see View.Declared.
 	Declared Signals
 
-	tracked Signals // of Active and Rates: what the router keeps
-	all     account
-	tenants []account // by label
-	none    account   // of a tenant that sent nothing
+	tracked     Signals // of Active and Rates: what the router keeps
+	all         account
+	tenants     []account // by label
+	none        account   // of a tenant that sent nothing
+	completions recent
 }
 
 // RateWindow is how far back rates look.
@@ -43,7 +45,6 @@ type account struct {
 	first            vtime.Time // arrival
 	class            workload.Label
 	arrivals         recent
-	completions      recent
 }
 
 // Track says which of Active and Rates the policies of a run observe. Nothing
@@ -85,17 +86,19 @@ func (s *RouterState) End(tenant workload.Label, completed bool, now vtime.Time)
 	if s.tracked&Active == 0 {
 		return
 	}
-	for _, t := range [...]*account{&s.all, &s.tenants[tenant]} {
-		t.active--
-		if completed {
-			t.completions.add(now)
-		}
+	s.all.active--
+	s.tenants[tenant].active--
+	if completed {
+		s.completions.add(now)
 	}
 }
 
 // Tenants is the number of tenants seen: their labels are below it. A tenant
 // below it may have sent nothing. 0 unless the policies observe Active or Rates.
 func (s *RouterState) Tenants() int {
+	if checkReads && s.Declared&(Active|Rates) == 0 {
+		s.check(Active | Rates) // it would be 0 but for other policies
+	}
 	return len(s.tenants)
 }
 
@@ -117,20 +120,24 @@ func (s *RouterState) ClassOf(tenant workload.Label) workload.Label {
 	return s.tenant(tenant).class
 }
 
-// RateOf is a tenant's arrivals per second over the last RateWindow.
+// RateOf is a tenant's arrivals per second over the last RateWindow, which
+// counts in full from the start of the run.
 func (s *RouterState) RateOf(tenant workload.Label, now vtime.Time) float64 {
 	s.check(Rates)
 	return s.tenant(tenant).arrivals.perSecond(now)
 }
 
 // Burst reports whether a tenant's rate is above three times its mean since
-// its first request. In its first RateWindow a tenant is in none: there is no
-// mean yet to compare with.
+// its first request. It cannot be before three RateWindows have passed: until
+// then all its requests in one would not be enough.
 func (s *RouterState) Burst(tenant workload.Label, now vtime.Time) bool {
 	s.check(Rates)
+	// count/RateWindow > burstFactor·requests/life, without rounding: to send
+	// exactly so much is no burst.
 	t := s.tenant(tenant)
-	life := now.Sub(t.first)
-	return life > RateWindow && t.arrivals.perSecond(now) > float64(burstFactor*float64(t.requests)/life.Seconds())
+	high, low := bits.Mul64(uint64(t.arrivals.count(now)), uint64(now.Sub(t.first)))
+	highMean, lowMean := bits.Mul64(uint64(t.requests), uint64(burstFactor*RateWindow))
+	return high > highMean || high == highMean && low > lowMean
 }
 
 // Active is the number of active requests in all.
@@ -148,7 +155,7 @@ func (s *RouterState) Rate(now vtime.Time) float64 {
 // Throughput is completions per second over the last RateWindow.
 func (s *RouterState) Throughput(now vtime.Time) float64 {
 	s.check(Active)
-	return s.all.completions.perSecond(now)
+	return s.completions.perSecond(now)
 }
 
 // tenant is the account of a tenant, empty if it sent nothing.
@@ -169,33 +176,41 @@ func (s *RouterState) check(signals Signals) {
 
 // recent is the times of events not older than RateWindow, in a ring.
 type recent struct {
-	times       []vtime.Time // a power of two
+	times       []vtime.Time // its length is a power of two
 	first, next int          // numbers of the oldest and of the one to come
 }
+
+// at is where the ring holds event number i.
+func (r *recent) at(i int) *vtime.Time { return &r.times[i&(len(r.times)-1)] }
 
 // add enters an event. Times do not decrease.
 func (r *recent) add(now vtime.Time) {
 	r.forget(now)
-	if n := len(r.times); r.next-r.first == n {
-		grown := make([]vtime.Time, max(16, 2*n))
+	if r.next-r.first == len(r.times) {
+		grown := recent{times: make([]vtime.Time, max(16, 2*len(r.times)))}
 		for i := r.first; i < r.next; i++ {
-			grown[i%len(grown)] = r.times[i%n]
+			*grown.at(i) = *r.at(i)
 		}
-		r.times = grown
+		r.times = grown.times
 	}
-	r.times[r.next%len(r.times)] = now
+	*r.at(r.next) = now
 	r.next++
 }
 
 // forget drops events at or before now − RateWindow.
 func (r *recent) forget(now vtime.Time) {
-	for r.first < r.next && now.Sub(r.times[r.first%len(r.times)]) >= RateWindow {
+	for r.first < r.next && now.Sub(*r.at(r.first)) >= RateWindow {
 		r.first++
 	}
 }
 
-// perSecond is the events in (now − RateWindow, now] over RateWindow.
-func (r *recent) perSecond(now vtime.Time) float64 {
+// count is the number of events in (now − RateWindow, now].
+func (r *recent) count(now vtime.Time) int {
 	r.forget(now)
-	return float64(r.next-r.first) / RateWindow.Seconds()
+	return r.next - r.first
+}
+
+// perSecond is count over RateWindow.
+func (r *recent) perSecond(now vtime.Time) float64 {
+	return float64(r.count(now)) / RateWindow.Seconds()
 }

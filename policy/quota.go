@@ -1,0 +1,58 @@
+package policy
+
+import "blis/vtime"
+
+// mostRequests bounds counts of requests: more than any run has.
+const mostRequests = 1e9
+
+var tenantQuotaTemplate = template[Admission]{
+	Template: Template{
+		Kind: AdmissionKind, Name: "tenant-quota",
+		Help: "so many active requests of each tenant; delays the others, then rejects them",
+		Parameters: []Parameter{
+			{Name: "max_active", Type: Count, Default: "100", Max: mostRequests, Help: "active requests that a tenant may have"},
+			{Name: "delay", Type: Duration, Default: "0s", Max: day, Help: "after which a request over quota is decided again; 0 rejects it at once"},
+			{Name: "max_delays", Type: Count, Default: "3", Max: mostRequests, Help: "delays of one request, after which it is rejected; without delay there are none"},
+		},
+		Open: &Parameter{Name: "tenant", Type: Count, Max: mostRequests, Help: "max_active of that tenant"},
+	},
+	build: func(v values, env Env) (Admission, error) {
+		p := &tenantQuota{
+			quotas:    byLabel[int64]{names: env.tenants(), value: v.quota},
+			delay:     v.duration("delay"),
+			maxDelays: v.count("max_delays"),
+		}
+		if p.delay == 0 {
+			p.maxDelays = 0
+		}
+		return p, nil
+	},
+}
+
+// quota is that of the tenant of that name.
+func (v *values) quota(tenant string) int64 {
+	if given, ok := v.open[tenant]; ok {
+		return int64(given.number)
+	}
+	return v.count("max_active")
+}
+
+// tenantQuota counts a request from its admission until the router knows that
+// it ended; one that is delayed holds none of the quota and no place in a line.
+type tenantQuota struct {
+	quotas    byLabel[int64]
+	delay     vtime.Duration
+	maxDelays int64
+}
+
+func (*tenantQuota) Observes() Signals { return Active }
+
+func (p *tenantQuota) Decide(req *Request, st *RouterState, _ vtime.Time) AdmissionDecision {
+	switch {
+	case st.ActiveOf(req.Tenant) < p.quotas.of(req.Tenant):
+		return AdmissionDecision{Verdict: Admit}
+	case int64(req.Delays) < p.maxDelays:
+		return AdmissionDecision{Verdict: Delay, Reason: OverQuota, Wait: p.delay}
+	}
+	return AdmissionDecision{Verdict: Reject, Reason: OverQuota}
+}
