@@ -7,12 +7,13 @@ import (
 )
 
 // autoscaler is the actor that asks the autoscale policy at every multiple of
-// its interval. It is a control process: when its policy reads signals, a
-// check at T sees every instance as all of T left it.
+// its interval, and tells the router how many instances there are to be. It is
+// a control process: a check at T sees everything as all of T left it.
 type autoscaler struct {
 	policy   policy.Autoscale
 	interval vtime.Duration
-	next     vtime.Time
+	next     vtime.Time // Never: it is not asked
+	router   *router
 	context  policy.AutoscaleContext
 	checks   int64
 }
@@ -43,11 +44,11 @@ func (a *autoscaler) NextPeriodic() lookahead.Key {
 	return lookahead.Key{At: a.next, Class: classScale}
 }
 
-// Promise implements lookahead.Process. A policy that holds the number of
-// replicas sends nothing.
-func (a *autoscaler) Promise() lookahead.Key { return lookahead.NeverKey }
+// Promise implements lookahead.Process: it sends to the router alone, right
+// after a check.
+func (a *autoscaler) Promise() lookahead.Key { return a.NextPeriodic().Next() }
 
-// Receive implements lookahead.Process; nobody sends to it yet.
+// Receive implements lookahead.Process; nobody sends to it.
 func (a *autoscaler) Receive(m *lookahead.Message, _ *lookahead.Outbox) {
 	panic("actors: the autoscaler received a message from " + m.Stamp.String())
 }
@@ -55,12 +56,22 @@ func (a *autoscaler) Receive(m *lookahead.Message, _ *lookahead.Outbox) {
 // Advance implements lookahead.Process.
 func (a *autoscaler) Advance(_ lookahead.Key, out *lookahead.Outbox) {
 	for out.Execute(a.NextPeriodic()) {
-		a.context.Now = a.next
-		if d := a.policy.Evaluate(&a.context); d.Action != policy.Hold {
-			panic("actors: the autoscale policy wants to act; this version only has policies that hold")
-		}
-		a.checks++
+		now := a.next
 		a.next = a.next.Add(a.interval)
+		a.checks++
+		a.check(now, out)
+	}
+}
+
+// check asks the policy and passes on what it wants, within the bounds.
+func (a *autoscaler) check(now vtime.Time, out *lookahead.Outbox) {
+	b := a.router.replicas
+	a.router.look(a.policy.Observes(), now)
+	a.context.Now, a.context.Replicas, a.context.Ready = now, b.count, b.ready()
+	d := a.policy.Evaluate(&a.context)
+	target := min(max(d.Target, a.context.Min), a.context.Max)
+	if d.Action != policy.Hold && target != b.count {
+		sendScale(out, now, target, d.Reason)
 	}
 }
 

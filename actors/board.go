@@ -44,17 +44,27 @@ type slotReading[R any] struct {
 
 func newBoard[R comparable](instances int, every cadence) *board[R] {
 	b := &board[R]{cadence: every}
-	if every == immediate {
-		b.live, b.changed = make([]R, instances), make([]uint64, (instances+63)/64)
-		return b
-	}
-	b.past = make([]history[R], instances)
-	for i := range b.past {
-		for j := range b.past[i].slots {
-			b.past[i].slots[j].refresh = -1
-		}
+	for range instances {
+		b.grow()
 	}
 	return b
+}
+
+// grow makes a place for a further instance.
+func (b *board[R]) grow() {
+	if b.cadence != immediate {
+		var h history[R]
+		for j := range h.slots {
+			h.slots[j].refresh = -1
+		}
+		b.past = append(b.past, h)
+		return
+	}
+	var none R
+	b.live = append(b.live, none)
+	if 64*len(b.changed) < len(b.live) {
+		b.changed = append(b.changed, 0)
+	}
 }
 
 // tell enters the live reading of instance i.

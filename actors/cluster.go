@@ -27,6 +27,7 @@ type cluster struct {
 	router     *router
 	autoscaler *autoscaler
 	instances  []*instance
+	add        func(i int, ready vtime.Time) error // a further instance
 	collector  *collector
 	waits      []Wait
 }
@@ -42,7 +43,7 @@ func newCluster(p *plan) (*cluster, error) {
 	cfg := &p.config
 	signals := q.admission.Observes() | q.priority.Observes() | q.routing.Observes() | q.autoscale.Observes()
 	boards := p.boards(signals)
-	notify := boards.told != policy.NoSignals
+	notify := boards.told != policy.NoSignals || p.scales()
 	c.waits = p.waits(&q, &boards)
 	c.simulation = lookahead.New(p.execution(c, notify))
 	recorders, err := p.recorderOptions()
@@ -57,31 +58,32 @@ func newCluster(p *plan) (*cluster, error) {
 		admissionLatency: cfg.AdmissionLatency, routingLatency: cfg.RoutingLatency, model: p.model,
 		recorder: metrics.NewRecorder(recorders), collect: collect,
 		sight: sight{
-			signals: signals, boards: boards, refresh: -1, sent: make([]int32, cfg.NumInstances),
+			signals: signals, boards: boards, refresh: -1, foreseen: !p.scales(), sent: make([]int32, cfg.NumInstances),
 			atAdmission: q.admission.Observes()&instanceSignals != 0,
 			atRouting:   (q.priority.Observes()|q.routing.Observes())&instanceSignals != 0,
 		},
 	}
 	c.router.state.View = &c.router.sight.view
 	c.router.state.Track(signals)
-	for i := range cfg.NumInstances {
-		n, err := p.newInstance(i, recorders)
-		if err != nil {
-			return nil, err
-		}
-		n.collect, n.notify = collect, notify
-		n.observe(&boards, signals, recorders)
-		c.instances = append(c.instances, n)
-		c.router.sight.view.Add(policy.Slot{Routable: true, Total: cfg.TotalKVBlocks})
-	}
-	if cfg.Sequential {
-		c.router.sight.engines = c.instances
-	}
-	c.autoscaler = newAutoscaler(q.autoscale, cfg.AutoscaleInterval, cfg.NumInstances, &c.router.sight.view)
+	c.autoscaler = p.newAutoscaler(q.autoscale, c.router)
 	c.simulation.AddControl("router", c.router)
 	c.simulation.AddControl("autoscaler", c.autoscaler)
-	for i, n := range c.instances {
+	c.add = func(i int, ready vtime.Time) error {
+		n, err := p.newInstance(i, recorders, ready)
+		if err != nil {
+			return err
+		}
+		n.collect, n.notify = collect, notify
+		n.observe(&c.router.sight.boards, signals, recorders)
+		c.instances = append(c.instances, n)
+		if cfg.Sequential {
+			c.router.sight.engines = c.instances
+		}
 		c.simulation.AddLeaf(instanceName(i), n)
+		return nil
+	}
+	if err := c.addReplicas(); err != nil {
+		return nil, err
 	}
 	c.simulation.AddSink("collector", c.collector)
 	return c, nil
@@ -92,12 +94,15 @@ func instanceName(i int) string { return "instance-" + strconv.Itoa(i) }
 // execution is how the kernel runs this cluster.
 func (p *plan) execution(c *cluster, notify bool) lookahead.Config {
 	cfg := &p.config
-	e := lookahead.Config{Workers: min(p.workers(), cfg.NumInstances), Sequential: cfg.Sequential, InlineBelow: cfg.Inline, Record: cfg.Record}
+	e := lookahead.Config{Workers: min(p.workers(), p.mostReplicas()), Sequential: cfg.Sequential, InlineBelow: cfg.Inline, Record: cfg.Record}
 	e.Reply = func(k lookahead.Key) lookahead.Key {
 		if !notify {
 			return lookahead.NeverKey
 		}
 		return lookahead.Key{At: k.At, Class: classNotice}
+	}
+	if p.scales() && cfg.DrainPolicy == drainRedirect {
+		e.React = c.react
 	}
 	if cfg.Horizon > 0 {
 		e.End = lookahead.Key{At: vtime.Time(cfg.Horizon).Add(1)}
@@ -154,13 +159,18 @@ func (p *plan) recorderOptions() (metrics.Options, error) {
 	return o, nil
 }
 
-func (p *plan) newInstance(i int, recorders metrics.Options) (*instance, error) {
+// newInstance makes instance i, which is ready at a time.
+func (p *plan) newInstance(i int, recorders metrics.Options, ready vtime.Time) (*instance, error) {
 	cfg := &p.config
 	s, err := p.scheduler()
 	if err != nil {
 		return nil, err
 	}
 	n := &instance{index: i, recorder: metrics.NewRecorder(recorders), perStep: cfg.Signals == "per-step"}
+	warmup := p.warmup()
+	if warmup.From = ready; i < cfg.NumInstances {
+		warmup = engine.Warmup{} // a run begins with warm instances
+	}
 	var cache kv.Cache = kv.NewPool(int(cfg.TotalKVBlocks), cfg.BlockSizeInTokens, cfg.EnablePrefixCaching)
 	if cfg.StepByStep && cfg.Sequential && cfg.TotalKVBlocks <= twinBlocks {
 		cache = kv.NewBlocks(int(cfg.TotalKVBlocks), cfg.BlockSizeInTokens, cfg.EnablePrefixCaching)
@@ -169,7 +179,7 @@ func (p *plan) newInstance(i int, recorders metrics.Options) (*instance, error) 
 		BlockSize: cfg.BlockSizeInTokens, MaxBatchedTokens: cfg.MaxNumBatchedTokens, MaxSeqs: cfg.MaxNumSeqs,
 		MaxModelLen: cfg.MaxModelLen, LongPrefillThreshold: cfg.LongPrefillTokenThreshold,
 		PrefixCaching: cfg.EnablePrefixCaching, ChunkedPrefill: cfg.EnableChunkedPrefill,
-		ReserveFullISL: cfg.SchedulerReserveFullISL, Async: cfg.AsyncScheduling, StepByStep: cfg.StepByStep, ShowSteps: n.perStep,
+		ReserveFullISL: cfg.SchedulerReserveFullISL, Async: cfg.AsyncScheduling, StepByStep: cfg.StepByStep, ShowSteps: n.perStep, Warmup: warmup,
 		Model: p.model, Scheduler: s, Cache: cache, Sink: n,
 	})
 	return n, nil
@@ -178,16 +188,6 @@ func (p *plan) newInstance(i int, recorders metrics.Options) (*instance, error) 
 // twinBlocks is the size of a cache up to which the strictest twin keeps it
 // block by block; beyond it that takes minutes.
 const twinBlocks = 100_000
-
-func newAutoscaler(p policy.Autoscale, interval vtime.Duration, replicas int, view *policy.View) *autoscaler {
-	a := &autoscaler{policy: p, interval: interval, next: vtime.Time(interval)}
-	if interval == 0 {
-		a.next = vtime.Never
-	}
-	n := int32(replicas)
-	a.context = policy.AutoscaleContext{Replicas: n, Min: n, Max: n, View: view}
-	return a
-}
 
 // run carries the simulation out and checks the books. A cancelled run gives
 // a partial result and the context's error.
@@ -238,7 +238,7 @@ func explain(err error) error {
 func (c *cluster) result(partial bool) (*Result, error) {
 	cfg := c.plan.config
 	labels := c.plan.source.Labels()
-	r := &Result{Config: cfg, Setup: c.plan.setup, Partial: partial, Checks: c.autoscaler.checks, Stats: c.simulation.Stats(), Waits: c.waits}
+	r := &Result{Config: cfg, Setup: c.plan.setup, Partial: partial, Stats: c.simulation.Stats(), Waits: c.waits}
 	if in := cfg.Inspect; in != nil {
 		in.Result = c.simulation.Trace()
 	}
@@ -248,6 +248,9 @@ func (c *cluster) result(partial bool) (*Result, error) {
 		}
 	}
 	r.End = c.end(partial)
+	if b := c.router.replicas; b != nil {
+		r.Scaling = b.scaling(int32(cfg.NumInstances), c.autoscaler.checks, r.End)
+	}
 	cut := c.finishAll(r.End)
 	r.Names = Names{Tenants: names(&labels.Tenants), Classes: names(&labels.Classes), Models: names(&labels.Models)}
 	run := metrics.Run{Router: c.router.recorder, Injected: c.router.arrived, End: r.End, Cut: cut || partial,
@@ -259,7 +262,7 @@ func (c *cluster) result(partial bool) (*Result, error) {
 		if err := n.engine.Check(); err != nil {
 			return nil, err
 		}
-		n.engine.Counters.LifeMicros = int64(r.End)
+		n.engine.Counters.LifeMicros = int64(c.life(i, r.End))
 		r.Names.Instances = append(r.Names.Instances, instanceName(i))
 		run.Instances = append(run.Instances, n.recorder)
 		run.Counters = append(run.Counters, n.engine.Counters)
@@ -280,16 +283,29 @@ func (c *cluster) result(partial bool) (*Result, error) {
 // that no instance has received are pending, outcomes are heard.
 func (c *cluster) recall() error {
 	var d engine.Delivery
-	return c.simulation.Undelivered(func(_ lookahead.ProcessID, m *lookahead.Message) {
+	var progress engine.Progress
+	return c.simulation.Undelivered(func(to lookahead.ProcessID, m *lookahead.Message) {
+		on := -1
 		switch m.Kind {
 		case kindOutcome:
 			c.collector.Receive(m, nil)
+			return
 		case kindDelivery:
 			readDelivery(&m.Body, &d)
-			c.router.describe(&d, metrics.Pending, metrics.NoReason, vtime.Never)
-			c.router.recorder.Record(&c.router.outcome)
-			c.collector.accept(&c.router.outcome)
+		case kindResumed:
+			on = int(to - lookahead.FirstLeaf)
+			readResumed(&m.Body, &d, &progress)
+		case kindReturned:
+			on = readReturned(&m.Body, &d, &progress)
+		default:
+			return
 		}
+		c.router.describe(&d, metrics.Pending, metrics.NoReason, vtime.Never)
+		if on >= 0 {
+			c.router.describeProgress(movedRequest{&progress, int32(on)})
+		}
+		c.router.recorder.Record(&c.router.outcome)
+		c.collector.accept(&c.router.outcome)
 	})
 }
 

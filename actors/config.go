@@ -51,8 +51,20 @@ type Config struct {
 	SnapshotRefreshInterval vtime.Duration `json:"snapshot-refresh-interval" default:"0" group:"Policies" help:"Age of what the router sees: instance signals are refreshed at multiples of this; 0: always fresh."`
 	Signals                 string         `json:"signals" default:"live" enum:"live,per-step" group:"Policies" help:"When instances publish: live, at every change; per-step, at the ends of steps, as a server's metrics do."`
 	InFlight                string         `json:"in-flight" default:"immediate" enum:"immediate,periodic" group:"Policies" help:"When the router learns that a request ended: immediate, or periodic at the refresh."`
-	AutoscalePolicy         string         `json:"autoscale-policy" default:"none" enum:"none" group:"Policies" help:"none: the number of instances stays."`
-	AutoscaleInterval       vtime.Duration `json:"autoscale-interval" default:"15s" group:"Policies" help:"Between scale checks."`
+
+	AutoscalePolicy    string         `json:"autoscale-policy" default:"none" group:"Autoscaling" help:"none: the number of instances stays; others: blis policies autoscale."`
+	AutoscaleInterval  vtime.Duration `json:"autoscale-interval" default:"15s" group:"Autoscaling" help:"Between scale checks."`
+	MinReplicas        int            `json:"min-replicas" default:"1" group:"Autoscaling" help:"Fewest instances."`
+	MaxReplicas        int            `json:"max-replicas" group:"Autoscaling" help:"Most instances; 0: twice num-instances."`
+	ProvisioningDelay  vtime.Duration `json:"provisioning-delay" default:"30s" group:"Autoscaling" help:"From a scale decision to a machine; from there on it costs."`
+	ModelLoadTime      LoadTime       `json:"model-load-time" default:"40s" group:"Autoscaling" help:"To load the model on it: 40s, or 40s,cv=0.2 for a lognormal."`
+	WarmupDuration     vtime.Duration `json:"warmup-duration" default:"0" group:"Autoscaling" help:"In which the steps of a new instance take longer; 0: none."`
+	WarmupCurve        string         `json:"warmup-curve" default:"linear" enum:"linear,exponential,step" group:"Autoscaling" help:"How that fades: linear, exponential (halves every eighth) or step."`
+	WarmupPenalty      float64        `json:"warmup-penalty" default:"1.5" group:"Autoscaling" help:"Factor on step times at its start."`
+	WarmupRoutable     bool           `json:"warmup-routable" default:"true" negatable:"" group:"Autoscaling" help:"Send requests to instances that are warming."`
+	DrainPolicy        string         `json:"drain-policy" default:"wait" enum:"wait,immediate,redirect" group:"Autoscaling" help:"What becomes of the requests of an instance that goes: wait (served), immediate (aborted) or redirect (routed again)."`
+	DrainTimeout       vtime.Duration `json:"drain-timeout" default:"0" group:"Autoscaling" help:"With wait: after this they are aborted; 0: never."`
+	CostPerReplicaHour float64        `json:"cost-per-replica-hour" group:"Autoscaling" help:"In any currency; 0: no costs are given."`
 
 	Rate              float64        `json:"rate" group:"Workload" help:"Mean arrivals per second over the cluster; 0: 80 % of the capacity that the latency model gives."`
 	NumRequests       int64          `json:"num-requests" default:"1000" aliases:"max-prompts" group:"Workload" help:"Requests to generate."`
@@ -116,6 +128,7 @@ type Custom struct {
 	Priority  func(policy.Env) policy.Priority
 	Routing   func(policy.Env) policy.Routing
 	Scheduler func(policy.Env) policy.Scheduler
+	Autoscale func(policy.Env) policy.Autoscale
 
 	fresh map[policy.Signals]cadence
 }

@@ -59,6 +59,7 @@ type yield struct {
 	report []byte
 	rest   string // effective configuration, end, scale checks, names
 	rows   []metrics.Outcome
+	scaled bool // instances came or went
 	stuck  bool // the run ended as a livelock, on every executor or on none
 }
 
@@ -84,12 +85,12 @@ func (x *trial) play(e Executor) (*yield, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", e.Name, err)
 	}
-	y.digest = r.Digest
+	y.digest, y.scaled = r.Digest, r.Scaling != nil && len(r.Scaling.Events) > 0
 	if y.report, err = json.Marshal(r.Report); err != nil {
 		return nil, err
 	}
 	effective, err := json.Marshal(r.Config)
-	y.rest = fmt.Sprintf("%s end %v checks %d %v", effective, r.End, r.Checks, r.Names)
+	y.rest = fmt.Sprintf("%s end %v %+v %v", effective, r.End, r.Scaling, r.Names)
 	return y, err
 }
 
@@ -241,12 +242,13 @@ type coverage struct {
 	cases                                                               int
 	preempted, hit, timedOut, cut, async, stale                         int
 	immediate, capped, dropped, rejected, stuck, delayed, prefillOnly   int
+	curious, scaled, aborted, redirected                                int
 	requests, completed, preemptions, cachedTokens, recomputed, outputs int64
 }
 
 func (c *coverage) count(x *trial, y *yield) {
 	c.cases++
-	var preempted, hit, timedOut, cut, capped, dropped, rejected, prefillOnly bool
+	var preempted, hit, timedOut, cut, capped, dropped, rejected, prefillOnly, aborted, redirected bool
 	for i := range y.rows {
 		o := &y.rows[i]
 		c.requests++
@@ -264,6 +266,8 @@ func (c *coverage) count(x *trial, y *yield) {
 		capped = capped || o.Reason == metrics.LengthCapped
 		dropped = dropped || o.State == metrics.Dropped
 		rejected = rejected || o.State == metrics.Rejected
+		aborted = aborted || o.State == metrics.Aborted
+		redirected = redirected || o.Redirects > 0
 		prefillOnly = prefillOnly || o.State == metrics.Completed && o.Generated == 0
 	}
 	reads := x.Config.RoutingPolicy != "round-robin"
@@ -273,7 +277,8 @@ func (c *coverage) count(x *trial, y *yield) {
 	}{{&c.preempted, preempted}, {&c.hit, hit}, {&c.timedOut, timedOut}, {&c.cut, cut}, {&c.async, x.Config.AsyncScheduling},
 		{&c.stale, reads && x.Config.NumInstances > 1 && x.Config.SnapshotRefreshInterval > 0},
 		{&c.immediate, reads && x.Config.NumInstances > 1 && x.Config.SnapshotRefreshInterval == 0},
-		{&c.capped, capped}, {&c.dropped, dropped}, {&c.rejected, rejected}, {&c.stuck, y.stuck}, {&c.delayed, x.Delay > 0}, {&c.prefillOnly, prefillOnly}} {
+		{&c.capped, capped}, {&c.dropped, dropped}, {&c.rejected, rejected}, {&c.stuck, y.stuck}, {&c.delayed, x.Delay > 0}, {&c.prefillOnly, prefillOnly},
+		{&c.curious, x.Curious != 0}, {&c.scaled, y.scaled}, {&c.aborted, aborted}, {&c.redirected, redirected}} {
 		if f.seen {
 			*f.n++
 		}
@@ -282,10 +287,10 @@ func (c *coverage) count(x *trial, y *yield) {
 
 func (c *coverage) String() string {
 	return fmt.Sprintf("%d trials on 10 executors each; with preemption %s, prefix hit %s, fired time-out %s, end cut %s, async %s, stale snapshots %s, immediate signals %s; "+
-		"length cap %d, drop %d, rejection %d, livelock %d, delayed admission %d, prefill only %d; "+
+		"length cap %d, drop %d, rejection %d, livelock %d, delayed admission %d, prefill only %d, admission that observes %d, scaling %d, abortion %d, redirection %d; "+
 		"%d requests, %d completed, %d output tokens, %d preemptions, %d cached and %d recomputed tokens",
 		c.cases, c.share(c.preempted), c.share(c.hit), c.share(c.timedOut), c.share(c.cut), c.share(c.async), c.share(c.stale), c.share(c.immediate),
-		c.capped, c.dropped, c.rejected, c.stuck, c.delayed, c.prefillOnly, c.requests, c.completed, c.outputs, c.preemptions, c.cachedTokens, c.recomputed)
+		c.capped, c.dropped, c.rejected, c.stuck, c.delayed, c.prefillOnly, c.curious, c.scaled, c.aborted, c.redirected, c.requests, c.completed, c.outputs, c.preemptions, c.cachedTokens, c.recomputed)
 }
 
 func (c *coverage) share(n int) string {

@@ -31,6 +31,9 @@ type trial struct {
 	// Curious, if not nothing, is an admission policy that lets everything
 	// that these signals tell it play a part.
 	Curious policy.Signals `json:"curious,omitempty"`
+	// Wobble, if not nothing, is an autoscaler that observes these signals, and
+	// wants as many instances as the last digits of what they tell it.
+	Wobble policy.Signals `json:"wobble,omitempty"`
 	// Fresh says how fresh single signals are.
 	Fresh map[policy.Signals]cadence `json:"fresh,omitempty"`
 }
@@ -60,6 +63,9 @@ func (x *trial) config() (Config, error) {
 	}
 	if x.Curious != policy.NoSignals {
 		cfg.Custom.Admission = func(policy.Env) policy.Admission { return curious{x.Curious} }
+	}
+	if x.Wobble != policy.NoSignals {
+		cfg.Custom.Autoscale = func(policy.Env) policy.Autoscale { return wobble{x.Wobble} }
 	}
 	cfg.Custom.fresh = x.Fresh
 	if x.Hints {
@@ -147,26 +153,7 @@ func (c curious) Decide(r *policy.Request, s *policy.RouterState, now vtime.Time
 			sum++
 		}
 	}
-	for i := range s.View.Len() {
-		if c.signals&policy.InFlight != 0 {
-			sum += s.View.InFlight(i)
-		}
-		if c.signals&policy.QueueDepth != 0 {
-			sum += int64(i+2) * s.View.QueueDepth(i)
-		}
-		if c.signals&policy.BatchSize != 0 {
-			sum += s.View.BatchSize(i)
-		}
-		if c.signals&policy.KVUse != 0 {
-			sum += s.View.UsedBlocks(i)
-		}
-		if c.signals&policy.HitRate != 0 {
-			sum += int64(100 * s.View.HitRate(i))
-		}
-		if c.signals&policy.RecentLatency != 0 {
-			sum += int64(s.View.RecentTTFT(i)) + int64(s.View.RecentTPOT(i))
-		}
-	}
+	sum += sumView(c.signals, s.View)
 	switch {
 	case sum%11 == 0:
 		return policy.AdmissionDecision{Verdict: policy.Reject}
@@ -174,6 +161,49 @@ func (c curious) Decide(r *policy.Request, s *policy.RouterState, now vtime.Time
 		return policy.AdmissionDecision{Verdict: policy.Delay, Wait: vtime.Duration(1 + 100*(sum%5))}
 	}
 	return policy.AdmissionDecision{Verdict: policy.Admit}
+}
+
+// sumView adds up what these signals tell of the instances.
+func sumView(signals policy.Signals, view *policy.View) int64 {
+	sum := int64(0)
+	for i := range view.Len() {
+		if signals&policy.InFlight != 0 {
+			sum += view.InFlight(i)
+		}
+		if signals&policy.QueueDepth != 0 {
+			sum += int64(i+2) * view.QueueDepth(i)
+		}
+		if signals&policy.BatchSize != 0 {
+			sum += view.BatchSize(i)
+		}
+		if signals&policy.KVUse != 0 {
+			sum += view.UsedBlocks(i)
+		}
+		if signals&policy.HitRate != 0 {
+			sum += int64(100 * view.HitRate(i))
+		}
+		if signals&policy.RecentLatency != 0 {
+			sum += int64(view.RecentTTFT(i)) + int64(view.RecentTPOT(i))
+		}
+	}
+	return sum
+}
+
+// wobble scales by the last digits of all that it may read.
+type wobble struct{ signals policy.Signals }
+
+func (w wobble) Observes() policy.Signals { return w.signals }
+
+func (w wobble) Evaluate(c *policy.AutoscaleContext) policy.ScaleDecision {
+	sum := sumView(w.signals, c.View) + int64(c.Ready) + int64(c.Now/700)
+	if w.signals&policy.Active != 0 {
+		sum += c.State.Active()
+	}
+	target := int32(sum % 7)
+	if target == c.Replicas || c.View.Len() > 40 { // each action makes instances
+		return policy.ScaleDecision{Action: policy.Hold, Target: c.Replicas}
+	}
+	return policy.ScaleDecision{Action: policy.ScaleUp, Target: target, Reason: policy.ByPolicy}
 }
 
 // draw is where random trials come from.
@@ -199,6 +229,9 @@ func drawTrial(seed uint64) *trial {
 	d.drawInstances(c)
 	span := d.drawTraffic(x)
 	d.drawPolicies(x)
+	if x.Wobble != policy.NoSignals { // every check may make an instance
+		c.AutoscaleInterval = max(700, span/vtime.Duration(d.between(3, 15)))
+	}
 	if d.chance(0.4) {
 		c.Horizon = span * vtime.Duration(d.between(2, 12)) / 10
 	}
@@ -296,6 +329,19 @@ func (d draw) drawPolicies(x *trial) {
 			}
 			x.Fresh[s] = pick[cadence](d, 0, 0, onDemand, 50, 100, 700, 3000)
 		}
+	}
+	if d.chance(0.3) {
+		x.Wobble = policy.Signals(1 + d.IntN(1<<8-1))
+		c.MaxReplicas = c.NumInstances + d.IntN(5)
+		c.MinReplicas = 1 + d.IntN(c.NumInstances)
+		c.ProvisioningDelay = pick[vtime.Duration](d, 0, 100, 3000)
+		c.ModelLoadTime = LoadTime{pick[vtime.Duration](d, 0, 50, 2000), pick(d, 0, 0.5)}
+		c.WarmupDuration = pick[vtime.Duration](d, 0, 2000, 20_000)
+		c.WarmupPenalty = pick(d, 1, 1.5, 3.3)
+		c.WarmupCurve = pick(d, "linear", "exponential", "step")
+		c.WarmupRoutable = d.chance(0.7)
+		c.DrainPolicy = pick(d, "wait", "immediate", "redirect")
+		c.DrainTimeout = pick[vtime.Duration](d, 0, 500, 5000)
 	}
 	c.AutoscaleInterval = pick[vtime.Duration](d, 0, 700, 5000, 15*vtime.Second)
 }

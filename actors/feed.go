@@ -80,7 +80,7 @@ func (f *feed) enter(view *policy.View, i int, d detail) {
 func (f *feed) look(s *sight, now vtime.Time) {
 	switch b := f.board; {
 	case b.cadence != immediate:
-		if k := b.before(now); k > f.refresh && s.engines == nil {
+		if k := b.before(now); k > f.refresh && !s.takesRefreshes() {
 			for i := range s.view.Len() {
 				f.enter(&s.view, i, b.seen(i, k))
 			}

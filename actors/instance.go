@@ -77,10 +77,34 @@ func (p *instance) read() reading {
 	return r
 }
 
-// Receive implements lookahead.Process: a request is delivered.
+// Receive implements lookahead.Process: a request is delivered, or the instance
+// is taken away.
 func (p *instance) Receive(m *lookahead.Message, out *lookahead.Outbox) {
-	readDelivery(&m.Body, &p.delivery)
-	p.engine.Deliver(&p.delivery, m.Stamp.At)
+	now := m.Stamp.At
+	switch m.Kind {
+	case kindDelivery:
+		readDelivery(&m.Body, &p.delivery)
+		p.engine.Deliver(&p.delivery, now)
+	case kindResumed:
+		var progress engine.Progress
+		readResumed(&m.Body, &p.delivery, &progress)
+		p.engine.Resume(&p.delivery, &progress, now)
+	case kindStop:
+		p.out = out
+		p.stop(readStop(&m.Body), now)
+	}
+}
+
+// stop is the end of the instance.
+func (p *instance) stop(giveBack bool, now vtime.Time) {
+	if !giveBack {
+		p.engine.Abort(now)
+		return
+	}
+	p.engine.Evict(now, func(d *engine.Delivery, progress *engine.Progress) {
+		p.finished++
+		sendReturned(p.out, now, p.index, d, progress)
+	})
 }
 
 // Advance implements lookahead.Process.

@@ -11,14 +11,16 @@ import (
 // Classes of cluster events at one instant, in the order in which they act
 // (architecture 2). Those of an instance are in package engine.
 const (
-	classArrival   uint8 = 0
-	classAdmission uint8 = 1
-	classRouting   uint8 = 2
-	classDelivery  uint8 = 3
-	classTimeout   uint8 = 7
-	classNotice    uint8 = 8
-	classScale     uint8 = 9
-	classRefresh   uint8 = 12
+	classArrival     uint8 = 0
+	classAdmission   uint8 = 1
+	classRouting     uint8 = 2
+	classDelivery    uint8 = 3
+	classTimeout     uint8 = 7
+	classNotice      uint8 = 8
+	classScale       uint8 = 9
+	classScaleAction uint8 = 10
+	classReady       uint8 = 11
+	classRefresh     uint8 = 12
 )
 
 // Kinds of messages.
@@ -26,6 +28,10 @@ const (
 	kindDelivery lookahead.Kind = iota + 1 // router → instance: a request
 	kindOutcome                            // instance or router → collector: what became of one
 	kindEnded                              // instance → router: a request is no longer in flight
+	kindScale                              // autoscaler → router: how many instances there are to be
+	kindStop                               // router → instance: it is taken away
+	kindReturned                           // instance → router: a request of one that is taken away
+	kindResumed                            // router → instance: such a request
 )
 
 // Times travel as differences from the arrival, which are short, and labels
@@ -51,12 +57,25 @@ func after(arrival vtime.Time, d int64) vtime.Time {
 // what few have, then spans. Before the time quiet it changes nothing that an
 // instance shows, and does not end.
 func sendDelivery(out *lookahead.Outbox, to lookahead.ProcessID, now, quiet vtime.Time, d *engine.Delivery) {
-	rare := d.Session != 0 || d.Round != 0 || d.OutputContent != 0 || len(d.Spans) > 0
-	fields := 9
+	fields, rare := deliveryFields(d)
+	out.BeginQuiet(to, lookahead.Key{At: now, Class: classDelivery}, lookahead.Key{At: quiet, Class: engine.ClassQueued}, kindDelivery, fields)
+	writeDelivery(out, d, rare)
+	out.End()
+}
+
+// deliveryFields is how many fields a request has, and whether those are among
+// them that few have.
+func deliveryFields(d *engine.Delivery) (fields int, rare bool) {
+	rare = d.Session != 0 || d.Round != 0 || d.OutputContent != 0 || len(d.Spans) > 0
+	fields = 9
 	if rare {
 		fields += 3 + 2*len(d.Spans)
 	}
-	out.BeginQuiet(to, lookahead.Key{At: now, Class: classDelivery}, lookahead.Key{At: quiet, Class: engine.ClassQueued}, kindDelivery, fields)
+	return fields, rare
+}
+
+// writeDelivery writes the fields of a request.
+func writeDelivery(out *lookahead.Outbox, d *engine.Delivery, rare bool) {
 	out.Int(d.ID)
 	out.Int(int64(d.Arrival))
 	out.Int(since(d.Arrival, d.Admitted))
@@ -75,10 +94,10 @@ func sendDelivery(out *lookahead.Outbox, to lookahead.ProcessID, now, quiet vtim
 			out.Int(int64(s.Length))
 		}
 	}
-	out.End()
 }
 
-// readDelivery is the inverse; d's memory for spans is used again.
+// readDelivery is the inverse; d's memory for spans is used again. The request
+// is the last of the message.
 func readDelivery(b *lookahead.Decoder, d *engine.Delivery) {
 	d.ID = b.Int()
 	d.Arrival = vtime.Time(b.Int())
@@ -105,10 +124,10 @@ func readDelivery(b *lookahead.Decoder, d *engine.Delivery) {
 // sendOutcome tells the collector what became of a request at now: what every
 // request has, then what few have.
 func sendOutcome(out *lookahead.Outbox, to lookahead.ProcessID, now vtime.Time, o *metrics.Outcome) {
-	rare := o.Session != 0 || o.Round != 0 || o.Preemptions != 0
+	rare := o.Session != 0 || o.Round != 0 || o.Preemptions != 0 || o.Redirects != 0
 	fields := 13
 	if rare {
-		fields += 6
+		fields += 7
 	}
 	out.Begin(to, lookahead.Key{At: now, Class: classNotice}, kindOutcome, fields)
 	out.Int(o.Request)
@@ -128,6 +147,7 @@ func sendOutcome(out *lookahead.Outbox, to lookahead.ProcessID, now vtime.Time, 
 		out.Int(int64(o.Recomputed))
 		out.Int(int64(o.PrefillLost))
 		out.Int(int64(o.DecodeLost))
+		out.Int(int64(o.Redirects))
 	}
 	out.End()
 }
@@ -154,35 +174,9 @@ func readOutcome(m *lookahead.Message, o *metrics.Outcome) {
 		o.Recomputed = int32(b.Int())
 		o.PrefillLost = vtime.Duration(b.Int())
 		o.DecodeLost = vtime.Duration(b.Int())
+		o.Redirects = int32(b.Int())
 	}
 	mustDecode(b)
-}
-
-// sendEnded tells the router that a request of an instance ended at now.
-func sendEnded(out *lookahead.Outbox, now vtime.Time, instance int, o *metrics.Outcome) {
-	out.Begin(routerID, lookahead.Key{At: now, Class: classNotice}, kindEnded, 3)
-	out.Int(int64(instance))
-	out.Int(o.Request)
-	out.Uint(uint64(o.State)<<16 | uint64(o.Tenant))
-	out.End()
-}
-
-// ended is a request that an instance told the router of.
-type ended struct {
-	instance  int
-	tenant    workload.Label
-	completed bool
-}
-
-// readEnded is the inverse, but for the request's number, which is for the
-// digest and for those who read a recording.
-func readEnded(b *lookahead.Decoder) (e ended) {
-	e.instance = int(b.Int())
-	b.Int()
-	word := b.Uint()
-	e.tenant, e.completed = workload.Label(word), metrics.State(word>>16) == metrics.Completed
-	mustDecode(b)
-	return e
 }
 
 // mustDecode: a message between our own actors that does not parse is a bug.

@@ -32,7 +32,7 @@ type plan struct {
 // *latency.DoesNotFit.
 func newPlan(c Config) (*plan, error) {
 	p := &plan{config: c, fresh: c.Custom.fresh}
-	for _, step := range []func() error{p.checkInputs, p.resolveLatency, p.resolveCache, p.resolveLimits, p.resolveWorkload} {
+	for _, step := range []func() error{p.checkInputs, p.resolveLatency, p.resolveCache, p.resolveLimits, p.resolveScaling, p.resolveWorkload} {
 		if err := step(); err != nil {
 			var fit *latency.DoesNotFit
 			var input *InputError
@@ -348,12 +348,15 @@ func (p *plan) makePolicies() (q policies, err error) {
 	if custom.Routing != nil {
 		q.routing = custom.Routing(env)
 	}
+	if custom.Autoscale != nil {
+		q.autoscale = custom.Autoscale(env)
+	}
 	return q, nil
 }
 
 func (p *plan) policyEnv() policy.Env {
 	return policy.Env{
-		BlockSize: p.config.BlockSizeInTokens, Instances: p.config.NumInstances,
+		BlockSize: p.config.BlockSizeInTokens, Instances: p.mostReplicas(),
 		Stream: vtime.NewStream(p.config.Seed, "router"), Labels: p.source.Labels(),
 	}
 }

@@ -20,7 +20,7 @@ type Result struct {
 	Digest  string // hexadecimal; empty when Partial
 	Partial bool   // the run was cancelled: what is here ended until then
 	End     vtime.Time
-	Checks  int64 // scale checks
+	Scaling *Scaling // nil: the number of instances could not change
 
 	Stats lookahead.Stats // how it was carried out; no result
 	Waits []Wait          // what kept processes from running apart; none: nothing did

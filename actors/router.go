@@ -56,7 +56,9 @@ type router struct {
 	route    schedule // routing decisions
 	expire   schedule // requests whose deadline comes before their next decision
 
-	stream   *vtime.Stream // that of its policies
+	stream   *vtime.Stream          // that of its policies
+	replicas *replicas              // nil: instances neither come nor go
+	moved    map[int32]movedRequest // those of requests that were on an instance that was taken away
 	sight    sight
 	ahead    int // streamAhead
 	recorder *metrics.Recorder
@@ -70,6 +72,7 @@ var (
 	_ lookahead.Observer = (*router)(nil)
 	_ lookahead.Folder   = (*router)(nil)
 	_ lookahead.Preparer = (*router)(nil)
+	_ lookahead.Periodic = (*router)(nil)
 )
 
 // sourceError is a fault of the workload, found while the run pulls it.
@@ -103,6 +106,9 @@ func (r *router) Next() lookahead.Key {
 	k = earlier(k, r.admit.key(classAdmission))
 	k = earlier(k, r.route.key(classRouting))
 	k = earlier(k, r.expire.key(classTimeout))
+	if r.replicas != nil {
+		k = earlier(k, r.replicas.nextOverdue())
+	}
 	return earlier(k, r.sight.twinRefresh(r))
 }
 
@@ -147,12 +153,24 @@ func (r *router) nextRouting() lookahead.Key {
 	return lookahead.Key{At: at, Class: classRouting}
 }
 
+// NextPeriodic implements lookahead.Periodic: an instance that becomes ready
+// keeps no run alive.
+func (r *router) NextPeriodic() lookahead.Key {
+	if r.replicas == nil {
+		return lookahead.NeverKey
+	}
+	return r.replicas.nextPhase()
+}
+
 // Promise implements lookahead.Process: a delivery follows its routing
-// decision in the same instant.
+// decision in the same instant, the end of an instance the end of patience.
 func (r *router) Promise() lookahead.Key {
 	k := r.nextRouting()
 	if k.At != vtime.Never {
 		k.Class = classDelivery
+	}
+	if r.replicas != nil {
+		k = earlier(k, r.replicas.nextOverdue().Next())
 	}
 	return k
 }
@@ -171,23 +189,35 @@ func (r *router) Fold() uint64 {
 // Prepare implements lookahead.Preparer.
 func (r *router) Prepare() { r.intake.prepare() }
 
-// Receive implements lookahead.Process: a request is no longer in flight.
-func (r *router) Receive(m *lookahead.Message, _ *lookahead.Outbox) {
-	e := readEnded(&m.Body)
-	r.state.End(e.tenant, e.completed, m.Stamp.At)
-	if !r.sight.counted {
-		r.sight.ended(e.instance)
+// Receive implements lookahead.Process: a request is no longer in flight, or
+// there are to be more or fewer instances.
+func (r *router) Receive(m *lookahead.Message, out *lookahead.Outbox) {
+	switch m.Kind {
+	case kindEnded:
+		e := readEnded(&m.Body)
+		r.state.End(e.tenant, e.completed, m.Stamp.At)
+		if !r.sight.counted {
+			r.sight.ended(e.instance)
+		}
+		r.left(e.instance, m.Stamp.At)
+	case kindReturned:
+		r.returned(m)
+	case kindScale:
+		target, reason := readScale(&m.Body)
+		r.scale(target, reason, m.Stamp.At, out)
 	}
 }
 
 // Advance implements lookahead.Process.
 func (r *router) Advance(_ lookahead.Key, out *lookahead.Outbox) {
 	for {
-		k := r.Next()
+		k := earlier(r.Next(), r.NextPeriodic())
 		if !out.Execute(k) {
 			return
 		}
-		r.last = k.At
+		if k.Class != classReady { // that is no work
+			r.last = k.At
+		}
 		switch k.Class {
 		case classArrival:
 			r.arrive(k.At)
@@ -201,20 +231,18 @@ func (r *router) Advance(_ lookahead.Key, out *lookahead.Outbox) {
 			r.end(i, metrics.TimedOut, metrics.NoReason, k.At, out)
 		case classRefresh:
 			r.sight.refreshTwin(k.At)
+		case classScaleAction:
+			i := int(r.replicas.overdue.pop())
+			r.stop(i, false, k.At, out)
+		case classReady:
+			r.replicas.change(k.At)
 		}
 	}
 }
 
 // arrive gives the pulled request its number and pulls the next.
 func (r *router) arrive(now vtime.Time) {
-	var i int32
-	if n := len(r.vacant); n > 0 {
-		i, r.vacant = r.vacant[n-1], r.vacant[:n-1]
-	} else {
-		i = int32(len(r.requests))
-		r.requests = append(r.requests, engine.Delivery{})
-		r.delays = append(r.delays, 0)
-	}
+	i := r.hold()
 	d := &r.requests[i]
 	spans := append(d.Spans[:0], r.next.Spans...)
 	*d = engine.Delivery{Request: r.next, ID: r.arrived, Admitted: vtime.Never}
@@ -224,6 +252,26 @@ func (r *router) arrive(now vtime.Time) {
 	r.delays[i] = 0
 	r.plan(&r.admit, i, now.Add(r.admissionLatency))
 	r.pull()
+}
+
+// hold makes room for a request.
+func (r *router) hold() int32 {
+	if n := len(r.vacant); n > 0 {
+		i := r.vacant[n-1]
+		r.vacant = r.vacant[:n-1]
+		return i
+	}
+	r.requests = append(r.requests, engine.Delivery{})
+	r.delays = append(r.delays, 0)
+	return int32(len(r.requests) - 1)
+}
+
+// drop lets go of a request.
+func (r *router) drop(i int32) {
+	if r.moved != nil {
+		delete(r.moved, i)
+	}
+	r.vacant = append(r.vacant, i)
 }
 
 // plan files the next decision on request i at a time, or its time-out if
@@ -277,30 +325,15 @@ func (r *router) look(signals policy.Signals, now vtime.Time) {
 	r.sight.view.Declared, r.state.Declared = signals, signals
 }
 
-// rejection is the metrics' name for a policy's reason. One that gives none,
-// or a reason of another kind, rejects for a reason of its own.
-func rejection(r policy.Reason) metrics.Reason {
-	switch r {
-	case policy.InsufficientTokens:
-		return metrics.InsufficientTokens
-	case policy.RejectAll:
-		return metrics.RejectAll
-	case policy.RateLimited:
-		return metrics.RateLimited
-	case policy.OverQuota:
-		return metrics.OverQuota
-	case policy.Saturated:
-		return metrics.Saturated
-	}
-	return metrics.ByPolicy
-}
-
 // dispatch gives request i its priority and an instance, and delivers it.
 func (r *router) dispatch(i int32, now vtime.Time, out *lookahead.Outbox) {
 	d := &r.requests[i]
 	ask := r.view(i)
-	r.look(r.priority.Observes(), now)
-	d.Priority = r.priority.Score(ask, &r.state, now)
+	m, moved := r.moved[i]
+	if !moved { // a priority is for good
+		r.look(r.priority.Observes(), now)
+		d.Priority = r.priority.Score(ask, &r.state, now)
+	}
 	if math.IsNaN(d.Priority) || math.IsInf(d.Priority, 0) {
 		panic(fmt.Sprintf("actors: the priority of request %d is %v: want a finite number", d.ID, d.Priority))
 	}
@@ -311,42 +344,19 @@ func (r *router) dispatch(i int32, now vtime.Time, out *lookahead.Outbox) {
 		return
 	}
 	r.sight.routed(target)
+	if r.replicas != nil {
+		r.replicas.list[target].held++
+	}
 	// It is queued or dropped when the front end is done with it, if its
 	// deadline does not come first.
 	quiet := min(now.Add(engine.MinQueueing(r.model, d.Input)), max(now, d.Deadline))
-	sendDelivery(out, lookahead.FirstLeaf+lookahead.ProcessID(target), now, quiet, d)
-	r.vacant = append(r.vacant, i)
-}
-
-// end closes a request that no instance gets.
-func (r *router) end(i int32, state metrics.State, reason metrics.Reason, now vtime.Time, out *lookahead.Outbox) {
-	d := &r.requests[i]
-	if d.Admitted != vtime.Never {
-		r.state.End(d.Tenant, false, now)
+	to := lookahead.FirstLeaf + lookahead.ProcessID(target)
+	if moved {
+		sendResumed(out, to, now, quiet, d, m.progress)
+	} else {
+		sendDelivery(out, to, now, quiet, d)
 	}
-	r.describe(d, state, reason, now)
-	r.recorder.Record(&r.outcome)
-	sendOutcome(out, r.collect, now, &r.outcome)
-	r.vacant = append(r.vacant, i)
-}
-
-func (r *router) describe(d *engine.Delivery, state metrics.State, reason metrics.Reason, finished vtime.Time) {
-	r.outcome = metrics.Outcome{
-		Request: d.ID, State: state, Reason: reason, Instance: -1,
-		Tenant: uint16(d.Tenant), Class: uint16(d.Class), Model: uint16(d.Model), Session: d.Session, Round: d.Round,
-		Arrival: d.Arrival, Admitted: d.Admitted, Routed: vtime.Never, Queued: vtime.Never, Scheduled: vtime.Never,
-		FirstToken: vtime.Never, LastToken: vtime.Never, Finished: finished, Input: d.Input,
-	}
-}
-
-// unfinished calls f for every request that waits for a decision.
-func (r *router) unfinished(f func(*metrics.Outcome)) {
-	for _, s := range []*schedule{&r.admit, &r.route, &r.expire} {
-		for s.len() > 0 {
-			r.describe(&r.requests[s.pop()], metrics.Pending, metrics.NoReason, vtime.Never)
-			f(&r.outcome)
-		}
-	}
+	r.drop(i)
 }
 
 func earlier(a, b lookahead.Key) lookahead.Key {

@@ -6,11 +6,13 @@ import (
 )
 
 // schedule holds what the router has to do at later times, in order of (time,
-// request). Decisions come due in the order in which they are filed, except
-// after a Delay, so filing is an insertion from the back of a queue.
+// request). Decisions come due in the order in which they are filed, so filing
+// is an append; what a Delay puts behind others that are yet to come makes
+// these late: they go to a heap.
 type schedule struct {
 	entries []entry
 	head    int
+	late    []entry // a binary heap
 }
 
 type entry struct {
@@ -19,44 +21,93 @@ type entry struct {
 	slot    int32
 }
 
-func (s *schedule) len() int { return len(s.entries) - s.head }
+func (e *entry) before(o *entry) bool {
+	if e.at != o.at {
+		return e.at < o.at
+	}
+	return e.request < o.request
+}
+
+func (s *schedule) len() int { return len(s.entries) - s.head + len(s.late) }
+
+// first is the first entry, nil if there is none, and whether it is a late one.
+func (s *schedule) first() (e *entry, late bool) {
+	if s.head < len(s.entries) {
+		e = &s.entries[s.head]
+	}
+	if len(s.late) > 0 && (e == nil || s.late[0].before(e)) {
+		return &s.late[0], true
+	}
+	return e, false
+}
 
 // at is the time of the first entry, vtime.Never if there is none.
 func (s *schedule) at() vtime.Time {
-	if s.len() == 0 {
-		return vtime.Never
+	if e, _ := s.first(); e != nil {
+		return e.at
 	}
-	return s.entries[s.head].at
+	return vtime.Never
 }
 
 // key is the Key of the first entry as an event of the given class.
 func (s *schedule) key(class uint8) lookahead.Key {
-	if s.len() == 0 {
-		return lookahead.NeverKey
+	if at := s.at(); at != vtime.Never {
+		return lookahead.Key{At: at, Class: class}
 	}
-	return lookahead.Key{At: s.entries[s.head].at, Class: class}
+	return lookahead.NeverKey
 }
 
 func (s *schedule) push(e entry) {
+	if n := len(s.entries); n > s.head && e.before(&s.entries[n-1]) {
+		s.pushLate(e)
+		return
+	}
 	if s.head > 0 && len(s.entries) == cap(s.entries) {
 		n := copy(s.entries, s.entries[s.head:])
 		s.entries, s.head = s.entries[:n], 0
 	}
 	s.entries = append(s.entries, e)
-	i := len(s.entries) - 1
-	for ; i > s.head; i-- {
-		if p := s.entries[i-1]; p.at < e.at || p.at == e.at && p.request < e.request {
-			break
-		}
-		s.entries[i] = s.entries[i-1]
-	}
-	s.entries[i] = e
 }
 
+func (s *schedule) pushLate(e entry) {
+	s.late = append(s.late, e)
+	for i := len(s.late) - 1; i > 0; {
+		up := (i - 1) / 2
+		if !s.late[i].before(&s.late[up]) {
+			return
+		}
+		s.late[i], s.late[up] = s.late[up], s.late[i]
+		i = up
+	}
+}
+
+// pop removes the first entry and returns its slot.
 func (s *schedule) pop() int32 {
-	slot := s.entries[s.head].slot
-	if s.head++; s.head == len(s.entries) {
+	e, late := s.first()
+	slot := e.slot
+	if late {
+		s.popLate()
+	} else if s.head++; s.head == len(s.entries) {
 		s.entries, s.head = s.entries[:0], 0
 	}
 	return slot
+}
+
+func (s *schedule) popLate() {
+	last := len(s.late) - 1
+	s.late[0] = s.late[last]
+	s.late = s.late[:last]
+	for i := 0; ; {
+		least := i
+		for child := 2*i + 1; child <= 2*i+2 && child < last; child++ {
+			if s.late[child].before(&s.late[least]) {
+				least = child
+			}
+		}
+		if least == i {
+			return
+		}
+		s.late[i], s.late[least] = s.late[least], s.late[i]
+		i = least
+	}
 }

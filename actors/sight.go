@@ -20,8 +20,12 @@ type sight struct {
 	sent    []int32 // per instance: requests delivered
 	refresh int64   // the last one of the board taken over, −1: none
 
-	// engines are read directly, in place of the boards, by the strictest twin.
-	engines []*instance
+	// engines are read directly, in place of the boards, by the strictest twin;
+	// at refreshes too, if it knows of each before it comes. It does not where
+	// decisions can come that follow from no request on its way: scale checks,
+	// and requests given back.
+	engines  []*instance
+	foreseen bool
 }
 
 // Signals that instances tell: those of the board, unless they are to be of
@@ -62,7 +66,7 @@ func (s *sight) look(now vtime.Time) {
 	switch b := s.board; {
 	case b == nil:
 	case b.cadence != immediate:
-		if k := b.before(now); k > s.refresh && s.engines == nil {
+		if k := b.before(now); k > s.refresh && !s.takesRefreshes() {
 			for i := range s.view.Len() {
 				s.show(i, b.seen(i, k))
 			}
@@ -74,6 +78,10 @@ func (s *sight) look(now vtime.Time) {
 		b.news(s.show)
 	}
 }
+
+// takesRefreshes reports whether readings of refreshes are taken off the engines
+// when these come.
+func (s *sight) takesRefreshes() bool { return s.engines != nil && s.foreseen }
 
 // readEngines is look for the strictest twin.
 func (s *sight) readEngines() {
@@ -109,6 +117,17 @@ func (s *sight) without(r reading, shown policy.Slot) reading {
 	return r
 }
 
+// grow makes room for a further instance, of which nothing is known yet.
+func (s *sight) grow() {
+	s.sent = append(s.sent, 0)
+	if s.board != nil {
+		s.board.grow()
+	}
+	for _, f := range s.feeds {
+		f.board.grow()
+	}
+}
+
 // routed counts a request that was just routed to instance i.
 func (s *sight) routed(i int) {
 	if s.signals&policy.InFlight != 0 {
@@ -124,7 +143,7 @@ func (s *sight) ended(i int) { s.view.AddInFlight(i, -1) }
 // when the strictest twin must take it off the engines itself.
 func (s *sight) twinRefresh(r *router) lookahead.Key {
 	k := lookahead.NeverKey
-	if s.engines == nil || s.board == nil && s.feeds == nil {
+	if !s.takesRefreshes() || s.board == nil && s.feeds == nil {
 		return k
 	}
 	at := r.nextReading()

@@ -18,6 +18,7 @@ const (
 // event that it executed. d is not kept.
 func (e *Engine) Deliver(d *Delivery, now vtime.Time) {
 	i := e.newSlot()
+	e.newest = i
 	e.open(i, d, now)
 	delay, err := vtime.Truncate(e.model.Queueing(latency.QueueInput{
 		Input: int64(d.Input), Running: int64(e.running), Waiting: int64(e.waiting),

@@ -24,6 +24,8 @@ type Config struct {
 	StepByStep     bool // the twin without decode runs
 	ShowSteps      bool // keep the state at step ends for Shown
 
+	Warmup Warmup
+
 	Model     latency.Model
 	Scheduler policy.Scheduler
 	Cache     kv.Cache

@@ -19,11 +19,14 @@ type Engine struct {
 	sink     Sink
 	maxLen   int32 // effective max-model-len
 	minStep  vtime.Duration
+	warm     vtime.Time // until when steps take longer
 	reorders bool
 
 	now    vtime.Time // of the last executed event
 	slots  []slot
 	vacant []int32
+	newest int32           // the slot opened last
+	moved  map[int32]moved // slots of requests that came from other instances
 
 	arrivals  []date // pending requests by (queued, number)
 	deadlines []date // by (deadline, number); may hold requests that are gone
@@ -86,6 +89,7 @@ func New(index int, cfg Config) *Engine {
 	}
 	e.minStep = shortestStep(cfg.Model)
 	e.cohort.ends.first = never
+	e.warm = cfg.Warmup.end()
 	e.cohort.cross = make([]int32, cfg.BlockSize)
 	e.Counters.TotalBlocks = int64(cfg.Cache.Total())
 	return e

@@ -303,7 +303,11 @@ func (e *Engine) addCohort(q *latency.Batch, b *batch) {
 
 // duration asks the latency model for the length of a step, at least 1 µs.
 func (e *Engine) duration(q *latency.Batch) vtime.Duration {
-	d, err := vtime.Truncate(e.model.Step(q))
+	step := e.model.Step(q)
+	if e.now < e.warm {
+		step = float64(step * e.cfg.Warmup.factor(e.now))
+	}
+	d, err := vtime.Truncate(step)
 	if err != nil {
 		panic(fmt.Sprintf("engine: the latency model gives NaN for the step %+v", *q))
 	}

@@ -33,6 +33,7 @@ type slot struct {
 	phase   phase
 	due     bool // deadline passed, leaves when the step in flight ends
 	leaving bool // completes in the step that is ending: in no list any more
+	moved   bool // came from another instance; see there
 	cohort  bool // member of the decode cohort; see there for what its counts mean
 
 	output int32 // O
@@ -112,15 +113,24 @@ func (s *slot) known() int32 { return s.Input + s.generated }
 
 // done ends the life of slot i in the given state and tells the sink.
 func (e *Engine) done(i int32, state metrics.State, reason metrics.Reason, now vtime.Time) {
-	s := e.slot(i)
-	e.report(s, state, reason, now)
+	e.report(i, state, reason, now)
 	e.sink.Done(&e.outcome, now)
+	e.vacateSlot(i)
+}
+
+// vacateSlot makes room of slot i.
+func (e *Engine) vacateSlot(i int32) {
+	s := e.slot(i)
+	if s.moved {
+		delete(e.moved, i)
+	}
 	s.phase, s.ID = vacant, -1
 	e.vacant = append(e.vacant, i)
 }
 
-// report fills e.outcome with what became of s.
-func (e *Engine) report(s *slot, state metrics.State, reason metrics.Reason, finished vtime.Time) {
+// report fills e.outcome with what became of slot i.
+func (e *Engine) report(i int32, state metrics.State, reason metrics.Reason, finished vtime.Time) {
+	s := e.slot(i)
 	e.outcome = metrics.Outcome{
 		Request: s.ID, State: state, Reason: reason, Instance: e.index,
 		Tenant: uint16(s.tenant), Class: uint16(s.class), Model: uint16(s.model),
@@ -131,6 +141,10 @@ func (e *Engine) report(s *slot, state metrics.State, reason metrics.Reason, fin
 		Preemptions: s.preemptions, Recomputed: s.recomputed,
 		PrefillLost: s.prefillLost, DecodeLost: s.decodeLost,
 	}
+	if s.moved {
+		from := e.moved[i]
+		e.outcome.Queued, e.outcome.Redirects = min(s.Queued, from.queued), from.redirects
+	}
 }
 
 // Unfinished calls f for every request that the instance still holds, with
@@ -140,9 +154,15 @@ func (e *Engine) Unfinished(f func(o *metrics.Outcome)) {
 	states := [...]metrics.State{pending: metrics.Pending, waiting: metrics.Queued, running: metrics.Running}
 	e.dissolve()
 	for i := range int32(len(e.slots)) {
-		if s := e.slot(i); s.phase != vacant {
-			e.report(s, states[s.phase], metrics.NoReason, vtime.Never)
-			f(&e.outcome)
+		s := e.slot(i)
+		if s.phase == vacant {
+			continue
 		}
+		state := states[s.phase]
+		if s.phase == pending && e.movedFrom(i).queued != vtime.Never {
+			state = metrics.Queued // it has been, elsewhere
+		}
+		e.report(i, state, metrics.NoReason, vtime.Never)
+		f(&e.outcome)
 	}
 }

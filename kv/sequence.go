@@ -92,6 +92,14 @@ func (s *Sequence) Open(id uint64, input int32, spans []workload.Span, output wo
 	}
 }
 
+// Content is what Open was given of named content; valid until the next Open.
+func (s *Sequence) Content() (spans []workload.Span, output workload.ContentID) {
+	if s.content.chain != nil {
+		spans = s.content.spans
+	}
+	return spans, s.content.output
+}
+
 // Held is the number of blocks that s holds.
 func (s *Sequence) Held() int32 { return int32(len(s.blocks)) + s.own }
 

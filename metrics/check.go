@@ -124,7 +124,7 @@ func (o *Outcome) checkTokens() string {
 	case yielded && int64(o.LastToken-o.FirstToken) < int64(o.Generated)-1,
 		o.Generated == 1 && o.LastToken != o.FirstToken:
 		return fmt.Sprintf("%d tokens cannot come from %s to %s", o.Generated, o.FirstToken, o.LastToken)
-	case o.Preemptions == 0 && (o.Recomputed > 0 || o.PrefillLost > 0 || o.DecodeLost > 0):
+	case o.Preemptions == 0 && o.Redirects == 0 && (o.Recomputed > 0 || o.PrefillLost > 0 || o.DecodeLost > 0):
 		return fmt.Sprintf("%d tokens recomputed in %d µs without a preemption", o.Recomputed, o.PrefillLost+o.DecodeLost)
 	}
 	return o.checkLost()

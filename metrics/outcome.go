@@ -75,6 +75,7 @@ type Outcome struct {
 	Cached    int32 // prompt tokens found in the prefix cache at first admission
 	Generated int32 // output tokens delivered
 
+	Redirects   int32 // times that its instance was taken away and it went on elsewhere
 	Preemptions int32
 	Recomputed  int32 // tokens prefilled again after preemptions
 

@@ -34,7 +34,13 @@
 //	prefix.go      the router's guess at what each instance has cached
 //	session.go     which instance served a session last
 //	scheduling.go  fcfs, priority-fcfs, sjf, reverse-priority
-//	autoscale.go   none
+//	autoscale.go   none, oscillator
+//	autoscale_signal.go
+//	               what autoscalers measure, and of which instances
+//	autoscale_threshold.go, autoscale_target.go, autoscale_queue.go
+//	               threshold, target-utilization, queue-depth
+//	autoscale_window.go
+//	               what the latter two remember of what they wanted and did
 //
 // Built with the tag debug, a read of a signal that the policy did not declare
 // panics.

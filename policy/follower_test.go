@@ -27,7 +27,7 @@ var scorerNames = []string{"prefix-affinity", "queue-depth", "waiting-queue", "k
 func newPair(t *testing.T, rng *rand.Rand, name string, instances int) *pair {
 	const block = 4
 	p := &pair{every: 1 + rng.IntN(3)*rng.IntN(6)}
-	env := Env{BlockSize: block, Instances: instances}
+	env := Env{BlockSize: block, Instances: 1 + rng.IntN(instances)} // there may come more
 	var settings []Setting
 	random := name == "power-of-two"
 	if !random && rng.IntN(2) == 0 {

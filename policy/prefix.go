@@ -87,12 +87,24 @@ func newPrefixIndex(env Env, capacity int32) *prefixIndex {
 	}
 }
 
-// cover panics when there are more instances than the index was made for: the
-// run has broken its word, and what the index says would be of others.
+// cover makes room for so many instances, if there are more than before.
 func (x *prefixIndex) cover(instances int) {
-	if instances > len(x.order) {
-		panic(fmt.Sprintf("policy: %d instances, the run was said to have at most %d", instances, len(x.order)))
+	for len(x.order) < instances {
+		x.order = append(x.order, order{})
+		x.matched = append(x.matched, 0)
 	}
+	if words := (instances + 63) / 64; words > x.held.words {
+		x.held.widen(max(words, 2*x.held.words))
+	}
+}
+
+// widen gives every set more words.
+func (b *bitsets) widen(words int) {
+	wide := make([]uint64, len(b.bits)/b.words*words)
+	for i := range len(b.bits) / b.words {
+		copy(wide[i*words:], b.at(int32(i)))
+	}
+	b.words, b.bits = words, wide
 }
 
 // look takes a request in hand and finds for the instances that are expected

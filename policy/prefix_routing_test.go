@@ -54,17 +54,3 @@ func TestPrefixAffinity(t *testing.T) {
 		})
 	}
 }
-
-// TestMoreInstancesThanPromised must not pass for a decision: the index has no
-// place for them.
-func TestMoreInstancesThanPromised(t *testing.T) {
-	for _, name := range []string{"prefix-affinity", "weighted"} {
-		p := mustRoute(t, name, Env{BlockSize: 16, Instances: 2})
-		if panics(func() { route(p, &Request{}, loads(0, 0)) }) {
-			t.Errorf("%s: panics over as many as promised", name)
-		}
-		if !panics(func() { route(p, &Request{}, loads(0, 0, 5)) }) {
-			t.Errorf("%s: decides over more than promised", name)
-		}
-	}
-}

@@ -35,7 +35,7 @@ type Template struct {
 // Env is what a policy may need of the run that it is made for.
 type Env struct {
 	BlockSize int32            // tokens per KV block, at least 1
-	Instances int              // the most instances that the run can have
+	Instances int              // what room is made for; there may be more
 	Stream    *vtime.Stream    // "router"; drawn from only by policies that say so
 	Labels    *workload.Labels // names behind the labels of requests
 	// TTFTTarget is the TTFT target of an SLO class, 0 when it has none; nil:

@@ -45,7 +45,7 @@ func TestBadChoicesGiveClearErrors(t *testing.T) {
 		{"unknown name", RoutingKind, "leastloaded", nil,
 			`routing.type: unknown routing policy "leastloaded", the nearest is "least-loaded" (there are: round-robin, least-loaded, weighted, prefix-affinity, power-of-two, always-busiest)`},
 		{"empty name", SchedulerKind, "", nil, `scheduler.type: unknown scheduler policy "", the nearest is "sjf" (there are: fcfs, priority-fcfs, sjf, reverse-priority)`},
-		{"name of another kind", AutoscaleKind, "fcfs", nil, `autoscale.type: unknown autoscale policy "fcfs", the nearest is "none" (there are: none)`},
+		{"name of another kind", AutoscaleKind, "fcfs", nil, `autoscale.type: unknown autoscale policy "fcfs", the nearest is "none" (there are: none, threshold, target-utilization, queue-depth, oscillator)`},
 		{"unknown parameter", AdmissionKind, "token-bucket", set("refill-rate", "5"),
 			`admission.params.refill-rate: token-bucket has no parameter "refill-rate", the nearest is "refill_rate" (there are: capacity, refill_rate, per_tenant)`},
 		{"no parameters at all", PriorityKind, "constant", set("x", "1"), `priority.params.x: constant takes no parameters`},
@@ -131,7 +131,7 @@ func TestTemplatesDescribeThemselves(t *testing.T) {
 		"priority constant, priority slo-based, priority tenant-priority, priority deadline-aware, priority inverted-slo, " +
 		"routing round-robin, routing least-loaded, routing weighted, routing prefix-affinity, routing power-of-two, routing always-busiest, " +
 		"scheduler fcfs, scheduler priority-fcfs, scheduler sjf, scheduler reverse-priority, " +
-		"autoscale none"
+		"autoscale none, autoscale threshold, autoscale target-utilization, autoscale queue-depth, autoscale oscillator"
 	if got := strings.Join(names, ", "); got != want {
 		t.Errorf("templates %s, want %s", got, want)
 	}

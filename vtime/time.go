@@ -23,6 +23,8 @@ const (
 	Microsecond Duration = 1
 	Millisecond          = 1000 * Microsecond
 	Second               = 1000 * Millisecond
+	Minute               = 60 * Second
+	Hour                 = 60 * Minute
 )
 
 // Add returns t+d, saturating at Never. Never plus anything is Never.

@@ -1,0 +1,63 @@
+package actors
+
+import (
+	"blis/engine"
+	"blis/lookahead"
+	"blis/metrics"
+	"blis/policy"
+	"blis/vtime"
+)
+
+// What becomes of requests that end with the router.
+
+// end closes a request that no instance gets.
+func (r *router) end(i int32, state metrics.State, reason metrics.Reason, now vtime.Time, out *lookahead.Outbox) {
+	d := &r.requests[i]
+	if d.Admitted != vtime.Never {
+		r.state.End(d.Tenant, false, now)
+	}
+	r.describe(d, state, reason, now)
+	r.describeMoved(i)
+	r.recorder.Record(&r.outcome)
+	sendOutcome(out, r.collect, now, &r.outcome)
+	r.drop(i)
+}
+
+func (r *router) describe(d *engine.Delivery, state metrics.State, reason metrics.Reason, finished vtime.Time) {
+	r.outcome = metrics.Outcome{
+		Request: d.ID, State: state, Reason: reason, Instance: -1,
+		Tenant: uint16(d.Tenant), Class: uint16(d.Class), Model: uint16(d.Model), Session: d.Session, Round: d.Round,
+		Arrival: d.Arrival, Admitted: d.Admitted, Routed: vtime.Never, Queued: vtime.Never, Scheduled: vtime.Never,
+		FirstToken: vtime.Never, LastToken: vtime.Never, Finished: finished, Input: d.Input,
+	}
+}
+
+// unfinished calls f for every request that waits for a decision.
+func (r *router) unfinished(f func(*metrics.Outcome)) {
+	for _, s := range []*schedule{&r.admit, &r.route, &r.expire} {
+		for s.len() > 0 {
+			i := s.pop()
+			r.describe(&r.requests[i], metrics.Pending, metrics.NoReason, vtime.Never)
+			r.describeMoved(i)
+			f(&r.outcome)
+		}
+	}
+}
+
+// rejection is the metrics' name for a policy's reason. One that gives none,
+// or a reason of another kind, rejects for a reason of its own.
+func rejection(r policy.Reason) metrics.Reason {
+	switch r {
+	case policy.InsufficientTokens:
+		return metrics.InsufficientTokens
+	case policy.RejectAll:
+		return metrics.RejectAll
+	case policy.RateLimited:
+		return metrics.RateLimited
+	case policy.OverQuota:
+		return metrics.OverQuota
+	case policy.Saturated:
+		return metrics.Saturated
+	}
+	return metrics.ByPolicy
+}

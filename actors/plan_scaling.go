@@ -1,0 +1,108 @@
+package actors
+
+import (
+	"blis/engine"
+	"blis/lookahead"
+	"blis/policy"
+	"blis/vtime"
+)
+
+// scales reports whether the number of instances can change.
+func (p *plan) scales() bool {
+	c := &p.config
+	return (c.AutoscalePolicy != "none" || c.Custom.Autoscale != nil) && c.AutoscaleInterval > 0
+}
+
+// mostReplicas is the most instances that serve at a time.
+func (p *plan) mostReplicas() int {
+	if p.scales() {
+		return p.config.MaxReplicas
+	}
+	return p.config.NumInstances
+}
+
+// warmup is that of a new instance; when it starts is for each to say.
+func (p *plan) warmup() engine.Warmup {
+	c := &p.config
+	return engine.Warmup{Duration: c.WarmupDuration, Penalty: c.WarmupPenalty, Curve: engine.Curve(c.WarmupCurve)}
+}
+
+// resolveScaling derives and checks the bounds on the number of instances.
+func (p *plan) resolveScaling() error {
+	c := &p.config
+	if c.MaxReplicas == 0 {
+		c.MaxReplicas = 2 * c.NumInstances
+	}
+	if !p.scales() {
+		return nil
+	}
+	switch {
+	case c.MinReplicas < 1 || c.MinReplicas > c.MaxReplicas:
+		return inputErrorf("--min-replicas is %d: want from 1 to --max-replicas %d", c.MinReplicas, c.MaxReplicas)
+	case c.NumInstances < c.MinReplicas || c.NumInstances > c.MaxReplicas:
+		return inputErrorf("--num-instances is %d: want from --min-replicas %d to --max-replicas %d", c.NumInstances, c.MinReplicas, c.MaxReplicas)
+	}
+	return nil
+}
+
+// newAutoscaler makes the actor that asks the policy.
+func (p *plan) newAutoscaler(asked policy.Autoscale, r *router) *autoscaler {
+	c := &p.config
+	a := &autoscaler{policy: asked, interval: c.AutoscaleInterval, next: vtime.Never, router: r}
+	if p.scales() {
+		a.next = vtime.Time(c.AutoscaleInterval)
+	}
+	a.context = policy.AutoscaleContext{
+		Interval: c.AutoscaleInterval, Min: int32(c.MinReplicas), Max: int32(c.MaxReplicas), Seats: c.MaxNumSeqs,
+		View: &r.sight.view, State: &r.state,
+	}
+	return a
+}
+
+// addReplicas adds the instances that the run begins with, and the book of
+// those that come and go.
+func (c *cluster) addReplicas() error {
+	cfg := &c.plan.config
+	b := &replicas{
+		actuation: Actuation{
+			Provisioning: cfg.ProvisioningDelay, Load: cfg.ModelLoadTime, Warmup: c.plan.warmup(), WarmupRoutable: cfg.WarmupRoutable,
+			Drain: cfg.DrainPolicy, DrainTimeout: cfg.DrainTimeout, blocks: cfg.TotalKVBlocks,
+		},
+		stream: vtime.NewStream(cfg.Seed, "replicas"),
+		view:   &c.router.sight.view,
+	}
+	b.begin(cfg.NumInstances)
+	for i := range cfg.NumInstances {
+		if err := c.add(i, 0); err != nil {
+			return err
+		}
+	}
+	if !c.plan.scales() {
+		return nil
+	}
+	b.spawn = func(i int, ready vtime.Time) {
+		c.router.sight.grow()
+		if err := c.add(i, ready); err != nil {
+			panic(err) // the first ones could be made
+		}
+	}
+	c.router.replicas, c.router.moved = b, map[int32]movedRequest{}
+	return nil
+}
+
+// react is the earliest delivery that a notice at k can cause: an instance that
+// is taken away gives requests back, which are routed again.
+func (c *cluster) react(k lookahead.Key) lookahead.Key {
+	if c.router.replicas.leaving == 0 {
+		return lookahead.NeverKey
+	}
+	return lookahead.Key{At: k.At.Add(1).Add(c.plan.config.RoutingLatency), Class: classDelivery}
+}
+
+// life is how long instance i was there in a run that ended at end.
+func (c *cluster) life(i int, end vtime.Time) vtime.Duration {
+	if c.router.replicas == nil {
+		return vtime.Duration(end)
+	}
+	return c.router.replicas.list[i].life(end)
+}

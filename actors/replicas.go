@@ -1,0 +1,179 @@
+package actors
+
+import (
+	"blis/lookahead"
+	"blis/policy"
+	"blis/vtime"
+)
+
+// replicas is the router's book of the instances: which there are, in which
+// phase, and what is to happen to them when. Instances keep their index for
+// good; one that is gone is not used again.
+type replicas struct {
+	actuation Actuation
+	stream    *vtime.Stream // of the times to load a model
+	view      *policy.View
+	spawn     func(i int, ready vtime.Time)
+
+	list    []replica
+	count   int32    // starting, warming or serving
+	phases  schedule // next changes of phase by themselves: loaded, warm
+	overdue schedule // ends of patience with those that drain
+	leaving int      // instances told to give back what they have that have not yet
+
+	events []ScaleEvent
+}
+
+// replica is one instance. Times that have not come are vtime.Never.
+type replica struct {
+	asked, ready, warm, draining, gone vtime.Time
+
+	billed vtime.Time // from when on it costs: its machine is there
+	held   int32      // requests routed there that have not ended
+}
+
+// ready is how many instances are loaded and in service.
+func (b *replicas) ready() int32 {
+	n := int32(0)
+	for i := range b.list {
+		if p := b.view.Phase(i); p == policy.Serving || p == policy.Warming {
+			n++
+		}
+	}
+	return n
+}
+
+// begin adds the instances that a run begins with.
+func (b *replicas) begin(n int) {
+	for range n {
+		b.list = append(b.list, replica{warm: 0, draining: vtime.Never, gone: vtime.Never})
+		b.view.Add(policy.Slot{Routable: true, Total: b.actuation.blocks})
+	}
+	b.count = int32(n)
+}
+
+// start asks for one more instance.
+func (b *replicas) start(now vtime.Time) {
+	i := len(b.list)
+	billed := now.Add(b.actuation.Provisioning)
+	ready := billed.Add(b.actuation.Load.draw(b.stream))
+	b.list = append(b.list, replica{asked: now, billed: billed, ready: ready, warm: ready.Add(b.actuation.Warmup.Duration), draining: vtime.Never, gone: vtime.Never})
+	b.view.Add(policy.Slot{Phase: policy.Starting, Total: b.actuation.blocks})
+	b.spawn(i, ready)
+	b.phases.push(entry{ready, int64(i), int32(i)})
+	b.count++
+}
+
+// change is the next change of phase at now: a model is loaded, or an instance
+// warm.
+func (b *replicas) change(now vtime.Time) {
+	i := int(b.phases.pop())
+	r := &b.list[i]
+	if r.draining != vtime.Never || r.gone != vtime.Never {
+		return
+	}
+	slot := b.view.Slot(i)
+	if slot.Phase, slot.Routable = policy.Serving, true; r.warm > now {
+		slot.Phase, slot.Routable = policy.Warming, b.actuation.WarmupRoutable
+		b.phases.push(entry{r.warm, int64(i), int32(i)})
+	}
+	b.view.Set(i, slot)
+}
+
+// victim is the instance to do without: one that is not there yet, else one
+// that gets no requests yet, else the newest.
+func (b *replicas) victim() int {
+	best, rank := -1, 0
+	for i := range b.list {
+		if b.list[i].draining != vtime.Never || b.list[i].gone != vtime.Never {
+			continue
+		}
+		worth := 1 // to go
+		switch slot := b.view.Slot(i); {
+		case slot.Phase == policy.Starting:
+			worth = 3
+		case !slot.Routable:
+			worth = 2
+		}
+		if worth >= rank {
+			best, rank = i, worth
+		}
+	}
+	return best
+}
+
+// retire takes an instance out of service. It reports whether requests are
+// still there.
+func (b *replicas) retire(i int, now vtime.Time) bool {
+	r, slot := &b.list[i], b.view.Slot(i)
+	b.count--
+	if slot.Phase == policy.Starting {
+		r.ready, r.warm = vtime.Never, vtime.Never
+	}
+	r.draining = now
+	slot.Phase, slot.Routable = policy.Draining, false
+	b.view.Set(i, slot)
+	if r.held == 0 {
+		b.remove(i, now)
+		return false
+	}
+	return true
+}
+
+// ended notes that a request of instance i is no longer there.
+func (b *replicas) ended(i int, now vtime.Time) {
+	r := &b.list[i]
+	if r.held--; r.held == 0 && r.draining != vtime.Never && r.gone == vtime.Never {
+		b.remove(i, now)
+	}
+}
+
+// remove notes that instance i is gone.
+func (b *replicas) remove(i int, now vtime.Time) {
+	b.list[i].gone = now
+	slot := b.view.Slot(i)
+	slot.Phase = policy.Gone
+	b.view.Set(i, slot)
+}
+
+// nextOverdue is when the patience with an instance ends that still drains.
+func (b *replicas) nextOverdue() lookahead.Key {
+	for b.overdue.len() > 0 {
+		e, _ := b.overdue.first()
+		if b.list[e.slot].gone == vtime.Never {
+			return lookahead.Key{At: e.at, Class: classScaleAction}
+		}
+		b.overdue.pop()
+	}
+	return lookahead.NeverKey
+}
+
+// nextPhase is when an instance changes its phase by itself.
+func (b *replicas) nextPhase() lookahead.Key {
+	for b.phases.len() > 0 {
+		e, _ := b.phases.first()
+		if b.list[e.slot].draining == vtime.Never {
+			return lookahead.Key{At: e.at, Class: classReady}
+		}
+		b.phases.pop()
+	}
+	return lookahead.NeverKey
+}
+
+// life is from when to when instance i was there, in a run that ended at end;
+// 0 for one that never was.
+func (r *replica) life(end vtime.Time) vtime.Duration {
+	return span(r.ready, min(r.gone, end))
+}
+
+// cost is for how long an instance is paid for.
+func (r *replica) cost(end vtime.Time) vtime.Duration {
+	return span(r.billed, min(r.gone, end))
+}
+
+func span(from, to vtime.Time) vtime.Duration {
+	if from >= to {
+		return 0
+	}
+	return to.Sub(from)
+}

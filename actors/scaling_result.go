@@ -1,0 +1,56 @@
+package actors
+
+import "blis/vtime"
+
+// Scaling is how the number of instances changed; nil in runs in which it
+// could not.
+type Scaling struct {
+	Events   []ScaleEvent // changes that were asked for, in order of time
+	Replicas []Replica    // by instance
+	Checks   int64        // evaluations of the autoscaler
+
+	ReplicaMicros int64 // time for which instances were paid for: from when their machine was there
+	Peak, Least   int32 // most and fewest instances that there were to be
+	Oscillations  int   // changes of direction within OscillationWindow
+}
+
+// OscillationWindow is how soon after a change one in the other direction is an
+// oscillation: a minute, the usual cooldown.
+const OscillationWindow = vtime.Minute
+
+// Replica is the life of one instance. Times that did not come are vtime.Never.
+type Replica struct {
+	Asked, Billed, Ready, Warm, Draining, Gone vtime.Time
+}
+
+// Mean is the time-weighted mean number of instances paid for in a run that
+// ended at end, 0 for one that took no time.
+func (s *Scaling) Mean(end vtime.Time) float64 {
+	if end == 0 {
+		return 0
+	}
+	return float64(s.ReplicaMicros) / float64(end)
+}
+
+// Hours is replica-hours.
+func (s *Scaling) Hours() float64 { return float64(s.ReplicaMicros) / float64(vtime.Hour) }
+
+// scaling closes the book of a run that ended at end.
+func (b *replicas) scaling(initial int32, checks int64, end vtime.Time) *Scaling {
+	s := &Scaling{Events: b.events, Checks: checks, Peak: initial, Least: initial}
+	for i, e := range b.events {
+		s.Peak, s.Least = max(s.Peak, e.To), min(s.Least, e.To)
+		if i > 0 {
+			before := b.events[i-1]
+			if (e.To > e.From) != (before.To > before.From) && e.At.Sub(before.At) <= OscillationWindow {
+				s.Oscillations++
+			}
+		}
+	}
+	for i := range b.list {
+		r := &b.list[i]
+		s.ReplicaMicros += int64(r.cost(end))
+		s.Replicas = append(s.Replicas, Replica{r.asked, r.billed, r.ready, r.warm, r.draining, r.gone})
+	}
+	return s
+}

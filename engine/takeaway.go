@@ -1,0 +1,126 @@
+package engine
+
+import (
+	"slices"
+
+	"blis/metrics"
+	"blis/vtime"
+	"blis/workload"
+)
+
+// Progress is how far a request got on an instance that was taken away. It is
+// delivered to another with it, where its prompt and what it generated so far
+// are prefilled again, as after a preemption.
+type Progress struct {
+	Routed, Queued, Scheduled, FirstToken, LastToken vtime.Time // the first time; Never: not yet
+	Evicted                                          vtime.Time // since when nothing was won; Never if nothing was lost
+	PrefillLost, DecodeLost                          vtime.Duration
+	Generated, Cached, Preemptions, Recomputed       int32
+	Lost, Deficit                                    int32 // computed tokens when it was taken away, and the most ever
+	Redirects                                        int32 // how often it was taken away
+}
+
+// Abort ends every request of an instance whose server is taken away at now.
+func (e *Engine) Abort(now vtime.Time) {
+	e.takeAway(now, func(i int32) { e.done(i, metrics.Aborted, metrics.NoReason, now) })
+}
+
+// Evict is Abort for requests that go on elsewhere: f gets each of them, valid
+// during the call. Those whose time is over time out.
+func (e *Engine) Evict(now vtime.Time, f func(*Delivery, *Progress)) {
+	var d Delivery
+	e.takeAway(now, func(i int32) {
+		s := e.slot(i)
+		if s.deadline <= now { // it was to leave with the end of the step
+			e.done(i, metrics.TimedOut, metrics.NoReason, now)
+			return
+		}
+		p := e.progress(i, now)
+		d = Delivery{Request: workload.NewRequest(s.Arrival, s.Input, s.output), ID: s.ID, Priority: s.Priority, Admitted: s.admitted}
+		d.MaxOutput, d.Deadline = s.MaxOutput, s.deadline
+		d.Tenant, d.Class, d.Model, d.Session, d.Round = s.tenant, s.class, s.model, s.session, s.round
+		d.Spans, d.OutputContent = s.seq.Content()
+		f(&d, &p)
+		e.vacateSlot(i)
+	})
+}
+
+// moved is what only requests have that came from another instance.
+type moved struct {
+	queued    vtime.Time // the first time; Never: not yet
+	redirects int32
+}
+
+// movedFrom is that of slot i.
+func (e *Engine) movedFrom(i int32) moved {
+	if e.slot(i).moved {
+		return e.moved[i]
+	}
+	return moved{queued: vtime.Never}
+}
+
+// progress is how far slot i got, which is taken away at now.
+func (e *Engine) progress(i int32, now vtime.Time) Progress {
+	s, before := e.slot(i), e.movedFrom(i)
+	p := Progress{
+		Routed: s.routed, Queued: min(s.Queued, before.queued), Scheduled: s.scheduled, FirstToken: s.firstToken, LastToken: s.lastToken,
+		Evicted: s.evicted, PrefillLost: s.prefillLost, DecodeLost: s.decodeLost,
+		Generated: s.generated, Cached: s.cached, Preemptions: s.preemptions, Recomputed: s.recomputed,
+		Lost: s.lost, Deficit: min(max(s.deficit, s.computed), s.known()), Redirects: before.redirects + 1,
+	}
+	if s.phase == running {
+		p.Lost = min(s.computed, s.known()) // a token in flight is not delivered
+	}
+	if s.scheduled != vtime.Never {
+		p.Evicted = min(p.Evicted, now)
+	}
+	return p
+}
+
+// Resume is Deliver for a request that was taken away from another instance.
+func (e *Engine) Resume(d *Delivery, p *Progress, now vtime.Time) {
+	e.Deliver(d, now)
+	i := e.newest
+	s := e.slot(i)
+	s.routed, s.moved = p.Routed, true
+	if e.moved == nil {
+		e.moved = map[int32]moved{}
+	}
+	e.moved[i] = moved{p.Queued, p.Redirects}
+	s.scheduled, s.firstToken, s.lastToken = p.Scheduled, p.FirstToken, p.LastToken
+	s.evicted, s.prefillLost, s.decodeLost = p.Evicted, p.PrefillLost, p.DecodeLost
+	s.generated, s.cached, s.preemptions, s.recomputed = p.Generated, p.Cached, p.Preemptions, p.Recomputed
+	s.lost, s.deficit = p.Lost, p.Deficit
+	s.Preempted = p.Scheduled != vtime.Never
+}
+
+// takeAway stops the step in flight, which yields nothing, and lets go of the
+// requests: in the order of the running list, of the wait queue, and of their
+// being queued.
+func (e *Engine) takeAway(now vtime.Time, end func(slot int32)) {
+	e.now = now
+	e.touch(now)
+	e.dissolve()
+	for _, b := range [...]*batch{e.current, e.next} {
+		if b != nil {
+			e.spare = append(e.spare, b)
+		}
+	}
+	if e.current != nil {
+		e.Counters.BusyMicros += int64(now.Sub(e.current.start))
+	}
+	e.current, e.next, e.wake, e.due = nil, nil, vtime.Never, e.due[:0]
+	for _, i := range slices.Clone(e.others) {
+		e.vacate(i)
+		end(i)
+	}
+	for i := e.head(); i >= 0; i = e.head() {
+		e.dequeue()
+		end(i)
+	}
+	for e.nextArrival() != vtime.Never {
+		i := e.arrivals[0].slot
+		e.vacate(i)
+		end(i)
+	}
+}

@@ -1,0 +1,94 @@
+package policy
+
+import "math"
+
+// scaleSignal is what an autoscaler measures of the ready instances.
+type scaleSignal uint8
+
+const (
+	batchSignal scaleSignal = iota
+	kvSignal
+	queueSignal
+	attainmentSignal
+)
+
+var scaleSignals = [...]struct {
+	name     string
+	observes Signals
+}{
+	batchSignal:      {"batch", BatchSize},
+	kvSignal:         {"kv", KVUse},
+	queueSignal:      {"queue", QueueDepth},
+	attainmentSignal: {"attainment", RecentLatency},
+}
+
+// signalParameter is the choice among the signals up to last.
+func signalParameter(last scaleSignal, help string) Parameter {
+	p := Parameter{Name: "signal", Type: Choice, Default: scaleSignals[0].name, Help: help}
+	for s := range last + 1 {
+		p.Choices = append(p.Choices, scaleSignals[s].name)
+	}
+	return p
+}
+
+// newScaleSignal reads the parameter.
+func newScaleSignal(v values) scaleSignal {
+	name := v.choice("signal")
+	s := batchSignal
+	for scaleSignals[s].name != name {
+		s++
+	}
+	return s
+}
+
+// shareOnly refuses a value that the signal, being a share, cannot reach: who
+// means 80 % and writes 80 would never see it scale.
+func (s scaleSignal) shareOnly(v values, name string) error {
+	if x := v.number(name); s != queueSignal && x > 1 {
+		return scaleError(name, "%g is not allowed with signal %s, want a share of at most 1", x, scaleSignals[s].name)
+	}
+	return nil
+}
+
+// of is the signal at instance i as a fraction. A denominator of 0 says that
+// there is nothing to measure it by.
+func (s scaleSignal) of(ctx *AutoscaleContext, i int) (numerator, denominator int64) {
+	switch s {
+	case batchSignal:
+		return ctx.View.BatchSize(i), int64(ctx.Seats)
+	case kvSignal:
+		return ctx.View.UsedBlocks(i), ctx.View.TotalBlocks(i)
+	case attainmentSignal:
+		share, judged := ctx.View.RecentAttainment(i)
+		return int64(math.Round(float64(share * float64(judged)))), judged
+	}
+	return ctx.View.QueueDepth(i), 1
+}
+
+// mean is the signal over all ready instances, and whether there is any. The
+// sums are of whole numbers: a mean that should be 0.8 is, and does not pass a
+// threshold of 0.8 by an error of rounding.
+func (s scaleSignal) mean(ctx *AutoscaleContext) (value float64, known bool) {
+	var sum, of int64
+	for i := range ctx.View.Len() {
+		if ready(ctx.View, i) {
+			numerator, denominator := s.of(ctx, i)
+			sum, of = sum+numerator, of+denominator
+		}
+	}
+	return mean(sum, of), of > 0
+}
+
+// ready reports whether instance i is one that requests are sent to: what a
+// readiness probe would say. One that warms up without requests is not, its
+// idleness tells nothing of the load.
+func ready(v *View, i int) bool {
+	phase := v.Phase(i)
+	return (phase == Serving || phase == Warming) && v.Routable(i)
+}
+
+// coming reports whether instance i is a replica that is not ready yet.
+func coming(v *View, i int) bool {
+	phase := v.Phase(i)
+	return phase != Draining && phase != Gone && !ready(v, i)
+}

@@ -1,0 +1,166 @@
+package policy
+
+import "math"
+
+// thousandths in one: Kubernetes computes with whole thousandths of metrics
+// and targets.
+const thousandths = 1000
+
+var targetUtilizationParameters = []Parameter{
+	signalParameter(queueSignal, "of each ready replica: batch, requests in its batch per seat; kv, share of its KV blocks in use; queue, its waiting requests"),
+	{Name: "target", Type: Number, Default: "0.7", Min: 0.001, Max: 1e9, Help: "mean of the signal per replica to bring about; three decimals count"},
+	toleranceParameter,
+	downWindowParameter,
+	{Name: "up_window", Type: Duration, Default: "0s", Max: math.MaxFloat64, Help: "goes up only to the lowest number of replicas desired within this time"},
+	{Name: "up_percent", Type: Number, Default: "100", Min: 0, Max: maxCount, Help: "may add so many per cent of the replicas within a period"},
+	{Name: "up_pods", Type: Number, Default: "4", Min: 0, Max: maxCount, Help: "may add so many replicas within a period, if that is more than up_percent"},
+	{Name: "down_percent", Type: Number, Default: "100", Min: 0, Max: 100, Help: "may remove so many per cent of the replicas within a period"},
+	{Name: "down_pods", Type: Number, Default: "0", Min: 0, Max: maxCount, Help: "may remove so many replicas within a period, if that is more than down_percent"},
+	{Name: "period", Type: Duration, Default: "15s", Min: 1, Max: math.MaxFloat64, Help: "of the limits to what may be added and removed"},
+}
+
+// targetUtilization is the HorizontalPodAutoscaler of Kubernetes with one
+// metric per pod, as its controller does it (docs/autoscaling.md): the signal
+// gives a desired number of replicas, the stabilizer holds it against the
+// numbers desired lately, and two rates limit the change.
+type targetUtilization struct {
+	signal     scaleSignal
+	target     int64 // thousandths
+	tolerance  tolerance
+	stabilizer stabilizer
+	changes    changes
+	up, down   rate
+}
+
+func newTargetUtilization(v values, _ Env) (Autoscale, error) {
+	upPods, err := whole(v, "up_pods")
+	if err != nil {
+		return nil, err
+	}
+	downPods, err := whole(v, "down_pods")
+	if err != nil {
+		return nil, err
+	}
+	signal := newScaleSignal(v)
+	if err := signal.shareOnly(v, "target"); err != nil {
+		return nil, err
+	}
+	return &targetUtilization{
+		signal:     signal,
+		target:     int64(math.Round(float64(thousandths * v.number("target")))),
+		tolerance:  tolerance(v.number("tolerance")),
+		stabilizer: newStabilizer(v.duration("down_window"), v.duration("up_window")),
+		changes:    changes{period: v.duration("period")},
+		up:         rate{percent: v.number("up_percent"), pods: upPods},
+		down:       rate{percent: v.number("down_percent"), pods: downPods},
+	}, nil
+}
+
+func (t *targetUtilization) Observes() Signals { return scaleSignals[t.signal].observes }
+
+func (t *targetUtilization) Evaluate(ctx *AutoscaleContext) ScaleDecision {
+	t.stabilizer.begin(ctx)
+	desired, reason := t.desired(ctx)
+	if reason == NoReason {
+		return hold(ctx, NoReason)
+	}
+	settled := t.stabilizer.settle(ctx, desired)
+	if settled != desired {
+		reason = Stabilized
+	}
+	target := t.limit(ctx, settled)
+	if target != settled {
+		reason = RateOfChange
+	}
+	d := toward(ctx, int64(target), reason)
+	if d.Action != Hold {
+		t.changes.add(ctx.Now, d.Target-ctx.Replicas)
+	}
+	return d
+}
+
+// desired is the number of replicas that the signal asks for now, with
+// NoReason when there is nothing to measure. Replicas that are not ready, or
+// ready and without a value, count for what speaks against a change: nothing on
+// the way up, and of the latter the target on the way down. If that leaves no
+// reason for a change there is none.
+func (t *targetUtilization) desired(ctx *AutoscaleContext) (int32, Reason) {
+	m := t.measure(ctx)
+	if m.measured == 0 {
+		return ctx.Replicas, NoReason
+	}
+	first := t.ratio(m.sum, m.measured)
+	sum, n := m.sum, m.measured
+	switch {
+	case first > 1:
+		n += m.missing + m.coming
+	case first < 1:
+		sum, n = sum+m.missing*t.target, n+m.missing
+	}
+	ratio := t.ratio(sum, n)
+	if t.tolerance.covers(ratio) || first > 1 && ratio < 1 {
+		return ctx.Replicas, WithinTolerance
+	}
+	return within(ctx, ceil(float64(ratio*float64(n)))), ToTarget
+}
+
+// measurement is the signal over the replicas, and how many they are.
+type measurement struct {
+	sum                       int64 // thousandths, each instance rounded up
+	measured, missing, coming int64 // ready, ready without a value, not yet ready
+}
+
+func (t *targetUtilization) measure(ctx *AutoscaleContext) (m measurement) {
+	for i := range ctx.View.Len() {
+		if coming(ctx.View, i) {
+			m.coming++
+		}
+		if !ready(ctx.View, i) {
+			continue
+		}
+		value, unit := t.signal.of(ctx, i)
+		if unit == 0 {
+			m.missing++
+			continue
+		}
+		m.sum += (thousandths*value + unit - 1) / unit
+		m.measured++
+	}
+	return m
+}
+
+// ratio is the mean over n replicas, in whole thousandths, per target.
+func (t *targetUtilization) ratio(sum, n int64) float64 { return float64(sum/n) / float64(t.target) }
+
+// limit is how far toward n replicas the rates let it go: from as many as
+// there were before the changes of the last period.
+func (t *targetUtilization) limit(ctx *AutoscaleContext, n int32) int32 {
+	before := int64(ctx.Replicas) - int64(t.changes.recent(ctx.Now))
+	switch {
+	case n > ctx.Replicas:
+		most := max(t.up.most(before), int64(ctx.Replicas))
+		return int32(min(int64(n), most))
+	case n < ctx.Replicas:
+		least := min(t.down.least(before), int64(ctx.Replicas))
+		return int32(max(int64(n), least))
+	}
+	return n
+}
+
+// rate is by how much the number of replicas may change within a period:
+// whichever is more. Both 0, it does not change that way.
+type rate struct {
+	percent float64
+	pods    int32
+}
+
+// most is how many there may be when there were n; a part of a replica counts
+// as one, or a few would never grow.
+func (r rate) most(n int64) int64 {
+	return max(ceil(float64(float64(n)*(1+r.percent/100))), n+int64(r.pods))
+}
+
+// least is how many there must be when there were n; a part of one may go.
+func (r rate) least(n int64) int64 {
+	return min(int64(float64(n)*(1-r.percent/100)), n-int64(r.pods))
+}
