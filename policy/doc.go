@@ -26,6 +26,8 @@
 //	prefix.go      the router's guess at what each instance has cached
 //	scheduling.go  fcfs, priority-fcfs, sjf
 //	autoscale.go   none
+//	bundle.go      the file that names the policies of a run, its fields as a table
+//	bundle_*.go    how it is read, changed by --set, completed and written
 //
 // Built with the tag debug, a read of a signal that the policy did not declare
 // panics.

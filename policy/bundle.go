@@ -1,0 +1,222 @@
+package policy
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"blis/suggest"
+	"blis/vtime"
+)
+
+// Selection is one policy of a bundle: its type and parameters in the order
+// given. The order of the scorers of weighted is the order of their sum.
+type Selection struct {
+	Type   string // empty: not given, which is the default of its kind
+	Params []Setting
+}
+
+// AutoscaleSelection is the autoscaler of a bundle with the time between its
+// evaluations; nil: not given.
+type AutoscaleSelection struct {
+	Selection
+	Interval *vtime.Duration
+}
+
+// Observability says how fresh what policies see of the instances is.
+type Observability struct {
+	Refresh  *vtime.Duration // age of instance signals at most; 0: always fresh; nil: not given
+	InFlight string          // immediate or periodic; empty: not given
+}
+
+// Mapping is free-form content in the order given. A value is nil, a bool, a
+// json.Number, a string, a []any of values or a Mapping.
+type Mapping []Entry
+
+// Entry is one name of a Mapping with its value.
+type Entry struct {
+	Name  string
+	Value any
+}
+
+// Bundle names the policies of a run. What is not given is the zero value, so
+// that flags can fill it; Complete fills it with the defaults. The zero Bundle
+// is an empty file. A copy is independent of the original for Set.
+type Bundle struct {
+	Admission, Priority, Routing, Scheduler Selection
+
+	Autoscale     AutoscaleSelection
+	Observability Observability
+	Metadata      Mapping // nothing of it has an effect; nil: not given
+
+	file  string
+	lines map[string]int // line of each field that stands in the file, by its path
+}
+
+// section is a top-level name of a bundle: a policy with the fields beside
+// type and params, or fields alone.
+type section struct {
+	name      string                   // of a policy also its Kind
+	selection func(*Bundle) *Selection // nil: not a policy
+	fields    []field
+}
+
+// field is one that holds a single value. The parameter says which.
+type field struct {
+	Parameter
+	duration func(*Bundle) **vtime.Duration // where a Duration is kept
+	choice   func(*Bundle) *string          // where a Choice is kept
+}
+
+// metadata is the section whose content is free.
+const metadata = "metadata"
+
+// longest is the longest duration a field may have.
+const longest = float64(1 << 62)
+
+// sections are those of a file, in the order in which a bundle is written.
+var sections = []section{
+	{name: string(AdmissionKind), selection: func(b *Bundle) *Selection { return &b.Admission }},
+	{name: string(PriorityKind), selection: func(b *Bundle) *Selection { return &b.Priority }},
+	{name: string(RoutingKind), selection: func(b *Bundle) *Selection { return &b.Routing }},
+	{name: string(SchedulerKind), selection: func(b *Bundle) *Selection { return &b.Scheduler }},
+	{name: string(AutoscaleKind), selection: func(b *Bundle) *Selection { return &b.Autoscale.Selection }, fields: []field{
+		{Parameter{Name: "interval", Type: Duration, Min: 1, Max: longest}, func(b *Bundle) **vtime.Duration { return &b.Autoscale.Interval }, nil},
+	}},
+	{name: "observability", fields: []field{
+		{Parameter{Name: "refresh", Type: Duration, Max: longest}, func(b *Bundle) **vtime.Duration { return &b.Observability.Refresh }, nil},
+		{Parameter{Name: "in_flight", Type: Choice, Choices: []string{"immediate", "periodic"}}, nil, func(b *Bundle) *string { return &b.Observability.InFlight }},
+	}},
+	{name: metadata},
+}
+
+// put sets the field to a parsed value.
+func (f *field) put(b *Bundle, v value) {
+	if f.duration != nil {
+		*f.duration(b) = &v.duration
+		return
+	}
+	*f.choice(b) = v.text
+}
+
+// get is the field as it is written, empty when it was not given.
+func (f *field) get(b *Bundle) string {
+	if f.choice != nil {
+		return *f.choice(b)
+	}
+	if d := *f.duration(b); d != nil {
+		return d.String()
+	}
+	return ""
+}
+
+// findSection is the section of that name; the problem says that there is none.
+func findSection(name string) (s *section, problem string) {
+	names := make([]string, len(sections))
+	for i := range sections {
+		if names[i] = sections[i].name; names[i] == name {
+			return &sections[i], ""
+		}
+	}
+	return nil, unknownName("section", name, names)
+}
+
+// find is the field of that name; the problem says that there is none.
+func (s *section) find(name string) (f *field, problem string) {
+	for i := range s.fields {
+		if s.fields[i].Name == name {
+			return &s.fields[i], ""
+		}
+	}
+	return nil, unknownName("field", name, s.names())
+}
+
+// names lists what the section may hold.
+func (s *section) names() []string {
+	var names []string
+	if s.selection != nil {
+		names = append(names, "type", "params")
+	}
+	for i := range s.fields {
+		names = append(names, s.fields[i].Name)
+	}
+	return names
+}
+
+func unknownName(what, name string, names []string) string {
+	return fmt.Sprintf("unknown %s %q, the nearest is %q (there are: %s)", what, name, suggest.Nearest(name, names), strings.Join(names, ", "))
+}
+
+// template is the template of the policy's type, or of that kind's default.
+func (c *Selection) template(kind Kind) (*Template, error) {
+	return lookUp(kind, cmp.Or(c.Type, ofKind(kind)[0].Name))
+}
+
+// ofKind lists the templates of a kind, its default first.
+func ofKind(kind Kind) []Template {
+	var list []Template
+	for _, t := range Templates() {
+		if t.Kind == kind {
+			list = append(list, t)
+		}
+	}
+	return list
+}
+
+// lookUp is the template of that name.
+func lookUp(kind Kind, name string) (*Template, error) {
+	var list []template[struct{}]
+	for _, t := range ofKind(kind) {
+		if t.Name == name {
+			return &t, nil
+		}
+		list = append(list, template[struct{}]{Template: t})
+	}
+	_, err := create(kind, list, name, nil, Env{}) // none of that name: it says so
+	return nil, err
+}
+
+// BundleError is a fault in a bundle file.
+type BundleError struct {
+	File    string
+	Line    int    // 0 when it has none
+	Field   string // path of the fault, like routing.params.tie; empty when it is the file's
+	Problem string // what is wrong and what would be right
+}
+
+// Error is one line: file, line, field and what is wrong with it.
+func (e *BundleError) Error() string {
+	text := e.File
+	if e.Line > 0 {
+		text += ":" + strconv.Itoa(e.Line)
+	}
+	if e.Field != "" {
+		text += ": " + oneLine(e.Field)
+	}
+	return text + ": " + e.Problem
+}
+
+// oneLine quotes names that would not print as they are.
+func oneLine(name string) string {
+	if quoted := strconv.Quote(name); quoted != `"`+name+`"` {
+		return quoted
+	}
+	return name
+}
+
+// Locate gives an *Error about a field that stands in the file its place
+// there. Any other error is returned as it is: what Set has changed since is
+// no longer the file's.
+func (b *Bundle) Locate(err error) error {
+	var fault *Error
+	if !errors.As(err, &fault) {
+		return err
+	}
+	line, given := b.lines[fault.Field]
+	if !given {
+		return err
+	}
+	return &BundleError{File: b.file, Line: line, Field: fault.Field, Problem: fault.Problem}
+}
