@@ -41,6 +41,8 @@
 //	               threshold, target-utilization, queue-depth
 //	autoscale_window.go
 //	               what the latter two remember of what they wanted and did
+//	bundle.go      the file that names the policies of a run, its fields as a table
+//	bundle_*.go    how it is read, changed by --set, completed and written
 //
 // Built with the tag debug, a read of a signal that the policy did not declare
 // panics.

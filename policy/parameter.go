@@ -16,15 +16,17 @@ type ParameterType uint8
 
 // Parameter types.
 const (
-	Number   ParameterType = iota // a finite decimal number within Min and Max
-	Flag                          // true or false
-	Choice                        // one of Choices
-	Weight                        // a Number: the weight of the scorer of that name
-	Duration                      // a time like 250ms or 5s; Min and Max in µs
-	Count                         // a Number without a fraction
+	Number         ParameterType = iota // a finite decimal number within Min and Max
+	Flag                                // true or false
+	Choice                              // one of Choices
+	Weight                              // a Number: the weight of the scorer of that name
+	Duration                            // a time like 250ms or 5s; Min and Max in µs
+	Count                               // a Number without a fraction
+	Freshness                           // Immediate, OnDemand, or a Duration
+	RandomDuration                      // a Duration, or 40s,cv=0.2: lognormal with that mean and coefficient of variation
 )
 
-var parameterTypes = [...]string{"number", "true|false", "choice", "weight", "duration", "count"}
+var parameterTypes = [...]string{"number", "true|false", "choice", "weight", "duration", "count", "freshness", "duration"}
 
 // String is the name of the type.
 func (t ParameterType) String() string { return parameterTypes[t] }
@@ -47,6 +49,10 @@ func (p *Parameter) Range() string {
 		return "true or false"
 	case p.Type == Choice:
 		return strings.Join(p.Choices, " | ")
+	case p.Type == RandomDuration:
+		return "a duration like 40s, or 40s,cv=0.2 with cv from 0 to 10"
+	case p.Type == Freshness:
+		return Immediate + ", " + OnDemand + " or a duration like 50ms"
 	case p.Type == Duration:
 		return "a duration like 250ms or 5s" + p.limits()
 	case p.Max == math.MaxFloat64:
@@ -69,7 +75,7 @@ func (p *Parameter) limits() string {
 	if p.Min > 0 {
 		words += ", at least " + vtime.Duration(p.Min).String()
 	}
-	if p.Max < math.MaxFloat64 {
+	if p.Max < longest {
 		words += ", at most " + vtime.Duration(p.Max).String()
 	}
 	return words
@@ -200,7 +206,14 @@ func (p *Parameter) parse(text string) (value, bool) {
 		}
 		return value{}, false
 	}
-	if p.Type == Duration {
+	if p.Type == RandomDuration {
+		_, _, err := ParseRandomDuration(text)
+		return value{text: text}, err == nil
+	}
+	if p.Type == Freshness && (text == Immediate || text == OnDemand) {
+		return value{text: text}, true
+	}
+	if p.Type == Duration || p.Type == Freshness {
 		d, err := vtime.ParseDuration(text)
 		return value{text: text, duration: d}, err == nil && float64(d) >= p.Min && float64(d) <= p.Max
 	}
@@ -209,6 +222,20 @@ func (p *Parameter) parse(text string) (value, bool) {
 		return value{}, false
 	}
 	return value{text: text, number: x}, err == nil && x >= p.Min && x <= p.Max // NaN is in no range, infinities in none of ours
+}
+
+// ParseRandomDuration reads a duration like 40s, or the mean and the coefficient
+// of variation of a lognormal distribution like 40s,cv=0.2.
+func ParseRandomDuration(text string) (mean vtime.Duration, cv float64, err error) {
+	first, rest, varies := strings.Cut(text, ",")
+	if mean, err = vtime.ParseDuration(first); err != nil || !varies {
+		return mean, 0, err
+	}
+	number, named := strings.CutPrefix(strings.TrimSpace(rest), "cv=")
+	if cv, err = strconv.ParseFloat(number, 64); err != nil || !named || !(cv >= 0 && cv <= 10) {
+		return 0, 0, fmt.Errorf("%q is not a duration: want 40s, or 40s,cv=0.2 with cv from 0 to 10", text)
+	}
+	return mean, cv, nil
 }
 
 // byLabel is what a policy makes of the names of tenants or classes. It looks

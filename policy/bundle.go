@@ -1,0 +1,268 @@
+package policy
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"blis/suggest"
+	"blis/vtime"
+)
+
+// Selection is one policy of a bundle: its type and parameters in the order
+// given. The order of the scorers of weighted is the order of their sum.
+type Selection struct {
+	Type   string // empty: not given, which is the default of its kind
+	Params []Setting
+}
+
+// AutoscaleSelection is the autoscaler of a bundle, when it is asked, and how
+// what it wants is carried out. Fields are as they were written; empty or nil:
+// not given.
+type AutoscaleSelection struct {
+	Selection
+	Interval          *vtime.Duration // between evaluations
+	Min, Max, Trigger string
+
+	Provisioning, ModelLoad, Drain, DrainTimeout               string
+	WarmupDuration, WarmupCurve, WarmupPenalty, WarmupRoutable string
+}
+
+// Observability says how fresh what policies see of the instances is.
+type Observability struct {
+	Refresh  *vtime.Duration // age of instance signals at most; 0: always fresh; nil: not given
+	InFlight string          // immediate or periodic; empty: not given
+
+	// How fresh single signals are: Immediate, OnDemand, or the interval of
+	// their refreshes; empty: as Refresh says, or their default.
+	QueueDepth, BatchSize, KVUtilization, CacheHitRate, RecentLatency string
+}
+
+// Freshness of a signal that is no interval.
+const (
+	Immediate = "immediate" // as instances publish it
+	OnDemand  = "on_demand" // as it is when the router asks, whatever instances publish
+)
+
+// Mapping is free-form content in the order given. A value is nil, a bool, a
+// json.Number, a string, a []any of values or a Mapping.
+type Mapping []Entry
+
+// Entry is one name of a Mapping with its value.
+type Entry struct {
+	Name  string
+	Value any
+}
+
+// Bundle names the policies of a run. What is not given is the zero value, so
+// that flags can fill it; Complete fills it with the defaults. The zero Bundle
+// is an empty file. A copy is independent of the original for Set.
+type Bundle struct {
+	Admission, Priority, Routing, Scheduler Selection
+
+	Autoscale     AutoscaleSelection
+	Observability Observability
+	Metadata      Mapping // nothing of it has an effect; nil: not given
+
+	file  string
+	lines map[string]int // line of each field that stands in the file, by its path
+}
+
+// section is a top-level name of a bundle: a policy with the fields beside
+// type and params, or fields alone.
+type section struct {
+	name      string                   // of a policy also its Kind
+	selection func(*Bundle) *Selection // nil: not a policy
+	fields    []field
+}
+
+// field is one that holds a single value. The parameter says which.
+type field struct {
+	Parameter
+	duration func(*Bundle) **vtime.Duration // where a Duration is kept
+	choice   func(*Bundle) *string          // where any other is kept, as it was written
+}
+
+// text is a field that is kept as it was written. A name with dots is that of a
+// field in mappings within the section.
+func text(p Parameter, kept func(*Bundle) *string) field { return field{p, nil, kept} }
+
+// freshness describes how fresh a signal is.
+func freshness(name string) Parameter {
+	return Parameter{Name: name, Type: Freshness, Min: 1, Max: longest}
+}
+
+// metadata is the section whose content is free.
+const metadata = "metadata"
+
+// longest is the longest duration a field may have.
+const longest = float64(1 << 62)
+
+// sections are those of a file, in the order in which a bundle is written.
+var sections = []section{
+	{name: string(AdmissionKind), selection: func(b *Bundle) *Selection { return &b.Admission }},
+	{name: string(PriorityKind), selection: func(b *Bundle) *Selection { return &b.Priority }},
+	{name: string(RoutingKind), selection: func(b *Bundle) *Selection { return &b.Routing }},
+	{name: string(SchedulerKind), selection: func(b *Bundle) *Selection { return &b.Scheduler }},
+	{name: string(AutoscaleKind), selection: func(b *Bundle) *Selection { return &b.Autoscale.Selection }, fields: []field{
+		{Parameter{Name: "interval", Type: Duration, Max: longest}, func(b *Bundle) **vtime.Duration { return &b.Autoscale.Interval }, nil},
+		text(Parameter{Name: "min", Type: Count, Min: 1, Max: 1 << 20}, func(b *Bundle) *string { return &b.Autoscale.Min }),
+		text(Parameter{Name: "max", Type: Count, Min: 1, Max: 1 << 20}, func(b *Bundle) *string { return &b.Autoscale.Max }),
+		text(Parameter{Name: "trigger", Type: Choice, Choices: []string{"periodic"}}, func(b *Bundle) *string { return &b.Autoscale.Trigger }),
+		text(Parameter{Name: "actuation.provisioning", Type: Duration, Max: longest}, func(b *Bundle) *string { return &b.Autoscale.Provisioning }),
+		text(Parameter{Name: "actuation.model_load", Type: RandomDuration}, func(b *Bundle) *string { return &b.Autoscale.ModelLoad }),
+		text(Parameter{Name: "actuation.warmup.duration", Type: Duration, Max: longest}, func(b *Bundle) *string { return &b.Autoscale.WarmupDuration }),
+		text(Parameter{Name: "actuation.warmup.curve", Type: Choice, Choices: []string{"linear", "exponential", "step"}}, func(b *Bundle) *string { return &b.Autoscale.WarmupCurve }),
+		text(Parameter{Name: "actuation.warmup.penalty", Type: Number, Min: 1, Max: 1000}, func(b *Bundle) *string { return &b.Autoscale.WarmupPenalty }),
+		text(Parameter{Name: "actuation.warmup.routable", Type: Flag}, func(b *Bundle) *string { return &b.Autoscale.WarmupRoutable }),
+		text(Parameter{Name: "actuation.drain", Type: Choice, Choices: []string{"wait", "immediate", "redirect"}}, func(b *Bundle) *string { return &b.Autoscale.Drain }),
+		text(Parameter{Name: "actuation.drain_timeout", Type: Duration, Max: longest}, func(b *Bundle) *string { return &b.Autoscale.DrainTimeout }),
+	}},
+	{name: "observability", fields: []field{
+		{Parameter{Name: "refresh", Type: Duration, Max: longest}, func(b *Bundle) **vtime.Duration { return &b.Observability.Refresh }, nil},
+		text(Parameter{Name: "in_flight", Type: Choice, Choices: []string{"immediate", "periodic"}}, func(b *Bundle) *string { return &b.Observability.InFlight }),
+		text(freshness("queue_depth"), func(b *Bundle) *string { return &b.Observability.QueueDepth }),
+		text(freshness("batch_size"), func(b *Bundle) *string { return &b.Observability.BatchSize }),
+		text(freshness("kv_utilization"), func(b *Bundle) *string { return &b.Observability.KVUtilization }),
+		text(freshness("cache_hit_rate"), func(b *Bundle) *string { return &b.Observability.CacheHitRate }),
+		text(freshness("recent_latency"), func(b *Bundle) *string { return &b.Observability.RecentLatency }),
+	}},
+	{name: metadata},
+}
+
+// put sets the field to a parsed value.
+func (f *field) put(b *Bundle, v value) {
+	if f.duration != nil {
+		*f.duration(b) = &v.duration
+		return
+	}
+	*f.choice(b) = v.text
+}
+
+// get is the field as it is written, empty when it was not given.
+func (f *field) get(b *Bundle) string {
+	if f.choice != nil {
+		return *f.choice(b)
+	}
+	if d := *f.duration(b); d != nil {
+		return d.String()
+	}
+	return ""
+}
+
+// findSection is the section of that name; the problem says that there is none.
+func findSection(name string) (s *section, problem string) {
+	names := make([]string, len(sections))
+	for i := range sections {
+		if names[i] = sections[i].name; names[i] == name {
+			return &sections[i], ""
+		}
+	}
+	return nil, unknownName("section", name, names)
+}
+
+// find is the field of that name; the problem says that there is none.
+func (s *section) find(name string) (f *field, problem string) {
+	for i := range s.fields {
+		if s.fields[i].Name == name {
+			return &s.fields[i], ""
+		}
+	}
+	return nil, unknownName("field", name, s.names())
+}
+
+// names lists what the section may hold.
+// holds reports whether name is a mapping of fields of the section.
+func (s *section) holds(name string) bool {
+	return slices.ContainsFunc(s.fields, func(f field) bool { return strings.HasPrefix(f.Name, name+".") })
+}
+
+func (s *section) names() []string {
+	var names []string
+	if s.selection != nil {
+		names = append(names, "type", "params")
+	}
+	for i := range s.fields {
+		names = append(names, s.fields[i].Name)
+	}
+	return names
+}
+
+func unknownName(what, name string, names []string) string {
+	return fmt.Sprintf("unknown %s %q, the nearest is %q (there are: %s)", what, name, suggest.Nearest(name, names), strings.Join(names, ", "))
+}
+
+// template is the template of the policy's type, or of that kind's default.
+func (c *Selection) template(kind Kind) (*Template, error) {
+	return lookUp(kind, cmp.Or(c.Type, ofKind(kind)[0].Name))
+}
+
+// ofKind lists the templates of a kind, its default first.
+func ofKind(kind Kind) []Template {
+	var list []Template
+	for _, t := range Templates() {
+		if t.Kind == kind {
+			list = append(list, t)
+		}
+	}
+	return list
+}
+
+// lookUp is the template of that name.
+func lookUp(kind Kind, name string) (*Template, error) {
+	var list []template[struct{}]
+	for _, t := range ofKind(kind) {
+		if t.Name == name {
+			return &t, nil
+		}
+		list = append(list, template[struct{}]{Template: t})
+	}
+	_, err := create(kind, list, name, nil, Env{}) // none of that name: it says so
+	return nil, err
+}
+
+// BundleError is a fault in a bundle file.
+type BundleError struct {
+	File    string
+	Line    int    // 0 when it has none
+	Field   string // path of the fault, like routing.params.tie; empty when it is the file's
+	Problem string // what is wrong and what would be right
+}
+
+// Error is one line: file, line, field and what is wrong with it.
+func (e *BundleError) Error() string {
+	text := e.File
+	if e.Line > 0 {
+		text += ":" + strconv.Itoa(e.Line)
+	}
+	if e.Field != "" {
+		text += ": " + oneLine(e.Field)
+	}
+	return text + ": " + e.Problem
+}
+
+// oneLine quotes names that would not print as they are.
+func oneLine(name string) string {
+	if quoted := strconv.Quote(name); quoted != `"`+name+`"` {
+		return quoted
+	}
+	return name
+}
+
+// Locate gives an *Error about a field that stands in the file its place
+// there. Any other error is returned as it is: what Set has changed since is
+// no longer the file's.
+func (b *Bundle) Locate(err error) error {
+	var fault *Error
+	if !errors.As(err, &fault) {
+		return err
+	}
+	line, given := b.lines[fault.Field]
+	if !given {
+		return err
+	}
+	return &BundleError{File: b.file, Line: line, Field: fault.Field, Problem: fault.Problem}
+}

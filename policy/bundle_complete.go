@@ -1,0 +1,54 @@
+package policy
+
+import (
+	"maps"
+	"slices"
+)
+
+// Complete is the effective bundle: each kind has its type and every parameter
+// its value, by its name and in the template's order, then those whose names
+// are open, by name. Weights are an exception: once one is given only those given
+// count, in the order given, else the defaults that are not 0. Single fields
+// and metadata stay as they are. A bad type or parameter is an *Error.
+func (b Bundle) Complete() (Bundle, error) {
+	for i := range sections {
+		s := &sections[i]
+		if s.selection == nil {
+			continue
+		}
+		c := s.selection(&b)
+		t, err := c.template(Kind(s.name))
+		if err != nil {
+			return Bundle{}, err
+		}
+		v, err := t.resolve(c.Params)
+		if err != nil {
+			return Bundle{}, err
+		}
+		*c = Selection{Type: t.Name, Params: effective(&v)}
+	}
+	return b, nil
+}
+
+// effective lists the parameters of a policy with their values.
+func effective(v *values) []Setting {
+	var params []Setting
+	add := func(i int) {
+		params = append(params, Setting{v.parameters[i].Name, v.list[i].text})
+	}
+	given := func(i int) bool { return slices.Contains(v.given, i) }
+	for _, i := range chosen(*v) { // all of them given, or none
+		if given(i) || v.list[i].number != 0 {
+			add(i)
+		}
+	}
+	for i := range v.parameters {
+		if v.parameters[i].Type != Weight {
+			add(i)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(v.open)) {
+		params = append(params, Setting{name, v.open[name].text})
+	}
+	return params
+}

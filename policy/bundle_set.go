@@ -1,0 +1,104 @@
+package policy
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Set changes the field of that path, as in --set routing.params.queue-depth=3:
+// a type, a parameter or a single field like observability.refresh. The value
+// is checked as in a file; a fault is an *Error, none of the file's to Locate,
+// and changes nothing. Another type than before drops the parameters of the one before. Parameters of a
+// type that is not given are those of its kind's default.
+func (b *Bundle) Set(path, value string) error {
+	name, rest, _ := strings.Cut(path, ".")
+	s, problem := findSection(name)
+	if s == nil {
+		return &Error{Field: path, Problem: problem}
+	}
+	parameter, isParameter := strings.CutPrefix(rest, "params.")
+	switch {
+	case s.name == metadata:
+		return &Error{Field: path, Problem: "metadata cannot be set, write it in the file"}
+	case s.selection != nil && rest == "type":
+		return b.setType(s, value)
+	case s.selection != nil && isParameter:
+		return b.setParameter(s, parameter, value)
+	case rest == "" || s.selection != nil && rest == "params":
+		return &Error{Field: path, Problem: "is not a single field, want " + strings.Join(s.paths(), " or ")}
+	}
+	f, problem := s.find(rest)
+	if f == nil {
+		return &Error{Field: path, Problem: problem}
+	}
+	v, ok := f.parse(value)
+	if !ok {
+		return &Error{Field: path, Problem: fmt.Sprintf("%q is not allowed, want %s", value, f.Range())}
+	}
+	f.put(b, v)
+	b.forget(func(field string) bool { return field == path })
+	return nil
+}
+
+// paths lists the fields of the section that Set takes.
+func (s *section) paths() []string {
+	paths := s.names()
+	for i, name := range paths {
+		paths[i] = s.name + "." + name
+		if name == "params" {
+			paths[i] += ".NAME"
+		}
+	}
+	return paths
+}
+
+func (b *Bundle) setType(s *section, name string) error {
+	kind, c := Kind(s.name), s.selection(b)
+	if _, err := lookUp(kind, name); err != nil {
+		return err
+	}
+	before, err := c.template(kind)
+	other := err != nil || before.Name != name
+	if other {
+		c.Params = nil
+	}
+	c.Type = name
+	b.forget(func(field string) bool {
+		return field == s.name+".type" || other && strings.HasPrefix(field, s.name+".params")
+	})
+	return nil
+}
+
+func (b *Bundle) setParameter(s *section, name, text string) error {
+	kind, c := Kind(s.name), s.selection(b)
+	t, err := c.template(kind)
+	if err != nil {
+		return err
+	}
+	if err := t.check(Setting{name, text}); err != nil {
+		return err
+	}
+	changed := Setting{name, t.parameter(name).plain(text)}
+	params := slices.Clone(c.Params) // which a copy of the bundle may share
+	same := func(x Setting) bool { return t.name(x.Name) == t.name(name) }
+	if i := slices.IndexFunc(params, same); i >= 0 {
+		params[i] = changed
+	} else {
+		params = append(params, changed)
+	}
+	c.Params = params
+	all := s.name + ".params" // a fault of them together is no longer the file's
+	b.forget(func(field string) bool {
+		alias, found := strings.CutPrefix(field, all+".")
+		return field == all || found && t.name(alias) == t.name(name)
+	})
+	return nil
+}
+
+// forget says which fields are no longer the file's.
+func (b *Bundle) forget(gone func(field string) bool) {
+	b.lines = maps.Clone(b.lines) // which a copy of the bundle may share
+	maps.DeleteFunc(b.lines, func(field string, _ int) bool { return gone(field) })
+}

@@ -1,0 +1,247 @@
+package policy
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf16"
+)
+
+// bundleName is the file in errors about a bundle that was read back.
+const bundleName = "policies"
+
+// MarshalJSON writes what was given in the form of the file, in the order of
+// sections and parameters.
+func (b Bundle) MarshalJSON() ([]byte, error) {
+	return jsonNotation.append(nil, b.content())
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote, with the checks of ParseBundle.
+func (b *Bundle) UnmarshalJSON(text []byte) error {
+	var compact bytes.Buffer // an indented result may be of any size
+	if err := json.Compact(&compact, text); err != nil {
+		return &BundleError{File: bundleName, Problem: "not valid JSON: " + err.Error()}
+	}
+	return b.unmarshal(compact.Bytes(), maxJSON)
+}
+
+// MarshalText writes what was given as a file that ParseBundle reads, a line
+// for each section.
+func (b Bundle) MarshalText() ([]byte, error) {
+	var text []byte
+	for _, e := range b.content() {
+		var err error
+		text = yamlNotation.appendName(text, e.Name)
+		if text, err = yamlNotation.append(text, e.Value); err != nil {
+			return nil, err
+		}
+		text = append(text, '\n')
+	}
+	return text, nil
+}
+
+// UnmarshalText is ParseBundle for text without a file name.
+func (b *Bundle) UnmarshalText(text []byte) error {
+	return b.unmarshal(text, maxText)
+}
+
+func (b *Bundle) unmarshal(text []byte, limit int) error {
+	read, err := parseBundle(bundleName, text, limit)
+	if err != nil {
+		return err
+	}
+	*b = read
+	return nil
+}
+
+// content is what was given as a Mapping.
+func (b *Bundle) content() Mapping {
+	list := Mapping{}
+	for i := range sections {
+		s := &sections[i]
+		var given Mapping
+		if s.selection != nil {
+			given = s.selection(b).content(Kind(s.name))
+		}
+		for k := range s.fields {
+			f := &s.fields[k]
+			if text := f.get(b); text != "" {
+				given = given.with(strings.Split(f.Name, "."), f.value(text))
+			}
+		}
+		if s.name == metadata {
+			given = b.Metadata
+		}
+		if given != nil {
+			list = append(list, Entry{s.name, given})
+		}
+	}
+	return list
+}
+
+// with is the mapping with a value at a path, in mappings that it makes.
+func (m Mapping) with(path []string, value any) Mapping {
+	if len(path) == 1 {
+		return append(m, Entry{path[0], value})
+	}
+	if last := len(m) - 1; last >= 0 && m[last].Name == path[0] {
+		m[last].Value = m[last].Value.(Mapping).with(path[1:], value)
+		return m
+	}
+	return append(m, Entry{path[0], Mapping(nil).with(path[1:], value)})
+}
+
+func (c *Selection) content(kind Kind) Mapping {
+	var given Mapping
+	if c.Type != "" {
+		given = Mapping{{"type", c.Type}}
+	}
+	if len(c.Params) == 0 {
+		return given
+	}
+	t, err := c.template(kind)
+	params := make(Mapping, len(c.Params))
+	for i, s := range c.Params {
+		params[i] = Entry{s.Name, s.Value}
+		if err != nil {
+			continue // a type that does not exist: reading it back will say so
+		}
+		if p := t.parameter(s.Name); p != nil {
+			params[i].Value = p.value(s.Value)
+		}
+	}
+	return append(given, Entry{"params", params})
+}
+
+// value is the text of a parameter in its type in YAML, as text when it is
+// none of the parameter's.
+func (p *Parameter) value(text string) any {
+	if _, ok := p.parse(text); !ok {
+		return text
+	}
+	switch p.Type {
+	case Flag:
+		return text == "true"
+	case Number, Count, Weight:
+		return json.Number(p.plain(text))
+	}
+	return text
+}
+
+// plain is an allowed value of the parameter in a form that JSON can write:
+// 5 for +5.
+func (p *Parameter) plain(text string) string {
+	if p.Type != Number && p.Type != Count && p.Type != Weight || isNumeral(text) {
+		return text
+	}
+	v, _ := p.parse(text)
+	return strconv.FormatFloat(v.number, 'g', -1, 64)
+}
+
+// notation is how values are written.
+type notation struct {
+	colon, comma string
+	words        bool // names and strings may stand without quotes
+}
+
+var (
+	jsonNotation = notation{":", ",", false}
+	yamlNotation = notation{": ", ", ", true} // in flow style
+)
+
+func (n *notation) append(text []byte, x any) ([]byte, error) {
+	switch x := x.(type) {
+	case nil:
+		return append(text, "null"...), nil
+	case bool:
+		return strconv.AppendBool(text, x), nil
+	case json.Number:
+		if !isNumeral(string(x)) {
+			return nil, fmt.Errorf("%s: %q is not a number", bundleName, x)
+		}
+		return append(text, x...), nil
+	case string:
+		return n.appendString(text, x), nil
+	case []any:
+		return n.appendList(text, x)
+	case Mapping:
+		return n.appendMapping(text, x)
+	}
+	return nil, fmt.Errorf("%s: a %T, want nil, bool, json.Number, string, []any or policy.Mapping", bundleName, x)
+}
+
+func (n *notation) appendList(text []byte, list []any) ([]byte, error) {
+	text = append(text, '[')
+	for i, x := range list {
+		if i > 0 {
+			text = append(text, n.comma...)
+		}
+		var err error
+		if text, err = n.append(text, x); err != nil {
+			return nil, err
+		}
+	}
+	return append(text, ']'), nil
+}
+
+func (n *notation) appendMapping(text []byte, m Mapping) ([]byte, error) {
+	text = append(text, '{')
+	for i, e := range m {
+		if i > 0 {
+			text = append(text, n.comma...)
+		}
+		text = n.appendName(text, e.Name)
+		var err error
+		if text, err = n.append(text, e.Value); err != nil {
+			return nil, err
+		}
+	}
+	return append(text, '}'), nil
+}
+
+func (n *notation) appendName(text []byte, name string) []byte {
+	return append(n.appendString(text, name), n.colon...)
+}
+
+func (n *notation) appendString(text []byte, s string) []byte {
+	if n.words && isWord(s) {
+		return append(text, s...)
+	}
+	return appendQuoted(text, s)
+}
+
+// isWord reports whether YAML reads s as that string without quotes. It says
+// so of names and of durations like 50ms.
+func isWord(s string) bool {
+	if s == "" || strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+.") != "" {
+		return false
+	}
+	switch strings.ToLower(s) {
+	case "null", "true", "false", "yes", "no", "on", "off", "y", "n":
+		return false
+	}
+	isDigit := '0' <= s[0] && s[0] <= '9'
+	return unicode.IsLetter(rune(s[0])) || isDigit && strings.HasSuffix(s, "s")
+}
+
+// appendQuoted writes s in double quotes as JSON and YAML both read it.
+func appendQuoted(text []byte, s string) []byte {
+	text = append(text, '"')
+	for _, r := range s {
+		switch {
+		case r == '"' || r == '\\':
+			text = append(text, '\\', byte(r))
+		case unicode.IsPrint(r):
+			text = append(text, string(r)...)
+		case r > 0xffff:
+			high, low := utf16.EncodeRune(r)
+			text = fmt.Appendf(text, `\u%04x\u%04x`, high, low)
+		default:
+			text = fmt.Appendf(text, `\u%04x`, r)
+		}
+	}
+	return append(text, '"')
+}
