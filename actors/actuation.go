@@ -2,9 +2,9 @@ package actors
 
 import (
 	"fmt"
-	"strings"
 
 	"blis/engine"
+	"blis/policy"
 	"blis/vtime"
 	"blis/workload"
 )
@@ -42,19 +42,11 @@ func (l LoadTime) MarshalText() ([]byte, error) { return []byte(l.String()), nil
 // UnmarshalText reads "40s", or "40s,cv=0.2" for a lognormal of that mean and
 // coefficient of variation.
 func (l *LoadTime) UnmarshalText(text []byte) error {
-	mean, cv, varies := strings.Cut(string(text), ",")
-	var parsed LoadTime
-	if err := parsed.Mean.UnmarshalText([]byte(mean)); err != nil {
-		return err
+	mean, cv, err := policy.ParseRandomDuration(string(text))
+	if err == nil {
+		*l = LoadTime{mean, cv}
 	}
-	if varies {
-		var rest string
-		if n, _ := fmt.Sscanf(strings.TrimSpace(cv)+" ", "cv=%g%s", &parsed.CV, &rest); n != 1 || !(parsed.CV >= 0 && parsed.CV <= 10) {
-			return fmt.Errorf("%q is not a load time: want a duration like 40s, or 40s,cv=0.2 with cv from 0 to 10", text)
-		}
-	}
-	*l = parsed
-	return nil
+	return err
 }
 
 // draw is a time from the distribution.

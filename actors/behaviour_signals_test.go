@@ -58,7 +58,7 @@ func TestHowFreshSignalsAre(t *testing.T) {
 		var got []seen
 		cfg := plain()
 		cfg.MaxNumSeqs, cfg.Signals = 1, c.signals
-		cfg.Custom.fresh = c.fresh
+		setFresh(&cfg, c.fresh)
 		cfg.Custom.Admission = func(policy.Env) policy.Admission { return probe{&got} }
 		shared := workload.Span{Content: 9, Length: 32}
 		// The first and the second are A and B.

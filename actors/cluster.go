@@ -141,15 +141,8 @@ func (p *plan) recorderOptions() (metrics.Options, error) {
 	if o.RequestOverhead, err = vtime.Truncate(p.model.RequestOverhead()); err != nil {
 		return o, inputErrorf("the latency model's overhead per request: %v", err)
 	}
-	if cfg.SLOTargets == "" {
-		return o, nil
-	}
-	targets, err := metrics.ParseTargets(cfg.SLOTargets)
-	if err != nil {
-		return o, &InputError{"--slo-targets: " + err.Error()}
-	}
 	classes := &p.source.Labels().Classes
-	for _, t := range targets {
+	for _, t := range p.targets {
 		l := int(classes.Label(t.Class))
 		for len(o.Targets) <= l {
 			o.Targets = append(o.Targets, metrics.Targets{})

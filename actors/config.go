@@ -37,33 +37,34 @@ type Config struct {
 	EnableChunkedPrefill      bool    `json:"enable-chunked-prefill" default:"true" negatable:"" group:"Instances" help:"Spread prompts over steps."`
 	SchedulerReserveFullISL   bool    `json:"scheduler-reserve-full-isl" default:"true" negatable:"" group:"Instances" help:"Admit a request only when all of its prompt fits (vLLM 0.19)."`
 	AsyncScheduling           bool    `json:"async-scheduling" negatable:"" group:"Instances" help:"Form the next batch while one executes (vLLM's default since 0.14; off here unless asked for)."`
-	Scheduler                 string  `json:"scheduler" default:"fcfs" aliases:"scheduling-policy" group:"Instances" help:"Order of the wait queue: fcfs, priority-fcfs (also: priority), sjf."`
-	PreemptionPolicy          string  `json:"preemption-policy" default:"auto" enum:"auto,fcfs,priority" group:"Instances" help:"Whom to preempt for KV: auto (the scheduler's own), fcfs or priority."`
+	Scheduler                 string  `json:"scheduler" bundle:"scheduler.type" default:"fcfs" aliases:"scheduling-policy" group:"Instances" help:"Order of the wait queue: fcfs, priority-fcfs (also: priority), sjf; see blis policies scheduler."`
+	PreemptionPolicy          string  `json:"preemption-policy" bundle:"scheduler.params.preemption" default:"auto" enum:"auto,fcfs,priority" group:"Instances" help:"Whom to preempt for KV: auto (the scheduler's own), fcfs or priority."`
 
-	AdmissionPolicy         string         `json:"admission-policy" default:"always-admit" group:"Policies" help:"always-admit, token-bucket or reject-all."`
-	TokenBucketCapacity     float64        `json:"token-bucket-capacity" default:"10000" group:"Policies" help:"Tokens that the bucket holds."`
-	TokenBucketRefillRate   float64        `json:"token-bucket-refill-rate" default:"1000" group:"Policies" help:"Tokens per second."`
+	Policies                policy.Bundle  `json:"policies" group:"Policies" placeholder:"BUNDLE" help:"Policies and their parameters as a bundle file has them, in one argument; the flags below change single fields of it."`
+	AdmissionPolicy         string         `json:"admission-policy" bundle:"admission.type" default:"always-admit" group:"Policies" help:"Which requests enter; see blis policies admission."`
+	TokenBucketCapacity     float64        `json:"token-bucket-capacity" bundle:"admission.params.capacity" default:"10000" group:"Policies" help:"Tokens that the bucket holds."`
+	TokenBucketRefillRate   float64        `json:"token-bucket-refill-rate" bundle:"admission.params.refill_rate" default:"1000" group:"Policies" help:"Tokens per second."`
 	AdmissionLatency        vtime.Duration `json:"admission-latency" default:"0" group:"Policies" help:"From arrival to the admission decision."`
-	PriorityPolicy          string         `json:"priority-policy" default:"constant" group:"Policies" help:"constant or slo-based."`
-	RoutingPolicy           string         `json:"routing-policy" default:"round-robin" group:"Policies" help:"round-robin, least-loaded or weighted."`
-	RoutingScorers          string         `json:"routing-scorers" group:"Policies" help:"Scorers of weighted routing, name:weight,…; empty: prefix-affinity:3,queue-depth:2,kv-utilization:2."`
+	PriorityPolicy          string         `json:"priority-policy" bundle:"priority.type" default:"constant" group:"Policies" help:"How urgent requests are; see blis policies priority."`
+	RoutingPolicy           string         `json:"routing-policy" bundle:"routing.type" default:"round-robin" group:"Policies" help:"Which instance gets a request; see blis policies routing."`
+	RoutingScorers          string         `json:"routing-scorers" bundle:"routing.params" group:"Policies" help:"Scorers of weighted routing, name:weight,…; empty: prefix-affinity:3,queue-depth:2,kv-utilization:2."`
 	RoutingLatency          vtime.Duration `json:"routing-latency" default:"0" group:"Policies" help:"From the admission decision to the routing decision."`
-	SnapshotRefreshInterval vtime.Duration `json:"snapshot-refresh-interval" default:"0" group:"Policies" help:"Age of what the router sees: instance signals are refreshed at multiples of this; 0: always fresh."`
+	SnapshotRefreshInterval vtime.Duration `json:"snapshot-refresh-interval" bundle:"observability.refresh" default:"0" group:"Policies" help:"Age of what the router sees: instance signals are refreshed at multiples of this; 0: always fresh."`
 	Signals                 string         `json:"signals" default:"live" enum:"live,per-step" group:"Policies" help:"When instances publish: live, at every change; per-step, at the ends of steps, as a server's metrics do."`
-	InFlight                string         `json:"in-flight" default:"immediate" enum:"immediate,periodic" group:"Policies" help:"When the router learns that a request ended: immediate, or periodic at the refresh."`
+	InFlight                string         `json:"in-flight" bundle:"observability.in_flight" default:"immediate" enum:"immediate,periodic" group:"Policies" help:"When the router learns that a request ended: immediate, or periodic at the refresh."`
 
-	AutoscalePolicy    string         `json:"autoscale-policy" default:"none" group:"Autoscaling" help:"none: the number of instances stays; others: blis policies autoscale."`
-	AutoscaleInterval  vtime.Duration `json:"autoscale-interval" default:"15s" group:"Autoscaling" help:"Between scale checks."`
-	MinReplicas        int            `json:"min-replicas" default:"1" group:"Autoscaling" help:"Fewest instances."`
-	MaxReplicas        int            `json:"max-replicas" group:"Autoscaling" help:"Most instances; 0: twice num-instances."`
-	ProvisioningDelay  vtime.Duration `json:"provisioning-delay" default:"30s" group:"Autoscaling" help:"From a scale decision to a machine; from there on it costs."`
-	ModelLoadTime      LoadTime       `json:"model-load-time" default:"40s" group:"Autoscaling" help:"To load the model on it: 40s, or 40s,cv=0.2 for a lognormal."`
-	WarmupDuration     vtime.Duration `json:"warmup-duration" default:"0" group:"Autoscaling" help:"In which the steps of a new instance take longer; 0: none."`
-	WarmupCurve        string         `json:"warmup-curve" default:"linear" enum:"linear,exponential,step" group:"Autoscaling" help:"How that fades: linear, exponential (halves every eighth) or step."`
-	WarmupPenalty      float64        `json:"warmup-penalty" default:"1.5" group:"Autoscaling" help:"Factor on step times at its start."`
-	WarmupRoutable     bool           `json:"warmup-routable" default:"true" negatable:"" group:"Autoscaling" help:"Send requests to instances that are warming."`
-	DrainPolicy        string         `json:"drain-policy" default:"wait" enum:"wait,immediate,redirect" group:"Autoscaling" help:"What becomes of the requests of an instance that goes: wait (served), immediate (aborted) or redirect (routed again)."`
-	DrainTimeout       vtime.Duration `json:"drain-timeout" default:"0" group:"Autoscaling" help:"With wait: after this they are aborted; 0: never."`
+	AutoscalePolicy    string         `json:"autoscale-policy" bundle:"autoscale.type" default:"none" group:"Autoscaling" help:"none: the number of instances stays; others: blis policies autoscale."`
+	AutoscaleInterval  vtime.Duration `json:"autoscale-interval" bundle:"autoscale.interval" default:"15s" group:"Autoscaling" help:"Between scale checks."`
+	MinReplicas        int            `json:"min-replicas" bundle:"autoscale.min" default:"1" group:"Autoscaling" help:"Fewest instances."`
+	MaxReplicas        int            `json:"max-replicas" bundle:"autoscale.max" group:"Autoscaling" help:"Most instances; 0: twice num-instances."`
+	ProvisioningDelay  vtime.Duration `json:"provisioning-delay" bundle:"autoscale.actuation.provisioning" default:"30s" group:"Autoscaling" help:"From a scale decision to a machine; from there on it costs."`
+	ModelLoadTime      LoadTime       `json:"model-load-time" bundle:"autoscale.actuation.model_load" default:"40s" group:"Autoscaling" help:"To load the model on it: 40s, or 40s,cv=0.2 for a lognormal."`
+	WarmupDuration     vtime.Duration `json:"warmup-duration" bundle:"autoscale.actuation.warmup.duration" default:"0" group:"Autoscaling" help:"In which the steps of a new instance take longer; 0: none."`
+	WarmupCurve        string         `json:"warmup-curve" bundle:"autoscale.actuation.warmup.curve" default:"linear" enum:"linear,exponential,step" group:"Autoscaling" help:"How that fades: linear, exponential (halves every eighth) or step."`
+	WarmupPenalty      float64        `json:"warmup-penalty" bundle:"autoscale.actuation.warmup.penalty" default:"1.5" group:"Autoscaling" help:"Factor on step times at its start."`
+	WarmupRoutable     bool           `json:"warmup-routable" bundle:"autoscale.actuation.warmup.routable" default:"true" negatable:"" group:"Autoscaling" help:"Send requests to instances that are warming."`
+	DrainPolicy        string         `json:"drain-policy" bundle:"autoscale.actuation.drain" default:"wait" enum:"wait,immediate,redirect" group:"Autoscaling" help:"What becomes of the requests of an instance that goes: wait (served), immediate (aborted) or redirect (routed again)."`
+	DrainTimeout       vtime.Duration `json:"drain-timeout" bundle:"autoscale.actuation.drain_timeout" default:"0" group:"Autoscaling" help:"With wait: after this they are aborted; 0: never."`
 	CostPerReplicaHour float64        `json:"cost-per-replica-hour" group:"Autoscaling" help:"In any currency; 0: no costs are given."`
 
 	Rate              float64        `json:"rate" group:"Workload" help:"Mean arrivals per second over the cluster; 0: 80 % of the capacity that the latency model gives."`
@@ -129,6 +130,4 @@ type Custom struct {
 	Routing   func(policy.Env) policy.Routing
 	Scheduler func(policy.Env) policy.Scheduler
 	Autoscale func(policy.Env) policy.Autoscale
-
-	fresh map[policy.Signals]cadence
 }

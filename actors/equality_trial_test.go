@@ -67,7 +67,7 @@ func (x *trial) config() (Config, error) {
 	if x.Wobble != policy.NoSignals {
 		cfg.Custom.Autoscale = func(policy.Env) policy.Autoscale { return wobble{x.Wobble} }
 	}
-	cfg.Custom.fresh = x.Fresh
+	setFresh(&cfg, x.Fresh)
 	if x.Hints {
 		cfg.Custom.Priority = func(policy.Env) policy.Priority { return byHint{} }
 	}
@@ -161,6 +161,23 @@ func (c curious) Decide(r *policy.Request, s *policy.RouterState, now vtime.Time
 		return policy.AdmissionDecision{Verdict: policy.Delay, Wait: vtime.Duration(1 + 100*(sum%5))}
 	}
 	return policy.AdmissionDecision{Verdict: policy.Admit}
+}
+
+// setFresh says how fresh single signals are.
+func setFresh(c *Config, fresh map[policy.Signals]cadence) {
+	o := &c.Policies.Observability
+	for signal, text := range map[policy.Signals]*string{policy.QueueDepth: &o.QueueDepth, policy.BatchSize: &o.BatchSize, policy.KVUse: &o.KVUtilization,
+		policy.HitRate: &o.CacheHitRate, policy.RecentLatency: &o.RecentLatency} {
+		if every, ok := fresh[signal]; ok {
+			*text = vtime.Duration(every).String()
+			switch every {
+			case immediate:
+				*text = policy.Immediate
+			case onDemand:
+				*text = policy.OnDemand
+			}
+		}
+	}
 }
 
 // sumView adds up what these signals tell of the instances.

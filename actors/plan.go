@@ -10,8 +10,8 @@ import (
 	"strings"
 
 	"blis/latency"
+	"blis/metrics"
 	"blis/policy"
-	"blis/vtime"
 	"blis/workload"
 )
 
@@ -26,13 +26,14 @@ type plan struct {
 	model      latency.Model
 	source     workload.Source
 	fresh      map[policy.Signals]cadence // how fresh single signals are, where that was said
+	targets    []metrics.ClassTargets
 }
 
 // newPlan derives and checks. Errors are the user's: see InputError, and
 // *latency.DoesNotFit.
 func newPlan(c Config) (*plan, error) {
-	p := &plan{config: c, fresh: c.Custom.fresh}
-	for _, step := range []func() error{p.checkInputs, p.resolveLatency, p.resolveCache, p.resolveLimits, p.resolveScaling, p.resolveWorkload} {
+	p := &plan{config: c}
+	for _, step := range []func() error{p.resolvePolicies, p.checkInputs, p.resolveLatency, p.resolveCache, p.resolveLimits, p.resolveScaling, p.resolveWorkload, p.completeBundle} {
 		if err := step(); err != nil {
 			var fit *latency.DoesNotFit
 			var input *InputError
@@ -42,7 +43,6 @@ func newPlan(c Config) (*plan, error) {
 			return nil, &InputError{err.Error()}
 		}
 	}
-	p.describePolicies()
 	return p, nil
 }
 
@@ -283,97 +283,4 @@ func (p *plan) openTrace() error {
 		p.note("%d bad rows skipped, the first: %v", n, first)
 	}
 	return nil
-}
-
-// describePolicies names the policies of the run.
-func (p *plan) describePolicies() {
-	c := &p.config
-	routing := c.RoutingPolicy
-	if c.RoutingScorers != "" {
-		routing += " (" + c.RoutingScorers + ")"
-	}
-	if c.SnapshotRefreshInterval > 0 {
-		routing += fmt.Sprintf(", signals every %v, in-flight %s", c.SnapshotRefreshInterval, c.InFlight)
-	}
-	p.setup.Policies = fmt.Sprintf("admission %s, priority %s, routing %s, scheduler %s, autoscale %s",
-		c.AdmissionPolicy, c.PriorityPolicy, routing, c.Scheduler, c.AutoscalePolicy)
-}
-
-// policies are the objects of a run.
-type policies struct {
-	admission policy.Admission
-	priority  policy.Priority
-	routing   policy.Routing
-	autoscale policy.Autoscale
-	stream    *vtime.Stream // that they draw from
-}
-
-// makePolicies builds the policies that a run shares; scheduler builds one
-// per instance.
-func (p *plan) makePolicies() (q policies, err error) {
-	c, custom := &p.config, &p.config.Custom
-	env := p.policyEnv()
-	q.stream = env.Stream
-	bucket := []policy.Setting{
-		{Name: "capacity", Value: strconv.FormatFloat(c.TokenBucketCapacity, 'g', -1, 64)},
-		{Name: "refill_rate", Value: strconv.FormatFloat(c.TokenBucketRefillRate, 'g', -1, 64)},
-	}
-	if c.AdmissionPolicy != "token-bucket" {
-		bucket = nil
-	}
-	var scorers []policy.Setting
-	if c.RoutingScorers != "" {
-		if scorers, err = policy.ParseScorers(c.RoutingScorers); err != nil {
-			return q, inputErrorf("--routing-scorers: %v", err)
-		}
-	}
-	if q.admission, err = policy.NewAdmission(c.AdmissionPolicy, bucket, env); err != nil {
-		return q, &InputError{err.Error()}
-	}
-	if q.priority, err = policy.NewPriority(c.PriorityPolicy, nil, env); err != nil {
-		return q, &InputError{err.Error()}
-	}
-	if q.routing, err = policy.NewRouting(c.RoutingPolicy, scorers, env); err != nil {
-		return q, &InputError{err.Error()}
-	}
-	if q.autoscale, err = policy.NewAutoscale(c.AutoscalePolicy, nil, env); err != nil {
-		return q, &InputError{err.Error()}
-	}
-	if custom.Admission != nil {
-		q.admission = custom.Admission(env)
-	}
-	if custom.Priority != nil {
-		q.priority = custom.Priority(env)
-	}
-	if custom.Routing != nil {
-		q.routing = custom.Routing(env)
-	}
-	if custom.Autoscale != nil {
-		q.autoscale = custom.Autoscale(env)
-	}
-	return q, nil
-}
-
-func (p *plan) policyEnv() policy.Env {
-	return policy.Env{
-		BlockSize: p.config.BlockSizeInTokens, Instances: p.mostReplicas(),
-		Stream: vtime.NewStream(p.config.Seed, "router"), Labels: p.source.Labels(),
-	}
-}
-
-func (p *plan) scheduler() (policy.Scheduler, error) {
-	c := &p.config
-	env := p.policyEnv()
-	if c.Custom.Scheduler != nil {
-		return c.Custom.Scheduler(env), nil
-	}
-	name := c.Scheduler
-	if name == "priority" { // vLLM's name for it
-		name = "priority-fcfs"
-	}
-	s, err := policy.NewScheduler(name, []policy.Setting{{Name: "preemption", Value: c.PreemptionPolicy}}, env)
-	if err != nil {
-		return nil, &InputError{err.Error()}
-	}
-	return s, nil
 }

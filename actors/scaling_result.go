@@ -10,6 +10,7 @@ type Scaling struct {
 	Checks   int64        // evaluations of the autoscaler
 
 	ReplicaMicros int64 // time for which instances were paid for: from when their machine was there
+	First         int32 // instances at the start
 	Peak, Least   int32 // most and fewest instances that there were to be
 	Oscillations  int   // changes of direction within OscillationWindow
 }
@@ -37,7 +38,7 @@ func (s *Scaling) Hours() float64 { return float64(s.ReplicaMicros) / float64(vt
 
 // scaling closes the book of a run that ended at end.
 func (b *replicas) scaling(initial int32, checks int64, end vtime.Time) *Scaling {
-	s := &Scaling{Events: b.events, Checks: checks, Peak: initial, Least: initial}
+	s := &Scaling{Events: b.events, Checks: checks, First: initial, Peak: initial, Least: initial}
 	for i, e := range b.events {
 		s.Peak, s.Least = max(s.Peak, e.To), min(s.Least, e.To)
 		if i > 0 {

@@ -47,7 +47,8 @@ func effective(v *values) []Setting {
 			add(i)
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(v.open)) {
+	names := slices.Sorted(maps.Keys(v.open)) // any order: they are sorted
+	for _, name := range names {
 		params = append(params, Setting{name, v.open[name].text})
 	}
 	return params

@@ -42,6 +42,33 @@ func (b *Bundle) Set(path, value string) error {
 	return nil
 }
 
+// Get is the field of that path as it was given, like Set takes it; empty when
+// it was not, or when there is no such field.
+func (b *Bundle) Get(path string) string {
+	name, rest, _ := strings.Cut(path, ".")
+	s, _ := findSection(name)
+	if s == nil {
+		return ""
+	}
+	if f, _ := s.find(rest); f != nil {
+		return f.get(b)
+	}
+	if s.selection == nil {
+		return ""
+	}
+	c := s.selection(b)
+	if rest == "type" {
+		return c.Type
+	}
+	parameter, _ := strings.CutPrefix(rest, "params.")
+	for _, p := range c.Params {
+		if p.Name == parameter {
+			return p.Value
+		}
+	}
+	return ""
+}
+
 // paths lists the fields of the section that Set takes.
 func (s *section) paths() []string {
 	paths := s.names()

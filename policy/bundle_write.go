@@ -43,6 +43,13 @@ func (b Bundle) MarshalText() ([]byte, error) {
 	return text, nil
 }
 
+// Equal reports whether both give the same. Where it stood does not matter.
+func (b Bundle) Equal(o Bundle) bool {
+	x, err := b.MarshalText()
+	y, other := o.MarshalText()
+	return err == nil && other == nil && bytes.Equal(x, y)
+}
+
 // UnmarshalText is ParseBundle for text without a file name.
 func (b *Bundle) UnmarshalText(text []byte) error {
 	return b.unmarshal(text, maxText)

@@ -14,6 +14,7 @@ import (
 	"github.com/goccy/go-yaml/token"
 
 	"blis/actors"
+	"blis/policy"
 	"blis/suggest"
 	"blis/vtime"
 )
@@ -23,7 +24,9 @@ import (
 type layers struct {
 	lookup func(name string) (string, bool)
 	loaded bool
-	file   map[string]setting
+
+	variables map[string]bool // flags whose value is that of a variable
+	file      map[string]setting
 }
 
 // setting is a value from outside the command line.
@@ -51,6 +54,10 @@ func (l *layers) Resolve(ctx *kong.Context, _ *kong.Path, flag *kong.Flag) (any,
 	s, found := l.file[flag.Name]
 	if text, ok := l.lookup(variable(flag.Name)); ok {
 		s, found = setting{variable(flag.Name), text}, true
+		if l.variables == nil {
+			l.variables = map[string]bool{}
+		}
+		l.variables[flag.Name] = true
 	}
 	if !found {
 		return nil, nil
@@ -152,6 +159,10 @@ func readPair(file map[string]setting, path string, pair *ast.MappingValueNode) 
 	if pair.Value.Type() == ast.NullType {
 		return nil // not given
 	}
+	if t == reflect.TypeFor[policy.Bundle]() {
+		file[name] = setting{fmt.Sprintf("%s:%d", path, pair.Key.GetToken().Position.Line), pair.Value.String()}
+		return nil
+	}
 	text, want := scalar(pair.Value, t)
 	if want != "" {
 		return bad(path, pair.Value, "%s: %s: want %s", name, pair.Value.String(), want)
@@ -181,6 +192,11 @@ func scalar(node ast.Node, t reflect.Type) (text, want string) {
 	integer := kind == ast.IntegerType
 	number := integer || kind == ast.FloatType || kind == ast.InfinityType || kind == ast.NanType
 	switch {
+	case t == reflect.TypeFor[actors.LoadTime]():
+		want = "a duration like 40s, or 40s,cv=0.2"
+		if kind == ast.StringType || integer {
+			return value, ""
+		}
 	case t == reflect.TypeFor[vtime.Duration]():
 		want = "a duration like 50ms, or a whole number of microseconds"
 		if kind == ast.StringType || integer {

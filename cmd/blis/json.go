@@ -11,6 +11,7 @@ import (
 
 	"blis/actors"
 	"blis/metrics"
+	"blis/policy"
 )
 
 // resultSchema names the form of the JSON result; docs/run.schema.json
@@ -65,7 +66,8 @@ type result struct {
 	Load        metrics.Load   `json:"load"`
 
 	Setup    setup         `json:"setup"`
-	Policies object        `json:"policies"`
+	Policies policy.Bundle `json:"policies"`
+	Scaling  *scaling      `json:"scaling"`
 	Key      key           `json:"key"`
 	Config   actors.Config `json:"config"`
 	Digest   *string       `json:"digest"`
@@ -135,9 +137,9 @@ func newResult(r *actors.Result) *result {
 		Limit: use.Limit, Busiest: report.Busiest, Idlest: report.Idlest, Warnings: append([]string{}, warnings(r)...),
 		Window: report.Window, Measured: newMeasured(r), Overall: *all,
 		PerClass: report.PerClass, PerTenant: report.PerTenant, PerModel: report.PerModel, PerInstance: report.PerInstance, Load: report.Load,
-		Setup: newSetup(&r.Setup), Policies: policiesOf(cfg), Config: *cfg,
+		Setup: newSetup(&r.Setup), Policies: cfg.Policies, Scaling: newScaling(r), Config: *cfg,
 	}
-	j.Key = key{hashOf(j.Policies), cfg.Seed, cfg.Seed}
+	j.Key = key{hashOf(cfg), cfg.Seed, cfg.Seed}
 	if cfg.WorkloadSeed != nil {
 		j.Key.WorkloadSeed = *cfg.WorkloadSeed
 	}
@@ -171,37 +173,13 @@ func newSetup(s *actors.Setup) setup {
 	return j
 }
 
-// policiesOf is the part of a configuration that decides.
-func policiesOf(cfg *actors.Config) object {
-	var list object
-	for _, e := range entries(cfg) {
-		if e.group == "Policies" || e.name == "scheduler" || e.name == "preemption-policy" {
-			list = append(list, e)
-		}
-	}
-	return list
-}
-
-func hashOf(o object) string {
-	text, _ := json.Marshal(o) // names, durations and finite numbers: no error
+// hashOf names the policies of a run: the bundle, but for its metadata, and the
+// latencies of decisions.
+func hashOf(cfg *actors.Config) string {
+	b := cfg.Policies
+	b.Metadata = nil
+	text, _ := json.Marshal([]any{b, cfg.AdmissionLatency, cfg.RoutingLatency, cfg.Signals}) // names and finite numbers: no error
 	return fmt.Sprintf("%016x", xxhash.Sum64(text))
-}
-
-// object is a JSON object that keeps its order.
-type object []entry
-
-// MarshalJSON implements json.Marshaler.
-func (o object) MarshalJSON() ([]byte, error) {
-	var b bytes.Buffer
-	for i, e := range o {
-		value, err := json.Marshal(e.value)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", e.name, err)
-		}
-		fmt.Fprintf(&b, "%c%q:%s", "{,"[min(i, 1)], e.name, value)
-	}
-	b.WriteByte('}')
-	return b.Bytes(), nil
 }
 
 // writeJSON prints the result with each of its keys on a line of its own, and

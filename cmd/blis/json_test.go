@@ -215,7 +215,11 @@ func TestPolicyKeyFollowsPoliciesAlone(t *testing.T) {
 	key := func(change func(*actors.Config)) string {
 		cfg := actors.DefaultConfig()
 		change(&cfg)
-		return hashOf(policiesOf(&cfg))
+		effective, _, err := actors.Check(cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return hashOf(&effective)
 	}
 	same := key(func(*actors.Config) {})
 	for name, change := range map[string]func(*actors.Config){
@@ -227,7 +231,7 @@ func TestPolicyKeyFollowsPoliciesAlone(t *testing.T) {
 	}
 	for name, change := range map[string]func(*actors.Config){
 		"routing": func(c *actors.Config) { c.RoutingPolicy = "weighted" }, "scheduler": func(c *actors.Config) { c.Scheduler = "sjf" },
-		"bucket": func(c *actors.Config) { c.TokenBucketCapacity = 7 }, "preemption": func(c *actors.Config) { c.PreemptionPolicy = "fcfs" },
+		"bucket": func(c *actors.Config) { c.AdmissionPolicy, c.TokenBucketCapacity = "token-bucket", 7 }, "preemption": func(c *actors.Config) { c.PreemptionPolicy = "fcfs" },
 		"staleness": func(c *actors.Config) { c.SnapshotRefreshInterval = 7 },
 	} {
 		if key(change) == same {

@@ -7,7 +7,8 @@
 //
 //	main.go      the commands; console.go the streams; errors.go exit codes;
 //	             start.go the process
-//	settings.go  the flags of run and verify; config.go files and environment
+//	settings.go  the flags of run and verify; config.go files and environment;
+//	             bundle.go what all of them say of policies
 //	run.go       blis run; text.go, json.go, rows.go print its result
 //	verify.go    blis verify
 //	list.go      blis policies, models, hardware
@@ -69,13 +70,14 @@ func parse(args []string, c *console) (*kong.Context, error) {
 	if len(args) > 0 && args[0] == "run" {
 		grammar = &runOnly{}
 	}
+	l := &layers{lookup: c.lookup}
 	parser, err := kong.New(grammar,
 		kong.Name("blis"),
 		kong.Description(description),
 		kong.Writers(c.out, c.err),
 		kong.Exit(func(int) { helped = true }),
 		kong.NamedMapper("path", kong.MapperFunc(decodePath)),
-		kong.Resolvers(&layers{lookup: c.lookup}),
+		kong.Resolvers(l),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true, WrapUpperBound: 100}),
 		kong.ValueFormatter(helpOf),
 	)
@@ -85,6 +87,9 @@ func parse(args []string, c *console) (*kong.Context, error) {
 	command, err := parser.Parse(args)
 	if helped {
 		return nil, nil
+	}
+	if err == nil {
+		err = settlePolicies(command, l)
 	}
 	return command, err
 }

@@ -18,6 +18,9 @@ import (
 type settings struct {
 	actors.Config
 
+	PolicyConfig string   `type:"path" placeholder:"FILE" group:"Policies" help:"Bundle file with the policies and their parameters (YAML); in place of policies."`
+	Set          []string `sep:"none" placeholder:"PATH=VALUE" group:"Policies" help:"Change one field of the bundle, like routing.params.queue-depth=3. Can be given several times."`
+
 	File  string `name:"config" type:"path" placeholder:"FILE" group:"Settings" help:"YAML file with settings, by the names of their flags."`
 	Print bool   `name:"print-config" group:"Settings" help:"Print the configuration with everything that is derived, as --config reads it, and stop."`
 }

@@ -33,6 +33,7 @@ func writeText(w io.Writer, r *actors.Result, colour bool) error {
 	t.latencies(&r.Report.Overall)
 	t.targets(r.Report)
 	t.resources(r)
+	t.scaling(r)
 	for _, warning := range warnings(r) {
 		t.line("warning", warning)
 	}

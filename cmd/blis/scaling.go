@@ -1,0 +1,121 @@
+package main
+
+import (
+	"fmt"
+
+	"blis/actors"
+	"blis/vtime"
+)
+
+// scaling is how the number of instances changed.
+type scaling struct {
+	Checks         int64        `json:"checks"`
+	Mean           float64      `json:"mean_replicas"`
+	Peak           int32        `json:"peak_replicas"`
+	Least          int32        `json:"least_replicas"`
+	ReplicaSeconds float64      `json:"replica_seconds"`
+	Cost           *float64     `json:"cost"`
+	Oscillations   int          `json:"scale_oscillations"`
+	Events         []scaleEvent `json:"events"`
+	Instances      []lifetime   `json:"instances"`
+}
+
+// scaleEvent is one change that was asked for.
+type scaleEvent struct {
+	At     vtime.Time `json:"at_us"`
+	From   int32      `json:"from"`
+	To     int32      `json:"to"`
+	Reason string     `json:"reason"`
+}
+
+// lifetime is when what happened to an instance; null: not.
+type lifetime struct {
+	Name     string      `json:"name"`
+	Asked    *vtime.Time `json:"asked_us"`
+	Billed   *vtime.Time `json:"billed_us"`
+	Ready    *vtime.Time `json:"ready_us"`
+	Warm     *vtime.Time `json:"warm_us"`
+	Draining *vtime.Time `json:"draining_us"`
+	Gone     *vtime.Time `json:"gone_us"`
+}
+
+// newScaling is nil for a run in which the number of instances could not
+// change.
+func newScaling(r *actors.Result) *scaling {
+	s := r.Scaling
+	if s == nil {
+		return nil
+	}
+	j := &scaling{
+		Checks: s.Checks, Mean: s.Mean(r.End), Peak: s.Peak, Least: s.Least, ReplicaSeconds: float64(s.ReplicaMicros) / 1e6,
+		Cost: cost(r), Oscillations: s.Oscillations, Events: []scaleEvent{}, Instances: []lifetime{},
+	}
+	for _, e := range s.Events {
+		j.Events = append(j.Events, scaleEvent{e.At, e.From, e.To, e.Reason.String()})
+	}
+	for i, l := range s.Replicas {
+		j.Instances = append(j.Instances, lifetime{r.Names.Instances[i], came(l.Asked, r), came(l.Billed, r), came(l.Ready, r), came(l.Warm, r), came(l.Draining, r), came(l.Gone, r)})
+	}
+	return j
+}
+
+// came is a time that lies in the run, nil for others.
+func came(t vtime.Time, r *actors.Result) *vtime.Time {
+	if t > r.End {
+		return nil
+	}
+	return &t
+}
+
+// cost is what the replicas cost, nil when nobody said what one does.
+func cost(r *actors.Result) *float64 {
+	if r.Config.CostPerReplicaHour == 0 {
+		return nil
+	}
+	c := float64(r.Scaling.Hours() * r.Config.CostPerReplicaHour)
+	return &c
+}
+
+// scaling says how the number of instances changed, and what that cost.
+func (t *textWriter) scaling(r *actors.Result) {
+	s := r.Scaling
+	if s == nil {
+		return
+	}
+	ups, downs := 0, 0
+	for _, e := range s.Events {
+		if e.To > e.From {
+			ups++
+		} else {
+			downs++
+		}
+	}
+	mean, hours := s.Mean(r.End), s.Hours()
+	text := fmt.Sprintf("%d times up, %d times down in %s checks; %s instances in the mean, from %d to %d, %s replica-hours",
+		ups, downs, grouped(s.Checks), decimal(&mean, 2), s.Least, s.Peak, decimal(&hours, 3))
+	if c := cost(r); c != nil {
+		text += ", cost " + decimal(c, 2)
+	}
+	if s.Oscillations > 0 {
+		text += fmt.Sprintf("; %d changes of direction within a minute", s.Oscillations)
+	}
+	t.line("scaling", text)
+	t.line("", replicaCurve(s, r.End, textWidth-labelWidth-30))
+}
+
+// replicaCurve draws how many instances there were to be over time.
+func replicaCurve(s *actors.Scaling, end vtime.Time, width int) string {
+	var values []int64
+	k, now := 0, int64(s.First)
+	for i := range width {
+		until := vtime.Time(float64(end) * float64(i+1) / float64(width))
+		most := now
+		for ; k < len(s.Events) && s.Events[k].At < until; k++ {
+			now = int64(s.Events[k].To)
+			most = max(most, now)
+		}
+		values = append(values, most)
+	}
+	line, most := sparkline(values, width)
+	return fmt.Sprintf("%s up to %d instances", line, most)
+}
