@@ -130,7 +130,7 @@ func (p *plan) workers() int {
 // recorderOptions are the same for every recorder of the run.
 func (p *plan) recorderOptions() (metrics.Options, error) {
 	cfg := &p.config
-	o := metrics.Options{From: vtime.Time(cfg.MeasureFrom), To: vtime.Never}
+	o := metrics.Options{From: vtime.Time(cfg.MeasureFrom), To: vtime.Never, SlowPairs: cfg.SlowWithinClass}
 	if cfg.MeasureTo > 0 {
 		o.To = vtime.Time(cfg.MeasureTo)
 	}

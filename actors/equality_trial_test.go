@@ -261,6 +261,7 @@ func drawTrial(seed uint64) *trial {
 	if d.chance(0.5) {
 		c.SLOTargets = "standard:ttft=20ms,tpot=3ms"
 	}
+	c.SlowWithinClass = d.chance(0.5)
 	return x
 }
 

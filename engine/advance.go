@@ -130,6 +130,7 @@ func (e *Engine) queued(now vtime.Time) {
 	e.touch(now)
 	s.Queued = now
 	e.lookAround(now)
+	e.giveRank(i)
 	e.enqueue(i, false)
 	e.Counters.PeakWaiting = max(e.Counters.PeakWaiting, int64(e.waiting))
 	if e.current == nil {

@@ -6,13 +6,16 @@
 //
 // Where to look:
 //
-//	advance.go  the events of an instance and their order
-//	step.go     one step: finish what ends, form what comes next
-//	form.go     batch formation while everything fits, and admission
-//	contend.go  batch formation request by request, with preemption
-//	cohort.go   requests that only decode, kept together as sums
-//	wheel.go    who of them ends when
-//	run.go      many steps of such a cohort in one go
+//	advance.go    the events of an instance and their order
+//	step.go       one step: finish what ends, form what comes next
+//	form.go       batch formation while everything fits, and admission
+//	contend.go    batch formation request by request, with preemption
+//	cohort.go     requests that only decode, kept together as sums
+//	wheel.go      who of them ends when
+//	run.go        many steps of such a cohort in one go
+//	anomalies.go  what a policy may have done wrong: who was passed over, storms
+//	overtake.go   steps whose head does not fit while another request would
+//	bracket.go    the tournament that both look things up in
 //
 // A request that decodes and whose blocks are its own content joins the
 // cohort, where a step costs the same however many members it has. Everything

@@ -53,7 +53,16 @@ type Engine struct {
 	spare         []*batch
 
 	blocked blockade // why the wait queue stands still since the last formation
-	barren  int      // preemptions since the last token
+
+	stuck     bool  // that is because its head did not fit
+	stuckLeft int32 // then: budget that was left
+	passable  bool  // then: another would have fitted
+
+	precedence precedence
+	sizes      sizes
+	storm      storm
+
+	barren  int // preemptions since the last token
 	ema     float64
 	touched vtime.Time
 

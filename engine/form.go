@@ -21,9 +21,11 @@ func (e *Engine) form(now vtime.Time) *batch {
 		e.dissolve()
 		left = e.contend(b)
 	}
-	e.blocked = free
+	e.blocked, e.stuck = free, false
 	if b.preempted == 0 {
+		running := len(b.items)
 		e.admit(b, left, now)
+		e.countInversions(b.items[running:])
 	}
 	if !b.empty() {
 		e.seal(b)
@@ -135,9 +137,7 @@ func (e *Engine) wants(s *slot) int32 {
 // chunk caps n tokens of prefill after computed ones by the threshold and the
 // scheduler's choice.
 func (e *Engine) chunk(s *slot, n, computed int32) int32 {
-	if t := e.cfg.LongPrefillThreshold; t > 0 {
-		n = min(n, t)
-	}
+	n = e.capped(n)
 	e.ask = policy.Running{ID: s.ID, Priority: s.Priority, Arrival: s.Arrival, Input: s.Input, Computed: computed, Generated: s.generated}
 	return max(0, min(n, e.cfg.Scheduler.Chunk(&e.ask, n, max(0, e.prefillLeft), &e.ctx)))
 }
@@ -178,29 +178,40 @@ func (e *Engine) admit(b *batch, left int32, now vtime.Time) {
 			e.prefillLeft = left
 			n = e.chunk(s, n, cached)
 		}
-		if !e.cfg.ChunkedPrefill && n > left {
-			e.blocked = noBudget
+		if why := e.lacks(s, known, cached, n, left); why != free {
+			if why == noBlocks {
+				e.Counters.AllocationFailures++
+			}
+			e.refuse(b, why, left)
 			return
 		}
-		n = min(n, left)
-		if e.cfg.ReserveFullISL && e.cache.Need(&s.seq, min(known, e.maxLen)) > e.cache.Free() {
-			e.Counters.AllocationFailures++
-			e.blocked = noBlocks
-			return
-		}
-		if n <= 0 {
+		if n = min(n, left); n <= 0 {
 			return // the scheduler gives it nothing now
 		}
 		s.computed, s.order = cached, e.orders
 		if !e.serve(b, i, n) {
-			s.computed = 0
-			e.blocked = noBlocks
-			return
+			panic("engine: a request that fits does not")
 		}
 		left -= n
-		e.dequeue()
+		e.dequeue(i)
 		e.enter(s, i, cached, known, now)
 	}
+}
+
+// lacks is what keeps a waiting request from being admitted that was just
+// looked up, asks for n tokens and finds left of the budget; free: nothing.
+func (e *Engine) lacks(s *slot, known, cached, n, left int32) blockade {
+	if !e.cfg.ChunkedPrefill && n > left {
+		return noBudget
+	}
+	upto := cached + max(0, min(n, left))
+	if e.cfg.ReserveFullISL {
+		upto = min(known, e.maxLen)
+	}
+	if e.cache.Need(&s.seq, upto) > e.cache.Free() {
+		return noBlocks
+	}
+	return free
 }
 
 // enter books slot i, just served from the wait queue, into the running list.
@@ -330,4 +341,5 @@ func (e *Engine) account(b *batch) {
 	c.PeakBlocks = max(c.PeakBlocks, int64(e.UsedBlocks()))
 	c.PeakRunning = max(c.PeakRunning, int64(e.running))
 	c.Preemptions += int64(b.preempted)
+	e.countStorm(b.preempted, b.formedAt)
 }

@@ -87,6 +87,7 @@ func (e *Engine) enqueue(i int32, front bool) {
 	default:
 		e.line.pushBack(m)
 	}
+	e.joinedQueue(i)
 }
 
 // head is the first waiting request, or -1.
@@ -106,9 +107,10 @@ func (e *Engine) head() int32 {
 	return -1
 }
 
-// dequeue removes the request that head returned.
-func (e *Engine) dequeue() {
+// dequeue removes slot i, which head returned.
+func (e *Engine) dequeue(i int32) {
 	e.waiting--
+	e.leftQueue(i)
 	if e.reorders {
 		e.ranked = pop(e.ranked)
 		return

@@ -50,8 +50,10 @@ type slot struct {
 	order  int64 // number of its admission: position in the running list
 	joined int64 // formation in which it first counted as cohort member
 	group  int32 // ITL group
+	place  int32 // in precedence, once that is on
 
 	tenant, class, model workload.Label
+	overtaken            bool // counted as blocked by one that came later
 	session              uint64
 	round                int32
 

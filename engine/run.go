@@ -93,6 +93,9 @@ func (e *Engine) again(last *batch, crossing int) {
 	if e.waiting > 0 && e.blocked == noBlocks {
 		n.AllocationFailures++
 	}
+	if e.stuck {
+		e.countBlockedHead(crossing > 0)
+	}
 	// Only members are in it: the rest of the sums is zero or constant. The
 	// ended batch's memory takes the new formation.
 	ended.sums = last.sums

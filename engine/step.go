@@ -158,6 +158,7 @@ func (e *Engine) vacate(i int32) {
 	switch s.phase {
 	case waiting:
 		e.waiting-- // its entry in the queue is stale now
+		e.leftQueue(i)
 		return
 	case pending:
 		if e.refused(s) != metrics.NoReason {
@@ -207,5 +208,6 @@ func (e *Engine) credit(i int32, now vtime.Time) {
 		e.Counters.LengthCapped++
 	}
 	e.vacate(i)
+	e.countOvertaken(s)
 	e.done(i, metrics.Completed, reason, now)
 }

@@ -115,7 +115,7 @@ func (e *Engine) takeAway(now vtime.Time, end func(slot int32)) {
 		end(i)
 	}
 	for i := e.head(); i >= 0; i = e.head() {
-		e.dequeue()
+		e.dequeue(i)
 		end(i)
 	}
 	for e.nextArrival() != vtime.Never {

@@ -62,6 +62,16 @@ func (c *Blocks) Lookup(s *Sequence, known int32) Hit {
 	return hit
 }
 
+// InUse implements Cache, with a whole Lookup and nothing certain of what comes
+// next.
+func (c *Blocks) InUse(s *Sequence, known int32) (n int32, next uint64, ok bool) {
+	hit := c.Lookup(s, known)
+	return int32(hit.Blocks - hit.OnFree), 0, false
+}
+
+// Watch implements Cache. InUse is never certain, so that nobody waits for it.
+func (c *Blocks) Watch(func(key uint64)) {}
+
 // Need implements Cache.
 func (c *Blocks) Need(s *Sequence, upto int32) int {
 	n := max(0, int(ceilDiv(upto, c.size)-s.Held()-s.hits))
@@ -135,8 +145,11 @@ func (c *Blocks) Release(s *Sequence) {
 	s.blocks, s.keyed, s.hits = s.blocks[:0], 0, 0
 }
 
-// Preempt implements Cache.
-func (c *Blocks) Preempt(s *Sequence) { c.Release(s) }
+// Preempt implements Cache. What has a key can be hit again.
+func (c *Blocks) Preempt(s *Sequence) {
+	s.limit = max(s.limit, s.keyed)
+	c.Release(s)
+}
 
 // Take implements Cache; it panics.
 func (c *Blocks) Take(int) { panic("kv: the block twin has no decode runs") }

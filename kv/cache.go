@@ -10,6 +10,14 @@ type Cache interface {
 	// Need and Extend, which must follow before the cache changes. s must hold
 	// no blocks. Nothing changes in the cache.
 	Lookup(s *Sequence, known int32) Hit
+	// InUse is the number of blocks that Lookup would find for s and that are
+	// held already, in a shorter look than Lookup's. next is the key of the
+	// block that must come into use before there can be more, 0 if there cannot
+	// be; it is certain only with ok.
+	InUse(s *Sequence, known int32) (n int32, next uint64, ok bool)
+	// Watch makes the cache call f with the key of every block that comes into
+	// use, until it is called again. Nil: no f.
+	Watch(f func(key uint64))
 	// Extend makes s hold blocks for tokens [0, upto), and the blocks that the
 	// last Lookup hit when s held none. It reports false, and changes nothing,
 	// when the free list is too short. Blocks filled by known tokens are keyed.

@@ -20,6 +20,7 @@ type Pool struct {
 	// that a request which waits at the head of the queue is not looked up
 	// again while nothing changed.
 	version uint64
+	used    func(key uint64) // Watch
 }
 
 // NewPool returns a cache of total free blocks of blockSize tokens. caching
@@ -58,6 +59,33 @@ func (p *Pool) Lookup(s *Sequence, known int32) Hit {
 	return hit
 }
 
+// InUse implements Cache. Whoever holds a block holds a copy of each block
+// before it in its chain, so the look ends at the first that nobody holds. Of
+// several copies Lookup would take the first, and another may be held: then
+// nothing is certain.
+func (p *Pool) InUse(s *Sequence, known int32) (n int32, next uint64, ok bool) {
+	ok = true
+	for i := int32(0); i < s.MostHits(known); i++ {
+		key := s.content.key(i)
+		b := p.keys.get(key)
+		if b == noBlock {
+			return n, key, ok
+		}
+		switch e := p.entries.at(b); {
+		case e.refs > 0:
+			n++
+		case e.next == noBlock:
+			return n, key, ok
+		default:
+			ok = false
+		}
+	}
+	return n, 0, ok
+}
+
+// Watch implements Cache.
+func (p *Pool) Watch(f func(key uint64)) { p.used = f }
+
 // Need implements Cache.
 func (p *Pool) Need(s *Sequence, upto int32) int {
 	need := ceilDiv(upto, p.size) - s.Held() - s.hits
@@ -95,6 +123,9 @@ func (p *Pool) adoptHits(s *Sequence) {
 		if e.refs == 0 {
 			p.free.leave(e.pos)
 			p.version++
+			if p.used != nil {
+				p.used(e.key)
+			}
 		}
 		e.refs++
 	}
@@ -148,6 +179,9 @@ func (p *Pool) Key(s *Sequence, upto int32) {
 // enter gives b its key, behind the copies that have it already.
 func (p *Pool) enter(b BlockID, key uint64, named bool) {
 	p.version++
+	if p.used != nil {
+		p.used(key)
+	}
 	e := p.entries.at(b)
 	e.key, e.isKeyed, e.named = key, true, named
 	e.prev, e.next = b, noBlock

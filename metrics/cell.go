@@ -15,6 +15,7 @@ type cell struct {
 
 	targeted int64 // requests of a class that has SLO targets
 	attained int64 // of these, completed within every target
+	late     Violations
 
 	input             int64 // tokens
 	lookedUp, cached  int64 // input and cached tokens of requests that were scheduled
@@ -78,6 +79,7 @@ func (c *cell) add(o *Outcome, token, request vtime.Duration, t Targets) {
 		if t.attained(o, token, request) {
 			c.attained++
 		}
+		t.count(&c.late, o, token, request)
 	}
 	if o.State == Completed {
 		c.addCompleted(o, token, request)
@@ -113,6 +115,9 @@ func (c *cell) merge(o *cell) {
 	for i, n := range c.counts() {
 		*n += *counts[i]
 	}
+	c.late.TTFT += o.late.TTFT
+	c.late.TPOT += o.late.TPOT
+	c.late.E2E += o.late.E2E
 	for i, s := range c.sums() {
 		s.plus(*sums[i])
 	}
@@ -148,6 +153,9 @@ func (c *cell) foldTo(hash *xxhash.Digest) {
 	}
 	for _, n := range c.counts() {
 		writeInts(hash, uint64(*n))
+	}
+	if c.late.Total() > 0 { // nor do violations, where nobody is late
+		writeInts(hash, uint64(c.late.TTFT), uint64(c.late.TPOT), uint64(c.late.E2E))
 	}
 	for _, s := range c.sums() {
 		writeInts(hash, s.hi, s.lo)

@@ -124,6 +124,7 @@ func (c *collection) report() *Report {
 		r.OfferedPerSecond = ratio(float64(n-1), all.lastArrival.Sub(all.firstArrival).Seconds())
 	}
 	r.Overall.Resources = newResources(c.Counters)
+	r.Anomalies = c.anomalies(&r.Overall.Resources.Counters)
 	r.PerClass = c.marginal(&r.Overall, c.Classes, func(k cellKey) uint16 { return k.class }, func(k groupKey) uint16 { return k.class })
 	r.PerModel = c.marginal(&r.Overall, c.Models, func(k cellKey) uint16 { return k.model }, func(k groupKey) uint16 { return k.model })
 	tenants := partition(c.keys, c.cells, len(c.Tenants), func(k cellKey) uint16 { return k.tenant })

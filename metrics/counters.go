@@ -43,6 +43,12 @@ type Counters struct {
 	LimitSeatsMicros  int64 `json:"limit_seats_us"`
 	LimitKVMicros     int64 `json:"limit_kv_us"`
 	LimitBudgetMicros int64 `json:"limit_budget_us"`
+
+	// Anomalies; docs/metrics.md says what they are.
+	PriorityInversions int64 `json:"priority_inversion"`
+	HeadOfLineBlocked  int64 `json:"head_of_line_blocking"`
+	BlockedHeads       int64 `json:"blocked_head"`
+	PreemptionStorms   int64 `json:"preemption_storm"`
 }
 
 // Merge adds the counters of another instance. Peaks become the larger of the
@@ -62,21 +68,30 @@ func (c *Counters) Merge(o *Counters) {
 func (c *Counters) Fold() uint64 {
 	var values []uint64
 	sums, peaks := c.fields()
-	for _, p := range append(sums[:], peaks[:]...) {
+	for _, p := range append(sums[:plainSums:plainSums], peaks[:]...) {
 		values = append(values, uint64(*p))
+	}
+	for i, p := range sums[plainSums:] {
+		if *p > 0 { // an anomaly more to be had changes no digest
+			values = append(values, uint64(i), uint64(*p))
+		}
 	}
 	return foldInts(values...)
 }
 
+// plainSums is how many of the sums are no anomalies.
+const plainSums = 21
+
 // fields are those that merge by addition, and those that merge by maximum.
-// Together they are all; a test counts them.
-func (c *Counters) fields() (sums [21]*int64, peaks [3]*int64) {
-	return [21]*int64{
+// Together they are all; a test counts them. Sums end with the anomalies.
+func (c *Counters) fields() (sums [plainSums + 4]*int64, peaks [3]*int64) {
+	return [plainSums + 4]*int64{
 		&c.Steps, &c.ScheduledTokens, &c.PrefillTokens, &c.DecodeTokens,
 		&c.Preemptions, &c.AllocationFailures, &c.Recomputed, &c.LengthCapped,
 		&c.LifeMicros, &c.BusyMicros, &c.TotalBlocks, &c.BlockMicros,
 		&c.RunningMicros, &c.WaitingMicros,
 		&c.LookedUpTokens, &c.CachedTokens, &c.RelookedTokens, &c.RecachedTokens,
 		&c.LimitSeatsMicros, &c.LimitKVMicros, &c.LimitBudgetMicros,
+		&c.PriorityInversions, &c.HeadOfLineBlocked, &c.BlockedHeads, &c.PreemptionStorms,
 	}, [3]*int64{&c.PeakBlocks, &c.PeakRunning, &c.PeakWaiting}
 }

@@ -24,6 +24,10 @@ type Options struct {
 	// Targets are the SLO targets by class label. Classes past its end have
 	// none.
 	Targets []Targets
+
+	// SlowPairs keeps arrival and E2E of every completed request, 16 bytes
+	// each, for Anomalies.SlowWithinClass.
+	SlowPairs bool
 }
 
 // MaxOverhead bounds the overheads of Options (some 36 minutes), so that sums
@@ -50,6 +54,8 @@ type Recorder struct {
 	groups     []*Distribution // ITL
 	groupKeys  []groupKey
 	groupByKey map[groupKey]int
+
+	timed [][]timed // completed requests by class, with Options.SlowPairs
 
 	outcomes int64  // all, measured or not
 	numbers  uint64 // Σ request numbers, modulo 2⁶⁴
@@ -177,6 +183,21 @@ func (r *Recorder) take(o *Outcome) {
 		t = r.options.Targets[o.Class]
 	}
 	r.cell(cellKey{o.Class, o.Tenant, o.Model}).add(o, r.options.TokenOverhead, r.options.RequestOverhead, t)
+	if r.options.SlowPairs {
+		r.keepTime(o)
+	}
+}
+
+// keepTime notes how long a completed request took.
+func (r *Recorder) keepTime(o *Outcome) {
+	e2e, ok := o.E2E(r.options.TokenOverhead, r.options.RequestOverhead)
+	if !ok {
+		return
+	}
+	for len(r.timed) <= int(o.Class) {
+		r.timed = append(r.timed, nil)
+	}
+	r.timed[o.Class] = append(r.timed[o.Class], timed{int64(o.Arrival), int64(e2e)})
 }
 
 // settle empties buffers that are worth a run, as merging would.

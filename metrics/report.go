@@ -20,6 +20,7 @@ type Report struct {
 	Busiest          *InstanceUse `json:"busiest_instance"`
 	Idlest           *InstanceUse `json:"idlest_instance"`
 	Load             Load         `json:"load"`
+	Anomalies        Anomalies    `json:"anomalies"`
 
 	PerClass    Scopes `json:"per_class"`
 	PerTenant   Scopes `json:"per_tenant"`

@@ -27,6 +27,14 @@ func (s *sum128) plus(o sum128) {
 	s.hi, _ = bits.Add64(s.hi, o.hi, carry)
 }
 
+// less reports whether s is less than o.
+func (s sum128) less(o sum128) bool {
+	if s.hi != o.hi {
+		return int64(s.hi) < int64(o.hi)
+	}
+	return s.lo < o.lo
+}
+
 // magnitude is |s| and whether s is negative.
 func (s sum128) magnitude() (sum128, bool) {
 	if int64(s.hi) >= 0 {

@@ -34,6 +34,23 @@ func (t Targets) attained(o *Outcome, token, request vtime.Duration) bool {
 	return within(ttft, t.TTFT) && within(tpot, t.TPOT) && within(e2e, t.E2E)
 }
 
+// count adds o to the requests that were late for a target. One without the
+// latency was not; a first token counts whatever became of the request later.
+func (t Targets) count(late *Violations, o *Outcome, token, request vtime.Duration) {
+	ttft, _ := o.TTFT(token)
+	tpot, _ := o.TPOT(token, request)
+	e2e, _ := o.E2E(token, request)
+	for _, x := range [...]struct {
+		late    *int64
+		latency vtime.Duration
+		target  vtime.Duration
+	}{{&late.TTFT, ttft, t.TTFT}, {&late.TPOT, tpot, t.TPOT}, {&late.E2E, e2e, t.E2E}} {
+		if !within(x.latency, x.target) {
+			*x.late++
+		}
+	}
+}
+
 func within(d, target vtime.Duration) bool { return target == 0 || d <= target }
 
 // ParseTargets reads "standard:ttft=500ms,tpot=50ms;batch:e2e=30s": classes

@@ -49,12 +49,13 @@ type result struct {
 	SLOAttainment *float64 `json:"slo_attainment"`
 	JainIndex     *float64 `json:"jain_index"`
 
-	Cache    cache                `json:"cache"`
-	KV       kv                   `json:"kv"`
-	Limit    string               `json:"limit"`
-	Busiest  *metrics.InstanceUse `json:"busiest_instance"`
-	Idlest   *metrics.InstanceUse `json:"idlest_instance"`
-	Warnings []string             `json:"warnings"`
+	Cache     cache                `json:"cache"`
+	KV        kv                   `json:"kv"`
+	Anomalies metrics.Anomalies    `json:"anomalies"`
+	Limit     string               `json:"limit"`
+	Busiest   *metrics.InstanceUse `json:"busiest_instance"`
+	Idlest    *metrics.InstanceUse `json:"idlest_instance"`
+	Warnings  []string             `json:"warnings"`
 
 	Window      metrics.Window `json:"window"`
 	Measured    *measured      `json:"measured"`
@@ -132,9 +133,10 @@ func newResult(r *actors.Result) *result {
 		Dropped: all.States[metrics.Dropped], LengthCapped: all.Reasons[metrics.LengthCapped],
 		TimedOut: all.States[metrics.TimedOut], Rejected: all.States[metrics.Rejected], Aborted: all.States[metrics.Aborted],
 		Offered: report.OfferedPerSecond, Goodput: all.Goodput, SLOAttainment: all.SLOAttainment, JainIndex: report.JainIndex,
-		Cache: cache{use.CacheHitRate, use.Counters.CachedTokens, use.Counters.LookedUpTokens, use.ReadmissionHitRate},
-		KV:    kv{r.Setup.KVBlocks, cfg.BlockSizeInTokens, use.KVMean, use.KVPeak},
-		Limit: use.Limit, Busiest: report.Busiest, Idlest: report.Idlest, Warnings: append([]string{}, warnings(r)...),
+		Cache:     cache{use.CacheHitRate, use.Counters.CachedTokens, use.Counters.LookedUpTokens, use.ReadmissionHitRate},
+		KV:        kv{r.Setup.KVBlocks, cfg.BlockSizeInTokens, use.KVMean, use.KVPeak},
+		Anomalies: report.Anomalies,
+		Limit:     use.Limit, Busiest: report.Busiest, Idlest: report.Idlest, Warnings: append([]string{}, warnings(r)...),
 		Window: report.Window, Measured: newMeasured(r), Overall: *all,
 		PerClass: report.PerClass, PerTenant: report.PerTenant, PerModel: report.PerModel, PerInstance: report.PerInstance, Load: report.Load,
 		Setup: newSetup(&r.Setup), Policies: cfg.Policies, Scaling: newScaling(r), Config: *cfg,

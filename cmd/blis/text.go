@@ -24,7 +24,7 @@ type textWriter struct {
 }
 
 // writeText prints a result for a person: what ran, what became of the
-// requests, rates, latencies, resources, what limited it, warnings.
+// requests, rates, latencies, resources, what limited it, anomalies, warnings.
 func writeText(w io.Writer, r *actors.Result, colour bool) error {
 	var b strings.Builder
 	t := &textWriter{&b, colour}
@@ -34,6 +34,9 @@ func writeText(w io.Writer, r *actors.Result, colour bool) error {
 	t.targets(r.Report)
 	t.resources(r)
 	t.scaling(r)
+	if text := anomalies(&r.Report.Anomalies); text != "" {
+		t.line("anomalies", text)
+	}
 	for _, warning := range warnings(r) {
 		t.line("warning", warning)
 	}

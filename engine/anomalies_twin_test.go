@@ -1,0 +1,283 @@
+package engine
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"blis/kv"
+	"blis/metrics"
+	"blis/policy"
+	"blis/vtime"
+	"blis/workload"
+)
+
+func newPool(blocks int) kv.Cache { return kv.NewPool(blocks, 16, true) }
+
+// recount counts anomalies from what it sees of every formation and of every
+// request that ends, by going through all that wait each time.
+type recount struct {
+	log
+	e        *Engine
+	priority map[int64]float64
+	told     map[int64]bool
+	evicted  []vtime.Time
+	storm    vtime.Time // Never: none yet
+	counted  raised
+}
+
+// waits calls f for every request in the wait queue.
+func (r *recount) waits(f func(i int32, s *slot)) {
+	for i := range int32(len(r.e.slots)) {
+		if s := r.e.slot(i); s.phase == waiting {
+			f(i, s)
+		}
+	}
+}
+
+func (r *recount) Done(o *metrics.Outcome, _ vtime.Time) {
+	if o.State != metrics.Completed {
+		return
+	}
+	r.waits(func(_ int32, s *slot) {
+		if s.Priority > r.priority[o.Request] && s.Queued < o.Queued && !r.told[s.ID] {
+			r.told[s.ID] = true
+			r.counted.overtaken++
+		}
+	})
+}
+
+func (r *recount) formed(f *Formation) {
+	for _, id := range f.New {
+		passed := false
+		r.waits(func(_ int32, s *slot) { passed = passed || s.Priority > r.priority[id] })
+		if passed {
+			r.counted.inversions++
+		}
+	}
+	if len(f.Scheduled) > 0 && len(f.Preempted) == 0 && r.headIsBlocked(f) {
+		r.counted.blocked++
+	}
+	recent := int32(0)
+	for range f.Preempted {
+		r.evicted = append(r.evicted, f.Formed)
+	}
+	for _, at := range r.evicted {
+		if f.Formed-at < 1_000_000 {
+			recent++
+		}
+	}
+	if len(f.Preempted) > 0 && recent > f.Running {
+		if r.storm == vtime.Never || f.Formed-r.storm >= 1_000_000 {
+			r.counted.storms++
+		}
+		r.storm = f.Formed
+	}
+}
+
+// headIsBlocked reports whether the scan of the queue ended at a head that
+// does not fit while another would.
+func (r *recount) headIsBlocked(f *Formation) bool {
+	e := r.e
+	left := e.cfg.MaxBatchedTokens
+	for _, share := range f.Scheduled {
+		left -= share.Tokens
+	}
+	if e.running >= e.cfg.MaxSeqs || left <= 0 || e.waiting == 0 {
+		return false
+	}
+	head, other := e.head(), false
+	r.waits(func(i int32, s *slot) { other = other || i != head && r.wouldFit(s, left) })
+	return other && !r.wouldFit(e.slot(head), left)
+}
+
+func (r *recount) wouldFit(s *slot, left int32) bool {
+	c := &r.e.cfg
+	known := s.Input + s.generated
+	hit := c.Cache.Lookup(&s.seq, known)
+	if most := s.seq.MostHits(known); int32(hit.Blocks) > most {
+		panic(fmt.Sprintf("request %d hits %d blocks, at most %d were to be had", s.ID, hit.Blocks, most))
+	}
+	cached := int32(hit.Blocks) * c.BlockSize
+	n := known - cached
+	if t := c.LongPrefillThreshold; t > 0 && n > t {
+		n = t
+	}
+	if !c.ChunkedPrefill && n > left {
+		return false
+	}
+	upto := cached + min(n, left)
+	if c.ReserveFullISL {
+		upto = min(known, r.e.maxLen)
+	}
+	fresh := int((upto+c.BlockSize-1)/c.BlockSize) - hit.Blocks
+	return fresh+hit.OnFree <= c.Cache.Free()
+}
+
+// crowded is a random small instance with too little of something.
+type crowded struct {
+	config    Config
+	blocks    int
+	scheduler string
+	requests  []Delivery
+}
+
+func drawCrowded(seed uint64) *crowded {
+	r := rand.New(rand.NewPCG(seed, 0x616e6f6d))
+	pick := func(choices ...int32) int32 { return choices[r.IntN(len(choices))] }
+	flip := func() bool { return r.IntN(2) == 0 }
+	x := &crowded{blocks: 6 + r.IntN(30), scheduler: [...]string{"fcfs", "fcfs", "priority-fcfs", "sjf", "backwards"}[r.IntN(5)]}
+	x.config = Config{
+		BlockSize: pick(4, 16), MaxBatchedTokens: pick(32, 64, 256), MaxSeqs: pick(2, 5, 16), LongPrefillThreshold: pick(0, 0, 10),
+		PrefixCaching: r.IntN(4) > 0, ChunkedPrefill: r.IntN(4) > 0, ReserveFullISL: flip(), Async: flip(),
+		Model: linear{[...]float64{700, 30_000, 200_000}[r.IntN(3)], 10, float64(r.IntN(2))},
+	}
+	levels, at := 1+r.IntN(5), vtime.Time(0)
+	for id := range 10 + r.IntN(60) {
+		if r.IntN(3) > 0 {
+			at += vtime.Time(r.Int64N(2 * int64(x.config.Model.(linear)[0])))
+		}
+		d := Delivery{ID: int64(id), Request: workload.NewRequest(at, 1+r.Int32N(60), 1+r.Int32N(40)), Admitted: at, Priority: float64(r.IntN(levels))}
+		if levels == 5 {
+			d.Priority = r.NormFloat64()
+		}
+		if flip() {
+			d.MaxOutput = d.Output
+		}
+		if r.IntN(8) == 0 {
+			d.Deadline = at + vtime.Time(r.Int64N(1_000_000))
+		}
+		switch shared := d.Input / 4 * 3; {
+		case r.IntN(3) == 0 && shared > 0:
+			d.Spans = []workload.Span{{Content: workload.ContentID(1 + r.IntN(2)), Length: shared}}
+		case r.IntN(4) == 0:
+			d.Spans = []workload.Span{{Content: workload.ContentID(1 + r.IntN(3)), Length: d.Input}}
+			d.OutputContent = workload.ContentID(100 + id)
+		}
+		x.requests = append(x.requests, d)
+	}
+	return x
+}
+
+// play serves the requests. With a recount the instance has a ledger and takes
+// no decode runs.
+func (x *crowded) play(stepwise bool, pause vtime.Time, r *recount) (e *Engine, err error) {
+	defer func() {
+		if p, ok := recover().(*Livelock); ok {
+			err = p
+		}
+	}()
+	c := x.config
+	name := x.scheduler
+	if name == "backwards" {
+		name = "priority-fcfs"
+	}
+	if c.Scheduler, err = policy.NewScheduler(name, nil, policy.Env{BlockSize: c.BlockSize}); err != nil {
+		return nil, err
+	}
+	if x.scheduler == "backwards" {
+		c.Scheduler = backwards{c.Scheduler}
+	}
+	c.StepByStep, c.Sink = stepwise, &log{}
+	c.Cache = kv.NewPool(x.blocks, c.BlockSize, c.PrefixCaching)
+	if stepwise {
+		c.Cache = kv.NewBlocks(x.blocks, c.BlockSize, c.PrefixCaching)
+	}
+	if r != nil {
+		c.Sink, c.Ledger = r, r.formed
+	}
+	e = New(0, c)
+	if r != nil {
+		*r = recount{e: e, priority: map[int64]float64{}, told: map[int64]bool{}, storm: vtime.Never}
+	}
+	for i := range x.requests {
+		d := &x.requests[i]
+		if r != nil {
+			r.priority[d.ID] = d.Priority
+		}
+		for now := e.now; pause > 0 && now < d.Arrival; now += pause {
+			e.Advance(now, ClassStep)
+		}
+		e.Advance(d.Arrival, 3)
+		e.Deliver(d, d.Arrival)
+	}
+	e.Advance(vtime.Never, 255)
+	return e, e.Check()
+}
+
+// Every way of serving counts what the naive recount does.
+func TestAnomaliesEqualANaiveRecount(t *testing.T) {
+	first := rand.Uint64N(1 << 32)
+	var total raised
+	deep, inRuns := 0, 0
+	for seed := first; seed < first+400; seed++ {
+		x := drawCrowded(seed)
+		var want metrics.Counters
+		for i, m := range []struct {
+			name     string
+			stepwise bool
+			pause    vtime.Time
+			recount  *recount
+		}{{"block twin", true, 0, &recount{}}, {"cohort", false, 0, &recount{}}, {"decode runs", false, 0, nil}, {"decode runs, paused", false, 900, nil}} {
+			e, err := x.play(m.stepwise, m.pause, m.recount)
+			if _, ok := err.(*Livelock); ok {
+				break
+			}
+			if err != nil {
+				t.Fatalf("seed %d, %s: %v", seed, m.name, err)
+			}
+			if m.recount != nil && anomaliesOf(&e.Counters) != m.recount.counted {
+				t.Fatalf("seed %d, %s: counted %+v, recounted %+v", seed, m.name, anomaliesOf(&e.Counters), m.recount.counted)
+			}
+			if i == 0 {
+				want = e.Counters
+			} else if e.Counters != want {
+				t.Fatalf("seed %d, %s: %s", seed, m.name, fmt.Sprintf("%+v\nwant %+v", e.Counters, want))
+			}
+			if i == 0 {
+				got := anomaliesOf(&want)
+				total = raised{total.inversions + got.inversions, total.overtaken + got.overtaken, total.blocked + got.blocked, total.storms + got.storms}
+				if len(e.precedence.places) > 16 {
+					deep++
+				}
+			}
+			if m.recount == nil && e.Counters.BlockedHeads > 0 {
+				inRuns++
+			}
+		}
+	}
+	t.Logf("seeds from %d: %+v; places taken in %d runs, blocked heads with decode runs in %d", first, total, deep, inRuns)
+	if total.inversions < 100 || total.overtaken < 100 || total.blocked < 100 || total.storms < 20 || deep < 20 || inRuns < 50 {
+		t.Errorf("seeds from %d: the trials meet too little: %+v", first, total)
+	}
+}
+
+// A bracket against going through its entries.
+func TestBracketEqualsSlice(t *testing.T) {
+	seed := rand.Uint64()
+	r := rand.New(rand.NewPCG(seed, 3))
+	var b bracket[size]
+	var list []size
+	for range 3000 {
+		if len(list) == 0 || r.IntN(20) == 0 {
+			list = append(list, noSize)
+			b.grow(len(list), noSize)
+		}
+		i := r.IntN(len(list))
+		list[i] = size{r.Int32N(9), r.Int32N(9)}
+		if r.IntN(3) == 0 {
+			list[i] = noSize
+		}
+		b.set(i, list[i])
+		from, most := r.IntN(len(list)+1), r.Int32N(9)
+		want := -1
+		for k := from; k < len(list) && want < 0; k++ {
+			if list[k].blocks <= most {
+				want = k
+			}
+		}
+		if got := b.next(from, func(z size) bool { return z.blocks <= most }); got != want {
+			t.Fatalf("seed %d: next from %d at most %d is %d, want %d of %v", seed, from, most, got, want, list)
+		}
+	}
+}

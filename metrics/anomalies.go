@@ -1,0 +1,181 @@
+package metrics
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Anomalies is what went wrong in a run in ways that a policy can be blamed
+// for; docs/metrics.md defines each. Those of single instances are in their
+// Counters as well.
+type Anomalies struct {
+	PriorityInversion  int64         `json:"priority_inversion"`
+	HeadOfLineBlocking int64         `json:"head_of_line_blocking"` // requests
+	BlockedHead        int64         `json:"blocked_head"`          // steps
+	QueueImbalance     int64         `json:"queue_imbalance"`       // instances
+	SlowWithinClass    *int64        `json:"slow_within_class"`     // pairs; null unless Options.SlowPairs
+	PreemptionStorm    int64         `json:"preemption_storm"`
+	SLOViolation       SLOViolations `json:"slo_violation"` // of classes with targets
+}
+
+// Violations are the requests of a class that had a latency beyond its target.
+// One request can be in all three.
+type Violations struct {
+	TTFT int64 `json:"ttft"`
+	TPOT int64 `json:"tpot"`
+	E2E  int64 `json:"e2e"`
+}
+
+// Total is the sum over the targets.
+func (v *Violations) Total() int64 { return v.TTFT + v.TPOT + v.E2E }
+
+// ClassViolations are those of the class of that name.
+type ClassViolations struct {
+	Class string
+	Violations
+}
+
+// SLOViolations are in the order of the classes' labels.
+type SLOViolations []ClassViolations
+
+// MarshalJSON prints an object from class to violations that keeps the order.
+func (s SLOViolations) MarshalJSON() ([]byte, error) {
+	names := make([]string, len(s))
+	for i := range s {
+		names[i] = s[i].Class
+	}
+	return object(names, func(i int) any { return &s[i].Violations })
+}
+
+// Total is the sum over classes and targets.
+func (s SLOViolations) Total() int64 {
+	n := int64(0)
+	for i := range s {
+		n += s[i].Total()
+	}
+	return n
+}
+
+// anomalies reports them, given the counters of all instances together.
+func (c *collection) anomalies(all *Counters) Anomalies {
+	return Anomalies{
+		PriorityInversion: all.PriorityInversions, HeadOfLineBlocking: all.HeadOfLineBlocked,
+		BlockedHead: all.BlockedHeads, PreemptionStorm: all.PreemptionStorms,
+		QueueImbalance: imbalanced(c.Counters), SlowWithinClass: c.slowPairs(), SLOViolation: c.violations(),
+	}
+}
+
+// imbalanced is the number of instances whose mean queue depth exceeds twice
+// the mean over all of them, where each counts for as long as it lived.
+func imbalanced(counters []Counters) int64 {
+	waiting, life := int64(0), int64(0)
+	for i := range counters {
+		waiting += counters[i].WaitingMicros
+		life += counters[i].LifeMicros
+	}
+	n := int64(0)
+	for i := range counters {
+		// waiting of it / its life > 2 · waiting / life
+		var own, twice sum128
+		own.addProduct(counters[i].WaitingMicros, life)
+		twice.addProduct(waiting, counters[i].LifeMicros)
+		twice.plus(twice)
+		if twice.less(own) {
+			n++
+		}
+	}
+	return n
+}
+
+// violations sums those of the cells of each class.
+func (c *collection) violations() SLOViolations {
+	list := SLOViolations{}
+	cells := partition(c.keys, c.cells, len(c.Classes), func(k cellKey) uint16 { return k.class })
+	for label, name := range c.Classes {
+		v, targeted := ClassViolations{Class: name}, false
+		for _, cell := range cells[label] {
+			v.TTFT += cell.late.TTFT
+			v.TPOT += cell.late.TPOT
+			v.E2E += cell.late.E2E
+			targeted = targeted || cell.targeted > 0
+		}
+		if targeted {
+			list = append(list, v)
+		}
+	}
+	return list
+}
+
+// timed is a completed request as slow pairs see it: when it arrived and how
+// long it took, µs.
+type timed struct{ arrival, e2e int64 }
+
+// slowPairs counts over all classes; nil when nobody asked.
+func (c *collection) slowPairs() *int64 {
+	var classes [][]timed
+	asked := false
+	for _, r := range c.recorders {
+		asked = asked || r.options.SlowPairs
+		for class, list := range r.timed {
+			for len(classes) <= class {
+				classes = append(classes, nil)
+			}
+			classes[class] = append(classes[class], list...)
+		}
+	}
+	if !asked {
+		return nil
+	}
+	counts := make([]int64, len(classes))
+	c.Each(len(classes), func(i int) { counts[i] = slowPairs(classes[i]) })
+	total := int64(0)
+	for _, n := range counts {
+		total += n
+	}
+	return &total
+}
+
+// slowPairs is the number of pairs in which the request that arrived earlier
+// took more than twice as long as the one that arrived later. It orders list
+// by arrival, then merges runs that are sorted by E2E and counts what is
+// between them: n·log n, and exact whatever the order of list was. Counting
+// such pairs takes room for every request, so only those who ask pay for it.
+func slowPairs(list []timed) int64 {
+	// Of equal arrivals the quicker ones come first, so that they make no pair.
+	slices.SortFunc(list, func(a, b timed) int {
+		return cmp.Or(cmp.Compare(a.arrival, b.arrival), cmp.Compare(a.e2e, b.e2e))
+	})
+	runs, merged := make([]int64, len(list)), make([]int64, len(list))
+	for i := range list {
+		runs[i] = list[i].e2e
+	}
+	pairs := int64(0)
+	for width := 1; width < len(runs); width *= 2 {
+		for at := 0; at < len(runs); at += 2 * width {
+			middle, end := min(at+width, len(runs)), min(at+2*width, len(runs))
+			pairs += mergeRuns(merged[at:end], runs[at:middle], runs[middle:end])
+		}
+		runs, merged = merged, runs
+	}
+	return pairs
+}
+
+// mergeRuns merges two sorted runs and returns the number of pairs of one
+// value of each, the earlier more than twice the later.
+func mergeRuns(merged, earlier, later []int64) int64 {
+	pairs, i := int64(0), 0
+	for _, e2e := range later {
+		for i < len(earlier) && earlier[i]-e2e <= e2e {
+			i++
+		}
+		pairs += int64(len(earlier) - i)
+	}
+	for k := range merged {
+		if len(later) == 0 || len(earlier) > 0 && earlier[0] <= later[0] {
+			merged[k], earlier = earlier[0], earlier[1:]
+		} else {
+			merged[k], later = later[0], later[1:]
+		}
+	}
+	return pairs
+}
