@@ -63,6 +63,8 @@ func newCluster(p *plan) (*cluster, error) {
 			atRouting:   (q.priority.Observes()|q.routing.Observes())&instanceSignals != 0,
 		},
 	}
+	r := &c.router.reads
+	r.admission, r.priority, r.routing = q.admission.Observes(), q.priority.Observes(), q.routing.Observes()
 	c.router.state.View = &c.router.sight.view
 	c.router.state.Track(signals)
 	c.autoscaler = p.newAutoscaler(q.autoscale, c.router)

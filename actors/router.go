@@ -39,6 +39,7 @@ type router struct {
 	admission policy.Admission
 	priority  policy.Priority
 	routing   policy.Routing
+	reads     struct{ admission, priority, routing policy.Signals } // what they observe
 
 	admissionLatency, routingLatency vtime.Duration
 	model                            latency.Model
@@ -299,7 +300,7 @@ func (r *router) view(i int32) *policy.Request {
 // decide is the admission decision on request i.
 func (r *router) decide(i int32, now vtime.Time, out *lookahead.Outbox) {
 	d := &r.requests[i]
-	r.look(r.admission.Observes(), now)
+	r.look(r.reads.admission, now)
 	switch a := r.admission.Decide(r.view(i), &r.state, now); a.Verdict {
 	case policy.Admit:
 		d.Admitted = now
@@ -331,13 +332,13 @@ func (r *router) dispatch(i int32, now vtime.Time, out *lookahead.Outbox) {
 	ask := r.view(i)
 	m, moved := r.moved[i]
 	if !moved { // a priority is for good
-		r.look(r.priority.Observes(), now)
+		r.look(r.reads.priority, now)
 		d.Priority = r.priority.Score(ask, &r.state, now)
 	}
 	if math.IsNaN(d.Priority) || math.IsInf(d.Priority, 0) {
 		panic(fmt.Sprintf("actors: the priority of request %d is %v: want a finite number", d.ID, d.Priority))
 	}
-	r.look(r.routing.Observes(), now)
+	r.look(r.reads.routing, now)
 	target := r.routing.Route(ask, d.Priority, &r.state, &r.sight.view, now).Target
 	if target < 0 {
 		r.end(i, metrics.Rejected, metrics.NoInstance, now, out)

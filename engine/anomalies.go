@@ -12,13 +12,18 @@ import (
 // step what each of them is. None of it feeds back into what the instance
 // does. Priorities cost nothing until two different ones were here.
 
+// watch says what of the following is kept. It stands with what every event
+// reads, the rest of it apart.
+type watch struct {
+	ranks bool // two priorities were here: precedence
+	sizes bool // a head did not fit: sizes
+	any   bool // a priority was here: level
+	level float64
+}
+
 // precedence is who waits and who came first, for the two anomalies that are
 // about priorities.
 type precedence struct {
-	on    bool // two priorities were here
-	any   bool // one was: level
-	level float64
-
 	// Whoever was queued has a place until it leaves the instance, in the
 	// order in which they were queued: a preempted request comes back to its
 	// own. Places of those who left are taken back when there are no more.
@@ -45,15 +50,15 @@ func (r rank) join(o rank) rank { return rank{max(r.waiting, o.waiting), max(r.u
 
 // giveRank gives slot i, about to be queued, its place, if priorities differ.
 func (e *Engine) giveRank(i int32) {
-	p, priority := &e.precedence, e.slot(i).Priority
+	w, p, priority := &e.watch, &e.precedence, e.slot(i).Priority
 	switch {
-	case !p.any:
-		p.any, p.level = true, priority
+	case !w.any:
+		w.any, w.level = true, priority
 		return
-	case !p.on && priority == p.level:
+	case !w.ranks && priority == w.level:
 		return
-	case !p.on:
-		p.on = true
+	case !w.ranks:
+		w.ranks = true
 		e.rankAll()
 	case len(p.places) == p.ranks.room():
 		e.renumber()
@@ -126,19 +131,19 @@ func (e *Engine) rank(i int32) {
 
 // joinedQueue and leftQueue keep account of who waits.
 func (e *Engine) joinedQueue(i int32) {
-	if e.precedence.on {
+	if e.watch.ranks {
 		e.rank(i)
 	}
-	if e.sizes.on {
+	if e.watch.sizes {
 		e.size(i)
 	}
 }
 
 func (e *Engine) leftQueue(i int32) {
-	if e.precedence.on {
+	if e.watch.ranks {
 		e.precedence.ranks.set(int(e.slot(i).place), noRank)
 	}
-	if e.sizes.on {
+	if e.watch.sizes {
 		e.sizes.least.set(int(i), noSize)
 		if e.waiting == 0 {
 			e.closeSizes()
@@ -150,7 +155,7 @@ func (e *Engine) leftQueue(i int32) {
 // first time while one of higher priority stays in the queue. Whoever is in it
 // now was when the formation began.
 func (e *Engine) countInversions(admitted []item) {
-	if !e.precedence.on || e.waiting == 0 {
+	if !e.watch.ranks || e.waiting == 0 {
 		return
 	}
 	highest := e.precedence.ranks.all().waiting
@@ -165,7 +170,7 @@ func (e *Engine) countInversions(admitted []item) {
 // s, which completes, and were queued before it.
 func (e *Engine) countOvertaken(s *slot) {
 	p := &e.precedence
-	if !p.on || e.waiting == 0 {
+	if !e.watch.ranks || e.waiting == 0 {
 		return
 	}
 	higher := func(r rank) bool { return r.untold > s.Priority }

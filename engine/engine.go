@@ -25,8 +25,7 @@ type Engine struct {
 	now    vtime.Time // of the last executed event
 	slots  []slot
 	vacant []int32
-	newest int32           // the slot opened last
-	moved  map[int32]moved // slots of requests that came from other instances
+	newest int32 // the slot opened last
 
 	arrivals  []date // pending requests by (queued, number)
 	deadlines []date // by (deadline, number); may hold requests that are gone
@@ -44,8 +43,6 @@ type Engine struct {
 	ending []int32 // members taken out of it last
 	orders int64   // admissions so far
 
-	shown State // as of the last end of a step, with Config.ShowSteps
-
 	current, next *batch // executing; formed while it executes (async)
 	formed, ended int64  // numbers of the last formed and the last ended step
 	lastEnd       vtime.Time
@@ -53,15 +50,8 @@ type Engine struct {
 	spare         []*batch
 
 	blocked blockade // why the wait queue stands still since the last formation
-
-	stuck     bool  // that is because its head did not fit
-	stuckLeft int32 // then: budget that was left
-	passable  bool  // then: another would have fitted
-
-	precedence precedence
-	sizes      sizes
-	storm      storm
-
+	stuck   bool     // that is because its head did not fit
+	watch   watch
 	barren  int // preemptions since the last token
 	ema     float64
 	touched vtime.Time
@@ -78,6 +68,15 @@ type Engine struct {
 	rows    formationRows
 
 	Counters metrics.Counters
+
+	// What most runs never touch.
+	shown      State           // as of the last end of a step, with Config.ShowSteps
+	moved      map[int32]moved // slots of requests that came from other instances
+	precedence precedence
+	sizes      sizes
+	stuckLeft  int32 // budget that was left when the head did not fit
+	passable   bool  // and another would have fitted
+	storm      storm
 }
 
 // blockade is why requests wait although a batch was just formed.

@@ -6,7 +6,6 @@ import "math"
 // admitted although the head of the queue is not. It exists only from a head
 // that did not fit until nobody waits any more.
 type sizes struct {
-	on      bool
 	least   bracket[size] // by slot
 	witness member        // the one that was found last
 
@@ -62,10 +61,10 @@ func (e *Engine) laterFits(left int32) bool {
 	if e.waiting < 2 {
 		return false
 	}
-	if z := &e.sizes; z.on && len(z.watchers) > 4*int(e.waiting)+64 { // most of them are gone
+	if z := &e.sizes; e.watch.sizes && len(z.watchers) > 4*int(e.waiting)+64 { // most of them are gone
 		e.closeSizes()
 	}
-	if !e.sizes.on {
+	if !e.watch.sizes {
 		e.sizeAll()
 	}
 	head, z := e.head(), &e.sizes
@@ -150,7 +149,7 @@ func (e *Engine) blocks(tokens int32) int32 { return (tokens-1)/e.cfg.BlockSize 
 
 // closeSizes forgets them.
 func (e *Engine) closeSizes() {
-	e.sizes.on = false
+	e.watch.sizes = false
 	clear(e.sizes.watched)
 	e.sizes.watchers = e.sizes.watchers[:0]
 	e.cache.Watch(nil)
@@ -162,7 +161,7 @@ func (e *Engine) sizeAll() {
 	if z.wake == nil {
 		z.wake, z.watched = e.wakeUp, map[uint64]int32{}
 	}
-	z.on = true
+	e.watch.sizes = true
 	e.cache.Watch(z.wake)
 	for _, r := range e.ranked {
 		if e.waits(r.member) {
