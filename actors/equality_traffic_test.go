@@ -14,7 +14,7 @@ func (d draw) drawTraffic(x *trial) vtime.Duration {
 		return d.drawGenerated(&x.Config)
 	}
 	x.Tenants = []string{"red", "blue"}
-	x.Classes = []string{"standard", "critical", "batch", "of our own"}
+	x.Classes = []string{"standard", "critical", "sheddable", "of our own"}
 	return d.drawRequests(x)
 }
 

@@ -200,7 +200,8 @@ func sumView(signals policy.Signals, view *policy.View) int64 {
 			sum += int64(100 * view.HitRate(i))
 		}
 		if signals&policy.RecentLatency != 0 {
-			sum += int64(view.RecentTTFT(i)) + int64(view.RecentTPOT(i))
+			share, of := view.RecentAttainment(i)
+			sum += int64(view.RecentTTFT(i)) + int64(view.RecentTPOT(i)) + int64(10*share) + of
 		}
 	}
 	return sum
@@ -246,7 +247,7 @@ func drawTrial(seed uint64) *trial {
 	d.drawInstances(c)
 	span := d.drawTraffic(x)
 	d.drawPolicies(x)
-	if x.Wobble != policy.NoSignals { // every check may make an instance
+	if x.Wobble != policy.NoSignals || c.AutoscalePolicy != "none" { // every check may make an instance
 		c.AutoscaleInterval = max(700, span/vtime.Duration(d.between(3, 15)))
 	}
 	if d.chance(0.4) {
@@ -303,7 +304,7 @@ func (d draw) drawInstances(c *Config) {
 	c.EnableChunkedPrefill = d.chance(0.85)
 	c.SchedulerReserveFullISL = d.chance(0.6)
 	c.AsyncScheduling = d.chance(0.45)
-	c.Scheduler = pick(d, "fcfs", "fcfs", "priority-fcfs", "sjf")
+	c.Scheduler = pick(d, "fcfs", "fcfs", "priority-fcfs", "sjf", "reverse-priority")
 	c.PreemptionPolicy = pick(d, "auto", "auto", "fcfs", "priority")
 	if d.chance(0.25) { // nothing but the cache is in the way: preemption
 		c.NumInstances = pick(d, 1, 1, 2, 3)
@@ -327,10 +328,17 @@ func (d draw) drawPolicies(x *trial) {
 		c.AdmissionPolicy = "token-bucket"
 		c.TokenBucketCapacity = float64(d.between(50, 2000))
 		c.TokenBucketRefillRate = float64(d.between(1, 100) * 1000)
+	case d.chance(0.3):
+		c.AdmissionPolicy = pick(d, "rate-limit", "tenant-quota", "saturation-shed")
+		c.Policies.Admission = policy.Selection{Type: c.AdmissionPolicy, Params: map[string][]policy.Setting{
+			"rate-limit":      {{Name: "rate", Value: fmt.Sprint(d.between(1, 1000))}, {Name: "burst", Value: fmt.Sprint(d.between(1, 9))}, {Name: "per_tenant", Value: pick(d, "true", "false")}},
+			"tenant-quota":    {{Name: "max_active", Value: fmt.Sprint(d.between(0, 9))}, {Name: "delay", Value: pick(d, "0", "100", "3ms")}, {Name: "red", Value: "2"}},
+			"saturation-shed": {{Name: "threshold", Value: pick(d, "0.2", "0.5", "1")}},
+		}[c.AdmissionPolicy]}
 	case d.chance(0.02):
 		c.AdmissionPolicy = "reject-all"
 	}
-	c.PriorityPolicy = pick(d, "constant", "slo-based")
+	c.PriorityPolicy = pick(d, "constant", "slo-based", "inverted-slo", "deadline-aware", "tenant-priority")
 	c.RoutingPolicy = pick(d, "round-robin", "least-loaded", "least-loaded", "weighted", "weighted", "prefix-affinity", "power-of-two", "always-busiest")
 	if c.RoutingPolicy == "weighted" && d.chance(0.8) {
 		c.RoutingScorers = d.scorers()
@@ -360,6 +368,10 @@ func (d draw) drawPolicies(x *trial) {
 		c.WarmupRoutable = d.chance(0.7)
 		c.DrainPolicy = pick(d, "wait", "immediate", "redirect")
 		c.DrainTimeout = pick[vtime.Duration](d, 0, 500, 5000)
+		if d.chance(0.3) { // a real one, which acts seldom
+			x.Wobble = policy.NoSignals
+			c.AutoscalePolicy = pick(d, "threshold", "target-utilization", "queue-depth")
+		}
 	}
 	c.AutoscaleInterval = pick[vtime.Duration](d, 0, 700, 5000, 15*vtime.Second)
 }

@@ -68,6 +68,7 @@ func (f *feed) enter(view *policy.View, i int, d detail) {
 	}
 	if f.signals&policy.RecentLatency != 0 {
 		service.TTFT, service.TTFTs, service.TPOT, service.TPOTs = d.TTFT, d.TTFTs, d.TPOT, d.TPOTs
+		service.Judged, service.Attained = d.Judged, d.Attained
 	}
 	if f.signals&policy.HitRate != 0 {
 		service.CachedTokens, service.LookedUpTokens = d.CachedTokens, d.LookedUpTokens

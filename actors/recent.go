@@ -3,22 +3,15 @@ package actors
 import (
 	"blis/metrics"
 	"blis/policy"
-	"blis/vtime"
 )
 
 // recent sums the latencies of the last requests that completed on an
 // instance, as their clients see them.
 type recent struct {
-	token, request vtime.Duration // the latency model's overheads
-	ring           [policy.RecentCompletions]completion
-	next           int // place in the ring
-	sums           policy.Service
-}
-
-// completion is what one request adds to the sums.
-type completion struct {
-	ttft, tpot       int64
-	hasTTFT, hasTPOT int32 // 1 or 0
+	options metrics.Options // overheads and targets
+	ring    [policy.RecentCompletions]policy.Service
+	next    int // place in the ring
+	sums    policy.Service
 }
 
 // add takes an outcome in, if the request completed.
@@ -26,19 +19,26 @@ func (r *recent) add(o *metrics.Outcome) {
 	if o.State != metrics.Completed {
 		return
 	}
-	var c completion
-	if d, ok := o.TTFT(r.token); ok {
-		c.ttft, c.hasTTFT = int64(d), 1
+	var c policy.Service // of this one request
+	if d, ok := o.TTFT(r.options.TokenOverhead); ok {
+		c.TTFT, c.TTFTs = int64(d), 1
 	}
-	if d, ok := o.TPOT(r.token, r.request); ok {
-		c.tpot, c.hasTPOT = int64(d), 1
+	if d, ok := o.TPOT(r.options.TokenOverhead, r.options.RequestOverhead); ok {
+		c.TPOT, c.TPOTs = int64(d), 1
 	}
-	out := &r.ring[r.next]
-	s := &r.sums
-	s.TTFT += c.ttft - out.ttft
-	s.TPOT += c.tpot - out.tpot
-	s.TTFTs += c.hasTTFT - out.hasTTFT
-	s.TPOTs += c.hasTPOT - out.hasTPOT
+	if judged, attained := r.options.Attained(o); judged {
+		c.Judged = 1
+		if attained {
+			c.Attained = 1
+		}
+	}
+	out, s := &r.ring[r.next], &r.sums
+	s.TTFT += c.TTFT - out.TTFT
+	s.TPOT += c.TPOT - out.TPOT
+	s.TTFTs += c.TTFTs - out.TTFTs
+	s.TPOTs += c.TPOTs - out.TPOTs
+	s.Judged += c.Judged - out.Judged
+	s.Attained += c.Attained - out.Attained
 	*out = c
 	r.next = (r.next + 1) % len(r.ring)
 }

@@ -13,10 +13,10 @@ import (
 func TestRecentLatencies(t *testing.T) {
 	for seed := range uint64(20) {
 		random := rand.New(rand.NewPCG(seed, 3))
-		r := recent{token: 7, request: 11}
+		r := recent{options: metrics.Options{TokenOverhead: 7, RequestOverhead: 11, Targets: []metrics.Targets{{TTFT: 500}, {}, {TPOT: 200}}}}
 		var completed []metrics.Outcome
 		for range 400 {
-			o := metrics.Outcome{State: metrics.State(random.IntN(3)), Arrival: 100, FirstToken: vtime.Never, Generated: int32(random.IntN(4))}
+			o := metrics.Outcome{Class: uint16(random.IntN(4)), State: metrics.State(random.IntN(3)), Arrival: 100, FirstToken: vtime.Never, Generated: int32(random.IntN(4))}
 			if o.Generated > 0 {
 				o.FirstToken = 100 + vtime.Time(random.IntN(1000))
 				o.LastToken = o.FirstToken + vtime.Time(random.IntN(1000))
@@ -31,6 +31,15 @@ func TestRecentLatencies(t *testing.T) {
 				}
 				if d, ok := completed[i].TPOT(7, 11); ok {
 					want.TPOT, want.TPOTs = want.TPOT+int64(d), want.TPOTs+1
+				}
+				ttft, _ := completed[i].TTFT(7)
+				tpot, _ := completed[i].TPOT(7, 11)
+				late := map[uint16]bool{0: ttft > 500, 2: tpot > 200}
+				if isLate, judged := late[completed[i].Class]; judged {
+					want.Judged++
+					if !isLate {
+						want.Attained++
+					}
 				}
 			}
 			if r.sums != want {

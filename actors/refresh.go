@@ -26,7 +26,7 @@ func (p *instance) observe(on *boards, signals policy.Signals, o metrics.Options
 		p.refreshes = append(p.refreshes, refreshing{b.cadence, p.use, -1, func(k int64) { b.publish(p.index, k, p.read()) }})
 	}
 	if signals&policy.RecentLatency != 0 {
-		p.recent = &recent{token: o.TokenOverhead, request: o.RequestOverhead}
+		p.recent = &recent{options: o}
 	}
 	for _, f := range on.feeds {
 		if f.board.cadence == immediate {

@@ -34,6 +34,15 @@ func (t Targets) attained(o *Outcome, token, request vtime.Duration) bool {
 	return within(ttft, t.TTFT) && within(tpot, t.TPOT) && within(e2e, t.E2E)
 }
 
+// Attained says whether the class of o has targets, and whether o met every one
+// of them.
+func (o *Options) Attained(of *Outcome) (judged, attained bool) {
+	if int(of.Class) >= len(o.Targets) || !o.Targets[of.Class].any() {
+		return false, false
+	}
+	return true, o.Targets[of.Class].attained(of, o.TokenOverhead, o.RequestOverhead)
+}
+
 // count adds o to the requests that were late for a target. One without the
 // latency was not; a first token counts whatever became of the request later.
 func (t Targets) count(late *Violations, o *Outcome, token, request vtime.Duration) {

@@ -47,6 +47,7 @@ type policyItem struct {
 	Name       string          `json:"name"`
 	Help       string          `json:"help"`
 	Parameters []parameterItem `json:"parameters"`
+	Open       *parameterItem  `json:"open_parameters"` // whose names the user makes up; null: none
 }
 
 type parameterItem struct {
@@ -82,17 +83,27 @@ func (p *policiesCmd) Run(c *console) error {
 			for _, q := range item.Parameters {
 				fmt.Fprintf(w, "    %s\t%s\t(%s)\t%s\n", q.Name, q.Default, q.Allowed, q.Help)
 			}
+			if q := item.Open; q != nil {
+				fmt.Fprintf(w, "    %s: …\t\t(%s)\t%s\n", q.Name, q.Allowed, q.Help)
+			}
 		}
 	})
 }
 
 func newPolicyItem(t *policy.Template) policyItem {
-	item := policyItem{string(t.Kind), t.Name, t.Help, []parameterItem{}}
+	item := policyItem{string(t.Kind), t.Name, t.Help, []parameterItem{}, nil}
 	for i := range t.Parameters {
-		q := &t.Parameters[i]
-		item.Parameters = append(item.Parameters, parameterItem{q.Name, append([]string{}, q.Aliases...), q.Type.String(), q.Default, q.Range(), q.Help})
+		item.Parameters = append(item.Parameters, newParameterItem(&t.Parameters[i]))
+	}
+	if t.Open != nil {
+		open := newParameterItem(t.Open)
+		item.Open = &open
 	}
 	return item
+}
+
+func newParameterItem(q *policy.Parameter) parameterItem {
+	return parameterItem{q.Name, append([]string{}, q.Aliases...), q.Type.String(), q.Default, q.Range(), q.Help}
 }
 
 // modelsCmd is blis models.

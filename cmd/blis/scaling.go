@@ -91,16 +91,24 @@ func (t *textWriter) scaling(r *actors.Result) {
 		}
 	}
 	mean, hours := s.Mean(r.End), s.Hours()
-	text := fmt.Sprintf("%d times up, %d times down in %s checks; %s instances in the mean, from %d to %d, %s replica-hours",
-		ups, downs, grouped(s.Checks), decimal(&mean, 2), s.Least, s.Peak, decimal(&hours, 3))
+	text := fmt.Sprintf("%s up, %s down in %s checks; %s instances in the mean, from %d to %d, %s replica-hours",
+		times(ups), times(downs), grouped(s.Checks), decimal(&mean, 2), s.Least, s.Peak, decimal(&hours, 3))
 	if c := cost(r); c != nil {
 		text += ", cost " + decimal(c, 2)
 	}
 	if s.Oscillations > 0 {
-		text += fmt.Sprintf("; %d changes of direction within a minute", s.Oscillations)
+		text += fmt.Sprintf("; the other way within a minute %s", times(s.Oscillations))
 	}
 	t.line("scaling", text)
 	t.line("", replicaCurve(s, r.End, textWidth-labelWidth-30))
+}
+
+// times is "once", or so many times.
+func times(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return fmt.Sprintf("%d times", n)
 }
 
 // replicaCurve draws how many instances there were to be over time.

@@ -1,0 +1,126 @@
+package main
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// effective is what --print-config says of one setting.
+func effective(t *testing.T, env map[string]string, setting string, args ...string) string {
+	t.Helper()
+	s := blis(t, env, append([]string{"run", "--print-config"}, args...)...)
+	if s.code != exitDone {
+		t.Fatalf("exit %d: %s", s.code, s.err)
+	}
+	for _, line := range strings.Split(s.out, "\n") {
+		if value, found := strings.CutPrefix(line, setting+": "); found {
+			return value
+		}
+	}
+	t.Fatalf("no %s in %s", setting, s.out)
+	return ""
+}
+
+// What says something of the policies: a bundle file, over it the environment,
+// then --set, then flags. A configuration file counts like a bundle, and less
+// than one that is given beside it.
+func TestWhoDecidesOnPolicies(t *testing.T) {
+	bundle := "routing: {type: weighted, params: {queue-depth: 2, kv-utilization: 1}}\nscheduler: {type: sjf}\n"
+	weighted := `"routing":{"type":"weighted","params":{"queue-depth":2,"kv-utilization":1,"tie":"lowest"}}`
+	for _, c := range []struct {
+		name string
+		env  map[string]string
+		file string // of --config, none if empty
+		args []string
+		want string // a part of the bundle in effect
+	}{
+		{"a bundle", nil, "", []string{"--policy-config", "BUNDLE"}, weighted},
+		{"its scheduler", nil, "", []string{"--policy-config", "BUNDLE"}, `"scheduler":{"type":"sjf"`},
+		{"a flag before it", nil, "", []string{"--policy-config", "BUNDLE", "--routing-policy", "least-loaded"}, `"routing":{"type":"least-loaded","params":{"tie":"lowest"}}`},
+		{"a flag at its default before it", nil, "", []string{"--policy-config", "BUNDLE", "--routing-policy", "round-robin"}, `"routing":{"type":"round-robin"}`},
+		{"the rest stays", nil, "", []string{"--policy-config", "BUNDLE", "--routing-policy", "least-loaded"}, `"scheduler":{"type":"sjf"`},
+		{"a field before it", nil, "", []string{"--policy-config", "BUNDLE", "--set", "routing.params.queue-depth=5"}, `"queue-depth":5,"kv-utilization":1`},
+		{"fields in turn", nil, "", []string{"--set", "routing.type=weighted", "--set", "routing.params.load-balance=1"}, `"params":{"load-balance":1,"tie":"lowest"}`},
+		{"a flag before a field", nil, "", []string{"--set", "routing.type=weighted", "--routing-policy", "power-of-two"}, `"routing":{"type":"power-of-two"}`},
+		{"a variable before it", map[string]string{"BLIS_SCHEDULER": "fcfs"}, "", []string{"--policy-config", "BUNDLE"}, `"scheduler":{"type":"fcfs"`},
+		{"a field before a variable", map[string]string{"BLIS_SCHEDULER": "fcfs"}, "", []string{"--set", "scheduler.type=sjf"}, `"scheduler":{"type":"sjf"`},
+		{"a file's flag", nil, "routing-policy: always-busiest\n", nil, `"routing":{"type":"always-busiest"`},
+		{"a bundle before a file's flag", nil, "routing-policy: always-busiest\n", []string{"--policy-config", "BUNDLE"}, weighted},
+		{"a bundle in a file", nil, "policies:\n  routing:\n    type: weighted\n    params:\n      load-balance: 2\n", nil, `"params":{"load-balance":2,"tie":"lowest"}`},
+		{"scorers replace scorers", nil, "", []string{"--policy-config", "BUNDLE", "--routing-scorers", "load-balance:4"}, `"params":{"load-balance":4,"tie":"lowest"}`},
+		{"refresh", nil, "", []string{"--set", "observability.refresh=50ms"}, `"observability":{"refresh":"50ms"`},
+		{"always fresh after all", nil, "snapshot-refresh-interval: 50ms\n", []string{"--snapshot-refresh-interval", "0"}, `"observability":{"refresh":"0µs"`},
+		{"one argument", nil, "", []string{"--policies", "{priority: {type: slo-based, params: {batch: 7}}}"}, `"batch":7`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var args []string
+			for _, a := range c.args {
+				if a == "BUNDLE" {
+					a = file(t, "bundle.yaml", bundle)
+				}
+				args = append(args, a)
+			}
+			if c.file != "" {
+				args = append(args, "--config", file(t, "run.yaml", c.file))
+			}
+			if got := effective(t, c.env, "policies", args...); !strings.Contains(got, c.want) {
+				t.Errorf("in effect: %s\nwant %s", got, c.want)
+			}
+		})
+	}
+}
+
+// The bundle in effect, taken out of a result, repeats the run.
+func TestBundleOfAResultReadsBack(t *testing.T) {
+	args := small("--format", "json", "--routing-policy", "weighted", "--routing-scorers", "kv-utilization:1,queue-depth:2", "--priority-policy", "slo-based",
+		"--autoscale-policy", "threshold", "--autoscale-interval", "100ms", "--model-load-time", "40ms,cv=0.3", "--provisioning-delay", "5ms", "--snapshot-refresh-interval", "10ms")
+	first := resultOf(t, done(t, args...).out)
+	text, err := json.Marshal(first["policies"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	again := resultOf(t, done(t, small("--format", "json", "--policy-config", file(t, "bundle.yaml", string(text)))...).out)
+	for _, key := range []string{"policies", "scaling", "key", "digest"} {
+		if d := cmp.Diff(first[key], again[key]); d != "" {
+			t.Errorf("%s: %s", key, d)
+		}
+	}
+}
+
+func TestBadBundlesAreInputErrors(t *testing.T) {
+	for _, c := range []struct {
+		name, bundle string
+		args         []string
+		want         string
+	}{
+		{"field", "routing:\n  type: weighted\n  params:\n    queue-depht: 3\n", nil, `bundle.yaml:4: routing.params.queue-depht: weighted has no parameter "queue-depht", the nearest is "queue-depth"`},
+		{"all weights 0", "routing:\n  type: weighted\n  params: {queue-depth: 0}\n", nil, "bundle.yaml:3: routing.params: the weight of every scorer is 0"},
+		{"NaN", "routing: {type: weighted, params: {queue-depth: .nan}}", nil, "bundle.yaml:1: routing.params.queue-depth"},
+		{"negative", "routing: {type: weighted, params: {queue-depth: -1}}", nil, `bundle.yaml:1: routing.params.queue-depth: "-1" is not allowed, want a number in [0, 1e+09]`},
+		{"twice", "routing: {type: weighted, params: {queue-depth: 1, queue-depth: 2}}", nil, "bundle.yaml:1:"},
+		{"cooldown", "autoscale: {type: threshold, params: {cooldown: -1s}}", nil, `bundle.yaml:1: autoscale.params.cooldown: "-1s" is not allowed`},
+		{"min above max", "autoscale: {type: threshold, min: 5, max: 4}", nil, "--min-replicas is 5: want from 1 to --max-replicas 4"},
+		{"initial below min", "autoscale: {type: threshold, min: 7, max: 9}", nil, "--num-instances is 4: want from --min-replicas 7 to --max-replicas 9"},
+		{"periodic without a refresh", "observability: {in_flight: periodic}", nil, "--in-flight is periodic"},
+		{"no such file", "", []string{"--policy-config", "nowhere.yaml"}, "--policy-config: nowhere.yaml: no such file"},
+		{"no path", "", []string{"--set", "routing.typ=weighted"}, `--set routing.typ: unknown field "typ", the nearest is "type"`},
+		{"no value", "", []string{"--set", "routing.type"}, "--set routing.type: want path=value"},
+		{"a parameter of another policy", "", []string{"--token-bucket-capacity", "5"}, "--token-bucket-capacity: admission.params.capacity: always-admit takes no parameters"},
+		{"penalty", "", []string{"--autoscale-policy", "threshold", "--warmup-penalty", "0.5"}, `--warmup-penalty: autoscale.actuation.warmup.penalty: "0.5" is not allowed`},
+		{"load time", "", []string{"--model-load-time", "40s,cv=x"}, "--model-load-time"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			args := append([]string{"run"}, c.args...)
+			if c.bundle != "" {
+				args = append(args, "--policy-config", file(t, "bundle.yaml", c.bundle))
+			}
+			s := blis(t, nil, args...)
+			if s.code != exitInput || !strings.Contains(s.err, c.want) || strings.Count(s.err, "\n") != 1 || s.out != "" {
+				t.Errorf("exit %d: %s\nwant %s", s.code, s.err, c.want)
+			}
+		})
+	}
+}
