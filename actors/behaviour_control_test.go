@@ -210,7 +210,7 @@ func TestPriorityLivelockIsAnError(t *testing.T) {
 	c.Scheduler, c.SchedulerReserveFullISL = "priority", false
 	c.TotalKVBlocks, c.LongPrefillTokenThreshold, c.EnablePrefixCaching = 6, 16, false
 	for _, x := range []Execution{{Sequential: true, StepByStep: true}, {Workers: 1}, {Workers: 2, Inline: -1}} {
-		_, err := serveOn(t, c, x, []workload.Request{request(0, 95, 1), request(0, 95, 1)})
+		_, err := serveOn(t, c, x, workload.Labels{}, []workload.Request{request(0, 95, 1), request(0, 95, 1)})
 		var livelock *engine.Livelock
 		if !errors.As(err, &livelock) {
 			t.Fatalf("the error is %v, want *engine.Livelock", err)

@@ -86,13 +86,19 @@ func (s *served) fates() []fate {
 // to agree.
 func serve(t *testing.T, cfg Config, requests ...workload.Request) *served {
 	t.Helper()
+	return serveLabelled(t, cfg, workload.Labels{}, requests)
+}
+
+// serveLabelled is serve for requests with names of tenants and classes.
+func serveLabelled(t *testing.T, cfg Config, labels workload.Labels, requests []workload.Request) *served {
+	t.Helper()
 	var first *served
 	for _, x := range []Executor{
 		{"strictest twin", Execution{Sequential: true, StepByStep: true}},
 		{"decode runs", Execution{Workers: 1}},
 		{"windows", Execution{Workers: 2, Inline: -1}},
 	} {
-		s, err := serveOn(t, cfg, x.Execution, requests)
+		s, err := serveOn(t, cfg, x.Execution, labels, requests)
 		if err != nil {
 			t.Fatalf("%s: %v", x.Name, err)
 		}
@@ -113,10 +119,10 @@ func serve(t *testing.T, cfg Config, requests ...workload.Request) *served {
 // serveOn is one run. A second is what "terminates" means here. On a machine
 // that is busy elsewhere a run may be held up for longer, so that one which is
 // late has another chance: what does not end will not end then either.
-func serveOn(t *testing.T, cfg Config, x Execution, requests []workload.Request) (*served, error) {
+func serveOn(t *testing.T, cfg Config, x Execution, labels workload.Labels, requests []workload.Request) (*served, error) {
 	t.Helper()
 	for _, limit := range []time.Duration{time.Second, 10 * time.Second} {
-		s, err := serveWithin(t, limit, cfg, x, requests)
+		s, err := serveWithin(t, limit, cfg, x, labels, requests)
 		if !errors.Is(err, context.DeadlineExceeded) {
 			return s, err
 		}
@@ -126,10 +132,10 @@ func serveOn(t *testing.T, cfg Config, x Execution, requests []workload.Request)
 	return nil, nil
 }
 
-func serveWithin(t *testing.T, limit time.Duration, cfg Config, x Execution, requests []workload.Request) (*served, error) {
+func serveWithin(t *testing.T, limit time.Duration, cfg Config, x Execution, labels workload.Labels, requests []workload.Request) (*served, error) {
 	t.Helper()
 	if len(requests) > 0 {
-		source, err := workload.NewSlice(append([]workload.Request(nil), requests...), workload.Labels{})
+		source, err := workload.NewSlice(append([]workload.Request(nil), requests...), labels)
 		if err != nil {
 			t.Fatal(err)
 		}

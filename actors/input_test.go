@@ -179,7 +179,7 @@ func TestSourceWithoutRequestsGivesACompleteReport(t *testing.T) {
 	}
 	c := plain()
 	c.Custom.Source = source
-	s, err := serveOn(t, c, Execution{Workers: 1}, nil)
+	s, err := serveOn(t, c, Execution{Workers: 1}, workload.Labels{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
