@@ -4,18 +4,33 @@
 // what policies observe. [Run] is the library's front door: everything that
 // the command line can do is a call of it.
 //
-//	config.go      every setting of a run, with its default
+//	config.go      every setting of a run, with its default; defaults.go sets these
+//	run.go         Run and Check; result.go, scaling_result.go what comes of it
 //	check.go       what a setting can be
-//	plan.go        from settings to model, cache size, limits, source, policies
+//	plan.go        from settings to model, cache size, limits, source
+//	plan_scaling.go
+//	               whether and between which bounds instances come and go
+//	policies.go    from settings and bundle to policies
+//	shortcut.go    which settings are fields of the bundle
 //	cluster.go     which process is who, and who may run how far
 //	router.go      arrival, admission, routing (semantics 1 and 6)
 //	intake.go      requests off the source, some ahead of time
+//	schedule.go    decisions of the router that are to come
+//	fate.go        requests that end with the router
 //	instance.go    one engine behind the protocol
 //	autoscaler.go  periodic scale checks
+//	scaling.go     the router's part in them: more, fewer, requests given back
+//	replicas.go    its book of the instances, with their phases and costs
+//	actuation.go   how a scale decision is carried out, as settings
 //	collector.go   outcomes in order of arrival; row.go what it hands out
 //	parallel.go    the end of a run on all workers
 //	wait.go        which policy holds a run back
+//	sight.go       what the router knows of the instances when it decides
+//	boards.go      which signals are told where; cadence.go how often
 //	board.go       observation: live, periodic, and the twin that reads engines
-//	message.go     the fields of each message
+//	feed.go        boards for signals of another cadence, or asked for
+//	refresh.go     what instances leave behind at refreshes
+//	recent.go      latencies of the last requests that completed
+//	message.go     the fields of each message; message_control.go ends, scaling
 //	verify.go      one configuration on many executors, one digest
 package actors
