@@ -52,7 +52,7 @@ func mustPlay(t *testing.T, x *trial) *yield {
 // every interval, so that refreshes and scale checks keep their phase.
 func TestShiftedArrivalsShiftTimesAndNothingElse(t *testing.T) {
 	const shift = 105 * vtime.Second
-	scripted := func(x *trial) bool { return x.Wobble == policy.NoSignals } // which looks at the clock
+	scripted := func(x *trial) bool { return x.Wobble == policy.NoSignals && x.Config.AutoscalePolicy == "none" } // others look at the clock
 	listed(t, 40, scripted, func(t *testing.T, x *trial) {
 		if 105*vtime.Second%max(1, x.Config.SnapshotRefreshInterval) != 0 || 105*vtime.Second%max(1, x.Config.AutoscaleInterval) != 0 {
 			t.Fatal("the shift is not a multiple of an interval")
@@ -135,6 +135,7 @@ func TestOneInstanceEqualsBareEngine(t *testing.T) {
 		return x.Config.PriorityPolicy == "constant" && x.Delay == 0 && x.Curious == 0 && x.Wobble == 0
 	}, func(t *testing.T, x *trial) {
 		c, usual := &x.Config, DefaultConfig()
+		c.AutoscalePolicy, c.MinReplicas, c.MaxReplicas, c.Policies.Admission = "none", 1, 0, policy.Selection{}
 		c.TokenBucketCapacity, c.TokenBucketRefillRate = usual.TokenBucketCapacity, usual.TokenBucketRefillRate
 		c.NumInstances, c.AdmissionPolicy, c.AdmissionLatency, c.RoutingLatency, c.Horizon = 1, "always-admit", 0, 0, 0
 		y := mustPlay(t, x)
@@ -152,7 +153,7 @@ func TestOneInstanceEqualsBareEngine(t *testing.T) {
 // TestRecordingReplaysOneInstance: what an instance did follows from the
 // frames that it was sent, read with the msgpack library.
 func TestRecordingReplaysOneInstance(t *testing.T) {
-	listed(t, 30, func(x *trial) bool { return x.Config.NumInstances > 1 && x.Wobble == 0 }, func(t *testing.T, x *trial) {
+	listed(t, 30, func(x *trial) bool { return x.Config.NumInstances > 1 && x.Wobble == 0 && x.Config.AutoscalePolicy == "none" }, func(t *testing.T, x *trial) {
 		x.Config.Horizon = 0
 		cfg, err := x.config()
 		if err != nil {

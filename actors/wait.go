@@ -56,6 +56,9 @@ func (p *plan) waits(q *policies, b *boards) []Wait {
 			list = append(list, w)
 		}
 	}
+	if p.scales() {
+		list = append(list, Wait{Policy: "autoscaling", Signals: policy.Active, Told: policy.Active})
+	}
 	return list
 }
 

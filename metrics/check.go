@@ -24,6 +24,9 @@ var stateOf = [Reasons]State{
 	ByPolicy:           Rejected,
 }
 
+// State is the state that a reason explains; of NoReason it means nothing.
+func (r Reason) State() State { return stateOf[r] }
+
 // check verifies the fixed relations of semantics 5 and what follows from
 // semantics 1 and 2 for a single request. It allocates only to say what is
 // wrong.

@@ -110,7 +110,7 @@ var sections = []section{
 	{name: string(AutoscaleKind), selection: func(b *Bundle) *Selection { return &b.Autoscale.Selection }, fields: []field{
 		{Parameter{Name: "interval", Type: Duration, Max: longest}, func(b *Bundle) **vtime.Duration { return &b.Autoscale.Interval }, nil},
 		text(Parameter{Name: "min", Type: Count, Min: 1, Max: 1 << 20}, func(b *Bundle) *string { return &b.Autoscale.Min }),
-		text(Parameter{Name: "max", Type: Count, Min: 1, Max: 1 << 20}, func(b *Bundle) *string { return &b.Autoscale.Max }),
+		text(Parameter{Name: "max", Type: Count, Max: 1 << 20}, func(b *Bundle) *string { return &b.Autoscale.Max }),
 		text(Parameter{Name: "trigger", Type: Choice, Choices: []string{"periodic"}}, func(b *Bundle) *string { return &b.Autoscale.Trigger }),
 		text(Parameter{Name: "actuation.provisioning", Type: Duration, Max: longest}, func(b *Bundle) *string { return &b.Autoscale.Provisioning }),
 		text(Parameter{Name: "actuation.model_load", Type: RandomDuration}, func(b *Bundle) *string { return &b.Autoscale.ModelLoad }),
@@ -174,12 +174,12 @@ func (s *section) find(name string) (f *field, problem string) {
 	return nil, unknownName("field", name, s.names())
 }
 
-// names lists what the section may hold.
 // holds reports whether name is a mapping of fields of the section.
 func (s *section) holds(name string) bool {
 	return slices.ContainsFunc(s.fields, func(f field) bool { return strings.HasPrefix(f.Name, name+".") })
 }
 
+// names lists what the section may hold.
 func (s *section) names() []string {
 	var names []string
 	if s.selection != nil {

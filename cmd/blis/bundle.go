@@ -42,6 +42,10 @@ func settlePolicies(command *kong.Context, l *layers) error {
 	}
 	for _, from := range []origin{fromFile, fromEnvironment, fromSet, fromFlag} {
 		if from == fromSet {
+			// The parameters of --set are those of the types that flags choose.
+			if err := s.applyTypes(command, l); err != nil {
+				return err
+			}
 			if err := s.applySets(); err != nil {
 				return err
 			}
@@ -63,6 +67,21 @@ const (
 	fromSet
 	fromFlag
 )
+
+// applyTypes enters the policies that flags choose.
+func (s *settings) applyTypes(command *kong.Context, l *layers) error {
+	for _, p := range command.Path {
+		if p.Flag == nil || l.origin(p) != fromFlag {
+			continue
+		}
+		if path, _ := actors.PolicyPath(p.Flag.Name); strings.HasSuffix(path, ".type") {
+			if err := s.SetPolicy(p.Flag.Name, actors.Text(p.Flag.Target.Interface())); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
 
 // applySets carries the arguments of --set out.
 func (s *settings) applySets() error {

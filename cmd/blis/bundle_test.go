@@ -51,6 +51,7 @@ func TestWhoDecidesOnPolicies(t *testing.T) {
 		{"a bundle before a file's flag", nil, "routing-policy: always-busiest\n", []string{"--policy-config", "BUNDLE"}, weighted},
 		{"a bundle in a file", nil, "policies:\n  routing:\n    type: weighted\n    params:\n      load-balance: 2\n", nil, `"params":{"load-balance":2,"tie":"lowest"}`},
 		{"scorers replace scorers", nil, "", []string{"--policy-config", "BUNDLE", "--routing-scorers", "load-balance:4"}, `"params":{"load-balance":4,"tie":"lowest"}`},
+		{"a field of what a flag chose", nil, "", []string{"--set", "autoscale.params.up=0.9", "--autoscale-policy", "threshold"}, `"up":0.9`},
 		{"refresh", nil, "", []string{"--set", "observability.refresh=50ms"}, `"observability":{"refresh":"50ms"`},
 		{"always fresh after all", nil, "snapshot-refresh-interval: 50ms\n", []string{"--snapshot-refresh-interval", "0"}, `"observability":{"refresh":"0µs"`},
 		{"one argument", nil, "", []string{"--policies", "{priority: {type: slo-based, params: {batch: 7}}}"}, `"batch":7`},

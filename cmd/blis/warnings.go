@@ -73,17 +73,11 @@ var stateWords = [metrics.States]string{
 	metrics.Aborted: "aborted", metrics.Running: "running", metrics.Queued: "queued", metrics.Pending: "pending",
 }
 
-// reasonStates are the states that reasons belong to.
-var reasonStates = [metrics.Reasons]metrics.State{
-	metrics.LengthCapped: metrics.Completed, metrics.PromptTooLong: metrics.Dropped, metrics.OutputTooLong: metrics.Dropped,
-	metrics.InsufficientTokens: metrics.Rejected, metrics.RejectAll: metrics.Rejected, metrics.NoInstance: metrics.Rejected,
-}
-
 // reasonsOf is the reasons for a state in brackets, empty if there are none.
 func reasonsOf(s *metrics.Scope, state metrics.State) string {
 	var parts []string
 	for reason := metrics.LengthCapped; int(reason) < metrics.Reasons; reason++ {
-		if n := s.Reasons[reason]; n > 0 && reasonStates[reason] == state {
+		if n := s.Reasons[reason]; n > 0 && reason.State() == state {
 			parts = append(parts, fmt.Sprintf("%s %s", grouped(n), reason))
 		}
 	}
