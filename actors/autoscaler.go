@@ -16,6 +16,7 @@ type autoscaler struct {
 	router   *router
 	context  policy.AutoscaleContext
 	checks   int64
+	last     vtime.Time // check
 }
 
 var (
@@ -59,6 +60,7 @@ func (a *autoscaler) Advance(_ lookahead.Key, out *lookahead.Outbox) {
 		now := a.next
 		a.next = a.next.Add(a.interval)
 		a.checks++
+		a.last = now
 		a.check(now, out)
 	}
 }

@@ -129,8 +129,8 @@ func TestStartingInstancesGoFirst(t *testing.T) {
 	s := serve(t, c, request(0, 10, 25), request(0, 10, 25))
 	for i, want := range []Replica{
 		{Draining: never, Gone: never}, {Draining: never, Gone: never},
-		{Asked: 10_000, Billed: 21_000, Ready: never, Warm: never, Draining: 20_000, Gone: 20_000},
-		{Asked: 10_000, Billed: 21_000, Ready: never, Warm: never, Draining: 20_000, Gone: 20_000},
+		{Asked: 10_000, Billed: never, Ready: never, Warm: never, Draining: 20_000, Gone: 20_000},
+		{Asked: 10_000, Billed: never, Ready: never, Warm: never, Draining: 20_000, Gone: 20_000},
 	} {
 		if got := s.Scaling.Replicas[i]; got != want {
 			t.Errorf("instance %d: %+v, want %+v", i, got, want)

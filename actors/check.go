@@ -58,10 +58,11 @@ func (p *plan) checkNumbers() error {
 		name  string
 		value float64
 	}{{"gpu-memory-utilization", c.GPUMemoryUtilization}, {"token-bucket-capacity", c.TokenBucketCapacity}, {"token-bucket-refill-rate", c.TokenBucketRefillRate},
-		{"cv", c.CV}, {"prompt-tokens", c.PromptTokens}, {"prompt-tokens-stdev", c.PromptTokensStdev}, {"output-tokens", c.OutputTokens},
+		{"cv", c.CV}, {"cost-per-replica-hour", c.CostPerReplicaHour}, {"prompt-tokens", c.PromptTokens}, {"prompt-tokens-stdev", c.PromptTokensStdev}, {"output-tokens", c.OutputTokens},
 		{"output-tokens-stdev", c.OutputTokensStdev}, {"trace-speedup", c.TraceSpeedup}} {
 		check(finite(f.value), f.name, f.value, "a finite number") // even where it is not used: results print it
 	}
+	check(!(c.CostPerReplicaHour < 0), "cost-per-replica-hour", c.CostPerReplicaHour, "0 (not given) or more")
 	check(len(c.AlphaCoeffs) == 0 || len(c.AlphaCoeffs) == 3, "alpha-coeffs", c.AlphaCoeffs, "three numbers")
 	check(len(c.BetaCoeffs) == 0 || len(c.BetaCoeffs) == 3, "beta-coeffs", c.BetaCoeffs, "three numbers")
 	check((len(c.AlphaCoeffs) == 0) == (len(c.BetaCoeffs) == 0), "beta-coeffs", c.BetaCoeffs, "both of alpha-coeffs and beta-coeffs or none")

@@ -216,6 +216,9 @@ func (c *cluster) start() (err error) {
 	c.router.pull()
 	if c.router.more {
 		c.autoscaler.skip(c.router.next.Arrival)
+		if b := c.router.replicas; b != nil {
+			b.began = c.router.next.Arrival
+		}
 	}
 	return nil
 }
@@ -305,12 +308,15 @@ func (c *cluster) recall() error {
 }
 
 // end is the time of the run's last event, or its horizon if that came first.
-// The router of a partial run may be far ahead of the instances: then it is
-// the time of their last event.
+// The router of a partial run may be far ahead of the instances, unless these
+// come and go: then it is the time of their last event.
 func (c *cluster) end(partial bool) vtime.Time {
 	end := c.router.last
-	if partial {
+	switch b := c.router.replicas; {
+	case partial && b == nil:
 		end = 0
+	case partial: // it waits for the instances; they may have had nothing to do
+		end = max(end, c.autoscaler.last)
 	}
 	for _, n := range c.instances {
 		end = max(end, n.engine.Now())

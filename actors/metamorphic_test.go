@@ -153,7 +153,9 @@ func TestOneInstanceEqualsBareEngine(t *testing.T) {
 // TestRecordingReplaysOneInstance: what an instance did follows from the
 // frames that it was sent, read with the msgpack library.
 func TestRecordingReplaysOneInstance(t *testing.T) {
-	listed(t, 30, func(x *trial) bool { return x.Config.NumInstances > 1 && x.Wobble == 0 && x.Config.AutoscalePolicy == "none" }, func(t *testing.T, x *trial) {
+	listed(t, 30, func(x *trial) bool {
+		return x.Config.NumInstances > 1 && x.Wobble == 0 && x.Config.AutoscalePolicy == "none"
+	}, func(t *testing.T, x *trial) {
 		x.Config.Horizon = 0
 		cfg, err := x.config()
 		if err != nil {

@@ -31,10 +31,16 @@ func (p *plan) warmup() engine.Warmup {
 func (p *plan) resolveScaling() error {
 	c := &p.config
 	if c.MaxReplicas == 0 {
-		c.MaxReplicas = 2 * c.NumInstances
+		c.MaxReplicas = min(2*c.NumInstances, 1<<20)
+	}
+	if c.AutoscalePolicy != "none" && c.AutoscaleInterval == 0 {
+		return inputErrorf("--autoscale-interval is 0: want more with --autoscale-policy %s", c.AutoscalePolicy)
 	}
 	if !p.scales() {
 		return nil
+	}
+	if c.Policies.Get("autoscale.params.signal") == "attainment" && c.SLOTargets == "" {
+		p.note("the autoscaler looks at the attainment of targets, and there are none: it holds; see --slo-targets")
 	}
 	switch {
 	case c.MinReplicas < 1 || c.MinReplicas > c.MaxReplicas:

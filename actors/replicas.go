@@ -15,11 +15,13 @@ type replicas struct {
 	view      *policy.View
 	spawn     func(i int, ready vtime.Time)
 
-	list    []replica
-	count   int32    // starting, warming or serving
-	phases  schedule // next changes of phase by themselves: loaded, warm
-	overdue schedule // ends of patience with those that drain
-	leaving int      // instances told to give back what they have that have not yet
+	list     []replica
+	count    int32      // starting, warming or serving
+	phases   schedule   // next changes of phase by themselves: loaded, warm
+	overdue  schedule   // ends of patience with those that drain
+	began    vtime.Time // first arrival: before it nothing costs
+	returned int64      // requests given back
+	leaving  int        // instances told to give back what they have that have not yet
 
 	events []ScaleEvent
 }
@@ -130,7 +132,13 @@ func (b *replicas) ended(i int, now vtime.Time) {
 
 // remove notes that instance i is gone.
 func (b *replicas) remove(i int, now vtime.Time) {
-	b.list[i].gone = now
+	r := &b.list[i]
+	r.gone = now
+	for _, t := range [...]*vtime.Time{&r.billed, &r.ready, &r.warm} {
+		if *t > now {
+			*t = vtime.Never // it will not come
+		}
+	}
 	slot := b.view.Slot(i)
 	slot.Phase = policy.Gone
 	b.view.Set(i, slot)
@@ -166,9 +174,10 @@ func (r *replica) life(end vtime.Time) vtime.Duration {
 	return span(r.ready, min(r.gone, end))
 }
 
-// cost is for how long an instance is paid for.
-func (r *replica) cost(end vtime.Time) vtime.Duration {
-	return span(r.billed, min(r.gone, end))
+// cost is for how long an instance is paid for in a run that began and ended
+// then.
+func (r *replica) cost(began, end vtime.Time) vtime.Duration {
+	return span(max(r.billed, began), min(r.gone, end))
 }
 
 func span(from, to vtime.Time) vtime.Duration {

@@ -73,6 +73,7 @@ func (r *router) returned(m *lookahead.Message) {
 	p := new(engine.Progress)
 	instance := readReturned(&m.Body, d, p)
 	r.moved[i] = movedRequest{p, int32(instance)}
+	r.replicas.returned++
 	now := m.Stamp.At
 	if !r.sight.counted {
 		r.sight.ended(instance)

@@ -9,10 +9,12 @@ type Scaling struct {
 	Replicas []Replica    // by instance
 	Checks   int64        // evaluations of the autoscaler
 
-	ReplicaMicros int64 // time for which instances were paid for: from when their machine was there
-	First         int32 // instances at the start
-	Peak, Least   int32 // most and fewest instances that there were to be
-	Oscillations  int   // changes of direction within OscillationWindow
+	ReplicaMicros int64      // time for which instances were paid for: from when their machine was there
+	First         int32      // instances at the start
+	Peak, Least   int32      // most and fewest instances that there were to be, those that drain not among them
+	Began         vtime.Time // first arrival, from which on costs count
+	Redirected    int64      // times that requests were given back and went on elsewhere
+	Oscillations  int        // changes of direction within OscillationWindow
 }
 
 // OscillationWindow is how soon after a change one in the other direction is an
@@ -24,13 +26,13 @@ type Replica struct {
 	Asked, Billed, Ready, Warm, Draining, Gone vtime.Time
 }
 
-// Mean is the time-weighted mean number of instances paid for in a run that
-// ended at end, 0 for one that took no time.
+// Mean is the time-weighted mean number of instances paid for, those that drain
+// among them, in a run that ended at end, 0 for one that took no time.
 func (s *Scaling) Mean(end vtime.Time) float64 {
-	if end == 0 {
+	if end <= s.Began {
 		return 0
 	}
-	return float64(s.ReplicaMicros) / float64(end)
+	return float64(s.ReplicaMicros) / float64(end.Sub(s.Began))
 }
 
 // Hours is replica-hours.
@@ -38,7 +40,7 @@ func (s *Scaling) Hours() float64 { return float64(s.ReplicaMicros) / float64(vt
 
 // scaling closes the book of a run that ended at end.
 func (b *replicas) scaling(initial int32, checks int64, end vtime.Time) *Scaling {
-	s := &Scaling{Events: b.events, Checks: checks, First: initial, Peak: initial, Least: initial}
+	s := &Scaling{Events: b.events, Checks: checks, Began: b.began, Redirected: b.returned, First: initial, Peak: initial, Least: initial}
 	for i, e := range b.events {
 		s.Peak, s.Least = max(s.Peak, e.To), min(s.Least, e.To)
 		if i > 0 {
@@ -50,7 +52,7 @@ func (b *replicas) scaling(initial int32, checks int64, end vtime.Time) *Scaling
 	}
 	for i := range b.list {
 		r := &b.list[i]
-		s.ReplicaMicros += int64(r.cost(end))
+		s.ReplicaMicros += int64(r.cost(b.began, end))
 		s.Replicas = append(s.Replicas, Replica{r.asked, r.billed, r.ready, r.warm, r.draining, r.gone})
 	}
 	return s

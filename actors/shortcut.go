@@ -44,6 +44,16 @@ func eachShortcut(config reflect.Value, do func(shortcut, reflect.Value) error) 
 	return nil
 }
 
+// PolicyFlags are the flags that stand for a field of the policy bundle, those
+// that choose a policy before those of its parameters.
+func PolicyFlags() []string {
+	var list []string
+	for _, s := range shortcuts {
+		list = append(list, s.flag)
+	}
+	return list
+}
+
 // PolicyPath is the field of the policy bundle that a flag stands for, and
 // whether it stands for one.
 func PolicyPath(flag string) (path string, ok bool) {

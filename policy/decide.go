@@ -109,9 +109,9 @@ const (
 	AboveThreshold            // threshold: the signal is above up
 	BelowThreshold            // threshold: it is below down
 	InCooldown                // threshold: it would act, but did so a short while ago
-	WithinTolerance           // target-utilization: near enough to the target
+	WithinTolerance           // target-utilization, queue-depth: near enough to the target
 	ToTarget                  // target-utilization, queue-depth: as many as the target asks for
-	Stabilized                // target-utilization: fewer would do, but more were asked for within the window
+	Stabilized                // target-utilization, queue-depth: another number was asked for within the window
 	RateOfChange              // target-utilization: as far as the policy on changes lets it go
 	OtherWay                  // oscillator: up, then down
 	reasons

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"reflect"
 	"strings"
@@ -16,11 +17,13 @@ type policySettings interface{ policySettings() *settings }
 
 func (s *settings) policySettings() *settings { return s }
 
-// settlePolicies makes one bundle of all that says something about policies:
-// the bundle of --policy-config, or policies of the file of --config with the
-// flags that are in that file; over it the environment, then --set, then the
-// flags given. What a flag said is in the bundle then, and the flag is back at
-// its default.
+// settlePolicies makes one bundle of all that says something about policies. It
+// begins with the bundle of --policy-config, which counts as a file and before
+// that of --config, or with policies of wherever that is given; what ranks
+// below does not count then. Over it come single flags: those that choose a
+// policy first, then parameters from the file, from the environment, of --set,
+// and of the command line. What a flag said is in the bundle then, and the flag
+// is back at its default.
 func settlePolicies(command *kong.Context, l *layers) error {
 	selected := command.Selected()
 	if selected == nil {
@@ -31,28 +34,37 @@ func settlePolicies(command *kong.Context, l *layers) error {
 		return nil
 	}
 	s := owner.policySettings()
-	if s.PolicyConfig != "" {
-		text, err := os.ReadFile(s.PolicyConfig)
-		if err != nil {
-			return &inputError{"--policy-config: " + pathProblem(err)}
+	given := l.policyFlags(command)
+	least, err := s.baseBundle(command, l)
+	if err != nil {
+		return err
+	}
+	chosen := map[string]origin{} // by whom the policy of a kind was chosen
+	for _, g := range given {
+		if g.from < least || !g.choosesPolicy() {
+			continue
 		}
-		if s.Policies, err = policy.ParseBundle(s.PolicyConfig, text); err != nil {
-			return &inputError{err.Error()}
+		chosen[g.kind()] = g.from
+		if err := s.enter(g); err != nil {
+			return err
 		}
 	}
 	for _, from := range []origin{fromFile, fromEnvironment, fromSet, fromFlag} {
 		if from == fromSet {
-			// The parameters of --set are those of the types that flags choose.
-			if err := s.applyTypes(command, l); err != nil {
-				return err
-			}
 			if err := s.applySets(); err != nil {
 				return err
 			}
-			continue
 		}
-		if err := s.applyFlags(command, l, from, from == fromFile && s.PolicyConfig != ""); err != nil {
-			return err
+		for _, g := range given {
+			if g.from != from || g.from < least || g.choosesPolicy() && s.Policies.Get(g.path) == g.text {
+				continue
+			}
+			err := s.enter(g)
+			// A file may say all settings, those too that its policies do not
+			// have; and somebody else may have chosen another policy.
+			if err != nil && (from != fromFile || g.text != g.usual) && chosen[g.kind()] <= from {
+				return err
+			}
 		}
 	}
 	return nil
@@ -62,25 +74,105 @@ func settlePolicies(command *kong.Context, l *layers) error {
 type origin int
 
 const (
-	fromFile origin = iota
+	fromFile origin = iota + 1
 	fromEnvironment
 	fromSet
 	fromFlag
 )
 
-// applyTypes enters the policies that flags choose.
-func (s *settings) applyTypes(command *kong.Context, l *layers) error {
-	for _, p := range command.Path {
-		if p.Flag == nil || l.origin(p) != fromFlag {
-			continue
-		}
-		if path, _ := actors.PolicyPath(p.Flag.Name); strings.HasSuffix(path, ".type") {
-			if err := s.SetPolicy(p.Flag.Name, actors.Text(p.Flag.Target.Interface())); err != nil {
-				return err
+// givenFlag is a flag for a field of the bundle that was given.
+type givenFlag struct {
+	name, path  string
+	text, usual string // its value and its default
+	from        origin
+	where       string // for errors
+}
+
+func (g *givenFlag) choosesPolicy() bool { return strings.HasSuffix(g.path, ".type") }
+
+// kind is what the policy decides about.
+func (g *givenFlag) kind() string {
+	kind, _, _ := strings.Cut(g.path, ".")
+	return kind
+}
+
+// policyFlags takes the flags for fields of the bundle that were given, and puts
+// them back to their defaults.
+func (l *layers) policyFlags(command *kong.Context) []givenFlag {
+	usual := actors.DefaultConfig()
+	var list []givenFlag
+	for _, name := range actors.PolicyFlags() {
+		for _, p := range command.Path {
+			if p.Flag == nil || p.Flag.Name != name {
+				continue
 			}
+			path, _ := actors.PolicyPath(name)
+			usually := settingOf(&usual, name)
+			from := l.origin(p)
+			list = append(list, givenFlag{name, path, actors.Text(p.Flag.Target.Interface()), actors.Text(usually), from, l.place(name, from)})
+			p.Flag.Target.Set(reflect.ValueOf(usually))
+			break
+		}
+	}
+	return list
+}
+
+// place says where a flag of an origin stands.
+func (l *layers) place(name string, from origin) string {
+	switch from {
+	case fromFile:
+		return l.file[name].where + ": " + name
+	case fromEnvironment:
+		return variable(name)
+	}
+	return "--" + name
+}
+
+// settingOf is the value of a setting in a configuration.
+func settingOf(c *actors.Config, name string) any {
+	for _, e := range entries(c) {
+		if e.name == name {
+			return e.value
 		}
 	}
 	return nil
+}
+
+// baseBundle reads the bundle to begin with, and says from which origin on flags
+// count.
+func (s *settings) baseBundle(command *kong.Context, l *layers) (origin, error) {
+	inline := origin(0)
+	for _, p := range command.Path {
+		if p.Flag != nil && p.Flag.Name == "policies" {
+			inline = l.origin(p)
+		}
+	}
+	switch {
+	case s.PolicyConfig == "" && inline == 0:
+		return fromFile, nil
+	case s.PolicyConfig == "":
+		return inline, nil
+	case inline == fromFlag:
+		return 0, &inputError{"--policy-config and --policies are both bundles: want one of them"}
+	}
+	text, err := os.ReadFile(s.PolicyConfig)
+	if err != nil {
+		return 0, &inputError{"--policy-config: " + pathProblem(err)}
+	}
+	if s.Policies, err = policy.ParseBundle(s.PolicyConfig, text); err != nil {
+		return 0, &inputError{err.Error()}
+	}
+	return fromEnvironment, nil
+}
+
+// enter changes the bundle as a flag says.
+func (s *settings) enter(g givenFlag) error {
+	err := s.SetPolicy(g.name, g.text)
+	var input *actors.InputError
+	if errors.As(err, &input) {
+		return &inputError{g.where + strings.TrimPrefix(input.Text, "--"+g.name)}
+	}
+	return err
 }
 
 // applySets carries the arguments of --set out.
@@ -92,41 +184,6 @@ func (s *settings) applySets() error {
 		}
 		if err := s.Policies.Set(strings.TrimSpace(path), strings.TrimSpace(value)); err != nil {
 			return &inputError{"--set " + err.Error()}
-		}
-	}
-	return nil
-}
-
-// applyFlags enters the flags of one origin, or only puts them back.
-func (s *settings) applyFlags(command *kong.Context, l *layers, from origin, ignored bool) error {
-	usual := actors.DefaultConfig()
-	for _, p := range command.Path {
-		if p.Flag == nil || l.origin(p) != from {
-			continue
-		}
-		if _, ok := actors.PolicyPath(p.Flag.Name); !ok {
-			continue
-		}
-		usually := settingOf(&usual, p.Flag.Name)
-		text := actors.Text(p.Flag.Target.Interface())
-		p.Flag.Target.Set(reflect.ValueOf(usually))
-		if ignored {
-			continue
-		}
-		// A file may say all settings, those too that its policies do not have.
-		err := s.SetPolicy(p.Flag.Name, text)
-		if err != nil && (from != fromFile || text != actors.Text(usually)) {
-			return err
-		}
-	}
-	return nil
-}
-
-// settingOf is the value of a setting in a configuration.
-func settingOf(c *actors.Config, name string) any {
-	for _, e := range entries(c) {
-		if e.name == name {
-			return e.value
 		}
 	}
 	return nil

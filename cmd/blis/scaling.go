@@ -16,6 +16,7 @@ type scaling struct {
 	ReplicaSeconds float64      `json:"replica_seconds"`
 	Cost           *float64     `json:"cost"`
 	Oscillations   int          `json:"scale_oscillations"`
+	Redirected     int64        `json:"redirected_requests"`
 	Events         []scaleEvent `json:"events"`
 	Instances      []lifetime   `json:"instances"`
 }
@@ -48,7 +49,7 @@ func newScaling(r *actors.Result) *scaling {
 	}
 	j := &scaling{
 		Checks: s.Checks, Mean: s.Mean(r.End), Peak: s.Peak, Least: s.Least, ReplicaSeconds: float64(s.ReplicaMicros) / 1e6,
-		Cost: cost(r), Oscillations: s.Oscillations, Events: []scaleEvent{}, Instances: []lifetime{},
+		Cost: cost(r), Oscillations: s.Oscillations, Redirected: s.Redirected, Events: []scaleEvent{}, Instances: []lifetime{},
 	}
 	for _, e := range s.Events {
 		j.Events = append(j.Events, scaleEvent{e.At, e.From, e.To, e.Reason.String()})
@@ -91,8 +92,11 @@ func (t *textWriter) scaling(r *actors.Result) {
 		}
 	}
 	mean, hours := s.Mean(r.End), s.Hours()
-	text := fmt.Sprintf("%s up, %s down in %s checks; %s instances in the mean, from %d to %d, %s replica-hours",
-		times(ups), times(downs), grouped(s.Checks), decimal(&mean, 2), s.Least, s.Peak, decimal(&hours, 3))
+	text := fmt.Sprintf("%s up, %s down in %s checks, from %d to %d instances; %s paid for in the mean, %s replica-hours",
+		times(ups), times(downs), grouped(s.Checks), s.Least, s.Peak, decimal(&mean, 2), decimal(&hours, 3))
+	if s.Redirected > 0 {
+		text += fmt.Sprintf(", %s requests moved", grouped(s.Redirected))
+	}
 	if c := cost(r); c != nil {
 		text += ", cost " + decimal(c, 2)
 	}
@@ -116,7 +120,7 @@ func replicaCurve(s *actors.Scaling, end vtime.Time, width int) string {
 	var values []int64
 	k, now := 0, int64(s.First)
 	for i := range width {
-		until := vtime.Time(float64(end) * float64(i+1) / float64(width))
+		until := s.Began + vtime.Time(float64(end.Sub(s.Began))*float64(i+1)/float64(width))
 		most := now
 		for ; k < len(s.Events) && s.Events[k].At < until; k++ {
 			now = int64(s.Events[k].To)
