@@ -36,8 +36,6 @@ func listed(t *testing.T, n int, keep func(*trial) bool, test func(t *testing.T,
 	}
 }
 
-func every(*trial) bool { return true }
-
 // mustPlay runs x with decode runs on two workers.
 func mustPlay(t *testing.T, x *trial) *yield {
 	t.Helper()
