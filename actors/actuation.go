@@ -9,8 +9,8 @@ import (
 	"blis/workload"
 )
 
-// Actuation is how a scale decision is carried out.
-type Actuation struct {
+// actuation is how a scale decision is carried out.
+type actuation struct {
 	Provisioning   vtime.Duration // until there is a machine
 	Load           LoadTime       // until the model is loaded there
 	Warmup         engine.Warmup  // after that steps take longer; From is set for each instance

@@ -1,6 +1,7 @@
 package actors
 
 import (
+	"context"
 	"testing"
 
 	"blis/metrics"
@@ -146,5 +147,31 @@ func TestScalingKeepsNoRunAlive(t *testing.T) {
 	s := serve(t, scaled(1, 2), request(0, 10, 12))
 	if s.End != 12_000 || s.Scaling.Replicas[1].Ready != 15_000 || s.Report.Overall.States[metrics.Completed] != 1 {
 		t.Errorf("end %v, instance 1 %+v", s.End, s.Scaling.Replicas[1])
+	}
+}
+
+// Once what an instance had is given back, the others need not wait for it: as
+// long as some may be, they run no further than it could be delivered.
+func TestNobodyWaitsForWhatWasGivenBack(t *testing.T) {
+	cfg := scaled(2, 1)
+	cfg.DrainPolicy = drainRedirect
+	source, err := workload.NewSlice([]workload.Request{request(0, 10, 25), request(0, 10, 20), request(0, 10, 25), request(0, 10, 20)}, workload.Labels{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg.Custom.Source = source
+	p, err := newPlan(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := newCluster(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if b := c.router.replicas; b.returned != 2 || b.leaving != 0 {
+		t.Errorf("%d requests given back, %d instances still to give back; want 2 and none", b.returned, b.leaving)
 	}
 }

@@ -70,7 +70,7 @@ func (p *plan) newAutoscaler(asked policy.Autoscale, r *router) *autoscaler {
 func (c *cluster) addReplicas() error {
 	cfg := &c.plan.config
 	b := &replicas{
-		actuation: Actuation{
+		actuation: actuation{
 			Provisioning: cfg.ProvisioningDelay, Load: cfg.ModelLoadTime, Warmup: c.plan.warmup(), WarmupRoutable: cfg.WarmupRoutable,
 			Drain: cfg.DrainPolicy, DrainTimeout: cfg.DrainTimeout, blocks: cfg.TotalKVBlocks,
 		},

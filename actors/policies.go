@@ -155,7 +155,7 @@ func (c *Config) SetPolicy(flag, text string) error {
 	if !ok {
 		return fmt.Errorf("actors: no policy depends on --%s", flag)
 	}
-	err := error(nil)
+	var err error
 	switch {
 	case path == scorers && text == "":
 	case path == scorers:

@@ -10,7 +10,7 @@ import (
 // phase, and what is to happen to them when. Instances keep their index for
 // good; one that is gone is not used again.
 type replicas struct {
-	actuation Actuation
+	actuation actuation
 	stream    *vtime.Stream // of the times to load a model
 	view      *policy.View
 	spawn     func(i int, ready vtime.Time)
@@ -122,12 +122,15 @@ func (b *replicas) retire(i int, now vtime.Time) bool {
 	return true
 }
 
-// ended notes that a request of instance i is no longer there.
-func (b *replicas) ended(i int, now vtime.Time) {
+// ended notes that a request of instance i is no longer there. It reports
+// whether it was the last of one that drained, which is gone now.
+func (b *replicas) ended(i int, now vtime.Time) bool {
 	r := &b.list[i]
-	if r.held--; r.held == 0 && r.draining != vtime.Never && r.gone == vtime.Never {
-		b.remove(i, now)
+	if r.held--; r.held > 0 || r.draining == vtime.Never {
+		return false
 	}
+	b.remove(i, now)
+	return true
 }
 
 // remove notes that instance i is gone.

@@ -57,11 +57,8 @@ func (r *router) stop(i int, giveBack bool, now vtime.Time, out *lookahead.Outbo
 
 // left notes that a request is no longer on instance i.
 func (r *router) left(i int, now vtime.Time) {
-	if r.replicas == nil {
-		return
-	}
-	if r.replicas.ended(i, now); r.replicas.list[i].gone == now && r.replicas.actuation.Drain == drainRedirect && r.replicas.leaving > 0 {
-		r.replicas.leaving--
+	if b := r.replicas; b != nil && b.ended(i, now) && b.actuation.Drain == drainRedirect {
+		b.leaving-- // whoever drained had been told to give back
 	}
 }
 
