@@ -23,6 +23,7 @@ import (
 // they are in.
 type cluster struct {
 	plan       *plan
+	began      vtime.Time // first arrival; 0 without any
 	simulation *lookahead.Simulation
 	router     *router
 	autoscaler *autoscaler
@@ -215,9 +216,10 @@ func (c *cluster) start() (err error) {
 	}()
 	c.router.pull()
 	if c.router.more {
+		c.began = c.router.next.Arrival
 		c.autoscaler.skip(c.router.next.Arrival)
 		if b := c.router.replicas; b != nil {
-			b.began = c.router.next.Arrival
+			b.began = c.began
 		}
 	}
 	return nil
@@ -245,7 +247,7 @@ func (c *cluster) result(partial bool) (*Result, error) {
 			return nil, err
 		}
 	}
-	r.End = c.end(partial)
+	r.Began, r.End = c.began, c.end(partial)
 	if b := c.router.replicas; b != nil {
 		r.Scaling = b.scaling(int32(cfg.NumInstances), c.autoscaler.checks, r.End)
 	}

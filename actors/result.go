@@ -17,8 +17,9 @@ type Result struct {
 	Setup  Setup
 	Names  Names
 
-	Digest  string // hexadecimal; empty when Partial
-	Partial bool   // the run was cancelled: what is here ended until then
+	Digest  string     // hexadecimal; empty when Partial
+	Partial bool       // the run was cancelled: what is here ended until then
+	Began   vtime.Time // first arrival; 0 without any
 	End     vtime.Time
 	Scaling *Scaling // nil: the number of instances could not change
 

@@ -49,7 +49,7 @@ func newScaling(r *actors.Result) *scaling {
 	}
 	j := &scaling{
 		Checks: s.Checks, Mean: s.Mean(r.End), Peak: s.Peak, Least: s.Least, ReplicaSeconds: float64(s.ReplicaMicros) / 1e6,
-		Cost: cost(r), Oscillations: s.Oscillations, Redirected: s.Redirected, Events: []scaleEvent{}, Instances: []lifetime{},
+		Cost: r.Cost(), Oscillations: s.Oscillations, Redirected: s.Redirected, Events: []scaleEvent{}, Instances: []lifetime{},
 	}
 	for _, e := range s.Events {
 		j.Events = append(j.Events, scaleEvent{e.At, e.From, e.To, e.Reason.String()})
@@ -66,15 +66,6 @@ func came(t vtime.Time, r *actors.Result) *vtime.Time {
 		return nil
 	}
 	return &t
-}
-
-// cost is what the replicas cost, nil when nobody said what one does.
-func cost(r *actors.Result) *float64 {
-	if r.Config.CostPerReplicaHour == 0 {
-		return nil
-	}
-	c := float64(r.Scaling.Hours() * r.Config.CostPerReplicaHour)
-	return &c
 }
 
 // scaling says how the number of instances changed, and what that cost.
@@ -97,7 +88,7 @@ func (t *textWriter) scaling(r *actors.Result) {
 	if s.Redirected > 0 {
 		text += fmt.Sprintf(", %s requests moved", grouped(s.Redirected))
 	}
-	if c := cost(r); c != nil {
+	if c := r.Cost(); c != nil {
 		text += ", cost " + decimal(c, 2)
 	}
 	if s.Oscillations > 0 {

@@ -1,0 +1,113 @@
+package metrics
+
+// Measure is one number that a whole run is judged by: its name, its unit,
+// which way it is better, and where it comes from. Everything that compares
+// runs (fitness, objectives, studies) takes its numbers from this one list.
+type Measure struct {
+	Name   string // like p99_ttft
+	Help   string // what it is, in a line
+	Kind   MeasureKind
+	Better Direction
+
+	// Half is the value that scores ½ in the classic normalisation of fitness,
+	// in the measure's unit; 0 for shares, which are their own score.
+	Half float64
+	of   func(*Judged) *float64
+}
+
+// MeasureKind is the unit of a measure.
+type MeasureKind uint8
+
+// Units of measures.
+const (
+	Share     MeasureKind = iota // from 0 to 1
+	Latency                      // µs
+	PerSecond                    // of virtual time
+	Number                       // a count, hours or money
+)
+
+// Direction is which way a measure is better.
+type Direction int8
+
+// Directions.
+const (
+	Higher Direction = 1
+	Lower  Direction = -1
+)
+
+// String is "higher" or "lower".
+func (d Direction) String() string {
+	if d == Higher {
+		return "higher"
+	}
+	return "lower"
+}
+
+// Judged is a run as measures see it.
+type Judged struct {
+	*Report
+	ReplicaHours float64  // that were paid for
+	Cost         *float64 // of them; nil: no price is known
+}
+
+// Of is the measure of a run; nil when it could not be measured.
+func (m *Measure) Of(run *Judged) *float64 { return m.of(run) }
+
+// Measures lists all there are, in the order in which they print.
+func Measures() []Measure { return measures }
+
+var measures = listMeasures()
+
+func listMeasures() []Measure {
+	list := []Measure{
+		{"throughput", "completed requests per second", PerSecond, Higher, 100, func(j *Judged) *float64 { return j.Overall.RequestsPerSecond }},
+		{"tokens_per_second", "output tokens of completed requests per second", PerSecond, Higher, 10_000, func(j *Judged) *float64 { return j.Overall.TokensPerSecond }},
+		{"goodput", "requests per second that completed within every target of their class", PerSecond, Higher, 100, func(j *Judged) *float64 { return j.Overall.Goodput }},
+		{"slo_attainment", "share of requests that did", Share, Higher, 0, func(j *Judged) *float64 { return j.Overall.SLOAttainment }},
+	}
+	for _, l := range []struct {
+		name, help string
+		of         func(*Scope) *Summary
+	}{
+		{"ttft", "time to first token", func(s *Scope) *Summary { return s.TTFT }},
+		{"tpot", "time per output token", func(s *Scope) *Summary { return s.TPOT }},
+		{"itl", "gap between tokens", func(s *Scope) *Summary { return s.ITL }},
+		{"e2e", "time to last token", func(s *Scope) *Summary { return s.E2E }},
+		{"scheduling_delay", "time from arrival to first scheduled", func(s *Scope) *Summary { return s.SchedulingDelay }},
+	} {
+		list = append(list, latencyMeasures(l.name, l.help, l.of)...)
+	}
+	return append(list,
+		Measure{"jain", "Jain's index of output tokens over tenants", Share, Higher, 0, func(j *Judged) *float64 { return j.JainIndex }},
+		Measure{"completed_share", "share of injected requests that completed", Share, Higher, 0, func(j *Judged) *float64 {
+			return ratio(float64(j.Overall.States[Completed]), float64(j.Overall.Injected))
+		}},
+		Measure{"cache_hit_rate", "share of prompt tokens found in prefix caches", Share, Higher, 0, func(j *Judged) *float64 { return j.Overall.CacheHitRate }},
+		Measure{"preemption_rate", "preemptions per completed request", Number, Lower, 1, func(j *Judged) *float64 { return j.Overall.PreemptionRate }},
+		Measure{"replica_hours", "hours of instances that were paid for", Number, Lower, 1, func(j *Judged) *float64 { return &j.ReplicaHours }},
+		Measure{"cost", "of these hours", Number, Lower, 1, func(j *Judged) *float64 { return j.Cost }},
+	)
+}
+
+// latencyMeasures are those of one latency.
+func latencyMeasures(name, help string, of func(*Scope) *Summary) []Measure {
+	var list []Measure
+	for _, p := range []struct {
+		name string
+		of   func(*Summary) *float64
+	}{
+		{"mean", func(s *Summary) *float64 { return &s.Mean }},
+		{"p50", func(s *Summary) *float64 { return &s.P50 }},
+		{"p90", func(s *Summary) *float64 { return &s.P90 }},
+		{"p99", func(s *Summary) *float64 { return &s.P99 }},
+	} {
+		list = append(list, Measure{p.name + "_" + name, p.name + " of " + help, Latency, Lower, 1000, func(j *Judged) *float64 {
+			s := of(&j.Overall)
+			if s == nil {
+				return nil
+			}
+			return p.of(s)
+		}})
+	}
+	return list
+}
