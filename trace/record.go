@@ -1,0 +1,233 @@
+package trace
+
+import "blis/vtime"
+
+// Schema names the form of a trace.
+const Schema = "blis.trace/v1"
+
+// Record is one thing that was decided or that happened: a *Header, *Admission,
+// *Priority, *Routing, *Scale, *Batch, *Preemption, *Anomaly or *Outcome. Its
+// JSON form is that of its fields, in their order; what there is none of is
+// null.
+type Record interface {
+	Kind() string // the record's type
+}
+
+// Consumer takes the records of a run in order of time: first the header.
+// Records are valid during the call.
+type Consumer interface {
+	Take(Record) error
+}
+
+// Level is how much a trace holds.
+type Level uint8
+
+// Levels.
+const (
+	None      Level = iota // nothing; costs nothing
+	Decisions              // admission, priority, routing, scale, and the outcomes of requests
+	Detailed               // batches, preemptions, anomalies and all snapshots too
+)
+
+// Header is the first record: what the others are of.
+type Header struct {
+	Type           string         `json:"type"` // header
+	Schema         string         `json:"schema"`
+	Level          string         `json:"level"`
+	Seed           uint64         `json:"seed"`
+	Instances      int            `json:"instances"` // at the start
+	Admission      string         `json:"admission"` // names of the policies
+	Priority       string         `json:"priority"`
+	Routing        string         `json:"routing"`
+	Scheduler      string         `json:"scheduler"`
+	Autoscale      string         `json:"autoscale"`
+	Counterfactual int            `json:"counterfactual_k"`
+	Targets        []ClassTargets `json:"slo_targets"` // of classes that have any
+}
+
+// ClassTargets are the SLO targets of a class in µs, null: none.
+type ClassTargets struct {
+	Class string          `json:"slo_class"`
+	TTFT  *vtime.Duration `json:"ttft_us"`
+	TPOT  *vtime.Duration `json:"tpot_us"`
+	E2E   *vtime.Duration `json:"e2e_us"`
+}
+
+// Admission is an admission decision. A request that is delayed has several.
+type Admission struct {
+	Type    string          `json:"type"` // admission
+	At      vtime.Time      `json:"at_us"`
+	Request int64           `json:"request"`
+	Tenant  string          `json:"tenant"`
+	Class   string          `json:"slo_class"`
+	Input   int32           `json:"input_tokens"`
+	Verdict string          `json:"verdict"`  // admit, reject, delay
+	Reason  string          `json:"reason"`   // empty: none given
+	Delay   *vtime.Duration `json:"delay_us"` // of a delay
+}
+
+// Priority is the priority that a request was given.
+type Priority struct {
+	Type     string     `json:"type"` // priority
+	At       vtime.Time `json:"at_us"`
+	Request  int64      `json:"request"`
+	Class    string     `json:"slo_class"`
+	Priority float64    `json:"priority"`
+}
+
+// Routing is a routing decision.
+type Routing struct {
+	Type     string     `json:"type"` // routing
+	At       vtime.Time `json:"at_us"`
+	Request  int64      `json:"request"`
+	Tenant   string     `json:"tenant"`
+	Class    string     `json:"slo_class"`
+	Input    int32      `json:"input_tokens"`
+	Priority float64    `json:"priority"`
+	Target   *int       `json:"target"` // index of the instance; null: none was routable
+	Reason   string     `json:"reason"`
+	Forced   bool       `json:"forced"` // the target is not the policy's choice (--force-routing)
+
+	// Score is that of the target, Best the largest of a routable instance,
+	// Regret max(0, Best − Score): null without counterfactuals. Policies that
+	// do not score are given −effective load.
+	Score  *float64 `json:"score"`
+	Best   *float64 `json:"best"`
+	Regret *float64 `json:"regret"`
+	// ExpectedHit is how many prompt tokens the router's prefix index expects
+	// the target to have cached; null without an index.
+	ExpectedHit *int32 `json:"expected_hit_tokens"`
+
+	// Candidates are the routable instances by score, the best first, then by
+	// index: as many as --counterfactual-k.
+	Candidates []Candidate `json:"candidates"`
+	// Snapshots are all instances as the decision saw them; null below
+	// detailed.
+	Snapshots *Snapshots `json:"snapshots"`
+}
+
+// Candidate is an instance that a routing decision could have chosen, as it saw
+// it. Signals that the run does not read are null.
+type Candidate struct {
+	Instance   int         `json:"instance"`
+	Score      float64     `json:"score"`
+	Breakdown  []Breakdown `json:"breakdown"` // by scorer, in their order; empty from policies that do not score
+	QueueDepth *int32      `json:"queue_depth"`
+	BatchSize  *int32      `json:"batch_size"`
+	InFlight   *int32      `json:"in_flight"`
+	UsedBlocks *int64      `json:"kv_used_blocks"`
+}
+
+// Breakdown is the share of one scorer in a score: weight · score.
+type Breakdown struct {
+	Scorer string  `json:"scorer"`
+	Share  float64 `json:"share"`
+}
+
+// Snapshots are signals of all instances, one list per signal in the order of
+// instances; null for signals that the run does not read.
+type Snapshots struct {
+	Routable   []bool  `json:"routable"`
+	QueueDepth []int32 `json:"queue_depth"`
+	BatchSize  []int32 `json:"batch_size"`
+	InFlight   []int32 `json:"in_flight"`
+	UsedBlocks []int64 `json:"kv_used_blocks"`
+}
+
+// Scale is an evaluation of the autoscaler.
+type Scale struct {
+	Type   string     `json:"type"` // scale
+	At     vtime.Time `json:"at_us"`
+	Action string     `json:"action"` // hold, up, down: after bounds
+	From   int32      `json:"from"`   // instances that start, warm or serve
+	To     int32      `json:"to"`
+	Wanted int32      `json:"wanted"` // by the policy, before bounds
+	Ready  int32      `json:"ready"`  // loaded and in service
+	Reason string     `json:"reason"`
+}
+
+// Batch is one step of an instance, as it was formed.
+type Batch struct {
+	Type          string     `json:"type"` // batch
+	At            vtime.Time `json:"at_us"`
+	Instance      int        `json:"instance"`
+	Running       int32      `json:"running"` // requests in the running list
+	Waiting       int32      `json:"waiting"` // in the wait queue after admission to the batch
+	PrefillTokens int32      `json:"prefill_tokens"`
+	DecodeTokens  int32      `json:"decode_tokens"`
+	UsedBlocks    int64      `json:"kv_used_blocks"`
+	End           vtime.Time `json:"end_us"`
+}
+
+// Preemption is a request that lost its KV blocks.
+type Preemption struct {
+	Type     string     `json:"type"` // preemption
+	At       vtime.Time `json:"at_us"`
+	Instance int        `json:"instance"`
+	Request  int64      `json:"request"`  // the victim
+	For      int64      `json:"for"`      // the request that needed blocks
+	Computed int32      `json:"computed"` // tokens of the victim that were in the cache
+	Free     int32      `json:"free_blocks"`
+}
+
+// Anomaly is one of the anomalies that are counted, when and to whom it
+// happened.
+type Anomaly struct {
+	Type     string     `json:"type"` // anomaly
+	At       vtime.Time `json:"at_us"`
+	Name     string     `json:"name"`
+	Instance *int       `json:"instance"` // null: of the control plane
+	Requests []int64    `json:"requests"` // concerned, the one that suffers first; empty: not of requests
+	Severity float64    `json:"severity"` // in the unit that docs/formats.md gives for its name
+}
+
+// Outcome is the end of a request, when the router's side of the world could
+// know of it.
+type Outcome struct {
+	Type      string          `json:"type"` // outcome
+	At        vtime.Time      `json:"at_us"`
+	Request   int64           `json:"request"`
+	State     string          `json:"state"`
+	Reason    string          `json:"reason"`
+	Instance  *int            `json:"instance"`
+	Tenant    string          `json:"tenant"`
+	Class     string          `json:"slo_class"`
+	Arrival   vtime.Time      `json:"arrival_us"`
+	TTFT      *vtime.Duration `json:"ttft_us"`
+	TPOT      *vtime.Duration `json:"tpot_us"`
+	E2E       *vtime.Duration `json:"e2e_us"`
+	QueueWait *vtime.Duration `json:"queue_wait_us"`
+	ActualHit *int32          `json:"actual_hit_tokens"` // prompt tokens found in the prefix cache; null: never scheduled
+	Expected  *int32          `json:"expected_hit_tokens"`
+	Tier      *string         `json:"tier"` // where they were found: gpu; null: none were
+	Generated int32           `json:"output_tokens"`
+	Preempted int32           `json:"preemptions"`
+	SLOMet    *bool           `json:"slo_met"` // null: its class has no targets
+}
+
+// Kind implements Record.
+func (*Header) Kind() string { return "header" }
+
+// Kind implements Record.
+func (*Admission) Kind() string { return "admission" }
+
+// Kind implements Record.
+func (*Priority) Kind() string { return "priority" }
+
+// Kind implements Record.
+func (*Routing) Kind() string { return "routing" }
+
+// Kind implements Record.
+func (*Scale) Kind() string { return "scale" }
+
+// Kind implements Record.
+func (*Batch) Kind() string { return "batch" }
+
+// Kind implements Record.
+func (*Preemption) Kind() string { return "preemption" }
+
+// Kind implements Record.
+func (*Anomaly) Kind() string { return "anomaly" }
+
+// Kind implements Record.
+func (*Outcome) Kind() string { return "outcome" }
