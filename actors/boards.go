@@ -48,6 +48,9 @@ func (p *plan) boards(signals policy.Signals) boards {
 		b.feed(c, cfg.NumInstances).signals |= s
 	}
 	b.told = signals & policy.Active
+	if p.tellsBlocks(signals) {
+		b.told |= policy.Prefixes
+	}
 	if signals&policy.InFlight != 0 {
 		b.counted = cfg.InFlight == "periodic" || usual == immediate && atOnce != 0
 		if !b.counted {

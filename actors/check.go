@@ -49,7 +49,7 @@ func (p *plan) checkNumbers() error {
 		name  string
 		value vtime.Duration
 	}{{"admission-latency", c.AdmissionLatency}, {"routing-latency", c.RoutingLatency}, {"snapshot-refresh-interval", c.SnapshotRefreshInterval},
-		{"autoscale-interval", c.AutoscaleInterval}, {"timeout", c.Timeout}, {"horizon", c.Horizon}, {"measure-from", c.MeasureFrom}, {"measure-to", c.MeasureTo}} {
+		{"autoscale-interval", c.AutoscaleInterval}, {"kv-event-delay", c.KVEventDelay}, {"timeout", c.Timeout}, {"horizon", c.Horizon}, {"measure-from", c.MeasureFrom}, {"measure-to", c.MeasureTo}} {
 		check(d.value >= 0, d.name, d.value, "0 or more")
 	}
 	check(c.MeasureTo == 0 || c.MeasureTo > c.MeasureFrom, "measure-to", c.MeasureTo, "later than --measure-from")

@@ -2,13 +2,10 @@ package actors
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"runtime"
 	"strconv"
-
-	"github.com/cespare/xxhash/v2"
 
 	"blis/engine"
 	"blis/kv"
@@ -42,15 +39,19 @@ func newCluster(p *plan) (*cluster, error) {
 	}
 	c := &cluster{plan: p}
 	cfg := &p.config
-	signals := q.admission.Observes() | q.priority.Observes() | q.routing.Observes() | q.autoscale.Observes()
+	signals := q.observes()
 	boards := p.boards(signals)
-	notify := boards.told != policy.NoSignals || p.scales()
+	notify, events := boards.told&^policy.Prefixes != policy.NoSignals || p.scales(), p.tellsBlocks(signals)
 	c.waits = p.waits(&q, &boards)
-	c.simulation = lookahead.New(p.execution(c, notify))
+	c.simulation = lookahead.New(p.execution(c, notify || events))
 	recorders, err := p.recorderOptions()
 	if err != nil {
 		return nil, err
 	}
+	if q.prefixes != nil {
+		recorders.BlockSize = cfg.BlockSizeInTokens
+	}
+	p.notePrefixes(q.prefixes != nil)
 	c.collector = &collector{emit: cfg.Row, row: Row{labels: p.source.Labels(), token: recorders.TokenOverhead, request: recorders.RequestOverhead}}
 	collect := lookahead.FirstSink
 	c.router = &router{
@@ -66,13 +67,18 @@ func newCluster(p *plan) (*cluster, error) {
 	}
 	r := &c.router.reads
 	r.admission, r.priority, r.routing = q.admission.Observes(), q.priority.Observes(), q.routing.Observes()
+	c.router.prefixes, c.router.state.Prefixes = q.prefixes, q.prefixes
+	c.router.witness, _ = q.routing.(policy.Witness)
+	if c.router.forced, err = parseForced(cfg.ForceRouting); err != nil {
+		return nil, err
+	}
 	c.router.state.View = &c.router.sight.view
 	c.router.state.Track(signals)
 	c.autoscaler = p.newAutoscaler(q.autoscale, c.router)
 	c.simulation.AddControl("router", c.router)
 	c.simulation.AddControl("autoscaler", c.autoscaler)
 	c.add = func(i int, ready vtime.Time) error {
-		n, err := p.newInstance(i, recorders, ready)
+		n, err := p.newInstance(i, recorders, ready, events)
 		if err != nil {
 			return err
 		}
@@ -155,8 +161,9 @@ func (p *plan) recorderOptions() (metrics.Options, error) {
 	return o, nil
 }
 
-// newInstance makes instance i, which is ready at a time.
-func (p *plan) newInstance(i int, recorders metrics.Options, ready vtime.Time) (*instance, error) {
+// newInstance makes instance i, which is ready at a time. With events it tells
+// the router of its prefix cache.
+func (p *plan) newInstance(i int, recorders metrics.Options, ready vtime.Time, events bool) (*instance, error) {
 	cfg := &p.config
 	s, err := p.scheduler()
 	if err != nil {
@@ -171,12 +178,15 @@ func (p *plan) newInstance(i int, recorders metrics.Options, ready vtime.Time) (
 	if cfg.StepByStep && cfg.Sequential && cfg.TotalKVBlocks <= twinBlocks {
 		cache = kv.NewBlocks(int(cfg.TotalKVBlocks), cfg.BlockSizeInTokens, cfg.EnablePrefixCaching)
 	}
+	if events {
+		n.events, n.eventDelay = true, cfg.KVEventDelay
+	}
 	n.engine = engine.New(i, engine.Config{
 		BlockSize: cfg.BlockSizeInTokens, MaxBatchedTokens: cfg.MaxNumBatchedTokens, MaxSeqs: cfg.MaxNumSeqs,
 		MaxModelLen: cfg.MaxModelLen, LongPrefillThreshold: cfg.LongPrefillTokenThreshold,
 		PrefixCaching: cfg.EnablePrefixCaching, ChunkedPrefill: cfg.EnableChunkedPrefill,
 		ReserveFullISL: cfg.SchedulerReserveFullISL, Async: cfg.AsyncScheduling, StepByStep: cfg.StepByStep, ShowSteps: n.perStep, Warmup: warmup,
-		Model: p.model, Scheduler: s, Cache: cache, Sink: n,
+		Model: p.model, Scheduler: s, Cache: cache, Sink: n, BlockEvents: n.blockEvents(),
 	})
 	return n, nil
 }
@@ -363,26 +373,4 @@ func names(n *workload.Names) []string {
 		list[i] = n.Name(workload.Label(i))
 	}
 	return list
-}
-
-// digest folds what every process executed, in the order of ids, with the
-// metrics (architecture 3.5).
-func (c *cluster) digest() string {
-	d := xxhash.New()
-	word := func(w uint64) {
-		var buf [8]byte
-		binary.LittleEndian.PutUint64(buf[:], w)
-		d.Write(buf[:])
-	}
-	for _, p := range c.simulation.Digest() {
-		word(uint64(p.ID))
-		word(p.Messages)
-		word(p.Hash)
-	}
-	word(c.router.recorder.Fold())
-	for _, n := range c.instances {
-		word(n.recorder.Fold())
-		word(n.engine.Counters.Fold())
-	}
-	return fmt.Sprintf("%016x", d.Sum64())
 }

@@ -52,6 +52,9 @@ type Config struct {
 	SnapshotRefreshInterval vtime.Duration `json:"snapshot-refresh-interval" bundle:"observability.refresh" default:"0" group:"Policies" help:"Age of what the router sees: instance signals are refreshed at multiples of this; 0: always fresh."`
 	Signals                 string         `json:"signals" default:"live" enum:"live,per-step" group:"Policies" help:"When instances publish: live, at every change; per-step, at the ends of steps, as a server's metrics do."`
 	InFlight                string         `json:"in-flight" bundle:"observability.in_flight" default:"immediate" enum:"immediate,periodic" group:"Policies" help:"When the router learns that a request ended: immediate, or periodic at the refresh."`
+	PrefixIndex             string         `json:"prefix-index" bundle:"observability.prefix_index" default:"routed" enum:"routed,events" group:"Policies" help:"What the router expects in prefix caches: routed, by where it sent prompts; events, by the blocks that instances say they store and remove."`
+	KVEventDelay            vtime.Duration `json:"kv-event-delay" bundle:"observability.kv_event_delay" default:"0" group:"Policies" help:"With prefix-index events: from the end of a step to the router's knowledge of its blocks."`
+	ForceRouting            string         `json:"force-routing" group:"Policies" help:"Requests to send to given instances whatever the policy chooses, 17=3,40=0: numbers in order of arrival, and indices."`
 
 	AutoscalePolicy    string         `json:"autoscale-policy" bundle:"autoscale.type" default:"none" group:"Autoscaling" help:"none: the number of instances stays; others: blis policies autoscale."`
 	AutoscaleInterval  vtime.Duration `json:"autoscale-interval" bundle:"autoscale.interval" default:"15s" group:"Autoscaling" help:"Between scale checks."`

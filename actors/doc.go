@@ -32,6 +32,7 @@
 //	feed.go        boards for signals of another cadence, or asked for
 //	refresh.go     what instances leave behind at refreshes
 //	recent.go      latencies of the last requests that completed
+//	prefixes.go    what the router expects in prefix caches; forced routing
 //	message.go     the fields of each message; message_control.go ends, scaling
 //	verify.go      one configuration on many executors, one digest
 package actors

@@ -153,7 +153,7 @@ func (c curious) Decide(r *policy.Request, s *policy.RouterState, now vtime.Time
 			sum++
 		}
 	}
-	sum += sumView(c.signals, s.View)
+	sum += sumView(c.signals, s.View) + sumPrefixes(c.signals, s)
 	switch {
 	case sum%11 == 0:
 		return policy.AdmissionDecision{Verdict: policy.Reject}
@@ -263,6 +263,7 @@ func drawTrial(seed uint64) *trial {
 		c.SLOTargets = "standard:ttft=20ms,tpot=3ms"
 	}
 	c.SlowWithinClass = d.chance(0.5)
+	d.drawPrefixes(x)
 	return x
 }
 

@@ -26,6 +26,9 @@ type instance struct {
 
 	collect lookahead.ProcessID
 
+	events     bool           // the router hears what comes into its prefix cache and leaves it …
+	eventDelay vtime.Duration // … so long after the step that did it
+
 	delivery engine.Delivery
 	out      *lookahead.Outbox // of the turn
 }
@@ -48,12 +51,15 @@ func (p *instance) Next() lookahead.Key {
 }
 
 // Promise implements lookahead.Process: a notice follows the end of a request
-// in the same instant.
+// in the same instant, changes of the cache follow the end of a step.
 func (p *instance) Promise() lookahead.Key {
-	if !p.notify {
-		return lookahead.NeverKey
+	at := vtime.Never
+	if p.notify {
+		at = p.engine.FirstEnd()
 	}
-	at := p.engine.FirstEnd()
+	if p.events {
+		at = min(at, p.engine.FirstShown(false).Add(p.eventDelay))
+	}
 	if at == vtime.Never {
 		return lookahead.NeverKey
 	}

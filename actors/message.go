@@ -32,6 +32,7 @@ const (
 	kindStop                               // router → instance: it is taken away
 	kindReturned                           // instance → router: a request of one that is taken away
 	kindResumed                            // router → instance: such a request
+	kindBlocks                             // instance → router: what has come into its prefix cache or left it
 )
 
 // Times travel as differences from the arrival, which are short, and labels
@@ -69,7 +70,7 @@ func deliveryFields(d *engine.Delivery) (fields int, rare bool) {
 	rare = d.Session != 0 || d.Round != 0 || d.OutputContent != 0 || len(d.Spans) > 0
 	fields = 9
 	if rare {
-		fields += 3 + 2*len(d.Spans)
+		fields += 4 + 2*len(d.Spans)
 	}
 	return fields, rare
 }
@@ -89,6 +90,7 @@ func writeDelivery(out *lookahead.Outbox, d *engine.Delivery, rare bool) {
 		out.Uint(d.Session)
 		out.Int(int64(d.Round))
 		out.Uint(uint64(d.OutputContent))
+		out.Int(int64(d.Expected))
 		for _, s := range d.Spans {
 			out.Uint(uint64(s.Content))
 			out.Int(int64(s.Length))
@@ -109,11 +111,12 @@ func readDelivery(b *lookahead.Decoder, d *engine.Delivery) {
 	labels := b.Uint()
 	d.Tenant, d.Class, d.Model = workload.Label(labels>>32), workload.Label(labels>>16), workload.Label(labels)
 	d.Priority = b.Float()
-	d.Session, d.Round, d.OutputContent, d.Spans = 0, 0, 0, d.Spans[:0]
+	d.Session, d.Round, d.OutputContent, d.Expected, d.Spans = 0, 0, 0, 0, d.Spans[:0]
 	if b.Left() > 0 {
 		d.Session = b.Uint()
 		d.Round = int32(b.Int())
 		d.OutputContent = workload.ContentID(b.Uint())
+		d.Expected = int32(b.Int())
 	}
 	for b.Left() > 0 {
 		d.Spans = append(d.Spans, workload.Span{Content: workload.ContentID(b.Uint()), Length: int32(b.Int())})
@@ -124,10 +127,10 @@ func readDelivery(b *lookahead.Decoder, d *engine.Delivery) {
 // sendOutcome tells the collector what became of a request at now: what every
 // request has, then what few have.
 func sendOutcome(out *lookahead.Outbox, to lookahead.ProcessID, now vtime.Time, o *metrics.Outcome) {
-	rare := o.Session != 0 || o.Round != 0 || o.Preemptions != 0 || o.Redirects != 0
+	rare := o.Session != 0 || o.Round != 0 || o.Preemptions != 0 || o.Redirects != 0 || o.Expected != 0
 	fields := 13
 	if rare {
-		fields += 7
+		fields += 8
 	}
 	out.Begin(to, lookahead.Key{At: now, Class: classNotice}, kindOutcome, fields)
 	out.Int(o.Request)
@@ -148,6 +151,7 @@ func sendOutcome(out *lookahead.Outbox, to lookahead.ProcessID, now vtime.Time, 
 		out.Int(int64(o.PrefillLost))
 		out.Int(int64(o.DecodeLost))
 		out.Int(int64(o.Redirects))
+		out.Int(int64(o.Expected))
 	}
 	out.End()
 }
@@ -175,6 +179,7 @@ func readOutcome(m *lookahead.Message, o *metrics.Outcome) {
 		o.PrefillLost = vtime.Duration(b.Int())
 		o.DecodeLost = vtime.Duration(b.Int())
 		o.Redirects = int32(b.Int())
+		o.Expected = int32(b.Int())
 	}
 	mustDecode(b)
 }

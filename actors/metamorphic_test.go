@@ -245,7 +245,8 @@ func (m *recorded) delivery(t *testing.T) engine.Delivery {
 	}}
 	if f = f[9:]; len(f) > 0 {
 		d.Session, d.Round, d.OutputContent = uint64(number(f[0])), int32(number(f[1])), workload.ContentID(number(f[2]))
-		f = f[3:]
+		d.Expected = int32(number(f[3]))
+		f = f[4:]
 	}
 	for ; len(f) > 0; f = f[2:] {
 		d.Spans = append(d.Spans, workload.Span{Content: workload.ContentID(number(f[0])), Length: int32(number(f[1]))})

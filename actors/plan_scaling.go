@@ -75,7 +75,7 @@ func (c *cluster) addReplicas() error {
 			Drain: cfg.DrainPolicy, DrainTimeout: cfg.DrainTimeout, blocks: cfg.TotalKVBlocks,
 		},
 		stream: vtime.NewStream(cfg.Seed, "replicas"),
-		view:   &c.router.sight.view,
+		view:   &c.router.sight.view, prefixes: c.router.prefixes,
 	}
 	b.begin(cfg.NumInstances)
 	for i := range cfg.NumInstances {

@@ -18,7 +18,8 @@ type policies struct {
 	priority  policy.Priority
 	routing   policy.Routing
 	autoscale policy.Autoscale
-	stream    *vtime.Stream // that they draw from
+	stream    *vtime.Stream       // that they draw from
+	prefixes  *policy.PrefixIndex // nil: none of them observes it
 }
 
 // makePolicies builds the policies that a run shares; scheduler builds one
@@ -26,7 +27,7 @@ type policies struct {
 func (p *plan) makePolicies() (q policies, err error) {
 	b, custom := &p.config.Policies, &p.config.Custom
 	env := p.policyEnv()
-	q.stream = env.Stream
+	q.stream, env.Prefixes = env.Stream, p.newPrefixes()
 	if q.admission, err = policy.NewAdmission(b.Admission.Type, b.Admission.Params, env); err != nil {
 		return q, p.located(err)
 	}
@@ -51,7 +52,15 @@ func (p *plan) makePolicies() (q policies, err error) {
 	if custom.Autoscale != nil {
 		q.autoscale = custom.Autoscale(env)
 	}
+	if q.observes()&policy.Prefixes != 0 {
+		q.prefixes = env.Prefixes
+	}
 	return q, nil
+}
+
+// observes is what they read together.
+func (q *policies) observes() policy.Signals {
+	return q.admission.Observes() | q.priority.Observes() | q.routing.Observes() | q.autoscale.Observes()
 }
 
 // located is an error in the choice of a policy, with its place in the file

@@ -13,6 +13,7 @@ type replicas struct {
 	actuation actuation
 	stream    *vtime.Stream // of the times to load a model
 	view      *policy.View
+	prefixes  *policy.PrefixIndex // nil: there is none
 	spawn     func(i int, ready vtime.Time)
 
 	list     []replica
@@ -145,6 +146,9 @@ func (b *replicas) remove(i int, now vtime.Time) {
 	slot := b.view.Slot(i)
 	slot.Phase = policy.Gone
 	b.view.Set(i, slot)
+	if b.prefixes != nil {
+		b.prefixes.Drop(i)
+	}
 }
 
 // nextOverdue is when the patience with an instance ends that still drains.

@@ -1,7 +1,10 @@
 package actors
 
 import (
+	"encoding/binary"
 	"fmt"
+
+	"github.com/cespare/xxhash/v2"
 
 	"blis/latency"
 	"blis/lookahead"
@@ -57,4 +60,26 @@ func (e *InputError) Error() string { return e.Text }
 
 func inputErrorf(format string, args ...any) error {
 	return &InputError{fmt.Sprintf(format, args...)}
+}
+
+// digest folds what every process executed, in the order of ids, with the
+// metrics (architecture 3.5).
+func (c *cluster) digest() string {
+	d := xxhash.New()
+	word := func(w uint64) {
+		var buf [8]byte
+		binary.LittleEndian.PutUint64(buf[:], w)
+		d.Write(buf[:])
+	}
+	for _, p := range c.simulation.Digest() {
+		word(uint64(p.ID))
+		word(p.Messages)
+		word(p.Hash)
+	}
+	word(c.router.recorder.Fold())
+	for _, n := range c.instances {
+		word(n.recorder.Fold())
+		word(n.engine.Counters.Fold())
+	}
+	return fmt.Sprintf("%016x", d.Sum64())
 }

@@ -57,6 +57,10 @@ type router struct {
 	route    schedule // routing decisions
 	expire   schedule // requests whose deadline comes before their next decision
 
+	prefixes *policy.PrefixIndex // nil: nobody observes it
+	witness  policy.Witness      // the routing policy, if it is one
+	forced   map[int64]int       // instances of requests that no policy chooses for
+
 	stream   *vtime.Stream          // that of its policies
 	replicas *replicas              // nil: instances neither come nor go
 	moved    map[int32]movedRequest // those of requests that were on an instance that was taken away
@@ -76,7 +80,8 @@ var (
 	_ lookahead.Periodic = (*router)(nil)
 )
 
-// sourceError is a fault of the workload, found while the run pulls it.
+// sourceError is a fault of what the user gave, found only in the run: of the
+// workload while it is pulled, or of forced routing.
 type sourceError struct{ err error }
 
 func (e *sourceError) Error() string { return e.err.Error() }
@@ -203,6 +208,8 @@ func (r *router) Receive(m *lookahead.Message, out *lookahead.Outbox) {
 		r.left(e.instance, m.Stamp.At)
 	case kindReturned:
 		r.returned(m)
+	case kindBlocks:
+		r.blocks(m)
 	case kindScale:
 		target, reason := readScale(&m.Body)
 		r.scale(target, reason, m.Stamp.At, out)
@@ -300,8 +307,12 @@ func (r *router) view(i int32) *policy.Request {
 // decide is the admission decision on request i.
 func (r *router) decide(i int32, now vtime.Time, out *lookahead.Outbox) {
 	d := &r.requests[i]
+	ask := r.view(i)
 	r.look(r.reads.admission, now)
-	switch a := r.admission.Decide(r.view(i), &r.state, now); a.Verdict {
+	if r.reads.admission&policy.Prefixes != 0 {
+		r.expect(ask)
+	}
+	switch a := r.admission.Decide(ask, &r.state, now); a.Verdict {
 	case policy.Admit:
 		d.Admitted = now
 		r.state.Admit(d.Tenant)
@@ -330,6 +341,9 @@ func (r *router) look(signals policy.Signals, now vtime.Time) {
 func (r *router) dispatch(i int32, now vtime.Time, out *lookahead.Outbox) {
 	d := &r.requests[i]
 	ask := r.view(i)
+	if r.prefixes != nil {
+		r.expect(ask)
+	}
 	m, moved := r.moved[i]
 	if !moved { // a priority is for good
 		r.look(r.reads.priority, now)
@@ -340,11 +354,23 @@ func (r *router) dispatch(i int32, now vtime.Time, out *lookahead.Outbox) {
 	}
 	r.look(r.reads.routing, now)
 	target := r.routing.Route(ask, d.Priority, &r.state, &r.sight.view, now).Target
+	if r.forced != nil && !moved {
+		target = r.force(d.ID, target, now)
+	}
 	if target < 0 {
 		r.end(i, metrics.Rejected, metrics.NoInstance, now, out)
 		return
 	}
 	r.sight.routed(target)
+	if r.prefixes != nil {
+		if !moved || m.progress.Scheduled == vtime.Never { // else it has found what it has found
+			d.Expected = r.expected(target, d.Input)
+		}
+		r.prefixes.Record(target)
+	}
+	if r.witness != nil {
+		r.witness.Routed(ask, target)
+	}
 	if r.replicas != nil {
 		r.replicas.list[target].held++
 	}

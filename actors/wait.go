@@ -24,13 +24,24 @@ func (w Wait) String() string {
 	text := fmt.Sprintf("%s reads %v", w.Policy, w.Signals)
 	switch {
 	case w.Told != 0:
-		text += ": decisions wait for every end of a request"
+		text += ": decisions wait for " + w.news()
 	case w.Refresh > 0:
 		text += fmt.Sprintf(" as of a refresh: everybody meets every %v", w.Refresh)
 	default:
 		text += ": each decision waits for the instances in which one of these may change before it"
 	}
 	return text
+}
+
+// news is what instances tell the router of.
+func (w Wait) news() string {
+	switch {
+	case w.Told&policy.Prefixes == 0:
+		return "every end of a request"
+	case w.Told == policy.Prefixes:
+		return "every end of a step"
+	}
+	return "every end of a step and of a request"
 }
 
 // waits lists what holds a run with these policies back, in the order in which
@@ -67,7 +78,7 @@ func (p *plan) waits(q *policies, b *boards) []Wait {
 func (p *plan) ages(signals policy.Signals, b *boards) []Wait {
 	var list []Wait
 	for s := policy.Signals(1); s <= signals; s <<= 1 {
-		if signals&s&^policy.Rates == 0 { // rates are the router's own
+		if signals&s&^p.own() == 0 {
 			continue
 		}
 		w := Wait{Signals: s, Told: s & b.told, Refresh: p.config.SnapshotRefreshInterval}
@@ -80,6 +91,14 @@ func (p *plan) ages(signals policy.Signals, b *boards) []Wait {
 		list = joinAge(list, w)
 	}
 	return list
+}
+
+// own is the signals that the router knows by itself.
+func (p *plan) own() policy.Signals {
+	if p.tellsBlocks(policy.Prefixes) {
+		return policy.Rates
+	}
+	return policy.Rates | policy.Prefixes
 }
 
 // joinAge adds w to those of its age, told or not.

@@ -31,10 +31,22 @@ type Config struct {
 	Cache     kv.Cache
 	Sink      Sink
 
+	// BlockEvents, if set, is called at the end of each step with what has come
+	// into the prefix cache and what has left it since the last one, of named
+	// content, in that order: when vLLM publishes its KV events. There are no
+	// decode runs with it.
+	BlockEvents func(now vtime.Time, changes []BlockChange)
+
 	// Ledger, if set, is called after each formation that did something. Its
 	// argument is valid during the call. It sees every formation, so there are
 	// no decode runs with it. For tests.
 	Ledger func(*Formation)
+}
+
+// BlockChange is a block that is cached now, or no longer.
+type BlockChange struct {
+	Key    uint64
+	Stored bool
 }
 
 // Sink hears what an instance yields. Group and ITL are metrics.Recorder's.

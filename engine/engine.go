@@ -74,8 +74,9 @@ type Engine struct {
 	moved      map[int32]moved // slots of requests that came from other instances
 	precedence precedence
 	sizes      sizes
-	stuckLeft  int32 // budget that was left when the head did not fit
-	passable   bool  // and another would have fitted
+	changes    []BlockChange // since the last end of a step, with Config.BlockEvents
+	stuckLeft  int32         // budget that was left when the head did not fit
+	passable   bool          // and another would have fitted
 	storm      storm
 }
 
@@ -96,6 +97,10 @@ func New(index int, cfg Config) *Engine {
 		maxLen: cfg.EffectiveMaxModelLen(), reorders: cfg.Scheduler.Reorders(), wake: vtime.Never,
 	}
 	e.minStep = shortestStep(cfg.Model)
+	if cfg.BlockEvents != nil {
+		e.cfg.StepByStep = true
+		e.cache.Journal(func(key uint64, stored bool) { e.changes = append(e.changes, BlockChange{key, stored}) })
+	}
 	e.cohort.ends.first = never
 	e.warm = cfg.Warmup.end()
 	e.cohort.cross = make([]int32, cfg.BlockSize)

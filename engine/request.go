@@ -14,6 +14,7 @@ type Delivery struct {
 	ID       int64 // number in order of arrival, unique in the run
 	Priority float64
 	Admitted vtime.Time
+	Expected int32 // prompt tokens that the router expects to be cached here
 }
 
 type phase uint8
@@ -63,6 +64,7 @@ type slot struct {
 	prefillLost, decodeLost          vtime.Duration
 
 	cached, preemptions, recomputed int32
+	expected                        int32 // as delivered
 
 	seq kv.Sequence
 }
@@ -98,7 +100,7 @@ func (e *Engine) open(i int32, d *Delivery, now vtime.Time) {
 		limit:   d.Output,
 		order:   -1,
 		tenant:  d.Tenant, class: d.Class, model: d.Model, session: d.Session, round: d.Round,
-		deadline: d.Deadline, admitted: d.Admitted, routed: now,
+		deadline: d.Deadline, admitted: d.Admitted, routed: now, expected: d.Expected,
 		scheduled: vtime.Never, firstToken: vtime.Never, lastToken: vtime.Never,
 		evicted: vtime.Never,
 	}
@@ -139,7 +141,7 @@ func (e *Engine) report(i int32, state metrics.State, reason metrics.Reason, fin
 		Session: s.session, Round: s.round,
 		Arrival: s.Arrival, Admitted: s.admitted, Routed: s.routed, Queued: s.Queued,
 		Scheduled: s.scheduled, FirstToken: s.firstToken, LastToken: s.lastToken, Finished: finished,
-		Input: s.Input, Cached: s.cached, Generated: s.generated,
+		Input: s.Input, Cached: s.cached, Expected: s.expected, Generated: s.generated,
 		Preemptions: s.preemptions, Recomputed: s.recomputed,
 		PrefillLost: s.prefillLost, DecodeLost: s.decodeLost,
 	}

@@ -46,6 +46,10 @@ func (e *Engine) step(now vtime.Time) {
 		if e.cfg.ShowSteps {
 			e.shown = e.State()
 		}
+		if len(e.changes) > 0 {
+			e.cfg.BlockEvents(now, e.changes)
+			e.changes = e.changes[:0]
+		}
 	}
 	if e.next != nil {
 		e.begin(e.next, now)

@@ -36,7 +36,7 @@ func (e *Engine) Evict(now vtime.Time, f func(*Delivery, *Progress)) {
 			return
 		}
 		p := e.progress(i, now)
-		d = Delivery{Request: workload.NewRequest(s.Arrival, s.Input, s.output), ID: s.ID, Priority: s.Priority, Admitted: s.admitted}
+		d = Delivery{Request: workload.NewRequest(s.Arrival, s.Input, s.output), ID: s.ID, Priority: s.Priority, Admitted: s.admitted, Expected: s.expected}
 		d.MaxOutput, d.Deadline = s.MaxOutput, s.deadline
 		d.Tenant, d.Class, d.Model, d.Session, d.Round = s.tenant, s.class, s.model, s.session, s.round
 		d.Spans, d.OutputContent = s.seq.Content()

@@ -17,6 +17,7 @@ type Blocks struct {
 	free    []BlockID
 	blocks  []block
 	holders map[uint64][]BlockID // copies of a key in the order in which they were keyed
+	journal func(key uint64, stored bool)
 }
 
 type block struct {
@@ -72,6 +73,9 @@ func (c *Blocks) InUse(s *Sequence, known int32) (n int32, next uint64, ok bool)
 // Watch implements Cache. InUse is never certain, so that nobody waits for it.
 func (c *Blocks) Watch(func(key uint64)) {}
 
+// Journal implements Cache.
+func (c *Blocks) Journal(f func(key uint64, stored bool)) { c.journal = f }
+
 // Need implements Cache.
 func (c *Blocks) Need(s *Sequence, upto int32) int {
 	n := max(0, int(ceilDiv(upto, c.size)-s.Held()-s.hits))
@@ -116,6 +120,9 @@ func (c *Blocks) evict(b BlockID) {
 		i := slices.Index(copies, b)
 		if copies = slices.Delete(copies, i, i+1); len(copies) == 0 {
 			delete(c.holders, x.key)
+			if x.named && c.journal != nil {
+				c.journal(x.key, false)
+			}
 		} else {
 			c.holders[x.key] = copies
 		}
@@ -130,6 +137,9 @@ func (c *Blocks) Key(s *Sequence, upto int32) {
 		x.key, x.keyed = s.content.key(i), true
 		x.named = (i+1)*c.size <= s.content.named || s.content.output != 0
 		c.holders[x.key] = append(c.holders[x.key], s.blocks[i])
+		if x.named && len(c.holders[x.key]) == 1 && c.journal != nil {
+			c.journal(x.key, true)
+		}
 		s.keyed = i + 1
 	}
 }

@@ -18,6 +18,10 @@ type Cache interface {
 	// Watch makes the cache call f with the key of every block that comes into
 	// use, until it is called again. Nil: no f.
 	Watch(f func(key uint64))
+	// Journal makes the cache call f whenever named content comes to be cached
+	// of which there was no copy, or the last copy of some is evicted. Nil: no
+	// f. Own content is not told: nobody else can ask for it.
+	Journal(f func(key uint64, stored bool))
 	// Extend makes s hold blocks for tokens [0, upto), and the blocks that the
 	// last Lookup hit when s held none. It reports false, and changes nothing,
 	// when the free list is too short. Blocks filled by known tokens are keyed.

@@ -21,6 +21,7 @@ type Pool struct {
 	// again while nothing changed.
 	version uint64
 	used    func(key uint64) // Watch
+	journal func(key uint64, stored bool)
 }
 
 // NewPool returns a cache of total free blocks of blockSize tokens. caching
@@ -85,6 +86,9 @@ func (p *Pool) InUse(s *Sequence, known int32) (n int32, next uint64, ok bool) {
 
 // Watch implements Cache.
 func (p *Pool) Watch(f func(key uint64)) { p.used = f }
+
+// Journal implements Cache.
+func (p *Pool) Journal(f func(key uint64, stored bool)) { p.journal = f }
 
 // Need implements Cache.
 func (p *Pool) Need(s *Sequence, upto int32) int {
@@ -193,6 +197,9 @@ func (p *Pool) enter(b BlockID, key uint64, named bool) {
 		return
 	}
 	p.keys.set(key, b)
+	if named && p.journal != nil {
+		p.journal(key, true)
+	}
 }
 
 // forget evicts b: its key is gone, its entry can be used again.
@@ -213,6 +220,9 @@ func (p *Pool) forget(b BlockID) {
 		p.keys.set(e.key, e.next)
 	default:
 		p.keys.remove(e.key)
+		if e.named && p.journal != nil {
+			p.journal(e.key, false)
+		}
 	}
 	p.entries.drop(b)
 }

@@ -28,6 +28,7 @@ type world struct {
 	list    []*twinRequest
 	opened  uint64
 	output  map[uint64]bool // keys of blocks that named generated tokens filled
+	mirrors [2]mirror       // of the pool and of the twin
 }
 
 const contents = 5 // names in use; the first requests have the same numbers
@@ -62,6 +63,7 @@ func newWorld(pick func(int) int, fatal func(string, ...any), seen coverage) *wo
 		}
 	}
 	w.fast, w.slow = NewPool(total, w.size, w.caching), NewBlocks(total, w.size, w.caching)
+	w.mirrors = [2]mirror{follow(w.fast, fatal), follow(w.slow, fatal)}
 	w.fast.Watch(func(key uint64) {
 		for _, r := range w.list {
 			r.sure = r.sure && r.next != key
@@ -325,6 +327,7 @@ func (w *world) compare() {
 	if a, b := w.fast.Fold(), w.slow.Fold(); a != b {
 		w.fatal("free lists differ: pool %x, twin %x", a, b)
 	}
+	w.compareMirrors()
 	var fast, slow []*Sequence
 	late := w.pick(4) > 0 // the pool need not know how far the run is
 	for _, r := range w.list {

@@ -3,6 +3,8 @@ package metrics
 import (
 	"cmp"
 	"slices"
+
+	"blis/vtime"
 )
 
 // Anomalies is what went wrong in a run in ways that a policy can be blamed
@@ -15,7 +17,8 @@ type Anomalies struct {
 	QueueImbalance     int64         `json:"queue_imbalance"`       // instances
 	SlowWithinClass    *int64        `json:"slow_within_class"`     // pairs; null unless Options.SlowPairs
 	PreemptionStorm    int64         `json:"preemption_storm"`
-	SLOViolation       SLOViolations `json:"slo_violation"` // of classes with targets
+	ShadowDivergence   *int64        `json:"shadow_divergence"` // requests; null without a prefix index of the router
+	SLOViolation       SLOViolations `json:"slo_violation"`     // of classes with targets
 }
 
 // Violations are the requests of a class that had a latency beyond its target.
@@ -56,12 +59,39 @@ func (s SLOViolations) Total() int64 {
 	return n
 }
 
+// Diverges reports whether the router was wrong by a block or more about what a
+// request would find in the prefix cache; false without Options.BlockSize.
+func (p *Options) Diverges(o *Outcome) bool {
+	if p.BlockSize == 0 || o.Scheduled == vtime.Never {
+		return false
+	}
+	return max(o.Expected-o.Cached, o.Cached-o.Expected) >= p.BlockSize
+}
+
+// divergences is the number of such requests that are measured.
+func (c *collection) divergences() *int64 {
+	if !c.expects() {
+		return nil
+	}
+	n := int64(0)
+	for _, cell := range c.cells {
+		n += cell.diverged
+	}
+	return &n
+}
+
+// expects reports whether the router had a prefix index.
+func (c *collection) expects() bool {
+	return len(c.recorders) > 0 && c.recorders[0].options.BlockSize > 0
+}
+
 // anomalies reports them, given the counters of all instances together.
 func (c *collection) anomalies(all *Counters) Anomalies {
 	return Anomalies{
 		PriorityInversion: all.PriorityInversions, HeadOfLineBlocking: all.HeadOfLineBlocked,
 		BlockedHead: all.BlockedHeads, PreemptionStorm: all.PreemptionStorms,
 		QueueImbalance: imbalanced(c.Counters), SlowWithinClass: c.slowPairs(), SLOViolation: c.violations(),
+		ShadowDivergence: c.divergences(),
 	}
 }
 

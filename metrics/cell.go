@@ -22,6 +22,8 @@ type cell struct {
 	generated, output int64 // tokens of all, and of completed requests
 	preemptions       int64
 	recomputed        int64 // tokens
+	expected          int64 // cached tokens, by the router, of requests that were scheduled
+	diverged          int64 // requests of which it was wrong by a block or more
 
 	firstArrival, lastArrival, lastCompletion vtime.Time
 
@@ -69,6 +71,7 @@ func (c *cell) add(o *Outcome, token, request vtime.Duration, t Targets) {
 		c.schedulingDelay.Add(int64(delay))
 		c.queueWait.Add(int64(wait))
 		c.cached += int64(o.Cached)
+		c.expected += int64(o.Expected)
 		c.lookedUp += int64(o.Input)
 	}
 	itl, samples := o.TotalITL(token)
@@ -115,6 +118,8 @@ func (c *cell) merge(o *cell) {
 	for i, n := range c.counts() {
 		*n += *counts[i]
 	}
+	c.expected += o.expected
+	c.diverged += o.diverged
 	c.late.TTFT += o.late.TTFT
 	c.late.TPOT += o.late.TPOT
 	c.late.E2E += o.late.E2E
@@ -153,6 +158,9 @@ func (c *cell) foldTo(hash *xxhash.Digest) {
 	}
 	for _, n := range c.counts() {
 		writeInts(hash, uint64(*n))
+	}
+	if c.expected+c.diverged > 0 {
+		writeInts(hash, uint64(c.expected), uint64(c.diverged))
 	}
 	if c.late.Total() > 0 { // nor do violations, where nobody is late
 		writeInts(hash, uint64(c.late.TTFT), uint64(c.late.TPOT), uint64(c.late.E2E))

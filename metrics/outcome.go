@@ -73,6 +73,7 @@ type Outcome struct {
 
 	Input     int32
 	Cached    int32 // prompt tokens found in the prefix cache at first admission
+	Expected  int32 // of them the router expected to be found, in whole blocks
 	Generated int32 // output tokens delivered
 
 	Redirects   int32 // times that its instance was taken away and it went on elsewhere

@@ -25,6 +25,10 @@ type Options struct {
 	// none.
 	Targets []Targets
 
+	// BlockSize is tokens per KV block where the router expects prefix hits; 0:
+	// it does not.
+	BlockSize int32
+
 	// SlowPairs keeps arrival and E2E of every completed request, 16 bytes
 	// each, for Anomalies.SlowWithinClass.
 	SlowPairs bool
@@ -182,7 +186,11 @@ func (r *Recorder) take(o *Outcome) {
 	if int(o.Class) < len(r.options.Targets) {
 		t = r.options.Targets[o.Class]
 	}
-	r.cell(cellKey{o.Class, o.Tenant, o.Model}).add(o, r.options.TokenOverhead, r.options.RequestOverhead, t)
+	c := r.cell(cellKey{o.Class, o.Tenant, o.Model})
+	c.add(o, r.options.TokenOverhead, r.options.RequestOverhead, t)
+	if r.options.Diverges(o) {
+		c.diverged++
+	}
 	if r.options.SlowPairs {
 		r.keepTime(o)
 	}

@@ -70,6 +70,10 @@ type Scope struct {
 	RecomputedTokens int64    `json:"recomputed_tokens"`
 	CachedTokens     int64    `json:"cached_tokens"`  // at first admissions
 	CacheHitRate     *float64 `json:"cache_hit_rate"` // of the input tokens of scheduled requests
+	// What the router expected of the last two when it sent the requests; null
+	// unless a policy reads its prefix index.
+	ExpectedTokens  *int64   `json:"expected_cached_tokens"`
+	ExpectedHitRate *float64 `json:"expected_hit_rate"`
 
 	Resources *Resources `json:"resources"` // overall and per instance, else null
 }

@@ -26,6 +26,9 @@ func (all *collection) scope(c *cell, itl *Distribution) Scope {
 		RecomputedTokens: c.recomputed,
 		CachedTokens:     c.cached, CacheHitRate: ratio(float64(c.cached), float64(c.lookedUp)),
 	}
+	if all.expects() {
+		s.ExpectedTokens, s.ExpectedHitRate = &c.expected, ratio(float64(c.expected), float64(c.lookedUp))
+	}
 	if itl != nil {
 		s.ITL = summarize(itl)
 	}

@@ -85,12 +85,11 @@ func BenchmarkRoute(b *testing.B) {
 			for range c.instances {
 				view.Add(Slot{Queue: int32(rng.IntN(9)), Batch: int32(rng.IntN(40)), InFlight: int32(rng.IntN(50)), Used: int64(rng.IntN(29205)), Total: 29205, Routable: true})
 			}
-			var st RouterState
 			sum := 0
 			b.ReportAllocs()
 			n := 0
 			for b.Loop() {
-				d := p.Route(&c.requests[n%len(c.requests)], 0, &st, view, vtime.Time(n))
+				d := route(p, &c.requests[n%len(c.requests)], view)
 				// The load moves on as it would: one comes, the oldest leaves.
 				view.AddInFlight(d.Target, 1)
 				if oldest := n % c.instances; view.Slot(oldest).InFlight > 0 {
@@ -107,13 +106,14 @@ func BenchmarkRoute(b *testing.B) {
 }
 
 func BenchmarkIndex(b *testing.B) {
-	x := newPrefixIndex(Env{BlockSize: 16, Instances: 16}, indexCapacity)
+	x := NewPrefixIndex(16)
+	x.Cover(16)
 	req := Request{Input: 512}
 	b.ReportAllocs()
 	n := 0
 	for b.Loop() {
-		x.look(&req)
-		x.record(n & 15)
+		x.Look(&req)
+		x.Record(n & 15)
 		n++
 	}
 }

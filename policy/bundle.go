@@ -39,6 +39,9 @@ type Observability struct {
 	// How fresh single signals are: Immediate, OnDemand, or the interval of
 	// their refreshes; empty: as Refresh says, or their default.
 	QueueDepth, BatchSize, KVUtilization, CacheHitRate, RecentLatency string
+
+	PrefixIndex  string          // routed or events; empty: not given
+	KVEventDelay *vtime.Duration // of events
 }
 
 // Freshness of a signal that is no interval.
@@ -129,6 +132,8 @@ var sections = []section{
 		text(freshness("kv_utilization"), func(b *Bundle) *string { return &b.Observability.KVUtilization }),
 		text(freshness("cache_hit_rate"), func(b *Bundle) *string { return &b.Observability.CacheHitRate }),
 		text(freshness("recent_latency"), func(b *Bundle) *string { return &b.Observability.RecentLatency }),
+		text(Parameter{Name: "prefix_index", Type: Choice, Choices: []string{"routed", "events"}}, func(b *Bundle) *string { return &b.Observability.PrefixIndex }),
+		{Parameter{Name: "kv_event_delay", Type: Duration, Max: longest}, func(b *Bundle) **vtime.Duration { return &b.Observability.KVEventDelay }, nil},
 	}},
 	{name: metadata},
 }

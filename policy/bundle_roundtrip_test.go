@@ -107,6 +107,10 @@ func anyBundle(t *rapid.T) Bundle {
 		*f = rapid.SampledFrom([]string{"", Immediate, OnDemand, "50ms", "7"}).Draw(t, "freshness")
 	}
 	b.Observability.InFlight = rapid.SampledFrom([]string{"", "immediate", "periodic"}).Draw(t, "in_flight")
+	b.Observability.PrefixIndex = rapid.SampledFrom([]string{"", "routed", "events"}).Draw(t, "prefix_index")
+	if rapid.Bool().Draw(t, "kv_event_delay") {
+		b.Observability.KVEventDelay = duration.Draw(t, "kv_event_delay")
+	}
 	if rapid.Bool().Draw(t, "metadata") {
 		b.Metadata = anyMapping(t, 3)
 	}

@@ -22,6 +22,13 @@ type Routing interface {
 	Route(req *Request, priority float64, st *RouterState, view *View, now vtime.Time) RoutingDecision
 }
 
+// Witness is a Routing that keeps books of where requests went. Routed is called
+// after Route with the same request and the instance that gets it: the one that
+// Route chose, unless it was forced elsewhere.
+type Witness interface {
+	Routed(req *Request, target int)
+}
+
 // Autoscale decides at each evaluation how many instances there should be.
 type Autoscale interface {
 	Observes() Signals

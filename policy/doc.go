@@ -31,7 +31,8 @@
 //	               prefix-affinity
 //	weighted.go    weighted
 //	scorers.go     its scorers, and spread.go those that compare instances
-//	prefix.go      the router's guess at what each instance has cached
+//	prefix.go      what each instance is expected to have cached; prefix_lru.go how
+//	               the router guesses that from where requests went
 //	session.go     which instance served a session last
 //	scheduling.go  fcfs, priority-fcfs, sjf, reverse-priority
 //	autoscale.go   none, oscillator

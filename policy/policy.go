@@ -47,10 +47,14 @@ const (
 	HitRate       // prefix cache hits, cumulative
 	RecentLatency // TTFT and TPOT of the last completions
 
+	// Prefixes is how much of the prompt in hand each instance is expected to
+	// have cached: the router's own knowledge, unless its index follows events.
+	Prefixes
+
 	NoSignals Signals = 0
 )
 
-var signalNames = [...]string{"in-flight", "queue depth", "batch size", "KV use", "active requests", "arrival rates", "cache hit rate", "recent latency"}
+var signalNames = [...]string{"in-flight", "queue depth", "batch size", "KV use", "active requests", "arrival rates", "cache hit rate", "recent latency", "expected prefix hits"}
 
 // String lists the signals of the set, or says "nothing".
 func (s Signals) String() string {

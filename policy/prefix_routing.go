@@ -24,22 +24,19 @@ var maxImbalance = Parameter{Name: "max_imbalance", Type: Number, Default: "32",
 // known from the ranking.
 type longestPrefix struct {
 	ranking   ranking
-	index     *prefixIndex
+	index     *PrefixIndex
 	imbalance float64 // allowed
 	foremost  []int32 // of the instances that match, in order
 }
 
-func (*longestPrefix) Observes() Signals { return effectiveLoad }
+func (*longestPrefix) Observes() Signals { return effectiveLoad | Prefixes }
 
-func (p *longestPrefix) Route(req *Request, _ float64, _ *RouterState, view *View, _ vtime.Time) RoutingDecision {
+func (p *longestPrefix) Route(_ *Request, _ float64, _ *RouterState, view *View, _ vtime.Time) RoutingDecision {
 	slots := p.ranking.follow(view)
-	p.index.cover(len(slots))
-	p.index.look(req)
 	target, reason := p.choose(slots)
 	if target < 0 {
 		return nowhere
 	}
-	p.index.record(target)
 	return RoutingDecision{Target: target, Reason: reason}
 }
 

@@ -88,25 +88,21 @@ func (x *twinLRU) entries(t *testing.T, instance int) []entry {
 }
 
 // match is how many blocks of the request in hand an instance has.
-func (x *prefixIndex) match(instance int) int32 {
-	set := x.holders()
-	if set == nil || set[instance/64]>>(instance%64)&1 == 0 {
-		return 0
-	}
-	return x.matched[instance]
+func (x *PrefixIndex) match(instance int) int32 {
+	return x.Expected(instance) / x.blockSize
 }
 
-func (x *prefixIndex) entries(instance int) []entry {
+func (x *PrefixIndex) entries(instance int) []entry {
 	var list []entry
-	for n := x.order[instance].newest; n != 0; n = x.lru[n].older {
+	for n := x.lru.order[instance].newest; n != 0; n = x.lru.nodes[n].older {
 		last := len(list) - 1
 		switch {
-		case x.lru[n].slot < 0 && last >= 0 && list[last].length > 0: // what lay between has moved
-			list[last].length += x.lru[n].length
-		case x.lru[n].slot < 0:
-			list = append(list, entry{length: x.lru[n].length})
+		case x.lru.nodes[n].slot < 0 && last >= 0 && list[last].length > 0: // what lay between has moved
+			list[last].length += x.lru.nodes[n].length
+		case x.lru.nodes[n].slot < 0:
+			list = append(list, entry{length: x.lru.nodes[n].length})
 		default:
-			list = append(list, entry{key: x.keys[x.lru[n].slot]})
+			list = append(list, entry{key: x.keys[x.lru.nodes[n].slot]})
 		}
 	}
 	return list
@@ -143,13 +139,14 @@ func TestIndexEqualsPlainLRU(t *testing.T) {
 		if seed%10 == 0 {
 			instances = 63 + rng.IntN(70) // more than one word of holders
 		}
-		fast := newPrefixIndex(Env{BlockSize: size, Instances: instances}, int32(capacity))
+		fast := newPrefixIndex(size, int32(capacity))
+		fast.Cover(instances)
 		slow := &twinLRU{capacity: capacity, lists: make([][]twinBlock, instances)}
 		source := &traffic{rng: rng, longest: 1 + rng.IntN(30)}
 		for step := range 250 {
 			req := source.next(size)
 			blocks := twinBlocks(&req, size)
-			fast.look(&req)
+			fast.Look(&req)
 			for i := range instances {
 				want := slow.matched(blocks, i)
 				hits += want
@@ -164,7 +161,7 @@ func TestIndexEqualsPlainLRU(t *testing.T) {
 			if len(slow.lists[target])+len(blocks) > capacity {
 				evictions++
 			}
-			fast.record(target)
+			fast.Record(target)
 			slow.record(blocks, target)
 			if got, want := fast.entries(target), slow.entries(t, target); !slices.Equal(got, want) {
 				t.Fatalf("seed %d, step %d: instance %d holds\n%v, want\n%v", seed, step, target, got, want)
@@ -179,21 +176,21 @@ func TestIndexEqualsPlainLRU(t *testing.T) {
 
 // checkIndex counts the books of the index: its lists, tables and sets say the
 // same.
-func checkIndex(t *testing.T, x *prefixIndex) {
+func checkIndex(t *testing.T, x *PrefixIndex) {
 	t.Helper()
 	held := make([]int32, len(x.keys))
 	named := 0
-	for instance, o := range x.order {
+	for instance, o := range x.lru.order {
 		blocks := int32(0)
-		for n := o.newest; n != 0; n = x.lru[n].older {
-			blocks += x.lru[n].length
-			if slot := x.lru[n].slot; slot >= 0 {
+		for n := o.newest; n != 0; n = x.lru.nodes[n].older {
+			blocks += x.lru.nodes[n].length
+			if slot := x.lru.nodes[n].slot; slot >= 0 {
 				named++
 				held[slot]++
 				if x.held.at(slot)[instance/64]>>(instance%64)&1 == 0 {
 					t.Errorf("instance %d is not among the holders of slot %d", instance, slot)
 				}
-				if x.where.find(uint64(slot)<<32|uint64(instance)) != n {
+				if x.lru.where.find(uint64(slot)<<32|uint64(instance)) != n {
 					t.Errorf("node %d of instance %d is not found", n, instance)
 				}
 			}
@@ -202,8 +199,8 @@ func checkIndex(t *testing.T, x *prefixIndex) {
 			t.Errorf("instance %d counts %d blocks, holds %d", instance, o.blocks, blocks)
 		}
 	}
-	if named != x.where.used {
-		t.Errorf("%d named nodes, %d in the table", named, x.where.used)
+	if named != x.lru.where.used {
+		t.Errorf("%d named nodes, %d in the table", named, x.lru.where.used)
 	}
 	if !slices.Equal(held, x.count) {
 		t.Errorf("holders per slot %v, counted %v", held, x.count)
@@ -243,12 +240,13 @@ func TestIndexRules(t *testing.T) {
 		{"touching again saves a prefix", 12, []Request{prompt(0, span(1, 20)), prompt(20), prompt(8, span(1, 20)), prompt(8)}, prompt(0, span(1, 20)), 5},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			x := newPrefixIndex(Env{BlockSize: 4, Instances: 2}, c.capacity)
+			x := newPrefixIndex(4, c.capacity)
+			x.Cover(2)
 			for i := range c.past {
-				x.look(&c.past[i])
-				x.record(0)
+				x.Look(&c.past[i])
+				x.Record(0)
 			}
-			x.look(&c.ask)
+			x.Look(&c.ask)
 			if x.match(0) != c.want || x.match(1) != 0 {
 				t.Errorf("matched %d and %d, want %d and 0", x.match(0), x.match(1), c.want)
 			}
@@ -259,7 +257,8 @@ func TestIndexRules(t *testing.T) {
 // TestIndexStopsGrowing feeds a small index long after it is full: its arrays
 // and tables must recycle what they have.
 func TestIndexStopsGrowing(t *testing.T) {
-	x := newPrefixIndex(Env{BlockSize: 4, Instances: 3}, 50)
+	x := newPrefixIndex(4, 50)
+	x.Cover(3)
 	source := &traffic{rng: rand.New(rand.NewPCG(3, 3)), longest: 20}
 	requests := make([]Request, 3000)
 	for i := range requests {
@@ -267,8 +266,8 @@ func TestIndexStopsGrowing(t *testing.T) {
 	}
 	feed := func() {
 		for i := range requests {
-			x.look(&requests[i])
-			x.record(i % 3)
+			x.Look(&requests[i])
+			x.Record(i % 3)
 		}
 	}
 	feed()

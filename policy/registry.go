@@ -36,6 +36,7 @@ type Template struct {
 type Env struct {
 	BlockSize int32            // tokens per KV block, at least 1
 	Instances int              // what room is made for; there may be more
+	Prefixes  *PrefixIndex     // the run's; the router takes each request in hand and records where it goes
 	Stream    *vtime.Stream    // "router"; drawn from only by policies that say so
 	Labels    *workload.Labels // names behind the labels of requests
 	// TTFTTarget is the TTFT target of an SLO class, 0 when it has none; nil:

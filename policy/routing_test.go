@@ -13,6 +13,9 @@ import (
 // mustRoute makes a routing policy from settings like "tie", "random".
 func mustRoute(t testing.TB, name string, env Env, settings ...Setting) Routing {
 	t.Helper()
+	if env.Prefixes == nil {
+		env.Prefixes = NewPrefixIndex(env.BlockSize)
+	}
 	p, err := NewRouting(name, settings, env)
 	if err != nil {
 		t.Fatal(err)
@@ -23,10 +26,30 @@ func mustRoute(t testing.TB, name string, env Env, settings ...Setting) Routing 
 // state is shared: no routing policy here reads it.
 var state RouterState
 
-// route asks p, which may read what it declares.
+// route asks p, which may read what it declares, as the router does.
 func route(p Routing, req *Request, view *View) RoutingDecision {
 	view.Declared = p.Observes()
-	return p.Route(req, 0, &state, view, 0)
+	var index *PrefixIndex
+	switch p := p.(type) {
+	case *weighted:
+		index = p.index
+	case *longestPrefix:
+		index = p.index
+	}
+	if index != nil {
+		index.Cover(view.Len())
+		index.Look(req)
+	}
+	d := p.Route(req, 0, &state, view, 0)
+	if d.Target >= 0 {
+		if index != nil {
+			index.Record(d.Target)
+		}
+		if w, ok := p.(Witness); ok {
+			w.Routed(req, d.Target)
+		}
+	}
+	return d
 }
 
 // viewOf makes a view of these.
@@ -220,15 +243,15 @@ func TestPoliciesReadOnlyWhatTheyDeclare(t *testing.T) {
 	}{
 		{"round-robin", nil, NoSignals},
 		{"least-loaded", nil, QueueDepth | BatchSize | InFlight},
-		{"weighted", nil, QueueDepth | BatchSize | InFlight | KVUse},
-		{"weighted", []Setting{{"prefix-affinity", "1"}}, NoSignals},
+		{"weighted", nil, QueueDepth | BatchSize | InFlight | KVUse | Prefixes},
+		{"weighted", []Setting{{"prefix-affinity", "1"}}, Prefixes},
 		{"weighted", []Setting{{"waiting-queue", "1"}, {"load-balance", "0"}}, QueueDepth},
 		{"weighted", []Setting{{"kv-utilization", "1"}}, KVUse},
 		{"weighted", []Setting{{"load-balance", "1"}}, QueueDepth | BatchSize | InFlight},
 		{"weighted", []Setting{{"active-requests", "1"}}, InFlight},
 		{"weighted", []Setting{{"session-affinity", "1"}, {"waiting-queue", "1"}}, QueueDepth},
 		{"weighted", []Setting{{"session-affinity", "1"}}, NoSignals},
-		{"prefix-affinity", nil, QueueDepth | BatchSize | InFlight},
+		{"prefix-affinity", nil, QueueDepth | BatchSize | InFlight | Prefixes},
 		{"power-of-two", nil, QueueDepth | BatchSize | InFlight},
 		{"always-busiest", nil, QueueDepth | BatchSize | InFlight},
 	} {

@@ -28,7 +28,7 @@ var scorerTable = [...]struct {
 	name, weight, help string
 	observes           Signals
 }{
-	prefixAffinity:  {"prefix-affinity", "3", "share of the prompt's full blocks that the instance is expected to have cached", NoSignals},
+	prefixAffinity:  {"prefix-affinity", "3", "share of the prompt's full blocks that the instance is expected to have cached", Prefixes},
 	queueDepth:      {"queue-depth", "2", "1 at the smallest effective load, 0 at the largest, linear between", effectiveLoad},
 	waitingQueue:    {"waiting-queue", "0", "the same over the wait queue alone", QueueDepth},
 	kvUtilization:   {"kv-utilization", "2", "share of KV blocks that are free", KVUse},

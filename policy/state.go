@@ -23,6 +23,9 @@ type RouterState struct {
 	// View is the instances as they are known at this decision. A policy reads
 	// of it what it observes.
 	View *View
+	// Prefixes is what instances are expected to have cached of the request in
+	// question; nil unless the policies of the run observe Prefixes.
+	Prefixes *PrefixIndex
 	// Declared is the Observes of the policy that reads next; see View.Declared.
 	Declared Signals
 
@@ -91,6 +94,16 @@ func (s *RouterState) End(tenant workload.Label, completed bool, now vtime.Time)
 	if completed {
 		s.completions.add(now)
 	}
+}
+
+// Expected is how many tokens of the prompt in question instance i is expected to
+// have cached: whole blocks, from the start.
+func (s *RouterState) Expected(i int) int32 {
+	s.check(Prefixes)
+	if s.Prefixes == nil {
+		return 0
+	}
+	return s.Prefixes.Expected(i)
 }
 
 // Tenants is the number of tenants seen: their labels are below it. A tenant

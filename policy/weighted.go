@@ -25,7 +25,7 @@ type weighted struct {
 	scores   []float64  // by instance
 	best     tournament // of the scores without affinities
 
-	index    *prefixIndex   // nil without the scorer prefix-affinity
+	index    *PrefixIndex   // nil without the scorer prefix-affinity
 	prefix   int            // which scorer that is
 	sessions *sessionMemory // nil without the scorer session-affinity
 	session  int            // which scorer that is
@@ -44,7 +44,7 @@ func newWeighted(v values, env Env) (Routing, error) {
 		sum += weight
 		switch scorerKind(i) {
 		case prefixAffinity:
-			w.prefix, w.index = len(w.scorers), newPrefixIndex(env, indexCapacity)
+			w.prefix, w.index = len(w.scorers), env.Prefixes
 		case sessionAffinity:
 			w.session, w.sessions = len(w.scorers), newSessionMemory(sessionCapacity)
 		}
@@ -88,13 +88,14 @@ func (w *weighted) Route(req *Request, _ float64, _ *RouterState, view *View, _ 
 	if target < 0 {
 		return nowhere
 	}
-	if w.index != nil {
-		w.index.record(target)
-	}
+	return RoutingDecision{Target: target, Reason: BestScore, Scores: w.scores}
+}
+
+// Routed implements Witness.
+func (w *weighted) Routed(req *Request, target int) {
 	if w.sessions != nil && req.Session != 0 {
 		w.sessions.record(req.Session, target)
 	}
-	return RoutingDecision{Target: target, Reason: BestScore, Scores: w.scores}
 }
 
 // follow brings the scores without affinities up to the view.
@@ -128,9 +129,6 @@ func (w *weighted) follow(view *View) {
 // begin takes in all instances.
 func (w *weighted) begin(view *View) {
 	slots := view.slots
-	if w.index != nil {
-		w.index.cover(len(slots))
-	}
 	for k := range w.scorers {
 		w.scorers[k].begin(view)
 	}
@@ -194,7 +192,6 @@ func strength(score float64) uint64 {
 // with it, and returns the strength of the foremost of them, 0 without any.
 func (w *weighted) match(req *Request) uint64 {
 	if w.index != nil {
-		w.index.look(req)
 		w.matchPrefix()
 	}
 	if w.sessions != nil { // which never hold session 0, that is none

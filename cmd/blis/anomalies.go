@@ -27,6 +27,9 @@ func anomalies(a *metrics.Anomalies) string {
 		add("slow within class", *a.SlowWithinClass, "pair", "pairs")
 	}
 	add("preemption storm", a.PreemptionStorm, "", "")
+	if a.ShadowDivergence != nil {
+		add("shadow divergence", *a.ShadowDivergence, "request", "requests")
+	}
 	for _, c := range a.SLOViolation {
 		add("SLO violation "+c.Class+" TTFT", c.TTFT, "", "")
 		add("SLO violation "+c.Class+" TPOT", c.TPOT, "", "")

@@ -162,7 +162,11 @@ func (t *textWriter) targets(r *metrics.Report) {
 func (t *textWriter) resources(r *actors.Result) {
 	all := &r.Report.Overall
 	use := all.Resources
-	t.line("cache", fmt.Sprintf("hit rate %s of prompt tokens", percent(use.CacheHitRate)))
+	hits := fmt.Sprintf("hit rate %s of prompt tokens", percent(use.CacheHitRate))
+	if all.ExpectedHitRate != nil {
+		hits += fmt.Sprintf(", the router expected %s", percent(all.ExpectedHitRate))
+	}
+	t.line("cache", hits)
 	kv := fmt.Sprintf("%s used in the mean, %s at the peak, %s preemptions", percent(use.KVMean), percent(use.KVPeak), grouped(all.Preemptions))
 	if all.RecomputedTokens > 0 {
 		kv += fmt.Sprintf(" (%s tokens recomputed)", grouped(all.RecomputedTokens))

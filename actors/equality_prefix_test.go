@@ -1,0 +1,41 @@
+package actors
+
+import (
+	"fmt"
+	"strings"
+
+	"blis/policy"
+	"blis/vtime"
+)
+
+// drawPrefixes chooses how the router knows what is cached, and sends some
+// requests where no policy would.
+func (d draw) drawPrefixes(x *trial) {
+	c := &x.Config
+	if d.chance(0.5) {
+		c.PrefixIndex = "events"
+		c.KVEventDelay = pick[vtime.Duration](d, 0, 0, 1, 100, 3000)
+	}
+	if x.Curious != policy.NoSignals && d.chance(0.5) {
+		x.Curious |= policy.Prefixes
+	}
+	if x.Wobble != policy.NoSignals || c.AutoscalePolicy != "none" || d.chance(0.7) {
+		return // an instance that is chosen may not be there
+	}
+	var forced []string
+	for i := range d.between(1, 20) {
+		forced = append(forced, fmt.Sprintf("%d=%d", 3*i, d.IntN(c.NumInstances)))
+	}
+	c.ForceRouting = strings.Join(forced, ",")
+}
+
+// sumPrefixes adds up what is expected of the instances.
+func sumPrefixes(signals policy.Signals, s *policy.RouterState) int64 {
+	sum := int64(0)
+	if signals&policy.Prefixes != 0 {
+		for i := range s.View.Len() {
+			sum += int64(i+1) * int64(s.Expected(i))
+		}
+	}
+	return sum
+}

@@ -1,0 +1,159 @@
+package actors
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"blis/engine"
+	"blis/lookahead"
+	"blis/policy"
+	"blis/vtime"
+)
+
+// What the router expects to be in the prefix caches of the instances, and
+// requests whose instance the user chose.
+
+// Ways to keep the router's prefix index.
+const (
+	indexRouted = "routed" // by where it sent prompts
+	indexEvents = "events" // by what instances say that they store and remove
+)
+
+// newPrefixes is the prefix index of a run.
+func (p *plan) newPrefixes() *policy.PrefixIndex {
+	if p.config.PrefixIndex == indexEvents {
+		return policy.NewPrefixMirror(p.config.BlockSizeInTokens)
+	}
+	return policy.NewPrefixIndex(p.config.BlockSizeInTokens)
+}
+
+// tellsBlocks reports whether instances tell the router what they cache.
+func (p *plan) tellsBlocks(observed policy.Signals) bool {
+	return observed&policy.Prefixes != 0 && p.config.PrefixIndex == indexEvents && p.config.EnablePrefixCaching
+}
+
+// blockEvents is what an instance does when its engine says what it caches; nil
+// when the router does not want to know.
+func (p *instance) blockEvents() func(vtime.Time, []engine.BlockChange) {
+	if !p.events {
+		return nil
+	}
+	return func(now vtime.Time, changes []engine.BlockChange) {
+		sendBlocks(p.out, now.Add(p.eventDelay), p.index, changes)
+	}
+}
+
+// notePrefixes says which settings of the index have no effect.
+func (p *plan) notePrefixes(observed bool) {
+	c := &p.config
+	switch {
+	case c.PrefixIndex == indexEvents && !observed:
+		p.note("prefix-index events has no effect: no policy reads expected prefix hits")
+	case c.PrefixIndex == indexEvents && !c.EnablePrefixCaching:
+		p.note("prefix-index events has no effect: prefix caching is off")
+	case c.PrefixIndex != indexEvents && c.KVEventDelay > 0:
+		p.note("kv-event-delay has no effect: prefix-index is %s", c.PrefixIndex)
+	}
+}
+
+// expect takes a request in hand of which expected hits are about to be read.
+func (r *router) expect(ask *policy.Request) {
+	r.prefixes.Cover(r.sight.view.Len())
+	r.prefixes.Look(ask)
+}
+
+// expected is how many prompt tokens of the request in hand the instance is
+// expected to find: whole blocks, and one token is always computed.
+func (r *router) expected(target int, input int32) int32 {
+	block := r.prefixes.BlockSize()
+	return min(r.prefixes.Expected(target), (input-1)/block*block)
+}
+
+// blocks takes in what an instance says of its cache.
+func (r *router) blocks(m *lookahead.Message) {
+	instance, stored := int(m.Body.Int()), true
+	gone := r.replicas != nil && r.replicas.list[instance].gone != vtime.Never
+	r.prefixes.Cover(instance + 1)
+	for ; m.Body.Left() > 0; stored = !stored {
+		for n := m.Body.Int(); n > 0 && m.Body.Err() == nil; n-- {
+			switch key := m.Body.Uint(); {
+			case gone: // it was on its way when the instance went
+			case stored:
+				r.prefixes.Store(instance, key)
+			default:
+				r.prefixes.Remove(instance, key)
+			}
+		}
+	}
+	mustDecode(&m.Body)
+}
+
+// sendBlocks tells the router at a time what has come into an instance's prefix
+// cache and what has left it, in this order: counts and keys of what was
+// stored, of what was removed, and so on in turn.
+func sendBlocks(out *lookahead.Outbox, at vtime.Time, instance int, changes []engine.BlockChange) {
+	turns, stored := 0, false // of counts
+	for _, c := range changes {
+		if turns == 0 || c.Stored != stored {
+			turns, stored = turns+1, c.Stored
+		}
+	}
+	if !changes[0].Stored {
+		turns++ // none stored comes first
+	}
+	out.Begin(routerID, lookahead.Key{At: at, Class: classNotice}, kindBlocks, 1+turns+len(changes))
+	out.Int(int64(instance))
+	if !changes[0].Stored {
+		out.Int(0)
+	}
+	for len(changes) > 0 {
+		n := 1
+		for n < len(changes) && changes[n].Stored == changes[0].Stored {
+			n++
+		}
+		out.Int(int64(n))
+		for _, c := range changes[:n] {
+			out.Uint(c.Key)
+		}
+		changes = changes[n:]
+	}
+	out.End()
+}
+
+// parseForced reads requests with their instances, "17=3,40=0".
+func parseForced(text string) (map[int64]int, error) {
+	if text == "" {
+		return nil, nil
+	}
+	forced := map[int64]int{}
+	for i, entry := range strings.Split(text, ",") {
+		left, right, found := strings.Cut(entry, "=")
+		request, err := strconv.ParseInt(strings.TrimSpace(left), 10, 64)
+		instance, err2 := strconv.ParseInt(strings.TrimSpace(right), 10, 32)
+		if !found || err != nil || err2 != nil || request < 0 || instance < 0 {
+			return nil, inputErrorf("--force-routing: entry %d is %q: want request=instance, two numbers from 0, like 17=3", i+1, strings.TrimSpace(entry))
+		}
+		if _, twice := forced[request]; twice {
+			return nil, inputErrorf("--force-routing: request %d is given twice", request)
+		}
+		forced[request] = int(instance)
+	}
+	return forced, nil
+}
+
+// force is the instance that a request must go to, or the target if it may go
+// there.
+func (r *router) force(request int64, target int, now vtime.Time) int {
+	instance, ok := r.forced[request]
+	if !ok {
+		return target
+	}
+	switch view := &r.sight.view; {
+	case instance >= view.Len():
+		panic(&sourceError{fmt.Errorf("--force-routing: request %d cannot go to instance %d at %v: there are %d, numbered from 0", request, instance, now, view.Len())})
+	case !view.Routable(instance):
+		panic(&sourceError{fmt.Errorf("--force-routing: request %d cannot go to instance %d at %v: it takes no requests, it is %v", request, instance, now, view.Phase(instance))})
+	}
+	return instance
+}

@@ -1,0 +1,169 @@
+package policy
+
+// indexCapacity is how many blocks the router remembers per instance.
+const indexCapacity = 10_000
+
+// lruIndex is the router's guess at what each instance has cached: per
+// instance the block keys of the prompts sent there, least recently used
+// first out. It is fed by the routing decisions alone.
+//
+// A decision touches all full blocks of its prompt on the target, from the
+// last to the first, so that the deepest goes first when room is needed: a
+// chain that lost its head would be worth nothing. Then the oldest are dropped
+// until the instance holds no more than the capacity. Looking touches nothing.
+//
+// So what an instance holds of a chain has no gaps: the holders of a block are
+// among those of the block before it.
+//
+// Equal to an LRU list of keys per instance, block for block, but it costs
+// nothing for what cannot be found again. Blocks wholly covered by named spans
+// have a key and can be hit: each is a node in the LRU order. The rest of the
+// prompt, its tail, belongs to this one request: it is one node with a length,
+// and since its blocks were touched together, deepest first, they are dropped
+// in that order by shortening it. Tails that follow each other are one.
+type lruIndex struct {
+	capacity int32
+
+	nodes []node // node 0 is none
+	free  int32  // first of the free nodes, chained by older; 0 for none
+	where table  // (slot, instance) → node
+	order []order
+}
+
+// node is an entry in the LRU order of one instance: a named block, or a tail.
+type node struct {
+	newer, older int32
+	slot         int32 // −1 for a tail
+	length       int32 // blocks
+}
+
+// order is the LRU order of one instance.
+type order struct {
+	newest, oldest int32
+	blocks         int32
+}
+
+// cover makes room for so many instances.
+func (l *lruIndex) cover(instances int) {
+	l.order = append(l.order, make([]order, instances-len(l.order))...)
+}
+
+// record touches the blocks of the request in hand on the instance that gets
+// it.
+func (l *lruIndex) record(x *PrefixIndex, instance int) {
+	o := &l.order[instance]
+	if tail := min(x.blocks, l.capacity) - int32(len(x.chain)); tail > 0 {
+		l.lengthen(o, tail)
+	}
+	for i := len(x.chain) - 1; i >= 0; i-- {
+		slot := int32(-1)
+		if i < len(x.known) {
+			slot = x.known[i]
+		} else {
+			slot = x.slotOf(x.chain[i])
+		}
+		l.touch(x, o, slot, instance)
+	}
+	for o.blocks > l.capacity {
+		l.shrink(x, o, instance)
+	}
+}
+
+// touch makes the block of slot the newest of the instance.
+func (l *lruIndex) touch(x *PrefixIndex, o *order, slot int32, instance int) {
+	pair := uint64(slot)<<32 | uint64(instance)
+	if n := l.where.find(pair); n >= 0 {
+		l.unlink(o, n)
+		l.link(o, n)
+		return
+	}
+	l.where.insert(pair, l.push(o, slot, 1))
+	x.count[slot]++
+	x.held.at(slot)[instance/64] |= 1 << (instance % 64)
+}
+
+// lengthen adds a tail as the newest of an order: to the one that is the newest
+// already, if there is one.
+func (l *lruIndex) lengthen(o *order, length int32) {
+	if n := o.newest; n != 0 && l.nodes[n].slot < 0 {
+		l.nodes[n].length += length
+		o.blocks += length
+		return
+	}
+	l.push(o, -1, length)
+}
+
+// push adds a new node as the newest of an order.
+func (l *lruIndex) push(o *order, slot, length int32) int32 {
+	n := l.free
+	if n != 0 {
+		l.free = l.nodes[n].older
+	} else {
+		n = int32(len(l.nodes))
+		l.nodes = append(l.nodes, node{})
+	}
+	l.nodes[n].slot, l.nodes[n].length = slot, length
+	o.blocks += length
+	l.link(o, n)
+	return n
+}
+
+// shrink drops the oldest blocks that are too many: what is needed of a tail,
+// or one named block.
+func (l *lruIndex) shrink(x *PrefixIndex, o *order, instance int) {
+	oldest := &l.nodes[o.oldest]
+	if excess := o.blocks - l.capacity; oldest.length > excess {
+		oldest.length -= excess
+		o.blocks -= excess
+		return
+	}
+	l.dropOldest(x, o, instance)
+}
+
+// dropOldest drops the oldest node of an instance.
+func (l *lruIndex) dropOldest(x *PrefixIndex, o *order, instance int) {
+	n := o.oldest
+	oldest := &l.nodes[n]
+	o.blocks -= oldest.length
+	if slot := oldest.slot; slot >= 0 {
+		l.where.remove(uint64(slot)<<32 | uint64(instance))
+		x.withdraw(slot, instance)
+	}
+	l.unlink(o, n)
+	l.nodes[n].older, l.free = l.free, n
+}
+
+// drop forgets an instance.
+func (l *lruIndex) drop(x *PrefixIndex, instance int) {
+	if instance >= len(l.order) {
+		return
+	}
+	for o := &l.order[instance]; o.oldest != 0; {
+		l.dropOldest(x, o, instance)
+	}
+}
+
+// link makes n, which is in no order, the newest of o.
+func (l *lruIndex) link(o *order, n int32) {
+	l.nodes[n].newer, l.nodes[n].older = 0, o.newest
+	if o.newest != 0 {
+		l.nodes[o.newest].newer = n
+	} else {
+		o.oldest = n
+	}
+	o.newest = n
+}
+
+func (l *lruIndex) unlink(o *order, n int32) {
+	newer, older := l.nodes[n].newer, l.nodes[n].older
+	if newer != 0 {
+		l.nodes[newer].older = older
+	} else {
+		o.newest = older
+	}
+	if older != 0 {
+		l.nodes[older].newer = newer
+	} else {
+		o.oldest = newer
+	}
+}

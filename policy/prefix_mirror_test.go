@@ -1,0 +1,98 @@
+package policy
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"blis/workload"
+)
+
+// TestMirrorEqualsSets plays random events and prompts to a mirror and to a map
+// per instance.
+func TestMirrorEqualsSets(t *testing.T) {
+	gaps, hits, drops := 0, 0, 0
+	for seed := range uint64(100) {
+		rng := rand.New(rand.NewPCG(seed, 21))
+		instances := 1 + rng.IntN(5)
+		if seed%10 == 0 {
+			instances = 63 + rng.IntN(70)
+		}
+		size := int32(1 + rng.IntN(6))
+		x, sets := NewPrefixMirror(size), make([]map[uint64]bool, instances)
+		for i := range sets {
+			sets[i] = map[uint64]bool{}
+		}
+		x.Cover(1 + rng.IntN(instances))
+		source := &traffic{rng: rng, longest: 3}
+		for step := range 300 {
+			x.Cover(instances)
+			req := source.next(size)
+			keys := workload.AppendKeys(nil, req.Spans, size, int(req.Input/size))
+			x.Look(&req)
+			for i := range instances {
+				want := int32(0)
+				for int(want) < len(keys) && sets[i][keys[want]] {
+					want++
+				}
+				hits += int(want)
+				for _, k := range keys[want:] {
+					if sets[i][k] {
+						gaps++
+					}
+				}
+				if got := x.Expected(i); got != want*size {
+					t.Fatalf("seed %d, step %d: instance %d is expected to have %d tokens, want %d blocks of %d", seed, step, i, got, want, size)
+				}
+			}
+			x.Record(rng.IntN(instances)) // tells a mirror nothing
+			for _, k := range keys {
+				i := rng.IntN(instances)
+				switch rng.IntN(5) {
+				case 0:
+					x.Remove(i, k)
+					delete(sets[i], k)
+				default:
+					x.Store(i, k)
+					sets[i][k] = true
+				}
+			}
+			if rng.IntN(40) == 0 {
+				i := rng.IntN(instances)
+				x.Drop(i)
+				clear(sets[i])
+				drops++
+			}
+		}
+		used := 0
+		for _, n := range x.count {
+			if n > 0 {
+				used++
+			}
+		}
+		if used != x.slots.used || used != len(x.keys)-len(x.spare) {
+			t.Errorf("seed %d: %d slots are held, %d keys in the table, %d of %d slots spare", seed, used, x.slots.used, len(x.spare), len(x.keys))
+		}
+	}
+	if gaps < 1000 || hits < 1000 || drops < 100 {
+		t.Errorf("the events test too little: %d blocks behind a gap, %d hits, %d drops", gaps, hits, drops)
+	}
+}
+
+// TestDropOfRouted forgets instances of an index that follows routing.
+func TestDropOfRouted(t *testing.T) {
+	x := newPrefixIndex(4, 30)
+	x.Cover(3)
+	source := &traffic{rng: rand.New(rand.NewPCG(5, 22)), longest: 3}
+	for i := range 500 {
+		req := source.next(4)
+		x.Look(&req)
+		x.Record(i % 3)
+		if i%50 == 49 {
+			x.Drop(i / 50 % 3)
+			if o := x.lru.order[i/50%3]; o != (order{}) {
+				t.Fatalf("after its drop instance %d holds %+v", i/50%3, o)
+			}
+			checkIndex(t, x)
+		}
+	}
+}
