@@ -72,13 +72,14 @@ func newCluster(p *plan) (*cluster, error) {
 	if c.router.forced, err = parseForced(cfg.ForceRouting); err != nil {
 		return nil, err
 	}
-	c.router.state.View = &c.router.sight.view
+	view := &c.router.sight.view
+	c.router.state.View, view.Seats, view.BlockSize = view, cfg.MaxNumSeqs, cfg.BlockSizeInTokens
 	c.router.state.Track(signals)
 	c.autoscaler = p.newAutoscaler(q.autoscale, c.router)
 	c.simulation.AddControl("router", c.router)
 	c.simulation.AddControl("autoscaler", c.autoscaler)
 	c.add = func(i int, ready vtime.Time) error {
-		n, err := p.newInstance(i, recorders, ready, events)
+		n, err := p.newInstance(i, recorders, ready, signals)
 		if err != nil {
 			return err
 		}
@@ -161,9 +162,9 @@ func (p *plan) recorderOptions() (metrics.Options, error) {
 	return o, nil
 }
 
-// newInstance makes instance i, which is ready at a time. With events it tells
-// the router of its prefix cache.
-func (p *plan) newInstance(i int, recorders metrics.Options, ready vtime.Time, events bool) (*instance, error) {
+// newInstance makes instance i, which is ready at a time, in a run that observes
+// these signals.
+func (p *plan) newInstance(i int, recorders metrics.Options, ready vtime.Time, observed policy.Signals) (*instance, error) {
 	cfg := &p.config
 	s, err := p.scheduler()
 	if err != nil {
@@ -178,7 +179,7 @@ func (p *plan) newInstance(i int, recorders metrics.Options, ready vtime.Time, e
 	if cfg.StepByStep && cfg.Sequential && cfg.TotalKVBlocks <= twinBlocks {
 		cache = kv.NewBlocks(int(cfg.TotalKVBlocks), cfg.BlockSizeInTokens, cfg.EnablePrefixCaching)
 	}
-	if events {
+	if p.tellsBlocks(observed) {
 		n.events, n.eventDelay = true, cfg.KVEventDelay
 	}
 	n.engine = engine.New(i, engine.Config{
@@ -186,7 +187,7 @@ func (p *plan) newInstance(i int, recorders metrics.Options, ready vtime.Time, e
 		MaxModelLen: cfg.MaxModelLen, LongPrefillThreshold: cfg.LongPrefillTokenThreshold,
 		PrefixCaching: cfg.EnablePrefixCaching, ChunkedPrefill: cfg.EnableChunkedPrefill,
 		ReserveFullISL: cfg.SchedulerReserveFullISL, Async: cfg.AsyncScheduling, StepByStep: cfg.StepByStep, ShowSteps: n.perStep, Warmup: warmup,
-		Model: p.model, Scheduler: s, Cache: cache, Sink: n, BlockEvents: n.blockEvents(),
+		Model: p.model, Scheduler: s, Cache: cache, Sink: n, ShowBacklog: observed&policy.EstimatedWait != 0, BlockEvents: n.blockEvents(),
 	})
 	return n, nil
 }
