@@ -223,7 +223,7 @@ func (v *View) EstimatedWait(i int) float64 {
 	if s.PrefillTokens == 0 {
 		return 0
 	}
-	return float64(s.WaitingTokens) * (float64(s.PrefillMicros) / float64(s.PrefillTokens))
+	return float64(float64(s.WaitingTokens) * (float64(s.PrefillMicros) / float64(s.PrefillTokens)))
 }
 
 // HitRate is the share of prompt tokens of instance i that were found in its
