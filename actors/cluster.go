@@ -262,10 +262,12 @@ func (c *cluster) result(partial bool) (*Result, error) {
 		if err := n.engine.Check(); err != nil {
 			return nil, err
 		}
-		n.engine.Counters.LifeMicros = int64(c.life(i, r.End))
+		ready, gone := c.life(i, r.End)
+		n.engine.Counters.LifeMicros = int64(span(ready, gone))
 		r.Names.Instances = append(r.Names.Instances, instanceName(i))
 		run.Instances = append(run.Instances, n.recorder)
 		run.Counters = append(run.Counters, n.engine.Counters)
+		run.Lives = append(run.Lives, metrics.Life{Ready: ready, Gone: gone, Blocks: &n.engine.Blocks})
 	}
 	run.InstanceNames = r.Names.Instances
 	report, err := metrics.Collect(run)
