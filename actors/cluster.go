@@ -275,6 +275,7 @@ func (c *cluster) result(partial bool) (*Result, error) {
 		return nil, fmt.Errorf("the books do not balance: %w", err)
 	}
 	r.Report = report
+	r.judge(&c.plan.fitness)
 	if !partial {
 		r.Digest = c.digest()
 	}

@@ -60,3 +60,9 @@ func (r *Result) Cost() *float64 {
 func (r *Result) Judged() *metrics.Judged {
 	return &metrics.Judged{Report: r.Report, ReplicaHours: r.ReplicaHours(), MeanReplicas: r.MeanReplicas(), Cost: r.Cost(), ScaleEfficiency: r.ScaleEfficiency()}
 }
+
+// judge enters what the run is worth.
+func (r *Result) judge(f *metrics.Fitness) {
+	run := r.Judged()
+	r.Fitness, r.Objectives = f.Of(run), f.Objectives(run)
+}

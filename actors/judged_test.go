@@ -3,6 +3,8 @@ package actors
 import (
 	"math"
 	"testing"
+
+	"blis/workload"
 )
 
 func is(t *testing.T, what string, got *float64, want float64) {
@@ -89,4 +91,30 @@ func TestKVUseWhileInstancesCome(t *testing.T) {
 	}
 	is(t, "used", &k, float64(counters.BlockMicros))
 	is(t, "mean", s.Report.Overall.Resources.KVMean, k/float64(64*counters.LifeMicros))
+}
+
+// Weights are judged at the end, and the configuration keeps them.
+func TestFitnessOfARun(t *testing.T) {
+	c := plain()
+	if s := serve(t, c, request(0, 10, 4)); s.Fitness != nil || len(s.Objectives) != 7 {
+		t.Errorf("without weights: fitness %v, objectives %v", s.Fitness, s.Objectives)
+	}
+	c.FitnessWeights = "p99_ttft@3ms:2,slo_attainment:5,scale_efficiency:1"
+	requests := []workload.Request{request(0, 10, 4)}
+	s := serve(t, c, requests...)
+	score := 2*0.75 + 1 // TTFT is 1,000, there are no targets, it is always busy
+	is(t, "score", &s.Fitness.Score, score)
+	if s.Config.FitnessWeights != c.FitnessWeights || len(s.Objectives) != 3 || s.Objectives[1].Value != nil || s.Fitness.Terms[1].Score != 0 {
+		t.Errorf("%+v, objectives %+v", s.Fitness, s.Objectives)
+	}
+	c.FitnessWeights = ""
+	if other := serve(t, c, requests...); other.Digest != s.Digest {
+		t.Error("judging a run changes its digest")
+	}
+}
+
+func TestFitnessWeightsAreRefusedWithTheOtherFaults(t *testing.T) {
+	c := plain()
+	c.FitnessWeights, c.NumInstances = "p99_tft:1", 0
+	refusal(t, c, "--num-instances is 0", `--fitness-weights: unknown measure "p99_tft", the nearest is "p99_ttft"`)
 }

@@ -19,5 +19,6 @@
 // sums), collect.go and report.go (the result), summaries.go (percentiles
 // that others may compute), targets.go (SLO targets), fairness.go (Jain's
 // index), series.go and integral.go (load and KV use over time), anomalies.go,
-// measure.go (what whole runs are judged by).
+// measure.go (what whole runs are judged by), fitness.go (how that becomes one
+// number).
 package metrics

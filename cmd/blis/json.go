@@ -49,7 +49,9 @@ type result struct {
 	SLOAttainment *float64 `json:"slo_attainment"`
 	JainIndex     *float64 `json:"jain_index"`
 
-	Replicas replicas `json:"replicas"`
+	Fitness    *metrics.FitnessScore `json:"fitness"`
+	Objectives []metrics.Objective   `json:"objectives"`
+	Replicas   replicas              `json:"replicas"`
 
 	Cache     cache                `json:"cache"`
 	KV        kv                   `json:"kv"`
@@ -136,7 +138,7 @@ func newResult(r *actors.Result) *result {
 		Dropped: all.States[metrics.Dropped], LengthCapped: all.Reasons[metrics.LengthCapped],
 		TimedOut: all.States[metrics.TimedOut], Rejected: all.States[metrics.Rejected], Aborted: all.States[metrics.Aborted],
 		Offered: report.OfferedPerSecond, Goodput: all.Goodput, SLOAttainment: all.SLOAttainment, JainIndex: report.JainIndex,
-		Replicas:  newReplicas(r),
+		Fitness: r.Fitness, Objectives: r.Objectives, Replicas: newReplicas(r),
 		Cache:     cache{use.CacheHitRate, use.Counters.CachedTokens, use.Counters.LookedUpTokens, use.ReadmissionHitRate},
 		KV:        kv{r.Setup.KVBlocks, cfg.BlockSizeInTokens, use.KVMean, use.KVPeak},
 		Anomalies: report.Anomalies,
