@@ -28,7 +28,7 @@ var layers = map[string]string{
 	"workload":  "",
 	"suggest":   "",
 	"latency":   "suggest",
-	"metrics":   "",
+	"metrics":   "suggest",
 	"lookahead": "",
 	"kv":        "workload",
 	"policy":    "suggest workload",

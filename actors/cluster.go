@@ -273,10 +273,12 @@ func (c *cluster) result(partial bool) (*Result, error) {
 		if err := n.engine.Check(); err != nil {
 			return nil, err
 		}
-		n.engine.Counters.LifeMicros = int64(c.life(i, r.End))
+		ready, gone := c.life(i, r.End)
+		n.engine.Counters.LifeMicros = int64(span(ready, gone))
 		r.Names.Instances = append(r.Names.Instances, instanceName(i))
 		run.Instances = append(run.Instances, n.recorder)
 		run.Counters = append(run.Counters, n.engine.Counters)
+		run.Lives = append(run.Lives, metrics.Life{Ready: ready, Gone: gone, Blocks: &n.engine.Blocks})
 	}
 	run.InstanceNames = r.Names.Instances
 	report, err := metrics.Collect(run)
@@ -284,6 +286,7 @@ func (c *cluster) result(partial bool) (*Result, error) {
 		return nil, fmt.Errorf("the books do not balance: %w", err)
 	}
 	r.Report = report
+	r.judge(&c.plan.fitness)
 	if !partial {
 		r.Digest = c.digest()
 	}

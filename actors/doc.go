@@ -6,7 +6,7 @@
 //
 //	config.go      every setting of a run, with its default; defaults.go sets these
 //	run.go         Run and Check; result.go, scaling_result.go what comes of it
-//	judged.go      a run as measures see it
+//	judged.go      a run as measures see it, what its instances cost
 //	check.go       what a setting can be
 //	plan.go        from settings to model, cache size, limits, source
 //	plan_scaling.go

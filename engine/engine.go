@@ -68,6 +68,7 @@ type Engine struct {
 	rows    formationRows
 
 	Counters metrics.Counters
+	Blocks   metrics.Integral // Counters.BlockMicros over time
 
 	// What most runs never touch.
 	shown      State           // as of the last end of a step, with Config.ShowSteps
@@ -161,9 +162,12 @@ func (e *Engine) touch(now vtime.Time) {
 	if dt < 0 {
 		panic(fmt.Sprintf("engine: instance %d: time goes back from %v to %v", e.index, e.touched, now))
 	}
+	c, used := &e.Counters, int64(e.UsedBlocks())
+	if e.Blocks.Due(now) {
+		e.Blocks.Pass(c.BlockMicros, e.touched, now, used)
+	}
 	e.touched = now
-	c := &e.Counters
-	c.BlockMicros += dt * int64(e.UsedBlocks())
+	c.BlockMicros += dt * used
 	c.RunningMicros += dt * int64(e.running)
 	if e.waiting == 0 {
 		return

@@ -34,6 +34,7 @@ func TestErrorsAreOneLine(t *testing.T) {
 		{"negative rate", "run --rate=-1", "", 2, "--rate is -1: want"},
 		{"rate NaN", "run --rate NaN", "", 2, "--rate is NaN: want"},
 		{"unused NaN", "run --total-kv-blocks 100 --gpu-memory-utilization NaN", "", 2, "--gpu-memory-utilization is NaN: want"},
+		{"unknown measure", "run --fitness-weights p99_tft:1", "", 2, `--fitness-weights: unknown measure "p99_tft", the nearest is "p99_ttft"`},
 		{"several at once", "run --num-instances 0 --workers=-1", "", 2, "--num-instances is 0: want 1 to 1048576; --workers is -1"},
 		{"unknown policy", "run --routing-policy least-load", "", 2, `the nearest is "least-loaded"`},
 		{"unknown model", "run --model Lama-3.1-8B", "", 2, "--model-config-folder"},

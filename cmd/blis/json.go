@@ -49,6 +49,10 @@ type result struct {
 	SLOAttainment *float64 `json:"slo_attainment"`
 	JainIndex     *float64 `json:"jain_index"`
 
+	Fitness    *metrics.FitnessScore `json:"fitness"`
+	Objectives []metrics.Objective   `json:"objectives"`
+	Replicas   replicas              `json:"replicas"`
+
 	Cache     cache                `json:"cache"`
 	KV        kv                   `json:"kv"`
 	Anomalies metrics.Anomalies    `json:"anomalies"`
@@ -65,6 +69,7 @@ type result struct {
 	PerModel    metrics.Scopes `json:"per_model"`
 	PerInstance metrics.Scopes `json:"per_instance"`
 	Load        metrics.Load   `json:"load"`
+	KVUse       *metrics.KVUse `json:"kv_use"`
 
 	Setup    setup         `json:"setup"`
 	Policies policy.Bundle `json:"policies"`
@@ -133,12 +138,13 @@ func newResult(r *actors.Result) *result {
 		Dropped: all.States[metrics.Dropped], LengthCapped: all.Reasons[metrics.LengthCapped],
 		TimedOut: all.States[metrics.TimedOut], Rejected: all.States[metrics.Rejected], Aborted: all.States[metrics.Aborted],
 		Offered: report.OfferedPerSecond, Goodput: all.Goodput, SLOAttainment: all.SLOAttainment, JainIndex: report.JainIndex,
+		Fitness: r.Fitness, Objectives: r.Objectives, Replicas: newReplicas(r),
 		Cache:     cache{use.CacheHitRate, use.Counters.CachedTokens, use.Counters.LookedUpTokens, use.ReadmissionHitRate},
 		KV:        kv{r.Setup.KVBlocks, cfg.BlockSizeInTokens, use.KVMean, use.KVPeak},
 		Anomalies: report.Anomalies,
 		Limit:     use.Limit, Busiest: report.Busiest, Idlest: report.Idlest, Warnings: append([]string{}, warnings(r)...),
 		Window: report.Window, Measured: newMeasured(r), Overall: *all,
-		PerClass: report.PerClass, PerTenant: report.PerTenant, PerModel: report.PerModel, PerInstance: report.PerInstance, Load: report.Load,
+		PerClass: report.PerClass, PerTenant: report.PerTenant, PerModel: report.PerModel, PerInstance: report.PerInstance, Load: report.Load, KVUse: report.KVUse,
 		Setup: newSetup(&r.Setup), Policies: cfg.Policies, Scaling: newScaling(r), Config: *cfg,
 	}
 	j.Key = key{hashOf(cfg), cfg.Seed, cfg.Seed}

@@ -9,7 +9,8 @@
 //	             start.go the process
 //	settings.go  the flags of run and verify; config.go files and environment;
 //	             bundle.go what all of them say of policies
-//	run.go       blis run; text.go, json.go, rows.go print its result
+//	run.go       blis run; text.go, json.go, rows.go, replicas.go,
+//	             fitness.go print its result
 //	verify.go    blis verify
 //	list.go      blis policies, models, hardware
 //	bench.go     blis bench

@@ -34,6 +34,7 @@ func writeText(w io.Writer, r *actors.Result, colour bool) error {
 	t.targets(r.Report)
 	t.resources(r)
 	t.scaling(r)
+	t.fitness(r)
 	if text := anomalies(&r.Report.Anomalies); text != "" {
 		t.line("anomalies", text)
 	}
