@@ -21,9 +21,6 @@ func (p *Plan) alike() []string {
 // warnings are what only the runs show.
 func (r *Result) warnings() []string {
 	var list []string
-	if r.Partial {
-		list = append(list, fmt.Sprintf("interrupted: %d of %d seeds ended for every bundle", len(r.Replicates), r.Planned))
-	}
 	if len(r.Replicates) > 1 && r.constant() {
 		list = append(list, "seeds change nothing here: all runs of a bundle are alike. Differences are those of this one workload, without intervals; "+
 			"a generated workload would say how far they hold for others")

@@ -66,11 +66,14 @@ func (t *comparisonWriter) what() {
 	}
 	if n := len(r.Replicates); n > 0 {
 		first, last := r.Replicates[0], r.Replicates[n-1]
-		text := fmt.Sprintf("%d to %d", first.Seed, last.Seed)
+		text, runs := fromTo(first.Seed, last.Seed), "one run"
 		if first.Seed != first.Workload {
-			text += fmt.Sprintf(", of the workload %d to %d", first.Workload, last.Workload)
+			text += ", of the workload " + fromTo(first.Workload, last.Workload)
 		}
-		t.line("seeds", fmt.Sprintf("%s: %d runs of each bundle, with the same requests for all", text, n))
+		if n > 1 {
+			runs = fmt.Sprintf("%d runs", n)
+		}
+		t.line("seeds", text+": "+runs+" of each bundle, with the same requests for all")
 	}
 	label := "bundles"
 	for i := range r.Bundles {
@@ -84,6 +87,14 @@ func (t *comparisonWriter) what() {
 		}
 	}
 	t.gap()
+}
+
+// fromTo words a range of seeds.
+func fromTo(first, last uint64) string {
+	if first == last {
+		return fmt.Sprint(first)
+	}
+	return fmt.Sprintf("%d to %d", first, last)
 }
 
 // tables prints as many bundles side by side as fit, the baseline in front.
@@ -109,9 +120,25 @@ func (t *comparisonWriter) tables() {
 		t.gap()
 	}
 	r := t.result
-	t.line("marks", fmt.Sprintf("better or worse than %s: by differences seed by seed, at %s confidence and by at least %s; ~ no significant difference; = equal",
-		r.Bundles[0].Name, percentOf(r.Confidence), percentOf(r.Margin)))
+	t.line("marks", fmt.Sprintf("better or worse than %s: by differences seed by seed, at %s confidence and by at least %s; ~ no significant difference; = equal%s",
+		r.Bundles[0].Name, percentOf(r.Confidence), percentOf(r.Margin), t.missing()))
 	t.gap()
+}
+
+// missing explains how what is not known prints.
+func (t *comparisonWriter) missing() string {
+	n := len(t.result.Replicates)
+	if n == 1 {
+		return "; ? undecided with one seed"
+	}
+	for i := range t.result.Bundles {
+		for _, m := range t.rows {
+			if k := t.result.Bundles[i].Estimates[m].Missing; k > 0 {
+				return fmt.Sprintf("; – in %d/%d: not measured in %d of %d runs", k, n, k, n)
+			}
+		}
+	}
+	return ""
 }
 
 // percentOf prints a share that somebody chose.
@@ -220,7 +247,7 @@ func cellOf(e *study.Estimate, m *study.Measure) (parts [4]string) {
 		parts[1] = "± " + decimal(half, decimals)
 	}
 	if e.Missing > 0 {
-		parts[1] = fmt.Sprintf("missing in %d of %d", e.Missing, len(e.Values))
+		parts[1] = fmt.Sprintf("in %d/%d", e.Missing, len(e.Values))
 	}
 	if d := e.Difference; d != nil {
 		parts[2] = differenceText(d, m.Kind)
@@ -238,13 +265,17 @@ func shown(x *float64, kind metrics.MeasureKind) *float64 {
 	return &share
 }
 
-// decimalsFor keeps about four digits of a number.
+// decimalsFor keeps three digits of a number, at most six of them decimals.
 func decimalsFor(x *float64) int {
-	decimals := 3
-	if x != nil {
-		for size := math.Abs(*x); size >= 10 && decimals > 0; size /= 10 {
-			decimals--
-		}
+	if x == nil || *x == 0 {
+		return 0
+	}
+	size, decimals := math.Abs(*x), 2
+	for ; size >= 10 && decimals > 0; size /= 10 {
+		decimals--
+	}
+	for ; size < 1 && decimals < 6; size *= 10 {
+		decimals++
 	}
 	return decimals
 }
@@ -252,7 +283,11 @@ func decimalsFor(x *float64) int {
 // differenceText is relative, and absolute to a baseline of 0.
 func differenceText(d *study.Difference, kind metrics.MeasureKind) string {
 	if d.Relative != nil {
-		return signed(100**d.Relative, 1) + " %"
+		percent, decimals := 100**d.Relative, 1
+		if math.Abs(percent) >= 10 {
+			decimals = 0
+		}
+		return signed(percent, decimals) + " %"
 	}
 	if d.Mean == 0 {
 		return ""
@@ -287,81 +322,4 @@ func markOf(e *study.Estimate) string {
 		return ""
 	}
 	return string(e.Verdict)
-}
-
-// verdicts says in words how each bundle stands to the baseline, then the ranks.
-func (t *comparisonWriter) verdicts() {
-	r := t.result
-	if len(r.Replicates) == 0 {
-		return
-	}
-	label := "verdict"
-	for i := range r.Bundles[1:] {
-		t.line(label, t.verdict(&r.Bundles[i+1]))
-		label = ""
-	}
-	last := 0
-	for i := range r.Bundles {
-		last = max(last, r.Bundles[i].Rank)
-	}
-	var ranks, objectives []string
-	for rank := 1; rank <= last; rank++ {
-		var names []string
-		for i := range r.Bundles {
-			if r.Bundles[i].Rank == rank {
-				names = append(names, r.Bundles[i].Name)
-			}
-		}
-		ranks = append(ranks, fmt.Sprintf("rank %d: %s", rank, strings.Join(names, ", ")))
-	}
-	for _, o := range r.Objectives {
-		objectives = append(objectives, fmt.Sprintf("%s (%s)", o.Name, o.Better))
-	}
-	text := strings.Join(ranks, "; ") + "; over " + strings.Join(objectives, ", ")
-	if !r.Decided() {
-		text += ". None of them differs significantly from " + r.Bundles[0].Name + ": ranks are chance"
-	}
-	t.line("Pareto", text)
-}
-
-// verdict is that of one bundle over the rows of the table.
-func (t *comparisonWriter) verdict(b *study.Compared) string {
-	counts := map[study.Verdict]int{}
-	most := map[study.Verdict]int{} // the row with the largest relative difference
-	size := func(row int) float64 {
-		if d := b.Estimates[row].Difference; d != nil && d.Relative != nil {
-			return math.Abs(*d.Relative)
-		}
-		return -1
-	}
-	for _, row := range t.rows {
-		v := b.Estimates[row].Verdict
-		if counts[v]++; counts[v] == 1 || size(row) > size(most[v]) {
-			most[v] = row
-		}
-	}
-	var parts []string
-	for _, v := range study.Verdicts() {
-		n := counts[v]
-		if n == 0 {
-			continue
-		}
-		text := fmt.Sprintf("%s in %s", v, measuresOf(n, len(t.rows)))
-		if v == study.Better || v == study.Worse {
-			text += fmt.Sprintf(", most of all %s (%s)", t.result.Measures[most[v]].Name, differenceText(b.Estimates[most[v]].Difference, t.result.Measures[most[v]].Kind))
-		}
-		parts = append(parts, text)
-	}
-	return b.Name + " against " + t.result.Bundles[0].Name + ": " + strings.Join(parts, "; ")
-}
-
-// measuresOf words n of all.
-func measuresOf(n, all int) string {
-	switch {
-	case n == all && n == 1:
-		return "the only measure"
-	case n == all:
-		return fmt.Sprintf("all %d measures", all)
-	}
-	return fmt.Sprintf("%d of %d", n, all)
 }

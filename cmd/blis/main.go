@@ -11,8 +11,9 @@
 //	             bundle.go what all of them say of policies
 //	run.go       blis run; text.go, json.go, rows.go print its result
 //	verify.go    blis verify
-//	compare.go   blis compare; compare_bundles.go what its arguments are,
-//	             compare_text.go, compare_json.go print its result
+//	compare.go   blis compare; compare_bundles.go what its arguments are;
+//	             compare_text.go, compare_verdict.go, compare_json.go print its
+//	             result
 //	list.go      blis policies, models, hardware
 //	bench.go     blis bench
 package main
