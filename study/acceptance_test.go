@@ -39,6 +39,9 @@ func TestPrefixesInContentionWantPrefixRouting(t *testing.T) {
 	if d := *estimateOf(t, r, "weighted", "mean_ttft").Difference.Relative; d > -0.5 {
 		t.Errorf("mean TTFT %+.0f %%, want it halved at least", 100*d)
 	}
+	if !r.Decided() {
+		t.Error("objectives are not decided")
+	}
 	if rank := r.Bundles[2].Rank; rank != 1 || r.Bundles[0].Rank == 1 || r.Bundles[1].Rank == 1 {
 		t.Errorf("ranks %d, %d, %d: want weighted alone in front", r.Bundles[0].Rank, r.Bundles[1].Rank, rank)
 	}
@@ -84,6 +87,9 @@ func TestIdleClusterShowsNoDifference(t *testing.T) {
 				t.Errorf("%s: %s is %q: %+v", b.Name, r.Measures[m].Name, e.Verdict, e.Difference)
 			}
 		}
+	}
+	if r.Decided() {
+		t.Error("objectives are decided without a difference")
 	}
 	if measured < 40 {
 		t.Errorf("%d verdicts: too few to mean anything", measured)

@@ -79,6 +79,23 @@ func TestTheErrorIsThatOfTheSmallestNumber(t *testing.T) {
 	}
 }
 
+// What a task says that was stopped because an earlier one failed is no news.
+func TestTheErrorOfAStoppedTaskIsNone(t *testing.T) {
+	began := make(chan bool)
+	_, err := Pool{Workers: 2}.Each(t.Context(), 2, func(ctx context.Context, i int) error {
+		if i == 0 {
+			<-began
+			return errors.New("task 0")
+		}
+		close(began)
+		<-ctx.Done()
+		return errors.New("task 1")
+	})
+	if err == nil || err.Error() != "task 0" {
+		t.Errorf("error %v, want that of task 0", err)
+	}
+}
+
 func TestCancelledPoolSaysWhatIsDone(t *testing.T) {
 	for _, workers := range []int{1, 2, 3, 8} {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -88,9 +105,9 @@ func TestCancelledPoolSaysWhatIsDone(t *testing.T) {
 			}
 			cancel()
 			<-ctx.Done()
-			return ctx.Err()
+			return fmt.Errorf("task %d: %w", i, ctx.Err())
 		})
-		if !errors.Is(err, context.Canceled) {
+		if err != context.Canceled {
 			t.Errorf("%d workers: error %v", workers, err)
 		}
 		for i := range done {

@@ -81,6 +81,11 @@ func TestDifferencesAreOfPairs(t *testing.T) {
 	if d := from0.Bundles[1].Estimates[0].Difference; d.Relative != nil {
 		t.Errorf("%v relative to 0", *d.Relative)
 	}
+	below := Result{Confidence: 0.95, Measures: r.Measures, Bundles: make([]Compared, 2)}
+	below.evaluate([][]Values{replicates([]float64{-10, -10}), replicates([]float64{-5, -5})})
+	if d := below.Bundles[1].Estimates[0].Difference; *d.Relative != 0.5 {
+		t.Errorf("from -10 to -5 is %v of the baseline, want 0.5 up", *d.Relative)
+	}
 }
 
 func TestConstantReplicatesAreSaid(t *testing.T) {
