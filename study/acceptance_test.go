@@ -1,6 +1,9 @@
 package study
 
 import (
+	"bytes"
+	"flag"
+	"os"
 	"testing"
 
 	"blis/workload"
@@ -14,14 +17,53 @@ func documents(t *testing.T) Comparison {
 	c := NewComparison(small(), three(t)...)
 	c.Base.NumInstances, c.Base.TotalKVBlocks = 4, 6000
 	c.Source = func(seed uint64) workload.Source {
-		s, err := newGrouped(workload.SyntheticConfig{Seed: seed, Rate: 40, Requests: 400,
-			Input: workload.Length{Mean: 128, Stdev: 64, Min: 2, Max: 512}, Output: workload.Length{Mean: 128, Stdev: 128, Min: 2, Max: 1024}}, 40, 4096)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return s
+		return documentsOf(t, seed)
 	}
 	return c
+}
+
+func documentsOf(t *testing.T, seed uint64) workload.Source {
+	t.Helper()
+	s, err := newGrouped(workload.SyntheticConfig{Seed: seed, Rate: 40, Requests: 400,
+		Input: workload.Length{Mean: 128, Stdev: 64, Min: 2, Max: 512}, Output: workload.Length{Mean: 128, Stdev: 128, Min: 2, Max: 1024}}, 40, 4096)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+var update = flag.Bool("update", false, "write examples/compare/documents.csv anew")
+
+// The trace in examples/ is such traffic of one seed. From it too comes that
+// prefixes want prefix routing, without intervals.
+func TestExampleTraceIsOfDocuments(t *testing.T) {
+	const path = "../examples/compare/documents.csv"
+	var want bytes.Buffer
+	if err := workload.WriteCSV(&want, documentsOf(t, 42)); err != nil {
+		t.Fatal(err)
+	}
+	if *update {
+		if err := os.WriteFile(path, want.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, err := os.ReadFile(path); err != nil || !bytes.Equal(got, want.Bytes()) {
+		t.Fatalf("%s is not what -update writes (%v)", path, err)
+	}
+	c := documents(t)
+	c.Base.Trace, c.Source, c.Replicates = path, nil, 2
+	r, err := Compare(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range []string{"mean_ttft", "p99_e2e", "cache_hit_rate"} {
+		if e := estimateOf(t, r, "weighted", m); e.Verdict != Better || *e.HalfWidth != 0 {
+			t.Errorf("weighted: %s is %q by %+v", m, e.Verdict, e.Difference)
+		}
+	}
+	if len(r.Notes) != 1 {
+		t.Errorf("notes %q, want that seeds change nothing", r.Notes)
+	}
 }
 
 // Routing by prefix is better where prefixes are many and there is contention:
