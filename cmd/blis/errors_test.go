@@ -12,6 +12,7 @@ import (
 	"blis/actors"
 	"blis/engine"
 	"blis/lookahead"
+	"blis/study"
 )
 
 // Every error is one line on standard error that says what, where, and what
@@ -101,6 +102,7 @@ func TestFaultsOfARunAreOneLine(t *testing.T) {
 		{fault, 1, `process "instance-1"`, false},
 		{fault, 1, "goroutine 1", true},
 		{fmt.Errorf("wrapped: %w", livelock), 1, "blis: instance-1 at 77µs: 10,000 consecutive preemptions", false},
+		{&study.RunError{Name: "bundle a, seed 7", Err: livelock}, 1, "blis: bundle a, seed 7: instance-1 at 77µs: 10,000 consecutive preemptions", false},
 		{&actors.InputError{Text: "so\nand so"}, 2, "blis: so and so\n", false},
 		{context.Canceled, 130, "blis: interrupted\n", false},
 		{errCheck, 1, "", false},

@@ -193,22 +193,12 @@ func hashOf(cfg *actors.Config) string {
 // writeJSON prints the result with each of its keys on a line of its own, and
 // requests, if not nil, one per line.
 func writeJSON(w *bufio.Writer, r *actors.Result, requests []request) error {
-	open := "{\n"
-	err := eachField(reflect.ValueOf(newResult(r)).Elem(), func(name string, value any) error {
-		text, err := marshal(value)
-		if err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
-		fmt.Fprintf(w, "%s  %q: %s", open, name, text)
-		open = ",\n"
-		return nil
-	})
-	if err != nil {
+	if err := writeFields(w, newResult(r)); err != nil {
 		return err
 	}
 	if requests != nil {
 		w.WriteString(",\n  \"requests\": [")
-		open = "\n    "
+		open := "\n    "
 		for i := range requests {
 			text, err := marshal(&requests[i])
 			if err != nil {
@@ -220,8 +210,23 @@ func writeJSON(w *bufio.Writer, r *actors.Result, requests []request) error {
 		}
 		w.WriteString("\n  ]")
 	}
-	_, err = w.WriteString("\n}\n")
+	_, err := w.WriteString("\n}\n")
 	return err
+}
+
+// writeFields begins an object with the fields of a struct, each on a line of
+// its own.
+func writeFields(w *bufio.Writer, object any) error {
+	open := "{\n"
+	return eachField(reflect.ValueOf(object).Elem(), func(name string, value any) error {
+		text, err := marshal(value)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		fmt.Fprintf(w, "%s  %q: %s", open, name, text)
+		open = ",\n"
+		return nil
+	})
 }
 
 // eachField visits the fields of a struct by their JSON names, those of
