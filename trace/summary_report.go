@@ -83,7 +83,7 @@ type ClassFact struct {
 }
 
 // LatencyFact is a latency against its target. Percentiles are by nearest rank
-// and from a histogram: too low by less than 1/128.
+// and from a histogram: too low by less than 1/1024.
 type LatencyFact struct {
 	N      int64  `json:"n"`
 	P50    int64  `json:"p50_us"`

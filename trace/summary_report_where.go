@@ -54,7 +54,7 @@ type RegretFacts struct {
 	Superseded  int64       `json:"superseded"` // followed by another routing of their request
 	None        int64       `json:"none"`       // chose a best candidate
 	Mean        float64     `json:"mean"`
-	P50         float64     `json:"p50"` // by nearest rank and from a histogram: too low by less than 1/128
+	P50         float64     `json:"p50"` // by nearest rank and from a histogram: too low by less than 1/1024
 	P90         float64     `json:"p90"`
 	P99         float64     `json:"p99"`
 	Max         float64     `json:"max"`

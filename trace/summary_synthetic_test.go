@@ -165,7 +165,7 @@ func (g *generator) serve(end *Outcome, r *Routing, at vtime.Time) {
 	end.QueueWait, end.TTFT = &wait, &ttft
 	e2e := ttft + vtime.Duration(end.Generated-1)*tpot
 	end.At = end.Arrival.Add(max(e2e, at.Sub(end.Arrival)))
-	if end.Expected = r.ExpectedHit; r.ExpectedHit != nil {
+	if end.Expected = copied(r.ExpectedHit); r.ExpectedHit != nil {
 		end.ActualHit = pointer(*r.ExpectedHit)
 		if g.chance(20) {
 			*end.ActualHit = int32(16 * g.IntN(int(*r.ExpectedHit)/16+2))
@@ -187,7 +187,7 @@ func (g *generator) serve(end *Outcome, r *Routing, at vtime.Time) {
 		g.put(at, b)
 		if g.chance(10) {
 			x := &Anomaly{Type: "anomaly", At: at, Name: []string{"priority_inversion", "blocked_head", "slo_violation"}[g.IntN(3)], Severity: float64(g.IntN(50)) / 4}
-			if x.Instance = &target; x.Name != "blocked_head" {
+			if x.Instance = pointer(target); x.Name != "blocked_head" {
 				x.Requests = []int64{end.Request, end.Request + 1}
 			}
 			g.put(at, x)

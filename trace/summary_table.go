@@ -92,11 +92,11 @@ func (a average) shareOf(all average) float64 {
 }
 
 // histogram counts numbers from 0 in buckets whose bounds are the floats of
-// eight significant bits: 128 buckets between powers of two. Its percentiles
-// are lower bounds of buckets, so they are exact for numbers of eight bits,
-// whole numbers up to 256 for instance, and too low by less than 1/128 of
-// themselves for the others. It depends on the numbers alone, not on their
-// order, and has 1 KiB for each power of two that occurs.
+// eleven significant bits: 1,024 buckets between powers of two. Its
+// percentiles are lower bounds of buckets, so they are exact for numbers of
+// eleven bits, whole numbers up to 2,048 for instance, and too low by less than
+// 1/1024 of themselves for the others. It depends on the numbers alone, not on
+// their order, and has 8 KiB for each power of two that occurs.
 type histogram struct {
 	n, zeros int64
 	most     float64
@@ -105,7 +105,7 @@ type histogram struct {
 
 const (
 	mantissaBits = 52
-	bucketBits   = 7
+	bucketBits   = 10
 )
 
 type octave struct {
