@@ -193,3 +193,43 @@ func TestClockDoubles(t *testing.T) {
 		}
 	}
 }
+
+// TestListsAreLimited: of instances, in the order of their indices where they
+// are equal, and of changes of scale.
+func TestListsAreLimited(t *testing.T) {
+	records := []Record{&Header{Schema: Schema, Instances: 25}}
+	regret := 0.5
+	for i := range 30 {
+		target := 29 - i
+		records = append(records, &Routing{Request: int64(i), Target: &target, Regret: &regret}, &Scale{Action: []string{"up", "down"}[i/15], From: int32(i)})
+	}
+	r := reported(t, summarized(t, records, SummaryOptions{}), SummaryAudit, 5000)
+	if f := r.Instances; f.N != 30 || len(f.List) != 20 || f.LeftOut != 10 || f.List[19].Instance != 19 {
+		t.Errorf("%d of %d instances listed, %d left out", len(f.List), f.N, f.LeftOut)
+	}
+	if f := r.Regret; len(f.ByInstance) != 20 || f.LeftOut != 10 || f.ByInstance[2].Name != "2" || f.ByInstance[19].Name != "19" {
+		t.Errorf("regret of %+v, %d left out", f.ByInstance, f.LeftOut)
+	}
+	if f := r.Decisions.Scale; f.Up != 15 || f.Down != 15 || f.Reversals != 1 || len(f.Changes) != 8 || f.Changes[7].From != 7 {
+		t.Errorf("scale: %+v", f)
+	}
+}
+
+// TestOnTimeIsNotLate: a latency equal to its target. An anomaly that says so
+// is an issue where no latency beyond a target is.
+func TestOnTimeIsNotLate(t *testing.T) {
+	target := vtime.Duration(100)
+	for _, c := range []struct {
+		ttft vtime.Duration
+		late int64
+		kind string
+	}{{99, 0, "anomaly"}, {100, 0, "anomaly"}, {101, 1, "slo"}} {
+		r := reported(t, summarized(t, []Record{
+			&Header{Schema: Schema, Targets: []ClassTargets{{Class: "a", TTFT: &target}}},
+			&Outcome{State: "completed", Class: "a", TTFT: &c.ttft}, &Anomaly{Name: "slo_violation"},
+		}, SummaryOptions{}), SummaryIssues, 1000)
+		if got := r.Outcomes.Classes[0].TTFT.Beyond; got != c.late || len(r.Issues) != 1 || r.Issues[0].Kind != c.kind {
+			t.Errorf("TTFT %v: %d late, issues %+v", c.ttft, got, r.Issues)
+		}
+	}
+}

@@ -2,8 +2,6 @@ package trace
 
 import (
 	"fmt"
-
-	"blis/vtime"
 )
 
 // keptChanges is how many changes of scale are kept, the first ones.
@@ -19,10 +17,8 @@ type scaledSums struct {
 
 // anomalous are the anomalies of a name.
 type anomalous struct {
-	n           int64
-	most        float64 // severity
-	first, last vtime.Time
-	examples    examples
+	n        int64
+	examples examples // by severity
 }
 
 // preemptedSums are of preemption records.
@@ -132,11 +128,7 @@ func (s *Summary) takeAnomaly(r *Anomaly) error {
 		x.request = r.Requests[0]
 	}
 	a := s.anomalies.at(r.Name)
-	if a.n == 0 {
-		a.first, a.most = r.At, r.Severity
-	}
 	a.n++
-	a.last, a.most = r.At, max(a.most, r.Severity)
 	a.examples.add(x, s.options.Examples)
 	s.bins[s.clock.bin(r.At)].anomalies++
 	return nil

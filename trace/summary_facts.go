@@ -110,7 +110,7 @@ func (s *Summary) classFact(name string, g *group) ClassFact {
 			continue
 		}
 		*to = &LatencyFact{
-			N: h.n, P50: int64(h.percentile(50)), P90: int64(h.percentile(90)), P99: int64(h.percentile(99)),
+			N: h.n, P50: wholeMicros(h.percentile(50)), P90: wholeMicros(h.percentile(90)), P99: wholeMicros(h.percentile(99)),
 			Max: wholeMicros(h.most), Target: bounds[i], Beyond: g.late[i].n,
 		}
 	}

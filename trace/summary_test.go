@@ -94,6 +94,25 @@ func TestNamesCannotWriteLines(t *testing.T) {
 	}
 }
 
+// TestLongNames: names are cut off, whatever they are of.
+func TestLongNames(t *testing.T) {
+	for _, c := range []struct{ name, want string }{
+		{"", `""`},
+		{"tenant-1", "tenant-1"},
+		{"two words", `"two words"`},
+		{strings.Repeat("é", 41), strings.Repeat("é", 39) + "…"},
+		{strings.Repeat("é", 40), strings.Repeat("é", 40)},
+		{strings.Repeat("\x01", 50), `"` + strings.Repeat(`\x01`, 19) + `\x` + "…"},
+	} {
+		if got := named(c.name); got != c.want || utf8.RuneCountInString(got) > 2*longestName {
+			t.Errorf("%q is shown as %s, want %s", c.name, got, c.want)
+		}
+	}
+	if got := worded("two words"); got != "two words" {
+		t.Errorf("a reason is shown as %s", got)
+	}
+}
+
 // TestReportsChangeNothing: a report in between, or a second one, is no
 // different for it.
 func TestReportsChangeNothing(t *testing.T) {
@@ -256,6 +275,7 @@ func TestExtremesStayNumbers(t *testing.T) {
 		&Priority{Class: "a", Priority: low}, &Priority{Class: "a", Priority: huge},
 		&Routing{Request: 1, Target: &zero, Regret: &huge}, &Routing{Request: 2, Target: &one, Regret: &huge}, &Routing{Request: 3, Target: &one, Regret: &tiny},
 		&Outcome{Request: 1, State: "completed", Class: "a", TTFT: pointer(vtime.Duration(math.MaxInt64)), QueueWait: pointer(vtime.Duration(math.MaxInt64)), SLOMet: pointer(false)},
+		&Outcome{Request: 4, State: "completed", Class: "a", QueueWait: pointer(vtime.Duration(math.MaxInt64)), SLOMet: pointer(false)},
 		&Outcome{At: vtime.Never - 1, Request: 2, State: "completed", Class: "a", TTFT: pointer(vtime.Duration(math.MaxInt64)), QueueWait: pointer(vtime.Duration(math.MaxInt64)), SLOMet: pointer(true)},
 	}, SummaryOptions{})
 	for _, strategy := range Strategies() {
@@ -264,7 +284,11 @@ func TestExtremesStayNumbers(t *testing.T) {
 			t.Errorf("%v: %s", err, text)
 		}
 	}
-	if f := reported(t, s, SummaryCounterfactual, 1000).Regret; f.Mean <= 0 || f.ByInstance[0].Share > 1 || f.ByInstance[0].Share < 0.4 {
+	r := reported(t, s, SummaryCounterfactual, 1000)
+	if l := r.Outcomes.Classes[0].TTFT; l.P50 != math.MaxInt64 || l.Max != math.MaxInt64 || *r.Compared.MissedQueueWait <= 0 {
+		t.Errorf("TTFT %+v, mean wait %v", l, *r.Compared.MissedQueueWait)
+	}
+	if f := r.Regret; f.Mean <= 0 || f.ByInstance[0].Share > 1 || f.ByInstance[0].Share < 0.4 {
 		t.Errorf("regret %+v", f)
 	}
 }
