@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"blis/actors"
+	"blis/metrics"
 	"blis/policy"
 	"blis/workload"
 )
@@ -168,7 +169,8 @@ func (p *Plan) config(bundle, replicate int) actors.Config {
 	return cfg
 }
 
-// objectives are those named. Else they are what most clusters are sized by:
+// objectives are those named. Else they are the measures of the fitness, if there
+// are weights. Else they are what most clusters are sized by:
 // goodput where there are targets, throughput where there are none, the wait for
 // the first token, the pace of the others; and what is paid: cost where there
 // is a price, else replica hours where an autoscaler makes them differ.
@@ -183,6 +185,13 @@ func (p *Plan) objectives() ([]Measure, error) {
 func (p *Plan) usualObjectives() []string {
 	names := []string{"throughput", "p99_ttft", "mean_tpot"}
 	base := &p.comparison.Base
+	if weights, err := metrics.ParseFitness(base.FitnessWeights); err == nil && len(weights.Terms) > 0 { // an error is one of the runs
+		names = nil
+		for _, t := range weights.Terms {
+			names = append(names, t.Measure.Name)
+		}
+		return names
+	}
 	if base.SLOTargets != "" {
 		names[0] = "goodput"
 	}

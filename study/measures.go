@@ -19,16 +19,19 @@ type Measure struct {
 	of     func(*actors.Result, *metrics.Judged) *float64
 }
 
-// Measures lists all there are, in the order in which they print. What else
-// judges a whole run, such as a weighted sum of these, is one more entry here
-// and then has intervals, verdicts and a place among the objectives like all
-// others.
+// Measures lists all there are, in the order in which they print: those of a
+// run, then their weighted sum, which is measured when there are weights.
 func Measures() []Measure {
 	var list []Measure
 	for _, m := range metrics.Measures() {
 		list = append(list, Measure{m.Name, m.Help, m.Kind, m.Better, func(_ *actors.Result, j *metrics.Judged) *float64 { return m.Of(j) }})
 	}
-	return list
+	return append(list, Measure{"fitness", "weighted sum of scores, as --fitness-weights says", metrics.Number, metrics.Higher, func(r *actors.Result, _ *metrics.Judged) *float64 {
+		if r.Fitness == nil {
+			return nil
+		}
+		return &r.Fitness.Score
+	}})
 }
 
 // measure takes the values out of a result. They are copied: a pointer into a

@@ -18,7 +18,7 @@ type compareCmd struct {
 
 	Seeds      int      `default:"10" group:"Comparison" help:"Runs of each bundle, with seeds from --seed on."`
 	Margin     float64  `default:"0.01" group:"Comparison" help:"Smallest relative difference that matters."`
-	Objectives []string `group:"Comparison" placeholder:"NAME,…" help:"Measures over which bundles are ranked; not given: throughput (goodput with --slo-targets), p99_ttft, mean_tpot, and cost or replica_hours where they differ."`
+	Objectives []string `group:"Comparison" placeholder:"NAME,…" help:"Measures over which bundles are ranked; not given: those of --fitness-weights, else throughput (goodput with --slo-targets), p99_ttft, mean_tpot, and cost or replica_hours where they differ."`
 	Measures   []string `group:"Comparison" placeholder:"NAME,…" help:"Measures that the text has, or all; JSON always has all."`
 
 	Format      string `default:"text" enum:"text,json" group:"Output" help:"Form of the result on standard output: text or json."`
@@ -42,7 +42,7 @@ Examples:
 var usualMeasures = []string{
 	"throughput", "goodput", "slo_attainment",
 	"mean_ttft", "p50_ttft", "p99_ttft", "mean_tpot", "p99_itl", "mean_e2e", "p99_e2e",
-	"completed_share", "cache_hit_rate", "preemption_rate", "replica_hours", "cost",
+	"completed_share", "cache_hit_rate", "preemption_rate", "replica_hours", "cost", "fitness",
 }
 
 // Run carries the command out.
