@@ -42,7 +42,10 @@ func drawBundleTrial(seed uint64) (*trial, []string) {
 	if d.chance(0.2) {
 		c.Horizon = span * vtime.Duration(d.between(2, 12)) / 10
 	}
-	f := bundleFile{draw: d, span: span, instances: c.NumInstances}
+	f := bundleFile{draw: d, span: span, check: 700, instances: c.NumInstances}
+	if steps := c.BetaCoeffs; !x.AllFields && (len(steps) == 0 || steps[0] > 1000) {
+		f.check = 100 * vtime.Millisecond // steps are long, and so is the run
+	}
 	x.Bundle = f.text()
 	return x, f.named
 }
@@ -54,6 +57,7 @@ func newDraw(seed, purpose uint64) draw { return draw{rand.New(rand.NewPCG(seed,
 type bundleFile struct {
 	draw
 	span      vtime.Duration // about how long arrivals take
+	check     vtime.Duration // between scale checks at least: each may make an instance
 	instances int
 	named     []string // kind/template, kind/template/parameter
 }
@@ -265,8 +269,7 @@ func (f *bundleFile) scaling() []node {
 		}
 		return list
 	}
-	// Each check may make an instance.
-	list := []node{{"interval", vtime.Duration(max(700, f.span/vtime.Duration(f.between(3, 15)))).String(), nil}}
+	list := []node{{"interval", vtime.Duration(max(f.check, f.span/vtime.Duration(f.between(3, 15)))).String(), nil}}
 	list = some(list, "min", strconv.Itoa(f.between(1, f.instances)))
 	list = some(list, "max", strconv.Itoa(f.instances+f.IntN(5)))
 	list = some(list, "trigger", "periodic")
