@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"blis/policy"
+	"blis/vtime"
+	"blis/workload"
 )
 
 // TestEqualityBundles runs random bundles, as the files that users write, on
@@ -81,15 +83,20 @@ func wantAllNamed(t *testing.T, named map[string]int) {
 // signals of such a run stay what they were at its start, as with any refresh
 // that is after its end.
 func TestRefreshBeyondAllTimes(t *testing.T) {
+	var requests []workload.Request
+	for i := range 60 {
+		requests = append(requests, request(vtime.Time(i*700), int32(20+i*37%100), int32(1+i*13%20)))
+	}
 	var first *served
 	for _, refresh := range []string{"1h", "4611686018427387904", "4611686018427387903", "3074457345618258603"} {
-		x, _ := drawBundleTrial(1)
-		x.Config.RoutingPolicy, x.Config.Horizon, x.Bundle = "weighted", 0, "observability: {refresh: "+refresh+", kv_utilization: "+refresh+"}"
-		cfg, err := x.config()
+		cfg := plain()
+		cfg.NumInstances, cfg.RoutingPolicy = 4, "least-loaded"
+		b, err := policy.ParseBundle("bundle", []byte("observability: {refresh: "+refresh+"}"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := serveLabelled(t, cfg, *cfg.Custom.Source.Labels(), x.Requests)
+		cfg.Policies = b
+		s := serve(t, cfg, requests...)
 		if first == nil {
 			first = s
 		}
