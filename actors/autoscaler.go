@@ -29,8 +29,8 @@ var (
 // otherwise cost millions of them.
 func (a *autoscaler) skip(t vtime.Time) {
 	if a.next < t {
-		missed := (int64(t-a.next) + int64(a.interval) - 1) / int64(a.interval)
-		a.next = a.next.Add(vtime.Duration(missed) * a.interval)
+		more := (int64(t-a.next) - 1) / int64(a.interval) // besides the next one
+		a.next = a.next.Add(vtime.Duration(more) * a.interval).Add(a.interval)
 	}
 }
 

@@ -34,6 +34,8 @@ type trial struct {
 	// Wobble, if not nothing, is an autoscaler that observes these signals, and
 	// wants as many instances as the last digits of what they tell it.
 	Wobble policy.Signals `json:"wobble,omitempty"`
+	// Bundle, if not empty, is the text of the policies' file.
+	Bundle string `json:"bundle,omitempty"`
 	// Fresh says how fresh single signals are.
 	Fresh map[policy.Signals]cadence `json:"fresh,omitempty"`
 }
@@ -41,6 +43,13 @@ type trial struct {
 // config is the configuration of one run.
 func (x *trial) config() (Config, error) {
 	cfg := x.Config
+	if x.Bundle != "" {
+		b, err := policy.ParseBundle("bundle.yaml", []byte(x.Bundle))
+		if err != nil {
+			return cfg, err
+		}
+		cfg.Policies = b
+	}
 	if x.Requests != nil {
 		var labels workload.Labels
 		for _, name := range x.Tenants {
@@ -238,7 +247,7 @@ func pick[T any](d draw, choices ...T) T  { return choices[d.IntN(len(choices))]
 // drawTrial is the random trial of a seed. Values come from few choices, many
 // of them at the edge of something, so that events meet at one instant.
 func drawTrial(seed uint64) *trial {
-	d := draw{rand.New(rand.NewPCG(seed, 0x626c6973))}
+	d := newDraw(seed, 0x626c6973)
 	x := &trial{Config: DefaultConfig()}
 	c := &x.Config
 	c.Seed = d.Uint64() >> 32

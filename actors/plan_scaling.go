@@ -1,6 +1,8 @@
 package actors
 
 import (
+	"fmt"
+
 	"blis/engine"
 	"blis/lookahead"
 	"blis/policy"
@@ -34,7 +36,7 @@ func (p *plan) resolveScaling() error {
 		c.MaxReplicas = min(2*c.NumInstances, 1<<20)
 	}
 	if c.AutoscalePolicy != "none" && c.AutoscaleInterval == 0 {
-		return inputErrorf("--autoscale-interval is 0: want more with --autoscale-policy %s", c.AutoscalePolicy)
+		return &InputError{p.wrong("autoscale-interval", 0, "more with --autoscale-policy "+c.AutoscalePolicy)}
 	}
 	if !p.scales() {
 		return nil
@@ -44,7 +46,7 @@ func (p *plan) resolveScaling() error {
 	}
 	switch {
 	case c.MinReplicas < 1 || c.MinReplicas > c.MaxReplicas:
-		return inputErrorf("--min-replicas is %d: want from 1 to --max-replicas %d", c.MinReplicas, c.MaxReplicas)
+		return &InputError{p.wrong("min-replicas", c.MinReplicas, fmt.Sprintf("from 1 to --max-replicas %d", c.MaxReplicas))}
 	case c.NumInstances < c.MinReplicas || c.NumInstances > c.MaxReplicas:
 		return inputErrorf("--num-instances is %d: want from --min-replicas %d to --max-replicas %d", c.NumInstances, c.MinReplicas, c.MaxReplicas)
 	}
