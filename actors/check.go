@@ -13,7 +13,7 @@ import (
 // user hears of all faults at once.
 func (p *plan) checkInputs() error {
 	var bad []string
-	for _, check := range []func() error{p.checkNumbers, p.checkCoefficients, p.resolveModel} {
+	for _, check := range []func() error{p.checkNumbers, p.checkCoefficients, p.checkTracing, p.resolveModel} {
 		if err := check(); err != nil {
 			bad = append(bad, err.Error())
 		}

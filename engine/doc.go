@@ -15,6 +15,7 @@
 //	run.go        many steps of such a cohort in one go
 //	anomalies.go  what a policy may have done wrong: who was passed over, storms
 //	overtake.go   steps whose head does not fit while another request would
+//	tracer.go     who hears of steps, preemptions and anomalies
 //	bracket.go    the tournament that both look things up in
 //
 // A request that decodes and whose blocks are its own content joins the
