@@ -28,14 +28,14 @@ var layers = map[string]string{
 	"workload":  "",
 	"suggest":   "",
 	"latency":   "suggest",
-	"metrics":   "",
+	"metrics":   "suggest",
 	"lookahead": "",
 	"kv":        "workload",
 	"policy":    "suggest workload",
 	"trace":     "suggest policy metrics",
 	"engine":    "kv latency policy workload metrics",
 	"actors":    "engine kv latency policy lookahead metrics trace workload",
-	"study":     "actors engine kv latency policy lookahead metrics trace workload",
+	"study":     "suggest actors engine kv latency policy lookahead metrics trace workload",
 	"calibrate": "study actors engine kv latency policy lookahead metrics trace workload",
 	"bench":     "study actors engine kv latency policy lookahead metrics trace workload",
 }
@@ -135,7 +135,7 @@ func TestTidy(t *testing.T) {
 		if slices.Contains(pure, s.path) {
 			checkPurity(s, report)
 		}
-		if slices.Contains(pure, s.path) || s.path == "actors" || s.path == "lookahead" {
+		if slices.Contains(pure, s.path) || s.path == "actors" || s.path == "lookahead" || s.path == "study" {
 			checkMapRanges(s, report)
 			checkProducts(s, report)
 		}

@@ -73,3 +73,44 @@ func TestHowFreshSignalsAre(t *testing.T) {
 		}
 	}
 }
+
+// backlogSeen is what a decision saw of the wait and the room on the one instance.
+type backlogSeen struct {
+	wait          float64
+	seats, tokens int64
+}
+
+// backlogProbe admits everything and notes it.
+type backlogProbe struct{ seen *[]backlogSeen }
+
+func (backlogProbe) Observes() policy.Signals {
+	return policy.EstimatedWait | policy.BatchSize | policy.KVUse
+}
+
+func (p backlogProbe) Decide(_ *policy.Request, s *policy.RouterState, _ vtime.Time) policy.AdmissionDecision {
+	v := s.View
+	*p.seen = append(*p.seen, backlogSeen{v.EstimatedWait(0), v.FreeSeats(0), v.FreeTokens(0)})
+	return policy.AdmissionDecision{Verdict: policy.Admit}
+}
+
+// One seat, steps of 1,000. A has it until 3,000: 32 tokens are prefilled in the
+// first step, and decode steps say nothing of prefill. Behind it wait 50 and 30
+// tokens, then as many as there are arrivals. B's 50 are prefilled until 4,000.
+func TestEstimatedWaitAndCapacity(t *testing.T) {
+	var got []backlogSeen
+	c := plain()
+	c.MaxNumSeqs = 1
+	c.Custom.Admission = func(policy.Env) policy.Admission { return backlogProbe{&got} }
+	serve(t, c, request(0, 32, 3), request(500, 50, 1), request(600, 30, 1), request(1500, 10, 1), request(3500, 16, 1), request(4500, 1, 1))
+	want := []backlogSeen{
+		{0, 1, 64 * 16}, {0, 0, 62 * 16}, {0, 0, 62 * 16},
+		{80 * (1000. / 32), 0, 61 * 16},
+		{40 * (1000. / 32), 0, 60 * 16},
+		{26 * (2000. / 82), 0, 62 * 16},
+	}
+	for run := range slices.Chunk(got, len(want)) {
+		if !slices.Equal(run, want) {
+			t.Errorf("\n got %v\nwant %v", run, want)
+		}
+	}
+}

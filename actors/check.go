@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"blis/latency"
+	"blis/metrics"
 	"blis/vtime"
 )
 
@@ -13,7 +14,7 @@ import (
 // user hears of all faults at once.
 func (p *plan) checkInputs() error {
 	var bad []string
-	for _, check := range []func() error{p.checkNumbers, p.checkCoefficients, p.checkTracing, p.resolveModel} {
+	for _, check := range []func() error{p.checkNumbers, p.checkCoefficients, p.checkTracing, p.resolveModel, p.resolveFitness} {
 		if err := check(); err != nil {
 			bad = append(bad, err.Error())
 		}
@@ -70,6 +71,14 @@ func (p *plan) checkNumbers() error {
 	check(c.Workers >= 0 && c.Workers <= 4096, "workers", c.Workers, "1 to 4096, 0 for one per core")
 	if len(bad) > 0 {
 		return inputErrorf("%s", strings.Join(bad, "; "))
+	}
+	return nil
+}
+
+// resolveFitness reads the weights.
+func (p *plan) resolveFitness() (err error) {
+	if p.fitness, err = metrics.ParseFitness(p.config.FitnessWeights); err != nil {
+		return inputErrorf("--fitness-weights: %v", err)
 	}
 	return nil
 }

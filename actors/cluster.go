@@ -76,13 +76,14 @@ func newCluster(p *plan) (*cluster, error) {
 		return nil, err
 	}
 	c.router.tracing = p.newTracing(q.routing, extra, (r.priority|r.routing|extra)&shownSignals)
-	c.router.state.View = &c.router.sight.view
+	view := &c.router.sight.view
+	c.router.state.View, view.Seats, view.BlockSize = view, cfg.MaxNumSeqs, cfg.BlockSizeInTokens
 	c.router.state.Track(signals)
 	c.autoscaler = p.newAutoscaler(q.autoscale, c.router)
 	c.simulation.AddControl("router", c.router)
 	c.simulation.AddControl("autoscaler", c.autoscaler)
 	c.add = func(i int, ready vtime.Time) error {
-		n, err := p.newInstance(i, recorders, ready, events)
+		n, err := p.newInstance(i, recorders, ready, signals)
 		if err != nil {
 			return err
 		}
@@ -169,9 +170,9 @@ func (p *plan) recorderOptions() (metrics.Options, error) {
 	return o, nil
 }
 
-// newInstance makes instance i, which is ready at a time. With events it tells
-// the router of its prefix cache.
-func (p *plan) newInstance(i int, recorders metrics.Options, ready vtime.Time, events bool) (*instance, error) {
+// newInstance makes instance i, which is ready at a time, in a run that observes
+// these signals.
+func (p *plan) newInstance(i int, recorders metrics.Options, ready vtime.Time, observed policy.Signals) (*instance, error) {
 	cfg := &p.config
 	s, err := p.scheduler()
 	if err != nil {
@@ -186,7 +187,7 @@ func (p *plan) newInstance(i int, recorders metrics.Options, ready vtime.Time, e
 	if cfg.StepByStep && cfg.Sequential && cfg.TotalKVBlocks <= twinBlocks {
 		cache = kv.NewBlocks(int(cfg.TotalKVBlocks), cfg.BlockSizeInTokens, cfg.EnablePrefixCaching)
 	}
-	if events {
+	if p.tellsBlocks(observed) {
 		n.events, n.eventDelay = true, cfg.KVEventDelay
 	}
 	n.engine = engine.New(i, engine.Config{
@@ -194,7 +195,7 @@ func (p *plan) newInstance(i int, recorders metrics.Options, ready vtime.Time, e
 		MaxModelLen: cfg.MaxModelLen, LongPrefillThreshold: cfg.LongPrefillTokenThreshold,
 		PrefixCaching: cfg.EnablePrefixCaching, ChunkedPrefill: cfg.EnableChunkedPrefill,
 		ReserveFullISL: cfg.SchedulerReserveFullISL, Async: cfg.AsyncScheduling, StepByStep: cfg.StepByStep, ShowSteps: n.perStep, Warmup: warmup,
-		Model: p.model, Scheduler: s, Cache: cache, Sink: n, BlockEvents: n.blockEvents(), Tracer: n.tracer(cfg.Tracing.Level),
+		Model: p.model, Scheduler: s, Cache: cache, Sink: n, ShowBacklog: observed&policy.EstimatedWait != 0, BlockEvents: n.blockEvents(), Tracer: n.tracer(cfg.Tracing.Level),
 	})
 	return n, nil
 }
@@ -283,10 +284,12 @@ func (c *cluster) result(partial bool) (*Result, error) {
 		if err := n.engine.Check(); err != nil {
 			return nil, err
 		}
-		n.engine.Counters.LifeMicros = int64(c.life(i, r.End))
+		ready, gone := c.life(i, r.End)
+		n.engine.Counters.LifeMicros = int64(span(ready, gone))
 		r.Names.Instances = append(r.Names.Instances, instanceName(i))
 		run.Instances = append(run.Instances, n.recorder)
 		run.Counters = append(run.Counters, n.engine.Counters)
+		run.Lives = append(run.Lives, metrics.Life{Ready: ready, Gone: gone, Blocks: &n.engine.Blocks})
 	}
 	if c.tracer != nil && !partial {
 		c.tracer.finish(r.End, run.Counters)
@@ -297,48 +300,11 @@ func (c *cluster) result(partial bool) (*Result, error) {
 		return nil, fmt.Errorf("the books do not balance: %w", err)
 	}
 	r.Report = report
+	r.judge(&c.plan.fitness)
 	if !partial {
 		r.Digest = c.digest()
 	}
 	return r, nil
-}
-
-// recall takes back what was on its way when the run was cancelled: requests
-// that no instance has received are pending, outcomes are heard.
-func (c *cluster) recall() error {
-	var d engine.Delivery
-	var progress engine.Progress
-	known := c.known()
-	return c.simulation.Undelivered(func(to lookahead.ProcessID, m *lookahead.Message) {
-		on := -1
-		if to == tracerID {
-			c.tracer.recall(m, known)
-			return
-		}
-		if to < lookahead.FirstSink {
-			known = earlier(known, m.Stamp.Key())
-		}
-		switch m.Kind {
-		case kindOutcome:
-			c.collector.Receive(m, nil)
-			return
-		case kindDelivery:
-			readDelivery(&m.Body, &d)
-		case kindResumed:
-			on = int(to - lookahead.FirstLeaf)
-			readResumed(&m.Body, &d, &progress)
-		case kindReturned:
-			on = readReturned(&m.Body, &d, &progress)
-		default:
-			return
-		}
-		c.router.describe(&d, metrics.Pending, metrics.NoReason, vtime.Never)
-		if on >= 0 {
-			c.router.describeProgress(movedRequest{&progress, int32(on)})
-		}
-		c.router.recorder.Record(&c.router.outcome)
-		c.collector.accept(&c.router.outcome)
-	})
 }
 
 // end is the time of the run's last event, or its horizon if that came first.

@@ -160,10 +160,16 @@ func (c *clusterScript) story(s *served) string {
 		if o.Cached > 0 {
 			fmt.Fprintf(&b, " with %d tokens cached", o.Cached)
 		}
+		if o.Expected != o.Cached {
+			fmt.Fprintf(&b, " where the router expected %d", o.Expected)
+		}
 		if o.Redirects > 0 {
 			fmt.Fprintf(&b, ", given back %d times", o.Redirects)
 		}
 		fmt.Fprintf(&b, ", %d tokens, finished at %d\n", o.Generated, int64(o.Finished))
+	}
+	if n := s.Report.Anomalies.ShadowDivergence; n != nil && *n > 0 {
+		fmt.Fprintf(&b, "shadow divergence: %d\n", *n)
 	}
 	if sc := s.Scaling; sc != nil {
 		for _, e := range sc.Events {

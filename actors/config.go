@@ -100,6 +100,8 @@ type Config struct {
 	MeasureTo    vtime.Duration `json:"measure-to" default:"0" group:"Run" help:"… to here; 0: to the end."`
 	SLOTargets   string         `json:"slo-targets" group:"Run" help:"Targets per class, standard:ttft=500ms,tpot=50ms; classes separated by semicolons."`
 
+	FitnessWeights string `json:"fitness-weights" group:"Run" help:"What the run is worth as one number: measures with weights, some with targets, throughput:0.5,p99_ttft@200ms:0.3; see docs/metrics.md."`
+
 	SlowWithinClass bool `json:"slow-within-class" group:"Run" help:"Count pairs of one class in which the request that arrived earlier took more than twice as long; keeps 16 bytes per request."`
 
 	// Execution changes no result and is not part of it.

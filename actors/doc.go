@@ -6,7 +6,7 @@
 //
 //	config.go      every setting of a run, with its default; defaults.go sets these
 //	run.go         Run and Check; result.go, scaling_result.go what comes of it
-//	judged.go      a run as measures see it
+//	judged.go      a run as measures see it, what its instances cost
 //	check.go       what a setting can be
 //	plan.go        from settings to model, cache size, limits, source
 //	plan_scaling.go
@@ -39,5 +39,6 @@
 //	message_trace.go
 //	               messages to the tracer
 //	tracer.go      the records made of them; trace_end.go the end of a trace
+//	recall.go      what was on its way when a run was cancelled
 //	verify.go      one configuration on many executors, one digest
 package actors

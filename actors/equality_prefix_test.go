@@ -19,6 +19,7 @@ func (d draw) drawPrefixes(x *trial) {
 	if x.Curious != policy.NoSignals && d.chance(0.5) {
 		x.Curious |= policy.Prefixes
 	}
+	d.drawWait(x)
 	if x.Wobble != policy.NoSignals || c.AutoscalePolicy != "none" || d.chance(0.7) {
 		return // an instance that is chosen may not be there
 	}
@@ -27,6 +28,21 @@ func (d draw) drawPrefixes(x *trial) {
 		forced = append(forced, fmt.Sprintf("%d=%d", 3*i, d.IntN(c.NumInstances)))
 	}
 	c.ForceRouting = strings.Join(forced, ",")
+}
+
+// drawWait lets the estimated wait play a part.
+func (d draw) drawWait(x *trial) {
+	for _, signals := range []*policy.Signals{&x.Curious, &x.Wobble} {
+		if *signals != policy.NoSignals && d.chance(0.4) {
+			*signals |= policy.EstimatedWait
+		}
+	}
+	if d.chance(0.6) {
+		if x.Fresh == nil {
+			x.Fresh = map[policy.Signals]cadence{}
+		}
+		x.Fresh[policy.EstimatedWait] = pick[cadence](d, 0, 0, onDemand, 50, 700)
+	}
 }
 
 // sumPrefixes adds up what is expected of the instances.

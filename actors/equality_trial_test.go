@@ -167,7 +167,7 @@ func (c curious) Decide(r *policy.Request, s *policy.RouterState, now vtime.Time
 func setFresh(c *Config, fresh map[policy.Signals]cadence) {
 	o := &c.Policies.Observability
 	for signal, text := range map[policy.Signals]*string{policy.QueueDepth: &o.QueueDepth, policy.BatchSize: &o.BatchSize, policy.KVUse: &o.KVUtilization,
-		policy.HitRate: &o.CacheHitRate, policy.RecentLatency: &o.RecentLatency} {
+		policy.HitRate: &o.CacheHitRate, policy.RecentLatency: &o.RecentLatency, policy.EstimatedWait: &o.EstimatedWait} {
 		if every, ok := fresh[signal]; ok {
 			*text = vtime.Duration(every).String()
 			switch every {
@@ -198,6 +198,9 @@ func sumView(signals policy.Signals, view *policy.View) int64 {
 		}
 		if signals&policy.HitRate != 0 {
 			sum += int64(100 * view.HitRate(i))
+		}
+		if signals&policy.EstimatedWait != 0 {
+			sum += int64(view.EstimatedWait(i))
 		}
 		if signals&policy.RecentLatency != 0 {
 			share, of := view.RecentAttainment(i)

@@ -39,6 +39,9 @@ func (p *instance) detail(f *feed) detail {
 	if f.signals&policy.RecentLatency != 0 {
 		d.Service = p.recent.sums
 	}
+	if f.signals&policy.EstimatedWait != 0 {
+		d.WaitingTokens, d.PrefillTokens, d.PrefillMicros = state.WaitingTokens, state.PrefillTokens, state.PrefillMicros
+	}
 	if f.signals&policy.HitRate != 0 {
 		d.CachedTokens, d.LookedUpTokens = state.CachedTokens, state.LookedUpTokens
 	}
@@ -69,6 +72,9 @@ func (f *feed) enter(view *policy.View, i int, d detail) {
 	if f.signals&policy.RecentLatency != 0 {
 		service.TTFT, service.TTFTs, service.TPOT, service.TPOTs = d.TTFT, d.TTFTs, d.TPOT, d.TPOTs
 		service.Judged, service.Attained = d.Judged, d.Attained
+	}
+	if f.signals&policy.EstimatedWait != 0 {
+		service.WaitingTokens, service.PrefillTokens, service.PrefillMicros = d.WaitingTokens, d.PrefillTokens, d.PrefillMicros
 	}
 	if f.signals&policy.HitRate != 0 {
 		service.CachedTokens, service.LookedUpTokens = d.CachedTokens, d.LookedUpTokens

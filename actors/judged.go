@@ -8,11 +8,42 @@ import (
 // ReplicaHours is the hours of instances that were paid for, from the first
 // arrival to the end of the run: of those that there were, when their number
 // could not change.
-func (r *Result) ReplicaHours() float64 {
+func (r *Result) ReplicaHours() float64 { return float64(r.paid()) / float64(vtime.Hour) }
+
+// ReplicaSeconds is the same in seconds.
+func (r *Result) ReplicaSeconds() float64 { return float64(r.paid()) / float64(vtime.Second) }
+
+// paid is the same in instance·µs.
+func (r *Result) paid() int64 {
 	if s := r.Scaling; s != nil {
-		return s.Hours()
+		return s.ReplicaMicros
 	}
-	return float64(int64(r.Config.NumInstances)*int64(span(r.Began, r.End))) / float64(vtime.Hour)
+	return int64(r.Config.NumInstances) * int64(span(r.Began, r.End))
+}
+
+// MeanReplicas is the time-weighted mean number of instances paid for from the
+// first arrival to the end of the run; 0 when that took no time.
+func (r *Result) MeanReplicas() float64 {
+	length := span(r.Began, r.End)
+	if length == 0 {
+		return 0
+	}
+	return float64(r.paid()) / float64(length)
+}
+
+// ScaleEfficiency is the share of the time paid for in which a step was
+// executing; nil when nothing was paid for. Unlike the utilisation it knows
+// what a machine costs that is there and has no model yet.
+func (r *Result) ScaleEfficiency() *float64 {
+	paid := r.paid()
+	if paid == 0 {
+		return nil
+	}
+	busy := r.Report.Overall.Resources.Counters.BusyMicros
+	// With async scheduling an instance that drains may be gone a step before
+	// the last batch formed for it ends, which nobody pays for.
+	share := min(1, float64(busy)/float64(paid))
+	return &share
 }
 
 // Cost is that of ReplicaHours; nil when no price is known.
@@ -27,5 +58,11 @@ func (r *Result) Cost() *float64 {
 
 // Judged is the run as measures see it.
 func (r *Result) Judged() *metrics.Judged {
-	return &metrics.Judged{Report: r.Report, ReplicaHours: r.ReplicaHours(), Cost: r.Cost()}
+	return &metrics.Judged{Report: r.Report, ReplicaHours: r.ReplicaHours(), MeanReplicas: r.MeanReplicas(), Cost: r.Cost(), ScaleEfficiency: r.ScaleEfficiency()}
+}
+
+// judge enters what the run is worth.
+func (r *Result) judge(f *metrics.Fitness) {
+	run := r.Judged()
+	r.Fitness, r.Objectives = f.Of(run), f.Objectives(run)
 }

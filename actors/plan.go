@@ -27,6 +27,7 @@ type plan struct {
 	source     workload.Source
 	fresh      map[policy.Signals]cadence // how fresh single signals are, where that was said
 	targets    []metrics.ClassTargets
+	fitness    metrics.Fitness
 }
 
 // newPlan derives and checks. Errors are the user's: see InputError, and

@@ -105,10 +105,11 @@ func (c *cluster) react(k lookahead.Key) lookahead.Key {
 	return lookahead.Key{At: k.At.Add(1).Add(c.plan.config.RoutingLatency), Class: classDelivery}
 }
 
-// life is how long instance i was there in a run that ended at end.
-func (c *cluster) life(i int, end vtime.Time) vtime.Duration {
+// life is from when to when instance i was there in a run that ended at end.
+func (c *cluster) life(i int, end vtime.Time) (ready, gone vtime.Time) {
 	if c.router.replicas == nil {
-		return vtime.Duration(end)
+		return 0, end
 	}
-	return c.router.replicas.list[i].life(end)
+	r := &c.router.replicas.list[i]
+	return r.ready, min(r.gone, end)
 }

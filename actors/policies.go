@@ -241,7 +241,7 @@ func (p *plan) resolveFreshness() error {
 		text   string
 	}{
 		{policy.QueueDepth, o.QueueDepth}, {policy.BatchSize, o.BatchSize}, {policy.KVUse, o.KVUtilization},
-		{policy.HitRate, o.CacheHitRate}, {policy.RecentLatency, o.RecentLatency},
+		{policy.HitRate, o.CacheHitRate}, {policy.RecentLatency, o.RecentLatency}, {policy.EstimatedWait, o.EstimatedWait},
 	} {
 		switch of.text {
 		case "":

@@ -175,12 +175,6 @@ func (b *replicas) nextPhase() lookahead.Key {
 	return lookahead.NeverKey
 }
 
-// life is from when to when instance i was there, in a run that ended at end;
-// 0 for one that never was.
-func (r *replica) life(end vtime.Time) vtime.Duration {
-	return span(r.ready, min(r.gone, end))
-}
-
 // cost is for how long an instance is paid for in a run that began and ended
 // then.
 func (r *replica) cost(began, end vtime.Time) vtime.Duration {

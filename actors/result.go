@@ -20,6 +20,9 @@ type Result struct {
 	Setup  Setup
 	Names  Names
 
+	Fitness    *metrics.FitnessScore // nil without Config.FitnessWeights
+	Objectives []metrics.Objective   // the measures weighed, or the usual ones
+
 	Digest  string     // hexadecimal; empty when Partial
 	Partial bool       // the run was cancelled: what is here ended until then
 	Began   vtime.Time // first arrival; 0 without any

@@ -34,7 +34,7 @@ type sight struct {
 // instances.
 const (
 	loadSignals     = policy.QueueDepth | policy.BatchSize | policy.KVUse
-	slowSignals     = policy.HitRate | policy.RecentLatency
+	slowSignals     = policy.HitRate | policy.RecentLatency | policy.EstimatedWait
 	observed        = loadSignals | slowSignals
 	instanceSignals = observed | policy.InFlight
 )

@@ -23,6 +23,7 @@ type Config struct {
 	Async          bool // async scheduling: the next batch is formed while one executes
 	StepByStep     bool // the twin without decode runs
 	ShowSteps      bool // keep the state at step ends for Shown
+	ShowBacklog    bool // keep what State tells of waiting and prefilled tokens
 
 	Warmup Warmup
 

@@ -16,6 +16,7 @@
 //	anomalies.go  what a policy may have done wrong: who was passed over, storms
 //	overtake.go   steps whose head does not fit while another request would
 //	tracer.go     who hears of steps, preemptions and anomalies
+//	backlog.go    what waits to be prefilled, and how fast that went lately
 //	bracket.go    the tournament that both look things up in
 //
 // A request that decodes and whose blocks are its own content joins the

@@ -68,12 +68,14 @@ type Engine struct {
 	rows    formationRows
 
 	Counters metrics.Counters
+	Blocks   metrics.Integral // Counters.BlockMicros over time
 
 	// What most runs never touch.
 	shown      State           // as of the last end of a step, with Config.ShowSteps
 	moved      map[int32]moved // slots of requests that came from other instances
 	precedence precedence
 	sizes      sizes
+	backlog    *backlog      // nil without Config.ShowBacklog
 	changes    []BlockChange // since the last end of a step, with Config.BlockEvents
 	stuckLeft  int32         // budget that was left when the head did not fit
 	passable   bool          // and another would have fitted
@@ -101,6 +103,9 @@ func New(index int, cfg Config) *Engine {
 	if cfg.BlockEvents != nil {
 		e.cache.Journal(func(key uint64, stored bool) { e.changes = append(e.changes, BlockChange{key, stored}) })
 	}
+	if cfg.ShowBacklog {
+		e.backlog = &backlog{}
+	}
 	e.cohort.ends.first = never
 	e.warm = cfg.Warmup.end()
 	e.cohort.cross = make([]int32, cfg.BlockSize)
@@ -113,11 +118,19 @@ type State struct {
 	Waiting, Running             int32 // requests in the wait queue, preempted ones included, and in the running list
 	Used                         int64 // KV blocks that requests hold
 	CachedTokens, LookedUpTokens int64 // prompt tokens found in the prefix cache, and looked up, at first admissions
+
+	// With Config.ShowBacklog: tokens that wait to be prefilled, and what was
+	// prefilled in how many µs in the last RecentPrefills steps that did any.
+	WaitingTokens, PrefillTokens, PrefillMicros int64
 }
 
 // State is the state as it is.
 func (e *Engine) State() State {
-	return State{e.waiting, e.running, int64(e.UsedBlocks()), e.Counters.CachedTokens, e.Counters.LookedUpTokens}
+	s := State{Waiting: e.waiting, Running: e.running, Used: int64(e.UsedBlocks()), CachedTokens: e.Counters.CachedTokens, LookedUpTokens: e.Counters.LookedUpTokens}
+	if k := e.backlog; k != nil {
+		s.WaitingTokens, s.PrefillTokens, s.PrefillMicros = k.waiting, k.tokens, k.micros
+	}
+	return s
 }
 
 // Shown is the state as of the end of the last step, before the next batch was
@@ -149,9 +162,12 @@ func (e *Engine) touch(now vtime.Time) {
 	if dt < 0 {
 		panic(fmt.Sprintf("engine: instance %d: time goes back from %v to %v", e.index, e.touched, now))
 	}
+	c, used := &e.Counters, int64(e.UsedBlocks())
+	if e.Blocks.Due(now) {
+		e.Blocks.Pass(c.BlockMicros, e.touched, now, used)
+	}
 	e.touched = now
-	c := &e.Counters
-	c.BlockMicros += dt * int64(e.UsedBlocks())
+	c.BlockMicros += dt * used
 	c.RunningMicros += dt * int64(e.running)
 	if e.waiting == 0 {
 		return
@@ -183,6 +199,9 @@ func (e *Engine) Check() error {
 	if counts[running] != e.running || counts[waiting] != e.waiting || int(e.running) != len(e.others) {
 		return fmt.Errorf("instance %d: %d running and %d waiting by the slots, %d (%d listed) and %d by the books",
 			e.index, counts[running], counts[waiting], e.running, len(e.others), e.waiting)
+	}
+	if k := e.backlog; k != nil && k.waiting != e.waitingTokens() {
+		return fmt.Errorf("instance %d: %d tokens wait by the slots, %d by the books", e.index, e.waitingTokens(), k.waiting)
 	}
 	if err := e.cache.Check(e.held); err != nil {
 		return fmt.Errorf("instance %d: %w", e.index, err)

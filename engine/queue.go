@@ -78,6 +78,7 @@ func (e *Engine) enqueue(i int32, front bool) {
 	s := e.slot(i)
 	s.phase = waiting
 	e.waiting++
+	e.await(s, 1)
 	m := member{i, s.ID}
 	switch {
 	case e.reorders:
@@ -110,6 +111,7 @@ func (e *Engine) head() int32 {
 // dequeue removes slot i, which head returned.
 func (e *Engine) dequeue(i int32) {
 	e.waiting--
+	e.await(e.slot(i), -1)
 	e.leftQueue(i)
 	if e.reorders {
 		e.ranked = pop(e.ranked)

@@ -90,6 +90,9 @@ func (e *Engine) begin(b *batch, now vtime.Time) {
 func (e *Engine) finish(now vtime.Time) {
 	b := e.current
 	e.Counters.BusyMicros += int64(b.duration)
+	if e.backlog != nil {
+		e.backlog.add(b)
+	}
 	e.expire(now)
 	e.retire(b.number, true)
 	for g, n := range b.yield {
@@ -162,6 +165,7 @@ func (e *Engine) vacate(i int32) {
 	switch s.phase {
 	case waiting:
 		e.waiting-- // its entry in the queue is stale now
+		e.await(s, -1)
 		e.leftQueue(i)
 		return
 	case pending:
@@ -190,6 +194,9 @@ func (e *Engine) credit(i int32, now vtime.Time) {
 	e.barren = 0
 	if s.output > 0 {
 		s.generated++
+		if s.phase == waiting && e.backlog != nil {
+			e.backlog.waiting++ // it is to be prefilled as well
+		}
 		if s.firstToken == vtime.Never {
 			s.firstToken = now
 		} else if s.group >= 0 {

@@ -17,6 +17,8 @@ type cell struct {
 	attained int64 // of these, completed within every target
 	late     Violations
 
+	undecided int64 // neither admitted nor rejected: admission had no time to
+
 	input             int64 // tokens
 	lookedUp, cached  int64 // input and cached tokens of requests that were scheduled
 	generated, output int64 // tokens of all, and of completed requests
@@ -57,6 +59,9 @@ func (c *cell) injected() int64 {
 func (c *cell) add(o *Outcome, token, request vtime.Duration, t Targets) {
 	c.states[o.State]++
 	c.reasons[o.Reason]++
+	if o.Admitted == vtime.Never && o.State != Rejected {
+		c.undecided++
+	}
 	c.input += int64(o.Input)
 	c.generated += int64(o.Generated)
 	c.preemptions += int64(o.Preemptions)
@@ -123,6 +128,7 @@ func (c *cell) merge(o *cell) {
 	c.late.TTFT += o.late.TTFT
 	c.late.TPOT += o.late.TPOT
 	c.late.E2E += o.late.E2E
+	c.undecided += o.undecided
 	for i, s := range c.sums() {
 		s.plus(*sums[i])
 	}
@@ -164,6 +170,9 @@ func (c *cell) foldTo(hash *xxhash.Digest) {
 	}
 	if c.late.Total() > 0 { // nor do violations, where nobody is late
 		writeInts(hash, uint64(c.late.TTFT), uint64(c.late.TPOT), uint64(c.late.E2E))
+	}
+	if c.undecided > 0 { // where all are decided on there is nothing to add
+		writeInts(hash, uint64(c.undecided))
 	}
 	for _, s := range c.sums() {
 		writeInts(hash, s.hi, s.lo)

@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"cmp"
 	"fmt"
 
 	"blis/vtime"
@@ -11,6 +12,7 @@ type Run struct {
 	Router    *Recorder   // requests that no instance recorded; nil: none
 	Instances []*Recorder // by instance index
 	Counters  []Counters  // the same
+	Lives     []Life      // the same; nil: KV use over time is not reported
 
 	Injected int64      // the router's own count
 	End      vtime.Time // of the run: its last event, or its horizon
@@ -36,7 +38,20 @@ func Collect(run Run) (*Report, error) {
 	c.merge()
 	report := c.report()
 	c.summaries.compute(c.Each)
-	return report, c.check()
+	report.eachScope(func(s *Scope) { s.TailBlowUp = newTailBlowUp(s) })
+	var err error
+	report.KVUse, err = c.kvUse()
+	return report, cmp.Or(c.check(), err)
+}
+
+// eachScope calls f for every scope of the report.
+func (r *Report) eachScope(f func(*Scope)) {
+	f(&r.Overall)
+	for _, scopes := range []Scopes{r.PerClass, r.PerTenant, r.PerModel, r.PerInstance} {
+		for i := range scopes {
+			f(&scopes[i].Scope)
+		}
+	}
 }
 
 // collection is the merge of all recorders: one cell for each class, tenant
@@ -123,18 +138,16 @@ func (c *collection) report() *Report {
 	if n := all.injected(); n > 1 {
 		r.OfferedPerSecond = ratio(float64(n-1), all.lastArrival.Sub(all.firstArrival).Seconds())
 	}
+	r.Overall.JainIndex = c.jain(func(cellKey) bool { return true })
+	r.JainIndex = r.Overall.JainIndex
 	r.Overall.Resources = newResources(c.Counters)
 	r.Anomalies = c.anomalies(&r.Overall.Resources.Counters)
 	r.PerClass = c.marginal(&r.Overall, c.Classes, func(k cellKey) uint16 { return k.class }, func(k groupKey) uint16 { return k.class })
 	r.PerModel = c.marginal(&r.Overall, c.Models, func(k cellKey) uint16 { return k.model }, func(k groupKey) uint16 { return k.model })
 	tenants := partition(c.keys, c.cells, len(c.Tenants), func(k cellKey) uint16 { return k.tenant })
-	var sums []*cell
 	for i, name := range c.Tenants {
-		sum := mergeCells(tenants[i])
-		sums = append(sums, sum)
-		r.PerTenant = append(r.PerTenant, Named{name, c.scope(sum, nil)})
+		r.PerTenant = append(r.PerTenant, Named{name, c.scope(mergeCells(tenants[i]), nil)})
 	}
-	r.JainIndex = jain(sums)
 	c.reportInstances(r)
 	return r
 }
@@ -182,6 +195,7 @@ func (c *collection) marginal(overall *Scope, names []string, ofCell func(cellKe
 			s.Resources = nil
 		} else {
 			s = c.scope(mergeCells(cells[i]), mergeDistributions(groups[i]))
+			s.JainIndex = c.jain(func(k cellKey) bool { return int(ofCell(k)) == i })
 		}
 		scopes = append(scopes, Named{name, s})
 	}

@@ -259,6 +259,13 @@ func TestJainIndex(t *testing.T) {
 		}
 		return append(cells, newCell()) // a tenant without traffic
 	}
+	jain := func(cells []*cell) *float64 {
+		c := collection{Run: Run{Tenants: make([]string, len(cells))}, cells: cells}
+		for i := range cells {
+			c.keys = append(c.keys, cellKey{tenant: uint16(i)})
+		}
+		return c.jain(func(cellKey) bool { return true })
+	}
 	for _, c := range []struct {
 		tokens []int64
 		want   float64

@@ -7,6 +7,7 @@ type Measure struct {
 	Name   string // like p99_ttft
 	Help   string // what it is, in a line
 	Kind   MeasureKind
+	Unit   string // as results print it
 	Better Direction
 
 	// Half is the value that scores ½ in the classic normalisation of fitness,
@@ -24,6 +25,12 @@ const (
 	Latency                      // µs
 	PerSecond                    // of virtual time
 	Number                       // a count, hours or money
+)
+
+// Units of several measures.
+const (
+	shareUnit = "share"
+	ratioUnit = "ratio"
 )
 
 // Direction is which way a measure is better.
@@ -46,8 +53,20 @@ func (d Direction) String() string {
 // Judged is a run as measures see it.
 type Judged struct {
 	*Report
-	ReplicaHours float64  // that were paid for
-	Cost         *float64 // of them; nil: no price is known
+	ReplicaHours    float64  // that were paid for
+	MeanReplicas    float64  // the same over the time from the first arrival to the end of the run; 0 if that is none
+	Cost            *float64 // of them; nil: no price is known
+	ScaleEfficiency *float64 // share of them in which a step was executing; nil: nothing was paid for
+}
+
+// CompletedPerReplicaHour is what an hour of an instance yields: completed
+// requests per hour over the mean number of instances paid for. Both are rates,
+// so that it keeps its meaning with a measured window. Nil without either.
+func (j *Judged) CompletedPerReplicaHour() *float64 {
+	if j.Overall.RequestsPerSecond == nil {
+		return nil
+	}
+	return ratio(float64(*j.Overall.RequestsPerSecond*3600), j.MeanReplicas)
 }
 
 // Of is the measure of a run; nil when it could not be measured.
@@ -60,10 +79,10 @@ var measures = listMeasures()
 
 func listMeasures() []Measure {
 	list := []Measure{
-		{"throughput", "completed requests per second", PerSecond, Higher, 100, func(j *Judged) *float64 { return j.Overall.RequestsPerSecond }},
-		{"tokens_per_second", "output tokens of completed requests per second", PerSecond, Higher, 10_000, func(j *Judged) *float64 { return j.Overall.TokensPerSecond }},
-		{"goodput", "requests per second that completed within every target of their class", PerSecond, Higher, 100, func(j *Judged) *float64 { return j.Overall.Goodput }},
-		{"slo_attainment", "share of requests that did", Share, Higher, 0, func(j *Judged) *float64 { return j.Overall.SLOAttainment }},
+		{"throughput", "completed requests per second", PerSecond, "requests/s", Higher, 100, func(j *Judged) *float64 { return j.Overall.RequestsPerSecond }},
+		{"tokens_per_second", "output tokens of completed requests per second", PerSecond, "tokens/s", Higher, 10_000, func(j *Judged) *float64 { return j.Overall.TokensPerSecond }},
+		{"goodput", "requests per second that completed within every target of their class", PerSecond, "requests/s", Higher, 100, func(j *Judged) *float64 { return j.Overall.Goodput }},
+		{"slo_attainment", "share of requests that did", Share, shareUnit, Higher, 0, func(j *Judged) *float64 { return j.Overall.SLOAttainment }},
 	}
 	for _, l := range []struct {
 		name, help string
@@ -77,15 +96,28 @@ func listMeasures() []Measure {
 	} {
 		list = append(list, latencyMeasures(l.name, l.help, l.of)...)
 	}
+	for _, l := range []struct {
+		name string
+		of   func(*TailBlowUp) *float64
+	}{
+		{"ttft", func(t *TailBlowUp) *float64 { return t.TTFT }},
+		{"tpot", func(t *TailBlowUp) *float64 { return t.TPOT }},
+		{"e2e", func(t *TailBlowUp) *float64 { return t.E2E }},
+	} {
+		list = append(list, Measure{"tail_blowup_" + l.name, "p99 over p50 of " + l.name, Number, ratioUnit, Lower, 1, func(j *Judged) *float64 { return l.of(&j.Overall.TailBlowUp) }})
+	}
 	return append(list,
-		Measure{"jain", "Jain's index of output tokens over tenants", Share, Higher, 0, func(j *Judged) *float64 { return j.JainIndex }},
-		Measure{"completed_share", "share of injected requests that completed", Share, Higher, 0, func(j *Judged) *float64 {
+		Measure{"jain", "Jain's index of output tokens over tenants", Share, shareUnit, Higher, 0, func(j *Judged) *float64 { return j.JainIndex }},
+		Measure{"admission_rate", "share of the requests decided on that were admitted", Share, shareUnit, Higher, 0, func(j *Judged) *float64 { return j.Overall.AdmissionRate }},
+		Measure{"completed_share", "share of injected requests that completed", Share, shareUnit, Higher, 0, func(j *Judged) *float64 {
 			return ratio(float64(j.Overall.States[Completed]), float64(j.Overall.Injected))
 		}},
-		Measure{"cache_hit_rate", "share of prompt tokens found in prefix caches", Share, Higher, 0, func(j *Judged) *float64 { return j.Overall.CacheHitRate }},
-		Measure{"preemption_rate", "preemptions per completed request", Number, Lower, 1, func(j *Judged) *float64 { return j.Overall.PreemptionRate }},
-		Measure{"replica_hours", "hours of instances that were paid for", Number, Lower, 1, func(j *Judged) *float64 { return &j.ReplicaHours }},
-		Measure{"cost", "of these hours", Number, Lower, 1, func(j *Judged) *float64 { return j.Cost }},
+		Measure{"cache_hit_rate", "share of prompt tokens found in prefix caches", Share, shareUnit, Higher, 0, func(j *Judged) *float64 { return j.Overall.CacheHitRate }},
+		Measure{"preemption_rate", "preemptions per completed request", Number, ratioUnit, Lower, 1, func(j *Judged) *float64 { return j.Overall.PreemptionRate }},
+		Measure{"replica_hours", "hours of instances that were paid for", Number, "hours", Lower, 1, func(j *Judged) *float64 { return &j.ReplicaHours }},
+		Measure{"scale_efficiency", "share of replica_hours in which a step was executing", Share, shareUnit, Higher, 0, func(j *Judged) *float64 { return j.ScaleEfficiency }},
+		Measure{"completed_per_replica_hour", "completed requests per hour and instance paid for", Number, "requests/h", Higher, 10_000, (*Judged).CompletedPerReplicaHour},
+		Measure{"cost", "of replica_hours", Number, "currency", Lower, 1, func(j *Judged) *float64 { return j.Cost }},
 	)
 }
 
@@ -101,7 +133,7 @@ func latencyMeasures(name, help string, of func(*Scope) *Summary) []Measure {
 		{"p90", func(s *Summary) *float64 { return &s.P90 }},
 		{"p99", func(s *Summary) *float64 { return &s.P99 }},
 	} {
-		list = append(list, Measure{p.name + "_" + name, p.name + " of " + help, Latency, Lower, 1000, func(j *Judged) *float64 {
+		list = append(list, Measure{p.name + "_" + name, p.name + " of " + help, Latency, "us", Lower, 1000, func(j *Judged) *float64 {
 			s := of(&j.Overall)
 			if s == nil {
 				return nil

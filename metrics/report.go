@@ -9,7 +9,7 @@ import (
 // Report is the result of a run in numbers. What could not be measured is nil
 // and prints as null; nothing is ever NaN or infinite. Times are in µs, rates
 // per second of virtual time, shares from 0 to 1. With a measured window all
-// but Injected, Load and Resources is of the requests that arrived in it.
+// but Injected, Load, KVUse and Resources is of the requests that arrived in it.
 type Report struct {
 	Injected int64  `json:"injected_requests"` // in the whole run
 	Window   Window `json:"window"`
@@ -20,6 +20,7 @@ type Report struct {
 	Busiest          *InstanceUse `json:"busiest_instance"`
 	Idlest           *InstanceUse `json:"idlest_instance"`
 	Load             Load         `json:"load"`
+	KVUse            *KVUse       `json:"kv_use"` // null unless Run.Lives is given
 	Anomalies        Anomalies    `json:"anomalies"`
 
 	PerClass    Scopes `json:"per_class"`
@@ -45,6 +46,10 @@ type Scope struct {
 	States   StateCounts  `json:"states"`
 	Reasons  ReasonCounts `json:"reasons"`
 
+	Admitted      int64    `json:"admitted_requests"`
+	AdmissionRate *float64 `json:"admission_rate"` // admitted / decided on: admitted, or rejected by admission
+	RejectedShare *float64 `json:"rejected_share"` // rejected, by admission or for want of an instance / injected
+
 	InputTokens     int64 `json:"input_tokens"`
 	OutputTokens    int64 `json:"output_tokens"`    // of completed requests
 	GeneratedTokens int64 `json:"generated_tokens"` // of all requests
@@ -62,8 +67,11 @@ type Scope struct {
 	QueueWait       *Summary `json:"queue_wait_us"`
 	Split           *Split   `json:"e2e_split_us"`
 
+	TailBlowUp TailBlowUp `json:"tail_blowup"`
+
 	SLOAttainment *float64 `json:"slo_attainment"` // of the requests whose class has targets
 	Goodput       *float64 `json:"goodput_per_second"`
+	JainIndex     *float64 `json:"jain_index"` // of output tokens over tenants; null per tenant and per instance
 
 	Preemptions      int64    `json:"preemptions"`
 	PreemptionRate   *float64 `json:"preemption_rate"` // per completed request, may exceed 1
@@ -86,6 +94,14 @@ type Split struct {
 	Prefill   float64 `json:"prefill"`   // scheduled to first token, without recompute
 	Decode    float64 `json:"decode"`    // first to last token, without recompute
 	Recompute float64 `json:"recompute"` // lost to preemption
+}
+
+// TailBlowUp is how much longer than usual the slowest requests take: p99 over
+// p50. Null without samples, or when p50 is 0.
+type TailBlowUp struct {
+	TTFT *float64 `json:"ttft"`
+	TPOT *float64 `json:"tpot"`
+	E2E  *float64 `json:"e2e"`
 }
 
 // Resources is what one instance, or all of them together, made of its

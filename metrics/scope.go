@@ -36,7 +36,22 @@ func (all *collection) scope(c *cell, itl *Distribution) Scope {
 		s.SLOAttainment = ratio(float64(c.attained), float64(c.targeted))
 		s.Goodput = ratio(float64(c.attained), w.seconds())
 	}
+	refused := c.states[Rejected] - c.reasons[NoInstance] // by admission
+	s.Admitted = s.Injected - c.undecided - refused
+	s.AdmissionRate = ratio(float64(s.Admitted), float64(s.Admitted+refused))
+	s.RejectedShare = ratio(float64(c.states[Rejected]), float64(s.Injected))
 	return s
+}
+
+// newTailBlowUp needs the summaries of s.
+func newTailBlowUp(s *Scope) TailBlowUp {
+	of := func(l *Summary) *float64 {
+		if l == nil {
+			return nil
+		}
+		return ratio(l.P99, l.P50)
+	}
+	return TailBlowUp{of(s.TTFT), of(s.TPOT), of(s.E2E)}
 }
 
 func mean(sum sum128, n int64) *float64 {
@@ -103,19 +118,4 @@ func newResources(counters []Counters) *Resources {
 		}
 	}
 	return r
-}
-
-// jain is Jain's fairness index (Σx)²/(n·Σx²) (Jain, Chiu, Hawe 1984) of the
-// output tokens of tenants; nil when there are none.
-func jain(tenants []*cell) *float64 {
-	n, sum, squares := 0.0, 0.0, 0.0
-	for _, c := range tenants {
-		if c.injected() > 0 {
-			x := float64(c.output)
-			n++
-			sum += x
-			squares += float64(x * x)
-		}
-	}
-	return ratio(float64(sum*sum), float64(n*squares))
 }

@@ -84,7 +84,7 @@ func (o *Options) Beyond(of *Outcome) Targets {
 }
 
 // Measures reports whether a request that arrives then is measured.
-func (o *Options) Measures(arrival vtime.Time) bool { 
+func (o *Options) Measures(arrival vtime.Time) bool {
 	return o.From <= arrival && (arrival < o.To || o.To == vtime.Never)
 }
 

@@ -38,7 +38,7 @@ type Observability struct {
 
 	// How fresh single signals are: Immediate, OnDemand, or the interval of
 	// their refreshes; empty: as Refresh says, or their default.
-	QueueDepth, BatchSize, KVUtilization, CacheHitRate, RecentLatency string
+	QueueDepth, BatchSize, KVUtilization, CacheHitRate, RecentLatency, EstimatedWait string
 
 	PrefixIndex  string          // routed or events; empty: not given
 	KVEventDelay *vtime.Duration // of events
@@ -132,6 +132,7 @@ var sections = []section{
 		text(freshness("kv_utilization"), func(b *Bundle) *string { return &b.Observability.KVUtilization }),
 		text(freshness("cache_hit_rate"), func(b *Bundle) *string { return &b.Observability.CacheHitRate }),
 		text(freshness("recent_latency"), func(b *Bundle) *string { return &b.Observability.RecentLatency }),
+		text(freshness("estimated_wait"), func(b *Bundle) *string { return &b.Observability.EstimatedWait }),
 		text(Parameter{Name: "prefix_index", Type: Choice, Choices: []string{"routed", "events"}}, func(b *Bundle) *string { return &b.Observability.PrefixIndex }),
 		{Parameter{Name: "kv_event_delay", Type: Duration, Max: longest}, func(b *Bundle) **vtime.Duration { return &b.Observability.KVEventDelay }, nil},
 	}},

@@ -103,7 +103,7 @@ func anyBundle(t *rapid.T) Bundle {
 	if rapid.Bool().Draw(t, "refresh") {
 		b.Observability.Refresh = duration.Draw(t, "refresh")
 	}
-	for _, f := range []*string{&b.Observability.QueueDepth, &b.Observability.BatchSize, &b.Observability.KVUtilization, &b.Observability.CacheHitRate, &b.Observability.RecentLatency} {
+	for _, f := range []*string{&b.Observability.QueueDepth, &b.Observability.BatchSize, &b.Observability.KVUtilization, &b.Observability.CacheHitRate, &b.Observability.RecentLatency, &b.Observability.EstimatedWait} {
 		*f = rapid.SampledFrom([]string{"", Immediate, OnDemand, "50ms", "7"}).Draw(t, "freshness")
 	}
 	b.Observability.InFlight = rapid.SampledFrom([]string{"", "immediate", "periodic"}).Draw(t, "in_flight")

@@ -51,10 +51,14 @@ const (
 	// have cached: the router's own knowledge, unless its index follows events.
 	Prefixes
 
+	// EstimatedWait is how many tokens wait to be prefilled on an instance, and
+	// how fast it prefilled lately.
+	EstimatedWait
+
 	NoSignals Signals = 0
 )
 
-var signalNames = [...]string{"in-flight", "queue depth", "batch size", "KV use", "active requests", "arrival rates", "cache hit rate", "recent latency", "expected prefix hits"}
+var signalNames = [...]string{"in-flight", "queue depth", "batch size", "KV use", "active requests", "arrival rates", "cache hit rate", "recent latency", "expected prefix hits", "estimated wait"}
 
 // String lists the signals of the set, or says "nothing".
 func (s Signals) String() string {

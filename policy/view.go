@@ -43,6 +43,9 @@ type Service struct {
 	TTFTs, TPOTs int32
 	// How many of those requests were to meet targets, and how many did.
 	Judged, Attained int32
+	// Tokens of waiting requests that are to be prefilled; and tokens prefilled
+	// in so many µs, in the last steps that did any.
+	WaitingTokens, PrefillTokens, PrefillMicros int64
 }
 
 func (s *Service) hitRate() float64 { return mean(s.CachedTokens, s.LookedUpTokens) }
@@ -64,6 +67,9 @@ type View struct {
 	// Declared is the Observes of the policy that reads the view next. In a
 	// build with the tag debug a read outside it panics; else it is ignored.
 	Declared Signals
+
+	// Of every instance: requests that a batch can have, tokens of a KV block.
+	Seats, BlockSize int32
 
 	changes uint64  // so far; change number c is noted in log[c mod len(log)]
 	log     []int32 // the instances changed last, a ring; its length is a power of two
@@ -185,6 +191,39 @@ func (v *View) TotalBlocks(i int) int64 {
 		v.check(KVUse)
 	}
 	return v.slots[i].Total
+}
+
+// FreeSeats is the number of requests that the running list of instance i has
+// room for. It is part of the signal BatchSize.
+func (v *View) FreeSeats(i int) int64 {
+	if checkReads {
+		v.check(BatchSize)
+	}
+	return max(0, int64(v.Seats)-int64(v.slots[i].Batch))
+}
+
+// FreeTokens is the number of tokens that the KV blocks of instance i which are
+// not in use have room for. It is part of the signal KVUse.
+func (v *View) FreeTokens(i int) int64 {
+	if checkReads {
+		v.check(KVUse)
+	}
+	return (v.slots[i].Total - v.slots[i].Used) * int64(v.BlockSize)
+}
+
+// EstimatedWait is how long the prompts that wait on instance i take to be
+// prefilled, in µs: their tokens over the rate of the last steps that prefilled
+// something, whatever else these did. It is 0 when nothing waits, and when
+// nothing has been prefilled yet.
+func (v *View) EstimatedWait(i int) float64 {
+	if checkReads {
+		v.check(EstimatedWait)
+	}
+	s := &v.services[i]
+	if s.PrefillTokens == 0 {
+		return 0
+	}
+	return float64(float64(s.WaitingTokens) * (float64(s.PrefillMicros) / float64(s.PrefillTokens)))
 }
 
 // HitRate is the share of prompt tokens of instance i that were found in its

@@ -116,7 +116,7 @@ func unpackFields(d *msgpack.Decoder, v reflect.Value, n, read int) error {
 			return err
 		}
 		if err := unpackValue(d, v.Field(i)); err != nil {
-			return within(key, err)
+			return inField(key, err)
 		}
 	}
 	return seen.all()
@@ -171,7 +171,7 @@ func unpackList(d *msgpack.Decoder, v reflect.Value, code byte) error {
 	for i := range n {
 		v.Set(reflect.Append(v, reflect.Zero(v.Type().Elem())))
 		if err := unpackValue(d, v.Index(i)); err != nil {
-			return within(fmt.Sprintf("[%d]", i), err)
+			return inField(fmt.Sprintf("[%d]", i), err)
 		}
 	}
 	return nil
@@ -182,7 +182,7 @@ func unpackNumber(d *msgpack.Decoder, v reflect.Value, code byte) error {
 	switch {
 	case v.Kind() == reflect.Float64 && code == msgpcode.Double:
 		f, err := d.DecodeFloat64()
-		if err == nil && !isFinite(f) {
+		if err == nil && !finite(f) {
 			err = fmt.Errorf("%v is not finite", f)
 		}
 		v.SetFloat(f)

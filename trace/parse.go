@@ -37,8 +37,8 @@ type fieldError struct {
 func (e *fieldError) Error() string { return "field " + e.path + ": " + e.err.Error() }
 func (e *fieldError) Unwrap() error { return e.err }
 
-// within puts an error into a field, or an element: candidates[2].score.
-func within(name string, err error) error {
+// inField puts an error into a field, or an element: candidates[2].score.
+func inField(name string, err error) error {
 	var inner *fieldError
 	if !errors.As(err, &inner) {
 		return &fieldError{name, err}
@@ -157,7 +157,7 @@ func object(text []byte) ([]member, error) {
 		}
 		m := member{key: key.(string)}
 		if err := d.Decode(&m.value); err != nil {
-			return nil, within(m.key, badJSON(err))
+			return nil, inField(m.key, badJSON(err))
 		}
 		members = append(members, m)
 	}
@@ -185,7 +185,7 @@ func setFields(v reflect.Value, members []member) error {
 			return err
 		}
 		if err := set(v.Field(i), m.value); err != nil {
-			return within(m.key, err)
+			return inField(m.key, err)
 		}
 	}
 	return seen.all()
@@ -239,7 +239,7 @@ func setList(v reflect.Value, text json.RawMessage) error {
 	v.Set(reflect.MakeSlice(v.Type(), len(items), len(items)))
 	for i, item := range items {
 		if err := set(v.Index(i), item); err != nil {
-			return within(fmt.Sprintf("[%d]", i), err)
+			return inField(fmt.Sprintf("[%d]", i), err)
 		}
 	}
 	return nil
@@ -251,7 +251,7 @@ func setNumber(v reflect.Value, text string) error {
 	switch v.Kind() {
 	case reflect.Float64:
 		f, err := strconv.ParseFloat(text, 64)
-		if err != nil || !isFinite(f) {
+		if err != nil || !finite(f) {
 			return fmt.Errorf("%s is no finite number", short(text))
 		}
 		v.SetFloat(f)

@@ -90,7 +90,7 @@ func (d randomly) float() float64 {
 		return d.NormFloat64()
 	}
 	for {
-		if f := math.Float64frombits(d.Uint64()); isFinite(f) {
+		if f := math.Float64frombits(d.Uint64()); finite(f) {
 			return f
 		}
 	}

@@ -169,7 +169,7 @@ func FuzzReader(f *testing.F) {
 			t.Fatalf("more than one line: %q", err)
 		}
 		for _, r := range got {
-			if !finite(r) {
+			if !allFinite(r) {
 				t.Fatalf("%+v is not finite", r)
 			}
 		}

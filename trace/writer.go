@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"path"
 	"strings"
 
@@ -67,7 +66,7 @@ func (w *Writer) Take(r Record) error {
 		return w.err
 	}
 	w.taken++
-	if !finite(r) {
+	if !allFinite(r) {
 		w.err = fmt.Errorf("trace: record %d, %s: a number in it is not finite", w.taken, r.Kind())
 		return w.err
 	}
@@ -118,28 +117,28 @@ func (t tee) Take(r Record) error {
 	return errors.Join(errs...)
 }
 
-// finite reports whether all floats of a record are.
-func finite(r Record) bool {
+// allFinite reports whether all floats of a record are.
+func allFinite(r Record) bool {
 	switch r := r.(type) {
 	case *Priority:
-		return isFinite(r.Priority)
+		return finite(r.Priority)
 	case *Anomaly:
-		return isFinite(r.Severity)
+		return finite(r.Severity)
 	case *Routing:
-		if !isFinite(r.Priority) {
+		if !finite(r.Priority) {
 			return false
 		}
 		for _, p := range [...]*float64{r.Score, r.Best, r.Regret} {
-			if p != nil && !isFinite(*p) {
+			if p != nil && !finite(*p) {
 				return false
 			}
 		}
 		for i := range r.Candidates {
-			if !isFinite(r.Candidates[i].Score) {
+			if !finite(r.Candidates[i].Score) {
 				return false
 			}
 			for _, s := range r.Candidates[i].Breakdown {
-				if !isFinite(s.Share) {
+				if !finite(s.Share) {
 					return false
 				}
 			}
@@ -147,5 +146,3 @@ func finite(r Record) bool {
 	}
 	return true
 }
-
-func isFinite(f float64) bool { return !math.IsNaN(f) && !math.IsInf(f, 0) }

@@ -12,18 +12,13 @@ import (
 	"blis/policy"
 )
 
-// policySettings is implemented by the commands that run something.
-type policySettings interface{ policySettings() *settings }
+// policySettings is implemented by the commands that run something. settle makes
+// the bundles that they run with.
+type policySettings interface {
+	settle(command *kong.Context, l *layers) error
+}
 
-func (s *settings) policySettings() *settings { return s }
-
-// settlePolicies makes one bundle of all that says something about policies. It
-// begins with the bundle of --policy-config, which counts as a file and before
-// that of --config, or with policies of wherever that is given; what ranks
-// below does not count then. Over it come single flags: those that choose a
-// policy first, then parameters from the file, from the environment, of --set,
-// and of the command line. What a flag said is in the bundle then, and the flag
-// is back at its default.
+// settlePolicies has the command make its bundles, if it has any.
 func settlePolicies(command *kong.Context, l *layers) error {
 	selected := command.Selected()
 	if selected == nil {
@@ -33,12 +28,27 @@ func settlePolicies(command *kong.Context, l *layers) error {
 	if !ok {
 		return nil
 	}
-	s := owner.policySettings()
+	return owner.settle(command, l)
+}
+
+// settle makes one bundle of all that says something about policies. It begins
+// with the bundle of --policy-config, which counts as a file and before that of
+// --config, or with policies of wherever that is given; what ranks below does
+// not count then. What flags said is in the bundle then, and they are back at
+// their defaults.
+func (s *settings) settle(command *kong.Context, l *layers) error {
 	given := l.policyFlags(command)
 	least, err := s.baseBundle(command, l)
 	if err != nil {
 		return err
 	}
+	return s.change(given, least)
+}
+
+// change enters single flags into the bundle: those that choose a policy first,
+// then parameters from the file, from the environment, of --set, and of the
+// command line. Those from below least do not count.
+func (s *settings) change(given []givenFlag, least origin) error {
 	chosen := map[string]origin{} // by whom the policy of a kind was chosen
 	for _, g := range given {
 		if g.from < least || !g.choosesPolicy() {

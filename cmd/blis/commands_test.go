@@ -78,7 +78,7 @@ func TestLists(t *testing.T) {
 // Whatever can be asked for help gives it, with an example where there is
 // something to choose.
 func TestHelp(t *testing.T) {
-	for _, command := range []string{"", "run", "verify", "policies", "models", "hardware", "bench"} {
+	for _, command := range []string{"", "run", "verify", "compare", "policies", "models", "hardware", "bench"} {
 		s := done(t, append(strings.Fields(command), "--help")...)
 		if !strings.HasPrefix(s.out, "Usage: blis "+command) {
 			t.Errorf("%s --help prints %.60q", command, s.out)
@@ -100,6 +100,7 @@ func TestStats(t *testing.T) {
 		{[]string{"--routing-policy=round-robin"}, "held back by nothing: no policy reads signals of the instances"},
 		{[]string{"--routing-policy=least-loaded"}, "held back: routing least-loaded reads in-flight, queue depth, batch size: each decision waits for the instances"},
 		{[]string{"--routing-policy=least-loaded", "--snapshot-refresh-interval=50ms"}, "routing least-loaded reads in-flight: decisions wait for every end of a request"},
+		{[]string{"--routing-policy=prefix-affinity", "--prefix-index=events"}, "routing prefix-affinity reads expected prefix hits: decisions wait for every end of a step"},
 		{[]string{"--routing-policy=least-loaded", "--snapshot-refresh-interval=50ms", "--in-flight=periodic"}, "as of a refresh: everybody meets every 50ms"},
 	} {
 		s := done(t, append(small("--stats"), c.flags...)...)

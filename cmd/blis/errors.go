@@ -14,6 +14,7 @@ import (
 	"blis/engine"
 	"blis/latency"
 	"blis/lookahead"
+	"blis/study"
 	"blis/suggest"
 )
 
@@ -83,7 +84,11 @@ func errorLine(err error) string {
 		usage    *kong.ParseError
 		fault    *lookahead.Fault
 		livelock *engine.Livelock
+		run      *study.RunError
 	)
+	if errors.As(err, &run) {
+		return run.Name + ": " + errorLine(run.Err)
+	}
 	text := err.Error()
 	switch {
 	case errors.As(err, &own):

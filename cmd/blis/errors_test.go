@@ -12,6 +12,7 @@ import (
 	"blis/actors"
 	"blis/engine"
 	"blis/lookahead"
+	"blis/study"
 )
 
 // Every error is one line on standard error that says what, where, and what
@@ -34,6 +35,7 @@ func TestErrorsAreOneLine(t *testing.T) {
 		{"negative rate", "run --rate=-1", "", 2, "--rate is -1: want"},
 		{"rate NaN", "run --rate NaN", "", 2, "--rate is NaN: want"},
 		{"unused NaN", "run --total-kv-blocks 100 --gpu-memory-utilization NaN", "", 2, "--gpu-memory-utilization is NaN: want"},
+		{"unknown measure", "run --fitness-weights p99_tft:1", "", 2, `--fitness-weights: unknown measure "p99_tft", the nearest is "p99_ttft"`},
 		{"several at once", "run --num-instances 0 --workers=-1", "", 2, "--num-instances is 0: want 1 to 1048576; --workers is -1"},
 		{"unknown policy", "run --routing-policy least-load", "", 2, `the nearest is "least-loaded"`},
 		{"unknown model", "run --model Lama-3.1-8B", "", 2, "--model-config-folder"},
@@ -100,6 +102,7 @@ func TestFaultsOfARunAreOneLine(t *testing.T) {
 		{fault, 1, `process "instance-1"`, false},
 		{fault, 1, "goroutine 1", true},
 		{fmt.Errorf("wrapped: %w", livelock), 1, "blis: instance-1 at 77µs: 10,000 consecutive preemptions", false},
+		{&study.RunError{Name: "bundle a, seed 7", Err: livelock}, 1, "blis: bundle a, seed 7: instance-1 at 77µs: 10,000 consecutive preemptions", false},
 		{&actors.InputError{Text: "so\nand so"}, 2, "blis: so and so\n", false},
 		{context.Canceled, 130, "blis: interrupted\n", false},
 		{errCheck, 1, "", false},

@@ -37,3 +37,18 @@ func TestReadmeShowsARealRun(t *testing.T) {
 		t.Errorf("README.md shows something else than\n%s", out)
 	}
 }
+
+// The comparison in examples/ runs as its first line says; the README shows how
+// it ends.
+func TestReadmeShowsARealComparison(t *testing.T) {
+	t.Chdir("../..")
+	command := strings.Fields(strings.TrimPrefix(firstLine(read(t, "examples/compare/cluster.yaml")), "# "))
+	if len(command) < 4 || command[0] != "blis" || command[len(command)-1] != "examples/compare/cluster.yaml" {
+		t.Fatalf("cluster.yaml begins with %q", command)
+	}
+	_, table, _ := strings.Cut(done(t, command[1:]...).out, "\n\n")
+	readme := read(t, "README.md")
+	if !strings.Contains(readme, "```\n"+table+"```\n") || !strings.Contains(readme, "    "+strings.Join(command, " ")+"\n") {
+		t.Errorf("README.md shows something else than\n%s", table)
+	}
+}

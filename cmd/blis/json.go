@@ -49,6 +49,10 @@ type result struct {
 	SLOAttainment *float64 `json:"slo_attainment"`
 	JainIndex     *float64 `json:"jain_index"`
 
+	Fitness    *metrics.FitnessScore `json:"fitness"`
+	Objectives []metrics.Objective   `json:"objectives"`
+	Replicas   replicas              `json:"replicas"`
+
 	Cache     cache                `json:"cache"`
 	KV        kv                   `json:"kv"`
 	Anomalies metrics.Anomalies    `json:"anomalies"`
@@ -65,6 +69,7 @@ type result struct {
 	PerModel    metrics.Scopes `json:"per_model"`
 	PerInstance metrics.Scopes `json:"per_instance"`
 	Load        metrics.Load   `json:"load"`
+	KVUse       *metrics.KVUse `json:"kv_use"`
 
 	Setup    setup         `json:"setup"`
 	Policies policy.Bundle `json:"policies"`
@@ -133,12 +138,13 @@ func newResult(r *actors.Result) *result {
 		Dropped: all.States[metrics.Dropped], LengthCapped: all.Reasons[metrics.LengthCapped],
 		TimedOut: all.States[metrics.TimedOut], Rejected: all.States[metrics.Rejected], Aborted: all.States[metrics.Aborted],
 		Offered: report.OfferedPerSecond, Goodput: all.Goodput, SLOAttainment: all.SLOAttainment, JainIndex: report.JainIndex,
+		Fitness: r.Fitness, Objectives: r.Objectives, Replicas: newReplicas(r),
 		Cache:     cache{use.CacheHitRate, use.Counters.CachedTokens, use.Counters.LookedUpTokens, use.ReadmissionHitRate},
 		KV:        kv{r.Setup.KVBlocks, cfg.BlockSizeInTokens, use.KVMean, use.KVPeak},
 		Anomalies: report.Anomalies,
 		Limit:     use.Limit, Busiest: report.Busiest, Idlest: report.Idlest, Warnings: append([]string{}, warnings(r)...),
 		Window: report.Window, Measured: newMeasured(r), Overall: *all,
-		PerClass: report.PerClass, PerTenant: report.PerTenant, PerModel: report.PerModel, PerInstance: report.PerInstance, Load: report.Load,
+		PerClass: report.PerClass, PerTenant: report.PerTenant, PerModel: report.PerModel, PerInstance: report.PerInstance, Load: report.Load, KVUse: report.KVUse,
 		Setup: newSetup(&r.Setup), Policies: cfg.Policies, Scaling: newScaling(r), Config: *cfg,
 	}
 	j.Key = key{hashOf(cfg), cfg.Seed, cfg.Seed}
@@ -187,22 +193,12 @@ func hashOf(cfg *actors.Config) string {
 // writeJSON prints the result with each of its keys on a line of its own, and
 // requests, if not nil, one per line.
 func writeJSON(w *bufio.Writer, r *actors.Result, requests []request) error {
-	open := "{\n"
-	err := eachField(reflect.ValueOf(newResult(r)).Elem(), func(name string, value any) error {
-		text, err := marshal(value)
-		if err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
-		fmt.Fprintf(w, "%s  %q: %s", open, name, text)
-		open = ",\n"
-		return nil
-	})
-	if err != nil {
+	if err := writeFields(w, newResult(r)); err != nil {
 		return err
 	}
 	if requests != nil {
 		w.WriteString(",\n  \"requests\": [")
-		open = "\n    "
+		open := "\n    "
 		for i := range requests {
 			text, err := marshal(&requests[i])
 			if err != nil {
@@ -214,8 +210,23 @@ func writeJSON(w *bufio.Writer, r *actors.Result, requests []request) error {
 		}
 		w.WriteString("\n  ]")
 	}
-	_, err = w.WriteString("\n}\n")
+	_, err := w.WriteString("\n}\n")
 	return err
+}
+
+// writeFields begins an object with the fields of a struct, each on a line of
+// its own.
+func writeFields(w *bufio.Writer, object any) error {
+	open := "{\n"
+	return eachField(reflect.ValueOf(object).Elem(), func(name string, value any) error {
+		text, err := marshal(value)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		fmt.Fprintf(w, "%s  %q: %s", open, name, text)
+		open = ",\n"
+		return nil
+	})
 }
 
 // eachField visits the fields of a struct by their JSON names, those of

@@ -32,6 +32,7 @@ var kinds = map[string][]string{
 	"no output":        small("--output-tokens", "0", "--output-tokens-stdev", "0", "--output-tokens-min", "0"),
 	"trace":            {"run", "--trace", "../../testdata/traces/blis.csv"},
 	"blackbox":         small("--latency-model", "blackbox"),
+	"fitness":          small("--fitness-weights", weights),
 }
 
 func TestResultsFitTheSchema(t *testing.T) {

@@ -7,10 +7,14 @@
 //
 //	main.go      the commands; console.go the streams; errors.go exit codes;
 //	             start.go the process
-//	settings.go  the flags of run and verify; config.go files and environment;
+//	settings.go  the flags of run, verify and compare; config.go files and environment;
 //	             bundle.go what all of them say of policies
-//	run.go       blis run; text.go, json.go, rows.go print its result
+//	run.go       blis run; text.go, json.go, rows.go, replicas.go,
+//	             fitness.go print its result
 //	verify.go    blis verify
+//	compare.go   blis compare; compare_bundles.go what its arguments are;
+//	             compare_text.go, compare_verdict.go, compare_json.go print its
+//	             result
 //	list.go      blis policies, models, hardware
 //	bench.go     blis bench
 package main
@@ -28,6 +32,7 @@ import (
 type commands struct {
 	Run      runCmd      `cmd:"" help:"Simulate a cluster and print the result."`
 	Verify   verifyCmd   `cmd:"" help:"Run a configuration on many executors and compare digests."`
+	Compare  compareCmd  `cmd:"" help:"Run several policy bundles under the same traffic and say which is better in what."`
 	Policies policiesCmd `cmd:"" help:"List the policies with their parameters."`
 	Models   modelsCmd   `cmd:"" help:"List the built-in models."`
 	Hardware hardwareCmd `cmd:"" help:"List the built-in GPUs."`
@@ -42,7 +47,7 @@ type runOnly struct {
 
 const description = `BLIS simulates clusters of LLM inference servers in virtual time.
 
-Every flag of run and verify can also stand in a YAML file (--config) under its name, or in the environment: BLIS_NUM_INSTANCES is --num-instances. A flag wins over the environment, that over the file. Durations read 50ms, 1.5s, 2m or a number of microseconds.`
+Every flag of run, verify and compare that makes a run can also stand in a YAML file (--config) under its name, or in the environment: BLIS_NUM_INSTANCES is --num-instances. A flag wins over the environment, that over the file. Durations read 50ms, 1.5s, 2m or a number of microseconds.`
 
 func main() {
 	lean()

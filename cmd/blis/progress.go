@@ -6,6 +6,7 @@ import (
 	"github.com/schollz/progressbar/v3"
 
 	"blis/actors"
+	"blis/study"
 	"blis/vtime"
 )
 
@@ -28,16 +29,29 @@ func (c *console) progress(cfg *actors.Config) *progress {
 		total = cfg.NumRequests
 	}
 	started := time.Now()
-	cfg.Progress = func(_ vtime.Time, requests int64) {
-		if p.bar == nil {
-			if time.Since(started) < patience {
-				return
-			}
-			p.bar = progressbar.NewOptions64(total,
-				progressbar.OptionSetWriter(c.err), progressbar.OptionSetDescription("requests"),
-				progressbar.OptionShowCount(), progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionClearOnFinish())
+	cfg.Progress = func(_ vtime.Time, requests int64) { p.show(c, "requests", started, requests, total) }
+	return p
+}
+
+// show moves the bar, once that is worth while.
+func (p *progress) show(c *console, what string, started time.Time, done, total int64) {
+	if p.bar == nil {
+		if time.Since(started) < patience {
+			return
 		}
-		p.bar.Set64(requests)
+		p.bar = progressbar.NewOptions64(total,
+			progressbar.OptionSetWriter(c.err), progressbar.OptionSetDescription(what),
+			progressbar.OptionShowCount(), progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionClearOnFinish())
+	}
+	p.bar.Set64(done)
+}
+
+// runs makes a study show how many of its runs are done if somebody can see it.
+func (c *console) runs(pool *study.Pool) *progress {
+	p := &progress{}
+	if c.errTerminal {
+		started := time.Now()
+		pool.Progress = func(done, all int) { p.show(c, "runs", started, int64(done), int64(all)) }
 	}
 	return p
 }

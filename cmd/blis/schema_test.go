@@ -17,8 +17,13 @@ type schema struct{ root map[string]any }
 
 func loadSchema(t *testing.T) *schema {
 	t.Helper()
+	return loadSchemaOf(t, "run")
+}
+
+func loadSchemaOf(t *testing.T, command string) *schema {
+	t.Helper()
 	s := &schema{}
-	if err := json.Unmarshal([]byte(read(t, "../../docs/run.schema.json")), &s.root); err != nil {
+	if err := json.Unmarshal([]byte(read(t, "../../docs/"+command+".schema.json")), &s.root); err != nil {
 		t.Fatal(err)
 	}
 	return s

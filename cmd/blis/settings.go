@@ -13,8 +13,8 @@ import (
 	"blis/actors"
 )
 
-// settings are the flags that run and verify share: those of a run, and where
-// else they may come from.
+// settings are the flags that run, verify and compare share: those of a run, and
+// where else they may come from.
 type settings struct {
 	actors.Config
 
@@ -32,7 +32,12 @@ func (s *settings) printConfig(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	for _, e := range entries(&effective) {
+	return writeConfig(w, &effective)
+}
+
+// writeConfig writes the settings of a configuration.
+func writeConfig(w io.Writer, c *actors.Config) error {
+	for _, e := range entries(c) {
 		value, err := json.Marshal(e.value)
 		if err != nil {
 			return fmt.Errorf("%s: %w", e.name, err)

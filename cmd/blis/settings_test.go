@@ -66,7 +66,7 @@ var distinct = []string{
 	"--num-requests", "80", "--num-instances", "3", "--routing-policy", "weighted", "--routing-scorers", "queue-depth:2,kv-utilization:1",
 	"--latency-model", "blackbox", "--alpha-coeffs", "1000,2,3", "--beta-coeffs", "7000,17.25,2.5", "--workload-seed", "9", "--timeout", "20s",
 	"--no-enable-prefix-caching", "--async-scheduling", "--scheduler", "priority-fcfs", "--priority-policy", "slo-based", "--slo-targets", "standard:ttft=500ms",
-	"--snapshot-refresh-interval", "10ms", "--in-flight", "periodic", "--admission-latency", "7",
+	"--snapshot-refresh-interval", "10ms", "--in-flight", "periodic", "--admission-latency", "7", "--fitness-weights", "p99_ttft@200ms:1,jain:0.5",
 }
 
 func TestPrintedConfigRepeatsTheRun(t *testing.T) {

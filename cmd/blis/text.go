@@ -34,6 +34,7 @@ func writeText(w io.Writer, r *actors.Result, colour bool) error {
 	t.targets(r.Report)
 	t.resources(r)
 	t.scaling(r)
+	t.fitness(r)
 	if text := anomalies(&r.Report.Anomalies); text != "" {
 		t.line("anomalies", text)
 	}
@@ -79,17 +80,22 @@ func (t *textWriter) line(label, text string) {
 func (t *textWriter) gap() { io.WriteString(t.w, "\n") }
 
 func (t *textWriter) what(r *actors.Result) {
-	s, cfg := &r.Setup, &r.Config
-	t.line("model", fmt.Sprintf("%s on %d × %s at TP %d", s.Model, cfg.NumInstances, s.Hardware, s.TP))
-	t.line("latency", s.Latency)
-	t.line("instance", fmt.Sprintf("%s KV blocks of %d tokens, %s seats, %s tokens per step, requests of up to %s tokens",
-		grouped(s.KVBlocks), cfg.BlockSizeInTokens, grouped(int64(cfg.MaxNumSeqs)), grouped(int64(cfg.MaxNumBatchedTokens)), grouped(int64(s.MaxModelLen))))
+	s := &r.Setup
+	t.cluster(s, &r.Config)
 	t.line("policies", s.Policies)
 	t.line("workload", s.Workload)
 	for _, note := range s.Notes {
 		t.line("note", note)
 	}
 	t.gap()
+}
+
+// cluster says what served the requests.
+func (t *textWriter) cluster(s *actors.Setup, cfg *actors.Config) {
+	t.line("model", fmt.Sprintf("%s on %d × %s at TP %d", s.Model, cfg.NumInstances, s.Hardware, s.TP))
+	t.line("latency", s.Latency)
+	t.line("instance", fmt.Sprintf("%s KV blocks of %d tokens, %s seats, %s tokens per step, requests of up to %s tokens",
+		grouped(s.KVBlocks), cfg.BlockSizeInTokens, grouped(int64(cfg.MaxNumSeqs)), grouped(int64(cfg.MaxNumBatchedTokens)), grouped(int64(s.MaxModelLen))))
 }
 
 func (t *textWriter) counts(r *actors.Result) {

@@ -1,0 +1,120 @@
+package actors
+
+import (
+	"math"
+	"testing"
+
+	"blis/workload"
+)
+
+func is(t *testing.T, what string, got *float64, want float64) {
+	t.Helper()
+	if got == nil || math.Abs(*got-want) > 1e-12*math.Max(1, want) {
+		t.Errorf("%s is %v, want %v", what, got, want)
+	}
+}
+
+// Two instances, a request of 4 tokens at 1,000: one of them executes from
+// 1,000 to 5,000, the other one never. Paid for are 2 × 4,000 µs.
+func TestWhatInstancesCostWithoutScaling(t *testing.T) {
+	c := plain()
+	c.NumInstances, c.CostPerReplicaHour = 2, 9
+	s := serve(t, c, request(1000, 10, 4))
+	run := s.Judged()
+	if s.paid() != 8000 || s.ReplicaSeconds() != 0.008 || run.MeanReplicas != 2 {
+		t.Errorf("%d paid, %v s, mean %v; want 8,000, 0.008, 2", s.paid(), s.ReplicaSeconds(), run.MeanReplicas)
+	}
+	is(t, "scale efficiency", run.ScaleEfficiency, 0.5)
+	is(t, "completed per replica-hour", run.CompletedPerReplicaHour(), 3600/0.004/2)
+	is(t, "cost", run.Cost, 9*0.008/3600)
+}
+
+// The second instance is paid for from 13,000, and loaded at 15,000. It works
+// from 16,000 to 17,000, the first one for three steps, the run ends at 31,000:
+// 4,000 busy of 31,000 + 18,000.
+func TestLoadingCountsAgainstScaleEfficiency(t *testing.T) {
+	s := serve(t, scaled(1, 2), request(0, 10, 1), request(15_500, 10, 1), request(16_000, 10, 1), request(30_000, 10, 1))
+	run := s.Judged()
+	is(t, "scale efficiency", run.ScaleEfficiency, 4.0/49)
+	is(t, "mean replicas", &run.MeanReplicas, 49.0/31)
+	is(t, "completed per replica-hour", run.CompletedPerReplicaHour(), 4/0.031*3600/(49.0/31))
+	is(t, "utilisation", s.Report.Overall.Resources.Utilisation, 4.0/(31+16))
+}
+
+// A run that ends before anything arrives costs nothing and is worth nothing;
+// one in which nothing completes yields 0.
+func TestNothingArrives(t *testing.T) {
+	c := plain()
+	c.Horizon = 5
+	run := serve(t, c, request(7, 10, 1)).Judged()
+	if run.CompletedPerReplicaHour() != nil || run.ScaleEfficiency != nil || run.MeanReplicas != 0 || run.ReplicaHours != 0 {
+		t.Errorf("%v completed per hour, efficiency %v, %v instances for %v h", run.CompletedPerReplicaHour(), run.ScaleEfficiency, run.MeanReplicas, run.ReplicaHours)
+	}
+	run = serve(t, c, request(0, 10, 1)).Judged()
+	is(t, "completed per replica-hour", run.CompletedPerReplicaHour(), 0)
+	is(t, "mean replicas", &run.MeanReplicas, 1)
+}
+
+// Alone, the request holds a block for its prompt and the tokens up to the
+// 16th, and two from then on: it is scheduled at 0, its 6th step, which
+// computes token 17, begins at 6,000, and it ends at 10,000.
+func TestKVUseOverTime(t *testing.T) {
+	s := serve(t, plain(), request(0, 11, 10))
+	use := s.Report.KVUse
+	if use.BinMicros != 1024 || len(use.BlockMicros) != 10 {
+		t.Fatalf("%d bins of %d µs", len(use.BlockMicros), use.BinMicros)
+	}
+	want := []int64{1024, 1024, 1024, 1024, 1024, 1024 + 144, 2048, 2048, 2048, 2 * 784}
+	sum := int64(0)
+	for i, got := range use.BlockMicros {
+		if sum += got; got != want[i] {
+			t.Errorf("bin %d: %d block·µs, want %d", i, got, want[i])
+		}
+	}
+	is(t, "the last share", use.Share[9], 2.0/64)
+	if total := s.Report.Overall.Resources.Counters.BlockMicros; sum != total {
+		t.Errorf("bins add up to %d block·µs, the counter says %d", sum, total)
+	}
+}
+
+// Shares are of the blocks that there are: the second instance brings its 64
+// at 15,000, and what is used of them counts from then on.
+func TestKVUseWhileInstancesCome(t *testing.T) {
+	s := serve(t, scaled(1, 2), request(0, 10, 60))
+	use := s.Report.KVUse
+	counters, k := s.Report.Overall.Resources.Counters, 0.0
+	for i, share := range use.Share {
+		from, to := int64(i)*use.BinMicros, min(int64(i+1)*use.BinMicros, int64(s.End))
+		there := to - from + max(0, to-max(from, 15_000))
+		is(t, "share", share, float64(use.BlockMicros[i])/float64(64*there))
+		k += *share * float64(64*there)
+	}
+	is(t, "used", &k, float64(counters.BlockMicros))
+	is(t, "mean", s.Report.Overall.Resources.KVMean, k/float64(64*counters.LifeMicros))
+}
+
+// Weights are judged at the end, and the configuration keeps them.
+func TestFitnessOfARun(t *testing.T) {
+	c := plain()
+	if s := serve(t, c, request(0, 10, 4)); s.Fitness != nil || len(s.Objectives) != 7 {
+		t.Errorf("without weights: fitness %v, objectives %v", s.Fitness, s.Objectives)
+	}
+	c.FitnessWeights = "p99_ttft@3ms:2,slo_attainment:5,scale_efficiency:1"
+	requests := []workload.Request{request(0, 10, 4)}
+	s := serve(t, c, requests...)
+	score := 2*0.75 + 1 // TTFT is 1,000, there are no targets, it is always busy
+	is(t, "score", &s.Fitness.Score, score)
+	if s.Config.FitnessWeights != c.FitnessWeights || len(s.Objectives) != 3 || s.Objectives[1].Value != nil || s.Fitness.Terms[1].Score != 0 {
+		t.Errorf("%+v, objectives %+v", s.Fitness, s.Objectives)
+	}
+	c.FitnessWeights = ""
+	if other := serve(t, c, requests...); other.Digest != s.Digest {
+		t.Error("judging a run changes its digest")
+	}
+}
+
+func TestFitnessWeightsAreRefusedWithTheOtherFaults(t *testing.T) {
+	c := plain()
+	c.FitnessWeights, c.NumInstances = "p99_tft:1", 0
+	refusal(t, c, "--num-instances is 0", `--fitness-weights: unknown measure "p99_tft", the nearest is "p99_ttft"`)
+}

@@ -1,0 +1,129 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"blis/study"
+)
+
+// compareCmd is blis compare.
+type compareCmd struct {
+	Arguments []string `arg:"" name:"bundle" help:"Bundle file, or the name of a routing policy for a bundle of it alone. The first is the baseline."`
+	settings
+
+	Seeds      int      `default:"10" group:"Comparison" help:"Runs of each bundle, with seeds from --seed on."`
+	Margin     float64  `default:"0.01" group:"Comparison" help:"Smallest relative difference that matters."`
+	Objectives []string `group:"Comparison" placeholder:"NAME,…" help:"Measures over which bundles are ranked; not given: those of --fitness-weights, else throughput (goodput with --slo-targets), p99_ttft, mean_tpot, and cost or replica_hours where they differ."`
+	Measures   []string `group:"Comparison" placeholder:"NAME,…" help:"Measures that the text has, or all; JSON always has all."`
+
+	Format      string `default:"text" enum:"text,json" group:"Output" help:"Form of the result on standard output: text or json."`
+	ResultsPath string `type:"path" placeholder:"FILE" group:"Output" help:"Write the result as JSON."`
+
+	bundles []study.Bundle // of Arguments
+}
+
+// Help is what blis compare does, with examples.
+func (*compareCmd) Help() string {
+	return `Runs every bundle under the same requests, with several seeds, and compares all with the first: means with 95 % confidence intervals, differences seed by seed, and a verdict per measure. Each column is what blis run --policy-config BUNDLE gives with the same flags; --workers is how many runs go on at a time. docs/studies.md has the method.
+
+Examples:
+
+    blis compare round-robin least-loaded weighted
+    blis compare today.yaml tomorrow.yaml --trace requests.csv --slo-targets standard:ttft=500ms
+    blis compare a.yaml b.yaml c.yaml --seeds 30 --rate 150 --objectives goodput,cost --format json`
+}
+
+// usualMeasures are those of the text, unless others are asked for.
+var usualMeasures = []string{
+	"throughput", "goodput", "slo_attainment",
+	"mean_ttft", "p50_ttft", "p99_ttft", "mean_tpot", "p99_itl", "mean_e2e", "p99_e2e",
+	"completed_share", "cache_hit_rate", "preemption_rate", "replica_hours", "cost", "fitness",
+}
+
+// Run carries the command out.
+func (r *compareCmd) Run(ctx context.Context, c *console) error {
+	c.warnOfVariables()
+	rows, err := r.rows()
+	if err != nil {
+		return err
+	}
+	comparison := study.NewComparison(r.Config, r.bundles...)
+	comparison.Replicates, comparison.Margin, comparison.Objectives = r.Seeds, r.Margin, r.Objectives
+	comparison.Pool.Workers = r.Workers
+	bar := c.runs(&comparison.Pool)
+	plan, err := study.NewPlan(comparison)
+	if err != nil {
+		return err
+	}
+	if r.Print {
+		return printConfigs(c.out, plan)
+	}
+	file, err := create(r.ResultsPath)
+	if err != nil {
+		return err
+	}
+	result, err := plan.Run(ctx)
+	bar.done()
+	if result == nil {
+		if file != nil {
+			file.file.Close()
+			os.Remove(file.file.Name())
+		}
+		return err
+	}
+	if failed := errors.Join(r.print(c, result, rows), r.save(file, result)); failed != nil {
+		return failed
+	}
+	return err
+}
+
+// rows are the measures that the text has.
+func (r *compareCmd) rows() ([]study.Measure, error) {
+	switch {
+	case r.Measures == nil:
+		return study.SelectMeasures("--measures", usualMeasures)
+	case len(r.Measures) == 1 && r.Measures[0] == "all":
+		return study.Measures(), nil
+	}
+	return study.SelectMeasures("--measures", r.Measures)
+}
+
+// print writes the result to standard output.
+func (r *compareCmd) print(c *console, result *study.Result, rows []study.Measure) error {
+	w := bufio.NewWriter(c.out)
+	var err error
+	if r.Format == "json" {
+		err = writeComparisonJSON(w, result)
+	} else {
+		err = writeComparisonText(w, result, rows, r.Measures != nil, c.colour())
+	}
+	return errors.Join(err, w.Flush())
+}
+
+// save writes the result to the file of --results-path.
+func (r *compareCmd) save(file *output, result *study.Result) error {
+	if file == nil {
+		return nil
+	}
+	return errors.Join(writeComparisonJSON(file.Writer, result), file.close())
+}
+
+// printConfigs prints the effective configuration of every bundle, each a
+// document of its own.
+func printConfigs(w io.Writer, plan *study.Plan) error {
+	for i, b := range plan.Bundles() {
+		if i > 0 {
+			fmt.Fprintln(w, "---")
+		}
+		fmt.Fprintf(w, "# %s\n", b.Name)
+		if err := writeConfig(w, &b.Config); err != nil {
+			return err
+		}
+	}
+	return nil
+}

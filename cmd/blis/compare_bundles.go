@@ -1,0 +1,119 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/alecthomas/kong"
+
+	"blis/policy"
+	"blis/study"
+	"blis/suggest"
+)
+
+// settle makes a bundle of every argument: what run makes of --policy-config
+// with the same flags. So the file of --config does not count where it speaks of
+// policies, and what environment, --set and flags change they change in all.
+func (r *compareCmd) settle(command *kong.Context, l *layers) error {
+	given := l.policyFlags(command)
+	if r.PolicyConfig != "" {
+		return &inputError{"--policy-config: compare takes bundles as arguments, like blis compare " + r.PolicyConfig + " round-robin"}
+	}
+	for _, p := range command.Path {
+		if p.Flag != nil && p.Flag.Name == "policies" && l.origin(p) != fromFile {
+			return &inputError{l.place("policies", l.origin(p)) + ": compare takes bundles as arguments, files or names of routing policies"}
+		}
+	}
+	names, err := bundleNames(r.Arguments)
+	if err != nil {
+		return err
+	}
+	for i, argument := range r.Arguments {
+		s := r.settings // a copy: its bundle is changed alone
+		if s.Policies, err = argumentBundle(argument); err != nil {
+			return err
+		}
+		if err := s.change(given, fromEnvironment); err != nil {
+			var input *inputError
+			if errors.As(err, &input) {
+				return &inputError{"bundle " + names[i] + ": " + input.text}
+			}
+			return err
+		}
+		r.bundles = append(r.bundles, study.Bundle{Name: names[i], Policies: s.Policies})
+	}
+	return nil
+}
+
+// argumentBundle is the bundle that an argument stands for: a file, else the
+// name of a routing policy, everything else at its default.
+func argumentBundle(argument string) (policy.Bundle, error) {
+	text, err := os.ReadFile(argument)
+	if err == nil {
+		b, err := policy.ParseBundle(argument, text)
+		if err != nil {
+			return b, &inputError{err.Error()}
+		}
+		return b, nil
+	}
+	if !errors.Is(err, os.ErrNotExist) || filepath.Base(argument) != argument || bundleExtension(argument) != "" {
+		return policy.Bundle{}, &inputError{pathProblem(err)}
+	}
+	names := routings()
+	if !slices.Contains(names, argument) {
+		return policy.Bundle{}, &inputError{fmt.Sprintf("%s: no such file, and no routing policy, the nearest is %q (there are: %s)",
+			argument, suggest.Nearest(argument, names), strings.Join(names, ", "))}
+	}
+	var b policy.Bundle
+	return b, b.Set("routing.type", argument)
+}
+
+// routings are the names of routing policies.
+func routings() []string {
+	var names []string
+	for _, t := range policy.Templates() {
+		if t.Kind == policy.RoutingKind {
+			names = append(names, t.Name)
+		}
+	}
+	return names
+}
+
+// bundleExtension is that of a name if it is one of those that bundles have.
+func bundleExtension(name string) string {
+	if e := filepath.Ext(name); e == ".yaml" || e == ".yml" || e == ".json" {
+		return e
+	}
+	return ""
+}
+
+// bundleNames are what results call the bundles: files without folder and
+// extension; where two are the same then, arguments as they were given.
+func bundleNames(arguments []string) ([]string, error) {
+	short := map[string]int{}
+	name := func(argument string) string {
+		base := filepath.Base(argument)
+		return strings.TrimSuffix(base, bundleExtension(base))
+	}
+	for i, a := range arguments {
+		if slices.Contains(arguments[:i], a) {
+			return nil, &inputError{a + " is given twice, want different bundles"}
+		}
+		short[name(a)]++
+	}
+	var names []string
+	for _, a := range arguments {
+		if short[name(a)] == 1 {
+			a = name(a)
+		}
+		names = append(names, a)
+	}
+	if len(names) < 2 {
+		return nil, &inputError{fmt.Sprintf("%d bundle to compare: want at least 2, files or names of routing policies", len(names))}
+	}
+	return names, nil
+}

@@ -1,0 +1,86 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"blis/study"
+)
+
+// verdicts says in words how each bundle stands to the baseline, then the ranks.
+func (t *comparisonWriter) verdicts() {
+	r := t.result
+	if len(r.Replicates) == 0 {
+		return
+	}
+	label := "verdict"
+	for i := range r.Bundles[1:] {
+		t.line(label, t.verdict(&r.Bundles[i+1]))
+		label = ""
+	}
+	last := 0
+	for i := range r.Bundles {
+		last = max(last, r.Bundles[i].Rank)
+	}
+	var ranks, objectives []string
+	for rank := 1; rank <= last; rank++ {
+		var names []string
+		for i := range r.Bundles {
+			if r.Bundles[i].Rank == rank {
+				names = append(names, r.Bundles[i].Name)
+			}
+		}
+		ranks = append(ranks, fmt.Sprintf("rank %d: %s", rank, strings.Join(names, ", ")))
+	}
+	for _, o := range r.Objectives {
+		objectives = append(objectives, fmt.Sprintf("%s (%s)", o.Name, o.Better))
+	}
+	text := strings.Join(ranks, "; ") + "; over " + strings.Join(objectives, ", ")
+	if !r.Decided() {
+		text += ". None of them differs significantly from " + r.Bundles[0].Name + ": ranks are chance"
+	}
+	t.line("Pareto", text)
+}
+
+// verdict is that of one bundle over the rows of the table.
+func (t *comparisonWriter) verdict(b *study.Compared) string {
+	counts := map[study.Verdict]int{}
+	most := map[study.Verdict]int{} // the row with the largest relative difference
+	size := func(row int) float64 {
+		if d := b.Estimates[row].Difference; d != nil && d.Relative != nil {
+			return math.Abs(*d.Relative)
+		}
+		return -1
+	}
+	for _, row := range t.rows {
+		v := b.Estimates[row].Verdict
+		if counts[v]++; counts[v] == 1 || size(row) > size(most[v]) {
+			most[v] = row
+		}
+	}
+	var parts []string
+	for _, v := range study.Verdicts() {
+		n := counts[v]
+		if n == 0 {
+			continue
+		}
+		text := fmt.Sprintf("%s in %s", v, measuresOf(n, len(t.rows)))
+		if v == study.Better || v == study.Worse {
+			text += fmt.Sprintf(", most of all %s (%s)", t.result.Measures[most[v]].Name, differenceText(b.Estimates[most[v]].Difference, t.result.Measures[most[v]].Kind))
+		}
+		parts = append(parts, text)
+	}
+	return b.Name + " against " + t.result.Bundles[0].Name + ": " + strings.Join(parts, "; ")
+}
+
+// measuresOf words n of all.
+func measuresOf(n, all int) string {
+	switch {
+	case n == all && n == 1:
+		return "the only measure"
+	case n == all:
+		return fmt.Sprintf("all %d measures", all)
+	}
+	return fmt.Sprintf("%d of %d", n, all)
+}

@@ -1,0 +1,18 @@
+package main
+
+import "blis/actors"
+
+// replicas is what the instances cost and yielded, also when their number
+// could not change.
+type replicas struct {
+	Mean                    float64  `json:"mean"`
+	Seconds                 float64  `json:"replica_seconds"`
+	Cost                    *float64 `json:"cost"`
+	ScaleEfficiency         *float64 `json:"scale_efficiency"`
+	CompletedPerReplicaHour *float64 `json:"completed_per_replica_hour"`
+}
+
+func newReplicas(r *actors.Result) replicas {
+	run := r.Judged()
+	return replicas{run.MeanReplicas, r.ReplicaSeconds(), run.Cost, run.ScaleEfficiency, run.CompletedPerReplicaHour()}
+}

@@ -1,0 +1,51 @@
+package engine
+
+// backlog is what an instance knows of how long a prompt will have to wait: the
+// tokens that wait to be prefilled, and how fast it prefilled lately. Only
+// instances of which somebody observes it keep it.
+type backlog struct {
+	waiting int64 // tokens of waiting requests whose KV is to be computed: prompts, and outputs of the preempted
+
+	// Sums over the last RecentPrefills steps that prefilled something.
+	ring           [RecentPrefills]prefill
+	next           int
+	tokens, micros int64
+}
+
+// RecentPrefills is how many steps that prefilled something the prefill rate
+// looks back.
+const RecentPrefills = 32
+
+// prefill is one such step: its prefill tokens, and how long it took.
+type prefill struct{ tokens, micros int64 }
+
+// add takes in a step that ended.
+func (k *backlog) add(b *batch) {
+	if b.sums.PrefillTokens == 0 {
+		return
+	}
+	out := &k.ring[k.next]
+	in := prefill{b.sums.PrefillTokens, int64(b.duration)}
+	k.tokens += in.tokens - out.tokens
+	k.micros += in.micros - out.micros
+	*out = in
+	k.next = (k.next + 1) % RecentPrefills
+}
+
+// await counts a request that waits from now on, or with sign −1 no longer.
+func (e *Engine) await(s *slot, sign int64) {
+	if e.backlog != nil {
+		e.backlog.waiting += sign * int64(s.known())
+	}
+}
+
+// waitingTokens is backlog.waiting, counted anew.
+func (e *Engine) waitingTokens() int64 {
+	n := int64(0)
+	for i := range int32(len(e.slots)) {
+		if s := e.slot(i); s.phase == waiting {
+			n += int64(s.known())
+		}
+	}
+	return n
+}

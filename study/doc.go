@@ -1,0 +1,17 @@
+// Package study answers questions that take many runs. A run is actors.Run on
+// one goroutine; a study carries out many of them side by side and keeps of
+// each only the measures it is judged by, so that thousands fit into memory.
+// What comes out depends on the runs alone: not on how many went on at once,
+// nor on which of them ended first.
+//
+//	pool.go        Pool: many independent tasks over all cores, in order
+//	runs.go        Run: the tasks are runs, of which values are kept
+//	measures.go    Measures: what these are values of
+//	compare.go     Comparison and Plan: several bundles under the same traffic
+//	result.go      Result: what a comparison yields, and its verdicts
+//	notes.go       what its reader must know
+//	statistics.go  means, intervals and differences of a few replicates
+//	pareto.go      which bundle is beaten in everything by another
+//
+// docs/studies.md says what the numbers mean and where the formulas come from.
+package study

@@ -1,0 +1,98 @@
+package study
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"runtime"
+	"sync"
+)
+
+// Pool carries out independent tasks on several goroutines.
+type Pool struct {
+	Workers int // tasks at a time; 0: as many as Go uses cores (GOMAXPROCS)
+
+	// Progress is called after every task that succeeded, with how many did so
+	// far and how many there are. Calls do not overlap. nil: nobody asks.
+	Progress func(done, all int)
+}
+
+// Each calls do for 0 to n−1, in this order as far as there are workers free.
+// done says which of them succeeded.
+//
+// The first error stops everything behind it. What stands before it in the
+// list is carried out all the same, so that the error which comes out is that of the
+// smallest number, on any number of workers. When ctx is cancelled the error
+// is ctx's, unless everything was done by then.
+func (p Pool) Each(ctx context.Context, n int, do func(ctx context.Context, i int) error) (done []bool, err error) {
+	l := &ledger{ctx: ctx, progress: p.Progress, end: n, done: make([]bool, n), cancel: make([]context.CancelFunc, n)}
+	var group sync.WaitGroup
+	for range min(n, cmp.Or(p.Workers, runtime.GOMAXPROCS(0))) {
+		group.Go(func() {
+			for {
+				i, own, ok := l.claim()
+				if !ok {
+					return
+				}
+				l.settle(i, do(own, i))
+			}
+		})
+	}
+	group.Wait()
+	if l.err == nil && l.count < n {
+		return l.done, ctx.Err()
+	}
+	return l.done, l.err
+}
+
+// ledger is the book of a pool: who does what, what is done, what failed.
+type ledger struct {
+	ctx      context.Context
+	progress func(done, all int)
+
+	mutex  sync.Mutex
+	next   int // first task that nobody has claimed
+	end    int // first task that need not be carried out: the one that failed
+	err    error
+	count  int // of done
+	done   []bool
+	cancel []context.CancelFunc // of tasks that are going on
+}
+
+// claim takes the next task, with a context of its own.
+func (l *ledger) claim() (i int, own context.Context, ok bool) {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	if l.next >= l.end || l.ctx.Err() != nil {
+		return 0, nil, false
+	}
+	i = l.next
+	l.next++
+	own, l.cancel[i] = context.WithCancel(l.ctx)
+	return i, own, true
+}
+
+// settle enters how a task ended.
+func (l *ledger) settle(i int, err error) {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	l.cancel[i]()
+	l.cancel[i] = nil
+	switch {
+	case err == nil:
+		l.done[i] = true
+		l.count++
+		if l.progress != nil {
+			l.progress(l.count, len(l.done))
+		}
+	case i >= l.end: // stopped because of the one at end
+	case l.ctx.Err() != nil && errors.Is(err, l.ctx.Err()):
+	default:
+		l.err, l.end = err, i
+		for _, cancel := range l.cancel[i+1:] {
+			if cancel != nil {
+				cancel()
+			}
+		}
+	}
+}

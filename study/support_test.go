@@ -1,0 +1,82 @@
+package study
+
+import (
+	"fmt"
+	"testing"
+
+	"blis/actors"
+	"blis/policy"
+	"blis/vtime"
+	"blis/workload"
+)
+
+// small is a cluster whose runs take milliseconds.
+func small() actors.Config {
+	cfg := actors.DefaultConfig()
+	cfg.NumRequests, cfg.NumInstances = 60, 2
+	return cfg
+}
+
+// bundle reads one from text.
+func bundle(t *testing.T, name, text string) Bundle {
+	t.Helper()
+	b, err := policy.ParseBundle(name, []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Bundle{name, b}
+}
+
+// three are the routings of the acceptance tests.
+func three(t *testing.T) []Bundle {
+	t.Helper()
+	return []Bundle{
+		bundle(t, "round-robin", "routing: {type: round-robin}"),
+		bundle(t, "least-loaded", "routing: {type: least-loaded}"),
+		bundle(t, "weighted", "routing: {type: weighted, params: {prefix-affinity: 3, queue-depth: 2, kv-utilization: 2}}"),
+	}
+}
+
+// estimateOf is a measure of a bundle by their names.
+func estimateOf(t *testing.T, r *Result, bundle, measure string) *Estimate {
+	t.Helper()
+	for b := range r.Bundles {
+		for m := range r.Measures {
+			if r.Bundles[b].Name == bundle && r.Measures[m].Name == measure {
+				return &r.Bundles[b].Estimates[m]
+			}
+		}
+	}
+	t.Fatalf("no %s of %s", measure, bundle)
+	return nil
+}
+
+// grouped is a source whose prompts begin with one of several long documents,
+// drawn evenly.
+type grouped struct {
+	*workload.Synthetic
+	documents [][]workload.Span
+	draws     *vtime.Stream
+}
+
+func newGrouped(c workload.SyntheticConfig, documents int, tokens int32) (*grouped, error) {
+	c.PrefixTokens = tokens
+	s, err := workload.NewSynthetic(c)
+	g := &grouped{Synthetic: s, draws: vtime.NewStream(c.Seed, "workload/documents")}
+	for i := range documents {
+		g.documents = append(g.documents, []workload.Span{{Content: workload.NamedContent(fmt.Sprintf("document %d", i)), Length: tokens}})
+	}
+	return g, err
+}
+
+// Pull implements workload.Source.
+func (g *grouped) Pull(r *workload.Request) (bool, error) {
+	ok, err := g.Synthetic.Pull(r)
+	if ok {
+		r.Spans = g.documents[g.draws.IntN(len(g.documents))]
+	}
+	return ok, err
+}
+
+// Fold implements workload.Source.
+func (g *grouped) Fold() uint64 { return g.Synthetic.Fold() ^ g.draws.Fold() }

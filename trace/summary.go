@@ -1,0 +1,229 @@
+package trace
+
+import (
+	"fmt"
+	"strings"
+
+	"blis/metrics"
+	"blis/vtime"
+)
+
+// SummarySchema names the form of a summary.
+const SummarySchema = "blis.trace-summary/v1"
+
+// Strategy is the name of what a summary's text says first.
+type Strategy string
+
+// The strategies. Each begins with the outcomes against their targets.
+const (
+	SummaryIssues         Strategy = "issue-focused"  // then what went wrong, with counts and examples
+	SummaryAudit          Strategy = "decision-audit" // then decisions by kind and reason, and who got the work
+	SummaryCounterfactual Strategy = "counterfactual" // then regret: the worst decisions, and where it sits
+	SummaryPattern        Strategy = "pattern"        // then the course of time: bursts, hot instances, streaks
+)
+
+// Strategies are all of them, in the order of the documentation.
+func Strategies() []Strategy {
+	return []Strategy{SummaryIssues, SummaryAudit, SummaryCounterfactual, SummaryPattern}
+}
+
+// ParseStrategy returns the strategy of that name. The error lists all names.
+func ParseStrategy(name string) (Strategy, error) {
+	var names []string
+	for _, s := range Strategies() {
+		if string(s) == name {
+			return s, nil
+		}
+		names = append(names, string(s))
+	}
+	return "", fmt.Errorf("%q is no strategy of a trace summary: want %s", name, strings.Join(names, ", "))
+}
+
+// Token limits of a summary's text. A token is taken to be four characters.
+const (
+	DefaultSummaryTokens = 1000
+	LeastSummaryTokens   = 100
+)
+
+// SummaryOptions say how much a summary keeps. Values below 1 are the defaults.
+type SummaryOptions struct {
+	Worst    int // decisions with the largest regret, 10
+	Examples int // of each issue, 3
+}
+
+// Limits on what is told apart. What comes when a table is full is counted
+// together, so that a trace with names without end needs no memory without end.
+const (
+	mostClasses = 64
+	mostTenants = 1024
+	mostNames   = 256 // reasons, anomalies
+)
+
+// Summary takes the records of a run as they come and keeps what its reports
+// need: requests that are in flight, and tables and lists of limited size. Of
+// instances it keeps sums for each. What it reports depends on the records
+// and their order alone. It is not safe for concurrent use.
+type Summary struct {
+	options  SummaryOptions
+	header   *Header
+	targets  map[string]ClassTargets
+	records  RecordCounts
+	position int64 // number of the record at hand, from 1
+	started  bool
+	from, to vtime.Time // of the first and the last record
+	clock    clock
+
+	flights    map[int64]*flight // admitted, delayed or routed, and without outcome
+	admissions table[verdict, counted]
+	delays     span
+	priorities table[string, average]
+	routings   table[string, counted]
+	routed     routedSums
+	scalings   table[verdict, counted]
+	scaled     scaledSums
+	ends       table[verdict, counted]
+	anomalies  table[string, anomalous]
+	preempted  preemptedSums
+	steps      stepSums
+	hits       hitSums
+	missed     traits
+	met        traits
+	classes    table[string, group]
+	tenants    table[string, group]
+	instances  table[int, instance]
+	bins       [maxBins]bin
+	regrets    regrets
+	streaks    [2]streak // of routings to one instance, of rejections
+}
+
+// verdict is a decision or an end with its reason.
+type verdict struct{ what, reason string }
+
+// NewSummary returns a summary of no records.
+func NewSummary(options SummaryOptions) *Summary {
+	if options.Worst < 1 {
+		options.Worst = 10
+	}
+	if options.Examples < 1 {
+		options.Examples = 3
+	}
+	s := &Summary{
+		options: options, clock: newClock(), flights: map[int64]*flight{}, targets: map[string]ClassTargets{},
+		admissions: newTable[verdict, counted](mostNames), priorities: newTable[string, average](mostClasses),
+		routings: newTable[string, counted](mostNames), scalings: newTable[verdict, counted](mostNames),
+		ends: newTable[verdict, counted](mostNames), anomalies: newTable[string, anomalous](mostNames),
+		classes: newTable[string, group](mostClasses), tenants: newTable[string, group](mostTenants),
+		instances: newTable[int, instance](unlimited),
+	}
+	s.regrets = newRegrets(options.Worst)
+	return s
+}
+
+// Take implements Consumer. An error says which record cannot be: before the
+// header, earlier than the one before, of an unknown kind, or with a value out
+// of its range. The summary is of no use after it.
+func (s *Summary) Take(r Record) error {
+	s.position++
+	err := s.take(r)
+	if err != nil {
+		return fmt.Errorf("trace: record %d: %w", s.position, err)
+	}
+	return nil
+}
+
+func (s *Summary) take(r Record) error {
+	if h, ok := r.(*Header); ok {
+		return s.takeHeader(h)
+	}
+	if s.header == nil {
+		return fmt.Errorf("a header was to come first")
+	}
+	switch r := r.(type) {
+	case *Admission:
+		return s.at(r.At, &s.records.Admission, func() error { return s.takeAdmission(r) })
+	case *Priority:
+		return s.at(r.At, &s.records.Priority, func() error { return s.takePriority(r) })
+	case *Routing:
+		return s.at(r.At, &s.records.Routing, func() error { return s.takeRouting(r) })
+	case *Scale:
+		return s.at(r.At, &s.records.Scale, func() error { return s.takeScale(r) })
+	case *Batch:
+		return s.at(r.At, &s.records.Batch, func() error { return s.takeBatch(r) })
+	case *Preemption:
+		return s.at(r.At, &s.records.Preemption, func() error { return s.takePreemption(r) })
+	case *Anomaly:
+		return s.at(r.At, &s.records.Anomaly, func() error { return s.takeAnomaly(r) })
+	case *Outcome:
+		return s.at(r.At, &s.records.Outcome, func() error { return s.takeOutcome(r) })
+	}
+	return fmt.Errorf("%T is no kind of record", r)
+}
+
+// at takes a record of time t by f and counts it.
+func (s *Summary) at(t vtime.Time, count *int64, f func() error) error {
+	switch {
+	case t < 0 || t == vtime.Never:
+		return fmt.Errorf("time %v: want one of the run", t)
+	case s.started && t < s.to:
+		return fmt.Errorf("time %v is before %v, that of the record before", t, s.to)
+	}
+	if !s.started {
+		s.started, s.from = true, t
+		s.clock.start(t)
+	}
+	s.to = t
+	for !s.clock.covers(t) {
+		s.halve()
+	}
+	*count++
+	return f()
+}
+
+// halve makes bins twice as wide.
+func (s *Summary) halve() {
+	s.clock.double()
+	fold(&s.bins, bin.plus)
+	fold(&s.regrets.bins, average.plus)
+	for i := range s.classes.values {
+		fold(&s.classes.values[i].series, add)
+	}
+	for i := range s.tenants.values {
+		fold(&s.tenants.values[i].series, add)
+	}
+	for i := range s.instances.values {
+		fold(&s.instances.values[i].series, add)
+	}
+	fold(&s.classes.others.series, add)
+	fold(&s.tenants.others.series, add)
+}
+
+func (s *Summary) takeHeader(h *Header) error {
+	switch {
+	case s.header != nil:
+		return fmt.Errorf("a second header")
+	case h.Schema != Schema:
+		return fmt.Errorf("schema %q: want %s", h.Schema, Schema)
+	case h.Instances < 0:
+		return fmt.Errorf("instances %d: want a number from 0", h.Instances)
+	}
+	own := *h
+	own.Targets = nil
+	for _, t := range h.Targets {
+		s.targets[t.Class] = ClassTargets{Class: t.Class, TTFT: copied(t.TTFT), TPOT: copied(t.TPOT), E2E: copied(t.E2E)}
+		s.classes.at(t.Class) // classes with targets are told in the order of the header
+	}
+	s.header = &own
+	return nil
+}
+
+// copied is a pointer to a value of its own: records are valid during a call.
+func copied[T any](p *T) *T {
+	if p == nil {
+		return nil
+	}
+	v := *p
+	return &v
+}
+
+// completed is the state of a request that got all of its output.
+var completed = metrics.Completed.String()

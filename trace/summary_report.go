@@ -1,0 +1,218 @@
+package trace
+
+// Report is what a summary says, as facts and as text. Its JSON form is that
+// of its fields in their order. Times and durations are whole µs, shares go
+// from 0 to 1, what there is none of is null. Facts are the same whatever the
+// strategy; it decides what the text says first.
+type Report struct {
+	Schema     string       `json:"schema"` // blis.trace-summary/v1
+	Strategy   Strategy     `json:"strategy"`
+	TokenLimit int          `json:"token_limit"`
+	Run        SummaryRun   `json:"run"`
+	Records    RecordCounts `json:"records"`
+	From       *int64       `json:"from_us"` // of the first and the last record after the header
+	To         *int64       `json:"to_us"`
+
+	Outcomes  OutcomeFacts  `json:"outcomes"`
+	Issues    []Issue       `json:"issues"` // the most frequent first
+	Compared  *Comparison   `json:"missed_and_met"`
+	Decisions DecisionFacts `json:"decisions"`
+	Instances InstanceFacts `json:"instances"`
+	Regret    *RegretFacts  `json:"regret"` // null: the trace has no counterfactuals
+	Patterns  PatternFacts  `json:"patterns"`
+
+	Text       string `json:"text"`
+	TextTokens int    `json:"text_tokens"`         // characters/4, rounded up
+	LeftOut    int    `json:"text_lines_left_out"` // to stay within TokenLimit
+}
+
+// SummaryRun is what the trace's header says of the run.
+type SummaryRun struct {
+	Level          string `json:"level"`
+	Seed           uint64 `json:"seed"`
+	Instances      int    `json:"instances"` // at the start
+	Admission      string `json:"admission"`
+	Priority       string `json:"priority"`
+	Routing        string `json:"routing"`
+	Scheduler      string `json:"scheduler"`
+	Autoscale      string `json:"autoscale"`
+	Counterfactual int    `json:"counterfactual_k"`
+}
+
+// RecordCounts are how many records there are of each kind.
+type RecordCounts struct {
+	Admission  int64 `json:"admission"`
+	Priority   int64 `json:"priority"`
+	Routing    int64 `json:"routing"`
+	Scale      int64 `json:"scale"`
+	Batch      int64 `json:"batch"`
+	Preemption int64 `json:"preemption"`
+	Anomaly    int64 `json:"anomaly"`
+	Outcome    int64 `json:"outcome"`
+}
+
+// OutcomeFacts are what became of requests.
+type OutcomeFacts struct {
+	Requests int64 `json:"requests"` // that have an outcome
+	// WithoutOutcome were delayed, admitted or routed, and the trace ends
+	// before they do.
+	WithoutOutcome int64       `json:"without_outcome"`
+	Ends           []Count     `json:"ends"` // by state and reason, in the order of states
+	Classes        []ClassFact `json:"classes"`
+}
+
+// Count is how often something was decided, or happened, for a reason.
+type Count struct {
+	What   string `json:"what"`
+	Reason string `json:"reason"` // empty: none given
+	N      int64  `json:"n"`
+}
+
+// ClassFact are the outcomes of a class. Others, the classes beyond the first
+// 64, are together.
+type ClassFact struct {
+	Class     string       `json:"slo_class"`
+	Others    bool         `json:"others"`
+	Ended     int64        `json:"ended"`
+	Completed int64        `json:"completed"`
+	Judged    int64        `json:"judged"` // have targets
+	Met       int64        `json:"met"`    // completed within all of them
+	TTFT      *LatencyFact `json:"ttft"`   // null: no request has it
+	TPOT      *LatencyFact `json:"tpot"`
+	E2E       *LatencyFact `json:"e2e"`
+}
+
+// LatencyFact is a latency against its target. Percentiles are by nearest rank
+// and from a histogram: too low by less than 1/1024.
+type LatencyFact struct {
+	N      int64  `json:"n"`
+	P50    int64  `json:"p50_us"`
+	P90    int64  `json:"p90_us"`
+	P99    int64  `json:"p99_us"`
+	Max    int64  `json:"max_us"` // exact
+	Target *int64 `json:"target_us"`
+	Beyond int64  `json:"beyond"` // of N, exact
+}
+
+// Issue is something that went wrong.
+type Issue struct {
+	// Kind is slo (a latency beyond its target), ended (a state other than
+	// completed), anomaly, preemption, hit_shortfall, delay, redirect or
+	// unroutable.
+	Kind     string    `json:"kind"`
+	Name     string    `json:"name"`    // class and target, state and reason, name of the anomaly; else empty
+	Count    int64     `json:"count"`   // requests, or records of the kind
+	Of       *int64    `json:"of"`      // requests that it could have happened to; null where that has no meaning
+	Measure  string    `json:"measure"` // of the examples' values: latency_us, severity, tokens, delay_us; empty: none
+	Sum      *float64  `json:"sum"`     // of the values where it has a meaning: tokens
+	Examples []Example `json:"examples"`
+}
+
+// Example is a case of an issue: the largest values, else the first ones.
+type Example struct {
+	At       int64    `json:"at_us"`
+	Request  *int64   `json:"request"`
+	Instance *int     `json:"instance"`
+	Tenant   string   `json:"tenant"`
+	Class    string   `json:"slo_class"`
+	Value    *float64 `json:"value"`
+}
+
+// Comparison puts what requests that missed their targets had in common beside
+// those that met them. It says what went together, not what caused what.
+type Comparison struct {
+	Missed int64   `json:"missed"`
+	Met    int64   `json:"met"`
+	Traits []Trait `json:"traits"` // those that some request has
+	// MeanQueueWait of those that waited in a queue of an instance.
+	MissedQueueWait *float64 `json:"missed_mean_queue_wait_us"`
+	MetQueueWait    *float64 `json:"met_mean_queue_wait_us"`
+}
+
+// Trait is something that may be so of a request.
+type Trait struct {
+	// Name is not_completed, preempted, redirected, delayed, regret (of the
+	// routing) or hit_shortfall.
+	Name     string `json:"name"`
+	Missed   int64  `json:"missed"`
+	OfMissed int64  `json:"of_missed"` // that it is known of
+	Met      int64  `json:"met"`
+	OfMet    int64  `json:"of_met"`
+}
+
+// DecisionFacts are decisions by kind and reason, the most frequent first.
+type DecisionFacts struct {
+	Admission  []Count         `json:"admission"`
+	Delays     int64           `json:"delays"`
+	MeanDelay  *float64        `json:"mean_delay_us"`
+	Priority   []PriorityFact  `json:"priority"` // by class
+	Routing    []Count         `json:"routing"`  // what is route
+	Forced     int64           `json:"forced"`
+	Unroutable int64           `json:"unroutable"` // no instance was routable
+	Redirects  int64           `json:"redirects"`  // routings of requests that had been routed before
+	Scale      *ScaleFacts     `json:"scale"`      // null: never evaluated
+	Preemption PreemptionFacts `json:"preemption"`
+	Hits       *HitFacts       `json:"prefix_hits"` // null: nothing to compare
+	Steps      *StepFacts      `json:"steps"`       // null: the trace has no batches
+}
+
+// PriorityFact are the priorities that a class was given.
+type PriorityFact struct {
+	Class  string  `json:"slo_class"`
+	Others bool    `json:"others"`
+	N      int64   `json:"n"`
+	Min    float64 `json:"min"`
+	Mean   float64 `json:"mean"`
+	Max    float64 `json:"max"`
+}
+
+// ScaleFacts are of the evaluations of the autoscaler.
+type ScaleFacts struct {
+	Evaluations int64         `json:"evaluations"`
+	Up          int64         `json:"up"`
+	Down        int64         `json:"down"`
+	Bounded     int64         `json:"bounded"`   // the policy wanted another number than bounds allow
+	Reversals   int64         `json:"reversals"` // changes in the other direction than the one before
+	Reasons     []Count       `json:"reasons"`
+	Changes     []ScaleChange `json:"changes"` // the first eight
+}
+
+// ScaleChange is a change of the number of instances.
+type ScaleChange struct {
+	At     int64  `json:"at_us"`
+	From   int32  `json:"from"`
+	To     int32  `json:"to"`
+	Reason string `json:"reason"`
+}
+
+// PreemptionFacts are of requests that lost their KV blocks: what outcomes say
+// of them, and what records of preemptions do, which not every level has.
+type PreemptionFacts struct {
+	Requests    int64 `json:"requests"` // that were preempted
+	Repeatedly  int64 `json:"requests_repeatedly"`
+	Preemptions int64 `json:"preemptions"` // of requests with an outcome
+	Records     int64 `json:"records"`
+	Tokens      int64 `json:"tokens_lost"` // that had been computed, by records
+}
+
+// HitFacts compare prompt tokens that the router expected in the prefix cache
+// with those that were found, over the requests of which both are known.
+type HitFacts struct {
+	Requests    int64 `json:"requests"`
+	Expected    int64 `json:"expected_tokens"`
+	Found       int64 `json:"found_tokens"`
+	Equal       int64 `json:"equal"`
+	Fewer       int64 `json:"fewer"` // requests that found fewer than expected
+	FewerTokens int64 `json:"fewer_tokens"`
+	More        int64 `json:"more"`
+	MoreTokens  int64 `json:"more_tokens"`
+}
+
+// StepFacts are of batches.
+type StepFacts struct {
+	Steps         int64   `json:"steps"`
+	MeanRunning   float64 `json:"mean_running"` // per step, as the next ones
+	MeanWaiting   float64 `json:"mean_waiting"`
+	PrefillTokens float64 `json:"mean_prefill_tokens"`
+	DecodeTokens  float64 `json:"mean_decode_tokens"`
+}

@@ -1,0 +1,236 @@
+package trace
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// sections are those of the text in the order of the strategy. How much of
+// each there is depends on whether it is what the strategy is about.
+func (r *Report) sections() []section {
+	head := []section{r.about(), r.outcomesText()}
+	switch r.Strategy {
+	case SummaryAudit:
+		return append(head, r.decisionsText(8), r.instancesText(8), r.scaleText(8), r.regretText(0), r.comparedText(), r.issuesText(4), r.groupsText(3))
+	case SummaryCounterfactual:
+		return append(head, r.regretText(8), r.worstText(5), r.comparedText(), r.instancesText(4), r.issuesText(4), r.decisionsText(3))
+	case SummaryPattern:
+		return append(head, r.timeText(maxBins), r.groupsText(6), r.instancesText(6), r.streaksText(), r.scaleText(4), r.comparedText(), r.issuesText(4))
+	}
+	return append(head, r.issuesText(10), r.comparedText(), r.instancesText(4), r.timeText(0), r.regretText(0), r.worstText(2), r.decisionsText(4), r.scaleText(3), r.groupsText(3))
+}
+
+func (r *Report) about() section {
+	p := section{name: "run", title: fmt.Sprintf("Trace of decisions, %s summary", r.Strategy)}
+	h := &r.Run
+	p.add("Run: %s at the start, seed %d; admission %s, priority %s, routing %s, scheduler %s, autoscale %s.",
+		plural(int64(h.Instances), "instance"), h.Seed, orNone(h.Admission), orNone(h.Priority), orNone(h.Routing), orNone(h.Scheduler), orNone(h.Autoscale))
+	if r.From == nil {
+		p.add("The trace (level %s) has a header and no records.", orNone(h.Level))
+		return p
+	}
+	c := &r.Records
+	p.add("Records (level %s, %s to %s): %s.", orNone(h.Level), moment(*r.From), moment(*r.To), joined(
+		some(c.Admission, "admission %s"), some(c.Priority, "priority %s"), some(c.Routing, "routing %s"), some(c.Scale, "scale %s"),
+		some(c.Batch, "batch %s"), some(c.Preemption, "preemption %s"), some(c.Anomaly, "anomaly %s"), some(c.Outcome, "outcome %s")))
+	return p
+}
+
+func orNone(name string) string {
+	if name == "" {
+		return "none"
+	}
+	return worded(name)
+}
+
+func (r *Report) outcomesText() section {
+	p := section{name: "outcomes", title: "OUTCOMES AGAINST TARGETS"}
+	if r.From == nil {
+		return p
+	}
+	o := &r.Outcomes
+	ends := make([]string, 0, len(o.Ends))
+	for _, c := range o.Ends {
+		ends = append(ends, grouped(c.N)+" "+because(c.What, c.Reason))
+	}
+	text := plural(o.Requests, "request") + " ended"
+	if len(ends) > 0 {
+		text += ": " + listed(ends, 8)
+	}
+	if o.WithoutOutcome > 0 {
+		text += fmt.Sprintf("; %s in flight when the trace ends", grouped(o.WithoutOutcome))
+	}
+	p.add("%s.", text)
+	ended := slices.DeleteFunc(slices.Clone(o.Classes), func(c ClassFact) bool { return c.Ended == 0 })
+	for i := range ended {
+		if i == 6 && len(ended) > 7 {
+			p.add("%d more classes.", len(ended)-i)
+			break
+		}
+		classText(&p, &ended[i])
+	}
+	return p
+}
+
+// because is a name with its reason, if it has one.
+func because(what, reason string) string {
+	if reason == "" {
+		return worded(what)
+	}
+	return worded(what) + " (" + worded(reason) + ")"
+}
+
+func classText(p *section, c *ClassFact) {
+	name := "Class " + named(c.Class)
+	if c.Others {
+		name = "Other classes"
+	}
+	targets := "no targets"
+	if c.Judged > 0 {
+		targets = fmt.Sprintf("%s of %s within all targets (%s)", grouped(c.Met), grouped(c.Judged), percent(c.Met, c.Judged))
+	}
+	p.add("%s: %s; %s of %s completed.", name, targets, grouped(c.Completed), grouped(c.Ended))
+	var parts []string
+	for i, l := range []*LatencyFact{c.TTFT, c.TPOT, c.E2E} {
+		if l == nil {
+			continue
+		}
+		text := fmt.Sprintf("%s p50 %s, p99 %s", strings.ToUpper(targetNames[i]), length(float64(l.P50)), length(float64(l.P99)))
+		if l.Target != nil {
+			text += fmt.Sprintf(" (target %s, %s beyond)", length(float64(*l.Target)), grouped(l.Beyond))
+		}
+		parts = append(parts, text)
+	}
+	if len(parts) > 0 {
+		p.add("  %s.", strings.Join(parts, "; "))
+	}
+}
+
+func (r *Report) issuesText(most int) section {
+	p := section{name: "issues", title: "ISSUES, the most frequent first"}
+	for i := range r.Issues {
+		if i == most {
+			p.add("%d more kinds of issues.", len(r.Issues)-i)
+			break
+		}
+		p.add("%d. %s", i+1, r.Issues[i].text(examplesOf(i)))
+	}
+	if len(r.Issues) == 0 && r.From != nil {
+		p.add("None: no latency beyond a target, no end but completed, no anomaly, preemption, hit shortfall, delay or redirect.")
+	}
+	return p
+}
+
+// examplesOf is how many examples the issue of that rank has in the text.
+func examplesOf(rank int) int {
+	if rank < 4 {
+		return 2
+	}
+	return 1
+}
+
+// text is an issue in a line, with so many examples.
+func (i *Issue) text(most int) string {
+	n := grouped(i.Count)
+	of := ""
+	if i.Of != nil {
+		of = fmt.Sprintf(" of %s", grouped(*i.Of))
+	}
+	sum := ""
+	if i.Sum != nil {
+		sum = whole(*i.Sum)
+	}
+	var text string
+	switch i.Kind {
+	case "slo":
+		at := strings.LastIndexByte(i.Name, ' ')
+		text = fmt.Sprintf("%s beyond its target, class %s: %s%s requests", strings.ToUpper(i.Name[at+1:]), named(i.Name[:at]), n, of)
+	case "ended":
+		what, reason, _ := strings.Cut(i.Name, ": ")
+		text = fmt.Sprintf("%s: %s%s requests", because(what, reason), n, of)
+	case "anomaly":
+		text = fmt.Sprintf("Anomaly %s: %s", worded(i.Name), times(i.Count))
+	case "preemption":
+		text = fmt.Sprintf("Preempted: %s", times(i.Count))
+		if sum != "" {
+			text += fmt.Sprintf(", %s computed tokens lost", sum)
+		}
+	case "hit_shortfall":
+		text = fmt.Sprintf("Fewer prompt tokens cached than the router expected: %s%s requests, %s tokens in all", n, of, sum)
+	case "delay":
+		text = fmt.Sprintf("Admission delayed (%s): %s", orNone(i.Name), times(i.Count))
+	case "redirect":
+		text = fmt.Sprintf("Routed again: %s%s routings", n, of)
+	case "unroutable":
+		text = fmt.Sprintf("No instance to route to: %s%s routings", n, of)
+	}
+	if len(i.Examples) == 0 {
+		return text + "."
+	}
+	lead := "First"
+	if i.Examples[0].Value != nil {
+		lead = "Worst"
+	}
+	examples := make([]string, 0, len(i.Examples))
+	for k := range i.Examples[:min(most, len(i.Examples))] {
+		examples = append(examples, i.Examples[k].text(i.Measure))
+	}
+	return fmt.Sprintf("%s. %s: %s.", text, lead, strings.Join(examples, ", "))
+}
+
+// whole prints a sum of whole numbers.
+func whole(x float64) string {
+	if x < 1e15 {
+		return grouped(int64(x))
+	}
+	return number(x)
+}
+
+// text is an example in a few words.
+func (e *Example) text(measure string) string {
+	var words []string
+	if e.Request != nil {
+		words = append(words, fmt.Sprintf("request %d", *e.Request))
+	}
+	if e.Instance != nil {
+		words = append(words, fmt.Sprintf("on instance %d", *e.Instance))
+	}
+	if e.Tenant != "" {
+		words = append(words, "of "+named(e.Tenant))
+	}
+	words = append(words, "at "+moment(e.At))
+	if e.Value != nil {
+		switch measure {
+		case "latency_us", "delay_us":
+			words = append(words, "("+length(*e.Value)+")")
+		case "severity":
+			words = append(words, "(severity "+number(*e.Value)+")")
+		case "tokens":
+			words = append(words, "("+plural(int64(*e.Value), "token")+")")
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// traitWords say of a request what traits do.
+var traitWords = map[string]string{
+	"not_completed": "did not complete", "preempted": "were preempted", "redirected": "were routed again", "delayed": "were delayed",
+	"regret": "were not routed to a best candidate", "hit_shortfall": "found less cached than expected",
+}
+
+func (r *Report) comparedText() section {
+	p := section{name: "missed and met", title: "REQUESTS THAT MISSED THEIR TARGETS BESIDE THOSE THAT MET THEM"}
+	c := r.Compared
+	if c == nil || c.Missed == 0 || c.Met == 0 {
+		return p // nothing to put beside
+	}
+	if c.MissedQueueWait != nil && c.MetQueueWait != nil {
+		p.add("Mean queue wait: %s of those that missed, %s of those that met.", length(*c.MissedQueueWait), length(*c.MetQueueWait))
+	}
+	for _, t := range c.Traits {
+		p.add("%s: %s of %s that missed (%s), %s of %s that met (%s).", strings.ToUpper(traitWords[t.Name][:1])+traitWords[t.Name][1:],
+			grouped(t.Missed), grouped(t.OfMissed), percent(t.Missed, t.OfMissed), grouped(t.Met), grouped(t.OfMet), percent(t.Met, t.OfMet))
+	}
+	return p
+}

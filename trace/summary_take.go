@@ -1,0 +1,199 @@
+package trace
+
+import (
+	"fmt"
+	"math"
+
+	"blis/vtime"
+)
+
+// Verdicts and actions as records have them.
+const (
+	admit, reject, delay = "admit", "reject", "delay"
+	hold, up, down       = "hold", "up", "down"
+)
+
+// flight is what must be known of a request until its outcome.
+type flight struct {
+	delays, routings int32
+	last             decision // the routing that counts
+}
+
+// counted is how often, and the first examples.
+type counted struct {
+	n        int64
+	examples examples
+}
+
+// group is a class or a tenant.
+type group struct {
+	asked, ended, completed, judged, met, rejected int64
+	series                                         series // of asked
+	late                                           [len(targetNames)]counted
+	latencies                                      [len(targetNames)]histogram // of classes alone
+	ttft                                           span
+}
+
+// targetNames are the latencies that may have a target.
+var targetNames = [...]string{"ttft", "tpot", "e2e"}
+
+// routedSums are of routing decisions.
+type routedSums struct {
+	n, nowhere, forced int64
+	redirects          counted
+	nowhereExamples    examples
+}
+
+// streak is a row of decisions that were alike.
+type streak struct {
+	current, longest run
+}
+
+type run struct {
+	key      int
+	n        int64
+	from, to vtime.Time
+}
+
+// take lengthens the row, or begins one.
+func (s *streak) take(key int, at vtime.Time) {
+	if s.current.n == 0 || s.current.key != key {
+		s.current = run{key: key, from: at}
+	}
+	s.current.n++
+	s.current.to = at
+	if s.current.n > s.longest.n {
+		s.longest = s.current
+	}
+}
+
+const (
+	sameInstance = iota // streaks of Summary
+	allRejected
+)
+
+// flight is that of a request; new is whether nothing was known of it.
+func (s *Summary) flight(request int64) (f *flight, isNew bool) {
+	f = s.flights[request]
+	if f == nil {
+		f = &flight{}
+		s.flights[request] = f
+		return f, true
+	}
+	return f, false
+}
+
+func (s *Summary) takeAdmission(r *Admission) error {
+	if r.Request < 0 {
+		return fmt.Errorf("admission of request %d: want a number from 0", r.Request)
+	}
+	about := example{at: r.At, request: r.Request, tenant: r.Tenant, class: r.Class, instance: -1}
+	_, known := s.flights[r.Request]
+	switch r.Verdict {
+	case admit:
+		s.flight(r.Request)
+		s.streaks[allRejected].current.n = 0
+	case reject:
+		s.bins[s.clock.bin(r.At)].rejected++
+		s.streaks[allRejected].take(0, r.At)
+	case delay:
+		if r.Delay == nil || *r.Delay < 0 {
+			return fmt.Errorf("admission of request %d: a delay of no length", r.Request)
+		}
+		f, _ := s.flight(r.Request)
+		f.delays++
+		s.delays.add(int64(*r.Delay))
+		about.value = float64(*r.Delay)
+	default:
+		return fmt.Errorf("admission of request %d: verdict %q: want admit, reject or delay", r.Request, r.Verdict)
+	}
+	if !known {
+		s.asked(r)
+	}
+	s.admissions.at(verdict{r.Verdict, r.Reason}).take(about, s.options.Examples)
+	return nil
+}
+
+// asked counts a request at its first decision.
+func (s *Summary) asked(r *Admission) {
+	i := s.clock.bin(r.At)
+	s.bins[i].asked++
+	for _, g := range [...]*group{s.classes.at(r.Class), s.tenants.at(r.Tenant)} {
+		g.asked++
+		g.series[i]++
+	}
+}
+
+func (c *counted) take(x example, most int) {
+	c.n++
+	c.examples.add(x, most)
+}
+
+func (s *Summary) takePriority(r *Priority) error {
+	if !finite(r.Priority) {
+		return fmt.Errorf("priority of request %d: %v is no number", r.Request, r.Priority)
+	}
+	s.priorities.at(r.Class).add(r.Priority)
+	return nil
+}
+
+func (s *Summary) takeRouting(r *Routing) error {
+	if err := checkRouting(r); err != nil {
+		return fmt.Errorf("routing of request %d: %w", r.Request, err)
+	}
+	about := example{at: r.At, request: r.Request, tenant: r.Tenant, class: r.Class, instance: -1}
+	s.routed.n++
+	if r.Forced {
+		s.routed.forced++
+	}
+	f, _ := s.flight(r.Request)
+	if f.routings++; f.routings > 1 {
+		s.routed.redirects.take(about, s.options.Examples)
+		s.bins[s.clock.bin(r.At)].moved++
+	}
+	if r.Target == nil {
+		s.routed.nowhere++
+		s.routed.nowhereExamples.add(about, s.options.Examples)
+	} else {
+		about.instance = *r.Target
+		s.bins[s.clock.bin(r.At)].routed++
+		s.streaks[sameInstance].take(*r.Target, r.At)
+		i := s.instances.at(*r.Target)
+		i.routed++
+		i.input += int64(r.Input)
+		i.series[s.clock.bin(r.At)]++
+	}
+	s.routings.at(r.Reason).take(about, s.options.Examples)
+	f.last = decisionOf(r, s.regrets.mayKeep(r))
+	return nil
+}
+
+func checkRouting(r *Routing) error {
+	switch {
+	case r.Request < 0:
+		return fmt.Errorf("want a number from 0")
+	case r.Target != nil && *r.Target < 0:
+		return fmt.Errorf("target %d: want an index of an instance, or null", *r.Target)
+	case r.Input < 0:
+		return fmt.Errorf("input_tokens %d: want a number from 0", r.Input)
+	case !finitePointer(r.Score) || !finitePointer(r.Best) || !finitePointer(r.Regret):
+		return fmt.Errorf("a score that is no number")
+	case r.Regret != nil && *r.Regret < 0:
+		return fmt.Errorf("regret %v: want a number from 0", *r.Regret)
+	}
+	for _, c := range r.Candidates {
+		if !finite(c.Score) {
+			return fmt.Errorf("candidate %d: a score that is no number", c.Instance)
+		}
+		for _, b := range c.Breakdown {
+			if !finite(b.Share) {
+				return fmt.Errorf("candidate %d: a share of %s that is no number", c.Instance, b.Scorer)
+			}
+		}
+	}
+	return nil
+}
+
+func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
+
+func finitePointer(x *float64) bool { return x == nil || finite(*x) }
