@@ -32,7 +32,7 @@ var layers = map[string]string{
 	"lookahead": "",
 	"kv":        "workload",
 	"policy":    "suggest workload",
-	"trace":     "policy metrics",
+	"trace":     "suggest policy metrics",
 	"engine":    "kv latency policy workload metrics",
 	"actors":    "engine kv latency policy lookahead metrics trace workload",
 	"study":     "suggest actors engine kv latency policy lookahead metrics trace workload",

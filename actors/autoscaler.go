@@ -72,7 +72,14 @@ func (a *autoscaler) check(now vtime.Time, out *lookahead.Outbox) {
 	a.context.Now, a.context.Replicas, a.context.Ready = now, b.count, b.ready()
 	d := a.policy.Evaluate(&a.context)
 	target := min(max(d.Target, a.context.Min), a.context.Max)
-	if d.Action != policy.Hold && target != b.count {
+	if d.Action == policy.Hold {
+		target = b.count
+	}
+	if a.router.tracing != nil {
+		e := ScaleEvent{now, b.count, target, d.Reason}
+		sendTracedScale(out, &e, d.Target, a.context.Ready, b.turned(e))
+	}
+	if target != b.count {
 		sendScale(out, now, target, d.Reason)
 	}
 }

@@ -20,25 +20,27 @@ type boards struct {
 	told    policy.Signals // signals that notices tell
 }
 
-// boards lays the boards of a run with these signals out.
-func (p *plan) boards(signals policy.Signals) boards {
+// boards lays the boards of a run out whose policies observe these signals. With
+// extra the run looks at further ones, which may change nothing that policies
+// see or that the router is told.
+func (p *plan) boards(signals, extra policy.Signals) boards {
 	cfg := &p.config
 	usual := cadence(cfg.SnapshotRefreshInterval)
 	var b boards
 	var onBoard, atOnce policy.Signals
-	for s := policy.Signals(1); s <= signals; s <<= 1 {
-		if signals&s&observed == 0 {
+	for s := policy.Signals(1); s <= signals|extra; s <<= 1 {
+		if (signals|extra)&s&observed == 0 {
 			continue
 		}
 		c := p.cadence(s)
 		if c == onDemand {
 			b.feed(c, cfg.NumInstances).signals |= s
 			b.apart |= s & loadSignals
-			atOnce |= s
+			atOnce |= s & signals
 			continue
 		}
 		if c == immediate {
-			atOnce |= s
+			atOnce |= s & signals
 		}
 		if s&loadSignals != 0 && c == usual {
 			onBoard |= s
@@ -56,6 +58,8 @@ func (p *plan) boards(signals policy.Signals) boards {
 		if !b.counted {
 			b.told |= policy.InFlight
 		}
+	} else if extra&policy.InFlight != 0 {
+		b.counted = true // so that nobody has to be told
 	}
 	if b.counted || onBoard != 0 {
 		b.board = newBoard[reading](cfg.NumInstances, usual)

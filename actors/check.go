@@ -15,7 +15,7 @@ import (
 // user hears of all faults at once.
 func (p *plan) checkInputs() error {
 	var bad []string
-	for _, check := range []func() error{p.checkNumbers, p.checkCoefficients, p.resolveModel, p.resolveFitness} {
+	for _, check := range []func() error{p.checkNumbers, p.checkCoefficients, p.checkTracing, p.resolveModel, p.resolveFitness} {
 		if err := check(); err != nil {
 			bad = append(bad, err.Error())
 		}

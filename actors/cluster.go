@@ -12,6 +12,7 @@ import (
 	"blis/lookahead"
 	"blis/metrics"
 	"blis/policy"
+	"blis/trace"
 	"blis/vtime"
 	"blis/workload"
 )
@@ -27,6 +28,7 @@ type cluster struct {
 	instances  []*instance
 	add        func(i int, ready vtime.Time) error // a further instance
 	collector  *collector
+	tracer     *tracer // nil: nobody traces decisions
 	waits      []Wait
 }
 
@@ -40,9 +42,10 @@ func newCluster(p *plan) (*cluster, error) {
 	c := &cluster{plan: p}
 	cfg := &p.config
 	signals := q.observes()
-	boards := p.boards(signals)
+	extra := p.counterfactualSignals()
+	boards := p.boards(signals, extra)
 	notify, events := boards.told&^policy.Prefixes != policy.NoSignals || p.scales(), p.tellsBlocks(signals)
-	c.waits = p.waits(&q, &boards)
+	c.waits = p.waits(&q, &boards, extra)
 	c.simulation = lookahead.New(p.execution(c, notify || events))
 	recorders, err := p.recorderOptions()
 	if err != nil {
@@ -60,9 +63,9 @@ func newCluster(p *plan) (*cluster, error) {
 		admissionLatency: cfg.AdmissionLatency, routingLatency: cfg.RoutingLatency, model: p.model,
 		recorder: metrics.NewRecorder(recorders), collect: collect,
 		sight: sight{
-			signals: signals, boards: boards, refresh: -1, foreseen: !p.scales(), sent: make([]int32, cfg.NumInstances),
+			signals: signals | extra, boards: boards, refresh: -1, foreseen: !p.scales(), sent: make([]int32, cfg.NumInstances),
 			atAdmission: q.admission.Observes()&instanceSignals != 0,
-			atRouting:   (q.priority.Observes()|q.routing.Observes())&instanceSignals != 0,
+			atRouting:   (q.priority.Observes()|q.routing.Observes()|extra)&instanceSignals != 0,
 		},
 	}
 	r := &c.router.reads
@@ -72,6 +75,7 @@ func newCluster(p *plan) (*cluster, error) {
 	if c.router.forced, err = parseForced(cfg.ForceRouting); err != nil {
 		return nil, err
 	}
+	c.router.tracing = p.newTracing(q.routing, extra, (r.priority|r.routing|extra)&shownSignals)
 	view := &c.router.sight.view
 	c.router.state.View, view.Seats, view.BlockSize = view, cfg.MaxNumSeqs, cfg.BlockSizeInTokens
 	c.router.state.Track(signals)
@@ -84,7 +88,7 @@ func newCluster(p *plan) (*cluster, error) {
 			return err
 		}
 		n.collect, n.notify = collect, notify
-		n.observe(&c.router.sight.boards, signals, recorders)
+		n.observe(&c.router.sight.boards, signals|extra, recorders)
 		c.instances = append(c.instances, n)
 		if cfg.Sequential {
 			c.router.sight.engines = c.instances
@@ -96,6 +100,10 @@ func newCluster(p *plan) (*cluster, error) {
 		return nil, err
 	}
 	c.simulation.AddSink("collector", c.collector)
+	if c.router.tracing != nil {
+		c.tracer = p.newTracer(c.router.tracing, recorders)
+		c.simulation.AddSink("tracer", c.tracer)
+	}
 	return c, nil
 }
 
@@ -170,7 +178,7 @@ func (p *plan) newInstance(i int, recorders metrics.Options, ready vtime.Time, o
 	if err != nil {
 		return nil, err
 	}
-	n := &instance{index: i, recorder: metrics.NewRecorder(recorders), perStep: cfg.Signals == "per-step"}
+	n := &instance{index: i, recorder: metrics.NewRecorder(recorders), perStep: cfg.Signals == "per-step", traced: cfg.Tracing.Level != trace.None}
 	warmup := p.warmup()
 	if warmup.From = ready; i < cfg.NumInstances {
 		warmup = engine.Warmup{} // a run begins with warm instances
@@ -187,7 +195,7 @@ func (p *plan) newInstance(i int, recorders metrics.Options, ready vtime.Time, o
 		MaxModelLen: cfg.MaxModelLen, LongPrefillThreshold: cfg.LongPrefillTokenThreshold,
 		PrefixCaching: cfg.EnablePrefixCaching, ChunkedPrefill: cfg.EnableChunkedPrefill,
 		ReserveFullISL: cfg.SchedulerReserveFullISL, Async: cfg.AsyncScheduling, StepByStep: cfg.StepByStep, ShowSteps: n.perStep, Warmup: warmup,
-		Model: p.model, Scheduler: s, Cache: cache, Sink: n, ShowBacklog: observed&policy.EstimatedWait != 0, BlockEvents: n.blockEvents(),
+		Model: p.model, Scheduler: s, Cache: cache, Sink: n, ShowBacklog: observed&policy.EstimatedWait != 0, BlockEvents: n.blockEvents(), Tracer: n.tracer(cfg.Tracing.Level),
 	})
 	return n, nil
 }
@@ -202,6 +210,9 @@ func (c *cluster) run(ctx context.Context) (*Result, error) {
 	if err := c.start(); err != nil {
 		return nil, err
 	}
+	if c.tracer != nil {
+		c.tracer.give(c.plan.header())
+	}
 	err := c.simulation.Run(ctx)
 	partial := err != nil && errors.Is(err, ctx.Err())
 	if err != nil && !partial {
@@ -211,7 +222,7 @@ func (c *cluster) run(ctx context.Context) (*Result, error) {
 	if bad != nil {
 		return nil, bad
 	}
-	return result, err
+	return result, errors.Join(err, c.traceError())
 }
 
 // start pulls the first request. Before it arrives there is nothing to scale.
@@ -280,6 +291,9 @@ func (c *cluster) result(partial bool) (*Result, error) {
 		run.Counters = append(run.Counters, n.engine.Counters)
 		run.Lives = append(run.Lives, metrics.Life{Ready: ready, Gone: gone, Blocks: &n.engine.Blocks})
 	}
+	if c.tracer != nil && !partial {
+		c.tracer.finish(r.End, run.Counters)
+	}
 	run.InstanceNames = r.Names.Instances
 	report, err := metrics.Collect(run)
 	if err != nil {
@@ -291,36 +305,6 @@ func (c *cluster) result(partial bool) (*Result, error) {
 		r.Digest = c.digest()
 	}
 	return r, nil
-}
-
-// recall takes back what was on its way when the run was cancelled: requests
-// that no instance has received are pending, outcomes are heard.
-func (c *cluster) recall() error {
-	var d engine.Delivery
-	var progress engine.Progress
-	return c.simulation.Undelivered(func(to lookahead.ProcessID, m *lookahead.Message) {
-		on := -1
-		switch m.Kind {
-		case kindOutcome:
-			c.collector.Receive(m, nil)
-			return
-		case kindDelivery:
-			readDelivery(&m.Body, &d)
-		case kindResumed:
-			on = int(to - lookahead.FirstLeaf)
-			readResumed(&m.Body, &d, &progress)
-		case kindReturned:
-			on = readReturned(&m.Body, &d, &progress)
-		default:
-			return
-		}
-		c.router.describe(&d, metrics.Pending, metrics.NoReason, vtime.Never)
-		if on >= 0 {
-			c.router.describeProgress(movedRequest{&progress, int32(on)})
-		}
-		c.router.recorder.Record(&c.router.outcome)
-		c.collector.accept(&c.router.outcome)
-	})
 }
 
 // end is the time of the run's last event, or its horizon if that came first.
@@ -359,13 +343,13 @@ func (c *cluster) finishAll(end vtime.Time) bool {
 	cut := c.busy()
 	c.router.unfinished(func(o *metrics.Outcome) {
 		c.router.recorder.Record(o)
-		c.collector.accept(o)
+		c.accept(o)
 	})
 	for _, n := range c.instances {
 		n.engine.Finish(end)
 		n.engine.Unfinished(func(o *metrics.Outcome) {
 			n.recorder.Record(o)
-			c.collector.accept(o)
+			c.accept(o)
 		})
 	}
 	return cut

@@ -123,6 +123,7 @@ type Execution struct {
 	Record   io.Writer                        `json:"-" kong:"-"` // every frame, as msgpack; nil: none
 	Progress func(now vtime.Time, done int64) `json:"-" kong:"-"` // now and then, with the requests that arrived
 	Inspect  *Inspection                      `json:"-" kong:"-"` // what Verify records
+	Tracing  Tracing                          `json:"-" kong:"-"` // decision traces
 }
 
 // Custom replaces what names in Config stand for, for library users. Nil

@@ -15,6 +15,7 @@
 //	shortcut.go    which settings are fields of the bundle
 //	cluster.go     which process is who, and who may run how far
 //	router.go      arrival, admission, routing (semantics 1 and 6)
+//	ahead.go       how far it may be ahead of the instances
 //	intake.go      requests off the source, some ahead of time
 //	schedule.go    decisions of the router that are to come
 //	fate.go        requests that end with the router
@@ -34,5 +35,10 @@
 //	recent.go      latencies of the last requests that completed
 //	prefixes.go    what the router expects in prefix caches; forced routing
 //	message.go     the fields of each message; message_control.go ends, scaling
+//	tracing.go     what is asked of a decision trace, and the router's part in it
+//	message_trace.go
+//	               messages to the tracer
+//	tracer.go      the records made of them; trace_end.go the end of a trace
+//	recall.go      what was on its way when a run was cancelled
 //	verify.go      one configuration on many executors, one digest
 package actors

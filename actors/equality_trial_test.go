@@ -172,23 +172,6 @@ func (c curious) Decide(r *policy.Request, s *policy.RouterState, now vtime.Time
 	return policy.AdmissionDecision{Verdict: policy.Admit}
 }
 
-// setFresh says how fresh single signals are.
-func setFresh(c *Config, fresh map[policy.Signals]cadence) {
-	o := &c.Policies.Observability
-	for signal, text := range map[policy.Signals]*string{policy.QueueDepth: &o.QueueDepth, policy.BatchSize: &o.BatchSize, policy.KVUse: &o.KVUtilization,
-		policy.HitRate: &o.CacheHitRate, policy.RecentLatency: &o.RecentLatency, policy.EstimatedWait: &o.EstimatedWait} {
-		if every, ok := fresh[signal]; ok {
-			*text = vtime.Duration(every).String()
-			switch every {
-			case immediate:
-				*text = policy.Immediate
-			case onDemand:
-				*text = policy.OnDemand
-			}
-		}
-	}
-}
-
 // sumView adds up what these signals tell of the instances.
 func sumView(signals policy.Signals, view *policy.View) int64 {
 	sum := int64(0)

@@ -144,10 +144,10 @@ func parseForced(text string) (map[int64]int, error) {
 
 // force is the instance that a request must go to, or the target if it may go
 // there.
-func (r *router) force(request int64, target int, now vtime.Time) int {
-	instance, ok := r.forced[request]
-	if !ok {
-		return target
+func (r *router) force(request int64, target int, now vtime.Time) (instance int, forced bool) {
+	instance, forced = r.forced[request]
+	if !forced {
+		return target, false
 	}
 	switch view := &r.sight.view; {
 	case instance >= view.Len():
@@ -155,5 +155,5 @@ func (r *router) force(request int64, target int, now vtime.Time) int {
 	case !view.Routable(instance):
 		panic(&sourceError{fmt.Errorf("--force-routing: request %d cannot go to instance %d at %v: it takes no requests, it is %v", request, instance, now, view.Phase(instance))})
 	}
-	return instance
+	return instance, true
 }

@@ -19,18 +19,6 @@ import (
 // routerID is the router's process id: control processes come first.
 const routerID lookahead.ProcessID = 0
 
-// streamAhead is how many deliveries a router may be ahead of the instances if
-// it waits for none of them: so many per instance, but at least and at most so
-// many in all. It is enough to keep many cores busy and little enough to stay
-// in their caches.
-func streamAhead(cfg *Config) int {
-	const perInstance, least, most = 1 << 10, 8 << 10, 64 << 10
-	if cfg.Ahead > 0 {
-		return cfg.Ahead
-	}
-	return min(max(perInstance*cfg.NumInstances, least), most)
-}
-
 // router is the actor of the control plane: it pulls arrivals, decides on
 // admission and priority, and routes. Times of semantics 1: arrival, admission
 // decision, routing decision, which is the delivery.
@@ -68,6 +56,7 @@ type router struct {
 	ahead    int // streamAhead
 	recorder *metrics.Recorder
 	collect  lookahead.ProcessID
+	tracing  *tracing // nil: nobody traces decisions
 	outcome  metrics.Outcome
 	ask      policy.Request
 }
@@ -312,7 +301,11 @@ func (r *router) decide(i int32, now vtime.Time, out *lookahead.Outbox) {
 	if r.reads.admission&policy.Prefixes != 0 {
 		r.expect(ask)
 	}
-	switch a := r.admission.Decide(ask, &r.state, now); a.Verdict {
+	a := r.admission.Decide(ask, &r.state, now)
+	if r.tracing != nil {
+		sendTracedAdmission(out, now, d, &a)
+	}
+	switch a.Verdict {
 	case policy.Admit:
 		d.Admitted = now
 		r.state.Admit(d.Tenant)
@@ -352,10 +345,17 @@ func (r *router) dispatch(i int32, now vtime.Time, out *lookahead.Outbox) {
 	if math.IsNaN(d.Priority) || math.IsInf(d.Priority, 0) {
 		panic(fmt.Sprintf("actors: the priority of request %d is %v: want a finite number", d.ID, d.Priority))
 	}
+	if r.tracing != nil && r.tracing.extra != policy.NoSignals {
+		r.sight.look(now)
+	}
 	r.look(r.reads.routing, now)
-	target := r.routing.Route(ask, d.Priority, &r.state, &r.sight.view, now).Target
+	choice := r.routing.Route(ask, d.Priority, &r.state, &r.sight.view, now)
+	target, forced := choice.Target, false
 	if r.forced != nil && !moved {
-		target = r.force(d.ID, target, now)
+		target, forced = r.force(d.ID, target, now)
+	}
+	if r.tracing != nil {
+		r.tracing.routed(r, out, now, d, &choice, decided{target, forced, moved})
 	}
 	if target < 0 {
 		r.end(i, metrics.Rejected, metrics.NoInstance, now, out)

@@ -9,7 +9,8 @@ import "context"
 // Errors: *InputError for what the user gave, *latency.DoesNotFit when the
 // model leaves no room for a cache, *engine.Livelock and *lookahead.Fault for
 // a run that failed. When ctx is cancelled the error is ctx's, and the result
-// is what ended until then, marked Partial.
+// is what ended until then, marked Partial. An error of Tracing.Consumer changes
+// nothing but the trace and comes with the result.
 func Run(ctx context.Context, cfg Config) (*Result, error) {
 	p, err := newPlan(cfg)
 	if err != nil {

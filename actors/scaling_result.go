@@ -38,16 +38,27 @@ func (s *Scaling) Mean(end vtime.Time) float64 {
 // Hours is replica-hours.
 func (s *Scaling) Hours() float64 { return float64(s.ReplicaMicros) / float64(vtime.Hour) }
 
+// turns reports whether a change after e is an oscillation.
+func (e ScaleEvent) turns(next ScaleEvent) bool {
+	return (next.To > next.From) != (e.To > e.From) && next.At.Sub(e.At) <= OscillationWindow
+}
+
+// turned is how long ago the last change was if one now, about to be asked for,
+// is an oscillation; −1 if it is none, or no change.
+func (b *replicas) turned(now ScaleEvent) vtime.Duration {
+	if n := len(b.events); n > 0 && now.To != now.From && b.events[n-1].turns(now) {
+		return now.At.Sub(b.events[n-1].At)
+	}
+	return -1
+}
+
 // scaling closes the book of a run that ended at end.
 func (b *replicas) scaling(initial int32, checks int64, end vtime.Time) *Scaling {
 	s := &Scaling{Events: b.events, Checks: checks, Began: b.began, Redirected: b.returned, First: initial, Peak: initial, Least: initial}
 	for i, e := range b.events {
 		s.Peak, s.Least = max(s.Peak, e.To), min(s.Least, e.To)
-		if i > 0 {
-			before := b.events[i-1]
-			if (e.To > e.From) != (before.To > before.From) && e.At.Sub(before.At) <= OscillationWindow {
-				s.Oscillations++
-			}
+		if i > 0 && b.events[i-1].turns(e) {
+			s.Oscillations++
 		}
 	}
 	for i := range b.list {

@@ -46,7 +46,7 @@ func (w Wait) news() string {
 
 // waits lists what holds a run with these policies back, in the order in which
 // a request meets them: for each the signals of one cadence together.
-func (p *plan) waits(q *policies, b *boards) []Wait {
+func (p *plan) waits(q *policies, b *boards, extra policy.Signals) []Wait {
 	c := &p.config
 	var list []Wait
 	for _, of := range []struct {
@@ -66,6 +66,10 @@ func (p *plan) waits(q *policies, b *boards) []Wait {
 			w.Policy = of.kind + " " + of.name
 			list = append(list, w)
 		}
+	}
+	for _, w := range p.ages(extra, b) {
+		w.Policy = "counterfactual-k"
+		list = append(list, w)
 	}
 	if p.scales() {
 		list = append(list, Wait{Policy: "autoscaling", Signals: policy.Active, Told: policy.Active})

@@ -162,6 +162,9 @@ func (e *Engine) countInversions(admitted []item) {
 	for _, it := range admitted {
 		if s := e.slot(it.slot); s.preemptions == 0 && s.Priority < highest {
 			e.Counters.PriorityInversions++
+			if e.cfg.Tracer != nil {
+				e.tellInversion(s, highest)
+			}
 		}
 	}
 }
@@ -180,6 +183,9 @@ func (e *Engine) countOvertaken(s *slot) {
 		e.slot(w).overtaken = true
 		e.rank(w)
 		e.Counters.HeadOfLineBlocked++
+		if e.cfg.Tracer != nil {
+			e.odd(HeadOfLineBlocking, float64(e.now.Sub(p.places[i].queued)), e.slot(w).ID, s.ID)
+		}
 	}
 }
 
@@ -217,6 +223,9 @@ func (e *Engine) countStorm(preempted int, now vtime.Time) {
 	}
 	if !w.any || now.Sub(w.last) >= stormSpan {
 		e.Counters.PreemptionStorms++
+		if e.cfg.Tracer != nil {
+			e.odd(PreemptionStorm, float64(w.recentPreemptions(now)))
+		}
 	}
 	w.any, w.last = true, now
 }

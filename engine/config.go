@@ -38,6 +38,10 @@ type Config struct {
 	// decode runs with it.
 	BlockEvents func(now vtime.Time, changes []BlockChange)
 
+	// Tracer, if set, hears of steps, preemptions and anomalies. It hears of every
+	// step, so there are no decode runs with it.
+	Tracer Tracer
+
 	// Ledger, if set, is called after each formation that did something. Its
 	// argument is valid during the call. It sees every formation, so there are
 	// no decode runs with it. For tests.

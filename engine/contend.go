@@ -22,6 +22,10 @@ func (e *Engine) contend(b *batch) int32 {
 		for !e.serve(b, i, n) {
 			v := e.victim()
 			self := e.others[v] == i
+			if e.cfg.Tracer != nil {
+				s := e.slot(e.others[v])
+				e.cfg.Tracer.Preempted(e.now, &Preemption{s.ID, e.slot(i).ID, s.computed, e.cache.Free()})
+			}
 			left += e.preempt(b, v)
 			if v <= k {
 				k-- // the request being served moved up

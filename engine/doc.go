@@ -15,6 +15,7 @@
 //	run.go        many steps of such a cohort in one go
 //	anomalies.go  what a policy may have done wrong: who was passed over, storms
 //	overtake.go   steps whose head does not fit while another request would
+//	tracer.go     who hears of steps, preemptions and anomalies
 //	backlog.go    what waits to be prefilled, and how fast that went lately
 //	bracket.go    the tournament that both look things up in
 //

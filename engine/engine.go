@@ -99,8 +99,8 @@ func New(index int, cfg Config) *Engine {
 		maxLen: cfg.EffectiveMaxModelLen(), reorders: cfg.Scheduler.Reorders(), wake: vtime.Never,
 	}
 	e.minStep = shortestStep(cfg.Model)
+	e.cfg.StepByStep = cfg.StepByStep || cfg.BlockEvents != nil || cfg.Tracer != nil
 	if cfg.BlockEvents != nil {
-		e.cfg.StepByStep = true
 		e.cache.Journal(func(key uint64, stored bool) { e.changes = append(e.changes, BlockChange{key, stored}) })
 	}
 	if cfg.ShowBacklog {

@@ -29,6 +29,9 @@ func (e *Engine) form(now vtime.Time) *batch {
 	}
 	if !b.empty() {
 		e.seal(b)
+		if e.cfg.Tracer != nil {
+			e.tellStep(b)
+		}
 	}
 	e.account(b)
 	if e.cfg.Ledger != nil {

@@ -51,6 +51,9 @@ func (e *Engine) countBlockedHead(changed bool) {
 	}
 	if e.passable {
 		e.Counters.BlockedHeads++
+		if e.cfg.Tracer != nil {
+			e.odd(BlockedHead, float64(e.waiting), e.slot(e.head()).ID, e.sizes.witness.id)
+		}
 	}
 }
 

@@ -98,7 +98,7 @@ func (s *Simulation) runControl(c int, h Key) error {
 	s.running = nil
 	s.ended(c)
 	after := &s.view.control[c]
-	if !before.due.Less(h) && after.due == before.due && after.observed == before.observed && !after.stopped {
+	if !s.halted.Load() && !before.due.Less(h) && after.due == before.due && after.observed == before.observed && !after.stopped {
 		return &Fault{Process: n.name, ID: n.id, At: h, Last: n.last,
 			Value: &Trap{ruleIdle, n.name, n.stamp(before.observed.At), n.stamp(before.observed.Through)}}
 	}

@@ -26,6 +26,9 @@ func (s *Simulation) settle() (done bool, err error) {
 	if !work.Less(s.config.End) {
 		return true, nil
 	}
+	if s.halted.Load() {
+		return false, nil // nobody may any more
+	}
 	return false, s.deadlock()
 }
 

@@ -90,20 +90,27 @@ func (c *collection) anomalies(all *Counters) Anomalies {
 	return Anomalies{
 		PriorityInversion: all.PriorityInversions, HeadOfLineBlocking: all.HeadOfLineBlocked,
 		BlockedHead: all.BlockedHeads, PreemptionStorm: all.PreemptionStorms,
-		QueueImbalance: imbalanced(c.Counters), SlowWithinClass: c.slowPairs(), SLOViolation: c.violations(),
+		QueueImbalance: int64(len(Imbalanced(c.Counters))), SlowWithinClass: c.slowPairs(), SLOViolation: c.violations(),
 		ShadowDivergence: c.divergences(),
 	}
 }
 
-// imbalanced is the number of instances whose mean queue depth exceeds twice
-// the mean over all of them, where each counts for as long as it lived.
-func imbalanced(counters []Counters) int64 {
+// Imbalance is an instance whose mean queue depth exceeds twice the mean over
+// all of them, where each counts for as long as it lived.
+type Imbalance struct {
+	Instance int     // index
+	Times    float64 // how many times that mean its own is
+}
+
+// Imbalanced lists them by index, given the counters of all instances at the end
+// of a run.
+func Imbalanced(counters []Counters) []Imbalance {
 	waiting, life := int64(0), int64(0)
 	for i := range counters {
 		waiting += counters[i].WaitingMicros
 		life += counters[i].LifeMicros
 	}
-	n := int64(0)
+	var list []Imbalance
 	for i := range counters {
 		// waiting of it / its life > 2 · waiting / life
 		var own, twice sum128
@@ -111,10 +118,11 @@ func imbalanced(counters []Counters) int64 {
 		twice.addProduct(waiting, counters[i].LifeMicros)
 		twice.plus(twice)
 		if twice.less(own) {
-			n++
+			mean := float64(waiting) / float64(life)
+			list = append(list, Imbalance{i, float64(counters[i].WaitingMicros) / float64(counters[i].LifeMicros) / mean})
 		}
 	}
-	return n
+	return list
 }
 
 // violations sums those of the cells of each class.

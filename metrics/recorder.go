@@ -108,7 +108,7 @@ func (r *Recorder) fail(err error) {
 
 // measured says whether a request that arrives then is measured.
 func (r *Recorder) measured(arrival vtime.Time) bool {
-	return r.options.From <= arrival && (arrival < r.options.To || r.options.To == vtime.Never)
+	return r.options.Measures(arrival)
 }
 
 // Group is the group under which ITL counts the tokens of a request with this

@@ -43,21 +43,49 @@ func (o *Options) Attained(of *Outcome) (judged, attained bool) {
 	return true, o.Targets[of.Class].attained(of, o.TokenOverhead, o.RequestOverhead)
 }
 
-// count adds o to the requests that were late for a target. One without the
-// latency was not; a first token counts whatever became of the request later.
+// count adds o to the requests that were late for a target.
 func (t Targets) count(late *Violations, o *Outcome, token, request vtime.Duration) {
+	over := t.beyond(o, token, request)
+	for _, x := range [...]struct {
+		late *int64
+		over vtime.Duration
+	}{{&late.TTFT, over.TTFT}, {&late.TPOT, over.TPOT}, {&late.E2E, over.E2E}} {
+		if x.over > 0 {
+			*x.late++
+		}
+	}
+}
+
+// beyond is by how much o was late for each target, 0 where it was not. One
+// without the latency was not; a first token counts whatever became of the
+// request later.
+func (t Targets) beyond(o *Outcome, token, request vtime.Duration) (over Targets) {
 	ttft, _ := o.TTFT(token)
 	tpot, _ := o.TPOT(token, request)
 	e2e, _ := o.E2E(token, request)
 	for _, x := range [...]struct {
-		late    *int64
-		latency vtime.Duration
-		target  vtime.Duration
-	}{{&late.TTFT, ttft, t.TTFT}, {&late.TPOT, tpot, t.TPOT}, {&late.E2E, e2e, t.E2E}} {
+		over            *vtime.Duration
+		latency, target vtime.Duration
+	}{{&over.TTFT, ttft, t.TTFT}, {&over.TPOT, tpot, t.TPOT}, {&over.E2E, e2e, t.E2E}} {
 		if !within(x.latency, x.target) {
-			*x.late++
+			*x.over = x.latency - x.target
 		}
 	}
+	return over
+}
+
+// Beyond is by how much a request was late for each target of its class, 0
+// where it was not or has none: what SLOViolations count.
+func (o *Options) Beyond(of *Outcome) Targets {
+	if int(of.Class) >= len(o.Targets) || !o.Targets[of.Class].any() {
+		return Targets{}
+	}
+	return o.Targets[of.Class].beyond(of, o.TokenOverhead, o.RequestOverhead)
+}
+
+// Measures reports whether a request that arrives then is measured.
+func (o *Options) Measures(arrival vtime.Time) bool {
+	return o.From <= arrival && (arrival < o.To || o.To == vtime.Never)
 }
 
 func within(d, target vtime.Duration) bool { return target == 0 || d <= target }

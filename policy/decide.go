@@ -29,6 +29,16 @@ type Witness interface {
 	Routed(req *Request, target int)
 }
 
+// Explainer is a Routing whose scores are sums of shares, in a fixed order.
+type Explainer interface {
+	// Scorers names the terms of every sum, in their order.
+	Scorers() []string
+	// Explain appends the terms of the score that instance i had in the last
+	// decision: added up from 0 in their order they are RoutingDecision.Scores[i],
+	// bit by bit. Instance i was routable. It is to be called before Routed.
+	Explain(i int, shares []float64) []float64
+}
+
 // Autoscale decides at each evaluation how many instances there should be.
 type Autoscale interface {
 	Observes() Signals
@@ -128,5 +138,10 @@ var reasonNames = [reasons]string{"", "insufficient tokens", "reject-all", "no i
 	"rate limit", "over quota", "saturated", "by policy", "longest prefix", "less loaded of two", "most load",
 	"above threshold", "below threshold", "cooldown", "within tolerance", "to target", "stabilized", "rate of change", "other way"}
 
-// String is the reason in words.
-func (r Reason) String() string { return reasonNames[r] }
+// String is the reason in words. One that is not in the list is a policy's own.
+func (r Reason) String() string {
+	if r >= reasons {
+		r = ByPolicy
+	}
+	return reasonNames[r]
+}

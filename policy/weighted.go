@@ -98,6 +98,23 @@ func (w *weighted) Routed(req *Request, target int) {
 	}
 }
 
+// Scorers implements Explainer.
+func (w *weighted) Scorers() []string {
+	var names []string
+	for k := range w.scorers {
+		names = append(names, scorerTable[w.scorers[k].kind].name)
+	}
+	return names
+}
+
+// Explain implements Explainer.
+func (w *weighted) Explain(i int, shares []float64) []float64 {
+	for k := range w.scorers {
+		shares = append(shares, w.scorers[k].shares[i])
+	}
+	return shares
+}
+
 // follow brings the scores without affinities up to the view.
 func (w *weighted) follow(view *View) {
 	slots := view.read(w.observes)

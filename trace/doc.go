@@ -3,6 +3,9 @@
 // summaries of them.
 //
 //	record.go     the records, one type each; what a trace is
+//	writer.go     traces into files; append.go, append_rare.go the JSON of records
+//	reader.go     and out of them; parse.go from JSON
+//	msgpack.go    the other form of files
 //
 // A Summary takes records as they come and says of them what fits on a page:
 //

@@ -1,14 +1,20 @@
 package trace
 
-import "blis/vtime"
+import (
+	"fmt"
+
+	"blis/suggest"
+	"blis/vtime"
+)
 
 // Schema names the form of a trace.
 const Schema = "blis.trace/v1"
 
 // Record is one thing that was decided or that happened: a *Header, *Admission,
 // *Priority, *Routing, *Scale, *Batch, *Preemption, *Anomaly or *Outcome. Its
-// JSON form is that of its fields, in their order; what there is none of is
-// null.
+// JSON form is that of its fields, in their order, times and durations as whole
+// µs; what there is none of is null. AppendJSON prints it, not encoding/json,
+// which would print durations in words.
 type Record interface {
 	Kind() string // the record's type
 }
@@ -28,6 +34,21 @@ const (
 	Decisions              // admission, priority, routing, scale, and the outcomes of requests
 	Detailed               // batches, preemptions, anomalies and all snapshots too
 )
+
+var levelNames = [...]string{"none", "decisions", "detailed"}
+
+// String is the name of the level in files and flags.
+func (l Level) String() string { return levelNames[l] }
+
+// ParseLevel is the level of that name. The error names the nearest.
+func ParseLevel(text string) (Level, error) {
+	for l, name := range levelNames {
+		if text == name {
+			return Level(l), nil
+		}
+	}
+	return None, fmt.Errorf("%q is no trace level, the nearest is %s: want none, decisions or detailed", text, suggest.Nearest(text, levelNames[:]))
+}
 
 // Header is the first record: what the others are of.
 type Header struct {
@@ -176,9 +197,10 @@ type Anomaly struct {
 	Type     string     `json:"type"` // anomaly
 	At       vtime.Time `json:"at_us"`
 	Name     string     `json:"name"`
+	Detail   string     `json:"detail"`   // slo_violation: the target, ttft, tpot or e2e; else empty
 	Instance *int       `json:"instance"` // null: of the control plane
 	Requests []int64    `json:"requests"` // concerned, the one that suffers first; empty: not of requests
-	Severity float64    `json:"severity"` // in the unit that docs/formats.md gives for its name
+	Severity float64    `json:"severity"` // in the unit that docs/traces.md gives for its name
 }
 
 // Outcome is the end of a request, when the router's side of the world could

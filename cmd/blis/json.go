@@ -12,6 +12,7 @@ import (
 	"blis/actors"
 	"blis/metrics"
 	"blis/policy"
+	"blis/trace"
 )
 
 // resultSchema names the form of the JSON result; docs/run.schema.json
@@ -191,10 +192,17 @@ func hashOf(cfg *actors.Config) string {
 }
 
 // writeJSON prints the result with each of its keys on a line of its own, and
-// requests, if not nil, one per line.
-func writeJSON(w *bufio.Writer, r *actors.Result, requests []request) error {
+// the summary of its trace and requests, if not nil, one request per line.
+func writeJSON(w *bufio.Writer, r *actors.Result, summary *trace.Report, requests []request) error {
 	if err := writeFields(w, newResult(r)); err != nil {
 		return err
+	}
+	if summary != nil {
+		text, err := marshal(summary)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(w, ",\n  %q: %s", "trace_summary", text)
 	}
 	if requests != nil {
 		w.WriteString(",\n  \"requests\": [")

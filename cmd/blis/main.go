@@ -11,6 +11,7 @@
 //	             bundle.go what all of them say of policies
 //	run.go       blis run; text.go, json.go, rows.go, replicas.go,
 //	             fitness.go print its result
+//	trace.go     its decision trace: flags, file, summary
 //	verify.go    blis verify
 //	compare.go   blis compare; compare_bundles.go what its arguments are;
 //	             compare_text.go, compare_verdict.go, compare_json.go print its

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"blis/actors"
+	"blis/trace"
 )
 
 // runCmd is blis run.
@@ -23,7 +24,8 @@ type outputs struct {
 	ResultsPath string `type:"path" placeholder:"FILE" group:"Output" help:"Write the result as JSON, with every request."`
 	RequestsOut string `type:"path" placeholder:"FILE" group:"Output" help:"Write a row per request while the run goes on, as FILE.csv or FILE.jsonl."`
 	Record      string `type:"path" placeholder:"FILE" group:"Output" help:"Write every frame of messages between actors, as msgpack."`
-	Stats       bool   `group:"Output" help:"Say how the run was carried out (on standard error)."`
+	traceFlags
+	Stats bool `group:"Output" help:"Say how the run was carried out (on standard error)."`
 }
 
 // Help is the examples of blis run --help.
@@ -57,7 +59,9 @@ func (r *runCmd) Run(ctx context.Context, c *console) error {
 		files.discard()
 		return err
 	}
-	if failed := errors.Join(r.print(c, result), files.finish(result)); failed != nil {
+	summary, failed := files.decisions.report()
+	failed = errors.Join(failed, r.print(c, result, summary), files.finish(result, summary))
+	if failed != nil {
 		return failed
 	}
 	c.report(result, took, r.Stats)
@@ -65,13 +69,14 @@ func (r *runCmd) Run(ctx context.Context, c *console) error {
 }
 
 // print writes the result to standard output.
-func (r *runCmd) print(c *console, result *actors.Result) error {
+func (r *runCmd) print(c *console, result *actors.Result, summary *trace.Report) error {
 	w := bufio.NewWriter(c.out)
 	var err error
 	if r.Format == "json" {
-		err = writeJSON(w, result, nil)
+		err = writeJSON(w, result, summary, nil)
 	} else {
 		err = writeText(w, result, c.colour())
+		writeSummary(w, summary)
 	}
 	return errors.Join(err, w.Flush())
 }
@@ -79,6 +84,7 @@ func (r *runCmd) print(c *console, result *actors.Result) error {
 // files are the outputs of a run that are not standard output.
 type files struct {
 	results, rows, record *output
+	decisions             *decisions
 	writeRow              func(*actors.Row)
 	outcomes              []request // for results
 }
@@ -128,11 +134,16 @@ func (o *outputs) open() (*files, error) {
 	if f.rows != nil {
 		f.writeRow = form(f.rows.Writer)
 	}
+	if f.decisions, err = o.traceFlags.open(); err != nil {
+		f.discard()
+		return nil, err
+	}
 	return f, nil
 }
 
 // attach makes a run write to the files.
 func (f *files) attach(cfg *actors.Config) {
+	cfg.Tracing = f.decisions.tracing
 	if f.record != nil {
 		cfg.Record = io.Writer(f.record)
 	}
@@ -150,16 +161,17 @@ func (f *files) attach(cfg *actors.Config) {
 }
 
 // finish writes what is written at the end.
-func (f *files) finish(result *actors.Result) error {
+func (f *files) finish(result *actors.Result, summary *trace.Report) error {
 	var err error
 	if f.results != nil {
-		err = writeJSON(f.results.Writer, result, f.outcomes)
+		err = writeJSON(f.results.Writer, result, summary, f.outcomes)
 	}
-	return errors.Join(err, f.results.close(), f.rows.close(), f.record.close())
+	return errors.Join(err, f.results.close(), f.rows.close(), f.record.close(), f.decisions.close())
 }
 
 // discard closes the files of a run that came to nothing and removes them.
 func (f *files) discard() {
+	f.decisions.discard()
 	for _, o := range []*output{f.results, f.rows, f.record} {
 		if o != nil {
 			o.file.Close()

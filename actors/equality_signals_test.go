@@ -55,3 +55,20 @@ func sumPrefixes(signals policy.Signals, s *policy.RouterState) int64 {
 	}
 	return sum
 }
+
+// setFresh says how fresh single signals are.
+func setFresh(c *Config, fresh map[policy.Signals]cadence) {
+	o := &c.Policies.Observability
+	for signal, text := range map[policy.Signals]*string{policy.QueueDepth: &o.QueueDepth, policy.BatchSize: &o.BatchSize, policy.KVUse: &o.KVUtilization,
+		policy.HitRate: &o.CacheHitRate, policy.RecentLatency: &o.RecentLatency, policy.EstimatedWait: &o.EstimatedWait} {
+		if every, ok := fresh[signal]; ok {
+			*text = vtime.Duration(every).String()
+			switch every {
+			case immediate:
+				*text = policy.Immediate
+			case onDemand:
+				*text = policy.OnDemand
+			}
+		}
+	}
+}

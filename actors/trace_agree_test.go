@@ -1,0 +1,160 @@
+package actors
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"math"
+
+	"blis/metrics"
+	"blis/trace"
+)
+
+// audit goes through a trace and holds it against the result of its run.
+type audit struct {
+	counts   map[string]int64 // records by kind, anomalies by name
+	routed   map[int64]*int   // last target of requests
+	ended    map[int64]*trace.Outcome
+	admitted map[int64]bool
+	tracing  Tracing
+}
+
+// agrees says in what a trace contradicts itself or the result.
+func agrees(file []byte, r *Result, tracing Tracing, met map[string]int64) error {
+	a := &audit{counts: map[string]int64{}, routed: map[int64]*int{}, ended: map[int64]*trace.Outcome{}, admitted: map[int64]bool{}, tracing: tracing}
+	reader := trace.NewReader(bytes.NewReader(file), trace.JSONLines, "trace")
+	for {
+		record, err := reader.Next()
+		if err == io.EOF {
+			break
+		}
+		if err == nil {
+			err = a.take(record)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	for kind, n := range a.counts { // any order: they are added up
+		met[kind] += n
+	}
+	return a.judge(r)
+}
+
+func (a *audit) take(record trace.Record) error {
+	kind := record.Kind()
+	a.counts[kind]++
+	switch r := record.(type) {
+	case *trace.Admission:
+		a.admitted[r.Request] = r.Verdict == "admit"
+	case *trace.Routing:
+		a.routed[r.Request] = r.Target
+		return a.route(r)
+	case *trace.Anomaly:
+		a.counts[r.Name]++
+	case *trace.Outcome:
+		if a.ended[r.Request] != nil {
+			return fmt.Errorf("request %d has two outcomes", r.Request)
+		}
+		a.ended[r.Request] = r
+		if target := a.routed[r.Request]; r.State == "completed" && (r.Instance == nil || target == nil || *target != *r.Instance) {
+			return fmt.Errorf("request %d completed on another instance than it was routed to: %s", r.Request, trace.AppendJSON(nil, r))
+		}
+	}
+	if detail := kind == "batch" || kind == "preemption" || kind == "anomaly"; detail && a.tracing.Level != trace.Detailed {
+		return fmt.Errorf("a %s at level %v", kind, a.tracing.Level)
+	}
+	return nil
+}
+
+// route checks scores, regret and candidates of a decision.
+func (a *audit) route(r *trace.Routing) error {
+	bad := func(what string) error { return fmt.Errorf("%s: %s", what, trace.AppendJSON(nil, r)) }
+	if (r.Snapshots != nil) != (a.tracing.Level == trace.Detailed) {
+		return bad("snapshots")
+	}
+	if a.tracing.Counterfactual == 0 {
+		if r.Candidates != nil || r.Score != nil || r.Best != nil || r.Regret != nil {
+			return bad("counterfactuals that nobody asked for")
+		}
+		return nil
+	}
+	if len(r.Candidates) > a.tracing.Counterfactual || r.Target != nil && len(r.Candidates) == 0 {
+		return bad("number of candidates")
+	}
+	if (r.Score != nil) != (r.Target != nil) || len(r.Candidates) > 0 && *r.Best != r.Candidates[0].Score {
+		return bad("score or best")
+	}
+	if r.Score != nil && *r.Regret != math.Max(0, *r.Best-*r.Score) {
+		return bad("regret")
+	}
+	for i, c := range r.Candidates {
+		sum := 0.0
+		for _, s := range c.Breakdown {
+			sum += s.Share
+		}
+		if len(c.Breakdown) == 0 {
+			sum = -float64(*c.QueueDepth + *c.BatchSize + *c.InFlight)
+		}
+		before := &r.Candidates[max(0, i-1)]
+		switch {
+		case sum != c.Score:
+			return bad(fmt.Sprintf("candidate %d adds up to %v", i, sum))
+		case i > 0 && (c.Score > before.Score || c.Score == before.Score && c.Instance < before.Instance):
+			return bad("order of candidates")
+		case r.Target != nil && c.Instance == *r.Target && c.Score != *r.Score:
+			return bad("score of the target")
+		case r.Snapshots != nil && !r.Snapshots.Routable[c.Instance]:
+			return bad("a candidate that is not routable")
+		case r.Snapshots != nil && (r.Snapshots.QueueDepth[c.Instance] != *c.QueueDepth || r.Snapshots.InFlight[c.Instance] != *c.InFlight):
+			return bad("a candidate that is not its snapshot")
+		}
+	}
+	return nil
+}
+
+// judge compares what was counted with the report.
+func (a *audit) judge(r *Result) error {
+	report := r.Report
+	if n := int64(len(a.ended)); n != report.Injected || int64(len(a.admitted)) > n {
+		return fmt.Errorf("%d outcomes of %d admitted, %d injected", n, len(a.admitted), report.Injected)
+	}
+	for state, n := range report.Overall.States {
+		for _, o := range a.ended { // any order: they are counted
+			if o.State == metrics.State(state).String() {
+				n--
+			}
+		}
+		if n != 0 && report.Overall.Injected == report.Injected {
+			return fmt.Errorf("state %s: %d fewer outcomes than in the report", metrics.State(state).String(), n)
+		}
+	}
+	if a.tracing.Level != trace.Detailed {
+		return nil
+	}
+	x := &report.Anomalies
+	want := map[string]int64{
+		"priority_inversion": x.PriorityInversion, "head_of_line_blocking": x.HeadOfLineBlocking, "blocked_head": x.BlockedHead,
+		"queue_imbalance": x.QueueImbalance, "preemption_storm": x.PreemptionStorm, "slo_violation": x.SLOViolation.Total(),
+	}
+	if x.ShadowDivergence != nil {
+		want["shadow_divergence"] = *x.ShadowDivergence
+	}
+	if r.Scaling != nil {
+		want["scale_oscillation"], want["scale"] = int64(r.Scaling.Oscillations), r.Scaling.Checks
+	}
+	want["preemption"], want["batch"] = report.Overall.Resources.Counters.Preemptions, report.Overall.Resources.Counters.Steps
+	total := int64(0)
+	for name, n := range want { // any order: each is compared alone
+		if name != "scale" && name != "preemption" && name != "batch" {
+			total += n
+		}
+		if got := a.counts[name]; got != n && !(name == "batch" && got > n) { // what is formed may never begin
+			return fmt.Errorf("%d records of %s, the report has %d", got, name, n)
+		}
+	}
+	if total != a.counts["anomaly"] {
+		return fmt.Errorf("%d anomalies, the report has %d", a.counts["anomaly"], total)
+	}
+	return nil
+}

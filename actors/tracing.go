@@ -1,0 +1,178 @@
+package actors
+
+import (
+	"fmt"
+
+	"blis/lookahead"
+	"blis/policy"
+	"blis/trace"
+	"blis/vtime"
+)
+
+// Tracing asks a run for a decision trace (package trace).
+type Tracing struct {
+	Level    trace.Level
+	Consumer trace.Consumer // gets the records, on one goroutine at a time; nil with level None
+
+	// Counterfactual is how many of the instances that could have been chosen a
+	// routing decision lists, with what is known of them; 0: none, and no
+	// scores. From 1 on the run looks at the load of all instances at each
+	// routing decision, which costs parallelism where no policy does so anyway.
+	Counterfactual int
+}
+
+// tracerID is the process to which everybody sends what happens, if it is
+// traced. Like the collector it only listens. It is no part of the digest.
+const tracerID = lookahead.FirstSink + 1
+
+// checkTracing checks what was asked for.
+func (p *plan) checkTracing() error {
+	switch t := &p.config.Tracing; {
+	case t.Level > trace.Detailed:
+		return inputErrorf("trace level %d: want at most %d, detailed", t.Level, trace.Detailed)
+	case t.Level != trace.None && t.Consumer == nil:
+		return inputErrorf("trace level %v has no consumer", t.Level)
+	case t.Counterfactual < 0:
+		return inputErrorf("--counterfactual-k is %d: want 0 (off) or more", t.Counterfactual)
+	case t.Counterfactual > 0 && t.Level == trace.None:
+		return inputErrorf("--counterfactual-k is %d without a trace: want --trace-level decisions or detailed with it", t.Counterfactual)
+	}
+	return nil
+}
+
+// counterfactualSignals are what a run observes for the sake of candidates.
+func (p *plan) counterfactualSignals() policy.Signals {
+	if p.config.Tracing.Counterfactual == 0 {
+		return policy.NoSignals
+	}
+	return policy.QueueDepth | policy.BatchSize | policy.InFlight
+}
+
+// shownSignals are those that candidates and snapshots have.
+const shownSignals = loadSignals | policy.InFlight
+
+// tracing is the router's part in a trace.
+type tracing struct {
+	level  trace.Level
+	most   int            // candidates of a decision; 0: no counterfactuals
+	extra  policy.Signals // observed for the sake of candidates
+	shown  policy.Signals // that routing decisions see
+	named  []string       // the scorers of the routing policy, if it explains its scores
+	best   []candidate    // of the decision at hand
+	shares []float64
+}
+
+// candidate is an instance that could be chosen.
+type candidate struct {
+	instance int
+	score    float64
+}
+
+// newTracing returns nil when nobody traces.
+func (p *plan) newTracing(routing policy.Routing, extra, shown policy.Signals) *tracing {
+	c := &p.config.Tracing
+	if c.Level == trace.None {
+		return nil
+	}
+	t := &tracing{level: c.Level, most: c.Counterfactual, extra: extra, shown: shown}
+	if e, ok := routing.(policy.Explainer); ok {
+		t.named = e.Scorers()
+	}
+	return t
+}
+
+// decided is what became of a routing decision.
+type decided struct {
+	target        int
+	forced, moved bool
+}
+
+// routed sends what the tracer needs of a routing decision about d, while the
+// view still shows what the policy saw.
+func (t *tracing) routed(r *router, out *lookahead.Outbox, now vtime.Time, d *tracedRequest, choice *policy.RoutingDecision, what decided) {
+	view := &r.sight.view
+	m := tracedRouting{decided: what, reason: choice.Reason, hit: -1, signals: t.shown}
+	if r.prefixes != nil && what.target >= 0 {
+		m.hit = r.expected(what.target, d.Input)
+	}
+	if t.most > 0 {
+		t.rank(view, choice)
+		if m.candidates = t.best[:min(len(t.best), t.most)]; len(t.best) > 0 {
+			m.best = t.best[0].score
+		}
+		if what.target >= 0 {
+			m.score = t.score(view, choice, what.target)
+		}
+	}
+	if choice.Scores != nil && len(m.candidates) > 0 && len(t.named) > 0 {
+		m.explain = r.routing.(policy.Explainer)
+		m.shares, m.scratch = len(t.named), &t.shares
+	}
+	m.snapshots = t.level == trace.Detailed
+	m.send(out, now, d, view, t.most > 0)
+}
+
+// score is what an instance scored: as the policy says, else the less it has to
+// do the better.
+func (t *tracing) score(view *policy.View, choice *policy.RoutingDecision, i int) float64 {
+	if choice.Scores != nil {
+		return choice.Scores[i]
+	}
+	s := view.Slot(i)
+	return -float64(int64(s.Queue) + int64(s.Batch) + int64(s.InFlight))
+}
+
+// rank makes t.best the candidates with the largest scores, the best first, of
+// equal ones that with the lower index.
+func (t *tracing) rank(view *policy.View, choice *policy.RoutingDecision) {
+	t.best = t.best[:0]
+	if n := len(choice.Scores); choice.Scores != nil && n != view.Len() {
+		panic(fmt.Sprintf("actors: the routing policy gives %d scores: want one for each of %d instances", n, view.Len()))
+	}
+	for i := range view.Len() {
+		if !view.Routable(i) {
+			continue
+		}
+		c := candidate{i, t.score(view, choice, i)}
+		if !finite(c.score) {
+			panic(fmt.Sprintf("actors: the routing policy scores instance %d with %v: want a finite number", i, c.score))
+		}
+		if len(t.best) < t.most {
+			t.best = append(t.best, c)
+		} else if last := &t.best[len(t.best)-1]; c.score > last.score {
+			*last = c
+		} else {
+			continue
+		}
+		for k := len(t.best) - 1; k > 0 && t.best[k].score > t.best[k-1].score; k-- {
+			t.best[k], t.best[k-1] = t.best[k-1], t.best[k]
+		}
+	}
+}
+
+// header is the first record of the trace.
+func (p *plan) header() *trace.Header {
+	c := &p.config
+	name := func(custom bool, name string) string {
+		if custom {
+			return "custom"
+		}
+		return name
+	}
+	h := &trace.Header{
+		Type: "header", Schema: trace.Schema, Level: c.Tracing.Level.String(), Seed: c.Seed, Instances: c.NumInstances,
+		Admission: name(c.Custom.Admission != nil, c.AdmissionPolicy), Priority: name(c.Custom.Priority != nil, c.PriorityPolicy),
+		Routing: name(c.Custom.Routing != nil, c.RoutingPolicy), Scheduler: name(c.Custom.Scheduler != nil, c.Scheduler),
+		Autoscale: name(c.Custom.Autoscale != nil, c.AutoscalePolicy), Counterfactual: c.Tracing.Counterfactual, Targets: []trace.ClassTargets{},
+	}
+	some := func(d vtime.Duration) *vtime.Duration {
+		if d == 0 {
+			return nil
+		}
+		return &d
+	}
+	for _, t := range p.targets {
+		h.Targets = append(h.Targets, trace.ClassTargets{Class: t.Class, TTFT: some(t.TTFT), TPOT: some(t.TPOT), E2E: some(t.E2E)})
+	}
+	return h
+}

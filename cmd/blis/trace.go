@@ -1,0 +1,212 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"blis/actors"
+	"blis/suggest"
+	"blis/trace"
+)
+
+// traceFlags are the flags of run about its decision trace.
+type traceFlags struct {
+	TraceLevel      string `placeholder:"LEVEL" group:"Decision trace" help:"What is traced: none, decisions (admission, priority, routing, scaling, outcomes) or detailed (steps, preemptions, anomalies and what decisions saw too). Not given: decisions with --trace-out or --summarize-trace, else none."`
+	TraceOut        string `type:"path" placeholder:"FILE" group:"Decision trace" help:"Write the decision trace while the run goes on, as FILE.jsonl or FILE.msgpack."`
+	CounterfactualK int    `default:"0" group:"Decision trace" help:"Best instances that each routing decision lists, with scores and regret; 0: none. The run then looks at all loads at each decision."`
+	SummarizeTrace  string `placeholder:"STRATEGY" group:"Decision trace" help:"Add a summary of the trace to the result: issue-focused, decision-audit, counterfactual or pattern says what comes first."`
+	SummaryTokens   int    `default:"1000" group:"Decision trace" help:"Longest text of the summary, in tokens of four characters."`
+}
+
+// decisions is where the decision trace of a run goes.
+type decisions struct {
+	tracing  actors.Tracing
+	file     *output // nil: no file
+	to       *behind
+	writer   *trace.Writer
+	summary  *trace.Summary // nil: none
+	strategy trace.Strategy
+	tokens   int
+}
+
+// open checks the flags and opens the file.
+func (f *traceFlags) open() (*decisions, error) {
+	d := &decisions{tokens: f.SummaryTokens}
+	level, err := f.level()
+	if err != nil {
+		return nil, err
+	}
+	d.tracing = actors.Tracing{Level: level, Counterfactual: f.CounterfactualK}
+	if f.SummarizeTrace != "" {
+		if d.strategy, err = strategyOf(f.SummarizeTrace); err != nil {
+			return nil, err
+		}
+		if f.SummaryTokens < trace.LeastSummaryTokens {
+			return nil, &inputError{fmt.Sprintf("--summary-tokens is %d: want at least %d", f.SummaryTokens, trace.LeastSummaryTokens)}
+		}
+		d.summary = trace.NewSummary(trace.SummaryOptions{})
+	}
+	if f.TraceOut != "" {
+		form, err := trace.FormOf(f.TraceOut)
+		if err != nil {
+			return nil, &inputError{"--trace-out: " + err.Error()}
+		}
+		if d.file, err = create(f.TraceOut); err != nil {
+			return nil, err
+		}
+		d.to = writeBehind(d.file.file)
+		d.writer = trace.NewWriter(d.to, form)
+	}
+	d.tracing.Consumer = d.consumer()
+	return d, nil
+}
+
+// level is that of the trace, and what is wrong with the flags together.
+func (f *traceFlags) level() (trace.Level, error) {
+	used := f.TraceOut != "" || f.SummarizeTrace != ""
+	level := trace.None
+	switch f.TraceLevel {
+	case "":
+		if used {
+			level = trace.Decisions
+		}
+	default:
+		var err error
+		if level, err = trace.ParseLevel(f.TraceLevel); err != nil {
+			return level, &inputError{"--trace-level: " + err.Error()}
+		}
+	}
+	switch {
+	case used && level == trace.None:
+		return level, &inputError{"--trace-level is none: want decisions or detailed with --trace-out or --summarize-trace"}
+	case !used && level != trace.None:
+		return level, &inputError{fmt.Sprintf("--trace-level is %v and nobody reads the trace: want --trace-out FILE or --summarize-trace STRATEGY with it", level)}
+	case f.CounterfactualK < 0:
+		return level, &inputError{fmt.Sprintf("--counterfactual-k is %d: want 0 (off) or more", f.CounterfactualK)}
+	case f.CounterfactualK > 0 && level == trace.None:
+		return level, &inputError{fmt.Sprintf("--counterfactual-k is %d without a trace: want --trace-out FILE or --summarize-trace STRATEGY with it", f.CounterfactualK)}
+	}
+	return level, nil
+}
+
+// strategyOf is the strategy of that name.
+func strategyOf(name string) (trace.Strategy, error) {
+	s, err := trace.ParseStrategy(name)
+	if err != nil {
+		var names []string
+		for _, s := range trace.Strategies() {
+			names = append(names, string(s))
+		}
+		return s, &inputError{fmt.Sprintf("--summarize-trace: %v; the nearest is %s", err, suggest.Nearest(name, names))}
+	}
+	return s, nil
+}
+
+// consumer is who takes the records; nil if nobody does.
+func (d *decisions) consumer() trace.Consumer {
+	switch {
+	case d.writer != nil && d.summary != nil:
+		return trace.Tee(d.writer, d.summary)
+	case d.writer != nil:
+		return d.writer
+	case d.summary != nil:
+		return d.summary
+	}
+	return nil
+}
+
+// report is the summary that was asked for; nil if none was.
+func (d *decisions) report() (*trace.Report, error) {
+	if d == nil || d.summary == nil {
+		return nil, nil
+	}
+	return d.summary.Report(d.strategy, d.tokens)
+}
+
+// close writes what is left.
+func (d *decisions) close() error {
+	if d == nil || d.file == nil {
+		return nil
+	}
+	flushed, written, closed := d.writer.Flush(), d.to.close(), d.file.close()
+	for _, err := range [...]error{written, closed, flushed} {
+		if err != nil { // of the machine, not of what the user gave
+			return fmt.Errorf("--trace-out: %v", err)
+		}
+	}
+	return nil
+}
+
+// discard removes the file.
+func (d *decisions) discard() {
+	if d != nil && d.file != nil {
+		d.to.close()
+		d.file.file.Close()
+		os.Remove(d.file.file.Name())
+	}
+}
+
+// behind writes on a goroutine of its own: a run does not wait for the system.
+// A piece of its own is lent for each that it is given.
+type behind struct {
+	free, full chan []byte
+	failed     chan error // the first error, when all is written
+	stop       chan struct{}
+}
+
+// pieces is how many pieces may wait to be written.
+const pieces = 4
+
+// writeBehind starts to write to w.
+func writeBehind(w io.Writer) *behind {
+	b := &behind{make(chan []byte, pieces), make(chan []byte, pieces), make(chan error, 1), make(chan struct{})}
+	for range pieces {
+		b.free <- nil
+	}
+	go func() {
+		var first error
+		for piece := range b.full {
+			if first == nil {
+				if _, first = w.Write(piece); first != nil {
+					close(b.stop)
+				}
+			}
+			b.free <- piece
+		}
+		b.failed <- first
+	}()
+	return b
+}
+
+// errStopped says that an earlier piece could not be written; close says why.
+var errStopped = errors.New("writing has failed")
+
+// Write implements io.Writer. An error shows with a later piece.
+func (b *behind) Write(p []byte) (int, error) {
+	select {
+	case <-b.stop:
+		return 0, errStopped
+	default:
+	}
+	b.full <- append((<-b.free)[:0], p...)
+	return len(p), nil
+}
+
+// close waits until all is written and returns the first error.
+func (b *behind) close() error {
+	close(b.full)
+	return <-b.failed
+}
+
+// writeSummary prints a summary below a result in text.
+func writeSummary(w *bufio.Writer, s *trace.Report) {
+	if s != nil {
+		w.WriteString("\n" + s.Text)
+		if n := len(s.Text); n == 0 || s.Text[n-1] != '\n' {
+			w.WriteByte('\n')
+		}
+	}
+}
