@@ -22,6 +22,7 @@
 //	autoscaler.go  periodic scale checks
 //	scaling.go     the router's part in them: more, fewer, requests given back
 //	replicas.go    its book of the instances, with their phases and costs
+//	bitset.go      which instances have news
 //	actuation.go   how a scale decision is carried out, as settings
 //	collector.go   outcomes in order of arrival; row.go what it hands out
 //	parallel.go    the end of a run on all workers

@@ -34,17 +34,6 @@ type replica struct {
 	held   int32      // requests routed there that have not ended
 }
 
-// ready is how many instances are loaded and in service.
-func (b *replicas) ready() int32 {
-	n := int32(0)
-	for i := range b.list {
-		if p := b.view.Phase(i); p == policy.Serving || p == policy.Warming {
-			n++
-		}
-	}
-	return n
-}
-
 // begin adds the instances that a run begins with.
 func (b *replicas) begin(n int) {
 	for range n {
@@ -86,19 +75,18 @@ func (b *replicas) change(now vtime.Time) {
 // that gets no requests yet, else the newest.
 func (b *replicas) victim() int {
 	best, rank := -1, 0
-	for i := range b.list {
-		if b.list[i].draining != vtime.Never || b.list[i].gone != vtime.Never {
-			continue
-		}
+	for _, i := range b.view.Present() {
 		worth := 1 // to go
-		switch slot := b.view.Slot(i); {
+		switch slot := b.view.Slot(int(i)); {
+		case slot.Phase == policy.Draining:
+			continue
 		case slot.Phase == policy.Starting:
 			worth = 3
 		case !slot.Routable:
 			worth = 2
 		}
 		if worth >= rank {
-			best, rank = i, worth
+			best, rank = int(i), worth
 		}
 	}
 	return best
