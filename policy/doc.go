@@ -23,6 +23,7 @@
 //	shed.go        saturation-shed
 //	priority.go    constant, slo-based, tenant-priority, deadline-aware, inverted-slo
 //	follower.go    how a policy follows what changes there
+//	seating.go     the same when instances come and go
 //	tournament.go  the best of many instances, few of which change
 //	routing.go     round-robin, and the table of routing policies
 //	routing_load.go, routing_two.go
@@ -31,7 +32,8 @@
 //	               prefix-affinity
 //	weighted.go    weighted
 //	scorers.go     its scorers, and spread.go those that compare instances
-//	prefix.go      the router's guess at what each instance has cached
+//	prefix.go      the router's guess at what each instance has cached, and
+//	               prefix_places.go the same when instances come and go
 //	session.go     which instance served a session last
 //	scheduling.go  fcfs, priority-fcfs, sjf, reverse-priority
 //	autoscale.go   none, oscillator

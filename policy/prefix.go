@@ -156,11 +156,6 @@ func (x *prefixIndex) holders() []uint64 {
 	return x.held.at(x.known[0])
 }
 
-// affinity is matched / full blocks of an instance among the holders.
-func (x *prefixIndex) affinity(instance int) float64 {
-	return float64(x.matched[instance]) / float64(x.blocks)
-}
-
 // record touches the blocks of the request in hand on the instance that gets
 // it.
 func (x *prefixIndex) record(instance int) {
@@ -250,12 +245,26 @@ func (x *prefixIndex) shrink(o *order, instance int) {
 		o.blocks -= excess
 		return
 	}
+	x.drop(o, instance)
+}
+
+// drop drops the oldest node.
+func (x *prefixIndex) drop(o *order, instance int) {
+	n := o.oldest
+	oldest := &x.lru[n]
 	o.blocks -= oldest.length
 	if oldest.slot >= 0 {
 		x.forget(oldest.slot, instance)
 	}
 	x.unlink(o, n)
 	x.lru[n].older, x.free = x.free, n
+}
+
+// empty drops all that an instance holds.
+func (x *prefixIndex) empty(instance int) {
+	for o := &x.order[instance]; o.oldest != 0; {
+		x.drop(o, instance)
+	}
 }
 
 // forget takes the instance from the holders of slot.

@@ -30,7 +30,7 @@ var routingTemplates = []template[Routing]{{
 	build: func(v values, env Env) (Routing, error) {
 		return &longestPrefix{
 			ranking:   ranking{tie: newTieBreak(v, env)},
-			index:     newPrefixIndex(env, indexCapacity),
+			index:     newPlacedIndex(env),
 			imbalance: v.number(maxImbalance.Name),
 		}, nil
 	},

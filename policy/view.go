@@ -124,6 +124,7 @@ func (v *View) appear(i int32, present bool) {
 		v.present = slices.Delete(v.present, at, at+1)
 	case present && !listed:
 		v.present = slices.Insert(v.present, at, i)
+		v.changes += uint64(len(v.log)) + 1 // as Add does
 	}
 }
 
