@@ -87,6 +87,7 @@ func (c *cluster) addReplicas() error {
 		return nil
 	}
 	b.spawn = func(i int, ready vtime.Time) {
+		c.release()
 		c.router.sight.grow()
 		if err := c.add(i, ready); err != nil {
 			panic(err) // the first ones could be made
@@ -94,6 +95,20 @@ func (c *cluster) addReplicas() error {
 	}
 	c.router.replicas, c.router.moved = b, map[int32]movedRequest{}
 	return nil
+}
+
+// release gives back what instances hold that are gone and have no step in
+// flight any more: a run may see thousands of them. It is for turns of the
+// router in which no instance has one.
+func (c *cluster) release() {
+	b := c.router.replicas
+	kept := b.departed[:0]
+	for _, i := range b.departed {
+		if !c.instances[i].release() {
+			kept = append(kept, i)
+		}
+	}
+	b.departed = kept
 }
 
 // react is the earliest delivery that a notice at k can cause: an instance that

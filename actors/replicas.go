@@ -21,6 +21,7 @@ type replicas struct {
 	overdue  schedule   // ends of patience with those that drain
 	began    vtime.Time // first arrival: before it nothing costs
 	returned int64      // requests given back
+	departed []int32    // instances that are gone and may still hold memory
 	leaving  int        // instances told to give back what they have that have not yet
 
 	events []ScaleEvent
@@ -125,6 +126,7 @@ func (b *replicas) ended(i int, now vtime.Time) bool {
 func (b *replicas) remove(i int, now vtime.Time) {
 	r := &b.list[i]
 	r.gone = now
+	b.departed = append(b.departed, int32(i))
 	for _, t := range [...]*vtime.Time{&r.billed, &r.ready, &r.warm} {
 		if *t > now {
 			*t = vtime.Never // it will not come

@@ -15,6 +15,8 @@
 //	run.go        many steps of such a cohort in one go
 //	anomalies.go  what a policy may have done wrong: who was passed over, storms
 //	overtake.go   steps whose head does not fit while another request would
+//	takeaway.go   what becomes of requests whose instance is taken away
+//	release.go    an instance that is done with
 //	bracket.go    the tournament that both look things up in
 //
 // A request that decodes and whose blocks are its own content joins the
