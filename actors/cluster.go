@@ -104,7 +104,7 @@ func (p *plan) execution(c *cluster, notify bool) lookahead.Config {
 		}
 		return lookahead.Key{At: k.At, Class: classNotice}
 	}
-	if p.scales() && cfg.DrainPolicy == drainRedirect {
+	if p.scales() && (cfg.DrainPolicy == drainRedirect || cfg.AutoscaleTrigger == triggerEvent) {
 		e.React = c.react
 	}
 	if cfg.Horizon > 0 {

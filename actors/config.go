@@ -54,7 +54,8 @@ type Config struct {
 	InFlight                string         `json:"in-flight" bundle:"observability.in_flight" default:"immediate" enum:"immediate,periodic" group:"Policies" help:"When the router learns that a request ended: immediate, or periodic at the refresh."`
 
 	AutoscalePolicy    string         `json:"autoscale-policy" bundle:"autoscale.type" default:"none" group:"Autoscaling" help:"none: the number of instances stays; others: blis policies autoscale."`
-	AutoscaleInterval  vtime.Duration `json:"autoscale-interval" bundle:"autoscale.interval" default:"15s" group:"Autoscaling" help:"Between scale checks."`
+	AutoscaleInterval  vtime.Duration `json:"autoscale-interval" bundle:"autoscale.interval" default:"15s" group:"Autoscaling" help:"Between scale checks; with trigger event at least."`
+	AutoscaleTrigger   string         `json:"autoscale-trigger" bundle:"autoscale.trigger" default:"periodic" enum:"periodic,event" group:"Autoscaling" help:"What scale checks come by: periodic, at multiples of the interval; event, when a request arrived or ended, at most once per interval."`
 	MinReplicas        int            `json:"min-replicas" bundle:"autoscale.min" default:"1" group:"Autoscaling" help:"Fewest instances."`
 	MaxReplicas        int            `json:"max-replicas" bundle:"autoscale.max" group:"Autoscaling" help:"Most instances; 0: twice num-instances."`
 	ProvisioningDelay  vtime.Duration `json:"provisioning-delay" bundle:"autoscale.actuation.provisioning" default:"30s" group:"Autoscaling" help:"From a scale decision to a machine; from there on it costs."`

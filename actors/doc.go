@@ -19,7 +19,7 @@
 //	schedule.go    decisions of the router that are to come
 //	fate.go        requests that end with the router
 //	instance.go    one engine behind the protocol
-//	autoscaler.go  periodic scale checks
+//	autoscaler.go  scale checks; trigger.go those that events call for
 //	scaling.go     the router's part in them: more, fewer, requests given back
 //	replicas.go    its book of the instances, with their phases and costs
 //	bitset.go      which instances have news

@@ -368,6 +368,7 @@ func (d draw) drawPolicies(x *trial) {
 		c.WarmupRoutable = d.chance(0.7)
 		c.DrainPolicy = pick(d, "wait", "immediate", "redirect")
 		c.DrainTimeout = pick[vtime.Duration](d, 0, 500, 5000)
+		c.AutoscaleTrigger = pick(d, triggerPeriodic, triggerEvent)
 		if d.chance(0.3) { // a real one, which acts seldom
 			x.Wobble = policy.NoSignals
 			c.AutoscalePolicy = pick(d, "threshold", "target-utilization", "queue-depth")

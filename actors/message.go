@@ -32,6 +32,7 @@ const (
 	kindStop                               // router → instance: it is taken away
 	kindReturned                           // instance → router: a request of one that is taken away
 	kindResumed                            // router → instance: such a request
+	kindEvaluate                           // router → autoscaler: something happened that it is to be asked for
 )
 
 // Times travel as differences from the arrival, which are short, and labels

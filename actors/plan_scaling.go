@@ -54,9 +54,13 @@ func (p *plan) resolveScaling() error {
 // newAutoscaler makes the actor that asks the policy.
 func (p *plan) newAutoscaler(asked policy.Autoscale, r *router) *autoscaler {
 	c := &p.config
-	a := &autoscaler{policy: asked, interval: c.AutoscaleInterval, next: vtime.Never, router: r}
-	if p.scales() {
-		a.next = vtime.Time(c.AutoscaleInterval)
+	a := &autoscaler{policy: asked, next: vtime.Never, router: r}
+	switch {
+	case !p.scales():
+	case c.AutoscaleTrigger == triggerEvent:
+		r.trigger.interval = c.AutoscaleInterval
+	default:
+		a.interval, a.next = c.AutoscaleInterval, vtime.Time(c.AutoscaleInterval)
 	}
 	a.context = policy.AutoscaleContext{
 		Interval: c.AutoscaleInterval, Min: int32(c.MinReplicas), Max: int32(c.MaxReplicas), Seats: c.MaxNumSeqs,
@@ -111,13 +115,14 @@ func (c *cluster) release() {
 	b.departed = kept
 }
 
-// react is the earliest delivery that a notice at k can cause: an instance that
-// is taken away gives requests back, which are routed again.
+// react is the earliest that a notice at k can cause: an instance that is taken
+// away gives requests back, which are routed again; or the autoscaler is asked.
 func (c *cluster) react(k lookahead.Key) lookahead.Key {
+	asked := c.router.trigger.reaction(k.At)
 	if c.router.replicas.leaving == 0 {
-		return lookahead.NeverKey
+		return asked
 	}
-	return lookahead.Key{At: k.At.Add(1).Add(c.plan.config.RoutingLatency), Class: classDelivery}
+	return earlier(asked, lookahead.Key{At: k.At.Add(1).Add(c.plan.config.RoutingLatency), Class: classDelivery})
 }
 
 // life is how long instance i was there in a run that ended at end.

@@ -132,9 +132,7 @@ func (b *replicas) remove(i int, now vtime.Time) {
 			*t = vtime.Never // it will not come
 		}
 	}
-	slot := b.view.Slot(i)
-	slot.Phase = policy.Gone
-	b.view.Set(i, slot)
+	b.view.Set(i, policy.Slot{Phase: policy.Gone, Total: b.view.Slot(i).Total}) // nothing is there any more
 }
 
 // nextOverdue is when the patience with an instance ends that still drains.

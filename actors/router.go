@@ -16,8 +16,11 @@ import (
 	"blis/workload"
 )
 
-// routerID is the router's process id: control processes come first.
-const routerID lookahead.ProcessID = 0
+// Process ids of the control processes, which come first.
+const (
+	routerID     lookahead.ProcessID = 0
+	autoscalerID lookahead.ProcessID = 1
+)
 
 // streamAhead is how many deliveries a router may be ahead of the instances if
 // it waits for none of them: so many per instance, but at least and at most so
@@ -59,6 +62,7 @@ type router struct {
 
 	stream   *vtime.Stream          // that of its policies
 	replicas *replicas              // nil: instances neither come nor go
+	trigger  trigger                // of evaluations by events
 	moved    map[int32]movedRequest // those of requests that were on an instance that was taken away
 	sight    sight
 	ahead    int // streamAhead
@@ -164,7 +168,8 @@ func (r *router) NextPeriodic() lookahead.Key {
 }
 
 // Promise implements lookahead.Process: a delivery follows its routing
-// decision in the same instant, the end of an instance the end of patience.
+// decision in the same instant, the end of an instance the end of patience, and
+// what an evaluation does the arrival that calls for it.
 func (r *router) Promise() lookahead.Key {
 	k := r.nextRouting()
 	if k.At != vtime.Never {
@@ -172,6 +177,9 @@ func (r *router) Promise() lookahead.Key {
 	}
 	if r.replicas != nil {
 		k = earlier(k, r.replicas.nextOverdue().Next())
+		if r.more {
+			k = earlier(k, r.trigger.reaction(r.next.Arrival))
+		}
 	}
 	return k
 }
@@ -201,6 +209,7 @@ func (r *router) Receive(m *lookahead.Message, out *lookahead.Outbox) {
 			r.sight.ended(e.instance)
 		}
 		r.left(e.instance, m.Stamp.At)
+		r.noteEvent(m.Stamp.At, out)
 	case kindReturned:
 		r.returned(m)
 	case kindScale:
@@ -221,7 +230,7 @@ func (r *router) Advance(_ lookahead.Key, out *lookahead.Outbox) {
 		}
 		switch k.Class {
 		case classArrival:
-			r.arrive(k.At)
+			r.arrive(k.At, out)
 		case classAdmission:
 			r.decide(r.admit.pop(), k.At, out)
 		case classRouting:
@@ -242,7 +251,7 @@ func (r *router) Advance(_ lookahead.Key, out *lookahead.Outbox) {
 }
 
 // arrive gives the pulled request its number and pulls the next.
-func (r *router) arrive(now vtime.Time) {
+func (r *router) arrive(now vtime.Time, out *lookahead.Outbox) {
 	i := r.hold()
 	d := &r.requests[i]
 	spans := append(d.Spans[:0], r.next.Spans...)
@@ -252,6 +261,7 @@ func (r *router) arrive(now vtime.Time) {
 	r.state.Arrive(d.Tenant, d.Class, now)
 	r.delays[i] = 0
 	r.plan(&r.admit, i, now.Add(r.admissionLatency))
+	r.noteEvent(now, out)
 	r.pull()
 }
 

@@ -293,10 +293,15 @@ func (s *Simulation) posting(sender, receiver *node, f *frame) {
 }
 
 // controlReceived follows a message to a control process: it may have made an
-// observation necessary before the turn's end.
+// observation necessary before the turn's end, or a periodic event possible,
+// which is not for this turn: whether it happens is decided when everything
+// before it has.
 func (s *Simulation) controlReceived(n *node, stamp Stamp) {
 	if stamp.Source < uint32(FirstLeaf) {
 		n.fellow--
+	}
+	if n.periodic != nil {
+		n.out.lower(latest(n.periodic.NextPeriodic(), stamp.Key()))
 	}
 	if n.observer == nil || s.config.Sequential {
 		return
