@@ -43,6 +43,7 @@ func newCluster(p *plan) (*cluster, error) {
 	c := &cluster{plan: p}
 	cfg := &p.config
 	signals := q.admission.Observes() | q.priority.Observes() | q.routing.Observes() | q.autoscale.Observes()
+	p.noteUnread(signals)
 	boards := p.boards(signals)
 	notify := boards.told != policy.NoSignals || p.scales()
 	c.waits = p.waits(&q, &boards)

@@ -12,6 +12,7 @@
 //	plan_scaling.go
 //	               whether and between which bounds instances come and go
 //	policies.go    from settings and bundle to policies
+//	idle.go        settings that others leave without an effect
 //	shortcut.go    which settings are fields of the bundle
 //	cluster.go     which process is who, and who may run how far
 //	router.go      arrival, admission, routing (semantics 1 and 6)

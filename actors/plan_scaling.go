@@ -27,11 +27,14 @@ func (p *plan) warmup() engine.Warmup {
 	return engine.Warmup{Duration: c.WarmupDuration, Penalty: c.WarmupPenalty, Curve: engine.Curve(c.WarmupCurve)}
 }
 
+// derivedMaxReplicas is the most instances if nobody says.
+func derivedMaxReplicas(instances int) int { return min(2*instances, 1<<20) }
+
 // resolveScaling derives and checks the bounds on the number of instances.
 func (p *plan) resolveScaling() error {
 	c := &p.config
 	if c.MaxReplicas == 0 {
-		c.MaxReplicas = min(2*c.NumInstances, 1<<20)
+		c.MaxReplicas = derivedMaxReplicas(c.NumInstances)
 	}
 	if c.AutoscalePolicy != "none" && c.AutoscaleInterval == 0 {
 		return inputErrorf("--autoscale-interval is 0: want more with --autoscale-policy %s", c.AutoscalePolicy)
