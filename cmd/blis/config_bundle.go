@@ -39,7 +39,7 @@ func bundleText(text []byte, value ast.Node, next *ast.MappingValueNode) string 
 // extent is where a mapping begins and ends: in braces with its last column,
 // else with the line before the next setting, whole (column 0).
 func extent(value ast.Node, next *ast.MappingValueNode, lines int) (from, to *token.Position) {
-	first := value.GetToken()
+	var first *token.Token
 	switch n := value.(type) {
 	case *ast.MappingNode:
 		if n.IsFlowStyle && n.Start != nil && n.End != nil {
