@@ -45,6 +45,23 @@ func (d draw) drawWait(x *trial) {
 	}
 }
 
+// forced is what is forced of the requests that there are: a reduced trial has
+// fewer than the one that was drawn.
+func (x *trial) forced() string {
+	requests := x.Config.NumRequests
+	if x.Requests != nil {
+		requests = int64(len(x.Requests))
+	}
+	var kept []string
+	for entry := range strings.SplitSeq(x.Config.ForceRouting, ",") {
+		var request, instance int64
+		if n, _ := fmt.Sscanf(entry, "%d=%d", &request, &instance); n == 2 && request < requests {
+			kept = append(kept, entry)
+		}
+	}
+	return strings.Join(kept, ",")
+}
+
 // sumPrefixes adds up what is expected of the instances.
 func sumPrefixes(signals policy.Signals, s *policy.RouterState) int64 {
 	sum := int64(0)

@@ -77,6 +77,7 @@ func (x *trial) config() (Config, error) {
 		cfg.Custom.Autoscale = func(policy.Env) policy.Autoscale { return wobble{x.Wobble} }
 	}
 	setFresh(&cfg, x.Fresh)
+	cfg.ForceRouting = x.forced()
 	if x.Hints {
 		cfg.Custom.Priority = func(policy.Env) policy.Priority { return byHint{} }
 	}
@@ -364,6 +365,7 @@ func (d draw) drawPolicies(x *trial) {
 		c.WarmupRoutable = d.chance(0.7)
 		c.DrainPolicy = pick(d, "wait", "immediate", "redirect")
 		c.DrainTimeout = pick[vtime.Duration](d, 0, 500, 5000)
+		c.AutoscaleTrigger = pick(d, triggerPeriodic, triggerEvent)
 		if d.chance(0.3) { // a real one, which acts seldom
 			x.Wobble = policy.NoSignals
 			c.AutoscalePolicy = pick(d, "threshold", "target-utilization", "queue-depth")

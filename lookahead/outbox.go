@@ -22,6 +22,7 @@ type Outbox struct {
 	missing int // fields announced and not written
 	open    []*frame
 	aside   []*frame // to sinks: kept over turns until they are worth a post
+	holds   bool     // the process is among the holders of a stock
 	touched []*node
 	scratch sorter
 
@@ -198,6 +199,9 @@ func (o *Outbox) frameTo(receiver *node) *frame {
 		(*table)[i] = f
 		if receiver.id < FirstSink {
 			o.touched = append(o.touched, receiver)
+		} else if !o.holds {
+			o.holds = true
+			o.node.stock.holders = append(o.node.stock.holders, o.node)
 		}
 	}
 	return f

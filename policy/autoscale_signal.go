@@ -70,8 +70,8 @@ func (s scaleSignal) of(ctx *AutoscaleContext, i int) (numerator, denominator in
 // threshold of 0.8 by an error of rounding.
 func (s scaleSignal) mean(ctx *AutoscaleContext) (value float64, known bool) {
 	var sum, of int64
-	for i := range ctx.View.Len() {
-		if ready(ctx.View, i) {
+	for _, k := range ctx.View.Present() {
+		if i := int(k); ready(ctx.View, i) {
 			numerator, denominator := s.of(ctx, i)
 			sum, of = sum+numerator, of+denominator
 		}

@@ -111,7 +111,8 @@ type measurement struct {
 }
 
 func (t *targetUtilization) measure(ctx *AutoscaleContext) (m measurement) {
-	for i := range ctx.View.Len() {
+	for _, k := range ctx.View.Present() {
+		i := int(k)
 		if coming(ctx.View, i) {
 			m.coming++
 		}
