@@ -154,6 +154,11 @@ var stepCases = []stepCase{{
 	settled: func(g gauge, r *Result) vtime.Duration { return drained(g, r) + stepWindow + 2*stepInterval },
 	most:    func(_ gauge, ready int32) int32 { return int32(math.Ceil(float64(ready) / stepTarget)) },
 }, {
+	// The arrivals of the last 10 s over 80 % of what one serves: as many as are
+	// wanted at the next check, whatever is waiting.
+	name: "target-utilization", params: "signal: rate, target: 8.16", bounds: [2]int32{2, 16},
+	ready: reaction, settled: func(gauge, *Result) vtime.Duration { return stepInterval }, back: stepWindow + 2*stepInterval, most: oneMore,
+}, {
 	// A backlog of any size asks for all there may be, an empty queue for the
 	// fewest: it comes in time and does not stay.
 	name: "queue-depth", params: "target: 4", bounds: [2]int32{3, 12},
