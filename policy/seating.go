@@ -19,10 +19,15 @@ type seating struct {
 // catchUp is that of the follower. If it is anew, so are the seats.
 func (s *seating) catchUp(view *View) (first uint64, anew bool) {
 	if first, anew = s.follower.catchUp(view); anew {
-		s.before, s.taken = s.taken, append(s.before[:0], view.present...)
-		s.whole = len(s.taken) == view.Len()
+		s.reseat(view)
 	}
 	return first, anew
+}
+
+// reseat gives seats anew.
+func (s *seating) reseat(view *View) {
+	s.before, s.taken = s.taken, append(s.before[:0], view.present...)
+	s.whole = len(s.taken) == view.Len()
 }
 
 // seat is that of an instance, −1 for one that has none.
