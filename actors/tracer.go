@@ -13,8 +13,8 @@ import (
 	"blis/workload"
 )
 
-// tracer is the actor that makes the records of a trace out of what it is told
-// and hands them on. Its memory does not grow with the run.
+// tracer makes the records of a trace out of what the collector is told and hands
+// them on. Its memory does not grow with the run.
 type tracer struct {
 	consumer trace.Consumer
 	err      error // the first of the consumer's: it gets no more
@@ -35,7 +35,6 @@ type tracer struct {
 	preemption trace.Preemption
 	anomaly    trace.Anomaly
 	outcome    trace.Outcome
-	ended      metrics.Outcome
 	store      struct {
 		wait, ttft, tpot, e2e vtime.Duration
 		instance, target      int
@@ -58,8 +57,6 @@ type seenCandidate struct {
 	shares  []trace.Breakdown
 }
 
-var _ lookahead.Process = (*tracer)(nil)
-
 // newTracer makes the tracer of a run with that router.
 func (p *plan) newTracer(t *tracing, o metrics.Options) *tracer {
 	labels := p.source.Labels()
@@ -77,25 +74,10 @@ func (p *instance) tracer(level trace.Level) engine.Tracer {
 	return instanceTracer{p}
 }
 
-// Next implements lookahead.Process: it has no events of its own.
-func (t *tracer) Next() lookahead.Key { return lookahead.NeverKey }
-
-// Promise implements lookahead.Process.
-func (t *tracer) Promise() lookahead.Key { return lookahead.NeverKey }
-
-// Advance implements lookahead.Process.
-func (t *tracer) Advance(lookahead.Key, *lookahead.Outbox) {}
-
-// Receive implements lookahead.Process.
-func (t *tracer) Receive(m *lookahead.Message, _ *lookahead.Outbox) {
-	if t.err != nil {
-		return
-	}
+// take makes records of a message.
+func (t *tracer) take(m *lookahead.Message) {
 	at, b := m.Stamp.At, &m.Body
 	switch m.Kind {
-	case kindOutcome:
-		readOutcome(m, &t.ended)
-		t.end(at, &t.ended)
 	case kindTracedAdmission:
 		t.admit(at, b)
 	case kindTracedRouting:

@@ -21,10 +21,6 @@ type Tracing struct {
 	Counterfactual int
 }
 
-// tracerID is the process to which everybody sends what happens, if it is
-// traced. Like the collector it only listens. It is no part of the digest.
-const tracerID = lookahead.FirstSink + 1
-
 // checkTracing checks what was asked for.
 func (p *plan) checkTracing() error {
 	switch t := &p.config.Tracing; {

@@ -167,7 +167,7 @@ func (n *node) receive(m *Message) {
 	}
 	n.last, o.cause, o.horizon = m.Stamp, key, o.limit
 	f := n.mailbox.top()
-	end, err := n.digest.message(f.buf, &f.head)
+	end, err := n.fold(f.buf, &f.head)
 	if err != nil {
 		n.trap(ruleFrame+": "+err.Error(), f.first, f.last)
 	}
@@ -176,7 +176,7 @@ func (n *node) receive(m *Message) {
 	if m.Body.err != nil {
 		n.trap(ruleBody+": "+m.Body.err.Error(), m.Stamp, n.last)
 	}
-	if n.tracer != nil {
+	if n.tracer != nil && m.Kind&Silent == 0 {
 		n.tracer.mark(n.digest.messages, m.Stamp, &n.digest)
 	}
 	n.executed++
@@ -184,6 +184,18 @@ func (n *node) receive(m *Message) {
 		n.sim.controlReceived(n, m.Stamp)
 	}
 	n.mailbox.advance(f, end)
+}
+
+// fold takes a message into the digest, if it is part of it, and returns where it
+// ends.
+func (n *node) fold(b []byte, m *message) (int, error) {
+	if m.kind&Silent == 0 {
+		return n.digest.message(b, m)
+	}
+	if n.id < FirstSink {
+		n.trap(ruleSilent, n.stamp(n.out.cause), m.stamp)
+	}
+	return skipFields(b, m.body, m.fields)
 }
 
 // advance executes the local events before h.
