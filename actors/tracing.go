@@ -115,7 +115,7 @@ func (t *tracing) score(view *policy.View, choice *policy.RoutingDecision, i int
 		return choice.Scores[i]
 	}
 	s := view.Slot(i)
-	return -float64(int64(s.Queue) + int64(s.Batch) + int64(s.InFlight))
+	return float64(-(int64(s.Queue) + int64(s.Batch) + int64(s.InFlight)))
 }
 
 // rank makes t.best the candidates with the largest scores, the best first, of
