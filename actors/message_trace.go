@@ -1,6 +1,8 @@
 package actors
 
 import (
+	"math/bits"
+
 	"blis/engine"
 	"blis/lookahead"
 	"blis/policy"
@@ -29,13 +31,23 @@ type tracedRequest = engine.Delivery
 
 // sendTracedAdmission tells of an admission decision at now.
 func sendTracedAdmission(out *lookahead.Outbox, now vtime.Time, d *tracedRequest, a *policy.AdmissionDecision) {
-	out.Begin(collectorID, lookahead.Key{At: now, Class: classRouting}, kindTracedAdmission, 5)
+	fields := 3
+	if a.Verdict == policy.Delay {
+		fields++
+	}
+	out.Begin(collectorID, lookahead.Key{At: now, Class: classRouting}, kindTracedAdmission, fields)
 	out.Int(d.ID)
-	out.Uint(uint64(d.Tenant)<<16 | uint64(d.Class))
-	out.Int(int64(d.Input))
+	out.Uint(who(d))
 	out.Uint(uint64(a.Verdict)<<8 | uint64(a.Reason))
-	out.Int(int64(a.Wait))
+	if a.Verdict == policy.Delay {
+		out.Int(int64(a.Wait))
+	}
 	out.End()
+}
+
+// who is tenant, class and prompt length of a request in one word.
+func who(d *tracedRequest) uint64 {
+	return uint64(d.Input)<<32 | uint64(d.Tenant)<<16 | uint64(d.Class)
 }
 
 // tracedRouting is a routing decision on its way to the tracer.
@@ -63,21 +75,20 @@ const (
 // send sends it: what every decision has, then candidates, then snapshots of
 // all instances.
 func (t *tracedRouting) send(out *lookahead.Outbox, now vtime.Time, d *tracedRequest, view *policy.View, counterfactual bool) {
-	flags, fields := uint64(0), 7
-	for _, f := range [...]struct {
-		flag uint64
-		set  bool
-	}{{flagForced, t.forced}, {flagMoved, t.moved}, {flagCounterfactual, counterfactual}, {flagExplained, t.explain != nil}} {
-		if f.set {
-			flags |= f.flag
-		}
+	flags, fields := uint64(0), 6
+	if t.forced {
+		flags |= flagForced
 	}
-	signals := 0
-	for _, s := range tracedSignals {
-		if t.signals&s != 0 {
-			signals++
-		}
+	if t.moved {
+		flags |= flagMoved
 	}
+	if counterfactual {
+		flags |= flagCounterfactual
+	}
+	if t.explain != nil {
+		flags |= flagExplained
+	}
+	signals := bits.OnesCount32(uint32(t.signals))
 	if counterfactual {
 		fields += 3 + len(t.candidates)*(2+t.shares+signals)
 	}
@@ -86,8 +97,7 @@ func (t *tracedRouting) send(out *lookahead.Outbox, now vtime.Time, d *tracedReq
 	}
 	out.Begin(collectorID, lookahead.Key{At: now, Class: classDelivery}, kindTracedRouting, fields)
 	out.Int(d.ID)
-	out.Uint(uint64(d.Tenant)<<16 | uint64(d.Class))
-	out.Int(int64(d.Input))
+	out.Uint(who(d))
 	out.Uint(flags<<8 | uint64(t.reason))
 	out.Float(d.Priority)
 	out.Int(int64(t.target))

@@ -105,24 +105,24 @@ var verdictNames = [...]string{policy.Admit: "admit", policy.Reject: "reject", p
 func (t *tracer) admit(at vtime.Time, b *lookahead.Decoder) {
 	r := &t.admission
 	*r = trace.Admission{Type: "admission", At: at, Request: b.Int()}
-	r.Tenant, r.Class = t.who(b.Uint())
-	r.Input = int32(b.Int())
+	r.Tenant, r.Class, r.Input = t.who(b.Uint())
 	word := b.Uint()
 	verdict := policy.Verdict(word >> 8)
 	if int(verdict) >= len(verdictNames) {
 		verdict = policy.Reject // as the router takes it
 	}
 	r.Verdict, r.Reason = verdictNames[verdict], policy.Reason(word).String()
-	if t.store.wait = vtime.Duration(b.Int()); verdict == policy.Delay {
+	if verdict == policy.Delay {
+		t.store.wait = vtime.Duration(b.Int())
 		r.Delay = &t.store.wait
 	}
 	mustDecode(b)
 	t.give(r)
 }
 
-// who is the names of tenant and class.
-func (t *tracer) who(labels uint64) (tenant, class string) {
-	return t.labels.Tenants.Name(workload.Label(labels >> 16)), t.labels.Classes.Name(workload.Label(labels))
+// who is the names of tenant and class, and the prompt length.
+func (t *tracer) who(word uint64) (tenant, class string, input int32) {
+	return t.labels.Tenants.Name(workload.Label(word >> 16)), t.labels.Classes.Name(workload.Label(word)), int32(word >> 32)
 }
 
 // route makes two records: the priority, unless the request had one, and the
@@ -130,8 +130,7 @@ func (t *tracer) who(labels uint64) (tenant, class string) {
 func (t *tracer) route(at vtime.Time, b *lookahead.Decoder) {
 	r, s := &t.routing, &t.store
 	*r = trace.Routing{Type: "routing", At: at, Request: b.Int()}
-	r.Tenant, r.Class = t.who(b.Uint())
-	r.Input = int32(b.Int())
+	r.Tenant, r.Class, r.Input = t.who(b.Uint())
 	word := b.Uint()
 	flags := word >> 8
 	r.Reason, r.Forced = policy.Reason(word).String(), flags&flagForced != 0

@@ -176,7 +176,9 @@ func (n *node) receive(m *Message) {
 	if m.Body.err != nil {
 		n.trap(ruleBody+": "+m.Body.err.Error(), m.Stamp, n.last)
 	}
-	if n.tracer != nil && m.Kind&Silent == 0 {
+	if m.Kind&Silent != 0 {
+		end = n.skip(f, m)
+	} else if n.tracer != nil {
 		n.tracer.mark(n.digest.messages, m.Stamp, &n.digest)
 	}
 	n.executed++
@@ -186,8 +188,8 @@ func (n *node) receive(m *Message) {
 	n.mailbox.advance(f, end)
 }
 
-// fold takes a message into the digest, if it is part of it, and returns where it
-// ends.
+// fold takes a message into the digest and returns where it ends; of a silent
+// one, of which that is found when it has been read, where its frame does.
 func (n *node) fold(b []byte, m *message) (int, error) {
 	if m.kind&Silent == 0 {
 		return n.digest.message(b, m)
@@ -195,7 +197,16 @@ func (n *node) fold(b []byte, m *message) (int, error) {
 	if n.id < FirstSink {
 		n.trap(ruleSilent, n.stamp(n.out.cause), m.stamp)
 	}
-	return skipFields(b, m.body, m.fields)
+	return len(b), nil
+}
+
+// skip returns where a silent message ends that was read, all of it or not.
+func (n *node) skip(f *frame, m *Message) int {
+	end, err := skipFields(f.buf, m.Body.pos, m.Body.left)
+	if err != nil {
+		n.trap(ruleFrame+": "+err.Error(), f.first, f.last)
+	}
+	return end
 }
 
 // advance executes the local events before h.
