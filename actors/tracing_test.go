@@ -163,6 +163,26 @@ func TestScoresOfACustomPolicy(t *testing.T) {
 	}
 }
 
+// Counterfactuals look at signals that the router asks for, and at in-flight of
+// which it is told: what it is told stays the same.
+func TestCounterfactualsLeaveNoticesAlone(t *testing.T) {
+	digests := map[string]bool{}
+	for _, k := range []int{0, 2} {
+		cfg := DefaultConfig()
+		cfg.NumRequests, cfg.RoutingPolicy, cfg.RoutingScorers = 300, "weighted", "active-requests:1"
+		cfg.Policies.Observability.QueueDepth = policy.OnDemand
+		cfg.Tracing = Tracing{Level: trace.Decisions, Consumer: &kept{}, Counterfactual: k}
+		r, err := Run(context.Background(), cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		digests[r.Digest] = true
+	}
+	if len(digests) != 1 {
+		t.Errorf("digests %v", digests)
+	}
+}
+
 // Without a trace nothing is told, and nobody is there to hear.
 func TestNoTraceIsNothing(t *testing.T) {
 	p, err := newPlan(small(t))
