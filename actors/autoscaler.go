@@ -7,12 +7,13 @@ import (
 )
 
 // autoscaler is the actor that asks the autoscale policy at every multiple of
-// its interval, and tells the router how many instances there are to be. It is
-// a control process: a check at T sees everything as all of T left it.
+// its interval, or when the router says, and tells the router how many instances
+// there are to be. It is a control process: a check at T sees everything as all
+// of T left it.
 type autoscaler struct {
 	policy   policy.Autoscale
-	interval vtime.Duration
-	next     vtime.Time // Never: it is not asked
+	interval vtime.Duration // 0: when the router says
+	next     vtime.Time     // Never: it is not asked
 	router   *router
 	context  policy.AutoscaleContext
 	checks   int64
@@ -28,9 +29,9 @@ var (
 // skip leaves out the checks before t. Timestamps that count from 1970 would
 // otherwise cost millions of them.
 func (a *autoscaler) skip(t vtime.Time) {
-	if a.next < t {
-		missed := (int64(t-a.next) + int64(a.interval) - 1) / int64(a.interval)
-		a.next = a.next.Add(vtime.Duration(missed) * a.interval)
+	if a.next < t && a.interval > 0 {
+		more := (int64(t-a.next) - 1) / int64(a.interval) // besides the next one
+		a.next = a.next.Add(vtime.Duration(more) * a.interval).Add(a.interval)
 	}
 }
 
@@ -49,16 +50,23 @@ func (a *autoscaler) NextPeriodic() lookahead.Key {
 // after a check.
 func (a *autoscaler) Promise() lookahead.Key { return a.NextPeriodic().Next() }
 
-// Receive implements lookahead.Process; nobody sends to it.
+// Receive implements lookahead.Process: the router says when the next check is.
 func (a *autoscaler) Receive(m *lookahead.Message, _ *lookahead.Outbox) {
-	panic("actors: the autoscaler received a message from " + m.Stamp.String())
+	if m.Kind != kindEvaluate || a.next != vtime.Never {
+		panic("actors: the autoscaler, which is to check at " + a.next.String() + ", received a message from " + m.Stamp.String())
+	}
+	a.next = readEvaluate(&m.Body)
 }
 
 // Advance implements lookahead.Process.
 func (a *autoscaler) Advance(_ lookahead.Key, out *lookahead.Outbox) {
 	for out.Execute(a.NextPeriodic()) {
 		now := a.next
-		a.next = a.next.Add(a.interval)
+		if a.interval > 0 {
+			a.next = a.next.Add(a.interval)
+		} else {
+			a.next = vtime.Never
+		}
 		a.checks++
 		a.last = now
 		a.check(now, out)
@@ -69,7 +77,7 @@ func (a *autoscaler) Advance(_ lookahead.Key, out *lookahead.Outbox) {
 func (a *autoscaler) check(now vtime.Time, out *lookahead.Outbox) {
 	b := a.router.replicas
 	a.router.look(a.policy.Observes(), now)
-	a.context.Now, a.context.Replicas, a.context.Ready = now, b.count, b.ready()
+	a.context.Now, a.context.Replicas, a.context.Ready = now, b.count, b.view.Ready()
 	d := a.policy.Evaluate(&a.context)
 	target := min(max(d.Target, a.context.Min), a.context.Max)
 	if d.Action == policy.Hold {

@@ -1,10 +1,5 @@
 package actors
 
-import (
-	"math/bits"
-	"sync/atomic"
-)
-
 // reading is what one instance shows: the signals of semantics 6 that are its
 // own to tell.
 type reading struct {
@@ -27,7 +22,7 @@ type reading struct {
 type board[R comparable] struct {
 	cadence
 	live    []R
-	changed []uint64 // set of instances whose live reading changed since the router looked
+	changed bitset // of instances whose live reading changed since the router looked
 	past    []history[R]
 }
 
@@ -62,29 +57,21 @@ func (b *board[R]) grow() {
 	}
 	var none R
 	b.live = append(b.live, none)
-	if 64*len(b.changed) < len(b.live) {
-		b.changed = append(b.changed, 0)
-	}
+	b.changed.cover(len(b.live))
 }
 
 // tell enters the live reading of instance i.
 func (b *board[R]) tell(i int, r R) {
 	if b.live[i] != r {
 		b.live[i] = r
-		atomic.OrUint64(&b.changed[i/64], 1<<(i%64)) // neighbours may run on other workers
+		b.changed.add(i)
 	}
 }
 
 // news calls f with the live readings that changed since the last call, in the
 // order of the instances. Nobody may be running.
 func (b *board[R]) news(f func(i int, r R)) {
-	for w, set := range b.changed {
-		b.changed[w] = 0
-		for ; set != 0; set &= set - 1 {
-			i := 64*w + bits.TrailingZeros64(set)
-			f(i, b.live[i])
-		}
-	}
+	b.changed.empty(func(i int) { f(i, b.live[i]) })
 }
 
 // publish enters the reading of instance i for refresh k.

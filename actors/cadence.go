@@ -18,14 +18,22 @@ const (
 
 // after is the number of the first refresh that sees an event at t of a class
 // before the refresh's: the smallest k ≥ 0 with k·cadence ≥ t.
-func (c cadence) after(t vtime.Time) int64 { return (int64(t) + int64(c) - 1) / int64(c) }
+func (c cadence) after(t vtime.Time) int64 {
+	if t <= 0 {
+		return 0
+	}
+	return (int64(t)-1)/int64(c) + 1
+}
 
 // before is the number of the last refresh before a decision at t, −1 when
 // there was none.
 func (c cadence) before(t vtime.Time) int64 { return c.after(t) - 1 }
 
-// key is the Key of refresh k.
+// key is the Key of refresh k ≥ 0, never if that is beyond all times.
 func (c cadence) key(k int64) lookahead.Key {
+	if k > int64(vtime.Never)/int64(c) {
+		return lookahead.NeverKey
+	}
 	return lookahead.Key{At: vtime.Time(k * int64(c)), Class: classRefresh}
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"blis/latency"
 	"blis/metrics"
+	"blis/policy"
 	"blis/vtime"
 )
 
@@ -31,7 +32,7 @@ func (p *plan) checkNumbers() error {
 	var bad []string
 	check := func(ok bool, name string, value any, want string) {
 		if !ok {
-			bad = append(bad, fmt.Sprintf("--%s is %v: want %s", name, value, want))
+			bad = append(bad, p.wrong(name, value, want))
 		}
 	}
 	check(c.NumInstances >= 1 && c.NumInstances <= 1<<20, "num-instances", c.NumInstances, "1 to 1048576")
@@ -81,6 +82,18 @@ func (p *plan) resolveFitness() (err error) {
 		return inputErrorf("--fitness-weights: %v", err)
 	}
 	return nil
+}
+
+// wrong words that a setting cannot be what it is: at its place in the bundle
+// file, if it stands there, else by its flag.
+func (p *plan) wrong(flag string, value any, want string) string {
+	if path, ok := PolicyPath(flag); ok {
+		fault := &policy.Error{Field: path, Problem: fmt.Sprintf("%v is not allowed, want %s", value, want)}
+		if located := p.config.Policies.Locate(fault); located != error(fault) {
+			return located.Error()
+		}
+	}
+	return fmt.Sprintf("--%s is %v: want %s", flag, value, want)
 }
 
 func validTP(tp int) bool { return tp >= 1 && tp <= 1024 }

@@ -42,6 +42,7 @@ func newCluster(p *plan) (*cluster, error) {
 	cfg := &p.config
 	signals := q.observes()
 	extra := p.counterfactualSignals()
+	p.noteUnread(signals | extra)
 	boards := p.boards(signals, extra)
 	notify, events := boards.told&^policy.Prefixes != policy.NoSignals || p.scales(), p.tellsBlocks(signals)
 	c.waits = p.waits(&q, &boards, extra)
@@ -53,7 +54,6 @@ func newCluster(p *plan) (*cluster, error) {
 	if q.prefixes != nil {
 		recorders.BlockSize = cfg.BlockSizeInTokens
 	}
-	p.notePrefixes(q.prefixes != nil)
 	c.collector = &collector{emit: cfg.Row, row: Row{labels: p.source.Labels(), token: recorders.TokenOverhead, request: recorders.RequestOverhead}}
 	const collect = collectorID
 	c.router = &router{
@@ -118,7 +118,7 @@ func (p *plan) execution(c *cluster, notify bool) lookahead.Config {
 		}
 		return lookahead.Key{At: k.At, Class: classNotice}
 	}
-	if p.scales() && cfg.DrainPolicy == drainRedirect {
+	if p.scales() && (cfg.DrainPolicy == drainRedirect || cfg.AutoscaleTrigger == triggerEvent) {
 		e.React = c.react
 	}
 	if cfg.Horizon > 0 {
@@ -273,6 +273,11 @@ func (c *cluster) result(partial bool) (*Result, error) {
 		r.Scaling = b.scaling(int32(cfg.NumInstances), c.autoscaler.checks, r.End)
 	}
 	cut := c.finishAll(r.End)
+	if !cut && !partial {
+		if err := c.router.checkForced(); err != nil {
+			return nil, err
+		}
+	}
 	r.Names = Names{Tenants: names(&labels.Tenants), Classes: names(&labels.Classes), Models: names(&labels.Models)}
 	run := metrics.Run{Router: c.router.recorder, Injected: c.router.arrived, End: r.End, Cut: cut || partial,
 		Classes: r.Names.Classes, Tenants: r.Names.Tenants, Models: r.Names.Models}

@@ -1,7 +1,6 @@
 package actors
 
 import (
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -14,8 +13,6 @@ import (
 	"blis/vtime"
 	"blis/workload"
 )
-
-var update = flag.Bool("update", false, "write what clusters do into testdata/clusters, for a person to read")
 
 // TestClusters plays the scripts of testdata/clusters, each of which shows one
 // thing that policies do, on every kind of executor. A script is a comment, the
@@ -36,9 +33,7 @@ func TestClusters(t *testing.T) {
 			c := readCluster(t, given)
 			got := c.story(serveLabelled(t, c.config, c.labels, c.requests))
 			if *update {
-				if err := os.WriteFile(path, []byte(given+"----\n"+got), 0o600); err != nil {
-					t.Fatal(err)
-				}
+				wantFile(t, path, given+"----\n"+got)
 				return
 			}
 			if got != want {

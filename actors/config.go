@@ -57,7 +57,8 @@ type Config struct {
 	ForceRouting            string         `json:"force-routing" group:"Policies" help:"Requests to send to given instances whatever the policy chooses, 17=3,40=0: numbers in order of arrival, and indices."`
 
 	AutoscalePolicy    string         `json:"autoscale-policy" bundle:"autoscale.type" default:"none" group:"Autoscaling" help:"none: the number of instances stays; others: blis policies autoscale."`
-	AutoscaleInterval  vtime.Duration `json:"autoscale-interval" bundle:"autoscale.interval" default:"15s" group:"Autoscaling" help:"Between scale checks."`
+	AutoscaleInterval  vtime.Duration `json:"autoscale-interval" bundle:"autoscale.interval" default:"15s" group:"Autoscaling" help:"Between scale checks; with trigger event at least."`
+	AutoscaleTrigger   string         `json:"autoscale-trigger" bundle:"autoscale.trigger" default:"periodic" enum:"periodic,event" group:"Autoscaling" help:"What scale checks come by: periodic, at multiples of the interval; event, when a request arrived or ended, at most once per interval."`
 	MinReplicas        int            `json:"min-replicas" bundle:"autoscale.min" default:"1" group:"Autoscaling" help:"Fewest instances."`
 	MaxReplicas        int            `json:"max-replicas" bundle:"autoscale.max" group:"Autoscaling" help:"Most instances; 0: twice num-instances."`
 	ProvisioningDelay  vtime.Duration `json:"provisioning-delay" bundle:"autoscale.actuation.provisioning" default:"30s" group:"Autoscaling" help:"From a scale decision to a machine; from there on it costs."`

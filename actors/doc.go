@@ -12,6 +12,7 @@
 //	plan_scaling.go
 //	               whether and between which bounds instances come and go
 //	policies.go    from settings and bundle to policies
+//	idle.go        settings that others leave without an effect
 //	shortcut.go    which settings are fields of the bundle
 //	cluster.go     which process is who, and who may run how far
 //	router.go      arrival, admission, routing (semantics 1 and 6)
@@ -20,9 +21,10 @@
 //	schedule.go    decisions of the router that are to come
 //	fate.go        requests that end with the router
 //	instance.go    one engine behind the protocol
-//	autoscaler.go  periodic scale checks
+//	autoscaler.go  scale checks; trigger.go those that events call for
 //	scaling.go     the router's part in them: more, fewer, requests given back
 //	replicas.go    its book of the instances, with their phases and costs
+//	bitset.go      which instances have news
 //	actuation.go   how a scale decision is carried out, as settings
 //	collector.go   outcomes in order of arrival; row.go what it hands out
 //	parallel.go    the end of a run on all workers

@@ -24,13 +24,17 @@ import (
 //	equality_traffic_test.go   its requests
 //	equality_reduce_test.go    a failing trial made small, and where it parts
 //	equality_scenarios_test.go the benchmark, conformance and ledger scenarios
+//	equality_bundle_test.go    random policies as a file, on random clusters
+//	equality_bundle_draw_test.go
+//	                           such a file, and how one is drawn
 //	equality_large_test.go     hundreds of instances
 //
 // Environment: BLIS_EQUALITY_SECONDS (default 30) and BLIS_EQUALITY_CASES
 // (default: as many as fit) bound the random trials; both given, what comes
 // first. BLIS_EQUALITY_SEED is the first of their seeds (default 1, then 2 …).
 // BLIS_EQUALITY_TRIAL=FILE runs the one trial in the file, as a failure prints
-// it.
+// it. BLIS_EQUALITY_BUNDLES (default 300, with -short 40) is the number of random
+// bundles.
 
 // everyExecutor is {decode runs, step by step} × {one event at a time, 1, 2, 3,
 // 8 workers}. salt varies when windows are run inline: always, by the default

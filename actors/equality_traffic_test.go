@@ -15,7 +15,7 @@ func (d draw) drawTraffic(x *trial) vtime.Duration {
 	}
 	x.Tenants = []string{"red", "blue"}
 	x.Classes = []string{"standard", "critical", "sheddable", "of our own"}
-	return d.drawRequests(x)
+	return d.drawRequests(x, d.between(20, 90))
 }
 
 // drawGenerated is traffic from the workload flags.
@@ -38,10 +38,9 @@ func (d draw) drawGenerated(c *Config) vtime.Duration {
 	return vtime.Duration(c.NumRequests * int64(gap) / int64(c.NumInstances))
 }
 
-// drawRequests is an explicit list: sessions that continue their own output,
+// drawRequests is an explicit list of n: sessions that continue their own output,
 // prefixes that many share, bursts, limits and deadlines.
-func (d draw) drawRequests(x *trial) vtime.Duration {
-	n := d.between(20, 90)
+func (d draw) drawRequests(x *trial, n int) vtime.Duration {
 	tick := pick(d, 1, 50, 100, 700)
 	gap := pick(d, 20, 300, 1500)
 	timeouts := d.chance(0.45)

@@ -34,6 +34,8 @@ type trial struct {
 	// Wobble, if not nothing, is an autoscaler that observes these signals, and
 	// wants as many instances as the last digits of what they tell it.
 	Wobble policy.Signals `json:"wobble,omitempty"`
+	// Bundle, if not empty, is the text of the policies' file.
+	Bundle string `json:"bundle,omitempty"`
 	// Fresh says how fresh single signals are.
 	Fresh map[policy.Signals]cadence `json:"fresh,omitempty"`
 }
@@ -41,6 +43,13 @@ type trial struct {
 // config is the configuration of one run.
 func (x *trial) config() (Config, error) {
 	cfg := x.Config
+	if x.Bundle != "" {
+		b, err := policy.ParseBundle("bundle.yaml", []byte(x.Bundle))
+		if err != nil {
+			return cfg, err
+		}
+		cfg.Policies = b
+	}
 	if x.Requests != nil {
 		var labels workload.Labels
 		for _, name := range x.Tenants {
@@ -68,6 +77,7 @@ func (x *trial) config() (Config, error) {
 		cfg.Custom.Autoscale = func(policy.Env) policy.Autoscale { return wobble{x.Wobble} }
 	}
 	setFresh(&cfg, x.Fresh)
+	cfg.ForceRouting = x.forced()
 	if x.Hints {
 		cfg.Custom.Priority = func(policy.Env) policy.Priority { return byHint{} }
 	}
@@ -163,23 +173,6 @@ func (c curious) Decide(r *policy.Request, s *policy.RouterState, now vtime.Time
 	return policy.AdmissionDecision{Verdict: policy.Admit}
 }
 
-// setFresh says how fresh single signals are.
-func setFresh(c *Config, fresh map[policy.Signals]cadence) {
-	o := &c.Policies.Observability
-	for signal, text := range map[policy.Signals]*string{policy.QueueDepth: &o.QueueDepth, policy.BatchSize: &o.BatchSize, policy.KVUse: &o.KVUtilization,
-		policy.HitRate: &o.CacheHitRate, policy.RecentLatency: &o.RecentLatency, policy.EstimatedWait: &o.EstimatedWait} {
-		if every, ok := fresh[signal]; ok {
-			*text = vtime.Duration(every).String()
-			switch every {
-			case immediate:
-				*text = policy.Immediate
-			case onDemand:
-				*text = policy.OnDemand
-			}
-		}
-	}
-}
-
 // sumView adds up what these signals tell of the instances.
 func sumView(signals policy.Signals, view *policy.View) int64 {
 	sum := int64(0)
@@ -238,7 +231,7 @@ func pick[T any](d draw, choices ...T) T  { return choices[d.IntN(len(choices))]
 // drawTrial is the random trial of a seed. Values come from few choices, many
 // of them at the edge of something, so that events meet at one instant.
 func drawTrial(seed uint64) *trial {
-	d := draw{rand.New(rand.NewPCG(seed, 0x626c6973))}
+	d := newDraw(seed, 0x626c6973)
 	x := &trial{Config: DefaultConfig()}
 	c := &x.Config
 	c.Seed = d.Uint64() >> 32
@@ -372,6 +365,7 @@ func (d draw) drawPolicies(x *trial) {
 		c.WarmupRoutable = d.chance(0.7)
 		c.DrainPolicy = pick(d, "wait", "immediate", "redirect")
 		c.DrainTimeout = pick[vtime.Duration](d, 0, 500, 5000)
+		c.AutoscaleTrigger = pick(d, triggerPeriodic, triggerEvent)
 		if d.chance(0.3) { // a real one, which acts seldom
 			x.Wobble = policy.NoSignals
 			c.AutoscalePolicy = pick(d, "threshold", "target-utilization", "queue-depth")

@@ -88,8 +88,8 @@ func (f *feed) look(s *sight, now vtime.Time) {
 	switch b := f.board; {
 	case b.cadence != immediate:
 		if k := b.before(now); k > f.refresh && !s.takesRefreshes() {
-			for i := range s.view.Len() {
-				f.enter(&s.view, i, b.seen(i, k))
+			for _, i := range s.view.Present() {
+				f.enter(&s.view, int(i), b.seen(int(i), k))
 			}
 			f.refresh = k
 		}

@@ -113,6 +113,18 @@ func (p *instance) stop(giveBack bool, now vtime.Time) {
 	})
 }
 
+// release gives the memory of an instance back that is gone. It reports false
+// while a step of it is in flight, which yields nothing.
+func (p *instance) release() bool {
+	if !p.Next().IsNever() {
+		return false
+	}
+	p.engine.Release()
+	p.recorder.Trim()
+	p.delivery = engine.Delivery{}
+	return true
+}
+
 // Advance implements lookahead.Process.
 func (p *instance) Advance(_ lookahead.Key, out *lookahead.Outbox) {
 	p.out = out

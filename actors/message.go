@@ -33,6 +33,7 @@ const (
 	kindReturned                           // instance → router: a request of one that is taken away
 	kindResumed                            // router → instance: such a request
 	kindBlocks                             // instance → router: what has come into its prefix cache or left it
+	kindEvaluate                           // router → autoscaler: something happened that it is to be asked for
 )
 
 // Times travel as differences from the arrival, which are short, and labels

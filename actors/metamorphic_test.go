@@ -135,11 +135,11 @@ func TestOneInstanceEqualsBareEngine(t *testing.T) {
 		c, usual := &x.Config, DefaultConfig()
 		c.AutoscalePolicy, c.MinReplicas, c.MaxReplicas, c.Policies.Admission = "none", 1, 0, policy.Selection{}
 		c.TokenBucketCapacity, c.TokenBucketRefillRate = usual.TokenBucketCapacity, usual.TokenBucketRefillRate
-		c.NumInstances, c.AdmissionPolicy, c.AdmissionLatency, c.RoutingLatency, c.Horizon = 1, "always-admit", 0, 0, 0
+		c.NumInstances, c.AdmissionPolicy, c.AdmissionLatency, c.RoutingLatency, c.Horizon, c.ForceRouting = 1, "always-admit", 0, 0, 0, ""
 		y := mustPlay(t, x)
 		var deliveries []engine.Delivery
 		for i, r := range x.Requests {
-			deliveries = append(deliveries, engine.Delivery{Request: r, ID: int64(i), Admitted: r.Arrival})
+			deliveries = append(deliveries, engine.Delivery{Request: r, ID: int64(i), Admitted: r.Arrival, Expected: y.rows[i].Expected})
 		}
 		got := bare(t, x, 0, deliveries, func(i int) vtime.Time { return deliveries[i].Arrival })
 		if d := (&yield{rows: got}).difference(&yield{rows: y.rows}); d != "" {

@@ -34,7 +34,7 @@ type plan struct {
 // *latency.DoesNotFit.
 func newPlan(c Config) (*plan, error) {
 	p := &plan{config: c}
-	for _, step := range []func() error{p.resolvePolicies, p.checkInputs, p.resolveLatency, p.resolveCache, p.resolveLimits, p.resolveScaling, p.resolveWorkload, p.completeBundle} {
+	for _, step := range []func() error{p.resolvePolicies, p.noteIdle, p.checkInputs, p.resolveLatency, p.resolveCache, p.resolveLimits, p.resolveScaling, p.resolveWorkload, p.completeBundle} {
 		if err := step(); err != nil {
 			var fit *latency.DoesNotFit
 			var input *InputError
@@ -279,6 +279,7 @@ func (p *plan) openTrace() error {
 		return err
 	}
 	p.source = t
+	p.noteIdleTrace(t.Format())
 	p.setup.Workload = fmt.Sprintf("%d requests of %s (%s)", t.Remaining(), filepath.Base(c.Trace), t.Format())
 	if n, first := t.Skipped(); n > 0 {
 		p.note("%d bad rows skipped, the first: %v", n, first)

@@ -1,6 +1,8 @@
 package actors
 
 import (
+	"fmt"
+
 	"blis/engine"
 	"blis/lookahead"
 	"blis/policy"
@@ -27,14 +29,17 @@ func (p *plan) warmup() engine.Warmup {
 	return engine.Warmup{Duration: c.WarmupDuration, Penalty: c.WarmupPenalty, Curve: engine.Curve(c.WarmupCurve)}
 }
 
+// derivedMaxReplicas is the most instances if nobody says.
+func derivedMaxReplicas(instances int) int { return min(2*instances, 1<<20) }
+
 // resolveScaling derives and checks the bounds on the number of instances.
 func (p *plan) resolveScaling() error {
 	c := &p.config
 	if c.MaxReplicas == 0 {
-		c.MaxReplicas = min(2*c.NumInstances, 1<<20)
+		c.MaxReplicas = derivedMaxReplicas(c.NumInstances)
 	}
 	if c.AutoscalePolicy != "none" && c.AutoscaleInterval == 0 {
-		return inputErrorf("--autoscale-interval is 0: want more with --autoscale-policy %s", c.AutoscalePolicy)
+		return &InputError{p.wrong("autoscale-interval", 0, "more with --autoscale-policy "+c.AutoscalePolicy)}
 	}
 	if !p.scales() {
 		return nil
@@ -44,7 +49,7 @@ func (p *plan) resolveScaling() error {
 	}
 	switch {
 	case c.MinReplicas < 1 || c.MinReplicas > c.MaxReplicas:
-		return inputErrorf("--min-replicas is %d: want from 1 to --max-replicas %d", c.MinReplicas, c.MaxReplicas)
+		return &InputError{p.wrong("min-replicas", c.MinReplicas, fmt.Sprintf("from 1 to --max-replicas %d", c.MaxReplicas))}
 	case c.NumInstances < c.MinReplicas || c.NumInstances > c.MaxReplicas:
 		return inputErrorf("--num-instances is %d: want from --min-replicas %d to --max-replicas %d", c.NumInstances, c.MinReplicas, c.MaxReplicas)
 	}
@@ -54,9 +59,13 @@ func (p *plan) resolveScaling() error {
 // newAutoscaler makes the actor that asks the policy.
 func (p *plan) newAutoscaler(asked policy.Autoscale, r *router) *autoscaler {
 	c := &p.config
-	a := &autoscaler{policy: asked, interval: c.AutoscaleInterval, next: vtime.Never, router: r}
-	if p.scales() {
-		a.next = vtime.Time(c.AutoscaleInterval)
+	a := &autoscaler{policy: asked, next: vtime.Never, router: r}
+	switch {
+	case !p.scales():
+	case c.AutoscaleTrigger == triggerEvent:
+		r.trigger.interval = c.AutoscaleInterval
+	default:
+		a.interval, a.next = c.AutoscaleInterval, vtime.Time(c.AutoscaleInterval)
 	}
 	a.context = policy.AutoscaleContext{
 		Interval: c.AutoscaleInterval, Min: int32(c.MinReplicas), Max: int32(c.MaxReplicas), Seats: c.MaxNumSeqs,
@@ -87,6 +96,7 @@ func (c *cluster) addReplicas() error {
 		return nil
 	}
 	b.spawn = func(i int, ready vtime.Time) {
+		c.release()
 		c.router.sight.grow()
 		if err := c.add(i, ready); err != nil {
 			panic(err) // the first ones could be made
@@ -96,13 +106,28 @@ func (c *cluster) addReplicas() error {
 	return nil
 }
 
-// react is the earliest delivery that a notice at k can cause: an instance that
-// is taken away gives requests back, which are routed again.
-func (c *cluster) react(k lookahead.Key) lookahead.Key {
-	if c.router.replicas.leaving == 0 {
-		return lookahead.NeverKey
+// release gives back what instances hold that are gone and have no step in
+// flight any more: a run may see thousands of them. It is for turns of the
+// router in which no instance has one.
+func (c *cluster) release() {
+	b := c.router.replicas
+	kept := b.departed[:0]
+	for _, i := range b.departed {
+		if !c.instances[i].release() {
+			kept = append(kept, i)
+		}
 	}
-	return lookahead.Key{At: k.At.Add(1).Add(c.plan.config.RoutingLatency), Class: classDelivery}
+	b.departed = kept
+}
+
+// react is the earliest that a notice at k can cause: an instance that is taken
+// away gives requests back, which are routed again; or the autoscaler is asked.
+func (c *cluster) react(k lookahead.Key) lookahead.Key {
+	asked := c.router.trigger.reaction(k.At)
+	if c.router.replicas.leaving == 0 {
+		return asked
+	}
+	return earlier(asked, lookahead.Key{At: k.At.Add(1).Add(c.plan.config.RoutingLatency), Class: classDelivery})
 }
 
 // life is from when to when instance i was there in a run that ended at end.

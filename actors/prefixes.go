@@ -44,22 +44,9 @@ func (p *instance) blockEvents() func(vtime.Time, []engine.BlockChange) {
 	}
 }
 
-// notePrefixes says which settings of the index have no effect.
-func (p *plan) notePrefixes(observed bool) {
-	c := &p.config
-	switch {
-	case c.PrefixIndex == indexEvents && !observed:
-		p.note("prefix-index events has no effect: no policy reads expected prefix hits")
-	case c.PrefixIndex == indexEvents && !c.EnablePrefixCaching:
-		p.note("prefix-index events has no effect: prefix caching is off")
-	case c.PrefixIndex != indexEvents && c.KVEventDelay > 0:
-		p.note("kv-event-delay has no effect: prefix-index is %s", c.PrefixIndex)
-	}
-}
-
 // expect takes a request in hand of which expected hits are about to be read.
 func (r *router) expect(ask *policy.Request) {
-	r.prefixes.Cover(r.sight.view.Len())
+	r.prefixes.Cover(&r.sight.view)
 	r.prefixes.Look(ask)
 }
 
@@ -72,16 +59,14 @@ func (r *router) expected(target int, input int32) int32 {
 
 // blocks takes in what an instance says of its cache.
 func (r *router) blocks(m *lookahead.Message) {
+	r.last = m.Stamp.At // it may come when all else is done
 	instance, stored := int(m.Body.Int()), true
-	gone := r.replicas != nil && r.replicas.list[instance].gone != vtime.Never
-	r.prefixes.Cover(instance + 1)
+	r.prefixes.Cover(&r.sight.view)
 	for ; m.Body.Left() > 0; stored = !stored {
 		for n := m.Body.Int(); n > 0 && m.Body.Err() == nil; n-- {
-			switch key := m.Body.Uint(); {
-			case gone: // it was on its way when the instance went
-			case stored:
+			if key := m.Body.Uint(); stored {
 				r.prefixes.Store(instance, key)
-			default:
+			} else {
 				r.prefixes.Remove(instance, key)
 			}
 		}
@@ -140,6 +125,18 @@ func parseForced(text string) (map[int64]int, error) {
 		forced[request] = int(instance)
 	}
 	return forced, nil
+}
+
+// checkForced refuses requests to force that never came.
+func (r *router) checkForced() error {
+	last := int64(-1)
+	for request := range r.forced { // any order
+		last = max(last, request)
+	}
+	if last >= r.arrived {
+		return inputErrorf("--force-routing: request %d never came: there were %d, numbered from 0", last, r.arrived)
+	}
+	return nil
 }
 
 // force is the instance that a request must go to, or the target if it may go

@@ -34,6 +34,15 @@ func TestEventsAreKnownAfterTheirDelay(t *testing.T) {
 	}
 }
 
+// TestLastEventEndsTheRun: nothing is left to do but to hear of the blocks.
+func TestLastEventEndsTheRun(t *testing.T) {
+	c := plain()
+	c.RoutingPolicy, c.PrefixIndex, c.KVEventDelay = "prefix-affinity", "events", 5000
+	if s := serve(t, c, sharing(1, request(0, 64, 1))); s.End != 6000 {
+		t.Errorf("the run ends at %v, want 6,000", s.End)
+	}
+}
+
 // TestExpectedHitsLeaveATokenToCompute has a prompt of whole blocks that is all
 // cached: the instance computes its last block again, which is no divergence.
 func TestExpectedHitsLeaveATokenToCompute(t *testing.T) {
@@ -100,6 +109,7 @@ func TestForcedRoutingRefuses(t *testing.T) {
 		{"1=-2", `entry 1 is "1=-2"`},
 		{"-1=2", `entry 1 is "-1=2"`},
 		{"1=2,1=1", "request 1 is given twice"},
+		{"0=0,1=0", "request 1 never came: there were 1, numbered from 0"},
 		{"0=9", "request 0 cannot go to instance 9 at 0µs: there are 2, numbered from 0"},
 	} {
 		c := plain()

@@ -22,6 +22,7 @@ type replicas struct {
 	overdue  schedule   // ends of patience with those that drain
 	began    vtime.Time // first arrival: before it nothing costs
 	returned int64      // requests given back
+	departed []int32    // instances that are gone and may still hold memory
 	leaving  int        // instances told to give back what they have that have not yet
 
 	events []ScaleEvent
@@ -33,17 +34,6 @@ type replica struct {
 
 	billed vtime.Time // from when on it costs: its machine is there
 	held   int32      // requests routed there that have not ended
-}
-
-// ready is how many instances are loaded and in service.
-func (b *replicas) ready() int32 {
-	n := int32(0)
-	for i := range b.list {
-		if p := b.view.Phase(i); p == policy.Serving || p == policy.Warming {
-			n++
-		}
-	}
-	return n
 }
 
 // begin adds the instances that a run begins with.
@@ -87,19 +77,18 @@ func (b *replicas) change(now vtime.Time) {
 // that gets no requests yet, else the newest.
 func (b *replicas) victim() int {
 	best, rank := -1, 0
-	for i := range b.list {
-		if b.list[i].draining != vtime.Never || b.list[i].gone != vtime.Never {
-			continue
-		}
+	for _, i := range b.view.Present() {
 		worth := 1 // to go
-		switch slot := b.view.Slot(i); {
+		switch slot := b.view.Slot(int(i)); {
+		case slot.Phase == policy.Draining:
+			continue
 		case slot.Phase == policy.Starting:
 			worth = 3
 		case !slot.Routable:
 			worth = 2
 		}
 		if worth >= rank {
-			best, rank = i, worth
+			best, rank = int(i), worth
 		}
 	}
 	return best
@@ -138,14 +127,13 @@ func (b *replicas) ended(i int, now vtime.Time) bool {
 func (b *replicas) remove(i int, now vtime.Time) {
 	r := &b.list[i]
 	r.gone = now
+	b.departed = append(b.departed, int32(i))
 	for _, t := range [...]*vtime.Time{&r.billed, &r.ready, &r.warm} {
 		if *t > now {
 			*t = vtime.Never // it will not come
 		}
 	}
-	slot := b.view.Slot(i)
-	slot.Phase = policy.Gone
-	b.view.Set(i, slot)
+	b.view.Set(i, policy.Slot{Phase: policy.Gone, Total: b.view.Slot(i).Total}) // nothing is there any more
 	if b.prefixes != nil {
 		b.prefixes.Drop(i)
 	}

@@ -16,8 +16,11 @@ import (
 	"blis/workload"
 )
 
-// routerID is the router's process id: control processes come first.
-const routerID lookahead.ProcessID = 0
+// Process ids of the control processes, which come first.
+const (
+	routerID     lookahead.ProcessID = 0
+	autoscalerID lookahead.ProcessID = 1
+)
 
 // router is the actor of the control plane: it pulls arrivals, decides on
 // admission and priority, and routes. Times of semantics 1: arrival, admission
@@ -51,6 +54,7 @@ type router struct {
 
 	stream   *vtime.Stream          // that of its policies
 	replicas *replicas              // nil: instances neither come nor go
+	trigger  trigger                // of evaluations by events
 	moved    map[int32]movedRequest // those of requests that were on an instance that was taken away
 	sight    sight
 	ahead    int // streamAhead
@@ -68,13 +72,6 @@ var (
 	_ lookahead.Preparer = (*router)(nil)
 	_ lookahead.Periodic = (*router)(nil)
 )
-
-// sourceError is a fault of what the user gave, found only in the run: of the
-// workload while it is pulled, or of forced routing.
-type sourceError struct{ err error }
-
-func (e *sourceError) Error() string { return e.err.Error() }
-func (e *sourceError) Unwrap() error { return e.err }
 
 // pull fetches the next arrival.
 func (r *router) pull() {
@@ -158,7 +155,8 @@ func (r *router) NextPeriodic() lookahead.Key {
 }
 
 // Promise implements lookahead.Process: a delivery follows its routing
-// decision in the same instant, the end of an instance the end of patience.
+// decision in the same instant, the end of an instance the end of patience, and
+// what an evaluation does the arrival that calls for it.
 func (r *router) Promise() lookahead.Key {
 	k := r.nextRouting()
 	if k.At != vtime.Never {
@@ -166,6 +164,9 @@ func (r *router) Promise() lookahead.Key {
 	}
 	if r.replicas != nil {
 		k = earlier(k, r.replicas.nextOverdue().Next())
+		if r.more {
+			k = earlier(k, r.trigger.reaction(r.next.Arrival))
+		}
 	}
 	return k
 }
@@ -195,6 +196,7 @@ func (r *router) Receive(m *lookahead.Message, out *lookahead.Outbox) {
 			r.sight.ended(e.instance)
 		}
 		r.left(e.instance, m.Stamp.At)
+		r.noteEvent(m.Stamp.At, out)
 	case kindReturned:
 		r.returned(m)
 	case kindBlocks:
@@ -217,7 +219,7 @@ func (r *router) Advance(_ lookahead.Key, out *lookahead.Outbox) {
 		}
 		switch k.Class {
 		case classArrival:
-			r.arrive(k.At)
+			r.arrive(k.At, out)
 		case classAdmission:
 			r.decide(r.admit.pop(), k.At, out)
 		case classRouting:
@@ -238,7 +240,7 @@ func (r *router) Advance(_ lookahead.Key, out *lookahead.Outbox) {
 }
 
 // arrive gives the pulled request its number and pulls the next.
-func (r *router) arrive(now vtime.Time) {
+func (r *router) arrive(now vtime.Time, out *lookahead.Outbox) {
 	i := r.hold()
 	d := &r.requests[i]
 	spans := append(d.Spans[:0], r.next.Spans...)
@@ -248,6 +250,7 @@ func (r *router) arrive(now vtime.Time) {
 	r.state.Arrive(d.Tenant, d.Class, now)
 	r.delays[i] = 0
 	r.plan(&r.admit, i, now.Add(r.admissionLatency))
+	r.noteEvent(now, out)
 	r.pull()
 }
 

@@ -35,3 +35,10 @@ func Check(cfg Config) (Config, Setup, error) {
 	}
 	return p.config, p.setup, nil
 }
+
+// sourceError is a fault of what the user gave, found only in the run: of the
+// workload while it is pulled, or of forced routing.
+type sourceError struct{ err error }
+
+func (e *sourceError) Error() string { return e.err.Error() }
+func (e *sourceError) Unwrap() error { return e.err }

@@ -67,8 +67,8 @@ func (s *sight) look(now vtime.Time) {
 	case b == nil:
 	case b.cadence != immediate:
 		if k := b.before(now); k > s.refresh && !s.takesRefreshes() {
-			for i := range s.view.Len() {
-				s.show(i, b.seen(i, k))
+			for _, i := range s.view.Present() {
+				s.show(int(i), b.seen(int(i), k))
 			}
 			s.refresh = k
 		}

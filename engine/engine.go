@@ -70,6 +70,11 @@ type Engine struct {
 	Counters metrics.Counters
 	Blocks   metrics.Integral // Counters.BlockMicros over time
 
+	// What Release leaves behind.
+	released bool
+	verdict  error  // of Check
+	folded   uint64 // Fold
+
 	// What most runs never touch.
 	shown      State           // as of the last end of a step, with Config.ShowSteps
 	moved      map[int32]moved // slots of requests that came from other instances
@@ -145,7 +150,12 @@ func (e *Engine) Waiting() int32 { return e.waiting }
 func (e *Engine) Running() int32 { return e.running }
 
 // UsedBlocks is the number of KV blocks that requests hold.
-func (e *Engine) UsedBlocks() int { return e.cache.Total() - e.cache.Free() }
+func (e *Engine) UsedBlocks() int {
+	if e.released {
+		return 0
+	}
+	return e.cache.Total() - e.cache.Free()
+}
 
 // Now is the time of the last event that the instance executed.
 func (e *Engine) Now() vtime.Time { return e.now }
@@ -154,7 +164,12 @@ func (e *Engine) Now() vtime.Time { return e.now }
 func (e *Engine) Finish(end vtime.Time) { e.touch(end) }
 
 // Fold hashes what of the final state no message tells: the free list.
-func (e *Engine) Fold() uint64 { return e.cache.Fold() }
+func (e *Engine) Fold() uint64 {
+	if e.released {
+		return e.folded
+	}
+	return e.cache.Fold()
+}
 
 // touch brings the time integrals up to now.
 func (e *Engine) touch(now vtime.Time) {
@@ -186,6 +201,9 @@ func (e *Engine) touch(now vtime.Time) {
 // Check verifies the books of the instance: the running list, the wait queue
 // and the cache. It ends decode runs and is meant for the end of a run.
 func (e *Engine) Check() error {
+	if e.released {
+		return e.verdict
+	}
 	e.dissolve()
 	counts := [4]int32{}
 	e.held = e.held[:0]

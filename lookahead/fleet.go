@@ -4,7 +4,8 @@ package lookahead
 // their minima. A leaf that does not run and gets no mail costs nothing per
 // window, whatever the number of leaves.
 type fleet struct {
-	nodes []*node
+	nodes    []*node
+	periodic bool // some have periodic events
 
 	due     minima // earliest event: local, periodic or mail
 	promise minima // earliest message to control, whatever waits in the mailbox included
@@ -20,6 +21,7 @@ type summary struct{ due, promise, steady Key }
 func (f *fleet) add(n *node) {
 	n.slot = len(f.nodes)
 	f.nodes = append(f.nodes, n)
+	f.periodic = f.periodic || n.periodic != nil
 	f.due.grow()
 	f.promise.grow()
 	f.steady.grow()

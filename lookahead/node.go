@@ -65,7 +65,7 @@ func (n *node) Receive(c actor.Context) {
 // from s. A panic in it becomes the node's fault.
 func (n *node) take(h Key, s *stock) {
 	defer n.recover()
-	before := n.out.events
+	before, done := n.out.events, n.done()
 	n.execute(h, s)
 	n.out.post()
 	if n.channel() == toLeaf {
@@ -73,7 +73,11 @@ func (n *node) take(h Key, s *stock) {
 		s.executed += n.executed
 		s.work += n.executed + int(n.out.events-before)
 	}
+	s.done += n.done() - done
 }
+
+// done counts what the process has done, so that progress can be seen.
+func (n *node) done() uint64 { return n.digest.messages + n.out.events + n.out.sent }
 
 // takeBeside gives a control process a turn up to h while leaves have theirs.
 // What it sends stays with it until post.
@@ -81,7 +85,9 @@ func (n *node) takeBeside(h Key, s *stock) {
 	defer n.recover()
 	n.out.beside = true
 	defer func() { n.out.beside = false }()
+	done := n.done()
 	n.execute(h, s)
+	s.done += n.done() - done
 }
 
 // prepare lets a control process work ahead while leaves have their turns.

@@ -23,6 +23,7 @@ type Outbox struct {
 	open    []*frame
 	aside   []*frame // to sinks: kept over turns until they are worth a post
 	filled  []filled // to sinks: full before the turn was over
+	holds   bool     // the process is among the holders of a stock
 	touched []*node
 	scratch sorter
 
@@ -203,6 +204,9 @@ func (o *Outbox) frameTo(receiver *node) *frame {
 		(*table)[i] = f
 		if receiver.id < FirstSink {
 			o.touched = append(o.touched, receiver)
+		} else if !o.holds {
+			o.holds = true
+			o.node.stock.holders = append(o.node.stock.holders, o.node)
 		}
 	}
 	return f

@@ -147,7 +147,7 @@ func (s *Simulation) runLeaves(m move) error {
 	s.fleet.refreshAll(s.slots)
 	for _, n := range s.turns[leaves:] {
 		left := n.mailbox.waiting.Load()
-		n.enough = max(2*left, sinkBatch, sinkShare*int64(len(s.fleet.nodes)))
+		n.enough = max(2*left, sinkBatch, sinkShare*int64(s.holders))
 	}
 	if crowded { // now they can read
 		for _, n := range s.sinks {
@@ -168,7 +168,7 @@ func (s *Simulation) runLeaves(m move) error {
 }
 
 // How many messages make a sink worth a turn in a window: so many, and so many
-// per leaf, because everybody posts what he holds; and twice what it had to
+// per process that holds some, because each posts what it holds; and twice what it had to
 // leave after its last turn, because leaves that nobody waits for may stand
 // still for long, and nothing later can be read. When those hold back too much
 // they have to run.
@@ -206,11 +206,18 @@ func (s *Simulation) crowded() bool {
 
 // flushAside posts what everybody still holds for sinks.
 func (s *Simulation) flushAside() {
-	for _, list := range [][]*node{s.control, s.fleet.nodes} {
-		for _, n := range list {
+	s.holders = 0
+	for w := range s.crew.stocks {
+		stock := &s.crew.stocks[w]
+		for _, n := range stock.holders {
 			s.asked = n
 			n.out.postAside(1)
+			n.out.holds = false
 		}
+		s.holders += len(stock.holders)
+		s.counts.Asked += uint64(len(stock.holders))
+		clear(stock.holders)
+		stock.holders = stock.holders[:0]
 	}
 }
 
@@ -286,10 +293,15 @@ func (s *Simulation) posting(sender, receiver *node, f *frame) {
 }
 
 // controlReceived follows a message to a control process: it may have made an
-// observation necessary before the turn's end.
+// observation necessary before the turn's end, or a periodic event possible,
+// which is not for this turn: whether it happens is decided when everything
+// before it has.
 func (s *Simulation) controlReceived(n *node, stamp Stamp) {
 	if stamp.Source < uint32(FirstLeaf) {
 		n.fellow--
+	}
+	if n.periodic != nil {
+		n.out.lower(latest(n.periodic.NextPeriodic(), stamp.Key()))
 	}
 	if n.observer == nil || s.config.Sequential {
 		return

@@ -59,13 +59,6 @@ func (s *Simulation) earliestProcess() (first *node, at Key) {
 
 // anyoneAlive reports whether an event that is not periodic is pending.
 func (s *Simulation) anyoneAlive() bool {
-	for _, list := range [][]*node{s.control, s.fleet.nodes, s.sinks} {
-		for _, n := range list {
-			s.asked = n
-			if n.alive().Less(NeverKey) {
-				return true
-			}
-		}
-	}
-	return false
+	work := earliest(earliest(s.alive(s.control), s.leavesAlive()), s.alive(s.sinks))
+	return !work.IsNever()
 }

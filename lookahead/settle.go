@@ -9,7 +9,7 @@ func (s *Simulation) settle() (done bool, err error) {
 		return false, nil
 	}
 	// Sinks have time until there is nobody else to keep the run alive.
-	work := earliest(s.alive(s.control), s.alive(s.fleet.nodes))
+	work := earliest(s.alive(s.control), s.leavesAlive())
 	c, ok := s.periodicTurn(work)
 	if !ok {
 		s.runSinks()
@@ -36,11 +36,21 @@ func (s *Simulation) settle() (done bool, err error) {
 // alive.
 func (s *Simulation) alive(list []*node) Key {
 	work := NeverKey
+	s.counts.Asked += uint64(len(list))
 	for _, n := range list {
 		s.asked = n
 		work = earliest(work, n.alive())
 	}
 	return work
+}
+
+// leavesAlive is alive of the leaves. What is due there keeps the run alive,
+// unless some of them have periodic events: then each has to be asked.
+func (s *Simulation) leavesAlive() Key {
+	if !s.fleet.periodic {
+		return s.fleet.due.least()
+	}
+	return s.alive(s.fleet.nodes)
 }
 
 // resume lets control processes that stopped themselves go on. It reports
@@ -51,8 +61,11 @@ func (s *Simulation) resume() bool {
 		stopped = stopped || s.view.control[c].stopped
 		s.view.control[c].stopped = false
 	}
+	if !stopped {
+		return false
+	}
 	work := s.work() + 1
-	if !stopped || s.stalled == work {
+	if s.stalled == work {
 		return false
 	}
 	s.stalled = work
@@ -106,11 +119,13 @@ func (s *Simulation) periodicTurn(work Key) (int, bool) {
 	return best, true
 }
 
-// work counts what has been done, so that progress can be seen.
+// work counts what has been done, so that progress can be seen. The workers
+// have counted it: to ask every process would cost more the more of them there
+// have been.
 func (s *Simulation) work() uint64 {
 	sum := uint64(0)
-	for _, n := range s.all() {
-		sum += n.digest.messages + n.out.events + n.out.sent
+	for w := range s.crew.stocks {
+		sum += s.crew.stocks[w].done
 	}
 	return sum
 }

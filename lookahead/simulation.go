@@ -66,6 +66,7 @@ type Simulation struct {
 	asideAtLeast int   // messages that make a frame to a sink worth posting
 	leafFloor    Key   // no message to a leaf may be earlier
 	undelivered  int64 // messages to leaves not executed
+	holders      int   // processes that held messages to sinks when these were last called
 	running      *node // the control process that has its turn
 	beside       *node // the control process that has one beside leaves
 	asked        *node // the process that the coordinator asked last

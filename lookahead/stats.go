@@ -12,6 +12,7 @@ type Stats struct {
 	SinkTurns    uint64
 	Events       uint64 // local ones, as far as processes call Outbox.Execute
 	Messages     uint64 // executed
+	Asked        uint64 // visits to processes outside of their turns: whether they keep the run alive, and for what they hold
 
 	// The smallest distance in virtual time between a message and its cause
 	// ever seen per channel; vtime.Never where nothing was sent.

@@ -13,6 +13,10 @@ type stock struct {
 	executed int // messages
 	work     int // messages and events
 
+	holders []*node // who may hold messages to sinks; see Outbox.aside
+
+	done uint64 // messages executed, messages sent and events, of everybody it ran
+
 	_ [64]byte // workers write to their stocks at the same time
 }
 

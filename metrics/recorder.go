@@ -167,6 +167,13 @@ func (r *Recorder) catchUp() {
 	r.pending = r.pending[:0]
 }
 
+// Trim gives the room back that outcomes gather in, of a recorder that is to
+// get none for a while.
+func (r *Recorder) Trim() {
+	r.catchUp()
+	r.pending = nil
+}
+
 // take takes in one.
 func (r *Recorder) take(o *Outcome) {
 	r.outcomes++

@@ -32,8 +32,8 @@ func (*queueTarget) Observes() Signals { return QueueDepth }
 func (q *queueTarget) Evaluate(ctx *AutoscaleContext) ScaleDecision {
 	q.stabilizer.begin(ctx)
 	waiting, serving := int64(0), 0
-	for i := range ctx.View.Len() {
-		if ready(ctx.View, i) {
+	for _, k := range ctx.View.Present() {
+		if i := int(k); ready(ctx.View, i) {
 			waiting += ctx.View.QueueDepth(i)
 			serving++
 		}

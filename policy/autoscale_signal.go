@@ -10,6 +10,7 @@ const (
 	kvSignal
 	queueSignal
 	attainmentSignal
+	rateSignal // of the cluster, not of single instances
 )
 
 var scaleSignals = [...]struct {
@@ -20,12 +21,13 @@ var scaleSignals = [...]struct {
 	kvSignal:         {"kv", KVUse},
 	queueSignal:      {"queue", QueueDepth},
 	attainmentSignal: {"attainment", RecentLatency},
+	rateSignal:       {"rate", Rates},
 }
 
-// signalParameter is the choice among the signals up to last.
-func signalParameter(last scaleSignal, help string) Parameter {
-	p := Parameter{Name: "signal", Type: Choice, Default: scaleSignals[0].name, Help: help}
-	for s := range last + 1 {
+// signalParameter is the choice among signals, the first of which is the default.
+func signalParameter(help string, signals ...scaleSignal) Parameter {
+	p := Parameter{Name: "signal", Type: Choice, Default: scaleSignals[signals[0]].name, Help: help}
+	for _, s := range signals {
 		p.Choices = append(p.Choices, scaleSignals[s].name)
 	}
 	return p
@@ -44,7 +46,7 @@ func newScaleSignal(v values) scaleSignal {
 // shareOnly refuses a value that the signal, being a share, cannot reach: who
 // means 80 % and writes 80 would never see it scale.
 func (s scaleSignal) shareOnly(v values, name string) error {
-	if x := v.number(name); s != queueSignal && x > 1 {
+	if x := v.number(name); s != queueSignal && s != rateSignal && x > 1 {
 		return scaleError(name, "%g is not allowed with signal %s, want a share of at most 1", x, scaleSignals[s].name)
 	}
 	return nil
@@ -70,8 +72,8 @@ func (s scaleSignal) of(ctx *AutoscaleContext, i int) (numerator, denominator in
 // threshold of 0.8 by an error of rounding.
 func (s scaleSignal) mean(ctx *AutoscaleContext) (value float64, known bool) {
 	var sum, of int64
-	for i := range ctx.View.Len() {
-		if ready(ctx.View, i) {
+	for _, k := range ctx.View.Present() {
+		if i := int(k); ready(ctx.View, i) {
 			numerator, denominator := s.of(ctx, i)
 			sum, of = sum+numerator, of+denominator
 		}

@@ -7,7 +7,8 @@ import "math"
 const thousandths = 1000
 
 var targetUtilizationParameters = []Parameter{
-	signalParameter(queueSignal, "of each ready replica: batch, requests in its batch per seat; kv, share of its KV blocks in use; queue, its waiting requests"),
+	signalParameter("of each ready replica: batch, requests in its batch per seat; kv, share of its KV blocks in use; queue, its waiting requests; or rate, requests per second that arrive at the cluster, per replica",
+		batchSignal, kvSignal, queueSignal, rateSignal),
 	{Name: "target", Type: Number, Default: "0.7", Min: 0.001, Max: 1e9, Help: "mean of the signal per replica to bring about; three decimals count"},
 	toleranceParameter,
 	downWindowParameter,
@@ -85,6 +86,9 @@ func (t *targetUtilization) Evaluate(ctx *AutoscaleContext) ScaleDecision {
 // the way up, and of the latter the target on the way down. If that leaves no
 // reason for a change there is none.
 func (t *targetUtilization) desired(ctx *AutoscaleContext) (int32, Reason) {
+	if t.signal == rateSignal {
+		return t.desiredByRate(ctx)
+	}
 	m := t.measure(ctx)
 	if m.measured == 0 {
 		return ctx.Replicas, NoReason
@@ -104,6 +108,17 @@ func (t *targetUtilization) desired(ctx *AutoscaleContext) (int32, Reason) {
 	return within(ctx, ceil(float64(ratio*float64(n)))), ToTarget
 }
 
+// desiredByRate is desired for a metric of the cluster whose target is an average
+// value per replica, as the controller does it for external metrics: all
+// replicas count, ready or not.
+func (t *targetUtilization) desiredByRate(ctx *AutoscaleContext) (int32, Reason) {
+	usage := int64(math.Round(float64(thousandths * ctx.State.Rate(ctx.Now))))
+	if t.tolerance.covers(float64(usage) / (float64(t.target) * float64(ctx.Replicas))) {
+		return ctx.Replicas, WithinTolerance
+	}
+	return within(ctx, ceil(float64(usage)/float64(t.target))), ToTarget
+}
+
 // measurement is the signal over the replicas, and how many they are.
 type measurement struct {
 	sum                       int64 // thousandths, each instance rounded up
@@ -111,7 +126,8 @@ type measurement struct {
 }
 
 func (t *targetUtilization) measure(ctx *AutoscaleContext) (m measurement) {
-	for i := range ctx.View.Len() {
+	for _, k := range ctx.View.Present() {
+		i := int(k)
 		if coming(ctx.View, i) {
 			m.coming++
 		}

@@ -197,7 +197,7 @@ func TestAutoscalersRefuseWhatCannotBeMeant(t *testing.T) {
 		{"negative cooldown", "threshold", []Setting{{"cooldown", "-1s"}}, `autoscale.params.cooldown: "-1s" is not allowed, want a duration like 250ms or 5s`},
 		{"per cent for a target", "target-utilization", []Setting{{"signal", "kv"}, {"target", "70"}}, "autoscale.params.target: 70 is not allowed with signal kv, want a share of at most 1"},
 		{"no target", "target-utilization", []Setting{{"target", "0"}}, `autoscale.params.target: "0" is not allowed, want a number in [0.001, 1e+09]`},
-		{"no signal for a target", "target-utilization", []Setting{{"signal", "attainment"}}, `autoscale.params.signal: "attainment" is not allowed, want batch | kv | queue`},
+		{"no signal for a target", "target-utilization", []Setting{{"signal", "attainment"}}, `autoscale.params.signal: "attainment" is not allowed, want batch | kv | queue | rate`},
 		{"part of a pod up", "target-utilization", []Setting{{"up_pods", "0.5"}}, "autoscale.params.up_pods: 0.5 is not allowed, want a whole number"},
 		{"part of a pod down", "target-utilization", []Setting{{"down_pods", "0.5"}}, "autoscale.params.down_pods: 0.5 is not allowed, want a whole number"},
 		{"no period", "target-utilization", []Setting{{"period", "0"}}, `autoscale.params.period: "0" is not allowed, want a duration like 250ms or 5s, at least 1µs`},

@@ -7,7 +7,8 @@ import (
 )
 
 var thresholdParameters = []Parameter{
-	signalParameter(attainmentSignal, "over all ready replicas: batch, requests in batches per seat; kv, share of KV blocks in use; queue, waiting requests per replica; attainment, share of the last completions that met their targets"),
+	signalParameter("over all ready replicas: batch, requests in batches per seat; kv, share of KV blocks in use; queue, waiting requests per replica; attainment, share of the last completions that met their targets",
+		batchSignal, kvSignal, queueSignal, attainmentSignal),
 	{Name: "up", Type: Number, Default: "0.8", Min: 0, Max: math.MaxFloat64, Help: "more replicas when the signal is above; with attainment, when it is below"},
 	{Name: "down", Type: Number, Default: "0.3", Min: 0, Max: math.MaxFloat64, Help: "fewer replicas when the signal is below; with attainment, when it is above, and then to be given larger than up"},
 	{Name: "step", Type: Number, Default: "1", Min: 1, Max: maxCount, Help: "how many more or fewer at a time"},

@@ -106,14 +106,14 @@ func BenchmarkRoute(b *testing.B) {
 }
 
 func BenchmarkIndex(b *testing.B) {
-	x := NewPrefixIndex(16)
-	x.Cover(16)
+	x := newPrefixIndex(16, indexCapacity)
+	x.cover(16)
 	req := Request{Input: 512}
 	b.ReportAllocs()
 	n := 0
 	for b.Loop() {
-		x.Look(&req)
-		x.Record(n & 15)
+		x.look(&req)
+		x.record(n & 15)
 		n++
 	}
 }

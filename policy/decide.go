@@ -77,7 +77,7 @@ type RoutingDecision struct {
 // to Now, what happens at Now included.
 type AutoscaleContext struct {
 	Now      vtime.Time
-	Interval vtime.Duration // between evaluations
+	Interval vtime.Duration // between evaluations; at least, if events call for them
 	Replicas int32          // starting, warming or serving: what there will be if nobody acts
 	Ready    int32          // those of them that are warming or serving
 	Min, Max int32          // bounds on Replicas

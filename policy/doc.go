@@ -23,6 +23,7 @@
 //	shed.go        saturation-shed
 //	priority.go    constant, slo-based, tenant-priority, deadline-aware, inverted-slo
 //	follower.go    how a policy follows what changes there
+//	seating.go     the same when instances come and go
 //	tournament.go  the best of many instances, few of which change
 //	routing.go     round-robin, and the table of routing policies
 //	routing_load.go, routing_two.go
@@ -31,8 +32,10 @@
 //	               prefix-affinity
 //	weighted.go    weighted
 //	scorers.go     its scorers, and spread.go those that compare instances
-//	prefix.go      what each instance is expected to have cached; prefix_lru.go how
-//	               the router guesses that from where requests went
+//	prefix_places.go
+//	               what each instance is expected to have cached, while they come and
+//	               go; prefix.go the keys, prefix_lru.go how that is guessed from
+//	               where requests went
 //	session.go     which instance served a session last
 //	scheduling.go  fcfs, priority-fcfs, sjf, reverse-priority
 //	autoscale.go   none, oscillator

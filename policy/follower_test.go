@@ -92,6 +92,9 @@ func disturbView(rng *rand.Rand, view *View, most int) {
 	for range changes {
 		i := rng.IntN(n)
 		s := view.Slot(i)
+		if s.Phase == Gone {
+			continue
+		}
 		switch rng.IntN(9) {
 		case 8:
 			looked := rng.Int64N(200)
@@ -114,6 +117,18 @@ func disturbView(rng *rand.Rand, view *View, most int) {
 		view.Set(i, s)
 	}
 	if n < most && rng.IntN(30) == 0 {
+		view.Add(randomSlot(rng))
+	}
+}
+
+// turnOver lets instances go for good and others come.
+func turnOver(rng *rand.Rand, view *View, most int) {
+	if i := rng.IntN(view.Len()); len(view.present) > 1 && rng.IntN(4) == 0 {
+		s := view.Slot(i)
+		s.Phase, s.Routable = Gone, false
+		view.Set(i, s)
+	}
+	if view.Len() < most && rng.IntN(4) == 0 {
 		view.Add(randomSlot(rng))
 	}
 }
@@ -165,6 +180,10 @@ func TestFollowersEqualNaivePolicies(t *testing.T) {
 		rng := rand.New(rand.NewPCG(seed, 5))
 		n := 1 + rng.IntN([]int{5, 20, 20, 70, 70, 300}[rng.IntN(6)])
 		most := n + rng.IntN(5)
+		turnover := seed%2 == 1
+		if turnover {
+			most += 40
+		}
 		var pairs []*pair
 		for _, name := range []string{"weighted", "weighted", "least-loaded", "prefix-affinity", "power-of-two", "always-busiest"} {
 			pairs = append(pairs, newPair(t, rng, name, most))
@@ -196,7 +215,10 @@ func TestFollowersEqualNaivePolicies(t *testing.T) {
 		}
 		for step := range 150 {
 			disturbView(rng, view, most)
-			if rng.IntN(50) == 0 { // an answer about one view holds for no other
+			switch {
+			case turnover:
+				turnOver(rng, view, most)
+			case rng.IntN(50) == 0: // an answer about one view holds for no other
 				view, other = other, view
 			}
 			for _, p := range pairs {
@@ -216,7 +238,7 @@ func TestFollowersEqualNaivePolicies(t *testing.T) {
 		t.Errorf("too little is tested: %d decisions followed changes, %d began anew, %d drew", followed, anew, draws)
 	}
 	for _, what := range []string{"a prefix", "a session", "both on one instance", "both on two instances", "a session forgotten",
-		"longest prefix", "least load in spite of a prefix", "one routable", "nowhere"} {
+		"longest prefix", "least load in spite of a prefix", "one routable", "nowhere", "some gone", "a place of one that is gone"} {
 		if reached[what] < 1000 {
 			t.Errorf("too little is tested: %d decisions with %s", reached[what], what)
 		}
@@ -233,6 +255,8 @@ func (p *pair) reached(req *Request, d RoutingDecision) (corners []string) {
 	note(d.Target < 0, "nowhere")
 	switch f := p.fast.(type) {
 	case *weighted:
+		note(!f.seating.whole, "some gone")
+		note(f.index != nil && len(f.index.places) > len(f.index.instance), "a place of one that is gone")
 		if d.Target < 0 {
 			break
 		}
@@ -267,13 +291,13 @@ func (p *pair) reached(req *Request, d RoutingDecision) (corners []string) {
 func (p *pair) seen() uint64 {
 	switch f := p.fast.(type) {
 	case *byLoad:
-		return f.follower.seen
+		return f.seating.seen
 	case *longestPrefix:
-		return f.ranking.follower.seen
+		return f.ranking.seating.seen
 	case *powerOfTwo:
 		return f.roster.follower.seen
 	}
-	return p.fast.(*weighted).follower.seen
+	return p.fast.(*weighted).seating.seen
 }
 
 // TestDecisionsDependOnValuesAlone asks three copies of a policy. All are shown

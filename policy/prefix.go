@@ -6,18 +6,16 @@ import (
 	"blis/workload"
 )
 
-// PrefixIndex is what the router expects each instance to have cached of the
-// prompts that come: block keys with the instances that hold them. It is the
-// router's, one for a run; policies that observe Prefixes read it.
+// prefixIndex is what is expected to be cached in each of some places of the
+// prompts that come: block keys with the places that hold them. See PrefixIndex
+// for whose places they are.
 //
-// There are two ways to keep it. One that follows routing (NewPrefixIndex)
-// guesses from where requests were sent, with an LRU order per instance: see
-// lruIndex. One that follows events (NewPrefixMirror) is told by the instances
-// which blocks they store and remove: see Store and Remove.
+// There are two ways to keep it: one that follows routing has an LRU order per
+// place, see lruIndex; one that follows events is told what is stored and
+// removed.
 //
-// A request is taken in hand by Look; then instances can be asked about it,
-// until Record says where it went.
-type PrefixIndex struct {
+// A request is taken in hand by look; then places can be asked about it.
+type prefixIndex struct {
 	blockSize int32
 
 	slots table // block key → slot, for keys that some instance holds
@@ -31,11 +29,11 @@ type PrefixIndex struct {
 	// The request in hand.
 	blocks  int32    // full blocks of its prompt
 	chain   []uint64 // keys of the named ones
-	known   []int32  // slots of the first of them, as far as Look went
-	matched []int32  // by instance that holds the first: blocks of the chain from the start
+	known   []int32  // slots of the first of them, as far as look went
+	matched []int32  // by place that holds the first: blocks of the chain from the start
 }
 
-// bitsets is an array of sets of instances.
+// bitsets is an array of sets of places.
 type bitsets struct {
 	words int // per set
 	bits  []uint64
@@ -45,30 +43,22 @@ func (b *bitsets) at(set int32) []uint64 {
 	return b.bits[int(set)*b.words : (int(set)+1)*b.words]
 }
 
-// NewPrefixIndex returns an empty index that follows routing. blockSize is
-// tokens per block, at least 1.
-func NewPrefixIndex(blockSize int32) *PrefixIndex { return newPrefixIndex(blockSize, indexCapacity) }
-
-func newPrefixIndex(blockSize, capacity int32) *PrefixIndex {
-	return &PrefixIndex{blockSize: blockSize, lru: &lruIndex{capacity: capacity, nodes: make([]node, 1)}}
+func newPrefixIndex(blockSize, capacity int32) *prefixIndex {
+	return &prefixIndex{blockSize: blockSize, lru: &lruIndex{capacity: capacity, nodes: make([]node, 1)}}
 }
 
-// NewPrefixMirror returns an empty index that follows events.
-func NewPrefixMirror(blockSize int32) *PrefixIndex { return &PrefixIndex{blockSize: blockSize} }
+func newPrefixMirror(blockSize int32) *prefixIndex { return &prefixIndex{blockSize: blockSize} }
 
-// BlockSize is tokens per block.
-func (x *PrefixIndex) BlockSize() int32 { return x.blockSize }
-
-// Cover makes room for so many instances, if there are more than before.
-func (x *PrefixIndex) Cover(instances int) {
-	if instances <= len(x.matched) {
+// cover makes room for so many places, if there are more than before.
+func (x *prefixIndex) cover(places int) {
+	if places <= len(x.matched) {
 		return
 	}
-	x.matched = append(x.matched, make([]int32, instances-len(x.matched))...)
+	x.matched = append(x.matched, make([]int32, places-len(x.matched))...)
 	if x.lru != nil {
-		x.lru.cover(instances)
+		x.lru.cover(places)
 	}
-	if words := (instances + 63) / 64; words > x.held.words {
+	if words := (places + 63) / 64; words > x.held.words {
 		x.held.widen(max(words, 2*x.held.words))
 	}
 }
@@ -85,10 +75,10 @@ func (b *bitsets) widen(words int) {
 	b.words, b.bits = words, wide
 }
 
-// Look takes a request in hand and finds for the instances that are expected
+// look takes a request in hand and finds for the places that are expected
 // to have blocks of its prompt, from the start without a gap, how many. It
 // changes nothing of what is expected.
-func (x *PrefixIndex) Look(req *Request) {
+func (x *prefixIndex) look(req *Request) {
 	x.blocks = req.Input / x.blockSize
 	x.chain, x.known = x.chain[:0], x.known[:0]
 	if len(req.Spans) == 0 {
@@ -114,7 +104,7 @@ func (x *PrefixIndex) Look(req *Request) {
 }
 
 // measure notes how far each holder of the first block goes.
-func (x *PrefixIndex) measure() {
+func (x *prefixIndex) measure() {
 	if len(x.known) == 0 {
 		return
 	}
@@ -132,10 +122,10 @@ func (x *PrefixIndex) measure() {
 	}
 }
 
-// measureNested is measure where what an instance holds of a chain has no gaps.
+// measureNested is measure where what a place holds of a chain has no gaps.
 // Sets one within the other are equal when they are equally large, so only
 // where some fall out need they be read.
-func (x *PrefixIndex) measureNested() {
+func (x *prefixIndex) measureNested() {
 	last := len(x.known) - 1
 	for i, slot := range x.known {
 		if i < last && x.count[slot] == x.count[x.known[i+1]] {
@@ -153,74 +143,66 @@ func (x *PrefixIndex) measureNested() {
 	}
 }
 
-// holders is the set of instances that match the request in hand by a block or
-// more, until Record.
-func (x *PrefixIndex) holders() []uint64 {
+// holders is the set of places that match the request in hand by a block or
+// more, until something is recorded.
+func (x *prefixIndex) holders() []uint64 {
 	if len(x.known) == 0 {
 		return nil
 	}
 	return x.held.at(x.known[0])
 }
 
-// affinity is matched / full blocks of an instance among the holders.
-func (x *PrefixIndex) affinity(instance int) float64 {
-	return float64(x.matched[instance]) / float64(x.blocks)
-}
-
-// Expected is how many tokens of the prompt in hand an instance is expected to
-// have cached: whole blocks, from the start.
-func (x *PrefixIndex) Expected(instance int) int32 {
+// expected is how many blocks of the prompt in hand a place is expected to hold,
+// from the start.
+func (x *prefixIndex) expected(place int) int32 {
 	set := x.holders()
-	if set == nil || set[instance/64]>>(instance%64)&1 == 0 {
+	if set == nil || set[place/64]>>(place%64)&1 == 0 {
 		return 0
 	}
-	return x.matched[instance] * x.blockSize
+	return x.matched[place]
 }
 
-// Record notes that the request in hand goes to an instance. An index that
-// follows events is told of it by the instance, in time.
-func (x *PrefixIndex) Record(instance int) {
+// record notes that the request in hand goes to a place. An index that follows
+// events is told of it in time.
+func (x *prefixIndex) record(place int) {
 	if x.lru != nil {
-		x.lru.record(x, instance)
+		x.lru.record(x, place)
 	}
 }
 
-// Store notes that an instance has the block of that key. An instance that has
-// it already changes nothing.
-func (x *PrefixIndex) Store(instance int, key uint64) {
+// store notes that a place has the block of that key. One that has it already
+// changes nothing.
+func (x *prefixIndex) store(place int, key uint64) {
 	slot := x.slotOf(key)
-	set, bit := x.held.at(slot), uint64(1)<<(instance%64)
-	if set[instance/64]&bit == 0 {
-		set[instance/64] |= bit
+	set, bit := x.held.at(slot), uint64(1)<<(place%64)
+	if set[place/64]&bit == 0 {
+		set[place/64] |= bit
 		x.count[slot]++
 	}
 }
 
-// Remove notes that an instance no longer has the block of that key.
-func (x *PrefixIndex) Remove(instance int, key uint64) {
+// remove notes that a place no longer has the block of that key.
+func (x *prefixIndex) remove(place int, key uint64) {
 	if slot := x.slots.find(key); slot >= 0 {
-		x.withdraw(slot, instance)
+		x.withdraw(slot, place)
 	}
 }
 
-// Drop notes that an instance has nothing any more.
-func (x *PrefixIndex) Drop(instance int) {
+// empty notes that a place has nothing any more.
+func (x *prefixIndex) empty(place int) {
 	if x.lru != nil {
-		x.lru.drop(x, instance)
-		return
-	}
-	if instance >= len(x.matched) {
+		x.lru.empty(x, place)
 		return
 	}
 	for slot := range x.keys {
 		if x.count[slot] > 0 {
-			x.withdraw(int32(slot), instance)
+			x.withdraw(int32(slot), place)
 		}
 	}
 }
 
-// slotOf is the slot of a key, a new one if no instance holds it.
-func (x *PrefixIndex) slotOf(key uint64) int32 {
+// slotOf is the slot of a key, a new one if no place holds it.
+func (x *prefixIndex) slotOf(key uint64) int32 {
 	slot := x.slots.find(key)
 	if slot >= 0 {
 		return slot
@@ -239,13 +221,13 @@ func (x *PrefixIndex) slotOf(key uint64) int32 {
 	return slot
 }
 
-// withdraw takes the instance from the holders of slot, if it is one.
-func (x *PrefixIndex) withdraw(slot int32, instance int) {
-	set, bit := x.held.at(slot), uint64(1)<<(instance%64)
-	if set[instance/64]&bit == 0 {
+// withdraw takes the place from the holders of slot, if it is one.
+func (x *prefixIndex) withdraw(slot int32, place int) {
+	set, bit := x.held.at(slot), uint64(1)<<(place%64)
+	if set[place/64]&bit == 0 {
 		return
 	}
-	set[instance/64] &^= bit
+	set[place/64] &^= bit
 	x.count[slot]--
 	if x.count[slot] == 0 {
 		x.slots.remove(x.keys[slot])

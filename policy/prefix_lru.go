@@ -3,19 +3,18 @@ package policy
 // indexCapacity is how many blocks the router remembers per instance.
 const indexCapacity = 10_000
 
-// lruIndex is the router's guess at what each instance has cached: per
-// instance the block keys of the prompts sent there, least recently used
+// lruIndex is the router's guess at what each place has cached: per place the block keys of the prompts sent there, least recently used
 // first out. It is fed by the routing decisions alone.
 //
 // A decision touches all full blocks of its prompt on the target, from the
 // last to the first, so that the deepest goes first when room is needed: a
 // chain that lost its head would be worth nothing. Then the oldest are dropped
-// until the instance holds no more than the capacity. Looking touches nothing.
+// until the place holds no more than the capacity. Looking touches nothing.
 //
-// So what an instance holds of a chain has no gaps: the holders of a block are
+// So what an place holds of a chain has no gaps: the holders of a block are
 // among those of the block before it.
 //
-// Equal to an LRU list of keys per instance, block for block, but it costs
+// Equal to an LRU list of keys per place, block for block, but it costs
 // nothing for what cannot be found again. Blocks wholly covered by named spans
 // have a key and can be hit: each is a node in the LRU order. The rest of the
 // prompt, its tail, belongs to this one request: it is one node with a length,
@@ -26,32 +25,32 @@ type lruIndex struct {
 
 	nodes []node // node 0 is none
 	free  int32  // first of the free nodes, chained by older; 0 for none
-	where table  // (slot, instance) → node
+	where table  // (slot, place) → node
 	order []order
 }
 
-// node is an entry in the LRU order of one instance: a named block, or a tail.
+// node is an entry in the LRU order of one place: a named block, or a tail.
 type node struct {
 	newer, older int32
 	slot         int32 // −1 for a tail
 	length       int32 // blocks
 }
 
-// order is the LRU order of one instance.
+// order is the LRU order of one place.
 type order struct {
 	newest, oldest int32
 	blocks         int32
 }
 
-// cover makes room for so many instances.
-func (l *lruIndex) cover(instances int) {
-	l.order = append(l.order, make([]order, instances-len(l.order))...)
+// cover makes room for so many places.
+func (l *lruIndex) cover(places int) {
+	l.order = append(l.order, make([]order, places-len(l.order))...)
 }
 
-// record touches the blocks of the request in hand on the instance that gets
+// record touches the blocks of the request in hand on the place that gets
 // it.
-func (l *lruIndex) record(x *PrefixIndex, instance int) {
-	o := &l.order[instance]
+func (l *lruIndex) record(x *prefixIndex, place int) {
+	o := &l.order[place]
 	if tail := min(x.blocks, l.capacity) - int32(len(x.chain)); tail > 0 {
 		l.lengthen(o, tail)
 	}
@@ -62,16 +61,16 @@ func (l *lruIndex) record(x *PrefixIndex, instance int) {
 		} else {
 			slot = x.slotOf(x.chain[i])
 		}
-		l.touch(x, o, slot, instance)
+		l.touch(x, o, slot, place)
 	}
 	for o.blocks > l.capacity {
-		l.shrink(x, o, instance)
+		l.shrink(x, o, place)
 	}
 }
 
-// touch makes the block of slot the newest of the instance.
-func (l *lruIndex) touch(x *PrefixIndex, o *order, slot int32, instance int) {
-	pair := uint64(slot)<<32 | uint64(instance)
+// touch makes the block of slot the newest of the place.
+func (l *lruIndex) touch(x *prefixIndex, o *order, slot int32, place int) {
+	pair := uint64(slot)<<32 | uint64(place)
 	if n := l.where.find(pair); n >= 0 {
 		l.unlink(o, n)
 		l.link(o, n)
@@ -79,7 +78,7 @@ func (l *lruIndex) touch(x *PrefixIndex, o *order, slot int32, instance int) {
 	}
 	l.where.insert(pair, l.push(o, slot, 1))
 	x.count[slot]++
-	x.held.at(slot)[instance/64] |= 1 << (instance % 64)
+	x.held.at(slot)[place/64] |= 1 << (place % 64)
 }
 
 // lengthen adds a tail as the newest of an order: to the one that is the newest
@@ -110,36 +109,33 @@ func (l *lruIndex) push(o *order, slot, length int32) int32 {
 
 // shrink drops the oldest blocks that are too many: what is needed of a tail,
 // or one named block.
-func (l *lruIndex) shrink(x *PrefixIndex, o *order, instance int) {
+func (l *lruIndex) shrink(x *prefixIndex, o *order, place int) {
 	oldest := &l.nodes[o.oldest]
 	if excess := o.blocks - l.capacity; oldest.length > excess {
 		oldest.length -= excess
 		o.blocks -= excess
 		return
 	}
-	l.dropOldest(x, o, instance)
+	l.dropOldest(x, o, place)
 }
 
-// dropOldest drops the oldest node of an instance.
-func (l *lruIndex) dropOldest(x *PrefixIndex, o *order, instance int) {
+// dropOldest drops the oldest node of an place.
+func (l *lruIndex) dropOldest(x *prefixIndex, o *order, place int) {
 	n := o.oldest
 	oldest := &l.nodes[n]
 	o.blocks -= oldest.length
 	if slot := oldest.slot; slot >= 0 {
-		l.where.remove(uint64(slot)<<32 | uint64(instance))
-		x.withdraw(slot, instance)
+		l.where.remove(uint64(slot)<<32 | uint64(place))
+		x.withdraw(slot, place)
 	}
 	l.unlink(o, n)
 	l.nodes[n].older, l.free = l.free, n
 }
 
-// drop forgets an instance.
-func (l *lruIndex) drop(x *PrefixIndex, instance int) {
-	if instance >= len(l.order) {
-		return
-	}
-	for o := &l.order[instance]; o.oldest != 0; {
-		l.dropOldest(x, o, instance)
+// empty forgets what a place holds.
+func (l *lruIndex) empty(x *prefixIndex, place int) {
+	for o := &l.order[place]; o.oldest != 0; {
+		l.dropOldest(x, o, place)
 	}
 }
 

@@ -18,17 +18,17 @@ func TestMirrorEqualsSets(t *testing.T) {
 			instances = 63 + rng.IntN(70)
 		}
 		size := int32(1 + rng.IntN(6))
-		x, sets := NewPrefixMirror(size), make([]map[uint64]bool, instances)
+		x, sets := newPrefixMirror(size), make([]map[uint64]bool, instances)
 		for i := range sets {
 			sets[i] = map[uint64]bool{}
 		}
-		x.Cover(1 + rng.IntN(instances))
+		x.cover(1 + rng.IntN(instances))
 		source := &traffic{rng: rng, longest: 3}
 		for step := range 300 {
-			x.Cover(instances)
+			x.cover(instances)
 			req := source.next(size)
 			keys := workload.AppendKeys(nil, req.Spans, size, int(req.Input/size))
-			x.Look(&req)
+			x.look(&req)
 			for i := range instances {
 				want := int32(0)
 				for int(want) < len(keys) && sets[i][keys[want]] {
@@ -40,25 +40,25 @@ func TestMirrorEqualsSets(t *testing.T) {
 						gaps++
 					}
 				}
-				if got := x.Expected(i); got != want*size {
-					t.Fatalf("seed %d, step %d: instance %d is expected to have %d tokens, want %d blocks of %d", seed, step, i, got, want, size)
+				if got := x.expected(i); got != want {
+					t.Fatalf("seed %d, step %d: instance %d is expected to have %d blocks, want %d", seed, step, i, got, want)
 				}
 			}
-			x.Record(rng.IntN(instances)) // tells a mirror nothing
+			x.record(rng.IntN(instances)) // tells a mirror nothing
 			for _, k := range keys {
 				i := rng.IntN(instances)
 				switch rng.IntN(5) {
 				case 0:
-					x.Remove(i, k)
+					x.remove(i, k)
 					delete(sets[i], k)
 				default:
-					x.Store(i, k)
+					x.store(i, k)
 					sets[i][k] = true
 				}
 			}
 			if rng.IntN(40) == 0 {
 				i := rng.IntN(instances)
-				x.Drop(i)
+				x.empty(i)
 				clear(sets[i])
 				drops++
 			}
@@ -81,14 +81,14 @@ func TestMirrorEqualsSets(t *testing.T) {
 // TestDropOfRouted forgets instances of an index that follows routing.
 func TestDropOfRouted(t *testing.T) {
 	x := newPrefixIndex(4, 30)
-	x.Cover(3)
+	x.cover(3)
 	source := &traffic{rng: rand.New(rand.NewPCG(5, 22)), longest: 3}
 	for i := range 500 {
 		req := source.next(4)
-		x.Look(&req)
-		x.Record(i % 3)
+		x.look(&req)
+		x.record(i % 3)
 		if i%50 == 49 {
-			x.Drop(i / 50 % 3)
+			x.empty(i / 50 % 3)
 			if o := x.lru.order[i/50%3]; o != (order{}) {
 				t.Fatalf("after its drop instance %d holds %+v", i/50%3, o)
 			}

@@ -2,7 +2,6 @@ package policy
 
 import (
 	"math"
-	"math/bits"
 
 	"blis/vtime"
 )
@@ -33,7 +32,7 @@ func (*longestPrefix) Observes() Signals { return effectiveLoad | Prefixes }
 
 func (p *longestPrefix) Route(_ *Request, _ float64, _ *RouterState, view *View, _ vtime.Time) RoutingDecision {
 	slots := p.ranking.follow(view)
-	target, reason := p.choose(slots)
+	target, reason := p.choose(slots, p.index.holders())
 	if target < 0 {
 		return nowhere
 	}
@@ -41,8 +40,8 @@ func (p *longestPrefix) Route(_ *Request, _ float64, _ *RouterState, view *View,
 }
 
 // choose is the instance for the request in hand, −1 when none is routable.
-func (p *longestPrefix) choose(slots []Slot) (int, Reason) {
-	p.gather(slots)
+func (p *longestPrefix) choose(slots []Slot, holders []holder) (int, Reason) {
+	p.gather(slots, holders)
 	if len(p.foremost) > 0 {
 		load := slots[p.foremost[0]].load()
 		if float64(load-countOf(p.ranking.loads.best())) <= p.imbalance {
@@ -53,24 +52,22 @@ func (p *longestPrefix) choose(slots []Slot) (int, Reason) {
 }
 
 // gather finds the foremost: the least loaded of those with the longest match.
-func (p *longestPrefix) gather(slots []Slot) {
+func (p *longestPrefix) gather(slots []Slot, holders []holder) {
 	p.foremost = p.foremost[:0]
 	longest, least := int32(0), int64(0)
-	for word, set := range p.index.holders() {
-		for ; set != 0; set &= set - 1 {
-			i := 64*word + bits.TrailingZeros64(set)
-			if i >= len(slots) || !slots[i].Routable {
-				continue
-			}
-			match, load := p.index.matched[i], slots[i].load()
-			switch {
-			case match < longest || match == longest && load > least:
-				continue
-			case match > longest || load < least:
-				longest, least = match, load
-				p.foremost = p.foremost[:0]
-			}
-			p.foremost = append(p.foremost, int32(i))
+	for _, h := range holders {
+		i := int(h.instance)
+		if i >= len(slots) || !slots[i].Routable {
+			continue
 		}
+		match, load := h.blocks, slots[i].load()
+		switch {
+		case match < longest || match == longest && load > least:
+			continue
+		case match > longest || load < least:
+			longest, least = match, load
+			p.foremost = p.foremost[:0]
+		}
+		p.foremost = append(p.foremost, h.instance)
 	}
 }

@@ -88,11 +88,11 @@ func (x *twinLRU) entries(t *testing.T, instance int) []entry {
 }
 
 // match is how many blocks of the request in hand an instance has.
-func (x *PrefixIndex) match(instance int) int32 {
-	return x.Expected(instance) / x.blockSize
+func (x *prefixIndex) match(instance int) int32 {
+	return x.expected(instance)
 }
 
-func (x *PrefixIndex) entries(instance int) []entry {
+func (x *prefixIndex) entries(instance int) []entry {
 	var list []entry
 	for n := x.lru.order[instance].newest; n != 0; n = x.lru.nodes[n].older {
 		last := len(list) - 1
@@ -140,13 +140,13 @@ func TestIndexEqualsPlainLRU(t *testing.T) {
 			instances = 63 + rng.IntN(70) // more than one word of holders
 		}
 		fast := newPrefixIndex(size, int32(capacity))
-		fast.Cover(instances)
+		fast.cover(instances)
 		slow := &twinLRU{capacity: capacity, lists: make([][]twinBlock, instances)}
 		source := &traffic{rng: rng, longest: 1 + rng.IntN(30)}
 		for step := range 250 {
 			req := source.next(size)
 			blocks := twinBlocks(&req, size)
-			fast.Look(&req)
+			fast.look(&req)
 			for i := range instances {
 				want := slow.matched(blocks, i)
 				hits += want
@@ -161,7 +161,7 @@ func TestIndexEqualsPlainLRU(t *testing.T) {
 			if len(slow.lists[target])+len(blocks) > capacity {
 				evictions++
 			}
-			fast.Record(target)
+			fast.record(target)
 			slow.record(blocks, target)
 			if got, want := fast.entries(target), slow.entries(t, target); !slices.Equal(got, want) {
 				t.Fatalf("seed %d, step %d: instance %d holds\n%v, want\n%v", seed, step, target, got, want)
@@ -176,7 +176,7 @@ func TestIndexEqualsPlainLRU(t *testing.T) {
 
 // checkIndex counts the books of the index: its lists, tables and sets say the
 // same.
-func checkIndex(t *testing.T, x *PrefixIndex) {
+func checkIndex(t *testing.T, x *prefixIndex) {
 	t.Helper()
 	held := make([]int32, len(x.keys))
 	named := 0
@@ -241,12 +241,12 @@ func TestIndexRules(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			x := newPrefixIndex(4, c.capacity)
-			x.Cover(2)
+			x.cover(2)
 			for i := range c.past {
-				x.Look(&c.past[i])
-				x.Record(0)
+				x.look(&c.past[i])
+				x.record(0)
 			}
-			x.Look(&c.ask)
+			x.look(&c.ask)
 			if x.match(0) != c.want || x.match(1) != 0 {
 				t.Errorf("matched %d and %d, want %d and 0", x.match(0), x.match(1), c.want)
 			}
@@ -258,7 +258,7 @@ func TestIndexRules(t *testing.T) {
 // and tables must recycle what they have.
 func TestIndexStopsGrowing(t *testing.T) {
 	x := newPrefixIndex(4, 50)
-	x.Cover(3)
+	x.cover(3)
 	source := &traffic{rng: rand.New(rand.NewPCG(3, 3)), longest: 20}
 	requests := make([]Request, 3000)
 	for i := range requests {
@@ -266,8 +266,8 @@ func TestIndexStopsGrowing(t *testing.T) {
 	}
 	feed := func() {
 		for i := range requests {
-			x.Look(&requests[i])
-			x.Record(i % 3)
+			x.look(&requests[i])
+			x.record(i % 3)
 		}
 	}
 	feed()

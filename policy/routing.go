@@ -1,6 +1,10 @@
 package policy
 
-import "blis/vtime"
+import (
+	"slices"
+
+	"blis/vtime"
+)
 
 // tie is the parameter of the policies that may find several instances
 // equally good.
@@ -53,14 +57,19 @@ type roundRobin struct {
 func (*roundRobin) Observes() Signals { return NoSignals }
 
 func (r *roundRobin) Route(_ *Request, _ float64, _ *RouterState, view *View, _ vtime.Time) RoutingDecision {
-	n := view.Len()
-	for range n {
-		if r.next >= n {
-			r.next = 0
+	present := view.present
+	at, next := r.next, int32(r.next)
+	if at >= len(present) || present[at] != next { // some before it are gone
+		at, _ = slices.BinarySearch(present, next)
+	}
+	for range present {
+		if at == len(present) {
+			at = 0
 		}
-		target := r.next
-		r.next++
+		target := int(present[at])
+		at++
 		if view.Routable(target) {
+			r.next = target + 1
 			return RoutingDecision{Target: target, Reason: InTurn}
 		}
 	}

@@ -5,27 +5,29 @@ import "blis/vtime"
 // ranking is a tournament over the effective loads of the instances of a view
 // that it follows.
 type ranking struct {
-	tie      tieBreak
-	busiest  bool // the greatest load wins, else the least
-	follower follower
-	loads    tournament
+	tie     tieBreak
+	busiest bool // the greatest load wins, else the least
+	seating seating
+	loads   tournament // by seat
 }
 
 // follow brings the loads up to those of the view.
 func (r *ranking) follow(view *View) []Slot {
 	slots := view.read(effectiveLoad)
-	change, anew := r.follower.catchUp(view)
+	change, anew := r.seating.catchUp(view)
 	if !anew {
 		for ; change < view.changes; change++ {
 			i := view.changed(change)
-			r.loads.set(i, r.strength(&slots[i]))
+			if k := r.seating.seat(i); k >= 0 {
+				r.loads.set(k, r.strength(&slots[i]))
+			}
 		}
 		return slots
 	}
-	r.loads.reset(len(slots), r.tie.stream != nil)
+	r.loads.reset(len(r.seating.taken), r.tie.stream != nil)
 	players := r.loads.players()
-	for i := range slots {
-		players[i] = r.strength(&slots[i])
+	for k, i := range r.seating.taken {
+		players[k] = r.strength(&slots[i])
 	}
 	r.loads.survey()
 	return slots
@@ -43,7 +45,7 @@ func (r *ranking) strength(s *Slot) uint64 {
 }
 
 // choose is one of the winners, −1 when no instance is routable.
-func (r *ranking) choose() int { return r.tie.choose(&r.loads) }
+func (r *ranking) choose() int { return r.seating.instance(r.tie.choose(&r.loads)) }
 
 // byLoad takes the winner of the ranking: least-loaded and always-busiest.
 type byLoad struct {

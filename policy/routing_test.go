@@ -37,7 +37,7 @@ func route(p Routing, req *Request, view *View) RoutingDecision {
 		index = p.index
 	}
 	if index != nil {
-		index.Cover(view.Len())
+		index.Cover(view)
 		index.Look(req)
 	}
 	d := p.Route(req, 0, &state, view, 0)

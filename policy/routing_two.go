@@ -70,11 +70,17 @@ func (r *roster) follow(view *View) {
 
 // begin takes in all instances.
 func (r *roster) begin(view *View) {
-	r.routable, r.listed = r.routable[:0], resize(r.listed, view.Len())
-	for i := range r.listed {
-		r.listed[i] = view.Routable(i)
-		if r.listed[i] {
-			r.routable = append(r.routable, int32(i))
+	for _, i := range r.routable {
+		r.listed[i] = false
+	}
+	r.routable = r.routable[:0]
+	for len(r.listed) < view.Len() {
+		r.listed = append(r.listed, false)
+	}
+	for _, i := range view.present {
+		if view.Routable(int(i)) {
+			r.listed[i] = true
+			r.routable = append(r.routable, i)
 		}
 	}
 }

@@ -67,7 +67,7 @@ func ParseScorers(text string) ([]Setting, error) {
 type scorer struct {
 	kind   scorerKind
 	weight float64   // share of the sum of weights
-	shares []float64 // by instance: weight · score; of a perRequest one 0 but for the request in hand
+	shares []float64 // by seat: weight · score; of a perRequest one 0 but for the request in hand
 	spread *spread   // of queue-depth, waiting-queue and active-requests
 }
 
@@ -80,32 +80,31 @@ func newScorer(kind scorerKind, weight float64) scorer {
 }
 
 // begin takes in all instances.
-func (s *scorer) begin(view *View) {
-	slots := view.slots
-	s.shares = resize(s.shares, len(slots))
+func (s *scorer) begin(view *View, taken []int32) {
+	s.shares = resize(s.shares, len(taken))
 	switch {
 	case s.kind.perRequest():
 		clear(s.shares)
 	case s.spread != nil:
-		s.spread.begin(s.kind, slots)
+		s.spread.begin(s.kind, view.slots, taken)
 		s.spread.settle()
 		s.rescale()
 	default:
-		for i := range slots {
-			s.shares[i] = s.share(view, i)
+		for k, i := range taken {
+			s.shares[k] = s.share(view, int(i))
 		}
 	}
 }
 
-// enter takes in a change of instance i.
-func (s *scorer) enter(view *View, i int) {
+// enter takes in a change of instance i, which has a seat.
+func (s *scorer) enter(view *View, i, seat int) {
 	switch {
 	case s.kind.perRequest():
 	case s.spread != nil:
-		s.spread.enter(i, count(s.kind, &view.slots[i]))
-		s.shares[i] = s.spread.scale.share(s.weight, s.spread.counts[i])
+		s.spread.enter(seat, count(s.kind, &view.slots[i]))
+		s.shares[seat] = s.spread.scale.share(s.weight, s.spread.counts[seat])
 	default:
-		s.shares[i] = s.share(view, i)
+		s.shares[seat] = s.share(view, i)
 	}
 }
 
@@ -121,10 +120,10 @@ func (s *scorer) share(view *View, i int) float64 {
 	return float64(s.weight * freeShare(slot.Used, slot.Total))
 }
 
-// withdraw takes back what a perRequest scorer said of instances.
-func (s *scorer) withdraw(instances []int32) {
-	for _, i := range instances {
-		s.shares[i] = 0
+// withdraw takes back what a perRequest scorer said of the instances in seats.
+func (s *scorer) withdraw(seats []int32) {
+	for _, k := range seats {
+		s.shares[k] = 0
 	}
 }
 

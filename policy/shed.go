@@ -36,8 +36,8 @@ type saturationShed struct {
 	full      float64 // weight of an instance whose KV blocks are all in use
 	limit     int64   // mean weight from which requests are rejected
 
-	follower follower
-	weights  []int64 // by instance; outside for those that are not routable
+	seating  seating
+	weights  []int64 // by seat; outside for those that are not routable
 	sum      int64   // of the weights of those that are
 	routable int64
 }
@@ -59,24 +59,26 @@ func (p *saturationShed) Decide(req *Request, st *RouterState, _ vtime.Time) Adm
 // follow brings the sum up to date.
 func (p *saturationShed) follow(view *View) {
 	slots := view.read(QueueDepth | KVUse)
-	first, anew := p.follower.catchUp(view)
+	first, anew := p.seating.catchUp(view)
 	if !anew {
 		for c := first; c < view.changes; c++ {
 			i := view.changed(c)
-			p.enter(i, p.weigh(&slots[i]))
+			if k := p.seating.seat(i); k >= 0 {
+				p.enter(k, p.weigh(&slots[i]))
+			}
 		}
 		return
 	}
-	p.weights, p.sum, p.routable = resize(p.weights, len(slots)), 0, 0
-	for i := range slots {
-		p.weights[i] = outside
-		p.enter(i, p.weigh(&slots[i]))
+	p.weights, p.sum, p.routable = resize(p.weights, len(p.seating.taken)), 0, 0
+	for k, i := range p.seating.taken {
+		p.weights[k] = outside
+		p.enter(k, p.weigh(&slots[i]))
 	}
 }
 
-// enter replaces the weight of instance i.
-func (p *saturationShed) enter(i int, weight int64) {
-	if was := p.weights[i]; was != outside {
+// enter replaces the weight of the instance in a seat.
+func (p *saturationShed) enter(seat int, weight int64) {
+	if was := p.weights[seat]; was != outside {
 		p.sum -= was
 		p.routable--
 	}
@@ -84,7 +86,7 @@ func (p *saturationShed) enter(i int, weight int64) {
 		p.sum += weight
 		p.routable++
 	}
-	p.weights[i] = weight
+	p.weights[seat] = weight
 }
 
 // weigh is the weight of an instance. One without blocks has none to spare.

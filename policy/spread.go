@@ -9,7 +9,7 @@ import "math"
 // nothing while another is left there. When none is, all are looked at: they
 // are about to be scored anew anyway.
 type spread struct {
-	counts        []int64 // by instance, outside for those that are not routable; then the floor
+	counts        []int64 // by seat, outside for those that are not routable; then the floor
 	low, high     int64   // of the candidates
 	atLow, atHigh int     // how many stand there; 0: the extreme is to be found
 	scale         scale   // from the extremes as of settle
@@ -48,22 +48,22 @@ func floor(kind scorerKind) int64 {
 }
 
 // begin counts all instances.
-func (s *spread) begin(kind scorerKind, slots []Slot) {
-	s.counts = resize(s.counts, len(slots)+1)
-	s.counts[len(slots)] = floor(kind)
-	for i := range slots {
-		s.counts[i] = count(kind, &slots[i])
+func (s *spread) begin(kind scorerKind, slots []Slot, taken []int32) {
+	s.counts = resize(s.counts, len(taken)+1)
+	s.counts[len(taken)] = floor(kind)
+	for k, i := range taken {
+		s.counts[k] = count(kind, &slots[i])
 	}
 	s.atLow, s.atHigh = 0, 0
 }
 
-// enter counts instance i.
-func (s *spread) enter(i int, x int64) {
-	was := s.counts[i]
+// enter counts the instance in a seat.
+func (s *spread) enter(seat int, x int64) {
+	was := s.counts[seat]
 	if x == was {
 		return
 	}
-	s.counts[i] = x
+	s.counts[seat] = x
 	if was == s.low {
 		s.atLow--
 	}

@@ -1,6 +1,9 @@
 package policy
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Slot is what the router knows of one instance: 32 bytes, side by side with
 // the others. Its owner, the router, fills in what the policies of the run
@@ -70,6 +73,8 @@ type View struct {
 
 	// Of every instance: requests that a batch can have, tokens of a KV block.
 	Seats, BlockSize int32
+	present          []int32 // those that are not gone, in order
+	ready            int32   // those that serve or warm
 
 	changes uint64  // so far; change number c is noted in log[c mod len(log)]
 	log     []int32 // the instances changed last, a ring; its length is a power of two
@@ -85,6 +90,10 @@ const (
 
 // Add appends an instance.
 func (v *View) Add(s Slot) {
+	if s.Phase != Gone {
+		v.present = append(v.present, int32(len(v.slots)))
+	}
+	v.ready += inService(s.Phase)
 	v.slots = append(v.slots, s)
 	v.services = append(v.services, Service{})
 	for len(v.log)*logShare < len(v.slots) {
@@ -100,12 +109,46 @@ func (v *View) Slot(i int) Slot { return v.slots[i] }
 // Set writes what is known of instance i. To write what stands there already
 // is no change.
 func (v *View) Set(i int, s Slot) {
+	was := v.slots[i].Phase
 	if v.slots[i] == s {
 		return
 	}
 	v.slots[i] = s
 	v.note(i)
+	if s.Phase != was {
+		v.ready += inService(s.Phase) - inService(was)
+		v.appear(int32(i), s.Phase != Gone)
+	}
 }
+
+// appear enters instance i among the present or strikes it off.
+func (v *View) appear(i int32, present bool) {
+	at, listed := slices.BinarySearch(v.present, i)
+	switch {
+	case listed && !present:
+		v.present = slices.Delete(v.present, at, at+1)
+	case present && !listed:
+		v.present = slices.Insert(v.present, at, i)
+		v.changes += uint64(len(v.log)) + 1 // as Add does
+	}
+}
+
+// inService is 1 for the phases of instances that are loaded and in service.
+func inService(p Phase) int32 {
+	if p == Serving || p == Warming {
+		return 1
+	}
+	return 0
+}
+
+// Present lists the instances that are not gone, in order. Whoever looks at
+// all instances that matter walks this list: those that are gone only become
+// more. It is valid until the view changes.
+func (v *View) Present() []int32 { return v.present }
+
+// Ready is how many instances are loaded and in service: those that serve and
+// those that warm.
+func (v *View) Ready() int32 { return v.ready }
 
 // Show writes the signals of instance i: Set for what changes all the time,
 // without moving a Slot to and fro.

@@ -2,7 +2,6 @@ package policy
 
 import (
 	"math"
-	"math/bits"
 	"slices"
 
 	"blis/vtime"
@@ -21,15 +20,16 @@ type weighted struct {
 	scorers  []scorer
 	observes Signals
 	tie      tieBreak
-	follower follower
-	scores   []float64  // by instance
-	best     tournament // of the scores without affinities
+	seating  seating
+	scores   []float64  // by seat
+	public   []float64  // the same by instance, when some are gone
+	best     tournament // by seat, of the scores without affinities
 
 	index    *PrefixIndex   // nil without the scorer prefix-affinity
 	prefix   int            // which scorer that is
 	sessions *sessionMemory // nil without the scorer session-affinity
 	session  int            // which scorer that is
-	matched  []int32        // instances that have scores with an affinity, in order
+	matched  []int32        // seats of instances that have scores with an affinity, in order
 	foremost []int32        // those of them with the largest score, in order
 }
 
@@ -84,11 +84,11 @@ func (w *weighted) Observes() Signals { return w.observes }
 func (w *weighted) Route(req *Request, _ float64, _ *RouterState, view *View, _ vtime.Time) RoutingDecision {
 	w.unmatch()
 	w.follow(view)
-	target := w.choose(w.match(req))
+	target := w.seating.instance(w.choose(w.match(req)))
 	if target < 0 {
 		return nowhere
 	}
-	return RoutingDecision{Target: target, Reason: BestScore, Scores: w.scores}
+	return RoutingDecision{Target: target, Reason: BestScore, Scores: w.published()}
 }
 
 // Routed implements Witness.
@@ -109,24 +109,40 @@ func (w *weighted) Scorers() []string {
 
 // Explain implements Explainer.
 func (w *weighted) Explain(i int, shares []float64) []float64 {
+	seat := w.seating.seat(i)
 	for k := range w.scorers {
-		shares = append(shares, w.scorers[k].shares[i])
+		shares = append(shares, w.scorers[k].shares[seat])
 	}
 	return shares
+}
+
+// published is the scores by instance.
+func (w *weighted) published() []float64 {
+	if w.seating.whole {
+		return w.scores
+	}
+	for k, i := range w.seating.taken {
+		w.public[i] = w.scores[k]
+	}
+	return w.public
 }
 
 // follow brings the scores without affinities up to the view.
 func (w *weighted) follow(view *View) {
 	slots := view.read(w.observes)
-	first, anew := w.follower.catchUp(view)
+	first, anew := w.seating.catchUp(view)
 	if anew {
 		w.begin(view)
 		return
 	}
 	for c := first; c < view.changes; c++ {
 		i := view.changed(c)
+		seat := w.seating.seat(i)
+		if seat < 0 {
+			continue
+		}
 		for k := range w.scorers {
-			w.scorers[k].enter(view, i)
+			w.scorers[k].enter(view, i, seat)
 		}
 	}
 	if w.settle() {
@@ -135,23 +151,39 @@ func (w *weighted) follow(view *View) {
 	}
 	for c := first; c < view.changes; c++ {
 		i := view.changed(c)
-		w.scores[i] = -1
-		if slots[i].Routable {
-			w.scores[i] = w.sum(i)
+		seat := w.seating.seat(i)
+		if seat < 0 {
+			continue
 		}
-		w.best.set(i, strength(w.scores[i]))
+		w.scores[seat] = -1
+		if slots[i].Routable {
+			w.scores[seat] = w.sum(seat)
+		}
+		w.best.set(seat, strength(w.scores[seat]))
 	}
 }
 
 // begin takes in all instances.
 func (w *weighted) begin(view *View) {
-	slots := view.slots
+	taken := w.seating.taken
 	for k := range w.scorers {
-		w.scorers[k].begin(view)
+		w.scorers[k].begin(view, taken)
 	}
-	w.scores = resize(w.scores, len(slots))
-	w.best.reset(len(slots), w.tie.stream != nil)
-	w.scoreAll(slots)
+	w.scores = resize(w.scores, len(taken))
+	w.best.reset(len(taken), w.tie.stream != nil)
+	w.scoreAll(view.slots)
+	if w.seating.whole {
+		return
+	}
+	for _, i := range w.seating.before {
+		if int(i) < len(w.public) {
+			w.public[i] = -1
+		}
+	}
+	w.public = w.public[:min(len(w.public), view.Len())]
+	for len(w.public) < view.Len() {
+		w.public = append(w.public, -1)
+	}
 }
 
 // settle reports whether shares of instances have changed that have not.
@@ -176,22 +208,21 @@ func (w *weighted) scoreAll(slots []Slot) {
 		}
 	}
 	players := w.best.players()[:len(scores)]
-	slots = slots[:len(scores)]
-	for i, score := range scores {
+	for k, i := range w.seating.taken[:len(scores)] {
 		if slots[i].Routable {
-			players[i] = strength(score)
+			players[k] = strength(scores[k])
 		} else {
-			scores[i], players[i] = -1, 0
+			scores[k], players[k] = -1, 0
 		}
 	}
 	w.best.survey()
 }
 
-// sum is the score of instance i.
-func (w *weighted) sum(i int) float64 {
+// sum is the score of the instance in a seat.
+func (w *weighted) sum(seat int) float64 {
 	score := 0.0
 	for k := range w.scorers {
-		score += w.scorers[k].shares[i]
+		score += w.scorers[k].shares[seat]
 	}
 	return score
 }
@@ -209,7 +240,7 @@ func strength(score float64) uint64 {
 // with it, and returns the strength of the foremost of them, 0 without any.
 func (w *weighted) match(req *Request) uint64 {
 	if w.index != nil {
-		w.matchPrefix()
+		w.matchPrefix(w.index.holders())
 	}
 	if w.sessions != nil { // which never hold session 0, that is none
 		w.matchSession(int(w.sessions.last(req.Session)))
@@ -228,31 +259,38 @@ func (w *weighted) match(req *Request) uint64 {
 	return top
 }
 
-// candidate reports whether i is an instance that may be chosen.
-func (w *weighted) candidate(i int) bool { return i < len(w.scores) && w.scores[i] >= 0 }
+// candidate is the seat of an instance that may be chosen, −1 if i is none.
+func (w *weighted) candidate(i int) int {
+	if seat := w.seating.seat(i); seat >= 0 && w.scores[seat] >= 0 {
+		return seat
+	}
+	return -1
+}
 
 // matchPrefix matches the candidates that the index expects to have the
 // beginning of the prompt.
-func (w *weighted) matchPrefix() {
+func (w *weighted) matchPrefix(holders []holder) {
 	shares, weight := w.scorers[w.prefix].shares, w.scorers[w.prefix].weight
-	for word, set := range w.index.holders() {
-		for ; set != 0; set &= set - 1 {
-			if i := 64*word + bits.TrailingZeros64(set); w.candidate(i) {
-				shares[i] = float64(weight * w.index.affinity(i))
-				w.matched = append(w.matched, int32(i))
-			}
+	for _, h := range holders {
+		if seat := w.candidate(int(h.instance)); seat >= 0 {
+			shares[seat] = float64(weight * w.index.affinity(h))
+			w.matched = append(w.matched, int32(seat))
 		}
 	}
 }
 
 // matchSession matches the instance that served the session last, −1 for none.
 func (w *weighted) matchSession(i int) {
-	if i < 0 || !w.candidate(i) {
+	if i < 0 {
 		return
 	}
-	w.scorers[w.session].shares[i] = w.scorers[w.session].weight
-	if at, matched := slices.BinarySearch(w.matched, int32(i)); !matched {
-		w.matched = slices.Insert(w.matched, at, int32(i))
+	seat := w.candidate(i)
+	if seat < 0 {
+		return
+	}
+	w.scorers[w.session].shares[seat] = w.scorers[w.session].weight
+	if at, matched := slices.BinarySearch(w.matched, int32(seat)); !matched {
+		w.matched = slices.Insert(w.matched, at, int32(seat))
 	}
 }
 
@@ -276,8 +314,8 @@ func (w *weighted) unmatch() {
 	w.matched, w.foremost = w.matched[:0], w.foremost[:0]
 }
 
-// choose is one of the instances with the largest score, −1 when none is
-// routable; top is the strength of the foremost.
+// choose is the seat of one of the instances with the largest score, −1 when none
+// is routable; top is the strength of the foremost.
 //
 // An affinity makes no score smaller. So if the foremost are stronger than the
 // tournament's best, only they are the best. If they are as strong, those of

@@ -136,7 +136,7 @@ func TestBadComparisons(t *testing.T) {
 		{"a bundle", func(c *Comparison) { c.Bundles[1].Policies.Autoscale.Min = "9" }, ""},
 		{"a bundle's replicas", func(c *Comparison) {
 			c.Bundles[1] = bundle(t, "scaled", "autoscale: {type: threshold, min: 5, max: 4}")
-		}, "bundle scaled: --min-replicas is 5: want from 1 to --max-replicas 4"},
+		}, "bundle scaled: scaled:1: autoscale.min: 5 is not allowed, want from 1 to --max-replicas 4"},
 		{"a bundle's line", func(c *Comparison) {
 			c.Bundles[1] = bundle(t, "w.yaml", "routing:\n  type: weighted\n  params: {queue-depth: 0}")
 		}, "bundle w.yaml: w.yaml:3: routing.params: the weight of every scorer is 0"},

@@ -11,6 +11,7 @@
 //	result.go      Result: what a comparison yields, and its verdicts
 //	notes.go       what its reader must know
 //	statistics.go  means, intervals and differences of a few replicates
+//	regret.go      Regrets: decisions that a run regrets, taken the other way
 //	pareto.go      which bundle is beaten in everything by another
 //
 // docs/studies.md says what the numbers mean and where the formulas come from.

@@ -160,6 +160,14 @@ func (s *settings) baseBundle(command *kong.Context, l *layers) (origin, error) 
 	switch {
 	case s.PolicyConfig == "" && inline == 0:
 		return fromFile, nil
+	case s.PolicyConfig == "" && inline == fromFile: // read again, with its place
+		in := l.file["policies"]
+		bundle, err := policy.ParseBundle(in.file, []byte(in.text))
+		if err != nil {
+			return 0, &inputError{err.Error()}
+		}
+		s.Policies = bundle
+		return inline, nil
 	case s.PolicyConfig == "":
 		return inline, nil
 	case inline == fromFlag:

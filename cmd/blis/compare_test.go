@@ -126,7 +126,7 @@ func TestBadComparisonsAreOneLine(t *testing.T) {
 		{"bad field", "a.yaml b.yaml", `b.yaml:2: routing.type: unknown routing policy "weigted", the nearest is "weighted"`, nil},
 		{"bad YAML", "a.yaml broken.yaml", "broken.yaml:", nil},
 		{"all weights 0", "a.yaml zero.yaml", "bundle zero: zero.yaml:3: routing.params: the weight of every scorer is 0", nil},
-		{"bounds", "a.yaml scaled.yaml", "bundle scaled: --min-replicas is 5: want from 1 to --max-replicas 4", nil},
+		{"bounds", "a.yaml scaled.yaml", "bundle scaled: scaled.yaml:1: autoscale.min: 5 is not allowed, want from 1 to --max-replicas 4", nil},
 		{"cluster", "a.yaml round-robin --num-instances 0", "blis: --num-instances is 0: want 1 to 1048576", nil},
 		{"one seed", "a.yaml round-robin --seeds 1", "--seeds is 1: want 2 to", nil},
 		{"margin", "a.yaml round-robin --margin 2", "--margin is 2: want a share", nil},

@@ -33,6 +33,7 @@ type layers struct {
 type setting struct {
 	where string // for errors: file and line, or the variable
 	text  string // as the flag would read it
+	file  string // of a bundle: the file whose lines it has
 }
 
 // variable is the name of a flag in the environment.
@@ -53,7 +54,7 @@ func (l *layers) Resolve(ctx *kong.Context, _ *kong.Path, flag *kong.Flag) (any,
 	}
 	s, found := l.file[flag.Name]
 	if text, ok := l.lookup(variable(flag.Name)); ok {
-		s, found = setting{variable(flag.Name), text}, true
+		s, found = setting{where: variable(flag.Name), text: text}, true
 		if l.variables == nil {
 			l.variables = map[string]bool{}
 		}
@@ -70,6 +71,12 @@ func (l *layers) Resolve(ctx *kong.Context, _ *kong.Path, flag *kong.Flag) (any,
 
 // check reads the text as the flag would, so that an error names its place.
 func (s *setting) check(flag *kong.Flag) error {
+	if s.file != "" {
+		if _, err := policy.ParseBundle(s.file, []byte(s.text)); err != nil {
+			return &inputError{err.Error()}
+		}
+		return nil
+	}
 	scratch := reflect.New(flag.Target.Type()).Elem()
 	if err := flag.Parse(kong.Scan().PushTyped(s.text, kong.FlagValueToken), scratch); err != nil {
 		problem := strings.TrimPrefix(err.Error(), flag.ShortSummary()+": ")
@@ -137,9 +144,18 @@ func parseConfig(path string, text []byte) (file map[string]setting, err error) 
 		default:
 			return nil, bad(path, body, "want settings as name: value")
 		}
-		for _, pair := range pairs {
+		for i, pair := range pairs {
 			if err := readPair(file, path, pair); err != nil {
 				return nil, err
+			}
+			name := pair.Key.GetToken().Value
+			if s, ok := file[name]; ok && s.file != "" {
+				var next *ast.MappingValueNode
+				if i+1 < len(pairs) {
+					next = pairs[i+1]
+				}
+				s.text = bundleText(text, pair.Value, next)
+				file[name] = s
 			}
 		}
 	}
@@ -160,15 +176,20 @@ func readPair(file map[string]setting, path string, pair *ast.MappingValueNode) 
 		return nil // not given
 	}
 	if t == reflect.TypeFor[policy.Bundle]() {
-		file[name] = setting{fmt.Sprintf("%s:%d", path, pair.Key.GetToken().Position.Line), pair.Value.String()}
+		file[name] = setting{where: place(path, pair), file: path}
 		return nil
 	}
 	text, want := scalar(pair.Value, t)
 	if want != "" {
 		return bad(path, pair.Value, "%s: %s: want %s", name, pair.Value.String(), want)
 	}
-	file[name] = setting{fmt.Sprintf("%s:%d", path, pair.Key.GetToken().Position.Line), text}
+	file[name] = setting{where: place(path, pair), text: text}
 	return nil
+}
+
+// place is the file and line of a setting.
+func place(path string, pair *ast.MappingValueNode) string {
+	return fmt.Sprintf("%s:%d", path, pair.Key.GetToken().Position.Line)
 }
 
 // settingTypes are the settings that a file may have. Aliases are for the

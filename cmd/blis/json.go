@@ -12,7 +12,6 @@ import (
 	"blis/actors"
 	"blis/metrics"
 	"blis/policy"
-	"blis/trace"
 )
 
 // resultSchema names the form of the JSON result; docs/run.schema.json
@@ -182,27 +181,27 @@ func newSetup(s *actors.Setup) setup {
 	return j
 }
 
-// hashOf names the policies of a run: the bundle, but for its metadata, and the
-// latencies of decisions.
+// hashOf names the policies of a run: the bundle, but for its metadata, the
+// latencies of decisions, and what was decided by hand.
 func hashOf(cfg *actors.Config) string {
 	b := cfg.Policies
 	b.Metadata = nil
-	text, _ := json.Marshal([]any{b, cfg.AdmissionLatency, cfg.RoutingLatency, cfg.Signals}) // names and finite numbers: no error
+	all := []any{b, cfg.AdmissionLatency, cfg.RoutingLatency, cfg.Signals}
+	if cfg.ForceRouting != "" {
+		all = append(all, cfg.ForceRouting)
+	}
+	text, _ := json.Marshal(all) // names and finite numbers: no error
 	return fmt.Sprintf("%016x", xxhash.Sum64(text))
 }
 
 // writeJSON prints the result with each of its keys on a line of its own, and
-// the summary of its trace and requests, if not nil, one request per line.
-func writeJSON(w *bufio.Writer, r *actors.Result, summary *trace.Report, requests []request) error {
+// what was found in its decisions, and requests, if not nil, one per line.
+func writeJSON(w *bufio.Writer, r *actors.Result, found *findings, requests []request) error {
 	if err := writeFields(w, newResult(r)); err != nil {
 		return err
 	}
-	if summary != nil {
-		text, err := marshal(summary)
-		if err != nil {
-			return err
-		}
-		fmt.Fprintf(w, ",\n  %q: %s", "trace_summary", text)
+	if err := found.write(w); err != nil {
+		return err
 	}
 	if requests != nil {
 		w.WriteString(",\n  \"requests\": [")

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"blis/actors"
-	"blis/trace"
 )
 
 // runCmd is blis run.
@@ -59,9 +58,11 @@ func (r *runCmd) Run(ctx context.Context, c *console) error {
 		files.discard()
 		return err
 	}
-	summary, failed := files.decisions.report()
-	failed = errors.Join(failed, r.print(c, result, summary), files.finish(result, summary))
-	if failed != nil {
+	found, stopped := files.decisions.find(ctx, c, r.Config, result)
+	if err == nil && stopped != nil && ctx.Err() != nil { // what has been found stays
+		err, stopped = ctx.Err(), nil
+	}
+	if failed := errors.Join(stopped, r.print(c, result, &found), files.finish(result, &found)); failed != nil {
 		return failed
 	}
 	c.report(result, took, r.Stats)
@@ -69,14 +70,14 @@ func (r *runCmd) Run(ctx context.Context, c *console) error {
 }
 
 // print writes the result to standard output.
-func (r *runCmd) print(c *console, result *actors.Result, summary *trace.Report) error {
+func (r *runCmd) print(c *console, result *actors.Result, found *findings) error {
 	w := bufio.NewWriter(c.out)
 	var err error
 	if r.Format == "json" {
-		err = writeJSON(w, result, summary, nil)
+		err = writeJSON(w, result, found, nil)
 	} else {
 		err = writeText(w, result, c.colour())
-		writeSummary(w, summary)
+		writeFindings(w, found)
 	}
 	return errors.Join(err, w.Flush())
 }
@@ -161,10 +162,10 @@ func (f *files) attach(cfg *actors.Config) {
 }
 
 // finish writes what is written at the end.
-func (f *files) finish(result *actors.Result, summary *trace.Report) error {
+func (f *files) finish(result *actors.Result, found *findings) error {
 	var err error
 	if f.results != nil {
-		err = writeJSON(f.results.Writer, result, summary, f.outcomes)
+		err = writeJSON(f.results.Writer, result, found, f.outcomes)
 	}
 	return errors.Join(err, f.results.close(), f.rows.close(), f.record.close(), f.decisions.close())
 }

@@ -2,12 +2,14 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 
 	"blis/actors"
+	"blis/study"
 	"blis/suggest"
 	"blis/trace"
 )
@@ -18,6 +20,7 @@ type traceFlags struct {
 	TraceOut        string `type:"path" placeholder:"FILE" group:"Decision trace" help:"Write the decision trace while the run goes on, as FILE.jsonl or FILE.msgpack."`
 	CounterfactualK int    `default:"0" group:"Decision trace" help:"Best instances that each routing decision lists, with scores and regret; 0: none. The run then looks at all loads at each decision."`
 	SummarizeTrace  string `placeholder:"STRATEGY" group:"Decision trace" help:"Add a summary of the trace to the result: issue-focused, decision-audit, counterfactual or pattern says what comes first."`
+	ReplayRegret    int    `default:"0" placeholder:"N" group:"Decision trace" help:"Run again for each of the N routing decisions with the largest regret, with the best instance in place of the chosen one, and say what that does to TTFT."`
 	SummaryTokens   int    `default:"1000" group:"Decision trace" help:"Longest text of the summary, in tokens of four characters."`
 }
 
@@ -28,6 +31,7 @@ type decisions struct {
 	to       *behind
 	writer   *trace.Writer
 	summary  *trace.Summary // nil: none
+	regrets  *study.Regrets // nil: none
 	strategy trace.Strategy
 	tokens   int
 }
@@ -49,6 +53,10 @@ func (f *traceFlags) open() (*decisions, error) {
 		}
 		d.summary = trace.NewSummary(trace.SummaryOptions{})
 	}
+	if f.ReplayRegret > 0 {
+		d.regrets = study.NewRegrets(f.ReplayRegret)
+		d.tracing.Counterfactual = max(1, f.CounterfactualK)
+	}
 	if f.TraceOut != "" {
 		form, err := trace.FormOf(f.TraceOut)
 		if err != nil {
@@ -66,7 +74,7 @@ func (f *traceFlags) open() (*decisions, error) {
 
 // level is that of the trace, and what is wrong with the flags together.
 func (f *traceFlags) level() (trace.Level, error) {
-	used := f.TraceOut != "" || f.SummarizeTrace != ""
+	used := f.TraceOut != "" || f.SummarizeTrace != "" || f.ReplayRegret > 0
 	level := trace.None
 	switch f.TraceLevel {
 	case "":
@@ -81,13 +89,15 @@ func (f *traceFlags) level() (trace.Level, error) {
 	}
 	switch {
 	case used && level == trace.None:
-		return level, &inputError{"--trace-level is none: want decisions or detailed with --trace-out or --summarize-trace"}
+		return level, &inputError{"--trace-level is none: want decisions or detailed with --trace-out, --summarize-trace or --replay-regret"}
 	case !used && level != trace.None:
-		return level, &inputError{fmt.Sprintf("--trace-level is %v and nobody reads the trace: want --trace-out FILE or --summarize-trace STRATEGY with it", level)}
+		return level, &inputError{fmt.Sprintf("--trace-level is %v and nobody reads the trace: want --trace-out FILE, --summarize-trace STRATEGY or --replay-regret N with it", level)}
+	case f.ReplayRegret < 0 || f.ReplayRegret > mostReplays:
+		return level, &inputError{fmt.Sprintf("--replay-regret is %d: want 0 (off) to %d", f.ReplayRegret, mostReplays)}
 	case f.CounterfactualK < 0:
 		return level, &inputError{fmt.Sprintf("--counterfactual-k is %d: want 0 (off) or more", f.CounterfactualK)}
 	case f.CounterfactualK > 0 && level == trace.None:
-		return level, &inputError{fmt.Sprintf("--counterfactual-k is %d without a trace: want --trace-out FILE or --summarize-trace STRATEGY with it", f.CounterfactualK)}
+		return level, &inputError{fmt.Sprintf("--counterfactual-k is %d without a trace: want --trace-out FILE, --summarize-trace STRATEGY or --replay-regret N with it", f.CounterfactualK)}
 	}
 	return level, nil
 }
@@ -107,23 +117,44 @@ func strategyOf(name string) (trace.Strategy, error) {
 
 // consumer is who takes the records; nil if nobody does.
 func (d *decisions) consumer() trace.Consumer {
-	switch {
-	case d.writer != nil && d.summary != nil:
-		return trace.Tee(d.writer, d.summary)
-	case d.writer != nil:
-		return d.writer
-	case d.summary != nil:
-		return d.summary
+	var all []trace.Consumer
+	if d.writer != nil {
+		all = append(all, d.writer)
 	}
-	return nil
+	if d.summary != nil {
+		all = append(all, d.summary)
+	}
+	if d.regrets != nil {
+		all = append(all, d.regrets)
+	}
+	switch len(all) {
+	case 0:
+		return nil
+	case 1:
+		return all[0]
+	}
+	return trace.Tee(all...)
 }
 
-// report is the summary that was asked for; nil if none was.
-func (d *decisions) report() (*trace.Report, error) {
-	if d == nil || d.summary == nil {
-		return nil, nil
+// findings are what is made of the decisions of a run. They are nil where nobody
+// asked.
+type findings struct {
+	summary *trace.Report
+	replay  *study.RegretReplay
+}
+
+// find makes of the decisions what was asked for. A run that was interrupted is
+// not replayed.
+func (d *decisions) find(ctx context.Context, c *console, cfg actors.Config, result *actors.Result) (f findings, err error) {
+	if d.summary != nil {
+		if f.summary, err = d.summary.Report(d.strategy, d.tokens); err != nil {
+			return f, err
+		}
 	}
-	return d.summary.Report(d.strategy, d.tokens)
+	if d.regrets != nil && !result.Partial {
+		f.replay, err = replay(ctx, c, d.regrets, cfg, result)
+	}
+	return f, err
 }
 
 // close writes what is left.
@@ -201,9 +232,27 @@ func (b *behind) close() error {
 	return <-b.failed
 }
 
-// writeSummary prints a summary below a result in text.
-func writeSummary(w *bufio.Writer, s *trace.Report) {
-	if s != nil {
+// write adds their keys to a result in JSON.
+func (f *findings) write(w *bufio.Writer) error {
+	add := func(key string, value any) error {
+		text, err := marshal(value)
+		fmt.Fprintf(w, ",\n  %q: %s", key, text)
+		return err
+	}
+	var failed error
+	if f.summary != nil {
+		failed = add("trace_summary", f.summary)
+	}
+	if f.replay != nil {
+		failed = errors.Join(failed, add("replay_regret", newReplayResult(f.replay)))
+	}
+	return failed
+}
+
+// writeFindings prints them below a result in text.
+func writeFindings(w *bufio.Writer, f *findings) {
+	writeReplay(w, f.replay)
+	if s := f.summary; s != nil {
 		w.WriteString("\n" + s.Text)
 		if n := len(s.Text); n == 0 || s.Text[n-1] != '\n' {
 			w.WriteByte('\n')

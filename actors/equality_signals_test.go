@@ -45,6 +45,23 @@ func (d draw) drawWait(x *trial) {
 	}
 }
 
+// forced is what is forced of the requests that there are: a reduced trial has
+// fewer than the one that was drawn.
+func (x *trial) forced() string {
+	requests := x.Config.NumRequests
+	if x.Requests != nil {
+		requests = int64(len(x.Requests))
+	}
+	var kept []string
+	for entry := range strings.SplitSeq(x.Config.ForceRouting, ",") {
+		var request, instance int64
+		if n, _ := fmt.Sscanf(entry, "%d=%d", &request, &instance); n == 2 && request < requests {
+			kept = append(kept, entry)
+		}
+	}
+	return strings.Join(kept, ",")
+}
+
 // sumPrefixes adds up what is expected of the instances.
 func sumPrefixes(signals policy.Signals, s *policy.RouterState) int64 {
 	sum := int64(0)
@@ -54,4 +71,21 @@ func sumPrefixes(signals policy.Signals, s *policy.RouterState) int64 {
 		}
 	}
 	return sum
+}
+
+// setFresh says how fresh single signals are.
+func setFresh(c *Config, fresh map[policy.Signals]cadence) {
+	o := &c.Policies.Observability
+	for signal, text := range map[policy.Signals]*string{policy.QueueDepth: &o.QueueDepth, policy.BatchSize: &o.BatchSize, policy.KVUse: &o.KVUtilization,
+		policy.HitRate: &o.CacheHitRate, policy.RecentLatency: &o.RecentLatency, policy.EstimatedWait: &o.EstimatedWait} {
+		if every, ok := fresh[signal]; ok {
+			*text = vtime.Duration(every).String()
+			switch every {
+			case immediate:
+				*text = policy.Immediate
+			case onDemand:
+				*text = policy.OnDemand
+			}
+		}
+	}
 }

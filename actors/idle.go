@@ -1,0 +1,152 @@
+package actors
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"blis/policy"
+	"blis/workload"
+)
+
+// Settings that change nothing in a run, because of others. That is no error:
+// a configuration file may serve many runs, and the one that a run prints says
+// everything. But who has set something must not believe that it counts.
+
+// idle is a reason why settings have no effect.
+type idle struct {
+	applies  bool
+	settings []string // names; those at their defaults go without saying
+	because  string
+}
+
+// noteIdle notes the settings that others leave without an effect.
+func (p *plan) noteIdle() error {
+	for _, list := range [][]idle{p.idleInstances(), p.idleScaling(), p.idleWorkload()} {
+		for _, i := range list {
+			if i.applies {
+				p.noteUnused(i.settings, i.because)
+			}
+		}
+	}
+	return nil
+}
+
+// noteUnused notes those of the settings that are not at their defaults.
+func (p *plan) noteUnused(settings []string, because string) {
+	given, usual := reflect.ValueOf(p.config), reflect.ValueOf(DefaultConfig())
+	var list []string
+	for i := range given.NumField() {
+		name := given.Type().Field(i).Tag.Get("json")
+		if slices.Contains(settings, name) && !reflect.DeepEqual(given.Field(i).Interface(), usual.Field(i).Interface()) {
+			list = append(list, name)
+		}
+	}
+	if len(list) == 0 {
+		return
+	}
+	verb := "has"
+	if len(list) > 1 {
+		verb = "have"
+	}
+	p.note("%s %s no effect: %s", strings.Join(list, ", "), verb, because)
+}
+
+func (p *plan) idleInstances() []idle {
+	c := &p.config
+	published := c.LatencyModel == "blackbox" && len(c.AlphaCoeffs) == 0 // found by the model's name
+	return []idle{
+		{c.ModelConfigFolder != "" && !published, []string{"model"}, "model-config-folder describes the model"},
+		{c.TotalKVBlocks > 0 || c.NumGPUBlocksOverride > 0, []string{"gpu-memory-utilization"}, "the number of KV blocks is given"},
+	}
+}
+
+func (p *plan) idleScaling() []idle {
+	c := &p.config
+	if c.AutoscalePolicy == "none" && c.Custom.Autoscale == nil {
+		names := []string{"autoscale-interval", "autoscale-trigger", "min-replicas", "provisioning-delay", "model-load-time", "warmup-duration", "warmup-curve",
+			"warmup-penalty", "warmup-routable", "drain-policy", "drain-timeout"}
+		if c.MaxReplicas != derivedMaxReplicas(c.NumInstances) { // which a printed configuration has
+			names = append(names, "max-replicas")
+		}
+		return []idle{{true, names, "autoscale-policy is none"}}
+	}
+	return []idle{
+		{c.DrainPolicy != drainWait, []string{"drain-timeout"}, "with drain-policy " + c.DrainPolicy + " nobody waits"},
+		{c.WarmupDuration == 0, []string{"warmup-curve", "warmup-penalty", "warmup-routable"}, "warmup-duration is 0"},
+		{c.WarmupDuration > 0 && c.WarmupPenalty == 1, []string{"warmup-curve"}, "a warmup-penalty of 1 is none"},
+		{c.MinReplicas == c.MaxReplicas, []string{"autoscale-policy"}, "min-replicas and max-replicas are the same"},
+	}
+}
+
+func (p *plan) idleWorkload() []idle {
+	c := &p.config
+	switch {
+	case c.Custom.Source != nil:
+		return nil // settings of a workload are the caller's business
+	case c.Trace == "":
+		return []idle{{true, []string{"trace-format", "trace-block-size", "trace-speedup", "trace-limit", "trace-offset", "spread-ties", "skip-bad-rows"},
+			"there is no trace"}}
+	}
+	return []idle{
+		{true, []string{"rate"}, "the trace has its own arrivals; see trace-speedup"},
+		{true, []string{"num-requests"}, "the trace has its own requests; see trace-limit"},
+		{true, []string{"arrival", "cv", "prompt-tokens", "prompt-tokens-stdev", "prompt-tokens-min", "prompt-tokens-max", "output-tokens", "output-tokens-stdev",
+			"output-tokens-min", "output-tokens-max", "prefix-tokens"}, "the trace has its own requests"},
+		{true, []string{"workload-seed"}, "nothing of a trace is random"},
+	}
+}
+
+// noteIdleTrace is noteIdle for what only the trace can tell.
+func (p *plan) noteIdleTrace(format workload.Format) {
+	if format != workload.Mooncake {
+		p.noteUnused([]string{"trace-block-size"}, fmt.Sprintf("the trace is of format %s and has no hash ids", format))
+	}
+}
+
+// noteUnread notes settings about signals that no policy of the run reads.
+func (p *plan) noteUnread(signals policy.Signals) {
+	c := &p.config
+	periodic := c.InFlight == "periodic"
+	usual, published := policy.NoSignals, policy.NoSignals // as fresh as the interval says; shown by instances themselves
+	for s := policy.Signals(1); s <= observed; s <<= 1 {
+		fresh, apart := p.fresh[s]
+		switch {
+		case s&observed == 0:
+		case apart && s&signals == 0:
+			p.note("observability.%s has no effect: no policy reads it", freshnessNames[s])
+		case s&signals != 0:
+			if !apart {
+				usual |= s
+			}
+			if fresh != onDemand {
+				published |= s
+			}
+		}
+	}
+	inFlight := signals&policy.InFlight != 0
+	if usual == policy.NoSignals && !(inFlight && periodic) {
+		p.noteUnused([]string{"snapshot-refresh-interval"}, "no policy reads a signal that is refreshed by it")
+	}
+	if published == policy.NoSignals {
+		p.noteUnused([]string{"signals"}, "no policy reads what instances publish")
+	}
+	if !inFlight {
+		p.noteUnused([]string{"in-flight"}, "no policy reads the requests in flight")
+	}
+	switch {
+	case signals&policy.Prefixes == 0:
+		p.noteUnused([]string{"prefix-index", "kv-event-delay"}, "no policy reads expected prefix hits")
+	case c.PrefixIndex != indexEvents:
+		p.noteUnused([]string{"kv-event-delay"}, "prefix-index is "+c.PrefixIndex)
+	case !c.EnablePrefixCaching:
+		p.noteUnused([]string{"prefix-index", "kv-event-delay"}, "prefix caching is off")
+	}
+}
+
+// freshnessNames are the fields of the bundle that say how fresh a signal is.
+var freshnessNames = map[policy.Signals]string{
+	policy.QueueDepth: "queue_depth", policy.BatchSize: "batch_size", policy.KVUse: "kv_utilization",
+	policy.HitRate: "cache_hit_rate", policy.RecentLatency: "recent_latency", policy.EstimatedWait: "estimated_wait",
+}

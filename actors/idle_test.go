@@ -1,0 +1,159 @@
+package actors
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"blis/vtime"
+)
+
+// idleNotes are the notes of a configuration about settings without effect.
+func idleNotes(t *testing.T, c Config) (notes []string, effective Config) {
+	t.Helper()
+	effective, setup, err := Check(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range setup.Notes {
+		if strings.Contains(n, "no effect") {
+			notes = append(notes, n)
+		}
+	}
+	return notes, effective
+}
+
+// Who sets what others leave without an effect is told so, and why; who does
+// not, is not.
+func TestSettingsWithoutEffectAreNoted(t *testing.T) {
+	trace := file(t, "trace.csv", "arrival_us,input_tokens,output_tokens\n1,2,3\n")
+	scaling := func(c *Config) { c.AutoscalePolicy = "threshold" }
+	replay := func(c *Config) { c.Trace = trace }
+	seed := uint64(3)
+	for _, x := range []struct {
+		name   string
+		change []func(*Config)
+		want   []string
+	}{
+		{"nothing set", nil, nil},
+		{"no autoscaler", []func(*Config){func(c *Config) {
+			c.DrainTimeout, c.MinReplicas, c.WarmupRoutable, c.AutoscaleTrigger = 5, 2, false, triggerEvent
+		}},
+			[]string{"autoscale-trigger, min-replicas, warmup-routable, drain-timeout have no effect: autoscale-policy is none"}},
+		{"no autoscaler, but bounds", []func(*Config){func(c *Config) { c.MaxReplicas = 7 }}, []string{"max-replicas has no effect: autoscale-policy is none"}},
+		{"no autoscaler, but costs, which every run has", []func(*Config){func(c *Config) { c.CostPerReplicaHour = 2 }}, nil},
+		{"in a bundle", []func(*Config){func(c *Config) { c.Policies.Autoscale.DrainTimeout = "5s" }}, []string{"drain-timeout has no effect: autoscale-policy is none"}},
+		{"an autoscaler", []func(*Config){scaling, func(c *Config) { c.DrainTimeout, c.MaxReplicas, c.WarmupDuration, c.WarmupPenalty = 5, 7, 100, 3 }}, nil},
+		{"drains at once", []func(*Config){scaling, func(c *Config) { c.DrainPolicy, c.DrainTimeout = drainImmediate, 5 }},
+			[]string{"drain-timeout has no effect: with drain-policy immediate nobody waits"}},
+		{"drains elsewhere", []func(*Config){scaling, func(c *Config) { c.DrainPolicy, c.DrainTimeout = drainRedirect, 5 }},
+			[]string{"drain-timeout has no effect: with drain-policy redirect nobody waits"}},
+		{"no warm-up", []func(*Config){scaling, func(c *Config) { c.WarmupPenalty, c.WarmupCurve = 3, "step" }},
+			[]string{"warmup-curve, warmup-penalty have no effect: warmup-duration is 0"}},
+		{"a warm-up that takes no longer", []func(*Config){scaling, func(c *Config) { c.WarmupDuration, c.WarmupPenalty, c.WarmupCurve = 9, 1, "step" }},
+			[]string{"warmup-curve has no effect: a warmup-penalty of 1 is none"}},
+		{"nothing to choose from", []func(*Config){scaling, func(c *Config) { c.MinReplicas, c.MaxReplicas = 4, 4 }},
+			[]string{"autoscale-policy has no effect: min-replicas and max-replicas are the same"}},
+		{"blocks are given", []func(*Config){func(c *Config) { c.TotalKVBlocks, c.GPUMemoryUtilization = 5000, 0.5 }},
+			[]string{"gpu-memory-utilization has no effect: the number of KV blocks is given"}},
+		{"blocks are given as vLLM counts", []func(*Config){func(c *Config) { c.NumGPUBlocksOverride, c.GPUMemoryUtilization = 5000, 0.5 }},
+			[]string{"gpu-memory-utilization has no effect: the number of KV blocks is given"}},
+		{"a trace", []func(*Config){replay, func(c *Config) {
+			c.Rate, c.NumRequests, c.PromptTokens, c.Arrival, c.TraceBlockSize, c.WorkloadSeed = 5, 10, 9, "constant", 16, &seed
+		}}, []string{
+			"rate has no effect: the trace has its own arrivals; see trace-speedup",
+			"num-requests has no effect: the trace has its own requests; see trace-limit",
+			"arrival, prompt-tokens have no effect: the trace has its own requests",
+			"workload-seed has no effect: nothing of a trace is random",
+			"trace-block-size has no effect: the trace is of format blis and has no hash ids",
+		}},
+		{"a trace, and what it has", []func(*Config){replay, func(c *Config) { c.TraceSpeedup, c.TraceLimit, c.Timeout = 2, 1, vtime.Second }}, nil},
+		{"no trace", []func(*Config){func(c *Config) { c.TraceLimit, c.SpreadTies, c.TraceSpeedup = 4, true, 2 }},
+			[]string{"trace-speedup, trace-limit, spread-ties have no effect: there is no trace"}},
+		{"blind policies", []func(*Config){func(c *Config) { c.SnapshotRefreshInterval, c.Signals, c.InFlight = 5, "per-step", "periodic" }}, []string{
+			"snapshot-refresh-interval has no effect: no policy reads a signal that is refreshed by it",
+			"signals has no effect: no policy reads what instances publish",
+			"in-flight has no effect: no policy reads the requests in flight"}},
+		{"policies that see", []func(*Config){func(c *Config) {
+			c.RoutingPolicy, c.SnapshotRefreshInterval, c.Signals, c.InFlight = "least-loaded", 5, "per-step", "periodic"
+		}}, nil},
+		{"requests in flight alone", []func(*Config){func(c *Config) {
+			c.RoutingPolicy, c.RoutingScorers, c.SnapshotRefreshInterval, c.InFlight = "weighted", "active-requests:1", 5, "periodic"
+		}}, nil},
+		{"an autoscaler that sees", []func(*Config){scaling, func(c *Config) { c.SnapshotRefreshInterval = 5 }}, nil},
+		{"signals that nobody reads", []func(*Config){func(c *Config) {
+			c.RoutingPolicy = "least-loaded"
+			c.Policies.Observability.KVUtilization = "50ms"
+		}}, []string{"observability.kv_utilization has no effect: no policy reads it"}},
+		{"all that is read is asked for", []func(*Config){func(c *Config) {
+			c.RoutingPolicy, c.RoutingScorers, c.Signals, c.SnapshotRefreshInterval = "weighted", "kv-utilization:1", "per-step", 5
+			c.Policies.Observability.KVUtilization = "on_demand"
+		}}, []string{"snapshot-refresh-interval has no effect: no policy reads a signal that is refreshed by it", "signals has no effect: no policy reads what instances publish"}},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			c := DefaultConfig()
+			for _, change := range x.change {
+				change(&c)
+			}
+			notes, effective := idleNotes(t, c)
+			if !slices.Equal(notes, x.want) {
+				t.Errorf("notes\n%q, want\n%q", notes, x.want)
+			}
+			if again, _ := idleNotes(t, effective); len(x.want) == 0 && len(again) > 0 {
+				t.Errorf("the effective configuration, read back, is said to have no effect: %q", again)
+			}
+		})
+	}
+}
+
+// A parameter of another policy than the one chosen contradicts it.
+func TestParametersOfOtherPoliciesAreErrors(t *testing.T) {
+	c := DefaultConfig()
+	c.TokenBucketCapacity = 5
+	refusal(t, c, "--token-bucket-capacity", "always-admit")
+	c = DefaultConfig()
+	c.TokenBucketRefillRate = 5
+	refusal(t, c, "--token-bucket-refill-rate", "always-admit")
+	c = DefaultConfig()
+	c.RoutingScorers = "queue-depth:1"
+	refusal(t, c, "--routing-scorers", "round-robin")
+}
+
+// Each setting either counts in every run, or is an error or a note where it
+// does not: a new one has to be thought about.
+func TestEverySettingCountsOrIsNoted(t *testing.T) {
+	counts := strings.Fields(`hardware tp latency-model alpha-coeffs beta-coeffs model-config-folder hardware-config num-instances total-kv-blocks
+		num-gpu-blocks-override block-size-in-tokens max-num-seqs max-num-batched-tokens long-prefill-token-threshold max-model-len
+		enable-prefix-caching enable-chunked-prefill scheduler-reserve-full-isl async-scheduling scheduler preemption-policy
+		policies admission-policy admission-latency priority-policy routing-policy routing-latency cost-per-replica-hour timeout trace
+		seed horizon measure-from measure-to slo-targets slow-within-class force-routing fitness-weights`)
+	refused := []string{"token-bucket-capacity", "token-bucket-refill-rate", "routing-scorers"}
+	noted := []string{"signals", "snapshot-refresh-interval", "in-flight", "prefix-index", "kv-event-delay", "trace-block-size"} // by what policies read, and the trace
+	collect := func(change func(*Config)) {
+		p := &plan{config: DefaultConfig()}
+		change(&p.config)
+		for _, list := range [][]idle{p.idleInstances(), p.idleScaling(), p.idleWorkload()} {
+			for _, i := range list {
+				noted = append(noted, i.settings...)
+			}
+		}
+	}
+	collect(func(*Config) {})
+	collect(func(c *Config) { c.AutoscalePolicy, c.Trace = "threshold", "some" })
+	for i := range reflect.TypeFor[Config]().NumField() {
+		name := reflect.TypeFor[Config]().Field(i).Tag.Get("json")
+		if name == "-" || name == "" {
+			continue
+		}
+		in := 0
+		for _, list := range [][]string{counts, refused, noted} {
+			if slices.Contains(list, name) {
+				in++
+			}
+		}
+		if in != 1 {
+			t.Errorf("%s stands in %d of the lists of settings that always count, that are refused and that are noted; want one", name, in)
+		}
+	}
+}

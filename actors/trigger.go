@@ -1,0 +1,75 @@
+package actors
+
+import (
+	"blis/lookahead"
+	"blis/vtime"
+)
+
+// Triggers: what an autoscaler is asked by.
+const (
+	triggerPeriodic = "periodic" // at every multiple of the interval
+	triggerEvent    = "event"    // when something happened, at most once per interval
+)
+
+// trigger is the router's part in evaluations that events call for: requests
+// that arrive, and requests that end on instances. An evaluation at T sees all
+// of T, so one event calls for it at its own time or, if the last evaluation
+// was less than an interval ago, when that has passed; those that follow until
+// then call for nothing.
+//
+// The autoscaler hears of it by a message in the instant of the event, which
+// keeps no run alive that would end there; the evaluation is then a periodic
+// event of its own.
+type trigger struct {
+	interval vtime.Duration // at least between two evaluations; 0: no event calls for any
+	last     vtime.Time     // evaluation called for
+	called   bool           // there was one
+}
+
+// soonest is when the next evaluation after the last one called for may be.
+func (g *trigger) soonest() vtime.Time {
+	if !g.called {
+		return 0
+	}
+	return g.last.Add(g.interval)
+}
+
+// note takes note of an event at now. It reports whether that calls for another
+// evaluation, at g.last.
+func (g *trigger) note(now vtime.Time) bool {
+	if g.interval == 0 || g.called && now <= g.last {
+		return false
+	}
+	g.last, g.called = max(now, g.soonest()), true
+	return true
+}
+
+// reaction is the Key of the first evaluation that an event at t or later can
+// call for, beyond those that are called for already.
+func (g *trigger) reaction(t vtime.Time) lookahead.Key {
+	if g.interval == 0 || t == vtime.Never {
+		return lookahead.NeverKey
+	}
+	return lookahead.Key{At: max(t, g.soonest()), Class: classScale}
+}
+
+// noteEvent tells the autoscaler of an event at now if it is to be asked for it.
+func (r *router) noteEvent(now vtime.Time, out *lookahead.Outbox) {
+	if r.trigger.note(now) {
+		sendEvaluate(out, now, r.trigger.last)
+	}
+}
+
+// sendEvaluate tells the autoscaler when to ask its policy next.
+func sendEvaluate(out *lookahead.Outbox, now, at vtime.Time) {
+	out.Begin(autoscalerID, lookahead.Key{At: now, Class: classScale}, kindEvaluate, 1)
+	out.Int(int64(at))
+	out.End()
+}
+
+// readEvaluate is the inverse.
+func readEvaluate(b *lookahead.Decoder) vtime.Time {
+	at := vtime.Time(b.Int())
+	mustDecode(b)
+	return at
+}
