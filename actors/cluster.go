@@ -12,7 +12,6 @@ import (
 	"blis/lookahead"
 	"blis/metrics"
 	"blis/policy"
-	"blis/trace"
 	"blis/vtime"
 	"blis/workload"
 )
@@ -56,7 +55,7 @@ func newCluster(p *plan) (*cluster, error) {
 		recorders.BlockSize = cfg.BlockSizeInTokens
 	}
 	c.collector = &collector{emit: cfg.Row, row: Row{labels: p.source.Labels(), token: recorders.TokenOverhead, request: recorders.RequestOverhead}}
-	collect := lookahead.FirstSink
+	const collect = collectorID
 	c.router = &router{
 		intake: intake{source: p.source}, admission: q.admission, priority: q.priority, routing: q.routing, stream: q.stream,
 		ahead:            streamAhead(cfg),
@@ -102,7 +101,7 @@ func newCluster(p *plan) (*cluster, error) {
 	c.simulation.AddSink("collector", c.collector)
 	if c.router.tracing != nil {
 		c.tracer = p.newTracer(c.router.tracing, recorders)
-		c.simulation.AddSink("tracer", c.tracer)
+		c.collector.tracer = c.tracer
 	}
 	return c, nil
 }
@@ -178,7 +177,7 @@ func (p *plan) newInstance(i int, recorders metrics.Options, ready vtime.Time, o
 	if err != nil {
 		return nil, err
 	}
-	n := &instance{index: i, recorder: metrics.NewRecorder(recorders), perStep: cfg.Signals == "per-step", traced: cfg.Tracing.Level != trace.None}
+	n := &instance{index: i, recorder: metrics.NewRecorder(recorders), perStep: cfg.Signals == "per-step"}
 	warmup := p.warmup()
 	if warmup.From = ready; i < cfg.NumInstances {
 		warmup = engine.Warmup{} // a run begins with warm instances

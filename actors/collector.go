@@ -5,10 +5,16 @@ import (
 	"blis/metrics"
 )
 
+// collectorID is its process.
+const collectorID = lookahead.FirstSink
+
 // collector is the actor that hears what became of every request. It sends
 // nothing. When somebody wants rows it hands them out in order of arrival,
-// holding back those that ended before an earlier request did.
+// holding back those that ended before an earlier request did. When somebody
+// traces, it also hears of decisions, and hands everything to the tracer as it
+// comes.
 type collector struct {
+	tracer  *tracer    // nil: nobody traces
 	emit    func(*Row) // nil: nobody wants rows
 	row     Row
 	next    int64 // request whose row comes next
@@ -29,10 +35,30 @@ func (c *collector) Advance(lookahead.Key, *lookahead.Outbox) {}
 
 // Receive implements lookahead.Process.
 func (c *collector) Receive(m *lookahead.Message, _ *lookahead.Outbox) {
-	if c.emit != nil {
+	switch {
+	case m.Kind != kindOutcome:
+		if c.tracer != nil {
+			c.tracer.take(m)
+		}
+	case c.emit != nil || c.tracer != nil:
 		readOutcome(m, &c.outcome)
 		c.accept(&c.outcome)
+		if c.tracer != nil {
+			c.tracer.end(m.Stamp.At, &c.outcome)
+		}
 	}
+}
+
+// recall takes a message that waited when the run was cancelled. It is traced if
+// nothing could have come before it: so a trace that was interrupted is the
+// beginning of the whole one.
+func (c *collector) recall(m *lookahead.Message, known lookahead.Key) {
+	tracer := c.tracer
+	if known.Less(m.Stamp.Key()) {
+		c.tracer = nil
+	}
+	c.Receive(m, nil)
+	c.tracer = tracer
 }
 
 // accept takes one outcome and emits the rows whose turn it is.

@@ -7,7 +7,9 @@ import (
 
 	"blis/actors"
 	"blis/latency"
+	"blis/metrics"
 	"blis/policy"
+	"blis/trace"
 	"blis/vtime"
 	"blis/workload"
 )
@@ -131,4 +133,28 @@ func ExampleCheck() {
 	// Output:
 	// 28355 KV blocks per instance, 1024 seats
 	// --routing-policy: routing.type: unknown routing policy "least-load", the nearest is "least-loaded" (there are: round-robin, least-loaded, weighted, prefix-affinity, power-of-two, always-busiest)
+}
+
+// lateOnes counts requests that missed their targets.
+type lateOnes struct{ n int }
+
+func (l *lateOnes) Take(r trace.Record) error {
+	if o, ok := r.(*trace.Outcome); ok && o.SLOMet != nil && !*o.SLOMet {
+		l.n++
+	}
+	return nil
+}
+
+// A trace of what a run decides, read while it goes on.
+func ExampleTracing() {
+	cfg := actors.DefaultConfig()
+	cfg.NumRequests, cfg.SLOTargets = 200, "standard:e2e=2s"
+	late := &lateOnes{}
+	cfg.Tracing = actors.Tracing{Level: trace.Decisions, Consumer: late, Counterfactual: 3}
+	result, err := actors.Run(context.Background(), cfg)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(late.n > 0, result.Report.Overall.States[metrics.Completed])
+	// Output: true 200
 }

@@ -20,9 +20,6 @@ func (r *router) end(i int32, state metrics.State, reason metrics.Reason, now vt
 	r.describeMoved(i)
 	r.recorder.Record(&r.outcome)
 	sendOutcome(out, r.collect, now, &r.outcome)
-	if r.tracing != nil {
-		sendOutcome(out, tracerID, now, &r.outcome)
-	}
 	r.drop(i)
 }
 

@@ -25,7 +25,6 @@ type instance struct {
 	recent    *recent         // nil: nobody observes it
 
 	collect lookahead.ProcessID
-	traced  bool // the tracer hears of outcomes
 
 	events     bool           // the router hears what comes into its prefix cache and leaves it …
 	eventDelay vtime.Duration // … so long after the step that did it
@@ -175,9 +174,6 @@ func (p *instance) Done(o *metrics.Outcome, now vtime.Time) {
 	}
 	p.recorder.Record(o)
 	sendOutcome(p.out, p.collect, now, o)
-	if p.traced {
-		sendOutcome(p.out, tracerID, now, o)
-	}
 	if p.notify {
 		sendEnded(p.out, now, p.index, o)
 	}

@@ -1,26 +1,29 @@
 package actors
 
 import (
+	"math/bits"
+
 	"blis/engine"
 	"blis/lookahead"
 	"blis/policy"
 	"blis/vtime"
 )
 
-// Messages to the tracer. Each is stamped with the instant of what it is about
-// and with a class after that of the event, so the tracer hears of everything
-// in one order on any number of workers: within an instant admission, routing,
-// what instances do, ends of requests, scaling. Ends are told as to the
-// collector.
+// Messages to the tracer, which sits with the collector. Each is stamped with
+// the instant of what it is about and with a class after that of the event, so
+// the tracer hears of everything in one order on any number of workers: within
+// an instant admission, routing, what instances do, ends of requests, scaling.
+// Of ends it hears what the collector does. The others are silent: digests know
+// nothing of them.
 
 // Kinds of these messages.
 const (
-	kindTracedAdmission  lookahead.Kind = iota + 64 // router: an admission decision
-	kindTracedRouting                               // router: priority and routing decision
-	kindTracedScale                                 // autoscaler: an evaluation
-	kindTracedStep                                  // instance: a step that was formed
-	kindTracedPreemption                            // instance: a preemption
-	kindTracedOddity                                // instance: an anomaly
+	kindTracedAdmission  lookahead.Kind = lookahead.Silent + iota // router: an admission decision
+	kindTracedRouting                                             // router: priority and routing decision
+	kindTracedScale                                               // autoscaler: an evaluation
+	kindTracedStep                                                // instance: a step that was formed
+	kindTracedPreemption                                          // instance: a preemption
+	kindTracedOddity                                              // instance: an anomaly
 )
 
 // tracedRequest is the request that a decision is about.
@@ -28,13 +31,23 @@ type tracedRequest = engine.Delivery
 
 // sendTracedAdmission tells of an admission decision at now.
 func sendTracedAdmission(out *lookahead.Outbox, now vtime.Time, d *tracedRequest, a *policy.AdmissionDecision) {
-	out.Begin(tracerID, lookahead.Key{At: now, Class: classRouting}, kindTracedAdmission, 5)
+	fields := 3
+	if a.Verdict == policy.Delay {
+		fields++
+	}
+	out.Begin(collectorID, lookahead.Key{At: now, Class: classRouting}, kindTracedAdmission, fields)
 	out.Int(d.ID)
-	out.Uint(uint64(d.Tenant)<<16 | uint64(d.Class))
-	out.Int(int64(d.Input))
+	out.Uint(who(d))
 	out.Uint(uint64(a.Verdict)<<8 | uint64(a.Reason))
-	out.Int(int64(a.Wait))
+	if a.Verdict == policy.Delay {
+		out.Int(int64(a.Wait))
+	}
 	out.End()
+}
+
+// who is tenant, class and prompt length of a request in one word.
+func who(d *tracedRequest) uint64 {
+	return uint64(d.Input)<<32 | uint64(d.Tenant)<<16 | uint64(d.Class)
 }
 
 // tracedRouting is a routing decision on its way to the tracer.
@@ -62,31 +75,29 @@ const (
 // send sends it: what every decision has, then candidates, then snapshots of
 // all instances.
 func (t *tracedRouting) send(out *lookahead.Outbox, now vtime.Time, d *tracedRequest, view *policy.View, counterfactual bool) {
-	flags, fields := uint64(0), 7
-	for _, f := range [...]struct {
-		flag uint64
-		set  bool
-	}{{flagForced, t.forced}, {flagMoved, t.moved}, {flagCounterfactual, counterfactual}, {flagExplained, t.explain != nil}} {
-		if f.set {
-			flags |= f.flag
-		}
+	flags, fields := uint64(0), 6
+	if t.forced {
+		flags |= flagForced
 	}
-	signals := 0
-	for _, s := range tracedSignals {
-		if t.signals&s != 0 {
-			signals++
-		}
+	if t.moved {
+		flags |= flagMoved
 	}
+	if counterfactual {
+		flags |= flagCounterfactual
+	}
+	if t.explain != nil {
+		flags |= flagExplained
+	}
+	signals := bits.OnesCount32(uint32(t.signals))
 	if counterfactual {
 		fields += 3 + len(t.candidates)*(2+t.shares+signals)
 	}
 	if t.snapshots {
 		fields += view.Len() * (1 + signals)
 	}
-	out.Begin(tracerID, lookahead.Key{At: now, Class: classDelivery}, kindTracedRouting, fields)
+	out.Begin(collectorID, lookahead.Key{At: now, Class: classDelivery}, kindTracedRouting, fields)
 	out.Int(d.ID)
-	out.Uint(uint64(d.Tenant)<<16 | uint64(d.Class))
-	out.Int(int64(d.Input))
+	out.Uint(who(d))
 	out.Uint(flags<<8 | uint64(t.reason))
 	out.Float(d.Priority)
 	out.Int(int64(t.target))
@@ -138,7 +149,7 @@ func (t *tracedRouting) sendSignals(out *lookahead.Outbox, s policy.Slot) {
 // how long ago the last change was, in the other direction, −1 if there was
 // none within the window.
 func sendTracedScale(out *lookahead.Outbox, e *ScaleEvent, wanted, ready int32, turned vtime.Duration) {
-	out.Begin(tracerID, lookahead.Key{At: e.At, Class: classScaleAction}, kindTracedScale, 6)
+	out.Begin(collectorID, lookahead.Key{At: e.At, Class: classScaleAction}, kindTracedScale, 6)
 	out.Int(int64(e.From))
 	out.Int(int64(e.To))
 	out.Int(int64(wanted))
@@ -154,7 +165,7 @@ type instanceTracer struct{ *instance }
 var _ engine.Tracer = instanceTracer{}
 
 // Formed implements engine.Tracer.
-func (t instanceTracer) Formed(now vtime.Time, s *engine.Step) {
+func (t instanceTracer) Formed(now vtime.Time, s engine.Step) {
 	t.begin(now, kindTracedStep, 6)
 	t.out.Int(int64(s.Running))
 	t.out.Int(int64(s.Waiting))
@@ -166,7 +177,7 @@ func (t instanceTracer) Formed(now vtime.Time, s *engine.Step) {
 }
 
 // Preempted implements engine.Tracer.
-func (t instanceTracer) Preempted(now vtime.Time, p *engine.Preemption) {
+func (t instanceTracer) Preempted(now vtime.Time, p engine.Preemption) {
 	t.begin(now, kindTracedPreemption, 4)
 	t.out.Int(p.Request)
 	t.out.Int(p.For)
@@ -176,7 +187,7 @@ func (t instanceTracer) Preempted(now vtime.Time, p *engine.Preemption) {
 }
 
 // Odd implements engine.Tracer.
-func (t instanceTracer) Odd(now vtime.Time, o *engine.Oddity) {
+func (t instanceTracer) Odd(now vtime.Time, o engine.Oddity) {
 	t.begin(now, kindTracedOddity, 2+len(o.Requests))
 	t.out.Uint(uint64(o.Kind))
 	t.out.Float(o.Severity)
@@ -188,5 +199,5 @@ func (t instanceTracer) Odd(now vtime.Time, o *engine.Oddity) {
 
 // begin begins a message about a step at now.
 func (t instanceTracer) begin(now vtime.Time, kind lookahead.Kind, fields int) {
-	t.out.Begin(tracerID, lookahead.Key{At: now, Class: engine.ClassStep + 1}, kind, fields)
+	t.out.Begin(collectorID, lookahead.Key{At: now, Class: engine.ClassStep + 1}, kind, fields)
 }

@@ -17,17 +17,12 @@ func (c *cluster) recall() error {
 	known := c.known()
 	return c.simulation.Undelivered(func(to lookahead.ProcessID, m *lookahead.Message) {
 		on := -1
-		if to == tracerID {
-			c.tracer.recall(m, known)
+		if to == collectorID { // after all others
+			c.collector.recall(m, known)
 			return
 		}
-		if to < lookahead.FirstSink {
-			known = earlier(known, m.Stamp.Key())
-		}
+		known = earlier(known, m.Stamp.Key())
 		switch m.Kind {
-		case kindOutcome:
-			c.collector.Receive(m, nil)
-			return
 		case kindDelivery:
 			readDelivery(&m.Body, &d)
 		case kindResumed:
@@ -55,13 +50,4 @@ func (c *cluster) known() lookahead.Key {
 		k = earlier(k, n.Next())
 	}
 	return k
-}
-
-// recall takes a message that waited when the run was cancelled, if nothing
-// could have come before it: so a trace that was interrupted is the beginning
-// of the whole one.
-func (t *tracer) recall(m *lookahead.Message, known lookahead.Key) {
-	if !known.Less(m.Stamp.Key()) {
-		t.Receive(m, nil)
-	}
 }

@@ -13,8 +13,8 @@ import (
 	"blis/workload"
 )
 
-// tracer is the actor that makes the records of a trace out of what it is told
-// and hands them on. Its memory does not grow with the run.
+// tracer makes the records of a trace out of what the collector is told and hands
+// them on. Its memory does not grow with the run.
 type tracer struct {
 	consumer trace.Consumer
 	err      error // the first of the consumer's: it gets no more
@@ -35,7 +35,6 @@ type tracer struct {
 	preemption trace.Preemption
 	anomaly    trace.Anomaly
 	outcome    trace.Outcome
-	ended      metrics.Outcome
 	store      struct {
 		wait, ttft, tpot, e2e vtime.Duration
 		instance, target      int
@@ -58,8 +57,6 @@ type seenCandidate struct {
 	shares  []trace.Breakdown
 }
 
-var _ lookahead.Process = (*tracer)(nil)
-
 // newTracer makes the tracer of a run with that router.
 func (p *plan) newTracer(t *tracing, o metrics.Options) *tracer {
 	labels := p.source.Labels()
@@ -77,25 +74,10 @@ func (p *instance) tracer(level trace.Level) engine.Tracer {
 	return instanceTracer{p}
 }
 
-// Next implements lookahead.Process: it has no events of its own.
-func (t *tracer) Next() lookahead.Key { return lookahead.NeverKey }
-
-// Promise implements lookahead.Process.
-func (t *tracer) Promise() lookahead.Key { return lookahead.NeverKey }
-
-// Advance implements lookahead.Process.
-func (t *tracer) Advance(lookahead.Key, *lookahead.Outbox) {}
-
-// Receive implements lookahead.Process.
-func (t *tracer) Receive(m *lookahead.Message, _ *lookahead.Outbox) {
-	if t.err != nil {
-		return
-	}
+// take makes records of a message.
+func (t *tracer) take(m *lookahead.Message) {
 	at, b := m.Stamp.At, &m.Body
 	switch m.Kind {
-	case kindOutcome:
-		readOutcome(m, &t.ended)
-		t.end(at, &t.ended)
 	case kindTracedAdmission:
 		t.admit(at, b)
 	case kindTracedRouting:
@@ -123,24 +105,24 @@ var verdictNames = [...]string{policy.Admit: "admit", policy.Reject: "reject", p
 func (t *tracer) admit(at vtime.Time, b *lookahead.Decoder) {
 	r := &t.admission
 	*r = trace.Admission{Type: "admission", At: at, Request: b.Int()}
-	r.Tenant, r.Class = t.who(b.Uint())
-	r.Input = int32(b.Int())
+	r.Tenant, r.Class, r.Input = t.who(b.Uint())
 	word := b.Uint()
 	verdict := policy.Verdict(word >> 8)
 	if int(verdict) >= len(verdictNames) {
 		verdict = policy.Reject // as the router takes it
 	}
 	r.Verdict, r.Reason = verdictNames[verdict], policy.Reason(word).String()
-	if t.store.wait = vtime.Duration(b.Int()); verdict == policy.Delay {
+	if verdict == policy.Delay {
+		t.store.wait = vtime.Duration(b.Int())
 		r.Delay = &t.store.wait
 	}
 	mustDecode(b)
 	t.give(r)
 }
 
-// who is the names of tenant and class.
-func (t *tracer) who(labels uint64) (tenant, class string) {
-	return t.labels.Tenants.Name(workload.Label(labels >> 16)), t.labels.Classes.Name(workload.Label(labels))
+// who is the names of tenant and class, and the prompt length.
+func (t *tracer) who(word uint64) (tenant, class string, input int32) {
+	return t.labels.Tenants.Name(workload.Label(word >> 16)), t.labels.Classes.Name(workload.Label(word)), int32(word >> 32)
 }
 
 // route makes two records: the priority, unless the request had one, and the
@@ -148,8 +130,7 @@ func (t *tracer) who(labels uint64) (tenant, class string) {
 func (t *tracer) route(at vtime.Time, b *lookahead.Decoder) {
 	r, s := &t.routing, &t.store
 	*r = trace.Routing{Type: "routing", At: at, Request: b.Int()}
-	r.Tenant, r.Class = t.who(b.Uint())
-	r.Input = int32(b.Int())
+	r.Tenant, r.Class, r.Input = t.who(b.Uint())
 	word := b.Uint()
 	flags := word >> 8
 	r.Reason, r.Forced = policy.Reason(word).String(), flags&flagForced != 0

@@ -21,10 +21,6 @@ type Tracing struct {
 	Counterfactual int
 }
 
-// tracerID is the process to which everybody sends what happens, if it is
-// traced. Like the collector it only listens. It is no part of the digest.
-const tracerID = lookahead.FirstSink + 1
-
 // checkTracing checks what was asked for.
 func (p *plan) checkTracing() error {
 	switch t := &p.config.Tracing; {
@@ -119,7 +115,7 @@ func (t *tracing) score(view *policy.View, choice *policy.RoutingDecision, i int
 		return choice.Scores[i]
 	}
 	s := view.Slot(i)
-	return -float64(int64(s.Queue) + int64(s.Batch) + int64(s.InFlight))
+	return float64(-(int64(s.Queue) + int64(s.Batch) + int64(s.InFlight)))
 }
 
 // rank makes t.best the candidates with the largest scores, the best first, of

@@ -23,8 +23,12 @@ func anomaliesOf(c *metrics.Counters) raised {
 	return raised{c.PriorityInversions, c.HeadOfLineBlocked, c.BlockedHeads, c.PreemptionStorms}
 }
 
+func (x *customer) delivery(id int64) Delivery {
+	return Delivery{ID: id, Request: workload.NewRequest(x.at, x.input, x.output), Priority: x.priority, Admitted: x.at}
+}
+
 // raise serves customers step by step and in decode runs, which must count
-// the same.
+// the same, and with a tracer, which must hear of what is counted.
 func raise(t *testing.T, change func(*Config), customers ...customer) raised {
 	t.Helper()
 	var first metrics.Counters
@@ -34,7 +38,7 @@ func raise(t *testing.T, change func(*Config), customers ...customer) raised {
 			c.StepByStep = stepwise
 		})
 		for id, x := range customers {
-			d := Delivery{ID: int64(id), Request: workload.NewRequest(x.at, x.input, x.output), Priority: x.priority, Admitted: x.at}
+			d := x.delivery(int64(id))
 			e.Advance(x.at, 3)
 			e.Deliver(&d, x.at)
 		}
@@ -44,6 +48,10 @@ func raise(t *testing.T, change func(*Config), customers ...customer) raised {
 		} else if e.Counters != first {
 			t.Errorf("decode runs count %+v\nstep by step %+v", e.Counters, first)
 		}
+	}
+	e, h := heard(t, change, customers...)
+	if e.Counters != first || h.raised() != anomaliesOf(&first) {
+		t.Errorf("with a tracer, which hears %+v, it counts %+v\nwithout %+v", h.raised(), e.Counters, first)
 	}
 	return anomaliesOf(&first)
 }

@@ -24,7 +24,7 @@ func (e *Engine) contend(b *batch) int32 {
 			self := e.others[v] == i
 			if e.cfg.Tracer != nil {
 				s := e.slot(e.others[v])
-				e.cfg.Tracer.Preempted(e.now, &Preemption{s.ID, e.slot(i).ID, s.computed, e.cache.Free()})
+				e.cfg.Tracer.Preempted(e.now, Preemption{s.ID, e.slot(i).ID, s.computed, e.cache.Free()})
 			}
 			left += e.preempt(b, v)
 			if v <= k {

@@ -11,11 +11,11 @@ import (
 // changed.
 type Tracer interface {
 	// Formed takes a step that was formed at now and schedules something.
-	Formed(now vtime.Time, s *Step)
+	Formed(now vtime.Time, s Step)
 	// Preempted takes a request that is about to lose its blocks.
-	Preempted(now vtime.Time, p *Preemption)
+	Preempted(now vtime.Time, p Preemption)
 	// Odd takes an anomaly just when Counters count it.
-	Odd(now vtime.Time, o *Oddity)
+	Odd(now vtime.Time, o Oddity)
 }
 
 // Step is a step as it was formed. It ends at End, which with async scheduling
@@ -58,7 +58,7 @@ const (
 // odd tells the tracer of an anomaly.
 func (e *Engine) odd(kind OddKind, severity float64, requests ...int64) {
 	severity = max(-math.MaxFloat64, min(severity, math.MaxFloat64))
-	e.cfg.Tracer.Odd(e.now, &Oddity{kind, requests, severity})
+	e.cfg.Tracer.Odd(e.now, Oddity{kind, requests, severity})
 }
 
 // tellInversion is odd for s, which is scheduled while the highest priority of
@@ -76,7 +76,7 @@ func (e *Engine) tellStep(b *batch) {
 	if e.current != nil {
 		start = e.current.end
 	}
-	e.cfg.Tracer.Formed(e.now, &Step{e.running, e.waiting, b.sums.PrefillTokens, b.sums.DecodeTokens, e.UsedBlocks(), start.Add(b.duration)})
+	e.cfg.Tracer.Formed(e.now, Step{e.running, e.waiting, b.sums.PrefillTokens, b.sums.DecodeTokens, e.UsedBlocks(), start.Add(b.duration)})
 }
 
 // recentPreemptions is how many of those that a storm remembers are less than

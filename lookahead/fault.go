@@ -27,6 +27,7 @@ const (
 	ruleBackward = "time goes back"
 	ruleCause    = "message not strictly later than its cause"
 	ruleRoute    = "message to a process that may not receive it"
+	ruleSilent   = "silent message to a process that is no sink"
 	ruleFields   = "fields written are not the number announced"
 	ruleBody     = "message read against its format"
 	ruleFrame    = "malformed frame"

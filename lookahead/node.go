@@ -173,7 +173,7 @@ func (n *node) receive(m *Message) {
 	}
 	n.last, o.cause, o.horizon = m.Stamp, key, o.limit
 	f := n.mailbox.top()
-	end, err := n.digest.message(f.buf, &f.head)
+	end, err := n.fold(f.buf, &f.head)
 	if err != nil {
 		n.trap(ruleFrame+": "+err.Error(), f.first, f.last)
 	}
@@ -182,7 +182,9 @@ func (n *node) receive(m *Message) {
 	if m.Body.err != nil {
 		n.trap(ruleBody+": "+m.Body.err.Error(), m.Stamp, n.last)
 	}
-	if n.tracer != nil {
+	if m.Kind&Silent != 0 {
+		end = n.skip(f, m)
+	} else if n.tracer != nil {
 		n.tracer.mark(n.digest.messages, m.Stamp, &n.digest)
 	}
 	n.executed++
@@ -190,6 +192,27 @@ func (n *node) receive(m *Message) {
 		n.sim.controlReceived(n, m.Stamp)
 	}
 	n.mailbox.advance(f, end)
+}
+
+// fold takes a message into the digest and returns where it ends; of a silent
+// one, of which that is found when it has been read, where its frame does.
+func (n *node) fold(b []byte, m *message) (int, error) {
+	if m.kind&Silent == 0 {
+		return n.digest.message(b, m)
+	}
+	if n.id < FirstSink {
+		n.trap(ruleSilent, n.stamp(n.out.cause), m.stamp)
+	}
+	return len(b), nil
+}
+
+// skip returns where a silent message ends that was read, all of it or not.
+func (n *node) skip(f *frame, m *Message) int {
+	end, err := skipFields(f.buf, m.Body.pos, m.Body.left)
+	if err != nil {
+		n.trap(ruleFrame+": "+err.Error(), f.first, f.last)
+	}
+	return end
 }
 
 // advance executes the local events before h.

@@ -22,6 +22,7 @@ type Outbox struct {
 	missing int // fields announced and not written
 	open    []*frame
 	aside   []*frame // to sinks: kept over turns until they are worth a post
+	filled  []filled // to sinks: full before the turn was over
 	holds   bool     // the process is among the holders of a stock
 	touched []*node
 	scratch sorter
@@ -193,6 +194,10 @@ func (o *Outbox) frameTo(receiver *node) *frame {
 		*table = append(*table, nil)
 	}
 	f := (*table)[i]
+	if f != nil && receiver.id >= FirstSink && f.count >= asideMost {
+		o.filled = append(o.filled, filled{receiver, f})
+		f = nil
+	}
 	if f == nil {
 		f = o.node.stock.take()
 		f.start(o.node.id)
@@ -212,6 +217,17 @@ func (o *Outbox) frameTo(receiver *node) *frame {
 // message.
 const asideMessages = 64
 
+// asideMost is how many it holds at most. A control process that streams tells a
+// sink much in one turn: frames as long as that, used again by all others in
+// turn, would make every frame that long.
+const asideMost = 8 * asideMessages
+
+// filled is a frame that waits for the end of the turn.
+type filled struct {
+	receiver *node
+	frame    *frame
+}
+
 // post sends the frames of the turn through protoactor.
 func (o *Outbox) post() {
 	n := o.node
@@ -224,6 +240,10 @@ func (o *Outbox) post() {
 		o.send(receiver, f)
 	}
 	o.touched = o.touched[:0]
+	for _, f := range o.filled {
+		o.send(f.receiver, f.frame)
+	}
+	o.filled = o.filled[:0]
 	o.postAside(n.sim.asideAtLeast)
 }
 

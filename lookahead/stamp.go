@@ -75,6 +75,11 @@ const (
 // Kind tells messages apart. Its values belong to the processes.
 type Kind uint16
 
+// Silent is the bit of kinds that tell a sink of what happens and make nothing
+// happen: they are left out of digests, and so of all that counts messages. A
+// run has the same digests with and without them.
+const Silent Kind = 1 << 15
+
 // Stamp is the place of a message in the total order, compared field by
 // field. Source and Seq make it unique, so no thread can influence the order.
 type Stamp struct {

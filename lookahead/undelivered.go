@@ -8,7 +8,7 @@ func (s *Simulation) Undelivered(visit func(to ProcessID, m *Message)) error {
 		n.stock = &s.crew.stocks[0]
 		n.mailbox.absorb()
 		for f := n.mailbox.top(); f != nil; f = n.mailbox.top() {
-			end, err := n.digest.message(f.buf, &f.head)
+			end, err := skipFields(f.buf, f.head.body, f.head.fields)
 			if err != nil {
 				return err
 			}

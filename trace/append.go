@@ -241,22 +241,37 @@ func appendFloat(b []byte, f float64) []byte {
 // appendString prints a JSON string: what is not UTF-8 is the replacement
 // character, and U+2028 and U+2029 are escaped, which end lines in JavaScript.
 func appendString(b []byte, s string) []byte {
+	for i := range len(s) {
+		if !asItIs[s[i]] {
+			return appendEscaped(b, s)
+		}
+	}
+	b = append(b, '"')
+	b = append(b, s...)
+	return append(b, '"')
+}
+
+// asItIs are the bytes that are characters of their own and need no escape.
+var asItIs = func() (list [256]bool) {
+	for c := byte(' '); c < utf8.RuneSelf; c++ {
+		list[c] = c != '"' && c != '\\'
+	}
+	return list
+}()
+
+// appendEscaped is appendString for any string.
+func appendEscaped(b []byte, s string) []byte {
 	b = append(b, '"')
 	from := 0
 	for i := 0; i < len(s); {
-		c := s[i]
-		if c >= ' ' && c != '"' && c != '\\' && c < utf8.RuneSelf {
-			i++
-			continue
-		}
-		size := 1
+		c, size := s[i], 1
 		var escape string
 		switch {
 		case c == '"' || c == '\\':
 			escape = `\` + s[i:i+1]
 		case c < ' ':
 			escape = controlEscapes[c]
-		default:
+		case c >= utf8.RuneSelf:
 			var r rune
 			if r, size = utf8.DecodeRuneInString(s[i:]); r == '\u2028' {
 				escape = `\u2028`

@@ -121,6 +121,7 @@ func TestMsgpackReaderIsStrict(t *testing.T) {
 			t.Fatalf("cut at %d of %d: %v", n, len(text), err)
 		}
 	}
+	step := written(t, MessagePack, &Batch{Type: "batch", Running: 1})[head:]
 	record := func(tail ...byte) []byte { return append(bytes.Clone(text[:head]), tail...) }
 	key := func(s string) []byte { return append([]byte{0xa0 | byte(len(s))}, s...) }
 	for _, c := range []struct {
@@ -137,6 +138,7 @@ func TestMsgpackReaderIsStrict(t *testing.T) {
 		{"negative length", bytes.Replace(text[head:], append(key("request"), 1), append(key("request"), 0xc3), 1), "field request: want a whole number"},
 		{"nil", bytes.Replace(text[head:], append(key("request"), 1), append(key("request"), 0xc0), 1), "field request: want a whole number"},
 		{"out of range", bytes.Replace(text[head:], append(key("request"), 1), append(key("request"), 0xcf, 255, 0, 0, 0, 0, 0, 0, 0), 1), "field request: 18374686479671623680 is out of range"},
+		{"out of 32 bits", bytes.Replace(step, append(key("running"), 1), append(key("running"), 0xd3, 0, 0, 0, 1, 0, 0, 0, 0), 1), "field running: 4294967296 is out of range"},
 		{"class is a number", bytes.Replace(text[head:], append(key("slo_class"), key("a")...), append(key("slo_class"), 7), 1), "field slo_class: want a string"},
 		{"not finite", bytes.Replace(text[head:], append(key("priority"), 0xcb, 0, 0, 0, 0, 0, 0, 0, 0), append(key("priority"), 0xcb, 0x7f, 0xf0, 0, 0, 0, 0, 0, 0), 1), "field priority: +Inf is not finite"},
 	} {

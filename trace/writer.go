@@ -46,11 +46,11 @@ type Writer struct {
 }
 
 // pieceSize is from how many bytes on a Writer writes what it has.
-const pieceSize = 1 << 16
+const pieceSize = 1 << 18
 
 // NewWriter returns a Writer of that form.
 func NewWriter(to io.Writer, form Form) *Writer {
-	w := &Writer{to: to, form: form, buf: make([]byte, 0, pieceSize+pieceSize/8)}
+	w := &Writer{to: to, form: form, buf: make([]byte, 0, pieceSize+1<<12)}
 	if form == MessagePack {
 		w.pack = msgpack.NewEncoder(&w.bytes)
 		w.pack.UseCompactInts(true)

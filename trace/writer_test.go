@@ -59,7 +59,7 @@ func (f *full) Write(b []byte) (int, error) {
 // Flush.
 func TestWriterKeepsItsError(t *testing.T) {
 	for _, form := range []Form{JSONLines, MessagePack} {
-		w := NewWriter(&full{room: 3 * pieceSize}, form)
+		w := NewWriter(&full{room: pieceSize}, form)
 		r, failed := &Priority{Type: "priority", Class: strings.Repeat("x", 1000)}, 0
 		for i := range 1000 {
 			switch err := w.Take(r); {

@@ -1,0 +1,148 @@
+package main
+
+import (
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"blis/trace"
+)
+
+// records reads a trace file.
+func records(t *testing.T, path string) (lines []string) {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	form, err := trace.FormOf(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := trace.NewReader(f, form, path)
+	for {
+		record, err := r.Next()
+		if err == io.EOF {
+			return lines
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines = append(lines, string(trace.AppendJSON(nil, record)))
+	}
+}
+
+// A trace changes nothing of the result, and both forms of files hold the same.
+func TestTraceOut(t *testing.T) {
+	dir := t.TempDir()
+	args := []string{"run", "--num-requests", "300", "--rate", "200", "--routing-policy", "weighted", "--format", "json"}
+	plain := done(t, args...)
+	var first []string
+	for _, name := range []string{"a.jsonl", "b.msgpack"} {
+		path := filepath.Join(dir, name)
+		s := done(t, append(args, "--trace-out", path, "--trace-level", "detailed", "--counterfactual-k", "2")...)
+		if s.out != plain.out {
+			t.Errorf("%s: another result than without a trace", name)
+		}
+		got := records(t, path)
+		if len(got) < 1200 || !strings.Contains(got[0], `"level":"detailed"`) {
+			t.Errorf("%s: %d records, the first %s", name, len(got), got[0])
+		}
+		if first == nil {
+			first = got
+			if text := read(t, path); text != strings.Join(got, "\n")+"\n" {
+				t.Errorf("%s is not its records, one per line", name)
+			}
+		} else if strings.Join(got, "\n") != strings.Join(first, "\n") {
+			t.Errorf("%s holds other records than a.jsonl", name)
+		}
+	}
+	path := filepath.Join(dir, "c.jsonl")
+	done(t, append(args, "--trace-out", path)...)
+	if got := records(t, path)[0]; !strings.Contains(got, `"level":"decisions"`) {
+		t.Errorf("without --trace-level: %s", got)
+	}
+}
+
+// The summary comes with the result: below the text, or under a key that the
+// schema knows.
+func TestSummarizeTrace(t *testing.T) {
+	args := []string{"run", "--num-requests", "300", "--rate", "200", "--slo-targets", "standard:ttft=20ms"}
+	plain := done(t, args...)
+	s := done(t, append(args, "--summarize-trace", "decision-audit", "--summary-tokens", "300")...)
+	text, found := strings.CutPrefix(s.out, plain.out)
+	if !found || len(text) < 400 || len([]rune(text)) > 4*300+2 || !strings.HasSuffix(text, "\n") {
+		t.Errorf("below the result, %v: %q", found, text)
+	}
+	j := done(t, append(args, "--format", "json", "--summarize-trace", "pattern")...).out
+	if bad := loadSchema(t).check(j); len(bad) > 0 {
+		t.Error(bad)
+	}
+	r := resultOf(t, j)["trace_summary"].(map[string]any)
+	if r["strategy"] != "pattern" || r["token_limit"].(float64) != 1000 || r["outcomes"].(map[string]any)["requests"].(float64) != 300 {
+		t.Errorf("%.300v", r)
+	}
+	if _, there := resultOf(t, done(t, append(args, "--format", "json")...).out)["trace_summary"]; there {
+		t.Error("a summary that nobody asked for")
+	}
+}
+
+func TestTraceFlagsAreChecked(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "a.jsonl")
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"--trace-level", "detaild"}, `--trace-level: "detaild" is no trace level, the nearest is detailed: want none, decisions or detailed`},
+		{[]string{"--trace-level", "decisions"}, "--trace-level is decisions and nobody reads the trace: want --trace-out FILE, --summarize-trace STRATEGY or --replay-regret N with it"},
+		{[]string{"--trace-level", "none", "--trace-out", out}, "--trace-level is none: want decisions or detailed with --trace-out, --summarize-trace or --replay-regret"},
+		{[]string{"--counterfactual-k", "3"}, "--counterfactual-k is 3 without a trace: want --trace-out FILE, --summarize-trace STRATEGY or --replay-regret N with it"},
+		{[]string{"--counterfactual-k=-1", "--trace-out", out}, "--counterfactual-k is -1: want 0 (off) or more"},
+		{[]string{"--trace-out", "a.txt"}, "--trace-out: a.txt: want a name that ends in .jsonl or .msgpack"},
+		{[]string{"--trace-out", filepath.Join(out, "b.jsonl")}, "no such file or directory"},
+		{[]string{"--summarize-trace", "patern"}, "the nearest is pattern"},
+		{[]string{"--summarize-trace", "pattern", "--summary-tokens", "7"}, "--summary-tokens is 7: want at least 100"},
+	} {
+		s := blis(t, nil, append([]string{"run"}, c.args...)...)
+		if s.code != exitInput || !strings.Contains(s.err, c.want) || s.out != "" || strings.Count(s.err, "\n") != 1 {
+			t.Errorf("%v: exit %d: %s", c.args, s.code, s.err)
+		}
+	}
+	if _, err := os.Stat(out); err == nil {
+		t.Error("a file of a run that was refused")
+	}
+}
+
+// A full disk is told at the end, after the result.
+func TestTraceOnAFullDisk(t *testing.T) {
+	if _, err := os.Stat("/dev/full"); err != nil {
+		t.Skip(err)
+	}
+	path := filepath.Join(t.TempDir(), "full.jsonl")
+	if err := os.Symlink("/dev/full", path); err != nil {
+		t.Skip(err)
+	}
+	for _, n := range []string{"10", "2000"} {
+		s := blis(t, nil, "run", "--num-requests", n, "--trace-out", path)
+		if s.code != exitCheck || !strings.Contains(s.err, "--trace-out: write "+path+": no space left on device") || !strings.Contains(s.out, "digest") {
+			t.Errorf("%s requests: exit %d, %q", n, s.code, s.err)
+		}
+	}
+}
+
+// An interrupted run leaves whole records.
+func TestInterruptedTrace(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	path := filepath.Join(t.TempDir(), "a.jsonl")
+	if s := blisUntil(t, ctx, nil, "run", "--trace-out", path); s.code != exitInterrupted {
+		t.Fatalf("exit %d: %s", s.code, s.err)
+	}
+	if got := records(t, path); len(got) != 1 {
+		t.Errorf("%d records of a run that did not begin, want a header", len(got))
+	}
+}

@@ -1,0 +1,111 @@
+package engine
+
+import (
+	"slices"
+	"testing"
+
+	"blis/kv"
+	"blis/vtime"
+)
+
+// hearer keeps what an engine tells its tracer.
+type hearer struct {
+	steps       []Step
+	preemptions []Preemption
+	oddities    []Oddity
+	times       []vtime.Time // of the oddities
+}
+
+func (h *hearer) Formed(_ vtime.Time, s Step)          { h.steps = append(h.steps, s) }
+func (h *hearer) Preempted(_ vtime.Time, p Preemption) { h.preemptions = append(h.preemptions, p) }
+func (h *hearer) Odd(now vtime.Time, o Oddity) {
+	o.Requests = slices.Clone(o.Requests)
+	h.oddities, h.times = append(h.oddities, o), append(h.times, now)
+}
+
+// raised is what it heard as counts.
+func (h *hearer) raised() (r raised) {
+	for _, o := range h.oddities {
+		*[...]*int64{PriorityInversion: &r.inversions, HeadOfLineBlocking: &r.overtaken, BlockedHead: &r.blocked, PreemptionStorm: &r.storms}[o.Kind]++
+	}
+	return r
+}
+
+// heard serves customers with a tracer.
+func heard(t *testing.T, change func(*Config), customers ...customer) (*Engine, *hearer) {
+	t.Helper()
+	h := &hearer{}
+	e, _ := instance(t, linear{1000, 0, 0}, func(c *Config) {
+		change(c)
+		c.Tracer = h
+	})
+	for id, x := range customers {
+		e.Advance(x.at, 3)
+		d := x.delivery(int64(id))
+		e.Deliver(&d, x.at)
+	}
+	e.Advance(vtime.Never, 255)
+	return e, h
+}
+
+// Of three customers for one seat the urgent one is passed over twice: at 2,000
+// by the one before it, which completes at 4,000.
+func TestTracerHearsWhoSuffers(t *testing.T) {
+	_, h := heard(t, scheduledBy(t, "fcfs"), customer{0, 10, 2, 0}, customer{100, 10, 2, 0.5}, customer{200, 10, 2, 3})
+	if len(h.oddities) != 1 {
+		t.Fatalf("%+v", h.oddities)
+	}
+	if o := h.oddities[0]; o.Kind != PriorityInversion || !slices.Equal(o.Requests, []int64{2, 1}) || o.Severity != 2.5 || h.times[0] != 2000 {
+		t.Errorf("%+v at %v", o, h.times)
+	}
+	_, h = heard(t, scheduledBy(t, "reverse-priority"), customer{0, 10, 2, 1}, customer{100, 10, 2, 3}, customer{200, 10, 2, 0})
+	i := slices.IndexFunc(h.oddities, func(o Oddity) bool { return o.Kind == HeadOfLineBlocking })
+	if i < 0 {
+		t.Fatalf("%+v", h.oddities)
+	}
+	if o := h.oddities[i]; !slices.Equal(o.Requests, []int64{1, 2}) || o.Severity != 4000-100 || h.times[i] != 4000 {
+		t.Errorf("%+v at %v", o, h.times)
+	}
+}
+
+// Steps as they are formed: a prompt, then decodes; two requests in the second.
+func TestTracerHearsSteps(t *testing.T) {
+	e, h := heard(t, func(*Config) {}, customer{0, 20, 3, 0}, customer{500, 40, 1, 0})
+	want := []Step{
+		{Running: 1, Waiting: 0, PrefillTokens: 20, Used: 2, End: 1000},
+		{Running: 2, Waiting: 0, PrefillTokens: 40, DecodeTokens: 1, Used: 5, End: 2000},
+		{Running: 1, Waiting: 0, DecodeTokens: 1, Used: 2, End: 3000},
+	}
+	if !slices.Equal(h.steps, want) {
+		t.Errorf("steps %+v\nwant %+v", h.steps, want)
+	}
+	if n := e.Counters.Steps; n != int64(len(want)) {
+		t.Errorf("%d steps counted", n)
+	}
+}
+
+// With async scheduling a step ends after the one that executes when it is
+// formed.
+func TestTracerHearsWhenAsyncStepsEnd(t *testing.T) {
+	_, h := heard(t, func(c *Config) { c.Async = true }, customer{0, 20, 4, 0})
+	for i, s := range h.steps {
+		if s.End != vtime.Time(1000*(i+1)) {
+			t.Errorf("step %d ends at %v: %+v", i, s.End, h.steps)
+		}
+	}
+	if len(h.steps) < 4 {
+		t.Errorf("%+v", h.steps)
+	}
+}
+
+// Two requests outgrow a cache of three blocks: the second, for which none is
+// left, gives way.
+func TestTracerHearsPreemptions(t *testing.T) {
+	e, h := heard(t, func(c *Config) { c.Cache = kv.NewPool(3, 16, true) }, customer{0, 16, 20, 0}, customer{0, 16, 20, 0})
+	if int64(len(h.preemptions)) != e.Counters.Preemptions || len(h.preemptions) == 0 {
+		t.Fatalf("%+v, %d counted", h.preemptions, e.Counters.Preemptions)
+	}
+	if p := h.preemptions[0]; p != (Preemption{Request: 1, For: 1, Computed: 16, Free: 0}) {
+		t.Errorf("%+v", p)
+	}
+}
