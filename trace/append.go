@@ -38,12 +38,12 @@ func AppendJSON(b []byte, r Record) []byte {
 
 func appendAdmission(b []byte, r *Admission) []byte {
 	b = append(b, `{"type":"admission","at_us":`...)
-	b = strconv.AppendInt(b, int64(r.At), 10)
+	b = appendInt(b, int64(r.At))
 	b = append(b, `,"request":`...)
-	b = strconv.AppendInt(b, r.Request, 10)
+	b = appendInt(b, r.Request)
 	b = appendWho(b, r.Tenant, r.Class)
 	b = append(b, `,"input_tokens":`...)
-	b = strconv.AppendInt(b, int64(r.Input), 10)
+	b = appendInt(b, int64(r.Input))
 	b = append(b, `,"verdict":`...)
 	b = appendString(b, r.Verdict)
 	b = append(b, `,"reason":`...)
@@ -54,9 +54,9 @@ func appendAdmission(b []byte, r *Admission) []byte {
 
 func appendPriority(b []byte, r *Priority) []byte {
 	b = append(b, `{"type":"priority","at_us":`...)
-	b = strconv.AppendInt(b, int64(r.At), 10)
+	b = appendInt(b, int64(r.At))
 	b = append(b, `,"request":`...)
-	b = strconv.AppendInt(b, r.Request, 10)
+	b = appendInt(b, r.Request)
 	b = append(b, `,"slo_class":`...)
 	b = appendString(b, r.Class)
 	b = append(b, `,"priority":`...)
@@ -65,12 +65,12 @@ func appendPriority(b []byte, r *Priority) []byte {
 
 func appendRouting(b []byte, r *Routing) []byte {
 	b = append(b, `{"type":"routing","at_us":`...)
-	b = strconv.AppendInt(b, int64(r.At), 10)
+	b = appendInt(b, int64(r.At))
 	b = append(b, `,"request":`...)
-	b = strconv.AppendInt(b, r.Request, 10)
+	b = appendInt(b, r.Request)
 	b = appendWho(b, r.Tenant, r.Class)
 	b = append(b, `,"input_tokens":`...)
-	b = strconv.AppendInt(b, int64(r.Input), 10)
+	b = appendInt(b, int64(r.Input))
 	b = append(b, `,"priority":`...)
 	b = appendFloat(b, r.Priority)
 	b = append(b, `,"target":`...)
@@ -95,7 +95,7 @@ func appendRouting(b []byte, r *Routing) []byte {
 
 func appendCandidate(b []byte, c Candidate) []byte {
 	b = append(b, `{"instance":`...)
-	b = strconv.AppendInt(b, int64(c.Instance), 10)
+	b = appendInt(b, int64(c.Instance))
 	b = append(b, `,"score":`...)
 	b = appendFloat(b, c.Score)
 	b = append(b, `,"breakdown":`...)
@@ -133,9 +133,9 @@ func appendSnapshots(b []byte, s *Snapshots) []byte {
 
 func appendOutcome(b []byte, r *Outcome) []byte {
 	b = append(b, `{"type":"outcome","at_us":`...)
-	b = strconv.AppendInt(b, int64(r.At), 10)
+	b = appendInt(b, int64(r.At))
 	b = append(b, `,"request":`...)
-	b = strconv.AppendInt(b, r.Request, 10)
+	b = appendInt(b, r.Request)
 	b = append(b, `,"state":`...)
 	b = appendString(b, r.State)
 	b = append(b, `,"reason":`...)
@@ -144,7 +144,7 @@ func appendOutcome(b []byte, r *Outcome) []byte {
 	b = appendWhole(b, r.Instance)
 	b = appendWho(b, r.Tenant, r.Class)
 	b = append(b, `,"arrival_us":`...)
-	b = strconv.AppendInt(b, int64(r.Arrival), 10)
+	b = appendInt(b, int64(r.Arrival))
 	b = append(b, `,"ttft_us":`...)
 	b = appendWhole(b, r.TTFT)
 	b = append(b, `,"tpot_us":`...)
@@ -164,9 +164,9 @@ func appendOutcome(b []byte, r *Outcome) []byte {
 		b = appendString(b, *r.Tier)
 	}
 	b = append(b, `,"output_tokens":`...)
-	b = strconv.AppendInt(b, int64(r.Generated), 10)
+	b = appendInt(b, int64(r.Generated))
 	b = append(b, `,"preemptions":`...)
-	b = strconv.AppendInt(b, int64(r.Preempted), 10)
+	b = appendInt(b, int64(r.Preempted))
 	b = append(b, `,"slo_met":`...)
 	if r.SLOMet == nil {
 		return append(b, "null}"...)
@@ -187,14 +187,14 @@ type integer interface {
 	int | int32 | int64 | vtime.Duration
 }
 
-func appendInteger[T integer](b []byte, v T) []byte { return strconv.AppendInt(b, int64(v), 10) }
+func appendInteger[T integer](b []byte, v T) []byte { return appendInt(b, int64(v)) }
 
 // appendWhole is *p, or null.
 func appendWhole[T integer](b []byte, p *T) []byte {
 	if p == nil {
 		return append(b, "null"...)
 	}
-	return strconv.AppendInt(b, int64(*p), 10)
+	return appendInt(b, int64(*p))
 }
 
 // appendOptional is *p, or null.
@@ -225,7 +225,7 @@ func appendList[T any](b []byte, list []T, one func([]byte, T) []byte) []byte {
 func appendFloat(b []byte, f float64) []byte {
 	const exact = 1 << 53 // whole numbers up to it are printed as they are
 	if n := int64(f); f > -exact && f < exact && float64(n) == f && (n != 0 || !math.Signbit(f)) {
-		return strconv.AppendInt(b, n, 10)
+		return appendInt(b, n)
 	}
 	if size := math.Abs(f); size == 0 || size >= 1e-6 && size < 1e21 {
 		return strconv.AppendFloat(b, f, 'f', -1, 64)
@@ -241,10 +241,8 @@ func appendFloat(b []byte, f float64) []byte {
 // appendString prints a JSON string: what is not UTF-8 is the replacement
 // character, and U+2028 and U+2029 are escaped, which end lines in JavaScript.
 func appendString(b []byte, s string) []byte {
-	for i := range len(s) {
-		if !asItIs[s[i]] {
-			return appendEscaped(b, s)
-		}
+	if !unescaped(s) {
+		return appendEscaped(b, s)
 	}
 	b = append(b, '"')
 	b = append(b, s...)

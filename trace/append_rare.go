@@ -16,7 +16,7 @@ func appendHeader(b []byte, r *Header) []byte {
 	b = append(b, `,"seed":`...)
 	b = strconv.AppendUint(b, r.Seed, 10)
 	b = append(b, `,"instances":`...)
-	b = strconv.AppendInt(b, int64(r.Instances), 10)
+	b = appendInt(b, int64(r.Instances))
 	for _, p := range [...]struct{ key, name string }{
 		{`,"admission":`, r.Admission}, {`,"priority":`, r.Priority}, {`,"routing":`, r.Routing},
 		{`,"scheduler":`, r.Scheduler}, {`,"autoscale":`, r.Autoscale},
@@ -24,7 +24,7 @@ func appendHeader(b []byte, r *Header) []byte {
 		b = appendString(append(b, p.key...), p.name)
 	}
 	b = append(b, `,"counterfactual_k":`...)
-	b = strconv.AppendInt(b, int64(r.Counterfactual), 10)
+	b = appendInt(b, int64(r.Counterfactual))
 	b = append(b, `,"slo_targets":`...)
 	b = appendList(b, r.Targets, func(b []byte, t ClassTargets) []byte {
 		b = append(b, `{"slo_class":`...)
@@ -42,58 +42,58 @@ func appendHeader(b []byte, r *Header) []byte {
 
 func appendScale(b []byte, r *Scale) []byte {
 	b = append(b, `{"type":"scale","at_us":`...)
-	b = strconv.AppendInt(b, int64(r.At), 10)
+	b = appendInt(b, int64(r.At))
 	b = append(b, `,"action":`...)
 	b = appendString(b, r.Action)
 	b = append(b, `,"from":`...)
-	b = strconv.AppendInt(b, int64(r.From), 10)
+	b = appendInt(b, int64(r.From))
 	b = append(b, `,"to":`...)
-	b = strconv.AppendInt(b, int64(r.To), 10)
+	b = appendInt(b, int64(r.To))
 	b = append(b, `,"wanted":`...)
-	b = strconv.AppendInt(b, int64(r.Wanted), 10)
+	b = appendInt(b, int64(r.Wanted))
 	b = append(b, `,"ready":`...)
-	b = strconv.AppendInt(b, int64(r.Ready), 10)
+	b = appendInt(b, int64(r.Ready))
 	b = append(b, `,"reason":`...)
 	return append(appendString(b, r.Reason), '}')
 }
 
 func appendBatch(b []byte, r *Batch) []byte {
 	b = append(b, `{"type":"batch","at_us":`...)
-	b = strconv.AppendInt(b, int64(r.At), 10)
+	b = appendInt(b, int64(r.At))
 	b = append(b, `,"instance":`...)
-	b = strconv.AppendInt(b, int64(r.Instance), 10)
+	b = appendInt(b, int64(r.Instance))
 	b = append(b, `,"running":`...)
-	b = strconv.AppendInt(b, int64(r.Running), 10)
+	b = appendInt(b, int64(r.Running))
 	b = append(b, `,"waiting":`...)
-	b = strconv.AppendInt(b, int64(r.Waiting), 10)
+	b = appendInt(b, int64(r.Waiting))
 	b = append(b, `,"prefill_tokens":`...)
-	b = strconv.AppendInt(b, int64(r.PrefillTokens), 10)
+	b = appendInt(b, int64(r.PrefillTokens))
 	b = append(b, `,"decode_tokens":`...)
-	b = strconv.AppendInt(b, int64(r.DecodeTokens), 10)
+	b = appendInt(b, int64(r.DecodeTokens))
 	b = append(b, `,"kv_used_blocks":`...)
-	b = strconv.AppendInt(b, r.UsedBlocks, 10)
+	b = appendInt(b, r.UsedBlocks)
 	b = append(b, `,"end_us":`...)
-	return append(strconv.AppendInt(b, int64(r.End), 10), '}')
+	return append(appendInt(b, int64(r.End)), '}')
 }
 
 func appendPreemption(b []byte, r *Preemption) []byte {
 	b = append(b, `{"type":"preemption","at_us":`...)
-	b = strconv.AppendInt(b, int64(r.At), 10)
+	b = appendInt(b, int64(r.At))
 	b = append(b, `,"instance":`...)
-	b = strconv.AppendInt(b, int64(r.Instance), 10)
+	b = appendInt(b, int64(r.Instance))
 	b = append(b, `,"request":`...)
-	b = strconv.AppendInt(b, r.Request, 10)
+	b = appendInt(b, r.Request)
 	b = append(b, `,"for":`...)
-	b = strconv.AppendInt(b, r.For, 10)
+	b = appendInt(b, r.For)
 	b = append(b, `,"computed":`...)
-	b = strconv.AppendInt(b, int64(r.Computed), 10)
+	b = appendInt(b, int64(r.Computed))
 	b = append(b, `,"free_blocks":`...)
-	return append(strconv.AppendInt(b, int64(r.Free), 10), '}')
+	return append(appendInt(b, int64(r.Free)), '}')
 }
 
 func appendAnomaly(b []byte, r *Anomaly) []byte {
 	b = append(b, `{"type":"anomaly","at_us":`...)
-	b = strconv.AppendInt(b, int64(r.At), 10)
+	b = appendInt(b, int64(r.At))
 	b = append(b, `,"name":`...)
 	b = appendString(b, r.Name)
 	b = append(b, `,"detail":`...)
