@@ -304,6 +304,10 @@ func (c *cluster) result(partial bool) (*Result, error) {
 		return nil, fmt.Errorf("the books do not balance: %w", err)
 	}
 	r.Report = report
+	if r.Scaling != nil {
+		n := int64(r.Scaling.Oscillations)
+		report.Anomalies.ScaleOscillation = &n
+	}
 	r.judge(&c.plan.fitness)
 	if !partial {
 		r.Digest = c.digest()

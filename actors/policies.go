@@ -217,6 +217,12 @@ func (p *plan) describePolicies() {
 	if c.SnapshotRefreshInterval > 0 {
 		routing += fmt.Sprintf(", signals every %v, in-flight %s", c.SnapshotRefreshInterval, c.InFlight)
 	}
+	if c.PrefixIndex == indexEvents {
+		routing += ", prefix index by events"
+		if c.KVEventDelay > 0 {
+			routing += fmt.Sprintf(" after %v", c.KVEventDelay)
+		}
+	}
 	p.setup.Policies = fmt.Sprintf("admission %s, priority %s, routing %s, scheduler %s, autoscale %s",
 		b.Admission.Type, b.Priority.Type, routing, b.Scheduler.Type, b.Autoscale.Type)
 }

@@ -17,6 +17,7 @@ type Anomalies struct {
 	QueueImbalance     int64         `json:"queue_imbalance"`       // instances
 	SlowWithinClass    *int64        `json:"slow_within_class"`     // pairs; null unless Options.SlowPairs
 	PreemptionStorm    int64         `json:"preemption_storm"`
+	ScaleOscillation   *int64        `json:"scale_oscillation"` // null unless an autoscaler acts; whoever knows of its actions sets it
 	ShadowDivergence   *int64        `json:"shadow_divergence"` // requests; null without a prefix index of the router
 	SLOViolation       SLOViolations `json:"slo_violation"`     // of classes with targets
 }
