@@ -57,9 +57,12 @@ func (p *instance) state(asked bool) engine.State {
 	return p.engine.State()
 }
 
-// enter shows a reading of a feed in the view.
+// enter shows a reading of a feed in the view, as sight.show does.
 func (f *feed) enter(view *policy.View, i int, d detail) {
 	slot, service := view.Slot(i), view.Service(i)
+	if slot.Phase == policy.Gone {
+		return
+	}
 	if f.signals&policy.QueueDepth != 0 {
 		slot.Queue = d.queue
 	}

@@ -12,7 +12,7 @@ import (
 // refresh.
 type refreshing struct {
 	cadence
-	use     bool                // KV use is on it
+	steps   bool                // it has signals that change with every step
 	pending int64               // refresh before which something happened, −1: none that is not published
 	publish func(refresh int64) // writes the reading as of now
 }
@@ -34,7 +34,7 @@ func (p *instance) observe(on *boards, signals policy.Signals, o metrics.Options
 			continue
 		}
 		write := func(k int64) { f.board.publish(p.index, k, p.detail(f)) }
-		p.refreshes = append(p.refreshes, refreshing{f.board.cadence, f.signals&policy.KVUse != 0, -1, write})
+		p.refreshes = append(p.refreshes, refreshing{f.board.cadence, f.signals&stepSignals != 0, -1, write})
 	}
 }
 
@@ -48,28 +48,31 @@ func (p *instance) Steady() lookahead.Key {
 		steady = p.change(p.use, false)
 	}
 	for _, f := range p.live {
-		steady = earlier(steady, p.change(f.signals&policy.KVUse != 0, f.asked))
+		steady = earlier(steady, p.change(f.signals&stepSignals != 0, f.asked))
 	}
 	for i := range p.refreshes {
 		r := &p.refreshes[i]
-		if k := p.change(r.use, false); !k.IsNever() {
+		if k := p.change(r.steps, false); !k.IsNever() {
 			steady = earlier(steady, r.key(r.after(k.At)))
 		}
 	}
 	return steady
 }
 
-// change is a Key before which signals do not change, KV use among them or
-// not: it changes with every step, the others seldom.
-func (p *instance) change(use, asked bool) lookahead.Key {
+// stepSignals change with every step, the others seldom.
+const stepSignals = policy.KVUse | policy.EstimatedWait
+
+// change is a Key before which signals do not change, stepSignals among them or
+// not.
+func (p *instance) change(steps, asked bool) lookahead.Key {
 	at, class := vtime.Never, engine.ClassStep
 	switch {
 	case p.perStep && !asked:
-		at = p.engine.FirstShown(!use)
+		at = p.engine.FirstShown(!steps)
 		if end := p.engine.FirstEnd(); p.counted && end <= at { // in-flight is the router's own and knows no steps
 			at, class = end, engine.ClassQueued
 		}
-	case use:
+	case steps:
 		return p.Next()
 	default:
 		at, class = p.engine.FirstChange()

@@ -134,6 +134,7 @@ func (b *replicas) remove(i int, now vtime.Time) {
 		}
 	}
 	b.view.Set(i, policy.Slot{Phase: policy.Gone, Total: b.view.Slot(i).Total}) // nothing is there any more
+	b.view.ShowService(i, policy.Service{})
 	if b.prefixes != nil {
 		b.prefixes.Drop(i)
 	}

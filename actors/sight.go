@@ -90,9 +90,13 @@ func (s *sight) readEngines() {
 	}
 }
 
-// show enters a reading of instance i.
+// show enters a reading of instance i. Nothing is shown of one that is gone: what
+// there is to read of it depends on who reads.
 func (s *sight) show(i int, r reading) {
 	slot := s.view.Slot(i)
+	if slot.Phase == policy.Gone {
+		return
+	}
 	inFlight := slot.InFlight
 	if s.counted {
 		inFlight = s.sent[i] - int32(r.finished)
