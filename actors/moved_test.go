@@ -1,10 +1,13 @@
 package actors
 
 import (
+	"slices"
 	"testing"
 
 	"blis/metrics"
+	"blis/policy"
 	"blis/vtime"
+	"blis/workload"
 )
 
 // TestExpectedHitsStayWithMovedRequests: the second request found what was
@@ -37,14 +40,39 @@ func TestExpectedHitsStayWithMovedRequests(t *testing.T) {
 	}
 }
 
-// TestEventsBeyondAllTimes has blocks stored so late that the router would hear
-// of them after the last instant there is: it never does.
-func TestEventsBeyondAllTimes(t *testing.T) {
-	c := plain()
-	c.RoutingPolicy, c.PrefixIndex, c.KVEventDelay = "prefix-affinity", "events", 1<<62
-	const late = vtime.Time(1<<62 - 1)
-	s := serve(t, c, sharing(1, request(0, 64, 1)), sharing(2, request(late, 64, 1)))
-	if o := s.rows[1]; o.State != metrics.Completed || s.End != 1<<62+1000 {
-		t.Errorf("%v, the run ends at %v; want completed, and the event of the first at %d", o.State, s.End, int64(1<<62+1000))
+// hints is round-robin that notes the hint of every request that it routes.
+type hints struct {
+	next int
+	seen []float64
+}
+
+func (*hints) Observes() policy.Signals { return policy.NoSignals }
+
+func (h *hints) Route(req *policy.Request, _ float64, _ *policy.RouterState, view *policy.View, _ vtime.Time) policy.RoutingDecision {
+	h.seen = append(h.seen, req.Hint)
+	for !view.Routable(h.next % view.Len()) {
+		h.next++
+	}
+	h.next++
+	return policy.RoutingDecision{Target: (h.next - 1) % view.Len(), Reason: policy.ByPolicy}
+}
+
+// TestMovedRequestsHaveNobodysHint: the request that is given back gets the
+// memory of the one that was routed last, and nothing that was in it.
+func TestMovedRequestsHaveNobodysHint(t *testing.T) {
+	c := scaled(2, 1)
+	c.DrainPolicy = drainRedirect
+	var last *hints
+	c.Custom.Routing = func(policy.Env) policy.Routing {
+		last = &hints{}
+		return last
+	}
+	hinted := func(r workload.Request, hint float64) workload.Request {
+		r.Hint = hint
+		return r
+	}
+	serve(t, c, hinted(request(0, 10, 25), 1), hinted(request(0, 10, 20), 2), hinted(request(5000, 10, 1), 3))
+	if want := []float64{1, 2, 3, 0}; !slices.Equal(last.seen, want) {
+		t.Errorf("hints %v, want %v", last.seen, want)
 	}
 }
