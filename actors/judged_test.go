@@ -127,12 +127,12 @@ func TestInstancesThatWaitForEver(t *testing.T) {
 	plain := plain()
 	plain.NumInstances = 2
 	for _, c := range []Config{plain, still} {
-		c.CostPerReplicaHour = 1
+		c.CostPerReplicaHour = mostCost
 		s := serve(t, c, request(0, 10, 1), request(1<<62-1, 10, 1))
 		run, use := s.Judged(), s.Report.Overall.Resources
 		const hours = 2 * float64(1<<62+999) / 3.6e9
 		is(t, "replica-hours", &run.ReplicaHours, hours)
-		is(t, "cost", run.Cost, hours)
+		is(t, "cost", run.Cost, hours*mostCost)
 		is(t, "mean replicas", &run.MeanReplicas, 2)
 		for what, share := range map[string]*float64{"scale efficiency": run.ScaleEfficiency, "utilisation": use.Utilisation} {
 			if want := 2000 / (2 * float64(1<<62+999)); share == nil || *share != want {
