@@ -63,7 +63,7 @@ func TestInstancesComeInTime(t *testing.T) {
 	}
 	// 31,000 and 31,000 − 13,000.
 	if sc.ReplicaMicros != 49_000 || sc.Peak != 2 || sc.Least != 1 {
-		t.Errorf("%d replica-µs, peak %d, least %d; want 49,000, 2, 1", sc.ReplicaMicros, sc.Peak, sc.Least)
+		t.Errorf("%v replica-µs, peak %d, least %d; want 49,000, 2, 1", sc.ReplicaMicros, sc.Peak, sc.Least)
 	}
 }
 
@@ -138,7 +138,7 @@ func TestStartingInstancesGoFirst(t *testing.T) {
 		}
 	}
 	if s.Scaling.ReplicaMicros != 50_000 || s.Scaling.Peak != 4 {
-		t.Errorf("%d replica-µs, peak %d", s.Scaling.ReplicaMicros, s.Scaling.Peak)
+		t.Errorf("%v replica-µs, peak %d", s.Scaling.ReplicaMicros, s.Scaling.Peak)
 	}
 }
 

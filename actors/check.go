@@ -64,7 +64,7 @@ func (p *plan) checkNumbers() error {
 		{"output-tokens-stdev", c.OutputTokensStdev}, {"trace-speedup", c.TraceSpeedup}} {
 		check(finite(f.value), f.name, f.value, "a finite number") // even where it is not used: results print it
 	}
-	check(!(c.CostPerReplicaHour < 0), "cost-per-replica-hour", c.CostPerReplicaHour, "0 (not given) or more")
+	check(!(c.CostPerReplicaHour < 0 || c.CostPerReplicaHour > mostCost), "cost-per-replica-hour", c.CostPerReplicaHour, fmt.Sprintf("0 (not given) to %v", mostCost))
 	check(len(c.AlphaCoeffs) == 0 || len(c.AlphaCoeffs) == 3, "alpha-coeffs", c.AlphaCoeffs, "three numbers")
 	check(len(c.BetaCoeffs) == 0 || len(c.BetaCoeffs) == 3, "beta-coeffs", c.BetaCoeffs, "three numbers")
 	check((len(c.AlphaCoeffs) == 0) == (len(c.BetaCoeffs) == 0), "beta-coeffs", c.BetaCoeffs, "both of alpha-coeffs and beta-coeffs or none")
@@ -75,6 +75,10 @@ func (p *plan) checkNumbers() error {
 	}
 	return nil
 }
+
+// mostCost is the most that an hour of an instance may cost: far from where what
+// is made of costs is no number any more, however long a run takes.
+const mostCost = 1e15
 
 // resolveFitness reads the weights.
 func (p *plan) resolveFitness() (err error) {

@@ -55,29 +55,9 @@ func newCluster(p *plan) (*cluster, error) {
 		recorders.BlockSize = cfg.BlockSizeInTokens
 	}
 	c.collector = &collector{emit: cfg.Row, row: Row{labels: p.source.Labels(), token: recorders.TokenOverhead, request: recorders.RequestOverhead}}
-	const collect = collectorID
-	c.router = &router{
-		intake: intake{source: p.source}, admission: q.admission, priority: q.priority, routing: q.routing, stream: q.stream,
-		ahead:            streamAhead(cfg),
-		admissionLatency: cfg.AdmissionLatency, routingLatency: cfg.RoutingLatency, model: p.model,
-		recorder: metrics.NewRecorder(recorders), collect: collect,
-		sight: sight{
-			signals: signals | extra, boards: boards, refresh: -1, foreseen: !p.scales(), sent: make([]int32, cfg.NumInstances),
-			atAdmission: q.admission.Observes()&instanceSignals != 0,
-			atRouting:   (q.priority.Observes()|q.routing.Observes()|extra)&instanceSignals != 0,
-		},
-	}
-	r := &c.router.reads
-	r.admission, r.priority, r.routing = q.admission.Observes(), q.priority.Observes(), q.routing.Observes()
-	c.router.prefixes, c.router.state.Prefixes = q.prefixes, q.prefixes
-	c.router.witness, _ = q.routing.(policy.Witness)
-	if c.router.forced, err = parseForced(cfg.ForceRouting); err != nil {
+	if c.router, err = p.newRouter(&q, boards, recorders, signals, extra); err != nil {
 		return nil, err
 	}
-	c.router.tracing = p.newTracing(q.routing, extra, (r.priority|r.routing|extra)&shownSignals)
-	view := &c.router.sight.view
-	c.router.state.View, view.Seats, view.BlockSize = view, cfg.MaxNumSeqs, cfg.BlockSizeInTokens
-	c.router.state.Track(signals)
 	c.autoscaler = p.newAutoscaler(q.autoscale, c.router)
 	c.simulation.AddControl("router", c.router)
 	c.simulation.AddControl("autoscaler", c.autoscaler)
@@ -86,7 +66,7 @@ func newCluster(p *plan) (*cluster, error) {
 		if err != nil {
 			return err
 		}
-		n.collect, n.notify = collect, notify
+		n.collect, n.notify = collectorID, notify
 		n.observe(&c.router.sight.boards, signals|extra, recorders)
 		c.instances = append(c.instances, n)
 		if cfg.Sequential {
@@ -104,6 +84,35 @@ func newCluster(p *plan) (*cluster, error) {
 		c.collector.tracer = c.tracer
 	}
 	return c, nil
+}
+
+// newRouter makes the router of a run whose policies observe these signals, and
+// that looks at the extra ones.
+func (p *plan) newRouter(q *policies, boards boards, recorders metrics.Options, signals, extra policy.Signals) (*router, error) {
+	cfg := &p.config
+	forced, err := parseForced(cfg.ForceRouting)
+	if err != nil {
+		return nil, err
+	}
+	r := &router{
+		intake: intake{source: p.source}, admission: q.admission, priority: q.priority, routing: q.routing, stream: q.stream,
+		ahead: streamAhead(cfg), forced: forced, prefixes: q.prefixes,
+		admissionLatency: cfg.AdmissionLatency, routingLatency: cfg.RoutingLatency, model: p.model,
+		recorder: metrics.NewRecorder(recorders), collect: collectorID,
+		sight: sight{
+			signals: signals | extra, boards: boards, refresh: -1, foreseen: !p.scales(), sent: make([]int32, cfg.NumInstances),
+			atAdmission: q.admission.Observes()&instanceSignals != 0,
+			atRouting:   (q.priority.Observes()|q.routing.Observes()|extra)&instanceSignals != 0,
+		},
+	}
+	r.reads.admission, r.reads.priority, r.reads.routing = q.admission.Observes(), q.priority.Observes(), q.routing.Observes()
+	r.witness, _ = q.routing.(policy.Witness)
+	r.tracing = p.newTracing(q.routing, extra, (r.reads.priority|r.reads.routing|extra)&shownSignals)
+	view := &r.sight.view
+	view.Seats, view.BlockSize = cfg.MaxNumSeqs, cfg.BlockSizeInTokens
+	r.state.View, r.state.Prefixes = view, q.prefixes
+	r.state.Track(signals)
+	return r, nil
 }
 
 func instanceName(i int) string { return "instance-" + strconv.Itoa(i) }

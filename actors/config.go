@@ -69,7 +69,7 @@ type Config struct {
 	WarmupRoutable     bool           `json:"warmup-routable" bundle:"autoscale.actuation.warmup.routable" default:"true" negatable:"" group:"Autoscaling" help:"Send requests to instances that are warming."`
 	DrainPolicy        string         `json:"drain-policy" bundle:"autoscale.actuation.drain" default:"wait" enum:"wait,immediate,redirect" group:"Autoscaling" help:"What becomes of the requests of an instance that goes: wait (served), immediate (aborted) or redirect (routed again)."`
 	DrainTimeout       vtime.Duration `json:"drain-timeout" bundle:"autoscale.actuation.drain_timeout" default:"0" group:"Autoscaling" help:"With wait: after this they are aborted; 0: never."`
-	CostPerReplicaHour float64        `json:"cost-per-replica-hour" group:"Autoscaling" help:"In any currency; 0: no costs are given."`
+	CostPerReplicaHour float64        `json:"cost-per-replica-hour" group:"Autoscaling" help:"In any currency, at most 1e15; 0: no costs are given."`
 
 	Rate              float64        `json:"rate" group:"Workload" help:"Mean arrivals per second over the cluster; 0: 80 % of the capacity that the latency model gives."`
 	NumRequests       int64          `json:"num-requests" default:"1000" aliases:"max-prompts" group:"Workload" help:"Requests to generate."`

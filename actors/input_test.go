@@ -106,6 +106,8 @@ func TestBadSettingsAreRefused(t *testing.T) {
 		{"scorers without weighted", func(c *Config) { c.RoutingScorers = "queue-depth:1" }, []string{"round-robin"}},
 		{"bucket of NaN", func(c *Config) { c.AdmissionPolicy, c.TokenBucketCapacity = "token-bucket", math.NaN() }, []string{"capacity", "NaN"}},
 		{"bucket that empties itself", func(c *Config) { c.AdmissionPolicy, c.TokenBucketRefillRate = "token-bucket", -1 }, []string{"refill", "-1"}},
+		{"a cost that adds up to no number", func(c *Config) { c.CostPerReplicaHour = 1e300 }, []string{"--cost-per-replica-hour is 1e+300", "0 (not given) to 1e+15"}},
+		{"a cost below 0", func(c *Config) { c.CostPerReplicaHour = -1 }, []string{"--cost-per-replica-hour is -1", "0 (not given) to 1e+15"}},
 		{"target without class", func(c *Config) { c.SLOTargets = "ttft=5" }, []string{"--slo-targets"}},
 		{"no requests", func(c *Config) { c.NumRequests = 0 }, []string{"num-requests: 0"}},
 		{"cv of poisson", func(c *Config) { c.CV = 2 }, []string{"cv: 2"}},

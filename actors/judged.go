@@ -8,17 +8,17 @@ import (
 // ReplicaHours is the hours of instances that were paid for, from the first
 // arrival to the end of the run: of those that there were, when their number
 // could not change.
-func (r *Result) ReplicaHours() float64 { return float64(r.paid()) / float64(vtime.Hour) }
+func (r *Result) ReplicaHours() float64 { return r.paid() / float64(vtime.Hour) }
 
 // ReplicaSeconds is the same in seconds.
-func (r *Result) ReplicaSeconds() float64 { return float64(r.paid()) / float64(vtime.Second) }
+func (r *Result) ReplicaSeconds() float64 { return r.paid() / float64(vtime.Second) }
 
-// paid is the same in instance·µs.
-func (r *Result) paid() int64 {
+// paid is the same in instance·µs; see Scaling.ReplicaMicros.
+func (r *Result) paid() float64 {
 	if s := r.Scaling; s != nil {
 		return s.ReplicaMicros
 	}
-	return int64(r.Config.NumInstances) * int64(span(r.Began, r.End))
+	return float64(float64(r.Config.NumInstances) * float64(span(r.Began, r.End)))
 }
 
 // MeanReplicas is the time-weighted mean number of instances paid for from the
@@ -28,7 +28,7 @@ func (r *Result) MeanReplicas() float64 {
 	if length == 0 {
 		return 0
 	}
-	return float64(r.paid()) / float64(length)
+	return r.paid() / float64(length)
 }
 
 // ScaleEfficiency is the share of the time paid for in which a step was
@@ -42,7 +42,7 @@ func (r *Result) ScaleEfficiency() *float64 {
 	busy := r.Report.Overall.Resources.Counters.BusyMicros
 	// With async scheduling an instance that drains may be gone a step before
 	// the last batch formed for it ends, which nobody pays for.
-	share := min(1, float64(busy)/float64(paid))
+	share := min(1, float64(busy)/paid)
 	return &share
 }
 

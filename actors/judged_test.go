@@ -22,7 +22,7 @@ func TestWhatInstancesCostWithoutScaling(t *testing.T) {
 	s := serve(t, c, request(1000, 10, 4))
 	run := s.Judged()
 	if s.paid() != 8000 || s.ReplicaSeconds() != 0.008 || run.MeanReplicas != 2 {
-		t.Errorf("%d paid, %v s, mean %v; want 8,000, 0.008, 2", s.paid(), s.ReplicaSeconds(), run.MeanReplicas)
+		t.Errorf("%v paid, %v s, mean %v; want 8,000, 0.008, 2", s.paid(), s.ReplicaSeconds(), run.MeanReplicas)
 	}
 	is(t, "scale efficiency", run.ScaleEfficiency, 0.5)
 	is(t, "completed per replica-hour", run.CompletedPerReplicaHour(), 3600/0.004/2)
@@ -117,4 +117,30 @@ func TestFitnessWeightsAreRefusedWithTheOtherFaults(t *testing.T) {
 	c := plain()
 	c.FitnessWeights, c.NumInstances = "p99_tft:1", 0
 	refusal(t, c, "--num-instances is 0", `--fitness-weights: unknown measure "p99_tft", the nearest is "p99_ttft"`)
+}
+
+// Two instances wait 2⁶² µs for the second request: together longer than an
+// int64 holds. So does one that an autoscaler leaves as it is.
+func TestInstancesThatWaitForEver(t *testing.T) {
+	still := scaled(2, 2)
+	still.AutoscaleInterval = 1 << 61
+	plain := plain()
+	plain.NumInstances = 2
+	for _, c := range []Config{plain, still} {
+		c.CostPerReplicaHour = mostCost
+		s := serve(t, c, request(0, 10, 1), request(1<<62-1, 10, 1))
+		run, use := s.Judged(), s.Report.Overall.Resources
+		const hours = 2 * float64(1<<62+999) / 3.6e9
+		is(t, "replica-hours", &run.ReplicaHours, hours)
+		is(t, "cost", run.Cost, hours*mostCost)
+		is(t, "mean replicas", &run.MeanReplicas, 2)
+		for what, share := range map[string]*float64{"scale efficiency": run.ScaleEfficiency, "utilisation": use.Utilisation} {
+			if want := 2000 / (2 * float64(1<<62+999)); share == nil || *share != want {
+				t.Errorf("%s is %v, want %v", what, share, want)
+			}
+		}
+		if use.Counters.LifeMicros != math.MaxInt64 {
+			t.Errorf("lives of %d µs, want the largest int64", use.Counters.LifeMicros)
+		}
+	}
 }

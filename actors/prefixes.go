@@ -40,7 +40,9 @@ func (p *instance) blockEvents() func(vtime.Time, []engine.BlockChange) {
 		return nil
 	}
 	return func(now vtime.Time, changes []engine.BlockChange) {
-		sendBlocks(p.out, now.Add(p.eventDelay), p.index, changes)
+		if at := now.Add(p.eventDelay); at != vtime.Never { // else it is beyond all times
+			sendBlocks(p.out, at, p.index, changes)
+		}
 	}
 }
 

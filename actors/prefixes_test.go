@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"blis/metrics"
 	"blis/policy"
 	"blis/vtime"
 	"blis/workload"
@@ -40,6 +41,18 @@ func TestLastEventEndsTheRun(t *testing.T) {
 	c.RoutingPolicy, c.PrefixIndex, c.KVEventDelay = "prefix-affinity", "events", 5000
 	if s := serve(t, c, sharing(1, request(0, 64, 1))); s.End != 6000 {
 		t.Errorf("the run ends at %v, want 6,000", s.End)
+	}
+}
+
+// TestEventsBeyondAllTimes has blocks stored so late that the router would hear
+// of them after the last instant there is: it never does.
+func TestEventsBeyondAllTimes(t *testing.T) {
+	c := plain()
+	c.RoutingPolicy, c.PrefixIndex, c.KVEventDelay = "prefix-affinity", "events", 1<<62
+	const late = vtime.Time(1<<62 - 1)
+	s := serve(t, c, sharing(1, request(0, 64, 1)), sharing(2, request(late, 64, 1)))
+	if o := s.rows[1]; o.State != metrics.Completed || s.End != 1<<62+1000 {
+		t.Errorf("%v, the run ends at %v; want completed, and the event of the first at %d", o.State, s.End, int64(1<<62+1000))
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"blis/metrics"
 	"blis/policy"
 	"blis/vtime"
+	"blis/workload"
 )
 
 // How instances come and go, as far as the router has a part in it: the
@@ -63,10 +64,12 @@ func (r *router) left(i int, now vtime.Time) {
 }
 
 // returned takes back a request of an instance that was taken away. It is
-// routed again, a tick later at the earliest, with the priority that it has.
+// routed again, a tick later at the earliest, with the priority that it has. The
+// client's hint, which went into that, is not kept.
 func (r *router) returned(m *lookahead.Message) {
 	i := r.hold()
 	d := &r.requests[i]
+	*d = engine.Delivery{Request: workload.Request{Spans: d.Spans}}
 	p := new(engine.Progress)
 	instance := readReturned(&m.Body, d, p)
 	r.moved[i] = movedRequest{p, int32(instance)}

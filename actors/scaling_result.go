@@ -9,12 +9,16 @@ type Scaling struct {
 	Replicas []Replica    // by instance
 	Checks   int64        // evaluations of the autoscaler
 
-	ReplicaMicros int64      // time for which instances were paid for: from when their machine was there
-	First         int32      // instances at the start
-	Peak, Least   int32      // most and fewest instances that there were to be, those that drain not among them
-	Began         vtime.Time // first arrival, from which on costs count
-	Redirected    int64      // times that requests were given back and went on elsewhere
-	Oscillations  int        // changes of direction within OscillationWindow
+	// ReplicaMicros is the time for which instances were paid for, from when
+	// their machine was there: a whole number, exact up to 285 years, and beyond
+	// what an integer holds where many of them wait for a late request.
+	ReplicaMicros float64
+
+	First        int32      // instances at the start
+	Peak, Least  int32      // most and fewest instances that there were to be, those that drain not among them
+	Began        vtime.Time // first arrival, from which on costs count
+	Redirected   int64      // times that requests were given back and went on elsewhere
+	Oscillations int        // changes of direction within OscillationWindow
 }
 
 // OscillationWindow is how soon after a change one in the other direction is an
@@ -32,11 +36,11 @@ func (s *Scaling) Mean(end vtime.Time) float64 {
 	if end <= s.Began {
 		return 0
 	}
-	return float64(s.ReplicaMicros) / float64(end.Sub(s.Began))
+	return s.ReplicaMicros / float64(end.Sub(s.Began))
 }
 
 // Hours is replica-hours.
-func (s *Scaling) Hours() float64 { return float64(s.ReplicaMicros) / float64(vtime.Hour) }
+func (s *Scaling) Hours() float64 { return s.ReplicaMicros / float64(vtime.Hour) }
 
 // turns reports whether a change after e is an oscillation.
 func (e ScaleEvent) turns(next ScaleEvent) bool {
@@ -63,7 +67,7 @@ func (b *replicas) scaling(initial int32, checks int64, end vtime.Time) *Scaling
 	}
 	for i := range b.list {
 		r := &b.list[i]
-		s.ReplicaMicros += int64(r.cost(b.began, end))
+		s.ReplicaMicros += float64(r.cost(b.began, end))
 		s.Replicas = append(s.Replicas, Replica{r.asked, r.billed, r.ready, r.warm, r.draining, r.gone})
 	}
 	return s

@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"cmp"
+	"math/big"
 	"slices"
 
 	"blis/vtime"
@@ -106,21 +107,20 @@ type Imbalance struct {
 // Imbalanced lists them by index, given the counters of all instances at the end
 // of a run.
 func Imbalanced(counters []Counters) []Imbalance {
-	waiting, life := int64(0), int64(0)
+	var waiting, life, own, all big.Int // lives together may be longer than an int64 holds
 	for i := range counters {
-		waiting += counters[i].WaitingMicros
-		life += counters[i].LifeMicros
+		waiting.Add(&waiting, own.SetInt64(counters[i].WaitingMicros))
+		life.Add(&life, own.SetInt64(counters[i].LifeMicros))
 	}
+	w, _ := waiting.Float64()
+	l, _ := life.Float64()
 	var list []Imbalance
 	for i := range counters {
 		// waiting of it / its life > 2 · waiting / life
-		var own, twice sum128
-		own.addProduct(counters[i].WaitingMicros, life)
-		twice.addProduct(waiting, counters[i].LifeMicros)
-		twice.plus(twice)
-		if twice.less(own) {
-			mean := float64(waiting) / float64(life)
-			list = append(list, Imbalance{i, float64(counters[i].WaitingMicros) / float64(counters[i].LifeMicros) / mean})
+		own.Mul(own.SetInt64(counters[i].WaitingMicros), &life)
+		all.Mul(all.SetInt64(counters[i].LifeMicros), &waiting)
+		if own.Cmp(all.Lsh(&all, 1)) > 0 {
+			list = append(list, Imbalance{i, float64(counters[i].WaitingMicros) / float64(counters[i].LifeMicros) / (w / l)})
 		}
 	}
 	return list

@@ -25,6 +25,7 @@ func TestQueueImbalance(t *testing.T) {
 		{"nobody waits", []int64{0, 0, 0}, []int64{10, 10, 10}, 0},
 		{"no time passed", []int64{0, 0, 0}, []int64{0, 0, 0}, 0},
 		{"products past int64", []int64{3 << 60, 0, 0}, []int64{1 << 60, 1 << 60, 1 << 60}, 1},
+		{"lives past int64", []int64{10, 1, 0, 0, 0}, []int64{1 << 62, 1 << 62, 1 << 62, 1 << 62, 1 << 62}, 1},
 		{"no instances", nil, nil, 0},
 	} {
 		counters := make([]Counters, len(x.waiting))

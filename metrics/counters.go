@@ -1,5 +1,7 @@
 package metrics
 
+import "math"
+
 // Counters are what an instance counts while it runs. They cover its whole
 // life, not only the measured window. All are plain integers, because the
 // engine adds to them in its innermost loop; integrals over time are in units
@@ -52,12 +54,13 @@ type Counters struct {
 }
 
 // Merge adds the counters of another instance. Peaks become the larger of the
-// two: they were not reached at the same time.
+// two: they were not reached at the same time. Sums end at the largest int64:
+// instances that wait 146,000 years for a request pass it together.
 func (c *Counters) Merge(o *Counters) {
 	sums, peaks := c.fields()
 	otherSums, otherPeaks := o.fields()
 	for i := range sums {
-		*sums[i] += *otherSums[i]
+		*sums[i] += min(*otherSums[i], math.MaxInt64-*sums[i])
 	}
 	for i := range peaks {
 		*peaks[i] = max(*peaks[i], *otherPeaks[i])

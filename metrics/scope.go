@@ -85,17 +85,17 @@ func newSplit(s *split, completed int64) *Split {
 func newResources(counters []Counters) *Resources {
 	var all Counters
 	var used, capacity sum128 // block·µs
-	peak := (*float64)(nil)
+	life, peak := 0.0, (*float64)(nil)
 	for i := range counters {
 		c := &counters[i]
 		all.Merge(c)
+		life += float64(c.LifeMicros)
 		used.add(c.BlockMicros)
 		capacity.addProduct(c.TotalBlocks, c.LifeMicros)
 		if p := ratio(float64(c.PeakBlocks), float64(c.TotalBlocks)); p != nil && (peak == nil || *p > *peak) {
 			peak = p
 		}
 	}
-	life := float64(all.LifeMicros)
 	r := &Resources{
 		Utilisation: ratio(float64(all.BusyMicros), life),
 		MeanRunning: ratio(float64(all.RunningMicros), life), MeanWaiting: ratio(float64(all.WaitingMicros), life),

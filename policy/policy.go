@@ -21,7 +21,7 @@ type Request struct {
 	Tenant, Class, Model workload.Label
 	Session              uint64
 	Round                int32
-	Hint                 float64
+	Hint                 float64 // workload.Request.Hint; 0 when an instance gave the request back
 
 	Delays int32 // how often admission has put it off
 }

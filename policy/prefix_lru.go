@@ -3,15 +3,16 @@ package policy
 // indexCapacity is how many blocks the router remembers per instance.
 const indexCapacity = 10_000
 
-// lruIndex is the router's guess at what each place has cached: per place the block keys of the prompts sent there, least recently used
-// first out. It is fed by the routing decisions alone.
+// lruIndex is the router's guess at what each place has cached: per place the
+// block keys of the prompts sent there, least recently used first out. It is
+// fed by the routing decisions alone.
 //
 // A decision touches all full blocks of its prompt on the target, from the
 // last to the first, so that the deepest goes first when room is needed: a
 // chain that lost its head would be worth nothing. Then the oldest are dropped
 // until the place holds no more than the capacity. Looking touches nothing.
 //
-// So what an place holds of a chain has no gaps: the holders of a block are
+// So what a place holds of a chain has no gaps: the holders of a block are
 // among those of the block before it.
 //
 // Equal to an LRU list of keys per place, block for block, but it costs
@@ -119,7 +120,7 @@ func (l *lruIndex) shrink(x *prefixIndex, o *order, place int) {
 	l.dropOldest(x, o, place)
 }
 
-// dropOldest drops the oldest node of an place.
+// dropOldest drops the oldest node of a place.
 func (l *lruIndex) dropOldest(x *prefixIndex, o *order, place int) {
 	n := o.oldest
 	oldest := &l.nodes[n]

@@ -224,7 +224,7 @@ func (p *Plan) Run(ctx context.Context) (*Result, error) {
 		}
 	}
 	values, err := Run(ctx, jobs, p.comparison.Pool)
-	if err != nil && (ctx.Err() == nil || !errors.Is(err, ctx.Err())) {
+	if err != nil && !interrupted(ctx, err) {
 		return nil, err
 	}
 	result := p.result

@@ -45,6 +45,12 @@ func (p Pool) Each(ctx context.Context, n int, do func(ctx context.Context, i in
 	return l.done, l.err
 }
 
+// interrupted reports whether err says that ctx was cancelled, and not that
+// something went wrong, which may happen at the same time.
+func interrupted(ctx context.Context, err error) bool {
+	return ctx.Err() != nil && errors.Is(err, ctx.Err())
+}
+
 // ledger is the book of a pool: who does what, what is done, what failed.
 type ledger struct {
 	ctx      context.Context
@@ -86,7 +92,7 @@ func (l *ledger) settle(i int, err error) {
 			l.progress(l.count, len(l.done))
 		}
 	case i >= l.end: // stopped because of the one at end
-	case l.ctx.Err() != nil && errors.Is(err, l.ctx.Err()):
+	case interrupted(l.ctx, err):
 	default:
 		l.err, l.end = err, i
 		for _, cancel := range l.cancel[i+1:] {

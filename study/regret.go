@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"blis/actors"
 	"blis/trace"
@@ -147,7 +146,7 @@ func (g *Regrets) Replay(ctx context.Context, cfg actors.Config, meanTTFT *float
 		return nil
 	})
 	r := &RegretReplay{Decisions: g.all, Regretted: g.count, MeanTTFT: meanTTFT, Replayed: []Replayed{}}
-	if err != nil && ctx.Err() == nil {
+	if err != nil && !interrupted(ctx, err) {
 		return nil, err
 	}
 	for i, ended := range done {
@@ -164,7 +163,7 @@ func (g *Regrets) Replay(ctx context.Context, cfg actors.Config, meanTTFT *float
 func forced(cfg actors.Config, d *Regretted, ttft **vtime.Duration) actors.Config {
 	entry := fmt.Sprintf("%d=%d", d.Request, d.Best)
 	if cfg.ForceRouting != "" {
-		entry = strings.TrimSuffix(cfg.ForceRouting, ",") + "," + entry
+		entry = cfg.ForceRouting + "," + entry
 	}
 	cfg.ForceRouting = entry
 	cfg.Execution = actors.Execution{Workers: 1, Row: func(row *actors.Row) {

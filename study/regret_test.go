@@ -3,6 +3,7 @@ package study
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -64,6 +65,34 @@ func recorded(t *testing.T, cfg actors.Config, more ...trace.Consumer) (*actors.
 type consume func(trace.Record) error
 
 func (c consume) Take(r trace.Record) error { return c(r) }
+
+// TestReplayDoesNotHideAFaultBehindAnInterruption: the replay fails just when it
+// is interrupted.
+func TestReplayDoesNotHideAFaultBehindAnInterruption(t *testing.T) {
+	cfg := crowded()
+	regrets := NewRegrets(1)
+	recorded(t, cfg, regrets)
+	if len(regrets.worst) == 0 {
+		t.Fatal("nothing to replay")
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cfg.Custom.Routing = func(policy.Env) policy.Routing { return broken{cancel} }
+	r, err := regrets.Replay(ctx, cfg, nil, Pool{Workers: 1})
+	var failed *RunError
+	if r != nil || !errors.As(err, &failed) || errors.Is(err, context.Canceled) {
+		t.Errorf("%v, %v: want no replay and a *RunError", r, err)
+	}
+}
+
+// broken is a routing policy that interrupts everything and fails.
+type broken struct{ cancel func() }
+
+func (broken) Observes() policy.Signals { return policy.NoSignals }
+
+func (b broken) Route(*policy.Request, float64, *policy.RouterState, *policy.View, vtime.Time) policy.RoutingDecision {
+	b.cancel()
+	panic("broken")
+}
 
 // handForced is a routing policy that chooses as another does, but for one
 // request. It stands for forcing done by hand, without --force-routing.

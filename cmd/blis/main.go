@@ -8,10 +8,12 @@
 //	main.go      the commands; console.go the streams; errors.go exit codes;
 //	             start.go the process
 //	settings.go  the flags of run, verify and compare; config.go files and environment;
-//	             bundle.go what all of them say of policies
+//	             bundle.go what all of them say of policies; config_bundle.go
+//	             where in a file that stands
 //	run.go       blis run; text.go, json.go, rows.go, replicas.go,
 //	             fitness.go print its result
-//	trace.go     its decision trace: flags, file, summary
+//	trace.go     its decision trace: flags, file, summary; replay.go what other
+//	             decisions would have done
 //	verify.go    blis verify
 //	compare.go   blis compare; compare_bundles.go what its arguments are;
 //	             compare_text.go, compare_verdict.go, compare_json.go print its

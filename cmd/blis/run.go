@@ -59,7 +59,7 @@ func (r *runCmd) Run(ctx context.Context, c *console) error {
 		return err
 	}
 	found, stopped := files.decisions.find(ctx, c, r.Config, result)
-	if err == nil && stopped != nil && ctx.Err() != nil { // what has been found stays
+	if err == nil && ctx.Err() != nil && errors.Is(stopped, ctx.Err()) { // what has been found stays
 		err, stopped = ctx.Err(), nil
 	}
 	if failed := errors.Join(stopped, r.print(c, result, &found), files.finish(result, &found)); failed != nil {

@@ -48,7 +48,7 @@ func newScaling(r *actors.Result) *scaling {
 		return nil
 	}
 	j := &scaling{
-		Checks: s.Checks, Mean: s.Mean(r.End), Peak: s.Peak, Least: s.Least, ReplicaSeconds: float64(s.ReplicaMicros) / 1e6,
+		Checks: s.Checks, Mean: s.Mean(r.End), Peak: s.Peak, Least: s.Least, ReplicaSeconds: s.ReplicaMicros / 1e6,
 		Cost: r.Cost(), Oscillations: s.Oscillations, Redirected: s.Redirected, Events: []scaleEvent{}, Instances: []lifetime{},
 	}
 	for _, e := range s.Events {

@@ -96,6 +96,8 @@ func (f *traceFlags) level() (trace.Level, error) {
 		return level, &inputError{fmt.Sprintf("--replay-regret is %d: want 0 (off) to %d", f.ReplayRegret, mostReplays)}
 	case f.CounterfactualK < 0:
 		return level, &inputError{fmt.Sprintf("--counterfactual-k is %d: want 0 (off) or more", f.CounterfactualK)}
+	case f.SummaryTokens != trace.DefaultSummaryTokens && f.SummarizeTrace == "":
+		return level, &inputError{fmt.Sprintf("--summary-tokens is %d without a summary: want --summarize-trace STRATEGY with it", f.SummaryTokens)}
 	case f.CounterfactualK > 0 && level == trace.None:
 		return level, &inputError{fmt.Sprintf("--counterfactual-k is %d without a trace: want --trace-out FILE, --summarize-trace STRATEGY or --replay-regret N with it", f.CounterfactualK)}
 	}

@@ -106,6 +106,7 @@ func TestTraceFlagsAreChecked(t *testing.T) {
 		{[]string{"--trace-out", filepath.Join(out, "b.jsonl")}, "no such file or directory"},
 		{[]string{"--summarize-trace", "patern"}, "the nearest is pattern"},
 		{[]string{"--summarize-trace", "pattern", "--summary-tokens", "7"}, "--summary-tokens is 7: want at least 100"},
+		{[]string{"--summary-tokens", "300"}, "--summary-tokens is 300 without a summary: want --summarize-trace STRATEGY with it"},
 	} {
 		s := blis(t, nil, append([]string{"run"}, c.args...)...)
 		if s.code != exitInput || !strings.Contains(s.err, c.want) || s.out != "" || strings.Count(s.err, "\n") != 1 {
