@@ -42,7 +42,7 @@ func newCluster(p *plan) (*cluster, error) {
 	cfg := &p.config
 	signals := q.observes()
 	extra := p.counterfactualSignals()
-	p.noteUnread(signals | extra)
+	p.noteUnread(signals)
 	boards := p.boards(signals, extra)
 	notify, events := boards.told&^policy.Prefixes != policy.NoSignals || p.scales(), p.tellsBlocks(signals)
 	c.waits = p.waits(&q, &boards, extra)
