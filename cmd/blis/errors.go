@@ -71,7 +71,8 @@ func exitCode(err error) int {
 		return exitInterrupted
 	case errors.As(err, &fit):
 		return exitFit
-	case errors.As(err, &own), errors.As(err, &input), errors.As(err, &benched), errors.As(err, &usage), errors.As(err, &path):
+	case errors.As(err, &own), errors.As(err, &input), errors.As(err, &benched), errors.As(err, &usage),
+		errors.As(err, &path) && path.Op != "write": // a full disk is no fault of the input
 		return exitInput
 	}
 	return exitCheck
@@ -99,6 +100,9 @@ func errorLine(err error) string {
 		text = fault.Process + " " + livelock.Error()
 	case errors.As(err, &fault):
 		text += "; this is a bug in BLIS: please report it with the output of the same command under BLIS_DEBUG=1"
+	}
+	if _, joined := err.(interface{ Unwrap() []error }); joined {
+		text = strings.ReplaceAll(text, "\n", "; ")
 	}
 	return strings.Join(strings.Fields(text), " ")
 }

@@ -9,7 +9,7 @@
 //	             start.go the process
 //	settings.go  the flags of run, verify and compare; config.go files and environment;
 //	             bundle.go what all of them say of policies
-//	run.go       blis run; text.go, json.go, rows.go, replicas.go,
+//	run.go       blis run; output.go the files it writes; text.go, json.go, rows.go, replicas.go,
 //	             fitness.go print its result
 //	trace.go     its decision trace: flags, file, summary
 //	verify.go    blis verify
