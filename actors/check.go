@@ -64,7 +64,7 @@ func (p *plan) checkNumbers() error {
 		{"output-tokens-stdev", c.OutputTokensStdev}, {"trace-speedup", c.TraceSpeedup}} {
 		check(finite(f.value), f.name, f.value, "a finite number") // even where it is not used: results print it
 	}
-	check(!(c.CostPerReplicaHour < 0), "cost-per-replica-hour", c.CostPerReplicaHour, "0 (not given) or more")
+	check(!(c.CostPerReplicaHour < 0) && !(c.CostPerReplicaHour > mostCost), "cost-per-replica-hour", c.CostPerReplicaHour, "0 (not given) to 1e+12")
 	check(len(c.AlphaCoeffs) == 0 || len(c.AlphaCoeffs) == 3, "alpha-coeffs", c.AlphaCoeffs, "three numbers")
 	check(len(c.BetaCoeffs) == 0 || len(c.BetaCoeffs) == 3, "beta-coeffs", c.BetaCoeffs, "three numbers")
 	check((len(c.AlphaCoeffs) == 0) == (len(c.BetaCoeffs) == 0), "beta-coeffs", c.BetaCoeffs, "both of alpha-coeffs and beta-coeffs or none")
@@ -112,3 +112,7 @@ func (p *plan) given() latency.Blackbox {
 }
 
 func finite(f float64) bool { return !math.IsNaN(f) && !math.IsInf(f, 0) }
+
+// mostCost is the highest price of a replica-hour. No price is that high, and
+// whatever it is multiplied with stays a finite number.
+const mostCost = 1e12

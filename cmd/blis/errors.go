@@ -114,6 +114,11 @@ func usageLine(e *kong.ParseError) string {
 	// value that was given.
 	withDefault := regexp.MustCompile(`^--([a-z0-9-]+)=\S+: `)
 	text := withDefault.ReplaceAllString(e.Error(), "--$1: ")
+	// Of a value that it takes for a flag, and of none, it says what it is to itself.
+	asFlag := regexp.MustCompile(`^--([a-z0-9-]+): expected \S+ value but got "(-.*)" \(short flag\);.*$`)
+	text = asFlag.ReplaceAllString(text, `--$1: "$2" looks like a flag; as a value it is written --$1=$2`)
+	missing := regexp.MustCompile(`^--([a-z0-9-]+): expected \S+ value but got "EOL".*$`)
+	text = missing.ReplaceAllString(text, "--$1: want a value behind it")
 	name, unknown := strings.CutPrefix(text, "unknown flag --")
 	if !unknown || strings.Contains(name, "did you mean") || e.Context == nil {
 		return text

@@ -23,6 +23,9 @@ type traceFlags struct {
 	SummaryTokens   int    `default:"1000" group:"Decision trace" help:"Longest text of the summary, in tokens of four characters."`
 }
 
+// usualSummaryTokens is the default of --summary-tokens.
+const usualSummaryTokens = 1000
+
 // decisions is where the decision trace of a run goes.
 type decisions struct {
 	tracing  actors.Tracing
@@ -95,6 +98,8 @@ func (f *traceFlags) level() (trace.Level, error) {
 		return level, &inputError{fmt.Sprintf("--replay-regret is %d: want 0 (off) to %d", f.ReplayRegret, mostReplays)}
 	case f.CounterfactualK < 0:
 		return level, &inputError{fmt.Sprintf("--counterfactual-k is %d: want 0 (off) or more", f.CounterfactualK)}
+	case f.SummaryTokens != usualSummaryTokens && f.SummarizeTrace == "":
+		return level, &inputError{fmt.Sprintf("--summary-tokens is %d without a summary: want --summarize-trace STRATEGY with it", f.SummaryTokens)}
 	case f.CounterfactualK > 0 && level == trace.None:
 		return level, &inputError{fmt.Sprintf("--counterfactual-k is %d without a trace: want --trace-out FILE, --summarize-trace STRATEGY or --replay-regret N with it", f.CounterfactualK)}
 	}
