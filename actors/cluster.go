@@ -287,6 +287,9 @@ func (c *cluster) result(partial bool) (*Result, error) {
 			return nil, err
 		}
 	}
+	if !partial {
+		c.router.idleForced(&r.Setup)
+	}
 	r.Names = Names{Tenants: names(&labels.Tenants), Classes: names(&labels.Classes), Models: names(&labels.Models)}
 	run := metrics.Run{Router: c.router.recorder, Injected: c.router.arrived, End: r.End, Cut: cut || partial,
 		Classes: r.Names.Classes, Tenants: r.Names.Tenants, Models: r.Names.Models}

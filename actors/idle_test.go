@@ -107,6 +107,29 @@ func TestSettingsWithoutEffectAreNoted(t *testing.T) {
 	}
 }
 
+// A target that is meant for shares makes no sense for requests per second, which
+// nobody could have meant who did not give it.
+func TestDefaultTargetOfARateIsNoted(t *testing.T) {
+	for target, noted := range map[string]bool{"": true, "8.16": false} {
+		c := DefaultConfig()
+		for _, set := range [][2]string{{"autoscale.type", "target-utilization"}, {"autoscale.params.signal", "rate"}, {"autoscale.params.target", target}} {
+			if set[1] == "" {
+				continue
+			}
+			if err := c.Policies.Set(set[0], set[1]); err != nil {
+				t.Fatal(err)
+			}
+		}
+		_, setup, err := Check(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Contains(strings.Join(setup.Notes, "\n"), "meant for shares"); got != noted {
+			t.Errorf("target %q: noted %v, want %v: %q", target, got, noted, setup.Notes)
+		}
+	}
+}
+
 // A parameter of another policy than the one chosen contradicts it.
 func TestParametersOfOtherPoliciesAreErrors(t *testing.T) {
 	c := DefaultConfig()

@@ -47,6 +47,9 @@ func (p *plan) resolveScaling() error {
 	if c.Policies.Get("autoscale.params.signal") == "attainment" && c.SLOTargets == "" {
 		p.note("the autoscaler looks at the attainment of targets, and there are none: it holds; see --slo-targets")
 	}
+	if get := c.Policies.Get; get("autoscale.params.signal") == "rate" && get("autoscale.params.target") == "0.7" {
+		p.note("target-utilization aims at 0.7 requests per second per replica: that is its default, meant for shares; see autoscale.params.target")
+	}
 	switch {
 	case c.MinReplicas < 1 || c.MinReplicas > c.MaxReplicas:
 		return &InputError{p.wrong("min-replicas", c.MinReplicas, fmt.Sprintf("from 1 to --max-replicas %d", c.MaxReplicas))}

@@ -2,6 +2,8 @@ package actors
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -141,8 +143,26 @@ func (r *router) checkForced() error {
 	return nil
 }
 
+// idleForced notes the requests to force that came to no routing decision: they
+// were rejected or timed out before, or the run ended.
+func (r *router) idleForced(s *Setup) {
+	if len(r.forced) == 0 {
+		return
+	}
+	const most = 10 // in words
+	var words []string
+	for _, request := range slices.Sorted(maps.Keys(r.forced)) { // any order
+		if len(words) == most {
+			words = append(words, "…")
+			break
+		}
+		words = append(words, strconv.FormatInt(request, 10))
+	}
+	s.Notes = append(slices.Clip(s.Notes), "force-routing has no effect on what was never routed: request "+strings.Join(words, ", "))
+}
+
 // force is the instance that a request must go to, or the target if it may go
-// there.
+// there. What is forced is taken off the list: each request once.
 func (r *router) force(request int64, target int, now vtime.Time) (instance int, forced bool) {
 	instance, forced = r.forced[request]
 	if !forced {
@@ -154,5 +174,6 @@ func (r *router) force(request int64, target int, now vtime.Time) (instance int,
 	case !view.Routable(instance):
 		panic(&sourceError{fmt.Errorf("--force-routing: request %d cannot go to instance %d at %v: it takes no requests, it is %v", request, instance, now, view.Phase(instance))})
 	}
+	delete(r.forced, request)
 	return instance, true
 }

@@ -197,3 +197,28 @@ func TestNothingIsExpectedOfInstancesThatAreGone(t *testing.T) {
 		}
 	}
 }
+
+// Who forces a request that is never routed is told so.
+func TestForcedRoutingWithoutEffectIsNoted(t *testing.T) {
+	for name, x := range map[string]struct {
+		change func(*Config)
+		force  string
+		want   string
+	}{
+		"routed":            {func(*Config) {}, "0=1,2=0", ""},
+		"rejected":          {func(c *Config) { c.AdmissionPolicy = "reject-all" }, "2=0,0=1", "0, 2"},
+		"not yet there":     {func(c *Config) { c.Horizon = 1500 }, "0=1,2=0", "2"},
+		"more than a line":  {func(c *Config) { c.Horizon = 1 }, "11=0,1=0,2=0,3=0,4=0,5=0,6=0,7=0,8=0,9=0,10=0", "1, 2, 3, 4, 5, 6, 7, 8, 9, 10, …"},
+		"others are routed": {func(c *Config) { c.Horizon = 1500 }, "1=1", ""},
+	} {
+		c := plain()
+		c.NumInstances, c.ForceRouting = 2, x.force
+		x.change(&c)
+		s := serve(t, c, request(0, 16, 1), request(1000, 16, 1), request(2000, 16, 1))
+		notes := strings.Join(s.Setup.Notes, "\n")
+		const text = "force-routing has no effect on what was never routed: request "
+		if _, got, found := strings.Cut(notes, text); got != x.want || found != (x.want != "") {
+			t.Errorf("%s: notes %q, want %q", name, notes, x.want)
+		}
+	}
+}

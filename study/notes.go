@@ -1,6 +1,9 @@
 package study
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // alike names bundles whose policies are the same in effect: to compare them is
 // most likely a mistake.
@@ -25,7 +28,27 @@ func (r *Result) warnings() []string {
 		list = append(list, "seeds change nothing here: all runs of a bundle are alike. Differences are those of this one workload, without intervals; "+
 			"a generated workload would say how far they hold for others")
 	}
+	if names := r.unmeasured(); len(names) > 0 {
+		list = append(list, "ranks do not go by what no run has a value of: "+strings.Join(names, ", "))
+	}
 	return list
+}
+
+// unmeasured are the objectives that no replicate of any bundle has: nothing
+// completed, no class of that name has targets, there is no price.
+func (r *Result) unmeasured() []string {
+	var names []string
+	for i, m := range r.places(r.Objectives) {
+		has := len(r.Replicates) == 0
+		for b := range r.Bundles {
+			e := &r.Bundles[b].Estimates[m]
+			has = has || e.Missing < len(e.Values)
+		}
+		if !has {
+			names = append(names, r.Objectives[i].Name)
+		}
+	}
+	return names
 }
 
 // constant reports whether no measure of any bundle differs between replicates.

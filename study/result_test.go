@@ -100,3 +100,33 @@ func TestConstantReplicatesAreSaid(t *testing.T) {
 		}
 	}
 }
+
+// An objective that is measured nowhere is said: it ranks nobody.
+func TestObjectivesWithoutValuesAreSaid(t *testing.T) {
+	none := []float64{math.NaN(), math.NaN()}
+	for _, c := range []struct {
+		name       string
+		base, with []float64
+		seeds      int
+		want       bool
+	}{
+		{"nowhere", none, none, 2, true},
+		{"in one run", none, []float64{math.NaN(), 1}, 2, false},
+		{"in the baseline", []float64{1, 2}, none, 2, false},
+		{"before the first run", nil, nil, 0, false},
+	} {
+		measures := []Measure{{Name: "x"}, {Name: "goodput"}}
+		r := Result{Confidence: 0.95, Measures: measures, Objectives: measures[1:], Bundles: make([]Compared, 2), Replicates: make([]Seeds, c.seeds)}
+		both := func(second []float64) (list []Values) {
+			for _, v := range replicates(second) {
+				list = append(list, append(Values{new(float64)}, v...))
+			}
+			return list
+		}
+		r.evaluate([][]Values{both(c.base), both(c.with)})
+		const want = "ranks do not go by what no run has a value of: goodput"
+		if notes := strings.Join(r.warnings(), "\n"); strings.Contains(notes, want) != c.want {
+			t.Errorf("%s: %q", c.name, notes)
+		}
+	}
+}

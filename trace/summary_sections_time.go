@@ -61,7 +61,7 @@ func (b *Bin) text() string {
 		regret = "mean regret " + number(*b.Regret)
 	}
 	return joined(asked, some(b.Rejected, "%s rejected"), some(b.Routed, "%s routed"), some(b.Redirected, "%s routed again"), ended,
-		some(b.Preemptions, "%s preemptions"), some(b.Anomalies, "%s anomalies"), some(b.ScaledUp, "%s up"), some(b.ScaledDown, "%s down"), regret)
+		soMany(b.Preemptions, "preemption", "preemptions"), soMany(b.Anomalies, "anomaly", "anomalies"), some(b.ScaledUp, "%s up"), some(b.ScaledDown, "%s down"), regret)
 }
 
 // groupsText is who asked: classes, then tenants.

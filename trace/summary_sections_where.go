@@ -104,7 +104,7 @@ func (i *InstanceFact) text() string {
 	if i.MeanWaiting != nil {
 		parts = append(parts, fmt.Sprintf("waiting %s in the mean, %s at most", number(*i.MeanWaiting), grouped(*i.MaxWaiting)))
 	}
-	parts = append(parts, some(i.Preemptions, "%s preemptions"), some(i.Anomalies, "%s anomalies"))
+	parts = append(parts, soMany(i.Preemptions, "preemption", "preemptions"), soMany(i.Anomalies, "anomaly", "anomalies"))
 	return joined(parts...) + "."
 }
 

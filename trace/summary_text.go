@@ -198,6 +198,14 @@ func some(n int64, format string) string {
 	return fmt.Sprintf(format, grouped(n))
 }
 
+// soMany is how many there are of a thing; empty for none.
+func soMany(n int64, one, more string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return some(n, "%s "+more)
+}
+
 // listed joins at most so many parts and says how many more there are.
 func listed(parts []string, most int) string {
 	if extra := len(parts) - most; extra > 0 {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 
 	"blis/study"
 )
@@ -63,17 +62,17 @@ func (r *compareCmd) Run(ctx context.Context, c *console) error {
 	if r.Print {
 		return printConfigs(c.out, plan)
 	}
-	file, err := create(r.ResultsPath)
+	if err := apart([]named{{"--results-path", r.ResultsPath}}, append(r.read(), r.bundleFiles()...)); err != nil {
+		return err
+	}
+	file, err := create("results-path", r.ResultsPath)
 	if err != nil {
 		return err
 	}
 	result, err := plan.Run(ctx)
 	bar.done()
 	if result == nil {
-		if file != nil {
-			file.file.Close()
-			os.Remove(file.file.Name())
-		}
+		file.discard()
 		return err
 	}
 	if failed := errors.Join(r.print(c, result, rows), r.save(file, result)); failed != nil {
@@ -102,7 +101,7 @@ func (r *compareCmd) print(c *console, result *study.Result, rows []study.Measur
 	} else {
 		err = writeComparisonText(w, result, rows, r.Measures != nil, c.colour())
 	}
-	return errors.Join(err, w.Flush())
+	return firstOf(err, w.Flush())
 }
 
 // save writes the result to the file of --results-path.
@@ -110,7 +109,7 @@ func (r *compareCmd) save(file *output, result *study.Result) error {
 	if file == nil {
 		return nil
 	}
-	return errors.Join(writeComparisonJSON(file.Writer, result), file.close())
+	return file.close(writeComparisonJSON(file.Writer, result))
 }
 
 // printConfigs prints the effective configuration of every bundle, each a

@@ -72,6 +72,15 @@ func argumentBundle(argument string) (policy.Bundle, error) {
 	return b, b.Set("routing.type", argument)
 }
 
+// bundleFiles are the files that may be bundles.
+func (r *compareCmd) bundleFiles() []named {
+	var files []named
+	for _, a := range r.Arguments {
+		files = append(files, named{"a bundle", a})
+	}
+	return files
+}
+
 // routings are the names of routing policies.
 func routings() []string {
 	var names []string
@@ -100,6 +109,9 @@ func bundleNames(arguments []string) ([]string, error) {
 		return strings.TrimSuffix(base, bundleExtension(base))
 	}
 	for i, a := range arguments {
+		if a == "" {
+			return nil, &inputError{fmt.Sprintf("bundle %d is empty, want a file or the name of a routing policy", i+1)}
+		}
 		if slices.Contains(arguments[:i], a) {
 			return nil, &inputError{a + " is given twice, want different bundles"}
 		}

@@ -118,6 +118,7 @@ func TestBadComparisonsAreOneLine(t *testing.T) {
 	}{
 		{"one bundle", "a.yaml", "1 bundle to compare: want at least 2", nil},
 		{"no bundle", "", `expected "<bundle> ..."`, nil},
+		{"empty", "round-robin ''", "bundle 2 is empty, want a file or the name of a routing policy", nil},
 		{"twice", "a.yaml round-robin a.yaml", "a.yaml is given twice", nil},
 		{"no such file", "a.yaml nowhere.yaml", "nowhere.yaml: no such file", nil},
 		{"no such file elsewhere", "a.yaml no/least-loaded", "no/least-loaded: no such file", nil},
@@ -143,7 +144,11 @@ func TestBadComparisonsAreOneLine(t *testing.T) {
 		{"output", "a.yaml round-robin --results-path no/such.json", "no/such.json: no such file", nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := blis(t, c.env, append([]string{"compare"}, strings.Fields(c.args)...)...)
+			arguments := strings.Fields(c.args)
+			for i := range arguments {
+				arguments[i] = strings.Trim(arguments[i], "'")
+			}
+			s := blis(t, c.env, append([]string{"compare"}, arguments...)...)
 			if s.code != exitInput || !strings.Contains(s.err, c.want) || strings.Count(s.err, "\n") != 1 || s.out != "" {
 				t.Errorf("exit %d: %s%s\nwant %s", s.code, s.err, s.out, c.want)
 			}

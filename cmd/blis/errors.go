@@ -71,7 +71,8 @@ func exitCode(err error) int {
 		return exitInterrupted
 	case errors.As(err, &fit):
 		return exitFit
-	case errors.As(err, &own), errors.As(err, &input), errors.As(err, &benched), errors.As(err, &usage), errors.As(err, &path):
+	case errors.As(err, &own), errors.As(err, &input), errors.As(err, &benched), errors.As(err, &usage),
+		errors.As(err, &path) && path.Op != "write": // a full disk is no fault of the input
 		return exitInput
 	}
 	return exitCheck
@@ -100,6 +101,9 @@ func errorLine(err error) string {
 	case errors.As(err, &fault):
 		text += "; this is a bug in BLIS: please report it with the output of the same command under BLIS_DEBUG=1"
 	}
+	if _, joined := err.(interface{ Unwrap() []error }); joined {
+		text = strings.ReplaceAll(text, "\n", "; ")
+	}
 	return strings.Join(strings.Fields(text), " ")
 }
 
@@ -110,6 +114,11 @@ func usageLine(e *kong.ParseError) string {
 	// value that was given.
 	withDefault := regexp.MustCompile(`^--([a-z0-9-]+)=\S+: `)
 	text := withDefault.ReplaceAllString(e.Error(), "--$1: ")
+	// Of a value that it takes for a flag, and of none, it says what it is to itself.
+	asFlag := regexp.MustCompile(`^--([a-z0-9-]+): expected \S+ value but got "(-.*)" \(short flag\);.*$`)
+	text = asFlag.ReplaceAllString(text, `--$1: "$2" looks like a flag; as a value it is written --$1=$2`)
+	missing := regexp.MustCompile(`^--([a-z0-9-]+): expected \S+ value but got "EOL".*$`)
+	text = missing.ReplaceAllString(text, "--$1: want a value behind it")
 	name, unknown := strings.CutPrefix(text, "unknown flag --")
 	if !unknown || strings.Contains(name, "did you mean") || e.Context == nil {
 		return text

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"os"
 	"time"
 
 	"blis/actors"
@@ -43,6 +42,9 @@ func (r *runCmd) Run(ctx context.Context, c *console) error {
 	if r.Print {
 		return r.printConfig(c.out)
 	}
+	if err := apart(r.written(), r.read()); err != nil {
+		return err
+	}
 	files, err := r.open()
 	if err != nil {
 		return err
@@ -79,7 +81,7 @@ func (r *runCmd) print(c *console, result *actors.Result, found *findings) error
 		err = writeText(w, result, c.colour())
 		writeFindings(w, found)
 	}
-	return errors.Join(err, w.Flush())
+	return firstOf(err, w.Flush())
 }
 
 // files are the outputs of a run that are not standard output.
@@ -90,32 +92,6 @@ type files struct {
 	outcomes              []request // for results
 }
 
-// output is a file being written.
-type output struct {
-	*bufio.Writer
-	file *os.File
-}
-
-// create opens a file to be written, before the run, so that one that cannot
-// be written costs nothing.
-func create(path string) (*output, error) {
-	if path == "" {
-		return nil, nil
-	}
-	f, err := os.Create(path)
-	if err != nil {
-		return nil, &inputError{pathProblem(err)}
-	}
-	return &output{bufio.NewWriterSize(f, 1<<16), f}, nil
-}
-
-func (o *output) close() error {
-	if o == nil {
-		return nil
-	}
-	return errors.Join(o.Flush(), o.file.Close())
-}
-
 // open creates the files that the flags name.
 func (o *outputs) open() (*files, error) {
 	f := &files{outcomes: []request{}}
@@ -124,10 +100,10 @@ func (o *outputs) open() (*files, error) {
 		return nil, err
 	}
 	for _, want := range []struct {
-		path string
-		file **output
-	}{{o.ResultsPath, &f.results}, {o.RequestsOut, &f.rows}, {o.Record, &f.record}} {
-		if *want.file, err = create(want.path); err != nil {
+		flag, path string
+		file       **output
+	}{{"results-path", o.ResultsPath, &f.results}, {"requests-out", o.RequestsOut, &f.rows}, {"record", o.Record, &f.record}} {
+		if *want.file, err = create(want.flag, want.path); err != nil {
 			f.discard()
 			return nil, err
 		}
@@ -167,16 +143,13 @@ func (f *files) finish(result *actors.Result, found *findings) error {
 	if f.results != nil {
 		err = writeJSON(f.results.Writer, result, found, f.outcomes)
 	}
-	return errors.Join(err, f.results.close(), f.rows.close(), f.record.close(), f.decisions.close())
+	return errors.Join(f.results.close(err), f.rows.close(nil), f.record.close(nil), f.decisions.close())
 }
 
 // discard closes the files of a run that came to nothing and removes them.
 func (f *files) discard() {
 	f.decisions.discard()
 	for _, o := range []*output{f.results, f.rows, f.record} {
-		if o != nil {
-			o.file.Close()
-			os.Remove(o.file.Name())
-		}
+		o.discard()
 	}
 }

@@ -72,6 +72,10 @@ func came(t vtime.Time, r *actors.Result) *vtime.Time {
 func (t *textWriter) scaling(r *actors.Result) {
 	s := r.Scaling
 	if s == nil {
+		if c := r.Cost(); c != nil {
+			hours := r.ReplicaSeconds() / 3600
+			t.line("cost", fmt.Sprintf("%s for %s replica-hours", significant(*c), significant(hours)))
+		}
 		return
 	}
 	ups, downs := 0, 0
@@ -84,12 +88,12 @@ func (t *textWriter) scaling(r *actors.Result) {
 	}
 	mean, hours := s.Mean(r.End), s.Hours()
 	text := fmt.Sprintf("%s up, %s down in %s checks, from %d to %d instances; %s paid for in the mean, %s replica-hours",
-		times(ups), times(downs), grouped(s.Checks), s.Least, s.Peak, decimal(&mean, 2), decimal(&hours, 3))
+		times(ups), times(downs), grouped(s.Checks), s.Least, s.Peak, decimal(&mean, 2), significant(hours))
 	if s.Redirected > 0 {
 		text += fmt.Sprintf(", %s requests moved", grouped(s.Redirected))
 	}
 	if c := r.Cost(); c != nil {
-		text += ", cost " + decimal(c, 2)
+		text += ", cost " + significant(*c)
 	}
 	if s.Oscillations > 0 {
 		text += fmt.Sprintf("; the other way within a minute %s", times(s.Oscillations))

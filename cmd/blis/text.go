@@ -178,7 +178,7 @@ func (t *textWriter) resources(r *actors.Result) {
 		kv += fmt.Sprintf(" (%s tokens recomputed)", grouped(all.RecomputedTokens))
 	}
 	t.line("KV", kv)
-	if b, i := r.Report.Busiest, r.Report.Idlest; b != nil && i != nil && len(r.Report.PerInstance) > 1 {
+	if b, i := r.Report.Busiest, r.Report.Idlest; b != nil && i != nil && b.Name != i.Name {
 		t.line("busy", fmt.Sprintf("%s the most (%s of the time), %s the least (%s)", b.Name, percent(&b.Utilisation), i.Name, percent(&i.Utilisation)))
 	}
 	if s := all.Split; s != nil {
@@ -252,6 +252,10 @@ func percent(share *float64) string {
 	}
 	return strconv.FormatFloat(100**share, 'f', 1, 64) + " %"
 }
+
+// significant is a number with three digits that count, or all of its whole
+// part.
+func significant(x float64) string { return decimal(&x, decimalsFor(&x)) }
 
 // grouped prints a whole number with separators between thousands.
 func grouped(n int64) string {

@@ -76,6 +76,7 @@ func TestWarnings(t *testing.T) {
 		{"overload", "not steady: queue +", []string{"--rate", "300", "--num-requests", "3000", "--max-num-seqs", "16"}},
 		{"low load", "load too low for policies to differ", []string{"--rate", "5", "--num-requests", "300"}},
 		{"low load on one instance", "", []string{"--rate", "1", "--num-instances", "1", "--num-requests", "200"}},
+		{"targets of nobody", `slo-targets: no request is of the class "standrad", the nearest is "standard"`, []string{"--slo-targets", "standrad:ttft=1s;standard:ttft=2s"}},
 		{"nothing completed", "no request completed: 1,000 rejected (1,000 reject-all)", []string{"--admission-policy", "reject-all"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -92,6 +93,25 @@ func TestWarnings(t *testing.T) {
 				t.Errorf("text has a warning: %v", got)
 			}
 		})
+	}
+}
+
+// What instances cost is said whether or not their number changes, and who of
+// them was busy only where they differ.
+func TestLinesOfInstances(t *testing.T) {
+	for _, c := range []struct {
+		has, hasNot string
+		args        []string
+	}{
+		{"\ncost       0.0105 for 0.00419 replica-hours\n", "scaling ", []string{"--num-requests", "50", "--cost-per-replica-hour", "2.5"}},
+		{"0.00419 replica-hours, cost 0.0105 ", "\ncost ", []string{"--num-requests", "50", "--cost-per-replica-hour", "2.5", "--autoscale-policy", "oscillator"}},
+		{"\nbusy       instance-", "\ncost ", []string{"--num-requests", "50"}},
+		{"\nKV         0.0 %", "\nbusy ", []string{"--num-requests", "50", "--admission-policy", "reject-all"}},
+	} {
+		text := done(t, append([]string{"run"}, c.args...)...).out
+		if joined := strings.ReplaceAll(text, "\n           ", " "); !strings.Contains(joined, c.has) || strings.Contains(joined, c.hasNot) {
+			t.Errorf("%v: want %q and no %q in\n%s", c.args, c.has, c.hasNot, text)
+		}
 	}
 }
 

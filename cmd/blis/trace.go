@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 
 	"blis/actors"
 	"blis/study"
@@ -62,7 +61,7 @@ func (f *traceFlags) open() (*decisions, error) {
 		if err != nil {
 			return nil, &inputError{"--trace-out: " + err.Error()}
 		}
-		if d.file, err = create(f.TraceOut); err != nil {
+		if d.file, err = create("trace-out", f.TraceOut); err != nil {
 			return nil, err
 		}
 		d.to = writeBehind(d.file.file)
@@ -164,21 +163,15 @@ func (d *decisions) close() error {
 	if d == nil || d.file == nil {
 		return nil
 	}
-	flushed, written, closed := d.writer.Flush(), d.to.close(), d.file.close()
-	for _, err := range [...]error{written, closed, flushed} {
-		if err != nil { // of the machine, not of what the user gave
-			return fmt.Errorf("--trace-out: %v", err)
-		}
-	}
-	return nil
+	flushed, written := d.writer.Flush(), d.to.close()
+	return d.file.close(firstOf(written, flushed))
 }
 
 // discard removes the file.
 func (d *decisions) discard() {
 	if d != nil && d.file != nil {
 		d.to.close()
-		d.file.file.Close()
-		os.Remove(d.file.file.Name())
+		d.file.discard()
 	}
 }
 

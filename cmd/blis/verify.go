@@ -37,16 +37,17 @@ func (v *verifyCmd) Run(ctx context.Context, c *console) error {
 	if most == 0 {
 		most = max(leastWorkers, runtime.NumCPU())
 	}
-	fmt.Fprintf(c.out, "%-36s%-18s%s\n", "executor", "digest", "equal")
+	_, failed := fmt.Fprintf(c.out, "%-36s%-18s%s\n", "executor", "digest", "equal")
 	equal, err := actors.Verify(ctx, v.Config, actors.Executors(most), func(x actors.Verification) {
 		verdict := "yes"
 		if !x.Equal {
 			verdict = "NO: " + x.Where
 		}
-		fmt.Fprintf(c.out, "%-36s%-18s%s\n", x.Executor, x.Digest, verdict)
+		_, err := fmt.Fprintf(c.out, "%-36s%-18s%s\n", x.Executor, x.Digest, verdict)
+		failed = firstOf(failed, err)
 	})
 	if err == nil && !equal {
 		err = errCheck
 	}
-	return err
+	return firstOf(err, failed)
 }

@@ -2,10 +2,12 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"blis/actors"
 	"blis/metrics"
+	"blis/suggest"
 )
 
 // When a result deserves a warning.
@@ -23,6 +25,7 @@ func warnings(r *actors.Result) []string {
 		list = append(list, fmt.Sprintf("partial: interrupted at %.3f s of virtual time", r.End.Seconds()))
 	}
 	all := &report.Overall
+	list = append(list, strangers(r)...)
 	if all.States[metrics.Completed] == 0 {
 		return append(list, "no request completed: "+becameOf(all))
 	}
@@ -32,6 +35,27 @@ func warnings(r *actors.Result) []string {
 	}
 	if tooLow(r) {
 		list = append(list, "load too low for policies to differ: requests hardly wait; raise --rate")
+	}
+	return list
+}
+
+// strangers says which classes have targets and no requests: a name that is
+// spelled otherwise in the workload would have targets that never count.
+func strangers(r *actors.Result) []string {
+	targets, err := metrics.ParseTargets(r.Config.SLOTargets)
+	if err != nil || r.Report.Overall.Injected == 0 { // checked before the run; with no requests at all there is a warning
+		return nil
+	}
+	var there, list []string
+	for _, class := range r.Report.PerClass {
+		if class.Injected > 0 {
+			there = append(there, class.Name)
+		}
+	}
+	for _, t := range targets {
+		if !slices.Contains(there, t.Class) {
+			list = append(list, fmt.Sprintf("slo-targets: no request is of the class %q, the nearest is %q", t.Class, suggest.Nearest(t.Class, there)))
+		}
 	}
 	return list
 }
