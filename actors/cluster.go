@@ -66,7 +66,7 @@ func newCluster(p *plan) (*cluster, error) {
 		if err != nil {
 			return err
 		}
-		n.collect, n.notify = collectorID, notify
+		n.notify = notify
 		n.observe(&c.router.sight.boards, signals|extra, recorders)
 		c.instances = append(c.instances, n)
 		if cfg.Sequential {
@@ -98,7 +98,7 @@ func (p *plan) newRouter(q *policies, boards boards, recorders metrics.Options, 
 		intake: intake{source: p.source}, admission: q.admission, priority: q.priority, routing: q.routing, stream: q.stream,
 		ahead: streamAhead(cfg), forced: forced, prefixes: q.prefixes,
 		admissionLatency: cfg.AdmissionLatency, routingLatency: cfg.RoutingLatency, model: p.model,
-		recorder: metrics.NewRecorder(recorders), collect: collectorID,
+		recorder: metrics.NewRecorder(recorders),
 		sight: sight{
 			signals: signals | extra, boards: boards, refresh: -1, foreseen: !p.scales(), sent: make([]int32, cfg.NumInstances),
 			atAdmission: q.admission.Observes()&instanceSignals != 0,

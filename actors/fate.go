@@ -19,7 +19,7 @@ func (r *router) end(i int32, state metrics.State, reason metrics.Reason, now vt
 	r.describe(d, state, reason, now)
 	r.describeMoved(i)
 	r.recorder.Record(&r.outcome)
-	sendOutcome(out, r.collect, now, &r.outcome)
+	sendOutcome(out, now, &r.outcome)
 	r.drop(i)
 }
 

@@ -24,8 +24,6 @@ type instance struct {
 	perStep   bool            // what it publishes changes at the ends of steps alone
 	recent    *recent         // nil: nobody observes it
 
-	collect lookahead.ProcessID
-
 	events     bool           // the router hears what comes into its prefix cache and leaves it …
 	eventDelay vtime.Duration // … so long after the step that did it
 
@@ -173,7 +171,7 @@ func (p *instance) Done(o *metrics.Outcome, now vtime.Time) {
 		p.recent.add(o)
 	}
 	p.recorder.Record(o)
-	sendOutcome(p.out, p.collect, now, o)
+	sendOutcome(p.out, now, o)
 	if p.notify {
 		sendEnded(p.out, now, p.index, o)
 	}

@@ -127,13 +127,13 @@ func readDelivery(b *lookahead.Decoder, d *engine.Delivery) {
 
 // sendOutcome tells the collector what became of a request at now: what every
 // request has, then what few have.
-func sendOutcome(out *lookahead.Outbox, to lookahead.ProcessID, now vtime.Time, o *metrics.Outcome) {
+func sendOutcome(out *lookahead.Outbox, now vtime.Time, o *metrics.Outcome) {
 	rare := o.Session != 0 || o.Round != 0 || o.Preemptions != 0 || o.Redirects != 0 || o.Expected != 0
 	fields := 13
 	if rare {
 		fields += 8
 	}
-	out.Begin(to, lookahead.Key{At: now, Class: classNotice}, kindOutcome, fields)
+	out.Begin(collectorID, lookahead.Key{At: now, Class: classNotice}, kindOutcome, fields)
 	out.Int(o.Request)
 	out.Uint(uint64(o.State)<<56 | uint64(o.Reason)<<48 | uint64(o.Tenant)<<32 | uint64(o.Class)<<16 | uint64(o.Model))
 	out.Int(int64(o.Instance))

@@ -59,7 +59,6 @@ type router struct {
 	sight    sight
 	ahead    int // streamAhead
 	recorder *metrics.Recorder
-	collect  lookahead.ProcessID
 	tracing  *tracing // nil: nobody traces decisions
 	outcome  metrics.Outcome
 	ask      policy.Request
