@@ -21,10 +21,11 @@ var anomalies = []struct {
 	{"queue imbalance", func(r *Result) int64 { return r.Report.Anomalies.QueueImbalance }},
 	{"urgent beyond target", func(r *Result) int64 { return r.Report.Anomalies.SLOViolation.Total() }},
 	{"oscillation", func(r *Result) int64 {
-		if r.Scaling == nil {
+		n := r.Report.Anomalies.ScaleOscillation
+		if n == nil { // nothing scales
 			return 0
 		}
-		return int64(r.Scaling.Oscillations)
+		return *n
 	}},
 	{"rejection", func(r *Result) int64 { return r.Report.Overall.States[metrics.Rejected] }},
 }
