@@ -6,7 +6,7 @@ import (
 	"blis/engine"
 	"blis/policy"
 	"blis/vtime"
-	"blis/workload"
+	"blis/workload/draw"
 )
 
 // actuation is how a scale decision is carried out.
@@ -54,7 +54,7 @@ func (l LoadTime) draw(s *vtime.Stream) vtime.Duration {
 	if l.CV == 0 || l.Mean == 0 {
 		return l.Mean
 	}
-	d, err := vtime.Truncate(workload.Lognormal(s, float64(l.Mean), l.CV))
+	d, err := vtime.Truncate(draw.Lognormal(s, float64(l.Mean), l.CV))
 	if err != nil {
 		panic("actors: " + err.Error())
 	}

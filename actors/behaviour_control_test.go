@@ -14,6 +14,7 @@ import (
 	"blis/policy"
 	"blis/vtime"
 	"blis/workload"
+	"blis/workload/traces"
 )
 
 // Phases lie apart by the latencies: arrival 100, admission +20, routing +30,
@@ -281,7 +282,7 @@ func writeTrace(t *testing.T, requests []workload.Request) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := workload.WriteCSV(f, source); err != nil {
+	if err := traces.Write(f, source); err != nil {
 		t.Fatal(err)
 	}
 	return file

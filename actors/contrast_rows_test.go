@@ -5,23 +5,24 @@ import (
 	"blis/policy"
 	"blis/vtime"
 	"blis/workload"
+	"blis/workload/draw"
 )
 
 // An instance of these sites has 8 seats and steps of 7 ms and more: it serves
 // about 1,050 output tokens per second, 21 requests of 50.
 
-func length(mean, stdev float64) workload.Length {
-	return workload.Length{Mean: mean, Stdev: stdev, Min: 1, Max: 4000}
+func length(mean, stdev float64) draw.Length {
+	return draw.Length{Mean: mean, Stdev: stdev, Min: 1, Max: 4000}
 }
 
 // chat is traffic of requests that are much alike, with labels.
-func chat(rate float64, n int64, label func(draw, *workload.Request, *workload.Labels)) traffic {
-	return traffic{rate, n, length(200, 50), length(50, 10), label}
+func chat(rate float64, n int64, label func(dice, *workload.Request, *workload.Labels)) arriving {
+	return arriving{rate, n, length(200, 50), length(50, 10), label}
 }
 
 // classes gives a tenth of the requests to critical, the rest to batch and
 // sheddable.
-func classes(d draw, r *workload.Request, l *workload.Labels) {
+func classes(d dice, r *workload.Request, l *workload.Labels) {
 	name := "batch"
 	switch d.IntN(10) {
 	case 0:
@@ -34,7 +35,7 @@ func classes(d draw, r *workload.Request, l *workload.Labels) {
 
 // tenants gives a tenth of the requests to a tenant of few, the rest to one of
 // many.
-func tenants(d draw, r *workload.Request, l *workload.Labels) {
+func tenants(d dice, r *workload.Request, l *workload.Labels) {
 	name := "many"
 	if d.IntN(10) == 0 {
 		name = "few"
@@ -43,33 +44,33 @@ func tenants(d draw, r *workload.Request, l *workload.Labels) {
 }
 
 // uneven makes one in eight requests ten times as long as the others.
-func uneven(d draw, r *workload.Request, _ *workload.Labels) {
+func uneven(d dice, r *workload.Request, _ *workload.Labels) {
 	if d.IntN(8) == 0 {
 		r.Output *= 10
 	}
 }
 
 // deadlines gives requests a second or ten.
-func deadlines(d draw, r *workload.Request, _ *workload.Labels) {
+func deadlines(d dice, r *workload.Request, _ *workload.Labels) {
 	r.Deadline = r.Arrival.Add(pick(d, vtime.Second, 10*vtime.Second))
 }
 
 // prefixes puts one of twelve long prompts before each.
-func prefixes(d draw, r *workload.Request, _ *workload.Labels) {
+func prefixes(d dice, r *workload.Request, _ *workload.Labels) {
 	r.Spans = []workload.Span{{Content: workload.ContentID(1 + d.IntN(12)), Length: 800}}
 	r.Input += 800
 }
 
 // sessions makes the requests turns of 30 sessions, all turns of one with what
 // the session has in common.
-func sessions(d draw, r *workload.Request, _ *workload.Labels) {
+func sessions(d dice, r *workload.Request, _ *workload.Labels) {
 	r.Session = uint64(1 + d.IntN(30))
 	r.Spans = []workload.Span{{Content: workload.ContentID(r.Session), Length: 800}}
 	r.Input += 800
 }
 
 // prompts makes one in eight prompts ten times as long.
-func prompts(d draw, r *workload.Request, _ *workload.Labels) {
+func prompts(d dice, r *workload.Request, _ *workload.Labels) {
 	if d.IntN(8) == 0 {
 		r.Input *= 10
 	}
@@ -81,10 +82,10 @@ func instances(n int) func(*Config) { return func(c *Config) { c.NumInstances = 
 var (
 	overload  = site{instances(2), chat(60, 300, classes)} // two instances serve 42
 	twoOwners = site{instances(2), chat(60, 300, tenants)}
-	busy      = site{instances(4), traffic{36, 400, length(200, 50), length(50, 10), uneven}} // uneven requests, close to what four serve
-	shared    = site{func(c *Config) { c.NumInstances, c.TotalKVBlocks = 4, 400 }, traffic{40, 400, length(100, 20), length(30, 5), prefixes}}
-	talks     = site{func(c *Config) { c.NumInstances, c.TotalKVBlocks = 4, 900 }, traffic{40, 400, length(100, 20), length(30, 5), sessions}}
-	fullCache = site{func(c *Config) { c.NumInstances, c.TotalKVBlocks, c.MaxNumSeqs = 4, 300, 64 }, traffic{60, 400, length(150, 30), length(50, 10), prompts}}
+	busy      = site{instances(4), arriving{36, 400, length(200, 50), length(50, 10), uneven}} // uneven requests, close to what four serve
+	shared    = site{func(c *Config) { c.NumInstances, c.TotalKVBlocks = 4, 400 }, arriving{40, 400, length(100, 20), length(30, 5), prefixes}}
+	talks     = site{func(c *Config) { c.NumInstances, c.TotalKVBlocks = 4, 900 }, arriving{40, 400, length(100, 20), length(30, 5), sessions}}
+	fullCache = site{func(c *Config) { c.NumInstances, c.TotalKVBlocks, c.MaxNumSeqs = 4, 300, 64 }, arriving{60, 400, length(150, 30), length(50, 10), prompts}}
 	growing   = site{func(c *Config) { c.NumInstances, c.SLOTargets = 2, "standard:ttft=500ms" }, chat(70, 600, nil)}
 )
 
@@ -132,7 +133,7 @@ var contrasts = []contrast{
 
 	{policy.SchedulerKind, "priority-fcfs", "60 requests per second on two instances that serve 42, a tenth of it critical, `slo-based`", overload,
 		bySLO, bySLO + byPriorityFirst, classTTFT("critical"), -1},
-	{policy.SchedulerKind, "sjf", "50 per second on two instances, one in eight prompts ten times as long", site{instances(2), traffic{50, 300, length(200, 50), length(50, 10), prompts}},
+	{policy.SchedulerKind, "sjf", "50 per second on two instances, one in eight prompts ten times as long", site{instances(2), arriving{50, 300, length(200, 50), length(50, 10), prompts}},
 		"", "scheduler: {type: sjf}", meanTTFT(), -1},
 	{policy.SchedulerKind, "reverse-priority", "as with `priority-fcfs`", overload, bySLO, bySLO + "scheduler: {type: reverse-priority}", classTTFT("critical"), 1},
 

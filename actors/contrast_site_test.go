@@ -8,12 +8,14 @@ import (
 	"blis/metrics"
 	"blis/policy"
 	"blis/workload"
+	"blis/workload/draw"
+	"blis/workload/traffic"
 )
 
 // site is a small cluster with its requests.
 type site struct {
 	config  func(*Config)
-	traffic traffic
+	traffic arriving
 }
 
 // run is one run of the site with a bundle.
@@ -75,18 +77,18 @@ func scopeOf(list metrics.Scopes, name string) *metrics.Scope {
 	panic("no requests of " + name)
 }
 
-// traffic is what requests are drawn from.
-type traffic struct {
+// arriving is what requests are drawn from.
+type arriving struct {
 	rate          float64 // requests per second
 	n             int64
-	input, output workload.Length
-	label         func(d draw, r *workload.Request, l *workload.Labels) // what else they have
+	input, output draw.Length
+	label         func(d dice, r *workload.Request, l *workload.Labels) // what else they have
 }
 
 // draw is the traffic of a seed: Poisson, the same whatever the policies do.
-func (tr *traffic) draw(t *testing.T, seed uint64) ([]workload.Request, workload.Labels) {
+func (tr *arriving) draw(t *testing.T, seed uint64) ([]workload.Request, workload.Labels) {
 	t.Helper()
-	source, err := workload.NewSynthetic(workload.SyntheticConfig{Seed: seed, Rate: tr.rate, Requests: tr.n, Arrival: "poisson", Input: tr.input, Output: tr.output})
+	source, err := traffic.NewSynthetic(traffic.SyntheticConfig{Seed: seed, Rate: tr.rate, Requests: tr.n, Arrival: "poisson", Input: tr.input, Output: tr.output})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +96,7 @@ func (tr *traffic) draw(t *testing.T, seed uint64) ([]workload.Request, workload
 	labels.Tenants.Label("")
 	labels.Models.Label("")
 	labels.Classes.Label(workload.DefaultClass)
-	d := newDraw(seed, 0x7472)
+	d := newDice(seed, 0x7472)
 	var list []workload.Request
 	for {
 		var r workload.Request

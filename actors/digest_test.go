@@ -13,6 +13,8 @@ import (
 
 	"blis/latency"
 	"blis/workload"
+	"blis/workload/draw"
+	"blis/workload/traffic"
 )
 
 // TestDigests writes the digest and a hash of the report's bytes of many runs
@@ -51,7 +53,7 @@ func steps(t *testing.T, x *trial) uint64 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := draw{rand.New(rand.NewPCG(x.Config.Seed, 1))}
+	d := dice{rand.New(rand.NewPCG(x.Config.Seed, 1))}
 	var bits []byte
 	for range 2000 {
 		n := func(most int) int64 { return int64(d.IntN(most)) }
@@ -67,10 +69,10 @@ func steps(t *testing.T, x *trial) uint64 {
 // random gap or length reaches a whole number.
 func draws(t *testing.T, x *trial) uint64 {
 	c := &x.Config
-	source, err := workload.NewSynthetic(workload.SyntheticConfig{
-		Seed: c.Seed, Rate: 1e-8, Requests: 2000, Arrival: workload.Process(c.Arrival), CV: c.CV,
-		Input:  workload.Length{Mean: 1e9, Stdev: 1.7e8, Min: 1, Max: 2_000_000_000},
-		Output: workload.Length{Mean: 9e8, Stdev: 1.1e8, Min: 1, Max: 2_000_000_000},
+	source, err := traffic.NewSynthetic(traffic.SyntheticConfig{
+		Seed: c.Seed, Rate: 1e-8, Requests: 2000, Arrival: draw.Process(c.Arrival), CV: c.CV,
+		Input:  draw.Length{Mean: 1e9, Stdev: 1.7e8, Min: 1, Max: 2_000_000_000},
+		Output: draw.Length{Mean: 9e8, Stdev: 1.1e8, Min: 1, Max: 2_000_000_000},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -15,7 +15,7 @@ import (
 // drawBundleTrial is the random trial of a seed whose policies are a file. With
 // it comes which templates and parameters the file names.
 func drawBundleTrial(seed uint64) (*trial, []string) {
-	d := newDraw(seed, 0x62756e64)
+	d := newDice(seed, 0x62756e64)
 	x := &trial{Config: DefaultConfig()}
 	c := &x.Config
 	c.Seed = d.Uint64() >> 32
@@ -42,7 +42,7 @@ func drawBundleTrial(seed uint64) (*trial, []string) {
 	if d.chance(0.2) {
 		c.Horizon = span * vtime.Duration(d.between(2, 12)) / 10
 	}
-	f := bundleFile{draw: d, span: span, check: 700, instances: c.NumInstances}
+	f := bundleFile{dice: d, span: span, check: 700, instances: c.NumInstances}
 	if steps := c.BetaCoeffs; !x.AllFields && (len(steps) == 0 || steps[0] > 1000) {
 		f.check = 100 * vtime.Millisecond // steps are long, and so is the run
 	}
@@ -50,12 +50,12 @@ func drawBundleTrial(seed uint64) (*trial, []string) {
 	return x, f.named
 }
 
-// newDraw is a source of draws for one purpose.
-func newDraw(seed, purpose uint64) draw { return draw{rand.New(rand.NewPCG(seed, purpose))} }
+// newDice is a source of draws for one purpose.
+func newDice(seed, purpose uint64) dice { return dice{rand.New(rand.NewPCG(seed, purpose))} }
 
 // bundleFile is a bundle on its way to a file.
 type bundleFile struct {
-	draw
+	dice
 	span      vtime.Duration // about how long arrivals take
 	check     vtime.Duration // between scale checks at least: each may make an instance
 	instances int
@@ -197,21 +197,21 @@ func given(list []node, name, otherwise string) string {
 func (f *bundleFile) agree(t *policy.Template, list []node) []node {
 	switch t.Name {
 	case "weighted": // one above 0 at least
-		return put(list, pick(f.draw, "queue-depth", "prefix-affinity", "session-affinity", "cache-hit-rate"), pick(f.draw, "1", "0.5", "3"))
+		return put(list, pick(f.dice, "queue-depth", "prefix-affinity", "session-affinity", "cache-hit-rate"), pick(f.dice, "1", "0.5", "3"))
 	case "tenant-quota": // an autoscaler that is asked every millisecond is asked through all delays
-		return put(put(list, "max_delays", pick(f.draw, "0", "1", "3")), "delay", pick(f.draw, "0", "1us", "3ms", "200ms"))
+		return put(put(list, "max_delays", pick(f.dice, "0", "1", "3")), "delay", pick(f.dice, "0", "1us", "3ms", "200ms"))
 	case "threshold":
-		low, high := pick(f.draw, "0", "0.1", "0.3"), pick(f.draw, "0.4", "0.8", "1")
+		low, high := pick(f.dice, "0", "0.1", "0.3"), pick(f.dice, "0.4", "0.8", "1")
 		switch given(list, "signal", "batch") {
 		case "attainment":
 			low, high = high, low
 		case "queue":
-			high = pick(f.draw, "1", "5", "1e9")
+			high = pick(f.dice, "1", "5", "1e9")
 		}
 		return put(put(list, "up", high), "down", low)
 	case "target-utilization":
 		if given(list, "signal", "batch") != "queue" {
-			return put(list, "target", pick(f.draw, "0.001", "0.05", "0.5", "1"))
+			return put(list, "target", pick(f.dice, "0.001", "0.05", "0.5", "1"))
 		}
 	}
 	return list
@@ -222,9 +222,9 @@ func (f *bundleFile) agree(t *policy.Template, list []node) []node {
 func (f *bundleFile) value(p *policy.Parameter) string {
 	switch p.Type {
 	case policy.Flag:
-		return pick(f.draw, "true", "false")
+		return pick(f.dice, "true", "false")
 	case policy.Choice:
-		return pick(f.draw, p.Choices...)
+		return pick(f.dice, p.Choices...)
 	case policy.Duration:
 		return f.duration(int64(p.Min), int64(min(p.Max, 1<<62)))
 	}
@@ -249,7 +249,7 @@ func (f *bundleFile) value(p *policy.Parameter) string {
 
 // duration draws one within bounds in µs, in units or without.
 func (f *bundleFile) duration(low, high int64) string {
-	x := pick(f.draw, low, 1, 100, 3000, int64(f.span)/10, int64(f.span), int64(15*vtime.Second))
+	x := pick(f.dice, low, 1, 100, 3000, int64(f.span)/10, int64(f.span), int64(15*vtime.Second))
 	if f.chance(0.05) {
 		x = high
 	}
@@ -275,17 +275,17 @@ func (f *bundleFile) scaling() []node {
 	list = some(list, "trigger", "periodic")
 	var actuation []node
 	if f.chance(0.85) { // else they come too late for most runs
-		load := pick(f.draw, "50", "2ms", "'2ms,cv=0.5'", "{type: lognormal, params: {mean: 1ms, cv: 2}}")
-		actuation = []node{{"provisioning", pick(f.draw, "0", "100us", "3ms", f.duration(0, 1<<62)), nil}, {"model_load", load, nil}}
+		load := pick(f.dice, "50", "2ms", "'2ms,cv=0.5'", "{type: lognormal, params: {mean: 1ms, cv: 2}}")
+		actuation = []node{{"provisioning", pick(f.dice, "0", "100us", "3ms", f.duration(0, 1<<62)), nil}, {"model_load", load, nil}}
 	}
 	warmup := some(nil, "duration", f.duration(0, 1<<62))
-	warmup = some(warmup, "curve", pick(f.draw, "linear", "exponential", "step"))
-	warmup = some(warmup, "penalty", pick(f.draw, "1", "1.5", "3.3", "1000"))
-	warmup = some(warmup, "routable", pick(f.draw, "true", "false"))
+	warmup = some(warmup, "curve", pick(f.dice, "linear", "exponential", "step"))
+	warmup = some(warmup, "penalty", pick(f.dice, "1", "1.5", "3.3", "1000"))
+	warmup = some(warmup, "routable", pick(f.dice, "true", "false"))
 	if len(warmup) > 0 {
 		actuation = append(actuation, node{"warmup", "", warmup})
 	}
-	actuation = append(actuation, node{"drain", pick(f.draw, "wait", "immediate", "redirect"), nil})
+	actuation = append(actuation, node{"drain", pick(f.dice, "wait", "immediate", "redirect"), nil})
 	actuation = some(actuation, "drain_timeout", f.duration(0, 1<<62))
 	return append(list, node{"actuation", "", actuation})
 }
@@ -306,7 +306,7 @@ func (f *bundleFile) observability() []node {
 	}
 	for _, name := range []string{"queue_depth", "batch_size", "kv_utilization", "cache_hit_rate", "recent_latency"} {
 		if f.chance(0.3) {
-			list = append(list, node{name, pick(f.draw, policy.Immediate, policy.OnDemand, often(), "{periodic: "+often()+"}"), nil})
+			list = append(list, node{name, pick(f.dice, policy.Immediate, policy.OnDemand, often(), "{periodic: "+often()+"}"), nil})
 		}
 	}
 	return list

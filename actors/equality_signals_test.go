@@ -10,7 +10,7 @@ import (
 
 // drawPrefixes chooses how the router knows what is cached, and sends some
 // requests where no policy would.
-func (d draw) drawPrefixes(x *trial) {
+func (d dice) drawPrefixes(x *trial) {
 	c := &x.Config
 	if d.chance(0.5) {
 		c.PrefixIndex = "events"
@@ -31,7 +31,7 @@ func (d draw) drawPrefixes(x *trial) {
 }
 
 // drawWait lets the estimated wait play a part.
-func (d draw) drawWait(x *trial) {
+func (d dice) drawWait(x *trial) {
 	for _, signals := range []*policy.Signals{&x.Curious, &x.Wobble} {
 		if *signals != policy.NoSignals && d.chance(0.4) {
 			*signals |= policy.EstimatedWait

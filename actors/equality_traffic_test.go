@@ -9,7 +9,7 @@ import (
 
 // drawTraffic chooses the requests of a trial and returns about how long
 // their arrivals take.
-func (d draw) drawTraffic(x *trial) vtime.Duration {
+func (d dice) drawTraffic(x *trial) vtime.Duration {
 	if d.chance(0.35) {
 		return d.drawGenerated(&x.Config)
 	}
@@ -19,7 +19,7 @@ func (d draw) drawTraffic(x *trial) vtime.Duration {
 }
 
 // drawGenerated is traffic from the workload flags.
-func (d draw) drawGenerated(c *Config) vtime.Duration {
+func (d dice) drawGenerated(c *Config) vtime.Duration {
 	c.NumRequests = int64(d.between(20, 100))
 	c.Arrival = pick(d, "poisson", "constant", "gamma", "weibull")
 	if c.Arrival == "gamma" || c.Arrival == "weibull" {
@@ -40,7 +40,7 @@ func (d draw) drawGenerated(c *Config) vtime.Duration {
 
 // drawRequests is an explicit list of n: sessions that continue their own output,
 // prefixes that many share, bursts, limits and deadlines.
-func (d draw) drawRequests(x *trial, n int) vtime.Duration {
+func (d dice) drawRequests(x *trial, n int) vtime.Duration {
 	tick := pick(d, 1, 50, 100, 700)
 	gap := pick(d, 20, 300, 1500)
 	timeouts := d.chance(0.45)
@@ -74,7 +74,7 @@ func (d draw) drawRequests(x *trial, n int) vtime.Duration {
 }
 
 // output is a number of output tokens: few, none, one, or many.
-func (d draw) output(longest int) int32 {
+func (d dice) output(longest int) int32 {
 	switch {
 	case d.chance(0.06):
 		return 0
@@ -89,7 +89,7 @@ func (d draw) output(longest int) int32 {
 // drawPrompt gives request r its content: a new session, often behind a
 // shared prefix, or the next turn of an earlier one. It returns the sessions
 // with what the next turn would begin with.
-func (d draw) drawPrompt(r *workload.Request, sessions [][]workload.Span, number, longest int) [][]workload.Span {
+func (d dice) drawPrompt(r *workload.Request, sessions [][]workload.Span, number, longest int) [][]workload.Span {
 	const turns, outputs = 1 << 20, 1 << 30
 	if len(sessions) > 0 && d.chance(0.3) {
 		s := d.IntN(len(sessions))

@@ -220,18 +220,18 @@ func (w wobble) Evaluate(c *policy.AutoscaleContext) policy.ScaleDecision {
 	return policy.ScaleDecision{Action: policy.ScaleUp, Target: target, Reason: policy.ByPolicy}
 }
 
-// draw is where random trials come from.
-type draw struct{ *rand.Rand }
+// dice is where random trials come from.
+type dice struct{ *rand.Rand }
 
-func (d draw) chance(p float64) bool      { return d.Float64() < p }
-func (d draw) between(low, high int) int  { return low + d.IntN(high-low+1) }
-func (d draw) tokens(low, high int) int32 { return int32(d.between(low, high)) }
-func pick[T any](d draw, choices ...T) T  { return choices[d.IntN(len(choices))] }
+func (d dice) chance(p float64) bool      { return d.Float64() < p }
+func (d dice) between(low, high int) int  { return low + d.IntN(high-low+1) }
+func (d dice) tokens(low, high int) int32 { return int32(d.between(low, high)) }
+func pick[T any](d dice, choices ...T) T  { return choices[d.IntN(len(choices))] }
 
 // drawTrial is the random trial of a seed. Values come from few choices, many
 // of them at the edge of something, so that events meet at one instant.
 func drawTrial(seed uint64) *trial {
-	d := newDraw(seed, 0x626c6973)
+	d := newDice(seed, 0x626c6973)
 	x := &trial{Config: DefaultConfig()}
 	c := &x.Config
 	c.Seed = d.Uint64() >> 32
@@ -265,7 +265,7 @@ func drawTrial(seed uint64) *trial {
 
 // drawLatency chooses how long steps take: as on a real GPU, shorter, one
 // tick each, or depending on everything.
-func (d draw) drawLatency(x *trial) {
+func (d dice) drawLatency(x *trial) {
 	c := &x.Config
 	blackbox := func(alpha, beta []float64) { c.AlphaCoeffs, c.BetaCoeffs = alpha, beta }
 	switch d.IntN(7) {
@@ -285,7 +285,7 @@ func (d draw) drawLatency(x *trial) {
 
 // drawInstances chooses the limits of an instance: seats, budget, a cache
 // that is mostly too small, and what vLLM's flags switch.
-func (d draw) drawInstances(c *Config) {
+func (d dice) drawInstances(c *Config) {
 	c.NumInstances = pick(d, 1, 1, 2, 3, 4, 5, 8, 9)
 	c.BlockSizeInTokens = pick[int32](d, 1, 4, 8, 16, 16, 16, 32)
 	held := pick(d, 70, 100, 140, 200, 350) + d.IntN(40) // tokens
@@ -312,7 +312,7 @@ func (d draw) drawInstances(c *Config) {
 
 // drawPolicies chooses the control plane: latencies, admission, routing and
 // how old what it sees may be.
-func (d draw) drawPolicies(x *trial) {
+func (d dice) drawPolicies(x *trial) {
 	c := &x.Config
 	latencies := []vtime.Duration{0, 0, 0, 1, 250, 4000}
 	c.AdmissionLatency, c.RoutingLatency = pick(d, latencies...), pick(d, latencies...)
@@ -375,7 +375,7 @@ func (d draw) drawPolicies(x *trial) {
 }
 
 // scorers is a random subset of the scorers with random weights.
-func (d draw) scorers() string {
+func (d dice) scorers() string {
 	names := []string{"prefix-affinity", "queue-depth", "waiting-queue", "kv-utilization", "load-balance", "active-requests", "session-affinity", "cache-hit-rate"}
 	d.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
 	text := ""

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"blis/policy"
-	"blis/workload"
+	"blis/workload/traces"
 )
 
 // Settings that change nothing in a run, because of others. That is no error:
@@ -99,8 +99,8 @@ func (p *plan) idleWorkload() []idle {
 }
 
 // noteIdleTrace is noteIdle for what only the trace can tell.
-func (p *plan) noteIdleTrace(format workload.Format) {
-	if format != workload.Mooncake {
+func (p *plan) noteIdleTrace(format traces.Format) {
+	if format != traces.Mooncake {
 		p.noteUnused([]string{"trace-block-size"}, fmt.Sprintf("the trace is of format %s and has no hash ids", format))
 	}
 }

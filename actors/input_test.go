@@ -10,6 +10,8 @@ import (
 
 	"blis/metrics"
 	"blis/workload"
+	"blis/workload/draw"
+	"blis/workload/traffic"
 )
 
 // file writes a file for a test and returns its path.
@@ -42,8 +44,8 @@ func TestRate(t *testing.T) {
 		refusal(t, c, "--rate", "above 0")
 	}
 	for _, rate := range []float64{0, -1, math.NaN(), math.Inf(1)} {
-		_, err := workload.NewSynthetic(workload.SyntheticConfig{Rate: rate, Requests: 1,
-			Input: workload.Length{Mean: 1, Min: 1, Max: 1}, Output: workload.Length{Mean: 1, Min: 1, Max: 1}})
+		_, err := traffic.NewSynthetic(traffic.SyntheticConfig{Rate: rate, Requests: 1,
+			Input: draw.Length{Mean: 1, Min: 1, Max: 1}, Output: draw.Length{Mean: 1, Min: 1, Max: 1}})
 		if err == nil {
 			t.Errorf("a synthetic source of rate %v was accepted", rate)
 		}

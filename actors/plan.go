@@ -13,6 +13,9 @@ import (
 	"blis/metrics"
 	"blis/policy"
 	"blis/workload"
+	"blis/workload/draw"
+	"blis/workload/traces"
+	"blis/workload/traffic"
 )
 
 // plan is a configuration with everything derived that it left open: what a
@@ -223,10 +226,10 @@ func (p *plan) resolveWorkload() error {
 		c.Rate = roundRate(float64(capacityShare * p.setup.Capacity))
 		p.note("rate %s/s: %.0f %% of the estimated capacity %.4g/s", strconv.FormatFloat(c.Rate, 'g', -1, 64), 100*capacityShare, p.setup.Capacity)
 	}
-	source, err := workload.NewSynthetic(workload.SyntheticConfig{
-		Seed: p.workloadSeed(), Rate: c.Rate, Requests: c.NumRequests, Arrival: workload.Process(c.Arrival), CV: c.CV,
-		Input:        workload.Length{Mean: c.PromptTokens, Stdev: c.PromptTokensStdev, Min: c.PromptTokensMin, Max: c.PromptTokensMax},
-		Output:       workload.Length{Mean: c.OutputTokens, Stdev: c.OutputTokensStdev, Min: c.OutputTokensMin, Max: c.OutputTokensMax},
+	source, err := traffic.NewSynthetic(traffic.SyntheticConfig{
+		Seed: p.workloadSeed(), Rate: c.Rate, Requests: c.NumRequests, Arrival: draw.Process(c.Arrival), CV: c.CV,
+		Input:        draw.Length{Mean: c.PromptTokens, Stdev: c.PromptTokensStdev, Min: c.PromptTokensMin, Max: c.PromptTokensMax},
+		Output:       draw.Length{Mean: c.OutputTokens, Stdev: c.OutputTokensStdev, Min: c.OutputTokensMin, Max: c.OutputTokensMax},
 		PrefixTokens: c.PrefixTokens, Timeout: c.Timeout,
 	})
 	if err != nil {
@@ -267,8 +270,8 @@ func (p *plan) workloadSeed() uint64 {
 
 func (p *plan) openTrace() error {
 	c := &p.config
-	t, err := workload.OpenTraceFile(c.Trace, workload.TraceOptions{
-		Format: workload.Format(c.TraceFormat), BlockSize: c.TraceBlockSize, Offset: c.TraceOffset, Limit: c.TraceLimit,
+	t, err := traces.OpenFile(c.Trace, traces.Options{
+		Format: traces.Format(c.TraceFormat), BlockSize: c.TraceBlockSize, Offset: c.TraceOffset, Limit: c.TraceLimit,
 		Speedup: c.TraceSpeedup, SpreadTies: c.SpreadTies, SkipBadRows: c.SkipBadRows, Timeout: c.Timeout,
 	})
 	var missing *os.PathError

@@ -7,6 +7,8 @@ import (
 
 	"blis/vtime"
 	"blis/workload"
+	"blis/workload/draw"
+	"blis/workload/traffic"
 )
 
 // A step in load: 20, 60 and again 20 requests per second, and what each
@@ -39,10 +41,10 @@ func stepTraffic(t *testing.T, c *Config, phases []phase) []workload.Request {
 	var list []workload.Request
 	began := vtime.Time(0)
 	for i, p := range phases {
-		source, err := workload.NewSynthetic(workload.SyntheticConfig{
+		source, err := traffic.NewSynthetic(traffic.SyntheticConfig{
 			Seed: c.Seed + uint64(i), Rate: p.rate, Requests: math.MaxInt32, Arrival: "poisson",
-			Input:  workload.Length{Mean: c.PromptTokens, Stdev: c.PromptTokensStdev, Min: c.PromptTokensMin, Max: c.PromptTokensMax},
-			Output: workload.Length{Mean: c.OutputTokens, Stdev: c.OutputTokensStdev, Min: c.OutputTokensMin, Max: c.OutputTokensMax},
+			Input:  draw.Length{Mean: c.PromptTokens, Stdev: c.PromptTokensStdev, Min: c.PromptTokensMin, Max: c.PromptTokensMax},
+			Output: draw.Length{Mean: c.OutputTokens, Stdev: c.OutputTokensStdev, Min: c.OutputTokensMin, Max: c.OutputTokensMax},
 		})
 		if err != nil {
 			t.Fatal(err)

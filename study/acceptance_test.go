@@ -7,6 +7,9 @@ import (
 	"testing"
 
 	"blis/workload"
+	"blis/workload/draw"
+	"blis/workload/traces"
+	"blis/workload/traffic"
 )
 
 // documents is traffic about 40 documents with which prompts begin. An
@@ -24,8 +27,8 @@ func documents(t *testing.T) Comparison {
 
 func documentsOf(t *testing.T, seed uint64) workload.Source {
 	t.Helper()
-	s, err := newGrouped(workload.SyntheticConfig{Seed: seed, Rate: 40, Requests: 400,
-		Input: workload.Length{Mean: 128, Stdev: 64, Min: 2, Max: 512}, Output: workload.Length{Mean: 128, Stdev: 128, Min: 2, Max: 1024}}, 40, 4096)
+	s, err := newGrouped(traffic.SyntheticConfig{Seed: seed, Rate: 40, Requests: 400,
+		Input: draw.Length{Mean: 128, Stdev: 64, Min: 2, Max: 512}, Output: draw.Length{Mean: 128, Stdev: 128, Min: 2, Max: 1024}}, 40, 4096)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +42,7 @@ var update = flag.Bool("update", false, "write examples/compare/documents.csv an
 func TestExampleTraceIsOfDocuments(t *testing.T) {
 	const path = "../examples/compare/documents.csv"
 	var want bytes.Buffer
-	if err := workload.WriteCSV(&want, documentsOf(t, 42)); err != nil {
+	if err := traces.Write(&want, documentsOf(t, 42)); err != nil {
 		t.Fatal(err)
 	}
 	if *update {

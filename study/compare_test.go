@@ -15,6 +15,8 @@ import (
 	"blis/policy"
 	"blis/vtime"
 	"blis/workload"
+	"blis/workload/draw"
+	"blis/workload/traffic"
 )
 
 // equal compares results bit by bit: functions in measures are left out.
@@ -170,10 +172,10 @@ func (f *failing) Pull(r *workload.Request) (bool, error) {
 	return f.Source.Pull(r)
 }
 
-func traffic(t *testing.T, seed uint64) workload.Source {
+func arrivals(t *testing.T, seed uint64) workload.Source {
 	t.Helper()
-	s, err := workload.NewSynthetic(workload.SyntheticConfig{Seed: seed, Rate: 50, Requests: 40,
-		Input: workload.Length{Mean: 100, Min: 100, Max: 100}, Output: workload.Length{Mean: 20, Min: 20, Max: 20}})
+	s, err := traffic.NewSynthetic(traffic.SyntheticConfig{Seed: seed, Rate: 50, Requests: 40,
+		Input: draw.Length{Mean: 100, Min: 100, Max: 100}, Output: draw.Length{Mean: 20, Min: 20, Max: 20}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -189,11 +191,11 @@ func TestAnErrorNamesItsRun(t *testing.T) {
 		c.Source = func(seed uint64) workload.Source {
 			switch seed {
 			case 44:
-				return &failing{traffic(t, seed), 30}
+				return &failing{arrivals(t, seed), 30}
 			case 45:
-				return &failing{traffic(t, seed), 1}
+				return &failing{arrivals(t, seed), 1}
 			}
-			return traffic(t, seed)
+			return arrivals(t, seed)
 		}
 		r, err := Compare(t.Context(), c)
 		var run *RunError
@@ -251,7 +253,7 @@ func TestPlanRunsTwice(t *testing.T) {
 	c := NewComparison(small(), three(t)...)
 	c.Replicates = 2
 	var sources atomic.Int32
-	c.Source = func(seed uint64) workload.Source { sources.Add(1); return traffic(t, seed) }
+	c.Source = func(seed uint64) workload.Source { sources.Add(1); return arrivals(t, seed) }
 	p, err := NewPlan(c)
 	if err != nil {
 		t.Fatal(err)

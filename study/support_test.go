@@ -8,6 +8,7 @@ import (
 	"blis/policy"
 	"blis/vtime"
 	"blis/workload"
+	"blis/workload/traffic"
 )
 
 // small is a cluster whose runs take milliseconds.
@@ -54,14 +55,14 @@ func estimateOf(t *testing.T, r *Result, bundle, measure string) *Estimate {
 // grouped is a source whose prompts begin with one of several long documents,
 // drawn evenly.
 type grouped struct {
-	*workload.Synthetic
+	*traffic.Synthetic
 	documents [][]workload.Span
 	draws     *vtime.Stream
 }
 
-func newGrouped(c workload.SyntheticConfig, documents int, tokens int32) (*grouped, error) {
+func newGrouped(c traffic.SyntheticConfig, documents int, tokens int32) (*grouped, error) {
 	c.PrefixTokens = tokens
-	s, err := workload.NewSynthetic(c)
+	s, err := traffic.NewSynthetic(c)
 	g := &grouped{Synthetic: s, draws: vtime.NewStream(c.Seed, "workload/documents")}
 	for i := range documents {
 		g.documents = append(g.documents, []workload.Span{{Content: workload.NamedContent(fmt.Sprintf("document %d", i)), Length: tokens}})

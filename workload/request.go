@@ -102,6 +102,12 @@ func (n *Names) Label(name string) Label {
 	return l
 }
 
+// Find returns the index of name, and whether it has one.
+func (n *Names) Find(name []byte) (Label, bool) {
+	l, ok := n.index[string(name)]
+	return l, ok
+}
+
 // Name returns the string behind l.
 func (n *Names) Name(l Label) string { return n.list[l] }
 

@@ -62,17 +62,17 @@ func before(a, b *Request) bool {
 }
 
 func (l *Labels) check(r *Request) error {
-	var bad faults
+	var bad Faults
 	if int(r.Tenant) >= l.Tenants.Len() {
-		bad.add("tenant", r.Tenant, "want a label of the table, below %d", l.Tenants.Len())
+		bad.Add("tenant", r.Tenant, "want a label of the table, below %d", l.Tenants.Len())
 	}
 	if int(r.Class) >= l.Classes.Len() {
-		bad.add("class", r.Class, "want a label of the table, below %d", l.Classes.Len())
+		bad.Add("class", r.Class, "want a label of the table, below %d", l.Classes.Len())
 	}
 	if int(r.Model) >= l.Models.Len() {
-		bad.add("model", r.Model, "want a label of the table, below %d", l.Models.Len())
+		bad.Add("model", r.Model, "want a label of the table, below %d", l.Models.Len())
 	}
-	return bad.err("")
+	return bad.Err("")
 }
 
 // Pull implements Source; it never fails.

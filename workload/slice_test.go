@@ -15,7 +15,10 @@ func TestSliceYieldsItsRequests(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := pull(t, s)
+	all, err := Collect(s)
+	if err != nil {
+		t.Fatal(err)
+	}
 	if len(all) != 3 || all[1].Input != 20 || all[1].Index != 1 || all[1].Source != FirstSource {
 		t.Errorf("got %+v", all)
 	}

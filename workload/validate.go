@@ -12,9 +12,12 @@ import (
 // first client stream (architecture 2). Sources with a single stream use it.
 const FirstSource uint32 = 1 << 31
 
-// latest bounds arrivals: far beyond any run (146,000 years), and far enough
+// Latest bounds arrivals: far beyond any run (146,000 years), and far enough
 // below vtime.Never that latencies can be added without saturating.
-const latest = vtime.Time(1<<62 - 1)
+const Latest = vtime.Time(1<<62 - 1)
+
+// DefaultClass is the SLO class of requests whose workload names none.
+const DefaultClass = "standard"
 
 // NewRequest returns a request without deadline, output limit, named content
 // or labels. Input and output are tokens.
@@ -30,56 +33,58 @@ func NewRequest(arrival vtime.Time, input, output int32) Request {
 // at least 0 and at most MaxOutput where that is given, spans that have
 // content and length and fit into the input, a stamp source from FirstSource.
 func (r *Request) Validate() error {
-	var bad faults
+	var bad Faults
 	if r.Source < FirstSource {
-		bad.add("source", r.Source, "want from %d", FirstSource)
+		bad.Add("source", r.Source, "want from %d", FirstSource)
 	}
-	if r.Arrival < 0 || r.Arrival > latest {
-		bad.add("arrival", int64(r.Arrival), "want from 0 to %d", int64(latest))
+	if r.Arrival < 0 || r.Arrival > Latest {
+		bad.Add("arrival", int64(r.Arrival), "want from 0 to %d", int64(Latest))
 	}
 	if r.Deadline < r.Arrival {
-		bad.add("deadline", int64(r.Deadline), "want a time not before the arrival %d, vtime.Never for none", int64(r.Arrival))
+		bad.Add("deadline", int64(r.Deadline), "want a time not before the arrival %d, vtime.Never for none", int64(r.Arrival))
 	}
 	if r.Input < 1 {
-		bad.add("input", r.Input, "want at least 1 token")
+		bad.Add("input", r.Input, "want at least 1 token")
 	}
 	if r.Output < 0 {
-		bad.add("output", r.Output, "want at least 0 tokens")
+		bad.Add("output", r.Output, "want at least 0 tokens")
 	}
 	if r.MaxOutput != Absent && r.MaxOutput < max(r.Output, 0) {
-		bad.add("max output", r.MaxOutput, "want at least the output %d, or Absent", r.Output)
+		bad.Add("max output", r.MaxOutput, "want at least the output %d, or Absent", r.Output)
 	}
 	shared := int64(0)
 	for i, s := range r.Spans {
 		if s.Content == 0 || s.Length < 1 {
-			bad.add(fmt.Sprintf("span %d", i), fmt.Sprintf("%d:%d", s.Content, s.Length), "want content and length from 1")
+			bad.Add(fmt.Sprintf("span %d", i), fmt.Sprintf("%d:%d", s.Content, s.Length), "want content and length from 1")
 		}
 		shared += int64(s.Length)
 	}
 	if shared > int64(r.Input) {
-		bad.add("spans", shared, "want at most the %d tokens of the input", r.Input)
+		bad.Add("spans", shared, "want at most the %d tokens of the input", r.Input)
 	}
 	if r.Round < 0 {
-		bad.add("round", r.Round, "want from 0")
+		bad.Add("round", r.Round, "want from 0")
 	}
 	if math.IsNaN(r.Hint) || math.IsInf(r.Hint, 0) {
-		bad.add("hint", r.Hint, "want a finite number")
+		bad.Add("hint", r.Hint, "want a finite number")
 	}
-	return bad.err("")
+	return bad.Err("")
 }
 
-// faults collects what is wrong with one configuration or request, so that
+// Faults collects what is wrong with one configuration or request, so that
 // the user sees all of it at once, in one line.
-type faults struct{ text string }
+type Faults struct{ text string }
 
-func (f *faults) add(field string, value any, want string, args ...any) {
+// Add takes note of a field, its value, and what would be right.
+func (f *Faults) Add(field string, value any, want string, args ...any) {
 	if f.text != "" {
 		f.text += "; "
 	}
 	f.text += fmt.Sprintf("%s: %v: ", field, value) + fmt.Sprintf(want, args...)
 }
 
-func (f *faults) err(prefix string) error {
+// Err is everything noted as one line behind prefix, nil if that is nothing.
+func (f *Faults) Err(prefix string) error {
 	if f.text == "" {
 		return nil
 	}

@@ -1,9 +1,11 @@
-package workload
+package traces
 
 import (
 	"bytes"
 	"encoding/json"
 	"math"
+
+	"blis/workload"
 )
 
 // mooncakeReader reads the Mooncake traces: one JSON object a line with
@@ -43,9 +45,9 @@ func (m *mooncakeReader) parse(line []byte, r *row) error {
 		}
 	}
 	ms := values[mooncakeTime]
-	us, ok := scaled(ms, 3, uint64(latest))
+	us, ok := scaled(ms, 3, uint64(workload.Latest))
 	if !ok {
-		return m.bad(mooncakeNames[mooncakeTime], ms, "milliseconds from 0 to %d, without exponent", latest/1000)
+		return m.bad(mooncakeNames[mooncakeTime], ms, "milliseconds from 0 to %d, without exponent", workload.Latest/1000)
 	}
 	r.arrival = int64(us)
 	if err := m.lengths(r, mooncakeNames[mooncakeInput], values[mooncakeInput], mooncakeNames[mooncakeOutput], values[mooncakeOutput]); err != nil {
@@ -76,7 +78,7 @@ func (m *mooncakeReader) hashes(list []byte, r *row) error {
 			return m.bad(column, list, "at most %d ids of %d tokens for input_length %d", len(r.spans), m.blockSize, r.input)
 		}
 		n := min(left, m.blockSize)
-		r.spans = append(r.spans, Span{ContentID(id) + 1, int32(n)})
+		r.spans = append(r.spans, workload.Span{Content: workload.ContentID(id) + 1, Length: int32(n)})
 		left -= n
 	}
 	return nil

@@ -1,4 +1,4 @@
-package workload
+package draw
 
 import (
 	"math"

@@ -1,10 +1,11 @@
-package workload
+package draw
 
 import (
 	"fmt"
 	"math"
 
 	"blis/vtime"
+	"blis/workload"
 )
 
 // Process names an arrival process: the distribution of the gaps between
@@ -20,11 +21,11 @@ const (
 	Weibull  Process = "weibull"  // CV given; heavier tail than Gamma above 1
 )
 
-// The range of CV, wide enough for any measured traffic; in it the shapes
+// MinCV and MaxCV are the range of CV, wide enough for any measured traffic; in it the shapes
 // below are well-conditioned.
-const minCV, maxCV = 0.001, 100
+const MinCV, MaxCV = 0.001, 100
 
-// arrivals yields the instants of one arrival process. The first arrival is
+// Arrivals yields the instants of one arrival process. The first arrival is
 // one gap after time 0.
 //
 // No gap is rounded by itself, which would bias the rate by up to a
@@ -33,44 +34,44 @@ const minCV, maxCV = 0.001, 100
 // the whole part. So the n-th arrival is the truncated sum of n gaps, times
 // never go back, and nothing drifts however long the run. Constant arrivals
 // are computed from their number, n·10⁶/rate truncated, and carry nothing.
-type arrivals struct {
+type Arrivals struct {
 	process Process
 	rate    float64 // requests per second
 	scale   float64 // µs by which a standard gap is multiplied
 	shape   float64 // gamma: its shape; weibull: 1/shape
-	draws   normals
+	draws   Variates
 
 	number   int64 // arrivals handed out
 	whole    int64 // µs
 	fraction float64
 }
 
-// newArrivals expects checked parameters: rate and cv positive, finite.
-func newArrivals(process Process, rate, cv float64, stream *vtime.Stream) arrivals {
-	a := arrivals{process: process, rate: rate, scale: 1e6 / rate, draws: normals{stream: stream}}
+// NewArrivals expects checked parameters: rate and cv positive, finite.
+func NewArrivals(process Process, rate, cv float64, stream *vtime.Stream) Arrivals {
+	a := Arrivals{process: process, rate: rate, scale: 1e6 / rate, draws: NewVariates(stream)}
 	switch process {
 	case Gamma: // CV = 1/√shape, mean = shape · scale
 		a.shape = 1 / float64(cv*cv)
 		a.scale = float64(a.scale * float64(cv*cv))
 	case Weibull: // mean = scale · Γ(1 + 1/shape)
 		a.shape = weibullInverseShape(cv)
-		a.scale /= exp(logGamma(1 + a.shape))
+		a.scale /= Exp(LogGamma(1 + a.shape))
 	}
 	return a
 }
 
-// next returns the next arrival, or an error past the end of virtual time.
-func (a *arrivals) next() (vtime.Time, error) {
+// Next returns the next arrival, or an error past the end of virtual time.
+func (a *Arrivals) Next() (vtime.Time, error) {
 	a.number++
 	if a.process == Constant {
 		at := float64(a.number) * 1e6 / a.rate
-		if at > float64(latest) {
+		if at > float64(workload.Latest) {
 			return 0, a.past()
 		}
 		return vtime.Time(at), nil
 	}
 	sum := a.fraction + a.gap()
-	if !(sum < float64(latest-vtime.Time(a.whole))) {
+	if !(sum < float64(workload.Latest-vtime.Time(a.whole))) {
 		return 0, a.past()
 	}
 	step := int64(sum)
@@ -79,46 +80,49 @@ func (a *arrivals) next() (vtime.Time, error) {
 	return vtime.Time(a.whole), nil
 }
 
-func (a *arrivals) past() error {
+// Fold returns a hash of the state of the draws.
+func (a *Arrivals) Fold() uint64 { return a.draws.Fold() }
+
+func (a *Arrivals) past() error {
 	return fmt.Errorf("rate: %v: request %d would arrive after the end of virtual time, 2⁶² µs; want a higher rate or fewer requests", a.rate, a.number)
 }
 
 // gap draws one gap in µs.
-func (a *arrivals) gap() float64 {
+func (a *Arrivals) gap() float64 {
 	switch a.process {
 	case Gamma:
 		return float64(a.scale * a.gamma(a.shape))
 	case Weibull:
-		e := a.draws.exponential()
+		e := a.draws.Exponential()
 		if e == 0 {
 			return 0
 		}
-		return float64(a.scale * exp(float64(a.shape*log(e))))
+		return float64(a.scale * Exp(float64(a.shape*Log(e))))
 	}
-	return float64(a.scale * a.draws.exponential())
+	return float64(a.scale * a.draws.Exponential())
 }
 
 // gamma draws from the gamma distribution of the given shape and scale 1, by
 // Marsaglia and Tsang, "A simple method for generating gamma variables"
 // (2000), with their boost for shapes below 1.
-func (a *arrivals) gamma(shape float64) float64 {
+func (a *Arrivals) gamma(shape float64) float64 {
 	boost := 1.0
 	if shape < 1 {
-		boost = exp(-a.draws.exponential() / shape)
+		boost = Exp(-a.draws.Exponential() / shape)
 		shape++
 	}
 	d := shape - 1.0/3
 	c := 1 / math.Sqrt(9*d)
 	for {
-		x := a.draws.normal()
+		x := a.draws.Normal()
 		v := 1 + float64(c*x)
 		if v <= 0 {
 			continue
 		}
 		v = float64(v * v * v)
-		u, y := 1-a.draws.uniform(), float64(x*x)
+		u, y := 1-a.draws.Uniform(), float64(x*x)
 		// The first test is a cheap lower bound of the second.
-		if u < 1-float64(0.0331*float64(y*y)) || log(u) < float64(y/2)+float64(d*(1-v+log(v))) {
+		if u < 1-float64(0.0331*float64(y*y)) || Log(u) < float64(y/2)+float64(d*(1-v+Log(v))) {
 			return float64(d * v * boost)
 		}
 	}
@@ -127,11 +131,11 @@ func (a *arrivals) gamma(shape float64) float64 {
 // weibullInverseShape solves CV² = Γ(1+2z)/Γ(1+z)² − 1 for z = 1/shape by
 // bisection: the right side grows with z.
 func weibullInverseShape(cv float64) float64 {
-	target := log(1 + float64(cv*cv))
-	low, high := 0.0, 16.0 // CV(16) is far above maxCV
+	target := Log(1 + float64(cv*cv))
+	low, high := 0.0, 16.0 // CV(16) is far above MaxCV
 	for range 64 {
 		z := float64((low + high) / 2)
-		if logGamma(1+float64(2*z))-float64(2*logGamma(1+z)) < target {
+		if LogGamma(1+float64(2*z))-float64(2*LogGamma(1+z)) < target {
 			low = z
 		} else {
 			high = z

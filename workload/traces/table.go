@@ -1,4 +1,4 @@
-package workload
+package traces
 
 import (
 	"cmp"
@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"blis/vtime"
+	"blis/workload"
 )
 
 // row is one request as a format's reader parsed it.
@@ -17,10 +18,10 @@ type row struct {
 	slack         int64 // deadline − arrival in µs; −1: no deadline
 	session       uint64
 	round         int32
-	tenant        Label
-	class         Label
-	model         Label
-	spans         []Span
+	tenant        workload.Label
+	class         workload.Label
+	model         workload.Label
+	spans         []workload.Span
 }
 
 // optional says which parts of a row a file has at all.
@@ -40,9 +41,9 @@ type table struct {
 	slack               []int64
 	session             []uint64
 	round               []int32
-	tenant, class, name []Label
+	tenant, class, name []workload.Label
 	spans               []run
-	pages               [][]Span // what spans points into; never moved
+	pages               [][]workload.Span // what spans points into; never moved
 
 	order []int32 // rows by arrival; nil when the file is in order
 }
@@ -78,11 +79,11 @@ func (t *table) add(r *row) {
 type run struct{ page, begin, count uint32 }
 
 // keep copies spans into the last page, or into a new one when it is full.
-func (t *table) keep(spans []Span) run {
+func (t *table) keep(spans []workload.Span) run {
 	const size = 4096 // spans of a page, 64 KiB
 	last := len(t.pages) - 1
 	if last < 0 || len(t.pages[last])+len(spans) > cap(t.pages[last]) {
-		t.pages = append(t.pages, make([]Span, 0, max(size, len(spans))))
+		t.pages = append(t.pages, make([]workload.Span, 0, max(size, len(spans))))
 		last++
 	}
 	begin := len(t.pages[last])
@@ -144,8 +145,8 @@ func (t *table) spread() {
 }
 
 // fill writes what the table has of row i into r, but for its times.
-func (t *table) fill(r *Request, i int) {
-	*r = NewRequest(0, t.input[i], t.output[i])
+func (t *table) fill(r *workload.Request, i int) {
+	*r = workload.NewRequest(0, t.input[i], t.output[i])
 	if t.has.maxOutput {
 		r.MaxOutput = t.maxOutput[i]
 	}

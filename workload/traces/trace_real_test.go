@@ -1,4 +1,4 @@
-package workload
+package traces
 
 import (
 	"os"
@@ -8,7 +8,7 @@ import (
 
 // The public traces are not part of the project; counts and sums are those of
 // their publishers' files.
-const samples = "../../shared/data/traces"
+const samples = "../../../shared/data/traces"
 
 func TestPublicTracesHaveTheirCountsAndSums(t *testing.T) {
 	for _, c := range []struct {
@@ -16,16 +16,16 @@ func TestPublicTracesHaveTheirCountsAndSums(t *testing.T) {
 		format              Format
 		rows, input, output int64
 	}{
-		{"azure_llm_2023_conv.csv", AzureLLM, 19366, 22361870, 4088665},
+		{"azure_llm_2023_conv.csv", Azure, 19366, 22361870, 4088665},
 		{"mooncake_fast25_conversation_trace.jsonl", Mooncake, 12031, 144793823, 4122048},
-		{"azure_llm_2023_code.csv", AzureLLM, 8819, 0, 0},
+		{"azure_llm_2023_code.csv", Azure, 8819, 0, 0},
 		{"mooncake_fast25_synthetic_trace.jsonl", Mooncake, 3993, 0, 0},
 	} {
 		path := filepath.Join(samples, c.name)
 		if _, err := os.Stat(path); err != nil {
 			t.Skip("no samples here")
 		}
-		trace, err := OpenTraceFile(path, TraceOptions{})
+		trace, err := OpenFile(path, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -42,12 +42,12 @@ func TestPublicTracesHaveTheirCountsAndSums(t *testing.T) {
 }
 
 func TestConformanceTracesAreRead(t *testing.T) {
-	files, _ := filepath.Glob("../../shared/reference/conformance/*/requests.csv")
+	files, _ := filepath.Glob("../../../shared/reference/conformance/*/requests.csv")
 	if len(files) == 0 {
 		t.Skip("no samples here")
 	}
 	for _, f := range files {
-		trace, err := OpenTraceFile(f, TraceOptions{})
+		trace, err := OpenFile(f, Options{})
 		if err != nil {
 			t.Error(err)
 			continue

@@ -1,4 +1,4 @@
-package workload
+package traces
 
 import (
 	"bytes"
@@ -13,7 +13,7 @@ import (
 // and in order, or one line of error. Skipping bad rows finds the same
 // requests when there is nothing to skip.
 func fuzzTrace(f *testing.F, format Format, seeds ...string) {
-	files, err := filepath.Glob("../testdata/traces/*")
+	files, err := filepath.Glob("../../testdata/traces/*")
 	if err != nil || len(files) == 0 {
 		f.Fatal("no seeds in testdata/traces", err)
 	}
@@ -28,10 +28,10 @@ func fuzzTrace(f *testing.F, format Format, seeds ...string) {
 		f.Add([]byte(s), true, uint8(3))
 	}
 	f.Fuzz(func(t *testing.T, text []byte, spread bool, offset uint8) {
-		o := TraceOptions{Format: format, SpreadTies: spread, Offset: int64(offset), Speedup: 1 + float64(offset)/3}
-		strict, err := OpenTrace("t", bytes.NewReader(text), o)
+		o := Options{Format: format, SpreadTies: spread, Offset: int64(offset), Speedup: 1 + float64(offset)/3}
+		strict, err := Open("t", bytes.NewReader(text), o)
 		o.SkipBadRows = true
-		lax, laxErr := OpenTrace("t", bytes.NewReader(text), o)
+		lax, laxErr := Open("t", bytes.NewReader(text), o)
 		if err != nil {
 			if strings.Contains(err.Error(), "\n") || !strings.HasPrefix(err.Error(), "t") {
 				t.Errorf("not one line that names its place: %v", err)
@@ -55,7 +55,7 @@ func fuzzTrace(f *testing.F, format Format, seeds ...string) {
 
 func FuzzAzure(f *testing.F) {
 	const head = "TIMESTAMP,ContextTokens,GeneratedTokens\n"
-	fuzzTrace(f, AzureLLM, head+"2023-11-16 18:17:03,4,5", head+"2261-12-31 23:59:59.999999999-14:59,4,5", head+"\"2023-11-16 18:17:03\",\"4\",5")
+	fuzzTrace(f, Azure, head+"2023-11-16 18:17:03,4,5", head+"2261-12-31 23:59:59.999999999-14:59,4,5", head+"\"2023-11-16 18:17:03\",\"4\",5")
 }
 
 func FuzzMooncake(f *testing.F) {

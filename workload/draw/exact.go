@@ -1,4 +1,4 @@
-package workload
+package draw
 
 import "math"
 
@@ -10,7 +10,7 @@ import "math"
 // few units in the last place, which a test checks against package math.
 
 // log returns the natural logarithm of x, which is positive and finite.
-func log(x float64) float64 {
+func Log(x float64) float64 {
 	m, e := math.Frexp(x)
 	if m < math.Sqrt2/2 {
 		m, e = float64(2*m), e-1
@@ -38,7 +38,7 @@ func log(x float64) float64 {
 }
 
 // exp returns e to the power of x, 0 below −745 and +Inf above 709.8.
-func exp(x float64) float64 {
+func Exp(x float64) float64 {
 	switch {
 	case x < -746:
 		return 0
@@ -63,9 +63,9 @@ var inverseFactorials = [...]float64{
 	1.0 / 362880, 1.0 / 40320, 1.0 / 5040, 1.0 / 720, 1.0 / 120, 1.0 / 24, 1.0 / 6, 1.0 / 2, 1, 1,
 }
 
-// logGamma returns log Γ(x) for x ≥ 1: Stirling's series (Abramowitz and
+// LogGamma returns log Γ(x) for x ≥ 1: Stirling's series (Abramowitz and
 // Stegun 6.1.41) after moving x up to where it converges.
-func logGamma(x float64) float64 {
+func LogGamma(x float64) float64 {
 	product := 1.0
 	for ; x < 12; x++ {
 		product = float64(product * x)
@@ -77,5 +77,5 @@ func logGamma(x float64) float64 {
 	p = float64(p*z) - 1.0/360
 	p = float64(p*z) + 1.0/12
 	const halfLogTwoPi = 0.91893853320467274178
-	return float64((x-0.5)*log(x)) - x + halfLogTwoPi + p/x - log(product)
+	return float64((x-0.5)*Log(x)) - x + halfLogTwoPi + p/x - Log(product)
 }

@@ -1,4 +1,4 @@
-package workload
+package traffic
 
 import (
 	"encoding/binary"
@@ -8,19 +8,21 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"blis/vtime"
+	"blis/workload"
+	"blis/workload/draw"
 )
 
 // SyntheticConfig describes one client that sends independent requests: what
 // the workload flags of a run say. Names in errors are those of the flags.
 type SyntheticConfig struct {
-	Seed     uint64  // of the workload's random streams
-	Rate     float64 // mean arrivals per second, above 0
-	Requests int64   // how many, from 1
-	Arrival  Process // empty: Poisson
-	CV       float64 // of the gaps, for Gamma and Weibull, from 0.001 to 100; else 0
+	Seed     uint64       // of the workload's random streams
+	Rate     float64      // mean arrivals per second, above 0
+	Requests int64        // how many, from 1
+	Arrival  draw.Process // empty: draw.Poisson
+	CV       float64      // of the gaps, for draw.Gamma and draw.Weibull, from 0.001 to 100; else 0
 
-	Input  Length // the request's own prompt tokens, from 1
-	Output Length // tokens, from 0
+	Input  draw.Length // the request's own prompt tokens, from 1
+	Output draw.Length // tokens, from 0
 
 	// PrefixTokens is the length of a prefix that all prompts begin with, such
 	// as a system prompt. It is added to Input: a prompt has PrefixTokens +
@@ -32,18 +34,15 @@ type SyntheticConfig struct {
 	Timeout       vtime.Duration // deadline = arrival + Timeout; 0: no deadline
 }
 
-// DefaultClass is the SLO class of requests whose workload names none.
-const DefaultClass = "standard"
-
 // Synthetic is a Source of requests with random arrivals and lengths. It
 // holds no requests: its size does not depend on their number.
 type Synthetic struct {
 	config   SyntheticConfig
-	arrivals arrivals
-	input    normals
-	output   normals
-	prefix   [1]Span
-	labels   Labels
+	arrivals draw.Arrivals
+	input    draw.Variates
+	output   draw.Variates
+	prefix   [1]workload.Span
+	labels   workload.Labels
 	pulled   int64
 }
 
@@ -54,10 +53,10 @@ type Synthetic struct {
 // lengths leave the arrivals as they were, and the other way round.
 func NewSynthetic(c SyntheticConfig) (*Synthetic, error) {
 	if c.Arrival == "" {
-		c.Arrival = Poisson
+		c.Arrival = draw.Poisson
 	}
 	if c.Class == "" {
-		c.Class = DefaultClass
+		c.Class = workload.DefaultClass
 	}
 	if err := c.check(); err != nil {
 		return nil, err
@@ -68,10 +67,10 @@ func NewSynthetic(c SyntheticConfig) (*Synthetic, error) {
 	}
 	s := &Synthetic{
 		config:   c,
-		arrivals: newArrivals(c.Arrival, c.Rate, c.CV, stream("arrivals")),
-		input:    normals{stream: stream("input")},
-		output:   normals{stream: stream("output")},
-		prefix:   [1]Span{{NamedContent(client), c.PrefixTokens}},
+		arrivals: draw.NewArrivals(c.Arrival, c.Rate, c.CV, stream("arrivals")),
+		input:    draw.NewVariates(stream("input")),
+		output:   draw.NewVariates(stream("output")),
+		prefix:   [1]workload.Span{{Content: workload.NamedContent(client), Length: c.PrefixTokens}},
 	}
 	s.labels.Tenants.Label(c.Tenant)
 	s.labels.Classes.Label(c.Class)
@@ -80,53 +79,53 @@ func NewSynthetic(c SyntheticConfig) (*Synthetic, error) {
 }
 
 func (c *SyntheticConfig) check() error {
-	var bad faults
+	var bad workload.Faults
 	rateOK := c.Rate > 0 && !math.IsInf(c.Rate, 0)
 	if !rateOK {
-		bad.add("rate", c.Rate, "want requests per second, above 0 and finite")
+		bad.Add("rate", c.Rate, "want requests per second, above 0 and finite")
 	}
 	if c.Requests < 1 {
-		bad.add("num-requests", c.Requests, "want at least 1")
-	} else if rateOK && float64(c.Requests)/c.Rate*1e6 > float64(latest) {
-		bad.add("rate", c.Rate, "%d requests would pass the end of virtual time, 2⁶² µs; want a higher rate or fewer requests", c.Requests)
+		bad.Add("num-requests", c.Requests, "want at least 1")
+	} else if rateOK && float64(c.Requests)/c.Rate*1e6 > float64(workload.Latest) {
+		bad.Add("rate", c.Rate, "%d requests would pass the end of virtual time, 2⁶² µs; want a higher rate or fewer requests", c.Requests)
 	}
 	switch c.Arrival {
-	case Poisson, Constant:
+	case draw.Poisson, draw.Constant:
 		if c.CV != 0 {
-			bad.add("cv", c.CV, "want it with arrival gamma or weibull only, not with %s", c.Arrival)
+			bad.Add("cv", c.CV, "want it with arrival gamma or weibull only, not with %s", c.Arrival)
 		}
-	case Gamma, Weibull:
-		if !(c.CV >= minCV && c.CV <= maxCV) {
-			bad.add("cv", c.CV, "want from %v to %v", minCV, maxCV)
+	case draw.Gamma, draw.Weibull:
+		if !(c.CV >= draw.MinCV && c.CV <= draw.MaxCV) {
+			bad.Add("cv", c.CV, "want from %v to %v", draw.MinCV, draw.MaxCV)
 		}
 	default:
-		bad.add("arrival", fmt.Sprintf("%q", c.Arrival), "want poisson, constant, gamma or weibull")
+		bad.Add("arrival", fmt.Sprintf("%q", c.Arrival), "want poisson, constant, gamma or weibull")
 	}
-	c.Input.check(&bad, "prompt-tokens", 1)
-	c.Output.check(&bad, "output-tokens", 0)
+	c.Input.Check(&bad, "prompt-tokens", 1)
+	c.Output.Check(&bad, "output-tokens", 0)
 	if c.PrefixTokens < 0 {
-		bad.add("prefix-tokens", c.PrefixTokens, "want 0 or more")
+		bad.Add("prefix-tokens", c.PrefixTokens, "want 0 or more")
 	} else if int64(c.PrefixTokens)+int64(c.Input.Max) > math.MaxInt32 {
-		bad.add("prefix-tokens", c.PrefixTokens, "want at most %d with prompt-tokens-max %d", math.MaxInt32-c.Input.Max, c.Input.Max)
+		bad.Add("prefix-tokens", c.PrefixTokens, "want at most %d with prompt-tokens-max %d", math.MaxInt32-c.Input.Max, c.Input.Max)
 	}
 	if c.Timeout < 0 {
-		bad.add("timeout", c.Timeout, "want 0 (none) or more")
+		bad.Add("timeout", c.Timeout, "want 0 (none) or more")
 	}
-	return bad.err("")
+	return bad.Err("")
 }
 
 // Pull implements Source. It fails only when a random arrival passes the end
 // of virtual time.
-func (s *Synthetic) Pull(r *Request) (bool, error) {
+func (s *Synthetic) Pull(r *workload.Request) (bool, error) {
 	if s.pulled == s.config.Requests {
 		return false, nil
 	}
-	at, err := s.arrivals.next()
+	at, err := s.arrivals.Next()
 	if err != nil {
 		return false, err
 	}
 	c := &s.config
-	*r = NewRequest(at, c.PrefixTokens+c.Input.sample(&s.input), c.Output.sample(&s.output))
+	*r = workload.NewRequest(at, c.PrefixTokens+c.Input.Sample(&s.input), c.Output.Sample(&s.output))
 	r.Index = uint64(s.pulled)
 	if c.PrefixTokens > 0 {
 		r.Spans = s.prefix[:]
@@ -139,16 +138,13 @@ func (s *Synthetic) Pull(r *Request) (bool, error) {
 }
 
 // Labels implements Source: one tenant, class and model, each with label 0.
-func (s *Synthetic) Labels() *Labels { return &s.labels }
+func (s *Synthetic) Labels() *workload.Labels { return &s.labels }
 
 // Fold implements Source.
 func (s *Synthetic) Fold() uint64 {
-	var state [48]byte
-	for i, n := range []*normals{&s.arrivals.draws, &s.input, &s.output} {
-		binary.LittleEndian.PutUint64(state[16*i:], n.stream.Fold())
-		if n.full { // a spare is state too
-			binary.LittleEndian.PutUint64(state[16*i+8:], math.Float64bits(n.spare))
-		}
+	var state [24]byte
+	for i, fold := range []uint64{s.arrivals.Fold(), s.input.Fold(), s.output.Fold()} {
+		binary.LittleEndian.PutUint64(state[8*i:], fold)
 	}
 	return xxhash.Sum64(state[:])
 }

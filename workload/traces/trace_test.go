@@ -1,4 +1,4 @@
-package workload
+package traces
 
 import (
 	"bytes"
@@ -14,28 +14,39 @@ import (
 	"testing"
 
 	"blis/vtime"
+	"blis/workload"
 )
 
-func traceText(t testing.TB, text string, o TraceOptions) *Trace {
+func traceText(t testing.TB, text string, o Options) *Trace {
 	t.Helper()
-	trace, err := OpenTrace("t", strings.NewReader(text), o)
+	trace, err := Open("t", strings.NewReader(text), o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return trace
 }
 
-func traceFile(t testing.TB, name string, o TraceOptions) *Trace {
+func traceFile(t testing.TB, name string, o Options) *Trace {
 	t.Helper()
-	trace, err := OpenTraceFile(filepath.Join("..", "testdata", "traces", name), o)
+	trace, err := OpenFile(filepath.Join("..", "..", "testdata", "traces", name), o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return trace
+}
+
+// pull empties a source, and checks what it yields.
+func pull(t testing.TB, s workload.Source) []workload.Request {
+	t.Helper()
+	all, err := workload.Collect(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
 }
 
 // brief prints arrival:input:output of each request.
-func brief(all []Request) string {
+func brief(all []workload.Request) string {
 	var b strings.Builder
 	for _, r := range all {
 		fmt.Fprintf(&b, "%d:%d:%d ", int64(r.Arrival), r.Input, r.Output)
@@ -44,8 +55,8 @@ func brief(all []Request) string {
 }
 
 func TestAzureTraceStartsAtItsFirstRow(t *testing.T) {
-	trace := traceFile(t, "azure.csv", TraceOptions{})
-	if trace.Format() != AzureLLM || trace.Remaining() != 4 {
+	trace := traceFile(t, "azure.csv", Options{})
+	if trace.Format() != Azure || trace.Remaining() != 4 {
 		t.Errorf("format %q, %d requests", trace.Format(), trace.Remaining())
 	}
 	// 1.0 µs, 4.8765433 s and a leap day and 2.3765442 s later, truncated.
@@ -54,25 +65,25 @@ func TestAzureTraceStartsAtItsFirstRow(t *testing.T) {
 		t.Errorf("got %s\nwant %s", got, want)
 	}
 	want = "0:100:10 490070:300:30 990070:200:20" // zones and the order of columns
-	if got := brief(pull(t, traceFile(t, "azure_zones.csv", TraceOptions{}))); got != want {
+	if got := brief(pull(t, traceFile(t, "azure_zones.csv", Options{}))); got != want {
 		t.Errorf("got %s\nwant %s", got, want)
 	}
 }
 
 func TestMooncakeIdsBecomeSpans(t *testing.T) {
 	for _, name := range []string{"mooncake.jsonl", "mooncake.jsonl.gz"} {
-		trace := traceFile(t, name, TraceOptions{})
+		trace := traceFile(t, name, Options{})
 		all := pull(t, trace)
 		want := "0:1300:52 0:1024:7 250000:900:0 1000500:10:3 3000000:600:9"
 		if got := brief(all); got != want || trace.Format() != Mooncake {
 			t.Errorf("%s, format %s: got %s\nwant %s", name, trace.Format(), got, want)
 		}
-		spans := [][]Span{
-			{{1, 512}, {2, 512}, {3, 276}}, // the last id covers what is left
-			{{1, 512}, {2, 512}},
-			{{1, 512}}, // the other 388 tokens are the request's own
+		spans := [][]workload.Span{
+			{{Content: 1, Length: 512}, {Content: 2, Length: 512}, {Content: 3, Length: 276}}, // the last id covers what is left
+			{{Content: 1, Length: 512}, {Content: 2, Length: 512}},
+			{{Content: 1, Length: 512}}, // the other 388 tokens are the request's own
 			{},
-			{{8, 512}, {9, 88}},
+			{{Content: 8, Length: 512}, {Content: 9, Length: 88}},
 		}
 		for i, r := range all {
 			if !slices.Equal(r.Spans, spans[i]) {
@@ -80,29 +91,29 @@ func TestMooncakeIdsBecomeSpans(t *testing.T) {
 			}
 		}
 	}
-	trace := traceText(t, `{"timestamp":1,"input_length":100,"output_length":1,"hash_ids":[5,6]}`, TraceOptions{BlockSize: 64})
-	if all := pull(t, trace); !slices.Equal(all[0].Spans, []Span{{6, 64}, {7, 36}}) {
+	trace := traceText(t, `{"timestamp":1,"input_length":100,"output_length":1,"hash_ids":[5,6]}`, Options{BlockSize: 64})
+	if all := pull(t, trace); !slices.Equal(all[0].Spans, []workload.Span{{Content: 6, Length: 64}, {Content: 7, Length: 36}}) {
 		t.Errorf("block size 64: %v", all[0].Spans)
 	}
 }
 
 func TestOwnTraceCarriesEveryColumn(t *testing.T) {
-	trace := traceFile(t, "blis.csv", TraceOptions{})
+	trace := traceFile(t, "blis.csv", Options{})
 	all := pull(t, trace)
 	if got, want := brief(all), "1000:300:20 2500:310:25 2500:90:0 9000:120:5"; got != want {
 		t.Fatalf("got %s\nwant %s", got, want)
 	}
-	system := []Span{{NamedContent("system"), 256}}
+	system := []workload.Span{{Content: workload.NamedContent("system"), Length: 256}}
 	if !slices.Equal(all[0].Spans, system) || !slices.Equal(all[1].Spans, system) {
 		t.Errorf("prefix groups: %v, %v", all[0].Spans, all[1].Spans)
 	}
-	if want := []Span{{11, 40}, {12, 50}}; !slices.Equal(all[2].Spans, want) || len(all[3].Spans) != 0 {
+	if want := []workload.Span{{Content: 11, Length: 40}, {Content: 12, Length: 50}}; !slices.Equal(all[2].Spans, want) || len(all[3].Spans) != 0 {
 		t.Errorf("content: %v, %v", all[2].Spans, all[3].Spans)
 	}
 	if all[0].Deadline != vtime.Never || all[1].Deadline != 2002500 || all[3].Deadline != 9000 {
 		t.Errorf("deadlines %v %v %v", all[0].Deadline, all[1].Deadline, all[3].Deadline)
 	}
-	if all[0].MaxOutput != Absent || all[1].MaxOutput != 64 || all[3].MaxOutput != 5 {
+	if all[0].MaxOutput != workload.Absent || all[1].MaxOutput != 64 || all[3].MaxOutput != 5 {
 		t.Errorf("limits %v %v %v", all[0].MaxOutput, all[1].MaxOutput, all[3].MaxOutput)
 	}
 	if all[0].Session != 0 || all[1].Session != 4 || all[2].Round != 2 {
@@ -119,7 +130,7 @@ func TestOwnTraceCarriesEveryColumn(t *testing.T) {
 
 // The twin is a stable sort of the lines themselves.
 func TestUnsortedTraceIsSortedStably(t *testing.T) {
-	if got, want := brief(pull(t, traceFile(t, "blis_unsorted.csv", TraceOptions{}))), "100:10:1 200:20:2 500:30:3 500:40:4"; got != want {
+	if got, want := brief(pull(t, traceFile(t, "blis_unsorted.csv", Options{}))), "100:10:1 200:20:2 500:30:3 500:40:4"; got != want {
 		t.Errorf("got %s\nwant %s", got, want)
 	}
 	for seed := range uint64(20) {
@@ -132,7 +143,7 @@ func TestUnsortedTraceIsSortedStably(t *testing.T) {
 			text += fmt.Sprintf("%d,%d,1\n", list[i].at, list[i].input)
 		}
 		sort.SliceStable(list, func(i, j int) bool { return list[i].at < list[j].at })
-		for i, q := range pull(t, traceText(t, text, TraceOptions{})) {
+		for i, q := range pull(t, traceText(t, text, Options{})) {
 			if int(q.Arrival) != list[i].at || int(q.Input) != list[i].input || q.Index != uint64(i) {
 				t.Fatalf("seed %d, request %d: %+v, want %v", seed, i, q, list[i])
 			}
@@ -145,16 +156,16 @@ func TestTraceIsInvariantToItsOrigin(t *testing.T) {
 		return fmt.Sprintf("arrival_us,input_tokens,output_tokens,deadline_us\n%d,10,1,%d\n%d,20,2,\n%d,5,0,%d\n",
 			origin+700, origin+5700, origin+900, origin, origin+1)
 	}
-	zero := pull(t, traceText(t, rows(0), TraceOptions{Speedup: 1.5, SpreadTies: true}))
-	unix := pull(t, traceText(t, rows(1_700_000_000_123_456), TraceOptions{Speedup: 1.5, SpreadTies: true}))
+	zero := pull(t, traceText(t, rows(0), Options{Speedup: 1.5, SpreadTies: true}))
+	unix := pull(t, traceText(t, rows(1_700_000_000_123_456), Options{Speedup: 1.5, SpreadTies: true}))
 	if !reflect.DeepEqual(zero, unix) {
 		t.Errorf("from 0:    %+v\nUnix time: %+v", zero, unix)
 	}
 	// An origin of the file's own choosing is kept.
-	if all := pull(t, traceText(t, rows(45488), TraceOptions{})); all[0].Arrival != 45488 || all[0].Deadline != 45489 {
+	if all := pull(t, traceText(t, rows(45488), Options{})); all[0].Arrival != 45488 || all[0].Deadline != 45489 {
 		t.Errorf("%+v", all[0])
 	}
-	a := pull(t, traceText(t, `{"timestamp":1700000000000,"input_length":9,"output_length":1,"hash_ids":[]}`, TraceOptions{}))
+	a := pull(t, traceText(t, `{"timestamp":1700000000000,"input_length":9,"output_length":1,"hash_ids":[]}`, Options{}))
 	if a[0].Arrival != 0 {
 		t.Errorf("a Mooncake trace in Unix time starts at %v", a[0].Arrival)
 	}
@@ -164,23 +175,23 @@ func TestTraceOptions(t *testing.T) {
 	const text = "arrival_us,input_tokens,output_tokens,deadline_us\n1000,1,0,1500\n3000,2,0,\n3000,3,0,\n3000,4,0,3001\n5000,5,0,\n"
 	for _, c := range []struct {
 		name string
-		o    TraceOptions
+		o    Options
 		want string
 	}{
-		{"as recorded", TraceOptions{}, "1000:1:0 3000:2:0 3000:3:0 3000:4:0 5000:5:0"},
-		{"speedup", TraceOptions{Speedup: 2}, "500:1:0 1500:2:0 1500:3:0 1500:4:0 2500:5:0"},
-		{"slow down", TraceOptions{Speedup: 0.5}, "2000:1:0 6000:2:0 6000:3:0 6000:4:0 10000:5:0"},
-		{"limit", TraceOptions{Limit: 2}, "1000:1:0 3000:2:0"},
-		{"large limit", TraceOptions{Limit: 1 << 62}, "1000:1:0 3000:2:0 3000:3:0 3000:4:0 5000:5:0"},
-		{"offset starts at 0", TraceOptions{Offset: 3}, "0:4:0 2000:5:0"},
-		{"offset and limit", TraceOptions{Offset: 2, Limit: 2}, "0:3:0 0:4:0"},
-		{"spread", TraceOptions{SpreadTies: true}, "1000:1:0 3000:2:0 3666:3:0 4333:4:0 5000:5:0"},
+		{"as recorded", Options{}, "1000:1:0 3000:2:0 3000:3:0 3000:4:0 5000:5:0"},
+		{"speedup", Options{Speedup: 2}, "500:1:0 1500:2:0 1500:3:0 1500:4:0 2500:5:0"},
+		{"slow down", Options{Speedup: 0.5}, "2000:1:0 6000:2:0 6000:3:0 6000:4:0 10000:5:0"},
+		{"limit", Options{Limit: 2}, "1000:1:0 3000:2:0"},
+		{"large limit", Options{Limit: 1 << 62}, "1000:1:0 3000:2:0 3000:3:0 3000:4:0 5000:5:0"},
+		{"offset starts at 0", Options{Offset: 3}, "0:4:0 2000:5:0"},
+		{"offset and limit", Options{Offset: 2, Limit: 2}, "0:3:0 0:4:0"},
+		{"spread", Options{SpreadTies: true}, "1000:1:0 3000:2:0 3666:3:0 4333:4:0 5000:5:0"},
 	} {
 		if got := brief(pull(t, traceText(t, text, c.o))); got != c.want {
 			t.Errorf("%s:\n got %s\nwant %s", c.name, got, c.want)
 		}
 	}
-	all := pull(t, traceText(t, text, TraceOptions{Timeout: 70, Speedup: 2, SpreadTies: true}))
+	all := pull(t, traceText(t, text, Options{Timeout: 70, Speedup: 2, SpreadTies: true}))
 	for i, want := range []vtime.Time{500 + 500, 1500 + 70, 1833 + 70, 2166 + 1, 2500 + 70} {
 		if all[i].Deadline != want {
 			t.Errorf("request %d: deadline %v, want %v", i, all[i].Deadline, want)
@@ -190,7 +201,7 @@ func TestTraceOptions(t *testing.T) {
 
 func TestSkippedRowsAreCounted(t *testing.T) {
 	text := "arrival_us,input_tokens,output_tokens\n1,5,1\n2,-3,1\n3,4\n4,NaN,1\n5,6,2\n"
-	trace := traceText(t, text, TraceOptions{SkipBadRows: true})
+	trace := traceText(t, text, Options{SkipBadRows: true})
 	if got := brief(pull(t, trace)); got != "1:5:1 5:6:2" {
 		t.Errorf("got %s", got)
 	}
@@ -202,17 +213,17 @@ func TestSkippedRowsAreCounted(t *testing.T) {
 
 func TestWriteCSVRoundTrip(t *testing.T) {
 	for _, name := range []string{"blis.csv", "mooncake.jsonl", "azure.csv"} {
-		source := traceFile(t, name, TraceOptions{})
+		source := traceFile(t, name, Options{})
 		want := pull(t, source)
-		slice, err := NewSlice(want, *source.Labels())
+		slice, err := workload.NewSlice(want, *source.Labels())
 		if err != nil {
 			t.Fatal(err)
 		}
 		var out bytes.Buffer
-		if err := WriteCSV(&out, slice); err != nil {
+		if err := Write(&out, slice); err != nil {
 			t.Fatal(err)
 		}
-		again := traceText(t, out.String(), TraceOptions{})
+		again := traceText(t, out.String(), Options{})
 		got := pull(t, again)
 		for i := range got {
 			if len(got[i].Spans) == 0 && len(want[i].Spans) == 0 {
@@ -226,14 +237,14 @@ func TestWriteCSVRoundTrip(t *testing.T) {
 			t.Errorf("%s: labels %+v, want %+v", name, again.Labels(), source.Labels())
 		}
 	}
-	var labels Labels
+	var labels workload.Labels
 	labels.Tenants.Label("a\nb")
-	slice, err := NewSlice([]Request{NewRequest(0, 1, 1)}, labels)
+	slice, err := workload.NewSlice([]workload.Request{workload.NewRequest(0, 1, 1)}, labels)
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := `request 0: "a\nb", "standard", "": want names of tenant, class and model without line ends`
-	if err := WriteCSV(&bytes.Buffer{}, slice); err == nil || err.Error() != want {
+	if err := Write(&bytes.Buffer{}, slice); err == nil || err.Error() != want {
 		t.Errorf("got %v", err)
 	}
 }
@@ -241,7 +252,7 @@ func TestWriteCSVRoundTrip(t *testing.T) {
 func TestLongLinesAndMissingLastLineEnd(t *testing.T) {
 	ids := strings.TrimSuffix(strings.Repeat("123456789, ", 100000), ", ")
 	text := fmt.Sprintf(`{"timestamp":0,"input_length":%d,"output_length":1,"hash_ids":[%s]}`, 100000*512, ids)
-	all := pull(t, traceText(t, "\xef\xbb\xbf"+text+"\n\n"+text, TraceOptions{}))
+	all := pull(t, traceText(t, "\xef\xbb\xbf"+text+"\n\n"+text, Options{}))
 	if len(all) != 2 || len(all[1].Spans) != 100000 {
 		t.Errorf("%d requests", len(all))
 	}
@@ -258,7 +269,7 @@ func (b brokenReader) Read(p []byte) (int, error) {
 }
 
 func TestUnreadableTraceIsAnError(t *testing.T) {
-	_, err := OpenTrace("t.csv", brokenReader{strings.NewReader("arrival_us,input_tokens,output_tokens\n1,2,3\n")}, TraceOptions{})
+	_, err := Open("t.csv", brokenReader{strings.NewReader("arrival_us,input_tokens,output_tokens\n1,2,3\n")}, Options{})
 	if err == nil || err.Error() != "t.csv: after line 2: i/o timeout" {
 		t.Errorf("got %v", err)
 	}
@@ -270,15 +281,15 @@ func TestUnreadableTraceIsAnError(t *testing.T) {
 	}
 	z.Close()
 	for cut := 1; cut < zipped.Len(); cut += 1 + zipped.Len()/50 {
-		if _, err := OpenTrace("t.csv.gz", bytes.NewReader(zipped.Bytes()[:cut]), TraceOptions{SkipBadRows: true}); err == nil {
+		if _, err := Open("t.csv.gz", bytes.NewReader(zipped.Bytes()[:cut]), Options{SkipBadRows: true}); err == nil {
 			t.Errorf("the first %d of %d bytes of a gzip file gave no error", cut, zipped.Len())
 		}
 	}
-	_, err = OpenTrace("t.csv.gz", bytes.NewReader(zipped.Bytes()[:zipped.Len()-4]), TraceOptions{})
+	_, err = Open("t.csv.gz", bytes.NewReader(zipped.Bytes()[:zipped.Len()-4]), Options{})
 	if err == nil || err.Error() != "t.csv.gz: after line 5001: the gzip data end too early; want the whole file" {
 		t.Errorf("got %v", err)
 	}
-	if _, err := OpenTraceFile("no/such/file", TraceOptions{}); err == nil {
+	if _, err := OpenFile("no/such/file", Options{}); err == nil {
 		t.Error("a missing file gave no error")
 	}
 }

@@ -1,4 +1,4 @@
-package workload
+package traces
 
 import (
 	"errors"
@@ -8,22 +8,23 @@ import (
 	"strings"
 
 	"blis/vtime"
+	"blis/workload"
 )
 
 // Format names a trace format.
 type Format string
 
-// The trace formats that OpenTrace reads.
+// The trace formats that Open reads.
 const (
-	GuessFormat Format = ""         // by the content
-	AzureLLM    Format = "azure"    // CSV: TIMESTAMP,ContextTokens,GeneratedTokens
-	Mooncake    Format = "mooncake" // JSONL: timestamp in ms, input_length, output_length, hash_ids
-	BLIS        Format = "blis"     // our own CSV, see blis.go
+	Guess    Format = ""         // by the content
+	Azure    Format = "azure"    // CSV: TIMESTAMP,ContextTokens,GeneratedTokens
+	Mooncake Format = "mooncake" // JSONL: timestamp in ms, input_length, output_length, hash_ids
+	BLIS     Format = "blis"     // our own CSV, see blis.go
 )
 
-// TraceOptions says how a trace is replayed. The zero value replays all of it
+// Options says how a trace is replayed. The zero value replays all of it
 // as it was recorded. Names in errors are those of the flags.
-type TraceOptions struct {
+type Options struct {
 	Format Format
 
 	// BlockSize is the number of tokens that one hash id of a Mooncake trace
@@ -52,29 +53,29 @@ type TraceOptions struct {
 	Timeout vtime.Duration
 }
 
-func (o *TraceOptions) check() error {
-	var bad faults
+func (o *Options) check() error {
+	var bad workload.Faults
 	switch o.Format {
-	case GuessFormat, AzureLLM, Mooncake, BLIS:
+	case Guess, Azure, Mooncake, BLIS:
 	default:
-		bad.add("trace-format", fmt.Sprintf("%q", o.Format), "want %s, %s or %s", AzureLLM, Mooncake, BLIS)
+		bad.Add("trace-format", fmt.Sprintf("%q", o.Format), "want %s, %s or %s", Azure, Mooncake, BLIS)
 	}
 	if o.BlockSize < 0 {
-		bad.add("trace-block-size", o.BlockSize, "want at least 1 token, 0 for 512")
+		bad.Add("trace-block-size", o.BlockSize, "want at least 1 token, 0 for 512")
 	}
 	if o.Offset < 0 {
-		bad.add("trace-offset", o.Offset, "want 0 or more requests")
+		bad.Add("trace-offset", o.Offset, "want 0 or more requests")
 	}
 	if o.Limit < 0 {
-		bad.add("trace-limit", o.Limit, "want at least 1 request, 0 for all")
+		bad.Add("trace-limit", o.Limit, "want at least 1 request, 0 for all")
 	}
 	if !(o.Speedup >= 0) || math.IsInf(o.Speedup, 0) {
-		bad.add("trace-speedup", o.Speedup, "want a finite factor above 0, 0 for 1")
+		bad.Add("trace-speedup", o.Speedup, "want a finite factor above 0, 0 for 1")
 	}
 	if o.Timeout < 0 {
-		bad.add("timeout", o.Timeout, "want 0 (none) or more")
+		bad.Add("timeout", o.Timeout, "want 0 (none) or more")
 	}
-	return bad.err("")
+	return bad.Err("")
 }
 
 // Trace is a Source that replays a file. Requests come in order of arrival,
@@ -87,9 +88,9 @@ func (o *TraceOptions) check() error {
 // arrives at 0. Deadlines move along.
 type Trace struct {
 	table   table
-	labels  Labels
+	labels  workload.Labels
 	format  Format
-	options TraceOptions
+	options Options
 	perTick int64 // units of the table's arrivals in a µs
 	origin  int64 // the arrival that becomes time 0
 	first   int   // place of the next request to pull
@@ -103,12 +104,12 @@ type Trace struct {
 // from 1970 and not from the start of the trace.
 const unixTime = 1_000_000_000_000
 
-// OpenTrace reads a trace, plain or gzip (told by its first bytes), in one of
+// Open reads a trace, plain or gzip (told by its first bytes), in one of
 // the formats of this package, told by its content unless given. It reads to
 // the end and holds a compact table (see table), so every error of the file
 // is reported here, by file, line and column; name stands for the file.
 // A file without requests is an error.
-func OpenTrace(name string, r io.Reader, o TraceOptions) (*Trace, error) {
+func Open(name string, r io.Reader, o Options) (*Trace, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
@@ -123,7 +124,7 @@ func OpenTrace(name string, r io.Reader, o TraceOptions) (*Trace, error) {
 		return nil, err
 	}
 	t := &Trace{format: o.Format, options: o}
-	if t.format == GuessFormat {
+	if t.format == Guess {
 		t.format = guess(text)
 	}
 	if err := t.read(text); err != nil {
@@ -144,7 +145,7 @@ func guess(text *lines) Format {
 	case strings.HasPrefix(head, "{"):
 		return Mooncake
 	case strings.Contains(head, "TIMESTAMP") || strings.Contains(head, "ContextTokens"):
-		return AzureLLM
+		return Azure
 	}
 	return BLIS
 }
@@ -163,7 +164,7 @@ func (t *Trace) read(text *lines) error {
 	var reader rowReader
 	t.perTick = 1
 	switch t.format {
-	case AzureLLM:
+	case Azure:
 		t.perTick = 1000
 		reader = &azureReader{lines: text}
 	case Mooncake:
@@ -188,7 +189,7 @@ func (t *Trace) read(text *lines) error {
 		if err != nil {
 			return err
 		}
-		r = row{maxOutput: Absent, slack: -1, spans: r.spans[:0]}
+		r = row{maxOutput: workload.Absent, slack: -1, spans: r.spans[:0]}
 		if err := reader.parse(line, &r); err != nil {
 			if !t.options.SkipBadRows {
 				return err
@@ -224,7 +225,7 @@ func (t *Trace) nameDefaults() {
 		t.labels.Tenants.Label("")
 	}
 	if t.labels.Classes.Len() == 0 {
-		t.labels.Classes.Label(DefaultClass)
+		t.labels.Classes.Label(workload.DefaultClass)
 	}
 	if t.labels.Models.Len() == 0 {
 		t.labels.Models.Label("")
@@ -247,11 +248,11 @@ func (t *Trace) arrange(name string) error {
 		t.end = t.first + int(t.options.Limit)
 	}
 	start := t.table.arrival[t.table.at(t.first)]
-	if t.format == AzureLLM || t.options.Offset > 0 || start > unixTime {
+	if t.format == Azure || t.options.Offset > 0 || start > unixTime {
 		t.origin = start
 	}
 	last := t.table.at(t.end - 1)
-	if t.arrival(last) > latest {
+	if t.arrival(last) > workload.Latest {
 		return fmt.Errorf("trace-speedup: %v: the last arrival would pass the end of virtual time, 2⁶² µs; want a higher factor", t.options.Speedup)
 	}
 	return nil
@@ -268,7 +269,7 @@ func (t *Trace) arrival(i int) vtime.Time {
 }
 
 // Pull implements Source; it never fails, as the file has been read.
-func (t *Trace) Pull(r *Request) (bool, error) {
+func (t *Trace) Pull(r *workload.Request) (bool, error) {
 	if t.first == t.end {
 		return false, nil
 	}
@@ -287,7 +288,7 @@ func (t *Trace) Pull(r *Request) (bool, error) {
 }
 
 // Labels implements Source. Names are in order of first use in the file.
-func (t *Trace) Labels() *Labels { return &t.labels }
+func (t *Trace) Labels() *workload.Labels { return &t.labels }
 
 // Fold implements Source: a file has no random state.
 func (t *Trace) Fold() uint64 { return 0 }

@@ -1,8 +1,10 @@
-package workload
+package traces
 
 import (
 	"bytes"
 	"math"
+
+	"blis/workload"
 )
 
 // blisReader reads our own CSV. Columns, found by their names in any order:
@@ -24,7 +26,7 @@ import (
 // What neither prefix nor content covers of the input is the request's own.
 type blisReader struct {
 	*lines
-	labels  *Labels
+	labels  *workload.Labels
 	columns columns
 	width   int
 	fields  [][]byte
@@ -101,9 +103,9 @@ func (b *blisReader) parse(line []byte, r *row) (err error) {
 		return err
 	}
 	arrival := b.field(blisArrival)
-	at, ok := whole(arrival, 0, uint64(latest))
+	at, ok := whole(arrival, 0, uint64(workload.Latest))
 	if !ok {
-		return b.bad(blisNames[blisArrival], arrival, "a whole number from 0 to %d", latest)
+		return b.bad(blisNames[blisArrival], arrival, "a whole number from 0 to %d", workload.Latest)
 	}
 	r.arrival = int64(at)
 	if err := b.lengths(r, blisNames[blisInput], b.field(blisInput), blisNames[blisOutput], b.field(blisOutput)); err != nil {
@@ -121,9 +123,9 @@ func (b *blisReader) parse(line []byte, r *row) (err error) {
 // limits parses deadline, output limit, session and round.
 func (b *blisReader) limits(r *row) error {
 	if text := b.field(blisDeadline); len(text) > 0 {
-		deadline, ok := whole(text, uint64(r.arrival), uint64(latest))
+		deadline, ok := whole(text, uint64(r.arrival), uint64(workload.Latest))
 		if !ok {
-			return b.bad(blisNames[blisDeadline], text, "an absolute time, a whole number from arrival_us %d to %d", r.arrival, int64(latest))
+			return b.bad(blisNames[blisDeadline], text, "an absolute time, a whole number from arrival_us %d to %d", r.arrival, int64(workload.Latest))
 		}
 		r.slack = int64(deadline) - r.arrival
 	}
@@ -157,7 +159,7 @@ func (b *blisReader) content(r *row) error {
 	case prefix > 0 && len(spans) > 0:
 		return b.bad(blisNames[blisContent], spans, "it empty where prefix_group %s is given", quote(group))
 	case prefix > 0:
-		r.spans = append(r.spans, Span{NamedContent(string(group)), int32(prefix)})
+		r.spans = append(r.spans, workload.Span{Content: workload.NamedContent(string(group)), Length: int32(prefix)})
 		return nil
 	}
 	return b.spans(spans, r)
@@ -174,7 +176,7 @@ func (b *blisReader) spans(text []byte, r *row) error {
 		if !ok || !fits || more && len(tail) == 0 {
 			return b.bad(blisNames[blisContent], text, "id:length|id:length, ids and lengths from 1, lengths together at most input_tokens %d", r.input)
 		}
-		r.spans = append(r.spans, Span{ContentID(content), int32(n)})
+		r.spans = append(r.spans, workload.Span{Content: workload.ContentID(content), Length: int32(n)})
 		left -= n
 		rest = tail
 	}
@@ -185,19 +187,19 @@ func (b *blisReader) spans(text []byte, r *row) error {
 func (b *blisReader) names(r *row) error {
 	for _, c := range []struct {
 		place   int
-		names   *Names
+		names   *workload.Names
 		missing string
-		label   *Label
+		label   *workload.Label
 	}{
 		{blisTenant, &b.labels.Tenants, "", &r.tenant},
-		{blisClass, &b.labels.Classes, DefaultClass, &r.class},
+		{blisClass, &b.labels.Classes, workload.DefaultClass, &r.class},
 		{blisModel, &b.labels.Models, "", &r.model},
 	} {
 		text := b.field(c.place)
 		if len(text) == 0 {
 			text = []byte(c.missing)
 		}
-		label, known := c.names.index[string(text)]
+		label, known := c.names.Find(text)
 		if !known {
 			if c.names.Len() > math.MaxUint16 {
 				return b.bad(blisNames[c.place], text, "at most %d different names", math.MaxUint16+1)

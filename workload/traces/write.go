@@ -1,4 +1,4 @@
-package workload
+package traces
 
 import (
 	"encoding/csv"
@@ -8,19 +8,20 @@ import (
 	"strings"
 
 	"blis/vtime"
+	"blis/workload"
 )
 
-// WriteCSV pulls source empty and writes its requests as a trace of our own
+// Write pulls source empty and writes its requests as a trace of our own
 // format with all columns but prefix_group and prefix_tokens, for which
 // content stands. Reading it back gives the same requests but for what the
 // format does not hold: Source and Index, OutputContent, Hint.
-func WriteCSV(w io.Writer, source Source) error {
+func Write(w io.Writer, source workload.Source) error {
 	out := csv.NewWriter(w)
 	record := []string{"arrival_us", "input_tokens", "output_tokens", "tenant", "slo_class", "model", "session", "round", "deadline_us", "content", "max_output"}
 	if err := out.Write(record); err != nil {
 		return err
 	}
-	var r Request
+	var r workload.Request
 	for {
 		ok, err := source.Pull(&r)
 		if err != nil {
@@ -45,7 +46,7 @@ func WriteCSV(w io.Writer, source Source) error {
 		if r.Deadline != vtime.Never {
 			record[8] = strconv.FormatInt(int64(r.Deadline), 10)
 		}
-		if r.MaxOutput != Absent {
+		if r.MaxOutput != workload.Absent {
 			record[10] = strconv.Itoa(int(r.MaxOutput))
 		}
 		if err := out.Write(record); err != nil {
@@ -56,7 +57,7 @@ func WriteCSV(w io.Writer, source Source) error {
 	return out.Error()
 }
 
-func formatSpans(spans []Span) string {
+func formatSpans(spans []workload.Span) string {
 	var text strings.Builder
 	for i, s := range spans {
 		if i > 0 {

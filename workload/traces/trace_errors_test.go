@@ -1,4 +1,4 @@
-package workload
+package traces
 
 import (
 	"fmt"
@@ -84,7 +84,7 @@ func TestBadTraceIsOneClearLine(t *testing.T) {
 		{"largest id", mooncake("1", "2000", "1", "[18446744073709551615]"), `t:1: hash_ids: "18446744073709551615": want whole numbers from 0 to 18446744073709551614`},
 		{"NaN in JSON", mooncake("NaN", "5", "1", "[]"), `t:1: row: "{\"timestamp\":NaN,\"input_length\":5,\"output_length\":1,\"hash_id"…: want one JSON object a line: invalid character 'N' looking for beginning of value`},
 	} {
-		if _, err := OpenTrace("t", strings.NewReader(c.text), TraceOptions{}); err == nil || err.Error() != c.want {
+		if _, err := Open("t", strings.NewReader(c.text), Options{}); err == nil || err.Error() != c.want {
 			t.Errorf("%s:\n got %v\nwant %s", c.name, err, c.want)
 		}
 	}
@@ -93,23 +93,23 @@ func TestBadTraceIsOneClearLine(t *testing.T) {
 func TestBadTraceOptionsAreRefused(t *testing.T) {
 	const text = "arrival_us,input_tokens,output_tokens\n1,1,1\n4611686018427387,1,1\n"
 	for _, c := range []struct {
-		o    TraceOptions
+		o    Options
 		want string
 	}{
-		{TraceOptions{Format: "json"}, `trace-format: "json": want azure, mooncake or blis`},
-		{TraceOptions{BlockSize: -1}, "trace-block-size: -1: want at least 1 token, 0 for 512"},
-		{TraceOptions{Speedup: -1}, "trace-speedup: -1: want a finite factor above 0, 0 for 1"},
-		{TraceOptions{Speedup: math.NaN()}, "trace-speedup: NaN: want a finite factor above 0, 0 for 1"},
-		{TraceOptions{Offset: -1, Limit: -2, Timeout: -3}, "trace-offset: -1: want 0 or more requests; trace-limit: -2: want at least 1 request, 0 for all; timeout: -3µs: want 0 (none) or more"},
-		{TraceOptions{Offset: 2}, "trace-offset: 2: want less than the 2 requests of t"},
-		{TraceOptions{Speedup: 1e-9}, "trace-speedup: 1e-09: the last arrival would pass the end of virtual time, 2⁶² µs; want a higher factor"},
-		{TraceOptions{Format: AzureLLM}, `t:1: header: "arrival_us,input_tokens,output_tokens": missing TIMESTAMP, ContextTokens, GeneratedTokens; unknown "arrival_us", "input_tokens", "output_tokens": want the columns TIMESTAMP,ContextTokens,GeneratedTokens (format azure)`},
+		{Options{Format: "json"}, `trace-format: "json": want azure, mooncake or blis`},
+		{Options{BlockSize: -1}, "trace-block-size: -1: want at least 1 token, 0 for 512"},
+		{Options{Speedup: -1}, "trace-speedup: -1: want a finite factor above 0, 0 for 1"},
+		{Options{Speedup: math.NaN()}, "trace-speedup: NaN: want a finite factor above 0, 0 for 1"},
+		{Options{Offset: -1, Limit: -2, Timeout: -3}, "trace-offset: -1: want 0 or more requests; trace-limit: -2: want at least 1 request, 0 for all; timeout: -3µs: want 0 (none) or more"},
+		{Options{Offset: 2}, "trace-offset: 2: want less than the 2 requests of t"},
+		{Options{Speedup: 1e-9}, "trace-speedup: 1e-09: the last arrival would pass the end of virtual time, 2⁶² µs; want a higher factor"},
+		{Options{Format: Azure}, `t:1: header: "arrival_us,input_tokens,output_tokens": missing TIMESTAMP, ContextTokens, GeneratedTokens; unknown "arrival_us", "input_tokens", "output_tokens": want the columns TIMESTAMP,ContextTokens,GeneratedTokens (format azure)`},
 	} {
-		if _, err := OpenTrace("t", strings.NewReader(text), c.o); err == nil || err.Error() != c.want {
+		if _, err := Open("t", strings.NewReader(text), c.o); err == nil || err.Error() != c.want {
 			t.Errorf("%+v:\n got %v\nwant %s", c.o, err, c.want)
 		}
 	}
-	_, err := OpenTrace("t", strings.NewReader("arrival_us,input_tokens,output_tokens\n1,x,1\n2,y,1\n"), TraceOptions{SkipBadRows: true})
+	_, err := Open("t", strings.NewReader("arrival_us,input_tokens,output_tokens\n1,x,1\n2,y,1\n"), Options{SkipBadRows: true})
 	want := `t: no requests: all 2 rows are bad, the first: t:2: input_tokens: "x": want a whole number from 1 to 2147483647`
 	if err == nil || err.Error() != want {
 		t.Errorf("got %v", err)
@@ -122,7 +122,7 @@ func TestTooManyNamesAreAnError(t *testing.T) {
 	for i := range 65537 {
 		fmt.Fprintf(&b, "%d,1,1,t%d\n", i, i)
 	}
-	_, err := OpenTrace("t", strings.NewReader(b.String()), TraceOptions{})
+	_, err := Open("t", strings.NewReader(b.String()), Options{})
 	if err == nil || err.Error() != `t:65538: tenant: "t65536": want at most 65536 different names` {
 		t.Errorf("got %v", err)
 	}
