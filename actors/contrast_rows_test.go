@@ -5,14 +5,14 @@ import (
 	"blis/policy"
 	"blis/vtime"
 	"blis/workload"
-	"blis/workload/draw"
+	"blis/workload/traffic"
 )
 
 // An instance of these sites has 8 seats and steps of 7 ms and more: it serves
 // about 1,050 output tokens per second, 21 requests of 50.
 
-func length(mean, stdev float64) draw.Length {
-	return draw.Length{Mean: mean, Stdev: stdev, Min: 1, Max: 4000}
+func length(mean, stdev float64) traffic.Normal {
+	return traffic.Normal{Mean: mean, Stdev: stdev, Min: 1, Max: 4000}
 }
 
 // chat is traffic of requests that are much alike, with labels.

@@ -8,7 +8,6 @@ import (
 	"blis/metrics"
 	"blis/policy"
 	"blis/workload"
-	"blis/workload/draw"
 	"blis/workload/traffic"
 )
 
@@ -81,7 +80,7 @@ func scopeOf(list metrics.Scopes, name string) *metrics.Scope {
 type arriving struct {
 	rate          float64 // requests per second
 	n             int64
-	input, output draw.Length
+	input, output traffic.Normal
 	label         func(d dice, r *workload.Request, l *workload.Labels) // what else they have
 }
 

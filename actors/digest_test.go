@@ -71,8 +71,8 @@ func draws(t *testing.T, x *trial) uint64 {
 	c := &x.Config
 	source, err := traffic.NewSynthetic(traffic.SyntheticConfig{
 		Seed: c.Seed, Rate: 1e-8, Requests: 2000, Arrival: draw.Process(c.Arrival), CV: c.CV,
-		Input:  draw.Length{Mean: 1e9, Stdev: 1.7e8, Min: 1, Max: 2_000_000_000},
-		Output: draw.Length{Mean: 9e8, Stdev: 1.1e8, Min: 1, Max: 2_000_000_000},
+		Input:  traffic.Normal{Mean: 1e9, Stdev: 1.7e8, Min: 1, Max: 2_000_000_000},
+		Output: traffic.Normal{Mean: 9e8, Stdev: 1.1e8, Min: 1, Max: 2_000_000_000},
 	})
 	if err != nil {
 		t.Fatal(err)

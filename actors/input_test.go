@@ -10,7 +10,6 @@ import (
 
 	"blis/metrics"
 	"blis/workload"
-	"blis/workload/draw"
 	"blis/workload/traffic"
 )
 
@@ -45,7 +44,7 @@ func TestRate(t *testing.T) {
 	}
 	for _, rate := range []float64{0, -1, math.NaN(), math.Inf(1)} {
 		_, err := traffic.NewSynthetic(traffic.SyntheticConfig{Rate: rate, Requests: 1,
-			Input: draw.Length{Mean: 1, Min: 1, Max: 1}, Output: draw.Length{Mean: 1, Min: 1, Max: 1}})
+			Input: traffic.Normal{Mean: 1, Min: 1, Max: 1}, Output: traffic.Normal{Mean: 1, Min: 1, Max: 1}})
 		if err == nil {
 			t.Errorf("a synthetic source of rate %v was accepted", rate)
 		}

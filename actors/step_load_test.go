@@ -7,7 +7,6 @@ import (
 
 	"blis/vtime"
 	"blis/workload"
-	"blis/workload/draw"
 	"blis/workload/traffic"
 )
 
@@ -43,8 +42,8 @@ func stepTraffic(t *testing.T, c *Config, phases []phase) []workload.Request {
 	for i, p := range phases {
 		source, err := traffic.NewSynthetic(traffic.SyntheticConfig{
 			Seed: c.Seed + uint64(i), Rate: p.rate, Requests: math.MaxInt32, Arrival: "poisson",
-			Input:  draw.Length{Mean: c.PromptTokens, Stdev: c.PromptTokensStdev, Min: c.PromptTokensMin, Max: c.PromptTokensMax},
-			Output: draw.Length{Mean: c.OutputTokens, Stdev: c.OutputTokensStdev, Min: c.OutputTokensMin, Max: c.OutputTokensMax},
+			Input:  traffic.Normal{Mean: c.PromptTokens, Stdev: c.PromptTokensStdev, Min: c.PromptTokensMin, Max: c.PromptTokensMax},
+			Output: traffic.Normal{Mean: c.OutputTokens, Stdev: c.OutputTokensStdev, Min: c.OutputTokensMin, Max: c.OutputTokensMax},
 		})
 		if err != nil {
 			t.Fatal(err)

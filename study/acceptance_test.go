@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"blis/workload"
-	"blis/workload/draw"
 	"blis/workload/traces"
 	"blis/workload/traffic"
 )
@@ -28,7 +27,7 @@ func documents(t *testing.T) Comparison {
 func documentsOf(t *testing.T, seed uint64) workload.Source {
 	t.Helper()
 	s, err := newGrouped(traffic.SyntheticConfig{Seed: seed, Rate: 40, Requests: 400,
-		Input: draw.Length{Mean: 128, Stdev: 64, Min: 2, Max: 512}, Output: draw.Length{Mean: 128, Stdev: 128, Min: 2, Max: 1024}}, 40, 4096)
+		Input: traffic.Normal{Mean: 128, Stdev: 64, Min: 2, Max: 512}, Output: traffic.Normal{Mean: 128, Stdev: 128, Min: 2, Max: 1024}}, 40, 4096)
 	if err != nil {
 		t.Fatal(err)
 	}

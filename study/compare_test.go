@@ -15,7 +15,6 @@ import (
 	"blis/policy"
 	"blis/vtime"
 	"blis/workload"
-	"blis/workload/draw"
 	"blis/workload/traffic"
 )
 
@@ -175,7 +174,7 @@ func (f *failing) Pull(r *workload.Request) (bool, error) {
 func arrivals(t *testing.T, seed uint64) workload.Source {
 	t.Helper()
 	s, err := traffic.NewSynthetic(traffic.SyntheticConfig{Seed: seed, Rate: 50, Requests: 40,
-		Input: draw.Length{Mean: 100, Min: 100, Max: 100}, Output: draw.Length{Mean: 20, Min: 20, Max: 20}})
+		Input: traffic.Normal{Mean: 100, Min: 100, Max: 100}, Output: traffic.Normal{Mean: 20, Min: 20, Max: 20}})
 	if err != nil {
 		t.Fatal(err)
 	}

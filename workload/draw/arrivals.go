@@ -21,6 +21,12 @@ const (
 	Weibull  Process = "weibull"  // CV given; heavier tail than Gamma above 1
 )
 
+// Law is how the gaps between arrivals are distributed, apart from their mean.
+type Law struct {
+	Process Process
+	CV      float64 // Gamma, Weibull: coefficient of variation, from MinCV to MaxCV
+}
+
 // MinCV and MaxCV are the range of CV, wide enough for any measured traffic; in it the shapes
 // below are well-conditioned.
 const MinCV, MaxCV = 0.001, 100
@@ -46,8 +52,9 @@ type Arrivals struct {
 	fraction float64
 }
 
-// NewArrivals expects checked parameters: rate and cv positive, finite.
-func NewArrivals(process Process, rate, cv float64, stream *vtime.Stream) Arrivals {
+// NewArrivals expects a checked law and curve.
+func NewArrivals(law Law, c *Curve, stream *vtime.Stream) Arrivals {
+	process, rate, cv := law.Process, c.Pieces[0].From, law.CV
 	a := Arrivals{process: process, rate: rate, scale: 1e6 / rate, draws: NewVariates(stream)}
 	switch process {
 	case Gamma: // CV = 1/√shape, mean = shape · scale
@@ -60,24 +67,25 @@ func NewArrivals(process Process, rate, cv float64, stream *vtime.Stream) Arriva
 	return a
 }
 
-// Next returns the next arrival, or an error past the end of virtual time.
-func (a *Arrivals) Next() (vtime.Time, error) {
+// Next returns the next arrival. It reports false when none is to come, as the
+// rate is 0 for ever, and an error past the end of virtual time.
+func (a *Arrivals) Next() (at vtime.Time, more bool, err error) {
 	a.number++
 	if a.process == Constant {
-		at := float64(a.number) * 1e6 / a.rate
-		if at > float64(workload.Latest) {
-			return 0, a.past()
+		us := float64(a.number) * 1e6 / a.rate
+		if us > float64(workload.Latest) {
+			return 0, false, a.past()
 		}
-		return vtime.Time(at), nil
+		return vtime.Time(us), true, nil
 	}
 	sum := a.fraction + a.gap()
 	if !(sum < float64(workload.Latest-vtime.Time(a.whole))) {
-		return 0, a.past()
+		return 0, false, a.past()
 	}
 	step := int64(sum)
 	a.whole += step
 	a.fraction = sum - float64(step)
-	return vtime.Time(a.whole), nil
+	return vtime.Time(a.whole), true, nil
 }
 
 // Fold returns a hash of the state of the draws.

@@ -8,12 +8,13 @@ import (
 )
 
 func TestArrivalsPastTheEndOfTimeAreAnError(t *testing.T) {
-	a := NewArrivals(Poisson, 1e-13, 0, vtime.NewStream(1, "x"))
+	slow := Flat(1e-13)
+	a := NewArrivals(Law{Process: Poisson}, &slow, vtime.NewStream(1, "x"))
 	var err error
 	last := vtime.Time(0)
 	for i := 0; i < 100 && err == nil; i++ {
 		var at vtime.Time
-		if at, err = a.Next(); err == nil && (at < last || at > workload.Latest) {
+		if at, _, err = a.Next(); err == nil && (at < last || at > workload.Latest) {
 			t.Fatalf("arrival %v after %v", at, last)
 		}
 		last = max(last, at)

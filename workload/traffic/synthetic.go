@@ -21,8 +21,8 @@ type SyntheticConfig struct {
 	Arrival  draw.Process // empty: draw.Poisson
 	CV       float64      // of the gaps, for draw.Gamma and draw.Weibull, from 0.001 to 100; else 0
 
-	Input  draw.Length // the request's own prompt tokens, from 1
-	Output draw.Length // tokens, from 0
+	Input  Normal // the request's own prompt tokens, from 1
+	Output Normal // tokens, from 0
 
 	// PrefixTokens is the length of a prefix that all prompts begin with, such
 	// as a system prompt. It is added to Input: a prompt has PrefixTokens +
@@ -39,6 +39,7 @@ type SyntheticConfig struct {
 type Synthetic struct {
 	config   SyntheticConfig
 	arrivals draw.Arrivals
+	lengths  struct{ input, output draw.Length }
 	input    draw.Variates
 	output   draw.Variates
 	prefix   [1]workload.Span
@@ -65,13 +66,15 @@ func NewSynthetic(c SyntheticConfig) (*Synthetic, error) {
 	stream := func(purpose string) *vtime.Stream {
 		return vtime.NewStream(c.Seed, "workload/"+client+"/"+purpose)
 	}
+	flat := draw.Flat(c.Rate)
 	s := &Synthetic{
 		config:   c,
-		arrivals: draw.NewArrivals(c.Arrival, c.Rate, c.CV, stream("arrivals")),
+		arrivals: draw.NewArrivals(draw.Law{Process: c.Arrival, CV: c.CV}, &flat, stream("arrivals")),
 		input:    draw.NewVariates(stream("input")),
 		output:   draw.NewVariates(stream("output")),
 		prefix:   [1]workload.Span{{Content: workload.NamedContent(client), Length: c.PrefixTokens}},
 	}
+	s.lengths.input, s.lengths.output = c.Input.length(), c.Output.length()
 	s.labels.Tenants.Label(c.Tenant)
 	s.labels.Classes.Label(c.Class)
 	s.labels.Models.Label(c.Model)
@@ -101,8 +104,8 @@ func (c *SyntheticConfig) check() error {
 	default:
 		bad.Add("arrival", fmt.Sprintf("%q", c.Arrival), "want poisson, constant, gamma or weibull")
 	}
-	c.Input.Check(&bad, "prompt-tokens", 1)
-	c.Output.Check(&bad, "output-tokens", 0)
+	c.Input.check(&bad, "prompt-tokens", 1)
+	c.Output.check(&bad, "output-tokens", 0)
 	if c.PrefixTokens < 0 {
 		bad.Add("prefix-tokens", c.PrefixTokens, "want 0 or more")
 	} else if int64(c.PrefixTokens)+int64(c.Input.Max) > math.MaxInt32 {
@@ -120,12 +123,12 @@ func (s *Synthetic) Pull(r *workload.Request) (bool, error) {
 	if s.pulled == s.config.Requests {
 		return false, nil
 	}
-	at, err := s.arrivals.Next()
-	if err != nil {
+	at, more, err := s.arrivals.Next()
+	if err != nil || !more {
 		return false, err
 	}
 	c := &s.config
-	*r = workload.NewRequest(at, c.PrefixTokens+c.Input.Sample(&s.input), c.Output.Sample(&s.output))
+	*r = workload.NewRequest(at, c.PrefixTokens+s.lengths.input.Sample(&s.input), s.lengths.output.Sample(&s.output))
 	r.Index = uint64(s.pulled)
 	if c.PrefixTokens > 0 {
 		r.Spans = s.prefix[:]

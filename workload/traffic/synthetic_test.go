@@ -12,8 +12,8 @@ import (
 func plainConfig() SyntheticConfig {
 	return SyntheticConfig{
 		Seed: 42, Rate: 44, Requests: 1000,
-		Input:  draw.Length{Mean: 512, Stdev: 128, Min: 32, Max: 2048},
-		Output: draw.Length{Mean: 256, Stdev: 64, Min: 16, Max: 1024},
+		Input:  Normal{Mean: 512, Stdev: 128, Min: 32, Max: 2048},
+		Output: Normal{Mean: 256, Stdev: 64, Min: 16, Max: 1024},
 	}
 }
 
@@ -73,9 +73,9 @@ func TestChangingLengthsLeavesArrivalsAlone(t *testing.T) {
 			a.CV = 2
 		}
 		b := a
-		b.Output = draw.Exactly(7)
+		b.Output = Exactly(7)
 		c := a
-		c.Input, c.PrefixTokens = draw.Exactly(9), 100
+		c.Input, c.PrefixTokens = Exactly(9), 100
 		x, y, z := pull(t, synthetic(t, a)), pull(t, synthetic(t, b)), pull(t, synthetic(t, c))
 		for i := range x {
 			if x[i].Arrival != y[i].Arrival || x[i].Input != y[i].Input || y[i].Output != 7 {
@@ -162,7 +162,7 @@ func TestBadSyntheticConfigIsRefusedAtOnce(t *testing.T) {
 		{"timeout", func(c *SyntheticConfig) { c.Timeout = -1 }, "timeout: -1µs: want 0 (none) or more"},
 		{"several", func(c *SyntheticConfig) { c.Rate, c.Requests, c.Timeout = nan, -1, -2 },
 			"rate: NaN: want requests per second, above 0 and finite; num-requests: -1: want at least 1; timeout: -2µs: want 0 (none) or more"},
-		{"bounds crossed", func(c *SyntheticConfig) { c.Output = draw.Length{Mean: 20, Min: 20, Max: 10} },
+		{"bounds crossed", func(c *SyntheticConfig) { c.Output = Normal{Mean: 20, Min: 20, Max: 10} },
 			"output-tokens-max: 10: want at least output-tokens-min 20; output-tokens: 20: want from output-tokens-min 20 to output-tokens-max 10"},
 	} {
 		config := plainConfig()
