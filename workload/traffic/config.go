@@ -72,8 +72,8 @@ type Session struct {
 	Think   draw.Delay  // between the answer to a round and the next
 	Context Context
 	Growth  Growth
-	Limit   int32 // Bounded: tokens of context, prefix included, that a prompt carries on at most
-	Open    bool  // rounds do not wait for answers: the next arrives Think after the one before
+	Limit   int32        // Bounded: tokens of context, prefix included, that a prompt carries on at most
+	Open    bool         // rounds do not wait for answers: the next arrives Think after the one before
 	Follow  *draw.Length // new input tokens of rounds after the first; nil: Input
 
 	Reasoning *Reasoning
