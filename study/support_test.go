@@ -55,7 +55,7 @@ func estimateOf(t *testing.T, r *Result, bundle, measure string) *Estimate {
 // grouped is a source whose prompts begin with one of several long documents,
 // drawn evenly.
 type grouped struct {
-	*traffic.Synthetic
+	*traffic.Source
 	documents [][]workload.Span
 	draws     *vtime.Stream
 }
@@ -63,7 +63,7 @@ type grouped struct {
 func newGrouped(c traffic.SyntheticConfig, documents int, tokens int32) (*grouped, error) {
 	c.PrefixTokens = tokens
 	s, err := traffic.NewSynthetic(c)
-	g := &grouped{Synthetic: s, draws: vtime.NewStream(c.Seed, "workload/documents")}
+	g := &grouped{Source: s, draws: vtime.NewStream(c.Seed, "workload/documents")}
 	for i := range documents {
 		g.documents = append(g.documents, []workload.Span{{Content: workload.NamedContent(fmt.Sprintf("document %d", i)), Length: tokens}})
 	}
@@ -72,7 +72,7 @@ func newGrouped(c traffic.SyntheticConfig, documents int, tokens int32) (*groupe
 
 // Pull implements workload.Source.
 func (g *grouped) Pull(r *workload.Request) (bool, error) {
-	ok, err := g.Synthetic.Pull(r)
+	ok, err := g.Source.Pull(r)
 	if ok {
 		r.Spans = g.documents[g.draws.IntN(len(g.documents))]
 	}
@@ -80,4 +80,4 @@ func (g *grouped) Pull(r *workload.Request) (bool, error) {
 }
 
 // Fold implements workload.Source.
-func (g *grouped) Fold() uint64 { return g.Synthetic.Fold() ^ g.draws.Fold() }
+func (g *grouped) Fold() uint64 { return g.Source.Fold() ^ g.draws.Fold() }

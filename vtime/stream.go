@@ -22,6 +22,12 @@ func NewStream(seed uint64, name string) *Stream {
 	return &Stream{Rand: rand.New(pcg), pcg: pcg}
 }
 
+// Restart makes the stream the one called name under seed, as NewStream would,
+// without a new one.
+func (s *Stream) Restart(seed uint64, name []byte) {
+	s.pcg.Seed(seed, xxhash.Sum64(name))
+}
+
 // Fold returns a hash of the stream's state: two streams that have drawn the
 // same values fold to the same number. It draws nothing.
 func (s *Stream) Fold() uint64 {

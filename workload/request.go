@@ -45,6 +45,9 @@ type Request struct {
 	Session              uint64 // 0: none
 	Round                int32
 	Hint                 float64 // client's priority hint, higher is more urgent; 0 when not given
+
+	// Awaited: the source is a Loop and is to be told of this request's end.
+	Awaited bool
 }
 
 // Shared is the number of leading prompt tokens that Spans name.

@@ -51,15 +51,7 @@ func NewSlice(requests []Request, labels Labels) (*Slice, error) {
 }
 
 // before is the order of sources: (Arrival, Source, Index).
-func before(a, b *Request) bool {
-	if a.Arrival != b.Arrival {
-		return a.Arrival < b.Arrival
-	}
-	if a.Source != b.Source {
-		return a.Source < b.Source
-	}
-	return a.Index < b.Index
-}
+func before(a, b *Request) bool { return a.Place().Before(b.Place()) }
 
 func (l *Labels) check(r *Request) error {
 	var bad Faults

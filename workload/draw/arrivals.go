@@ -151,3 +151,6 @@ func weibullInverseShape(cv float64) float64 {
 	}
 	return (low + high) / 2
 }
+
+// Window is the index of the window of the last arrival; −1 without windows.
+func (a *Arrivals) Window() int { return -1 }

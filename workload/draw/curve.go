@@ -1,6 +1,9 @@
 package draw
 
-import "blis/vtime"
+import (
+	"blis/vtime"
+	"blis/workload"
+)
 
 // Curve is a rate over time, in arrivals per second: piecewise linear, times a
 // factor that windows give.
@@ -31,3 +34,9 @@ type Window struct {
 func Flat(rate float64) Curve {
 	return Curve{Pieces: []Piece{{Length: 1, From: rate, To: rate}}}
 }
+
+// Check is to come.
+func (c *Curve) Check(bad *workload.Faults, name string) {}
+
+// Check is to come.
+func (l *Law) Check(bad *workload.Faults, name string) {}

@@ -51,3 +51,6 @@ func (d *Delay) Sample(v *Variates) vtime.Duration {
 	}
 	return vtime.Duration(x)
 }
+
+// Least is the shortest delay that there can be.
+func (d *Delay) Least() vtime.Duration { return d.Min }

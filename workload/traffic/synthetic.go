@@ -1,11 +1,8 @@
 package traffic
 
 import (
-	"encoding/binary"
 	"fmt"
 	"math"
-
-	"github.com/cespare/xxhash/v2"
 
 	"blis/vtime"
 	"blis/workload"
@@ -29,30 +26,20 @@ type SyntheticConfig struct {
 	// Input tokens. 0: none.
 	PrefixTokens int32
 
+	// Users makes the loop a closed one, in place of Rate: so many users each
+	// send a request, wait for the answer, think so long, and send the next.
+	Users int32
+	Think vtime.Duration
+
 	Tenant, Model string
 	Class         string         // empty: "standard"
 	Timeout       vtime.Duration // deadline = arrival + Timeout; 0: no deadline
 }
 
-// Synthetic is a Source of requests with random arrivals and lengths. It
-// holds no requests: its size does not depend on their number.
-type Synthetic struct {
-	config   SyntheticConfig
-	arrivals draw.Arrivals
-	lengths  struct{ input, output draw.Length }
-	input    draw.Variates
-	output   draw.Variates
-	prefix   [1]workload.Span
-	labels   workload.Labels
-	pulled   int64
-}
-
-// NewSynthetic checks the configuration, all of it, and returns its source.
+// NewSynthetic checks the configuration, all of it, and returns its source: one
+// client called "default", whose requests have nothing to do with each other.
 // The error is one line that names every bad field.
-//
-// Streams are named workload/default/arrivals, …/input and …/output: other
-// lengths leave the arrivals as they were, and the other way round.
-func NewSynthetic(c SyntheticConfig) (*Synthetic, error) {
+func NewSynthetic(c SyntheticConfig) (*Source, error) {
 	if c.Arrival == "" {
 		c.Arrival = draw.Poisson
 	}
@@ -62,27 +49,66 @@ func NewSynthetic(c SyntheticConfig) (*Synthetic, error) {
 	if err := c.check(); err != nil {
 		return nil, err
 	}
-	const client = "default"
-	stream := func(purpose string) *vtime.Stream {
-		return vtime.NewStream(c.Seed, "workload/"+client+"/"+purpose)
+	client := Client{
+		ID: "default", Tenant: c.Tenant, Class: c.Class, Model: c.Model, Requests: c.Requests,
+		Input: c.Input.length(), Output: c.Output.length(), Timeout: c.Timeout,
+		Prefix: Prefix{Group: "default", Length: c.PrefixTokens, Share: 1},
 	}
-	flat := draw.Flat(c.Rate)
-	s := &Synthetic{
-		config:   c,
-		arrivals: draw.NewArrivals(draw.Law{Process: c.Arrival, CV: c.CV}, &flat, stream("arrivals")),
-		input:    draw.NewVariates(stream("input")),
-		output:   draw.NewVariates(stream("output")),
-		prefix:   [1]workload.Span{{Content: workload.NamedContent(client), Length: c.PrefixTokens}},
+	if c.Users > 0 {
+		client.Users, client.Think = c.Users, draw.Always(c.Think)
+	} else {
+		client.Law, client.Rate = draw.Law{Process: c.Arrival, CV: c.CV}, draw.Flat(c.Rate)
 	}
-	s.lengths.input, s.lengths.output = c.Input.length(), c.Output.length()
-	s.labels.Tenants.Label(c.Tenant)
-	s.labels.Classes.Label(c.Class)
-	s.labels.Models.Label(c.Model)
-	return s, nil
+	return New(Config{Seed: c.Seed, Clients: []Client{client}})
 }
 
 func (c *SyntheticConfig) check() error {
 	var bad workload.Faults
+	if c.Users > 0 {
+		c.checkUsers(&bad)
+	} else {
+		c.checkArrivals(&bad)
+	}
+	c.Input.check(&bad, "prompt-tokens", 1)
+	c.Output.check(&bad, "output-tokens", 0)
+	if c.PrefixTokens < 0 {
+		bad.Add("prefix-tokens", c.PrefixTokens, "want 0 or more")
+	} else if int64(c.PrefixTokens)+int64(c.Input.Max) > math.MaxInt32 {
+		bad.Add("prefix-tokens", c.PrefixTokens, "want at most %d with prompt-tokens-max %d", math.MaxInt32-c.Input.Max, c.Input.Max)
+	}
+	if c.Timeout < 0 {
+		bad.Add("timeout", c.Timeout, "want 0 (none) or more")
+	}
+	return bad.Err("")
+}
+
+// checkUsers is for what sends in a closed loop.
+func (c *SyntheticConfig) checkUsers(bad *workload.Faults) {
+	if c.Users > maxUsers {
+		bad.Add("concurrency", c.Users, "want at most %d users", maxUsers)
+	}
+	if c.Rate != 0 {
+		bad.Add("rate", c.Rate, "want it without concurrency: users send when they have an answer")
+	}
+	if c.Think < 0 || vtime.Time(c.Think) > workload.Latest {
+		bad.Add("think-time", c.Think, "want from 0 to %d", int64(workload.Latest))
+	}
+	if c.Requests < 1 {
+		bad.Add("num-requests", c.Requests, "want at least 1")
+	}
+	if c.Arrival != draw.Poisson || c.CV != 0 {
+		bad.Add("arrival", fmt.Sprintf("%q", c.Arrival), "want none with concurrency")
+	}
+}
+
+// checkArrivals is for what sends in an open loop.
+func (c *SyntheticConfig) checkArrivals(bad *workload.Faults) {
+	if c.Users < 0 {
+		bad.Add("concurrency", c.Users, "want at least 1, 0 for none")
+	}
+	if c.Think != 0 {
+		bad.Add("think-time", c.Think, "want it with concurrency only")
+	}
 	rateOK := c.Rate > 0 && !math.IsInf(c.Rate, 0)
 	if !rateOK {
 		bad.Add("rate", c.Rate, "want requests per second, above 0 and finite")
@@ -104,50 +130,4 @@ func (c *SyntheticConfig) check() error {
 	default:
 		bad.Add("arrival", fmt.Sprintf("%q", c.Arrival), "want poisson, constant, gamma or weibull")
 	}
-	c.Input.check(&bad, "prompt-tokens", 1)
-	c.Output.check(&bad, "output-tokens", 0)
-	if c.PrefixTokens < 0 {
-		bad.Add("prefix-tokens", c.PrefixTokens, "want 0 or more")
-	} else if int64(c.PrefixTokens)+int64(c.Input.Max) > math.MaxInt32 {
-		bad.Add("prefix-tokens", c.PrefixTokens, "want at most %d with prompt-tokens-max %d", math.MaxInt32-c.Input.Max, c.Input.Max)
-	}
-	if c.Timeout < 0 {
-		bad.Add("timeout", c.Timeout, "want 0 (none) or more")
-	}
-	return bad.Err("")
-}
-
-// Pull implements Source. It fails only when a random arrival passes the end
-// of virtual time.
-func (s *Synthetic) Pull(r *workload.Request) (bool, error) {
-	if s.pulled == s.config.Requests {
-		return false, nil
-	}
-	at, more, err := s.arrivals.Next()
-	if err != nil || !more {
-		return false, err
-	}
-	c := &s.config
-	*r = workload.NewRequest(at, c.PrefixTokens+s.lengths.input.Sample(&s.input), s.lengths.output.Sample(&s.output))
-	r.Index = uint64(s.pulled)
-	if c.PrefixTokens > 0 {
-		r.Spans = s.prefix[:]
-	}
-	if c.Timeout > 0 {
-		r.Deadline = at.Add(c.Timeout)
-	}
-	s.pulled++
-	return true, nil
-}
-
-// Labels implements Source: one tenant, class and model, each with label 0.
-func (s *Synthetic) Labels() *workload.Labels { return &s.labels }
-
-// Fold implements Source.
-func (s *Synthetic) Fold() uint64 {
-	var state [24]byte
-	for i, fold := range []uint64{s.arrivals.Fold(), s.input.Fold(), s.output.Fold()} {
-		binary.LittleEndian.PutUint64(state[8*i:], fold)
-	}
-	return xxhash.Sum64(state[:])
 }

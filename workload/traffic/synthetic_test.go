@@ -27,7 +27,7 @@ func pull(t testing.TB, s workload.Source) []workload.Request {
 	return all
 }
 
-func synthetic(t testing.TB, c SyntheticConfig) *Synthetic {
+func synthetic(t testing.TB, c SyntheticConfig) *Source {
 	t.Helper()
 	s, err := NewSynthetic(c)
 	if err != nil {
@@ -94,7 +94,7 @@ func TestSyntheticRequestCarriesWhatTheFlagsSay(t *testing.T) {
 	c.Tenant, c.Model, c.Class = "acme", "llama", "batch"
 	s := synthetic(t, c)
 	for i, r := range pull(t, s) {
-		if r.Source != 1<<31 || r.Index != uint64(i) || r.Deadline != r.Arrival.Add(2000000) || r.MaxOutput != workload.Absent {
+		if r.Source != 1<<31 || r.Index != uint64(i)<<stepBits || r.Deadline != r.Arrival.Add(2000000) || r.MaxOutput != workload.Absent {
 			t.Errorf("request %d: %+v", i, r)
 		}
 		if len(r.Spans) != 1 || r.Spans[0].Length != 64 || r.Input < 64+32 {

@@ -1,0 +1,235 @@
+package traffic
+
+import (
+	"encoding/binary"
+	"math"
+
+	"github.com/cespare/xxhash/v2"
+
+	"blis/vtime"
+	"blis/workload"
+	"blis/workload/draw"
+)
+
+// client is a Client with its state.
+type client struct {
+	*Client
+	source uint32
+	hash   uint64 // of its name; names its content
+	seed   uint64
+	labels struct{ tenant, class, model workload.Label }
+	groups []workload.ContentID // of its prefixes
+
+	arrivals draw.Arrivals
+	times    int   // of Times given out
+	begun    int64 // sessions and single requests, the one that is next included
+	left     int64 // requests that it may still begin
+
+	kinds, prefixes, input, output draw.Variates
+	lengths, pauses                sessionStream
+
+	drawn bool   // something since fold was taken
+	fold  uint64 // of its streams
+}
+
+// begin makes the client number i of a source and files what it sends first.
+func (c *client) begin(s *Source, i int) error {
+	c.Client = &s.config.Clients[i]
+	c.source = workload.FirstSource + uint32(i)
+	c.hash, c.seed = xxhash.Sum64String(c.ID), s.config.Seed
+	c.labels.tenant = s.labels.Tenants.Label(c.Tenant)
+	c.labels.class = s.labels.Classes.Label(c.Class)
+	c.labels.model = s.labels.Models.Label(c.Model)
+	stream := func(purpose string) *vtime.Stream {
+		return vtime.NewStream(c.seed, "workload/"+c.ID+"/"+purpose)
+	}
+	c.kinds, c.prefixes = draw.NewVariates(stream("kind")), draw.NewVariates(stream("prefix"))
+	c.input, c.output = draw.NewVariates(stream("input")), draw.NewVariates(stream("output"))
+	c.lengths, c.pauses = newSessionStream(c.ID, "session"), newSessionStream(c.ID, "think")
+	c.nameGroups()
+	c.drawn = true
+	c.left = c.Requests
+	if c.left == 0 {
+		c.left = math.MaxInt64
+	}
+	if c.Users > 0 {
+		return c.seat(s)
+	}
+	if c.Times == nil {
+		c.arrivals = draw.NewArrivals(c.Law, &c.Rate, stream("arrivals"))
+	}
+	at, more, err := c.next()
+	if err != nil || !more || s.past(at) {
+		return err
+	}
+	c.begun = 1
+	s.open.push(entry{at, c.source, 0, noSlot})
+	return nil
+}
+
+// nameGroups computes the contents of the client's prefixes.
+func (c *client) nameGroups() {
+	p := &c.Prefix
+	if p.Length == 0 {
+		return
+	}
+	first := workload.NamedContent(p.Group)
+	c.groups = append(c.groups, first)
+	for i := int32(1); i < p.Count; i++ {
+		c.groups = append(c.groups, content(uint64(first), uint64(i), 0))
+	}
+}
+
+// next is the client's next arrival.
+func (c *client) next() (at vtime.Time, more bool, err error) {
+	c.drawn = true
+	if c.Times == nil {
+		return c.arrivals.Next()
+	}
+	if c.times == len(c.Times) {
+		return 0, false, nil
+	}
+	c.times++
+	return c.Times[c.times-1], true, nil
+}
+
+// spend takes n requests from what may still be begun.
+func (c *client) spend(s *Source, n int64) {
+	c.left -= n
+	if c.Users == 0 {
+		s.left -= n
+	}
+}
+
+// kind draws what an arrival begins.
+func (c *client) kind() *Kind {
+	switch len(c.Kinds) {
+	case 0:
+		return &single
+	case 1:
+		return &c.Kinds[0]
+	}
+	return c.choose(c.kinds.Uniform())
+}
+
+// choose is the kind that a uniform draw stands for.
+func (c *client) choose(u float64) *Kind {
+	for i := range c.Kinds {
+		if u < c.Kinds[i].Share {
+			return &c.Kinds[i]
+		}
+		u -= c.Kinds[i].Share
+	}
+	return &c.Kinds[len(c.Kinds)-1]
+}
+
+// single is the kind of clients that name none.
+var single = Kind{Share: 1}
+
+// prefix draws the shared content of a session or single request, if it has
+// any.
+func (c *client) prefix(v *draw.Variates) (workload.Span, bool) {
+	p := &c.Prefix
+	if len(c.groups) == 0 || p.Share < 1 && v.Uniform() >= p.Share {
+		return workload.Span{}, false
+	}
+	group := c.groups[0]
+	if len(c.groups) > 1 {
+		group = c.groups[min(max(p.Pick.Sample(v), 0), p.Count-1)]
+	}
+	return workload.Span{Content: group, Length: p.Length}, true
+}
+
+// inputs and outputs are the distributions of a request's lengths at its
+// arrival: of its kind, of the window, of the client.
+func (c *client) inputs(own *draw.Length) *draw.Length {
+	if own != nil {
+		return own
+	}
+	if i := c.arrivals.Window(); i >= 0 && i < len(c.Changes) && c.Changes[i].Input != nil {
+		return c.Changes[i].Input
+	}
+	return &c.Input
+}
+
+func (c *client) outputs(own *draw.Length) *draw.Length {
+	if own != nil {
+		return own
+	}
+	if i := c.arrivals.Window(); i >= 0 && i < len(c.Changes) && c.Changes[i].Output != nil {
+		return c.Changes[i].Output
+	}
+	return &c.Output
+}
+
+// single fills r with a request that nothing follows.
+func (c *client) single(s *Source, k *Kind, e entry, r *workload.Request) {
+	prefix, shared := c.prefix(&c.prefixes)
+	input := c.inputs(k.Input).Sample(&c.input)
+	output := c.outputs(k.Output).Sample(&c.output)
+	c.fill(r, e.at, input, output)
+	r.Index = e.index
+	s.begin(r, prefix, shared)
+}
+
+// begin puts a prefix in front of a prompt.
+func (s *Source) begin(r *workload.Request, prefix workload.Span, shared bool) {
+	if shared {
+		s.spans = append(s.spans[:0], prefix)
+		r.Spans = s.spans
+		r.Input += prefix.Length
+	}
+}
+
+// fill writes what all requests of the client have.
+func (c *client) fill(r *workload.Request, at vtime.Time, input, output int32) {
+	*r = workload.NewRequest(at, input, output)
+	r.Source = c.source
+	r.Tenant, r.Class, r.Model = c.labels.tenant, c.labels.class, c.labels.model
+	r.Hint = c.Hint
+	if c.MaxOutput > 0 {
+		r.MaxOutput = c.MaxOutput
+		r.Output = min(r.Output, c.MaxOutput)
+	}
+	if c.Timeout > 0 {
+		r.Deadline = at.Add(c.Timeout)
+	}
+}
+
+// state hashes the client's streams.
+func (c *client) state() uint64 {
+	var words [40]byte
+	arrivals := uint64(c.times)
+	if c.Times == nil && c.Users == 0 {
+		arrivals = c.arrivals.Fold()
+	}
+	for i, w := range []uint64{arrivals, c.kinds.Fold(), c.prefixes.Fold(), c.input.Fold(), c.output.Fold()} {
+		binary.LittleEndian.PutUint64(words[8*i:], w)
+	}
+	return xxhash.Sum64(words[:])
+}
+
+// reaction is the least time between an answer to the client and what it sends
+// because of it.
+func (c *client) reaction() vtime.Duration {
+	least := workload.Unending
+	if c.Users > 0 {
+		least = c.Think.Least()
+	}
+	for i := range c.Kinds {
+		if k := c.Kinds[i].Session; k != nil && !k.Open {
+			least = min(least, k.reaction())
+		}
+	}
+	return least
+}
+
+// content names content number i, j of what hash names. Its top bit is set, as
+// that of workload.NamedContent.
+func content(hash, i, j uint64) workload.ContentID {
+	var words [24]byte
+	binary.LittleEndian.PutUint64(words[:], hash)
+	binary.LittleEndian.PutUint64(words[8:], i)
+	binary.LittleEndian.PutUint64(words[16:], j)
+	return workload.ContentID(xxhash.Sum64(words[:]) | 1<<63)
+}

@@ -1,0 +1,143 @@
+package traffic
+
+import (
+	"blis/vtime"
+	"blis/workload"
+	"blis/workload/draw"
+)
+
+// node is the state of a node of a graph.
+type node struct {
+	pending int32           // nodes that it waits for and that are not answered yet
+	ready   vtime.Time      // when the last of the others was
+	content []workload.Span // its prompt, and its answer once that is there
+	answer  int32           // 1 if the last span of content is its answer, else 0
+}
+
+// planGraph draws the lengths of a graph's nodes. A limit below their number
+// leaves the last ones out, which nobody before them waits for.
+func (x *session) planGraph(c *client, kind *Kind, v *draw.Variates, limit int64) {
+	graph := x.kind.Graph
+	if int64(len(graph)) > limit {
+		graph = graph[:limit]
+	}
+	for i := range graph {
+		n := &graph[i]
+		input, output := n.Input, n.Output
+		if input == nil {
+			input = c.inputs(kind.Input)
+		}
+		if output == nil {
+			output = c.outputs(kind.Output)
+		}
+		st := step{input: max(1, input.Sample(v)), output: output.Sample(v)}
+		if r := x.kind.Reasoning; r != nil {
+			st.think(int64(max(0, r.Steps.Sample(v)))*int64(max(0, r.Tokens.Sample(v))), r.Kept)
+		}
+		if c.MaxOutput > 0 {
+			st.output = min(st.output, c.MaxOutput)
+		}
+		x.steps = append(x.steps, st)
+		x.addNode(int32(len(n.After)))
+	}
+}
+
+// addNode uses the memory of an earlier session's node again.
+func (x *session) addNode(pending int32) {
+	if n := len(x.nodes); n < cap(x.nodes) {
+		x.nodes = x.nodes[:n+1]
+		x.nodes[n] = node{pending: pending, content: x.nodes[n].content[:0]}
+		return
+	}
+	x.nodes = append(x.nodes, node{pending: pending})
+}
+
+// graphTokens is the length of the longest prompt with its output.
+func (x *session) graphTokens() int64 {
+	longest := int64(0)
+	length := make([]int64, len(x.steps))
+	for k := range x.steps {
+		n := int64(x.prefix.Length)
+		if after := x.kind.Graph[k].After; x.kind.Context == Accumulate && len(after) > 0 {
+			n = length[after[0]]
+			for _, a := range after[1:] {
+				n += int64(x.steps[a].output)
+			}
+		}
+		length[k] = n + int64(x.steps[k].input) + int64(x.steps[k].output)
+		longest = max(longest, length[k])
+	}
+	return longest
+}
+
+// ask writes the prompt of node k: the content of the first node that it waits
+// for, the answers of the others, and what is new.
+func (s *Source) ask(c *client, x *session, k int, r *workload.Request) {
+	n := &x.nodes[k]
+	n.content = n.content[:0]
+	after := x.kind.Graph[k].After
+	switch {
+	case x.kind.Context == NoContext || len(after) == 0:
+		if x.prefix.Length > 0 {
+			n.content = append(n.content, x.prefix)
+		}
+	default:
+		n.content = append(n.content, x.nodes[after[0]].content...)
+		for _, a := range after[1:] {
+			if o := &x.nodes[a]; o.answer == 1 {
+				n.content = append(n.content, o.content[len(o.content)-1])
+			}
+		}
+	}
+	r.Input = tokensOf(n.content) + x.steps[k].input
+	s.spans = append(s.spans[:0], n.content...)
+	own := workload.Span{Content: said(c, x, k), Length: x.steps[k].input}
+	n.content = append(n.content, own)
+	if x.kind.Context == Accumulate && x.repeated(k) {
+		s.spans = append(s.spans, own)
+		if x.steps[k].thought == 0 {
+			r.OutputContent = answered(c, x, k)
+		}
+	}
+	if len(s.spans) > 0 {
+		r.Spans = s.spans
+	}
+}
+
+// repeated reports whether a later node waits for node k.
+func (x *session) repeated(k int) bool {
+	for i := k + 1; i < len(x.steps); i++ {
+		for _, a := range x.kind.Graph[i].After {
+			if a == k {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// reply takes the answer to node k, of so many tokens, and files the nodes that
+// waited for it last.
+func (s *Source) reply(c *client, slot int32, k int, e *workload.End) {
+	x := s.sessions.at(slot)
+	n := &x.nodes[k]
+	if tokens := e.Generated - x.steps[k].thought; tokens > 0 {
+		n.content = append(n.content, workload.Span{Content: answered(c, x, k), Length: tokens})
+		n.answer = 1
+	}
+	if x.failed {
+		return
+	}
+	for i := k + 1; i < len(x.steps); i++ {
+		for _, a := range x.kind.Graph[i].After {
+			if a != k {
+				continue
+			}
+			d := &x.nodes[i]
+			d.ready = max(d.ready, e.At)
+			if d.pending--; d.pending == 0 {
+				s.file(c, d.ready.Add(max(1, x.steps[i].wait)), x.number<<stepBits|uint64(i), slot)
+			}
+		}
+	}
+}

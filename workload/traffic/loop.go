@@ -1,0 +1,139 @@
+package traffic
+
+import (
+	"blis/vtime"
+	"blis/workload"
+)
+
+// userSlot is the slot of entries that are single requests of users.
+const userSlot = -2
+
+// seat lets every user of the client begin: after a first think time each sends
+// a request, or begins a session. What that takes of the requests that the
+// client may send is set aside here: users begin whatever happens in the run.
+func (c *client) seat(s *Source) error {
+	for u := uint64(0); u < uint64(c.Users) && c.left > 0; u++ {
+		if err := s.sit(&s.open, c, u, 0); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sit lets a user think from a time on and then begin session (or single
+// request) number n.
+func (s *Source) sit(q *queue, c *client, n uint64, from vtime.Time) error {
+	pauses := c.pauses.of(c.seed, n)
+	think := c.Think.Sample(&pauses)
+	if from > 0 {
+		think = max(1, think) // an answer never causes anything in its own instant
+	}
+	at := from.Add(think)
+	if c.left == 0 || at > workload.Latest || s.past(at) {
+		return nil
+	}
+	k := c.userKind(n)
+	if k.Session == nil {
+		c.spend(s, 1)
+		q.push(entry{at, c.source, n << stepBits, userSlot})
+		return nil
+	}
+	i, err := s.plan(c, k, n, c.left)
+	if err != nil {
+		return err
+	}
+	c.spend(s, s.sessions.at(i).planned())
+	s.start(q, i, at)
+	return nil
+}
+
+// userKind draws what a user's number n is.
+func (c *client) userKind(n uint64) *Kind {
+	switch len(c.Kinds) {
+	case 0:
+		return &single
+	case 1:
+		return &c.Kinds[0]
+	}
+	v := c.lengths.of(c.seed, n)
+	return c.choose(v.Uniform())
+}
+
+// userRequest fills r with a single request of a user.
+func (s *Source) userRequest(c *client, e entry, r *workload.Request) {
+	n := e.index >> stepBits
+	k := c.userKind(n)
+	v := c.lengths.of(c.seed, n)
+	if len(c.Kinds) > 1 {
+		v.Uniform() // that of its kind
+	}
+	prefix, shared := c.prefix(&v)
+	input := c.inputs(k.Input).Sample(&v)
+	c.fill(r, e.at, input, c.outputs(k.Output).Sample(&v))
+	r.Index, r.Awaited = e.index, true
+	s.begin(r, prefix, shared)
+}
+
+// Ended implements workload.Loop.
+func (s *Source) Ended(e *workload.End) {
+	c := &s.clients[e.Source-workload.FirstSource]
+	n, k := e.Index>>stepBits, int(e.Index&(maxSteps-1))
+	slot, going := s.sessions.live[key(int(e.Source-workload.FirstSource), n)]
+	if !going { // a single request of a user
+		s.again(c, n, e.At)
+		return
+	}
+	x := s.sessions.at(slot)
+	x.waiting--
+	switch {
+	case !e.Completed:
+		x.failed = true
+		s.due.forget(slot)
+	case x.kind.Graph != nil:
+		s.reply(c, slot, k, e)
+	default:
+		x.listen(c, k, e.Generated)
+		if k+1 < len(x.steps) {
+			s.file(c, e.At.Add(max(1, x.steps[k+1].wait)), e.Index+1, slot)
+			return
+		}
+	}
+	if x.waiting == 0 && x.roots == 0 && (x.failed || x.sent == len(x.steps)) {
+		s.close(c, slot, e.At)
+	}
+}
+
+// past reports whether at is at or after the horizon.
+func (s *Source) past(at vtime.Time) bool { return s.config.Horizon > 0 && at >= s.config.Horizon }
+
+// file puts a request of a session into the order of those that are due. One
+// past the horizon is never sent.
+func (s *Source) file(c *client, at vtime.Time, index uint64, slot int32) {
+	if s.past(at) {
+		return
+	}
+	s.due.push(entry{at, c.source, index, slot})
+}
+
+// close ends a session, after which a user goes on.
+func (s *Source) close(c *client, slot int32, at vtime.Time) {
+	x := s.sessions.at(slot)
+	if x.failed {
+		s.counts.EndedEarly++
+		s.counts.NotSent += int64(len(x.steps) - x.sent)
+	} else {
+		s.counts.Completed++
+	}
+	n := x.number
+	s.sessions.drop(slot)
+	if c.Users > 0 {
+		s.again(c, n, at)
+	}
+}
+
+// again lets the user of number n go on.
+func (s *Source) again(c *client, n uint64, at vtime.Time) {
+	if err := s.sit(&s.due, c, n+uint64(c.Users), at); err != nil {
+		s.broken = err
+	}
+}

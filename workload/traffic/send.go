@@ -1,0 +1,133 @@
+package traffic
+
+import (
+	"blis/vtime"
+	"blis/workload"
+)
+
+// start files the first requests of session i, which begins at a time.
+func (s *Source) start(q *queue, i int32, at vtime.Time) {
+	x := s.sessions.at(i)
+	source := workload.FirstSource + uint32(x.client)
+	if x.kind.Graph == nil {
+		x.roots = 1
+		q.push(entry{at, source, x.number << stepBits, i})
+		return
+	}
+	for k := range x.nodes {
+		if from := at.Add(x.steps[k].wait); x.nodes[k].pending == 0 && !s.past(from) {
+			x.roots++
+			q.push(entry{from, source, x.number<<stepBits | uint64(k), i})
+		}
+	}
+}
+
+// send fills r with the request of an entry.
+func (s *Source) send(e entry, r *workload.Request) {
+	c := &s.clients[e.client()]
+	if e.slot == userSlot {
+		s.userRequest(c, e, r)
+		return
+	}
+	x := s.sessions.at(e.slot)
+	k := int(e.index & (maxSteps - 1))
+	st := &x.steps[k]
+	c.fill(r, e.at, st.input, st.output)
+	r.Index, r.Session, r.Round, r.Awaited = e.index, x.label, int32(k), !x.kind.Open
+	x.sent++
+	if x.root(k) {
+		x.roots--
+	}
+	if x.kind.Graph != nil {
+		x.waiting++
+		s.ask(c, x, k, r)
+		return
+	}
+	last := k+1 == len(x.steps)
+	s.speak(c, x, k, r, last)
+	if !x.kind.Open {
+		x.waiting++
+		return
+	}
+	x.listen(c, k, r.Output)
+	if last || s.past(e.at.Add(x.steps[k+1].wait)) {
+		s.sessions.drop(e.slot)
+		return
+	}
+	s.open.push(entry{e.at.Add(x.steps[k+1].wait), e.source, e.index + 1, e.slot})
+}
+
+// root reports whether the session began with step k.
+func (x *session) root(k int) bool {
+	if x.kind.Graph == nil {
+		return k == 0
+	}
+	return len(x.kind.Graph[k].After) == 0
+}
+
+// speak writes the prompt of round k of a conversation: prefix, context, and
+// what is new. Only what a later prompt repeats has a name.
+func (s *Source) speak(c *client, x *session, k int, r *workload.Request, last bool) {
+	st := &x.steps[k]
+	s.spans = append(s.spans[:0], x.context...)
+	r.Input = tokensOf(x.context) + st.input
+	if x.kind.Context == Accumulate && !last {
+		s.spans = append(s.spans, workload.Span{Content: said(c, x, k), Length: st.input})
+		if st.thought == 0 {
+			r.OutputContent = answered(c, x, k)
+		}
+	}
+	if len(s.spans) > 0 {
+		r.Spans = s.spans
+	}
+}
+
+// listen adds round k and its answer of so many tokens to the context.
+func (x *session) listen(c *client, k int, generated int32) {
+	if x.kind.Context == NoContext {
+		return
+	}
+	st := &x.steps[k]
+	before := len(x.context)
+	x.context = append(x.context, workload.Span{Content: said(c, x, k), Length: st.input})
+	if n := generated - st.thought; n > 0 {
+		x.context = append(x.context, workload.Span{Content: answered(c, x, k), Length: n})
+	}
+	x.rounds = append(x.rounds, int32(len(x.context)-before))
+	if x.kind.Growth == Bounded {
+		x.forget()
+	}
+}
+
+// forget drops the oldest rounds until what is left, prefix included, is within
+// the limit.
+func (x *session) forget() {
+	keep := 0
+	if x.prefix.Length > 0 {
+		keep = 1
+	}
+	for len(x.rounds) > 0 && tokensOf(x.context) > x.kind.Limit {
+		n := int(x.rounds[0])
+		x.context = append(x.context[:keep], x.context[keep+n:]...)
+		x.rounds = append(x.rounds[:0], x.rounds[1:]...)
+	}
+}
+
+// said and answered name what round k of a session says, and the answer to it.
+func said(c *client, x *session, k int) workload.ContentID {
+	return content(c.hash, x.number, 2*uint64(k)+1)
+}
+
+func answered(c *client, x *session, k int) workload.ContentID {
+	return content(c.hash, x.number, 2*uint64(k)+2)
+}
+
+// tokensOf is the length of a content. What a session can grow to was checked
+// when it was planned.
+func tokensOf(spans []workload.Span) int32 {
+	n := int32(0)
+	for _, s := range spans {
+		n += s.Length
+	}
+	return n
+}

@@ -1,0 +1,239 @@
+package traffic
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+
+	"blis/vtime"
+	"blis/workload"
+	"blis/workload/draw"
+)
+
+// session is a session that is going on. All that is random of it was drawn
+// when it began, from streams of its own: so what a session sends depends on
+// nothing that others do, and not on when answers come.
+type session struct {
+	client int
+	number uint64 // among those of its client
+	kind   *Session
+	label  uint64 // Request.Session
+	steps  []step
+	prefix workload.Span // Length 0: none
+
+	context []workload.Span // of a conversation: what the next prompt begins with
+	rounds  []int32         // and how many of these spans each round has, for Bounded
+	nodes   []node          // of a graph
+
+	roots   int  // requests that it began with and that are not given out yet
+	sent    int  // steps given out
+	waiting int  // of those, without an end
+	failed  bool // one of them was not answered
+}
+
+// step is one request of a session.
+type step struct {
+	wait    vtime.Duration // after the answer that it waits for; of an open session, after the step before
+	input   int32          // new tokens
+	output  int32
+	thought int32 // output tokens that no later prompt has
+}
+
+func (x *session) planned() int64 { return int64(len(x.steps)) }
+
+// sessions is the slab of those going on.
+type sessions struct {
+	slots  []session
+	vacant []int32
+	live   map[uint64]int32 // closed ones by client and number
+}
+
+func (s *sessions) at(i int32) *session { return &s.slots[i] }
+
+// take makes room for a session; slices of the one before are used again.
+func (s *sessions) take() int32 {
+	if n := len(s.vacant); n > 0 {
+		i := s.vacant[n-1]
+		s.vacant = s.vacant[:n-1]
+		return i
+	}
+	s.slots = append(s.slots, session{})
+	return int32(len(s.slots) - 1)
+}
+
+// key is the name of a session in live.
+func key(client int, number uint64) uint64 { return uint64(client)<<numberBits | number }
+
+// numberBits is how many bits number the sessions of a client, next to those of
+// the steps.
+const numberBits = 40
+
+// drop lets go of a session.
+func (s *sessions) drop(i int32) {
+	x := &s.slots[i]
+	if !x.kind.Open {
+		delete(s.live, key(x.client, x.number))
+	}
+	s.vacant = append(s.vacant, i)
+}
+
+// sessionStream is the streams of one purpose, one for each session of a
+// client: workload/<client>/<purpose>/<number>. One of them is used at a time.
+type sessionStream struct {
+	stream *vtime.Stream
+	name   []byte // up to the number
+	buffer []byte
+}
+
+func newSessionStream(client, purpose string) sessionStream {
+	name := "workload/" + client + "/" + purpose + "/"
+	return sessionStream{stream: vtime.NewStream(0, name), name: []byte(name)}
+}
+
+// of is the stream of a session, from its beginning.
+func (s *sessionStream) of(seed, number uint64) draw.Variates {
+	s.buffer = strconv.AppendUint(append(s.buffer[:0], s.name...), number, 10)
+	s.stream.Restart(seed, s.buffer)
+	return draw.NewVariates(s.stream)
+}
+
+// plan draws session number n of a client, of at most limit requests.
+func (s *Source) plan(c *client, k *Kind, n uint64, limit int64) (int32, error) {
+	lengths := c.lengths.of(c.seed, n)
+	if c.Users > 0 && len(c.Kinds) > 1 {
+		lengths.Uniform() // that of its kind
+	}
+	i := s.sessions.take()
+	x := s.sessions.at(i)
+	*x = session{
+		client: int(c.source - workload.FirstSource), number: n, kind: k.Session, label: uint64(content(c.hash, n, 0)),
+		steps: x.steps[:0], context: x.context[:0], rounds: x.rounds[:0], nodes: x.nodes[:0],
+	}
+	x.prefix, _ = c.prefix(&lengths)
+	if len(k.Session.Graph) > 0 {
+		x.planGraph(c, k, &lengths, limit)
+	} else {
+		x.planRounds(c, k, &lengths, limit)
+	}
+	pauses := c.pauses.of(c.seed, n)
+	if c.Users > 0 {
+		c.Think.Sample(&pauses) // that before it
+	}
+	x.pause(&pauses)
+	if total := x.tokens(); total > math.MaxInt32 {
+		return i, fmt.Errorf("client %q: session %d would grow to %d tokens: want at most %d", c.ID, n, total, math.MaxInt32)
+	}
+	if x.prefix.Length > 0 {
+		x.context = append(x.context, x.prefix)
+	}
+	if !k.Session.Open {
+		if s.sessions.live == nil {
+			s.sessions.live = map[uint64]int32{}
+		}
+		s.sessions.live[key(x.client, n)] = i
+	}
+	return i, nil
+}
+
+// planRounds draws the rounds of a conversation, with the calls of tools that
+// follow each.
+func (x *session) planRounds(c *client, kind *Kind, v *draw.Variates, limit int64) {
+	k := x.kind
+	rounds := max(1, k.Rounds.Sample(v))
+	for round := int32(0); round < rounds && int64(len(x.steps)) < limit; round++ {
+		length := c.inputs(kind.Input)
+		if round > 0 && k.Follow != nil {
+			length = k.Follow
+		}
+		x.say(c, kind, v, length.Sample(v), false)
+		if k.Tools == nil {
+			continue
+		}
+		for calls := k.Tools.Calls.Sample(v); calls > 0 && int64(len(x.steps)) < limit && v.Uniform() < k.Tools.Probability; calls-- {
+			x.say(c, kind, v, k.Tools.Result.Sample(v), true)
+		}
+	}
+}
+
+// say adds a step with the new input tokens of a conversation. Calls of tools
+// are told apart by their wait, which is not known yet: −1.
+func (x *session) say(c *client, kind *Kind, v *draw.Variates, input int32, tool bool) {
+	st := step{input: max(1, input), output: c.outputs(kind.Output).Sample(v)}
+	if tool {
+		st.wait = -1
+	}
+	if x.kind.Growth == Sublinear {
+		root := math.Sqrt(float64(len(x.steps) + 1))
+		st.input = max(1, int32(float64(st.input)/root))
+		st.output = int32(float64(st.output) / root)
+	}
+	if r := x.kind.Reasoning; r != nil {
+		thought := int64(max(0, r.Steps.Sample(v))) * int64(max(0, r.Tokens.Sample(v)))
+		st.think(thought, r.Kept)
+	}
+	if c.MaxOutput > 0 {
+		st.output = min(st.output, c.MaxOutput)
+	}
+	x.steps = append(x.steps, st)
+}
+
+// think adds what the model thinks before it answers.
+func (st *step) think(tokens int64, kept bool) {
+	all := min(int64(st.output)+tokens, math.MaxInt32)
+	if !kept {
+		st.thought = int32(all - int64(st.output))
+	}
+	st.output = int32(all)
+}
+
+// pause draws how long each step waits.
+func (x *session) pause(v *draw.Variates) {
+	if x.kind.Graph != nil {
+		for i := range x.steps {
+			x.steps[i].wait = x.kind.Graph[i].Wait.Sample(v)
+		}
+		return
+	}
+	for i := 1; i < len(x.steps); i++ {
+		if x.steps[i].wait < 0 {
+			x.steps[i].wait = x.kind.Tools.Latency.Sample(v)
+		} else {
+			x.steps[i].wait = x.kind.Think.Sample(v)
+		}
+	}
+}
+
+// tokens is the length of the longest prompt with its output.
+func (x *session) tokens() int64 {
+	if x.kind.Graph != nil {
+		return x.graphTokens()
+	}
+	total, longest := int64(0), int64(0)
+	for i := range x.steps {
+		n := int64(x.steps[i].input) + int64(x.steps[i].output)
+		total += n
+		longest = max(longest, n)
+	}
+	if x.kind.Context == NoContext {
+		total = longest
+	}
+	return int64(x.prefix.Length) + total
+}
+
+// reaction is the least time between an answer and what follows from it.
+func (k *Session) reaction() vtime.Duration {
+	if len(k.Graph) > 0 {
+		least := workload.Unending
+		for i := range k.Graph {
+			if len(k.Graph[i].After) > 0 {
+				least = min(least, k.Graph[i].Wait.Least())
+			}
+		}
+		return least
+	}
+	least := k.Think.Least()
+	if k.Tools != nil {
+		least = min(least, k.Tools.Latency.Least())
+	}
+	return least
+}

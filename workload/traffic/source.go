@@ -1,0 +1,172 @@
+package traffic
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+
+	"github.com/cespare/xxhash/v2"
+
+	"blis/vtime"
+	"blis/workload"
+)
+
+// Source yields the requests of a Config. It holds the sessions that are going
+// on, and nothing that grows with the number of requests. It is a
+// workload.Loop: sessions and users go on when answers come.
+//
+// The request with number s of its session n, of client c, has the stamp source
+// FirstSource + c and the index n·2¹⁶ + s: it depends on nothing but which
+// request it is. A single request is a session of one, without the name.
+type Source struct {
+	config  Config
+	clients []client
+	labels  workload.Labels
+
+	open     queue // what needs no answer: clients' next arrivals, rounds of open sessions
+	due      queue // what follows from answers
+	sessions sessions
+	left     int64           // requests that clients with arrivals may still begin
+	spans    []workload.Span // of the request that was given out last
+	counts   workload.Sessions
+	broken   error // found where no error could be returned
+}
+
+var _ workload.Loop = (*Source)(nil)
+
+// New checks the configuration, all of it, and returns its source. The error is
+// one line that names the client and every bad field of it.
+func New(c Config) (*Source, error) {
+	if err := c.Check(); err != nil {
+		return nil, err
+	}
+	s := &Source{config: c, clients: make([]client, len(c.Clients)), left: c.Requests}
+	if c.Requests == 0 {
+		s.left = math.MaxInt64
+	}
+	for i := range s.clients {
+		if err := s.clients[i].begin(s, i); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// Labels implements workload.Source. Names are in the order of the clients.
+func (s *Source) Labels() *workload.Labels { return &s.labels }
+
+// Pull implements workload.Source.
+func (s *Source) Pull(r *workload.Request) (bool, error) {
+	for s.broken == nil && s.open.len() > 0 {
+		e := s.open.first()
+		if e.slot != noSlot { // a round of an open session, or one with which a session begins
+			s.open.pop()
+			s.send(e, r)
+			return true, nil
+		}
+		given, err := s.arrival(e, r)
+		if given || err != nil {
+			return given, err
+		}
+	}
+	return false, s.broken
+}
+
+// arrival is what e, the next arrival of a client, begins: a request, which
+// fills r, or a session, whose first requests are filed.
+func (s *Source) arrival(e entry, r *workload.Request) (given bool, err error) {
+	c := &s.clients[e.client()]
+	limit := min(s.left, c.left)
+	if limit == 0 { // another client has used up what there was
+		s.open.pop()
+		return false, nil
+	}
+	kind := c.kind()
+	if kind.Session != nil {
+		i, err := s.plan(c, kind, e.index>>stepBits, limit)
+		if err != nil {
+			return false, err
+		}
+		c.spend(s, s.sessions.at(i).planned())
+		if err := s.next(c); err != nil {
+			return false, err
+		}
+		s.start(&s.open, i, e.at)
+		return false, nil
+	}
+	c.single(s, kind, e, r)
+	c.spend(s, 1)
+	return true, s.next(c)
+}
+
+// next puts the next arrival of a client in the place of the one that stands
+// first.
+func (s *Source) next(c *client) error {
+	at, more, err := c.next()
+	if err != nil {
+		return fmt.Errorf("client %q: %w", c.ID, err)
+	}
+	if !more || c.left == 0 || s.left == 0 || s.past(at) {
+		s.open.pop()
+		return nil
+	}
+	c.begun++
+	s.open.replaceFirst(entry{at, c.source, uint64(c.begun-1) << stepBits, noSlot})
+	return nil
+}
+
+// stepBits is how many bits of an index number the requests of a session.
+const stepBits = 16
+
+// maxSteps is how many requests a session can have.
+const maxSteps = 1 << stepBits
+
+// Fold implements workload.Source: the streams that arrivals draw from. What
+// sessions draw depends on nothing but their numbers.
+func (s *Source) Fold() uint64 {
+	var sum uint64
+	for i := range s.clients {
+		c := &s.clients[i]
+		if c.drawn {
+			c.fold, c.drawn = c.state(), false
+		}
+		var words [16]byte
+		binary.LittleEndian.PutUint64(words[:], sum)
+		binary.LittleEndian.PutUint64(words[8:], c.fold)
+		sum = xxhash.Sum64(words[:])
+	}
+	return sum
+}
+
+// Reaction implements workload.Loop.
+func (s *Source) Reaction() vtime.Duration {
+	least := workload.Unending
+	for i := range s.clients {
+		least = min(least, s.clients[i].reaction())
+	}
+	if least == workload.Unending {
+		return least
+	}
+	return max(least, 1)
+}
+
+// Sessions implements workload.Loop.
+func (s *Source) Sessions() workload.Sessions { return s.counts }
+
+// Due implements workload.Loop.
+func (s *Source) Due() workload.Place {
+	if s.due.len() == 0 {
+		return workload.Place{Arrival: vtime.Never}
+	}
+	e := s.due.first()
+	return workload.Place{Arrival: e.at, Source: e.source, Index: e.index}
+}
+
+// Take implements workload.Loop.
+func (s *Source) Take(r *workload.Request) error {
+	if s.broken != nil {
+		return s.broken
+	}
+	s.send(s.due.pop(), r)
+	return nil
+}
