@@ -44,7 +44,7 @@ func newCluster(p *plan) (*cluster, error) {
 	extra := p.counterfactualSignals()
 	p.noteUnread(signals)
 	boards := p.boards(signals, extra)
-	notify, events := boards.told&^policy.Prefixes != policy.NoSignals || p.scales(), p.tellsBlocks(signals)
+	notify, events := boards.told&^policy.Prefixes != policy.NoSignals || p.scales() || p.loops(), p.tellsBlocks(signals)
 	c.waits = p.waits(&q, &boards, extra)
 	c.simulation = lookahead.New(p.execution(c, notify || events))
 	recorders, err := p.recorderOptions()
@@ -66,7 +66,7 @@ func newCluster(p *plan) (*cluster, error) {
 		if err != nil {
 			return err
 		}
-		n.notify = notify
+		n.notify, n.tokens = notify, p.loops()
 		n.observe(&c.router.sight.boards, signals|extra, recorders)
 		c.instances = append(c.instances, n)
 		if cfg.Sequential {
@@ -100,11 +100,12 @@ func (p *plan) newRouter(q *policies, boards boards, recorders metrics.Options, 
 		admissionLatency: cfg.AdmissionLatency, routingLatency: cfg.RoutingLatency, model: p.model,
 		recorder: metrics.NewRecorder(recorders),
 		sight: sight{
-			signals: signals | extra, boards: boards, refresh: -1, foreseen: !p.scales(), sent: make([]int32, cfg.NumInstances),
+			signals: signals | extra, boards: boards, refresh: -1, foreseen: !p.scales() && !p.loops(), sent: make([]int32, cfg.NumInstances),
 			atAdmission: q.admission.Observes()&instanceSignals != 0,
 			atRouting:   (q.priority.Observes()|q.routing.Observes()|extra)&instanceSignals != 0,
 		},
 	}
+	r.loop = p.newLoop(r, recorders)
 	r.reads.admission, r.reads.priority, r.reads.routing = q.admission.Observes(), q.priority.Observes(), q.routing.Observes()
 	r.witness, _ = q.routing.(policy.Witness)
 	r.tracing = p.newTracing(q.routing, extra, (r.reads.priority|r.reads.routing|extra)&shownSignals)
@@ -127,7 +128,7 @@ func (p *plan) execution(c *cluster, notify bool) lookahead.Config {
 		}
 		return lookahead.Key{At: k.At, Class: classNotice}
 	}
-	if p.scales() && (cfg.DrainPolicy == drainRedirect || cfg.AutoscaleTrigger == triggerEvent) {
+	if p.loops() || p.scales() && (cfg.DrainPolicy == drainRedirect || cfg.AutoscaleTrigger == triggerEvent) {
 		e.React = c.react
 	}
 	if cfg.Horizon > 0 {
@@ -245,9 +246,9 @@ func (c *cluster) start() (err error) {
 		}
 	}()
 	c.router.pull()
-	if c.router.more {
-		c.began = c.router.next.Arrival
-		c.autoscaler.skip(c.router.next.Arrival)
+	if first := c.router.nextArrival(); first != vtime.Never {
+		c.began = first
+		c.autoscaler.skip(first)
 		if b := c.router.replicas; b != nil {
 			b.began = c.began
 		}

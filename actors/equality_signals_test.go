@@ -52,6 +52,9 @@ func (x *trial) forced() string {
 	if x.Requests != nil {
 		requests = int64(len(x.Requests))
 	}
+	if x.Talk != 0 { // at least one comes
+		requests = 1
+	}
 	var kept []string
 	for entry := range strings.SplitSeq(x.Config.ForceRouting, ",") {
 		var request, instance int64

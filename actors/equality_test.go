@@ -22,6 +22,7 @@ import (
 //	equality_test.go           the executors, the comparison, random trials
 //	equality_trial_test.go     a trial, and how one is drawn
 //	equality_traffic_test.go   its requests
+//	equality_talk_test.go      those that follow from answers
 //	equality_reduce_test.go    a failing trial made small, and where it parts
 //	equality_scenarios_test.go the benchmark, conformance and ledger scenarios
 //	equality_bundle_test.go    random policies as a file, on random clusters

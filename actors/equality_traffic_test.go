@@ -10,6 +10,9 @@ import (
 // drawTraffic chooses the requests of a trial and returns about how long
 // their arrivals take.
 func (d dice) drawTraffic(x *trial) vtime.Duration {
+	if d.chance(0.3) {
+		return d.drawTalk(x)
+	}
 	if d.chance(0.35) {
 		return d.drawGenerated(&x.Config)
 	}

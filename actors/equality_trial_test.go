@@ -20,6 +20,8 @@ type trial struct {
 	Tenants  []string           `json:"tenants,omitempty"`  // names of their labels
 	Classes  []string           `json:"classes,omitempty"`
 
+	// Talk, if not 0, is the seed of clients whose requests follow from answers.
+	Talk uint64 `json:"talk,omitempty"`
 	// AllFields replaces the latency model by one that reads every field of
 	// its inputs, so that a wrong sum cannot hide.
 	AllFields bool `json:"all_fields,omitempty"`
@@ -63,6 +65,9 @@ func (x *trial) config() (Config, error) {
 			return cfg, err
 		}
 		cfg.Custom.Source = source
+	}
+	if err := x.setTalk(&cfg); err != nil {
+		return cfg, err
 	}
 	if x.AllFields {
 		cfg.Custom.Latency = allFields{}

@@ -20,6 +20,9 @@ func (r *router) end(i int32, state metrics.State, reason metrics.Reason, now vt
 	r.describeMoved(i)
 	r.recorder.Record(&r.outcome)
 	sendOutcome(out, now, &r.outcome)
+	if r.loop != nil {
+		r.loop.ended(d.ID, now, false, 0)
+	}
 	r.drop(i)
 }
 

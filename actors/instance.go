@@ -13,7 +13,8 @@ type instance struct {
 	index    int
 	engine   *engine.Engine
 	recorder *metrics.Recorder
-	notify   bool // the router hears when a request ends
+	notify   bool // the router hears when a request ends …
+	tokens   bool // … and what it yielded
 	finished int64
 
 	board     *board[reading] // nil: nobody observes it
@@ -173,6 +174,6 @@ func (p *instance) Done(o *metrics.Outcome, now vtime.Time) {
 	p.recorder.Record(o)
 	sendOutcome(p.out, now, o)
 	if p.notify {
-		sendEnded(p.out, now, p.index, o)
+		sendEnded(p.out, now, p.index, o, p.tokens)
 	}
 }

@@ -11,29 +11,41 @@ import (
 
 // Messages about the ends of requests and about instances that come and go.
 
-// sendEnded tells the router that a request of an instance ended at now.
-func sendEnded(out *lookahead.Outbox, now vtime.Time, instance int, o *metrics.Outcome) {
-	out.Begin(routerID, lookahead.Key{At: now, Class: classNotice}, kindEnded, 3)
+// sendEnded tells the router that a request of an instance ended at now, and
+// how many tokens it had yielded if somebody may go on from there.
+func sendEnded(out *lookahead.Outbox, now vtime.Time, instance int, o *metrics.Outcome, tokens bool) {
+	fields := 3
+	if tokens {
+		fields = 4
+	}
+	out.Begin(routerID, lookahead.Key{At: now, Class: classNotice}, kindEnded, fields)
 	out.Int(int64(instance))
 	out.Int(o.Request)
 	out.Uint(uint64(o.State)<<16 | uint64(o.Tenant))
+	if tokens {
+		out.Int(int64(o.Generated))
+	}
 	out.End()
 }
 
 // ended is a request that an instance told the router of.
 type ended struct {
 	instance  int
+	request   int64
 	tenant    workload.Label
 	completed bool
+	generated int32 // 0 if it was not told
 }
 
-// readEnded is the inverse, but for the request's number, which is for the
-// digest and for those who read a recording.
+// readEnded is the inverse.
 func readEnded(b *lookahead.Decoder) (e ended) {
 	e.instance = int(b.Int())
-	b.Int()
+	e.request = b.Int()
 	word := b.Uint()
 	e.tenant, e.completed = workload.Label(word), metrics.State(word>>16) == metrics.Completed
+	if b.Left() > 0 {
+		e.generated = int32(b.Int())
+	}
 	mustDecode(b)
 	return e
 }

@@ -127,7 +127,10 @@ func (c *cluster) release() {
 // away gives requests back, which are routed again; or the autoscaler is asked.
 func (c *cluster) react(k lookahead.Key) lookahead.Key {
 	asked := c.router.trigger.reaction(k.At)
-	if c.router.replicas.leaving == 0 {
+	if l := c.router.loop; l != nil {
+		asked = earlier(asked, l.react(k))
+	}
+	if b := c.router.replicas; b == nil || b.leaving == 0 {
 		return asked
 	}
 	return earlier(asked, lookahead.Key{At: k.At.Add(1).Add(c.plan.config.RoutingLatency), Class: classDelivery})

@@ -35,6 +35,7 @@ type router struct {
 	admissionLatency, routingLatency vtime.Duration
 	model                            latency.Model
 
+	loop    *loop            // nil: nothing of the workload follows from what it gets
 	next    workload.Request // pulled, not arrived yet
 	more    bool
 	arrived int64      // requests injected
@@ -104,10 +105,37 @@ func (r *router) Next() lookahead.Key {
 }
 
 func (r *router) arrivalKey() lookahead.Key {
-	if !r.more {
+	at := r.nextArrival()
+	if at == vtime.Never {
 		return lookahead.NeverKey
 	}
-	return lookahead.Key{At: r.next.Arrival, Class: classArrival}
+	return lookahead.Key{At: at, Class: classArrival}
+}
+
+// nextArrival is the earliest arrival that is known of, vtime.Never if there is
+// none.
+func (r *router) nextArrival() vtime.Time {
+	at := vtime.Never
+	if r.more {
+		at = r.next.Arrival
+	}
+	if r.loop != nil {
+		at = min(at, r.loop.source.Due().Arrival)
+	}
+	return at
+}
+
+// possibleArrival is the earliest arrival that can come if the router is told
+// nothing: one that it knows of, or what follows when a request that it holds
+// gives up.
+func (r *router) possibleArrival() vtime.Time {
+	at := r.nextArrival()
+	if r.loop != nil {
+		if t := r.expire.at(); t != vtime.Never {
+			at = min(at, t.Add(r.loop.reaction))
+		}
+	}
+	return at
 }
 
 // nextReading is the Key of the earliest decision that can come and that reads
@@ -119,8 +147,8 @@ func (r *router) nextReading() lookahead.Key {
 	}
 	if r.sight.atAdmission {
 		at := r.admit.at()
-		if r.more {
-			at = min(at, r.next.Arrival.Add(r.admissionLatency))
+		if t := r.possibleArrival(); t != vtime.Never {
+			at = min(at, t.Add(r.admissionLatency))
 		}
 		if at != vtime.Never {
 			k = earlier(k, lookahead.Key{At: at, Class: classAdmission})
@@ -135,8 +163,8 @@ func (r *router) nextRouting() lookahead.Key {
 	if t := r.admit.at(); t != vtime.Never {
 		at = min(at, t.Add(r.routingLatency))
 	}
-	if r.more {
-		at = min(at, r.next.Arrival.Add(r.admissionLatency).Add(r.routingLatency))
+	if t := r.possibleArrival(); t != vtime.Never {
+		at = min(at, t.Add(r.admissionLatency).Add(r.routingLatency))
 	}
 	if at == vtime.Never {
 		return lookahead.NeverKey
@@ -163,9 +191,7 @@ func (r *router) Promise() lookahead.Key {
 	}
 	if r.replicas != nil {
 		k = earlier(k, r.replicas.nextOverdue().Next())
-		if r.more {
-			k = earlier(k, r.trigger.reaction(r.next.Arrival))
-		}
+		k = earlier(k, r.trigger.reaction(r.possibleArrival()))
 	}
 	return k
 }
@@ -193,6 +219,9 @@ func (r *router) Receive(m *lookahead.Message, out *lookahead.Outbox) {
 		r.state.End(e.tenant, e.completed, m.Stamp.At)
 		if !r.sight.counted {
 			r.sight.ended(e.instance)
+		}
+		if r.loop != nil {
+			r.loop.ended(e.request, m.Stamp.At, e.completed, e.generated)
 		}
 		r.left(e.instance, m.Stamp.At)
 		r.noteEvent(m.Stamp.At, out)
@@ -238,19 +267,29 @@ func (r *router) Advance(_ lookahead.Key, out *lookahead.Outbox) {
 	}
 }
 
-// arrive gives the pulled request its number and pulls the next.
+// arrive gives the next request its number. If it was the one that was pulled,
+// another is.
 func (r *router) arrive(now vtime.Time, out *lookahead.Outbox) {
 	i := r.hold()
 	d := &r.requests[i]
-	spans := append(d.Spans[:0], r.next.Spans...)
-	*d = engine.Delivery{Request: r.next, ID: r.arrived, Admitted: vtime.Never}
+	next, pulled := &r.next, true
+	if r.loop != nil && r.loop.first(r) {
+		next, pulled = r.loop.take(now), false
+	}
+	spans := append(d.Spans[:0], next.Spans...)
+	*d = engine.Delivery{Request: *next, ID: r.arrived, Admitted: vtime.Never}
 	d.Spans = spans
+	if d.Awaited {
+		r.loop.await(d)
+	}
 	r.arrived++
 	r.state.Arrive(d.Tenant, d.Class, now)
 	r.delays[i] = 0
 	r.plan(&r.admit, i, now.Add(r.admissionLatency))
 	r.noteEvent(now, out)
-	r.pull()
+	if pulled {
+		r.pull()
+	}
 }
 
 // hold makes room for a request.

@@ -8,6 +8,9 @@ import "blis/vtime"
 // ahead. What follows from ends comes by Due and Take.
 type Loop interface {
 	Source
+	// Waits reports whether it awaits any request at all. If not, it is a
+	// Source like others, and nothing below is called.
+	Waits() bool
 	// Ended tells what became of a request with Awaited set. It is told once,
 	// in the order in which the run sees ends.
 	Ended(e *End)
@@ -16,11 +19,10 @@ type Loop interface {
 	// none.
 	Due() Place
 	// Take fills r with that request, as Pull does. r.Spans may alias memory of
-	// the source and is valid until the next call of a method.
+	// the source and is valid until the next Take.
 	Take(r *Request) error
 	// Reaction is the least time between End.At and an arrival that follows
-	// from it, at least 1 µs; vtime.Duration's maximum when no end causes any
-	// arrival.
+	// from it, at least 1 µs; Unending when no end causes any.
 	Reaction() vtime.Duration
 	// Sessions is what became of the sessions whose ends have been told.
 	Sessions() Sessions

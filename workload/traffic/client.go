@@ -175,8 +175,8 @@ func (c *client) single(s *Source, k *Kind, e entry, r *workload.Request) {
 // begin puts a prefix in front of a prompt.
 func (s *Source) begin(r *workload.Request, prefix workload.Span, shared bool) {
 	if shared {
-		s.spans = append(s.spans[:0], prefix)
-		r.Spans = s.spans
+		s.spans[s.side] = append(s.spans[s.side][:0], prefix)
+		r.Spans = s.spans[s.side]
 		r.Input += prefix.Length
 	}
 }
@@ -207,6 +207,16 @@ func (c *client) state() uint64 {
 		binary.LittleEndian.PutUint64(words[8*i:], w)
 	}
 	return xxhash.Sum64(words[:])
+}
+
+// waits reports whether the client awaits answers.
+func (c *client) waits() bool {
+	for i := range c.Kinds {
+		if k := c.Kinds[i].Session; k != nil && !k.Open {
+			return true
+		}
+	}
+	return c.Users > 0
 }
 
 // reaction is the least time between an answer to the client and what it sends

@@ -90,18 +90,16 @@ func (s *Source) ask(c *client, x *session, k int, r *workload.Request) {
 		}
 	}
 	r.Input = tokensOf(n.content) + x.steps[k].input
-	s.spans = append(s.spans[:0], n.content...)
+	spans := append(s.spans[s.side][:0], n.content...)
 	own := workload.Span{Content: said(c, x, k), Length: x.steps[k].input}
 	n.content = append(n.content, own)
 	if x.kind.Context == Accumulate && x.repeated(k) {
-		s.spans = append(s.spans, own)
+		spans = append(spans, own)
 		if x.steps[k].thought == 0 {
 			r.OutputContent = answered(c, x, k)
 		}
 	}
-	if len(s.spans) > 0 {
-		r.Spans = s.spans
-	}
+	s.show(r, spans)
 }
 
 // repeated reports whether a later node waits for node k.

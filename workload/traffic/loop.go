@@ -13,22 +13,18 @@ const userSlot = -2
 // client may send is set aside here: users begin whatever happens in the run.
 func (c *client) seat(s *Source) error {
 	for u := uint64(0); u < uint64(c.Users) && c.left > 0; u++ {
-		if err := s.sit(&s.open, c, u, 0); err != nil {
+		if err := s.sit(&s.open, c, u, 0, 0); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// sit lets a user think from a time on and then begin session (or single
-// request) number n.
-func (s *Source) sit(q *queue, c *client, n uint64, from vtime.Time) error {
+// sit lets a user think from a time on, at least so long, and then begin session
+// (or single request) number n.
+func (s *Source) sit(q *queue, c *client, n uint64, from vtime.Time, least vtime.Duration) error {
 	pauses := c.pauses.of(c.seed, n)
-	think := c.Think.Sample(&pauses)
-	if from > 0 {
-		think = max(1, think) // an answer never causes anything in its own instant
-	}
-	at := from.Add(think)
+	at := from.Add(max(least, c.Think.Sample(&pauses)))
 	if c.left == 0 || at > workload.Latest || s.past(at) {
 		return nil
 	}
@@ -133,7 +129,8 @@ func (s *Source) close(c *client, slot int32, at vtime.Time) {
 
 // again lets the user of number n go on.
 func (s *Source) again(c *client, n uint64, at vtime.Time) {
-	if err := s.sit(&s.due, c, n+uint64(c.Users), at); err != nil {
+	// An answer causes nothing in its own instant.
+	if err := s.sit(&s.due, c, n+uint64(c.Users), at, 1); err != nil {
 		s.broken = err
 	}
 }

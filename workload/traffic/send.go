@@ -69,16 +69,22 @@ func (x *session) root(k int) bool {
 // what is new. Only what a later prompt repeats has a name.
 func (s *Source) speak(c *client, x *session, k int, r *workload.Request, last bool) {
 	st := &x.steps[k]
-	s.spans = append(s.spans[:0], x.context...)
+	spans := append(s.spans[s.side][:0], x.context...)
 	r.Input = tokensOf(x.context) + st.input
 	if x.kind.Context == Accumulate && !last {
-		s.spans = append(s.spans, workload.Span{Content: said(c, x, k), Length: st.input})
+		spans = append(spans, workload.Span{Content: said(c, x, k), Length: st.input})
 		if st.thought == 0 {
 			r.OutputContent = answered(c, x, k)
 		}
 	}
-	if len(s.spans) > 0 {
-		r.Spans = s.spans
+	s.show(r, spans)
+}
+
+// show gives a request spans, in the memory of the side that is at it.
+func (s *Source) show(r *workload.Request, spans []workload.Span) {
+	s.spans[s.side] = spans
+	if len(spans) > 0 {
+		r.Spans = spans
 	}
 }
 

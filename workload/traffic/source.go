@@ -26,8 +26,9 @@ type Source struct {
 	open     queue // what needs no answer: clients' next arrivals, rounds of open sessions
 	due      queue // what follows from answers
 	sessions sessions
-	left     int64           // requests that clients with arrivals may still begin
-	spans    []workload.Span // of the request that was given out last
+	left     int64              // requests that clients with arrivals may still begin
+	spans    [2][]workload.Span // of the requests that Pull and Take gave out last
+	side     int                // which of the two is at it
 	counts   workload.Sessions
 	broken   error // found where no error could be returned
 }
@@ -57,6 +58,7 @@ func (s *Source) Labels() *workload.Labels { return &s.labels }
 
 // Pull implements workload.Source.
 func (s *Source) Pull(r *workload.Request) (bool, error) {
+	s.side = 0
 	for s.broken == nil && s.open.len() > 0 {
 		e := s.open.first()
 		if e.slot != noSlot { // a round of an open session, or one with which a session begins
@@ -138,6 +140,16 @@ func (s *Source) Fold() uint64 {
 	return sum
 }
 
+// Waits implements workload.Loop.
+func (s *Source) Waits() bool {
+	for i := range s.clients {
+		if s.clients[i].waits() {
+			return true
+		}
+	}
+	return false
+}
+
 // Reaction implements workload.Loop.
 func (s *Source) Reaction() vtime.Duration {
 	least := workload.Unending
@@ -167,6 +179,7 @@ func (s *Source) Take(r *workload.Request) error {
 	if s.broken != nil {
 		return s.broken
 	}
+	s.side = 1
 	s.send(s.due.pop(), r)
 	return nil
 }

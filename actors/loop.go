@@ -1,0 +1,111 @@
+package actors
+
+import (
+	"fmt"
+
+	"blis/engine"
+	"blis/lookahead"
+	"blis/metrics"
+	"blis/vtime"
+	"blis/workload"
+)
+
+// loop is the router's part in a workload in which requests follow from answers:
+// the next round of a conversation, the next request of a user. The router tells
+// the source of the end of each request that it waits for, and takes from it
+// what follows.
+//
+// An answer at T causes an arrival at T plus the least think time at the
+// earliest, but at least 1 µs later. So far may instances run that owe an
+// answer: what follows cannot come before.
+type loop struct {
+	source   workload.Loop
+	reaction vtime.Duration // between an answer and what follows, at least
+	awaited  map[int64]origin
+	next     workload.Request
+	begun    int64 // sessions
+
+	reads              bool           // its admission reads the instances
+	admission, routing vtime.Duration // from an arrival to its admission, from there to routing
+	token, request     vtime.Duration // what the client sees on top per token and per request
+}
+
+// origin is the name that the source has for a request.
+type origin struct {
+	source uint32
+	index  uint64
+}
+
+// loops reports whether requests of the workload follow from answers.
+func (p *plan) loops() bool {
+	l, ok := p.source.(workload.Loop)
+	return ok && l.Waits()
+}
+
+// newLoop is that of a run, nil if nothing of its workload follows from answers.
+func (p *plan) newLoop(r *router, o metrics.Options) *loop {
+	if !p.loops() {
+		return nil
+	}
+	l := &loop{source: p.source.(workload.Loop), awaited: map[int64]origin{}, token: o.TokenOverhead, request: o.RequestOverhead}
+	l.reaction = max(1, l.source.Reaction())
+	l.reads, l.admission, l.routing = r.sight.atAdmission, r.admissionLatency, r.routingLatency
+	return l
+}
+
+// react is the Key of the earliest thing that a notice at k can cause: a
+// decision that reads the instances, or a delivery.
+func (l *loop) react(k lookahead.Key) lookahead.Key {
+	at := k.At.Add(l.reaction).Add(l.admission)
+	if l.reads {
+		return lookahead.Key{At: at, Class: classAdmission}
+	}
+	return lookahead.Key{At: at.Add(l.routing), Class: classRouting}
+}
+
+// first reports whether the next arrival is one that follows from an answer.
+func (l *loop) first(r *router) bool {
+	due := l.source.Due()
+	return due.Arrival != vtime.Never && (!r.more || due.Before(r.next.Place()))
+}
+
+// take is that arrival, at now.
+func (l *loop) take(now vtime.Time) *workload.Request {
+	if err := l.source.Take(&l.next); err != nil {
+		panic(&sourceError{err})
+	}
+	if err := l.next.Validate(); err != nil {
+		panic(&sourceError{fmt.Errorf("the workload yields a request that cannot be: %w", err)})
+	}
+	if l.next.Arrival != now {
+		panic(&sourceError{fmt.Errorf("the workload announces an arrival at %v and yields one at %v", now, l.next.Arrival)})
+	}
+	return &l.next
+}
+
+// await takes note of a request that the source is to be told of.
+func (l *loop) await(d *engine.Delivery) {
+	l.awaited[d.ID] = origin{d.Source, d.Index}
+	if d.Session != 0 && d.Round == 0 {
+		l.begun++
+	}
+}
+
+// ended tells the source what became of a request at now, if it waits for that.
+// The client of a request that completed has its last token later: the front
+// end sees to each.
+func (l *loop) ended(request int64, now vtime.Time, completed bool, generated int32) {
+	o, ok := l.awaited[request]
+	if !ok {
+		return
+	}
+	delete(l.awaited, request)
+	at := now
+	if completed {
+		at = now.Add(vtime.Duration(int64(generated) * int64(l.token))).Add(l.request)
+	}
+	l.source.Ended(&workload.End{Source: o.source, Index: o.index, At: at, Completed: completed, Generated: generated})
+	if due := l.source.Due().Arrival; due <= now {
+		panic(&sourceError{fmt.Errorf("the workload answers the end of request %d at %v with an arrival at %v: want it later", request, now, due)})
+	}
+}
