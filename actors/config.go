@@ -72,6 +72,8 @@ type Config struct {
 	CostPerReplicaHour float64        `json:"cost-per-replica-hour" group:"Autoscaling" help:"In any currency, at most 1e15; 0: no costs are given."`
 
 	Rate              float64        `json:"rate" group:"Workload" help:"Mean arrivals per second over the cluster; 0: 80 % of the capacity that the latency model gives."`
+	Concurrency       int32          `json:"concurrency" group:"Workload" help:"A closed loop in place of a rate: so many users who each wait for an answer, think, and ask again."`
+	ThinkTime         vtime.Duration `json:"think-time" default:"0" group:"Workload" help:"Of users, between an answer and the next request."`
 	NumRequests       int64          `json:"num-requests" default:"1000" aliases:"max-prompts" group:"Workload" help:"Requests to generate."`
 	Arrival           string         `json:"arrival" default:"poisson" enum:"poisson,constant,gamma,weibull" group:"Workload" help:"Arrival process."`
 	CV                float64        `json:"cv" group:"Workload" help:"Coefficient of variation of the gaps, for gamma and weibull."`

@@ -92,7 +92,7 @@ func (p *plan) idleWorkload() []idle {
 	return []idle{
 		{true, []string{"rate"}, "the trace has its own arrivals; see trace-speedup"},
 		{true, []string{"num-requests"}, "the trace has its own requests; see trace-limit"},
-		{true, []string{"arrival", "cv", "prompt-tokens", "prompt-tokens-stdev", "prompt-tokens-min", "prompt-tokens-max", "output-tokens", "output-tokens-stdev",
+		{true, []string{"concurrency", "think-time", "arrival", "cv", "prompt-tokens", "prompt-tokens-stdev", "prompt-tokens-min", "prompt-tokens-max", "output-tokens", "output-tokens-stdev",
 			"output-tokens-min", "output-tokens-max", "prefix-tokens"}, "the trace has its own requests"},
 		{true, []string{"workload-seed"}, "nothing of a trace is random"},
 	}

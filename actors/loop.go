@@ -30,6 +30,15 @@ type loop struct {
 	token, request     vtime.Duration // what the client sees on top per token and per request
 }
 
+// sessions is what became of them, nil without a loop.
+func (l *loop) sessions() *Sessions {
+	if l == nil {
+		return nil
+	}
+	s := l.source.Sessions()
+	return &Sessions{Begun: l.begun, Completed: s.Completed, EndedEarly: s.EndedEarly, NotSent: s.NotSent, Unfinished: l.begun - s.Completed - s.EndedEarly}
+}
+
 // origin is the name that the source has for a request.
 type origin struct {
 	source uint32

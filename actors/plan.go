@@ -222,7 +222,7 @@ func (p *plan) resolveWorkload() error {
 		Blocks: c.TotalKVBlocks, BlockSize: int64(c.BlockSizeInTokens),
 	})
 	p.setup.Capacity, p.setup.Binds = float64(estimate.Rate*float64(c.NumInstances)), estimate.Binds
-	if c.Rate == 0 {
+	if c.Rate == 0 && c.Concurrency == 0 {
 		c.Rate = roundRate(float64(capacityShare * p.setup.Capacity))
 		p.note("rate %s/s: %.0f %% of the estimated capacity %.4g/s", strconv.FormatFloat(c.Rate, 'g', -1, 64), 100*capacityShare, p.setup.Capacity)
 	}
@@ -230,18 +230,29 @@ func (p *plan) resolveWorkload() error {
 		Seed: p.workloadSeed(), Rate: c.Rate, Requests: c.NumRequests, Arrival: draw.Process(c.Arrival), CV: c.CV,
 		Input:        traffic.Normal{Mean: c.PromptTokens, Stdev: c.PromptTokensStdev, Min: c.PromptTokensMin, Max: c.PromptTokensMax},
 		Output:       traffic.Normal{Mean: c.OutputTokens, Stdev: c.OutputTokensStdev, Min: c.OutputTokensMin, Max: c.OutputTokensMax},
-		PrefixTokens: c.PrefixTokens, Timeout: c.Timeout,
+		PrefixTokens: c.PrefixTokens, Timeout: c.Timeout, Users: c.Concurrency, Think: c.ThinkTime,
 	})
 	if err != nil {
 		return err
 	}
 	p.source = source
-	p.setup.Workload = fmt.Sprintf("%d requests, %s at %s/s, %s tokens in, %s out", c.NumRequests, c.Arrival, strconv.FormatFloat(c.Rate, 'g', -1, 64),
+	p.setup.Workload = fmt.Sprintf("%d requests, %s, %s tokens in, %s out", c.NumRequests, c.pace(),
 		lengths(c.PromptTokens, c.PromptTokensStdev), lengths(c.OutputTokens, c.OutputTokensStdev))
 	if c.PrefixTokens > 0 {
 		p.setup.Workload += fmt.Sprintf(", %d shared prefix tokens", c.PrefixTokens)
 	}
 	return nil
+}
+
+// pace is what makes requests come.
+func (c *Config) pace() string {
+	switch {
+	case c.Concurrency == 0:
+		return fmt.Sprintf("%s at %s/s", c.Arrival, strconv.FormatFloat(c.Rate, 'g', -1, 64))
+	case c.ThinkTime == 0:
+		return fmt.Sprintf("%d users", c.Concurrency)
+	}
+	return fmt.Sprintf("%d users who think %v", c.Concurrency, c.ThinkTime)
 }
 
 // roundRate keeps three digits, so that a derived rate is one a person can

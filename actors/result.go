@@ -29,8 +29,20 @@ type Result struct {
 	End     vtime.Time
 	Scaling *Scaling // nil: the number of instances could not change
 
+	Sessions *Sessions // nil: no requests of the workload follow from others
+
 	Stats lookahead.Stats // how it was carried out; no result
 	Waits []Wait          // what kept processes from running apart; none: nothing did
+}
+
+// Sessions is what became of the sessions of a workload: requests of which each
+// exists only because those before it were answered.
+type Sessions struct {
+	Begun      int64 // their first request arrived
+	Completed  int64 // every request was answered
+	EndedEarly int64 // one was rejected, dropped, timed out or aborted
+	Unfinished int64 // cut off by the end of the run
+	NotSent    int64 // requests that those that ended early did not come to
 }
 
 // Setup is what followed from the configuration before the run.
