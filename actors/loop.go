@@ -30,9 +30,9 @@ type loop struct {
 	token, request     vtime.Duration // what the client sees on top per token and per request
 }
 
-// sessions is what became of them, nil without a loop.
+// sessions is what became of them, nil if none began.
 func (l *loop) sessions() *Sessions {
-	if l == nil {
+	if l == nil || l.begun == 0 {
 		return nil
 	}
 	s := l.source.Sessions()

@@ -42,7 +42,7 @@ func serveTraffic(t *testing.T, c Config, clients ...traffic.Client) *served {
 		if first == nil {
 			first = s
 		}
-		if s.Digest != first.Digest || *s.Sessions != *first.Sessions {
+		if s.Digest != first.Digest || (s.Sessions == nil) != (first.Sessions == nil) || s.Sessions != nil && *s.Sessions != *first.Sessions {
 			t.Fatalf("%s: digest %s and %+v, want %s and %+v", e.Name, s.Digest, s.Sessions, first.Digest, first.Sessions)
 		}
 	}

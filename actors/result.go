@@ -29,7 +29,7 @@ type Result struct {
 	End     vtime.Time
 	Scaling *Scaling // nil: the number of instances could not change
 
-	Sessions *Sessions // nil: no requests of the workload follow from others
+	Sessions *Sessions // nil: none began
 
 	Stats lookahead.Stats // how it was carried out; no result
 	Waits []Wait          // what kept processes from running apart; none: nothing did

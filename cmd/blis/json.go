@@ -74,6 +74,7 @@ type result struct {
 	Setup    setup         `json:"setup"`
 	Policies policy.Bundle `json:"policies"`
 	Scaling  *scaling      `json:"scaling"`
+	Sessions *sessions     `json:"sessions"`
 	Key      key           `json:"key"`
 	Config   actors.Config `json:"config"`
 	Digest   *string       `json:"digest"`
@@ -145,7 +146,7 @@ func newResult(r *actors.Result) *result {
 		Limit:     use.Limit, Busiest: report.Busiest, Idlest: report.Idlest, Warnings: append([]string{}, warnings(r)...),
 		Window: report.Window, Measured: newMeasured(r), Overall: *all,
 		PerClass: report.PerClass, PerTenant: report.PerTenant, PerModel: report.PerModel, PerInstance: report.PerInstance, Load: report.Load, KVUse: report.KVUse,
-		Setup: newSetup(&r.Setup), Policies: cfg.Policies, Scaling: newScaling(r), Config: *cfg,
+		Setup: newSetup(&r.Setup), Policies: cfg.Policies, Scaling: newScaling(r), Sessions: newSessions(r), Config: *cfg,
 	}
 	j.Key = key{hashOf(cfg), cfg.Seed, cfg.Seed}
 	if cfg.WorkloadSeed != nil {

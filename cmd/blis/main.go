@@ -10,7 +10,7 @@
 //	settings.go  the flags of run, verify and compare; config.go files and environment;
 //	             bundle.go what all of them say of policies; config_bundle.go
 //	             where in a file that stands
-//	run.go       blis run; output.go the files it writes; text.go, json.go, rows.go, replicas.go,
+//	run.go       blis run; output.go the files it writes; text.go, json.go, rows.go, replicas.go, sessions.go,
 //	             fitness.go print its result
 //	trace.go     its decision trace: flags, file, summary; replay.go what other
 //	             decisions would have done

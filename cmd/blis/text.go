@@ -113,6 +113,7 @@ func (t *textWriter) counts(r *actors.Result) {
 		}
 	}
 	t.line("requests", text+grouped(unfinished)+" unfinished")
+	t.sessions(r)
 	t.line("tokens", fmt.Sprintf("%s in, %s out", grouped(all.InputTokens), grouped(all.OutputTokens)))
 	rates := fmt.Sprintf("offered %s req/s, completed %s req/s, %s output tokens/s",
 		decimal(report.OfferedPerSecond, 1), decimal(all.RequestsPerSecond, 1), decimal(all.TokensPerSecond, 0))

@@ -3,6 +3,7 @@ package traffic
 import (
 	"testing"
 
+	"blis/vtime"
 	"blis/workload"
 	"blis/workload/draw"
 )
@@ -26,6 +27,35 @@ func BenchmarkPull(b *testing.B) {
 			for b.Loop() {
 				s.Pull(&r)
 				hash = hash*31 + uint64(r.Arrival) + uint64(r.Input) + uint64(r.Output)
+			}
+			sinkHash = hash
+		})
+	}
+}
+
+// BenchmarkSessions is the cost per request of conversations of four rounds in
+// the mean, whose context accumulates, next to that of users of a closed loop.
+// Every request is answered.
+func BenchmarkSessions(b *testing.B) {
+	rounds := draw.Length{Dist: draw.Gaussian(4, 2), Min: 1, Max: 20}
+	tokens := draw.Length{Dist: draw.Gaussian(128, 30), Min: 1, Max: 512}
+	talk := Client{ID: "chat", Law: draw.Law{Process: draw.Poisson}, Rate: draw.Flat(100), Requests: 1 << 40, Input: tokens, Output: tokens,
+		Prefix: Prefix{Group: "system", Length: 512, Share: 1},
+		Kinds:  []Kind{{Share: 1, Session: &Session{Rounds: rounds, Think: draw.Always(vtime.Second), Context: Accumulate}}}}
+	loop := Client{ID: "users", Users: 64, Requests: 1 << 40, Think: draw.Always(vtime.Second), Input: tokens, Output: tokens}
+	for _, c := range []Client{talk, loop} {
+		b.Run(c.ID, func(b *testing.B) {
+			s, err := New(Config{Seed: 1, Clients: []Client{c}})
+			if err != nil {
+				b.Fatal(err)
+			}
+			source := workload.Play(s, func(*workload.Request) vtime.Duration { return vtime.Second })
+			var r workload.Request
+			hash := uint64(0)
+			b.ReportAllocs()
+			for b.Loop() {
+				source.Pull(&r)
+				hash = hash*31 + uint64(r.Arrival) + uint64(r.Input) + uint64(len(r.Spans))
 			}
 			sinkHash = hash
 		})
