@@ -19,6 +19,7 @@ type played struct {
 	next    Request // pulled
 	pulled  bool
 	ended   bool
+	told    End
 	answers []End // a binary heap, by At and then in order of arrival
 	order   []uint64
 	count   uint64
@@ -39,8 +40,8 @@ func (p *played) Pull(r *Request) (bool, error) {
 			first = p.next.Place()
 		}
 		if len(p.answers) > 0 && p.answers[0].At < first.Arrival {
-			e := p.pop()
-			p.Ended(&e)
+			p.told = p.pop()
+			p.Ended(&p.told)
 			continue
 		}
 		if first.Arrival == vtime.Never {
