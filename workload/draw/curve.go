@@ -163,7 +163,9 @@ func (p *Piece) at(x vtime.Duration) float64 {
 
 // Integral is the mean number of arrivals from one time to another, not
 // negative, up to the end of virtual time at 2⁶² µs. Counts of a Poisson
-// process have that mean exactly, those of other processes up to one arrival.
+// process have that mean exactly. Those of other laws begin with an arrival
+// that is one gap late or early: up to a time far from 0 there are (CV² − 1)/2
+// more, in a stretch that begins far from 0 just as many.
 func (c *Curve) Integral(from, to vtime.Time) float64 {
 	to = min(to, end)
 	if len(c.Windows) == 0 {
