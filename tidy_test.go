@@ -27,7 +27,7 @@ var layers = map[string]string{
 	"vtime":    "",
 	"workload": "",
 
-	"workload/draw":    "workload",
+	"workload/draw":    "suggest workload",
 	"workload/traffic": "workload workload/draw",
 	"workload/traces":  "workload",
 

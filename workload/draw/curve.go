@@ -1,6 +1,8 @@
 package draw
 
 import (
+	"fmt"
+
 	"blis/vtime"
 	"blis/workload"
 )
@@ -12,7 +14,7 @@ type Curve struct {
 	Repeat bool    // they begin again after the last; else its last value holds on
 
 	// Windows are when there are arrivals at all, in order and without overlap;
-	// none: always.
+	// none: always. They are not repeated.
 	Windows []Window
 }
 
@@ -23,20 +25,208 @@ type Piece struct {
 }
 
 // Window is a time [Start, End) in which the rate is Factor times that of the
-// pieces, and gaps follow Law (nil: that of the arrivals).
+// pieces, and gaps that begin in it follow Law (nil: that of the arrivals).
 type Window struct {
 	Start, End vtime.Time
 	Factor     float64
 	Law        *Law
 }
 
-// Flat is the same rate for ever.
-func Flat(rate float64) Curve {
-	return Curve{Pieces: []Piece{{Length: 1, From: rate, To: rate}}}
+// MaxRate is the highest rate of a piece, per second, and the highest factor of
+// a window.
+const MaxRate = 1e12
+
+// end is where virtual time ends for arrivals.
+const end = workload.Latest + 1
+
+// Check adds to bad what is wrong with the curve: the first bad piece, the
+// first bad window, and a rate that is 0 always. Its fields are named pieces
+// and windows, with their index, behind prefix.
+func (c *Curve) Check(bad *workload.Faults, prefix string) {
+	if len(c.Pieces) == 0 {
+		bad.Add(prefix+"pieces", "none", "want at least one")
+		return
+	}
+	if c.checkPieces(bad, prefix) && c.checkWindows(bad, prefix) && !c.positive() {
+		bad.Add(prefix+"rate", 0, "want a rate above 0 at some time")
+	}
 }
 
-// Check is to come.
-func (c *Curve) Check(bad *workload.Faults, name string) {}
+// checkPieces reports whether all are good.
+func (c *Curve) checkPieces(bad *workload.Faults, prefix string) bool {
+	room := vtime.Duration(end)
+	for i, p := range c.Pieces {
+		name := fmt.Sprintf("%spieces[%d].", prefix, i)
+		switch {
+		case p.Length < 1:
+			bad.Add(name+"length", p.Length, "want above 0")
+		case p.Length > room:
+			bad.Add(name+"length", p.Length, "want at most 2⁶² µs for all pieces together")
+		case !(p.From >= 0 && p.From <= MaxRate):
+			bad.Add(name+"from", p.From, "want a rate per second from 0 to %v", MaxRate)
+		case !(p.To >= 0 && p.To <= MaxRate):
+			bad.Add(name+"to", p.To, "want a rate per second from 0 to %v", MaxRate)
+		default:
+			room -= p.Length
+			continue
+		}
+		return false
+	}
+	return true
+}
 
-// Check is to come.
-func (l *Law) Check(bad *workload.Faults, name string) {}
+// checkWindows reports whether all are good.
+func (c *Curve) checkWindows(bad *workload.Faults, prefix string) bool {
+	free := vtime.Time(0) // where a window may begin
+	for i, w := range c.Windows {
+		name := fmt.Sprintf("%swindows[%d].", prefix, i)
+		var law workload.Faults
+		if w.Law != nil {
+			w.Law.Check(&law, name)
+		}
+		switch {
+		case w.Start < 0 || w.Start > workload.Latest:
+			bad.Add(name+"start", w.Start, "want from 0 to 2⁶² µs")
+		case w.Start < free:
+			bad.Add(name+"start", w.Start, "want at least %v, the end of the window before", free)
+		case w.End <= w.Start:
+			bad.Add(name+"end", w.End, "want after its start %v", w.Start)
+		case !(w.Factor >= 0 && w.Factor <= MaxRate):
+			bad.Add(name+"factor", w.Factor, "want from 0 to %v", MaxRate)
+		case law.Err("") != nil:
+			w.Law.Check(bad, name)
+		default:
+			free = w.End
+			continue
+		}
+		return false
+	}
+	return true
+}
+
+// positive reports whether there is a rate above 0 in the pieces, and in the
+// factors if there are windows.
+func (c *Curve) positive() bool {
+	rate, factor := 0.0, 0.0
+	for _, p := range c.Pieces {
+		rate = max(rate, p.From, p.To)
+	}
+	for _, w := range c.Windows {
+		factor = max(factor, w.Factor)
+	}
+	return rate > 0 && (factor > 0 || len(c.Windows) == 0)
+}
+
+// Scale is the curve with all rates times f.
+func (c *Curve) Scale(f float64) Curve {
+	scaled := *c
+	scaled.Pieces = make([]Piece, len(c.Pieces))
+	for i, p := range c.Pieces {
+		scaled.Pieces[i] = Piece{p.Length, float64(p.From * f), float64(p.To * f)}
+	}
+	return scaled
+}
+
+// At is the rate at a time, per second. Where it jumps, it is that after the
+// jump.
+func (c *Curve) At(t vtime.Time) float64 {
+	if len(c.Windows) == 0 {
+		return c.rate(t)
+	}
+	for _, w := range c.Windows {
+		if w.Start <= t && t < w.End {
+			return float64(w.Factor * c.rate(t))
+		}
+	}
+	return 0
+}
+
+// rate is that of the pieces alone.
+func (c *Curve) rate(t vtime.Time) float64 {
+	begin := vtime.Time(0)
+	if c.Repeat {
+		t %= vtime.Time(c.length())
+	}
+	for _, p := range c.Pieces {
+		if t-begin < vtime.Time(p.Length) {
+			return p.at(t.Sub(begin))
+		}
+		begin = begin.Add(p.Length)
+	}
+	return c.Pieces[len(c.Pieces)-1].To
+}
+
+// at is the rate x after the beginning of the piece.
+func (p *Piece) at(x vtime.Duration) float64 {
+	return p.From + float64((p.To-p.From)*(float64(x)/float64(p.Length)))
+}
+
+// Integral is the mean number of arrivals from one time to another, not
+// negative, up to the end of virtual time at 2⁶² µs. Counts of a Poisson
+// process have that mean exactly. Those of other laws begin with an arrival
+// that is one gap late or early: up to a time far from 0 there are (CV² − 1)/2
+// more, in a stretch that begins far from 0 just as many.
+func (c *Curve) Integral(from, to vtime.Time) float64 {
+	to = min(to, end)
+	if len(c.Windows) == 0 {
+		return c.integral(from, to)
+	}
+	sum := 0.0
+	for _, w := range c.Windows {
+		sum += float64(w.Factor * c.integral(max(from, w.Start), min(to, w.End)))
+	}
+	return sum
+}
+
+// integral is that of the pieces alone.
+func (c *Curve) integral(from, to vtime.Time) float64 {
+	begin, cycle := vtime.Time(0), vtime.Time(c.length())
+	if c.Repeat {
+		begin = from - from%cycle
+	}
+	sum := 0.0
+	for begin < to {
+		if k := (to - begin) / cycle; c.Repeat && begin >= from && k > 0 {
+			sum += float64(float64(k) * c.cycle())
+			begin += k * cycle
+		}
+		for i := range c.Pieces {
+			p := &c.Pieces[i]
+			low, high := max(from, begin), min(to, begin.Add(p.Length))
+			if low < high {
+				sum += float64(high.Sub(low).Seconds() * (p.at(low.Sub(begin))/2 + p.at(high.Sub(begin))/2))
+			}
+			begin = begin.Add(p.Length)
+		}
+		if !c.Repeat {
+			if low := max(from, begin); low < to {
+				sum += float64(to.Sub(low).Seconds() * c.Pieces[len(c.Pieces)-1].To)
+			}
+			return sum
+		}
+	}
+	return sum
+}
+
+// length is that of all pieces.
+func (c *Curve) length() vtime.Duration {
+	sum := vtime.Duration(0)
+	for _, p := range c.Pieces {
+		sum += p.Length
+	}
+	return sum
+}
+
+// cycle is the integral over all pieces.
+func (c *Curve) cycle() float64 {
+	sum := 0.0
+	for _, p := range c.Pieces {
+		sum += float64(p.Length.Seconds() * (p.From/2 + p.To/2))
+	}
+	return sum
+}
+
+// flat reports whether the rate is the same always.
+func (c *Curve) flat() bool {
+	return len(c.Windows) == 0 && len(c.Pieces) == 1 && c.Pieces[0].From == c.Pieces[0].To
+}

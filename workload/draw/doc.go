@@ -1,11 +1,20 @@
 // Package draw makes random numbers into what traffic is made of: gaps between
 // arrivals and numbers of tokens.
 //
-//	variates.go   Variates: uniform, normal and exponential draws from a stream
-//	arrivals.go   Arrivals: the instants of an arrival process
-//	lengths.go    Length: numbers of tokens
-//	lognormal.go  one draw from a lognormal distribution
-//	exact.go      log, exp and log Γ with the same bits on every machine
+//	variates.go      Variates: uniform, normal and exponential draws from a stream
+//	distribution.go  Distribution: of a number; drawn, its moments, its bounds
+//	families.go      the distributions there are, with the ranges of parameters
+//	zipf.go          Zipf's law by rejection-inversion
+//	empirical.go     values with weights by the alias method
+//	lognormal.go     one draw from a lognormal distribution
+//	lengths.go       Length and Delay: a number of tokens, a duration
+//	process.go       Process, Law: the arrival processes and their parameters
+//	gaps.go          gaps between arrivals by their law
+//	curve.go         Curve: a rate over time, and the windows in which it holds
+//	shapes.go        curves in use: flat, steps, spikes, a sinusoid
+//	clock.go         operational time: how gaps go through a curve
+//	arrivals.go      Arrivals: the instants of an arrival process
+//	exact.go         log, exp, cos and log Γ with the same bits on every machine
 //
 // Everything here gives the same bits on every machine. That is why libraries
 // are not used to draw: theirs call package math, whose logarithm is assembly

@@ -6,10 +6,10 @@ import "math"
 // package math does not promise: its Log and Exp are assembly on one
 // architecture and compiled with fused multiply-add on another. Every product
 // that feeds a sum, be it statements later, is therefore written float64(a*b).
-// They are accurate to a
-// few units in the last place, which a test checks against package math.
+// They are accurate to a few units in the last place, which a test checks
+// against package math.
 
-// log returns the natural logarithm of x, which is positive and finite.
+// Log returns the natural logarithm of x, which is positive and finite.
 func Log(x float64) float64 {
 	m, e := math.Frexp(x)
 	if m < math.Sqrt2/2 {
@@ -37,7 +37,7 @@ func Log(x float64) float64 {
 	return float64(float64(e)*math.Ln2) + float64(2*(p+s))
 }
 
-// exp returns e to the power of x, 0 below −745 and +Inf above 709.8.
+// Exp returns e to the power of x, 0 below −745 and +Inf above 709.8.
 func Exp(x float64) float64 {
 	switch {
 	case x < -746:
@@ -78,4 +78,57 @@ func LogGamma(x float64) float64 {
 	p = float64(p*z) + 1.0/12
 	const halfLogTwoPi = 0.91893853320467274178
 	return float64((x-0.5)*Log(x)) - x + halfLogTwoPi + p/x - Log(product)
+}
+
+// expm1Ratio returns (eˣ − 1)/x, 1 at 0, for x up to 700. For small x neither
+// the difference nor log eˣ is exact, but their quotient is: both have the
+// rounding of eˣ in them (Higham, Accuracy and Stability of Numerical
+// Algorithms, 2nd ed., 1.14.1).
+func expm1Ratio(x float64) float64 {
+	w := Exp(x)
+	switch {
+	case w == 1:
+		return 1
+	case w < 1.0/16 || w > 16: // nothing cancels, and w may be 0
+		return (w - 1) / x
+	}
+	return (w - 1) / Log(w)
+}
+
+// log1pRatio returns log(1 + x)/x, 1 at 0, for x above −1; see expm1Ratio.
+func log1pRatio(x float64) float64 {
+	w := 1 + x
+	if w == 1 {
+		return 1
+	}
+	return Log(w) / (w - 1)
+}
+
+// cosine returns cos(2πt), t being a number of turns. The angle is reduced
+// before it is multiplied, so whole and half turns are exact.
+func cosine(t float64) float64 {
+	t = math.Abs(t - math.Floor(t+0.5)) // to [0, ½]
+	sign := 1.0
+	if t > 0.25 {
+		t, sign = 0.5-t, -1
+	}
+	if t > 0.125 {
+		return float64(sign * sine(float64(2*math.Pi*(0.25-t))))
+	}
+	// The series up to x¹⁸/18!, with x ≤ π/4.
+	x := float64(2 * math.Pi * t)
+	z, p := float64(x*x), 0.0
+	for n := 18; n >= 2; n -= 2 {
+		p = float64((1-p)*z) / float64(n*(n-1))
+	}
+	return float64(sign * (1 - p))
+}
+
+// sine is the series up to x¹⁹/19!, for x from 0 to π/4.
+func sine(x float64) float64 {
+	z, p := float64(x*x), 0.0
+	for n := 19; n >= 3; n -= 2 {
+		p = float64((1-p)*z) / float64(n*(n-1))
+	}
+	return float64(x * (1 - p))
 }

@@ -25,9 +25,28 @@ func TestExactFunctionsAgreeWithPackageMath(t *testing.T) {
 		if math.Abs(LogGamma(x)-want) > 5e-14*(1+math.Abs(want)) {
 			t.Fatalf("LogGamma(%v) = %v, package math has %v", x, LogGamma(x), want)
 		}
+		x = (r.Float64() - 0.5) * math.Exp(-40*r.Float64())
+		near("expm1Ratio", x, expm1Ratio(x), math.Expm1(x)/x, 2e-15)
+		near("log1pRatio", x, log1pRatio(x), math.Log1p(x)/x, 2e-15)
+		x = 600*r.Float64() - 300
+		near("expm1Ratio", x, expm1Ratio(x), math.Expm1(x)/x, 2e-15)
+		x = math.Exp(600 * r.Float64())
+		near("log1pRatio", x, log1pRatio(x), math.Log1p(x)/x, 2e-15)
+		x = 10*r.Float64() - 5
+		if got, want := cosine(x), math.Cos(2*math.Pi*math.Remainder(x, 1)); math.Abs(got-want) > 5e-16 {
+			t.Fatalf("cosine(%v) = %v, package math has %v", x, got, want)
+		}
 	}
 	if Log(1) != 0 || Exp(0) != 1 || Exp(-800) != 0 || Exp(-1e300) != 0 || !math.IsInf(Exp(800), 1) {
 		t.Error("log 1, exp 0 or the ends of exp are wrong")
+	}
+	if expm1Ratio(0) != 1 || log1pRatio(0) != 1 || math.Abs(expm1Ratio(-1e5)/1e-5-1) > 1e-15 {
+		t.Error("the ratios at 0, or far below it, are wrong")
+	}
+	for quarters, want := range map[float64]float64{0: 1, 1: 0, 2: -1, 3: 0, 4: 1, -8: 1, 1e15: 1} { // any order
+		if got := cosine(quarters / 4); got != want {
+			t.Errorf("cosine of %v quarter turns is %v, want %v", quarters, got, want)
+		}
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"blis/vtime"
+	"blis/workload"
 )
 
 // Length is the distribution of a number of tokens: a draw rounded to the
@@ -40,17 +41,38 @@ type Delay struct {
 // Always is the constant delay d.
 func Always(d vtime.Duration) Delay { return Delay{Dist: Fixed(float64(d)), Min: d, Max: d} }
 
-// Sample draws one delay; a constant draws nothing.
-func (d *Delay) Sample(v *Variates) vtime.Duration {
-	x := d.Dist.Sample(v)
-	if x < float64(d.Min) {
-		return d.Min
+// NewDelay is the delay of distribution dist, in µs, clamped to [min, max];
+// 0 ≤ min ≤ max. Min of the result is the least that it can be: that of dist,
+// where dist has one above min.
+func NewDelay(dist Distribution, min, max vtime.Duration) (Delay, error) {
+	var bad workload.Faults
+	if min < 0 {
+		bad.Add("min", min, "want 0 or more")
 	}
-	if x > float64(d.Max) {
-		return d.Max
+	if max < min {
+		bad.Add("max", max, "want at least min %v", min)
 	}
-	return vtime.Duration(x)
+	d := Delay{Dist: dist, Min: min, Max: max}
+	d.Min = d.Least()
+	return d, bad.Err("")
 }
 
-// Least is the shortest delay that there can be.
-func (d *Delay) Least() vtime.Duration { return d.Min }
+// Sample draws one delay; a constant draws nothing.
+func (d *Delay) Sample(v *Variates) vtime.Duration { return d.clamp(d.Dist.Sample(v)) }
+
+// Least is the shortest that a delay can be, from Min or from what Dist can
+// draw. Nothing that waits for such a delay happens sooner.
+func (d *Delay) Least() vtime.Duration {
+	least, _ := d.Dist.Bounds()
+	return d.clamp(least)
+}
+
+func (d *Delay) clamp(us float64) vtime.Duration {
+	if us < float64(d.Min) {
+		return d.Min
+	}
+	if us > float64(d.Max) {
+		return d.Max
+	}
+	return min(vtime.Duration(us), d.Max) // float64(Max) may be above Max
+}

@@ -1,16 +1,10 @@
 package draw
 
-import (
-	"math"
+import "blis/vtime"
 
-	"blis/vtime"
-)
-
-// Lognormal draws from the lognormal distribution with a mean and a coefficient
-// of variation: mean·Exp(σ·z − σ²/2) with σ² = ln(1 + cv²) and z normal. Like
-// all draws here it gives the same bits on every machine.
+// Lognormal draws once from the lognormal distribution with a mean and a
+// coefficient of variation, as NewLognormalMean has it.
 func Lognormal(s *vtime.Stream, mean, cv float64) float64 {
-	variance := Log(1 + float64(cv*cv))
-	z := NewVariates(s)
-	return float64(mean * Exp(float64(math.Sqrt(variance)*z.Normal())-variance/2))
+	d, v := lognormalMean(mean, cv), NewVariates(s)
+	return d.Sample(&v)
 }

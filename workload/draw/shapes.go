@@ -1,0 +1,62 @@
+package draw
+
+import "blis/vtime"
+
+// Flat is the same rate for ever.
+func Flat(rate float64) Curve {
+	return Curve{Pieces: []Piece{{Length: 1, From: rate, To: rate}}}
+}
+
+// Step is a stretch with the same rate.
+type Step struct {
+	Length vtime.Duration // above 0
+	Rate   float64        // per second
+}
+
+// Steps is one rate after the other. The last holds on, unless the curve is
+// made to repeat.
+func Steps(steps ...Step) Curve {
+	c := Curve{Pieces: make([]Piece, len(steps))}
+	for i, s := range steps {
+		c.Pieces[i] = Piece{s.Length, s.Rate, s.Rate}
+	}
+	return c
+}
+
+// Spikes is 1, and factor for a length that begins at first and then every so
+// often: length is above 0, first 0 or more, and both together at most every.
+// (Beyond that a piece has a negative length, which Curve.Check refuses.)
+func Spikes(every, length, first vtime.Duration, factor float64) Curve {
+	c := Curve{Repeat: true}
+	for _, s := range []Step{{first, 1}, {length, factor}, {every - first - length, 1}} {
+		if s.Length != 0 {
+			c.Pieces = append(c.Pieces, Piece{s.Length, s.Rate, s.Rate})
+		}
+	}
+	return c
+}
+
+// sinusoidPieces is a minute per piece for a day. Straight lines between so
+// many points of a cosine are off by at most 2.4·10⁻⁶ of its amplitude.
+const sinusoidPieces = 1440
+
+// Sinusoid is 1 + a·cos(2π(t − peak)/period), with a = (r − 1)/(r + 1) for r =
+// peakToTrough, the highest rate over the lowest, from 1: mean 1, highest at
+// peak and every period from there. It is drawn by 1,440 straight lines (as
+// many as period has µs, if that is less), and repeats.
+func Sinusoid(period vtime.Duration, peakToTrough float64, peak vtime.Duration) Curve {
+	n := min(sinusoidPieces, period)
+	amplitude := (peakToTrough - 1) / (peakToTrough + 1)
+	c := Curve{Repeat: true, Pieces: make([]Piece, n)}
+	at := func(x vtime.Duration) float64 {
+		return 1 + float64(amplitude*cosine(float64((x-peak)%period)/float64(period)))
+	}
+	begin, rate := vtime.Duration(0), at(0)
+	for i := range c.Pieces {
+		k := vtime.Duration(i) + 1
+		next := period/n*k + period%n*k/n // period·k/n, without overflow
+		c.Pieces[i] = Piece{Length: next - begin, From: rate, To: at(next)}
+		begin, rate = next, c.Pieces[i].To
+	}
+	return c
+}
