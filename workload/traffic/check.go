@@ -91,7 +91,7 @@ func (c *Client) checkArrivals(all *Config, bad *workload.Faults) {
 	}
 	if len(c.Rate.Pieces) > 0 {
 		c.Law.Check(bad, "")
-		c.Rate.Check(bad, "rate")
+		c.Rate.Check(bad, "rate.")
 	}
 	for i, t := range c.Times {
 		if t < 0 || t > workload.Latest || i > 0 && t < c.Times[i-1] {

@@ -1,5 +1,17 @@
 // Package traffic generates requests: clients that send them at random times,
-// with random lengths.
+// with random lengths, one by one or in sessions.
 //
-//	synthetic.go  Synthetic: one client that sends independent requests
+//	config.go     Config, Client, Session: what there is to send
+//	check.go      what of it is legal
+//	source.go     Source: all clients as one source, in order of arrival
+//	queue.go      the order
+//	client.go     one client: arrivals, single requests, prefixes
+//	session.go    sessions: how they are drawn
+//	send.go       the prompts of conversations, whose context grows
+//	graph.go      those of graphs
+//	loop.go       what follows from answers; users of a closed loop
+//	synthetic.go, normal.go   one client, as the flags of a run say it
+//
+// Nothing here grows with the number of requests: a source holds its clients and
+// the sessions that are going on.
 package traffic
