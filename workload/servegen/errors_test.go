@@ -58,6 +58,7 @@ func TestBadTracesAreOneLineThatNamesTheField(t *testing.T) {
 	add("start decimal", "0.5,1,1,Gamma,1,1", `1: start: "0.5": `+start)
 	add("start too late", "1000000001,1,1,Gamma,1,1", `1: start: "1000000001": `+start)
 	add("start overflow", "99999999999999999999,1,1,Gamma,1,1", `1: start: "99999999999999999999": `+start)
+	add("start that wraps to 600", "18446744073709552216,1,1,Gamma,1,1", `1: start: "18446744073709552216": `+start)
 	add("start empty", "\n,1,1,Gamma,1,1", `2: start: "": `+start)
 	add("same window twice", goodTrace+"600,0,0,,0,0\n\n600,0,0,,0,0", `4: start: "600": want more than 600 of line 2: windows ascend and do not overlap`)
 	add("inverted", "600,0,0,,0,0\n0,1,1,Gamma,1,1", `2: start: "0": want more than 600 of line 1: windows ascend and do not overlap`)

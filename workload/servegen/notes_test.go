@@ -54,8 +54,17 @@ func TestLastWindowHasTheUsualWidth(t *testing.T) {
 	}
 }
 
+// The parameters of a window that sends nothing say nothing.
+func TestWindowsWithoutRateNeedNoLaw(t *testing.T) {
+	one(t, "0,0,0,Gamma,0,0\n600,2,1,,0,0\n", goodDataset)
+	clients, _ := read(t, "d", Options{})
+	if got, want := brief(clients), []string{"c-1 600-1200 s at 2"}; !slices.Equal(got, want) {
+		t.Errorf(" got %q\nwant %q", got, want)
+	}
+}
+
 func TestClientsAreInTheOrderOfTheirNumbers(t *testing.T) {
-	want := []string{"a", "a_chunk-2", "a_chunk-02", "a_chunk-9", "a_chunk-10", "a_chunk-12345678901234567890123", "b_chunk-1", "b_chunk-003"}
+	want := []string{"a", "a_chunk-2", "a_chunk-02", "a_chunk-9", "a_chunk-10", "a_chunk-12345678901234567890123", "b_chunk-1", "b_chunk-003", "b_chunk-20"}
 	got := slices.Clone(want)
 	slices.Sort(got)
 	slices.SortFunc(got, byNumber)

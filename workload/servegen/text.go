@@ -29,7 +29,7 @@ func unpack(name string, r io.Reader) ([]byte, error) {
 		if err == nil {
 			text, err = readAll(unzip)
 		}
-		if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
+		if errors.Is(err, io.ErrUnexpectedEOF) {
 			return nil, fmt.Errorf("%s: the gzip data end too early; want the whole file", name)
 		}
 		if err != nil {
