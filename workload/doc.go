@@ -16,6 +16,7 @@
 //	draw          random numbers: arrival processes, distributions of lengths
 //	traffic       sources that generate requests
 //	traces        sources that read them from files
+//	servegen      clients for traffic, as ServeGen's files describe them
 //
 // Nothing here reads a clock. What is random comes from streams named
 // "workload/<client>/<purpose>", so that a change to one purpose or client
