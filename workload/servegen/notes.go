@@ -20,6 +20,8 @@ type facts struct {
 	unequal                           spread
 	gamma, weibull, poisson           spread // CV by the shape, over that of the column
 	scale                             spread // mean gap by shape and scale, times the rate
+	clamped                           int    // windows with a CV beyond what can be drawn
+	used                              string
 	reasons                           bool
 }
 
@@ -53,6 +55,9 @@ func (f *facts) consider(w *window, file string) {
 	if w.process == draw.Weibull {
 		of = &f.weibull
 	}
+	if w.cv > draw.MaxCV && f.used == "cv" {
+		f.clamped++
+	}
 	of.add(variation(w.process, w.shape)/w.cv, file, w.line)
 	f.scale.add(float64(mean(w.process, w.shape, w.scale)*w.rate), file, w.line)
 }
@@ -70,9 +75,10 @@ func (f *facts) notes() Notes {
 		*spread
 		family string
 	}{{&f.gamma, "Gamma"}, {&f.weibull, "Weibull"}} {
-		add(s.away, "%s: in %d of %d windows param1 gives gaps another CV than the column cv, %.3g to %.3g times as large, first in %s: param1 is used", s.family, s.away, s.all, s.least, s.most, s.first)
+		add(s.away, "%s: in %d of %d windows param1 gives gaps another CV than the column cv, %.3g to %.3g times as large, first in %s: %s is used", s.family, s.away, s.all, s.least, s.most, s.first, f.used)
 	}
 	add(f.poisson.away, "no family: in %d of %d windows the column cv is not 1, %.3g to %.3g, first in %s: arrivals are Poisson", f.poisson.away, f.poisson.all, f.poisson.least, f.poisson.most, f.poisson.first)
+	add(f.clamped, "windows whose column cv is above %v, which is used: %d", draw.MaxCV, f.clamped)
 	add(f.scale.away, "in %d of %d windows param1 and param2 give another mean gap than 1/rate, %.3g to %.3g times as long, first in %s: the rate is used", f.scale.away, f.scale.all, f.scale.least, f.scale.most, f.scale.first)
 	add(f.unequal.away, "windows of unequal width, %.3g to %.3g times the usual one, first in %s: each lasts to the start of the next", f.unequal.least, f.unequal.most, f.unequal.first)
 	if f.reasons {

@@ -20,7 +20,7 @@ func one(t *testing.T, trace, dataset string) {
 func TestNotesTellWhatDoesNotFit(t *testing.T) {
 	for _, c := range []struct{ name, trace, want string }{
 		{"poisson", "0,1,1,,0,0\n600,1,1.5,,0,0\n1200,2,0.25,,0,0\n", "no family: in 2 of 3 windows the column cv is not 1, 0.25 to 1.5, first in d/c-1-trace.csv:2: arrivals are Poisson"},
-		{"shape", "0,1,2,Gamma,1,1\n", "Gamma: in 1 of 1 windows param1 gives gaps another CV than the column cv, 0.5 to 0.5 times as large, first in d/c-1-trace.csv:1: param1 is used"},
+		{"shape", "0,1,2,Gamma,1,1\n", "Gamma: in 1 of 1 windows param1 gives gaps another CV than the column cv, 0.5 to 0.5 times as large, first in d/c-1-trace.csv:1: cv is used"},
 		{"scale", "0,1,1,Weibull,1,4\n\n600,1,1,Weibull,1,1", "in 1 of 2 windows param1 and param2 give another mean gap than 1/rate, 4 to 4 times as long, first in d/c-1-trace.csv:1: the rate is used"},
 		{"width", "0,1,1,,0,0\n600,1,1,,0,0\n1200,1,1,,0,0\n2400,1,1,,0,0\n2700,1,1,,0,0", "windows of unequal width, 0.5 to 2 times the usual one, first in d/c-1-trace.csv:3: each lasts to the start of the next"},
 	} {

@@ -113,7 +113,8 @@ func TestPublishedClientsHaveTheirWindowsAndRequests(t *testing.T) {
 	}
 	wantNotes := Notes{
 		"read: 7 clients with 3830 windows; left out: windows without traffic: 922",
-		"Weibull: in 2585 of 2746 windows param1 gives gaps another CV than the column cv, 0.0983 to 2.15 times as large, first in " + published + "/deepseek-r1_chunk-3-trace.csv:12: param1 is used",
+		"Weibull: in 2585 of 2746 windows param1 gives gaps another CV than the column cv, 0.0983 to 2.15 times as large, first in " + published + "/deepseek-r1_chunk-3-trace.csv:12: cv is used",
+		"windows whose column cv is above 100, which is used: 1",
 		"in 2633 of 3830 windows param1 and param2 give another mean gap than 1/rate, 0.0526 to 913 times as long, first in " + published + "/deepseek-r1_chunk-3-trace.csv:12: the rate is used",
 		"reason_ratio was not used: output_tokens count the reasoning",
 	}

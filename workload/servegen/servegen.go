@@ -17,6 +17,11 @@ type Options struct {
 	// 0 of the traffic is From. To 0: to the end.
 	From, To int64
 
+	// ByShape takes the gaps of a window from param1, the shape that was fitted to
+	// them, in place of the column cv, which was measured. The two agree for
+	// gamma; for Weibull they mostly do not, as the gaps are not of that family.
+	ByShape bool
+
 	RateScale float64 // all rates are multiplied by it; above 0; 0: 1
 }
 
@@ -62,7 +67,10 @@ func Read(path string, o Options) ([]traffic.Client, Notes, error) {
 		return nil, nil, err
 	}
 	var clients []traffic.Client
-	var f facts
+	f := facts{used: "cv"}
+	if o.ByShape {
+		f.used = "param1"
+	}
 	for _, p := range pairs {
 		c, err := p.read(&o, &f)
 		if err != nil {
@@ -135,7 +143,7 @@ func (p *pair) client(windows []window, periods []period, o *Options, f *facts) 
 		}
 		f.consider(w, p.trace)
 		c.Rate.Windows = append(c.Rate.Windows, draw.Window{
-			Start: microseconds(w.start - o.From), End: microseconds(w.end - o.From), Factor: rate, Law: w.law(),
+			Start: microseconds(w.start - o.From), End: microseconds(w.end - o.From), Factor: rate, Law: w.law(o.ByShape),
 		})
 		c.Changes = append(c.Changes, change)
 	}
@@ -146,12 +154,14 @@ func (p *pair) client(windows []window, periods []period, o *Options, f *facts) 
 }
 
 // law is that of a window, nil for that of the client, which is Poisson.
-func (w *window) law() *draw.Law {
-	if w.process == draw.Poisson {
+func (w *window) law(byShape bool) *draw.Law {
+	switch {
+	case w.process == draw.Poisson:
 		return nil
+	case byShape:
+		return &draw.Law{Process: w.process, Shape: w.shape}
 	}
-	l := law(w.process, w.shape)
-	return &l
+	return &draw.Law{Process: w.process, CV: min(max(w.cv, draw.MinCV), draw.MaxCV)}
 }
 
 // change is the lengths of a window that begins in period k.
@@ -193,7 +203,7 @@ func (p *prepared) of(t *table) (*draw.Length, error) {
 	if p.table == t {
 		return p.length, nil
 	}
-	d, err := empirical(t.lengths, t.weights)
+	d, err := draw.NewEmpirical(t.lengths, t.weights)
 	if err != nil {
 		return nil, err
 	}

@@ -31,17 +31,14 @@ func read(t testing.TB, path string, o Options) ([]traffic.Client, Notes) {
 // length is what a table of lengths must become.
 func length(t testing.TB, lengths, weights []float64) *draw.Length {
 	t.Helper()
-	d, err := empirical(lengths, weights)
+	d, err := draw.NewEmpirical(lengths, weights)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return &draw.Length{Dist: d, Min: int32(lengths[0]), Max: int32(lengths[len(lengths)-1])}
 }
 
-func gaps(p draw.Process, shape float64) *draw.Law {
-	l := law(p, shape)
-	return &l
-}
+func gaps(p draw.Process, cv float64) *draw.Law { return &draw.Law{Process: p, CV: cv} }
 
 // equal compares by reflection: distributions have parts of their own.
 func equal(t *testing.T, what string, got, want any) {
@@ -61,9 +58,9 @@ func TestFolderBecomesClientsInTheOrderOfTheirNumbers(t *testing.T) {
 	equal(t, "chunk-2", clients[0], traffic.Client{
 		ID: "chunk-2", Tenant: "chunk-2", Class: "standard", Law: draw.Law{Process: draw.Poisson},
 		Rate: draw.Curve{Pieces: []draw.Piece{{Length: 1, From: 1, To: 1}}, Windows: []draw.Window{
-			{Start: 0, End: 600e6, Factor: 0.5, Law: gaps(draw.Gamma, 0.5)},
+			{Start: 0, End: 600e6, Factor: 0.5, Law: gaps(draw.Gamma, 1.4142135623730951)},
 			{Start: 1200e6, End: 1800e6, Factor: 2},
-			{Start: 1800e6, End: 2400e6, Factor: 1.5, Law: gaps(draw.Weibull, 0.5)},
+			{Start: 1800e6, End: 2400e6, Factor: 1.5, Law: gaps(draw.Weibull, 2.23606797749979)},
 		}},
 		Input: *long, Output: *ten,
 		Changes: []traffic.Change{{Input: long, Output: ten}, {Input: long, Output: few}, {Input: long, Output: few}},
@@ -72,21 +69,39 @@ func TestFolderBecomesClientsInTheOrderOfTheirNumbers(t *testing.T) {
 	equal(t, "chunk-10", clients[1], traffic.Client{
 		ID: "chunk-10", Tenant: "chunk-10", Class: "standard", Law: draw.Law{Process: draw.Poisson},
 		Rate: draw.Curve{Pieces: []draw.Piece{{Length: 1, From: 1, To: 1}}, Windows: []draw.Window{
-			{Start: 600e6, End: 1200e6, Factor: 3, Law: gaps(draw.Gamma, 0.16)},
-			{Start: 1200e6, End: 1800e6, Factor: 4.5, Law: gaps(draw.Weibull, 0.5)},
+			{Start: 600e6, End: 1200e6, Factor: 3, Law: gaps(draw.Gamma, 2)},
+			{Start: 1200e6, End: 1800e6, Factor: 4.5, Law: gaps(draw.Weibull, 3)},
 		}},
 		Input: *mixed, Output: *some,
 		Changes: []traffic.Change{{Input: mixed, Output: some}, {Input: mixed, Output: some}},
 	})
 	want := Notes{
 		"read: 2 clients with 5 windows; left out: windows without traffic: 2",
-		"Gamma: in 1 of 2 windows param1 gives gaps another CV than the column cv, 1.25 to 1.25 times as large, first in ../../testdata/servegen/chunk-10-trace.csv:2: param1 is used",
-		"Weibull: in 1 of 2 windows param1 gives gaps another CV than the column cv, 0.745 to 0.745 times as large, first in ../../testdata/servegen/chunk-10-trace.csv:3: param1 is used",
+		"Gamma: in 1 of 2 windows param1 gives gaps another CV than the column cv, 1.25 to 1.25 times as large, first in ../../testdata/servegen/chunk-10-trace.csv:2: cv is used",
+		"Weibull: in 1 of 2 windows param1 gives gaps another CV than the column cv, 0.745 to 0.745 times as large, first in ../../testdata/servegen/chunk-10-trace.csv:3: cv is used",
 		"in 2 of 4 windows param1 and param2 give another mean gap than 1/rate, 0.768 to 0.9 times as long, first in ../../testdata/servegen/chunk-10-trace.csv:2: the rate is used",
 		"reason_ratio was not used: output_tokens count the reasoning",
 	}
 	if d := cmp.Diff(want, notes); d != "" {
 		t.Error(d)
+	}
+}
+
+// By their shapes, gaps are those that were fitted; a CV that cannot be drawn is
+// cut, with a note.
+func TestGapsByShapeOrByCV(t *testing.T) {
+	clients, notes := read(t, samples, Options{ByShape: true})
+	equal(t, "law", clients[1].Rate.Windows[1].Law, &draw.Law{Process: draw.Weibull, Shape: 0.5})
+	if text := strings.Join(notes, "; "); !strings.Contains(text, "param1 is used") || strings.Contains(text, "cv is used") {
+		t.Error(text)
+	}
+	w := window{process: draw.Weibull, shape: 0.5, cv: 250}
+	equal(t, "cut", w.law(false), gaps(draw.Weibull, draw.MaxCV))
+	equal(t, "as fitted", w.law(true), &draw.Law{Process: draw.Weibull, Shape: 0.5})
+	f := facts{used: "cv"}
+	f.consider(&w, "t")
+	if text := strings.Join(f.notes(), "; "); !strings.Contains(text, "windows whose column cv is above 100, which is used: 1") {
+		t.Error(text)
 	}
 }
 

@@ -11,19 +11,6 @@ import (
 	"blis/workload/traffic"
 )
 
-// drawFollows says that package draw follows windows and draws from measured
-// distributions. Set it when it does, with draw.NewEmpirical for empirical and
-// draw.Law.Shape in law.
-const drawFollows = false
-
-func needDraw(t *testing.T) {
-	t.Helper()
-	needPublished(t)
-	if !drawFollows {
-		t.Skip("package draw has no windows and no measured distributions yet: see drawFollows")
-	}
-}
-
 // measured is one window of a published client, alone with its neighbours.
 type measured struct {
 	client traffic.Client
@@ -32,9 +19,27 @@ type measured struct {
 	seed   uint64
 }
 
+// byCV is a window with the shape that gives its gaps the CV of the file.
+func byCV(w window) window {
+	if w.process == draw.Gamma {
+		w.shape = 1 / (w.cv * w.cv)
+		return w
+	}
+	low, high := 0.05, 50.0 // the CV falls with the shape
+	for range 100 {
+		w.shape = math.Sqrt(low * high)
+		if variation(w.process, w.shape) > w.cv {
+			low = w.shape
+		} else {
+			high = w.shape
+		}
+	}
+	return w
+}
+
 // pick chooses windows of every published client, evenly over those that have
 // enough requests for their CV to be measured within ten percent.
-func pick(t *testing.T, each int) (all []measured) {
+func pick(t *testing.T, each int, byShape bool) (all []measured) {
 	t.Helper()
 	whole, _ := read(t, published, Options{})
 	for _, c := range whole {
@@ -49,6 +54,9 @@ func pick(t *testing.T, each int) (all []measured) {
 		}
 		var good []window
 		for _, w := range rows {
+			if w.process != draw.Poisson && !byShape {
+				w = byCV(w)
+			}
 			if n := w.rate * 600; n >= 500 && math.Sqrt(logVariance(&w)/n) < 0.1 {
 				good = append(good, w)
 			}
@@ -56,7 +64,7 @@ func pick(t *testing.T, each int) (all []measured) {
 		for i := range min(each, len(good)) {
 			w := good[(2*i+1)*len(good)/(2*min(each, len(good)))]
 			m := measured{row: w, seed: uint64(len(all) + 1)}
-			clients, _ := read(t, path, Options{From: max(0, w.start-600), To: w.end + 600})
+			clients, _ := read(t, path, Options{From: max(0, w.start-600), To: w.end + 600, ByShape: byShape})
 			m.client = clients[0]
 			for m.client.Rate.Windows[m.window].Start != microseconds(w.start-max(0, w.start-600)) {
 				m.window++
@@ -112,9 +120,17 @@ func (m *measured) arrivals(t *testing.T) (in []float64) {
 	}
 }
 
+// Windows have the rate of the file, and the CV of the file, or that of the shape
+// which was fitted there, whichever was asked for.
 func TestPublishedWindowsHaveTheirRateAndCV(t *testing.T) {
-	needDraw(t)
-	all := pick(t, 3)
+	needPublished(t)
+	for _, byShape := range []bool{false, true} {
+		testWindows(t, byShape)
+	}
+}
+
+func testWindows(t *testing.T, byShape bool) {
+	all := pick(t, 3, byShape)
 	if len(all) < 12 {
 		t.Fatalf("%d windows, want a dozen", len(all))
 	}
@@ -138,16 +154,16 @@ func TestPublishedWindowsHaveTheirRateAndCV(t *testing.T) {
 		if math.Abs(math.Log(got/cv)) > bound {
 			t.Errorf("%s line %d, seed %d: CV %v, want %v within a factor %.3f", m.client.ID, m.row.line, m.seed, got, cv, math.Exp(bound))
 		}
-		if m.row.process == draw.Gamma && math.Abs(math.Log(got/m.row.cv)) > bound {
+		if (m.row.process == draw.Gamma || !byShape) && math.Abs(math.Log(got/m.row.cv)) > bound {
 			t.Errorf("%s line %d, seed %d: CV %v, want that of the file %v within a factor %.3f", m.client.ID, m.row.line, m.seed, got, m.row.cv, math.Exp(bound))
 		}
 	}
 }
 
 func TestPublishedLengthsAreDrawnAsMeasured(t *testing.T) {
-	needDraw(t)
+	needPublished(t)
 	const n = 20000
-	for _, m := range pick(t, 2) {
+	for _, m := range pick(t, 2, true) {
 		dataset := plainDataset(t, m.client.ID)[strconv.FormatInt(m.row.start/21600*21600, 10)]
 		change := m.client.Changes[m.window]
 		for _, c := range []struct {
