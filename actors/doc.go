@@ -16,6 +16,8 @@
 //	shortcut.go    which settings are fields of the bundle
 //	cluster.go     which process is who, and who may run how far
 //	router.go      arrival, admission, routing (semantics 1 and 6)
+//	promise.go     what it will do next, and promises not to do before
+//	loop.go        requests that follow from answers
 //	ahead.go       how far it may be ahead of the instances
 //	intake.go      requests off the source, some ahead of time
 //	schedule.go    decisions of the router that are to come
