@@ -76,6 +76,9 @@ type distribution struct {
 	values, weights []float64 // empirical, values rising
 	file            given[string]
 	measure         measure
+
+	origin *distribution // what this is factor times of; nil: nothing
+	factor float64
 }
 
 // constantOf is the distribution of one value.

@@ -1,6 +1,8 @@
 package spec
 
 import (
+	"cmp"
+
 	"blis/vtime"
 	"blis/workload"
 	"blis/workload/draw"
@@ -9,48 +11,68 @@ import (
 // This file alone turns what a specification says into laws, curves and
 // distributions of package draw.
 
-// distribution is d as package draw has it. Parameters were checked when they
-// were read, but for what only all of them together show.
+// built names a distribution that has been made: that of a specification times
+// a factor.
+type built struct {
+	of     *distribution
+	factor float64
+}
+
+// maxValues is how many values all tables of empirical distributions may have
+// together.
+const maxValues = 20_000_000
+
+// distribution is d as package draw has it, made once.
 func (b *builder) distribution(d *distribution) draw.Distribution {
-	if d.file.set && d.values == nil {
-		b.readValues(d)
+	d = b.loaded(d)
+	key := built{cmp.Or(d.origin, d), d.factor}
+	out, known := b.built[key]
+	if known || !b.ok() {
+		return out
 	}
-	if !b.ok() {
-		return draw.Distribution{}
+	if b.values += len(d.values); d.family == "zipf" {
+		b.values += int(d.params[1])
 	}
-	p := d.params
-	var out draw.Distribution
-	var err error
-	switch d.family {
-	case "constant":
-		out, err = draw.NewFixed(p[0])
-	case "gaussian":
-		out, err = draw.NewGaussian(p[0], p[1])
-	case "exponential":
-		out, err = draw.NewExponential(p[0])
-	case "lognormal":
-		if d.form == 0 {
-			out, err = draw.NewLognormal(p[0], p[1])
-		} else {
-			out, err = draw.NewLognormalMean(p[0], p[1])
-		}
-	case "pareto_lognormal":
-		out, err = draw.NewParetoLognormal(p[0], p[1], p[2], p[3], p[4])
-	case "uniform":
-		out, err = b.uniform(d)
-	case "zipf": // that of package draw begins at 0
-		out, err = draw.NewEmpirical(zipfTable(p[0], int(p[1])))
-	case "empirical":
-		out, err = draw.NewEmpirical(d.values, d.weights)
+	if b.values > maxValues {
+		b.fail(d.place, "all distributions together have more than %d values, want less", maxValues)
+		return out
 	}
+	out, err := b.make(d)
 	if err != nil {
 		b.fail(d.place, "%s: %v", d.family, err)
 	}
+	b.built[key] = out
 	return out
 }
 
+// make makes it. Parameters were checked when they were read, but for what
+// only all of them together show.
+func (b *builder) make(d *distribution) (draw.Distribution, error) {
+	p := d.params
+	switch d.family {
+	case "constant":
+		return draw.NewFixed(p[0])
+	case "gaussian":
+		return draw.NewGaussian(p[0], p[1])
+	case "exponential":
+		return draw.NewExponential(p[0])
+	case "lognormal":
+		if d.form == 0 {
+			return draw.NewLognormal(p[0], p[1])
+		}
+		return draw.NewLognormalMean(p[0], p[1])
+	case "pareto_lognormal":
+		return draw.NewParetoLognormal(p[0], p[1], p[2], p[3], p[4])
+	case "uniform":
+		return uniform(d)
+	case "zipf": // that of package draw begins at 0
+		return draw.NewEmpirical(zipfTable(p[0], int(p[1])))
+	}
+	return draw.NewEmpirical(d.values, d.weights)
+}
+
 // uniform gives all whole numbers of tokens the same chance.
-func (b *builder) uniform(d *distribution) (draw.Distribution, error) {
+func uniform(d *distribution) (draw.Distribution, error) {
 	half := 0.5
 	if d.measure.duration {
 		half = 0

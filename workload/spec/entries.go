@@ -51,20 +51,37 @@ func (b *builder) entry(e *entry) {
 		return
 	}
 	for i, t := range tenants {
-		tune := b.tune(t, c)
-		for m := range members {
-			id := c.id.value
-			if c.members > 0 {
-				id = fmt.Sprintf("%s-%04d", id, m+1)
-			}
-			if t != nil && !c.tenant.set {
-				id += "/" + t.id
-			}
-			b.add(e, id, t, tune, shares[i], members)
-			if !b.ok() {
-				return
-			}
+		for _, proto := range b.prototypes(e, t, shares[i], members) {
+			b.write(c, t, proto, members)
 		}
+	}
+}
+
+// write adds the members that are like proto, each with its id: those of a
+// cohort are the same but for that, and for a prefix of their own.
+func (b *builder) write(c *client, t *tenant, proto traffic.Client, members int64) {
+	for m := range members {
+		if !b.ok() {
+			return
+		}
+		out := proto
+		out.ID = c.id.value
+		if c.members > 0 {
+			out.ID = fmt.Sprintf("%s-%04d", out.ID, m+1)
+		}
+		if t != nil && !c.tenant.set {
+			out.ID += "/" + t.id
+		}
+		if c.perMember && out.Prefix.Length > 0 {
+			out.Prefix.Group += "/" + out.ID
+		}
+		out.ID += proto.ID
+		if first, again := b.ids[out.ID]; again {
+			b.fail(c.within("id", c.line), "%q: another client is called so, on line %d; want unique ids", clip(out.ID), first.line)
+			return
+		}
+		b.ids[out.ID] = c.place
+		b.config.Clients = append(b.config.Clients, out)
 	}
 }
 
@@ -138,49 +155,66 @@ func (b *builder) allot(e *entry, list []*tenant, shares []share) ([]*tenant, []
 	return kept, out
 }
 
-// add adds one client, and another for the spike of its cohort, if that comes
-// on top of a rate that varies.
-func (b *builder) add(e *entry, id string, t *tenant, tune *tuning, s share, members int64) {
+// prototypes are what a member of an entry sends for one tenant: one client,
+// and another for the spike of a cohort if that comes on top of a rate that
+// varies. Their ids are what stands behind that of the member.
+func (b *builder) prototypes(e *entry, t *tenant, s share, members int64) []traffic.Client {
 	c := e.client
-	if first, again := b.ids[id]; again {
-		b.fail(c.within("id", c.line), "%q: another client is called so, on line %d; want unique ids", clip(id), first.line)
-		return
+	tune := b.tune(t, c)
+	out := b.client(c, t, tune)
+	if !b.ok() {
+		return nil
 	}
-	b.ids[id] = c.place
-	out := b.client(c, id, t, tune)
 	if s.requests > 0 && c.single == 0 {
 		out.Requests = s.requests
 	}
 	switch {
 	case c.users.set:
 		out.Users, out.Think = s.users, b.delay(c.think)
+		return []traffic.Client{out}
 	case c.arrival.process == traced:
 		out.Times = b.arrivals(&c.arrival)
-	default:
-		b.rate(e, &out, tune, s, members)
-		return
+		return []traffic.Client{out}
 	}
-	b.config.Clients = append(b.config.Clients, out)
-}
-
-// rate gives a client its law and curve.
-func (b *builder) rate(e *entry, out *traffic.Client, tune *tuning, s share, members int64) {
-	c := e.client
 	scale := func(rate float64) float64 {
 		return float64((float64(rate*s.part) + s.rate) * tune.rate / float64(members))
 	}
-	own := scale(e.base)
-	spike := c.pattern.spike
-	if e.windows == nil {
-		out.Law = b.law(&c.arrival, tune, own)
-		out.Rate = c.curve(b.spec.profile, own)
-		if spike != nil {
-			b.spike(e, *out, scale(e.rates[0]))
-			out.Rate.Windows = around(*spike)
+	list := b.rate(e, out, tune, scale)
+	for i := range list {
+		var bad workload.Faults
+		if list[i].Rate.Check(&bad, ""); bad.Err("") != nil {
+			b.fail(c.place, "its rate over time: %v", bad.Err(""))
 		}
-		b.keep(c, *out)
-		return
 	}
+	return list
+}
+
+// rate gives a client its law and curve; scale is the client's part of the
+// rate of its entry.
+func (b *builder) rate(e *entry, out traffic.Client, tune *tuning, scale func(float64) float64) []traffic.Client {
+	c := e.client
+	if e.windows != nil {
+		b.windows(e, &out, tune, scale)
+		return []traffic.Client{out}
+	}
+	own := scale(e.base)
+	out.Law = b.law(&c.arrival, tune, own)
+	out.Rate = c.curve(b.spec.profile, own)
+	spike := c.pattern.spike
+	if spike == nil {
+		return []traffic.Client{out}
+	}
+	out.Rate.Windows = around(*spike)
+	extra := out
+	extra.ID, extra.Rate = "/spike", draw.Flat(1)
+	extra.Rate.Windows = []draw.Window{{Start: spike.start, End: spike.end, Factor: scale(e.rates[0])}}
+	return []traffic.Client{out, extra}
+}
+
+// windows gives a client the rate of each of its windows, and what else is
+// different there.
+func (b *builder) windows(e *entry, out *traffic.Client, tune *tuning, scale func(float64) float64) {
+	c := e.client
 	out.Law = b.law(&c.arrival, tune, scale(e.rates[0]))
 	out.Rate = c.curve(b.spec.profile, 1)
 	changes := false
@@ -192,7 +226,7 @@ func (b *builder) rate(e *entry, out *traffic.Client, tune *tuning, s share, mem
 		}
 		change := traffic.Change{Output: b.lengthOf(w.output)}
 		if w.input != nil {
-			change.Input = b.lengthOf(w.input.times(tune.prompts))
+			change.Input = b.lengthOf(b.times(w.input, tune.prompts))
 		}
 		if c.maxOutput.set {
 			b.clampOutput(change.Output, c)
@@ -206,29 +240,6 @@ func (b *builder) rate(e *entry, out *traffic.Client, tune *tuning, s share, mem
 	if !c.arrival.size.set && c.arrival.process == adversarial && len(e.windows) > 1 && tune.burst == 0 {
 		b.fail(c.arrival.place, "adversarial: want size with windows, in which the rate differs")
 	}
-	b.keep(c, *out)
-}
-
-// keep adds a client whose rate is right.
-func (b *builder) keep(c *client, out traffic.Client) {
-	var bad workload.Faults
-	if out.Rate.Check(&bad, ""); bad.Err("") != nil {
-		b.fail(c.place, "its rate over time: %v", bad.Err(""))
-	}
-	b.config.Clients = append(b.config.Clients, out)
-}
-
-// spike adds the client that sends at the rate given during the spike of a
-// cohort whose rate varies else.
-func (b *builder) spike(e *entry, out traffic.Client, rate float64) {
-	out.ID += "/spike"
-	if first, again := b.ids[out.ID]; again {
-		b.fail(e.place, "%q: another client is called so, on line %d; want unique ids", clip(out.ID), first.line)
-	}
-	b.ids[out.ID] = e.place
-	out.Rate = draw.Flat(1)
-	out.Rate.Windows = []draw.Window{{Start: e.pattern.spike.start, End: e.pattern.spike.end, Factor: rate}}
-	b.keep(e.client, out)
 }
 
 // around are the windows before and after w.

@@ -197,7 +197,7 @@ func (b *builder) graph(nodes []graphNode, tune *tuning) []traffic.Node {
 		}
 		node := traffic.Node{Name: n.id, After: after, Wait: b.delay(n.wait), Output: b.lengthOf(n.output)}
 		if n.input != nil {
-			node.Input = b.lengthOf(n.input.times(tune.prompts))
+			node.Input = b.lengthOf(b.times(n.input, tune.prompts))
 		}
 		for k := range n.repeat {
 			if n.repeat > 1 {

@@ -1,11 +1,22 @@
 package spec
 
 import (
+	"cmp"
 	"math"
 
 	"blis/vtime"
 	"blis/workload/draw"
 )
+
+// times is d with its file read and its values scaled, once for each factor.
+func (b *builder) times(d *distribution, factor float64) *distribution {
+	d = b.loaded(d)
+	key := built{d, factor}
+	if b.scaled[key] == nil {
+		b.scaled[key] = d.times(factor)
+	}
+	return b.scaled[key]
+}
 
 // times is the distribution whose values are factor times those of d, within
 // the bounds of its measure.
@@ -14,6 +25,7 @@ func (d *distribution) times(factor float64) *distribution {
 		return d
 	}
 	s := *d
+	s.origin, s.factor = cmp.Or(d.origin, d), factor
 	s.min.value, s.max.value = d.inside(float64(d.min.value*factor)), d.inside(float64(d.max.value*factor))
 	s.params = append([]float64(nil), d.params...)
 	for i, p := range d.parameters() {
@@ -76,11 +88,23 @@ func (d *distribution) bounds() (least, most float64) {
 
 // length is d as a number of tokens, rounds or calls.
 func (b *builder) length(d *distribution) draw.Length {
+	d = b.loaded(d)
 	least, most := d.bounds()
 	l := draw.Length{Dist: b.distribution(d), Min: int32(math.Ceil(least)), Max: int32(math.Floor(most))}
 	if l.Max < l.Min {
 		b.fail(d.place, "no whole number lies from %v to %v, want a wider range", least, most)
+		return l
 	}
+	return tight(l)
+}
+
+// tight is l with the bounds that what it draws has anyway.
+func tight(l draw.Length) draw.Length {
+	least, most := l.Dist.Bounds()
+	inside := func(x float64) int32 {
+		return int32(min(max(math.Floor(x+0.5), float64(l.Min)), float64(l.Max)))
+	}
+	l.Min, l.Max = inside(least), inside(most)
 	return l
 }
 
@@ -89,8 +113,13 @@ func (b *builder) delay(d *distribution) draw.Delay {
 	if d == nil {
 		return draw.Delay{}
 	}
+	d = b.loaded(d)
 	least, most := d.bounds()
-	out, err := draw.NewDelay(b.distribution(d), vtime.Duration(least), vtime.Duration(most))
+	dist := b.distribution(d)
+	if _, highest := dist.Bounds(); highest < most {
+		most = max(highest, least)
+	}
+	out, err := draw.NewDelay(dist, vtime.Duration(least), vtime.Duration(most))
 	if err != nil {
 		b.fail(d.place, "%v", err)
 	}

@@ -14,7 +14,7 @@ import (
 type outcomes struct{ values, chances []float64 }
 
 // maxOutcomes is how many values a sum may take, maxItems how many items of a
-// kind a prompt has, and maxSums how many sums are formed to find them.
+// kind a prompt has, and maxSums how many sums are formed for all clients.
 const (
 	maxOutcomes = 100_000
 	maxItems    = 1000
@@ -39,10 +39,9 @@ func (r *reader) media(o *object) *distribution {
 		known = append(known, k+"_distribution", k+"_count_distribution")
 	}
 	in := r.object(v, at, known)
-	sums := 0
 	total := outcomes{[]float64{0}, []float64{1}}
 	if text := in.distribution("text_distribution", mediaTokens); text != nil {
-		total = r.plus(total, r.outcomes(text), &sums, at)
+		total = r.plus(total, r.outcomes(text), at)
 	}
 	for _, k := range kinds {
 		items, count := in.distribution(k+"_distribution", mediaTokens), in.distribution(k+"_count_distribution", mediaItems)
@@ -51,7 +50,7 @@ func (r *reader) media(o *object) *distribution {
 		case items == nil || count == nil:
 			r.fail(at, "want both %s_distribution and %s_count_distribution, or none", k, k)
 		default:
-			total = r.plus(total, r.repeated(r.outcomes(items), r.outcomes(count), &sums, at), &sums, at)
+			total = r.plus(total, r.repeated(r.outcomes(items), r.outcomes(count), at), at)
 		}
 	}
 	if !r.ok() {
@@ -116,9 +115,9 @@ func (o *outcomes) sorted() outcomes {
 }
 
 // plus is the sum of two independent parts.
-func (r *reader) plus(a, b outcomes, sums *int, at place) outcomes {
-	*sums += len(a.values) * len(b.values)
-	if *sums > maxSums || len(a.values) > maxOutcomes {
+func (r *reader) plus(a, b outcomes, at place) outcomes {
+	r.sums += len(a.values) * len(b.values)
+	if r.sums > maxSums || len(a.values) > maxOutcomes {
 		r.fail(at, "the parts take too many values to add up, want less or an input_distribution")
 	}
 	if !r.ok() {
@@ -134,12 +133,12 @@ func (r *reader) plus(a, b outcomes, sums *int, at place) outcomes {
 }
 
 // repeated is the sum of a random number of items.
-func (r *reader) repeated(item, count outcomes, sums *int, at place) outcomes {
+func (r *reader) repeated(item, count outcomes, at place) outcomes {
 	var out outcomes
 	sum, n := outcomes{[]float64{0}, []float64{1}}, 0.0
 	for i, c := range count.values {
 		for ; n < c && r.ok(); n++ {
-			sum = r.plus(sum, item, sums, at)
+			sum = r.plus(sum, item, at)
 		}
 		for k, v := range sum.values {
 			out.add(v, float64(count.chances[i]*sum.chances[k]))

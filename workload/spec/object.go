@@ -111,6 +111,7 @@ func (o *object) choice(name string, words ...string) given[string] {
 	g := o.text(name, "one of "+strings.Join(words, ", "))
 	if g.set && !slices.Contains(words, g.value) {
 		o.fail(g.place, "%s", unknown("value", g.value, words))
+		return given[string]{place: g.place}
 	}
 	return g
 }

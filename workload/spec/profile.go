@@ -104,16 +104,3 @@ func (p *profile) curve(rate float64) draw.Curve {
 	c := draw.Curve{Pieces: p.pieces, Repeat: p.repeat}
 	return c.Scale(rate)
 }
-
-// silent reports whether the profile has no rate at any time.
-func (p *profile) silent() bool {
-	if p == nil {
-		return false
-	}
-	for _, piece := range p.pieces {
-		if piece.From > 0 || piece.To > 0 {
-			return false
-		}
-	}
-	return p.pieces != nil || p.constant == 0
-}

@@ -102,7 +102,7 @@ func (b *builder) total(entries []entry, weighted []int) float64 {
 	for _, i := range weighted {
 		e := &entries[i]
 		tune := b.tune(nil, e.client)
-		c := b.client(e.client, e.id.value, nil, tune)
+		c := b.client(e.client, nil, tune)
 		if !b.ok() {
 			return 0
 		}

@@ -203,7 +203,7 @@ func (b *builder) session(s *session, tune *tuning) *traffic.Session {
 	}
 	out.Rounds = b.length(length)
 	if s.follow != nil {
-		out.Follow = b.lengthOf(s.follow.times(tune.prompts))
+		out.Follow = b.lengthOf(b.times(s.follow, tune.prompts))
 	}
 	if s.steps != nil {
 		out.Reasoning = &traffic.Reasoning{Steps: b.length(s.steps), Tokens: b.length(s.tokens), Kept: s.kept}

@@ -32,7 +32,11 @@ type builder struct {
 	notes    Notes
 	config   traffic.Config
 	ids      map[string]place
-	told     map[string]bool // tenants whose session length has found no session
+	files    map[*distribution]*distribution // those with their files read
+	scaled   map[built]*distribution         // those times a factor
+	built    map[built]draw.Distribution     // those of scaled distributions
+	values   int                             // of all their tables
+	told     map[string]bool                 // tenants whose session length has found no session
 }
 
 func (b *builder) note(at place, format string, args ...any) {
@@ -47,7 +51,7 @@ func (b *builder) note(at place, format string, args ...any) {
 // its tenant, and through rate_fraction on the sum of all fractions: a client
 // or tenant with a rate of its own changes no other.
 func (s *Spec) Traffic(d Defaults) (traffic.Config, Notes, error) {
-	b := &builder{faults: &faults{file: s.name}, spec: s, defaults: d, ids: map[string]place{}, told: map[string]bool{}}
+	b := &builder{faults: &faults{file: s.name}, spec: s, defaults: d, ids: map[string]place{}, files: map[*distribution]*distribution{}, scaled: map[built]*distribution{}, built: map[built]draw.Distribution{}, told: map[string]bool{}}
 	b.notes = append(b.notes, s.notes...)
 	b.config = traffic.Config{Seed: d.Seed, Requests: s.requests.value, Horizon: s.end()}
 	if s.seed.set {
@@ -114,16 +118,15 @@ func endless(c *traffic.Client) bool {
 	return c.Rate.Repeat || c.Rate.Pieces[len(c.Rate.Pieces)-1].To > 0
 }
 
-// client is everything of a client but when it sends. A member of a cohort has
-// an id that is not that of c.
-func (b *builder) client(c *client, id string, t *tenant, tune *tuning) traffic.Client {
-	out := traffic.Client{ID: id, Tenant: c.tenant.value, Class: c.className(""), Model: c.model, Hint: c.priority, Timeout: c.timeout.or(b.defaults.Timeout)}
+// client is everything of a client but its id and when it sends.
+func (b *builder) client(c *client, t *tenant, tune *tuning) traffic.Client {
+	out := traffic.Client{Tenant: c.tenant.value, Class: c.className(""), Model: c.model, Hint: c.priority, Timeout: c.timeout.or(b.defaults.Timeout)}
 	if t != nil {
 		out.Tenant, out.Class = t.id, c.className(t.class)
 	}
-	out.Input = b.length(c.input.times(tune.prompts))
+	out.Input = b.length(b.times(c.input, tune.prompts))
 	out.Output = b.length(c.output)
-	out.Prefix = b.prefix(c, id, t, tune)
+	out.Prefix = b.prefix(c, t, tune)
 	out.Requests = c.requests.value
 	b.kinds(&out, c, tune)
 	b.limitOutput(&out, c)
@@ -156,7 +159,7 @@ func (b *builder) kinds(out *traffic.Client, c *client, tune *tuning) {
 			k.Name += "-" + itoa(named[t.kind])
 		}
 		if t.input != nil {
-			k.Input = b.lengthOf(t.input.times(tune.prompts))
+			k.Input = b.lengthOf(b.times(t.input, tune.prompts))
 		}
 		if t.session != nil {
 			k.Session = b.session(t.session, tune)
@@ -201,7 +204,7 @@ func (b *builder) clampOutput(l *draw.Length, c *client) {
 const defaultPrefix = 50 // tokens of a group whose length is not given
 
 // prefix is that of a tenant, else that of the client.
-func (b *builder) prefix(c *client, id string, t *tenant, tune *tuning) traffic.Prefix {
+func (b *builder) prefix(c *client, t *tenant, tune *tuning) traffic.Prefix {
 	p, group, share := c.prefix, c.prefix.group.or(c.id.value), given[float64]{}
 	if t != nil {
 		share = b.spec.correlations.reuse
@@ -215,9 +218,6 @@ func (b *builder) prefix(c *client, id string, t *tenant, tune *tuning) traffic.
 	}
 	if tune.noPrefix || p.line == 0 {
 		return traffic.Prefix{}
-	}
-	if c.perMember {
-		group += "/" + id
 	}
 	out := traffic.Prefix{Group: group, Length: int32(p.length.or(defaultPrefix)), Share: p.share.or(share.or(1)), Count: int32(p.count.or(1))}
 	if out.Count > 1 {

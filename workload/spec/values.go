@@ -10,6 +10,21 @@ import (
 	"blis/workload/traces"
 )
 
+// loaded is d with the values of its file, which is read once.
+func (b *builder) loaded(d *distribution) *distribution {
+	if !d.file.set || d.values != nil {
+		return d
+	}
+	if known := b.files[d]; known != nil {
+		return known
+	}
+	full := *d
+	if b.readValues(&full); b.ok() {
+		b.files[d] = &full
+	}
+	return &full
+}
+
 // readValues fills an empirical distribution from its file: a value on each
 // line, or a value, a comma and its weight. Empty lines and lines that begin
 // with # are left out.
@@ -27,12 +42,11 @@ func (b *builder) readValues(d *distribution) {
 			continue
 		}
 		value, weight, weighted := strings.Cut(line, ",")
-		at := place{line: i + 1, field: "value"}
 		w := 1.0
 		if weighted {
 			w = in.parseNumber(word(weight), place{i + 1, "weight"}, 0, 1e300, "a weight from 0")
 		}
-		d.add(in.scaled(word(value), at, d.measure, d.measure.least), w)
+		d.add(in.scaled(word(value), place{i + 1, "value"}, d.measure, d.measure.least), w)
 		if !in.ok() {
 			break
 		}
