@@ -57,7 +57,7 @@ func expectedRounds(s *traffic.Session, prefix, in, out float64) (requests, inpu
 				context += carry(s, k, float64(weight*(fresh+carried)))
 			}
 			if s.Growth == traffic.Bounded && s.Context == traffic.Accumulate {
-				context = min(context, float64(s.Limit))
+				context = min(context, max(float64(s.Limit)-prefix, 0))
 			}
 		}
 		fresh := in
