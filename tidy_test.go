@@ -30,6 +30,7 @@ var layers = map[string]string{
 	"workload/draw":    "suggest workload",
 	"workload/traffic": "workload workload/draw",
 	"workload/traces":  "workload",
+	"workload/spec":    "suggest workload workload/draw workload/traffic workload/traces",
 
 	"workload/servegen": "suggest workload workload/draw workload/traffic",
 
@@ -48,13 +49,13 @@ var layers = map[string]string{
 }
 
 // workloads are the packages about what arrives.
-const workloads = "workload workload/draw workload/traffic workload/traces workload/servegen"
+const workloads = "workload workload/draw workload/traffic workload/traces workload/servegen workload/spec"
 
 // pure are the packages whose results are functions of their arguments.
 var pure = strings.Fields("vtime latency metrics kv policy trace engine " + workloads)
 
 // opensFiles are the files of pure packages that may import os.
-var opensFiles = []string{"workload/traces/tracefile.go", "workload/servegen/files.go"}
+var opensFiles = []string{"workload/traces/tracefile.go", "workload/servegen/files.go", "workload/spec/specfile.go"}
 
 // longFiles may have more than maxLines lines, for the reason given.
 var longFiles = map[string]string{}

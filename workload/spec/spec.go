@@ -1,0 +1,156 @@
+package spec
+
+import (
+	"fmt"
+	"math"
+	"path/filepath"
+	"strconv"
+
+	"blis/vtime"
+	"blis/workload"
+)
+
+// Spec is a specification that has been read.
+type Spec struct {
+	name string // of its file, for errors
+	dir  string // the folder that paths are relative to
+
+	version  int
+	seed     given[int64]
+	rate     given[float64] // aggregate_rate
+	share    given[float64] // utilization
+	horizon  given[vtime.Duration]
+	requests given[int64]
+	profile  *profile
+
+	clients, cohorts []client
+	tenants          []tenant
+	correlations     correlations
+	perf             *inferencePerf
+	servegen         *servegenData
+
+	targets targets
+	notes   Notes
+}
+
+// Notes are what a user should know of how a specification was understood,
+// one line each: what is accepted but not modelled, what was filled in.
+type Notes []string
+
+// reader turns a document into a specification.
+type reader struct {
+	*faults
+	spec *Spec
+	sums int // of lengths of multimodal prompts, formed so far
+}
+
+func (r *reader) note(at place, format string, args ...any) {
+	r.spec.notes.add(r.spec.name, at, format, args...)
+}
+
+// maxNotes is how many notes there are at most: a cohort of thousands must not
+// fill the screen.
+const maxNotes = 40
+
+func (n *Notes) add(name string, at place, format string, args ...any) {
+	if len(*n) < maxNotes {
+		e := Error{File: name, Line: at.line, Field: at.field, Problem: fmt.Sprintf(format, args...)}
+		*n = append(*n, e.Error())
+	}
+}
+
+var fields = []string{
+	"version", "seed", "category", "aggregate_rate", "utilization", "horizon", "num_requests", "goodput_slo_targets",
+	"clients", "cohorts", "tenants", "load_profile", "correlations", "inference_perf", "servegen_data",
+}
+
+// Parse reads a specification, which is called name in errors. The format is
+// strict: what is unknown, of another type, out of range or given twice is an
+// *Error with its line. Paths in it are relative to the folder of name. It
+// reads no file.
+func Parse(name string, text []byte) (*Spec, error) {
+	f := &faults{file: name}
+	root := readDocument(f, text)
+	s := &Spec{name: name, dir: filepath.Dir(name), version: 1}
+	if f.ok() {
+		(&reader{faults: f, spec: s}).read(root)
+	}
+	if err := f.err(); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+func (r *reader) read(root *node) {
+	s := r.spec
+	o := r.object(root, place{}, fields)
+	r.version(&o)
+	s.seed = o.whole("seed", math.MinInt64, math.MaxInt64, "a whole number")
+	o.choice("category", "language", "multimodal", "reasoning") // a label: nothing depends on it
+	s.rate = o.number("aggregate_rate", 0, maxRate, "requests per second from 0 to 1e9")
+	s.share = o.number("utilization", positive, 1000, "a share of the cluster's capacity above 0, like 0.8")
+	if s.share.set && s.rate.value > 0 {
+		r.fail(s.share.place, "%v: given beside aggregate_rate, want one of them", s.share.value)
+	}
+	s.horizon = o.longDuration("horizon")
+	s.requests = o.whole("num_requests", 0, math.MaxInt64, "requests from 0 (no limit)")
+	s.profile = o.profile("load_profile")
+	r.tenants(&o)
+	r.correlations(&o)
+	r.goodput(&o)
+	r.clients(&o)
+	r.cohorts(&o)
+	r.inferencePerf(&o)
+	r.servegenData(&o)
+	if !r.ok() {
+		return
+	}
+	r.checkSources(&o)
+	r.checkTenants()
+	r.clientTargets()
+	r.prefixLengths()
+}
+
+func (r *reader) version(o *object) {
+	g := o.text("version", `"1" or "2"`)
+	switch g.value {
+	case "", "1":
+	case "2":
+		r.spec.version = 2
+	default:
+		r.fail(g.place, `%q: want "1" or "2"`, clip(g.value))
+	}
+}
+
+// checkSources holds a specification to one kind of source.
+func (r *reader) checkSources(o *object) {
+	var given []string
+	for _, name := range []string{"clients", "inference_perf", "servegen_data"} {
+		if v, at := o.get(name); v != nil && !(v.kind == list && len(v.items) == 0) {
+			if given = append(given, name); len(given) > 1 {
+				r.fail(at, "given beside %s, want one of them", given[0])
+			}
+		}
+	}
+	cohorts, at := o.get("cohorts")
+	switch {
+	case len(given) == 0 && len(r.spec.cohorts) == 0:
+		r.fail(place{line: o.line}, "nothing sends requests, want clients, cohorts, inference_perf or servegen_data")
+	case cohorts != nil && len(given) == 1 && given[0] != "clients":
+		r.fail(at, "given beside %s, want one of them", given[0])
+	case len(given) == 1 && given[0] != "clients" && len(r.spec.tenants) > 0:
+		_, at := o.get("tenants")
+		r.fail(at, "given beside %s, want clients", given[0])
+	}
+}
+
+// Seed is the seed of the specification, and whether it gives one.
+func (s *Spec) Seed() (seed uint64, given bool) { return uint64(s.seed.value), s.seed.set }
+
+// Name is that of the file.
+func (s *Spec) Name() string { return s.name }
+
+func itoa(i int) string { return strconv.Itoa(i) }
+
+// end is the horizon: vtime.Time, 0 for none.
+func (s *Spec) end() vtime.Time { return min(vtime.Time(s.horizon.value), workload.Latest) }

@@ -1,0 +1,227 @@
+package spec
+
+import (
+	"math"
+
+	"blis/vtime"
+	"blis/workload/draw"
+	"blis/workload/traffic"
+)
+
+// Defaults are what a specification leaves to its caller.
+type Defaults struct {
+	Seed     uint64         // where the specification gives none
+	Requests int64          // where it gives neither num_requests nor horizon; 0: none
+	Timeout  vtime.Duration // of requests of clients that give none; 0: none
+
+	// Capacity is how many requests per second the cluster completes at most,
+	// whose prompts and outputs have the mean numbers of tokens given. nil: not
+	// known; then utilization is an error.
+	Capacity func(input, output float64) float64
+
+	// ServeGen reads the clients of a folder of ServeGen data. nil: servegen_data
+	// is an error.
+	ServeGen func(path string) ([]traffic.Client, error)
+}
+
+// builder makes traffic of a specification.
+type builder struct {
+	*faults
+	spec     *Spec
+	defaults Defaults
+	notes    Notes
+	config   traffic.Config
+	ids      map[string]place
+	files    map[*distribution]*distribution // those with their files read
+	scaled   map[built]*distribution         // those times a factor
+	built    map[built]draw.Distribution     // those of scaled distributions
+	values   int                             // of all their tables
+	told     map[string]bool                 // tenants whose session length has found no session
+}
+
+func (b *builder) note(at place, format string, args ...any) {
+	b.notes.add(b.spec.name, at, format, args...)
+}
+
+// Traffic is the configuration that the specification describes, with notes
+// about how it was understood. Files that it names are read now. Errors are of
+// type *Error.
+//
+// Each client of the result depends on its own part of the specification, on
+// its tenant, and through rate_fraction on the sum of all fractions: a client
+// or tenant with a rate of its own changes no other.
+func (s *Spec) Traffic(d Defaults) (traffic.Config, Notes, error) {
+	b := &builder{faults: &faults{file: s.name}, spec: s, defaults: d, ids: map[string]place{}, files: map[*distribution]*distribution{}, scaled: map[built]*distribution{}, built: map[built]draw.Distribution{}, told: map[string]bool{}}
+	b.notes = append(b.notes, s.notes...)
+	b.config = traffic.Config{Seed: d.Seed, Requests: s.requests.value, Horizon: s.end()}
+	if s.seed.set {
+		b.config.Seed = uint64(s.seed.value)
+	}
+	b.build()
+	b.finish()
+	if err := b.err(); err != nil {
+		return traffic.Config{}, nil, err
+	}
+	return b.config, b.notes, nil
+}
+
+func (b *builder) build() {
+	if g := b.spec.servegen; g != nil {
+		b.servegenClients(g)
+		return
+	}
+	entries := b.entries()
+	b.rates(entries)
+	for i := range entries {
+		if !b.ok() {
+			return
+		}
+		b.entry(&entries[i])
+	}
+}
+
+// finish bounds traffic that has no end, and checks what is about all clients.
+func (b *builder) finish() {
+	s := b.spec
+	if !s.requests.set && !s.horizon.set {
+		b.config.Requests = b.defaults.Requests
+	}
+	tenants, models := map[string]bool{}, map[string]bool{}
+	for i := range b.config.Clients {
+		c := &b.config.Clients[i]
+		tenants[c.Tenant], models[c.Model] = true, true
+		if b.config.Requests == 0 && b.config.Horizon == 0 && endless(c) {
+			b.fail(place{field: "num_requests"}, "not given, want num_requests or horizon, as client %q has no end", clip(c.ID))
+		}
+	}
+	for _, names := range []struct {
+		what  string
+		count int
+	}{{"tenants", len(tenants)}, {"models", len(models)}} {
+		if names.count > math.MaxUint16 {
+			b.fail(place{}, "%d different %s, want at most %d", names.count, names.what, math.MaxUint16)
+		}
+	}
+}
+
+// endless reports whether a client sends for ever.
+func endless(c *traffic.Client) bool {
+	if c.Requests > 0 || c.Times != nil {
+		return false
+	}
+	if c.Users > 0 {
+		return true
+	}
+	if n := len(c.Rate.Windows); n > 0 {
+		return c.Rate.Windows[n-1].End == vtime.Never
+	}
+	return c.Rate.Repeat || c.Rate.Pieces[len(c.Rate.Pieces)-1].To > 0
+}
+
+// client is everything of a client but its id and when it sends.
+func (b *builder) client(c *client, t *tenant, tune *tuning) traffic.Client {
+	out := traffic.Client{Tenant: c.tenant.value, Class: c.className(""), Model: c.model, Hint: c.priority, Timeout: c.timeout.or(b.defaults.Timeout)}
+	if t != nil {
+		out.Tenant, out.Class = t.id, c.className(t.class)
+	}
+	out.Input = b.length(b.times(c.input, tune.prompts))
+	out.Output = b.length(c.output)
+	out.Prefix = b.prefix(c, t, tune)
+	out.Requests = c.requests.value
+	b.kinds(&out, c, tune)
+	b.limitOutput(&out, c)
+	if t != nil && t.rounds != nil && !hasSession(&out) && !b.told[t.id] {
+		b.told[t.id] = true
+		b.note(t.place, "archetype.session_length has no effect on client %q, which has no sessions", clip(c.id.value))
+	}
+	return out
+}
+
+func hasSession(c *traffic.Client) bool {
+	for i := range c.Kinds {
+		if s := c.Kinds[i].Session; s != nil && s.Graph == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// kinds are what the arrivals of a client begin.
+func (b *builder) kinds(out *traffic.Client, c *client, tune *tuning) {
+	if c.single > 0 { // one session, and so all requests
+		out.Requests = c.single
+	}
+	named := map[string]int{}
+	for i := range c.types {
+		t := &c.types[i]
+		k := traffic.Kind{Name: t.kind, Share: t.share, Output: b.lengthOf(t.output)}
+		if named[t.kind]++; named[t.kind] > 1 {
+			k.Name += "-" + itoa(named[t.kind])
+		}
+		if t.input != nil {
+			k.Input = b.lengthOf(b.times(t.input, tune.prompts))
+		}
+		if t.session != nil {
+			k.Session = b.session(t.session, tune)
+		}
+		out.Kinds = append(out.Kinds, k)
+	}
+}
+
+// limitOutput holds outputs to max_output, at which a server ends them.
+func (b *builder) limitOutput(out *traffic.Client, c *client) {
+	if !c.maxOutput.set {
+		return
+	}
+	out.MaxOutput = int32(c.maxOutput.value)
+	b.clampOutput(&out.Output, c)
+	for i := range out.Kinds {
+		k := &out.Kinds[i]
+		b.clampOutput(k.Output, c)
+		if k.Session == nil {
+			continue
+		}
+		if k.Session.Reasoning != nil {
+			b.fail(c.maxOutput.place, "%d: want it without reasoning, whose steps are output too", c.maxOutput.value)
+		}
+		for j := range k.Session.Graph {
+			b.clampOutput(k.Session.Graph[j].Output, c)
+		}
+	}
+}
+
+func (b *builder) clampOutput(l *draw.Length, c *client) {
+	if l == nil {
+		return
+	}
+	most := int32(c.maxOutput.value)
+	if l.Min > most {
+		b.fail(c.maxOutput.place, "%d: want at least the %d tokens that outputs have", most, l.Min)
+	}
+	l.Max = min(l.Max, most)
+}
+
+const defaultPrefix = 50 // tokens of a group whose length is not given
+
+// prefix is that of a tenant, else that of the client.
+func (b *builder) prefix(c *client, t *tenant, tune *tuning) traffic.Prefix {
+	p, group, share := c.prefix, c.prefix.group.or(c.id.value), given[float64]{}
+	if t != nil {
+		share = b.spec.correlations.reuse
+		if t.affinity.set {
+			share = t.affinity
+		}
+		if t.prefix.line > 0 || p.line == 0 && share.set {
+			p, group = t.prefix, t.prefix.group.or("tenant/"+t.id)
+			p.place = place{line: t.line, field: t.field}
+		}
+	}
+	if tune.noPrefix || p.line == 0 {
+		return traffic.Prefix{}
+	}
+	out := traffic.Prefix{Group: group, Length: int32(p.length.or(defaultPrefix)), Share: p.share.or(share.or(1)), Count: int32(p.count.or(1))}
+	if out.Count > 1 {
+		out.Pick = b.pick(p.place, p.skew.value, int64(out.Count))
+	}
+	return out
+}

@@ -1,0 +1,103 @@
+package spec
+
+import (
+	"errors"
+	"io"
+	"strings"
+
+	"blis/vtime"
+	"blis/workload"
+	"blis/workload/traces"
+)
+
+// loaded is d with the values of its file, which is read once.
+func (b *builder) loaded(d *distribution) *distribution {
+	if !d.file.set || d.values != nil {
+		return d
+	}
+	if known := b.files[d]; known != nil {
+		return known
+	}
+	full := *d
+	if b.readValues(&full); b.ok() {
+		b.files[d] = &full
+	}
+	return &full
+}
+
+// readValues fills an empirical distribution from its file: a value on each
+// line, or a value, a comma and its weight. Empty lines and lines that begin
+// with # are left out.
+func (b *builder) readValues(d *distribution) {
+	path := b.spec.path(d.file.value)
+	content, err := readFile(path)
+	if err != nil {
+		b.fail(d.file.place, "%v", err)
+		return
+	}
+	in := &faults{file: path}
+	for i, line := range strings.Split(string(content), "\n") {
+		line = strings.TrimSpace(line)
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		value, weight, weighted := strings.Cut(line, ",")
+		w := 1.0
+		if weighted {
+			w = in.parseNumber(word(weight), place{i + 1, "weight"}, 0, 1e300, "a weight from 0")
+		}
+		d.add(in.scaled(word(value), place{i + 1, "value"}, d.measure, d.measure.least), w)
+		if !in.ok() {
+			break
+		}
+	}
+	if len(d.values) == 0 {
+		in.fail(place{}, "no values, want one on each line")
+	}
+	d.finish(in, place{})
+	if err := in.err(); err != nil {
+		b.fail(d.file.place, "%v", err)
+	}
+}
+
+// word is a field of a text file as a node.
+func word(s string) *node {
+	n := &node{kind: text, text: strings.TrimSpace(s)}
+	if isNumeral(n.text) {
+		n.kind = number
+	}
+	return n
+}
+
+// arrivals are the times of a client whose process is a trace.
+func (b *builder) arrivals(a *arrival) []vtime.Time {
+	if !a.file.set {
+		return a.times
+	}
+	trace, err := traces.OpenFile(b.spec.path(a.file.value), traces.Options{})
+	if err != nil {
+		b.fail(a.file.place, "%v", err)
+		return nil
+	}
+	times := make([]vtime.Time, 0, trace.Remaining())
+	var r workload.Request
+	for {
+		more, err := trace.Pull(&r)
+		if err != nil {
+			b.fail(a.file.place, "%v", err)
+		}
+		if err != nil || !more {
+			return times
+		}
+		times = append(times, r.Arrival)
+	}
+}
+
+// readAll reads what is not longer than a specification may be.
+func readAll(r io.Reader) ([]byte, error) {
+	content, err := io.ReadAll(io.LimitReader(r, maxText+1))
+	if err == nil && len(content) > maxText {
+		err = errors.New("the file is longer than 32 MiB")
+	}
+	return content, err
+}
