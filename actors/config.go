@@ -71,10 +71,12 @@ type Config struct {
 	DrainTimeout       vtime.Duration `json:"drain-timeout" bundle:"autoscale.actuation.drain_timeout" default:"0" group:"Autoscaling" help:"With wait: after this they are aborted; 0: never."`
 	CostPerReplicaHour float64        `json:"cost-per-replica-hour" group:"Autoscaling" help:"In any currency, at most 1e15; 0: no costs are given."`
 
-	Rate              float64        `json:"rate" group:"Workload" help:"Mean arrivals per second over the cluster; 0: 80 % of the capacity that the latency model gives."`
+	WorkloadSpec      string         `json:"workload-spec" type:"path" group:"Workload" help:"YAML specification of the workload; see docs/workloads.md."`
+	Scenario          string         `json:"scenario" group:"Workload" help:"A built-in specification; see blis workload scenarios."`
+	Rate              float64        `json:"rate" group:"Workload" help:"Mean arrivals per second over the cluster; 0: 80 % of the capacity that the latency model gives, or what the specification says."`
 	Concurrency       int32          `json:"concurrency" group:"Workload" help:"A closed loop in place of a rate: so many users who each wait for an answer, think, and ask again."`
 	ThinkTime         vtime.Duration `json:"think-time" default:"0" group:"Workload" help:"Of users, between an answer and the next request."`
-	NumRequests       int64          `json:"num-requests" default:"1000" aliases:"max-prompts" group:"Workload" help:"Requests to generate."`
+	NumRequests       int64          `json:"num-requests" aliases:"max-prompts" group:"Workload" help:"Requests to generate; 0: 1000, or what the specification says."`
 	Arrival           string         `json:"arrival" default:"poisson" enum:"poisson,constant,gamma,weibull" group:"Workload" help:"Arrival process."`
 	CV                float64        `json:"cv" group:"Workload" help:"Coefficient of variation of the gaps, for gamma and weibull."`
 	PromptTokens      float64        `json:"prompt-tokens" default:"512" group:"Workload" help:"Mean prompt length, tokens."`

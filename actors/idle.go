@@ -83,20 +83,36 @@ func (p *plan) idleScaling() []idle {
 func (p *plan) idleWorkload() []idle {
 	c := &p.config
 	switch {
+	case p.spec != nil:
+		return p.idleSpec()
 	case c.Custom.Source != nil:
 		return nil // settings of a workload are the caller's business
 	case c.Trace == "":
-		return []idle{{true, []string{"trace-format", "trace-block-size", "trace-speedup", "trace-limit", "trace-offset", "spread-ties", "skip-bad-rows"},
-			"there is no trace"}}
+		return []idle{{true, ofTraces, "there is no trace"}}
 	}
 	return []idle{
 		{true, []string{"rate"}, "the trace has its own arrivals; see trace-speedup"},
 		{true, []string{"num-requests"}, "the trace has its own requests; see trace-limit"},
-		{true, []string{"concurrency", "think-time", "arrival", "cv", "prompt-tokens", "prompt-tokens-stdev", "prompt-tokens-min", "prompt-tokens-max", "output-tokens", "output-tokens-stdev",
+		{true, []string{"think-time", "arrival", "cv", "prompt-tokens", "prompt-tokens-stdev", "prompt-tokens-min", "prompt-tokens-max", "output-tokens", "output-tokens-stdev",
 			"output-tokens-min", "output-tokens-max", "prefix-tokens"}, "the trace has its own requests"},
 		{true, []string{"workload-seed"}, "nothing of a trace is random"},
 	}
 }
+
+// idleSpec is what has no effect beside a specification.
+func (p *plan) idleSpec() []idle {
+	names := append([]string{"think-time", "arrival", "cv"}, ofTraces...)
+	for _, of := range []string{"prompt-tokens", "output-tokens"} {
+		names = append(names, of, of+"-stdev", of+"-min", of+"-max")
+	}
+	return []idle{
+		{true, append(names, "prefix-tokens"), "the specification says what arrives"},
+		{!p.spec.SharesRate(), []string{"rate"}, "the clients of the specification do not share a rate"},
+	}
+}
+
+// ofTraces are settings of traces.
+var ofTraces = []string{"trace-format", "trace-block-size", "trace-speedup", "trace-limit", "trace-offset", "spread-ties", "skip-bad-rows"}
 
 // noteIdleTrace is noteIdle for what only the trace can tell.
 func (p *plan) noteIdleTrace(format traces.Format) {

@@ -69,6 +69,15 @@ func TestSettingsWithoutEffectAreNoted(t *testing.T) {
 			"trace-block-size has no effect: the trace is of format blis and has no hash ids",
 		}},
 		{"a trace, and what it has", []func(*Config){replay, func(c *Config) { c.TraceSpeedup, c.TraceLimit, c.Timeout = 2, 1, vtime.Second }}, nil},
+		{"a specification", []func(*Config){func(c *Config) {
+			c.WorkloadSpec = file(t, "w.yaml", "version: 2\nnum_requests: 5\nclients:\n  - {id: a, rate: 1, input_distribution: {type: constant, params: {value: 9}}, output_distribution: {type: constant, params: {value: 9}}}\n")
+			c.Rate, c.PromptTokens, c.ThinkTime, c.TraceLimit = 5, 9, 3, 2
+		}}, []string{
+			"think-time, prompt-tokens, trace-limit have no effect: the specification says what arrives",
+			"rate has no effect: the clients of the specification do not share a rate",
+		}},
+		{"a scenario", []func(*Config){func(c *Config) { c.Scenario, c.Rate, c.NumRequests, c.Arrival = "sanity", 5, 10, "constant" }},
+			[]string{"arrival has no effect: the specification says what arrives"}},
 		{"no trace", []func(*Config){func(c *Config) { c.TraceLimit, c.SpreadTies, c.TraceSpeedup = 4, true, 2 }},
 			[]string{"trace-speedup, trace-limit, spread-ties have no effect: there is no trace"}},
 		{"blind policies", []func(*Config){func(c *Config) { c.SnapshotRefreshInterval, c.Signals, c.InFlight = 5, "per-step", "periodic" }}, []string{
@@ -150,7 +159,7 @@ func TestEverySettingCountsOrIsNoted(t *testing.T) {
 		num-gpu-blocks-override block-size-in-tokens max-num-seqs max-num-batched-tokens long-prefill-token-threshold max-model-len
 		enable-prefix-caching enable-chunked-prefill scheduler-reserve-full-isl async-scheduling scheduler preemption-policy
 		policies admission-policy admission-latency priority-policy routing-policy routing-latency cost-per-replica-hour timeout trace
-		seed horizon measure-from measure-to slo-targets slow-within-class force-routing fitness-weights`)
+		seed horizon measure-from measure-to slo-targets slow-within-class force-routing fitness-weights workload-spec scenario concurrency`)
 	refused := []string{"token-bucket-capacity", "token-bucket-refill-rate", "routing-scorers"}
 	noted := []string{"signals", "snapshot-refresh-interval", "in-flight", "prefix-index", "kv-event-delay", "trace-block-size"} // by what policies read, and the trace
 	collect := func(change func(*Config)) {

@@ -24,8 +24,8 @@ func (c *console) progress(cfg *actors.Config) *progress {
 	if !c.errTerminal {
 		return p
 	}
-	total := int64(-1) // how many requests a trace has is not known here
-	if cfg.Trace == "" {
+	total := int64(-1) // how many requests come is not known here
+	if cfg.Trace == "" && cfg.NumRequests > 0 {
 		total = cfg.NumRequests
 	}
 	started := time.Now()

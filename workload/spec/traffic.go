@@ -14,6 +14,12 @@ type Defaults struct {
 	Requests int64          // where it gives neither num_requests nor horizon; 0: none
 	Timeout  vtime.Duration // of requests of clients that give none; 0: none
 
+	// Rate replaces aggregate_rate or utilization, Limit num_requests. 0: the
+	// specification's own stands. A specification with neither of the two shares
+	// no rate; Rate changes nothing then, see Spec.SharesRate.
+	Rate  float64
+	Limit int64
+
 	// Capacity is how many requests per second the cluster completes at most,
 	// whose prompts and outputs have the mean numbers of tokens given. nil: not
 	// known; then utilization is an error.
@@ -51,6 +57,7 @@ func (b *builder) note(at place, format string, args ...any) {
 // its tenant, and through rate_fraction on the sum of all fractions: a client
 // or tenant with a rate of its own changes no other.
 func (s *Spec) Traffic(d Defaults) (traffic.Config, Notes, error) {
+	s = s.with(d)
 	b := &builder{faults: &faults{file: s.name}, spec: s, defaults: d, ids: map[string]place{}, files: map[*distribution]*distribution{}, scaled: map[built]*distribution{}, built: map[built]draw.Distribution{}, told: map[string]bool{}}
 	b.notes = append(b.notes, s.notes...)
 	b.config = traffic.Config{Seed: d.Seed, Requests: s.requests.value, Horizon: s.end()}
@@ -64,6 +71,26 @@ func (s *Spec) Traffic(d Defaults) (traffic.Config, Notes, error) {
 	}
 	return b.config, b.notes, nil
 }
+
+// with is the specification with what replaces fields of it.
+func (s *Spec) with(d Defaults) *Spec {
+	changed := *s
+	if d.Limit > 0 {
+		changed.requests.value, changed.requests.set = d.Limit, true
+	}
+	if d.Rate > 0 && s.SharesRate() {
+		changed.rate.value, changed.rate.set = d.Rate, true
+		changed.share = given[float64]{}
+	}
+	return &changed
+}
+
+// SharesRate reports whether clients share a rate that the specification gives
+// for all of them: aggregate_rate or utilization.
+func (s *Spec) SharesRate() bool { return s.rate.value > 0 || s.share.set }
+
+// Horizon is when the specification ends a run; 0: it does not.
+func (s *Spec) Horizon() vtime.Duration { return s.horizon.value }
 
 func (b *builder) build() {
 	if g := b.spec.servegen; g != nil {

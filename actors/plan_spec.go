@@ -1,0 +1,131 @@
+package actors
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"blis/vtime"
+	"blis/workload/servegen"
+	"blis/workload/spec"
+	"blis/workload/traffic"
+)
+
+// openSpec reads the specification of the workload, if that is what the workload
+// is. What it says besides of the run, horizon, targets, and seed, holds where
+// the configuration leaves that open.
+func (p *plan) openSpec() (err error) {
+	c := &p.config
+	if c.Custom.Source != nil {
+		return nil
+	}
+	if err := c.checkOneWorkload(); err != nil {
+		return err
+	}
+	switch {
+	case c.WorkloadSpec != "":
+		p.spec, err = spec.OpenFile(c.WorkloadSpec)
+	case c.Scenario != "":
+		p.spec, err = spec.OpenScenario(c.Scenario)
+	default:
+		return nil
+	}
+	if err != nil {
+		return inputErrorf("--%s: %v", c.specFlag(), err)
+	}
+	if c.SLOTargets == "" {
+		c.SLOTargets = p.spec.Targets()
+	}
+	if c.Horizon == 0 {
+		c.Horizon = p.spec.Horizon()
+	}
+	if seed, given := p.spec.Seed(); given && c.WorkloadSeed == nil {
+		c.WorkloadSeed = &seed
+	}
+	return nil
+}
+
+// specFlag is the flag that names the specification.
+func (c *Config) specFlag() string {
+	if c.WorkloadSpec != "" {
+		return "workload-spec"
+	}
+	return "scenario"
+}
+
+// checkOneWorkload: a workload is given in one way.
+func (c *Config) checkOneWorkload() error {
+	var given []string
+	for _, way := range []struct {
+		set  bool
+		flag string
+	}{{c.WorkloadSpec != "", "--workload-spec"}, {c.Scenario != "", "--scenario"}, {c.Trace != "", "--trace"}, {c.Concurrency != 0, "--concurrency"}} {
+		if way.set {
+			given = append(given, way.flag)
+		}
+	}
+	if len(given) > 1 {
+		return inputErrorf("%s: each says what arrives: want one of them", strings.Join(given, " and "))
+	}
+	return nil
+}
+
+// resolveSpec makes the traffic that the specification describes.
+func (p *plan) resolveSpec() error {
+	c := &p.config
+	config, notes, err := p.spec.Traffic(spec.Defaults{
+		Seed: p.workloadSeed(), Requests: usualRequests, Timeout: c.Timeout, Rate: c.Rate, Limit: c.NumRequests, Capacity: p.capacityFor,
+		ServeGen: func(path string) ([]traffic.Client, error) {
+			clients, notes, err := servegen.Read(path, servegen.Options{})
+			for _, n := range notes {
+				p.note("%s: %s", path, n)
+			}
+			return clients, err
+		},
+	})
+	if err != nil {
+		return err
+	}
+	config.Seed = p.workloadSeed()
+	if c.Horizon > 0 {
+		config.Horizon = vtime.Time(c.Horizon)
+	}
+	source, err := traffic.New(config)
+	if err != nil {
+		return fmt.Errorf("%s: %w", p.spec.Name(), err)
+	}
+	p.source = source
+	for _, n := range notes {
+		p.note("%s", n)
+	}
+	p.setup.Workload = describeSpec(p.spec, &config)
+	return nil
+}
+
+// capacityFor is how many requests per second, of so many tokens in the mean,
+// the cluster completes at most.
+func (p *plan) capacityFor(input, output float64) float64 {
+	p.estimate(input, output)
+	return p.setup.Capacity
+}
+
+// describeSpec is a specification in a few words.
+func describeSpec(s *spec.Spec, c *traffic.Config) string {
+	text := filepath.Base(s.Name())
+	switch n := len(c.Clients); n {
+	case 1:
+		text += fmt.Sprintf(": client %s", c.Clients[0].ID)
+	case 2, 3, 4:
+		names := make([]string, n)
+		for i := range names {
+			names[i] = c.Clients[i].ID
+		}
+		text += ": clients " + strings.Join(names, ", ")
+	default:
+		text += fmt.Sprintf(": %d clients", n)
+	}
+	if c.Requests > 0 {
+		text += fmt.Sprintf(", up to %d requests", c.Requests)
+	}
+	return text
+}

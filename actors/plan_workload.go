@@ -1,0 +1,127 @@
+package actors
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"blis/latency"
+	"blis/workload/draw"
+	"blis/workload/traces"
+	"blis/workload/traffic"
+)
+
+// capacityShare is how much of an instance's capacity the default rate asks
+// for: at low load policies do not differ.
+const capacityShare = 0.8
+
+func (p *plan) resolveWorkload() error {
+	c := &p.config
+	if p.config.Custom.Source != nil {
+		p.source, p.setup.Workload = p.config.Custom.Source, "custom source"
+		return nil
+	}
+	if p.spec != nil {
+		return p.resolveSpec()
+	}
+	if c.Trace != "" {
+		return p.openTrace()
+	}
+	if c.NumRequests == 0 {
+		c.NumRequests = usualRequests
+	}
+	p.estimate(c.PromptTokens+float64(c.PrefixTokens), c.OutputTokens)
+	if c.Rate == 0 && c.Concurrency == 0 {
+		c.Rate = roundRate(float64(capacityShare * p.setup.Capacity))
+		p.note("rate %s/s: %.0f %% of the estimated capacity %.4g/s", strconv.FormatFloat(c.Rate, 'g', -1, 64), 100*capacityShare, p.setup.Capacity)
+	}
+	source, err := traffic.NewSynthetic(traffic.SyntheticConfig{
+		Seed: p.workloadSeed(), Rate: c.Rate, Requests: c.NumRequests, Arrival: draw.Process(c.Arrival), CV: c.CV,
+		Input:        traffic.Normal{Mean: c.PromptTokens, Stdev: c.PromptTokensStdev, Min: c.PromptTokensMin, Max: c.PromptTokensMax},
+		Output:       traffic.Normal{Mean: c.OutputTokens, Stdev: c.OutputTokensStdev, Min: c.OutputTokensMin, Max: c.OutputTokensMax},
+		PrefixTokens: c.PrefixTokens, Timeout: c.Timeout, Users: c.Concurrency, Think: c.ThinkTime,
+	})
+	if err != nil {
+		return err
+	}
+	p.source = source
+	p.setup.Workload = fmt.Sprintf("%d requests, %s, %s tokens in, %s out", c.NumRequests, c.pace(),
+		lengths(c.PromptTokens, c.PromptTokensStdev), lengths(c.OutputTokens, c.OutputTokensStdev))
+	if c.PrefixTokens > 0 {
+		p.setup.Workload += fmt.Sprintf(", %d shared prefix tokens", c.PrefixTokens)
+	}
+	return nil
+}
+
+// usualRequests is how many requests a run has if nobody says so.
+const usualRequests = 1000
+
+// estimate takes note of how many requests per second, of so many tokens in the
+// mean, the cluster completes at most.
+func (p *plan) estimate(input, output float64) {
+	c := &p.config
+	e := latency.Capacity(p.model, latency.CapacityInput{
+		Input: input, Output: output, Seats: int64(c.MaxNumSeqs), Tokens: int64(c.MaxNumBatchedTokens),
+		Blocks: c.TotalKVBlocks, BlockSize: int64(c.BlockSizeInTokens),
+	})
+	p.setup.Capacity, p.setup.Binds = float64(e.Rate*float64(c.NumInstances)), e.Binds
+}
+
+// pace is what makes requests come.
+func (c *Config) pace() string {
+	switch {
+	case c.Concurrency == 0:
+		return fmt.Sprintf("%s at %s/s", c.Arrival, strconv.FormatFloat(c.Rate, 'g', -1, 64))
+	case c.ThinkTime == 0:
+		return fmt.Sprintf("%d users", c.Concurrency)
+	}
+	return fmt.Sprintf("%d users who think %v", c.Concurrency, c.ThinkTime)
+}
+
+// roundRate keeps three digits, so that a derived rate is one a person can
+// type again.
+func roundRate(rate float64) float64 {
+	r, err := strconv.ParseFloat(strconv.FormatFloat(rate, 'g', 3, 64), 64)
+	if err != nil {
+		return rate
+	}
+	return r
+}
+
+func lengths(mean, stdev float64) string {
+	if stdev == 0 {
+		return strconv.FormatFloat(mean, 'g', -1, 64)
+	}
+	return fmt.Sprintf("%g ± %g", mean, stdev)
+}
+
+func (p *plan) workloadSeed() uint64 {
+	if p.config.WorkloadSeed != nil {
+		return *p.config.WorkloadSeed
+	}
+	return p.config.Seed
+}
+
+func (p *plan) openTrace() error {
+	c := &p.config
+	t, err := traces.OpenFile(c.Trace, traces.Options{
+		Format: traces.Format(c.TraceFormat), BlockSize: c.TraceBlockSize, Offset: c.TraceOffset, Limit: c.TraceLimit,
+		Speedup: c.TraceSpeedup, SpreadTies: c.SpreadTies, SkipBadRows: c.SkipBadRows, Timeout: c.Timeout,
+	})
+	var missing *os.PathError
+	if errors.As(err, &missing) {
+		return fileError("trace", err)
+	}
+	if err != nil {
+		return err
+	}
+	p.source = t
+	p.noteIdleTrace(t.Format())
+	p.setup.Workload = fmt.Sprintf("%d requests of %s (%s)", t.Remaining(), filepath.Base(c.Trace), t.Format())
+	if n, first := t.Skipped(); n > 0 {
+		p.note("%d bad rows skipped, the first: %v", n, first)
+	}
+	return nil
+}
