@@ -2,6 +2,7 @@ package spec
 
 import (
 	"fmt"
+	"math"
 	"reflect"
 	"strings"
 	"testing"
@@ -293,6 +294,8 @@ func TestUtilizationCountsWhatArrivalsBegin(t *testing.T) {
 		{"{type: chat, rounds: 3, context: none}", 5000. / (3 * 130)},
 		{"{type: chat, rounds: 3}", 5000. / (3*130 + 110 + 220)},
 		{"{type: chat, rounds: 3, context_limit: 150}", 5000. / (3*130 + 110 + 130)}, // 20 of the 150 are prefix
+		{"{type: chat, rounds: 2, growth: sublinear}", 5000. / (2*130 + 110)},
+		{"{type: chat, rounds: 3, growth: sublinear}", 5000. / (3*130 + 110 + 110*(1+1/math.Sqrt2))},
 		{"{type: reasoning, reasoning: {steps: 2, tokens_per_step: 50}}", 5000. / 230},
 		{"{type: agentic, context: none, tools: {probability: 0.5, calls: 2, result_tokens: 60}}", 5000. / (130 + 0.75*90)},
 		{"{type: agentic, graph: [{id: a}, {id: b, wait_for: [a], repeat: 2}, {id: c, wait_for: [b]}]}", 5000. / (4*130 + 2*110 + 220 + 10)},

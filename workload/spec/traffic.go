@@ -55,7 +55,8 @@ func (b *builder) note(at place, format string, args ...any) {
 //
 // Each client of the result depends on its own part of the specification, on
 // its tenant, and through rate_fraction on the sum of all fractions: a client
-// or tenant with a rate of its own changes no other.
+// or tenant with a rate of its own changes no other. Members of a cohort share
+// slices, which are not to be changed.
 func (s *Spec) Traffic(d Defaults) (traffic.Config, Notes, error) {
 	s = s.with(d)
 	b := &builder{faults: &faults{file: s.name}, spec: s, defaults: d, ids: map[string]place{}, files: map[*distribution]*distribution{}, scaled: map[built]*distribution{}, built: map[built]draw.Distribution{}, told: map[string]bool{}}
