@@ -164,9 +164,11 @@ func TestDelayKnowsItsLeast(t *testing.T) {
 	if zero.Sample(&v) != 0 || zero.Least() != 0 {
 		t.Error("the zero delay is not 0")
 	}
-	huge := Delay{Dist: Fixed(1e300), Max: math.MaxInt64}
-	if got := huge.Sample(&v); got != math.MaxInt64 {
-		t.Errorf("a delay of 1e300 µs is %v", got)
+	for _, us := range []float64{0x1p63, 1e300} {
+		huge := Delay{Dist: Fixed(us), Max: math.MaxInt64}
+		if got := huge.Sample(&v); got != math.MaxInt64 {
+			t.Errorf("a delay of %v µs is %v", us, got)
+		}
 	}
 }
 

@@ -64,7 +64,8 @@ func FuzzArrivals(f *testing.F) {
 // bounds, and has moments that are numbers.
 func FuzzDistributions(f *testing.F) {
 	f.Add(uint8(3), 5.0, 1.0, 2.0, 3.0, 0.5)
-	f.Add(uint8(5), 0.1, 1e18, 400.0, 20.0, 1.0)
+	f.Add(uint8(5), 3.0, 1e18, 400.0, 20.0, 1.0)
+	f.Add(uint8(5), 0.1, 1e18, 400.0, 20.0, 0.5)
 	f.Add(uint8(6), 100.0, 1e7, 0.0, 0.0, 0.0)
 	f.Add(uint8(7), 1.0, -1e18, 1e18, 1e300, 5e-324)
 	f.Fuzz(func(t *testing.T, family uint8, p, q, r, s, u float64) {

@@ -71,8 +71,8 @@ func (d *Delay) clamp(us float64) vtime.Duration {
 	if us < float64(d.Min) {
 		return d.Min
 	}
-	if us > float64(d.Max) {
+	if us >= float64(d.Max) { // which may be above Max itself, and no Duration
 		return d.Max
 	}
-	return min(vtime.Duration(us), d.Max) // float64(Max) may be above Max
+	return vtime.Duration(us)
 }

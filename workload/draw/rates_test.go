@@ -112,7 +112,7 @@ func TestWindowsHaveLawsOfTheirOwn(t *testing.T) {
 	even := Law{Process: Constant}
 	c := Flat(2)
 	c.Windows = []Window{
-		{Start: 5e6, End: 8e6, Factor: 0, Law: &even}, // its gaps never begin
+		{Start: 5e6, End: 8e6, Factor: 0}, // its gaps never begin
 		{Start: 10_250_000, End: 20e6, Factor: 1, Law: &even},
 		{Start: 20e6, End: 1020e6, Factor: 5},
 		{Start: 1100e6, End: 1110e6, Factor: 0.5, Law: &even},
@@ -151,6 +151,22 @@ func TestWindowsHaveLawsOfTheirOwn(t *testing.T) {
 	}
 	if _, more, err := a.Next(); more || err != nil {
 		t.Errorf("after the last arrival: %v, %v", more, err)
+	}
+}
+
+// An arrival that is due just at the end of a window is not in it: it is the
+// first of the next.
+func TestArrivalsAtTheEndOfAWindowComeInTheNext(t *testing.T) {
+	c := Flat(1e6) // one a µs, which is exact
+	c.Windows = []Window{{Start: 0, End: 4, Factor: 1}, {Start: 9, End: 11, Factor: 1}}
+	a := NewArrivals(Law{Process: Constant}, &c, vtime.NewStream(1, "x"))
+	for i, want := range []vtime.Time{1, 2, 3, 9, 10} {
+		if at, more, err := a.Next(); at != want || !more || err != nil {
+			t.Errorf("arrival %d at %v, %v, %v; want %v", i, at, more, err, want)
+		}
+	}
+	if at, more, _ := a.Next(); more {
+		t.Errorf("an arrival at %v, after all windows", at)
 	}
 }
 

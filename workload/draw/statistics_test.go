@@ -153,7 +153,7 @@ func TestMomentsAreThoseOfTheDistribution(t *testing.T) {
 			what      string
 			got, want float64
 		}{{"mean", c.dist.Mean(), c.mean}, {"variance", c.dist.Variance(), c.variance}} {
-			if m.got != m.want && !(math.Abs(m.got/m.want-1) < 1e-9) {
+			if m.got != m.want && !(math.Abs(m.got/m.want-1) < 2e-12) {
 				t.Errorf("%s: %s %v, want %v", c.name, m.what, m.got, m.want)
 			}
 		}
