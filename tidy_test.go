@@ -29,7 +29,7 @@ var layers = map[string]string{
 
 	"workload/draw":    "workload",
 	"workload/traffic": "workload workload/draw",
-	"workload/traces":  "workload",
+	"workload/traces":  "workload suggest",
 
 	"suggest":   "",
 	"latency":   "suggest",
