@@ -17,16 +17,17 @@ import "blis/workload"
 // no token goes on from there in the same way. Else it takes the chain that
 // does, if that one begins with all of the output. What remains are outputs
 // that begin like another continuation of the same prompt and differ later, or
-// that begin where a longer prompt passed before: no content can say that, and
-// they stay the request's own. Their equality is lost, never invented.
+// that go on as a longer prompt did that came before: no content can say that.
+// The first stay the request's own, the chain of the second no prompt enters.
+// Their equality is lost, never invented.
 //
 // Memory is that of the ids, which it borrows, and some bytes per branch.
 type chains struct {
 	ids   [][]uint32       // of each chain; chain 0 is the root, without any
 	child map[branch]int32 // chains by where they branch off
 
-	most    []use   // of each chain, the request that has most of it, of several the first
-	next    []int32 // tokens of it that another request has at most
+	owner   []int32 // of each chain, the request that brought it, and has all of it
+	others  []int32 // tokens of it that another request has at most
 	entered []bool  // some prompt has tokens of it
 }
 
@@ -36,37 +37,28 @@ type branch struct {
 	id            uint32
 }
 
-// use is how many tokens of a chain a request has, in prompt or output.
-type use struct{ request, tokens int32 }
-
 // place is behind so many tokens of a chain.
 type place struct{ chain, offset int32 }
 
 func newChains() *chains {
 	c := &chains{child: map[branch]int32{}}
-	c.grow(nil)
+	c.grow(-1, nil)
 	return c
 }
 
-// grow adds a chain.
-func (c *chains) grow(ids []uint32) int32 {
+// grow adds a chain that a request brings.
+func (c *chains) grow(request int32, ids []uint32) int32 {
 	c.ids = append(c.ids, ids)
-	c.most = append(c.most, use{request: -1})
-	c.next = append(c.next, 0)
+	c.owner = append(c.owner, request)
+	c.others = append(c.others, 0)
 	c.entered = append(c.entered, false)
 	return int32(len(c.ids) - 1)
 }
 
 // take notes that a request has the first tokens of a chain.
 func (c *chains) take(chain, request, tokens int32) {
-	switch m := &c.most[chain]; {
-	case m.request == request:
-		m.tokens = max(m.tokens, tokens)
-	case tokens > m.tokens:
-		c.next[chain] = m.tokens
-		*m = use{request, tokens}
-	default:
-		c.next[chain] = max(c.next[chain], tokens)
+	if c.owner[chain] != request {
+		c.others[chain] = max(c.others[chain], tokens)
 	}
 }
 
@@ -87,7 +79,7 @@ func (c *chains) prompt(request int32, ids []uint32) (spans []workload.Span, at 
 		b := branch{at.chain, at.offset, ids[0]}
 		chain, ok := c.child[b]
 		if !ok {
-			chain = c.grow(ids)
+			chain = c.grow(request, ids)
 			c.child[b] = chain
 		}
 		at = place{chain: chain}
@@ -97,14 +89,11 @@ func (c *chains) prompt(request int32, ids []uint32) (spans []workload.Span, at 
 // output returns the content of the output of a request whose prompt ends at
 // at; 0 if it cannot be named.
 func (c *chains) output(request int32, at place, ids []uint32) workload.ContentID {
-	if on := c.ids[at.chain][at.offset:]; len(on) > 0 && on[0] == ids[0] {
-		return 0
-	}
 	b := branch{at.chain, at.offset, ids[0]}
 	chain, ok := c.child[b]
 	switch {
 	case !ok:
-		chain = c.grow(ids)
+		chain = c.grow(request, ids)
 		c.child[b] = chain
 	case int(common(c.ids[chain], ids)) < len(ids):
 		return 0
@@ -125,11 +114,10 @@ func (c *chains) trim(request int32, t *table, named bool) {
 		return
 	}
 	last := &t.pages[r.page][r.begin+r.count-1]
-	others := c.next[last.Content]
-	if m := c.most[last.Content]; m.request != request {
-		others = m.tokens
+	if c.owner[last.Content] != request {
+		return
 	}
-	if last.Length = min(last.Length, others); last.Length == 0 {
+	if last.Length = c.others[last.Content]; last.Length == 0 {
 		r.count--
 	}
 }

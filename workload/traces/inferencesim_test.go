@@ -44,7 +44,12 @@ func TestInferenceSimIsReadFromEitherFile(t *testing.T) {
 			t.Errorf("%s.csv: %s\n%s.yaml: %s", name, a, name, b)
 		}
 	}
-	text := "request_id,input_tokens,output_tokens,arrival_time_us\n0,100,20,0\n1,200,30,5000\n"
+	// With a prefix group the server's count is not taken, as it counts the prefix.
+	text := "input_tokens,output_tokens,arrival_time_us,prefix_group,prefix_length,server_input_tokens\n100,20,0,g,0,130\n100,20,1,,0,130\n100,20,2,g,5,130\n"
+	if got := brief(pull(t, traceText(t, text, Options{}))); got != "0:100:20 1:130:20 2:105:20" {
+		t.Errorf("counts of the server: %s", got)
+	}
+	text = "request_id,input_tokens,output_tokens,arrival_time_us\n0,100,20,0\n1,200,30,5000\n"
 	if got := brief(pull(t, traceText(t, text, Options{}))); got != "0:100:20 5000:200:30" {
 		t.Errorf("without a header: %s", got)
 	}

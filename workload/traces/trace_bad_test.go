@@ -161,6 +161,23 @@ func jsonFaults(format Format) []badFile {
 	return list
 }
 
+// withinASecond fails when do does not return want, or takes longer than a
+// second each time: the machine may be busy with something else.
+func withinASecond(t *testing.T, what string, do func() string, want string) {
+	t.Helper()
+	took := time.Duration(math.MaxInt64)
+	for try := 0; try < 5 && took > time.Second; try++ {
+		start := time.Now()
+		if got := do(); got != want {
+			t.Errorf("%s:\n got %s\nwant %s", what, got, want)
+		}
+		took = min(took, time.Since(start))
+	}
+	if took > time.Second {
+		t.Errorf("%s: took %v", what, took)
+	}
+}
+
 func TestBadFilesOfEveryFormat(t *testing.T) {
 	lists := map[Format][]badFile{Mooncake: jsonFaults(Mooncake), Tokens: jsonFaults(Tokens)}
 	for _, c := range csvFormats {
@@ -174,14 +191,10 @@ func TestBadFilesOfEveryFormat(t *testing.T) {
 			t.Errorf("only %d bad files of format %s", len(list), format)
 		}
 		for _, c := range list {
-			start := time.Now()
-			_, err := Open("t", strings.NewReader(c.text), Options{Format: format, Pace: &steps{gap: 1}})
-			if err == nil || err.Error() != c.want {
-				t.Errorf("%s, %s:\n got %v\nwant %s", format, c.name, err, c.want)
-			}
-			if took := time.Since(start); took > time.Second {
-				t.Errorf("%s, %s: took %v", format, c.name, took)
-			}
+			withinASecond(t, string(format)+", "+c.name, func() string {
+				_, err := Open("t", strings.NewReader(c.text), Options{Format: format, Pace: &steps{gap: 1}})
+				return fmt.Sprint(err)
+			}, c.want)
 		}
 	}
 }
@@ -269,12 +282,11 @@ func TestEndlessLinesAreRefused(t *testing.T) {
 		{Lengths, "num_prefill_tokens,num_decode_tokens\n"}, {InferenceSim, "arrival_time_us,input_tokens,output_tokens\n\""},
 		{Mooncake, `{"hash_ids":[`}, {Tokens, `{"input_tok_ids":[`},
 	} {
-		start := time.Now()
-		_, err := Open("t", strings.NewReader(c.head+long), Options{Format: c.format, Pace: &steps{gap: 1}})
 		want := fmt.Sprintf("t:%d: want lines of at most 64 MiB", 1+strings.Count(c.head, "\n"))
-		if err == nil || err.Error() != want || time.Since(start) > time.Second {
-			t.Errorf("%s: after %v: %v, want %s", c.format, time.Since(start), err, want)
-		}
+		withinASecond(t, string(c.format), func() string {
+			_, err := Open("t", io.MultiReader(strings.NewReader(c.head), strings.NewReader(long)), Options{Format: c.format, Pace: &steps{gap: 1}})
+			return fmt.Sprint(err)
+		}, want)
 	}
 }
 
@@ -289,16 +301,14 @@ func TestLargeLengthsAreRead(t *testing.T) {
 		{string(Lengths), "num_prefill_tokens,num_decode_tokens\n1000000000,1000000000\n", "1:1000000000:1000000000"},
 		{string(Tokens), `{"arrival_time_ns":1000,"input_toks":1,"output_toks":1000000000,"input_tok_ids":[1]}`, "1:1:1000000000"},
 	} {
-		start := time.Now()
-		trace := traceText(t, c.text, Options{Pace: &steps{gap: 1}})
-		if got := brief(pull(t, trace)); got != c.want || string(trace.Format()) != c.name || time.Since(start) > time.Second {
-			t.Errorf("%s, read as %s: got %s, want %s", c.name, trace.Format(), got, c.want)
-		}
+		withinASecond(t, c.name, func() string {
+			trace := traceText(t, c.text, Options{Pace: &steps{gap: 1}})
+			return string(trace.Format()) + " " + brief(pull(t, trace))
+		}, c.name+" "+c.want)
 	}
 	ids := strings.TrimSuffix(strings.Repeat("123456,", 1_000_000), ",")
 	text := fmt.Sprintf(`{"arrival_time_ns":1000,"input_toks":1000000,"output_toks":%d,"input_tok_ids":[%s]}`, math.MaxInt32, ids)
-	start := time.Now()
-	if got := brief(pull(t, traceText(t, text+"\n"+text, Options{}))); got != "1:1000000:2147483647 1:1000000:2147483647" || time.Since(start) > time.Second {
-		t.Errorf("10⁶ ids: %s after %v", got, time.Since(start))
-	}
+	withinASecond(t, "10⁶ ids", func() string {
+		return brief(pull(t, traceText(t, text+"\n"+text, Options{})))
+	}, "1:1000000:2147483647 1:1000000:2147483647")
 }
