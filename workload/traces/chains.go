@@ -107,10 +107,10 @@ func (c *chains) continued(output workload.ContentID) bool { return c.entered[ou
 
 // trim cuts off the end of a prompt what no other request has, prompt or
 // output: it is the request's own, and costs less so. A prompt whose output is
-// named has no such end.
-func (c *chains) trim(request int32, t *table, named bool) {
+// continued has no such end.
+func (c *chains) trim(request int32, t *table) {
 	r := &t.spans[request]
-	if r.count == 0 || named {
+	if r.count == 0 {
 		return
 	}
 	last := &t.pages[r.page][r.begin+r.count-1]

@@ -82,7 +82,7 @@ func TestServeGenWindowsAreNoRequests(t *testing.T) {
 		}
 	}
 	_, err := OpenFile("../../testdata/traces/servegen-chunk-0-trace.csv", Options{})
-	want := "../../testdata/traces/servegen-chunk-0-trace.csv: windows of a ServeGen client, which are no requests: want them read as servegen, or a file of requests"
+	want := "../../testdata/traces/servegen-chunk-0-trace.csv: windows of a ServeGen client, which are no requests: want a file of requests, or these under servegen_data of a specification"
 	if err == nil || err.Error() != want {
 		t.Errorf("got %v", err)
 	}

@@ -109,7 +109,7 @@ func (k *tokensReader) finish(t *table) error {
 		if !c.continued(t.outputContent[i]) {
 			t.outputContent[i] = 0
 		}
-		c.trim(int32(i), t, t.outputContent[i] != 0)
+		c.trim(int32(i), t)
 	}
 	k.rows = nil
 	return nil

@@ -184,6 +184,21 @@ func TestTokenIdsBecomeSpans(t *testing.T) {
 	}
 }
 
+// An answer that an earlier prompt has behind the same beginning is that
+// prompt's content, which so is not its own.
+func TestAnAnswerIsFoundInAnEarlierPrompt(t *testing.T) {
+	all := pull(t, traceText(t, tokensText([]conversation{
+		{At: 0, Prompt: []uint32{1, 2}, Answer: []uint32{9}},
+		{At: 1000, Prompt: []uint32{1, 2, 3, 4, 5}, Answer: []uint32{9}},
+		{At: 2000, Prompt: []uint32{1, 2}, Answer: []uint32{3, 4}},
+		{At: 3000, Prompt: []uint32{1, 2}, Answer: []uint32{3, 7}}, // begins like it, and differs
+	}), Options{}))
+	long := all[1].Spans
+	if len(long) != 2 || long[1].Length != 2 || all[2].OutputContent != long[1].Content || all[3].OutputContent != 0 {
+		t.Errorf("the prompt is %v, the answers %d and %d", long, all[2].OutputContent, all[3].OutputContent)
+	}
+}
+
 // The blocks of a next turn have the keys of the blocks that the turn before
 // filled, at any block size, as far as ids are equal.
 func TestBlocksOfANextTurnHaveTheSameKeys(t *testing.T) {

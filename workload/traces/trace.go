@@ -88,7 +88,7 @@ func (t *Trace) recognise(text *lines, beside sibling) (*lines, error) {
 	}
 	switch t.format {
 	case serveGen:
-		return nil, fmt.Errorf("%s: windows of a ServeGen client, which are no requests: want them read as %s, or a file of requests", text.name, serveGen)
+		return nil, fmt.Errorf("%s: windows of a ServeGen client, which are no requests: want a file of requests, or these under servegen_data of a specification", text.name)
 	case simHeader:
 		return t.rowsBeside(text, beside)
 	case InferenceSim:
