@@ -1,6 +1,7 @@
 package traces
 
 import (
+	"compress/gzip"
 	"os"
 	"path/filepath"
 	"slices"
@@ -96,6 +97,19 @@ func files(t *testing.T, list ...[2]string) string {
 	return filepath.Join(dir, list[0][0])
 }
 
+func zipped(t *testing.T, text string) string {
+	t.Helper()
+	var out strings.Builder
+	z := gzip.NewWriter(&out)
+	if _, err := z.Write([]byte(text)); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
 func TestFilesBesideATrace(t *testing.T) {
 	const rows = "input_tokens,output_tokens,arrival_time_us,session_id,round_index\n10,20,0,a,0\n5,1,9,a,1\n"
 	const head = "trace_version: 3\n"
@@ -107,6 +121,8 @@ func TestFilesBesideATrace(t *testing.T) {
 		{"no header", [][2]string{{"x.csv", rows}}, "0:10:20 9:5:1"},
 		{"header", [][2]string{{"x.csv", rows}, {"x.yaml", head + "session_context_growth: 'accumulate' # yes\n"}}, "0:10:20 9:35:1"},
 		{"yml", [][2]string{{"x.csv", rows}, {"x.yml", "---\n# made\n" + head + "session_context_growth: accumulate"}}, "0:10:20 9:35:1"},
+		{"header of rows in gzip", [][2]string{{"x.csv.gz", zipped(t, rows)}, {"x.yaml", head + "session_context_growth: accumulate\n"}}, "0:10:20 9:35:1"},
+		{"rows in gzip", [][2]string{{"x.yaml", head + "session_context_growth: accumulate\n"}, {"x.csv.gz", zipped(t, rows)}}, "0:10:20 9:35:1"},
 		{"a YAML file of another kind", [][2]string{{"x.csv", rows}, {"x.yaml", "model: m\nsession_context_growth: accumulate\n"}}, "0:10:20 9:5:1"},
 		{"header first", [][2]string{{"x.yaml", head + "session_context_growth: \"\"\n"}, {"x.csv", rows}}, "0:10:20 9:5:1"},
 		{"header alone", [][2]string{{"x.yaml", head}}, "x.yaml: the header of a trace of format inference-sim: want the CSV file of the same name beside it"},

@@ -199,6 +199,14 @@ func TestAnAnswerIsFoundInAnEarlierPrompt(t *testing.T) {
 	}
 }
 
+// A trace of hours counts from its start, though its nanoseconds are many.
+func TestHoursInNanosecondsAreNoClock(t *testing.T) {
+	text := `{"arrival_time_ns":7200000000000,"input_toks":1,"output_toks":1,"input_tok_ids":[1]}`
+	if got := brief(pull(t, traceText(t, text, Options{}))); got != "7200000000:1:1" {
+		t.Errorf("got %s", got)
+	}
+}
+
 // The blocks of a next turn have the keys of the blocks that the turn before
 // filled, at any block size, as far as ids are equal.
 func TestBlocksOfANextTurnHaveTheSameKeys(t *testing.T) {
