@@ -29,7 +29,7 @@ var layers = map[string]string{
 
 	"workload/draw":    "suggest workload",
 	"workload/traffic": "workload workload/draw",
-	"workload/traces":  "workload",
+	"workload/traces":  "suggest workload",
 	"workload/spec":    "suggest workload workload/draw workload/traffic workload/traces",
 
 	"workload/servegen": "suggest workload workload/draw workload/traffic",

@@ -15,7 +15,7 @@ type azureReader struct {
 }
 
 func (a *azureReader) begin() (has optional, err error) {
-	a.columns, a.width, err = a.header(Azure, []string{"TIMESTAMP", "ContextTokens", "GeneratedTokens"}, nil)
+	a.columns, a.width, err = a.header(Azure, []string{"TIMESTAMP", "ContextTokens", "GeneratedTokens"}, nil, false)
 	return has, err
 }
 

@@ -3,6 +3,7 @@ package traces
 import (
 	"bytes"
 	"math"
+	"strconv"
 
 	"blis/workload"
 )
@@ -22,6 +23,8 @@ import (
 //	content        spans id:length|id:length|…; instead of a prefix group
 //	deadline_us    absolute, on the clock of arrival_us
 //	max_output     the client's limit, at least output_tokens
+//	output_content the content that the output is, for prompts that go on with it
+//	priority_hint  the client's, higher is more urgent; none is 0
 //
 // What neither prefix nor content covers of the input is the request's own.
 type blisReader struct {
@@ -47,43 +50,35 @@ const (
 	blisDeadline
 	blisContent
 	blisMaxOutput
+	blisOutputContent
+	blisHint
 )
 
 var blisNames = []string{
 	"arrival_us", "input_tokens", "output_tokens",
 	"tenant", "slo_class", "model", "session", "round",
-	"prefix_group", "prefix_tokens", "deadline_us", "content", "max_output",
+	"prefix_group", "prefix_tokens", "deadline_us", "content", "max_output", "output_content", "priority_hint",
 }
 
 func (b *blisReader) begin() (has optional, err error) {
-	b.columns, b.width, err = b.header(BLIS, blisNames[:blisTenant], blisNames[blisTenant:])
+	b.columns, b.width, err = b.header(BLIS, blisNames[:blisTenant], blisNames[blisTenant:], false)
 	if err != nil {
 		return has, err
 	}
-	any := func(places ...int) bool {
-		for _, p := range places {
-			if b.columns[p] >= 0 {
-				return true
-			}
-		}
-		return false
-	}
+	c := b.columns
 	return optional{
-		maxOutput: any(blisMaxOutput),
-		deadline:  any(blisDeadline),
-		session:   any(blisSession, blisRound),
-		labels:    any(blisTenant, blisClass, blisModel),
-		spans:     any(blisGroup, blisPrefix, blisContent),
+		maxOutput:     c.has(blisMaxOutput),
+		deadline:      c.has(blisDeadline),
+		session:       c.has(blisSession, blisRound),
+		labels:        c.has(blisTenant, blisClass, blisModel),
+		spans:         c.has(blisGroup, blisPrefix, blisContent),
+		outputContent: c.has(blisOutputContent),
+		hint:          c.has(blisHint),
 	}, nil
 }
 
 // field is the trimmed field of a column, empty when the column is absent.
-func (b *blisReader) field(place int) []byte {
-	if b.columns[place] < 0 {
-		return nil
-	}
-	return trim(b.fields[b.columns[place]])
-}
+func (b *blisReader) field(place int) []byte { return b.columns.field(b.fields, place) }
 
 // number parses the field of a column, or is absent when it is empty.
 func (b *blisReader) number(place int, low, high, absent uint64) (uint64, error) {
@@ -120,7 +115,7 @@ func (b *blisReader) parse(line []byte, r *row) (err error) {
 	return b.names(r)
 }
 
-// limits parses deadline, output limit, session and round.
+// limits parses deadline, output limit, hint, session and round.
 func (b *blisReader) limits(r *row) error {
 	if text := b.field(blisDeadline); len(text) > 0 {
 		deadline, ok := whole(text, uint64(r.arrival), uint64(workload.Latest))
@@ -136,6 +131,13 @@ func (b *blisReader) limits(r *row) error {
 		}
 		r.maxOutput = int32(n)
 	}
+	if text := b.field(blisHint); len(text) > 0 {
+		hint, err := strconv.ParseFloat(string(text), 64)
+		if err != nil || math.IsNaN(hint) || math.IsInf(hint, 0) {
+			return b.bad(blisNames[blisHint], text, "a finite number, higher is more urgent")
+		}
+		r.hint = hint
+	}
 	session, err := b.number(blisSession, 0, math.MaxUint64, 0)
 	if err != nil {
 		return err
@@ -147,6 +149,11 @@ func (b *blisReader) limits(r *row) error {
 
 // content parses the named content, in whichever way it is given.
 func (b *blisReader) content(r *row) error {
+	output, err := b.number(blisOutputContent, 0, math.MaxUint64, 0)
+	if err != nil {
+		return err
+	}
+	r.outputContent = workload.ContentID(output)
 	group, spans := b.field(blisGroup), b.field(blisContent)
 	prefix, err := b.number(blisPrefix, 0, uint64(r.input), 0)
 	switch {
@@ -199,14 +206,9 @@ func (b *blisReader) names(r *row) error {
 		if len(text) == 0 {
 			text = []byte(c.missing)
 		}
-		label, known := c.names.Find(text)
-		if !known {
-			if c.names.Len() > math.MaxUint16 {
-				return b.bad(blisNames[c.place], text, "at most %d different names", math.MaxUint16+1)
-			}
-			label = c.names.Label(string(text))
+		if err := b.intern(blisNames[c.place], text, c.names, c.label); err != nil {
+			return err
 		}
-		*c.label = label
 	}
 	return nil
 }

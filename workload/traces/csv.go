@@ -10,10 +10,28 @@ import (
 // stands, −1 where it is absent.
 type columns []int
 
+// field is the trimmed field of a column, empty when the column is absent.
+func (c columns) field(fields [][]byte, place int) []byte {
+	if c[place] < 0 {
+		return nil
+	}
+	return trim(fields[c[place]])
+}
+
+// has reports whether any of the columns is there.
+func (c columns) has(places ...int) bool {
+	for _, p := range places {
+		if c[p] >= 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // header reads the first line and finds the columns of a format in it, in any
-// order: all of required, any of optional and nothing else, so that a
-// misspelt column is not silently ignored.
-func (l *lines) header(format Format, required, optional []string) (columns, int, error) {
+// order: all of required, any of optional and, unless others are welcome,
+// nothing else, so that a misspelt column is not silently ignored.
+func (l *lines) header(format Format, required, optional []string, others bool) (columns, int, error) {
 	line, err := l.next()
 	if err != nil {
 		return nil, 0, err
@@ -32,6 +50,7 @@ func (l *lines) header(format Format, required, optional []string) (columns, int
 		name := string(trim(f))
 		k := indexOf(known, name)
 		switch {
+		case k < 0 && others:
 		case k < 0:
 			unknown = append(unknown, quote([]byte(name)))
 		case at[k] >= 0:

@@ -1,9 +1,12 @@
 // Package traces reads requests from files, and writes them.
 //
-//	trace.go      Trace: requests read from a file, its options
+//	trace.go, options.go   Trace: requests read from a file, how they are replayed
+//	guess.go      which format a text is of
 //	table.go      how a trace is held in memory
-//	azure.go, mooncake.go, blis.go   one trace format each
-//	lines.go, csv.go, number.go      the text beneath the formats
+//	azure.go, mooncake.go, burstgpt.go, tokens.go, lengths.go, blis.go   one format each
+//	inferencesim.go, inferencesim_header.go, inferencesim_sessions.go   that of the public simulator
+//	chains.go     contents that have the ids of their tokens
+//	lines.go, csv.go, json.go, number.go, names.go   the text beneath the formats
 //	tracefile.go  the one place that opens files
 //	write.go      Write: any source as a trace of our own format
 //

@@ -21,11 +21,13 @@ type row struct {
 	tenant        workload.Label
 	class         workload.Label
 	model         workload.Label
+	hint          float64
 	spans         []workload.Span
+	outputContent workload.ContentID // 0: the request's own
 }
 
 // optional says which parts of a row a file has at all.
-type optional struct{ maxOutput, deadline, session, labels, spans bool }
+type optional struct{ maxOutput, deadline, session, labels, hint, spans, outputContent bool }
 
 // table holds the rows of a trace by columns: 16 bytes a row, and more only
 // for the columns that the file has. Traces are files of bounded size, and
@@ -42,6 +44,8 @@ type table struct {
 	session             []uint64
 	round               []int32
 	tenant, class, name []workload.Label
+	hint                []float64
+	outputContent       []workload.ContentID
 	spans               []run
 	pages               [][]workload.Span // what spans points into; never moved
 
@@ -70,8 +74,14 @@ func (t *table) add(r *row) {
 		t.class = append(t.class, r.class)
 		t.name = append(t.name, r.model)
 	}
+	if t.has.hint {
+		t.hint = append(t.hint, r.hint)
+	}
 	if t.has.spans {
 		t.spans = append(t.spans, t.keep(r.spans))
+	}
+	if t.has.outputContent {
+		t.outputContent = append(t.outputContent, r.outputContent)
 	}
 }
 
@@ -156,10 +166,21 @@ func (t *table) fill(r *workload.Request, i int) {
 	if t.has.labels {
 		r.Tenant, r.Class, r.Model = t.tenant[i], t.class[i], t.name[i]
 	}
-	if t.has.spans {
-		s := t.spans[i]
-		r.Spans = t.pages[s.page][s.begin : s.begin+s.count : s.begin+s.count]
+	if t.has.hint {
+		r.Hint = t.hint[i]
 	}
+	if t.has.spans {
+		r.Spans = t.spansOf(i)
+	}
+	if t.has.outputContent {
+		r.OutputContent = t.outputContent[i]
+	}
+}
+
+// spansOf is the spans of row i, in place.
+func (t *table) spansOf(i int) []workload.Span {
+	s := t.spans[i]
+	return t.pages[s.page][s.begin : s.begin+s.count : s.begin+s.count]
 }
 
 // patience is deadline − arrival of row i; false when it has no deadline.

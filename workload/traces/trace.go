@@ -4,92 +4,26 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
-	"strings"
 
 	"blis/vtime"
 	"blis/workload"
 )
-
-// Format names a trace format.
-type Format string
-
-// The trace formats that Open reads.
-const (
-	Guess    Format = ""         // by the content
-	Azure    Format = "azure"    // CSV: TIMESTAMP,ContextTokens,GeneratedTokens
-	Mooncake Format = "mooncake" // JSONL: timestamp in ms, input_length, output_length, hash_ids
-	BLIS     Format = "blis"     // our own CSV, see blis.go
-)
-
-// Options says how a trace is replayed. The zero value replays all of it
-// as it was recorded. Names in errors are those of the flags.
-type Options struct {
-	Format Format
-
-	// BlockSize is the number of tokens that one hash id of a Mooncake trace
-	// stands for; 0: 512. Other formats have no hash ids and do not use it.
-	BlockSize int32
-
-	// Offset skips that many requests, Limit keeps at most that many (0: all);
-	// both count in order of arrival.
-	Offset, Limit int64
-
-	// Speedup divides the times between arrivals: 2 doubles the rate. 0: 1.
-	// Deadlines keep their distance from the arrival.
-	Speedup float64
-
-	// SpreadTies moves requests with equal coarse timestamps apart, evenly
-	// within the smallest difference between two arrival times of the file.
-	SpreadTies bool
-
-	// SkipBadRows leaves rows out that would be errors and counts them, see
-	// Trace.Skipped. A bad header or a file that cannot be read is an error
-	// all the same.
-	SkipBadRows bool
-
-	// Timeout gives requests without a deadline of their own the deadline
-	// arrival + Timeout. 0: none.
-	Timeout vtime.Duration
-}
-
-func (o *Options) check() error {
-	var bad workload.Faults
-	switch o.Format {
-	case Guess, Azure, Mooncake, BLIS:
-	default:
-		bad.Add("trace-format", fmt.Sprintf("%q", o.Format), "want %s, %s or %s", Azure, Mooncake, BLIS)
-	}
-	if o.BlockSize < 0 {
-		bad.Add("trace-block-size", o.BlockSize, "want at least 1 token, 0 for 512")
-	}
-	if o.Offset < 0 {
-		bad.Add("trace-offset", o.Offset, "want 0 or more requests")
-	}
-	if o.Limit < 0 {
-		bad.Add("trace-limit", o.Limit, "want at least 1 request, 0 for all")
-	}
-	if !(o.Speedup >= 0) || math.IsInf(o.Speedup, 0) {
-		bad.Add("trace-speedup", o.Speedup, "want a finite factor above 0, 0 for 1")
-	}
-	if o.Timeout < 0 {
-		bad.Add("timeout", o.Timeout, "want 0 (none) or more")
-	}
-	return bad.Err("")
-}
 
 // Trace is a Source that replays a file. Requests come in order of arrival,
 // equal arrivals as they stand in the file.
 //
 // Where time 0 is: an Azure trace has dates, so its first request arrives at
 // 0. The other formats count from a start of their own choosing, which is
-// kept, unless the first arrival is beyond 10¹² µs (11.6 days), a Unix time
-// for certain, or Offset cuts off the beginning: then too the first request
-// arrives at 0. Deadlines move along.
+// kept, unless the first arrival is beyond 10¹² µs (11.6 days; in our own
+// format 10¹⁴ µs, 3.2 years), which is a clock for certain, or Offset cuts off
+// the beginning: then too the first request arrives at 0. Deadlines move along.
+// A trace without arrivals has those of Options.Pace as they are.
 type Trace struct {
 	table   table
 	labels  workload.Labels
 	format  Format
+	paced   bool       // its arrivals are those of Options.Pace
+	header  *simFields // of the public simulator's format, when there is one
 	options Options
 	perTick int64 // units of the table's arrivals in a µs
 	origin  int64 // the arrival that becomes time 0
@@ -100,16 +34,21 @@ type Trace struct {
 	reason  error
 }
 
-// unixTime is the first arrival, in µs, from which times are taken to count
-// from 1970 and not from the start of the trace.
-const unixTime = 1_000_000_000_000
-
 // Open reads a trace, plain or gzip (told by its first bytes), in one of
 // the formats of this package, told by its content unless given. It reads to
 // the end and holds a compact table (see table), so every error of the file
 // is reported here, by file, line and column; name stands for the file.
 // A file without requests is an error.
 func Open(name string, r io.Reader, o Options) (*Trace, error) {
+	return open(name, r, o, nil)
+}
+
+// sibling opens the file beside that of the trace that has the name with
+// another ending, the first of those given that exists. It returns what Open
+// wants of it, and nil when there is none.
+type sibling func(endings ...string) (name string, r io.Reader, err error)
+
+func open(name string, r io.Reader, o Options, beside sibling) (*Trace, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
@@ -124,30 +63,38 @@ func Open(name string, r io.Reader, o Options) (*Trace, error) {
 		return nil, err
 	}
 	t := &Trace{format: o.Format, options: o}
-	if t.format == Guess {
-		t.format = guess(text)
-	}
-	if err := t.read(text); err != nil {
+	if text, err = t.recognise(text, beside); err != nil {
 		return nil, err
 	}
-	if err := t.arrange(name); err != nil {
+	if t.paced = t.format == Lengths; t.paced && o.Pace == nil {
+		return nil, fmt.Errorf("rate: not given: want --rate, requests per second: the rows of %s have no arrivals (format %s)", name, Lengths)
+	}
+	reader := t.reader(text)
+	if err := t.read(text, reader); err != nil {
+		return nil, err
+	}
+	if err := t.arrange(text.name, reader); err != nil {
 		return nil, err
 	}
 	return t, nil
 }
 
-// guess looks at the first line: a JSON object, the names that Azure's columns
-// have, or else our own format, whose reader explains what it misses.
-func guess(text *lines) Format {
-	start, _ := text.r.Peek(4096)
-	head, _, _ := strings.Cut(strings.TrimLeft(string(start), " \t\r\n"), "\n")
-	switch {
-	case strings.HasPrefix(head, "{"):
-		return Mooncake
-	case strings.Contains(head, "TIMESTAMP") || strings.Contains(head, "ContextTokens"):
-		return Azure
+// recognise settles the format, and for that of the public simulator reads the
+// header and moves on to the rows.
+func (t *Trace) recognise(text *lines, beside sibling) (*lines, error) {
+	found := guess(text)
+	if t.format == Guess || t.format == InferenceSim && found == simHeader {
+		t.format = found
 	}
-	return BLIS
+	switch t.format {
+	case serveGen:
+		return nil, fmt.Errorf("%s: windows of a ServeGen client, which are no requests: want a file of requests, or these under servegen_data of a specification", text.name)
+	case simHeader:
+		return t.rowsBeside(text, beside)
+	case InferenceSim:
+		return text, t.headerBeside(beside)
+	}
+	return text, nil
 }
 
 // rowReader parses the rows of one format.
@@ -160,18 +107,35 @@ type rowReader interface {
 	parse(line []byte, r *row) error
 }
 
-func (t *Trace) read(text *lines) error {
-	var reader rowReader
+// finisher is a rowReader with work left once all rows are known and in order
+// of arrival.
+type finisher interface {
+	finish(t *table) error
+}
+
+// reader is that of the format, and sets the unit of its arrivals.
+func (t *Trace) reader(text *lines) rowReader {
 	t.perTick = 1
 	switch t.format {
 	case Azure:
 		t.perTick = 1000
-		reader = &azureReader{lines: text}
+		return &azureReader{lines: text}
 	case Mooncake:
-		reader = &mooncakeReader{lines: text, blockSize: int64(t.options.BlockSize)}
-	default:
-		reader = &blisReader{lines: text, labels: &t.labels}
+		return &mooncakeReader{lines: text, blockSize: int64(t.options.BlockSize)}
+	case BurstGPT:
+		return &burstReader{lines: text, labels: &t.labels}
+	case Tokens:
+		t.perTick = 1000
+		return &tokensReader{lines: text}
+	case InferenceSim:
+		return &simReader{lines: text, labels: &t.labels, accumulate: t.header != nil && t.header.accumulate}
+	case Lengths:
+		return &lengthsReader{lines: text}
 	}
+	return &blisReader{lines: text, labels: &t.labels}
+}
+
+func (t *Trace) read(text *lines, reader rowReader) error {
 	has, err := reader.begin()
 	if errors.Is(err, io.EOF) {
 		return fmt.Errorf("%s: no requests: the file is empty", text.name)
@@ -234,11 +198,37 @@ func (t *Trace) nameDefaults() {
 
 // arrange brings the rows into order and decides which are replayed and where
 // time 0 is.
-func (t *Trace) arrange(name string) error {
+func (t *Trace) arrange(name string, reader rowReader) error {
 	t.table.sort()
+	if f, ok := reader.(finisher); ok {
+		if err := f.finish(&t.table); err != nil {
+			return err
+		}
+	}
+	if err := t.cut(name); err != nil {
+		return err
+	}
+	if t.paced {
+		if err := t.walk(name); err != nil {
+			return err
+		}
+	}
 	if t.options.SpreadTies {
 		t.table.spread()
 	}
+	start := t.table.arrival[t.table.at(t.first)]
+	if t.format == Azure || !t.paced && (t.options.Offset > 0 || start/t.perTick > t.unixTime()) {
+		t.origin = start
+	}
+	last := t.table.at(t.end - 1)
+	if t.arrival(last) > workload.Latest {
+		return fmt.Errorf("trace-speedup: %v: the last arrival would pass the end of virtual time, 2⁶² µs; want a higher factor", t.options.Speedup)
+	}
+	return nil
+}
+
+// cut decides which of the rows in order are replayed.
+func (t *Trace) cut(name string) error {
 	rows := int64(t.table.rows())
 	if t.options.Offset >= rows {
 		return fmt.Errorf("trace-offset: %d: want less than the %d requests of %s", t.options.Offset, rows, name)
@@ -247,15 +237,46 @@ func (t *Trace) arrange(name string) error {
 	if t.options.Limit > 0 && t.options.Limit < rows-t.options.Offset {
 		t.end = t.first + int(t.options.Limit)
 	}
-	start := t.table.arrival[t.table.at(t.first)]
-	if t.format == Azure || t.options.Offset > 0 || start > unixTime {
-		t.origin = start
-	}
-	last := t.table.at(t.end - 1)
-	if t.arrival(last) > workload.Latest {
-		return fmt.Errorf("trace-speedup: %v: the last arrival would pass the end of virtual time, 2⁶² µs; want a higher factor", t.options.Speedup)
-	}
 	return nil
+}
+
+// walk gives the rows that are replayed the arrivals of Pace, in the order of
+// the file, as far as there are some.
+func (t *Trace) walk(name string) error {
+	rows := t.table.arrival
+	for i := t.first; i < t.end; i++ {
+		at, more, err := t.options.Pace.Next()
+		if err != nil {
+			return err
+		}
+		if !more {
+			t.end = i
+			break
+		}
+		if at < 0 || at > workload.Latest || i > t.first && int64(at) < rows[i-1] {
+			panic(fmt.Sprintf("traces: arrival %d of the pace is %d, after %d", i-t.first, at, rows[max(i-1, 0)]))
+		}
+		rows[i] = int64(at)
+	}
+	if t.first == t.end {
+		return fmt.Errorf("rate: 0 for ever: want one at which the requests of %s arrive", name)
+	}
+	// Rows that are not replayed must not count as ties.
+	t.table.arrival = rows[t.first:t.end]
+	t.table.input, t.table.output = t.table.input[t.first:t.end], t.table.output[t.first:t.end]
+	t.first, t.end = 0, t.end-t.first
+	return nil
+}
+
+// unixTime is the first arrival, in µs, from which times are taken to count
+// from a clock, such as Unix time, and not from the start of the trace. In our
+// own format it is beyond what a simulation may last, so that what Write wrote
+// is read with the same arrivals.
+func (t *Trace) unixTime() int64 {
+	if t.format == BLIS {
+		return 100_000_000_000_000 // 3.2 years
+	}
+	return 1_000_000_000_000 // 11.6 days
 }
 
 // arrival is when row i arrives in the replay.
@@ -295,6 +316,10 @@ func (t *Trace) Fold() uint64 { return 0 }
 
 // Format is the format that was given or recognised.
 func (t *Trace) Format() Format { return t.format }
+
+// Paced reports whether the file has no arrivals, so that they are those of
+// Options.Pace.
+func (t *Trace) Paced() bool { return t.paced }
 
 // Remaining is the number of requests still to be pulled.
 func (t *Trace) Remaining() int { return t.end - t.first }

@@ -26,8 +26,8 @@ func TestBadTraceIsOneClearLine(t *testing.T) {
 		{"header only", own, "t: no requests"},
 		{"azure header only", azure, "t: no requests"},
 
-		{"missing columns", "arrival_us,foo\n", `t:1: header: "arrival_us,foo": missing input_tokens, output_tokens; unknown "foo": want the columns arrival_us,input_tokens,output_tokens and any of tenant,slo_class,model,session,round,prefix_group,prefix_tokens,deadline_us,content,max_output (format blis)`},
-		{"column twice", "arrival_us,input_tokens,output_tokens,input_tokens\n", `t:1: header: "arrival_us,input_tokens,output_tokens,input_tokens": given twice input_tokens: want the columns arrival_us,input_tokens,output_tokens and any of tenant,slo_class,model,session,round,prefix_group,prefix_tokens,deadline_us,content,max_output (format blis)`},
+		{"missing columns", "arrival_us,foo\n", `t:1: header: "arrival_us,foo": missing input_tokens, output_tokens; unknown "foo": want the columns arrival_us,input_tokens,output_tokens and any of tenant,slo_class,model,session,round,prefix_group,prefix_tokens,deadline_us,content,max_output,output_content,priority_hint (format blis)`},
+		{"column twice", "arrival_us,input_tokens,output_tokens,input_tokens\n", `t:1: header: "arrival_us,input_tokens,output_tokens,input_tokens": given twice input_tokens: want the columns arrival_us,input_tokens,output_tokens and any of tenant,slo_class,model,session,round,prefix_group,prefix_tokens,deadline_us,content,max_output,output_content,priority_hint (format blis)`},
 		{"azure columns", "TIMESTAMP,ContextTokens\n", `t:1: header: "TIMESTAMP,ContextTokens": missing GeneratedTokens: want the columns TIMESTAMP,ContextTokens,GeneratedTokens (format azure)`},
 		{"header quote", `"arrival_us` + "\n", `t:1: header: "\"arrival_us": want quotes that are closed before the next comma`},
 
@@ -96,7 +96,7 @@ func TestBadTraceOptionsAreRefused(t *testing.T) {
 		o    Options
 		want string
 	}{
-		{Options{Format: "json"}, `trace-format: "json": want azure, mooncake or blis`},
+		{Options{Format: "json"}, `trace-format: "json": did you mean blis? want one of blis, azure, mooncake, burstgpt, tokens, inference-sim, lengths`},
 		{Options{BlockSize: -1}, "trace-block-size: -1: want at least 1 token, 0 for 512"},
 		{Options{Speedup: -1}, "trace-speedup: -1: want a finite factor above 0, 0 for 1"},
 		{Options{Speedup: math.NaN()}, "trace-speedup: NaN: want a finite factor above 0, 0 for 1"},

@@ -211,44 +211,6 @@ func TestSkippedRowsAreCounted(t *testing.T) {
 	}
 }
 
-func TestWriteCSVRoundTrip(t *testing.T) {
-	for _, name := range []string{"blis.csv", "mooncake.jsonl", "azure.csv"} {
-		source := traceFile(t, name, Options{})
-		want := pull(t, source)
-		slice, err := workload.NewSlice(want, *source.Labels())
-		if err != nil {
-			t.Fatal(err)
-		}
-		var out bytes.Buffer
-		if err := Write(&out, slice); err != nil {
-			t.Fatal(err)
-		}
-		again := traceText(t, out.String(), Options{})
-		got := pull(t, again)
-		for i := range got {
-			if len(got[i].Spans) == 0 && len(want[i].Spans) == 0 {
-				got[i].Spans = want[i].Spans
-			}
-		}
-		if !reflect.DeepEqual(got, want) {
-			t.Errorf("%s: got %+v\nwant %+v", name, got, want)
-		}
-		if !reflect.DeepEqual(again.Labels(), source.Labels()) {
-			t.Errorf("%s: labels %+v, want %+v", name, again.Labels(), source.Labels())
-		}
-	}
-	var labels workload.Labels
-	labels.Tenants.Label("a\nb")
-	slice, err := workload.NewSlice([]workload.Request{workload.NewRequest(0, 1, 1)}, labels)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := `request 0: "a\nb", "standard", "": want names of tenant, class and model without line ends`
-	if err := Write(&bytes.Buffer{}, slice); err == nil || err.Error() != want {
-		t.Errorf("got %v", err)
-	}
-}
-
 func TestLongLinesAndMissingLastLineEnd(t *testing.T) {
 	ids := strings.TrimSuffix(strings.Repeat("123456789, ", 100000), ", ")
 	text := fmt.Sprintf(`{"timestamp":0,"input_length":%d,"output_length":1,"hash_ids":[%s]}`, 100000*512, ids)

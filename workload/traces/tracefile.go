@@ -1,13 +1,41 @@
 package traces
 
-import "os"
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
 
-// OpenFile is Open for a file of the file system.
+// OpenFile is Open for a file of the file system. A trace of format
+// InferenceSim is two files, X.yaml and X.csv: with the name of either it looks
+// for the other beside it, and does without X.yaml.
 func OpenFile(path string, o Options) (*Trace, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	return Open(path, f, o)
+	var second *os.File
+	defer func() {
+		if second != nil {
+			second.Close()
+		}
+	}()
+	base := strings.TrimSuffix(path, ".gz")
+	base = strings.TrimSuffix(base, filepath.Ext(base))
+	return open(path, f, o, func(endings ...string) (string, io.Reader, error) {
+		for _, ending := range endings {
+			switch f, err := os.Open(base + ending); {
+			case err == nil:
+				second = f
+				return base + ending, f, nil
+			case !errors.Is(err, fs.ErrNotExist):
+				return "", nil, err
+			}
+		}
+		return "", nil, nil
+	})
 }

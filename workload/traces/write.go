@@ -13,11 +13,11 @@ import (
 
 // Write pulls source empty and writes its requests as a trace of our own
 // format with all columns but prefix_group and prefix_tokens, for which
-// content stands. Reading it back gives the same requests but for what the
-// format does not hold: Source and Index, OutputContent, Hint.
+// content stands. Reading it back gives the same requests in the same order;
+// only Source and Index are numbered anew.
 func Write(w io.Writer, source workload.Source) error {
 	out := csv.NewWriter(w)
-	record := []string{"arrival_us", "input_tokens", "output_tokens", "tenant", "slo_class", "model", "session", "round", "deadline_us", "content", "max_output"}
+	record := []string{"arrival_us", "input_tokens", "output_tokens", "tenant", "slo_class", "model", "session", "round", "deadline_us", "content", "max_output", "output_content", "priority_hint"}
 	if err := out.Write(record); err != nil {
 		return err
 	}
@@ -32,15 +32,15 @@ func Write(w io.Writer, source workload.Source) error {
 		}
 		names := source.Labels()
 		tenant, class, model := names.Tenants.Name(r.Tenant), names.Classes.Name(r.Class), names.Models.Name(r.Model)
-		if strings.ContainsAny(tenant+class+model, "\r\n") {
-			return fmt.Errorf("request %d: %q, %q, %q: want names of tenant, class and model without line ends", r.Index, tenant, class, model)
+		if !plain(tenant) || !plain(class) || !plain(model) {
+			return fmt.Errorf("request %d: %q, %q, %q: want names of tenant, class and model without line ends, or blanks around them", r.Index, tenant, class, model)
 		}
 		record = append(record[:0],
 			strconv.FormatInt(int64(r.Arrival), 10),
 			strconv.Itoa(int(r.Input)), strconv.Itoa(int(r.Output)),
 			tenant, class, model,
-			"", "", "", formatSpans(r.Spans), "")
-		if r.Session != 0 {
+			"", "", "", formatSpans(r.Spans), "", "", "")
+		if r.Session != 0 || r.Round != 0 {
 			record[6], record[7] = strconv.FormatUint(r.Session, 10), strconv.Itoa(int(r.Round))
 		}
 		if r.Deadline != vtime.Never {
@@ -49,12 +49,23 @@ func Write(w io.Writer, source workload.Source) error {
 		if r.MaxOutput != workload.Absent {
 			record[10] = strconv.Itoa(int(r.MaxOutput))
 		}
+		if r.OutputContent != 0 {
+			record[11] = strconv.FormatUint(uint64(r.OutputContent), 10)
+		}
+		if r.Hint != 0 {
+			record[12] = strconv.FormatFloat(r.Hint, 'g', -1, 64)
+		}
 		if err := out.Write(record); err != nil {
 			return err
 		}
 	}
 	out.Flush()
 	return out.Error()
+}
+
+// plain reports whether a name is read as it is written.
+func plain(name string) bool {
+	return !strings.ContainsAny(name, "\r\n") && len(trim([]byte(name))) == len(name)
 }
 
 func formatSpans(spans []workload.Span) string {

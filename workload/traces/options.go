@@ -1,0 +1,104 @@
+package traces
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"blis/suggest"
+	"blis/vtime"
+	"blis/workload"
+)
+
+// Format names a trace format.
+type Format string
+
+// The trace formats that Open reads.
+const (
+	Guess        Format = ""              // by the content
+	BLIS         Format = "blis"          // our own CSV, see blis.go
+	Azure        Format = "azure"         // CSV: TIMESTAMP,ContextTokens,GeneratedTokens
+	Mooncake     Format = "mooncake"      // JSONL: timestamp in ms, input_length, output_length, hash_ids
+	BurstGPT     Format = "burstgpt"      // CSV: Timestamp in s, Request tokens, Response tokens, …
+	Tokens       Format = "tokens"        // JSONL: arrival_time_ns and the ids of all tokens
+	InferenceSim Format = "inference-sim" // CSV of the public simulator, with or without its YAML header
+	Lengths      Format = "lengths"       // CSV: num_prefill_tokens,num_decode_tokens; no arrivals
+)
+
+// Formats lists the formats by name, for help and for errors.
+func Formats() []string {
+	return []string{
+		string(BLIS), string(Azure), string(Mooncake), string(BurstGPT),
+		string(Tokens), string(InferenceSim), string(Lengths),
+	}
+}
+
+// Pace gives arrivals to a trace that has none. Next returns the next arrival,
+// not before the one before it; false when no more are to come.
+type Pace interface {
+	Next() (at vtime.Time, more bool, err error)
+}
+
+// Options says how a trace is replayed. The zero value replays all of it
+// as it was recorded. Names in errors are those of the flags.
+type Options struct {
+	Format Format
+
+	// BlockSize is the number of tokens that one hash id of a Mooncake trace
+	// stands for; 0: 512. Other formats have no hash ids and do not use it.
+	BlockSize int32
+
+	// Pace gives the requests of a trace of format Lengths their arrivals, in
+	// the order of the file; without it such a file is an error. Other formats
+	// have arrivals and leave it alone: see Trace.Paced.
+	Pace Pace
+
+	// Offset skips that many requests, Limit keeps at most that many (0: all);
+	// both count in order of arrival.
+	Offset, Limit int64
+
+	// Speedup divides the times between arrivals: 2 doubles the rate. 0: 1.
+	// Deadlines keep their distance from the arrival.
+	Speedup float64
+
+	// SpreadTies moves requests with equal coarse timestamps apart, evenly
+	// within the smallest difference between two arrival times of the file.
+	SpreadTies bool
+
+	// SkipBadRows leaves rows out that would be errors and counts them, see
+	// Trace.Skipped. A bad header or a file that cannot be read is an error
+	// all the same.
+	SkipBadRows bool
+
+	// Timeout gives requests without a deadline of their own the deadline
+	// arrival + Timeout. 0: none.
+	Timeout vtime.Duration
+}
+
+func (o *Options) check() error {
+	var bad workload.Faults
+	known := o.Format == Guess
+	for _, name := range Formats() {
+		known = known || string(o.Format) == name
+	}
+	if !known {
+		bad.Add("trace-format", fmt.Sprintf("%q", o.Format), "did you mean %s? want one of %s",
+			suggest.Nearest(string(o.Format), Formats()), strings.Join(Formats(), ", "))
+	}
+	if o.BlockSize < 0 {
+		bad.Add("trace-block-size", o.BlockSize, "want at least 1 token, 0 for 512")
+	}
+	if o.Offset < 0 {
+		bad.Add("trace-offset", o.Offset, "want 0 or more requests")
+	}
+	if o.Limit < 0 {
+		bad.Add("trace-limit", o.Limit, "want at least 1 request, 0 for all")
+	}
+	if !(o.Speedup >= 0) || math.IsInf(o.Speedup, 0) {
+		bad.Add("trace-speedup", o.Speedup, "want a finite factor above 0, 0 for 1")
+	}
+	if o.Timeout < 0 {
+		bad.Add("timeout", o.Timeout, "want 0 (none) or more")
+	}
+	return bad.Err("")
+}
