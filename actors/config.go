@@ -89,8 +89,8 @@ type Config struct {
 	OutputTokensMax   int32          `json:"output-tokens-max" default:"7000" group:"Workload" help:"Longest output."`
 	PrefixTokens      int32          `json:"prefix-tokens" group:"Workload" help:"Tokens that all prompts share, in front of prompt-tokens."`
 	Timeout           vtime.Duration `json:"timeout" default:"0" group:"Workload" help:"Requests give up this long after arrival; 0: never."`
-	Trace             string         `json:"trace" type:"path" aliases:"workload-traces-filepath" group:"Workload" help:"Trace file to replay in place of generated requests (Azure LLM CSV, Mooncake JSONL, own CSV; gzip too)."`
-	TraceFormat       string         `json:"trace-format" group:"Workload" help:"azure, mooncake or blis; empty: by content."`
+	Trace             string         `json:"trace" type:"path" aliases:"workload-traces-filepath" group:"Workload" help:"Trace to replay in place of generated requests: own CSV, Azure, Mooncake, BurstGPT, inference-sim and more, gzip too; a folder of ServeGen data. See docs/formats.md."`
+	TraceFormat       string         `json:"trace-format" group:"Workload" help:"blis, azure, mooncake, burstgpt, tokens, inference-sim, lengths or servegen; empty: by content."`
 	TraceBlockSize    int32          `json:"trace-block-size" default:"512" group:"Workload" help:"Tokens per hash id of a Mooncake trace."`
 	TraceSpeedup      float64        `json:"trace-speedup" default:"1" group:"Workload" help:"Factor on the arrival rate of a trace."`
 	TraceLimit        int64          `json:"trace-limit" group:"Workload" help:"Replay at most this many requests; 0: all."`

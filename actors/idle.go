@@ -91,11 +91,9 @@ func (p *plan) idleWorkload() []idle {
 		return []idle{{true, ofTraces, "there is no trace"}}
 	}
 	return []idle{
-		{true, []string{"rate"}, "the trace has its own arrivals; see trace-speedup"},
 		{true, []string{"num-requests"}, "the trace has its own requests; see trace-limit"},
-		{true, []string{"think-time", "arrival", "cv", "prompt-tokens", "prompt-tokens-stdev", "prompt-tokens-min", "prompt-tokens-max", "output-tokens", "output-tokens-stdev",
+		{true, []string{"think-time", "prompt-tokens", "prompt-tokens-stdev", "prompt-tokens-min", "prompt-tokens-max", "output-tokens", "output-tokens-stdev",
 			"output-tokens-min", "output-tokens-max", "prefix-tokens"}, "the trace has its own requests"},
-		{true, []string{"workload-seed"}, "nothing of a trace is random"},
 	}
 }
 
@@ -115,9 +113,13 @@ func (p *plan) idleSpec() []idle {
 var ofTraces = []string{"trace-format", "trace-block-size", "trace-speedup", "trace-limit", "trace-offset", "spread-ties", "skip-bad-rows"}
 
 // noteIdleTrace is noteIdle for what only the trace can tell.
-func (p *plan) noteIdleTrace(format traces.Format) {
-	if format != traces.Mooncake {
-		p.noteUnused([]string{"trace-block-size"}, fmt.Sprintf("the trace is of format %s and has no hash ids", format))
+func (p *plan) noteIdleTrace(t *traces.Trace) {
+	if t.Format() != traces.Mooncake {
+		p.noteUnused([]string{"trace-block-size"}, fmt.Sprintf("the trace is of format %s and has no hash ids", t.Format()))
+	}
+	if !t.Paced() {
+		p.noteUnused([]string{"rate", "arrival", "cv"}, "the trace has its own arrivals; see trace-speedup")
+		p.noteUnused([]string{"workload-seed"}, "nothing of a trace is random")
 	}
 }
 

@@ -62,11 +62,11 @@ func TestSettingsWithoutEffectAreNoted(t *testing.T) {
 		{"a trace", []func(*Config){replay, func(c *Config) {
 			c.Rate, c.NumRequests, c.PromptTokens, c.Arrival, c.TraceBlockSize, c.WorkloadSeed = 5, 10, 9, "constant", 16, &seed
 		}}, []string{
-			"rate has no effect: the trace has its own arrivals; see trace-speedup",
 			"num-requests has no effect: the trace has its own requests; see trace-limit",
-			"arrival, prompt-tokens have no effect: the trace has its own requests",
-			"workload-seed has no effect: nothing of a trace is random",
+			"prompt-tokens has no effect: the trace has its own requests",
 			"trace-block-size has no effect: the trace is of format blis and has no hash ids",
+			"rate, arrival have no effect: the trace has its own arrivals; see trace-speedup",
+			"workload-seed has no effect: nothing of a trace is random",
 		}},
 		{"a trace, and what it has", []func(*Config){replay, func(c *Config) { c.TraceSpeedup, c.TraceLimit, c.Timeout = 2, 1, vtime.Second }}, nil},
 		{"a specification", []func(*Config){func(c *Config) {
@@ -161,7 +161,7 @@ func TestEverySettingCountsOrIsNoted(t *testing.T) {
 		policies admission-policy admission-latency priority-policy routing-policy routing-latency cost-per-replica-hour timeout trace
 		seed horizon measure-from measure-to slo-targets slow-within-class force-routing fitness-weights workload-spec scenario concurrency`)
 	refused := []string{"token-bucket-capacity", "token-bucket-refill-rate", "routing-scorers"}
-	noted := []string{"signals", "snapshot-refresh-interval", "in-flight", "prefix-index", "kv-event-delay", "trace-block-size"} // by what policies read, and the trace
+	noted := []string{"signals", "snapshot-refresh-interval", "in-flight", "prefix-index", "kv-event-delay", "trace-block-size", "rate", "arrival", "cv", "workload-seed"} // by what policies read, and the trace
 	collect := func(change func(*Config)) {
 		p := &plan{config: DefaultConfig()}
 		change(&p.config)

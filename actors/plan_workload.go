@@ -1,15 +1,11 @@
 package actors
 
 import (
-	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strconv"
 
 	"blis/latency"
 	"blis/workload/draw"
-	"blis/workload/traces"
 	"blis/workload/traffic"
 )
 
@@ -102,26 +98,4 @@ func (p *plan) workloadSeed() uint64 {
 		return *p.config.WorkloadSeed
 	}
 	return p.config.Seed
-}
-
-func (p *plan) openTrace() error {
-	c := &p.config
-	t, err := traces.OpenFile(c.Trace, traces.Options{
-		Format: traces.Format(c.TraceFormat), BlockSize: c.TraceBlockSize, Offset: c.TraceOffset, Limit: c.TraceLimit,
-		Speedup: c.TraceSpeedup, SpreadTies: c.SpreadTies, SkipBadRows: c.SkipBadRows, Timeout: c.Timeout,
-	})
-	var missing *os.PathError
-	if errors.As(err, &missing) {
-		return fileError("trace", err)
-	}
-	if err != nil {
-		return err
-	}
-	p.source = t
-	p.noteIdleTrace(t.Format())
-	p.setup.Workload = fmt.Sprintf("%d requests of %s (%s)", t.Remaining(), filepath.Base(c.Trace), t.Format())
-	if n, first := t.Skipped(); n > 0 {
-		p.note("%d bad rows skipped, the first: %v", n, first)
-	}
-	return nil
 }

@@ -39,3 +39,22 @@ func OpenFile(path string, o Options) (*Trace, error) {
 		return "", nil, nil
 	})
 }
+
+// IsServeGenFile reports whether a file begins with a window of a ServeGen
+// client (see IsServeGen), plain or gzip.
+func IsServeGenFile(path string) (bool, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	text, err := openLines(path, f)
+	if err != nil {
+		return false, err
+	}
+	first, err := text.next()
+	if err != nil { // of an empty or broken file its reader tells
+		return false, nil
+	}
+	return IsServeGen(first), nil
+}

@@ -58,7 +58,7 @@ func (c *client) begin(s *Source, i int) error {
 	if c.Times == nil {
 		c.arrivals = draw.NewArrivals(c.Law, &c.Rate, stream("arrivals"))
 	}
-	at, more, err := c.next()
+	at, more, err := s.nextOf(c)
 	if err != nil || !more || s.past(at) {
 		return err
 	}

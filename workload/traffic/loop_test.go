@@ -3,6 +3,7 @@ package traffic
 import (
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"blis/vtime"
@@ -113,5 +114,26 @@ func TestAnswersAtTimeZeroCauseLaterArrivals(t *testing.T) {
 	all := play(t, source(t, Config{Clients: []Client{c}}), func(*workload.Request) (vtime.Duration, bool) { return 0, false })
 	if got := fmt.Sprint(describe(all)); got != "[0: 10+5 of 0, 0 spans 1: 10+5 of 0, 0 spans 2: 10+5 of 0, 0 spans]" {
 		t.Error(got)
+	}
+}
+
+// An arrival beyond the end of virtual time is an error, but not where a horizon
+// comes before.
+func TestArrivalsPastTheEndOfTime(t *testing.T) {
+	c := users(0, 5)
+	c.Law, c.Rate = draw.Law{Process: draw.Poisson}, draw.Flat(1e-12)
+	_, err := New(Config{Clients: []Client{c}})
+	for seed := uint64(1); err == nil && seed < 50; seed++ { // the first gap of some may be short
+		var all []workload.Request
+		all, err = workload.Collect(source(t, Config{Seed: seed, Clients: []Client{c}}))
+		if err == nil {
+			t.Fatalf("seed %d: %d requests in 2⁶² µs", seed, len(all))
+		}
+	}
+	if want := `client "users": rate: 1e-12: `; err == nil || !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("%v, want %s…", err, want)
+	}
+	if all, err := workload.Collect(source(t, Config{Horizon: 1000, Clients: []Client{c}})); err != nil || len(all) != 0 {
+		t.Errorf("under a horizon: %d requests, %v", len(all), err)
 	}
 }

@@ -104,9 +104,9 @@ func (s *Source) arrival(e entry, r *workload.Request) (given bool, err error) {
 // next puts the next arrival of a client in the place of the one that stands
 // first.
 func (s *Source) next(c *client) error {
-	at, more, err := c.next()
+	at, more, err := s.nextOf(c)
 	if err != nil {
-		return fmt.Errorf("client %q: %w", c.ID, err)
+		return err
 	}
 	if !more || c.left == 0 || s.left == 0 || s.past(at) {
 		s.open.pop()
@@ -115,6 +115,19 @@ func (s *Source) next(c *client) error {
 	c.begun++
 	s.open.replaceFirst(entry{at, c.source, uint64(c.begun-1) << stepBits, noSlot})
 	return nil
+}
+
+// nextOf is the next arrival of a client. Under a horizon one that would pass
+// the end of virtual time is none.
+func (s *Source) nextOf(c *client) (at vtime.Time, more bool, err error) {
+	at, more, err = c.next()
+	switch {
+	case err == nil:
+		return at, more, nil
+	case s.config.Horizon > 0:
+		return 0, false, nil
+	}
+	return 0, false, fmt.Errorf("client %q: %w", c.ID, err)
 }
 
 // stepBits is how many bits of an index number the requests of a session.

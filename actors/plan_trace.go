@@ -1,0 +1,115 @@
+package actors
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"blis/vtime"
+	"blis/workload"
+	"blis/workload/draw"
+	"blis/workload/servegen"
+	"blis/workload/traces"
+	"blis/workload/traffic"
+)
+
+// openTrace opens the file that is replayed, or the data of ServeGen, of which
+// requests are drawn.
+func (p *plan) openTrace() error {
+	c := &p.config
+	if ours, err := p.isServeGen(); err != nil || ours {
+		if err == nil {
+			err = p.drawServeGen()
+		}
+		return err
+	}
+	pace, err := p.tracePace()
+	if err != nil {
+		return err
+	}
+	t, err := traces.OpenFile(c.Trace, traces.Options{
+		Format: traces.Format(c.TraceFormat), BlockSize: c.TraceBlockSize, Offset: c.TraceOffset, Limit: c.TraceLimit,
+		Speedup: c.TraceSpeedup, SpreadTies: c.SpreadTies, SkipBadRows: c.SkipBadRows, Timeout: c.Timeout, Pace: pace,
+	})
+	var missing *os.PathError
+	if errors.As(err, &missing) {
+		return fileError("trace", err)
+	}
+	if err != nil {
+		return err
+	}
+	p.source = t
+	p.noteIdleTrace(t)
+	p.setup.Workload = fmt.Sprintf("%d requests of %s (%s)", t.Remaining(), filepath.Base(c.Trace), t.Format())
+	if n, first := t.Skipped(); n > 0 {
+		p.note("%d bad rows skipped, the first: %v", n, first)
+	}
+	return nil
+}
+
+// tracePace is the arrivals of a trace that has none of its own, nil if no rate
+// is given.
+func (p *plan) tracePace() (traces.Pace, error) {
+	c := &p.config
+	if c.Rate == 0 {
+		return nil, nil
+	}
+	law, rate := draw.Law{Process: draw.Process(c.Arrival), CV: c.CV}, draw.Flat(c.Rate)
+	var bad workload.Faults
+	law.Check(&bad, "")
+	rate.Check(&bad, "rate: ")
+	if err := bad.Err(""); err != nil {
+		return nil, err
+	}
+	a := draw.NewArrivals(law, &rate, vtime.NewStream(p.workloadSeed(), "workload/default/arrivals"))
+	return &a, nil
+}
+
+// serveGen is the value of trace-format for ServeGen's data.
+const serveGen = "servegen"
+
+// isServeGen reports whether the trace is ServeGen's data: a folder, or a file
+// with the windows of one client.
+func (p *plan) isServeGen() (bool, error) {
+	c := &p.config
+	if c.TraceFormat != "" {
+		return c.TraceFormat == serveGen, nil
+	}
+	info, err := os.Stat(c.Trace)
+	if err != nil {
+		return false, fileError("trace", err)
+	}
+	if info.IsDir() {
+		return true, nil
+	}
+	ours, err := traces.IsServeGenFile(c.Trace)
+	if missing := (*os.PathError)(nil); errors.As(err, &missing) {
+		err = fileError("trace", err)
+	}
+	return ours, err
+}
+
+// drawServeGen makes the traffic of ServeGen's data.
+func (p *plan) drawServeGen() error {
+	c := &p.config
+	clients, notes, err := servegen.Read(c.Trace, servegen.Options{RateScale: c.TraceSpeedup})
+	if err != nil {
+		return err
+	}
+	for i := range clients {
+		clients[i].Timeout = c.Timeout
+	}
+	config := traffic.Config{Seed: p.workloadSeed(), Requests: c.TraceLimit, Horizon: vtime.Time(c.Horizon), Clients: clients}
+	source, err := traffic.New(config)
+	if err != nil {
+		return fmt.Errorf("%s: %w", c.Trace, err)
+	}
+	p.source = source
+	for _, n := range notes {
+		p.note("%s", n)
+	}
+	p.noteUnused([]string{"trace-block-size", "trace-offset", "spread-ties", "skip-bad-rows", "rate", "arrival", "cv"}, "ServeGen's data are windows of rates, of which requests are drawn")
+	p.setup.Workload = fmt.Sprintf("ServeGen's %s: %d clients", filepath.Base(c.Trace), len(clients))
+	return nil
+}
