@@ -117,8 +117,12 @@ clients:
 func TestPublicConcurrency(t *testing.T) {
 	c, _ := build(t, "clients: [{id: users, concurrency: 20, think_time_us: 2000000, "+lengths+"}]")
 	k := &c.Clients[0]
-	if k.Users != 20 || k.Think != draw.Always(2*vtime.Second) || k.Rate.Pieces != nil || c.Requests != 1000 {
+	if k.Users != 20 || k.Think != draw.Always(2*vtime.Second) || k.Rate.Pieces != nil || k.Requests != 1000 {
 		t.Errorf("%+v", k)
+	}
+	c, _ = build(t, "num_requests: 7\nclients: [{id: a, concurrency: 20, "+lengths+"}, {id: b, concurrency: 20, num_requests: 50, "+lengths+"}, {id: c, concurrency: 10, "+lengths+"}]")
+	if a, b, c := &c.Clients[0], &c.Clients[1], &c.Clients[2]; a.Requests != 4 || b.Requests != 50 || c.Requests != 3 {
+		t.Errorf("%d, %d, %d requests, want 4, 50, 3", a.Requests, b.Requests, c.Requests)
 	}
 }
 

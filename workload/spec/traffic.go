@@ -114,6 +114,7 @@ func (b *builder) finish() {
 	if !s.requests.set && !s.horizon.set {
 		b.config.Requests = b.defaults.Requests
 	}
+	b.limitUsers()
 	tenants, models := map[string]bool{}, map[string]bool{}
 	for i := range b.config.Clients {
 		c := &b.config.Clients[i]
@@ -129,6 +130,42 @@ func (b *builder) finish() {
 		if names.count > math.MaxUint16 {
 			b.fail(place{}, "%d different %s, want at most %d", names.count, names.what, math.MaxUint16)
 		}
+	}
+}
+
+// limitUsers shares num_requests out among clients with users, which send until
+// they have sent what is theirs: each gets a part as large as its part of the
+// users. Beside clients with rates, whose requests num_requests counts, it says
+// nothing about them.
+func (b *builder) limitUsers() {
+	users, others := int64(0), false
+	for i := range b.config.Clients {
+		if c := &b.config.Clients[i]; c.Users == 0 {
+			others = true
+		} else if c.Requests == 0 {
+			users += int64(c.Users)
+		}
+	}
+	if users == 0 || b.config.Horizon > 0 && (b.config.Requests == 0 || others) {
+		return
+	}
+	seen, given := int64(0), int64(0)
+	for i := range b.config.Clients {
+		c := &b.config.Clients[i]
+		if c.Users == 0 || c.Requests > 0 {
+			continue
+		}
+		if others {
+			b.fail(place{field: "num_requests"}, "client %q has concurrency beside clients with rates, want num_requests of its own or a horizon", clip(c.ID))
+			return
+		}
+		seen += int64(c.Users)
+		upTo := int64(float64(b.config.Requests) * (float64(seen) / float64(users)))
+		if c.Requests = upTo - given; c.Requests < 1 {
+			b.fail(place{field: "num_requests"}, "%d: want at least one for each client with concurrency, as for %q", b.config.Requests, clip(c.ID))
+			return
+		}
+		given = upTo
 	}
 }
 
