@@ -30,6 +30,7 @@ var layers = map[string]string{
 	"workload/draw":    "workload",
 	"workload/traffic": "workload workload/draw",
 	"workload/traces":  "workload",
+	"workload/survey":  "workload metrics",
 
 	"suggest":   "",
 	"latency":   "suggest",
@@ -46,7 +47,7 @@ var layers = map[string]string{
 }
 
 // workloads are the packages about what arrives.
-const workloads = "workload workload/draw workload/traffic workload/traces"
+const workloads = "workload workload/draw workload/traffic workload/traces workload/survey"
 
 // pure are the packages whose results are functions of their arguments.
 var pure = strings.Fields("vtime latency metrics kv policy trace engine " + workloads)

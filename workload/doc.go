@@ -14,6 +14,7 @@
 //	draw          random numbers: arrival processes, distributions of lengths
 //	traffic       sources that generate requests
 //	traces        sources that read them from files
+//	survey        what a source yields, counted
 //
 // Nothing here reads a clock. What is random comes from streams named
 // "workload/<client>/<purpose>", so that a change to one purpose or client
