@@ -155,7 +155,7 @@ func (b *books) close(labels *workload.Labels) (*Survey, error) {
 	s.Arrivals.Counts = []int64{}
 	if s.Requests > 0 {
 		s.First, s.Last = &b.first, &b.last
-		s.Arrivals = b.timeline.report()
+		s.Arrivals = b.timeline.report(s.Requests)
 	}
 	s.Rate = ratio(float64(s.Requests-1), b.last.Sub(b.first).Seconds())
 	s.GapCV = b.gaps.cv()

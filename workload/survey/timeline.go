@@ -8,14 +8,20 @@ import (
 
 // Timeline is how many requests arrived over time, in bins of equal width from
 // the first arrival on. The width is a round one, the least with which there
-// are at most 80 bins; the last bin ends with the last arrival or later.
+// are at most 80 bins, and at most one for every five requests, so that what
+// is seen is more than chance; three bins are allowed always, with which there
+// are two at least, unless all arrive at once. The last bin ends with the last
+// arrival or later.
 type Timeline struct {
 	BinMicros int64   `json:"bin_us"`
 	Counts    []int64 `json:"counts"`
 }
 
-// mostBins is how many bins a Timeline has at most: a line of a terminal.
-const mostBins = 80
+const (
+	mostBins  = 80 // of a Timeline: a line of a terminal
+	leastBins = 3  // that it may have: a round width is up to 2.5 times the one before
+	perBin    = 5  // requests
+)
 
 const (
 	day = 24 * vtime.Hour
@@ -65,11 +71,12 @@ func (l *timeline) widen() {
 }
 
 // report joins the bins to those of a round width.
-func (l *timeline) report() Timeline {
+func (l *timeline) report(requests int64) Timeline {
+	most := min(max(requests/perBin, leastBins), mostBins)
 	fine := fineWidths[l.width]
 	width := fine
 	for _, w := range roundWidths() {
-		if width = w; w%fine == 0 && int64(l.last)/int64(w/fine) < mostBins {
+		if width = w; w%fine == 0 && int64(l.last)/int64(w/fine) < most {
 			break
 		}
 	}
@@ -100,8 +107,8 @@ func roundWidths() []vtime.Duration {
 	return list
 }
 
-// peak is the largest number of arrivals per second in a bin; nil if the first
-// bin is the last.
+// peak is the largest number of arrivals per second in a bin; nil if all arrive
+// at once.
 func (t *Timeline) peak() *float64 {
 	if len(t.Counts) < 2 {
 		return nil
