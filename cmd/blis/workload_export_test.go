@@ -8,7 +8,9 @@ import (
 	"os"
 	"strings"
 	"testing"
-	"time"
+
+	"blis/vtime"
+	"blis/workload"
 )
 
 // rowsOf is what --requests-out writes, and the digest.
@@ -102,21 +104,50 @@ func TestInterruptedExportLeavesNothing(t *testing.T) {
 	}
 }
 
+// cancelling is a long source that cancels whoever pulls it, on the way.
+type cancelling struct {
+	workload.Slice
+	pulled int64
+	cancel func()
+}
+
+func (s *cancelling) Pull(r *workload.Request) (bool, error) {
+	*r = workload.NewRequest(vtime.Time(s.pulled), 5, 1)
+	if s.pulled++; s.pulled == 10_000 {
+		s.cancel()
+	}
+	return s.pulled < 100_000, nil
+}
+
 // Nor is one that was stopped on its way; a survey then has what it saw.
 func TestStoppedOnTheWay(t *testing.T) {
-	stopped := func(args ...string) session {
-		ctx, cancel := context.WithCancel(t.Context())
-		defer cancel()
-		time.AfterFunc(100*time.Millisecond, cancel)
-		return blisUntil(t, ctx, nil, append([]string{"workload"}, append(args, "--num-requests", "1000000000")...)...)
+	list, err := workload.NewSlice(nil, workload.Labels{})
+	if err != nil {
+		t.Fatal(err)
 	}
 	path := absentIn(t, "x.csv")
-	if s := stopped("export", "--out", path); s.code != exitInterrupted || exists(path) {
-		t.Errorf("export: exit %d: %q, file: %v", s.code, s.err, exists(path))
-	}
-	s := stopped("show", "--format", "json")
-	if r := resultOf(t, s.out); s.code != exitInterrupted || r["partial"] != true || r["requests"].(float64) < 4096 {
-		t.Errorf("show: exit %d: %v requests", s.code, r["requests"])
+	for name, run := range map[string]func(of subject, ctx context.Context, c *console) error{
+		"export": func(of subject, ctx context.Context, c *console) error { return (&exportCmd{of, path}).Run(ctx, c) },
+		"show":   func(of subject, ctx context.Context, c *console) error { return (&showCmd{of, "json"}).Run(ctx, c) },
+	} {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		var out, said bytes.Buffer
+		c := &console{out: &out, err: &said, environ: func() []string { return nil }}
+		of := subject{settings: settings{Config: smallConfig()}}
+		of.Source = &cancelling{Slice: *list, cancel: cancel}
+		if err := run(of, ctx, c); exitCode(err) != exitInterrupted {
+			t.Errorf("%s: %v", name, err)
+		}
+		if name == "export" {
+			if exists(path) || out.Len() > 0 {
+				t.Errorf("export leaves a file, or prints %q", out.String())
+			}
+			continue
+		}
+		if r := resultOf(t, out.String()); r["partial"] != true || r["requests"] != 12288.0 {
+			t.Errorf("show: %v of %v requests", r["partial"], r["requests"])
+		}
 	}
 }
 

@@ -64,14 +64,11 @@ func (p *prefixes) take(r *workload.Request) int32 {
 	if p.ways == nil {
 		p.ways, p.shorter = map[way]stretch{}, map[stop]node{}
 	}
-	at, common, named, same := node(0), int32(0), int32(0), true
+	at, common, named := node(0), int32(0), int32(0)
 	for _, s := range r.Spans {
 		var shared int32
 		at, shared = p.step(at, s)
-		if same {
-			common += shared
-			same = shared == s.Length
-		}
+		common += shared // none any more behind a node that is new
 		named += s.Length
 	}
 	// The last token of an output is never computed: the request ends with it.

@@ -39,11 +39,11 @@ type timeline struct {
 	counts [fineBins]int64
 }
 
-// fineWidths are widths of bins, each a multiple of the one before. With the
-// last but one they reach as far as virtual time does, with the last in few.
+// fineWidths are widths of bins, each a multiple of the one before. The last
+// ones reach as far as virtual time does, in few bins.
 var fineWidths = []vtime.Duration{
 	1, 10, 100, vtime.Millisecond, 10 * vtime.Millisecond, 100 * vtime.Millisecond, vtime.Second, 10 * vtime.Second,
-	vtime.Minute, 10 * vtime.Minute, vtime.Hour, day, 10 * day, 100 * day, 1_000 * day, 10_000 * day, 100_000 * day, 1_000_000 * day,
+	vtime.Minute, 10 * vtime.Minute, vtime.Hour, day, 10 * day, 100 * day, 1_000 * day, 10_000 * day, 100_000 * day, 1_000_000 * day, 10_000_000 * day,
 }
 
 // add counts an arrival. Arrivals come in order.

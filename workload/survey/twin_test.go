@@ -157,3 +157,14 @@ func TestTimelineCountsArrivalsInTheirBins(t *testing.T) {
 		}
 	})
 }
+
+// The longest that a workload can last, few requests: the widths reach so far.
+func TestTimelineOfAllVirtualTime(t *testing.T) {
+	var l timeline
+	for _, at := range []vtime.Time{0, 1, workload.Latest} {
+		l.add(at)
+	}
+	if got := l.report(3); got.BinMicros != int64(20_000_000*day) || !slices.Equal(got.Counts, []int64{2, 0, 1}) {
+		t.Errorf("%+v", got)
+	}
+}
