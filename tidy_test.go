@@ -33,6 +33,7 @@ var layers = map[string]string{
 	"workload/spec":    "suggest workload workload/draw workload/traffic workload/traces",
 
 	"workload/servegen": "suggest workload workload/draw workload/traffic",
+	"workload/survey":   "workload metrics",
 
 	"suggest":   "",
 	"latency":   "suggest",
@@ -49,7 +50,7 @@ var layers = map[string]string{
 }
 
 // workloads are the packages about what arrives.
-const workloads = "workload workload/draw workload/traffic workload/traces workload/servegen workload/spec"
+const workloads = "workload workload/draw workload/traffic workload/traces workload/servegen workload/spec workload/survey"
 
 // pure are the packages whose results are functions of their arguments.
 var pure = strings.Fields("vtime latency metrics kv policy trace engine " + workloads)

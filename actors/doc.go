@@ -9,6 +9,7 @@
 //	judged.go      a run as measures see it, what its instances cost
 //	check.go       what a setting can be
 //	plan.go        from settings to model, cache size, limits, source
+//	workload.go    the source of a run, without the run
 //	plan_scaling.go
 //	               whether and between which bounds instances come and go
 //	policies.go    from settings and bundle to policies

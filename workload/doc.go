@@ -17,6 +17,8 @@
 //	traffic       sources that generate requests
 //	traces        sources that read them from files
 //	servegen      clients for traffic, as ServeGen's files describe them
+//	spec          clients for traffic, as a YAML specification describes them
+//	survey        what a source yields, counted
 //
 // Nothing here reads a clock. What is random comes from streams named
 // "workload/<client>/<purpose>", so that a change to one purpose or client

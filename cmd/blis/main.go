@@ -18,6 +18,9 @@
 //	compare.go   blis compare; compare_bundles.go what its arguments are;
 //	             compare_text.go, compare_verdict.go, compare_json.go print its
 //	             result
+//	workload.go  blis workload show; workload_text.go, workload_plot.go,
+//	             workload_json.go print its result; workload_export.go export and
+//	             convert
 //	list.go      blis policies, models, hardware
 //	bench.go     blis bench
 package main
@@ -36,6 +39,7 @@ type commands struct {
 	Run      runCmd      `cmd:"" help:"Simulate a cluster and print the result."`
 	Verify   verifyCmd   `cmd:"" help:"Run a configuration on many executors and compare digests."`
 	Compare  compareCmd  `cmd:"" help:"Run several policy bundles under the same traffic and say which is better in what."`
+	Workload workloadCmd `cmd:"" help:"Look at what arrives, without a run; write it as a trace."`
 	Policies policiesCmd `cmd:"" help:"List the policies with their parameters."`
 	Models   modelsCmd   `cmd:"" help:"List the built-in models."`
 	Hardware hardwareCmd `cmd:"" help:"List the built-in GPUs."`
@@ -50,7 +54,7 @@ type runOnly struct {
 
 const description = `BLIS simulates clusters of LLM inference servers in virtual time.
 
-Every flag of run, verify and compare that makes a run can also stand in a YAML file (--config) under its name, or in the environment: BLIS_NUM_INSTANCES is --num-instances. A flag wins over the environment, that over the file. Durations read 50ms, 1.5s, 2m or a number of microseconds.`
+Every flag of run, verify, compare and workload that makes a run can also stand in a YAML file (--config) under its name, or in the environment: BLIS_NUM_INSTANCES is --num-instances. A flag wins over the environment, that over the file. Durations read 50ms, 1.5s, 2m or a number of microseconds.`
 
 func main() {
 	lean()

@@ -11,7 +11,7 @@ import (
 type output struct {
 	*bufio.Writer
 	file *os.File
-	flag string // that names it
+	by   string // the flag, or the argument, that names it
 }
 
 // create opens a file to be written, before the run, so that one that cannot
@@ -20,11 +20,16 @@ func create(flag, path string) (*output, error) {
 	if path == "" {
 		return nil, nil
 	}
-	f, err := os.Create(path)
+	return createBy(named{"--" + flag, path})
+}
+
+// createBy is create for a path that must be there.
+func createBy(n named) (*output, error) {
+	f, err := os.Create(n.path)
 	if err != nil {
-		return nil, &inputError{"--" + flag + ": " + pathProblem(err)}
+		return nil, &inputError{n.by + ": " + pathProblem(err)}
 	}
-	return &output{bufio.NewWriterSize(f, 1<<16), f, flag}, nil
+	return &output{bufio.NewWriterSize(f, 1<<16), f, n.by}, nil
 }
 
 // close writes what is left. It returns the first thing that went wrong with
@@ -36,7 +41,7 @@ func (o *output) close(failed error) error {
 	}
 	flushed, closed := o.Flush(), o.file.Close()
 	if err := firstOf(failed, flushed, closed); err != nil {
-		return fmt.Errorf("--%s: %v", o.flag, err)
+		return fmt.Errorf("%s: %v", o.by, err)
 	}
 	return nil
 }

@@ -24,13 +24,19 @@ func (c *console) progress(cfg *actors.Config) *progress {
 	if !c.errTerminal {
 		return p
 	}
-	total := int64(-1) // how many requests come is not known here
-	if cfg.Trace == "" && cfg.NumRequests > 0 {
-		total = cfg.NumRequests
-	}
+	total := totalOf(cfg)
 	started := time.Now()
 	cfg.Progress = func(_ vtime.Time, requests int64) { p.show(c, "requests", started, requests, total) }
 	return p
+}
+
+// totalOf is how many requests there will be; −1 where that is not known here:
+// of traces and specifications, and if nobody said so.
+func totalOf(cfg *actors.Config) int64 {
+	if cfg.Trace != "" || cfg.NumRequests == 0 {
+		return -1
+	}
+	return cfg.NumRequests
 }
 
 // show moves the bar, once that is worth while.

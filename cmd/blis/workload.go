@@ -1,0 +1,109 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/alecthomas/kong"
+
+	"blis/actors"
+	"blis/workload/survey"
+)
+
+// workloadCmd is blis workload.
+type workloadCmd struct {
+	Show    showCmd    `cmd:"" help:"Say what a workload yields: rates, lengths, shares, reuse of prompts."`
+	Export  exportCmd  `cmd:"" help:"Write a workload as a trace of our own format."`
+	Convert convertCmd `cmd:"" help:"Write any trace as one of our own format."`
+}
+
+// subject is the workload that a command is about: that of a run with the same
+// flags, from wherever they come, or a file.
+type subject struct {
+	Argument string `arg:"" optional:"" name:"file" type:"path" help:"Trace, as with --trace; without it the flags say what arrives."`
+	settings
+}
+
+// settle makes the bundle, as run does, and takes the argument.
+func (s *subject) settle(command *kong.Context, l *layers) error {
+	if err := s.settings.settle(command, l); err != nil || s.Argument == "" {
+		return err
+	}
+	for _, p := range command.Path {
+		if p.Flag != nil && p.Flag.Name == "trace" && l.origin(p) == fromFlag {
+			return &inputError{fmt.Sprintf("%s and --trace %s are both workloads: want one of them", s.Argument, s.Trace)}
+		}
+	}
+	s.takeFile(s.Argument)
+	return nil
+}
+
+// takeFile makes a file the workload. This is the place to tell one kind of
+// file from another.
+func (s *subject) takeFile(path string) { s.Trace = path }
+
+// showCmd is blis workload show.
+type showCmd struct {
+	subject
+	Format string `default:"text" enum:"text,json" group:"Output" help:"Form of the result on standard output: text or json."`
+}
+
+// Help is what blis workload show does, with examples.
+func (*showCmd) Help() string {
+	return `Takes the requests that blis run would take with the same flags and says what they are, without running anything. The ideal prefix hit is what an infinite cache would find that serves requests one after the other, in blocks of --block-size-in-tokens.
+
+Examples:
+
+    blis workload show --arrival gamma --cv 3 --rate 20 --prefix-tokens 500
+    blis workload show requests.csv
+    blis workload show trace.jsonl --trace-limit 10000 --format json`
+}
+
+// Run carries the command out.
+func (s *showCmd) Run(ctx context.Context, c *console) error {
+	c.warnOfVariables()
+	if s.Print {
+		return s.printConfig(c.out)
+	}
+	source, cfg, setup, err := actors.Workload(s.Config)
+	if err != nil {
+		return err
+	}
+	bar, watch := c.watch(ctx, &cfg)
+	result, err := survey.Take(source, survey.Options{BlockSize: cfg.BlockSizeInTokens, Watch: watch})
+	bar.done()
+	if result == nil {
+		return err
+	}
+	seen := &surveyed{Schema: workloadSchema, Partial: err != nil, Workload: setup.Workload, Notes: append([]string{}, setup.Notes...), Survey: *result, Config: cfg}
+	return firstOf(s.print(c, seen), err)
+}
+
+func (s *showCmd) print(c *console, seen *surveyed) error {
+	w := bufio.NewWriter(c.out)
+	var err error
+	if s.Format == "json" {
+		if err = writeFields(w, seen); err == nil {
+			_, err = w.WriteString("\n}\n")
+		}
+	} else {
+		err = writeSurvey(w, seen, c.colour())
+	}
+	return firstOf(err, w.Flush())
+}
+
+// watch makes a function that a pass over requests calls now and then: it shows
+// how far the pass has come, if somebody can see it, and ends it when ctx does.
+func (c *console) watch(ctx context.Context, cfg *actors.Config) (*progress, func(requests int64) error) {
+	p := &progress{}
+	total := totalOf(cfg)
+	started := time.Now()
+	return p, func(requests int64) error {
+		if c.errTerminal {
+			p.show(c, "requests", started, requests, total)
+		}
+		return ctx.Err()
+	}
+}

@@ -1,0 +1,21 @@
+// Package survey says what a source of requests yields: how many, when, how
+// long, whose, and how much of their prompts a prefix cache could find again.
+//
+//	survey.go     Take: one pass over a source; Survey: what is said of it
+//	options.go    how it is taken
+//	lengths.go    numbers of tokens: percentiles, histogram
+//	moments.go    exact means and coefficients of variation
+//	timeline.go   arrivals over time
+//	shares.go     tenants, classes, models
+//	reuse.go      named content, and what an infinite prefix cache would find
+//
+// A survey depends on the requests alone. Everything is counted in whole
+// numbers; floats appear when the counts are put into words. It holds no
+// requests. What its memory grows with is said at each part: with the number
+// of different lengths, tenants, sessions, and of different beginnings of
+// prompts; not with the number of requests.
+//
+// A source yields what is known without answers. Requests of a closed loop,
+// which are sent when an earlier one has been answered, are not in it, and so
+// not in a survey of it.
+package survey
