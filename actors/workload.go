@@ -1,6 +1,7 @@
 package actors
 
 import (
+	"blis/latency"
 	"blis/vtime"
 	"blis/workload"
 )
@@ -8,17 +9,43 @@ import (
 // Workload returns the source from which a run of this configuration would
 // take its requests, with the effective configuration and what followed from
 // it. The source yields what would arrive: nothing later than the horizon.
-// Errors, here and of the source, are those of Run.
+// Requests that follow from answers come as if every answer took as long as on
+// an idle instance; a note says so. Errors, here and of the source, are those of
+// Run.
 func Workload(cfg Config) (workload.Source, Config, Setup, error) {
 	p, err := newPlan(cfg)
 	if err != nil {
 		return nil, cfg, Setup{}, err
 	}
 	a := &arrivals{Source: p.source, end: vtime.Never}
+	if p.loops() {
+		a.Source = workload.Play(p.source.(workload.Loop), p.alone)
+		p.note("requests that follow from answers come as if every answer took as long as on an idle instance")
+	}
 	if p.config.Horizon > 0 {
 		a.end = vtime.Time(p.config.Horizon)
 	}
 	return a, p.config, p.setup, nil
+}
+
+// alone is how long the answer to a request takes on an instance that has
+// nothing else to do and nothing in its cache: the whole prompt in one step,
+// then tokens one by one, all like the one in the middle.
+func (p *plan) alone(r *workload.Request) vtime.Duration {
+	input, output := int64(r.Input), int64(r.Output)
+	prefill := latency.Batch{PrefillTokens: input, PrefillRequests: 1, PrefillPairs: input * (input + 1) / 2, SampledRows: 1}
+	us := p.model.Queueing(latency.QueueInput{Input: input}) + p.model.Step(&prefill) + p.model.RequestOverhead()
+	if output > 1 {
+		context := input + output/2
+		decode := latency.Batch{DecodeTokens: 1, DecodeRequests: 1, DecodeContext: context, DecodeBlocks: context/int64(p.config.BlockSizeInTokens) + 1, SampledRows: 1}
+		us += float64(float64(output-1) * p.model.Step(&decode))
+	}
+	us += float64(float64(output) * p.model.TokenOverhead())
+	d, err := vtime.Truncate(us)
+	if err != nil { // a model that yields no number fails in a run too, and says when
+		return 1
+	}
+	return d
 }
 
 // arrivals is a source up to the end of the run.

@@ -78,7 +78,7 @@ func TestLists(t *testing.T) {
 // Whatever can be asked for help gives it, with an example where there is
 // something to choose.
 func TestHelp(t *testing.T) {
-	for _, command := range []string{"", "run", "verify", "compare", "policies", "models", "hardware", "bench"} {
+	for _, command := range []string{"", "run", "verify", "compare", "workload", "policies", "models", "hardware", "bench"} {
 		s := done(t, append(strings.Fields(command), "--help")...)
 		if !strings.HasPrefix(s.out, "Usage: blis "+command) {
 			t.Errorf("%s --help prints %.60q", command, s.out)

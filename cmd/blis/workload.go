@@ -4,25 +4,29 @@ import (
 	"bufio"
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/alecthomas/kong"
 
 	"blis/actors"
 	"blis/workload/survey"
+	"blis/workload/traces"
 )
 
 // workloadCmd is blis workload.
 type workloadCmd struct {
-	Show    showCmd    `cmd:"" help:"Say what a workload yields: rates, lengths, shares, reuse of prompts."`
-	Export  exportCmd  `cmd:"" help:"Write a workload as a trace of our own format."`
-	Convert convertCmd `cmd:"" help:"Write any trace as one of our own format."`
+	Show      showCmd      `cmd:"" help:"Say what a workload yields: rates, lengths, shares, reuse of prompts."`
+	Export    exportCmd    `cmd:"" help:"Write a workload as a trace of our own format."`
+	Convert   convertCmd   `cmd:"" help:"Write any trace as one of our own format."`
+	Scenarios scenariosCmd `cmd:"" help:"List the built-in scenarios, or print the specification of one."`
 }
 
 // subject is the workload that a command is about: that of a run with the same
 // flags, from wherever they come, or a file.
 type subject struct {
-	Argument string `arg:"" optional:"" name:"file" type:"path" help:"Trace, as with --trace; without it the flags say what arrives."`
+	Argument string `arg:"" optional:"" name:"file" type:"path" help:"Specification or trace, as with --workload-spec or --trace; without it the flags say what arrives."`
 	settings
 }
 
@@ -32,17 +36,25 @@ func (s *subject) settle(command *kong.Context, l *layers) error {
 		return err
 	}
 	for _, p := range command.Path {
-		if p.Flag != nil && p.Flag.Name == "trace" && l.origin(p) == fromFlag {
-			return &inputError{fmt.Sprintf("%s and --trace %s are both workloads: want one of them", s.Argument, s.Trace)}
+		if p.Flag != nil && l.origin(p) == fromFlag && slices.Contains([]string{"trace", "workload-spec", "scenario", "concurrency"}, p.Flag.Name) {
+			return &inputError{fmt.Sprintf("%s and --%s are both workloads: want one of them", s.Argument, p.Flag.Name)}
 		}
 	}
+	s.Trace, s.WorkloadSpec, s.Scenario, s.Concurrency = "", "", "", 0
 	s.takeFile(s.Argument)
 	return nil
 }
 
-// takeFile makes a file the workload. This is the place to tell one kind of
-// file from another.
-func (s *subject) takeFile(path string) { s.Trace = path }
+// takeFile makes a file the workload: a specification if it is YAML, but for the
+// header of a trace; else a trace.
+func (s *subject) takeFile(path string) {
+	yaml := strings.HasSuffix(path, ".yaml") || strings.HasSuffix(path, ".yml")
+	if yaml && !traces.IsHeaderFile(path) {
+		s.WorkloadSpec = path
+		return
+	}
+	s.Trace = path
+}
 
 // showCmd is blis workload show.
 type showCmd struct {
@@ -58,6 +70,8 @@ Examples:
 
     blis workload show --arrival gamma --cv 3 --rate 20 --prefix-tokens 500
     blis workload show requests.csv
+    blis workload show --scenario diurnal-cycle
+    blis workload show examples/workloads/chat.yaml
     blis workload show trace.jsonl --trace-limit 10000 --format json`
 }
 

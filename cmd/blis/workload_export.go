@@ -52,13 +52,17 @@ type convertCmd struct {
 // reading are the flags that say how a trace is read: some of those of run, as
 // there.
 type reading struct {
-	TraceFormat    string         `json:"trace-format" group:"Workload" help:"azure, mooncake or blis; empty: by content."`
+	TraceFormat    string         `json:"trace-format" group:"Workload" help:"blis, azure, mooncake, burstgpt, tokens, inference-sim, lengths or servegen; empty: by content."`
 	TraceBlockSize int32          `json:"trace-block-size" default:"512" group:"Workload" help:"Tokens per hash id of a Mooncake trace."`
 	TraceSpeedup   float64        `json:"trace-speedup" default:"1" group:"Workload" help:"Factor on the arrival rate of a trace."`
 	TraceLimit     int64          `json:"trace-limit" group:"Workload" help:"Replay at most this many requests; 0: all."`
 	TraceOffset    int64          `json:"trace-offset" group:"Workload" help:"Skip this many requests."`
 	SpreadTies     bool           `json:"spread-ties" group:"Workload" help:"Move requests with equal coarse timestamps apart."`
 	SkipBadRows    bool           `json:"skip-bad-rows" group:"Workload" help:"Leave out bad rows of a trace and count them."`
+	Rate           float64        `json:"rate" group:"Workload" help:"Mean arrivals per second over the cluster; 0: 80 % of the capacity that the latency model gives, or what the specification says."`
+	Arrival        string         `json:"arrival" default:"poisson" enum:"poisson,constant,gamma,weibull" group:"Workload" help:"Arrival process."`
+	CV             float64        `json:"cv" group:"Workload" help:"Coefficient of variation of the gaps, for gamma and weibull."`
+	Seed           uint64         `json:"seed" default:"42" group:"Run" help:"Seed of everything random."`
 	Timeout        vtime.Duration `json:"timeout" default:"0" group:"Workload" help:"Requests give up this long after arrival; 0: never."`
 }
 

@@ -201,7 +201,7 @@ func TestBadCallsOfWorkload(t *testing.T) {
 }
 
 func TestHelpOfWorkload(t *testing.T) {
-	for _, command := range []string{"", "show", "export", "convert"} {
+	for _, command := range []string{"", "show", "export", "convert", "scenarios"} {
 		s := done(t, append([]string{"workload"}, append(strings.Fields(command), "--help")...)...)
 		if !strings.HasPrefix(s.out, strings.TrimSpace("Usage: blis workload "+command)) || command != "" && !strings.Contains(s.out, "\n    blis workload "+command) {
 			t.Errorf("%s --help prints %.60q", command, s.out)
@@ -234,9 +234,9 @@ func TestFlagsOfConvertAreThoseOfRun(t *testing.T) {
 			t.Errorf("%s: %s, that of run %s", f.Name, f.Tag, of.Tag)
 		}
 	}
-	r := reading{TraceFormat: "x", TraceBlockSize: 1, TraceSpeedup: 2, TraceLimit: 3, TraceOffset: 4, SpreadTies: true, SkipBadRows: true, Timeout: 5}
+	r := reading{TraceFormat: "x", TraceBlockSize: 1, TraceSpeedup: 2, TraceLimit: 3, TraceOffset: 4, SpreadTies: true, SkipBadRows: true, Timeout: 5, Rate: 6, Arrival: "gamma", CV: 7, Seed: 8}
 	c := r.config("t")
-	if got, _ := json.Marshal([]any{c.Trace, c.TraceFormat, c.TraceBlockSize, c.TraceSpeedup, c.TraceLimit, c.TraceOffset, c.SpreadTies, c.SkipBadRows, c.Timeout}); string(got) != `["t","x",1,2,3,4,true,true,"5µs"]` {
+	if got, _ := json.Marshal([]any{c.Trace, c.TraceFormat, c.TraceBlockSize, c.TraceSpeedup, c.TraceLimit, c.TraceOffset, c.SpreadTies, c.SkipBadRows, c.Timeout, c.Rate, c.Arrival, c.CV, c.Seed}); string(got) != `["t","x",1,2,3,4,true,true,"5µs",6,"gamma",7,8]` {
 		t.Errorf("the configuration has %s", got)
 	}
 }
@@ -247,3 +247,97 @@ func exists(path string) bool {
 }
 
 func absentIn(t *testing.T, name string) string { return filepath.Join(t.TempDir(), name) }
+
+// A file is a specification if it is YAML, but for the header of a trace.
+func TestFilesAreToldApart(t *testing.T) {
+	dir := t.TempDir()
+	at := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	specification := at("w.yaml", "num_requests: 7\nclients:\n- {id: a, rate: 5, input_distribution: {type: constant, params: {value: 9}}, output_distribution: {type: constant, params: {value: 9}}}\n")
+	header := at("t.yaml", "trace_version: 2\ntime_unit: microseconds\nmode: generated\n")
+	at("t.csv", "request_id,arrival_time_us,input_tokens,output_tokens\n0,5,10,2\n")
+	for path, want := range map[string]string{specification: "w.yaml: client a, up to 7 requests", header: "1 requests of t.yaml (inference-sim)"} {
+		if s := done(t, "workload", "show", path); !strings.Contains(s.out, "workload   "+want+"\n") {
+			t.Errorf("%s: %.200s", path, s.out)
+		}
+	}
+	for _, flags := range [][]string{{"--trace", header}, {"--scenario", "sanity"}, {"--workload-spec", specification}, {"--concurrency", "3"}} {
+		s := blis(t, nil, append([]string{"workload", "show", specification}, flags...)...)
+		if s.code != exitInput || !strings.Contains(s.err, specification+" and "+flags[0]+" are both workloads") {
+			t.Errorf("%v: exit %d: %s", flags, s.code, s.err)
+		}
+	}
+	// A file beats what a configuration says.
+	config := at("c.yaml", "scenario: sanity\n")
+	if s := done(t, "workload", "show", "--config", config, specification); !strings.Contains(s.out, "client a") {
+		t.Errorf("%.200s", s.out)
+	}
+}
+
+func TestScenariosAreListedAndPrinted(t *testing.T) {
+	list := done(t, "workload", "scenarios").out
+	if strings.Count(list, "\n") != 9 || !strings.Contains(list, "\nmixed-slo        Equal thirds") {
+		t.Errorf("%s", list)
+	}
+	text := done(t, "workload", "scenarios", "sanity").out
+	path := filepath.Join(t.TempDir(), "sanity.yaml")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	digest := func(flags ...string) any {
+		return resultOf(t, done(t, append([]string{"run", "--format", "json", "--num-requests", "300"}, flags...)...).out)["digest"]
+	}
+	if a, b := digest("--scenario", "sanity"), digest("--workload-spec", path); a != b || a == nil {
+		t.Errorf("digests %v and %v", a, b)
+	}
+	if s := blis(t, nil, "run", "--scenario", "sanitty"); s.code != exitInput || !strings.Contains(s.err, `--scenario: unknown scenario "sanitty", the nearest is "sanity"`) {
+		t.Errorf("exit %d: %s", s.code, s.err)
+	}
+	if s := blis(t, nil, "run", "--scenario", "sanity", "--trace", path); s.code != exitInput || !strings.Contains(s.err, "--scenario and --trace: each says what arrives") {
+		t.Errorf("exit %d: %s", s.code, s.err)
+	}
+}
+
+// Every specification of the cookbook and every scenario runs, with the same
+// result when its effective configuration is fed back.
+func TestCookbookRuns(t *testing.T) {
+	files, err := filepath.Glob("../../examples/workloads/*.yaml")
+	if err != nil || len(files) < 6 {
+		t.Fatal(files, err)
+	}
+	runs := [][]string{}
+	for _, f := range files {
+		runs = append(runs, []string{"--workload-spec", f})
+	}
+	for _, s := range strings.Split(strings.TrimSpace(done(t, "workload", "scenarios").out), "\n") {
+		name, _, _ := strings.Cut(s, " ")
+		runs = append(runs, []string{"--scenario", name})
+	}
+	for _, flags := range runs {
+		args := append([]string{"run", "--format", "json", "--num-requests", "400"}, flags...)
+		if strings.Contains(flags[1], "diurnal") {
+			args = append(args, "--horizon", "20m")
+		}
+		first := done(t, args...)
+		r := resultOf(t, first.out)
+		if n := r["completed_requests"].(float64); n < 300 {
+			t.Errorf("%v: %v requests completed: %s", flags, n, first.err)
+		}
+		if bad := loadSchema(t).check(first.out); bad != nil {
+			t.Errorf("%v: %v", flags, bad)
+		}
+		config := done(t, append(args[:len(args):len(args)], "--print-config")...).out
+		path := filepath.Join(t.TempDir(), "c.yaml")
+		if err := os.WriteFile(path, []byte(config), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if again := resultOf(t, done(t, "run", "--format", "json", "--config", path).out); again["digest"] != r["digest"] || r["digest"] == nil {
+			t.Errorf("%v: fed back the digest is %v, not %v", flags, again["digest"], r["digest"])
+		}
+	}
+}

@@ -40,6 +40,18 @@ func OpenFile(path string, o Options) (*Trace, error) {
 	})
 }
 
+// IsHeaderFile reports whether a file is the YAML header of a trace of format
+// InferenceSim, by its beginning. One that cannot be read is none.
+func IsHeaderFile(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	text, err := openLines(path, f)
+	return err == nil && guess(text) == simHeader
+}
+
 // IsServeGenFile reports whether a file begins with a window of a ServeGen
 // client (see IsServeGen), plain or gzip.
 func IsServeGenFile(path string) (bool, error) {
