@@ -79,6 +79,9 @@ func NewPlan(c Comparison) (*Plan, error) {
 		if err != nil {
 			return nil, p.blame(b, err)
 		}
+		if b == 0 { // the seed of the traffic may be that of a specification: replicates go on from there
+			p.comparison.Base.WorkloadSeed = effective.WorkloadSeed
+		}
 		if c.Source != nil {
 			effective.Custom.Source = nil // which was that of one run
 		}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"math"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -313,5 +315,29 @@ func TestBundlesThatAreAlikeAreSaid(t *testing.T) {
 	}
 	if d := cmp.Diff([]string{"least-loaded and again are the same policies in effect"}, p.result.Notes); d != "" {
 		t.Error(d)
+	}
+}
+
+// Replicates under a specification that names a seed have traffic of their own,
+// from that seed on.
+func TestReplicatesVaryTheTrafficOfASpecification(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "w.yaml")
+	text := "seed: 7\nnum_requests: 20\nclients:\n- {id: a, rate: 5, input_distribution: {type: exponential, params: {mean: 90}}, output_distribution: {type: constant, params: {value: 9}}}\n"
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	base := actors.DefaultConfig()
+	base.WorkloadSpec = path
+	p, err := NewPlan(Comparison{Base: base, Bundles: []Bundle{{Name: "a"}, {Name: "b"}}, Replicates: 3, Confidence: 0.95})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for replicate := range 3 {
+		for bundle := range 2 {
+			c := p.config(bundle, replicate)
+			if c.WorkloadSeed == nil || *c.WorkloadSeed != 7+uint64(replicate) || c.Seed != base.Seed+uint64(replicate) {
+				t.Errorf("bundle %d, replicate %d: seeds %d and %v", bundle, replicate, c.Seed, c.WorkloadSeed)
+			}
+		}
 	}
 }
