@@ -37,7 +37,7 @@ func (s *subject) settle(command *kong.Context, l *layers) error {
 	}
 	for _, p := range command.Path {
 		if p.Flag != nil && l.origin(p) == fromFlag && slices.Contains([]string{"trace", "workload-spec", "scenario", "concurrency"}, p.Flag.Name) {
-			return &inputError{fmt.Sprintf("%s and --%s are both workloads: want one of them", s.Argument, p.Flag.Name)}
+			return &inputError{fmt.Sprintf("%s and --%s %v are both workloads: want one of them", s.Argument, p.Flag.Name, p.Flag.Target.Interface())}
 		}
 	}
 	s.Trace, s.WorkloadSpec, s.Scenario, s.Concurrency = "", "", "", 0

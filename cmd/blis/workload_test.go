@@ -177,7 +177,7 @@ func TestBadCallsOfWorkload(t *testing.T) {
 		args string
 		want string
 	}{
-		{"workload", `expected one of "show", "export", "convert"`},
+		{"workload", `expected one of "show", "export", "convert", "scenarios"`},
 		{"workload show a.csv --trace b.csv", "a.csv and --trace b.csv are both workloads: want one of them"},
 		{"workload show absent.csv", "--trace: absent.csv: no such file or directory"},
 		{"workload show " + bad, bad + `:2: input_tokens: "0": want a whole number from 1 to 2147483647`},
@@ -268,7 +268,7 @@ func TestFilesAreToldApart(t *testing.T) {
 	}
 	for _, flags := range [][]string{{"--trace", header}, {"--scenario", "sanity"}, {"--workload-spec", specification}, {"--concurrency", "3"}} {
 		s := blis(t, nil, append([]string{"workload", "show", specification}, flags...)...)
-		if s.code != exitInput || !strings.Contains(s.err, specification+" and "+flags[0]+" are both workloads") {
+		if s.code != exitInput || !strings.Contains(s.err, specification+" and "+flags[0]+" "+flags[1]+" are both workloads") {
 			t.Errorf("%v: exit %d: %s", flags, s.code, s.err)
 		}
 	}
