@@ -5,6 +5,7 @@ import (
 
 	"blis/policy"
 	"blis/vtime"
+	"blis/workload"
 )
 
 // Wait is one reason why the control plane and the instances cannot run apart
@@ -17,10 +18,20 @@ type Wait struct {
 	// which the router is told when they happen: it may not decide past the
 	// earliest end that can come.
 	Told policy.Signals
+	// Reaction, if not 0, says that it is no policy that waits but the workload,
+	// in which requests follow from answers: so long after them at the earliest.
+	Reaction vtime.Duration
 }
 
 // String says what is waited for and for how long nobody waits.
 func (w Wait) String() string {
+	switch w.Reaction {
+	case 0:
+	case workload.Unending:
+		return w.Policy + " counts sessions by their answers"
+	default:
+		return fmt.Sprintf("%s has requests that follow from answers, %v later at the earliest: nobody is further ahead of the next answer", w.Policy, w.Reaction)
+	}
 	text := fmt.Sprintf("%s reads %v", w.Policy, w.Signals)
 	switch {
 	case w.Told != 0:
@@ -73,6 +84,9 @@ func (p *plan) waits(q *policies, b *boards, extra policy.Signals) []Wait {
 	}
 	if p.scales() {
 		list = append(list, Wait{Policy: "autoscaling", Signals: policy.Active, Told: policy.Active})
+	}
+	if p.loops() {
+		list = append(list, Wait{Policy: "the workload", Reaction: max(1, p.source.(workload.Loop).Reaction())})
 	}
 	return list
 }

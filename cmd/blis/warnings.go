@@ -34,9 +34,20 @@ func warnings(r *actors.Result) []string {
 		list = append(list, fmt.Sprintf("not steady: queue +%.3g req/s; latencies grow with the length of the run", *slope))
 	}
 	if tooLow(r) {
-		list = append(list, "load too low for policies to differ: requests hardly wait; raise --rate")
+		list = append(list, "load too low for policies to differ: requests hardly wait; "+raise(&r.Config))
 	}
 	return list
+}
+
+// raise says how the load is raised.
+func raise(c *actors.Config) string {
+	switch {
+	case c.Concurrency > 0:
+		return "raise --concurrency"
+	case c.Trace != "":
+		return "raise --trace-speedup"
+	}
+	return "raise --rate"
 }
 
 // strangers says which classes have targets and no requests: a name that is
