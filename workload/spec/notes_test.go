@@ -1,0 +1,102 @@
+package spec
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"blis/workload/draw"
+)
+
+// What is said of a field at several clients is one line; other fields and
+// other words are lines of their own.
+func TestNotesThatSayTheSameAreOne(t *testing.T) {
+	ignored := "network: {rtt_ms: 2}, " + lengths
+	_, notes := build(t, "clients:\n  - {rate: 1, "+ignored+"}\n  - {rate: 1, adapter: sql, "+ignored+"}\n  - {rate: 1, "+ignored+"}")
+	want := Notes{
+		"w.yaml:2: clients[0].network (and 2 more): the network between client and server is not modelled, latencies are those of the server",
+		`w.yaml:3: clients[1].adapter: "sql": adapters are not modelled, requests are served by the model alone`,
+	}
+	if !slices.Equal(notes, want) {
+		t.Errorf("%q, want %q", notes, want)
+	}
+}
+
+// Traffic may be made of one specification twice, with the same notes.
+func TestNotesOfTwoPasses(t *testing.T) {
+	s, err := Parse("w.yaml", []byte("clients: [{rate: 1, think_time_us: 5, network: {rtt_ms: 2}, "+lengths+"}]"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, first := trafficOf(t, s)
+	if _, again := trafficOf(t, s); len(first) != 2 || !slices.Equal(first, again) {
+		t.Errorf("%q, then %q", first, again)
+	}
+}
+
+func TestNotesAreNotLeftOutInSilence(t *testing.T) {
+	var text strings.Builder
+	text.WriteString("clients:\n")
+	for i := range maxNotes + 3 {
+		fmt.Fprintf(&text, "  - {rate: 1, adapter: a%d, %s}\n", i, lengths)
+	}
+	_, notes := build(t, text.String())
+	if len(notes) != maxNotes+1 || notes[maxNotes] != "3 more notes like these" {
+		t.Errorf("%d notes, the last %q", len(notes), notes[len(notes)-1])
+	}
+}
+
+// Fits of the public simulator give gaps their shape and scale beside the CV
+// that was measured; the shape is what is drawn.
+func TestPublicShapeComesBeforeCV(t *testing.T) {
+	c, notes := build(t, "aggregate_rate: 0\ncohorts:\n"+
+		"  - {id: a, population: 2, rate_fraction: 1, arrival: {process: gamma, cv: 2.9, shape: 0.7, scale: 8e6}, spike: {start_time_us: 0, duration_us: 600000000, trace_rate: 89}, "+lengths+"}\n"+
+		"  - {id: b, population: 2, rate_fraction: 1, arrival: {process: weibull, cv: 7, shape: 0.8, scale: 3e6}, spike: {start_time_us: 0, duration_us: 600000000, trace_rate: 9}, "+lengths+"}\n")
+	if law := clientOf(t, &c, "a-0001").Law; law != (draw.Law{Process: draw.Gamma, Shape: 0.7}) {
+		t.Errorf("gamma: %+v", law)
+	}
+	if law := clientOf(t, &c, "b-0002").Law; law != (draw.Law{Process: draw.Weibull, Shape: 0.8}) {
+		t.Errorf("weibull: %+v", law)
+	}
+	near(t, "rate", clientOf(t, &c, "a-0001").Rate.At(0), 44.5, 1e-12)
+	want := Notes{
+		"w.yaml:3: cohorts[0].arrival.scale (and 1 more): has no effect, as the rate says how long gaps are",
+		"w.yaml:3: cohorts[0].arrival.cv (and 1 more): has no effect beside shape and scale: shape says how gaps vary",
+	}
+	if !slices.Equal(notes, want) {
+		t.Errorf("%q, want %q", notes, want)
+	}
+}
+
+// Traffic that ends by itself is sent whole, all else up to the caller's number
+// of requests.
+func TestTrafficThatEndsIsSentWhole(t *testing.T) {
+	perf := "inference_perf: {stages: [{rate: 8, duration: 600}, {rate: 20, duration: 600}], shared_prefix: {num_unique_system_prompts: 9, num_users_per_system_prompt: 5, question_len: 447, output_len: 248%s}}"
+	windows := "lifecycle: {windows: [{start_us: 0, end_us: 600000000}]}, "
+	for text, want := range map[string]int64{
+		fmt.Sprintf(perf, ""):                                                                 0,
+		fmt.Sprintf(perf, ", enable_multi_turn_chat: true"):                                   0,
+		"clients: [{rate: 10, " + windows + lengths + "}]":                                    0,
+		"clients: [{rate: 10, " + windows + lengths + "}, {rate: 1, " + lengths + "}]":        1000,
+		"clients: [{rate: 10, num_requests: 5000, " + lengths + "}]":                          0,
+		"clients: [{arrival: {process: trace, times_us: [1, 2]}, " + lengths + "}]":           0,
+		"clients: [{concurrency: 4, " + lengths + "}]":                                        1000,
+		"num_requests: 7\nclients: [{rate: 10, " + windows + lengths + "}]":                   7,
+		"cohorts: [{population: 2, rate: 3, drain: {ramp_duration_us: 1s}, " + lengths + "}]": 0,
+	} {
+		c, _ := build(t, text)
+		if c.Requests != want {
+			t.Errorf("%s: limit %d, want %d", text, c.Requests, want)
+		}
+	}
+}
+
+func TestVersionsAsNumbers(t *testing.T) {
+	for version, older := range map[string]bool{`"1"`: true, "1": true, `"1.0"`: true, "1.0": true, `"2.0"`: false, "2.0": false, `"2"`: false} {
+		_, err := Parse("w.yaml", []byte("version: "+version+"\nclients: [{rate: 1, slo_class: interactive, "+lengths+"}]"))
+		if (err == nil) != older {
+			t.Errorf("version %s: interactive gives %v", version, err)
+		}
+	}
+}
