@@ -34,7 +34,7 @@ func warnings(r *actors.Result) []string {
 		list = append(list, fmt.Sprintf("not steady: queue +%.3g req/s; latencies grow with the length of the run", *slope))
 	}
 	if tooLow(r) {
-		list = append(list, "load too low for policies to differ: requests hardly wait; raise --rate")
+		list = append(list, "load too low for policies to differ: requests hardly wait; raise "+pace(&r.Config))
 	}
 	return list
 }
@@ -75,6 +75,19 @@ func tooLow(r *actors.Result) bool {
 		load = *report.OfferedPerSecond / r.Setup.Capacity
 	}
 	return load < lowLoad && all.Resources.Limit == "none" && all.QueueWait.Mean < hardlyWaits*all.E2E.Mean
+}
+
+// pace is what to raise for more load.
+func pace(c *actors.Config) string {
+	switch {
+	case c.Concurrency > 0:
+		return "--concurrency"
+	case c.WorkloadSpec != "":
+		return "the rates of the specification"
+	case c.Trace != "" && c.Rate == 0:
+		return "--trace-speedup"
+	}
+	return "--rate"
 }
 
 // becameOf lists the states of requests that are not 0, with the reasons.

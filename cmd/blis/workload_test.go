@@ -177,8 +177,8 @@ func TestBadCallsOfWorkload(t *testing.T) {
 		args string
 		want string
 	}{
-		{"workload", `expected one of "show", "export", "convert"`},
-		{"workload show a.csv --trace b.csv", "a.csv and --trace b.csv are both workloads: want one of them"},
+		{"workload", `expected one of "show", "export", "convert", "scenarios"`},
+		{"workload show a.csv --trace b.csv", "a.csv and --trace are both workloads: want one of them"},
 		{"workload show absent.csv", "--trace: absent.csv: no such file or directory"},
 		{"workload show " + bad, bad + `:2: input_tokens: "0": want a whole number from 1 to 2147483647`},
 		{"workload show --rate=-1", "--rate is -1: want a finite number above 0, 0 to derive it"},

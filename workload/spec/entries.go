@@ -24,11 +24,7 @@ func (b *builder) entries() []entry {
 	var all []entry
 	add := func(list []client) {
 		for i := range list {
-			e := entry{client: &list[i], windows: list[i].windows}
-			if spike := e.pattern.spike; spike != nil && e.pattern.waves == nil && !e.pattern.drain {
-				e.windows = []window{*spike}
-			}
-			all = append(all, e)
+			all = append(all, entry{client: &list[i], windows: list[i].active()})
 		}
 	}
 	add(s.clients)

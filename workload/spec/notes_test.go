@@ -100,3 +100,27 @@ func TestVersionsAsNumbers(t *testing.T) {
 		}
 	}
 }
+
+// A rate for all is shared, by weight; where nobody has one, a note says so, and
+// the caller's rate replaces nothing.
+func TestRateThatNobodyShares(t *testing.T) {
+	spiked := "spike: {start_time_us: 0, duration_us: 1s, trace_rate: 2}, "
+	for text, shared := range map[string]bool{
+		"aggregate_rate: 5\nclients: [{rate: 3, " + lengths + "}]":                                     false,
+		"utilization: 0.5\nclients: [{rate: 3, " + lengths + "}]":                                      false,
+		"aggregate_rate: 5\nclients: [{concurrency: 3, " + lengths + "}]":                              false,
+		"aggregate_rate: 5\nclients: [{rate_fraction: 3, " + lengths + "}]":                            true,
+		"aggregate_rate: 5\ncohorts: [{population: 2, " + spiked + lengths + "}]":                      true,
+		"utilization: 0.5\nclients: [{rate: 3, " + lengths + "}, {rate_fraction: 1, " + lengths + "}]": true,
+	} {
+		s, err := Parse("w.yaml", []byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, notes := trafficOf(t, s)
+		silent := !slices.ContainsFunc(notes, func(n string) bool { return strings.Contains(n, "has no effect: no client has a rate_fraction") })
+		if s.SharesRate() != shared || silent != shared {
+			t.Errorf("%s: shared %v, notes %q", text, s.SharesRate(), notes)
+		}
+	}
+}

@@ -45,8 +45,8 @@ func TestServeGenSpan(t *testing.T) {
 		return c, err
 	}
 	c, err := build(", span_start: 12, span_end: 25")
-	if err != nil || len(c.Clients) != 2 {
-		t.Fatalf("%v, %+v", err, c.Clients)
+	if err != nil || len(c.Clients) != 2 || c.Requests != 0 {
+		t.Fatalf("%v, %d requests of %+v", err, c.Requests, c.Clients)
 	}
 	a := clientOf(t, &c, "a")
 	if want := []draw.Window{{Start: 12, End: 20, Factor: 2}, {Start: 20, End: 25, Factor: 3}}; !reflect.DeepEqual(a.Rate.Windows, want) || *a.Changes[0].Input != draw.Exactly(2) || *a.Changes[1].Input != draw.Exactly(3) {
@@ -55,8 +55,11 @@ func TestServeGenSpan(t *testing.T) {
 	if w := clientOf(t, &c, "c").Rate.Windows; len(w) != 1 || w[0].Start != 12 || w[0].End != 25 {
 		t.Errorf("a client without windows: %+v", w)
 	}
-	if c, err = build(""); err != nil || len(c.Clients) != 3 || c.Clients[2].Rate.Windows != nil {
-		t.Errorf("%v, %+v", err, c.Clients)
+	if c, err = build(""); err != nil || len(c.Clients) != 3 || c.Clients[2].Rate.Windows != nil || c.Requests != 1000 {
+		t.Errorf("%v, %d requests of %+v", err, c.Requests, c.Clients)
+	}
+	if c, err = build(", span_start: 1"); err != nil || c.Requests != 1000 {
+		t.Errorf("%v, %d requests of a span without end", err, c.Requests)
 	}
 }
 

@@ -89,7 +89,10 @@ func (s *Spec) with(d Defaults) *Spec {
 
 // SharesRate reports whether clients share a rate that the specification gives
 // for all of them: aggregate_rate or utilization.
-func (s *Spec) SharesRate() bool { return s.rate.value > 0 || s.share.set }
+func (s *Spec) SharesRate() bool {
+	weighs := func(c client) bool { return c.weighs(c.active()) }
+	return (s.rate.value > 0 || s.share.set) && (slices.ContainsFunc(s.clients, weighs) || slices.ContainsFunc(s.cohorts, weighs))
+}
 
 // Horizon is when the specification ends a run; 0: it does not.
 func (s *Spec) Horizon() vtime.Duration { return s.horizon.value }
@@ -112,7 +115,7 @@ func (b *builder) build() {
 // finish bounds traffic that has no end, and checks what is about all clients.
 func (b *builder) finish() {
 	s := b.spec
-	if !s.requests.set && !s.horizon.set && slices.ContainsFunc(b.config.Clients, func(c traffic.Client) bool { return endless(&c) }) {
+	if !s.requests.set && !s.horizon.set && b.goesOn() {
 		b.config.Requests = b.defaults.Requests
 	}
 	b.limitUsers()
@@ -132,6 +135,15 @@ func (b *builder) finish() {
 			b.fail(place{}, "%d different %s, want at most %d", names.count, names.what, math.MaxUint16)
 		}
 	}
+}
+
+// goesOn reports whether traffic has no end, or one that nobody has asked for:
+// ServeGen's data are hundreds of millions of requests.
+func (b *builder) goesOn() bool {
+	if g := b.spec.servegen; g != nil && !g.end.set {
+		return true
+	}
+	return slices.ContainsFunc(b.config.Clients, func(c traffic.Client) bool { return endless(&c) })
 }
 
 // limitUsers shares num_requests out among clients with users, which send until
