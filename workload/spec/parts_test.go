@@ -63,6 +63,31 @@ func TestServeGenSpan(t *testing.T) {
 	}
 }
 
+// ServeGen's data are days long: without an end that somebody asks for, the
+// caller's number of requests is one.
+func TestServeGenDataEndAfterTheCallersRequests(t *testing.T) {
+	d := defaults()
+	d.ServeGen = func(string) ([]traffic.Client, error) {
+		c := traffic.Client{ID: "a", Class: "standard", Rate: draw.Flat(1), Input: draw.Exactly(1), Output: draw.Exactly(1)}
+		c.Rate.Windows = []draw.Window{{Start: 0, End: 1 << 40, Factor: 1}}
+		return []traffic.Client{c}, nil
+	}
+	for text, want := range map[string]int64{
+		"servegen_data: {path: x}":                  1000,
+		"servegen_data: {path: x, span_end: 1h}":    0,
+		"num_requests: 5\nservegen_data: {path: x}": 5,
+		"horizon: 3h\nservegen_data: {path: x}":     0,
+	} {
+		s, err := Parse("w.yaml", []byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c, _, err := s.Traffic(d); err != nil || c.Requests != want || acceptable(&c) != nil {
+			t.Errorf("%s: %v, limit %d, want %d; %v", text, err, c.Requests, want, acceptable(&c))
+		}
+	}
+}
+
 // TestOneSourceOnly: what sends is said in one way.
 func TestOneSourceOnly(t *testing.T) {
 	const perf = "inference_perf: {stages: [{rate: 1, duration: 3}], shared_prefix: {num_unique_system_prompts: 1, num_users_per_system_prompt: 1}}\n"
