@@ -330,8 +330,8 @@ func (c *cluster) result(partial bool) (*Result, error) {
 }
 
 // end is the time of the run's last event, or its horizon if that came first.
-// The router of a partial run may be far ahead of the instances, unless these
-// come and go: then it is the time of their last event.
+// A partial run has not come to its horizon. Its router may be far ahead of the
+// instances, unless these come and go: then it is the time of their last event.
 func (c *cluster) end(partial bool) vtime.Time {
 	end := c.router.last
 	switch b := c.router.replicas; {
@@ -343,7 +343,7 @@ func (c *cluster) end(partial bool) vtime.Time {
 	for _, n := range c.instances {
 		end = max(end, n.engine.Now())
 	}
-	if h := c.plan.config.Horizon; h > 0 && c.busy() {
+	if h := c.plan.config.Horizon; h > 0 && !partial && c.busy() {
 		end = vtime.Time(h)
 	}
 	return end

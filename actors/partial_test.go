@@ -67,3 +67,23 @@ func mustSource(t *testing.T, cfg Config) workload.Source {
 	}
 	return p.source
 }
+
+// A run that is cancelled ends where it stood, not at its horizon: rates and
+// shares of time are of what was simulated.
+func TestCancelledRunDoesNotReachItsHorizon(t *testing.T) {
+	for _, x := range Executors(2) {
+		ctx, cancel := context.WithCancel(context.Background())
+		cfg := DefaultConfig()
+		cfg.NumRequests, cfg.Rate, cfg.Execution = 50_000, 100, x.Execution
+		cfg.Horizon = 1_000_000_000_000
+		cfg.Custom.Source = &countdown{Source: mustSource(t, cfg), left: 700, stop: cancel}
+		result, err := Run(ctx, cfg)
+		cancel()
+		if !errors.Is(err, context.Canceled) {
+			t.Fatalf("%s: error %v", x.Name, err)
+		}
+		if result.Began >= result.End || result.End > 1_000_000_000 {
+			t.Errorf("%s: from %v to %v; want an end within the 500 s in which requests come", x.Name, result.Began, result.End)
+		}
+	}
+}

@@ -1,8 +1,10 @@
 package actors
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"blis/vtime"
@@ -29,6 +31,9 @@ func (p *plan) openSpec() (err error) {
 		p.spec, err = spec.OpenScenario(c.Scenario)
 	default:
 		return nil
+	}
+	if fault := (*spec.Error)(nil); errors.As(err, &fault) && slices.Contains([]string{".csv", ".jsonl", ".gz"}, filepath.Ext(c.WorkloadSpec)) {
+		return inputErrorf("--workload-spec: %s: no specification in YAML; a trace is given with --trace", c.WorkloadSpec)
 	}
 	if err != nil {
 		return inputErrorf("--%s: %v", c.specFlag(), err)

@@ -24,6 +24,9 @@ func (p *plan) openTrace() error {
 		}
 		return err
 	}
+	if ending := filepath.Ext(c.Trace); c.TraceFormat == "" && (ending == ".yaml" || ending == ".yml") && !traces.IsHeaderFile(c.Trace) {
+		return inputErrorf("%s: YAML that is no header of a trace: want a trace, or --workload-spec for a specification", c.Trace)
+	}
 	pace, err := p.tracePace()
 	if err != nil {
 		return err
@@ -99,6 +102,9 @@ func (p *plan) drawServeGen() error {
 	}
 	for i := range clients {
 		clients[i].Timeout = c.Timeout
+	}
+	if c.TraceLimit == 0 && c.Horizon == 0 { // published data are hundreds of millions of requests
+		return inputErrorf("%s: ServeGen's data say how often clients send over days: want --trace-limit (requests) or --horizon (virtual time)", c.Trace)
 	}
 	config := traffic.Config{Seed: p.workloadSeed(), Requests: c.TraceLimit, Horizon: vtime.Time(c.Horizon), Clients: clients}
 	source, err := traffic.New(config)

@@ -60,7 +60,7 @@ func (t *textWriter) line(label, text string) {
 	}
 	io.WriteString(t.w, head+pad)
 	used := labelWidth
-	for i, word := range strings.Split(text, " ") {
+	for i, word := range words(text) {
 		n := utf8.RuneCountInString(word)
 		switch {
 		case i == 0:
@@ -75,6 +75,20 @@ func (t *textWriter) line(label, text string) {
 		used += n
 	}
 	io.WriteString(t.w, "\n")
+}
+
+// words are the parts of a text between which a line may end: a sign of percent
+// stays with its number.
+func words(text string) []string {
+	var list []string
+	for i, word := range strings.Split(text, " ") {
+		if i > 0 && strings.HasPrefix(word, "%") {
+			list[len(list)-1] += " " + word
+			continue
+		}
+		list = append(list, word)
+	}
+	return list
 }
 
 func (t *textWriter) gap() { io.WriteString(t.w, "\n") }

@@ -34,20 +34,9 @@ func warnings(r *actors.Result) []string {
 		list = append(list, fmt.Sprintf("not steady: queue +%.3g req/s; latencies grow with the length of the run", *slope))
 	}
 	if tooLow(r) {
-		list = append(list, "load too low for policies to differ: requests hardly wait; "+raise(&r.Config))
+		list = append(list, "load too low for policies to differ: requests hardly wait; raise "+pace(&r.Config))
 	}
 	return list
-}
-
-// raise says how the load is raised.
-func raise(c *actors.Config) string {
-	switch {
-	case c.Concurrency > 0:
-		return "raise --concurrency"
-	case c.Trace != "":
-		return "raise --trace-speedup"
-	}
-	return "raise --rate"
 }
 
 // strangers says which classes have targets and no requests: a name that is
@@ -86,6 +75,19 @@ func tooLow(r *actors.Result) bool {
 		load = *report.OfferedPerSecond / r.Setup.Capacity
 	}
 	return load < lowLoad && all.Resources.Limit == "none" && all.QueueWait.Mean < hardlyWaits*all.E2E.Mean
+}
+
+// pace is what to raise for more load.
+func pace(c *actors.Config) string {
+	switch {
+	case c.Concurrency > 0:
+		return "--concurrency"
+	case c.WorkloadSpec != "":
+		return "the rates of the specification"
+	case c.Trace != "" && c.Rate == 0:
+		return "--trace-speedup"
+	}
+	return "--rate"
 }
 
 // becameOf lists the states of requests that are not 0, with the reasons.

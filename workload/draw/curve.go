@@ -117,6 +117,15 @@ func (c *Curve) positive() bool {
 	return rate > 0 && (factor > 0 || len(c.Windows) == 0)
 }
 
+// Ends reports whether the rate is 0 for ever from some time on: after the last
+// window, or after pieces that end at 0.
+func (c *Curve) Ends() bool {
+	if n := len(c.Windows); n > 0 && c.Windows[n-1].End <= workload.Latest {
+		return true
+	}
+	return !c.Repeat && c.Pieces[len(c.Pieces)-1].To == 0
+}
+
 // Scale is the curve with all rates times f.
 func (c *Curve) Scale(f float64) Curve {
 	scaled := *c

@@ -158,7 +158,7 @@ func (a *arrival) read(o *object) {
 	a.every = o.longDuration("every")
 	a.file = o.text("file", "the path of a trace")
 	a.times = readTimes(o)
-	if a.cv.set && a.shape.set {
+	if a.cv.set && a.shape.set && !a.scale.set { // the public simulator's files may have all three
 		o.fail(a.shape.place, "%v: given beside cv, want one of them", a.shape.value)
 	}
 	switch a.process {

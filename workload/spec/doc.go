@@ -7,6 +7,7 @@
 //	document.go   YAML as nodes with lines, within limits
 //	object.go     fields of a mapping: names, numbers, durations
 //	fault.go      Error: file, line, field and what would be right
+//	notes.go      Notes: what was accepted and does nothing, what was filled in
 //	client.go     clients, and what cohorts share with them
 //	window.go     windows in which a client sends; cohorts and their patterns
 //	arrival.go    arrival processes

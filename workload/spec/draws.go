@@ -100,7 +100,10 @@ func (b *builder) law(a *arrival, tune *tuning, rate float64) draw.Law {
 		law.Process = draw.Constant
 	case gamma, weibull:
 		law.Process, law.CV, law.Shape = draw.Process(a.process), a.cv.value, a.shape.value
-		if !a.cv.set && !a.shape.set {
+		switch {
+		case a.shape.set: // cv may stand beside it
+			law.CV = 0
+		case !a.cv.set:
 			law.CV = 1
 		}
 	case bursty, pareto:

@@ -24,11 +24,7 @@ func (b *builder) entries() []entry {
 	var all []entry
 	add := func(list []client) {
 		for i := range list {
-			e := entry{client: &list[i], windows: list[i].windows}
-			if spike := e.pattern.spike; spike != nil && e.pattern.waves == nil && !e.pattern.drain {
-				e.windows = []window{*spike}
-			}
-			all = append(all, e)
+			all = append(all, entry{client: &list[i], windows: list[i].active()})
 		}
 	}
 	add(s.clients)
@@ -260,6 +256,20 @@ func (b *builder) noteIgnored(c *client) {
 		b.note(c.network.place, "the network between client and server is not modelled, latencies are those of the server")
 	}
 	if a := &c.arrival; a.scale.set && (c.fraction.value > 0 || c.rate.set || !a.shape.set) {
-		b.note(a.scale.place, "%v: has no effect, as the rate says how long gaps are", a.scale.value)
+		b.note(a.scale.place, "has no effect, as the rate says how long gaps are")
+	}
+	b.noteCV(&c.arrival)
+	for i := range c.windows {
+		if a := c.windows[i].arrival; a != nil {
+			b.noteCV(a)
+		}
+	}
+}
+
+// noteCV says that a CV is not used. In the public simulator too shape comes
+// before it, where scale is given as well.
+func (b *builder) noteCV(a *arrival) {
+	if a.cv.set && a.shape.set {
+		b.note(a.cv.place, "has no effect beside shape and scale: shape says how gaps vary")
 	}
 }

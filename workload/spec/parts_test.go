@@ -45,8 +45,8 @@ func TestServeGenSpan(t *testing.T) {
 		return c, err
 	}
 	c, err := build(", span_start: 12, span_end: 25")
-	if err != nil || len(c.Clients) != 2 {
-		t.Fatalf("%v, %+v", err, c.Clients)
+	if err != nil || len(c.Clients) != 2 || c.Requests != 0 {
+		t.Fatalf("%v, %d requests of %+v", err, c.Requests, c.Clients)
 	}
 	a := clientOf(t, &c, "a")
 	if want := []draw.Window{{Start: 12, End: 20, Factor: 2}, {Start: 20, End: 25, Factor: 3}}; !reflect.DeepEqual(a.Rate.Windows, want) || *a.Changes[0].Input != draw.Exactly(2) || *a.Changes[1].Input != draw.Exactly(3) {
@@ -55,8 +55,36 @@ func TestServeGenSpan(t *testing.T) {
 	if w := clientOf(t, &c, "c").Rate.Windows; len(w) != 1 || w[0].Start != 12 || w[0].End != 25 {
 		t.Errorf("a client without windows: %+v", w)
 	}
-	if c, err = build(""); err != nil || len(c.Clients) != 3 || c.Clients[2].Rate.Windows != nil {
-		t.Errorf("%v, %+v", err, c.Clients)
+	if c, err = build(""); err != nil || len(c.Clients) != 3 || c.Clients[2].Rate.Windows != nil || c.Requests != 1000 {
+		t.Errorf("%v, %d requests of %+v", err, c.Requests, c.Clients)
+	}
+	if c, err = build(", span_start: 1"); err != nil || c.Requests != 1000 {
+		t.Errorf("%v, %d requests of a span without end", err, c.Requests)
+	}
+}
+
+// ServeGen's data are days long: without an end that somebody asks for, the
+// caller's number of requests is one.
+func TestServeGenDataEndAfterTheCallersRequests(t *testing.T) {
+	d := defaults()
+	d.ServeGen = func(string) ([]traffic.Client, error) {
+		c := traffic.Client{ID: "a", Class: "standard", Rate: draw.Flat(1), Input: draw.Exactly(1), Output: draw.Exactly(1)}
+		c.Rate.Windows = []draw.Window{{Start: 0, End: 1 << 40, Factor: 1}}
+		return []traffic.Client{c}, nil
+	}
+	for text, want := range map[string]int64{
+		"servegen_data: {path: x}":                  1000,
+		"servegen_data: {path: x, span_end: 1h}":    0,
+		"num_requests: 5\nservegen_data: {path: x}": 5,
+		"horizon: 3h\nservegen_data: {path: x}":     0,
+	} {
+		s, err := Parse("w.yaml", []byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c, _, err := s.Traffic(d); err != nil || c.Requests != want || acceptable(&c) != nil {
+			t.Errorf("%s: %v, limit %d, want %d; %v", text, err, c.Requests, want, acceptable(&c))
+		}
 	}
 }
 

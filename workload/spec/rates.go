@@ -2,6 +2,7 @@ package spec
 
 import (
 	"math"
+	"slices"
 
 	"blis/workload/traffic"
 )
@@ -25,7 +26,11 @@ func (b *builder) rates(entries []entry) {
 			b.needRate(e)
 		}
 	}
-	if len(weighted) == 0 || !b.ok() {
+	if len(weighted) == 0 {
+		b.noteTotal()
+		return
+	}
+	if !b.ok() {
 		return
 	}
 	total := b.total(entries, weighted)
@@ -41,15 +46,28 @@ func (b *builder) relative(e *entry) bool {
 	if s.rate.value == 0 && !s.share.set { // then rates of windows are absolute
 		return false
 	}
-	if e.fraction.value > 0 {
+	return e.weighs(e.windows)
+}
+
+// weighs reports whether a client that sends in the windows has a weight in the
+// rate of all.
+func (c *client) weighs(windows []window) bool {
+	if c.fraction.value > 0 {
 		return true
 	}
-	for i := range e.windows {
-		if !e.windows[i].rate.set {
-			return false
-		}
+	return len(windows) > 0 && !slices.ContainsFunc(windows, func(w window) bool { return !w.rate.set })
+}
+
+// noteTotal says that a rate for all is nobody's.
+func (b *builder) noteTotal() {
+	s := b.spec
+	switch {
+	case s.perf != nil: // said already
+	case s.share.set:
+		b.note(s.share.place, "has no effect: no client has a rate_fraction")
+	case s.rate.value > 0:
+		b.note(s.rate.place, "has no effect: no client has a rate_fraction")
 	}
-	return len(e.windows) > 0
 }
 
 // absolute gives an entry the rate of its own, in windows that of the window

@@ -49,7 +49,7 @@ func OpenScenario(name string) (*Spec, error) {
 	var names []string
 	for _, s := range Scenarios() {
 		if s.Name == name {
-			return Parse(name+".yaml", ScenarioText(name))
+			return Parse("scenario "+name, ScenarioText(name))
 		}
 		names = append(names, s.Name)
 	}

@@ -1,7 +1,6 @@
 package spec
 
 import (
-	"fmt"
 	"math"
 	"path/filepath"
 	"strconv"
@@ -30,12 +29,8 @@ type Spec struct {
 	servegen         *servegenData
 
 	targets targets
-	notes   Notes
+	notes   noteList
 }
-
-// Notes are what a user should know of how a specification was understood,
-// one line each: what is accepted but not modelled, what was filled in.
-type Notes []string
 
 // reader turns a document into a specification.
 type reader struct {
@@ -46,17 +41,6 @@ type reader struct {
 
 func (r *reader) note(at place, format string, args ...any) {
 	r.spec.notes.add(r.spec.name, at, format, args...)
-}
-
-// maxNotes is how many notes there are at most: a cohort of thousands must not
-// fill the screen.
-const maxNotes = 40
-
-func (n *Notes) add(name string, at place, format string, args ...any) {
-	if len(*n) < maxNotes {
-		e := Error{File: name, Line: at.line, Field: at.field, Problem: fmt.Sprintf(format, args...)}
-		*n = append(*n, e.Error())
-	}
 }
 
 var fields = []string{
@@ -114,8 +98,8 @@ func (r *reader) read(root *node) {
 func (r *reader) version(o *object) {
 	g := o.text("version", `"1" or "2"`)
 	switch g.value {
-	case "", "1":
-	case "2":
+	case "", "1", "1.0":
+	case "2", "2.0":
 		r.spec.version = 2
 	default:
 		r.fail(g.place, `%q: want "1" or "2"`, clip(g.value))

@@ -2,6 +2,7 @@ package spec
 
 import (
 	"math"
+	"slices"
 
 	"blis/vtime"
 	"blis/workload/draw"
@@ -11,7 +12,7 @@ import (
 // Defaults are what a specification leaves to its caller.
 type Defaults struct {
 	Seed     uint64         // where the specification gives none
-	Requests int64          // where it gives neither num_requests nor horizon; 0: none
+	Requests int64          // where it gives neither num_requests nor horizon and a client has no end; 0: none
 	Timeout  vtime.Duration // of requests of clients that give none; 0: none
 
 	// Rate replaces aggregate_rate or utilization, Limit num_requests. 0: the
@@ -35,7 +36,7 @@ type builder struct {
 	*faults
 	spec     *Spec
 	defaults Defaults
-	notes    Notes
+	notes    noteList
 	config   traffic.Config
 	ids      map[string]place
 	files    map[*distribution]*distribution // those with their files read
@@ -60,7 +61,7 @@ func (b *builder) note(at place, format string, args ...any) {
 func (s *Spec) Traffic(d Defaults) (traffic.Config, Notes, error) {
 	s = s.with(d)
 	b := &builder{faults: &faults{file: s.name}, spec: s, defaults: d, ids: map[string]place{}, files: map[*distribution]*distribution{}, scaled: map[built]*distribution{}, built: map[built]draw.Distribution{}, told: map[string]bool{}}
-	b.notes = append(b.notes, s.notes...)
+	b.notes = s.notes.copy()
 	b.config = traffic.Config{Seed: d.Seed, Requests: s.requests.value, Horizon: s.end()}
 	if s.seed.set {
 		b.config.Seed = uint64(s.seed.value)
@@ -70,7 +71,7 @@ func (s *Spec) Traffic(d Defaults) (traffic.Config, Notes, error) {
 	if err := b.err(); err != nil {
 		return traffic.Config{}, nil, err
 	}
-	return b.config, b.notes, nil
+	return b.config, b.notes.lines(), nil
 }
 
 // with is the specification with what replaces fields of it.
@@ -88,7 +89,10 @@ func (s *Spec) with(d Defaults) *Spec {
 
 // SharesRate reports whether clients share a rate that the specification gives
 // for all of them: aggregate_rate or utilization.
-func (s *Spec) SharesRate() bool { return s.rate.value > 0 || s.share.set }
+func (s *Spec) SharesRate() bool {
+	weighs := func(c client) bool { return c.weighs(c.active()) }
+	return (s.rate.value > 0 || s.share.set) && (slices.ContainsFunc(s.clients, weighs) || slices.ContainsFunc(s.cohorts, weighs))
+}
 
 // Horizon is when the specification ends a run; 0: it does not.
 func (s *Spec) Horizon() vtime.Duration { return s.horizon.value }
@@ -111,7 +115,7 @@ func (b *builder) build() {
 // finish bounds traffic that has no end, and checks what is about all clients.
 func (b *builder) finish() {
 	s := b.spec
-	if !s.requests.set && !s.horizon.set {
+	if !s.requests.set && !s.horizon.set && b.goesOn() {
 		b.config.Requests = b.defaults.Requests
 	}
 	b.limitUsers()
@@ -131,6 +135,15 @@ func (b *builder) finish() {
 			b.fail(place{}, "%d different %s, want at most %d", names.count, names.what, math.MaxUint16)
 		}
 	}
+}
+
+// goesOn reports whether traffic has no end, or one that nobody has asked for:
+// ServeGen's data are hundreds of millions of requests.
+func (b *builder) goesOn() bool {
+	if g := b.spec.servegen; g != nil && !g.end.set {
+		return true
+	}
+	return slices.ContainsFunc(b.config.Clients, func(c traffic.Client) bool { return endless(&c) })
 }
 
 // limitUsers shares num_requests out among clients with users, which send until
@@ -174,13 +187,7 @@ func endless(c *traffic.Client) bool {
 	if c.Requests > 0 || c.Times != nil {
 		return false
 	}
-	if c.Users > 0 {
-		return true
-	}
-	if n := len(c.Rate.Windows); n > 0 {
-		return c.Rate.Windows[n-1].End == vtime.Never
-	}
-	return c.Rate.Repeat || c.Rate.Pieces[len(c.Rate.Pieces)-1].To > 0
+	return c.Users > 0 || !c.Rate.Ends()
 }
 
 // client is everything of a client but its id and when it sends.

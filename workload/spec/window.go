@@ -68,6 +68,15 @@ func (r *reader) window(v *node, at place) window {
 	return w
 }
 
+// active are the windows in which a client sends, nil for always: a spike alone
+// is one.
+func (c *client) active() []window {
+	if p := &c.pattern; p.spike != nil && p.waves == nil && !p.drain {
+		return []window{*p.spike}
+	}
+	return c.windows
+}
+
 // cohorts reads populations of equal clients.
 func (r *reader) cohorts(o *object) {
 	items, at := o.items("cohorts", "cohorts like {id: users, population: 100, rate_fraction: 1, …}")

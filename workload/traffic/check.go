@@ -102,7 +102,8 @@ func (c *Client) checkArrivals(all *Config, bad *workload.Faults) {
 	if c.Requests < 0 {
 		bad.Add("requests", c.Requests, "want at least 1, 0 for no limit")
 	}
-	if c.Times == nil && c.Requests == 0 && all.Horizon == 0 && (c.Users > 0 || all.Requests == 0) {
+	ends := c.Requests > 0 || c.Times != nil || len(c.Rate.Pieces) > 0 && c.Rate.Ends()
+	if !ends && all.Horizon == 0 && (c.Users > 0 || all.Requests == 0) {
 		bad.Add("requests", 0, "want a number of requests or a horizon, as nothing else ends them")
 	}
 	checkDelay(bad, "think", &c.Think)

@@ -137,3 +137,19 @@ func TestArrivalsPastTheEndOfTime(t *testing.T) {
 		t.Errorf("under a horizon: %d requests, %v", len(all), err)
 	}
 }
+
+// Clients whose rate ends need no other end; sessions go on after it.
+func TestRatesThatEndEndTheTraffic(t *testing.T) {
+	c := chat(3, Accumulate)
+	c.Times, c.Law = nil, draw.Law{Process: draw.Constant}
+	c.Rate = draw.Flat(10)
+	c.Rate.Windows = []draw.Window{{Start: 0, End: 1_000_001, Factor: 1}}
+	all := play(t, source(t, Config{Clients: []Client{c}}), after(500_000))
+	if n := len(all); n != 30 || all[n-1].Arrival <= 1_000_001 {
+		t.Errorf("%d requests, the last at %v; want 10 sessions of 3 rounds", n, all[n-1].Arrival)
+	}
+	c.Rate.Windows[0].End = vtime.Never
+	if _, err := New(Config{Clients: []Client{c}}); err == nil {
+		t.Error("a client without an end was accepted")
+	}
+}
