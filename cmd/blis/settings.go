@@ -17,7 +17,6 @@ import (
 // where else they may come from.
 type settings struct {
 	actors.Config
-	older
 
 	PolicyConfig string   `type:"path" placeholder:"FILE" group:"Policies" help:"Bundle file with the policies and their parameters (YAML); in place of policies."`
 	Set          []string `sep:"none" placeholder:"PATH=VALUE" group:"Policies" help:"Change one field of the bundle, like routing.params.queue-depth=3. Can be given several times."`
