@@ -46,7 +46,7 @@ func TestGraphsFollowTheirDependenciesInACluster(t *testing.T) {
 	for _, o := range s.rows {
 		sessions[o.Session] = append(sessions[o.Session], o)
 	}
-	orders := map[string]bool{} // in which the searches were answered
+	orders := map[string]bool{}      // in which the searches were answered
 	for id, rows := range sessions { // any order: each is looked at alone
 		slices.SortFunc(rows, func(a, b metrics.Outcome) int { return int(a.Round - b.Round) })
 		for _, o := range rows {
