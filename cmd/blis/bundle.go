@@ -37,6 +37,9 @@ func settlePolicies(command *kong.Context, l *layers) error {
 // not count then. What flags said is in the bundle then, and they are back at
 // their defaults.
 func (s *settings) settle(command *kong.Context, l *layers) error {
+	if err := s.takeWorkload(command, l); err != nil {
+		return err
+	}
 	given := l.policyFlags(command)
 	least, err := s.baseBundle(command, l)
 	if err != nil {

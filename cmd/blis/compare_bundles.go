@@ -19,6 +19,9 @@ import (
 // with the same flags. So the file of --config does not count where it speaks of
 // policies, and what environment, --set and flags change they change in all.
 func (r *compareCmd) settle(command *kong.Context, l *layers) error {
+	if err := r.takeWorkload(command, l); err != nil {
+		return err
+	}
 	given := l.policyFlags(command)
 	if r.PolicyConfig != "" {
 		return &inputError{"--policy-config: compare takes bundles as arguments, like blis compare " + r.PolicyConfig + " round-robin"}

@@ -8,6 +8,7 @@
 //	main.go      the commands; console.go the streams; errors.go exit codes;
 //	             start.go the process
 //	settings.go  the flags of run, verify and compare; config.go files and environment;
+//	             preset.go what --workload stands for;
 //	             bundle.go what all of them say of policies; config_bundle.go
 //	             where in a file that stands
 //	run.go       blis run; output.go the files it writes; text.go, json.go, rows.go, replicas.go, sessions.go,

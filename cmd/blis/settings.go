@@ -21,6 +21,8 @@ type settings struct {
 	PolicyConfig string   `type:"path" placeholder:"FILE" group:"Policies" help:"Bundle file with the policies and their parameters (YAML); in place of policies."`
 	Set          []string `sep:"none" placeholder:"PATH=VALUE" group:"Policies" help:"Change one field of the bundle, like routing.params.queue-depth=3. Can be given several times."`
 
+	WorkloadKind string `name:"workload" placeholder:"NAME" group:"Workload" help:"As the public simulator takes it: distribution (what the flags say; the default), traces (with --trace), or the lengths of chatbot, contentgen, summarization or multidoc, of which single flags change one."`
+
 	File  string `name:"config" type:"path" placeholder:"FILE" group:"Settings" help:"YAML file with settings, by the names of their flags."`
 	Print bool   `name:"print-config" group:"Settings" help:"Print the configuration with everything that is derived, as --config reads it, and stop."`
 }

@@ -32,17 +32,17 @@ type subject struct {
 
 // settle makes the bundle, as run does, and takes the argument.
 func (s *subject) settle(command *kong.Context, l *layers) error {
-	if err := s.settings.settle(command, l); err != nil || s.Argument == "" {
-		return err
+	if s.Argument == "" {
+		return s.settings.settle(command, l)
 	}
 	for _, p := range command.Path {
-		if p.Flag != nil && l.origin(p) == fromFlag && slices.Contains([]string{"trace", "workload-spec", "scenario", "concurrency"}, p.Flag.Name) {
+		if p.Flag != nil && l.origin(p) == fromFlag && slices.Contains([]string{"trace", "workload-spec", "scenario", "concurrency", "workload"}, p.Flag.Name) {
 			return &inputError{fmt.Sprintf("%s and --%s %v are both workloads: want one of them", s.Argument, p.Flag.Name, p.Flag.Target.Interface())}
 		}
 	}
-	s.Trace, s.WorkloadSpec, s.Scenario, s.Concurrency = "", "", "", 0
+	s.Trace, s.WorkloadSpec, s.Scenario, s.WorkloadKind, s.Concurrency = "", "", "", "", 0
 	s.takeFile(s.Argument)
-	return nil
+	return s.settings.settle(command, l)
 }
 
 // takeFile makes a file the workload: a specification if it is YAML, but for the

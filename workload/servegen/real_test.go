@@ -2,6 +2,7 @@ package servegen
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -74,19 +75,31 @@ func plainDataset(t testing.TB, client string) map[string]map[string]string {
 	return all
 }
 
+// clientRow is what the files of a published client say.
+type clientRow struct {
+	client                  string
+	windows                 int // with traffic
+	requests                int // the integral of the rate: counts from which rates were made
+	inputLeast, inputMost   int32
+	outputLeast, outputMost int32
+}
+
+var publishedRows = []clientRow{
+	{"deepseek-r1_chunk-3", 13, 92449, 23, 240, 167, 32768},
+	{"deepseek-r1_chunk-12", 27, 61182, 4, 4329, 62, 7465},
+	{"deepseek-r1_chunk-13", 11, 68084, 23, 230, 162, 32768},
+	{"deepseek-r1_chunk-48", 62, 108696, 246, 874, 71, 10185},
+	{"deepseek-r1_chunk-54", 51, 56190, 40, 2206, 45, 1024},
+	{"m-small_chunk-14", 1979, 125181546, 13, 4970, 1, 793},
+	{"m-small_chunk-27", 1687, 80742657, 27, 2287, 2, 158},
+}
+
 func TestPublishedClientsHaveTheirWindowsAndRequests(t *testing.T) {
 	needPublished(t)
 	clients, notes := read(t, published, Options{})
-	type row struct {
-		client                  string
-		windows                 int
-		requests                int // the integral of the rate: counts from which rates were made
-		inputLeast, inputMost   int32
-		outputLeast, outputMost int32
-	}
-	var got []row
+	var got []clientRow
 	for _, c := range clients {
-		r := row{client: c.ID, windows: len(c.Rate.Windows), inputLeast: math.MaxInt32, outputLeast: math.MaxInt32}
+		r := clientRow{client: c.ID, windows: len(c.Rate.Windows), inputLeast: math.MaxInt32, outputLeast: math.MaxInt32}
 		sum := 0.0
 		for i, w := range c.Rate.Windows {
 			sum += w.Factor * w.End.Sub(w.Start).Seconds()
@@ -99,16 +112,7 @@ func TestPublishedClientsHaveTheirWindowsAndRequests(t *testing.T) {
 		}
 		got = append(got, r)
 	}
-	want := []row{
-		{"deepseek-r1_chunk-3", 13, 92449, 23, 240, 167, 32768},
-		{"deepseek-r1_chunk-12", 27, 61182, 4, 4329, 62, 7465},
-		{"deepseek-r1_chunk-13", 11, 68084, 23, 230, 162, 32768},
-		{"deepseek-r1_chunk-48", 62, 108696, 246, 874, 71, 10185},
-		{"deepseek-r1_chunk-54", 51, 56190, 40, 2206, 45, 1024},
-		{"m-small_chunk-14", 1979, 125181546, 13, 4970, 1, 793},
-		{"m-small_chunk-27", 1687, 80742657, 27, 2287, 2, 158},
-	}
-	if d := cmp.Diff(want, got, cmp.AllowUnexported(row{})); d != "" {
+	if d := cmp.Diff(publishedRows, got, cmp.AllowUnexported(clientRow{})); d != "" {
 		t.Error(d)
 	}
 	wantNotes := Notes{
@@ -120,6 +124,24 @@ func TestPublishedClientsHaveTheirWindowsAndRequests(t *testing.T) {
 	}
 	if d := cmp.Diff(wantNotes, notes); d != "" {
 		t.Error(d)
+	}
+}
+
+// The table of docs/surveys.md has a line for each.
+func TestPublishedRowsAreDocumented(t *testing.T) {
+	text, err := os.ReadFile("../../docs/surveys.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range publishedRows {
+		all := 144 // windows of ten minutes in a day; m-small is two weeks
+		if strings.HasPrefix(r.client, "m-small") {
+			all *= 14
+		}
+		line := fmt.Sprintf("\n| `%s` | %d | %d | %d | %d to %d | %d to %d |\n", r.client, all, r.windows, r.requests, r.inputLeast, r.inputMost, r.outputLeast, r.outputMost)
+		if !strings.Contains(string(text), line) {
+			t.Errorf("docs/surveys.md has no line %s", strings.TrimSpace(line))
+		}
 	}
 }
 

@@ -17,7 +17,8 @@ import (
 // and any of these, where an empty field means "none":
 //
 //	tenant, slo_class, model   names; slo_class: none is "standard"
-//	session, round             whole numbers; session 0 is none
+//	session, round             whole numbers; session 0 is none. No round comes
+//	               twice; without that column they count in order of arrival
 //	prefix_group, prefix_tokens  the first prefix_tokens of the input are
 //	               those of the content called prefix_group: equal groups share
 //	content        spans id:length|id:length|…; instead of a prefix group
@@ -33,6 +34,7 @@ type blisReader struct {
 	columns columns
 	width   int
 	fields  [][]byte
+	rounds  rounds
 }
 
 // Places of the known columns.
@@ -112,7 +114,20 @@ func (b *blisReader) parse(line []byte, r *row) (err error) {
 	if err := b.content(r); err != nil {
 		return err
 	}
+	if b.columns.has(blisRound) {
+		if err := b.rounds.take(b.lines, b.lines.number, blisNames[blisRound], b.field(blisRound), r); err != nil {
+			return err
+		}
+	}
 	return b.names(r)
+}
+
+// finish counts the rounds of sessions that come without.
+func (b *blisReader) finish(t *table) error {
+	if b.columns.has(blisSession) && !b.columns.has(blisRound) {
+		t.countRounds()
+	}
+	return nil
 }
 
 // limits parses deadline, output limit, hint, session and round.

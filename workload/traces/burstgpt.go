@@ -80,7 +80,7 @@ func (b *burstReader) parse(line []byte, r *row) (err error) {
 
 func (b *burstReader) finish(t *table) error {
 	if t.has.session {
-		b.sessions.countRounds(t)
+		t.countRounds()
 	}
 	return nil
 }

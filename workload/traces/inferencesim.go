@@ -34,6 +34,7 @@ type simReader struct {
 	labels     *workload.Labels
 	accumulate bool
 	sessions   sessions
+	rounds     rounds
 	columns    columns
 	width      int
 	fields     [][]byte
@@ -125,10 +126,15 @@ func (s *simReader) parse(line []byte, r *row) (err error) {
 	if err := s.tokens(r); err != nil {
 		return err
 	}
+	r.session = s.sessions.number(s.field(simSession))
+	if s.columns.has(simRound) && !s.accumulate { // else finish looks at all rounds together
+		if err := s.rounds.take(s.lines, first, simNames[simRound], s.field(simRound), r); err != nil {
+			return err
+		}
+	}
 	if err := s.names(r); err != nil {
 		return err
 	}
-	r.session = s.sessions.number(s.field(simSession))
 	s.asked = append(s.asked, asked)
 	if s.accumulate {
 		s.line, s.reset = append(s.line, int32(first)), append(s.reset, int32(reset))
@@ -267,7 +273,7 @@ func (s *simReader) finish(t *table) error {
 		}
 	}
 	if t.has.session && s.columns[simRound] < 0 {
-		s.sessions.countRounds(t)
+		t.countRounds()
 	}
 	if s.accumulate && t.has.session {
 		return s.accumulateSessions(t)

@@ -39,15 +39,3 @@ func (s *sessions) number(name []byte) uint64 {
 	s.numbers[string(name)] = n
 	return n
 }
-
-// countRounds numbers the requests of each session from 0 in order of arrival.
-func (s *sessions) countRounds(t *table) {
-	next := make([]int32, len(s.numbers)+1)
-	for place := range t.rows() {
-		i := t.at(place)
-		if n := t.session[i]; n != 0 {
-			t.round[i] = next[n]
-			next[n]++
-		}
-	}
-}

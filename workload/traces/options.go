@@ -3,6 +3,7 @@ package traces
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"blis/suggest"
@@ -77,14 +78,7 @@ type Options struct {
 
 func (o *Options) check() error {
 	var bad workload.Faults
-	known := o.Format == Guess
-	for _, name := range Formats() {
-		known = known || string(o.Format) == name
-	}
-	if !known {
-		bad.Add("trace-format", fmt.Sprintf("%q", o.Format), "did you mean %s? want one of %s",
-			suggest.Nearest(string(o.Format), Formats()), strings.Join(Formats(), ", "))
-	}
+	o.checkFormat(&bad)
 	if o.BlockSize < 0 {
 		bad.Add("trace-block-size", o.BlockSize, "want at least 1 token, 0 for 512")
 	}
@@ -101,4 +95,17 @@ func (o *Options) check() error {
 		bad.Add("timeout", o.Timeout, "want 0 (none) or more")
 	}
 	return bad.Err("")
+}
+
+// checkFormat: the data of ServeGen have a name among the formats, and a reader
+// of their own.
+func (o *Options) checkFormat(bad *workload.Faults) {
+	const drawn = "servegen"
+	names := append(Formats(), drawn)
+	switch {
+	case o.Format == drawn:
+		bad.Add("trace-format", fmt.Sprintf("%q", o.Format), "want that of a trace: these are data of which requests are drawn, see package servegen")
+	case o.Format != Guess && !slices.Contains(names, string(o.Format)):
+		bad.Add("trace-format", fmt.Sprintf("%q", o.Format), "did you mean %s? want one of %s", suggest.Nearest(string(o.Format), names), strings.Join(names, ", "))
+	}
 }

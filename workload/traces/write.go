@@ -14,7 +14,8 @@ import (
 // Write pulls source empty and writes its requests as a trace of our own
 // format with all columns but prefix_group and prefix_tokens, for which
 // content stands. Reading it back gives the same requests in the same order;
-// only Source and Index are numbered anew.
+// only Source and Index are numbered anew. Where the source yields a round of a
+// session twice, which none of ours does, it is refused when it is read.
 func Write(w io.Writer, source workload.Source) error {
 	out := csv.NewWriter(w)
 	record := []string{"arrival_us", "input_tokens", "output_tokens", "tenant", "slo_class", "model", "session", "round", "deadline_us", "content", "max_output", "output_content", "priority_hint"}

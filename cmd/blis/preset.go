@@ -1,0 +1,105 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/alecthomas/kong"
+
+	"blis/actors"
+	"blis/suggest"
+	"blis/workload/spec"
+)
+
+// preset is a value of --workload that stands for lengths, in tokens: those of
+// the public simulator's workload of that name.
+type preset struct {
+	name                 string
+	prompt, promptStdev  float64
+	promptMin, promptMax int32
+	output, outputStdev  float64
+	outputMin, outputMax int32
+}
+
+var presets = []preset{
+	{"chatbot", 256, 100, 2, 800, 256, 100, 1, 1024},
+	{"contentgen", 1024, 150, 10, 2048, 1024, 200, 10, 2048},
+	{"summarization", 4096, 500, 100, 8192, 512, 150, 10, 2048},
+	{"multidoc", 10240, 1200, 500, 20480, 1536, 300, 50, 4096},
+}
+
+// The other values of --workload: prompts drawn as the flags say, which is so
+// without it too, and a trace.
+const (
+	distributionWorkload = "distribution"
+	tracesWorkload       = "traces"
+)
+
+// takeWorkload carries out --workload. Lengths that were given where it was, or
+// where more counts, win over those of a preset.
+func (s *settings) takeWorkload(command *kong.Context, l *layers) error {
+	if s.WorkloadKind == "" {
+		return nil
+	}
+	given := map[string]origin{}
+	for _, p := range command.Path {
+		if p.Flag != nil {
+			given[p.Flag.Name] = max(given[p.Flag.Name], l.origin(p))
+		}
+	}
+	if s.WorkloadKind == tracesWorkload {
+		if s.Trace == "" {
+			return &inputError{"--workload: traces: no file is given, want --trace FILE"}
+		}
+		return nil
+	}
+	for _, other := range []struct{ value, flag string }{{s.Trace, "trace"}, {s.WorkloadSpec, "workload-spec"}, {s.Scenario, "scenario"}} {
+		if other.value != "" {
+			return &inputError{fmt.Sprintf("--workload %s and --%s: each says what arrives: want one of them", s.WorkloadKind, other.flag)}
+		}
+	}
+	if s.WorkloadKind == distributionWorkload {
+		return nil
+	}
+	names := []string{distributionWorkload, tracesWorkload}
+	for i := range presets {
+		if presets[i].name == s.WorkloadKind {
+			presets[i].enter(&s.Config, func(flag string) bool { return given[flag] >= given["workload"] })
+			return nil
+		}
+		names = append(names, presets[i].name)
+	}
+	if spec.ScenarioText(s.WorkloadKind) != nil {
+		return &inputError{fmt.Sprintf("--workload: %s: a scenario, want --scenario %s", s.WorkloadKind, s.WorkloadKind)}
+	}
+	return &inputError{fmt.Sprintf("--workload: unknown workload %q, the nearest is %q (there are: %s)", s.WorkloadKind, suggest.Nearest(s.WorkloadKind, names), strings.Join(names, ", "))}
+}
+
+// enter makes the lengths those of a configuration, but for flags that keep
+// their values.
+func (p *preset) enter(c *actors.Config, keeps func(flag string) bool) {
+	for _, f := range []struct {
+		flag  string
+		field *float64
+		value float64
+	}{
+		{"prompt-tokens", &c.PromptTokens, p.prompt}, {"prompt-tokens-stdev", &c.PromptTokensStdev, p.promptStdev},
+		{"output-tokens", &c.OutputTokens, p.output}, {"output-tokens-stdev", &c.OutputTokensStdev, p.outputStdev},
+	} {
+		if !keeps(f.flag) {
+			*f.field = f.value
+		}
+	}
+	for _, f := range []struct {
+		flag  string
+		field *int32
+		value int32
+	}{
+		{"prompt-tokens-min", &c.PromptTokensMin, p.promptMin}, {"prompt-tokens-max", &c.PromptTokensMax, p.promptMax},
+		{"output-tokens-min", &c.OutputTokensMin, p.outputMin}, {"output-tokens-max", &c.OutputTokensMax, p.outputMax},
+	} {
+		if !keeps(f.flag) {
+			*f.field = f.value
+		}
+	}
+}
