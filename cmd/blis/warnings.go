@@ -63,7 +63,8 @@ func strangers(r *actors.Result) []string {
 // tooLow reports whether policies had next to nothing to decide: there are
 // several instances, nobody waits, and the load is far from the capacity.
 // Where no capacity was estimated, as for traces, being idle most of the time
-// takes its place.
+// takes its place; so it does where sessions, whose prompts are mostly in the
+// cache, begin and end while the offered rate is taken.
 func tooLow(r *actors.Result) bool {
 	report := r.Report
 	all := &report.Overall
@@ -71,7 +72,7 @@ func tooLow(r *actors.Result) bool {
 		return false
 	}
 	load := *all.Resources.Utilisation
-	if r.Setup.Capacity > 0 {
+	if r.Setup.Capacity > 0 && r.Sessions == nil {
 		load = *report.OfferedPerSecond / r.Setup.Capacity
 	}
 	return load < lowLoad && all.Resources.Limit == "none" && all.QueueWait.Mean < hardlyWaits*all.E2E.Mean
