@@ -77,7 +77,7 @@ func (c *Curve) checkPieces(bad *workload.Faults, prefix string) bool {
 
 // checkWindows reports whether all are good.
 func (c *Curve) checkWindows(bad *workload.Faults, prefix string) bool {
-	free := vtime.Time(0) // where a window may begin
+	free := vtime.Time(0)         // where a window may begin
 	for i, w := range c.Windows { // as with pieces
 		field := func(name string) string { return fmt.Sprintf("%swindows[%d].%s", prefix, i, name) }
 		switch {
