@@ -95,7 +95,7 @@ func (l *loop) take(now vtime.Time) *workload.Request {
 // await takes note of a request that the source is to be told of.
 func (l *loop) await(d *engine.Delivery) {
 	l.awaited[d.ID] = origin{d.Source, d.Index}
-	if d.Session != 0 && d.Round == 0 {
+	if d.Begins {
 		l.begun++
 	}
 }

@@ -44,6 +44,7 @@ type Request struct {
 	Tenant, Class, Model Label
 	Session              uint64 // 0: none
 	Round                int32
+	Begins               bool    // the first request that a session of a Loop sends, whatever its Round
 	Hint                 float64 // client's priority hint, higher is more urgent; 0 when not given
 
 	// Awaited: the source is a Loop and is to be told of this request's end.
