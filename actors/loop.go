@@ -79,11 +79,11 @@ func (l *loop) first(r *router) bool {
 }
 
 // take is that arrival, at now.
-func (l *loop) take(now vtime.Time) *workload.Request {
+func (l *loop) take(r *router, now vtime.Time) *workload.Request {
 	if err := l.source.Take(&l.next); err != nil {
 		panic(&sourceError{err})
 	}
-	if err := l.next.Validate(); err != nil {
+	if err := r.names.check(&l.next); err != nil {
 		panic(&sourceError{fmt.Errorf("the workload yields a request that cannot be: %w", err)})
 	}
 	if l.next.Arrival != now {
