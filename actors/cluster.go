@@ -105,7 +105,7 @@ func (p *plan) newRouter(q *policies, boards boards, recorders metrics.Options, 
 			atRouting:   (q.priority.Observes()|q.routing.Observes()|extra)&instanceSignals != 0,
 		},
 	}
-	r.loop = p.newLoop(r, recorders)
+	r.loop, r.names = p.newLoop(r, recorders), namesOf(p.source.Labels())
 	r.reads.admission, r.reads.priority, r.reads.routing = q.admission.Observes(), q.priority.Observes(), q.routing.Observes()
 	r.witness, _ = q.routing.(policy.Witness)
 	r.tracing = p.newTracing(q.routing, extra, (r.reads.priority|r.reads.routing|extra)&shownSignals)
@@ -291,7 +291,8 @@ func (c *cluster) result(partial bool) (*Result, error) {
 	if !partial {
 		c.router.idleForced(&r.Setup)
 	}
-	r.Names = Names{Tenants: names(&labels.Tenants), Classes: names(&labels.Classes), Models: names(&labels.Models)}
+	known := c.router.names
+	r.Names = Names{Tenants: names(&labels.Tenants, known.tenants), Classes: names(&labels.Classes, known.classes), Models: names(&labels.Models, known.models)}
 	run := metrics.Run{Router: c.router.recorder, Injected: c.router.arrived, End: r.End, Cut: cut || partial,
 		Classes: r.Names.Classes, Tenants: r.Names.Tenants, Models: r.Names.Models}
 	if c.router.arrived >= parallelFrom {
@@ -377,8 +378,9 @@ func (c *cluster) finishAll(end vtime.Time) bool {
 	return cut
 }
 
-func names(n *workload.Names) []string {
-	list := make([]string, n.Len())
+// names are the first so many names.
+func names(n *workload.Names, count int) []string {
+	list := make([]string, count)
 	for i := range list {
 		list[i] = n.Name(workload.Label(i))
 	}

@@ -52,8 +52,8 @@ func (x *trial) forced() string {
 	if x.Requests != nil {
 		requests = int64(len(x.Requests))
 	}
-	if x.Talk != 0 { // at least one comes
-		requests = 1
+	if x.Talk != 0 { // how many come follows from answers, and may be none under a horizon
+		requests = 0
 	}
 	var kept []string
 	for entry := range strings.SplitSeq(x.Config.ForceRouting, ",") {

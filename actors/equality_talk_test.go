@@ -3,6 +3,7 @@ package actors
 import (
 	"fmt"
 
+	"blis/policy"
 	"blis/vtime"
 	"blis/workload/draw"
 	"blis/workload/traffic"
@@ -16,7 +17,27 @@ func (d dice) drawTalk(x *trial) vtime.Duration {
 	if d.chance(0.45) {
 		x.Config.Timeout = vtime.Duration(pick(d, 1, 500, 5_000, 20_000, 60_000))
 	}
+	x.Picky = d.chance(0.2)
 	return vtime.Duration(pick(d, 2_000, 20_000, 200_000))
+}
+
+// picky is a round robin for which some requests have no instance: they end at
+// their routing, and what follows from them comes right after.
+type picky struct{ policy.Routing }
+
+func newPicky(env policy.Env) policy.Routing {
+	r, err := policy.NewRouting("round-robin", nil, env)
+	if err != nil {
+		panic(err)
+	}
+	return picky{r}
+}
+
+func (p picky) Route(r *policy.Request, priority float64, s *policy.RouterState, v *policy.View, now vtime.Time) policy.RoutingDecision {
+	if r.ID%4 == 1 {
+		return policy.RoutingDecision{Target: -1}
+	}
+	return p.Routing.Route(r, priority, s, v, now)
 }
 
 // setTalk puts that traffic into a configuration: conversations, graphs and
@@ -27,7 +48,10 @@ func (x *trial) setTalk(cfg *Config) error {
 		return nil
 	}
 	d := newDice(x.Talk, 0x74616c6b)
-	c := traffic.Config{Seed: x.Talk, Requests: cfg.NumRequests}
+	c := traffic.Config{Seed: x.Talk, Requests: max(1, cfg.NumRequests)} // a reduced trial has no number
+	if d.chance(0.2) {                                                   // what was to come later is never sent
+		c.Horizon = pick[vtime.Time](d, 1, 3000, 20_000)
+	}
 	for i := range d.between(1, 3) {
 		k := traffic.Client{
 			ID: fmt.Sprint("client-", i), Tenant: pick(d, "red", "blue"), Class: pick(d, "standard", "critical", "sheddable"),
@@ -40,6 +64,12 @@ func (x *trial) setTalk(cfg *Config) error {
 			k.Users, k.Requests, k.Think = d.tokens(1, 6), max(1, cfg.NumRequests/2), d.delay()
 		} else {
 			k.Law, k.Rate = draw.Law{Process: draw.Poisson}, draw.Flat(pick[float64](d, 100, 2000, 30000))
+			if d.chance(0.3) { // several at an instant
+				k.Law = draw.Law{Process: draw.Burst, Size: 5}
+			}
+		}
+		if d.chance(0.2) {
+			k.MaxOutput = d.tokens(1, 30)
 		}
 		k.Kinds = []traffic.Kind{{Share: 0.25}, {Share: 0.75, Session: d.session(k.Users > 0)}}
 		c.Clients = append(c.Clients, k)

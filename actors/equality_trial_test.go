@@ -22,6 +22,9 @@ type trial struct {
 
 	// Talk, if not 0, is the seed of clients whose requests follow from answers.
 	Talk uint64 `json:"talk,omitempty"`
+	// Picky is a routing policy that observes nothing, and for which every fourth
+	// request has no instance.
+	Picky bool `json:"picky,omitempty"`
 	// AllFields replaces the latency model by one that reads every field of
 	// its inputs, so that a wrong sum cannot hide.
 	AllFields bool `json:"all_fields,omitempty"`
@@ -83,6 +86,9 @@ func (x *trial) config() (Config, error) {
 	}
 	setFresh(&cfg, x.Fresh)
 	cfg.ForceRouting = x.forced()
+	if x.Picky {
+		cfg.Custom.Routing = newPicky
+	}
 	if x.Hints {
 		cfg.Custom.Priority = func(policy.Env) policy.Priority { return byHint{} }
 	}
@@ -322,7 +328,7 @@ func (d dice) drawPolicies(x *trial) {
 	latencies := []vtime.Duration{0, 0, 0, 1, 250, 4000}
 	c.AdmissionLatency, c.RoutingLatency = pick(d, latencies...), pick(d, latencies...)
 	switch {
-	case d.chance(0.2):
+	case x.Picky || d.chance(0.2): // what follows from an end at the routing is read before it is routed
 		x.Curious = policy.Signals(d.IntN(1 << 8))
 	case d.chance(0.1):
 		x.Delay = vtime.Duration(pick(d, 1, 100, 3000))

@@ -79,11 +79,11 @@ func (l *loop) first(r *router) bool {
 }
 
 // take is that arrival, at now.
-func (l *loop) take(now vtime.Time) *workload.Request {
+func (l *loop) take(r *router, now vtime.Time) *workload.Request {
 	if err := l.source.Take(&l.next); err != nil {
 		panic(&sourceError{err})
 	}
-	if err := l.next.Validate(); err != nil {
+	if err := r.names.check(&l.next); err != nil {
 		panic(&sourceError{fmt.Errorf("the workload yields a request that cannot be: %w", err)})
 	}
 	if l.next.Arrival != now {
@@ -95,7 +95,7 @@ func (l *loop) take(now vtime.Time) *workload.Request {
 // await takes note of a request that the source is to be told of.
 func (l *loop) await(d *engine.Delivery) {
 	l.awaited[d.ID] = origin{d.Source, d.Index}
-	if d.Session != 0 && d.Round == 0 {
+	if d.Begins {
 		l.begun++
 	}
 }

@@ -43,13 +43,12 @@ func (r *router) nextArrival() vtime.Time {
 
 // possibleArrival is the earliest arrival that can come if the router is told
 // nothing: one that it knows of, or what follows when a request that it holds
-// gives up.
+// ends with it: gives up, is rejected, or finds no instance.
 func (r *router) possibleArrival() vtime.Time {
 	at := r.nextArrival()
 	if r.loop != nil {
-		if t := r.expire.at(); t != vtime.Never {
-			at = min(at, t.Add(r.loop.reaction))
-		}
+		end := min(r.expire.at(), r.admit.at(), r.route.at())
+		at = min(at, end.Add(r.loop.reaction))
 	}
 	return at
 }

@@ -36,6 +36,7 @@ type router struct {
 	model                            latency.Model
 
 	loop    *loop            // nil: nothing of the workload follows from what it gets
+	names   named            // of the workload
 	next    workload.Request // pulled, not arrived yet
 	more    bool
 	arrived int64      // requests injected
@@ -84,7 +85,7 @@ func (r *router) pull() {
 	if !more {
 		return
 	}
-	if err := r.next.Validate(); err != nil {
+	if err := r.names.check(&r.next); err != nil {
 		panic(&sourceError{fmt.Errorf("the workload yields a request %d that cannot be: %w", r.arrived, err)})
 	}
 	if r.arrived > 0 && r.next.Arrival < before {
@@ -170,7 +171,7 @@ func (r *router) arrive(now vtime.Time, out *lookahead.Outbox) {
 	d := &r.requests[i]
 	next, pulled := &r.next, true
 	if r.loop != nil && r.loop.first(r) {
-		next, pulled = r.loop.take(now), false
+		next, pulled = r.loop.take(r, now), false
 	}
 	spans := append(d.Spans[:0], next.Spans...)
 	*d = engine.Delivery{Request: *next, ID: r.arrived, Admitted: vtime.Never}

@@ -19,7 +19,8 @@ type Loop interface {
 	// none.
 	Due() Place
 	// Take fills r with that request, as Pull does. r.Spans may alias memory of
-	// the source and is valid until the next Take.
+	// the source and is valid until the next Take. What is wrong with what
+	// follows is an error here, in its place.
 	Take(r *Request) error
 	// Reaction is the least time between End.At and an arrival that follows
 	// from it, at least 1 µs; Unending when no end causes any.

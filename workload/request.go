@@ -44,6 +44,7 @@ type Request struct {
 	Tenant, Class, Model Label
 	Session              uint64 // 0: none
 	Round                int32
+	Begins               bool    // the first request that a session of a Loop sends, whatever its Round
 	Hint                 float64 // client's priority hint, higher is more urgent; 0 when not given
 
 	// Awaited: the source is a Loop and is to be told of this request's end.
@@ -68,8 +69,9 @@ type Source interface {
 	// Pull. After false or an error it is not called again. Errors name file,
 	// line and field.
 	Pull(r *Request) (bool, error)
-	// Labels is the table of names behind Tenant, Class and Model. It may
-	// grow with each Pull and belongs to the process that pulls.
+	// Labels is the table of names behind Tenant, Class and Model. All names
+	// are in it before the first Pull: others read it while requests are
+	// pulled, and results list it.
 	Labels() *Labels
 	// Fold hashes the state of the source's random streams for the digest.
 	Fold() uint64

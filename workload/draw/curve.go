@@ -55,17 +55,17 @@ func (c *Curve) Check(bad *workload.Faults, prefix string) {
 // checkPieces reports whether all are good.
 func (c *Curve) checkPieces(bad *workload.Faults, prefix string) bool {
 	room := vtime.Duration(end)
-	for i, p := range c.Pieces {
-		name := fmt.Sprintf("%spieces[%d].", prefix, i)
+	for i, p := range c.Pieces { // many, so that only a bad one is given its name
+		field := func(name string) string { return fmt.Sprintf("%spieces[%d].%s", prefix, i, name) }
 		switch {
 		case p.Length < 1:
-			bad.Add(name+"length", p.Length, "want above 0")
+			bad.Add(field("length"), p.Length, "want above 0")
 		case p.Length > room:
-			bad.Add(name+"length", p.Length, "want at most 2⁶² µs for all pieces together")
+			bad.Add(field("length"), p.Length, "want at most 2⁶² µs for all pieces together")
 		case !(p.From >= 0 && p.From <= MaxRate):
-			bad.Add(name+"from", p.From, "want a rate per second from 0 to %v", MaxRate)
+			bad.Add(field("from"), p.From, "want a rate per second from 0 to %v", MaxRate)
 		case !(p.To >= 0 && p.To <= MaxRate):
-			bad.Add(name+"to", p.To, "want a rate per second from 0 to %v", MaxRate)
+			bad.Add(field("to"), p.To, "want a rate per second from 0 to %v", MaxRate)
 		default:
 			room -= p.Length
 			continue
@@ -77,24 +77,20 @@ func (c *Curve) checkPieces(bad *workload.Faults, prefix string) bool {
 
 // checkWindows reports whether all are good.
 func (c *Curve) checkWindows(bad *workload.Faults, prefix string) bool {
-	free := vtime.Time(0) // where a window may begin
-	for i, w := range c.Windows {
-		name := fmt.Sprintf("%swindows[%d].", prefix, i)
-		var law workload.Faults
-		if w.Law != nil {
-			w.Law.Check(&law, name)
-		}
+	free := vtime.Time(0)         // where a window may begin
+	for i, w := range c.Windows { // as with pieces
+		field := func(name string) string { return fmt.Sprintf("%swindows[%d].%s", prefix, i, name) }
 		switch {
 		case w.Start < 0 || w.Start > workload.Latest:
-			bad.Add(name+"start", w.Start, "want from 0 to 2⁶² µs")
+			bad.Add(field("start"), w.Start, "want from 0 to 2⁶² µs")
 		case w.Start < free:
-			bad.Add(name+"start", w.Start, "want at least %v, the end of the window before", free)
+			bad.Add(field("start"), w.Start, "want at least %v, the end of the window before", free)
 		case w.End <= w.Start:
-			bad.Add(name+"end", w.End, "want after its start %v", w.Start)
+			bad.Add(field("end"), w.End, "want after its start %v", w.Start)
 		case !(w.Factor >= 0 && w.Factor <= MaxRate):
-			bad.Add(name+"factor", w.Factor, "want from 0 to %v", MaxRate)
-		case law.Err("") != nil:
-			w.Law.Check(bad, name)
+			bad.Add(field("factor"), w.Factor, "want from 0 to %v", MaxRate)
+		case !w.Law.legal():
+			w.Law.Check(bad, field(""))
 		default:
 			free = w.End
 			continue
@@ -102,6 +98,16 @@ func (c *Curve) checkWindows(bad *workload.Faults, prefix string) bool {
 		return false
 	}
 	return true
+}
+
+// legal reports whether a window may have the law.
+func (l *Law) legal() bool {
+	if l == nil {
+		return true
+	}
+	var bad workload.Faults
+	l.Check(&bad, "")
+	return bad.Err("") == nil
 }
 
 // positive reports whether there is a rate above 0 in the pieces, and in the

@@ -60,7 +60,9 @@ func (c *Client) check(all *Config) error {
 	if math.IsNaN(c.Hint) || math.IsInf(c.Hint, 0) {
 		bad.Add("hint", c.Hint, "want a finite number")
 	}
-	if len(c.Changes) > len(c.Rate.Windows) {
+	if len(c.Changes) > 0 && len(c.Rate.Pieces) == 0 {
+		bad.Add("changes", len(c.Changes), "want none without a rate, of whose windows they are")
+	} else if len(c.Changes) > len(c.Rate.Windows) {
 		bad.Add("changes", len(c.Changes), "want at most one for each of the %d windows", len(c.Rate.Windows))
 	}
 	for i := range c.Changes {
@@ -68,9 +70,7 @@ func (c *Client) check(all *Config) error {
 		checkOptional(&bad, fmt.Sprintf("changes[%d].output", i), c.Changes[i].Output, 0)
 	}
 	c.Prefix.check(&bad)
-	if int64(c.Prefix.Length)+int64(c.Input.Max) > math.MaxInt32 {
-		bad.Add("prefix.length", c.Prefix.Length, "want at most %d beside inputs of up to %d", math.MaxInt32-int64(c.Input.Max), c.Input.Max)
-	}
+	c.checkPrompts(&bad)
 	c.checkKinds(&bad)
 	return bad.Err(fmt.Sprintf("client %q: ", c.ID))
 }
@@ -107,6 +107,31 @@ func (c *Client) checkArrivals(all *Config, bad *workload.Faults) {
 		bad.Add("requests", 0, "want a number of requests or a horizon, as nothing else ends them")
 	}
 	checkDelay(bad, "think", &c.Think)
+}
+
+// checkPrompts: wherever the input of a single request comes from, the prefix
+// fits before it. Of sessions each prompt is checked when it is known.
+func (c *Client) checkPrompts(bad *workload.Faults) {
+	fits := func(l *draw.Length, from string, at ...any) bool {
+		if l == nil || int64(c.Prefix.Length)+int64(l.Max) <= math.MaxInt32 {
+			return true
+		}
+		bad.Add("prefix.length", c.Prefix.Length, "want at most %d beside inputs of up to %d (%s)", math.MaxInt32-int64(l.Max), l.Max, fmt.Sprintf(from, at...))
+		return false
+	}
+	if !fits(&c.Input, "input") {
+		return
+	}
+	for i := range c.Changes {
+		if !fits(c.Changes[i].Input, "changes[%d].input", i) {
+			return
+		}
+	}
+	for i := range c.Kinds {
+		if k := &c.Kinds[i]; k.Session == nil && !fits(k.Input, "kinds[%d].input", i) {
+			return
+		}
+	}
 }
 
 func (p *Prefix) check(bad *workload.Faults) {

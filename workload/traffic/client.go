@@ -28,8 +28,8 @@ type client struct {
 	kinds, prefixes, input, output draw.Variates
 	lengths, pauses                sessionStream
 
-	drawn bool   // something since fold was taken
-	fold  uint64 // of its streams
+	drawn bool   // something since the source's fold was taken
+	fold  uint64 // its part of that
 }
 
 // begin makes the client number i of a source and files what it sends first.
@@ -47,7 +47,7 @@ func (c *client) begin(s *Source, i int) error {
 	c.input, c.output = draw.NewVariates(stream("input")), draw.NewVariates(stream("output"))
 	c.lengths, c.pauses = newSessionStream(c.ID, "session"), newSessionStream(c.ID, "think")
 	c.nameGroups()
-	c.drawn = true
+	s.draws(c)
 	c.left = c.Requests
 	if c.left == 0 {
 		c.left = math.MaxInt64
@@ -67,6 +67,9 @@ func (c *client) begin(s *Source, i int) error {
 	return nil
 }
 
+// number is that of the client in its source.
+func (c *client) number() int { return int(c.source - workload.FirstSource) }
+
 // nameGroups computes the contents of the client's prefixes.
 func (c *client) nameGroups() {
 	p := &c.Prefix
@@ -82,7 +85,6 @@ func (c *client) nameGroups() {
 
 // next is the client's next arrival.
 func (c *client) next() (at vtime.Time, more bool, err error) {
-	c.drawn = true
 	if c.Times == nil {
 		return c.arrivals.Next()
 	}
@@ -120,7 +122,11 @@ func (c *client) choose(u float64) *Kind {
 		}
 		u -= c.Kinds[i].Share
 	}
-	return &c.Kinds[len(c.Kinds)-1]
+	i := len(c.Kinds) - 1 // shares may add up to a little less than 1
+	for i > 0 && c.Kinds[i].Share == 0 {
+		i--
+	}
+	return &c.Kinds[i]
 }
 
 // single is the kind of clients that name none.
@@ -194,19 +200,6 @@ func (c *client) fill(r *workload.Request, at vtime.Time, input, output int32) {
 	if c.Timeout > 0 {
 		r.Deadline = at.Add(c.Timeout)
 	}
-}
-
-// state hashes the client's streams.
-func (c *client) state() uint64 {
-	var words [40]byte
-	arrivals := uint64(c.times)
-	if c.Times == nil && c.Users == 0 {
-		arrivals = c.arrivals.Fold()
-	}
-	for i, w := range []uint64{arrivals, c.kinds.Fold(), c.prefixes.Fold(), c.input.Fold(), c.output.Fold()} {
-		binary.LittleEndian.PutUint64(words[8*i:], w)
-	}
-	return xxhash.Sum64(words[:])
 }
 
 // waits reports whether the client awaits answers.

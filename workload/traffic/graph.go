@@ -12,6 +12,31 @@ type node struct {
 	ready   vtime.Time      // when the last of the others was
 	content []workload.Span // its prompt, and its answer once that is there
 	answer  int32           // 1 if the last span of content is its answer, else 0
+	length  int64           // most tokens of its prompt and answer
+}
+
+// shape is a graph the other way round: for each node those that wait for it, in
+// order.
+type shape [][]int32
+
+// shapes are those of all graphs.
+func shapes(clients []Client) map[*Session]shape {
+	all := map[*Session]shape{}
+	for i := range clients {
+		for j := range clients[i].Kinds {
+			k := clients[i].Kinds[j].Session
+			if k == nil || len(k.Graph) == 0 || all[k] != nil {
+				continue
+			}
+			all[k] = make(shape, len(k.Graph))
+			for n := range k.Graph {
+				for _, a := range k.Graph[n].After {
+					all[k][a] = append(all[k][a], int32(n))
+				}
+			}
+		}
+	}
+	return all
 }
 
 // planGraph draws the lengths of a graph's nodes. A limit below their number
@@ -55,17 +80,16 @@ func (x *session) addNode(pending int32) {
 // graphTokens is the length of the longest prompt with its output.
 func (x *session) graphTokens() int64 {
 	longest := int64(0)
-	length := make([]int64, len(x.steps))
 	for k := range x.steps {
 		n := int64(x.prefix.Length)
 		if after := x.kind.Graph[k].After; x.kind.Context == Accumulate && len(after) > 0 {
-			n = length[after[0]]
+			n = x.nodes[after[0]].length
 			for _, a := range after[1:] {
 				n += int64(x.steps[a].output)
 			}
 		}
-		length[k] = n + int64(x.steps[k].input) + int64(x.steps[k].output)
-		longest = max(longest, length[k])
+		x.nodes[k].length = n + int64(x.steps[k].input) + int64(x.steps[k].output)
+		longest = max(longest, x.nodes[k].length)
 	}
 	return longest
 }
@@ -102,16 +126,11 @@ func (s *Source) ask(c *client, x *session, k int, r *workload.Request) {
 	s.show(r, spans)
 }
 
-// repeated reports whether a later node waits for node k.
+// repeated reports whether a later node waits for node k. A limit leaves nodes
+// out from the end.
 func (x *session) repeated(k int) bool {
-	for i := k + 1; i < len(x.steps); i++ {
-		for _, a := range x.kind.Graph[i].After {
-			if a == k {
-				return true
-			}
-		}
-	}
-	return false
+	followers := x.shape[k]
+	return len(followers) > 0 && int(followers[0]) < len(x.steps)
 }
 
 // reply takes the answer to node k, of so many tokens, and files the nodes that
@@ -126,16 +145,14 @@ func (s *Source) reply(c *client, slot int32, k int, e *workload.End) {
 	if x.failed {
 		return
 	}
-	for i := k + 1; i < len(x.steps); i++ {
-		for _, a := range x.kind.Graph[i].After {
-			if a != k {
-				continue
-			}
-			d := &x.nodes[i]
-			d.ready = max(d.ready, e.At)
-			if d.pending--; d.pending == 0 {
-				s.file(c, d.ready.Add(max(1, x.steps[i].wait)), x.number<<stepBits|uint64(i), slot)
-			}
+	for _, i := range x.shape[k] {
+		if int(i) >= len(x.steps) {
+			return
+		}
+		d := &x.nodes[i]
+		d.ready = max(d.ready, e.At)
+		if d.pending--; d.pending == 0 {
+			s.file(c, d.ready.Add(max(1, x.steps[i].wait)), x.number<<stepBits|uint64(i), slot)
 		}
 	}
 }

@@ -1,12 +1,18 @@
 package traffic
 
 import (
+	"fmt"
+
 	"blis/vtime"
 	"blis/workload"
 )
 
 // userSlot is the slot of entries that are single requests of users.
 const userSlot = -2
+
+// faultSlot and those below are the slots of entries in place of what cannot be:
+// that of faults[i] is faultSlot − i.
+const faultSlot = -3
 
 // seat lets every user of the client begin: after a first think time each sends
 // a request, or begins a session. What that takes of the requests that the
@@ -25,8 +31,11 @@ func (c *client) seat(s *Source) error {
 func (s *Source) sit(q *queue, c *client, n uint64, from vtime.Time, least vtime.Duration) error {
 	pauses := c.pauses.of(c.seed, n)
 	at := from.Add(max(least, c.Think.Sample(&pauses)))
-	if c.left == 0 || at > workload.Latest || s.past(at) {
+	if c.left == 0 || s.past(at) {
 		return nil
+	}
+	if at > workload.Latest {
+		return c.late(n)
 	}
 	k := c.userKind(n)
 	if k.Session == nil {
@@ -81,10 +90,14 @@ func (s *Source) Ended(e *workload.End) {
 	}
 	x := s.sessions.at(slot)
 	x.waiting--
+	x.until = max(x.until, e.At)
 	switch {
 	case !e.Completed:
 		x.failed = true
-		s.due.forget(slot)
+		if x.filed > 0 {
+			s.due.forget(slot, x.root)
+			x.filed = 0
+		}
 	case x.kind.Graph != nil:
 		s.reply(c, slot, k, e)
 	default:
@@ -95,7 +108,7 @@ func (s *Source) Ended(e *workload.End) {
 		}
 	}
 	if x.waiting == 0 && x.roots == 0 && (x.failed || x.sent == len(x.steps)) {
-		s.close(c, slot, e.At)
+		s.close(c, slot)
 	}
 }
 
@@ -108,11 +121,30 @@ func (s *Source) file(c *client, at vtime.Time, index uint64, slot int32) {
 	if s.past(at) {
 		return
 	}
+	if at > workload.Latest {
+		s.fault(c, at, index, c.late(index>>stepBits))
+		return
+	}
+	s.sessions.at(slot).filed++
 	s.due.push(entry{at, c.source, index, slot})
 }
 
-// close ends a session, after which a user goes on.
-func (s *Source) close(c *client, slot int32, at vtime.Time) {
+// fault files what cannot be: it is an error when its time comes, not when it is
+// found, which can be before or after others are pulled.
+func (s *Source) fault(c *client, at vtime.Time, index uint64, err error) {
+	s.due.push(entry{min(at, vtime.Never-1), c.source, index, int32(faultSlot - len(s.faults))})
+	s.faults = append(s.faults, err)
+}
+
+// late is the error of a session that would begin or go on beyond the end of
+// virtual time, under no horizon.
+func (c *client) late(n uint64) error {
+	return fmt.Errorf("client %q: session %d would go on after the end of virtual time, 2⁶² µs; want shorter waits, fewer requests or a horizon", c.ID, n)
+}
+
+// close ends a session, after which a user goes on: when all answers are there,
+// which need not be when the last request ended, as tokens take clients time.
+func (s *Source) close(c *client, slot int32) {
 	x := s.sessions.at(slot)
 	if x.failed {
 		s.counts.EndedEarly++
@@ -120,17 +152,18 @@ func (s *Source) close(c *client, slot int32, at vtime.Time) {
 	} else {
 		s.counts.Completed++
 	}
-	n := x.number
+	n, until := x.number, x.until
 	s.sessions.drop(slot)
 	if c.Users > 0 {
-		s.again(c, n, at)
+		s.again(c, n, until)
 	}
 }
 
 // again lets the user of number n go on.
 func (s *Source) again(c *client, n uint64, at vtime.Time) {
 	// An answer causes nothing in its own instant.
-	if err := s.sit(&s.due, c, n+uint64(c.Users), at, 1); err != nil {
-		s.broken = err
+	n += uint64(c.Users)
+	if err := s.sit(&s.due, c, n, at, 1); err != nil {
+		s.fault(c, at.Add(1), n<<stepBits, err)
 	}
 }

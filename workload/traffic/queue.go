@@ -17,6 +17,7 @@ type entry struct {
 const noSlot = -1
 
 func (e *entry) client() int { return int(e.source - workload.FirstSource) }
+func (e *entry) step() int   { return int(e.index & (maxSteps - 1)) }
 
 func (e *entry) before(o *entry) bool {
 	if e.at != o.at {
@@ -58,12 +59,12 @@ func (q *queue) pop() entry {
 	return top
 }
 
-// forget removes the entries of a session.
-func (q *queue) forget(slot int32) {
+// forget removes the entries of a session, but for steps to be kept.
+func (q *queue) forget(slot int32, keep func(step int) bool) {
 	kept := q.heap
 	q.heap = q.heap[:0]
 	for _, e := range kept {
-		if e.slot != slot {
+		if e.slot != slot || keep(e.step()) {
 			q.push(e) // no later than where it was read
 		}
 	}

@@ -30,13 +30,16 @@ func (s *Source) send(e entry, r *workload.Request) {
 		return
 	}
 	x := s.sessions.at(e.slot)
-	k := int(e.index & (maxSteps - 1))
+	k := e.step()
 	st := &x.steps[k]
 	c.fill(r, e.at, st.input, st.output)
 	r.Index, r.Session, r.Round, r.Awaited = e.index, x.label, int32(k), !x.kind.Open
+	r.Begins = x.sent == 0
 	x.sent++
 	if x.root(k) {
 		x.roots--
+	} else {
+		x.filed-- // of an open session never read
 	}
 	if x.kind.Graph != nil {
 		x.waiting++

@@ -25,10 +25,14 @@ type session struct {
 	rounds  []int32         // and how many of these spans each round has, for Bounded
 	nodes   []node          // of a graph
 
-	roots   int  // requests that it began with and that are not given out yet
-	sent    int  // steps given out
-	waiting int  // of those, without an end
-	failed  bool // one of them was not answered
+	shape shape // of a graph
+
+	roots   int        // requests that it began with and that are not given out yet
+	filed   int        // others that are due
+	sent    int        // steps given out
+	waiting int        // of those, without an end
+	until   vtime.Time // the last end: when its client has the answer
+	failed  bool       // one of them was not answered
 }
 
 // step is one request of a session.
@@ -106,8 +110,8 @@ func (s *Source) plan(c *client, k *Kind, n uint64, limit int64) (int32, error) 
 	i := s.sessions.take()
 	x := s.sessions.at(i)
 	*x = session{
-		client: int(c.source - workload.FirstSource), number: n, kind: k.Session, label: uint64(content(c.hash, n, 0)),
-		steps: x.steps[:0], context: x.context[:0], rounds: x.rounds[:0], nodes: x.nodes[:0],
+		client: c.number(), number: n, kind: k.Session, label: uint64(content(c.hash, n, 0)),
+		steps: x.steps[:0], context: x.context[:0], rounds: x.rounds[:0], nodes: x.nodes[:0], shape: s.shapes[k.Session],
 	}
 	x.prefix, _ = c.prefix(&lengths)
 	if len(k.Session.Graph) > 0 {
@@ -208,16 +212,19 @@ func (x *session) tokens() int64 {
 	if x.kind.Graph != nil {
 		return x.graphTokens()
 	}
-	total, longest := int64(0), int64(0)
+	total, longest, prefix := int64(0), int64(0), int64(x.prefix.Length)
 	for i := range x.steps {
 		n := int64(x.steps[i].input) + int64(x.steps[i].output)
 		total += n
 		longest = max(longest, n)
 	}
-	if x.kind.Context == NoContext {
+	switch {
+	case x.kind.Context == NoContext:
 		total = longest
+	case x.kind.Growth == Bounded: // a round comes to what is left within the limit
+		return min(prefix+total, max(prefix, int64(x.kind.Limit))+longest)
 	}
-	return int64(x.prefix.Length) + total
+	return prefix + total
 }
 
 // reaction is the least time between an answer and what follows from it.

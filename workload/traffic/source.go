@@ -1,11 +1,8 @@
 package traffic
 
 import (
-	"encoding/binary"
 	"fmt"
 	"math"
-
-	"github.com/cespare/xxhash/v2"
 
 	"blis/vtime"
 	"blis/workload"
@@ -26,11 +23,15 @@ type Source struct {
 	open     queue // what needs no answer: clients' next arrivals, rounds of open sessions
 	due      queue // what follows from answers
 	sessions sessions
+	shapes   map[*Session]shape // of graphs
 	left     int64              // requests that clients with arrivals may still begin
 	spans    [2][]workload.Span // of the requests that Pull and Take gave out last
 	side     int                // which of the two is at it
 	counts   workload.Sessions
-	broken   error // found where no error could be returned
+	faults   []error // of what is due and cannot be, see fault
+
+	drawn []int32 // clients that drew since fold was taken
+	fold  uint64
 }
 
 var _ workload.Loop = (*Source)(nil)
@@ -41,7 +42,7 @@ func New(c Config) (*Source, error) {
 	if err := c.Check(); err != nil {
 		return nil, err
 	}
-	s := &Source{config: c, clients: make([]client, len(c.Clients)), left: c.Requests}
+	s := &Source{config: c, clients: make([]client, len(c.Clients)), shapes: shapes(c.Clients), left: c.Requests}
 	if c.Requests == 0 {
 		s.left = math.MaxInt64
 	}
@@ -59,7 +60,7 @@ func (s *Source) Labels() *workload.Labels { return &s.labels }
 // Pull implements workload.Source.
 func (s *Source) Pull(r *workload.Request) (bool, error) {
 	s.side = 0
-	for s.broken == nil && s.open.len() > 0 {
+	for s.open.len() > 0 {
 		e := s.open.first()
 		if e.slot != noSlot { // a round of an open session, or one with which a session begins
 			s.open.pop()
@@ -71,7 +72,7 @@ func (s *Source) Pull(r *workload.Request) (bool, error) {
 			return given, err
 		}
 	}
-	return false, s.broken
+	return false, nil
 }
 
 // arrival is what e, the next arrival of a client, begins: a request, which
@@ -120,6 +121,7 @@ func (s *Source) next(c *client) error {
 // nextOf is the next arrival of a client. Under a horizon one that would pass
 // the end of virtual time is none.
 func (s *Source) nextOf(c *client) (at vtime.Time, more bool, err error) {
+	s.draws(c)
 	at, more, err = c.next()
 	switch {
 	case err == nil:
@@ -135,23 +137,6 @@ const stepBits = 16
 
 // maxSteps is how many requests a session can have.
 const maxSteps = 1 << stepBits
-
-// Fold implements workload.Source: the streams that arrivals draw from. What
-// sessions draw depends on nothing but their numbers.
-func (s *Source) Fold() uint64 {
-	var sum uint64
-	for i := range s.clients {
-		c := &s.clients[i]
-		if c.drawn {
-			c.fold, c.drawn = c.state(), false
-		}
-		var words [16]byte
-		binary.LittleEndian.PutUint64(words[:], sum)
-		binary.LittleEndian.PutUint64(words[8:], c.fold)
-		sum = xxhash.Sum64(words[:])
-	}
-	return sum
-}
 
 // Waits implements workload.Loop.
 func (s *Source) Waits() bool {
@@ -189,10 +174,11 @@ func (s *Source) Due() workload.Place {
 
 // Take implements workload.Loop.
 func (s *Source) Take(r *workload.Request) error {
-	if s.broken != nil {
-		return s.broken
+	e := s.due.pop()
+	if e.slot <= faultSlot {
+		return s.faults[faultSlot-e.slot]
 	}
 	s.side = 1
-	s.send(s.due.pop(), r)
+	s.send(e, r)
 	return nil
 }
