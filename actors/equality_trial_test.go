@@ -22,8 +22,7 @@ type trial struct {
 
 	// Talk, if not 0, is the seed of clients whose requests follow from answers.
 	Talk uint64 `json:"talk,omitempty"`
-	// Picky is a routing policy that observes nothing, and for which every fourth
-	// request has no instance.
+	// Picky is a routing policy that has no instance for every fourth request.
 	Picky bool `json:"picky,omitempty"`
 	// AllFields replaces the latency model by one that reads every field of
 	// its inputs, so that a wrong sum cannot hide.

@@ -239,5 +239,3 @@ func (u *unchecked) Labels() *workload.Labels {
 	}
 	return &u.labels
 }
-
-func (u *unchecked) Fold() uint64 { return 0 }

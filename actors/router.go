@@ -1,11 +1,8 @@
 package actors
 
 import (
-	"encoding/binary"
 	"fmt"
 	"math"
-
-	"github.com/cespare/xxhash/v2"
 
 	"blis/engine"
 	"blis/latency"
@@ -96,13 +93,9 @@ func (r *router) pull() {
 // Observation implements lookahead.Observer.
 func (r *router) Observation() lookahead.Observation { return r.sight.observation(r) }
 
-// Fold implements lookahead.Folder.
-func (r *router) Fold() uint64 {
-	var words [16]byte
-	binary.LittleEndian.PutUint64(words[:], r.intake.state())
-	binary.LittleEndian.PutUint64(words[8:], r.stream.Fold())
-	return xxhash.Sum64(words[:])
-}
+// Fold implements lookahead.Folder: the stream of its policies. What arrived is
+// in the messages, wherever it came from.
+func (r *router) Fold() uint64 { return r.stream.Fold() }
 
 // Prepare implements lookahead.Preparer.
 func (r *router) Prepare() { r.intake.prepare() }

@@ -92,7 +92,6 @@ func (p *poisson) Pull(r *workload.Request) (bool, error) {
 }
 
 func (p *poisson) Labels() *workload.Labels { return &p.labels }
-func (p *poisson) Fold() uint64             { return p.stream.Fold() }
 
 const (
 	theorySeed    = 1

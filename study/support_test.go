@@ -78,6 +78,3 @@ func (g *grouped) Pull(r *workload.Request) (bool, error) {
 	}
 	return ok, err
 }
-
-// Fold implements workload.Source.
-func (g *grouped) Fold() uint64 { return g.Source.Fold() ^ g.draws.Fold() }

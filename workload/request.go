@@ -1,6 +1,10 @@
 package workload
 
-import "blis/vtime"
+import (
+	"slices"
+
+	"blis/vtime"
+)
 
 // ContentID names a piece of content: a system prompt, a turn of a
 // conversation, a block of a trace. Token k of a span with content c is the
@@ -73,8 +77,6 @@ type Source interface {
 	// are in it before the first Pull: others read it while requests are
 	// pulled, and results list it.
 	Labels() *Labels
-	// Fold hashes the state of the source's random streams for the digest.
-	Fold() uint64
 }
 
 // Labels is the table of tenant, class and model names of one workload. The
@@ -83,7 +85,7 @@ type Labels struct {
 	Tenants, Classes, Models Names
 }
 
-// Names interns strings in order of first use.
+// Names numbers strings in order of first use, until they are sorted.
 type Names struct {
 	list  []string
 	index map[string]Label
@@ -105,6 +107,22 @@ func (n *Names) Label(name string) Label {
 	n.list = append(n.list, name)
 	n.index[name] = l
 	return l
+}
+
+// Sort numbers the names in alphabetical order, and returns the new number of
+// each old one: so that the same names have the same numbers, in whatever order
+// they came.
+func (n *Names) Sort() []Label {
+	old := n.list
+	n.list = slices.Sorted(slices.Values(old))
+	moved := make([]Label, len(old))
+	for i, name := range n.list {
+		n.index[name] = Label(i)
+	}
+	for i, name := range old {
+		moved[i] = n.index[name]
+	}
+	return moved
 }
 
 // Find returns the index of name, and whether it has one.

@@ -79,6 +79,3 @@ func (s *Slice) Pull(r *Request) (bool, error) {
 
 // Labels implements Source.
 func (s *Slice) Labels() *Labels { return &s.labels }
-
-// Fold implements Source: a list has no random state.
-func (s *Slice) Fold() uint64 { return 0 }

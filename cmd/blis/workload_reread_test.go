@@ -84,8 +84,8 @@ func valuesOf(t *testing.T, rows [][]string, name string) (values []string) {
 }
 
 // What an export says of its requests is all there is to them: read again it
-// gives the rows of the run of the specification, and written again the same
-// file, of which a run has the same digest.
+// gives the rows and the digest of the run of the specification, and written
+// again the same file.
 func TestExportsAreReadAsTheyWereWritten(t *testing.T) {
 	specification := file(t, "open.yaml", openTalk)
 	first, rows := exported(t, specification)
@@ -98,8 +98,11 @@ func TestExportsAreReadAsTheyWereWritten(t *testing.T) {
 			t.Errorf("column %s has %d different values, want %d: it shows nothing", name, n, least)
 		}
 	}
-	wantRows, _ := rowsOf(t, "--workload-spec", specification)
+	wantRows, want := rowsOf(t, "--workload-spec", specification)
 	gotRows, digest := rowsOf(t, "--trace", first)
+	if digest != want {
+		t.Errorf("digest %v of the export, %v of the specification", digest, want)
+	}
 	if gotRows != wantRows || strings.Count(gotRows, "\n") != 401 {
 		t.Errorf("rows differ:\n%.600s\nwant\n%.600s", gotRows, wantRows)
 	}

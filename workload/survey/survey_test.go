@@ -133,7 +133,6 @@ func (s *rogue) Pull(r *workload.Request) (bool, error) {
 	return true, nil
 }
 func (s *rogue) Labels() *workload.Labels { return &s.labels }
-func (s *rogue) Fold() uint64             { return 0 }
 
 func TestSurveyRefusesWhatIsNoWorkload(t *testing.T) {
 	good := workload.NewRequest(5, 16, 1)

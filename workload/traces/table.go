@@ -85,6 +85,13 @@ func (t *table) add(r *row) {
 	}
 }
 
+// rename gives the rows the new numbers of their names.
+func (t *table) rename(tenants, classes, models []workload.Label) {
+	for i := range t.tenant {
+		t.tenant[i], t.class[i], t.name[i] = tenants[t.tenant[i]], classes[t.class[i]], models[t.name[i]]
+	}
+}
+
 // run is where the spans of one row are.
 type run struct{ page, begin, count uint32 }
 

@@ -183,7 +183,8 @@ func (t *Trace) skip(reason error) {
 	t.skipped++
 }
 
-// nameDefaults gives label 0 a name where the file names nothing.
+// nameDefaults gives label 0 a name where the file names nothing, and numbers
+// names in alphabetical order.
 func (t *Trace) nameDefaults() {
 	if t.labels.Tenants.Len() == 0 {
 		t.labels.Tenants.Label("")
@@ -194,6 +195,7 @@ func (t *Trace) nameDefaults() {
 	if t.labels.Models.Len() == 0 {
 		t.labels.Models.Label("")
 	}
+	t.table.rename(t.labels.Tenants.Sort(), t.labels.Classes.Sort(), t.labels.Models.Sort())
 }
 
 // arrange brings the rows into order and decides which are replayed and where
@@ -308,7 +310,7 @@ func (t *Trace) Pull(r *workload.Request) (bool, error) {
 	return true, nil
 }
 
-// Labels implements Source. Names are in order of first use in the file.
+// Labels implements Source. Names are in alphabetical order.
 func (t *Trace) Labels() *workload.Labels { return &t.labels }
 
 // Fold implements Source: a file has no random state.

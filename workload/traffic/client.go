@@ -27,9 +27,6 @@ type client struct {
 
 	kinds, prefixes, input, output draw.Variates
 	lengths, pauses                sessionStream
-
-	drawn bool   // something since the source's fold was taken
-	fold  uint64 // its part of that
 }
 
 // begin makes the client number i of a source and files what it sends first.
@@ -47,7 +44,6 @@ func (c *client) begin(s *Source, i int) error {
 	c.input, c.output = draw.NewVariates(stream("input")), draw.NewVariates(stream("output"))
 	c.lengths, c.pauses = newSessionStream(c.ID, "session"), newSessionStream(c.ID, "think")
 	c.nameGroups()
-	s.draws(c)
 	c.left = c.Requests
 	if c.left == 0 {
 		c.left = math.MaxInt64

@@ -5,7 +5,6 @@
 //	check.go      what of it is legal
 //	source.go     Source: all clients as one source, in order of arrival
 //	queue.go      the order
-//	fold.go       the state of the random streams, as one number
 //	client.go     one client: arrivals, single requests, prefixes
 //	session.go    sessions: how they are drawn
 //	send.go       the prompts of conversations, whose context grows

@@ -275,7 +275,6 @@ func TestRequestsCostNoMemory(t *testing.T) {
 		some := func() {
 			for range 100 {
 				played.Pull(&r)
-				s.Fold()
 			}
 		}
 		for range 200 { // until there is room for all that goes on at once

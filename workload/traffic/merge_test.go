@@ -160,31 +160,3 @@ func TestRequestsAreLimitedTogether(t *testing.T) {
 		t.Errorf("%d requests, %d of the first client, want 100 and 7: %v", len(all), first, err)
 	}
 }
-
-// The fold is that of the streams, however often it is asked for.
-func TestFoldFollowsTheDraws(t *testing.T) {
-	clients := someClients(rand.New(rand.NewPCG(2, 2)), 4)
-	for i := range clients {
-		clients[i].Kinds = nil // rounds of sessions are drawn when these begin
-	}
-	a, b := source(t, Config{Horizon: 50_000, Clients: clients}), source(t, Config{Horizon: 50_000, Clients: clients})
-	var r workload.Request
-	for {
-		before := a.Fold()
-		more, err := a.Pull(&r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !more {
-			break
-		}
-		b.Pull(&r)
-		if a.Fold() == before {
-			t.Fatal("a request changed nothing in the streams")
-		}
-	}
-	b.Pull(&r)
-	if a.Fold() != b.Fold() {
-		t.Error("the fold depends on when it is asked for")
-	}
-}

@@ -29,9 +29,6 @@ type Source struct {
 	side     int                // which of the two is at it
 	counts   workload.Sessions
 	faults   []error // of what is due and cannot be, see fault
-
-	drawn []int32 // clients that drew since fold was taken
-	fold  uint64
 }
 
 var _ workload.Loop = (*Source)(nil)
@@ -46,6 +43,7 @@ func New(c Config) (*Source, error) {
 	if c.Requests == 0 {
 		s.left = math.MaxInt64
 	}
+	s.name()
 	for i := range s.clients {
 		if err := s.clients[i].begin(s, i); err != nil {
 			return nil, err
@@ -54,7 +52,21 @@ func New(c Config) (*Source, error) {
 	return s, nil
 }
 
-// Labels implements workload.Source. Names are in the order of the clients.
+// name numbers the names of the clients, in alphabetical order, as a trace of
+// their requests has them.
+func (s *Source) name() {
+	for i := range s.config.Clients {
+		c := &s.config.Clients[i]
+		s.labels.Tenants.Label(c.Tenant)
+		s.labels.Classes.Label(c.Class)
+		s.labels.Models.Label(c.Model)
+	}
+	s.labels.Tenants.Sort()
+	s.labels.Classes.Sort()
+	s.labels.Models.Sort()
+}
+
+// Labels implements workload.Source. Names are in alphabetical order.
 func (s *Source) Labels() *workload.Labels { return &s.labels }
 
 // Pull implements workload.Source.
@@ -121,7 +133,6 @@ func (s *Source) next(c *client) error {
 // nextOf is the next arrival of a client. Under a horizon one that would pass
 // the end of virtual time is none.
 func (s *Source) nextOf(c *client) (at vtime.Time, more bool, err error) {
-	s.draws(c)
 	at, more, err = c.next()
 	switch {
 	case err == nil:
