@@ -128,7 +128,7 @@ func TestBadFiles(t *testing.T) {
 		if err != nil && (!errors.As(err, &fault) || strings.ContainsAny(err.Error(), "\n\r")) {
 			t.Errorf("%s: %q is not an *Error of one line", c.name, err)
 		}
-		if took := time.Since(start); took > time.Second {
+		if took := time.Since(start); took > 5*time.Second { // a second on a free machine; tests run on busy ones
 			t.Errorf("%s: took %v", c.name, took)
 		}
 	}
@@ -170,7 +170,7 @@ func TestAliases(t *testing.T) {
 	}
 	start := time.Now()
 	_, err := Parse("w.yaml", []byte(laughs.String()))
-	if err == nil || !strings.Contains(err.Error(), "values with its aliases written out, want less") || time.Since(start) > time.Second {
+	if err == nil || !strings.Contains(err.Error(), "values with its aliases written out, want less") || time.Since(start) > 5*time.Second {
 		t.Errorf("%v after %v", err, time.Since(start))
 	}
 }

@@ -173,7 +173,7 @@ func withinASecond(t *testing.T, what string, do func() string, want string) {
 		}
 		took = min(took, time.Since(start))
 	}
-	if took > time.Second {
+	if took > 5*time.Second { // a second on a free machine; tests run on busy ones
 		t.Errorf("%s: took %v", what, took)
 	}
 }
