@@ -79,27 +79,20 @@ func (s *settings) takeWorkload(command *kong.Context, l *layers) error {
 // their values.
 func (p *preset) enter(c *actors.Config, keeps func(flag string) bool) {
 	for _, f := range []struct {
-		flag  string
-		field *float64
-		value float64
+		flag string
+		set  func()
 	}{
-		{"prompt-tokens", &c.PromptTokens, p.prompt}, {"prompt-tokens-stdev", &c.PromptTokensStdev, p.promptStdev},
-		{"output-tokens", &c.OutputTokens, p.output}, {"output-tokens-stdev", &c.OutputTokensStdev, p.outputStdev},
+		{"prompt-tokens", func() { c.PromptTokens = p.prompt }},
+		{"prompt-tokens-stdev", func() { c.PromptTokensStdev = p.promptStdev }},
+		{"prompt-tokens-min", func() { c.PromptTokensMin = p.promptMin }},
+		{"prompt-tokens-max", func() { c.PromptTokensMax = p.promptMax }},
+		{"output-tokens", func() { c.OutputTokens = p.output }},
+		{"output-tokens-stdev", func() { c.OutputTokensStdev = p.outputStdev }},
+		{"output-tokens-min", func() { c.OutputTokensMin = p.outputMin }},
+		{"output-tokens-max", func() { c.OutputTokensMax = p.outputMax }},
 	} {
 		if !keeps(f.flag) {
-			*f.field = f.value
-		}
-	}
-	for _, f := range []struct {
-		flag  string
-		field *int32
-		value int32
-	}{
-		{"prompt-tokens-min", &c.PromptTokensMin, p.promptMin}, {"prompt-tokens-max", &c.PromptTokensMax, p.promptMax},
-		{"output-tokens-min", &c.OutputTokensMin, p.outputMin}, {"output-tokens-max", &c.OutputTokensMax, p.outputMax},
-	} {
-		if !keeps(f.flag) {
-			*f.field = f.value
+			f.set()
 		}
 	}
 }

@@ -75,6 +75,7 @@ func TestWarnings(t *testing.T) {
 		{"the default", "", nil},
 		{"overload", "not steady: queue +", []string{"--rate", "300", "--num-requests", "3000", "--max-num-seqs", "16"}},
 		{"low load", "load too low for policies to differ", []string{"--rate", "5", "--num-requests", "300"}},
+		{"conversations that keep it busy", "", []string{"--workload-spec", "../../examples/workloads/chat.yaml"}},
 		{"low load on one instance", "", []string{"--rate", "1", "--num-instances", "1", "--num-requests", "200"}},
 		{"targets of nobody", `slo-targets: no request is of the class "standrad", the nearest is "standard"`, []string{"--slo-targets", "standrad:ttft=1s;standard:ttft=2s"}},
 		{"nothing completed", "no request completed: 1,000 rejected (1,000 reject-all)", []string{"--admission-policy", "reject-all"}},

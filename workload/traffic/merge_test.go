@@ -160,3 +160,19 @@ func TestRequestsAreLimitedTogether(t *testing.T) {
 		t.Errorf("%d requests, %d of the first client, want 100 and 7: %v", len(all), first, err)
 	}
 }
+
+// Names are numbered in alphabetical order, not in that of the clients.
+func TestNamesAreInOrder(t *testing.T) {
+	a, b := users(1, 1), users(1, 1)
+	a.ID, a.Tenant, a.Class, a.Model = "a", "zoo", "standard", "m2"
+	b.ID, b.Tenant, b.Class, b.Model = "b", "acme", "batch", "m1"
+	s := source(t, Config{Clients: []Client{a, b}})
+	l := s.Labels()
+	if l.Tenants.Name(0) != "acme" || l.Classes.Name(0) != "batch" || l.Models.Name(0) != "m1" {
+		t.Errorf("%+v", l)
+	}
+	var r workload.Request
+	if _, err := s.Pull(&r); err != nil || l.Tenants.Name(r.Tenant) != "zoo" || l.Classes.Name(r.Class) != "standard" || l.Models.Name(r.Model) != "m2" {
+		t.Errorf("%v: the first request is %+v", err, r)
+	}
+}
