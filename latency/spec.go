@@ -134,9 +134,13 @@ func (s *ModelSpec) LayerFLOPs() int64 {
 // LinearFLOPs is LayerFLOPs with the head.
 func (s *ModelSpec) LinearFLOPs() int64 { return s.LayerFLOPs() + s.HeadFLOPs() }
 
-// PairFLOPs is the work of attention per pair of query and key over all
-// layers: 4·n_l·q, a multiplication and an addition each for scores and values.
-func (s *ModelSpec) PairFLOPs() int64 { return 4 * s.Layers * s.q() }
+// PrefillPairFLOPs and DecodePairFLOPs are the work of attention per pair of
+// query and key over all layers: 4·n_l·q, a multiplication and an addition
+// each for scores and values.
+func (s *ModelSpec) PrefillPairFLOPs() int64 { return 4 * s.Layers * s.q() }
+
+// DecodePairFLOPs is the same in decode.
+func (s *ModelSpec) DecodePairFLOPs() int64 { return 4 * s.Layers * s.q() }
 
 // KVBytesPerToken is what one token takes in the KV caches of all tp GPUs
 // together: 2·n_l·kv·b_kv, and tp/KVHeads times that when there are more GPUs

@@ -46,7 +46,7 @@ func TestConstantsOfLlama8B(t *testing.T) {
 		"head FLOPs":                {s.HeadFLOPs(), 1_050_673_152},
 		"layer FLOPs per token":     {s.LayerFLOPs(), 13_958_643_712},
 		"linear FLOPs per token":    {s.LinearFLOPs(), 15_009_316_864},
-		"pair FLOPs":                {s.PairFLOPs(), 524_288},
+		"pair FLOPs":                {s.PrefillPairFLOPs(), 524_288},
 		"KV bytes per token":        {d.KVBytesPerToken(), 131_072},
 		"KV bytes per token, TP 8":  {s.KVBytesPerToken(8), 131_072},
 		"KV bytes per token, TP 16": {s.KVBytesPerToken(16), 262_144},
@@ -63,7 +63,7 @@ func TestConstantsOfLlama8B(t *testing.T) {
 		"streamed bytes of nothing":       {s.StreamedWeightBytes(0), 0},
 		"time to stream them, s":          {s.StreamedWeightBytes(512) / d.BandwidthCeiling(), 4.480393093731343e-3},
 		"time of a full step, s":          {max(8192*float64(s.LinearFLOPs())/d.ComputeCeiling(), s.StreamedWeightBytes(8192)/d.BandwidthCeiling()), 0.12432388650140344},
-		"attention of a 512-token prompt": {float64(s.PairFLOPs()*512*513/2) / d.ComputeCeiling(), 6.961950906370071e-05},
+		"attention of a 512-token prompt": {float64(s.PrefillPairFLOPs()*512*513/2) / d.ComputeCeiling(), 6.961950906370071e-05},
 	} {
 		if math.Abs(c[0]-c[1]) > 1e-15*c[1] {
 			t.Errorf("%s = %v, want %v", name, c[0], c[1])
