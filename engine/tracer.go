@@ -18,13 +18,13 @@ type Tracer interface {
 	Odd(now vtime.Time, o Oddity)
 }
 
-// Step is a step as it was formed. It ends at End, which with async scheduling
-// may be two steps away.
+// Step is a step as it was formed. It goes from Start to End, which with async
+// scheduling may be two steps away.
 type Step struct {
 	Running, Waiting            int32 // requests in the running list and the wait queue
 	PrefillTokens, DecodeTokens int64
 	Used                        int // KV blocks that requests hold
-	End                         vtime.Time
+	Start, End                  vtime.Time
 }
 
 // Preemption is a request that loses its blocks so that another gets some; For
@@ -76,7 +76,7 @@ func (e *Engine) tellStep(b *batch) {
 	if e.current != nil {
 		start = e.current.end
 	}
-	e.cfg.Tracer.Formed(e.now, Step{e.running, e.waiting, b.sums.PrefillTokens, b.sums.DecodeTokens, e.UsedBlocks(), start.Add(b.duration)})
+	e.cfg.Tracer.Formed(e.now, Step{e.running, e.waiting, b.sums.PrefillTokens, b.sums.DecodeTokens, e.UsedBlocks(), start, start.Add(b.duration)})
 }
 
 // recentPreemptions is how many of those that a storm remembers are less than

@@ -73,8 +73,8 @@ func TestTracerHearsSteps(t *testing.T) {
 	e, h := heard(t, func(*Config) {}, customer{0, 20, 3, 0}, customer{500, 40, 1, 0})
 	want := []Step{
 		{Running: 1, Waiting: 0, PrefillTokens: 20, Used: 2, End: 1000},
-		{Running: 2, Waiting: 0, PrefillTokens: 40, DecodeTokens: 1, Used: 5, End: 2000},
-		{Running: 1, Waiting: 0, DecodeTokens: 1, Used: 2, End: 3000},
+		{Running: 2, Waiting: 0, PrefillTokens: 40, DecodeTokens: 1, Used: 5, Start: 1000, End: 2000},
+		{Running: 1, Waiting: 0, DecodeTokens: 1, Used: 2, Start: 2000, End: 3000},
 	}
 	if !slices.Equal(h.steps, want) {
 		t.Errorf("steps %+v\nwant %+v", h.steps, want)
