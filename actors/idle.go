@@ -58,7 +58,7 @@ func (p *plan) idleInstances() []idle {
 	published := c.LatencyModel == "blackbox" && len(c.AlphaCoeffs) == 0 // found by the model's name
 	return []idle{
 		{c.ModelConfigFolder != "" && !published, []string{"model"}, "model-config-folder describes the model"},
-		{c.TotalKVBlocks > 0 || c.NumGPUBlocksOverride > 0, []string{"gpu-memory-utilization"}, "the number of KV blocks is given"},
+		{c.TotalKVBlocks > 0 || c.NumGPUBlocksOverride > 0, []string{"gpu-memory-utilization", "activation-memory"}, "the number of KV blocks is given"},
 	}
 }
 

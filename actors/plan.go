@@ -144,7 +144,7 @@ func (p *plan) resolveCache() error {
 	}
 	if c.TotalKVBlocks == 0 {
 		m := latency.DefaultMemory()
-		m.Utilization, m.BlockSize = c.GPUMemoryUtilization, int64(c.BlockSizeInTokens)
+		m.Utilization, m.Activations, m.BlockSize = c.GPUMemoryUtilization, int64(c.ActivationMemory), int64(c.BlockSizeInTokens)
 		n, err := p.deployment.KVBlocks(m)
 		if err != nil {
 			return err
@@ -152,6 +152,9 @@ func (p *plan) resolveCache() error {
 		c.TotalKVBlocks = min(n, 1<<31-1)
 	}
 	p.setup.KVBlocks = c.TotalKVBlocks
+	for _, text := range p.deployment.Model.NotModelled { // most of it is about the cache
+		p.note("%s", text)
+	}
 	return nil
 }
 

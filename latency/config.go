@@ -6,38 +6,44 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 )
 
-// ParseModel reads a Hugging Face config.json: dense, GQA, MQA and MoE
-// decoders, also inside the text_config of a multimodal model. file is the
-// name for errors and becomes the Name of the result. One error names every
-// bad field. Fields that say nothing about work are ignored, activation names
-// among them: whether an MLP has two or three matrices follows from the model
-// type.
+// ParseModel reads a Hugging Face config.json: dense and MoE decoders with
+// ordinary or latent attention, also those inside a multimodal model. file is
+// the name for errors and becomes the Name of the result. One error names every
+// bad field, fields that contradict each other among them. Fields that say
+// nothing about work are ignored, activation names too: whether an MLP has two
+// or three matrices follows from the model type, and a type that is not known
+// has three.
 //
-// Counted as full attention: sliding windows and hybrids. Refused: multi-head
-// latent attention. Rotary scaling does not lengthen max_position_embeddings.
+// What the file has and no count follows (windows, layers that are no
+// attention, layers that guess ahead, encoders of images) is listed in
+// NotModelled. Rotary scaling does not lengthen max_position_embeddings.
 func ParseModel(data []byte, file string) (ModelSpec, error) {
 	var top map[string]json.RawMessage
 	if err := json.Unmarshal(data, &top); err != nil {
 		return ModelSpec{}, jsonError(err, data, file)
 	}
 	c := config{levels: []map[string]json.RawMessage{top}}
-	if raw, ok := top["text_config"]; ok {
-		var text map[string]json.RawMessage
-		if json.Unmarshal(raw, &text) != nil {
-			c.problems.add("text_config", "is not an object")
+	for _, name := range []string{"text_config", "llm_config", "language_config"} {
+		if raw, ok := top[name]; ok && string(raw) != "null" {
+			var text map[string]json.RawMessage
+			if json.Unmarshal(raw, &text) != nil {
+				c.problems.add(name, "is not an object")
+			}
+			c.levels = []map[string]json.RawMessage{text, top}
+			break
 		}
-		c.levels = []map[string]json.RawMessage{text, top}
 	}
+	c.kind = c.text("model_type")
 	s := c.spec()
 	s.Name, s.Source = file, "config.json"
 	s.check(&c.problems)
-	if err := c.problems.err(file); err != nil {
+	if err := c.err(file); err != nil {
 		return ModelSpec{}, err
 	}
+	s.NotModelled = c.notModelled(&s)
 	return s, nil
 }
 
@@ -51,66 +57,126 @@ func jsonError(err error, data []byte, file string) error {
 	return fmt.Errorf("%s: want a JSON object with the fields of a Hugging Face config.json", file)
 }
 
-// config looks fields up in the levels of a config.json, innermost first, and
-// notes what is wrong with them.
-type config struct {
-	levels   []map[string]json.RawMessage
-	problems problems
-}
-
-// Model types whose MLP has two matrices, and whose configuration class ties
-// head and embeddings when the file does not say (transformers' defaults).
+// Facts of transformers' configuration classes that their files may leave out.
 var (
-	plainMLP = []string{"bloom", "falcon", "gpt2", "gpt_bigcode", "gpt_neo", "gpt_neox", "gptj", "mpt", "opt", "phi", "starcoder2"}
-	tied     = []string{"bloom", "cohere", "cohere2", "falcon", "gemma", "gemma2", "gemma3", "gemma3_text", "gpt2", "gpt_bigcode", "opt", "starcoder2"}
+	// An MLP of two matrices.
+	plainMLP = strings.Fields("apertus arcee bloom codegen falcon gpt2 gpt_bigcode gpt_neo gpt_neox gptj mpt nemotron opt persimmon phi starcoder2")
+	// An MLP of 4h.
+	fourfoldMLP = strings.Fields("bloom codegen falcon gpt2 gpt_bigcode gpt_neo gptj mpt")
+	// Head and embeddings are one matrix.
+	tied = strings.Fields("bloom cohere cohere2 falcon gemma gemma2 gemma3 gemma3_text gemma3n gemma3n_text gpt2 gpt_bigcode gpt_neo mpt opt starcoder2")
+	// One KV head.
+	singleKV = strings.Fields("falcon gpt_bigcode")
+	// Other numbers.
+	classDefaults = map[string]map[string]int64{
+		"gemma":  {"head_dim": 256},
+		"gemma2": {"head_dim": 256},
+		"gemma3_text": {"num_attention_heads": 8, "num_key_value_heads": 4, "head_dim": 256, "vocab_size": 262208,
+			"max_position_embeddings": 131072},
+	}
+	// Names that the first repositories of a type used.
+	kindAliases = map[string]string{"RefinedWeb": "falcon", "RefinedWebModel": "falcon"}
 )
 
 func (c *config) spec() ModelSpec {
-	kind := c.text("model_type")
+	if alias, ok := kindAliases[c.kind]; ok {
+		c.kind = alias
+	}
+	if c.flag(false, "is_encoder_decoder") {
+		c.problems.add("is_encoder_decoder", "is true, want a model that only decodes")
+	}
 	s := ModelSpec{
-		Hidden:       c.integer(0, "hidden_size", "n_embd", "d_model"),
-		Layers:       c.integer(0, "num_hidden_layers", "n_layer", "n_layers"),
-		Heads:        c.integer(0, "num_attention_heads", "n_head", "n_heads"),
-		Intermediate: c.integer(0, "intermediate_size", "n_inner", "ffn_dim"),
-		Vocab:        c.integer(0, "vocab_size"),
+		Hidden:       c.needed("hidden_size", "n_embd", "n_embed", "d_model"),
+		Layers:       c.needed("num_hidden_layers", "n_layer", "n_layers"),
+		Heads:        c.needed("num_attention_heads", "n_head", "n_heads"),
+		Intermediate: c.integer(0, "intermediate_size", "n_inner", "ffn_dim", "ffn_hidden_size"),
+		Vocab:        c.needed("vocab_size"),
 		MaxPosition:  c.integer(0, "max_position_embeddings", "n_positions", "max_seq_len", "seq_length"),
 		MLPMatrices:  3,
 	}
-	if slices.Contains(plainMLP, kind) {
+	if slices.Contains(plainMLP, c.kind) {
 		s.MLPMatrices = 2
-		if s.Intermediate == 0 { // these types leave it out when it is 4h
-			s.Intermediate = 4 * s.Hidden
+	}
+	switch {
+	case s.Intermediate == 0 && slices.Contains(fourfoldMLP, c.kind):
+		s.Intermediate = 4 * s.Hidden
+	case c.kind == "qwen": // the first Qwen counts gate and up together
+		s.Intermediate /= 2
+	}
+	s.TiedEmbeddings = c.flag(slices.Contains(tied, c.kind), "tie_word_embeddings")
+	c.elements(&s)
+	c.attention(&s)
+	c.quantisation(&s)
+	c.experts(&s)
+	if s.Intermediate == 0 && (s.Experts == 0 || s.DenseLayers > 0) {
+		c.needed("intermediate_size", "n_inner", "ffn_dim", "ffn_hidden_size")
+	}
+	return s
+}
+
+// attention reads heads and their widths.
+func (c *config) attention(s *ModelSpec) {
+	s.LatentRank = c.integer(0, "kv_lora_rank")
+	if s.LatentRank != 0 {
+		c.latent(s)
+		return
+	}
+	var given []string
+	for _, name := range []string{"q_lora_rank", "qk_nope_head_dim", "qk_rope_head_dim"} {
+		if c.integer(0, name) != 0 { // 0 is how a type with both kinds says that it is the ordinary one
+			given = append(given, name)
 		}
 	}
-	kvHeads := max(1, s.Heads) // a missing number of heads is not reported twice
-	if c.flag(false, "multi_query") {
-		kvHeads = 1
+	if given != nil {
+		c.problems.add("kv_lora_rank", "is missing beside %s, which are fields of latent attention", strings.Join(given, " and "))
 	}
-	s.KVHeads = c.integer(kvHeads, "num_key_value_heads", "num_kv_heads", "n_head_kv")
-	s.HeadDim = c.headDim(&s)
-	s.TiedEmbeddings = c.flag(slices.Contains(tied, kind), "tie_word_embeddings")
-	if c.find("kv_lora_rank") != nil {
-		c.problems.add("kv_lora_rank", "means multi-head latent attention, which is not modelled")
+	s.KVHeads = c.kvHeads(s)
+	s.HeadDim = c.headDim(s)
+}
+
+// latent reads the fields of latent attention. KV heads and head_dim, which
+// these files may have too, mean nothing there: the first is the number of
+// heads, the second the part with positions.
+func (c *config) latent(s *ModelSpec) {
+	s.QueryRank = c.integer(0, "q_lora_rank")
+	for _, f := range []struct {
+		name string
+		to   *int64
+	}{{"qk_nope_head_dim", &s.NopeDim}, {"qk_rope_head_dim", &s.RopeDim}, {"v_head_dim", &s.ValueDim}} {
+		if c.find(f.name) == nil {
+			c.problems.add(f.name, "is missing, kv_lora_rank needs it")
+		}
+		*f.to = c.integer(0, f.name)
 	}
-	c.elements(&s)
-	c.quantisation(&s)
-	c.experts(&s, kind)
-	return s
+	s.KVHeads, s.HeadDim = 1, s.NopeDim+s.RopeDim
+}
+
+// kvHeads reads the number of KV heads. Falcon and StarCoder have a switch for
+// a single one that wins over any number, but for Falcon's later architecture.
+func (c *config) kvHeads(s *ModelSpec) int64 {
+	usual := max(1, s.Heads) // a missing number of heads is not reported twice
+	single := slices.Contains(singleKV, c.kind)
+	if c.flag(single, "multi_query") && !(c.kind == "falcon" && c.flag(false, "new_decoder_architecture")) {
+		usual = 1
+		if single {
+			return 1
+		}
+	}
+	return c.integer(usual, "num_key_value_heads", "num_kv_heads", "n_head_kv")
 }
 
 // headDim is head_dim, else h/heads, which must then come out even.
 func (c *config) headDim(s *ModelSpec) int64 {
-	if s.Heads <= 0 || s.Hidden <= 0 {
-		return c.integer(1, "head_dim")
-	}
 	dim := c.integer(0, "head_dim")
-	if dim == 0 && s.Hidden%s.Heads != 0 {
+	switch {
+	case dim != 0:
+		return dim
+	case s.Heads <= 0 || s.Hidden <= 0:
+		return 1 // what is wrong with these is said elsewhere
+	case s.Hidden%s.Heads != 0:
 		c.problems.add("head_dim", "is not given and hidden_size %d is no multiple of num_attention_heads %d", s.Hidden, s.Heads)
 	}
-	if dim == 0 {
-		dim = max(1, s.Hidden/s.Heads)
-	}
-	return dim
+	return max(1, s.Hidden/s.Heads)
 }
 
 // elements reads the type of weights and activations. vLLM serves float32
@@ -120,161 +186,7 @@ func (c *config) elements(s *ModelSpec) {
 	switch strings.TrimPrefix(name, "torch.") {
 	case "", "auto", "bfloat16", "float16", "half", "float32", "float":
 	default:
-		c.problems.add("torch_dtype", "is %q, want bfloat16, float16 or float32", name)
+		c.problems.add("torch_dtype", "is %q, want bfloat16, float16 or float32", excerptText(name))
 	}
 	s.ElementBytes, s.WeightBits, s.ActivationBits, s.KVElementBytes = 2, 16, 16, 2
-}
-
-// quantisation reads the width of quantised weights and of the activations
-// that meet them. One width counts for all layers; layers that a scheme skips
-// are not told apart.
-func (c *config) quantisation(s *ModelSpec) {
-	raw := c.find("quantization_config", "compression_config")
-	if raw == nil {
-		return
-	}
-	type width struct {
-		Bits int64 `json:"num_bits"`
-	}
-	var q struct {
-		Method string `json:"quant_method"`
-		Bits   int64  `json:"bits"`
-		Load4  bool   `json:"load_in_4bit"`
-		Load8  bool   `json:"load_in_8bit"`
-		Groups map[string]struct {
-			Weights     *width `json:"weights"`
-			Activations *width `json:"input_activations"`
-		} `json:"config_groups"`
-	}
-	if err := json.Unmarshal(raw, &q); err != nil {
-		c.problems.add("quantization_config", "is not understood: want quant_method with bits or config_groups")
-		return
-	}
-	switch {
-	case q.Method == "fp8" || q.Method == "fbgemm_fp8":
-		s.WeightBits, s.ActivationBits = 8, 8
-	case q.Method == "mxfp4":
-		s.WeightBits = 4
-	case q.Bits > 0:
-		s.WeightBits = q.Bits
-	case q.Load4:
-		s.WeightBits = 4
-	case q.Load8:
-		s.WeightBits = 8
-	case len(q.Groups) > 0:
-		var weights, activations int64
-		// In any order: the widest of all groups counts.
-		for _, g := range q.Groups {
-			if g.Weights != nil {
-				weights = max(weights, g.Weights.Bits)
-			}
-			if g.Activations != nil {
-				activations = max(activations, g.Activations.Bits)
-			}
-		}
-		if weights < 1 || weights > 16 {
-			c.problems.add("quantization_config", "has weights of %d bits in config_groups, want 1 to 16", weights)
-		}
-		s.WeightBits = weights
-		if activations > 0 {
-			s.ActivationBits = activations
-		}
-	default:
-		c.problems.add("quantization_config", "gives no width: want bits, config_groups, or a quant_method among fp8, fbgemm_fp8, mxfp4 (it is %q)", q.Method)
-	}
-}
-
-// experts reads the MoE fields. Which layers have experts is counted, not
-// listed: their order changes no sum.
-func (c *config) experts(s *ModelSpec, kind string) {
-	s.Experts = c.integer(0, "num_local_experts", "num_experts", "n_routed_experts", "moe_num_experts")
-	if s.Experts == 0 {
-		return
-	}
-	s.ActiveExperts = c.integer(0, "num_experts_per_tok", "num_experts_per_token", "experts_per_token", "moe_topk", "moe_top_k")
-	s.ExpertIntermediate = c.integer(s.Intermediate, "moe_intermediate_size")
-	if s.ExpertIntermediate <= 1<<30 {
-		s.SharedIntermediate = min(c.integer(0, "n_shared_experts", "num_shared_experts"), 1<<30) * s.ExpertIntermediate
-	}
-	s.SharedIntermediate = c.integer(s.SharedIntermediate, "shared_expert_intermediate_size")
-	s.DenseLayers = c.integer(0, "first_k_dense_replace") + c.listLength("mlp_only_layers")
-	if step := c.integer(1, "interleave_moe_layer_step", "decoder_sparse_step"); step > 1 {
-		s.DenseLayers = s.Layers - s.Layers/step
-	}
-	if kind == "llama4_text" || kind == "llama4" { // one shared expert; dense layers have a size of their own
-		s.SharedIntermediate = s.ExpertIntermediate
-		s.Intermediate = c.integer(s.Intermediate, "intermediate_size_mlp")
-	}
-}
-
-// find returns the first of the names that has a value, nil when none has.
-func (c *config) find(names ...string) json.RawMessage {
-	for _, level := range c.levels {
-		for _, name := range names {
-			if raw, ok := level[name]; ok && string(raw) != "null" {
-				return raw
-			}
-		}
-	}
-	return nil
-}
-
-// integer is the value of the first name that has one; otherwise is what the
-// format says when none has. Problems go under the first name.
-func (c *config) integer(otherwise int64, names ...string) int64 {
-	raw := c.find(names...)
-	if raw == nil {
-		return otherwise
-	}
-	v, err := strconv.ParseInt(string(raw), 10, 64)
-	if err != nil {
-		c.problems.add(names[0], "is %s, want an integer", excerpt(raw))
-		return otherwise
-	}
-	return v
-}
-
-func (c *config) flag(otherwise bool, name string) bool {
-	raw := c.find(name)
-	if raw == nil {
-		return otherwise
-	}
-	var v bool
-	if json.Unmarshal(raw, &v) != nil {
-		c.problems.add(name, "is %s, want true or false", excerpt(raw))
-	}
-	return v
-}
-
-func (c *config) text(names ...string) string {
-	raw := c.find(names...)
-	if raw == nil {
-		return ""
-	}
-	var v string
-	if json.Unmarshal(raw, &v) != nil {
-		c.problems.add(names[0], "is %s, want a string", excerpt(raw))
-	}
-	return v
-}
-
-func (c *config) listLength(name string) int64 {
-	raw := c.find(name)
-	if raw == nil {
-		return 0
-	}
-	var v []json.RawMessage
-	if json.Unmarshal(raw, &v) != nil {
-		c.problems.add(name, "is %s, want a list", excerpt(raw))
-	}
-	return int64(len(v))
-}
-
-// excerpt keeps an error one line long.
-func excerpt(raw json.RawMessage) string {
-	s := strings.Join(strings.Fields(string(raw)), " ")
-	if len(s) > 40 {
-		s = strings.ToValidUTF8(s[:40], "") + "…"
-	}
-	return s
 }

@@ -25,15 +25,28 @@ func (d *Deployment) Validate() error {
 func (d *Deployment) check(p *problems) {
 	d.Model.check(p)
 	d.GPU.check(p)
+	if text := d.dividesHeads(); text != "" {
+		p.add("tp", "%s", text)
+	}
+}
+
+// maxTP is far more than any machine has.
+const maxTP = 1024
+
+// dividesHeads says what keeps the heads from being split evenly, "" when they
+// can be: query heads are dealt out, KV heads too or, when they are fewer than
+// the GPUs, copied. Latent attention has one latent vector, which is copied.
+func (d *Deployment) dividesHeads() string {
 	heads, kvHeads, tp := d.Model.Heads, d.Model.KVHeads, int64(d.TP)
 	switch {
-	case tp < 1 || tp > 1024:
-		p.add("tp", "is %d, want 1 to 1024", tp)
+	case tp < 1 || tp > maxTP:
+		return fmt.Sprintf("is %d, want 1 to %d", tp, maxTP)
 	case heads > 0 && heads%tp != 0:
-		p.add("tp", "is %d, want a divisor of the %d attention heads", tp, heads)
+		return fmt.Sprintf("is %d, want a divisor of the %d attention heads", tp, heads)
 	case kvHeads > 0 && kvHeads%tp != 0 && tp%kvHeads != 0:
-		p.add("tp", "is %d, want a divisor or a multiple of the %d KV heads", tp, kvHeads)
+		return fmt.Sprintf("is %d, want a divisor or a multiple of the %d KV heads", tp, kvHeads)
 	}
+	return ""
 }
 
 // String is "model on GPU at TP n".

@@ -8,22 +8,32 @@
 //	blackbox.go      Blackbox: two straight lines with fitted coefficients
 //	coefficients.go  the published coefficients per (model, GPU, TP)
 //	roofline.go      Roofline: compute against memory, from the two descriptions below
-//	spec.go          ModelSpec and its constants: FLOPs, weight bytes, KV bytes
-//	config.go        a ModelSpec from a Hugging Face config.json
+//	physics.go       Physics: features of the work and the state, weighed by fitted
+//	                 coefficients; features.go computes them, logarithm.go ln(1 + n)
+//	physics_set.go   such coefficients with what they were fitted to; physics_format.go
+//	                 writes them to a file, coverage.go compares them with a run
+//	spec.go          ModelSpec, the shape of a model, and what shapes there can be
+//	counts.go        its constants: FLOPs, parameters, weight bytes, KV bytes
+//	config.go        a ModelSpec from a Hugging Face config.json; config_fields.go
+//	                 looks fields up, config_experts.go and config_quant.go read
+//	                 those of MoE and of quantised models, config_notes.go says
+//	                 what is not modelled
 //	models.go        the built-in models
 //	hardware.go      Hardware: GPUs, built in or from a file; vLLM's default limits
 //	deployment.go    Deployment: model × GPU × TP, ceilings and all-reduce
-//	memory.go        KV blocks of an instance, or that the model does not fit
+//	memory.go        KV blocks of an instance, or that the model does not fit;
+//	                 bytes.go amounts of memory in flags and files
 //	capacity.go      the request rate that one instance can sustain
 //
-// A third model, physics, will weigh features that are built from the same
-// constants and ceilings; ModelSpec and Deployment are made to be shared.
+// docs/latency.md has every formula, README.md where they are easily got wrong.
 //
 // Everything here is pure: equal arguments, equal bits. Products that feed
 // sums are rounded explicitly (float64(a*b) + c), so that no compiler fuses
 // them. Files are read by the caller; this package parses bytes.
 //
 // Not modelled: pipeline parallelism, speculative decoding, beam search;
-// expert parallelism; sliding-window and hybrid attention, which count as full
-// attention; multi-head latent attention, which is refused.
+// expert parallelism; sliding-window, sparse and hybrid attention, which count
+// as full attention; what several GPUs keep of the same weights; with latent
+// attention, making keys and values of the heads anew for cached tokens in
+// prefill. ModelSpec.NotModelled says what of it a model has.
 package latency

@@ -15,6 +15,9 @@ func TestBuiltinHardware(t *testing.T) {
 	if a := mustGPU(t, "a100"); a.Name != "A100-80" {
 		t.Errorf("A100 is %s", a.Name)
 	}
+	if g := mustGPU(t, "GeForce-RTX-4090"); g.Memory != 25250627584 || g.BF16 != 165.2e12 || g.Bandwidth != 1.008e12 || g.Link != 0 || g.PCIe != 32e9 {
+		t.Errorf("RTX 4090 is %+v", g)
+	}
 	names := ""
 	for _, g := range AllHardware() {
 		names += g.Name + " "
@@ -22,7 +25,7 @@ func TestBuiltinHardware(t *testing.T) {
 			t.Errorf("%s has no source", g.Name)
 		}
 	}
-	if names != "A100-80 B200 H100 H200 L40S MI300X " {
+	if names != "A100-80 B200 H100 H200 L40S MI300X RTX-PRO-6000 RTX4090 " {
 		t.Errorf("built in: %s", names)
 	}
 }
@@ -30,7 +33,7 @@ func TestBuiltinHardware(t *testing.T) {
 func TestDefaultLimitsFollowVLLM(t *testing.T) {
 	for name, want := range map[string][2]int64{
 		"H100": {8192, 1024}, "H200": {8192, 1024}, "B200": {8192, 1024}, "MI300X": {8192, 1024},
-		"A100-80": {2048, 256}, "L40S": {2048, 256},
+		"A100-80": {2048, 256}, "L40S": {2048, 256}, "RTX4090": {2048, 256}, "RTX-PRO-6000": {8192, 1024},
 	} {
 		tokens, seats := DefaultLimits(mustGPU(t, name))
 		if [2]int64{tokens, seats} != want {

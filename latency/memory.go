@@ -1,6 +1,7 @@
 package latency
 
 import (
+	"errors"
 	"fmt"
 	"math"
 )
@@ -34,7 +35,7 @@ type DoesNotFit struct {
 	Available int64 // bytes that the engine may use on all GPUs
 }
 
-// Error has the numbers, and what would help.
+// Error names model, GPU and TP and the bytes that are needed and there.
 func (e *DoesNotFit) Error() string {
 	return fmt.Sprintf("%s does not fit on %s at TP %d: it needs %.2f GiB for weights, activations and one KV block, there are %.2f GiB",
 		e.Model, e.GPU, e.TP, float64(e.Needed)/(1<<30), float64(e.Available)/(1<<30))
@@ -62,4 +63,24 @@ func (d *Deployment) KVBlocks(m Memory) (int64, error) {
 		return 0, &DoesNotFit{Model: d.Model.Name, GPU: d.GPU.Name, TP: d.TP, Needed: occupied + block, Available: int64(available)}
 	}
 	return free / block, nil
+}
+
+// SmallestTP is the fewest GPUs that the model fits on, 0 when it fits on none
+// of up to 1,024. Errors are those of KVBlocks for TP 1 but *DoesNotFit.
+func (d *Deployment) SmallestTP(m Memory) (int, error) {
+	split := *d
+	for split.TP = 1; split.TP <= maxTP; split.TP++ {
+		if split.dividesHeads() != "" {
+			continue
+		}
+		_, err := split.KVBlocks(m)
+		var fit *DoesNotFit
+		switch {
+		case err == nil:
+			return split.TP, nil
+		case !errors.As(err, &fit):
+			return 0, err
+		}
+	}
+	return 0, nil
 }

@@ -1,6 +1,7 @@
 package latency
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -40,42 +41,74 @@ func parseModels(data []byte, file string) ([]ModelSpec, error) {
 
 // modelEntry is one entry of data/models.yaml.
 type modelEntry struct {
-	IDs     []string `yaml:"ids"`
-	Aliases []string `yaml:"aliases"`
-	Shape   struct {
-		Hidden        int64 `yaml:"hidden"`
-		Layers        int64 `yaml:"layers"`
-		Heads         int64 `yaml:"heads"`
-		KVHeads       int64 `yaml:"kv_heads"`
-		HeadDim       int64 `yaml:"head_dim"`
-		Intermediate  int64 `yaml:"intermediate"`
-		Vocab         int64 `yaml:"vocab"`
-		Experts       int64 `yaml:"experts"`
-		ActiveExperts int64 `yaml:"active_experts"`
-	} `yaml:"shape"`
-	MaxPosition int64 `yaml:"max_position"`
+	IDs     []string   `yaml:"ids"`
+	Aliases []string   `yaml:"aliases"`
+	Shape   modelShape `yaml:"shape"`
+
+	WeightBits     int64 `yaml:"weight_bits"`     // 0: 16
+	ActivationBits int64 `yaml:"activation_bits"` // 0: 16
+	MaxPosition    int64 `yaml:"max_position"`
+
+	NotModelled []string `yaml:"not_modelled"`
 }
 
+// modelShape has the names of ModelSpec's fields. What is left out is 0; of MoE
+// models expert_intermediate is intermediate then, of latent attention kv_heads
+// and head_dim follow.
+type modelShape struct {
+	Hidden       int64 `yaml:"hidden"`
+	Layers       int64 `yaml:"layers"`
+	Heads        int64 `yaml:"heads"`
+	KVHeads      int64 `yaml:"kv_heads"`
+	HeadDim      int64 `yaml:"head_dim"`
+	Intermediate int64 `yaml:"intermediate"`
+	Vocab        int64 `yaml:"vocab"`
+
+	Experts            int64 `yaml:"experts"`
+	ActiveExperts      int64 `yaml:"active_experts"`
+	ExpertIntermediate int64 `yaml:"expert_intermediate"`
+	SharedIntermediate int64 `yaml:"shared_intermediate"`
+	DenseLayers        int64 `yaml:"dense_layers"`
+
+	LatentRank int64 `yaml:"latent_rank"`
+	QueryRank  int64 `yaml:"query_rank"`
+	NopeDim    int64 `yaml:"nope_dim"`
+	RopeDim    int64 `yaml:"rope_dim"`
+	ValueDim   int64 `yaml:"value_dim"`
+}
+
+// specs is a spec for each id.
 func (e *modelEntry) specs() []ModelSpec {
 	var list []ModelSpec
 	for i, id := range e.IDs {
-		s := ModelSpec{
-			Name: id, Source: "https://huggingface.co/" + id + " (config.json)",
-			Hidden: e.Shape.Hidden, Layers: e.Shape.Layers, Heads: e.Shape.Heads, KVHeads: e.Shape.KVHeads, HeadDim: e.Shape.HeadDim,
-			Intermediate: e.Shape.Intermediate, MLPMatrices: 3, Vocab: e.Shape.Vocab,
-			Experts: e.Shape.Experts, ActiveExperts: e.Shape.ActiveExperts,
-			ElementBytes: 2, WeightBits: 16, ActivationBits: 16, KVElementBytes: 2,
-			MaxPosition: e.MaxPosition,
-		}
-		if s.Experts > 0 {
-			s.ExpertIntermediate = e.Shape.Intermediate
-		}
+		s := e.Shape.spec()
+		s.Name, s.Source = id, "https://huggingface.co/"+id+" (config.json)"
+		s.ElementBytes, s.KVElementBytes = 2, 2
+		s.WeightBits, s.ActivationBits = cmp.Or(e.WeightBits, 16), cmp.Or(e.ActivationBits, 16)
+		s.MaxPosition, s.NotModelled = e.MaxPosition, e.NotModelled
 		if i == 0 {
 			s.Aliases = e.Aliases
 		}
 		list = append(list, s)
 	}
 	return list
+}
+
+func (m *modelShape) spec() ModelSpec {
+	s := ModelSpec{
+		Hidden: m.Hidden, Layers: m.Layers, Heads: m.Heads, KVHeads: m.KVHeads, HeadDim: m.HeadDim,
+		LatentRank: m.LatentRank, QueryRank: m.QueryRank, NopeDim: m.NopeDim, RopeDim: m.RopeDim, ValueDim: m.ValueDim,
+		Intermediate: m.Intermediate, MLPMatrices: 3, Vocab: m.Vocab,
+		Experts: m.Experts, ActiveExperts: m.ActiveExperts, ExpertIntermediate: m.ExpertIntermediate,
+		SharedIntermediate: m.SharedIntermediate, DenseLayers: m.DenseLayers,
+	}
+	if s.LatentRank > 0 {
+		s.KVHeads, s.HeadDim = 1, s.NopeDim+s.RopeDim
+	}
+	if s.Experts > 0 && s.ExpertIntermediate == 0 {
+		s.ExpertIntermediate = s.Intermediate
+	}
+	return s
 }
 
 // AllModels lists the built-in models in order of name.

@@ -13,15 +13,24 @@ import (
 func naiveStep(d *Deployment, o RooflineOptions, b *Batch) float64 {
 	s, g, tp := d.Model, d.GPU, float64(d.TP)
 	h, q, kv, f := float64(s.Hidden), float64(s.Heads*s.HeadDim), float64(s.KVHeads*s.HeadDim), float64(s.Intermediate)
-	np, layers, v, bytes := float64(s.MLPMatrices), float64(s.Layers), float64(s.Vocab), float64(s.WeightBits)/8
+	np, layers, v, bytes := float64(s.MLPMatrices), float64(s.Layers), float64(s.Vocab), (float64(s.WeightBits)+s.ScaleBits)/8
 	tokens := float64(b.PrefillTokens + b.DecodeTokens)
 
 	attention := 2*h*(q+2*kv) + 2*q*h
+	prefillPair, decodePair, kvWidth, copies := 4*q, 4*q, 2*kv, math.Max(1, tp/float64(s.KVHeads))
+	if s.LatentRank > 0 {
+		heads, rq, rkv, dn, dr, dv := float64(s.Heads), float64(s.QueryRank), float64(s.LatentRank), float64(s.NopeDim), float64(s.RopeDim), float64(s.ValueDim)
+		attention = 2 * (h*rq + rq*heads*(dn+dr) + h*(rkv+dr) + rkv*heads*(dn+dv) + heads*dv*h)
+		if rq == 0 {
+			attention += 2 * h * heads * (dn + dr)
+		}
+		prefillPair, decodePair, kvWidth, copies = 2*heads*(dn+dr+dv), 2*heads*(2*rkv+dr), rkv+dr, tp
+	}
 	perToken := 0.0
 	streamed := h * v * float64(s.ElementBytes)
 	for layer := range s.Layers {
 		perToken += attention
-		streamed += (h*(q+2*kv) + q*h) * bytes
+		streamed += attention / 2 * bytes
 		if s.Experts == 0 || layer < s.DenseLayers {
 			perToken += np * 2 * h * f
 			streamed += np * h * f * bytes
@@ -33,15 +42,15 @@ func naiveStep(d *Deployment, o RooflineOptions, b *Batch) float64 {
 	}
 	decodeRows := math.Min(float64(b.SampledRows), float64(b.DecodeRequests))
 	prefillRows := float64(b.SampledRows) - decodeRows
-	prefill := float64(b.PrefillTokens)*perToken + prefillRows*2*h*v + 4*layers*q*float64(b.PrefillPairs)
-	decode := float64(b.DecodeTokens)*perToken + decodeRows*2*h*v + 4*layers*q*float64(b.DecodeContext)
+	prefill := float64(b.PrefillTokens)*perToken + prefillRows*2*h*v + layers*prefillPair*float64(b.PrefillPairs)
+	decode := float64(b.DecodeTokens)*perToken + decodeRows*2*h*v + layers*decodePair*float64(b.DecodeContext)
 	peak := g.BF16
 	if s.ActivationBits == 8 && g.FP8 > 0 {
 		peak = g.FP8
 	}
 	compute := (prefill/o.PrefillMFU + decode/o.DecodeMFU) / (peak * tp)
 
-	kvBytes := 2 * layers * kv * float64(s.KVElementBytes) * math.Max(1, tp/float64(s.KVHeads))
+	kvBytes := layers * kvWidth * float64(s.KVElementBytes) * copies
 	memory := (streamed + kvBytes*float64(b.DecodeContext+b.PrefillContext)) / (g.Bandwidth * tp * o.HBMEfficiency)
 
 	step := math.Max(compute, memory) + layers*o.LayerOverhead/1e6
@@ -64,7 +73,11 @@ func TestRooflineAgreesWithItsNaiveTwin(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	models = append(models, scout)
+	awq, err := ParseModel([]byte(overlay(t, mlaConfig, `{"quantization_config": {"bits": 4, "group_size": 64}}`)), "latent attention, scales")
+	if err != nil {
+		t.Fatal(err)
+	}
+	models = append(models, scout, awq)
 	random := vtime.NewStream(7, "roofline twin")
 	for m := range models {
 		for g := range gpus {
@@ -226,37 +239,5 @@ func TestModelThatDoesNotFit(t *testing.T) {
 	_, err = deployment(t, "llama-3.1-8b", "H100", 1).KVBlocks(Memory{Utilization: 1.5, Activations: -1})
 	if want := "meta-llama/Llama-3.1-8B on H100 at TP 1: gpu-memory-utilization is 1.5, want above 0 and at most 1; activation-memory is -1, want 0 to 1125899906842624; block-size is 0, want 1 to 1048576"; err == nil || err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
-	}
-}
-
-var sink float64
-
-func BenchmarkStep(b *testing.B) {
-	llama, err := NewRoofline(deployment(b, "llama-3.1-8b", "H100", 2), DefaultRoofline())
-	if err != nil {
-		b.Fatal(err)
-	}
-	mixtral, err := NewRoofline(deployment(b, "mixtral-8x7b", "H100", 2), DefaultRoofline())
-	if err != nil {
-		b.Fatal(err)
-	}
-	for _, c := range []struct {
-		name  string
-		model Model
-	}{
-		{"blackbox", Blackbox{Beta: [3]float64{6910.42, 17.67, 2.84}}},
-		{"roofline/dense", llama},
-		{"roofline/MoE", mixtral},
-	} {
-		b.Run(c.name, func(b *testing.B) {
-			b.ReportAllocs()
-			batch := Batch{PrefillTokens: 512, PrefillRequests: 1, PrefillPairs: 131328, DecodeTokens: 64, DecodeRequests: 64, DecodeContext: 40960, SampledRows: 65}
-			sum := 0.0
-			for b.Loop() {
-				batch.DecodeContext += 64
-				sum += c.model.Step(&batch)
-			}
-			sink = sum
-		})
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/goccy/go-yaml/token"
 
 	"blis/actors"
+	"blis/latency"
 	"blis/policy"
 	"blis/suggest"
 	"blis/vtime"
@@ -220,6 +221,11 @@ func scalar(node ast.Node, t reflect.Type) (text, want string) {
 		}
 	case t == reflect.TypeFor[vtime.Duration]():
 		want = "a duration like 50ms, or a whole number of microseconds"
+		if kind == ast.StringType || integer {
+			return value, ""
+		}
+	case t == reflect.TypeFor[latency.Bytes]():
+		want = "an amount of memory like 1GB or 800MiB, or a whole number of bytes"
 		if kind == ast.StringType || integer {
 			return value, ""
 		}

@@ -22,10 +22,7 @@ type form struct {
 // list prints items as JSON, or what table writes into columns.
 func (f *form) list(c *console, items any, table func(w io.Writer)) error {
 	if f.Format == "json" {
-		e := json.NewEncoder(c.out)
-		e.SetEscapeHTML(false)
-		e.SetIndent("", "  ")
-		return e.Encode(items)
+		return printJSON(c.out, items)
 	}
 	buffered := bufio.NewWriter(c.out)
 	columns := tabwriter.NewWriter(buffered, 0, 0, 2, ' ', 0)
@@ -34,6 +31,14 @@ func (f *form) list(c *console, items any, table func(w io.Writer)) error {
 		return err
 	}
 	return buffered.Flush()
+}
+
+// printJSON prints a value as a JSON document, indented.
+func printJSON(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
 }
 
 // policiesCmd is blis policies.
@@ -106,56 +111,6 @@ func newParameterItem(q *policy.Parameter) parameterItem {
 	return parameterItem{q.Name, append([]string{}, q.Aliases...), q.Type.String(), q.Default, q.Range(), q.Help}
 }
 
-// modelsCmd is blis models.
-type modelsCmd struct{ form }
-
-type modelItem struct {
-	Name        string   `json:"name"`
-	Aliases     []string `json:"aliases"`
-	Layers      int64    `json:"layers"`
-	Hidden      int64    `json:"hidden"`
-	Heads       int64    `json:"heads"`
-	KVHeads     int64    `json:"kv_heads"`
-	Experts     int64    `json:"experts"`
-	Active      int64    `json:"active_experts"`
-	WeightBytes int64    `json:"weight_bytes"`
-	KVBytes     int64    `json:"kv_bytes_per_token"` // at TP 1
-	Context     int64    `json:"max_position"`
-	Fits        []string `json:"blackbox_coefficients"`
-	Source      string   `json:"source"`
-}
-
-// Run carries the command out.
-func (m *modelsCmd) Run(c *console) error {
-	fits := latency.AllFits()
-	items := []modelItem{}
-	for _, s := range latency.AllModels() {
-		item := modelItem{
-			Name: s.Name, Aliases: append([]string{}, s.Aliases...), Layers: s.Layers, Hidden: s.Hidden, Heads: s.Heads, KVHeads: s.KVHeads,
-			Experts: s.Experts, Active: s.ActiveExperts, WeightBytes: s.ResidentWeightBytes(), KVBytes: s.KVBytesPerToken(1),
-			Context: s.MaxPosition, Fits: []string{}, Source: s.Source,
-		}
-		for _, f := range fits {
-			if strings.EqualFold(f.Model, s.Name) {
-				item.Fits = append(item.Fits, fmt.Sprintf("%s TP %d", f.GPU, f.TP))
-			}
-		}
-		items = append(items, item)
-	}
-	return m.list(c, items, func(w io.Writer) {
-		fmt.Fprintln(w, "MODEL\tWEIGHTS\tKV/TOKEN\tLAYERS\tHIDDEN\tHEADS\tKV HEADS\tEXPERTS\tCONTEXT\tBLACKBOX FITS")
-		for _, i := range items {
-			experts := "–"
-			if i.Experts > 0 {
-				experts = fmt.Sprintf("%d of %d", i.Active, i.Experts)
-			}
-			fmt.Fprintf(w, "%s\t%.1f GiB\t%d KiB\t%d\t%d\t%d\t%d\t%s\t%d\t%d\n", i.Name, float64(i.WeightBytes)/(1<<30), i.KVBytes>>10,
-				i.Layers, i.Hidden, i.Heads, i.KVHeads, experts, i.Context, len(i.Fits))
-		}
-		fmt.Fprintln(w, "\nOthers: --model-config-folder with a Hugging Face config.json. Sources and fits: --format json.")
-	})
-}
-
 // hardwareCmd is blis hardware.
 type hardwareCmd struct{ form }
 
@@ -188,11 +143,19 @@ func (h *hardwareCmd) Run(c *console) error {
 	return h.list(c, items, func(w io.Writer) {
 		fmt.Fprintln(w, "GPU\tMEMORY\tBF16\tFP8\tBANDWIDTH\tLINK\tPCIE\tTOKENS/STEP\tSEATS\tALSO")
 		for _, i := range items {
-			fmt.Fprintf(w, "%s\t%g GiB\t%g TFLOPS\t%g TFLOPS\t%g TB/s\t%g GB/s\t%g GB/s\t%d\t%d\t%s\n", i.Name, i.Memory, i.BF16, i.FP8,
-				i.Bandwidth, i.Link, i.PCIe, i.Tokens, i.Seats, strings.Join(i.Aliases, ", "))
+			fmt.Fprintf(w, "%s\t%.2f GiB\t%g TFLOPS\t%s\t%g TB/s\t%s\t%g GB/s\t%d\t%d\t%s\n", i.Name, i.Memory, i.BF16, orNone(i.FP8, "TFLOPS"),
+				i.Bandwidth, orNone(i.Link, "GB/s"), i.PCIe, i.Tokens, i.Seats, strings.Join(i.Aliases, ", "))
 		}
 		fmt.Fprintln(w, "\nPeaks are dense, links one way. Others: --hardware-config FILE. Sources: --format json.")
 	})
+}
+
+// orNone is a number with its unit, a dash for 0.
+func orNone(x float64, unit string) string {
+	if x == 0 {
+		return "–"
+	}
+	return fmt.Sprintf("%g %s", x, unit)
 }
 
 // round takes off what the change of units added.

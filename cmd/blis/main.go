@@ -22,7 +22,9 @@
 //	workload.go  blis workload show; workload_text.go, workload_plot.go,
 //	             workload_json.go print its result; workload_export.go export and
 //	             convert
-//	list.go      blis policies, models, hardware
+//	list.go      blis policies, hardware
+//	models.go    blis models; models_shown.go is the result of models show,
+//	             models_text.go prints it
 //	bench.go     blis bench
 package main
 
@@ -42,7 +44,7 @@ type commands struct {
 	Compare  compareCmd  `cmd:"" help:"Run several policy bundles under the same traffic and say which is better in what."`
 	Workload workloadCmd `cmd:"" help:"Look at what arrives, without a run; write it as a trace."`
 	Policies policiesCmd `cmd:"" help:"List the policies with their parameters."`
-	Models   modelsCmd   `cmd:"" help:"List the built-in models."`
+	Models   modelsCmd   `cmd:"" help:"List the built-in models, or show what one costs and where it fits."`
 	Hardware hardwareCmd `cmd:"" help:"List the built-in GPUs."`
 	Bench    benchCmd    `cmd:"" help:"Measure how fast runs are on this machine."`
 }

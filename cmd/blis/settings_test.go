@@ -50,11 +50,11 @@ func TestDefaultsOfFlagsAreDefaultConfig(t *testing.T) {
 
 func TestFormsOfValues(t *testing.T) {
 	got, _ := parsed(t, "--no-enable-prefix-caching", "--async-scheduling", "--enable-chunked-prefill=false", "--alpha-coeffs", "1,2.5,3e2",
-		"--timeout", "1.5s", "--admission-latency", "250", "--workload-seed", "0", "--tensor-parallel-size", "2", "--max-prompts", "7", "--trace", "a/b.csv")
+		"--timeout", "1.5s", "--admission-latency", "250", "--workload-seed", "0", "--tensor-parallel-size", "2", "--max-prompts", "7", "--trace", "a/b.csv", "--activation-memory", "1.5GiB")
 	want := actors.DefaultConfig()
 	want.EnablePrefixCaching, want.AsyncScheduling, want.EnableChunkedPrefill = false, true, false
 	want.AlphaCoeffs, want.Timeout, want.AdmissionLatency = []float64{1, 2.5, 300}, 1_500_000, 250
-	want.WorkloadSeed, want.TP, want.NumRequests, want.Trace = new(uint64), 2, 7, "a/b.csv"
+	want.WorkloadSeed, want.TP, want.NumRequests, want.Trace, want.ActivationMemory = new(uint64), 2, 7, "a/b.csv", 3<<29
 	if d := cmp.Diff(want, got, cmpopts.IgnoreFields(actors.Config{}, "Custom")); d != "" {
 		t.Error(d)
 	}
@@ -66,7 +66,7 @@ var distinct = []string{
 	"--num-requests", "80", "--num-instances", "3", "--routing-policy", "weighted", "--routing-scorers", "queue-depth:2,kv-utilization:1",
 	"--latency-model", "blackbox", "--alpha-coeffs", "1000,2,3", "--beta-coeffs", "7000,17.25,2.5", "--workload-seed", "9", "--timeout", "20s",
 	"--no-enable-prefix-caching", "--async-scheduling", "--scheduler", "priority-fcfs", "--priority-policy", "slo-based", "--slo-targets", "standard:ttft=500ms",
-	"--snapshot-refresh-interval", "10ms", "--in-flight", "periodic", "--admission-latency", "7", "--fitness-weights", "p99_ttft@200ms:1,jain:0.5",
+	"--snapshot-refresh-interval", "10ms", "--in-flight", "periodic", "--admission-latency", "7", "--activation-memory", "2500MB", "--fitness-weights", "p99_ttft@200ms:1,jain:0.5",
 }
 
 func TestPrintedConfigRepeatsTheRun(t *testing.T) {

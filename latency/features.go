@@ -1,0 +1,229 @@
+package latency
+
+import "math/bits"
+
+// AlphaVector is the 11 features of the time from delivery to queued, or a
+// coefficient for each; element i is number i+1. docs/latency.md has the
+// formulas.
+type AlphaVector [11]float64
+
+// BetaVector is the 16 features of the time of a step, or a coefficient for
+// each; element i is number i+1. docs/latency.md has the formulas.
+type BetaVector [16]float64
+
+// AlphaNames are the terms of AlphaVector, for reports.
+var AlphaNames = [len(AlphaVector{})]string{
+	"seat_use", "kv_usage", "prompt_compute", "constant", "queue_drain", "kv_contention",
+	"cache_hits", "kv_demand", "preemption", "offload_capacity", "congestion",
+}
+
+// BetaNames are the terms of BetaVector, for reports.
+var BetaNames = [len(BetaVector{})]string{
+	"linear_compute", "prefill_attention", "weight_streaming", "decode_attention", "kv_read", "batch_fill", "prefill_share", "expert_share",
+	"all_reduce", "kv_head_ratio", "inverse_batch", "preemption", "kv_transfer", "offload_read", "mixed_batch", "constant",
+}
+
+const (
+	epsilon    = 1e-6 // no denominator is smaller
+	maxFeature = 100  // no feature is larger
+)
+
+// EngineLimits are the settings of an engine that the features refer to.
+type EngineLimits struct {
+	MaxBatchedTokens int64 // tokens per step, from 1
+	MaxSeqs          int64 // requests in the running list, from 1
+	BlockSize        int64 // tokens per KV block, from 1
+	GPUBlocks        int64 // KV blocks of the instance, from 1
+	CPUBlocks        int64 // KV blocks in host memory; 0: nothing is offloaded
+	ChunkedPrefill   bool  // prompts may be prefilled in pieces, beside decodes
+}
+
+func (e *EngineLimits) check(p *problems) {
+	const most = 1 << 40
+	p.between("max-num-batched-tokens", e.MaxBatchedTokens, 1, most)
+	p.between("max-num-seqs", e.MaxSeqs, 1, most)
+	p.between("block-size", e.BlockSize, 1, 1<<20)
+	p.between("GPU blocks", e.GPUBlocks, 1, most)
+	p.between("CPU blocks", e.CPUBlocks, 0, most)
+}
+
+// Features turns batches and the states of instances into the vectors that a
+// fit weighs. The same code serves fitting and simulation. What depends on the
+// configuration alone is folded into one factor per quantity of the batch;
+// factors are in seconds unless they say otherwise.
+type Features struct {
+	limits EngineLimits
+
+	token, row              float64 // linear layers per prefill token, head per sampled row
+	prefillPair, decodePair float64 // attention per pair of query and key
+	weights, experts        float64 // reading what every step reads, and all experts
+	kvToken                 float64 // reading the KV of one token
+	reduce, reduceToken     float64 // all-reduces per step, per scheduled token
+	transfer                float64 // moving a block over PCIe; 0 without offload
+	moe                     bool
+	touch                   touched
+	fill, headRatio         float64 // shares: one token of the budget; KV heads of heads
+
+	prompt       float64 // linear layers and head per prompt token
+	fullStep     float64 // a full step, by the roofline without efficiencies
+	kvBytes      float64 // bytes of a token's KV
+	offloadRatio float64 // KV bytes in host memory per KV byte on the GPUs
+}
+
+// NewFeatures prepares the features of a deployment under the limits of an
+// engine. One error names every bad field of both.
+func NewFeatures(d *Deployment, e EngineLimits) (*Features, error) {
+	var p problems
+	d.check(&p)
+	e.check(&p)
+	if err := p.err("features of " + d.String()); err != nil {
+		return nil, err
+	}
+	s, compute, read := d.Model, d.ComputeCeiling(), d.BandwidthCeiling()
+	f := &Features{
+		limits:      e,
+		token:       float64(s.LayerFLOPs()) / compute,
+		row:         float64(s.HeadFLOPs()) / compute,
+		prefillPair: float64(s.PrefillPairFLOPs()) / compute,
+		decodePair:  float64(s.DecodePairFLOPs()) / compute,
+		weights:     s.alwaysStreamed() / read,
+		experts:     s.expertBytes() / read,
+		kvBytes:     float64(d.KVBytesPerToken()),
+		fill:        1 / float64(e.MaxBatchedTokens),
+		headRatio:   float64(s.KVHeads) / float64(s.Heads),
+		prompt:      float64(s.LinearFLOPs()) / compute,
+		moe:         s.Experts > 0,
+	}
+	f.kvToken = f.kvBytes / read
+	fixed, perByte := d.allReduce() // two in every layer, µs
+	perStep := float64(2 * s.Layers)
+	f.reduce = perStep * fixed / 1e6
+	f.reduceToken = perStep * perByte * float64(s.Hidden*s.ElementBytes) / 1e6
+	if f.moe {
+		f.touch = newTouched(1 - float64(s.ActiveExperts)/float64(s.Experts))
+	}
+	if e.CPUBlocks > 0 {
+		f.transfer = f.kvBytes * float64(e.BlockSize) / float64(d.GPU.PCIe*pcieEfficiency)
+		f.offloadRatio = float64(e.CPUBlocks) / float64(e.GPUBlocks) // of blocks of equal size
+	}
+	f.fullStep = max(float64(f.prompt*float64(e.MaxBatchedTokens)), f.streaming(f.touch.share(e.MaxBatchedTokens)))
+	return f, nil
+}
+
+// Beta is the features of a step over b, each within [0, 100], whatever is in
+// b.
+func (f *Features) Beta(b *Batch) BetaVector {
+	var v BetaVector
+	f.beta(b, &v)
+	return v
+}
+
+// beta fills v, which is all 0.
+func (f *Features) beta(b *Batch, v *BetaVector) {
+	scheduled := b.Scheduled()
+	tokens := float64(scheduled)
+	inverse := 1 / max(1, tokens)
+	share := 0.0
+	if scheduled > 0 {
+		if f.moe {
+			share = f.touch.share(scheduled)
+			v[7] = share
+		}
+		v[2] = clamp(f.streaming(share))
+	}
+	v[0] = clamp(float64(f.token*float64(b.PrefillTokens)) + float64(f.row*float64(b.SampledRows)))
+	v[1] = clamp(float64(f.prefillPair * float64(b.PrefillPairs)))
+	v[3] = clamp(float64(f.decodePair * float64(b.DecodeContext)))
+	v[4] = clamp(float64(f.kvToken * float64(b.DecodeContext+b.PrefillContext)))
+	v[5] = clamp(float64(f.fill * tokens))
+	v[6] = clamp(float64(inverse * float64(b.PrefillTokens)))
+	v[8] = clamp(f.reduce + float64(f.reduceToken*tokens))
+	v[9] = f.headRatio
+	v[10] = inverse
+	v[11] = clamp(b.PreemptionEMA)
+	v[12] = clamp(float64(f.transfer * float64(b.Transferred)))
+	v[13] = clamp(float64(f.transfer * float64(b.CPUBlocks)))
+	if f.limits.ChunkedPrefill && b.PrefillTokens > 0 && b.DecodeTokens > 0 {
+		v[14] = 1
+	}
+	v[15] = 1
+}
+
+// streaming is the time to read the weights when so large a share of the
+// experts is touched, s.
+func (f *Features) streaming(share float64) float64 {
+	return f.weights + float64(f.experts*share)
+}
+
+// Alpha is the features of a request's way to the queue, each within [0, 100],
+// whatever is in in.
+func (f *Features) Alpha(in QueueInput) AlphaVector {
+	e := &f.limits
+	seats := toUnit(float64(in.Running) / float64(e.MaxSeqs))
+	used, free := float64(in.UsedBlocks), float64(in.FreeBlocks)
+	usage := toUnit(used / max(epsilon, used+free))
+	// Rounding can carry the sum an ulp past 1.
+	g := min(1, seats+usage-float64(seats*usage))
+	length, waiting := float64(in.Input), float64(in.Waiting)
+	hits := toUnit(float64(in.CachedTokens) / max(epsilon, float64(in.PromptTokens)))
+	freeBytes := float64(free * float64(e.BlockSize) * f.kvBytes)
+	return AlphaVector{
+		seats,
+		usage,
+		clamp(float64(f.prompt * length)),
+		1,
+		clamp(float64(g * log1p(in.Waiting) * f.fullStep)),
+		clamp(float64(g*usage*waiting) / float64(e.MaxSeqs)),
+		clamp(float64(g*hits*length) / float64(e.MaxBatchedTokens)),
+		clamp(float64(g*length*f.kvBytes) / max(epsilon, freeBytes)),
+		clamp(float64(g * in.PreemptionEMA)),
+		clamp(float64(g * f.offloadRatio)),
+		g,
+	}
+}
+
+// clamp holds a feature within [0, 100]. What is not a number becomes 0.
+func clamp(x float64) float64 {
+	switch { // the builtins min and max take twice the time
+	case !(x > 0):
+		return 0
+	case x > maxFeature:
+		return maxFeature
+	}
+	return x
+}
+
+// toUnit holds a share within [0, 1]. What is not a number becomes 0.
+func toUnit(x float64) float64 { return min(clamp(x), 1) }
+
+// touched says which share of a layer's experts n tokens touch, 1 − missⁿ,
+// with the bits of ModelSpec's expertShare: the squares that power takes anew
+// each time are kept.
+type touched struct {
+	squares [64]float64 // miss to the power of 1, 2, 4, …
+	all     int64       // from so many tokens on the share rounds to 1; 0: no experts
+}
+
+func newTouched(miss float64) touched {
+	var t touched
+	for i := range t.squares {
+		t.squares[i] = miss
+		miss = float64(miss * miss)
+	}
+	// Half of 2⁻⁵³ and below: far enough for the subtraction to give 1.
+	const lost = 1.0 / (1 << 55)
+	for t.all = 1; power(t.squares[0], t.all) > lost; t.all *= 2 {
+	}
+	return t
+}
+
+func (t *touched) share(n int64) float64 {
+	if n >= t.all {
+		return float64(min(t.all, 1))
+	}
+	missed := 1.0
+	for ; n > 0; n &= n - 1 {
+		missed = float64(missed * t.squares[bits.TrailingZeros64(uint64(n))])
+	}
+	return 1 - missed
+}

@@ -1,0 +1,154 @@
+package latency
+
+import "math"
+
+// Physics weighs features of batches and states with fitted coefficients, so
+// that one set of coefficients serves many models, GPUs, TP degrees and
+// settings of the engine:
+//
+//	step     = 10⁶ · Σ βᵢ·featureᵢ
+//	queueing = 10⁶ · Σ αᵢ·featureᵢ
+//
+// in µs. Features that are times are in seconds, so their coefficients are
+// plain numbers; the other coefficients are seconds.
+type Physics struct {
+	features *Features
+	alpha    AlphaVector
+	beta     BetaVector
+	minStep  float64 // µs
+}
+
+// maxCoefficient bounds the size of a coefficient so that no sum of products
+// with features is infinite. A sensible one is below a thousand.
+const maxCoefficient = 1e12
+
+// NewPhysics weighs the features with the coefficients. One error names every
+// coefficient that is no finite number or beyond 10¹².
+func NewPhysics(f *Features, alpha AlphaVector, beta BetaVector) (*Physics, error) {
+	var p problems
+	checkCoefficients(&p, alpha[:], beta[:])
+	if err := p.err("physics coefficients"); err != nil {
+		return nil, err
+	}
+	m := &Physics{features: f, alpha: alpha, beta: beta}
+	low, high := f.betaBounds()
+	for i, c := range beta {
+		if c < 0 {
+			low[i] = high[i]
+		}
+	}
+	m.minStep = microseconds(low.dot(&beta))
+	return m, nil
+}
+
+func checkCoefficients(p *problems, alpha, beta []float64) {
+	for i, v := range alpha {
+		p.coefficient("alpha "+AlphaNames[i], v)
+	}
+	for i, v := range beta {
+		p.coefficient("beta "+BetaNames[i], v)
+	}
+}
+
+func (p *problems) coefficient(field string, v float64) {
+	if !(math.Abs(v) <= maxCoefficient) {
+		p.add(field, "is %v, want a number from -1e12 to 1e12", v)
+	}
+}
+
+// Step is the time of one step over b, µs. It is at least MinStep, below which
+// only a batch beyond the engine's limits could come.
+func (m *Physics) Step(b *Batch) float64 {
+	var v BetaVector
+	m.features.beta(b, &v)
+	return max(m.minStep, float64(1e6*v.dot(&m.beta)))
+}
+
+// Queueing is the time between delivery and queued, µs, at least 0.
+func (m *Physics) Queueing(in QueueInput) float64 {
+	v := m.features.Alpha(in)
+	return microseconds(v.dot(&m.alpha))
+}
+
+// TokenOverhead is 0: a fit of α has all of the front end in it.
+func (m *Physics) TokenOverhead() float64 { return 0 }
+
+// RequestOverhead is 0.
+func (m *Physics) RequestOverhead() float64 { return 0 }
+
+// MinStep implements Floor: the features of any batch within the engine's
+// limits lie between bounds, and the worse of the two counts for each.
+func (m *Physics) MinStep() float64 { return m.minStep }
+
+// MinQueueing implements Floor in the same way.
+func (m *Physics) MinQueueing(input int64) float64 {
+	low, high := m.features.alphaBounds(input)
+	for i, c := range m.alpha {
+		if c < 0 {
+			low[i] = high[i]
+		}
+	}
+	return microseconds(low.dot(&m.alpha))
+}
+
+// microseconds turns a sum of seconds into an answer: time does not run back.
+func microseconds(seconds float64) float64 { return max(0, float64(1e6*seconds)) }
+
+// dot is Σ v[i]·c[i] in four sums that do not wait for each other.
+func (v *BetaVector) dot(c *BetaVector) float64 {
+	var s0, s1, s2, s3 float64
+	for i := 0; i < len(v); i += 4 {
+		s0 += float64(v[i] * c[i])
+		s1 += float64(v[i+1] * c[i+1])
+		s2 += float64(v[i+2] * c[i+2])
+		s3 += float64(v[i+3] * c[i+3])
+	}
+	return (s0 + s1) + (s2 + s3)
+}
+
+// dot is Σ v[i]·c[i] from left to right.
+func (v *AlphaVector) dot(c *AlphaVector) float64 {
+	sum := 0.0
+	for i := range v {
+		sum += float64(v[i] * c[i])
+	}
+	return sum
+}
+
+// betaBounds holds every feature of every batch that is not empty and within
+// the engine's limits. Each operation of beta and dot grows with what goes in,
+// also after rounding, so a sum with these bounds is a bound of the sum, to
+// the last bit.
+func (f *Features) betaBounds() (low, high BetaVector) {
+	e := &f.limits
+	low = f.Beta(&Batch{DecodeTokens: 1})
+	full := f.Beta(&Batch{DecodeTokens: e.MaxBatchedTokens})
+	low[10] = full[10]
+
+	for i := range high {
+		high[i] = maxFeature
+	}
+	// Requests may share KV blocks, so their contexts are not bounded.
+	most := Batch{PrefillTokens: e.MaxBatchedTokens, SampledRows: min(e.MaxBatchedTokens, e.MaxSeqs)}
+	high[0] = f.Beta(&most)[0]
+	high[2], high[5], high[7], high[8], high[9] = full[2], full[5], full[7], full[8], full[9]
+	high[6], high[10], high[15] = 1, 1, 1
+	if e.CPUBlocks == 0 {
+		high[12], high[13] = 0, 0
+	}
+	high[14] = 0
+	if e.ChunkedPrefill {
+		high[14] = 1
+	}
+	return low, high
+}
+
+// alphaBounds holds every feature of every state in which a prompt of so many
+// tokens is delivered.
+func (f *Features) alphaBounds(input int64) (low, high AlphaVector) {
+	prompt := f.Alpha(QueueInput{Input: input})[2]
+	low = AlphaVector{2: prompt, 3: 1}
+	high = AlphaVector{1, 1, prompt, 1, maxFeature, maxFeature, 0, maxFeature, maxFeature, clamp(f.offloadRatio), 1}
+	high[6] = clamp(float64(input) / float64(f.limits.MaxBatchedTokens))
+	return low, high
+}

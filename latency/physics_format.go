@@ -1,0 +1,85 @@
+package latency
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Format is a valid set as a file that ParsePhysicsSet reads back to an equal
+// set. Equal sets have equal bytes.
+func (s *PhysicsSet) Format() []byte {
+	var b strings.Builder
+	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
+	line("schema: %s", PhysicsSchema)
+	line("name: %s", quote(s.Name))
+	line("specification: %d # of the features: docs/latency.md", FeatureSpecification)
+	s.TrainedOn.format(line)
+	if len(s.Errors) > 0 {
+		line("errors: # on data that the fit had not seen, of the runs predicted")
+	}
+	for _, e := range s.Errors {
+		line("  - {held_out: %s, metric: %s, statistic: %s, median_ape_percent: %s, runs: %d}",
+			quote(e.HeldOut), e.Metric, e.Statistic, number(e.MedianAPEPercent), e.Runs)
+	}
+	if len(s.Notes) > 0 {
+		line("notes:")
+	}
+	for _, note := range s.Notes {
+		line("  - %s", quote(note))
+	}
+	line("alpha:")
+	for i, v := range s.Alpha {
+		line("  - %s # %d %s", number(v), i+1, AlphaNames[i])
+	}
+	line("beta:")
+	for i, v := range s.Beta {
+		line("  - %s # %d %s", number(v), i+1, BetaNames[i])
+	}
+	return []byte(b.String())
+}
+
+func (t *Training) format(line func(string, ...any)) {
+	line("trained_on:")
+	line("  models: %s", quoteAll(t.Models))
+	line("  kinds: %s", quoteAll(t.Kinds))
+	line("  gpus: %s", quoteAll(t.GPUs))
+	line("  tp_min: %d", t.TPMin)
+	line("  tp_max: %d", t.TPMax)
+	if t.BatchedTokensMin != 0 || t.BatchedTokensMax != 0 {
+		line("  batched_tokens_min: %d", t.BatchedTokensMin)
+		line("  batched_tokens_max: %d", t.BatchedTokensMax)
+	}
+	line("  engine: %s", quote(t.Engine))
+	line("  async_scheduling: %t", t.AsyncScheduling)
+	line("  chunked_prefill: %t", t.ChunkedPrefill)
+	if len(t.Dates) > 0 {
+		line("  dates: %s", quoteAll(t.Dates))
+	}
+	line("  data: %s", quote(t.Data))
+	line("  samples: %d", t.Samples)
+	line("  lambda: %s", number(t.Lambda))
+	line("  gamma: %s", number(t.Gamma))
+	line("  method: %s", quote(t.Method))
+}
+
+// quote is a YAML scalar in double quotes. Texts of a set can be printed, so
+// only quotes and backslashes are escaped, as YAML does.
+func quote(text string) string { return strconv.Quote(text) }
+
+func quoteAll(list []string) string {
+	var quoted []string
+	for _, text := range list {
+		quoted = append(quoted, quote(text))
+	}
+	return "[" + strings.Join(quoted, ", ") + "]"
+}
+
+// number is the shortest text that reads back to the same number; YAML has no
+// 0 below 0.
+func number(v float64) string {
+	if v == 0 {
+		return "0"
+	}
+	return strconv.FormatFloat(v, 'g', -1, 64)
+}

@@ -1,0 +1,200 @@
+package latency
+
+import (
+	"math"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"blis/vtime"
+)
+
+// fixedCoefficients are all different, some negative.
+func fixedCoefficients() (alpha AlphaVector, beta BetaVector) {
+	for i := range alpha {
+		alpha[i] = 0.5 + float64(i)/7
+	}
+	for i := range beta {
+		beta[i] = 0.25 + float64(i)/9
+	}
+	alpha[6], beta[6] = -0.5, -0.125
+	return alpha, beta
+}
+
+func TestPhysicsIsTheDotProductInMicroseconds(t *testing.T) {
+	alpha, beta := fixedCoefficients()
+	for _, c := range featureCases(t) {
+		f := c.features(t)
+		m := physics(t, f, alpha, beta)
+		if c.Batch != nil && c.Batch.Scheduled() > 0 {
+			want := 0.0
+			for i, v := range c.Beta {
+				want += 1e6 * v * beta[i]
+			}
+			if got := m.Step(c.Batch); !(math.Abs(got-want) <= 1e-10*want) {
+				t.Errorf("%s: step %v µs, want %v", c.Name, got, want)
+			}
+		}
+		if c.Queue != nil {
+			want := 0.0
+			for i, v := range c.Alpha {
+				want += 1e6 * v * alpha[i]
+			}
+			want = max(0, want) // cached tokens save more than all else in one case
+			if got := m.Queueing(*c.Queue); !(math.Abs(got-want) <= 1e-10*want) {
+				t.Errorf("%s: queueing %v µs, want %v", c.Name, got, want)
+			}
+		}
+		if m.TokenOverhead() != 0 || m.RequestOverhead() != 0 {
+			t.Errorf("%s: overheads", c.Name)
+		}
+	}
+}
+
+func TestNewPhysicsNamesEveryBadCoefficient(t *testing.T) {
+	f := features(t, deployment(t, "llama-3.1-8b", "H100", 1), typicalLimits)
+	_, err := NewPhysics(f, AlphaVector{math.NaN(), 1, 10: math.Inf(-1)}, BetaVector{2: math.Inf(1), 3: 1e12, 15: -2e12})
+	want := "physics coefficients: alpha seat_use is NaN, want a number from -1e12 to 1e12; alpha congestion is -Inf, want a number from -1e12 to 1e12; " +
+		"beta weight_streaming is +Inf, want a number from -1e12 to 1e12; beta constant is -2e+12, want a number from -1e12 to 1e12"
+	if err == nil || err.Error() != want {
+		t.Errorf("got  %v\nwant %s", err, want)
+	}
+}
+
+// Coefficients below 0 can drive the sum there. Time does not run back.
+func TestPhysicsIsNeverNegative(t *testing.T) {
+	f := features(t, deployment(t, "llama-3.1-8b", "H100", 1), typicalLimits)
+	m := physics(t, f, AlphaVector{3: -1}, BetaVector{15: -1})
+	if got := m.Step(&Batch{DecodeTokens: 1}); got != 0 || math.Signbit(got) {
+		t.Errorf("step %v", got)
+	}
+	if got := m.Queueing(QueueInput{Input: 5}); got != 0 || math.Signbit(got) {
+		t.Errorf("queueing %v", got)
+	}
+	if m.MinStep() != 0 || m.MinQueueing(5) != 0 {
+		t.Errorf("floors %v and %v", m.MinStep(), m.MinQueueing(5))
+	}
+}
+
+// Floors by hand: what every step costs, or every prompt of a length.
+func TestFloorOfPhysics(t *testing.T) {
+	near := func(name string, got, want float64) {
+		if math.Abs(got-want) > 1e-9*want {
+			t.Errorf("%s: %v µs, want %v", name, got, want)
+		}
+	}
+	f := features(t, deployment(t, "llama-3.1-8b", "H100", 1), typicalLimits)
+	const weights = 15_009_316_864 / 3.35e12 * 1e6 // µs
+	near("weights and a constant", physics(t, f, AlphaVector{}, BetaVector{0: 1, 1: 1, 2: 1.5, 3: 1, 4: 1, 12: 5, 15: 0.002}).MinStep(), 1.5*weights+2000)
+	near("mixed batches are cheaper", physics(t, f, AlphaVector{}, BetaVector{14: -0.001, 15: 0.002}).MinStep(), 1000)
+	near("full batches are cheaper", physics(t, f, AlphaVector{}, BetaVector{5: -0.001, 15: 0.002}).MinStep(), 1000)
+	near("prompts are cheaper", physics(t, f, AlphaVector{}, BetaVector{0: -1, 15: 1}).MinStep(), 1e6*(1-(8192*13_958_643_712+1024*1_050_673_152)/989e12))
+	near("small batches are dearer", physics(t, f, AlphaVector{}, BetaVector{10: 0.008192, 15: 0.002}).MinStep(), 2001)
+	near("offload off", physics(t, f, AlphaVector{}, BetaVector{12: -1, 13: -1, 15: 0.002}).MinStep(), 2000)
+	near("attention below 0: nothing is sure", physics(t, f, AlphaVector{}, BetaVector{3: -0.001, 15: 0.002}).MinStep(), 0)
+	m := physics(t, f, AlphaVector{0: -0.001, 2: 0.5, 3: 0.004, 10: 0.5}, BetaVector{})
+	near("prompt, constant, less a full house", m.MinQueueing(1000), 1e6*(0.5*1000*15_009_316_864/989e12+0.003))
+
+	moe := features(t, deployment(t, "mixtral-8x7b", "H100", 2), typicalLimits)
+	one := moe.Beta(&Batch{DecodeTokens: 1})
+	near("two of eight experts", physics(t, moe, AlphaVector{}, BetaVector{2: 1, 7: 0.1, 8: 1}).MinStep(), 1e6*(one[2]+0.025+one[8]))
+	if one[8] < 2*32*5e-6 {
+		t.Errorf("all-reduces take %v s", one[8])
+	}
+}
+
+// Of coefficients of any signs, no answer is below the floor, to the last bit.
+func TestNoAnswerOfPhysicsIsBelowItsFloor(t *testing.T) {
+	deployments := []*Deployment{
+		deployment(t, "llama-3.1-8b", "H100", 1), deployment(t, "llama-2-70b", "A100", 4),
+		deployment(t, "mixtral-8x7b", "H100", 2), deployment(t, "mixtral-8x7b", "L40S", 8),
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		r := vtime.NewStream(rapid.Uint64().Draw(t, "seed"), "floor")
+		e := randomLimits(r)
+		f, err := NewFeatures(deployments[r.Int64N(4)], e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := NewPhysics(f, AlphaVector(randomCoefficients(r, 11)), BetaVector(randomCoefficients(r, 16)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 50 {
+			var b Batch
+			randomBatch(r, e, &b)
+			if dot := 1e6 * dotOf(f.Beta(&b), m.beta); m.Step(&b) != max(0, dot) {
+				t.Fatalf("%+v: step %v is not the dot product %v: floor %v", b, m.Step(&b), dot, m.MinStep())
+			}
+			if m.Step(&b) < m.MinStep() {
+				t.Fatalf("%+v: step %v below %v", b, m.Step(&b), m.MinStep())
+			}
+			q := randomState(r)
+			if m.Queueing(q) < m.MinQueueing(q.Input) {
+				t.Fatalf("%+v: queueing %v below %v", q, m.Queueing(q), m.MinQueueing(q.Input))
+			}
+		}
+	})
+}
+
+func dotOf(v, c BetaVector) float64 { return v.dot(&c) }
+
+// randomCoefficients are 0, small or large; a few or many of them negative, so
+// that floors above 0 are common.
+func randomCoefficients(r *vtime.Stream, n int) []float64 {
+	list := make([]float64, n)
+	negative := r.Int64N(4)
+	for i := range list {
+		list[i] = r.Float64() * math.Pow(10, float64(r.Int64N(6)-3))
+		if r.Int64N(3) == 0 {
+			list[i] = 0
+		}
+		if r.Int64N(10) < negative {
+			list[i] *= -0.01
+		}
+	}
+	list[len(list)-1] = 1
+	return list
+}
+
+func randomState(r *vtime.Stream) QueueInput {
+	n := func() int64 { return r.Int64N(1 << (1 + r.Int64N(20))) }
+	return QueueInput{
+		Input: n(), Running: n(), Waiting: n() - 1, UsedBlocks: n() - 1, FreeBlocks: n() - 1,
+		CachedTokens: n(), PromptTokens: n(), PreemptionEMA: 2 * r.Float64(),
+	}
+}
+
+// A batch beyond the engine's limits is not held to the dot product, but to
+// the floor.
+func TestAnImpossibleBatchTakesAtLeastTheFloor(t *testing.T) {
+	limits := typicalLimits
+	limits.MaxBatchedTokens = 16
+	m := physics(t, features(t, deployment(t, "llama-3.1-8b", "H100", 1), limits), AlphaVector{}, BetaVector{5: -0.001, 15: 0.005})
+	if got := m.Step(&Batch{PrefillTokens: 64}); got != m.MinStep() || got != 4000 {
+		t.Errorf("%v µs, floor %v", got, m.MinStep())
+	}
+}
+
+// Bits, not values: machines must agree. CI compiles for two.
+func TestPhysicsHasTheseBits(t *testing.T) {
+	hash := uint64(0)
+	alpha, beta := fixedCoefficients()
+	r := vtime.NewStream(3, "physics bits")
+	for _, model := range []string{"llama-3.1-8b", "mixtral-8x7b"} {
+		for _, tp := range []int{1, 2, 8} {
+			for range 500 {
+				e := randomLimits(r)
+				m := physics(t, features(t, deployment(t, model, "A100", tp), e), alpha, beta)
+				var b Batch
+				randomBatch(r, e, &b)
+				for _, v := range []float64{m.Step(&b), m.Queueing(randomState(r)), m.MinStep(), m.MinQueueing(100)} {
+					hash = hash*0x9e3779b97f4a7c15 + math.Float64bits(v)
+				}
+			}
+		}
+	}
+	if want := uint64(0x92a9e4a6f9342865); hash != want {
+		t.Errorf("hash of the bits = %#x, want %#x", hash, want)
+	}
+}
