@@ -45,15 +45,19 @@ var layers = map[string]string{
 	"engine":    "kv latency policy workload metrics",
 	"actors":    "engine kv latency policy lookahead metrics trace " + workloads,
 	"study":     "suggest actors engine kv latency policy lookahead metrics trace " + workloads,
-	"calibrate": "study actors engine kv latency policy lookahead metrics trace " + workloads,
-	"bench":     "study actors engine kv latency policy lookahead metrics trace " + workloads,
+	"calibrate": "calibrate/measured calibrate/regress study actors engine kv latency policy lookahead metrics trace " + workloads,
+
+	"calibrate/measured": "",
+	"calibrate/regress":  "",
+
+	"bench": "study actors engine kv latency policy lookahead metrics trace " + workloads,
 }
 
 // workloads are the packages about what arrives.
 const workloads = "workload workload/draw workload/traffic workload/traces workload/servegen workload/spec workload/survey"
 
 // pure are the packages whose results are functions of their arguments.
-var pure = strings.Fields("vtime latency metrics kv policy trace engine " + workloads)
+var pure = strings.Fields("vtime latency metrics kv policy trace engine calibrate/regress " + workloads)
 
 // opensFiles are the files of pure packages that may import os.
 var opensFiles = []string{"workload/traces/tracefile.go", "workload/servegen/files.go", "workload/spec/specfile.go"}

@@ -1,0 +1,61 @@
+package measured
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+)
+
+// readFile hands a file to a reader that names it by its path.
+func readFile[T any](path string, read func(name string, r io.Reader) (T, error)) (T, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		var none T
+		return none, err
+	}
+	defer f.Close()
+	return read(path, f)
+}
+
+// plain is the text of r, unzipped when its first two bytes are those of gzip,
+// and without a byte order mark.
+func plain(name string, r io.Reader) (*bufio.Reader, error) {
+	text := bufio.NewReaderSize(r, 1<<16)
+	if magic, _ := text.Peek(2); bytes.Equal(magic, []byte{0x1f, 0x8b}) {
+		unzipped, err := gzip.NewReader(text)
+		if err != nil {
+			return nil, broken(name, 0, err)
+		}
+		text = bufio.NewReaderSize(unzipped, 1<<16)
+	}
+	if mark, _ := text.Peek(3); string(mark) == "\xef\xbb\xbf" {
+		text.Discard(3)
+	}
+	return text, nil
+}
+
+// broken wraps an error of reading, as opposed to one of content.
+func broken(name string, line int, err error) error {
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		return fmt.Errorf("%s: after line %d: the data end too early: want the whole file", name, line)
+	}
+	return fmt.Errorf("%s: after line %d: %w", name, line, err)
+}
+
+// bad is the error of one value.
+func bad(name string, line int, field, value, want string, args ...any) error {
+	return fmt.Errorf("%s:%d: %s: %s: want %s", name, line, field, quote(value), fmt.Sprintf(want, args...))
+}
+
+// quote prints a value from a file, the beginning of a long one.
+func quote(value string) string {
+	const most = 60
+	if len(value) > most {
+		return fmt.Sprintf("%q…", value[:most])
+	}
+	return fmt.Sprintf("%q", value)
+}
