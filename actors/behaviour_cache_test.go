@@ -80,7 +80,7 @@ func TestNextTurnHitsTheOutputOfTheOneBefore(t *testing.T) {
 	first.OutputContent = answer.Content
 	for _, async := range []bool{false, true} {
 		c := plain()
-		c.AsyncScheduling = async
+		c.AsyncScheduling = &async
 		s := serve(t, c, first, prompt(request(100_000, 60, 1), ask, answer))
 		if got := s.rows[1].Cached; got != 48 {
 			t.Errorf("async %v: %d tokens cached, want 48", async, got)

@@ -173,10 +173,10 @@ func TestVictimIsTheLeastUrgent(t *testing.T) {
 // n ends, which starts when n+1 ends: its stamp is one step before that.
 func TestScheduledStampIsOneStepEarlierWithAsync(t *testing.T) {
 	c := plain()
-	c.AsyncScheduling = true
+	c.AsyncScheduling = new(true)
 	s := serve(t, c, request(0, 10, 9), request(1500, 10, 1))
 	wantFates(t, s, completed(0, 1000, 9000, 9), completed(2000, 4000, 4000, 1))
-	c.AsyncScheduling = false
+	c.AsyncScheduling = new(false)
 	s = serve(t, c, request(0, 10, 9), request(1500, 10, 1))
 	wantFates(t, s, completed(0, 1000, 9000, 9), completed(2000, 3000, 3000, 1))
 }
@@ -186,7 +186,7 @@ func TestScheduledStampIsOneStepEarlierWithAsync(t *testing.T) {
 // and yields nothing; a request whose end the scheduler knows has not.
 func TestAsyncRequestThatStopsByItselfCostsOneMoreToken(t *testing.T) {
 	c := plain()
-	c.AsyncScheduling = true
+	c.AsyncScheduling = new(true)
 	c.BetaCoeffs = []float64{1000, 0, 100}
 	for _, limit := range []int32{workload.Absent, 2, 50} {
 		s := serve(t, c, limited(limit, request(0, 10, 2)))

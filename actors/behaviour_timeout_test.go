@@ -18,7 +18,7 @@ func timedOut(scheduled, first, last, finished vtime.Time, tokens int32) fate {
 func TestCompletionAtTheTickOfTheDeadlineWins(t *testing.T) {
 	for _, async := range []bool{false, true} {
 		c := plain()
-		c.AsyncScheduling = async
+		c.AsyncScheduling = &async
 		wantFates(t, serve(t, c, due(3000, request(0, 10, 3))), completed(0, 1000, 3000, 3))
 		wantFates(t, serve(t, c, due(2999, request(0, 10, 3))), timedOut(0, 1000, 2000, 3000, 2))
 	}
@@ -96,7 +96,7 @@ func TestTimeoutInTheBatchFreesItsSeatAtTheEndOfTheStep(t *testing.T) {
 // formed at 2,000, which is step 4.
 func TestTimeoutWithAsyncSchedulingLeavesItsShareInTheFormedBatch(t *testing.T) {
 	c := plain()
-	c.AsyncScheduling, c.MaxNumSeqs = true, 1
+	c.AsyncScheduling, c.MaxNumSeqs = new(true), 1
 	c.BetaCoeffs = []float64{1000, 0, 100}
 	// Steps: [0, 1000] prefill, [1000, 2100] and [2100, 3200] decode.
 	s := serve(t, c, due(1500, limited(50, request(0, 10, 9))), request(0, 10, 1))

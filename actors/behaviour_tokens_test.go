@@ -42,7 +42,7 @@ func TestTurnsOfATokenTraceHitWhatWasSaid(t *testing.T) {
 	}
 	for _, async := range []bool{false, true} {
 		c := plain()
-		c.AsyncScheduling = async
+		c.AsyncScheduling = &async
 		s := serve(t, c, all...)
 		for i, want := range []int32{0, 48, 32, 0} {
 			if got := s.rows[i].Cached; got != want {

@@ -68,6 +68,8 @@ func (p *plan) checkNumbers() error {
 	check(len(c.AlphaCoeffs) == 0 || len(c.AlphaCoeffs) == 3, "alpha-coeffs", c.AlphaCoeffs, "three numbers")
 	check(len(c.BetaCoeffs) == 0 || len(c.BetaCoeffs) == 3, "beta-coeffs", c.BetaCoeffs, "three numbers")
 	check((len(c.AlphaCoeffs) == 0) == (len(c.BetaCoeffs) == 0), "beta-coeffs", c.BetaCoeffs, "both of alpha-coeffs and beta-coeffs or none")
+	check(c.Coefficients == "" || (c.LatencyModel == "auto" || c.LatencyModel == "physics") && len(c.AlphaCoeffs) == 0, "coefficients", c.Coefficients, "none with blackbox or roofline: they are those of --latency-model physics")
+	check(c.LatencyModel != "physics" || len(c.AlphaCoeffs) == 0, "alpha-coeffs", c.AlphaCoeffs, "none with --latency-model physics")
 	check(c.LatencyModel != "roofline" || len(c.AlphaCoeffs) == 0, "alpha-coeffs", c.AlphaCoeffs, "none with --latency-model roofline")
 	check(c.Workers >= 0 && c.Workers <= 4096, "workers", c.Workers, "1 to 4096, 0 for one per core")
 	if len(bad) > 0 {

@@ -18,7 +18,8 @@ type Config struct {
 	Model             string    `json:"model" default:"Llama-3.1-8B-Instruct" group:"Model" help:"Model name or Hugging Face id; see blis models."`
 	Hardware          string    `json:"hardware" default:"H100" group:"Model" help:"GPU of every instance; see blis hardware."`
 	TP                int       `json:"tp" default:"1" aliases:"tensor-parallel-size" group:"Model" help:"GPUs per instance (tensor parallelism)."`
-	LatencyModel      string    `json:"latency-model" default:"auto" enum:"auto,blackbox,roofline" group:"Model" help:"auto, blackbox or roofline. auto is roofline, or blackbox when coefficients are given."`
+	LatencyModel      string    `json:"latency-model" default:"auto" enum:"auto,blackbox,roofline,physics" group:"Model" help:"auto, blackbox, roofline or physics. auto is the one with the lowest stated error that covers the run, or blackbox when its coefficients are given."`
+	Coefficients      string    `json:"coefficients" group:"Model" help:"Coefficients of physics: a file that blis train wrote, or the name of a shipped set. Empty: the shipped set with the lowest stated error."`
 	AlphaCoeffs       []float64 `json:"alpha-coeffs" group:"Model" help:"Blackbox α₀,α₁,α₂ in µs: queueing delay, per prompt token, client overhead per output token. Empty: the published set for model, GPU and TP."`
 	BetaCoeffs        []float64 `json:"beta-coeffs" group:"Model" help:"Blackbox β₀,β₁,β₂ in µs: step, per prefill token, per decode token. Empty: as for alpha-coeffs."`
 	ModelConfigFolder string    `json:"model-config-folder" type:"path" group:"Model" help:"Folder with a Hugging Face config.json (or such a file) that describes the model."`
@@ -37,7 +38,7 @@ type Config struct {
 	EnablePrefixCaching       bool          `json:"enable-prefix-caching" default:"true" negatable:"" group:"Instances" help:"Reuse KV blocks of equal prefixes."`
 	EnableChunkedPrefill      bool          `json:"enable-chunked-prefill" default:"true" negatable:"" group:"Instances" help:"Spread prompts over steps."`
 	SchedulerReserveFullISL   bool          `json:"scheduler-reserve-full-isl" default:"true" negatable:"" group:"Instances" help:"Admit a request only when all of its prompt fits (vLLM 0.19)."`
-	AsyncScheduling           bool          `json:"async-scheduling" negatable:"" group:"Instances" help:"Form the next batch while one executes (vLLM's default since 0.14; off here unless asked for)."`
+	AsyncScheduling           *bool         `json:"async-scheduling" negatable:"" group:"Instances" help:"Form the next batch while one executes (vLLM's default since 0.14). Not given: as the servers did that the latency model was fitted to, else off."`
 	Scheduler                 string        `json:"scheduler" bundle:"scheduler.type" default:"fcfs" aliases:"scheduling-policy" group:"Instances" help:"Order of the wait queue: fcfs, priority-fcfs (also: priority), sjf; see blis policies scheduler."`
 	PreemptionPolicy          string        `json:"preemption-policy" bundle:"scheduler.params.preemption" default:"auto" enum:"auto,fcfs,priority" group:"Instances" help:"Whom to preempt for KV: auto (the scheduler's own), fcfs or priority."`
 

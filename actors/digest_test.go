@@ -116,7 +116,7 @@ func floating() func(yield func(string, *trial) bool) {
 				c.Model, c.Hardware, c.TP = model, gpu, 4
 				c.NumRequests, c.Rate, c.RoutingPolicy = 200, 30, "weighted"
 				c.RoutingScorers = "prefix-affinity:0.7,queue-depth:1.3,kv-utilization:0.37,load-balance:0.11"
-				c.AsyncScheduling, c.PrefixTokens, c.Seed = (i+j)%2 == 0, 100, uint64(10*i+j)
+				c.AsyncScheduling, c.PrefixTokens, c.Seed = new((i+j)%2 == 0), 100, uint64(10*i+j)
 				if !yield(model+" on "+gpu, x) {
 					return
 				}

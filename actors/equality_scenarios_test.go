@@ -154,7 +154,7 @@ func readLedger(t *testing.T, file string) (x *trial, want map[uint64]string) {
 	c.MaxNumBatchedTokens, c.MaxNumSeqs, c.MaxModelLen = s.Config.Budget, s.Config.Seats, s.Config.Longest
 	c.LongPrefillTokenThreshold = s.Config.Threshold
 	c.EnablePrefixCaching, c.EnableChunkedPrefill = s.Config.Caching, s.Config.Chunked
-	c.SchedulerReserveFullISL, c.AsyncScheduling, c.Scheduler = s.Config.Reserve, s.Config.Async, s.Config.Policy
+	c.SchedulerReserveFullISL, c.AsyncScheduling, c.Scheduler = s.Config.Reserve, &s.Config.Async, s.Config.Policy
 	for _, q := range s.Requests {
 		r := workload.NewRequest(vtime.Time(q.Arrival), 0, q.Output)
 		r.Session, r.Index, r.Hint = uint64(q.ID), uint64(q.ID), -q.Priority

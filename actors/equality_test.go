@@ -279,7 +279,7 @@ func (c *coverage) count(x *trial, y *yield) {
 	for _, f := range []struct {
 		n    *int
 		seen bool
-	}{{&c.preempted, preempted}, {&c.hit, hit}, {&c.timedOut, timedOut}, {&c.cut, cut}, {&c.async, x.Config.AsyncScheduling},
+	}{{&c.preempted, preempted}, {&c.hit, hit}, {&c.timedOut, timedOut}, {&c.cut, cut}, {&c.async, *x.Config.AsyncScheduling},
 		{&c.stale, reads && x.Config.NumInstances > 1 && x.Config.SnapshotRefreshInterval > 0},
 		{&c.immediate, reads && x.Config.NumInstances > 1 && x.Config.SnapshotRefreshInterval == 0},
 		{&c.capped, capped}, {&c.dropped, dropped}, {&c.rejected, rejected}, {&c.stuck, y.stuck}, {&c.delayed, x.Delay > 0}, {&c.prefillOnly, prefillOnly},

@@ -310,7 +310,7 @@ func (d dice) drawInstances(c *Config) {
 	c.EnablePrefixCaching = d.chance(0.9)
 	c.EnableChunkedPrefill = d.chance(0.85)
 	c.SchedulerReserveFullISL = d.chance(0.6)
-	c.AsyncScheduling = d.chance(0.45)
+	c.AsyncScheduling = new(d.chance(0.45))
 	c.Scheduler = pick(d, "fcfs", "fcfs", "priority-fcfs", "sjf", "reverse-priority")
 	c.PreemptionPolicy = pick(d, "auto", "auto", "fcfs", "priority")
 	if d.chance(0.25) { // nothing but the cache is in the way: preemption

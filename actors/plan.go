@@ -36,7 +36,7 @@ type plan struct {
 // *latency.DoesNotFit.
 func newPlan(c Config) (*plan, error) {
 	p := &plan{config: c}
-	for _, step := range []func() error{p.openSpec, p.resolvePolicies, p.noteIdle, p.checkInputs, p.resolveLatency, p.resolveCache, p.resolveLimits, p.resolveScaling, p.resolveWorkload, p.completeBundle} {
+	for _, step := range []func() error{p.openSpec, p.resolvePolicies, p.noteIdle, p.checkInputs, p.resolveCache, p.resolveLimits, p.resolveLatency, p.resolveScaling, p.resolveWorkload, p.completeBundle} {
 		if err := step(); err != nil {
 			var fit *latency.DoesNotFit
 			var input *InputError
@@ -101,32 +101,6 @@ func fileError(flag string, err error) error {
 		return inputErrorf("--%s: %s: %v", flag, path.Path, path.Err)
 	}
 	return inputErrorf("--%s: %v", flag, err)
-}
-
-func (p *plan) resolveLatency() error {
-	c := &p.config
-	switch {
-	case p.config.Custom.Latency != nil:
-		p.model, p.setup.Latency = p.config.Custom.Latency, "custom"
-	case len(c.AlphaCoeffs) > 0:
-		p.model = p.given()
-		p.setup.Latency = fmt.Sprintf("blackbox with given coefficients α %s β %s (error: the giver's)", numbers(c.AlphaCoeffs), numbers(c.BetaCoeffs))
-	case c.LatencyModel == "blackbox":
-		fit, err := latency.FindFit(c.Model, p.gpu.Name, c.TP)
-		if err != nil {
-			return err
-		}
-		p.model = fit.Blackbox
-		p.setup.Latency = "blackbox " + fit.String()
-	default:
-		m, err := latency.NewRoofline(&p.deployment, latency.DefaultRoofline())
-		if err != nil {
-			return err
-		}
-		p.model = m
-		p.setup.Latency = "roofline (not fitted; error not measured)"
-	}
-	return nil
 }
 
 func numbers(list []float64) string {

@@ -125,3 +125,24 @@ func FindFit(model, gpu string, tp int) (Fit, error) {
 		Remedy: "use --latency-model roofline, which knows every model and GPU, or give --alpha-coeffs and --beta-coeffs",
 	}
 }
+
+// FindFitFor is FindFit for a deployment; where its model has no published
+// coefficients those of a model with the same work stand in, of a chat model for
+// its base.
+func FindFitFor(d *Deployment) (Fit, error) {
+	fit, err := FindFit(d.Model.Name, d.GPU.Name, d.TP)
+	if err == nil {
+		return fit, nil
+	}
+	for _, doc := range fitDocuments() {
+		if !d.Model.isSameAs(doc.model) {
+			continue
+		}
+		for _, f := range doc.fits() {
+			if d.GPU.is(f.GPU) && f.TP == d.TP {
+				return f, nil
+			}
+		}
+	}
+	return Fit{}, err
+}

@@ -10,6 +10,10 @@ import (
 // model of the kind was measured, on all else that counts.
 const ModelNotMeasured = "model family not measured"
 
+// AsyncDiffers begins the reason of Coverage that speaks of the schedule, not of
+// the time of steps.
+const AsyncDiffers = "async scheduling"
+
 // Coverage says where a run lies outside of what the set was fitted to, a
 // short clause per reason, none when it is covered. There are two levels of
 // knowing a model: the set may have been fitted to it, or only to others of its
@@ -19,10 +23,7 @@ func (s *PhysicsSet) Coverage(d *Deployment, e EngineLimits, async bool) []strin
 	t := &s.TrainedOn
 	var reasons []string
 	add := func(format string, args ...any) { reasons = append(reasons, fmt.Sprintf(format, args...)) }
-	kind := "dense"
-	if d.Model.Experts > 0 {
-		kind = "moe"
-	}
+	kind := d.Model.Kind()
 	switch {
 	case !slices.Contains(t.Kinds, kind):
 		add("%s models not measured, only %s", kind, strings.Join(t.Kinds, ", "))
@@ -39,7 +40,7 @@ func (s *PhysicsSet) Coverage(d *Deployment, e EngineLimits, async bool) []strin
 		add("max-num-batched-tokens %d is outside %d to %d", n, t.BatchedTokensMin, t.BatchedTokensMax)
 	}
 	if async != t.AsyncScheduling {
-		add("async scheduling is %s, measured %s", onOff(async), onOff(t.AsyncScheduling))
+		add(AsyncDiffers+" is %s, measured %s", onOff(async), onOff(t.AsyncScheduling))
 	}
 	if e.ChunkedPrefill != t.ChunkedPrefill {
 		add("chunked prefill is %s, measured %s", onOff(e.ChunkedPrefill), onOff(t.ChunkedPrefill))

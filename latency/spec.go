@@ -157,3 +157,11 @@ func (s *ModelSpec) checkExperts(p *problems) {
 	p.between("shared expert intermediate size", s.SharedIntermediate, 0, maxIntermediate)
 	p.between("dense layers", s.DenseLayers, 0, max(0, s.Layers-1))
 }
+
+// Kind is "dense" or "moe".
+func (s *ModelSpec) Kind() string {
+	if s.Experts > 0 {
+		return "moe"
+	}
+	return "dense"
+}

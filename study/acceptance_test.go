@@ -95,7 +95,7 @@ func TestPrefixesInContentionWantPrefixRouting(t *testing.T) {
 // better: what waits the longest waits less. The one prefix is everywhere.
 func TestLoadInContentionWantsLoadRouting(t *testing.T) {
 	c := NewComparison(small(), three(t)...)
-	c.Base.NumInstances, c.Base.NumRequests, c.Base.Rate, c.Base.MaxNumSeqs = 4, 1000, 18, 16
+	c.Base.NumInstances, c.Base.NumRequests, c.Base.Rate, c.Base.MaxNumSeqs = 4, 1000, 20, 16
 	c.Base.PrefixTokens, c.Base.OutputTokensStdev, c.Base.TotalKVBlocks = 2048, 400, 6000
 	r, err := Compare(t.Context(), c)
 	if err != nil {

@@ -239,7 +239,7 @@ func scalar(node ast.Node, t reflect.Type) (text, want string) {
 		if kind == ast.StringType {
 			return value, ""
 		}
-	case t.Kind() == reflect.Bool:
+	case t.Kind() == reflect.Bool, t == reflect.TypeFor[*bool]():
 		want = "true or false"
 		if kind == ast.BoolType {
 			return value, ""

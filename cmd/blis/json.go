@@ -61,15 +61,15 @@ type result struct {
 	Idlest    *metrics.InstanceUse `json:"idlest_instance"`
 	Warnings  []string             `json:"warnings"`
 
-	Window      metrics.Window `json:"window"`
-	Measured    *measured      `json:"measured"`
-	Overall     metrics.Scope  `json:"overall"`
-	PerClass    metrics.Scopes `json:"per_class"`
-	PerTenant   metrics.Scopes `json:"per_tenant"`
-	PerModel    metrics.Scopes `json:"per_model"`
-	PerInstance metrics.Scopes `json:"per_instance"`
-	Load        metrics.Load   `json:"load"`
-	KVUse       *metrics.KVUse `json:"kv_use"`
+	Window      metrics.Window  `json:"window"`
+	Measured    *measuredWindow `json:"measured"`
+	Overall     metrics.Scope   `json:"overall"`
+	PerClass    metrics.Scopes  `json:"per_class"`
+	PerTenant   metrics.Scopes  `json:"per_tenant"`
+	PerModel    metrics.Scopes  `json:"per_model"`
+	PerInstance metrics.Scopes  `json:"per_instance"`
+	Load        metrics.Load    `json:"load"`
+	KVUse       *metrics.KVUse  `json:"kv_use"`
 
 	Setup    setup         `json:"setup"`
 	Policies policy.Bundle `json:"policies"`
@@ -96,8 +96,8 @@ type kv struct {
 	Peak              *float64 `json:"peak"`
 }
 
-// measured is the window of --measure-from and --measure-to.
-type measured struct {
+// measuredWindow is the window of --measure-from and --measure-to.
+type measuredWindow struct {
 	From     int64  `json:"from_us"`
 	To       *int64 `json:"to_us"`
 	Requests int64  `json:"requests"`
@@ -158,12 +158,12 @@ func newResult(r *actors.Result) *result {
 	return j
 }
 
-func newMeasured(r *actors.Result) *measured {
+func newMeasured(r *actors.Result) *measuredWindow {
 	from, to := int64(r.Config.MeasureFrom), int64(r.Config.MeasureTo)
 	if from == 0 && to == 0 {
 		return nil
 	}
-	m := &measured{From: from, Requests: r.Report.Overall.Injected}
+	m := &measuredWindow{From: from, Requests: r.Report.Overall.Injected}
 	if to > 0 {
 		m.To = &to
 	}

@@ -52,7 +52,7 @@ func TestFormsOfValues(t *testing.T) {
 	got, _ := parsed(t, "--no-enable-prefix-caching", "--async-scheduling", "--enable-chunked-prefill=false", "--alpha-coeffs", "1,2.5,3e2",
 		"--timeout", "1.5s", "--admission-latency", "250", "--workload-seed", "0", "--tensor-parallel-size", "2", "--max-prompts", "7", "--trace", "a/b.csv", "--activation-memory", "1.5GiB")
 	want := actors.DefaultConfig()
-	want.EnablePrefixCaching, want.AsyncScheduling, want.EnableChunkedPrefill = false, true, false
+	want.EnablePrefixCaching, want.AsyncScheduling, want.EnableChunkedPrefill = false, new(true), false
 	want.AlphaCoeffs, want.Timeout, want.AdmissionLatency = []float64{1, 2.5, 300}, 1_500_000, 250
 	want.WorkloadSeed, want.TP, want.NumRequests, want.Trace, want.ActivationMemory = new(uint64), 2, 7, "a/b.csv", 3<<29
 	if d := cmp.Diff(want, got, cmpopts.IgnoreFields(actors.Config{}, "Custom")); d != "" {

@@ -104,8 +104,8 @@ func TestLinesOfInstances(t *testing.T) {
 		has, hasNot string
 		args        []string
 	}{
-		{"\ncost       0.0105 for 0.00419 replica-hours\n", "scaling ", []string{"--num-requests", "50", "--cost-per-replica-hour", "2.5"}},
-		{"0.00419 replica-hours, cost 0.0105 ", "\ncost ", []string{"--num-requests", "50", "--cost-per-replica-hour", "2.5", "--autoscale-policy", "oscillator"}},
+		{"\ncost       0.00970 for 0.00388 replica-hours\n", "scaling ", []string{"--num-requests", "50", "--cost-per-replica-hour", "2.5"}},
+		{"0.00388 replica-hours, cost 0.00970 ", "\ncost ", []string{"--num-requests", "50", "--cost-per-replica-hour", "2.5", "--autoscale-policy", "oscillator"}},
 		{"\nbusy       instance-", "\ncost ", []string{"--num-requests", "50"}},
 		{"\nKV         0.0 %", "\nbusy ", []string{"--num-requests", "50", "--admission-policy", "reject-all"}},
 	} {

@@ -1,0 +1,16 @@
+package actors
+
+import "blis/latency"
+
+// Deployment is the model, GPU and TP of every instance of the configuration,
+// its files read. Errors are the user's: see InputError.
+func (c Config) Deployment() (*latency.Deployment, error) {
+	p := &plan{config: c}
+	if err := p.resolveModel(); err != nil {
+		return nil, &InputError{err.Error()}
+	}
+	if !validTP(c.TP) {
+		return nil, inputErrorf("--tp is %d: want 1 to 1024", c.TP)
+	}
+	return &p.deployment, nil
+}

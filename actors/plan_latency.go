@@ -1,0 +1,140 @@
+package actors
+
+import (
+	"fmt"
+	"os"
+	"strings"
+
+	"blis/latency"
+)
+
+// resolveLatency makes the latency model, and settles whether batches are
+// formed ahead: coefficients that were fitted to servers which did so hold for
+// servers which do. It needs the limits of the engine.
+func (p *plan) resolveLatency() error {
+	c := &p.config
+	var err error
+	switch {
+	case c.Custom.Latency != nil:
+		p.model, p.setup.Latency = c.Custom.Latency, "custom"
+	case len(c.AlphaCoeffs) > 0:
+		p.model = p.given()
+		p.setup.Latency = fmt.Sprintf("blackbox with given coefficients α %s β %s (error: the giver's)", numbers(c.AlphaCoeffs), numbers(c.BetaCoeffs))
+	case c.LatencyModel == "blackbox":
+		err = p.useBlackbox()
+	case c.LatencyModel == "roofline":
+		err = p.useRoofline("")
+	case c.Coefficients != "":
+		var set *latency.PhysicsSet
+		if set, err = p.openSet(); err == nil {
+			err = p.usePhysics(set, "")
+		}
+	default:
+		err = p.choose()
+	}
+	if c.AsyncScheduling == nil {
+		c.AsyncScheduling = new(false)
+	}
+	return err
+}
+
+func (p *plan) useBlackbox() error {
+	fit, err := latency.FindFit(p.config.Model, p.gpu.Name, p.config.TP)
+	if err != nil {
+		return err
+	}
+	p.model, p.setup.Latency = fit.Blackbox, "blackbox "+fit.String()
+	return nil
+}
+
+func (p *plan) useRoofline(next string) error {
+	m, err := latency.NewRoofline(&p.deployment, latency.DefaultRoofline())
+	if err != nil {
+		return err
+	}
+	stated := latency.RooflineStated()
+	p.model, p.setup.Latency = m, "roofline, error "+stated.String()+next
+	return nil
+}
+
+// usePhysics takes a set of coefficients, and warns where the run lies outside
+// of what it was fitted to.
+func (p *plan) usePhysics(set *latency.PhysicsSet, next string) error {
+	limits := p.limits()
+	f, err := latency.NewFeatures(&p.deployment, limits)
+	if err != nil {
+		return err
+	}
+	m, err := latency.NewPhysics(f, set.Alpha, set.Beta)
+	if err != nil {
+		return err
+	}
+	p.model = m
+	c := &p.config
+	if c.AsyncScheduling == nil {
+		c.AsyncScheduling = new(set.TrainedOn.AsyncScheduling)
+	}
+	reasons := set.Coverage(&p.deployment, limits, *c.AsyncScheduling)
+	stated := set.StatedError(reasons)
+	for _, r := range reasons {
+		if stated == nil || !strings.HasPrefix(r, latency.ModelNotMeasured) { // its error is that on models held out
+			p.note("coefficients %s: %s", set.Name, r)
+		}
+	}
+	text := "not stated for this run"
+	if stated != nil {
+		text = stated.String()
+	}
+	p.setup.Latency = fmt.Sprintf("physics %s (%s), error %s%s", set.Name, set.TrainedOn.Engine, text, next)
+	return nil
+}
+
+// choose takes the model with the lowest stated error, of all or of those that
+// are asked for.
+func (p *plan) choose() error {
+	best, next := latency.Choose(&p.deployment, p.limits())
+	if p.config.LatencyModel == "physics" && best.Set == nil {
+		if next == nil {
+			var names []string
+			for _, s := range latency.PhysicsSets() {
+				names = append(names, s.Name)
+			}
+			return inputErrorf("--latency-model physics: no shipped coefficients cover %s: give --coefficients, a file that blis train wrote or, at your own risk, one of %s", p.deployment.String(), strings.Join(names, ", "))
+		}
+		best, next = *next, &best
+	}
+	second := ""
+	if next != nil {
+		second = fmt.Sprintf("; next: %s, %.1f %%", next.Name(), next.Stated.E2E)
+	}
+	if best.Set == nil {
+		return p.useRoofline(second)
+	}
+	return p.usePhysics(best.Set, second)
+}
+
+// openSet is the set of --coefficients.
+func (p *plan) openSet() (*latency.PhysicsSet, error) {
+	name := p.config.Coefficients
+	text, err := os.ReadFile(name)
+	if err == nil {
+		return latency.ParsePhysicsSet(text, name)
+	}
+	set, unknown := latency.FindPhysicsSet(name)
+	switch {
+	case unknown == nil:
+		return set, nil
+	case strings.ContainsAny(name, "./"): // meant as a file
+		return nil, fileError("coefficients", err)
+	}
+	return nil, inputErrorf("--coefficients: %v", unknown)
+}
+
+// limits are the settings of the engine that features refer to.
+func (p *plan) limits() latency.EngineLimits {
+	c := &p.config
+	return latency.EngineLimits{
+		MaxBatchedTokens: int64(c.MaxNumBatchedTokens), MaxSeqs: int64(c.MaxNumSeqs), BlockSize: int64(c.BlockSizeInTokens),
+		GPUBlocks: c.TotalKVBlocks, ChunkedPrefill: c.EnableChunkedPrefill,
+	}
+}

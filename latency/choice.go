@@ -1,0 +1,149 @@
+package latency
+
+import (
+	"embed"
+	"fmt"
+	"path"
+	"strings"
+	"sync"
+)
+
+//go:embed data/physics/*.yaml
+var physicsFiles embed.FS
+
+// PhysicsSets are the coefficient sets that come with the program, in order of
+// name. They are shared and must not be changed.
+var PhysicsSets = sync.OnceValue(func() []*PhysicsSet {
+	entries, err := physicsFiles.ReadDir("data/physics")
+	if err != nil {
+		panic("latency: " + err.Error())
+	}
+	var list []*PhysicsSet
+	for _, e := range entries { // sorted by name
+		data, err := physicsFiles.ReadFile(path.Join("data/physics", e.Name()))
+		if err != nil {
+			panic("latency: " + err.Error())
+		}
+		set, err := ParsePhysicsSet(data, e.Name())
+		if err != nil {
+			panic("latency: embedded " + err.Error())
+		}
+		list = append(list, set)
+	}
+	return list
+})
+
+// FindPhysicsSet returns the shipped set with this name. The error for an
+// unknown name lists the known ones.
+func FindPhysicsSet(name string) (*PhysicsSet, error) {
+	var known []string
+	for _, s := range PhysicsSets() {
+		if strings.EqualFold(s.Name, name) {
+			return s, nil
+		}
+		known = append(known, s.Name)
+	}
+	return nil, &Unknown{Kind: "coefficient set", Name: name, Nearest: nearest(name, known, 3), Remedy: "or give a file that blis train wrote"}
+}
+
+// Hold-outs that say something of a run: of another load of a measured model,
+// of a model that was not measured, of the same load a little later. blis train
+// writes them.
+const (
+	HeldOutWorkload = "leave-one-workload-out"
+	HeldOutModel    = "leave-one-model-out"
+	HeldOutTail     = "last part of each run"
+)
+
+// Stated is the error that is stated of a latency model: the medians over runs
+// of the absolute errors of means, in percent.
+type Stated struct {
+	HeldOut         string
+	TTFT, TPOT, E2E float64
+	Runs            int
+}
+
+// String is "E2E 2.3 %, TPOT 2.4 %, TTFT 2.2 % (median of 9 runs, …)".
+func (s *Stated) String() string {
+	return fmt.Sprintf("E2E %.1f %%, TPOT %.1f %%, TTFT %.1f %% (median of %d runs, %s)", s.E2E, s.TPOT, s.TTFT, s.Runs, s.HeldOut)
+}
+
+// RooflineStated is roofline's error on the runs that the shipped sets of H100
+// were fitted to (vLLM 0.15.1, four models). Nothing of it was fitted to them.
+// blis validate makes the figures; docs/latency.md has the table.
+func RooflineStated() Stated {
+	return Stated{HeldOut: "on H100, not fitted", TTFT: 3.07, TPOT: 14.22, E2E: 14.05, Runs: 9}
+}
+
+// StatedError is what the set states for a run that lies outside of it for the
+// given reasons of Coverage, nil if nothing it states applies: for a measured
+// model the error on a load that was held out, for another of the kind the
+// error on a model that was.
+func (s *PhysicsSet) StatedError(reasons []string) *Stated {
+	labels := []string{HeldOutWorkload, HeldOutModel, HeldOutTail}
+	for _, r := range reasons {
+		switch {
+		case strings.HasPrefix(r, ModelNotMeasured):
+			labels = []string{HeldOutModel}
+		case !strings.HasPrefix(r, AsyncDiffers):
+			return nil
+		}
+	}
+	for _, label := range labels {
+		stated := Stated{HeldOut: label}
+		for _, e := range s.Errors {
+			if e.HeldOut != label || e.Statistic != "mean" {
+				continue
+			}
+			stated.Runs = e.Runs
+			switch e.Metric {
+			case "ttft":
+				stated.TTFT = e.MedianAPEPercent
+			case "tpot":
+				stated.TPOT = e.MedianAPEPercent
+			case "e2e":
+				stated.E2E = e.MedianAPEPercent
+			}
+		}
+		if stated.Runs > 0 {
+			return &stated
+		}
+	}
+	return nil
+}
+
+// Choice is a latency model and what is stated of its error.
+type Choice struct {
+	Set    *PhysicsSet // of physics; nil: roofline
+	Stated Stated
+}
+
+// Name is "physics h100" or "roofline".
+func (c *Choice) Name() string {
+	if c.Set == nil {
+		return "roofline"
+	}
+	return "physics " + c.Set.Name
+}
+
+// Choose returns the latency model with the lowest stated error of E2E whose
+// coverage includes the run, and the next, nil if there is none. Roofline covers
+// everything. Whether batches are formed ahead is left to the set: a run that
+// wants it otherwise is warned by Coverage.
+func Choose(d *Deployment, e EngineLimits) (best Choice, next *Choice) {
+	best = Choice{Stated: RooflineStated()}
+	for _, set := range PhysicsSets() {
+		stated := set.StatedError(set.Coverage(d, e, set.TrainedOn.AsyncScheduling))
+		if stated == nil {
+			continue
+		}
+		c := Choice{set, *stated}
+		if c.Stated.E2E < best.Stated.E2E {
+			best, c = c, best
+		}
+		if next == nil || c.Stated.E2E < next.Stated.E2E {
+			next = &c
+		}
+	}
+	return best, next
+}
