@@ -25,6 +25,10 @@
 //	list.go      blis policies, hardware
 //	models.go    blis models; models_shown.go is the result of models show,
 //	             models_text.go prints it
+//	train.go     blis train; train_steps.go its ridge on steps; train_text.go,
+//	             train_json.go print its result
+//	validate.go  blis validate; validate_text.go, validate_json.go print its
+//	             result; measured.go what both say of the servers
 //	bench.go     blis bench
 package main
 
@@ -46,6 +50,8 @@ type commands struct {
 	Policies policiesCmd `cmd:"" help:"List the policies with their parameters."`
 	Models   modelsCmd   `cmd:"" help:"List the built-in models, or show what one costs and where it fits."`
 	Hardware hardwareCmd `cmd:"" help:"List the built-in GPUs."`
+	Train    trainCmd    `cmd:"" help:"Fit the physics latency model to measured servers."`
+	Validate validateCmd `cmd:"" help:"Compare latency models with measured servers."`
 	Bench    benchCmd    `cmd:"" help:"Measure how fast runs are on this machine."`
 }
 

@@ -1,0 +1,136 @@
+package calibrate
+
+import (
+	"math"
+	"slices"
+
+	"blis/calibrate/measured"
+)
+
+// Metric is what a client sees of a request.
+type Metric string
+
+// Metrics.
+const (
+	TTFT Metric = "ttft"
+	TPOT Metric = "tpot"
+	E2E  Metric = "e2e"
+)
+
+// Metrics are all of them, in the order of reports.
+var Metrics = []Metric{TTFT, TPOT, E2E}
+
+// Statistics of a metric over the requests of a run, in the order of reports.
+var Statistics = []string{"mean", "p50", "p90", "p99"}
+
+// Score is one statistic of one metric, measured and predicted, in ms.
+type Score struct {
+	Metric    Metric  `json:"metric"`
+	Statistic string  `json:"statistic"` // mean, p50, p90, p99
+	Measured  float64 `json:"measured_ms"`
+	Predicted float64 `json:"predicted_ms"`
+}
+
+// Error is the relative error, above 0 when the prediction is too high.
+func (s *Score) Error() float64 { return s.Predicted/s.Measured - 1 }
+
+// Comparison is what became of the same requests, measured and predicted.
+type Comparison struct {
+	Requests int                // that completed in both
+	Scores   []Score            // by metric, then statistic
+	KS       map[Metric]float64 // Kolmogorov–Smirnov distance of the two distributions
+	Each     map[Metric]float64 // median of the absolute relative errors of single requests
+}
+
+// Compare sets requests [from, to) of a sample beside what a replay says of
+// them. Requests that did not complete in both are left out.
+func Compare(s *Sample, predicted []Predicted, from, to int) *Comparison {
+	return s.compare(predicted, from, to, func(*Predicted, *measured.Request) bool { return true })
+}
+
+// compareCold is Compare for requests whose prompts were mostly not cached.
+func (s *Sample) compareCold(predicted []Predicted) *Comparison {
+	return s.compare(predicted, s.From, s.To, cold)
+}
+
+func (s *Sample) compare(predicted []Predicted, from, to int, wanted func(*Predicted, *measured.Request) bool) *Comparison {
+	values := map[Metric]*[2][]float64{}
+	for _, m := range Metrics {
+		values[m] = &[2][]float64{}
+	}
+	errors := map[Metric][]float64{}
+	c := &Comparison{KS: map[Metric]float64{}, Each: map[Metric]float64{}}
+	for i := from; i < to; i++ {
+		p, m := &predicted[i], &s.Run.Requests[i]
+		if !s.counts(p, m) || !wanted(p, m) {
+			continue
+		}
+		c.Requests++
+		pair := func(k Metric, measured, predicted float64) {
+			errors[k] = append(errors[k], math.Abs(predicted/measured-1))
+			values[k][0] = append(values[k][0], measured/1e3)
+			values[k][1] = append(values[k][1], predicted/1e3)
+		}
+		pair(TTFT, float64(m.TTFT), p.TTFT)
+		pair(E2E, float64(m.E2E), p.E2E)
+		if m.Output > 1 {
+			pair(TPOT, tpot(m), p.TPOT)
+		}
+	}
+	for _, k := range Metrics {
+		v := values[k]
+		if len(v[0]) == 0 {
+			continue
+		}
+		a, b := statistics(v[0]), statistics(v[1])
+		for i, name := range Statistics {
+			c.Scores = append(c.Scores, Score{k, name, a[i], b[i]})
+		}
+		c.KS[k] = distance(v[0], v[1])
+		slices.Sort(errors[k])
+		c.Each[k] = percentile(errors[k], 50)
+	}
+	return c
+}
+
+// tpot is (E2E − TTFT)/(O − 1), µs.
+func tpot(m *measured.Request) float64 { return float64(m.E2E-m.TTFT) / float64(m.Output-1) }
+
+// statistics sorts v and returns its Statistics, percentiles by linear
+// interpolation as everywhere (semantics 5).
+func statistics(v []float64) [4]float64 {
+	slices.Sort(v)
+	sum := 0.0
+	for _, x := range v {
+		sum += x
+	}
+	return [4]float64{sum / float64(len(v)), percentile(v, 50), percentile(v, 90), percentile(v, 99)}
+}
+
+// percentile is that of a sorted list that is not empty.
+func percentile(sorted []float64, p float64) float64 {
+	rank := p / 100 * float64(len(sorted)-1)
+	i := int(math.Floor(rank))
+	if i+1 >= len(sorted) {
+		return sorted[len(sorted)-1]
+	}
+	return sorted[i] + float64((rank-float64(i))*(sorted[i+1]-sorted[i]))
+}
+
+// distance is the Kolmogorov–Smirnov distance of two sorted samples: the
+// largest difference of their distribution functions.
+func distance(a, b []float64) float64 {
+	var i, j int
+	var d float64
+	for i < len(a) && j < len(b) {
+		v := min(a[i], b[j])
+		for i < len(a) && a[i] <= v {
+			i++
+		}
+		for j < len(b) && b[j] <= v {
+			j++
+		}
+		d = max(d, math.Abs(float64(i)/float64(len(a))-float64(j)/float64(len(b))))
+	}
+	return d
+}

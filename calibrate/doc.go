@@ -1,0 +1,27 @@
+// Package calibrate fits latency models to measured servers and says how far
+// off they are.
+//
+// The map:
+//
+//	server.go        Server: the engine of a measured run, with what it leaves open derived
+//	source.go        its requests, with the identity of their prompts
+//	replay.go        Replay: what the simulation says of each of them
+//	load.go, aligned.go  Load: runs from files, ready to be replayed
+//	compare.go       Comparison: measured beside predicted, statistic by statistic
+//	coefficients.go  what a coefficient may be
+//	tap.go           measured times as sums over the steps of a replay
+//	fit.go           FitRuns: simulation in the loop
+//	holdout.go       Folds, Judge: fits judged by what they have not seen
+//	prefills.go      Prefills: requests that ran alone
+//	steps.go, …      FitSteps: ridge on the periods of steps
+//	train.go         Train: a coefficient file with its errors
+//	validate.go      Validate: latency models beside measurements
+//	ranking.go       whether they put servers and rates in the right order
+//
+// Below it stand measured (readers of files) and regress (least squares in a
+// box). The features come from package latency, the engine from package engine:
+// what is fitted is what runs.
+//
+// Fits are functions of their inputs: equal files and options give equal
+// coefficients to the bit, whatever the number of replays side by side.
+package calibrate

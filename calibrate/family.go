@@ -1,0 +1,74 @@
+package calibrate
+
+import "blis/latency"
+
+// Family is a kind of latency model that is linear in its coefficients, so that
+// measured times are fitted to it (tap).
+type Family struct {
+	Name   string
+	bounds [columns]bound
+	terms  func(*Server) (terms, error)
+	model  func(terms, *Coefficients) (latency.Model, error)
+}
+
+// terms are what coefficients weigh.
+type terms interface {
+	Alpha(latency.QueueInput) latency.AlphaVector
+	Beta(*latency.Batch) latency.BetaVector
+}
+
+// Physics is the model that weighs the work in a step.
+var Physics = &Family{
+	Name:   "physics",
+	bounds: physicsBounds,
+	terms:  func(s *Server) (terms, error) { return latency.NewFeatures(s.Deployment, s.Limits) },
+	model: func(t terms, c *Coefficients) (latency.Model, error) {
+		return latency.NewPhysics(t.(*latency.Features), c.Alpha, c.Beta)
+	},
+}
+
+// Places of the coefficients of Blackbox among those of physics, which they
+// borrow: β₁ and β₂ per prefill and decode token, β₀ of every step; α₁ per
+// prompt token, α₀ of every request. In seconds.
+const (
+	perPrefillToken, perDecodeToken, perStep = 0, 1, betas - 1
+	perPromptToken, perRequest               = 2, 3
+)
+
+// Blackbox is the model of two straight lines. It is fitted as physics is, so
+// that what the two differ in is the models alone.
+var Blackbox = &Family{
+	Name: "blackbox",
+	bounds: [columns]bound{
+		perPrefillToken: {0, 3e-5, 0.01}, perDecodeToken: {0, 1e-5, 0.01}, perStep: {0, 0.01, 1},
+		betas + perPromptToken: {0, 0, 1e-4}, betas + perRequest: {0, 0.004, 0.1},
+	},
+	terms: func(*Server) (terms, error) { return tokenTerms{}, nil },
+	model: func(_ terms, c *Coefficients) (latency.Model, error) {
+		m := BlackboxOf(c)
+		return m, m.Validate()
+	},
+}
+
+// BlackboxOf is the model with coefficients of a fit of Blackbox.
+func BlackboxOf(c *Coefficients) latency.Blackbox {
+	return latency.Blackbox{
+		Alpha: [3]float64{1e6 * c.Alpha[perRequest], 1e6 * c.Alpha[perPromptToken], 0},
+		Beta:  [3]float64{1e6 * c.Beta[perStep], 1e6 * c.Beta[perPrefillToken], 1e6 * c.Beta[perDecodeToken]},
+	}
+}
+
+// tokenTerms are those of Blackbox: counts of tokens.
+type tokenTerms struct{}
+
+// Alpha implements terms.
+func (tokenTerms) Alpha(in latency.QueueInput) (v latency.AlphaVector) {
+	v[perPromptToken], v[perRequest] = float64(in.Input), 1
+	return v
+}
+
+// Beta implements terms.
+func (tokenTerms) Beta(b *latency.Batch) (v latency.BetaVector) {
+	v[perPrefillToken], v[perDecodeToken], v[perStep] = float64(b.PrefillTokens), float64(b.DecodeTokens), 1
+	return v
+}

@@ -1,0 +1,81 @@
+package calibrate
+
+import (
+	"fmt"
+
+	"blis/calibrate/measured"
+	"blis/vtime"
+)
+
+// DefaultClientTimeout is when the clients of the measured runs gave up: of
+// overloaded runs no request that completed took longer.
+const DefaultClientTimeout = vtime.Duration(300_000_000)
+
+// Load reads measured runs, with their requests, and derives their servers.
+// Paths are those of measured.ReadRuns. In runs of which some requests failed
+// clients are taken to give up after the timeout, in others never. Runs that
+// cannot be replayed are left out; skipped says which and why. Errors name file
+// and line.
+func Load(paths []string, o Overrides, timeout vtime.Duration) (samples []*Sample, skipped []string, err error) {
+	for _, path := range paths {
+		runs, err := measured.ReadRuns(path)
+		if err != nil {
+			return nil, nil, err
+		}
+		for i := range runs {
+			r := &runs[i]
+			if r.DataParallel > 1 {
+				skipped = append(skipped, fmt.Sprintf("%s: %d schedulers share its requests; a replay has one", r.ID, r.DataParallel))
+				continue
+			}
+			s, err := load(r, o, timeout)
+			if err != nil {
+				return nil, nil, err
+			}
+			samples = append(samples, s)
+		}
+	}
+	return samples, skipped, nil
+}
+
+func load(r *measured.Run, o Overrides, timeout vtime.Duration) (*Sample, error) {
+	if err := r.Load(); err != nil {
+		return nil, err
+	}
+	align(r)
+	server, err := NewServer(r, o)
+	if err != nil {
+		return nil, err
+	}
+	s, err := NewSample(r, server, 0)
+	if err != nil {
+		return nil, err
+	}
+	if s.Overloaded() {
+		s.Timeout = timeout
+	}
+	return s, nil
+}
+
+// Overloaded reports whether requests of the run failed: then latencies say how
+// long clients had patience, and only throughput can be compared.
+func (s *Sample) Overloaded() bool {
+	for i := range s.Run.Requests {
+		if s.Run.Requests[i].Failed {
+			return true
+		}
+	}
+	return false
+}
+
+// steady are the samples that are not overloaded.
+func steady(samples []*Sample) (list []*Sample, overloaded []string) {
+	for _, s := range samples {
+		if s.Overloaded() {
+			overloaded = append(overloaded, s.Run.ID)
+		} else {
+			list = append(list, s)
+		}
+	}
+	return list, overloaded
+}

@@ -1,0 +1,94 @@
+package calibrate
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/stat"
+)
+
+// Ranking says whether predictions put servers and rates in the order in which
+// measurements do, which is what choosing between them takes.
+type Ranking struct {
+	Metric   Metric  `json:"metric"`
+	Cells    int     `json:"cells"`    // stages of runs, or runs without stages
+	Spearman float64 `json:"spearman"` // correlation of ranks, [-1, 1]
+	Pairs    int     `json:"pairs"`    // whose measured means differ
+	Ordered  int     `json:"ordered"`  // of them predicted in that order
+}
+
+// rankings compares the means of all stages. There is none of fewer than two.
+func rankings(runs []RunResult) []Ranking {
+	var list []Ranking
+	for _, m := range Metrics {
+		var measured, predicted []float64
+		for i := range runs {
+			r := &runs[i]
+			if r.Missing != "" || r.Overloaded {
+				continue
+			}
+			cells := r.Stages
+			if len(cells) == 0 {
+				cells = []Comparison{r.All}
+			}
+			for j := range cells {
+				if s := cells[j].score(m, "mean"); s != nil {
+					measured, predicted = append(measured, s.Measured), append(predicted, s.Predicted)
+				}
+			}
+		}
+		if len(measured) > 1 {
+			list = append(list, rank(m, measured, predicted))
+		}
+	}
+	return list
+}
+
+func rank(m Metric, measured, predicted []float64) Ranking {
+	r := Ranking{Metric: m, Cells: len(measured), Spearman: stat.Correlation(ranks(measured), ranks(predicted), nil)}
+	if math.IsNaN(r.Spearman) { // all equal on one side
+		r.Spearman = 0
+	}
+	for i := range measured {
+		for j := range i {
+			if measured[i] == measured[j] {
+				continue
+			}
+			r.Pairs++
+			if (measured[i] < measured[j]) == (predicted[i] < predicted[j]) && predicted[i] != predicted[j] {
+				r.Ordered++
+			}
+		}
+	}
+	return r
+}
+
+// ranks are the places of values in order, equal ones sharing the mean of
+// theirs.
+func ranks(values []float64) []float64 {
+	order := make([]int, len(values))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int {
+		switch {
+		case values[a] < values[b]:
+			return -1
+		case values[a] > values[b]:
+			return 1
+		}
+		return a - b
+	})
+	list := make([]float64, len(values))
+	for from := 0; from < len(order); {
+		to := from + 1
+		for to < len(order) && values[order[to]] == values[order[from]] {
+			to++
+		}
+		for _, i := range order[from:to] {
+			list[i] = float64(from+to-1) / 2
+		}
+		from = to
+	}
+	return list
+}

@@ -1,0 +1,92 @@
+package calibrate
+
+import (
+	"blis/calibrate/measured"
+	"blis/engine"
+	"blis/latency"
+	"blis/metrics"
+	"blis/vtime"
+	"blis/workload"
+)
+
+// Predicted is what a replay says of one request, in µs as its client sees it.
+type Predicted struct {
+	TTFT, E2E, TPOT float64 // 0 where there is none
+	Completed       bool
+	Cached          int32      // prompt tokens found in the prefix cache
+	Scheduled       vtime.Time // first batch that gave it tokens, vtime.Never: none did
+	Finished        vtime.Time // when it ended, however it did
+}
+
+// Replay serves the requests of a measured run with the engine of the
+// simulation and says what each would have seen. Requests give up after the
+// timeout; 0: none does. The instance stands alone, as the measured one did;
+// the same through a cluster gives the same (see the test).
+func (s *Server) Replay(r *measured.Run, m latency.Model, timeout vtime.Duration) ([]Predicted, error) {
+	return s.replay(r, m, timeout, nil)
+}
+
+// classDelivery is the class of a delivery to an instance (architecture 2).
+const classDelivery = 3
+
+func (s *Server) replay(r *measured.Run, m latency.Model, timeout vtime.Duration, tap *tap) ([]Predicted, error) {
+	o := &outcomes{model: m, list: make([]Predicted, len(r.Requests)), tap: tap}
+	var tracer engine.Tracer
+	if tap != nil {
+		tracer = tap
+	}
+	e, err := s.engine(m, o, tracer)
+	if err != nil {
+		return nil, err
+	}
+	source := newSource(r, timeout)
+	var d engine.Delivery
+	for i := range r.Requests {
+		if _, err := source.Pull(&d.Request); err != nil {
+			return nil, err
+		}
+		d.ID, d.Admitted = int64(i), d.Arrival
+		e.Advance(d.Arrival, classDelivery)
+		e.Deliver(&d, d.Arrival)
+	}
+	e.Advance(vtime.Never, 255)
+	if err := e.Check(); err != nil {
+		return nil, err
+	}
+	return o.list, nil
+}
+
+// outcomes is an engine's sink that keeps what clients see.
+type outcomes struct {
+	model latency.Model
+	list  []Predicted
+	tap   *tap
+}
+
+// Group implements engine.Sink: nobody asks for inter-token latencies.
+func (*outcomes) Group(uint16, uint16, vtime.Time) int { return -1 }
+
+// ITL implements engine.Sink.
+func (*outcomes) ITL(int, vtime.Duration, int) {}
+
+// Done implements engine.Sink.
+func (o *outcomes) Done(out *metrics.Outcome, now vtime.Time) {
+	p := &o.list[out.Request]
+	*p = Predicted{Completed: out.State == metrics.Completed, Cached: out.Cached, Scheduled: out.Scheduled, Finished: now}
+	token, _ := vtime.Truncate(o.model.TokenOverhead())
+	request, _ := vtime.Truncate(o.model.RequestOverhead())
+	if v, ok := out.TTFT(token); ok {
+		p.TTFT = float64(v)
+	}
+	if v, ok := out.E2E(token, request); ok {
+		p.E2E = float64(v)
+	}
+	if p.Completed && out.Generated > 1 {
+		p.TPOT = (p.E2E - p.TTFT) / float64(out.Generated-1)
+	}
+	if o.tap != nil {
+		o.tap.done(out)
+	}
+}
+
+var _ workload.Source = (*source)(nil)

@@ -1,0 +1,123 @@
+package calibrate
+
+import (
+	"fmt"
+	"slices"
+	"sort"
+)
+
+// stepFolds is into how many blocks of time a configuration is cut.
+const stepFolds = 5
+
+// stepFold is rows that a fit sees and rows that judge it, as places in a table.
+type stepFold struct {
+	name        string // of what is held out
+	train, test []int
+}
+
+// divide takes the rows of a configuration, from a place on, without outliers:
+// the first four fifths to fit to, judged by the last, and the former in blocks
+// that are judged by each other. It notes what it leaves out.
+//
+// Neighbouring steps share a time stamp, which ends one period and begins the
+// next, and with async scheduling a step has its batch in one row and its period
+// in another. Rows that share a step with one that is held out are therefore
+// left out of training: one beside a block, two with async scheduling. More
+// distance is not kept. Steps share requests with hundreds of others, so that a
+// distance that parts them would leave nothing of most traces; and what a
+// neighbour could tell, since they err alike, is little when sixteen numbers
+// stand for thousands of rows (see TestNeighboursTellLittle).
+func (t *stepTable) divide(from int, dropped *[dropReasons]int) (whole stepFold, parts [stepFolds]stepFold) {
+	cut := from + (len(t.rows)-from)*4/5
+	medians := sizeMedians(t.rows[from:cut])
+	for i := from; i < len(t.rows); i++ {
+		r := &t.rows[i]
+		switch m := medians[sizeOf(r.tokens)]; {
+		case m > 0 && r.seconds > outlier*m:
+			dropped[outlying]++
+		case i < cut:
+			whole.train = append(whole.train, i)
+		default:
+			whole.test = append(whole.test, i)
+		}
+	}
+	n := len(whole.train)
+	whole.train = t.apart(whole.train, whole.test)
+	dropped[besideHeldOut] += n - len(whole.train)
+	n = len(whole.train)
+	for k := range parts {
+		a, b := k*n/stepFolds, (k+1)*n/stepFolds
+		parts[k].test = whole.train[a:b]
+		parts[k].train = t.apart(slices.Concat(whole.train[:a], whole.train[b:]), parts[k].test)
+	}
+	return whole, parts
+}
+
+// apart is those of the rows that share no step with a block of others.
+func (t *stepTable) apart(rows, block []int) []int {
+	if len(block) == 0 {
+		return rows
+	}
+	first, last := t.rows[block[0]].first, t.rows[block[len(block)-1]].last
+	return slices.DeleteFunc(slices.Clone(rows), func(i int) bool {
+		return t.rows[i].last >= first && t.rows[i].first <= last
+	})
+}
+
+// joinFolds is one fold of several.
+func joinFolds(name string, parts ...*stepFold) *stepFold {
+	all := &stepFold{name: name}
+	for _, p := range parts {
+		all.train = append(all.train, p.train...)
+		all.test = append(all.test, p.test...)
+	}
+	return all
+}
+
+// check is an error if a fold is judged by a step that it learned from.
+func (t *stepTable) check(f *stepFold) error {
+	steps := make([]bool, t.rows[len(t.rows)-1].last+1)
+	for _, i := range f.train {
+		for n := t.rows[i].first; n <= t.rows[i].last; n++ {
+			steps[n] = true
+		}
+	}
+	for _, i := range f.test {
+		for n := t.rows[i].first; n <= t.rows[i].last; n++ {
+			if steps[n] {
+				c := sort.Search(len(t.starts), func(c int) bool { return t.starts[c] > n }) - 1
+				return fmt.Errorf("calibrate: fold %s learns from step %d of %s, which judges it", f.name, n-t.starts[c], t.names[c])
+			}
+		}
+	}
+	return nil
+}
+
+// sizes are the most scheduled tokens of the classes of batches; the last class
+// has no end.
+var sizes = [...]int64{1, 8, 32, 128, 512, 2048}
+
+// sizeOf is the class of a batch of so many tokens.
+func sizeOf(tokens int64) int {
+	n, _ := slices.BinarySearch(sizes[:], tokens)
+	return n
+}
+
+// sizeMedians are the median times of batches by class, 0 where there are too
+// few to tell. Prefills of thousands of tokens take twenty times as long as the
+// median step of a configuration that mostly decodes: only steps of like size
+// can say what is out of the common.
+func sizeMedians(rows []stepRow) (medians [len(sizes) + 1]float64) {
+	var seconds [len(sizes) + 1][]float64
+	for i := range rows {
+		k := sizeOf(rows[i].tokens)
+		seconds[k] = append(seconds[k], rows[i].seconds)
+	}
+	for k, list := range seconds {
+		if len(list) >= medianRows {
+			slices.Sort(list)
+			medians[k] = percentile(list, 50)
+		}
+	}
+	return medians
+}

@@ -1,0 +1,92 @@
+package main
+
+import (
+	"blis/calibrate"
+	"blis/latency"
+)
+
+// trainedJSON is the result of blis train.
+type trainedJSON struct {
+	Schema       string            `json:"schema"`
+	LatencyModel string            `json:"latency_model"`
+	Name         *string           `json:"name"`       // null: blackbox has no file
+	Training     *latency.Training `json:"trained_on"` // likewise
+	Replays      int               `json:"replays"`
+	Converged    bool              `json:"converged"`
+	Change       float64           `json:"change"` // of predicted times in the last replay, relative
+	Prefills     int               `json:"prefills"`
+	Freedom      float64           `json:"degrees_of_freedom"`
+	Coefficients []coefficientJSON `json:"coefficients"`
+	Overloaded   []string          `json:"overloaded"` // runs that were not fitted to
+	Skipped      []string          `json:"skipped"`
+	InSample     []judgementJSON   `json:"in_sample"`
+	HeldOut      []heldOutJSON     `json:"held_out"`
+	Set          *string           `json:"coefficient_file"` // null: blackbox
+	Alpha        []float64         `json:"alpha_coeffs"`     // µs; null: physics
+	Beta         []float64         `json:"beta_coeffs"`
+}
+
+type coefficientJSON struct {
+	Term          string   `json:"term"`
+	Value         float64  `json:"value"`
+	StandardError *float64 `json:"standard_error"` // null: at a bound, or without data
+}
+
+type heldOutJSON struct {
+	By      calibrate.HoldOut   `json:"by"`
+	Runs    []judgementJSON     `json:"runs"`
+	Summary []calibrate.Summary `json:"summary"`
+	Skipped []string            `json:"skipped"`
+}
+
+type judgementJSON struct {
+	Run        string                       `json:"run"`
+	Fold       string                       `json:"fold"`
+	Requests   int                          `json:"requests"`
+	Scores     []calibrate.Score            `json:"scores"`
+	KS         map[calibrate.Metric]float64 `json:"ks"`
+	PerRequest map[calibrate.Metric]float64 `json:"per_request_median_ape"`
+}
+
+func newTrainedJSON(t *calibrate.Trained, skipped []string) *trainedJSON {
+	j := &trainedJSON{
+		Schema: "blis.train/v1", LatencyModel: t.Family.Name, Replays: t.Fit.Replays, Converged: t.Fit.Converged, Change: t.Fit.Change,
+		Prefills: t.Prefills, Freedom: t.Fit.Spread.Freedom, Overloaded: listed(t.Overload), Skipped: listed(skipped),
+		InSample: judgementsJSON(t.InSample), HeldOut: []heldOutJSON{}, Coefficients: []coefficientJSON{},
+	}
+	if t.Set == nil {
+		m := calibrate.BlackboxOf(&t.Fit.Coefficients)
+		j.Alpha, j.Beta = m.Alpha[:], m.Beta[:]
+	} else {
+		j.Name, j.Training, j.Set = &t.Set.Name, &t.Set.TrainedOn, new(string(t.Set.Format()))
+		j.coefficients(t)
+	}
+	for _, h := range t.HeldOut {
+		j.HeldOut = append(j.HeldOut, heldOutJSON{h.By, judgementsJSON(h.Judgements), calibrate.Summarise(h.Judgements), listed(h.Skipped)})
+	}
+	return j
+}
+
+// coefficients lists the terms of physics.
+func (j *trainedJSON) coefficients(t *calibrate.Trained) {
+	values := append(append([]float64{}, t.Fit.Beta[:]...), t.Fit.Alpha[:]...)
+	for i, name := range termNames() {
+		c := coefficientJSON{Term: name, Value: values[i]}
+		if e := t.Fit.Spread.Errors[i]; e > 0 {
+			c.StandardError = &e
+		}
+		j.Coefficients = append(j.Coefficients, c)
+	}
+}
+
+func judgementsJSON(list []calibrate.Judgement) []judgementJSON {
+	rows := []judgementJSON{}
+	for i := range list {
+		c := &list[i]
+		rows = append(rows, judgementJSON{c.Sample.Run.ID, c.Fold, c.Requests, c.Scores, c.KS, c.Each})
+	}
+	return rows
+}
+
+// listed is a list that is [] in JSON when it is empty.
+func listed(list []string) []string { return append([]string{}, list...) }
