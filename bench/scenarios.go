@@ -79,14 +79,17 @@ func growing() []Scenario {
 	long.OutputTokensStdev *= 8
 	long.OutputTokensMin *= 8
 	long.OutputTokensMax *= 8
+	physics := load(100_000, 16, "round-robin")
+	physics.AlphaCoeffs, physics.BetaCoeffs, physics.Coefficients = nil, nil, "h100"
 	// Linear within 1.25×; blocks of 512 not slower; output ×8 at rate ÷8 at
-	// most 3×.
+	// most 3×; physics at most 1.5 times blackbox.
 	return []Scenario{
 		{Name: growth + "/10K", Title: "10 K requests", Config: load(10_000, 16, "round-robin")},
 		{Name: base, Title: "100 K requests", Config: load(100_000, 16, "round-robin"), Against: growth + "/10K", AtMost: 12.5},
 		{Name: growth + "/1M", Title: "1 M requests", Config: load(1_000_000, 16, "round-robin"), Against: base, AtMost: 12.5},
 		{Name: growth + "/block-512", Title: "100 K requests, blocks of 512 tokens", Config: coarse, Against: base, AtMost: 1},
 		{Name: growth + "/output-x8", Title: "100 K requests, output ×8, rate ÷8", Config: long, Against: base, AtMost: 3},
+		{Name: growth + "/physics", Title: "100 K requests, physics in place of blackbox", Config: physics, Against: base, AtMost: 1.5},
 	}
 }
 
