@@ -24,7 +24,7 @@
 //	             convert
 //	list.go      blis policies, hardware
 //	models.go    blis models; models_shown.go is the result of models show,
-//	             models_text.go prints it
+//	             models_text.go prints it; models_sets.go lists coefficients
 //	train.go     blis train; train_steps.go its ridge on steps; train_text.go,
 //	             train_json.go print its result
 //	validate.go  blis validate; validate_text.go, validate_json.go print its

@@ -14,6 +14,7 @@ import (
 // modelsCmd is blis models.
 type modelsCmd struct {
 	List modelsListCmd `cmd:"" default:"withargs" help:"List the built-in models (the default)."`
+	Sets modelSetsCmd  `cmd:"" help:"List the shipped coefficients of the physics latency model, with what they cover and their errors."`
 	Show modelShowCmd  `cmd:"" help:"Say what a model costs per token, and how much of it fits on a GPU."`
 }
 

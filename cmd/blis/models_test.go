@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"reflect"
@@ -227,5 +228,21 @@ func TestUnits(t *testing.T) {
 	}
 	if got := fmt.Sprint(plural(1, "head"), plural(2000, "head")); got != "1 head2,000 heads" {
 		t.Error(got)
+	}
+}
+
+func TestModelSetsListsWhatIsShipped(t *testing.T) {
+	text := done(t, "models", "sets").out
+	for _, s := range latency.PhysicsSets() {
+		if !strings.Contains(text, "\n"+s.Name+" ") {
+			t.Errorf("%s is not in\n%s", s.Name, text)
+		}
+	}
+	var items []struct {
+		Name string    `json:"name"`
+		Beta []float64 `json:"beta"`
+	}
+	if err := json.Unmarshal([]byte(done(t, "models", "sets", "--format", "json").out), &items); err != nil || len(items) != len(latency.PhysicsSets()) || len(items[0].Beta) != 16 {
+		t.Errorf("%v, %v", items, err)
 	}
 }

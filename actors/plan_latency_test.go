@@ -1,0 +1,91 @@
+package actors
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"blis/latency"
+)
+
+func TestLatencyModelOfARun(t *testing.T) {
+	set, err := latency.FindPhysicsSet("h100")
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "mine.yaml")
+	mine := *set
+	mine.Name = "mine"
+	if err := os.WriteFile(file, mine.Format(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	synchronous := mine
+	synchronous.TrainedOn.AsyncScheduling = false
+	slow := filepath.Join(t.TempDir(), "slow.yaml")
+	if err := os.WriteFile(slow, synchronous.Format(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		change  func(*Config)
+		latency string // the beginning of what is said of it
+		async   bool
+		note    string // "": none of coefficients
+	}{
+		"by default":            {func(*Config) {}, "physics h100 (vLLM 0.15.1), error E2E 7.2 %", true, ""},
+		"on a GPU nobody":       {func(c *Config) { c.Hardware = "A100" }, "roofline, error E2E 14.1 %", false, ""},
+		"roofline on request":   {func(c *Config) { c.LatencyModel = "roofline" }, "roofline, error", false, ""},
+		"a file":                {func(c *Config) { c.Coefficients = file }, "physics mine (vLLM 0.15.1), error E2E 7.2 %", true, ""},
+		"a file without async":  {func(c *Config) { c.Coefficients = slow }, "physics mine", false, ""},
+		"async against the set": {func(c *Config) { c.AsyncScheduling = new(false) }, "physics h100", false, "coefficients h100: async scheduling is off, measured on"},
+		"async with the set":    {func(c *Config) { c.AsyncScheduling = new(true) }, "physics h100", true, ""},
+		"beyond the set":        {func(c *Config) { c.Coefficients, c.Hardware, c.TP = "h100", "A100", 8 }, "physics h100 (vLLM 0.15.1), error not stated for this run", true, "coefficients h100: GPU A100-80 is not among H100"},
+		"given coefficients":    {func(c *Config) { c.AlphaCoeffs, c.BetaCoeffs = []float64{1, 2, 3}, []float64{4, 5, 6} }, "blackbox with given", false, ""},
+		"async without a set":   {func(c *Config) { c.LatencyModel, c.AsyncScheduling = "roofline", new(true) }, "roofline", true, ""},
+	} {
+		cfg := DefaultConfig()
+		c.change(&cfg)
+		got, setup, err := Check(cfg)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if !strings.HasPrefix(setup.Latency, c.latency) || got.AsyncScheduling == nil || *got.AsyncScheduling != c.async {
+			t.Errorf("%s: %q, async %v; want %q, %v", name, setup.Latency, *got.AsyncScheduling, c.latency, c.async)
+		}
+		notes := strings.Join(setup.Notes, "\n")
+		if c.note == "" && strings.Contains(notes, "coefficients") || !strings.Contains(notes, c.note) {
+			t.Errorf("%s: notes %q, want %q", name, notes, c.note)
+		}
+		// What a run says of its configuration repeats it.
+		again, other, err := Check(got)
+		if err != nil || other.Latency != setup.Latency || *again.AsyncScheduling != c.async {
+			t.Errorf("%s, fed back: %q, %v", name, other.Latency, err)
+		}
+	}
+}
+
+func TestCoefficientsThatCannotBe(t *testing.T) {
+	bad := filepath.Join(t.TempDir(), "bad.yaml")
+	if err := os.WriteFile(bad, []byte("schema: blis.physics/v1\nname: x\nspecification: 2\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		change func(*Config)
+		want   string
+	}{
+		"with blackbox":           {func(c *Config) { c.LatencyModel, c.Coefficients = "blackbox", "h100" }, "--coefficients is h100: want none with blackbox or roofline"},
+		"with blackbox's own":     {func(c *Config) { c.Coefficients, c.AlphaCoeffs, c.BetaCoeffs = "h100", []float64{1, 2, 3}, []float64{4, 5, 6} }, "--coefficients is h100: want none with blackbox"},
+		"physics with blackbox's": {func(c *Config) { c.LatencyModel, c.AlphaCoeffs, c.BetaCoeffs = "physics", []float64{1, 2, 3}, []float64{4, 5, 6} }, "--alpha-coeffs is [1 2 3]: want none with --latency-model physics"},
+		"no file":                 {func(c *Config) { c.Coefficients = "no/such.yaml" }, "--coefficients: no/such.yaml: no such file or directory"},
+		"no set":                  {func(c *Config) { c.Coefficients = "h1000" }, `--coefficients: unknown coefficient set "h1000"; nearest: h100, `},
+		"another specification":   {func(c *Config) { c.Coefficients = bad }, "specification is 2, want 1"},
+		"physics where none is":   {func(c *Config) { c.LatencyModel, c.Hardware = "physics", "A100" }, "--latency-model physics: no shipped coefficients cover meta-llama/Llama-3.1-8B-Instruct on A100-80 at TP 1: give --coefficients"},
+	} {
+		cfg := DefaultConfig()
+		c.change(&cfg)
+		if _, _, err := Check(cfg); err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: %v\nwant %s", name, err, c.want)
+		}
+	}
+}
