@@ -273,8 +273,7 @@ func drawTrial(seed uint64) *trial {
 	return x
 }
 
-// drawLatency chooses how long steps take: as on a real GPU, shorter, one
-// tick each, or depending on everything.
+// drawLatency chooses how long steps take.
 func (d dice) drawLatency(x *trial) {
 	c := &x.Config
 	blackbox := func(alpha, beta []float64) { c.AlphaCoeffs, c.BetaCoeffs = alpha, beta }
@@ -296,8 +295,7 @@ func (d dice) drawLatency(x *trial) {
 	}
 }
 
-// drawInstances chooses the limits of an instance: seats, budget, a cache
-// that is mostly too small, and what vLLM's flags switch.
+// drawInstances chooses limits, a cache that is mostly too small, and flags.
 func (d dice) drawInstances(c *Config) {
 	c.NumInstances = pick(d, 1, 1, 2, 3, 4, 5, 8, 9)
 	c.BlockSizeInTokens = pick[int32](d, 1, 4, 8, 16, 16, 16, 32)

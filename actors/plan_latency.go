@@ -26,7 +26,7 @@ func (p *plan) resolveLatency() error {
 		err = p.useRoofline("")
 	case c.Coefficients != "":
 		var set *latency.PhysicsSet
-		if set, err = p.openSet(); err == nil {
+		if set, err = OpenCoefficients(c.Coefficients); err == nil {
 			err = p.usePhysics(set, "")
 		}
 	default:
@@ -113,12 +113,16 @@ func (p *plan) choose() error {
 	return p.usePhysics(best.Set, second)
 }
 
-// openSet is the set of --coefficients.
-func (p *plan) openSet() (*latency.PhysicsSet, error) {
-	name := p.config.Coefficients
+// OpenCoefficients is the set of --coefficients: that of a file, or the shipped
+// one of this name. Errors are the user's: see InputError.
+func OpenCoefficients(name string) (*latency.PhysicsSet, error) {
 	text, err := os.ReadFile(name)
 	if err == nil {
-		return latency.ParsePhysicsSet(text, name)
+		set, err := latency.ParsePhysicsSet(text, name)
+		if err != nil {
+			return nil, &InputError{err.Error()}
+		}
+		return set, nil
 	}
 	set, unknown := latency.FindPhysicsSet(name)
 	switch {

@@ -74,13 +74,17 @@ func TestCoefficientsThatCannotBe(t *testing.T) {
 		change func(*Config)
 		want   string
 	}{
-		"with blackbox":           {func(c *Config) { c.LatencyModel, c.Coefficients = "blackbox", "h100" }, "--coefficients is h100: want none with blackbox or roofline"},
-		"with blackbox's own":     {func(c *Config) { c.Coefficients, c.AlphaCoeffs, c.BetaCoeffs = "h100", []float64{1, 2, 3}, []float64{4, 5, 6} }, "--coefficients is h100: want none with blackbox"},
-		"physics with blackbox's": {func(c *Config) { c.LatencyModel, c.AlphaCoeffs, c.BetaCoeffs = "physics", []float64{1, 2, 3}, []float64{4, 5, 6} }, "--alpha-coeffs is [1 2 3]: want none with --latency-model physics"},
-		"no file":                 {func(c *Config) { c.Coefficients = "no/such.yaml" }, "--coefficients: no/such.yaml: no such file or directory"},
-		"no set":                  {func(c *Config) { c.Coefficients = "h1000" }, `--coefficients: unknown coefficient set "h1000"; nearest: h100, `},
-		"another specification":   {func(c *Config) { c.Coefficients = bad }, "specification is 2, want 1"},
-		"physics where none is":   {func(c *Config) { c.LatencyModel, c.Hardware = "physics", "A100" }, "--latency-model physics: no shipped coefficients cover meta-llama/Llama-3.1-8B-Instruct on A100-80 at TP 1: give --coefficients"},
+		"with blackbox": {func(c *Config) { c.LatencyModel, c.Coefficients = "blackbox", "h100" }, "--coefficients is h100: want none with blackbox or roofline"},
+		"with blackbox's own": {func(c *Config) {
+			c.Coefficients, c.AlphaCoeffs, c.BetaCoeffs = "h100", []float64{1, 2, 3}, []float64{4, 5, 6}
+		}, "--coefficients is h100: want none with blackbox"},
+		"physics with blackbox's": {func(c *Config) {
+			c.LatencyModel, c.AlphaCoeffs, c.BetaCoeffs = "physics", []float64{1, 2, 3}, []float64{4, 5, 6}
+		}, "--alpha-coeffs is [1 2 3]: want none with --latency-model physics"},
+		"no file":               {func(c *Config) { c.Coefficients = "no/such.yaml" }, "--coefficients: no/such.yaml: no such file or directory"},
+		"no set":                {func(c *Config) { c.Coefficients = "h1000" }, `--coefficients: unknown coefficient set "h1000"; nearest: h100, `},
+		"another specification": {func(c *Config) { c.Coefficients = bad }, "specification is 2, want 1"},
+		"physics where none is": {func(c *Config) { c.LatencyModel, c.Hardware = "physics", "A100" }, "--latency-model physics: no shipped coefficients cover meta-llama/Llama-3.1-8B-Instruct on A100-80 at TP 1: give --coefficients"},
 	} {
 		cfg := DefaultConfig()
 		c.change(&cfg)

@@ -1,6 +1,7 @@
 package calibrate
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,13 +23,14 @@ type Sample struct {
 	From, To int            // requests that count: [From, To)
 	Timeout  vtime.Duration // after which clients gave up; 0: they did not
 
-	family *Family
-	terms  terms
+	family   *Family
+	terms    terms
+	patience vtime.Duration // of clients, where it shows that they have any
 }
 
 // NewSample is all requests of a run, for fits of the physics model.
 func NewSample(r *measured.Run, s *Server, timeout vtime.Duration) (*Sample, error) {
-	sample := &Sample{Run: r, Server: s, To: len(r.Requests), Timeout: timeout}
+	sample := &Sample{Run: r, Server: s, To: len(r.Requests), Timeout: timeout, patience: cmp.Or(timeout, DefaultClientTimeout)}
 	return sample.For(Physics)
 }
 
@@ -58,6 +60,7 @@ func (s *Sample) Model(c *Coefficients) (latency.Model, error) { return s.family
 type Point struct {
 	X       latency.BetaVector
 	Seconds float64
+	Model   string // whose time it is; a fit that is judged by the model leaves it out
 }
 
 // FitOptions say how coefficients are fitted to whole runs.
@@ -69,6 +72,8 @@ type FitOptions struct {
 	// How much the parts of a sample count, decoding counting 1.
 	TTFT, ColdTTFT float64
 	PointWeight    float64 // of all points together
+
+	Polish int // evaluations of Nelder and Mead's simplex after the fit; 0: none
 }
 
 // DefaultFit is what the shipped coefficients were fitted with.
@@ -99,9 +104,6 @@ const settled = 1e-4
 // Errors count up to a fifth in square, beyond it in proportion (Huber), so
 // that stalls at the start of a server do not bend the model.
 func FitRuns(ctx context.Context, samples []*Sample, points []Point, o FitOptions) (*Fit, error) {
-	if len(samples) == 0 && len(points) == 0 {
-		return nil, errors.New("nothing to fit: want runs with completed requests")
-	}
 	family := Physics
 	if len(samples) > 0 {
 		family = samples[0].family
@@ -116,6 +118,9 @@ func FitRuns(ctx context.Context, samples []*Sample, points []Point, o FitOption
 		var err error
 		if system, err = observe(ctx, samples, points, coefficientsOf(current), o); err != nil {
 			return nil, err
+		}
+		if system.Rows() == 0 {
+			return nil, errors.New("nothing to fit: want requests that completed, measured and in the replay")
 		}
 		options = regress.Options{Penalty: make([]float64, columns), Toward: usual, Lower: lower, Upper: upper}
 		for i := range columns {
@@ -137,6 +142,13 @@ func FitRuns(ctx context.Context, samples []*Sample, points []Point, o FitOption
 		for i := range current {
 			current[i] += float64(step * (next[i] - current[i]))
 		}
+	}
+	if o.Polish > 0 && len(samples) > 0 {
+		polished, err := polish(ctx, samples, coefficientsOf(current), system, o)
+		if err != nil {
+			return nil, err
+		}
+		current = polished.list()
 	}
 	fit.Coefficients, fit.Requests, fit.Spread = *coefficientsOf(current), system.Rows(), system.Spread(options, current)
 	return fit, nil

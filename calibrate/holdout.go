@@ -39,9 +39,13 @@ func Folds(samples []*Sample, h HoldOut, share float64) (folds []Fold, skipped [
 	if h == ByTail {
 		for _, s := range samples {
 			cut := s.From + int(share*float64(s.To-s.From))
+			if cut == s.From || cut == s.To {
+				skipped = append(skipped, s.Run.ID)
+				continue
+			}
 			folds = append(folds, Fold{s.Run.ID, []*Sample{s.Part(s.From, cut)}, []*Sample{s.Part(cut, s.To)}})
 		}
-		return folds, nil
+		return folds, skipped
 	}
 	var names []string
 	for _, s := range samples {
@@ -55,7 +59,7 @@ func Folds(samples []*Sample, h HoldOut, share float64) (folds []Fold, skipped [
 			switch {
 			case h.name(s) == name:
 				f.Test = append(f.Test, s)
-			case h == ByModel || s.Run.Model == f.model(samples, h):
+			case h == ByModel || s.model() == f.model(samples, h):
 				f.Train = append(f.Train, s)
 			}
 		}
@@ -71,7 +75,7 @@ func Folds(samples []*Sample, h HoldOut, share float64) (folds []Fold, skipped [
 // name is what is held out together with the sample.
 func (h HoldOut) name(s *Sample) string {
 	if h == ByModel {
-		return s.Run.Model
+		return s.model()
 	}
 	return s.Run.ID
 }
@@ -80,10 +84,18 @@ func (h HoldOut) name(s *Sample) string {
 func (f *Fold) model(samples []*Sample, h HoldOut) string {
 	for _, s := range samples {
 		if h.name(s) == f.Name {
-			return s.Run.Model
+			return s.model()
 		}
 	}
 	return ""
+}
+
+// model is the name of the sample's model, whatever alias its data use.
+func (s *Sample) model() string {
+	if s.Server == nil {
+		return s.Run.Model
+	}
+	return s.Server.Deployment.Model.Name
 }
 
 // Judgement is how a sample that a fit had not seen came out.
@@ -102,9 +114,9 @@ func Judge(ctx context.Context, folds []Fold, points []Point, o FitOptions, prog
 		if err := f.check(); err != nil {
 			return nil, err
 		}
-		fit, err := FitRuns(ctx, f.Train, points, o)
+		fit, err := FitRuns(ctx, f.Train, f.points(points), o)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("fit without %s, which judges it: %w", f.Name, err)
 		}
 		for _, s := range f.Test {
 			c, err := s.Judge(&fit.Coefficients)
@@ -115,6 +127,20 @@ func Judge(ctx context.Context, folds []Fold, points []Point, o FitOptions, prog
 		}
 	}
 	return list, nil
+}
+
+// points are those that do not tell of a model that judges the fold and of which
+// it knows no run.
+func (f *Fold) points(all []Point) []Point {
+	var list []Point
+	for _, p := range all {
+		known := slices.ContainsFunc(f.Train, func(s *Sample) bool { return s.model() == p.Model })
+		judge := slices.ContainsFunc(f.Test, func(s *Sample) bool { return s.model() == p.Model })
+		if known || !judge {
+			list = append(list, p)
+		}
+	}
+	return list
 }
 
 // check is an error if a fold is judged by requests that it learned from.

@@ -51,22 +51,31 @@ func load(r *measured.Run, o Overrides, timeout vtime.Duration) (*Sample, error)
 	if err != nil {
 		return nil, err
 	}
-	if s.Overloaded() {
+	if s.patience = timeout; s.Overloaded() {
 		s.Timeout = timeout
 	}
 	return s, nil
 }
 
-// Overloaded reports whether requests of the run failed: then latencies say how
-// long clients had patience, and only throughput can be compared.
+// Overloaded reports whether clients gave up in the run: requests failed, and
+// others took so long that patience may be why, or many failed. Then latencies
+// say how patient clients were, and only throughput can be compared. A few that
+// failed for another reason are left out by themselves.
 func (s *Sample) Overloaded() bool {
-	for i := range s.Run.Requests {
-		if s.Run.Requests[i].Failed {
-			return true
+	r := s.Run
+	failed, slowest := 0, vtime.Duration(0)
+	for i := range r.Requests {
+		if r.Requests[i].Failed {
+			failed++
 		}
+		slowest = max(slowest, r.Requests[i].E2E)
 	}
-	return false
+	return failed > 0 && slowest > s.patience/2 || float64(failed) > mishaps*float64(len(r.Requests))
 }
+
+// mishaps is the share of requests that may fail without the server being
+// overloaded.
+const mishaps = 0.05
 
 // steady are the samples that are not overloaded.
 func steady(samples []*Sample) (list []*Sample, overloaded []string) {

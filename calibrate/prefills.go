@@ -7,11 +7,15 @@ import (
 	"blis/latency"
 )
 
-// Prefill is the prefill of a request that had the server to itself.
+// Prefill is the prefill of a request that had the server to itself, and its
+// decodes, in batches of one.
 type Prefill struct {
 	Tokens   int64
 	Measured float64 // s, scheduled to first token
+	Decoded  float64 // s, first token to last; 0: not told, or one token
 	x        latency.BetaVector
+	decodes  latency.BetaVector
+	on       *latency.Deployment
 }
 
 // Prefills are those of the requests of a trace that ran alone, on a server of
@@ -27,15 +31,20 @@ func Prefills(t *measured.Trace, d *latency.Deployment, e latency.EngineLimits) 
 		if r.Prefill <= 0 || r.Input <= 0 {
 			continue
 		}
-		p := Prefill{Tokens: int64(r.Input), Measured: float64(r.Prefill) / 1e6}
+		p := Prefill{Tokens: int64(r.Input), Measured: float64(r.Prefill) / 1e6, on: d}
 		for done := int64(0); done < p.Tokens; {
 			chunk := min(p.Tokens-done, e.MaxBatchedTokens)
 			b := latency.Batch{PrefillTokens: chunk, PrefillRequests: 1, PrefillPairs: chunk*done + chunk*(chunk+1)/2, PrefillContext: done}
 			if done += chunk; done == p.Tokens {
 				b.SampledRows = 1
 			}
-			for i, v := range f.Beta(&b) {
-				p.x[i] += v
+			p.x = plus(p.x, f.Beta(&b))
+		}
+		if r.Decode > 0 && r.Output > 1 {
+			p.Decoded = float64(r.Decode) / 1e6
+			for n := int64(1); n < int64(r.Output); n++ {
+				b := latency.Batch{DecodeTokens: 1, DecodeRequests: 1, DecodeContext: p.Tokens + n, SampledRows: 1}
+				p.decodes = plus(p.decodes, f.Beta(&b))
 			}
 		}
 		list = append(list, p)
@@ -49,5 +58,19 @@ func Prefills(t *measured.Trace, d *latency.Deployment, e latency.EngineLimits) 
 // Predicted is how long the prefill takes with these coefficients, s.
 func (p *Prefill) Predicted(c *Coefficients) float64 { return dot(p.x[:], c.Beta[:]) }
 
-// Point is the prefill as a fit takes it.
-func (p *Prefill) Point() Point { return Point{p.x, p.Measured} }
+// Points are the prefill, and the decodes if their time is told, as a fit takes
+// them.
+func (p *Prefill) Points() []Point {
+	list := []Point{{p.x, p.Measured, p.on.Model.Name}}
+	if p.Decoded > 0 {
+		list = append(list, Point{p.decodes, p.Decoded, p.on.Model.Name})
+	}
+	return list
+}
+
+func plus(a, b latency.BetaVector) latency.BetaVector {
+	for i, v := range b {
+		a[i] += v
+	}
+	return a
+}

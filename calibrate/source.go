@@ -1,6 +1,8 @@
 package calibrate
 
 import (
+	"math"
+
 	"blis/calibrate/measured"
 	"blis/vtime"
 	"blis/workload"
@@ -10,6 +12,9 @@ import (
 // system prompt: the load generator of the measured runs asks ten questions
 // under each.
 const promptsPerSystem = 10
+
+// longestGuess bounds the guess at a prompt of which nothing is known.
+const longestGuess = 1 << 20
 
 // source yields the requests of a measured run with the identity of their
 // prompts: equal prompts are equal content, and prompts under one system prompt
@@ -30,8 +35,8 @@ type source struct {
 // newSource is a source of a run's requests. Those that take longer than the
 // timeout give up; 0: none does.
 func newSource(r *measured.Run, timeout vtime.Duration) *source {
-	s := &source{requests: r.Requests, system: int32(r.SystemPromptTokens), timeout: timeout,
-		lengths: map[int32]int32{}, fallback: int32(max(1, r.SystemPromptTokens+r.QuestionTokens))}
+	s := &source{requests: r.Requests, system: int32(min(r.SystemPromptTokens, math.MaxInt32)), timeout: timeout,
+		lengths: map[int32]int32{}, fallback: int32(min(max(1, int64(r.SystemPromptTokens)+int64(r.QuestionTokens)), longestGuess))}
 	for i := range r.Requests {
 		if q := &r.Requests[i]; q.Prompt >= 0 && q.Input > 0 {
 			s.lengths[q.Prompt] = q.Input

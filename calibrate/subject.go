@@ -26,13 +26,15 @@ func NewSubject(name string, set *latency.PhysicsSet) Subject {
 			return m, "roofline", err
 		}
 		chosen := set
+		if best, _ := latency.Choose(s.Deployment, s.Limits); chosen == nil && name == "auto" {
+			if chosen = best.Set; chosen == nil {
+				return NewSubject("roofline", nil).For(s)
+			}
+		}
 		if chosen == nil {
 			chosen = ChoosePhysics(s.Deployment, s.Limits)
 		}
 		if chosen == nil {
-			if name == "auto" {
-				return NewSubject("roofline", nil).For(s)
-			}
 			return nil, "", fmt.Errorf("no shipped coefficients cover %s", s.Deployment)
 		}
 		f, err := latency.NewFeatures(s.Deployment, s.Limits)
@@ -52,7 +54,7 @@ func NewSubject(name string, set *latency.PhysicsSet) Subject {
 }
 
 // ChoosePhysics is the shipped set with the lowest stated error that covers a
-// server, nil if none does.
+// server, whether or not roofline states a lower one; nil if none does.
 func ChoosePhysics(d *latency.Deployment, e latency.EngineLimits) *latency.PhysicsSet {
 	best, next := latency.Choose(d, e)
 	if best.Set == nil && next != nil {

@@ -25,14 +25,22 @@ type TrainOptions struct {
 
 // Trained is a set of coefficients and how it was judged.
 type Trained struct {
-	Family    *Family
-	Samples   []*Sample           // that were fitted to
-	Set       *latency.PhysicsSet // nil unless Family is Physics
-	Fit       *Fit
-	InSample  []Judgement // by the fit to everything
-	HeldOut   []HeldOut
-	Overload  []string // runs whose requests failed, which were not fitted to
-	Prefills  int
+	Family   *Family
+	Samples  []*Sample           // that were fitted to
+	Set      *latency.PhysicsSet // nil unless Family is Physics
+	Fit      *Fit
+	InSample []Judgement // by the fit to everything
+	HeldOut  []HeldOut
+	Overload []string // runs whose requests failed, which were not fitted to
+	Prefills int
+}
+
+// Content is the coefficient file, nil if there is none.
+func (t *Trained) Content() []byte {
+	if t.Set == nil {
+		return nil
+	}
+	return t.Set.Format()
 }
 
 // HeldOut is the judgements under one way to hold data out.
@@ -59,7 +67,7 @@ func Train(ctx context.Context, samples []*Sample, prefills []Prefill, o TrainOp
 	}
 	var points []Point
 	for i := range prefills {
-		points = append(points, prefills[i].Point())
+		points = append(points, prefills[i].Points()...)
 	}
 	for i := range list {
 		var err error
@@ -72,6 +80,12 @@ func Train(ctx context.Context, samples []*Sample, prefills []Prefill, o TrainOp
 		progress = func(int, int, string) {}
 	}
 	t := &Trained{Family: family, Samples: list, Overload: overloaded, Prefills: len(prefills)}
+	if family == Physics { // what the options say of the set is not worth a fit to find out
+		t.Fit = &Fit{}
+		if err := t.set(list, prefills, o).Validate(); err != nil {
+			return nil, err
+		}
+	}
 	progress(0, 1, "fit to everything")
 	var err error
 	if t.Fit, err = FitRuns(ctx, list, points, o.Fit); err != nil {
@@ -91,7 +105,7 @@ func Train(ctx context.Context, samples []*Sample, prefills []Prefill, o TrainOp
 	if family != Physics {
 		return t, nil
 	}
-	t.Set = t.set(list, o)
+	t.Set = t.set(list, prefills, o)
 	return t, t.Set.Validate()
 }
 
@@ -108,7 +122,7 @@ func judge(ctx context.Context, samples []*Sample, c *Coefficients, workers int)
 }
 
 // set is the coefficient file of a fit to these samples.
-func (t *Trained) set(samples []*Sample, o TrainOptions) *latency.PhysicsSet {
+func (t *Trained) set(samples []*Sample, prefills []Prefill, o TrainOptions) *latency.PhysicsSet {
 	first := samples[0]
 	training := latency.Training{
 		TPMin: first.Server.Deployment.TP, TPMax: first.Server.Deployment.TP,
@@ -121,14 +135,20 @@ func (t *Trained) set(samples []*Sample, o TrainOptions) *latency.PhysicsSet {
 		}
 	}
 	var engines []string
-	for _, s := range samples {
-		d := s.Server.Deployment
+	on := func(d *latency.Deployment) {
 		add(&training.Models, d.Model.Name)
 		add(&training.Kinds, d.Model.Kind())
 		add(&training.GPUs, d.GPU.Name)
-		add(&engines, s.Run.Engine)
 		training.TPMin, training.TPMax = min(training.TPMin, d.TP), max(training.TPMax, d.TP)
+	}
+	for _, s := range samples {
+		on(s.Server.Deployment)
+		add(&engines, s.Run.Engine)
 		training.Samples += int64(s.To - s.From)
+	}
+	for i := range prefills {
+		on(prefills[i].on)
+		training.Samples++
 	}
 	training.Engine = strings.Join(engines, ", ")
 	set := &latency.PhysicsSet{Name: o.Name, TrainedOn: training, Notes: o.Notes, Alpha: t.Fit.Alpha, Beta: t.Fit.Beta}

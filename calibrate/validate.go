@@ -2,6 +2,7 @@ package calibrate
 
 import (
 	"context"
+	"slices"
 
 	"blis/latency"
 	"blis/vtime"
@@ -21,6 +22,7 @@ type RunResult struct {
 	Description string // of the latency model
 	Missing     string // why there is no prediction; empty: there is one
 
+	Measured   int          // requests that completed when measured
 	All, Cold  Comparison   // all requests; those whose prompts were mostly not cached
 	Stages     []Comparison // one per stage of the run
 	Throughput Throughput
@@ -77,6 +79,11 @@ func (s *Sample) validate(subject Subject) (RunResult, error) {
 	if err != nil {
 		return r, err
 	}
+	for i := s.From; i < s.To; i++ {
+		if m := &s.Run.Requests[i]; !m.Failed && m.TTFT > 0 {
+			r.Measured++
+		}
+	}
 	r.All = *Compare(s, predicted, s.From, s.To)
 	r.Cold = *s.compareCold(predicted)
 	for from, stage := s.From, 0; stage < len(s.Run.Stages); stage++ {
@@ -126,6 +133,24 @@ func (s *Sample) throughput(predicted []Predicted) Throughput {
 		return Throughput{}
 	}
 	return Throughput{completed[0] / (float64(end[0]) / 1e6), completed[1] / (float64(end[1]) / 1e6)}
+}
+
+// ColdTTFT is the absolute relative error of TTFT of single requests whose
+// prompts were mostly not cached: the median over requests, then over runs that
+// are not overloaded. It is not known if there are none.
+func (v *Validation) ColdTTFT() (share float64, known bool) {
+	var list []float64
+	for i := range v.Runs {
+		r := &v.Runs[i]
+		if e, ok := r.Cold.Each[TTFT]; ok && r.Missing == "" && !r.Overloaded {
+			list = append(list, e)
+		}
+	}
+	if len(list) == 0 {
+		return 0, false
+	}
+	slices.Sort(list)
+	return percentile(list, 50), true
 }
 
 // sumUp fills what is over all runs.

@@ -90,26 +90,34 @@ func (s *PhysicsSet) StatedError(reasons []string) *Stated {
 		}
 	}
 	for _, label := range labels {
-		stated := Stated{HeldOut: label}
-		for _, e := range s.Errors {
-			if e.HeldOut != label || e.Statistic != "mean" {
-				continue
-			}
-			stated.Runs = e.Runs
-			switch e.Metric {
-			case "ttft":
-				stated.TTFT = e.MedianAPEPercent
-			case "tpot":
-				stated.TPOT = e.MedianAPEPercent
-			case "e2e":
-				stated.E2E = e.MedianAPEPercent
-			}
-		}
-		if stated.Runs > 0 {
-			return &stated
+		if stated := s.stated(label); stated != nil {
+			return stated
 		}
 	}
 	return nil
+}
+
+// stated is what the set states under one hold-out, nil unless that is all of
+// TTFT, TPOT and E2E: a set that was fitted to steps says nothing of requests.
+func (s *PhysicsSet) stated(label string) *Stated {
+	stated := Stated{HeldOut: label}
+	known := 0
+	for _, m := range []struct {
+		metric string
+		into   *float64
+	}{{"ttft", &stated.TTFT}, {"tpot", &stated.TPOT}, {"e2e", &stated.E2E}} {
+		for _, e := range s.Errors {
+			if e.HeldOut == label && e.Statistic == "mean" && e.Metric == m.metric {
+				*m.into, stated.Runs = e.MedianAPEPercent, e.Runs
+				known++
+				break
+			}
+		}
+	}
+	if known < 3 {
+		return nil
+	}
+	return &stated
 }
 
 // Choice is a latency model and what is stated of its error.

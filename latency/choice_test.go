@@ -68,6 +68,17 @@ func TestStatedErrorsSayWhatTheyAreOf(t *testing.T) {
 	}
 }
 
+// A set that states errors of steps alone, or of some metrics, states nothing of
+// a run: what is not said is not 0 %.
+func TestErrorsThatAreNotStatedAreNot0(t *testing.T) {
+	set := *PhysicsSets()[0]
+	label := set.Errors[0].HeldOut
+	set.Errors = []HeldOutError{{HeldOut: label, Metric: "step", Statistic: "mean", MedianAPEPercent: 25, Runs: 3}, {HeldOut: label, Metric: "ttft", Statistic: "mean", MedianAPEPercent: 12.5, Runs: 3}}
+	if s := set.StatedError(nil); s != nil {
+		t.Errorf("%+v", s)
+	}
+}
+
 // Shipped sets are in order, have names of their own, and cannot give steps that
 // take no time.
 func TestShippedSets(t *testing.T) {

@@ -30,8 +30,17 @@ func (s *PhysicsSet) Coverage(d *Deployment, e EngineLimits, async bool) []strin
 	case !slices.ContainsFunc(t.Models, d.Model.isSameAs):
 		add("%s: %s is not among %s", ModelNotMeasured, d.Model.Name, strings.Join(t.Models, ", "))
 	}
-	if !slices.ContainsFunc(t.GPUs, d.GPU.is) {
+	switch {
+	case !slices.ContainsFunc(t.GPUs, d.GPU.is):
 		add("GPU %s is not among %s", d.GPU.Name, strings.Join(t.GPUs, ", "))
+	case !d.GPU.asBuiltIn():
+		add("GPU %s is described otherwise than the one that was measured", d.GPU.Name)
+	}
+	if m := d.Model; m.LatentRank > 0 {
+		add("multi-head latent attention not measured")
+	}
+	if m := d.Model; m.WeightBits != 16 || m.ActivationBits != 16 || m.KVElementBytes != 2 {
+		add("only 16-bit weights, activations and KV caches were measured, not %d, %d and %d bits", m.WeightBits, m.ActivationBits, 8*m.KVElementBytes)
 	}
 	if d.TP < t.TPMin || d.TP > t.TPMax {
 		add("TP %d is outside %d to %d", d.TP, t.TPMin, t.TPMax)
@@ -46,6 +55,13 @@ func (s *PhysicsSet) Coverage(d *Deployment, e EngineLimits, async bool) []strin
 		add("chunked prefill is %s, measured %s", onOff(e.ChunkedPrefill), onOff(t.ChunkedPrefill))
 	}
 	return reasons
+}
+
+// asBuiltIn reports whether the GPU has the numbers of the built-in one of its
+// name, if there is one: a user's file may call anything an H100.
+func (g *Hardware) asBuiltIn() bool {
+	known, err := FindHardware(g.Name)
+	return err != nil || known.BF16 == g.BF16 && known.FP8 == g.FP8 && known.Bandwidth == g.Bandwidth && known.Link == g.Link && known.AllReduceLatency == g.AllReduceLatency
 }
 
 func onOff(v bool) string {

@@ -58,8 +58,22 @@ func TestCoverageKnowsModelsBySizeAndJudgesNoUnknownRange(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	s.WeightBits = 8
-	if got := set.Coverage(d, limits, true); len(got) != 1 || !strings.HasPrefix(got[0], ModelNotMeasured) {
+	if got := set.Coverage(d, limits, true); len(got) != 2 || !strings.HasPrefix(got[0], ModelNotMeasured) || got[1] != "only 16-bit weights, activations and KV caches were measured, not 8, 16 and 16 bits" {
 		t.Errorf("quantised: %q", got)
+	}
+	if set.StatedError(set.Coverage(d, limits, true)) != nil {
+		t.Error("an error is stated for quantised weights")
+	}
+	s.WeightBits = 16
+	// A user's file may call anything an H100.
+	slow := *mustGPU(t, "H100")
+	slow.Bandwidth /= 4
+	if got := set.Coverage(&Deployment{&s, &slow, 1}, limits, true); len(got) != 1 || got[0] != "GPU H100 is described otherwise than the one that was measured" {
+		t.Errorf("another H100: %q", got)
+	}
+	latent := *mustModel(t, "DeepSeek-V2-Lite")
+	if got := set.Coverage(&Deployment{&latent, mustGPU(t, "H100"), 1}, limits, true); !slices.Contains(got, "multi-head latent attention not measured") {
+		t.Errorf("latent attention: %q", got)
 	}
 	// Names that BLIS does not know count too.
 	s.Name = "lab/Secret-8B"

@@ -31,36 +31,36 @@ type PhysicsSet struct {
 
 // Training is what a set was fitted to, and how.
 type Training struct {
-	Models []string `yaml:"models"` // Hugging Face ids
-	Kinds  []string `yaml:"kinds"`  // of these models: "dense", "moe"
-	GPUs   []string `yaml:"gpus"`
-	TPMin  int      `yaml:"tp_min"`
-	TPMax  int      `yaml:"tp_max"`
+	Models []string `yaml:"models" json:"models"` // Hugging Face ids
+	Kinds  []string `yaml:"kinds" json:"kinds"`   // of these models: "dense", "moe"
+	GPUs   []string `yaml:"gpus" json:"gpus"`
+	TPMin  int      `yaml:"tp_min" json:"tp_min"`
+	TPMax  int      `yaml:"tp_max" json:"tp_max"`
 
 	// Range of max-num-batched-tokens; both 0: not known.
-	BatchedTokensMin int64 `yaml:"batched_tokens_min"`
-	BatchedTokensMax int64 `yaml:"batched_tokens_max"`
+	BatchedTokensMin int64 `yaml:"batched_tokens_min" json:"batched_tokens_min"`
+	BatchedTokensMax int64 `yaml:"batched_tokens_max" json:"batched_tokens_max"`
 
-	Engine          string `yaml:"engine"` // with its version: "vLLM 0.15.1"
-	AsyncScheduling bool   `yaml:"-"`      // batches formed one step ahead
-	ChunkedPrefill  bool   `yaml:"-"`
+	Engine          string `yaml:"engine" json:"engine"` // with its version: "vLLM 0.15.1"
+	AsyncScheduling bool   `yaml:"-" json:"-"`           // batches formed one step ahead
+	ChunkedPrefill  bool   `yaml:"-" json:"-"`
 
-	Dates   []string `yaml:"dates"`   // first and last day of measuring, 2006-01-02; empty: not known
-	Data    string   `yaml:"data"`    // where the data come from
-	Samples int64    `yaml:"samples"` // steps or requests
-	Lambda  float64  `yaml:"lambda"`  // weight of the ridge penalty; 0: none
-	Gamma   float64  `yaml:"gamma"`   // of the preemption EMA, (0, 1]
-	Method  string   `yaml:"method"`  // "ridge", …
+	Dates   []string `yaml:"dates" json:"dates"`     // first and last day of measuring, 2006-01-02; empty: not known
+	Data    string   `yaml:"data" json:"data"`       // where the data come from
+	Samples int64    `yaml:"samples" json:"samples"` // steps or requests
+	Lambda  float64  `yaml:"lambda" json:"lambda"`   // weight of the ridge penalty; 0: none
+	Gamma   float64  `yaml:"gamma" json:"gamma"`     // of the preemption EMA, (0, 1]
+	Method  string   `yaml:"method" json:"method"`   // "ridge", …
 }
 
 // HeldOutError is how far predictions were off on data that the fit had not
 // seen.
 type HeldOutError struct {
-	HeldOut          string  `yaml:"held_out"`           // how data were kept apart: "leave-one-workload-out"
-	Metric           string  `yaml:"metric"`             // one of ErrorMetrics
-	Statistic        string  `yaml:"statistic"`          // one of ErrorStatistics: what of a run is compared
-	MedianAPEPercent float64 `yaml:"median_ape_percent"` // over the runs, of |predicted − measured|/measured
-	Runs             int     `yaml:"runs"`
+	HeldOut          string  `yaml:"held_out" json:"held_out"`                     // how data were kept apart: "leave-one-workload-out"
+	Metric           string  `yaml:"metric" json:"metric"`                         // one of ErrorMetrics
+	Statistic        string  `yaml:"statistic" json:"statistic"`                   // one of ErrorStatistics: what of a run is compared
+	MedianAPEPercent float64 `yaml:"median_ape_percent" json:"median_ape_percent"` // over the runs, of |predicted − measured|/measured
+	Runs             int     `yaml:"runs" json:"runs"`
 }
 
 // What a HeldOutError can be about.

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"errors"
+	"fmt"
 	"maps"
-	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"blis/calibrate"
@@ -35,9 +37,34 @@ func (f *measuredFlags) load(paths []string) (samples []*calibrate.Sample, skipp
 		Hardware: f.Hardware, HardwareConfig: f.HardwareConfig, ModelConfigFolder: f.ModelConfigFolder,
 	}, f.ClientTimeout)
 	if err != nil {
-		return nil, nil, &inputError{err.Error()}
+		return nil, nil, inputOf(err)
+	}
+	if len(samples) == 0 {
+		return nil, nil, &inputError{"no run that can be replayed: " + strings.Join(skipped, "; ")}
 	}
 	return samples, skipped, nil
+}
+
+// inputOf is a fault of what the user gave, but for a model that does not fit,
+// which has its own exit code.
+func inputOf(err error) error {
+	if errors.As(err, new(*latency.DoesNotFit)) {
+		return err
+	}
+	return &inputError{pathProblem(err)}
+}
+
+// check checks the flags that no file is needed for.
+func (f *measuredFlags) check() error {
+	switch {
+	case f.Workers < 0:
+		return &inputError{fmt.Sprintf("--workers is %d: want 1 or more, 0 for one per core", f.Workers)}
+	case f.ClientTimeout == 0:
+		return &inputError{"--client-timeout is 0: want a time above 0: it is after this that requests failed"}
+	case f.BatchedTokens < 0:
+		return &inputError{fmt.Sprintf("--max-num-batched-tokens is %d: want 1 or more, 0 for what vLLM's server chooses", f.BatchedTokens)}
+	}
+	return nil
 }
 
 // deployment is what --otlp and --steps files were measured on; what they say
@@ -59,7 +86,7 @@ func (f *measuredFlags) deployment(model string, tp int) (*latency.Deployment, l
 	}
 	spec, err := openModel(path)
 	if err != nil {
-		return nil, none, &inputError{err.Error()}
+		return nil, none, inputOf(err)
 	}
 	shown := modelShowCmd{Hardware: f.Hardware, HardwareConfig: f.HardwareConfig}
 	gpu, err := shown.openHardware()
@@ -70,7 +97,7 @@ func (f *measuredFlags) deployment(model string, tp int) (*latency.Deployment, l
 	m := latency.DefaultMemory()
 	blocks, err := d.KVBlocks(m)
 	if err != nil {
-		return nil, none, err
+		return nil, none, inputOf(err)
 	}
 	tokens, seats := latency.DefaultLimits(&gpu)
 	if f.BatchedTokens != 0 {
@@ -82,24 +109,31 @@ func (f *measuredFlags) deployment(model string, tp int) (*latency.Deployment, l
 // prefills reads the requests of OTLP files that ran alone. It notes what of
 // the spans was not used.
 func (f *measuredFlags) prefills(c *console, files []string) ([]calibrate.Prefill, error) {
+	if len(files) == 0 {
+		return nil, nil
+	}
+	d, limits, err := f.deployment("", 0)
+	if err != nil {
+		return nil, err
+	}
 	var list []calibrate.Prefill
+	var notes []string
 	for _, file := range files {
 		trace, err := measured.ReadOTLP(file)
 		if err != nil {
-			return nil, &inputError{err.Error()}
-		}
-		for _, reason := range slices.Sorted(maps.Keys(trace.Skipped)) {
-			c.note("%s: %d of %d spans not used: %s", file, trace.Skipped[reason], trace.Spans, reason)
-		}
-		d, limits, err := f.deployment("", 0)
-		if err != nil {
-			return nil, err
+			return nil, inputOf(err)
 		}
 		some, err := calibrate.Prefills(trace, d, limits)
 		if err != nil {
 			return nil, &inputError{file + ": " + err.Error()}
 		}
+		for _, reason := range slices.Sorted(maps.Keys(trace.Skipped)) {
+			notes = append(notes, fmt.Sprintf("%s: %d of %d spans not used: %s", file, trace.Skipped[reason], trace.Spans, reason))
+		}
 		list = append(list, some...)
+	}
+	for _, text := range notes {
+		c.note("%s", text)
 	}
 	return list, nil
 }
@@ -112,12 +146,4 @@ func (c *console) stages(what string) (func(done, of int, name string), *progres
 	}
 	started := time.Now()
 	return func(done, of int, _ string) { p.show(c, what, started, int64(done), int64(of)) }, p
-}
-
-// write writes a file that a command made.
-func write(flag, path string, data []byte) error {
-	if err := os.WriteFile(path, data, 0o644); err != nil {
-		return &inputError{flag + ": " + err.Error()}
-	}
-	return nil
 }

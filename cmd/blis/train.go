@@ -22,6 +22,7 @@ type trainCmd struct {
 	Share      float64  `name:"train-share" default:"0.8" group:"Fit" help:"Part of a run that tail fits to."`
 	Latency    string   `name:"latency-model" default:"physics" enum:"physics,blackbox" group:"Fit" help:"What is fitted: physics, or blackbox, whose coefficients hold for one model, GPU and TP."`
 	Iterations int      `name:"iterations" default:"40" group:"Fit" help:"Replays per run at most."`
+	Polish     int      `name:"polish" default:"0" group:"Fit" help:"Replays of all runs for a simplex search (Nelder-Mead) that goes on from there, toward the errors of means and 90th percentiles; 0: none."`
 	Lambda     float64  `name:"lambda" default:"0.000001" group:"Fit" help:"Ridge toward usual values, relative to each column's power."`
 	Async      bool     `name:"async-scheduling" default:"true" negatable:"" group:"Data" help:"With --steps: batches were formed one step ahead (vLLM's default since 0.14), so the period of a step belongs to the batch before."`
 	Engine     string   `name:"engine" default:"vLLM" group:"Data" help:"With --steps: engine and version, for the file."`
@@ -52,6 +53,9 @@ Examples:
 // Run carries the command out.
 func (t *trainCmd) Run(ctx context.Context, c *console) error {
 	c.warnOfVariables()
+	if err := t.check(); err != nil {
+		return err
+	}
 	if len(t.Steps) > 0 {
 		return t.runSteps(ctx, c)
 	}
@@ -62,45 +66,62 @@ func (t *trainCmd) Run(ctx context.Context, c *console) error {
 	if err != nil {
 		return err
 	}
-	samples, skipped, err := t.load(t.Measured)
-	if err != nil {
-		return err
-	}
-	samples = slices.DeleteFunc(samples, func(s *calibrate.Sample) bool {
-		return !strings.Contains(strings.ToLower(s.Server.Deployment.Model.Name), strings.ToLower(t.Only))
-	})
-	if len(samples) == 0 {
-		return &inputError{fmt.Sprintf("--only %q: no run of such a model that can be replayed", t.Only)}
-	}
-	if err := calibrate.CheckSamples(samples); err != nil {
-		return &inputError{err.Error()}
-	}
-	prefills, err := t.prefills(c, t.OTLP)
+	samples, skipped, err := t.samples()
 	if err != nil {
 		return err
 	}
 	options := calibrate.TrainOptions{Name: t.Name, Fit: t.fit(), HoldOuts: holdOuts, Share: t.Share, Data: t.Data, Dates: t.Dates, Notes: t.Notes}
 	if t.Latency == "blackbox" {
-		if options.Family = calibrate.Blackbox; t.Out != "" {
-			return &inputError{"--out: blackbox has no coefficient file: its coefficients are flags of blis run, which the report ends with"}
-		}
+		options.Family = calibrate.Blackbox
+	}
+	prefills, err := t.prefills(c, t.OTLP)
+	if err != nil {
+		return err
+	}
+	file, err := replace("out", t.Out)
+	if err != nil {
+		return err
 	}
 	report, bar := c.stages("fits")
 	options.Progress = report
 	trained, err := calibrate.Train(ctx, samples, prefills, options)
 	bar.done()
 	if err != nil {
+		file.discard()
 		return explainTraining(ctx, err)
 	}
-	if t.Out != "" {
-		if err := write("--out", t.Out, trained.Set.Format()); err != nil {
-			return err
-		}
+	if err := file.save(trained.Content()); err != nil {
+		return err
 	}
 	if t.Format == "json" {
 		return printJSON(c.out, newTrainedJSON(trained, skipped))
 	}
 	return writeTrained(c.out, trained, skipped, t.Out)
+}
+
+// samples are the measured runs that can be fitted together.
+func (t *trainCmd) samples() (samples []*calibrate.Sample, skipped []string, err error) {
+	all, skipped, err := t.load(t.Measured)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, s := range all {
+		if strings.Contains(strings.ToLower(s.Server.Deployment.Model.Name), strings.ToLower(t.Only)) {
+			samples = append(samples, s)
+		}
+	}
+	if len(samples) == 0 {
+		return nil, nil, &inputError{fmt.Sprintf("--only %q: no run of such a model that can be replayed", t.Only)}
+	}
+	if err := calibrate.CheckSamples(samples); err != nil {
+		return nil, nil, &inputError{err.Error()}
+	}
+	for _, s := range samples {
+		if a, b := samples[0].Server.Deployment.String(), s.Server.Deployment.String(); t.Latency == "blackbox" && a != b {
+			return nil, nil, &inputError{fmt.Sprintf("--latency-model blackbox: its coefficients hold for one model, GPU and TP, the runs are of %s and %s: want --only", a, b)}
+		}
+	}
+	return samples, skipped, nil
 }
 
 // explainTraining is an interruption, or a fault of the data.
@@ -113,7 +134,7 @@ func explainTraining(ctx context.Context, err error) error {
 
 func (t *trainCmd) fit() calibrate.FitOptions {
 	o := calibrate.DefaultFit()
-	o.Iterations, o.Lambda, o.Workers = t.Iterations, t.Lambda, t.workers()
+	o.Iterations, o.Lambda, o.Polish, o.Workers = t.Iterations, t.Lambda, t.Polish, t.workers()
 	return o
 }
 
@@ -139,14 +160,18 @@ func (t *trainCmd) holdOuts() ([]calibrate.HoldOut, error) {
 		}
 	}
 	switch {
+	case t.Latency == "blackbox" && t.Out != "":
+		return nil, &inputError{"--out: blackbox has no coefficient file: its coefficients are flags of blis run, which the report ends with"}
+	case t.Latency == "blackbox" && len(t.OTLP) > 0:
+		return nil, &inputError{"--otlp: prefills of requests that ran alone are fitted to by physics, not by blackbox"}
 	case !(t.Share > 0 && t.Share < 1):
 		return nil, &inputError{fmt.Sprintf("--train-share is %v: want above 0 and below 1", t.Share)}
 	case t.Iterations < 1 || t.Iterations > 10_000:
 		return nil, &inputError{fmt.Sprintf("--iterations is %d: want 1 to 10000", t.Iterations)}
+	case t.Polish < 0 || t.Polish > 100_000:
+		return nil, &inputError{fmt.Sprintf("--polish is %d: want 0 to 100000", t.Polish)}
 	case !(t.Lambda > 0 && t.Lambda <= 1e6):
 		return nil, &inputError{fmt.Sprintf("--lambda is %v: want above 0, at most 1000000: features that look alike need a ridge to be told apart", t.Lambda)}
-	case t.Workers < 0:
-		return nil, &inputError{fmt.Sprintf("--workers is %d: want 1 or more, 0 for one per core", t.Workers)}
 	}
 	return list, nil
 }

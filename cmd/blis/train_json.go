@@ -10,7 +10,7 @@ type trainedJSON struct {
 	Schema       string            `json:"schema"`
 	LatencyModel string            `json:"latency_model"`
 	Name         *string           `json:"name"`       // null: blackbox has no file
-	Training     *latency.Training `json:"trained_on"` // likewise
+	Training     *trainingJSON     `json:"trained_on"` // likewise
 	Replays      int               `json:"replays"`
 	Converged    bool              `json:"converged"`
 	Change       float64           `json:"change"` // of predicted times in the last replay, relative
@@ -24,6 +24,24 @@ type trainedJSON struct {
 	Set          *string           `json:"coefficient_file"` // null: blackbox
 	Alpha        []float64         `json:"alpha_coeffs"`     // µs; null: physics
 	Beta         []float64         `json:"beta_coeffs"`
+}
+
+// trainingJSON is latency.Training under the names that it has in files.
+type trainingJSON struct {
+	Models          []string `json:"models"`
+	Kinds           []string `json:"kinds"`
+	GPUs            []string `json:"gpus"`
+	TPMin           int      `json:"tp_min"`
+	TPMax           int      `json:"tp_max"`
+	Engine          string   `json:"engine"`
+	AsyncScheduling bool     `json:"async_scheduling"`
+	ChunkedPrefill  bool     `json:"chunked_prefill"`
+	Dates           []string `json:"dates"` // first and last; none: not known
+	Data            string   `json:"data"`
+	Samples         int64    `json:"samples"`
+	Lambda          float64  `json:"lambda"`
+	Gamma           float64  `json:"gamma"`
+	Method          string   `json:"method"`
 }
 
 type coefficientJSON struct {
@@ -58,13 +76,21 @@ func newTrainedJSON(t *calibrate.Trained, skipped []string) *trainedJSON {
 		m := calibrate.BlackboxOf(&t.Fit.Coefficients)
 		j.Alpha, j.Beta = m.Alpha[:], m.Beta[:]
 	} else {
-		j.Name, j.Training, j.Set = &t.Set.Name, &t.Set.TrainedOn, new(string(t.Set.Format()))
+		j.Name, j.Training, j.Set = &t.Set.Name, newTrainingJSON(&t.Set.TrainedOn), new(string(t.Set.Format()))
 		j.coefficients(t)
 	}
 	for _, h := range t.HeldOut {
-		j.HeldOut = append(j.HeldOut, heldOutJSON{h.By, judgementsJSON(h.Judgements), calibrate.Summarise(h.Judgements), listed(h.Skipped)})
+		j.HeldOut = append(j.HeldOut, heldOutJSON{h.By, judgementsJSON(h.Judgements), listed(calibrate.Summarise(h.Judgements)), listed(h.Skipped)})
 	}
 	return j
+}
+
+func newTrainingJSON(t *latency.Training) *trainingJSON {
+	return &trainingJSON{
+		Models: t.Models, Kinds: t.Kinds, GPUs: t.GPUs, TPMin: t.TPMin, TPMax: t.TPMax,
+		Engine: t.Engine, AsyncScheduling: t.AsyncScheduling, ChunkedPrefill: t.ChunkedPrefill,
+		Dates: listed(t.Dates), Data: t.Data, Samples: t.Samples, Lambda: t.Lambda, Gamma: t.Gamma, Method: t.Method,
+	}
 }
 
 // coefficients lists the terms of physics.
@@ -83,10 +109,10 @@ func judgementsJSON(list []calibrate.Judgement) []judgementJSON {
 	rows := []judgementJSON{}
 	for i := range list {
 		c := &list[i]
-		rows = append(rows, judgementJSON{c.Sample.Run.ID, c.Fold, c.Requests, c.Scores, c.KS, c.Each})
+		rows = append(rows, judgementJSON{c.Sample.Run.ID, c.Fold, c.Requests, listed(c.Scores), c.KS, c.Each})
 	}
 	return rows
 }
 
 // listed is a list that is [] in JSON when it is empty.
-func listed(list []string) []string { return append([]string{}, list...) }
+func listed[T any](list []T) []T { return append([]T{}, list...) }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -18,12 +19,15 @@ func (t *trainCmd) runSteps(ctx context.Context, c *console) error {
 	if len(t.Measured) > 0 || len(t.OTLP) > 0 {
 		return &inputError{"--steps: want steps alone, or runs and --otlp without it: a ridge on steps knows nothing of requests"}
 	}
+	if t.Latency != "physics" || t.Only != "" || t.Polish > 0 || !slices.Equal(t.HoldOut, []string{"workload"}) {
+		return &inputError{"--latency-model, --only, --polish and --hold-out say nothing of --steps: want them without it"}
+	}
 	var data []calibrate.StepData
 	var sets []*latency.Deployment
 	for _, file := range t.Steps {
 		steps, err := readSteps(file)
 		if err != nil {
-			return &inputError{err.Error()}
+			return inputOf(err)
 		}
 		for _, g := range calibrate.GroupSteps(steps) {
 			d, limits, err := t.deployment(g.Model, g.TP)
@@ -35,34 +39,45 @@ func (t *trainCmd) runSteps(ctx context.Context, c *console) error {
 				return &inputError{err.Error()}
 			}
 			name := g.Name()
-			if name == "" {
-				name = file
+			if name == "" || len(t.Steps) > 1 {
+				name = strings.TrimSuffix(file+", "+name, ", ")
 			}
 			data = append(data, calibrate.StepData{Name: name, Features: f, Async: t.Async, ChunkedPrefill: true, Steps: g.Steps})
 			sets = append(sets, d)
 		}
 	}
-	fit, err := calibrate.FitSteps(ctx, data, calibrate.StepOptions{Signed: t.Signed})
+	file, err := replace("out", t.Out)
 	if err != nil {
+		return err
+	}
+	fit, set, err := t.fitSteps(ctx, data, sets)
+	if err != nil {
+		file.discard()
 		return explainTraining(ctx, err)
 	}
-	set := fit.Set(sets, calibrate.TrainOptions{Name: t.Name, Data: t.Data, Dates: t.Dates, Notes: t.Notes}, t.Engine, t.Async)
-	if err := set.Validate(); err != nil {
-		return &inputError{err.Error()}
-	}
-	if t.Out != "" {
-		if err := write("--out", t.Out, set.Format()); err != nil {
-			return err
-		}
+	if err := file.save(set.Format()); err != nil {
+		return err
 	}
 	if t.Format == "json" {
+		shown := *fit
+		shown.Unmoved, shown.Entangled, shown.Negative, shown.Dropped = listed(fit.Unmoved), listed(fit.Entangled), listed(fit.Negative), listed(fit.Dropped)
 		return printJSON(c.out, struct {
 			Schema string             `json:"schema"`
 			Fit    *calibrate.StepFit `json:"fit"`
 			Set    string             `json:"coefficient_file"`
-		}{"blis.train-steps/v1", fit, string(set.Format())})
+		}{"blis.train-steps/v1", &shown, string(set.Format())})
 	}
 	return writeStepFit(c.out, fit, set, t.Out)
+}
+
+// fitSteps fits to the steps of deployments and makes a coefficient file of it.
+func (t *trainCmd) fitSteps(ctx context.Context, data []calibrate.StepData, list []*latency.Deployment) (*calibrate.StepFit, *latency.PhysicsSet, error) {
+	fit, err := calibrate.FitSteps(ctx, data, calibrate.StepOptions{Signed: t.Signed})
+	if err != nil {
+		return nil, nil, err
+	}
+	set := fit.Set(list, calibrate.TrainOptions{Name: t.Name, Data: t.Data, Dates: t.Dates, Notes: t.Notes}, t.Engine, t.Async)
+	return fit, set, set.Validate()
 }
 
 // readSteps reads steps from CSV or, by its name, from OTLP-JSON.

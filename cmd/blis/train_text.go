@@ -39,8 +39,8 @@ func writeTrained(out io.Writer, t *calibrate.Trained, skipped []string, file st
 	for _, text := range skipped {
 		fmt.Fprintf(w, "left out   %s\n", text)
 	}
-	fmt.Fprintln(w)
 	if t.Set != nil {
+		fmt.Fprintln(w)
 		writeCoefficients(w, t)
 	}
 	writeErrors(w, "IN SAMPLE", t.InSample)
@@ -87,7 +87,7 @@ func writeCoefficients(out io.Writer, t *calibrate.Trained) {
 		if values[i] == 0 {
 			continue
 		}
-		spread := "at a bound"
+		spread := "at a bound, or no data"
 		if e := t.Fit.Spread.Errors[i]; e > 0 {
 			spread = fmt.Sprintf("%.2g", e)
 		}
@@ -114,23 +114,63 @@ func writeErrors(out io.Writer, title string, list []calibrate.Judgement) {
 func writeErrorRow(w io.Writer, name string, c *calibrate.Comparison) {
 	fmt.Fprintf(w, "%s\t", name)
 	for _, m := range calibrate.Metrics {
-		for _, s := range c.Scores {
-			if s.Metric == m && (s.Statistic == "mean" || s.Statistic == "p99") {
+		for _, statistic := range shownStatistics {
+			if s := scoreOf(c, m, statistic); s != nil {
 				fmt.Fprintf(w, "%+.1f %%\t", 100*s.Error())
+			} else {
+				fmt.Fprint(w, "–\t")
 			}
 		}
 	}
+	writeDistances(w, c)
+}
+
+// shownStatistics are those that tables have of each metric.
+var shownStatistics = []string{"mean", "p99"}
+
+// scoreOf is one statistic of one metric, nil where there is none: no request
+// completed, or none had a second token.
+func scoreOf(c *calibrate.Comparison, m calibrate.Metric, statistic string) *calibrate.Score {
+	for i := range c.Scores {
+		if s := &c.Scores[i]; s.Metric == m && s.Statistic == statistic {
+			return s
+		}
+	}
+	return nil
+}
+
+// summaryOf is the summary of one statistic of one metric, nil where there is
+// none.
+func summaryOf(list []calibrate.Summary, m calibrate.Metric, statistic string) *calibrate.Summary {
+	for i := range list {
+		if s := &list[i]; s.Metric == m && s.Statistic == statistic {
+			return s
+		}
+	}
+	return nil
+}
+
+// writeDistances ends a row.
+func writeDistances(w io.Writer, c *calibrate.Comparison) {
 	for _, m := range calibrate.Metrics {
-		fmt.Fprintf(w, "%.3f\t", c.KS[m])
+		if d, there := c.KS[m]; there {
+			fmt.Fprintf(w, "%.3f\t", d)
+		} else {
+			fmt.Fprint(w, "–\t")
+		}
 	}
 	fmt.Fprintln(w)
 }
 
 func writeMedians(w io.Writer, list []calibrate.Summary) {
 	fmt.Fprint(w, "median of absolute errors\t")
-	for _, s := range list {
-		if s.Statistic == "mean" || s.Statistic == "p99" {
-			fmt.Fprintf(w, "%.1f %%\t", 100*s.Median)
+	for _, m := range calibrate.Metrics {
+		for _, statistic := range shownStatistics {
+			if s := summaryOf(list, m, statistic); s != nil {
+				fmt.Fprintf(w, "%.1f %%\t", 100*s.Median)
+			} else {
+				fmt.Fprint(w, "–\t")
+			}
 		}
 	}
 	fmt.Fprintln(w, "\t\t\t")

@@ -3,10 +3,10 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
+	"blis/actors"
 	"blis/calibrate"
 	"blis/latency"
 )
@@ -36,6 +36,9 @@ Examples:
 // Run carries the command out.
 func (v *validateCmd) Run(ctx context.Context, c *console) error {
 	c.warnOfVariables()
+	if err := v.check(); err != nil {
+		return err
+	}
 	if len(v.Measured) == 0 && len(v.OTLP) == 0 {
 		return &inputError{"nothing to compare with: want measured runs, or --otlp"}
 	}
@@ -51,15 +54,15 @@ func (v *validateCmd) Run(ctx context.Context, c *console) error {
 	if err != nil {
 		return err
 	}
+	prefills, err := v.comparePrefills(c, set)
+	if err != nil {
+		return err
+	}
 	report, bar := c.stages("latency models")
 	list, err := calibrate.Validate(ctx, samples, subjects, v.workers(), report)
 	bar.done()
 	if err != nil {
 		return explainTraining(ctx, err)
-	}
-	prefills, err := v.comparePrefills(c, set)
-	if err != nil {
-		return err
 	}
 	if v.Format == "json" {
 		return printJSON(c.out, newValidationJSON(list, prefills, skipped))
@@ -73,22 +76,7 @@ func openSet(name string) (*latency.PhysicsSet, error) {
 	if name == "" {
 		return nil, nil
 	}
-	text, err := os.ReadFile(name)
-	if err != nil {
-		set, unknown := latency.FindPhysicsSet(name)
-		if unknown != nil && strings.ContainsAny(name, "./") {
-			return nil, &inputError{"--coefficients: " + pathProblem(err)}
-		}
-		if unknown != nil {
-			return nil, &inputError{"--coefficients: " + unknown.Error()}
-		}
-		return set, nil
-	}
-	set, err := latency.ParsePhysicsSet(text, name)
-	if err != nil {
-		return nil, &inputError{err.Error()}
-	}
-	return set, nil
+	return actors.OpenCoefficients(name)
 }
 
 // subjects are the latency models to compare.
@@ -99,7 +87,15 @@ func (v *validateCmd) subjects(set *latency.PhysicsSet) ([]calibrate.Subject, er
 		if !slices.Contains(known, name) {
 			return nil, &inputError{fmt.Sprintf("--latency-model is %q: want some of %s", name, strings.Join(known, ", "))}
 		}
-		list = append(list, calibrate.NewSubject(name, set))
+		if !slices.ContainsFunc(list, func(s calibrate.Subject) bool { return s.Name == name }) {
+			list = append(list, calibrate.NewSubject(name, set))
+		}
+	}
+	if len(list) == 0 {
+		return nil, &inputError{"--latency-model is empty: want some of " + strings.Join(known, ", ")}
+	}
+	if set != nil && !slices.ContainsFunc(list, func(s calibrate.Subject) bool { return s.Name == "auto" || s.Name == "physics" }) {
+		return nil, &inputError{"--coefficients: want auto or physics among --latency-model: the others have none"}
 	}
 	return list, nil
 }
@@ -124,10 +120,6 @@ func (v *validateCmd) comparePrefills(c *console, set *latency.PhysicsSet) (*pre
 	if len(v.OTLP) == 0 {
 		return nil, nil
 	}
-	list, err := v.prefills(c, v.OTLP)
-	if err != nil {
-		return nil, err
-	}
 	if set == nil {
 		d, limits, err := v.deployment("", 0)
 		if err != nil {
@@ -136,6 +128,10 @@ func (v *validateCmd) comparePrefills(c *console, set *latency.PhysicsSet) (*pre
 		if set = calibrate.ChoosePhysics(d, limits); set == nil {
 			return nil, &inputError{fmt.Sprintf("no shipped coefficients cover %s: give --coefficients", d)}
 		}
+	}
+	list, err := v.prefills(c, v.OTLP)
+	if err != nil {
+		return nil, err
 	}
 	table := &prefillTable{Set: set.Name, Rows: []prefillRow{}}
 	for i := range list {

@@ -15,6 +15,7 @@ type subjectJSON struct {
 	Runs     []runResultJSON     `json:"runs"`
 	Summary  []calibrate.Summary `json:"summary"`
 	Cold     []calibrate.Summary `json:"cold_summary"`
+	ColdTTFT *float64            `json:"cold_ttft_median_ape"` // of single requests; null: none was cold
 	Rankings []calibrate.Ranking `json:"rankings"`
 }
 
@@ -48,7 +49,10 @@ func newValidationJSON(list []calibrate.Validation, prefills *prefillTable, skip
 	j := &validationJSON{Schema: "blis.validate/v1", Models: []subjectJSON{}, Prefills: prefills, Skipped: listed(skipped)}
 	for i := range list {
 		v := &list[i]
-		s := subjectJSON{v.Subject, []runResultJSON{}, append([]calibrate.Summary{}, v.Summary...), append([]calibrate.Summary{}, v.Cold...), append([]calibrate.Ranking{}, v.Rankings...)}
+		s := subjectJSON{v.Subject, []runResultJSON{}, listed(v.Summary), listed(v.Cold), nil, listed(v.Rankings)}
+		if cold, known := v.ColdTTFT(); known {
+			s.ColdTTFT = &cold
+		}
 		for k := range v.Runs {
 			s.Runs = append(s.Runs, newRunResultJSON(&v.Runs[k]))
 		}
@@ -76,5 +80,5 @@ func newRunResultJSON(r *calibrate.RunResult) runResultJSON {
 }
 
 func newComparisonJSON(c *calibrate.Comparison) *comparisonJSON {
-	return &comparisonJSON{c.Requests, append([]calibrate.Score{}, c.Scores...), c.KS, c.Each}
+	return &comparisonJSON{c.Requests, listed(c.Scores), c.KS, c.Each}
 }

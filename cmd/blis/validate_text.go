@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"strings"
 	"text/tabwriter"
 
 	"blis/calibrate"
@@ -40,10 +41,12 @@ func writeSubject(out io.Writer, v *calibrate.Validation) {
 		case r.Missing != "":
 			beside = append(beside, fmt.Sprintf("%s: %s", r.Sample.Run.ID, r.Missing))
 		case r.Overloaded:
-			t := &r.Throughput
-			beside = append(beside, fmt.Sprintf("%s: overloaded, %.2f completed/s, predicted %.2f (%+.1f %%)", r.Sample.Run.ID, t.Measured, t.Predicted, 100*t.Error()))
+			beside = append(beside, r.Sample.Run.ID+": overloaded, "+throughput(&r.Throughput))
 		default:
 			writeComparison(w, r.Sample.Run.ID, "", &r.All)
+			if n := r.Measured - r.All.Requests; n > 0 {
+				beside = append(beside, fmt.Sprintf("%s: %d of %d measured requests do not complete in the replay and are not compared", r.Sample.Run.ID, n, r.Measured))
+			}
 			for k := range r.Stages {
 				if len(r.Stages) > 1 {
 					stage := r.Sample.Run.Stages[k]
@@ -58,9 +61,36 @@ func writeSubject(out io.Writer, v *calibrate.Validation) {
 	}
 	descriptions(out, v)
 	for _, r := range v.Rankings {
+		if r.Pairs == 0 {
+			continue
+		}
 		fmt.Fprintf(out, "order of %d cells by %s: Spearman %.3f, %d of %d pairs right\n", r.Cells, r.Metric, r.Spearman, r.Ordered, r.Pairs)
 	}
+	writeSummary(out, v.Summary)
 	fmt.Fprintln(out)
+}
+
+// writeSummary is the errors over all runs, by metric and statistic.
+func writeSummary(out io.Writer, list []calibrate.Summary) {
+	if len(list) == 0 {
+		return
+	}
+	fmt.Fprintln(out)
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(w, "OVER RUNS\tmedian APE\tMAPE\tworst\tbias\t")
+	for _, s := range list {
+		fmt.Fprintf(w, "%s %s\t%.1f %%\t%.1f %%\t%.1f %%\t%+.1f %%\t\n", strings.ToUpper(string(s.Metric)), s.Statistic, 100*s.Median, 100*s.Mean, 100*s.Worst, 100*s.Bias)
+	}
+	w.Flush()
+}
+
+// throughput is what an overloaded server completed, in words.
+func throughput(t *calibrate.Throughput) string {
+	text := fmt.Sprintf("%.2f completed/s, predicted %.2f", t.Measured, t.Predicted)
+	if t.Measured > 0 {
+		text += fmt.Sprintf(" (%+.1f %%)", 100*t.Error())
+	}
+	return text
 }
 
 // descriptions says which model stood behind which runs, each once.
@@ -77,19 +107,14 @@ func descriptions(out io.Writer, v *calibrate.Validation) {
 func writeComparison(w io.Writer, name, stage string, c *calibrate.Comparison) {
 	fmt.Fprintf(w, "%s\t%s\t", name, stage)
 	for _, m := range calibrate.Metrics {
-		for _, s := range c.Scores {
-			switch {
-			case s.Metric == m && s.Statistic == "mean":
-				fmt.Fprintf(w, "%.2f\t%.2f\t%+.1f %%\t", s.Measured, s.Predicted, 100*s.Error())
-			case s.Metric == m && s.Statistic == "p99":
-				fmt.Fprintf(w, "%+.1f %%\t", 100*s.Error())
-			}
+		mean, p99 := scoreOf(c, m, "mean"), scoreOf(c, m, "p99")
+		if mean == nil {
+			fmt.Fprint(w, "–\t–\t–\t–\t")
+			continue
 		}
+		fmt.Fprintf(w, "%.2f\t%.2f\t%+.1f %%\t%+.1f %%\t", mean.Measured, mean.Predicted, 100*mean.Error(), 100*p99.Error())
 	}
-	for _, m := range calibrate.Metrics {
-		fmt.Fprintf(w, "%.3f\t", c.KS[m])
-	}
-	fmt.Fprintln(w)
+	writeDistances(w, c)
 }
 
 // writeSubjects sets the latency models side by side.
@@ -103,24 +128,26 @@ func writeSubjects(out io.Writer, list []calibrate.Validation) {
 			continue
 		}
 		fmt.Fprintf(w, "%s\t%d\t", v.Subject, v.Summary[0].Runs)
-		bias, cold := 0.0, 0.0
-		for _, s := range v.Summary {
-			if s.Statistic == "mean" || s.Statistic == "p99" {
-				fmt.Fprintf(w, "%.1f (%.0f) %%\t", 100*s.Median, 100*s.Worst)
-			}
-			if s.Metric == calibrate.E2E && s.Statistic == "mean" {
-				bias = s.Bias
-			}
-		}
-		for _, s := range v.Cold {
-			if s.Metric == calibrate.TTFT && s.Statistic == "p50" {
-				cold = s.Median
+		for _, m := range calibrate.Metrics {
+			for _, statistic := range shownStatistics {
+				if s := summaryOf(v.Summary, m, statistic); s != nil {
+					fmt.Fprintf(w, "%.1f (%.0f) %%\t", 100*s.Median, 100*s.Worst)
+				} else {
+					fmt.Fprint(w, "–\t")
+				}
 			}
 		}
-		fmt.Fprintf(w, "%+.1f %%\t%.1f %%\t\n", 100*bias, 100*cold)
+		bias, cold := "–", "–"
+		if s := summaryOf(v.Summary, calibrate.E2E, "mean"); s != nil {
+			bias = fmt.Sprintf("%+.1f %%", 100*s.Bias)
+		}
+		if e, known := v.ColdTTFT(); known {
+			cold = fmt.Sprintf("%.1f %%", 100*e)
+		}
+		fmt.Fprintf(w, "%s\t%s\t\n", bias, cold)
 	}
 	w.Flush()
-	fmt.Fprintln(out, "means unless p99; cold: the median request of those whose prompts were mostly not cached; overloaded runs are not in it")
+	fmt.Fprintln(out, "means unless p99, without overloaded runs; cold TTFT: of single requests whose prompts were mostly not cached, the median over\nrequests and then over runs")
 }
 
 func writePrefills(out io.Writer, t *prefillTable) {

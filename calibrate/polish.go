@@ -1,0 +1,86 @@
+package calibrate
+
+import (
+	"context"
+	"math"
+
+	"gonum.org/v1/gonum/optimize"
+
+	"blis/calibrate/regress"
+)
+
+// polish goes on from fitted coefficients with Nelder and Mead's simplex: so many
+// replays of all samples, each with other factors on the coefficients that lie
+// inside their bounds, toward the smallest mean relative error of the mean and
+// the 90th percentile of TTFT, TPOT and E2E (latency.md 4). It keeps what it
+// began with if it finds nothing better. It draws nothing: equal arguments give
+// equal bits.
+// Coefficients of which the system of the fit knows nothing stay as they are.
+func polish(ctx context.Context, samples []*Sample, start *Coefficients, system *regress.System, o FitOptions) (*Coefficients, error) {
+	bounds := &samples[0].family.bounds
+	from := start.list()
+	var index []int
+	for i, v := range from {
+		if v > bounds[i].lower && v < bounds[i].upper && system.Power(i) > 0 {
+			index = append(index, i)
+		}
+	}
+	if len(index) == 0 {
+		return start, nil
+	}
+	var failed error
+	at := func(logs []float64) *Coefficients {
+		c := append([]float64{}, from...)
+		for k, i := range index {
+			c[i] = math.Min(math.Max(float64(from[i]*math.Exp(logs[k])), bounds[i].lower), bounds[i].upper)
+		}
+		return coefficientsOf(c)
+	}
+	objective := func(logs []float64) float64 {
+		if failed != nil {
+			return math.Inf(1)
+		}
+		loss, err := meanError(ctx, samples, at(logs), o)
+		if err != nil {
+			failed = err
+			return math.Inf(1)
+		}
+		return loss
+	}
+	result, err := optimize.Minimize(optimize.Problem{Func: objective}, make([]float64, len(index)),
+		&optimize.Settings{FuncEvaluations: o.Polish, Concurrent: 1}, &optimize.NelderMead{SimplexSize: 0.02})
+	if failed != nil {
+		return nil, failed
+	}
+	if err != nil {
+		return nil, err
+	}
+	return at(result.X), nil
+}
+
+// meanError is what polish makes small.
+func meanError(ctx context.Context, samples []*Sample, c *Coefficients, o FitOptions) (float64, error) {
+	losses := make([]float64, len(samples))
+	err := each(ctx, o.Workers, len(samples), func(i int) error {
+		comparison, err := samples[i].Judge(c)
+		if err != nil {
+			return err
+		}
+		for _, s := range comparison.Scores {
+			if s.Statistic != "mean" && s.Statistic != "p90" {
+				continue
+			}
+			weight := 1.0
+			if s.Metric == TTFT {
+				weight = o.TTFT
+			}
+			losses[i] += float64(weight * math.Abs(s.Error()))
+		}
+		return nil
+	})
+	sum := 0.0
+	for _, l := range losses {
+		sum += l
+	}
+	return sum, err
+}
