@@ -163,3 +163,29 @@ func TestJudgementsTellTruthFromError(t *testing.T) {
 		}
 	}
 }
+
+// Points of a model that judges a fold are kept from its fit, unless the fit has
+// another run of the model.
+func TestPointsOfWhatIsHeldOut(t *testing.T) {
+	chat, code, agents := named("chat", "A", 10), named("code", "A", 10), named("agents", "B", 10)
+	points := []Point{{Model: "A"}, {Model: "B"}, {Model: "C"}}
+	for _, c := range []struct {
+		name        string
+		train, test []*Sample
+		want        string
+	}{
+		{"a model", []*Sample{agents}, []*Sample{chat, code}, "BC"},
+		{"the other", []*Sample{chat, code}, []*Sample{agents}, "AC"},
+		{"a run", []*Sample{chat}, []*Sample{code}, "ABC"},
+		{"all", []*Sample{}, []*Sample{chat, agents}, "C"},
+	} {
+		f := Fold{c.name, c.train, c.test}
+		got := ""
+		for _, p := range f.points(points) {
+			got += p.Model
+		}
+		if got != c.want {
+			t.Errorf("%s held out: points of %q, want %q", c.name, got, c.want)
+		}
+	}
+}

@@ -199,3 +199,45 @@ func sharedTokens(a, b []workload.Span) (n int32) {
 	}
 	return n
 }
+
+// A server was overloaded when clients gave up: some failed, and others took so
+// long that patience may be why, or many failed.
+func TestOverloaded(t *testing.T) {
+	const timeout = 100 * vtime.Second
+	for _, c := range []struct {
+		name            string
+		requests, fails int
+		slowest         vtime.Duration
+		want            bool
+	}{
+		{"all well", 100, 0, 5 * vtime.Second, false},
+		{"slow, but nobody gave up", 100, 0, 99 * vtime.Second, false},
+		{"one mishap", 100, 1, 5 * vtime.Second, false},
+		{"one gave up", 100, 1, 51 * vtime.Second, true},
+		{"just patient enough", 100, 1, 50 * vtime.Second, false},
+		{"as many mishaps as may be", 100, 5, 5 * vtime.Second, false},
+		{"many failed", 100, 6, 5 * vtime.Second, true},
+		{"all failed", 3, 3, 0, true},
+	} {
+		var rows []string
+		for i := range c.requests {
+			row := fmt.Sprintf("%d,100,0,9,30000,%d,1", i, int64(c.slowest))
+			if i < c.fails {
+				row = fmt.Sprintf("%d,100,0,9,,,0", i)
+			}
+			rows = append(rows, row)
+		}
+		dir := runsFolder(t, []string{"run," + llama + ",1,40,60,"}, map[string][]string{"run": rows})
+		list, _, err := Load([]string{dir}, Overrides{}, timeout)
+		if err != nil || len(list) != 1 {
+			t.Fatal(len(list), err)
+		}
+		wanted := vtime.Duration(0)
+		if c.want {
+			wanted = timeout
+		}
+		if s := list[0]; s.Overloaded() != c.want || s.Timeout != wanted {
+			t.Errorf("%s: overloaded %v, clients wait %v", c.name, s.Overloaded(), s.Timeout)
+		}
+	}
+}
