@@ -86,12 +86,14 @@ type Fit struct {
 	Coefficients
 	Replays   int     // of each sample
 	Change    float64 // of predicted times in the last one, relative, root mean square
-	Converged bool    // Change fell below a ten thousandth
+	Converged bool    // they stood still (settled)
 	Requests  int     // that counted
 	Spread    regress.Spread
 }
 
-// settled is the relative change of predicted times below which a fit is done.
+// settled is the change of predicted times, in seconds, below which a fit is
+// done: root mean square, each time weighing by the square of its inverse, so
+// that it is that of the short ones, some tenths of a percent of TTFT.
 const settled = 1e-4
 
 // FitRuns fits coefficients to measured requests with the simulation in the
@@ -110,7 +112,8 @@ func FitRuns(ctx context.Context, samples []*Sample, points []Point, o FitOption
 	}
 	lower, usual, upper := edges(&family.bounds)
 	current := append([]float64{}, usual...)
-	fit := &Fit{Change: math.Inf(1)}
+	fit := &Fit{}
+	last := math.Inf(1)
 	step := 1.0
 	var system *regress.System
 	var options regress.Options
@@ -131,10 +134,10 @@ func FitRuns(ctx context.Context, samples []*Sample, points []Point, o FitOption
 			return nil, err
 		}
 		change := system.Distance(current, next)
-		if change > fit.Change*0.7 { // it swings: smaller steps
+		if change > last*0.7 { // it swings: smaller steps
 			step = max(0.3, step*0.8)
 		}
-		fit.Change = change
+		last, fit.Change = change, system.Relative(change)
 		if fit.Converged = change < settled; fit.Converged || fit.Replays >= o.Iterations || len(samples) == 0 {
 			current = next
 			break

@@ -213,3 +213,18 @@ func TestPenaltiesTakeFreedom(t *testing.T) {
 		last = got
 	}
 }
+
+// Observations that weigh by the square of their inverse have a relative distance
+// that is the root mean square of relative changes.
+func TestRelativeDistance(t *testing.T) {
+	s := New(1)
+	for _, y := range []float64{0.02, 3, 50} {
+		s.Add([]float64{y}, y, 1/(y*y))
+	}
+	if got := s.Relative(s.Distance([]float64{1}, []float64{1.01})); math.Abs(got-0.01) > 1e-12 {
+		t.Errorf("%v, want 1 %%", got)
+	}
+	if got := New(1).Relative(1); got != 0 {
+		t.Errorf("%v of nothing", got)
+	}
+}

@@ -111,3 +111,12 @@ func (s *System) Distance(a, b []float64) float64 {
 	}
 	return math.Sqrt(math.Max(0, sum) / s.weight)
 }
+
+// Relative is a distance as a share of what was observed: of a root of the same
+// weighted mean of squares.
+func (s *System) Relative(distance float64) float64 {
+	if s.square == 0 {
+		return 0
+	}
+	return distance * math.Sqrt(s.weight/s.square)
+}
