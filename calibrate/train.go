@@ -129,6 +129,9 @@ func (t *Trained) set(samples []*Sample, prefills []Prefill, o TrainOptions) *la
 		AsyncScheduling: *first.Server.Config.AsyncScheduling, ChunkedPrefill: first.Server.Config.EnableChunkedPrefill,
 		Dates: o.Dates, Data: o.Data, Lambda: o.Fit.Lambda, Gamma: preemptionGamma, Method: "replay regression",
 	}
+	if o.Fit.Polish > 0 {
+		training.Method += ", then Nelder-Mead"
+	}
 	add := func(list *[]string, name string) {
 		if !slices.Contains(*list, name) {
 			*list = append(*list, name)

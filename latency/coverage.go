@@ -24,10 +24,11 @@ func (s *PhysicsSet) Coverage(d *Deployment, e EngineLimits, async bool) []strin
 	var reasons []string
 	add := func(format string, args ...any) { reasons = append(reasons, fmt.Sprintf(format, args...)) }
 	kind := d.Model.Kind()
+	known := slices.ContainsFunc(t.Models, d.Model.isSameAs)
 	switch {
 	case !slices.Contains(t.Kinds, kind):
 		add("%s models not measured, only %s", kind, strings.Join(t.Kinds, ", "))
-	case !slices.ContainsFunc(t.Models, d.Model.isSameAs):
+	case !known:
 		add("%s: %s is not among %s", ModelNotMeasured, d.Model.Name, strings.Join(t.Models, ", "))
 	}
 	switch {
@@ -36,10 +37,10 @@ func (s *PhysicsSet) Coverage(d *Deployment, e EngineLimits, async bool) []strin
 	case !d.GPU.asBuiltIn():
 		add("GPU %s is described otherwise than the one that was measured", d.GPU.Name)
 	}
-	if m := d.Model; m.LatentRank > 0 {
+	if m := d.Model; m.LatentRank > 0 && !known {
 		add("multi-head latent attention not measured")
 	}
-	if m := d.Model; m.WeightBits != 16 || m.ActivationBits != 16 || m.KVElementBytes != 2 {
+	if m := d.Model; !known && (m.WeightBits != 16 || m.ActivationBits != 16 || m.KVElementBytes != 2) {
 		add("only 16-bit weights, activations and KV caches were measured, not %d, %d and %d bits", m.WeightBits, m.ActivationBits, 8*m.KVElementBytes)
 	}
 	if d.TP < t.TPMin || d.TP > t.TPMax {
