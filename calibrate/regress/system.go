@@ -118,5 +118,5 @@ func (s *System) Relative(distance float64) float64 {
 	if s.square == 0 {
 		return 0
 	}
-	return distance * math.Sqrt(s.weight/s.square)
+	return float64(distance * math.Sqrt(s.weight/s.square))
 }
