@@ -277,9 +277,11 @@ func drawTrial(seed uint64) *trial {
 func (d dice) drawLatency(x *trial) {
 	c := &x.Config
 	blackbox := func(alpha, beta []float64) { c.AlphaCoeffs, c.BetaCoeffs = alpha, beta }
-	switch d.IntN(8) {
+	switch d.IntN(7) {
 	case 0:
-		c.LatencyModel = "roofline"
+		if c.LatencyModel = "roofline"; d.chance(0.5) {
+			c.LatencyModel, c.Coefficients = "physics", pick(d, "h100", "h100-llama-2-70b", "rtx4090-llama-3.1-8b")
+		}
 	case 1:
 		blackbox([]float64{1601.35, 3.51, 1805.54}, []float64{6910.42, 17.67, 2.84})
 	case 2:
@@ -288,8 +290,6 @@ func (d dice) drawLatency(x *trial) {
 		blackbox([]float64{0, 0, 0}, []float64{100, 10, 10})
 	case 4:
 		blackbox([]float64{50, 0.5, 20}, []float64{300.3, 1.37, 7.11})
-	case 5:
-		c.LatencyModel, c.Coefficients = "physics", pick(d, "h100", "h100-llama-2-70b", "rtx4090-llama-3.1-8b")
 	default:
 		x.AllFields = true
 	}
