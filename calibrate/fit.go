@@ -87,7 +87,7 @@ type Fit struct {
 	Replays   int     // of each sample
 	Change    float64 // of predicted times in the last one, relative, root mean square
 	Converged bool    // they stood still (settled)
-	Requests  int     // that counted
+	Requests  int     // observations: TTFT and decoding of a request are two, points one each
 	Spread    regress.Spread
 }
 
