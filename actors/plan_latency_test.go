@@ -82,7 +82,7 @@ func TestCoefficientsThatCannotBe(t *testing.T) {
 			c.LatencyModel, c.AlphaCoeffs, c.BetaCoeffs = "physics", []float64{1, 2, 3}, []float64{4, 5, 6}
 		}, "--alpha-coeffs is [1 2 3]: want none with --latency-model physics"},
 		"no file":               {func(c *Config) { c.Coefficients = "no/such.yaml" }, "--coefficients: no/such.yaml: no such file or directory"},
-		"no set":                {func(c *Config) { c.Coefficients = "h1000" }, `--coefficients: unknown coefficient set "h1000"; nearest: h100, `},
+		"no set":                {func(c *Config) { c.Coefficients = "h1000" }, `--coefficients: unknown coefficient set "h1000"; nearest: h100; `},
 		"another specification": {func(c *Config) { c.Coefficients = bad }, "specification is 2, want 1"},
 		"physics where none is": {func(c *Config) { c.LatencyModel, c.Hardware = "physics", "A100" }, "--latency-model physics: no shipped coefficients cover meta-llama/Llama-3.1-8B-Instruct on A100-80 at TP 1: give --coefficients"},
 	} {

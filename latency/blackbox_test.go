@@ -70,7 +70,7 @@ func TestFindFit(t *testing.T) {
 	}{
 		{"mistralai/Mixtral-8x7B-Instruct-v0.1", "H100", 1, `unknown blackbox coefficients "mistralai/Mixtral-8x7B-Instruct-v0.1 on H100 at TP 1"; nearest: mistralai/mixtral-8x7b-instruct-v0.1 on H100 at TP 2, mistralai/mixtral-8x7b-instruct-v0.1 on H100 at TP 4; use --latency-model roofline, which knows every model and GPU, or give --alpha-coeffs and --beta-coeffs`},
 		{"llama-3.2-8b-instruct", "H100", 1, `unknown blackbox coefficients "llama-3.2-8b-instruct on H100 at TP 1"; nearest: meta-llama/llama-3.1-8b-instruct, `},
-		{"", "", 0, `unknown blackbox coefficients " on  at TP 0"; nearest: `},
+		{"", "", 0, `unknown blackbox coefficients " on  at TP 0"; use --latency-model roofline`},
 	} {
 		if _, err := FindFit(c.model, c.gpu, c.tp); err == nil || !strings.HasPrefix(err.Error(), c.want) {
 			t.Errorf("got  %v\nwant %s", err, c.want)

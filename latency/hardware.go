@@ -93,8 +93,8 @@ func FindHardware(name string, extra ...Hardware) (Hardware, error) {
 		known = append(known, g.Name)
 	}
 	return Hardware{}, &Unknown{
-		Kind: "GPU", Name: name, Nearest: nearest(name, known, 8),
-		Remedy: "describe others in a file given with --hardware-config",
+		Kind: "GPU", Name: name, Nearest: nearest(name, known, 3),
+		Remedy: "there are " + strings.Join(known, ", ") + "; describe others in a file given with --hardware-config",
 	}
 }
 

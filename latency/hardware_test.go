@@ -47,7 +47,7 @@ func TestDefaultLimitsFollowVLLM(t *testing.T) {
 
 func TestUnknownGPUListsTheNearest(t *testing.T) {
 	_, err := FindHardware("H110")
-	if err == nil || !strings.HasPrefix(err.Error(), `unknown GPU "H110"; nearest: H100, `) || !strings.Contains(err.Error(), "--hardware-config") {
+	if err == nil || !strings.HasPrefix(err.Error(), `unknown GPU "H110"; nearest: H100; there are `) || !strings.Contains(err.Error(), "--hardware-config") {
 		t.Error(err)
 	}
 }

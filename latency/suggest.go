@@ -7,8 +7,8 @@ import (
 	"blis/suggest"
 )
 
-// nearest returns up to n of the names that look most like query, best first,
-// ties in alphabetical order. Case does not count, and a query without an
+// nearest returns up to n of the names that look like query, best first, ties
+// in alphabetical order; none if all are far from it. Case does not count, and a query without an
 // owner ("llama-3.1-8b") is compared with the part of a name after the slash.
 func nearest(query string, names []string, n int) []string {
 	query = strings.ToLower(query)
@@ -19,11 +19,14 @@ func nearest(query string, names []string, n int) []string {
 	var list []candidate
 	for _, name := range names {
 		lower := strings.ToLower(name)
-		d := suggest.Distance(query, lower)
-		if !strings.Contains(query, "/") {
-			d = min(d, suggest.Distance(query, baseName(lower)))
+		d, near := suggest.Distance(query, lower), suggest.Near(query, lower)
+		if base := baseName(lower); !strings.Contains(query, "/") {
+			d = min(d, suggest.Distance(query, base))
+			near = near || suggest.Near(query, base) || query != "" && strings.HasPrefix(base, query)
 		}
-		list = append(list, candidate{name, d})
+		if near {
+			list = append(list, candidate{name, d})
+		}
 	}
 	slices.SortFunc(list, func(a, b candidate) int {
 		if a.distance != b.distance {

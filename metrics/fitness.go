@@ -73,7 +73,7 @@ func FindMeasure(name string) (Measure, error) {
 		}
 		names = append(names, measures[i].Name)
 	}
-	return Measure{}, fmt.Errorf("unknown measure %q, the nearest is %q (docs/metrics.md lists them)", name, suggest.Nearest(name, names))
+	return Measure{}, fmt.Errorf("unknown measure %q%s (docs/metrics.md lists them)", name, suggest.Hint(name, names))
 }
 
 // ParseFitness reads "throughput:0.5,p99_ttft@200ms:0.3": measures with

@@ -201,7 +201,7 @@ func TestAutoscalersRefuseWhatCannotBeMeant(t *testing.T) {
 		{"part of a pod up", "target-utilization", []Setting{{"up_pods", "0.5"}}, "autoscale.params.up_pods: 0.5 is not allowed, want a whole number"},
 		{"part of a pod down", "target-utilization", []Setting{{"down_pods", "0.5"}}, "autoscale.params.down_pods: 0.5 is not allowed, want a whole number"},
 		{"no period", "target-utilization", []Setting{{"period", "0"}}, `autoscale.params.period: "0" is not allowed, want a duration like 250ms or 5s, at least 1µs`},
-		{"parameter of another", "queue-depth", []Setting{{"cooldown", "1s"}}, `autoscale.params.cooldown: queue-depth has no parameter "cooldown", the nearest is "tolerance" (there are: target, tolerance, down_window)`},
+		{"parameter of another", "queue-depth", []Setting{{"cooldown", "1s"}}, `autoscale.params.cooldown: queue-depth has no parameter "cooldown" (there are: target, tolerance, down_window)`},
 	} {
 		err := try(AutoscaleKind, c.policy, c.settings...)
 		var fault *Error

@@ -198,7 +198,7 @@ func (s *section) names() []string {
 }
 
 func unknownName(what, name string, names []string) string {
-	return fmt.Sprintf("unknown %s %q, the nearest is %q (there are: %s)", what, name, suggest.Nearest(name, names), strings.Join(names, ", "))
+	return fmt.Sprintf("unknown %s %q%s (there are: %s)", what, name, suggest.Hint(name, names), strings.Join(names, ", "))
 }
 
 // template is the template of the policy's type, or of that kind's default.

@@ -187,9 +187,9 @@ func TestSetRefuses(t *testing.T) {
 		{"a field of the autoscaler", "autoscale.intervall", "5s", `autoscale.intervall: unknown field "intervall", the nearest is "interval" (there are: type, params, interval, min, max, trigger, actuation.provisioning, actuation.model_load, actuation.warmup.duration, actuation.warmup.curve, actuation.warmup.penalty, actuation.warmup.routable, actuation.drain, actuation.drain_timeout)`},
 		{"an observation", "observability.refrsh", "5s", `observability.refrsh: unknown field "refrsh", the nearest is "refresh" (there are: refresh, in_flight, queue_depth, batch_size, kv_utilization, cache_hit_rate, recent_latency, estimated_wait, prefix_index, kv_event_delay)`},
 		{"a type", "routing.type", "leastloaded", `routing.type: unknown routing policy "leastloaded", the nearest is "least-loaded" (there are: {routing})`},
-		{"no type", "routing.type", "", `routing.type: unknown routing policy "", the nearest is "weighted" (there are: {routing})`},
+		{"no type", "routing.type", "", `routing.type: unknown routing policy "" (there are: {routing})`},
 		{"a parameter", "routing.params.queue-dept", "1", `routing.params.queue-dept: weighted has no parameter "queue-dept", the nearest is "queue-depth" (there are: {weighted})`},
-		{"a parameter without a name", "routing.params.", "1", `routing.params.: weighted has no parameter "", the nearest is "tie" (there are: {weighted})`},
+		{"a parameter without a name", "routing.params.", "1", `routing.params.: weighted has no parameter "" (there are: {weighted})`},
 		{"a parameter of another type", "admission.params.capacity", "1", `admission.params.capacity: always-admit takes no parameters`},
 		{"a value", "routing.params.queue-depth", "-1", `routing.params.queue-depth: "-1" is not allowed, want a number in [0, 1e+09]`},
 		{"a duration", "observability.refresh", "soon", `observability.refresh: "soon" is not allowed, want a duration like 250ms or 5s`},
@@ -198,7 +198,7 @@ func TestSetRefuses(t *testing.T) {
 		{"metadata", "metadata.generation", "4", `metadata.generation: metadata cannot be set, write it in the file`},
 		{"a whole section", "autoscale", "none", `autoscale: is not a single field, want autoscale.type or autoscale.params.NAME or autoscale.interval or autoscale.min or autoscale.max or autoscale.trigger or autoscale.actuation.provisioning or autoscale.actuation.model_load or autoscale.actuation.warmup.duration or autoscale.actuation.warmup.curve or autoscale.actuation.warmup.penalty or autoscale.actuation.warmup.routable or autoscale.actuation.drain or autoscale.actuation.drain_timeout`},
 		{"all parameters", "routing.params", "1", `routing.params: is not a single field, want routing.type or routing.params.NAME`},
-		{"nothing", "", "1", `: unknown section "", the nearest is "routing" (there are: admission, priority, routing, scheduler, autoscale, observability, metadata)`},
+		{"nothing", "", "1", `: unknown section "" (there are: admission, priority, routing, scheduler, autoscale, observability, metadata)`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b := mustParse(t, "routing: {type: weighted, params: {queue-depth: 2}}")

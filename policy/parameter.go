@@ -190,7 +190,7 @@ func (v *values) unknown(t *Template, name string) string {
 	for i := range v.parameters {
 		names[i] = v.parameters[i].Name
 	}
-	return fmt.Sprintf("%s has no parameter %q, the nearest is %q (there are: %s)", t.Name, name, suggest.Nearest(name, names), strings.Join(names, ", "))
+	return fmt.Sprintf("%s has no parameter %q%s (there are: %s)", t.Name, name, suggest.Hint(name, names), strings.Join(names, ", "))
 }
 
 // parse reads text as a value of p and reports whether it is allowed.

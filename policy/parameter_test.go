@@ -37,7 +37,7 @@ func TestParametersOfEachTypeAreChecked(t *testing.T) {
 		{"no queue", AdmissionKind, "saturation-shed", []Setting{{"queue_depth", "0"}}, `admission.params.queue_depth: "0" is not allowed, want a number in [0.01, 100000]`},
 		{"percent", AdmissionKind, "saturation-shed", []Setting{{"kv", "80"}}, `admission.params.kv: "80" is not allowed, want a number in [0.01, 1]`},
 		{"negative threshold", AdmissionKind, "saturation-shed", []Setting{{"threshold", "-1"}}, `admission.params.threshold: "-1" is not allowed, want a number in [0, 100]`},
-		{"the class is fixed", AdmissionKind, "saturation-shed", []Setting{{"class", "batch"}}, `admission.params.class: saturation-shed has no parameter "class", the nearest is "kv" (there are: queue_depth, kv, threshold)`},
+		{"the class is fixed", AdmissionKind, "saturation-shed", []Setting{{"class", "batch"}}, `admission.params.class: saturation-shed has no parameter "class" (there are: queue_depth, kv, threshold)`},
 		{"not a score", PriorityKind, "inverted-slo", []Setting{{"batch", "low"}}, `priority.params.batch: "low" is not allowed, want a number in [-1e+09, 1e+09]`},
 		{"not a preemption rule", SchedulerKind, "reverse-priority", []Setting{{"preemption", "reverse"}}, `scheduler.params.preemption: "reverse" is not allowed, want auto | fcfs | priority`},
 	} {

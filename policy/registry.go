@@ -120,6 +120,6 @@ func create[P any](kind Kind, list []template[P], name string, settings []Settin
 	}
 	return none, &Error{
 		Field:   string(kind) + ".type",
-		Problem: fmt.Sprintf("unknown %s policy %q, the nearest is %q (there are: %s)", kind, name, suggest.Nearest(name, names), strings.Join(names, ", ")),
+		Problem: fmt.Sprintf("unknown %s policy %q%s (there are: %s)", kind, name, suggest.Hint(name, names), strings.Join(names, ", ")),
 	}
 }

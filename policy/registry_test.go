@@ -44,8 +44,8 @@ func TestBadChoicesGiveClearErrors(t *testing.T) {
 	}{
 		{"unknown name", RoutingKind, "leastloaded", nil,
 			`routing.type: unknown routing policy "leastloaded", the nearest is "least-loaded" (there are: round-robin, least-loaded, weighted, prefix-affinity, power-of-two, always-busiest)`},
-		{"empty name", SchedulerKind, "", nil, `scheduler.type: unknown scheduler policy "", the nearest is "sjf" (there are: fcfs, priority-fcfs, sjf, reverse-priority)`},
-		{"name of another kind", AutoscaleKind, "fcfs", nil, `autoscale.type: unknown autoscale policy "fcfs", the nearest is "none" (there are: none, threshold, target-utilization, queue-depth, oscillator)`},
+		{"empty name", SchedulerKind, "", nil, `scheduler.type: unknown scheduler policy "" (there are: fcfs, priority-fcfs, sjf, reverse-priority)`},
+		{"name of another kind", AutoscaleKind, "fcfs", nil, `autoscale.type: unknown autoscale policy "fcfs" (there are: none, threshold, target-utilization, queue-depth, oscillator)`},
 		{"unknown parameter", AdmissionKind, "token-bucket", set("refill-rate", "5"),
 			`admission.params.refill-rate: token-bucket has no parameter "refill-rate", the nearest is "refill_rate" (there are: capacity, refill_rate, per_tenant)`},
 		{"no parameters at all", PriorityKind, "constant", set("x", "1"), `priority.params.x: constant takes no parameters`},

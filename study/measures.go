@@ -63,7 +63,7 @@ func SelectMeasures(what string, names []string) ([]Measure, error) {
 	for i, name := range names {
 		m, ok := byName[name]
 		if !ok {
-			return nil, &actors.InputError{Text: fmt.Sprintf("%s: unknown measure %q, the nearest is %q (there are: %s)", what, name, suggest.Nearest(name, known), strings.Join(known, ", "))}
+			return nil, &actors.InputError{Text: fmt.Sprintf("%s: unknown measure %q%s (there are: %s)", what, name, suggest.Hint(name, known), strings.Join(known, ", "))}
 		}
 		if slices.Contains(names[:i], name) {
 			return nil, &actors.InputError{Text: what + ": " + name + " is given twice, want it once"}

@@ -25,7 +25,7 @@ func blank(kind string) (Record, error) {
 		}
 		names = append(names, k.Kind())
 	}
-	return nil, &fieldError{"type", fmt.Errorf("there is no type %q, the nearest is %s", kind, suggest.Nearest(kind, names))}
+	return nil, &fieldError{"type", fmt.Errorf("there is no type %q%s", kind, suggest.Hint(kind, names))}
 }
 
 // fieldError is an error in one field of a record, which may lie deep in it.
@@ -100,7 +100,7 @@ func (s *seen) field(name string) (int, error) {
 		}
 		names = append(names, f.name)
 	}
-	return 0, fmt.Errorf("there is no field %q, the nearest is %s", name, suggest.Nearest(name, names))
+	return 0, fmt.Errorf("there is no field %q%s", name, suggest.Hint(name, names))
 }
 
 // all reports a field that did not come.

@@ -47,7 +47,7 @@ func ParseLevel(text string) (Level, error) {
 			return Level(l), nil
 		}
 	}
-	return None, fmt.Errorf("%q is no trace level, the nearest is %s: want none, decisions or detailed", text, suggest.Nearest(text, levelNames[:]))
+	return None, fmt.Errorf("%q is no trace level%s: want none, decisions or detailed", text, suggest.Hint(text, levelNames[:]))
 }
 
 // Header is the first record: what the others are of.

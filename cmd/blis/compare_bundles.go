@@ -68,8 +68,8 @@ func argumentBundle(argument string) (policy.Bundle, error) {
 	}
 	names := routings()
 	if !slices.Contains(names, argument) {
-		return policy.Bundle{}, &inputError{fmt.Sprintf("%s: no such file, and no routing policy, the nearest is %q (there are: %s)",
-			argument, suggest.Nearest(argument, names), strings.Join(names, ", "))}
+		return policy.Bundle{}, &inputError{fmt.Sprintf("%s: no such file, and no routing policy%s (there are: %s)",
+			argument, suggest.Hint(argument, names), strings.Join(names, ", "))}
 	}
 	var b policy.Bundle
 	return b, b.Set("routing.type", argument)

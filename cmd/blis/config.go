@@ -171,7 +171,7 @@ func readPair(file map[string]setting, path string, pair *ast.MappingValueNode) 
 		for _, e := range entries(&actors.Config{}) {
 			names = append(names, e.name)
 		}
-		return bad(path, pair.Key, "unknown setting %q, the nearest is %q", name, suggest.Nearest(name, names))
+		return bad(path, pair.Key, "unknown setting %q%s", name, suggest.Hint(name, names))
 	}
 	if pair.Value.Type() == ast.NullType {
 		return nil // not given

@@ -127,5 +127,8 @@ func usageLine(e *kong.ParseError) string {
 	for _, f := range e.Context.Flags() {
 		names = append(append(names, f.Name), f.Aliases...)
 	}
-	return text + ", the nearest is --" + suggest.Nearest(name, names)
+	if nearest := suggest.Nearest(name, names); nearest != "" {
+		text += ", the nearest is --" + nearest
+	}
+	return text
 }

@@ -52,7 +52,7 @@ func TestErrorsAreOneLine(t *testing.T) {
 		{"model to show contradicts itself", "models show FILE", `{"kv_lora_rank": 512}`, 2, "FILE: hidden_size is missing; num_hidden_layers is missing"},
 		{"TP that cannot be", "models show mixtral --tp 3", "", 2, "tp is 3, want a divisor of the 32 attention heads"},
 		{"memory that cannot be", "models show mixtral --gpu-memory-utilization NaN", "", 2, "gpu-memory-utilization is NaN, want above 0 and at most 1"},
-		{"GPU to show it on is unknown", "models show mixtral --hardware H101", "", 2, "unknown GPU \"H101\"; nearest: H100, "},
+		{"GPU to show it on is unknown", "models show mixtral --hardware H101", "", 2, "unknown GPU \"H101\"; nearest: H100; there are "},
 		{"GPUs of one's own are not there", "models show mixtral --hardware-config no.yaml", "", 2, "--hardware-config: no.yaml: no such file"},
 		{"nothing to show", "models show", "", 2, "expected \"<model>\""},
 		{"does not fit", "run --model Llama-3.1-70B-Instruct", "", 3, "does not fit on H100 at TP 1"},

@@ -72,7 +72,7 @@ func (s *settings) takeWorkload(command *kong.Context, l *layers) error {
 	if spec.ScenarioText(s.WorkloadKind) != nil {
 		return &inputError{fmt.Sprintf("--workload: %s: a scenario, want --scenario %s", s.WorkloadKind, s.WorkloadKind)}
 	}
-	return &inputError{fmt.Sprintf("--workload: unknown workload %q, the nearest is %q (there are: %s)", s.WorkloadKind, suggest.Nearest(s.WorkloadKind, names), strings.Join(names, ", "))}
+	return &inputError{fmt.Sprintf("--workload: unknown workload %q%s (there are: %s)", s.WorkloadKind, suggest.Hint(s.WorkloadKind, names), strings.Join(names, ", "))}
 }
 
 // enter makes the lengths those of a configuration, but for flags that keep

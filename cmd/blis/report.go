@@ -76,7 +76,7 @@ func (c *console) warnOfVariables() {
 	}
 	for _, name := range given {
 		if !known[name] {
-			c.note("warning: %s is no setting, the nearest is %s", name, suggest.Nearest(name, names))
+			c.note("warning: %s is no setting%s", name, suggest.Hint(name, names))
 		}
 	}
 }

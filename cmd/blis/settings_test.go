@@ -112,7 +112,7 @@ func TestFlagBeforeEnvironmentBeforeFile(t *testing.T) {
 
 func TestMisspeltVariableIsNamed(t *testing.T) {
 	s := blis(t, map[string]string{"BLIS_NUM_INSTANCE": "4"}, small()...)
-	if s.code != 0 || !strings.Contains(s.err, "BLIS_NUM_INSTANCE is no setting, the nearest is BLIS_NUM_INSTANCES") {
+	if s.code != 0 || !strings.Contains(s.err, `BLIS_NUM_INSTANCE is no setting, the nearest is "BLIS_NUM_INSTANCES"`) {
 		t.Errorf("exit %d: %s", s.code, s.err)
 	}
 }

@@ -111,7 +111,7 @@ func strategyOf(name string) (trace.Strategy, error) {
 		for _, s := range trace.Strategies() {
 			names = append(names, string(s))
 		}
-		return s, &inputError{fmt.Sprintf("--summarize-trace: %v; the nearest is %s", err, suggest.Nearest(name, names))}
+		return s, &inputError{fmt.Sprintf("--summarize-trace: %v%s", err, suggest.Hint(name, names))}
 	}
 	return s, nil
 }

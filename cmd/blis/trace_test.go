@@ -97,14 +97,14 @@ func TestTraceFlagsAreChecked(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"--trace-level", "detaild"}, `--trace-level: "detaild" is no trace level, the nearest is detailed: want none, decisions or detailed`},
+		{[]string{"--trace-level", "detaild"}, `--trace-level: "detaild" is no trace level, the nearest is "detailed": want none, decisions or detailed`},
 		{[]string{"--trace-level", "decisions"}, "--trace-level is decisions and nobody reads the trace: want --trace-out FILE, --summarize-trace STRATEGY or --replay-regret N with it"},
 		{[]string{"--trace-level", "none", "--trace-out", out}, "--trace-level is none: want decisions or detailed with --trace-out, --summarize-trace or --replay-regret"},
 		{[]string{"--counterfactual-k", "3"}, "--counterfactual-k is 3 without a trace: want --trace-out FILE, --summarize-trace STRATEGY or --replay-regret N with it"},
 		{[]string{"--counterfactual-k=-1", "--trace-out", out}, "--counterfactual-k is -1: want 0 (off) or more"},
 		{[]string{"--trace-out", "a.txt"}, "--trace-out: a.txt: want a name that ends in .jsonl or .msgpack"},
 		{[]string{"--trace-out", filepath.Join(out, "b.jsonl")}, "no such file or directory"},
-		{[]string{"--summarize-trace", "patern"}, "the nearest is pattern"},
+		{[]string{"--summarize-trace", "patern"}, `the nearest is "pattern"`},
 		{[]string{"--summarize-trace", "pattern", "--summary-tokens", "7"}, "--summary-tokens is 7: want at least 100"},
 		{[]string{"--summary-tokens", "300"}, "--summary-tokens is 300 without a summary: want --summarize-trace STRATEGY with it"},
 	} {

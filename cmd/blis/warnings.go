@@ -54,7 +54,7 @@ func strangers(r *actors.Result) []string {
 	}
 	for _, t := range targets {
 		if !slices.Contains(there, t.Class) {
-			list = append(list, fmt.Sprintf("slo-targets: no request is of the class %q, the nearest is %q", t.Class, suggest.Nearest(t.Class, there)))
+			list = append(list, fmt.Sprintf("slo-targets: no request is of the class %q%s", t.Class, suggest.Hint(t.Class, there)))
 		}
 	}
 	return list

@@ -55,7 +55,7 @@ func TestBadLawsAreRefusedInOneLine(t *testing.T) {
 	}{
 		{Law{}, ""}, {Law{Process: Poisson}, ""}, {Law{Process: Constant}, ""}, {Law{Process: Gamma, CV: 0.001}, ""},
 		{Law{Process: Weibull, Shape: 0.1}, ""}, {Law{Process: Pareto, Alpha: 1.01}, ""}, {Law{Process: Periodic}, ""}, {Law{Process: Burst, Size: 1}, ""},
-		{Law{Process: "gama"}, `process: "gama": there is none of that name, the nearest is gamma: want poisson, constant, gamma, weibull, pareto, periodic or burst`},
+		{Law{Process: "gama"}, `process: "gama": there is none of that name, the nearest is "gamma": want poisson, constant, gamma, weibull, pareto, periodic or burst`},
 		{Law{Process: Gamma}, "cv: 0: want from 0.001 to 100, or a shape instead"},
 		{Law{Process: Weibull, CV: math.NaN()}, "cv: NaN: want from 0.001 to 100, or a shape instead"},
 		{Law{Process: Gamma, CV: 1, Shape: 1}, "shape: 1: want one of cv and shape, not both"},

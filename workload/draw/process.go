@@ -67,7 +67,7 @@ func (l Law) Check(bad *workload.Faults, prefix string) {
 			bad.Add(prefix+"size", l.Size, "want at least 1")
 		}
 	default:
-		bad.Add(prefix+"process", fmt.Sprintf("%q", string(l.Process)), "there is none of that name, the nearest is %s: want %s or %s", suggest.Nearest(string(l.Process), processes),
+		bad.Add(prefix+"process", fmt.Sprintf("%q", string(l.Process)), "there is none of that name%s: want %s or %s", suggest.Hint(string(l.Process), processes),
 			strings.Join(processes[:len(processes)-1], ", "), processes[len(processes)-1])
 		return
 	}

@@ -118,7 +118,7 @@ func (d *document) period(start string) (v values, err error) {
 		}
 		i := slices.Index(periodKeys, name)
 		if i < 0 {
-			return v, d.bad(at, quote(name), "one of the keys %s, the nearest is %s", strings.Join(periodKeys, ", "), suggest.Nearest(name, periodKeys))
+			return v, d.bad(at, quote(name), "one of the keys %s%s", strings.Join(periodKeys, ", "), suggest.Hint(name, periodKeys))
 		}
 		if v.has[i] {
 			return v, d.bad(at, quote(name), "this key once")

@@ -112,7 +112,7 @@ func (w *window) parse(row string) error {
 	case "":
 		w.process = draw.Poisson
 	default:
-		return bad(3, "Gamma, Weibull or nothing, the nearest is %s", suggest.Nearest(f[3], []string{"Gamma", "Weibull"}))
+		return bad(3, "Gamma, Weibull or nothing%s", suggest.Hint(f[3], []string{"Gamma", "Weibull"}))
 	}
 	for i, p := range []*float64{&w.shape, &w.scale} {
 		if *p, ok = number(f[4+i]); !ok || *p > maxParam {

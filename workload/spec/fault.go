@@ -90,7 +90,7 @@ func (f *faults) err() error {
 
 // unknown is what to say of a name that is none of those there are.
 func unknown(what, name string, names []string) string {
-	return fmt.Sprintf("unknown %s %q, the nearest is %q (there are: %s)", what, clip(name), suggest.Nearest(name, names), strings.Join(names, ", "))
+	return fmt.Sprintf("unknown %s %q%s (there are: %s)", what, clip(name), suggest.Hint(name, names), strings.Join(names, ", "))
 }
 
 // clip shortens what a user wrote to what fits into an error.

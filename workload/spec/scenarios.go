@@ -53,5 +53,5 @@ func OpenScenario(name string) (*Spec, error) {
 		}
 		names = append(names, s.Name)
 	}
-	return nil, fmt.Errorf("unknown scenario %q, the nearest is %q (there are: %s)", clip(name), suggest.Nearest(name, names), strings.Join(names, ", "))
+	return nil, fmt.Errorf("unknown scenario %q%s (there are: %s)", clip(name), suggest.Hint(name, names), strings.Join(names, ", "))
 }

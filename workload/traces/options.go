@@ -106,6 +106,6 @@ func (o *Options) checkFormat(bad *workload.Faults) {
 	case o.Format == drawn:
 		bad.Add("trace-format", fmt.Sprintf("%q", o.Format), "want that of a trace: these are data of which requests are drawn, see package servegen")
 	case o.Format != Guess && !slices.Contains(names, string(o.Format)):
-		bad.Add("trace-format", fmt.Sprintf("%q", o.Format), "did you mean %s? want one of %s", suggest.Nearest(string(o.Format), names), strings.Join(names, ", "))
+		bad.Add("trace-format", fmt.Sprintf("%q", o.Format), "want one of %s%s", strings.Join(names, ", "), suggest.Hint(string(o.Format), names))
 	}
 }
