@@ -3,6 +3,7 @@ package actors
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"blis/latency"
@@ -65,17 +66,35 @@ func (p *plan) checkNumbers() error {
 		check(finite(f.value), f.name, f.value, "a finite number") // even where it is not used: results print it
 	}
 	check(!(c.CostPerReplicaHour < 0 || c.CostPerReplicaHour > mostCost), "cost-per-replica-hour", c.CostPerReplicaHour, fmt.Sprintf("0 (not given) to %v", mostCost))
-	check(len(c.AlphaCoeffs) == 0 || len(c.AlphaCoeffs) == 3, "alpha-coeffs", c.AlphaCoeffs, "three numbers")
-	check(len(c.BetaCoeffs) == 0 || len(c.BetaCoeffs) == 3, "beta-coeffs", c.BetaCoeffs, "three numbers")
-	check((len(c.AlphaCoeffs) == 0) == (len(c.BetaCoeffs) == 0), "beta-coeffs", c.BetaCoeffs, "both of alpha-coeffs and beta-coeffs or none")
+	p.checkVectors(check)
 	check(c.Coefficients == "" || (c.LatencyModel == "auto" || c.LatencyModel == "physics") && len(c.AlphaCoeffs) == 0, "coefficients", c.Coefficients, "none with blackbox or roofline: they are those of --latency-model physics")
-	check(c.LatencyModel != "physics" || len(c.AlphaCoeffs) == 0, "alpha-coeffs", c.AlphaCoeffs, "none with --latency-model physics")
 	check(c.LatencyModel != "roofline" || len(c.AlphaCoeffs) == 0, "alpha-coeffs", c.AlphaCoeffs, "none with --latency-model roofline")
+	check(c.PreemptionGamma >= 0 && c.PreemptionGamma <= 1, "preemption-ema-gamma", c.PreemptionGamma, "above 0 and at most 1, 0 for the one of the coefficients")
 	check(c.Workers >= 0 && c.Workers <= 4096, "workers", c.Workers, "1 to 4096, 0 for one per core")
 	if len(bad) > 0 {
 		return inputErrorf("%s", strings.Join(bad, "; "))
 	}
 	return nil
+}
+
+// checkVectors checks how many coefficients there are: three and three are those
+// of blackbox, eleven and sixteen those of physics.
+func (p *plan) checkVectors(check func(ok bool, name string, value any, want string)) {
+	c := &p.config
+	alphas, betas := []int{3, len(latency.AlphaVector{})}, []int{3, len(latency.BetaVector{})}
+	want := "3 numbers with --beta-coeffs of 3 (blackbox), or 11 with --beta-coeffs of 16 (physics)"
+	switch c.LatencyModel {
+	case "blackbox":
+		alphas, betas, want = alphas[:1], betas[:1], "3 numbers with --beta-coeffs of 3: that is blackbox"
+	case "physics":
+		alphas, betas, want = alphas[1:], betas[1:], "11 numbers with --beta-coeffs of 16: that is physics; 3 and 3 are blackbox's"
+	}
+	if c.LatencyModel == "roofline" || len(c.AlphaCoeffs) == 0 && len(c.BetaCoeffs) == 0 {
+		return
+	}
+	at := slices.Index(alphas, len(c.AlphaCoeffs))
+	ok := at >= 0 && len(c.BetaCoeffs) == betas[at]
+	check(ok, "alpha-coeffs", fmt.Sprintf("%v and --beta-coeffs %v, %d and %d numbers", c.AlphaCoeffs, c.BetaCoeffs, len(c.AlphaCoeffs), len(c.BetaCoeffs)), want)
 }
 
 // mostCost is the most that an hour of an instance may cost: far from where what

@@ -204,7 +204,7 @@ func (p *plan) newInstance(i int, recorders metrics.Options, ready vtime.Time, o
 		MaxModelLen: cfg.MaxModelLen, LongPrefillThreshold: cfg.LongPrefillTokenThreshold,
 		PrefixCaching: cfg.EnablePrefixCaching, ChunkedPrefill: cfg.EnableChunkedPrefill,
 		ReserveFullISL: cfg.SchedulerReserveFullISL, Async: *cfg.AsyncScheduling, StepByStep: cfg.StepByStep, ShowSteps: n.perStep, Warmup: warmup,
-		Model: p.model, Scheduler: s, Cache: cache, Sink: n, ShowBacklog: observed&policy.EstimatedWait != 0, BlockEvents: n.blockEvents(), Tracer: n.tracer(cfg.Tracing.Level),
+		Model: p.model, Gamma: cfg.PreemptionGamma, Scheduler: s, Cache: cache, Sink: n, ShowBacklog: observed&policy.EstimatedWait != 0, BlockEvents: n.blockEvents(), Tracer: n.tracer(cfg.Tracing.Level),
 	})
 	return n, nil
 }

@@ -20,8 +20,9 @@ type Config struct {
 	TP                int       `json:"tp" default:"1" aliases:"tensor-parallel-size" group:"Model" help:"GPUs per instance (tensor parallelism)."`
 	LatencyModel      string    `json:"latency-model" default:"auto" enum:"auto,blackbox,roofline,physics" group:"Model" help:"auto, blackbox, roofline or physics. auto is the one with the lowest stated error that covers the run, or blackbox when its coefficients are given."`
 	Coefficients      string    `json:"coefficients" group:"Model" help:"Coefficients of physics: a file that blis train wrote, or the name of a shipped set. Empty: the shipped set with the lowest stated error."`
-	AlphaCoeffs       []float64 `json:"alpha-coeffs" group:"Model" help:"Blackbox α₀,α₁,α₂ in µs: queueing delay, per prompt token, client overhead per output token. Empty: the published set for model, GPU and TP."`
-	BetaCoeffs        []float64 `json:"beta-coeffs" group:"Model" help:"Blackbox β₀,β₁,β₂ in µs: step, per prefill token, per decode token. Empty: as for alpha-coeffs."`
+	AlphaCoeffs       []float64 `json:"alpha-coeffs" group:"Model" help:"Blackbox α₀,α₁,α₂ in µs: queueing delay, per prompt token, client overhead per output token; or the 11 of physics (docs/latency.md). Empty: those of the set or publication."`
+	BetaCoeffs        []float64 `json:"beta-coeffs" group:"Model" help:"Blackbox β₀,β₁,β₂ in µs: step, per prefill token, per decode token; or the 16 of physics. Empty: as for alpha-coeffs."`
+	PreemptionGamma   float64   `json:"preemption-ema-gamma" name:"preemption-ema-gamma" group:"Model" help:"Weight of the newest step in the average of preemptions that physics reads, above 0 and at most 1; 0: the one that its coefficients were fitted with."`
 	ModelConfigFolder string    `json:"model-config-folder" type:"path" group:"Model" help:"Folder with a Hugging Face config.json (or such a file) that describes the model."`
 	HardwareConfig    string    `json:"hardware-config" type:"path" group:"Model" help:"YAML file with GPUs of your own."`
 

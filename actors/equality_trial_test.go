@@ -291,7 +291,7 @@ func (d dice) drawLatency(x *trial) {
 	case 4:
 		blackbox([]float64{50, 0.5, 20}, []float64{300.3, 1.37, 7.11})
 	default:
-		x.AllFields = true
+		x.AllFields, c.PreemptionGamma = true, pick(d, 0, 0, 0.1, 0.9, 1)
 	}
 }
 

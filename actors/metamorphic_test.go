@@ -276,7 +276,7 @@ func bare(t *testing.T, x *trial, index int, deliveries []engine.Delivery, at fu
 		BlockSize: c.BlockSizeInTokens, MaxBatchedTokens: c.MaxNumBatchedTokens, MaxSeqs: c.MaxNumSeqs, MaxModelLen: c.MaxModelLen,
 		LongPrefillThreshold: c.LongPrefillTokenThreshold, PrefixCaching: c.EnablePrefixCaching, ChunkedPrefill: c.EnableChunkedPrefill,
 		ReserveFullISL: c.SchedulerReserveFullISL, Async: *c.AsyncScheduling,
-		Model: p.model, Scheduler: scheduler, Sink: s, Cache: kv.NewPool(int(c.TotalKVBlocks), c.BlockSizeInTokens, c.EnablePrefixCaching),
+		Model: p.model, Gamma: c.PreemptionGamma, Scheduler: scheduler, Sink: s, Cache: kv.NewPool(int(c.TotalKVBlocks), c.BlockSizeInTokens, c.EnablePrefixCaching),
 	})
 	for i := range deliveries {
 		e.Advance(at(i), classDelivery)

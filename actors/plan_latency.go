@@ -17,6 +17,8 @@ func (p *plan) resolveLatency() error {
 	switch {
 	case c.Custom.Latency != nil:
 		p.model, p.setup.Latency = c.Custom.Latency, "custom"
+	case len(c.AlphaCoeffs) == len(latency.AlphaVector{}):
+		err = p.useVectors()
 	case len(c.AlphaCoeffs) > 0:
 		p.model = p.given()
 		p.setup.Latency = fmt.Sprintf("blackbox with given coefficients α %s β %s (error: the giver's)", numbers(c.AlphaCoeffs), numbers(c.BetaCoeffs))
@@ -35,7 +37,26 @@ func (p *plan) resolveLatency() error {
 	if c.AsyncScheduling == nil {
 		c.AsyncScheduling = new(false)
 	}
+	if _, averages := p.model.(latency.Averager); !averages && c.Custom.Latency == nil {
+		p.noteUnused([]string{"preemption-ema-gamma"}, "only physics reads the average of preemptions")
+	}
 	return err
+}
+
+// useVectors takes the coefficients of physics that were given one by one.
+func (p *plan) useVectors() error {
+	c := &p.config
+	f, err := latency.NewFeatures(&p.deployment, p.limits())
+	if err != nil {
+		return err
+	}
+	m, err := latency.NewPhysics(f, latency.AlphaVector(c.AlphaCoeffs), latency.BetaVector(c.BetaCoeffs))
+	if err != nil {
+		return err
+	}
+	p.model = m
+	p.setup.Latency = fmt.Sprintf("physics with given coefficients α %s β %s (error: the giver's)", numbers(c.AlphaCoeffs), numbers(c.BetaCoeffs))
+	return nil
 }
 
 func (p *plan) useBlackbox() error {
@@ -65,7 +86,7 @@ func (p *plan) usePhysics(set *latency.PhysicsSet, next string) error {
 	if err != nil {
 		return err
 	}
-	m, err := latency.NewPhysics(f, set.Alpha, set.Beta)
+	m, err := set.Model(f)
 	if err != nil {
 		return err
 	}

@@ -80,7 +80,7 @@ func TestCoefficientsThatCannotBe(t *testing.T) {
 		}, "--coefficients is h100: want none with blackbox"},
 		"physics with blackbox's": {func(c *Config) {
 			c.LatencyModel, c.AlphaCoeffs, c.BetaCoeffs = "physics", []float64{1, 2, 3}, []float64{4, 5, 6}
-		}, "--alpha-coeffs is [1 2 3]: want none with --latency-model physics"},
+		}, "--alpha-coeffs is [1 2 3] and --beta-coeffs [4 5 6], 3 and 3 numbers: want 11 numbers with --beta-coeffs of 16: that is physics"},
 		"no file":               {func(c *Config) { c.Coefficients = "no/such.yaml" }, "--coefficients: no/such.yaml: no such file or directory"},
 		"no set":                {func(c *Config) { c.Coefficients = "h1000" }, `--coefficients: unknown coefficient set "h1000"; nearest: h100; `},
 		"another specification": {func(c *Config) { c.Coefficients = bad }, "specification is 2, want 1"},

@@ -1,7 +1,6 @@
 package calibrate
 
 import (
-	"fmt"
 	"slices"
 
 	"blis/latency"
@@ -26,9 +25,6 @@ func (f *StepFit) Set(deployments []*latency.Deployment, o TrainOptions, engine 
 		t.TPMin, t.TPMax = min(t.TPMin, d.TP), max(t.TPMax, d.TP)
 	}
 	set := &latency.PhysicsSet{Name: o.Name, TrainedOn: t, Notes: append([]string{frontEndNote}, o.Notes...), Beta: f.Beta}
-	if f.Gamma != preemptionGamma && f.Beta[11] != 0 {
-		set.Notes = append(set.Notes, fmt.Sprintf("fitted with a preemption average of γ %g; the engine's is %g, so its term is only near", f.Gamma, preemptionGamma))
-	}
 	set.Alpha[3] = latency.DefaultRoofline().FrontEnd / 1e6
 	var within, across []float64
 	for _, c := range f.Configurations {

@@ -41,7 +41,7 @@ func NewSubject(name string, set *latency.PhysicsSet) Subject {
 		if err != nil {
 			return nil, "", err
 		}
-		m, err := latency.NewPhysics(f, chosen.Alpha, chosen.Beta)
+		m, err := chosen.Model(f)
 		if err != nil {
 			return nil, "", err
 		}

@@ -60,6 +60,9 @@ func (t *tap) TokenOverhead() float64 { return t.model.TokenOverhead() }
 // RequestOverhead implements latency.Model.
 func (t *tap) RequestOverhead() float64 { return t.model.RequestOverhead() }
 
+// Gamma implements latency.Averager.
+func (t *tap) Gamma() float64 { return latency.Gamma(t.model) }
+
 // Formed implements engine.Tracer.
 func (t *tap) Formed(_ vtime.Time, s engine.Step) {
 	t.starts = append(t.starts, s.Start)

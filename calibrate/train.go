@@ -127,7 +127,7 @@ func (t *Trained) set(samples []*Sample, prefills []Prefill, o TrainOptions) *la
 	training := latency.Training{
 		TPMin: first.Server.Deployment.TP, TPMax: first.Server.Deployment.TP,
 		AsyncScheduling: *first.Server.Config.AsyncScheduling, ChunkedPrefill: first.Server.Config.EnableChunkedPrefill,
-		Dates: o.Dates, Data: o.Data, Lambda: o.Fit.Lambda, Gamma: preemptionGamma, Method: "replay regression",
+		Dates: o.Dates, Data: o.Data, Lambda: o.Fit.Lambda, Gamma: latency.DefaultGamma, Method: "replay regression",
 	}
 	if o.Fit.Polish > 0 {
 		training.Method += ", then Nelder-Mead"
@@ -167,10 +167,6 @@ func (t *Trained) set(samples []*Sample, prefills []Prefill, o TrainOptions) *la
 	}
 	return set
 }
-
-// preemptionGamma is the weight of a step in the engine's moving average of
-// preemptions.
-const preemptionGamma = 0.3
 
 // CheckSamples is an error if samples cannot share a set: a coefficient file
 // says whether batches were formed ahead and prompts chunked.

@@ -28,6 +28,7 @@ type Config struct {
 	Warmup Warmup
 
 	Model     latency.Model
+	Gamma     float64 // weight of the newest step in the preemption average; 0: as the model chooses
 	Scheduler policy.Scheduler
 	Cache     kv.Cache
 	Sink      Sink

@@ -52,8 +52,9 @@ type Engine struct {
 	blocked blockade // why the wait queue stands still since the last formation
 	stuck   bool     // that is because its head did not fit
 	watch   watch
-	barren  int // preemptions since the last token
-	ema     float64
+	barren  int     // preemptions since the last token
+	ema     float64 // preemption average
+	gamma   float64 // weight of the newest step in it
 	touched vtime.Time
 
 	ctx  policy.SchedulerContext
@@ -104,6 +105,9 @@ func New(index int, cfg Config) *Engine {
 		maxLen: cfg.EffectiveMaxModelLen(), reorders: cfg.Scheduler.Reorders(), wake: vtime.Never,
 	}
 	e.minStep = shortestStep(cfg.Model)
+	if e.gamma = cfg.Gamma; e.gamma == 0 {
+		e.gamma = latency.Gamma(cfg.Model)
+	}
 	e.cfg.StepByStep = cfg.StepByStep || cfg.BlockEvents != nil || cfg.Tracer != nil
 	if cfg.BlockEvents != nil {
 		e.cache.Journal(func(key uint64, stored bool) { e.changes = append(e.changes, BlockChange{key, stored}) })

@@ -277,7 +277,7 @@ func (e *Engine) seal(b *batch) {
 	}
 	e.addCohort(q, b)
 	q.Preempted = int64(b.preempted)
-	e.ema = advanceEMA(e.ema, b.preempted, e.running)
+	e.ema = advanceEMA(e.ema, e.gamma, b.preempted, e.running)
 	q.PreemptionEMA = e.ema
 	b.duration = e.duration(q)
 	if e.cfg.StepByStep {
@@ -328,12 +328,11 @@ func (e *Engine) duration(q *latency.Batch) vtime.Duration {
 	return max(1, d)
 }
 
-// advanceEMA is the preemption average of latency.md 3, γ = 0.3.
-func advanceEMA(ema float64, preempted int, running int32) float64 {
+// advanceEMA is the preemption average after one more step, which weighs gamma.
+func advanceEMA(ema, gamma float64, preempted int, running int32) float64 {
 	if ema == 0 && preempted == 0 {
 		return 0
 	}
-	const gamma = 0.3
 	share := float64(preempted) / float64(max(1, running))
 	return float64(gamma*share) + float64((1-gamma)*ema)
 }

@@ -102,7 +102,7 @@ func (e *Engine) again(last *batch, crossing int) {
 	q := &ended.sums
 	q.DecodeContext = c.context + int64(c.n)*(e.formed+1)
 	q.DecodeBlocks = c.blocks
-	e.ema = advanceEMA(e.ema, 0, e.running)
+	e.ema = advanceEMA(e.ema, e.gamma, 0, e.running)
 	q.PreemptionEMA = e.ema
 	q.Preempted = 0
 	ended.number, ended.formedAt, ended.duration = e.formed, now, e.duration(q)

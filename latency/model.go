@@ -16,6 +16,24 @@ type Model interface {
 	RequestOverhead() float64
 }
 
+// DefaultGamma is the weight of the newest step in the preemption average,
+// where nobody gives another.
+const DefaultGamma = 0.3
+
+// Averager is a Model that chooses the weight γ of the newest step in the
+// preemption average that it reads: average = γ·preempted/max(1, running) +
+// (1−γ)·average before, from 0 on. γ is above 0 and at most 1. For a Model that
+// is none it is DefaultGamma.
+type Averager interface{ Gamma() float64 }
+
+// Gamma is the weight γ that m chooses.
+func Gamma(m Model) float64 {
+	if a, ok := m.(Averager); ok {
+		return a.Gamma()
+	}
+	return DefaultGamma
+}
+
 // QueueInput is the state in which a request is delivered to an instance.
 type QueueInput struct {
 	Input   int64 // L, prompt tokens

@@ -15,6 +15,7 @@ type Physics struct {
 	features *Features
 	alpha    AlphaVector
 	beta     BetaVector
+	gamma    float64
 	minStep  float64 // µs
 }
 
@@ -22,15 +23,16 @@ type Physics struct {
 // with features is infinite. A sensible one is below a thousand.
 const maxCoefficient = 1e12
 
-// NewPhysics weighs the features with the coefficients. One error names every
-// coefficient that is no finite number or beyond 10¹².
+// NewPhysics weighs the features with the coefficients, the preemption average
+// with DefaultGamma. One error names every coefficient that is no finite number
+// or beyond 10¹².
 func NewPhysics(f *Features, alpha AlphaVector, beta BetaVector) (*Physics, error) {
 	var p problems
 	checkCoefficients(&p, alpha[:], beta[:])
 	if err := p.err("physics coefficients"); err != nil {
 		return nil, err
 	}
-	m := &Physics{features: f, alpha: alpha, beta: beta}
+	m := &Physics{features: f, alpha: alpha, beta: beta, gamma: DefaultGamma}
 	low, high := f.betaBounds()
 	for i, c := range beta {
 		if c < 0 {
@@ -40,6 +42,22 @@ func NewPhysics(f *Features, alpha AlphaVector, beta BetaVector) (*Physics, erro
 	m.minStep = microseconds(low.dot(&beta))
 	return m, nil
 }
+
+// Model weighs the features with the coefficients of the set, and has its γ;
+// DefaultGamma where it says none. Errors are those of NewPhysics.
+func (s *PhysicsSet) Model(f *Features) (*Physics, error) {
+	m, err := NewPhysics(f, s.Alpha, s.Beta)
+	if err != nil {
+		return nil, err
+	}
+	if s.TrainedOn.Gamma != 0 {
+		m.gamma = s.TrainedOn.Gamma
+	}
+	return m, nil
+}
+
+// Gamma implements Averager.
+func (m *Physics) Gamma() float64 { return m.gamma }
 
 func checkCoefficients(p *problems, alpha, beta []float64) {
 	for i, v := range alpha {
