@@ -65,7 +65,7 @@ func (r *compareCmd) Run(ctx context.Context, c *console) error {
 	if err := apart([]named{{"--results-path", r.ResultsPath}}, append(r.read(), r.bundleFiles()...)); err != nil {
 		return err
 	}
-	file, err := create("results-path", r.ResultsPath)
+	file, err := create(ctx, "results-path", r.ResultsPath)
 	if err != nil {
 		return err
 	}
@@ -75,7 +75,10 @@ func (r *compareCmd) Run(ctx context.Context, c *console) error {
 		file.discard()
 		return err
 	}
-	if failed := errors.Join(r.print(c, result, rows), r.save(file, result)); failed != nil {
+	var kept []string
+	failed := errors.Join(r.print(c, result, rows), r.save(file, result, err == nil, &kept))
+	c.noteKept(kept)
+	if failed != nil {
 		return failed
 	}
 	return err
@@ -104,12 +107,12 @@ func (r *compareCmd) print(c *console, result *study.Result, rows []study.Measur
 	return firstOf(err, w.Flush())
 }
 
-// save writes the result to the file of --results-path.
-func (r *compareCmd) save(file *output, result *study.Result) error {
+// save writes the result to the file of --results-path: see output.end.
+func (r *compareCmd) save(file *output, result *study.Result, whole bool, kept *[]string) error {
 	if file == nil {
 		return nil
 	}
-	return file.close(writeComparisonJSON(file.Writer, result))
+	return file.end(writeComparisonJSON(file.Writer, result), whole, kept, (*output).finishWhole)
 }
 
 // printConfigs prints the effective configuration of every bundle, each a

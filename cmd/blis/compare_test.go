@@ -207,13 +207,13 @@ func TestInterruptedComparisonSaysSo(t *testing.T) {
 	cancel()
 	path := filepath.Join(t.TempDir(), "result.json")
 	s := blisUntil(t, ctx, nil, quick("--results-path", path)...)
-	if s.code != exitInterrupted || !strings.HasPrefix(s.out, "PARTIAL    interrupted: what follows is of 0 of 3 seeds\n") || s.err != "blis: interrupted\n" {
+	if s.code != exitInterrupted || !strings.HasPrefix(s.out, "PARTIAL    interrupted: what follows is of 0 of 3 seeds\n") || s.err != "blis: not whole, so under a name of its own: "+path+".partial\nblis: interrupted\n" {
 		t.Errorf("exit %d: %s\n%s", s.code, s.err, s.out)
 	}
 	if strings.Contains(s.out, "Pareto") || strings.Contains(s.out, "verdict") {
 		t.Errorf("a verdict about nothing:\n%s", s.out)
 	}
-	written := read(t, path)
+	written := read(t, path+".partial")
 	for _, bad := range loadSchemaOf(t, "compare").check(written) {
 		t.Error(bad)
 	}

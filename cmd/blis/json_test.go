@@ -112,8 +112,9 @@ func TestInterruptedRunIsPartial(t *testing.T) {
 	dir := t.TempDir()
 	rows, results := filepath.Join(dir, "rows.csv"), filepath.Join(dir, "result.json")
 	s := blisUntil(t, ctx, nil, small("--format", "json", "--requests-out", rows, "--results-path", results)...)
-	if s.code != exitInterrupted || !strings.HasSuffix(s.err, "blis: interrupted\n") {
-		t.Errorf("exit %d: %q", s.code, s.err)
+	results, rows = results+".partial", rows+".partial"
+	if want := "blis: not whole, so under a name of its own: " + rows + ", " + results + "\nblis: interrupted\n"; s.code != exitInterrupted || !strings.HasSuffix(s.err, want) {
+		t.Errorf("exit %d: %q, want %q", s.code, s.err, want)
 	}
 	r := resultOf(t, s.out)
 	if r["partial"] != true || r["digest"] != nil || r["completed_requests"] != 0.0 {

@@ -11,7 +11,8 @@
 //	             preset.go what --workload stands for;
 //	             bundle.go what all of them say of policies; config_bundle.go
 //	             where in a file that stands
-//	run.go       blis run; output.go the files it writes; text.go, json.go, rows.go, replicas.go, sessions.go,
+//	run.go       blis run; output.go the files it writes,
+//	             output_destination.go under which names; text.go, json.go, rows.go, replicas.go, sessions.go,
 //	             fitness.go print its result
 //	trace.go     its decision trace: flags, file, summary; replay.go what other
 //	             decisions would have done
@@ -76,7 +77,7 @@ func main() {
 
 // execute carries out one command line and returns its exit code.
 func execute(ctx context.Context, args []string, c *console) int {
-	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(ctx, endingSignals()...)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the process at once
 	command, err := parse(args, c)
@@ -85,6 +86,17 @@ func execute(ctx context.Context, args []string, c *console) int {
 		err = command.Run(c)
 	}
 	return c.fail(err)
+}
+
+// endingSignals are those after which a command writes what there is and ends:
+// Ctrl-C, the usual one of kill, and that of a terminal that goes away, unless
+// the process was started not to mind (nohup).
+func endingSignals() []os.Signal {
+	list := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) {
+		list = append(list, syscall.SIGHUP)
+	}
+	return list
 }
 
 // parse reads the command line into a fresh grammar. The result is nil when

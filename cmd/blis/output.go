@@ -2,60 +2,121 @@ package main
 
 import (
 	"bufio"
+	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 )
 
-// output is a file being written.
+// output is a file being written. See destination for when it stands under its name.
 type output struct {
 	*bufio.Writer
-	file *os.File
-	by   string // the flag, or the argument, that names it
+	to *destination
+	by string // the flag, or the argument, that names it
 }
 
-// create opens a file to be written, before the run, so that one that cannot
-// be written costs nothing. Without a path there is none.
-func create(flag, path string) (*output, error) {
+// create begins a file, before the run, so that one that cannot be written
+// costs nothing. Without a path there is none.
+func create(ctx context.Context, flag, path string) (*output, error) {
 	if path == "" {
 		return nil, nil
 	}
-	return createBy(named{"--" + flag, path})
+	return createBy(ctx, named{"--" + flag, path})
 }
 
 // createBy is create for a path that must be there.
-func createBy(n named) (*output, error) {
-	f, err := os.Create(n.path)
+func createBy(ctx context.Context, n named) (*output, error) {
+	to, err := openDestination(ctx, n.path)
 	if err != nil {
 		return nil, &inputError{n.by + ": " + pathProblem(err)}
 	}
-	return &output{bufio.NewWriterSize(f, 1<<16), f, n.by}, nil
+	return &output{bufio.NewWriterSize(to, 1<<16), to, n.by}, nil
 }
 
-// close writes what is left. It returns the first thing that went wrong with
-// the file, failed before all: a fault of the machine, not of what the user
-// gave.
-func (o *output) close(failed error) error {
+// finish writes what is left and gives the file its name. It returns the first
+// thing that went wrong with the file, failed before all: a fault of the
+// machine, not of what the user gave. Then what there is keeps its partial name.
+func (o *output) finish(failed error) error {
 	if o == nil {
 		return nil
 	}
-	flushed, closed := o.Flush(), o.file.Close()
-	if err := firstOf(failed, flushed, closed); err != nil {
-		return fmt.Errorf("%s: %v", o.by, err)
+	if err := firstOf(failed, o.Flush()); err != nil {
+		o.to.keep()
+		return o.fault(err)
 	}
-	return nil
+	return o.fault(o.to.take())
 }
 
-// discard closes a file that came to nothing and removes it. What is no plain
-// file, a device or a pipe or a link to something, was there before and stays.
-func (o *output) discard() {
+// finishWhole is finish for a file of which a part is worth nothing: where
+// writing failed, none is left.
+func (o *output) finishWhole(failed error) error {
 	if o == nil {
-		return
+		return nil
 	}
-	o.file.Close()
-	if info, err := os.Lstat(o.file.Name()); err == nil && info.Mode().IsRegular() {
-		os.Remove(o.file.Name())
+	if err := firstOf(failed, o.Flush()); err != nil {
+		o.to.discard()
+		return o.fault(renamed(err, o.to.path))
 	}
+	return o.fault(o.to.take())
+}
+
+// save is finishWhole of a file with this content.
+func (o *output) save(content []byte) error {
+	if o == nil {
+		return nil
+	}
+	o.Write(content) // an error shows at the end
+	return o.finishWhole(nil)
+}
+
+// keep writes what is left of an output that is not whole and never will be. It
+// has its partial name from then on, which is returned; none for a device or a
+// pipe.
+func (o *output) keep(failed error) (string, error) {
+	if o == nil {
+		return "", nil
+	}
+	err := firstOf(failed, o.Flush(), o.to.begin(), o.to.keep())
+	return o.to.partial, o.fault(err)
+}
+
+// fault names the flag in an error.
+func (o *output) fault(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", o.by, err)
+}
+
+// discard leaves things as they were before create, but for a device or a pipe
+// that has been written to.
+func (o *output) discard() {
+	if o != nil {
+		o.to.discard()
+	}
+}
+
+// end is finish, one of the two, of an output that is whole, and keep of one that
+// is not, whose name is added to kept.
+func (o *output) end(failed error, whole bool, kept *[]string, finish func(*output, error) error) error {
+	if whole || o == nil {
+		return finish(o, failed)
+	}
+	name, err := o.keep(failed)
+	if name != "" {
+		*kept = append(*kept, name)
+	}
+	return err
+}
+
+// lenient is a writer that always takes what it is given. What went wrong shows
+// when the output ends: whoever writes goes on.
+type lenient struct{ o *output }
+
+func (l lenient) Write(p []byte) (int, error) {
+	l.o.Write(p)
+	return len(p), nil
 }
 
 // firstOf is the first error of several: what fails later often fails because
@@ -77,6 +138,7 @@ func (s *settings) read() []named {
 	return []named{
 		{"--trace", s.Trace}, {"--config", s.File}, {"--policy-config", s.PolicyConfig},
 		{"--hardware-config", s.HardwareConfig}, {"--model-config-folder", s.ModelConfigFolder},
+		{"--workload-spec", s.WorkloadSpec}, {"--coefficients", s.Coefficients},
 	}
 }
 
@@ -89,12 +151,20 @@ func (o *outputs) written() []named {
 }
 
 // apart reports an output that is also an input, which would be lost before it
-// is read, or another output.
+// is read, or another output. That holds for the partial names of outputs too.
 func apart(written, read []named) error {
 	for i, w := range written {
 		for _, other := range append(written[:i:i], read...) {
-			if w.path != "" && other.path != "" && same(w.path, other.path) {
+			if w.path == "" || other.path == "" {
+				continue
+			}
+			if same(w.path, other.path) {
 				return &inputError{fmt.Sprintf("%s: %s is the file of %s too: want another name", w.by, w.path, other.by)}
+			}
+			for _, pair := range [][2]string{{w.path + partialEnd, other.path}, {w.path, other.path + partialEnd}} {
+				if same(pair[0], pair[1]) {
+					return &inputError{fmt.Sprintf("%s: %s is the file of %s too until the output is whole: want another name", w.by, pair[0], other.by)}
+				}
 			}
 		}
 	}
@@ -116,3 +186,6 @@ func same(a, b string) bool {
 	absY, errY := filepath.Abs(b)
 	return errX == nil && errY == nil && absX == absY
 }
+
+// errTaken says that another command has begun the same output meanwhile.
+var errTaken = errors.New("another command writes the same file: what this one wrote is lost")

@@ -4,7 +4,7 @@ import (
 	"bufio"
 	"context"
 	"errors"
-	"io"
+	"strings"
 	"time"
 
 	"blis/actors"
@@ -44,7 +44,7 @@ func (r *runCmd) Run(ctx context.Context, c *console) error {
 	if err := apart(r.written(), r.read()); err != nil {
 		return err
 	}
-	files, err := r.open()
+	files, err := r.open(ctx)
 	if err != nil {
 		return err
 	}
@@ -63,7 +63,10 @@ func (r *runCmd) Run(ctx context.Context, c *console) error {
 	if err == nil && ctx.Err() != nil && errors.Is(stopped, ctx.Err()) { // what has been found stays
 		err, stopped = ctx.Err(), nil
 	}
-	if failed := errors.Join(stopped, r.print(c, result, &found), files.finish(result, &found)); failed != nil {
+	kept, failed := []string{}, errors.Join(stopped, r.print(c, result, &found))
+	failed = errors.Join(failed, files.finish(result, &found, !errors.Is(err, context.Canceled), &kept))
+	defer func() { c.noteKept(kept) }()
+	if failed != nil {
 		return failed
 	}
 	c.report(result, took, r.Stats)
@@ -92,7 +95,7 @@ type files struct {
 }
 
 // open creates the files that the flags name.
-func (o *outputs) open() (*files, error) {
+func (o *outputs) open(ctx context.Context) (*files, error) {
 	f := &files{outcomes: []request{}}
 	form, err := rowFormat(o.RequestsOut)
 	if err != nil {
@@ -102,7 +105,7 @@ func (o *outputs) open() (*files, error) {
 		flag, path string
 		file       **output
 	}{{"results-path", o.ResultsPath, &f.results}, {"requests-out", o.RequestsOut, &f.rows}, {"record", o.Record, &f.record}} {
-		if *want.file, err = create(want.flag, want.path); err != nil {
+		if *want.file, err = create(ctx, want.flag, want.path); err != nil {
 			f.discard()
 			return nil, err
 		}
@@ -110,7 +113,7 @@ func (o *outputs) open() (*files, error) {
 	if f.rows != nil {
 		f.writeRow = form(f.rows.Writer)
 	}
-	if f.decisions, err = o.traceFlags.open(); err != nil {
+	if f.decisions, err = o.traceFlags.open(ctx); err != nil {
 		f.discard()
 		return nil, err
 	}
@@ -121,7 +124,7 @@ func (o *outputs) open() (*files, error) {
 func (f *files) attach(cfg *actors.Config) {
 	cfg.Tracing = f.decisions.tracing
 	if f.record != nil {
-		cfg.Record = io.Writer(f.record)
+		cfg.Record = lenient{f.record}
 	}
 	if f.writeRow == nil && f.results == nil {
 		return
@@ -136,19 +139,32 @@ func (f *files) attach(cfg *actors.Config) {
 	}
 }
 
-// finish writes what is written at the end.
-func (f *files) finish(result *actors.Result, found *findings) error {
-	var err error
-	if f.results != nil {
-		err = writeJSON(f.results.Writer, result, found, f.outcomes)
+// finish writes what is written at the end. Outputs that are not whole keep
+// their partial names, which are added to kept; those that stream are whole when
+// the run is, even if what follows it was interrupted.
+func (f *files) finish(result *actors.Result, found *findings, all bool, kept *[]string) error {
+	whole := !result.Partial
+	rows, record := f.rows.end(nil, whole, kept, (*output).finish), f.record.end(nil, whole, kept, (*output).finish)
+	decisions := f.decisions.end(whole, kept)
+	var written error
+	if f.results != nil { // last: who reads the others from pipes must see their end
+		written = writeJSON(f.results.Writer, result, found, f.outcomes)
 	}
-	return errors.Join(f.results.close(err), f.rows.close(nil), f.record.close(nil), f.decisions.close())
+	results := f.results.end(written, whole && all, kept, (*output).finishWhole)
+	return errors.Join(results, rows, record, decisions)
 }
 
-// discard closes the files of a run that came to nothing and removes them.
+// discard leaves the files of a run that came to nothing as they were.
 func (f *files) discard() {
 	f.decisions.discard()
 	for _, o := range []*output{f.results, f.rows, f.record} {
 		o.discard()
+	}
+}
+
+// noteKept says where the parts of outputs are that are not whole.
+func (c *console) noteKept(names []string) {
+	if len(names) > 0 {
+		c.note("not whole, so under a name of its own: %s", strings.Join(names, ", "))
 	}
 }

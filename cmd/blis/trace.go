@@ -36,7 +36,7 @@ type decisions struct {
 }
 
 // open checks the flags and opens the file.
-func (f *traceFlags) open() (*decisions, error) {
+func (f *traceFlags) open(ctx context.Context) (*decisions, error) {
 	d := &decisions{tokens: f.SummaryTokens}
 	level, err := f.level()
 	if err != nil {
@@ -61,10 +61,10 @@ func (f *traceFlags) open() (*decisions, error) {
 		if err != nil {
 			return nil, &inputError{"--trace-out: " + err.Error()}
 		}
-		if d.file, err = create("trace-out", f.TraceOut); err != nil {
+		if d.file, err = create(ctx, "trace-out", f.TraceOut); err != nil {
 			return nil, err
 		}
-		d.to = writeBehind(d.file.file)
+		d.to = writeBehind(d.file.to)
 		d.writer = trace.NewWriter(d.to, form)
 	}
 	d.tracing.Consumer = d.consumer()
@@ -158,16 +158,16 @@ func (d *decisions) find(ctx context.Context, c *console, cfg actors.Config, res
 	return f, err
 }
 
-// close writes what is left.
-func (d *decisions) close() error {
+// end writes what is left and ends the file: see output.end.
+func (d *decisions) end(whole bool, kept *[]string) error {
 	if d == nil || d.file == nil {
 		return nil
 	}
 	flushed, written := d.writer.Flush(), d.to.close()
-	return d.file.close(firstOf(written, flushed))
+	return d.file.end(firstOf(written, flushed), whole, kept, (*output).finish)
 }
 
-// discard removes the file.
+// discard leaves the file as it was.
 func (d *decisions) discard() {
 	if d != nil && d.file != nil {
 		d.to.close()

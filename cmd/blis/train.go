@@ -78,7 +78,7 @@ func (t *trainCmd) Run(ctx context.Context, c *console) error {
 	if err != nil {
 		return err
 	}
-	file, err := replace("out", t.Out)
+	file, err := create(ctx, "out", t.Out)
 	if err != nil {
 		return err
 	}

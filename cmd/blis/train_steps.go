@@ -46,7 +46,7 @@ func (t *trainCmd) runSteps(ctx context.Context, c *console) error {
 			sets = append(sets, d)
 		}
 	}
-	file, err := replace("out", t.Out)
+	file, err := create(ctx, "out", t.Out)
 	if err != nil {
 		return err
 	}

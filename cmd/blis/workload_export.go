@@ -108,7 +108,7 @@ func (c *console) export(ctx context.Context, cfg actors.Config, out named, read
 	if err != nil {
 		return err
 	}
-	file, err := createBy(out)
+	file, err := createBy(ctx, out)
 	if err != nil {
 		return err
 	}
@@ -125,8 +125,7 @@ func (c *console) export(ctx context.Context, cfg actors.Config, out named, read
 		file.discard()
 		return &inputError{failed.Error()}
 	}
-	if err := file.close(failed); err != nil {
-		file.discard()
+	if err := file.finishWhole(failed); err != nil {
 		return err
 	}
 	for _, note := range setup.Notes {

@@ -1,0 +1,69 @@
+package main
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// asCommand in the environment makes the test binary the command itself, for
+// what only a process can show: signals, pipes, limits of the system.
+const asCommand = "BLIS_TEST_IS_COMMAND"
+
+func TestMain(m *testing.M) {
+	if _, ok := os.LookupEnv(asCommand); ok {
+		os.Unsetenv(asCommand)
+		main()
+	}
+	os.Exit(m.Run())
+}
+
+// process is the command as a process of its own, in folder.
+func process(folder string, args ...string) *exec.Cmd {
+	c := exec.Command(os.Args[0], args...)
+	c.Env = append(os.Environ(), asCommand+"=1")
+	c.Dir = folder
+	return c
+}
+
+// shell runs a script in which $BLIS is the command, and returns what it says on
+// both streams.
+func shell(t *testing.T, folder, script string) (string, int) {
+	t.Helper()
+	if _, err := exec.LookPath("bash"); err != nil {
+		t.Skip("no bash")
+	}
+	c := exec.Command("bash", "-c", script)
+	c.Env = append(os.Environ(), asCommand+"=1", "BLIS="+os.Args[0])
+	c.Dir = folder
+	var said bytes.Buffer
+	c.Stdout, c.Stderr = &said, &said
+	err := c.Run()
+	if exit := (*exec.ExitError)(nil); err != nil && !asExit(err, &exit) {
+		t.Fatal(err)
+	}
+	return said.String(), c.ProcessState.ExitCode()
+}
+
+func asExit(err error, to **exec.ExitError) (ok bool) {
+	*to, ok = err.(*exec.ExitError)
+	return ok
+}
+
+// waitFor reads a process' output until it says text.
+func waitFor(t *testing.T, from io.Reader, text string) string {
+	t.Helper()
+	var said strings.Builder
+	piece := make([]byte, 1<<12)
+	for !strings.Contains(said.String(), text) {
+		n, err := from.Read(piece)
+		said.Write(piece[:n])
+		if err != nil {
+			t.Fatalf("%v before %q: %q", err, text, said.String())
+		}
+	}
+	return said.String()
+}
