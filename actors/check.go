@@ -10,6 +10,7 @@ import (
 	"blis/metrics"
 	"blis/policy"
 	"blis/vtime"
+	"blis/workload/traffic"
 )
 
 // checkInputs makes the checks that do not build on each other, so that the
@@ -55,6 +56,7 @@ func (p *plan) checkNumbers() error {
 		{"autoscale-interval", c.AutoscaleInterval}, {"kv-event-delay", c.KVEventDelay}, {"timeout", c.Timeout}, {"horizon", c.Horizon}, {"measure-from", c.MeasureFrom}, {"measure-to", c.MeasureTo}} {
 		check(d.value >= 0, d.name, d.value, "0 or more")
 	}
+	check(c.RefusalPause >= traffic.LeastPause, "refusal-pause", c.RefusalPause, fmt.Sprintf("%v or more", traffic.LeastPause))
 	check(c.MeasureTo == 0 || c.MeasureTo > c.MeasureFrom, "measure-to", c.MeasureTo, "later than --measure-from")
 	check(c.InFlight != "periodic" || c.SnapshotRefreshInterval > 0, "in-flight", c.InFlight, "immediate, or a --snapshot-refresh-interval above 0 with it")
 	for _, f := range []struct {

@@ -322,7 +322,7 @@ func (c *cluster) result(partial bool) (*Result, error) {
 		n := int64(r.Scaling.Oscillations)
 		report.Anomalies.ScaleOscillation = &n
 	}
-	r.Sessions = c.router.loop.sessions()
+	r.Sessions, r.Users = c.router.loop.sessions(), c.router.loop.users()
 	r.judge(&c.plan.fitness)
 	if !partial {
 		r.Digest = c.digest()

@@ -79,6 +79,7 @@ type Config struct {
 	Rate              float64        `json:"rate" group:"Workload" help:"Mean arrivals per second over the cluster; 0: 80 % of the capacity that the latency model gives, or what the specification says."`
 	Concurrency       int32          `json:"concurrency" group:"Workload" help:"A closed loop in place of a rate: so many users who each wait for an answer, think, and ask again."`
 	ThinkTime         vtime.Duration `json:"think-time" default:"0" group:"Workload" help:"Of users, between an answer and the next request."`
+	RefusalPause      vtime.Duration `json:"refusal-pause" default:"1s" group:"Workload" help:"Of users, after a request that was rejected, dropped or timed out, at least; from 1ms. The next request follows: the lost one is not sent again."`
 	NumRequests       int64          `json:"num-requests" aliases:"max-prompts" group:"Workload" help:"Requests to generate; 0: 1000, or what the specification says."`
 	Arrival           string         `json:"arrival" default:"poisson" enum:"poisson,constant,gamma,weibull" group:"Workload" help:"Arrival process."`
 	CV                float64        `json:"cv" group:"Workload" help:"Coefficient of variation of the gaps, for gamma and weibull."`

@@ -61,7 +61,7 @@ func (x *trial) setTalk(cfg *Config) error {
 			k.Prefix = traffic.Prefix{Group: pick(d, "a", "b"), Length: d.tokens(1, 40), Share: pick(d, 1.0, 0.5), Count: pick[int32](d, 1, 3), Pick: d.length(0, 2)}
 		}
 		if d.chance(0.4) {
-			k.Users, k.Requests, k.Think = d.tokens(1, 6), max(1, cfg.NumRequests/2), d.delay()
+			k.Users, k.Requests, k.Think, k.Pause = d.tokens(1, 6), max(1, cfg.NumRequests/2), d.delay(), d.pause()
 		} else {
 			k.Law, k.Rate = draw.Law{Process: draw.Poisson}, draw.Flat(pick[float64](d, 100, 2000, 30000))
 			if d.chance(0.3) { // several at an instant
@@ -93,6 +93,15 @@ func (d dice) delay() draw.Delay {
 	}
 	low := pick[vtime.Duration](d, 0, 100, 1000)
 	return draw.Delay{Dist: draw.Gaussian(float64(low)+500, 1000), Min: low, Max: low + 20_000}
+}
+
+// pause is how long users wait after a refusal: mostly as short as can be, and
+// like a step or a deadline.
+func (d dice) pause() draw.Delay {
+	if d.chance(0.7) {
+		return draw.Always(pick[vtime.Duration](d, 1000, 1000, 1001, 2500, 20_000))
+	}
+	return draw.Delay{Dist: draw.Gaussian(1500, 2000), Min: 1000, Max: 30_000}
 }
 
 // session is one of rounds, with or without tools, or a graph.

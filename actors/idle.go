@@ -92,7 +92,7 @@ func (p *plan) idleWorkload() []idle {
 	}
 	return []idle{
 		{true, []string{"num-requests"}, "the trace has its own requests; see trace-limit"},
-		{true, []string{"think-time", "prompt-tokens", "prompt-tokens-stdev", "prompt-tokens-min", "prompt-tokens-max", "output-tokens", "output-tokens-stdev",
+		{true, []string{"think-time", "refusal-pause", "prompt-tokens", "prompt-tokens-stdev", "prompt-tokens-min", "prompt-tokens-max", "output-tokens", "output-tokens-stdev",
 			"output-tokens-min", "output-tokens-max", "prefix-tokens"}, "the trace has its own requests"},
 	}
 }

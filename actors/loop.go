@@ -17,10 +17,13 @@ import (
 //
 // An answer at T causes an arrival at T plus the least think time at the
 // earliest, but at least 1 µs later. So far may instances run that owe an
-// answer: what follows cannot come before.
+// answer: what follows cannot come before. A refusal causes one after the pause
+// of its user at the earliest: what the router itself holds ends with that or
+// nothing, as instances alone give answers.
 type loop struct {
 	source   workload.Loop
-	reaction vtime.Duration // between an answer and what follows, at least
+	reaction vtime.Duration // between the end of a request and what follows, at least
+	refusal  vtime.Duration // the same of ends without an answer
 	awaited  map[int64]origin
 	next     workload.Request
 	begun    int64 // sessions
@@ -37,6 +40,18 @@ func (l *loop) sessions() *Sessions {
 	}
 	s := l.source.Sessions()
 	return &Sessions{Begun: l.begun, Completed: s.Completed, EndedEarly: s.EndedEarly, NotSent: s.NotSent, Unfinished: l.begun - s.Completed - s.EndedEarly}
+}
+
+// users is what became of the requests of users, nil if none ended.
+func (l *loop) users() *Users {
+	if l == nil {
+		return nil
+	}
+	s := l.source.Sessions()
+	if s.UserRequests == 0 {
+		return nil
+	}
+	return &Users{Ended: s.UserRequests, Refused: s.UserRefused}
 }
 
 // origin is the name that the source has for a request.
@@ -57,7 +72,8 @@ func (p *plan) newLoop(r *router, o metrics.Options) *loop {
 		return nil
 	}
 	l := &loop{source: p.source.(workload.Loop), awaited: map[int64]origin{}, token: o.TokenOverhead, request: o.RequestOverhead}
-	l.reaction = max(1, l.source.Reaction())
+	l.refusal = max(1, l.source.Reaction(false))
+	l.reaction = min(l.refusal, max(1, l.source.Reaction(true)))
 	l.reads, l.admission, l.routing = r.sight.atAdmission, r.admissionLatency, r.routingLatency
 	return l
 }

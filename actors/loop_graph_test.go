@@ -81,7 +81,7 @@ func TestClosedLoopNeverExceedsItsUsersInACluster(t *testing.T) {
 	c := plain()
 	c.NumInstances, c.MaxNumSeqs, c.MaxModelLen = 2, 2, 70
 	s := serveTraffic(t, c, traffic.Client{
-		ID: "users", Class: "standard", Users: users, Requests: 400, Think: think, Timeout: 16_000,
+		ID: "users", Class: "standard", Users: users, Requests: 400, Think: think, Pause: draw.Always(traffic.LeastPause), Timeout: 16_000,
 		Input: draw.Length{Dist: draw.Gaussian(40, 20), Min: 1, Max: 100}, Output: draw.Length{Dist: draw.Gaussian(8, 5), Min: 1, Max: 30},
 	})
 	type change struct {

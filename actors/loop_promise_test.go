@@ -15,13 +15,13 @@ import (
 )
 
 // lasting is a client of one request of 200 steps; refused one of a user who sends n
-// requests of one token, each a microsecond after the end of the one before.
+// requests of one token, each 1,001 µs after the end of the one before.
 func lasting() traffic.Client {
 	return traffic.Client{ID: "lasting", Class: "standard", Times: []vtime.Time{0}, Input: draw.Exactly(10), Output: draw.Exactly(200)}
 }
 
 func refused(n int64) traffic.Client {
-	return traffic.Client{ID: "refused", Class: "standard", Users: 1, Requests: n, Input: draw.Exactly(10), Output: draw.Exactly(1)}
+	return traffic.Client{ID: "refused", Class: "standard", Users: 1, Requests: n, Think: draw.Always(1001), Pause: draw.Always(traffic.LeastPause), Input: draw.Exactly(10), Output: draw.Exactly(1)}
 }
 
 // nowhere sends the first request to instance 0, and all others nowhere.
@@ -47,7 +47,7 @@ func (p reader) Decide(_ *policy.Request, s *policy.RouterState, _ vtime.Time) p
 }
 
 // A request for which there is no instance ends at its routing; the admission of
-// what follows reads the instances a microsecond later.
+// what follows reads the instances after the pause.
 func TestWhatFollowsWhenNoInstanceIsFound(t *testing.T) {
 	c := plain()
 	c.BlockSizeInTokens, c.TotalKVBlocks = 1, 1000
@@ -76,20 +76,22 @@ func TestWhatFollowsWhenNoInstanceIsFound(t *testing.T) {
 
 // Whatever a cluster does to requests, what follows from one comes when its
 // client has the answer as the metrics define it, E2E after its arrival, and has
-// thought; and from one without an answer, when that is known.
+// thought; and from one without an answer, when that is known and its user has
+// paused.
 func TestWhatFollowsComesAfterE2EAndThought(t *testing.T) {
 	const token, request = 31, 37 // of allFields
 	seen, redirected, refused := 0, 0, 0
 	for seed := range uint64(150) {
 		d := newDice(seed, 0x66)
 		thinks := []vtime.Duration{0, 1, pick[vtime.Duration](d, 100, 700, 5000)}
+		pause := pick(d, traffic.LeastPause, 1001, 3000)
 		var clients []traffic.Client
 		for i, think := range thinks {
 			clients = append(clients,
 				traffic.Client{ID: fmt.Sprint("chat-", i), Tenant: fmt.Sprint("chat-", i), Class: "standard", Law: draw.Law{Process: draw.Poisson}, Rate: draw.Flat(500), Requests: 15,
 					Input: d.length(1, 40), Output: d.length(0, 30),
 					Kinds: []traffic.Kind{{Share: 1, Session: &traffic.Session{Rounds: d.length(2, 5), Think: draw.Always(think), Context: traffic.Accumulate}}}},
-				traffic.Client{ID: fmt.Sprint("user-", i), Tenant: fmt.Sprint("user-", i), Class: "standard", Users: 1, Requests: 10, Think: draw.Always(think), Input: d.length(1, 40), Output: d.length(0, 30)})
+				traffic.Client{ID: fmt.Sprint("user-", i), Tenant: fmt.Sprint("user-", i), Class: "standard", Users: 1, Requests: 10, Think: draw.Always(think), Pause: draw.Always(pause), Input: d.length(1, 40), Output: d.length(0, 30)})
 			if d.chance(0.3) {
 				clients[len(clients)-2].Timeout, clients[len(clients)-1].Timeout = 30_000, 30_000
 			}
@@ -113,16 +115,18 @@ func TestWhatFollowsComesAfterE2EAndThought(t *testing.T) {
 				return
 			}
 			seen++
-			from := before.Finished
+			from, wait := before.Finished, max(1, think)
 			if e2e, ok := before.E2E(token, request); ok {
 				from = before.Arrival.Add(e2e)
 			} else if refused++; r.Session != 0 {
 				t.Errorf("seed %d: round %d follows one that is %v", seed, r.Round, before.State)
+			} else {
+				wait = max(pause, think)
 			}
 			if before.Redirects > 0 {
 				redirected++
 			}
-			if want := from.Add(max(1, think)); r.Arrival != want {
+			if want := from.Add(wait); r.Arrival != want {
 				t.Errorf("seed %d: %s: request %d at %v, want %v, after %+v", seed, name, r.Request, r.Arrival, want, before)
 			}
 		}

@@ -167,12 +167,12 @@ func TestWhatFollowsWhenARequestGivesUpAtTheRouter(t *testing.T) {
 	c := plain()
 	c.Custom.Admission = func(policy.Env) policy.Admission { return deferring{} }
 	long := traffic.Client{ID: "long", Class: "standard", Times: []vtime.Time{0}, Input: draw.Exactly(10), Output: draw.Exactly(200)}
-	impatient := traffic.Client{ID: "impatient", Class: "standard", Users: 1, Requests: 2, Timeout: 2500, Input: draw.Exactly(10), Output: draw.Exactly(1)}
+	impatient := traffic.Client{ID: "impatient", Class: "standard", Users: 1, Requests: 2, Timeout: 2500, Pause: draw.Always(traffic.LeastPause), Input: draw.Exactly(10), Output: draw.Exactly(1)}
 	s := serveTraffic(t, c, long, impatient)
 	if o := s.rows[1]; o.State != metrics.TimedOut || o.Finished != 2500 {
 		t.Errorf("the one that is put off: %v at %v", o.State, o.Finished)
 	}
-	if o := s.rows[2]; o.Arrival != 2501 || o.State != metrics.Completed || o.Finished != 4000 {
+	if o := s.rows[2]; o.Arrival != 3500 || o.State != metrics.Completed || o.Finished != 5000 {
 		t.Errorf("what follows arrives at %v, is %v at %v", o.Arrival, o.State, o.Finished)
 	}
 }

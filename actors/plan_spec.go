@@ -79,7 +79,7 @@ func (c *Config) checkOneWorkload() error {
 func (p *plan) resolveSpec() error {
 	c := &p.config
 	config, notes, err := p.spec.Traffic(spec.Defaults{
-		Seed: p.workloadSeed(), Requests: usualRequests, Timeout: c.Timeout, Rate: c.Rate, Limit: c.NumRequests, Capacity: p.capacityFor,
+		Seed: p.workloadSeed(), Requests: usualRequests, Timeout: c.Timeout, Pause: c.RefusalPause, Rate: c.Rate, Limit: c.NumRequests, Capacity: p.capacityFor,
 		ServeGen: func(path string) ([]traffic.Client, error) {
 			clients, notes, err := servegen.Read(path, servegen.Options{})
 			for _, n := range notes {
@@ -102,6 +102,9 @@ func (p *plan) resolveSpec() error {
 	p.source = source
 	for _, n := range notes {
 		p.note("%s", n)
+	}
+	if !slices.ContainsFunc(config.Clients, func(k traffic.Client) bool { return k.Users > 0 }) {
+		p.noteUnused([]string{"refusal-pause"}, "no client of the specification has concurrency")
 	}
 	p.setup.Workload = describeSpec(p.spec, &config)
 	return nil

@@ -37,7 +37,7 @@ func (p *plan) resolveWorkload() error {
 		Seed: p.workloadSeed(), Rate: c.Rate, Requests: c.NumRequests, Arrival: draw.Process(c.Arrival), CV: c.CV,
 		Input:        traffic.Normal{Mean: c.PromptTokens, Stdev: c.PromptTokensStdev, Min: c.PromptTokensMin, Max: c.PromptTokensMax},
 		Output:       traffic.Normal{Mean: c.OutputTokens, Stdev: c.OutputTokensStdev, Min: c.OutputTokensMin, Max: c.OutputTokensMax},
-		PrefixTokens: c.PrefixTokens, Timeout: c.Timeout, Users: c.Concurrency, Think: c.ThinkTime,
+		PrefixTokens: c.PrefixTokens, Timeout: c.Timeout, Users: c.Concurrency, Think: c.ThinkTime, Pause: c.RefusalPause,
 	})
 	if err != nil {
 		return err

@@ -48,7 +48,7 @@ func (r *router) possibleArrival() vtime.Time {
 	at := r.nextArrival()
 	if r.loop != nil {
 		end := min(r.expire.at(), r.admit.at(), r.route.at())
-		at = min(at, end.Add(r.loop.reaction))
+		at = min(at, end.Add(r.loop.refusal))
 	}
 	return at
 }

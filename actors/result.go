@@ -30,6 +30,7 @@ type Result struct {
 	Scaling *Scaling // nil: the number of instances could not change
 
 	Sessions *Sessions // nil: none began
+	Users    *Users    // nil: there is no closed loop, or nothing of it ended
 
 	Stats lookahead.Stats // how it was carried out; no result
 	Waits []Wait          // what kept processes from running apart; none: nothing did
@@ -43,6 +44,12 @@ type Sessions struct {
 	EndedEarly int64 // one was rejected, dropped, timed out or aborted
 	Unfinished int64 // cut off by the end of the run
 	NotSent    int64 // requests that those that ended early did not come to
+}
+
+// Users is what became of the requests of users in closed loops.
+type Users struct {
+	Ended   int64 // requests that came to an end
+	Refused int64 // of those without an answer: rejected, dropped, timed out or aborted
 }
 
 // Setup is what followed from the configuration before the run.

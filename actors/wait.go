@@ -86,7 +86,8 @@ func (p *plan) waits(q *policies, b *boards, extra policy.Signals) []Wait {
 		list = append(list, Wait{Policy: "autoscaling", Signals: policy.Active, Told: policy.Active})
 	}
 	if p.loops() {
-		list = append(list, Wait{Policy: "the workload", Reaction: max(1, p.source.(workload.Loop).Reaction())})
+		l := p.source.(workload.Loop)
+		list = append(list, Wait{Policy: "the workload", Reaction: max(1, min(l.Reaction(true), l.Reaction(false)))})
 	}
 	return list
 }

@@ -22,9 +22,10 @@ type Loop interface {
 	// the source and is valid until the next Take. What is wrong with what
 	// follows is an error here, in its place.
 	Take(r *Request) error
-	// Reaction is the least time between End.At and an arrival that follows
-	// from it, at least 1 µs; Unending when no end causes any.
-	Reaction() vtime.Duration
+	// Reaction is the least time between End.At and an arrival that follows from
+	// it, at least 1 µs: from the end of a request that completed, or from that
+	// of one that did not. Unending when no such end causes any.
+	Reaction(completed bool) vtime.Duration
 	// Sessions is what became of the sessions whose ends have been told.
 	Sessions() Sessions
 }
@@ -64,6 +65,10 @@ type Sessions struct {
 	Completed  int64 // every round was answered
 	EndedEarly int64 // a round was rejected, dropped, timed out or aborted
 	NotSent    int64 // rounds that those therefore never sent
+
+	// Requests of users in closed loops, those of their sessions included.
+	UserRequests int64 // that ended
+	UserRefused  int64 // of those without an answer: rejected, dropped, timed out or aborted
 }
 
 // Unending is the Reaction of a Loop without reaction.

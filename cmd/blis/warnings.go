@@ -15,6 +15,7 @@ const (
 	growingShare = 0.05 // of the offered rate: so much backlog growth is no chance
 	lowLoad      = 0.3  // of the capacity, or of the time in which steps execute
 	hardlyWaits  = 0.01 // of the mean E2E
+	refusedShare = 0.5  // of the requests of users: what is measured is the pause of the refused
 )
 
 // warnings are what a reader of the numbers must know to trust them.
@@ -26,6 +27,7 @@ func warnings(r *actors.Result) []string {
 	}
 	all := &report.Overall
 	list = append(list, strangers(r)...)
+	list = append(list, refusals(r)...)
 	if all.States[metrics.Completed] == 0 {
 		return append(list, "no request completed: "+becameOf(all))
 	}
@@ -37,6 +39,21 @@ func warnings(r *actors.Result) []string {
 		list = append(list, "load too low for policies to differ: requests hardly wait; raise "+pace(&r.Config))
 	}
 	return list
+}
+
+// refusals says that most requests of a closed loop got no answer: then the
+// load is made by the pause of those who were refused.
+func refusals(r *actors.Result) []string {
+	u := r.Users
+	if u == nil || float64(u.Refused) <= refusedShare*float64(u.Ended) {
+		return nil
+	}
+	pause := r.Config.RefusalPause.String()
+	if r.Config.WorkloadSpec != "" || r.Config.Scenario != "" {
+		pause += " (or what refusal_pause says)"
+	}
+	return []string{fmt.Sprintf("closed loop: %s of %s requests were refused or timed out; users pause %s after each, which makes most of the load",
+		grouped(u.Refused), grouped(u.Ended), pause)}
 }
 
 // strangers says which classes have targets and no requests: a name that is

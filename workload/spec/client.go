@@ -27,7 +27,7 @@ type client struct {
 
 	fraction, rate given[float64]
 	users          given[int64]
-	think          *distribution
+	think, pause   *distribution
 	requests       given[int64]
 	arrival        arrival
 	profile        *profile
@@ -82,7 +82,7 @@ var sharedFields = []string{
 }
 
 var (
-	clientFields = append([]string{"concurrency", "think_time_us", "lifecycle"}, sharedFields...)
+	clientFields = append([]string{"concurrency", "think_time_us", "refusal_pause", "lifecycle"}, sharedFields...)
 	cohortFields = append([]string{"population", "prefix_sharing", "diurnal", "spike", "drain"}, sharedFields...)
 )
 
@@ -175,7 +175,11 @@ func (r *reader) checkRate(o *object, c *client) {
 func (r *reader) concurrency(o *object, c *client) {
 	users := o.whole("concurrency", 0, 1<<20, "users from 0 to 1048576")
 	c.think = o.quantity("think_time_us", delays)
+	c.pause = o.quantity("refusal_pause", pauses)
 	if users.value == 0 {
+		if c.pause != nil {
+			r.note(c.pause.place, "has no effect without concurrency")
+		}
 		if c.think != nil && len(c.think.params) > 0 && c.think.params[0] != 0 {
 			r.note(c.think.place, "has no effect without concurrency")
 		}

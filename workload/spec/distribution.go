@@ -7,6 +7,7 @@ import (
 
 	"blis/vtime"
 	"blis/workload/draw"
+	"blis/workload/traffic"
 )
 
 // maxTokens is the longest prompt or answer a specification may ask for, and
@@ -32,6 +33,7 @@ var (
 	rounds       = measure{"rounds", 1, 1, 100_000, false}
 	counts       = measure{"calls", 0, 0, 100_000, false}
 	delays       = measure{"µs", 0, 0, float64(maxDelay), true}
+	pauses       = measure{"µs", float64(traffic.LeastPause), float64(traffic.LeastPause), float64(maxDelay), true}
 )
 
 // parameter is one of a distribution. Scaled ones have the unit of what is
@@ -213,7 +215,11 @@ func (f *faults) scaled(v *node, at place, m measure, least float64) float64 {
 	}
 	d := float64(f.parseDuration(v, at))
 	if d < least || d > m.most {
-		f.fail(at, "%s: want a duration %s to %v", v.describe(), from(least), maxDelay)
+		lowest := from(least)
+		if least >= 1 {
+			lowest = fmt.Sprintf("from %v", vtime.Duration(least))
+		}
+		f.fail(at, "%s: want a duration %s to %v", v.describe(), lowest, maxDelay)
 	}
 	return d
 }

@@ -166,7 +166,10 @@ func (b *builder) prototypes(e *entry, t *tenant, s share, members int64) []traf
 	}
 	switch {
 	case c.users.set:
-		out.Users, out.Think = s.users, b.delay(c.think)
+		out.Users, out.Think, out.Pause = s.users, b.delay(c.think), draw.Always(b.defaults.Pause)
+		if c.pause != nil {
+			out.Pause = b.delay(c.pause)
+		}
 		return []traffic.Client{out}
 	case c.arrival.process == traced:
 		out.Times = b.arrivals(&c.arrival)

@@ -14,6 +14,7 @@ type Defaults struct {
 	Seed     uint64         // where the specification gives none
 	Requests int64          // where it gives neither num_requests nor horizon and a client has no end; 0: none
 	Timeout  vtime.Duration // of requests of clients that give none; 0: none
+	Pause    vtime.Duration // of users after a refusal, where a client gives none; 0: traffic.DefaultPause
 
 	// Rate replaces aggregate_rate or utilization, Limit num_requests. 0: the
 	// specification's own stands. A specification with neither of the two shares

@@ -107,6 +107,10 @@ func (c *Client) checkArrivals(all *Config, bad *workload.Faults) {
 		bad.Add("requests", 0, "want a number of requests or a horizon, as nothing else ends them")
 	}
 	checkDelay(bad, "think", &c.Think)
+	checkDelay(bad, "pause", &c.Pause)
+	if c.Pause.Max != 0 && c.Pause.Least() < LeastPause {
+		bad.Add("pause", c.Pause.Least(), "want at least %v", LeastPause)
+	}
 }
 
 // checkPrompts: wherever the input of a single request comes from, the prefix

@@ -26,7 +26,8 @@ type client struct {
 	left     int64 // requests that it may still begin
 
 	kinds, prefixes, input, output draw.Variates
-	lengths, pauses                sessionStream
+	lengths, pauses, refusals      sessionStream
+	pause                          draw.Delay // after a refusal
 }
 
 // begin makes the client number i of a source and files what it sends first.
@@ -43,6 +44,10 @@ func (c *client) begin(s *Source, i int) error {
 	c.kinds, c.prefixes = draw.NewVariates(stream("kind")), draw.NewVariates(stream("prefix"))
 	c.input, c.output = draw.NewVariates(stream("input")), draw.NewVariates(stream("output"))
 	c.lengths, c.pauses = newSessionStream(c.ID, "session"), newSessionStream(c.ID, "think")
+	c.refusals, c.pause = newSessionStream(c.ID, "pause"), c.Pause
+	if c.pause.Max == 0 {
+		c.pause = draw.Always(DefaultPause)
+	}
 	c.nameGroups()
 	c.left = c.Requests
 	if c.left == 0 {
@@ -208,12 +213,17 @@ func (c *client) waits() bool {
 	return c.Users > 0
 }
 
-// reaction is the least time between an answer to the client and what it sends
-// because of it.
-func (c *client) reaction() vtime.Duration {
+// reaction is the least time between an answer to the client, or a refusal, and
+// what it sends because of it.
+func (c *client) reaction(completed bool) vtime.Duration {
 	least := workload.Unending
-	if c.Users > 0 {
+	switch {
+	case c.Users > 0 && completed:
 		least = c.Think.Least()
+	case c.Users > 0: // its session, if it is in one, ends
+		return max(c.Think.Least(), c.pause.Least())
+	case !completed:
+		return least
 	}
 	for i := range c.Kinds {
 		if k := c.Kinds[i].Session; k != nil && !k.Open {

@@ -31,6 +31,7 @@ type Client struct {
 	Users int32        // so many that each wait for an answer, think, and ask again
 
 	Think    draw.Delay // of users, between an answer and the next request or session
+	Pause    draw.Delay // of users, after a request without an answer at least; the zero value: DefaultPause
 	Requests int64      // of this client; 0: no limit but that of Config
 
 	Changes []Change // what else is different in window i of Rate; empty: nothing
@@ -42,6 +43,14 @@ type Client struct {
 
 	Kinds []Kind // what an arrival begins; empty: single requests
 }
+
+// DefaultPause is how long a user whose request was refused waits before the
+// next. Client libraries wait from 0.5 to 8 s before they try again.
+const DefaultPause = vtime.Second
+
+// LeastPause is the shortest such pause: a refusal takes the way to the server
+// and back, so nobody asks a million times a second.
+const LeastPause = vtime.Millisecond
 
 // Change is what is different in one window of a client's curve. Nil: nothing.
 type Change struct{ Input, Output *draw.Length }

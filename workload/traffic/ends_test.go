@@ -41,13 +41,14 @@ func TestUserHasAllAnswersBeforeTheNextSession(t *testing.T) {
 // requests are still sent, and then its user goes on.
 func TestUserGoesOnAfterAFailedGraph(t *testing.T) {
 	c := people(1, 9, Node{}, Node{Wait: draw.Always(500)}, Node{After: []int{0, 1}})
+	c.Pause = draw.Always(2000)
 	s := source(t, Config{Clients: []Client{c}})
 	all := play(t, s, func(r *workload.Request) (vtime.Duration, bool) { return 10, r.Round != 0 })
-	want := "[20: 10+5 of 0, 0 spans 520: 10+5 of 1, 0 spans 550: 10+5 of 0, 0 spans 1050: 10+5 of 1, 0 spans 1080: 10+5 of 0, 0 spans 1580: 10+5 of 1, 0 spans]"
+	want := "[20: 10+5 of 0, 0 spans 520: 10+5 of 1, 0 spans 2530: 10+5 of 0, 0 spans 3030: 10+5 of 1, 0 spans 5040: 10+5 of 0, 0 spans 5540: 10+5 of 1, 0 spans]"
 	if got := fmt.Sprint(describe(all)); got != want {
 		t.Errorf("got %s\nwant %s", got, want)
 	}
-	if got, want := s.Sessions(), (workload.Sessions{EndedEarly: 3, NotSent: 3}); got != want || len(s.sessions.live) != 0 {
+	if got, want := s.Sessions(), (workload.Sessions{EndedEarly: 3, NotSent: 3, UserRequests: 6, UserRefused: 3}); got != want || len(s.sessions.live) != 0 {
 		t.Errorf("sessions %+v, %d held, want %+v", got, len(s.sessions.live), want)
 	}
 }
@@ -65,7 +66,7 @@ func TestFailedGraphForgetsWhatFollowsAlone(t *testing.T) {
 	if got, want := fmt.Sprint(rounds), "[0 1 3 0 1 3]"; got != want {
 		t.Errorf("nodes %s, want %s", got, want)
 	}
-	if got, want := s.Sessions(), (workload.Sessions{EndedEarly: 2, NotSent: 2}); got != want || len(s.sessions.live) != 0 {
+	if got, want := s.Sessions(), (workload.Sessions{EndedEarly: 2, NotSent: 2, UserRequests: 6, UserRefused: 2}); got != want || len(s.sessions.live) != 0 {
 		t.Errorf("sessions %+v, %d held, want %+v", got, len(s.sessions.live), want)
 	}
 }

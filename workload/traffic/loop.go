@@ -83,9 +83,15 @@ func (s *Source) userRequest(c *client, e entry, r *workload.Request) {
 func (s *Source) Ended(e *workload.End) {
 	c := &s.clients[e.Source-workload.FirstSource]
 	n, k := e.Index>>stepBits, int(e.Index&(maxSteps-1))
+	if c.Users > 0 {
+		s.counts.UserRequests++
+		if !e.Completed {
+			s.counts.UserRefused++
+		}
+	}
 	slot, going := s.sessions.live[key(int(e.Source-workload.FirstSource), n)]
 	if !going { // a single request of a user
-		s.again(c, n, e.At)
+		s.again(c, n, e.At, e.Completed)
 		return
 	}
 	x := s.sessions.at(slot)
@@ -152,18 +158,24 @@ func (s *Source) close(c *client, slot int32) {
 	} else {
 		s.counts.Completed++
 	}
-	n, until := x.number, x.until
+	n, until, answered := x.number, x.until, !x.failed
 	s.sessions.drop(slot)
 	if c.Users > 0 {
-		s.again(c, n, until)
+		s.again(c, n, until, answered)
 	}
 }
 
-// again lets the user of number n go on.
-func (s *Source) again(c *client, n uint64, at vtime.Time) {
-	// An answer causes nothing in its own instant.
+// again lets the user of number n go on: to the next request or session, whatever
+// became of this one. A user without an answer pauses before, and thinks
+// meanwhile: it never asks sooner than one who has an answer.
+func (s *Source) again(c *client, n uint64, at vtime.Time, answered bool) {
 	n += uint64(c.Users)
-	if err := s.sit(&s.due, c, n, at, 1); err != nil {
+	least := vtime.Duration(1) // an answer causes nothing in its own instant
+	if !answered {
+		draws := c.refusals.of(c.seed, n)
+		least = c.pause.Sample(&draws)
+	}
+	if err := s.sit(&s.due, c, n, at, least); err != nil {
 		s.fault(c, at.Add(1), n<<stepBits, err)
 	}
 }

@@ -23,10 +23,105 @@ func TestUsersWaitThinkAndAskAgain(t *testing.T) {
 	if got := fmt.Sprint(describe(all)); got != want {
 		t.Errorf("got %s\nwant %s", got, want)
 	}
-	// A refusal is an answer too.
-	all = play(t, source(t, Config{Clients: []Client{users(2, 5)}}), func(*workload.Request) (vtime.Duration, bool) { return 50, false })
-	if len(all) != 5 {
-		t.Errorf("after refusals %d requests, want 5", len(all))
+}
+
+// refuse refuses everything after so long.
+func refuse(d vtime.Duration) func(*workload.Request) (vtime.Duration, bool) {
+	return func(*workload.Request) (vtime.Duration, bool) { return d, false }
+}
+
+// A user who gets no answer pauses, and then sends its next request: what it
+// would have sent after an answer too, and not the lost one again. The pause is a
+// second where none is given, and never shorter than the user thinks.
+func TestUsersPauseAfterARefusal(t *testing.T) {
+	c := users(2, 5)
+	c.Input = draw.Length{Dist: draw.Gaussian(500, 200), Min: 1, Max: 1000}
+	answered := play(t, source(t, Config{Clients: []Client{c}}), after(50))
+	for _, x := range []struct {
+		name         string
+		pause, think draw.Delay
+		want         vtime.Duration // between a refusal and the next request
+	}{
+		{"not given", draw.Delay{}, draw.Always(20), vtime.Second},
+		{"given", draw.Always(3 * vtime.Millisecond), draw.Always(20), 3 * vtime.Millisecond},
+		{"the least", draw.Always(LeastPause), draw.Delay{}, LeastPause},
+		{"longer thought", draw.Always(3 * vtime.Millisecond), draw.Always(7000), 7000},
+	} {
+		c.Pause, c.Think = x.pause, x.think
+		s := source(t, Config{Clients: []Client{c}})
+		all := play(t, s, refuse(50))
+		if len(all) != 5 {
+			t.Fatalf("%s: %d requests, want 5", x.name, len(all))
+		}
+		for i, r := range all {
+			if r.Input != answered[i].Input || r.Index != answered[i].Index {
+				t.Errorf("%s: request %d is %d with %d tokens, after answers %d with %d", x.name, i, r.Index, r.Input, answered[i].Index, answered[i].Input)
+			}
+			if i >= 2 && r.Arrival != all[i-2].Arrival.Add(50+x.want) {
+				t.Errorf("%s: request %d at %v, the one before at %v, want %v after its end", x.name, i, r.Arrival, all[i-2].Arrival, x.want)
+			}
+		}
+		if n := s.Sessions(); n.UserRequests != 5 || n.UserRefused != 5 {
+			t.Errorf("%s: %+v, want 5 requests of users, all refused", x.name, n)
+		}
+		if got := s.Reaction(false); got != x.want {
+			t.Errorf("%s: reaction to a refusal %v, want %v", x.name, got, x.want)
+		}
+	}
+}
+
+// Pauses can vary, so that those who were refused together do not all come back
+// together. They take nothing from other draws.
+func TestPausesVary(t *testing.T) {
+	c := users(1, 200)
+	c.Think = draw.Delay{Dist: draw.Gaussian(500, 400), Max: 900}
+	c.Pause = draw.Delay{Dist: draw.Must(draw.NewUniform(2000, 9000)), Min: LeastPause, Max: 20_000}
+	s := source(t, Config{Clients: []Client{c}})
+	if got := s.Reaction(false); got != 2000 {
+		t.Errorf("reaction to a refusal %v, want the least pause", got)
+	}
+	all, mean := play(t, s, refuse(0)), 0.0
+	for i := 1; i < len(all); i++ {
+		pause := all[i].Arrival.Sub(all[i-1].Arrival)
+		if pause < 2000 || pause > 9000 {
+			t.Fatalf("a pause of %v", pause)
+		}
+		mean += float64(pause) / 199
+	}
+	if mean < 5000 || mean > 6000 {
+		t.Errorf("mean pause %v µs, want about 5,500", mean)
+	}
+	first := play(t, source(t, Config{Clients: []Client{c}}), after(1))
+	if first[0].Arrival != all[0].Arrival || first[100].Input != all[100].Input {
+		t.Error("pauses change other draws")
+	}
+}
+
+// A user's session ends with its lost round; the user begins another after the
+// pause.
+func TestUserBeginsAnotherSessionAfterTheLostOne(t *testing.T) {
+	c := users(1, 6)
+	c.Pause = draw.Always(4000)
+	c.Kinds = []Kind{{Share: 1, Session: &Session{Rounds: draw.Exactly(3), Think: draw.Always(100), Context: Accumulate}}}
+	s := source(t, Config{Clients: []Client{c}})
+	all := play(t, s, func(r *workload.Request) (vtime.Duration, bool) { return 50, r.Round != 1 })
+	want := "[20: 10+5 of 0, 1 spans 170: 25+5 of 1, 3 spans 4220: 10+5 of 0, 1 spans 4370: 25+5 of 1, 3 spans]"
+	if got := fmt.Sprint(describe(all)); got != want {
+		t.Errorf("got %s\nwant %s", got, want)
+	}
+	if got, want := s.Sessions(), (workload.Sessions{EndedEarly: 2, NotSent: 2, UserRequests: 4, UserRefused: 2}); got != want {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+}
+
+// A pause below that of a way to the server and back is refused.
+func TestPausesBelowTheLeastAreRefused(t *testing.T) {
+	for _, pause := range []draw.Delay{draw.Always(999), {Dist: draw.Gaussian(5000, 5000), Min: 0, Max: 10_000}} {
+		c := users(1, 1)
+		c.Pause = pause
+		if _, err := New(Config{Clients: []Client{c}}); err == nil || !strings.Contains(err.Error(), "pause: ") || !strings.Contains(err.Error(), "want at least 1ms") {
+			t.Errorf("%+v: %v", pause, err)
+		}
 	}
 }
 
@@ -106,12 +201,12 @@ func TestSessionsAreTheSameWhateverHappens(t *testing.T) {
 	}
 }
 
-// A user who asks at once is refused at once: at time 0 too, what follows comes
+// A user who asks at once is answered at once: at time 0 too, what follows comes
 // later.
 func TestAnswersAtTimeZeroCauseLaterArrivals(t *testing.T) {
 	c := users(1, 3)
 	c.Think = draw.Delay{}
-	all := play(t, source(t, Config{Clients: []Client{c}}), func(*workload.Request) (vtime.Duration, bool) { return 0, false })
+	all := play(t, source(t, Config{Clients: []Client{c}}), after(0))
 	if got := fmt.Sprint(describe(all)); got != "[0: 10+5 of 0, 0 spans 1: 10+5 of 0, 0 spans 2: 10+5 of 0, 0 spans]" {
 		t.Error(got)
 	}

@@ -172,7 +172,7 @@ func TestOpenSessionWaitsForNobody(t *testing.T) {
 	if got := describe(all); !slices.Equal(got, want) {
 		t.Errorf("got %q\nwant %q", got, want)
 	}
-	if s.Reaction() != workload.Unending {
+	if s.Reaction(true) != workload.Unending || s.Reaction(false) != workload.Unending {
 		t.Error("it reacts")
 	}
 }
@@ -221,7 +221,7 @@ func TestToolsAnswerIntoTheConversation(t *testing.T) {
 	if got := describe(play(t, s, after(50))); !slices.Equal(got, want) {
 		t.Errorf("got %q\nwant %q", got, want)
 	}
-	if s.Reaction() != 70 {
-		t.Errorf("reaction %v, want the tool's 70 µs", s.Reaction())
+	if s.Reaction(true) != 70 || s.Reaction(false) != workload.Unending {
+		t.Errorf("reactions %v and %v, want the tool's 70 µs, and none after a refusal", s.Reaction(true), s.Reaction(false))
 	}
 }

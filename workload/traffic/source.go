@@ -160,10 +160,10 @@ func (s *Source) Waits() bool {
 }
 
 // Reaction implements workload.Loop.
-func (s *Source) Reaction() vtime.Duration {
+func (s *Source) Reaction(completed bool) vtime.Duration {
 	least := workload.Unending
 	for i := range s.clients {
-		least = min(least, s.clients[i].reaction())
+		least = min(least, s.clients[i].reaction(completed))
 	}
 	if least == workload.Unending {
 		return least

@@ -27,9 +27,11 @@ type SyntheticConfig struct {
 	PrefixTokens int32
 
 	// Users makes the loop a closed one, in place of Rate: so many users each
-	// send a request, wait for the answer, think so long, and send the next.
+	// send a request, wait for the answer, think so long, and send the next. After
+	// a refusal a user waits for Pause at least, from LeastPause; 0: DefaultPause.
 	Users int32
 	Think vtime.Duration
+	Pause vtime.Duration
 
 	Tenant, Model string
 	Class         string         // empty: "standard"
@@ -55,7 +57,7 @@ func NewSynthetic(c SyntheticConfig) (*Source, error) {
 		Prefix: Prefix{Group: "default", Length: c.PrefixTokens, Share: 1},
 	}
 	if c.Users > 0 {
-		client.Users, client.Think = c.Users, draw.Always(c.Think)
+		client.Users, client.Think, client.Pause = c.Users, draw.Always(c.Think), draw.Always(c.Pause)
 	} else {
 		client.Law, client.Rate = draw.Law{Process: c.Arrival, CV: c.CV}, draw.Flat(c.Rate)
 	}
@@ -93,6 +95,9 @@ func (c *SyntheticConfig) checkUsers(bad *workload.Faults) {
 	if c.Think < 0 || vtime.Time(c.Think) > workload.Latest {
 		bad.Add("think-time", c.Think, "want from 0 to %d", int64(workload.Latest))
 	}
+	if c.Pause != 0 && (c.Pause < LeastPause || vtime.Time(c.Pause) > workload.Latest) {
+		bad.Add("refusal-pause", c.Pause, "want from %v to %d", LeastPause, int64(workload.Latest))
+	}
 	if c.Requests < 1 {
 		bad.Add("num-requests", c.Requests, "want at least 1")
 	}
@@ -108,6 +113,9 @@ func (c *SyntheticConfig) checkArrivals(bad *workload.Faults) {
 	}
 	if c.Think != 0 {
 		bad.Add("think-time", c.Think, "want it with concurrency only")
+	}
+	if c.Pause != 0 && c.Pause != DefaultPause {
+		bad.Add("refusal-pause", c.Pause, "want it with concurrency only")
 	}
 	rateOK := c.Rate > 0 && !math.IsInf(c.Rate, 0)
 	if !rateOK {
