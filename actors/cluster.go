@@ -291,6 +291,7 @@ func (c *cluster) result(partial bool) (*Result, error) {
 	if !partial {
 		c.router.idleForced(&r.Setup)
 	}
+	c.router.noteTicks(c.plan, &r.Setup)
 	known := c.router.names
 	r.Names = Names{Tenants: names(&labels.Tenants, known.tenants), Classes: names(&labels.Classes, known.classes), Models: names(&labels.Models, known.models)}
 	run := metrics.Run{Router: c.router.recorder, Injected: c.router.arrived, End: r.End, Cut: cut || partial,

@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -175,6 +176,9 @@ func (p *plan) resolveLimits() error {
 	return nil
 }
 
-func (p *plan) note(format string, args ...any) {
-	p.setup.Notes = append(p.setup.Notes, fmt.Sprintf(format, args...))
+func (p *plan) note(format string, args ...any) { p.setup.note(format, args...) }
+
+// note adds a note. A copy of the setup does not get it.
+func (s *Setup) note(format string, args ...any) {
+	s.Notes = append(slices.Clip(s.Notes), fmt.Sprintf(format, args...))
 }

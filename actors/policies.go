@@ -70,7 +70,7 @@ func (p *plan) located(err error) error { return &InputError{p.config.Policies.L
 func (p *plan) policyEnv() policy.Env {
 	return policy.Env{
 		BlockSize: p.config.BlockSizeInTokens, Instances: p.mostReplicas(),
-		Stream: vtime.NewStream(p.config.Seed, "router"), Labels: p.source.Labels(), TTFTTarget: p.ttftTarget(),
+		Draws: policy.NewDraws(p.config.Seed), Stream: vtime.NewStream(p.config.Seed, "router"), Labels: p.source.Labels(), TTFTTarget: p.ttftTarget(),
 	}
 }
 

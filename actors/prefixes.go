@@ -158,7 +158,7 @@ func (r *router) idleForced(s *Setup) {
 		}
 		words = append(words, strconv.FormatInt(request, 10))
 	}
-	s.Notes = append(slices.Clip(s.Notes), "force-routing has no effect on what was never routed: request "+strings.Join(words, ", "))
+	s.note("force-routing has no effect on what was never routed: request %s", strings.Join(words, ", "))
 }
 
 // force is the instance that a request must go to, or the target if it may go

@@ -37,6 +37,7 @@ type router struct {
 	next    workload.Request // pulled, not arrived yet
 	more    bool
 	arrived int64      // requests injected
+	ticks   ticks      // on which they arrived
 	last    vtime.Time // of its last event
 	state   policy.RouterState
 
@@ -173,6 +174,7 @@ func (r *router) arrive(now vtime.Time, out *lookahead.Outbox) {
 		r.loop.await(d)
 	}
 	r.arrived++
+	r.ticks.arrive(now)
 	r.state.Arrive(d.Tenant, d.Class, now)
 	r.delays[i] = 0
 	r.plan(&r.admit, i, now.Add(r.admissionLatency))
@@ -269,7 +271,9 @@ func (r *router) dispatch(i int32, now vtime.Time, out *lookahead.Outbox) {
 		r.expect(ask)
 	}
 	m, moved := r.moved[i]
-	if !moved { // a priority is for good
+	if moved {
+		ask.Attempt = m.progress.Redirects
+	} else { // a priority is for good
 		r.look(r.reads.priority, now)
 		d.Priority = r.priority.Score(ask, &r.state, now)
 	}

@@ -54,7 +54,8 @@ func small(t *testing.T) Config {
 		t.Fatal(err)
 	}
 	cfg := DefaultConfig()
-	cfg.NumInstances, cfg.RoutingPolicy = 2, "least-loaded"
+	cfg.NumInstances = 2
+	cfg.Policies.Routing = policy.Selection{Type: "least-loaded", Params: []policy.Setting{{Name: "tie", Value: "lowest"}}}
 	cfg.AlphaCoeffs, cfg.BetaCoeffs = []float64{100, 0, 0}, []float64{5000, 0, 0}
 	cfg.Custom.Source = source
 	return cfg

@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"github.com/cespare/xxhash/v2"
+
+	"blis/vtime"
 )
 
 // Distribution is an exact multiset of int64 samples, in µs throughout this
@@ -23,7 +25,7 @@ type Distribution struct {
 
 	samples   int64 // in runs
 	sum       sum128
-	mixed     uint64 // Σ count·mix(value) of the samples in runs
+	mixed     uint64 // Σ count·Mix(value) of the samples in runs
 	entries   int    // pairs in runs
 	compactAt int    // entries at which compaction is tried next; 0: firstCompaction
 }
@@ -136,21 +138,12 @@ func (d *Distribution) CountAtMost(v int64) int64 {
 	return count
 }
 
-// Fold is a hash of the multiset: Σ count·mix(value) modulo 2⁶⁴, which no
+// Fold is a hash of the multiset: Σ count·Mix(value) modulo 2⁶⁴, which no
 // order and no split into runs can change, hashed with the number of samples
 // and their sum.
 func (d *Distribution) Fold() uint64 {
 	d.flush()
 	return foldInts(uint64(d.samples), d.sum.hi, d.sum.lo, d.mixed)
-}
-
-// mix is the finalizer of splitmix64 (Steele, Lea, Flood 2014): a bijection in
-// which every input bit reaches every output bit.
-func mix(x uint64) uint64 {
-	x += 0x9e3779b97f4a7c15
-	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
-	x = (x ^ x>>27) * 0x94d049bb133111eb
-	return x ^ x>>31
 }
 
 // foldInts hashes integers at fixed width.
@@ -213,7 +206,7 @@ func (d *Distribution) takeEntries(entries []entry) {
 // samples.
 func (d *Distribution) count(e entry) {
 	d.sum.addProduct(e.value, e.count)
-	d.mixed += uint64(e.count) * mix(uint64(e.value))
+	d.mixed += uint64(e.count) * vtime.Mix(uint64(e.value))
 }
 
 func (d *Distribution) flushWide() {

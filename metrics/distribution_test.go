@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"blis/vtime"
 )
 
 // twin is the plain way to do what Distribution does.
@@ -177,7 +179,7 @@ func mixedRuns(d *Distribution) (sum uint64) {
 	var scratch block
 	for i := range d.runs {
 		for _, e := range d.runs[i].decode(&scratch) {
-			sum += uint64(e.count) * mix(uint64(e.value))
+			sum += uint64(e.count) * vtime.Mix(uint64(e.value))
 		}
 	}
 	return sum

@@ -4,12 +4,11 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"blis/vtime"
 	"blis/workload"
 )
 
 func TestRoutingAllocatesNothing(t *testing.T) {
-	env := Env{BlockSize: 16, Instances: 16, Stream: vtime.NewStream(7, "router")}
+	env := Env{BlockSize: 16, Instances: 16, Draws: NewDraws(7)}
 	rng := rand.New(rand.NewPCG(7, 7))
 	req := Request{Input: 500, Spans: []workload.Span{{Content: 1, Length: 100}}}
 	sessions := []Setting{{"session-affinity", "3"}, {"prefix-affinity", "1"}, {"active-requests", "2"}, {"tie", "random"}}
@@ -28,6 +27,7 @@ func TestRoutingAllocatesNothing(t *testing.T) {
 		decide := func() {
 			disturbView(rng, view, view.Len())
 			req.Session = rng.Uint64N(300)
+			req.ID++
 			route(p, &req, view)
 		}
 		for range 10_000 { // fill the index
@@ -79,7 +79,7 @@ func BenchmarkRoute(b *testing.B) {
 		{"always-busiest/1000", "always-busiest", 1000, private, nil},
 	} {
 		b.Run(c.name, func(b *testing.B) {
-			p := mustRoute(b, c.policy, Env{BlockSize: 16, Instances: c.instances, Stream: vtime.NewStream(8, "router")}, c.settings...)
+			p := mustRoute(b, c.policy, Env{BlockSize: 16, Instances: c.instances, Draws: NewDraws(8)}, c.settings...)
 			rng := rand.New(rand.NewPCG(8, 8))
 			view := &View{Declared: p.Observes()}
 			for range c.instances {

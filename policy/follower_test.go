@@ -5,8 +5,6 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
-
-	"blis/vtime"
 )
 
 // pair is a policy that follows a view, and its twin that looks at all of it.
@@ -16,8 +14,8 @@ type pair struct {
 	slow interface {
 		decide(*Request, *View) RoutingDecision
 	}
-	streams [2]*vtime.Stream // nil with tie: lowest
-	every   int              // asked in one of so many steps
+	draws *twinDraws // of the twin; nil with tie: lowest
+	every int        // asked in one of so many steps
 }
 
 var scorerNames = []string{"prefix-affinity", "queue-depth", "waiting-queue", "kv-utilization", "load-balance", "active-requests", "session-affinity", "cache-hit-rate"}
@@ -29,30 +27,31 @@ func newPair(t *testing.T, rng *rand.Rand, name string, instances int) *pair {
 	p := &pair{every: 1 + rng.IntN(3)*rng.IntN(6)}
 	env := Env{BlockSize: block, Instances: 1 + rng.IntN(instances)} // there may come more
 	var settings []Setting
-	random := name == "power-of-two"
-	if !random && rng.IntN(2) == 0 {
-		random, settings = true, append(settings, Setting{"tie", "random"})
-	}
-	if random {
-		seed := rng.Uint64()
-		p.streams = [2]*vtime.Stream{vtime.NewStream(seed, "router"), vtime.NewStream(seed, "router")}
-		env.Stream = p.streams[0]
+	env.Draws = NewDraws(rng.Uint64())
+	draws := &twinDraws{draws: env.Draws}
+	if name != "power-of-two" {
+		switch rng.IntN(3) {
+		case 0:
+			draws, settings = nil, append(settings, Setting{"tie", "lowest"})
+		case 1:
+			settings = append(settings, Setting{"tie", "random"})
+		}
 	}
 	cached := &twinLRU{capacity: indexCapacity, lists: make([][]twinBlock, instances)}
 	sessions := 1 + rng.IntN(12)
 	switch name {
 	case "least-loaded":
-		p.slow = &naiveLeastLoaded{p.streams[1]}
+		p.slow = &naiveLeastLoaded{draws}
 	case "always-busiest":
-		p.slow = &naiveBusiest{p.streams[1]}
+		p.slow = &naiveBusiest{draws}
 	case "power-of-two":
-		p.slow = &naiveTwo{p.streams[1]}
+		p.slow = &naiveTwo{draws}
 	case "prefix-affinity":
 		imbalance := rng.IntN(12)
 		settings = append(settings, Setting{"max_imbalance", fmt.Sprint(imbalance)})
-		p.slow = &naivePrefix{block: block, imbalance: float64(imbalance), cached: cached, stream: p.streams[1]}
+		p.slow = &naivePrefix{block: block, imbalance: float64(imbalance), cached: cached, draws: draws}
 	case "weighted":
-		slow := &naiveWeighted{block: block, stream: p.streams[1], cached: cached, sessions: &twinSessions{capacity: sessions}}
+		slow := &naiveWeighted{block: block, draws: draws, cached: cached, sessions: &twinSessions{capacity: sessions}}
 		unit := []float64{1, 10}[rng.IntN(2)] // whole weights, that sums may tie, and others
 		for _, k := range rng.Perm(len(scorerNames))[:1+rng.IntN(len(scorerNames))] {
 			weight := float64(1+rng.IntN(int(4*unit-1))) / unit
@@ -61,7 +60,7 @@ func newPair(t *testing.T, rng *rand.Rand, name string, instances int) *pair {
 		}
 		p.slow = slow
 	}
-	p.name = fmt.Sprint(name, settings)
+	p.name, p.draws = fmt.Sprint(name, settings), draws
 	p.fast = mustRoute(t, name, env, settings...)
 	if w, ok := p.fast.(*weighted); ok && w.sessions != nil {
 		w.sessions.capacity = sessions // few, that some are forgotten
@@ -74,9 +73,6 @@ func (p *pair) compare(req *Request, view *View) (RoutingDecision, error) {
 	got, want := route(p.fast, req, view), p.slow.decide(req, view)
 	if got.Target != want.Target || got.Reason != want.Reason || !slices.Equal(got.Scores, want.Scores) {
 		return got, fmt.Errorf("%s:\n%+v, want\n%+v", p.name, got, want)
-	}
-	if p.streams[0] != nil && p.streams[0].Fold() != p.streams[1].Fold() {
-		return got, fmt.Errorf("%s: other draws than the twin's", p.name)
 	}
 	return got, nil
 }
@@ -192,17 +188,13 @@ func TestFollowersEqualNaivePolicies(t *testing.T) {
 		source := &traffic{rng: rng, longest: 1 + rng.IntN(6)}
 		ask := func(p *pair, step int) {
 			req := source.next(4)
-			req.Session = uint64(rng.IntN(10))
-			before := uint64(0)
-			if p.streams[0] != nil {
-				before = p.streams[0].Fold()
-			}
+			req.ID, req.Attempt, req.Session = rng.Int64N(1e6), int32(rng.IntN(3)), uint64(rng.IntN(10))
 			got, err := p.compare(&req, view)
 			if err != nil {
 				t.Fatalf("seed %d, %d instances, step %d: %v", seed, view.Len(), step, err)
 			}
-			if p.streams[0] != nil && p.streams[0].Fold() != before {
-				draws++
+			if p.draws != nil {
+				draws, p.draws.made = draws+p.draws.made, 0
 			}
 			for _, what := range p.reached(&req, got) {
 				reached[what]++
@@ -320,10 +312,8 @@ func TestDecisionsDependOnValuesAlone(t *testing.T) {
 				rng := rand.New(rand.NewPCG(seed, 9))
 				n := 1 + rng.IntN(60)
 				var policies [3]Routing
-				var streams [3]*vtime.Stream
 				for k := range policies {
-					streams[k] = vtime.NewStream(seed, "router")
-					policies[k] = mustRoute(t, c.name, Env{BlockSize: 4, Instances: n, Stream: streams[k]}, c.settings...)
+					policies[k] = mustRoute(t, c.name, Env{BlockSize: 4, Instances: n, Draws: NewDraws(seed)}, c.settings...)
 				}
 				values := randomView(rng, n)
 				shuffled := viewOf(values.slots...)
@@ -345,7 +335,7 @@ func TestDecisionsDependOnValuesAlone(t *testing.T) {
 					want := route(policies[0], &req, values)
 					for k, view := range []*View{shuffled, copyOf(values)} {
 						got := route(policies[k+1], &req, view)
-						if got.Target != want.Target || got.Reason != want.Reason || !slices.Equal(got.Scores, want.Scores) || streams[k+1].Fold() != streams[0].Fold() {
+						if got.Target != want.Target || got.Reason != want.Reason || !slices.Equal(got.Scores, want.Scores) {
 							t.Fatalf("seed %d, step %d, way %d:\n%+v, want\n%+v", seed, step, k+1, got, want)
 						}
 					}

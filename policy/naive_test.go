@@ -3,16 +3,25 @@ package policy
 import (
 	"math"
 	"slices"
-
-	"blis/vtime"
 )
 
 // The slow twins: policies that look at every instance in every decision and
 // remember nothing of the view.
 
+// twinDraws counts the draws that a twin makes.
+type twinDraws struct {
+	draws Draws
+	made  int
+}
+
+func (d *twinDraws) IntN(req *Request, turn uint32, n int) int {
+	d.made++
+	return d.draws.IntN(req, turn, n)
+}
+
 // naiveBest is the instance with the largest score of those that have one (−1
 // is none), and how the decision ends when several do.
-func naiveBest(scores []float64, stream *vtime.Stream) int {
+func naiveBest(scores []float64, req *Request, draws *twinDraws) int {
 	var best []int
 	for i, score := range scores {
 		switch {
@@ -26,8 +35,8 @@ func naiveBest(scores []float64, stream *vtime.Stream) int {
 	switch {
 	case len(best) == 0:
 		return -1
-	case len(best) > 1 && stream != nil:
-		return best[stream.IntN(len(best))]
+	case len(best) > 1 && draws != nil:
+		return best[draws.IntN(req, 0, len(best))]
 	}
 	return best[0]
 }
@@ -36,9 +45,9 @@ func naiveBest(scores []float64, stream *vtime.Stream) int {
 func naiveLoad(s Slot) float64 { return float64(s.Queue) + float64(s.Batch) + float64(s.InFlight) }
 
 // naiveLeastLoaded is least-loaded.
-type naiveLeastLoaded struct{ stream *vtime.Stream }
+type naiveLeastLoaded struct{ draws *twinDraws }
 
-func (p *naiveLeastLoaded) decide(_ *Request, view *View) RoutingDecision {
+func (p *naiveLeastLoaded) decide(req *Request, view *View) RoutingDecision {
 	scores := make([]float64, len(view.slots))
 	for i, s := range view.slots {
 		scores[i] = -1
@@ -46,16 +55,16 @@ func (p *naiveLeastLoaded) decide(_ *Request, view *View) RoutingDecision {
 			scores[i] = 1e12 - naiveLoad(s)
 		}
 	}
-	if target := naiveBest(scores, p.stream); target >= 0 {
+	if target := naiveBest(scores, req, p.draws); target >= 0 {
 		return RoutingDecision{Target: target, Reason: LeastLoad}
 	}
 	return nowhere
 }
 
 // naiveBusiest is always-busiest.
-type naiveBusiest struct{ stream *vtime.Stream }
+type naiveBusiest struct{ draws *twinDraws }
 
-func (p *naiveBusiest) decide(_ *Request, view *View) RoutingDecision {
+func (p *naiveBusiest) decide(req *Request, view *View) RoutingDecision {
 	scores := make([]float64, len(view.slots))
 	for i, s := range view.slots {
 		scores[i] = -1
@@ -63,16 +72,16 @@ func (p *naiveBusiest) decide(_ *Request, view *View) RoutingDecision {
 			scores[i] = naiveLoad(s)
 		}
 	}
-	if target := naiveBest(scores, p.stream); target >= 0 {
+	if target := naiveBest(scores, req, p.draws); target >= 0 {
 		return RoutingDecision{Target: target, Reason: MostLoad}
 	}
 	return nowhere
 }
 
 // naiveTwo is power-of-two.
-type naiveTwo struct{ stream *vtime.Stream }
+type naiveTwo struct{ draws *twinDraws }
 
-func (p *naiveTwo) decide(_ *Request, view *View) RoutingDecision {
+func (p *naiveTwo) decide(req *Request, view *View) RoutingDecision {
 	var routable []int
 	for i, s := range view.slots {
 		if s.Routable {
@@ -84,10 +93,10 @@ func (p *naiveTwo) decide(_ *Request, view *View) RoutingDecision {
 	}
 	target := routable[0]
 	if n := len(routable); n > 1 {
-		first := p.stream.IntN(n)
+		first := p.draws.IntN(req, 0, n)
 		target = routable[first]
 		rest := slices.Delete(slices.Clone(routable), first, first+1)
-		if second := rest[p.stream.IntN(n-1)]; naiveLoad(view.slots[second]) < naiveLoad(view.slots[target]) {
+		if second := rest[p.draws.IntN(req, 1, n-1)]; naiveLoad(view.slots[second]) < naiveLoad(view.slots[target]) {
 			target = second
 		}
 	}
@@ -99,7 +108,7 @@ type naivePrefix struct {
 	block     int32
 	imbalance float64
 	cached    *twinLRU
-	stream    *vtime.Stream
+	draws     *twinDraws
 }
 
 func (p *naivePrefix) decide(req *Request, view *View) RoutingDecision {
@@ -125,8 +134,8 @@ func (p *naivePrefix) decide(req *Request, view *View) RoutingDecision {
 	}
 	d := RoutingDecision{Reason: LeastLoad}
 	if longest > 0 && load-least <= p.imbalance {
-		d = RoutingDecision{Target: naiveBest(foremost, p.stream), Reason: LongestPrefix}
-	} else if d.Target = naiveBest(idle, p.stream); d.Target < 0 {
+		d = RoutingDecision{Target: naiveBest(foremost, req, p.draws), Reason: LongestPrefix}
+	} else if d.Target = naiveBest(idle, req, p.draws); d.Target < 0 {
 		return nowhere
 	}
 	p.cached.record(blocks, d.Target)
@@ -164,7 +173,7 @@ type naiveWeighted struct {
 	block    int32
 	cached   *twinLRU
 	sessions *twinSessions
-	stream   *vtime.Stream
+	draws    *twinDraws
 }
 
 func (p *naiveWeighted) decide(req *Request, view *View) RoutingDecision {
@@ -184,7 +193,7 @@ func (p *naiveWeighted) decide(req *Request, view *View) RoutingDecision {
 			scores[i] = -1
 		}
 	}
-	target := naiveBest(scores, p.stream)
+	target := naiveBest(scores, req, p.draws)
 	if target < 0 {
 		return nowhere
 	}

@@ -23,7 +23,8 @@ type Request struct {
 	Round                int32
 	Hint                 float64 // workload.Request.Hint; 0 when an instance gave the request back
 
-	Delays int32 // how often admission has put it off
+	Delays  int32 // how often admission has put it off
+	Attempt int32 // how often it was routed before: 0 unless an instance gave it back
 }
 
 // Signals is a set of the things that a policy may read of the instances.

@@ -30,9 +30,9 @@ type longestPrefix struct {
 
 func (*longestPrefix) Observes() Signals { return effectiveLoad | Prefixes }
 
-func (p *longestPrefix) Route(_ *Request, _ float64, _ *RouterState, view *View, _ vtime.Time) RoutingDecision {
+func (p *longestPrefix) Route(req *Request, _ float64, _ *RouterState, view *View, _ vtime.Time) RoutingDecision {
 	slots := p.ranking.follow(view)
-	target, reason := p.choose(slots, p.index.holders())
+	target, reason := p.choose(req, slots, p.index.holders())
 	if target < 0 {
 		return nowhere
 	}
@@ -40,15 +40,15 @@ func (p *longestPrefix) Route(_ *Request, _ float64, _ *RouterState, view *View,
 }
 
 // choose is the instance for the request in hand, −1 when none is routable.
-func (p *longestPrefix) choose(slots []Slot, holders []holder) (int, Reason) {
+func (p *longestPrefix) choose(req *Request, slots []Slot, holders []holder) (int, Reason) {
 	p.gather(slots, holders)
 	if len(p.foremost) > 0 {
 		load := slots[p.foremost[0]].load()
 		if float64(load-countOf(p.ranking.loads.best())) <= p.imbalance {
-			return int(p.foremost[p.ranking.tie.draw(len(p.foremost))]), LongestPrefix
+			return int(p.foremost[p.ranking.tie.draw(req, len(p.foremost))]), LongestPrefix
 		}
 	}
-	return p.ranking.choose(), LeastLoad
+	return p.ranking.choose(req), LeastLoad
 }
 
 // gather finds the foremost: the least loaded of those with the longest match.

@@ -20,7 +20,6 @@ func TestPrefixAffinity(t *testing.T) {
 	}{
 		{"the longest prefix", []past{{1, 32}, {3, 64}, {2, 48}}, "32", loads(0, 0, 0, 9), 3, LongestPrefix},
 		{"of equals the least loaded", []past{{1, 64}, {2, 64}, {3, 64}}, "32", loads(0, 9, 5, 7), 2, LongestPrefix},
-		{"of equally loaded equals the lowest index", []past{{3, 64}, {1, 64}, {2, 64}}, "32", loads(0, 5, 5, 5), 1, LongestPrefix},
 		{"nothing matches: least loaded", nil, "32", loads(4, 3, 1, 2), 2, LeastLoad},
 		{"less than a block matches nothing", []past{{0, 15}}, "32", loads(4, 3, 1, 2), 2, LeastLoad},
 		{"a shorter prefix where the longest is not routable", []past{{1, 64}, {3, 32}}, "32", loads(0, 0, 0, 9).close(1), 3, LongestPrefix},

@@ -37,7 +37,8 @@ type Env struct {
 	BlockSize int32            // tokens per KV block, at least 1
 	Instances int              // what room is made for; there may be more
 	Prefixes  *PrefixIndex     // the run's; the router takes each request in hand and records where it goes
-	Stream    *vtime.Stream    // "router"; drawn from only by policies that say so
+	Draws     Draws            // of routing policies
+	Stream    *vtime.Stream    // "router": for policies of your own; no template draws from it
 	Labels    *workload.Labels // names behind the labels of requests
 	// TTFTTarget is the TTFT target of an SLO class, 0 when it has none; nil:
 	// no class has one.

@@ -5,13 +5,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"blis/vtime"
 )
 
 // try makes the policy of that kind and name and returns the error.
 func try(kind Kind, name string, settings ...Setting) error {
-	env := Env{BlockSize: 16, Instances: 2, Stream: vtime.NewStream(1, "router")}
+	env := Env{BlockSize: 16, Instances: 2}
 	var err error
 	switch kind {
 	case AdmissionKind:

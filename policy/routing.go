@@ -8,8 +8,8 @@ import (
 
 // tie is the parameter of the policies that may find several instances
 // equally good.
-var tie = Parameter{Name: "tie", Type: Choice, Default: "lowest", Choices: []string{"lowest", "random"},
-	Help: "among equally good instances: the lowest index, or a draw from the router's random stream"}
+var tie = Parameter{Name: "tie", Type: Choice, Default: "random", Choices: []string{"random", "lowest"},
+	Help: "among equally good instances: a draw by seed, request number and attempt, or the lowest index"}
 
 var routingTemplates = []template[Routing]{{
 	Template: Template{Kind: RoutingKind, Name: "round-robin", Help: "each instance in turn; reads nothing of them (default)"},
@@ -35,7 +35,7 @@ var routingTemplates = []template[Routing]{{
 		}, nil
 	},
 }, {
-	Template: Template{Kind: RoutingKind, Name: "power-of-two", Help: "two instances drawn from the router's random stream, the one with less effective load"},
+	Template: Template{Kind: RoutingKind, Name: powerOfTwoName, Help: "two instances drawn by seed, request number and attempt; the one with less effective load"},
 	build:    newPowerOfTwo,
 }, {
 	Template: Template{Kind: RoutingKind, Name: "always-busiest", Help: "the largest effective load (pathological, for tests)",
@@ -76,35 +76,32 @@ func (r *roundRobin) Route(_ *Request, _ float64, _ *RouterState, view *View, _ 
 	return nowhere
 }
 
-// tieBreak chooses among equally good instances: the lowest index, or with a
-// stream a draw, made only when there is a tie.
-type tieBreak struct{ stream *vtime.Stream }
+// tieBreak chooses among equally good instances: by a draw, made only when
+// there is a tie, or the lowest index.
+type tieBreak struct {
+	draws  Draws
+	lowest bool
+}
 
 func newTieBreak(v values, env Env) tieBreak {
-	if v.choice("tie") == "lowest" {
-		return tieBreak{}
-	}
-	if env.Stream == nil {
-		panic("policy: tie: random without a stream")
-	}
-	return tieBreak{env.Stream}
+	return tieBreak{env.Draws, v.choice("tie") == "lowest"}
 }
 
 // draw chooses among n equals: how many of them are before the chosen one.
-func (b tieBreak) draw(n int) int {
-	if n < 2 || b.stream == nil {
+func (b tieBreak) draw(req *Request, n int) int {
+	if n < 2 || b.lowest {
 		return 0
 	}
-	return b.stream.IntN(n)
+	return b.draws.IntN(req, 0, n)
 }
 
 // choose is one of the best players of a tournament, −1 when all are out.
-func (b tieBreak) choose(t *tournament) int {
+func (b tieBreak) choose(req *Request, t *tournament) int {
 	switch {
 	case t.best() == 0:
 		return -1
-	case b.stream == nil:
+	case b.lowest:
 		return t.first()
 	}
-	return t.nth(b.draw(int(t.equal[1])))
+	return t.nth(b.draw(req, int(t.equal[1])))
 }

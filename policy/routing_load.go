@@ -24,7 +24,7 @@ func (r *ranking) follow(view *View) []Slot {
 		}
 		return slots
 	}
-	r.loads.reset(len(r.seating.taken), r.tie.stream != nil)
+	r.loads.reset(len(r.seating.taken), !r.tie.lowest)
 	players := r.loads.players()
 	for k, i := range r.seating.taken {
 		players[k] = r.strength(&slots[i])
@@ -45,7 +45,9 @@ func (r *ranking) strength(s *Slot) uint64 {
 }
 
 // choose is one of the winners, −1 when no instance is routable.
-func (r *ranking) choose() int { return r.seating.instance(r.tie.choose(&r.loads)) }
+func (r *ranking) choose(req *Request) int {
+	return r.seating.instance(r.tie.choose(req, &r.loads))
+}
 
 // byLoad takes the winner of the ranking: least-loaded and always-busiest.
 type byLoad struct {
@@ -55,9 +57,9 @@ type byLoad struct {
 
 func (*byLoad) Observes() Signals { return effectiveLoad }
 
-func (p *byLoad) Route(_ *Request, _ float64, _ *RouterState, view *View, _ vtime.Time) RoutingDecision {
+func (p *byLoad) Route(req *Request, _ float64, _ *RouterState, view *View, _ vtime.Time) RoutingDecision {
 	p.follow(view)
-	target := p.choose()
+	target := p.choose(req)
 	if target < 0 {
 		return nowhere
 	}

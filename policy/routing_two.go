@@ -6,24 +6,23 @@ import (
 	"blis/vtime"
 )
 
+const powerOfTwoName = "power-of-two"
+
 // powerOfTwo draws two different routable instances, every pair as likely as
 // any other, and takes the one with less effective load, of equals the one
 // drawn first. A single one is taken without a draw.
 type powerOfTwo struct {
-	stream *vtime.Stream
+	draws  Draws
 	roster roster
 }
 
 func newPowerOfTwo(_ values, env Env) (Routing, error) {
-	if env.Stream == nil {
-		panic("policy: power-of-two without a stream")
-	}
-	return &powerOfTwo{stream: env.Stream}, nil
+	return &powerOfTwo{draws: env.Draws}, nil
 }
 
 func (*powerOfTwo) Observes() Signals { return effectiveLoad }
 
-func (p *powerOfTwo) Route(_ *Request, _ float64, _ *RouterState, view *View, _ vtime.Time) RoutingDecision {
+func (p *powerOfTwo) Route(req *Request, _ float64, _ *RouterState, view *View, _ vtime.Time) RoutingDecision {
 	p.roster.follow(view)
 	routable := p.roster.routable
 	switch len(routable) {
@@ -32,8 +31,8 @@ func (p *powerOfTwo) Route(_ *Request, _ float64, _ *RouterState, view *View, _ 
 	case 1:
 		return RoutingDecision{Target: int(routable[0]), Reason: LessOfTwo}
 	}
-	first := p.stream.IntN(len(routable))
-	second := p.stream.IntN(len(routable) - 1)
+	first := p.draws.IntN(req, 0, len(routable))
+	second := p.draws.IntN(req, 1, len(routable)-1)
 	if second >= first { // all but the first
 		second++
 	}

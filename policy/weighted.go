@@ -84,7 +84,7 @@ func (w *weighted) Observes() Signals { return w.observes }
 func (w *weighted) Route(req *Request, _ float64, _ *RouterState, view *View, _ vtime.Time) RoutingDecision {
 	w.unmatch()
 	w.follow(view)
-	target := w.seating.instance(w.choose(w.match(req)))
+	target := w.seating.instance(w.choose(req, w.match(req)))
 	if target < 0 {
 		return nowhere
 	}
@@ -170,7 +170,7 @@ func (w *weighted) begin(view *View) {
 		w.scorers[k].begin(view, taken)
 	}
 	w.scores = resize(w.scores, len(taken))
-	w.best.reset(len(taken), w.tie.stream != nil)
+	w.best.reset(len(taken), !w.tie.lowest)
 	w.scoreAll(view.slots)
 	if w.seating.whole {
 		return
@@ -321,15 +321,15 @@ func (w *weighted) unmatch() {
 // tournament's best, only they are the best. If they are as strong, those of
 // them that got there by an affinity belong to the tournament's best for now. If
 // they are weaker, none of them is among those.
-func (w *weighted) choose(top uint64) int {
+func (w *weighted) choose(req *Request, top uint64) int {
 	switch best := w.best.best(); {
 	case top > best:
-		return int(w.foremost[w.tie.draw(len(w.foremost))])
+		return int(w.foremost[w.tie.draw(req, len(w.foremost))])
 	case top < best || best == 0:
-		return w.tie.choose(&w.best)
+		return w.tie.choose(req, &w.best)
 	}
 	for _, i := range w.foremost {
 		w.best.set(int(i), top)
 	}
-	return w.tie.choose(&w.best)
+	return w.tie.choose(req, &w.best)
 }

@@ -58,7 +58,7 @@ func TestWeighted(t *testing.T) {
 		want     int
 		scores   []float64
 	}{
-		{"all equal: the lowest index", []Setting{{"queue-depth", "1"}}, loads(2, 2, 2), 0, []float64{1, 1, 1}},
+		{"all equal: the lowest index if that is to be", []Setting{{"queue-depth", "1"}, {"tie", "lowest"}}, loads(2, 2, 2), 0, []float64{1, 1, 1}},
 		{"linear between the extremes", []Setting{{"queue-depth", "7"}}, loads(4, 2, 0), 2, []float64{0, 0.5, 1}},
 		{"extremes are those of the candidates", []Setting{{"queue-depth", "7"}}, loads(0, 4, 2, 8).close(0, 3), 2, []float64{-1, 0, 1, -1}},
 		{"in-flight is no waiting queue", []Setting{{"waiting-queue", "1"}}, viewOf(Slot{InFlight: 5, Routable: true}, Slot{Queue: 1, Routable: true}), 0, []float64{1, 0}},
@@ -66,8 +66,8 @@ func TestWeighted(t *testing.T) {
 		{"no blocks, no score", []Setting{{"kv-utilization", "1"}}, viewOf(Slot{Routable: true}, Slot{Used: 25, Total: 100, Routable: true}), 1, []float64{0, 0.75}},
 		{"load balance", []Setting{{"load-balance", "1"}}, loads(3, 1), 1, []float64{0.25, 0.5}},
 		{"active requests are measured from none", []Setting{{"active-requests", "2"}}, inFlight(4, 1, 2), 1, []float64{0, 0.75, 0.5}},
-		{"all equally active", []Setting{{"active-requests", "2"}}, inFlight(4, 4), 0, []float64{0, 0}},
-		{"nobody active", []Setting{{"active-requests", "2"}}, inFlight(0, 0), 0, []float64{1, 1}},
+		{"all equally active", []Setting{{"active-requests", "2"}, {"tie", "lowest"}}, inFlight(4, 4), 0, []float64{0, 0}},
+		{"nobody active", []Setting{{"active-requests", "2"}, {"tie", "lowest"}}, inFlight(0, 0), 0, []float64{1, 1}},
 		{"the most active is a candidate", []Setting{{"active-requests", "1"}}, inFlight(8, 4, 1).close(0), 2, []float64{-1, 0, 0.75}},
 		{"a queue is no active request", []Setting{{"active-requests", "1"}}, viewOf(Slot{InFlight: 1, Routable: true}, Slot{Queue: 5, Routable: true}), 1, []float64{0, 1}},
 		{"no session, no affinity", []Setting{{"session-affinity", "1"}, {"queue-depth", "1"}}, loads(1, 0), 1, []float64{0, 0.5}},
@@ -90,7 +90,7 @@ func TestWeighted(t *testing.T) {
 	t.Run("a prompt without a full block has no affinity", func(t *testing.T) {
 		p := mustRoute(t, "weighted", env, Setting{"prefix-affinity", "1"})
 		short := Request{Input: 15, Spans: []workload.Span{{Content: 1, Length: 15}}}
-		if d := route(p, &short, loads(0, 0)); d.Target != 0 || d.Scores[0] != 0 {
+		if d := route(p, &short, loads(0, 0)); d.Scores[0] != 0 || d.Scores[1] != 0 {
 			t.Errorf("%+v", d)
 		}
 	})

@@ -29,7 +29,7 @@ func effective(t *testing.T, env map[string]string, setting string, args ...stri
 // than one that is given beside it.
 func TestWhoDecidesOnPolicies(t *testing.T) {
 	bundle := "routing: {type: weighted, params: {queue-depth: 2, kv-utilization: 1}}\nscheduler: {type: sjf}\n"
-	weighted := `"routing":{"type":"weighted","params":{"queue-depth":2,"kv-utilization":1,"tie":"lowest"}}`
+	weighted := `"routing":{"type":"weighted","params":{"queue-depth":2,"kv-utilization":1,"tie":"random"}}`
 	for _, c := range []struct {
 		name string
 		env  map[string]string
@@ -39,22 +39,22 @@ func TestWhoDecidesOnPolicies(t *testing.T) {
 	}{
 		{"a bundle", nil, "", []string{"--policy-config", "BUNDLE"}, weighted},
 		{"its scheduler", nil, "", []string{"--policy-config", "BUNDLE"}, `"scheduler":{"type":"sjf"`},
-		{"a flag before it", nil, "", []string{"--policy-config", "BUNDLE", "--routing-policy", "least-loaded"}, `"routing":{"type":"least-loaded","params":{"tie":"lowest"}}`},
+		{"a flag before it", nil, "", []string{"--policy-config", "BUNDLE", "--routing-policy", "least-loaded"}, `"routing":{"type":"least-loaded","params":{"tie":"random"}}`},
 		{"a flag at its default before it", nil, "", []string{"--policy-config", "BUNDLE", "--routing-policy", "round-robin"}, `"routing":{"type":"round-robin"}`},
 		{"the rest stays", nil, "", []string{"--policy-config", "BUNDLE", "--routing-policy", "least-loaded"}, `"scheduler":{"type":"sjf"`},
 		{"a field before it", nil, "", []string{"--policy-config", "BUNDLE", "--set", "routing.params.queue-depth=5"}, `"queue-depth":5,"kv-utilization":1`},
-		{"fields in turn", nil, "", []string{"--set", "routing.type=weighted", "--set", "routing.params.load-balance=1"}, `"params":{"load-balance":1,"tie":"lowest"}`},
+		{"fields in turn", nil, "", []string{"--set", "routing.type=weighted", "--set", "routing.params.load-balance=1"}, `"params":{"load-balance":1,"tie":"random"}`},
 		{"a flag before a field", nil, "", []string{"--set", "routing.type=weighted", "--routing-policy", "power-of-two"}, `"routing":{"type":"power-of-two"}`},
 		{"a variable before it", map[string]string{"BLIS_SCHEDULER": "fcfs"}, "", []string{"--policy-config", "BUNDLE"}, `"scheduler":{"type":"fcfs"`},
 		{"a field before a variable", map[string]string{"BLIS_SCHEDULER": "fcfs"}, "", []string{"--set", "scheduler.type=sjf"}, `"scheduler":{"type":"sjf"`},
 		{"a file's flag", nil, "routing-policy: always-busiest\n", nil, `"routing":{"type":"always-busiest"`},
 		{"a bundle before a file's flag", nil, "routing-policy: always-busiest\n", []string{"--policy-config", "BUNDLE"}, weighted},
-		{"a bundle in a file", nil, "policies:\n  routing:\n    type: weighted\n    params:\n      load-balance: 2\n", nil, `"params":{"load-balance":2,"tie":"lowest"}`},
-		{"scorers replace scorers", nil, "", []string{"--policy-config", "BUNDLE", "--routing-scorers", "load-balance:4"}, `"params":{"load-balance":4,"tie":"lowest"}`},
+		{"a bundle in a file", nil, "policies:\n  routing:\n    type: weighted\n    params:\n      load-balance: 2\n", nil, `"params":{"load-balance":2,"tie":"random"}`},
+		{"scorers replace scorers", nil, "", []string{"--policy-config", "BUNDLE", "--routing-scorers", "load-balance:4"}, `"params":{"load-balance":4,"tie":"random"}`},
 		{"a field of what a flag chose", nil, "", []string{"--set", "autoscale.params.up=0.9", "--autoscale-policy", "threshold"}, `"up":0.9`},
-		{"parameters in any order", nil, "", []string{"--routing-scorers", "queue-depth:1", "--routing-policy", "weighted"}, `"params":{"queue-depth":1,"tie":"lowest"}`},
+		{"parameters in any order", nil, "", []string{"--routing-scorers", "queue-depth:1", "--routing-policy", "weighted"}, `"params":{"queue-depth":1,"tie":"random"}`},
 		{"parameters of a policy that was replaced", nil, "routing-policy: weighted\nrouting-scorers: 'queue-depth:1'\n", []string{"--routing-policy", "least-loaded"}, `"routing":{"type":"least-loaded"`},
-		{"parameters of a file, its policy a flag's", nil, "routing-scorers: 'queue-depth:1'\n", []string{"--routing-policy", "weighted"}, `"params":{"queue-depth":1,"tie":"lowest"}`},
+		{"parameters of a file, its policy a flag's", nil, "routing-scorers: 'queue-depth:1'\n", []string{"--routing-policy", "weighted"}, `"params":{"queue-depth":1,"tie":"random"}`},
 		{"a bundle before variables and files", map[string]string{"BLIS_ROUTING_POLICY": "power-of-two"}, "scheduler: sjf\n", []string{"--policies", "{routing: {type: least-loaded}}"}, `"routing":{"type":"least-loaded"`},
 		{"refresh", nil, "", []string{"--set", "observability.refresh=50ms"}, `"observability":{"refresh":"50ms"`},
 		{"always fresh after all", nil, "snapshot-refresh-interval: 50ms\n", []string{"--snapshot-refresh-interval", "0"}, `"observability":{"refresh":"0µs"`},

@@ -46,7 +46,7 @@ func TestPoliciesInAConfigFileAreRead(t *testing.T) {
 		"before all": "policies:\n  routing: {type: weighted, params: {load-balance: 2}}\nseed: 9\nnum-instances: 3\n",
 	} {
 		s := blis(t, nil, "run", "--config", file(t, "settings.yaml", text), "--print-config")
-		for _, want := range []string{`"params":{"load-balance":2,"tie":"lowest"}`, "seed: 9\n", "num-instances: 3\n"} {
+		for _, want := range []string{`"params":{"load-balance":2,"tie":"random"}`, "seed: 9\n", "num-instances: 3\n"} {
 			if s.code != exitDone || !strings.Contains(s.out, want) {
 				t.Errorf("%s: exit %d, %s%s\nwant %s", name, s.code, s.err, s.out, want)
 			}
