@@ -308,7 +308,7 @@ func TestUsualObjectives(t *testing.T) {
 }
 
 func TestBundlesThatAreAlikeAreSaid(t *testing.T) {
-	c := NewComparison(small(), append(three(t), bundle(t, "again", "routing: {type: least-loaded, params: {tie: lowest}}\nmetadata: {why: this}"))...)
+	c := NewComparison(small(), append(three(t), bundle(t, "again", "routing: {type: least-loaded, params: {tie: random}}\nmetadata: {why: this}"))...)
 	p, err := NewPlan(c)
 	if err != nil {
 		t.Fatal(err)
