@@ -29,7 +29,7 @@ var layers = map[string]string{
 
 	"workload/draw":    "suggest workload",
 	"workload/traffic": "workload workload/draw",
-	"workload/traces":  "suggest workload",
+	"workload/traces":  "suggest textio workload",
 	"workload/spec":    "suggest workload workload/draw workload/traffic workload/traces",
 
 	"workload/servegen": "suggest workload workload/draw workload/traffic",
@@ -47,7 +47,8 @@ var layers = map[string]string{
 	"study":     "suggest actors engine kv latency policy lookahead metrics trace " + workloads,
 	"calibrate": "calibrate/measured calibrate/regress study actors engine kv latency policy lookahead metrics trace " + workloads,
 
-	"calibrate/measured": "",
+	"calibrate/measured": "textio",
+	"textio":             "",
 	"calibrate/regress":  "",
 
 	"bench": "study actors engine kv latency policy lookahead metrics trace " + workloads,

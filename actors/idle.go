@@ -110,7 +110,7 @@ func (p *plan) idleSpec() []idle {
 }
 
 // ofTraces are settings of traces.
-var ofTraces = []string{"trace-format", "trace-block-size", "trace-speedup", "trace-limit", "trace-offset", "spread-ties", "skip-bad-rows"}
+var ofTraces = []string{"trace-format", "trace-ignore-columns", "trace-block-size", "trace-speedup", "trace-limit", "trace-offset", "spread-ties", "skip-bad-rows"}
 
 // noteIdleTrace is noteIdle for what only the trace can tell.
 func (p *plan) noteIdleTrace(t *traces.Trace) {

@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
+	"blis/metrics"
 	"blis/vtime"
 	"blis/workload"
 	"blis/workload/draw"
@@ -33,7 +35,7 @@ func (p *plan) openTrace() error {
 	}
 	t, err := traces.OpenFile(c.Trace, traces.Options{
 		Format: traces.Format(c.TraceFormat), BlockSize: c.TraceBlockSize, Offset: c.TraceOffset, Limit: c.TraceLimit,
-		Speedup: c.TraceSpeedup, SpreadTies: c.SpreadTies, SkipBadRows: c.SkipBadRows, Timeout: c.Timeout, Pace: pace,
+		Ignore: columnNames(c.TraceIgnore), Classes: targetedClasses(c.SLOTargets), Speedup: c.TraceSpeedup, SpreadTies: c.SpreadTies, SkipBadRows: c.SkipBadRows, Timeout: c.Timeout, Pace: pace,
 	})
 	var missing *os.PathError
 	if errors.As(err, &missing) {
@@ -45,10 +47,36 @@ func (p *plan) openTrace() error {
 	p.source = t
 	p.noteIdleTrace(t)
 	p.setup.Workload = fmt.Sprintf("%d requests of %s (%s)", t.Remaining(), filepath.Base(c.Trace), t.Format())
+	for _, text := range t.Notes() {
+		p.note("%s", text)
+	}
 	if n, first := t.Skipped(); n > 0 {
 		p.note("%d bad rows skipped, the first: %v", n, first)
 	}
 	return nil
+}
+
+// columnNames are the names in a list with commas.
+func columnNames(list string) []string {
+	var names []string
+	for name := range strings.SplitSeq(list, ",") {
+		if name = strings.TrimSpace(name); name != "" {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// targetedClasses are the classes that have targets; what is wrong with those is
+// for others to say.
+func targetedClasses(targets string) (names []string) {
+	all, err := metrics.ParseTargets(targets)
+	for i := range all {
+		if err == nil {
+			names = append(names, all[i].Class)
+		}
+	}
+	return names
 }
 
 // tracePace is the arrivals of a trace that has none of its own, nil if no rate
@@ -115,7 +143,7 @@ func (p *plan) drawServeGen() error {
 	for _, n := range notes {
 		p.note("%s", n)
 	}
-	p.noteUnused([]string{"trace-block-size", "trace-offset", "spread-ties", "skip-bad-rows", "rate", "arrival", "cv"}, "ServeGen's data are windows of rates, of which requests are drawn")
+	p.noteUnused([]string{"trace-block-size", "trace-offset", "trace-ignore-columns", "spread-ties", "skip-bad-rows", "rate", "arrival", "cv"}, "ServeGen's data are windows of rates, of which requests are drawn")
 	p.setup.Workload = fmt.Sprintf("ServeGen's %s: %d clients", filepath.Base(c.Trace), len(clients))
 	return nil
 }

@@ -19,6 +19,12 @@ const Latest = vtime.Time(1<<62 - 1)
 // DefaultClass is the SLO class of requests whose workload names none.
 const DefaultClass = "standard"
 
+// Classes are the SLO classes that policies know, most urgent first. A workload
+// may name others.
+func Classes() []string {
+	return []string{"critical", DefaultClass, "sheddable", "batch", "background"}
+}
+
 // NewRequest returns a request without deadline, output limit, named content
 // or labels. Input and output are tokens.
 func NewRequest(arrival vtime.Time, input, output int32) Request {

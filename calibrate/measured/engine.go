@@ -7,6 +7,8 @@ import (
 	"io"
 	"path/filepath"
 	"strings"
+
+	"blis/textio"
 )
 
 // Files of a folder that ReadEngine reads.
@@ -197,7 +199,7 @@ func (m *meta) whole(low, high, otherwise int64, places ...int) int64 {
 		return otherwise
 	}
 	number, _ := m.leaves[k].token.(json.Number)
-	n, ok := whole(number.String(), low, high)
+	n, ok := textio.Whole(number.String(), low, high)
 	if !ok {
 		m.bad(k, "a whole number from %d to %d", low, high)
 	}

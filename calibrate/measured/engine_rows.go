@@ -7,6 +7,7 @@ import (
 	"io"
 	"strings"
 
+	"blis/textio"
 	"blis/vtime"
 )
 
@@ -130,7 +131,7 @@ func (e *engineRow) instant(k int) vtime.Time {
 		return vtime.Never
 	}
 	number, _ := e.leaves[k].token.(json.Number)
-	ns, ok := scaled(number.String(), 9, latest)
+	ns, ok := textio.Scaled(number.String(), 9, latest)
 	if !ok {
 		e.bad(k, "seconds from 0 to %d", int64(latest/1_000_000_000))
 	}
@@ -142,7 +143,7 @@ func (e *engineRow) instant(k int) vtime.Time {
 
 func (e *engineRow) count(k int, low int64) int32 {
 	number, _ := e.leaves[k].token.(json.Number)
-	n, ok := whole(number.String(), low, most32)
+	n, ok := textio.Whole(number.String(), low, most32)
 	if !ok {
 		e.bad(k, "a whole number from %d to %d", low, int64(most32))
 	}

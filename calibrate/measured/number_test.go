@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+
+	"blis/textio"
 )
 
 func TestScaledGoesByTheDigits(t *testing.T) {
@@ -57,7 +59,7 @@ func TestScaledGoesByTheDigits(t *testing.T) {
 		{"NaN", 0, 0, false},
 		{"Infinity", 0, 0, false},
 	} {
-		got, ok := scaled(c.text, c.digits, latest)
+		got, ok := textio.Scaled(c.text, c.digits, latest)
 		if ok != c.ok || ok && got != c.want {
 			t.Errorf("%q with %d digits: %d, %v, want %d, %v", c.text, c.digits, got, ok, c.want, c.ok)
 		}
@@ -88,7 +90,7 @@ func TestScaledIsExact(t *testing.T) {
 			text += "e" + strconv.Itoa(random.IntN(12)-8)
 		}
 		digits := random.IntN(8)
-		if got, ok := scaled(text, digits, latest); !ok || got != exactly(text, digits) {
+		if got, ok := textio.Scaled(text, digits, latest); !ok || got != exactly(text, digits) {
 			t.Fatalf("seed %d: %q with %d digits: %d, %v, want %d", seed, text, digits, got, ok, exactly(text, digits))
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"blis/textio"
 	"blis/vtime"
 )
 
@@ -83,7 +84,7 @@ func (p part) seconds(key string) vtime.Duration {
 	if !there {
 		return Unknown
 	}
-	us, ok := scaled(text, 6, latest)
+	us, ok := textio.Scaled(text, 6, latest)
 	if !ok {
 		p.bad(key, text, "seconds from 0 to %d", int64(latest/1_000_000))
 	}

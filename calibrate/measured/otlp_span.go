@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
+
+	"blis/textio"
 )
 
 // span is one span as OTLP-JSON has it. Its values are taken one after the
@@ -148,7 +150,7 @@ func (p part) whole(key string, low, high, otherwise int64) int64 {
 	if !there {
 		return otherwise
 	}
-	n, ok := whole(text, low, high)
+	n, ok := textio.Whole(text, low, high)
 	if !ok {
 		p.bad(key, text, "a whole number from %d to %d", low, high)
 	}
@@ -179,7 +181,7 @@ func (p part) decimal(key string, high float64) float64 {
 
 // nanos is a time since 1970.
 func (p part) nanos(field string, raw json.RawMessage) int64 {
-	ns, ok := whole(unquoted(raw), 1, latest)
+	ns, ok := textio.Whole(unquoted(raw), 1, latest)
 	if !ok {
 		p.bad(field, unquoted(raw), "nanoseconds since 1970, from 1 to %d", int64(latest))
 	}

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"blis/textio"
 	"blis/vtime"
 )
 
@@ -126,7 +127,7 @@ func parseStages(text string) ([]Stage, bool) {
 	for part := range strings.SplitSeq(text, ";") {
 		rate, seconds, _ := strings.Cut(part, "x")
 		r, ok := decimal(strings.TrimSpace(rate), 1e9)
-		us, fits := scaled(strings.TrimSpace(seconds), 6, latest)
+		us, fits := textio.Scaled(strings.TrimSpace(seconds), 6, latest)
 		if !ok || !fits || r == 0 || us == 0 {
 			return nil, false
 		}

@@ -8,6 +8,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"blis/textio"
 )
 
 // table reads a CSV file whose columns are found by name, in any order; columns
@@ -137,7 +139,7 @@ func (t *table) err() error { return t.fault }
 
 // whole is the whole number in a column.
 func (t *table) whole(column int, low, high int64) int64 {
-	n, ok := whole(t.text(column), low, high)
+	n, ok := textio.Whole(t.text(column), low, high)
 	if !ok {
 		t.bad(column, "a whole number from %d to %d", low, high)
 	}

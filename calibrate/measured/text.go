@@ -2,12 +2,13 @@ package measured
 
 import (
 	"bufio"
-	"bytes"
 	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+
+	"blis/textio"
 )
 
 // readFile hands a file to a reader that names it by its path.
@@ -21,19 +22,14 @@ func readFile[T any](path string, read func(name string, r io.Reader) (T, error)
 	return read(path, f)
 }
 
-// plain is the text of r, unzipped when its first two bytes are those of gzip,
-// and without a byte order mark.
+// plain is the text of r, see textio.Open.
 func plain(name string, r io.Reader) (*bufio.Reader, error) {
-	text := bufio.NewReaderSize(r, 1<<16)
-	if magic, _ := text.Peek(2); bytes.Equal(magic, []byte{0x1f, 0x8b}) {
-		unzipped, err := gzip.NewReader(text)
-		if err != nil {
-			return nil, broken(name, 0, err)
-		}
-		text = bufio.NewReaderSize(unzipped, 1<<16)
+	text, err := textio.Open(r)
+	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, gzip.ErrHeader) {
+		return nil, broken(name, 0, err)
 	}
-	if mark, _ := text.Peek(3); string(mark) == "\xef\xbb\xbf" {
-		text.Discard(3)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return text, nil
 }
@@ -52,10 +48,4 @@ func bad(name string, line int, field, value, want string, args ...any) error {
 }
 
 // quote prints a value from a file, the beginning of a long one.
-func quote(value string) string {
-	const most = 60
-	if len(value) > most {
-		return fmt.Sprintf("%q…", value[:most])
-	}
-	return fmt.Sprintf("%q", value)
-}
+func quote(value string) string { return textio.Quote(value) }

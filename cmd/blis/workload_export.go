@@ -30,8 +30,7 @@ func (*exportCmd) Help() string {
 Examples:
 
     blis workload export --rate 20 --num-requests 100000 --out requests.csv.gz
-    blis workload export --config run.yaml --out requests.csv
-    blis run --trace requests.csv`
+    blis workload export --config run.yaml --out requests.csv; blis run --trace requests.csv`
 }
 
 // Run carries the command out.
@@ -53,7 +52,8 @@ type convertCmd struct {
 // reading are the flags that say how a trace is read: some of those of run, as
 // there.
 type reading struct {
-	TraceFormat    string         `json:"trace-format" group:"Workload" help:"blis, azure, mooncake, burstgpt, tokens, inference-sim, lengths or servegen; empty: by content."`
+	TraceFormat    string         `json:"trace-format" group:"Workload" help:"blis, azure, mooncake, burstgpt, tokens, inference-sim, vidur, lengths or servegen; empty: by content."`
+	TraceIgnore    string         `json:"trace-ignore-columns" name:"trace-ignore-columns" group:"Workload" help:"Columns of a CSV trace to leave out, a,b."`
 	TraceBlockSize int32          `json:"trace-block-size" default:"512" group:"Workload" help:"Tokens per hash id of a Mooncake trace."`
 	TraceSpeedup   float64        `json:"trace-speedup" default:"1" group:"Workload" help:"Factor on the arrival rate of a trace."`
 	TraceLimit     int64          `json:"trace-limit" group:"Workload" help:"Replay at most this many requests; 0: all."`
@@ -85,7 +85,7 @@ func (*convertCmd) Help() string {
 Examples:
 
     blis workload convert AzureLLMInferenceTrace_conv.csv azure.csv.gz
-    blis workload convert trace.jsonl part.csv --trace-offset 1000`
+    blis workload convert trace.jsonl part.csv --trace-offset 1000 --trace-limit 500`
 }
 
 // Run carries the command out.

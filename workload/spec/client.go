@@ -208,7 +208,7 @@ func (r *reader) class(o *object, name string) string {
 	return ""
 }
 
-var classes = []string{"critical", workload.DefaultClass, "sheddable", "batch", "background"}
+var classes = workload.Classes()
 
 // olderClasses are the names of version 1.
 var olderClasses = []struct{ older, class string }{{"realtime", "critical"}, {"interactive", workload.DefaultClass}}

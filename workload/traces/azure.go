@@ -1,6 +1,9 @@
 package traces
 
-import "math"
+import (
+	"bytes"
+	"math"
+)
 
 // azureReader reads the Azure LLM inference traces of 2023 and 2024: CSV with
 // the columns TIMESTAMP, ContextTokens and GeneratedTokens. Timestamps are
@@ -14,8 +17,13 @@ type azureReader struct {
 	fields  [][]byte
 }
 
+var azureNames = [...]string{"TIMESTAMP", "ContextTokens", "GeneratedTokens"}
+
 func (a *azureReader) begin() (has optional, err error) {
-	a.columns, a.width, err = a.header(Azure, []string{"TIMESTAMP", "ContextTokens", "GeneratedTokens"}, nil, false)
+	a.columns, a.width, err = a.header(heading{
+		format: Azure, required: azureNames[:],
+		unneeded: []string{"NumImages"}, // of the multimodal trace: the context counts their tokens
+	})
 	return has, err
 }
 
@@ -26,7 +34,7 @@ func (a *azureReader) parse(line []byte, r *row) (err error) {
 	stamp := trim(a.fields[a.columns[0]])
 	arrival, ok := parseDate(stamp)
 	if !ok {
-		return a.bad("TIMESTAMP", stamp, "a date such as 2023-11-16 18:17:03.9799600, from 1970 to 2261")
+		return a.bad("TIMESTAMP", stamp, "a date such as 2023-11-16 18:17:03.9799600, with a zone (+01:00, Z) or without, from 1970 to 2261")
 	}
 	r.arrival = arrival
 	return a.lengths(r, "ContextTokens", a.fields[a.columns[1]], "GeneratedTokens", a.fields[a.columns[2]])
@@ -34,11 +42,11 @@ func (a *azureReader) parse(line []byte, r *row) (err error) {
 
 // lengths parses the two counts that every format has.
 func (l *lines) lengths(r *row, inputName string, input []byte, outputName string, output []byte) error {
-	in, ok := whole(trim(input), 1, math.MaxInt32)
+	in, ok := count(input, 1)
 	if !ok {
 		return l.bad(inputName, input, "a whole number from 1 to %d", math.MaxInt32)
 	}
-	out, ok := whole(trim(output), 0, math.MaxInt32)
+	out, ok := count(output, 0)
 	if !ok {
 		return l.bad(outputName, output, "a whole number from 0 to %d", math.MaxInt32)
 	}
@@ -46,8 +54,19 @@ func (l *lines) lengths(r *row, inputName string, input []byte, outputName strin
 	return nil
 }
 
-// parseDate reads "2023-11-16 18:17:03.9799600", with T for the blank and Z or
-// ±hh:mm behind it if wanted, as nanoseconds since 1970.
+// count parses a number of tokens from low. Decimals of zero are welcome, as
+// pandas writes 374.0 for 374 in a column of which a value was missing once.
+func count(text []byte, low uint64) (uint64, bool) {
+	text = trim(text)
+	if at := bytes.IndexByte(text, '.'); at > 0 && at < len(text)-1 && len(bytes.Trim(text[at+1:], "0")) == 0 {
+		text = text[:at]
+	}
+	return whole(text, low, math.MaxInt32)
+}
+
+// parseDate reads "2023-11-16 18:17:03.9799600", with T for the blank and a zone
+// behind it if wanted (Z, UTC, ±hh, ±hhmm or ±hh:mm, also after a blank), as
+// nanoseconds since 1970.
 func parseDate(s []byte) (int64, bool) {
 	const shape = "0000-00-00 00:00:00"
 	if len(s) < len(shape) {
@@ -95,14 +114,22 @@ func parseTail(s []byte) (fraction, zone int64, ok bool) {
 		}
 		fraction, s = int64(f), s[n:]
 	}
-	switch {
-	case len(s) == 0 || string(s) == "Z":
+	s = trim(s)
+	switch string(s) {
+	case "", "Z", "UTC", "GMT":
 		return fraction, 0, true
-	case len(s) != 6 || s[3] != ':' || s[0] != '+' && s[0] != '-':
+	}
+	if len(s) == 6 && s[3] == ':' {
+		s = append(append([]byte(nil), s[:3]...), s[4:]...)
+	}
+	if len(s) == 3 {
+		s = append(append([]byte(nil), s...), "00"...)
+	}
+	if len(s) != 5 || s[0] != '+' && s[0] != '-' {
 		return 0, 0, false
 	}
 	hours, ok1 := whole(s[1:3], 0, 14)
-	minutes, ok2 := whole(s[4:6], 0, 59)
+	minutes, ok2 := whole(s[3:5], 0, 59)
 	zone = int64(hours*3600 + minutes*60)
 	if s[0] == '-' {
 		zone = -zone

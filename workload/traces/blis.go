@@ -62,8 +62,17 @@ var blisNames = []string{
 	"prefix_group", "prefix_tokens", "deadline_us", "content", "max_output", "output_content", "priority_hint",
 }
 
+// blisUnneeded are columns of the rows that a run writes (requests-out) and of
+// measured requests: what happened to a request, which is for a replay to find.
+var blisUnneeded = []string{
+	"request", "state", "instance", "cached_tokens", "queued_us", "scheduled_us", "first_token_us", "completed_us",
+	"ttft_us", "tpot_us", "e2e_us", "scheduling_delay_us", "preemptions", "prompt", "ok",
+}
+
 func (b *blisReader) begin() (has optional, err error) {
-	b.columns, b.width, err = b.header(BLIS, blisNames[:blisTenant], blisNames[blisTenant:], false)
+	b.columns, b.width, err = b.header(heading{
+		format: BLIS, required: blisNames[:blisTenant], optional: blisNames[blisTenant:], unneeded: blisUnneeded,
+	})
 	if err != nil {
 		return has, err
 	}

@@ -44,7 +44,7 @@ var burstNames = []string{
 }
 
 func (b *burstReader) begin() (has optional, err error) {
-	b.columns, b.width, err = b.header(BurstGPT, burstNames[:burstTotal], burstNames[burstTotal:], false)
+	b.columns, b.width, err = b.header(heading{format: BurstGPT, required: burstNames[:burstTotal], optional: burstNames[burstTotal:]})
 	if err != nil {
 		return has, err
 	}

@@ -28,7 +28,8 @@ func guess(text *lines) Format {
 		return false
 	}
 	switch {
-	case strings.HasPrefix(head, "{"):
+	case strings.HasPrefix(head, "{"), strings.HasPrefix(head, "["):
+		head = rest // a list, or an object over several lines
 		if has(`"input_tok`, `"output_tok`, `"arrival_time_ns"`) {
 			return Tokens
 		}
@@ -39,6 +40,8 @@ func guess(text *lines) Format {
 		return BurstGPT
 	case has("arrival_time_us"):
 		return InferenceSim
+	case has(arrivedAt) && has("num_prefill_tokens", "num_decode_tokens"):
+		return Vidur
 	case has("num_prefill_tokens", "num_decode_tokens"):
 		return Lengths
 	case strings.HasPrefix(rest, "trace_version:"), strings.Contains(rest, "\ntrace_version:"):

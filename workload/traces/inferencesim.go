@@ -3,6 +3,7 @@ package traces
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"math"
 
@@ -28,7 +29,10 @@ import (
 // As in that simulator a request arrives when it was sent, where that is
 // recorded, with the earliest of these times moved to the earliest
 // arrival_time_us; and the server's count of input tokens is taken where there
-// is one and no prefix_group, whose prefix it would contain.
+// is one and no prefix_group, whose prefix it would contain. That simulator
+// writes the first round of a session whose client has a prefix group with the
+// length of the prefix and without the name of the group: then the prefix counts
+// towards the prompt and its content is the request's own.
 type simReader struct {
 	*lines
 	labels     *workload.Labels
@@ -39,6 +43,7 @@ type simReader struct {
 	width      int
 	fields     [][]byte
 	long       []byte // a row of several lines
+	nameless   int    // rows with a prefix whose content has no name
 
 	asked []int64 // arrival_time_us of each row
 	line  []int32 // of each row, if sessions accumulate
@@ -72,7 +77,7 @@ var simNames = []string{
 }
 
 func (s *simReader) begin() (has optional, err error) {
-	s.columns, s.width, err = s.header(InferenceSim, simNames[:simSend], simNames[simSend:], true)
+	s.columns, s.width, err = s.header(heading{format: InferenceSim, required: simNames[:simSend], optional: simNames[simSend:], others: true})
 	if err != nil {
 		return has, err
 	}
@@ -214,7 +219,10 @@ func (s *simReader) tokens(r *row) error {
 	group := s.field(simGroup)
 	switch {
 	case prefix > 0 && len(group) == 0:
-		return s.bad(simNames[simGroup], group, "the name of the content of prefix_length %d", prefix)
+		s.nameless++
+		if counted > 0 {
+			input, prefix = uint64(counted), 0 // the server's count has the prefix in it
+		}
 	case prefix > 0:
 		r.spans = append(r.spans, workload.Span{Content: workload.NamedContent(string(group)), Length: int32(prefix)})
 	case len(group) == 0 && counted > 0:
@@ -254,6 +262,14 @@ func (s *simReader) names(r *row) error {
 		return err
 	}
 	return s.intern(simNames[simModel], s.field(simModel), &s.labels.Models, &r.model)
+}
+
+// notes implements noting.
+func (s *simReader) notes() []string {
+	if s.nameless == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("%d rows have a prefix_length and no prefix_group: their prefixes count towards the prompts, and nobody shares them", s.nameless)}
 }
 
 // finish moves the arrivals to the clock of arrival_time_us, which deadlines

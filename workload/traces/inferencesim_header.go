@@ -109,7 +109,11 @@ func (t *Trace) rowsBeside(text *lines, beside sibling) (*lines, error) {
 		return nil, fmt.Errorf(want, text.name, InferenceSim)
 	}
 	t.format, t.header = InferenceSim, h
-	return openLines(name, rows)
+	opened, err := openLines(name, rows)
+	if err == nil {
+		opened.ignore = text.ignore
+	}
+	return opened, err
 }
 
 // headerBeside reads the header that lies beside the rows, if one does.

@@ -7,33 +7,39 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"blis/textio"
 )
 
 // maxLine bounds one line, so that a file that is no text ends in an error
 // and not in the memory.
 const maxLine = 64 << 20
 
-// lines reads a text, plain or gzip, line by line.
+// lines reads a text line by line, or JSON value by value.
 type lines struct {
 	name   string
 	number int // of the line that next returned last, from 1
 	r      *bufio.Reader
 	long   []byte // a line longer than the reader's buffer
+
+	separator byte     // between the fields of a row
+	ignore    []string // columns that the user wants left out
+	unused    []string // columns that were left out, quoted
+
+	values bool // next returns JSON values, see json_values.go
+	within bool // a list of them, of which the bracket was read
+	ends   int  // line ends that were read within values
 }
 
-// openLines recognises gzip by its first two bytes and skips a byte order
-// mark. Errors name the text by name.
+// openLines opens the text of r, see textio.Open. Errors name it by name.
 func openLines(name string, r io.Reader) (*lines, error) {
-	l := &lines{name: name, r: bufio.NewReaderSize(r, 1<<16)}
-	if magic, _ := l.r.Peek(2); bytes.Equal(magic, []byte{0x1f, 0x8b}) {
-		unzipped, err := gzip.NewReader(l.r)
-		if err != nil {
-			return nil, l.broken(err)
-		}
-		l.r = bufio.NewReaderSize(unzipped, 1<<16)
-	}
-	if mark, _ := l.r.Peek(3); string(mark) == "\xef\xbb\xbf" {
-		l.r.Discard(3)
+	l := &lines{name: name, separator: ','}
+	var err error
+	switch l.r, err = textio.Open(r); {
+	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, gzip.ErrHeader):
+		return nil, l.broken(err)
+	case err != nil:
+		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return l, nil
 }
@@ -41,6 +47,9 @@ func openLines(name string, r io.Reader) (*lines, error) {
 // next returns the next line that is not blank, without its end, valid until
 // the following call; io.EOF after the last.
 func (l *lines) next() ([]byte, error) {
+	if l.values {
+		return l.nextValue()
+	}
 	for {
 		line, err := l.read()
 		if err != nil {
@@ -90,10 +99,4 @@ func (l *lines) bad(column string, value []byte, want string, args ...any) error
 }
 
 // quote prints a value from a file, the beginning of a long one.
-func quote(value []byte) string {
-	const most = 60
-	if len(value) > most {
-		return fmt.Sprintf("%q…", value[:most])
-	}
-	return fmt.Sprintf("%q", value)
-}
+func quote(value []byte) string { return textio.Quote(string(value[:min(len(value), 64)])) }

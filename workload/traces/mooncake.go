@@ -2,6 +2,7 @@ package traces
 
 import (
 	"bytes"
+	"fmt"
 	"math"
 
 	"blis/workload"
@@ -10,12 +11,14 @@ import (
 // mooncakeReader reads the Mooncake traces: one JSON object a line with
 // timestamp (ms), input_length, output_length and hash_ids. Each id names the
 // content of the next blockSize tokens of the prompt, the last one of what is
-// left of it; tokens that no id covers are the request's own. Other keys are
-// ignored; of a key given twice the last counts, as usual in JSON.
+// left of it; tokens that no id covers are the request's own, and so is a prompt
+// without hash_ids, as of rows that were made anonymous. Other keys are ignored; of a key given twice the last counts, as usual in JSON.
 type mooncakeReader struct {
 	*lines
 	blockSize int64
 	values    [mooncakeKeys][]byte
+
+	rows, without int // rows, and those of them that have no hash_ids
 }
 
 // Places of the known keys in the values of a line.
@@ -36,10 +39,14 @@ func (m *mooncakeReader) parse(line []byte, r *row) error {
 	if err := m.object(line, mooncakeNames, values[:]); err != nil {
 		return err
 	}
-	for k, v := range values {
+	for k, v := range values[:mooncakeHashes] {
 		if v == nil {
 			return m.bad(mooncakeNames[k], nil, "this key in every line")
 		}
+	}
+	if m.rows++; values[mooncakeHashes] == nil {
+		values[mooncakeHashes] = []byte("null")
+		m.without++
 	}
 	ms := values[mooncakeTime]
 	us, ok := scaled(ms, 3, uint64(workload.Latest))
@@ -51,6 +58,14 @@ func (m *mooncakeReader) parse(line []byte, r *row) error {
 		return err
 	}
 	return m.hashes(values[mooncakeHashes], r)
+}
+
+// notes implements noting.
+func (m *mooncakeReader) notes() []string {
+	if m.without == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("%d of %d rows have no hash_ids: their prompts share nothing with others", m.without, m.rows)}
 }
 
 // hashes turns the ids of a line into spans.

@@ -23,6 +23,7 @@ const (
 	BurstGPT     Format = "burstgpt"      // CSV: Timestamp in s, Request tokens, Response tokens, …
 	Tokens       Format = "tokens"        // JSONL: arrival_time_ns and the ids of all tokens
 	InferenceSim Format = "inference-sim" // CSV of the public simulator, with or without its YAML header
+	Vidur        Format = "vidur"         // CSV: arrived_at in s, num_prefill_tokens, num_decode_tokens
 	Lengths      Format = "lengths"       // CSV: num_prefill_tokens,num_decode_tokens; no arrivals
 )
 
@@ -30,7 +31,7 @@ const (
 func Formats() []string {
 	return []string{
 		string(BLIS), string(Azure), string(Mooncake), string(BurstGPT),
-		string(Tokens), string(InferenceSim), string(Lengths),
+		string(Tokens), string(InferenceSim), string(Vidur), string(Lengths),
 	}
 }
 
@@ -53,6 +54,14 @@ type Options struct {
 	// the order of the file; without it such a file is an error. Other formats
 	// have arrivals and leave it alone: see Trace.Paced.
 	Pace Pace
+
+	// Ignore are columns of CSV that are left out, whatever they are called. Each
+	// is noted, also one that the file does not have.
+	Ignore []string
+
+	// Classes are SLO classes of the user's own. Other names that policies do not
+	// know are noted.
+	Classes []string
 
 	// Offset skips that many requests, Limit keeps at most that many (0: all);
 	// both count in order of arrival.

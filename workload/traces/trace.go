@@ -32,10 +32,11 @@ type Trace struct {
 	pulled  uint64
 	skipped int
 	reason  error
+	notes   []string
 }
 
-// Open reads a trace, plain or gzip (told by its first bytes), in one of
-// the formats of this package, told by its content unless given. It reads to
+// Open reads a trace, plain, gzip or the one file of a zip archive (told by the
+// first bytes, see textio.Open), in one of the formats of this package, told by its content unless given. It reads to
 // the end and holds a compact table (see table), so every error of the file
 // is reported here, by file, line and column; name stands for the file.
 // A file without requests is an error.
@@ -62,6 +63,7 @@ func open(name string, r io.Reader, o Options, beside sibling) (*Trace, error) {
 	if err != nil {
 		return nil, err
 	}
+	text.ignore = o.Ignore
 	t := &Trace{format: o.Format, options: o}
 	if text, err = t.recognise(text, beside); err != nil {
 		return nil, err
@@ -76,6 +78,7 @@ func open(name string, r io.Reader, o Options, beside sibling) (*Trace, error) {
 	if err := t.arrange(text.name, reader); err != nil {
 		return nil, err
 	}
+	t.noteFile(text, reader)
 	return t, nil
 }
 
@@ -93,6 +96,8 @@ func (t *Trace) recognise(text *lines, beside sibling) (*lines, error) {
 		return t.rowsBeside(text, beside)
 	case InferenceSim:
 		return text, t.headerBeside(beside)
+	case Mooncake, Tokens:
+		text.asValues()
 	}
 	return text, nil
 }
@@ -129,8 +134,8 @@ func (t *Trace) reader(text *lines) rowReader {
 		return &tokensReader{lines: text}
 	case InferenceSim:
 		return &simReader{lines: text, labels: &t.labels, accumulate: t.header != nil && t.header.accumulate}
-	case Lengths:
-		return &lengthsReader{lines: text}
+	case Vidur, Lengths:
+		return &lengthsReader{lines: text, arrivals: t.format == Vidur}
 	}
 	return &blisReader{lines: text, labels: &t.labels}
 }

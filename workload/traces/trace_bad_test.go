@@ -65,7 +65,7 @@ func (c csvFormat) faults() []badFile {
 		list = append(list, badFile{"missing " + missing, rest + "\n1,1", fmt.Sprintf("t:1: header: %q: missing %s: %s", rest, missing, want)})
 	}
 	if !c.others {
-		list = append(list, badFile{"unknown column", head + ",colour\n", fmt.Sprintf("t:1: header: %s: unknown \"colour\": %s", quote([]byte(head+",colour")), want)})
+		list = append(list, badFile{"unknown column", head + ",colour\n", fmt.Sprintf("t:1: header: %s: unknown \"colour\": %s; trace-ignore-columns leaves others out", quote([]byte(head+",colour")), want)})
 	}
 	for _, v := range []string{"-1", "NaN", "Inf", "1.5", "1e3", "0x10", "ten", "", "2147483648", "1000000000000000000000000000000"} {
 		list = append(list,
@@ -94,7 +94,7 @@ var csvFormats = []csvFormat{
 	{
 		format: Azure, required: []string{"TIMESTAMP", "ContextTokens", "GeneratedTokens"}, low: 1,
 		row:  map[string]string{"TIMESTAMP": "2023-02-28 18:17:03", "ContextTokens": "5", "GeneratedTokens": "1"},
-		time: "TIMESTAMP", badTime: "want a date such as 2023-11-16 18:17:03.9799600, from 1970 to 2261",
+		time: "TIMESTAMP", badTime: "want a date such as 2023-11-16 18:17:03.9799600, with a zone (+01:00, Z) or without, from 1970 to 2261",
 	},
 	{
 		format: BurstGPT, required: burstNames[:burstTotal], optional: burstNames[burstTotal:], low: 1,
@@ -105,6 +105,10 @@ var csvFormats = []csvFormat{
 		format: InferenceSim, required: simNames[:simSend], optional: simNames[simSend:], others: true,
 		row:  map[string]string{"arrival_time_us": "1", "input_tokens": "5", "output_tokens": "1"},
 		time: "arrival_time_us", badTime: "want a whole number from 0 to 4611686018427387903",
+	},
+	{
+		format: Vidur, required: append([]string{arrivedAt}, lengthsNames[:2]...), optional: lengthsNames[2:], low: 1,
+		row: map[string]string{"arrived_at": "1.5", "num_prefill_tokens": "5", "num_decode_tokens": "1"},
 	},
 	{
 		format: Lengths, required: lengthsNames[:2], optional: lengthsNames[2:], low: 1,
@@ -141,7 +145,10 @@ func jsonFaults(format Format) []badFile {
 		{"not gzip", "\x1f\x8b" + good, "t: after line 0: gzip: invalid header"},
 		{"cut", cut, object(cut, "unexpected end of JSON input")},
 		{"two objects", good + good, object(good+good, "invalid character '{' after top-level value")},
-		{"a list", "[" + good + "]", object("["+good+"]", "json: cannot unmarshal array into Go value of type map[string]json.RawMessage")},
+		{"a list without end", "[" + good + ",\n", "t: after line 2: the list has no end: want the whole file"},
+		{"more behind a list", "[" + good + "]\n" + good, "t:2: more behind the list of requests: want one list"},
+		{"a list of lists", "[[" + good + "]]", object("["+good+"]", "json: cannot unmarshal array into Go value of type map[string]json.RawMessage")},
+		{"an empty list", "[]", "t: no requests"},
 		{"NaN", with(1, "NaN"), object(with(1, "NaN"), "invalid character 'N' looking for beginning of value")},
 		{"second line", good + "\n\n" + with(1, "0"), fmt.Sprintf("t:3: %s: \"0\": want a whole number from 1 to 2147483647", keys[1])},
 	}
@@ -149,7 +156,9 @@ func jsonFaults(format Format) []badFile {
 		text := strings.Replace(good, keys[k], "x", 1)
 		list = append(list, badFile{"missing " + keys[k], text, fmt.Sprintf("t:1: %s: \"\": want this key in every line", keys[k])})
 	}
-	list = append(list, badFile{"missing " + keys[3], strings.Replace(good, keys[3], "x", 1), fmt.Sprintf("t:1: %s: \"\": want this key in every line", keys[3])})
+	if format == Tokens { // elsewhere the ids may be missing
+		list = append(list, badFile{"missing " + keys[3], strings.Replace(good, keys[3], "x", 1), fmt.Sprintf("t:1: %s: \"\": want this key in every line", keys[3])})
+	}
 	for _, v := range []string{"-1", "1.5e3", "1e9", `"5"`, "null", "true", "2147483648", "1000000000000000000000000000000"} {
 		list = append(list,
 			badFile{"input " + v, with(1, v), fmt.Sprintf("t:1: %s: %q: want a whole number from 1 to 2147483647", keys[1], v)},
@@ -235,7 +244,6 @@ func ownFaults() map[Format][]badFile {
 			{"list in a list", fmt.Sprintf(ids, "2", "[1,[2]]", `[1]`), `t:1: input_tok_ids: "[2]": want token ids, whole numbers from 0 to 4294967295`},
 		},
 		InferenceSim: {
-			{"prefix without group", sim + "1,5,1,,3,,,,,,", `t:2: prefix_group: "": want the name of the content of prefix_length 3`},
 			{"prefix", sim + "1,5,1,g,-3,,,,,,", `t:2: prefix_length: "-3": ` + from0 + "2147483647"},
 			{"prompt too long", sim + "1,2000000000,1,g,2000000000,,,,,,", `t:2: input_tokens: "2000000000": want from 1 to 2147483647 tokens of the prompt, prefix_length 2000000000 included`},
 			{"no prompt", sim + "1,0,1,,,,,,,,", `t:2: input_tokens: "0": want from 1 to 2147483647 tokens of the prompt, prefix_length 0 included`},

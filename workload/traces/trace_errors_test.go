@@ -13,7 +13,7 @@ func TestBadTraceIsOneClearLine(t *testing.T) {
 		rich   = "arrival_us,input_tokens,output_tokens,prefix_group,prefix_tokens,content,deadline_us,max_output,session,round\n"
 		azure  = "TIMESTAMP,ContextTokens,GeneratedTokens\n"
 		length = "want a whole number from 1 to 2147483647"
-		date   = "want a date such as 2023-11-16 18:17:03.9799600, from 1970 to 2261"
+		date   = "want a date such as 2023-11-16 18:17:03.9799600, with a zone (+01:00, Z) or without, from 1970 to 2261"
 		spans  = "want id:length|id:length, ids and lengths from 1, lengths together at most input_tokens 9"
 	)
 	mooncake := func(time, input, output, ids string) string {
@@ -71,7 +71,7 @@ func TestBadTraceIsOneClearLine(t *testing.T) {
 		{"cut line", `{"timestamp": 0, "input_length": 5, "outp`, `t:1: row: "{\"timestamp\": 0, \"input_length\": 5, \"outp": want one JSON object a line: unexpected end of JSON input`},
 		{"no object", "{}\n[1]", `t:1: timestamp: "": want this key in every line`},
 		{"list", mooncake("1", "5", "1", "[]") + "\n[1]", `t:2: row: "[1]": want one JSON object a line: json: cannot unmarshal array into Go value of type map[string]json.RawMessage`},
-		{"missing key", `{"timestamp":1,"input_length":5,"output_length":1}`, `t:1: hash_ids: "": want this key in every line`},
+		{"missing key", `{"timestamp":1,"output_length":1,"hash_ids":[]}`, `t:1: input_length: "": want this key in every line`},
 		{"timestamp", mooncake("-1", "5", "1", "[]"), `t:1: timestamp: "-1": want milliseconds from 0 to 4611686018427387, without exponent`},
 		{"timestamp text", mooncake(`"1"`, "5", "1", "[]"), `t:1: timestamp: "\"1\"": want milliseconds from 0 to 4611686018427387, without exponent`},
 		{"input", mooncake("1", "0", "1", "[]"), `t:1: input_length: "0": ` + length},
@@ -96,8 +96,8 @@ func TestBadTraceOptionsAreRefused(t *testing.T) {
 		o    Options
 		want string
 	}{
-		{Options{Format: "json"}, `trace-format: "json": want one of blis, azure, mooncake, burstgpt, tokens, inference-sim, lengths, servegen`},
-		{Options{Format: "serve-gen"}, `trace-format: "serve-gen": want one of blis, azure, mooncake, burstgpt, tokens, inference-sim, lengths, servegen, the nearest is "servegen"`},
+		{Options{Format: "json"}, `trace-format: "json": want one of blis, azure, mooncake, burstgpt, tokens, inference-sim, vidur, lengths, servegen`},
+		{Options{Format: "serve-gen"}, `trace-format: "serve-gen": want one of blis, azure, mooncake, burstgpt, tokens, inference-sim, vidur, lengths, servegen, the nearest is "servegen"`},
 		{Options{Format: "servegen"}, `trace-format: "servegen": want that of a trace: these are data of which requests are drawn, see package servegen`},
 		{Options{BlockSize: -1}, "trace-block-size: -1: want at least 1 token, 0 for 512"},
 		{Options{Speedup: -1}, "trace-speedup: -1: want a finite factor above 0, 0 for 1"},
