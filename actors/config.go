@@ -26,6 +26,10 @@ type Config struct {
 	ModelConfigFolder string    `json:"model-config-folder" type:"path" group:"Model" help:"Folder with a Hugging Face config.json (or such a file) that describes the model."`
 	HardwareConfig    string    `json:"hardware-config" type:"path" group:"Model" help:"YAML file with GPUs of your own."`
 
+	Dtype        string `json:"dtype" default:"auto" group:"Model" help:"Of weights and activations that are not quantised, as vLLM has it: auto, bfloat16, float16 or half; all are 16 bits."`
+	Quantization string `json:"quantization" group:"Model" help:"Quantisation of the weights of a 16-bit model, by vLLM's name: fp8, awq, gptq, bitsandbytes and others. Empty: as the model is described."`
+	KVCacheDtype string `json:"kv-cache-dtype" name:"kv-cache-dtype" default:"auto" group:"Model" help:"Of the KV cache, as vLLM has it: auto, bfloat16, fp8, fp8_e4m3 or fp8_e5m2; with fp8 twice as many tokens fit."`
+
 	NumInstances              int           `json:"num-instances" default:"4" group:"Instances" help:"Serving instances."`
 	TotalKVBlocks             int64         `json:"total-kv-blocks" group:"Instances" help:"KV blocks per instance; 0: what fits next to the weights."`
 	NumGPUBlocksOverride      int64         `json:"num-gpu-blocks-override" group:"Instances" help:"The same as vLLM counts it, with its null block: one more. 0: not given."`

@@ -155,7 +155,7 @@ func TestParametersOfOtherPoliciesAreErrors(t *testing.T) {
 // Each setting either counts in every run, or is an error or a note where it
 // does not: a new one has to be thought about.
 func TestEverySettingCountsOrIsNoted(t *testing.T) {
-	counts := strings.Fields(`hardware tp latency-model coefficients alpha-coeffs beta-coeffs model-config-folder hardware-config num-instances total-kv-blocks
+	counts := strings.Fields(`hardware tp dtype quantization kv-cache-dtype latency-model coefficients alpha-coeffs beta-coeffs model-config-folder hardware-config num-instances total-kv-blocks
 		num-gpu-blocks-override block-size-in-tokens max-num-seqs max-num-batched-tokens long-prefill-token-threshold max-model-len
 		enable-prefix-caching enable-chunked-prefill scheduler-reserve-full-isl async-scheduling scheduler preemption-policy
 		policies admission-policy admission-latency priority-policy routing-policy routing-latency cost-per-replica-hour timeout trace

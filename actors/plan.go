@@ -70,6 +70,9 @@ func (p *plan) resolveModel() error {
 	if err != nil {
 		return err
 	}
+	if spec, err = spec.Served(latency.Widths{Dtype: c.Dtype, Quantization: c.Quantization, KVCacheDtype: c.KVCacheDtype}); err != nil {
+		return err
+	}
 	p.gpu = gpu
 	p.deployment = latency.Deployment{Model: &spec, GPU: &p.gpu, TP: c.TP}
 	p.setup.Model, p.setup.Hardware, p.setup.TP = spec.Name, gpu.Name, c.TP
@@ -112,8 +115,32 @@ func numbers(list []float64) string {
 	return strings.Join(text, ",")
 }
 
+// noteWidths says what the flags for widths made of the model.
+func (p *plan) noteWidths() {
+	c, m := &p.config, p.deployment.Model
+	var flags []string
+	for _, f := range [][2]string{{"quantization", c.Quantization}, {"kv-cache-dtype", c.KVCacheDtype}} {
+		if f[1] != "" && f[1] != "auto" {
+			flags = append(flags, f[0]+" "+f[1])
+		}
+	}
+	switch {
+	case len(flags) == 0:
+		return
+	case !m.Reshaped:
+		p.note("%s: as the model is described anyway, %s bits", strings.Join(flags, ", "), m.WidthsText())
+		return
+	}
+	peak := ""
+	if m.ActivationBits <= 8 && p.gpu.FP8 == 0 {
+		peak = "; " + p.gpu.Name + " computes them at its 16-bit peak"
+	}
+	p.note("%s: %s bits%s", strings.Join(flags, ", "), m.WidthsText(), peak)
+}
+
 func (p *plan) resolveCache() error {
 	c := &p.config
+	p.noteWidths()
 	if c.NumGPUBlocksOverride > 0 {
 		c.TotalKVBlocks, c.NumGPUBlocksOverride = c.NumGPUBlocksOverride-1, 0
 	}

@@ -16,12 +16,13 @@ func (p *plan) resolveLatency() error {
 	var err error
 	switch {
 	case c.Custom.Latency != nil:
-		p.model, p.setup.Latency = c.Custom.Latency, "custom"
+		p.model = c.Custom.Latency
+		p.ruler("custom", "", "custom")
 	case len(c.AlphaCoeffs) == len(latency.AlphaVector{}):
 		err = p.useVectors()
 	case len(c.AlphaCoeffs) > 0:
 		p.model = p.given()
-		p.setup.Latency = fmt.Sprintf("blackbox with given coefficients α %s β %s (error: the giver's)", numbers(c.AlphaCoeffs), numbers(c.BetaCoeffs))
+		p.ruler("blackbox", onCommandLine, "blackbox with given coefficients α %s β %s (error: the giver's)", numbers(c.AlphaCoeffs), numbers(c.BetaCoeffs))
 	case c.LatencyModel == "blackbox":
 		err = p.useBlackbox()
 	case c.LatencyModel == "roofline":
@@ -43,6 +44,15 @@ func (p *plan) resolveLatency() error {
 	return err
 }
 
+// onCommandLine names coefficients that stand on the command line.
+const onCommandLine = "given"
+
+// ruler says what measures the run: the latency model, its coefficients, and
+// both in words.
+func (p *plan) ruler(model, set, format string, args ...any) {
+	p.setup.LatencyModel, p.setup.CoefficientSet, p.setup.Latency = model, set, fmt.Sprintf(format, args...)
+}
+
 // useVectors takes the coefficients of physics that were given one by one.
 func (p *plan) useVectors() error {
 	c := &p.config
@@ -55,7 +65,7 @@ func (p *plan) useVectors() error {
 		return err
 	}
 	p.model = m
-	p.setup.Latency = fmt.Sprintf("physics with given coefficients α %s β %s (error: the giver's)", numbers(c.AlphaCoeffs), numbers(c.BetaCoeffs))
+	p.ruler("physics", onCommandLine, "physics with given coefficients α %s β %s (error: the giver's)", numbers(c.AlphaCoeffs), numbers(c.BetaCoeffs))
 	return nil
 }
 
@@ -64,7 +74,11 @@ func (p *plan) useBlackbox() error {
 	if err != nil {
 		return err
 	}
-	p.model, p.setup.Latency = fit.Blackbox, "blackbox "+fit.String()
+	p.model = fit.Blackbox
+	p.ruler("blackbox", fmt.Sprintf("%s on %s, TP %d", fit.Model, fit.GPU, fit.TP), "blackbox %s", fit.String())
+	if p.deployment.Model.Reshaped {
+		p.note("blackbox coefficients are of a server that was measured: quantization and kv-cache-dtype change the KV cache, not the time of a step")
+	}
 	return nil
 }
 
@@ -74,7 +88,8 @@ func (p *plan) useRoofline(next string) error {
 		return err
 	}
 	stated := latency.RooflineStated()
-	p.model, p.setup.Latency = m, "roofline, error "+stated.String()+next
+	p.model = m
+	p.ruler("roofline", "", "roofline, error %s%s", stated.String(), next)
 	return nil
 }
 
@@ -106,7 +121,7 @@ func (p *plan) usePhysics(set *latency.PhysicsSet, next string) error {
 	if stated != nil {
 		text = stated.String()
 	}
-	p.setup.Latency = fmt.Sprintf("physics %s (%s), error %s%s", set.Name, set.TrainedOn.Engine, text, next)
+	p.ruler("physics", set.Name, "physics %s (%s), error %s%s", set.Name, set.TrainedOn.Engine, text, next)
 	return nil
 }
 
@@ -124,6 +139,7 @@ func (p *plan) choose() error {
 		}
 		best, next = *next, &best
 	}
+	p.noteNearMisses(best)
 	second := ""
 	if next != nil {
 		second = fmt.Sprintf("; next: %s, %.1f %%", next.Name(), next.Stated.E2E)
@@ -132,6 +148,26 @@ func (p *plan) choose() error {
 		return p.useRoofline(second)
 	}
 	return p.usePhysics(best.Set, second)
+}
+
+// noteNearMisses says where a sibling of the run would be measured with another
+// ruler: people vary one setting in a loop.
+func (p *plan) noteNearMisses(best latency.Choice) {
+	if p.config.LatencyModel != "auto" {
+		return
+	}
+	for _, m := range latency.NearMisses(&p.deployment, p.limits(), best) {
+		verb := "covers"
+		if len(m.Sets) > 1 {
+			verb = "cover"
+		}
+		sets, remedy := strings.Join(m.Sets, ", "), "--latency-model roofline"
+		if best.Set != nil {
+			remedy = "--coefficients " + best.Set.Name
+		}
+		p.note("auto takes %s: physics %s %s all of this run but %s. Do not compare it with runs that get physics %s: give all of them %s",
+			best.Name(), sets, verb, m.Value, sets, remedy)
+	}
 }
 
 // OpenCoefficients is the set of --coefficients: that of a file, or the shipped

@@ -59,6 +59,12 @@ type Setup struct {
 	TP       int
 	Latency  string // the latency model, and what is known of its error
 
+	// LatencyModel is the kind of latency model: physics, roofline, blackbox or
+	// custom. CoefficientSet is what it was fitted to, by name; "given" for
+	// coefficients on the command line, empty where there are none. Only runs that
+	// agree in both compare.
+	LatencyModel, CoefficientSet string
+
 	KVBlocks    int64 // per instance
 	MaxModelLen int32 // effective
 	Capacity    float64

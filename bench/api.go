@@ -107,6 +107,11 @@ type ScenarioTimes struct {
 	Requests  int64   `json:"requests"`
 	Instances int     `json:"instances"`
 	BudgetS   float64 `json:"budget_s"` // one quiet core of the reference; 0: none
+	// LatencyModel and CoefficientSet are what measured virtual time: physics,
+	// roofline, blackbox or custom, and the name of its coefficients, null where it
+	// has none.
+	LatencyModel   string  `json:"latency_model"`
+	CoefficientSet *string `json:"coefficient_set"`
 	// Calibration has the scores just before and just after the runs. The
 	// scales are their means over the reference, for wall and for CPU time: a
 	// budget times its scale counts.

@@ -115,6 +115,7 @@ func (m *measurement) measure(ctx context.Context, s *Scenario) (ScenarioTimes, 
 	if err != nil {
 		return t, err
 	}
+	t.LatencyModel, t.CoefficientSet = samples[0][0].ruler.LatencyModel, samples[0][0].ruler.CoefficientSet
 	t.Calibration = [2]Calibration{before, after}
 	t.WallScale = (before.WallNS + after.WallNS) / 2 / ReferenceNS
 	t.CPUScale = (before.CPUNS + after.CPUNS) / 2 / ReferenceNS

@@ -18,6 +18,13 @@ type sample struct {
 	wall, user, system time.Duration
 	peak               int64 // bytes, 0: not known
 	digest             string
+	ruler              ruler
+}
+
+// ruler is the part of a result that says what measured the run.
+type ruler struct {
+	LatencyModel   string  `json:"latency_model"`
+	CoefficientSet *string `json:"coefficient_set"`
 }
 
 // start runs the binary with args on the given number of cores and returns
@@ -77,11 +84,12 @@ func runScenario(ctx context.Context, binary string, cpus int, flags []string) (
 	var result struct {
 		Schema string `json:"schema"`
 		Digest string `json:"digest"`
+		Setup  ruler  `json:"setup"`
 	}
 	if err := json.Unmarshal(out, &result); err != nil || result.Digest == "" {
 		return s, fmt.Errorf("bench: %s %s: no result with a digest on its output (%d bytes, schema %q)", binary, strings.Join(args, " "), len(out), result.Schema)
 	}
-	s.digest = result.Digest
+	s.digest, s.ruler = result.Digest, result.Setup
 	return s, nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"embed"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -154,4 +155,52 @@ func Choose(d *Deployment, e EngineLimits) (best Choice, next *Choice) {
 		}
 	}
 	return best, next
+}
+
+// NearMiss is sets that Choose would have taken, with a lower stated error than
+// its choice has, if one setting of the run were another.
+type NearMiss struct {
+	Setting string   // that of a run: tp, hardware, …
+	Value   string   // as it is: "TP 8 (fitted to 1 to 4)"
+	Sets    []string // names
+}
+
+// NearMisses is what separates a run from sets that cover all of it but one
+// setting. Runs on both sides of it are measured with two rulers. Where best is a
+// set, those of other models and GPUs do not count: each has its own.
+func NearMisses(d *Deployment, e EngineLimits, best Choice) []NearMiss {
+	var list []NearMiss
+	for _, set := range PhysicsSets() {
+		gap, stated := set.onlyGap(d, e)
+		if stated == nil || stated.E2E >= best.Stated.E2E || best.Set != nil && (gap.Setting == "model" || gap.Setting == "hardware") {
+			continue
+		}
+		i := slices.IndexFunc(list, func(m NearMiss) bool { return m.Setting == gap.Setting && m.Value == gap.Value })
+		if i < 0 {
+			i = len(list)
+			list = append(list, NearMiss{Setting: gap.Setting, Value: gap.Value})
+		}
+		list[i].Sets = append(list[i].Sets, set.Name)
+	}
+	return list
+}
+
+// onlyGap is the one setting that is against the set, and what the set would
+// state for the run without it; nil where nothing or more is.
+func (s *PhysicsSet) onlyGap(d *Deployment, e EngineLimits) (gap Gap, stated *Stated) {
+	var mild []string
+	for _, g := range s.Gaps(d, e, s.TrainedOn.AsyncScheduling) {
+		switch {
+		case strings.HasPrefix(g.Reason, ModelNotMeasured):
+			mild = append(mild, g.Reason)
+		case gap.Setting == "":
+			gap = g
+		case gap.Setting != g.Setting:
+			return gap, nil
+		}
+	}
+	if gap.Setting == "" {
+		return gap, nil
+	}
+	return gap, s.StatedError(mild)
 }

@@ -14,48 +14,78 @@ const ModelNotMeasured = "model family not measured"
 // the time of steps.
 const AsyncDiffers = "async scheduling"
 
+// Gap is a setting in which a run lies outside of what a set was fitted to.
+type Gap struct {
+	Setting string // that of a run: model, hardware, tp, …
+	Value   string // the run's, and what was measured: "TP 8 (fitted to 1 to 4)"
+	Reason  string // a clause of Coverage
+}
+
 // Coverage says where a run lies outside of what the set was fitted to, a
 // short clause per reason, none when it is covered. There are two levels of
 // knowing a model: the set may have been fitted to it, or only to others of its
 // kind, dense or MoE. Models count as the same when all that features
 // depend on is, so a chat model is known by its base.
 func (s *PhysicsSet) Coverage(d *Deployment, e EngineLimits, async bool) []string {
-	t := &s.TrainedOn
 	var reasons []string
-	add := func(format string, args ...any) { reasons = append(reasons, fmt.Sprintf(format, args...)) }
-	kind := d.Model.Kind()
-	known := slices.ContainsFunc(t.Models, d.Model.isSameAs)
+	for _, g := range s.Gaps(d, e, async) {
+		reasons = append(reasons, g.Reason)
+	}
+	return reasons
+}
+
+// Gaps is Coverage by setting.
+func (s *PhysicsSet) Gaps(d *Deployment, e EngineLimits, async bool) []Gap {
+	t := &s.TrainedOn
+	var gaps []Gap
+	add := func(setting, value, format string, args ...any) {
+		gaps = append(gaps, Gap{setting, value, fmt.Sprintf(format, args...)})
+	}
+	m, kind := d.Model, d.Model.Kind()
+	known := slices.ContainsFunc(t.Models, m.isSameAs)
 	switch {
 	case !slices.Contains(t.Kinds, kind):
-		add("%s models not measured, only %s", kind, strings.Join(t.Kinds, ", "))
-	case !known:
-		add("%s: %s is not among %s", ModelNotMeasured, d.Model.Name, strings.Join(t.Models, ", "))
+		add("model", kind+" model", "%s models not measured, only %s", kind, strings.Join(t.Kinds, ", "))
+	case !known && !slices.ContainsFunc(t.Models, m.is):
+		add("model", m.Name, "%s: %s is not among %s", ModelNotMeasured, m.Name, strings.Join(t.Models, ", "))
 	}
 	switch {
 	case !slices.ContainsFunc(t.GPUs, d.GPU.is):
-		add("GPU %s is not among %s", d.GPU.Name, strings.Join(t.GPUs, ", "))
+		add("hardware", "GPU "+d.GPU.Name, "GPU %s is not among %s", d.GPU.Name, strings.Join(t.GPUs, ", "))
 	case !d.GPU.asBuiltIn():
-		add("GPU %s is described otherwise than the one that was measured", d.GPU.Name)
+		add("hardware", "GPU "+d.GPU.Name+", described otherwise", "GPU %s is described otherwise than the one that was measured", d.GPU.Name)
 	}
-	if m := d.Model; m.LatentRank > 0 && !known {
-		add("multi-head latent attention not measured")
+	if m.LatentRank > 0 && !known {
+		add("model", "multi-head latent attention", "multi-head latent attention not measured")
 	}
-	if m := d.Model; !known && (m.WeightBits != 16 || m.ActivationBits != 16 || m.KVElementBytes != 2) {
-		add("only 16-bit weights, activations and KV caches were measured, not %d, %d and %d bits", m.WeightBits, m.ActivationBits, 8*m.KVElementBytes)
+	if !known && (m.WeightBits != 16 || m.ActivationBits != 16 || m.KVElementBytes != 2) {
+		setting := "model"
+		if m.Reshaped {
+			setting = "quantization or kv-cache-dtype"
+		}
+		add(setting, m.WidthsText()+" bits", "only 16-bit weights, activations and KV caches were measured, not %d, %d and %d bits", m.WeightBits, m.ActivationBits, 8*m.KVElementBytes)
 	}
 	if d.TP < t.TPMin || d.TP > t.TPMax {
-		add("TP %d is outside %d to %d", d.TP, t.TPMin, t.TPMax)
+		add("tp", fmt.Sprintf("TP %d (fitted to %s)", d.TP, fromTo(int64(t.TPMin), int64(t.TPMax))), "TP %d is outside %d to %d", d.TP, t.TPMin, t.TPMax)
 	}
 	if n := e.MaxBatchedTokens; t.BatchedTokensMax > 0 && (n < t.BatchedTokensMin || n > t.BatchedTokensMax) {
-		add("max-num-batched-tokens %d is outside %d to %d", n, t.BatchedTokensMin, t.BatchedTokensMax)
+		add("max-num-batched-tokens", fmt.Sprintf("max-num-batched-tokens %d (fitted to %s)", n, fromTo(t.BatchedTokensMin, t.BatchedTokensMax)),
+			"max-num-batched-tokens %d is outside %d to %d", n, t.BatchedTokensMin, t.BatchedTokensMax)
 	}
 	if async != t.AsyncScheduling {
-		add(AsyncDiffers+" is %s, measured %s", onOff(async), onOff(t.AsyncScheduling))
+		add("async-scheduling", AsyncDiffers+" "+onOff(async), AsyncDiffers+" is %s, measured %s", onOff(async), onOff(t.AsyncScheduling))
 	}
 	if e.ChunkedPrefill != t.ChunkedPrefill {
-		add("chunked prefill is %s, measured %s", onOff(e.ChunkedPrefill), onOff(t.ChunkedPrefill))
+		add("enable-chunked-prefill", "chunked prefill "+onOff(e.ChunkedPrefill), "chunked prefill is %s, measured %s", onOff(e.ChunkedPrefill), onOff(t.ChunkedPrefill))
 	}
-	return reasons
+	return gaps
+}
+
+func fromTo(low, high int64) string {
+	if low == high {
+		return fmt.Sprint(low)
+	}
+	return fmt.Sprintf("%d to %d", low, high)
 }
 
 // asBuiltIn reports whether the GPU has the numbers of the built-in one of its
@@ -75,7 +105,7 @@ func onOff(v bool) string {
 // isSameAs reports whether name stands for this model or for a built-in one
 // with the same work.
 func (s *ModelSpec) isSameAs(name string) bool {
-	if s.is(name) {
+	if s.is(name) && !s.Reshaped {
 		return true
 	}
 	other, err := FindModel(name)

@@ -52,6 +52,10 @@ type ModelSpec struct {
 	KVElementBytes int64   // of one number in the KV cache
 
 	MaxPosition int64 // max_position_embeddings; 0 when the description has none
+
+	// Reshaped: a server was told to keep it otherwise than described (Served), so
+	// its name does not say what it is.
+	Reshaped bool
 }
 
 // AttentionKind is how the queries of a model share keys and values.

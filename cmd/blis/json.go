@@ -109,6 +109,8 @@ type setup struct {
 	Hardware    string   `json:"hardware"`
 	TP          int      `json:"tp"`
 	Latency     string   `json:"latency"`
+	Ruler       string   `json:"latency_model"`
+	Coefficient *string  `json:"coefficient_set"` // null: the model has none
 	MaxModelLen int32    `json:"max_model_len"`
 	Capacity    *float64 `json:"capacity_requests_per_second"`
 	CapacityBy  *string  `json:"capacity_limit"`
@@ -174,6 +176,9 @@ func newSetup(s *actors.Setup) setup {
 	j := setup{
 		Model: s.Model, Hardware: s.Hardware, TP: s.TP, Latency: s.Latency, MaxModelLen: s.MaxModelLen,
 		Workload: s.Workload, Policies: s.Policies, Notes: append([]string{}, s.Notes...),
+	}
+	if j.Ruler = s.LatencyModel; s.CoefficientSet != "" {
+		j.Coefficient = &s.CoefficientSet
 	}
 	if s.Capacity > 0 {
 		binds := string(s.Binds)

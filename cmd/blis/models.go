@@ -80,6 +80,9 @@ type modelShowCmd struct {
 	Hardware          string        `name:"hardware" default:"H100" group:"Model" help:"GPU; see blis hardware."`
 	TP                int           `name:"tp" default:"1" aliases:"tensor-parallel-size" group:"Model" help:"GPUs per instance (tensor parallelism)."`
 	HardwareConfig    string        `name:"hardware-config" type:"path" group:"Model" help:"YAML file with GPUs of your own."`
+	Dtype             string        `name:"dtype" default:"auto" group:"Model" help:"As for blis run."`
+	Quantization      string        `name:"quantization" group:"Model" help:"Quantisation of a 16-bit model: fp8, awq, gptq, …; as for blis run."`
+	KVCacheDtype      string        `name:"kv-cache-dtype" default:"auto" group:"Model" help:"auto, bfloat16 or fp8; as for blis run."`
 	BlockSize         int32         `name:"block-size-in-tokens" default:"16" aliases:"block-size" group:"Instances" help:"Tokens per KV block."`
 	MemoryUtilization float64       `name:"gpu-memory-utilization" default:"0.9" group:"Instances" help:"Share of the GPU memory that the engine may use."`
 	ActivationMemory  latency.Bytes `name:"activation-memory" default:"1GB" group:"Instances" help:"Per GPU for what is neither weights nor KV cache: 1GB, 800MiB or a number of bytes."`
@@ -94,6 +97,7 @@ func (*modelShowCmd) Help() string {
 Examples:
 
     blis models show Llama-3.1-70B-Instruct --tp 4
+    blis models show Llama-3.1-70B-Instruct --quantization fp8 --kv-cache-dtype fp8
     blis models show deepseek-ai/DeepSeek-V3 --hardware H200 --tp 8
     blis models show path/to/config.json --hardware RTX4090 --activation-memory 500MB
     blis models show examples/ownmodel --hardware-config examples/ownmodel/gpus.yaml --hardware MyGPU`
@@ -104,6 +108,9 @@ func (m *modelShowCmd) Run(c *console) error {
 	c.warnOfVariables()
 	spec, err := openModel(m.Model)
 	if err != nil {
+		return &inputError{err.Error()}
+	}
+	if spec, err = spec.Served(latency.Widths{Dtype: m.Dtype, Quantization: m.Quantization, KVCacheDtype: m.KVCacheDtype}); err != nil {
 		return &inputError{err.Error()}
 	}
 	gpu, err := m.openHardware()

@@ -183,8 +183,8 @@ func TestFlagsOfModelsShowAreThoseOfRun(t *testing.T) {
 			t.Errorf("--%s is %v, of a run %v", f.Name, got, usual)
 		}
 	}
-	if settings != 6 {
-		t.Errorf("%d flags are those of a run, want 6", settings)
+	if settings != 9 {
+		t.Errorf("%d flags are those of a run, want 9", settings)
 	}
 }
 

@@ -1,0 +1,126 @@
+package latency
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Widths is how a server keeps numbers, where it is told to keep them otherwise
+// than the description of the model says: vLLM's flags of these names. Empty and
+// "auto" leave the description as it is.
+type Widths struct {
+	Dtype        string // of weights and activations that are not quantised
+	Quantization string // method for the weights
+	KVCacheDtype string // of the KV cache
+}
+
+// Methods of quantisation whose width follows from their name. The scales of
+// the groups are those that the method's tools write unless told otherwise.
+var quantizations = []struct {
+	names       []string
+	weights     int64
+	scales      float64 // bits per weight
+	activations int64   // 0: as they were
+}{
+	{names: []string{"fp8", "fbgemm_fp8", "ptpc_fp8", "fp8_per_tensor", "fp8_per_block", "fp8_per_channel", "modelopt"}, weights: 8, activations: 8},
+	{names: []string{"mxfp8", "modelopt_mxfp8"}, weights: 8, scales: 8.0 / 32, activations: 8},
+	{names: []string{"int8_per_channel_weight_only"}, weights: 8},
+	{names: []string{"awq", "awq_marlin", "auto_awq"}, weights: 4, scales: scaleBits(4, 128, true)},
+	{names: []string{"gptq", "gptq_marlin", "auto_gptq"}, weights: 4, scales: scaleBits(4, 128, false)},
+	{names: []string{"bitsandbytes"}, weights: 4, scales: 32.0 / 64},
+	{names: []string{"mxfp4"}, weights: 4, scales: 8.0 / 32},
+	{names: []string{"modelopt_fp4", "nvfp4"}, weights: 4, scales: 8.0 / 16, activations: 4},
+}
+
+// ofCheckpoint are methods that keep what the checkpoint has.
+var ofCheckpoint = []string{"compressed-tensors", "experts_int8", "gguf", "gpt_oss_mxfp4", "inc", "modelopt_mixed", "moe_wna16", "online", "quark", "torchao"}
+
+// kvDtypes are the types of a KV cache and their bytes.
+var kvDtypes = []struct {
+	names []string
+	bytes int64
+}{
+	{[]string{"bfloat16", "float16", "half"}, 2},
+	{[]string{"fp8", "fp8_e4m3", "fp8_e5m2", "fp8_inc"}, 1},
+}
+
+// Served is the model as a server keeps it that is told these widths. It is the
+// model itself where they change nothing. What quantisation of 16-bit weights
+// makes of a model has the widths of the method; a model that is described as
+// quantised stays as it is, whatever the method, as vLLM serves no other than
+// that of the checkpoint. One error names every width that is not known.
+func (s *ModelSpec) Served(w Widths) (ModelSpec, error) {
+	var p problems
+	served := *s
+	switch dtype := word(w.Dtype); dtype {
+	case "", "auto", "bfloat16", "float16", "half":
+	case "float", "float32":
+		p.add("dtype", "is %s: weights of 32 bits are not modelled, want auto, bfloat16 or float16", dtype)
+	default:
+		p.add("dtype", "is %q, want auto, bfloat16, float16 or half", w.Dtype)
+	}
+	served.quantize(word(w.Quantization), &p)
+	served.keepKV(word(w.KVCacheDtype), &p)
+	if err := p.err("model " + s.Name); err != nil {
+		return *s, err
+	}
+	served.Reshaped = served.WeightBits != s.WeightBits || served.ScaleBits != s.ScaleBits ||
+		served.ActivationBits != s.ActivationBits || served.KVElementBytes != s.KVElementBytes
+	return served, nil
+}
+
+func (s *ModelSpec) quantize(method string, p *problems) {
+	if method == "" || method == "auto" || method == "none" {
+		return
+	}
+	as := -1
+	known := ofCheckpoint
+	for i, q := range quantizations {
+		known = append(known[:len(known):len(known)], q.names...)
+		if slices.Contains(q.names, method) {
+			as = i
+		}
+	}
+	switch {
+	case as < 0 && !slices.Contains(known, method):
+		p.add("quantization", "is %q, want one of vLLM's methods: %s", method, strings.Join(known, ", "))
+	case s.WeightBits < 8*s.ElementBytes: // the description has it
+	case as < 0:
+		p.add("quantization", "is %s: how wide its weights are is written in the checkpoint: give its config.json with --model-config-folder", method)
+	default:
+		q := quantizations[as]
+		s.WeightBits, s.ScaleBits = q.weights, q.scales
+		if q.activations > 0 {
+			s.ActivationBits = q.activations
+		}
+	}
+}
+
+func (s *ModelSpec) keepKV(dtype string, p *problems) {
+	if dtype == "" || dtype == "auto" {
+		return
+	}
+	var known []string
+	for _, t := range kvDtypes {
+		if slices.Contains(t.names, dtype) {
+			s.KVElementBytes = t.bytes
+			return
+		}
+		known = append(known, t.names...)
+	}
+	if dtype == "fp8_ds_mla" {
+		p.add("kv-cache-dtype", "is fp8_ds_mla: its layout of 656 bytes per token and layer is not modelled; fp8 has 576 of them")
+		return
+	}
+	p.add("kv-cache-dtype", "is %q, want auto, %s", dtype, strings.Join(known, ", "))
+}
+
+// WidthsText says how wide the numbers of the model are: "weights of 8 bits,
+// activations of 8, KV cache of 16".
+func (s *ModelSpec) WidthsText() string {
+	return fmt.Sprintf("weights of %d bits, activations of %d, KV cache of %d", s.WeightBits, s.ActivationBits, 8*s.KVElementBytes)
+}
+
+// word is a name as it is compared.
+func word(text string) string { return strings.ToLower(strings.TrimSpace(text)) }
