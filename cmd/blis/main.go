@@ -11,6 +11,8 @@
 //	             preset.go what --workload stands for;
 //	             bundle.go what all of them say of policies; config_bundle.go
 //	             where in a file that stands
+//	vllm.go      what run, verify and compare make of the flags of vllm serve;
+//	             vllm_flags.go lists these
 //	run.go       blis run; output.go the files it writes,
 //	             output_destination.go under which names; text.go, json.go, rows.go, replicas.go, sessions.go,
 //	             fitness.go print its result
@@ -76,6 +78,13 @@ func execute(ctx context.Context, args []string, c *console) int {
 	ctx, stop := signal.NotifyContext(ctx, endingSignals()...)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the process at once
+	args, notes, err := serveLine(args)
+	if err != nil {
+		return c.fail(err)
+	}
+	for _, text := range notes {
+		c.note("%s", text)
+	}
 	command, err := parse(args, c)
 	if err == nil && command != nil {
 		command.BindTo(ctx, (*context.Context)(nil))
