@@ -78,6 +78,7 @@ func (a *autoscaler) check(now vtime.Time, out *lookahead.Outbox) {
 	b := a.router.replicas
 	a.router.look(a.policy.Observes(), now)
 	a.context.Now, a.context.Replicas, a.context.Ready = now, b.count, b.view.Ready()
+	a.context.LastScale = b.lastScale()
 	d := a.policy.Evaluate(&a.context)
 	target := min(max(d.Target, a.context.Min), a.context.Max)
 	if d.Action == policy.Hold {

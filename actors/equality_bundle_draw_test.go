@@ -202,7 +202,7 @@ func (f *bundleFile) agree(t *policy.Template, list []node) []node {
 		return put(put(list, "max_delays", pick(f.dice, "0", "1", "3")), "delay", pick(f.dice, "0", "1us", "3ms", "200ms"))
 	case "threshold":
 		low, high := pick(f.dice, "0", "0.1", "0.3"), pick(f.dice, "0.4", "0.8", "1")
-		switch given(list, "signal", "batch") {
+		switch given(list, "signal", "load") {
 		case "attainment":
 			low, high = high, low
 		case "queue":
@@ -210,7 +210,7 @@ func (f *bundleFile) agree(t *policy.Template, list []node) []node {
 		}
 		return put(put(list, "up", high), "down", low)
 	case "target-utilization":
-		if given(list, "signal", "batch") != "queue" {
+		if given(list, "signal", "load") != "queue" {
 			return put(list, "target", pick(f.dice, "0.001", "0.05", "0.5", "1"))
 		}
 	}

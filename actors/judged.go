@@ -31,10 +31,10 @@ func (r *Result) MeanReplicas() float64 {
 	return r.paid() / float64(length)
 }
 
-// ScaleEfficiency is the share of the time paid for in which a step was
+// BusyShare is the share of the time paid for in which a step was
 // executing; nil when nothing was paid for. Unlike the utilisation it knows
 // what a machine costs that is there and has no model yet.
-func (r *Result) ScaleEfficiency() *float64 {
+func (r *Result) BusyShare() *float64 {
 	paid := r.paid()
 	if paid == 0 {
 		return nil
@@ -58,7 +58,7 @@ func (r *Result) Cost() *float64 {
 
 // Judged is the run as measures see it.
 func (r *Result) Judged() *metrics.Judged {
-	return &metrics.Judged{Report: r.Report, ReplicaHours: r.ReplicaHours(), MeanReplicas: r.MeanReplicas(), Cost: r.Cost(), ScaleEfficiency: r.ScaleEfficiency()}
+	return &metrics.Judged{Report: r.Report, ReplicaHours: r.ReplicaHours(), MeanReplicas: r.MeanReplicas(), Cost: r.Cost(), BusyShare: r.BusyShare()}
 }
 
 // judge enters what the run is worth.

@@ -24,7 +24,7 @@ func TestWhatInstancesCostWithoutScaling(t *testing.T) {
 	if s.paid() != 8000 || s.ReplicaSeconds() != 0.008 || run.MeanReplicas != 2 {
 		t.Errorf("%v paid, %v s, mean %v; want 8,000, 0.008, 2", s.paid(), s.ReplicaSeconds(), run.MeanReplicas)
 	}
-	is(t, "scale efficiency", run.ScaleEfficiency, 0.5)
+	is(t, "busy share", run.BusyShare, 0.5)
 	is(t, "completed per replica-hour", run.CompletedPerReplicaHour(), 3600/0.004/2)
 	is(t, "cost", run.Cost, 9*0.008/3600)
 }
@@ -32,13 +32,29 @@ func TestWhatInstancesCostWithoutScaling(t *testing.T) {
 // The second instance is paid for from 13,000, and loaded at 15,000. It works
 // from 16,000 to 17,000, the first one for three steps, the run ends at 31,000:
 // 4,000 busy of 31,000 + 18,000.
-func TestLoadingCountsAgainstScaleEfficiency(t *testing.T) {
+func TestLoadingCountsAgainstBusyShare(t *testing.T) {
 	s := serve(t, scaled(1, 2), request(0, 10, 1), request(15_500, 10, 1), request(16_000, 10, 1), request(30_000, 10, 1))
 	run := s.Judged()
-	is(t, "scale efficiency", run.ScaleEfficiency, 4.0/49)
+	is(t, "busy share", run.BusyShare, 4.0/49)
 	is(t, "mean replicas", &run.MeanReplicas, 49.0/31)
 	is(t, "completed per replica-hour", run.CompletedPerReplicaHour(), 4/0.031*3600/(49.0/31))
 	is(t, "utilisation", s.Report.Overall.Resources.Utilisation, 4.0/(31+16))
+}
+
+// Two of three requests meet their target of 2,000 µs, on one instance and with
+// a second one paid for from 13,000 to the end at 31,000.
+func TestScaleEfficiencyIsAttainmentPerReplica(t *testing.T) {
+	c := scaled(1, 2)
+	c.SLOTargets = "standard:e2e=2ms"
+	s := serve(t, c, request(0, 10, 1), request(15_500, 10, 4), request(30_000, 10, 1))
+	run := s.Judged()
+	is(t, "attainment", s.Report.Overall.SLOAttainment, 2.0/3)
+	is(t, "mean replicas", &run.MeanReplicas, 49.0/31)
+	is(t, "scale efficiency", run.ScaleEfficiency(), 2.0/3*31/49)
+	c.SLOTargets = ""
+	if got := serve(t, c, request(0, 10, 1)).Judged().ScaleEfficiency(); got != nil {
+		t.Errorf("without targets %v", *got)
+	}
 }
 
 // A run that ends before anything arrives costs nothing and is worth nothing;
@@ -47,8 +63,8 @@ func TestNothingArrives(t *testing.T) {
 	c := plain()
 	c.Horizon = 5
 	run := serve(t, c, request(7, 10, 1)).Judged()
-	if run.CompletedPerReplicaHour() != nil || run.ScaleEfficiency != nil || run.MeanReplicas != 0 || run.ReplicaHours != 0 {
-		t.Errorf("%v completed per hour, efficiency %v, %v instances for %v h", run.CompletedPerReplicaHour(), run.ScaleEfficiency, run.MeanReplicas, run.ReplicaHours)
+	if run.CompletedPerReplicaHour() != nil || run.BusyShare != nil || run.MeanReplicas != 0 || run.ReplicaHours != 0 {
+		t.Errorf("%v completed per hour, busy share %v, %v instances for %v h", run.CompletedPerReplicaHour(), run.BusyShare, run.MeanReplicas, run.ReplicaHours)
 	}
 	run = serve(t, c, request(0, 10, 1)).Judged()
 	is(t, "completed per replica-hour", run.CompletedPerReplicaHour(), 0)
@@ -99,12 +115,12 @@ func TestFitnessOfARun(t *testing.T) {
 	if s := serve(t, c, request(0, 10, 4)); s.Fitness != nil || len(s.Objectives) != 7 {
 		t.Errorf("without weights: fitness %v, objectives %v", s.Fitness, s.Objectives)
 	}
-	c.FitnessWeights = "p99_ttft@3ms:2,slo_attainment:5,scale_efficiency:1"
+	c.FitnessWeights = "p99_ttft@3ms:2,slo_attainment:5,busy_share:1,scale_efficiency:1"
 	requests := []workload.Request{request(0, 10, 4)}
 	s := serve(t, c, requests...)
 	score := 2*0.75 + 1 // TTFT is 1,000, there are no targets, it is always busy
 	is(t, "score", &s.Fitness.Score, score)
-	if s.Config.FitnessWeights != c.FitnessWeights || len(s.Objectives) != 3 || s.Objectives[1].Value != nil || s.Fitness.Terms[1].Score != 0 {
+	if s.Config.FitnessWeights != c.FitnessWeights || len(s.Objectives) != 4 || s.Objectives[1].Value != nil || s.Fitness.Terms[1].Score != 0 {
 		t.Errorf("%+v, objectives %+v", s.Fitness, s.Objectives)
 	}
 	c.FitnessWeights = ""
@@ -134,7 +150,7 @@ func TestInstancesThatWaitForEver(t *testing.T) {
 		is(t, "replica-hours", &run.ReplicaHours, hours)
 		is(t, "cost", run.Cost, hours*mostCost)
 		is(t, "mean replicas", &run.MeanReplicas, 2)
-		for what, share := range map[string]*float64{"scale efficiency": run.ScaleEfficiency, "utilisation": use.Utilisation} {
+		for what, share := range map[string]*float64{"busy share": run.BusyShare, "utilisation": use.Utilisation} {
 			if want := 2000 / (2 * float64(1<<62+999)); share == nil || *share != want {
 				t.Errorf("%s is %v, want %v", what, share, want)
 			}

@@ -1,6 +1,9 @@
 package actors
 
-import "blis/vtime"
+import (
+	"blis/policy"
+	"blis/vtime"
+)
 
 // Scaling is how the number of instances changed; nil in runs in which it
 // could not.
@@ -13,6 +16,10 @@ type Scaling struct {
 	// their machine was there: a whole number, exact up to 285 years, and beyond
 	// what an integer holds where many of them wait for a late request.
 	ReplicaMicros float64
+
+	// Watch is how near the signal of the autoscaler came to asking for more;
+	// without a name for policies that go by no single threshold.
+	Watch policy.Watch
 
 	First        int32      // instances at the start
 	Peak, Least  int32      // most and fewest instances that there were to be, those that drain not among them
@@ -45,6 +52,15 @@ func (s *Scaling) Hours() float64 { return s.ReplicaMicros / float64(vtime.Hour)
 // turns reports whether a change after e is an oscillation.
 func (e ScaleEvent) turns(next ScaleEvent) bool {
 	return (next.To > next.From) != (e.To > e.From) && next.At.Sub(e.At) <= OscillationWindow
+}
+
+// lastScale is when the number of instances that are asked for changed last,
+// vtime.Never if it has not yet.
+func (b *replicas) lastScale() vtime.Time {
+	if n := len(b.events); n > 0 {
+		return b.events[n-1].At
+	}
+	return vtime.Never
 }
 
 // turned is how long ago the last change was if one now, about to be asked for,

@@ -53,10 +53,10 @@ func (d Direction) String() string {
 // Judged is a run as measures see it.
 type Judged struct {
 	*Report
-	ReplicaHours    float64  // that were paid for
-	MeanReplicas    float64  // the same over the time from the first arrival to the end of the run; 0 if that is none
-	Cost            *float64 // of them; nil: no price is known
-	ScaleEfficiency *float64 // share of them in which a step was executing; nil: nothing was paid for
+	ReplicaHours float64  // that were paid for
+	MeanReplicas float64  // the same over the time from the first arrival to the end of the run; 0 if that is none
+	Cost         *float64 // of them; nil: no price is known
+	BusyShare    *float64 // share of them in which a step was executing; nil: nothing was paid for
 }
 
 // CompletedPerReplicaHour is what an hour of an instance yields: completed
@@ -67,6 +67,16 @@ func (j *Judged) CompletedPerReplicaHour() *float64 {
 		return nil
 	}
 	return ratio(float64(*j.Overall.RequestsPerSecond*3600), j.MeanReplicas)
+}
+
+// ScaleEfficiency is the SLO attainment that each replica buys: the share of
+// requests that met their targets over the mean number of instances paid for.
+// Nil without targets, or when nothing was paid for.
+func (j *Judged) ScaleEfficiency() *float64 {
+	if j.Overall.SLOAttainment == nil {
+		return nil
+	}
+	return ratio(*j.Overall.SLOAttainment, j.MeanReplicas)
 }
 
 // Of is the measure of a run; nil when it could not be measured.
@@ -115,7 +125,8 @@ func listMeasures() []Measure {
 		Measure{"cache_hit_rate", "share of prompt tokens found in prefix caches", Share, shareUnit, Higher, 0, func(j *Judged) *float64 { return j.Overall.CacheHitRate }},
 		Measure{"preemption_rate", "preemptions per completed request", Number, ratioUnit, Lower, 1, func(j *Judged) *float64 { return j.Overall.PreemptionRate }},
 		Measure{"replica_hours", "hours of instances that were paid for", Number, "hours", Lower, 1, func(j *Judged) *float64 { return &j.ReplicaHours }},
-		Measure{"scale_efficiency", "share of replica_hours in which a step was executing", Share, shareUnit, Higher, 0, func(j *Judged) *float64 { return j.ScaleEfficiency }},
+		Measure{"scale_efficiency", "slo_attainment per instance paid for", Share, shareUnit, Higher, 0, (*Judged).ScaleEfficiency},
+		Measure{"busy_share", "share of replica_hours in which a step was executing", Share, shareUnit, Higher, 0, func(j *Judged) *float64 { return j.BusyShare }},
 		Measure{"completed_per_replica_hour", "completed requests per hour and instance paid for", Number, "requests/h", Higher, 10_000, (*Judged).CompletedPerReplicaHour},
 		Measure{"cost", "of replica_hours", Number, "currency", Lower, 1, func(j *Judged) *float64 { return j.Cost }},
 	)

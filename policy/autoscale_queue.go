@@ -12,26 +12,36 @@ var (
 var queueDepthParameters = []Parameter{
 	{Name: "target", Type: Number, Default: "4", Min: 0.001, Max: 1e9, Help: "waiting requests per replica"},
 	toleranceParameter,
+	{Name: "low", Type: Number, Default: "0.3", Min: 0.001, Max: 1, Help: "goes down only as far as seats and KV blocks in use would stay below this share of the replicas that are left; three decimals count"},
 	downWindowParameter,
 }
 
-// queueTarget wants one replica for each target waiting requests.
+// mostRemoved is into how many parts the replicas are divided of which
+// queue-depth removes one at a time, one replica at least: what is in use grows
+// faster than the load on each of those that are left.
+const mostRemoved = 5
+
+// queueTarget wants one replica for each target waiting requests. An empty
+// queue alone is no reason to remove any: a replica with all seats taken and
+// nobody waiting is busy, not idle.
 type queueTarget struct {
 	target     float64
 	tolerance  tolerance
+	low        float64 // whole thousandths
 	stabilizer stabilizer
+	watch      watch
 }
 
 func newQueueTarget(v values, _ Env) (Autoscale, error) {
-	return &queueTarget{target: v.number("target"), tolerance: tolerance(v.number("tolerance")),
+	return &queueTarget{target: v.number("target"), tolerance: tolerance(v.number("tolerance")), low: math.Round(float64(thousandths * v.number("low"))),
 		stabilizer: newStabilizer(v.duration("down_window"), 0)}, nil
 }
 
-func (*queueTarget) Observes() Signals { return QueueDepth }
+func (*queueTarget) Observes() Signals { return QueueDepth | BatchSize | KVUse }
 
 func (q *queueTarget) Evaluate(ctx *AutoscaleContext) ScaleDecision {
 	q.stabilizer.begin(ctx)
-	waiting, serving := int64(0), 0
+	waiting, serving := int64(0), int64(0)
 	for _, k := range ctx.View.Present() {
 		if i := int(k); ready(ctx.View, i) {
 			waiting += ctx.View.QueueDepth(i)
@@ -45,6 +55,10 @@ func (q *queueTarget) Evaluate(ctx *AutoscaleContext) ScaleDecision {
 	if q.tolerance.covers(float64(waiting) / float64(q.target*float64(ctx.Replicas))) {
 		desired, reason = ctx.Replicas, WithinTolerance
 	}
+	if desired < ctx.Replicas {
+		desired, reason = q.down(ctx, serving, desired)
+	}
+	q.watch.note(float64(waiting) / float64(ctx.Replicas))
 	settled := q.stabilizer.settle(ctx, desired)
 	if settled != desired {
 		reason = Stabilized
@@ -52,7 +66,34 @@ func (q *queueTarget) Evaluate(ctx *AutoscaleContext) ScaleDecision {
 	return toward(ctx, int64(settled), reason)
 }
 
+// down is how far it goes down towards desired when so many replicas are ready:
+// what is in use of seats and of KV blocks must stay below low.
+func (q *queueTarget) down(ctx *AutoscaleContext, serving int64, desired int32) (int32, Reason) {
+	reason := ToTarget
+	if least := ctx.Replicas - max(1, ctx.Replicas/mostRemoved); desired < least {
+		desired, reason = least, RateOfChange
+	}
+	for _, s := range [...]scaleSignal{batchSignal, kvSignal} {
+		sum, of := s.sums(ctx)
+		if of == 0 {
+			return ctx.Replicas, InUse
+		}
+		if least := within(ctx, ceil(float64(thousandths*serving)*float64(sum)/(float64(of)*q.low))); desired < least {
+			desired, reason = min(least, ctx.Replicas), InUse
+		}
+	}
+	return desired, reason
+}
+
+// Watched implements Watched.
+func (q *queueTarget) Watched() Watch {
+	return q.watch.report(queueSignal, q.tolerance.above(q.target), true)
+}
+
 // tolerance is how far a ratio may be from 1 without calling for a change.
 type tolerance float64
+
+// above is the largest value that is within the tolerance of a target.
+func (t tolerance) above(target float64) float64 { return target + float64(target*float64(t)) }
 
 func (t tolerance) covers(ratio float64) bool { return ratio >= 1-float64(t) && ratio <= 1+float64(t) }

@@ -7,8 +7,8 @@ import "math"
 const thousandths = 1000
 
 var targetUtilizationParameters = []Parameter{
-	signalParameter("of each ready replica: batch, requests in its batch per seat; kv, share of its KV blocks in use; queue, its waiting requests; or rate, requests per second that arrive at the cluster, per replica",
-		batchSignal, kvSignal, queueSignal, rateSignal),
+	signalParameter("of each ready replica: load, three metrics with one target, its seats in use, its KV blocks in use and its waiting requests / 5; one metric alone: batch, requests in its batch per seat; kv, share of its KV blocks in use; queue, its waiting requests; or rate, requests per second that arrive at the cluster, per replica",
+		loadSignal, batchSignal, kvSignal, queueSignal, rateSignal),
 	{Name: "target", Type: Number, Default: "0.7", Min: 0.001, Max: 1e9, Help: "mean of the signal per replica to bring about; three decimals count"},
 	toleranceParameter,
 	downWindowParameter,
@@ -20,10 +20,11 @@ var targetUtilizationParameters = []Parameter{
 	{Name: "period", Type: Duration, Default: "15s", Min: 1, Max: math.MaxFloat64, Help: "of the limits to what may be added and removed"},
 }
 
-// targetUtilization is the HorizontalPodAutoscaler of Kubernetes with one
-// metric per pod, as its controller does it (docs/autoscaling.md): the signal
-// gives a desired number of replicas, the stabilizer holds it against the
-// numbers desired lately, and two rates limit the change.
+// targetUtilization is the HorizontalPodAutoscaler of Kubernetes with metrics
+// per pod, as its controller does it (docs/autoscaling.md): each metric of the
+// signal gives a desired number of replicas, the largest of which counts; the
+// stabilizer holds it against the numbers desired lately, and two rates limit
+// the change.
 type targetUtilization struct {
 	signal     scaleSignal
 	target     int64 // thousandths
@@ -31,6 +32,7 @@ type targetUtilization struct {
 	stabilizer stabilizer
 	changes    changes
 	up, down   rate
+	watch      watch
 }
 
 func newTargetUtilization(v values, _ Env) (Autoscale, error) {
@@ -80,20 +82,42 @@ func (t *targetUtilization) Evaluate(ctx *AutoscaleContext) ScaleDecision {
 	return d
 }
 
-// desired is the number of replicas that the signal asks for now, with
-// NoReason when there is nothing to measure. Replicas that are not ready, or
-// ready and without a value, count for what speaks against a change: nothing on
-// the way up, and of the latter the target on the way down. If that leaves no
-// reason for a change there is none.
+// desired is the number of replicas that the signal asks for now, the largest
+// of those that its metrics ask for. It is NoReason when no metric can be
+// measured, and when one cannot and the others ask for fewer: that one may be
+// the one that binds.
 func (t *targetUtilization) desired(ctx *AutoscaleContext) (int32, Reason) {
-	if t.signal == rateSignal {
-		return t.desiredByRate(ctx)
+	most, reason, missing := int64(0), NoReason, false
+	for _, metric := range t.signal.parts() {
+		n, why := t.desiredBy(metric, ctx)
+		switch {
+		case why == NoReason:
+			missing = true
+		case reason == NoReason || n > most:
+			most, reason = n, why
+		}
 	}
-	m := t.measure(ctx)
-	if m.measured == 0 {
+	if reason == NoReason || missing && most < int64(ctx.Replicas) {
 		return ctx.Replicas, NoReason
 	}
+	return within(ctx, most), reason
+}
+
+// desiredBy is the number of replicas that one metric asks for, with NoReason
+// when there is nothing to measure. Replicas that are not ready, or ready and
+// without a value, count for what speaks against a change: nothing on the way
+// up, and of the latter the target on the way down. If that leaves no reason
+// for a change there is none.
+func (t *targetUtilization) desiredBy(metric scaleSignal, ctx *AutoscaleContext) (int64, Reason) {
+	if metric == rateSignal {
+		return t.desiredByRate(ctx)
+	}
+	m := metric.measure(ctx)
+	if m.measured == 0 {
+		return int64(ctx.Replicas), NoReason
+	}
 	first := t.ratio(m.sum, m.measured)
+	t.watch.note(float64(m.sum/m.measured) / thousandths)
 	sum, n := m.sum, m.measured
 	switch {
 	case first > 1:
@@ -103,20 +127,40 @@ func (t *targetUtilization) desired(ctx *AutoscaleContext) (int32, Reason) {
 	}
 	ratio := t.ratio(sum, n)
 	if t.tolerance.covers(ratio) || first > 1 && ratio < 1 {
-		return ctx.Replicas, WithinTolerance
+		return int64(ctx.Replicas), WithinTolerance
 	}
-	return within(ctx, ceil(float64(ratio*float64(n)))), ToTarget
+	return ceil(float64(ratio * float64(n))), t.toTarget(metric)
 }
 
-// desiredByRate is desired for a metric of the cluster whose target is an average
-// value per replica, as the controller does it for external metrics: all
-// replicas count, ready or not.
-func (t *targetUtilization) desiredByRate(ctx *AutoscaleContext) (int32, Reason) {
-	usage := int64(math.Round(float64(thousandths * ctx.State.Rate(ctx.Now))))
-	if t.tolerance.covers(float64(usage) / (float64(t.target) * float64(ctx.Replicas))) {
-		return ctx.Replicas, WithinTolerance
+// toTarget is the reason to follow a metric: of load it names the part.
+func (t *targetUtilization) toTarget(metric scaleSignal) Reason {
+	if t.signal != loadSignal {
+		return ToTarget
 	}
-	return within(ctx, ceil(float64(usage)/float64(t.target))), ToTarget
+	switch metric {
+	case batchSignal:
+		return SeatsToTarget
+	case kvSignal:
+		return KVToTarget
+	}
+	return QueueToTarget
+}
+
+// desiredByRate is desiredBy for a metric of the cluster whose target is an
+// average value per replica, as the controller does it for external metrics:
+// all replicas count, ready or not.
+func (t *targetUtilization) desiredByRate(ctx *AutoscaleContext) (int64, Reason) {
+	usage := int64(math.Round(float64(thousandths * ctx.State.Rate(ctx.Now))))
+	t.watch.note(float64(usage) / float64(thousandths*int64(ctx.Replicas)))
+	if t.tolerance.covers(float64(usage) / (float64(t.target) * float64(ctx.Replicas))) {
+		return int64(ctx.Replicas), WithinTolerance
+	}
+	return ceil(float64(usage) / float64(t.target)), ToTarget
+}
+
+// Watched implements Watched.
+func (t *targetUtilization) Watched() Watch {
+	return t.watch.report(t.signal, t.tolerance.above(float64(t.target))/thousandths, true)
 }
 
 // measurement is the signal over the replicas, and how many they are.
@@ -125,7 +169,7 @@ type measurement struct {
 	measured, missing, coming int64 // ready, ready without a value, not yet ready
 }
 
-func (t *targetUtilization) measure(ctx *AutoscaleContext) (m measurement) {
+func (s scaleSignal) measure(ctx *AutoscaleContext) (m measurement) {
 	for _, k := range ctx.View.Present() {
 		i := int(k)
 		if coming(ctx.View, i) {
@@ -134,7 +178,7 @@ func (t *targetUtilization) measure(ctx *AutoscaleContext) (m measurement) {
 		if !ready(ctx.View, i) {
 			continue
 		}
-		value, unit := t.signal.of(ctx, i)
+		value, unit := s.of(ctx, i)
 		if unit == 0 {
 			m.missing++
 			continue

@@ -13,7 +13,7 @@ import (
 
 func TestHPAExamplesOfTheRatio(t *testing.T) {
 	at := func(target string, more ...Setting) []Setting {
-		return append([]Setting{{"target", target}, {"down_window", "0"}}, more...)
+		return ofBatch(append([]Setting{{"target", target}, {"down_window", "0"}}, more...))
 	}
 	for _, c := range []struct {
 		name     string
@@ -71,6 +71,33 @@ func TestHPAIsCarefulWithReplicasItCannotMeasure(t *testing.T) {
 	}
 }
 
+// Of three metrics the largest number wins. If one cannot be measured and the
+// others ask for fewer, nothing happens.
+func TestHPAWithThreeMetrics(t *testing.T) {
+	three := func(batch, queue int32, used int64) Slot {
+		return Slot{Batch: batch, Queue: queue, Used: used, Total: 100}
+	}
+	for _, c := range []struct {
+		name  string
+		check check
+	}{
+		{"seats ask for most", check{15, each(4, three(10, 1, 50)), ScaleUp, 6, SeatsToTarget}}, // 5.7, 1.1, 2.9
+		{"KV blocks do", check{15, each(4, three(1, 1, 100)), ScaleUp, 6, KVToTarget}},
+		{"the queue does", check{15, each(4, three(1, 7, 50)), ScaleUp, 8, QueueToTarget}}, // 1.4/0.7
+		{"one within its tolerance keeps what the others would remove", check{15, each(4, three(7, 0, 10)), Hold, 4, WithinTolerance}},
+		{"all ask for fewer: the least reduction", check{15, each(4, three(3, 0, 10)), ScaleDown, 2, SeatsToTarget}}, // 1.7, 0, 0.6
+		{"KV unknown, others ask for fewer", check{15, each(4, Slot{Batch: 1}), Hold, 4, NoReason}},
+		{"KV unknown, seats ask for more", check{15, each(4, Slot{Batch: 10}), ScaleUp, 6, SeatsToTarget}},
+		{"KV unknown, seats within their tolerance", check{15, each(4, Slot{Batch: 7}), Hold, 4, WithinTolerance}},
+		{"KV of one unknown: at the target for it, on the way down", check{15, append(each(3, three(1, 0, 0)), each(1, Slot{Batch: 1})...), ScaleDown, 1, SeatsToTarget}},
+		{"nobody ready", check{15, []Slot{starting, parked}, Hold, 2, NoReason}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			c.check.run(t, mustScale(t, "target-utilization", Setting{"down_window", "0"}), 0)
+		})
+	}
+}
+
 // climb evaluates every interval seconds with every replica as full as slot
 // and does as it is told; it returns the number of replicas each time.
 func climb(p Autoscale, replicas, most int32, interval float64, slot Slot, times int) (curve []int32) {
@@ -108,7 +135,7 @@ func TestHPAExamplesOfScalingPolicies(t *testing.T) {
 		{"up by half, a part of a replica is one", []Setting{{"target", "0.01"}, {"up_percent", "50"}, {"up_pods", "0"}}, 1, 15, full, []int32{2, 3, 5, 8, 12}},
 		{"up only to the lowest of a minute", []Setting{{"up_window", "60s"}, {"target", "0.5"}}, 3, 15, full, []int32{3, 3, 3, 3, 6}},
 	} {
-		if got := climb(mustScale(t, "target-utilization", c.settings...), c.from, 100, c.interval, c.slot, len(c.want)); !slices.Equal(got, c.want) {
+		if got := climb(mustScale(t, "target-utilization", ofBatch(c.settings)...), c.from, 100, c.interval, c.slot, len(c.want)); !slices.Equal(got, c.want) {
 			t.Errorf("%s:\n%v, want\n%v", c.name, got, c.want)
 		}
 	}
@@ -136,7 +163,7 @@ func TestHPARollingMaximum(t *testing.T) {
 // TestHPASaysWhatLimitsIt: the reason is that of the last step that changed
 // the number.
 func TestHPASaysWhatLimitsIt(t *testing.T) {
-	p := mustScale(t, "target-utilization", Setting{"target", "0.1"}, Setting{"up_window", "30s"}, Setting{"down_window", "30s"}, Setting{"down_percent", "50"})
+	p := mustScale(t, "target-utilization", Setting{"signal", "batch"}, Setting{"target", "0.1"}, Setting{"up_window", "30s"}, Setting{"down_window", "30s"}, Setting{"down_percent", "50"})
 	for i, c := range []check{
 		{15, each(1, Slot{Batch: 10}), Hold, 1, Stabilized},
 		{30, each(1, Slot{Batch: 10}), Hold, 1, Stabilized},

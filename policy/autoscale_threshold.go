@@ -7,11 +7,12 @@ import (
 )
 
 var thresholdParameters = []Parameter{
-	signalParameter("over all ready replicas: batch, requests in batches per seat; kv, share of KV blocks in use; queue, waiting requests per replica; attainment, share of the last completions that met their targets",
-		batchSignal, kvSignal, queueSignal, attainmentSignal),
+	signalParameter("mean over the ready replicas: load, the largest of seats in use, KV blocks in use and waiting requests / 5; alone: batch, requests in batches per seat; kv, share of KV blocks in use; queue, waiting requests per replica; attainment, share of the last completions that met their targets",
+		loadSignal, batchSignal, kvSignal, queueSignal, attainmentSignal),
 	{Name: "up", Type: Number, Default: "0.8", Min: 0, Max: math.MaxFloat64, Help: "more replicas when the signal is above; with attainment, when it is below"},
-	{Name: "down", Type: Number, Default: "0.3", Min: 0, Max: math.MaxFloat64, Help: "fewer replicas when the signal is below; with attainment, when it is above, and then to be given larger than up"},
+	{Name: "down", Type: Number, Default: "0.3", Min: 0, Max: math.MaxFloat64, Help: "fewer replicas when the signal is below, all parts of load; with attainment, when it is above, and then to be given larger than up"},
 	{Name: "step", Type: Number, Default: "1", Min: 1, Max: maxCount, Help: "how many more or fewer at a time"},
+	{Name: "sustained", Type: Duration, Default: "0s", Max: math.MaxFloat64, Help: "acts only when the signal was beyond the same threshold at every evaluation of so long a time"},
 	{Name: "cooldown", Type: Duration, Default: "60s", Max: math.MaxFloat64, Help: "after an action none for so long, in either direction"},
 }
 
@@ -23,6 +24,9 @@ type threshold struct {
 	onHigh, onLow int64   // replicas to add above it and below it
 	cooldown      vtime.Duration
 	cooled        vtime.Time // when the cooldown ends
+	sustained     vtime.Duration
+	beyond        streak // of evaluations on one side of the band
+	watch         watch
 }
 
 func newThreshold(v values, _ Env) (Autoscale, error) {
@@ -31,7 +35,7 @@ func newThreshold(v values, _ Env) (Autoscale, error) {
 		return nil, err
 	}
 	t := &threshold{signal: newScaleSignal(v), high: v.number("up"), low: v.number("down"),
-		onHigh: int64(step), onLow: -int64(step), cooldown: v.duration("cooldown")}
+		onHigh: int64(step), onLow: -int64(step), cooldown: v.duration("cooldown"), sustained: v.duration("sustained")}
 	for _, name := range []string{"up", "down"} {
 		if err := t.signal.shareOnly(v, name); err != nil {
 			return nil, err
@@ -55,24 +59,74 @@ func (t *threshold) Observes() Signals { return scaleSignals[t.signal].observes 
 
 func (t *threshold) Evaluate(ctx *AutoscaleContext) ScaleDecision {
 	d := t.wish(ctx)
-	if d.Action == Hold {
+	since := t.beyond.note(ctx.Now, d.Reason)
+	switch {
+	case d.Action == Hold:
 		return d
-	}
-	if ctx.Now < t.cooled {
+	case ctx.Now.Sub(since) < t.sustained:
+		return hold(ctx, NotSustained)
+	case ctx.Now < t.cooled:
 		return hold(ctx, InCooldown)
 	}
 	t.cooled = ctx.Now.Add(t.cooldown)
 	return d
 }
 
-// wish is the decision if there were no cooldown.
+// wish is the decision if there were no cooldown. A part of load that cannot be
+// measured may be the one that binds: without it nothing is taken away.
 func (t *threshold) wish(ctx *AutoscaleContext) ScaleDecision {
-	value, known := t.signal.mean(ctx)
+	value, part, known, complete := t.signal.highest(ctx)
+	if known {
+		t.watch.note(value)
+	}
 	switch {
 	case known && value > t.high:
-		return toward(ctx, int64(ctx.Replicas)+t.onHigh, AboveThreshold)
-	case known && value < t.low:
+		return toward(ctx, int64(ctx.Replicas)+t.onHigh, t.above(part))
+	case complete && value < t.low:
 		return toward(ctx, int64(ctx.Replicas)+t.onLow, BelowThreshold)
 	}
 	return hold(ctx, NoReason)
+}
+
+// above is the reason to act on a signal that is too high: of load it names the
+// part.
+func (t *threshold) above(part scaleSignal) Reason {
+	if t.signal != loadSignal {
+		return AboveThreshold
+	}
+	switch part {
+	case batchSignal:
+		return SeatsAbove
+	case kvSignal:
+		return KVAbove
+	}
+	return QueueAbove
+}
+
+// Watched implements Watched.
+func (t *threshold) Watched() Watch {
+	if t.signal == attainmentSignal { // the lower, the more it asks for
+		return t.watch.report(t.signal, t.low, false)
+	}
+	return t.watch.report(t.signal, t.high, true)
+}
+
+// streak is a row of evaluations at which a signal was on the same side of its
+// band.
+type streak struct {
+	side  Reason // NoReason: within the band, or unknown
+	since vtime.Time
+}
+
+// note takes note of an evaluation and says since when its side has been the
+// same. Which part of load is above plays no role.
+func (s *streak) note(now vtime.Time, reason Reason) vtime.Time {
+	side := reason
+	if side == SeatsAbove || side == KVAbove || side == QueueAbove {
+		side = AboveThreshold
+	}
+	if side != s.side {
+		s.side, s.since = side, now
+	}
+	return s.since
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"testing"
 
@@ -16,6 +17,7 @@ import (
 // each gone through from its beginning. Bounds apply where the controller
 // applies them, to the last step.
 type plainHPA struct {
+	metrics               int // per pod
 	targetMilli           int64
 	tolerance             float64
 	downWindow, upWindow  vtime.Duration
@@ -33,10 +35,10 @@ type plainEvent struct {
 	n  int
 }
 
-// plainPod is a pod with its metric in thousandths.
+// plainPod is a pod with its metrics in thousandths; −1: it gives none.
 type plainPod struct {
-	ready, deleted, hasMetric bool
-	milli                     int64
+	ready, deleted bool
+	milli          []int64
 }
 
 func (h *plainHPA) evaluate(now vtime.Time, pods []plainPod, current, least, most int) int {
@@ -44,7 +46,7 @@ func (h *plainHPA) evaluate(now vtime.Time, pods []plainPod, current, least, mos
 		h.recommended = append(h.recommended, plainEvent{now, current})
 		h.everEvaluated = true
 	}
-	wanted, ok := h.fromMetrics(pods, current)
+	wanted, ok := h.fromAll(pods, current)
 	if !ok {
 		return current
 	}
@@ -69,9 +71,30 @@ func (h *plainHPA) ratio(metrics []int64) float64 {
 	return float64(total/int64(len(metrics))) / float64(h.targetMilli)
 }
 
-// fromMetrics sets aside pods that are not ready and pods without a metric,
+// fromAll takes the largest of what the metrics propose. If some propose
+// nothing and the others would scale down, there is no proposal at all.
+func (h *plainHPA) fromAll(pods []plainPod, current int) (int, bool) {
+	proposals, broken := []int{}, 0
+	for m := range h.metrics {
+		if n, ok := h.fromMetric(pods, m, current); ok {
+			proposals = append(proposals, n)
+		} else {
+			broken++
+		}
+	}
+	if len(proposals) == 0 {
+		return 0, false
+	}
+	most := slices.Max(proposals)
+	if broken > 0 && most < current {
+		return 0, false
+	}
+	return most, true
+}
+
+// fromMetric sets aside pods that are not ready and pods without a metric,
 // and takes them in again with the metric that makes the change smaller.
-func (h *plainHPA) fromMetrics(pods []plainPod, current int) (int, bool) {
+func (h *plainHPA) fromMetric(pods []plainPod, metric, current int) (int, bool) {
 	var metrics []int64
 	unready, missing := 0, 0
 	for _, p := range pods {
@@ -79,10 +102,10 @@ func (h *plainHPA) fromMetrics(pods []plainPod, current int) (int, bool) {
 		case p.deleted:
 		case !p.ready:
 			unready++
-		case !p.hasMetric:
+		case p.milli[metric] < 0:
 			missing++
 		default:
-			metrics = append(metrics, p.milli)
+			metrics = append(metrics, p.milli[metric])
 		}
 	}
 	if len(metrics) == 0 {
@@ -173,11 +196,15 @@ func (h *plainHPA) limited(now vtime.Time, wanted, current, least, most int) int
 func twins(t *testing.T, rng *rand.Rand, signal string) (*plainHPA, Autoscale) {
 	pick := func(list ...int) int { return list[rng.IntN(len(list))] }
 	plain := &plainHPA{
+		metrics:     1,
 		targetMilli: int64(pick(100, 500, 700, 750, 900, 1000)), tolerance: float64(pick(0, 50, 100, 100, 100, 300)) / 1000,
 		downWindow: vtime.Duration(pick(0, 30, 60, 300, 300)) * vtime.Second, upWindow: vtime.Duration(pick(0, 0, 0, 45, 120)) * vtime.Second,
 		upPercent: pick(0, 10, 50, 100, 100, 400), upPods: pick(0, 1, 4, 4, 10),
 		downPercent: pick(0, 10, 25, 100, 100), downPods: pick(0, 0, 1, 4),
 		period: vtime.Duration(pick(15, 15, 15, 60, 100)) * vtime.Second,
+	}
+	if signal == "load" {
+		plain.metrics = 3
 	}
 	number := func(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 	return plain, mustScale(t, "target-utilization", Setting{"signal", signal},
@@ -189,20 +216,37 @@ func twins(t *testing.T, rng *rand.Rand, signal string) (*plainHPA, Autoscale) {
 }
 
 // twinPods draws a pod for each of current replicas and some that leave, and
-// the same as instances. load is what a pod measures about, per target.
-func twinPods(rng *rand.Rand, signal string, target int64, current int, load, unready, missing float64) (pods []plainPod, slots []Slot) {
-	const seats = 10
+// the same as instances with seats requests each; 0: nobody knows. load is what
+// a pod measures about, per target.
+func twinPods(rng *rand.Rand, signal string, seats int32, target int64, current int, load, unready, missing float64) (pods []plainPod, slots []Slot) {
+	tilt := [3]float64{1, 1, 1} // which of three metrics binds
+	if signal == "load" {
+		tilt = [3]float64{rng.Float64() * 1.5, rng.Float64() * 1.5, rng.Float64() * 1.5}
+	}
 	for len(pods) < current+rng.IntN(3) {
-		pod, slot := plainPod{ready: true, hasMetric: true}, Slot{Routable: true}
-		value := int32(math.Round(rng.Float64() * 2 * load * float64(target) / 1000 * seats)) // tenths
-		switch signal {
+		pod, slot := plainPod{ready: true}, Slot{Routable: true}
+		tenths := func(of int) int32 {
+			return int32(math.Round(rng.Float64() * 2 * tilt[of] * load * float64(target) / 100))
+		}
+		batch, kv, queue := int64(-1), int64(-1), int64(0)
+		if slot.Batch = min(tenths(0), 10); seats > 0 {
+			batch = int64(slot.Batch) * 1000 / int64(seats)
+		}
+		if rng.Float64() >= missing { // thirds, that thousandths do not hold
+			slot.Used, slot.Total = int64(min(tenths(1), 30)), 30
+			kv = int64(math.Ceil(float64(slot.Used) * 1000 / 30))
+		}
+		slot.Queue = tenths(2)
+		switch queue = int64(slot.Queue) * 1000; signal {
 		case "batch":
-			slot.Batch, pod.milli = min(value, seats), int64(min(value, seats))*100
-		case "kv": // thirds, that thousandths do not hold
-			slot.Used, slot.Total = int64(min(value, 3*seats)), 3*seats
-			pod.milli = int64(math.Ceil(float64(slot.Used) * 1000 / (3 * seats)))
+			pod.milli = []int64{batch}
+		case "kv":
+			pod.milli = []int64{kv}
 		case "queue":
-			slot.Queue, pod.milli = value, int64(value)*1000
+			pod.milli = []int64{queue}
+		default:
+			slot.Queue = slot.Queue / 2
+			pod.milli = []int64{batch, kv, int64(slot.Queue) * 200}
 		}
 		switch {
 		case len(pods) >= current:
@@ -211,9 +255,6 @@ func twinPods(rng *rand.Rand, signal string, target int64, current int, load, un
 		case rng.Float64() < unready:
 			pod.ready = false
 			slot.Routable, slot.Phase = false, [...]Phase{Starting, Warming}[rng.IntN(2)]
-		case signal == "kv" && rng.Float64() < missing:
-			pod.hasMetric = false
-			slot.Used, slot.Total = 0, 0
 		case rng.IntN(4) == 0:
 			slot.Phase = Warming
 		}
@@ -224,48 +265,82 @@ func twinPods(rng *rand.Rand, signal string, target int64, current int, load, un
 }
 
 // TestHPAAgreesWithItsTwin compares a thousand series of random settings,
-// bounds, loads, readiness and intervals, evaluation by evaluation.
+// bounds, loads, readiness and intervals, evaluation by evaluation: with one
+// metric, and with three.
 func TestHPAAgreesWithItsTwin(t *testing.T) {
-	seen := map[Reason]int{}
-	ups, downs := 0, 0
-	for seed := range uint64(1000) {
-		rng := rand.New(rand.NewPCG(seed, 77))
-		signal := scaleSignals[rng.IntN(3)].name
-		plain, p := twins(t, rng, signal)
-		least := 1 + rng.IntN(4)
-		most := least + rng.IntN(60)
-		current := least + rng.IntN(most-least+1)
-		unready, missing := rng.Float64()*0.4*float64(rng.IntN(2)), rng.Float64()*0.4*float64(rng.IntN(2))
-		demand, now := float64(current), vtime.Time(0)
-		for step := range 60 {
-			now += vtime.Time([...]vtime.Duration{15 * vtime.Second, 15 * vtime.Second, 5 * vtime.Second, vtime.Duration(rng.IntN(40_000_000))}[rng.IntN(4)])
-			if rng.IntN(6) == 0 {
-				demand = rng.ExpFloat64() * float64(most) / 2
+	for _, c := range []struct {
+		name    string
+		signals []string
+		salt    uint64
+		reasons []Reason // that must come up often
+	}{
+		{"one metric", []string{"batch", "kv", "queue"}, 77, []Reason{NoReason, WithinTolerance, ToTarget, Stabilized, RateOfChange}},
+		{"three metrics", []string{"load"}, 78, []Reason{NoReason, WithinTolerance, SeatsToTarget, KVToTarget, QueueToTarget, Stabilized, RateOfChange}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			tally := &twinTally{reasons: map[Reason]int{}}
+			for seed := range uint64(1000) {
+				tally.series(t, seed, c.salt, c.signals)
 			}
-			pods, slots := twinPods(rng, signal, plain.targetMilli, current, demand/float64(current), unready, missing)
-			ctx := fleet(p, now, slots...)
-			ctx.Min, ctx.Max = int32(least), int32(most)
-			want := plain.evaluate(now, pods, current, least, most)
-			got := p.Evaluate(ctx)
-			if int(got.Target) != want || (got.Action == ScaleUp) != (want > current) || (got.Action == ScaleDown) != (want < current) {
-				t.Fatalf("seed %d, step %d at %v: from %d to %+v (%v), its twin to %d\n%+v\n%+v", seed, step, now, current, got, got.Reason, want, plain, pods)
+			t.Logf("%d up, %d down, %d kept for want of a metric, reasons %v", tally.ups, tally.downs, tally.kept, tally.reasons)
+			for _, r := range c.reasons {
+				if tally.reasons[r] < 500 {
+					t.Errorf("only %d decisions for the reason %q", tally.reasons[r], r)
+				}
 			}
-			seen[got.Reason]++
-			if want > current {
-				ups++
-			} else if want < current {
-				downs++
+			if tally.ups < 2500 || tally.downs < 2500 || len(c.signals) == 1 && tally.kept < 300 {
+				t.Errorf("only %d up, %d down, %d kept for want of a metric", tally.ups, tally.downs, tally.kept)
 			}
-			current = want
-		}
+		})
 	}
-	t.Logf("%d up, %d down, reasons %v", ups, downs, seen)
-	for _, r := range []Reason{NoReason, WithinTolerance, ToTarget, Stabilized, RateOfChange} {
-		if seen[r] < 500 {
-			t.Errorf("only %d decisions for the reason %q", seen[r], r)
+}
+
+// twinTally counts what came up.
+type twinTally struct {
+	reasons          map[Reason]int
+	ups, downs, kept int
+}
+
+// series is one of the random series.
+func (c *twinTally) series(t *testing.T, seed, salt uint64, signals []string) {
+	rng := rand.New(rand.NewPCG(seed, salt))
+	signal := signals[rng.IntN(len(signals))]
+	plain, p := twins(t, rng, signal)
+	least := 1 + rng.IntN(4)
+	most := least + rng.IntN(60)
+	current := least + rng.IntN(most-least+1)
+	unready, missing := rng.Float64()*0.4*float64(rng.IntN(2)), rng.Float64()*0.4*float64(rng.IntN(2))
+	demand, now := float64(current), vtime.Time(0)
+	for step := range 60 {
+		now += vtime.Time([...]vtime.Duration{15 * vtime.Second, 15 * vtime.Second, 5 * vtime.Second, vtime.Duration(rng.IntN(40_000_000))}[rng.IntN(4)])
+		if rng.IntN(6) == 0 {
+			demand = rng.ExpFloat64() * float64(most) / 2
 		}
-	}
-	if ups < 2500 || downs < 2500 {
-		t.Errorf("only %d up and %d down", ups, downs)
+		seats, without := int32(10), missing
+		if missing > 0 && rng.IntN(8) == 0 { // nobody gives this metric
+			if without = 1; rng.IntN(2) == 0 {
+				seats, without = 0, missing
+			}
+		}
+		pods, slots := twinPods(rng, signal, seats, plain.targetMilli, current, demand/float64(current), unready, without)
+		ctx := fleet(p, now, slots...)
+		ctx.Min, ctx.Max, ctx.Seats = int32(least), int32(most), seats
+		if n, ok := plain.fromMetric(pods, plain.metrics-1, current); ok && n < current {
+			if _, ok = plain.fromAll(pods, current); !ok {
+				c.kept++
+			}
+		}
+		want := plain.evaluate(now, pods, current, least, most)
+		got := p.Evaluate(ctx)
+		if int(got.Target) != want || (got.Action == ScaleUp) != (want > current) || (got.Action == ScaleDown) != (want < current) {
+			t.Fatalf("seed %d, step %d at %v, signal %s: from %d to %+v (%v), its twin to %d\n%+v\n%+v", seed, step, now, signal, current, got, got.Reason, want, plain, pods)
+		}
+		c.reasons[got.Reason]++
+		if want > current {
+			c.ups++
+		} else if want < current {
+			c.downs++
+		}
+		current = want
 	}
 }

@@ -84,6 +84,34 @@ type AutoscaleContext struct {
 	Seats    int32          // requests that a batch of an instance can have
 	View     *View          // every instance there ever was; see Phase
 	State    *RouterState
+
+	// LastScale is when the number of replicas that are asked for changed last;
+	// vtime.Never: it has not yet.
+	LastScale vtime.Time
+}
+
+// Watched is an Autoscale that goes by a signal with a threshold beyond which
+// it asks for more. It is looked at when a run is over.
+type Watched interface {
+	Watched() Watch
+}
+
+// Watch is how near a signal came to its threshold.
+type Watch struct {
+	Signal  string  // as its parameter names it
+	Limit   float64 // beyond which more replicas are asked for
+	Nearest float64 // value at the evaluation at which it came nearest; meaningless without Known
+	Known   bool    // it could be measured
+	Passed  bool    // it was beyond the limit
+}
+
+// SinceLastScale is how long ago the number of replicas that are asked for
+// changed, and whether it ever has.
+func (c *AutoscaleContext) SinceLastScale() (ago vtime.Duration, ever bool) {
+	if c.LastScale == vtime.Never {
+		return 0, false
+	}
+	return c.Now.Sub(c.LastScale), true
 }
 
 // ScaleAction is the direction of a scale decision.
@@ -129,14 +157,23 @@ const (
 	WithinTolerance           // target-utilization, queue-depth: near enough to the target
 	ToTarget                  // target-utilization, queue-depth: as many as the target asks for
 	Stabilized                // target-utilization, queue-depth: another number was asked for within the window
-	RateOfChange              // target-utilization: as far as the policy on changes lets it go
+	RateOfChange              // target-utilization, queue-depth: as far as the limit to changes lets it go
 	OtherWay                  // oscillator: up, then down
+	SeatsAbove                // threshold: seats in use are above up, more than KV and queue
+	KVAbove                   // threshold: KV blocks in use are
+	QueueAbove                // threshold: waiting requests are
+	NotSustained              // threshold: it would act, but has not been beyond the threshold for long enough
+	SeatsToTarget             // target-utilization: as many as seats in use ask for, the most of the three
+	KVToTarget                // target-utilization: as many as KV blocks in use ask for
+	QueueToTarget             // target-utilization: as many as waiting requests ask for
+	InUse                     // queue-depth: fewer would have too much of their seats or KV blocks in use
 	reasons
 )
 
 var reasonNames = [reasons]string{"", "insufficient tokens", "reject-all", "no instance", "in turn", "least load", "best score",
 	"rate limit", "over quota", "saturated", "by policy", "longest prefix", "less loaded of two", "most load",
-	"above threshold", "below threshold", "cooldown", "within tolerance", "to target", "stabilized", "rate of change", "other way"}
+	"above threshold", "below threshold", "cooldown", "within tolerance", "to target", "stabilized", "rate of change", "other way",
+	"seats above threshold", "KV above threshold", "queue above threshold", "not sustained", "seats to target", "KV to target", "queue to target", "in use"}
 
 // String is the reason in words. One that is not in the list is a policy's own.
 func (r Reason) String() string {

@@ -43,6 +43,8 @@
 //	               what autoscalers measure, and of which instances
 //	autoscale_threshold.go, autoscale_target.go, autoscale_queue.go
 //	               threshold, target-utilization, queue-depth
+//	autoscale_watch.go
+//	               how near a signal came to asking for more
 //	autoscale_window.go
 //	               what the latter two remember of what they wanted and did
 //	bundle.go      the file that names the policies of a run, its fields as a table

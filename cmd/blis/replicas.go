@@ -9,10 +9,11 @@ type replicas struct {
 	Seconds                 float64  `json:"replica_seconds"`
 	Cost                    *float64 `json:"cost"`
 	ScaleEfficiency         *float64 `json:"scale_efficiency"`
+	BusyShare               *float64 `json:"busy_share"`
 	CompletedPerReplicaHour *float64 `json:"completed_per_replica_hour"`
 }
 
 func newReplicas(r *actors.Result) replicas {
 	run := r.Judged()
-	return replicas{run.MeanReplicas, r.ReplicaSeconds(), run.Cost, run.ScaleEfficiency, run.CompletedPerReplicaHour()}
+	return replicas{run.MeanReplicas, r.ReplicaSeconds(), run.Cost, run.ScaleEfficiency(), run.BusyShare, run.CompletedPerReplicaHour()}
 }

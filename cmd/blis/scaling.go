@@ -16,9 +16,19 @@ type scaling struct {
 	ReplicaSeconds float64      `json:"replica_seconds"`
 	Cost           *float64     `json:"cost"`
 	Oscillations   int          `json:"scale_oscillations"`
+	Signal         *scaleSignal `json:"signal"`
 	Redirected     int64        `json:"redirected_requests"`
 	Events         []scaleEvent `json:"events"`
 	Instances      []lifetime   `json:"instances"`
+}
+
+// scaleSignal is what the autoscaler goes by and how near it came to asking for
+// more.
+type scaleSignal struct {
+	Name      string   `json:"name"`
+	Threshold float64  `json:"threshold"`
+	Nearest   *float64 `json:"nearest"` // null: it could not be measured
+	Passed    bool     `json:"passed"`
 }
 
 // scaleEvent is one change that was asked for.
@@ -50,6 +60,12 @@ func newScaling(r *actors.Result) *scaling {
 	j := &scaling{
 		Checks: s.Checks, Mean: s.Mean(r.End), Peak: s.Peak, Least: s.Least, ReplicaSeconds: s.ReplicaMicros / 1e6,
 		Cost: r.Cost(), Oscillations: s.Oscillations, Redirected: s.Redirected, Events: []scaleEvent{}, Instances: []lifetime{},
+	}
+	if w := s.Watch; w.Signal != "" {
+		j.Signal = &scaleSignal{Name: w.Signal, Threshold: w.Limit, Passed: w.Passed}
+		if w.Known {
+			j.Signal.Nearest = &s.Watch.Nearest
+		}
 	}
 	for _, e := range s.Events {
 		j.Events = append(j.Events, scaleEvent{e.At, e.From, e.To, e.Reason.String()})

@@ -31,10 +31,10 @@ func warnings(r *actors.Result) []string {
 	if all.States[metrics.Completed] == 0 {
 		return append(list, "no request completed: "+becameOf(all))
 	}
-	if slope := report.Load.BacklogSlope; slope != nil && report.OfferedPerSecond != nil &&
-		*slope > growingShare*(*report.OfferedPerSecond) && all.Resources.Limit != "none" {
-		list = append(list, fmt.Sprintf("not steady: queue +%.3g req/s; latencies grow with the length of the run", *slope))
+	if unsteady(report) {
+		list = append(list, fmt.Sprintf("not steady: queue +%.3g req/s; latencies grow with the length of the run", *report.Load.BacklogSlope))
 	}
+	list = append(list, scalingWarnings(r)...)
 	if tooLow(r) {
 		list = append(list, "load too low for policies to differ: requests hardly wait; raise "+pace(&r.Config))
 	}
@@ -54,6 +54,12 @@ func refusals(r *actors.Result) []string {
 	}
 	return []string{fmt.Sprintf("closed loop: %s of %s requests were refused or timed out; users pause %s after each, which makes most of the load",
 		grouped(u.Refused), grouped(u.Ended), pause)}
+}
+
+// unsteady reports whether the backlog grew by more than chance.
+func unsteady(report *metrics.Report) bool {
+	slope := report.Load.BacklogSlope
+	return slope != nil && report.OfferedPerSecond != nil && *slope > growingShare*(*report.OfferedPerSecond) && report.Overall.Resources.Limit != "none"
 }
 
 // strangers says which classes have targets and no requests: a name that is
