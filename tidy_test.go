@@ -30,20 +30,25 @@ var layers = map[string]string{
 	"workload/draw":    "suggest workload",
 	"workload/traffic": "workload workload/draw",
 	"workload/traces":  "suggest textio workload",
-	"workload/spec":    "suggest workload workload/draw workload/traffic workload/traces",
+	"workload/spec":    "input/nesting suggest workload workload/draw workload/traffic workload/traces",
 
 	"workload/servegen": "suggest workload workload/draw workload/traffic",
 	"workload/survey":   "workload metrics",
 
+	"input":         "",
+	"input/nesting": "",
+
+	"cputime": "", // for tests
+
 	"suggest":   "",
-	"latency":   "suggest",
+	"latency":   "input/nesting suggest",
 	"metrics":   "suggest",
 	"lookahead": "",
 	"kv":        "workload",
-	"policy":    "suggest workload",
+	"policy":    "input/nesting suggest workload",
 	"trace":     "suggest policy metrics",
 	"engine":    "kv latency policy workload metrics",
-	"actors":    "engine kv latency policy lookahead metrics trace " + workloads,
+	"actors":    "input engine kv latency policy lookahead metrics trace " + workloads,
 	"study":     "suggest actors engine kv latency policy lookahead metrics trace " + workloads,
 	"calibrate": "calibrate/measured calibrate/regress study actors engine kv latency policy lookahead metrics trace " + workloads,
 
@@ -51,14 +56,14 @@ var layers = map[string]string{
 	"textio":             "",
 	"calibrate/regress":  "",
 
-	"bench": "study actors engine kv latency policy lookahead metrics trace " + workloads,
+	"bench": "input study actors engine kv latency policy lookahead metrics trace " + workloads,
 }
 
 // workloads are the packages about what arrives.
 const workloads = "workload workload/draw workload/traffic workload/traces workload/servegen workload/spec workload/survey"
 
 // pure are the packages whose results are functions of their arguments.
-var pure = strings.Fields("vtime latency metrics kv policy trace engine calibrate/regress " + workloads)
+var pure = strings.Fields("vtime input/nesting latency metrics kv policy trace engine calibrate/regress " + workloads)
 
 // opensFiles are the files of pure packages that may import os.
 var opensFiles = []string{"workload/traces/tracefile.go", "workload/servegen/files.go", "workload/spec/specfile.go"}

@@ -146,6 +146,7 @@ type Execution struct {
 // run, Scheduler once per instance.
 type Custom struct {
 	Source    workload.Source
+	Open      func(path string) (io.ReadCloser, error) // opens files that the configuration names, but not those named in them; nil: os.Open
 	Latency   latency.Model
 	Admission func(policy.Env) policy.Admission
 	Priority  func(policy.Env) policy.Priority

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"strconv"
@@ -68,8 +69,18 @@ type yield struct {
 	stuck  bool // the run ended as a livelock, on every executor or on none
 }
 
-// hang is how long a trial may take before it counts as one that never ends.
-const hang = 2 * time.Minute
+// began is when the test began.
+var began = time.Now()
+
+// untilTheEnd ends a little before the time limit of the test: a trial that
+// never ends is reported with its seed.
+func untilTheEnd() (context.Context, context.CancelFunc) {
+	limit, ok := flag.Lookup("test.timeout").Value.(flag.Getter).Get().(time.Duration)
+	if !ok || limit == 0 {
+		return context.WithCancel(context.Background())
+	}
+	return context.WithDeadline(context.Background(), began.Add(limit-10*time.Second))
+}
 
 // play runs x on one executor.
 func (x *trial) play(e Executor) (*yield, error) {
@@ -80,7 +91,7 @@ func (x *trial) play(e Executor) (*yield, error) {
 	y := &yield{}
 	cfg.Execution = e.Execution
 	cfg.Row = func(r *Row) { y.rows = append(y.rows, *r.Outcome) }
-	ctx, cancel := context.WithTimeout(context.Background(), hang)
+	ctx, cancel := untilTheEnd()
 	defer cancel()
 	r, err := Run(ctx, cfg)
 	var livelock *engine.Livelock
@@ -173,20 +184,20 @@ func mustAgree(t *testing.T, x *trial, executors []Executor) *yield {
 	return y
 }
 
-// budget is how many random trials to run, and until when.
-func budget(t *testing.T) (cases int, deadline time.Time, seed uint64) {
-	seconds := 30
+// budget is how many random trials to run, the usual number unless
+// BLIS_EQUALITY_CASES gives another, and the first seed. With
+// BLIS_EQUALITY_SECONDS there are as many as that time allows.
+func budget(t *testing.T, usual, short int) (more func(done int) bool, seed uint64) {
 	if testing.Short() {
-		seconds = 3
+		usual = short
 	}
-	cases = fromEnvironment(t, "BLIS_EQUALITY_CASES", 0)
-	if cases > 0 {
-		seconds = 3600
-	} else {
-		cases = 1 << 30
+	seed = uint64(fromEnvironment(t, "BLIS_EQUALITY_SEED", 1))
+	if seconds := fromEnvironment(t, "BLIS_EQUALITY_SECONDS", 0); seconds > 0 {
+		end := time.Now().Add(time.Duration(seconds) * time.Second)
+		return func(int) bool { return time.Now().Before(end) }, seed
 	}
-	seconds = fromEnvironment(t, "BLIS_EQUALITY_SECONDS", seconds)
-	return cases, time.Now().Add(time.Duration(seconds) * time.Second), uint64(fromEnvironment(t, "BLIS_EQUALITY_SEED", 1))
+	cases := fromEnvironment(t, "BLIS_EQUALITY_CASES", usual)
+	return func(done int) bool { return done < cases }, seed
 }
 
 // fromEnvironment is the value of a variable, otherwise if it is not set.
@@ -202,11 +213,11 @@ func fromEnvironment(t *testing.T, name string, otherwise int) int {
 	return n
 }
 
-// TestEqualityRandom draws configurations until the time is up.
+// TestEqualityRandom draws configurations.
 func TestEqualityRandom(t *testing.T) {
-	cases, deadline, first := budget(t)
+	more, first := budget(t, 800, 100)
 	var c coverage
-	for seed := first; c.cases < cases && time.Now().Before(deadline); seed++ {
+	for seed := first; more(c.cases); seed++ {
 		x := drawTrial(seed)
 		y, m := x.compare(everyExecutor(seed))
 		if m != nil {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
-	"time"
 
 	"blis/engine"
 	"blis/trace"
@@ -26,7 +25,7 @@ func (x *trial) traced(e Executor, t Tracing) (*Result, []byte, error) {
 	if cfg.Tracing = t; t.Level != trace.None {
 		cfg.Tracing.Consumer = w
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), hang)
+	ctx, cancel := untilTheEnd()
 	defer cancel()
 	r, err := Run(ctx, cfg)
 	var livelock *engine.Livelock
@@ -42,12 +41,9 @@ func (x *trial) traced(e Executor, t Tracing) (*Result, []byte, error) {
 // TestEqualityOfTraces: a trace changes nothing, and is the same bytes on every
 // executor; what it says agrees with the report.
 func TestEqualityOfTraces(t *testing.T) {
-	cases, deadline, first := budget(t)
-	if limit := time.Now().Add(12 * time.Second); deadline.After(limit) && cases == 1<<30 {
-		deadline = limit
-	}
+	more, first := budget(t, 200, 60)
 	n, met := 0, map[string]int64{}
-	for seed := first; n < cases && time.Now().Before(deadline); seed++ {
+	for seed := first; more(n); seed++ {
 		x := drawTrial(seed)
 		d := rand.New(rand.NewPCG(seed, 5))
 		tracing := Tracing{Level: trace.Level(1 + d.IntN(2)), Counterfactual: [...]int{0, 1, 3, 1000}[d.IntN(4)]}

@@ -3,6 +3,7 @@ package actors
 import (
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -10,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"blis/input"
 	"blis/latency"
 	"blis/metrics"
 	"blis/policy"
@@ -54,7 +56,7 @@ func (p *plan) resolveModel() error {
 	c := &p.config
 	var extra []latency.Hardware
 	if c.HardwareConfig != "" {
-		text, err := os.ReadFile(c.HardwareConfig)
+		text, err := p.readFile(c.HardwareConfig, input.Settings)
 		if err != nil {
 			return fileError("hardware-config", err)
 		}
@@ -91,11 +93,29 @@ func (p *plan) modelSpec() (latency.ModelSpec, error) {
 	if info, err := os.Stat(file); err == nil && info.IsDir() {
 		file = filepath.Join(file, "config.json")
 	}
-	text, err := os.ReadFile(file)
+	text, err := p.readFile(file, input.Model)
 	if err != nil {
 		return latency.ModelSpec{}, fileError("model-config-folder", err)
 	}
 	return latency.ParseModel(text, file)
+}
+
+// open opens a file that the configuration names.
+func (p *plan) open(path string) (io.ReadCloser, error) {
+	if p.config.Open != nil {
+		return p.config.Open(path)
+	}
+	return os.Open(path)
+}
+
+// readFile reads a file of at most limit bytes that the configuration names.
+func (p *plan) readFile(path string, limit int64) ([]byte, error) {
+	f, err := p.open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return input.ReadAll(path, f, limit)
 }
 
 // fileError is one line for a file that cannot be read.

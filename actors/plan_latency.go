@@ -2,9 +2,9 @@ package actors
 
 import (
 	"fmt"
-	"os"
 	"strings"
 
+	"blis/input"
 	"blis/latency"
 )
 
@@ -29,7 +29,7 @@ func (p *plan) resolveLatency() error {
 		err = p.useRoofline("")
 	case c.Coefficients != "":
 		var set *latency.PhysicsSet
-		if set, err = OpenCoefficients(c.Coefficients); err == nil {
+		if set, err = openCoefficients(c.Coefficients, p.readFile); err == nil {
 			err = p.usePhysics(set, "")
 		}
 	default:
@@ -173,7 +173,11 @@ func (p *plan) noteNearMisses(best latency.Choice) {
 // OpenCoefficients is the set of --coefficients: that of a file, or the shipped
 // one of this name. Errors are the user's: see InputError.
 func OpenCoefficients(name string) (*latency.PhysicsSet, error) {
-	text, err := os.ReadFile(name)
+	return openCoefficients(name, input.ReadFile)
+}
+
+func openCoefficients(name string, read func(path string, limit int64) ([]byte, error)) (*latency.PhysicsSet, error) {
+	text, err := read(name, input.Settings)
 	if err == nil {
 		set, err := latency.ParsePhysicsSet(text, name)
 		if err != nil {

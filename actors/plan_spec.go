@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"blis/input"
 	"blis/vtime"
 	"blis/workload/servegen"
 	"blis/workload/spec"
@@ -26,7 +27,7 @@ func (p *plan) openSpec() (err error) {
 	}
 	switch {
 	case c.WorkloadSpec != "":
-		p.spec, err = spec.OpenFile(c.WorkloadSpec)
+		p.spec, err = p.readSpec()
 	case c.Scenario != "":
 		p.spec, err = spec.OpenScenario(c.Scenario)
 	default:
@@ -48,6 +49,19 @@ func (p *plan) openSpec() (err error) {
 		c.WorkloadSeed = &seed
 	}
 	return nil
+}
+
+// readSpec reads the file of the specification.
+func (p *plan) readSpec() (*spec.Spec, error) {
+	path := p.config.WorkloadSpec
+	if p.config.Open == nil {
+		return spec.OpenFile(path)
+	}
+	text, err := p.readFile(path, input.Specification)
+	if err != nil {
+		return nil, err
+	}
+	return spec.Parse(path, text)
 }
 
 // specFlag is the flag that names the specification.

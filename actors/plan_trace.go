@@ -20,20 +20,26 @@ import (
 // requests are drawn.
 func (p *plan) openTrace() error {
 	c := &p.config
-	if ours, err := p.isServeGen(); err != nil || ours {
-		if err == nil {
-			err = p.drawServeGen()
-		}
-		return err
+	if info, err := os.Stat(c.Trace); c.TraceFormat == serveGen || c.TraceFormat == "" && err == nil && info.IsDir() {
+		return p.drawServeGen()
 	}
-	if ending := filepath.Ext(c.Trace); c.TraceFormat == "" && (ending == ".yaml" || ending == ".yml") && !traces.IsHeaderFile(c.Trace) {
+	content, err := p.open(c.Trace)
+	if err != nil {
+		return fileError("trace", err)
+	}
+	defer content.Close()
+	file := traces.Begin(c.Trace, content)
+	if c.TraceFormat == "" && file.IsServeGen() {
+		return p.drawServeGen()
+	}
+	if ending := filepath.Ext(c.Trace); c.TraceFormat == "" && (ending == ".yaml" || ending == ".yml") && !file.IsHeader() {
 		return inputErrorf("%s: YAML that is no header of a trace: want a trace, or --workload-spec for a specification", c.Trace)
 	}
 	pace, err := p.tracePace()
 	if err != nil {
 		return err
 	}
-	t, err := traces.OpenFile(c.Trace, traces.Options{
+	t, err := file.Open(traces.Options{
 		Format: traces.Format(c.TraceFormat), BlockSize: c.TraceBlockSize, Offset: c.TraceOffset, Limit: c.TraceLimit,
 		Ignore: columnNames(c.TraceIgnore), Classes: targetedClasses(c.SLOTargets), Speedup: c.TraceSpeedup, SpreadTies: c.SpreadTies, SkipBadRows: c.SkipBadRows, Timeout: c.Timeout, Pace: pace,
 	})
@@ -99,27 +105,6 @@ func (p *plan) tracePace() (traces.Pace, error) {
 
 // serveGen is the value of trace-format for ServeGen's data.
 const serveGen = "servegen"
-
-// isServeGen reports whether the trace is ServeGen's data: a folder, or a file
-// with the windows of one client.
-func (p *plan) isServeGen() (bool, error) {
-	c := &p.config
-	if c.TraceFormat != "" {
-		return c.TraceFormat == serveGen, nil
-	}
-	info, err := os.Stat(c.Trace)
-	if err != nil {
-		return false, fileError("trace", err)
-	}
-	if info.IsDir() {
-		return true, nil
-	}
-	ours, err := traces.IsServeGenFile(c.Trace)
-	if missing := (*os.PathError)(nil); errors.As(err, &missing) {
-		err = fileError("trace", err)
-	}
-	return ours, err
-}
 
 // drawServeGen makes the traffic of ServeGen's data.
 func (p *plan) drawServeGen() error {

@@ -4,12 +4,13 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
-	"os"
+
+	"blis/input"
 )
 
 // readReport reads an earlier report.
 func readReport(file string) (*Report, error) {
-	text, err := os.ReadFile(file)
+	text, err := input.ReadFile(file, input.Report)
 	if err != nil {
 		var path *fs.PathError
 		if errors.As(err, &path) {

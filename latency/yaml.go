@@ -9,11 +9,22 @@ import (
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
+
+	"blis/input/nesting"
+)
+
+// Limits of a file, far above what GPUs, models and coefficients need.
+const (
+	maxDepth = 16  // mappings and lists inside each other
+	maxName  = 256 // bytes of a name before a colon
 )
 
 // decodeYAML reads one strict YAML document: unknown and repeated fields are
 // errors, and errors carry file and line.
 func decodeYAML(data []byte, file string, into any) error {
+	if line, problem := nesting.Check(string(data), nesting.Counter{Most: maxDepth, Name: maxName}); problem != "" {
+		return locate(file, line, problem)
+	}
 	return guard(file, func() error {
 		err := yaml.NewDecoder(bytes.NewReader(data), yaml.Strict()).Decode(into)
 		if errors.Is(err, io.EOF) { // an empty document; what is missing is said by the caller

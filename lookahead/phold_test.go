@@ -1,11 +1,9 @@
 package lookahead
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/cespare/xxhash/v2"
 
@@ -348,9 +346,7 @@ func (p phold) build(cfg Config) *Simulation {
 // finish runs a simulation that must not hang or fail and folds its digest.
 func finish(t testing.TB, s *Simulation) uint64 {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 60*time.Second)
-	defer cancel()
-	if err := s.Run(ctx); err != nil {
+	if err := s.Run(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	return fold(s.Digest())

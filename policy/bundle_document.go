@@ -15,6 +15,8 @@ import (
 	"github.com/goccy/go-yaml/lexer"
 	"github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/token"
+
+	"blis/input/nesting"
 )
 
 // Limits of a file. The YAML parser takes time and memory that grow faster
@@ -127,41 +129,19 @@ var refused = map[token.Type]string{
 // checkTokens refuses what is not supported, and what is nested so deeply, or
 // under such names, that the parser must not see it.
 func checkTokens(tokens token.Tokens) *BundleError {
-	flow := 0         // brackets and braces that are open
-	var columns []int // where the mappings and lists in block style begin that are open
+	depth := nesting.Counter{Most: maxDepth, Name: maxName}
 	for _, t := range tokens {
 		if problem, found := refused[t.Type]; found {
 			return &BundleError{Line: lineOf(t), Problem: problem}
 		}
-		begins := (*token.Token)(nil)
-		switch t.Type {
-		case token.MappingStartType, token.SequenceStartType:
-			flow++
-		case token.MappingEndType, token.SequenceEndType:
-			flow--
-		case token.SequenceEntryType:
-			begins = t
-		case token.MappingValueType:
-			begins = t.Prev
-			if begins != nil && len(begins.Value) > maxName {
-				return &BundleError{Line: lineOf(t), Problem: fmt.Sprintf("a name of %d bytes, want at most %d", len(begins.Value), maxName)}
-			}
-		}
-		if begins != nil && flow <= 0 {
-			column := begins.Position.Column
-			for len(columns) > 0 && columns[len(columns)-1] >= column {
-				columns = columns[:len(columns)-1]
-			}
-			columns = append(columns, column)
-		}
-		if flow+len(columns) > maxDepth {
-			return &BundleError{Line: lineOf(t), Problem: tooDeep}
+		if problem := depth.Problem(t); problem != "" {
+			return &BundleError{Line: lineOf(t), Problem: problem}
 		}
 	}
 	return nil
 }
 
-var tooDeep = fmt.Sprintf("nested deeper than %d levels, want less", maxDepth)
+var tooDeep = nesting.TooDeep(maxDepth)
 
 // convert turns a node of the parser that is depth levels deep into a value.
 // The Field of a fault is relative to the node.

@@ -2,13 +2,13 @@ package main
 
 import (
 	"errors"
-	"os"
 	"reflect"
 	"strings"
 
 	"github.com/alecthomas/kong"
 
 	"blis/actors"
+	"blis/input"
 	"blis/policy"
 )
 
@@ -176,7 +176,7 @@ func (s *settings) baseBundle(command *kong.Context, l *layers) (origin, error) 
 	case inline == fromFlag:
 		return 0, &inputError{"--policy-config and --policies are both bundles: want one of them"}
 	}
-	text, err := os.ReadFile(s.PolicyConfig)
+	text, err := input.ReadFile(s.PolicyConfig, input.Bundle)
 	if err != nil {
 		return 0, &inputError{"--policy-config: " + pathProblem(err)}
 	}

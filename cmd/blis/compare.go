@@ -51,6 +51,7 @@ func (r *compareCmd) Run(ctx context.Context, c *console) error {
 	if err != nil {
 		return err
 	}
+	r.Config.Open = new(pipes).open
 	comparison := study.NewComparison(r.Config, r.bundles...)
 	comparison.Replicates, comparison.Margin, comparison.Objectives = r.Seeds, r.Margin, r.Objectives
 	comparison.Pool.Workers = r.Workers

@@ -10,6 +10,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"blis/input"
 	"blis/policy"
 	"blis/study"
 	"blis/suggest"
@@ -55,7 +56,7 @@ func (r *compareCmd) settle(command *kong.Context, l *layers) error {
 // argumentBundle is the bundle that an argument stands for: a file, else the
 // name of a routing policy, everything else at its default.
 func argumentBundle(argument string) (policy.Bundle, error) {
-	text, err := os.ReadFile(argument)
+	text, err := input.ReadFile(argument, input.Bundle)
 	if err == nil {
 		b, err := policy.ParseBundle(argument, text)
 		if err != nil {

@@ -14,6 +14,8 @@ import (
 	"github.com/goccy/go-yaml/token"
 
 	"blis/actors"
+	"blis/input"
+	"blis/input/nesting"
 	"blis/latency"
 	"blis/policy"
 	"blis/suggest"
@@ -108,13 +110,19 @@ func (l *layers) load(ctx *kong.Context) error {
 	if path == "" {
 		return nil
 	}
-	text, err := os.ReadFile(path)
+	text, err := input.ReadFile(path, input.Settings)
 	if err != nil {
 		return &inputError{"--config: " + pathProblem(err)}
 	}
 	l.file, err = parseConfig(path, text)
 	return err
 }
+
+// Limits of the file: bundles in it have some of their own.
+const (
+	deepest     = 40  // mappings and lists inside each other
+	longestName = 128 // bytes of a name before a colon
+)
 
 // parseConfig reads a YAML mapping from setting to value. Unknown names,
 // values of another type than the flag's, and anything that is not a plain
@@ -125,6 +133,9 @@ func parseConfig(path string, text []byte) (file map[string]setting, err error) 
 			err = &inputError{path + ": not valid YAML"}
 		}
 	}()
+	if line, problem := nesting.Check(string(text), nesting.Counter{Most: deepest, Name: longestName}); problem != "" {
+		return nil, &inputError{fmt.Sprintf("%s:%d: %s", path, line, problem)}
+	}
 	doc, err := parser.ParseBytes(text, 0)
 	if err != nil {
 		return nil, syntaxError(path, err)

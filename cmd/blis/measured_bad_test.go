@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"blis/cputime"
 )
 
 const (
@@ -156,9 +158,8 @@ func TestBadMeasurements(t *testing.T) {
 		{"no model of one's own", "train DIR/good --model-config-folder DIR/empty", "run a: --model-config-folder: DIR/empty/config.json: no such file or directory", 2},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			began := time.Now()
-			s := blis(t, nil, strings.Fields(strings.ReplaceAll(c.args, "DIR", dir))...)
-			took := time.Since(began)
+			var s session
+			took := cputime.Of(func() { s = blis(t, nil, strings.Fields(strings.ReplaceAll(c.args, "DIR", dir))...) })
 			want := "blis: " + strings.ReplaceAll(c.want, "DIR", dir) + "\n"
 			if s.code != c.code || s.err != want || s.out != "" {
 				t.Errorf("exit %d, want %d; printed %q\nwant %q; result %.100q", s.code, c.code, s.err, want, s.out)

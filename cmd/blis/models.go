@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"blis/input"
 	"blis/latency"
 )
 
@@ -137,7 +138,7 @@ func openModel(argument string) (latency.ModelSpec, error) {
 	if folder {
 		path = filepath.Join(path, "config.json")
 	}
-	text, err := os.ReadFile(path)
+	text, err := input.ReadFile(path, input.Model)
 	if err == nil {
 		return latency.ParseModel(text, path)
 	}
@@ -159,7 +160,7 @@ func openModel(argument string) (latency.ModelSpec, error) {
 func (m *modelShowCmd) openHardware() (latency.Hardware, error) {
 	var own []latency.Hardware
 	if m.HardwareConfig != "" {
-		text, err := os.ReadFile(m.HardwareConfig)
+		text, err := input.ReadFile(m.HardwareConfig, input.Settings)
 		if err != nil {
 			return latency.Hardware{}, errors.New("--hardware-config: " + pathProblem(err))
 		}

@@ -2,11 +2,16 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
+	"sync"
+
+	"blis/input"
 )
 
 // output is a file being written. See destination for when it stands under its name.
@@ -185,6 +190,37 @@ func same(a, b string) bool {
 	absX, errX := filepath.Abs(a)
 	absY, errY := filepath.Abs(b)
 	return errX == nil && errY == nil && absX == absY
+}
+
+// pipes opens files for commands that read them more than once: what a pipe
+// gives is kept.
+type pipes struct {
+	mu   sync.Mutex
+	kept map[string][]byte
+}
+
+// longestPipe is how much of a pipe is kept.
+const longestPipe = 1 << 30
+
+// open is os.Open, but for pipes.
+func (p *pipes) open(path string) (io.ReadCloser, error) {
+	if info, err := os.Stat(path); err != nil || info.Mode().IsRegular() || info.IsDir() {
+		return os.Open(path)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	text, found := p.kept[path]
+	if !found {
+		var err error
+		if text, err = input.ReadFile(path, longestPipe); err != nil {
+			return nil, err
+		}
+		if p.kept == nil {
+			p.kept = map[string][]byte{}
+		}
+		p.kept[path] = text
+	}
+	return io.NopCloser(bytes.NewReader(text)), nil
 }
 
 // errTaken says that another command has begun the same output meanwhile.

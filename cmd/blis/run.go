@@ -45,6 +45,9 @@ func (r *runCmd) Run(ctx context.Context, c *console) error {
 	if err := apart(r.written(), r.read()); err != nil {
 		return err
 	}
+	if r.ReplayRegret > 0 {
+		r.Config.Open = new(pipes).open
+	}
 	files, err := r.open(ctx)
 	if err != nil {
 		return err

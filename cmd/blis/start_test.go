@@ -28,10 +28,8 @@ func TestOnlyTheFirstCollectionIsLate(t *testing.T) {
 		t.Errorf("before the first collection: %d %%, want %d", got, firstCollection)
 	}
 	runtime.GC()
-	for began := time.Now(); collectionPercent() != usual; time.Sleep(time.Millisecond) {
-		if time.Since(began) > 10*time.Second {
-			t.Fatalf("after the first collection: %d %%, want %d", collectionPercent(), usual)
-		}
+	for collectionPercent() != usual { // in a moment, or the test never ends
+		time.Sleep(time.Millisecond)
 	}
 }
 

@@ -33,6 +33,7 @@ func (v *verifyCmd) Run(ctx context.Context, c *console) error {
 	if v.Print {
 		return v.printConfig(c.out)
 	}
+	v.Config.Open = new(pipes).open
 	most := v.Workers
 	if most == 0 {
 		most = max(leastWorkers, runtime.NumCPU())

@@ -14,6 +14,8 @@ import (
 	"github.com/goccy/go-yaml/lexer"
 	"github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/token"
+
+	"blis/input/nesting"
 )
 
 // Limits of a file. The YAML parser takes about 100 bytes of memory for each
@@ -162,38 +164,15 @@ var refused = map[token.Type]string{
 // checkTokens refuses what is not supported, and what is nested so deeply, or
 // under such names, that the parser must not see it.
 func (d *document) checkTokens(tokens token.Tokens) {
-	flow := 0         // brackets and braces that are open
-	var columns []int // where the mappings and lists in block style begin that are open
+	depth := nesting.Counter{Most: maxDepth, Name: maxName}
 	for _, t := range tokens {
 		at := place{line: lineOf(t)}
-		if problem, found := refused[t.Type]; found {
+		problem, found := refused[t.Type]
+		if !found {
+			problem = depth.Problem(t)
+		}
+		if problem != "" {
 			d.fail(at, "%s", problem)
-			return
-		}
-		begins := (*token.Token)(nil)
-		switch t.Type {
-		case token.MappingStartType, token.SequenceStartType:
-			flow++
-		case token.MappingEndType, token.SequenceEndType:
-			flow--
-		case token.SequenceEntryType:
-			begins = t
-		case token.MappingValueType:
-			begins = t.Prev
-			if begins != nil && len(begins.Value) > maxName {
-				d.fail(at, "a name of %d bytes, want at most %d", len(begins.Value), maxName)
-				return
-			}
-		}
-		if begins != nil && flow <= 0 {
-			column := begins.Position.Column
-			for len(columns) > 0 && columns[len(columns)-1] >= column {
-				columns = columns[:len(columns)-1]
-			}
-			columns = append(columns, column)
-		}
-		if flow+len(columns) > maxDepth {
-			d.fail(at, "nested deeper than %d levels, want less", maxDepth)
 			return
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"blis/cputime"
 )
 
 // badFile is a text that is no trace of its format, and the one line that says so.
@@ -170,20 +172,16 @@ func jsonFaults(format Format) []badFile {
 	return list
 }
 
-// withinASecond fails when do does not return want, or takes longer than a
-// second each time: the machine may be busy with something else.
+// withinASecond fails when do does not return want, or takes more than a second
+// of processor time.
 func withinASecond(t *testing.T, what string, do func() string, want string) {
 	t.Helper()
-	took := time.Duration(math.MaxInt64)
-	for try := 0; try < 5 && took > time.Second; try++ {
-		start := time.Now()
-		if got := do(); got != want {
-			t.Errorf("%s:\n got %s\nwant %s", what, got, want)
-		}
-		took = min(took, time.Since(start))
-	}
-	if took > 5*time.Second { // a second on a free machine; tests run on busy ones
+	var got string
+	if took := cputime.Of(func() { got = do() }); took > time.Second {
 		t.Errorf("%s: took %v", what, took)
+	}
+	if got != want {
+		t.Errorf("%s:\n got %s\nwant %s", what, got, want)
 	}
 }
 

@@ -1,6 +1,7 @@
 package traces
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"io/fs"
@@ -18,15 +19,53 @@ func OpenFile(path string, o Options) (*Trace, error) {
 		return nil, err
 	}
 	defer f.Close()
+	return Begin(path, f).Open(o)
+}
+
+// File is a trace of which the beginning can be looked at before it is read. It
+// is read once, so it may be a pipe.
+type File struct {
+	path string
+	rest io.Reader
+	head bytes.Buffer // what was looked at
+}
+
+// Begin is the file with this path, of which r is the content.
+func Begin(path string, r io.Reader) *File { return &File{path: path, rest: r} }
+
+// again is the content from the start.
+func (f *File) again(rest io.Reader) io.Reader {
+	return io.MultiReader(bytes.NewReader(bytes.Clone(f.head.Bytes())), rest)
+}
+
+// guess is what the beginning looks like; BLIS if it cannot be read.
+func (f *File) guess() Format {
+	text, err := openLines(f.path, f.again(io.TeeReader(f.rest, &f.head)))
+	if err != nil {
+		return BLIS
+	}
+	return guess(text)
+}
+
+// IsHeader reports whether it is the YAML header of a trace of format
+// InferenceSim.
+func (f *File) IsHeader() bool { return f.guess() == simHeader }
+
+// IsServeGen reports whether it begins with a window of a ServeGen client (see
+// IsServeGen).
+func (f *File) IsServeGen() bool { return f.guess() == serveGen }
+
+// Open is OpenFile. The file is at its end then.
+func (f *File) Open(o Options) (*Trace, error) {
 	var second *os.File
 	defer func() {
 		if second != nil {
 			second.Close()
 		}
 	}()
-	base := strings.TrimSuffix(path, ".gz")
+	base := strings.TrimSuffix(f.path, ".gz")
 	base = strings.TrimSuffix(base, filepath.Ext(base))
-	return open(path, f, o, func(endings ...string) (string, io.Reader, error) {
+	return open(f.path, f.again(f.rest), o, func(endings ...string) (string, io.Reader, error) {
 		for _, ending := range endings {
 			switch f, err := os.Open(base + ending); {
 			case err == nil:
@@ -40,33 +79,16 @@ func OpenFile(path string, o Options) (*Trace, error) {
 	})
 }
 
-// IsHeaderFile reports whether a file is the YAML header of a trace of format
-// InferenceSim, by its beginning. One that cannot be read is none.
+// IsHeaderFile is File.IsHeader of a plain file; others are none.
 func IsHeaderFile(path string) bool {
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() {
+		return false
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return false
 	}
 	defer f.Close()
-	text, err := openLines(path, f)
-	return err == nil && guess(text) == simHeader
-}
-
-// IsServeGenFile reports whether a file begins with a window of a ServeGen
-// client (see IsServeGen), plain or gzip.
-func IsServeGenFile(path string) (bool, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return false, err
-	}
-	defer f.Close()
-	text, err := openLines(path, f)
-	if err != nil {
-		return false, err
-	}
-	first, err := text.next()
-	if err != nil { // of an empty or broken file its reader tells
-		return false, nil
-	}
-	return IsServeGen(first), nil
+	return Begin(path, f).IsHeader()
 }
