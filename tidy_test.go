@@ -29,7 +29,8 @@ var layers = map[string]string{
 
 	"workload/draw":    "suggest workload",
 	"workload/traffic": "workload workload/draw",
-	"workload/traces":  "suggest textio workload",
+	"workload/loadgen": "textio",
+	"workload/traces":  "suggest textio workload workload/loadgen",
 	"workload/spec":    "input/nesting suggest workload workload/draw workload/traffic workload/traces",
 
 	"workload/servegen": "suggest workload workload/draw workload/traffic",
@@ -52,7 +53,7 @@ var layers = map[string]string{
 	"study":     "suggest actors engine kv latency policy lookahead metrics trace " + workloads,
 	"calibrate": "calibrate/measured calibrate/regress study actors engine kv latency policy lookahead metrics trace " + workloads,
 
-	"calibrate/measured": "textio",
+	"calibrate/measured": "textio workload/loadgen",
 	"textio":             "",
 	"calibrate/regress":  "",
 
@@ -60,7 +61,7 @@ var layers = map[string]string{
 }
 
 // workloads are the packages about what arrives.
-const workloads = "workload workload/draw workload/traffic workload/traces workload/servegen workload/spec workload/survey"
+const workloads = "workload workload/draw workload/traffic workload/loadgen workload/traces workload/servegen workload/spec workload/survey"
 
 // pure are the packages whose results are functions of their arguments.
 var pure = strings.Fields("vtime input/nesting latency metrics kv policy trace engine calibrate/regress " + workloads)

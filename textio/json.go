@@ -74,8 +74,8 @@ func (j *JSON) next() (byte, error) {
 }
 
 // Next tells the kind of the value that comes next by its first byte, such as
-// '{', '[' or '"'; io.EOF at the end of the text. Between values of a text may
-// be commas.
+// '{', '[' or '"'; io.EOF at the end of the text. Between values that are within
+// no other may be commas.
 func (j *JSON) Next() (byte, error) {
 	for {
 		c, err := j.next()
@@ -84,7 +84,7 @@ func (j *JSON) Next() (byte, error) {
 			return 0, io.EOF
 		case err != nil:
 			return 0, j.broken(err)
-		case c != ',':
+		case c != ',' || j.depth > 0:
 			return c, nil
 		}
 		j.r.Discard(1)

@@ -179,3 +179,14 @@ func (j *JSON) pass() error {
 		}
 	}
 }
+
+// Blank passes over the value that comes next and reports whether it was null or
+// an empty string.
+func (j *JSON) Blank() (bool, error) {
+	c, err := j.inner()
+	if err != nil {
+		return false, err
+	}
+	start, _ := j.r.Peek(2)
+	return c == 'n' || string(start) == `""`, j.Skip()
+}

@@ -15,7 +15,8 @@
 //
 //	draw          random numbers: arrival processes, distributions of lengths
 //	traffic       sources that generate requests
-//	traces        sources that read them from files
+//	loadgen       what load generators wrote of the requests that they sent
+//	traces        sources that read requests from files
 //	servegen      clients for traffic, as ServeGen's files describe them
 //	spec          clients for traffic, as a YAML specification describes them
 //	survey        what a source yields, counted

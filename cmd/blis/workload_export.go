@@ -52,7 +52,7 @@ type convertCmd struct {
 // reading are the flags that say how a trace is read: some of those of run, as
 // there.
 type reading struct {
-	TraceFormat    string         `json:"trace-format" group:"Workload" help:"blis, azure, mooncake, burstgpt, tokens, inference-sim, vidur, lengths or servegen; empty: by content."`
+	TraceFormat    string         `json:"trace-format" group:"Workload" help:"blis, azure, mooncake, burstgpt, tokens, inference-sim, vidur, lengths, vllm-bench, guidellm, aiperf, genai-perf, inference-perf, otlp or servegen; empty: by content."`
 	TraceIgnore    string         `json:"trace-ignore-columns" name:"trace-ignore-columns" group:"Workload" help:"Columns of a CSV trace to leave out, a,b."`
 	TraceBlockSize int32          `json:"trace-block-size" default:"512" group:"Workload" help:"Tokens per hash id of a Mooncake trace."`
 	TraceSpeedup   float64        `json:"trace-speedup" default:"1" group:"Workload" help:"Factor on the arrival rate of a trace."`

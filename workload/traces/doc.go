@@ -5,6 +5,7 @@
 //	table.go      how a trace is held in memory
 //	azure.go, mooncake.go, burstgpt.go, tokens.go, lengths.go, blis.go   one format each
 //	inferencesim.go, inferencesim_header.go, inferencesim_sessions.go   that of the public simulator
+//	tools.go      what load generators wrote, read by package loadgen
 //	rounds.go     rounds of sessions: counted, and none twice
 //	chains.go     contents that have the ids of their tokens
 //	lines.go, csv.go, json.go, json_values.go, number.go, names.go   the text beneath the formats

@@ -1,9 +1,15 @@
 package traces
 
 import (
+	"bufio"
 	"bytes"
+	"fmt"
+	"io"
 	"strconv"
 	"strings"
+
+	"blis/textio"
+	"blis/workload/loadgen"
 )
 
 // What guess may find besides the formats.
@@ -16,8 +22,7 @@ const (
 // of columns that one format has and others have not, or else our own format,
 // whose reader explains what it misses.
 func guess(text *lines) Format {
-	start, _ := text.r.Peek(4096)
-	rest := strings.TrimLeft(string(start), " \t\r\n")
+	rest := strings.TrimLeft(text.beginning(4096), " \t\r\n")
 	head, _, _ := strings.Cut(rest, "\n")
 	has := func(names ...string) bool {
 		for _, name := range names {
@@ -30,7 +35,13 @@ func guess(text *lines) Format {
 	switch {
 	case strings.HasPrefix(head, "{"), strings.HasPrefix(head, "["):
 		head = rest // a list, or an object over several lines
-		if has(`"input_tok`, `"output_tok`, `"arrival_time_ns"`) {
+		if has(`"input_length"`, `"hash_ids"`) {
+			return Mooncake
+		}
+		if tool, _ := loadgen.Recognise(text.beginning(text.r.Size())); tool != "" {
+			return Format(tool)
+		}
+		if has(`"input_tok_ids"`, `"input_toks"`, `"output_tok`, `"arrival_time_ns"`) {
 			return Tokens
 		}
 		return Mooncake
@@ -50,6 +61,47 @@ func guess(text *lines) Format {
 		return serveGen
 	}
 	return BLIS
+}
+
+// beginning is at most the first n bytes of the text that was not yet read.
+func (l *lines) beginning(n int) string {
+	start, _ := l.r.Peek(n)
+	return string(start)
+}
+
+// strange names a text that is none of the formats, though it may be well known;
+// nil where it may be one.
+func strange(text *lines) error {
+	start := text.beginning(text.r.Size())
+	if _, err := loadgen.Recognise(start); err != nil {
+		return fmt.Errorf("%s: %w", text.name, err)
+	}
+	rest := strings.TrimLeft(start, " \t\r\n")
+	if !strings.HasPrefix(rest, "{") || guess(text) != Mooncake {
+		return nil
+	}
+	keys := topKeys(rest)
+	for _, name := range mooncakeNames {
+		if strings.Contains(rest, strconv.Quote(name)) || len(keys) == 0 {
+			return nil
+		}
+	}
+	return fmt.Errorf("%s: JSON of no known form, with the keys %s: want a trace of one of the formats %s", text.name, strings.Join(keys, ", "), strings.Join(Formats(), ", "))
+}
+
+// topKeys are the first keys of a JSON object, quoted, as far as its beginning
+// shows them.
+func topKeys(object string) (keys []string) {
+	const most = 8
+	j := textio.NewJSON("", bufio.NewReader(strings.NewReader(object)))
+	j.Object("", func(key []byte) error {
+		if len(keys) == most {
+			return io.EOF
+		}
+		keys = append(keys, quote(key))
+		return j.Skip()
+	})
+	return keys
 }
 
 // IsServeGen reports whether a line is that of a window of a ServeGen client

@@ -9,7 +9,7 @@ import (
 	"blis/workload"
 )
 
-// noting is a rowReader that has something to say once all rows are read.
+// noting is a reader that has something to say once all rows are read.
 type noting interface {
 	notes() []string
 }
@@ -21,7 +21,7 @@ func (t *Trace) Notes() []string { return t.notes }
 func (t *Trace) note(text string, args ...any) { t.notes = append(t.notes, fmt.Sprintf(text, args...)) }
 
 // noteFile notes what was left out of a file, and what its reader has to say.
-func (t *Trace) noteFile(text *lines, reader rowReader) {
+func (t *Trace) noteFile(text *lines, reader any) {
 	if len(text.unused) > 0 {
 		t.note("not used of %s: %s", text.name, strings.Join(text.unused, ", "))
 	}

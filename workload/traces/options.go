@@ -9,6 +9,7 @@ import (
 	"blis/suggest"
 	"blis/vtime"
 	"blis/workload"
+	"blis/workload/loadgen"
 )
 
 // Format names a trace format.
@@ -25,14 +26,26 @@ const (
 	InferenceSim Format = "inference-sim" // CSV of the public simulator, with or without its YAML header
 	Vidur        Format = "vidur"         // CSV: arrived_at in s, num_prefill_tokens, num_decode_tokens
 	Lengths      Format = "lengths"       // CSV: num_prefill_tokens,num_decode_tokens; no arrivals
+
+	// What load generators and servers wrote, see package loadgen.
+	VLLMBench     = Format(loadgen.VLLMBench)
+	GuideLLM      = Format(loadgen.GuideLLM)
+	AIPerf        = Format(loadgen.AIPerf)
+	GenAIPerf     = Format(loadgen.GenAIPerf)
+	InferencePerf = Format(loadgen.InferencePerf)
+	OTLP          = Format(loadgen.OTLP)
 )
 
 // Formats lists the formats by name, for help and for errors.
 func Formats() []string {
-	return []string{
+	list := []string{
 		string(BLIS), string(Azure), string(Mooncake), string(BurstGPT),
 		string(Tokens), string(InferenceSim), string(Vidur), string(Lengths),
 	}
+	for _, tool := range loadgen.Tools() {
+		list = append(list, string(tool))
+	}
+	return list
 }
 
 // Pace gives arrivals to a trace that has none. Next returns the next arrival,
@@ -50,9 +63,9 @@ type Options struct {
 	// stands for; 0: 512. Other formats have no hash ids and do not use it.
 	BlockSize int32
 
-	// Pace gives the requests of a trace of format Lengths their arrivals, in
-	// the order of the file; without it such a file is an error. Other formats
-	// have arrivals and leave it alone: see Trace.Paced.
+	// Pace gives the requests of a trace without arrivals theirs, in the order of
+	// the file: of format Lengths, and of VLLMBench without start_times. Without
+	// it such a file is an error. Others leave it alone: see Trace.Paced.
 	Pace Pace
 
 	// Ignore are columns of CSV that are left out, whatever they are called. Each

@@ -13,7 +13,7 @@ import (
 // equal arrivals as they stand in the file.
 //
 // Where time 0 is: an Azure trace has dates, so its first request arrives at
-// 0. The other formats count from a start of their own choosing, which is
+// 0, and so does that of a load generator. The other formats count from a start of their own choosing, which is
 // kept, unless the first arrival is beyond 10¹² µs (11.6 days; in our own
 // format 10¹⁴ µs, 3.2 years), which is a clock for certain, or Offset cuts off
 // the beginning: then too the first request arrives at 0. Deadlines move along.
@@ -68,11 +68,13 @@ func open(name string, r io.Reader, o Options, beside sibling) (*Trace, error) {
 	if text, err = t.recognise(text, beside); err != nil {
 		return nil, err
 	}
-	if t.paced = t.format == Lengths; t.paced && o.Pace == nil {
-		return nil, fmt.Errorf("rate: not given: want --rate, requests per second: the rows of %s have no arrivals (format %s)", name, Lengths)
+	var reader any
+	if isTool(t.format) {
+		reader, err = t.readTool(text)
+	} else {
+		reader, err = t.readRows(text)
 	}
-	reader := t.reader(text)
-	if err := t.read(text, reader); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	if err := t.arrange(text.name, reader); err != nil {
@@ -82,9 +84,28 @@ func open(name string, r io.Reader, o Options, beside sibling) (*Trace, error) {
 	return t, nil
 }
 
+// readRows reads a text with a row on each line.
+func (t *Trace) readRows(text *lines) (rowReader, error) {
+	if t.paced = t.format == Lengths; t.paced && t.options.Pace == nil {
+		return nil, t.unpaced(text.name)
+	}
+	reader := t.reader(text)
+	return reader, t.read(text, reader)
+}
+
+// unpaced is the error of a trace without arrivals.
+func (t *Trace) unpaced(name string) error {
+	return fmt.Errorf("rate: not given: want --rate, requests per second: the rows of %s have no arrivals (format %s)", name, t.format)
+}
+
 // recognise settles the format, and for that of the public simulator reads the
 // header and moves on to the rows.
 func (t *Trace) recognise(text *lines, beside sibling) (*lines, error) {
+	if t.format == Guess {
+		if err := strange(text); err != nil {
+			return nil, err
+		}
+	}
 	found := guess(text)
 	if t.format == Guess || t.format == InferenceSim && found == simHeader {
 		t.format = found
@@ -112,7 +133,7 @@ type rowReader interface {
 	parse(line []byte, r *row) error
 }
 
-// finisher is a rowReader with work left once all rows are known and in order
+// finisher is a reader with work left once all rows are known and in order
 // of arrival.
 type finisher interface {
 	finish(t *table) error
@@ -205,7 +226,7 @@ func (t *Trace) nameDefaults() {
 
 // arrange brings the rows into order and decides which are replayed and where
 // time 0 is.
-func (t *Trace) arrange(name string, reader rowReader) error {
+func (t *Trace) arrange(name string, reader any) error {
 	t.table.sort()
 	if f, ok := reader.(finisher); ok {
 		if err := f.finish(&t.table); err != nil {
@@ -224,7 +245,7 @@ func (t *Trace) arrange(name string, reader rowReader) error {
 		t.table.spread()
 	}
 	start := t.table.arrival[t.table.at(t.first)]
-	if t.format == Azure || !t.paced && (t.options.Offset > 0 || start/t.perTick > t.unixTime()) {
+	if t.format == Azure || isTool(t.format) && !t.paced || !t.paced && (t.options.Offset > 0 || start/t.perTick > t.unixTime()) {
 		t.origin = start
 	}
 	last := t.table.at(t.end - 1)

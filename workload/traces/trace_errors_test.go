@@ -96,8 +96,8 @@ func TestBadTraceOptionsAreRefused(t *testing.T) {
 		o    Options
 		want string
 	}{
-		{Options{Format: "json"}, `trace-format: "json": want one of blis, azure, mooncake, burstgpt, tokens, inference-sim, vidur, lengths, servegen`},
-		{Options{Format: "serve-gen"}, `trace-format: "serve-gen": want one of blis, azure, mooncake, burstgpt, tokens, inference-sim, vidur, lengths, servegen, the nearest is "servegen"`},
+		{Options{Format: "json"}, `trace-format: "json": want one of blis, azure, mooncake, burstgpt, tokens, inference-sim, vidur, lengths, vllm-bench, guidellm, aiperf, genai-perf, inference-perf, otlp, servegen`},
+		{Options{Format: "serve-gen"}, `trace-format: "serve-gen": want one of blis, azure, mooncake, burstgpt, tokens, inference-sim, vidur, lengths, vllm-bench, guidellm, aiperf, genai-perf, inference-perf, otlp, servegen, the nearest is "servegen"`},
 		{Options{Format: "servegen"}, `trace-format: "servegen": want that of a trace: these are data of which requests are drawn, see package servegen`},
 		{Options{BlockSize: -1}, "trace-block-size: -1: want at least 1 token, 0 for 512"},
 		{Options{Speedup: -1}, "trace-speedup: -1: want a finite factor above 0, 0 for 1"},

@@ -1,0 +1,156 @@
+package loadgen
+
+import (
+	"encoding/json"
+	"strings"
+)
+
+// genaiPerf reads a profile_export.json of genai-perf, as perf_analyzer writes
+// it: an object with a list of experiments, each of which is a run. Of a request
+// it takes
+//
+//	timestamp             ns since 1970
+//	response_timestamps   of each piece of the answer, ns since 1970
+//	response_outputs      the pieces: server-sent events, or one object
+//
+// The file has no token counts but those that a server sends as usage with the
+// last piece. Pieces without text are no tokens. A request without answer failed.
+func (r *reader) genaiPerf() error {
+	r.fault = nil
+	counted := false
+	err := r.fields("the file", func(key string) (bool, error) {
+		if key != "experiments" {
+			return false, nil
+		}
+		return true, r.list(key, func(int) error {
+			r.runs = append(r.runs, Run{})
+			return r.fields("experiment", func(key string) (bool, error) {
+				if key != "requests" {
+					return false, nil
+				}
+				return true, r.list(key, func(int) error {
+					some, err := r.genaiRequest()
+					counted = counted || some
+					return err
+				})
+			})
+		})
+	})
+	if err == nil && !counted {
+		return r.errNoCounts()
+	}
+	return err
+}
+
+func (r *reader) genaiRequest() (counted bool, err error) {
+	r.begin()
+	q := &r.now
+	var times []int64
+	var pieces []piece
+	err = r.fields("request", func(key string) (taken bool, err error) {
+		switch key {
+		case "timestamp":
+			q.Start, err = r.time(key, 9)
+		case "response_timestamps":
+			err = r.list(key, func(int) error {
+				ns, err := r.time(key, 9)
+				times = append(times, ns)
+				return err
+			})
+		case "response_outputs":
+			err = r.list(key, func(int) error {
+				p, err := r.genaiPiece()
+				pieces = append(pieces, p)
+				return err
+			})
+		default:
+			return false, nil
+		}
+		return true, err
+	})
+	if err != nil {
+		return false, err
+	}
+	switch {
+	case q.Start == Unknown:
+		r.missing("timestamp", "nanoseconds since 1970")
+	case len(times) != len(pieces):
+		r.wrong("response_timestamps", "", "as many as response_outputs, %d, not %d", len(pieces), len(times))
+	}
+	if r.fault == nil {
+		counted = q.answer(times, pieces)
+		if !counted && q.State == Completed {
+			q.State = Failed // without the usage of others nothing is known of it
+		}
+	}
+	return counted, r.end()
+}
+
+// answer takes from the pieces of an answer what they tell, and reports whether
+// they count tokens.
+func (q *Request) answer(times []int64, pieces []piece) bool {
+	if len(pieces) == 0 {
+		q.State = Failed
+		return false
+	}
+	first, last := 0, len(pieces)-1
+	for first < last && !pieces[first].text {
+		first++
+	}
+	for last > first && !pieces[last].text {
+		last--
+	}
+	q.TTFT, q.E2E = since(q.Start, times[first]), since(q.Start, times[last])
+	for _, p := range pieces {
+		if p.counted {
+			q.Input, q.Output = p.input, p.output
+			return true
+		}
+	}
+	return false
+}
+
+// piece is what one piece of an answer tells.
+type piece struct {
+	text          bool // there is some
+	counted       bool
+	input, output int32
+}
+
+// genaiPiece reads one element of response_outputs, {"response": "data: {…}"}.
+func (r *reader) genaiPiece() (p piece, err error) {
+	return p, r.fields("response_outputs", func(key string) (bool, error) {
+		if key != "response" {
+			return false, nil
+		}
+		text, err := r.string(key)
+		for _, event := range strings.Split(text, "\n\n") {
+			p.take(strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(event), "data:")))
+		}
+		return true, err
+	})
+}
+
+// take reads one event of OpenAI's API. What is none tells nothing.
+func (p *piece) take(event string) {
+	var e struct {
+		Choices []struct {
+			Text    string
+			Delta   struct{ Content, ReasoningContent, Reasoning string }
+			Message struct{ Content string }
+		}
+		Usage *struct {
+			Prompt     int32 `json:"prompt_tokens"`
+			Completion int32 `json:"completion_tokens"`
+		}
+	}
+	if !strings.HasPrefix(event, "{") || json.Unmarshal([]byte(event), &e) != nil {
+		return
+	}
+	for _, c := range e.Choices {
+		p.text = p.text || c.Text+c.Delta.Content+c.Delta.ReasoningContent+c.Delta.Reasoning+c.Message.Content != ""
+	}
+	if e.Usage != nil && e.Usage.Prompt > 0 && e.Usage.Completion >= 0 {
+		p.counted, p.input, p.output = true, e.Usage.Prompt, e.Usage.Completion
+	}
+}
