@@ -24,7 +24,7 @@ type Config struct {
 	BetaCoeffs        []float64 `json:"beta-coeffs" group:"Model" help:"Blackbox β₀,β₁,β₂ in µs: step, per prefill token, per decode token; or the 16 of physics. Empty: as for alpha-coeffs."`
 	PreemptionGamma   float64   `json:"preemption-ema-gamma" name:"preemption-ema-gamma" group:"Model" help:"Weight of the newest step in the average of preemptions that physics reads, above 0 and at most 1; 0: the one that its coefficients were fitted with."`
 	ModelConfigFolder string    `json:"model-config-folder" type:"path" group:"Model" help:"Folder with a Hugging Face config.json (or such a file) that describes the model."`
-	HardwareConfig    string    `json:"hardware-config" type:"path" group:"Model" help:"YAML file with GPUs of your own."`
+	HardwareConfig    string    `json:"hardware-config" type:"path" group:"Model" help:"File with GPUs of your own: YAML, or JSON of the public simulator; see docs/models.md."`
 
 	Dtype        string `json:"dtype" default:"auto" group:"Model" help:"Of weights and activations that are not quantised, as vLLM has it: auto, bfloat16, float16 or half; all are 16 bits."`
 	Quantization string `json:"quantization" group:"Model" help:"Quantisation of the weights of a 16-bit model, by vLLM's name: fp8, awq, gptq, bitsandbytes and others. Empty: as the model is described."`

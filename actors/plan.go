@@ -75,6 +75,9 @@ func (p *plan) resolveModel() error {
 	if spec, err = spec.Served(latency.Widths{Dtype: c.Dtype, Quantization: c.Quantization, KVCacheDtype: c.KVCacheDtype}); err != nil {
 		return err
 	}
+	if len(gpu.Unused) > 0 {
+		p.note("hardware-config: %s of %s: not used here", strings.Join(gpu.Unused, ", "), gpu.Name)
+	}
 	p.gpu = gpu
 	p.deployment = latency.Deployment{Model: &spec, GPU: &p.gpu, TP: c.TP}
 	p.setup.Model, p.setup.Hardware, p.setup.TP = spec.Name, gpu.Name, c.TP

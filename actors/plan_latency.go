@@ -180,6 +180,9 @@ func openCoefficients(name string, read func(path string, limit int64) ([]byte, 
 	text, err := read(name, input.Settings)
 	if err == nil {
 		set, err := latency.ParsePhysicsSet(text, name)
+		if err != nil && strings.Contains(string(text), "alpha_coeffs") {
+			return nil, inputErrorf("--coefficients: %s does not say what its coefficients were fitted to (schema %s): give vectors alone as --alpha-coeffs and --beta-coeffs, 3 and 3 numbers of blackbox or 11 and 16 of physics", name, latency.PhysicsSchema)
+		}
 		if err != nil {
 			return nil, &InputError{err.Error()}
 		}

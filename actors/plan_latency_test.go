@@ -70,6 +70,7 @@ func TestCoefficientsThatCannotBe(t *testing.T) {
 	if err := os.WriteFile(bad, []byte("schema: blis.physics/v1\nname: x\nspecification: 2\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
+	vectors := file(t, "vectors.yaml", "alpha_coeffs: [1, 2]\nbeta_coeffs: [3]\n")
 	for name, c := range map[string]struct {
 		change func(*Config)
 		want   string
@@ -82,6 +83,7 @@ func TestCoefficientsThatCannotBe(t *testing.T) {
 			c.LatencyModel, c.AlphaCoeffs, c.BetaCoeffs = "physics", []float64{1, 2, 3}, []float64{4, 5, 6}
 		}, "--alpha-coeffs is [1 2 3] and --beta-coeffs [4 5 6], 3 and 3 numbers: want 11 numbers with --beta-coeffs of 16: that is physics"},
 		"no file":               {func(c *Config) { c.Coefficients = "no/such.yaml" }, "--coefficients: no/such.yaml: no such file or directory"},
+		"vectors alone":         {func(c *Config) { c.Coefficients = vectors }, "vectors.yaml does not say what its coefficients were fitted to (schema blis.physics/v1): give vectors alone as --alpha-coeffs"},
 		"no set":                {func(c *Config) { c.Coefficients = "h1000" }, `--coefficients: unknown coefficient set "h1000"; nearest: h100; `},
 		"another specification": {func(c *Config) { c.Coefficients = bad }, "specification is 2, want 1"},
 		"physics where none is": {func(c *Config) { c.LatencyModel, c.Hardware = "physics", "A100" }, "--latency-model physics: no shipped coefficients cover meta-llama/Llama-3.1-8B-Instruct on A100-80 at TP 1: give --coefficients"},

@@ -89,10 +89,21 @@ func fromTo(low, high int64) string {
 }
 
 // asBuiltIn reports whether the GPU has the numbers of the built-in one of its
-// name, if there is one: a user's file may call anything an H100.
+// name, if there is one: a user's file may call anything an H100. A figure that
+// is rounded otherwise is no other figure.
 func (g *Hardware) asBuiltIn() bool {
 	known, err := FindHardware(g.Name)
-	return err != nil || known.BF16 == g.BF16 && known.FP8 == g.FP8 && known.Bandwidth == g.Bandwidth && known.Link == g.Link && known.AllReduceLatency == g.AllReduceLatency
+	if err != nil {
+		return true
+	}
+	const rounding = 0.01
+	for _, pair := range [][2]float64{{known.BF16, g.BF16}, {known.FP8, g.FP8}, {known.Bandwidth, g.Bandwidth}, {known.Link, g.Link},
+		{known.AllReduceLatency[0], g.AllReduceLatency[0]}, {known.AllReduceLatency[1], g.AllReduceLatency[1]}, {known.AllReduceLatency[2], g.AllReduceLatency[2]}} {
+		if !closeTo(pair[0], pair[1], rounding) {
+			return false
+		}
+	}
+	return true
 }
 
 func onOff(v bool) string {

@@ -11,7 +11,8 @@ type Deployment struct {
 	TP    int // GPUs per instance (tensor parallelism)
 }
 
-// pcieEfficiency is the share of PCIe's one-way rate that transfers reach.
+// pcieEfficiency is the share of PCIe's one-way rate that transfers reach, where
+// a description says no other.
 const pcieEfficiency = 0.75
 
 // Validate returns one error that names everything impossible in model, GPU
@@ -92,7 +93,7 @@ func (d *Deployment) allReduce() (fixed, perByte float64) {
 	}
 	link := d.GPU.Link
 	if link == 0 {
-		link = float64(d.GPU.PCIe * pcieEfficiency)
+		link = d.GPU.pcieRate()
 	}
 	return fixed, float64(2 * float64(d.TP-1) / float64(d.TP) / link * 1e6)
 }

@@ -103,7 +103,7 @@ func NewFeatures(d *Deployment, e EngineLimits) (*Features, error) {
 		f.touch = newTouched(1 - float64(s.ActiveExperts)/float64(s.Experts))
 	}
 	if e.CPUBlocks > 0 {
-		f.transfer = f.kvBytes * float64(e.BlockSize) / float64(d.GPU.PCIe*pcieEfficiency)
+		f.transfer = f.kvBytes * float64(e.BlockSize) / d.GPU.pcieRate()
 		f.offloadRatio = float64(e.CPUBlocks) / float64(e.GPUBlocks) // of blocks of equal size
 	}
 	f.fullStep = max(float64(f.prompt*float64(e.MaxBatchedTokens)), f.streaming(f.touch.share(e.MaxBatchedTokens)))

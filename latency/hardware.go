@@ -24,9 +24,25 @@ type Hardware struct {
 	Link      float64 // GPU to GPU, one way, bytes/s; 0: none, PCIe counts
 	PCIe      float64 // one way, bytes/s
 
+	// PCIeEfficiency is the share of PCIe's rate that transfers reach, above 0 and
+	// at most 1; 0: 0.75.
+	PCIeEfficiency float64
+
 	// AllReduceLatency is the time of an all-reduce of nothing over 2, 4 and 8
 	// GPUs, µs.
 	AllReduceLatency [3]float64
+
+	// Unused are the fields of its description that nothing reads.
+	Unused []string
+}
+
+// pcieRate is what transfers reach, bytes/s.
+func (g *Hardware) pcieRate() float64 {
+	efficiency := g.PCIeEfficiency
+	if efficiency == 0 {
+		efficiency = pcieEfficiency
+	}
+	return float64(g.PCIe * efficiency)
 }
 
 // Validate returns one error that names every impossible field.
@@ -45,6 +61,9 @@ func (g *Hardware) check(p *problems) {
 	}
 	p.notNegative("link_gb_per_s", g.Link)
 	p.positive("pcie_gb_per_s", g.PCIe)
+	if g.PCIeEfficiency != 0 {
+		p.share("pcie_efficiency", g.PCIeEfficiency)
+	}
 	for i, v := range g.AllReduceLatency {
 		p.notNegative([3]string{"all_reduce_us.tp2", "all_reduce_us.tp4", "all_reduce_us.tp8"}[i], v)
 	}
@@ -66,7 +85,7 @@ var hardwareYAML []byte
 
 // builtinHardware are the entries of the embedded file, a GPU each.
 var builtinHardware = sync.OnceValue(func() []embedded[Hardware] {
-	return embeddedList(hardwareYAML, "hardware.yaml", ParseHardware)
+	return embeddedList(hardwareYAML, "hardware.yaml", parseHardwareYAML)
 })
 
 // AllHardware lists the built-in GPUs in order of name.
@@ -112,6 +131,7 @@ type gpuEntry struct {
 	MemoryGiB    float64  `yaml:"memory_gib"`
 	LinkGBPerS   float64  `yaml:"link_gb_per_s"`
 	PCIeGBPerS   float64  `yaml:"pcie_gb_per_s"`
+	PCIeShare    float64  `yaml:"pcie_efficiency"`
 	AllReduceUS  *tpTimes `yaml:"all_reduce_us"`
 	Source       string   `yaml:"source"`
 	MemorySource string   `yaml:"memory_source"`
@@ -126,8 +146,16 @@ type tpTimes struct {
 // ParseHardware reads a list of GPUs in the format of data/hardware.yaml.
 // Unknown fields, missing and impossible values are errors with file and line;
 // all bad fields of an entry are named at once. all_reduce_us may be left out:
-// then it is 5, 6 and 8 µs, as measured on H100.
+// then it is 5, 6 and 8 µs, as measured on H100. JSON files of the public
+// simulator are read too (docs/models.md).
 func ParseHardware(data []byte, file string) ([]Hardware, error) {
+	if isJSONHardware(data) {
+		return parseJSONHardware(data, file)
+	}
+	return parseHardwareYAML(data, file)
+}
+
+func parseHardwareYAML(data []byte, file string) ([]Hardware, error) {
 	var doc struct {
 		GPUs []ast.Node `yaml:"gpus"`
 	}
@@ -183,6 +211,6 @@ func (e *gpuEntry) hardware() Hardware {
 		BF16: float64(e.BF16TFLOPS * 1e12), FP8: float64(e.FP8TFLOPS * 1e12),
 		Bandwidth: float64(e.HBMTBPerS * 1e12), Memory: int64(memory),
 		Link: float64(e.LinkGBPerS * 1e9), PCIe: float64(e.PCIeGBPerS * 1e9),
-		AllReduceLatency: latency,
+		PCIeEfficiency: e.PCIeShare, AllReduceLatency: latency,
 	}
 }

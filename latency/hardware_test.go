@@ -138,6 +138,7 @@ func TestFP8PeakOnlyForEightBitOperands(t *testing.T) {
 // Whatever the bytes, there are valid GPUs or an error of one line.
 func FuzzParseHardware(f *testing.F) {
 	f.Add([]byte(ownGPU))
+	f.Add([]byte("{\"H100\": {\"TFlopsPeak\": 989.5, \"BwPeakTBs\": 3.35, \"memory_gb\": 80, \"sm_count\": 132}}"))
 	f.Add([]byte("gpus:\n  - &a\n    name: *a\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		list, err := ParseHardware(data, "f")

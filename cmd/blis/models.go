@@ -80,7 +80,7 @@ type modelShowCmd struct {
 
 	Hardware          string        `name:"hardware" default:"H100" group:"Model" help:"GPU; see blis hardware."`
 	TP                int           `name:"tp" default:"1" aliases:"tensor-parallel-size" group:"Model" help:"GPUs per instance (tensor parallelism)."`
-	HardwareConfig    string        `name:"hardware-config" type:"path" group:"Model" help:"YAML file with GPUs of your own."`
+	HardwareConfig    string        `name:"hardware-config" type:"path" group:"Model" help:"File with GPUs of your own: YAML, or JSON of the public simulator."`
 	Dtype             string        `name:"dtype" default:"auto" group:"Model" help:"As for blis run."`
 	Quantization      string        `name:"quantization" group:"Model" help:"Quantisation of a 16-bit model: fp8, awq, gptq, …; as for blis run."`
 	KVCacheDtype      string        `name:"kv-cache-dtype" default:"auto" group:"Model" help:"auto, bfloat16 or fp8; as for blis run."`
