@@ -85,7 +85,7 @@ func execute(ctx context.Context, args []string, c *console) int {
 	for _, text := range notes {
 		c.note("%s", text)
 	}
-	command, err := parse(args, c)
+	command, err := parse(summarizeBare(args), c)
 	if err == nil && command != nil {
 		command.BindTo(ctx, (*context.Context)(nil))
 		err = command.Run(c)

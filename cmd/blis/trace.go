@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 
 	"blis/actors"
 	"blis/study"
@@ -15,10 +17,10 @@ import (
 
 // traceFlags are the flags of run about its decision trace.
 type traceFlags struct {
-	TraceLevel      string `placeholder:"LEVEL" group:"Decision trace" help:"What is traced: none, decisions (admission, priority, routing, scaling, outcomes) or detailed (steps, preemptions, anomalies and what decisions saw too). Not given: decisions with --trace-out or --summarize-trace, else none."`
+	TraceLevel      string `placeholder:"LEVEL" group:"Decision trace" help:"What is traced: none, decisions (admission, priority, routing, scaling, outcomes) or detailed (steps, preemptions, anomalies and what decisions saw too). Not given: decisions with --trace-out or --summarize-trace, else none. Alone it adds a decision-audit to the result."`
 	TraceOut        string `type:"path" placeholder:"FILE" group:"Decision trace" help:"Write the decision trace while the run goes on, as FILE.jsonl or FILE.msgpack."`
-	CounterfactualK int    `default:"0" group:"Decision trace" help:"Best instances that each routing decision lists, with scores and regret; 0: none. The run then looks at all loads at each decision."`
-	SummarizeTrace  string `placeholder:"STRATEGY" group:"Decision trace" help:"Add a summary of the trace to the result: issue-focused, decision-audit, counterfactual or pattern says what comes first."`
+	CounterfactualK *int   `placeholder:"K" group:"Decision trace" help:"Best instances that each routing decision lists, with scores and regret; 0: none. The run then looks at all loads at each decision. Not given: 3 with a trace."`
+	SummarizeTrace  string `placeholder:"STRATEGY" group:"Decision trace" help:"Add a summary of the trace to the result: issue-focused (also without a value), decision-audit, counterfactual or pattern says what comes first."`
 	ReplayRegret    int    `default:"0" placeholder:"N" group:"Decision trace" help:"Run again for each of the N routing decisions with the largest regret, with the best instance in place of the chosen one, and say what that does to TTFT."`
 	SummaryTokens   int    `default:"1000" group:"Decision trace" help:"Longest text of the summary, in tokens of four characters."`
 }
@@ -42,9 +44,9 @@ func (f *traceFlags) open(ctx context.Context) (*decisions, error) {
 	if err != nil {
 		return nil, err
 	}
-	d.tracing = actors.Tracing{Level: level, Counterfactual: f.CounterfactualK}
-	if f.SummarizeTrace != "" {
-		if d.strategy, err = strategyOf(f.SummarizeTrace); err != nil {
+	d.tracing = actors.Tracing{Level: level, Counterfactual: f.counterfactual(level)}
+	if name := f.summary(level); name != "" {
+		if d.strategy, err = strategyOf(name); err != nil {
 			return nil, err
 		}
 		if f.SummaryTokens < trace.LeastSummaryTokens {
@@ -54,7 +56,7 @@ func (f *traceFlags) open(ctx context.Context) (*decisions, error) {
 	}
 	if f.ReplayRegret > 0 {
 		d.regrets = study.NewRegrets(f.ReplayRegret)
-		d.tracing.Counterfactual = max(1, f.CounterfactualK)
+		d.tracing.Counterfactual = max(1, d.tracing.Counterfactual)
 	}
 	if f.TraceOut != "" {
 		form, err := trace.FormOf(f.TraceOut)
@@ -69,6 +71,49 @@ func (f *traceFlags) open(ctx context.Context) (*decisions, error) {
 	}
 	d.tracing.Consumer = d.consumer()
 	return d, nil
+}
+
+// usualCounterfactual is how many instances a routing decision lists in a trace.
+const usualCounterfactual = 3
+
+// counterfactual is how many instances each routing decision lists.
+func (f *traceFlags) counterfactual(level trace.Level) int {
+	switch {
+	case f.CounterfactualK != nil:
+		return *f.CounterfactualK
+	case level == trace.None:
+		return 0
+	}
+	return usualCounterfactual
+}
+
+// summary is the strategy of the summary, empty if there is none. A level that
+// nothing else reads is summed up.
+func (f *traceFlags) summary(level trace.Level) string {
+	if f.SummarizeTrace == "" && level != trace.None && f.TraceOut == "" && f.ReplayRegret == 0 {
+		return string(trace.SummaryAudit)
+	}
+	return f.SummarizeTrace
+}
+
+// summarizeBare gives --summarize-trace its usual strategy where no value
+// follows it.
+func summarizeBare(args []string) []string {
+	const flag = "--summarize-trace"
+	if len(args) == 0 || args[0] != "run" {
+		return args
+	}
+	for i, arg := range args {
+		switch {
+		case arg == "--":
+			return args
+		case arg == flag && (i+1 == len(args) || strings.HasPrefix(args[i+1], "-")):
+			args = slices.Clone(args)
+			args[i] = flag + "=" + string(trace.SummaryIssues)
+			return args
+		}
+	}
+	return args
 }
 
 // level is that of the trace, and what is wrong with the flags together.
@@ -89,16 +134,14 @@ func (f *traceFlags) level() (trace.Level, error) {
 	switch {
 	case used && level == trace.None:
 		return level, &inputError{"--trace-level is none: want decisions or detailed with --trace-out, --summarize-trace or --replay-regret"}
-	case !used && level != trace.None:
-		return level, &inputError{fmt.Sprintf("--trace-level is %v and nobody reads the trace: want --trace-out FILE, --summarize-trace STRATEGY or --replay-regret N with it", level)}
 	case f.ReplayRegret < 0 || f.ReplayRegret > mostReplays:
 		return level, &inputError{fmt.Sprintf("--replay-regret is %d: want 0 (off) to %d", f.ReplayRegret, mostReplays)}
-	case f.CounterfactualK < 0:
-		return level, &inputError{fmt.Sprintf("--counterfactual-k is %d: want 0 (off) or more", f.CounterfactualK)}
-	case f.SummaryTokens != trace.DefaultSummaryTokens && f.SummarizeTrace == "":
+	case f.counterfactual(level) < 0:
+		return level, &inputError{fmt.Sprintf("--counterfactual-k is %d: want 0 (off) or more", *f.CounterfactualK)}
+	case f.SummaryTokens != trace.DefaultSummaryTokens && f.summary(level) == "":
 		return level, &inputError{fmt.Sprintf("--summary-tokens is %d without a summary: want --summarize-trace STRATEGY with it", f.SummaryTokens)}
-	case f.CounterfactualK > 0 && level == trace.None:
-		return level, &inputError{fmt.Sprintf("--counterfactual-k is %d without a trace: want --trace-out FILE, --summarize-trace STRATEGY or --replay-regret N with it", f.CounterfactualK)}
+	case f.counterfactual(level) > 0 && level == trace.None:
+		return level, &inputError{fmt.Sprintf("--counterfactual-k is %d without a trace: want --trace-level decisions, --trace-out FILE, --summarize-trace or --replay-regret N with it", *f.CounterfactualK)}
 	}
 	return level, nil
 }

@@ -91,6 +91,48 @@ func TestSummarizeTrace(t *testing.T) {
 	}
 }
 
+// A level that goes to no file is summed up in the result, and writes nothing; a
+// summary without a strategy begins with issues.
+func TestTraceLevelAloneIsSummedUp(t *testing.T) {
+	args := []string{"run", "--num-requests", "300", "--rate", "200"}
+	audit := done(t, append(args, "--summarize-trace", "decision-audit")...).out
+	if got := done(t, append(args, "--trace-level", "decisions")...).out; got != audit {
+		t.Error("--trace-level decisions is another result than a decision-audit")
+	}
+	issues := done(t, append(args, "--summarize-trace", "issue-focused")...).out
+	for _, more := range [][]string{{"--summarize-trace"}, {"--summarize-trace", "--seed", "42"}, {"--counterfactual-k", "3", "--summarize-trace"}} {
+		if got := done(t, append(args, more...)...).out; got != issues {
+			t.Errorf("%v is another result than with issue-focused", more)
+		}
+	}
+	r := resultOf(t, done(t, append(args, "--format", "json", "--trace-level", "detailed")...).out)
+	if got := r["trace_summary"].(map[string]any)["strategy"]; got != "decision-audit" {
+		t.Errorf("%v", got)
+	}
+}
+
+// A trace lists the three best instances of each routing decision, or as many as
+// it is told to.
+func TestCounterfactualsOfATrace(t *testing.T) {
+	for k, more := range map[int][]string{3: nil, 2: {"--counterfactual-k", "2"}, 0: {"--counterfactual-k", "0"}} {
+		path := filepath.Join(t.TempDir(), "a.jsonl")
+		done(t, append([]string{"run", "--num-requests", "50", "--trace-out", path}, more...)...)
+		routings := 0
+		for _, line := range records(t, path) {
+			if !strings.Contains(line, `"type":"routing"`) {
+				continue
+			}
+			routings++
+			if got := strings.Count(line, `{"instance":`); k > 0 && got != k || k == 0 && !strings.Contains(line, `"candidates":null`) {
+				t.Fatalf("k %d: %d candidates in %s", k, got, line)
+			}
+		}
+		if routings != 50 {
+			t.Errorf("k %d: %d routings", k, routings)
+		}
+	}
+}
+
 func TestTraceFlagsAreChecked(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "a.jsonl")
 	for _, c := range []struct {
@@ -98,9 +140,8 @@ func TestTraceFlagsAreChecked(t *testing.T) {
 		want string
 	}{
 		{[]string{"--trace-level", "detaild"}, `--trace-level: "detaild" is no trace level, the nearest is "detailed": want none, decisions or detailed`},
-		{[]string{"--trace-level", "decisions"}, "--trace-level is decisions and nobody reads the trace: want --trace-out FILE, --summarize-trace STRATEGY or --replay-regret N with it"},
 		{[]string{"--trace-level", "none", "--trace-out", out}, "--trace-level is none: want decisions or detailed with --trace-out, --summarize-trace or --replay-regret"},
-		{[]string{"--counterfactual-k", "3"}, "--counterfactual-k is 3 without a trace: want --trace-out FILE, --summarize-trace STRATEGY or --replay-regret N with it"},
+		{[]string{"--counterfactual-k", "3"}, "--counterfactual-k is 3 without a trace: want --trace-level decisions, --trace-out FILE, --summarize-trace or --replay-regret N with it"},
 		{[]string{"--counterfactual-k=-1", "--trace-out", out}, "--counterfactual-k is -1: want 0 (off) or more"},
 		{[]string{"--trace-out", "a.txt"}, "--trace-out: a.txt: want a name that ends in .jsonl or .msgpack"},
 		{[]string{"--trace-out", filepath.Join(out, "b.jsonl")}, "no such file or directory"},
