@@ -107,8 +107,8 @@ type Config struct {
 	SpreadTies        bool           `json:"spread-ties" group:"Workload" help:"Move requests with equal coarse timestamps apart."`
 	SkipBadRows       bool           `json:"skip-bad-rows" group:"Workload" help:"Leave out bad rows of a trace and count them."`
 
-	Seed         uint64         `json:"seed" default:"42" group:"Run" help:"Seed of everything random."`
-	WorkloadSeed *uint64        `json:"workload-seed" group:"Run" help:"Seed of the traffic alone; not given: the seed."`
+	Seed         uint64         `json:"seed" default:"42" group:"Run" help:"Seed of everything random. Given, it counts more than the seed of a specification."`
+	WorkloadSeed *uint64        `json:"workload-seed" group:"Run" help:"Seed of the traffic alone; not given: --seed where that is given, else the specification's."`
 	Horizon      vtime.Duration `json:"horizon" default:"0" group:"Run" help:"End of the run in virtual time; 0: when all work is done."`
 	MeasureFrom  vtime.Duration `json:"measure-from" default:"0" group:"Run" help:"Measure only requests that arrive from here …"`
 	MeasureTo    vtime.Duration `json:"measure-to" default:"0" group:"Run" help:"… to here; 0: to the end."`
@@ -117,6 +117,11 @@ type Config struct {
 	FitnessWeights string `json:"fitness-weights" group:"Run" help:"What the run is worth as one number: measures with weights, some with targets, throughput:0.5,p99_ttft@200ms:0.3; see docs/metrics.md."`
 
 	SlowWithinClass bool `json:"slow-within-class" group:"Run" help:"Count pairs of one class in which the request that arrived earlier took more than twice as long; keeps 16 bytes per request."`
+
+	// SeedGiven says that Seed was asked for and is no default: the traffic of a
+	// specification follows it then, and not the specification's own seed. The
+	// effective configuration says in WorkloadSeed what came of it.
+	SeedGiven bool `json:"-" kong:"-"`
 
 	// Execution changes no result and is not part of it.
 	Execution `json:"-"`

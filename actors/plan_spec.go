@@ -46,6 +46,9 @@ func (p *plan) openSpec() (err error) {
 		c.Horizon = p.spec.Horizon()
 	}
 	if seed, given := p.spec.Seed(); given && c.WorkloadSeed == nil {
+		if c.SeedGiven {
+			seed = c.Seed
+		}
 		c.WorkloadSeed = &seed
 	}
 	return nil

@@ -81,3 +81,80 @@ func TestRefusalPauseIsThatOfTheFlagOrTheSpecification(t *testing.T) {
 		t.Errorf("nothing says that there are no users:\n%s", s.out)
 	}
 }
+
+// seededSpec is traffic with a seed of its own.
+const seededSpec = `
+version: "2"
+seed: 42
+aggregate_rate: 20
+num_requests: 60
+clients:
+  - id: a
+    rate_fraction: 1
+    arrival: {process: poisson}
+    input_distribution: {type: exponential, params: {mean: 300}}
+    output_distribution: {type: exponential, params: {mean: 60}}
+`
+
+// A seed that is given, by flag, variable or file, counts more than that of the
+// specification; a seed for the traffic alone counts more than both.
+func TestCaseSeedFlagBesideSpecSeed(t *testing.T) {
+	spec := file(t, "seeded.yaml", seededSpec)
+	tokens := func(env map[string]string, args ...string) (of float64, seeds [2]float64) {
+		s := blis(t, env, append([]string{"run", "--workload-spec", spec, "--num-instances", "1", "--format", "json"}, args...)...)
+		if s.code != exitDone {
+			t.Fatal(s.err)
+		}
+		r := resultOf(t, s.out)
+		key := r["key"].(map[string]any)
+		return r["total_input_tokens"].(float64), [2]float64{key["seed"].(float64), key["workload_seed"].(float64)}
+	}
+	own, _ := tokens(nil)
+	of7, _ := tokens(nil, "--workload-seed", "7")
+	if own == of7 {
+		t.Fatal("two seeds give the same tokens: they show nothing")
+	}
+	for _, x := range []struct {
+		name  string
+		env   map[string]string
+		args  []string
+		want  float64
+		seeds [2]float64
+	}{
+		{"nothing", nil, nil, own, [2]float64{42, 42}},
+		{"a flag", nil, []string{"--seed", "7"}, of7, [2]float64{7, 7}},
+		{"a variable", map[string]string{"BLIS_SEED": "7"}, nil, of7, [2]float64{7, 7}},
+		{"a file", nil, []string{"--config", file(t, "seed.yaml", "seed: 7\n")}, of7, [2]float64{7, 7}},
+		{"a flag with the default's value", nil, []string{"--seed", "42"}, own, [2]float64{42, 42}},
+		{"both", nil, []string{"--seed", "8", "--workload-seed", "7"}, of7, [2]float64{8, 7}},
+		{"both, one in a file", nil, []string{"--seed", "8", "--config", file(t, "w.yaml", "workload-seed: 7\n")}, of7, [2]float64{8, 7}},
+	} {
+		if got, seeds := tokens(x.env, x.args...); got != x.want || seeds != x.seeds {
+			t.Errorf("%s: %v tokens with seeds %v, want %v with %v", x.name, got, seeds, x.want, x.seeds)
+		}
+	}
+	// The effective configuration repeats the run, whoever gave the seed.
+	for _, args := range [][]string{nil, {"--seed", "7"}} {
+		printed := done(t, append([]string{"run", "--workload-spec", spec, "--print-config"}, args...)...).out
+		want, seeds := tokens(nil, args...)
+		if got, again := tokens(nil, "--config", file(t, "printed.yaml", printed)); got != want || again != seeds {
+			t.Errorf("printed with %q: %v tokens with seeds %v, want %v with %v", args, got, again, want, seeds)
+		}
+	}
+}
+
+// A replicate of compare is what run gives with its seed.
+func TestRunWithASeedIsTheReplicateOfThatSeed(t *testing.T) {
+	spec := file(t, "seeded.yaml", seededSpec)
+	c := resultOf(t, done(t, "compare", "round-robin", "least-loaded", "--workload-spec", spec, "--seed", "6", "--seeds", "3", "--format", "json").out)
+	values := c["bundles"].([]any)[0].(map[string]any)["measures"].(map[string]any)["mean_e2e"].(map[string]any)["values"].([]any)
+	for i, seed := range []string{"6", "7", "8"} {
+		run := resultOf(t, done(t, "run", "--workload-spec", spec, "--seed", seed, "--format", "json").out)
+		if run["e2e_mean_ms"] != values[i] {
+			t.Errorf("run --seed %s has the mean E2E %v, its replicate %v", seed, run["e2e_mean_ms"], values[i])
+		}
+	}
+	if values[0] == values[1] {
+		t.Error("two seeds give one value: they show nothing")
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -25,6 +26,12 @@ type settings struct {
 
 	File  string `name:"config" type:"path" placeholder:"FILE" group:"Settings" help:"YAML file with settings, by the names of their flags."`
 	Print bool   `name:"print-config" group:"Settings" help:"Print the configuration with everything that is derived, as --config reads it, and stop."`
+}
+
+// takeSeed notes whether anybody gave a seed: on the command line, in the
+// environment or in the file of settings.
+func (s *settings) takeSeed(command *kong.Context) {
+	s.SeedGiven = slices.ContainsFunc(command.Path, func(p *kong.Path) bool { return p.Flag != nil && p.Flag.Name == "seed" })
 }
 
 // printConfig prints the effective configuration. What it prints is YAML whose
