@@ -64,8 +64,12 @@ func (x *trial) setTalk(cfg *Config) error {
 			k.Users, k.Requests, k.Think, k.Pause = d.tokens(1, 6), max(1, cfg.NumRequests/2), d.delay(), d.pause()
 		} else {
 			k.Law, k.Rate = draw.Law{Process: draw.Poisson}, draw.Flat(pick[float64](d, 100, 2000, 30000))
-			if d.chance(0.3) { // several at an instant
+			switch {
+			case d.chance(0.3): // several at an instant
 				k.Law = draw.Law{Process: draw.Burst, Size: 5}
+			case d.chance(0.2): // so many in a time
+				k.Law, k.Rate = draw.Law{}, draw.Curve{}
+				k.Stages = []draw.Stage{{Start: 0, End: pick[vtime.Time](d, 1, 50, 10_000), Count: int64(d.between(0, 20))}, {Start: 20_000, End: 40_000, Count: int64(d.between(0, 20))}}
 			}
 		}
 		if d.chance(0.2) {
@@ -121,6 +125,7 @@ func (d dice) session(users bool) *traffic.Session {
 		return s
 	}
 	s.Open = !users && d.chance(0.15)
+	s.Persists = d.chance(0.2)
 	s.Growth = pick(d, traffic.Linear, traffic.Linear, traffic.Sublinear, traffic.Bounded)
 	s.Limit = 60
 	if d.chance(0.3) {

@@ -62,7 +62,7 @@ type End struct {
 
 // Sessions counts sessions of a Loop by how they ended.
 type Sessions struct {
-	Completed  int64 // every round was answered
+	Completed  int64 // every round was answered, or all were sent where lost ones end none
 	EndedEarly int64 // a round was rejected, dropped, timed out or aborted
 	NotSent    int64 // rounds that those therefore never sent
 

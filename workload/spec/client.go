@@ -6,6 +6,7 @@ import (
 
 	"blis/vtime"
 	"blis/workload"
+	"blis/workload/draw"
 )
 
 // Limits of what a specification may ask for.
@@ -32,6 +33,7 @@ type client struct {
 	arrival        arrival
 	profile        *profile
 	windows        []window
+	stages         []draw.Stage // exact numbers of arrivals, of inference_perf
 
 	input, output *distribution
 	maxOutput     given[int64]

@@ -171,6 +171,9 @@ func (b *builder) prototypes(e *entry, t *tenant, s share, members int64) []traf
 			out.Pause = b.delay(c.pause)
 		}
 		return []traffic.Client{out}
+	case c.stages != nil:
+		out.Stages = c.stages
+		return []traffic.Client{out}
 	case c.arrival.process == traced:
 		out.Times = b.arrivals(&c.arrival)
 		return []traffic.Client{out}

@@ -2,9 +2,9 @@ package spec
 
 import (
 	"fmt"
-	"math"
 
 	"blis/vtime"
+	"blis/workload/draw"
 )
 
 // inferencePerf is a workload as the benchmark inference-perf describes it:
@@ -22,6 +22,7 @@ type stage struct {
 	place
 	start, end vtime.Time
 	rate       float64 // requests per second of all users
+	requests   int64   // of all users: rate × duration, cut off to a whole number
 }
 
 func (r *reader) inferencePerf(o *object) {
@@ -44,11 +45,15 @@ func (r *reader) inferencePerf(o *object) {
 		return
 	}
 	p.readShared(r, v, where)
+	p.checkRounds(r)
 	if n := p.prompts * p.users; n > maxClients || p.multiTurn && n*int64(len(items)) > maxClients {
 		r.fail(where, "%d users of %d prompts are more than %d clients, want less", p.users, p.prompts, maxClients)
 	}
 	if r.spec.rate.value > 0 {
 		r.note(r.spec.rate.place, "has no effect with inference_perf, whose stages say the rate")
+	}
+	if r.spec.profile != nil {
+		r.fail(r.spec.profile.place, "given beside inference_perf, whose stages say how many requests come")
 	}
 	if r.spec.share.set {
 		r.fail(r.spec.share.place, "%v: given beside inference_perf, whose stages say the rate", r.spec.share.value)
@@ -69,8 +74,25 @@ func (p *inferencePerf) readStage(r *reader, v *node, at place) {
 		s.start = p.stages[n-1].end
 	}
 	s.end = s.start.Add(vtime.Duration(seconds.value) * vtime.Second)
+	if s.requests = int64(float64(s.rate * float64(seconds.value))); s.requests < 1 && rate.set && seconds.set {
+		r.fail(at, "rate %v for %d s is less than one request, want a higher rate or a longer duration", s.rate, seconds.value)
+	}
 	p.stages = append(p.stages, s)
 }
+
+// checkRounds refuses a chat with more rounds than a session can have, rather
+// than send fewer.
+func (p *inferencePerf) checkRounds(r *reader) {
+	users := p.prompts * p.users
+	for _, s := range p.stages {
+		if p.multiTurn && users > 0 && (s.requests-1)/users >= mostRounds {
+			r.fail(s.place, "%d requests of %d users are more than %d rounds of a chat each, want more users or shorter stages", s.requests, users, mostRounds)
+		}
+	}
+}
+
+// mostRounds is how many requests a session can have.
+const mostRounds = 1 << 16
 
 func (p *inferencePerf) readShared(r *reader, v *node, at place) {
 	o := r.object(v, at, []string{"num_unique_system_prompts", "num_users_per_system_prompt", "system_prompt_len", "question_len", "output_len", "enable_multi_turn_chat"})
@@ -90,28 +112,27 @@ func (p *inferencePerf) readShared(r *reader, v *node, at place) {
 	p.multiTurn = o.flag("enable_multi_turn_chat").value
 }
 
-// clients are the users, each with an equal part of the rate. A user of a chat
-// has one conversation in each stage: the requests of the stage are shared out
-// as its rounds, which follow each other as often as there are users per rate.
+// clients are the users, each with an equal part of the requests of every stage,
+// the first ones with one more where that leaves a rest. A user of a chat has one
+// conversation in each stage, whose rounds are its part.
 func (p *inferencePerf) clients() []client {
 	users := p.prompts * p.users
 	var all []client
 	for i := range p.prompts {
 		for k := range p.users {
 			c := p.user(fmt.Sprintf("prompt-%d", i), k)
-			if !p.multiTurn {
-				for _, s := range p.stages {
-					w := window{place: s.place, start: s.start, end: s.end}
-					w.rate = given[float64]{s.place, s.rate / float64(users), true}
-					c.windows = append(c.windows, w)
-				}
-				all = append(all, c)
+			number := i*p.users + k
+			if p.multiTurn {
+				all = append(all, p.conversations(c, number, users)...)
 				continue
 			}
-			for n, s := range p.stages {
-				if d, ok := p.conversation(c, n, s, i*p.users+k, users); ok {
-					all = append(all, d)
+			for _, s := range p.stages {
+				if n := s.part(number, users); n > 0 {
+					c.stages = append(c.stages, draw.Stage{Start: s.start, End: s.end, Count: n})
 				}
+			}
+			if c.stages != nil {
+				all = append(all, c)
 			}
 		}
 	}
@@ -132,25 +153,46 @@ func (p *inferencePerf) user(group string, k int64) client {
 	return c
 }
 
-// conversation is the client c in one stage, number of so many users; false if
-// it has no round there.
-func (p *inferencePerf) conversation(c client, n int, s stage, number, users int64) (client, bool) {
-	total := int64(math.Min(float64(s.rate*s.end.Sub(s.start).Seconds()), 1e15))
-	length := total / users
-	if number < total%users {
-		length++
+// part is how many of the stage's requests come from user number number of so many.
+func (s *stage) part(number, users int64) int64 {
+	n := s.requests / users
+	if number < s.requests%users {
+		n++
 	}
-	if length == 0 {
-		return c, false
+	return n
+}
+
+// conversations are those of user number number, the client c: one in each stage
+// in which it has a part. The benchmark asks its users in turn, at the rate of the
+// stage. So each round has a place of its own: the first of user number n is in
+// the n-th part of 1/rate, and the next ones follow as often as there are users
+// per rate. A lost round ends no conversation, as prompts repeat nothing.
+func (p *inferencePerf) conversations(c client, number, users int64) []client {
+	var all []client
+	name := c.id.value
+	for n, s := range p.stages {
+		rounds := s.part(number, users)
+		if rounds == 0 {
+			continue
+		}
+		if c.id.value = name; len(p.stages) > 1 {
+			c.id.value = fmt.Sprintf("stage-%d-%s", n, name)
+		}
+		think, _ := vtime.Truncate(float64(float64(users) / s.rate * 1e6))
+		talk := chat(p.place, rounds, think, false, false)
+		talk.persists = true
+		c.types = []requestType{{place: p.place, kind: "chat", share: 1, session: talk}}
+		c.single = rounds
+		c.stages = []draw.Stage{s.slot(number)}
+		all = append(all, c)
 	}
-	if len(p.stages) > 1 {
-		c.id.value = fmt.Sprintf("stage-%d-%s", n, c.id.value)
-	}
-	think, _ := vtime.Truncate(float64(float64(users) / s.rate * 1e6))
-	c.types = []requestType{{place: p.place, kind: "chat", share: 1, session: chat(p.place, min(length, int64(rounds.most)), think, false, false)}}
-	c.single = min(length, int64(rounds.most))
-	w := window{place: s.place, start: s.start, end: s.end}
-	w.rate = given[float64]{s.place, s.rate / float64(users), true}
-	c.windows = []window{w}
-	return c, true
+	return all
+}
+
+// slot is the n-th part of 1/rate of the stage, with one arrival.
+func (s *stage) slot(n int64) draw.Stage {
+	from, _ := vtime.Truncate(float64(float64(n) / s.rate * 1e6))
+	to, _ := vtime.Truncate(float64(float64(n+1) / s.rate * 1e6))
+	start := min(s.start.Add(from), s.end-1)
+	return draw.Stage{Start: start, End: min(max(s.start.Add(to), start+1), s.end), Count: 1}
 }

@@ -205,16 +205,16 @@ inference_perf:
 	if len(c.Clients) != 6 || k.Tenant != "prompt-2" || k.Prefix.Group != "prompt-2" || k.Prefix.Length != 100 || k.Input != draw.Exactly(447) || k.Output != draw.Exactly(248) {
 		t.Fatalf("%+v", k)
 	}
-	sum := func(at vtime.Time) (sum float64) {
-		for i := range c.Clients {
-			sum += c.Clients[i].Rate.At(at)
+	var sums [2]int64
+	for i := range c.Clients {
+		for j, s := range c.Clients[i].Stages {
+			if sums[j] += s.Count; s.Start != vtime.Time(j)*600_000_000 || s.End != s.Start+600_000_000 {
+				t.Errorf("stage %d: %+v", j, s)
+			}
 		}
-		return sum
 	}
-	near(t, "first stage", sum(599_999_999), 8, 1e-12)
-	near(t, "second stage", sum(600_000_000), 20, 1e-12)
-	if sum(1_200_000_000) != 0 {
-		t.Error("requests after the last stage")
+	if sums != [2]int64{4800, 12000} {
+		t.Errorf("%v requests, want 4800 and 12000", sums)
 	}
 	c, _ = build(t, fmt.Sprintf(text, true))
 	k = clientOf(t, &c, "stage-1-prompt-0-user-0")

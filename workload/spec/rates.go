@@ -16,7 +16,7 @@ func (b *builder) rates(entries []entry) {
 		e := &entries[i]
 		e.rates = make([]float64, max(len(e.windows), 1))
 		switch {
-		case e.users.set || e.arrival.process == traced:
+		case e.users.set || e.stages != nil || e.arrival.process == traced:
 		case e.rate.set || e.fraction.value == 0 && e.arrival.ownRate() > 0:
 			b.absolute(e, e.rate.or(e.arrival.ownRate()))
 		case b.relative(e):

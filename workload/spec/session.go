@@ -25,6 +25,7 @@ type session struct {
 	growth     given[string]
 	limit      int64
 	open       bool
+	persists   bool // a lost round does not end it
 	follow     *distribution
 
 	steps, tokens *distribution // reasoning; nil: none
@@ -186,7 +187,7 @@ func (s *session) readTools(o *object) {
 // session is s for the engine. Rounds of a tenant with sessions of a length of
 // its own replace those of s.
 func (b *builder) session(s *session, tune *tuning) *traffic.Session {
-	out := &traffic.Session{Think: b.delay(s.think), Limit: int32(s.limit), Open: s.open, Growth: b.growth(s)}
+	out := &traffic.Session{Think: b.delay(s.think), Limit: int32(s.limit), Open: s.open, Persists: s.persists, Growth: b.growth(s)}
 	if s.accumulate {
 		out.Context = traffic.Accumulate
 	}

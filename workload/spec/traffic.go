@@ -185,7 +185,7 @@ func (b *builder) limitUsers() {
 
 // endless reports whether a client sends for ever.
 func endless(c *traffic.Client) bool {
-	if c.Requests > 0 || c.Times != nil {
+	if c.Requests > 0 || c.Stages != nil || c.Times != nil {
 		return false
 	}
 	return c.Users > 0 || !c.Rate.Ends()

@@ -78,13 +78,13 @@ func (c *Client) check(all *Config) error {
 // checkArrivals: one way to send, and an end to it.
 func (c *Client) checkArrivals(all *Config, bad *workload.Faults) {
 	ways := 0
-	for _, given := range []bool{len(c.Rate.Pieces) > 0, c.Times != nil, c.Users != 0} {
+	for _, given := range []bool{len(c.Rate.Pieces) > 0, c.Stages != nil, c.Times != nil, c.Users != 0} {
 		if given {
 			ways++
 		}
 	}
 	if ways != 1 {
-		bad.Add("arrivals", ways, "want exactly one of rate, times and users")
+		bad.Add("arrivals", ways, "want exactly one of rate, stages, times and users")
 	}
 	if c.Users < 0 || c.Users > maxUsers {
 		bad.Add("users", c.Users, "want from 1 to %d", maxUsers)
@@ -93,6 +93,7 @@ func (c *Client) checkArrivals(all *Config, bad *workload.Faults) {
 		c.Law.Check(bad, "")
 		c.Rate.Check(bad, "rate.")
 	}
+	draw.CheckStages(bad, "", c.Stages)
 	for i, t := range c.Times {
 		if t < 0 || t > workload.Latest || i > 0 && t < c.Times[i-1] {
 			bad.Add(fmt.Sprintf("times[%d]", i), int64(t), "want times from 0 to %d, in order", int64(workload.Latest))
@@ -102,7 +103,7 @@ func (c *Client) checkArrivals(all *Config, bad *workload.Faults) {
 	if c.Requests < 0 {
 		bad.Add("requests", c.Requests, "want at least 1, 0 for no limit")
 	}
-	ends := c.Requests > 0 || c.Times != nil || len(c.Rate.Pieces) > 0 && c.Rate.Ends()
+	ends := c.Requests > 0 || c.Stages != nil || c.Times != nil || len(c.Rate.Pieces) > 0 && c.Rate.Ends()
 	if !ends && all.Horizon == 0 && (c.Users > 0 || all.Requests == 0) {
 		bad.Add("requests", 0, "want a number of requests or a horizon, as nothing else ends them")
 	}
@@ -190,6 +191,9 @@ func (s *Session) check(bad *workload.Faults, name string, users bool) {
 	}
 	if s.Open && users {
 		bad.Add(name+"open", s.Open, "want false: users wait for answers")
+	}
+	if s.Persists && len(s.Graph) > 0 {
+		bad.Add(name+"persists", s.Persists, "want false with a graph, whose nodes need the answers")
 	}
 	steps := int64(s.Rounds.Max)
 	if t := s.Tools; t != nil {

@@ -21,9 +21,10 @@ type client struct {
 	groups []workload.ContentID // of its prefixes
 
 	arrivals draw.Arrivals
-	times    int   // of Times given out
-	begun    int64 // sessions and single requests, the one that is next included
-	left     int64 // requests that it may still begin
+	scatter  draw.Scatter // of Stages
+	times    int          // of Times given out
+	begun    int64        // sessions and single requests, the one that is next included
+	left     int64        // requests that it may still begin
 
 	kinds, prefixes, input, output draw.Variates
 	lengths, pauses, refusals      sessionStream
@@ -56,7 +57,10 @@ func (c *client) begin(s *Source, i int) error {
 	if c.Users > 0 {
 		return c.seat(s)
 	}
-	if c.Times == nil {
+	switch {
+	case c.Stages != nil:
+		c.scatter = draw.NewScatter(c.Stages, stream("arrivals"))
+	case c.Times == nil:
 		c.arrivals = draw.NewArrivals(c.Law, &c.Rate, stream("arrivals"))
 	}
 	at, more, err := s.nextOf(c)
@@ -86,7 +90,11 @@ func (c *client) nameGroups() {
 
 // next is the client's next arrival.
 func (c *client) next() (at vtime.Time, more bool, err error) {
-	if c.Times == nil {
+	switch {
+	case c.Stages != nil:
+		at, more = c.scatter.Next()
+		return at, more, nil
+	case c.Times == nil:
 		return c.arrivals.Next()
 	}
 	if c.times == len(c.Times) {
@@ -220,13 +228,11 @@ func (c *client) reaction(completed bool) vtime.Duration {
 	switch {
 	case c.Users > 0 && completed:
 		least = c.Think.Least()
-	case c.Users > 0: // its session, if it is in one, ends
-		return max(c.Think.Least(), c.pause.Least())
-	case !completed:
-		return least
+	case c.Users > 0:
+		least = max(c.Think.Least(), c.pause.Least())
 	}
 	for i := range c.Kinds {
-		if k := c.Kinds[i].Session; k != nil && !k.Open {
+		if k := c.Kinds[i].Session; k != nil && !k.Open && (completed || k.Persists) {
 			least = min(least, k.reaction())
 		}
 	}

@@ -23,12 +23,13 @@ type Client struct {
 	Model  string
 	Hint   float64 // priority hint of its requests
 
-	// What sends: arrivals of an open loop, given times, or users of a closed
-	// one. Exactly one of the three.
-	Law   draw.Law
-	Rate  draw.Curve   // requests or sessions per second; its Windows may have a Change of the same index
-	Times []vtime.Time // arrivals as given, in order
-	Users int32        // so many that each wait for an answer, think, and ask again
+	// What sends: arrivals of an open loop at a rate, so many in a span of time, or
+	// at given times; or users of a closed one. Exactly one of the four.
+	Law    draw.Law
+	Rate   draw.Curve   // requests or sessions per second; its Windows may have a Change of the same index
+	Stages []draw.Stage // spans with a number of arrivals each
+	Times  []vtime.Time // arrivals as given, in order
+	Users  int32        // so many that each wait for an answer, think, and ask again
 
 	Think    draw.Delay // of users, between an answer and the next request or session
 	Pause    draw.Delay // of users, after a request without an answer at least; the zero value: DefaultPause
@@ -84,6 +85,11 @@ type Session struct {
 	Limit   int32        // Bounded: tokens of context, prefix included, that a prompt carries on at most
 	Open    bool         // rounds do not wait for answers: the next arrives Think after the one before
 	Follow  *draw.Length // new input tokens of rounds after the first; nil: Input
+
+	// Persists says that a round without an answer does not end the session: the
+	// next follows as after an answer, and its context has nothing of the lost one.
+	// Not with a Graph.
+	Persists bool
 
 	Reasoning *Reasoning
 	Tools     *Tools

@@ -98,7 +98,7 @@ func (s *Source) Ended(e *workload.End) {
 	x.waiting--
 	x.until = max(x.until, e.At)
 	switch {
-	case !e.Completed:
+	case !e.Completed && !x.kind.Persists:
 		x.failed = true
 		if x.filed > 0 {
 			s.due.forget(slot, x.root)
@@ -107,7 +107,9 @@ func (s *Source) Ended(e *workload.End) {
 	case x.kind.Graph != nil:
 		s.reply(c, slot, k, e)
 	default:
-		x.listen(c, k, e.Generated)
+		if e.Completed {
+			x.listen(c, k, e.Generated)
+		}
 		if k+1 < len(x.steps) {
 			s.file(c, e.At.Add(max(1, x.steps[k+1].wait)), e.Index+1, slot)
 			return
