@@ -107,7 +107,7 @@ type Config struct {
 	SpreadTies        bool           `json:"spread-ties" group:"Workload" help:"Move requests with equal coarse timestamps apart."`
 	SkipBadRows       bool           `json:"skip-bad-rows" group:"Workload" help:"Leave out bad rows of a trace and count them."`
 
-	Seed         uint64         `json:"seed" default:"42" group:"Run" help:"Seed of everything random. Given, it counts more than the seed of a specification."`
+	Seed         uint64         `json:"seed" default:"42" group:"Run" help:"Seed of everything random."`
 	WorkloadSeed *uint64        `json:"workload-seed" group:"Run" help:"Seed of the traffic alone; not given: --seed where that is given, else the specification's."`
 	Horizon      vtime.Duration `json:"horizon" default:"0" group:"Run" help:"End of the run in virtual time; 0: when all work is done."`
 	MeasureFrom  vtime.Duration `json:"measure-from" default:"0" group:"Run" help:"Measure only requests that arrive from here …"`
