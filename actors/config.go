@@ -60,6 +60,7 @@ type Config struct {
 	Signals                 string         `json:"signals" default:"live" enum:"live,per-step" group:"Policies" help:"When instances publish: live, at every change; per-step, at the ends of steps, as a server's metrics do."`
 	InFlight                string         `json:"in-flight" bundle:"observability.in_flight" default:"immediate" enum:"immediate,periodic" group:"Policies" help:"When the router learns that a request ended: immediate, or periodic at the refresh."`
 	PrefixIndex             string         `json:"prefix-index" bundle:"observability.prefix_index" default:"routed" enum:"routed,events" group:"Policies" help:"What the router expects in prefix caches: routed, by where it sent prompts; events, by the blocks that instances say they store and remove."`
+	PrefixIndexBlocks       string         `json:"prefix-index-blocks" bundle:"observability.prefix_index_blocks" default:"auto" group:"Policies" help:"With prefix-index routed: blocks that the router remembers per instance, at most; auto: as many tokens as the cache of that instance holds."`
 	KVEventDelay            vtime.Duration `json:"kv-event-delay" bundle:"observability.kv_event_delay" default:"0" group:"Policies" help:"With prefix-index events: from the end of a step to the router's knowledge of its blocks."`
 	ForceRouting            string         `json:"force-routing" group:"Policies" help:"Requests to send to given instances whatever the policy chooses, 17=3,40=0: numbers in order of arrival, and indices."`
 

@@ -15,6 +15,8 @@ func (d dice) drawPrefixes(x *trial) {
 	if d.chance(0.5) {
 		c.PrefixIndex = "events"
 		c.KVEventDelay = pick[vtime.Duration](d, 0, 0, 1, 100, 3000)
+	} else {
+		c.PrefixIndexBlocks = pick(d, "auto", "auto", "1", "7", "200")
 	}
 	if x.Curious != policy.NoSignals && d.chance(0.5) {
 		x.Curious |= policy.Prefixes

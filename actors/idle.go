@@ -153,13 +153,24 @@ func (p *plan) noteUnread(signals policy.Signals) {
 	if !inFlight {
 		p.noteUnused([]string{"in-flight"}, "no policy reads the requests in flight")
 	}
+	p.noteUnreadPrefixes(signals&policy.Prefixes != 0)
+}
+
+// noteUnreadPrefixes is noteUnread for what the router expects in prefix caches.
+func (p *plan) noteUnreadPrefixes(read bool) {
+	c, blocks := &p.config, int64(p.prefixBlocks())
 	switch {
-	case signals&policy.Prefixes == 0:
-		p.noteUnused([]string{"prefix-index", "kv-event-delay"}, "no policy reads expected prefix hits")
-	case c.PrefixIndex != indexEvents:
+	case !read:
+		p.noteUnused([]string{"prefix-index", "prefix-index-blocks", "kv-event-delay"}, "no policy reads expected prefix hits")
+	case c.PrefixIndex == indexEvents && !c.EnablePrefixCaching:
+		p.noteUnused([]string{"prefix-index", "prefix-index-blocks", "kv-event-delay"}, "prefix caching is off")
+	case c.PrefixIndex == indexEvents:
+		p.noteUnused([]string{"prefix-index-blocks"}, "with prefix-index events the router knows what instances say")
+	default:
 		p.noteUnused([]string{"kv-event-delay"}, "prefix-index is "+c.PrefixIndex)
-	case !c.EnablePrefixCaching:
-		p.noteUnused([]string{"prefix-index", "kv-event-delay"}, "prefix caching is off")
+		if blocks > 0 && blocks < c.TotalKVBlocks && c.EnablePrefixCaching {
+			p.note("prefix-index-blocks is %d, less than the %d blocks of an instance's cache: the router forgets prompts that are still there", blocks, c.TotalKVBlocks)
+		}
 	}
 }
 

@@ -27,7 +27,17 @@ func (p *plan) newPrefixes() *policy.PrefixIndex {
 	if p.config.PrefixIndex == indexEvents {
 		return policy.NewPrefixMirror(p.config.BlockSizeInTokens)
 	}
-	return policy.NewPrefixIndex(p.config.BlockSizeInTokens)
+	return policy.NewPrefixIndex(p.config.BlockSizeInTokens, p.prefixBlocks())
+}
+
+// prefixBlocks is the number in prefix-index-blocks, 0 for auto. The bundle has
+// checked it.
+func (p *plan) prefixBlocks() int32 {
+	if p.config.PrefixIndexBlocks == policy.Auto {
+		return 0
+	}
+	n, _ := strconv.ParseFloat(p.config.PrefixIndexBlocks, 64) // 1e5 is a whole number too
+	return int32(n)
 }
 
 // tellsBlocks reports whether instances tell the router what they cache.

@@ -69,6 +69,23 @@ func TestExpectedHitsLeaveATokenToCompute(t *testing.T) {
 	}
 }
 
+// TestIndexRemembersWhatItsSizeAllows asks for a prompt again after others that
+// the cache has room for: a smaller index has forgotten it.
+func TestIndexRemembersWhatItsSizeAllows(t *testing.T) {
+	for _, x := range []struct {
+		blocks string
+		want   int32
+	}{{"auto", 48}, {"8", 48}, {"7", 32}, {"4", 0}, {"1", 0}} {
+		c := plain()
+		c.NumInstances, c.TotalKVBlocks = 1, 100
+		c.RoutingPolicy, c.PrefixIndexBlocks = "prefix-affinity", x.blocks
+		s := serve(t, c, sharing(1, request(0, 64, 1)), sharing(2, request(5000, 80, 1)), sharing(1, request(9000, 64, 1)))
+		if o := s.rows[2]; o.Expected != x.want || o.Cached != 48 {
+			t.Errorf("%s blocks: %d tokens expected, %d found; want %d and 48", x.blocks, o.Expected, o.Cached, x.want)
+		}
+	}
+}
+
 // TestPrefixesOfInstancesThatAreGone lets an instance go with what it had: the
 // router must not expect it of the one that is left.
 func TestPrefixesOfInstancesThatAreGone(t *testing.T) {
@@ -151,13 +168,23 @@ func TestPrefixSettingsWithoutEffectAreNoted(t *testing.T) {
 			c.PrefixIndex, c.RoutingPolicy, c.EnablePrefixCaching = "events", "prefix-affinity", false
 		}},
 		{"nothing is delayed", "prefix-index is routed", func(c *Config) { c.KVEventDelay, c.RoutingPolicy = 5, "prefix-affinity" }},
+		{"the router is told", "prefix-index-blocks has no effect", func(c *Config) {
+			c.PrefixIndex, c.PrefixIndexBlocks, c.RoutingPolicy = "events", "50", "prefix-affinity"
+		}},
+		{"nobody asks the index", "prefix-index-blocks has no effect: no policy reads", func(c *Config) { c.PrefixIndexBlocks = "50" }},
+		{"an index smaller than a cache", "prefix-index-blocks is 63, less than the 64 blocks", func(c *Config) {
+			c.PrefixIndexBlocks, c.TotalKVBlocks, c.RoutingPolicy = "63", 64, "prefix-affinity"
+		}},
+		{"an index as large as a cache", "", func(c *Config) {
+			c.PrefixIndexBlocks, c.TotalKVBlocks, c.RoutingPolicy = "64", 64, "prefix-affinity"
+		}},
 		{"all is well", "", func(c *Config) { c.PrefixIndex, c.KVEventDelay, c.RoutingPolicy = "events", 5, "prefix-affinity" }},
 	} {
 		c := plain()
 		x.set(&c)
 		_, setup, err := Check(c)
 		notes := strings.Join(setup.Notes, "\n")
-		if err != nil || !strings.Contains(notes, x.want) || x.want == "" && strings.Contains(notes, "no effect") {
+		if err != nil || !strings.Contains(notes, x.want) || x.want == "" && (strings.Contains(notes, "no effect") || strings.Contains(notes, "prefix-index")) {
 			t.Errorf("%s: notes %q, error %v; want one with %q", x.name, notes, err, x.want)
 		}
 	}

@@ -106,7 +106,7 @@ func BenchmarkRoute(b *testing.B) {
 }
 
 func BenchmarkIndex(b *testing.B) {
-	x := newPrefixIndex(16, indexCapacity)
+	x := newPrefixIndex(16, unknownCache)
 	x.cover(16)
 	req := Request{Input: 512}
 	b.ReportAllocs()

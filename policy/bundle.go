@@ -41,6 +41,7 @@ type Observability struct {
 	QueueDepth, BatchSize, KVUtilization, CacheHitRate, RecentLatency, EstimatedWait string
 
 	PrefixIndex  string          // routed or events; empty: not given
+	PrefixBlocks string          // blocks per instance that routed remembers, or Auto; empty: not given
 	KVEventDelay *vtime.Duration // of events
 }
 
@@ -134,6 +135,7 @@ var sections = []section{
 		text(freshness("recent_latency"), func(b *Bundle) *string { return &b.Observability.RecentLatency }),
 		text(freshness("estimated_wait"), func(b *Bundle) *string { return &b.Observability.EstimatedWait }),
 		text(Parameter{Name: "prefix_index", Type: Choice, Choices: []string{"routed", "events"}}, func(b *Bundle) *string { return &b.Observability.PrefixIndex }),
+		text(Parameter{Name: "prefix_index_blocks", Type: CountOrAuto, Min: 1, Max: 1<<31 - 1}, func(b *Bundle) *string { return &b.Observability.PrefixBlocks }),
 		{Parameter{Name: "kv_event_delay", Type: Duration, Max: longest}, func(b *Bundle) **vtime.Duration { return &b.Observability.KVEventDelay }, nil},
 	}},
 	{name: metadata},

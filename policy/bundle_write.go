@@ -126,22 +126,28 @@ func (c *Selection) content(kind Kind) Mapping {
 // value is the text of a parameter in its type in YAML, as text when it is
 // none of the parameter's.
 func (p *Parameter) value(text string) any {
-	if _, ok := p.parse(text); !ok {
+	if _, ok := p.parse(text); !ok || text == Auto {
 		return text
 	}
-	switch p.Type {
-	case Flag:
+	switch {
+	case p.Type == Flag:
 		return text == "true"
-	case Number, Count, Weight:
+	case p.isNumber():
 		return json.Number(p.plain(text))
 	}
 	return text
 }
 
+// isNumber reports whether a file may write the parameter as a number without
+// a unit.
+func (p *Parameter) isNumber() bool {
+	return p.Type == Number || p.Type == Count || p.Type == Weight || p.Type == CountOrAuto
+}
+
 // plain is an allowed value of the parameter in a form that JSON can write:
 // 5 for +5.
 func (p *Parameter) plain(text string) string {
-	if p.Type != Number && p.Type != Count && p.Type != Weight || isNumeral(text) {
+	if !p.isNumber() || text == Auto || isNumeral(text) {
 		return text
 	}
 	v, _ := p.parse(text)

@@ -37,7 +37,7 @@ func newPair(t *testing.T, rng *rand.Rand, name string, instances int) *pair {
 			settings = append(settings, Setting{"tie", "random"})
 		}
 	}
-	cached := &twinLRU{capacity: indexCapacity, lists: make([][]twinBlock, instances)}
+	cached := &twinLRU{lists: make([][]twinBlock, instances)}
 	sessions := 1 + rng.IntN(12)
 	switch name {
 	case "least-loaded":
@@ -47,9 +47,9 @@ func newPair(t *testing.T, rng *rand.Rand, name string, instances int) *pair {
 	case "power-of-two":
 		p.slow = &naiveTwo{draws}
 	case "prefix-affinity":
-		imbalance := rng.IntN(12)
-		settings = append(settings, Setting{"max_imbalance", fmt.Sprint(imbalance)})
-		p.slow = &naivePrefix{block: block, imbalance: float64(imbalance), cached: cached, draws: draws}
+		imbalance, match := rng.IntN(12), float64(rng.IntN(5))/4
+		settings = append(settings, Setting{"max_imbalance", fmt.Sprint(imbalance)}, Setting{"min_match", fmt.Sprint(match)})
+		p.slow = &naivePrefix{block: block, imbalance: float64(imbalance), match: match, cached: cached, draws: draws}
 	case "weighted":
 		slow := &naiveWeighted{block: block, draws: draws, cached: cached, sessions: &twinSessions{capacity: sessions}}
 		unit := []float64{1, 10}[rng.IntN(2)] // whole weights, that sums may tie, and others

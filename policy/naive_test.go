@@ -107,11 +107,13 @@ func (p *naiveTwo) decide(req *Request, view *View) RoutingDecision {
 type naivePrefix struct {
 	block     int32
 	imbalance float64
+	match     float64 // least share of the prompt
 	cached    *twinLRU
 	draws     *twinDraws
 }
 
 func (p *naivePrefix) decide(req *Request, view *View) RoutingDecision {
+	p.cached.join(view)
 	blocks := twinBlocks(req, p.block)
 	idle, foremost := make([]float64, len(view.slots)), make([]float64, len(view.slots))
 	longest, least, load := 0, math.Inf(1), math.Inf(1)
@@ -133,7 +135,7 @@ func (p *naivePrefix) decide(req *Request, view *View) RoutingDecision {
 		}
 	}
 	d := RoutingDecision{Reason: LeastLoad}
-	if longest > 0 && load-least <= p.imbalance {
+	if longest > 0 && float64(longest)/float64(len(blocks)) >= p.match && load-least <= p.imbalance {
 		d = RoutingDecision{Target: naiveBest(foremost, req, p.draws), Reason: LongestPrefix}
 	} else if d.Target = naiveBest(idle, req, p.draws); d.Target < 0 {
 		return nowhere
@@ -181,6 +183,7 @@ func (p *naiveWeighted) decide(req *Request, view *View) RoutingDecision {
 	for _, weight := range p.weights {
 		sum += weight
 	}
+	p.cached.join(view)
 	blocks := twinBlocks(req, p.block)
 	scores := make([]float64, len(view.slots))
 	for k, name := range p.names {

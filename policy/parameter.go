@@ -24,9 +24,13 @@ const (
 	Count                               // a Number without a fraction
 	Freshness                           // Immediate, OnDemand, or a Duration
 	RandomDuration                      // a Duration, or 40s,cv=0.2: lognormal with that mean and coefficient of variation
+	CountOrAuto                         // a Count, or Auto
 )
 
-var parameterTypes = [...]string{"number", "true|false", "choice", "weight", "duration", "count", "freshness", "duration"}
+var parameterTypes = [...]string{"number", "true|false", "choice", "weight", "duration", "count", "freshness", "duration", "count|auto"}
+
+// Auto is the CountOrAuto that is derived.
+const Auto = "auto"
 
 // String is the name of the type.
 func (t ParameterType) String() string { return parameterTypes[t] }
@@ -53,6 +57,8 @@ func (p *Parameter) Range() string {
 		return "a duration like 40s, or 40s,cv=0.2 with cv from 0 to 10"
 	case p.Type == Freshness:
 		return Immediate + ", " + OnDemand + " or a duration like 50ms"
+	case p.Type == CountOrAuto:
+		return Auto + ", or a whole number" + fmt.Sprintf(" in [%g, %g]", p.Min, p.Max)
 	case p.Type == Duration:
 		return "a duration like 250ms or 5s" + p.limits()
 	case p.Max == math.MaxFloat64:
@@ -210,6 +216,9 @@ func (p *Parameter) parse(text string) (value, bool) {
 		_, _, err := ParseRandomDuration(text)
 		return value{text: text}, err == nil
 	}
+	if p.Type == CountOrAuto && text == Auto {
+		return value{text: text}, true
+	}
 	if p.Type == Freshness && (text == Immediate || text == OnDemand) {
 		return value{text: text}, true
 	}
@@ -218,7 +227,7 @@ func (p *Parameter) parse(text string) (value, bool) {
 		return value{text: text, duration: d}, err == nil && float64(d) >= p.Min && float64(d) <= p.Max
 	}
 	x, err := strconv.ParseFloat(text, 64)
-	if p.Type == Count && x != math.Trunc(x) {
+	if (p.Type == Count || p.Type == CountOrAuto) && x != math.Trunc(x) {
 		return value{}, false
 	}
 	return value{text: text, number: x}, err == nil && x >= p.Min && x <= p.Max // NaN is in no range, infinities in none of ours

@@ -33,18 +33,31 @@ type prefixIndex struct {
 	matched []int32  // by place that holds the first: blocks of the chain from the start
 }
 
-// bitsets is an array of sets of places.
+// bitsets is an array of sets of places, in pages that stay where they are: of
+// many instances with large caches it is most of the index, too much to be
+// copied when it grows.
 type bitsets struct {
 	words int // per set
-	bits  []uint64
+	pages [][]uint64
 }
 
+// pageBits is log₂ of the sets of a page.
+const pageBits = 10
+
 func (b *bitsets) at(set int32) []uint64 {
-	return b.bits[int(set)*b.words : (int(set)+1)*b.words]
+	first := int(set&(1<<pageBits-1)) * b.words
+	return b.pages[set>>pageBits][first : first+b.words]
+}
+
+// grow makes room for the set of that number, which is empty then.
+func (b *bitsets) grow(set int32) {
+	if int(set>>pageBits) == len(b.pages) {
+		b.pages = append(b.pages, make([]uint64, b.words<<pageBits))
+	}
 }
 
 func newPrefixIndex(blockSize, capacity int32) *prefixIndex {
-	return &prefixIndex{blockSize: blockSize, lru: &lruIndex{capacity: capacity, nodes: make([]node, 1)}}
+	return &prefixIndex{blockSize: blockSize, lru: &lruIndex{capacity: capacity, largest: capacity, nodes: make([]node, 1)}}
 }
 
 func newPrefixMirror(blockSize int32) *prefixIndex { return &prefixIndex{blockSize: blockSize} }
@@ -65,14 +78,14 @@ func (x *prefixIndex) cover(places int) {
 
 // widen gives every set more words.
 func (b *bitsets) widen(words int) {
-	var wide []uint64
-	if b.words > 0 {
-		wide = make([]uint64, len(b.bits)/b.words*words)
-		for i := range len(b.bits) / b.words {
-			copy(wide[i*words:], b.at(int32(i)))
+	for p, page := range b.pages {
+		wide := make([]uint64, words<<pageBits)
+		for i := range 1 << pageBits {
+			copy(wide[i*words:], page[i*b.words:(i+1)*b.words])
 		}
+		b.pages[p] = wide
 	}
-	b.words, b.bits = words, wide
+	b.words = words
 }
 
 // look takes a request in hand and finds for the places that are expected
@@ -86,7 +99,7 @@ func (x *prefixIndex) look(req *Request) {
 	}
 	most := x.blocks
 	if x.lru != nil {
-		most = min(most, x.lru.capacity) // blocks beyond it cannot be held, so they need no key
+		most = min(most, x.lru.largest) // blocks beyond it cannot be held, so they need no key
 	}
 	x.chain = workload.AppendKeys(x.chain, req.Spans, x.blockSize, int(most))
 	for _, key := range x.chain {
@@ -212,9 +225,7 @@ func (x *prefixIndex) slotOf(key uint64) int32 {
 	} else {
 		slot = int32(len(x.keys))
 		x.keys, x.count = append(x.keys, 0), append(x.count, 0)
-		for range x.held.words {
-			x.held.bits = append(x.held.bits, 0)
-		}
+		x.held.grow(slot)
 	}
 	x.keys[slot] = key
 	x.slots.insert(key, slot)

@@ -1,7 +1,9 @@
 package policy
 
-// indexCapacity is how many blocks the router remembers per instance.
-const indexCapacity = 10_000
+// unknownCache is how many blocks the router remembers of an instance whose
+// cache it does not know the size of: what the gateway's prefix scorer takes
+// when a server's metrics do not say.
+const unknownCache = 31_250
 
 // lruIndex is the router's guess at what each place has cached: per place the
 // block keys of the prompts sent there, least recently used first out. It is
@@ -10,7 +12,7 @@ const indexCapacity = 10_000
 // A decision touches all full blocks of its prompt on the target, from the
 // last to the first, so that the deepest goes first when room is needed: a
 // chain that lost its head would be worth nothing. Then the oldest are dropped
-// until the place holds no more than the capacity. Looking touches nothing.
+// until the place holds no more than its capacity. Looking touches nothing.
 //
 // So what a place holds of a chain has no gaps: the holders of a block are
 // among those of the block before it.
@@ -22,7 +24,8 @@ const indexCapacity = 10_000
 // and since its blocks were touched together, deepest first, they are dropped
 // in that order by shortening it. Tails that follow each other are one.
 type lruIndex struct {
-	capacity int32
+	capacity int32 // of places that were given none of their own
+	largest  int32 // capacity that a place ever had
 
 	nodes []node // node 0 is none
 	free  int32  // first of the free nodes, chained by older; 0 for none
@@ -41,21 +44,31 @@ type node struct {
 type order struct {
 	newest, oldest int32
 	blocks         int32
+	capacity       int32 // blocks that it may hold
 }
 
 // cover makes room for so many places.
 func (l *lruIndex) cover(places int) {
-	l.order = append(l.order, make([]order, places-len(l.order))...)
+	for len(l.order) < places {
+		l.order = append(l.order, order{})
+		l.limit(len(l.order)-1, l.capacity)
+	}
+}
+
+// limit gives a place, which holds nothing, its capacity.
+func (l *lruIndex) limit(place int, capacity int32) {
+	l.order[place].capacity = capacity
+	l.largest = max(l.largest, capacity)
 }
 
 // record touches the blocks of the request in hand on the place that gets
 // it.
 func (l *lruIndex) record(x *prefixIndex, place int) {
 	o := &l.order[place]
-	if tail := min(x.blocks, l.capacity) - int32(len(x.chain)); tail > 0 {
+	if tail := min(x.blocks, o.capacity) - int32(len(x.chain)); tail > 0 {
 		l.lengthen(o, tail)
 	}
-	for i := len(x.chain) - 1; i >= 0; i-- {
+	for i := min(len(x.chain), int(o.capacity)) - 1; i >= 0; i-- {
 		slot := int32(-1)
 		if i < len(x.known) {
 			slot = x.known[i]
@@ -64,7 +77,7 @@ func (l *lruIndex) record(x *prefixIndex, place int) {
 		}
 		l.touch(x, o, slot, place)
 	}
-	for o.blocks > l.capacity {
+	for o.blocks > o.capacity {
 		l.shrink(x, o, place)
 	}
 }
@@ -112,7 +125,7 @@ func (l *lruIndex) push(o *order, slot, length int32) int32 {
 // or one named block.
 func (l *lruIndex) shrink(x *prefixIndex, o *order, place int) {
 	oldest := &l.nodes[o.oldest]
-	if excess := o.blocks - l.capacity; oldest.length > excess {
+	if excess := o.blocks - o.capacity; oldest.length > excess {
 		oldest.length -= excess
 		o.blocks -= excess
 		return

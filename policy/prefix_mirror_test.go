@@ -89,7 +89,7 @@ func TestDropOfRouted(t *testing.T) {
 		x.record(i % 3)
 		if i%50 == 49 {
 			x.empty(i / 50 % 3)
-			if o := x.lru.order[i/50%3]; o != (order{}) {
+			if o := x.lru.order[i/50%3]; o != (order{capacity: 30}) {
 				t.Fatalf("after its drop instance %d holds %+v", i/50%3, o)
 			}
 			checkIndex(t, x)

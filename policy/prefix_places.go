@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"math"
 	"math/bits"
 	"slices"
 )
@@ -22,15 +23,18 @@ type PrefixIndex struct {
 	instance []int32 // by place, −1: vacant
 	vacant   []int32 // places
 	found    []holder
+	blocks   int32 // that each place may hold; 0: as many as the instance's cache
 }
 
 // holder is an instance that is expected to have blocks of a prompt cached.
 type holder struct{ instance, blocks int32 }
 
 // NewPrefixIndex returns an empty index that follows routing. blockSize is
-// tokens per block, at least 1.
-func NewPrefixIndex(blockSize int32) *PrefixIndex {
-	return &PrefixIndex{index: newPrefixIndex(blockSize, indexCapacity)}
+// tokens per block, at least 1. Of each instance it remembers so many blocks; if
+// that is 0 as many tokens, in whole blocks, as the instance's own cache holds,
+// which the view says when the instance joins.
+func NewPrefixIndex(blockSize, blocks int32) *PrefixIndex {
+	return &PrefixIndex{index: newPrefixIndex(blockSize, blocks), blocks: blocks}
 }
 
 // NewPrefixMirror returns an empty index that follows events.
@@ -52,7 +56,8 @@ func (x *PrefixIndex) Cover(view *View) {
 			x.Drop(int(i))
 		}
 	}
-	for i := len(x.places); i < view.Len(); i++ {
+	first := len(x.places)
+	for i := first; i < view.Len(); i++ {
 		place := int32(-1)
 		if view.slots[i].Phase != Gone {
 			place = x.give(int32(i))
@@ -60,6 +65,28 @@ func (x *PrefixIndex) Cover(view *View) {
 		x.places = append(x.places, place)
 	}
 	x.index.cover(len(x.instance))
+	if x.blocks == 0 && x.index.lru != nil {
+		for i := first; i < view.Len(); i++ {
+			if place := x.places[i]; place >= 0 {
+				x.index.lru.limit(int(place), x.sizeOf(view, i))
+			}
+		}
+	}
+}
+
+// sizeOf is how many blocks of the index the cache of an instance is.
+func (x *PrefixIndex) sizeOf(view *View, i int) int32 {
+	total := view.slots[i].Total
+	if total <= 0 {
+		return unknownCache
+	}
+	size := x.index.blockSize
+	if view.BlockSize > 0 {
+		total *= int64(view.BlockSize)
+	} else {
+		total *= int64(size)
+	}
+	return int32(min(max(total/int64(size), 1), math.MaxInt32))
 }
 
 // give finds a place for an instance.
@@ -116,10 +143,10 @@ func (x *PrefixIndex) Look(req *Request) {
 // Look.
 func (x *PrefixIndex) holders() []holder { return x.found }
 
-// affinity is the share of the full blocks of the request in hand that a holder
-// has.
-func (x *PrefixIndex) affinity(h holder) float64 {
-	return float64(h.blocks) / float64(x.index.blocks)
+// affinity is the share that so many blocks, which a holder has, are of the full
+// blocks of the request in hand.
+func (x *PrefixIndex) affinity(blocks int32) float64 {
+	return float64(blocks) / float64(x.index.blocks)
 }
 
 // Expected is how many tokens of the prompt in hand an instance is expected to

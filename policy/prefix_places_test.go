@@ -15,7 +15,7 @@ func TestPlacesEqualInstances(t *testing.T) {
 		rng := rand.New(rand.NewPCG(seed, 23))
 		size := int32(1 + rng.IntN(5))
 		mirror := rng.IntN(2) == 0
-		x, all := NewPrefixIndex(size), newPrefixIndex(size, indexCapacity)
+		x, all := NewPrefixIndex(size, 0), newPrefixIndex(size, 0)
 		if mirror {
 			x, all = NewPrefixMirror(size), newPrefixMirror(size)
 		}
@@ -23,8 +23,12 @@ func TestPlacesEqualInstances(t *testing.T) {
 		var gone []int
 		for step := range 200 {
 			for view.Len() == 0 || len(view.Present()) == 0 || rng.IntN(9) == 0 {
-				view.Add(Slot{Routable: true, Total: 9})
+				size := 1 + rng.Int64N(30)
+				view.Add(Slot{Routable: true, Total: size})
 				all.cover(view.Len())
+				if !mirror {
+					all.lru.limit(view.Len()-1, int32(size))
+				}
 			}
 			if len(view.Present()) > 1 && rng.IntN(12) == 0 {
 				i := int(view.Present()[rng.IntN(len(view.Present()))])
@@ -94,5 +98,107 @@ func TestPlacesEqualInstances(t *testing.T) {
 	}
 	if reused < 1000 || late < 1000 {
 		t.Errorf("too little is tested: %d steps with places used again, %d late events", reused, late)
+	}
+}
+
+// TestIndexIsAsLargeAsEachCache: what is remembered of an instance is what its own
+// cache holds, in blocks of the index, as it was when the instance joined; or the
+// number that was given for all.
+func TestIndexIsAsLargeAsEachCache(t *testing.T) {
+	prompt := Request{Input: 1600, Spans: []workload.Span{{Content: 1, Length: 1600}}} // 100 blocks of the index
+	expected := func(x *PrefixIndex, view *View, instance int) int32 {
+		x.Cover(view)
+		x.Look(&prompt)
+		x.Record(instance)
+		x.Look(&prompt)
+		return x.Expected(instance) / 16
+	}
+	view := viewOf(Slot{Total: 40}, Slot{Total: 60}, Slot{Total: 500})
+	view.BlockSize = 16
+	for _, c := range []struct {
+		blocks    int32
+		blockSize int32 // of caches
+		want      []int32
+	}{{0, 16, []int32{40, 60, 100}}, {0, 8, []int32{20, 30, 100}}, {0, 32, []int32{80, 100, 100}}, {70, 16, []int32{70, 70, 70}}} {
+		view.BlockSize = c.blockSize
+		x := NewPrefixIndex(16, c.blocks)
+		for i, want := range c.want {
+			if got := expected(x, view, i); got != want {
+				t.Errorf("%d blocks given, caches with blocks of %d: instance %d is expected to have %d, want %d", c.blocks, c.blockSize, i, got, want)
+			}
+		}
+	}
+	t.Run("later ones and those that take a place", func(t *testing.T) {
+		view := viewOf(Slot{Total: 40})
+		x := NewPrefixIndex(16, 0)
+		x.Cover(view)
+		view.Set(0, Slot{Total: 90}) // too late
+		if got := expected(x, view, 0); got != 40 {
+			t.Errorf("%d, want 40: the size is that of the joining", got)
+		}
+		view.Add(Slot{Total: 7})
+		if got := expected(x, view, 1); got != 7 {
+			t.Errorf("%d, want 7", got)
+		}
+		view.Set(0, Slot{Phase: Gone, Total: 90})
+		view.Add(Slot{Total: 55})
+		x.Cover(view)
+		if len(x.instance) != 2 {
+			t.Fatalf("%d places, want 2", len(x.instance))
+		}
+		if got := expected(x, view, 2); got != 55 {
+			t.Errorf("%d, want 55", got)
+		}
+	})
+	t.Run("a size that is not known", func(t *testing.T) {
+		x := NewPrefixIndex(16, 0)
+		x.Cover(viewOf(Slot{}))
+		if got := x.index.lru.order[0].capacity; got != 31_250 {
+			t.Errorf("%d, want 31,250", got)
+		}
+	})
+}
+
+// TestExpectedHitsAreFoundHitsInEachPool serves requests of 60 chains at two pools
+// whose caches differ in size by five, each instance an LRU of blocks, and wants
+// the router to expect what each finds: the index is its cache.
+func TestExpectedHitsAreFoundHitsInEachPool(t *testing.T) {
+	const seed, block = 8, 16
+	rng := rand.New(rand.NewPCG(seed, 8))
+	view := &View{BlockSize: block}
+	for i := range 6 {
+		view.Add(Slot{Routable: true, Total: []int64{400, 2000}[i/3]})
+	}
+	caches := &twinLRU{lists: make([][]twinBlock, 6)}
+	caches.join(view)
+	for _, c := range []struct {
+		name   string
+		blocks int32
+		right  bool
+	}{{"as large as each cache", 0, true}, {"one size for all", 2000, false}} {
+		x := NewPrefixIndex(block, c.blocks)
+		x.Cover(view)
+		var expected, found, tokens [2]int
+		for n := range 4000 {
+			content := workload.ContentID(1 + rng.IntN(60))
+			req := Request{ID: int64(n), Input: 800, Spans: []workload.Span{{Content: content, Length: int32(100 + rng.IntN(650))}}}
+			blocks := twinBlocks(&req, block)
+			i := rng.IntN(6)
+			x.Look(&req)
+			expected[i/3] += int(x.Expected(i))
+			found[i/3] += block * caches.matched(blocks, i)
+			tokens[i/3] += int(req.Input)
+			x.Record(i)
+			caches.record(blocks, i)
+		}
+		worst := 0.0
+		for pool := range 2 {
+			off := float64(expected[pool]-found[pool]) / float64(tokens[pool])
+			worst = max(worst, off, -off)
+			t.Logf("%s, pool %d: %.1f %% expected, %.1f %% found", c.name, pool, 100*float64(expected[pool])/float64(tokens[pool]), 100*float64(found[pool])/float64(tokens[pool]))
+		}
+		if (worst <= 0.02) != c.right {
+			t.Errorf("%s: expected and found hits differ by up to %.1f points of prompt tokens", c.name, 100*worst)
+		}
 	}
 }

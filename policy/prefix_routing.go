@@ -14,9 +14,17 @@ import (
 var maxImbalance = Parameter{Name: "max_imbalance", Type: Number, Default: "32", Min: 0, Max: math.MaxFloat64,
 	Help: "how far the effective load of the chosen may be above the smallest, else that one is taken; 32 was the first absolute balance threshold of SGLang's cache-aware router"}
 
+// minMatch is the share of the prompt that is worth going after. Without it a
+// system prompt that all requests share herds them to one instance until its
+// load is too far above the others'. Its default is the cache threshold that
+// SGLang's cache-aware router began with; there the share must be above it, here
+// it may be equal, so that 1 asks for the whole prompt.
+var minMatch = Parameter{Name: "min_match", Type: Number, Default: "0.5", Min: 0, Max: 1,
+	Help: "least share of the prompt's full blocks that the longest match must have, else the least loaded is taken; 0.5 was the first cache threshold of SGLang's cache-aware router"}
+
 // longestPrefix takes the instance that is expected to have the most of the
 // prompt cached, in full blocks and from the start; among equals the least
-// loaded. It takes the least loaded of all when no routable one has any of it
+// loaded. It takes the least loaded of all when no routable one has enough of it
 // or when the load of the chosen is too far above the smallest.
 //
 // It looks at the instances that match and no others; the smallest load is
@@ -25,6 +33,7 @@ type longestPrefix struct {
 	ranking   ranking
 	index     *PrefixIndex
 	imbalance float64 // allowed
+	least     float64 // share of the prompt
 	foremost  []int32 // of the instances that match, in order
 }
 
@@ -41,8 +50,8 @@ func (p *longestPrefix) Route(req *Request, _ float64, _ *RouterState, view *Vie
 
 // choose is the instance for the request in hand, −1 when none is routable.
 func (p *longestPrefix) choose(req *Request, slots []Slot, holders []holder) (int, Reason) {
-	p.gather(slots, holders)
-	if len(p.foremost) > 0 {
+	longest := p.gather(slots, holders)
+	if len(p.foremost) > 0 && p.index.affinity(longest) >= p.least {
 		load := slots[p.foremost[0]].load()
 		if float64(load-countOf(p.ranking.loads.best())) <= p.imbalance {
 			return int(p.foremost[p.ranking.tie.draw(req, len(p.foremost))]), LongestPrefix
@@ -51,10 +60,11 @@ func (p *longestPrefix) choose(req *Request, slots []Slot, holders []holder) (in
 	return p.ranking.choose(req), LeastLoad
 }
 
-// gather finds the foremost: the least loaded of those with the longest match.
-func (p *longestPrefix) gather(slots []Slot, holders []holder) {
+// gather finds the foremost: the least loaded of those with the longest match,
+// which it returns.
+func (p *longestPrefix) gather(slots []Slot, holders []holder) (longest int32) {
 	p.foremost = p.foremost[:0]
-	longest, least := int32(0), int64(0)
+	least := int64(0)
 	for _, h := range holders {
 		i := int(h.instance)
 		if i >= len(slots) || !slots[i].Routable {
@@ -70,4 +80,5 @@ func (p *longestPrefix) gather(slots []Slot, holders []holder) {
 		}
 		p.foremost = append(p.foremost, h.instance)
 	}
+	return longest
 }

@@ -22,7 +22,7 @@ func TestPrefixAffinity(t *testing.T) {
 		{"of equals the least loaded", []past{{1, 64}, {2, 64}, {3, 64}}, "32", loads(0, 9, 5, 7), 2, LongestPrefix},
 		{"nothing matches: least loaded", nil, "32", loads(4, 3, 1, 2), 2, LeastLoad},
 		{"less than a block matches nothing", []past{{0, 15}}, "32", loads(4, 3, 1, 2), 2, LeastLoad},
-		{"a shorter prefix where the longest is not routable", []past{{1, 64}, {3, 32}}, "32", loads(0, 0, 0, 9).close(1), 3, LongestPrefix},
+		{"a shorter prefix where the longest is not routable", []past{{1, 64}, {3, 48}}, "32", loads(0, 0, 0, 9).close(1), 3, LongestPrefix},
 		{"no holder is routable: least loaded", []past{{1, 64}}, "32", loads(4, 0, 3, 9).close(1), 2, LeastLoad},
 		{"as far above the least as allowed", []past{{1, 64}}, "5", loads(2, 7, 3, 9), 1, LongestPrefix},
 		{"farther above than allowed", []past{{1, 64}}, "5", loads(2, 8, 3, 9), 0, LeastLoad},
@@ -51,5 +51,31 @@ func TestPrefixAffinity(t *testing.T) {
 				t.Errorf("%+v, want %d because of %s", d, c.want, c.reason)
 			}
 		})
+	}
+}
+
+// TestPrefixAffinityWantsAShareOfThePrompt: a prompt of ten blocks, of which the
+// only holder, which is not the least loaded, has some.
+func TestPrefixAffinityWantsAShareOfThePrompt(t *testing.T) {
+	for _, c := range []struct {
+		match  string // empty: the default
+		cached int32  // blocks
+		want   Reason
+	}{
+		{"", 4, LeastLoad}, {"", 5, LongestPrefix}, {"0.5", 5, LongestPrefix}, {"0.51", 5, LeastLoad},
+		{"0", 1, LongestPrefix}, {"0", 0, LeastLoad}, {"1", 9, LeastLoad}, {"1", 10, LongestPrefix},
+	} {
+		var settings []Setting
+		if c.match != "" {
+			settings = []Setting{{"min_match", c.match}}
+		}
+		p := mustRoute(t, "prefix-affinity", Env{BlockSize: 16, Instances: 2}, settings...)
+		past := loads(0, 0)
+		only(past, 1)
+		route(p, &Request{Input: 16 * c.cached, Spans: []workload.Span{{Content: 1, Length: 16 * c.cached}}}, past)
+		d := route(p, &Request{Input: 163, Spans: []workload.Span{{Content: 1, Length: 160}}}, loads(3, 4))
+		if target := map[Reason]int{LeastLoad: 0, LongestPrefix: 1}[c.want]; d.Reason != c.want || d.Target != target {
+			t.Errorf("min_match %q, %d of 10 blocks cached: %+v, want %v", c.match, c.cached, d, c.want)
+		}
 	}
 }

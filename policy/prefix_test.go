@@ -21,6 +21,25 @@ type twinBlock struct {
 type twinLRU struct {
 	capacity int
 	lists    [][]twinBlock
+	own      []int // capacities of the first instances; the others have the common one
+}
+
+// join gives the instances that are new in the view the size of their caches.
+func (x *twinLRU) join(view *View) {
+	for i := len(x.own); i < view.Len(); i++ {
+		size := int(view.slots[i].Total)
+		if size == 0 {
+			size = unknownCache
+		}
+		x.own = append(x.own, size)
+	}
+}
+
+func (x *twinLRU) size(instance int) int {
+	if instance < len(x.own) {
+		return x.own[instance]
+	}
+	return x.capacity
 }
 
 // twinBlocks lists the full blocks of a prompt.
@@ -54,9 +73,7 @@ func (x *twinLRU) record(blocks []twinBlock, instance int) {
 			list = slices.Delete(list, at, at+1)
 		}
 		list = slices.Insert(list, 0, blocks[i])
-		if len(list) > x.capacity {
-			list = list[:x.capacity]
-		}
+		list = list[:min(len(list), x.size(instance))]
 	}
 	x.lists[instance] = list
 }
@@ -142,6 +159,12 @@ func TestIndexEqualsPlainLRU(t *testing.T) {
 		fast := newPrefixIndex(size, int32(capacity))
 		fast.cover(instances)
 		slow := &twinLRU{capacity: capacity, lists: make([][]twinBlock, instances)}
+		if seed%3 == 0 { // each has a size of its own
+			for i := range instances {
+				slow.own = append(slow.own, 1+rng.IntN(40))
+				fast.lru.limit(i, int32(slow.own[i]))
+			}
+		}
 		source := &traffic{rng: rng, longest: 1 + rng.IntN(30)}
 		for step := range 250 {
 			req := source.next(size)
@@ -158,7 +181,7 @@ func TestIndexEqualsPlainLRU(t *testing.T) {
 				continue // a look that leads to no decision changes nothing
 			}
 			target := rng.IntN(instances)
-			if len(slow.lists[target])+len(blocks) > capacity {
+			if len(slow.lists[target])+len(blocks) > slow.size(target) {
 				evictions++
 			}
 			fast.record(target)
@@ -181,6 +204,9 @@ func checkIndex(t *testing.T, x *prefixIndex) {
 	held := make([]int32, len(x.keys))
 	named := 0
 	for instance, o := range x.lru.order {
+		if o.blocks > o.capacity {
+			t.Errorf("instance %d holds %d blocks of at most %d", instance, o.blocks, o.capacity)
+		}
 		blocks := int32(0)
 		for n := o.newest; n != 0; n = x.lru.nodes[n].older {
 			blocks += x.lru.nodes[n].length

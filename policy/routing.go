@@ -25,13 +25,14 @@ var routingTemplates = []template[Routing]{{
 		Parameters: weightedParameters()},
 	build: newWeighted,
 }, {
-	Template: Template{Kind: RoutingKind, Name: "prefix-affinity", Help: "the longest prefix of the prompt expected in cache, among equals the least loaded; least-loaded when there is none or the load gap is too large",
-		Parameters: []Parameter{maxImbalance, tie}},
+	Template: Template{Kind: RoutingKind, Name: "prefix-affinity", Help: "the longest prefix of the prompt expected in cache, among equals the least loaded; least-loaded when too little is or the load gap is too large",
+		Parameters: []Parameter{minMatch, maxImbalance, tie}},
 	build: func(v values, env Env) (Routing, error) {
 		return &longestPrefix{
 			ranking:   ranking{tie: newTieBreak(v, env)},
 			index:     env.Prefixes,
 			imbalance: v.number(maxImbalance.Name),
+			least:     v.number(minMatch.Name),
 		}, nil
 	},
 }, {

@@ -12,7 +12,7 @@ import (
 func mustRoute(t testing.TB, name string, env Env, settings ...Setting) Routing {
 	t.Helper()
 	if env.Prefixes == nil {
-		env.Prefixes = NewPrefixIndex(env.BlockSize)
+		env.Prefixes = NewPrefixIndex(env.BlockSize, 0)
 	}
 	p, err := NewRouting(name, settings, env)
 	if err != nil {

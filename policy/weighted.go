@@ -273,7 +273,7 @@ func (w *weighted) matchPrefix(holders []holder) {
 	shares, weight := w.scorers[w.prefix].shares, w.scorers[w.prefix].weight
 	for _, h := range holders {
 		if seat := w.candidate(int(h.instance)); seat >= 0 {
-			shares[seat] = float64(weight * w.index.affinity(h))
+			shares[seat] = float64(weight * w.index.affinity(h.blocks))
 			w.matched = append(w.matched, int32(seat))
 		}
 	}
