@@ -161,7 +161,7 @@ func TestEverySettingCountsOrIsNoted(t *testing.T) {
 		policies admission-policy admission-latency priority-policy routing-policy routing-latency cost-per-replica-hour timeout trace
 		seed horizon measure-from measure-to slo-targets slow-within-class force-routing fitness-weights workload-spec scenario concurrency`)
 	refused := []string{"token-bucket-capacity", "token-bucket-refill-rate", "routing-scorers"}
-	noted := []string{"preemption-ema-gamma", "signals", "snapshot-refresh-interval", "in-flight", "prefix-index", "kv-event-delay", "trace-block-size", "rate", "arrival", "cv", "workload-seed"} // by what policies read, and the trace
+	noted := []string{"preemption-ema-gamma", "signals", "snapshot-refresh-interval", "in-flight", "prefix-index", "prefix-index-blocks", "kv-event-delay", "trace-block-size", "rate", "arrival", "cv", "workload-seed"} // by what policies read, and the trace
 	collect := func(change func(*Config)) {
 		p := &plan{config: DefaultConfig()}
 		change(&p.config)
