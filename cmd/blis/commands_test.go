@@ -75,23 +75,6 @@ func TestLists(t *testing.T) {
 	}
 }
 
-// Whatever can be asked for help gives it, with an example where there is
-// something to choose.
-func TestHelp(t *testing.T) {
-	for _, command := range []string{"", "run", "verify", "compare", "workload", "policies", "models", "hardware", "bench"} {
-		s := done(t, append(strings.Fields(command), "--help")...)
-		if !strings.HasPrefix(s.out, "Usage: blis "+command) {
-			t.Errorf("%s --help prints %.60q", command, s.out)
-		}
-	}
-	run := done(t, "run", "--help").out
-	for _, want := range []string{"--num-instances=4", "--[no-]enable-prefix-caching", "blis run --trace", "(on)"} {
-		if !strings.Contains(run, want) {
-			t.Errorf("run --help does not have %q", want)
-		}
-	}
-}
-
 func TestStats(t *testing.T) {
 	for _, c := range []struct {
 		flags []string

@@ -33,8 +33,8 @@ func (*compareCmd) Help() string {
 Examples:
 
     blis compare round-robin least-loaded weighted
-    blis compare today.yaml tomorrow.yaml --trace requests.csv --slo-targets standard:ttft=500ms
-    blis compare a.yaml b.yaml c.yaml --seeds 30 --rate 150 --objectives goodput,cost --format json`
+    blis compare today.yaml tomorrow.yaml --trace requests.csv
+    blis compare a.yaml b.yaml --seeds 30 --objectives goodput,cost`
 }
 
 // usualMeasures are those of the text, unless others are asked for.

@@ -117,6 +117,7 @@ type setup struct {
 	Workload    string   `json:"workload"`
 	Policies    string   `json:"policies"`
 	Notes       []string `json:"notes"`
+	Version     version  `json:"version"`
 }
 
 // key says what a result is a sample of: runs with equal policies and other
@@ -175,7 +176,7 @@ func newMeasured(r *actors.Result) *measuredWindow {
 func newSetup(s *actors.Setup) setup {
 	j := setup{
 		Model: s.Model, Hardware: s.Hardware, TP: s.TP, Latency: s.Latency, MaxModelLen: s.MaxModelLen,
-		Workload: s.Workload, Policies: s.Policies, Notes: append([]string{}, s.Notes...),
+		Workload: s.Workload, Policies: s.Policies, Notes: append([]string{}, s.Notes...), Version: thisVersion(),
 	}
 	if j.Ruler = s.LatencyModel; s.CoefficientSet != "" {
 		j.Coefficient = &s.CoefficientSet

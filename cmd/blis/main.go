@@ -33,6 +33,9 @@
 //	validate.go  blis validate; validate_text.go, validate_json.go print its
 //	             result; measured.go what both say of the servers
 //	bench.go     blis bench
+//	help.go      blis help and every --help; help_flags.go the flags on it
+//	version.go   blis version; completion.go what shells complete,
+//	             completion_scripts.go how they ask
 package main
 
 import (
@@ -56,6 +59,11 @@ type commands struct {
 	Train    trainCmd    `cmd:"" help:"Fit the physics latency model to measured servers."`
 	Validate validateCmd `cmd:"" help:"Compare latency models with measured servers."`
 	Bench    benchCmd    `cmd:"" help:"Measure how fast runs are on this machine."`
+
+	Completion completionCmd `cmd:"" help:"Print a script that completes blis commands in a shell."`
+	Version    versionCmd    `cmd:"" help:"Say which commit this is and of which day its data are."`
+
+	Complete completeCmd `cmd:"" name:"__complete" hidden:"" help:"Print how the last word may go on; for the scripts of completion."`
 }
 
 // runOnly is the part of the grammar that the main job needs. Building all of
@@ -63,10 +71,6 @@ type commands struct {
 type runOnly struct {
 	Run runCmd `cmd:"" help:"Simulate a cluster and print the result."`
 }
-
-const description = `BLIS simulates clusters of LLM inference servers in virtual time.
-
-Every flag of run, verify, compare and workload that makes a run can also stand in a YAML file (--config) under its name, or in the environment: BLIS_NUM_INSTANCES is --num-instances. A flag wins over the environment, that over the file. Durations read 50ms, 1.5s, 2m or a number of microseconds.`
 
 func main() {
 	lean()
@@ -108,25 +112,27 @@ func endingSignals() []os.Signal {
 // help was asked for and printed.
 func parse(args []string, c *console) (*kong.Context, error) {
 	helped := false
+	asked, err := readAsked(args)
+	if err != nil {
+		return nil, err
+	}
 	grammar := any(&commands{})
-	if len(args) > 0 && args[0] == "run" {
+	if asked.args[0] == "run" {
 		grammar = &runOnly{}
 	}
 	l := &layers{lookup: c.lookup}
 	parser, err := kong.New(grammar,
 		kong.Name("blis"),
-		kong.Description(description),
 		kong.Writers(c.out, c.err),
 		kong.Exit(func(int) { helped = true }),
 		kong.NamedMapper("path", kong.MapperFunc(decodePath)),
 		kong.Resolvers(l),
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true, WrapUpperBound: 100}),
-		kong.ValueFormatter(helpOf),
+		kong.Help(c.printHelp(asked)),
 	)
 	if err != nil {
 		return nil, err
 	}
-	command, err := parser.Parse(args)
+	command, err := parser.Parse(asked.args)
 	if helped {
 		return nil, nil
 	}

@@ -100,8 +100,8 @@ Examples:
     blis models show Llama-3.1-70B-Instruct --tp 4
     blis models show Llama-3.1-70B-Instruct --quantization fp8 --kv-cache-dtype fp8
     blis models show deepseek-ai/DeepSeek-V3 --hardware H200 --tp 8
-    blis models show path/to/config.json --hardware RTX4090 --activation-memory 500MB
-    blis models show examples/ownmodel --hardware-config examples/ownmodel/gpus.yaml --hardware MyGPU`
+    blis models show path/to/config.json --hardware RTX4090
+    blis models show mymodel/ --hardware-config gpus.yaml --hardware MyGPU`
 }
 
 // Run carries the command out.

@@ -30,9 +30,8 @@ type outputs struct {
 func (*runCmd) Help() string {
 	return `Examples:
 
-    blis run
-    blis run --model Qwen2.5-7B-Instruct --hardware A100 --num-instances 8 --routing-policy least-loaded
-    blis run --trace requests.csv --slo-targets standard:ttft=500ms,tpot=50ms --format json
+    blis run --model Llama-3.1-70B --tp 4 --routing-policy least-loaded
+    blis run --trace requests.csv --slo-targets ttft=500ms,tpot=50ms
     blis run --rate 40 --print-config > run.yaml; blis run --config run.yaml`
 }
 

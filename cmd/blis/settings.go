@@ -6,8 +6,6 @@ import (
 	"io"
 	"reflect"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/alecthomas/kong"
 
@@ -86,13 +84,4 @@ func decodePath(ctx *kong.DecodeContext, target reflect.Value) error {
 	}
 	target.SetString(path)
 	return nil
-}
-
-// helpOf is the help text of a flag. The parser shows defaults as the value of
-// a flag; those of switches it leaves out.
-func helpOf(v *kong.Value) string {
-	if on, err := strconv.ParseBool(v.Default); err == nil && v.IsBool() && on {
-		return strings.TrimSuffix(v.Help, ".") + " (on)."
-	}
-	return v.Help
 }

@@ -169,7 +169,7 @@ func TestTrainIsInterrupted(t *testing.T) {
 func TestTrainHelp(t *testing.T) {
 	for _, command := range []string{"train", "validate"} {
 		s := done(t, command, "--help")
-		for _, want := range []string{"Usage: blis " + command, "Examples:", "    blis " + command + " measurements/", "--hardware=", "--otlp=", "docs/latency.md"} {
+		for _, want := range []string{"Usage: blis " + command, "Examples:", "  blis " + command + " measurements/", "--hardware NAME", "--otlp ", "docs/latency.md"} {
 			if !strings.Contains(s.out, want) {
 				t.Errorf("%s --help: no %q in\n%s", command, want, s.out)
 			}

@@ -29,7 +29,7 @@ Examples:
 
     blis validate measurements/
     blis validate measurements/ --latency-model physics --coefficients mine.yaml
-    blis validate engine-run/ --hardware RTX4090 --latency-model roofline --format json
+    blis validate engine-run/ --hardware RTX4090 --latency-model roofline
     blis validate --otlp trace.json.gz --model Llama-2-7b-hf --hardware H100`
 }
 

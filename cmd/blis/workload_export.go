@@ -30,7 +30,8 @@ func (*exportCmd) Help() string {
 Examples:
 
     blis workload export --rate 20 --num-requests 100000 --out requests.csv.gz
-    blis workload export --config run.yaml --out requests.csv; blis run --trace requests.csv`
+    blis workload export --config run.yaml --out requests.csv
+    blis run --trace requests.csv`
 }
 
 // Run carries the command out.
@@ -85,7 +86,7 @@ func (*convertCmd) Help() string {
 Examples:
 
     blis workload convert AzureLLMInferenceTrace_conv.csv azure.csv.gz
-    blis workload convert trace.jsonl part.csv --trace-offset 1000 --trace-limit 500`
+    blis workload convert trace.jsonl part.csv --trace-offset 1000`
 }
 
 // Run carries the command out.

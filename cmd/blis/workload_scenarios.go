@@ -20,7 +20,8 @@ func (*scenariosCmd) Help() string {
 Examples:
 
     blis workload scenarios
-    blis workload scenarios mixed-slo > mine.yaml; blis run --workload-spec mine.yaml
+    blis workload scenarios mixed-slo > mine.yaml
+    blis run --workload-spec mine.yaml
     blis run --scenario bursty-traffic`
 }
 

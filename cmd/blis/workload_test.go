@@ -177,7 +177,6 @@ func TestBadCallsOfWorkload(t *testing.T) {
 		args string
 		want string
 	}{
-		{"workload", `expected one of "show", "export", "convert", "scenarios"`},
 		{"workload show a.csv --trace b.csv", "a.csv and --trace b.csv are both workloads: want one of them"},
 		{"workload show absent.csv", "--trace: absent.csv: no such file or directory"},
 		{"workload show " + bad, bad + `:2: input_tokens: "0": want a whole number from 1 to 2147483647`},
@@ -203,7 +202,7 @@ func TestBadCallsOfWorkload(t *testing.T) {
 func TestHelpOfWorkload(t *testing.T) {
 	for _, command := range []string{"", "show", "export", "convert", "scenarios"} {
 		s := done(t, append([]string{"workload"}, append(strings.Fields(command), "--help")...)...)
-		if !strings.HasPrefix(s.out, strings.TrimSpace("Usage: blis workload "+command)) || command != "" && !strings.Contains(s.out, "\n    blis workload "+command) {
+		if !strings.HasPrefix(s.out, strings.TrimSpace("Usage: blis workload "+command)) || command != "" && !strings.Contains(s.out, "\n  blis workload "+command) {
 			t.Errorf("%s --help prints %.60q", command, s.out)
 		}
 	}
