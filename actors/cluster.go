@@ -219,6 +219,9 @@ func (c *cluster) run(ctx context.Context) (*Result, error) {
 	if err := c.start(); err != nil {
 		return nil, err
 	}
+	if begin := c.plan.config.Begin; begin != nil {
+		begin(&c.plan.config, &c.plan.setup)
+	}
 	if c.tracer != nil {
 		c.tracer.give(c.plan.header())
 	}
@@ -269,7 +272,7 @@ func explain(err error) error {
 func (c *cluster) result(partial bool) (*Result, error) {
 	cfg := c.plan.config
 	labels := c.plan.source.Labels()
-	r := &Result{Config: cfg, Setup: c.plan.setup, Partial: partial, Stats: c.simulation.Stats(), Waits: c.waits}
+	r := &Result{Config: cfg, Setup: c.plan.setup, Partial: partial, Stats: c.simulation.Stats(), Waits: c.waits, latency: c.plan.model}
 	if in := cfg.Inspect; in != nil {
 		in.Result = c.simulation.Trace()
 	}

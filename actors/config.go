@@ -141,6 +141,7 @@ type Execution struct {
 
 	Row      func(*Row)                       `json:"-" kong:"-"` // every request in order of arrival; nil: none
 	Record   io.Writer                        `json:"-" kong:"-"` // every frame, as msgpack; nil: none
+	Begin    func(*Config, *Setup)            `json:"-" kong:"-"` // once, before the first event, with everything derived; neither may be changed or kept
 	Progress func(now vtime.Time, done int64) `json:"-" kong:"-"` // now and then, with the requests that arrived
 	Inspect  *Inspection                      `json:"-" kong:"-"` // what Verify records
 	Tracing  Tracing                          `json:"-" kong:"-"` // decision traces

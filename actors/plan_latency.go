@@ -89,7 +89,7 @@ func (p *plan) useRoofline(next string) error {
 	}
 	stated := latency.RooflineStated()
 	p.model = m
-	p.ruler("roofline", "", "roofline, error %s%s", stated.String(), next)
+	p.ruler("roofline", "", "roofline, expected error %s%s", stated.String(), next)
 	return nil
 }
 
@@ -121,7 +121,7 @@ func (p *plan) usePhysics(set *latency.PhysicsSet, next string) error {
 	if stated != nil {
 		text = stated.String()
 	}
-	p.ruler("physics", set.Name, "physics %s (%s), error %s%s", set.Name, set.TrainedOn.Engine, text, next)
+	p.ruler("physics", set.Name, "physics %s (%s), expected error %s%s", set.Name, set.TrainedOn.Engine, text, next)
 	return nil
 }
 
@@ -142,7 +142,7 @@ func (p *plan) choose() error {
 	p.noteNearMisses(best)
 	second := ""
 	if next != nil {
-		second = fmt.Sprintf("; next: %s, %.1f %%", next.Name(), next.Stated.E2E)
+		second = fmt.Sprintf("; runner-up %s %.1f %%", next.Name(), next.Stated.E2E)
 	}
 	if best.Set == nil {
 		return p.useRoofline(second)

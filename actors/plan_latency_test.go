@@ -32,14 +32,14 @@ func TestLatencyModelOfARun(t *testing.T) {
 		async   bool
 		note    string // "": none of coefficients
 	}{
-		"by default":            {func(*Config) {}, "physics h100 (vLLM 0.15.1), error E2E 7.2 %", true, ""},
-		"on a GPU nobody":       {func(c *Config) { c.Hardware = "A100" }, "roofline, error E2E 14.1 %", false, ""},
-		"roofline on request":   {func(c *Config) { c.LatencyModel = "roofline" }, "roofline, error", false, ""},
-		"a file":                {func(c *Config) { c.Coefficients = file }, "physics mine (vLLM 0.15.1), error E2E 7.2 %", true, ""},
+		"by default":            {func(*Config) {}, "physics h100 (vLLM 0.15.1), expected error E2E 7.2 %", true, ""},
+		"on a GPU nobody":       {func(c *Config) { c.Hardware = "A100" }, "roofline, expected error E2E 14.1 %", false, ""},
+		"roofline on request":   {func(c *Config) { c.LatencyModel = "roofline" }, "roofline, expected error", false, ""},
+		"a file":                {func(c *Config) { c.Coefficients = file }, "physics mine (vLLM 0.15.1), expected error E2E 7.2 %", true, ""},
 		"a file without async":  {func(c *Config) { c.Coefficients = slow }, "physics mine", false, ""},
 		"async against the set": {func(c *Config) { c.AsyncScheduling = new(false) }, "physics h100", false, "coefficients h100: async scheduling is off, measured on"},
 		"async with the set":    {func(c *Config) { c.AsyncScheduling = new(true) }, "physics h100", true, ""},
-		"beyond the set":        {func(c *Config) { c.Coefficients, c.Hardware, c.TP = "h100", "A100", 8 }, "physics h100 (vLLM 0.15.1), error not stated for this run", true, "coefficients h100: GPU A100-80 is not among H100"},
+		"beyond the set":        {func(c *Config) { c.Coefficients, c.Hardware, c.TP = "h100", "A100", 8 }, "physics h100 (vLLM 0.15.1), expected error not stated for this run", true, "coefficients h100: GPU A100-80 is not among H100"},
 		"given coefficients":    {func(c *Config) { c.AlphaCoeffs, c.BetaCoeffs = []float64{1, 2, 3}, []float64{4, 5, 6} }, "blackbox with given", false, ""},
 		"async without a set":   {func(c *Config) { c.LatencyModel, c.AsyncScheduling = "roofline", new(true) }, "roofline", true, ""},
 	} {

@@ -52,6 +52,7 @@ func (p *plan) openTrace() error {
 	}
 	p.source = t
 	p.noteIdleTrace(t)
+	p.setup.Requests = int64(t.Remaining())
 	p.setup.Workload = fmt.Sprintf("%d requests of %s (%s)", t.Remaining(), filepath.Base(c.Trace), t.Format())
 	for _, text := range t.Notes() {
 		p.note("%s", text)

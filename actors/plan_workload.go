@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strconv"
 
-	"blis/latency"
 	"blis/workload/draw"
 	"blis/workload/traffic"
 )
@@ -58,10 +57,7 @@ const usualRequests = 1000
 // mean, the cluster completes at most.
 func (p *plan) estimate(input, output float64) {
 	c := &p.config
-	e := latency.Capacity(p.model, latency.CapacityInput{
-		Input: input, Output: output, Seats: int64(c.MaxNumSeqs), Tokens: int64(c.MaxNumBatchedTokens),
-		Blocks: c.TotalKVBlocks, BlockSize: int64(c.BlockSizeInTokens),
-	})
+	e := capacityOf(p.model, c, input, output)
 	p.setup.Capacity, p.setup.Binds = float64(e.Rate*float64(c.NumInstances)), e.Binds
 }
 

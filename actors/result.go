@@ -34,6 +34,8 @@ type Result struct {
 
 	Stats lookahead.Stats // how it was carried out; no result
 	Waits []Wait          // what kept processes from running apart; none: nothing did
+
+	latency latency.Model // of an instance
 }
 
 // Sessions is what became of the sessions of a workload: requests of which each
@@ -70,6 +72,7 @@ type Setup struct {
 	Capacity    float64
 	Binds       latency.Limit
 	Workload    string
+	Requests    int64 // that a trace has; 0 for other workloads
 	Policies    string
 	Notes       []string // what was derived or fitted that a user may not expect
 }

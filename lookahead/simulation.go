@@ -77,6 +77,7 @@ type Simulation struct {
 
 	counts   Stats
 	reported uint64
+	looked   uint64 // what the coordinator had done at the last look
 	rounds   uint64
 	stalled  uint64
 	finished bool

@@ -56,6 +56,7 @@ func (r *compareCmd) Run(ctx context.Context, c *console) error {
 	comparison.Replicates, comparison.Margin, comparison.Objectives = r.Seeds, r.Margin, r.Objectives
 	comparison.Pool.Workers = r.Workers
 	bar := c.runs(&comparison.Pool)
+	defer bar.done()
 	plan, err := study.NewPlan(comparison)
 	if err != nil {
 		return err
@@ -103,7 +104,7 @@ func (r *compareCmd) print(c *console, result *study.Result, rows []study.Measur
 	if r.Format == "json" {
 		err = writeComparisonJSON(w, result)
 	} else {
-		err = writeComparisonText(w, result, rows, r.Measures != nil, c.colour())
+		err = writeComparisonText(w, result, rows, r.Measures != nil, c.style())
 	}
 	return firstOf(err, w.Flush())
 }

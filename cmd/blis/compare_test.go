@@ -267,7 +267,7 @@ func TestPartialComparisonsPrint(t *testing.T) {
 			t.Fatal(err)
 		}
 		w := bufio.NewWriter(&object)
-		if err := errors.Join(writeComparisonText(&text, r, rows, false, false), writeComparisonJSON(w, r), w.Flush()); err != nil {
+		if err := errors.Join(writeComparisonText(&text, r, rows, false, style{width: narrowest}), writeComparisonJSON(w, r), w.Flush()); err != nil {
 			t.Fatal(err)
 		}
 		for _, want := range c.has {
@@ -294,7 +294,7 @@ func TestComparisonsFitThePage(t *testing.T) {
 		args := append([]string{"compare", "--num-requests", "200", "--num-instances", "2", "--seeds", "2", "--slo-targets", "standard:ttft=1s", "--measures", "all"}, names[:n]...)
 		out := done(t, args...).out
 		for _, line := range strings.Split(out, "\n") {
-			if utf8.RuneCountInString(line) > textWidth {
+			if utf8.RuneCountInString(line) > narrowest {
 				t.Errorf("%d columns: %s", utf8.RuneCountInString(line), line)
 			}
 		}

@@ -22,9 +22,9 @@ type comparisonWriter struct {
 // writeComparisonText prints a comparison for a person: what ran, a table of
 // measures, verdicts in words, ranks. Rows that were not asked for are left out
 // where they say nothing.
-func writeComparisonText(w io.Writer, r *study.Result, rows []study.Measure, asked, colour bool) error {
+func writeComparisonText(w io.Writer, r *study.Result, rows []study.Measure, asked bool, s style) error {
 	var b strings.Builder
-	t := &comparisonWriter{textWriter: textWriter{&b, colour}, result: r}
+	t := &comparisonWriter{textWriter: newTextWriter(&b, s), result: r}
 	for _, row := range rows {
 		i := slices.IndexFunc(r.Measures, func(m study.Measure) bool { return m.Name == row.Name })
 		if asked || t.tells(i) {
@@ -111,7 +111,7 @@ func (t *comparisonWriter) tables() {
 		columns := slices.Clone(fixed)
 		for ; rest < len(t.result.Bundles); rest++ {
 			c := t.column(rest)
-			if len(columns) > len(fixed) && width(columns)+c.width()-columnGap > textWidth {
+			if len(columns) > len(fixed) && width(columns)+c.width()-columnGap > t.textWriter.width {
 				break
 			}
 			columns = append(columns, c)

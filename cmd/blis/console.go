@@ -14,6 +14,7 @@ type console struct {
 	outTerminal bool // out is a terminal: colour
 	errTerminal bool // err is one: progress
 	width       int  // columns of out, 0 if it is no terminal
+	tempo       tempo
 	lookup      func(name string) (string, bool)
 	environ     func() []string
 }
@@ -21,7 +22,7 @@ type console struct {
 func processConsole() *console {
 	return &console{
 		out: os.Stdout, err: os.Stderr,
-		outTerminal: terminal(os.Stdout), errTerminal: terminal(os.Stderr), width: widthOf(os.Stdout),
+		outTerminal: terminal(os.Stdout), errTerminal: terminal(os.Stderr), width: widthOf(os.Stdout), tempo: usualTempo,
 		lookup: os.LookupEnv, environ: os.Environ,
 	}
 }
@@ -52,6 +53,9 @@ func (c *console) columns() int { return max(c.width, narrowest) }
 func (c *console) note(format string, args ...any) {
 	fmt.Fprintf(c.err, "blis: "+format+"\n", args...)
 }
+
+// style is how text results look.
+func (c *console) style() style { return style{c.columns(), c.colour()} }
 
 // colour is whether results may be coloured.
 func (c *console) colour() bool {

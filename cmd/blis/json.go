@@ -53,6 +53,7 @@ type result struct {
 	Objectives []metrics.Objective   `json:"objectives"`
 	Replicas   replicas              `json:"replicas"`
 
+	Capacity  capacity             `json:"capacity"`
 	Cache     cache                `json:"cache"`
 	KV        kv                   `json:"kv"`
 	Anomalies metrics.Anomalies    `json:"anomalies"`
@@ -78,6 +79,19 @@ type result struct {
 	Key      key           `json:"key"`
 	Config   actors.Config `json:"config"`
 	Digest   *string       `json:"digest"`
+}
+
+// capacity is how much of what the instances could do was used; see actors.Load.
+type capacity struct {
+	Load     *float64 `json:"load"`
+	Requests *float64 `json:"requests_per_second"`
+	Seats    *float64 `json:"max_num_seqs"`
+	KV       *float64 `json:"kv"`
+	Budget   *float64 `json:"token_budget"`
+}
+
+func newCapacity(l actors.Load) capacity {
+	return capacity{l.Share, l.Capacity, l.Seats, l.KV, l.Budget}
 }
 
 // cache is what prefix caching did. Shares are of tokens.
@@ -143,6 +157,7 @@ func newResult(r *actors.Result) *result {
 		TimedOut: all.States[metrics.TimedOut], Rejected: all.States[metrics.Rejected], Aborted: all.States[metrics.Aborted],
 		Offered: report.OfferedPerSecond, Goodput: all.Goodput, SLOAttainment: all.SLOAttainment, JainIndex: report.JainIndex,
 		Fitness: r.Fitness, Objectives: r.Objectives, Replicas: newReplicas(r),
+		Capacity:  newCapacity(r.Load()),
 		Cache:     cache{use.CacheHitRate, use.Counters.CachedTokens, use.Counters.LookedUpTokens, use.ReadmissionHitRate},
 		KV:        kv{r.Setup.KVBlocks, cfg.BlockSizeInTokens, use.KVMean, use.KVPeak},
 		Anomalies: report.Anomalies,

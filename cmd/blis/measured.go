@@ -6,7 +6,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"blis/calibrate"
 	"blis/calibrate/measured"
@@ -138,12 +137,8 @@ func (f *measuredFlags) prefills(c *console, files []string) ([]calibrate.Prefil
 	return list, nil
 }
 
-// stages shows how far a calibration has come on a terminal.
+// stages shows how far a calibration has come.
 func (c *console) stages(what string) (func(done, of int, name string), *progress) {
-	p := &progress{}
-	if !c.errTerminal {
-		return func(int, int, string) {}, p
-	}
-	started := time.Now()
-	return func(done, of int, _ string) { p.show(c, what, started, int64(done), int64(of)) }, p
+	p := c.show(what)
+	return func(done, of int, _ string) { p.set(int64(done), int64(of)) }, p
 }

@@ -98,7 +98,7 @@ func (*modelShowCmd) Help() string {
 Examples:
 
     blis models show Llama-3.1-70B-Instruct --tp 4
-    blis models show Llama-3.1-70B-Instruct --quantization fp8 --kv-cache-dtype fp8
+    blis models show Llama-3.1-70B --quantization fp8 --kv-cache-dtype fp8
     blis models show deepseek-ai/DeepSeek-V3 --hardware H200 --tp 8
     blis models show path/to/config.json --hardware RTX4090
     blis models show mymodel/ --hardware-config gpus.yaml --hardware MyGPU`
@@ -126,7 +126,7 @@ func (m *modelShowCmd) Run(c *console) error {
 	if m.Format == "json" {
 		return printJSON(c.out, shown)
 	}
-	return writeModel(c.out, shown, c.colour())
+	return writeModel(c.out, shown, c.style())
 }
 
 // openModel reads a description, if the argument is a file or the folder of a

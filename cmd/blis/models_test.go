@@ -17,20 +17,26 @@ import (
 
 // The whole of what is printed, so that a change of it is seen.
 const mixtralShown = `model      mistralai/Mixtral-8x7B-Instruct-v0.1
-source     https://huggingface.co/mistralai/Mixtral-8x7B-Instruct-v0.1 (config.json)
-size       46.7 billion parameters, 12.9 billion of them in use for a token (embeddings included)
+source     https://huggingface.co/mistralai/Mixtral-8x7B-Instruct-v0.1
+           (config.json)
+size       46.7 billion parameters, 12.9 billion of them in use for a token
+           (embeddings included)
 shape      32 layers, hidden 4,096, vocabulary 32,000, context of 32,768 tokens
 attention  GQA: 32 heads of 128 on 8 KV heads
 MLP        gated, 3 matrices; 8 experts of width 14,336, 2 per token
 widths     weights 16 bits, activations 16, KV cache 16, embeddings 16
 
-a token    25.2 GFLOP in the layers, 262 MFLOP in the head, where it yields the next one
+a token    25.2 GFLOP in the layers, 262 MFLOP in the head, where it yields the
+           next one
            524 kFLOP for each key that it attends to
            128 KiB of KV cache (131,072 bytes)
-weights    87.0 GiB, of which a step reads 23.7 GiB for one token, 86.7 GiB for 8,192
+weights    87.0 GiB, of which a step reads 23.7 GiB for one token, 86.7 GiB for
+           8,192
 
-GPU        H100: 79.2 GiB, 90 % for the engine, 1GB of it for activations; blocks of 16 tokens
-           NVIDIA H100 Tensor Core GPU data sheet, SXM; memory: as PyTorch prints it (80 GB nominal)
+GPU        H100: 79.2 GiB, 90 % for the engine, 1GB of it for activations;
+           blocks of 16 tokens
+           NVIDIA H100 Tensor Core GPU data sheet, SXM; memory: as PyTorch
+           prints it (80 GB nominal)
 
   TP     weights/GPU        KV/token     KV blocks        tokens
    1        87.0 GiB         128 KiB  does not fit             –
@@ -38,8 +44,8 @@ GPU        H100: 79.2 GiB, 90 % for the engine, 1GB of it for activations; block
    4        21.7 GiB         128 KiB        99,516     1,592,256
    8        10.9 GiB         128 KiB       243,572     3,897,152
 
-TP 1       does not fit: 87.9 GiB are needed for weights, activations and one KV block, there are
-           71.3 GiB; 2 of these GPUs would do (--tp 2)
+TP 1       does not fit: 87.9 GiB are needed for weights, activations and one KV
+           block, there are 71.3 GiB; 2 of these GPUs would do (--tp 2)
 `
 
 func TestModelShownAsText(t *testing.T) {
@@ -95,13 +101,13 @@ func TestModelsShownFitAHundredColumns(t *testing.T) {
 				t.Fatal(err)
 			}
 			var text strings.Builder
-			if err := writeModel(&text, shown, false); err != nil {
+			if err := writeModel(&text, shown, style{width: narrowest}); err != nil {
 				t.Fatal(err)
 			}
 			out := text.String()
 			for line := range strings.Lines(out) {
 				line = strings.TrimSuffix(line, "\n")
-				if n := utf8.RuneCountInString(line); n > textWidth && strings.Contains(line[labelWidth:], " ") {
+				if n := utf8.RuneCountInString(line); n > narrowest && strings.Contains(line[labelWidth:], " ") {
 					t.Errorf("%s on %s: %d columns: %s", s.Name, g.Name, n, line)
 				}
 				if strings.Contains(line, "NaN") || strings.Contains(line, "Inf") || strings.Contains(line, "%!") || strings.HasSuffix(line, " ") {

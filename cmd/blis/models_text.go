@@ -11,9 +11,9 @@ import (
 
 // writeModel prints a model for a person: its size and shape, what a token
 // costs, what fits on the GPU, and what is not modelled of it.
-func writeModel(w io.Writer, m *modelShown, colour bool) error {
+func writeModel(w io.Writer, m *modelShown, look style) error {
 	var b strings.Builder
-	t := &textWriter{&b, colour}
+	t := newTextWriter(&b, look)
 	t.shape(m)
 	t.costs(m)
 	t.room(m)

@@ -1,6 +1,9 @@
 package main
 
 import (
+	"fmt"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/schollz/progressbar/v3"
@@ -10,61 +13,130 @@ import (
 	"blis/vtime"
 )
 
-// patience is how long a run may take before it shows its progress.
-const patience = 500 * time.Millisecond
+// tempo is when progress is shown: a bar on a terminal once a run has taken a
+// while, else a line now and then.
+type tempo struct{ patience, bar, line time.Duration }
 
-// progress shows how far a run has come, on a terminal.
+var usualTempo = tempo{patience: 500 * time.Millisecond, bar: 100 * time.Millisecond, line: 10 * time.Second}
+
+// progress shows on standard error how far a run or a study has come. What is
+// known of it is set by the run and shown by a goroutine of its own, so that it
+// is also seen while a run is busy elsewhere.
 type progress struct {
-	bar *progressbar.ProgressBar
+	console      *console
+	what         string // requests, runs
+	count, total atomic.Int64
+	once         sync.Once
+	stop         chan struct{}
+	stopped      chan struct{}
 }
 
-// progress makes a run show its progress if somebody can see it.
-func (c *console) progress(cfg *actors.Config) *progress {
-	p := &progress{}
-	if !c.errTerminal {
-		return p
-	}
-	total := totalOf(cfg)
-	started := time.Now()
-	cfg.Progress = func(_ vtime.Time, requests int64) { p.show(c, "requests", started, requests, total) }
+// show begins to show the progress of what is counted in what.
+func (c *console) show(what string) *progress {
+	p := &progress{console: c, what: what, stop: make(chan struct{}), stopped: make(chan struct{})}
+	p.total.Store(-1)
+	go p.watch(time.Now())
 	return p
 }
 
-// totalOf is how many requests there will be; −1 where that is not known here:
-// of traces and specifications, and if nobody said so.
-func totalOf(cfg *actors.Config) int64 {
-	if cfg.Trace != "" || cfg.NumRequests == 0 {
+// progress makes a run show its progress.
+func (c *console) progress(cfg *actors.Config) *progress {
+	p := c.show("requests")
+	next := cfg.Begin
+	cfg.Begin = func(effective *actors.Config, setup *actors.Setup) {
+		p.total.Store(totalOf(effective, setup))
+		if next != nil {
+			next(effective, setup)
+		}
+	}
+	cfg.Progress = func(_ vtime.Time, requests int64) { p.count.Store(requests) }
+	return p
+}
+
+// runs makes a study show how many of its runs are done.
+func (c *console) runs(pool *study.Pool) *progress {
+	p := c.show("runs")
+	pool.Progress = func(done, all int) { p.set(int64(done), int64(all)) }
+	return p
+}
+
+// set says how far it has come; a total of −1 is not known.
+func (p *progress) set(count, total int64) {
+	p.total.Store(total)
+	p.count.Store(count)
+}
+
+// totalOf is how many requests there will be, at most where it is cut short; −1
+// where that is not known: sessions and drawn traces go on as they go.
+func totalOf(cfg *actors.Config, setup *actors.Setup) int64 {
+	switch {
+	case setup.Requests > 0:
+		return setup.Requests
+	case cfg.Trace != "" || cfg.NumRequests == 0:
 		return -1
 	}
 	return cfg.NumRequests
 }
 
-// show moves the bar, once that is worth while.
-func (p *progress) show(c *console, what string, started time.Time, done, total int64) {
-	if p.bar == nil {
-		if time.Since(started) < patience {
+// watch shows the progress until it is stopped.
+func (p *progress) watch(started time.Time) {
+	defer close(p.stopped)
+	tempo := p.console.tempo
+	if tempo.line == 0 {
+		tempo = usualTempo
+	}
+	every := tempo.line
+	if p.console.errTerminal {
+		every = tempo.bar
+	}
+	ticks := time.NewTicker(every)
+	defer ticks.Stop()
+	var bar *progressbar.ProgressBar
+	for {
+		select {
+		case <-p.stop:
+			if bar != nil {
+				bar.Clear()
+			}
 			return
+		case <-ticks.C:
 		}
-		p.bar = progressbar.NewOptions64(total,
-			progressbar.OptionSetWriter(c.err), progressbar.OptionSetDescription(what),
-			progressbar.OptionShowCount(), progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionClearOnFinish())
+		passed := time.Since(started)
+		switch {
+		case !p.console.errTerminal:
+			p.console.note("%.0f s: %s", passed.Seconds(), p.words())
+		case passed >= tempo.patience:
+			bar = p.draw(bar)
+		}
 	}
-	p.bar.Set64(done)
 }
 
-// runs makes a study show how many of its runs are done if somebody can see it.
-func (c *console) runs(pool *study.Pool) *progress {
-	p := &progress{}
-	if c.errTerminal {
-		started := time.Now()
-		pool.Progress = func(done, all int) { p.show(c, "runs", started, int64(done), int64(all)) }
+// words says how far it has come.
+func (p *progress) words() string {
+	done, total := p.count.Load(), p.total.Load()
+	if total < 0 {
+		return fmt.Sprintf("%s %s so far", grouped(done), p.what)
 	}
-	return p
+	return fmt.Sprintf("%s of %s %s (%d %%)", grouped(done), grouped(total), p.what, 100*done/max(1, total))
 }
 
-// done removes the bar.
+// draw moves the bar, a new one if there is none.
+func (p *progress) draw(bar *progressbar.ProgressBar) *progressbar.ProgressBar {
+	total := p.total.Load()
+	if bar == nil {
+		bar = progressbar.NewOptions64(total,
+			progressbar.OptionSetWriter(p.console.err), progressbar.OptionSetDescription(p.what),
+			progressbar.OptionShowCount(), progressbar.OptionClearOnFinish())
+	}
+	if total >= 0 && bar.GetMax64() != total { // known only now
+		bar.ChangeMax64(total)
+	}
+	bar.Set64(p.count.Load())
+	return bar
+}
+
+// done takes the bar away; nothing is shown from then on. It may be called again.
 func (p *progress) done() {
-	if p.bar != nil {
-		p.bar.Clear()
-	}
+	p.once.Do(func() { close(p.stop) })
+	<-p.stopped
 }

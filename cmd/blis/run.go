@@ -53,6 +53,7 @@ func (r *runCmd) Run(ctx context.Context, c *console) error {
 	}
 	cfg := r.Config
 	files.attach(&cfg)
+	header := r.header(c, &cfg)
 	bar := c.progress(&cfg)
 	started := time.Now()
 	result, err := actors.Run(ctx, cfg)
@@ -66,7 +67,7 @@ func (r *runCmd) Run(ctx context.Context, c *console) error {
 	if err == nil && ctx.Err() != nil && errors.Is(stopped, ctx.Err()) { // what has been found stays
 		err, stopped = ctx.Err(), nil
 	}
-	kept, failed := []string{}, errors.Join(stopped, r.print(c, result, &found))
+	kept, failed := []string{}, errors.Join(stopped, firstOf(header.err, r.print(c, result, &found, header.notes)))
 	failed = errors.Join(failed, files.finish(result, &found, !errors.Is(err, context.Canceled), &kept))
 	defer func() { c.noteKept(kept) }()
 	if failed != nil {
@@ -76,14 +77,33 @@ func (r *runCmd) Run(ctx context.Context, c *console) error {
 	return err
 }
 
+// header is what was printed before a run.
+type header struct {
+	notes int // how many notes were known then
+	err   error
+}
+
+// header makes the run print what runs before it does, at once.
+func (r *runCmd) header(c *console, cfg *actors.Config) *header {
+	h := &header{}
+	if r.Format == "json" {
+		return h
+	}
+	cfg.Begin = func(effective *actors.Config, setup *actors.Setup) {
+		h.notes = len(setup.Notes)
+		h.err = writeHeader(c.out, setup, effective, c.style())
+	}
+	return h
+}
+
 // print writes the result to standard output.
-func (r *runCmd) print(c *console, result *actors.Result, found *findings) error {
+func (r *runCmd) print(c *console, result *actors.Result, found *findings, early int) error {
 	w := bufio.NewWriter(c.out)
 	var err error
 	if r.Format == "json" {
 		err = writeJSON(w, result, found, nil)
 	} else {
-		err = writeText(w, result, c.colour())
+		err = writeOutcome(w, result, early, c.style())
 		writeFindings(w, found)
 	}
 	return firstOf(err, w.Flush())

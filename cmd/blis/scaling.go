@@ -103,7 +103,7 @@ func (t *textWriter) scaling(r *actors.Result) {
 		}
 	}
 	mean, hours := s.Mean(r.End), s.Hours()
-	text := fmt.Sprintf("%s up, %s down in %s checks, from %d to %d instances; %s paid for in the mean, %s replica-hours",
+	text := fmt.Sprintf("%s up, %s down in %s checks, from %d to %d instances; mean %s, %s replica-hours",
 		times(ups), times(downs), grouped(s.Checks), s.Least, s.Peak, decimal(&mean, 2), significant(hours))
 	if s.Redirected > 0 {
 		text += fmt.Sprintf(", %s requests moved", grouped(s.Redirected))
@@ -112,10 +112,10 @@ func (t *textWriter) scaling(r *actors.Result) {
 		text += ", cost " + significant(*c)
 	}
 	if s.Oscillations > 0 {
-		text += fmt.Sprintf("; the other way within a minute %s", times(s.Oscillations))
+		text += fmt.Sprintf("; reversed within a minute %s", times(s.Oscillations))
 	}
 	t.line("scaling", text)
-	t.line("", replicaCurve(s, r.End, textWidth-labelWidth-30))
+	t.line("", replicaCurve(s, r.End, t.width-labelWidth-30))
 }
 
 // times is "once", or so many times.

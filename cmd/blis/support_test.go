@@ -25,7 +25,7 @@ func blisUntil(t *testing.T, ctx context.Context, env map[string]string, args ..
 	t.Helper()
 	var out, errors bytes.Buffer
 	c := &console{
-		out: &out, err: &errors,
+		out: &out, err: &errors, tempo: usualTempo,
 		lookup: func(name string) (string, bool) { v, ok := env[name]; return v, ok },
 		environ: func() []string {
 			var list []string

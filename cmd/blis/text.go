@@ -11,24 +11,47 @@ import (
 	"blis/metrics"
 )
 
-// textWidth is how wide a text result may be.
-const textWidth = 100
-
 // labelWidth is the column in which the text of a line begins.
 const labelWidth = 11
 
-// text writes lines that begin with a label and wrap behind it.
-type textWriter struct {
-	w      io.Writer
+// style is how results look: how wide lines may be, and whether in colour.
+type style struct {
+	width  int
 	colour bool
 }
 
-// writeText prints a result for a person: what ran, what became of the
-// requests, rates, latencies, resources, what limited it, anomalies, warnings.
-func writeText(w io.Writer, r *actors.Result, colour bool) error {
+// textWriter writes lines that begin with a label and wrap behind it.
+type textWriter struct {
+	w      io.Writer
+	colour bool
+	width  int // of a line, columns
+}
+
+func newTextWriter(w io.Writer, s style) textWriter { return textWriter{w, s.colour, s.width} }
+
+// writeText prints a result for a person: what ran, and what came of it.
+func writeText(w io.Writer, r *actors.Result, s style) error {
+	if err := writeHeader(w, &r.Setup, &r.Config, s); err != nil {
+		return err
+	}
+	return writeOutcome(w, r, len(r.Setup.Notes), s)
+}
+
+// writeHeader prints what runs.
+func writeHeader(w io.Writer, setup *actors.Setup, cfg *actors.Config, s style) error {
 	var b strings.Builder
-	t := &textWriter{&b, colour}
-	t.what(r)
+	t := newTextWriter(&b, s)
+	t.what(setup, cfg)
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// writeOutcome prints what came of a run: what became of the requests, rates,
+// latencies, resources, what limited it, anomalies, notes that the header did not
+// have, warnings.
+func writeOutcome(w io.Writer, r *actors.Result, early int, s style) error {
+	var b strings.Builder
+	t := newTextWriter(&b, s)
 	t.counts(r)
 	t.latencies(&r.Report.Overall)
 	t.targets(r.Report)
@@ -37,6 +60,9 @@ func writeText(w io.Writer, r *actors.Result, colour bool) error {
 	t.fitness(r)
 	if text := anomalies(&r.Report.Anomalies); text != "" {
 		t.line("anomalies", text)
+	}
+	for _, note := range r.Setup.Notes[early:] {
+		t.line("note", note)
 	}
 	for _, warning := range warnings(r) {
 		t.line("warning", warning)
@@ -64,7 +90,7 @@ func (t *textWriter) line(label, text string) {
 		n := utf8.RuneCountInString(word)
 		switch {
 		case i == 0:
-		case used+1+n > textWidth:
+		case used+1+n > t.width:
 			io.WriteString(t.w, "\n"+strings.Repeat(" ", labelWidth))
 			used = labelWidth
 		default:
@@ -93,9 +119,8 @@ func words(text string) []string {
 
 func (t *textWriter) gap() { io.WriteString(t.w, "\n") }
 
-func (t *textWriter) what(r *actors.Result) {
-	s := &r.Setup
-	t.cluster(s, &r.Config)
+func (t *textWriter) what(s *actors.Setup, cfg *actors.Config) {
+	t.cluster(s, cfg)
 	t.line("policies", s.Policies)
 	t.line("workload", s.Workload)
 	for _, note := range s.Notes {
@@ -106,9 +131,10 @@ func (t *textWriter) what(r *actors.Result) {
 
 // cluster says what served the requests.
 func (t *textWriter) cluster(s *actors.Setup, cfg *actors.Config) {
-	t.line("model", fmt.Sprintf("%s on %d × %s at TP %d", s.Model, cfg.NumInstances, s.Hardware, s.TP))
+	t.line("model", s.Model)
+	t.line("cluster", fmt.Sprintf("%s %s: %s at TP %d", grouped(int64(cfg.NumInstances)*int64(s.TP)), s.Hardware, plural(int64(cfg.NumInstances), "instance"), s.TP))
 	t.line("latency", s.Latency)
-	t.line("instance", fmt.Sprintf("%s KV blocks of %d tokens, %s seats, %s tokens per step, requests of up to %s tokens",
+	t.line("instance", fmt.Sprintf("%s KV blocks of %d tokens, max_num_seqs %s, max_num_batched_tokens %s, max_model_len %s",
 		grouped(s.KVBlocks), cfg.BlockSizeInTokens, grouped(int64(cfg.MaxNumSeqs)), grouped(int64(cfg.MaxNumBatchedTokens)), grouped(int64(s.MaxModelLen))))
 }
 
@@ -188,29 +214,42 @@ func (t *textWriter) resources(r *actors.Result) {
 		hits += fmt.Sprintf(", the router expected %s", percent(all.ExpectedHitRate))
 	}
 	t.line("cache", hits)
-	kv := fmt.Sprintf("%s used in the mean, %s at the peak, %s preemptions", percent(use.KVMean), percent(use.KVPeak), grouped(all.Preemptions))
+	kv := fmt.Sprintf("mean use %s, peak %s, %s", percent(use.KVMean), percent(use.KVPeak), plural(all.Preemptions, "preemption"))
 	if all.RecomputedTokens > 0 {
 		kv += fmt.Sprintf(" (%s tokens recomputed)", grouped(all.RecomputedTokens))
 	}
 	t.line("KV", kv)
 	if b, i := r.Report.Busiest, r.Report.Idlest; b != nil && i != nil && b.Name != i.Name {
-		t.line("busy", fmt.Sprintf("%s the most (%s of the time), %s the least (%s)", b.Name, percent(&b.Utilisation), i.Name, percent(&i.Utilisation)))
+		t.line("busy", fmt.Sprintf("busiest %s (a step was running %s of the time), least busy %s (%s)", b.Name, percent(&b.Utilisation), i.Name, percent(&i.Utilisation)))
 	}
 	if s := all.Split; s != nil {
 		ms := func(us float64) string { us /= 1e3; return decimal(&us, 1) }
 		t.line("E2E", fmt.Sprintf("%s ms = front end %s + queue %s + prefill %s + decode %s + recompute %s",
 			ms(all.E2E.Mean), ms(s.FrontEnd), ms(s.Queue), ms(s.Prefill), ms(s.Decode), ms(s.Recompute)))
 	}
-	line, most := sparkline(r.Report.Load.Backlog, textWidth-labelWidth-30)
-	t.line("load", fmt.Sprintf("%s up to %s requests in the system", line, grouped(most)))
-	limit := use.Limit
-	if limit == "none" {
-		limit = fmt.Sprintf("none (utilisation %s)", percent(use.Utilisation))
-	} else {
-		limit += fmt.Sprintf(" (requests waited for it in %s of the time)", percent(limitShare(use)))
-	}
-	t.line("limit:", limit)
+	t.load(r)
 }
+
+// load says how much of the cluster's capacity was in use, what limited it, and
+// how the backlog went.
+func (t *textWriter) load(r *actors.Result) {
+	use, l := r.Report.Overall.Resources, r.Load()
+	text := "mean use: "
+	if l.Share != nil {
+		text = fmt.Sprintf("%s of the estimated capacity of %s req/s; mean use: ", percent(l.Share), decimal(l.Capacity, 1))
+	}
+	t.line("load", text+fmt.Sprintf("max_num_seqs %s, KV %s, token budget %s", percent(l.Seats), percent(l.KV), percent(l.Budget)))
+	line, most := sparkline(r.Report.Load.Backlog, t.width-labelWidth-30)
+	t.line("backlog", fmt.Sprintf("%s up to %s in the system", line, plural(most, "request")))
+	if use.Limit == "none" {
+		t.line("limit", "none: requests did not wait for max_num_seqs, KV or token budget")
+		return
+	}
+	t.line("limit", fmt.Sprintf("%s: requests waited for it %s of the time", limitNames[use.Limit], percent(limitShare(use))))
+}
+
+// limitNames are the limits as a user of vLLM sets them.
+var limitNames = map[string]string{"seats": "max_num_seqs", "KV": "KV cache", "token budget": "token budget"}
 
 // limitShare is the share of time behind Resources.Limit.
 func limitShare(use *metrics.Resources) *float64 {

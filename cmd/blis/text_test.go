@@ -12,8 +12,8 @@ import (
 func TestTextOrder(t *testing.T) {
 	s := done(t, small("--slo-targets", "standard:ttft=1s", "--total-kv-blocks", "700")...)
 	at := 0
-	for _, label := range []string{"model", "latency", "instance", "policies", "workload", "note", "\nrequests", "tokens", "rates", "\nms ", "TTFT", "TPOT", "ITL", "E2E",
-		"\ntargets", "cache", "KV", "busy", "E2E", "load", "limit:", "digest"} {
+	for _, label := range []string{"model", "cluster", "latency", "instance", "policies", "workload", "note", "\nrequests", "tokens", "rates", "\nms ", "TTFT", "TPOT", "ITL", "E2E",
+		"\ntargets", "cache", "KV", "busy", "E2E", "load", "backlog", "limit", "digest"} {
 		i := strings.Index(s.out[at:], label)
 		if i < 0 {
 			t.Fatalf("%q is missing or out of order in\n%s", label, s.out)
@@ -22,10 +22,10 @@ func TestTextOrder(t *testing.T) {
 	}
 }
 
-func TestTextFitsAHundredColumns(t *testing.T) {
+func TestTextFitsEightyColumns(t *testing.T) {
 	for name, args := range kinds {
 		for line := range strings.Lines(done(t, args...).out) {
-			if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > textWidth {
+			if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > narrowest {
 				t.Errorf("%s: %d columns: %s", name, n, line)
 			}
 			if strings.Contains(line, "NaN") || strings.Contains(line, "Inf") || strings.Contains(line, "\x1b") {
@@ -41,7 +41,7 @@ func TestColourOnATerminalOnly(t *testing.T) {
 		t.Fatal(err)
 	}
 	var plain, coloured strings.Builder
-	if writeText(&plain, result, false) != nil || writeText(&coloured, result, true) != nil {
+	if writeText(&plain, result, style{80, false}) != nil || writeText(&coloured, result, style{80, true}) != nil {
 		t.Fatal("a builder does not fail")
 	}
 	if !strings.Contains(coloured.String(), "\x1b[1m") {
@@ -106,8 +106,8 @@ func TestLinesOfInstances(t *testing.T) {
 	}{
 		{"\ncost       0.00970 for 0.00388 replica-hours\n", "scaling ", []string{"--num-requests", "50", "--cost-per-replica-hour", "2.5"}},
 		{"0.00388 replica-hours, cost 0.00970 ", "\ncost ", []string{"--num-requests", "50", "--cost-per-replica-hour", "2.5", "--autoscale-policy", "oscillator"}},
-		{"\nbusy       instance-", "\ncost ", []string{"--num-requests", "50"}},
-		{"\nKV         0.0 %", "\nbusy ", []string{"--num-requests", "50", "--admission-policy", "reject-all"}},
+		{"\nbusy       busiest instance-", "\ncost ", []string{"--num-requests", "50"}},
+		{"\nKV         mean use 0.0 %", "\nbusy ", []string{"--num-requests", "50", "--admission-policy", "reject-all"}},
 	} {
 		text := done(t, append([]string{"run"}, c.args...)...).out
 		if joined := strings.ReplaceAll(text, "\n           ", " "); !strings.Contains(joined, c.has) || strings.Contains(joined, c.hasNot) {

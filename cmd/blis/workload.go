@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/alecthomas/kong"
 
@@ -85,7 +84,7 @@ func (s *showCmd) Run(ctx context.Context, c *console) error {
 	if err != nil {
 		return err
 	}
-	bar, watch := c.watch(ctx, &cfg)
+	bar, watch := c.watch(ctx, totalOf(&cfg, &setup))
 	result, err := survey.Take(source, survey.Options{BlockSize: cfg.BlockSizeInTokens, Watch: watch})
 	bar.done()
 	if result == nil {
@@ -103,21 +102,17 @@ func (s *showCmd) print(c *console, seen *surveyed) error {
 			_, err = w.WriteString("\n}\n")
 		}
 	} else {
-		err = writeSurvey(w, seen, c.colour())
+		err = writeSurvey(w, seen, c.style())
 	}
 	return firstOf(err, w.Flush())
 }
 
 // watch makes a function that a pass over requests calls now and then: it shows
-// how far the pass has come, if somebody can see it, and ends it when ctx does.
-func (c *console) watch(ctx context.Context, cfg *actors.Config) (*progress, func(requests int64) error) {
-	p := &progress{}
-	total := totalOf(cfg)
-	started := time.Now()
+// how far the pass has come, and ends it when ctx does.
+func (c *console) watch(ctx context.Context, total int64) (*progress, func(requests int64) error) {
+	p := c.show("requests")
 	return p, func(requests int64) error {
-		if c.errTerminal {
-			p.show(c, "requests", started, requests, total)
-		}
+		p.set(requests, total)
 		return ctx.Err()
 	}
 }

@@ -113,7 +113,7 @@ func (c *console) export(ctx context.Context, cfg actors.Config, out named, read
 	if err != nil {
 		return err
 	}
-	bar, watch := c.watch(ctx, &effective)
+	bar, watch := c.watch(ctx, totalOf(&effective, &setup))
 	w := &watched{Source: source, watch: watch}
 	failed := writeTrace(file.Writer, zipped, w)
 	bar.done()

@@ -14,10 +14,7 @@ import (
 
 // Pictures of a workload, of block characters.
 
-const (
-	plotRows = 4  // of the rate over time
-	barWidth = 24 // of a histogram, in columns
-)
+const plotRows = 4 // of the rate over time
 
 // pictures draws the rate over time and how lengths are distributed.
 func (t *textWriter) pictures(s *survey.Survey) {
@@ -31,18 +28,32 @@ func (t *textWriter) pictures(s *survey.Survey) {
 // rateOverTime draws a column for each bin.
 func (t *textWriter) rateOverTime(s *survey.Survey) {
 	const label = labelWidth - 1
-	for i, row := range columns(s.Arrivals.Counts, plotRows) {
+	counts, per := joined(s.Arrivals.Counts, t.width-labelWidth)
+	width := vtime.Duration(per * s.Arrivals.BinMicros)
+	for i, row := range columns(counts, plotRows) {
 		scale := ""
 		if i == 0 {
-			scale = significant(*s.Peak)
+			scale = significant(float64(slices.Max(counts)) / width.Seconds())
 		} else if i == plotRows-1 {
 			scale = "req/s"
 		}
 		fmt.Fprintf(t.w, "%*s %s\n", label, scale, row)
 	}
 	first, last := span(vtime.Duration(*s.First)), span(vtime.Duration(*s.Last))
-	legend := fmt.Sprintf("%s to %s, a column is %s", first, last, span(vtime.Duration(s.Arrivals.BinMicros)))
-	fmt.Fprintf(t.w, "%*s %s\n%*s %s\n", label, "0", strings.Repeat("▔", len(s.Arrivals.Counts)), label, "", legend)
+	legend := fmt.Sprintf("%s to %s, a column is %s", first, last, span(width))
+	fmt.Fprintf(t.w, "%*s %s\n%*s %s\n", label, "0", strings.Repeat("▔", len(counts)), label, "", legend)
+}
+
+// joined adds up so many neighbours that at most width sums are left.
+func joined(counts []int64, width int) (sums []int64, per int64) {
+	per = int64((len(counts) + width - 1) / width)
+	for i, n := range counts {
+		if int64(i)%per == 0 {
+			sums = append(sums, 0)
+		}
+		sums[len(sums)-1] += n
+	}
+	return sums, per
 }
 
 // columns draws counts as columns of so many rows, the largest of full height
@@ -71,7 +82,8 @@ func columns(counts []int64, rows int) []string {
 // histograms draws inputs and outputs beside each other, a row for each power
 // of two that one of them has.
 func (t *textWriter) histograms(s *survey.Survey) {
-	const left = labelWidth + 6
+	const left, between = labelWidth + 6, 12 // columns: the labels, and a share with what parts it from the next bar
+	barWidth := min(24, (t.width-left-2*between+4)/2)
 	side := func(list []survey.Bucket, from int64) string {
 		most := int64(0)
 		for _, b := range list {
@@ -79,7 +91,7 @@ func (t *textWriter) histograms(s *survey.Survey) {
 		}
 		for _, b := range list {
 			if b.From == from && b.Count > 0 {
-				return bar(b.Count, most) + " " + partOf(b.Count, s.Requests)
+				return bar(b.Count, most, barWidth) + " " + partOf(b.Count, s.Requests)
 			}
 		}
 		return ""
@@ -87,7 +99,7 @@ func (t *textWriter) histograms(s *survey.Survey) {
 	row := func(label, in, out string) {
 		line := label + strings.Repeat(" ", left-utf8.RuneCountInString(label)) + in
 		if out != "" {
-			line += strings.Repeat(" ", left+barWidth+12-utf8.RuneCountInString(line)) + out
+			line += strings.Repeat(" ", left+barWidth+between-utf8.RuneCountInString(line)) + out
 		}
 		io.WriteString(t.w, strings.TrimRight(line, " ")+"\n")
 	}
@@ -107,11 +119,11 @@ func (t *textWriter) histograms(s *survey.Survey) {
 	}
 }
 
-// bar draws a count as a bar, the largest of full width and none without a
+// bar draws a count as a bar, the largest of so many columns and none without a
 // mark.
-func bar(n, most int64) string {
+func bar(n, most int64, columns int) string {
 	eighths := []rune("▏▎▍▌▋▊▉█")
-	width := max(1, int(float64(n)/float64(most)*8*barWidth))
+	width := max(1, int(float64(n)/float64(most)*8*float64(columns)))
 	text := strings.Repeat("█", width/8)
 	if rest := width % 8; rest > 0 {
 		text += string(eighths[rest-1])

@@ -16,9 +16,9 @@ import (
 // writeSurvey prints what a workload is for a person: what it is, how many
 // requests come when, how long they are, whose, what of their prompts is the
 // same, and pictures of the rate and the lengths.
-func writeSurvey(w io.Writer, s *surveyed, colour bool) error {
+func writeSurvey(w io.Writer, s *surveyed, look style) error {
 	var b strings.Builder
-	t := &textWriter{&b, colour}
+	t := newTextWriter(&b, look)
 	t.line("workload", s.Workload)
 	for _, note := range s.Notes {
 		t.line("note", note)
@@ -147,10 +147,12 @@ func nameText(name string) string {
 
 // summaries is the table of lengths.
 func (t *textWriter) summaries(s *survey.Survey) {
-	row := func(label string, cells ...string) {
-		fmt.Fprintf(t.w, "%-*s", labelWidth, label)
+	const label = 8
+	cell := min(labelWidth, (t.width-label)/8)
+	row := func(name string, cells ...string) {
+		fmt.Fprintf(t.w, "%-*s", label, name)
 		for _, c := range cells {
-			io.WriteString(t.w, strings.Repeat(" ", max(1, labelWidth-utf8.RuneCountInString(c)))+c)
+			io.WriteString(t.w, strings.Repeat(" ", max(1, cell-utf8.RuneCountInString(c)))+c)
 		}
 		t.gap()
 	}
@@ -169,10 +171,10 @@ func (t *textWriter) summaries(s *survey.Survey) {
 	}
 }
 
-// brief is a number in a table, which has room for ten characters.
+// brief is a number in a table, which has room for eight characters.
 func brief(x float64) string {
 	switch {
-	case x >= 1e8:
+	case x >= 1e6:
 		return significant(x/1e6) + "M"
 	case x == math.Trunc(x):
 		return grouped(int64(x))

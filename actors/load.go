@@ -1,0 +1,70 @@
+package actors
+
+import (
+	"blis/latency"
+)
+
+// Load is how much of what the instances could do a run used. Shares are nil
+// where there is nothing to divide by.
+type Load struct {
+	// Share is offered requests per second / Capacity. Near 1 and above it queues
+	// grow. It is an estimate, as Capacity is.
+	Share *float64
+	// Capacity is how many requests per second the instances sustain: see
+	// latency.Capacity, for the mean prompt, without the tokens found in the
+	// cache, and the mean output of requests that completed, and for as many
+	// instances as were ready on average.
+	Capacity *float64
+
+	Seats  *float64 // mean running requests / max-num-seqs
+	KV     *float64 // mean share of KV blocks in use
+	Budget *float64 // mean tokens of a step / max-num-batched-tokens
+}
+
+// Load computes the load from what the run measured.
+func (r *Result) Load() Load {
+	all, cfg := &r.Report.Overall, &r.Config
+	use := all.Resources
+	l := Load{KV: use.KVMean}
+	if use.MeanRunning != nil {
+		l.Seats = share(*use.MeanRunning, float64(cfg.MaxNumSeqs))
+	}
+	steps := &use.Counters
+	if steps.Steps > 0 {
+		l.Budget = share(float64(steps.ScheduledTokens)/float64(steps.Steps), float64(cfg.MaxNumBatchedTokens))
+	}
+	length := float64(span(r.Began, r.End))
+	if r.latency == nil || all.E2E == nil || length == 0 {
+		return l
+	}
+	found := 0.0
+	if all.CacheHitRate != nil {
+		found = *all.CacheHitRate
+	}
+	input := float64(float64(float64(all.InputTokens)/float64(all.Injected)) * (1 - found))
+	e := capacityOf(r.latency, cfg, input, float64(all.OutputTokens)/float64(all.E2E.N))
+	capacity := float64(e.Rate * (float64(steps.LifeMicros) / length))
+	l.Capacity = &capacity
+	if offered := r.Report.OfferedPerSecond; offered != nil {
+		l.Share = share(*offered, capacity)
+	}
+	return l
+}
+
+// share is a/b, nil if b is not above 0.
+func share(a, b float64) *float64 {
+	if !(b > 0) {
+		return nil
+	}
+	q := a / b
+	return &q
+}
+
+// capacityOf estimates what one instance of a configuration sustains, with
+// requests of so many tokens on average.
+func capacityOf(m latency.Model, c *Config, input, output float64) latency.CapacityEstimate {
+	return latency.Capacity(m, latency.CapacityInput{
+		Input: input, Output: output, Seats: int64(c.MaxNumSeqs), Tokens: int64(c.MaxNumBatchedTokens),
+		Blocks: c.TotalKVBlocks, BlockSize: int64(c.BlockSizeInTokens),
+	})
+}
