@@ -16,6 +16,7 @@
 //	steps.go, …      FitSteps: ridge on the periods of steps
 //	train.go         Train: a coefficient file with its errors
 //	validate.go      Validate: latency models beside measurements
+//	doubt.go         Doubt: errors that say that the model of the server is wrong
 //	ranking.go       whether they put servers and rates in the right order
 //
 // Below it stand measured (readers of files) and regress (least squares in a

@@ -2,6 +2,7 @@ package calibrate
 
 import (
 	"fmt"
+	"strings"
 
 	"blis/calibrate/measured"
 	"blis/vtime"
@@ -33,6 +34,9 @@ func Load(paths []string, o Overrides, timeout vtime.Duration) (samples []*Sampl
 				return nil, nil, err
 			}
 			samples = append(samples, s)
+			for _, n := range r.Notes {
+				skipped = append(skipped, r.ID+": "+n)
+			}
 		}
 	}
 	return samples, skipped, nil
@@ -43,7 +47,13 @@ func load(r *measured.Run, o Overrides, timeout vtime.Duration) (*Sample, error)
 		return nil, err
 	}
 	align(r)
+	if err := o.complete(r); err != nil {
+		return nil, err
+	}
 	server, err := NewServer(r, o)
+	if err != nil && r.Client && o.Model == "" && strings.Contains(err.Error(), "unknown model") {
+		err = fmt.Errorf("%w; its file calls the model so, --model wins", err)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -55,6 +65,22 @@ func load(r *measured.Run, o Overrides, timeout vtime.Duration) (*Sample, error)
 		s.Timeout = timeout
 	}
 	return s, nil
+}
+
+// complete says of the server of a Client what the user says.
+func (o *Overrides) complete(r *measured.Run) error {
+	if !r.Client {
+		return nil
+	}
+	if o.Model != "" {
+		r.Model = o.Model
+	}
+	if r.Model == "" && o.ModelConfigFolder == "" {
+		return fmt.Errorf("run %s: its file names no model: give --model", r.ID)
+	}
+	r.TP = max(1, o.TP)
+	r.MaxNumBatchedTokens, r.MaxNumSeqs = o.MaxBatchedTokens, o.MaxSeqs
+	return nil
 }
 
 // Overloaded reports whether clients gave up in the run: requests failed, and

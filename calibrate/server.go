@@ -21,7 +21,15 @@ type Server struct {
 
 // Options of a server that a measured run may leave open.
 type Overrides struct {
-	Hardware          string // GPU; empty: what the run says
+	Hardware string // GPU; empty: what the run says
+
+	// What load generators do not say of the server: the model (empty: as the tool
+	// called it), GPUs per instance, and limits, 0 for vLLM's defaults.
+	Model            string
+	TP               int
+	MaxBatchedTokens int32
+	MaxSeqs          int32
+
 	HardwareConfig    string // file with GPUs of the user's own
 	ModelConfigFolder string // config.json of the model; empty: a built-in one
 }

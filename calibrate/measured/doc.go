@@ -6,6 +6,7 @@
 //	runs.go       ReadRuns: the table of runs, runs.csv
 //	requests.go   requests/<id>.csv: what a client measured, request by request
 //	engine.go, engine_rows.go   ReadEngine: meta.json and requests.jsonl, with the engine's own times
+//	client.go     what load generators wrote, read by package workload/loadgen
 //	steps.go, steps_check.go    ReadSteps: Step, the composition of a batch and how long it took
 //	otlp.go       ReadOTLP: Trace, the spans of vLLM in OTLP-JSON
 //	otlp_span.go, otlp_requests.go, otlp_steps.go   one span, those of requests, those of steps

@@ -17,7 +17,7 @@ type Run struct {
 	ID     string
 	Model  string // as a model hub names it
 	GPU    string // as the source names it; empty: the source does not say
-	TP     int    // tensor parallel degree, at least 1
+	TP     int    // tensor parallel degree, at least 1; 0: a Client does not say
 	Engine string // "vLLM 0.15.1"
 
 	// DataParallel is the number of schedulers that share the requests, at
@@ -45,6 +45,11 @@ type Run struct {
 	QuestionTokens     int
 	OutputTokens       int
 	Stages             []Stage // one after the other
+
+	// Client: a load generator wrote the requests, and says nothing of the server.
+	Client bool
+	// Notes count requests that were left out, and say why.
+	Notes []string
 
 	// Rows and Completed are how many requests the source says there are and
 	// how many of them did not fail, −1 where it does not say. Load holds the

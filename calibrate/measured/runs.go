@@ -54,7 +54,9 @@ var runColumns = strings.Fields("id model gpu tp engine max_num_seqs max_num_bat
 //     itself: all its runs, in its order;
 //   - one file of requests, whose run is the one in ../runs.csv that has the
 //     file's name, without .csv and .gz, for id;
-//   - a folder that ReadEngine reads.
+//   - a folder that ReadEngine reads;
+//   - what a load generator wrote, see package loadgen: its runs, without the
+//     server.
 //
 // The table is CSV, columns in any order and others ignored:
 //
@@ -82,6 +84,13 @@ func ReadRuns(path string) ([]Run, error) {
 	if !info.IsDir() {
 		if isRequests(path) {
 			return oneRun(path)
+		}
+		tool, err := recogniseTool(path)
+		if err != nil {
+			return nil, err
+		}
+		if tool != "" {
+			return readClient(path, tool)
 		}
 		return readTable(path)
 	}

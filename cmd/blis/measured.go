@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -16,10 +17,11 @@ import (
 // measuredFlags are what train and validate say of the servers that were
 // measured, where the data do not.
 type measuredFlags struct {
-	Model             string         `name:"model" group:"Server" help:"Model of --otlp and --steps files that do not name one."`
+	Model             string         `name:"model" group:"Server" help:"Model of --otlp and --steps files that do not name one, and of results of load generators, where it wins over the name in the file."`
 	Hardware          string         `name:"hardware" group:"Server" help:"GPU, where the data name none or another; see blis hardware."`
-	TP                int            `name:"tp" default:"1" aliases:"tensor-parallel-size" group:"Server" help:"GPUs per instance of --otlp and --steps files that do not say."`
-	BatchedTokens     int64          `name:"max-num-batched-tokens" default:"0" group:"Server" help:"Token budget of a step for --otlp and --steps; 0: as vLLM's server chooses by GPU."`
+	TP                int            `name:"tp" default:"1" aliases:"tensor-parallel-size" group:"Server" help:"GPUs per instance of --otlp and --steps files that do not say, and of results of load generators."`
+	BatchedTokens     int64          `name:"max-num-batched-tokens" default:"0" group:"Server" help:"Token budget of a step for --otlp, --steps and results of load generators; 0: as vLLM's server chooses by GPU."`
+	Seqs              int32          `name:"max-num-seqs" default:"0" group:"Server" help:"Seats of the server behind results of load generators; 0: as vLLM's server chooses by GPU."`
 	HardwareConfig    string         `name:"hardware-config" type:"path" group:"Server" help:"YAML file with GPUs of your own."`
 	ModelConfigFolder string         `name:"model-config-folder" type:"path" group:"Server" help:"Folder with a Hugging Face config.json (or such a file) that describes the model."`
 	ClientTimeout     vtime.Duration `name:"client-timeout" default:"300s" group:"Server" help:"When clients gave up, in runs in which requests failed."`
@@ -33,6 +35,7 @@ func (f *measuredFlags) load(paths []string) (samples []*calibrate.Sample, skipp
 		return nil, nil, nil
 	}
 	samples, skipped, err = calibrate.Load(paths, calibrate.Overrides{
+		Model: f.Model, TP: f.TP, MaxBatchedTokens: int32(min(f.BatchedTokens, math.MaxInt32)), MaxSeqs: f.Seqs,
 		Hardware: f.Hardware, HardwareConfig: f.HardwareConfig, ModelConfigFolder: f.ModelConfigFolder,
 	}, f.ClientTimeout)
 	if err != nil {
@@ -60,6 +63,8 @@ func (f *measuredFlags) check() error {
 		return &inputError{fmt.Sprintf("--workers is %d: want 1 or more, 0 for one per core", f.Workers)}
 	case f.ClientTimeout == 0:
 		return &inputError{"--client-timeout is 0: want a time above 0: it is after this that requests failed"}
+	case f.Seqs < 0:
+		return &inputError{fmt.Sprintf("--max-num-seqs is %d: want 1 or more, 0 for what vLLM's server chooses", f.Seqs)}
 	case f.BatchedTokens < 0:
 		return &inputError{fmt.Sprintf("--max-num-batched-tokens is %d: want 1 or more, 0 for what vLLM's server chooses", f.BatchedTokens)}
 	}

@@ -13,7 +13,7 @@ import (
 
 // trainCmd is blis train.
 type trainCmd struct {
-	Measured []string `arg:"" optional:"" help:"Measured runs: a folder with runs.csv and requests/, one requests file, or a folder with meta.json and requests.jsonl."`
+	Measured []string `arg:"" optional:"" help:"Measured runs: a folder with runs.csv and requests/, one requests file, a folder with meta.json and requests.jsonl, or what a load generator wrote (vllm bench serve --save-detailed, GuideLLM, AIPerf, genai-perf, inference-perf)."`
 	OTLP     []string `name:"otlp" group:"Data" help:"OTLP-JSON traces of vLLM: requests that ran alone are fitted to as well."`
 	Steps    []string `name:"steps" group:"Data" help:"Steps with their periods, as CSV or OTLP-JSON: ridge regression on them, in place of runs."`
 	Only     string   `name:"only" group:"Data" help:"Only runs whose model contains this."`

@@ -109,7 +109,7 @@ func nulls(t *testing.T, text string, but ...string) {
 func TestTrainJSONOfLittle(t *testing.T) {
 	dir := servedRuns(t)
 	text := done(t, "train", filepath.Join(dir, "requests", "large.csv"), "--hold-out", "workload,model,tail", "--format", "json").out
-	nulls(t, text, "standard_error", "alpha_coeffs", "beta_coeffs")
+	nulls(t, text, "doubt", "standard_error", "alpha_coeffs", "beta_coeffs")
 	if !strings.Contains(text, `"summary": []`) {
 		t.Errorf("no empty summary in\n%s", text)
 	}

@@ -13,7 +13,7 @@ import (
 
 // validateCmd is blis validate.
 type validateCmd struct {
-	Measured     []string `arg:"" optional:"" help:"Measured runs: a folder with runs.csv and requests/, one requests file, or a folder with meta.json and requests.jsonl."`
+	Measured     []string `arg:"" optional:"" help:"Measured runs: a folder with runs.csv and requests/, one requests file, a folder with meta.json and requests.jsonl, or what a load generator wrote (vllm bench serve --save-detailed, GuideLLM, AIPerf, genai-perf, inference-perf)."`
 	OTLP         []string `name:"otlp" group:"Data" help:"OTLP-JSON traces of vLLM: requests that ran alone are compared too."`
 	LatencyModel []string `name:"latency-model" default:"auto,roofline,blackbox" group:"Model" help:"Latency models to compare: auto, physics, roofline, blackbox."`
 	Coefficients string   `name:"coefficients" group:"Model" help:"Coefficients of physics: a file that blis train wrote, or the name of a shipped set; else as auto chooses."`
@@ -30,6 +30,7 @@ Examples:
     blis validate measurements/
     blis validate measurements/ --latency-model physics --coefficients mine.yaml
     blis validate engine-run/ --hardware RTX4090 --latency-model roofline
+    blis validate vllm-bench-result.json --hardware H100 --tp 2
     blis validate --otlp trace.json.gz --model Llama-2-7b-hf --hardware H100`
 }
 
@@ -111,6 +112,7 @@ type prefillRow struct {
 type prefillTable struct {
 	Set    string       `json:"coefficients"`
 	Median float64      `json:"median_ape"`
+	Doubt  *string      `json:"doubt"` // what errors of one sign and similar size say; null: nothing
 	Rows   []prefillRow `json:"requests"`
 }
 
@@ -120,11 +122,11 @@ func (v *validateCmd) comparePrefills(c *console, set *latency.PhysicsSet) (*pre
 	if len(v.OTLP) == 0 {
 		return nil, nil
 	}
+	d, limits, err := v.deployment("", 0)
+	if err != nil {
+		return nil, err
+	}
 	if set == nil {
-		d, limits, err := v.deployment("", 0)
-		if err != nil {
-			return nil, err
-		}
 		if set = calibrate.ChoosePhysics(d, limits); set == nil {
 			return nil, &inputError{fmt.Sprintf("no shipped coefficients cover %s: give --coefficients", d)}
 		}
@@ -139,5 +141,12 @@ func (v *validateCmd) comparePrefills(c *console, set *latency.PhysicsSet) (*pre
 		table.Rows = append(table.Rows, prefillRow{p.Tokens, 1e3 * p.Measured, 1e3 * p.Predicted(&calibrate.Coefficients{Alpha: set.Alpha, Beta: set.Beta})})
 	}
 	table.Median = calibrate.MedianError(list, &calibrate.Coefficients{Alpha: set.Alpha, Beta: set.Beta})
+	var errors []float64
+	for _, r := range table.Rows {
+		errors = append(errors, r.Predicted/r.Measured-1)
+	}
+	if doubt := calibrate.Doubt(errors, "prefills", d.String()); doubt != "" {
+		table.Doubt = &doubt
+	}
 	return table, nil
 }

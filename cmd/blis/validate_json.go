@@ -17,6 +17,7 @@ type subjectJSON struct {
 	Cold     []calibrate.Summary `json:"cold_summary"`
 	ColdTTFT *float64            `json:"cold_ttft_median_ape"` // of single requests; null: none was cold
 	Rankings []calibrate.Ranking `json:"rankings"`
+	Doubt    *string             `json:"doubt"` // what errors of one sign and similar size say; null: nothing
 }
 
 type runResultJSON struct {
@@ -49,9 +50,12 @@ func newValidationJSON(list []calibrate.Validation, prefills *prefillTable, skip
 	j := &validationJSON{Schema: "blis.validate/v1", Models: []subjectJSON{}, Prefills: prefills, Skipped: listed(skipped)}
 	for i := range list {
 		v := &list[i]
-		s := subjectJSON{v.Subject, []runResultJSON{}, listed(v.Summary), listed(v.Cold), nil, listed(v.Rankings)}
+		s := subjectJSON{v.Subject, []runResultJSON{}, listed(v.Summary), listed(v.Cold), nil, listed(v.Rankings), nil}
 		if cold, known := v.ColdTTFT(); known {
 			s.ColdTTFT = &cold
+		}
+		if doubt := v.Doubt(); doubt != "" {
+			s.Doubt = &doubt
 		}
 		for k := range v.Runs {
 			s.Runs = append(s.Runs, newRunResultJSON(&v.Runs[k]))

@@ -67,6 +67,9 @@ func writeSubject(out io.Writer, v *calibrate.Validation) {
 		fmt.Fprintf(out, "order of %d cells by %s: Spearman %.3f, %d of %d pairs right\n", r.Cells, r.Metric, r.Spearman, r.Ordered, r.Pairs)
 	}
 	writeSummary(out, v.Summary)
+	if doubt := v.Doubt(); doubt != "" {
+		fmt.Fprintf(out, "\n%s\n", doubt)
+	}
 	fmt.Fprintln(out)
 }
 
@@ -158,4 +161,7 @@ func writePrefills(out io.Writer, t *prefillTable) {
 		fmt.Fprintf(w, "%d\t%.1f\t%.1f\t%+.1f %%\t\n", r.Tokens, r.Measured, r.Predicted, 100*(r.Predicted/r.Measured-1))
 	}
 	w.Flush()
+	if t.Doubt != nil {
+		fmt.Fprintln(out, *t.Doubt)
+	}
 }
