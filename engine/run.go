@@ -4,6 +4,11 @@ import (
 	"blis/vtime"
 )
 
+// longestRun is how many steps are executed in one go, milliseconds of them, so
+// that a caller who wants to stop gets to say so. It changes no result: what
+// ends here only pauses.
+const longestRun = 1 << 16
+
 // run executes steps in one go while nothing can happen but decoding: every
 // request in the executing batch (and in the next one) is a member of the
 // cohort and none of them ends, nobody can be admitted, no event of another
@@ -21,7 +26,7 @@ func (e *Engine) run(until vtime.Time, class uint8) {
 	stop := min(e.nextArrival(), e.nextDeadline().Add(1))
 	c := &e.cohort
 	gap, steps := vtime.Duration(-1), 0
-	for {
+	for range longestRun {
 		end := e.current.end
 		if end > until || end == until && ClassStep >= class || end >= stop {
 			break

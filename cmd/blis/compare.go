@@ -57,6 +57,7 @@ func (r *compareCmd) Run(ctx context.Context, c *console) error {
 	comparison.Pool.Workers = r.Workers
 	bar := c.runs(&comparison.Pool)
 	defer bar.done()
+	c.warnOfSize(&r.Config)
 	plan, err := study.NewPlan(comparison)
 	if err != nil {
 		return err
@@ -71,6 +72,7 @@ func (r *compareCmd) Run(ctx context.Context, c *console) error {
 	if err != nil {
 		return err
 	}
+	c.begun.Store(true)
 	result, err := plan.Run(ctx)
 	bar.done()
 	if result == nil {

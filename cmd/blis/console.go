@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"sync/atomic"
 
 	"golang.org/x/term"
 )
@@ -17,6 +18,8 @@ type console struct {
 	tempo       tempo
 	lookup      func(name string) (string, bool)
 	environ     func() []string
+
+	begun atomic.Bool // a command has read its input: from here on it ends by itself when interrupted
 }
 
 func processConsole() *console {

@@ -1,11 +1,16 @@
 package main
 
 import (
+	"bytes"
+	"context"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 )
 
 // digestOf is the digest that a result in text has.
@@ -90,5 +95,77 @@ func TestFaultF7DeepYAML(t *testing.T) {
 				t.Errorf("%s, %s: exit %d: %.200s", flag, name, s.code, s.err)
 			}
 		}
+	}
+}
+
+// Ctrl-C is heeded while a command waits for its input, or for the reader of its
+// output. A command that does not heed it hangs until the test ends.
+func TestFaultF6InterruptedWhileItWaits(t *testing.T) {
+	folder := t.TempDir()
+	if said, code := shell(t, folder, "mkfifo never.csv"); code != 0 {
+		t.Skip(said)
+	}
+	for _, args := range []string{
+		"run --config never.csv", "run --trace never.csv", "run --workload-spec never.csv", "run --policy-config never.csv",
+		"run --hardware-config never.csv", "compare never.csv round-robin", "compare round-robin least-loaded --trace never.csv",
+		"verify --trace never.csv", "workload show never.csv", "models show never.csv", "validate --otlp never.csv --model Llama-3.1-8B --hardware H100",
+	} {
+		t.Run(args, func(t *testing.T) {
+			t.Parallel()
+			ctx, cancel := context.WithCancel(t.Context())
+			cancel()
+			s := blisUntil(t, ctx, nil, strings.Fields(strings.ReplaceAll(args, "never.csv", filepath.Join(folder, "never.csv")))...)
+			if s.code != exitInterrupted || !strings.HasSuffix(s.err, "blis: interrupted\n") {
+				t.Errorf("exit %d: %s", s.code, s.err)
+			}
+		})
+	}
+	c := process(folder, "run", "--num-requests", "3000", "--requests-out", "never.csv")
+	said, err := c.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	c.Process.Signal(os.Interrupt) // whenever it comes
+	text, _ := io.ReadAll(said)
+	if c.Wait() == nil {
+		t.Errorf("it ended well: %s", text)
+	}
+}
+
+// A terminal that goes away ends a run like Ctrl-C, but not under nohup.
+func TestFaultF9Hangup(t *testing.T) {
+	for _, name := range []string{"HUP", "INT", "TERM"} {
+		folder := earlier(t)
+		c := process(folder, "run", "--num-requests", "100000000", "--requests-out", "keep.csv", "--results-path", "keep.json", "--format", "json")
+		rows := filepath.Join(folder, "keep.csv.partial")
+		var out, said bytes.Buffer
+		c.Stdout, c.Stderr = &out, &said
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		for !exists(rows) { // the run has begun
+			time.Sleep(5 * time.Millisecond)
+		}
+		c.Process.Signal(map[string]os.Signal{"HUP": syscall.SIGHUP, "INT": syscall.SIGINT, "TERM": syscall.SIGTERM}[name])
+		c.Wait()
+		if code := c.ProcessState.ExitCode(); code != exitInterrupted || !strings.HasSuffix(said.String(), "keep.csv.partial, keep.json.partial\nblis: interrupted\n") {
+			t.Errorf("%s: exit %d: %s", name, code, said.String())
+		}
+		isEarlier(t, folder, "keep.csv.partial", "keep.json.partial")
+		for _, text := range []string{out.String(), read(t, filepath.Join(folder, "keep.json.partial"))} {
+			if resultOf(t, text)["partial"] != true {
+				t.Errorf("%s: a result that is not marked", name)
+			}
+		}
+		if text := read(t, rows); !strings.HasSuffix(text, "\n") {
+			t.Errorf("%s: the last row is cut off: %.100q", name, text[max(0, len(text)-100):])
+		}
+	}
+	said, code := shell(t, t.TempDir(), "trap '' HUP; $BLIS run --num-requests 200000 >out & p=$!; kill -HUP $p; kill -HUP $p; wait $p && grep -c digest out")
+	if code != 0 || !strings.Contains(said, "1\n") {
+		t.Errorf("nohup: exit %d: %s", code, said)
 	}
 }

@@ -43,6 +43,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"github.com/alecthomas/kong"
 )
@@ -89,12 +90,45 @@ func execute(ctx context.Context, args []string, c *console) int {
 	for _, text := range notes {
 		c.note("%s", text)
 	}
-	command, err := parse(summarizeBare(args), c)
-	if err == nil && command != nil {
-		command.BindTo(ctx, (*context.Context)(nil))
-		err = command.Run(c)
+	return c.fail(c.heed(ctx, func() error {
+		command, err := parse(summarizeBare(args), c)
+		if err == nil && command != nil {
+			command.BindTo(ctx, (*context.Context)(nil))
+			err = command.Run(c)
+		}
+		return err
+	}))
+}
+
+// lastChance is how long a command may go on reading when it was interrupted.
+const lastChance = 500 * time.Millisecond
+
+// heed does the work of a command. When ctx ends, work that has begun ends by
+// itself, with what there is. Before that there is nothing to save, and it may
+// wait for input that never comes: it is left alone.
+func (c *console) heed(ctx context.Context, work func() error) error {
+	done := make(chan error, 1)
+	go func() { done <- work() }()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
 	}
-	return c.fail(err)
+	select {
+	case err := <-done:
+		return err
+	case <-time.After(lastChance):
+	}
+	if !c.begun.Load() {
+		return ctx.Err()
+	}
+	select {
+	case err := <-done:
+		return err
+	case <-time.After(2 * lastChance):
+		c.note("interrupted: what there is is being put together; a second Ctrl-C ends at once")
+	}
+	return <-done
 }
 
 // endingSignals are those after which a command writes what there is and ends:

@@ -159,7 +159,7 @@ func TestBadMeasurements(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var s session
-			took := cputime.Of(func() { s = blis(t, nil, strings.Fields(strings.ReplaceAll(c.args, "DIR", dir))...) })
+			took := cputime.OfAll(func() { s = blis(t, nil, strings.Fields(strings.ReplaceAll(c.args, "DIR", dir))...) })
 			want := "blis: " + strings.ReplaceAll(c.want, "DIR", dir) + "\n"
 			if s.code != c.code || s.err != want || s.out != "" {
 				t.Errorf("exit %d, want %d; printed %q\nwant %q; result %.100q", s.code, c.code, s.err, want, s.out)

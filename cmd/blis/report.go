@@ -27,6 +27,24 @@ func (c *console) report(r *actors.Result, took time.Duration, stats bool) {
 	}
 }
 
+// What an instance costs that serves nobody, measured on one core of a server:
+// the warning is of what comes before the first request.
+const (
+	idleBytes   = 26_000
+	idleSeconds = 120e-6
+	manyIdle    = 20_000 // half a gigabyte
+)
+
+// warnOfSize says what many instances cost before they have done anything.
+func (c *console) warnOfSize(cfg *actors.Config) {
+	n := float64(cfg.NumInstances)
+	if n < manyIdle {
+		return
+	}
+	c.note("warning: %s instances need about %.1f GB of memory and %.0f s of processor time before they serve anybody",
+		grouped(int64(cfg.NumInstances)), n*idleBytes/1e9, n*idleSeconds)
+}
+
 // statistics puts into words how the kernel carried a run out.
 func (c *console) statistics(r *actors.Result) {
 	s := &r.Stats

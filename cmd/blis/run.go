@@ -56,6 +56,8 @@ func (r *runCmd) Run(ctx context.Context, c *console) error {
 	header := r.header(c, &cfg)
 	bar := c.progress(&cfg)
 	started := time.Now()
+	c.warnOfSize(&r.Config)
+	c.begun.Store(true)
 	result, err := actors.Run(ctx, cfg)
 	took := time.Since(started)
 	bar.done()

@@ -84,6 +84,7 @@ func (t *trainCmd) Run(ctx context.Context, c *console) error {
 	}
 	report, bar := c.stages("fits")
 	options.Progress = report
+	c.begun.Store(true)
 	trained, err := calibrate.Train(ctx, samples, prefills, options)
 	bar.done()
 	if err != nil {

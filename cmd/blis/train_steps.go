@@ -50,6 +50,7 @@ func (t *trainCmd) runSteps(ctx context.Context, c *console) error {
 	if err != nil {
 		return err
 	}
+	c.begun.Store(true)
 	fit, set, err := t.fitSteps(ctx, data, sets)
 	if err != nil {
 		file.discard()

@@ -60,6 +60,7 @@ func (v *validateCmd) Run(ctx context.Context, c *console) error {
 		return err
 	}
 	report, bar := c.stages("latency models")
+	c.begun.Store(true)
 	list, err := calibrate.Validate(ctx, samples, subjects, v.workers(), report)
 	bar.done()
 	if err != nil {

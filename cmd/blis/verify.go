@@ -39,6 +39,8 @@ func (v *verifyCmd) Run(ctx context.Context, c *console) error {
 		most = max(leastWorkers, runtime.NumCPU())
 	}
 	_, failed := fmt.Fprintf(c.out, "%-36s%-18s%s\n", "executor", "digest", "equal")
+	c.warnOfSize(&v.Config)
+	c.begun.Store(true)
 	equal, err := actors.Verify(ctx, v.Config, actors.Executors(most), func(x actors.Verification) {
 		verdict := "yes"
 		if !x.Equal {

@@ -84,6 +84,7 @@ func (s *showCmd) Run(ctx context.Context, c *console) error {
 	if err != nil {
 		return err
 	}
+	c.begun.Store(true)
 	bar, watch := c.watch(ctx, totalOf(&cfg, &setup))
 	result, err := survey.Take(source, survey.Options{BlockSize: cfg.BlockSizeInTokens, Watch: watch})
 	bar.done()

@@ -113,6 +113,7 @@ func (c *console) export(ctx context.Context, cfg actors.Config, out named, read
 	if err != nil {
 		return err
 	}
+	c.begun.Store(true)
 	bar, watch := c.watch(ctx, totalOf(&effective, &setup))
 	w := &watched{Source: source, watch: watch}
 	failed := writeTrace(file.Writer, zipped, w)
