@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -21,10 +22,16 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
+// environment is that of the command: no settings of tests look like its own.
+func environment() []string {
+	list := slices.DeleteFunc(os.Environ(), func(pair string) bool { return strings.HasPrefix(pair, "BLIS_") })
+	return append(list, asCommand+"=1")
+}
+
 // process is the command as a process of its own, in folder.
 func process(folder string, args ...string) *exec.Cmd {
 	c := exec.Command(os.Args[0], args...)
-	c.Env = append(os.Environ(), asCommand+"=1")
+	c.Env = environment()
 	c.Dir = folder
 	return c
 }
@@ -37,7 +44,7 @@ func shell(t *testing.T, folder, script string) (string, int) {
 		t.Skip("no bash")
 	}
 	c := exec.Command("bash", "-c", script)
-	c.Env = append(os.Environ(), asCommand+"=1", "BLIS="+os.Args[0])
+	c.Env = append(environment(), "BLIS="+os.Args[0])
 	c.Dir = folder
 	var said bytes.Buffer
 	c.Stdout, c.Stderr = &said, &said
