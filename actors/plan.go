@@ -49,6 +49,7 @@ func newPlan(c Config) (*plan, error) {
 			return nil, &InputError{err.Error()}
 		}
 	}
+	p.setup.Chance = p.chance()
 	return p, nil
 }
 

@@ -74,6 +74,7 @@ type Setup struct {
 	Workload    string
 	Requests    int64 // that a trace has; 0 for other workloads
 	Policies    string
+	Chance      Chance   // what seeds decide
 	Notes       []string // what was derived or fitted that a user may not expect
 }
 

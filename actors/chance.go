@@ -1,0 +1,30 @@
+package actors
+
+// Chance says what of a run its seeds decide. Where they decide nothing every
+// run of a configuration is the same, so one is enough.
+type Chance struct {
+	// Traffic: another workload seed is other traffic. False for a trace that
+	// has its own arrivals.
+	Traffic bool
+	// Decisions: another seed may be other decisions under the same traffic.
+	// Routing draws among instances, or a lognormal load time is drawn.
+	Decisions bool
+}
+
+// chance is that of the plan, whose policies are complete. What custom objects
+// do nobody knows: they may draw. A custom source is the caller's own.
+func (p *plan) chance() Chance {
+	c := &p.config
+	fixed, replayed := p.source.(interface{ Paced() bool })
+	chance := Chance{Traffic: c.Custom.Source == nil && !(replayed && !fixed.Paced())}
+	chance.Decisions = c.Custom.Admission != nil || c.Custom.Priority != nil || c.Custom.Routing != nil || c.Custom.Autoscale != nil || c.Custom.Scheduler != nil ||
+		p.scales() && c.ModelLoadTime.CV > 0 ||
+		(p.scales() || c.NumInstances > 1) && p.routingDraws()
+	return chance
+}
+
+// routingDraws reports whether the routing policy draws among instances.
+func (p *plan) routingDraws() bool {
+	b := &p.config.Policies
+	return b.Routing.Type == "power-of-two" || b.Get("routing.params.tie") == "random"
+}

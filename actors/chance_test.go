@@ -1,0 +1,102 @@
+package actors
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"blis/policy"
+)
+
+// What Chance says of decisions is so: without it no seed changes a run of a
+// trace, with it some seed does. Every routing policy is tried as it comes and
+// with each value of its choices, and so is a lognormal load time.
+func TestSeedsChangeWhatChanceSays(t *testing.T) {
+	trace := func() Config {
+		cfg := DefaultConfig()
+		cfg.Trace, cfg.SkipBadRows = "../examples/compare/documents.csv", false
+		cfg.TraceLimit, cfg.TotalKVBlocks = 150, 2000
+		return cfg
+	}
+	check := func(name string, cfg Config) Chance {
+		t.Helper()
+		results := map[string]bool{}
+		var chance Chance
+		for seed := range uint64(6) {
+			cfg.Seed = seed
+			r, err := Run(t.Context(), cfg)
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			chance = r.Setup.Chance
+			text, err := json.Marshal(r.Report) // digests fold the states of random streams, drawn from or not
+			if err != nil {
+				t.Fatal(err)
+			}
+			results[string(text)] = true
+		}
+		if chance.Traffic || chance.Decisions != (len(results) > 1) {
+			t.Errorf("%s: %+v, and six seeds give %d results", name, chance, len(results))
+		}
+		return chance
+	}
+	drawing := 0
+	for _, template := range policy.Templates() {
+		if template.Kind != policy.RoutingKind {
+			continue
+		}
+		cases := []string{""}
+		for _, p := range template.Parameters {
+			for _, choice := range p.Choices {
+				cases = append(cases, p.Name+"="+choice)
+			}
+		}
+		for _, set := range cases {
+			cfg := trace()
+			err := cfg.Policies.Set("routing.type", template.Name)
+			if name, value, given := strings.Cut(set, "="); err == nil && given {
+				err = cfg.Policies.Set("routing.params."+name, value)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if check(template.Name+" "+set, cfg).Decisions {
+				drawing++
+			}
+		}
+	}
+	if drawing < 3 {
+		t.Errorf("%d routing policies draw: the test shows little", drawing)
+	}
+	one := trace()
+	one.RoutingPolicy, one.NumInstances = "least-loaded", 1
+	check("a single instance", one)
+	for _, cv := range []float64{0, 0.5} {
+		cfg := trace()
+		cfg.AutoscalePolicy, cfg.NumInstances, cfg.MaxReplicas = "oscillator", 2, 4
+		cfg.AutoscaleInterval, cfg.ProvisioningDelay, cfg.ModelLoadTime = 200_000, 100_000, LoadTime{Mean: 100_000, CV: cv}
+		check(fmt.Sprintf("load times with a coefficient of variation of %g", cv), cfg)
+	}
+}
+
+// Generated traffic has a seed, a trace none.
+func TestTrafficThatSeedsMake(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*Config)
+		want   bool
+	}{
+		"synthetic":       {func(*Config) {}, true},
+		"a scenario":      {func(c *Config) { c.Scenario = "multi-turn-chat" }, true},
+		"a trace":         {func(c *Config) { c.Trace = "../testdata/traces/azure.csv" }, false},
+		"lengths at rate": {func(c *Config) { c.Trace, c.Rate = "../testdata/traces/lengths.csv", 5 }, true},
+		"ServeGen":        {func(c *Config) { c.Trace, c.TraceLimit = "../testdata/servegen", 10 }, true},
+	} {
+		cfg := DefaultConfig()
+		c.change(&cfg)
+		_, setup, err := Check(cfg)
+		if err != nil || setup.Chance.Traffic != c.want {
+			t.Errorf("%s: %+v, %v", name, setup.Chance, err)
+		}
+	}
+}
