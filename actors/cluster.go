@@ -54,7 +54,7 @@ func newCluster(p *plan) (*cluster, error) {
 	if q.prefixes != nil {
 		recorders.BlockSize = cfg.BlockSizeInTokens
 	}
-	c.collector = &collector{emit: cfg.Row, row: Row{labels: p.source.Labels(), token: recorders.TokenOverhead, request: recorders.RequestOverhead}}
+	c.collector = &collector{emit: cfg.Row, row: Row{labels: p.source.Labels(), options: &recorders, token: recorders.TokenOverhead, request: recorders.RequestOverhead}}
 	if c.router, err = p.newRouter(&q, boards, recorders, signals, extra); err != nil {
 		return nil, err
 	}

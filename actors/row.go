@@ -13,6 +13,7 @@ type Row struct {
 	*metrics.Outcome
 
 	labels         *workload.Labels
+	options        *metrics.Options
 	token, request vtime.Duration // overheads
 }
 
@@ -45,3 +46,11 @@ func (r *Row) TPOT() (vtime.Duration, bool) { return r.Outcome.TPOT(r.token, r.r
 
 // E2E is metrics.Outcome.E2E with the run's overheads.
 func (r *Row) E2E() (vtime.Duration, bool) { return r.Outcome.E2E(r.token, r.request) }
+
+// Measured reports whether the request counts in the report: whether it
+// arrived in the measured window.
+func (r *Row) Measured() bool { return r.options.Measures(r.Arrival) }
+
+// Attained is metrics.Options.Attained: whether the request's class has
+// targets, and whether it completed within every one of them.
+func (r *Row) Attained() (judged, attained bool) { return r.options.Attained(r.Outcome) }

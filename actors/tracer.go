@@ -62,7 +62,7 @@ func (p *plan) newTracer(t *tracing, o metrics.Options) *tracer {
 	labels := p.source.Labels()
 	return &tracer{
 		consumer: p.config.Tracing.Consumer, level: t.level, shown: t.shown, named: t.named, expects: o.BlockSize > 0, options: o, labels: labels,
-		row: Row{labels: labels, token: o.TokenOverhead, request: o.RequestOverhead},
+		row: Row{labels: labels, options: &o, token: o.TokenOverhead, request: o.RequestOverhead},
 	}
 }
 
