@@ -37,7 +37,7 @@ func documentsOf(t *testing.T, seed uint64) workload.Source {
 var update = flag.Bool("update", false, "write examples/compare/documents.csv anew")
 
 // The trace in examples/ is such traffic of one seed. From it too comes that
-// prefixes want prefix routing, without intervals.
+// prefixes want prefix routing; a trace is resampled.
 func TestExampleTraceIsOfDocuments(t *testing.T) {
 	const path = "../examples/compare/documents.csv"
 	var want bytes.Buffer
@@ -66,12 +66,12 @@ func TestExampleTraceIsOfDocuments(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, m := range []string{"mean_ttft", "p99_e2e", "cache_hit_rate"} {
-		if e := estimateOf(t, r, "weighted", m); e.Verdict != Better || *e.HalfWidth != 0 {
+		if e := estimateOf(t, r, "weighted", m); e.Verdict != Better {
 			t.Errorf("weighted: %s is %q by %+v", m, e.Verdict, e.Difference)
 		}
 	}
-	if len(r.Notes) != 1 {
-		t.Errorf("notes %q, want that seeds change nothing", r.Notes)
+	if r.Intervals.Method != Bootstrap || len(r.Replicates) != 1 {
+		t.Errorf("intervals %+v over %d runs, want one run resampled", r.Intervals, len(r.Replicates))
 	}
 }
 

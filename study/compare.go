@@ -26,7 +26,10 @@ type Comparison struct {
 	// with one seed must always give the same requests. nil: Base says.
 	Source func(seed uint64) workload.Source
 
-	Replicates int      // at least 2: runs of each bundle, with seeds that follow each other
+	// Intervals is where confidence intervals come from; empty: from seeds where
+	// they make the traffic, else, of a trace, from the bootstrap.
+	Intervals  Method
+	Replicates int      // at least 2: runs of each bundle, with seeds that follow each other; the bootstrap takes one
 	Confidence float64  // of the intervals, from 0.5 to 0.9999
 	Margin     float64  // relative differences below it do not matter; from 0, below 1
 	Objectives []string // names of measures for the Pareto rank; nil: see objectives
@@ -37,6 +40,7 @@ type Comparison struct {
 type Bundle struct {
 	Name     string
 	Policies policy.Bundle
+	Err      error // why there are none: the bundle is not run, and the others are
 }
 
 // Defaults of a comparison.
@@ -64,40 +68,100 @@ func Compare(ctx context.Context, c Comparison) (*Result, error) {
 type Plan struct {
 	comparison Comparison
 	result     Result // as far as it is known before the runs
+	first      []int  // of each bundle: the first one whose policies are the same in effect
+	runs       []int  // of each bundle: how many there will be
 }
 
 // NewPlan checks everything that can be checked before the first run. The
 // errors are those of actors.Check, with the name of the bundle where it is
-// the bundle's fault.
+// the bundle's fault. A bundle that cannot run is an error only if it is the
+// baseline, or if nothing is left to compare; else the others run, and its
+// Compared has the error.
 func NewPlan(c Comparison) (*Plan, error) {
-	p := &Plan{c, Result{Planned: c.Replicates, Confidence: c.Confidence, Margin: c.Margin, Measures: Measures()}}
+	p := &Plan{comparison: c, result: Result{Confidence: c.Confidence, Margin: c.Margin, Measures: Measures()}}
 	if err := p.check(); err != nil {
 		return nil, err
 	}
 	for b := range c.Bundles {
-		effective, setup, err := actors.Check(p.config(b, 0))
+		one, err := p.checkBundle(b)
 		if err != nil {
-			return nil, p.blame(b, err)
+			return nil, err
 		}
-		if b == 0 { // the seed of the traffic may be that of a specification: replicates go on from there
-			p.comparison.Base.WorkloadSeed = effective.WorkloadSeed
-		}
-		if c.Source != nil {
-			effective.Custom.Source = nil // which was that of one run
-		}
-		p.result.Bundles = append(p.result.Bundles, Compared{Name: c.Bundles[b].Name, Config: effective, Setup: setup})
+		p.result.Bundles = append(p.result.Bundles, one)
+	}
+	if err := p.nothingLeft(); err != nil {
+		return nil, err
+	}
+	if err := p.chooseIntervals(); err != nil {
+		return nil, err
 	}
 	var err error
 	if p.result.Objectives, err = p.objectives(); err != nil {
 		return nil, err
 	}
-	p.result.Notes = p.alike()
+	p.result.fitness = p.fitness()
+	p.findAlike()
+	p.countRuns()
+	p.result.Notes = append(p.alike(), p.intervalNotes()...)
 	return p, nil
+}
+
+// checkBundle is a bundle before its runs, with what is wrong with it. The error
+// is one that ends the comparison.
+func (p *Plan) checkBundle(b int) (Compared, error) {
+	c := &p.comparison
+	one := Compared{Name: c.Bundles[b].Name, Err: c.Bundles[b].Err}
+	if one.Err == nil {
+		effective, setup, err := actors.Check(p.config(b, 0))
+		one.Config, one.Setup = effective, setup
+		if err != nil {
+			var common bool
+			if one.Err, common = p.blame(b, err); common {
+				return one, err
+			}
+		}
+	}
+	if c.Source != nil {
+		one.Config.Custom.Source = nil // which was that of one run
+	}
+	if b > 0 {
+		return one, nil
+	}
+	// The seed of the traffic may be that of a specification: replicates go on from there.
+	c.Base.WorkloadSeed = one.Config.WorkloadSeed
+	return one, one.Err
+}
+
+// nothingLeft is the error of the first bundle that cannot run if there are not
+// two that can.
+func (p *Plan) nothingLeft() error {
+	var first error
+	good := 0
+	for i := range p.result.Bundles {
+		if err := p.result.Bundles[i].Err; err == nil {
+			good++
+		} else if first == nil {
+			first = err
+		}
+	}
+	if good < 2 {
+		return first
+	}
+	return nil
 }
 
 // Bundles are those of the plan with their effective configurations, without
 // results.
 func (p *Plan) Bundles() []Compared { return p.result.Bundles }
+
+// Runs is how many runs there will be.
+func (p *Plan) Runs() int {
+	sum := 0
+	for _, n := range p.runs {
+		sum += n
+	}
+	return sum
+}
 
 // check refuses what says nothing about a run.
 func (p *Plan) check() error {
@@ -106,8 +170,8 @@ func (p *Plan) check() error {
 	switch {
 	case len(c.Bundles) < 2:
 		return bad("%d bundles to compare: want at least 2", len(c.Bundles))
-	case c.Replicates < 2 || c.Replicates > 1<<20:
-		return bad("--seeds is %d: want 2 to %d: intervals need two runs of each bundle", c.Replicates, 1<<20)
+	case c.Intervals != "" && !slices.Contains(Methods(), c.Intervals):
+		return bad("--intervals is %q: want seeds or bootstrap", c.Intervals)
 	case !(c.Confidence >= 0.5 && c.Confidence <= 0.9999):
 		return bad("confidence is %v: want from 0.5 to 0.9999", c.Confidence)
 	case !(c.Margin >= 0 && c.Margin < 1):
@@ -130,19 +194,19 @@ func (p *Plan) check() error {
 	return nil
 }
 
-// blame says whose fault it is that a configuration cannot run. What is wrong
-// without any bundle too is nobody's.
-func (p *Plan) blame(b int, err error) error {
+// blame says whose fault it is that a configuration cannot run, and whether it
+// is nobody's: what is wrong without any bundle too.
+func (p *Plan) blame(b int, err error) (blamed error, common bool) {
 	base := p.config(b, 0)
 	base.Policies = policy.Bundle{}
 	if _, _, common := actors.Check(base); common != nil && common.Error() == err.Error() {
-		return err
+		return err, true
 	}
 	var input *actors.InputError
 	if errors.As(err, &input) {
-		return &actors.InputError{Text: "bundle " + p.comparison.Bundles[b].Name + ": " + input.Text}
+		return &actors.InputError{Text: "bundle " + p.comparison.Bundles[b].Name + ": " + input.Text}, false
 	}
-	return err
+	return err, false
 }
 
 // seeds are those of a replicate. They follow those of the base.
@@ -200,7 +264,7 @@ func (p *Plan) usualObjectives() []string {
 	}
 	scales := false
 	for i := range p.result.Bundles {
-		scales = scales || p.result.Bundles[i].Config.Policies.Autoscale.Type != "none"
+		scales = scales || p.result.Bundles[i].Scales()
 	}
 	switch {
 	case base.CostPerReplicaHour > 0:
@@ -209,52 +273,4 @@ func (p *Plan) usualObjectives() []string {
 		names = append(names, "replica_hours")
 	}
 	return names
-}
-
-// Run carries the plan out. All bundles of a replicate run before the next
-// replicate does, so that an interrupted comparison has as many whole ones as
-// could be.
-//
-// Errors: *RunError. When ctx is cancelled the error is ctx's and the result,
-// marked Partial, has the replicates that ended for every bundle.
-func (p *Plan) Run(ctx context.Context) (*Result, error) {
-	bundles := len(p.comparison.Bundles)
-	var jobs []Job
-	for r := range p.comparison.Replicates {
-		for b := range bundles {
-			name := fmt.Sprintf("bundle %s, seed %d", p.comparison.Bundles[b].Name, p.seeds(r).Seed)
-			jobs = append(jobs, Job{name, func() actors.Config { return p.config(b, r) }})
-		}
-	}
-	values, err := Run(ctx, jobs, p.comparison.Pool)
-	if err != nil && !interrupted(ctx, err) {
-		return nil, err
-	}
-	result := p.result
-	result.Bundles, result.Partial = slices.Clone(p.result.Bundles), err != nil
-	byBundle := make([][]Values, bundles)
-	for r := range p.comparison.Replicates {
-		if whole := values[r*bundles : (r+1)*bundles]; complete(whole) {
-			result.Replicates = append(result.Replicates, p.seeds(r))
-			for b := range bundles {
-				byBundle[b] = append(byBundle[b], whole[b])
-			}
-		}
-	}
-	result.evaluate(byBundle)
-	if len(result.Replicates) > 0 {
-		result.rank()
-	}
-	result.Notes = slices.Concat(p.result.Notes, result.warnings())
-	return &result, err
-}
-
-// complete reports whether every one of the runs ended.
-func complete(runs []Values) bool {
-	for _, v := range runs {
-		if v == nil {
-			return false
-		}
-	}
-	return true
 }

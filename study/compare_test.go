@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"blis/actors"
+	"blis/metrics"
 	"blis/policy"
 	"blis/vtime"
 	"blis/workload"
@@ -22,7 +23,7 @@ import (
 
 // equal compares results bit by bit: functions in measures are left out.
 func equal(a, b *Result) string {
-	return cmp.Diff(a, b, cmpopts.IgnoreUnexported(Measure{}, policy.Bundle{}))
+	return cmp.Diff(a, b, cmpopts.IgnoreUnexported(Result{}, Measure{}, metrics.Measure{}, policy.Bundle{}), cmpopts.EquateErrors())
 }
 
 func TestResultsDoNotDependOnWorkers(t *testing.T) {
@@ -73,7 +74,7 @@ func TestReplicatesAreRuns(t *testing.T) {
 				t.Fatal(err)
 			}
 			for m, measure := range r.Measures {
-				want := measure.of(result, result.Judged())
+				want := measure.of(result.Judged(), result.Fitness)
 				if d := cmp.Diff(want, r.Bundles[b].Estimates[m].Values[i]); d != "" {
 					t.Errorf("%s of %s, replicate %d: %s", measure.Name, c.Bundles[b].Name, i, d)
 				}
@@ -138,9 +139,11 @@ func TestBadComparisons(t *testing.T) {
 		{"cluster", func(c *Comparison) { c.Base.NumInstances = 0 }, "--num-instances is 0: want 1 to 1048576"},
 		{"a bundle", func(c *Comparison) { c.Bundles[1].Policies.Autoscale.Min = "9" }, ""},
 		{"a bundle's replicas", func(c *Comparison) {
+			c.Bundles = c.Bundles[:2]
 			c.Bundles[1] = bundle(t, "scaled", "autoscale: {type: threshold, min: 5, max: 4}")
 		}, "bundle scaled: scaled:1: autoscale.min: 5 is not allowed, want from 1 to --max-replicas 4"},
 		{"a bundle's line", func(c *Comparison) {
+			c.Bundles = c.Bundles[:2]
 			c.Bundles[1] = bundle(t, "w.yaml", "routing:\n  type: weighted\n  params: {queue-depth: 0}")
 		}, "bundle w.yaml: w.yaml:3: routing.params: the weight of every scorer is 0"},
 	} {
@@ -243,6 +246,9 @@ func TestInterruptedComparison(t *testing.T) {
 			t.Fatal(err)
 		}
 		whole.Partial, whole.Planned, whole.Notes = r.Partial, r.Planned, r.Notes
+		for b := range whole.Bundles {
+			whole.Bundles[b].Runs = r.Bundles[b].Runs
+		}
 		if d := equal(whole, r); d != "" {
 			t.Errorf("after %d runs: %s", ended, d)
 		}
@@ -313,7 +319,7 @@ func TestBundlesThatAreAlikeAreSaid(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d := cmp.Diff([]string{"least-loaded and again are the same policies in effect"}, p.result.Notes); d != "" {
+	if d := cmp.Diff([]string{"least-loaded and again are the same policies in effect: they are run once"}, p.result.Notes); d != "" {
 		t.Error(d)
 	}
 }

@@ -8,11 +8,15 @@
 //	runs.go        Run: the tasks are runs, of which values are kept
 //	measures.go    Measures: what these are values of
 //	compare.go     Comparison and Plan: several bundles under the same traffic
+//	compare_run.go its runs, and what failed
+//	intervals.go   where intervals come from, and what runs once
+//	bootstrap.go   the moving-block bootstrap; sample.go what it keeps of a run,
+//	               resample.go every measure over windows drawn again
 //	result.go      Result: what a comparison yields, and its verdicts
 //	notes.go       what its reader must know
 //	statistics.go  means, intervals and differences of a few replicates
 //	regret.go      Regrets: decisions that a run regrets, taken the other way
-//	pareto.go      which bundle is beaten in everything by another
+//	pareto.go      which bundle is beaten in everything by another; the ranking
 //
 // docs/studies.md says what the numbers mean and where the formulas come from.
 package study

@@ -16,7 +16,7 @@ type Measure struct {
 	Help   string // what it is, in a line
 	Kind   metrics.MeasureKind
 	Better metrics.Direction
-	of     func(*actors.Result, *metrics.Judged) *float64
+	of     func(*metrics.Judged, *metrics.FitnessScore) *float64
 }
 
 // Measures lists all there are, in the order in which they print: those of a
@@ -24,13 +24,13 @@ type Measure struct {
 func Measures() []Measure {
 	var list []Measure
 	for _, m := range metrics.Measures() {
-		list = append(list, Measure{m.Name, m.Help, m.Kind, m.Better, func(_ *actors.Result, j *metrics.Judged) *float64 { return m.Of(j) }})
+		list = append(list, Measure{m.Name, m.Help, m.Kind, m.Better, func(j *metrics.Judged, _ *metrics.FitnessScore) *float64 { return m.Of(j) }})
 	}
-	return append(list, Measure{"fitness", "weighted sum of scores, as --fitness-weights says", metrics.Number, metrics.Higher, func(r *actors.Result, _ *metrics.Judged) *float64 {
-		if r.Fitness == nil {
+	return append(list, Measure{"fitness", "weighted sum of scores, as --fitness-weights says", metrics.Number, metrics.Higher, func(_ *metrics.Judged, f *metrics.FitnessScore) *float64 {
+		if f == nil {
 			return nil
 		}
-		return &r.Fitness.Score
+		return &f.Score
 	}})
 }
 
@@ -40,7 +40,7 @@ func measure(r *actors.Result) Values {
 	judged := r.Judged()
 	var values Values
 	for _, m := range Measures() {
-		v := m.of(r, judged)
+		v := m.of(judged, r.Fitness)
 		if v != nil {
 			copied := *v
 			v = &copied

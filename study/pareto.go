@@ -1,6 +1,11 @@
 package study
 
-import "blis/metrics"
+import (
+	"cmp"
+	"slices"
+
+	"blis/metrics"
+)
 
 // rank gives every bundle its Pareto rank over the objectives, by their means:
 // 1 for those that no other dominates, 2 for those that only bundles of rank 1
@@ -9,10 +14,16 @@ import "blis/metrics"
 // Transactions on Evolutionary Computation 6 (2002), III A).
 func (r *Result) rank() {
 	places := r.places(r.Objectives)
-	for front, left := 1, len(r.Bundles); left > 0; front++ {
+	left := 0
+	for b := range r.Bundles {
+		if r.Bundles[b].Err == nil {
+			left++
+		}
+	}
+	for front := 1; left > 0; front++ {
 		var peeled []int
 		for b := range r.Bundles {
-			if r.Bundles[b].Rank == 0 && !r.dominated(b, places) {
+			if r.Bundles[b].unranked() && !r.dominated(b, places) {
 				peeled = append(peeled, b)
 			}
 		}
@@ -29,19 +40,37 @@ func (r *Result) rank() {
 func (r *Result) Decided() bool {
 	places := r.places(r.Objectives)
 	for b := range r.Bundles {
-		for _, m := range places {
-			if v := r.Bundles[b].Estimates[m].Verdict; v == Better || v == Worse {
-				return true
-			}
+		if better, worse := r.Bundles[b].tally(places); better+worse > 0 {
+			return true
 		}
 	}
 	return false
 }
 
+// tally is in how many of these measures a bundle is better, and worse, than
+// the baseline.
+func (c *Compared) tally(places []int) (better, worse int) {
+	for _, m := range places {
+		if c.Err != nil {
+			break
+		}
+		switch c.Estimates[m].Verdict {
+		case Better:
+			better++
+		case Worse:
+			worse++
+		}
+	}
+	return better, worse
+}
+
+// unranked reports whether a bundle waits for its rank.
+func (c *Compared) unranked() bool { return c.Err == nil && c.Rank == 0 }
+
 // dominated reports whether a bundle without a rank dominates b.
 func (r *Result) dominated(b int, places []int) bool {
 	for o := range r.Bundles {
-		if r.Bundles[o].Rank == 0 && r.dominates(o, b, places) {
+		if r.Bundles[o].unranked() && r.dominates(o, b, places) {
 			return true
 		}
 	}
@@ -81,15 +110,49 @@ func prefer(x, y *float64, better metrics.Direction) int {
 	return -1
 }
 
+// order ranks the bundles from the best to the worst: by mean fitness if there is
+// one; else by Pareto rank, then by objectives in which a bundle is better than
+// the baseline less those in which it is worse. Equals stay in the order in
+// which they were given; those with an error come last.
+func (r *Result) order() {
+	places, fitness := r.places(r.Objectives), r.place("fitness")
+	net := func(b int) int {
+		better, worse := r.Bundles[b].tally(places)
+		return better - worse
+	}
+	r.Ranking = nil
+	for b := range r.Bundles {
+		r.Ranking = append(r.Ranking, b)
+	}
+	slices.SortStableFunc(r.Ranking, func(x, y int) int {
+		a, b := &r.Bundles[x], &r.Bundles[y]
+		switch {
+		case a.Err != nil || b.Err != nil:
+			return failed(a.Err) - failed(b.Err)
+		case r.Weighed():
+			return prefer(b.Estimates[fitness].Mean, a.Estimates[fitness].Mean, metrics.Higher)
+		}
+		return cmp.Or(cmp.Compare(a.Rank, b.Rank), cmp.Compare(net(y), net(x)))
+	})
+}
+
+func failed(err error) int {
+	if err != nil {
+		return 1
+	}
+	return 0
+}
+
+// place is the index of a measure in r.Measures.
+func (r *Result) place(name string) int {
+	return slices.IndexFunc(r.Measures, func(m Measure) bool { return m.Name == name })
+}
+
 // places are the indices of measures in r.Measures.
 func (r *Result) places(list []Measure) []int {
 	var places []int
 	for _, o := range list {
-		for i := range r.Measures {
-			if r.Measures[i].Name == o.Name {
-				places = append(places, i)
-			}
-		}
+		places = append(places, r.place(o.Name))
 	}
 	return places
 }

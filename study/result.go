@@ -15,14 +15,22 @@ type Result struct {
 	Partial    bool
 	Planned    int // replicates that there were to be
 	Replicates []Seeds
+	Intervals  Intervals
 
 	Confidence float64
 	Margin     float64
 	Measures   []Measure
 	Objectives []Measure  // over which Ranks are
 	Bundles    []Compared // the first is the baseline
+	Ranking    []int      // of Bundles, the best first; nil: no replicate ended. See order.
 	Notes      []string   // what a reader must know to trust the numbers
+
+	fitness metrics.Fitness
+	short   bool // for the bootstrap
 }
+
+// Weighed reports whether the runs have a fitness.
+func (r *Result) Weighed() bool { return len(r.fitness.Terms) > 0 }
 
 // Seeds are those of one replicate.
 type Seeds struct{ Seed, Workload uint64 }
@@ -33,11 +41,21 @@ type Compared struct {
 	Config actors.Config // effective, of the first replicate
 	Setup  actors.Setup
 
+	// Err is why the bundle has no estimates: it could not be read, cannot run,
+	// or a run of it failed.
+	Err error
+
+	Runs int    // that it takes; 0 where Same or Err say why
+	Same string // the earlier bundle whose policies are the same in effect, and whose runs count for this one too
+
 	// Rank is the Pareto rank over the objectives: 1 for bundles that no other
-	// beats in everything; 0 when no replicate ended.
+	// beats in everything; 0 when no replicate ended, or with Err.
 	Rank      int
-	Estimates []Estimate // of Result.Measures, in their order
+	Estimates []Estimate // of Result.Measures, in their order; none with Err
 }
+
+// Scales reports whether the number of instances may change.
+func (c *Compared) Scales() bool { return c.Err == nil && c.Config.Policies.Autoscale.Type != "none" }
 
 // Estimate is one measure of one bundle.
 type Estimate struct {
@@ -45,7 +63,7 @@ type Estimate struct {
 	Missing int    // how many of them are nil
 
 	Mean      *float64 // nil: missing in a replicate, or none ended
-	HalfWidth *float64 // of its confidence interval; nil: as Mean, or a single replicate
+	HalfWidth *float64 // of its confidence interval; nil: as Mean, or there is none
 
 	Difference *Difference // to the baseline; nil: is it, or one of the two has no mean
 	Verdict    Verdict
@@ -54,7 +72,7 @@ type Estimate struct {
 // Difference is that of a bundle to the baseline, replicate by replicate.
 type Difference struct {
 	Mean      float64
-	HalfWidth *float64 // nil: a single replicate
+	HalfWidth *float64 // nil: there is no interval
 	Relative  *float64 // Mean over that of the baseline; nil: which is 0
 }
 
@@ -68,7 +86,7 @@ const (
 	Worse        Verdict = "worse"
 	NoDifference Verdict = "no significant difference"
 	NotMeasured  Verdict = "not measured" // missing in a replicate of it or of the baseline
-	Undecided    Verdict = "undecided"    // fewer than two replicates ended
+	Undecided    Verdict = "undecided"    // no interval: fewer than two seeds ended, or the bootstrap does not know the measure
 )
 
 // Verdicts lists them, Baseline apart, in the order in which they print.
@@ -78,14 +96,34 @@ func Verdicts() []Verdict { return []Verdict{Better, Worse, NoDifference, NotMea
 // replicates: values[bundle][replicate].
 func (r *Result) evaluate(values [][]Values) {
 	for b := range r.Bundles {
+		if r.Bundles[b].Err != nil {
+			continue
+		}
 		for m := range r.Measures {
 			e := newEstimate(values[b], m, r.Confidence)
-			if b == 0 {
-				e.Verdict = Baseline
-			} else {
-				e.against(&r.Bundles[0].Estimates[m], r.Measures[m].Better, r.Confidence, r.Margin)
+			if b > 0 {
+				e.against(&r.Bundles[0].Estimates[m], r.Confidence)
 			}
 			r.Bundles[b].Estimates = append(r.Bundles[b].Estimates, e)
+		}
+	}
+}
+
+// judge gives every estimate its verdict.
+func (r *Result) judge() {
+	for b := range r.Bundles {
+		for m := range r.Bundles[b].Estimates {
+			e := &r.Bundles[b].Estimates[m]
+			switch base := &r.Bundles[0].Estimates[m]; {
+			case b == 0:
+				e.Verdict = Baseline
+			case e.Missing+base.Missing > 0:
+				e.Verdict = NotMeasured
+			case e.Difference == nil:
+				e.Verdict = Undecided
+			default:
+				e.Verdict = e.Difference.verdict(r.Measures[m].Better, r.Margin, r.Intervals.Method == Exact)
+			}
 		}
 	}
 }
@@ -118,13 +156,8 @@ func (e *Estimate) samples() []float64 {
 // against compares with the baseline. Both had the same traffic and seeds in
 // each replicate, so it is the differences that are samples, and what the
 // traffic does to both falls out.
-func (e *Estimate) against(base *Estimate, better metrics.Direction, confidence, margin float64) {
-	if e.Missing+base.Missing > 0 {
-		e.Verdict = NotMeasured
-		return
-	}
-	if e.Mean == nil {
-		e.Verdict = Undecided
+func (e *Estimate) against(base *Estimate, confidence float64) {
+	if e.Mean == nil || base.Mean == nil {
 		return
 	}
 	var samples []float64
@@ -132,21 +165,21 @@ func (e *Estimate) against(base *Estimate, better metrics.Direction, confidence,
 		samples = append(samples, x-*base.Values[i])
 	}
 	i := estimate(samples, confidence)
-	d := &Difference{Mean: i.mean, HalfWidth: i.half}
+	e.Difference = &Difference{Mean: i.mean, HalfWidth: i.half}
 	if share := i.mean / math.Abs(*base.Mean); !math.IsNaN(share) && !math.IsInf(share, 0) {
-		d.Relative = &share
+		e.Difference.Relative = &share
 	}
-	e.Difference, e.Verdict = d, d.verdict(better, margin)
 }
 
 // verdict: a difference counts when its interval leaves 0 out and when it is
 // not too small to matter. With many replicates, or with replicates that hardly
-// differ, the first alone would find everything significant.
-func (d *Difference) verdict(better metrics.Direction, margin float64) Verdict {
+// differ, the first alone would find everything significant. What is exact
+// needs no interval.
+func (d *Difference) verdict(better metrics.Direction, margin float64, exact bool) Verdict {
 	switch {
-	case d.HalfWidth == nil:
+	case d.HalfWidth == nil && !exact:
 		return Undecided
-	case math.Abs(d.Mean) <= *d.HalfWidth:
+	case d.Mean == 0 || d.HalfWidth != nil && math.Abs(d.Mean) <= *d.HalfWidth:
 		return NoDifference
 	case d.Relative != nil && math.Abs(*d.Relative) < margin:
 		return NoDifference

@@ -52,6 +52,7 @@ func TestVerdicts(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			r := Result{Confidence: 0.95, Margin: c.margin, Measures: []Measure{{Name: "x", Better: c.better}}, Bundles: make([]Compared, 2)}
 			r.evaluate([][]Values{replicates(c.base), replicates(c.with)})
+			r.judge()
 			base, e := r.Bundles[0].Estimates[0], r.Bundles[1].Estimates[0]
 			if e.Verdict != c.want || base.Verdict != Baseline || base.Difference != nil {
 				t.Errorf("%q, baseline %q, want %q", e.Verdict, base.Verdict, c.want)
@@ -93,7 +94,7 @@ func TestConstantReplicatesAreSaid(t *testing.T) {
 		with []float64
 		want bool
 	}{{[]float64{1, 1}, true}, {[]float64{1, 2}, false}, {[]float64{1, math.NaN()}, false}, {[]float64{math.NaN(), math.NaN()}, true}} {
-		r := Result{Confidence: 0.95, Measures: []Measure{{Name: "x"}}, Bundles: make([]Compared, 2), Replicates: make([]Seeds, 2)}
+		r := Result{Confidence: 0.95, Intervals: Intervals{Method: FromSeeds}, Measures: []Measure{{Name: "x"}}, Bundles: make([]Compared, 2), Replicates: make([]Seeds, 2)}
 		r.evaluate([][]Values{replicates([]float64{3, 3}), replicates(c.with)})
 		if got := strings.Contains(strings.Join(r.warnings(), "\n"), "seeds change nothing"); got != c.want {
 			t.Errorf("%v: warned is %v", c.with, got)

@@ -25,7 +25,7 @@ func bundle(t *testing.T, name, text string) Bundle {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Bundle{name, b}
+	return Bundle{Name: name, Policies: b}
 }
 
 // three are the routings of the acceptance tests.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"blis/study"
 )
@@ -15,12 +16,13 @@ type compareCmd struct {
 	Arguments []string `arg:"" name:"bundle" help:"Bundle file, or the name of a routing policy for a bundle of it alone. The first is the baseline."`
 	settings
 
-	Seeds      int      `default:"10" group:"Comparison" help:"Runs of each bundle, with seeds from --seed on."`
+	Seeds      int      `default:"10" group:"Comparison" help:"Runs of each bundle, with seeds from --seed on, where intervals come from seeds."`
+	Intervals  string   `default:"auto" enum:"auto,seeds,bootstrap" group:"Comparison" help:"Where confidence intervals come from: seeds; bootstrap, one run of each bundle whose windows of time are resampled; auto, the bootstrap for a trace, else seeds."`
 	Margin     float64  `default:"0.01" group:"Comparison" help:"Smallest relative difference that matters."`
 	Objectives []string `group:"Comparison" placeholder:"NAME,…" help:"Measures over which bundles are ranked; not given: those of --fitness-weights, else throughput (goodput with --slo-targets), p99_ttft, mean_tpot, and cost or replica_hours where they differ."`
 	Measures   []string `group:"Comparison" placeholder:"NAME,…" help:"Measures that the text has, or all; JSON always has all."`
 
-	Format      string `default:"text" enum:"text,json" group:"Output" help:"Form of the result on standard output: text or json."`
+	Format      string `default:"text" enum:"text,json,markdown,csv,latex" group:"Output" help:"Form of the result on standard output: text, json, markdown, csv or latex."`
 	ResultsPath string `type:"path" placeholder:"FILE" group:"Output" help:"Write the result as JSON."`
 
 	bundles []study.Bundle // of Arguments
@@ -28,7 +30,7 @@ type compareCmd struct {
 
 // Help is what blis compare does, with examples.
 func (*compareCmd) Help() string {
-	return `Runs every bundle under the same requests, with several seeds, and compares all with the first: means with 95 % confidence intervals, differences seed by seed, and a verdict per measure. Each column is what blis run --policy-config BUNDLE gives with the same flags; --workers is how many runs go on at a time. docs/studies.md has the method.
+	return `Runs every bundle under the same requests, with several seeds, and compares all with the first: means with 95 % confidence intervals, differences seed by seed, and a verdict per measure. Under a trace each bundle runs once, and windows of its time are resampled. Each column is what blis run --policy-config BUNDLE gives with the same flags; --workers is how many runs go on at a time. A bundle that cannot run has an error in place of a result, the others run, and the exit code is 1. docs/studies.md has the method.
 
 Examples:
 
@@ -55,6 +57,9 @@ func (r *compareCmd) Run(ctx context.Context, c *console) error {
 	comparison := study.NewComparison(r.Config, r.bundles...)
 	comparison.Replicates, comparison.Margin, comparison.Objectives = r.Seeds, r.Margin, r.Objectives
 	comparison.Pool.Workers = r.Workers
+	if r.Intervals != "auto" {
+		comparison.Intervals = study.Method(r.Intervals)
+	}
 	bar := c.runs(&comparison.Pool)
 	defer bar.done()
 	c.warnOfSize(&r.Config)
@@ -82,10 +87,22 @@ func (r *compareCmd) Run(ctx context.Context, c *console) error {
 	var kept []string
 	failed := errors.Join(r.print(c, result, rows), r.save(file, result, err == nil, &kept))
 	c.noteKept(kept)
-	if failed != nil {
-		return failed
+	return firstOf(failed, err, failedBundles(result.Bundles))
+}
+
+// failedBundles is the error of a comparison of which some bundles have no
+// result. Each of them says why in the result.
+func failedBundles(bundles []study.Compared) error {
+	var names []string
+	for i := range bundles {
+		if bundles[i].Err != nil {
+			names = append(names, bundles[i].Name)
+		}
 	}
-	return err
+	if len(names) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%d of %d bundles have no result: %s", len(names), len(bundles), strings.Join(names, ", "))
 }
 
 // rows are the measures that the text has.
@@ -106,7 +123,7 @@ func (r *compareCmd) print(c *console, result *study.Result, rows []study.Measur
 	if r.Format == "json" {
 		err = writeComparisonJSON(w, result)
 	} else {
-		err = writeComparisonText(w, result, rows, r.Measures != nil, c.style())
+		err = writeCompared(w, r.Format, result, rows, r.Measures != nil, c.style())
 	}
 	return firstOf(err, w.Flush())
 }
@@ -127,9 +144,13 @@ func printConfigs(w io.Writer, plan *study.Plan) error {
 			fmt.Fprintln(w, "---")
 		}
 		fmt.Fprintf(w, "# %s\n", b.Name)
+		if b.Err != nil {
+			fmt.Fprintf(w, "# %s\n", errorLine(b.Err))
+			continue
+		}
 		if err := writeConfig(w, &b.Config); err != nil {
 			return err
 		}
 	}
-	return nil
+	return failedBundles(plan.Bundles())
 }

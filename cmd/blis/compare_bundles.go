@@ -37,20 +37,26 @@ func (r *compareCmd) settle(command *kong.Context, l *layers) error {
 		return err
 	}
 	for i, argument := range r.Arguments {
-		s := r.settings // a copy: its bundle is changed alone
-		if s.Policies, err = argumentBundle(argument); err != nil {
-			return err
-		}
-		if err := s.change(given, fromEnvironment); err != nil {
-			var input *inputError
-			if errors.As(err, &input) {
-				return &inputError{"bundle " + names[i] + ": " + input.text}
-			}
-			return err
-		}
-		r.bundles = append(r.bundles, study.Bundle{Name: names[i], Policies: s.Policies})
+		policies, err := r.bundleOf(argument, names[i], given)
+		r.bundles = append(r.bundles, study.Bundle{Name: names[i], Policies: policies, Err: err})
 	}
 	return nil
+}
+
+// bundleOf is the bundle of an argument, changed as the settings given say.
+func (r *compareCmd) bundleOf(argument, name string, given []givenFlag) (b policy.Bundle, err error) {
+	s := r.settings // a copy: its bundle is changed alone
+	if s.Policies, err = argumentBundle(argument); err != nil {
+		return b, err
+	}
+	if err := s.change(given, fromEnvironment); err != nil {
+		var input *inputError
+		if errors.As(err, &input) {
+			return b, &inputError{"bundle " + name + ": " + input.text}
+		}
+		return b, err
+	}
+	return s.Policies, nil
 }
 
 // argumentBundle is the bundle that an argument stands for: a file, else the

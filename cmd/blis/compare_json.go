@@ -25,10 +25,12 @@ type comparison struct {
 	Margin     float64     `json:"margin"`
 	Planned    int         `json:"seeds_planned"`
 	Replicates []replicate `json:"replicates"`
+	Intervals  intervals   `json:"intervals"`
 
 	Objectives []string        `json:"objectives"`
 	Measures   []measureHeader `json:"measures"`
 	Bundles    []comparedItem  `json:"bundles"`
+	Ranking    []string        `json:"ranking"` // names, the best first
 
 	Notes  []string      `json:"notes"`
 	Setup  setup         `json:"setup"`  // of the baseline
@@ -41,6 +43,26 @@ type replicate struct {
 	Workload uint64 `json:"workload_seed"`
 }
 
+// intervals is where the half-widths come from. What is null belongs to the
+// bootstrap.
+type intervals struct {
+	Method  string   `json:"method"`
+	Windows *int     `json:"windows"`
+	Width   *float64 `json:"window_ms"`
+	Block   *int     `json:"block_windows"`
+	Needed  *int     `json:"block_windows_needed"`
+	Series  *int     `json:"series"`
+}
+
+func newIntervals(i *study.Intervals) intervals {
+	item := intervals{Method: string(i.Method)}
+	if i.Method == study.Bootstrap && i.Windows > 0 {
+		width := float64(i.Width) / 1e3
+		item.Windows, item.Width, item.Block, item.Needed, item.Series = &i.Windows, &width, &i.Block, &i.Needed, &i.Series
+	}
+	return item
+}
+
 type measureHeader struct {
 	Name   string `json:"name"`
 	Help   string `json:"help"`
@@ -50,11 +72,14 @@ type measureHeader struct {
 
 type comparedItem struct {
 	Name     string          `json:"name"`
-	Key      string          `json:"key"` // hash of the policies
+	Error    *string         `json:"error"`
+	Key      *string         `json:"key"` // hash of the policies
+	Runs     int             `json:"runs"`
+	Same     *string         `json:"same_as"`
 	Rank     *int            `json:"pareto_rank"`
 	Verdicts *verdictCounts  `json:"verdicts"` // null for the baseline
 	Measures estimatesByName `json:"measures"`
-	Policies policy.Bundle   `json:"policies"`
+	Policies *policy.Bundle  `json:"policies"`
 	Notes    []string        `json:"notes"`
 }
 
@@ -120,7 +145,7 @@ func writeComparisonJSON(w *bufio.Writer, r *study.Result) error {
 func newComparison(r *study.Result) *comparison {
 	base := &r.Bundles[0]
 	j := &comparison{
-		Schema: comparisonSchema, Partial: r.Partial, Baseline: base.Name, Confidence: r.Confidence, Margin: r.Margin, Planned: r.Planned,
+		Schema: comparisonSchema, Partial: r.Partial, Baseline: base.Name, Confidence: r.Confidence, Margin: r.Margin, Planned: r.Planned, Intervals: newIntervals(&r.Intervals), Ranking: []string{},
 		Replicates: []replicate{}, Objectives: []string{}, Notes: append([]string{}, r.Notes...), Setup: newSetup(&base.Setup), Config: base.Config,
 	}
 	for _, s := range r.Replicates {
@@ -135,12 +160,25 @@ func newComparison(r *study.Result) *comparison {
 	for i := range r.Bundles {
 		j.Bundles = append(j.Bundles, newComparedItem(r, i))
 	}
+	for _, b := range r.Ranking {
+		j.Ranking = append(j.Ranking, r.Bundles[b].Name)
+	}
 	return j
 }
 
 func newComparedItem(r *study.Result, i int) comparedItem {
 	b := &r.Bundles[i]
-	item := comparedItem{Name: b.Name, Key: hashOf(&b.Config), Policies: b.Config.Policies, Notes: append([]string{}, b.Setup.Notes...)}
+	item := comparedItem{Name: b.Name, Runs: b.Runs, Notes: append([]string{}, b.Setup.Notes...)}
+	if b.Err != nil {
+		text := errorOf(b)
+		item.Error = &text
+		return item
+	}
+	key := hashOf(&b.Config)
+	item.Key, item.Policies = &key, &b.Config.Policies
+	if b.Same != "" {
+		item.Same = &b.Same
+	}
 	if b.Rank > 0 {
 		item.Rank = &b.Rank
 	}
@@ -180,17 +218,4 @@ func scaled(x *float64, kind metrics.MeasureKind) *float64 {
 	}
 	ms := *x / 1e3
 	return &ms
-}
-
-// unitOf is that unit.
-func unitOf(kind metrics.MeasureKind) string {
-	switch kind {
-	case metrics.Share:
-		return "share"
-	case metrics.Latency:
-		return "ms"
-	case metrics.PerSecond:
-		return "1/s"
-	}
-	return "number"
 }

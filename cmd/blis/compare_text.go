@@ -3,36 +3,39 @@ package main
 import (
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
-	"blis/metrics"
 	"blis/study"
 )
 
 // comparisonWriter writes the text of a comparison.
 type comparisonWriter struct {
 	textWriter
-	result *study.Result
-	rows   []int // of result.Measures
+	result   *study.Result
+	rows     []int // of result.Measures
+	detailed []int // of result.Bundles, without the baseline: those with columns of their own
 }
 
-// writeComparisonText prints a comparison for a person: what ran, a table of
-// measures, verdicts in words, ranks. Rows that were not asked for are left out
-// where they say nothing.
+// With more bundles than mostDetailed the text has a ranking of all, and columns
+// for the baseline and the best bestDetailed alone.
+const (
+	mostDetailed = 6
+	bestDetailed = 3
+)
+
+// writeComparisonText prints a comparison for a person: what ran, a ranking, a
+// table of measures, verdicts in words, ranks. Rows that were not asked for are
+// left out where they say nothing.
 func writeComparisonText(w io.Writer, r *study.Result, rows []study.Measure, asked bool, s style) error {
 	var b strings.Builder
-	t := &comparisonWriter{textWriter: newTextWriter(&b, s), result: r}
-	for _, row := range rows {
-		i := slices.IndexFunc(r.Measures, func(m study.Measure) bool { return m.Name == row.Name })
-		if asked || t.tells(i) {
-			t.rows = append(t.rows, i)
-		}
-	}
+	t := &comparisonWriter{textWriter: newTextWriter(&b, s), result: r, rows: tableRows(r, rows, asked)}
+	t.chooseDetails()
 	t.what()
+	t.ranking()
 	t.tables()
+	t.marks()
 	t.verdicts()
 	for _, note := range r.Notes {
 		t.line("note", note)
@@ -41,22 +44,63 @@ func writeComparisonText(w io.Writer, r *study.Result, rows []study.Measure, ask
 	return err
 }
 
+// tableRows are the places of measures that a table has: those that have anything
+// to say, unless they were asked for.
+func tableRows(r *study.Result, rows []study.Measure, asked bool) []int {
+	var list []int
+	for _, row := range rows {
+		i := slices.IndexFunc(r.Measures, func(m study.Measure) bool { return m.Name == row.Name })
+		if asked || tells(r, i) {
+			list = append(list, i)
+		}
+	}
+	return list
+}
+
 // tells reports whether a row has anything to say: some value, and for what
 // instances cost in time an autoscaler.
-func (t *comparisonWriter) tells(row int) bool {
+func tells(r *study.Result, row int) bool {
 	measured, scales := false, false
-	for i := range t.result.Bundles {
-		b := &t.result.Bundles[i]
-		measured = measured || b.Estimates[row].Missing < len(t.result.Replicates)
-		scales = scales || b.Config.Policies.Autoscale.Type != "none"
+	for i := range r.Bundles {
+		b := &r.Bundles[i]
+		if b.Err == nil {
+			measured = measured || b.Estimates[row].Missing < len(r.Replicates)
+			scales = scales || b.Scales()
+		}
 	}
-	return measured && (scales || t.result.Measures[row].Name != "replica_hours")
+	return measured && (scales || r.Measures[row].Name != "replica_hours")
+}
+
+// chooseDetails settles which bundles have columns and verdicts.
+func (t *comparisonWriter) chooseDetails() {
+	r := t.result
+	for _, b := range r.Ranking {
+		if b > 0 && r.Bundles[b].Err == nil {
+			t.detailed = append(t.detailed, b)
+		}
+	}
+	if len(t.detailed) >= mostDetailed {
+		t.detailed = t.detailed[:bestDetailed]
+		return
+	}
+	slices.Sort(t.detailed) // few stay in the order in which they were given
+}
+
+// all reports whether every bundle that ran is detailed.
+func (t *comparisonWriter) all() bool {
+	good := 0
+	for i := range t.result.Bundles {
+		if t.result.Bundles[i].Err == nil {
+			good++
+		}
+	}
+	return len(t.detailed) == good-1
 }
 
 func (t *comparisonWriter) what() {
 	r := t.result
 	if r.Partial {
-		t.line("PARTIAL", fmt.Sprintf("interrupted: what follows is of %d of %d seeds", len(r.Replicates), r.Planned))
+		t.line("PARTIAL", fmt.Sprintf("interrupted: what follows is of %d of %s", len(r.Replicates), plural(int64(r.Planned), "seed")))
 	}
 	base := &r.Bundles[0]
 	t.cluster(&base.Setup, &base.Config)
@@ -64,29 +108,80 @@ func (t *comparisonWriter) what() {
 	for _, note := range base.Setup.Notes {
 		t.line("note", note)
 	}
-	if n := len(r.Replicates); n > 0 {
-		first, last := r.Replicates[0], r.Replicates[n-1]
-		text, runs := fromTo(first.Seed, last.Seed), "one run"
-		if first.Seed != first.Workload {
-			text += ", of the workload " + fromTo(first.Workload, last.Workload)
+	if len(r.Replicates) > 0 {
+		t.line("seeds", t.seeds())
+		if text := intervalsLine(&r.Intervals); text != "" {
+			t.line("intervals", text)
 		}
-		if n > 1 {
-			runs = fmt.Sprintf("%d runs", n)
-		}
-		t.line("seeds", text+": "+runs+" of each bundle, with the same requests for all")
 	}
+	t.bundles(base.Setup.Notes)
+	t.gap()
+}
+
+// seeds says what ran.
+func (t *comparisonWriter) seeds() string {
+	r := t.result
+	n := len(r.Replicates)
+	first, last := r.Replicates[0], r.Replicates[n-1]
+	text, runs := fromTo(first.Seed, last.Seed), "one run"
+	if first.Seed != first.Workload {
+		text += ", of the workload " + fromTo(first.Workload, last.Workload)
+	}
+	if n > 1 {
+		runs = fmt.Sprintf("%d runs", n)
+	}
+	return text + ": " + runs + " of each bundle, with the same requests for all"
+}
+
+// intervalsLine says where intervals come from if that is not seeds.
+func intervalsLine(i *study.Intervals) string {
+	switch i.Method {
+	case study.Bootstrap:
+		return fmt.Sprintf("moving-block bootstrap: %d windows of %.3g s, drawn %s times in blocks of %d, the same for all bundles",
+			i.Windows, i.Width.Seconds(), grouped(int64(i.Series)), i.Block)
+	case study.Exact:
+		return "none: differences are those of this one traffic"
+	}
+	return ""
+}
+
+// bundles lists what the detailed ones are.
+func (t *comparisonWriter) bundles(common []string) {
 	label := "bundles"
-	for i := range r.Bundles {
-		b := &r.Bundles[i]
+	for _, i := range append([]int{0}, t.shown()...) {
+		b := &t.result.Bundles[i]
 		t.line(label, b.Name+": "+b.Setup.Policies)
 		label = ""
 		for _, note := range b.Setup.Notes {
-			if !slices.Contains(base.Setup.Notes, note) {
+			if !slices.Contains(common, note) {
 				t.line("", "("+note+")")
 			}
 		}
 	}
-	t.gap()
+	for i := range t.result.Bundles {
+		if b := &t.result.Bundles[i]; b.Err != nil {
+			t.line("error", b.Name+": "+errorOf(b))
+		}
+	}
+}
+
+// shown are the detailed bundles, or all that could run before any did.
+func (t *comparisonWriter) shown() []int {
+	if t.result.Ranking != nil {
+		return t.detailed
+	}
+	var list []int
+	for i := range t.result.Bundles {
+		if i > 0 && t.result.Bundles[i].Err == nil {
+			list = append(list, i)
+		}
+	}
+	return list
+}
+
+// errorOf words why a bundle has no result, without its name in front.
+func errorOf(b *study.Compared) string {
+	return strings.TrimPrefix(errorLine(b.Err), "bundle "+b.Name+": ")
 }
 
 // fromTo words a range of seeds.
@@ -102,15 +197,19 @@ func (t *comparisonWriter) tables() {
 	if len(t.result.Replicates) == 0 || len(t.rows) == 0 {
 		return
 	}
-	labels := column{head: [2]string{"", "mean ± " + percentOf(t.result.Confidence)}}
+	head := "mean ± " + percentOf(t.result.Confidence)
+	if t.result.Intervals.Method == study.Exact {
+		head = ""
+	}
+	labels := column{head: [2]string{"", head}}
 	for _, m := range t.rows {
 		labels.cells = append(labels.cells, rowLabel(&t.result.Measures[m]))
 	}
 	fixed := []column{labels, t.column(0)}
-	for rest := 1; rest < len(t.result.Bundles); {
+	for rest := 0; rest < len(t.detailed); {
 		columns := slices.Clone(fixed)
-		for ; rest < len(t.result.Bundles); rest++ {
-			c := t.column(rest)
+		for ; rest < len(t.detailed); rest++ {
+			c := t.column(t.detailed[rest])
 			if len(columns) > len(fixed) && width(columns)+c.width()-columnGap > t.textWriter.width {
 				break
 			}
@@ -119,19 +218,35 @@ func (t *comparisonWriter) tables() {
 		t.table(columns)
 		t.gap()
 	}
+}
+
+// marks explains the signs in tables.
+func (t *comparisonWriter) marks() {
 	r := t.result
-	t.line("marks", fmt.Sprintf("better or worse than %s: by differences seed by seed, at %s confidence and by at least %s; ~ no significant difference; = equal%s",
-		r.Bundles[0].Name, percentOf(r.Confidence), percentOf(r.Margin), t.missing()))
+	if len(r.Replicates) == 0 {
+		return
+	}
+	how := fmt.Sprintf("seed by seed, at %s confidence and by at least %s", percentOf(r.Confidence), percentOf(r.Margin))
+	switch r.Intervals.Method {
+	case study.Bootstrap:
+		how = fmt.Sprintf("window by window, at %s confidence and by at least %s", percentOf(r.Confidence), percentOf(r.Margin))
+	case study.Exact:
+		how = fmt.Sprintf("by at least %s", percentOf(r.Margin))
+	}
+	t.line("marks", fmt.Sprintf("%s better, %s worse, ~ no significant difference, = equal; all against %s, %s%s", betterMark, worseMark, r.Bundles[0].Name, how, t.missing()))
 	t.gap()
 }
 
 // missing explains how what is not known prints.
 func (t *comparisonWriter) missing() string {
 	n := len(t.result.Replicates)
-	if n == 1 {
+	switch {
+	case t.result.Intervals.Method == study.Bootstrap:
+		return "; ? not resampled, no interval"
+	case n == 1 && t.result.Intervals.Method == study.FromSeeds:
 		return "; ? undecided with one seed"
 	}
-	for i := range t.result.Bundles {
+	for _, i := range append([]int{0}, t.detailed...) {
 		for _, m := range t.rows {
 			if k := t.result.Bundles[i].Estimates[m].Missing; k > 0 {
 				return fmt.Sprintf("; – in %d/%d: not measured in %d of %d runs", k, n, k, n)
@@ -143,18 +258,6 @@ func (t *comparisonWriter) missing() string {
 
 // percentOf prints a share that somebody chose.
 func percentOf(share float64) string { return fmt.Sprintf("%.10g %%", 100*share) }
-
-func rowLabel(m *study.Measure) string {
-	switch m.Kind {
-	case metrics.Share:
-		return m.Name + ", %"
-	case metrics.Latency:
-		return m.Name + ", ms"
-	case metrics.PerSecond:
-		return m.Name + ", /s"
-	}
-	return m.Name
-}
 
 // column is one of the table: a head of two lines, a cell per row.
 type column struct {
@@ -175,7 +278,7 @@ func (c *column) width() int {
 }
 
 // columnGap is the number of blanks between columns.
-const columnGap = 3
+const columnGap = 2
 
 func width(columns []column) int {
 	sum := 0
@@ -187,7 +290,7 @@ func width(columns []column) int {
 
 // table prints columns.
 func (t *comparisonWriter) table(columns []column) {
-	for row := range len(t.rows) + len(column{}.head) {
+	for row := range columns[0].texts() {
 		line := ""
 		for i := range columns {
 			c := &columns[i]
@@ -203,7 +306,7 @@ func (t *comparisonWriter) coloured(line string) string {
 	if !t.colour {
 		return line
 	}
-	return strings.NewReplacer(" better", " \x1b[32mbetter\x1b[0m", " worse", " \x1b[31mworse\x1b[0m").Replace(line)
+	return strings.NewReplacer(betterMark, "\x1b[32m"+betterMark+"\x1b[0m", worseMark, "\x1b[31m"+worseMark+"\x1b[0m").Replace(line)
 }
 
 // column is that of a bundle: mean ± half-width, and against the baseline the
@@ -212,114 +315,43 @@ func (t *comparisonWriter) coloured(line string) string {
 func (t *comparisonWriter) column(bundle int) column {
 	b := &t.result.Bundles[bundle]
 	parts := make([][4]string, len(t.rows))
-	var widest [4]int
 	for i, m := range t.rows {
 		parts[i] = cellOf(&b.Estimates[m], &t.result.Measures[m])
-		for k, text := range parts[i] {
-			widest[k] = max(widest[k], utf8.RuneCountInString(text))
-		}
 	}
-	c := column{head: [2]string{b.Name, ""}}
+	c := column{head: [2]string{b.Name, ""}, cells: aligned(parts)}
 	if bundle == 0 {
 		c.head[1] = "baseline"
-	}
-	for _, p := range parts {
-		text := padded(p[0], widest[0]) + " " + padded(p[1], widest[1])
-		if bundle > 0 {
-			text += "  " + padded(p[2], widest[2]) + " " + p[3] + strings.Repeat(" ", widest[3]-utf8.RuneCountInString(p[3]))
-		}
-		c.cells = append(c.cells, text)
 	}
 	return c
 }
 
+// aligned joins the parts of cells, each padded to the widest of its kind: the
+// numbers flush right, the mark flush left. Kinds that nobody has take no room.
+func aligned(parts [][4]string) []string {
+	var widest [4]int
+	for _, p := range parts {
+		for k, text := range p {
+			widest[k] = max(widest[k], utf8.RuneCountInString(text))
+		}
+	}
+	var cells []string
+	for _, p := range parts {
+		var words []string
+		for k, text := range p {
+			switch {
+			case widest[k] == 0:
+			case k == len(p)-1:
+				words = append(words, text)
+			default:
+				words = append(words, padded(text, widest[k]))
+			}
+		}
+		cells = append(cells, strings.Join(words, " "))
+	}
+	return cells
+}
+
 // padded is text flush right.
 func padded(text string, width int) string {
-	return strings.Repeat(" ", width-utf8.RuneCountInString(text)) + text
-}
-
-// cellOf is mean, half-width, difference and mark.
-func cellOf(e *study.Estimate, m *study.Measure) (parts [4]string) {
-	mean, half := shown(e.Mean, m.Kind), shown(e.HalfWidth, m.Kind)
-	decimals := decimalsFor(mean)
-	parts[0] = decimal(mean, decimals)
-	if half != nil {
-		parts[1] = "± " + decimal(half, decimals)
-	}
-	if e.Missing > 0 {
-		parts[1] = fmt.Sprintf("in %d/%d", e.Missing, len(e.Values))
-	}
-	if d := e.Difference; d != nil {
-		parts[2] = differenceText(d, m.Kind)
-	}
-	parts[3] = markOf(e)
-	return parts
-}
-
-// shown is a value as the text has it: shares in percent, latencies in ms.
-func shown(x *float64, kind metrics.MeasureKind) *float64 {
-	if x == nil || kind != metrics.Share {
-		return scaled(x, kind)
-	}
-	share := 100 * *x
-	return &share
-}
-
-// decimalsFor keeps three digits of a number, at most six of them decimals.
-func decimalsFor(x *float64) int {
-	if x == nil || *x == 0 {
-		return 0
-	}
-	size, decimals := math.Abs(*x), 2
-	for ; size >= 10 && decimals > 0; size /= 10 {
-		decimals--
-	}
-	for ; size < 1 && decimals < 6; size *= 10 {
-		decimals++
-	}
-	return decimals
-}
-
-// differenceText is relative, and absolute to a baseline of 0.
-func differenceText(d *study.Difference, kind metrics.MeasureKind) string {
-	if d.Relative != nil {
-		percent, decimals := 100**d.Relative, 1
-		if math.Abs(percent) >= 10 {
-			decimals = 0
-		}
-		return signed(percent, decimals) + " %"
-	}
-	if d.Mean == 0 {
-		return ""
-	}
-	x := shown(&d.Mean, kind)
-	return signed(*x, decimalsFor(x))
-}
-
-// signed prints a number with its sign; what rounds to 0 has none.
-func signed(x float64, decimals int) string {
-	abs := math.Abs(x)
-	text := decimal(&abs, decimals)
-	switch {
-	case strings.Trim(text, "0.") == "":
-		return text
-	case x < 0:
-		return "−" + text
-	}
-	return "+" + text
-}
-
-func markOf(e *study.Estimate) string {
-	switch e.Verdict {
-	case study.NoDifference:
-		if d := e.Difference; d.Mean == 0 && *d.HalfWidth == 0 {
-			return "="
-		}
-		return "~"
-	case study.Undecided:
-		return "?"
-	case study.NotMeasured, study.Baseline:
-		return ""
-	}
-	return string(e.Verdict)
+	return strings.Repeat(" ", max(0, width-utf8.RuneCountInString(text))) + text
 }

@@ -8,41 +8,6 @@ import (
 	"blis/study"
 )
 
-// verdicts says in words how each bundle stands to the baseline, then the ranks.
-func (t *comparisonWriter) verdicts() {
-	r := t.result
-	if len(r.Replicates) == 0 {
-		return
-	}
-	label := "verdict"
-	for i := range r.Bundles[1:] {
-		t.line(label, t.verdict(&r.Bundles[i+1]))
-		label = ""
-	}
-	last := 0
-	for i := range r.Bundles {
-		last = max(last, r.Bundles[i].Rank)
-	}
-	var ranks, objectives []string
-	for rank := 1; rank <= last; rank++ {
-		var names []string
-		for i := range r.Bundles {
-			if r.Bundles[i].Rank == rank {
-				names = append(names, r.Bundles[i].Name)
-			}
-		}
-		ranks = append(ranks, fmt.Sprintf("rank %d: %s", rank, strings.Join(names, ", ")))
-	}
-	for _, o := range r.Objectives {
-		objectives = append(objectives, fmt.Sprintf("%s (%s)", o.Name, o.Better))
-	}
-	text := strings.Join(ranks, "; ") + "; over " + strings.Join(objectives, ", ")
-	if !r.Decided() {
-		text += ". None of them differs significantly from " + r.Bundles[0].Name + ": ranks are chance"
-	}
-	t.line("Pareto", text)
-}
-
 // verdict is that of one bundle over the rows of the table.
 func (t *comparisonWriter) verdict(b *study.Compared) string {
 	counts := map[study.Verdict]int{}

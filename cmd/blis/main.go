@@ -20,7 +20,8 @@
 //	             decisions would have done
 //	verify.go    blis verify
 //	compare.go   blis compare; compare_bundles.go what its arguments are;
-//	             compare_text.go, compare_verdict.go, compare_json.go print its
+//	             compare_text.go, compare_cells.go, compare_ranking.go,
+//	             compare_verdict.go, compare_tables.go, compare_json.go print its
 //	             result
 //	workload.go  blis workload show; workload_text.go, workload_plot.go,
 //	             workload_json.go print its result; workload_export.go export and
