@@ -89,11 +89,11 @@ func (c *console) warnOfVariables() {
 		names = append(names, variable(name))
 	}
 	slices.Sort(names) // of two that are equally near the first is named
-	for _, name := range []string{"format", "results-path", "requests-out", "record", "stats", "print-config", "policy-config", "workload", "set", "seeds", "margin", "objectives", "measures", "out"} {
+	for _, name := range []string{"format", "results-path", "requests-out", "record", "stats", "print-config", "policy-config", "workload", "set", "seeds", "intervals", "margin", "objectives", "measures", "out"} {
 		known[variable(name)] = true
 	}
 	for _, name := range given {
-		if !known[name] {
+		if !known[name] && !strings.HasPrefix(name, "BLIS_EQUALITY_") { // which the tests read
 			c.note("warning: %s is no setting%s", name, suggest.Hint(name, names))
 		}
 	}
