@@ -305,10 +305,12 @@ func (c *cluster) result(partial bool) (*Result, error) {
 	if c.router.arrived >= parallelFrom {
 		run.Each = inParallel(c.plan.workers())
 	}
+	var reach engine.Reach
 	for i, n := range c.instances {
 		if err := n.engine.Check(); err != nil {
 			return nil, err
 		}
+		reach.Context, reach.StepTokens = max(reach.Context, n.engine.Reach.Context), max(reach.StepTokens, n.engine.Reach.StepTokens)
 		ready, gone := c.life(i, r.End)
 		n.engine.Counters.LifeMicros = int64(span(ready, gone))
 		r.Names.Instances = append(r.Names.Instances, instanceName(i))
@@ -325,6 +327,7 @@ func (c *cluster) result(partial bool) (*Result, error) {
 		return nil, fmt.Errorf("the books do not balance: %w", err)
 	}
 	r.Report = report
+	r.BeyondFit = beyondFit(c.plan.set, reach, report.Overall.Resources.Counters.PeakRunning)
 	if r.Scaling != nil {
 		n := int64(r.Scaling.Oscillations)
 		report.Anomalies.ScaleOscillation = &n

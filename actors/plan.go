@@ -28,7 +28,8 @@ type plan struct {
 	gpu        latency.Hardware
 	deployment latency.Deployment
 	model      latency.Model
-	spec       *spec.Spec // nil: the workload is not a specification
+	set        *latency.PhysicsSet // that the model has its coefficients from; nil: none is known
+	spec       *spec.Spec          // nil: the workload is not a specification
 	source     workload.Source
 	fresh      map[policy.Signals]cadence // how fresh single signals are, where that was said
 	targets    []metrics.ClassTargets

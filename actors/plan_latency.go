@@ -105,7 +105,7 @@ func (p *plan) usePhysics(set *latency.PhysicsSet, next string) error {
 	if err != nil {
 		return err
 	}
-	p.model = m
+	p.model, p.set = m, set
 	c := &p.config
 	if c.AsyncScheduling == nil {
 		c.AsyncScheduling = new(set.TrainedOn.AsyncScheduling)

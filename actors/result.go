@@ -27,6 +27,10 @@ type Result struct {
 	Partial bool       // the run was cancelled: what is here ended until then
 	Began   vtime.Time // first arrival; 0 without any
 	End     vtime.Time
+	// BeyondFit says where the run went farther than the data that its coefficients
+	// were fitted to, in words for the user; empty: nowhere, as far as is known.
+	BeyondFit string
+
 	Scaling *Scaling // nil: the number of instances could not change
 
 	Sessions *Sessions // nil: none began

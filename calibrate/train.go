@@ -148,6 +148,11 @@ func (t *Trained) set(samples []*Sample, prefills []Prefill, o TrainOptions) *la
 		on(s.Server.Deployment)
 		add(&engines, s.Run.Engine)
 		training.Samples += int64(s.To - s.From)
+		for _, r := range s.Run.Requests[s.From:s.To] {
+			training.ContextMax = max(training.ContextMax, int64(r.Input)+int64(r.Output))
+		}
+		c := &s.Server.Config
+		training.SeatsMax, training.StepTokensMax = max(training.SeatsMax, int64(c.MaxNumSeqs)), max(training.StepTokensMax, int64(c.MaxNumBatchedTokens))
 	}
 	for i := range prefills {
 		on(prefills[i].on)

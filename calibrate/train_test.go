@@ -60,7 +60,14 @@ func TestTrainMakesACoefficientFile(t *testing.T) {
 		t.Errorf("left out %v, %d judgements in sample, %d hold-outs, first skipped %v", trained.Overload, len(trained.InSample), len(trained.HeldOut), trained.HeldOut[0].Skipped)
 	}
 	set := trained.Set
+	longest := int64(0)
+	for _, s := range list[:3] { // the last is not fitted to
+		for _, r := range s.Run.Requests {
+			longest = max(longest, int64(r.Input+r.Output))
+		}
+	}
 	want := latency.Training{
+		ContextMax: longest, SeatsMax: 16, StepTokensMax: 2048,
 		Models: []string{"meta-llama/Llama-3.1-8B", "meta-llama/Llama-2-70b-hf"}, Kinds: []string{"dense"}, GPUs: []string{"H100"}, TPMin: 1, TPMax: 4,
 		Engine: "vLLM 0.15.1", AsyncScheduling: true, ChunkedPrefill: true, Dates: o.Dates, Data: "made up", Samples: 180,
 		Lambda: o.Fit.Lambda, Gamma: 0.3, Method: "replay regression",

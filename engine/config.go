@@ -55,6 +55,13 @@ type BlockChange struct {
 	Stored bool
 }
 
+// Reach is how far an instance went, for who wants to know whether its latency
+// model was fitted to that. It is no part of a digest.
+type Reach struct {
+	Context    int64 // tokens of the longest prompt with its output, of requests that were scheduled
+	StepTokens int64 // most tokens in a step
+}
+
 // Sink hears what an instance yields. Group and ITL are metrics.Recorder's.
 type Sink interface {
 	// Group is the ITL group of a request, -1 when it is not measured.

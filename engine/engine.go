@@ -70,6 +70,7 @@ type Engine struct {
 
 	Counters metrics.Counters
 	Blocks   metrics.Integral // Counters.BlockMicros over time
+	Reach    Reach
 
 	// What Release leaves behind.
 	released bool

@@ -277,6 +277,7 @@ func (e *Engine) seal(b *batch) {
 	}
 	e.addCohort(q, b)
 	q.Preempted = int64(b.preempted)
+	e.Reach.StepTokens = max(e.Reach.StepTokens, q.Scheduled())
 	e.ema = advanceEMA(e.ema, e.gamma, b.preempted, e.running)
 	q.PreemptionEMA = e.ema
 	b.duration = e.duration(q)

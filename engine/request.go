@@ -145,6 +145,9 @@ func (e *Engine) report(i int32, state metrics.State, reason metrics.Reason, fin
 		Preemptions: s.preemptions, Recomputed: s.recomputed,
 		PrefillLost: s.prefillLost, DecodeLost: s.decodeLost,
 	}
+	if s.scheduled != vtime.Never {
+		e.Reach.Context = max(e.Reach.Context, int64(s.known()))
+	}
 	if s.moved {
 		from := e.moved[i]
 		e.outcome.Queued, e.outcome.Redirects = min(s.Queued, from.queued), from.redirects

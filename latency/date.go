@@ -2,4 +2,4 @@ package latency
 
 // DataDate is the day on which the data shipped in data/ last changed:
 // coefficients, models and GPUs.
-const DataDate = "2026-11-28"
+const DataDate = "2026-11-29"

@@ -50,6 +50,14 @@ func (t *Training) format(line func(string, ...any)) {
 		line("  batched_tokens_min: %d", t.BatchedTokensMin)
 		line("  batched_tokens_max: %d", t.BatchedTokensMax)
 	}
+	for _, reach := range []struct {
+		name string
+		most int64
+	}{{"context_max", t.ContextMax}, {"seats_max", t.SeatsMax}, {"step_tokens_max", t.StepTokensMax}} {
+		if reach.most != 0 {
+			line("  %s: %d", reach.name, reach.most)
+		}
+	}
 	line("  engine: %s", quote(t.Engine))
 	line("  async_scheduling: %t", t.AsyncScheduling)
 	line("  chunked_prefill: %t", t.ChunkedPrefill)

@@ -41,6 +41,12 @@ type Training struct {
 	BatchedTokensMin int64 `yaml:"batched_tokens_min" json:"batched_tokens_min"`
 	BatchedTokensMax int64 `yaml:"batched_tokens_max" json:"batched_tokens_max"`
 
+	// How far the data reach: the longest prompt with its output in tokens, and the
+	// most requests and tokens that a step could have. 0: not known.
+	ContextMax    int64 `yaml:"context_max" json:"context_max"`
+	SeatsMax      int64 `yaml:"seats_max" json:"seats_max"`
+	StepTokensMax int64 `yaml:"step_tokens_max" json:"step_tokens_max"`
+
 	Engine          string `yaml:"engine" json:"engine"` // with its version: "vLLM 0.15.1"
 	AsyncScheduling bool   `yaml:"-" json:"-"`           // batches formed one step ahead
 	ChunkedPrefill  bool   `yaml:"-" json:"-"`
@@ -171,6 +177,9 @@ func (t *Training) check(p *problems) {
 		p.between("trained_on.batched_tokens_min", t.BatchedTokensMin, 1, 1<<40)
 		p.between("trained_on.batched_tokens_max", t.BatchedTokensMax, max(1, t.BatchedTokensMin), 1<<40)
 	}
+	p.between("trained_on.context_max", t.ContextMax, 0, 1<<40)
+	p.between("trained_on.seats_max", t.SeatsMax, 0, 1<<40)
+	p.between("trained_on.step_tokens_max", t.StepTokensMax, 0, 1<<40)
 	p.line("trained_on.engine", t.Engine)
 	t.checkDates(p)
 	p.line("trained_on.data", t.Data)

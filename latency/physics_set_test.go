@@ -105,6 +105,7 @@ func TestPhysicsSetsSurviveTheRoundTrip(t *testing.T) {
 		}
 		if rapid.Bool().Draw(t, "all of it") {
 			s.TrainedOn.BatchedTokensMin, s.TrainedOn.BatchedTokensMax = 1, rapid.Int64Range(1, 1<<40).Draw(t, "tokens")
+			s.TrainedOn.ContextMax, s.TrainedOn.SeatsMax, s.TrainedOn.StepTokensMax = rapid.Int64Range(0, 1<<40).Draw(t, "context"), 128, rapid.Int64Range(0, 1<<40).Draw(t, "step")
 			s.TrainedOn.Dates = []string{"2025-12-31", "2026-01-01"}
 			s.Errors = []HeldOutError{{text.Draw(t, "held out"), "tpot", "p90", rapid.Float64Range(0, 1e6).Draw(t, "error"), 3}}
 			s.Notes = rapid.SliceOfN(text, 1, 3).Draw(t, "notes")

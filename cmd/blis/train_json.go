@@ -33,6 +33,9 @@ type trainingJSON struct {
 	GPUs            []string `json:"gpus"`
 	TPMin           int      `json:"tp_min"`
 	TPMax           int      `json:"tp_max"`
+	ContextMax      int64    `json:"context_max"` // tokens; 0: not known, as of the next two
+	SeatsMax        int64    `json:"seats_max"`
+	StepTokensMax   int64    `json:"step_tokens_max"`
 	Engine          string   `json:"engine"`
 	AsyncScheduling bool     `json:"async_scheduling"`
 	ChunkedPrefill  bool     `json:"chunked_prefill"`
@@ -88,6 +91,7 @@ func newTrainedJSON(t *calibrate.Trained, skipped []string) *trainedJSON {
 func newTrainingJSON(t *latency.Training) *trainingJSON {
 	return &trainingJSON{
 		Models: t.Models, Kinds: t.Kinds, GPUs: t.GPUs, TPMin: t.TPMin, TPMax: t.TPMax,
+		ContextMax: t.ContextMax, SeatsMax: t.SeatsMax, StepTokensMax: t.StepTokensMax,
 		Engine: t.Engine, AsyncScheduling: t.AsyncScheduling, ChunkedPrefill: t.ChunkedPrefill,
 		Dates: listed(t.Dates), Data: t.Data, Samples: t.Samples, Lambda: t.Lambda, Gamma: t.Gamma, Method: t.Method,
 	}

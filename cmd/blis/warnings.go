@@ -35,6 +35,9 @@ func warnings(r *actors.Result) []string {
 		list = append(list, fmt.Sprintf("not steady: queue +%.3g req/s; latencies grow with the length of the run", *report.Load.BacklogSlope))
 	}
 	list = append(list, scalingWarnings(r)...)
+	if r.BeyondFit != "" {
+		list = append(list, r.BeyondFit)
+	}
 	if tooLow(r) {
 		list = append(list, "load too low for policies to differ: requests hardly wait; raise "+pace(&r.Config))
 	}
