@@ -109,7 +109,7 @@ var contrasts = []contrast{
 	{policy.PriorityKind, "slo-based", "60 requests per second on two instances that serve 42, a tenth of it critical, `priority-fcfs`", overload,
 		byPriorityFirst, byPriorityFirst + bySLO, classTTFT("critical"), -1},
 	{policy.PriorityKind, "tenant-priority", "the same load, nine tenths of one tenant (many), the rest of another (few), `priority-fcfs`", twoOwners,
-		byPriorityFirst, byPriorityFirst + "priority: {type: tenant-priority, params: {few: 1}}", tenantTTFT("few"), -1},
+		byPriorityFirst, byPriorityFirst + "priority: {type: tenant-priority, tenants: {few: 1}}", tenantTTFT("few"), -1},
 	{policy.PriorityKind, "deadline-aware", "46 per second on two instances, half of them with 1 s time, half with 10 s, `priority-fcfs`", site{instances(2), chat(46, 300, deadlines)},
 		byPriorityFirst, byPriorityFirst + "priority: {type: deadline-aware}", stateOf(metrics.TimedOut), -1},
 	{policy.PriorityKind, "inverted-slo", "as with `slo-based`", overload,

@@ -136,6 +136,9 @@ func (f *bundleFile) section(kind policy.Kind) node {
 	if params := f.params(&t); len(params) > 0 {
 		s.under = append(s.under, node{"params", "", params})
 	}
+	if tenants := f.tenants(&t); len(tenants) > 0 {
+		s.under = append(s.under, node{"tenants", "", tenants})
+	}
 	if kind == policy.AutoscaleKind {
 		s.under = append(s.under, f.scaling()...)
 	}
@@ -157,18 +160,25 @@ func (f *bundleFile) params(t *policy.Template) []node {
 			list = append(list, node{name, f.value(&p), nil})
 		}
 	}
-	if t.Open != nil {
-		for _, tenant := range []string{"red", "blue", "nobody"} {
-			if f.chance(0.5) {
-				list = append(list, node{tenant, f.value(t.Open), nil})
-			}
-		}
-	}
 	list = f.agree(t, list)
 	for _, n := range list {
 		f.named = append(f.named, string(t.Kind)+"/"+t.Name+"/"+n.name)
 	}
 	f.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
+	return list
+}
+
+// tenants draws values for some tenants, one of which is called like a parameter.
+func (f *bundleFile) tenants(t *policy.Template) (list []node) {
+	if t.Open == nil {
+		return nil
+	}
+	for _, tenant := range []string{"red", "blue", "nobody", t.Parameters[0].Name} {
+		if f.chance(0.5) {
+			list = append(list, node{tenant, f.value(t.Open), nil})
+			f.named = append(f.named, string(t.Kind)+"/"+t.Name+"/tenants/"+tenant)
+		}
+	}
 	return list
 }
 

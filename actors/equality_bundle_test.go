@@ -71,7 +71,7 @@ func wantAllNamed(t *testing.T, named map[string]int) {
 			}
 		}
 		if template.Open != nil {
-			want(name + "/red")
+			want(name + "/tenants/red")
 		}
 	}
 	if slices.Sort(missing); len(missing) > 0 {

@@ -318,7 +318,7 @@ func (d dice) drawPolicies(x *trial) {
 		c.AdmissionPolicy = pick(d, "rate-limit", "tenant-quota", "saturation-shed")
 		c.Policies.Admission = policy.Selection{Type: c.AdmissionPolicy, Params: map[string][]policy.Setting{
 			"rate-limit":      {{Name: "rate", Value: fmt.Sprint(d.between(1, 1000))}, {Name: "burst", Value: fmt.Sprint(d.between(1, 9))}, {Name: "per_tenant", Value: pick(d, "true", "false")}},
-			"tenant-quota":    {{Name: "max_active", Value: fmt.Sprint(d.between(0, 9))}, {Name: "delay", Value: pick(d, "0", "100", "3ms")}, {Name: "red", Value: "2"}},
+			"tenant-quota":    {{Name: "max_active", Value: fmt.Sprint(d.between(0, 9))}, {Name: "delay", Value: pick(d, "0", "100", "3ms")}, {Name: "tenants.red", Value: "2"}},
 			"saturation-shed": {{Name: "threshold", Value: pick(d, "0.2", "0.5", "1")}},
 		}[c.AdmissionPolicy]}
 	case d.chance(0.02):

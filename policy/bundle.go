@@ -192,6 +192,9 @@ func (s *section) names() []string {
 	var names []string
 	if s.selection != nil {
 		names = append(names, "type", "params")
+		if haveTenants(Kind(s.name)) {
+			names = append(names, tenantsKey)
+		}
 	}
 	for i := range s.fields {
 		names = append(names, s.fields[i].Name)

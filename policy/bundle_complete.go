@@ -6,8 +6,8 @@ import (
 )
 
 // Complete is the effective bundle: each kind has its type and every parameter
-// its value, by its name and in the template's order, then those whose names
-// are open, by name. Weights are an exception: once one is given only those given
+// its value, by its name and in the template's order, then those of
+// tenants, by name. Weights are an exception: once one is given only those given
 // count, in the order given, else the defaults that are not 0. Single fields
 // and metadata stay as they are. A bad type or parameter is an *Error.
 func (b Bundle) Complete() (Bundle, error) {
@@ -49,7 +49,7 @@ func effective(v *values) []Setting {
 	}
 	names := slices.Sorted(maps.Keys(v.open)) // any order: they are sorted
 	for _, name := range names {
-		params = append(params, Setting{name, v.open[name].text})
+		params = append(params, Setting{TenantsPrefix + name, v.open[name].text})
 	}
 	return params
 }

@@ -70,25 +70,25 @@ func TestCompleteKeepsThePolicy(t *testing.T) {
 	}
 }
 
-// TestOpenParametersComeByName: names that the user makes up come after
-// those of the template, in an order of their own.
-func TestOpenParametersComeByName(t *testing.T) {
-	template := Template{Kind: PriorityKind, Name: "made-up", Parameters: []Parameter{{Name: "default", Type: Number, Default: "1", Max: 9}}, Open: &Parameter{Name: "tenant", Type: Number, Max: 9}}
-	v, err := template.resolve(settings("zed", "3", "amy", "4", "default", "2"))
+// TestTenantsComeByName: settings of tenants come after parameters, in the order of
+// names. A tenant may be called like a parameter.
+func TestTenantsComeByName(t *testing.T) {
+	template := Template{Kind: PriorityKind, Name: "made-up", Parameters: []Parameter{{Name: "default", Type: Number, Default: "1", Max: 9}}, Open: &Parameter{Name: "tenants", Type: Number, Max: 9}}
+	v, err := template.resolve(settings("tenants.zed", "3", "tenants.amy", "4", "tenants.default", "7", "default", "2"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(settings("default", "2", "amy", "4", "zed", "3"), effective(&v)); diff != "" {
+	if diff := cmp.Diff(settings("default", "2", "tenants.amy", "4", "tenants.default", "7", "tenants.zed", "3"), effective(&v)); diff != "" {
 		t.Errorf("want −, got +\n%s", diff)
 	}
-	if name := template.name("zed"); name != "zed" {
-		t.Errorf("zed is called %q", name)
+	if name := template.name("tenants.zed"); name != "tenants.zed" {
+		t.Errorf("tenants.zed is called %q", name)
 	}
-	s, err := template.setting("zed", number("3"))
-	if err != nil || s != (Setting{"zed", "3"}) {
+	s, err := template.setting("tenants.zed", number("3"))
+	if err != nil || s != (Setting{"tenants.zed", "3"}) {
 		t.Errorf("%v, %v", s, err)
 	}
-	if _, err := template.setting("zed", "3"); err == nil {
+	if _, err := template.setting("tenants.zed", "3"); err == nil {
 		t.Error("a number in quotes was taken")
 	}
 }

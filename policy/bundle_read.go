@@ -57,7 +57,7 @@ func (r *reader) section(p *member) *BundleError {
 	return r.fields(s, members)
 }
 
-// selection reads type and params, in this order wherever they stand.
+// selection reads type, params and tenants, in this order wherever they stand.
 func (r *reader) selection(kind Kind, c *Selection, members []member) *BundleError {
 	for i := range members {
 		if p := &members[i]; p.name == "type" && p.value != nil {
@@ -69,6 +69,13 @@ func (r *reader) selection(kind Kind, c *Selection, members []member) *BundleErr
 	for i := range members {
 		if p := &members[i]; p.name == "params" && p.value != nil {
 			if fault := r.params(kind, c, p); fault != nil {
+				return fault
+			}
+		}
+	}
+	for i := range members {
+		if p := &members[i]; p.name == tenantsKey && p.value != nil && haveTenants(kind) {
+			if fault := r.tenants(kind, c, p); fault != nil {
 				return fault
 			}
 		}
@@ -104,6 +111,9 @@ func (r *reader) params(kind Kind, c *Selection, p *member) *BundleError {
 	given := make(map[string]bool, len(members))
 	for i := range members {
 		q := &members[i]
+		if _, ok := tenantOf(q.name); ok {
+			return &BundleError{Line: q.line, Field: path + "." + q.name, Problem: "settings of tenants stand beside params: " + tenantsKey + ": {NAME: …}"}
+		}
 		s, err := t.setting(q.name, q.value)
 		if err != nil {
 			return located(err, q.line)
@@ -123,7 +133,7 @@ func (r *reader) params(kind Kind, c *Selection, p *member) *BundleError {
 func (r *reader) fields(s *section, members []member) *BundleError {
 	for i := range members {
 		p := &members[i]
-		if s.selection != nil && (p.name == "type" || p.name == "params") {
+		if s.selection != nil && (p.name == "type" || p.name == "params" || p.name == tenantsKey && haveTenants(Kind(s.name))) {
 			continue
 		}
 		if err := r.field(s, "", p); err != nil {
@@ -165,19 +175,22 @@ func (r *reader) field(s *section, within string, p *member) *BundleError {
 	return nil
 }
 
-// parameter is that of a name or alias, Open for one that the template leaves
-// open, nil for one that it does not have.
+// parameter is that of a name or alias, Open for a setting of a tenant, nil for
+// one that the template does not have.
 func (t *Template) parameter(name string) *Parameter {
+	if _, ok := tenantOf(name); ok {
+		return t.Open
+	}
 	v := values{parameters: t.Parameters}
 	if i := v.find(name); i >= 0 {
 		return &t.Parameters[i]
 	}
-	return t.Open
+	return nil
 }
 
 // name is that of the parameter which a name or alias stands for.
 func (t *Template) name(alias string) string {
-	if p := t.parameter(alias); p != t.Open {
+	if p := t.parameter(alias); p != nil && p != t.Open {
 		return p.Name
 	}
 	return alias
@@ -189,7 +202,7 @@ func (t *Template) setting(name string, x any) (Setting, error) {
 	text, isText := "", true
 	if p := t.parameter(name); p != nil {
 		if text, isText = p.text(x); !isText {
-			return Setting{}, &Error{Field: string(t.Kind) + ".params." + name, Problem: describe(x) + " is not allowed, want " + p.Range()}
+			return Setting{}, &Error{Field: t.path(name), Problem: describe(x) + " is not allowed, want " + p.Range()}
 		}
 	}
 	s := Setting{name, text}

@@ -130,9 +130,7 @@ func anySelection(t *rapid.T, kind Kind) Selection {
 	}
 	if template.Open != nil {
 		for _, name := range rapid.SliceOfNDistinct(rapid.StringN(1, 20, maxName), 0, 3, rapid.ID).Draw(t, "open") {
-			if template.parameter(name) == template.Open {
-				c.Params = append(c.Params, Setting{name, anyText(t, template.Open)})
-			}
+			c.Params = append(c.Params, Setting{TenantsPrefix + name, anyText(t, template.Open)})
 		}
 	}
 	return c

@@ -19,6 +19,11 @@ func (b *Bundle) Set(path, value string) error {
 		return &Error{Field: path, Problem: problem}
 	}
 	parameter, isParameter := strings.CutPrefix(rest, "params.")
+	if _, ok := tenantOf(rest); ok && haveTenants(Kind(name)) {
+		parameter, isParameter = rest, true
+	} else if _, ok := tenantOf(parameter); ok && isParameter {
+		return &Error{Field: path, Problem: "settings of tenants stand beside params: want " + name + "." + parameter}
+	}
 	switch {
 	case s.name == metadata:
 		return &Error{Field: path, Problem: "metadata cannot be set, write it in the file"}
@@ -26,7 +31,7 @@ func (b *Bundle) Set(path, value string) error {
 		return b.setType(s, value)
 	case s.selection != nil && isParameter:
 		return b.setParameter(s, parameter, value)
-	case rest == "" || s.selection != nil && rest == "params":
+	case rest == "" || s.selection != nil && (rest == "params" || rest == tenantsKey && haveTenants(Kind(name))):
 		return &Error{Field: path, Problem: "is not a single field, want " + strings.Join(s.paths(), " or ")}
 	}
 	f, problem := s.find(rest)
@@ -60,7 +65,10 @@ func (b *Bundle) Get(path string) string {
 	if rest == "type" {
 		return c.Type
 	}
-	parameter, _ := strings.CutPrefix(rest, "params.")
+	parameter, isParameter := strings.CutPrefix(rest, "params.")
+	if _, tenant := tenantOf(parameter); tenant == isParameter {
+		return ""
+	}
 	for _, p := range c.Params {
 		if p.Name == parameter {
 			return p.Value
@@ -74,7 +82,7 @@ func (s *section) paths() []string {
 	paths := s.names()
 	for i, name := range paths {
 		paths[i] = s.name + "." + name
-		if name == "params" {
+		if name == "params" || name == tenantsKey {
 			paths[i] += ".NAME"
 		}
 	}
@@ -93,7 +101,7 @@ func (b *Bundle) setType(s *section, name string) error {
 	}
 	c.Type = name
 	b.forget(func(field string) bool {
-		return field == s.name+".type" || other && strings.HasPrefix(field, s.name+".params")
+		return field == s.name+".type" || other && (strings.HasPrefix(field, s.name+".params") || strings.HasPrefix(field, s.name+"."+tenantsKey))
 	})
 	return nil
 }
@@ -119,7 +127,7 @@ func (b *Bundle) setParameter(s *section, name, text string) error {
 	all := s.name + ".params" // a fault of them together is no longer the file's
 	b.forget(func(field string) bool {
 		alias, found := strings.CutPrefix(field, all+".")
-		return field == all || found && t.name(alias) == t.name(name)
+		return field == all || field == t.path(name) || found && t.name(alias) == t.name(name)
 	})
 	return nil
 }

@@ -110,17 +110,27 @@ func (c *Selection) content(kind Kind) Mapping {
 		return given
 	}
 	t, err := c.template(kind)
-	params := make(Mapping, len(c.Params))
-	for i, s := range c.Params {
-		params[i] = Entry{s.Name, s.Value}
-		if err != nil {
-			continue // a type that does not exist: reading it back will say so
+	var params, tenants Mapping
+	for _, s := range c.Params {
+		e := Entry{s.Name, s.Value}
+		if err == nil { // else reading it back will say that there is no such type
+			if p := t.parameter(s.Name); p != nil {
+				e.Value = p.value(s.Value)
+			}
 		}
-		if p := t.parameter(s.Name); p != nil {
-			params[i].Value = p.value(s.Value)
+		if tenant, ok := tenantOf(s.Name); ok {
+			tenants = append(tenants, Entry{tenant, e.Value})
+		} else {
+			params = append(params, e)
 		}
 	}
-	return append(given, Entry{"params", params})
+	if params != nil {
+		given = append(given, Entry{"params", params})
+	}
+	if tenants != nil {
+		given = append(given, Entry{tenantsKey, tenants})
+	}
+	return given
 }
 
 // value is the text of a parameter in its type in YAML, as text when it is

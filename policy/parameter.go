@@ -87,8 +87,9 @@ func (p *Parameter) limits() string {
 	return words
 }
 
-// Setting is a parameter as the user gave it, in the order given: the order
-// of the scorers is the order of their sum.
+// Setting is a parameter as the user gave it, or a value of a tenant (see
+// TenantsPrefix), in the order given: the order of the scorers is the order of
+// their sum.
 type Setting struct{ Name, Value string }
 
 // value is a parameter's value in the form of its type.
@@ -150,11 +151,11 @@ func (t *Template) resolve(settings []Setting) (values, error) {
 
 // set takes one setting into v.
 func (v *values) set(t *Template, s Setting) error {
-	field := string(t.Kind) + ".params." + s.Name
-	i := v.find(s.Name)
-	if i < 0 && t.Open != nil {
-		return v.setOpen(t, s, field)
+	field := t.path(s.Name)
+	if tenant, ok := tenantOf(s.Name); ok {
+		return v.setOpen(t, Setting{tenant, s.Value}, field)
 	}
+	i := v.find(s.Name)
 	if i < 0 {
 		return &Error{Field: field, Problem: v.unknown(t, s.Name)}
 	}
@@ -173,6 +174,9 @@ func (v *values) set(t *Template, s Setting) error {
 
 // setOpen takes a setting whose name the template leaves open.
 func (v *values) setOpen(t *Template, s Setting, field string) error {
+	if t.Open == nil {
+		return &Error{Field: field, Problem: t.noTenants()}
+	}
 	if _, given := v.open[s.Name]; given {
 		return &Error{Field: field, Problem: fmt.Sprintf("%s is given twice", s.Name)}
 	}
@@ -192,11 +196,15 @@ func (v *values) unknown(t *Template, name string) string {
 	if len(v.parameters) == 0 {
 		return t.Name + " takes no parameters"
 	}
+	tenants := ""
+	if t.Open != nil {
+		tenants = fmt.Sprintf("; settings of tenants stand beside params: %s: {%s: …}", tenantsKey, oneLine(name))
+	}
 	names := make([]string, len(v.parameters))
 	for i := range v.parameters {
 		names[i] = v.parameters[i].Name
 	}
-	return fmt.Sprintf("%s has no parameter %q%s (there are: %s)", t.Name, name, suggest.Hint(name, names), strings.Join(names, ", "))
+	return fmt.Sprintf("%s has no parameter %q%s (there are: %s)", t.Name, name, suggest.Hint(name, names), strings.Join(names, ", ")) + tenants
 }
 
 // parse reads text as a value of p and reports whether it is allowed.

@@ -16,7 +16,7 @@ var priorityTemplates = []template[Priority]{{
 }, {
 	Template: Template{
 		Kind: PriorityKind, Name: "tenant-priority", Help: "by tenant; higher is more urgent",
-		Parameters: []Parameter{scoreParameter("default", "0", "score of tenants that are not named")},
+		Parameters: []Parameter{scoreParameter("default", "0", "score of tenants that have none of their own")},
 		Open:       &openScore,
 	},
 	build: func(v values, env Env) (Priority, error) {
@@ -58,8 +58,8 @@ var classScores = []Parameter{
 	scoreParameter("default", "50", "score of any other class, and of none"),
 }
 
-// openScore describes the parameters of tenant-priority that tenants name.
-var openScore = scoreParameter("tenant", "", "score of that tenant")
+// openScore describes the settings of tenants of tenant-priority.
+var openScore = scoreParameter(tenantsKey, "", "scores of single tenants")
 
 // classScore is the score of the SLO class of that name.
 func (v *values) classScore(name string) float64 {

@@ -37,8 +37,8 @@ func TestPrioritiesByName(t *testing.T) {
 		{"inverted", "inverted-slo", nil, []float64{-50, 0, -100, -50, -10, -1, -100, -50, -50}},
 		{"inverted, set by either name", "inverted-slo", []Setting{{"realtime", "7"}, {"standard", "-3.5"}}, []float64{-50, 0, -7, 3.5, -10, -1, -7, 3.5, -50}},
 		{"no tenant is named", "tenant-priority", nil, []float64{0, 0, 0, 0, 0, 0, 0, 0, 0}},
-		{"tenants", "tenant-priority", []Setting{{"gold", "1e9"}, {"batch", "-1e9"}, {"nobody", "3"}}, []float64{0, 0, 0, 0, -1e9, 0, 0, 0, 1e9}},
-		{"default is for other tenants and none", "tenant-priority", []Setting{{"gold", "0"}, {"default", "2.5"}}, []float64{2.5, 2.5, 2.5, 2.5, 2.5, 2.5, 2.5, 2.5, 0}},
+		{"tenants", "tenant-priority", []Setting{{"tenants.gold", "1e9"}, {"tenants.batch", "-1e9"}, {"tenants.nobody", "3"}}, []float64{0, 0, 0, 0, -1e9, 0, 0, 0, 1e9}},
+		{"default is for other tenants and none", "tenant-priority", []Setting{{"tenants.gold", "0"}, {"default", "2.5"}}, []float64{2.5, 2.5, 2.5, 2.5, 2.5, 2.5, 2.5, 2.5, 0}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := mustPrioritise(t, c.policy, Env{Labels: labels}, c.settings...)
@@ -67,7 +67,7 @@ func TestNamesAreLearntDuringTheRun(t *testing.T) {
 		var labels workload.Labels
 		var settings []Setting
 		if c.name == "tenant-priority" {
-			settings = []Setting{{"default", "5"}, {"sheddable", "8"}}
+			settings = []Setting{{"default", "5"}, {"tenants.sheddable", "8"}}
 		}
 		p := mustPrioritise(t, c.name, Env{Labels: &labels}, settings...)
 		for i, want := range c.want {

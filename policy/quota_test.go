@@ -54,10 +54,10 @@ func TestTenantQuota(t *testing.T) {
 		{"whatever they send", []Setting{{"max_active", "1e9"}}, []int{1000}, Request{Input: 1 << 30}, admit},
 		{"default, below", nil, []int{99}, Request{}, admit},
 		{"default, at the quota", nil, []int{100}, Request{}, reject},
-		{"a tenant's own", []Setting{{"max_active", "1"}, {"alice", "5"}}, []int{0, 4}, Request{Tenant: 1}, admit},
-		{"a tenant's own, at the quota", []Setting{{"max_active", "1"}, {"alice", "5"}}, []int{0, 5}, Request{Tenant: 1}, reject},
-		{"a tenant's own, lower", []Setting{{"alice", "0"}}, nil, Request{Tenant: 1}, reject},
-		{"not for the others", []Setting{{"max_active", "1"}, {"alice", "5"}}, []int{0, 0, 1}, Request{Tenant: 2}, reject},
+		{"a tenant's own", []Setting{{"max_active", "1"}, {"tenants.alice", "5"}}, []int{0, 4}, Request{Tenant: 1}, admit},
+		{"a tenant's own, at the quota", []Setting{{"max_active", "1"}, {"tenants.alice", "5"}}, []int{0, 5}, Request{Tenant: 1}, reject},
+		{"a tenant's own, lower", []Setting{{"tenants.alice", "0"}}, nil, Request{Tenant: 1}, reject},
+		{"not for the others", []Setting{{"max_active", "1"}, {"tenants.alice", "5"}}, []int{0, 0, 1}, Request{Tenant: 2}, reject},
 		{"delay", []Setting{{"max_active", "1"}, {"delay", "250ms"}}, []int{1}, Request{}, later},
 		{"no delay below", []Setting{{"max_active", "1"}, {"delay", "250ms"}}, []int{0}, Request{Delays: 1}, admit},
 		{"the third and last", []Setting{{"max_active", "1"}, {"delay", "250ms"}}, []int{1}, Request{Delays: 2}, later},
@@ -73,7 +73,7 @@ func TestTenantQuota(t *testing.T) {
 		})
 	}
 	t.Run("without names", func(t *testing.T) {
-		p := mustQuota(t, Env{}, Setting{"max_active", "1"}, Setting{"alice", "5"})
+		p := mustQuota(t, Env{}, Setting{"max_active", "1"}, Setting{"tenants.alice", "5"})
 		if got := p.Decide(&Request{}, activeState(1), 0); got != reject {
 			t.Errorf("%+v, want %+v", got, reject)
 		}
@@ -89,7 +89,7 @@ func TestQuotaHoldsOverARun(t *testing.T) {
 	verdicts := [3]int{}
 	for seed := range uint64(50) {
 		rng := rand.New(rand.NewPCG(seed, 13))
-		p := mustQuota(t, Env{Labels: named("a", "b", "c", "d")}, Setting{"max_active", "3"}, Setting{"b", "0"}, Setting{"c", "7"}, Setting{"delay", "40us"}, Setting{"max_delays", "2"})
+		p := mustQuota(t, Env{Labels: named("a", "b", "c", "d")}, Setting{"max_active", "3"}, Setting{"tenants.b", "0"}, Setting{"tenants.c", "7"}, Setting{"delay", "40us"}, Setting{"max_delays", "2"})
 		st := activeState()
 		due := map[vtime.Time][]Request{} // when it is decided again
 		ends := map[vtime.Time][]workload.Label{}

@@ -27,8 +27,8 @@ type Template struct {
 	Name       string
 	Help       string // one line
 	Parameters []Parameter
-	// Open describes parameters whose names the user makes up, such as those
-	// of tenants; its Name says what they name. nil: there are none.
+	// Open describes the settings of tenants, whose names the user makes up; see
+	// TenantsPrefix. nil: there are none.
 	Open *Parameter
 }
 

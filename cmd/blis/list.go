@@ -89,7 +89,7 @@ func (p *policiesCmd) Run(c *console) error {
 				fmt.Fprintf(w, "    %s\t%s\t(%s)\t%s\n", q.Name, q.Default, q.Allowed, q.Help)
 			}
 			if q := item.Open; q != nil {
-				fmt.Fprintf(w, "    %s: …\t\t(%s)\t%s\n", q.Name, q.Allowed, q.Help)
+				fmt.Fprintf(w, "    %s: {NAME: …}\t\t(%s)\t%s\n", q.Name, q.Allowed, q.Help)
 			}
 		}
 	})
