@@ -55,6 +55,9 @@ func useless(has func(...string) bool) error {
 		{[]string{"conversations", "from"}, "a dataset of conversations (ShareGPT), texts without arrivals and token counts: want a trace, or a specification with its lengths"},
 		{[]string{"custom_id", "body"}, "a batch of OpenAI's API, texts without arrivals and token counts: want a trace"},
 		{[]string{"traceID", "operationName"}, "spans as Jaeger exports them: want OTLP-JSON, as the OpenTelemetry collector's file exporter writes it"},
+		{[]string{"traceId", "localEndpoint"}, "spans as Zipkin exports them: want OTLP-JSON, as the OpenTelemetry collector's file exporter writes it"},
+		{[]string{"schema", "blis.run/v1"}, "a result of blis run: want the rows that --requests-out wrote, or the trace itself"},
+		{[]string{"request", "arrival_us", "state"}, "rows of blis run as JSON: want them as CSV (--requests-out FILE.csv)"},
 		{[]string{"traceEvents"}, "a timeline in Chrome's trace format: want a trace of requests"},
 	} {
 		if has(u.keys...) {
@@ -69,6 +72,8 @@ func recogniseText(start string) error {
 	switch {
 	case strings.HasPrefix(start, "# HELP "), strings.HasPrefix(start, "# TYPE "):
 		return fmt.Errorf("metrics in Prometheus' text format, which have no requests: want what a load generator wrote, or spans (OTLP-JSON)")
+	case strings.Contains(start, "generative_benchmark") && !strings.Contains(strings.SplitN(start, "\n", 2)[0], ","):
+		return fmt.Errorf("a report of GuideLLM as YAML: want benchmarks.json")
 	case strings.HasPrefix(start, "#!"):
 		return fmt.Errorf("a script: want a trace")
 	}

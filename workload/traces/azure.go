@@ -57,11 +57,15 @@ func (l *lines) lengths(r *row, inputName string, input []byte, outputName strin
 // count parses a number of tokens from low. Decimals of zero are welcome, as
 // pandas writes 374.0 for 374 in a column of which a value was missing once.
 func count(text []byte, low uint64) (uint64, bool) {
-	text = trim(text)
+	return whole(noDecimals(trim(text)), low, math.MaxInt32)
+}
+
+// noDecimals cuts decimals of zero off a number.
+func noDecimals(text []byte) []byte {
 	if at := bytes.IndexByte(text, '.'); at > 0 && at < len(text)-1 && len(bytes.Trim(text[at+1:], "0")) == 0 {
-		text = text[:at]
+		return text[:at]
 	}
-	return whole(text, low, math.MaxInt32)
+	return text
 }
 
 // parseDate reads "2023-11-16 18:17:03.9799600", with T for the blank and a zone

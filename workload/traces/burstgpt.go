@@ -91,7 +91,7 @@ func (l *lines) total(r *row, column string, present bool, text []byte) error {
 		return nil
 	}
 	sum := uint64(r.input) + uint64(r.output)
-	if _, ok := whole(text, sum, sum); !ok {
+	if _, ok := whole(noDecimals(text), sum, sum); !ok {
 		return l.bad(column, text, "the sum of input and output, %d + %d = %d", r.input, r.output, sum)
 	}
 	return nil

@@ -49,21 +49,23 @@ func (l *lines) header(h heading) (columns, int, error) {
 	}
 	line = append([]byte(nil), line...) // splitting undoes quotes in place
 	var found finding
+	open := false // quotes, where commas separate
 	for _, separator := range []byte(",\t;|") {
 		fields, ok := split(append([]byte(nil), line...), nil, separator)
+		open = open || !ok && separator == ','
 		if !ok {
-			if separator == ',' {
-				return nil, 0, l.bad("header", line, "quotes that are closed before the next comma")
-			}
 			continue
 		}
 		f := h.find(fields, l.ignore)
-		if separator == ',' || len(f.missing) < len(found.missing) {
+		if found.at == nil || len(f.missing) < len(found.missing) {
 			found, l.separator = f, separator
 		}
 		if len(found.missing) == 0 {
 			break
 		}
+	}
+	if found.at == nil || open && len(found.missing) > 0 {
+		return nil, 0, l.bad("header", line, "quotes that are closed before the next comma")
 	}
 	l.unused = found.unused
 	if err := found.err(l, line, &h); err != nil {

@@ -41,7 +41,7 @@ func guess(text *lines) Format {
 		if tool, _ := loadgen.Recognise(text.beginning(text.r.Size())); tool != "" {
 			return Format(tool)
 		}
-		if has(`"input_tok_ids"`, `"input_toks"`, `"output_tok`, `"arrival_time_ns"`) {
+		if has(`"input_tok_ids"`, `"input_toks"`, `"arrival_time_ns"`) {
 			return Tokens
 		}
 		return Mooncake

@@ -129,6 +129,15 @@ func blanks(s []byte) []byte {
 	return s
 }
 
+// trimJSON cuts JSON white space off both ends.
+func trimJSON(s []byte) []byte {
+	s = blanks(s)
+	for len(s) > 0 && (s[len(s)-1] == ' ' || s[len(s)-1] == '\t' || s[len(s)-1] == '\r' || s[len(s)-1] == '\n') {
+		s = s[:len(s)-1]
+	}
+	return s
+}
+
 // decodeObject does what scanObject does for any JSON object.
 func decodeObject(line []byte, names []string, values [][]byte) error {
 	var object map[string]json.RawMessage

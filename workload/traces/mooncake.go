@@ -82,9 +82,9 @@ func (m *mooncakeReader) hashes(list []byte, r *row) error {
 		var text []byte
 		text, rest, more = bytes.Cut(rest, []byte(","))
 		// Id 0 exists, content 0 does not.
-		id, ok := whole(trim(text), 0, math.MaxUint64-1)
+		id, ok := whole(trimJSON(text), 0, math.MaxUint64-1)
 		if !ok {
-			return m.bad(column, trim(text), "whole numbers from 0 to %d", uint64(math.MaxUint64-1))
+			return m.bad(column, trimJSON(text), "whole numbers from 0 to %d", uint64(math.MaxUint64-1))
 		}
 		if left == 0 {
 			return m.bad(column, list, "at most %d ids of %d tokens for input_length %d", len(r.spans), m.blockSize, r.input)

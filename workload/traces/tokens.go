@@ -76,9 +76,9 @@ func (k *tokensReader) list(key, length, want int) error {
 		for n < len(rest) && rest[n] != ',' {
 			n++
 		}
-		id, ok := whole(trim(rest[:n]), 0, math.MaxUint32)
+		id, ok := whole(trimJSON(rest[:n]), 0, math.MaxUint32)
 		if !ok {
-			return k.bad(tokensNames[key], trim(rest[:n]), "token ids, whole numbers from 0 to %d", uint32(math.MaxUint32))
+			return k.bad(tokensNames[key], trimJSON(rest[:n]), "token ids, whole numbers from 0 to %d", uint32(math.MaxUint32))
 		}
 		k.ids = append(k.ids, uint32(id))
 		if n == len(rest) {

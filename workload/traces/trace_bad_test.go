@@ -228,7 +228,7 @@ func ownFaults() map[Format][]badFile {
 		},
 		Lengths: {
 			{"total", vidur + "5,1,4,5", `t:2: num_total_tokens: "4": want the sum of input and output, 5 + 1 = 6`},
-			{"total with decimals", vidur + "5,1,6.0,5", `t:2: num_total_tokens: "6.0": want the sum of input and output, 5 + 1 = 6`},
+			{"total with decimals", vidur + "5,1,6.5,5", `t:2: num_total_tokens: "6.5": want the sum of input and output, 5 + 1 = 6`},
 		},
 		Tokens: {
 			{"fewer ids", fmt.Sprintf(ids, "3", "[1,2]", "[1]"), `t:1: input_tok_ids: "[1,2]": want as many ids as input_toks says, 3, not 2`},
