@@ -33,7 +33,7 @@ var layers = map[string]string{
 	"workload/traces":  "suggest textio workload workload/loadgen",
 	"workload/spec":    "input/nesting suggest workload workload/draw workload/traffic workload/traces",
 
-	"workload/servegen": "suggest workload workload/draw workload/traffic",
+	"workload/servegen": "suggest textio workload workload/draw workload/traffic",
 	"workload/survey":   "workload metrics",
 
 	"input":         "",

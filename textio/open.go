@@ -3,7 +3,6 @@ package textio
 import (
 	"bufio"
 	"bytes"
-	"compress/gzip"
 	"fmt"
 	"io"
 )
@@ -62,11 +61,7 @@ func unpack(text *bufio.Reader) (io.Reader, error) {
 	head, _ := text.Peek(4)
 	switch {
 	case bytes.HasPrefix(head, []byte{0x1f, 0x8b}):
-		unzipped, err := gzip.NewReader(text)
-		if err != nil {
-			return nil, err
-		}
-		return unzipped, nil
+		return Gunzip(text)
 	case string(head) == localHeader:
 		return openZip(text)
 	case string(head) == "PK\x05\x06":

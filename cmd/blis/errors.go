@@ -71,8 +71,9 @@ func exitCode(err error) int {
 		return exitInterrupted
 	case errors.As(err, &fit):
 		return exitFit
-	case errors.As(err, &own), errors.As(err, &input), errors.As(err, &benched), errors.As(err, &usage),
-		errors.As(err, &path) && path.Op != "write": // a full disk is no fault of the input
+	case errors.As(err, &path) && path.Op == "write": // a full disk is no fault of the input, even if it is help that goes there
+		return exitCheck
+	case errors.As(err, &own), errors.As(err, &input), errors.As(err, &benched), errors.As(err, &usage), errors.As(err, &path):
 		return exitInput
 	}
 	return exitCheck

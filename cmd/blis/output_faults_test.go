@@ -186,6 +186,21 @@ func TestFaultF13RecordToAFullDisk(t *testing.T) {
 	}
 }
 
+// A full disk is no fault of the input, whatever was to be written.
+func TestFaultF14EverythingToAFullDisk(t *testing.T) {
+	for _, args := range []string{
+		"", "--help", "help run", "run --help", "compare --help", "bench --help", "version", "completion bash", "policies", "hardware", "models",
+		"run --print-config", "run --num-requests 5", "run --num-requests 5 --format json", "workload scenarios", "workload show --num-requests 5",
+	} {
+		var said strings.Builder
+		c := &console{out: broken{}, err: &said, lookup: func(string) (string, bool) { return "", false }, environ: func() []string { return nil }}
+		code := execute(t.Context(), strings.Fields(args), c)
+		if want := "blis: write /dev/stdout: no space left on device\n"; code != exitCheck || said.String() != want {
+			t.Errorf("%s: exit %d: %q, want %q", args, code, said.String(), want)
+		}
+	}
+}
+
 // The reader of a pipe may leave; the command does not wait for it for ever. A
 // command that hangs fails by the time limit of the test.
 func TestFaultF3PipeReaderLeaves(t *testing.T) {

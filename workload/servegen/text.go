@@ -1,13 +1,15 @@
 package servegen
 
 import (
+	"bufio"
 	"bytes"
-	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
 	"strconv"
 	"strings"
+
+	"blis/textio"
 )
 
 // maxFile bounds a file, unpacked: the largest published one has 250 kB.
@@ -25,7 +27,7 @@ func unpack(name string, r io.Reader) ([]byte, error) {
 		return nil, fmt.Errorf("%s: want gzip data, as its name says", name)
 	}
 	if packed {
-		unzip, err := gzip.NewReader(bytes.NewReader(text))
+		unzip, err := textio.Gunzip(bufio.NewReader(bytes.NewReader(text)))
 		if err == nil {
 			text, err = readAll(unzip)
 		}
