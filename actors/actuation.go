@@ -11,8 +11,8 @@ import (
 
 // actuation is how a scale decision is carried out.
 type actuation struct {
-	Provisioning   vtime.Duration // until there is a machine
-	Load           LoadTime       // until the model is loaded there
+	Provisioning   RandomDuration // until there is a machine
+	Load           RandomDuration // until the model is loaded there
 	Warmup         engine.Warmup  // after that steps take longer; From is set for each instance
 	WarmupRoutable bool           // requests go to instances that are warming
 	Drain          string         // wait, immediate or redirect
@@ -21,15 +21,15 @@ type actuation struct {
 	blocks int64 // KV blocks of an instance
 }
 
-// LoadTime is the distribution of the time to load a model: lognormal with the
-// given mean and coefficient of variation, constant when that is 0.
-type LoadTime struct {
+// RandomDuration is the distribution of the time that something takes: lognormal
+// with the given mean and coefficient of variation, constant when that is 0.
+type RandomDuration struct {
 	Mean vtime.Duration
 	CV   float64
 }
 
 // String is the form that UnmarshalText reads.
-func (l LoadTime) String() string {
+func (l RandomDuration) String() string {
 	if l.CV == 0 {
 		return l.Mean.String()
 	}
@@ -37,20 +37,20 @@ func (l LoadTime) String() string {
 }
 
 // MarshalText implements encoding.TextMarshaler.
-func (l LoadTime) MarshalText() ([]byte, error) { return []byte(l.String()), nil }
+func (l RandomDuration) MarshalText() ([]byte, error) { return []byte(l.String()), nil }
 
 // UnmarshalText reads "40s", or "40s,cv=0.2" for a lognormal of that mean and
 // coefficient of variation.
-func (l *LoadTime) UnmarshalText(text []byte) error {
+func (l *RandomDuration) UnmarshalText(text []byte) error {
 	mean, cv, err := policy.ParseRandomDuration(string(text))
 	if err == nil {
-		*l = LoadTime{mean, cv}
+		*l = RandomDuration{mean, cv}
 	}
 	return err
 }
 
 // draw is a time from the distribution.
-func (l LoadTime) draw(s *vtime.Stream) vtime.Duration {
+func (l RandomDuration) draw(s *vtime.Stream) vtime.Duration {
 	if l.CV == 0 || l.Mean == 0 {
 		return l.Mean
 	}

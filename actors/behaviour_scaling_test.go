@@ -2,6 +2,7 @@ package actors
 
 import (
 	"context"
+	"math"
 	"testing"
 
 	"blis/metrics"
@@ -35,7 +36,7 @@ func scaled(instances int, targets ...int32) Config {
 	c := plain()
 	c.NumInstances, c.AutoscaleInterval = instances, 10_000
 	c.MinReplicas, c.MaxReplicas = 1, 4
-	c.ProvisioningDelay, c.ModelLoadTime = 3000, LoadTime{Mean: 2000}
+	c.ProvisioningDelay, c.ModelLoadTime = RandomDuration{Mean: 3000}, RandomDuration{Mean: 2000}
 	c.Custom.Autoscale = func(policy.Env) policy.Autoscale { return &script{append([]int32(nil), targets...)} }
 	return c
 }
@@ -126,7 +127,7 @@ func TestDrain(t *testing.T) {
 // nothing if their machine never came.
 func TestStartingInstancesGoFirst(t *testing.T) {
 	c := scaled(2, 4, 2)
-	c.ProvisioningDelay = 11_000
+	c.ProvisioningDelay.Mean = 11_000
 	s := serve(t, c, request(0, 10, 25), request(0, 10, 25))
 	for i, want := range []Replica{
 		{Draining: never, Gone: never}, {Draining: never, Gone: never},
@@ -139,6 +140,32 @@ func TestStartingInstancesGoFirst(t *testing.T) {
 	}
 	if s.Scaling.ReplicaMicros != 50_000 || s.Scaling.Peak != 4 {
 		t.Errorf("%v replica-µs, peak %d", s.Scaling.ReplicaMicros, s.Scaling.Peak)
+	}
+}
+
+// A machine takes as long as its distribution says, and models load as they do
+// where it takes always the same.
+func TestProvisioningTimesVary(t *testing.T) {
+	const replicas = 400
+	lives := func(cv float64) []Replica {
+		c := scaled(1, replicas)
+		c.MaxReplicas = replicas
+		c.ProvisioningDelay, c.ModelLoadTime = RandomDuration{30_000, cv}, RandomDuration{2000, 0.5}
+		return serve(t, c, request(0, 10, 25), request(9_000_000, 10, 25)).Scaling.Replicas[1:]
+	}
+	constant, varied := lives(0), lives(0.5)
+	var sum, squares float64
+	for i := range varied {
+		x := float64(varied[i].Billed - varied[i].Asked)
+		sum, squares = sum+x, squares+x*x
+		if c, v := &constant[i], &varied[i]; c.Billed-c.Asked != 30_000 || v.Ready-v.Billed != c.Ready-c.Billed {
+			t.Fatalf("instance %d: %+v and %+v", i+1, c, v)
+		}
+	}
+	n := float64(len(varied))
+	mean := sum / n
+	if cv := math.Sqrt(squares/n-mean*mean) / mean; math.Abs(mean-30_000) > 2000 || math.Abs(cv-0.5) > 0.08 {
+		t.Errorf("mean %.0f µs, cv %.3f; want about 30,000 and 0.5", mean, cv)
 	}
 }
 

@@ -18,7 +18,7 @@ func (p *plan) chance() Chance {
 	fixed, replayed := p.source.(interface{ Paced() bool })
 	chance := Chance{Traffic: c.Custom.Source == nil && !(replayed && !fixed.Paced())}
 	chance.Decisions = c.Custom.Admission != nil || c.Custom.Priority != nil || c.Custom.Routing != nil || c.Custom.Autoscale != nil || c.Custom.Scheduler != nil ||
-		p.scales() && c.ModelLoadTime.CV > 0 ||
+		p.scales() && (c.ProvisioningDelay.CV > 0 || c.ModelLoadTime.CV > 0) ||
 		(p.scales() || c.NumInstances > 1) && p.routingDraws()
 	return chance
 }

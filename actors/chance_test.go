@@ -72,11 +72,11 @@ func TestSeedsChangeWhatChanceSays(t *testing.T) {
 	one := trace()
 	one.RoutingPolicy, one.NumInstances = "least-loaded", 1
 	check("a single instance", one)
-	for _, cv := range []float64{0, 0.5} {
+	for _, cv := range [][2]float64{{0, 0}, {0, 0.5}, {0.5, 0}} {
 		cfg := trace()
 		cfg.AutoscalePolicy, cfg.NumInstances, cfg.MaxReplicas = "oscillator", 2, 4
-		cfg.AutoscaleInterval, cfg.ProvisioningDelay, cfg.ModelLoadTime = 200_000, 100_000, LoadTime{Mean: 100_000, CV: cv}
-		check(fmt.Sprintf("load times with a coefficient of variation of %g", cv), cfg)
+		cfg.AutoscaleInterval, cfg.ProvisioningDelay, cfg.ModelLoadTime = 200_000, RandomDuration{100_000, cv[0]}, RandomDuration{100_000, cv[1]}
+		check(fmt.Sprintf("provisioning and load times with coefficients of variation of %v", cv), cfg)
 	}
 }
 

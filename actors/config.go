@@ -69,8 +69,8 @@ type Config struct {
 	AutoscaleTrigger   string         `json:"autoscale-trigger" bundle:"autoscale.trigger" default:"periodic" enum:"periodic,event" group:"Autoscaling" help:"What scale checks come by: periodic, at multiples of the interval; event, when a request arrived or ended, at most once per interval."`
 	MinReplicas        int            `json:"min-replicas" bundle:"autoscale.min" default:"1" group:"Autoscaling" help:"Fewest instances."`
 	MaxReplicas        int            `json:"max-replicas" bundle:"autoscale.max" group:"Autoscaling" help:"Most instances; 0: twice num-instances."`
-	ProvisioningDelay  vtime.Duration `json:"provisioning-delay" bundle:"autoscale.actuation.provisioning" default:"30s" group:"Autoscaling" help:"From a scale decision to a machine; from there on it costs."`
-	ModelLoadTime      LoadTime       `json:"model-load-time" bundle:"autoscale.actuation.model_load" default:"40s" group:"Autoscaling" help:"To load the model on it: 40s, or 40s,cv=0.2 for a lognormal."`
+	ProvisioningDelay  RandomDuration `json:"provisioning-delay" bundle:"autoscale.actuation.provisioning" default:"30s" group:"Autoscaling" help:"From a scale decision to a machine, from when on it costs: 30s, or 30s,cv=0.2 for a lognormal."`
+	ModelLoadTime      RandomDuration `json:"model-load-time" bundle:"autoscale.actuation.model_load" default:"40s" group:"Autoscaling" help:"To load the model on it: 40s, or 40s,cv=0.2 for a lognormal."`
 	WarmupDuration     vtime.Duration `json:"warmup-duration" bundle:"autoscale.actuation.warmup.duration" default:"0" group:"Autoscaling" help:"In which the steps of a new instance take longer; 0: none."`
 	WarmupCurve        string         `json:"warmup-curve" bundle:"autoscale.actuation.warmup.curve" default:"linear" enum:"linear,exponential,step" group:"Autoscaling" help:"How that fades: linear, exponential (halves every eighth) or step."`
 	WarmupPenalty      float64        `json:"warmup-penalty" bundle:"autoscale.actuation.warmup.penalty" default:"1.5" group:"Autoscaling" help:"Factor on step times at its start."`

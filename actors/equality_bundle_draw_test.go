@@ -286,7 +286,7 @@ func (f *bundleFile) scaling() []node {
 	var actuation []node
 	if f.chance(0.85) { // else they come too late for most runs
 		load := pick(f.dice, "50", "2ms", "'2ms,cv=0.5'", "{type: lognormal, params: {mean: 1ms, cv: 2}}")
-		actuation = []node{{"provisioning", pick(f.dice, "0", "100us", "3ms", f.duration(0, 1<<62)), nil}, {"model_load", load, nil}}
+		actuation = []node{{"provisioning", pick(f.dice, "0", "100us", "3ms", "'1ms,cv=1'", "{type: lognormal, params: {mean: 3ms, cv: 0.3}}", f.duration(0, 1<<62)), nil}, {"model_load", load, nil}}
 	}
 	warmup := some(nil, "duration", f.duration(0, 1<<62))
 	warmup = some(warmup, "curve", pick(f.dice, "linear", "exponential", "step"))

@@ -346,8 +346,8 @@ func (d dice) drawPolicies(x *trial) {
 		x.Wobble = policy.Signals(1 + d.IntN(1<<8-1))
 		c.MaxReplicas = c.NumInstances + d.IntN(5)
 		c.MinReplicas = 1 + d.IntN(c.NumInstances)
-		c.ProvisioningDelay = pick[vtime.Duration](d, 0, 100, 3000)
-		c.ModelLoadTime = LoadTime{pick[vtime.Duration](d, 0, 50, 2000), pick(d, 0, 0.5)}
+		c.ProvisioningDelay = RandomDuration{pick[vtime.Duration](d, 0, 100, 3000), pick(d, 0, 0, 0.5, 2)}
+		c.ModelLoadTime = RandomDuration{pick[vtime.Duration](d, 0, 50, 2000), pick(d, 0, 0.5)}
 		c.WarmupDuration = pick[vtime.Duration](d, 0, 2000, 20_000)
 		c.WarmupPenalty = pick(d, 1, 1.5, 3.3)
 		c.WarmupCurve = pick(d, "linear", "exponential", "step")

@@ -86,8 +86,8 @@ func (c *cluster) addReplicas() error {
 			Provisioning: cfg.ProvisioningDelay, Load: cfg.ModelLoadTime, Warmup: c.plan.warmup(), WarmupRoutable: cfg.WarmupRoutable,
 			Drain: cfg.DrainPolicy, DrainTimeout: cfg.DrainTimeout, blocks: cfg.TotalKVBlocks,
 		},
-		stream: vtime.NewStream(cfg.Seed, "replicas"),
-		view:   &c.router.sight.view, prefixes: c.router.prefixes,
+		machines: vtime.NewStream(cfg.Seed, "provisioning"), stream: vtime.NewStream(cfg.Seed, "replicas"),
+		view: &c.router.sight.view, prefixes: c.router.prefixes,
 	}
 	b.begin(cfg.NumInstances)
 	for i := range cfg.NumInstances {

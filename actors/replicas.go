@@ -11,6 +11,7 @@ import (
 // good; one that is gone is not used again.
 type replicas struct {
 	actuation actuation
+	machines  *vtime.Stream // of the times to provision one
 	stream    *vtime.Stream // of the times to load a model
 	view      *policy.View
 	prefixes  *policy.PrefixIndex // nil: there is none
@@ -48,7 +49,7 @@ func (b *replicas) begin(n int) {
 // start asks for one more instance.
 func (b *replicas) start(now vtime.Time) {
 	i := len(b.list)
-	billed := now.Add(b.actuation.Provisioning)
+	billed := now.Add(b.actuation.Provisioning.draw(b.machines))
 	ready := billed.Add(b.actuation.Load.draw(b.stream))
 	b.list = append(b.list, replica{asked: now, billed: billed, ready: ready, warm: ready.Add(b.actuation.Warmup.Duration), draining: vtime.Never, gone: vtime.Never})
 	b.view.Add(policy.Slot{Phase: policy.Starting, Total: b.actuation.blocks})

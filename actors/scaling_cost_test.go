@@ -15,7 +15,7 @@ func churn(t *testing.T, requests int64) (*cluster, lookahead.Stats) {
 	t.Helper()
 	c := DefaultConfig()
 	c.NumRequests, c.Rate, c.NumInstances, c.MinReplicas, c.MaxReplicas = requests, 10, 1, 1, 3
-	c.AutoscaleInterval, c.ProvisioningDelay, c.ModelLoadTime = 50*vtime.Millisecond, 10*vtime.Millisecond, LoadTime{Mean: 10 * vtime.Millisecond}
+	c.AutoscaleInterval, c.ProvisioningDelay, c.ModelLoadTime = 50*vtime.Millisecond, RandomDuration{Mean: 10 * vtime.Millisecond}, RandomDuration{Mean: 10 * vtime.Millisecond}
 	c.LatencyModel, c.AutoscalePolicy, c.RoutingPolicy = "blackbox", "oscillator", "least-loaded"
 	p, err := newPlan(c)
 	if err != nil {

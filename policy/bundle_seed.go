@@ -4,7 +4,8 @@ import "strings"
 
 // Seeded reports whether a run with these policies depends on its seed by them,
 // and not only by its traffic: instances are drawn where several are equally
-// good, pairs of instances are drawn, or times to load a model are. Replicates
+// good, pairs of instances are drawn, or times to provision a machine or load a model
+// are. Replicates
 // of such a run of a trace differ, but by no more than chance in the cluster.
 // A bundle that cannot run is none.
 func (b *Bundle) Seeded() bool {
@@ -20,5 +21,5 @@ func (b *Bundle) Seeded() bool {
 		return true
 	}
 	scales := b.Autoscale.Type != "" && b.Autoscale.Type != ofKind(AutoscaleKind)[0].Name
-	return scales && strings.Contains(b.Autoscale.ModelLoad, ",")
+	return scales && (strings.Contains(b.Autoscale.Provisioning, ",") || strings.Contains(b.Autoscale.ModelLoad, ","))
 }

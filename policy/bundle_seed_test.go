@@ -18,6 +18,7 @@ func TestWhichBundlesDependOnTheSeed(t *testing.T) {
 		{"routing: {type: power-of-two}", true},
 		{"autoscale: {type: threshold, actuation: {model_load: 40s}}", false},
 		{"autoscale: {type: threshold, actuation: {model_load: '40s,cv=0.2'}}", true},
+		{"autoscale: {type: threshold, actuation: {provisioning: '30s,cv=0.2'}}", true},
 		{"autoscale: {actuation: {model_load: '40s,cv=0.2'}}", false},
 	} {
 		if b := mustParse(t, c.bundle); b.Seeded() != c.want {

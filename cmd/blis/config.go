@@ -225,7 +225,7 @@ func scalar(node ast.Node, t reflect.Type) (text, want string) {
 	integer := kind == ast.IntegerType
 	number := integer || kind == ast.FloatType || kind == ast.InfinityType || kind == ast.NanType
 	switch {
-	case t == reflect.TypeFor[actors.LoadTime]():
+	case t == reflect.TypeFor[actors.RandomDuration]():
 		want = "a duration like 40s, or 40s,cv=0.2"
 		if kind == ast.StringType || integer {
 			return value, ""

@@ -219,7 +219,7 @@ func valueName(f *kong.Flag) string {
 		return valueNames[f.Name]
 	case f.Tag.Type == "path":
 		return "FILE"
-	case t == reflect.TypeFor[vtime.Duration](), t == reflect.TypeFor[actors.LoadTime]():
+	case t == reflect.TypeFor[vtime.Duration](), t == reflect.TypeFor[actors.RandomDuration]():
 		return "DURATION"
 	case t == reflect.TypeFor[latency.Bytes]():
 		return "BYTES"
