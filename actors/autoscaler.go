@@ -12,6 +12,10 @@ import (
 // of T left it.
 type autoscaler struct {
 	policy   policy.Autoscale
+	trigger  *policy.Trigger // nil: every check asks the policy
+	least    vtime.Duration  // between two times that a trigger lets it ask
+	asked    bool
+	askedAt  vtime.Time     // the last time, if asked
 	interval vtime.Duration // 0: when the router says
 	next     vtime.Time     // Never: it is not asked
 	router   *router
@@ -67,18 +71,41 @@ func (a *autoscaler) Advance(_ lookahead.Key, out *lookahead.Outbox) {
 		} else {
 			a.next = vtime.Never
 		}
-		a.checks++
 		a.last = now
-		a.check(now, out)
+		if a.fires(now) {
+			a.checks++
+			a.check(now, out)
+		}
 	}
+}
+
+// look brings the context up to now.
+func (a *autoscaler) look(signals policy.Signals, now vtime.Time) {
+	b := a.router.replicas
+	a.router.look(signals, now)
+	a.context.Now, a.context.Replicas, a.context.Ready = now, b.count, b.view.Ready()
+	a.context.LastScale = b.lastScale()
+}
+
+// fires looks at the conditions of the trigger, if it has some, and reports
+// whether the policy is to be asked. They are followed also while it may not be.
+func (a *autoscaler) fires(now vtime.Time) bool {
+	if a.trigger == nil {
+		return true
+	}
+	a.look(a.trigger.Observes(), now)
+	if !a.trigger.Fires(&a.context) || a.asked && now.Sub(a.askedAt) < a.least {
+		return false
+	}
+	a.trigger.Asked(&a.context)
+	a.asked, a.askedAt = true, now
+	return true
 }
 
 // check asks the policy and passes on what it wants, within the bounds.
 func (a *autoscaler) check(now vtime.Time, out *lookahead.Outbox) {
 	b := a.router.replicas
-	a.router.look(a.policy.Observes(), now)
-	a.context.Now, a.context.Replicas, a.context.Ready = now, b.count, b.view.Ready()
-	a.context.LastScale = b.lastScale()
+	a.look(a.policy.Observes(), now)
 	d := a.policy.Evaluate(&a.context)
 	target := min(max(d.Target, a.context.Min), a.context.Max)
 	if d.Action == policy.Hold {

@@ -58,7 +58,7 @@ func newCluster(p *plan) (*cluster, error) {
 	if c.router, err = p.newRouter(&q, boards, recorders, signals, extra); err != nil {
 		return nil, err
 	}
-	c.autoscaler = p.newAutoscaler(q.autoscale, c.router)
+	c.autoscaler = p.newAutoscaler(&q, c.router)
 	c.simulation.AddControl("router", c.router)
 	c.simulation.AddControl("autoscaler", c.autoscaler)
 	c.add = func(i int, ready vtime.Time) error {
@@ -128,7 +128,7 @@ func (p *plan) execution(c *cluster, notify bool) lookahead.Config {
 		}
 		return lookahead.Key{At: k.At, Class: classNotice}
 	}
-	if p.loops() || p.scales() && (cfg.DrainPolicy == drainRedirect || cfg.AutoscaleTrigger == triggerEvent) {
+	if p.loops() || p.scales() && (cfg.DrainPolicy == drainRedirect || cfg.AutoscaleTrigger != policy.PeriodicTrigger) {
 		e.React = c.react
 	}
 	if cfg.Horizon > 0 {

@@ -66,7 +66,7 @@ type Config struct {
 
 	AutoscalePolicy    string         `json:"autoscale-policy" bundle:"autoscale.type" default:"none" group:"Autoscaling" help:"none: the number of instances stays; others: blis policies autoscale."`
 	AutoscaleInterval  vtime.Duration `json:"autoscale-interval" bundle:"autoscale.interval" default:"15s" group:"Autoscaling" help:"Between scale checks; with trigger event at least."`
-	AutoscaleTrigger   string         `json:"autoscale-trigger" bundle:"autoscale.trigger" default:"periodic" enum:"periodic,event" group:"Autoscaling" help:"What scale checks come by: periodic, at multiples of the interval; event, when a request arrived or ended, at most once per interval."`
+	AutoscaleTrigger   string         `json:"autoscale-trigger" bundle:"autoscale.trigger" default:"periodic" placeholder:"periodic|event|CONDITIONS" group:"Autoscaling" help:"What scale checks come by: periodic, at multiples of the interval; event, when a request arrived or ended, at most once per interval; or conditions, one of which must hold then: queue>5, attainment<0.9, load>0.8 for 30s, rate-change>0.5."`
 	MinReplicas        int            `json:"min-replicas" bundle:"autoscale.min" default:"1" group:"Autoscaling" help:"Fewest instances."`
 	MaxReplicas        int            `json:"max-replicas" bundle:"autoscale.max" group:"Autoscaling" help:"Most instances; 0: twice num-instances."`
 	ProvisioningDelay  RandomDuration `json:"provisioning-delay" bundle:"autoscale.actuation.provisioning" default:"30s" group:"Autoscaling" help:"From a scale decision to a machine, from when on it costs: 30s, or 30s,cv=0.2 for a lognormal."`

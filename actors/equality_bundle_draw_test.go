@@ -282,7 +282,7 @@ func (f *bundleFile) scaling() []node {
 	list := []node{{"interval", vtime.Duration(max(f.check, f.span/vtime.Duration(f.between(3, 15)))).String(), nil}}
 	list = some(list, "min", strconv.Itoa(f.between(1, f.instances)))
 	list = some(list, "max", strconv.Itoa(f.instances+f.IntN(5)))
-	list = some(list, "trigger", "periodic")
+	list = some(list, "trigger", pick(f.dice, "periodic", "event", "'queue>1'", "'load>0.5 for 1ms, load<0.2'", "'rate-change>0.5, attainment<0.99'"))
 	var actuation []node
 	if f.chance(0.85) { // else they come too late for most runs
 		load := pick(f.dice, "50", "2ms", "'2ms,cv=0.5'", "{type: lognormal, params: {mean: 1ms, cv: 2}}")

@@ -354,7 +354,7 @@ func (d dice) drawPolicies(x *trial) {
 		c.WarmupRoutable = d.chance(0.7)
 		c.DrainPolicy = pick(d, "wait", "immediate", "redirect")
 		c.DrainTimeout = pick[vtime.Duration](d, 0, 500, 5000)
-		c.AutoscaleTrigger = pick(d, triggerPeriodic, triggerEvent)
+		c.AutoscaleTrigger = pick(d, "periodic", "event", "event", "queue>0, load<0.5 for 2ms", "rate-change>0.2", "kv>0.3 for 700us,attainment<0.9,rate>20, batch<0.9")
 		if d.chance(0.3) { // a real one, which acts seldom
 			x.Wobble = policy.NoSignals
 			c.AutoscalePolicy = pick(d, "threshold", "target-utilization", "queue-depth")

@@ -38,7 +38,7 @@ func TestSettingsWithoutEffectAreNoted(t *testing.T) {
 	}{
 		{"nothing set", nil, nil},
 		{"no autoscaler", []func(*Config){func(c *Config) {
-			c.DrainTimeout, c.MinReplicas, c.WarmupRoutable, c.AutoscaleTrigger = 5, 2, false, triggerEvent
+			c.DrainTimeout, c.MinReplicas, c.WarmupRoutable, c.AutoscaleTrigger = 5, 2, false, "event"
 		}},
 			[]string{"autoscale-trigger, min-replicas, warmup-routable, drain-timeout have no effect: autoscale-policy is none"}},
 		{"no autoscaler, but bounds", []func(*Config){func(c *Config) { c.MaxReplicas = 7 }}, []string{"max-replicas has no effect: autoscale-policy is none"}},

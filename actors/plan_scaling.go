@@ -47,6 +47,9 @@ func (p *plan) resolveScaling() error {
 	if c.Policies.Get("autoscale.params.signal") == "attainment" && c.SLOTargets == "" {
 		p.note("the autoscaler looks at the attainment of targets, and there are none: it holds; see --slo-targets")
 	}
+	if t, err := policy.ParseTrigger(c.AutoscaleTrigger); err == nil && t.Judges() && c.SLOTargets == "" {
+		p.note("the trigger of the autoscaler looks at the attainment of targets, and there are none: that condition never holds; see --slo-targets")
+	}
 	if get := c.Policies.Get; get("autoscale.params.signal") == "rate" && get("autoscale.params.target") == "0.7" {
 		p.note("target-utilization aims at 0.7 requests per second per replica: that is its default, meant for shares; see autoscale.params.target")
 	}
@@ -60,12 +63,15 @@ func (p *plan) resolveScaling() error {
 }
 
 // newAutoscaler makes the actor that asks the policy.
-func (p *plan) newAutoscaler(asked policy.Autoscale, r *router) *autoscaler {
+func (p *plan) newAutoscaler(q *policies, r *router) *autoscaler {
 	c := &p.config
-	a := &autoscaler{policy: asked, next: vtime.Never, router: r}
+	a := &autoscaler{policy: q.autoscale, next: vtime.Never, router: r}
 	switch {
 	case !p.scales():
-	case c.AutoscaleTrigger == triggerEvent:
+	case q.trigger.Conditional():
+		a.trigger, a.least = q.trigger, c.AutoscaleInterval
+		r.trigger.interval = min(c.AutoscaleInterval, lookInterval)
+	case c.AutoscaleTrigger == policy.EventTrigger:
 		r.trigger.interval = c.AutoscaleInterval
 	default:
 		a.interval, a.next = c.AutoscaleInterval, vtime.Time(c.AutoscaleInterval)

@@ -18,6 +18,7 @@ type policies struct {
 	priority  policy.Priority
 	routing   policy.Routing
 	autoscale policy.Autoscale
+	trigger   *policy.Trigger     // of its evaluations
 	stream    *vtime.Stream       // that they draw from
 	prefixes  *policy.PrefixIndex // nil: none of them observes it
 }
@@ -40,6 +41,9 @@ func (p *plan) makePolicies() (q policies, err error) {
 	if q.autoscale, err = policy.NewAutoscale(b.Autoscale.Type, b.Autoscale.Params, env); err != nil {
 		return q, p.located(err)
 	}
+	if q.trigger, err = policy.ParseTrigger(p.config.AutoscaleTrigger); err != nil {
+		return q, inputErrorf("--autoscale-trigger: %v", err)
+	}
 	if custom.Admission != nil {
 		q.admission = custom.Admission(env)
 	}
@@ -60,8 +64,11 @@ func (p *plan) makePolicies() (q policies, err error) {
 
 // observes is what they read together.
 func (q *policies) observes() policy.Signals {
-	return q.admission.Observes() | q.priority.Observes() | q.routing.Observes() | q.autoscale.Observes()
+	return q.admission.Observes() | q.priority.Observes() | q.routing.Observes() | q.scaling()
 }
+
+// scaling is what evaluations of the autoscaler read.
+func (q *policies) scaling() policy.Signals { return q.autoscale.Observes() | q.trigger.Observes() }
 
 // located is an error in the choice of a policy, with its place in the file
 // that chose it.

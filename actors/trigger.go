@@ -5,17 +5,16 @@ import (
 	"blis/vtime"
 )
 
-// Triggers: what an autoscaler is asked by.
-const (
-	triggerPeriodic = "periodic" // at every multiple of the interval
-	triggerEvent    = "event"    // when something happened, at most once per interval
-)
+// lookInterval is the least time between two looks at the conditions of a
+// trigger, unless evaluations may be closer.
+const lookInterval = vtime.Second
 
 // trigger is the router's part in evaluations that events call for: requests
 // that arrive, and requests that end on instances. An evaluation at T sees all
 // of T, so one event calls for it at its own time or, if the last evaluation
 // was less than an interval ago, when that has passed; those that follow until
-// then call for nothing.
+// then call for nothing. With conditions an event calls for a look at them in
+// the same way; the policy is asked if one holds.
 //
 // The autoscaler hears of it by a message in the instant of the event, which
 // keeps no run alive that would end there; the evaluation is then a periodic

@@ -44,7 +44,7 @@ func TestEventsTriggerChecks(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			cfg := scaled(1)
-			cfg.AutoscaleTrigger = triggerEvent
+			cfg.AutoscaleTrigger = "event"
 			var times []vtime.Time
 			var batch []int64
 			cfg.Custom.Autoscale = func(policy.Env) policy.Autoscale {
@@ -79,5 +79,37 @@ func TestTriggerOncePerInterval(t *testing.T) {
 	}
 	if none := (&trigger{}); none.note(5) || !none.reaction(5).IsNever() {
 		t.Error("without an interval events call for nothing")
+	}
+}
+
+// With conditions the policy is asked at the first event at which one holds,
+// again no sooner than an interval later, and not while none does. The last two
+// requests find nobody waiting.
+func TestConditionsTriggerChecks(t *testing.T) {
+	cfg := scaled(1)
+	cfg.MaxNumSeqs = 1
+	for _, c := range []struct {
+		trigger string
+		times   []vtime.Time
+	}{
+		// Two wait up to 25,000 and one up to 40,000. Looks are at 0, before
+		// anybody waits, at 10,000 when an interval has passed, and at the ends.
+		{"queue>1", []vtime.Time{10_000}},
+		{"queue>0", []vtime.Time{10_000, 25_000}},
+		{"queue>0 for 15ms", []vtime.Time{25_000}},
+		{"queue>0 for 15001us", nil},
+		{"queue>7", nil},
+	} {
+		cfg.AutoscaleTrigger = c.trigger
+		var times []vtime.Time
+		var batch []int64
+		cfg.Custom.Autoscale = func(policy.Env) policy.Autoscale {
+			times, batch = nil, nil
+			return watch{&times, &batch}
+		}
+		s := serve(t, cfg, request(0, 10, 25), request(100, 10, 15), request(300, 10, 15), request(60_000, 10, 5), request(90_000, 10, 5))
+		if !slices.Equal(times, c.times) || int(s.Scaling.Checks) != len(c.times) {
+			t.Errorf("%s: asked at %v, %d checks; want %v", c.trigger, times, s.Scaling.Checks, c.times)
+		}
 	}
 }

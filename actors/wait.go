@@ -68,7 +68,7 @@ func (p *plan) waits(q *policies, b *boards, extra policy.Signals) []Wait {
 		{"admission", c.AdmissionPolicy, c.Custom.Admission != nil, q.admission.Observes()},
 		{"priority", c.PriorityPolicy, c.Custom.Priority != nil, q.priority.Observes()},
 		{"routing", c.RoutingPolicy, c.Custom.Routing != nil, q.routing.Observes()},
-		{"autoscale", c.AutoscalePolicy, c.Custom.Autoscale != nil, q.autoscale.Observes()},
+		{"autoscale", c.AutoscalePolicy, c.Custom.Autoscale != nil, q.scaling()},
 	} {
 		if of.custom {
 			of.name = "of the caller"

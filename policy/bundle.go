@@ -115,7 +115,7 @@ var sections = []section{
 		{Parameter{Name: "interval", Type: Duration, Max: longest}, func(b *Bundle) **vtime.Duration { return &b.Autoscale.Interval }, nil},
 		text(Parameter{Name: "min", Type: Count, Min: 1, Max: 1 << 20}, func(b *Bundle) *string { return &b.Autoscale.Min }),
 		text(Parameter{Name: "max", Type: Count, Max: 1 << 20}, func(b *Bundle) *string { return &b.Autoscale.Max }),
-		text(Parameter{Name: "trigger", Type: Choice, Choices: []string{"periodic", "event"}}, func(b *Bundle) *string { return &b.Autoscale.Trigger }),
+		text(Parameter{Name: "trigger", Type: Triggers}, func(b *Bundle) *string { return &b.Autoscale.Trigger }),
 		text(Parameter{Name: "actuation.provisioning", Type: RandomDuration}, func(b *Bundle) *string { return &b.Autoscale.Provisioning }),
 		text(Parameter{Name: "actuation.model_load", Type: RandomDuration}, func(b *Bundle) *string { return &b.Autoscale.ModelLoad }),
 		text(Parameter{Name: "actuation.warmup.duration", Type: Duration, Max: longest}, func(b *Bundle) *string { return &b.Autoscale.WarmupDuration }),

@@ -222,7 +222,7 @@ func (p *Parameter) text(x any) (string, bool) {
 	case bool:
 		return strconv.FormatBool(x), p.Type == Flag
 	case string:
-		return x, p.Type == Choice || p.Type == Duration || p.Type == Freshness || p.Type == RandomDuration || p.Type == CountOrAuto && x == Auto
+		return x, p.Type == Choice || p.Type == Triggers || p.Type == Duration || p.Type == Freshness || p.Type == RandomDuration || p.Type == CountOrAuto && x == Auto
 	case json.Number:
 		_, err := strconv.ParseInt(string(x), 10, 64)
 		return string(x), p.isNumber() || (p.Type == Duration || p.Type == Freshness || p.Type == RandomDuration) && err == nil

@@ -43,6 +43,7 @@
 //	               what autoscalers measure, and of which instances
 //	autoscale_threshold.go, autoscale_target.go, autoscale_queue.go
 //	               threshold, target-utilization, queue-depth
+//	trigger.go     conditions under which an autoscaler is asked
 //	autoscale_watch.go
 //	               how near a signal came to asking for more
 //	autoscale_window.go

@@ -25,9 +25,10 @@ const (
 	Freshness                           // Immediate, OnDemand, or a Duration
 	RandomDuration                      // a Duration, or 40s,cv=0.2: lognormal with that mean and coefficient of variation
 	CountOrAuto                         // a Count, or Auto
+	Triggers                            // what ParseTrigger reads
 )
 
-var parameterTypes = [...]string{"number", "true|false", "choice", "weight", "duration", "count", "freshness", "duration", "count|auto"}
+var parameterTypes = [...]string{"number", "true|false", "choice", "weight", "duration", "count", "freshness", "duration", "count|auto", "trigger"}
 
 // Auto is the CountOrAuto that is derived.
 const Auto = "auto"
@@ -53,6 +54,8 @@ func (p *Parameter) Range() string {
 		return "true or false"
 	case p.Type == Choice:
 		return strings.Join(p.Choices, " | ")
+	case p.Type == Triggers:
+		return triggerForms
 	case p.Type == RandomDuration:
 		return "a duration like 40s, or 40s,cv=0.2 with cv from 0 to 10"
 	case p.Type == Freshness:
@@ -219,6 +222,10 @@ func (p *Parameter) parse(text string) (value, bool) {
 			}
 		}
 		return value{}, false
+	}
+	if p.Type == Triggers {
+		_, err := ParseTrigger(text)
+		return value{text: text}, err == nil && text != ""
 	}
 	if p.Type == RandomDuration {
 		_, _, err := ParseRandomDuration(text)
