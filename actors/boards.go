@@ -49,7 +49,7 @@ func (p *plan) boards(signals, extra policy.Signals) boards {
 		b.apart |= s & loadSignals
 		b.feed(c, cfg.NumInstances).signals |= s
 	}
-	b.told = signals & policy.Active
+	b.told = signals & (policy.Active | policy.ClassLatency)
 	if p.tellsBlocks(signals) {
 		b.told |= policy.Prefixes
 	}

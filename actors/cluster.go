@@ -67,6 +67,9 @@ func newCluster(p *plan) (*cluster, error) {
 			return err
 		}
 		n.notify, n.tokens = notify, p.loops()
+		if boards.told&policy.ClassLatency != 0 {
+			n.fared = &recorders
+		}
 		n.observe(&c.router.sight.boards, signals|extra, recorders)
 		c.instances = append(c.instances, n)
 		if cfg.Sequential {

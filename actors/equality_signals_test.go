@@ -6,6 +6,7 @@ import (
 
 	"blis/policy"
 	"blis/vtime"
+	"blis/workload"
 )
 
 // drawPrefixes chooses how the router knows what is cached, and sends some
@@ -37,6 +38,9 @@ func (d dice) drawWait(x *trial) {
 	for _, signals := range []*policy.Signals{&x.Curious, &x.Wobble} {
 		if *signals != policy.NoSignals && d.chance(0.4) {
 			*signals |= policy.EstimatedWait
+		}
+		if *signals != policy.NoSignals && d.chance(0.3) {
+			*signals |= policy.ClassLatency
 		}
 	}
 	if d.chance(0.6) {
@@ -73,6 +77,18 @@ func sumPrefixes(signals policy.Signals, s *policy.RouterState) int64 {
 	if signals&policy.Prefixes != 0 {
 		for i := range s.View.Len() {
 			sum += int64(i+1) * int64(s.Expected(i))
+		}
+	}
+	return sum
+}
+
+// sumClasses adds up how requests of each class fared.
+func sumClasses(signals policy.Signals, s *policy.RouterState) int64 {
+	sum := int64(0)
+	if signals&policy.ClassLatency != 0 {
+		for class := range s.Classes() {
+			c := s.Class(workload.Label(class))
+			sum += int64(class+1) * (int64(c.TTFT) + int64(c.TPOT) + int64(c.E2E) + int64(c.Ended+2*c.Judged+3*c.Attained))
 		}
 	}
 	return sum

@@ -173,7 +173,7 @@ func (c curious) Decide(r *policy.Request, s *policy.RouterState, now vtime.Time
 			sum++
 		}
 	}
-	sum += sumView(c.signals, s.View) + sumPrefixes(c.signals, s)
+	sum += sumView(c.signals, s.View) + sumPrefixes(c.signals, s) + sumClasses(c.signals, s)
 	switch {
 	case sum%11 == 0:
 		return policy.AdmissionDecision{Verdict: policy.Reject}
@@ -219,7 +219,10 @@ type wobble struct{ signals policy.Signals }
 func (w wobble) Observes() policy.Signals { return w.signals }
 
 func (w wobble) Evaluate(c *policy.AutoscaleContext) policy.ScaleDecision {
-	sum := sumView(w.signals, c.View) + int64(c.Ready) + int64(c.Now/700)
+	sum := sumView(w.signals, c.View) + sumClasses(w.signals, c.State) + int64(c.Ready) + int64(c.Now/700)
+	if ago, ever := c.SinceLastScale(); ever {
+		sum += int64(ago / 700)
+	}
 	if w.signals&policy.Active != 0 {
 		sum += c.State.Active()
 	}

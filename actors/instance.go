@@ -4,6 +4,7 @@ import (
 	"blis/engine"
 	"blis/lookahead"
 	"blis/metrics"
+	"blis/policy"
 	"blis/vtime"
 )
 
@@ -17,18 +18,20 @@ type instance struct {
 	tokens   bool // … and what it yielded
 	finished int64
 
-	board     *board[reading] // nil: nobody observes it
-	live      []*feed         // of immediate signals
-	refreshes []refreshing    // boards of periodic signals
-	use       bool            // KV use is on the board
-	counted   bool            // the router counts in-flight by what it finished
-	perStep   bool            // what it publishes changes at the ends of steps alone
-	recent    *recent         // nil: nobody observes it
+	board     *board[reading]  // nil: nobody observes it
+	live      []*feed          // of immediate signals
+	refreshes []refreshing     // boards of periodic signals
+	use       bool             // KV use is on the board
+	counted   bool             // the router counts in-flight by what it finished
+	perStep   bool             // what it publishes changes at the ends of steps alone
+	recent    *recent          // nil: nobody observes it
+	fared     *metrics.Options // overheads and targets, by which the router hears how requests fared; nil: it does not
 
 	events     bool           // the router hears what comes into its prefix cache and leaves it …
 	eventDelay vtime.Duration // … so long after the step that did it
 
 	delivery engine.Delivery
+	ended    policy.Ending     // of the request that ended last
 	out      *lookahead.Outbox // of the turn
 }
 
@@ -174,6 +177,26 @@ func (p *instance) Done(o *metrics.Outcome, now vtime.Time) {
 	p.recorder.Record(o)
 	sendOutcome(p.out, now, o)
 	if p.notify {
-		sendEnded(p.out, now, p.index, o, p.tokens)
+		sendEnded(p.out, now, p.index, o, p.tokens, p.ending(o))
 	}
+}
+
+// ending is how a request fared, if the router is to hear it.
+func (p *instance) ending(o *metrics.Outcome) *policy.Ending {
+	if p.fared == nil {
+		return nil
+	}
+	x := &p.ended
+	*x = policy.Ending{TTFT: -1, TPOT: -1, E2E: -1}
+	if d, ok := o.TTFT(p.fared.TokenOverhead); ok {
+		x.TTFT = d
+	}
+	if d, ok := o.TPOT(p.fared.TokenOverhead, p.fared.RequestOverhead); ok {
+		x.TPOT = d
+	}
+	if d, ok := o.E2E(p.fared.TokenOverhead, p.fared.RequestOverhead); ok {
+		x.E2E = d
+	}
+	x.Judged, x.Attained = p.fared.Attained(o)
+	return x
 }

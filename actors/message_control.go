@@ -12,20 +12,52 @@ import (
 // Messages about the ends of requests and about instances that come and go.
 
 // sendEnded tells the router that a request of an instance ended at now, and
-// how many tokens it had yielded if somebody may go on from there.
-func sendEnded(out *lookahead.Outbox, now vtime.Time, instance int, o *metrics.Outcome, tokens bool) {
+// how many tokens it had yielded if somebody may go on from there; with fared
+// also how it fared.
+func sendEnded(out *lookahead.Outbox, now vtime.Time, instance int, o *metrics.Outcome, tokens bool, fared *policy.Ending) {
 	fields := 3
 	if tokens {
-		fields = 4
+		fields++
+	}
+	if fared != nil {
+		fields += endingFields
 	}
 	out.Begin(routerID, lookahead.Key{At: now, Class: classNotice}, kindEnded, fields)
 	out.Int(int64(instance))
 	out.Int(o.Request)
 	out.Uint(uint64(o.State)<<16 | uint64(o.Tenant))
+	if fared != nil {
+		writeEnding(out, o.Class, fared)
+	}
 	if tokens {
 		out.Int(int64(o.Generated))
 	}
 	out.End()
+}
+
+// endingFields is how many fields there are of how a request fared.
+const endingFields = 4
+
+func writeEnding(out *lookahead.Outbox, class uint16, x *policy.Ending) {
+	out.Int(int64(x.TTFT))
+	out.Int(int64(x.TPOT))
+	out.Int(int64(x.E2E))
+	word := uint64(class) << 2
+	if x.Judged {
+		word |= 1
+	}
+	if x.Attained {
+		word |= 2
+	}
+	out.Uint(word)
+}
+
+// readEnding is the inverse.
+func readEnding(b *lookahead.Decoder) (class workload.Label, x policy.Ending) {
+	x.TTFT, x.TPOT, x.E2E = vtime.Duration(b.Int()), vtime.Duration(b.Int()), vtime.Duration(b.Int())
+	word := b.Uint()
+	x.Judged, x.Attained = word&1 != 0, word&2 != 0
+	return workload.Label(word >> 2), x
 }
 
 // ended is a request that an instance told the router of.
@@ -35,14 +67,19 @@ type ended struct {
 	tenant    workload.Label
 	completed bool
 	generated int32 // 0 if it was not told
+	class     workload.Label
+	fared     policy.Ending // if it was told
 }
 
 // readEnded is the inverse.
-func readEnded(b *lookahead.Decoder) (e ended) {
+func readEnded(b *lookahead.Decoder, fared bool) (e ended) {
 	e.instance = int(b.Int())
 	e.request = b.Int()
 	word := b.Uint()
 	e.tenant, e.completed = workload.Label(word), metrics.State(word>>16) == metrics.Completed
+	if fared {
+		e.class, e.fared = readEnding(b)
+	}
 	if b.Left() > 0 {
 		e.generated = int32(b.Int())
 	}

@@ -106,8 +106,12 @@ func (r *router) Prepare() { r.intake.prepare() }
 func (r *router) Receive(m *lookahead.Message, out *lookahead.Outbox) {
 	switch m.Kind {
 	case kindEnded:
-		e := readEnded(&m.Body)
+		fared := r.sight.told&policy.ClassLatency != 0
+		e := readEnded(&m.Body, fared)
 		r.state.End(e.tenant, e.completed, m.Stamp.At)
+		if fared {
+			r.state.EndOf(e.class, e.fared)
+		}
 		if !r.sight.counted {
 			r.sight.ended(e.instance)
 		}

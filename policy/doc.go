@@ -15,6 +15,7 @@
 //	policy.go      Request and Signals, what a policy may know
 //	state.go       what the router knows of its own past and of tenants
 //	decide.go      the five interfaces and their decisions
+//	class_state.go what it knows of how requests of each SLO class fared
 //	view.go        what a routing policy sees of the instances
 //	registry.go    names, parameters, constructors, errors for bad ones
 //	parameter.go   types of parameters, and what is named by tenant or class

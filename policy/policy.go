@@ -56,10 +56,14 @@ const (
 	// how fast it prefilled lately.
 	EstimatedWait
 
+	// ClassLatency is what the router hears of how requests of each SLO class
+	// ended: latencies and attained targets of the last ones.
+	ClassLatency
+
 	NoSignals Signals = 0
 )
 
-var signalNames = [...]string{"in-flight", "queue depth", "batch size", "KV use", "active requests", "arrival rates", "cache hit rate", "recent latency", "expected prefix hits", "estimated wait"}
+var signalNames = [...]string{"in-flight", "queue depth", "batch size", "KV use", "active requests", "arrival rates", "cache hit rate", "recent latency", "expected prefix hits", "estimated wait", "latency by class"}
 
 // String lists the signals of the set, or says "nothing".
 func (s Signals) String() string {

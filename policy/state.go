@@ -34,6 +34,7 @@ type RouterState struct {
 	tenants     []account // by label
 	none        account   // of a tenant that sent nothing
 	completions recent
+	classes     []*endings // by label; nil: none ended
 }
 
 // RateWindow is how far back rates look.
