@@ -286,10 +286,7 @@ func (c *cluster) result(partial bool) (*Result, error) {
 	}
 	r.Began, r.End = c.began, c.end(partial)
 	if b := c.router.replicas; b != nil {
-		r.Scaling = b.scaling(int32(cfg.NumInstances), c.autoscaler.checks, r.End)
-		if w, ok := c.autoscaler.policy.(policy.Watched); ok {
-			r.Scaling.Watch = w.Watched()
-		}
+		r.Scaling = b.scaling(int32(cfg.NumInstances), c.autoscaler, r.End)
 	}
 	cut := c.finishAll(r.End)
 	if !cut && !partial {

@@ -73,8 +73,11 @@ func (b *replicas) turned(now ScaleEvent) vtime.Duration {
 }
 
 // scaling closes the book of a run that ended at end.
-func (b *replicas) scaling(initial int32, checks int64, end vtime.Time) *Scaling {
-	s := &Scaling{Events: b.events, Checks: checks, Began: b.began, Redirected: b.returned, First: initial, Peak: initial, Least: initial}
+func (b *replicas) scaling(initial int32, a *autoscaler, end vtime.Time) *Scaling {
+	s := &Scaling{Events: b.events, Checks: a.checks, Began: b.began, Redirected: b.returned, First: initial, Peak: initial, Least: initial}
+	if w, ok := a.policy.(policy.Watched); ok {
+		s.Watch = w.Watched()
+	}
 	for i, e := range b.events {
 		s.Peak, s.Least = max(s.Peak, e.To), min(s.Least, e.To)
 		if i > 0 && b.events[i-1].turns(e) {
