@@ -97,7 +97,7 @@ type Config struct {
 	OutputTokensMin   int32          `json:"output-tokens-min" default:"2" group:"Workload" help:"Shortest output."`
 	OutputTokensMax   int32          `json:"output-tokens-max" default:"7000" group:"Workload" help:"Longest output."`
 	PrefixTokens      int32          `json:"prefix-tokens" group:"Workload" help:"Tokens that all prompts share, in front of prompt-tokens."`
-	Timeout           vtime.Duration `json:"timeout" default:"0" group:"Workload" help:"Requests give up this long after arrival; 0: never."`
+	Timeout           vtime.Duration `json:"timeout" type:"timeout" default:"0" group:"Workload" help:"Requests give up this long after arrival, like 300s; 0 or negative: never. A number without a unit is refused."`
 	Trace             string         `json:"trace" type:"path" aliases:"workload-traces-filepath" group:"Workload" help:"Trace to replay in place of generated requests: own CSV, Azure, Mooncake, BurstGPT, inference-sim and more, results of load generators, gzip too; a folder of ServeGen data. See docs/formats.md."`
 	TraceFormat       string         `json:"trace-format" group:"Workload" help:"blis, azure, mooncake, burstgpt, tokens, inference-sim, vidur, lengths, vllm-bench, guidellm, aiperf, genai-perf, inference-perf, otlp or servegen; empty: by content."`
 	TraceIgnore       string         `json:"trace-ignore-columns" name:"trace-ignore-columns" group:"Workload" help:"Columns of a CSV trace to leave out, a,b."`

@@ -228,6 +228,11 @@ func (p *plan) resolveLimits() error {
 	return nil
 }
 
+// warn adds a warning.
+func (p *plan) warn(format string, args ...any) {
+	p.setup.Warnings = append(slices.Clip(p.setup.Warnings), fmt.Sprintf(format, args...))
+}
+
 func (p *plan) note(format string, args ...any) { p.setup.note(format, args...) }
 
 // note adds a note. A copy of the setup does not get it.

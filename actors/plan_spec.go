@@ -123,6 +123,12 @@ func (p *plan) resolveSpec() error {
 	if !slices.ContainsFunc(config.Clients, func(k traffic.Client) bool { return k.Users > 0 }) {
 		p.noteUnused([]string{"refusal-pause"}, "no client of the specification has concurrency")
 	}
+	for i := range config.Clients {
+		k := &config.Clients[i]
+		if p.warnOfTimeout(fmt.Sprintf("client %q: timeout", k.ID), k.Timeout); len(p.setup.Warnings) > 0 {
+			break // one says it
+		}
+	}
 	p.setup.Workload = describeSpec(p.spec, &config)
 	return nil
 }

@@ -51,6 +51,7 @@ func (p *plan) openTrace() error {
 		return err
 	}
 	p.source = t
+	p.warnOfTimeout("timeout", c.Timeout)
 	p.noteIdleTrace(t)
 	p.setup.Requests = int64(t.Remaining())
 	p.setup.Workload = fmt.Sprintf("%d requests of %s (%s)", t.Remaining(), filepath.Base(c.Trace), t.Format())

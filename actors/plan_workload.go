@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strconv"
 
+	"blis/vtime"
+	"blis/workload"
 	"blis/workload/draw"
 	"blis/workload/traffic"
 )
@@ -42,12 +44,22 @@ func (p *plan) resolveWorkload() error {
 		return err
 	}
 	p.source = source
+	p.warnOfTimeout("timeout", c.Timeout)
 	p.setup.Workload = fmt.Sprintf("%d requests, %s, %s tokens in, %s out", c.NumRequests, c.pace(),
 		lengths(c.PromptTokens, c.PromptTokensStdev), lengths(c.OutputTokens, c.OutputTokensStdev))
 	if c.PrefixTokens > 0 {
 		p.setup.Workload += fmt.Sprintf(", %d shared prefix tokens", c.PrefixTokens)
 	}
 	return nil
+}
+
+// warnOfTimeout warns of a deadline within which nobody can be answered: that of
+// the setting, or of a client, as of says.
+func (p *plan) warnOfTimeout(of string, timeout vtime.Duration) {
+	r := workload.NewRequest(0, 1, 1)
+	if least := p.alone(&r); timeout > 0 && timeout < least {
+		p.warn("%s %v is shorter than one step: the shortest answer takes %v", of, timeout, least)
+	}
 }
 
 // usualRequests is how many requests a run has if nobody says so.

@@ -80,6 +80,7 @@ type Setup struct {
 	Policies    string
 	Chance      Chance   // what seeds decide
 	Notes       []string // what was derived or fitted that a user may not expect
+	Warnings    []string // what makes the run hardly worth reading, known before it
 }
 
 // Names are the labels in outcomes and reports.

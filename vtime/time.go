@@ -95,6 +95,9 @@ func ParseDuration(s string) (Duration, error) {
 			break
 		}
 	}
+	if n, err := strconv.ParseInt(number, 10, 64); err == nil && n >= 0 && n <= math.MaxInt64/int64(scale) {
+		return Duration(n * int64(scale)), nil // exact, where a float may round
+	}
 	v, err := strconv.ParseFloat(number, 64)
 	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) || v < 0 {
 		return 0, fmt.Errorf("%q is not a duration: want 50ms, 1.5s, 2m or a number of microseconds, not negative", s)

@@ -21,7 +21,7 @@ func TestTruncateIsTowardZeroAndSaturates(t *testing.T) {
 }
 
 func TestParseDuration(t *testing.T) {
-	for in, want := range map[string]Duration{"50ms": 50000, "1.5s": 1500000, "2m": 120000000, "1h": 3600000000, "20": 20, "20us": 20, "20µs": 20, "0.1s": 100000} {
+	for in, want := range map[string]Duration{"50ms": 50000, "1.5s": 1500000, "2m": 120000000, "1h": 3600000000, "20": 20, "20us": 20, "20µs": 20, "0.1s": 100000, "4611686018427387903": 1<<62 - 1, "9223372036854s": 9223372036854000000, "1e3": 1000} {
 		got, err := ParseDuration(in)
 		if err != nil || got != want {
 			t.Errorf("ParseDuration(%q) = %v, %v; want %v", in, got, err, want)

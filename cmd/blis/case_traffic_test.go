@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"strings"
 	"testing"
 )
@@ -156,5 +157,66 @@ func TestRunWithASeedIsTheReplicateOfThatSeed(t *testing.T) {
 	}
 	if values[0] == values[1] {
 		t.Error("two seeds give one value: they show nothing")
+	}
+}
+
+// A script for the public simulator gives the timeout in whole seconds, negative
+// for none. A number without a unit is refused; it would be taken for µs.
+func TestCaseTimeoutOfScriptsInSeconds(t *testing.T) {
+	config := file(t, "c.yaml", "timeout: 300\n")
+	for _, x := range []struct {
+		env  map[string]string
+		args []string
+		want string // the error
+	}{
+		{nil, small("--timeout", "300"), "--timeout: 300 has no unit: want 300s for seconds (as the public simulator has it) or 300us for microseconds"},
+		{nil, small("--timeout", "1.5"), "--timeout: 1.5 has no unit: want 1.5s for seconds"},
+		{nil, small("--config", config), config + ":1: timeout: 300 has no unit: want 300s"},
+		{map[string]string{"BLIS_TIMEOUT": "30"}, small(), "BLIS_TIMEOUT: timeout: 30 has no unit: want 30s"},
+		{nil, []string{"validate", "x", "--client-timeout", "300"}, "--client-timeout: 300 has no unit: want 300s"},
+		{nil, small("--timeout", "soon"), `--timeout: "soon" is not a duration: want 50ms, 300s or 2m, or 0 for none`},
+		{nil, small("--timeout", "Inf"), `--timeout: "Inf" is not a duration: want 50ms, 300s or 2m, or 0 for none`},
+	} {
+		if s := blis(t, x.env, x.args...); s.code != exitInput || !strings.Contains(s.err, x.want) {
+			t.Errorf("%q: exit %d, %s\nwant %s", x.args, s.code, s.err, x.want)
+		}
+	}
+	digest := func(args ...string) any {
+		return resultOf(t, done(t, small(append(args, "--format", "json")...)...).out)["digest"]
+	}
+	never := digest()
+	for _, none := range []string{"-1", "-300", "-5s", "0", "0s"} {
+		if got := digest("--timeout=" + none); got != never {
+			t.Errorf("--timeout=%s: digest %v, want that of no timeout %v", none, got, never)
+		}
+	}
+	if digest("--timeout", "300s") != digest("--timeout", "300000000us") {
+		t.Error("300s and 300000000us are two runs")
+	}
+	printed := done(t, small("--timeout", "7s", "--print-config")...).out
+	if again := done(t, "run", "--config", file(t, "printed.yaml", printed), "--print-config").out; again != printed || !strings.Contains(printed, `timeout: "7s"`) {
+		t.Errorf("printed and read back it is\n%s\nnot\n%s", again, printed)
+	}
+}
+
+// A deadline within which no request can be answered is named.
+func TestTimeoutShorterThanOneStepIsAWarning(t *testing.T) {
+	spec := func(timeout string) string {
+		return file(t, "impatient.yaml", "num_requests: 5\nclients: [{id: hasty, rate: 1, timeout: "+timeout+", input_distribution: {type: constant, params: {value: 9}}, output_distribution: {type: constant, params: {value: 9}}}]")
+	}
+	for _, x := range []struct {
+		args []string
+		want string // empty: no warning
+	}{
+		{small("--timeout", "300us"), "timeout 300µs is shorter than one step: the shortest answer takes "},
+		{small("--timeout", "300s"), ""},
+		{[]string{"run", "--workload-spec", spec("300")}, `client "hasty": timeout 300µs is shorter than one step: the shortest answer takes `},
+		{[]string{"run", "--workload-spec", spec("300s")}, ""},
+		{[]string{"run", "--workload-spec", spec("300s"), "--timeout", "1us"}, ""}, // of no client
+	} {
+		s := done(t, x.args...)
+		if has := strings.Contains(strings.Join(strings.Fields(s.out), " "), cmp.Or(x.want, "is shorter than one step")); has != (x.want != "") {
+			t.Errorf("%q: want %q in\n%s", x.args, x.want, s.out)
+		}
 	}
 }

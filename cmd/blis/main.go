@@ -8,7 +8,7 @@
 //	main.go      the commands; console.go the streams; errors.go exit codes;
 //	             start.go the process
 //	settings.go  the flags of run, verify and compare; config.go files and environment;
-//	             preset.go what --workload stands for;
+//	             preset.go what --workload stands for; timeout.go how clients wait;
 //	             bundle.go what all of them say of policies; config_bundle.go
 //	             where in a file that stands
 //	vllm.go      what run, verify and compare make of the flags of vllm serve;
@@ -161,6 +161,7 @@ func parse(args []string, c *console) (*kong.Context, error) {
 		kong.Writers(c.out, c.err),
 		kong.Exit(func(int) { helped = true }),
 		kong.NamedMapper("path", kong.MapperFunc(decodePath)),
+		kong.NamedMapper("timeout", kong.MapperFunc(decodeTimeout)),
 		kong.Resolvers(l),
 		kong.Help(c.printHelp(asked)),
 	)

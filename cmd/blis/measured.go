@@ -24,7 +24,7 @@ type measuredFlags struct {
 	Seqs              int32          `name:"max-num-seqs" default:"0" group:"Server" help:"Seats of the server behind results of load generators; 0: as vLLM's server chooses by GPU."`
 	HardwareConfig    string         `name:"hardware-config" type:"path" group:"Server" help:"YAML file with GPUs of your own."`
 	ModelConfigFolder string         `name:"model-config-folder" type:"path" group:"Server" help:"Folder with a Hugging Face config.json (or such a file) that describes the model."`
-	ClientTimeout     vtime.Duration `name:"client-timeout" default:"300s" group:"Server" help:"When clients gave up, in runs in which requests failed."`
+	ClientTimeout     vtime.Duration `name:"client-timeout" type:"timeout" default:"300s" group:"Server" help:"When clients gave up, in runs in which requests failed."`
 	Workers           int            `name:"workers" default:"0" group:"Run" help:"Replays side by side; 0: one per core. Changes no result."`
 	Format            string         `name:"format" default:"text" enum:"text,json" group:"Output" help:"Form of the result: text or json."`
 }

@@ -26,6 +26,7 @@ func warnings(r *actors.Result) []string {
 		list = append(list, fmt.Sprintf("partial: interrupted at %.3f s of virtual time", r.End.Seconds()))
 	}
 	all := &report.Overall
+	list = append(list, r.Setup.Warnings...)
 	list = append(list, strangers(r)...)
 	list = append(list, refusals(r)...)
 	if all.States[metrics.Completed] == 0 {

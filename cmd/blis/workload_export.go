@@ -65,7 +65,7 @@ type reading struct {
 	Arrival        string         `json:"arrival" default:"poisson" enum:"poisson,constant,gamma,weibull" group:"Workload" help:"Arrival process."`
 	CV             float64        `json:"cv" group:"Workload" help:"Coefficient of variation of the gaps, for gamma and weibull."`
 	Seed           uint64         `json:"seed" default:"42" group:"Run" help:"Seed of everything random."`
-	Timeout        vtime.Duration `json:"timeout" default:"0" group:"Workload" help:"Requests give up this long after arrival; 0: never."`
+	Timeout        vtime.Duration `json:"timeout" type:"timeout" default:"0" group:"Workload" help:"Requests give up this long after arrival, like 300s; 0 or negative: never. A number without a unit is refused."`
 }
 
 // config is that of a run of the trace.
