@@ -2,7 +2,9 @@ package actors
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
+	"strings"
 
 	"blis/vtime"
 	"blis/workload"
@@ -50,6 +52,31 @@ func (p *plan) resolveWorkload() error {
 	if c.PrefixTokens > 0 {
 		p.setup.Workload += fmt.Sprintf(", %d shared prefix tokens", c.PrefixTokens)
 	}
+	return nil
+}
+
+// noteModels notes the models that requests name and that the cluster does not
+// serve. All instances serve one model.
+func (p *plan) noteModels() error {
+	names := &p.source.Labels().Models
+	var others []string
+	for i := range names.Len() {
+		if name := names.Name(workload.Label(i)); name != "" && !p.deployment.Model.Is(name) {
+			others = append(others, strconv.Quote(name))
+		}
+	}
+	if len(others) == 0 {
+		return nil
+	}
+	slices.Sort(others)
+	text := "model " + others[0]
+	if len(others) > 1 {
+		text = "models " + strings.Join(others[:min(len(others), 3)], ", ")
+	}
+	if more := len(others) - 3; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	p.note("%s: named by requests and not served; all requests run on %s", text, p.setup.Model)
 	return nil
 }
 

@@ -46,7 +46,7 @@ func (s *PhysicsSet) Gaps(d *Deployment, e EngineLimits, async bool) []Gap {
 	switch {
 	case !slices.Contains(t.Kinds, kind):
 		add("model", kind+" model", "%s models not measured, only %s", kind, strings.Join(t.Kinds, ", "))
-	case !known && !slices.ContainsFunc(t.Models, m.is):
+	case !known && !slices.ContainsFunc(t.Models, m.Is):
 		add("model", m.Name, "%s: %s is not among %s", ModelNotMeasured, m.Name, strings.Join(t.Models, ", "))
 	}
 	switch {
@@ -116,7 +116,7 @@ func onOff(v bool) string {
 // isSameAs reports whether name stands for this model or for a built-in one
 // with the same work.
 func (s *ModelSpec) isSameAs(name string) bool {
-	if s.is(name) && !s.Reshaped {
+	if s.Is(name) && !s.Reshaped {
 		return true
 	}
 	other, err := FindModel(name)

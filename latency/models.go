@@ -122,7 +122,7 @@ func AllModels() []ModelSpec {
 // after the slash, or alias, whatever the case. The error for an unknown name
 // lists the nearest.
 func FindModel(name string) (ModelSpec, error) {
-	if s, ok := find(builtinModels(), name, (*ModelSpec).is); ok {
+	if s, ok := find(builtinModels(), name, (*ModelSpec).Is); ok {
 		return s, nil
 	}
 	var known []string
@@ -135,7 +135,9 @@ func FindModel(name string) (ModelSpec, error) {
 	}
 }
 
-func (s *ModelSpec) is(name string) bool {
+// Is reports whether name is one of the model's: its Hugging Face id, the part
+// after the slash, or a short name; upper and lower case are alike.
+func (s *ModelSpec) Is(name string) bool {
 	return strings.EqualFold(s.Name, name) || strings.EqualFold(baseName(s.Name), name) ||
 		slices.ContainsFunc(s.Aliases, func(a string) bool { return strings.EqualFold(a, name) })
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -217,6 +218,41 @@ func TestTimeoutShorterThanOneStepIsAWarning(t *testing.T) {
 		s := done(t, x.args...)
 		if has := strings.Contains(strings.Join(strings.Fields(s.out), " "), cmp.Or(x.want, "is shorter than one step")); has != (x.want != "") {
 			t.Errorf("%q: want %q in\n%s", x.args, x.want, s.out)
+		}
+	}
+}
+
+// Requests that name models which the cluster does not serve run on the one that
+// it serves, and a note says so.
+func TestModelsThatAreNotServedAreNoted(t *testing.T) {
+	client := func(id, model string) string {
+		return "  - {id: " + id + ", model: " + model + ", rate: 1, input_distribution: {type: constant, params: {value: 9}}, output_distribution: {type: constant, params: {value: 9}}}\n"
+	}
+	spec := func(clients ...string) []string {
+		return []string{"run", "--workload-spec", file(t, "m.yaml", "num_requests: 9\nclients:\n"+strings.Join(clients, ""))}
+	}
+	trace := func(models ...string) []string {
+		text := "arrival_us,input_tokens,output_tokens,model\n"
+		for _, m := range models {
+			text += "0,9,9," + m + "\n"
+		}
+		return []string{"run", "--trace", file(t, "m.csv", text)}
+	}
+	const runs = ": named by requests and not served; all requests run on meta-llama/Llama-3.1-8B-Instruct"
+	for _, x := range []struct {
+		args []string
+		want string // empty: no note
+	}{
+		{spec(client("a", "mixtral"), client("b", "llama"), client("c", "Llama-3.1-8B-Instruct")), `models "llama", "mixtral"` + runs},
+		{spec(client("a", "Meta-Llama/llama-3.1-8b-instruct"), client("b", `""`)), ""},
+		{trace("gpt-4", "", "meta-llama/Llama-3.1-8B-Instruct"), `model "gpt-4"` + runs},
+		{trace("e", "d", "c", "b", "a"), `models "a", "b", "c" and 2 more` + runs},
+		{append(trace("Qwen2.5-7B-Instruct"), "--model", "Qwen2.5-7B-Instruct"), ""},
+		{[]string{"run", "--num-requests", "9"}, ""},
+	} {
+		notes := fmt.Sprint(resultOf(t, done(t, append(x.args, "--format", "json")...).out)["setup"])
+		if has := strings.Contains(notes, cmp.Or(x.want, "not served")); has != (x.want != "") {
+			t.Errorf("%q: notes %s, want %q", x.args, notes, x.want)
 		}
 	}
 }
