@@ -75,6 +75,9 @@ func (x *trial) setTalk(cfg *Config) error {
 		if d.chance(0.2) {
 			k.MaxOutput = d.tokens(1, 30)
 		}
+		if len(k.Rate.Pieces) > 0 && d.chance(0.3) {
+			k.BurstSize = pick(d, 0.5, 1.0)
+		}
 		k.Kinds = []traffic.Kind{{Share: 0.25}, {Share: 0.75, Session: d.session(k.Users > 0)}}
 		c.Clients = append(c.Clients, k)
 	}

@@ -14,6 +14,7 @@
 //	shapes.go        curves in use: flat, steps, spikes, a sinusoid
 //	clock.go         operational time: how gaps go through a curve
 //	arrivals.go      Arrivals: the instants of an arrival process
+//	bursts.go        Bursts: which arrivals are in a burst, and how many are
 //	scatter.go       Stage, Scatter: so many arrivals in a span of time
 //	exact.go         log, exp, cos and log Γ with the same bits on every machine
 //

@@ -56,7 +56,8 @@ func TestTenantsSendWhatTheyAre(t *testing.T) {
 		{"reuse_affinity", ", archetype: {reuse_affinity: 0.3}", "", poisson(usual), usual, 1, 100, 20, 0.3},
 		{"burst_propensity", ", archetype: {burst_propensity: 2}", "", gammaGaps(2, usual), usual, 2, 100, 20, 1},
 		{"prefix_reuse", "", "prefix_reuse: 0.6", poisson(usual), usual, 1, 100, 20, 0.6},
-		{"burst_size", "", "burst_size: 1.5", gammaGaps(1.5, usual), usual, 1.5, 100, 20, 1},
+		{"burst_propensity of all", "", "burst_propensity: 1.5", gammaGaps(1.5, usual), usual, 1.5, 100, 20, 1},
+		{"burst_size", ", behavior: bursty", "burst_size: 1", gammaGaps(3, usual), usual, 3, 100, 20, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			sets := make([][]float64, statisticSeeds)
@@ -80,6 +81,34 @@ func TestTenantsSendWhatTheyAre(t *testing.T) {
 				t.Errorf("%v have the prefix, want %v ± %v", shared/n, c.prefix, bound)
 			}
 		})
+	}
+}
+
+// Requests in a burst, which come soon after the one before, have longer prompts
+// than others; how much says burst_size.
+func TestRequestsInABurstHaveLargerPrompts(t *testing.T) {
+	ratio := func(tenant, correlations string) float64 {
+		var sum, count [2]float64 // outside a burst, inside
+		for seed := range uint64(20) {
+			last := vtime.Time(0)
+			for i, r := range tenantX(t, tenant, correlations, "", seed, 1000) {
+				in := 0
+				if r.Arrival-last < 125_000 { // half of the mean gap
+					in = 1
+				}
+				if last = r.Arrival; i > 0 {
+					sum[in] += own(&r)
+					count[in]++
+				}
+			}
+		}
+		return sum[1] / count[1] / (sum[0] / count[0])
+	}
+	for _, tenant := range []string{"", ", behavior: bursty"} {
+		none, half, whole := ratio(tenant, "burst_size: 0"), ratio(tenant, "burst_size: 0.5"), ratio(tenant, "burst_size: 1")
+		if math.Abs(none-1) > 0.02 || half < 1.05 || whole < half+0.05 {
+			t.Errorf("%q: prompts in a burst are %.3f, %.3f and %.3f times as long as others", tenant, none, half, whole)
+		}
 	}
 }
 

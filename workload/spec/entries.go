@@ -166,6 +166,7 @@ func (b *builder) prototypes(e *entry, t *tenant, s share, members int64) []traf
 	}
 	switch {
 	case c.users.set:
+		b.noteSize(c, "whose users ask when they have an answer")
 		out.Users, out.Think, out.Pause = s.users, b.delay(c.think), draw.Always(b.defaults.Pause)
 		if c.pause != nil {
 			out.Pause = b.delay(c.pause)
@@ -175,8 +176,12 @@ func (b *builder) prototypes(e *entry, t *tenant, s share, members int64) []traf
 		out.Stages = c.stages
 		return []traffic.Client{out}
 	case c.arrival.process == traced:
+		b.noteSize(c, "whose arrivals are given")
 		out.Times = b.arrivals(&c.arrival)
 		return []traffic.Client{out}
+	}
+	if out.BurstSize = b.spec.correlations.size.value; out.Input.Min == out.Input.Max {
+		b.noteSize(c, "whose prompts are all of one length")
 	}
 	scale := func(rate float64) float64 {
 		return float64((float64(rate*s.part) + s.rate) * tune.rate / float64(members))
@@ -189,6 +194,13 @@ func (b *builder) prototypes(e *entry, t *tenant, s share, members int64) []traf
 		}
 	}
 	return list
+}
+
+// noteSize says that correlations.burst_size does nothing for a client.
+func (b *builder) noteSize(c *client, because string) {
+	if g := b.spec.correlations.size; g.value > 0 {
+		b.note(g.place, "has no effect on client %q, %s", clip(c.id.value), because)
+	}
 }
 
 // rate gives a client its law and curve; scale is the client's part of the

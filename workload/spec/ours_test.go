@@ -162,10 +162,10 @@ func TestBehavioursAndArchetypes(t *testing.T) {
 	if len(notes) != 1 || !strings.Contains(notes[0], `tenants[1]: archetype.session_length has no effect on client "api"`) {
 		t.Errorf("%q", notes)
 	}
-	c, _ := build(t, strings.Replace(fmt.Sprintf(threeTenants, "normal", "", ""), "prefix_reuse: 0.6", "burst_size: 4", 1))
+	c, _ := build(t, strings.Replace(fmt.Sprintf(threeTenants, "normal", "", ""), "prefix_reuse: 0.6", "burst_propensity: 4, burst_size: 0.5", 1))
 	for i := range c.Clients {
-		if c.Clients[i].Law != (draw.Law{Process: draw.Gamma, CV: 4}) {
-			t.Errorf("burst_size: %+v", c.Clients[i].Law)
+		if c.Clients[i].Law != (draw.Law{Process: draw.Gamma, CV: 4}) || c.Clients[i].BurstSize != 0.5 {
+			t.Errorf("burst_propensity and burst_size: %+v, %v", c.Clients[i].Law, c.Clients[i].BurstSize)
 		}
 	}
 }

@@ -27,7 +27,8 @@ type tenant struct {
 // correlations are what the tenants' requests have in common.
 type correlations struct {
 	reuse  given[float64]
-	burst  given[float64]
+	size   given[float64] // burst_size: how far prompts go with bursts
+	cv     given[float64] // burst_propensity, of tenants that say none
 	growth given[string]
 }
 
@@ -128,12 +129,13 @@ func (r *reader) correlations(o *object) {
 	if v == nil {
 		return
 	}
-	in := r.object(v, at, []string{"prefix_reuse", "burst_size", "session_growth"})
+	in := r.object(v, at, []string{"prefix_reuse", "burst_size", "burst_propensity", "session_growth"})
 	c := &r.spec.correlations
 	c.reuse = in.number("prefix_reuse", 0, 1, "a share from 0 to 1")
-	c.burst = in.number("burst_size", draw.MinCV, draw.MaxCV, "a CV of the gaps from 0.001 to 100")
+	c.size = in.number("burst_size", 0, 1, "how far prompts go with bursts, from 0 to 1 (the CV of the gaps is burst_propensity)")
+	c.cv = in.number("burst_propensity", draw.MinCV, draw.MaxCV, "a CV of the gaps from 0.001 to 100")
 	c.growth = in.choice("session_growth", growths...)
-	for _, g := range []given[float64]{c.reuse, c.burst} {
+	for _, g := range []given[float64]{c.reuse, c.size, c.cv} {
 		if g.set && len(r.spec.tenants) == 0 {
 			r.fail(g.place, "%v: want it with tenants only", g.value)
 		}
@@ -194,7 +196,7 @@ func (b *builder) tune(t *tenant, c *client) *tuning {
 		tune.prompts = t.prompt.value / mean
 	}
 	tune.rounds = t.rounds
-	tune.cv = t.cv.or(b.spec.correlations.burst.value)
+	tune.cv = t.cv.or(b.spec.correlations.cv.value)
 	switch t.behavior {
 	case "bursty":
 		tune.cv = max(tune.cv, burstyCV)

@@ -93,6 +93,9 @@ func (c *Client) checkArrivals(all *Config, bad *workload.Faults) {
 		c.Law.Check(bad, "")
 		c.Rate.Check(bad, "rate.")
 	}
+	if !(c.BurstSize >= 0 && c.BurstSize <= 1) || c.BurstSize > 0 && len(c.Rate.Pieces) == 0 {
+		bad.Add("burst_size", c.BurstSize, "want from 0 to 1, and 0 without a rate")
+	}
 	draw.CheckStages(bad, "", c.Stages)
 	for i, t := range c.Times {
 		if t < 0 || t > workload.Latest || i > 0 && t < c.Times[i-1] {

@@ -22,9 +22,10 @@ type client struct {
 
 	arrivals draw.Arrivals
 	scatter  draw.Scatter // of Stages
-	times    int          // of Times given out
-	begun    int64        // sessions and single requests, the one that is next included
-	left     int64        // requests that it may still begin
+	bursts   burstSize
+	times    int   // of Times given out
+	begun    int64 // sessions and single requests, the one that is next included
+	left     int64 // requests that it may still begin
 
 	kinds, prefixes, input, output draw.Variates
 	lengths, pauses, refusals      sessionStream
@@ -62,6 +63,9 @@ func (c *client) begin(s *Source, i int) error {
 		c.scatter = draw.NewScatter(c.Stages, stream("arrivals"))
 	case c.Times == nil:
 		c.arrivals = draw.NewArrivals(c.Law, &c.Rate, stream("arrivals"))
+		if c.BurstSize > 0 {
+			c.bursts = burstSize{bursts: draw.NewBursts(c.Law, &c.Rate), before: vtime.Never}
+		}
 	}
 	at, more, err := s.nextOf(c)
 	if err != nil || !more || s.past(at) {
@@ -180,7 +184,7 @@ func (c *client) outputs(own *draw.Length) *draw.Length {
 // single fills r with a request that nothing follows.
 func (c *client) single(s *Source, k *Kind, e entry, r *workload.Request) {
 	prefix, shared := c.prefix(&c.prefixes)
-	input := c.inputs(k.Input).Sample(&c.input)
+	input := c.prompt(c.inputs(k.Input), &c.input)
 	output := c.outputs(k.Output).Sample(&c.output)
 	c.fill(r, e.at, input, output)
 	r.Index = e.index

@@ -40,7 +40,13 @@ type Client struct {
 	Input, Output draw.Length // the request's own tokens: new ones of a round, besides prefix and context
 	MaxOutput     int32       // limit that requests carry; 0: none
 	Prefix        Prefix
-	Timeout       vtime.Duration // deadline = arrival + Timeout; 0: none
+
+	// BurstSize is how far prompts go with bursts of arrivals at a Rate (see
+	// draw.Bursts), from 0 to 1: single requests and first rounds in a burst are
+	// longer, others shorter. Lengths all together are distributed as with 0.
+	BurstSize float64
+
+	Timeout vtime.Duration // deadline = arrival + Timeout; 0: none
 
 	Kinds []Kind // what an arrival begins; empty: single requests
 }

@@ -7,6 +7,7 @@
 //	queue.go      the order
 //	client.go     one client: arrivals, single requests, prefixes
 //	session.go    sessions: how they are drawn
+//	burst.go      prompts that are larger in bursts
 //	send.go       the prompts of conversations, whose context grows
 //	graph.go      those of graphs
 //	loop.go       what follows from answers; users of a closed loop

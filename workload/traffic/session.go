@@ -149,7 +149,13 @@ func (x *session) planRounds(c *client, kind *Kind, v *draw.Variates, limit int6
 		if round > 0 && k.Follow != nil {
 			length = k.Follow
 		}
-		x.say(c, kind, v, length.Sample(v), false)
+		input := int32(0)
+		if round == 0 {
+			input = c.prompt(length, v)
+		} else {
+			input = length.Sample(v)
+		}
+		x.say(c, kind, v, input, false)
 		if k.Tools == nil {
 			continue
 		}

@@ -97,6 +97,9 @@ func (s *Source) arrival(e entry, r *workload.Request) (given bool, err error) {
 		return false, nil
 	}
 	kind := c.kind()
+	if c.BurstSize > 0 {
+		c.noteArrival(e.at)
+	}
 	if kind.Session != nil {
 		i, err := s.plan(c, kind, e.index>>stepBits, limit)
 		if err != nil {
