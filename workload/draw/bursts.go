@@ -124,7 +124,7 @@ func (b *Bursts) In(window int, before, at vtime.Time) (in bool, share float64) 
 		rate = b.curve.rate(at)
 	}
 	if window >= 0 && len(b.curve.Windows) > 0 {
-		rate *= b.curve.Windows[window].Factor
+		rate = float64(rate * b.curve.Windows[window].Factor)
 	}
 	return float64(at.Sub(before).Seconds()*rate) < 0.5, b.shares[max(window, 0)]
 }
