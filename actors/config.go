@@ -64,11 +64,11 @@ type Config struct {
 	KVEventDelay            vtime.Duration `json:"kv-event-delay" bundle:"observability.kv_event_delay" default:"0" group:"Policies" help:"With prefix-index events: from the end of a step to the router's knowledge of its blocks."`
 	ForceRouting            string         `json:"force-routing" group:"Policies" help:"Requests to send to given instances whatever the policy chooses, 17=3,40=0: numbers in order of arrival, and indices."`
 
-	AutoscalePolicy    string         `json:"autoscale-policy" bundle:"autoscale.type" default:"none" group:"Autoscaling" help:"none: the number of instances stays; others: blis policies autoscale."`
-	AutoscaleInterval  vtime.Duration `json:"autoscale-interval" bundle:"autoscale.interval" default:"15s" group:"Autoscaling" help:"Between scale checks; with trigger event at least."`
+	AutoscalePolicy    string         `json:"autoscale-policy" bundle:"autoscale.type" default:"none" aliases:"autoscaler-policy" group:"Autoscaling" help:"none: the number of instances stays; others: blis policies autoscale."`
+	AutoscaleInterval  vtime.Duration `json:"autoscale-interval" bundle:"autoscale.interval" default:"15s" aliases:"autoscaler-interval" group:"Autoscaling" help:"Between scale checks; with trigger event at least."`
 	AutoscaleTrigger   string         `json:"autoscale-trigger" bundle:"autoscale.trigger" default:"periodic" placeholder:"periodic|event|CONDITIONS" group:"Autoscaling" help:"What scale checks come by: periodic, at multiples of the interval; event, when a request arrived or ended, at most once per interval; or conditions, one of which must hold then: queue>5, attainment<0.9, load>0.8 for 30s, rate-change>0.5."`
-	MinReplicas        int            `json:"min-replicas" bundle:"autoscale.min" default:"1" group:"Autoscaling" help:"Fewest instances."`
-	MaxReplicas        int            `json:"max-replicas" bundle:"autoscale.max" group:"Autoscaling" help:"Most instances; 0: twice num-instances."`
+	MinReplicas        int            `json:"min-replicas" bundle:"autoscale.min" default:"1" aliases:"autoscaler-min-replicas,autoscaler-min" group:"Autoscaling" help:"Fewest instances."`
+	MaxReplicas        int            `json:"max-replicas" bundle:"autoscale.max" aliases:"autoscaler-max-replicas,autoscaler-max" group:"Autoscaling" help:"Most instances; 0: twice num-instances."`
 	ProvisioningDelay  RandomDuration `json:"provisioning-delay" bundle:"autoscale.actuation.provisioning" default:"30s" group:"Autoscaling" help:"From a scale decision to a machine, from when on it costs: 30s, or 30s,cv=0.2 for a lognormal."`
 	ModelLoadTime      RandomDuration `json:"model-load-time" bundle:"autoscale.actuation.model_load" default:"40s" group:"Autoscaling" help:"To load the model on it: 40s, or 40s,cv=0.2 for a lognormal."`
 	WarmupDuration     vtime.Duration `json:"warmup-duration" bundle:"autoscale.actuation.warmup.duration" default:"0" group:"Autoscaling" help:"In which the steps of a new instance take longer; 0: none."`

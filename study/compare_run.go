@@ -32,6 +32,9 @@ func (p *Plan) Run(ctx context.Context) (*Result, error) {
 			result.Bundles[b].Err = failed
 		}
 	}
+	for b := range result.Bundles {
+		result.Bundles[b].BeyondFit = book.beyond[p.first[b]]
+	}
 	values := p.collect(book, &result)
 	result.evaluate(values)
 	if result.Intervals.Method == Bootstrap && len(result.Replicates) > 0 {
@@ -56,6 +59,7 @@ type book struct {
 	tasks   []task
 	values  [][]Values // [bundle][replicate]; of the first bundle among those that are alike
 	samples []*sample  // of each bundle, for the bootstrap
+	beyond  []string   // of each bundle: where its first run left what its coefficients were fitted to
 
 	mutex    sync.Mutex
 	failures []error // of each bundle: that of its first replicate that failed
@@ -64,7 +68,7 @@ type book struct {
 
 func (p *Plan) newBook() *book {
 	n := len(p.result.Bundles)
-	b := &book{values: make([][]Values, n), samples: make([]*sample, n), failures: make([]error, n), failedAt: make([]int, n)}
+	b := &book{values: make([][]Values, n), samples: make([]*sample, n), failures: make([]error, n), failedAt: make([]int, n), beyond: make([]string, n)}
 	for i := range n {
 		b.values[i] = make([]Values, p.runs[i])
 	}
@@ -120,6 +124,9 @@ func (p *Plan) runTask(ctx context.Context, book *book, t task) error {
 	if s != nil {
 		s.judged = result.Judged()
 		book.samples[t.bundle] = s
+	}
+	if t.replicate == 0 {
+		book.beyond[t.bundle] = result.BeyondFit
 	}
 	book.values[t.bundle][t.replicate] = measure(result)
 	return nil

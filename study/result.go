@@ -41,6 +41,10 @@ type Compared struct {
 	Config actors.Config // effective, of the first replicate
 	Setup  actors.Setup
 
+	// BeyondFit says where its first run went beyond the data of its coefficients,
+	// as actors.Result has it.
+	BeyondFit string
+
 	// Err is why the bundle has no estimates: it could not be read, cannot run,
 	// or a run of it failed.
 	Err error

@@ -169,6 +169,9 @@ func newComparison(r *study.Result) *comparison {
 func newComparedItem(r *study.Result, i int) comparedItem {
 	b := &r.Bundles[i]
 	item := comparedItem{Name: b.Name, Runs: b.Runs, Notes: append([]string{}, b.Setup.Notes...)}
+	if b.BeyondFit != "" {
+		item.Notes = append(item.Notes, b.BeyondFit)
+	}
 	if b.Err != nil {
 		text := errorOf(b)
 		item.Error = &text

@@ -108,6 +108,9 @@ func (t *comparisonWriter) what() {
 	for _, note := range base.Setup.Notes {
 		t.line("note", note)
 	}
+	if base.BeyondFit != "" {
+		t.line("warning", base.BeyondFit)
+	}
 	if len(r.Replicates) > 0 {
 		t.line("seeds", t.seeds())
 		if text := intervalsLine(&r.Intervals); text != "" {

@@ -115,6 +115,34 @@ func TestWarningBeyondTheFittedRanges(t *testing.T) {
 	}
 }
 
+// So does a comparison, in the notes of each bundle and above the text; and it
+// names what measured it.
+func TestComparisonSaysWhatMeasuredIt(t *testing.T) {
+	args := []string{"compare", "round-robin", "least-loaded", "--num-requests", "60", "--num-instances", "2", "--seeds", "2"}
+	r := resultOf(t, done(t, append(args, "--format", "json")...).out)
+	if setup := r["setup"].(map[string]any); setup["latency_model"] != "physics" || setup["coefficient_set"] != "h100" {
+		t.Errorf("%v", setup)
+	}
+	for _, b := range r["bundles"].([]any) {
+		notes := b.(map[string]any)["notes"].([]any)
+		if len(notes) == 0 || !strings.HasPrefix(notes[len(notes)-1].(string), "beyond what physics h100 was fitted to: contexts of") {
+			t.Errorf("%v: notes %q", b.(map[string]any)["name"], notes)
+		}
+	}
+	if text := done(t, args...).out; strings.Count(text, "warning    beyond what physics h100") != 1 {
+		t.Error(text)
+	}
+}
+
+// The names of the first specification stand for today's.
+func TestOlderNamesOfTheAutoscaler(t *testing.T) {
+	old := done(t, "run", "--print-config", "--autoscaler-policy", "threshold", "--autoscaler-interval", "3s", "--autoscaler-min-replicas", "2", "--autoscaler-max", "7").out
+	now := done(t, "run", "--print-config", "--autoscale-policy", "threshold", "--autoscale-interval", "3s", "--min-replicas", "2", "--max-replicas", "7").out
+	if old != now || !strings.Contains(now, `"max": 7`) && !strings.Contains(now, `"max":7`) {
+		t.Errorf("%s\nis not\n%s", old, now)
+	}
+}
+
 // What instances cost is said whether or not their number changes, and who of
 // them was busy only where they differ.
 func TestLinesOfInstances(t *testing.T) {
