@@ -173,6 +173,10 @@ func (p *plan) recorderOptions() (metrics.Options, error) {
 	}
 	classes := &p.source.Labels().Classes
 	for _, t := range p.targets {
+		if t.Class == "" {
+			o.Usual = t.Targets
+			continue
+		}
 		l := int(classes.Label(t.Class))
 		for len(o.Targets) <= l {
 			o.Targets = append(o.Targets, metrics.Targets{})

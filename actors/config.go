@@ -113,7 +113,7 @@ type Config struct {
 	Horizon      vtime.Duration `json:"horizon" default:"0" group:"Run" help:"End of the run in virtual time; 0: when all work is done."`
 	MeasureFrom  vtime.Duration `json:"measure-from" default:"0" group:"Run" help:"Measure only requests that arrive from here …"`
 	MeasureTo    vtime.Duration `json:"measure-to" default:"0" group:"Run" help:"… to here; 0: to the end."`
-	SLOTargets   string         `json:"slo-targets" group:"Run" help:"Targets per class, standard:ttft=500ms,tpot=50ms; classes separated by semicolons."`
+	SLOTargets   string         `json:"slo-targets" group:"Run" help:"Latency targets of requests, ttft=500ms,tpot=50ms, or per class, standard:ttft=500ms;batch:e2e=30s."`
 
 	FitnessWeights string `json:"fitness-weights" group:"Run" help:"What the run is worth as one number: measures with weights, some with targets, throughput:0.5,p99_ttft@200ms:0.3; see docs/metrics.md."`
 

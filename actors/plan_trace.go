@@ -80,7 +80,7 @@ func columnNames(list string) []string {
 func targetedClasses(targets string) (names []string) {
 	all, err := metrics.ParseTargets(targets)
 	for i := range all {
-		if err == nil {
+		if err == nil && all[i].Class != "" {
 			names = append(names, all[i].Class)
 		}
 	}

@@ -89,16 +89,19 @@ func (p *plan) ttftTarget() func(workload.Label) vtime.Duration {
 	}
 	classes := &p.source.Labels().Classes
 	return func(class workload.Label) vtime.Duration {
-		if int(class) >= classes.Len() {
-			return 0
+		name, usual := "", vtime.Duration(0)
+		if int(class) < classes.Len() {
+			name = classes.Name(class)
 		}
-		name := classes.Name(class)
 		for _, t := range p.targets {
-			if t.Class == name {
+			switch t.Class {
+			case name:
 				return t.TTFT
+			case "":
+				usual = t.TTFT
 			}
 		}
-		return 0
+		return usual
 	}
 }
 

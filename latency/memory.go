@@ -33,12 +33,22 @@ type DoesNotFit struct {
 	TP        int
 	Needed    int64 // bytes on all GPUs: weights, activations, one KV block
 	Available int64 // bytes that the engine may use on all GPUs
+	Smallest  *int  // TP at which it fits, 0: at none; nil: nobody has looked
 }
 
-// Error names model, GPU and TP and the bytes that are needed and there.
+// Error names model, GPU and TP and the bytes that are needed and there, and at
+// which TP it would fit, where that is known.
 func (e *DoesNotFit) Error() string {
-	return fmt.Sprintf("%s does not fit on %s at TP %d: it needs %.2f GiB for weights, activations and one KV block, there are %.2f GiB",
+	text := fmt.Sprintf("%s does not fit on %s at TP %d: it needs %.2f GiB for weights, activations and one KV block, there are %.2f GiB",
 		e.Model, e.GPU, e.TP, float64(e.Needed)/(1<<30), float64(e.Available)/(1<<30))
+	switch {
+	case e.Smallest == nil:
+	case *e.Smallest == 0:
+		text += "; no number of these GPUs would do"
+	default:
+		text += fmt.Sprintf("; %d of these GPUs would do (--tp %d)", *e.Smallest, *e.Smallest)
+	}
+	return text
 }
 
 // KVBlocks is the number of KV blocks of one instance:

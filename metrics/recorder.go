@@ -25,6 +25,9 @@ type Options struct {
 	// none.
 	Targets []Targets
 
+	// Usual are the targets of every class that has none in Targets.
+	Usual Targets
+
 	// BlockSize is tokens per KV block where the router expects prefix hits; 0:
 	// it does not.
 	BlockSize int32
@@ -189,10 +192,7 @@ func (r *Recorder) take(o *Outcome) {
 	if !r.measured(o.Arrival) {
 		return
 	}
-	var t Targets
-	if int(o.Class) < len(r.options.Targets) {
-		t = r.options.Targets[o.Class]
-	}
+	t := r.options.targetsOf(o.Class)
 	c := r.cell(cellKey{o.Class, o.Tenant, o.Model})
 	c.add(o, r.options.TokenOverhead, r.options.RequestOverhead, t)
 	if r.options.Diverges(o) {

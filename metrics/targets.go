@@ -13,7 +13,8 @@ type Targets struct {
 	TTFT, TPOT, E2E vtime.Duration
 }
 
-// ClassTargets are the targets of the class of that name.
+// ClassTargets are the targets of the class of that name; with no name, of every
+// class that has none of its own.
 type ClassTargets struct {
 	Class string
 	Targets
@@ -37,10 +38,16 @@ func (t Targets) attained(o *Outcome, token, request vtime.Duration) bool {
 // Attained says whether the class of o has targets, and whether o met every one
 // of them.
 func (o *Options) Attained(of *Outcome) (judged, attained bool) {
-	if int(of.Class) >= len(o.Targets) || !o.Targets[of.Class].any() {
-		return false, false
+	t := o.targetsOf(of.Class)
+	return t.any(), t.any() && t.attained(of, o.TokenOverhead, o.RequestOverhead)
+}
+
+// targetsOf are the targets of a class by its label.
+func (o *Options) targetsOf(class uint16) Targets {
+	if int(class) < len(o.Targets) && o.Targets[class].any() {
+		return o.Targets[class]
 	}
-	return true, o.Targets[of.Class].attained(of, o.TokenOverhead, o.RequestOverhead)
+	return o.Usual
 }
 
 // count adds o to the requests that were late for a target.
@@ -77,10 +84,8 @@ func (t Targets) beyond(o *Outcome, token, request vtime.Duration) (over Targets
 // Beyond is by how much a request was late for each target of its class, 0
 // where it was not or has none: what SLOViolations count.
 func (o *Options) Beyond(of *Outcome) Targets {
-	if int(of.Class) >= len(o.Targets) || !o.Targets[of.Class].any() {
-		return Targets{}
-	}
-	return o.Targets[of.Class].beyond(of, o.TokenOverhead, o.RequestOverhead)
+	t := o.targetsOf(of.Class)
+	return t.beyond(of, o.TokenOverhead, o.RequestOverhead)
 }
 
 // Measures reports whether a request that arrives then is measured.
@@ -90,16 +95,17 @@ func (o *Options) Measures(arrival vtime.Time) bool {
 
 func within(d, target vtime.Duration) bool { return target == 0 || d <= target }
 
-// ParseTargets reads "standard:ttft=500ms,tpot=50ms;batch:e2e=30s": classes
-// separated by semicolons, each with one or more of the targets ttft, tpot and
-// e2e. It keeps the order. The error names the part that is wrong.
+// ParseTargets reads "ttft=500ms,tpot=50ms;batch:e2e=30s": classes separated by
+// semicolons, each with one or more of the targets ttft, tpot and e2e. A part
+// without a class, of which there is at most one, is for all classes that are not
+// named. It keeps the order. The error names the part that is wrong.
 func ParseTargets(text string) ([]ClassTargets, error) {
 	var all []ClassTargets
 	seen := map[string]bool{}
 	for part := range strings.SplitSeq(strings.TrimSuffix(strings.TrimSpace(text), ";"), ";") {
 		c, err := parseClass(strings.TrimSpace(part))
 		if err == nil && seen[c.Class] {
-			err = fmt.Errorf("class %q has targets already; give them in one list", c.Class)
+			err = fmt.Errorf("%s has targets already; give them in one list", who(c.Class))
 		}
 		if err != nil {
 			return nil, fmt.Errorf("SLO targets %q: %w", text, err)
@@ -110,16 +116,21 @@ func ParseTargets(text string) ([]ClassTargets, error) {
 	return all, nil
 }
 
-// parseClass reads "standard:ttft=500ms,tpot=50ms". A class name may hold
-// colons, so the last one separates.
+// who names a class in errors.
+func who(class string) string {
+	if class == "" {
+		return "every class"
+	}
+	return fmt.Sprintf("class %q", class)
+}
+
+// parseClass reads "standard:ttft=500ms,tpot=50ms", or the targets alone. A class
+// name may hold colons, so the last one separates.
 func parseClass(part string) (ClassTargets, error) {
 	at := strings.LastIndex(part, ":")
-	if at <= 0 {
-		return ClassTargets{}, fmt.Errorf("%q names no class: want class:ttft=500ms,tpot=50ms", part)
-	}
-	c := ClassTargets{Class: strings.TrimSpace(part[:at])}
-	if c.Class == "" {
-		return c, fmt.Errorf("%q names no class: want class:ttft=500ms,tpot=50ms", part)
+	c := ClassTargets{Class: strings.TrimSpace(part[:max(at, 0)])}
+	if at >= 0 && c.Class == "" || part == "" {
+		return c, fmt.Errorf("%q names no class: want class:ttft=500ms,tpot=50ms, or ttft=500ms,tpot=50ms for all", part)
 	}
 	fields := map[string]*vtime.Duration{"ttft": &c.TTFT, "tpot": &c.TPOT, "e2e": &c.E2E}
 	for item := range strings.SplitSeq(part[at+1:], ",") {
@@ -127,16 +138,16 @@ func parseClass(part string) (ClassTargets, error) {
 		name = strings.TrimSpace(name)
 		field := fields[name]
 		if field == nil {
-			return c, fmt.Errorf("class %q: %q is no target: want ttft=, tpot= or e2e= with a duration", c.Class, strings.TrimSpace(item))
+			return c, fmt.Errorf("%s: %q is no target: want ttft=, tpot= or e2e= with a duration", who(c.Class), strings.TrimSpace(item))
 		}
 		d, err := vtime.ParseDuration(value)
 		switch {
 		case err != nil:
-			return c, fmt.Errorf("class %q: %s: %w", c.Class, name, err)
+			return c, fmt.Errorf("%s: %s: %w", who(c.Class), name, err)
 		case d == 0:
-			return c, fmt.Errorf("class %q: %s must be at least 1 µs", c.Class, name)
+			return c, fmt.Errorf("%s: %s must be at least 1 µs", who(c.Class), name)
 		case *field != 0:
-			return c, fmt.Errorf("class %q: %s is given twice", c.Class, name)
+			return c, fmt.Errorf("%s: %s is given twice", who(c.Class), name)
 		}
 		*field = d
 	}

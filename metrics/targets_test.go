@@ -20,7 +20,8 @@ func TestParseTargets(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                          "names no class",
 		";":                         "names no class",
-		"ttft=5ms":                  "names no class",
+		"ttft=5ms;tpot=5ms":         "every class has targets already",
+		"500ms":                     "every class: \"500ms\" is no target",
 		":ttft=5ms":                 "names no class",
 		" :ttft=5ms":                "names no class",
 		"a:":                        `"" is no target`,

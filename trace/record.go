@@ -66,7 +66,8 @@ type Header struct {
 	Targets        []ClassTargets `json:"slo_targets"` // of classes that have any
 }
 
-// ClassTargets are the SLO targets of a class in µs, null: none.
+// ClassTargets are the SLO targets of a class in µs, null: none. Those of the
+// class "" are for every class that is not named.
 type ClassTargets struct {
 	Class string          `json:"slo_class"`
 	TTFT  *vtime.Duration `json:"ttft_us"`

@@ -100,9 +100,17 @@ func counts(t *table[verdict, counted]) []Count {
 	return list
 }
 
+// targetOf is the targets of a class: its own, else those for every class.
+func (s *Summary) targetOf(class string) ClassTargets {
+	if t, ok := s.targets[class]; ok {
+		return t
+	}
+	return s.targets[""]
+}
+
 func (s *Summary) classFact(name string, g *group) ClassFact {
 	f := ClassFact{Class: name, Ended: g.ended, Completed: g.completed, Judged: g.judged, Met: g.met}
-	target := s.targets[name]
+	target := s.targetOf(name)
 	bounds := [...]*int64{micros(target.TTFT), micros(target.TPOT), micros(target.E2E)}
 	for i, to := range [...]**LatencyFact{&f.TTFT, &f.TPOT, &f.E2E} {
 		h := &g.latencies[i]

@@ -133,7 +133,7 @@ func (s *Summary) inGroups(r *Outcome, about example) {
 		class.ttft.add(int64(*r.TTFT))
 		tenant.ttft.add(int64(*r.TTFT))
 	}
-	target := s.targets[r.Class]
+	target := s.targetOf(r.Class)
 	for i, bound := range [...]*vtime.Duration{target.TTFT, target.TPOT, target.E2E} {
 		if latencies[i] == nil {
 			continue

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"os"
 	"reflect"
@@ -114,7 +116,7 @@ func (l *layers) load(ctx *kong.Context) error {
 	if err != nil {
 		return &inputError{"--config: " + pathProblem(err)}
 	}
-	l.file, err = parseConfig(path, text)
+	l.file, err = parseConfig(path, configOf(text))
 	return err
 }
 
@@ -123,6 +125,23 @@ const (
 	deepest     = 40  // mappings and lists inside each other
 	longestName = 128 // bytes of a name before a colon
 )
+
+// configOf is the configuration in a JSON result, on the lines that it has there;
+// any other text as it is.
+func configOf(text []byte) []byte {
+	if !bytes.HasPrefix(bytes.TrimSpace(text), []byte("{")) {
+		return text
+	}
+	var result struct {
+		Schema string          `json:"schema"`
+		Config json.RawMessage `json:"config"`
+	}
+	if json.Unmarshal(text, &result) != nil || !strings.HasPrefix(result.Schema, "blis.") || result.Config == nil {
+		return text
+	}
+	before := text[:max(0, bytes.LastIndex(text, result.Config))]
+	return append(bytes.Repeat([]byte("\n"), bytes.Count(before, []byte("\n"))), result.Config...)
+}
 
 // parseConfig reads a YAML mapping from setting to value. Unknown names,
 // values of another type than the flag's, and anything that is not a plain

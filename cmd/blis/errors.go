@@ -3,8 +3,11 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
+	"reflect"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -16,6 +19,7 @@ import (
 	"blis/lookahead"
 	"blis/study"
 	"blis/suggest"
+	"blis/vtime"
 )
 
 // Exit codes.
@@ -108,6 +112,24 @@ func errorLine(err error) string {
 	return strings.Join(strings.Fields(text), " ")
 }
 
+// negative is what to say of --flag -3. The parser takes the value for a flag; as
+// --flag=-3 it would reach the check of its range, which no number below 0
+// passes, so that is said at once.
+func negative(ctx *kong.Context, flag, value string) string {
+	number := value
+	if d, err := vtime.ParseDuration(strings.TrimPrefix(value, "-")); err == nil && d > 0 {
+		number = "-1"
+	}
+	if x, err := strconv.ParseFloat(number, 64); err == nil && x < 0 && ctx != nil {
+		for _, f := range ctx.Flags() {
+			if f.Name == flag && f.Target.Kind() != reflect.String && f.Target.Kind() != reflect.Slice {
+				return fmt.Sprintf("--%s is %s: want 0 or more", flag, value)
+			}
+		}
+	}
+	return fmt.Sprintf("--%s: %q looks like a flag; as a value it is written --%s=%s", flag, value, flag, value)
+}
+
 // usageLine is an error of the command line, with the nearest name for one
 // that does not exist.
 func usageLine(e *kong.ParseError) string {
@@ -116,8 +138,10 @@ func usageLine(e *kong.ParseError) string {
 	withDefault := regexp.MustCompile(`^--([a-z0-9-]+)=\S+: `)
 	text := withDefault.ReplaceAllString(e.Error(), "--$1: ")
 	// Of a value that it takes for a flag, and of none, it says what it is to itself.
-	asFlag := regexp.MustCompile(`^--([a-z0-9-]+): expected \S+ value but got "(-.*)" \(short flag\);.*$`)
-	text = asFlag.ReplaceAllString(text, `--$1: "$2" looks like a flag; as a value it is written --$1=$2`)
+	asFlag := regexp.MustCompile(`^--([a-z0-9-]+): expected \S+ value but got "(-.*)" \((?:short|long) flag\);.*$`)
+	if parts := asFlag.FindStringSubmatch(text); parts != nil {
+		text = negative(e.Context, parts[1], parts[2])
+	}
 	missing := regexp.MustCompile(`^--([a-z0-9-]+): expected \S+ value but got "EOL".*$`)
 	text = missing.ReplaceAllString(text, "--$1: want a value behind it")
 	name, unknown := strings.CutPrefix(text, "unknown flag --")

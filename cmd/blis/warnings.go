@@ -80,7 +80,7 @@ func strangers(r *actors.Result) []string {
 		}
 	}
 	for _, t := range targets {
-		if !slices.Contains(there, t.Class) {
+		if t.Class != "" && !slices.Contains(there, t.Class) {
 			list = append(list, fmt.Sprintf("slo-targets: no request is of the class %q%s", t.Class, suggest.Hint(t.Class, there)))
 		}
 	}
