@@ -63,11 +63,13 @@ func (p *plan) checkNumbers() error {
 		name  string
 		value float64
 	}{{"gpu-memory-utilization", c.GPUMemoryUtilization}, {"token-bucket-capacity", c.TokenBucketCapacity}, {"token-bucket-refill-rate", c.TokenBucketRefillRate},
-		{"cv", c.CV}, {"cost-per-replica-hour", c.CostPerReplicaHour}, {"prompt-tokens", c.PromptTokens}, {"prompt-tokens-stdev", c.PromptTokensStdev}, {"output-tokens", c.OutputTokens},
+		{"cv", c.CV}, {"cost-per-replica-hour", c.CostPerReplicaHour}, {"gpu-hour-price", c.GPUHourPrice}, {"prompt-tokens", c.PromptTokens}, {"prompt-tokens-stdev", c.PromptTokensStdev}, {"output-tokens", c.OutputTokens},
 		{"output-tokens-stdev", c.OutputTokensStdev}, {"trace-speedup", c.TraceSpeedup}} {
 		check(finite(f.value), f.name, f.value, "a finite number") // even where it is not used: results print it
 	}
 	check(!(c.CostPerReplicaHour < 0 || c.CostPerReplicaHour > mostCost), "cost-per-replica-hour", c.CostPerReplicaHour, fmt.Sprintf("0 (not given) to %v", mostCost))
+	check(!(c.GPUHourPrice < 0 || c.GPUHourPrice > mostCost), "gpu-hour-price", c.GPUHourPrice, fmt.Sprintf("0 (not given) to %v", mostCost))
+	check(c.GPUHourPrice == 0 || c.CostPerReplicaHour == 0, "gpu-hour-price", c.GPUHourPrice, "it or --cost-per-replica-hour: both are what an instance costs")
 	p.checkVectors(check)
 	check(c.Coefficients == "" || (c.LatencyModel == "auto" || c.LatencyModel == "physics") && len(c.AlphaCoeffs) == 0, "coefficients", c.Coefficients, "none with blackbox or roofline: they are those of --latency-model physics")
 	check(c.LatencyModel != "roofline" || len(c.AlphaCoeffs) == 0, "alpha-coeffs", c.AlphaCoeffs, "none with --latency-model roofline")

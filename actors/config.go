@@ -77,7 +77,8 @@ type Config struct {
 	WarmupRoutable     bool           `json:"warmup-routable" bundle:"autoscale.actuation.warmup.routable" default:"true" negatable:"" group:"Autoscaling" help:"Send requests to instances that are warming."`
 	DrainPolicy        string         `json:"drain-policy" bundle:"autoscale.actuation.drain" default:"wait" enum:"wait,immediate,redirect" group:"Autoscaling" help:"What becomes of the requests of an instance that goes: wait (served), immediate (aborted) or redirect (routed again)."`
 	DrainTimeout       vtime.Duration `json:"drain-timeout" bundle:"autoscale.actuation.drain_timeout" default:"0" group:"Autoscaling" help:"With wait: after this they are aborted; 0: never."`
-	CostPerReplicaHour float64        `json:"cost-per-replica-hour" group:"Autoscaling" help:"In any currency, at most 1e15; 0: no costs are given."`
+	CostPerReplicaHour float64        `json:"cost-per-replica-hour" group:"Autoscaling" help:"Of an instance, in any currency, at most 1e15; 0: no costs are given. Or give --gpu-hour-price."`
+	GPUHourPrice       float64        `json:"gpu-hour-price" group:"Autoscaling" help:"Of a GPU, in any currency, at most 1e15: an instance costs it tp times. 0: no costs are given."`
 
 	WorkloadSpec      string         `json:"workload-spec" type:"path" group:"Workload" help:"YAML specification of the workload; see docs/workloads.md."`
 	Scenario          string         `json:"scenario" group:"Workload" help:"A built-in specification; see blis workload scenarios."`

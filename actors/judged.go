@@ -48,12 +48,20 @@ func (r *Result) BusyShare() *float64 {
 
 // Cost is that of ReplicaHours; nil when no price is known.
 func (r *Result) Cost() *float64 {
-	price := r.Config.CostPerReplicaHour
+	price := r.Config.replicaPrice()
 	if price == 0 {
 		return nil
 	}
 	cost := float64(r.ReplicaHours() * price)
 	return &cost
+}
+
+// replicaPrice is what an instance costs per hour, 0 when nobody said so.
+func (c *Config) replicaPrice() float64 {
+	if c.GPUHourPrice > 0 {
+		return float64(c.GPUHourPrice * float64(c.TP))
+	}
+	return c.CostPerReplicaHour
 }
 
 // Judged is the run as measures see it.

@@ -173,12 +173,6 @@ func (p *plan) resolveCache() error {
 		m := latency.DefaultMemory()
 		m.Utilization, m.Activations, m.BlockSize = c.GPUMemoryUtilization, int64(c.ActivationMemory), int64(c.BlockSizeInTokens)
 		n, err := p.deployment.KVBlocks(m)
-		var fit *latency.DoesNotFit
-		if errors.As(err, &fit) {
-			if smallest, err := p.deployment.SmallestTP(m); err == nil {
-				fit.Smallest = &smallest
-			}
-		}
 		if err != nil {
 			return err
 		}

@@ -59,6 +59,18 @@ func (e *DoesNotFit) Error() string {
 // below 1, and an error that names every bad field when something is
 // impossible.
 func (d *Deployment) KVBlocks(m Memory) (int64, error) {
+	n, err := d.blocks(m)
+	var fit *DoesNotFit
+	if errors.As(err, &fit) {
+		if smallest, err := d.SmallestTP(m); err == nil {
+			fit.Smallest = &smallest
+		}
+	}
+	return n, err
+}
+
+// blocks is KVBlocks that does not look for a TP at which the model would fit.
+func (d *Deployment) blocks(m Memory) (int64, error) {
 	var p problems
 	d.check(&p)
 	m.check(&p)
@@ -83,7 +95,7 @@ func (d *Deployment) SmallestTP(m Memory) (int, error) {
 		if split.dividesHeads() != "" {
 			continue
 		}
-		_, err := split.KVBlocks(m)
+		_, err := split.blocks(m)
 		var fit *DoesNotFit
 		switch {
 		case err == nil:

@@ -215,7 +215,7 @@ func TestModelThatDoesNotFit(t *testing.T) {
 	if !errors.As(err, &e) || e.Model != "meta-llama/Llama-3.1-70B" || e.GPU != "H100" || e.TP != 1 || e.Needed != 2*70_553_706_496+1_000_000_000+16*327_680 || e.Available != 76526653538 {
 		t.Fatalf("%#v", err)
 	}
-	want := "meta-llama/Llama-3.1-70B does not fit on H100 at TP 1: it needs 132.35 GiB for weights, activations and one KV block, there are 71.27 GiB"
+	want := "meta-llama/Llama-3.1-70B does not fit on H100 at TP 1: it needs 132.35 GiB for weights, activations and one KV block, there are 71.27 GiB; 2 of these GPUs would do (--tp 2)"
 	if err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}

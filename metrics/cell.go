@@ -19,7 +19,7 @@ type cell struct {
 
 	undecided int64 // neither admitted nor rejected: admission had no time to
 
-	input             int64 // tokens
+	input, served     int64 // tokens of all, and of completed requests
 	lookedUp, cached  int64 // input and cached tokens of requests that were scheduled
 	generated, output int64 // tokens of all, and of completed requests
 	preemptions       int64
@@ -96,6 +96,7 @@ func (c *cell) add(o *Outcome, token, request vtime.Duration, t Targets) {
 
 func (c *cell) addCompleted(o *Outcome, token, request vtime.Duration) {
 	c.output += int64(o.Generated)
+	c.served += int64(o.Input)
 	c.lastCompletion = max(c.lastCompletion, o.Finished)
 	e2e, _ := o.E2E(token, request)
 	c.e2e.Add(int64(e2e))
@@ -135,6 +136,7 @@ func (c *cell) merge(o *cell) {
 	for i, d := range c.distributions() {
 		d.Merge(distributions[i])
 	}
+	c.served += o.served
 	c.firstArrival = min(c.firstArrival, o.firstArrival)
 	c.lastArrival = max(c.lastArrival, o.lastArrival)
 	c.lastCompletion = max(c.lastCompletion, o.lastCompletion)

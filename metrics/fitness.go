@@ -33,6 +33,7 @@ type FitnessScore struct {
 // TermScore is what one measure had to do with it.
 type TermScore struct {
 	Measure string   `json:"measure"`
+	Unit    string   `json:"unit"` // of target and value
 	Weight  float64  `json:"weight"`
 	Target  *float64 `json:"target"` // in the measure's unit; null: none was given
 	Value   *float64 `json:"value"`  // in the measure's unit; null: it could not be measured
@@ -164,7 +165,7 @@ func (f *Fitness) Of(run *Judged) *FitnessScore {
 	s := &FitnessScore{}
 	for i := range f.Terms {
 		t := &f.Terms[i]
-		term := TermScore{Measure: t.Measure.Name, Weight: t.Weight, Value: t.Measure.Of(run)}
+		term := TermScore{Measure: t.Measure.Name, Unit: t.Measure.Unit, Weight: t.Weight, Value: t.Measure.Of(run)}
 		if t.Target > 0 {
 			term.Target = &t.Target
 		}

@@ -31,6 +31,7 @@ const (
 const (
 	shareUnit = "share"
 	ratioUnit = "ratio"
+	costUnit  = "currency/million tokens"
 )
 
 // Direction is which way a measure is better.
@@ -67,6 +68,17 @@ func (j *Judged) CompletedPerReplicaHour() *float64 {
 		return nil
 	}
 	return ratio(float64(*j.Overall.RequestsPerSecond*3600), j.MeanReplicas)
+}
+
+// CostPerMillion is what a million of so many tokens cost, of measured requests:
+// cost per hour over tokens per hour. Both are rates, so that it keeps its meaning
+// with a measured window. Nil without a price, or without tokens.
+func (j *Judged) CostPerMillion(tokens int64) *float64 {
+	if j.Cost == nil || !(j.ReplicaHours > 0) {
+		return nil
+	}
+	perSecond := float64(*j.Cost/j.ReplicaHours) * float64(j.MeanReplicas/3600)
+	return ratio(float64(float64(perSecond*1e6)*j.Window.seconds()), float64(tokens))
 }
 
 // ScaleEfficiency is the SLO attainment that each replica buys: the share of
@@ -129,6 +141,11 @@ func listMeasures() []Measure {
 		Measure{"busy_share", "share of replica_hours in which a step was executing", Share, shareUnit, Higher, 0, func(j *Judged) *float64 { return j.BusyShare }},
 		Measure{"completed_per_replica_hour", "completed requests per hour and instance paid for", Number, "requests/h", Higher, 10_000, (*Judged).CompletedPerReplicaHour},
 		Measure{"cost", "of replica_hours", Number, "currency", Lower, 1, func(j *Judged) *float64 { return j.Cost }},
+		Measure{"cost_per_mtok_input", "cost over prompt tokens of completed requests", Number, costUnit, Lower, 1, func(j *Judged) *float64 { return j.CostPerMillion(j.Overall.CompletedInput) }},
+		Measure{"cost_per_mtok_output", "cost over output tokens of completed requests", Number, costUnit, Lower, 1, func(j *Judged) *float64 { return j.CostPerMillion(j.Overall.OutputTokens) }},
+		Measure{"cost_per_mtok", "cost over prompt and output tokens of completed requests", Number, costUnit, Lower, 1, func(j *Judged) *float64 {
+			return j.CostPerMillion(j.Overall.CompletedInput + j.Overall.OutputTokens)
+		}},
 	)
 }
 

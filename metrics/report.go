@@ -51,8 +51,9 @@ type Scope struct {
 	RejectedShare *float64 `json:"rejected_share"` // rejected, by admission or for want of an instance / injected
 
 	InputTokens     int64 `json:"input_tokens"`
-	OutputTokens    int64 `json:"output_tokens"`    // of completed requests
-	GeneratedTokens int64 `json:"generated_tokens"` // of all requests
+	CompletedInput  int64 `json:"completed_input_tokens"` // input tokens of completed requests
+	OutputTokens    int64 `json:"output_tokens"`          // of completed requests
+	GeneratedTokens int64 `json:"generated_tokens"`       // of all requests
 
 	RequestsPerSecond *float64 `json:"requests_per_second"` // completed
 	TokensPerSecond   *float64 `json:"tokens_per_second"`   // output tokens of completed requests

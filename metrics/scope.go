@@ -15,7 +15,7 @@ func (all *collection) scope(c *cell, itl *Distribution) Scope {
 	completed, w, summarize := c.states[Completed], &all.window, all.summaries.add
 	s := Scope{
 		Injected: c.injected(), States: c.states, Reasons: c.reasons,
-		InputTokens: c.input, OutputTokens: c.output, GeneratedTokens: c.generated,
+		InputTokens: c.input, CompletedInput: c.served, OutputTokens: c.output, GeneratedTokens: c.generated,
 		RequestsPerSecond: ratio(float64(completed), w.seconds()),
 		TokensPerSecond:   ratio(float64(c.output), w.seconds()),
 		TTFT:              summarize(&c.ttft), TPOT: summarize(&c.tpot), E2E: summarize(&c.e2e),

@@ -267,7 +267,7 @@ func (p *Plan) usualObjectives() []string {
 		scales = scales || p.result.Bundles[i].Scales()
 	}
 	switch {
-	case base.CostPerReplicaHour > 0:
+	case base.CostPerReplicaHour > 0 || base.GPUHourPrice > 0:
 		names = append(names, "cost")
 	case scales:
 		names = append(names, "replica_hours")

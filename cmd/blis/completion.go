@@ -216,7 +216,7 @@ func flagValues(f *kong.Flag) []string {
 			list = append(list, s.Name)
 		}
 		return list
-	case "objectives", "measures", "fitness-weights":
+	case "objectives", "measures", "fitness-weights", "check":
 		var list []string
 		for _, m := range study.Measures() {
 			list = append(list, m.Name)

@@ -44,10 +44,10 @@ var usual = []struct{ name, text string }{
 	{"workload-spec", "traffic as a specification in YAML"},
 	{"trace", "traffic as a trace to replay (CSV, JSON lines, …)"},
 	{"slo-targets", "like ttft=500ms,tpot=50ms"},
+	{"check", "fail unless e.g. p99_ttft<500ms holds"},
 	{"seed", "seed of everything random (default: 42)"},
 	{"config", "take flags from a YAML file, or from a result"},
 	{"format", "text or json (default: text)"},
-	{"results-path", "write the result with all requests as JSON"},
 }
 
 // usualFlags lists the flags of a command that are its own, and the usual ones.

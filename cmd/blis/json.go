@@ -51,6 +51,7 @@ type result struct {
 
 	Fitness    *metrics.FitnessScore `json:"fitness"`
 	Objectives []metrics.Objective   `json:"objectives"`
+	Checks     checks                `json:"checks"`
 	Replicas   replicas              `json:"replicas"`
 
 	Capacity  capacity             `json:"capacity"`
@@ -156,7 +157,7 @@ func newResult(r *actors.Result) *result {
 		Dropped: all.States[metrics.Dropped], LengthCapped: all.Reasons[metrics.LengthCapped],
 		TimedOut: all.States[metrics.TimedOut], Rejected: all.States[metrics.Rejected], Aborted: all.States[metrics.Aborted],
 		Offered: report.OfferedPerSecond, Goodput: all.Goodput, SLOAttainment: all.SLOAttainment, JainIndex: report.JainIndex,
-		Fitness: r.Fitness, Objectives: r.Objectives, Replicas: newReplicas(r),
+		Fitness: r.Fitness, Objectives: r.Objectives, Checks: checks{}, Replicas: newReplicas(r),
 		Capacity:  newCapacity(r.Load()),
 		Cache:     cache{use.CacheHitRate, use.Counters.CachedTokens, use.Counters.LookedUpTokens, use.ReadmissionHitRate},
 		KV:        kv{r.Setup.KVBlocks, cfg.BlockSizeInTokens, use.KVMean, use.KVPeak},
@@ -218,8 +219,10 @@ func hashOf(cfg *actors.Config) string {
 
 // writeJSON prints the result with each of its keys on a line of its own, and
 // what was found in its decisions, and requests, if not nil, one per line.
-func writeJSON(w *bufio.Writer, r *actors.Result, found *findings, requests []request) error {
-	if err := writeFields(w, newResult(r)); err != nil {
+func writeJSON(w *bufio.Writer, r *actors.Result, checks checks, found *findings, requests []request) error {
+	j := newResult(r)
+	j.Checks = append(j.Checks, checks...)
+	if err := writeFields(w, j); err != nil {
 		return err
 	}
 	if err := found.write(w); err != nil {

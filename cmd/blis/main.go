@@ -5,8 +5,8 @@
 // 1 a check failed, 2 usage or input error, 3 the model does not fit, 130
 // interrupted, with the partial result written.
 //
-//	main.go      the commands; console.go the streams; errors.go exit codes;
-//	             start.go the process
+//	main.go      the commands; console.go the streams; errors.go exit codes,
+//	             errors_json.go errors as JSON; start.go the process
 //	settings.go  the flags of run, verify and compare; config.go files and environment;
 //	             preset.go what --workload stands for; timeout.go how clients wait;
 //	             bundle.go what all of them say of policies; config_bundle.go
@@ -15,7 +15,7 @@
 //	             vllm_flags.go lists these
 //	run.go       blis run; output.go the files it writes,
 //	             output_destination.go under which names; text.go, json.go, rows.go, replicas.go, sessions.go,
-//	             fitness.go print its result
+//	             fitness.go print its result; checks.go judges it by --check
 //	trace.go     its decision trace: flags, file, summary; replay.go what other
 //	             decisions would have done
 //	verify.go    blis verify
@@ -41,6 +41,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"os"
 	"os/signal"
 	"syscall"
@@ -84,21 +85,36 @@ func execute(ctx context.Context, args []string, c *console) int {
 	ctx, stop := signal.NotifyContext(ctx, endingSignals()...)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the process at once
+	if !c.wantsJSON(args) {
+		return c.fail(carryOut(ctx, args, c))
+	}
+	out := &counted{Writer: c.out}
+	c.out = out
+	err := carryOut(ctx, args, c)
+	code := c.fail(err)
+	if err != nil && !errors.Is(err, errCheck) && !out.any.Load() {
+		errorObject(out, err, errorLine(err))
+	}
+	return code
+}
+
+// carryOut reads a command line and runs its command.
+func carryOut(ctx context.Context, args []string, c *console) error {
 	args, notes, err := serveLine(args)
 	if err != nil {
-		return c.fail(err)
+		return err
 	}
 	for _, text := range notes {
 		c.note("%s", text)
 	}
-	return c.fail(c.heed(ctx, func() error {
+	return c.heed(ctx, func() error {
 		command, err := parse(summarizeBare(args), c)
 		if err == nil && command != nil {
 			command.BindTo(ctx, (*context.Context)(nil))
 			err = command.Run(c)
 		}
 		return err
-	}))
+	})
 }
 
 // lastChance is how long a command may go on reading when it was interrupted.

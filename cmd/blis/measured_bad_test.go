@@ -153,8 +153,8 @@ func TestBadMeasurements(t *testing.T) {
 		{"one day", "train DIR/good --dates 2026-01-31", "physics set trained: trained_on.dates has 1 days, want the first and the last", 2},
 		{"no name", "train DIR/good --name=", "physics set : name is missing", 2},
 		{"no GPUs of one's own", "train DIR/good --hardware-config DIR/no.yaml", "run a: --hardware-config: DIR/no.yaml: no such file or directory", 2},
-		{"a model that does not fit", "train DIR/huge", "run a: meta-llama/Llama-3.1-70B does not fit on H100 at TP 1: it needs 132.35 GiB for weights, activations and one KV block, there are 71.27 GiB", 3},
-		{"a model of a trace that does not fit", "validate --otlp DIR/trace.json --model Llama-3.1-70B --hardware H100", "meta-llama/Llama-3.1-70B does not fit on H100 at TP 1: it needs 132.35 GiB for weights, activations and one KV block, there are 71.27 GiB", 3},
+		{"a model that does not fit", "train DIR/huge", "run a: meta-llama/Llama-3.1-70B does not fit on H100 at TP 1: it needs 132.35 GiB for weights, activations and one KV block, there are 71.27 GiB; 2 of these GPUs would do (--tp 2)", 3},
+		{"a model of a trace that does not fit", "validate --otlp DIR/trace.json --model Llama-3.1-70B --hardware H100", "meta-llama/Llama-3.1-70B does not fit on H100 at TP 1: it needs 132.35 GiB for weights, activations and one KV block, there are 71.27 GiB; 2 of these GPUs would do (--tp 2)", 3},
 		{"no model of one's own", "train DIR/good --model-config-folder DIR/empty", "run a: --model-config-folder: DIR/empty/config.json: no such file or directory", 2},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -18,10 +18,11 @@ type runCmd struct {
 
 // outputs are the flags of run that say what to write. They change no result.
 type outputs struct {
-	Format      string `default:"text" enum:"text,json" group:"Output" help:"Form of the result on standard output: text or json."`
-	ResultsPath string `type:"path" placeholder:"FILE" group:"Output" help:"Write the result as JSON, with every request."`
-	RequestsOut string `type:"path" placeholder:"FILE" group:"Output" help:"Write a row per request while the run goes on, as FILE.csv or FILE.jsonl."`
-	Record      string `type:"path" placeholder:"FILE" group:"Output" help:"Write every frame of messages between actors, as msgpack."`
+	Format      string   `default:"text" enum:"text,json" group:"Output" help:"Form of the result on standard output: text or json."`
+	ResultsPath string   `type:"path" placeholder:"FILE" group:"Output" help:"Write the result as JSON, with every request."`
+	RequestsOut string   `type:"path" placeholder:"FILE" group:"Output" help:"Write a row per request while the run goes on, as FILE.csv or FILE.jsonl."`
+	Record      string   `type:"path" placeholder:"FILE" group:"Output" help:"Write every frame of messages between actors, as msgpack."`
+	Check       []string `sep:"none" placeholder:"BOUND" group:"Output" help:"Bound that the run must keep, p99_ttft<500ms or slo_attainment>=99%; several with commas, or the flag several times. Exit code 1 when one is not kept."`
 	traceFlags
 	Stats bool `group:"Output" help:"Say how the run was carried out (on standard error)."`
 }
@@ -47,6 +48,10 @@ func (r *runCmd) Run(ctx context.Context, c *console) error {
 	if r.ReplayRegret > 0 {
 		r.Config.Open = new(pipes).open
 	}
+	bounds, err := r.bounds()
+	if err != nil {
+		return err
+	}
 	files, err := r.open(ctx)
 	if err != nil {
 		return err
@@ -65,18 +70,19 @@ func (r *runCmd) Run(ctx context.Context, c *console) error {
 		files.discard()
 		return err
 	}
+	checks := checksOf(bounds, result)
 	found, stopped := files.decisions.find(ctx, c, r.Config, result)
 	if err == nil && ctx.Err() != nil && errors.Is(stopped, ctx.Err()) { // what has been found stays
 		err, stopped = ctx.Err(), nil
 	}
-	kept, failed := []string{}, errors.Join(stopped, firstOf(header.err, r.print(c, result, &found, header.notes)))
-	failed = errors.Join(failed, files.finish(result, &found, !errors.Is(err, context.Canceled), &kept))
+	kept, failed := []string{}, errors.Join(stopped, firstOf(header.err, r.print(c, result, checks, &found, header.notes)))
+	failed = errors.Join(failed, files.finish(result, checks, &found, !errors.Is(err, context.Canceled), &kept))
 	defer func() { c.noteKept(kept) }()
 	if failed != nil {
 		return failed
 	}
 	c.report(result, took, r.Stats)
-	return err
+	return firstOf(err, checks.err())
 }
 
 // header is what was printed before a run.
@@ -99,14 +105,15 @@ func (r *runCmd) header(c *console, cfg *actors.Config) *header {
 }
 
 // print writes the result to standard output.
-func (r *runCmd) print(c *console, result *actors.Result, found *findings, early int) error {
+func (r *runCmd) print(c *console, result *actors.Result, checks checks, found *findings, early int) error {
 	w := bufio.NewWriter(c.out)
 	var err error
 	if r.Format == "json" {
-		err = writeJSON(w, result, found, nil)
+		err = writeJSON(w, result, checks, found, nil)
 	} else {
 		err = writeOutcome(w, result, early, c.style())
 		writeFindings(w, found)
+		writeChecks(w, checks, c.style())
 	}
 	return firstOf(err, w.Flush())
 }
@@ -167,13 +174,13 @@ func (f *files) attach(cfg *actors.Config) {
 // finish writes what is written at the end. Outputs that are not whole keep
 // their partial names, which are added to kept; those that stream are whole when
 // the run is, even if what follows it was interrupted.
-func (f *files) finish(result *actors.Result, found *findings, all bool, kept *[]string) error {
+func (f *files) finish(result *actors.Result, checks checks, found *findings, all bool, kept *[]string) error {
 	whole := !result.Partial
 	rows, record := f.rows.end(nil, whole, kept, (*output).finish), f.record.end(nil, whole, kept, (*output).finish)
 	decisions := f.decisions.end(whole, kept)
 	var written error
 	if f.results != nil { // last: who reads the others from pipes must see their end
-		written = writeJSON(f.results.Writer, result, found, f.outcomes)
+		written = writeJSON(f.results.Writer, result, checks, found, f.outcomes)
 	}
 	results := f.results.end(written, whole && all, kept, (*output).finishWhole)
 	return errors.Join(results, rows, record, decisions)

@@ -88,10 +88,7 @@ func came(t vtime.Time, r *actors.Result) *vtime.Time {
 func (t *textWriter) scaling(r *actors.Result) {
 	s := r.Scaling
 	if s == nil {
-		if c := r.Cost(); c != nil {
-			hours := r.ReplicaSeconds() / 3600
-			t.line("cost", fmt.Sprintf("%s for %s replica-hours", significant(*c), significant(hours)))
-		}
+		t.cost(r)
 		return
 	}
 	ups, downs := 0, 0
@@ -108,14 +105,40 @@ func (t *textWriter) scaling(r *actors.Result) {
 	if s.Redirected > 0 {
 		text += fmt.Sprintf(", %s requests moved", grouped(s.Redirected))
 	}
-	if c := r.Cost(); c != nil {
-		text += ", cost " + significant(*c)
-	}
 	if s.Oscillations > 0 {
 		text += fmt.Sprintf("; reversed within a minute %s", times(s.Oscillations))
 	}
 	t.line("scaling", text)
 	t.line("", replicaCurve(s, r.End, t.width-labelWidth-30))
+	t.cost(r)
+}
+
+// cost says what the instances cost, if their price is known, and what that is
+// for a million tokens.
+func (t *textWriter) cost(r *actors.Result) {
+	run := r.Judged()
+	if run.Cost == nil {
+		return
+	}
+	hours := fmt.Sprintf("%s replica-hours", significant(run.ReplicaHours))
+	if r.Config.GPUHourPrice > 0 {
+		hours = fmt.Sprintf("%s GPU-hours", significant(run.ReplicaHours*float64(r.Config.TP)))
+	}
+	text := fmt.Sprintf("%s for %s", significant(*run.Cost), hours)
+	all := &r.Report.Overall
+	if total := run.CostPerMillion(all.CompletedInput + all.OutputTokens); total != nil {
+		text += fmt.Sprintf("; per million tokens %s (input alone %s, output alone %s)", significant(*total),
+			optional(run.CostPerMillion(all.CompletedInput)), optional(run.CostPerMillion(all.OutputTokens)))
+	}
+	t.line("cost", text)
+}
+
+// optional is a number, "–" for a missing one.
+func optional(x *float64) string {
+	if x == nil {
+		return "–"
+	}
+	return significant(*x)
 }
 
 // times is "once", or so many times.

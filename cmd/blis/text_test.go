@@ -150,8 +150,9 @@ func TestLinesOfInstances(t *testing.T) {
 		has, hasNot string
 		args        []string
 	}{
-		{"\ncost       0.00970 for 0.00388 replica-hours\n", "scaling ", []string{"--num-requests", "50", "--cost-per-replica-hour", "2.5"}},
-		{"0.00388 replica-hours, cost 0.00970 ", "\ncost ", []string{"--num-requests", "50", "--cost-per-replica-hour", "2.5", "--autoscale-policy", "oscillator"}},
+		{"\ncost       0.00970 for 0.00388 replica-hours; per million tokens ", "scaling ", []string{"--num-requests", "50", "--cost-per-replica-hour", "2.5"}},
+		{"\ncost       0.00970 for 0.00388 GPU-hours; per million tokens ", "scaling ", []string{"--num-requests", "50", "--gpu-hour-price", "2.5"}},
+		{"\ncost       0.00970 for 0.00388 replica-hours; per million tokens ", "\nlimit: ", []string{"--num-requests", "50", "--cost-per-replica-hour", "2.5", "--autoscale-policy", "oscillator"}},
 		{"\nbusy       busiest instance-", "\ncost ", []string{"--num-requests", "50"}},
 		{"\nKV         mean use 0.0 %", "\nbusy ", []string{"--num-requests", "50", "--admission-policy", "reject-all"}},
 	} {
