@@ -266,15 +266,6 @@ func (c *cluster) start() (err error) {
 	return nil
 }
 
-// explain turns faults that are the user's into input errors.
-func explain(err error) error {
-	var source *sourceError
-	if errors.As(err, &source) {
-		return &InputError{source.err.Error()}
-	}
-	return err
-}
-
 // result closes the books.
 func (c *cluster) result(partial bool) (*Result, error) {
 	cfg := c.plan.config

@@ -2,6 +2,7 @@ package actors
 
 import (
 	"context"
+	"errors"
 	"time"
 )
 
@@ -82,3 +83,12 @@ type sourceError struct{ err error }
 
 func (e *sourceError) Error() string { return e.err.Error() }
 func (e *sourceError) Unwrap() error { return e.err }
+
+// explain turns faults that are the user's into input errors.
+func explain(err error) error {
+	var source *sourceError
+	if errors.As(err, &source) {
+		return &InputError{source.err.Error()}
+	}
+	return err
+}

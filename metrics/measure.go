@@ -77,7 +77,7 @@ func (j *Judged) CostPerMillion(tokens int64) *float64 {
 	if j.Cost == nil || !(j.ReplicaHours > 0) {
 		return nil
 	}
-	perSecond := float64(*j.Cost/j.ReplicaHours) * float64(j.MeanReplicas/3600)
+	perSecond := float64(float64(*j.Cost/j.ReplicaHours) * float64(j.MeanReplicas/3600))
 	return ratio(float64(float64(perSecond*1e6)*j.Window.seconds()), float64(tokens))
 }
 
