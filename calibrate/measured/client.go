@@ -131,11 +131,11 @@ func (r *Run) clientRequests(run *loadgen.Run) ([]Request, error) {
 		count int
 		text  string
 	}{
-		{run.Warmup, "requests of the warmup"}, {cut, "requests that were cut off as the run ended"}, {untimed, "requests without a start"},
-		{empty, "requests whose answer had no token"}, {whole, "requests whose answer was not streamed"},
+		{run.Warmup, "are of the warmup"}, {cut, "were cut off as the run ended"}, {untimed, "do not tell when they were sent"},
+		{empty, "had an answer without a token"}, {whole, "had an answer that was not streamed"},
 	} {
 		if n.count > 0 {
-			r.Notes = append(r.Notes, fmt.Sprintf("%d %s", n.count, n.text))
+			r.Notes = append(r.Notes, fmt.Sprintf("%d of %d requests %s", n.count, len(run.Requests)+run.Warmup, n.text))
 		}
 	}
 	if !slices.ContainsFunc(list, func(m Request) bool { return !m.Failed }) {

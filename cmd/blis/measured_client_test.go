@@ -164,7 +164,7 @@ func TestValidateOfPrefillsAsksWhetherTheModelIsRight(t *testing.T) {
 func TestValidateOfResultsThatLackSomething(t *testing.T) {
 	dir := filepath.Join("..", "..", "testdata", "loadgen")
 	s := done(t, "validate", filepath.Join(dir, "aiperf.jsonl"), "--hardware", "H100", "--model", "Llama-3.1-8B", "--latency-model", "roofline")
-	if !strings.HasPrefix(s.out, "left out   aiperf: 1 requests of the warmup\n") || !strings.Contains(s.out, "aiperf: overloaded") {
+	if !strings.HasPrefix(s.out, "left out   aiperf: 1 of 4 requests are of the warmup\n") || !strings.Contains(s.out, "aiperf: overloaded") {
 		t.Errorf("%s", s.out)
 	}
 	untimed := file(t, "old.json", `{"model_id":"Llama-3.1-8B","input_lens":[5],"output_lens":[2],"ttfts":[0.1],"itls":[[0.1]]}`)
@@ -180,7 +180,7 @@ func TestValidateOfResultsThatLackSomething(t *testing.T) {
 		{"run vllm_bench: its data names no GPU: give --hardware", []string{filepath.Join(dir, "vllm_bench.json")}},
 		{"run aiperf: its file names no model: give --model", []string{filepath.Join(dir, "aiperf.jsonl"), "--hardware", "H100"}},
 		{untimed + ": no request tells when it was sent (vllm bench serve writes start_times since vLLM 0.15): want a file that does", []string{untimed, "--hardware", "H100"}},
-		{unary + ": no request completed with a time to its first token (1 requests whose answer was not streamed, 0 failed): want a run with streamed answers", []string{unary, "--hardware", "H100"}},
+		{unary + ": no request completed with a time to its first token (1 of 1 requests had an answer that was not streamed, 0 failed): want a run with streamed answers", []string{unary, "--hardware", "H100"}},
 		{summary + ": a summary of inference-perf: want per_request_lifecycle_metrics.json, written with report.request_lifecycle.per_request: true", []string{summary}},
 		{other + ": JSON of no load generator that is known: want a result of vllm-bench, guidellm, aiperf, genai-perf, inference-perf, or a table of measured runs", []string{other}},
 		{metrics + ": metrics in Prometheus' text format, which have no requests: want what a load generator wrote, or spans (OTLP-JSON)", []string{metrics}},

@@ -140,7 +140,7 @@ func TestClassesOfOnesOwnAreNoted(t *testing.T) {
 func TestCasePublicSimTraceEmptyPrefixGroup(t *testing.T) {
 	for _, file := range []string{"trace.csv", "trace.yaml"} {
 		reads(t, caseFile(t, Options{}, "public-sim-trace-empty-prefix-group", file), InferenceSim, "4295:1063:3 90000:1109:11 95000:40:5",
-			"1 rows have a prefix_length and no prefix_group: their prefixes count towards the prompts, and nobody shares them")
+			"1 of 3 rows have a prefix_length and no prefix_group: their prefixes count towards the prompts, and nobody shares them")
 	}
 }
 
@@ -149,7 +149,7 @@ func TestServerCountOfANamelessPrefixIsWhole(t *testing.T) {
 	const head = "arrival_time_us,input_tokens,output_tokens,prefix_group,prefix_length,server_input_tokens\n"
 	trace := traceText(t, head+"1,39,3,,1024,1070\n2,39,3,g,1024,1070\n", Options{})
 	reads(t, trace, InferenceSim, "1:1070:3 2:1063:3",
-		"1 rows have a prefix_length and no prefix_group: their prefixes count towards the prompts, and nobody shares them")
+		"1 of 2 rows have a prefix_length and no prefix_group: their prefixes count towards the prompts, and nobody shares them")
 }
 
 func TestCaseFilesThatAreNotWhatTheySeem(t *testing.T) {

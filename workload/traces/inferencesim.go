@@ -269,7 +269,7 @@ func (s *simReader) notes() []string {
 	if s.nameless == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("%d rows have a prefix_length and no prefix_group: their prefixes count towards the prompts, and nobody shares them", s.nameless)}
+	return []string{fmt.Sprintf("%d of %d rows have a prefix_length and no prefix_group: their prefixes count towards the prompts, and nobody shares them", s.nameless, len(s.asked))}
 }
 
 // finish moves the arrivals to the clock of arrival_time_us, which deadlines

@@ -109,17 +109,17 @@ func (c *toolCounts) usable(q *loadgen.Request) bool {
 
 func (c *toolCounts) notes(runs, used int) (list []string) {
 	for _, n := range []struct {
-		count int
-		text  string
+		count, of int
+		text      string
 	}{
-		{c.all - used, "requests have no length of prompt or no time, and are left out"},
-		{c.failed, "requests had failed; they are replayed with the answers that they had"},
-		{c.cut, "requests were cut off as the run ended; they are replayed with the answers that they had"},
-		{c.warmup, "requests of the warmup are left out"},
-		{c.other, "spans are no requests"},
+		{c.all - used, c.all, "requests tell no length of prompt or no time, and are left out"},
+		{c.failed, c.all, "requests failed; they are replayed with the answers that they had"},
+		{c.cut, c.all, "requests were cut off as the run ended; they are replayed with the answers that they had"},
+		{c.warmup, c.all + c.warmup, "requests are of the warmup, and left out"},
+		{c.other, c.all + c.other, "spans are no requests"},
 	} {
 		if n.count > 0 {
-			list = append(list, fmt.Sprintf("%d %s", n.count, n.text))
+			list = append(list, fmt.Sprintf("%d of %d %s", n.count, n.of, n.text))
 		}
 	}
 	if runs > 1 {

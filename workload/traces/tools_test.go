@@ -18,21 +18,21 @@ func TestFilesOfLoadGeneratorsAreTraffic(t *testing.T) {
 		notes  []string
 	}{
 		{"vllm_bench.json", VLLMBench, "0:512:3 500000:100:1 1274151:512:4 1774151:300:0",
-			[]string{"1 requests had failed; they are replayed with the answers that they had"}},
+			[]string{"1 of 4 requests failed; they are replayed with the answers that they had"}},
 		{"guidellm.json", GuideLLM, "0:128:10 500000:64:1 1000000:200:3",
-			[]string{"1 requests have no length of prompt or no time, and are left out", "1 requests were cut off as the run ended; they are replayed with the answers that they had"}},
+			[]string{"1 of 4 requests tell no length of prompt or no time, and are left out", "1 of 4 requests were cut off as the run ended; they are replayed with the answers that they had"}},
 		{"guidellm_0.3.json", GuideLLM, "0:11:5 9750000:13:7 10000000:12:6",
 			[]string{"the file has 2 runs, which are replayed one after the other"}},
 		{"aiperf.jsonl", AIPerf, "0:550:9 1000000:300:0 1500000:700:25",
-			[]string{"1 requests had failed; they are replayed with the answers that they had", "1 requests of the warmup are left out",
+			[]string{"1 of 3 requests failed; they are replayed with the answers that they had", "1 of 4 requests are of the warmup, and left out",
 				"the file does not tell what prompts have in common: rounds of a session share nothing here"}},
 		{"genai_perf.json", GenAIPerf, "0:36:2 250000:40:3",
-			[]string{"1 requests have no length of prompt or no time, and are left out"}},
+			[]string{"1 of 3 requests tell no length of prompt or no time, and are left out"}},
 		{"inference_perf.json", InferencePerf, "0:50:7 250000:100:3",
-			[]string{"1 requests have no length of prompt or no time, and are left out"}},
+			[]string{"1 of 3 requests tell no length of prompt or no time, and are left out"}},
 		{"inference_perf_0.2.json", InferencePerf, "0:20:3 1000000:21:2", nil},
 		{"otlp.json", OTLP, "0:1000:20 1000500:300:7",
-			[]string{"1 requests have no length of prompt or no time, and are left out", "2 spans are no requests"}},
+			[]string{"1 of 3 requests tell no length of prompt or no time, and are left out", "2 of 5 spans are no requests"}},
 	} {
 		trace, err := OpenFile(filepath.Join("..", "..", "testdata", "loadgen", c.file), Options{})
 		if err != nil {
