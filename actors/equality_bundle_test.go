@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"blis/policy"
 	"blis/vtime"
@@ -30,7 +29,7 @@ func TestEqualityBundles(t *testing.T) {
 		y, m := x.compare(append(all[:1:1], all[len(all)/2+1:]...)) // the strictest twin and the workers
 		if m != nil {
 			t.Errorf("seed %d: %s: %s\n%s", seed, m.other.Name, m.what, x.Bundle)
-			small, m := x.reduce(m, 15*time.Second)
+			small, m := x.reduce(m, reduction(t))
 			t.Fatalf("reduced: %s: %s\n%s\nfirst difference: %s", m.other.Name, m.what, small.describe(), small.where(m))
 		}
 		if y.stuck {

@@ -36,7 +36,8 @@ import (
 // first. BLIS_EQUALITY_SEED is the first of their seeds (default 1, then 2 …).
 // BLIS_EQUALITY_TRIAL=FILE runs the one trial in the file, as a failure prints
 // it. BLIS_EQUALITY_BUNDLES (default 300, with -short 40) is the number of random
-// bundles.
+// bundles. BLIS_EQUALITY_REDUCE (default 15) is how many seconds a failure may
+// take to be made small.
 
 // everyExecutor is {decode runs, step by step} × {one event at a time, 1, 2, 3,
 // 8 workers}. salt varies when windows are run inline: always, by the default
@@ -213,6 +214,11 @@ func fromEnvironment(t *testing.T, name string, otherwise int) int {
 	return n
 }
 
+// reduction is how long a failing trial may take to be made small.
+func reduction(t *testing.T) time.Duration {
+	return time.Duration(fromEnvironment(t, "BLIS_EQUALITY_REDUCE", 15)) * time.Second
+}
+
 // TestEqualityRandom draws configurations.
 func TestEqualityRandom(t *testing.T) {
 	more, first := budget(t, 800, 100)
@@ -222,7 +228,7 @@ func TestEqualityRandom(t *testing.T) {
 		y, m := x.compare(everyExecutor(seed))
 		if m != nil {
 			t.Errorf("seed %d: %s: %s", seed, m.other.Name, m.what)
-			small, m := x.reduce(m, 15*time.Second)
+			small, m := x.reduce(m, reduction(t))
 			t.Fatalf("reduced: %s: %s\n%s\nfirst difference: %s", m.other.Name, m.what, small.describe(), small.where(m))
 		}
 		c.count(x, y)
