@@ -87,6 +87,9 @@ func readDocument(f *faults, content []byte) *node {
 	}
 	content = bytes.ReplaceAll(bytes.TrimPrefix(content, []byte("\ufeff")), []byte("\r\n"), []byte("\n"))
 	d.checkCharacters(content)
+	if line, found := tooMany(content); found {
+		d.fail(place{line: line}, "has more than %d values with its aliases written out, want less", maxNodes)
+	}
 	docs := d.parse(string(content))
 	for i, doc := range docs {
 		if i > 0 && doc.Body != nil {
