@@ -225,11 +225,7 @@ func (r *reader) className(name string, at place) string {
 		if c.older != name {
 			continue
 		}
-		if r.spec.version == 1 {
-			r.note(at, "%s is called %s since version 2", c.older, c.class)
-		} else {
-			r.fail(at, "%q: a name of version 1, want %s", name, c.class)
-		}
+		r.note(at, "%s is called %s since version 2", c.older, c.class)
 		return c.class
 	}
 	r.fail(at, "%s", unknown("SLO class", name, classes))

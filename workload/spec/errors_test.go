@@ -54,7 +54,6 @@ var badFiles = []struct{ name, text, want string }{
 	{"rate and users", one(", concurrency: 3"), "w.yaml:1: clients[0].rate: 1: given beside concurrency, want one of them"},
 	{"same id", "clients:\n- {id: a, rate: 1, " + lengths + "}\n- {id: a, rate: 1, " + lengths + "}", `w.yaml:3: clients[1].id: "a": another client is called so, on line 2; want unique ids`},
 	{"SLO class", one(", slo_class: urgent"), `w.yaml:1: clients[0].slo_class: unknown SLO class "urgent" (there are: critical, standard, sheddable, batch, background)`},
-	{"older class", "version: 2\n" + one(", slo_class: realtime"), `w.yaml:2: clients[0].slo_class: "realtime": a name of version 1, want critical`},
 	{"process", one(", arrival: {process: poison}"), `w.yaml:1: clients[0].arrival.process: unknown value "poison", the nearest is "poisson" (there are: `},
 	{"cv", one(", arrival: {process: gamma, cv: -1}"), "w.yaml:1: clients[0].arrival.cv: -1: want from 0.001 to 100"},
 	{"idle parameter", one(", arrival: {process: constant, alpha: 2}"), "w.yaml:1: clients[0].arrival.alpha: 2: want it with process bursty or pareto only, not with constant"},

@@ -108,11 +108,14 @@ func TestTrafficThatEndsIsSentWhole(t *testing.T) {
 }
 
 func TestVersionsAsNumbers(t *testing.T) {
-	for version, older := range map[string]bool{`"1"`: true, "1": true, `"1.0"`: true, "1.0": true, `"2.0"`: false, "2.0": false, `"2"`: false} {
-		_, err := Parse("w.yaml", []byte("version: "+version+"\nclients: [{rate: 1, slo_class: interactive, "+lengths+"}]"))
-		if (err == nil) != older || err != nil && !strings.Contains(err.Error(), "a name of version 1") {
-			t.Errorf("version %s: interactive gives %v", version, err)
+	for _, version := range []string{`"1"`, "1", `"1.0"`, "1.0", `"2.0"`, "2.0", `"2"`} {
+		c, notes := build(t, "version: "+version+"\nclients: [{rate: 1, slo_class: interactive, "+lengths+"}]")
+		if c.Clients[0].Class != "standard" || len(notes) != 1 || !strings.Contains(notes[0], "interactive is called standard since version 2") {
+			t.Errorf("version %s: interactive is %s, notes %q", version, c.Clients[0].Class, notes)
 		}
+	}
+	if _, err := Parse("w.yaml", []byte("version: 3\nclients: [{rate: 1, "+lengths+"}]")); err == nil || !strings.Contains(err.Error(), `want "1" or "2"`) {
+		t.Errorf("version 3: %v", err)
 	}
 }
 

@@ -14,7 +14,6 @@ type Spec struct {
 	name string // of its file, for errors
 	dir  string // the folder that paths are relative to
 
-	version  int
 	seed     given[int64]
 	rate     given[float64] // aggregate_rate
 	share    given[float64] // utilization
@@ -44,7 +43,7 @@ func (r *reader) note(at place, format string, args ...any) {
 }
 
 var fields = []string{
-	"version", "seed", "category", "aggregate_rate", "utilization", "horizon", "num_requests", "goodput_slo_targets",
+	"scenario", "version", "seed", "category", "aggregate_rate", "utilization", "horizon", "num_requests", "goodput_slo_targets",
 	"clients", "cohorts", "tenants", "load_profile", "correlations", "inference_perf", "servegen_data",
 }
 
@@ -55,8 +54,8 @@ var fields = []string{
 func Parse(name string, text []byte) (*Spec, error) {
 	f := &faults{file: name}
 	root := readDocument(f, text)
-	s := &Spec{name: name, dir: filepath.Dir(name), version: 1}
-	if f.ok() {
+	s := &Spec{name: name, dir: filepath.Dir(name)}
+	if root = withScenario(f, root); f.ok() {
 		(&reader{faults: f, spec: s}).read(root)
 	}
 	if err := f.err(); err != nil {
@@ -98,9 +97,7 @@ func (r *reader) read(root *node) {
 func (r *reader) version(o *object) {
 	g := o.text("version", `"1" or "2"`)
 	switch g.value {
-	case "", "1", "1.0":
-	case "2", "2.0":
-		r.spec.version = 2
+	case "", "1", "1.0", "2", "2.0": // what differed between them is read in both
 	default:
 		r.fail(g.place, `%q: want "1" or "2"`, clip(g.value))
 	}

@@ -67,16 +67,22 @@ func (r *reader) tenants(o *object) {
 }
 
 func (r *reader) tenant(v *node, at place) tenant {
-	o := r.object(v, at, []string{"id", "weight", "rate", "slo_class", "slo", "behavior", "prefix", "archetype"})
+	o := r.object(v, at, []string{"id", "weight", "rate_fraction", "rate", "slo_class", "slo", "behavior", "prefix", "archetype"})
 	id := o.text("id", "a name")
 	if !id.set {
 		r.fail(id.place, "not given, want a name")
 	}
 	t := tenant{place: at, id: id.value, class: r.class(&o, "slo_class")}
-	weight := o.number("weight", positive, 1e9, "a weight above 0")
+	weight, fraction := o.number("weight", positive, 1e9, "a weight above 0"), o.number("rate_fraction", positive, 1e9, "a share of the rate, above 0")
+	switch {
+	case weight.set && fraction.set:
+		r.fail(fraction.place, "%v: given beside weight, which is the same; want one of them", fraction.value)
+	case fraction.set:
+		weight = fraction
+	}
 	t.rate = o.number("rate", positive, maxRate, "requests per second, above 0 up to 1e9")
 	if weight.set && t.rate.set {
-		r.fail(t.rate.place, "%v: given beside weight, want one of them", t.rate.value)
+		r.fail(t.rate.place, "%v: given beside %s, want one of them", t.rate.value, lastOf(weight.field))
 	}
 	if !t.rate.set {
 		t.weight = weight.or(1)
