@@ -256,3 +256,13 @@ func TestModelsThatAreNotServedAreNoted(t *testing.T) {
 		}
 	}
 }
+
+// A policy bundle given as a specification is called what it is.
+func TestCasePolicyFileAsWorkloadSpec(t *testing.T) {
+	bundle := file(t, "policy.yaml", "admission:\n  type: always-admit\nrouting:\n  type: weighted\n")
+	s := blis(t, nil, "run", "--workload-spec", bundle)
+	want := bundle + ":1: admission: a field of a policy bundle, want a specification of a workload here; a bundle is given with --policy-config"
+	if s.code != exitInput || !strings.Contains(s.err, want) {
+		t.Errorf("exit %d, %s, want %s", s.code, s.err, want)
+	}
+}

@@ -3,6 +3,7 @@ package spec
 import (
 	"math"
 	"path/filepath"
+	"slices"
 	"strconv"
 
 	"blis/vtime"
@@ -64,8 +65,28 @@ func Parse(name string, text []byte) (*Spec, error) {
 	return s, nil
 }
 
+// ofBundles are fields of a policy bundle, which is a file like a specification.
+var ofBundles = []string{"admission", "priority", "routing", "scheduler", "autoscale", "autoscaler", "observability"}
+
+// refuseBundle says that a file is a bundle and no specification, in place of
+// faults about its fields.
+func (r *reader) refuseBundle(root *node) {
+	if root == nil || slices.ContainsFunc(root.members, func(m member) bool { return slices.Contains(fields, m.name) }) {
+		return
+	}
+	for _, m := range root.members {
+		if slices.Contains(ofBundles, m.name) {
+			r.fail(place{line: m.line, field: m.name}, "a field of a policy bundle, want a specification of a workload here; a bundle is given with --policy-config")
+			return
+		}
+	}
+}
+
 func (r *reader) read(root *node) {
 	s := r.spec
+	if r.refuseBundle(root); !r.ok() {
+		return
+	}
 	o := r.object(root, place{}, fields)
 	r.version(&o)
 	s.seed = o.whole("seed", math.MinInt64, math.MaxInt64, "a whole number")
