@@ -13,7 +13,7 @@ var autoscaleTemplates = []template[Autoscale]{{
 	Template: Template{Kind: AutoscaleKind, Name: "none", Help: "keeps the number of instances as it is (default)"},
 	build:    func(values, Env) (Autoscale, error) { return noScaling{}, nil },
 }, {
-	Template: Template{Kind: AutoscaleKind, Name: "threshold", Help: "some replicas more when a signal is above one value, fewer when it is below another",
+	Template: Template{Kind: AutoscaleKind, Name: "threshold", Help: "some replicas more when seats, KV blocks or the queue, or another signal, are above one value, fewer when all are below another",
 		Parameters: thresholdParameters},
 	build: newThreshold,
 }, {
@@ -21,7 +21,7 @@ var autoscaleTemplates = []template[Autoscale]{{
 		Parameters: targetUtilizationParameters},
 	build: newTargetUtilization,
 }, {
-	Template: Template{Kind: AutoscaleKind, Name: "queue-depth", Help: "as many replicas as leave each with the target of waiting requests",
+	Template: Template{Kind: AutoscaleKind, Name: "queue-depth", Help: "as many replicas as leave each with the target of waiting requests; fewer only while little of seats and KV blocks is in use",
 		Parameters: queueDepthParameters},
 	build: newQueueTarget,
 }, {

@@ -7,7 +7,7 @@ import "math"
 const thousandths = 1000
 
 var targetUtilizationParameters = []Parameter{
-	signalParameter("of each ready replica: load, three metrics with one target, its seats in use, its KV blocks in use and its waiting requests / 5; one metric alone: batch, requests in its batch per seat; kv, share of its KV blocks in use; queue, its waiting requests; or rate, requests per second that arrive at the cluster, per replica",
+	signalParameter("of each ready replica. load: three metrics with one target, batch, kv and queue / 5, the largest wins; batch: requests in its batch per seat; kv: share of its KV blocks in use; queue: its waiting requests; rate: requests per second that arrive at the cluster, per replica",
 		loadSignal, batchSignal, kvSignal, queueSignal, rateSignal),
 	{Name: "target", Type: Number, Default: "0.7", Min: 0.001, Max: 1e9, Help: "mean of the signal per replica to bring about; three decimals count"},
 	toleranceParameter,

@@ -7,7 +7,7 @@ import (
 )
 
 var thresholdParameters = []Parameter{
-	signalParameter("mean over the ready replicas: load, the largest of seats in use, KV blocks in use and waiting requests / 5; alone: batch, requests in batches per seat; kv, share of KV blocks in use; queue, waiting requests per replica; attainment, share of the last completions that met their targets",
+	signalParameter("mean over the ready replicas. load: the largest of batch, kv and queue / 5; batch: requests in batches per seat; kv: share of KV blocks in use; queue: waiting requests; attainment: share of the last completions that met their targets",
 		loadSignal, batchSignal, kvSignal, queueSignal, attainmentSignal),
 	{Name: "up", Type: Number, Default: "0.8", Min: 0, Max: math.MaxFloat64, Help: "more replicas when the signal is above; with attainment, when it is below"},
 	{Name: "down", Type: Number, Default: "0.3", Min: 0, Max: math.MaxFloat64, Help: "fewer replicas when the signal is below, all parts of load; with attainment, when it is above, and then to be given larger than up"},
