@@ -49,7 +49,7 @@ func standIn(args []string) int {
 	if os.Getenv("BENCH_TEST_FICKLE") != "" { // a run that depends on the cores
 		digest += os.Getenv("GOMAXPROCS")
 	}
-	fmt.Printf("{\"schema\":\"blis.run/v1\",\"digest\":%q}\n", digest)
+	fmt.Printf("{\"schema\":\"blis.run/v1\",\"setup\":{\"latency_model\":%q,\"coefficient_set\":%q},\"digest\":%q}\n", r.Setup.LatencyModel, r.Setup.CoefficientSet, digest)
 	return 0
 }
 

@@ -119,6 +119,9 @@ func TestRunMeasuresChildProcesses(t *testing.T) {
 		if s.WallScale != 2 || s.CPUScale != 1 {
 			t.Errorf("%s: scales %v and %v: want 2 and 1", s.Name, s.WallScale, s.CPUScale)
 		}
+		if s.LatencyModel != "blackbox" || s.CoefficientSet == nil || *s.CoefficientSet != "given" {
+			t.Errorf("%s: measured by %q, %v: want the blackbox that the scenario gives", s.Name, s.LatencyModel, s.CoefficientSet)
+		}
 		for _, c := range s.Cores {
 			if !(c.WallS > 0) || !(c.CPUS > 0) || len(c.Digest) != 16 || (c.Met == nil) != (c.CPUs > 1) {
 				t.Errorf("%s: %+v", s.Name, c)
