@@ -132,8 +132,24 @@ func (p *plan) checkCoefficients() error {
 	if len(p.config.AlphaCoeffs) != 3 || len(p.config.BetaCoeffs) != 3 {
 		return nil
 	}
-	return p.given().Validate()
+	m, c := p.given(), &p.config
+	if err := m.Validate(); err != nil {
+		return err
+	}
+	seats, budget := c.MaxNumSeqs, c.MaxNumBatchedTokens
+	step := m.Step(&latency.Batch{PrefillTokens: int64(max(budget, 1)), DecodeTokens: int64(max(seats, 1))})
+	if step > mostStep {
+		return inputErrorf("--beta-coeffs: a full step takes %g µs: want at most %g (11 days)", step, mostStep)
+	}
+	if wait := m.Queueing(latency.QueueInput{Input: 1}); wait > mostStep {
+		return inputErrorf("--alpha-coeffs: a request of one token waits %g µs: want at most %g (11 days)", wait, mostStep)
+	}
+	return nil
 }
+
+// mostStep is the longest step in µs that coefficients may give: far beyond any
+// server, and far from where books overflow.
+const mostStep = 1e12
 
 // given is the blackbox model of the coefficients given.
 func (p *plan) given() latency.Blackbox {

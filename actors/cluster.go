@@ -165,11 +165,11 @@ func (p *plan) recorderOptions() (metrics.Options, error) {
 		o.To = vtime.Time(cfg.MeasureTo)
 	}
 	var err error
-	if o.TokenOverhead, err = vtime.Truncate(p.model.TokenOverhead()); err != nil {
-		return o, inputErrorf("the latency model's overhead per token: %v", err)
+	if o.TokenOverhead, err = overhead("token", p.model.TokenOverhead()); err != nil {
+		return o, err
 	}
-	if o.RequestOverhead, err = vtime.Truncate(p.model.RequestOverhead()); err != nil {
-		return o, inputErrorf("the latency model's overhead per request: %v", err)
+	if o.RequestOverhead, err = overhead("request", p.model.RequestOverhead()); err != nil {
+		return o, err
 	}
 	classes := &p.source.Labels().Classes
 	for _, t := range p.targets {
@@ -322,6 +322,7 @@ func (c *cluster) result(partial bool) (*Result, error) {
 		return nil, fmt.Errorf("the books do not balance: %w", err)
 	}
 	r.Report = report
+	r.noteCutSums()
 	r.BeyondFit = beyondFit(c.plan.set, reach, report.Overall.Resources.Counters.PeakRunning)
 	if r.Scaling != nil {
 		n := int64(r.Scaling.Oscillations)

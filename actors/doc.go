@@ -16,6 +16,7 @@
 //	idle.go        settings that others leave without an effect
 //	shortcut.go    which settings are fields of the bundle
 //	cluster.go     which process is who, and who may run how far
+//	sums.go        how large what a run sums up may get
 //	router.go      arrival, admission, routing (semantics 1 and 6)
 //	promise.go     what it will do next, and promises not to do before
 //	loop.go        requests that follow from answers

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"time"
+
+	"blis/engine"
 )
 
 // Run simulates a cluster. The result is a function of the configuration
@@ -87,8 +89,12 @@ func (e *sourceError) Unwrap() error { return e.err }
 // explain turns faults that are the user's into input errors.
 func explain(err error) error {
 	var source *sourceError
-	if errors.As(err, &source) {
+	var long *engine.TooLong
+	switch {
+	case errors.As(err, &source):
 		return &InputError{source.err.Error()}
+	case errors.As(err, &long):
+		return &InputError{long.Error()}
 	}
 	return err
 }

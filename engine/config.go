@@ -109,6 +109,18 @@ type Livelock struct {
 	At vtime.Time
 }
 
+// TooLong is the value of the panic of a run in which steps take so long that
+// what is summed up over virtual time, like blocks in use, would not fit its 64
+// bits.
+type TooLong struct {
+	At vtime.Time
+}
+
+// Error says when, and what would help.
+func (l *TooLong) Error() string {
+	return "at " + l.At.String() + " of virtual time: the use of an instance, KV blocks or requests times µs, would pass 2⁶²: want faster steps (--beta-coeffs), or an earlier end (--horizon)"
+}
+
 // Error says when, and what would help.
 func (l *Livelock) Error() string {
 	return "at " + l.At.String() + ": 10,000 consecutive preemptions without a token delivered: equal priorities preempt each other; give more KV blocks, reserve the full prompt at admission, or use fcfs"

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"math/bits"
 
 	"blis/kv"
 	"blis/latency"
@@ -177,6 +178,9 @@ func (e *Engine) Fold() uint64 {
 }
 
 // touch brings the time integrals up to now.
+//
+// The books are checked when a bin of Blocks ends: often enough, as bins are a
+// small part of the time so far.
 func (e *Engine) touch(now vtime.Time) {
 	dt := int64(now - e.touched)
 	if dt < 0 {
@@ -184,6 +188,7 @@ func (e *Engine) touch(now vtime.Time) {
 	}
 	c, used := &e.Counters, int64(e.UsedBlocks())
 	if e.Blocks.Due(now) {
+		e.checkBooks(now, dt, used)
 		e.Blocks.Pass(c.BlockMicros, e.touched, now, used)
 	}
 	e.touched = now
@@ -200,6 +205,22 @@ func (e *Engine) touch(now vtime.Time) {
 		c.LimitKVMicros += dt
 	case noBudget:
 		c.LimitBudgetMicros += dt
+	}
+}
+
+// checkBooks panics when an integral would pass 2⁶² by the end of the next bin.
+func (e *Engine) checkBooks(now vtime.Time, dt, used int64) {
+	const most = 1 << 62
+	c := &e.Counters
+	ahead := uint64(now)/16 + 1<<11 // more than the width of a bin
+	for _, b := range [...]struct{ sum, level, peak int64 }{
+		{c.BlockMicros, used, c.PeakBlocks}, {c.RunningMicros, int64(e.running), c.PeakRunning}, {c.WaitingMicros, int64(e.waiting), c.PeakWaiting},
+	} {
+		high, grown := bits.Mul64(uint64(dt), uint64(b.level))
+		higher, next := bits.Mul64(ahead, uint64(max(b.level, b.peak)))
+		if high|higher != 0 || grown > most || next > most || uint64(b.sum)+grown+next > most {
+			panic(&TooLong{now})
+		}
 	}
 }
 

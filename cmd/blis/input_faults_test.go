@@ -3,10 +3,13 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"io"
+	"math/big"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -183,5 +186,57 @@ func TestFaultF9Hangup(t *testing.T) {
 	said, code := shell(t, t.TempDir(), "trap '' HUP; $BLIS run --num-requests 200000 >out & p=$!; kill -HUP $p; kill -HUP $p; wait $p && grep -c digest out")
 	if code != 0 || !strings.Contains(said, "1\n") {
 		t.Errorf("nohup: exit %d: %s", code, said)
+	}
+}
+
+// Coefficients of which the books would overflow are an error of the input, not
+// books that do not balance.
+func TestFaultF10CoefficientsBeyondTheBooks(t *testing.T) {
+	const given = "run --latency-model blackbox --num-requests 9 "
+	for args, want := range map[string]string{
+		"--alpha-coeffs 0,0,0 --beta-coeffs 1e18,0,0":                                                                          "--beta-coeffs: a full step takes 1e+18 µs: want at most 1e+12",
+		"--alpha-coeffs 0,0,0 --beta-coeffs 1e15,0,0 --output-tokens 5000":                                                     "--beta-coeffs: a full step takes 1e+15 µs: want at most 1e+12",
+		"--alpha-coeffs 0,0,1e17 --beta-coeffs 1,0,0":                                                                          "overhead per token is 1e+17 µs: want 0 to 2147483648",
+		"--alpha-coeffs 1e300,0,0 --beta-coeffs 1,0,0":                                                                         "--alpha-coeffs: a request of one token waits 1e+300 µs",
+		"--alpha-coeffs 0,0,0 --beta-coeffs 1e12,0,0 --output-tokens 70000 --output-tokens-stdev 0 --output-tokens-max 100000": "would pass 2⁶²: want faster steps (--beta-coeffs), or an earlier end (--horizon)",
+	} {
+		if s := blis(t, nil, strings.Fields(given+args)...); s.code != exitInput || !strings.Contains(s.err, want) || strings.Contains(s.err, "books") {
+			t.Errorf("%s: exit %d: %s", args, s.code, s.err)
+		}
+	}
+}
+
+// A sum over the instances that passes 64 bits says so; its parts are exact.
+func TestFaultF11BlockMicrosOfManyInstances(t *testing.T) {
+	const args = `run --latency-model blackbox --alpha-coeffs 0,0,0 --beta-coeffs 1e8,0,0 --num-instances 1000 --num-requests 4000 --rate 1000 --format json
+		--prompt-tokens 100000 --prompt-tokens-stdev 0 --prompt-tokens-max 100000 --output-tokens 10000 --output-tokens-stdev 0 --output-tokens-max 10000`
+	s := done(t, strings.Fields(args)...)
+	var r struct {
+		Setup   struct{ Notes []string }
+		Overall struct {
+			Resources struct {
+				Counters struct {
+					BlockMicros json.Number `json:"block_us"`
+				}
+			}
+		}
+		KVUse struct {
+			BlockMicros []json.Number `json:"block_us"`
+		} `json:"kv_use"`
+	}
+	if err := json.Unmarshal([]byte(s.out), &r); err != nil {
+		t.Fatal(err)
+	}
+	sum := new(big.Int)
+	for _, part := range r.KVUse.BlockMicros {
+		n, _ := new(big.Int).SetString(part.String(), 10)
+		sum.Add(sum, n)
+	}
+	if sum.IsInt64() {
+		t.Fatalf("%v fits", sum)
+	}
+	const want = "block_us of all instances passes 2⁶³−1 and is cut off there; those of single instances and of kv_use are exact"
+	if r.Overall.Resources.Counters.BlockMicros != "9223372036854775807" || !slices.Contains(r.Setup.Notes, want) {
+		t.Errorf("%v, notes %q", r.Overall.Resources.Counters.BlockMicros, r.Setup.Notes)
 	}
 }
