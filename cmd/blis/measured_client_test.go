@@ -4,6 +4,7 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
+	"os"
 	"path/filepath"
 	"reflect"
 	"strconv"
@@ -192,5 +193,21 @@ func TestValidateOfResultsThatLackSomething(t *testing.T) {
 		if s.code != exitInput || s.err != "blis: "+c.want+"\n" {
 			t.Errorf("%v: exit %d\n got %s\nwant %s", c.args, s.code, s.err, c.want)
 		}
+	}
+}
+
+// Real spans of a CodeLlama-34B that are said to be of a Llama-2-7B.
+func TestTheWrongModelOfRealSpansIsAskedFor(t *testing.T) {
+	path := filepath.Join("..", "..", "..", "shared", "reference", "measured", "otlp", "codellama-34b-tp1.json.gz")
+	if _, err := os.Stat(path); err != nil {
+		t.Skip(err)
+	}
+	args := []string{"validate", "--otlp", path, "--hardware", "H100", "--model"}
+	wrong := done(t, append(args, "Llama-2-7b-hf")...)
+	if !strings.HasSuffix(wrong.out, "\nall 23 predictions of prefills are 77 to 80 % too low: is meta-llama/Llama-2-7b-hf on H100 at TP 1 the right model?\n") {
+		t.Errorf("%s", wrong.out)
+	}
+	if right := done(t, append(args, "CodeLlama-34b-Instruct-hf")...); strings.Contains(right.out, "right model?") {
+		t.Errorf("%s", right.out)
 	}
 }
