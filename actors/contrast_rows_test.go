@@ -130,6 +130,8 @@ var contrasts = []contrast{
 		"routing: {type: weighted, params: {load-balance: 1}}", "routing: {type: weighted, params: {load-balance: 1, session-affinity: 1}}", hitRate, 1},
 	{policy.RoutingKind, "weighted/cache-hit-rate", "beside `load-balance`, against that alone: twelve long prompts that requests share", shared,
 		"routing: {type: weighted, params: {load-balance: 1}}", "routing: {type: weighted, params: {load-balance: 1, cache-hit-rate: 1}}", largestShare, 1},
+	{policy.RoutingKind, "weighted/prefix-match", "beside `load-balance`, against that alone: twelve long prompts that requests share", shared,
+		"routing: {type: weighted, params: {load-balance: 1}}", "routing: {type: weighted, params: {load-balance: 1, prefix-match: 1}}", hitRate, 1},
 
 	{policy.SchedulerKind, "priority-fcfs", "60 requests per second on two instances that serve 42, a tenth of it critical, `slo-based`", overload,
 		bySLO, bySLO + byPriorityFirst, classTTFT("critical"), -1},

@@ -35,6 +35,7 @@
 //	parallel.go    the end of a run on all workers
 //	wait.go        which policy holds a run back
 //	sight.go       what the router knows of the instances when it decides
+//	ticks.go       requests that arrive together
 //	boards.go      which signals are told where; cadence.go how often
 //	board.go       observation: live, periodic, and the twin that reads engines
 //	feed.go        boards for signals of another cadence, or asked for

@@ -51,7 +51,7 @@ func TestBadBundles(t *testing.T) {
 		{"a section twice", "routing: {}\npriority: {}\nrouting: {}", `p.yaml:3: routing: is given twice, first on line 1, want it once`},
 		{"metadata twice", "metadata:\n  a:\n    - x\n    - b: 1\n      b: 2", `p.yaml:5: metadata.a[1].b: is given twice, first on line 4, want it once`},
 		{"a number for a type", "routing: {type: 5}", `p.yaml:1: routing.type: 5 is not allowed, want the name of a policy like round-robin`},
-		{"a word for a section", "routing: weighted", `p.yaml:1: routing: the string "weighted" is not allowed, want a mapping like {name: value}`},
+		{"a word for a section", "observability: fresh", `p.yaml:1: observability: the string "fresh" is not allowed, want a mapping like {name: value}`},
 		{"a list for parameters", "routing:\n  type: weighted\n  params: [queue-depth]", `p.yaml:3: routing.params: a list is not allowed, want a mapping like {parameter: value}`},
 		{"a list for metadata", "metadata: [1]", `p.yaml:1: metadata: a list is not allowed, want a mapping like {name: value}`},
 		{"no duration", "observability: {refresh: soon}", `p.yaml:1: observability.refresh: "soon" is not allowed, want a duration like 250ms or 5s`},

@@ -15,6 +15,9 @@ func ParseBundle(file string, text []byte) (Bundle, error) { return parseBundle(
 func parseBundle(file string, text []byte, limit int) (Bundle, error) {
 	r := reader{bundle: Bundle{file: file, lines: map[string]int{}}}
 	members, fault := readDocument(text, limit)
+	if fault == nil {
+		fault = noWorkload(members)
+	}
 	for i := 0; i < len(members) && fault == nil; i++ {
 		fault = r.section(&members[i])
 	}
@@ -30,11 +33,17 @@ type reader struct{ bundle Bundle }
 
 func (r *reader) section(p *member) *BundleError {
 	s, problem := findSection(p.name)
-	if s == nil {
+	switch {
+	case s == nil:
 		return &BundleError{Line: p.line, Field: p.name, Problem: problem}
-	}
-	if p.value == nil {
+	case p.value == nil:
 		return nil
+	case s.selection != nil:
+		members, fault := adopt(Kind(s.name), p)
+		if fault != nil {
+			return fault
+		}
+		p = &member{p.name, p.line, members}
 	}
 	members, isMapping := p.value.([]member)
 	if !isMapping {

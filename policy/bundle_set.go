@@ -91,6 +91,7 @@ func (s *section) paths() []string {
 
 func (b *Bundle) setType(s *section, name string) error {
 	kind, c := Kind(s.name), s.selection(b)
+	name = ownType(kind, name)
 	if _, err := lookUp(kind, name); err != nil {
 		return err
 	}
@@ -108,6 +109,7 @@ func (b *Bundle) setType(s *section, name string) error {
 
 func (b *Bundle) setParameter(s *section, name, text string) error {
 	kind, c := Kind(s.name), s.selection(b)
+	name, text = ownName(kind, name), ownText(kind, name, text)
 	t, err := c.template(kind)
 	if err != nil {
 		return err

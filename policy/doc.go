@@ -6,7 +6,7 @@
 //
 // A policy is a small object that is made once per run. It may keep state, but
 // sees only its arguments and the [Env] it was made with: no clock, no
-// instance, no randomness but the stream it was given. It declares with
+// instance, no randomness but the draws and the stream it was given. It declares with
 // Observes which signals of the instances it reads; how far a simulation may
 // run in parallel follows from that, so a policy must read nothing else.
 //
@@ -20,9 +20,10 @@
 //	registry.go    names, parameters, constructors, errors for bad ones
 //	parameter.go   types of parameters, and what is named by tenant or class
 //	admission.go   always-admit, token-bucket, reject-all, and admission_rate.go rate-limit
-//	quota.go       tenant-quota
+//	tenants.go     values of single tenants; quota.go tenant-quota
 //	shed.go        saturation-shed
 //	priority.go    constant, slo-based, tenant-priority, deadline-aware, inverted-slo
+//	draws.go       chance of routing: hashes, no stream
 //	follower.go    how a policy follows what changes there
 //	seating.go     the same when instances come and go
 //	tournament.go  the best of many instances, few of which change
@@ -50,7 +51,8 @@
 //	autoscale_window.go
 //	               what the latter two remember of what they wanted and did
 //	bundle.go      the file that names the policies of a run, its fields as a table
-//	bundle_*.go    how it is read, changed by --set, completed and written
+//	bundle_*.go    how it is read (bundle_adopt.go: in other words), changed by --set,
+//	               completed and written; bundle_seed.go whether it draws
 //
 // Built with the tag debug, a read of a signal that the policy did not declare
 // panics.

@@ -18,7 +18,7 @@ type pair struct {
 	every int        // asked in one of so many steps
 }
 
-var scorerNames = []string{"prefix-affinity", "queue-depth", "waiting-queue", "kv-utilization", "load-balance", "active-requests", "session-affinity", "cache-hit-rate"}
+var scorerNames = []string{"prefix-affinity", "queue-depth", "waiting-queue", "kv-utilization", "load-balance", "active-requests", "session-affinity", "cache-hit-rate", "prefix-match"}
 
 // newPair makes a policy with random parameters, weighted with some scorers in
 // some order.
@@ -254,7 +254,7 @@ func (p *pair) reached(req *Request, d RoutingDecision) (corners []string) {
 		}
 		prefixes, sessions, both := 0, 0, 0
 		for _, i := range f.matched {
-			prefix := f.index != nil && f.scorers[f.prefix].shares[i] > 0
+			prefix := f.prefix >= 0 && f.scorers[f.prefix].shares[i] > 0 || f.bonus >= 0 && f.scorers[f.bonus].shares[i] > 0
 			session := f.sessions != nil && f.scorers[f.session].shares[i] > 0
 			switch {
 			case prefix && session:

@@ -231,6 +231,10 @@ func (p *naiveWeighted) score(name string, view *View, req *Request, blocks []tw
 			if len(blocks) > 0 {
 				scores[i] = float64(p.cached.matched(blocks, i)) / float64(len(blocks))
 			}
+		case "prefix-match":
+			if p.cached.matched(blocks, i) > 0 {
+				scores[i] = 1
+			}
 		case "queue-depth", "waiting-queue":
 			scores[i] = 1
 			if most != least {

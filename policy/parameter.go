@@ -44,6 +44,7 @@ type Parameter struct {
 	Default  string
 	Min, Max float64 // inclusive, of what is no Flag or Choice; MaxFloat64 is no bound
 	Choices  []string
+	Refused  map[string]string // values that one may expect, and why there is no such
 	Help     string
 }
 
@@ -168,6 +169,9 @@ func (v *values) set(t *Template, s Setting) error {
 		}
 	}
 	parsed, ok := v.parameters[i].parse(s.Value)
+	if why, refused := v.parameters[i].Refused[s.Value]; refused && !ok {
+		return &Error{Field: field, Problem: why}
+	}
 	if !ok {
 		return &Error{Field: field, Problem: fmt.Sprintf("%q is not allowed, want %s", s.Value, v.parameters[i].Range())}
 	}

@@ -60,10 +60,16 @@ type Scheduler interface {
 	Victim(running []Running, ctx *SchedulerContext) int
 }
 
+// noPreemptionOff is why preemption cannot be off: running requests take blocks as
+// they generate, so when the cache is full and each needs one more, none can go
+// on, none ends, and nothing is ever given back.
+const noPreemptionOff = "preemption cannot be off: when the KV cache is full running requests that each need a block would wait for each other for ever, and vLLM always preempts; want auto, fcfs or priority, and more --total-kv-blocks or fewer --max-num-seqs to preempt less"
+
 // preemption is the parameter that every scheduler has; --preemption-policy
 // is the same knob.
 var preemption = Parameter{Name: "preemption", Type: Choice, Default: "auto", Choices: []string{"auto", "fcfs", "priority"},
-	Help: "whom to preempt for KV: fcfs, the last of the running list; priority, the lowest priority, then the latest arrival; auto, the scheduler's own rule"}
+	Refused: map[string]string{"off": noPreemptionOff},
+	Help:    "whom to preempt for KV: fcfs, the last of the running list; priority, the lowest priority, then the latest arrival; auto, the scheduler's own rule"}
 
 var schedulerTemplates = []template[Scheduler]{{
 	Template: Template{Kind: SchedulerKind, Name: "fcfs", Help: "in the order queued, preempted requests in front; preempts the last running (default)",

@@ -17,11 +17,14 @@ const (
 	activeRequests                    // (max − in-flight)/max over the candidates; 1 when max is 0
 	sessionAffinity                   // 1 for the instance that served the request's session last, else 0
 	cacheHitRate                      // share of prompt tokens that the instance found in its prefix cache so far
+	prefixMatch                       // 1 for an instance that has any block of the prompt in the router's index, else 0
 )
 
 // perRequest reports whether a scorer rates single instances, others with
 // every request, and all else 0.
-func (k scorerKind) perRequest() bool { return k == prefixAffinity || k == sessionAffinity }
+func (k scorerKind) perRequest() bool {
+	return k == prefixAffinity || k == sessionAffinity || k == prefixMatch
+}
 
 // scorerTable is indexed by scorerKind.
 var scorerTable = [...]struct {
@@ -35,6 +38,7 @@ var scorerTable = [...]struct {
 	loadBalance:     {"load-balance", "0", "1/(1 + effective load)", effectiveLoad},
 	activeRequests:  {"active-requests", "0", "1 without requests in flight, 0 at the most that any instance has, linear between", InFlight},
 	sessionAffinity: {"session-affinity", "0", "1 for the instance that served the request's session last, if it is among the last 2^20 sessions; 0 without a session", NoSignals},
+	prefixMatch:     {"prefix-match", "0", "1 where any block of the prompt is expected in cache, else 0: a bonus on a match, however long", Prefixes},
 	cacheHitRate:    {"cache-hit-rate", "0", "share of prompt tokens that the instance found in its prefix cache so far; 0 before the first", HitRate},
 }
 

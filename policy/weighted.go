@@ -25,8 +25,9 @@ type weighted struct {
 	public   []float64  // the same by instance, when some are gone
 	best     tournament // by seat, of the scores without affinities
 
-	index    *PrefixIndex   // nil without the scorer prefix-affinity
-	prefix   int            // which scorer that is
+	index    *PrefixIndex   // nil without the scorers prefix-affinity and prefix-match
+	prefix   int            // which scorer prefix-affinity is, −1: none
+	bonus    int            // which prefix-match is
 	sessions *sessionMemory // nil without the scorer session-affinity
 	session  int            // which scorer that is
 	matched  []int32        // seats of instances that have scores with an affinity, in order
@@ -34,7 +35,7 @@ type weighted struct {
 }
 
 func newWeighted(v values, env Env) (Routing, error) {
-	w := &weighted{tie: newTieBreak(v, env)}
+	w := &weighted{tie: newTieBreak(v, env), prefix: -1, bonus: -1}
 	sum := 0.0
 	for _, i := range chosen(v) {
 		weight := v.list[i].number
@@ -45,6 +46,8 @@ func newWeighted(v values, env Env) (Routing, error) {
 		switch scorerKind(i) {
 		case prefixAffinity:
 			w.prefix, w.index = len(w.scorers), env.Prefixes
+		case prefixMatch:
+			w.bonus, w.index = len(w.scorers), env.Prefixes
 		case sessionAffinity:
 			w.session, w.sessions = len(w.scorers), newSessionMemory(sessionCapacity)
 		}
@@ -270,12 +273,20 @@ func (w *weighted) candidate(i int) int {
 // matchPrefix matches the candidates that the index expects to have the
 // beginning of the prompt.
 func (w *weighted) matchPrefix(holders []holder) {
-	shares, weight := w.scorers[w.prefix].shares, w.scorers[w.prefix].weight
 	for _, h := range holders {
-		if seat := w.candidate(int(h.instance)); seat >= 0 {
-			shares[seat] = float64(weight * w.index.affinity(h.blocks))
-			w.matched = append(w.matched, int32(seat))
+		seat := w.candidate(int(h.instance))
+		if seat < 0 {
+			continue
 		}
+		if w.prefix >= 0 {
+			s := &w.scorers[w.prefix]
+			s.shares[seat] = float64(s.weight * w.index.affinity(h.blocks))
+		}
+		if w.bonus >= 0 {
+			s := &w.scorers[w.bonus]
+			s.shares[seat] = s.weight
+		}
+		w.matched = append(w.matched, int32(seat))
 	}
 }
 
@@ -299,11 +310,10 @@ func (w *weighted) unmatch() {
 	if len(w.matched) == 0 {
 		return
 	}
-	if w.index != nil {
-		w.scorers[w.prefix].withdraw(w.matched)
-	}
-	if w.sessions != nil {
-		w.scorers[w.session].withdraw(w.matched)
+	for k := range w.scorers {
+		if w.scorers[k].kind.perRequest() {
+			w.scorers[k].withdraw(w.matched)
+		}
 	}
 	for _, i := range w.matched {
 		w.scores[i] = w.sum(int(i))

@@ -1,0 +1,233 @@
+package policy
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+)
+
+// Files of the public simulator (inference-sim) and of its plan say the same in
+// other words: policy for type, a bare name for a policy, scorers as a list, and
+// other names of parameters. They are read as what they mean here.
+
+// otherTypes are types by kind and other name.
+var otherTypes = map[Kind]map[string]string{
+	RoutingKind:   {"weighted-scoring": "weighted"},
+	SchedulerKind: {"priority": "priority-fcfs"}, // vLLM's name
+}
+
+// otherParameters are parameters by kind and other name.
+var otherParameters = map[Kind]map[string]string{
+	AdmissionKind: {"bucket_size": "capacity", "token_bucket_capacity": "capacity", "token_bucket_refill_rate": "refill_rate"},
+	PriorityKind: {"critical_score": "critical", "realtime_score": "critical", "standard_score": "standard", "interactive_score": "standard",
+		"batch_score": "batch", "background_score": "background", "sheddable_score": "sheddable", "default_score": "default"},
+	RoutingKind: {"cache_affinity_weight": "prefix-affinity", "load_balance_weight": "load-balance", "queue_depth_weight": "queue-depth",
+		"kv_utilization_weight": "kv-utilization", "prefix_match_bonus": "prefix-match"},
+	SchedulerKind: {"preemption_policy": "preemption"},
+	AutoscaleKind: {"scale_up_threshold": "up", "scale_down_threshold": "down", "cooldown_seconds": "cooldown"},
+}
+
+// ownType is the name here of a type.
+func ownType(kind Kind, name string) string {
+	if own, ok := otherTypes[kind][name]; ok {
+		return own
+	}
+	return name
+}
+
+// ownName is the name here of a parameter.
+func ownName(kind Kind, name string) string {
+	if own, ok := otherParameters[kind][name]; ok {
+		return own
+	}
+	return name
+}
+
+// ownText is the value here of a parameter with that other name.
+func ownText(kind Kind, name, text string) string {
+	switch {
+	case kind == AutoscaleKind && name == "cooldown_seconds" && isNumeral(text) && !strings.ContainsAny(text, "eE"):
+		return text + "s"
+	case kind == SchedulerKind && name == "preemption_policy" && text == "lowest-priority":
+		return "priority"
+	}
+	return text
+}
+
+// adopt is a section of a policy in the form here.
+func adopt(kind Kind, p *member) ([]member, *BundleError) {
+	if name, bare := p.value.(string); bare {
+		return []member{{"type", p.line, ownType(kind, name)}}, nil
+	}
+	members, isMapping := p.value.([]member)
+	if !isMapping {
+		return nil, &BundleError{Line: p.line, Field: p.name, Problem: describe(p.value) + " is not allowed, want a mapping like {name: value}, or the name of a policy"}
+	}
+	a := adoption{kind: kind}
+	for i := range members {
+		if fault := a.field(&members[i]); fault != nil {
+			return nil, fault
+		}
+	}
+	return a.finish()
+}
+
+// adoption is a section while it is read.
+type adoption struct {
+	kind     Kind
+	typed    *member // type, or policy
+	params   *member // in the form here; nil: none yet
+	ignores  *member // respect_priority: false
+	respects *member // respect_priority: true
+	rest     []member
+}
+
+func (a *adoption) field(m *member) *BundleError {
+	path := string(a.kind) + "." + m.name
+	switch {
+	case m.name == "type" || m.name == "policy":
+		if a.typed != nil {
+			return &BundleError{Line: m.line, Field: path, Problem: "policy is another name of type, want one of them"}
+		}
+		name, isString := m.value.(string)
+		if !isString {
+			a.rest = append(a.rest, member{"type", m.line, m.value}) // which says so
+			return nil
+		}
+		a.typed = &member{"type", m.line, ownType(a.kind, name)}
+	case m.name == "params":
+		list, isMapping := m.value.([]member)
+		if !isMapping {
+			a.rest = append(a.rest, *m)
+			return nil
+		}
+		a.open(m.line)
+		for i := range list {
+			if fault := a.param(&list[i]); fault != nil {
+				return fault
+			}
+		}
+	case a.kind == RoutingKind && m.name == "scorers":
+		return a.scorers(m)
+	case a.kind == AdmissionKind && strings.HasPrefix(m.name, "token_bucket_") && m.value != nil:
+		return a.param(m)
+	default:
+		a.rest = append(a.rest, *m)
+	}
+	return nil
+}
+
+// open begins the parameters, if they have not begun.
+func (a *adoption) open(line int) {
+	if a.params == nil {
+		a.params = &member{"params", line, []member{}}
+	}
+}
+
+// param adds one.
+func (a *adoption) param(m *member) *BundleError {
+	path := string(a.kind) + ".params." + m.name
+	if a.kind == SchedulerKind && (m.name == "respect_priority" || m.name == "preemption_enabled") {
+		yes, isFlag := m.value.(bool)
+		switch {
+		case !isFlag:
+			return &BundleError{Line: m.line, Field: path, Problem: describe(m.value) + " is not allowed, want true or false"}
+		case m.name == "preemption_enabled" && !yes:
+			return &BundleError{Line: m.line, Field: path, Problem: noPreemptionOff}
+		case m.name == "respect_priority" && yes:
+			a.respects = m
+		case m.name == "respect_priority":
+			a.ignores = m
+		}
+		return nil
+	}
+	a.open(m.line)
+	value := m.value
+	switch x := value.(type) {
+	case json.Number:
+		if text := ownText(a.kind, m.name, string(x)); text != string(x) {
+			value = text
+		}
+	case string:
+		value = ownText(a.kind, m.name, x)
+	}
+	a.params.value = append(a.params.value.([]member), member{ownName(a.kind, m.name), m.line, value})
+	return nil
+}
+
+// scorers adds the weights of a list of {name, weight}.
+func (a *adoption) scorers(m *member) *BundleError {
+	list, isList := m.value.([]any)
+	if m.value == nil {
+		return nil
+	}
+	bad := func(problem string) *BundleError {
+		return &BundleError{Line: m.line, Field: "routing.scorers", Problem: problem + ", want a list like [{name: queue-depth, weight: 2}]"}
+	}
+	if !isList {
+		return bad(describe(m.value) + " is not allowed")
+	}
+	for i, x := range list {
+		entry, isMapping := x.([]member)
+		if !isMapping {
+			return bad(fmt.Sprintf("entry %d is %s", i+1, describe(x)))
+		}
+		name, weight := "", member{}
+		for k := range entry {
+			switch text, isText := entry[k].value.(string); {
+			case entry[k].name == "name" && isText:
+				name = text
+			case entry[k].name == "weight":
+				weight = entry[k]
+			default:
+				return bad(fmt.Sprintf("entry %d has %s: %s", i+1, oneLine(entry[k].name), describe(entry[k].value)))
+			}
+		}
+		if name == "" || weight.name == "" {
+			return bad(fmt.Sprintf("entry %d has no name or no weight", i+1))
+		}
+		if fault := a.param(&member{name, weight.line, weight.value}); fault != nil {
+			return fault
+		}
+	}
+	return nil
+}
+
+// finish is the section, the type first.
+func (a *adoption) finish() ([]member, *BundleError) {
+	if a.ignores != nil && a.respects == nil && a.typed != nil && a.typed.value == "priority-fcfs" {
+		a.typed.value = "fcfs"
+	}
+	if m := a.respects; m != nil && (a.typed == nil || a.typed.value != "priority-fcfs" && a.typed.value != "reverse-priority") {
+		return nil, &BundleError{Line: m.line, Field: "scheduler.params." + m.name, Problem: "the scheduler goes by no priority, want type: priority-fcfs"}
+	}
+	var list []member
+	for _, m := range []*member{a.typed, a.params} {
+		if m != nil {
+			list = append(list, *m)
+		}
+	}
+	return append(list, a.rest...), nil
+}
+
+// noWorkload refuses a specification of a workload.
+func noWorkload(members []member) *BundleError {
+	for _, m := range members {
+		if m.name == "clients" || m.name == "aggregate_rate" {
+			return &BundleError{Line: m.line, Field: m.name, Problem: "no section of a policy bundle: this is a specification of a workload, which is given with --workload-spec"}
+		}
+	}
+	return nil
+}
+
+// LooksLikeBundle reports whether a file is no less than a policy bundle: YAML of
+// nothing but sections of one.
+func LooksLikeBundle(text []byte) bool {
+	members, fault := readDocument(text, maxText)
+	for i := range members {
+		if s, _ := findSection(members[i].name); s == nil {
+			return false
+		}
+	}
+	return fault == nil && len(members) > 0
+}
