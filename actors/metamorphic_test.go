@@ -102,8 +102,10 @@ func latencies(t *testing.T, y *yield) string {
 	return string(text)
 }
 
-// TestWeightsTimesTenChangeNothing. Weights are relative to each other.
-func TestWeightsTimesTenChangeNothing(t *testing.T) {
+// TestWeightsTimesSixteenChangeNothing. Weights are relative to each other. A power
+// of two scales them without rounding, which may decide between sums that are all
+// but equal.
+func TestWeightsTimesSixteenChangeNothing(t *testing.T) {
 	weighted := func(x *trial) bool {
 		return x.Config.RoutingPolicy == "weighted" && x.Config.NumInstances > 1 && x.Config.RoutingScorers != ""
 	}
@@ -116,7 +118,7 @@ func TestWeightsTimesTenChangeNothing(t *testing.T) {
 			if _, err := fmt.Sscan(weight, &w); err != nil {
 				t.Fatal(err)
 			}
-			scorers = append(scorers, fmt.Sprintf("%s:%g", name, float64(10*w)))
+			scorers = append(scorers, fmt.Sprintf("%s:%g", name, float64(16*w)))
 		}
 		times.Config.RoutingScorers = strings.Join(scorers, ",")
 		want, got := mustPlay(t, x), mustPlay(t, &times)
