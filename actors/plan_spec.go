@@ -3,13 +3,11 @@ package actors
 import (
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"blis/input"
-	"blis/policy"
 	"blis/vtime"
 	"blis/workload/servegen"
 	"blis/workload/spec"
@@ -38,9 +36,6 @@ func (p *plan) openSpec() (err error) {
 	if fault := (*spec.Error)(nil); errors.As(err, &fault) && slices.Contains([]string{".csv", ".jsonl", ".gz"}, filepath.Ext(c.WorkloadSpec)) {
 		return inputErrorf("--workload-spec: %s: no specification in YAML; a trace is given with --trace", c.WorkloadSpec)
 	}
-	if err != nil && p.isBundle(c.WorkloadSpec) {
-		return inputErrorf("--workload-spec: %s: a policy bundle and no specification of a workload; it is given with --policy-config", c.WorkloadSpec)
-	}
 	if err != nil {
 		return inputErrorf("--%s: %v", c.specFlag(), err)
 	}
@@ -57,16 +52,6 @@ func (p *plan) openSpec() (err error) {
 		c.WorkloadSeed = &seed
 	}
 	return nil
-}
-
-// isBundle reports whether a file, which is no specification, is a policy bundle.
-// What can be read only once is not looked at again.
-func (p *plan) isBundle(path string) bool {
-	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
-		return false
-	}
-	text, err := input.ReadFile(path, input.Bundle)
-	return err == nil && policy.LooksLikeBundle(text)
 }
 
 // readSpec reads the file of the specification.

@@ -219,15 +219,3 @@ func noWorkload(members []member) *BundleError {
 	}
 	return nil
 }
-
-// LooksLikeBundle reports whether a file is no less than a policy bundle: YAML of
-// nothing but sections of one.
-func LooksLikeBundle(text []byte) bool {
-	members, fault := readDocument(text, maxText)
-	for i := range members {
-		if s, _ := findSection(members[i].name); s == nil {
-			return false
-		}
-	}
-	return fault == nil && len(members) > 0
-}

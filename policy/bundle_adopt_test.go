@@ -106,14 +106,3 @@ func TestBadFilesInOtherWords(t *testing.T) {
 		t.Errorf("--set: %v", err)
 	}
 }
-
-func TestWhatLooksLikeABundle(t *testing.T) {
-	for text, want := range map[string]bool{
-		planned: true, "scheduler: fcfs": true, "admission: {policy: 7}": true,
-		"": false, "version: 2\nclients: []": false, "admission: {}\nclients: []": false, "a,b\n1,2": false, "[1]": false, "routing: {": false,
-	} {
-		if got := LooksLikeBundle([]byte(text)); got != want {
-			t.Errorf("%q: %v", text, got)
-		}
-	}
-}

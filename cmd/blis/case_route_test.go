@@ -40,17 +40,13 @@ func TestFaultF1TenantQuotaRoundTrip(t *testing.T) {
 	}
 }
 
-// The policy files of the public simulator run; one that is given as a workload
-// is named.
-func TestCasePolicyFileAsWorkloadSpec(t *testing.T) {
+// The policy files of the public simulator run, and a specification that is given
+// as one is named.
+func TestCasePolicyFileOfThePublicSimulatorRuns(t *testing.T) {
 	folder := t.TempDir()
 	const text = "admission:\n  policy: always-admit\nrouting:\n  policy: weighted\n  scorers:\n    - name: prefix-affinity\n      weight: 3\n    - name: load-balance\n      weight: 1\npriority:\n  policy: constant\nscheduler: fcfs\n"
 	if err := os.WriteFile(filepath.Join(folder, "policy.yaml"), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
-	}
-	said, code := shell(t, folder, "$BLIS run --workload-spec policy.yaml")
-	if want := "blis: --workload-spec: policy.yaml: a policy bundle and no specification of a workload; it is given with --policy-config\n"; code != 2 || said != want {
-		t.Errorf("exit %d: %q, want %q", code, said, want)
 	}
 	first, code := shell(t, folder, "$BLIS run --policy-config policy.yaml --num-requests 50")
 	if code != 0 || !strings.Contains(first, "50 injected: 50 completed") {
@@ -60,7 +56,7 @@ func TestCasePolicyFileAsWorkloadSpec(t *testing.T) {
 	if code != 0 || digestOf(t, same) != digestOf(t, first) {
 		t.Errorf("exit %d, another run than with flags: %s", code, same)
 	}
-	said, code = shell(t, folder, "$BLIS workload scenarios diurnal-cycle >w.yaml; $BLIS run --policy-config w.yaml")
+	said, code := shell(t, folder, "$BLIS workload scenarios diurnal-cycle >w.yaml; $BLIS run --policy-config w.yaml")
 	if code != 2 || !strings.Contains(said, "specification of a workload, which is given with --workload-spec") {
 		t.Errorf("exit %d: %s", code, said)
 	}
