@@ -82,7 +82,7 @@ type Config struct {
 
 	WorkloadSpec      string         `json:"workload-spec" type:"path" group:"Workload" help:"YAML specification of the workload; see docs/workloads.md."`
 	Scenario          string         `json:"scenario" group:"Workload" help:"A built-in specification; see blis workload scenarios."`
-	Rate              float64        `json:"rate" group:"Workload" help:"Mean arrivals per second over the cluster; 0: 80 % of the capacity that the latency model gives, or what the specification says."`
+	Rate              float64        `json:"rate" group:"Workload" help:"Mean arrivals per second over the cluster; 0: 80 % of the capacity that the latency model gives, or what the specification or the trace says. A trace is stretched or squeezed to it."`
 	Concurrency       int32          `json:"concurrency" group:"Workload" help:"A closed loop in place of a rate: so many users who each wait for an answer, think, and ask again."`
 	ThinkTime         vtime.Duration `json:"think-time" default:"0" group:"Workload" help:"Of users, between an answer and the next request."`
 	RefusalPause      vtime.Duration `json:"refusal-pause" default:"1s" group:"Workload" help:"Of users, after a request that was rejected, dropped or timed out, at least; from 1ms. The next request follows: the lost one is not sent again."`

@@ -118,7 +118,7 @@ func (p *plan) noteIdleTrace(t *traces.Trace) {
 		p.noteUnused([]string{"trace-block-size"}, fmt.Sprintf("the trace is of format %s and has no hash ids", t.Format()))
 	}
 	if !t.Paced() {
-		p.noteUnused([]string{"rate", "arrival", "cv"}, "the trace has its own arrivals; see trace-speedup")
+		p.noteUnused([]string{"arrival", "cv"}, "the trace has its own arrivals")
 		p.noteUnused([]string{"workload-seed"}, "nothing of a trace is random")
 	}
 }

@@ -64,8 +64,9 @@ func TestSettingsWithoutEffectAreNoted(t *testing.T) {
 		}}, []string{
 			"num-requests has no effect: the trace has its own requests; see trace-limit",
 			"prompt-tokens has no effect: the trace has its own requests",
+			"rate has no effect: the requests of the trace arrive at once",
 			"trace-block-size has no effect: the trace is of format blis and has no hash ids",
-			"rate, arrival have no effect: the trace has its own arrivals; see trace-speedup",
+			"arrival has no effect: the trace has its own arrivals",
 			"workload-seed has no effect: nothing of a trace is random",
 		}},
 		{"a trace, and what it has", []func(*Config){replay, func(c *Config) { c.TraceSpeedup, c.TraceLimit, c.Timeout = 2, 1, vtime.Second }}, nil},
@@ -158,7 +159,7 @@ func TestEverySettingCountsOrIsNoted(t *testing.T) {
 	counts := strings.Fields(`hardware tp dtype quantization kv-cache-dtype latency-model coefficients alpha-coeffs beta-coeffs model-config-folder hardware-config num-instances total-kv-blocks
 		num-gpu-blocks-override block-size-in-tokens max-num-seqs max-num-batched-tokens long-prefill-token-threshold max-model-len
 		enable-prefix-caching enable-chunked-prefill scheduler-reserve-full-isl async-scheduling scheduler preemption-policy
-		policies admission-policy admission-latency priority-policy routing-policy routing-latency cost-per-replica-hour timeout trace
+		policies admission-policy admission-latency priority-policy routing-policy routing-latency cost-per-replica-hour gpu-hour-price timeout trace
 		seed horizon measure-from measure-to slo-targets slow-within-class force-routing fitness-weights workload-spec scenario concurrency`)
 	refused := []string{"token-bucket-capacity", "token-bucket-refill-rate", "routing-scorers"}
 	noted := []string{"preemption-ema-gamma", "signals", "snapshot-refresh-interval", "in-flight", "prefix-index", "prefix-index-blocks", "kv-event-delay", "trace-block-size", "rate", "arrival", "cv", "workload-seed"} // by what policies read, and the trace

@@ -52,6 +52,9 @@ func (p *plan) openTrace() error {
 	}
 	p.source = t
 	p.warnOfTimeout("timeout", c.Timeout)
+	if err := p.rescale(t); err != nil {
+		return err
+	}
 	p.noteIdleTrace(t)
 	p.setup.Requests = int64(t.Remaining())
 	p.setup.Workload = fmt.Sprintf("%d requests of %s (%s)", t.Remaining(), filepath.Base(c.Trace), t.Format())
@@ -61,6 +64,26 @@ func (p *plan) openTrace() error {
 	if n, first := t.Skipped(); n > 0 {
 		p.note("%d bad rows skipped, the first: %v", n, first)
 	}
+	return nil
+}
+
+// rescale gives a trace with arrivals of its own the rate that was asked for.
+func (p *plan) rescale(t *traces.Trace) error {
+	c := &p.config
+	own := t.Rate()
+	switch {
+	case c.Rate == 0 || t.Paced():
+		return nil
+	case c.TraceSpeedup != 1:
+		return inputErrorf("--rate is %v and --trace-speedup is %v: want one of them, both change the rate of the trace", c.Rate, c.TraceSpeedup)
+	case own == 0:
+		p.note("rate has no effect: the requests of the trace arrive at once")
+		return nil
+	}
+	if err := t.Rescale(c.Rate); err != nil {
+		return err
+	}
+	p.note("rate %v/s: the trace has %.4g/s, its times are divided by %.4g", c.Rate, own, c.Rate/own)
 	return nil
 }
 

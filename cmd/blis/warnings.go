@@ -113,7 +113,7 @@ func pace(c *actors.Config) string {
 	case c.WorkloadSpec != "":
 		return "the rates of the specification"
 	case c.Trace != "" && c.Rate == 0:
-		return "--trace-speedup"
+		return "--rate"
 	}
 	return "--rate"
 }

@@ -9,6 +9,7 @@
 //	rounds.go     rounds of sessions: counted, and none twice
 //	chains.go     contents that have the ids of their tokens
 //	lines.go, csv.go, json.go, json_values.go, number.go, names.go   the text beneath the formats
+//	rate.go       the mean rate of a trace, and another in its place
 //	notes.go      what of a file was not used, or is unlikely to be meant
 //	tracefile.go  the one place that opens files
 //	write.go      Write: any source as a trace of our own format
