@@ -1,13 +1,11 @@
 package main
 
 import (
-	"bufio"
 	"encoding/json"
 	"fmt"
 	"io"
 	"math"
 	"strings"
-	"text/tabwriter"
 
 	"blis/latency"
 	"blis/policy"
@@ -19,18 +17,16 @@ type form struct {
 	Format string `default:"text" enum:"text,json" help:"Form of the list: text or json."`
 }
 
-// list prints items as JSON, or what table writes into columns.
-func (f *form) list(c *console, items any, table func(w io.Writer)) error {
+// list prints items as JSON, or what table writes, in columns parted by tabs. On
+// a narrow terminal the columns named by drop are left out, the first one first.
+func (f *form) list(c *console, items any, table func(w io.Writer), drop ...string) error {
 	if f.Format == "json" {
 		return printJSON(c.out, items)
 	}
-	buffered := bufio.NewWriter(c.out)
-	columns := tabwriter.NewWriter(buffered, 0, 0, 2, ' ', 0)
-	table(columns)
-	if err := columns.Flush(); err != nil {
-		return err
-	}
-	return buffered.Flush()
+	var text strings.Builder
+	table(&text)
+	_, err := io.WriteString(c.out, columnsOf(text.String(), c.columns(), drop))
+	return err
 }
 
 // printJSON prints a value as a JSON document, indented.
@@ -86,10 +82,10 @@ func (p *policiesCmd) Run(c *console) error {
 			}
 			fmt.Fprintf(w, "  %s: %s\n", item.Name, item.Help)
 			for _, q := range item.Parameters {
-				fmt.Fprintf(w, "    %s\t%s\t(%s)\t%s\n", q.Name, q.Default, q.Allowed, q.Help)
+				fmt.Fprintf(w, "    %s\t%s\t%s (%s)\n", q.Name, q.Default, q.Help, q.Allowed)
 			}
 			if q := item.Open; q != nil {
-				fmt.Fprintf(w, "    %s: {NAME: …}\t\t(%s)\t%s\n", q.Name, q.Allowed, q.Help)
+				fmt.Fprintf(w, "    %s: {NAME: …}\t\t%s (%s)\n", q.Name, q.Help, q.Allowed)
 			}
 		}
 	})
@@ -147,7 +143,7 @@ func (h *hardwareCmd) Run(c *console) error {
 				i.Bandwidth, orNone(i.Link, "GB/s"), i.PCIe, i.Tokens, i.Seats, strings.Join(i.Aliases, ", "))
 		}
 		fmt.Fprintln(w, "\nPeaks are dense, links one way. Others: --hardware-config FILE. Sources: --format json.")
-	})
+	}, "PCIE", "LINK", "FP8", "TOKENS/STEP", "SEATS")
 }
 
 // orNone is a number with its unit, a dash for 0.

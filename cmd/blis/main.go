@@ -26,7 +26,7 @@
 //	workload.go  blis workload show; workload_text.go, workload_plot.go,
 //	             workload_json.go print its result; workload_export.go export and
 //	             convert
-//	list.go      blis policies, hardware
+//	list.go      blis policies, hardware; table.go lists in columns
 //	models.go    blis models; models_shown.go is the result of models show,
 //	             models_text.go prints it; models_sets.go lists coefficients
 //	train.go     blis train; train_steps.go its ridge on steps; train_text.go,

@@ -70,7 +70,7 @@ func (m *modelsListCmd) Run(c *console) error {
 				i.Layers, i.Hidden, i.Heads, kvHeads, experts, i.Context, len(i.Fits))
 		}
 		fmt.Fprintln(w, "\nMore about one: blis models show MODEL. Others: --model-config-folder with a Hugging Face config.json.\nSources and fits: --format json.")
-	})
+	}, "BLACKBOX FITS", "HIDDEN", "HEADS", "KV HEADS", "LAYERS", "EXPERTS")
 }
 
 // modelShowCmd is blis models show. What it shares with blis run has the same

@@ -28,7 +28,7 @@ func (m *modelSetsCmd) Run(c *console) error {
 		items = append(items, setItem{s.Name, s.TrainedOn, s.Errors, s.Notes, s.Alpha, s.Beta})
 	}
 	return m.list(c, items, func(w io.Writer) {
-		fmt.Fprintln(w, "SET\tGPU\tTP\tMODELS\tENGINE\tE2E\tTPOT\tTTFT\tBY")
+		fmt.Fprintln(w, "SET\tGPU\tTP\tENGINE\tE2E\tTPOT\tTTFT\tBY\tMODELS")
 		for _, s := range latency.PhysicsSets() {
 			t := &s.TrainedOn
 			var models []string
@@ -43,9 +43,9 @@ func (m *modelSetsCmd) Run(c *console) error {
 			if e == nil {
 				e = &latency.Stated{HeldOut: "not stated"}
 			}
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%.1f %%\t%.1f %%\t%.1f %%\t%s\n", s.Name, strings.Join(t.GPUs, ", "), tp, strings.Join(models, ", "), t.Engine, e.E2E, e.TPOT, e.TTFT, e.HeldOut)
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%.1f %%\t%.1f %%\t%.1f %%\t%s\t%s\n", s.Name, strings.Join(t.GPUs, ", "), tp, t.Engine, e.E2E, e.TPOT, e.TTFT, e.HeldOut, strings.Join(models, ", "))
 		}
 		roofline := latency.RooflineStated()
-		fmt.Fprintf(w, "\nErrors are medians over runs of those of means. Other models of the same kind are covered where a set states its\nleave-one-model-out error; elsewhere roofline serves (%s).\nOthers: blis train, and --coefficients with its file. All of it: --format json.\n", roofline.String())
-	})
+		fmt.Fprintf(w, "\nErrors are medians over runs of those of means. Other models of the same kind are covered where a set states its leave-one-model-out error; elsewhere roofline serves (%s).\nOthers: blis train, and --coefficients with its file. All of it: --format json.\n", roofline.String())
+	}, "ENGINE", "BY", "GPU", "TP")
 }

@@ -112,8 +112,6 @@ func pace(c *actors.Config) string {
 		return "--concurrency"
 	case c.WorkloadSpec != "":
 		return "the rates of the specification"
-	case c.Trace != "" && c.Rate == 0:
-		return "--rate"
 	}
 	return "--rate"
 }
