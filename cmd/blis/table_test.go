@@ -24,7 +24,7 @@ func TestColumns(t *testing.T) {
 		want  string
 	}{
 		{60, "NAME   A   B  TEXT\none    1   2  some words that go on and on and on\nshort  10\n\n  prose: that is longer than a line may be\n"},
-		{38, "NAME   A   TEXT\none    1   some words that go on and\n           on and on\nshort  10\n\n  prose: that is longer than a\n    line may be\n"},
+		{38, "NAME   A   TEXT\none    1   some words that go on and\n           on and on\nshort  10\n\n  prose: that is longer than a line\n    may be\n"},
 		{10, "NAME   TEXT\none    some words that go on and\n       on and on\nshort\n\n  prose:\n    that\n    is\n    longer\n    than a\n    line\n    may be\n"},
 	} {
 		if got := columnsOf(text, c.width, []string{"B", "A"}); got != c.want {

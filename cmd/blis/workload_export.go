@@ -61,7 +61,7 @@ type reading struct {
 	TraceOffset    int64          `json:"trace-offset" group:"Workload" help:"Skip this many requests."`
 	SpreadTies     bool           `json:"spread-ties" group:"Workload" help:"Move requests with equal coarse timestamps apart."`
 	SkipBadRows    bool           `json:"skip-bad-rows" group:"Workload" help:"Leave out bad rows of a trace and count them."`
-	Rate           float64        `json:"rate" group:"Workload" help:"Mean arrivals per second over the cluster; 0: 80 % of the capacity that the latency model gives, or what the specification says."`
+	Rate           float64        `json:"rate" group:"Workload" help:"Mean arrivals per second over the cluster; 0: 80 % of the capacity that the latency model gives, or what the specification or the trace says. A trace is stretched or squeezed to it."`
 	Arrival        string         `json:"arrival" default:"poisson" enum:"poisson,constant,gamma,weibull" group:"Workload" help:"Arrival process."`
 	CV             float64        `json:"cv" group:"Workload" help:"Coefficient of variation of the gaps, for gamma and weibull."`
 	Seed           uint64         `json:"seed" default:"42" group:"Run" help:"Seed of everything random."`

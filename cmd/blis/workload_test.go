@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"regexp"
 	"reflect"
 	"strings"
 	"testing"
@@ -283,7 +284,7 @@ func TestFilesAreToldApart(t *testing.T) {
 
 func TestScenariosAreListedAndPrinted(t *testing.T) {
 	list := done(t, "workload", "scenarios").out
-	if strings.Count(list, "\n") != 9 || !strings.Contains(list, "\nmixed-slo        Equal thirds") {
+	if len(regexp.MustCompile(`(?m)^\S`).FindAllString(list, -1)) != 9 || !strings.Contains(list, "\nmixed-slo        Equal thirds") {
 		t.Errorf("%s", list)
 	}
 	text := done(t, "workload", "scenarios", "sanity").out

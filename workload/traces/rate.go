@@ -21,7 +21,7 @@ func (t *Trace) Rate() float64 {
 // mean rate above 0. It is called before the first Pull, on a trace whose Rate is
 // not 0.
 func (t *Trace) Rescale(rate float64) error {
-	t.options.Speedup *= rate / t.Rate()
+	t.options.Speedup = float64(t.options.Speedup * (rate / t.Rate()))
 	if last := t.arrival(t.table.at(t.end - 1)); last > workload.Latest {
 		return fmt.Errorf("rate: %v: the last arrival would pass the end of virtual time, 2⁶² µs; want a higher rate", rate)
 	}
