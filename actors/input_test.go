@@ -110,7 +110,6 @@ func TestBadSettingsAreRefused(t *testing.T) {
 		{"bucket that empties itself", func(c *Config) { c.AdmissionPolicy, c.TokenBucketRefillRate = "token-bucket", -1 }, []string{"refill", "-1"}},
 		{"a cost that adds up to no number", func(c *Config) { c.CostPerReplicaHour = 1e300 }, []string{"--cost-per-replica-hour is 1e+300", "0 (not given) to 1e+15"}},
 		{"a cost below 0", func(c *Config) { c.CostPerReplicaHour = -1 }, []string{"--cost-per-replica-hour is -1", "0 (not given) to 1e+15"}},
-		{"target without class", func(c *Config) { c.SLOTargets = "ttft=5" }, []string{"--slo-targets"}},
 		{"no requests", func(c *Config) { c.NumRequests = -1 }, []string{"num-requests: -1"}},
 		{"cv of poisson", func(c *Config) { c.CV = 2 }, []string{"cv: 2"}},
 		{"prompts of no token", func(c *Config) { c.PromptTokensMin = 0 }, []string{"prompt-tokens-min"}},
