@@ -183,6 +183,9 @@ func TestShippedSetsCanBeMadeAgain(t *testing.T) {
 				t.Errorf("after %d replays α %v, β %v\nshipped α %v, β %v", trained.Fit.Replays, trained.Set.Alpha, trained.Set.Beta, set.Alpha, set.Beta)
 			}
 			again, was := &trained.Set.TrainedOn, &set.TrainedOn
+			if again.ContextMax != was.ContextMax || again.SeatsMax != was.SeatsMax || again.StepTokensMax != was.StepTokensMax {
+				t.Errorf("the data reach to %d, %d, %d; shipped %d, %d, %d", again.ContextMax, again.SeatsMax, again.StepTokensMax, was.ContextMax, was.SeatsMax, was.StepTokensMax)
+			}
 			if again.Samples != was.Samples || again.TPMin != was.TPMin || again.TPMax != was.TPMax || again.Engine != was.Engine ||
 				again.AsyncScheduling != was.AsyncScheduling || again.ChunkedPrefill != was.ChunkedPrefill || again.Lambda != was.Lambda || again.Method != was.Method {
 				t.Errorf("trained on %+v\nshipped %+v", again, was)
