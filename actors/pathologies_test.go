@@ -106,3 +106,22 @@ func rush(t *testing.T, bundle string) *Result {
 	}
 	return runTraffic(t, c, requests, labels)
 }
+
+// TestAlwaysBusiestIsFoundOnTwoInstances, without targets; sane routing is not.
+func TestAlwaysBusiestIsFoundOnTwoInstances(t *testing.T) {
+	for _, routing := range []string{"always-busiest", "round-robin", "least-loaded", "weighted", "power-of-two", "prefix-affinity"} {
+		for _, gap := range []vtime.Duration{4000, 12_000, 16_000, 40_000} { // beyond what two serve, near it, and below
+			c := DefaultConfig()
+			c.AlphaCoeffs, c.BetaCoeffs = []float64{0, 0, 0}, []float64{6910.42, 17.67, 2.84}
+			c.NumInstances, c.MaxNumSeqs, c.MaxNumBatchedTokens, c.RoutingPolicy = 2, 4, 2048, routing
+			var requests []workload.Request
+			for i := range 400 {
+				requests = append(requests, request(vtime.Time(gap)*vtime.Time(i), int32(100+i*37%300), int32(20+i*13%60)))
+			}
+			n := serve(t, c, requests...).Report.Anomalies.QueueImbalance
+			if want := routing == "always-busiest"; (n > 0) != want && (!want || gap < 40_000) {
+				t.Errorf("%s, a request every %v: %d instances out of balance, want some: %v", routing, gap, n, want)
+			}
+		}
+	}
+}

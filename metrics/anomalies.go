@@ -98,7 +98,10 @@ func (c *collection) anomalies(all *Counters) Anomalies {
 }
 
 // Imbalance is an instance whose mean queue depth exceeds twice the mean over
-// all of them, where each counts for as long as it lived.
+// all of them, where each counts for as long as it lived; or one of two where a
+// request or more waits in the mean, and more than four times as many as at the
+// other. Of two instances that live equally long none can exceed twice the mean;
+// four times the others is what twice the mean is with three.
 type Imbalance struct {
 	Instance int     // index
 	Times    float64 // how many times that mean its own is
@@ -119,11 +122,20 @@ func Imbalanced(counters []Counters) []Imbalance {
 		// waiting of it / its life > 2 · waiting / life
 		own.Mul(own.SetInt64(counters[i].WaitingMicros), &life)
 		all.Mul(all.SetInt64(counters[i].LifeMicros), &waiting)
-		if own.Cmp(all.Lsh(&all, 1)) > 0 {
+		if own.Cmp(all.Lsh(&all, 1)) > 0 || len(counters) == 2 && busierOfTwo(&counters[i], &counters[1-i]) {
 			list = append(list, Imbalance{i, float64(counters[i].WaitingMicros) / float64(counters[i].LifeMicros) / (w / l)})
 		}
 	}
 	return list
+}
+
+// busierOfTwo reports whether the queue of an instance is out of balance with that
+// of the only other one.
+func busierOfTwo(c, other *Counters) bool {
+	var own, four, life big.Int
+	own.Mul(own.SetInt64(c.WaitingMicros), life.SetInt64(other.LifeMicros))
+	four.Mul(four.SetInt64(other.WaitingMicros), life.SetInt64(c.LifeMicros))
+	return c.LifeMicros > 0 && c.WaitingMicros >= c.LifeMicros && own.Cmp(four.Lsh(&four, 2)) > 0
 }
 
 // violations sums those of the cells of each class.
