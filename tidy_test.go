@@ -29,15 +29,16 @@ var layers = map[string]string{
 
 	"workload/draw":    "suggest workload",
 	"workload/traffic": "workload workload/draw",
-	"workload/loadgen": "textio",
-	"workload/traces":  "suggest textio workload workload/loadgen",
+	"workload/loadgen": "input/textio",
+	"workload/traces":  "suggest input/textio workload workload/loadgen",
 	"workload/spec":    "input/nesting suggest workload workload/draw workload/traffic workload/traces",
 
-	"workload/servegen": "suggest textio workload workload/draw workload/traffic",
+	"workload/servegen": "suggest input/textio workload workload/draw workload/traffic",
 	"workload/survey":   "workload metrics",
 
 	"input":         "",
 	"input/nesting": "",
+	"input/textio":  "",
 
 	"cputime": "", // for tests
 
@@ -53,8 +54,7 @@ var layers = map[string]string{
 	"study":     "suggest actors engine kv latency policy lookahead metrics trace " + workloads,
 	"calibrate": "calibrate/measured calibrate/regress study actors engine kv latency policy lookahead metrics trace " + workloads,
 
-	"calibrate/measured": "textio workload/loadgen",
-	"textio":             "",
+	"calibrate/measured": "input/textio workload/loadgen",
 	"calibrate/regress":  "",
 
 	"bench": "input study actors engine kv latency policy lookahead metrics trace " + workloads,

@@ -34,7 +34,7 @@ func (p *plan) resolveWorkload() error {
 	p.estimate(c.PromptTokens+float64(c.PrefixTokens), c.OutputTokens)
 	if c.Rate == 0 && c.Concurrency == 0 {
 		c.Rate = roundRate(float64(capacityShare * p.setup.Capacity))
-		p.note("rate %s/s: %.0f %% of the estimated capacity %.4g/s", strconv.FormatFloat(c.Rate, 'g', -1, 64), 100*capacityShare, p.setup.Capacity)
+		p.note("rate %s/s: %.0f %% of the capacity for such lengths, about %.4g/s", strconv.FormatFloat(c.Rate, 'g', -1, 64), 100*capacityShare, p.setup.Capacity)
 	}
 	source, err := traffic.NewSynthetic(traffic.SyntheticConfig{
 		Seed: p.workloadSeed(), Rate: c.Rate, Requests: c.NumRequests, Arrival: draw.Process(c.Arrival), CV: c.CV,

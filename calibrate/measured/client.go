@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"blis/textio"
+	"blis/input/textio"
 	"blis/vtime"
 	"blis/workload/loadgen"
 )

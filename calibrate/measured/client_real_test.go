@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"blis/textio"
+	"blis/input/textio"
 	"blis/workload/loadgen"
 )
 

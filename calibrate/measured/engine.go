@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"blis/textio"
+	"blis/input/textio"
 )
 
 // Files of a folder that ReadEngine reads.

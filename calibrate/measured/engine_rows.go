@@ -7,7 +7,7 @@ import (
 	"io"
 	"strings"
 
-	"blis/textio"
+	"blis/input/textio"
 	"blis/vtime"
 )
 

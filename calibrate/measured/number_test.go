@@ -9,7 +9,7 @@ import (
 	"testing"
 	"testing/iotest"
 
-	"blis/textio"
+	"blis/input/textio"
 )
 
 func TestScaledGoesByTheDigits(t *testing.T) {

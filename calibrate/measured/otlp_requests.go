@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"blis/textio"
+	"blis/input/textio"
 	"blis/vtime"
 )
 

@@ -7,7 +7,7 @@ import (
 	"reflect"
 	"strings"
 
-	"blis/textio"
+	"blis/input/textio"
 )
 
 // span is one span as OTLP-JSON has it. Its values are taken one after the

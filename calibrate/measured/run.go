@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"blis/textio"
+	"blis/input/textio"
 	"blis/vtime"
 )
 

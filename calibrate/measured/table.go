@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"blis/textio"
+	"blis/input/textio"
 )
 
 // table reads a CSV file whose columns are found by name, in any order; columns

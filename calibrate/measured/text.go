@@ -8,7 +8,7 @@ import (
 	"io"
 	"os"
 
-	"blis/textio"
+	"blis/input/textio"
 )
 
 // readFile hands a file to a reader that names it by its path.

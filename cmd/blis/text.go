@@ -236,7 +236,7 @@ func (t *textWriter) load(r *actors.Result) {
 	use, l := r.Report.Overall.Resources, r.Load()
 	text := "mean use: "
 	if l.Share != nil {
-		text = fmt.Sprintf("%s of the estimated capacity of %s req/s; mean use: ", percent(l.Share), decimal(l.Capacity, 1))
+		text = fmt.Sprintf("%s of the capacity for these lengths, about %s req/s; mean use: ", percent(l.Share), decimal(l.Capacity, 1))
 	}
 	t.line("load", text+fmt.Sprintf("max_num_seqs %s, KV %s, token budget %s", percent(l.Seats), percent(l.KV), percent(l.Budget)))
 	line, most := sparkline(r.Report.Load.Backlog, t.width-labelWidth-30)

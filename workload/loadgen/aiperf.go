@@ -3,7 +3,7 @@ package loadgen
 import (
 	"fmt"
 
-	"blis/textio"
+	"blis/input/textio"
 )
 
 // AIPerf's units of time, as powers of ten of a second.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"blis/textio"
+	"blis/input/textio"
 )
 
 func readText(text string, tool Tool, o Options) ([]Run, error) {

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"io"
 
-	"blis/textio"
+	"blis/input/textio"
 )
 
 // Tool is what wrote a file.

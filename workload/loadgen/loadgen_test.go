@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"blis/textio"
+	"blis/input/textio"
 )
 
 // open reads a file of testdata as the tool that it is told to be of.

@@ -1,6 +1,6 @@
 package loadgen
 
-import "blis/textio"
+import "blis/input/textio"
 
 // spans are the requests of an OTLP file until it is known which count.
 type spans struct {

@@ -5,7 +5,7 @@ import (
 	"math"
 	"strings"
 
-	"blis/textio"
+	"blis/input/textio"
 )
 
 // latest is the latest time, in ns, and longest duration: sums of two fit.

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"blis/textio"
+	"blis/input/textio"
 )
 
 // maxFile bounds a file, unpacked: the largest published one has 250 kB.

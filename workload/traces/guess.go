@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"blis/textio"
+	"blis/input/textio"
 	"blis/workload/loadgen"
 )
 

@@ -1,7 +1,7 @@
 package traces
 
 import (
-	"blis/textio"
+	"blis/input/textio"
 	"blis/workload"
 )
 

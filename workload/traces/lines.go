@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"io"
 
-	"blis/textio"
+	"blis/input/textio"
 )
 
 // maxLine bounds one line, so that a file that is no text ends in an error
