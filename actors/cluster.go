@@ -339,11 +339,12 @@ func (c *cluster) result(partial bool) (*Result, error) {
 // end is the time of the run's last event, or its horizon if that came first.
 // A partial run has not come to its horizon. Its router may be far ahead of the
 // instances, unless these come and go: then it is the time of their last event.
+// It does not end before its first arrival, even when no instance had a turn.
 func (c *cluster) end(partial bool) vtime.Time {
 	end := c.router.last
 	switch b := c.router.replicas; {
 	case partial && b == nil:
-		end = 0
+		end = c.began
 	case partial: // it waits for the instances; they may have had nothing to do
 		end = max(end, c.autoscaler.last)
 	}

@@ -82,7 +82,7 @@ func TestCancelledRunDoesNotReachItsHorizon(t *testing.T) {
 		if !errors.Is(err, context.Canceled) {
 			t.Fatalf("%s: error %v", x.Name, err)
 		}
-		if result.Began >= result.End || result.End > 1_000_000_000 {
+		if result.Began > result.End || result.End > 1_000_000_000 { // equal when no instance had a turn yet
 			t.Errorf("%s: from %v to %v; want an end within the 500 s in which requests come", x.Name, result.Began, result.End)
 		}
 	}
