@@ -15,7 +15,7 @@ if [ $# -gt 0 ]; then
 fi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-CGO_ENABLED=0 go build -pgo=bench/line3.pgo -o "$work/blis" ./cmd/blis
+CGO_ENABLED=0 go build -pgo=auto -o "$work/blis" ./cmd/blis
 
 load() { cut -d' ' -f1-3 /proc/loadavg 2>/dev/null || echo unknown; }
 before=$(load)
