@@ -34,8 +34,8 @@ type Config struct {
 	TotalKVBlocks             int64         `json:"total-kv-blocks" group:"Instances" help:"KV blocks per instance; 0: what fits next to the weights."`
 	NumGPUBlocksOverride      int64         `json:"num-gpu-blocks-override" group:"Instances" help:"The same as vLLM counts it, with its null block: one more. 0: not given."`
 	BlockSizeInTokens         int32         `json:"block-size-in-tokens" default:"16" aliases:"block-size" group:"Instances" help:"Tokens per KV block."`
-	GPUMemoryUtilization      float64       `json:"gpu-memory-utilization" default:"0.9" group:"Instances" help:"Share of the GPU memory that the engine may use."`
-	ActivationMemory          latency.Bytes `json:"activation-memory" default:"1GB" group:"Instances" help:"Per GPU for what is neither weights nor KV cache: 1GB, 800MiB or a number of bytes."`
+	GPUMemoryUtilization      float64       `json:"gpu-memory-utilization" default:"0.9" group:"Instances" help:"Fraction of GPU memory that the engine may use, as in vLLM."`
+	ActivationMemory          latency.Bytes `json:"activation-memory" default:"1GB" group:"Instances" help:"GPU memory set aside per GPU for activations and other buffers: 1GB, 800MiB or a number of bytes."`
 	MaxNumSeqs                int32         `json:"max-num-seqs" aliases:"max-num-running-reqs" group:"Instances" help:"Seats: requests in a batch; 0: as vLLM's server chooses by GPU (1024, small GPUs and A100 256)."`
 	MaxNumBatchedTokens       int32         `json:"max-num-batched-tokens" aliases:"max-num-scheduled-tokens" group:"Instances" help:"Token budget of a step; 0: as vLLM's server chooses by GPU (8192, small GPUs and A100 2048)."`
 	LongPrefillTokenThreshold int32         `json:"long-prefill-token-threshold" group:"Instances" help:"Most prefill tokens of one request in a step; 0: no limit."`
@@ -67,12 +67,12 @@ type Config struct {
 	AutoscalePolicy    string         `json:"autoscale-policy" bundle:"autoscale.type" default:"none" aliases:"autoscaler-policy" group:"Autoscaling" help:"none: the number of instances stays; others: blis policies autoscale."`
 	AutoscaleInterval  vtime.Duration `json:"autoscale-interval" bundle:"autoscale.interval" default:"15s" aliases:"autoscaler-interval" group:"Autoscaling" help:"Between scale checks; with trigger event at least."`
 	AutoscaleTrigger   string         `json:"autoscale-trigger" bundle:"autoscale.trigger" default:"periodic" placeholder:"periodic|event|CONDITIONS" group:"Autoscaling" help:"What scale checks come by: periodic, at multiples of the interval; event, when a request arrived or ended, at most once per interval; or conditions, one of which must hold then: queue>5, attainment<0.9, load>0.8 for 30s, rate-change>0.5."`
-	MinReplicas        int            `json:"min-replicas" bundle:"autoscale.min" default:"1" aliases:"autoscaler-min-replicas,autoscaler-min" group:"Autoscaling" help:"Fewest instances."`
+	MinReplicas        int            `json:"min-replicas" bundle:"autoscale.min" default:"1" aliases:"autoscaler-min-replicas,autoscaler-min" group:"Autoscaling" help:"Minimum number of instances."`
 	MaxReplicas        int            `json:"max-replicas" bundle:"autoscale.max" aliases:"autoscaler-max-replicas,autoscaler-max" group:"Autoscaling" help:"Most instances; 0: twice num-instances."`
 	ProvisioningDelay  RandomDuration `json:"provisioning-delay" bundle:"autoscale.actuation.provisioning" default:"30s" group:"Autoscaling" help:"From a scale decision to a machine, from when on it costs: 30s, or 30s,cv=0.2 for a lognormal."`
-	ModelLoadTime      RandomDuration `json:"model-load-time" bundle:"autoscale.actuation.model_load" default:"40s" group:"Autoscaling" help:"To load the model on it: 40s, or 40s,cv=0.2 for a lognormal."`
+	ModelLoadTime      RandomDuration `json:"model-load-time" bundle:"autoscale.actuation.model_load" default:"40s" group:"Autoscaling" help:"Time to load the model on a new instance: 40s, or 40s,cv=0.2 for a lognormal distribution."`
 	WarmupDuration     vtime.Duration `json:"warmup-duration" bundle:"autoscale.actuation.warmup.duration" default:"0" group:"Autoscaling" help:"In which the steps of a new instance take longer; 0: none."`
-	WarmupCurve        string         `json:"warmup-curve" bundle:"autoscale.actuation.warmup.curve" default:"linear" enum:"linear,exponential,step" group:"Autoscaling" help:"How that fades: linear, exponential (halves every eighth) or step."`
+	WarmupCurve        string         `json:"warmup-curve" bundle:"autoscale.actuation.warmup.curve" default:"linear" enum:"linear,exponential,step" group:"Autoscaling" help:"How the warm-up penalty fades: linear, exponential (halves every eighth of the duration) or step."`
 	WarmupPenalty      float64        `json:"warmup-penalty" bundle:"autoscale.actuation.warmup.penalty" default:"1.5" group:"Autoscaling" help:"Factor on step times at its start."`
 	WarmupRoutable     bool           `json:"warmup-routable" bundle:"autoscale.actuation.warmup.routable" default:"true" negatable:"" group:"Autoscaling" help:"Send requests to instances that are warming."`
 	DrainPolicy        string         `json:"drain-policy" bundle:"autoscale.actuation.drain" default:"wait" enum:"wait,immediate,redirect" group:"Autoscaling" help:"What becomes of the requests of an instance that goes: wait (served), immediate (aborted) or redirect (routed again)."`
@@ -112,11 +112,11 @@ type Config struct {
 	Seed         uint64         `json:"seed" default:"42" group:"Run" help:"Seed of everything random."`
 	WorkloadSeed *uint64        `json:"workload-seed" group:"Run" help:"Seed of the traffic alone; not given: --seed where that is given, else the specification's."`
 	Horizon      vtime.Duration `json:"horizon" default:"0" group:"Run" help:"End of the run in virtual time; 0: when all work is done."`
-	MeasureFrom  vtime.Duration `json:"measure-from" default:"0" group:"Run" help:"Measure only requests that arrive from here …"`
-	MeasureTo    vtime.Duration `json:"measure-to" default:"0" group:"Run" help:"… to here; 0: to the end."`
+	MeasureFrom  vtime.Duration `json:"measure-from" default:"0" group:"Run" help:"Measure only requests that arrive at this time or later."`
+	MeasureTo    vtime.Duration `json:"measure-to" default:"0" group:"Run" help:"Measure only requests that arrive before this time; 0: to the end."`
 	SLOTargets   string         `json:"slo-targets" group:"Run" help:"Latency targets of requests, ttft=500ms,tpot=50ms, or per class, standard:ttft=500ms;batch:e2e=30s."`
 
-	FitnessWeights string `json:"fitness-weights" group:"Run" help:"What the run is worth as one number: measures with weights, some with targets, throughput:0.5,p99_ttft@200ms:0.3; see docs/metrics.md."`
+	FitnessWeights string `json:"fitness-weights" group:"Run" help:"Measures and weights of the fitness, one number for the run: throughput:0.5,p99_ttft@200ms:0.3 (@: target); see docs/metrics.md."`
 
 	SlowWithinClass bool `json:"slow-within-class" group:"Run" help:"Count pairs of one class in which the request that arrived earlier took more than twice as long; keeps 16 bytes per request."`
 
