@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"io"
 	"os"
 	"os/exec"
 	"slices"
@@ -58,19 +57,4 @@ func shell(t *testing.T, folder, script string) (string, int) {
 func asExit(err error, to **exec.ExitError) (ok bool) {
 	*to, ok = err.(*exec.ExitError)
 	return ok
-}
-
-// waitFor reads a process' output until it says text.
-func waitFor(t *testing.T, from io.Reader, text string) string {
-	t.Helper()
-	var said strings.Builder
-	piece := make([]byte, 1<<12)
-	for !strings.Contains(said.String(), text) {
-		n, err := from.Read(piece)
-		said.Write(piece[:n])
-		if err != nil {
-			t.Fatalf("%v before %q: %q", err, text, said.String())
-		}
-	}
-	return said.String()
 }
