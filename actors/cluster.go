@@ -99,7 +99,7 @@ func (p *plan) newRouter(q *policies, boards boards, recorders metrics.Options, 
 	}
 	r := &router{
 		intake: intake{source: p.source}, admission: q.admission, priority: q.priority, routing: q.routing, stream: q.stream,
-		ahead: streamAhead(cfg), forced: forced, prefixes: q.prefixes,
+		ahead: streamAhead(cfg), forced: forced, prefixes: q.prefixes, inversions: policy.NewClassInversions(p.source.Labels()),
 		admissionLatency: cfg.AdmissionLatency, routingLatency: cfg.RoutingLatency, model: p.model,
 		recorder: metrics.NewRecorder(recorders),
 		sight: sight{

@@ -45,7 +45,7 @@ type Config struct {
 	SchedulerReserveFullISL   bool          `json:"scheduler-reserve-full-isl" default:"true" negatable:"" group:"Instances" help:"Admit a request only when all of its prompt fits (vLLM 0.19)."`
 	AsyncScheduling           *bool         `json:"async-scheduling" negatable:"" group:"Instances" help:"Form the next batch while one executes (vLLM's default since 0.14). Not given: as the servers did that the latency model was fitted to, else off."`
 	Scheduler                 string        `json:"scheduler" bundle:"scheduler.type" default:"fcfs" aliases:"scheduling-policy" group:"Instances" help:"Order of the wait queue: fcfs, priority-fcfs (also: priority), sjf; see blis policies scheduler."`
-	PreemptionPolicy          string        `json:"preemption-policy" bundle:"scheduler.params.preemption" default:"auto" enum:"auto,fcfs,priority" group:"Instances" help:"Whom to preempt for KV: auto (the scheduler's own), fcfs or priority."`
+	PreemptionPolicy          string        `json:"preemption-policy" bundle:"scheduler.params.preemption" default:"auto" group:"Instances" help:"Whom to preempt for KV: auto (the scheduler's own), fcfs or priority."`
 
 	Policies                policy.Bundle  `json:"policies" group:"Policies" placeholder:"BUNDLE" help:"Policies and their parameters as a bundle file has them, in one argument; the flags below change single fields of it."`
 	AdmissionPolicy         string         `json:"admission-policy" bundle:"admission.type" default:"always-admit" group:"Policies" help:"Which requests enter; see blis policies admission."`

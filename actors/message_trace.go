@@ -24,6 +24,7 @@ const (
 	kindTracedStep                                                // instance: a step that was formed
 	kindTracedPreemption                                          // instance: a preemption
 	kindTracedOddity                                              // instance: an anomaly
+	kindTracedInversion                                           // router: a class inversion
 )
 
 // tracedRequest is the request that a decision is about.
@@ -48,6 +49,16 @@ func sendTracedAdmission(out *lookahead.Outbox, now vtime.Time, d *tracedRequest
 // who is tenant, class and prompt length of a request in one word.
 func who(d *tracedRequest) uint64 {
 	return uint64(d.Input)<<32 | uint64(d.Tenant)<<16 | uint64(d.Class)
+}
+
+// sendTracedInversion tells that request id got a higher priority at now than a
+// more urgent one.
+func sendTracedInversion(out *lookahead.Outbox, now vtime.Time, id int64, x policy.ClassInversion) {
+	out.Begin(collectorID, lookahead.Key{At: now, Class: classDelivery}, kindTracedInversion, 3)
+	out.Int(x.Urgent)
+	out.Int(id)
+	out.Float(x.By)
+	out.End()
 }
 
 // tracedRouting is a routing decision on its way to the tracer.

@@ -17,6 +17,7 @@ var anomalies = []struct {
 	count func(*Result) int64
 }{
 	{"priority inversion", func(r *Result) int64 { return r.Report.Anomalies.PriorityInversion }},
+	{"class inversion", func(r *Result) int64 { return r.Report.Anomalies.ClassInversion }},
 	{"head-of-line blocking", func(r *Result) int64 { return r.Report.Anomalies.HeadOfLineBlocking }},
 	{"queue imbalance", func(r *Result) int64 { return r.Report.Anomalies.QueueImbalance }},
 	{"urgent beyond target", func(r *Result) int64 { return r.Report.Anomalies.SLOViolation.Total() }},
@@ -36,8 +37,8 @@ var anomalies = []struct {
 //
 // inverted-slo is not found by a priority inversion. Schedulers go by the
 // priorities that are given and so do the two anomalies that compare them: by
-// its own measure the order is right. What is wrong with it shows in the targets
-// of those it makes wait.
+// its own measure the order is right. What is wrong with it shows in the
+// priorities themselves, and in the targets of those it makes wait.
 func TestPathologies(t *testing.T) {
 	const urgentFirst = "priority: {type: slo-based}\nscheduler: {type: priority-fcfs}\nrouting: {type: least-loaded}\n"
 	const asked = "min: 3, max: 4, interval: 50ms, actuation: {provisioning: 0, model_load: 0, drain: redirect}}"
@@ -47,7 +48,7 @@ func TestPathologies(t *testing.T) {
 		sane, sick string
 		raises     string // separated by commas
 	}{
-		{"inverted-slo", urgentFirst, strings.Replace(urgentFirst, "slo-based", "inverted-slo", 1), "urgent beyond target"},
+		{"inverted-slo", urgentFirst, strings.Replace(urgentFirst, "slo-based", "inverted-slo", 1), "class inversion,urgent beyond target"},
 		{"reverse-priority", urgentFirst, strings.Replace(urgentFirst, "priority-fcfs", "reverse-priority", 1), "priority inversion,head-of-line blocking,urgent beyond target"},
 		{"always-busiest", urgentFirst, strings.Replace(urgentFirst, "least-loaded", "always-busiest", 1), "queue imbalance"},
 		{"oscillator", urgentFirst + "autoscale: {type: threshold, params: {up: 0.5, down: 0.1}, " + asked, urgentFirst + "autoscale: {type: oscillator, " + asked, "oscillation"},
@@ -95,6 +96,12 @@ func rush(t *testing.T, bundle string) *Result {
 	c.AlphaCoeffs, c.BetaCoeffs = []float64{0, 0, 0}, []float64{6910.42, 17.67, 2.84}
 	c.NumInstances, c.MaxNumSeqs, c.MaxNumBatchedTokens, c.Policies = 3, 4, 2048, b
 	c.SLOTargets = "realtime:ttft=1s"
+	requests, labels := mixed()
+	return runTraffic(t, c, requests, labels)
+}
+
+// mixed are the requests of a rush.
+func mixed() ([]workload.Request, workload.Labels) {
 	var labels workload.Labels
 	labels.Tenants.Label("")
 	labels.Models.Label("")
@@ -104,7 +111,81 @@ func rush(t *testing.T, bundle string) *Result {
 		r.Class = labels.Classes.Label([...]string{"batch", "standard", "realtime", "background", "batch", "standard", "sheddable", "batch"}[i%8])
 		requests = append(requests, r)
 	}
-	return runTraffic(t, c, requests, labels)
+	return requests, labels
+}
+
+// TestClassInversionsWithoutTargets: inverted-slo is found without any SLO
+// targets, and so are others that put less urgent classes first; sane policies
+// are not, even where admission changes the order of requests.
+func TestClassInversionsWithoutTargets(t *testing.T) {
+	const tenants = "priority: {type: tenant-priority, tenants: {few: 5, many: 1}}\n"
+	const delays = "admission: {type: tenant-quota, params: {max_active: 20, delay: 100ms, max_delays: 100}}\n"
+	for _, c := range []struct {
+		name, bundle string
+		targets      string
+		few          string // the class of tenant few; the others are of tenant many
+		want         bool
+	}{
+		{"constant", "priority: {type: constant}\n", "", "", false},
+		{"slo-based", "priority: {type: slo-based}\n", "", "", false},
+		{"slo-based, scores of one's own in order", "priority: {type: slo-based, params: {critical: 3, standard: 2, batch: 1, background: 1, sheddable: -1}}\n", "", "", false},
+		{"slo-based, scores out of order", "priority: {type: slo-based, params: {critical: 3, batch: 4}}\n", "", "", true},
+		{"inverted-slo", "priority: {type: inverted-slo}\n", "", "", true},
+		{"deadline-aware without targets", "priority: {type: deadline-aware}\n", "", "", false},
+		{"deadline-aware, urgent ones have less time", "priority: {type: deadline-aware}\n", "realtime:ttft=1s;standard:ttft=2s;batch:ttft=9s", "", false},
+		{"deadline-aware, batch has less time", "priority: {type: deadline-aware}\n", "realtime:ttft=1s;batch:ttft=100ms", "", true},
+		{"tenants of one class each, the urgent one first", tenants, "", "realtime", false},
+		{"tenants of one class each, the other first", tenants, "", "sheddable", true},
+	} {
+		for _, admission := range []string{"", delays} {
+			b, err := policy.ParseBundle("bundle", []byte(c.bundle+admission+"scheduler: {type: priority-fcfs}\nrouting: {type: least-loaded}\n"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			x := DefaultConfig()
+			x.AlphaCoeffs, x.BetaCoeffs = []float64{0, 0, 0}, []float64{6910.42, 17.67, 2.84}
+			x.NumInstances, x.MaxNumSeqs, x.MaxNumBatchedTokens, x.Policies, x.SLOTargets = 3, 4, 2048, b, c.targets
+			requests, labels := mixed()
+			few, many := labels.Tenants.Label("few"), labels.Tenants.Label("many")
+			for i := range requests {
+				if requests[i].Tenant = many; labels.Classes.Name(requests[i].Class) == c.few {
+					requests[i].Tenant = few
+				}
+			}
+			r := runTraffic(t, x, requests, labels)
+			a := &r.Report.Anomalies
+			if (a.ClassInversion > 0) != c.want || a.PriorityInversion > 0 || a.SLOViolation.Total() > 0 && c.targets == "" {
+				t.Errorf("%s, admission %q: %d class inversions, want some: %v; anomalies %+v", c.name, admission, a.ClassInversion, c.want, *a)
+			}
+			if admission != "" && r.Report.Overall.States[metrics.Completed] != r.Report.Injected {
+				t.Errorf("%s: %d completed", c.name, r.Report.Overall.States[metrics.Completed])
+			}
+			t.Logf("%-48s %d of %d", c.name, a.ClassInversion, r.Report.Injected)
+		}
+	}
+}
+
+// TestClassInversionsAreOfTheMeasured, and are the same whatever the others are.
+func TestClassInversionsAreOfTheMeasured(t *testing.T) {
+	for _, from := range []vtime.Duration{0, 800_000, 1_600_000} {
+		c := DefaultConfig()
+		c.AlphaCoeffs, c.BetaCoeffs = []float64{0, 0, 0}, []float64{6910.42, 17.67, 2.84}
+		c.PriorityPolicy, c.MeasureFrom = "inverted-slo", from
+		requests, labels := mixed()
+		r := runTraffic(t, c, requests, labels)
+		urgency := map[string]int{"realtime": 0, "standard": 1, "batch": 2, "background": 3, "sheddable": 4}
+		want, most := int64(0), 5
+		for i := range requests {
+			place := urgency[labels.Classes.Name(requests[i].Class)]
+			if place > most && requests[i].Arrival >= vtime.Time(from) {
+				want++
+			}
+			most = min(most, place)
+		}
+		if got := r.Report.Anomalies.ClassInversion; got != want || want == 0 {
+			t.Errorf("from %v: %d class inversions, want %d", from, got, want)
+		}
+	}
 }
 
 // TestAlwaysBusiestIsFoundOnTwoInstances, without targets; sane routing is not.

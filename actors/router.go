@@ -9,6 +9,7 @@ import (
 	"blis/lookahead"
 	"blis/metrics"
 	"blis/policy"
+	"blis/trace"
 	"blis/vtime"
 	"blis/workload"
 )
@@ -28,6 +29,8 @@ type router struct {
 	priority  policy.Priority
 	routing   policy.Routing
 	reads     struct{ admission, priority, routing policy.Signals } // what they observe
+
+	inversions *policy.ClassInversions // in what priority gives
 
 	admissionLatency, routingLatency vtime.Duration
 	model                            latency.Model
@@ -267,6 +270,18 @@ func (r *router) look(signals policy.Signals, now vtime.Time) {
 	r.sight.view.Declared, r.state.Declared = signals, signals
 }
 
+// prioritise gives d, which ask is about, its priority, and says whom of a more
+// urgent class that puts it before, if it is measured and it does.
+func (r *router) prioritise(d *engine.Delivery, ask *policy.Request, now vtime.Time) (policy.ClassInversion, bool) {
+	r.look(r.reads.priority, now)
+	d.Priority = r.priority.Score(ask, &r.state, now)
+	if math.IsNaN(d.Priority) || math.IsInf(d.Priority, 0) {
+		panic(fmt.Sprintf("actors: the priority of request %d is %v: want a finite number", d.ID, d.Priority))
+	}
+	inversion, found := r.inversions.Give(ask, d.Priority)
+	return inversion, found && r.recorder.ClassInversion(d.Arrival)
+}
+
 // dispatch gives request i its priority and an instance, and delivers it.
 func (r *router) dispatch(i int32, now vtime.Time, out *lookahead.Outbox) {
 	d := &r.requests[i]
@@ -275,14 +290,12 @@ func (r *router) dispatch(i int32, now vtime.Time, out *lookahead.Outbox) {
 		r.expect(ask)
 	}
 	m, moved := r.moved[i]
+	var inversion policy.ClassInversion
+	inverted := false
 	if moved {
 		ask.Attempt = m.progress.Redirects
 	} else { // a priority is for good
-		r.look(r.reads.priority, now)
-		d.Priority = r.priority.Score(ask, &r.state, now)
-	}
-	if math.IsNaN(d.Priority) || math.IsInf(d.Priority, 0) {
-		panic(fmt.Sprintf("actors: the priority of request %d is %v: want a finite number", d.ID, d.Priority))
+		inversion, inverted = r.prioritise(d, ask, now)
 	}
 	if r.tracing != nil && r.tracing.extra != policy.NoSignals {
 		r.sight.look(now)
@@ -295,6 +308,9 @@ func (r *router) dispatch(i int32, now vtime.Time, out *lookahead.Outbox) {
 	}
 	if r.tracing != nil {
 		r.tracing.routed(r, out, now, d, &choice, decided{target, forced, moved})
+		if inverted && r.tracing.level == trace.Detailed {
+			sendTracedInversion(out, now, d.ID, inversion)
+		}
 	}
 	if target < 0 {
 		r.end(i, metrics.Rejected, metrics.NoInstance, now, out)

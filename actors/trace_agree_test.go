@@ -134,7 +134,7 @@ func (a *audit) judge(r *Result) error {
 	}
 	x := &report.Anomalies
 	want := map[string]int64{
-		"priority_inversion": x.PriorityInversion, "head_of_line_blocking": x.HeadOfLineBlocking, "blocked_head": x.BlockedHead,
+		"priority_inversion": x.PriorityInversion, "class_inversion": x.ClassInversion, "head_of_line_blocking": x.HeadOfLineBlocking, "blocked_head": x.BlockedHead,
 		"queue_imbalance": x.QueueImbalance, "preemption_storm": x.PreemptionStorm, "slo_violation": x.SLOViolation.Total(),
 	}
 	if x.ShadowDivergence != nil {

@@ -90,6 +90,8 @@ func (t *tracer) take(m *lookahead.Message) {
 		t.preempt(at, m.Stamp.Source, b)
 	case kindTracedOddity:
 		t.odd(at, m.Stamp.Source, b)
+	case kindTracedInversion:
+		t.inverted(at, b)
 	}
 }
 
@@ -262,6 +264,13 @@ func (t *tracer) odd(at vtime.Time, source uint32, b *lookahead.Decoder) {
 	}
 	mustDecode(b)
 	t.anomalous(at, name, "", instanceOf(source), severity, t.store.requests...)
+}
+
+func (t *tracer) inverted(at vtime.Time, b *lookahead.Decoder) {
+	t.store.requests = append(t.store.requests[:0], b.Int(), b.Int())
+	by := b.Float()
+	mustDecode(b)
+	t.anomalous(at, "class_inversion", "", -1, by, t.store.requests...)
 }
 
 // anomalous gives an anomaly of an instance, −1 for none.

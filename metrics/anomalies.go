@@ -13,6 +13,7 @@ import (
 // Counters as well.
 type Anomalies struct {
 	PriorityInversion  int64         `json:"priority_inversion"`
+	ClassInversion     int64         `json:"class_inversion"`       // requests
 	HeadOfLineBlocking int64         `json:"head_of_line_blocking"` // requests
 	BlockedHead        int64         `json:"blocked_head"`          // steps
 	QueueImbalance     int64         `json:"queue_imbalance"`       // instances
@@ -87,10 +88,19 @@ func (c *collection) expects() bool {
 	return len(c.recorders) > 0 && c.recorders[0].options.BlockSize > 0
 }
 
+// classInversions is the number of requests that are measured and are one.
+func (c *collection) classInversions() int64 {
+	n := int64(0)
+	for _, r := range c.recorders {
+		n += r.inversions
+	}
+	return n
+}
+
 // anomalies reports them, given the counters of all instances together.
 func (c *collection) anomalies(all *Counters) Anomalies {
 	return Anomalies{
-		PriorityInversion: all.PriorityInversions, HeadOfLineBlocking: all.HeadOfLineBlocked,
+		PriorityInversion: all.PriorityInversions, ClassInversion: c.classInversions(), HeadOfLineBlocking: all.HeadOfLineBlocked,
 		BlockedHead: all.BlockedHeads, PreemptionStorm: all.PreemptionStorms,
 		QueueImbalance: int64(len(Imbalanced(c.Counters))), SlowWithinClass: c.slowPairs(), SLOViolation: c.violations(),
 		ShadowDivergence: c.divergences(),

@@ -172,9 +172,35 @@ func TestSlowPairIsMoreThanTwiceAsSlow(t *testing.T) {
 	}
 }
 
+// TestClassInversionsOfRecorders: those of measured requests are counted, over
+// all recorders, and are part of a digest only where there are any.
+func TestClassInversionsOfRecorders(t *testing.T) {
+	o := Options{From: 10, To: 20}
+	r, other, none := NewRecorder(o), NewRecorder(o), NewRecorder(o).Fold()
+	if want := foldInts(0, 0, (&series{}).fold()); none != want {
+		t.Errorf("the digest of nothing is %x, want %x", none, want)
+	}
+	for _, c := range []struct {
+		arrival  vtime.Time
+		measured bool
+	}{{9, false}, {20, false}, {10, true}, {19, true}} {
+		if before := r.Fold(); r.ClassInversion(c.arrival) != c.measured || (r.Fold() != before) != c.measured {
+			t.Errorf("arrival at %v: want measured and in the digest: %v", c.arrival, c.measured)
+		}
+		if r.inversions == 0 && r.Fold() != none {
+			t.Error("a digest of no inversions is another")
+		}
+	}
+	other.ClassInversion(15)
+	report, err := Collect(Run{Router: r, Instances: []*Recorder{other}, Counters: make([]Counters, 1), InstanceNames: []string{"a"}})
+	if err != nil || report.Anomalies.ClassInversion != 3 {
+		t.Errorf("%d class inversions (%v), want 3", report.Anomalies.ClassInversion, err)
+	}
+}
+
 func TestAnomaliesPrintEveryKey(t *testing.T) {
 	text, err := json.Marshal(Anomalies{SLOViolation: SLOViolations{}})
-	want := `{"priority_inversion":0,"head_of_line_blocking":0,"blocked_head":0,"queue_imbalance":0,"slow_within_class":null,"preemption_storm":0,"scale_oscillation":null,"shadow_divergence":null,"slo_violation":{}}`
+	want := `{"priority_inversion":0,"class_inversion":0,"head_of_line_blocking":0,"blocked_head":0,"queue_imbalance":0,"slow_within_class":null,"preemption_storm":0,"scale_oscillation":null,"shadow_divergence":null,"slo_violation":{}}`
 	if err != nil || string(text) != want {
 		t.Errorf("%s (%v), want %s", text, err, want)
 	}

@@ -64,6 +64,8 @@ type Recorder struct {
 
 	timed [][]timed // completed requests by class, with Options.SlowPairs
 
+	inversions int64 // of classes
+
 	outcomes int64  // all, measured or not
 	numbers  uint64 // Σ request numbers, modulo 2⁶⁴
 	series   series
@@ -142,6 +144,16 @@ func (r *Recorder) ITL(group int, gap vtime.Duration, n int) {
 	if group >= 0 {
 		r.groups[group].AddN(int64(gap+r.options.TokenOverhead), int64(n))
 	}
+}
+
+// ClassInversion counts one if the request, which arrived then, is measured, and
+// says whether it is.
+func (r *Recorder) ClassInversion(arrival vtime.Time) bool {
+	if !r.measured(arrival) {
+		return false
+	}
+	r.inversions++
+	return true
 }
 
 // Record takes in one request. It is called exactly once for each: at its
@@ -260,6 +272,9 @@ func (r *Recorder) Fold() uint64 {
 			k := r.groupKeys[i]
 			writeInts(&hash, uint64(k.class), uint64(k.model), r.groups[i].Fold())
 		}
+	}
+	if r.inversions > 0 { // an anomaly more to be had changes no digest
+		writeInts(&hash, uint64(r.inversions))
 	}
 	return hash.Sum64()
 }

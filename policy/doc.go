@@ -23,6 +23,7 @@
 //	tenants.go     values of single tenants; quota.go tenant-quota
 //	shed.go        saturation-shed
 //	priority.go    constant, slo-based, tenant-priority, deadline-aware, inverted-slo
+//	inversion.go   class inversions, the anomaly
 //	draws.go       chance of routing: hashes, no stream
 //	follower.go    how a policy follows what changes there
 //	seating.go     the same when instances come and go

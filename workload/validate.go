@@ -19,7 +19,7 @@ const Latest = vtime.Time(1<<62 - 1)
 // DefaultClass is the SLO class of requests whose workload names none.
 const DefaultClass = "standard"
 
-// Classes are the SLO classes that policies know, most urgent first. A workload
+// Classes are the SLO classes that policies know, in no order. A workload
 // may name others.
 func Classes() []string {
 	return []string{"critical", DefaultClass, "sheddable", "batch", "background"}

@@ -20,6 +20,7 @@ func anomalies(a *metrics.Anomalies) string {
 		list = append(list, strings.TrimSuffix(name+" "+grouped(n)+" "+unit, " "))
 	}
 	add("priority inversion", a.PriorityInversion, "", "")
+	add("class inversion", a.ClassInversion, "request", "requests")
 	add("head-of-line blocking", a.HeadOfLineBlocking, "request", "requests")
 	add("blocked head", a.BlockedHead, "step", "steps")
 	add("queue imbalance", a.QueueImbalance, "instance", "instances")

@@ -57,7 +57,11 @@ func TestAnomaliesFollowPolicies(t *testing.T) {
 		t.Errorf("SLO violations: %v", late)
 	}
 	good, _ := run("--routing-policy", "least-loaded", "--scheduler", "priority-fcfs")
-	for _, name := range []string{"priority_inversion", "head_of_line_blocking", "queue_imbalance"} {
+	inverted, text := run("--priority-policy", "inverted-slo", "--slo-targets", "")
+	if n := inverted["class_inversion"].(float64); n < 1 || !strings.Contains(text, fmt.Sprintf("class inversion %v request", n)) {
+		t.Errorf("inverted-slo: class_inversion is %v in\n%s", n, text)
+	}
+	for _, name := range []string{"priority_inversion", "class_inversion", "head_of_line_blocking", "queue_imbalance"} {
 		if good[name] != 0.0 {
 			t.Errorf("by priority on the least loaded: %s is %v", name, good[name])
 		}
@@ -72,7 +76,7 @@ func TestAnomaliesInWords(t *testing.T) {
 	}{
 		{metrics.Anomalies{}, ""},
 		{metrics.Anomalies{SlowWithinClass: n(0), SLOViolation: metrics.SLOViolations{{Class: "a"}}}, ""},
-		{metrics.Anomalies{PriorityInversion: 12, BlockedHead: 3}, "priority inversion 12, blocked head 3 steps"},
+		{metrics.Anomalies{PriorityInversion: 12, ClassInversion: 1000, BlockedHead: 3}, "priority inversion 12, class inversion 1,000 requests, blocked head 3 steps"},
 		{metrics.Anomalies{HeadOfLineBlocking: 1, BlockedHead: 1, QueueImbalance: 1, SlowWithinClass: n(1), PreemptionStorm: 1},
 			"head-of-line blocking 1 request, blocked head 1 step, queue imbalance 1 instance, slow within class 1 pair, preemption storm 1"},
 		{metrics.Anomalies{SLOViolation: metrics.SLOViolations{{Class: "a", Violations: metrics.Violations{TTFT: 1000, E2E: 2}}, {Class: "b", Violations: metrics.Violations{TPOT: 3}}}},

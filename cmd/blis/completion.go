@@ -186,6 +186,9 @@ func argumentsOf(node *kong.Node) []string {
 
 // flagValues are the values that a flag may have, as far as they have names.
 func flagValues(f *kong.Flag) []string {
+	if f.Name == "preemption-policy" {
+		return preemptions()
+	}
 	if path, ok := strings.CutSuffix(f.Name, "-policy"); ok && f.Enum == "" {
 		return policyNames(policy.Kind(path))
 	}
@@ -230,6 +233,18 @@ func flagValues(f *kong.Flag) []string {
 		return []string{fileMark}
 	case f.Target.Kind() == reflect.Bool:
 		return []string{"true", "false"}
+	}
+	return nil
+}
+
+// preemptions are the choices of the parameter that schedulers have.
+func preemptions() []string {
+	for _, t := range policy.Templates() {
+		for i := range t.Parameters {
+			if t.Kind == policy.SchedulerKind && t.Parameters[i].Name == "preemption" {
+				return t.Parameters[i].Choices
+			}
+		}
 	}
 	return nil
 }
