@@ -63,7 +63,7 @@ func (s *PhysicsSet) Gaps(d *Deployment, e EngineLimits, async bool) []Gap {
 		if m.Reshaped {
 			setting = "quantization or kv-cache-dtype"
 		}
-		add(setting, m.WidthsText()+" bits", "only 16-bit weights, activations and KV caches were measured, not %d, %d and %d bits", m.WeightBits, m.ActivationBits, 8*m.KVElementBytes)
+		add(setting, m.otherWidths(), "only 16-bit weights, activations and KV caches were measured, not %d, %d and %d bits", m.WeightBits, m.ActivationBits, 8*m.KVElementBytes)
 	}
 	if d.TP < t.TPMin || d.TP > t.TPMax {
 		add("tp", fmt.Sprintf("TP %d (fitted to %s)", d.TP, fromTo(int64(t.TPMin), int64(t.TPMax))), "TP %d is outside %d to %d", d.TP, t.TPMin, t.TPMax)

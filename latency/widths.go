@@ -122,5 +122,19 @@ func (s *ModelSpec) WidthsText() string {
 	return fmt.Sprintf("weights of %d bits, activations of %d, KV cache of %d", s.WeightBits, s.ActivationBits, 8*s.KVElementBytes)
 }
 
+// otherWidths is WidthsText of what has not 16 bits, as the measured sets have.
+func (s *ModelSpec) otherWidths() string {
+	var list []string
+	for _, w := range []struct {
+		of   string
+		bits int64
+	}{{"weights", s.WeightBits}, {"activations", s.ActivationBits}, {"a KV cache", 8 * s.KVElementBytes}} {
+		if w.bits != 16 {
+			list = append(list, fmt.Sprintf("%s of %d bits", w.of, w.bits))
+		}
+	}
+	return strings.Join(list, " and ")
+}
+
 // word is a name as it is compared.
 func word(text string) string { return strings.ToLower(strings.TrimSpace(text)) }

@@ -27,7 +27,7 @@ type ConstraintResult struct {
 }
 
 // ParseConstraints reads "p99_ttft<500ms,slo_attainment>=0.99": measures with
-// bounds, separated by commas. Bounds are durations for latencies, shares like
+// bounds, separated by commas. Bounds are durations with a unit for latencies, shares like
 // 0.99 or 99%, and finite numbers for the rest. The error names the part that is
 // wrong.
 func ParseConstraints(text string) ([]Constraint, error) {
@@ -64,9 +64,12 @@ func (m *Measure) parseBound(text string) (float64, error) {
 	want := "a finite number from 0"
 	switch m.Kind {
 	case Latency:
+		if _, err := strconv.ParseFloat(text, 64); err == nil {
+			return 0, fmt.Errorf("%s: bound %q has no unit: want a duration like 500ms", m.Name, text)
+		}
 		d, err := vtime.ParseDuration(text)
 		if err != nil {
-			return 0, fmt.Errorf("%s: bound %q, want a duration like 500ms, or microseconds", m.Name, text)
+			return 0, fmt.Errorf("%s: bound %q, want a duration like 500ms", m.Name, text)
 		}
 		return float64(d), nil
 	case Share:

@@ -11,7 +11,7 @@ func TestConstraints(t *testing.T) {
 	run.Overall.TTFT = &Summary{P99: latency, Mean: 10}
 	run.Overall.SLOAttainment = &share
 	for text, want := range map[string]bool{
-		"p99_ttft<500ms": true, "p99_ttft < 499999": false, "p99_ttft<=499999": true, "p99_ttft>500ms": false, "p99_ttft >= 0.4s": true,
+		"p99_ttft<500ms": true, "p99_ttft < 499999us": false, "p99_ttft<=499999us": true, "p99_ttft>500ms": false, "p99_ttft >= 0.4s": true,
 		"slo_attainment>=99%": true, "slo_attainment>0.99": false, "slo_attainment>= 98.5 %": true,
 		"p99_tpot<50ms": false, // no TPOT was measured
 	} {
@@ -33,6 +33,7 @@ func TestConstraints(t *testing.T) {
 		"p99_tft<5ms":        `unknown measure "p99_tft", the nearest is "p99_ttft"`,
 		"p99_ttft<":          `p99_ttft: bound ""`,
 		"p99_ttft<=-5ms":     "want a duration like 500ms",
+		"p99_ttft<500":       `bound "500" has no unit: want a duration like 500ms`,
 		"slo_attainment>2":   "want a share",
 		"slo_attainment>-1%": "want a share",
 		"cost<NaN":           "want a finite number",

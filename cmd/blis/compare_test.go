@@ -117,7 +117,7 @@ func TestBadComparisonsAreOneLine(t *testing.T) {
 		env              map[string]string
 	}{
 		{"one bundle", "a.yaml", "1 bundle to compare: want at least 2", nil},
-		{"no bundle", "", `expected "<bundle> ..."`, nil},
+		{"no bundle", "", "want an argument, <bundle>", nil},
 		{"empty", "round-robin ''", "bundle 2 is empty, want a file or the name of a routing policy", nil},
 		{"twice", "a.yaml round-robin a.yaml", "a.yaml is given twice", nil},
 		{"no such file", "a.yaml nowhere.yaml", "nowhere.yaml: no such file", nil},

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"reflect"
 	"slices"
@@ -112,13 +113,35 @@ func (l *layers) load(ctx *kong.Context) error {
 	if path == "" {
 		return nil
 	}
-	text, err := input.ReadFile(path, input.Settings)
+	text, err := readConfig(path)
 	if err != nil {
 		return &inputError{"--config: " + pathProblem(err)}
 	}
-	l.file, err = parseConfig(path, configOf(text))
+	l.file, err = parseConfig(path, text)
 	return err
 }
+
+// readConfig reads the settings in a file: all of it, or the configuration in a
+// JSON result, which may be much longer.
+func readConfig(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	text, err := input.ReadAll(path, io.LimitReader(f, input.Settings+1), input.Settings+1)
+	if err == nil && len(text) > input.Settings && isObject(text) {
+		var rest []byte
+		rest, err = input.ReadAll(path, f, input.Report)
+		text = append(text, rest...)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return input.ReadAll(path, bytes.NewReader(configOf(text)), input.Settings)
+}
+
+func isObject(text []byte) bool { return bytes.HasPrefix(bytes.TrimSpace(text), []byte("{")) }
 
 // Limits of the file: bundles in it have some of their own.
 const (
@@ -129,7 +152,7 @@ const (
 // configOf is the configuration in a JSON result, on the lines that it has there;
 // any other text as it is.
 func configOf(text []byte) []byte {
-	if !bytes.HasPrefix(bytes.TrimSpace(text), []byte("{")) {
+	if !isObject(text) {
 		return text
 	}
 	var result struct {

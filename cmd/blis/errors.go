@@ -144,6 +144,17 @@ func usageLine(e *kong.ParseError) string {
 	}
 	missing := regexp.MustCompile(`^--([a-z0-9-]+): expected \S+ value but got "EOL".*$`)
 	text = missing.ReplaceAllString(text, "--$1: want a value behind it")
+	argument := regexp.MustCompile(`^expected "<([a-z]+)>(?: \.\.\.)?"$`)
+	text = argument.ReplaceAllString(text, "want an argument, <$1>; blis help COMMAND says what it is")
+	number := regexp.MustCompile(`^--([a-z0-9-]+): expected an? (?:valid )?(?:[0-9]+ bit )?(int|uint|float) but got (".*")(?: \(\S+\))?$`)
+	text = number.ReplaceAllStringFunc(text, func(all string) string {
+		part := number.FindStringSubmatch(all)
+		kind := map[string]string{"int": "a whole number", "uint": "a whole number from 0", "float": "a number"}[part[2]]
+		return fmt.Sprintf("--%s: %s: want %s", part[1], part[3], kind)
+	})
+	if word, is := strings.CutPrefix(text, "unexpected argument "); is && e.Context != nil && e.Context.Command() == "" {
+		text = "there is no command " + word
+	}
 	name, unknown := strings.CutPrefix(text, "unknown flag --")
 	if !unknown || strings.Contains(name, "did you mean") || e.Context == nil {
 		return text

@@ -89,9 +89,9 @@ func TestFaultF12GarbageBehindGzip(t *testing.T) {
 		(rows | gzip -c; echo garbage) >a.gz; $BLIS run --trace a.gz; (rows | gzip -c; echo g) >b.gz; $BLIS run --trace b.gz
 		(rows | gzip -c; echo 2,30,7 | gzip -c; head -c 1000 /dev/zero) >c.gz; $BLIS workload convert c.gz c.csv 2>/dev/null; wc -l <c.csv
 		rows | gzip -c | head -c 40 >d.gz; $BLIS run --trace d.gz`)
-	const want = "blis: a.gz: after line 2: behind the gzip data stands something else: want the gzip file alone\n" +
-		"blis: b.gz: after line 2: behind the gzip data stands something else: want the gzip file alone\n" +
-		"3\nblis: d.gz: after line 0: the gzip data end too early; want the whole file\n"
+	const want = "blis: a.gz: after line 2: something else follows the gzip data: want the gzip file alone\n" +
+		"blis: b.gz: after line 2: something else follows the gzip data: want the gzip file alone\n" +
+		"3\nblis: d.gz: after line 0: the gzip data ends too early: want the whole file\n"
 	if said != want || code != exitInput {
 		t.Errorf("exit %d: got\n%swant\n%s", code, said, want)
 	}

@@ -112,7 +112,7 @@ func (r *runCmd) print(c *console, result *actors.Result, checks checks, found *
 		err = writeJSON(w, result, checks, found, nil)
 	} else {
 		err = writeOutcome(w, result, early, c.style())
-		writeFindings(w, found)
+		writeFindings(w, found, c.columns())
 		writeChecks(w, checks, c.style())
 	}
 	return firstOf(err, w.Flush())

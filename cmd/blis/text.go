@@ -103,6 +103,29 @@ func (t *textWriter) line(label, text string) {
 	io.WriteString(t.w, "\n")
 }
 
+// writeWrapped writes a line, wrapped at blanks. What does not fit goes on two
+// columns further in than the line begins.
+func writeWrapped(w io.Writer, line string, width int) {
+	indent := len(line) - len(strings.TrimLeft(line, " "))
+	text := strings.Repeat(" ", indent)
+	used := indent
+	for i, word := range words(line[indent:]) {
+		n := utf8.RuneCountInString(word)
+		switch {
+		case i == 0:
+		case used+1+n > width:
+			text += "\n" + strings.Repeat(" ", indent+2)
+			used = indent + 2
+		default:
+			text += " "
+			used++
+		}
+		text += word
+		used += n
+	}
+	io.WriteString(w, text+"\n")
+}
+
 // words are the parts of a text between which a line may end: a sign of percent
 // stays with its number.
 func words(text string) []string {

@@ -287,13 +287,13 @@ func (f *findings) write(w *bufio.Writer) error {
 	return failed
 }
 
-// writeFindings prints them below a result in text.
-func writeFindings(w *bufio.Writer, f *findings) {
+// writeFindings prints them below a result in text, at most width columns wide.
+func writeFindings(w *bufio.Writer, f *findings, width int) {
 	writeReplay(w, f.replay)
 	if s := f.summary; s != nil {
-		w.WriteString("\n" + s.Text)
-		if n := len(s.Text); n == 0 || s.Text[n-1] != '\n' {
-			w.WriteByte('\n')
+		w.WriteByte('\n')
+		for line := range strings.SplitSeq(strings.TrimSuffix(s.Text, "\n"), "\n") {
+			writeWrapped(w, line, width)
 		}
 	}
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // ErrBehindGzip is that of a file with something behind its gzip data.
-var ErrBehindGzip = errors.New("behind the gzip data stands something else: want the gzip file alone")
+var ErrBehindGzip = errors.New("something else follows the gzip data: want the gzip file alone")
 
 // Gunzip is the content of gzip data. What follows them must be gzip data too,
 // or zeros, as tapes leave them: an error of the second one would say that the

@@ -32,7 +32,7 @@ func unpack(name string, r io.Reader) ([]byte, error) {
 			text, err = readAll(unzip)
 		}
 		if errors.Is(err, io.ErrUnexpectedEOF) {
-			return nil, fmt.Errorf("%s: the gzip data end too early; want the whole file", name)
+			return nil, fmt.Errorf("%s: the gzip data ends too early: want the whole file", name)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)

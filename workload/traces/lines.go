@@ -88,7 +88,7 @@ func (l *lines) read() ([]byte, error) {
 // broken wraps an error of reading, as opposed to one of content.
 func (l *lines) broken(err error) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) {
-		return fmt.Errorf("%s: after line %d: the gzip data end too early; want the whole file", l.name, l.number)
+		return fmt.Errorf("%s: after line %d: the gzip data ends too early: want the whole file", l.name, l.number)
 	}
 	return fmt.Errorf("%s: after line %d: %w", l.name, l.number, err)
 }

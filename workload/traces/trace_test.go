@@ -248,7 +248,7 @@ func TestUnreadableTraceIsAnError(t *testing.T) {
 		}
 	}
 	_, err = Open("t.csv.gz", bytes.NewReader(zipped.Bytes()[:zipped.Len()-4]), Options{})
-	if err == nil || err.Error() != "t.csv.gz: after line 5001: the gzip data end too early; want the whole file" {
+	if err == nil || err.Error() != "t.csv.gz: after line 5001: the gzip data ends too early: want the whole file" {
 		t.Errorf("got %v", err)
 	}
 	if _, err := OpenFile("no/such/file", Options{}); err == nil {
