@@ -37,7 +37,7 @@ func (p *plan) checkNumbers() error {
 			bad = append(bad, p.wrong(name, value, want))
 		}
 	}
-	check(c.NumInstances >= 1 && c.NumInstances <= 1<<20, "num-instances", c.NumInstances, "1 to 1048576")
+	check(c.NumInstances >= 1 && c.NumInstances <= MostInstances, "num-instances", c.NumInstances, fmt.Sprintf("1 to %d", MostInstances))
 	check(validTP(c.TP), "tp", c.TP, "1 to 1024")
 	check(c.TotalKVBlocks >= 0 && c.TotalKVBlocks < 1<<31, "total-kv-blocks", c.TotalKVBlocks, "1 to 2147483647, 0 to derive it")
 	check(c.NumGPUBlocksOverride == 0 || c.NumGPUBlocksOverride >= 2 && c.NumGPUBlocksOverride <= 1<<31, "num-gpu-blocks-override", c.NumGPUBlocksOverride, "at least 2: vLLM's count includes its null block")
@@ -69,7 +69,7 @@ func (p *plan) checkNumbers() error {
 	}
 	check(!(c.CostPerReplicaHour < 0 || c.CostPerReplicaHour > mostCost), "cost-per-replica-hour", c.CostPerReplicaHour, fmt.Sprintf("0 (not given) to %v", mostCost))
 	check(!(c.GPUHourPrice < 0 || c.GPUHourPrice > mostCost), "gpu-hour-price", c.GPUHourPrice, fmt.Sprintf("0 (not given) to %v", mostCost))
-	check(c.GPUHourPrice == 0 || c.CostPerReplicaHour == 0, "gpu-hour-price", c.GPUHourPrice, "it or --cost-per-replica-hour: both are what an instance costs")
+	check(c.GPUHourPrice == 0 || c.CostPerReplicaHour == 0, "gpu-hour-price", c.GPUHourPrice, "one of it and --cost-per-replica-hour")
 	p.checkVectors(check)
 	check(c.Coefficients == "" || (c.LatencyModel == "auto" || c.LatencyModel == "physics") && len(c.AlphaCoeffs) == 0, "coefficients", c.Coefficients, "none with blackbox or roofline: they are those of --latency-model physics")
 	check(c.LatencyModel != "roofline" || len(c.AlphaCoeffs) == 0, "alpha-coeffs", c.AlphaCoeffs, "none with --latency-model roofline")
@@ -100,6 +100,9 @@ func (p *plan) checkVectors(check func(ok bool, name string, value any, want str
 	ok := at >= 0 && len(c.BetaCoeffs) == betas[at]
 	check(ok, "alpha-coeffs", fmt.Sprintf("%v and --beta-coeffs %v, %d and %d numbers", c.AlphaCoeffs, c.BetaCoeffs, len(c.AlphaCoeffs), len(c.BetaCoeffs)), want)
 }
+
+// MostInstances is the largest number of instances of a run.
+const MostInstances = 1 << 20
 
 // mostCost is the most that an hour of an instance may cost: far from where what
 // is made of costs is no number any more, however long a run takes.

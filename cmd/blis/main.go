@@ -143,7 +143,7 @@ func (c *console) heed(ctx context.Context, work func() error) error {
 	case err := <-done:
 		return err
 	case <-time.After(2 * lastChance):
-		c.note("interrupted: what there is is being put together; a second Ctrl-C ends at once")
+		c.note("interrupted: the partial result is being computed; a second Ctrl-C ends at once")
 	}
 	return <-done
 }

@@ -38,7 +38,7 @@ const (
 // warnOfSize says what many instances cost before they have done anything.
 func (c *console) warnOfSize(cfg *actors.Config) {
 	n := float64(cfg.NumInstances)
-	if n < manyIdle {
+	if n < manyIdle || cfg.NumInstances > actors.MostInstances { // more are refused
 		return
 	}
 	c.note("warning: %s instances need about %.1f GB of memory and %.0f s of processor time before they serve anybody",

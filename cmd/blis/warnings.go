@@ -56,7 +56,7 @@ func refusals(r *actors.Result) []string {
 	if r.Config.WorkloadSpec != "" || r.Config.Scenario != "" {
 		pause += " (or what refusal_pause says)"
 	}
-	return []string{fmt.Sprintf("closed loop: %s of %s requests were refused or timed out; users pause %s after each, which makes most of the load",
+	return []string{fmt.Sprintf("closed loop: %s of %s requests were refused or timed out; users pause %s after each, so the offered load depends mostly on that pause",
 		grouped(u.Refused), grouped(u.Ended), pause)}
 }
 
