@@ -74,7 +74,7 @@ func TestWidthsOfARun(t *testing.T) {
 	if setup.KVBlocks < 2*usual.KVBlocks || setup.KVBlocks > 2*usual.KVBlocks+1 || setup.LatencyModel != "roofline" {
 		t.Errorf("FP8 cache: %d blocks, usual %d, %s", setup.KVBlocks, usual.KVBlocks, setup.Latency)
 	}
-	if len(notes) != 2 || notes[0] != "kv-cache-dtype fp8: weights of 16 bits, activations of 16, KV cache of 8 bits" || !strings.HasPrefix(notes[1], "auto takes roofline: physics h100 covers all of this run but weights of 16 bits, activations of 16, KV cache of 8 bits. Do not compare") {
+	if len(notes) != 2 || notes[0] != "kv-cache-dtype fp8: weights of 16 bits, activations of 16, KV cache of 8 bits" || !strings.HasPrefix(notes[1], "auto takes roofline: physics h100 covers all of this run but a KV cache of 8 bits. Do not compare") {
 		t.Errorf("FP8 cache: notes %q", notes)
 	}
 	weights := base
