@@ -30,11 +30,7 @@ func (r *reader) aiperf() error {
 		case "metrics":
 			err = r.aiperfMetrics()
 		case "error":
-			var c byte
-			if c, err = r.Next(); err == nil && c != 'n' {
-				q.State = Failed
-			}
-			return false, nil
+			return false, r.failure()
 		default:
 			return false, nil
 		}

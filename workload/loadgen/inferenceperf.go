@@ -27,11 +27,7 @@ func (r *reader) inferencePerf() error {
 		case "info":
 			err = r.fields(key, func(key string) (bool, error) { return r.perfInfo(&a, key) })
 		case "error":
-			var c byte
-			if c, err = r.Next(); err == nil && c != 'n' {
-				q.State = Failed
-			}
-			return false, nil
+			return false, r.failure()
 		default:
 			return false, nil
 		}

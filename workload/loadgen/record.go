@@ -185,6 +185,16 @@ func (r *reader) fields(field string, take func(key string) (taken bool, err err
 	})
 }
 
+// failure looks at what stands behind error: any value but null means that the
+// request failed. The value is left to be passed over.
+func (r *reader) failure() error {
+	c, err := r.Next()
+	if err == nil && c != 'n' {
+		r.now.State = Failed
+	}
+	return err
+}
+
 // list reads the list that comes next. What is none, but for null, is a fault.
 func (r *reader) list(field string, each func(i int) error) error {
 	c, err := r.Next()
