@@ -10,6 +10,7 @@
 //	play.go       Play: what such a source would send, without a cluster
 //	collect.go    Collect: all requests of a source
 //	keys.go       chained block keys over named content
+//	extent.go     runs of blocks by spans of content
 //
 // Where requests come from is the business of the packages below:
 //
