@@ -1,7 +1,7 @@
 package actors
 
-// reading is what one instance shows: the signals of semantics 6 that are its
-// own to tell.
+// reading is what one instance shows: queue depth, batch size and KV use, the
+// signals that the instance itself publishes.
 type reading struct {
 	queue, batch int32
 	used         int64
@@ -18,7 +18,7 @@ type reading struct {
 // writes the reading of the next refresh whenever it has advanced, and the
 // router reads refresh k once nobody has an event left before it. Until it has
 // done so the kernel's Limit keeps every instance from writing for more than
-// k+1 and k+2, so the last reading up to k is still there (architecture 3.2).
+// k+1 and k+2, so the last reading up to k is still there.
 type board[R comparable] struct {
 	cadence
 	live    []R

@@ -80,7 +80,7 @@ func (b *boards) feed(c cadence, instances int) *feed {
 	return f
 }
 
-// Cadences of signals that change slowly and are dear to ask for (semantics 6).
+// Default cadences of the signals that change slowly and are expensive to read.
 const (
 	hitRateCadence       = 10 * cadence(vtime.Millisecond)
 	recentLatencyCadence = 100 * cadence(vtime.Millisecond)

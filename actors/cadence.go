@@ -40,7 +40,7 @@ func (c cadence) key(k int64) lookahead.Key {
 // bound narrows an observation at o.At down to what signals of this cadence
 // allow. Nobody needs to pass the refresh that the decision sees but one that
 // has an event before it, and none may pass the one after the next before the
-// router has passed the next (architecture 3.2).
+// router has passed the next.
 func (c cadence) bound(o *lookahead.Observation) {
 	if c == immediate {
 		o.Through, o.Need, o.Limit = o.At.Next(), o.At, o.At

@@ -32,7 +32,7 @@ type cluster struct {
 }
 
 // newCluster builds the processes of a plan. What may run how far follows
-// from the signals that its policies observe (architecture 3.2).
+// from the signals that its policies observe.
 func newCluster(p *plan) (*cluster, error) {
 	q, err := p.makePolicies()
 	if err != nil {

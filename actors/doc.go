@@ -17,7 +17,7 @@
 //	shortcut.go    which settings are fields of the bundle
 //	cluster.go     which process is who, and who may run how far
 //	sums.go        how large what a run sums up may get
-//	router.go      arrival, admission, routing (semantics 1 and 6)
+//	router.go      arrival, admission, routing
 //	promise.go     what it will do next, and promises not to do before
 //	loop.go        requests that follow from answers
 //	ahead.go       how far it may be ahead of the instances

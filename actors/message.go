@@ -8,8 +8,8 @@ import (
 	"blis/workload"
 )
 
-// Classes of cluster events at one instant, in the order in which they act
-// (architecture 2). Those of an instance are in package engine.
+// Classes of cluster events at one instant, in the order in which they act.
+// The classes of the events of an instance are in package engine.
 const (
 	classArrival     uint8 = 0
 	classAdmission   uint8 = 1

@@ -185,7 +185,8 @@ func (p *plan) resolveCache() error {
 	return nil
 }
 
-// resolveLimits derives seats, budget and longest request (semantics 1 and 3).
+// resolveLimits derives max_num_seqs, the token budget of a step and the
+// longest request.
 func (p *plan) resolveLimits() error {
 	c := &p.config
 	if c.MaxModelLen == 0 {

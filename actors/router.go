@@ -21,8 +21,8 @@ const (
 )
 
 // router is the actor of the control plane: it pulls arrivals, decides on
-// admission and priority, and routes. Times of semantics 1: arrival, admission
-// decision, routing decision, which is the delivery.
+// admission and priority, and routes. A request passes three times here:
+// arrival, admission decision and routing decision, which is the delivery.
 type router struct {
 	intake    intake
 	admission policy.Admission

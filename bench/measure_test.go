@@ -37,7 +37,8 @@ func TestArgumentsGiveTheScenarioBack(t *testing.T) {
 	}
 }
 
-// The workload of the budget, as a table of architecture 5.5 has it.
+// The size of each scenario is part of its budget: a smaller one would be met
+// by less work.
 func TestScenariosAreThoseOfTheBudget(t *testing.T) {
 	want := map[string]struct {
 		requests  int64

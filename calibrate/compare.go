@@ -97,7 +97,7 @@ func (s *Sample) compare(predicted []Predicted, from, to int, wanted func(*Predi
 func tpot(m *measured.Request) float64 { return float64(m.E2E-m.TTFT) / float64(m.Output-1) }
 
 // statistics sorts v and returns its Statistics, percentiles by linear
-// interpolation as everywhere (semantics 5).
+// interpolation at rank p/100·(n−1), as in docs/metrics.md.
 func statistics(v []float64) [4]float64 {
 	slices.Sort(v)
 	sum := 0.0

@@ -58,7 +58,7 @@ func TestDistanceIsThatOfTheDistributions(t *testing.T) {
 }
 
 // A percentile is by linear interpolation between the order statistics around
-// rank p/100·(n−1), counted from 0 (semantics 5).
+// rank p/100·(n−1), counted from 0.
 func TestStatistics(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		list := values(t, "values")

@@ -26,7 +26,7 @@ func (s *Server) Replay(r *measured.Run, m latency.Model, timeout vtime.Duration
 	return s.replay(r, m, timeout, nil)
 }
 
-// classDelivery is the class of a delivery to an instance (architecture 2).
+// classDelivery is the class of a delivery to an instance, as in package actors.
 const classDelivery = 3
 
 func (s *Server) replay(r *measured.Run, m latency.Model, timeout vtime.Duration, tap *tap) ([]Predicted, error) {

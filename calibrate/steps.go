@@ -111,8 +111,8 @@ type StepBin struct {
 	Bias  float64 `json:"bias"`  // mean of predicted/measured − 1
 }
 
-// StepTarget is a bound of the mean absolute percentage error that the design
-// sets, and the configuration that comes nearest to it or is farthest beyond.
+// StepTarget is a bound on the mean absolute percentage error of a step fit, and
+// the configuration with the largest error.
 type StepTarget struct {
 	Name  string  `json:"name"`  // "within configurations": the last fifth; "across configurations": left out
 	Limit float64 `json:"limit"` // at most, 0.15 or 0.25
@@ -121,7 +121,7 @@ type StepTarget struct {
 	Met   bool    `json:"met"`
 }
 
-// What the design sets.
+// The limits of the two targets that a report compares errors with.
 const (
 	withinLimit = 0.15
 	acrossLimit = 0.25

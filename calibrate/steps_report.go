@@ -166,7 +166,7 @@ func (t *stepTable) bins(list []StepBin, rows []int, predicted func(int) float64
 	return list
 }
 
-// aim holds the errors to what the design sets.
+// aim compares the errors of all configurations with the two targets.
 func (fit *StepFit) aim() {
 	within := StepTarget{Name: "within configurations", Limit: withinLimit}
 	across := StepTarget{Name: "across configurations", Limit: acrossLimit}

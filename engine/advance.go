@@ -7,7 +7,7 @@ import (
 )
 
 // Classes of the events of an instance at one instant, in the order in which
-// they act (architecture 2).
+// they act.
 const (
 	ClassQueued  uint8 = 5
 	ClassStep    uint8 = 6

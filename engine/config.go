@@ -75,7 +75,7 @@ type Sink interface {
 
 // EffectiveMaxModelLen is the length at which a request is finished: the
 // given one, at most what the cache holds, and with chunked prefill off at
-// most the token budget (semantics 1).
+// most the token budget.
 func (c *Config) EffectiveMaxModelLen() int32 {
 	n := int64(c.Cache.Total()) * int64(c.BlockSize)
 	if c.MaxModelLen > 0 {

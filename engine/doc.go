@@ -1,4 +1,4 @@
-// Package engine is one serving instance as semantics 1–4 describe it: the
+// Package engine is one serving instance as docs/semantics.md describes it: the
 // queueing delay, the guards, the wait queue, batch formation, steps,
 // preemption, time-outs, synchronous and asynchronous scheduling. It has no
 // actors, clocks or goroutines in it: requests are delivered to it, it is
@@ -23,7 +23,7 @@
 //
 // A request that decodes and whose blocks are its own content joins the
 // cohort, where a step costs the same however many members it has. Everything
-// else about it is computed when somebody asks (architecture 5.2). With
+// else about it is computed when somebody asks. With
 // Config.StepByStep nobody joins: that is the twin that must agree bit for
 // bit.
 package engine

@@ -8,7 +8,7 @@ import (
 	"blis/vtime"
 )
 
-// form forms the next batch at now (semantics 3): running requests in order of
+// form forms the next batch at now: running requests in order of
 // admission, then, if nothing was preempted, waiting ones. What it schedules
 // counts as computed from here on.
 func (e *Engine) form(now vtime.Time) *batch {

@@ -9,8 +9,8 @@ import (
 
 // Blocks is the twin of Pool that keeps every block: an id, a reference count
 // and a key each, the free list as a slice of ids, the holders of a key as a
-// slice. It is what semantics 4 says, word for word, and slow. It has no
-// decode runs: Take and Adopt panic.
+// slice. It is slow, and as close to "KV cache" in docs/semantics.md as code
+// can be. It has no decode runs: Take and Adopt panic.
 type Blocks struct {
 	size    int32
 	caching bool

@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The benchmark workload of the design: 44 requests/s keep it about 75 % busy.
+// The model and workload of `blis bench`: 44 requests/s keep it about 75 % busy.
 var benchmarkBlackbox = Blackbox{Alpha: [3]float64{1601.35, 3.51, 1805.54}, Beta: [3]float64{6910.42, 17.67, 2.84}}
 
 func TestCapacityOfTheBenchmarkWorkload(t *testing.T) {

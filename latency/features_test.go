@@ -87,8 +87,8 @@ func TestFeaturesMatchTheIndependentComputation(t *testing.T) {
 	}
 }
 
-// The golden values of the design; those of the constants are in
-// TestConstantsOfLlama8B.
+// Golden values, computed independently of this code; those of the constants
+// are in TestConstantsOfLlama8B.
 func TestFeaturesOfOneWholePrompt(t *testing.T) {
 	f := features(t, deployment(t, "llama-3.1-8b", "H100", 1), EngineLimits{MaxBatchedTokens: 8192, MaxSeqs: 256, BlockSize: 16, GPUBlocks: 10000})
 	b := f.Beta(&Batch{PrefillTokens: 512, PrefillRequests: 1, PrefillPairs: 131328, SampledRows: 1})

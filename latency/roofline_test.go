@@ -8,8 +8,8 @@ import (
 	"blis/vtime"
 )
 
-// naiveStep is the twin of Roofline.Step: the formulas of the roofline as they
-// stand in the design, in seconds, from the descriptions, nothing prepared.
+// naiveStep is the twin of Roofline.Step: the formulas of docs/latency.md as
+// they stand there, in seconds, from the descriptions, nothing prepared.
 func naiveStep(d *Deployment, o RooflineOptions, b *Batch) float64 {
 	s, g, tp := d.Model, d.GPU, float64(d.TP)
 	h, q, kv, f := float64(s.Hidden), float64(s.Heads*s.HeadDim), float64(s.KVHeads*s.HeadDim), float64(s.Intermediate)

@@ -35,8 +35,8 @@ func deployment(t testing.TB, model, gpu string, tp int) *Deployment {
 	return d
 }
 
-// The golden values of the design: Llama-3.1-8B on one H100, computed there
-// independently.
+// Golden values of Llama-3.1-8B on one H100, computed independently of this
+// code.
 func TestConstantsOfLlama8B(t *testing.T) {
 	d := deployment(t, "meta-llama/Llama-3.1-8B", "H100", 1)
 	s := d.Model

@@ -27,9 +27,8 @@ var stateOf = [Reasons]State{
 // State is the state that a reason explains; of NoReason it means nothing.
 func (r Reason) State() State { return stateOf[r] }
 
-// check verifies the fixed relations of semantics 5 and what follows from
-// semantics 1 and 2 for a single request. It allocates only to say what is
-// wrong.
+// check verifies the invariants of a single request: R3 to R7 and M1 of
+// docs/invariants.md. It allocates only to say what is wrong.
 func (o *Outcome) check(token, request vtime.Duration) error {
 	if problem := o.checkState(); problem != "" {
 		return o.violation(problem)

@@ -1,7 +1,7 @@
 // Package metrics turns what happened in a run into numbers: exact mergeable
 // distributions of latencies, counters of instances, and the report with its
 // scopes (overall, per class, tenant, model and instance). Each metric is
-// defined once, in semantics 5, and computed here only.
+// defined once, in docs/metrics.md, and computed here only.
 //
 // The way of a number:
 //

@@ -2,7 +2,7 @@ package metrics
 
 import "blis/vtime"
 
-// The latencies of one request, as semantics 5 defines them. token is α₂, the
+// The latencies of one request, as docs/metrics.md defines them. token is α₂, the
 // client's overhead per output token, and request its overhead per request.
 // Each method says with its second result whether the request has that
 // latency. They rely on the relations that Recorder.Record checks.

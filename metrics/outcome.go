@@ -3,7 +3,7 @@ package metrics
 import "blis/vtime"
 
 // State is where a request is at the end of its life, or of the run.
-// Every injected request is in exactly one (semantics 1).
+// Every injected request is in exactly one.
 type State uint8
 
 // The states in the order in which reports list them.

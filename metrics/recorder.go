@@ -157,8 +157,8 @@ func (r *Recorder) ClassInversion(arrival vtime.Time) bool {
 }
 
 // Record takes in one request. It is called exactly once for each: at its
-// final state, or at the end of the run. It verifies the fixed relations of
-// semantics 5; a request that breaks one is not measured, and Err says so.
+// final state, or at the end of the run. It verifies the invariants of a
+// request; a request that breaks one is not measured, and Err says so.
 func (r *Recorder) Record(o *Outcome) {
 	switch len(r.pending) {
 	case 0:

@@ -64,7 +64,7 @@ func (b *buckets[B]) of(req *Request) *B {
 	return &b.list[number]
 }
 
-// tokenBucket is semantics 6: at a decision the bucket holds min(capacity,
+// tokenBucket admits by prompt tokens: at a decision the bucket holds min(capacity,
 // tokens + elapsed·rate/10⁶); enough for the prompt: subtract and admit, else
 // reject and charge nothing.
 type tokenBucket struct {

@@ -8,7 +8,7 @@ import (
 )
 
 // Request is what the control plane and the schedulers may know of a request.
-// The true output length is not among it (semantics 1).
+// The true output length is not among it.
 type Request struct {
 	ID        int64 // number in order of arrival
 	Arrival   vtime.Time
@@ -31,7 +31,7 @@ type Request struct {
 type Signals uint32
 
 // Signals that exist. A policy's Observes is a union of them; the lookahead
-// of a run follows from what its policies declare (architecture 3.2).
+// of a run follows from what its policies declare.
 const (
 	InFlight   Signals = 1 << iota // the router's own count per instance
 	QueueDepth                     // wait queue with the preempted

@@ -16,7 +16,7 @@ type twinBlock struct {
 	depth int32  // its index in that prompt
 }
 
-// twinLRU is the prefix index as semantics 6 words it: a list of keys per
+// twinLRU is the prefix index in its plainest form: a list of keys per
 // instance, the most recent first.
 type twinLRU struct {
 	capacity int

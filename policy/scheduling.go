@@ -123,7 +123,7 @@ func (evictor) Observes() Signals { return NoSignals }
 
 func (evictor) Chunk(_ *Running, remaining, _ int32, _ *SchedulerContext) int32 { return remaining }
 
-// Victim is semantics 3: the last of the running list; or the lowest priority,
+// Victim is the one that vLLM preempts: the last of the running list; or the lowest priority,
 // then the latest arrival, then the earliest in the list. The reverse of that
 // is the highest priority, then the earliest arrival, then the earliest in the
 // list.

@@ -320,7 +320,7 @@ const effectiveLoad = QueueDepth | BatchSize | InFlight
 
 // Load is the effective load of instance i: queue depth + batch size +
 // in-flight. A queued or running request counts twice, as in the public
-// simulator (semantics 6).
+// simulator.
 func (v *View) Load(i int) int64 {
 	if checkReads {
 		v.check(effectiveLoad)

@@ -68,7 +68,7 @@ func (d Duration) String() string {
 
 // Truncate turns a number of microseconds into ticks: toward zero, saturating
 // at the ends of int64. NaN is an error. This is the only way by which a
-// float becomes time (semantics: "a float becomes ticks by truncation").
+// float becomes time.
 func Truncate(us float64) (Duration, error) {
 	switch {
 	case us != us:

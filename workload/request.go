@@ -29,8 +29,7 @@ const Absent = -1
 //
 // Spans name the leading content of the prompt that other requests may share.
 // What they do not cover of Input is the request's own: no other request can
-// have it, which is what lets the cache keep it as a count (architecture 5.3).
-// A source that wants content to be found again must name it.
+// have it, which is what lets the cache keep it as a count. A source that wants content to be found again must name it.
 type Request struct {
 	Source uint32 // stamp source of the stream or session it comes from, from 2³¹
 	Index  uint64 // number within that source, the stamp's Seq

@@ -9,7 +9,7 @@ import (
 )
 
 // FirstSource is the lowest stamp source of a request: the number of the
-// first client stream (architecture 2). Sources with a single stream use it.
+// first client stream. Sources with a single stream use it.
 const FirstSource uint32 = 1 << 31
 
 // Latest bounds arrivals: far beyond any run (146,000 years), and far enough
