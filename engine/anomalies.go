@@ -16,7 +16,6 @@ import (
 // reads, the rest of it apart.
 type watch struct {
 	ranks bool // two priorities were here: precedence
-	sizes bool // a head did not fit: sizes
 	any   bool // a priority was here: level
 	level float64
 }
@@ -134,20 +133,11 @@ func (e *Engine) joinedQueue(i int32) {
 	if e.watch.ranks {
 		e.rank(i)
 	}
-	if e.watch.sizes {
-		e.size(i)
-	}
 }
 
 func (e *Engine) leftQueue(i int32) {
 	if e.watch.ranks {
 		e.precedence.ranks.set(int(e.slot(i).place), noRank)
-	}
-	if e.watch.sizes {
-		e.sizes.least.set(int(i), noSize)
-		if e.waiting == 0 {
-			e.closeSizes()
-		}
 	}
 }
 
@@ -186,6 +176,18 @@ func (e *Engine) countOvertaken(s *slot) {
 		if e.cfg.Tracer != nil {
 			e.odd(HeadOfLineBlocking, float64(e.now.Sub(p.places[i].queued)), e.slot(w).ID, s.ID)
 		}
+	}
+}
+
+// countBlockedHead counts the step just formed, whose queue head does not fit,
+// if others wait behind the head.
+func (e *Engine) countBlockedHead() {
+	if e.waiting < 2 {
+		return
+	}
+	e.Counters.BlockedHeads++
+	if e.cfg.Tracer != nil {
+		e.odd(BlockedHead, float64(e.waiting), e.slot(e.head()).ID)
 	}
 }
 

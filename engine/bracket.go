@@ -32,20 +32,6 @@ func (b *bracket[T]) reset(n int, blank T) {
 	}
 }
 
-// grow makes room for n entries or more and keeps those that it has.
-func (b *bracket[T]) grow(n int, blank T) {
-	entries := b.nodes[b.room():]
-	if len(entries) >= n {
-		return
-	}
-	b.reset(n, blank)
-	for i, v := range entries {
-		if v != blank {
-			b.set(i, v)
-		}
-	}
-}
-
 // set changes entry i.
 func (b *bracket[T]) set(i int, v T) {
 	k := b.room() + i

@@ -14,12 +14,11 @@
 //	wheel.go      who of them ends when
 //	run.go        many steps of such a cohort in one go
 //	anomalies.go  what a policy may have done wrong: who was passed over, storms
-//	overtake.go   steps whose head does not fit while another request would
 //	tracer.go     who hears of steps, preemptions and anomalies
 //	backlog.go    what waits to be prefilled, and how fast that went lately
 //	takeaway.go   what becomes of requests whose instance is taken away
 //	release.go    an instance that is done with
-//	bracket.go    the tournament that both look things up in
+//	bracket.go    the tournament that they look things up in
 //
 // A request that decodes and whose blocks are its own content joins the
 // cohort, where a step costs the same however many members it has. Everything

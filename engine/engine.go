@@ -51,7 +51,6 @@ type Engine struct {
 	spare         []*batch
 
 	blocked blockade // why the wait queue stands still since the last formation
-	stuck   bool     // that is because its head did not fit
 	watch   watch
 	barren  int     // preemptions since the last token
 	ema     float64 // preemption average
@@ -82,11 +81,8 @@ type Engine struct {
 	shown      State           // as of the last end of a step, with Config.ShowSteps
 	moved      map[int32]moved // slots of requests that came from other instances
 	precedence precedence
-	sizes      sizes
 	backlog    *backlog      // nil without Config.ShowBacklog
 	changes    []BlockChange // since the last end of a step, with Config.BlockEvents
-	stuckLeft  int32         // budget that was left when the head did not fit
-	passable   bool          // and another would have fitted
 	storm      storm
 }
 
@@ -94,11 +90,16 @@ type Engine struct {
 type blockade uint8
 
 const (
-	free blockade = iota
-	noSeat
-	noBudget
-	noBlocks
+	free     blockade = iota
+	noSeat            // the running list is full
+	noBudget          // the token budget is spent
+	noFit             // the head's prompt exceeds the budget left, and chunked prefill is off
+	noBlocks          // the head needs more KV blocks than are free
 )
+
+// headBlocked reports whether the queue stands still because its head does not
+// fit into what is left.
+func (b blockade) headBlocked() bool { return b >= noFit }
 
 // New returns an idle instance with the given index.
 func New(index int, cfg Config) *Engine {
@@ -203,7 +204,7 @@ func (e *Engine) touch(now vtime.Time) {
 		c.LimitSeatsMicros += dt
 	case noBlocks:
 		c.LimitKVMicros += dt
-	case noBudget:
+	case noBudget, noFit:
 		c.LimitBudgetMicros += dt
 	}
 }

@@ -21,7 +21,7 @@ func (e *Engine) form(now vtime.Time) *batch {
 		e.dissolve()
 		left = e.contend(b)
 	}
-	e.blocked, e.stuck = free, false
+	e.blocked = free
 	if b.preempted == 0 {
 		running := len(b.items)
 		e.admit(b, left, now)
@@ -145,6 +145,14 @@ func (e *Engine) chunk(s *slot, n, computed int32) int32 {
 	return max(0, min(n, e.cfg.Scheduler.Chunk(&e.ask, n, max(0, e.prefillLeft), &e.ctx)))
 }
 
+// capped is n tokens of prefill, or the threshold.
+func (e *Engine) capped(n int32) int32 {
+	if t := e.cfg.LongPrefillThreshold; t > 0 {
+		return min(n, t)
+	}
+	return n
+}
+
 // serve allocates blocks for n more tokens of slot i and enters it in b. It
 // reports false, and changes nothing, when the blocks are not there.
 func (e *Engine) serve(b *batch, i, n int32) bool {
@@ -185,7 +193,10 @@ func (e *Engine) admit(b *batch, left int32, now vtime.Time) {
 			if why == noBlocks {
 				e.Counters.AllocationFailures++
 			}
-			e.refuse(b, why, left)
+			e.blocked = why
+			if !b.empty() { // else it is no step
+				e.countBlockedHead()
+			}
 			return
 		}
 		if n = min(n, left); n <= 0 {
@@ -205,7 +216,7 @@ func (e *Engine) admit(b *batch, left int32, now vtime.Time) {
 // looked up, asks for n tokens and finds left of the budget; free: nothing.
 func (e *Engine) lacks(s *slot, known, cached, n, left int32) blockade {
 	if !e.cfg.ChunkedPrefill && n > left {
-		return noBudget
+		return noFit
 	}
 	upto := cached + max(0, min(n, left))
 	if e.cfg.ReserveFullISL {

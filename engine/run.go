@@ -65,7 +65,7 @@ func (e *Engine) runnable() bool {
 	}
 	// Without completions blocks only get scarcer. The need of the head could
 	// still shrink when blocks that it hits are evicted from the free list.
-	return e.blocked == noSeat || e.blocked == noBudget || e.blocked == noBlocks && !e.headHitsFree()
+	return e.blocked != free && (e.blocked != noBlocks || !e.headHitsFree())
 }
 
 func (e *Engine) headHitsFree() bool {
@@ -98,8 +98,8 @@ func (e *Engine) again(last *batch, crossing int) {
 	if e.waiting > 0 && e.blocked == noBlocks {
 		n.AllocationFailures++
 	}
-	if e.stuck {
-		e.countBlockedHead(crossing > 0)
+	if e.blocked.headBlocked() {
+		e.countBlockedHead()
 	}
 	// Only members are in it: the rest of the sums is zero or constant. The
 	// ended batch's memory takes the new formation.

@@ -51,7 +51,7 @@ type OddKind uint8
 const (
 	PriorityInversion  OddKind = iota // who stays waiting, who was scheduled; difference of their priorities
 	HeadOfLineBlocking                // who waits, who completes; µs for which the former has waited
-	BlockedHead                       // the head, one that would fit; requests that wait
+	BlockedHead                       // the head; requests that wait
 	PreemptionStorm                   // none; preemptions within the second, at most one more than there are seats
 )
 

@@ -63,16 +63,6 @@ func (c *Blocks) Lookup(s *Sequence, known int32) Hit {
 	return hit
 }
 
-// InUse implements Cache, with a whole Lookup and nothing certain of what comes
-// next.
-func (c *Blocks) InUse(s *Sequence, known int32) (n int32, next uint64, ok bool) {
-	hit := c.Lookup(s, known)
-	return int32(hit.Blocks - hit.OnFree), 0, false
-}
-
-// Watch implements Cache. InUse is never certain, so that nobody waits for it.
-func (c *Blocks) Watch(func(key uint64)) {}
-
 // Journal implements Cache.
 func (c *Blocks) Journal(f func(key uint64, stored bool)) { c.journal = f }
 

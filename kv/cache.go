@@ -10,14 +10,6 @@ type Cache interface {
 	// Need and Extend, which must follow before the cache changes. s must hold
 	// no blocks. Nothing changes in the cache.
 	Lookup(s *Sequence, known int32) Hit
-	// InUse is the number of blocks that Lookup would find for s and that are
-	// held already, in a shorter look than Lookup's. next is the key of the
-	// block that must come into use before there can be more, 0 if there cannot
-	// be; it is certain only with ok.
-	InUse(s *Sequence, known int32) (n int32, next uint64, ok bool)
-	// Watch makes the cache call f with the key of every block that comes into
-	// use, until it is called again. Nil: no f.
-	Watch(f func(key uint64))
 	// Journal makes the cache call f whenever named content comes to be cached
 	// of which there was no copy, or the last copy of some is evicted. Nil: no
 	// f. Own content is not told: nobody else can ask for it.

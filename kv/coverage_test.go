@@ -22,7 +22,7 @@ func (c coverage) require(t *testing.T, seed uint64) {
 		"hit on the free list", "hit on blocks in use", "hit past an unaligned span", "hit on generated content",
 		"hit on one of several copies", "duplicate key", "block keyed after its allocation",
 		"own content hit whole", "own content hit in part", "own content evicted",
-		"failed admission", "failed growth", "sure of the blocks in use for a while", "not sure of them", "step in a decode run", "free list packed", "table grown",
+		"failed admission", "failed growth", "step in a decode run", "free list packed", "table grown",
 	} {
 		t.Logf("seed %d: %8d × %s", seed, c[kind], kind)
 		if c[kind] == 0 {

@@ -20,7 +20,6 @@ type Pool struct {
 	// that a request which waits at the head of the queue is not looked up
 	// again while nothing changed.
 	version uint64
-	used    func(key uint64) // Watch
 	journal func(key uint64, stored bool)
 }
 
@@ -59,33 +58,6 @@ func (p *Pool) Lookup(s *Sequence, known int32) Hit {
 	s.lookupAt, s.lookupKnown, s.lookupHit = p.version, known, hit
 	return hit
 }
-
-// InUse implements Cache. Whoever holds a block holds a copy of each block
-// before it in its chain, so the look ends at the first that nobody holds. Of
-// several copies Lookup would take the first, and another may be held: then
-// nothing is certain.
-func (p *Pool) InUse(s *Sequence, known int32) (n int32, next uint64, ok bool) {
-	ok = true
-	for i := int32(0); i < s.MostHits(known); i++ {
-		key := s.content.key(i)
-		b := p.keys.get(key)
-		if b == noBlock {
-			return n, key, ok
-		}
-		switch e := p.entries.at(b); {
-		case e.refs > 0:
-			n++
-		case e.next == noBlock:
-			return n, key, ok
-		default:
-			ok = false
-		}
-	}
-	return n, 0, ok
-}
-
-// Watch implements Cache.
-func (p *Pool) Watch(f func(key uint64)) { p.used = f }
 
 // Journal implements Cache.
 func (p *Pool) Journal(f func(key uint64, stored bool)) { p.journal = f }
@@ -127,9 +99,6 @@ func (p *Pool) adoptHits(s *Sequence) {
 		if e.refs == 0 {
 			p.free.leave(e.pos)
 			p.version++
-			if p.used != nil {
-				p.used(e.key)
-			}
 		}
 		e.refs++
 	}
@@ -183,9 +152,6 @@ func (p *Pool) Key(s *Sequence, upto int32) {
 // enter gives b its key, behind the copies that have it already.
 func (p *Pool) enter(b BlockID, key uint64, named bool) {
 	p.version++
-	if p.used != nil {
-		p.used(key)
-	}
 	e := p.entries.at(b)
 	e.key, e.isKeyed, e.named = key, true, named
 	e.prev, e.next = b, noBlock

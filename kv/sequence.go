@@ -103,10 +103,6 @@ func (s *Sequence) Content() (spans []workload.Span, output workload.ContentID) 
 // Held is the number of blocks that s holds.
 func (s *Sequence) Held() int32 { return int32(len(s.blocks)) + s.own }
 
-// MostHits is a number of blocks that a Lookup with so many known tokens never
-// exceeds.
-func (s *Sequence) MostHits(known int32) int32 { return min((known-1)/s.content.block, s.limit) }
-
 // OwnOnly reports whether every block that s takes from token on is own
 // content, so that it can be a member of a decode run.
 func (s *Sequence) OwnOnly(token int32) bool {

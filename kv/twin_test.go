@@ -45,12 +45,6 @@ type twinRequest struct {
 	computed   int32
 	running    bool
 	member     bool // of the decode run: the pool learns of its blocks when it leaves
-
-	// Once sure, no more than most blocks of looked known tokens come into use
-	// before next does.
-	sure         bool
-	most, looked int32
-	next         uint64
 }
 
 func newWorld(pick func(int) int, fatal func(string, ...any), seen coverage) *world {
@@ -64,11 +58,6 @@ func newWorld(pick func(int) int, fatal func(string, ...any), seen coverage) *wo
 	}
 	w.fast, w.slow = NewPool(total, w.size, w.caching), NewBlocks(total, w.size, w.caching)
 	w.mirrors = [2]mirror{follow(w.fast, fatal), follow(w.slow, fatal)}
-	w.fast.Watch(func(key uint64) {
-		for _, r := range w.list {
-			r.sure = r.sure && r.next != key
-		}
-	})
 	for range 2 + pick(6) {
 		r := &twinRequest{}
 		w.open(r)
@@ -80,7 +69,6 @@ func newWorld(pick func(int) int, fatal func(string, ...any), seen coverage) *wo
 // open makes r another request, which fits the pool when it is alone. Its
 // prompt begins with spans.
 func (w *world) open(r *twinRequest, spans ...workload.Span) {
-	r.sure = false
 	w.opened++
 	room := int32(w.fast.Total())*w.size - 1
 	named := int32(0)
@@ -180,7 +168,7 @@ func (w *world) admit(r *twinRequest) {
 		upto = r.known
 	}
 	if w.extend(r, upto) {
-		r.running, r.computed, r.sure = true, upto, false
+		r.running, r.computed = true, upto
 		w.coverHit(r, hit)
 	}
 }
@@ -306,16 +294,6 @@ func (w *world) lookup(r *twinRequest) Hit {
 	if a != b {
 		w.fatal("lookup of request with %d tokens: pool %+v, twin %+v", r.known, a, b)
 	}
-	n, next, ok := w.fast.InUse(&r.fast, r.known)
-	if exact, _, _ := w.slow.InUse(&r.slow, r.known); n != exact {
-		w.fatal("request with %d tokens hits %d blocks in use, twin says %d", r.known, n, exact)
-	}
-	if r.sure && r.known == r.looked && n > r.most {
-		w.fatal("request with %d tokens hits %d blocks in use, and %d before the next came into use", r.known, n, r.most)
-	}
-	w.seen.count("sure of the blocks in use for a while", r.sure && ok && next != 0)
-	w.seen.count("not sure of them", !ok)
-	r.sure, r.most, r.next, r.looked = ok, n, next, r.known
 	return b
 }
 
