@@ -62,7 +62,7 @@ func TestTidyFindsWhatIsPlanted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &source{path: "kv", fset: fset, files: []*ast.File{f}, info: &types.Info{Types: map[ast.Expr]types.TypeAndValue{}}}
+	s := &source{path: "kv", fset: fset, files: []*ast.File{f}, info: newInfo()}
 	if _, err := (&types.Config{Importer: importer.ForCompiler(fset, "source", nil)}).Check("blis/kv", fset, s.files, s.info); err != nil {
 		t.Fatal(err)
 	}

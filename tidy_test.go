@@ -117,7 +117,7 @@ func readSources(t *testing.T) []*source {
 	}
 	var list []*source
 	for _, path := range sortedKeys(built) {
-		s := &source{path: path, fset: fset, info: &types.Info{Types: map[ast.Expr]types.TypeAndValue{}}}
+		s := &source{path: path, fset: fset, info: newInfo()}
 		for _, name := range built[path] {
 			s.files = append(s.files, parse(filepath.Join(path, name)))
 		}
@@ -136,6 +136,11 @@ func readSources(t *testing.T) []*source {
 	return list
 }
 
+// newInfo asks the type checker for what the rules need.
+func newInfo() *types.Info {
+	return &types.Info{Types: map[ast.Expr]types.TypeAndValue{}, Defs: map[*ast.Ident]types.Object{}}
+}
+
 func sortedKeys[V any](m map[string]V) []string {
 	var keys []string
 	for k := range m {
@@ -151,9 +156,11 @@ func TestTidy(t *testing.T) {
 	report := func(s *source, n ast.Node, format string, args ...any) {
 		found = append(found, s.at(n)+": "+fmt.Sprintf(format, args...))
 	}
+	declared := map[string]bool{}
 	for _, s := range readSources(t) {
 		checkImports(s, report)
 		checkSizes(s, report)
+		checkTypes(s, largeTypes, declared, report)
 		checkDocs(s, report)
 		if slices.Contains(pure, s.path) {
 			checkPurity(s, report)
@@ -166,6 +173,11 @@ func TestTidy(t *testing.T) {
 	for file, why := range longFiles {
 		if _, err := os.Stat(file); err != nil {
 			found = append(found, fmt.Sprintf("%s: is on the list of long files (%s) and does not exist", file, why))
+		}
+	}
+	for name := range largeTypes {
+		if !declared[name] {
+			found = append(found, name+" is among largeTypes and does not exist")
 		}
 	}
 	slices.Sort(found)
