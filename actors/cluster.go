@@ -201,7 +201,7 @@ func (p *plan) newInstance(i int, recorders metrics.Options, ready vtime.Time, o
 	}
 	var cache kv.Cache = kv.NewPool(int(cfg.TotalKVBlocks), cfg.BlockSizeInTokens, cfg.EnablePrefixCaching)
 	if cfg.StepByStep && cfg.Sequential && cfg.TotalKVBlocks <= twinBlocks {
-		cache = kv.NewBlocks(int(cfg.TotalKVBlocks), cfg.BlockSizeInTokens, cfg.EnablePrefixCaching)
+		cache = kv.NewNaivePool(int(cfg.TotalKVBlocks), cfg.BlockSizeInTokens, cfg.EnablePrefixCaching)
 	}
 	if p.tellsBlocks(observed) {
 		n.events, n.eventDelay = true, cfg.KVEventDelay

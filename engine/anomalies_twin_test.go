@@ -178,7 +178,7 @@ func (x *crowded) play(stepwise bool, pause vtime.Time, r *recount) (e *Engine, 
 	c.StepByStep, c.Sink = stepwise, &log{}
 	c.Cache = kv.NewPool(x.blocks, c.BlockSize, c.PrefixCaching)
 	if stepwise {
-		c.Cache = kv.NewBlocks(x.blocks, c.BlockSize, c.PrefixCaching)
+		c.Cache = kv.NewNaivePool(x.blocks, c.BlockSize, c.PrefixCaching)
 	}
 	if r != nil {
 		c.Sink, c.Ledger = r, r.formed

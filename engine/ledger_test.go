@@ -116,9 +116,9 @@ func play(sc *scenario, m mode) (rows []ledgerRow, results map[int64][]any, err 
 	}()
 	c := &sc.Config
 	var cache kv.Cache = kv.NewPool(c.NumGPUBlocks-1, c.BlockSize, c.Caching)
-	var twin *kv.Blocks
+	var twin *kv.NaivePool
 	if m.blocks {
-		twin = kv.NewBlocks(c.NumGPUBlocks-1, c.BlockSize, c.Caching)
+		twin = kv.NewNaivePool(c.NumGPUBlocks-1, c.BlockSize, c.Caching)
 		cache = twin
 	}
 	name := "fcfs"
@@ -247,7 +247,7 @@ func (p *player) Done(o *metrics.Outcome, now vtime.Time) {
 	p.results[o.Request] = []any{o.Request, first, completed, int64(o.Preemptions), int64(o.Generated), status}
 }
 
-func (p *player) formed(f *Formation, twin *kv.Blocks) {
+func (p *player) formed(f *Formation, twin *kv.NaivePool) {
 	r := ledgerRow{Start: int64(f.Start), End: int64(f.End), New: slices.Clone(f.New), Resumed: slices.Clone(f.Resumed),
 		Preempted: slices.Clone(f.Preempted), Running: f.Running, Waiting: f.Waiting, Free: f.Free}
 	if f.Formed != f.Start {

@@ -9,7 +9,7 @@ import (
 // onBoth runs a scenario over the pool and over its twin.
 func onBoth(t *testing.T, total int, size int32, caching bool, scenario func(t *testing.T, c Cache)) {
 	t.Run("pool", func(t *testing.T) { scenario(t, NewPool(total, size, caching)) })
-	t.Run("twin", func(t *testing.T) { scenario(t, NewBlocks(total, size, caching)) })
+	t.Run("twin", func(t *testing.T) { scenario(t, NewNaivePool(total, size, caching)) })
 }
 
 // ask opens a request for content × length, then own tokens up to input.

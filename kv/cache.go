@@ -43,7 +43,7 @@ type Cache interface {
 	// owners, given all sequences that hold blocks.
 	Check(holders []*Sequence) error
 	// Fold hashes the free list as (key, length) runs, keys only where content
-	// is named: equal for Pool and Blocks.
+	// is named: equal for Pool and NaivePool.
 	Fold() uint64
 }
 

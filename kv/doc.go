@@ -7,7 +7,7 @@
 //   - [Pool] is the fast one. Content that nobody else can have is kept as a
 //     count per sequence and costs per request, not per block; only named
 //     content has an entry per block.
-//   - [Blocks] is its dumb twin: every block is an entry, every key is the
+//   - [NaivePool] is its dumb twin: every block is an entry, every key is the
 //     content itself, the free list is a slice. Tests and `blis verify` run
 //     the engine over it.
 //

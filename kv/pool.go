@@ -7,7 +7,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// Pool is the cache by extent. See the package comment; Blocks is its twin.
+// Pool is the cache by extent. See the package comment; NaivePool is its twin.
 type Pool struct {
 	total   int
 	size    int32 // tokens per block

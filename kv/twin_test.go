@@ -11,7 +11,7 @@ import (
 	"blis/workload"
 )
 
-// world is a Pool and its twin Blocks, given the same requests and asked the
+// world is a Pool and its twin NaivePool, given the same requests and asked the
 // same questions after every operation. The operations come in any order that
 // the engine could give them in, chosen by pick.
 type world struct {
@@ -24,7 +24,7 @@ type world struct {
 	async   bool // tokens are keyed once known, which is after they were scheduled
 	lengths [contents][2]int32
 	fast    *Pool
-	slow    *Blocks
+	slow    *NaivePool
 	list    []*twinRequest
 	opened  uint64
 	output  map[uint64]bool // keys of blocks that named generated tokens filled
@@ -56,7 +56,7 @@ func newWorld(pick func(int) int, fatal func(string, ...any), seen coverage) *wo
 			w.lengths[i][k] = int32(1 + pick(int(3*w.size)))
 		}
 	}
-	w.fast, w.slow = NewPool(total, w.size, w.caching), NewBlocks(total, w.size, w.caching)
+	w.fast, w.slow = NewPool(total, w.size, w.caching), NewNaivePool(total, w.size, w.caching)
 	w.mirrors = [2]mirror{follow(w.fast, fatal), follow(w.slow, fatal)}
 	for range 2 + pick(6) {
 		r := &twinRequest{}

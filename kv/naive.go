@@ -7,11 +7,11 @@ import (
 	"slices"
 )
 
-// Blocks is the twin of Pool that keeps every block: an id, a reference count
+// NaivePool is the twin of Pool that keeps every block: an id, a reference count
 // and a key each, the free list as a slice of ids, the holders of a key as a
 // slice. It is slow, and as close to "KV cache" in docs/semantics.md as code
 // can be. It has no decode runs: Take and Adopt panic.
-type Blocks struct {
+type NaivePool struct {
 	size    int32
 	caching bool
 	free    []BlockID
@@ -27,10 +27,10 @@ type block struct {
 	named bool
 }
 
-// NewBlocks returns a cache of total free blocks of blockSize tokens; the
+// NewNaivePool returns a cache of total free blocks of blockSize tokens; the
 // free list starts as 0, 1, …, total−1.
-func NewBlocks(total int, blockSize int32, caching bool) *Blocks {
-	c := &Blocks{size: blockSize, caching: caching, blocks: make([]block, total), holders: map[uint64][]BlockID{}}
+func NewNaivePool(total int, blockSize int32, caching bool) *NaivePool {
+	c := &NaivePool{size: blockSize, caching: caching, blocks: make([]block, total), holders: map[uint64][]BlockID{}}
 	for i := range total {
 		c.free = append(c.free, BlockID(i))
 	}
@@ -38,13 +38,13 @@ func NewBlocks(total int, blockSize int32, caching bool) *Blocks {
 }
 
 // Free implements Cache.
-func (c *Blocks) Free() int { return len(c.free) }
+func (c *NaivePool) Free() int { return len(c.free) }
 
 // Total implements Cache.
-func (c *Blocks) Total() int { return len(c.blocks) }
+func (c *NaivePool) Total() int { return len(c.blocks) }
 
 // Lookup implements Cache.
-func (c *Blocks) Lookup(s *Sequence, known int32) Hit {
+func (c *NaivePool) Lookup(s *Sequence, known int32) Hit {
 	hit := Hit{}
 	s.blocks = s.blocks[:0]
 	for i := int32(0); c.caching && i < (known-1)/c.size; i++ {
@@ -64,10 +64,10 @@ func (c *Blocks) Lookup(s *Sequence, known int32) Hit {
 }
 
 // Journal implements Cache.
-func (c *Blocks) Journal(f func(key uint64, stored bool)) { c.journal = f }
+func (c *NaivePool) Journal(f func(key uint64, stored bool)) { c.journal = f }
 
 // Need implements Cache.
-func (c *Blocks) Need(s *Sequence, upto int32) int {
+func (c *NaivePool) Need(s *Sequence, upto int32) int {
 	n := max(0, int(ceilDiv(upto, c.size)-s.Held()-s.hits))
 	for _, b := range s.blocks[:s.hits] {
 		if len(s.blocks) == 0 && c.blocks[b].refs == 0 {
@@ -78,7 +78,7 @@ func (c *Blocks) Need(s *Sequence, upto int32) int {
 }
 
 // Extend implements Cache.
-func (c *Blocks) Extend(s *Sequence, upto, known int32) bool {
+func (c *NaivePool) Extend(s *Sequence, upto, known int32) bool {
 	if c.Need(s, upto) > len(c.free) {
 		return false
 	}
@@ -104,7 +104,7 @@ func (c *Blocks) Extend(s *Sequence, upto, known int32) bool {
 	return true
 }
 
-func (c *Blocks) evict(b BlockID) {
+func (c *NaivePool) evict(b BlockID) {
 	if x := &c.blocks[b]; x.keyed {
 		copies := c.holders[x.key]
 		i := slices.Index(copies, b)
@@ -121,7 +121,7 @@ func (c *Blocks) evict(b BlockID) {
 }
 
 // Key implements Cache.
-func (c *Blocks) Key(s *Sequence, upto int32) {
+func (c *NaivePool) Key(s *Sequence, upto int32) {
 	for i := s.keyed; c.caching && i < upto/c.size; i++ {
 		x := &c.blocks[s.blocks[i]]
 		x.key, x.keyed = s.content.key(i), true
@@ -135,7 +135,7 @@ func (c *Blocks) Key(s *Sequence, upto int32) {
 }
 
 // Release implements Cache.
-func (c *Blocks) Release(s *Sequence) {
+func (c *NaivePool) Release(s *Sequence) {
 	for i := len(s.blocks) - 1; i >= 0; i-- {
 		x := &c.blocks[s.blocks[i]]
 		if x.refs--; x.refs == 0 {
@@ -146,20 +146,20 @@ func (c *Blocks) Release(s *Sequence) {
 }
 
 // Preempt implements Cache. What has a key can be hit again.
-func (c *Blocks) Preempt(s *Sequence) {
+func (c *NaivePool) Preempt(s *Sequence) {
 	s.limit = max(s.limit, s.keyed)
 	c.Release(s)
 }
 
 // Take implements Cache; it panics.
-func (c *Blocks) Take(int) { panic("kv: the block twin has no decode runs") }
+func (c *NaivePool) Take(int) { panic("kv: the block twin has no decode runs") }
 
 // Adopt implements Cache; it panics.
-func (c *Blocks) Adopt(*Sequence, int32, int32) { panic("kv: the block twin has no decode runs") }
+func (c *NaivePool) Adopt(*Sequence, int32, int32) { panic("kv: the block twin has no decode runs") }
 
 // Checksum is the CRC-32 of the free list, head to tail, as little-endian
 // int32 block numbers: what the ledgers of vLLM's scheduler record.
-func (c *Blocks) Checksum() uint32 {
+func (c *NaivePool) Checksum() uint32 {
 	buf := make([]byte, 0, 4*len(c.free))
 	for _, b := range c.free {
 		buf = binary.LittleEndian.AppendUint32(buf, uint32(b))
@@ -168,7 +168,7 @@ func (c *Blocks) Checksum() uint32 {
 }
 
 // Check implements Cache.
-func (c *Blocks) Check(holders []*Sequence) error {
+func (c *NaivePool) Check(holders []*Sequence) error {
 	refs := make([]int, len(c.blocks))
 	for _, s := range holders {
 		for _, b := range s.blocks {
@@ -189,7 +189,7 @@ func (c *Blocks) Check(holders []*Sequence) error {
 }
 
 // Fold implements Cache.
-func (c *Blocks) Fold() uint64 {
+func (c *NaivePool) Fold() uint64 {
 	d := newRuns()
 	for _, b := range c.free {
 		if x := &c.blocks[b]; x.keyed && x.named {
