@@ -17,7 +17,7 @@ type reading struct {
 // left behind, for the last three k before which it had any. An instance
 // writes the reading of the next refresh whenever it has advanced, and the
 // router reads refresh k once nobody has an event left before it. Until it has
-// done so the kernel's Limit keeps every instance from writing for more than
+// done so the kernel's LeafLimit keeps every instance from writing for more than
 // k+1 and k+2, so the last reading up to k is still there.
 type board[R comparable] struct {
 	cadence

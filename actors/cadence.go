@@ -43,14 +43,14 @@ func (c cadence) key(k int64) lookahead.Key {
 // router has passed the next.
 func (c cadence) bound(o *lookahead.Observation) {
 	if c == immediate {
-		o.Through, o.Need, o.Limit = o.At.Next(), o.At, o.At
+		o.Until, o.StateBefore, o.LeafLimit = o.At.Next(), o.At, o.At
 		return
 	}
 	k := c.before(o.At.At)
-	o.Through = earlier(o.Through, c.key(k+1).Next())
-	o.Limit = earlier(o.Limit, c.key(k+2))
-	if k >= 0 && o.Need.Less(c.key(k).Next()) {
-		o.Need = c.key(k).Next()
+	o.Until = earlier(o.Until, c.key(k+1).Next())
+	o.LeafLimit = earlier(o.LeafLimit, c.key(k+2))
+	if k >= 0 && o.StateBefore.Less(c.key(k).Next()) {
+		o.StateBefore = c.key(k).Next()
 	}
 }
 

@@ -60,7 +60,7 @@ func after(arrival vtime.Time, d int64) vtime.Time {
 // instance shows, and does not end.
 func sendDelivery(out *lookahead.Outbox, to lookahead.ProcessID, now, quiet vtime.Time, d *engine.Delivery) {
 	fields, rare := deliveryFields(d)
-	out.BeginQuiet(to, lookahead.Key{At: now, Class: classDelivery}, lookahead.Key{At: quiet, Class: engine.ClassQueued}, kindDelivery, fields)
+	out.BeginWithEffectAt(to, lookahead.Key{At: now, Class: classDelivery}, lookahead.Key{At: quiet, Class: engine.ClassQueued}, kindDelivery, fields)
 	writeDelivery(out, d, rare)
 	out.End()
 }

@@ -173,7 +173,7 @@ func readReturned(b *lookahead.Decoder, d *engine.Delivery, p *engine.Progress) 
 // sendResumed delivers a request that was on another instance.
 func sendResumed(out *lookahead.Outbox, to lookahead.ProcessID, now, quiet vtime.Time, d *engine.Delivery, p *engine.Progress) {
 	fields, rare := deliveryFields(d)
-	out.BeginQuiet(to, lookahead.Key{At: now, Class: classDelivery}, lookahead.Key{At: quiet, Class: engine.ClassQueued}, kindResumed, progressFields+fields)
+	out.BeginWithEffectAt(to, lookahead.Key{At: now, Class: classDelivery}, lookahead.Key{At: quiet, Class: engine.ClassQueued}, kindResumed, progressFields+fields)
 	writeProgress(out, d.Arrival, p)
 	writeDelivery(out, d, rare)
 	out.End()

@@ -38,11 +38,11 @@ func (p *instance) observe(on *boards, signals policy.Signals, o metrics.Options
 	}
 }
 
-// Steady implements lookahead.Publisher. What is shown immediately stays until
-// it changes. A reading for a refresh is good once everything before it has
+// StableUntil implements lookahead.Publisher. What is shown immediately stays
+// until it changes. A reading for a refresh is good once everything before it has
 // happened, so what is read of earlier refreshes stays until the one that sees
 // the next change.
-func (p *instance) Steady() lookahead.Key {
+func (p *instance) StableUntil() lookahead.Key {
 	steady := lookahead.NeverKey
 	if p.board != nil && p.board.cadence == immediate {
 		steady = p.change(p.use, false)

@@ -48,7 +48,7 @@ func (s *sight) observation(r *router) lookahead.Observation {
 	if at.IsNever() {
 		return lookahead.Observation{At: lookahead.NeverKey}
 	}
-	o := lookahead.Observation{At: at, Through: lookahead.NeverKey, Limit: lookahead.NeverKey}
+	o := lookahead.Observation{At: at, Until: lookahead.NeverKey, LeafLimit: lookahead.NeverKey}
 	for _, f := range s.feeds {
 		f.board.bound(&o)
 	}

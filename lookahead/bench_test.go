@@ -60,7 +60,7 @@ func (d *decider) Observation() Observation {
 	if !d.observe {
 		return Observation{At: NeverKey}
 	}
-	return Observation{At: d.next, Through: d.next.Next(), Need: d.next, Limit: d.next}
+	return Observation{At: d.next, Until: d.next.Next(), StateBefore: d.next, LeafLimit: d.next}
 }
 func (d *decider) Advance(_ Key, out *Outbox) {
 	for out.Execute(d.next) {

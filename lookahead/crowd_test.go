@@ -5,7 +5,7 @@ import "testing"
 // patient is a leaf that publishes nothing.
 type patient struct{ *script }
 
-func (patient) Steady() Key { return NeverKey }
+func (patient) StableUntil() Key { return NeverKey }
 
 // A leaf that nobody waits for must not keep a sink from reading for ever: it
 // stands at an early event while another one tells the sink more and more.
@@ -19,7 +19,7 @@ func TestLeavesThatStandStillDoNotFillASink(t *testing.T) {
 	}
 	router.observe = func() Observation {
 		k := router.Next()
-		return Observation{At: k, Through: k.Next(), Need: k, Limit: k}
+		return Observation{At: k, Until: k.Next(), StateBefore: k, LeafLimit: k}
 	}
 	router.event = func(Key, *Outbox) { most = max(most, s.sinks[0].mailbox.waiting.Load()) }
 	talker := &script{promise: NeverKey}

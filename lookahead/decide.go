@@ -98,7 +98,7 @@ func (s *station) waitsFor() (need, told Key) {
 	case s.observed.At.IsNever():
 		return Key{}, s.due.Next()
 	}
-	return s.observed.Need, latest(s.due, s.observed.At).Next()
+	return s.observed.StateBefore, latest(s.due, s.observed.At).Next()
 }
 
 // controlHorizon is the Key before which control process c may run.
@@ -114,10 +114,10 @@ func (v *view) controlHorizon(c int) (h Key) {
 	if !s.observed.At.Less(h) {
 		return h
 	}
-	if v.leaves.steady.Less(s.observed.Need) {
+	if v.leaves.steady.Less(s.observed.StateBefore) {
 		return s.observed.At
 	}
-	return earliest(h, s.observed.Through)
+	return earliest(h, s.observed.Until)
 }
 
 // turnOf is how far control process c may run while o has an event at due:
@@ -132,7 +132,7 @@ func turnOf(c, o int, due Key) Key {
 // passes reports whether a turn up to h, although nothing is due before it,
 // ends an observation: the process announced one and reads nothing in it.
 func (s *station) passes(h Key) bool {
-	return s.observed.At.Less(h) && s.observed.Through == h && !h.IsNever()
+	return s.observed.At.Less(h) && s.observed.Until == h && !h.IsNever()
 }
 
 // leafHorizon is the Key before which every leaf may run: the earliest
@@ -148,7 +148,7 @@ func (v *view) leafHorizon() Key {
 		s := &v.control[c]
 		h = earliest(h, earliest(s.promise, s.periodic))
 		if !s.observed.At.IsNever() {
-			h = earliest(h, s.observed.Limit)
+			h = earliest(h, s.observed.LeafLimit)
 		}
 	}
 	return v.cut(h, v.leaves.due)

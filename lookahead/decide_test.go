@@ -13,7 +13,7 @@ func TestDecide(t *testing.T) {
 	periodic := func(s station, k Key) station { s.periodic, s.due = k, earliest(s.due, k); return s }
 	stopped := func(s station) station { s.stopped = true; return s }
 	streaming := func(s station) station { s.stopped, s.streams = true, true; return s }
-	live := Observation{At: at(50, 2), Through: at(50, 3), Need: at(50, 2), Limit: at(50, 2)}
+	live := Observation{At: at(50, 2), Until: at(50, 3), StateBefore: at(50, 2), LeafLimit: at(50, 2)}
 	for name, c := range map[string]struct {
 		v    view
 		want move

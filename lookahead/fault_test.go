@@ -160,7 +160,7 @@ func TestDeadlockNamesWhoWaitsForWhat(t *testing.T) {
 	router := &script{events: []Key{at(10, 2)}}
 	// Leaves are held at 10 and are to have passed 20.
 	router.observe = func() Observation {
-		return Observation{At: at(10, 2), Through: at(10, 3), Need: at(20, 0), Limit: at(10, 2)}
+		return Observation{At: at(10, 2), Until: at(10, 3), StateBefore: at(20, 0), LeafLimit: at(10, 2)}
 	}
 	s.AddControl("router", router)
 	s.AddLeaf("early", &script{events: []Key{at(5, 0)}})

@@ -43,7 +43,7 @@ func (f *fleet) set(n *node) {
 	}
 	steady := next // mail aside
 	if n.publisher != nil {
-		steady = n.publisher.Steady()
+		steady = n.publisher.StableUntil()
 	} else if n.periodic != nil {
 		steady = due
 	}

@@ -22,14 +22,14 @@ func TestObservationAfterOwnMessage(t *testing.T) {
 				if len(router.events) == 0 {
 					return Observation{At: NeverKey}
 				}
-				return Observation{At: c.read, Through: c.read.Next(), Need: c.read, Limit: c.read}
+				return Observation{At: c.read, Until: c.read.Next(), StateBefore: c.read, LeafLimit: c.read}
 			}
 			router.event = func(k Key, out *Outbox) {
 				if k == c.read {
 					seen = len(leaf.log)
 					return
 				}
-				out.BeginQuiet(FirstLeaf, c.quiet, c.quiet, 0, 0)
+				out.BeginWithEffectAt(FirstLeaf, c.quiet, c.quiet, 0, 0)
 				out.End()
 			}
 			s.AddControl("router", router)

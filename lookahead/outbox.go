@@ -109,14 +109,14 @@ func (o *Outbox) Undelivered() int {
 // Begin starts a message with the given number of fields. Its Key must be
 // strictly later than that of the executing event.
 func (o *Outbox) Begin(to ProcessID, at Key, kind Kind, fields int) {
-	o.BeginQuiet(to, at, at, kind, fields)
+	o.BeginWithEffectAt(to, at, at, kind, fields)
 }
 
-// BeginQuiet is Begin for a message to a leaf that has no effect on others
-// before the Key quiet: until then the leaf publishes what it would without
-// it, and sends nothing to a control process because of it. Nobody has to wait
-// for the leaf to read it before then.
-func (o *Outbox) BeginQuiet(to ProcessID, at, quiet Key, kind Kind, fields int) {
+// BeginWithEffectAt is Begin for a message to a leaf that takes effect on other
+// processes at effectAt only: before then the leaf publishes what it would
+// publish without it, and sends nothing to a control process because of it. So
+// no process has to wait until the leaf has read it.
+func (o *Outbox) BeginWithEffectAt(to ProcessID, at, effectAt Key, kind Kind, fields int) {
 	n := o.node
 	receiver := n.sim.lookup(to)
 	if receiver == nil || !n.maySend(receiver) {
@@ -135,14 +135,14 @@ func (o *Outbox) BeginQuiet(to ProcessID, at, quiet Key, kind Kind, fields int) 
 	o.sent++
 	f := o.frameTo(receiver)
 	f.open(Stamp{At: at.At, Class: at.Class, Source: uint32(n.id), Seq: o.seq}, kind, fields)
-	f.quiet = earliest(f.quiet, quiet)
+	f.quiet = earliest(f.quiet, effectAt)
 	o.current, o.missing = f, fields
 	channel := receiver.channel()
 	if d := at.At.Sub(o.cause.At); d < o.lookahead[channel] {
 		o.lookahead[channel] = d
 	}
 	if n.id < FirstLeaf {
-		n.sim.sentByControl(n, receiver, at, quiet)
+		n.sim.sentByControl(n, receiver, at, effectAt)
 	}
 }
 

@@ -147,7 +147,7 @@ func (l *pholdLeaf) NextPeriodic() Key {
 // steadyLeaf is a leaf of which only what changes with messages is read.
 type steadyLeaf struct{ *pholdLeaf }
 
-func (steadyLeaf) Steady() Key { return NeverKey }
+func (steadyLeaf) StableUntil() Key { return NeverKey }
 
 func (l *pholdLeaf) Work(h Key) int { return 1 + len(l.list) }
 
@@ -245,13 +245,13 @@ func (h *pholdHub) Observation() Observation {
 		return Observation{At: NeverKey}
 	}
 	if h.model.observe != "slots" {
-		return Observation{At: k, Through: k.Next(), Need: k, Limit: k}
+		return Observation{At: k, Until: k.Next(), StateBefore: k, LeafLimit: k}
 	}
 	n := vtime.Time(slotBefore(k))
 	at := func(n vtime.Time) Key { return Key{n * vtime.Time(refresh), 12} }
-	o := Observation{At: k, Through: at(n + 1).Next(), Limit: at(n + 2)}
+	o := Observation{At: k, Until: at(n + 1).Next(), LeafLimit: at(n + 2)}
 	if n > 0 {
-		o.Need = at(n).Next()
+		o.StateBefore = at(n).Next()
 	}
 	return o
 }

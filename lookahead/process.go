@@ -54,19 +54,26 @@ type Observer interface {
 	Observation() Observation
 }
 
-// Observation says what the events of a control process with a Key in
-// [At, Through) read: the state of every leaf once it has executed
-// everything before Need. Until they have run no leaf executes anything at or
-// after Limit. An At of NeverKey reads nothing.
-type Observation struct{ At, Through, Need, Limit Key }
+// Observation says what the events of a control process at Keys in [At, Until)
+// read of the leaves. An At of NeverKey reads nothing.
+type Observation struct {
+	At, Until Key
+
+	// StateBefore is the state that is read: every leaf has executed its
+	// events before StateBefore, or is stable until then (see Publisher).
+	StateBefore Key
+	// LeafLimit bounds the leaves until the events have read: no leaf
+	// executes anything at or after it.
+	LeafLimit Key
+}
 
 // Publisher is implemented by leaves whose published state outlives events.
 type Publisher interface {
-	// Steady is the Key until which everything that control processes read of
-	// this leaf stays as it is, if nothing is delivered. An observation whose
-	// Need is not later does not wait for the leaf. Without Publisher it is
-	// the next event.
-	Steady() Key
+	// StableUntil is the Key until which everything that control processes
+	// read of this leaf stays as it is, if nothing is delivered. An
+	// observation with a StateBefore that is not later does not wait for the
+	// leaf. A leaf without Publisher is stable until its next event.
+	StableUntil() Key
 }
 
 // Estimator is implemented by processes that can guess their work.

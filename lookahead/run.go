@@ -100,7 +100,7 @@ func (s *Simulation) runControl(c int, h Key) error {
 	after := &s.view.control[c]
 	if !s.halted.Load() && !before.due.Less(h) && after.due == before.due && after.observed == before.observed && !after.stopped {
 		return &Fault{Process: n.name, ID: n.id, At: h, Last: n.last,
-			Value: &Trap{ruleIdle, n.name, n.stamp(before.observed.At), n.stamp(before.observed.Through)}}
+			Value: &Trap{ruleIdle, n.name, n.stamp(before.observed.At), n.stamp(before.observed.Until)}}
 	}
 	s.readMail()
 	return s.recordTurn(n)
@@ -271,7 +271,7 @@ func (s *Simulation) sentByControl(sender, receiver *node, at, quiet Key) {
 		o.toLeaves++
 		o.firstToLeaf = earliest(o.firstToLeaf, latest(at, quiet))
 		o.lower(s.fleet.replyTo(at, quiet))
-		if next := &s.view.control[sender.id].observed; o.cause.Less(next.At) && latest(at, quiet).Less(next.Need) {
+		if next := &s.view.control[sender.id].observed; o.cause.Less(next.At) && latest(at, quiet).Less(next.StateBefore) {
 			o.lower(next.At)
 		}
 	} else if receiver.channel() == toControl {
@@ -307,9 +307,9 @@ func (s *Simulation) controlReceived(n *node, stamp Stamp) {
 		return
 	}
 	next := n.observer.Observation()
-	if earliest(s.view.leaves.steady, n.out.firstToLeaf).Less(next.Need) {
+	if earliest(s.view.leaves.steady, n.out.firstToLeaf).Less(next.StateBefore) {
 		n.out.lower(next.At)
 	} else if !next.At.IsNever() {
-		n.out.lower(next.Through)
+		n.out.lower(next.Until)
 	}
 }

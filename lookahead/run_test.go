@@ -131,7 +131,7 @@ func TestObservationWithoutReading(t *testing.T) {
 		if passed > 4 {
 			k = router.Next()
 		}
-		return Observation{At: k, Through: k.Next(), Need: k, Limit: k}
+		return Observation{At: k, Until: k.Next(), StateBefore: k, LeafLimit: k}
 	}
 	s.AddControl("router", router)
 	s.AddLeaf("leaf", &script{events: []Key{at(50, 0), at(450, 0), at(600, 0)}})
@@ -139,7 +139,7 @@ func TestObservationWithoutReading(t *testing.T) {
 
 	s = New(Config{})
 	s.AddControl("router", &script{events: []Key{at(500, 0)}, observe: func() Observation {
-		return Observation{At: at(100, 0), Through: at(200, 0), Limit: NeverKey}
+		return Observation{At: at(100, 0), Until: at(200, 0), LeafLimit: NeverKey}
 	}})
 	var trap *Trap
 	if err := s.Run(context.Background()); !errors.As(err, &trap) || trap.Rule != ruleIdle {

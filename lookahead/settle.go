@@ -108,7 +108,7 @@ func (s *Simulation) periodicTurn(work Key) (int, bool) {
 		return 0, false
 	}
 	t := &s.view.control[best]
-	if !at.Less(t.observed.At) && s.view.leaves.steady.Less(t.observed.Need) {
+	if !at.Less(t.observed.At) && s.view.leaves.steady.Less(t.observed.StateBefore) {
 		return 0, false
 	}
 	for o := range s.view.control {
@@ -212,8 +212,8 @@ func (s *Simulation) controlWaits(c int) string {
 	t := &s.view.control[c]
 	if !t.due.Less(t.observed.At) {
 		for i, n := range s.fleet.nodes {
-			if s.fleet.steady.key(i).Less(t.observed.Need) {
-				return fmt.Sprintf("an observation of %q, which is at %v and must reach %v", n.name, s.fleet.steady.key(i), t.observed.Need)
+			if s.fleet.steady.key(i).Less(t.observed.StateBefore) {
+				return fmt.Sprintf("an observation of %q, which is at %v and must reach %v", n.name, s.fleet.steady.key(i), t.observed.StateBefore)
 			}
 		}
 	}
@@ -234,7 +234,7 @@ func (s *Simulation) controlWaits(c int) string {
 func (s *Simulation) leafWaits(h Key) string {
 	for c, n := range s.control {
 		switch t := &s.view.control[c]; {
-		case !t.observed.At.IsNever() && t.observed.Limit == h:
+		case !t.observed.At.IsNever() && t.observed.LeafLimit == h:
 			return fmt.Sprintf("%q to observe at %v, before %v", n.name, t.observed.At, h)
 		case t.promise == h:
 			return fmt.Sprintf("%q, which may send from %v on", n.name, h)

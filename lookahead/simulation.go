@@ -22,7 +22,7 @@ type Config struct {
 	// cause a message to a leaf or an observation of live state (leaves must
 	// not be past it); Reply the earliest message to a control process that
 	// can follow when a message to a leaf takes effect at a Key (see
-	// Outbox.BeginQuiet). Both must be monotone. Nil React: none; nil Reply:
+	// Outbox.BeginWithEffectAt). Both must be monotone. Nil React: none; nil Reply:
 	// the next Key.
 	React func(Key) Key
 	Reply func(Key) Key
