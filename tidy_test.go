@@ -44,7 +44,7 @@ var layers = map[string]string{
 
 	"suggest":   "",
 	"latency":   "input/nesting suggest",
-	"metrics":   "suggest",
+	"metrics":   "suggest workload",
 	"lookahead": "",
 	"kv":        "workload",
 	"policy":    "input/nesting suggest workload",

@@ -66,11 +66,11 @@ func (c *collector) accept(o *metrics.Outcome) {
 	if c.emit == nil {
 		return
 	}
-	if o.Request != c.next {
+	if o.ID != c.next {
 		if c.held == nil {
 			c.held = map[int64]metrics.Outcome{}
 		}
-		c.held[o.Request] = *o
+		c.held[o.ID] = *o
 		return
 	}
 	c.print(o)

@@ -70,7 +70,7 @@ func conform(t *testing.T, dir string) {
 // conformanceRow is an outcome as expected.csv writes it: a request that did
 // not complete keeps the TTFT it had.
 func conformanceRow(cfg *Config, o *metrics.Outcome) string {
-	row := fmt.Sprintf("%d,%s,", o.Request, o.State)
+	row := fmt.Sprintf("%d,%s,", o.ID, o.State)
 	if o.Instance >= 0 {
 		row += strconv.Itoa(int(o.Instance))
 	}

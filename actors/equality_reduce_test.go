@@ -109,13 +109,13 @@ func TestLocateNamesProcessAndStamp(t *testing.T) {
 	}
 	var o metrics.Outcome // of a request in the middle that was delivered
 	for _, row := range mustPlay(t, a).rows {
-		if row.Instance >= 0 && 2*int(row.Request) <= len(a.Requests) {
+		if row.Instance >= 0 && 2*int(row.ID) <= len(a.Requests) {
 			o = row
 		}
 	}
 	b := *a
 	b.Requests = slices.Clone(a.Requests)
-	b.Requests[o.Request].Input++
+	b.Requests[o.ID].Input++
 	runs := 0
 	where, err := locate(context.Background(), func() Config {
 		x := []*trial{a, &b}[runs%2]

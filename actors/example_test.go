@@ -108,7 +108,7 @@ func ExampleCustom_source() {
 	cfg.NumInstances = 1
 	cfg.Custom.Source = source
 	cfg.Row = func(r *actors.Row) {
-		fmt.Println("request", r.Request, r.State, "with", r.Cached, "tokens from the cache")
+		fmt.Println("request", r.ID, r.State, "with", r.Cached, "tokens from the cache")
 	}
 	if _, err := actors.Run(context.Background(), cfg); err != nil {
 		log.Fatal(err)

@@ -28,10 +28,9 @@ func (r *router) end(i int32, state metrics.State, reason metrics.Reason, now vt
 
 func (r *router) describe(d *engine.Delivery, state metrics.State, reason metrics.Reason, finished vtime.Time) {
 	r.outcome = metrics.Outcome{
-		Request: d.ID, State: state, Reason: reason, Instance: -1,
-		Tenant: uint16(d.Tenant), Class: uint16(d.Class), Model: uint16(d.Model), Session: d.Session, Round: d.Round,
-		Arrival: d.Arrival, Admitted: d.Admitted, Routed: vtime.Never, Queued: vtime.Never, Scheduled: vtime.Never,
-		FirstToken: vtime.Never, LastToken: vtime.Never, Finished: finished, Input: d.Input, Expected: d.Expected,
+		Identity: d.Identity, State: state, Reason: reason, Instance: -1,
+		Admitted: d.Admitted, Routed: vtime.Never, Queued: vtime.Never, Scheduled: vtime.Never,
+		FirstToken: vtime.Never, LastToken: vtime.Never, Finished: finished, Expected: d.Expected,
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"blis/metrics"
 	"blis/policy"
 	"blis/vtime"
+	"blis/workload"
 )
 
 // instance is the actor of one serving instance: an engine, its recorder, and
@@ -161,7 +162,7 @@ func (p *instance) Work(h lookahead.Key) int {
 func (p *instance) Fold() uint64 { return p.engine.Fold() }
 
 // Group implements engine.Sink.
-func (p *instance) Group(class, model uint16, arrival vtime.Time) int {
+func (p *instance) Group(class, model workload.Label, arrival vtime.Time) int {
 	return p.recorder.Group(class, model, arrival)
 }
 

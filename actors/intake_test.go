@@ -28,7 +28,7 @@ func (c *counting) Pull(r *workload.Request) (bool, error) {
 		return false, c.err
 	}
 	c.pulled++
-	*r = workload.Request{Index: c.pulled, Arrival: vtime.Time(c.pulled)}
+	*r = workload.Request{Identity: workload.Identity{Arrival: vtime.Time(c.pulled)}, Index: c.pulled}
 	for i := range c.pulled % 3 {
 		c.spans[i] = workload.Span{Content: workload.ContentID(c.pulled), Length: int32(i + 1)}
 	}

@@ -127,7 +127,7 @@ func TestWhatFollowsComesAfterE2EAndThought(t *testing.T) {
 				redirected++
 			}
 			if want := from.Add(wait); r.Arrival != want {
-				t.Errorf("seed %d: %s: request %d at %v, want %v, after %+v", seed, name, r.Request, r.Arrival, want, before)
+				t.Errorf("seed %d: %s: request %d at %v, want %v, after %+v", seed, name, r.ID, r.Arrival, want, before)
 			}
 		}
 		if _, err := Run(context.Background(), c); err != nil {

@@ -134,7 +134,7 @@ func sendOutcome(out *lookahead.Outbox, now vtime.Time, o *metrics.Outcome) {
 		fields += 8
 	}
 	out.Begin(collectorID, lookahead.Key{At: now, Class: classNotice}, kindOutcome, fields)
-	out.Int(o.Request)
+	out.Int(o.ID)
 	out.Uint(uint64(o.State)<<56 | uint64(o.Reason)<<48 | uint64(o.Tenant)<<32 | uint64(o.Class)<<16 | uint64(o.Model))
 	out.Int(int64(o.Instance))
 	out.Int(int64(o.Arrival))
@@ -160,10 +160,10 @@ func sendOutcome(out *lookahead.Outbox, now vtime.Time, o *metrics.Outcome) {
 // readOutcome is the inverse. A request ended when the message says so.
 func readOutcome(m *lookahead.Message, o *metrics.Outcome) {
 	b := &m.Body
-	*o = metrics.Outcome{Request: b.Int(), Finished: m.Stamp.At}
+	*o = metrics.Outcome{Identity: workload.Identity{ID: b.Int()}, Finished: m.Stamp.At}
 	word := b.Uint()
 	o.State, o.Reason = metrics.State(word>>56), metrics.Reason(word>>48)
-	o.Tenant, o.Class, o.Model = uint16(word>>32), uint16(word>>16), uint16(word)
+	o.Tenant, o.Class, o.Model = workload.Label(word>>32), workload.Label(word>>16), workload.Label(word)
 	o.Instance = int32(b.Int())
 	o.Arrival = vtime.Time(b.Int())
 	for _, t := range [...]*vtime.Time{&o.Admitted, &o.Routed, &o.Queued, &o.Scheduled, &o.FirstToken, &o.LastToken} {

@@ -24,7 +24,7 @@ func sendEnded(out *lookahead.Outbox, now vtime.Time, instance int, o *metrics.O
 	}
 	out.Begin(routerID, lookahead.Key{At: now, Class: classNotice}, kindEnded, fields)
 	out.Int(int64(instance))
-	out.Int(o.Request)
+	out.Int(o.ID)
 	out.Uint(uint64(o.State)<<16 | uint64(o.Tenant))
 	if fared != nil {
 		writeEnding(out, o.Class, fared)
@@ -38,7 +38,7 @@ func sendEnded(out *lookahead.Outbox, now vtime.Time, instance int, o *metrics.O
 // endingFields is how many fields there are of how a request fared.
 const endingFields = 4
 
-func writeEnding(out *lookahead.Outbox, class uint16, x *policy.Ending) {
+func writeEnding(out *lookahead.Outbox, class workload.Label, x *policy.Ending) {
 	out.Int(int64(x.TTFT))
 	out.Int(int64(x.TPOT))
 	out.Int(int64(x.E2E))

@@ -141,7 +141,8 @@ func TestOneInstanceEqualsBareEngine(t *testing.T) {
 		y := mustPlay(t, x)
 		var deliveries []engine.Delivery
 		for i, r := range x.Requests {
-			deliveries = append(deliveries, engine.Delivery{Request: r, ID: int64(i), Admitted: r.Arrival, Expected: y.rows[i].Expected})
+			r.ID = int64(i)
+			deliveries = append(deliveries, engine.Delivery{Request: r, Admitted: r.Arrival, Expected: y.rows[i].Expected})
 		}
 		got := bare(t, x, 0, deliveries, func(i int) vtime.Time { return deliveries[i].Arrival })
 		if d := (&yield{rows: got}).difference(&yield{rows: y.rows}); d != "" {
@@ -240,11 +241,10 @@ func (m *recorded) delivery(t *testing.T) engine.Delivery {
 	}
 	f := m.fields
 	arrival, labels := vtime.Time(number(f[1])), uint64(number(f[7]))
-	d := engine.Delivery{ID: number(f[0]), Admitted: after(arrival, number(f[2])), Priority: f[8].(float64), Request: workload.Request{
-		Arrival: arrival, Deadline: after(arrival, number(f[3])),
-		Input: int32(number(f[4])), Output: int32(number(f[5])), MaxOutput: int32(number(f[6])),
-		Tenant: workload.Label(labels >> 32), Class: workload.Label(labels >> 16), Model: workload.Label(labels),
-	}}
+	d := engine.Delivery{Admitted: after(arrival, number(f[2])), Priority: f[8].(float64)}
+	d.ID, d.Arrival, d.Input, d.Output = number(f[0]), arrival, int32(number(f[4])), int32(number(f[5]))
+	d.Tenant, d.Class, d.Model = workload.Label(labels>>32), workload.Label(labels>>16), workload.Label(labels)
+	d.Deadline, d.MaxOutput = after(arrival, number(f[3])), int32(number(f[6]))
 	if f = f[9:]; len(f) > 0 {
 		d.Session, d.Round, d.OutputContent = uint64(number(f[0])), int32(number(f[1])), workload.ContentID(number(f[2]))
 		d.Expected = int32(number(f[3]))
@@ -288,13 +288,13 @@ func bare(t *testing.T, x *trial, index int, deliveries []engine.Delivery, at fu
 	if err := e.Check(); err != nil {
 		t.Fatal(err)
 	}
-	slices.SortFunc(s.list, func(a, b metrics.Outcome) int { return int(a.Request - b.Request) })
+	slices.SortFunc(s.list, func(a, b metrics.Outcome) int { return int(a.ID - b.ID) })
 	return s.list
 }
 
 // outcomes is an engine's sink that keeps outcomes.
 type outcomes struct{ list []metrics.Outcome }
 
-func (*outcomes) Group(uint16, uint16, vtime.Time) int    { return 0 }
-func (*outcomes) ITL(int, vtime.Duration, int)            {}
-func (s *outcomes) Done(o *metrics.Outcome, _ vtime.Time) { s.list = append(s.list, *o) }
+func (*outcomes) Group(workload.Label, workload.Label, vtime.Time) int { return 0 }
+func (*outcomes) ITL(int, vtime.Duration, int)                         {}
+func (s *outcomes) Done(o *metrics.Outcome, _ vtime.Time)              { s.list = append(s.list, *o) }

@@ -20,8 +20,8 @@ func TestCancelledRunIsPartial(t *testing.T) {
 				cfg.NumRequests, cfg.RoutingPolicy, cfg.Execution = 50_000, routing, x.Execution
 				rows, states := int64(0), [metrics.States]int64{}
 				cfg.Row = func(r *Row) {
-					if r.Request != rows {
-						t.Fatalf("row %d is that of request %d", rows, r.Request)
+					if r.ID != rows {
+						t.Fatalf("row %d is that of request %d", rows, r.ID)
 					}
 					rows++
 					states[r.State]++

@@ -7,6 +7,7 @@ import (
 	"blis/metrics"
 	"blis/policy"
 	"blis/vtime"
+	"blis/workload"
 )
 
 // Recent latencies are those of the last completions, whatever else ends.
@@ -16,7 +17,7 @@ func TestRecentLatencies(t *testing.T) {
 		r := recent{options: metrics.Options{TokenOverhead: 7, RequestOverhead: 11, Targets: []metrics.Targets{{TTFT: 500}, {}, {TPOT: 200}}}}
 		var completed []metrics.Outcome
 		for range 400 {
-			o := metrics.Outcome{Class: uint16(random.IntN(4)), State: metrics.State(random.IntN(3)), Arrival: 100, FirstToken: vtime.Never, Generated: int32(random.IntN(4))}
+			o := metrics.Outcome{Identity: workload.Identity{Class: workload.Label(random.IntN(4)), Arrival: 100}, State: metrics.State(random.IntN(3)), FirstToken: vtime.Never, Generated: int32(random.IntN(4))}
 			if o.Generated > 0 {
 				o.FirstToken = 100 + vtime.Time(random.IntN(1000))
 				o.LastToken = o.FirstToken + vtime.Time(random.IntN(1000))
@@ -34,7 +35,7 @@ func TestRecentLatencies(t *testing.T) {
 				}
 				ttft, _ := completed[i].TTFT(7)
 				tpot, _ := completed[i].TPOT(7, 11)
-				late := map[uint16]bool{0: ttft > 500, 2: tpot > 200}
+				late := map[workload.Label]bool{0: ttft > 500, 2: tpot > 200}
 				if isLate, judged := late[completed[i].Class]; judged {
 					want.Judged++
 					if !isLate {

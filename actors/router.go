@@ -175,8 +175,8 @@ func (r *router) arrive(now vtime.Time, out *lookahead.Outbox) {
 		next, pulled = r.loop.take(r, now), false
 	}
 	spans := append(d.Spans[:0], next.Spans...)
-	*d = engine.Delivery{Request: *next, ID: r.arrived, Admitted: vtime.Never}
-	d.Spans = spans
+	*d = engine.Delivery{Request: *next, Admitted: vtime.Never}
+	d.ID, d.Spans = r.arrived, spans
 	if d.Awaited {
 		r.loop.await(d)
 	}
@@ -225,11 +225,7 @@ func (r *router) plan(s *schedule, i int32, at vtime.Time) {
 // view fills r.ask with what a policy may know of request i.
 func (r *router) view(i int32) *policy.Request {
 	d := &r.requests[i]
-	r.ask = policy.Request{
-		Delays: r.delays[i],
-		ID:     d.ID, Arrival: d.Arrival, Deadline: d.Deadline, Input: d.Input, MaxOutput: d.MaxOutput, Spans: d.Spans,
-		Tenant: d.Tenant, Class: d.Class, Model: d.Model, Session: d.Session, Round: d.Round, Hint: d.Hint,
-	}
+	r.ask = policy.Request{Identity: d.Identity, Terms: d.Terms, Delays: r.delays[i]}
 	return &r.ask
 }
 

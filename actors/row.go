@@ -18,13 +18,13 @@ type Row struct {
 }
 
 // TenantName is the name of the request's tenant.
-func (r *Row) TenantName() string { return r.labels.Tenants.Name(workload.Label(r.Tenant)) }
+func (r *Row) TenantName() string { return r.labels.Tenants.Name(r.Tenant) }
 
 // ClassName is the name of the request's SLO class.
-func (r *Row) ClassName() string { return r.labels.Classes.Name(workload.Label(r.Class)) }
+func (r *Row) ClassName() string { return r.labels.Classes.Name(r.Class) }
 
 // ModelName is the model that the request asked for; empty when it named none.
-func (r *Row) ModelName() string { return r.labels.Models.Name(workload.Label(r.Model)) }
+func (r *Row) ModelName() string { return r.labels.Models.Name(r.Model) }
 
 // InstanceName is the name of the request's instance; empty when it never
 // reached one.

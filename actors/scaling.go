@@ -69,7 +69,7 @@ func (r *router) left(i int, now vtime.Time) {
 func (r *router) returned(m *lookahead.Message) {
 	i := r.hold()
 	d := &r.requests[i]
-	*d = engine.Delivery{Request: workload.Request{Spans: d.Spans}}
+	*d = engine.Delivery{Request: workload.Request{Terms: workload.Terms{Spans: d.Spans}}}
 	p := new(engine.Progress)
 	instance := readReturned(&m.Body, d, p)
 	r.moved[i] = movedRequest{p, int32(instance)}

@@ -140,9 +140,9 @@ func batchMeans(t *testing.T, q queue) (mean, se float64) {
 	c.Row = func(r *Row) {
 		wait, ok := r.QueueWait()
 		if !ok {
-			t.Fatalf("request %d was not scheduled", r.Request)
+			t.Fatalf("request %d was not scheduled", r.ID)
 		}
-		sums[r.Request/size] += int64(wait)
+		sums[r.ID/size] += int64(wait)
 	}
 	if _, err := Run(context.Background(), c); err != nil {
 		t.Fatal(err)

@@ -291,7 +291,7 @@ func (t *tracer) anomalous(at vtime.Time, name, detail string, instance int, sev
 func (t *tracer) end(at vtime.Time, o *metrics.Outcome) {
 	r, s := &t.outcome, &t.store
 	t.row.Outcome = o
-	*r = trace.Outcome{Type: "outcome", At: at, Request: o.Request, State: o.State.String(), Reason: o.Reason.String(),
+	*r = trace.Outcome{Type: "outcome", At: at, Request: o.ID, State: o.State.String(), Reason: o.Reason.String(),
 		Tenant: t.row.TenantName(), Class: t.row.ClassName(), Arrival: o.Arrival, Generated: o.Generated, Preempted: o.Preemptions}
 	if s.instance = int(o.Instance); s.instance >= 0 {
 		r.Instance = &s.instance
@@ -328,7 +328,7 @@ func (t *tracer) end(at vtime.Time, o *metrics.Outcome) {
 // wrong gives the anomalies of one request.
 func (t *tracer) wrong(at vtime.Time, o *metrics.Outcome) {
 	if t.options.Diverges(o) {
-		t.anomalous(at, "shadow_divergence", "", int(o.Instance), float64(max(o.Expected-o.Cached, o.Cached-o.Expected)), o.Request)
+		t.anomalous(at, "shadow_divergence", "", int(o.Instance), float64(max(o.Expected-o.Cached, o.Cached-o.Expected)), o.ID)
 	}
 	over := t.options.Beyond(o)
 	for _, x := range [...]struct {
@@ -336,7 +336,7 @@ func (t *tracer) wrong(at vtime.Time, o *metrics.Outcome) {
 		over   vtime.Duration
 	}{{"ttft", over.TTFT}, {"tpot", over.TPOT}, {"e2e", over.E2E}} {
 		if x.over > 0 {
-			t.anomalous(at, "slo_violation", x.target, int(o.Instance), float64(x.over), o.Request)
+			t.anomalous(at, "slo_violation", x.target, int(o.Instance), float64(x.over), o.ID)
 		}
 	}
 }
@@ -344,7 +344,7 @@ func (t *tracer) wrong(at vtime.Time, o *metrics.Outcome) {
 // finish ends the trace of a run that ended then, with those that have not in
 // order of arrival.
 func (t *tracer) finish(end vtime.Time, counters []metrics.Counters) {
-	slices.SortFunc(t.unfinished, func(a, b metrics.Outcome) int { return cmp.Compare(a.Request, b.Request) })
+	slices.SortFunc(t.unfinished, func(a, b metrics.Outcome) int { return cmp.Compare(a.ID, b.ID) })
 	for i := range t.unfinished {
 		t.end(end, &t.unfinished[i])
 	}

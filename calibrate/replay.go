@@ -64,14 +64,14 @@ type outcomes struct {
 }
 
 // Group implements engine.Sink: nobody asks for inter-token latencies.
-func (*outcomes) Group(uint16, uint16, vtime.Time) int { return -1 }
+func (*outcomes) Group(workload.Label, workload.Label, vtime.Time) int { return -1 }
 
 // ITL implements engine.Sink.
 func (*outcomes) ITL(int, vtime.Duration, int) {}
 
 // Done implements engine.Sink.
 func (o *outcomes) Done(out *metrics.Outcome, now vtime.Time) {
-	p := &o.list[out.Request]
+	p := &o.list[out.ID]
 	*p = Predicted{Completed: out.State == metrics.Completed, Cached: out.Cached, Scheduled: out.Scheduled, Finished: now}
 	token, _ := vtime.Truncate(o.model.TokenOverhead())
 	request, _ := vtime.Truncate(o.model.RequestOverhead())

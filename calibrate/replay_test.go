@@ -40,11 +40,11 @@ func TestReplayIsARunOfOneInstance(t *testing.T) {
 			if v, ok := r.Outcome.TPOT(0, 0); ok && want.Completed {
 				want.TPOT = (want.E2E - want.TTFT) / float64(r.Generated-1)
 				if vtime.Duration(want.TPOT) != v {
-					t.Errorf("request %d: TPOT %v, the cluster says %v", r.Request, want.TPOT, v)
+					t.Errorf("request %d: TPOT %v, the cluster says %v", r.ID, want.TPOT, v)
 				}
 			}
-			if got[r.Request] != want {
-				t.Errorf("request %d: replay %+v, cluster %+v", r.Request, got[r.Request], want)
+			if got[r.ID] != want {
+				t.Errorf("request %d: replay %+v, cluster %+v", r.ID, got[r.ID], want)
 			}
 			for _, x := range []struct {
 				n  *int

@@ -12,6 +12,7 @@ import (
 	"blis/latency"
 	"blis/metrics"
 	"blis/vtime"
+	"blis/workload"
 )
 
 // planted is the truth that the traces of these tests were made with: what a
@@ -70,11 +71,11 @@ func (r *stepRecorder) Formed(now vtime.Time, s engine.Step) {
 	r.done = 0
 }
 
-func (*stepRecorder) Preempted(vtime.Time, engine.Preemption)   {}
-func (*stepRecorder) Odd(vtime.Time, engine.Oddity)             {}
-func (*stepRecorder) Group(uint16, uint16, vtime.Time) int      { return -1 }
-func (*stepRecorder) ITL(int, vtime.Duration, int)              {}
-func (r *stepRecorder) Done(o *metrics.Outcome, now vtime.Time) { r.done++ }
+func (*stepRecorder) Preempted(vtime.Time, engine.Preemption)              {}
+func (*stepRecorder) Odd(vtime.Time, engine.Oddity)                        {}
+func (*stepRecorder) Group(workload.Label, workload.Label, vtime.Time) int { return -1 }
+func (*stepRecorder) ITL(int, vtime.Duration, int)                         {}
+func (r *stepRecorder) Done(o *metrics.Outcome, now vtime.Time)            { r.done++ }
 
 // trace is what was recorded as a server writes it down: the period from the
 // forming of one batch to that of the next, which the last step does not have.

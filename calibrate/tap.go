@@ -76,7 +76,7 @@ func (*tap) Preempted(vtime.Time, engine.Preemption) {}
 func (*tap) Odd(vtime.Time, engine.Oddity) {}
 
 func (t *tap) done(o *metrics.Outcome) {
-	t.spans[o.Request] = span{o.Queued, o.FirstToken, o.LastToken}
+	t.spans[o.ID] = span{o.Queued, o.FirstToken, o.LastToken}
 }
 
 // settle adds the steps up once all are known.

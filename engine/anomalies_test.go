@@ -24,7 +24,9 @@ func anomaliesOf(c *metrics.Counters) raised {
 }
 
 func (x *customer) delivery(id int64) Delivery {
-	return Delivery{ID: id, Request: workload.NewRequest(x.at, x.input, x.output), Priority: x.priority, Admitted: x.at}
+	d := Delivery{Request: workload.NewRequest(x.at, x.input, x.output), Priority: x.priority, Admitted: x.at}
+	d.ID = id
+	return d
 }
 
 // raise serves customers step by step and in decode runs, which must count
@@ -261,7 +263,8 @@ func TestCountingAnomaliesAllocatesNothing(t *testing.T) {
 	steps := func() {
 		for range 20 {
 			for ; e.waiting < 40; id++ {
-				d := Delivery{ID: id, Request: workload.NewRequest(e.now, int32(100+id*37%300), int32(5+id%20)), Priority: float64(id * 7 % 5), Admitted: e.now}
+				d := Delivery{Request: workload.NewRequest(e.now, int32(100+id*37%300), int32(5+id%20)), Priority: float64(id * 7 % 5), Admitted: e.now}
+				d.ID = id
 				if id%2 == 0 {
 					d.Spans = shared[id/2%8]
 				}
@@ -289,6 +292,6 @@ func TestCountingAnomaliesAllocatesNothing(t *testing.T) {
 // deaf is a sink that keeps nothing.
 type deaf struct{}
 
-func (deaf) Group(uint16, uint16, vtime.Time) int { return 0 }
-func (deaf) ITL(int, vtime.Duration, int)         {}
-func (deaf) Done(*metrics.Outcome, vtime.Time)    {}
+func (deaf) Group(workload.Label, workload.Label, vtime.Time) int { return 0 }
+func (deaf) ITL(int, vtime.Duration, int)                         {}
+func (deaf) Done(*metrics.Outcome, vtime.Time)                    {}

@@ -40,7 +40,7 @@ func (r *recount) Done(o *metrics.Outcome, _ vtime.Time) {
 		return
 	}
 	r.waits(func(_ int32, s *slot) {
-		if s.Priority > r.priority[o.Request] && s.Queued < o.Queued && !r.told[s.ID] {
+		if s.Priority > r.priority[o.ID] && s.Queued < o.Queued && !r.told[s.ID] {
 			r.told[s.ID] = true
 			r.counted.overtaken++
 		}
@@ -134,7 +134,8 @@ func drawCrowded(seed uint64) *crowded {
 		if r.IntN(3) > 0 {
 			at += vtime.Time(r.Int64N(2 * int64(x.config.Model.(linear)[0])))
 		}
-		d := Delivery{ID: int64(id), Request: workload.NewRequest(at, 1+r.Int32N(60), 1+r.Int32N(40)), Admitted: at, Priority: float64(r.IntN(levels))}
+		d := Delivery{Request: workload.NewRequest(at, 1+r.Int32N(60), 1+r.Int32N(40)), Admitted: at, Priority: float64(r.IntN(levels))}
+		d.ID = int64(id)
 		if levels == 5 {
 			d.Priority = r.NormFloat64()
 		}

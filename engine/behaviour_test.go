@@ -16,10 +16,10 @@ import (
 // log is a sink that writes down who ended when, in order.
 type log struct{ lines []string }
 
-func (l *log) Group(uint16, uint16, vtime.Time) int { return 0 }
-func (l *log) ITL(int, vtime.Duration, int)         {}
+func (l *log) Group(workload.Label, workload.Label, vtime.Time) int { return 0 }
+func (l *log) ITL(int, vtime.Duration, int)                         {}
 func (l *log) Done(o *metrics.Outcome, now vtime.Time) {
-	l.lines = append(l.lines, fmt.Sprintf("%d %d %v", int64(now), o.Request, o.State))
+	l.lines = append(l.lines, fmt.Sprintf("%d %d %v", int64(now), o.ID, o.State))
 }
 
 // instance is an idle one with 64 blocks of 16 and 8 seats.
@@ -40,8 +40,8 @@ func instance(t *testing.T, model latency.Model, change func(*Config)) (*Engine,
 
 // deliver hands e a request as it arrives.
 func deliver(e *Engine, id int64, at vtime.Time, input, output int32, deadline vtime.Time) {
-	d := Delivery{ID: id, Request: workload.NewRequest(at, input, output), Admitted: at}
-	d.Deadline = deadline
+	d := Delivery{Request: workload.NewRequest(at, input, output), Admitted: at}
+	d.ID, d.Deadline = id, deadline
 	e.Advance(at, 3)
 	e.Deliver(&d, at)
 }

@@ -6,6 +6,7 @@ import (
 	"blis/metrics"
 	"blis/policy"
 	"blis/vtime"
+	"blis/workload"
 )
 
 // Config says how one instance serves. Counts are tokens unless named
@@ -65,7 +66,7 @@ type Reach struct {
 // Sink hears what an instance yields. Group and ITL are metrics.Recorder's.
 type Sink interface {
 	// Group is the ITL group of a request, -1 when it is not measured.
-	Group(class, model uint16, arrival vtime.Time) int
+	Group(class, model workload.Label, arrival vtime.Time) int
 	// ITL takes n inter-token gaps of one group, without client overhead.
 	ITL(group int, gap vtime.Duration, n int)
 	// Done takes the outcome of a request at virtual time now; o is valid

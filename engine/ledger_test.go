@@ -176,8 +176,8 @@ func (sc *scenario) deliveries(unnamed bool) []Delivery {
 	}
 	var out []Delivery
 	for _, r := range sc.Requests {
-		d := Delivery{ID: r.ID, Priority: -r.Priority}
-		d.Arrival, d.Deadline, d.Output, d.MaxOutput = vtime.Time(r.Arrival), vtime.Never, r.Output, workload.Absent
+		d := Delivery{Priority: -r.Priority}
+		d.ID, d.Arrival, d.Deadline, d.Output, d.MaxOutput = r.ID, vtime.Time(r.Arrival), vtime.Never, r.Output, workload.Absent
 		if r.MaxOutput != nil {
 			d.MaxOutput = *r.MaxOutput
 		}
@@ -217,8 +217,8 @@ type player struct {
 	results map[int64][]any
 }
 
-func (p *player) Group(uint16, uint16, vtime.Time) int { return 0 }
-func (p *player) ITL(int, vtime.Duration, int)         {}
+func (p *player) Group(workload.Label, workload.Label, vtime.Time) int { return 0 }
+func (p *player) ITL(int, vtime.Duration, int)                         {}
 
 func (p *player) Done(o *metrics.Outcome, now vtime.Time) {
 	row := func() *ledgerRow {
@@ -238,13 +238,13 @@ func (p *player) Done(o *metrics.Outcome, now vtime.Time) {
 	case metrics.Completed:
 		completed = int64(now)
 		r := row()
-		r.Finished = append(r.Finished, o.Request)
+		r.Finished = append(r.Finished, o.ID)
 	case metrics.TimedOut:
 		status = "aborted"
 		r := row()
-		r.Aborted = append(r.Aborted, o.Request)
+		r.Aborted = append(r.Aborted, o.ID)
 	}
-	p.results[o.Request] = []any{o.Request, first, completed, int64(o.Preemptions), int64(o.Generated), status}
+	p.results[o.ID] = []any{o.ID, first, completed, int64(o.Preemptions), int64(o.Generated), status}
 }
 
 func (p *player) formed(f *Formation, twin *kv.NaivePool) {

@@ -11,7 +11,6 @@ import (
 // Delivery is a request as it is delivered to an instance.
 type Delivery struct {
 	workload.Request
-	ID       int64 // number in order of arrival, unique in the run
 	Priority float64
 	Admitted vtime.Time
 	Expected int32 // prompt tokens that the router expects to be cached here
@@ -29,7 +28,7 @@ const (
 // slot is one request in the instance. Slots are reused; id tells whether a
 // reference is still to the same request.
 type slot struct {
-	policy.Waiting // ID, Priority, Arrival, Queued, Input, MaxOutput, Preempted
+	policy.Waiting // with the request's Identity
 
 	phase   phase
 	due     bool // deadline passed, leaves when the step in flight ends
@@ -53,10 +52,7 @@ type slot struct {
 	group  int32 // ITL group
 	place  int32 // in precedence, once that is on
 
-	tenant, class, model workload.Label
-	overtaken            bool // counted as blocked by one that came later
-	session              uint64
-	round                int32
+	overtaken bool // counted as blocked by one that came later
 
 	deadline, admitted, routed       vtime.Time
 	scheduled, firstToken, lastToken vtime.Time
@@ -93,13 +89,12 @@ func (e *Engine) open(i int32, d *Delivery, now vtime.Time) {
 	s := e.slot(i)
 	seq := s.seq
 	*s = slot{
-		Waiting: policy.Waiting{ID: d.ID, Priority: d.Priority, Arrival: d.Arrival, Queued: vtime.Never, Input: d.Input, MaxOutput: d.MaxOutput},
-		phase:   pending,
-		output:  d.Output,
-		target:  min(d.Output, e.maxLen-d.Input),
-		limit:   d.Output,
-		order:   -1,
-		tenant:  d.Tenant, class: d.Class, model: d.Model, session: d.Session, round: d.Round,
+		Waiting:  policy.Waiting{Identity: d.Identity, Priority: d.Priority, Queued: vtime.Never, MaxOutput: d.MaxOutput},
+		phase:    pending,
+		output:   d.Output,
+		target:   min(d.Output, e.maxLen-d.Input),
+		limit:    d.Output,
+		order:    -1,
 		deadline: d.Deadline, admitted: d.Admitted, routed: now, expected: d.Expected,
 		scheduled: vtime.Never, firstToken: vtime.Never, lastToken: vtime.Never,
 		evicted: vtime.Never,
@@ -107,7 +102,7 @@ func (e *Engine) open(i int32, d *Delivery, now vtime.Time) {
 	if d.MaxOutput != workload.Absent {
 		s.limit = d.MaxOutput
 	}
-	s.group = int32(e.sink.Group(uint16(d.Class), uint16(d.Model), d.Arrival))
+	s.group = int32(e.sink.Group(d.Class, d.Model, d.Arrival))
 	s.seq = seq
 	s.seq.Open(uint64(d.ID), d.Input, d.Spans, d.OutputContent, e.cfg.BlockSize, e.cfg.PrefixCaching)
 }
@@ -136,12 +131,10 @@ func (e *Engine) vacateSlot(i int32) {
 func (e *Engine) report(i int32, state metrics.State, reason metrics.Reason, finished vtime.Time) {
 	s := e.slot(i)
 	e.outcome = metrics.Outcome{
-		Request: s.ID, State: state, Reason: reason, Instance: e.index,
-		Tenant: uint16(s.tenant), Class: uint16(s.class), Model: uint16(s.model),
-		Session: s.session, Round: s.round,
-		Arrival: s.Arrival, Admitted: s.admitted, Routed: s.routed, Queued: s.Queued,
+		Identity: s.Identity, State: state, Reason: reason, Instance: e.index,
+		Admitted: s.admitted, Routed: s.routed, Queued: s.Queued,
 		Scheduled: s.scheduled, FirstToken: s.firstToken, LastToken: s.lastToken, Finished: finished,
-		Input: s.Input, Cached: s.cached, Expected: s.expected, Generated: s.generated,
+		Cached: s.cached, Expected: s.expected, Generated: s.generated,
 		Preemptions: s.preemptions, Recomputed: s.recomputed,
 		PrefillLost: s.prefillLost, DecodeLost: s.decodeLost,
 	}

@@ -5,7 +5,6 @@ import (
 
 	"blis/metrics"
 	"blis/vtime"
-	"blis/workload"
 )
 
 // Progress is how far a request got on an instance that was taken away. It is
@@ -36,9 +35,9 @@ func (e *Engine) Evict(now vtime.Time, f func(*Delivery, *Progress)) {
 			return
 		}
 		p := e.progress(i, now)
-		d = Delivery{Request: workload.NewRequest(s.Arrival, s.Input, s.output), ID: s.ID, Priority: s.Priority, Admitted: s.admitted, Expected: s.expected}
+		d = Delivery{Priority: s.Priority, Admitted: s.admitted, Expected: s.expected}
+		d.Identity, d.Output = s.Identity, s.output
 		d.MaxOutput, d.Deadline = s.MaxOutput, s.deadline
-		d.Tenant, d.Class, d.Model, d.Session, d.Round = s.tenant, s.class, s.model, s.session, s.round
 		d.Spans, d.OutputContent = s.seq.Content()
 		f(&d, &p)
 		e.vacateSlot(i)

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"blis/vtime"
+	"blis/workload"
 )
 
 // Anomalies is what went wrong in a run in ways that a policy can be blamed
@@ -151,7 +152,7 @@ func busierOfTwo(c, other *Counters) bool {
 // violations sums those of the cells of each class.
 func (c *collection) violations() SLOViolations {
 	list := SLOViolations{}
-	cells := partition(c.keys, c.cells, len(c.Classes), func(k cellKey) uint16 { return k.class })
+	cells := partition(c.keys, c.cells, len(c.Classes), func(k cellKey) workload.Label { return k.class })
 	for label, name := range c.Classes {
 		v, targeted := ClassViolations{Class: name}, false
 		for _, cell := range cells[label] {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"blis/vtime"
+	"blis/workload"
 )
 
 func TestQueueImbalance(t *testing.T) {
@@ -68,7 +69,7 @@ func TestSLOViolationsPerClassAndTarget(t *testing.T) {
 		a, b := NewRecorder(o), NewRecorder(o)
 		x.o.Class = 1
 		for i, r := range []*Recorder{a, b} {
-			x.o.Request = int64(i)
+			x.o.ID = int64(i)
 			r.Record(&x.o)
 			recordITL(r, &x.o)
 		}
@@ -108,7 +109,7 @@ func TestSlowPairsEqualEveryPair(t *testing.T) {
 		var all []Outcome
 		for i := range int64(r.IntN(60)) {
 			x := completed()
-			x.Request, x.Class = i, uint16(r.IntN(2))
+			x.ID, x.Class = i, workload.Label(r.IntN(2))
 			shift := vtime.Time(r.IntN(40) * 50)
 			x.Arrival, x.Admitted, x.Routed, x.Queued, x.Scheduled = shift, shift, shift, shift, shift
 			x.FirstToken = shift + 1 + vtime.Time(r.IntN(8)*100)

@@ -156,6 +156,6 @@ func (o *Outcome) violation(problem string) error {
 		state = o.State.String()
 	}
 	return fmt.Errorf("request %d (%s, instance %d): %s; arrival %s, admitted %s, routed %s, queued %s, scheduled %s, first token %s, last token %s, finished %s, input %d, cached %d, generated %d, preemptions %d",
-		o.Request, state, o.Instance, problem, o.Arrival, o.Admitted, o.Routed, o.Queued, o.Scheduled, o.FirstToken, o.LastToken, o.Finished,
+		o.ID, state, o.Instance, problem, o.Arrival, o.Admitted, o.Routed, o.Queued, o.Scheduled, o.FirstToken, o.LastToken, o.Finished,
 		o.Input, o.Cached, o.Generated, o.Preemptions)
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"blis/vtime"
+	"blis/workload"
 )
 
 // Run is what Collect needs of a run that ended.
@@ -142,9 +143,9 @@ func (c *collection) report() *Report {
 	r.JainIndex = r.Overall.JainIndex
 	r.Overall.Resources = newResources(c.Counters)
 	r.Anomalies = c.anomalies(&r.Overall.Resources.Counters)
-	r.PerClass = c.marginal(&r.Overall, c.Classes, func(k cellKey) uint16 { return k.class }, func(k groupKey) uint16 { return k.class })
-	r.PerModel = c.marginal(&r.Overall, c.Models, func(k cellKey) uint16 { return k.model }, func(k groupKey) uint16 { return k.model })
-	tenants := partition(c.keys, c.cells, len(c.Tenants), func(k cellKey) uint16 { return k.tenant })
+	r.PerClass = c.marginal(&r.Overall, c.Classes, func(k cellKey) workload.Label { return k.class }, func(k groupKey) workload.Label { return k.class })
+	r.PerModel = c.marginal(&r.Overall, c.Models, func(k cellKey) workload.Label { return k.model }, func(k groupKey) workload.Label { return k.model })
+	tenants := partition(c.keys, c.cells, len(c.Tenants), func(k cellKey) workload.Label { return k.tenant })
 	for i, name := range c.Tenants {
 		r.PerTenant = append(r.PerTenant, Named{name, c.scope(mergeCells(tenants[i]), nil)})
 	}
@@ -172,7 +173,7 @@ func newWindow(all *cell, end vtime.Time, cut bool) Window {
 
 // partition sorts values into lists by the label of their key. Labels without
 // a name are left out; check complains of them.
-func partition[K, V any](keys []K, values []V, names int, label func(K) uint16) [][]V {
+func partition[K, V any](keys []K, values []V, names int, label func(K) workload.Label) [][]V {
 	parts := make([][]V, names)
 	for i, key := range keys {
 		if l := int(label(key)); l < names {
@@ -184,7 +185,7 @@ func partition[K, V any](keys []K, values []V, names int, label func(K) uint16) 
 
 // marginal reports the scopes of one kind of label. One that holds everything
 // is the overall one and is not computed again.
-func (c *collection) marginal(overall *Scope, names []string, ofCell func(cellKey) uint16, ofGroup func(groupKey) uint16) Scopes {
+func (c *collection) marginal(overall *Scope, names []string, ofCell func(cellKey) workload.Label, ofGroup func(groupKey) workload.Label) Scopes {
 	cells := partition(c.keys, c.cells, len(names), ofCell)
 	groups := partition(c.groupKeys, c.groups, len(names), ofGroup)
 	var scopes Scopes

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"blis/vtime"
+	"blis/workload"
 )
 
 func near(a *float64, b float64) bool {
@@ -148,7 +149,7 @@ func TestNothingCompletedGivesCompleteReport(t *testing.T) {
 	recorder := NewRecorder(options())
 	for i := range int64(3) {
 		o := dropped()
-		o.Request = i
+		o.ID = i
 		recorder.Record(&o)
 	}
 	report, err := Collect(named(Run{Instances: []*Recorder{recorder}, Injected: 3, End: 1300}))
@@ -190,7 +191,7 @@ func TestThroughputIsNotDilutedByLateEnd(t *testing.T) {
 	o.FirstToken, o.LastToken, o.Finished = 1e6, 2e6, 2e6
 	late.Record(&o)
 	late.ITL(late.Group(0, 0, 0), 5e5, 2)
-	o.Request, o.Generated, o.LastToken, o.Finished = 1, 1, 1e6, 1e6
+	o.ID, o.Generated, o.LastToken, o.Finished = 1, 1, 1e6, 1e6
 	early.Record(&o)
 	run := named(Run{Instances: []*Recorder{early, late}, Injected: 2, End: 100e6})
 	for _, c := range []struct {
@@ -220,7 +221,7 @@ func TestBooksThatDoNotBalance(t *testing.T) {
 		{"an instance without counters", "0 counters", func(run *Run, _ *Recorder) { run.Counters = nil }},
 		{"a bad request", "out of order", func(run *Run, r *Recorder) {
 			o := completed()
-			o.Request, o.Queued = 3, 0
+			o.ID, o.Queued = 3, 0
 			run.Injected++
 			r.Record(&o)
 		}},
@@ -229,7 +230,7 @@ func TestBooksThatDoNotBalance(t *testing.T) {
 			recorder := NewRecorder(options())
 			for i := range int64(3) {
 				o := completed()
-				o.Request = i
+				o.ID = i
 				recorder.Record(&o)
 				recorder.ITL(recorder.Group(0, 0, o.Arrival), 750, 2)
 			}
@@ -262,7 +263,7 @@ func TestJainIndex(t *testing.T) {
 	jain := func(cells []*cell) *float64 {
 		c := collection{Run: Run{Tenants: make([]string, len(cells))}, cells: cells}
 		for i := range cells {
-			c.keys = append(c.keys, cellKey{tenant: uint16(i)})
+			c.keys = append(c.keys, cellKey{tenant: workload.Label(i)})
 		}
 		return c.jain(func(cellKey) bool { return true })
 	}

@@ -1,6 +1,9 @@
 package metrics
 
-import "blis/vtime"
+import (
+	"blis/vtime"
+	"blis/workload"
+)
 
 // State is where a request is at the end of its life, or of the run.
 // Every injected request is in exactly one.
@@ -53,16 +56,12 @@ func (r Reason) String() string { return reasonNames[r] }
 // when it reaches a final state or, for the rest, when the run ends. Times are
 // absolute; vtime.Never where the request did not get there.
 type Outcome struct {
-	Request  int64 // number in order of arrival, from 0
+	workload.Identity
+
 	State    State
 	Reason   Reason
 	Instance int32 // index; -1 when it never reached one
 
-	Tenant, Class, Model uint16 // labels of the workload
-	Session              uint64
-	Round                int32
-
-	Arrival    vtime.Time
 	Admitted   vtime.Time // admission decision
 	Routed     vtime.Time // routing decision = delivery
 	Queued     vtime.Time
@@ -71,7 +70,6 @@ type Outcome struct {
 	LastToken  vtime.Time // end of the step that yielded the last one so far
 	Finished   vtime.Time // when it reached State; Never for running, queued, pending
 
-	Input     int32
 	Cached    int32 // prompt tokens found in the prefix cache at first admission
 	Expected  int32 // of them the router expected to be found, in whole blocks
 	Generated int32 // output tokens delivered

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"blis/vtime"
+	"blis/workload"
 
 	"github.com/cespare/xxhash/v2"
 )
@@ -71,13 +72,13 @@ type Recorder struct {
 	series   series
 }
 
-type cellKey struct{ class, tenant, model uint16 }
+type cellKey struct{ class, tenant, model workload.Label }
 
 func (a cellKey) compare(b cellKey) int {
 	return cmp.Or(cmp.Compare(a.class, b.class), cmp.Compare(a.tenant, b.tenant), cmp.Compare(a.model, b.model))
 }
 
-type groupKey struct{ class, model uint16 }
+type groupKey struct{ class, model workload.Label }
 
 func (a groupKey) compare(b groupKey) int {
 	return cmp.Or(cmp.Compare(a.class, b.class), cmp.Compare(a.model, b.model))
@@ -119,7 +120,7 @@ func (r *Recorder) measured(arrival vtime.Time) bool {
 // Group is the group under which ITL counts the tokens of a request with this
 // class, model and arrival; −1 when the request is not measured. It stays the
 // same for the whole run.
-func (r *Recorder) Group(class, model uint16, arrival vtime.Time) int {
+func (r *Recorder) Group(class, model workload.Label, arrival vtime.Time) int {
 	if !r.measured(arrival) {
 		return -1
 	}
@@ -192,7 +193,7 @@ func (r *Recorder) Trim() {
 // take takes in one.
 func (r *Recorder) take(o *Outcome) {
 	r.outcomes++
-	r.numbers += uint64(o.Request)
+	r.numbers += uint64(o.ID)
 	if err := o.check(r.options.TokenOverhead, r.options.RequestOverhead); err != nil {
 		r.fail(err)
 		return

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"blis/vtime"
+	"blis/workload"
 )
 
 const never = vtime.Never
@@ -14,9 +15,9 @@ const never = vtime.Never
 // arrival 1000, queued 1300, scheduled 1400, tokens at 2000, 2500, 3500.
 func completed() Outcome {
 	return Outcome{
-		State: Completed, Arrival: 1000, Admitted: 1100, Routed: 1200, Queued: 1300, Scheduled: 1400,
-		FirstToken: 2000, LastToken: 3500, Finished: 3500,
-		Input: 100, Cached: 32, Generated: 3,
+		Identity: workload.Identity{Arrival: 1000, Input: 100},
+		State:    Completed, Admitted: 1100, Routed: 1200, Queued: 1300, Scheduled: 1400,
+		FirstToken: 2000, LastToken: 3500, Finished: 3500, Cached: 32, Generated: 3,
 	}
 }
 
@@ -30,8 +31,9 @@ func prefillOnly() Outcome {
 // dropped is one that could never be served.
 func dropped() Outcome {
 	return Outcome{
-		State: Dropped, Reason: PromptTooLong, Arrival: 1000, Admitted: 1000, Routed: 1000, Queued: 1300,
-		Scheduled: never, FirstToken: never, LastToken: never, Finished: 1300, Input: 9000,
+		Identity: workload.Identity{Arrival: 1000, Input: 9000},
+		State:    Dropped, Reason: PromptTooLong, Admitted: 1000, Routed: 1000, Queued: 1300,
+		Scheduled: never, FirstToken: never, LastToken: never, Finished: 1300,
 	}
 }
 
@@ -154,10 +156,10 @@ func TestRecordRefusesWhatCannotBe(t *testing.T) {
 		{"lost more than decode", "lost 1501", completed, func(o *Outcome) { o.Preemptions, o.DecodeLost = 1, 1501 }},
 		{"lost decode without output", "lost 1", prefillOnly, func(o *Outcome) { o.Preemptions, o.DecodeLost = 1, 1 }},
 		{"no time at all", "TTFT is 0", completed, func(o *Outcome) {
-			*o = Outcome{State: Completed, Input: 1, Generated: 1}
+			*o = Outcome{Identity: workload.Identity{Input: 1}, State: Completed, Generated: 1}
 		}},
 		{"prefill in no time", "E2E is 0", prefillOnly, func(o *Outcome) {
-			*o = Outcome{State: Completed, Input: 1, FirstToken: never, LastToken: never}
+			*o = Outcome{Identity: workload.Identity{Input: 1}, State: Completed, FirstToken: never, LastToken: never}
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -174,7 +176,7 @@ func TestRecordRefusesWhatCannotBe(t *testing.T) {
 				t.Fatalf("got %v, want something with %q", err, c.want)
 			}
 			good := completed()
-			good.Request = 1
+			good.ID = 1
 			r.Record(&good)
 			if r.Err() != err {
 				t.Error("the first violation was forgotten")
@@ -201,7 +203,7 @@ func TestOnlyTheWindowIsMeasured(t *testing.T) {
 		for _, at := range []*vtime.Time{&x.Arrival, &x.Admitted, &x.Routed, &x.Queued, &x.Scheduled, &x.FirstToken, &x.LastToken, &x.Finished} {
 			*at += shift
 		}
-		x.Request = int64(i)
+		x.ID = int64(i)
 		inside := arrival >= 1000 && arrival < 2000
 		if g := r.Group(0, 0, arrival); (g >= 0) != inside {
 			t.Errorf("group of a request at %d is %d", arrival, g)
@@ -228,9 +230,11 @@ func TestOnlyTheWindowIsMeasured(t *testing.T) {
 // randomOutcome draws a request that satisfies all relations.
 func randomOutcome(r *rand.Rand, number int64) Outcome {
 	o := Outcome{
-		Request: number, State: State(r.IntN(States)),
-		Class: uint16(r.IntN(3)), Tenant: uint16(r.IntN(4)), Model: uint16(r.IntN(2)),
-		Arrival: vtime.Time(r.Int64N(1e8)), Input: 1 + r.Int32N(1000),
+		State: State(r.IntN(States)),
+		Identity: workload.Identity{
+			ID: number, Class: workload.Label(r.IntN(3)), Tenant: workload.Label(r.IntN(4)), Model: workload.Label(r.IntN(2)),
+			Arrival: vtime.Time(r.Int64N(1e8)), Input: 1 + r.Int32N(1000),
+		},
 		Admitted: never, Routed: never, Queued: never, Scheduled: never, FirstToken: never, LastToken: never, Finished: never,
 	}
 	at := o.Arrival

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"blis/vtime"
+	"blis/workload"
 )
 
 // Targets are the latencies that a class promises; 0 means that it promises
@@ -43,7 +44,7 @@ func (o *Options) Attained(of *Outcome) (judged, attained bool) {
 }
 
 // targetsOf are the targets of a class by its label.
-func (o *Options) targetsOf(class uint16) Targets {
+func (o *Options) targetsOf(class workload.Label) Targets {
 	if int(class) < len(o.Targets) && o.Targets[class].any() {
 		return o.Targets[class]
 	}

@@ -35,7 +35,7 @@ func named(names ...string) *workload.Labels {
 }
 
 func TestAdmissionOfEverythingAndNothing(t *testing.T) {
-	req := Request{Input: 1 << 30}
+	req := Request{Identity: workload.Identity{Input: 1 << 30}}
 	if d := mustAdmit(t, "always-admit").Decide(&req, &state, 0); d != (AdmissionDecision{Verdict: Admit}) {
 		t.Errorf("always-admit: %+v", d)
 	}
@@ -78,7 +78,7 @@ func TestTokenBucket(t *testing.T) {
 				if !a.admit {
 					want = AdmissionDecision{Verdict: Reject, Reason: InsufficientTokens}
 				}
-				if got := p.Decide(&Request{Input: a.tokens, Tenant: a.tenant}, &state, a.at); got != want {
+				if got := p.Decide(&Request{Identity: workload.Identity{Input: a.tokens, Tenant: a.tenant}}, &state, a.at); got != want {
 					t.Errorf("request %d: %+v, want %+v", i, got, want)
 				}
 			}
@@ -102,7 +102,7 @@ func TestTokenBucketRejectsAsThePublicSimulator(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d := p.Decide(&Request{Input: int32(input)}, &RouterState{}, vtime.Time(at))
+		d := p.Decide(&Request{Identity: workload.Identity{Input: int32(input)}}, &RouterState{}, vtime.Time(at))
 		if (d.Verdict == Reject) != (state == "rejected") {
 			t.Errorf("request %d: %+v, but there it is %s", i, d, state)
 		}
@@ -154,7 +154,7 @@ func TestDecisionsAllocateNothing(t *testing.T) {
 	view := randomView(rng, 100)
 	st := RouterState{View: view}
 	st.Track(Active | Rates)
-	req := Request{Input: 1, Tenant: 1, Class: 1, Deadline: vtime.Never}
+	req := Request{Identity: workload.Identity{Input: 1, Tenant: 1, Class: 1}, Terms: workload.Terms{Deadline: vtime.Never}}
 	now, sum := vtime.Time(0), 0.0
 	for _, template := range Templates() {
 		var decide func()

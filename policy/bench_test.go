@@ -10,7 +10,7 @@ import (
 func TestRoutingAllocatesNothing(t *testing.T) {
 	env := Env{BlockSize: 16, Instances: 16, Draws: NewDraws(7)}
 	rng := rand.New(rand.NewPCG(7, 7))
-	req := Request{Input: 500, Spans: []workload.Span{{Content: 1, Length: 100}}}
+	req := Request{Identity: workload.Identity{Input: 500}, Terms: workload.Terms{Spans: []workload.Span{{Content: 1, Length: 100}}}}
 	sessions := []Setting{{"session-affinity", "3"}, {"prefix-affinity", "1"}, {"active-requests", "2"}, {"tie", "random"}}
 	for _, c := range []struct {
 		name     string
@@ -40,11 +40,11 @@ func TestRoutingAllocatesNothing(t *testing.T) {
 }
 
 func BenchmarkRoute(b *testing.B) {
-	private := []Request{{Input: 512}}
-	long := []Request{{Input: 100_000}}
+	private := []Request{{Identity: workload.Identity{Input: 512}}}
+	long := []Request{{Identity: workload.Identity{Input: 100_000}}}
 	var chat []Request
 	for i := range 64 {
-		chat = append(chat, Request{Input: 1200, Spans: []workload.Span{{Content: workload.ContentID(1 + i%8), Length: 512}, {Content: workload.ContentID(100 + i), Length: 256}}, Session: uint64(1 + i)})
+		chat = append(chat, Request{Identity: workload.Identity{Input: 1200, Session: uint64(1 + i)}, Terms: workload.Terms{Spans: []workload.Span{{Content: workload.ContentID(1 + i%8), Length: 512}, {Content: workload.ContentID(100 + i), Length: 256}}}})
 	}
 	sessions := []Setting{{"session-affinity", "3"}, {"active-requests", "2"}, {"kv-utilization", "2"}}
 	for _, c := range []struct {
@@ -108,7 +108,7 @@ func BenchmarkRoute(b *testing.B) {
 func BenchmarkIndex(b *testing.B) {
 	x := newPrefixIndex(16, unknownCache)
 	x.cover(16)
-	req := Request{Input: 512}
+	req := Request{Identity: workload.Identity{Input: 512}}
 	b.ReportAllocs()
 	n := 0
 	for b.Loop() {

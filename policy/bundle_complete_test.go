@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"blis/vtime"
+	"blis/workload"
 )
 
 func TestComplete(t *testing.T) {
@@ -63,8 +64,8 @@ func TestCompleteKeepsThePolicy(t *testing.T) {
 	}
 	env := Env{BlockSize: 16, Instances: 3}
 	view := viewOf(Slot{InFlight: 5, Used: 1, Total: 10, Routable: true}, Slot{Queue: 1, Used: 9, Total: 10, Routable: true})
-	one := route(mustRoute(t, b.Routing.Type, env, b.Routing.Params...), &Request{Input: 5}, view)
-	two := route(mustRoute(t, full.Routing.Type, env, full.Routing.Params...), &Request{Input: 5}, view)
+	one := route(mustRoute(t, b.Routing.Type, env, b.Routing.Params...), &Request{Identity: workload.Identity{Input: 5}}, view)
+	two := route(mustRoute(t, full.Routing.Type, env, full.Routing.Params...), &Request{Identity: workload.Identity{Input: 5}}, view)
 	if diff := cmp.Diff(one, two); diff != "" {
 		t.Errorf("given −, complete +\n%s", diff)
 	}

@@ -43,7 +43,7 @@ func TestTiesAreSpread(t *testing.T) {
 				p := mustRoute(t, c.name, Env{Instances: 5, BlockSize: 16, Draws: NewDraws(seed)}, settings...)
 				counts, view := make([]int, 5), tied(c.most)
 				for id := range int64(3000) {
-					counts[route(p, &Request{ID: id}, view).Target]++
+					counts[route(p, &Request{Identity: workload.Identity{ID: id}}, view).Target]++
 				}
 				want := []int{1000, 0, 0, 1000, 1000}
 				if rule == "lowest" {
@@ -71,16 +71,16 @@ func TestDrawsAreNoStream(t *testing.T) {
 			seeds, attempts := 0, 0
 			for id := range int64(200) {
 				for more := range id % 3 { // which the other never sees
-					route(one, &Request{ID: 1000 + 3*id + more}, view)
+					route(one, &Request{Identity: workload.Identity{ID: 1000 + 3*id + more}}, view)
 				}
-				got := route(one, &Request{ID: id}, view).Target
-				if want := route(other, &Request{ID: id}, view).Target; got != want {
+				got := route(one, &Request{Identity: workload.Identity{ID: id}}, view).Target
+				if want := route(other, &Request{Identity: workload.Identity{ID: id}}, view).Target; got != want {
 					t.Fatalf("request %d goes to %d, without other decisions before it to %d", id, got, want)
 				}
-				if route(mustRoute(t, name, Env{BlockSize: 16, Draws: NewDraws(6)}), &Request{ID: id}, view).Target != got {
+				if route(mustRoute(t, name, Env{BlockSize: 16, Draws: NewDraws(6)}), &Request{Identity: workload.Identity{ID: id}}, view).Target != got {
 					seeds++
 				}
-				if route(one, &Request{ID: id, Attempt: 1}, view).Target != got {
+				if route(one, &Request{Identity: workload.Identity{ID: id}, Attempt: 1}, view).Target != got {
 					attempts++
 				}
 			}
@@ -100,12 +100,16 @@ func TestDrawsAreEven(t *testing.T) {
 			name string
 			draw func(i int64) int
 		}{
-			{"requests", func(i int64) int { return NewDraws(42).IntN(&Request{ID: i}, 0, n) }},
-			{"turns", func(i int64) int { return NewDraws(42).IntN(&Request{ID: 1}, uint32(i), n) }},
-			{"attempts", func(i int64) int { return NewDraws(42).IntN(&Request{ID: 1, Attempt: int32(i)}, 0, n) }},
-			{"seeds", func(i int64) int { return NewDraws(uint64(i)).IntN(&Request{ID: 1}, 0, n) }},
+			{"requests", func(i int64) int { return NewDraws(42).IntN(&Request{Identity: workload.Identity{ID: i}}, 0, n) }},
+			{"turns", func(i int64) int {
+				return NewDraws(42).IntN(&Request{Identity: workload.Identity{ID: 1}}, uint32(i), n)
+			}},
+			{"attempts", func(i int64) int {
+				return NewDraws(42).IntN(&Request{Identity: workload.Identity{ID: 1}, Attempt: int32(i)}, 0, n)
+			}},
+			{"seeds", func(i int64) int { return NewDraws(uint64(i)).IntN(&Request{Identity: workload.Identity{ID: 1}}, 0, n) }},
 			{"pairs of turns", func(i int64) int {
-				d, r := NewDraws(7), &Request{ID: i}
+				d, r := NewDraws(7), &Request{Identity: workload.Identity{ID: i}}
 				return (d.IntN(r, 0, n) + d.IntN(r, 1, n)) % n
 			}},
 		} {
@@ -145,8 +149,8 @@ func TestNoDrawWithoutATie(t *testing.T) {
 			p := mustRoute(t, c.name, Env{BlockSize: 16, Draws: NewDraws(seed)}, c.settings...)
 			first := loads(0, 0, 0, 0, 0)
 			only(first, 2)
-			route(p, &Request{Input: 64, Spans: content}, first)
-			if d := route(p, &Request{ID: 1, Input: 64, Spans: content}, c.view); d.Target != c.want {
+			route(p, &Request{Identity: workload.Identity{Input: 64}, Terms: workload.Terms{Spans: content}}, first)
+			if d := route(p, &Request{Identity: workload.Identity{ID: 1, Input: 64}, Terms: workload.Terms{Spans: content}}, c.view); d.Target != c.want {
 				t.Errorf("%s %v, seed %d: %+v, want %d", c.name, c.settings, seed, d, c.want)
 			}
 		}

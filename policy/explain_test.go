@@ -25,7 +25,7 @@ func TestSharesAddUpToTheScore(t *testing.T) {
 		for range 6 {
 			slots = append(slots, Slot{Queue: random.Int32N(5), Batch: random.Int32N(9), InFlight: random.Int32N(9), Used: random.Int64N(100), Total: 100, Routable: random.IntN(5) > 0})
 		}
-		r := &Request{Input: 80, Session: random.Uint64N(8), Spans: []workload.Span{{Content: workload.ContentID(1 + random.IntN(5)), Length: 64}}}
+		r := &Request{Identity: workload.Identity{Input: 80, Session: random.Uint64N(8)}, Terms: workload.Terms{Spans: []workload.Span{{Content: workload.ContentID(1 + random.IntN(5)), Length: 64}}}}
 		d := route(p, r, viewOf(slots...))
 		for i, score := range d.Scores {
 			if score < 0 {

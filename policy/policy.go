@@ -3,25 +3,14 @@ package policy
 import (
 	"strings"
 
-	"blis/vtime"
 	"blis/workload"
 )
 
 // Request is what the control plane and the schedulers may know of a request.
 // The true output length is not among it.
 type Request struct {
-	ID        int64 // number in order of arrival
-	Arrival   vtime.Time
-	Deadline  vtime.Time // Never when none
-	Input     int32
-	MaxOutput int32 // workload.Absent when the client set no limit
-
-	Spans []workload.Span // named leading content; valid during the call
-
-	Tenant, Class, Model workload.Label
-	Session              uint64
-	Round                int32
-	Hint                 float64 // workload.Request.Hint; 0 when an instance gave the request back
+	workload.Identity
+	workload.Terms // Spans are valid during the call; Hint is 0 when an instance gave the request back
 
 	Delays  int32 // how often admission has put it off
 	Attempt int32 // how often it was routed before: 0 unless an instance gave it back

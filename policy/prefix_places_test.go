@@ -105,7 +105,7 @@ func TestPlacesEqualInstances(t *testing.T) {
 // cache holds, in blocks of the index, as it was when the instance joined; or the
 // number that was given for all.
 func TestIndexIsAsLargeAsEachCache(t *testing.T) {
-	prompt := Request{Input: 1600, Spans: []workload.Span{{Content: 1, Length: 1600}}} // 100 blocks of the index
+	prompt := Request{Identity: workload.Identity{Input: 1600}, Terms: workload.Terms{Spans: []workload.Span{{Content: 1, Length: 1600}}}} // 100 blocks of the index
 	expected := func(x *PrefixIndex, view *View, instance int) int32 {
 		x.Cover(view)
 		x.Look(&prompt)
@@ -181,7 +181,7 @@ func TestExpectedHitsAreFoundHitsInEachPool(t *testing.T) {
 		var expected, found, tokens [2]int
 		for n := range 4000 {
 			content := workload.ContentID(1 + rng.IntN(60))
-			req := Request{ID: int64(n), Input: 800, Spans: []workload.Span{{Content: content, Length: int32(100 + rng.IntN(650))}}}
+			req := Request{Identity: workload.Identity{ID: int64(n), Input: 800}, Terms: workload.Terms{Spans: []workload.Span{{Content: content, Length: int32(100 + rng.IntN(650))}}}}
 			blocks := twinBlocks(&req, block)
 			i := rng.IntN(6)
 			x.Look(&req)

@@ -41,12 +41,12 @@ func TestPrefixAffinity(t *testing.T) {
 			for _, past := range c.past {
 				view := loads(0, 0, 0, 0)
 				only(view, int(past.instance))
-				req := Request{Input: past.tokens, Spans: []workload.Span{{Content: 1, Length: past.tokens}}}
+				req := Request{Identity: workload.Identity{Input: past.tokens}, Terms: workload.Terms{Spans: []workload.Span{{Content: 1, Length: past.tokens}}}}
 				if d := route(p, &req, view); d.Target != int(past.instance) {
 					t.Fatalf("%+v, want the only routable one, %d", d, past.instance)
 				}
 			}
-			req := Request{Input: 100, Spans: []workload.Span{{Content: 1, Length: 80}}}
+			req := Request{Identity: workload.Identity{Input: 100}, Terms: workload.Terms{Spans: []workload.Span{{Content: 1, Length: 80}}}}
 			if d := route(p, &req, c.view); d.Target != c.want || d.Reason != c.reason {
 				t.Errorf("%+v, want %d because of %s", d, c.want, c.reason)
 			}
@@ -72,8 +72,8 @@ func TestPrefixAffinityWantsAShareOfThePrompt(t *testing.T) {
 		p := mustRoute(t, "prefix-affinity", Env{BlockSize: 16, Instances: 2}, settings...)
 		past := loads(0, 0)
 		only(past, 1)
-		route(p, &Request{Input: 16 * c.cached, Spans: []workload.Span{{Content: 1, Length: 16 * c.cached}}}, past)
-		d := route(p, &Request{Input: 163, Spans: []workload.Span{{Content: 1, Length: 160}}}, loads(3, 4))
+		route(p, &Request{Identity: workload.Identity{Input: 16 * c.cached}, Terms: workload.Terms{Spans: []workload.Span{{Content: 1, Length: 16 * c.cached}}}}, past)
+		d := route(p, &Request{Identity: workload.Identity{Input: 163}, Terms: workload.Terms{Spans: []workload.Span{{Content: 1, Length: 160}}}}, loads(3, 4))
 		if target := map[Reason]int{LeastLoad: 0, LongestPrefix: 1}[c.want]; d.Reason != c.want || d.Target != target {
 			t.Errorf("min_match %q, %d of 10 blocks cached: %+v, want %v", c.match, c.cached, d, c.want)
 		}

@@ -134,7 +134,7 @@ type traffic struct {
 }
 
 func (g *traffic) next(size int32) Request {
-	req := Request{ID: g.number, MaxOutput: workload.Absent}
+	req := Request{Identity: workload.Identity{ID: g.number}, Terms: workload.Terms{MaxOutput: workload.Absent}}
 	g.number++
 	content := workload.ContentID(1 + g.rng.IntN(3))
 	for range g.rng.IntN(4) {
@@ -241,7 +241,7 @@ func TestIndexRules(t *testing.T) {
 		return workload.Span{Content: content, Length: tokens}
 	}
 	prompt := func(own int32, spans ...workload.Span) Request {
-		req := Request{Spans: spans, Input: own}
+		req := Request{Identity: workload.Identity{Input: own}, Terms: workload.Terms{Spans: spans}}
 		for _, s := range spans {
 			req.Input += s.Length
 		}

@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"blis/workload"
 )
 
 // mustRoute makes a routing policy from settings like "tie", "random".
@@ -173,7 +175,7 @@ func TestPowerOfTwo(t *testing.T) {
 			p := mustRoute(t, "power-of-two", Env{Draws: NewDraws(seed)})
 			got := make([]int, len(c.want))
 			for id := range int64(6000) {
-				d := route(p, &Request{ID: id}, c.view)
+				d := route(p, &Request{Identity: workload.Identity{ID: id}}, c.view)
 				if d.Reason != LessOfTwo {
 					t.Fatalf("%+v", d)
 				}
@@ -239,7 +241,7 @@ func TestPoliciesReadOnlyWhatTheyDeclare(t *testing.T) {
 					disturb(rng, &s, c.observes)
 					other.Add(s)
 				}
-				req := Request{ID: int64(step), Input: 100, Session: uint64(rng.IntN(4))}
+				req := Request{Identity: workload.Identity{ID: int64(step), Input: 100, Session: uint64(rng.IntN(4))}}
 				if a, b := route(p, &req, view), route(q, &req, other); a.Target != b.Target {
 					t.Fatalf("step %d: %d, but %d when undeclared signals differ", step, a.Target, b.Target)
 				}

@@ -10,11 +10,9 @@ import (
 // Waiting is a request in the wait queue of an instance. Every field is
 // constant while it waits, so an order made of them stays valid.
 type Waiting struct {
-	ID        int64
+	workload.Identity
 	Priority  float64 // higher is more urgent
-	Arrival   vtime.Time
 	Queued    vtime.Time
-	Input     int32 // prompt tokens
 	MaxOutput int32 // workload.Absent when the client set no limit
 	Preempted bool
 }

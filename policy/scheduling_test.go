@@ -40,14 +40,14 @@ func sorted(s Scheduler, queue []Waiting) []int64 {
 
 func TestWaitQueueOrder(t *testing.T) {
 	const none = workload.Absent
-	byPriority := []Waiting{{ID: 1, Priority: 1, Arrival: 5}, {ID: 2, Priority: 9, Arrival: 8}, {ID: 4, Priority: 9, Arrival: 7}, {ID: 3, Priority: 9, Arrival: 7}, {ID: 5, Priority: -2}}
+	byPriority := []Waiting{{Identity: workload.Identity{ID: 1, Arrival: 5}, Priority: 1}, {Identity: workload.Identity{ID: 2, Arrival: 8}, Priority: 9}, {Identity: workload.Identity{ID: 4, Arrival: 7}, Priority: 9}, {Identity: workload.Identity{ID: 3, Arrival: 7}, Priority: 9}, {Identity: workload.Identity{ID: 5}, Priority: -2}}
 	byLength := []Waiting{
-		{ID: 1, Input: 10, MaxOutput: 90, Arrival: 1},
-		{ID: 2, Input: 30, MaxOutput: none, Arrival: 2},
-		{ID: 3, Input: 50, MaxOutput: 20, Arrival: 3},
-		{ID: 4, Input: 5, MaxOutput: none, Arrival: 4},
-		{ID: 6, Input: 30, MaxOutput: 40, Arrival: 5},
-		{ID: 5, Input: 30, MaxOutput: 40, Arrival: 5},
+		{Identity: workload.Identity{ID: 1, Input: 10, Arrival: 1}, MaxOutput: 90},
+		{Identity: workload.Identity{ID: 2, Input: 30, Arrival: 2}, MaxOutput: none},
+		{Identity: workload.Identity{ID: 3, Input: 50, Arrival: 3}, MaxOutput: 20},
+		{Identity: workload.Identity{ID: 4, Input: 5, Arrival: 4}, MaxOutput: none},
+		{Identity: workload.Identity{ID: 6, Input: 30, Arrival: 5}, MaxOutput: 40},
+		{Identity: workload.Identity{ID: 5, Input: 30, Arrival: 5}, MaxOutput: 40},
 	}
 	for _, c := range []struct {
 		name     string
@@ -57,18 +57,18 @@ func TestWaitQueueOrder(t *testing.T) {
 		queue    []Waiting
 		want     []int64
 	}{
-		{"fcfs: as queued, not as arrived", "fcfs", nil, false, []Waiting{{ID: 1, Arrival: 1, Queued: 9}, {ID: 2, Arrival: 2, Queued: 8}}, []int64{2, 1}},
-		{"fcfs: ties by number", "fcfs", nil, false, []Waiting{{ID: 7, Queued: 9}, {ID: 3, Queued: 9}}, []int64{3, 7}},
-		{"fcfs: the preempted in front", "fcfs", nil, false, []Waiting{{ID: 1, Queued: 1}, {ID: 2, Queued: 5, Preempted: true}}, []int64{2, 1}},
-		{"fcfs: priority does not matter", "fcfs", nil, false, []Waiting{{ID: 1, Queued: 1}, {ID: 2, Queued: 5, Priority: 7}}, []int64{1, 2}},
+		{"fcfs: as queued, not as arrived", "fcfs", nil, false, []Waiting{{Identity: workload.Identity{ID: 1, Arrival: 1}, Queued: 9}, {Identity: workload.Identity{ID: 2, Arrival: 2}, Queued: 8}}, []int64{2, 1}},
+		{"fcfs: ties by number", "fcfs", nil, false, []Waiting{{Identity: workload.Identity{ID: 7}, Queued: 9}, {Identity: workload.Identity{ID: 3}, Queued: 9}}, []int64{3, 7}},
+		{"fcfs: the preempted in front", "fcfs", nil, false, []Waiting{{Identity: workload.Identity{ID: 1}, Queued: 1}, {Identity: workload.Identity{ID: 2}, Queued: 5, Preempted: true}}, []int64{2, 1}},
+		{"fcfs: priority does not matter", "fcfs", nil, false, []Waiting{{Identity: workload.Identity{ID: 1}, Queued: 1}, {Identity: workload.Identity{ID: 2}, Queued: 5, Priority: 7}}, []int64{1, 2}},
 		{"priority: highest first, then arrival, then number", "priority-fcfs", nil, true, byPriority, []int64{3, 4, 2, 1, 5}},
-		{"priority: the preempted have no advantage", "priority-fcfs", nil, true, []Waiting{{ID: 1, Arrival: 2, Preempted: true}, {ID: 2, Arrival: 1}}, []int64{2, 1}},
+		{"priority: the preempted have no advantage", "priority-fcfs", nil, true, []Waiting{{Identity: workload.Identity{ID: 1, Arrival: 2}, Preempted: true}, {Identity: workload.Identity{ID: 2, Arrival: 1}}}, []int64{2, 1}},
 		{"reverse: lowest first, then latest arrival, then highest number", "reverse-priority", nil, true, byPriority, []int64{5, 1, 2, 4, 3}},
-		{"reverse: the preempted have no advantage", "reverse-priority", nil, true, []Waiting{{ID: 1, Arrival: 1, Preempted: true}, {ID: 2, Arrival: 2}}, []int64{2, 1}},
+		{"reverse: the preempted have no advantage", "reverse-priority", nil, true, []Waiting{{Identity: workload.Identity{ID: 1, Arrival: 1}, Preempted: true}, {Identity: workload.Identity{ID: 2, Arrival: 2}}}, []int64{2, 1}},
 		{"sjf: prompt", "sjf", nil, true, byLength, []int64{4, 1, 2, 5, 6, 3}},
 		{"sjf: the limit, none is longest", "sjf", []Setting{{"key", "max_output"}}, true, byLength, []int64{3, 5, 6, 1, 2, 4}},
 		{"sjf: both", "sjf", []Setting{{"key", "prompt+max_output"}}, true, byLength, []int64{3, 5, 6, 1, 2, 4}},
-		{"sjf: both, the sum decides", "sjf", []Setting{{"key", "prompt+max_output"}}, true, []Waiting{{ID: 1, Input: 50, MaxOutput: 1}, {ID: 2, Input: 10, MaxOutput: 40}}, []int64{2, 1}},
+		{"sjf: both, the sum decides", "sjf", []Setting{{"key", "prompt+max_output"}}, true, []Waiting{{Identity: workload.Identity{ID: 1, Input: 50}, MaxOutput: 1}, {Identity: workload.Identity{ID: 2, Input: 10}, MaxOutput: 40}}, []int64{2, 1}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := mustSchedule(t, c.policy, c.settings...)
@@ -98,8 +98,7 @@ func TestOrdersAreTotal(t *testing.T) {
 		for range 5000 {
 			var w [3]Waiting
 			for i := range w {
-				w[i] = Waiting{ID: int64(i), Priority: float64(rng.IntN(2)), Arrival: vtime.Time(rng.IntN(2)), Queued: vtime.Time(rng.IntN(2)),
-					Input: int32(rng.IntN(3)), MaxOutput: int32(rng.IntN(3)) - 1, Preempted: rng.IntN(2) == 0}
+				w[i] = Waiting{Identity: workload.Identity{ID: int64(i), Arrival: vtime.Time(rng.IntN(2)), Input: int32(rng.IntN(3))}, Priority: float64(rng.IntN(2)), Queued: vtime.Time(rng.IntN(2)), MaxOutput: int32(rng.IntN(3)) - 1, Preempted: rng.IntN(2) == 0}
 			}
 			if s.Less(&w[0], &w[1], &ctx) == s.Less(&w[1], &w[0], &ctx) || s.Less(&w[0], &w[0], &ctx) {
 				t.Fatalf("%T: not exactly one first: %+v", s, w)

@@ -41,7 +41,7 @@ func TestSessionAffinity(t *testing.T) {
 		{"and only that", 9, loads(0, 3, 0), 1, 0.75 + 0.0625},
 		{"an instance that is gone", 9, loads(0), 0, 0.25},
 	} {
-		d := route(p, &Request{Input: 8, Session: c.session}, c.view)
+		d := route(p, &Request{Identity: workload.Identity{Input: 8, Session: c.session}}, c.view)
 		if d.Target != c.want || d.Target >= 0 && d.Scores[d.Target] != c.score {
 			t.Errorf("%s: %+v, want %d with score %v", c.name, d, c.want, c.score)
 		}
@@ -50,7 +50,7 @@ func TestSessionAffinity(t *testing.T) {
 
 func TestWeighted(t *testing.T) {
 	env := Env{BlockSize: 16, Instances: 4}
-	shared := Request{Input: 64, Spans: []workload.Span{{Content: 1, Length: 64}}}
+	shared := Request{Identity: workload.Identity{Input: 64}, Terms: workload.Terms{Spans: []workload.Span{{Content: 1, Length: 64}}}}
 	for _, c := range []struct {
 		name     string
 		settings []Setting
@@ -89,7 +89,7 @@ func TestWeighted(t *testing.T) {
 	})
 	t.Run("a prompt without a full block has no affinity", func(t *testing.T) {
 		p := mustRoute(t, "weighted", env, Setting{"prefix-affinity", "1"})
-		short := Request{Input: 15, Spans: []workload.Span{{Content: 1, Length: 15}}}
+		short := Request{Identity: workload.Identity{Input: 15}, Terms: workload.Terms{Spans: []workload.Span{{Content: 1, Length: 15}}}}
 		if d := route(p, &short, loads(0, 0)); d.Scores[0] != 0 || d.Scores[1] != 0 {
 			t.Errorf("%+v", d)
 		}

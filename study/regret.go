@@ -167,7 +167,7 @@ func forced(cfg actors.Config, d *Regretted, ttft **vtime.Duration) actors.Confi
 	}
 	cfg.ForceRouting = entry
 	cfg.Execution = actors.Execution{Workers: 1, Row: func(row *actors.Row) {
-		if t, ok := row.TTFT(); ok && row.Request == d.Request {
+		if t, ok := row.TTFT(); ok && row.ID == d.Request {
 			*ttft = &t
 		}
 	}}

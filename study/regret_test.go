@@ -52,7 +52,7 @@ func recorded(t *testing.T, cfg actors.Config, more ...trace.Consumer) (*actors.
 	})}
 	cfg.Row = func(row *actors.Row) {
 		if d, ok := row.TTFT(); ok {
-			ttft[row.Request] = d
+			ttft[row.ID] = d
 		}
 	}
 	result, err := actors.Run(t.Context(), cfg)

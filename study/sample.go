@@ -7,6 +7,7 @@ import (
 	"blis/actors"
 	"blis/metrics"
 	"blis/vtime"
+	"blis/workload"
 )
 
 // sample is what the bootstrap keeps of a run: its measured requests.
@@ -23,7 +24,7 @@ type observed struct {
 	itl       int64                   // Σ gaps between its tokens, µs
 	gaps      int64                   // their number
 	counts    [counted]int64
-	tenant    uint16
+	tenant    workload.Label
 	completed bool
 }
 
@@ -135,7 +136,7 @@ type table struct {
 
 // tenantCount is what a tenant had in a window.
 type tenantCount struct {
-	tenant         uint16
+	tenant         workload.Label
 	window         int32
 	requests, used int64 // used: output tokens of those that completed
 }
@@ -175,7 +176,7 @@ func newTable(s *sample, in *span) *table {
 
 func (t *table) countTenants(in *span) {
 	type key struct {
-		tenant uint16
+		tenant workload.Label
 		window int32
 	}
 	place := map[key]int{}

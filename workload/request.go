@@ -25,33 +25,49 @@ type Label uint16
 // Absent is the MaxOutput of a request whose client set no limit.
 const Absent = -1
 
-// Request is one request as its source yields it. Counts are tokens.
-//
-// Spans name the leading content of the prompt that other requests may share.
-// What they do not cover of Input is the request's own: no other request can
-// have it, which is what lets the cache keep it as a count. A source that wants content to be found again must name it.
-type Request struct {
-	Source uint32 // stamp source of the stream or session it comes from, from 2³¹
-	Index  uint64 // number within that source, the stamp's Seq
-
-	Arrival  vtime.Time
-	Deadline vtime.Time // absolute; vtime.Never when there is none
-
-	Input     int32 // L, at least 1
-	Output    int32 // O, what it will really produce; policies never see it
-	MaxOutput int32 // the client's limit, ≥ Output; Absent when not given
-
-	Spans         []Span    // valid until the next pull from the source
-	OutputContent ContentID // names the output when a later request continues it; 0: the request's own
+// Identity is the part of a request that never changes and that everyone may
+// know: sources, policies, instances and results embed it. An attribute that is
+// added here travels from the source to the row of the result; only the readers
+// of workloads, who set it, and the messages between processes name it.
+type Identity struct {
+	ID      int64 // number in order of arrival, from 0, which the router gives; sources leave it 0
+	Arrival vtime.Time
+	Session uint64 // 0: none
+	Round   int32  // within the session
+	Input   int32  // L, prompt tokens, at least 1
 
 	Tenant, Class, Model Label
-	Session              uint64 // 0: none
-	Round                int32
-	Begins               bool    // the first request that a session of a Loop sends, whatever its Round
-	Hint                 float64 // client's priority hint, higher is more urgent; 0 when not given
+}
 
-	// Awaited: the source is a Loop and is to be told of this request's end.
-	Awaited bool
+// Terms are what the client sends along with its request for the cluster to go
+// by. Policies see them. Results do not have them.
+type Terms struct {
+	Deadline vtime.Time // absolute; vtime.Never when there is none
+	Hint     float64    // client's priority hint, higher is more urgent; 0 when not given
+
+	// Spans name the leading content of the prompt that other requests may
+	// share. What they do not cover of Input is the request's own: no other
+	// request can have it, which is what lets the cache keep it as a count. A
+	// source that wants content to be found again must name it. They are valid
+	// until the next pull from the source.
+	Spans []Span
+
+	MaxOutput int32 // the client's limit of output tokens, ≥ Output; Absent when not given
+}
+
+// Request is one request as its source yields it. Counts are tokens.
+type Request struct {
+	Identity
+	Terms
+
+	Source uint32 // stamp source of the stream or session it comes from, from 2³¹
+	Output int32  // O, what it will really produce; policies never see it
+	Index  uint64 // number within Source, the stamp's Seq
+
+	OutputContent ContentID // names the output when a later request continues it; 0: the request's own
+
+	Begins  bool // the first request that a session of a Loop sends, whatever its Round
+	Awaited bool // the source is a Loop and is to be told of this request's end
 }
 
 // Shared is the number of leading prompt tokens that Spans name.

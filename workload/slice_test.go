@@ -38,9 +38,9 @@ func TestSliceRefusesWhatIsNotLegal(t *testing.T) {
 		list []Request
 		want string
 	}{
-		{"literal", []Request{{Arrival: 5, Input: 10, Output: 4}},
+		{"literal", []Request{{Identity: Identity{Arrival: 5, Input: 10}, Output: 4}},
 			"request 0: deadline: 0: want a time not before the arrival 5, vtime.Never for none; max output: 0: want at least the output 4, or Absent"},
-		{"literal at 0", []Request{{Input: 10}}, "request 0: deadline: 0: want vtime.Never for none"},
+		{"literal at 0", []Request{{Identity: Identity{Input: 10}}}, "request 0: deadline: 0: want vtime.Never for none"},
 		{"input", change(func(r *Request) { r.Input = 0 }), "request 0: input: 0: want at least 1 token"},
 		{"output", change(func(r *Request) { r.Output = -1 }), "request 0: output: -1: want at least 0 tokens"},
 		{"limit", change(func(r *Request) { r.MaxOutput = 3 }), "request 0: max output: 3: want at least the output 4, or Absent"},

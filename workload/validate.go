@@ -29,8 +29,9 @@ func Classes() []string {
 // or labels. Input and output are tokens.
 func NewRequest(arrival vtime.Time, input, output int32) Request {
 	return Request{
-		Source: FirstSource, Arrival: arrival, Deadline: vtime.Never,
-		Input: input, Output: output, MaxOutput: Absent,
+		Identity: Identity{Arrival: arrival, Input: input},
+		Terms:    Terms{Deadline: vtime.Never, MaxOutput: Absent},
+		Source:   FirstSource, Output: output,
 	}
 }
 

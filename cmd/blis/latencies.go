@@ -82,7 +82,7 @@ type request struct {
 
 func newRequest(r *actors.Row) request {
 	j := request{
-		ID: "request_" + strconv.FormatInt(r.Request, 10), Arrived: r.Arrival.Seconds(), Prefill: r.Input, Decode: r.Generated,
+		ID: "request_" + strconv.FormatInt(r.ID, 10), Arrived: r.Arrival.Seconds(), Prefill: r.Input, Decode: r.Generated,
 		TTFT: milliseconds(r.TTFT()), E2E: milliseconds(r.E2E()), Delay: milliseconds(r.SchedulingDelay()),
 		Class: r.ClassName(), Tenant: r.TenantName(), State: r.State.String(),
 	}

@@ -73,7 +73,7 @@ func rowCells(r *actors.Row) [len(rowColumns)]cell {
 		completed = timeCell(r.Finished)
 	}
 	return [...]cell{
-		numberCell(r.Request), timeCell(r.Arrival), textCell(r.State.String()), textCell(r.InstanceName()),
+		numberCell(r.ID), timeCell(r.Arrival), textCell(r.State.String()), textCell(r.InstanceName()),
 		textCell(r.TenantName()), textCell(r.ClassName()), textCell(r.ModelName()), session, round,
 		numberCell(int64(r.Input)), cached, numberCell(int64(r.Generated)),
 		timeCell(r.Queued), timeCell(r.Scheduled), timeCell(r.FirstToken), completed,
