@@ -40,7 +40,8 @@ var layers = map[string]string{
 	"input/nesting": "",
 	"input/textio":  "",
 
-	"cputime": "", // for tests
+	"cputime":           "", // for tests
+	"internal/testsize": "",
 
 	"suggest":   "",
 	"latency":   "input/nesting suggest",

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"blis/internal/testsize"
 	"blis/policy"
 )
 
@@ -68,6 +69,7 @@ func (p *pairs) differs(sign float64) bool {
 // TestContrasts shows of every template and scorer where it differs from the
 // default, in which direction, and that chance does not explain it.
 func TestContrasts(t *testing.T) {
+	testsize.Long(t)
 	t.Logf("seeds %v", seeds)
 	rows := map[policy.Kind]string{}
 	covered := map[string]bool{}

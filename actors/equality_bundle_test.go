@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"blis/internal/testsize"
 	"blis/policy"
 	"blis/vtime"
 	"blis/workload"
@@ -14,11 +15,7 @@ import (
 // random clusters under random requests. Each ends, which holds the invariants
 // of every run, and has one result on every executor.
 func TestEqualityBundles(t *testing.T) {
-	cases := 300
-	if testing.Short() {
-		cases = 40
-	}
-	cases = fromEnvironment(t, "BLIS_EQUALITY_BUNDLES", cases)
+	cases := fromEnvironment(t, "BLIS_EQUALITY_BUNDLES", testsize.Of(40, 80, 300))
 	first := uint64(fromEnvironment(t, "BLIS_EQUALITY_SEED", 1))
 	t.Logf("seeds %d to %d", first, first+uint64(cases)-1)
 	var c coverage

@@ -6,6 +6,7 @@ import (
 	"runtime/debug"
 	"testing"
 
+	"blis/internal/testsize"
 	"blis/vtime"
 )
 
@@ -55,7 +56,7 @@ func largeExecutors() []Executor {
 // number of configurations, BLIS_EQUALITY_SEED the first seed.
 func TestEqualityLarge(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(100))
-	cases, first := fromEnvironment(t, "BLIS_EQUALITY_LARGE", 6), uint64(fromEnvironment(t, "BLIS_EQUALITY_SEED", 1))
+	cases, first := fromEnvironment(t, "BLIS_EQUALITY_LARGE", testsize.Of(1, 2, 6)), uint64(fromEnvironment(t, "BLIS_EQUALITY_SEED", 1))
 	t.Logf("seeds %d to %d", first, first+uint64(cases)-1)
 	for seed := first; seed < first+uint64(cases); seed++ {
 		debug.SetGCPercent([]int{20, -1}[seed%2])

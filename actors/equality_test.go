@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"blis/engine"
+	"blis/internal/testsize"
 	"blis/metrics"
 )
 
@@ -31,13 +32,13 @@ import (
 //	                           such a file, and how one is drawn
 //	equality_large_test.go     hundreds of instances
 //
-// Environment: BLIS_EQUALITY_SECONDS (default 30) and BLIS_EQUALITY_CASES
-// (default: as many as fit) bound the random trials; both given, what comes
-// first. BLIS_EQUALITY_SEED is the first of their seeds (default 1, then 2 …).
-// BLIS_EQUALITY_TRIAL=FILE runs the one trial in the file, as a failure prints
-// it. BLIS_EQUALITY_BUNDLES (default 300, with -short 40) is the number of random
-// bundles. BLIS_EQUALITY_REDUCE (default 15) is how many seconds a failure may
-// take to be made small.
+// Environment: BLIS_EQUALITY_CASES is the number of random trials, by default
+// what the size of the test asks for (see testsize). BLIS_EQUALITY_SECONDS in its
+// place runs trials for that time. BLIS_EQUALITY_SEED is the first of their seeds
+// (default 1, then 2 …). BLIS_EQUALITY_TRIAL=FILE runs the one trial in the file,
+// as a failure prints it. BLIS_EQUALITY_BUNDLES is the number of random bundles.
+// BLIS_EQUALITY_REDUCE (default 15) is how many seconds a failure may take to be
+// made small.
 
 // everyExecutor is {decode runs, step by step} × {one event at a time, 1, 2, 3,
 // 8 workers}. salt varies when windows are run inline: always, by the default
@@ -188,10 +189,7 @@ func mustAgree(t *testing.T, x *trial, executors []Executor) *yield {
 // budget is how many random trials to run, the usual number unless
 // BLIS_EQUALITY_CASES gives another, and the first seed. With
 // BLIS_EQUALITY_SECONDS there are as many as that time allows.
-func budget(t *testing.T, usual, short int) (more func(done int) bool, seed uint64) {
-	if testing.Short() {
-		usual = short
-	}
+func budget(t *testing.T, usual int) (more func(done int) bool, seed uint64) {
 	seed = uint64(fromEnvironment(t, "BLIS_EQUALITY_SEED", 1))
 	if seconds := fromEnvironment(t, "BLIS_EQUALITY_SECONDS", 0); seconds > 0 {
 		end := time.Now().Add(time.Duration(seconds) * time.Second)
@@ -221,7 +219,7 @@ func reduction(t *testing.T) time.Duration {
 
 // TestEqualityRandom draws configurations.
 func TestEqualityRandom(t *testing.T) {
-	more, first := budget(t, 800, 100)
+	more, first := budget(t, testsize.Of(100, 200, 800))
 	var c coverage
 	for seed := first; more(c.cases); seed++ {
 		x := drawTrial(seed)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"blis/engine"
+	"blis/internal/testsize"
 	"blis/trace"
 )
 
@@ -41,7 +42,7 @@ func (x *trial) traced(e Executor, t Tracing) (*Result, []byte, error) {
 // TestEqualityOfTraces: a trace changes nothing, and is the same bytes on every
 // executor; what it says agrees with the report.
 func TestEqualityOfTraces(t *testing.T) {
-	more, first := budget(t, 200, 60)
+	more, first := budget(t, testsize.Of(30, 60, 200))
 	n, met := 0, map[string]int64{}
 	for seed := first; more(n); seed++ {
 		x := drawTrial(seed)

@@ -5,6 +5,7 @@ import (
 	"math"
 	"testing"
 
+	"blis/internal/testsize"
 	"blis/vtime"
 	"blis/workload"
 	"blis/workload/traffic"
@@ -231,6 +232,7 @@ var (
 )
 
 func TestStepLoad(t *testing.T) {
+	testsize.Long(t)
 	g := measureSite(t)
 	if low, high := g.wanted(stepPhases[0].rate), g.wanted(stepPhases[1].rate); low != 3 || high != low+stepsFromThree {
 		t.Fatalf("%d and %d replicas wanted: the cases are for 3 and 8", low, high)

@@ -6,6 +6,7 @@ import (
 	"math"
 	"testing"
 
+	"blis/internal/testsize"
 	"blis/vtime"
 	"blis/workload"
 )
@@ -103,6 +104,7 @@ const (
 // mean. The number of requests follows from the second: near saturation waits
 // hang together over hundreds of requests.
 func TestQueueingTheory(t *testing.T) {
+	testsize.Long(t)
 	table := fmt.Sprintf("seed %d\n%-12s %4s %10s %12s %12s %8s %10s\n", theorySeed, "queue", "ρ", "requests", "formula µs", "mean µs", "error", "deviation")
 	for _, q := range []queue{
 		{"M/D/1", 0.3, 100_000, 1000, 1, false},

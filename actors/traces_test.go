@@ -6,6 +6,7 @@ import (
 	"os"
 	"testing"
 
+	"blis/internal/testsize"
 	"blis/metrics"
 )
 
@@ -18,9 +19,7 @@ func TestMooncakeRewardsPrefixRouting(t *testing.T) {
 	if _, err := os.Stat(path); err != nil {
 		t.Skip(err)
 	}
-	if testing.Short() {
-		t.Skip("long")
-	}
+	testsize.Long(t)
 	run := func(routing string) (hits, expected, ttft float64) {
 		cfg := DefaultConfig()
 		cfg.Model, cfg.TP, cfg.NumInstances = "Llama-3.1-70B", 8, 8
@@ -50,6 +49,7 @@ func TestMooncakeRewardsPrefixRouting(t *testing.T) {
 // is counted twice, and the prefix cache finds what an unbounded cache must
 // find.
 func TestRealTraces(t *testing.T) {
+	testsize.Long(t)
 	const dir = "../../shared/data/traces/"
 	for _, c := range []struct {
 		name, file        string

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"blis/internal/testsize"
 	"blis/vtime"
 )
 
@@ -38,12 +39,10 @@ func peak(from, to []vtime.Time) int {
 // their requests predicts the second: when it is answered, in which order it is
 // let in, and how many run at once.
 func TestEnginesHeldOut(t *testing.T) {
+	testsize.Long(t)
 	for folder := range engineRuns {
 		t.Run(folder, func(t *testing.T) {
 			s := engineRun(t, folder)
-			if testing.Short() {
-				t.Skip("fits")
-			}
 			cut := s.To / 2
 			fit := mustFitRuns(t, []*Sample{s.Part(0, cut)}, DefaultFit())
 			predicted := mustReplay(t, s, &fit.Coefficients)

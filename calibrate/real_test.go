@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"blis/calibrate/measured"
+	"blis/internal/testsize"
 	"blis/latency"
 )
 
@@ -53,9 +54,7 @@ func engineRun(t *testing.T, folder string) *Sample {
 // servers were overloaded, how many requests they completed.
 func TestShippedSetsOnMeasuredRuns(t *testing.T) {
 	samples := ofModel(t, "")
-	if testing.Short() {
-		t.Skip("replays 100,000 requests")
-	}
+	testsize.Long(t)
 	list, err := Validate(t.Context(), samples, []Subject{NewSubject("auto", nil)}, 2, func(int, int, string) {})
 	if err != nil {
 		t.Fatal(err)
@@ -129,7 +128,7 @@ func ranAlone(t *testing.T, set string) []Prefill {
 }
 
 // Prefills of requests that ran alone, by the set that auto takes for their
-// server, and by a fit that has not seen them.
+// server, and in the long size by a fit that has not seen them.
 func TestShippedSetsOnRequestsThatRanAlone(t *testing.T) {
 	needMeasured(t)
 	for _, name := range []string{"h100-llama-2-7b", "h100-codellama-34b"} {
@@ -138,15 +137,23 @@ func TestShippedSetsOnRequestsThatRanAlone(t *testing.T) {
 		if chosen == nil || chosen.Name != name {
 			t.Fatalf("%+v is chosen, want %s", chosen, name)
 		}
+		e := MedianError(list, &Coefficients{chosen.Alpha, chosen.Beta})
+		t.Logf("%s: median error of %d prefills %.1f %%", name, len(list), 100*e)
+		if len(list) < 20 || e > 0.1 {
+			t.Errorf("%s: median error of %d prefills %.1f %%", name, len(list), 100*e)
+		}
+		if !testsize.Of(false, false, true) {
+			continue
+		}
 		runs, _ := steady(ofModel(t, list[0].on.Model.Name))
 		unseen, err := FitRuns(t.Context(), runs, nil, DefaultFit())
 		if err != nil {
 			t.Fatal(err)
 		}
-		e, u := MedianError(list, &Coefficients{chosen.Alpha, chosen.Beta}), MedianError(list, &unseen.Coefficients)
-		t.Logf("%s: median error of %d prefills %.1f %%, of a fit that has not seen them %.1f %%", name, len(list), 100*e, 100*u)
-		if len(list) < 20 || e > 0.1 || u > 0.1 {
-			t.Errorf("%s: median error of %d prefills %.1f %%, not seen %.1f %%", name, len(list), 100*e, 100*u)
+		u := MedianError(list, &unseen.Coefficients)
+		t.Logf("%s: median error of a fit that has not seen them %.1f %%", name, 100*u)
+		if u > 0.1 {
+			t.Errorf("%s: median error of a fit that has not seen them %.1f %%", name, 100*u)
 		}
 	}
 }
@@ -155,13 +162,14 @@ func TestShippedSetsOnRequestsThatRanAlone(t *testing.T) {
 // has the data can make them again. BLIS_RETRAIN=all does so for all sets, which
 // takes a minute.
 func TestShippedSetsCanBeMadeAgain(t *testing.T) {
+	testsize.Long(t)
 	needMeasured(t)
 	if runtime.GOARCH != "amd64" {
 		t.Skip("least squares round differently here, and from there schedules drift apart")
 	}
 	for _, set := range latency.PhysicsSets() {
 		t.Run(set.Name, func(t *testing.T) {
-			if set.Name != "h100-codellama-34b" && os.Getenv("BLIS_RETRAIN") != "all" || testing.Short() {
+			if set.Name != "h100-codellama-34b" && os.Getenv("BLIS_RETRAIN") != "all" {
 				t.Skip("BLIS_RETRAIN=all fits this one too")
 			}
 			var list []*Sample
@@ -198,9 +206,7 @@ func TestShippedSetsCanBeMadeAgain(t *testing.T) {
 // closely as the shipped file says.
 func TestWorkloadsHeldOut(t *testing.T) {
 	list, _ := steady(ofModel(t, "CodeLlama"))
-	if testing.Short() {
-		t.Skip("fits twice")
-	}
+	testsize.Long(t)
 	folds, skipped := Folds(list, ByWorkload, 0)
 	var points []Point
 	for _, p := range ranAlone(t, "h100-codellama-34b") {

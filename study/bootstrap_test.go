@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"blis/actors"
+	"blis/internal/testsize"
 	"blis/metrics"
 	"blis/vtime"
 )
@@ -197,10 +198,7 @@ func emptyRun() *metrics.Judged {
 // Of many runs of a stationary process the intervals at 95 % hold the true value
 // in 90 to 98 %: of means and percentiles, and of differences between bundles.
 func TestIntervalsCover(t *testing.T) {
-	runs := 200
-	if testing.Short() {
-		runs = 40
-	}
+	runs := testsize.Of(40, 40, 200)
 	if text := os.Getenv("BLIS_COVERAGE_RUNS"); text != "" {
 		runs, _ = strconv.Atoi(text)
 	}

@@ -18,17 +18,15 @@ import (
 	"testing"
 	"time"
 
+	"blis/internal/testsize"
 	"blis/trace"
 )
 
 // killed is how many commands are killed: a few, or as many as BLIS_KILLS says.
 func killed(t *testing.T) int {
 	text := os.Getenv("BLIS_KILLS")
-	switch {
-	case text == "" && testing.Short():
-		return 6
-	case text == "":
-		return 14
+	if text == "" {
+		return testsize.Of(6, 6, 14)
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil {

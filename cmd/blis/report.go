@@ -82,7 +82,7 @@ func (c *console) warnOfVariables() {
 	if given == nil {
 		return // what would be known need not be listed
 	}
-	known := map[string]bool{"BLIS_DEBUG": true, "BLIS_LEDGERS": true, "BLIS_CONFORMANCE": true, "BLIS_CONFIG": true}
+	known := map[string]bool{"BLIS_DEBUG": true, "BLIS_LONG": true, "BLIS_CASES": true, "BLIS_LEDGERS": true, "BLIS_CONFORMANCE": true, "BLIS_CONFIG": true}
 	var names []string
 	for name := range settingTypes() {
 		known[variable(name)] = true

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"blis/internal/testsize"
 )
 
 // overload is twice what two H100 serve, where KV blocks run out at two thirds
@@ -31,9 +33,7 @@ func begins(list []string, with string) bool {
 // resource that runs out, whichever that is, and the result says what keeps the
 // tail long all the same.
 func TestAutoscalersFollowWhatBinds(t *testing.T) {
-	if testing.Short() {
-		t.Skip("three runs of 120,000 requests")
-	}
+	testsize.Long(t)
 	for _, policy := range []string{"threshold", "target-utilization", "queue-depth"} {
 		result := resultOf(t, done(t, overload(120_000, "--measure-from", "450s", "--autoscale-policy", policy)...).out)
 		scaling := result["scaling"].(map[string]any)

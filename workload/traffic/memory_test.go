@@ -4,6 +4,7 @@ import (
 	"runtime"
 	"testing"
 
+	"blis/internal/testsize"
 	"blis/vtime"
 	"blis/workload"
 	"blis/workload/draw"
@@ -28,11 +29,8 @@ func heapAfter(t *testing.T, source workload.Source, n int) int64 {
 // What a source holds after 10⁷ requests is what it holds after 10⁵, but for the
 // room of some more sessions at a time: a byte per request would be 10 MB.
 func TestMemoryIsIndependentOfTheLength(t *testing.T) {
-	const few, many, room = 100_000, 10_000_000, 512 << 10
-	length := many
-	if testing.Short() {
-		length /= 10
-	}
+	const few, room = 100_000, 512 << 10
+	length := testsize.Of(1_000_000, 1_000_000, 10_000_000)
 	rounds := draw.Length{Dist: draw.Gaussian(4, 2), Min: 1, Max: 20}
 	tokens := draw.Length{Dist: draw.Gaussian(128, 30), Min: 1, Max: 512}
 	single := Client{ID: "single", Law: draw.Law{Process: draw.Poisson}, Rate: draw.Flat(1000), Input: tokens, Output: tokens}
