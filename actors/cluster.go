@@ -210,8 +210,8 @@ func (p *plan) newInstance(i int, recorders metrics.Options, ready vtime.Time, o
 		BlockSize: cfg.BlockSizeInTokens, MaxBatchedTokens: cfg.MaxNumBatchedTokens, MaxSeqs: cfg.MaxNumSeqs,
 		MaxModelLen: cfg.MaxModelLen, LongPrefillThreshold: cfg.LongPrefillTokenThreshold,
 		PrefixCaching: cfg.EnablePrefixCaching, ChunkedPrefill: cfg.EnableChunkedPrefill,
-		ReserveFullISL: cfg.SchedulerReserveFullISL, Async: *cfg.AsyncScheduling, StepByStep: cfg.StepByStep, ShowSteps: n.perStep, Warmup: warmup,
-		Model: p.model, Gamma: cfg.PreemptionGamma, Scheduler: s, Cache: cache, Sink: n, ShowBacklog: observed&policy.EstimatedWait != 0, BlockEvents: n.blockEvents(), Tracer: n.tracer(cfg.Tracing.Level),
+		ReserveFullISL: cfg.SchedulerReserveFullISL, Async: *cfg.AsyncScheduling, StepByStep: cfg.StepByStep, KeepStepState: n.perStep, Warmup: warmup,
+		Model: p.model, Gamma: cfg.PreemptionGamma, Scheduler: s, Cache: cache, Sink: n, KeepBacklog: observed&policy.EstimatedWait != 0, BlockEvents: n.blockEvents(), Observer: n.tracer(cfg.Tracing.Level),
 	})
 	return n, nil
 }

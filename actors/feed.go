@@ -52,7 +52,7 @@ func (p *instance) detail(f *feed) detail {
 // publishes it.
 func (p *instance) state(asked bool) engine.State {
 	if p.perStep && !asked {
-		return p.engine.Shown()
+		return p.engine.StepState()
 	}
 	return p.engine.State()
 }

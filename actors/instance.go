@@ -61,7 +61,7 @@ func (p *instance) Promise() lookahead.Key {
 		at = p.engine.FirstEnd()
 	}
 	if p.events {
-		at = min(at, p.engine.FirstShown(false).Add(p.eventDelay))
+		at = min(at, p.engine.FirstStepState(false).Add(p.eventDelay))
 	}
 	if at == vtime.Never {
 		return lookahead.NeverKey
@@ -72,7 +72,7 @@ func (p *instance) Promise() lookahead.Key {
 // read takes the signals off the engine, as far as somebody observes them.
 func (p *instance) read() reading {
 	if p.perStep {
-		state := p.engine.Shown()
+		state := p.engine.StepState()
 		r := reading{queue: state.Waiting, batch: state.Running, finished: p.finished}
 		if p.use {
 			r.used = state.Used
@@ -110,7 +110,7 @@ func (p *instance) stop(giveBack bool, now vtime.Time) {
 		p.engine.Abort(now)
 		return
 	}
-	p.engine.Evict(now, func(d *engine.Delivery, progress *engine.Progress) {
+	p.engine.HandBack(now, func(d *engine.Delivery, progress *engine.Progress) {
 		p.finished++
 		sendReturned(p.out, now, p.index, d, progress)
 	})

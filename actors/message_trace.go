@@ -23,7 +23,7 @@ const (
 	kindTracedScale                                               // autoscaler: an evaluation
 	kindTracedStep                                                // instance: a step that was formed
 	kindTracedPreemption                                          // instance: a preemption
-	kindTracedOddity                                              // instance: an anomaly
+	kindTracedAnomaly                                             // instance: an anomaly
 	kindTracedInversion                                           // router: a class inversion
 )
 
@@ -173,9 +173,9 @@ func sendTracedScale(out *lookahead.Outbox, e *ScaleEvent, wanted, ready int32, 
 // instanceTracer tells the tracer what an engine does in a step.
 type instanceTracer struct{ *instance }
 
-var _ engine.Tracer = instanceTracer{}
+var _ engine.Observer = instanceTracer{}
 
-// Formed implements engine.Tracer.
+// Formed implements engine.Observer.
 func (t instanceTracer) Formed(now vtime.Time, s engine.Step) {
 	t.begin(now, kindTracedStep, 6)
 	t.out.Int(int64(s.Running))
@@ -187,7 +187,7 @@ func (t instanceTracer) Formed(now vtime.Time, s engine.Step) {
 	t.out.End()
 }
 
-// Preempted implements engine.Tracer.
+// Preempted implements engine.Observer.
 func (t instanceTracer) Preempted(now vtime.Time, p engine.Preemption) {
 	t.begin(now, kindTracedPreemption, 4)
 	t.out.Int(p.Request)
@@ -197,9 +197,9 @@ func (t instanceTracer) Preempted(now vtime.Time, p engine.Preemption) {
 	t.out.End()
 }
 
-// Odd implements engine.Tracer.
-func (t instanceTracer) Odd(now vtime.Time, o engine.Oddity) {
-	t.begin(now, kindTracedOddity, 2+len(o.Requests))
+// Anomaly implements engine.Observer.
+func (t instanceTracer) Anomaly(now vtime.Time, o engine.Anomaly) {
+	t.begin(now, kindTracedAnomaly, 2+len(o.Requests))
 	t.out.Uint(uint64(o.Kind))
 	t.out.Float(o.Severity)
 	for _, id := range o.Requests {

@@ -68,7 +68,7 @@ func (p *instance) change(steps, asked bool) lookahead.Key {
 	at, class := vtime.Never, engine.ClassStep
 	switch {
 	case p.perStep && !asked:
-		at = p.engine.FirstShown(!steps)
+		at = p.engine.FirstStepState(!steps)
 		if end := p.engine.FirstEnd(); p.counted && end <= at { // in-flight is the router's own and knows no steps
 			at, class = end, engine.ClassQueued
 		}

@@ -67,7 +67,7 @@ func (p *plan) newTracer(t *tracing, o metrics.Options) *tracer {
 }
 
 // tracer is what an instance tells its engine to report to; nil below detailed.
-func (p *instance) tracer(level trace.Level) engine.Tracer {
+func (p *instance) tracer(level trace.Level) engine.Observer {
 	if level != trace.Detailed {
 		return nil
 	}
@@ -88,7 +88,7 @@ func (t *tracer) take(m *lookahead.Message) {
 		t.form(at, m.Stamp.Source, b)
 	case kindTracedPreemption:
 		t.preempt(at, m.Stamp.Source, b)
-	case kindTracedOddity:
+	case kindTracedAnomaly:
 		t.odd(at, m.Stamp.Source, b)
 	case kindTracedInversion:
 		t.inverted(at, b)
@@ -252,12 +252,12 @@ func (t *tracer) preempt(at vtime.Time, source uint32, b *lookahead.Decoder) {
 	t.give(&t.preemption)
 }
 
-// oddNames are the names of the anomalies of instances.
-var oddNames = [...]string{engine.PriorityInversion: "priority_inversion", engine.HeadOfLineBlocking: "head_of_line_blocking",
+// anomalyNames are the names of the anomalies of instances.
+var anomalyNames = [...]string{engine.PriorityInversion: "priority_inversion", engine.HeadOfLineBlocking: "head_of_line_blocking",
 	engine.BlockedHead: "blocked_head", engine.PreemptionStorm: "preemption_storm"}
 
 func (t *tracer) odd(at vtime.Time, source uint32, b *lookahead.Decoder) {
-	name, severity := oddNames[b.Uint()], b.Float()
+	name, severity := anomalyNames[b.Uint()], b.Float()
 	t.store.requests = t.store.requests[:0]
 	for b.Left() > 0 {
 		t.store.requests = append(t.store.requests, b.Int())

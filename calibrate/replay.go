@@ -31,7 +31,7 @@ const classDelivery = 3
 
 func (s *Server) replay(r *measured.Run, m latency.Model, timeout vtime.Duration, tap *tap) ([]Predicted, error) {
 	o := &outcomes{model: m, list: make([]Predicted, len(r.Requests)), tap: tap}
-	var tracer engine.Tracer
+	var tracer engine.Observer
 	if tap != nil {
 		tracer = tap
 	}

@@ -77,7 +77,7 @@ func NewServer(r *measured.Run, o Overrides) (*Server, error) {
 }
 
 // engine returns the bare engine of the server, without a cluster around it.
-func (s *Server) engine(m latency.Model, sink engine.Sink, tracer engine.Tracer) (*engine.Engine, error) {
+func (s *Server) engine(m latency.Model, sink engine.Sink, tracer engine.Observer) (*engine.Engine, error) {
 	cfg := &s.Config
 	scheduler, err := policy.NewScheduler(cfg.Scheduler, []policy.Setting{{Name: "preemption", Value: cfg.PreemptionPolicy}}, policy.Env{})
 	if err != nil {
@@ -89,6 +89,6 @@ func (s *Server) engine(m latency.Model, sink engine.Sink, tracer engine.Tracer)
 		PrefixCaching: cfg.EnablePrefixCaching, ChunkedPrefill: cfg.EnableChunkedPrefill,
 		ReserveFullISL: cfg.SchedulerReserveFullISL, Async: *cfg.AsyncScheduling,
 		Model: m, Scheduler: scheduler, Cache: kv.NewPool(int(cfg.TotalKVBlocks), cfg.BlockSizeInTokens, cfg.EnablePrefixCaching),
-		Sink: sink, Tracer: tracer,
+		Sink: sink, Observer: tracer,
 	}), nil
 }

@@ -72,7 +72,7 @@ func (r *stepRecorder) Formed(now vtime.Time, s engine.Step) {
 }
 
 func (*stepRecorder) Preempted(vtime.Time, engine.Preemption)              {}
-func (*stepRecorder) Odd(vtime.Time, engine.Oddity)                        {}
+func (*stepRecorder) Anomaly(vtime.Time, engine.Anomaly)                   {}
 func (*stepRecorder) Group(workload.Label, workload.Label, vtime.Time) int { return -1 }
 func (*stepRecorder) ITL(int, vtime.Duration, int)                         {}
 func (r *stepRecorder) Done(o *metrics.Outcome, now vtime.Time)            { r.done++ }

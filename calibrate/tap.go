@@ -63,17 +63,17 @@ func (t *tap) RequestOverhead() float64 { return t.model.RequestOverhead() }
 // Gamma implements latency.Averager.
 func (t *tap) Gamma() float64 { return latency.Gamma(t.model) }
 
-// Formed implements engine.Tracer.
+// Formed implements engine.Observer.
 func (t *tap) Formed(_ vtime.Time, s engine.Step) {
 	t.starts = append(t.starts, s.Start)
 	t.ends = append(t.ends, s.End)
 }
 
-// Preempted implements engine.Tracer.
+// Preempted implements engine.Observer.
 func (*tap) Preempted(vtime.Time, engine.Preemption) {}
 
-// Odd implements engine.Tracer.
-func (*tap) Odd(vtime.Time, engine.Oddity) {}
+// Anomaly implements engine.Observer.
+func (*tap) Anomaly(vtime.Time, engine.Anomaly) {}
 
 func (t *tap) done(o *metrics.Outcome) {
 	t.spans[o.ID] = span{o.Queued, o.FirstToken, o.LastToken}

@@ -33,9 +33,9 @@ func (e *Engine) Deliver(d *Delivery, now vtime.Time) {
 	if e.refused(e.slot(i)) != metrics.NoReason {
 		e.refusable++
 	}
-	e.arrivals = push(e.arrivals, date{int64(now.Add(delay)), d.ID, m})
+	e.arrivals = push(e.arrivals, timer{int64(now.Add(delay)), d.ID, m})
 	if d.Deadline != vtime.Never {
-		e.deadlines = push(e.deadlines, date{int64(d.Deadline), d.ID, m})
+		e.deadlines = push(e.deadlines, timer{int64(d.Deadline), d.ID, m})
 	}
 }
 
@@ -76,7 +76,7 @@ func (e *Engine) nextStep() vtime.Time {
 func (e *Engine) nextDeadline() vtime.Time {
 	for len(e.deadlines) > 0 {
 		d := &e.deadlines[0]
-		if s := e.slot(d.slot); s.ID == d.id && !s.due {
+		if s := e.slot(d.slot); s.ID == d.id && !s.overdue {
 			return vtime.Time(d.at)
 		}
 		e.deadlines = pop(e.deadlines)
@@ -127,10 +127,10 @@ func (e *Engine) queued(now vtime.Time) {
 		e.done(i, metrics.TimedOut, metrics.NoReason, now)
 		return
 	}
-	e.touch(now)
+	e.integrate(now)
 	s.Queued = now
-	e.lookAround(now)
-	e.giveRank(i)
+	e.refreshContext(now)
+	e.indexPriority(i)
 	e.enqueue(i, false)
 	e.Counters.PeakWaiting = max(e.Counters.PeakWaiting, int64(e.waiting))
 	if e.current == nil {
@@ -157,10 +157,10 @@ func (e *Engine) timeout(now vtime.Time) {
 	e.deadlines = pop(e.deadlines)
 	s := e.slot(d.slot)
 	if s.phase != pending && e.current != nil {
-		s.due = true
-		e.due = append(e.due, d.member)
+		s.overdue = true
+		e.overdue = append(e.overdue, d.member)
 		return
 	}
-	e.touch(now)
+	e.integrate(now)
 	e.leave(d.slot, now)
 }

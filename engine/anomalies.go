@@ -15,81 +15,83 @@ import (
 // watch says what of the following is kept. It stands with what every event
 // reads, the rest of it apart.
 type watch struct {
-	ranks bool // two priorities were here: precedence
-	any   bool // a priority was here: level
-	level float64
+	priorities bool // two priorities were here: priorityIndex
+	any        bool // a priority was here: level
+	level      float64
 }
 
-// precedence is who waits and who came first, for the two anomalies that are
+// priorityIndex is who waits and who came first, for the two anomalies that are
 // about priorities.
-type precedence struct {
+type priorityIndex struct {
 	// Whoever was queued has a place until it leaves the instance, in the
 	// order in which they were queued: a preempted request comes back to its
 	// own. Places of those who left are taken back when there are no more.
-	places []place
-	ranks  bracket[rank]
+	arrivals []arrivalSlot
+	tree     maxTree[highest]
 }
 
-// place is that of one request.
-type place struct {
+// arrivalSlot is the place of one request.
+type arrivalSlot struct {
 	member
-	queued vtime.Time
-	tick   int32 // the first place with the same time
+	queued       vtime.Time
+	simultaneous int32 // the first place with the same time
 }
 
-// rank is the highest priority of requests that wait, and of those among them
+// highest is the highest priority of requests that wait, and of those among them
 // that do not count as overtaken yet; lowest where there are none.
-type rank struct{ waiting, untold float64 }
+type highest struct{ waiting, uncounted float64 }
 
 var lowest = math.Inf(-1)
 
-var noRank = rank{lowest, lowest}
+var noPriority = highest{lowest, lowest}
 
-func (r rank) join(o rank) rank { return rank{max(r.waiting, o.waiting), max(r.untold, o.untold)} }
+func (r highest) join(o highest) highest {
+	return highest{max(r.waiting, o.waiting), max(r.uncounted, o.uncounted)}
+}
 
-// giveRank gives slot i, about to be queued, its place, if priorities differ.
-func (e *Engine) giveRank(i int32) {
-	w, p, priority := &e.watch, &e.precedence, e.slot(i).Priority
+// indexPriority gives slot i, about to be queued, its place, if priorities differ.
+func (e *Engine) indexPriority(i int32) {
+	w, p, priority := &e.watch, &e.priorities, e.slot(i).Priority
 	switch {
 	case !w.any:
 		w.any, w.level = true, priority
 		return
-	case !w.ranks && priority == w.level:
+	case !w.priorities && priority == w.level:
 		return
-	case !w.ranks:
-		w.ranks = true
-		e.rankAll()
-	case len(p.places) == p.ranks.room():
+	case !w.priorities:
+		w.priorities = true
+		e.indexAll()
+	case len(p.arrivals) == p.tree.room():
 		e.renumber()
 	}
-	e.place(i)
+	e.assignArrivalSlot(i)
 }
 
-// place gives slot i the next place.
-func (e *Engine) place(i int32) {
-	p, s := &e.precedence, e.slot(i)
-	s.place = int32(len(p.places))
-	tick := s.place
-	if tick > 0 && p.places[tick-1].queued == s.Queued {
-		tick = p.places[tick-1].tick
+// assignArrivalSlot gives slot i the next place.
+func (e *Engine) assignArrivalSlot(i int32) {
+	p, s := &e.priorities, e.slot(i)
+	s.arrivalSlot = int32(len(p.arrivals))
+	tick := s.arrivalSlot
+	if tick > 0 && p.arrivals[tick-1].queued == s.Queued {
+		tick = p.arrivals[tick-1].simultaneous
 	}
-	p.places = append(p.places, place{member{i, s.ID}, s.Queued, tick})
+	p.arrivals = append(p.arrivals, arrivalSlot{member{i, s.ID}, s.Queued, tick})
 }
 
 // holds reports whether the request is still in the instance.
 func (e *Engine) holds(m member) bool { return e.slot(m.slot).ID == m.id }
 
-// rankAll gives places to all that are queued or running, none of which was
+// indexAll gives places to all that are queued or running, none of which was
 // overtaken: their priorities are equal.
-func (e *Engine) rankAll() {
-	p := &e.precedence
-	p.places = p.places[:0]
+func (e *Engine) indexAll() {
+	p := &e.priorities
+	p.arrivals = p.arrivals[:0]
 	for i := range int32(len(e.slots)) {
 		if s := e.slot(i); s.phase == waiting || s.phase == running {
-			p.places = append(p.places, place{member: member{i, s.ID}, queued: s.Queued})
+			p.arrivals = append(p.arrivals, arrivalSlot{member: member{i, s.ID}, queued: s.Queued})
 		}
 	}
-	slices.SortFunc(p.places, func(x, y place) int {
+	slices.SortFunc(p.arrivals, func(x, y arrivalSlot) int {
 		return cmp.Or(cmp.Compare(x.queued, y.queued), cmp.Compare(x.id, y.id))
 	})
 	e.renumber()
@@ -98,46 +100,46 @@ func (e *Engine) rankAll() {
 // renumber takes back the places of those who left and makes sure that half of
 // all places are vacant, so that it is rare.
 func (e *Engine) renumber() {
-	p := &e.precedence
-	held := p.places
-	p.places = held[:0]
-	for _, x := range held { // reads ahead of what place writes
+	p := &e.priorities
+	held := p.arrivals
+	p.arrivals = held[:0]
+	for _, x := range held { // reads ahead of what assignArrivalSlot writes
 		if e.holds(x.member) {
-			e.place(x.slot)
+			e.assignArrivalSlot(x.slot)
 		}
 	}
-	if n := 2*len(p.places) + 2; n > p.ranks.room() {
-		p.ranks.reset(n, noRank)
+	if n := 2*len(p.arrivals) + 2; n > p.tree.room() {
+		p.tree.reset(n, noPriority)
 	} else {
-		p.ranks.reset(0, noRank)
+		p.tree.reset(0, noPriority)
 	}
-	for _, x := range p.places {
+	for _, x := range p.arrivals {
 		if e.waits(x.member) {
-			e.rank(x.slot)
+			e.enterPriority(x.slot)
 		}
 	}
 }
 
-// rank enters slot i, which waits and has a place.
-func (e *Engine) rank(i int32) {
+// enterPriority enters slot i, which waits and has a place.
+func (e *Engine) enterPriority(i int32) {
 	s := e.slot(i)
-	r := rank{s.Priority, s.Priority}
+	r := highest{s.Priority, s.Priority}
 	if s.overtaken {
-		r.untold = lowest
+		r.uncounted = lowest
 	}
-	e.precedence.ranks.set(int(s.place), r)
+	e.priorities.tree.set(int(s.arrivalSlot), r)
 }
 
 // joinedQueue and leftQueue keep account of who waits.
 func (e *Engine) joinedQueue(i int32) {
-	if e.watch.ranks {
-		e.rank(i)
+	if e.watch.priorities {
+		e.enterPriority(i)
 	}
 }
 
 func (e *Engine) leftQueue(i int32) {
-	if e.watch.ranks {
-		e.precedence.ranks.set(int(e.slot(i).place), noRank)
+	if e.watch.priorities {
+		e.priorities.tree.set(int(e.slot(i).arrivalSlot), noPriority)
 	}
 }
 
@@ -145,15 +147,15 @@ func (e *Engine) leftQueue(i int32) {
 // first time while one of higher priority stays in the queue. Whoever is in it
 // now was when the formation began.
 func (e *Engine) countInversions(admitted []item) {
-	if !e.watch.ranks || e.waiting == 0 {
+	if !e.watch.priorities || e.waiting == 0 {
 		return
 	}
-	highest := e.precedence.ranks.all().waiting
+	highest := e.priorities.tree.all().waiting
 	for _, it := range admitted {
 		if s := e.slot(it.slot); s.preemptions == 0 && s.Priority < highest {
 			e.Counters.PriorityInversions++
-			if e.cfg.Tracer != nil {
-				e.tellInversion(s, highest)
+			if e.cfg.Observer != nil {
+				e.observeInversion(s, highest)
 			}
 		}
 	}
@@ -162,19 +164,19 @@ func (e *Engine) countInversions(admitted []item) {
 // countOvertaken counts, once each, those who wait with a higher priority than
 // s, which completes, and were queued before it.
 func (e *Engine) countOvertaken(s *slot) {
-	p := &e.precedence
-	if !e.watch.ranks || e.waiting == 0 {
+	p := &e.priorities
+	if !e.watch.priorities || e.waiting == 0 {
 		return
 	}
-	higher := func(r rank) bool { return r.untold > s.Priority }
-	before := int(p.places[s.place].tick)
-	for i := p.ranks.next(0, higher); i >= 0 && i < before; i = p.ranks.next(i+1, higher) {
-		w := p.places[i].slot
+	higher := func(r highest) bool { return r.uncounted > s.Priority }
+	before := int(p.arrivals[s.arrivalSlot].simultaneous)
+	for i := p.tree.next(0, higher); i >= 0 && i < before; i = p.tree.next(i+1, higher) {
+		w := p.arrivals[i].slot
 		e.slot(w).overtaken = true
-		e.rank(w)
+		e.enterPriority(w)
 		e.Counters.HeadOfLineBlocked++
-		if e.cfg.Tracer != nil {
-			e.odd(HeadOfLineBlocking, float64(e.now.Sub(p.places[i].queued)), e.slot(w).ID, s.ID)
+		if e.cfg.Observer != nil {
+			e.observeAnomaly(HeadOfLineBlocking, float64(e.now.Sub(p.arrivals[i].queued)), e.slot(w).ID, s.ID)
 		}
 	}
 }
@@ -186,8 +188,8 @@ func (e *Engine) countBlockedHead() {
 		return
 	}
 	e.Counters.BlockedHeads++
-	if e.cfg.Tracer != nil {
-		e.odd(BlockedHead, float64(e.waiting), e.slot(e.head()).ID)
+	if e.cfg.Observer != nil {
+		e.observeAnomaly(BlockedHead, float64(e.waiting), e.slot(e.head()).ID)
 	}
 }
 
@@ -225,8 +227,8 @@ func (e *Engine) countStorm(preempted int, now vtime.Time) {
 	}
 	if !w.any || now.Sub(w.last) >= stormSpan {
 		e.Counters.PreemptionStorms++
-		if e.cfg.Tracer != nil {
-			e.odd(PreemptionStorm, float64(w.recentPreemptions(now)))
+		if e.cfg.Observer != nil {
+			e.observeAnomaly(PreemptionStorm, float64(w.recentPreemptions(now)))
 		}
 	}
 	w.any, w.last = true, now

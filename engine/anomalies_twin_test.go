@@ -235,7 +235,7 @@ func TestAnomaliesEqualANaiveRecount(t *testing.T) {
 			if i == 0 {
 				got := anomaliesOf(&want)
 				total = raised{total.inversions + got.inversions, total.overtaken + got.overtaken, total.blocked + got.blocked, total.storms + got.storms}
-				if len(e.precedence.places) > 16 {
+				if len(e.priorities.arrivals) > 16 {
 					deep++
 				}
 			}
@@ -250,24 +250,24 @@ func TestAnomaliesEqualANaiveRecount(t *testing.T) {
 	}
 }
 
-// A bracket against going through its entries.
+// A maxTree against going through its entries.
 func TestBracketEqualsSlice(t *testing.T) {
 	seed := rand.Uint64()
 	r := rand.New(rand.NewPCG(seed, 3))
-	var b bracket[rank]
-	var list []rank
+	var b maxTree[highest]
+	var list []highest
 	for range 3000 {
 		if len(list) == 0 || r.IntN(200) == 0 {
-			list = append(list, noRank)
-			b.reset(len(list), noRank)
+			list = append(list, noPriority)
+			b.reset(len(list), noPriority)
 			for i, v := range list {
 				b.set(i, v)
 			}
 		}
 		i := r.IntN(len(list))
-		list[i] = rank{float64(r.IntN(9)), float64(r.IntN(9))}
+		list[i] = highest{float64(r.IntN(9)), float64(r.IntN(9))}
 		if r.IntN(3) == 0 {
-			list[i] = noRank
+			list[i] = noPriority
 		}
 		b.set(i, list[i])
 		from, least := r.IntN(len(list)+1), float64(r.IntN(9))
@@ -277,7 +277,7 @@ func TestBracketEqualsSlice(t *testing.T) {
 				want = k
 			}
 		}
-		if got := b.next(from, func(x rank) bool { return x.waiting >= least }); got != want {
+		if got := b.next(from, func(x highest) bool { return x.waiting >= least }); got != want {
 			t.Fatalf("seed %d: next from %d at least %v is %d, want %d of %v", seed, from, least, got, want, list)
 		}
 	}

@@ -32,8 +32,8 @@ func (k *backlog) add(b *batch) {
 	k.next = (k.next + 1) % RecentPrefills
 }
 
-// await counts a request that waits from now on, or with sign −1 no longer.
-func (e *Engine) await(s *slot, sign int64) {
+// countWaiting counts a request that waits from now on, or with sign −1 no longer.
+func (e *Engine) countWaiting(s *slot, sign int64) {
 	if e.backlog != nil {
 		e.backlog.waiting += sign * int64(s.known())
 	}

@@ -9,8 +9,8 @@ import (
 // Too early costs parallelism, too late would be wrong: whoever relies on it
 // would miss an event. How early depends on the floor of the latency model.
 
-// shortestStep is that of a model.
-func shortestStep(m latency.Model) vtime.Duration {
+// minStep is the minimum step duration of m, at least 1 µs.
+func minStep(m latency.Model) vtime.Duration {
 	f, ok := m.(latency.Floor)
 	if !ok {
 		return 1
@@ -52,9 +52,9 @@ func (e *Engine) FirstEnd() vtime.Time {
 	}
 	at = min(at, arrival.Add(e.minStep))
 	switch end := e.current.end; {
-	case e.current.mayEnd || len(e.due) > 0:
+	case e.current.mayEnd || len(e.overdue) > 0:
 		return min(at, end)
-	case e.waiting > 0 || len(e.others) > 0 || e.cohort.n == 0:
+	case e.waiting > 0 || len(e.individuals) > 0 || e.cohort.n == 0:
 		return min(at, e.afterSteps(end, e.cohortSteps(1)))
 	default:
 		return min(at, e.afterSteps(end, e.cohortSteps(1<<20)))
@@ -66,7 +66,7 @@ func (e *Engine) FirstEnd() vtime.Time {
 // is a Key: the change does not come before it.
 func (e *Engine) FirstChange() (at vtime.Time, class uint8) {
 	step := e.nextStep()
-	if e.calm() {
+	if e.steadyDecode() {
 		most := int64(e.cache.Free())/int64(e.cohort.n) - 1 // block rounds that there is room for
 		step = e.afterSteps(step, e.cohortSteps(min(1<<20, most*int64(e.cfg.BlockSize))))
 	}
@@ -80,27 +80,27 @@ func (e *Engine) FirstChange() (at vtime.Time, class uint8) {
 	return at, class
 }
 
-// FirstShown is a time before which Shown stays as it is, or with lengths only
+// FirstStepState is a time before which StepState stays as it is, or with lengths only
 // its counts of requests, vtime.Never if nothing can change it.
-func (e *Engine) FirstShown(lengths bool) vtime.Time {
+func (e *Engine) FirstStepState(lengths bool) vtime.Time {
 	var end vtime.Time
 	if e.current != nil {
 		end = e.current.end
 	} else {
 		end = min(e.nextArrival(), e.wake).Add(e.minStep)
 	}
-	if lengths && e.shown.Waiting == e.waiting && e.shown.Running == e.running {
+	if lengths && e.stepState.Waiting == e.waiting && e.stepState.Running == e.running {
 		change, _ := e.FirstChange()
 		end = max(end, change)
 	}
 	return end
 }
 
-// calm reports whether the executing step can end without a request joining
+// steadyDecode reports whether the executing step can end without a request joining
 // or leaving the running list or the wait queue: nothing but members of the
 // cohort, none of which ends, with blocks for all.
-func (e *Engine) calm() bool {
-	return e.current != nil && !e.current.mayEnd && e.cohort.n > 0 && e.waiting == 0 && len(e.others) == 0 && len(e.due) == 0 &&
+func (e *Engine) steadyDecode() bool {
+	return e.current != nil && !e.current.mayEnd && e.cohort.n > 0 && e.waiting == 0 && len(e.individuals) == 0 && len(e.overdue) == 0 &&
 		e.cache.Free() >= 2*int(e.cohort.n)
 }
 

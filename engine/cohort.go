@@ -6,8 +6,8 @@ import "slices"
 // one token in every formation from the one it joined in to its last. Nothing
 // about a member is updated per step; counts over all of them are.
 //
-// While a slot is a member its computed, generated, flying and lastToken stay
-// as they were when it joined, plus what was in flight then; settle brings
+// While a slot is a member its computed, generated, inFlight and lastToken stay
+// as they were when it joined, plus what was in flight then; materialize brings
 // them up to date.
 type cohort struct {
 	n        int32
@@ -26,14 +26,14 @@ func (e *Engine) join(i int32) {
 	s.cohort, s.joined = true, e.formed+1
 	c.ends.add(e, i, s.last())
 	c.maxOrder = max(c.maxOrder, s.order)
-	e.weigh(s, s.computed, 1)
+	e.countMember(s, s.computed, 1)
 }
 
 // last is the number of the formation of a member's last token.
-func (s *slot) last() int64 { return s.joined + int64(s.target-s.generated-s.flying) - 1 }
+func (s *slot) last() int64 { return s.joined + int64(s.target-s.generated-s.inFlight) - 1 }
 
-// weigh adds a member that has computed tokens, or takes it away.
-func (e *Engine) weigh(s *slot, computed int32, sign int32) {
+// countMember adds a member that has computed tokens, or takes it away.
+func (e *Engine) countMember(s *slot, computed int32, sign int32) {
 	c := &e.cohort
 	size := int64(e.cfg.BlockSize)
 	base := s.joined - int64(s.computed)
@@ -49,17 +49,17 @@ func (e *Engine) weigh(s *slot, computed int32, sign int32) {
 	}
 }
 
-// settle ends the membership of slot i, which is filed no longer, and brings
+// materialize ends the membership of slot i, which is filed no longer, and brings
 // its counts up to date.
-func (e *Engine) settle(i int32) {
+func (e *Engine) materialize(i int32) {
 	s := e.slot(i)
 	steps := int32(e.formed - s.joined + 1)
 	ended := max(0, int32(e.ended-s.joined+1))
-	e.weigh(s, s.computed+steps, -1)
+	e.countMember(s, s.computed+steps, -1)
 	s.cohort = false
 	s.computed += steps
 	s.generated += ended
-	s.flying += steps - ended
+	s.inFlight += steps - ended
 	if ended > 0 {
 		s.lastToken = e.lastEnd
 	}
@@ -73,9 +73,9 @@ func (e *Engine) settle(i int32) {
 	}
 }
 
-// cohortYield changes the number of tokens that formed batches deliver to the
+// adjustYield changes the number of tokens that formed batches deliver to the
 // group of s, a former member that has just been settled.
-func (e *Engine) cohortYield(s *slot, by int32) {
+func (e *Engine) adjustYield(s *slot, by int32) {
 	if s.group < 0 {
 		return
 	}
@@ -86,38 +86,38 @@ func (e *Engine) cohortYield(s *slot, by int32) {
 	}
 }
 
-// retire ends the membership of those whose last token is in formation step or
+// removeEnding ends the membership of those whose last token is in formation step or
 // earlier, with their share of the executing batch spelled out. They become
-// others, unless that batch is just ending: then they are about to complete.
-func (e *Engine) retire(step int64, ending bool) {
+// individuals, unless that batch is just ending: then they are about to complete.
+func (e *Engine) removeEnding(step int64, ending bool) {
 	c := &e.cohort
 	for at := c.ends.next(); at <= step; at = c.ends.next() {
 		for _, i := range c.ends.take(e, at) {
-			e.settle(i)
-			e.spellOut(i)
+			e.materialize(i)
+			e.itemize(i)
 			if e.slot(i).leaving = ending; !ending {
-				e.insertOther(i)
+				e.insertIndividual(i)
 			}
 		}
 	}
 }
 
-// dissolve turns all members into others.
-func (e *Engine) dissolve() {
+// disband turns all members into individuals.
+func (e *Engine) disband() {
 	c := &e.cohort
 	e.members(func(i int32) {
-		e.settle(i)
-		e.spellOut(i)
-		e.others = append(e.others, i)
+		e.materialize(i)
+		e.itemize(i)
+		e.individuals = append(e.individuals, i)
 	})
 	c.ends.clear()
 	c.maxOrder = 0
-	slices.SortFunc(e.others, func(x, y int32) int { return int(e.slot(x).order - e.slot(y).order) })
+	slices.SortFunc(e.individuals, func(x, y int32) int { return int(e.slot(x).order - e.slot(y).order) })
 }
 
-// spellOut gives slot i, a former member, items of its own in the formed
+// itemize gives slot i, a former member, items of its own in the formed
 // batches that it has a token in.
-func (e *Engine) spellOut(i int32) {
+func (e *Engine) itemize(i int32) {
 	s := e.slot(i)
 	for _, b := range [...]*batch{e.current, e.next} {
 		if b == nil || b.number < s.joined {
@@ -134,20 +134,20 @@ func (e *Engine) spellOut(i int32) {
 	}
 }
 
-func (e *Engine) otherIndex(i int32) (int, bool) {
+func (e *Engine) individualIndex(i int32) (int, bool) {
 	order := e.slot(i).order
-	return slices.BinarySearchFunc(e.others, order, func(x int32, order int64) int { return int(e.slot(x).order - order) })
+	return slices.BinarySearchFunc(e.individuals, order, func(x int32, order int64) int { return int(e.slot(x).order - order) })
 }
 
-func (e *Engine) insertOther(i int32) {
-	at, _ := e.otherIndex(i)
-	e.others = slices.Insert(e.others, at, i)
+func (e *Engine) insertIndividual(i int32) {
+	at, _ := e.individualIndex(i)
+	e.individuals = slices.Insert(e.individuals, at, i)
 }
 
-func (e *Engine) removeOther(i int32) {
-	at, ok := e.otherIndex(i)
-	if !ok || e.others[at] != i {
+func (e *Engine) removeIndividual(i int32) {
+	at, ok := e.individualIndex(i)
+	if !ok || e.individuals[at] != i {
 		panic("engine: a running request is in no list")
 	}
-	e.others = slices.Delete(e.others, at, at+1)
+	e.individuals = slices.Delete(e.individuals, at, at+1)
 }

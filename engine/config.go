@@ -23,8 +23,8 @@ type Config struct {
 	ReserveFullISL bool // admit only what fits whole (vLLM ≥ 0.19)
 	Async          bool // async scheduling: the next batch is formed while one executes
 	StepByStep     bool // the twin without decode runs
-	ShowSteps      bool // keep the state at step ends for Shown
-	ShowBacklog    bool // keep what State tells of waiting and prefilled tokens
+	KeepStepState  bool // keep the state at step ends for StepState
+	KeepBacklog    bool // keep what State tells of waiting and prefilled tokens
 
 	Warmup Warmup
 
@@ -40,9 +40,9 @@ type Config struct {
 	// decode runs with it.
 	BlockEvents func(now vtime.Time, changes []BlockChange)
 
-	// Tracer, if set, hears of steps, preemptions and anomalies. It hears of every
+	// Observer, if set, hears of steps, preemptions and anomalies. It hears of every
 	// step, so there are no decode runs with it.
-	Tracer Tracer
+	Observer Observer
 
 	// Ledger, if set, is called after each formation that did something. Its
 	// argument is valid during the call. It sees every formation, so there are

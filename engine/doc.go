@@ -9,16 +9,16 @@
 //	advance.go    the events of an instance and their order
 //	step.go       one step: finish what ends, form what comes next
 //	form.go       batch formation while everything fits, and admission
-//	contend.go    batch formation request by request, with preemption
+//	preempt.go     batch formation request by request, with preemption
 //	cohort.go     requests that only decode, kept together as sums
 //	wheel.go      who of them ends when
 //	run.go        many steps of such a cohort in one go
 //	anomalies.go  what a policy may have done wrong: who was passed over, storms
 //	tracer.go     who hears of steps, preemptions and anomalies
 //	backlog.go    what waits to be prefilled, and how fast that went lately
-//	takeaway.go   what becomes of requests whose instance is taken away
+//	drain.go      what becomes of requests whose instance is taken away
 //	release.go    an instance that is done with
-//	bracket.go    the tournament that they look things up in
+//	maxtree.go    the tree of maxima that they look things up in
 //
 // A request that decodes and whose blocks are its own content joins the
 // cohort, where a step costs the same however many members it has. Everything

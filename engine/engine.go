@@ -28,21 +28,21 @@ type Engine struct {
 	vacant []int32
 	newest int32 // the slot opened last
 
-	arrivals  []date // pending requests by (queued, number)
-	deadlines []date // by (deadline, number); may hold requests that are gone
-	due       []member
+	arrivals  []timer // pending requests by (queued, number)
+	deadlines []timer // by (deadline, number); may hold requests that are gone
+	overdue   []member
 	line      line
 	ranked    []ranked
 	refusable int32 // pending requests that a guard will drop
 	waiting   int32 // requests in the wait queue
 	running   int32 // requests in the running list
 
-	// The running list is the cohort and the others; others are slots in
+	// The running list is the cohort and the individuals; individuals are slots in
 	// order of admission.
-	others []int32
-	cohort cohort
-	ending []int32 // members taken out of it last
-	orders int64   // admissions so far
+	individuals []int32
+	cohort      cohort
+	ending      []int32 // members taken out of it last
+	orders      int64   // admissions so far
 
 	current, next *batch // executing; formed while it executes (async)
 	formed, ended int64  // numbers of the last formed and the last ended step
@@ -50,12 +50,12 @@ type Engine struct {
 	wake          vtime.Time // idle instance: when it starts a step; Never
 	spare         []*batch
 
-	blocked blockade // why the wait queue stands still since the last formation
-	watch   watch
-	barren  int     // preemptions since the last token
-	ema     float64 // preemption average
-	gamma   float64 // weight of the newest step in it
-	touched vtime.Time
+	blocked              blockade // why the wait queue stands still since the last formation
+	watch                watch
+	fruitlessPreemptions int     // preemptions since the last token
+	ema                  float64 // preemption average
+	gamma                float64 // weight of the newest step in it
+	integratedTo         vtime.Time
 
 	ctx  policy.SchedulerContext
 	ask  policy.Running   // the request a scheduler is asked about
@@ -78,10 +78,10 @@ type Engine struct {
 	folded   uint64 // Fold
 
 	// What most runs never touch.
-	shown      State           // as of the last end of a step, with Config.ShowSteps
-	moved      map[int32]moved // slots of requests that came from other instances
-	precedence precedence
-	backlog    *backlog      // nil without Config.ShowBacklog
+	stepState  State               // as of the last end of a step, with Config.KeepStepState
+	migrated   map[int32]migration // slots of requests that came from other instances
+	priorities priorityIndex
+	backlog    *backlog      // nil without Config.KeepBacklog
 	changes    []BlockChange // since the last end of a step, with Config.BlockEvents
 	storm      storm
 }
@@ -107,15 +107,15 @@ func New(index int, cfg Config) *Engine {
 		cfg: cfg, index: int32(index), cache: cfg.Cache, model: cfg.Model, sink: cfg.Sink,
 		maxLen: cfg.EffectiveMaxModelLen(), reorders: cfg.Scheduler.Reorders(), wake: vtime.Never,
 	}
-	e.minStep = shortestStep(cfg.Model)
+	e.minStep = minStep(cfg.Model)
 	if e.gamma = cfg.Gamma; e.gamma == 0 {
 		e.gamma = latency.Gamma(cfg.Model)
 	}
-	e.cfg.StepByStep = cfg.StepByStep || cfg.BlockEvents != nil || cfg.Tracer != nil
+	e.cfg.StepByStep = cfg.StepByStep || cfg.BlockEvents != nil || cfg.Observer != nil
 	if cfg.BlockEvents != nil {
 		e.cache.Journal(func(key uint64, stored bool) { e.changes = append(e.changes, BlockChange{key, stored}) })
 	}
-	if cfg.ShowBacklog {
+	if cfg.KeepBacklog {
 		e.backlog = &backlog{}
 	}
 	e.cohort.ends.first = never
@@ -131,7 +131,7 @@ type State struct {
 	Used                         int64 // KV blocks that requests hold
 	CachedTokens, LookedUpTokens int64 // prompt tokens found in the prefix cache, and looked up, at first admissions
 
-	// With Config.ShowBacklog: tokens that wait to be prefilled, and what was
+	// With Config.KeepBacklog: tokens that wait to be prefilled, and what was
 	// prefilled in how many µs in the last RecentPrefills steps that did any.
 	WaitingTokens, PrefillTokens, PrefillMicros int64
 }
@@ -145,10 +145,10 @@ func (e *Engine) State() State {
 	return s
 }
 
-// Shown is the state as of the end of the last step, before the next batch was
+// StepState is the state as of the end of the last step, before the next batch was
 // formed: what a server publishes that updates its metrics once per step. It
-// needs Config.ShowSteps.
-func (e *Engine) Shown() State { return e.shown }
+// needs Config.KeepStepState.
+func (e *Engine) StepState() State { return e.stepState }
 
 // Waiting is the length of the wait queue, preempted requests included.
 func (e *Engine) Waiting() int32 { return e.waiting }
@@ -168,7 +168,7 @@ func (e *Engine) UsedBlocks() int {
 func (e *Engine) Now() vtime.Time { return e.now }
 
 // Finish brings the time integrals of Counters up to the end of the run.
-func (e *Engine) Finish(end vtime.Time) { e.touch(end) }
+func (e *Engine) Finish(end vtime.Time) { e.integrate(end) }
 
 // Fold hashes what of the final state no message tells: the free list.
 func (e *Engine) Fold() uint64 {
@@ -178,21 +178,21 @@ func (e *Engine) Fold() uint64 {
 	return e.cache.Fold()
 }
 
-// touch brings the time integrals up to now.
+// integrate brings the time integrals up to now.
 //
 // The books are checked when a bin of Blocks ends: often enough, as bins are a
 // small part of the time so far.
-func (e *Engine) touch(now vtime.Time) {
-	dt := int64(now - e.touched)
+func (e *Engine) integrate(now vtime.Time) {
+	dt := int64(now - e.integratedTo)
 	if dt < 0 {
-		panic(fmt.Sprintf("engine: instance %d: time goes back from %v to %v", e.index, e.touched, now))
+		panic(fmt.Sprintf("engine: instance %d: time goes back from %v to %v", e.index, e.integratedTo, now))
 	}
 	c, used := &e.Counters, int64(e.UsedBlocks())
 	if e.Blocks.Due(now) {
 		e.checkBooks(now, dt, used)
-		e.Blocks.Pass(c.BlockMicros, e.touched, now, used)
+		e.Blocks.Pass(c.BlockMicros, e.integratedTo, now, used)
 	}
-	e.touched = now
+	e.integratedTo = now
 	c.BlockMicros += dt * used
 	c.RunningMicros += dt * int64(e.running)
 	if e.waiting == 0 {
@@ -231,7 +231,7 @@ func (e *Engine) Check() error {
 	if e.released {
 		return e.verdict
 	}
-	e.dissolve()
+	e.disband()
 	counts := [4]int32{}
 	e.held = e.held[:0]
 	for i := range int32(len(e.slots)) {
@@ -241,9 +241,9 @@ func (e *Engine) Check() error {
 			e.held = append(e.held, &s.seq)
 		}
 	}
-	if counts[running] != e.running || counts[waiting] != e.waiting || int(e.running) != len(e.others) {
+	if counts[running] != e.running || counts[waiting] != e.waiting || int(e.running) != len(e.individuals) {
 		return fmt.Errorf("instance %d: %d running and %d waiting by the slots, %d (%d listed) and %d by the books",
-			e.index, counts[running], counts[waiting], e.running, len(e.others), e.waiting)
+			e.index, counts[running], counts[waiting], e.running, len(e.individuals), e.waiting)
 	}
 	if k := e.backlog; k != nil && k.waiting != e.waitingTokens() {
 		return fmt.Errorf("instance %d: %d tokens wait by the slots, %d by the books", e.index, e.waitingTokens(), k.waiting)

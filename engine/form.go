@@ -14,12 +14,12 @@ import (
 func (e *Engine) form(now vtime.Time) *batch {
 	b := e.blank(now)
 	if e.cfg.Async {
-		e.retire(e.formed, false)
+		e.removeEnding(e.formed, false)
 	}
-	left, fits := e.serveAll(b)
+	left, fits := e.formAll(b)
 	if !fits {
-		e.dissolve()
-		left = e.contend(b)
+		e.disband()
+		left = e.formWithPreemption(b)
 	}
 	e.blocked = free
 	if b.preempted == 0 {
@@ -28,9 +28,9 @@ func (e *Engine) form(now vtime.Time) *batch {
 		e.countInversions(b.items[running:])
 	}
 	if !b.empty() {
-		e.seal(b)
-		if e.cfg.Tracer != nil {
-			e.tellStep(b)
+		e.closeBatch(b)
+		if e.cfg.Observer != nil {
+			e.observeStep(b)
 		}
 	}
 	e.account(b)
@@ -49,23 +49,23 @@ func (e *Engine) blank(now vtime.Time) *batch {
 		b = &batch{}
 	}
 	*b = batch{number: e.formed + 1, formedAt: now, items: b.items[:0], yield: b.yield[:0]}
-	e.lookAround(now)
+	e.refreshContext(now)
 	return b
 }
 
-// lookAround renews what schedulers see of the instance.
-func (e *Engine) lookAround(now vtime.Time) {
+// refreshContext renews what schedulers see of the instance.
+func (e *Engine) refreshContext(now vtime.Time) {
 	e.ctx = policy.SchedulerContext{
 		Now: now, Waiting: e.waiting, Running: e.running,
 		FreeBlocks: int64(e.cache.Free()), TotalBlocks: int64(e.cache.Total()),
 	}
 }
 
-// serveAll gives every running request what it wants, if budget and blocks
+// formAll gives every running request what it wants, if budget and blocks
 // suffice for all of them in whatever order, and returns the budget left.
-// Otherwise it changes nothing and reports false: contend then goes request
+// Otherwise it changes nothing and reports false: formWithPreemption then goes request
 // by request.
-func (e *Engine) serveAll(b *batch) (left int32, ok bool) {
+func (e *Engine) formAll(b *batch) (left int32, ok bool) {
 	c := &e.cohort
 	left = e.cfg.MaxBatchedTokens - c.n
 	if e.cfg.StepByStep || left < 0 {
@@ -75,7 +75,7 @@ func (e *Engine) serveAll(b *batch) (left int32, ok bool) {
 	need := int(crossing)
 	e.plan = e.plan[:0]
 	e.reserveDecodes()
-	for _, i := range e.others {
+	for _, i := range e.individuals {
 		s := e.slot(i)
 		n := e.wants(s)
 		if n > left {
@@ -97,8 +97,8 @@ func (e *Engine) serveAll(b *batch) (left int32, ok bool) {
 	if crossing > 0 {
 		e.cache.Take(int(crossing))
 	}
-	for k, i := range e.others {
-		if n := e.plan[k]; n > 0 && !e.serve(b, i, n) {
+	for k, i := range e.individuals {
+		if n := e.plan[k]; n > 0 && !e.schedule(b, i, n) {
 			panic("engine: blocks that were counted as free are not")
 		}
 	}
@@ -110,7 +110,7 @@ func (e *Engine) serveAll(b *batch) (left int32, ok bool) {
 // once every decoding request has its token.
 func (e *Engine) reserveDecodes() {
 	e.prefillLeft = e.cfg.MaxBatchedTokens - e.cohort.n
-	for _, i := range e.others {
+	for _, i := range e.individuals {
 		if e.remaining(e.slot(i)) == 1 {
 			e.prefillLeft--
 		}
@@ -120,10 +120,10 @@ func (e *Engine) reserveDecodes() {
 // remaining is the number of tokens that a running request has to compute; not
 // positive when there are none.
 func (e *Engine) remaining(s *slot) int32 {
-	if s.flying > 0 && s.generated+s.flying >= s.limit {
+	if s.inFlight > 0 && s.generated+s.inFlight >= s.limit {
 		return 0 // its token in flight is its last by length
 	}
-	return min(s.known()+s.flying-s.computed, e.maxLen-1-s.computed)
+	return min(s.known()+s.inFlight-s.computed, e.maxLen-1-s.computed)
 }
 
 // wants is the number of tokens that a running request asks for, not capped by
@@ -153,15 +153,15 @@ func (e *Engine) capped(n int32) int32 {
 	return n
 }
 
-// serve allocates blocks for n more tokens of slot i and enters it in b. It
+// schedule allocates blocks for n more tokens of slot i and enters it in b. It
 // reports false, and changes nothing, when the blocks are not there.
-func (e *Engine) serve(b *batch, i, n int32) bool {
+func (e *Engine) schedule(b *batch, i, n int32) bool {
 	s := e.slot(i)
 	if !e.cache.Extend(&s.seq, s.computed+n, s.known()) {
 		e.Counters.AllocationFailures++
 		return false
 	}
-	prefill := s.known()+s.flying-s.computed > 1 || s.generated+s.flying == 0
+	prefill := s.known()+s.inFlight-s.computed > 1 || s.generated+s.inFlight == 0
 	s.computed += n
 	b.items = append(b.items, item{member: member{i, s.ID}, order: s.order, tokens: n, decode: !prefill})
 	return true
@@ -189,7 +189,7 @@ func (e *Engine) admit(b *batch, left int32, now vtime.Time) {
 			e.prefillLeft = left
 			n = e.chunk(s, n, cached)
 		}
-		if why := e.lacks(s, known, cached, n, left); why != free {
+		if why := e.shortage(s, known, cached, n, left); why != free {
 			if why == noBlocks {
 				e.Counters.AllocationFailures++
 			}
@@ -203,18 +203,18 @@ func (e *Engine) admit(b *batch, left int32, now vtime.Time) {
 			return // the scheduler gives it nothing now
 		}
 		s.computed, s.order = cached, e.orders
-		if !e.serve(b, i, n) {
+		if !e.schedule(b, i, n) {
 			panic("engine: a request that fits does not")
 		}
 		left -= n
 		e.dequeue(i)
-		e.enter(s, i, cached, known, now)
+		e.enterRunning(s, i, cached, known, now)
 	}
 }
 
-// lacks is what keeps a waiting request from being admitted that was just
+// shortage is what keeps a waiting request from being admitted that was just
 // looked up, asks for n tokens and finds left of the budget; free: nothing.
-func (e *Engine) lacks(s *slot, known, cached, n, left int32) blockade {
+func (e *Engine) shortage(s *slot, known, cached, n, left int32) blockade {
 	if !e.cfg.ChunkedPrefill && n > left {
 		return noFit
 	}
@@ -228,12 +228,12 @@ func (e *Engine) lacks(s *slot, known, cached, n, left int32) blockade {
 	return free
 }
 
-// enter books slot i, just served from the wait queue, into the running list.
-func (e *Engine) enter(s *slot, i, cached, known int32, now vtime.Time) {
+// enterRunning books slot i, just served from the wait queue, into the running list.
+func (e *Engine) enterRunning(s *slot, i, cached, known int32, now vtime.Time) {
 	s.phase = running
 	e.orders++
 	e.running++
-	e.others = append(e.others, i)
+	e.individuals = append(e.individuals, i)
 	c := &e.Counters
 	if s.Preempted {
 		s.Preempted = false
@@ -258,9 +258,9 @@ func (e *Engine) enter(s *slot, i, cached, known int32, now vtime.Time) {
 	}
 }
 
-// seal gives the batch its sums and its duration, and lets the requests that
+// closeBatch gives the batch its sums and its duration, and lets the requests that
 // from here on only decode join the cohort.
-func (e *Engine) seal(b *batch) {
+func (e *Engine) closeBatch(b *batch) {
 	e.formed = b.number
 	size := e.cfg.BlockSize
 	b.yield = append(b.yield, e.cohort.groups...)
@@ -280,10 +280,10 @@ func (e *Engine) seal(b *batch) {
 			q.PrefillPairs += n*before + n*(n+1)/2
 			q.PrefillContext += before
 		}
-		if it.emits = s.computed >= s.known()+s.flying; it.emits {
+		if it.emits = s.computed >= s.known()+s.inFlight; it.emits {
 			q.SampledRows++
-			s.flying++
-			b.mayEnd = b.mayEnd || s.generated+s.flying >= s.target
+			s.inFlight++
+			b.mayEnd = b.mayEnd || s.generated+s.inFlight >= s.target
 		}
 	}
 	e.addCohort(q, b)
@@ -295,20 +295,20 @@ func (e *Engine) seal(b *batch) {
 	if e.cfg.StepByStep {
 		return
 	}
-	kept := e.others[:0]
+	kept := e.individuals[:0]
 	k := 0
-	for _, i := range e.others {
+	for _, i := range e.individuals {
 		s := e.slot(i)
 		for k < len(b.items) && b.items[k].order < s.order {
 			k++
 		}
-		if k < len(b.items) && b.items[k].slot == i && b.items[k].emits && s.target > s.generated+s.flying && s.seq.OwnOnly(s.computed) {
+		if k < len(b.items) && b.items[k].slot == i && b.items[k].emits && s.target > s.generated+s.inFlight && s.seq.OwnOnly(s.computed) {
 			e.join(i)
 		} else {
 			kept = append(kept, i)
 		}
 	}
-	e.others = kept
+	e.individuals = kept
 }
 
 // addCohort adds the members of the cohort to the sums of b and books the

@@ -11,12 +11,12 @@ type member struct {
 
 // date files a member under a time or a step, then a number: a heap of them
 // is an agenda.
-type date struct {
+type timer struct {
 	at, tie int64
 	member
 }
 
-func (x *date) before(y *date) bool {
+func (x *timer) before(y *timer) bool {
 	if x.at != y.at {
 		return x.at < y.at
 	}
@@ -78,7 +78,7 @@ func (e *Engine) enqueue(i int32, front bool) {
 	s := e.slot(i)
 	s.phase = waiting
 	e.waiting++
-	e.await(s, 1)
+	e.countWaiting(s, 1)
 	m := member{i, s.ID}
 	switch {
 	case e.reorders:
@@ -111,7 +111,7 @@ func (e *Engine) head() int32 {
 // dequeue removes slot i, which head returned.
 func (e *Engine) dequeue(i int32) {
 	e.waiting--
-	e.await(e.slot(i), -1)
+	e.countWaiting(e.slot(i), -1)
 	e.leftQueue(i)
 	if e.reorders {
 		e.ranked = pop(e.ranked)

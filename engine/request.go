@@ -30,11 +30,11 @@ const (
 type slot struct {
 	policy.Waiting // with the request's Identity
 
-	phase   phase
-	due     bool // deadline passed, leaves when the step in flight ends
-	leaving bool // completes in the step that is ending: in no list any more
-	moved   bool // came from another instance; see there
-	cohort  bool // member of the decode cohort; see there for what its counts mean
+	phase    phase
+	overdue  bool // deadline passed, leaves when the step in flight ends
+	leaving  bool // completes in the step that is ending: in no list any more
+	migrated bool // came from another instance; see there
+	cohort   bool // member of the decode cohort; see there for what its counts mean
 
 	output int32 // O
 	target int32 // output tokens it will deliver: O, or less when max-model-len cuts it
@@ -42,15 +42,15 @@ type slot struct {
 
 	computed  int32 // C: tokens whose KV exists or is being computed
 	generated int32 // output tokens delivered
-	flying    int32 // output tokens of formed batches, not delivered yet
+	inFlight  int32 // output tokens of formed batches, not delivered yet
 	lost      int32 // computed tokens when it was preempted last
 	deficit   int32 // computed tokens at which its preemptions are made up for
 
-	chain  int32 // of cohort.ends: the next slot of the same formation + 1
-	order  int64 // number of its admission: position in the running list
-	joined int64 // formation in which it first counted as cohort member
-	group  int32 // ITL group
-	place  int32 // in precedence, once that is on
+	chain       int32 // of cohort.ends: the next slot of the same formation + 1
+	order       int64 // number of its admission: position in the running list
+	joined      int64 // formation in which it first counted as cohort member
+	group       int32 // ITL group
+	arrivalSlot int32 // in the priority index, once that is on
 
 	overtaken bool // counted as blocked by one that came later
 
@@ -120,8 +120,8 @@ func (e *Engine) done(i int32, state metrics.State, reason metrics.Reason, now v
 // vacateSlot makes room of slot i.
 func (e *Engine) vacateSlot(i int32) {
 	s := e.slot(i)
-	if s.moved {
-		delete(e.moved, i)
+	if s.migrated {
+		delete(e.migrated, i)
 	}
 	s.phase, s.ID = vacant, -1
 	e.vacant = append(e.vacant, i)
@@ -141,8 +141,8 @@ func (e *Engine) report(i int32, state metrics.State, reason metrics.Reason, fin
 	if s.scheduled != vtime.Never {
 		e.Reach.Context = max(e.Reach.Context, int64(s.known()))
 	}
-	if s.moved {
-		from := e.moved[i]
+	if s.migrated {
+		from := e.migrated[i]
 		e.outcome.Queued, e.outcome.Redirects = min(s.Queued, from.queued), from.redirects
 	}
 }
@@ -152,14 +152,14 @@ func (e *Engine) report(i int32, state metrics.State, reason metrics.Reason, fin
 // advanced afterwards.
 func (e *Engine) Unfinished(f func(o *metrics.Outcome)) {
 	states := [...]metrics.State{pending: metrics.Pending, waiting: metrics.Queued, running: metrics.Running}
-	e.dissolve()
+	e.disband()
 	for i := range int32(len(e.slots)) {
 		s := e.slot(i)
 		if s.phase == vacant {
 			continue
 		}
 		state := states[s.phase]
-		if s.phase == pending && e.movedFrom(i).queued != vtime.Never {
+		if s.phase == pending && e.migrationOf(i).queued != vtime.Never {
 			state = metrics.Queued // it has been, elsewhere
 		}
 		e.report(i, state, metrics.NoReason, vtime.Never)

@@ -39,13 +39,13 @@ func (e *Engine) run(until vtime.Time, class uint8) {
 			break
 		}
 		e.now = end
-		e.touch(end)
+		e.integrate(end)
 		if d := end.Sub(e.lastEnd); d != gap {
 			e.flushITL(gap, steps)
 			gap, steps = d, 0
 		}
 		steps++
-		e.again(last, crossing)
+		e.repeatStep(last, crossing)
 	}
 	e.flushITL(gap, steps)
 }
@@ -54,7 +54,7 @@ func (e *Engine) run(until vtime.Time, class uint8) {
 func (e *Engine) runnable() bool {
 	c := &e.cohort
 	b := e.current
-	if e.cfg.Ledger != nil || b == nil || c.n == 0 || len(e.others) > 0 || len(b.items) > 0 || b.members != c.n || len(e.due) > 0 {
+	if e.cfg.Ledger != nil || b == nil || c.n == 0 || len(e.individuals) > 0 || len(b.items) > 0 || b.members != c.n || len(e.overdue) > 0 {
 		return false
 	}
 	if e.cfg.Async && (e.next == nil || len(e.next.items) > 0 || e.next.members != c.n) {
@@ -73,10 +73,10 @@ func (e *Engine) headHitsFree() bool {
 	return e.cache.Lookup(&s.seq, s.known()).OnFree > 0
 }
 
-// again ends the executing step of a decode run, begins the next one and
+// repeatStep ends the executing step of a decode run, begins the next one and
 // forms another like it, taking crossing blocks. last is the batch formed
 // last; its memory is used again.
-func (e *Engine) again(last *batch, crossing int) {
+func (e *Engine) repeatStep(last *batch, crossing int) {
 	c := &e.cohort
 	ended := e.current
 	now := ended.end
@@ -87,8 +87,8 @@ func (e *Engine) again(last *batch, crossing int) {
 	n.ScheduledTokens += int64(c.n)
 	e.ended, e.lastEnd = ended.number, now
 	e.formed++
-	if e.cfg.ShowSteps {
-		e.shown = e.State()
+	if e.cfg.KeepStepState {
+		e.stepState = e.State()
 	}
 	if crossing > 0 {
 		e.cache.Take(crossing)
@@ -128,5 +128,5 @@ func (e *Engine) flushITL(gap vtime.Duration, steps int) {
 			e.sink.ITL(g, gap, int(n)*steps)
 		}
 	}
-	e.barren = 0
+	e.fruitlessPreemptions = 0
 }

@@ -14,13 +14,13 @@ func TestShownIsAsOfTheEndOfTheStep(t *testing.T) {
 	for _, every := range []vtime.Time{1000, 3000, 7000, 10_000} {
 		async := every%2000 != 0
 		looks := func(stepwise bool) (shown []State) {
-			e, _ := instance(t, linear{1000, 0, 0}, func(c *Config) { c.ShowSteps, c.Async, c.StepByStep = true, async, stepwise })
+			e, _ := instance(t, linear{1000, 0, 0}, func(c *Config) { c.KeepStepState, c.Async, c.StepByStep = true, async, stepwise })
 			deliver(e, 0, 0, 14, 60, vtime.Never)
 			deliver(e, 1, 0, 9, 60, vtime.Never)
 			// In the middle of a step: a run goes on for several between two looks.
 			for at := vtime.Time(500); at < 60_000; at += every {
 				e.Advance(at, 0)
-				shown = append(shown, e.Shown())
+				shown = append(shown, e.StepState())
 			}
 			return shown
 		}

@@ -39,12 +39,12 @@ func (b *batch) empty() bool { return len(b.items) == 0 && b.members == 0 }
 // ends now is finished, then batches are formed until one executes (and, with
 // async scheduling, one more is ready).
 func (e *Engine) step(now vtime.Time) {
-	e.touch(now)
+	e.integrate(now)
 	e.wake = vtime.Never
 	if e.current != nil {
 		e.finish(now)
-		if e.cfg.ShowSteps {
-			e.shown = e.State()
+		if e.cfg.KeepStepState {
+			e.stepState = e.State()
 		}
 		if len(e.changes) > 0 {
 			e.cfg.BlockEvents(now, e.changes)
@@ -94,11 +94,11 @@ func (e *Engine) finish(now vtime.Time) {
 		e.backlog.add(b)
 	}
 	e.expire(now)
-	e.retire(b.number, true)
+	e.removeEnding(b.number, true)
 	for g, n := range b.yield {
 		if n > 0 {
 			e.sink.ITL(g, now.Sub(e.lastEnd), int(n))
-			e.barren = 0
+			e.fruitlessPreemptions = 0
 		}
 	}
 	for _, it := range b.items {
@@ -107,10 +107,10 @@ func (e *Engine) finish(now vtime.Time) {
 			continue
 		}
 		if s.evicted != vtime.Never && s.computed >= s.deficit {
-			s.recover(now)
+			s.bookRecovery(now)
 		}
 		if it.emits {
-			e.credit(it.slot, now)
+			e.deliverToken(it.slot, now)
 		}
 	}
 	e.ended, e.lastEnd = b.number, now
@@ -118,9 +118,9 @@ func (e *Engine) finish(now vtime.Time) {
 	e.spare = append(e.spare, b)
 }
 
-// recover books the time that preemption cost: from the first eviction to the
+// bookRecovery books the time that preemption cost: from the first eviction to the
 // end of the step that made up for it.
-func (s *slot) recover(now vtime.Time) {
+func (s *slot) bookRecovery(now vtime.Time) {
 	if s.firstToken == vtime.Never {
 		s.prefillLost += now.Sub(s.evicted)
 	} else {
@@ -131,10 +131,10 @@ func (s *slot) recover(now vtime.Time) {
 
 // expire lets go of the requests whose deadline passed during the step.
 func (e *Engine) expire(now vtime.Time) {
-	if len(e.due) == 0 {
+	if len(e.overdue) == 0 {
 		return
 	}
-	slices.SortFunc(e.due, func(x, y member) int {
+	slices.SortFunc(e.overdue, func(x, y member) int {
 		a, b := e.slot(x.slot), e.slot(y.slot)
 		if a.phase != b.phase { // running before waiting
 			return cmp.Compare(b.phase, a.phase)
@@ -144,12 +144,12 @@ func (e *Engine) expire(now vtime.Time) {
 		}
 		return cmp.Compare(x.id, y.id)
 	})
-	for _, m := range e.due {
+	for _, m := range e.overdue {
 		if e.slot(m.slot).ID == m.id {
 			e.leave(m.slot, now)
 		}
 	}
-	e.due = e.due[:0]
+	e.overdue = e.overdue[:0]
 }
 
 // leave times slot i out: blocks and seat are free, its token in flight is
@@ -165,7 +165,7 @@ func (e *Engine) vacate(i int32) {
 	switch s.phase {
 	case waiting:
 		e.waiting-- // its entry in the queue is stale now
-		e.await(s, -1)
+		e.countWaiting(s, -1)
 		e.leftQueue(i)
 		return
 	case pending:
@@ -177,21 +177,21 @@ func (e *Engine) vacate(i int32) {
 	switch {
 	case s.cohort:
 		e.cohort.ends.remove(e, i, s.last())
-		e.settle(i)
-		e.cohortYield(s, -1)
+		e.materialize(i)
+		e.adjustYield(s, -1)
 	case !s.leaving:
-		e.removeOther(i)
+		e.removeIndividual(i)
 	}
 	e.running--
 	e.cache.Release(&s.seq)
 }
 
-// credit delivers one token to slot i, or the end of its prefill when it
+// deliverToken delivers one token to slot i, or the end of its prefill when it
 // wants no token, and completes it after its last one.
-func (e *Engine) credit(i int32, now vtime.Time) {
+func (e *Engine) deliverToken(i int32, now vtime.Time) {
 	s := e.slot(i)
-	s.flying--
-	e.barren = 0
+	s.inFlight--
+	e.fruitlessPreemptions = 0
 	if s.output > 0 {
 		s.generated++
 		if s.phase == waiting && e.backlog != nil {
@@ -208,7 +208,7 @@ func (e *Engine) credit(i int32, now vtime.Time) {
 		s.evicted = now
 	}
 	if e.cfg.Async && s.phase == running && !s.cohort {
-		e.cache.Key(&s.seq, s.computed-s.flying)
+		e.cache.Key(&s.seq, s.computed-s.inFlight)
 	}
 	if s.generated < s.target {
 		return

@@ -6,16 +6,16 @@ import (
 	"blis/vtime"
 )
 
-// Tracer hears what happens inside an instance, at the time of the event that
+// Observer hears what happens inside an instance, at the time of the event that
 // does it. What it is given is valid during the call, and none of it may be
 // changed.
-type Tracer interface {
+type Observer interface {
 	// Formed takes a step that was formed at now and schedules something.
 	Formed(now vtime.Time, s Step)
 	// Preempted takes a request that is about to lose its blocks.
 	Preempted(now vtime.Time, p Preemption)
 	// Odd takes an anomaly just when Counters count it.
-	Odd(now vtime.Time, o Oddity)
+	Anomaly(now vtime.Time, o Anomaly)
 }
 
 // Step is a step as it was formed. It goes from Start to End, which with async
@@ -35,48 +35,48 @@ type Preemption struct {
 	Free         int   // blocks that were free, and not enough
 }
 
-// Oddity is an anomaly. Its requests are those concerned, the one that suffers
+// Anomaly is an anomaly. Its requests are those concerned, the one that suffers
 // first.
-type Oddity struct {
-	Kind     OddKind
+type Anomaly struct {
+	Kind     AnomalyKind
 	Requests []int64
 	Severity float64 // finite; in the unit of the kind
 }
 
-// OddKind is which of the anomalies of one instance it is; docs/metrics.md
+// AnomalyKind is which of the anomalies of one instance it is; docs/metrics.md
 // defines them.
-type OddKind uint8
+type AnomalyKind uint8
 
 // Kinds, with the requests and the unit of severity of each.
 const (
-	PriorityInversion  OddKind = iota // who stays waiting, who was scheduled; difference of their priorities
-	HeadOfLineBlocking                // who waits, who completes; µs for which the former has waited
-	BlockedHead                       // the head; requests that wait
-	PreemptionStorm                   // none; preemptions within the second, at most one more than there are seats
+	PriorityInversion  AnomalyKind = iota // who stays waiting, who was scheduled; difference of their priorities
+	HeadOfLineBlocking                    // who waits, who completes; µs for which the former has waited
+	BlockedHead                           // the head; requests that wait
+	PreemptionStorm                       // none; preemptions within the second, at most one more than there are seats
 )
 
-// odd tells the tracer of an anomaly.
-func (e *Engine) odd(kind OddKind, severity float64, requests ...int64) {
+// observeAnomaly tells the observer of an anomaly.
+func (e *Engine) observeAnomaly(kind AnomalyKind, severity float64, requests ...int64) {
 	severity = max(-math.MaxFloat64, min(severity, math.MaxFloat64))
-	e.cfg.Tracer.Odd(e.now, Oddity{kind, requests, severity})
+	e.cfg.Observer.Anomaly(e.now, Anomaly{kind, requests, severity})
 }
 
-// tellInversion is odd for s, which is scheduled while the highest priority of
+// tellInversion is observeAnomaly for s, which is scheduled while the highest priority of
 // those who wait is this.
-func (e *Engine) tellInversion(s *slot, highest float64) {
-	p := &e.precedence
-	i := p.ranks.next(0, func(r rank) bool { return r.waiting >= highest })
-	w := e.slot(p.places[i].slot)
-	e.odd(PriorityInversion, w.Priority-s.Priority, w.ID, s.ID)
+func (e *Engine) observeInversion(s *slot, most float64) {
+	p := &e.priorities
+	i := p.tree.next(0, func(r highest) bool { return r.waiting >= most })
+	w := e.slot(p.arrivals[i].slot)
+	e.observeAnomaly(PriorityInversion, w.Priority-s.Priority, w.ID, s.ID)
 }
 
-// tellStep tells the tracer of a batch that was just formed.
-func (e *Engine) tellStep(b *batch) {
+// observeStep tells the observer of a batch that was just formed.
+func (e *Engine) observeStep(b *batch) {
 	start := b.formedAt
 	if e.current != nil {
 		start = e.current.end
 	}
-	e.cfg.Tracer.Formed(e.now, Step{e.running, e.waiting, b.sums.PrefillTokens, b.sums.DecodeTokens, e.UsedBlocks(), start, start.Add(b.duration)})
+	e.cfg.Observer.Formed(e.now, Step{e.running, e.waiting, b.sums.PrefillTokens, b.sums.DecodeTokens, e.UsedBlocks(), start, start.Add(b.duration)})
 }
 
 // recentPreemptions is how many of those that a storm remembers are less than

@@ -12,20 +12,20 @@ import (
 type hearer struct {
 	steps       []Step
 	preemptions []Preemption
-	oddities    []Oddity
+	anomalies   []Anomaly
 	times       []vtime.Time // of the oddities
 }
 
 func (h *hearer) Formed(_ vtime.Time, s Step)          { h.steps = append(h.steps, s) }
 func (h *hearer) Preempted(_ vtime.Time, p Preemption) { h.preemptions = append(h.preemptions, p) }
-func (h *hearer) Odd(now vtime.Time, o Oddity) {
+func (h *hearer) Anomaly(now vtime.Time, o Anomaly) {
 	o.Requests = slices.Clone(o.Requests)
-	h.oddities, h.times = append(h.oddities, o), append(h.times, now)
+	h.anomalies, h.times = append(h.anomalies, o), append(h.times, now)
 }
 
 // raised is what it heard as counts.
 func (h *hearer) raised() (r raised) {
-	for _, o := range h.oddities {
+	for _, o := range h.anomalies {
 		*[...]*int64{PriorityInversion: &r.inversions, HeadOfLineBlocking: &r.overtaken, BlockedHead: &r.blocked, PreemptionStorm: &r.storms}[o.Kind]++
 	}
 	return r
@@ -37,7 +37,7 @@ func heard(t *testing.T, change func(*Config), customers ...customer) (*Engine, 
 	h := &hearer{}
 	e, _ := instance(t, linear{1000, 0, 0}, func(c *Config) {
 		change(c)
-		c.Tracer = h
+		c.Observer = h
 	})
 	for id, x := range customers {
 		e.Advance(x.at, 3)
@@ -52,18 +52,18 @@ func heard(t *testing.T, change func(*Config), customers ...customer) (*Engine, 
 // by the one before it, which completes at 4,000.
 func TestTracerHearsWhoSuffers(t *testing.T) {
 	_, h := heard(t, scheduledBy(t, "fcfs"), customer{0, 10, 2, 0}, customer{100, 10, 2, 0.5}, customer{200, 10, 2, 3})
-	if len(h.oddities) != 1 {
-		t.Fatalf("%+v", h.oddities)
+	if len(h.anomalies) != 1 {
+		t.Fatalf("%+v", h.anomalies)
 	}
-	if o := h.oddities[0]; o.Kind != PriorityInversion || !slices.Equal(o.Requests, []int64{2, 1}) || o.Severity != 2.5 || h.times[0] != 2000 {
+	if o := h.anomalies[0]; o.Kind != PriorityInversion || !slices.Equal(o.Requests, []int64{2, 1}) || o.Severity != 2.5 || h.times[0] != 2000 {
 		t.Errorf("%+v at %v", o, h.times)
 	}
 	_, h = heard(t, scheduledBy(t, "reverse-priority"), customer{0, 10, 2, 1}, customer{100, 10, 2, 3}, customer{200, 10, 2, 0})
-	i := slices.IndexFunc(h.oddities, func(o Oddity) bool { return o.Kind == HeadOfLineBlocking })
+	i := slices.IndexFunc(h.anomalies, func(o Anomaly) bool { return o.Kind == HeadOfLineBlocking })
 	if i < 0 {
-		t.Fatalf("%+v", h.oddities)
+		t.Fatalf("%+v", h.anomalies)
 	}
-	if o := h.oddities[i]; !slices.Equal(o.Requests, []int64{1, 2}) || o.Severity != 4000-100 || h.times[i] != 4000 {
+	if o := h.anomalies[i]; !slices.Equal(o.Requests, []int64{1, 2}) || o.Severity != 4000-100 || h.times[i] != 4000 {
 		t.Errorf("%+v at %v", o, h.times)
 	}
 }

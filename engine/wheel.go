@@ -11,13 +11,13 @@ import (
 
 // wheel files the members of the cohort under the formation of their last
 // token. Each of the next wheelSize formations has a list, linked through the
-// slots, whose lines are needed anyway when a member ends; a heap would touch
+// slots, whose lines are needed anyway when a member ends; a heap would integrate
 // half a dozen more. Members that end later wait in a heap.
 type wheel struct {
 	heads [wheelSize]int32       // by formation modulo size: its first slot + 1, 0: none
 	set   [wheelSize / 64]uint64 // the formations that have one
 	first int64                  // the earliest of them, never: none
-	later []date                 // (last formation, order), those that left early included
+	later []timer                // (last formation, order), those that left early included
 }
 
 const (
@@ -33,7 +33,7 @@ const never = int64(vtime.Never)
 func (w *wheel) add(e *Engine, i int32, last int64) {
 	s := e.slot(i)
 	if last-e.formed > wheelReach {
-		w.later = push(w.later, date{last, s.order, member{i, s.ID}})
+		w.later = push(w.later, timer{last, s.order, member{i, s.ID}})
 		return
 	}
 	b := last % wheelSize
@@ -116,7 +116,7 @@ func (w *wheel) take(e *Engine, last int64) []int32 {
 
 // isMember reports whether the slot of d is still the member that it was filed
 // as.
-func (e *Engine) isMember(d *date) bool {
+func (e *Engine) isMember(d *timer) bool {
 	s := e.slot(d.slot)
 	return s.ID == d.id && s.cohort && s.order == d.tie
 }

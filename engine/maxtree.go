@@ -1,14 +1,14 @@
 package engine
 
-// bracket is a tournament of numbered entries: every node above two others
+// maxTree is a tournament of numbered entries: every node above two others
 // holds what join makes of them, so that the first entry that passes a test is
 // found without a look at those that cannot. One entry changes in logarithmic
 // time.
-type bracket[T joined[T]] struct {
+type maxTree[T joined[T]] struct {
 	nodes []T // the root at 1, below k come 2k and 2k+1, entries in the second half
 }
 
-// joined is what a bracket holds. A test of it passes the join of two values
+// joined is what a maxTree holds. A test of it passes the join of two values
 // whenever it passes one of them.
 type joined[T any] interface {
 	comparable
@@ -16,10 +16,10 @@ type joined[T any] interface {
 }
 
 // room is the number of entries.
-func (b *bracket[T]) room() int { return len(b.nodes) / 2 }
+func (b *maxTree[T]) room() int { return len(b.nodes) / 2 }
 
 // reset makes room for n entries or more, all of them blank.
-func (b *bracket[T]) reset(n int, blank T) {
+func (b *maxTree[T]) reset(n int, blank T) {
 	size := max(16, 2*b.room())
 	for size < n {
 		size *= 2
@@ -33,7 +33,7 @@ func (b *bracket[T]) reset(n int, blank T) {
 }
 
 // set changes entry i.
-func (b *bracket[T]) set(i int, v T) {
+func (b *maxTree[T]) set(i int, v T) {
 	k := b.room() + i
 	b.nodes[k] = v
 	for k /= 2; k > 0; k /= 2 {
@@ -46,11 +46,11 @@ func (b *bracket[T]) set(i int, v T) {
 }
 
 // all is the join of all entries, of which there must be one.
-func (b *bracket[T]) all() T { return b.nodes[1] }
+func (b *maxTree[T]) all() T { return b.nodes[1] }
 
 // next is the first entry from the given one on that passes the test, -1 if
 // none does.
-func (b *bracket[T]) next(from int, test func(T) bool) int {
+func (b *maxTree[T]) next(from int, test func(T) bool) int {
 	n := b.room()
 	if from >= n {
 		return -1

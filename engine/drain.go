@@ -21,14 +21,14 @@ type Progress struct {
 
 // Abort ends every request of an instance whose server is taken away at now.
 func (e *Engine) Abort(now vtime.Time) {
-	e.takeAway(now, func(i int32) { e.done(i, metrics.Aborted, metrics.NoReason, now) })
+	e.drain(now, func(i int32) { e.done(i, metrics.Aborted, metrics.NoReason, now) })
 }
 
-// Evict is Abort for requests that go on elsewhere: f gets each of them, valid
+// HandBack is Abort for requests that go on elsewhere: f gets each of them, valid
 // during the call. Those whose time is over time out.
-func (e *Engine) Evict(now vtime.Time, f func(*Delivery, *Progress)) {
+func (e *Engine) HandBack(now vtime.Time, f func(*Delivery, *Progress)) {
 	var d Delivery
-	e.takeAway(now, func(i int32) {
+	e.drain(now, func(i int32) {
 		s := e.slot(i)
 		if s.deadline <= now { // it was to leave with the end of the step
 			e.done(i, metrics.TimedOut, metrics.NoReason, now)
@@ -44,23 +44,23 @@ func (e *Engine) Evict(now vtime.Time, f func(*Delivery, *Progress)) {
 	})
 }
 
-// moved is what only requests have that came from another instance.
-type moved struct {
+// migration is what only requests have that came from another instance.
+type migration struct {
 	queued    vtime.Time // the first time; Never: not yet
 	redirects int32
 }
 
-// movedFrom is that of slot i.
-func (e *Engine) movedFrom(i int32) moved {
-	if e.slot(i).moved {
-		return e.moved[i]
+// migrationOf is that of slot i.
+func (e *Engine) migrationOf(i int32) migration {
+	if e.slot(i).migrated {
+		return e.migrated[i]
 	}
-	return moved{queued: vtime.Never}
+	return migration{queued: vtime.Never}
 }
 
 // progress is how far slot i got, which is taken away at now.
 func (e *Engine) progress(i int32, now vtime.Time) Progress {
-	s, before := e.slot(i), e.movedFrom(i)
+	s, before := e.slot(i), e.migrationOf(i)
 	p := Progress{
 		Routed: s.routed, Queued: min(s.Queued, before.queued), Scheduled: s.scheduled, FirstToken: s.firstToken, LastToken: s.lastToken,
 		Evicted: s.evicted, PrefillLost: s.prefillLost, DecodeLost: s.decodeLost,
@@ -81,11 +81,11 @@ func (e *Engine) Resume(d *Delivery, p *Progress, now vtime.Time) {
 	e.Deliver(d, now)
 	i := e.newest
 	s := e.slot(i)
-	s.routed, s.moved = p.Routed, true
-	if e.moved == nil {
-		e.moved = map[int32]moved{}
+	s.routed, s.migrated = p.Routed, true
+	if e.migrated == nil {
+		e.migrated = map[int32]migration{}
 	}
-	e.moved[i] = moved{p.Queued, p.Redirects}
+	e.migrated[i] = migration{p.Queued, p.Redirects}
 	s.scheduled, s.firstToken, s.lastToken = p.Scheduled, p.FirstToken, p.LastToken
 	s.evicted, s.prefillLost, s.decodeLost = p.Evicted, p.PrefillLost, p.DecodeLost
 	s.generated, s.cached, s.preemptions, s.recomputed = p.Generated, p.Cached, p.Preemptions, p.Recomputed
@@ -93,13 +93,13 @@ func (e *Engine) Resume(d *Delivery, p *Progress, now vtime.Time) {
 	s.Preempted = p.Scheduled != vtime.Never
 }
 
-// takeAway stops the step in flight, which yields nothing, and lets go of the
+// drain stops the step in flight, which yields nothing, and lets go of the
 // requests: in the order of the running list, of the wait queue, and of their
 // being queued.
-func (e *Engine) takeAway(now vtime.Time, end func(slot int32)) {
+func (e *Engine) drain(now vtime.Time, end func(slot int32)) {
 	e.now = now
-	e.touch(now)
-	e.dissolve()
+	e.integrate(now)
+	e.disband()
 	for _, b := range [...]*batch{e.current, e.next} {
 		if b != nil {
 			e.spare = append(e.spare, b)
@@ -108,8 +108,8 @@ func (e *Engine) takeAway(now vtime.Time, end func(slot int32)) {
 	if e.current != nil {
 		e.Counters.BusyMicros += int64(now.Sub(e.current.start))
 	}
-	e.current, e.next, e.wake, e.due = nil, nil, vtime.Never, e.due[:0]
-	for _, i := range slices.Clone(e.others) {
+	e.current, e.next, e.wake, e.overdue = nil, nil, vtime.Never, e.overdue[:0]
+	for _, i := range slices.Clone(e.individuals) {
 		e.vacate(i)
 		end(i)
 	}
