@@ -47,7 +47,7 @@ func (a *autoscaler) NextPeriodic() lookahead.Key {
 	if a.next == vtime.Never {
 		return lookahead.NeverKey
 	}
-	return lookahead.Key{At: a.next, Class: classScale}
+	return lookahead.Key{At: a.next, Class: vtime.ClassScale}
 }
 
 // Promise implements lookahead.Process: it sends to the router alone, right

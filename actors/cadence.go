@@ -34,7 +34,7 @@ func (c cadence) key(k int64) lookahead.Key {
 	if k > int64(vtime.Never)/int64(c) {
 		return lookahead.NeverKey
 	}
-	return lookahead.Key{At: vtime.Time(k * int64(c)), Class: classRefresh}
+	return lookahead.Key{At: vtime.Time(k * int64(c)), Class: vtime.ClassRefresh}
 }
 
 // bound narrows an observation at o.At down to what signals of this cadence

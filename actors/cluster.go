@@ -129,7 +129,7 @@ func (p *plan) execution(c *cluster, notify bool) lookahead.Config {
 		if !notify {
 			return lookahead.NeverKey
 		}
-		return lookahead.Key{At: k.At, Class: classNotice}
+		return lookahead.Key{At: k.At, Class: vtime.ClassNotice}
 	}
 	if p.loops() || p.scales() && (cfg.DrainPolicy == drainRedirect || cfg.AutoscaleTrigger != policy.PeriodicTrigger) {
 		e.React = c.react

@@ -12,6 +12,7 @@ import (
 
 	"blis/metrics"
 	"blis/policy"
+	"blis/vtime"
 )
 
 // fails runs x on the two executors of m and returns their mismatch, if any.
@@ -130,7 +131,7 @@ func TestLocateNamesProcessAndStamp(t *testing.T) {
 		t.Fatal(err)
 	}
 	prefix := fmt.Sprintf("instance-%d (%d): message ", o.Instance, o.Instance+2)
-	stamp := fmt.Sprintf("differs: [%v/%d source 0 seq ", o.Routed, classDelivery)
+	stamp := fmt.Sprintf("differs: [%v/%d source 0 seq ", o.Routed, vtime.ClassDelivery)
 	if !strings.HasPrefix(where, prefix) || !strings.Contains(where, stamp) {
 		t.Errorf("located %q: want %q…%q…", where, prefix, stamp)
 	}

@@ -66,7 +66,7 @@ func (p *instance) Promise() lookahead.Key {
 	if at == vtime.Never {
 		return lookahead.NeverKey
 	}
-	return lookahead.Key{At: at, Class: classNotice}
+	return lookahead.Key{At: at, Class: vtime.ClassNotice}
 }
 
 // read takes the signals off the engine, as far as somebody observes them.

@@ -83,9 +83,9 @@ func (p *plan) newLoop(r *router, o metrics.Options) *loop {
 func (l *loop) react(k lookahead.Key) lookahead.Key {
 	at := k.At.Add(l.reaction).Add(l.admission)
 	if l.reads {
-		return lookahead.Key{At: at, Class: classAdmission}
+		return lookahead.Key{At: at, Class: vtime.ClassAdmission}
 	}
-	return lookahead.Key{At: at.Add(l.routing), Class: classRouting}
+	return lookahead.Key{At: at.Add(l.routing), Class: vtime.ClassRouting}
 }
 
 // first reports whether the next arrival is one that follows from an answer.

@@ -8,21 +8,6 @@ import (
 	"blis/workload"
 )
 
-// Classes of cluster events at one instant, in the order in which they act.
-// The classes of the events of an instance are in package engine.
-const (
-	classArrival     uint8 = 0
-	classAdmission   uint8 = 1
-	classRouting     uint8 = 2
-	classDelivery    uint8 = 3
-	classTimeout     uint8 = 7
-	classNotice      uint8 = 8
-	classScale       uint8 = 9
-	classScaleAction uint8 = 10
-	classReady       uint8 = 11
-	classRefresh     uint8 = 12
-)
-
 // Kinds of messages.
 const (
 	kindDelivery lookahead.Kind = iota + 1 // router → instance: a request
@@ -60,7 +45,7 @@ func after(arrival vtime.Time, d int64) vtime.Time {
 // instance shows, and does not end.
 func sendDelivery(out *lookahead.Outbox, to lookahead.ProcessID, now, quiet vtime.Time, d *engine.Delivery) {
 	fields, rare := deliveryFields(d)
-	out.BeginWithEffectAt(to, lookahead.Key{At: now, Class: classDelivery}, lookahead.Key{At: quiet, Class: engine.ClassQueued}, kindDelivery, fields)
+	out.BeginWithEffectAt(to, lookahead.Key{At: now, Class: vtime.ClassDelivery}, lookahead.Key{At: quiet, Class: vtime.ClassQueued}, kindDelivery, fields)
 	writeDelivery(out, d, rare)
 	out.End()
 }
@@ -133,7 +118,7 @@ func sendOutcome(out *lookahead.Outbox, now vtime.Time, o *metrics.Outcome) {
 	if rare {
 		fields += 8
 	}
-	out.Begin(collectorID, lookahead.Key{At: now, Class: classNotice}, kindOutcome, fields)
+	out.Begin(collectorID, lookahead.Key{At: now, Class: vtime.ClassNotice}, kindOutcome, fields)
 	out.Int(o.ID)
 	out.Uint(uint64(o.State)<<56 | uint64(o.Reason)<<48 | uint64(o.Tenant)<<32 | uint64(o.Class)<<16 | uint64(o.Model))
 	out.Int(int64(o.Instance))

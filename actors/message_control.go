@@ -22,7 +22,7 @@ func sendEnded(out *lookahead.Outbox, now vtime.Time, instance int, o *metrics.O
 	if fared != nil {
 		fields += endingFields
 	}
-	out.Begin(routerID, lookahead.Key{At: now, Class: classNotice}, kindEnded, fields)
+	out.Begin(routerID, lookahead.Key{At: now, Class: vtime.ClassNotice}, kindEnded, fields)
 	out.Int(int64(instance))
 	out.Int(o.ID)
 	out.Uint(uint64(o.State)<<16 | uint64(o.Tenant))
@@ -89,7 +89,7 @@ func readEnded(b *lookahead.Decoder, fared bool) (e ended) {
 
 // sendScale tells the router how many instances there are to be.
 func sendScale(out *lookahead.Outbox, now vtime.Time, target int32, reason policy.Reason) {
-	out.Begin(routerID, lookahead.Key{At: now, Class: classScaleAction}, kindScale, 2)
+	out.Begin(routerID, lookahead.Key{At: now, Class: vtime.ClassScaleAction}, kindScale, 2)
 	out.Int(int64(target))
 	out.Int(int64(reason))
 	out.End()
@@ -104,7 +104,7 @@ func readScale(b *lookahead.Decoder) (target int32, reason policy.Reason) {
 
 // sendStop takes an instance away: what it has ends, or is given back.
 func sendStop(out *lookahead.Outbox, to lookahead.ProcessID, at vtime.Time, giveBack bool) {
-	out.Begin(to, lookahead.Key{At: at, Class: classDelivery}, kindStop, 1)
+	out.Begin(to, lookahead.Key{At: at, Class: vtime.ClassDelivery}, kindStop, 1)
 	mode := int64(0)
 	if giveBack {
 		mode = 1
@@ -154,7 +154,7 @@ func fromArrival(p *engine.Progress, arrival vtime.Time) {
 // sendReturned gives a request back to the router.
 func sendReturned(out *lookahead.Outbox, now vtime.Time, instance int, d *engine.Delivery, p *engine.Progress) {
 	fields, rare := deliveryFields(d)
-	out.Begin(routerID, lookahead.Key{At: now, Class: classNotice}, kindReturned, 1+progressFields+fields)
+	out.Begin(routerID, lookahead.Key{At: now, Class: vtime.ClassNotice}, kindReturned, 1+progressFields+fields)
 	out.Int(int64(instance))
 	writeProgress(out, d.Arrival, p)
 	writeDelivery(out, d, rare)
@@ -173,7 +173,7 @@ func readReturned(b *lookahead.Decoder, d *engine.Delivery, p *engine.Progress) 
 // sendResumed delivers a request that was on another instance.
 func sendResumed(out *lookahead.Outbox, to lookahead.ProcessID, now, quiet vtime.Time, d *engine.Delivery, p *engine.Progress) {
 	fields, rare := deliveryFields(d)
-	out.BeginWithEffectAt(to, lookahead.Key{At: now, Class: classDelivery}, lookahead.Key{At: quiet, Class: engine.ClassQueued}, kindResumed, progressFields+fields)
+	out.BeginWithEffectAt(to, lookahead.Key{At: now, Class: vtime.ClassDelivery}, lookahead.Key{At: quiet, Class: vtime.ClassQueued}, kindResumed, progressFields+fields)
 	writeProgress(out, d.Arrival, p)
 	writeDelivery(out, d, rare)
 	out.End()

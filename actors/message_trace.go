@@ -36,7 +36,7 @@ func sendTracedAdmission(out *lookahead.Outbox, now vtime.Time, d *tracedRequest
 	if a.Verdict == policy.Delay {
 		fields++
 	}
-	out.Begin(collectorID, lookahead.Key{At: now, Class: classRouting}, kindTracedAdmission, fields)
+	out.Begin(collectorID, lookahead.Key{At: now, Class: vtime.ClassRouting}, kindTracedAdmission, fields)
 	out.Int(d.ID)
 	out.Uint(who(d))
 	out.Uint(uint64(a.Verdict)<<8 | uint64(a.Reason))
@@ -54,7 +54,7 @@ func who(d *tracedRequest) uint64 {
 // sendTracedInversion tells that request id got a higher priority at now than a
 // more urgent one.
 func sendTracedInversion(out *lookahead.Outbox, now vtime.Time, id int64, x policy.ClassInversion) {
-	out.Begin(collectorID, lookahead.Key{At: now, Class: classDelivery}, kindTracedInversion, 3)
+	out.Begin(collectorID, lookahead.Key{At: now, Class: vtime.ClassDelivery}, kindTracedInversion, 3)
 	out.Int(x.Urgent)
 	out.Int(id)
 	out.Float(x.By)
@@ -106,7 +106,7 @@ func (t *tracedRouting) send(out *lookahead.Outbox, now vtime.Time, d *tracedReq
 	if t.snapshots {
 		fields += view.Len() * (1 + signals)
 	}
-	out.Begin(collectorID, lookahead.Key{At: now, Class: classDelivery}, kindTracedRouting, fields)
+	out.Begin(collectorID, lookahead.Key{At: now, Class: vtime.ClassDelivery}, kindTracedRouting, fields)
 	out.Int(d.ID)
 	out.Uint(who(d))
 	out.Uint(flags<<8 | uint64(t.reason))
@@ -160,7 +160,7 @@ func (t *tracedRouting) sendSignals(out *lookahead.Outbox, s policy.Slot) {
 // how long ago the last change was, in the other direction, −1 if there was
 // none within the window.
 func sendTracedScale(out *lookahead.Outbox, e *ScaleEvent, wanted, ready int32, turned vtime.Duration) {
-	out.Begin(collectorID, lookahead.Key{At: e.At, Class: classScaleAction}, kindTracedScale, 6)
+	out.Begin(collectorID, lookahead.Key{At: e.At, Class: vtime.ClassScaleAction}, kindTracedScale, 6)
 	out.Int(int64(e.From))
 	out.Int(int64(e.To))
 	out.Int(int64(wanted))
@@ -210,5 +210,5 @@ func (t instanceTracer) Anomaly(now vtime.Time, o engine.Anomaly) {
 
 // begin begins a message about a step at now.
 func (t instanceTracer) begin(now vtime.Time, kind lookahead.Kind, fields int) {
-	t.out.Begin(collectorID, lookahead.Key{At: now, Class: engine.ClassStep + 1}, kind, fields)
+	t.out.Begin(collectorID, lookahead.Key{At: now, Class: vtime.ClassStep + 1}, kind, fields)
 }

@@ -236,7 +236,7 @@ func number(v any) int64 {
 
 // delivery reads the fields of message.go.
 func (m *recorded) delivery(t *testing.T) engine.Delivery {
-	if m.kind != int64(kindDelivery) || m.stamp.Class != classDelivery {
+	if m.kind != int64(kindDelivery) || m.stamp.Class != vtime.ClassDelivery {
 		t.Fatalf("an instance was sent kind %d at class %d", m.kind, m.stamp.Class)
 	}
 	f := m.fields
@@ -281,7 +281,7 @@ func bare(t *testing.T, x *trial, index int, deliveries []engine.Delivery, at fu
 		Model: p.model, Gamma: c.PreemptionGamma, Scheduler: scheduler, Sink: s, Cache: kv.NewPool(int(c.TotalKVBlocks), c.BlockSizeInTokens, c.EnablePrefixCaching),
 	})
 	for i := range deliveries {
-		e.Advance(at(i), classDelivery)
+		e.Advance(at(i), vtime.ClassDelivery)
 		e.Deliver(&deliveries[i], at(i))
 	}
 	e.Advance(vtime.Never, 255)

@@ -139,7 +139,7 @@ func (c *cluster) react(k lookahead.Key) lookahead.Key {
 	if b := c.router.replicas; b == nil || b.leaving == 0 {
 		return asked
 	}
-	return earlier(asked, lookahead.Key{At: k.At.Add(1).Add(c.plan.config.RoutingLatency), Class: classDelivery})
+	return earlier(asked, lookahead.Key{At: k.At.Add(1).Add(c.plan.config.RoutingLatency), Class: vtime.ClassDelivery})
 }
 
 // life is from when to when instance i was there in a run that ended at end.

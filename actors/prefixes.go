@@ -101,7 +101,7 @@ func sendBlocks(out *lookahead.Outbox, at vtime.Time, instance int, changes []en
 	if !changes[0].Stored {
 		turns++ // none stored comes first
 	}
-	out.Begin(routerID, lookahead.Key{At: at, Class: classNotice}, kindBlocks, 1+turns+len(changes))
+	out.Begin(routerID, lookahead.Key{At: at, Class: vtime.ClassNotice}, kindBlocks, 1+turns+len(changes))
 	out.Int(int64(instance))
 	if !changes[0].Stored {
 		out.Int(0)

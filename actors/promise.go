@@ -11,9 +11,9 @@ import (
 // Next implements lookahead.Process.
 func (r *router) Next() lookahead.Key {
 	k := r.arrivalKey()
-	k = earlier(k, r.admit.key(classAdmission))
-	k = earlier(k, r.route.key(classRouting))
-	k = earlier(k, r.expire.key(classTimeout))
+	k = earlier(k, r.admit.key(vtime.ClassAdmission))
+	k = earlier(k, r.route.key(vtime.ClassRouting))
+	k = earlier(k, r.expire.key(vtime.ClassTimeout))
 	if r.replicas != nil {
 		k = earlier(k, r.replicas.nextOverdue())
 	}
@@ -25,7 +25,7 @@ func (r *router) arrivalKey() lookahead.Key {
 	if at == vtime.Never {
 		return lookahead.NeverKey
 	}
-	return lookahead.Key{At: at, Class: classArrival}
+	return lookahead.Key{At: at, Class: vtime.ClassArrival}
 }
 
 // nextArrival is the earliest arrival that is known of, vtime.Never if there is
@@ -66,7 +66,7 @@ func (r *router) nextReading() lookahead.Key {
 			at = min(at, t.Add(r.admissionLatency))
 		}
 		if at != vtime.Never {
-			k = earlier(k, lookahead.Key{At: at, Class: classAdmission})
+			k = earlier(k, lookahead.Key{At: at, Class: vtime.ClassAdmission})
 		}
 	}
 	return k
@@ -84,7 +84,7 @@ func (r *router) nextRouting() lookahead.Key {
 	if at == vtime.Never {
 		return lookahead.NeverKey
 	}
-	return lookahead.Key{At: at, Class: classRouting}
+	return lookahead.Key{At: at, Class: vtime.ClassRouting}
 }
 
 // NextPeriodic implements lookahead.Periodic: an instance that becomes ready
@@ -102,7 +102,7 @@ func (r *router) NextPeriodic() lookahead.Key {
 func (r *router) Promise() lookahead.Key {
 	k := r.nextRouting()
 	if k.At != vtime.Never {
-		k.Class = classDelivery
+		k.Class = vtime.ClassDelivery
 	}
 	if r.replicas != nil {
 		k = earlier(k, r.replicas.nextOverdue().Next())

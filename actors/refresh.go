@@ -1,7 +1,6 @@
 package actors
 
 import (
-	"blis/engine"
 	"blis/lookahead"
 	"blis/metrics"
 	"blis/policy"
@@ -65,12 +64,12 @@ const stepSignals = policy.KVUse | policy.EstimatedWait
 // change is a Key before which signals do not change, stepSignals among them or
 // not.
 func (p *instance) change(steps, asked bool) lookahead.Key {
-	at, class := vtime.Never, engine.ClassStep
+	at, class := vtime.Never, vtime.ClassStep
 	switch {
 	case p.perStep && !asked:
 		at = p.engine.FirstStepState(!steps)
 		if end := p.engine.FirstEnd(); p.counted && end <= at { // in-flight is the router's own and knows no steps
-			at, class = end, engine.ClassQueued
+			at, class = end, vtime.ClassQueued
 		}
 	case steps:
 		return p.Next()

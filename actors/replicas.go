@@ -146,7 +146,7 @@ func (b *replicas) nextOverdue() lookahead.Key {
 	for b.overdue.len() > 0 {
 		e, _ := b.overdue.first()
 		if b.list[e.slot].gone == vtime.Never {
-			return lookahead.Key{At: e.at, Class: classScaleAction}
+			return lookahead.Key{At: e.at, Class: vtime.ClassScaleAction}
 		}
 		b.overdue.pop()
 	}
@@ -158,7 +158,7 @@ func (b *replicas) nextPhase() lookahead.Key {
 	for b.phases.len() > 0 {
 		e, _ := b.phases.first()
 		if b.list[e.slot].draining == vtime.Never {
-			return lookahead.Key{At: e.at, Class: classReady}
+			return lookahead.Key{At: e.at, Class: vtime.ClassReady}
 		}
 		b.phases.pop()
 	}

@@ -140,26 +140,26 @@ func (r *router) Advance(_ lookahead.Key, out *lookahead.Outbox) {
 		if !out.Execute(k) {
 			return
 		}
-		if k.Class != classReady { // that is no work
+		if k.Class != vtime.ClassReady { // that is no work
 			r.last = k.At
 		}
 		switch k.Class {
-		case classArrival:
+		case vtime.ClassArrival:
 			r.arrive(k.At, out)
-		case classAdmission:
+		case vtime.ClassAdmission:
 			r.decide(r.admit.pop(), k.At, out)
-		case classRouting:
+		case vtime.ClassRouting:
 			r.dispatch(r.route.pop(), k.At, out)
 			out.Stream(r.ahead)
-		case classTimeout:
+		case vtime.ClassTimeout:
 			i := r.expire.pop()
 			r.end(i, metrics.TimedOut, metrics.NoReason, k.At, out)
-		case classRefresh:
+		case vtime.ClassRefresh:
 			r.sight.refreshTwin(k.At)
-		case classScaleAction:
+		case vtime.ClassScaleAction:
 			i := int(r.replicas.overdue.pop())
 			r.stop(i, false, k.At, out)
-		case classReady:
+		case vtime.ClassReady:
 			r.replicas.change(k.At)
 		}
 	}

@@ -49,7 +49,7 @@ func (g *trigger) reaction(t vtime.Time) lookahead.Key {
 	if g.interval == 0 || t == vtime.Never {
 		return lookahead.NeverKey
 	}
-	return lookahead.Key{At: max(t, g.soonest()), Class: classScale}
+	return lookahead.Key{At: max(t, g.soonest()), Class: vtime.ClassScale}
 }
 
 // noteEvent tells the autoscaler of an event at now if it is to be asked for it.
@@ -61,7 +61,7 @@ func (r *router) noteEvent(now vtime.Time, out *lookahead.Outbox) {
 
 // sendEvaluate tells the autoscaler when to ask its policy next.
 func sendEvaluate(out *lookahead.Outbox, now, at vtime.Time) {
-	out.Begin(autoscalerID, lookahead.Key{At: now, Class: classScale}, kindEvaluate, 1)
+	out.Begin(autoscalerID, lookahead.Key{At: now, Class: vtime.ClassScale}, kindEvaluate, 1)
 	out.Int(int64(at))
 	out.End()
 }

@@ -26,9 +26,6 @@ func (s *Server) Replay(r *measured.Run, m latency.Model, timeout vtime.Duration
 	return s.replay(r, m, timeout, nil)
 }
 
-// classDelivery is the class of a delivery to an instance, as in package actors.
-const classDelivery = 3
-
 func (s *Server) replay(r *measured.Run, m latency.Model, timeout vtime.Duration, tap *tap) ([]Predicted, error) {
 	o := &outcomes{model: m, list: make([]Predicted, len(r.Requests)), tap: tap}
 	var tracer engine.Observer
@@ -46,7 +43,7 @@ func (s *Server) replay(r *measured.Run, m latency.Model, timeout vtime.Duration
 			return nil, err
 		}
 		d.ID, d.Admitted = int64(i), d.Arrival
-		e.Advance(d.Arrival, classDelivery)
+		e.Advance(d.Arrival, vtime.ClassDelivery)
 		e.Deliver(&d, d.Arrival)
 	}
 	e.Advance(vtime.Never, 255)

@@ -152,7 +152,7 @@ func (l *stepLoad) serve(t *testing.T, beta latency.BetaVector) (StepData, []lat
 			t.Fatal(err)
 		}
 		d.ID, d.Admitted = int64(i), d.Arrival
-		e.Advance(d.Arrival, classDelivery)
+		e.Advance(d.Arrival, vtime.ClassDelivery)
 		e.Deliver(&d, d.Arrival)
 	}
 	e.Advance(vtime.Never, 255)

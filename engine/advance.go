@@ -6,14 +6,6 @@ import (
 	"blis/vtime"
 )
 
-// Classes of the events of an instance at one instant, in the order in which
-// they act.
-const (
-	ClassQueued  uint8 = 5
-	ClassStep    uint8 = 6
-	ClassTimeout uint8 = 7
-)
-
 // Deliver hands the instance a request at now, which is not before the last
 // event that it executed. d is not kept.
 func (e *Engine) Deliver(d *Delivery, now vtime.Time) {
@@ -42,12 +34,12 @@ func (e *Engine) Deliver(d *Delivery, now vtime.Time) {
 // Next is the time and class of the earliest event of the instance,
 // vtime.Never if there is none.
 func (e *Engine) Next() (vtime.Time, uint8) {
-	at, class := e.nextStep(), ClassStep
+	at, class := e.nextStep(), vtime.ClassStep
 	if a := e.nextArrival(); a <= at && a != vtime.Never {
-		at, class = a, ClassQueued
+		at, class = a, vtime.ClassQueued
 	}
 	if d := e.nextDeadline(); d < at {
-		at, class = d, ClassTimeout
+		at, class = d, vtime.ClassTimeout
 	}
 	return at, class
 }
@@ -102,11 +94,11 @@ func (e *Engine) Act(until vtime.Time, class uint8) {
 	at, what := e.Next()
 	e.now = at
 	switch what {
-	case ClassQueued:
+	case vtime.ClassQueued:
 		e.queued(at)
-	case ClassTimeout:
+	case vtime.ClassTimeout:
 		e.timeout(at)
-	case ClassStep:
+	case vtime.ClassStep:
 		e.step(at)
 		e.run(until, class)
 	}

@@ -269,7 +269,7 @@ func TestCountingAnomaliesAllocatesNothing(t *testing.T) {
 					d.Spans = shared[id/2%8]
 				}
 				e.Deliver(&d, e.now)
-				e.Advance(e.now, ClassStep)
+				e.Advance(e.now, vtime.ClassStep)
 			}
 			at, _ := e.Next()
 			e.Advance(at, 255)

@@ -194,7 +194,7 @@ func (x *crowded) play(stepwise bool, pause vtime.Time, r *recount) (e *Engine, 
 			r.priority[d.ID] = d.Priority
 		}
 		for now := e.now; pause > 0 && now < d.Arrival; now += pause {
-			e.Advance(now, ClassStep)
+			e.Advance(now, vtime.ClassStep)
 		}
 		e.Advance(d.Arrival, 3)
 		e.Deliver(d, d.Arrival)

@@ -105,7 +105,7 @@ func TestIdleInstanceStartsWithAllOfItsTick(t *testing.T) {
 	for id := range int64(3) {
 		deliver(e, id, 700, 10, 2, vtime.Never)
 	}
-	e.Advance(700, ClassStep)
+	e.Advance(700, vtime.ClassStep)
 	if e.Running() != 0 || e.Waiting() != 3 {
 		t.Errorf("before the step %d run and %d wait, want 0 and 3", e.Running(), e.Waiting())
 	}
@@ -126,7 +126,7 @@ func TestEffectsShowAtTheEndOfTheStep(t *testing.T) {
 		class uint8
 		seats int32
 		used  int
-	}{{0, ClassStep, 0, 0}, {1, 0, 1, 3}, {999, 12, 1, 3}, {1000, ClassStep, 1, 3}, {1001, 0, 0, 0}} {
+	}{{0, vtime.ClassStep, 0, 0}, {1, 0, 1, 3}, {999, 12, 1, 3}, {1000, vtime.ClassStep, 1, 3}, {1001, 0, 0, 0}} {
 		e.Advance(x.at, x.class)
 		if e.Running() != x.seats || e.UsedBlocks() != x.used {
 			t.Errorf("before %v, class %d: %d running, %d blocks; want %d, %d", x.at, x.class, e.Running(), e.UsedBlocks(), x.seats, x.used)

@@ -70,12 +70,12 @@ func (e *Engine) FirstChange() (at vtime.Time, class uint8) {
 		most := int64(e.cache.Free())/int64(e.cohort.n) - 1 // block rounds that there is room for
 		step = e.afterSteps(step, e.cohortSteps(min(1<<20, most*int64(e.cfg.BlockSize))))
 	}
-	at, class = step, ClassStep
+	at, class = step, vtime.ClassStep
 	if a := e.nextArrival(); a <= at && a != vtime.Never {
-		at, class = a, ClassQueued
+		at, class = a, vtime.ClassQueued
 	}
 	if d := e.nextDeadline(); d < at {
-		at, class = d, ClassTimeout
+		at, class = d, vtime.ClassTimeout
 	}
 	return at, class
 }

@@ -143,14 +143,14 @@ func play(sc *scenario, m mode) (rows []ledgerRow, results map[int64][]any, err 
 	now := int64(0)
 	for _, r := range sc.deliveries(m.unnamed) {
 		for ; m.slice > 0 && now < int64(r.Arrival); now += m.slice {
-			e.Advance(vtime.Time(now), ClassStep)
+			e.Advance(vtime.Time(now), vtime.ClassStep)
 		}
 		now = int64(r.Arrival)
 		e.Advance(r.Arrival, 3)
 		e.Deliver(&r, r.Arrival)
 	}
 	for ; m.slice > 0 && e.running+e.waiting > 0; now += m.slice {
-		e.Advance(vtime.Time(now), ClassStep)
+		e.Advance(vtime.Time(now), vtime.ClassStep)
 	}
 	e.Advance(vtime.Never, 255)
 	if err := e.Check(); err != nil {

@@ -28,7 +28,7 @@ func (e *Engine) run(until vtime.Time, class uint8) {
 	gap, steps := vtime.Duration(-1), 0
 	for range longestRun {
 		end := e.current.end
-		if end > until || end == until && ClassStep >= class || end >= stop {
+		if end > until || end == until && vtime.ClassStep >= class || end >= stop {
 			break
 		}
 		if c.ends.next() <= e.formed {
