@@ -28,9 +28,8 @@ func (r *router) end(i int32, state metrics.State, reason metrics.Reason, now vt
 
 func (r *router) describe(d *engine.Delivery, state metrics.State, reason metrics.Reason, finished vtime.Time) {
 	r.outcome = metrics.Outcome{
-		Identity: d.Identity, State: state, Reason: reason, Instance: -1,
-		Admitted: d.Admitted, Routed: vtime.Never, Queued: vtime.Never, Scheduled: vtime.Never,
-		FirstToken: vtime.Never, LastToken: vtime.Never, Finished: finished, Expected: d.Expected,
+		Identity: d.Identity, Progress: metrics.NoProgress(), State: state, Reason: reason, Instance: -1,
+		Expected: d.Expected, Admitted: d.Admitted, Finished: finished,
 	}
 }
 

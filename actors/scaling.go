@@ -99,11 +99,8 @@ func (r *router) describeMoved(i int32) {
 // describeProgress completes the outcome of a request that was on an instance
 // before.
 func (r *router) describeProgress(m movedRequest) {
-	o, p := &r.outcome, m.progress
-	o.Instance = m.from
-	o.Routed, o.Queued, o.Scheduled, o.FirstToken, o.LastToken = p.Routed, p.Queued, p.Scheduled, p.FirstToken, p.LastToken
-	o.Cached, o.Generated, o.Preemptions, o.Recomputed, o.Redirects = p.Cached, p.Generated, p.Preemptions, p.Recomputed, p.Redirects
-	o.PrefillLost, o.DecodeLost = p.PrefillLost, p.DecodeLost
+	o := &r.outcome
+	o.Instance, o.Progress = m.from, m.progress.Progress
 	switch {
 	case o.State == metrics.Pending && o.Queued != vtime.Never:
 		o.State = metrics.Queued // it has been, elsewhere

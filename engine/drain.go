@@ -11,12 +11,9 @@ import (
 // delivered to another with it, where its prompt and what it generated so far
 // are prefilled again, as after a preemption.
 type Progress struct {
-	Routed, Queued, Scheduled, FirstToken, LastToken vtime.Time // the first time; Never: not yet
-	Evicted                                          vtime.Time // since when nothing was won; Never if nothing was lost
-	PrefillLost, DecodeLost                          vtime.Duration
-	Generated, Cached, Preemptions, Recomputed       int32
-	Lost, Deficit                                    int32 // computed tokens when it was taken away, and the most ever
-	Redirects                                        int32 // how often it was taken away
+	metrics.Progress
+	Evicted       vtime.Time // since when nothing was won; Never if nothing was lost
+	Lost, Deficit int32      // computed tokens when it was taken away, and the most ever
 }
 
 // Abort ends every request of an instance whose server is taken away at now.
@@ -34,7 +31,7 @@ func (e *Engine) HandBack(now vtime.Time, f func(*Delivery, *Progress)) {
 			e.done(i, metrics.TimedOut, metrics.NoReason, now)
 			return
 		}
-		p := e.progress(i, now)
+		p := e.taken(i, now)
 		d = Delivery{Priority: s.Priority, Admitted: s.admitted, Expected: s.expected}
 		d.Identity, d.Output = s.Identity, s.output
 		d.MaxOutput, d.Deadline = s.MaxOutput, s.deadline
@@ -58,15 +55,29 @@ func (e *Engine) migrationOf(i int32) migration {
 	return migration{queued: vtime.Never}
 }
 
-// progress is how far slot i got, which is taken away at now.
-func (e *Engine) progress(i int32, now vtime.Time) Progress {
-	s, before := e.slot(i), e.migrationOf(i)
-	p := Progress{
+// progress is how far s got so far; resume is the inverse.
+func (s *slot) progress(before migration) metrics.Progress {
+	return metrics.Progress{
 		Routed: s.routed, Queued: min(s.Queued, before.queued), Scheduled: s.scheduled, FirstToken: s.firstToken, LastToken: s.lastToken,
-		Evicted: s.evicted, PrefillLost: s.prefillLost, DecodeLost: s.decodeLost,
-		Generated: s.generated, Cached: s.cached, Preemptions: s.preemptions, Recomputed: s.recomputed,
-		Lost: s.lost, Deficit: min(max(s.deficit, s.computed), s.known()), Redirects: before.redirects + 1,
+		PrefillLost: s.prefillLost, DecodeLost: s.decodeLost,
+		Cached: s.cached, Generated: s.generated, Preemptions: s.preemptions, Recomputed: s.recomputed, Redirects: before.redirects,
 	}
+}
+
+// resume makes s a slot that got so far elsewhere.
+func (s *slot) resume(p *metrics.Progress) migration {
+	s.migrated = true
+	s.routed, s.scheduled, s.firstToken, s.lastToken = p.Routed, p.Scheduled, p.FirstToken, p.LastToken
+	s.prefillLost, s.decodeLost = p.PrefillLost, p.DecodeLost
+	s.cached, s.generated, s.preemptions, s.recomputed = p.Cached, p.Generated, p.Preemptions, p.Recomputed
+	return migration{p.Queued, p.Redirects}
+}
+
+// taken is how far slot i got, which is taken away at now.
+func (e *Engine) taken(i int32, now vtime.Time) Progress {
+	s := e.slot(i)
+	p := Progress{Progress: s.progress(e.migrationOf(i)), Evicted: s.evicted, Lost: s.lost, Deficit: min(max(s.deficit, s.computed), s.known())}
+	p.Redirects++
 	if s.phase == running {
 		p.Lost = min(s.computed, s.known()) // a token in flight is not delivered
 	}
@@ -81,15 +92,11 @@ func (e *Engine) Resume(d *Delivery, p *Progress, now vtime.Time) {
 	e.Deliver(d, now)
 	i := e.newest
 	s := e.slot(i)
-	s.routed, s.migrated = p.Routed, true
 	if e.migrated == nil {
 		e.migrated = map[int32]migration{}
 	}
-	e.migrated[i] = migration{p.Queued, p.Redirects}
-	s.scheduled, s.firstToken, s.lastToken = p.Scheduled, p.FirstToken, p.LastToken
-	s.evicted, s.prefillLost, s.decodeLost = p.Evicted, p.PrefillLost, p.DecodeLost
-	s.generated, s.cached, s.preemptions, s.recomputed = p.Generated, p.Cached, p.Preemptions, p.Recomputed
-	s.lost, s.deficit = p.Lost, p.Deficit
+	e.migrated[i] = s.resume(&p.Progress)
+	s.evicted, s.lost, s.deficit = p.Evicted, p.Lost, p.Deficit
 	s.Preempted = p.Scheduled != vtime.Never
 }
 

@@ -131,19 +131,11 @@ func (e *Engine) vacateSlot(i int32) {
 func (e *Engine) report(i int32, state metrics.State, reason metrics.Reason, finished vtime.Time) {
 	s := e.slot(i)
 	e.outcome = metrics.Outcome{
-		Identity: s.Identity, State: state, Reason: reason, Instance: e.index,
-		Admitted: s.admitted, Routed: s.routed, Queued: s.Queued,
-		Scheduled: s.scheduled, FirstToken: s.firstToken, LastToken: s.lastToken, Finished: finished,
-		Cached: s.cached, Expected: s.expected, Generated: s.generated,
-		Preemptions: s.preemptions, Recomputed: s.recomputed,
-		PrefillLost: s.prefillLost, DecodeLost: s.decodeLost,
+		Identity: s.Identity, Progress: s.progress(e.migrationOf(i)), State: state, Reason: reason, Instance: e.index,
+		Expected: s.expected, Admitted: s.admitted, Finished: finished,
 	}
 	if s.scheduled != vtime.Never {
 		e.Reach.Context = max(e.Reach.Context, int64(s.known()))
-	}
-	if s.migrated {
-		from := e.migrated[i]
-		e.outcome.Queued, e.outcome.Redirects = min(s.Queued, from.queued), from.redirects
 	}
 }
 

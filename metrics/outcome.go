@@ -57,29 +57,39 @@ func (r Reason) String() string { return reasonNames[r] }
 // absolute; vtime.Never where the request did not get there.
 type Outcome struct {
 	workload.Identity
+	Progress
 
 	State    State
 	Reason   Reason
-	Instance int32 // index; -1 when it never reached one
+	Instance int32 // index of the last one; -1 when it never reached one
+	Expected int32 // prompt tokens that the router expected to be cached there, in whole blocks
 
-	Admitted   vtime.Time // admission decision
-	Routed     vtime.Time // routing decision = delivery
-	Queued     vtime.Time
+	Admitted vtime.Time // admission decision
+	Finished vtime.Time // when it reached State; Never for running, queued, pending
+}
+
+// Progress is how far a request got on instances: on the only one that had it,
+// or on all of them together when instances were taken away.
+type Progress struct {
+	Routed     vtime.Time // first routing decision = delivery
+	Queued     vtime.Time // first
 	Scheduled  vtime.Time // first batch that gave it tokens
 	FirstToken vtime.Time // end of the step that yielded it; O = 0: Never
 	LastToken  vtime.Time // end of the step that yielded the last one so far
-	Finished   vtime.Time // when it reached State; Never for running, queued, pending
-
-	Cached    int32 // prompt tokens found in the prefix cache at first admission
-	Expected  int32 // of them the router expected to be found, in whole blocks
-	Generated int32 // output tokens delivered
-
-	Redirects   int32 // times that its instance was taken away and it went on elsewhere
-	Preemptions int32
-	Recomputed  int32 // tokens prefilled again after preemptions
 
 	// Time lost to preemption before and after the first token: from each
 	// eviction to the end of the step that made up for it, or to the end of
 	// the request. The report calls it recompute.
 	PrefillLost, DecodeLost vtime.Duration
+
+	Cached      int32 // prompt tokens found in the prefix cache at first admission
+	Generated   int32 // output tokens delivered
+	Preemptions int32
+	Recomputed  int32 // tokens prefilled again after preemptions
+	Redirects   int32 // times that its instance was taken away and it went on elsewhere
+}
+
+// NoProgress is the progress of a request that no instance has had.
+func NoProgress() Progress {
+	return Progress{Routed: vtime.Never, Queued: vtime.Never, Scheduled: vtime.Never, FirstToken: vtime.Never, LastToken: vtime.Never}
 }
