@@ -106,14 +106,13 @@ func BenchmarkRoute(b *testing.B) {
 }
 
 func BenchmarkIndex(b *testing.B) {
-	x := newPrefixIndex(16, unknownCache)
-	x.cover(16)
+	x := newByPlace(newRoutedIndex(16, unknownCache), 16)
 	req := Request{Identity: workload.Identity{Input: 512}}
 	b.ReportAllocs()
 	n := 0
 	for b.Loop() {
 		x.look(&req)
-		x.record(n & 15)
+		x.index.record(n & 15)
 		n++
 	}
 }

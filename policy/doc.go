@@ -35,10 +35,11 @@
 //	               prefix-affinity
 //	weighted.go    weighted
 //	scorers.go     its scorers, and spread.go those that compare instances
-//	prefix_places.go
-//	               what each instance is expected to have cached, while they come and
-//	               go; prefix.go the keys, prefix_lru.go how that is guessed from
-//	               where requests went
+//	prefix.go      what each instance is expected to have cached, with a picture;
+//	               prefix_mirror.go by their events, prefix_routed.go by where
+//	               requests went: prefix_segments.go which places hold how much,
+//	               prefix_orders.go in which order they lose it; prefix_sets.go sets
+//	               of places
 //	session.go     which instance served a session last
 //	scheduling.go  fcfs, priority-fcfs, sjf, reverse-priority
 //	autoscale.go   none, oscillator

@@ -1,247 +1,234 @@
 package policy
 
 import (
+	"math"
 	"math/bits"
-
-	"blis/workload"
+	"slices"
 )
 
-// prefixIndex is what is expected to be cached in each of some places of the
-// prompts that come: block keys with the places that hold them. See PrefixIndex
-// for whose places they are.
+// PrefixIndex is what the router expects each instance to have in its prefix
+// cache. There is one per run; policies that observe Prefixes read it. For each
+// request the router calls Look, reads what is expected, and calls Record with
+// the chosen instance.
 //
-// There are two ways to keep it: one that follows routing has an LRU order per
-// place, see lruIndex; one that follows events is told what is stored and
-// removed.
+// An index that follows routing (NewPrefixIndex) guesses: each instance has an
+// LRU cache of the prompts that were sent there. One that follows events
+// (NewPrefixMirror) is told by the instances which blocks they store and remove.
 //
-// A request is taken in hand by look; then places can be asked about it.
-type prefixIndex struct {
+//	PrefixIndex             instances ↔ places; the hits of the present request
+//	├─ mirrorIndex          follows events: block key → set of places
+//	└─ routedIndex          follows routing, by extents of content:
+//	   ├─ segments          extent → how far which places hold it
+//	   └─ orders            per place: runs of blocks, the least recently used last
+//
+// An example: a prompt of 18 blocks begins with 10 blocks of content a and 5 of
+// b; its last 3 are its own and cannot be found again. It went to place 0. Then
+// one with 13 blocks of a and b went to place 1, and one with 6 of a to place 2.
+//
+//	          |a                  |b        |own  |
+//	blocks    0         6         10    13  15    18
+//	segment a |{0,1,2}  |{0,1}    |
+//	segment b                     |{0,1}|{0}|
+//	place 0   |a 0–9              |b 10–14  |3    |   order from the newest on
+//	place 1   |a 0–9              |b 10–12|
+//	place 2   |a 0–5    |
+//
+// Look walks a and b once and reads from the sets that place 0 holds 15 blocks of
+// such a prompt, place 1 13 and place 2 6. When place 0 needs room it loses its
+// own 3 blocks first, then b 14, b 13 and so on: parts and runs become shorter.
+//
+// Instances come and go, and sets should stay small. So each instance has a
+// place: a bit in every set, and an order. A place is used again once its
+// instance is gone. While no instance is gone places are instances.
+type PrefixIndex struct {
 	blockSize int32
+	routed    *routedIndex // nil: the index follows events
+	mirror    *mirrorIndex // nil: the index follows routing
+	index     placeIndex   // the one of them that is not nil
+	capacity  int32        // blocks that each place may hold; 0: as many as the instance's cache
 
-	slots table // block key → slot, for keys that some instance holds
-	keys  []uint64
-	count []int32 // by slot: how many instances hold it
-	held  bitsets // by slot: which
-	spare []int32 // free slots
+	places   []int32 // by instance; −1: the instance is gone
+	instance []int32 // by place; −1: vacant
+	vacant   []int32 // places with instance −1
 
-	lru *lruIndex // nil: it follows events
-
-	// The request in hand.
-	blocks  int32    // full blocks of its prompt
-	chain   []uint64 // keys of the named ones
-	known   []int32  // slots of the first of them, as far as look went
-	matched []int32  // by place that holds the first: blocks of the chain from the start
+	hits  hits     // of the request that Look was asked about
+	found []holder // the same, in the order of instances
 }
 
-// bitsets is an array of sets of places, in pages that stay where they are: of
-// many instances with large caches it is most of the index, too much to be
-// copied when it grows.
-type bitsets struct {
-	words int // per set
-	pages [][]uint64
+// placeIndex is a prefix index by place.
+type placeIndex interface {
+	// cover makes room for places 0 … places−1.
+	cover(places int)
+	// look finds the places that hold blocks of the prompt of req. It changes
+	// nothing of what they hold.
+	look(req *Request, found *hits)
+	// empty notes that a place holds nothing any more.
+	empty(place int)
 }
 
-// pageBits is log₂ of the sets of a page.
-const pageBits = 10
+// holder is an instance that is expected to hold the first blocks of a prompt.
+type holder struct{ instance, blocks int32 }
 
-func (b *bitsets) at(set int32) []uint64 {
-	first := int(set&(1<<pageBits-1)) * b.words
-	return b.pages[set>>pageBits][first : first+b.words]
+// NewPrefixIndex returns an empty index that follows routing. blockSize is in
+// tokens, at least 1. The index remembers capacity blocks of each instance. If
+// capacity is 0 it remembers as many tokens, in whole blocks, as the instance's
+// own cache holds, which the view says when the instance joins.
+func NewPrefixIndex(blockSize, capacity int32) *PrefixIndex {
+	routed := newRoutedIndex(blockSize, capacity)
+	return &PrefixIndex{blockSize: blockSize, routed: routed, index: routed, capacity: capacity}
 }
 
-// grow makes room for the set of that number, which is empty then.
-func (b *bitsets) grow(set int32) {
-	if int(set>>pageBits) == len(b.pages) {
-		b.pages = append(b.pages, make([]uint64, b.words<<pageBits))
-	}
+// NewPrefixMirror returns an empty index that follows events.
+func NewPrefixMirror(blockSize int32) *PrefixIndex {
+	mirror := &mirrorIndex{blockSize: blockSize}
+	return &PrefixIndex{blockSize: blockSize, mirror: mirror, index: mirror}
 }
 
-func newPrefixIndex(blockSize, capacity int32) *prefixIndex {
-	return &prefixIndex{blockSize: blockSize, lru: &lruIndex{capacity: capacity, largest: capacity, nodes: make([]node, 1)}}
-}
+// BlockSize returns the tokens per block.
+func (x *PrefixIndex) BlockSize() int32 { return x.blockSize }
 
-func newPrefixMirror(blockSize int32) *prefixIndex { return &prefixIndex{blockSize: blockSize} }
-
-// cover makes room for so many places, if there are more than before.
-func (x *prefixIndex) cover(places int) {
-	if places <= len(x.matched) {
+// Cover gives places to the instances that were added to the view since the last
+// call. Before that it takes them from instances that are gone.
+func (x *PrefixIndex) Cover(view *View) {
+	first := len(x.places)
+	if view.Len() <= first {
 		return
 	}
-	x.matched = append(x.matched, make([]int32, places-len(x.matched))...)
-	if x.lru != nil {
-		x.lru.cover(places)
+	for _, i := range x.instance {
+		if i >= 0 && view.slots[i].Phase == Gone {
+			x.Drop(int(i))
+		}
 	}
-	if words := (places + 63) / 64; words > x.held.words {
-		x.held.widen(max(words, 2*x.held.words))
+	for i := first; i < view.Len(); i++ {
+		place := int32(-1)
+		if view.slots[i].Phase != Gone {
+			place = x.assign(int32(i))
+		}
+		x.places = append(x.places, place)
+	}
+	x.hits.cover(len(x.instance))
+	x.index.cover(len(x.instance))
+	if x.capacity == 0 && x.routed != nil {
+		x.limit(view, first)
 	}
 }
 
-// widen gives every set more words.
-func (b *bitsets) widen(words int) {
-	for p, page := range b.pages {
-		wide := make([]uint64, words<<pageBits)
-		for i := range 1 << pageBits {
-			copy(wide[i*words:], page[i*b.words:(i+1)*b.words])
+// limit gives the places of the instances from first on the capacity of the
+// instance's own cache.
+func (x *PrefixIndex) limit(view *View, first int) {
+	for i := first; i < view.Len(); i++ {
+		if place := x.places[i]; place >= 0 {
+			x.routed.limit(int(place), x.cacheSize(view, i))
 		}
-		b.pages[p] = wide
 	}
-	b.words = words
 }
 
-// look takes a request in hand and finds for the places that are expected
-// to have blocks of its prompt, from the start without a gap, how many. It
-// changes nothing of what is expected.
-func (x *prefixIndex) look(req *Request) {
-	x.blocks = req.Input / x.blockSize
-	x.chain, x.known = x.chain[:0], x.known[:0]
-	if len(req.Spans) == 0 {
-		return
+// cacheSize returns the size of an instance's own cache, in blocks of the index.
+func (x *PrefixIndex) cacheSize(view *View, i int) int32 {
+	total := view.slots[i].Total
+	if total <= 0 {
+		return unknownCache
 	}
-	most := x.blocks
-	if x.lru != nil {
-		most = min(most, x.lru.largest) // blocks beyond it cannot be held, so they need no key
-	}
-	x.chain = workload.AppendKeys(x.chain, req.Spans, x.blockSize, int(most))
-	for _, key := range x.chain {
-		slot := x.slots.find(key)
-		if slot < 0 {
-			break
-		}
-		x.known = append(x.known, slot)
-	}
-	if x.lru != nil {
-		x.measureNested()
+	size := x.blockSize
+	if view.BlockSize > 0 {
+		total *= int64(view.BlockSize)
 	} else {
-		x.measure()
+		total *= int64(size)
 	}
+	return int32(min(max(total/int64(size), 1), math.MaxInt32))
 }
 
-// measure notes how far each holder of the first block goes.
-func (x *prefixIndex) measure() {
-	if len(x.known) == 0 {
+// assign gives an instance a place: a vacant one if there is any.
+func (x *PrefixIndex) assign(instance int32) (place int32) {
+	if last := len(x.vacant) - 1; last >= 0 {
+		place, x.vacant = x.vacant[last], x.vacant[:last]
+		x.instance[place] = instance
+		return place
+	}
+	x.instance = append(x.instance, instance)
+	return int32(len(x.instance) - 1)
+}
+
+// Drop notes that an instance is gone, with all it had. A second call for the
+// same instance changes nothing.
+func (x *PrefixIndex) Drop(instance int) {
+	place := x.place(instance)
+	if place < 0 {
 		return
 	}
-	for w, left := range x.held.at(x.known[0]) {
-		for i := 1; left != 0; i++ {
-			goOn := uint64(0)
-			if i < len(x.known) {
-				goOn = left & x.held.at(x.known[i])[w]
-			}
-			for out := left &^ goOn; out != 0; out &= out - 1 {
-				x.matched[64*w+bits.TrailingZeros64(out)] = int32(i)
-			}
-			left = goOn
-		}
-	}
+	x.index.empty(place)
+	x.places[instance], x.instance[place] = -1, -1
+	x.vacant = append(x.vacant, int32(place))
 }
 
-// measureNested is measure where what a place holds of a chain has no gaps.
-// Sets one within the other are equal when they are equally large, so only
-// where some fall out need they be read.
-func (x *prefixIndex) measureNested() {
-	last := len(x.known) - 1
-	for i, slot := range x.known {
-		if i < last && x.count[slot] == x.count[x.known[i+1]] {
-			continue
-		}
-		holders := x.held.at(slot)
-		for w, out := range holders {
-			if i < last {
-				out &^= x.held.at(x.known[i+1])[w]
-			}
-			for ; out != 0; out &= out - 1 {
-				x.matched[64*w+bits.TrailingZeros64(out)] = int32(i + 1)
-			}
-		}
+// place returns the place of an instance, −1 for one that is gone or not covered.
+func (x *PrefixIndex) place(instance int) int {
+	if instance >= len(x.places) {
+		return -1
 	}
+	return int(x.places[instance])
 }
 
-// holders is the set of places that match the request in hand by a block or
-// more, until something is recorded.
-func (x *prefixIndex) holders() []uint64 {
-	if len(x.known) == 0 {
-		return nil
+// Look finds the instances that are expected to hold blocks of the prompt of
+// req, from the start without a gap. Expected and Record are about this request
+// until the next Look. Look changes nothing of what is expected.
+func (x *PrefixIndex) Look(req *Request) {
+	x.index.look(req, &x.hits)
+	found, ordered := x.found[:0], true
+	for word, set := range x.hits.holders {
+		for ; set != 0; set &= set - 1 {
+			place := 64*word + bits.TrailingZeros64(set)
+			h := holder{x.instance[place], x.hits.depth[place]}
+			ordered = ordered && (len(found) == 0 || found[len(found)-1].instance < h.instance)
+			found = append(found, h)
+		}
 	}
-	return x.held.at(x.known[0])
+	if !ordered {
+		slices.SortFunc(found, func(a, b holder) int { return int(a.instance - b.instance) })
+	}
+	x.found = found
 }
 
-// expected is how many blocks of the prompt in hand a place is expected to hold,
-// from the start.
-func (x *prefixIndex) expected(place int) int32 {
-	set := x.holders()
-	if set == nil || set[place/64]>>(place%64)&1 == 0 {
+// holders lists the instances that Look found, in their order. It is valid until
+// the next Look.
+func (x *PrefixIndex) holders() []holder { return x.found }
+
+// affinity returns the share of the full blocks of the prompt that blocks, which
+// a holder has, are.
+func (x *PrefixIndex) affinity(blocks int32) float64 {
+	return float64(blocks) / float64(x.hits.blocks)
+}
+
+// Expected returns the tokens of the prompt that an instance is expected to hold:
+// whole blocks from the start. It must be read before Record.
+func (x *PrefixIndex) Expected(instance int) int32 {
+	place := x.place(instance)
+	if place < 0 {
 		return 0
 	}
-	return x.matched[place]
+	return x.hits.at(place) * x.blockSize
 }
 
-// record notes that the request in hand goes to a place. An index that follows
-// events is told of it in time.
-func (x *prefixIndex) record(place int) {
-	if x.lru != nil {
-		x.lru.record(x, place)
-	}
-}
-
-// store notes that a place has the block of that key. One that has it already
-// changes nothing.
-func (x *prefixIndex) store(place int, key uint64) {
-	slot := x.slotOf(key)
-	set, bit := x.held.at(slot), uint64(1)<<(place%64)
-	if set[place/64]&bit == 0 {
-		set[place/64] |= bit
-		x.count[slot]++
+// Record notes that the request goes to an instance. An index that follows events
+// hears of it from the instance.
+func (x *PrefixIndex) Record(instance int) {
+	if place := x.place(instance); place >= 0 && x.routed != nil {
+		x.routed.record(place)
 	}
 }
 
-// remove notes that a place no longer has the block of that key.
-func (x *prefixIndex) remove(place int, key uint64) {
-	if slot := x.slots.find(key); slot >= 0 {
-		x.withdraw(slot, place)
+// Store notes that an instance has the block of that key, for an index that
+// follows events. The event of an instance that is gone changes nothing.
+func (x *PrefixIndex) Store(instance int, key uint64) {
+	if place := x.place(instance); place >= 0 {
+		x.mirror.store(place, key)
 	}
 }
 
-// empty notes that a place has nothing any more.
-func (x *prefixIndex) empty(place int) {
-	if x.lru != nil {
-		x.lru.empty(x, place)
-		return
-	}
-	for slot := range x.keys {
-		if x.count[slot] > 0 {
-			x.withdraw(int32(slot), place)
-		}
-	}
-}
-
-// slotOf is the slot of a key, a new one if no place holds it.
-func (x *prefixIndex) slotOf(key uint64) int32 {
-	slot := x.slots.find(key)
-	if slot >= 0 {
-		return slot
-	}
-	if last := len(x.spare) - 1; last >= 0 {
-		slot, x.spare = x.spare[last], x.spare[:last]
-	} else {
-		slot = int32(len(x.keys))
-		x.keys, x.count = append(x.keys, 0), append(x.count, 0)
-		x.held.grow(slot)
-	}
-	x.keys[slot] = key
-	x.slots.insert(key, slot)
-	return slot
-}
-
-// withdraw takes the place from the holders of slot, if it is one.
-func (x *prefixIndex) withdraw(slot int32, place int) {
-	set, bit := x.held.at(slot), uint64(1)<<(place%64)
-	if set[place/64]&bit == 0 {
-		return
-	}
-	set[place/64] &^= bit
-	x.count[slot]--
-	if x.count[slot] == 0 {
-		x.slots.remove(x.keys[slot])
-		x.spare = append(x.spare, slot)
+// Remove notes that an instance no longer has the block of that key, as Store
+// does.
+func (x *PrefixIndex) Remove(instance int, key uint64) {
+	if place := x.place(instance); place >= 0 {
+		x.mirror.remove(place, key)
 	}
 }

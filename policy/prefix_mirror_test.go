@@ -18,11 +18,10 @@ func TestMirrorEqualsSets(t *testing.T) {
 			instances = 63 + rng.IntN(70)
 		}
 		size := int32(1 + rng.IntN(6))
-		x, sets := newPrefixMirror(size), make([]map[uint64]bool, instances)
+		x, sets := newByPlace(&mirrorIndex{blockSize: size}, 1+rng.IntN(instances)), make([]map[uint64]bool, instances)
 		for i := range sets {
 			sets[i] = map[uint64]bool{}
 		}
-		x.cover(1 + rng.IntN(instances))
 		source := &traffic{rng: rng, longest: 3}
 		for step := range 300 {
 			x.cover(instances)
@@ -40,59 +39,39 @@ func TestMirrorEqualsSets(t *testing.T) {
 						gaps++
 					}
 				}
-				if got := x.expected(i); got != want {
+				if got := x.at(i); got != want {
 					t.Fatalf("seed %d, step %d: instance %d is expected to have %d blocks, want %d", seed, step, i, got, want)
 				}
 			}
-			x.record(rng.IntN(instances)) // tells a mirror nothing
 			for _, k := range keys {
 				i := rng.IntN(instances)
 				switch rng.IntN(5) {
 				case 0:
-					x.remove(i, k)
+					x.index.remove(i, k)
 					delete(sets[i], k)
 				default:
-					x.store(i, k)
+					x.index.store(i, k)
 					sets[i][k] = true
 				}
 			}
 			if rng.IntN(40) == 0 {
 				i := rng.IntN(instances)
-				x.empty(i)
+				x.index.empty(i)
 				clear(sets[i])
 				drops++
 			}
 		}
 		used := 0
-		for _, n := range x.count {
+		for _, n := range x.index.count {
 			if n > 0 {
 				used++
 			}
 		}
-		if used != x.slots.used || used != len(x.keys)-len(x.spare) {
-			t.Errorf("seed %d: %d slots are held, %d keys in the table, %d of %d slots spare", seed, used, x.slots.used, len(x.spare), len(x.keys))
+		if used != x.index.slots.used || used != len(x.index.keys)-len(x.index.spare) {
+			t.Errorf("seed %d: %d slots are held, %d keys in the table, %d of %d slots spare", seed, used, x.index.slots.used, len(x.index.spare), len(x.index.keys))
 		}
 	}
 	if gaps < 1000 || hits < 1000 || drops < 100 {
 		t.Errorf("the events test too little: %d blocks behind a gap, %d hits, %d drops", gaps, hits, drops)
-	}
-}
-
-// TestDropOfRouted forgets instances of an index that follows routing.
-func TestDropOfRouted(t *testing.T) {
-	x := newPrefixIndex(4, 30)
-	x.cover(3)
-	source := &traffic{rng: rand.New(rand.NewPCG(5, 22)), longest: 3}
-	for i := range 500 {
-		req := source.next(4)
-		x.look(&req)
-		x.record(i % 3)
-		if i%50 == 49 {
-			x.empty(i / 50 % 3)
-			if o := x.lru.order[i/50%3]; o != (order{capacity: 30}) {
-				t.Fatalf("after its drop instance %d holds %+v", i/50%3, o)
-			}
-			checkIndex(t, x)
-		}
 	}
 }

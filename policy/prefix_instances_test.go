@@ -7,28 +7,21 @@ import (
 	"blis/workload"
 )
 
-// TestPlacesEqualInstances lets instances come and go and compares an index of
-// places with one that has a place for every instance there ever was.
+// TestPlacesEqualInstances lets instances come and go and compares an index that
+// follows events with one that has a place for every instance there ever was.
+// TestRoutedEqualsBlocks does so with one that follows routing.
 func TestPlacesEqualInstances(t *testing.T) {
 	reused, late := 0, 0
 	for seed := range uint64(60) {
 		rng := rand.New(rand.NewPCG(seed, 23))
 		size := int32(1 + rng.IntN(5))
-		mirror := rng.IntN(2) == 0
-		x, all := NewPrefixIndex(size, 0), newPrefixIndex(size, 0)
-		if mirror {
-			x, all = NewPrefixMirror(size), newPrefixMirror(size)
-		}
+		x, all := NewPrefixMirror(size), newByPlace(&mirrorIndex{blockSize: size}, 0)
 		view, source := &View{}, &traffic{rng: rng, longest: 3}
 		var gone []int
 		for step := range 200 {
 			for view.Len() == 0 || len(view.Present()) == 0 || rng.IntN(9) == 0 {
-				size := 1 + rng.Int64N(30)
-				view.Add(Slot{Routable: true, Total: size})
+				view.Add(Slot{Routable: true})
 				all.cover(view.Len())
-				if !mirror {
-					all.lru.limit(view.Len()-1, int32(size))
-				}
 			}
 			if len(view.Present()) > 1 && rng.IntN(12) == 0 {
 				i := int(view.Present()[rng.IntN(len(view.Present()))])
@@ -49,7 +42,7 @@ func TestPlacesEqualInstances(t *testing.T) {
 					}
 					continue
 				}
-				want := all.expected(i)
+				want := all.at(i)
 				if got := x.Expected(i); got != want*size {
 					t.Fatalf("seed %d, step %d: %d tokens expected of instance %d, want %d blocks of %d", seed, step, got, i, want, size)
 				}
@@ -73,14 +66,10 @@ func TestPlacesEqualInstances(t *testing.T) {
 				reused++
 			}
 			target := int(view.Present()[rng.IntN(len(view.Present()))])
-			x.Record(target)
-			all.record(target)
+			x.Record(target) // tells a mirror nothing
 			for _, key := range workload.AppendKeys(nil, req.Spans, size, int(req.Input/size)) {
-				if !mirror {
-					break
-				}
 				x.Store(target, key)
-				all.store(target, key)
+				all.index.store(target, key)
 				if len(gone) > 0 { // news that was on its way
 					i := gone[rng.IntN(len(gone))]
 					if x.place(i) < 0 {
@@ -91,7 +80,7 @@ func TestPlacesEqualInstances(t *testing.T) {
 				}
 				if rng.IntN(4) == 0 {
 					x.Remove(target, key)
-					all.remove(target, key)
+					all.index.remove(target, key)
 				}
 			}
 		}
@@ -153,7 +142,7 @@ func TestIndexIsAsLargeAsEachCache(t *testing.T) {
 	t.Run("a size that is not known", func(t *testing.T) {
 		x := NewPrefixIndex(16, 0)
 		x.Cover(viewOf(Slot{}))
-		if got := x.index.lru.order[0].capacity; got != 31_250 {
+		if got := x.routed.orders.list[0].capacity; got != 31_250 {
 			t.Errorf("%d, want 31,250", got)
 		}
 	})
