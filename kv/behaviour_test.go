@@ -240,31 +240,38 @@ func TestCheckSeesUnequalBooks(t *testing.T) {
 }
 
 func TestSteadyStateAllocatesNothing(t *testing.T) {
-	p := NewPool(300, 16, true)
-	requests := make([]Sequence, 12)
-	id := uint64(0)
-	turn := func() {
-		s := &requests[id%uint64(len(requests))]
-		p.Release(s)
-		spans := [2]workload.Span{{Content: 1, Length: 40}, {Content: workload.ContentID(2 + id%7), Length: 150}}
-		s.Open(id, 260, spans[:], 0, 16, true)
-		p.Lookup(s, 260)
-		if !p.Extend(s, 260, 260) {
-			t.Fatal("no room")
+	for name, journal := range map[string]func(uint64, bool){"": nil, "with a journal": func(uint64, bool) {}} {
+		p := NewPool(300, 16, true)
+		p.Journal(journal)
+		requests := make([]Sequence, 12)
+		id := uint64(0)
+		turn := func() {
+			s := &requests[id%uint64(len(requests))]
+			p.Release(s)
+			spans := [2]workload.Span{{Content: 1, Length: 40}, {Content: workload.ContentID(2 + id%7), Length: 150}}
+			input, output := int32(260), workload.ContentID(0)
+			if id%3 == 0 {
+				input, output = 190, workload.ContentID(10+id%5)
+			}
+			s.Open(id, input, spans[:], output, 16, true)
+			p.Lookup(s, input)
+			if !p.Extend(s, input, input) {
+				t.Fatal("no room")
+			}
+			p.Preempt(s)
+			p.Lookup(s, input+1)
+			if !p.Extend(s, 300, 270) {
+				t.Fatal("no room")
+			}
+			p.Take(3)
+			p.Adopt(s, 348, 347)
+			id++
 		}
-		p.Preempt(s)
-		p.Lookup(s, 261)
-		if !p.Extend(s, 300, 270) {
-			t.Fatal("no room")
+		for range 5000 {
+			turn()
 		}
-		p.Take(3)
-		p.Adopt(s, 348, 347)
-		id++
-	}
-	for range 5000 {
-		turn()
-	}
-	if n := testing.AllocsPerRun(2000, turn); n != 0 {
-		t.Errorf("%v allocations per request", n)
+		if n := testing.AllocsPerRun(2000, turn); n != 0 {
+			t.Errorf("%v allocations per request %s", n, name)
+		}
 	}
 }

@@ -27,11 +27,14 @@ func (p *prompt) input() int32 {
 	return n
 }
 
-func (p *prompt) open(blockSize int32) *content {
+func (p *prompt) open(blockSize int32) *Sequence {
 	s := &Sequence{}
 	s.Open(p.id, p.input(), p.spans, p.output, blockSize, true)
-	return &s.content
+	return s
 }
+
+// key is the key of block i of s.
+func key(s *Sequence, i int32) uint64 { return naive(s).key(&s.content, i) }
 
 // tokens is the naive twin: the first n tokens one by one, named ones as
 // content/offset, the request's own as #request/position.
@@ -77,11 +80,11 @@ type book struct {
 func newBook() *book { return &book{map[string]uint64{}, map[uint64]string{}, 0} }
 
 func (b *book) enter(p *prompt, blockSize int32, last int32) error {
-	c := p.open(blockSize)
+	s := p.open(blockSize)
 	tokens := p.tokens(int((last + 1) * blockSize))
-	c.key(last) // the order in which keys are asked for must not matter
+	key(s, last) // the order in which keys are asked for must not matter
 	for i := range last + 1 {
-		list, key := strings.Join(tokens[:(i+1)*blockSize], " "), c.key(i)
+		list, key := strings.Join(tokens[:(i+1)*blockSize], " "), key(s, i)
 		if old, ok := b.keyOf[list]; ok && old != key {
 			return fmt.Errorf("block %d of %+v has key %x, the same tokens had %x", i, p, key, old)
 		} else if ok {
@@ -134,7 +137,7 @@ func TestSameLastTokensAfterDifferentPrefixesHaveDifferentKeys(t *testing.T) {
 		if i == 0 {
 			p.spans = p.spans[1:] // no prefix at all
 		}
-		key := p.open(size).key(int32(len(p.spans) - 1))
+		key := key(p.open(size), int32(len(p.spans)-1))
 		if other, ok := seen[key]; ok {
 			t.Errorf("prefixes %d and %d give one key", other, i)
 		}
@@ -145,14 +148,14 @@ func TestSameLastTokensAfterDifferentPrefixesHaveDifferentKeys(t *testing.T) {
 // The router's index and the cache must speak of the same blocks.
 func TestKeysAreThoseOfTheWorkload(t *testing.T) {
 	p := prompt{id: 7, spans: []workload.Span{{Content: 1, Length: 37}, {Content: 2, Length: 40}}, tail: 30}
-	c := p.open(16)
+	s := p.open(16)
 	keys := workload.AppendKeys(nil, p.spans, 16, 100)
 	if len(keys) != 77/16 {
 		t.Fatalf("%d keys", len(keys))
 	}
-	for i, key := range keys {
-		if c.key(int32(i)) != key {
-			t.Errorf("block %d: key %x in the cache, %x in the workload", i, c.key(int32(i)), key)
+	for i, want := range keys {
+		if got := key(s, int32(i)); got != want {
+			t.Errorf("block %d: key %x in the cache, %x in the workload", i, got, want)
 		}
 	}
 }
@@ -162,9 +165,9 @@ func TestOpenAgainForgetsTheOldContent(t *testing.T) {
 	b := prompt{id: 2, spans: []workload.Span{{Content: 2, Length: 5}}, tail: 9}
 	s := &Sequence{}
 	s.Open(a.id, a.input(), a.spans, a.output, 4, true)
-	s.content.key(9)
+	key(s, 9)
 	s.Open(b.id, b.input(), b.spans, b.output, 4, true)
-	if got, want := s.content.key(5), b.open(4).key(5); got != want {
+	if got, want := key(s, 5), key(b.open(4), 5); got != want {
 		t.Errorf("key %x, of a new sequence %x", got, want)
 	}
 }

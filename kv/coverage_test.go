@@ -22,7 +22,8 @@ func (c coverage) require(t *testing.T, seed uint64) {
 		"hit on the free list", "hit on blocks in use", "hit past an unaligned span", "hit on generated content",
 		"hit on one of several copies", "duplicate key", "block keyed after its allocation",
 		"own content hit whole", "own content hit in part", "own content evicted",
-		"failed admission", "failed growth", "step in a decode run", "free list packed", "table grown",
+		"failed admission", "failed growth", "step in a decode run", "journal",
+		"run split while held", "copies of several blocks", "copies on both sides of a split", "segment without blocks", "extent with two ends",
 	} {
 		t.Logf("seed %d: %8d × %s", seed, c[kind], kind)
 		if c[kind] == 0 {
@@ -38,8 +39,8 @@ func (w *world) coverHit(r *twinRequest, hit Hit) {
 	w.seen.count("hit on blocks in use", hit.Blocks > hit.OnFree)
 	w.seen.count("hit past an unaligned span", r.first%w.size != 0 && cached > r.first)
 	for i := range hit.Blocks {
-		w.seen.count("hit on generated content", w.output[r.slow.content.keys[i]] && r.keyed == 0)
-		w.seen.count("hit on one of several copies", len(w.slow.holders[r.slow.content.keys[i]]) > 1)
+		w.seen.count("hit on generated content", w.output[r.slow.naive.keys[i]] && r.keyed == 0)
+		w.seen.count("hit on one of several copies", len(w.slow.holders[r.slow.naive.keys[i]]) > 1)
 	}
 	if most := min(r.keyed, (r.known-1)/w.size); most*w.size > r.named && r.slow.content.output == 0 {
 		w.seen.count("own content hit whole", int32(hit.Blocks) == most)
@@ -51,7 +52,7 @@ func (w *world) coverHit(r *twinRequest, hit Hit) {
 // coverEvictions looks at the blocks that the twin is about to take: need less
 // those of them that r hits on the free list.
 func (w *world) coverEvictions(r *twinRequest, need int, where string) {
-	hits := r.slow.blocks[:r.slow.hits]
+	hits := r.slow.naive.blocks[:r.slow.hits]
 	for _, b := range hits {
 		if w.slow.blocks[b].refs == 0 {
 			need--
@@ -77,9 +78,30 @@ func (w *world) coverEvictions(r *twinRequest, need int, where string) {
 func (w *world) coverKeys(r *twinRequest, before int32) {
 	c := &r.slow.content
 	for i := before; i < r.slow.keyed; i++ {
-		w.seen.count("duplicate key", len(w.slow.holders[c.keys[i]]) > 1)
+		w.seen.count("duplicate key", len(w.slow.holders[r.slow.naive.keys[i]]) > 1)
 		if c.output != 0 && (i+1)*w.size > c.input {
-			w.output[c.keys[i]] = true
+			w.output[r.slow.naive.keys[i]] = true
 		}
+	}
+}
+
+// coverRuns looks at how the pool keeps what is cached.
+func (w *world) coverRuns() {
+	p, parents := w.fast, map[segmentID][]int32{}
+	for _, g := range p.named.all() {
+		s := p.segments.at(g)
+		w.seen.count("segment without blocks", s.first == none)
+		if s.parent != none {
+			parents[s.parent] = append(parents[s.parent], s.start)
+		}
+		for id := s.first; id != none; id = p.intervals.at(id).next {
+			v := p.intervals.at(id)
+			several := v.oldest != v.newest
+			w.seen.count("copies of several blocks", several && v.to-v.from > 1)
+			w.seen.count("copies on both sides of a split", several && v.next != none && p.runs.at(p.intervals.at(v.next).newest).shallower == v.newest)
+		}
+	}
+	for _, starts := range parents { // any order
+		w.seen.count("extent with two ends", slices.Max(starts) > slices.Min(starts))
 	}
 }

@@ -1,16 +1,67 @@
-// Package kv is the KV cache of one instance: a pool of equal blocks, a
-// prefix cache over them and the free list that decides what is evicted
-// first. It has one tier, the GPU's.
+// Package kv is the KV cache of one instance: a pool of equal blocks, a prefix
+// cache over them and the free list that decides what is evicted first. It has
+// one tier, the GPU's.
 //
-// Two caches implement [Cache] and must agree on every number:
+// A full block has a key once all of its tokens are known; the key names its
+// tokens and all before it. A request looks up the leading blocks of its prompt,
+// takes those that are cached, and gets the rest from the head of the free list,
+// which evicts what they held. It gives its blocks back with the last one
+// first, so of a sequence the deepest blocks are evicted first. Two requests
+// that compute the same block at a time leave two copies of it; a lookup finds
+// the one that was keyed first.
 //
-//   - [Pool] is the fast one. Content that nobody else can have is kept as a
-//     count per sequence and costs per request, not per block; only named
-//     content has an entry per block.
-//   - [NaivePool] is its dumb twin: every block is an entry, every key is the
-//     content itself, the free list is a slice. Tests and `blis verify` run
-//     the engine over it.
+// # Runs
 //
-// A [Sequence] is what a cache keeps of one request: its content, the blocks
-// it holds and how many of them are keyed.
+// All this is defined block by block, and [NaivePool] does it block by block:
+// every block has a number, a reference count and a key, and the free list is a
+// slice. [Pool] gives the same results, but its cost follows the spans of the
+// content, whatever the block size:
+//
+//	prompt A   |system ··················|question a ·········|
+//	prompt B   |system ··················|question b ····|
+//
+//	tree        segment "system" ────────── segment "question a"
+//	            interval 0–2 │ interval 3–7 segment "question b"
+//	copies      run r        │ run s
+//	                         │ run t
+//
+//	free list   head → 40 anonymous → s: 7 6 5 4 3 → 12 anonymous → tail
+//
+// A segment is what is cached of one extent (see [workload.Extent]): blocks
+// without a gap from its first one on, for a block is evicted before those in
+// front of it. An interval is consecutive blocks of a segment with the same
+// copies. A run is one such copy: blocks held by the same sequences, with one
+// reference count, or else one entry of the free list. No result depends on where
+// in the GPU's memory a block lies, so blocks have no numbers.
+//
+// In the picture both prompts hold blocks 0–2 as run r. They computed blocks 3–7
+// at the same time, A as run s and B as run t. Then A ended: s lies on the free
+// list, where block 7 will be evicted first. The next prompt that begins with
+// "system" gets s all the same, for it was keyed before t.
+//
+// An interval is split where a hit or a prompt ends within it, or where one of
+// several copies is evicted in part, and all its copies with it. The deep part
+// keeps its number, the new shallow part is linked from it: so a sequence that
+// holds the run still has all of it. Two runs that come to the free list one
+// after the other, and follow each other in a segment, are one again.
+//
+// Anonymous blocks are those that nobody can find: never used, partly filled, or
+// full of content that only a request now gone had. A sequence counts such blocks;
+// on the free list neighbours are one entry. So a request with a unique prompt
+// costs the same, however long it is. When it is preempted, its full blocks
+// become a run in a segment that only the request itself looks up.
+//
+// # Costs
+//
+// A lookup costs one table access per span. Holding, keying and releasing cost
+// as much, plus what there are of splits. A split costs one step per copy of the
+// interval. Each such step makes a run, a run is one block at least, so however
+// many equal prompts are computed at a time, all splits together cost no more
+// steps than there are blocks keyed.
+//
+// Keys of single blocks cost a hash each. Only [Pool.Journal] and [Pool.Fold] need
+// them: without a journal none is computed before the end of a simulation.
+//
+// A [Sequence] is what a cache keeps of one request: its content, the blocks it
+// holds and how many of them are keyed.
 package kv

@@ -1,30 +1,20 @@
 package kv
 
-// freeList is the queue of free blocks: taken from the head, released to the
-// tail. An entry is one named block that can still be hit, or a number of
-// anonymous blocks that nobody can find any more. Neighbouring anonymous
-// entries merge, so with unique prompts the whole list is one entry. Named
-// entries that are hit leave from the middle: their place stays behind, empty,
-// until the head passes it or the list is packed.
+// freeList is the queue of free blocks, a list of runs: taken from the head,
+// released to the tail. The blocks of a named run lie in it with the deepest
+// nearest the head. Neighbouring anonymous runs are one, so with unique prompts
+// the whole list is one run. A run that is hit leaves from the middle.
 type freeList struct {
-	entries []freeEntry // ring, length a power of two
-	head    uint64      // position of the first entry; index = position & mask
-	tail    uint64      // position after the last one
-	blocks  int         // free blocks in all
+	runs       *slab[runID, run]
+	head, tail runID
+	blocks     int // free blocks in all
 }
 
-type freeEntry struct {
-	block BlockID // noBlock: anonymous
-	n     int32   // blocks; 0: the named block has left
-}
-
-func newFreeList(blocks int) freeList {
-	f := freeList{entries: make([]freeEntry, 64)}
+func newFreeList(runs *slab[runID, run], blocks int) freeList {
+	f := freeList{runs: runs, head: none, tail: none}
 	f.pushAnonymous(int32(blocks))
 	return f
 }
-
-func (f *freeList) at(pos uint64) *freeEntry { return &f.entries[pos&uint64(len(f.entries)-1)] }
 
 // pushAnonymous appends n blocks that cannot be hit.
 func (f *freeList) pushAnonymous(n int32) {
@@ -32,63 +22,63 @@ func (f *freeList) pushAnonymous(n int32) {
 		return
 	}
 	f.blocks += int(n)
-	if f.tail > f.head {
-		if last := f.at(f.tail - 1); last.block == noBlock {
-			last.n += n
+	if f.tail != none {
+		if last := f.runs.at(f.tail); last.interval == none {
+			last.anonymous += n
 			return
 		}
 	}
-	*f.at(f.tail) = freeEntry{noBlock, n}
-	f.tail++
+	f.insert(f.tail, f.runs.add(run{interval: none, anonymous: n}))
 }
 
-// pushNamed appends the block b and returns its position.
-func (f *freeList) pushNamed(b BlockID) uint64 {
-	f.blocks++
-	*f.at(f.tail) = freeEntry{b, 1}
-	f.tail++
-	return f.tail - 1
+// push appends the run r of n blocks.
+func (f *freeList) push(r runID, n int32) {
+	f.blocks += int(n)
+	f.insert(f.tail, r)
 }
 
-// leave removes the named entry at pos, wherever it stands.
-func (f *freeList) leave(pos uint64) {
-	f.blocks--
-	f.at(pos).n = 0
+// insert puts r behind the run before, none for the head. It counts no blocks.
+func (f *freeList) insert(before, r runID) {
+	e := f.runs.at(r)
+	if e.prev = before; before == none {
+		e.next, f.head = f.head, r
+	} else {
+		b := f.runs.at(before)
+		e.next, b.next = b.next, r
+	}
+	if e.next == none {
+		f.tail = r
+	} else {
+		f.runs.at(e.next).prev = r
+	}
 }
 
-// reserve makes room for one push. named holds the positions of the named
-// blocks.
-func (f *freeList) reserve(named *entries) {
-	if f.tail-f.head < uint64(len(f.entries)) {
+// leave removes the run r of n blocks, wherever it stands.
+func (f *freeList) leave(r runID, n int32) {
+	f.blocks -= int(n)
+	prev, next := f.unlink(r)
+	if prev == none || next == none {
 		return
 	}
-	f.pack(named)
-	if 2*(f.tail-f.head) <= uint64(len(f.entries)) {
-		return
-	}
-	old := *f
-	f.entries = make([]freeEntry, 2*len(old.entries))
-	for pos := f.head; pos < f.tail; pos++ {
-		*f.at(pos) = *old.at(pos)
+	if a, b := f.runs.at(prev), f.runs.at(next); a.interval == none && b.interval == none {
+		a.anonymous += b.anonymous
+		f.unlink(next)
+		f.runs.drop(next)
 	}
 }
 
-// pack closes the gaps that hit blocks left.
-func (f *freeList) pack(named *entries) {
-	to := f.head
-	for pos := f.head; pos < f.tail; pos++ {
-		e := *f.at(pos)
-		switch {
-		case e.n == 0:
-			continue
-		case e.block != noBlock:
-			named.at(e.block).pos = to
-		case to > f.head && f.at(to-1).block == noBlock:
-			f.at(to - 1).n += e.n
-			continue
-		}
-		*f.at(to) = e
-		to++
+// unlink removes r and returns its neighbours. It counts no blocks.
+func (f *freeList) unlink(r runID) (prev, next runID) {
+	e := f.runs.at(r)
+	if prev, next = e.prev, e.next; prev == none {
+		f.head = next
+	} else {
+		f.runs.at(prev).next = next
 	}
-	f.tail = to
+	if next == none {
+		f.tail = prev
+	} else {
+		f.runs.at(next).prev = prev
+	}
+	return prev, next
 }

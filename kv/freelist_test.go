@@ -8,66 +8,63 @@ import (
 	"pgregory.net/rapid"
 )
 
-// checkFreeList does operations on a free list and on a slice of single
-// blocks, noBlock for an anonymous one. It returns how often the list was
-// packed and how long its ring became.
-func checkFreeList(pick func(int) int, operations int, fatal func(string, ...any)) (packed, ring int) {
+// checkFreeList does operations on a free list and on a slice of single blocks,
+// the run's number for a named one, none for an anonymous one.
+func checkFreeList(pick func(int) int, operations int, fatal func(string, ...any)) (longest int) {
+	var runs slab[runID, run]
 	start := 1 + pick(9)
-	f, twin := newFreeList(start), slices.Repeat([]BlockID{noBlock}, start)
-	var named entries // the blocks 0, 1, …
-	appetite := 2 + pick(4)
+	f, twin := newFreeList(&runs, start), slices.Repeat([]runID{none}, start)
+	length := map[runID]int{}
+	var named []runID
 	for op := range operations {
-		tail := f.tail
 		switch p := pick(10); {
 		case p < 4:
-			f.reserve(&named)
-			b := named.take()
-			named.at(b).pos = f.pushNamed(b)
-			twin = append(twin, b)
+			id, n := runs.add(run{}), 1+pick(3)
+			f.push(id, int32(n))
+			length[id], named, twin = n, append(named, id), append(twin, slices.Repeat([]runID{id}, n)...)
 		case p < 6:
 			n := pick(4)
-			f.reserve(&named)
 			f.pushAnonymous(int32(n))
-			twin = append(twin, slices.Repeat([]BlockID{noBlock}, n)...)
-		case p < 6+appetite/2 && len(twin) > 0:
-			if i := pick(len(twin)); twin[i] != noBlock {
-				f.leave(named.at(twin[i]).pos)
-				twin = slices.Delete(twin, i, i+1)
+			twin = append(twin, slices.Repeat([]runID{none}, n)...)
+		case p < 7 && len(named) > 0: // cut in two: the new run follows
+			id := named[pick(len(named))]
+			if length[id] == 1 {
+				break
 			}
-		case len(twin) > 0 && pick(appetite) == 0:
-			// The pool's Take is the one that pops.
-			n := pick(min(5, len(twin)) + 1)
-			p := Pool{free: f, entries: entries{pages: named.pages, n: named.n}, keys: newTable()}
-			for i := range named.n {
-				p.entries.at(BlockID(i)).key = uint64(i)
-				p.keys.set(uint64(i), BlockID(i))
+			part := runs.add(run{})
+			f.insert(id, part)
+			length[id], length[part], named = length[id]-1, 1, append(named, part)
+			twin[slices.Index(twin, id)+length[id]] = part
+		case len(named) > 0:
+			i := pick(len(named))
+			id := named[i]
+			f.leave(id, int32(length[id]))
+			runs.drop(id)
+			named = slices.Delete(named, i, i+1)
+			twin = slices.DeleteFunc(twin, func(r runID) bool { return r == id })
+		}
+		longest = max(longest, len(named))
+		var got []runID
+		prev, blank := runID(none), false
+		for id := f.head; id != none; id = runs.at(id).next {
+			r := runs.at(id)
+			if n := length[id]; r.interval != none {
+				got, blank = append(got, slices.Repeat([]runID{id}, n)...), false
+			} else if blank {
+				fatal("after %d operations two anonymous runs stand side by side", op+1)
+			} else {
+				got, blank = append(got, slices.Repeat([]runID{none}, int(r.anonymous))...), true
 			}
-			p.Take(n)
-			f, twin = p.free, twin[n:]
-		}
-		if f.tail < tail {
-			packed++
-		}
-		if got := listOf(&f); !slices.Equal(got, twin) || f.blocks != len(twin) {
-			fatal("after %d operations the list is %v (%d blocks), want %v", op+1, got, f.blocks, twin)
-		}
-		for pos := f.head + 1; pos < f.tail; pos++ {
-			a, b := f.at(pos-1), f.at(pos)
-			if a.block == noBlock && b.block == noBlock && a.n > 0 && b.n > 0 {
-				fatal("after %d operations two anonymous entries stand side by side", op+1)
+			if r.prev != prev {
+				fatal("after %d operations run %d is filed behind %d, and stands behind %d", op+1, id, r.prev, prev)
 			}
+			prev = id
+		}
+		if !slices.Equal(got, twin) || f.blocks != len(twin) || f.tail != prev {
+			fatal("after %d operations the list is %v (%d blocks, tail %d), want %v", op+1, got, f.blocks, f.tail, twin)
 		}
 	}
-	return packed, len(f.entries)
-}
-
-func listOf(f *freeList) (list []BlockID) {
-	for pos := f.head; pos < f.tail; pos++ {
-		for range f.at(pos).n {
-			list = append(list, f.at(pos).block)
-		}
-	}
-	return list
+	return longest
 }
 
 func TestFreeListEqualsSlice(t *testing.T) {
@@ -77,17 +74,14 @@ func TestFreeListEqualsSlice(t *testing.T) {
 }
 
 func TestFreeListEqualsSliceForLong(t *testing.T) {
-	seed := rand.Uint64()
-	packed, longest := 0, 0
+	seed, longest := rand.Uint64(), 0
 	for n := range uint64(60) {
-		p, ring := checkFreeList(rand.New(rand.NewPCG(seed, n)).IntN, 600, func(format string, args ...any) {
+		longest = max(longest, checkFreeList(rand.New(rand.NewPCG(seed, n)).IntN, 600, func(format string, args ...any) {
 			t.Fatalf("seed %d, list %d: "+format, append([]any{seed, n}, args...)...)
-		})
-		packed += p
-		longest = max(longest, ring)
+		}))
 	}
-	t.Logf("seed %d: packed %d times, longest ring %d", seed, packed, longest)
-	if packed == 0 || longest <= 64 {
-		t.Errorf("seed %d: packed %d times, longest ring %d: too easy", seed, packed, longest)
+	t.Logf("seed %d: longest list of %d named runs", seed, longest)
+	if longest <= slabPage {
+		t.Errorf("seed %d: at most %d named runs: too easy", seed, longest)
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"hash/crc32"
 	"slices"
+
+	"blis/workload"
 )
 
 // NaivePool is the twin of Pool that keeps every block: an id, a reference count
@@ -19,6 +21,9 @@ type NaivePool struct {
 	holders map[uint64][]BlockID // copies of a key in the order in which they were keyed
 	journal func(key uint64, stored bool)
 }
+
+// BlockID is the number of a block of a NaivePool.
+type BlockID int32
 
 type block struct {
 	refs  int
@@ -45,21 +50,20 @@ func (c *NaivePool) Total() int { return len(c.blocks) }
 
 // Lookup implements Cache.
 func (c *NaivePool) Lookup(s *Sequence, known int32) Hit {
-	hit := Hit{}
-	s.blocks = s.blocks[:0]
+	hit, n := Hit{}, naive(s)
+	n.blocks = n.blocks[:0]
 	for i := int32(0); c.caching && i < (known-1)/c.size; i++ {
-		copies := c.holders[s.content.key(i)]
+		copies := c.holders[n.key(&s.content, i)]
 		if len(copies) == 0 {
 			break
 		}
-		s.blocks = append(s.blocks, copies[0])
+		n.blocks = append(n.blocks, copies[0])
 		hit.Blocks++
 		if c.blocks[copies[0]].refs == 0 {
 			hit.OnFree++
 		}
 	}
-	s.hits, s.lookupHit = int32(hit.Blocks), hit
-	s.blocks = s.blocks[:0]
+	s.hits = int32(hit.Blocks)
 	return hit
 }
 
@@ -69,8 +73,8 @@ func (c *NaivePool) Journal(f func(key uint64, stored bool)) { c.journal = f }
 // Need implements Cache.
 func (c *NaivePool) Need(s *Sequence, upto int32) int {
 	n := max(0, int(ceilDiv(upto, c.size)-s.Held()-s.hits))
-	for _, b := range s.blocks[:s.hits] {
-		if len(s.blocks) == 0 && c.blocks[b].refs == 0 {
+	for _, b := range naive(s).blocks[:s.hits] {
+		if c.blocks[b].refs == 0 {
 			n++
 		}
 	}
@@ -82,23 +86,25 @@ func (c *NaivePool) Extend(s *Sequence, upto, known int32) bool {
 	if c.Need(s, upto) > len(c.free) {
 		return false
 	}
-	if s.hits > 0 {
-		s.blocks = s.blocks[:s.hits]
-		for _, b := range s.blocks {
+	n := naive(s)
+	if s.Held() == 0 {
+		n.blocks = n.blocks[:s.hits]
+		for _, b := range n.blocks {
 			if c.blocks[b].refs == 0 {
 				i := slices.Index(c.free, b)
 				c.free = slices.Delete(c.free, i, i+1)
 			}
 			c.blocks[b].refs++
 		}
-		s.keyed, s.hits = s.hits, 0
+		s.rest, s.keyed, s.hits = s.hits, s.hits, 0
 	}
 	for s.Held() < ceilDiv(upto, c.size) {
 		b := c.free[0]
 		c.free = c.free[1:]
 		c.evict(b)
 		c.blocks[b].refs = 1
-		s.blocks = append(s.blocks, b)
+		n.blocks = append(n.blocks, b)
+		s.rest++
 	}
 	c.Key(s, min(upto, known))
 	return true
@@ -122,11 +128,13 @@ func (c *NaivePool) evict(b BlockID) {
 
 // Key implements Cache.
 func (c *NaivePool) Key(s *Sequence, upto int32) {
+	n := naive(s)
 	for i := s.keyed; c.caching && i < upto/c.size; i++ {
-		x := &c.blocks[s.blocks[i]]
-		x.key, x.keyed = s.content.key(i), true
+		b := n.blocks[i]
+		x := &c.blocks[b]
+		x.key, x.keyed = n.key(&s.content, i), true
 		x.named = (i+1)*c.size <= s.content.named || s.content.output != 0
-		c.holders[x.key] = append(c.holders[x.key], s.blocks[i])
+		c.holders[x.key] = append(c.holders[x.key], b)
 		if x.named && len(c.holders[x.key]) == 1 && c.journal != nil {
 			c.journal(x.key, true)
 		}
@@ -136,13 +144,13 @@ func (c *NaivePool) Key(s *Sequence, upto int32) {
 
 // Release implements Cache.
 func (c *NaivePool) Release(s *Sequence) {
-	for i := len(s.blocks) - 1; i >= 0; i-- {
-		x := &c.blocks[s.blocks[i]]
+	for _, b := range slices.Backward(naive(s).blocks[:s.rest]) {
+		x := &c.blocks[b]
 		if x.refs--; x.refs == 0 {
-			c.free = append(c.free, s.blocks[i])
+			c.free = append(c.free, b)
 		}
 	}
-	s.blocks, s.keyed, s.hits = s.blocks[:0], 0, 0
+	s.rest, s.keyed, s.hits = 0, 0, 0
 }
 
 // Preempt implements Cache. What has a key can be hit again.
@@ -171,7 +179,7 @@ func (c *NaivePool) Checksum() uint32 {
 func (c *NaivePool) Check(holders []*Sequence) error {
 	refs := make([]int, len(c.blocks))
 	for _, s := range holders {
-		for _, b := range s.blocks {
+		for _, b := range naive(s).blocks[:s.rest] {
 			refs[b]++
 		}
 	}
@@ -190,7 +198,7 @@ func (c *NaivePool) Check(holders []*Sequence) error {
 
 // Fold implements Cache.
 func (c *NaivePool) Fold() uint64 {
-	d := newRuns()
+	d := newFold()
 	for _, b := range c.free {
 		if x := &c.blocks[b]; x.keyed && x.named {
 			d.add(x.key, 1)
@@ -199,4 +207,60 @@ func (c *NaivePool) Fold() uint64 {
 		}
 	}
 	return d.sum()
+}
+
+// naiveSequence is what a NaivePool keeps of a sequence, all of whose blocks
+// count as its rest.
+type naiveSequence struct {
+	blocks []BlockID // held, or found by the last Lookup while none is held
+	keys   []uint64  // of the leading blocks
+
+	state workload.Chain
+	span  int   // next token without a key: span index …
+	used  int32 // … and tokens used of that span
+}
+
+// naive returns the part of s that is a NaivePool's.
+func naive(s *Sequence) *naiveSequence {
+	if s.naive == nil {
+		s.naive = &naiveSequence{}
+	}
+	return s.naive
+}
+
+// open forgets the request before.
+func (n *naiveSequence) open() { *n = naiveSequence{blocks: n.blocks[:0], keys: n.keys[:0]} }
+
+// key returns the key of block i of c, computing those before it if needed.
+func (n *naiveSequence) key(c *content, i int32) uint64 {
+	if len(n.keys) == 0 {
+		n.state = workload.NewChain(c.block, workload.RootKey)
+	}
+	for int32(len(n.keys)) <= i {
+		at := int32(len(n.keys)) * c.block
+		for left := c.block; left > 0; {
+			p := n.piece(c, at, left)
+			n.keys = n.state.Append(n.keys, p)
+			at += p.Length
+			left -= p.Length
+		}
+	}
+	return n.keys[i]
+}
+
+// piece is the run of at most length tokens of one content at token at, which is
+// where the keys end.
+func (n *naiveSequence) piece(c *content, at, length int32) workload.Piece {
+	switch {
+	case at < c.named:
+		s := c.spans[n.span]
+		p := workload.Piece{Content: s.Content, Offset: n.used, Length: min(length, s.Length-n.used)}
+		if n.used += p.Length; n.used == s.Length {
+			n.span, n.used = n.span+1, 0
+		}
+		return p
+	case c.output != 0:
+		return workload.Piece{Content: c.output, Offset: at - c.input, Length: length}
+	}
+	return workload.Piece{Content: workload.ContentID(c.id), Offset: at, Length: length, Private: true}
 }

@@ -1,32 +1,32 @@
 package kv
 
-import (
-	"encoding/binary"
-	"fmt"
+import "fmt"
 
-	"github.com/cespare/xxhash/v2"
-)
-
-// Pool is the cache by extent. See the package comment; NaivePool is its twin.
+// Pool is the cache by extent; the package comment has a picture. NaivePool is
+// its twin.
 type Pool struct {
 	total   int
 	size    int32 // tokens per block
 	caching bool
-	free    freeList
-	keys    table
-	entries entries
 
-	// version counts the changes that can alter the result of a Lookup, so
-	// that a request which waits at the head of the queue is not looked up
-	// again while nothing changed.
+	tree
+	free freeList
+
+	// version counts the changes that can alter what a Lookup finds, so that a
+	// request which waits at the head of the queue is not looked up again while
+	// nothing changed.
 	version uint64
+
 	journal func(key uint64, stored bool)
+	keys    blockKeys // with a journal
 }
 
 // NewPool returns a cache of total free blocks of blockSize tokens. caching
 // says whether there is a prefix cache.
 func NewPool(total int, blockSize int32, caching bool) *Pool {
-	return &Pool{total: total, size: blockSize, caching: caching, free: newFreeList(total), keys: newTable(), version: 1}
+	p := &Pool{total: total, size: blockSize, caching: caching, version: 1}
+	p.free = newFreeList(&p.runs, total)
+	return p
 }
 
 // Free implements Cache.
@@ -37,39 +37,54 @@ func (p *Pool) Total() int { return p.total }
 
 // Lookup implements Cache.
 func (p *Pool) Lookup(s *Sequence, known int32) Hit {
-	if s.lookupAt == p.version && s.lookupKnown == known {
-		return s.lookupHit
+	if s.lookupAt != p.version || s.lookupKnown != known {
+		s.runs, s.hits, s.onFree = s.runs[:0], 0, 0
+		p.find(s, min((known-1)/p.size, s.limit))
+		s.lookupAt, s.lookupKnown = p.version, known
 	}
-	s.blocks = s.blocks[:0]
-	hit := Hit{}
-	for i := int32(0); i < min((known-1)/p.size, s.limit); i++ {
-		b := p.keys.get(s.content.key(i))
-		if b == noBlock {
-			break
-		}
-		s.blocks = append(s.blocks, b)
-		if p.entries.at(b).refs == 0 {
-			hit.OnFree++
-		}
-	}
-	hit.Blocks = len(s.blocks)
-	s.hits = int32(hit.Blocks)
-	s.blocks = s.blocks[:0] // not held yet; Extend takes them up from blocks[:hits]
-	s.lookupAt, s.lookupKnown, s.lookupHit = p.version, known, hit
-	return hit
+	return Hit{Blocks: int(s.hits), OnFree: int(s.onFree)}
 }
 
-// Journal implements Cache.
-func (p *Pool) Journal(f func(key uint64, stored bool)) { p.journal = f }
+// find makes the leading blocks of s that are cached its hits, at most most of
+// them.
+func (p *Pool) find(s *Sequence, most int32) {
+	c := &s.content
+	if nameable := c.nameable(); nameable > 0 {
+		for j := 0; s.hits < min(most, nameable); j++ {
+			if x := &c.extents[j]; x.First < x.End && !p.findIn(s, p.named.get(x.Key), min(x.End, most)) {
+				return
+			}
+		}
+	}
+	if s.hits < most {
+		p.findIn(s, p.own.get(c.id), most)
+	}
+}
+
+// findIn adds to the hits of s the blocks of segment g that follow them, up to
+// block end. It reports whether all of them are cached.
+func (p *Pool) findIn(s *Sequence, g segmentID, end int32) bool {
+	if g == none {
+		return false
+	}
+	for id := p.segments.at(g).first; id != none && s.hits < end; {
+		v := p.intervals.at(id)
+		to := min(v.to, end)
+		if s.runs = append(s.runs, v.oldest); p.runs.at(v.oldest).refs == 0 {
+			s.onFree += to - s.hits
+		}
+		s.hits, id = to, v.next
+	}
+	return s.hits == end
+}
 
 // Need implements Cache.
 func (p *Pool) Need(s *Sequence, upto int32) int {
-	need := ceilDiv(upto, p.size) - s.Held() - s.hits
-	n := int(max(need, 0))
+	need := max(0, ceilDiv(upto, p.size)-s.Held()-s.hits)
 	if s.hits > 0 {
-		n += s.lookupHit.OnFree
+		need += s.onFree
 	}
-	return n
+	return int(need)
 }
 
 // Extend implements Cache.
@@ -78,31 +93,36 @@ func (p *Pool) Extend(s *Sequence, upto, known int32) bool {
 		return false
 	}
 	if s.hits > 0 {
-		p.adoptHits(s)
+		p.holdHits(s)
 	}
 	if n := ceilDiv(upto, p.size) - s.Held(); n > 0 {
 		p.Take(int(n))
-		for ; n > 0 && s.Held() < s.limit; n-- {
-			s.blocks = append(s.blocks, p.entries.take())
-		}
-		s.own += n
+		s.rest += n
 	}
 	p.Key(s, min(upto, known))
 	return true
 }
 
-// adoptHits makes s hold the blocks that its last Lookup found.
-func (p *Pool) adoptHits(s *Sequence) {
-	s.blocks = s.blocks[:s.hits]
-	for _, b := range s.blocks {
-		e := p.entries.at(b)
-		if e.refs == 0 {
-			p.free.leave(e.pos)
+// holdHits makes s hold the blocks that its last Lookup found.
+func (p *Pool) holdHits(s *Sequence) {
+	for i, id := range s.runs {
+		end := s.hits
+		if i+1 < len(s.runs) { // where the interval of the next hit begins
+			end = p.intervals.at(p.runs.at(s.runs[i+1]).interval).from
+		}
+		if v := p.runs.at(id).interval; p.intervals.at(v).to > end {
+			p.split(v, end)
+			id = p.runs.at(id).shallower
+			s.runs[i] = id
+		}
+		r := p.runs.at(id)
+		if r.refs == 0 {
+			p.free.leave(id, p.length(r))
 			p.version++
 		}
-		e.refs++
+		r.refs++
 	}
-	s.keyed, s.hits = s.hits, 0
+	s.filed, s.keyed, s.hits = s.hits, s.hits, 0
 }
 
 // Take implements Cache.
@@ -110,28 +130,53 @@ func (p *Pool) Take(n int) {
 	if n > p.free.blocks {
 		panic(fmt.Sprintf("kv: %d blocks taken, %d are free", n, p.free.blocks))
 	}
-	f := &p.free
-	f.blocks -= n
 	for n > 0 {
-		e := f.at(f.head)
+		id := p.free.head
+		r := p.runs.at(id)
 		switch {
-		case e.n == 0:
-		case e.block != noBlock:
-			n--
-			p.forget(e.block)
-		case int(e.n) > n:
-			e.n -= int32(n)
+		case r.interval != none:
+			n -= p.evict(id, n)
+		case int(r.anonymous) > n:
+			r.anonymous -= int32(n)
+			p.free.blocks -= n
 			return
 		default:
-			n -= int(e.n)
+			n -= int(r.anonymous)
+			p.free.leave(id, r.anonymous)
+			p.runs.drop(id)
 		}
-		f.head++
 	}
+}
+
+// evict takes at most n blocks of run id, which lies at the head of the free
+// list, the deepest first. It returns how many it took.
+func (p *Pool) evict(id runID, n int) int {
+	p.version++
+	r := p.runs.at(id)
+	v := p.intervals.at(r.interval)
+	length := v.to - v.from
+	only := v.oldest == v.newest
+	if int32(n) < length && only {
+		v.to -= int32(n)
+		p.free.blocks -= n
+		p.tell(v.segment, v.to, v.to+int32(n), false)
+		return n
+	}
+	if int32(n) < length {
+		p.split(r.interval, v.to-int32(n))
+		length = int32(n)
+	}
+	p.free.leave(id, length)
+	if only {
+		p.tell(v.segment, v.from, v.to, false)
+	}
+	p.dropRun(id)
+	return int(length)
 }
 
 // Adopt implements Cache.
 func (p *Pool) Adopt(s *Sequence, upto, keyed int32) {
-	s.own = ceilDiv(upto, p.size) - int32(len(s.blocks))
+	s.rest = ceilDiv(upto, p.size) - s.filed
 	if p.caching {
 		s.keyed = max(s.keyed, keyed/p.size)
 	}
@@ -143,183 +188,143 @@ func (p *Pool) Key(s *Sequence, upto int32) {
 		return
 	}
 	full := upto / p.size
-	for i := s.keyed; i < min(full, int32(len(s.blocks))); i++ {
-		p.enter(s.blocks[i], s.content.key(i), (i+1)*p.size <= s.content.named || s.content.output != 0)
+	for end := min(full, s.limit); s.filed < end; {
+		if c := &s.content; s.filed < c.nameable() {
+			j := c.extent(s.filed)
+			p.file(s, p.segmentOf(c.chain, j), min(end, c.extents[j].End))
+		} else {
+			p.file(s, p.segmentOfOwn(c.id), end)
+		}
 	}
 	s.keyed = max(s.keyed, full)
 }
 
-// enter gives b its key, behind the copies that have it already.
-func (p *Pool) enter(b BlockID, key uint64, named bool) {
+// file puts the held blocks of s from the first one not filed up to block end
+// into segment g, behind the copies that are there.
+func (p *Pool) file(s *Sequence, g segmentID, end int32) {
 	p.version++
-	e := p.entries.at(b)
-	e.key, e.isKeyed, e.named = key, true, named
-	e.prev, e.next = b, noBlock
-	if first := p.keys.get(key); first != noBlock {
-		head := p.entries.at(first)
-		last := head.prev
-		p.entries.at(last).next = b
-		e.prev, head.prev = last, b
-		return
+	s.rest -= end - s.filed
+	last := intervalID(none) // of g, the one before the blocks
+	if n := len(s.runs); s.filed > 0 {
+		if v := p.runs.at(s.runs[n-1]).interval; p.intervals.at(v).segment == g {
+			last = v
+		}
 	}
-	p.keys.set(key, b)
-	if named && p.journal != nil {
-		p.journal(key, true)
+	next := p.segments.at(g).first
+	if last != none {
+		next = p.intervals.at(last).next
+	}
+	for s.filed < end && next != none {
+		v := p.intervals.at(next)
+		if v.from != s.filed {
+			panic(fmt.Sprintf("kv: block %d is cached, block %d before it is not", v.from, s.filed))
+		}
+		if v.to > end {
+			p.split(next, end)
+			next = v.prev
+			v = p.intervals.at(next)
+		}
+		s.runs = append(s.runs, p.addRun(next))
+		last, s.filed, next = next, v.to, v.next
+	}
+	if s.filed < end {
+		p.append(s, g, last, end)
 	}
 }
 
-// forget evicts b: its key is gone, its entry can be used again.
-func (p *Pool) forget(b BlockID) {
-	p.version++
-	e := p.entries.at(b)
-	first := p.keys.get(e.key)
-	switch {
-	case first != b: // in the middle or at the end of the copies
-		p.entries.at(e.prev).next = e.next
-		if e.next != noBlock {
-			p.entries.at(e.next).prev = e.prev
-		} else {
-			p.entries.at(first).prev = e.prev
-		}
-	case e.next != noBlock: // the first of several
-		p.entries.at(e.next).prev = e.prev
-		p.keys.set(e.key, e.next)
-	default:
-		p.keys.remove(e.key)
-		if e.named && p.journal != nil {
-			p.journal(e.key, false)
+// append files blocks that segment g lacks, behind its last interval, none if
+// it has none. If s alone holds that, as its only copy, it grows.
+func (p *Pool) append(s *Sequence, g segmentID, last intervalID, end int32) {
+	p.tell(g, s.filed, end, true)
+	if last != none {
+		v := p.intervals.at(last)
+		if v.oldest == v.newest && p.runs.at(v.oldest).refs == 1 {
+			s.filed, v.to = end, end
+			return
 		}
 	}
-	p.entries.drop(b)
+	last = p.addInterval(g, last, s.filed, end)
+	s.runs = append(s.runs, p.addRun(last))
+	s.filed = end
 }
 
 // Release implements Cache.
 func (p *Pool) Release(s *Sequence) {
-	p.releaseOwn(s.own)
-	s.own = 0
-	for i := len(s.blocks) - 1; i >= 0; i-- {
-		p.unref(s.blocks[i])
+	p.free.pushAnonymous(s.rest)
+	for i := len(s.runs) - 1; i >= 0 && s.filed > 0; i-- {
+		end := int32(0) // of the run before
+		if i > 0 {
+			end = p.intervals.at(p.runs.at(s.runs[i-1]).interval).to
+		}
+		for id := s.runs[i]; ; {
+			r := p.runs.at(id)
+			from, next := p.intervals.at(r.interval).from, r.shallower
+			if p.unref(id); from == end {
+				break
+			}
+			id = next
+		}
 	}
-	s.blocks, s.keyed, s.hits = s.blocks[:0], 0, 0
+	s.runs, s.filed, s.rest, s.keyed, s.hits = s.runs[:0], 0, 0, 0, 0
 	s.lookupAt = 0
 }
 
-func (p *Pool) releaseOwn(n int32) {
-	p.free.reserve(&p.entries)
-	p.free.pushAnonymous(n)
-}
-
-// unref drops one holder of b; the last one sends it to the free list.
-func (p *Pool) unref(b BlockID) {
-	e := p.entries.at(b)
-	if e.refs--; e.refs > 0 {
+// unref drops one holder of run id; the last one sends it to the free list.
+func (p *Pool) unref(id runID) {
+	r := p.runs.at(id)
+	if r.refs--; r.refs > 0 {
 		return
 	}
-	if !e.isKeyed {
-		p.releaseOwn(1)
-		p.entries.drop(b)
-		return
-	}
-	p.free.reserve(&p.entries)
 	p.version++
-	e.pos = p.free.pushNamed(b)
+	n := p.length(r)
+	if p.join(id) {
+		p.free.blocks += int(n)
+		return
+	}
+	p.free.push(id, n)
 }
 
-// Preempt implements Cache. The keyed blocks of own content become entries,
-// so that the request can hit what is left of them when it comes back. Own
-// content is held only past the limit, so the limit rises.
-func (p *Pool) Preempt(s *Sequence) {
-	if entries := int32(len(s.blocks)); s.keyed > entries {
-		for i := entries; i < s.keyed; i++ {
-			b := p.entries.take()
-			s.blocks = append(s.blocks, b)
-			p.enter(b, s.content.key(i), false)
-			s.own--
+// join makes one run of the last on the free list and of id, which is about to
+// follow it there, if their blocks follow each other and have no other copy. It
+// reports whether it did.
+func (p *Pool) join(id runID) bool {
+	if p.free.tail == none {
+		return false
+	}
+	r, last := p.runs.at(id), p.runs.at(p.free.tail)
+	if last.interval == none {
+		return false
+	}
+	v, deep := p.intervals.at(r.interval), p.intervals.at(last.interval)
+	if v.next != last.interval || v.oldest != v.newest || deep.oldest != deep.newest {
+		return false
+	}
+	from := v.from
+	p.dropRun(id)
+	deep.from = from
+	return true
+}
+
+// split cuts interval id before the block at. On the free list the shallow part
+// of a run follows the deep one.
+func (p *Pool) split(id intervalID, at int32) {
+	p.version++
+	p.tree.split(id, at)
+	for deep := p.intervals.at(id).oldest; deep != none; {
+		r := p.runs.at(deep)
+		if r.refs == 0 {
+			p.free.insert(deep, r.shallower)
 		}
+		deep = r.newer
+	}
+}
+
+// Preempt implements Cache. The keyed blocks of own content are filed, so that
+// the request can hit what is left of them when it comes back.
+func (p *Pool) Preempt(s *Sequence) {
+	if s.keyed > s.filed { // so that all blocks up to the limit are filed
+		p.file(s, p.segmentOfOwn(s.content.id), s.keyed)
 		s.limit = s.keyed
 	}
 	p.Release(s)
-}
-
-// Check implements Cache.
-func (p *Pool) Check(holders []*Sequence) error {
-	refs := make([]int32, p.entries.n)
-	own, named, free := 0, 0, 0
-	for _, s := range holders {
-		own += int(s.own)
-		for _, b := range s.blocks {
-			refs[b]++
-		}
-	}
-	for b, n := range refs {
-		if p.entries.at(BlockID(b)).refs != n {
-			return fmt.Errorf("kv: block entry %d has %d references and %d holders", b, p.entries.at(BlockID(b)).refs, n)
-		}
-		if n > 0 {
-			named++
-		}
-	}
-	for pos := p.free.head; pos < p.free.tail; pos++ {
-		e := *p.free.at(pos)
-		free += int(e.n)
-		if e.n > 0 && e.block != noBlock && (refs[e.block] > 0 || p.entries.at(e.block).pos != pos) {
-			return fmt.Errorf("kv: block entry %d has %d holders and lies at %d of the free list, filed at %d", e.block, refs[e.block], pos, p.entries.at(e.block).pos)
-		}
-	}
-	if free != p.free.blocks || own+named+free != p.total {
-		return fmt.Errorf("kv: %d own + %d named blocks held + %d free (%d counted) ≠ %d in all", own, named, p.free.blocks, free, p.total)
-	}
-	return nil
-}
-
-// Fold implements Cache.
-func (p *Pool) Fold() uint64 {
-	d := newRuns()
-	for pos := p.free.head; pos < p.free.tail; pos++ {
-		e := *p.free.at(pos)
-		switch {
-		case e.n == 0:
-		case e.block != noBlock && p.entries.at(e.block).named:
-			d.add(p.entries.at(e.block).key, 1)
-		default:
-			d.add(0, uint64(e.n))
-		}
-	}
-	return d.sum()
-}
-
-// runs folds a free list as (key, length), neighbours without a key as one.
-type runs struct {
-	digest *xxhash.Digest
-	blank  uint64
-}
-
-func newRuns() *runs { return &runs{digest: xxhash.New()} }
-
-func (r *runs) add(key, n uint64) {
-	if key == 0 {
-		r.blank += n
-		return
-	}
-	r.flush()
-	r.write(key, n)
-}
-
-func (r *runs) flush() {
-	if r.blank > 0 {
-		r.write(0, r.blank)
-		r.blank = 0
-	}
-}
-
-func (r *runs) write(key, n uint64) {
-	var buf [16]byte
-	binary.LittleEndian.PutUint64(buf[:], key)
-	binary.LittleEndian.PutUint64(buf[8:], n)
-	r.digest.Write(buf[:])
-}
-
-func (r *runs) sum() uint64 {
-	r.flush()
-	return r.digest.Sum64()
 }

@@ -6,61 +6,86 @@ import (
 	"blis/workload"
 )
 
-// BlockID is the entry of a named block in its cache. It reaches no output.
-type BlockID int32
-
 // Sequence is the cache's side of one request. The zero value is ready for
 // Open; a Sequence may be opened again for another request, which reuses its
 // memory.
 type Sequence struct {
 	content content
 
-	blocks []BlockID // leading blocks with an entry each
-	own    int32     // blocks after those, of own content, kept as a count
-	keyed  int32     // leading blocks that have a key
-	hits   int32     // leading blocks found by the last Lookup, held in blocks[:hits] until Extend
+	// Held blocks 0 … filed−1 are the blocks of runs, in order: of a run and of
+	// what was split off its shallow end since, down to the end of the run before
+	// it. While filed = 0 these are the oldest copies that the last Lookup found.
+	runs   []runID
+	filed  int32 // leading blocks that lie in segments, where a Lookup finds them; ≤ limit
+	rest   int32 // blocks held after those, kept as a count
+	keyed  int32 // leading blocks whose tokens are all known; filed = min(keyed, limit)
+	limit  int32 // blocks that a Lookup may find: of named content, and those keyed at the last preemption
+	hits   int32 // leading blocks that the last Lookup found, until Extend
+	onFree int32 // of them, those on the free list
 
-	// Blocks below limit have entries: those that named content fills and
-	// those that a preemption of this very request turned into entries.
-	limit int32
-
-	lookupAt    uint64 // version of the pool at the last Lookup
 	lookupKnown int32
-	lookupHit   Hit
+	lookupAt    uint64 // version of the pool at the last Lookup
+
+	naive *naiveSequence // of a NaivePool
 }
 
-// content answers for the key of each block of one request. Most requests have
-// no named content and are never asked for a key: what is needed for keys
-// stands apart, so that sequences stay small.
+// content is what the blocks of one request are filled with. Most requests have
+// no named content: what only named content needs stands apart, so that
+// sequences stay small.
 type content struct {
-	*chain // nil until somebody may ask for a key
+	*chain // nil until a request has named content
 
 	named int32 // tokens that spans cover
 	input int32
-	// output names the generated tokens, when all of the prompt is named too;
+	// output names the generated tokens when all of the prompt is named too;
 	// otherwise they are own content like the rest of the prompt.
 	output workload.ContentID
 	id     uint64 // own content: unique per request
 	block  int32  // tokens per block
 }
 
-// chain is the keys of a content, as far as they were asked for, and the place
-// where the next one begins.
+// chain is the named content of a request.
 type chain struct {
 	spans []workload.Span
-	keys  []uint64 // of the leading blocks
-	state workload.Chain
-	span  int   // next token without a key: span index …
-	used  int32 // … and tokens used of that span
+	// extents has one extent per span, also for a span without a whole block,
+	// and one for the output. Empty without prefix caching.
+	extents []workload.Extent
+	output  workload.ContentID
+	last    int // the extent asked for last
 }
 
-// start begins a chain of keys anew.
-func (c *content) start(spans []workload.Span) {
-	if c.chain == nil {
-		c.chain = &chain{}
+// open makes c the content of spans and then output.
+func (c *chain) open(spans []workload.Span, input int32, output workload.ContentID, block int32, caching bool) {
+	c.spans, c.extents, c.output, c.last = append(c.spans[:0], spans...), c.extents[:0], output, 0
+	if !caching {
+		return
 	}
-	c.spans, c.keys = append(c.spans[:0], spans...), c.keys[:0]
-	c.state, c.span, c.used = workload.NewChain(c.block, workload.RootKey), 0, 0
+	names := workload.ExtentChain{}
+	for _, s := range spans {
+		c.extents = append(c.extents, names.Next(s.Content, s.Length, block))
+	}
+	if output != 0 {
+		c.extents = append(c.extents, names.Next(output, math.MaxInt32-input, block))
+	}
+}
+
+// content is that of extent j.
+func (c *chain) content(j int) workload.ContentID {
+	if j == len(c.spans) {
+		return c.output
+	}
+	return c.spans[j].Content
+}
+
+// extent returns the number of the extent with block i, which there must be.
+func (c *chain) extent(i int32) int {
+	if i < c.extents[c.last].First {
+		c.last = 0
+	}
+	for c.extents[c.last].End <= i {
+		c.last++
+	}
+	return c.last
 }
 
 // Open prepares s for a request with the given content. id is unique among
@@ -77,10 +102,16 @@ func (s *Sequence) Open(id uint64, input int32, spans []workload.Span, output wo
 	if c.named == input {
 		c.output = output
 	}
-	if len(spans) > 0 || c.chain != nil {
-		c.start(spans)
+	if c.chain == nil && (len(spans) > 0 || c.output != 0) {
+		c.chain = &chain{}
 	}
-	s.blocks, s.own, s.keyed, s.hits = s.blocks[:0], 0, 0, 0
+	if c.chain != nil {
+		c.open(spans, input, c.output, blockSize, caching)
+	}
+	if s.naive != nil {
+		s.naive.open()
+	}
+	s.runs, s.filed, s.rest, s.keyed, s.hits = s.runs[:0], 0, 0, 0, 0
 	s.lookupAt = 0
 	switch {
 	case !caching:
@@ -101,7 +132,7 @@ func (s *Sequence) Content() (spans []workload.Span, output workload.ContentID) 
 }
 
 // Held is the number of blocks that s holds.
-func (s *Sequence) Held() int32 { return int32(len(s.blocks)) + s.own }
+func (s *Sequence) Held() int32 { return s.filed + s.rest }
 
 // OwnOnly reports whether every block that s takes from token on is own
 // content, so that it can be a member of a decode run.
@@ -109,36 +140,10 @@ func (s *Sequence) OwnOnly(token int32) bool {
 	return s.limit <= token/s.content.block
 }
 
-// key returns the key of block i, computing those before it if needed.
-func (c *content) key(i int32) uint64 {
-	if c.chain == nil {
-		c.start(nil)
+// nameable is the number of leading blocks of named content.
+func (c *content) nameable() int32 {
+	if c.output != 0 {
+		return math.MaxInt32
 	}
-	for int32(len(c.keys)) <= i {
-		at := int32(len(c.keys)) * c.block
-		for left := c.block; left > 0; {
-			p := c.piece(at, left)
-			c.keys = c.state.Append(c.keys, p)
-			at += p.Length
-			left -= p.Length
-		}
-	}
-	return c.keys[i]
-}
-
-// piece is the run of at most n tokens of one content at token at, which is
-// where the cursor stands.
-func (c *content) piece(at, n int32) workload.Piece {
-	switch {
-	case at < c.named:
-		s := c.spans[c.span]
-		p := workload.Piece{Content: s.Content, Offset: c.used, Length: min(n, s.Length-c.used)}
-		if c.used += p.Length; c.used == s.Length {
-			c.span, c.used = c.span+1, 0
-		}
-		return p
-	case c.output != 0:
-		return workload.Piece{Content: c.output, Offset: at - c.input, Length: n}
-	}
-	return workload.Piece{Content: workload.ContentID(c.id), Offset: at, Length: n, Private: true}
+	return c.named / c.block
 }

@@ -1,35 +1,27 @@
 package kv
 
-// table maps the key of a named block to the copy of it that was keyed
-// first. It is an open-addressing hash table with linear probing: keys are
-// hashes already, so their low bits place them. Removal shifts the entries
-// behind it back, there are no tombstones.
+// table maps the key of an extent to its segment. It is an open-addressing
+// hash table with linear probing: keys are hashes or consecutive numbers, so
+// their low bits place them. Removal shifts the slots behind it back, there are
+// no tombstones. The zero value is empty.
 type table struct {
 	slots []tableSlot
 	used  int
 }
 
 type tableSlot struct {
-	key   uint64
-	block BlockID // noBlock: empty
-}
-
-const noBlock BlockID = -1
-
-func newTable() table {
-	t := table{}
-	t.resize(64)
-	return t
+	key     uint64
+	segment segmentID // none: empty
 }
 
 func (t *table) resize(n int) {
 	old := t.slots
 	t.slots = make([]tableSlot, n)
 	for i := range t.slots {
-		t.slots[i].block = noBlock
+		t.slots[i].segment = none
 	}
 	for _, s := range old {
-		if s.block != noBlock {
+		if s.segment != none {
 			*t.place(s.key) = s
 		}
 	}
@@ -39,40 +31,45 @@ func (t *table) resize(n int) {
 func (t *table) place(key uint64) *tableSlot {
 	mask := uint64(len(t.slots) - 1)
 	for i := key & mask; ; i = (i + 1) & mask {
-		if s := &t.slots[i]; s.block == noBlock || s.key == key {
+		if s := &t.slots[i]; s.segment == none || s.key == key {
 			return s
 		}
 	}
 }
 
-// get returns the first copy with key, or noBlock.
-func (t *table) get(key uint64) BlockID { return t.place(key).block }
-
-// set makes b the first copy with key.
-func (t *table) set(key uint64, b BlockID) {
-	s := t.place(key)
-	if s.block == noBlock {
-		if t.used++; t.used*2 > len(t.slots) {
-			t.resize(2 * len(t.slots))
-			s = t.place(key)
-		}
+// get returns the segment with key, or none.
+func (t *table) get(key uint64) segmentID {
+	if t.used == 0 {
+		return none
 	}
-	*s = tableSlot{key, b}
+	return t.place(key).segment
+}
+
+// set makes g the segment with key.
+func (t *table) set(key uint64, g segmentID) {
+	if 2*(t.used+1) > len(t.slots) {
+		t.resize(max(8, 2*len(t.slots)))
+	}
+	s := t.place(key)
+	if s.segment == none {
+		t.used++
+	}
+	*s = tableSlot{key, g}
 }
 
 // remove forgets key, which must be there.
 func (t *table) remove(key uint64) {
 	mask := uint64(len(t.slots) - 1)
 	hole := key & mask
-	for t.slots[hole].key != key || t.slots[hole].block == noBlock {
+	for t.slots[hole].key != key || t.slots[hole].segment == none {
 		hole = (hole + 1) & mask
 	}
 	t.used--
 	for i := hole; ; {
 		i = (i + 1) & mask
 		s := t.slots[i]
-		if s.block == noBlock {
-			t.slots[hole].block = noBlock
+		if s.segment == none {
+			t.slots[hole].segment = none
 			return
 		}
 		// s may move into the hole unless its home lies between hole and i.
@@ -81,4 +78,14 @@ func (t *table) remove(key uint64) {
 			hole = i
 		}
 	}
+}
+
+// all returns the segments of the table.
+func (t *table) all() (list []segmentID) {
+	for _, s := range t.slots {
+		if s.segment != none {
+			list = append(list, s.segment)
+		}
+	}
+	return list
 }

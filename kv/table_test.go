@@ -2,7 +2,6 @@ package kv
 
 import (
 	"math/rand/v2"
-	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -11,7 +10,7 @@ import (
 // checkTable does operations on a table and on a map. Keys collide in their
 // low bits, so that probing, wrapping around and shifting back happen.
 func checkTable(pick func(int) int, operations int, fatal func(string, ...any)) {
-	t, twin := newTable(), map[uint64]BlockID{}
+	t, twin := table{}, map[uint64]segmentID{}
 	key := func() uint64 { return uint64(pick(3))<<40 | uint64(60+pick(60))%64 }
 	for op := range operations {
 		k := key()
@@ -19,8 +18,8 @@ func checkTable(pick func(int) int, operations int, fatal func(string, ...any)) 
 			t.remove(k)
 			delete(twin, k)
 		} else {
-			t.set(k, BlockID(op))
-			twin[k] = BlockID(op)
+			t.set(k, segmentID(op))
+			twin[k] = segmentID(op)
 		}
 		if t.used != len(twin) {
 			fatal("%d keys, want %d", t.used, len(twin))
@@ -29,7 +28,7 @@ func checkTable(pick func(int) int, operations int, fatal func(string, ...any)) 
 			for b := range uint64(64) {
 				want, there := twin[a<<40|b]
 				if !there {
-					want = noBlock
+					want = none
 				}
 				if got := t.get(a<<40 | b); got != want {
 					fatal("after %d operations key %d-%d is at %d, want %d", op+1, a, b, got, want)
@@ -51,35 +50,5 @@ func TestTableEqualsMapForLong(t *testing.T) {
 		checkTable(rand.New(rand.NewPCG(seed, n)).IntN, 500, func(format string, args ...any) {
 			t.Fatalf("seed %d, table %d: "+format, append([]any{seed, n}, args...)...)
 		})
-	}
-}
-
-// Copies of few keys are keyed and evicted in any order: the first of those
-// that are left must be the one that is found.
-func TestCopiesOfAKeyEqualSlices(t *testing.T) {
-	seed := rand.Uint64()
-	r := rand.New(rand.NewPCG(seed, 0))
-	p := NewPool(1, 1, true)
-	var twin [3][]BlockID
-	for op := range 20_000 {
-		key := r.IntN(len(twin))
-		if n := len(twin[key]); n > 0 && r.IntN(7) < n {
-			i := r.IntN(n)
-			p.forget(twin[key][i])
-			twin[key] = slices.Delete(twin[key], i, i+1)
-		} else {
-			b := p.entries.take()
-			p.enter(b, uint64(key), true)
-			twin[key] = append(twin[key], b)
-		}
-		for key, copies := range twin {
-			want := noBlock
-			if len(copies) > 0 {
-				want = copies[0]
-			}
-			if got := p.keys.get(uint64(key)); got != want {
-				t.Fatalf("seed %d, operation %d: key %d finds block %d, want the first of %v", seed, op, key, got, copies)
-			}
-		}
 	}
 }

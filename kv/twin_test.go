@@ -2,12 +2,16 @@ package kv
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
+	"os"
 	"slices"
+	"strconv"
 	"testing"
 
 	"pgregory.net/rapid"
 
+	"blis/internal/testsize"
 	"blis/workload"
 )
 
@@ -22,13 +26,15 @@ type world struct {
 	size    int32
 	caching bool
 	async   bool // tokens are keyed once known, which is after they were scheduled
-	lengths [contents][2]int32
+	chunks  int  // tokens scheduled at a time, at most
+	lengths [contents][3]int32
 	fast    *Pool
 	slow    *NaivePool
 	list    []*twinRequest
-	opened  uint64
-	output  map[uint64]bool // keys of blocks that named generated tokens filled
-	mirrors [2]mirror       // of the pool and of the twin
+	prompts [][]workload.Span // earlier ones, to repeat
+	opened  []*Sequence       // by request number, for the keys of own content
+	output  map[uint64]bool   // keys of blocks that named generated tokens filled
+	mirrors [2]*mirror        // of the pool and of the twin; nil: no journal
 }
 
 const contents = 5 // names in use; the first requests have the same numbers
@@ -49,15 +55,19 @@ type twinRequest struct {
 
 func newWorld(pick func(int) int, fatal func(string, ...any), seen coverage) *world {
 	w := &world{pick: pick, fatal: fatal, seen: seen, output: map[uint64]bool{}}
-	total := 4 + pick(57)
-	w.size, w.caching, w.async = int32(1+pick(16)), pick(10) > 0, pick(2) == 0
+	total := 4 + pick([]int{57, 57, 200}[pick(3)])
+	w.size, w.caching, w.async = int32(1+pick(32)), pick(20) > 0, pick(2) == 0
+	w.chunks = []int{math.MaxInt32, 3 * int(w.size), 8 * int(w.size)}[pick(3)]
+	longest := []int{3, 3, 12}[pick(3)] // spans, in blocks
 	for i := range w.lengths {
 		for k := range w.lengths[i] {
-			w.lengths[i][k] = int32(1 + pick(int(3*w.size)))
+			w.lengths[i][k] = int32(1 + pick(longest*int(w.size)))
 		}
 	}
 	w.fast, w.slow = NewPool(total, w.size, w.caching), NewNaivePool(total, w.size, w.caching)
-	w.mirrors = [2]mirror{follow(w.fast, fatal), follow(w.slow, fatal)}
+	if pick(4) > 0 {
+		w.mirrors = [2]*mirror{follow(w.fast, fatal), follow(w.slow, fatal)}
+	}
 	for range 2 + pick(6) {
 		r := &twinRequest{}
 		w.open(r)
@@ -69,29 +79,36 @@ func newWorld(pick func(int) int, fatal func(string, ...any), seen coverage) *wo
 // open makes r another request, which fits the pool when it is alone. Its
 // prompt begins with spans.
 func (w *world) open(r *twinRequest, spans ...workload.Span) {
-	w.opened++
 	room := int32(w.fast.Total())*w.size - 1
-	named := int32(0)
-	for _, s := range spans {
-		named += s.Length
+	if len(spans) == 0 && len(w.prompts) > 0 && w.pick(3) == 0 {
+		spans = slices.Clone(w.prompts[w.pick(len(w.prompts))])
 	}
-	if named > room {
-		spans, named = nil, 0
+	named := int32(0)
+	for i := range spans {
+		spans[i].Length = min(spans[i].Length, room-named)
+		if named += spans[i].Length; spans[i].Length <= 0 {
+			named, spans = room, spans[:i]
+			break
+		}
 	}
 	for range w.pick(4) {
 		c := w.pick(contents)
-		n := min(w.lengths[c][w.pick(2)], room-named)
+		n := min(w.lengths[c][w.pick(3)], room-named)
 		if n > 0 {
 			spans = append(spans, workload.Span{Content: workload.ContentID(c + 1), Length: n})
 			named += n
 		}
 	}
+	w.prompts = append(w.prompts, spans)
 	input, output := named, workload.ContentID(w.pick(contents+1))
 	if named == 0 || w.pick(2) == 0 && named < room {
 		input += int32(1 + w.pick(int(min(room-named, 3*w.size))))
 	}
-	r.fast.Open(w.opened, input, spans, output, w.size, w.caching)
-	r.slow.Open(w.opened, input, spans, output, w.size, w.caching)
+	third := &Sequence{}
+	for _, s := range []*Sequence{&r.fast, &r.slow, third} {
+		s.Open(uint64(len(w.opened)), input, spans, output, w.size, w.caching)
+	}
+	w.opened = append(w.opened, third)
 	r.named, r.first, r.keyed, r.known, r.flying, r.computed = named, 0, 0, input, 0, 0
 	r.running, r.member = false, false
 	if len(spans) > 0 {
@@ -101,7 +118,6 @@ func (w *world) open(r *twinRequest, spans ...workload.Span) {
 
 // operate does one operation on both caches and compares all that they show.
 func (w *world) operate() {
-	tail := w.fast.free.tail
 	if w.pick(5) == 0 {
 		w.run()
 	} else if r := w.list[w.pick(len(w.list))]; !r.running {
@@ -110,8 +126,7 @@ func (w *world) operate() {
 		w.settle(r)
 		w.serve(r)
 	}
-	w.seen.count("free list packed", w.fast.free.tail < tail)
-	w.seen.count("table grown", len(w.fast.keys.slots) > 64)
+	w.coverRuns()
 	w.compare()
 }
 
@@ -163,8 +178,8 @@ func (w *world) release(r *twinRequest) {
 func (w *world) admit(r *twinRequest) {
 	hit := w.lookup(r)
 	cached := int32(hit.Blocks) * w.size
-	upto := cached + int32(1+w.pick(int(r.known-cached)))
-	if w.pick(2) == 0 {
+	upto := cached + int32(1+w.pick(min(int(r.known-cached), w.chunks)))
+	if w.pick(2) == 0 && int(r.known-cached) <= w.chunks {
 		upto = r.known
 	}
 	if w.extend(r, upto) {
@@ -180,7 +195,7 @@ func (w *world) grow(r *twinRequest) {
 	if want <= 0 {
 		return
 	}
-	n := min(want, int32(1+w.pick(int(want+w.size))))
+	n := min(want, int32(1+w.pick(min(int(want+w.size), w.chunks))))
 	if !w.extend(r, r.computed+n) {
 		w.preempt(w.list[w.pick(len(w.list))])
 		return
@@ -305,6 +320,7 @@ func (w *world) compare() {
 	if a, b := w.fast.Fold(), w.slow.Fold(); a != b {
 		w.fatal("free lists differ: pool %x, twin %x", a, b)
 	}
+	w.compareFreeLists()
 	w.compareMirrors()
 	var fast, slow []*Sequence
 	late := w.pick(4) > 0 // the pool need not know how far the run is
@@ -326,6 +342,7 @@ func (w *world) compare() {
 		if r.fast.Held() != r.slow.Held() || r.fast.keyed != r.slow.keyed && w.caching {
 			w.fatal("blocks held and keyed: pool %d and %d, twin %d and %d", r.fast.Held(), r.fast.keyed, r.slow.Held(), r.slow.keyed)
 		}
+		w.compareHeld(r)
 	}
 	if err := w.slow.Check(slow); err != nil {
 		w.fatal("twin: %v", err)
@@ -348,10 +365,11 @@ func TestPoolEqualsItsTwin(t *testing.T) {
 	})
 }
 
+// BLIS_CASES is the number of worlds, BLIS_KV_SEED their seed.
 func TestPoolEqualsItsTwinInManyWorlds(t *testing.T) {
-	seed, worlds := rand.Uint64(), 4000
-	if testing.Short() {
-		worlds = 500
+	seed, worlds := rand.Uint64(), testsize.Cases(t, 300, 1000, 10_000)
+	if n, err := strconv.ParseUint(os.Getenv("BLIS_KV_SEED"), 10, 64); err == nil {
+		seed = n
 	}
 	seen := coverage{}
 	for n := range worlds {
@@ -364,5 +382,6 @@ func TestPoolEqualsItsTwinInManyWorlds(t *testing.T) {
 			w.operate()
 		}
 	}
+	t.Logf("seed %d: %d worlds", seed, worlds)
 	seen.require(t, seed)
 }
