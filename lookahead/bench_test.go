@@ -151,11 +151,11 @@ func BenchmarkBarrier(b *testing.B) {
 				s.AddLeaf(fmt.Sprint(i), &ticker{next: NeverKey})
 				list = append(list, s.lookup(FirstLeaf+ProcessID(i)))
 			}
-			s.crew.start()
+			s.workers.start()
 			for b.Loop() {
-				s.crew.share(list, NeverKey, nil, false, 1<<20)
+				s.workers.runParallel(list, NeverKey, nil, false, 1<<20)
 			}
-			s.crew.dismiss()
+			s.workers.stop()
 		})
 	}
 }

@@ -2,13 +2,13 @@ package lookahead
 
 import "testing"
 
-// patient is a leaf that publishes nothing.
+// patient is a leaf that publishes nothing: it is stable for ever.
 type patient struct{ *script }
 
 func (patient) StableUntil() Key { return NeverKey }
 
-// A leaf that nobody waits for must not keep a sink from reading for ever: it
-// stands at an early event while another one tells the sink more and more.
+// A leaf that no process waits for must not keep a sink from reading for ever: it
+// stands at an early event while another leaf sends the sink more and more.
 func TestLeavesThatStandStillDoNotFillASink(t *testing.T) {
 	const rounds, each = 200, 2_000
 	s := New(Config{Reply: func(Key) Key { return NeverKey }})
@@ -41,7 +41,7 @@ func TestLeavesThatStandStillDoNotFillASink(t *testing.T) {
 	if len(sink.log) != rounds*each || len(still.log) != 2 {
 		t.Errorf("the sink read %d messages, want %d; the leaf that stands still executed %d events, want 2", len(sink.log), rounds*each, len(still.log))
 	}
-	if limit := int64(sinkMost + 2*each); most > limit {
+	if limit := int64(sinkMax + 2*each); most > limit {
 		t.Errorf("%d messages waited for the sink at once, want at most %d", most, limit)
 	}
 }

@@ -2,40 +2,42 @@ package lookahead
 
 import "blis/vtime"
 
-// view is what the coordinator knows between turns. Everything that decides
-// who may run is in it, so decide is a function of it alone.
+// view is what the coordinator knows between turns. Everything that a decision
+// depends on is in it, so decide is a function of view alone.
 type view struct {
 	leaves  summary
-	control []station
+	control []controlState
 
-	react  func(Key) Key // earliest delivery that a notice can cause
-	end    Key
-	window vtime.Duration // longest, 0: no limit
+	react  func(Key) Key  // Config.React
+	end    Key            // Config.End
+	window vtime.Duration // maximum length of a window, 0: no limit
 }
 
-// station is what the coordinator knows of one control process.
-type station struct {
-	due      Key // earliest event: local, periodic or mail
-	periodic Key // earliest periodic event
-	promise  Key // earliest message, whatever waits in its mailbox included
-	observed Observation
-	stopped  bool // it ended its turn itself and waits for the leaves
-	streams  bool // it may go on beside them
+// controlState is what the coordinator knows of one control process.
+type controlState struct {
+	due       Key // its earliest event: local, periodic or mail
+	periodic  Key // its earliest periodic event, not before due
+	promise   Key // the earliest message that it may send, mail in its mailbox considered
+	observed  Observation
+	stopped   bool // it ended its turn by Outbox.Stop and waits for the leaves
+	streaming bool // it ended its turn by Outbox.Stream: stopped, but it may overlap a window
 }
 
-// move is the next thing to do.
+// move is a decision: what the coordinator does next.
 type move struct {
 	action  action
-	control int // which one, for runControl
-	horizon Key
-	// For runLeaves: only leaves whose published state may change before
-	// need, or which may send something before told, have to run now; both
-	// NeverKey: all.
-	need, told Key
-	// And the control process that has a turn at the same time, up to this
-	// horizon; none if that is the zero Key.
-	beside        int
-	besideHorizon Key
+	control int // for runControl: the control process that gets a turn
+	horizon Key // of the control process, or of all leaves
+
+	// For runLeaves: the window can be limited to leaves whose published state
+	// may change before stateBefore, or which may send a notice before
+	// notifyBefore. Both NeverKey: all leaves with events before the horizon.
+	stateBefore, notifyBefore Key
+
+	// For runLeaves: the control process that has a turn during the window,
+	// and its horizon; the zero Key if there is none.
+	overlapped        int
+	overlappedHorizon Key
 }
 
 type action uint8
@@ -43,57 +45,60 @@ type action uint8
 const (
 	runControl action = iota
 	runLeaves
-	settle // nobody may advance: periodic events, sinks, the end, or a deadlock
+	quiesce // no process may advance: sinks, a periodic event, the end or a deadlock
 )
 
-// decide says who runs next and how far. A too early horizon costs windows; a
-// too late one lets a message arrive in a process's past, which is a trap.
+// decide returns what runs next and how far. A horizon that is too early costs
+// windows. A horizon that is too late lets a message arrive in the past of its
+// receiver, which is a trap.
 //
-// Control processes go first, interleaved in the order of (Key, id): they are
-// few, and every step of theirs sends leaves further. When they would pass
-// what leaves may still tell them, or need to see leaves that are behind, all
-// leaves run until what control may still tell them.
+// Control processes go first, interleaved in the order of (Key, id): there are
+// few, and each of their turns lets leaves advance further. A control process
+// is held back by notices that may still arrive before its next event, and by
+// leaves that have not reached the state that it observes. When all are held
+// back, the leaves run, up to the earliest message that a control process may
+// still send.
 func decide(v *view) move {
-	need, told, first := NeverKey, NeverKey, NeverKey
-	beside, besideHorizon := 0, Key{}
+	stateBefore, notifyBefore, first := NeverKey, NeverKey, NeverKey
+	overlapped, overlappedHorizon := 0, Key{}
 	for c := range v.control {
 		s := &v.control[c]
 		if s.stopped {
-			if s.streams && v.apart(s) && besideHorizon == (Key{}) {
+			if s.streaming && v.independent(s) && overlappedHorizon == (Key{}) {
 				if h := v.controlHorizon(c); s.due.Less(h) {
-					beside, besideHorizon = c, h
+					overlapped, overlappedHorizon = c, h
 				}
 			}
 			continue
 		}
 		h := v.controlHorizon(c)
-		if s.due.Less(h) || s.passes(h) {
+		if s.due.Less(h) || s.endsObservation(h) {
 			return move{action: runControl, control: c, horizon: h}
 		}
-		if s.due.Less(first) { // of those held back, the one to go on next
+		if s.due.Less(first) { // the first of those held back decides which leaves run
 			first = s.due
-			need, told = s.waitsFor()
+			stateBefore, notifyBefore = s.waitsFor()
 		}
 	}
 	if h := v.leafHorizon(); v.leaves.due.Less(h) {
-		return move{action: runLeaves, horizon: h, need: need, told: told, beside: beside, besideHorizon: besideHorizon}
+		return move{action: runLeaves, horizon: h, stateBefore: stateBefore, notifyBefore: notifyBefore, overlapped: overlapped, overlappedHorizon: overlappedHorizon}
 	}
-	return move{action: settle}
+	return move{action: quiesce}
 }
 
-// apart reports whether a control process and the leaves have nothing to tell
-// each other: it observes nothing, they send nothing. Then, as leaves do not
-// pass its promise, both may run at the same time.
-func (v *view) apart(s *station) bool {
+// independent reports whether s and the leaves exchange nothing that s waits
+// for: it observes nothing, and they send no notices. Then a turn of s and a
+// window may overlap, because leaves do not pass the promise of s.
+func (v *view) independent(s *controlState) bool {
 	return s.observed.At.IsNever() && v.leaves.promise.IsNever()
 }
 
-// waitsFor is what must be known before the process can go on, its next
-// observation included: until when what leaves publish must stand, and before
-// when no message of theirs may be outstanding.
-func (s *station) waitsFor() (need, told Key) {
+// waitsFor returns what the next event of the process, or its next observation,
+// needs of the leaves: the Key up to which their published state must be final,
+// and the Key before which no notice may be outstanding.
+func (s *controlState) waitsFor() (stateBefore, notifyBefore Key) {
 	switch {
-	case s.due == s.periodic: // for everything before it
+	case s.due == s.periodic: // a periodic event waits for everything before it
 		return NeverKey, NeverKey
 	case s.observed.At.IsNever():
 		return Key{}, s.due.Next()
@@ -101,44 +106,48 @@ func (s *station) waitsFor() (need, told Key) {
 	return s.observed.StateBefore, latest(s.due, s.observed.At).Next()
 }
 
-// controlHorizon is the Key before which control process c may run.
+// controlHorizon returns the horizon of control process c.
 func (v *view) controlHorizon(c int) (h Key) {
 	s := &v.control[c]
 	h = earliest(v.end, v.leaves.promise)
 	for o := range v.control {
 		if o != c {
-			h = earliest(h, turnOf(c, o, v.control[o].due))
+			h = earliest(h, peerHorizon(c, o, v.control[o].due))
 		}
 	}
-	h = v.cut(earliest(h, s.periodic), s.due)
+	h = v.limitWindow(earliest(h, s.periodic), s.due)
 	if !s.observed.At.Less(h) {
 		return h
 	}
-	if v.leaves.steady.Less(s.observed.StateBefore) {
+	if v.leaves.stableUntil.Less(s.observed.StateBefore) {
 		return s.observed.At
 	}
 	return earliest(h, s.observed.Until)
 }
 
-// turnOf is how far control process c may run while o has an event at due:
-// through that Key if c comes first by id, as messages from there are later.
-func turnOf(c, o int, due Key) Key {
+// peerHorizon returns the horizon that control process o, with an event at due,
+// sets to control process c: the Key due, exclusive if o comes first by id and
+// inclusive if c does, because what o sends is later than due.
+func peerHorizon(c, o int, due Key) Key {
 	if c < o {
 		return due.Next()
 	}
 	return due
 }
 
-// passes reports whether a turn up to h, although nothing is due before it,
-// ends an observation: the process announced one and reads nothing in it.
-func (s *station) passes(h Key) bool {
+// endsObservation reports whether a turn up to h ends an announced observation
+// in which the process turns out to have no event: then the turn is needed
+// although nothing is due before h.
+func (s *controlState) endsObservation(h Key) bool {
 	return s.observed.At.Less(h) && s.observed.Until == h && !h.IsNever()
 }
 
-// leafHorizon is the Key before which every leaf may run: the earliest
-// message that control may still send, of itself or caused by a notice that
-// is still to come; the next observation; a periodic event, which must see
-// whether anything is left once everything before it is done.
+// leafHorizon returns the horizon of every leaf. It is the earliest of
+//   - the messages that control processes may send, of themselves or in
+//     reaction to a notice that a leaf may still send,
+//   - the leaf limits of the next observations,
+//   - the periodic events of control processes, which must see whether anything
+//     is left to do once everything before them is done.
 func (v *view) leafHorizon() Key {
 	h := v.end
 	if v.react != nil && !v.leaves.promise.IsNever() {
@@ -151,11 +160,12 @@ func (v *view) leafHorizon() Key {
 			h = earliest(h, s.observed.LeafLimit)
 		}
 	}
-	return v.cut(h, v.leaves.due)
+	return v.limitWindow(h, v.leaves.due)
 }
 
-// cut applies the limit on the length of windows.
-func (v *view) cut(h, from Key) Key {
+// limitWindow lowers h so that a window from the Key from is no longer than
+// v.window.
+func (v *view) limitWindow(h, from Key) Key {
 	if v.window == 0 || from.IsNever() {
 		return h
 	}

@@ -4,77 +4,77 @@ import "testing"
 
 // Each row is a situation between turns and what must be decided in it.
 func TestDecide(t *testing.T) {
-	quiet := Observation{At: NeverKey}
+	blind := Observation{At: NeverKey}
 	leaves := func(due, promise Key) summary { return summary{due, promise, due} }
-	router := func(due, promise Key) station {
-		return station{due: due, periodic: NeverKey, promise: promise, observed: quiet}
+	router := func(due, promise Key) controlState {
+		return controlState{due: due, periodic: NeverKey, promise: promise, observed: blind}
 	}
-	observing := func(s station, o Observation) station { s.observed = o; return s }
-	periodic := func(s station, k Key) station { s.periodic, s.due = k, earliest(s.due, k); return s }
-	stopped := func(s station) station { s.stopped = true; return s }
-	streaming := func(s station) station { s.stopped, s.streams = true, true; return s }
+	observing := func(s controlState, o Observation) controlState { s.observed = o; return s }
+	periodic := func(s controlState, k Key) controlState { s.periodic, s.due = k, earliest(s.due, k); return s }
+	stopped := func(s controlState) controlState { s.stopped = true; return s }
+	streaming := func(s controlState) controlState { s.stopped, s.streaming = true, true; return s }
 	live := Observation{At: at(50, 2), Until: at(50, 3), StateBefore: at(50, 2), LeafLimit: at(50, 2)}
 	for name, c := range map[string]struct {
 		v    view
 		want move
 	}{
 		"control runs to the first notice": {
-			view{leaves: leaves(at(10, 0), at(70, 8)), control: []station{router(at(50, 0), at(60, 3))}},
+			view{leaves: leaves(at(10, 0), at(70, 8)), control: []controlState{router(at(50, 0), at(60, 3))}},
 			move{action: runControl, horizon: at(70, 8)}},
 		"a notice at its next event holds control": {
-			view{leaves: leaves(at(10, 0), at(50, 0)), control: []station{router(at(50, 0), at(60, 3))}},
-			move{action: runLeaves, horizon: at(60, 3), told: at(50, 1)}},
+			view{leaves: leaves(at(10, 0), at(50, 0)), control: []controlState{router(at(50, 0), at(60, 3))}},
+			move{action: runLeaves, horizon: at(60, 3), notifyBefore: at(50, 1)}},
 		"what a notice causes bounds leaves": {
-			view{leaves: leaves(at(10, 0), at(50, 0)), control: []station{router(at(50, 0), at(60, 3))}, react: func(k Key) Key { return Key{At: k.At + 4} }},
-			move{action: runLeaves, horizon: at(54, 0), told: at(50, 1)}},
+			view{leaves: leaves(at(10, 0), at(50, 0)), control: []controlState{router(at(50, 0), at(60, 3))}, react: func(k Key) Key { return Key{At: k.At + 4} }},
+			move{action: runLeaves, horizon: at(54, 0), notifyBefore: at(50, 1)}},
 		"an observation waits for leaves behind": {
-			view{leaves: leaves(at(10, 0), at(70, 8)), control: []station{observing(router(at(50, 2), at(50, 3)), live)}},
-			move{action: runLeaves, horizon: at(50, 2), need: at(50, 2), told: at(50, 3)}},
+			view{leaves: leaves(at(10, 0), at(70, 8)), control: []controlState{observing(router(at(50, 2), at(50, 3)), live)}},
+			move{action: runLeaves, horizon: at(50, 2), stateBefore: at(50, 2), notifyBefore: at(50, 3)}},
 		"an observation of leaves that stand": {
-			view{leaves: leaves(at(50, 2), at(70, 8)), control: []station{observing(router(at(50, 2), at(50, 3)), live)}},
+			view{leaves: leaves(at(50, 2), at(70, 8)), control: []controlState{observing(router(at(50, 2), at(50, 3)), live)}},
 			move{action: runControl, horizon: at(50, 3)}},
-		"an observation of leaves that are steady": {
-			view{leaves: summary{at(10, 0), at(70, 8), at(50, 2)}, control: []station{observing(router(at(50, 2), at(50, 3)), live)}},
+		"an observation of leaves that are stable": {
+			view{leaves: summary{at(10, 0), at(70, 8), at(50, 2)}, control: []controlState{observing(router(at(50, 2), at(50, 3)), live)}},
 			move{action: runControl, horizon: at(50, 3)}},
 		"control runs up to an observation": {
-			view{leaves: leaves(at(10, 0), at(70, 8)), control: []station{observing(router(at(40, 0), at(50, 3)), live)}},
+			view{leaves: leaves(at(10, 0), at(70, 8)), control: []controlState{observing(router(at(40, 0), at(50, 3)), live)}},
 			move{action: runControl, horizon: at(50, 2)}},
 		"the earlier control process first": {
-			view{leaves: leaves(at(99, 0), NeverKey), control: []station{router(at(50, 0), NeverKey), router(at(40, 0), at(40, 1))}},
+			view{leaves: leaves(at(99, 0), NeverKey), control: []controlState{router(at(50, 0), NeverKey), router(at(40, 0), at(40, 1))}},
 			move{action: runControl, control: 1, horizon: at(50, 0)}},
 		"at one key the smaller id first": {
-			view{leaves: leaves(at(99, 0), NeverKey), control: []station{router(at(50, 0), NeverKey), router(at(50, 0), at(50, 1))}},
+			view{leaves: leaves(at(99, 0), NeverKey), control: []controlState{router(at(50, 0), NeverKey), router(at(50, 0), at(50, 1))}},
 			move{action: runControl, horizon: at(50, 1)}},
-		"a periodic event holds everybody": {
-			view{leaves: leaves(at(10, 0), NeverKey), control: []station{periodic(router(NeverKey, at(90, 0)), at(30, 9))}},
-			move{action: runLeaves, horizon: at(30, 9), need: NeverKey, told: NeverKey}},
-		"a periodic event is settled": {
-			view{leaves: leaves(at(30, 9), NeverKey), control: []station{periodic(router(NeverKey, at(90, 0)), at(30, 9))}},
-			move{action: settle}},
-		"who stopped waits": {
-			view{leaves: leaves(at(60, 0), NeverKey), control: []station{stopped(router(at(50, 0), at(70, 0)))}},
-			move{action: runLeaves, horizon: at(70, 0), need: NeverKey, told: NeverKey}},
-		"who streams goes on beside leaves": {
-			view{leaves: leaves(at(60, 0), NeverKey), control: []station{streaming(router(at(50, 0), at(70, 0))), router(NeverKey, NeverKey)}, end: at(90, 0)},
-			move{action: runLeaves, horizon: at(70, 0), need: NeverKey, told: NeverKey, besideHorizon: at(90, 0)}},
-		"but not when leaves may tell it something": {
-			view{leaves: leaves(at(60, 0), at(80, 8)), control: []station{streaming(router(at(50, 0), at(70, 0)))}},
-			move{action: runLeaves, horizon: at(70, 0), need: NeverKey, told: NeverKey}},
+		"a periodic event bounds the leaves": {
+			view{leaves: leaves(at(10, 0), NeverKey), control: []controlState{periodic(router(NeverKey, at(90, 0)), at(30, 9))}},
+			move{action: runLeaves, horizon: at(30, 9), stateBefore: NeverKey, notifyBefore: NeverKey}},
+		"a periodic event with nothing before it": {
+			view{leaves: leaves(at(30, 9), NeverKey), control: []controlState{periodic(router(NeverKey, at(90, 0)), at(30, 9))}},
+			move{action: quiesce}},
+		"a control process that stopped waits": {
+			view{leaves: leaves(at(60, 0), NeverKey), control: []controlState{stopped(router(at(50, 0), at(70, 0)))}},
+			move{action: runLeaves, horizon: at(70, 0), stateBefore: NeverKey, notifyBefore: NeverKey}},
+		"a control process that streams overlaps the window": {
+			view{leaves: leaves(at(60, 0), NeverKey), control: []controlState{streaming(router(at(50, 0), at(70, 0))), router(NeverKey, NeverKey)}, end: at(90, 0)},
+			move{action: runLeaves, horizon: at(70, 0), stateBefore: NeverKey, notifyBefore: NeverKey, overlappedHorizon: at(90, 0)}},
+		"but not when leaves may send it notices": {
+			view{leaves: leaves(at(60, 0), at(80, 8)), control: []controlState{streaming(router(at(50, 0), at(70, 0)))}},
+			move{action: runLeaves, horizon: at(70, 0), stateBefore: NeverKey, notifyBefore: NeverKey}},
 		"nor when it observes": {
-			view{leaves: leaves(at(10, 0), NeverKey), control: []station{observing(streaming(router(at(40, 0), at(50, 3))), live)}},
-			move{action: runLeaves, horizon: at(50, 2), need: NeverKey, told: NeverKey}},
-		"nor when somebody else comes first": {
-			view{leaves: leaves(at(10, 0), NeverKey), control: []station{streaming(router(at(50, 0), at(70, 0))), stopped(router(at(40, 0), NeverKey))}},
-			move{action: runLeaves, horizon: at(70, 0), need: NeverKey, told: NeverKey}},
+			view{leaves: leaves(at(10, 0), NeverKey), control: []controlState{observing(streaming(router(at(40, 0), at(50, 3))), live)}},
+			move{action: runLeaves, horizon: at(50, 2), stateBefore: NeverKey, notifyBefore: NeverKey}},
+		"nor when another control process comes first": {
+			view{leaves: leaves(at(10, 0), NeverKey), control: []controlState{streaming(router(at(50, 0), at(70, 0))), stopped(router(at(40, 0), NeverKey))}},
+			move{action: runLeaves, horizon: at(70, 0), stateBefore: NeverKey, notifyBefore: NeverKey}},
 		"the end": {
-			view{leaves: leaves(at(60, 0), NeverKey), control: []station{router(at(60, 0), at(70, 0))}, end: at(60, 0)},
-			move{action: settle}},
+			view{leaves: leaves(at(60, 0), NeverKey), control: []controlState{router(at(60, 0), at(70, 0))}, end: at(60, 0)},
+			move{action: quiesce}},
 		"windows of limited length": {
-			view{leaves: leaves(at(10, 0), at(50, 0)), control: []station{router(at(50, 0), at(60, 3))}, window: 5},
-			move{action: runLeaves, horizon: at(15, 0), told: at(50, 1)}},
-		"nobody but leaves": {
+			view{leaves: leaves(at(10, 0), at(50, 0)), control: []controlState{router(at(50, 0), at(60, 3))}, window: 5},
+			move{action: runLeaves, horizon: at(15, 0), notifyBefore: at(50, 1)}},
+		"no control process": {
 			view{leaves: leaves(at(10, 0), at(50, 0))},
-			move{action: runLeaves, horizon: NeverKey, need: NeverKey, told: NeverKey}},
+			move{action: runLeaves, horizon: NeverKey, stateBefore: NeverKey, notifyBefore: NeverKey}},
 	} {
 		if c.v.end == (Key{}) {
 			c.v.end = NeverKey

@@ -3,21 +3,21 @@ package lookahead
 import "math"
 
 // Decoder reads the fields of one message in the order in which they were
-// sent. After the first error every read gives zero; see Err. It takes any
+// written. After the first error every read returns zero; see Err. It takes any
 // bytes and never panics.
 type Decoder struct {
 	buf  []byte
-	pos  int
-	left int
-	err  error
+	pos  int   // of the next field
+	left int   // fields not read
+	err  error // the first one
 }
 
-// Left is the number of fields not read yet.
+// Left returns the number of fields not read yet.
 func (d *Decoder) Left() int { return d.left }
 
-// Err is the first thing that went wrong: a field of another type than was
-// asked for, one out of range, or none left. The kernel checks it after each
-// message, so processes need not.
+// Err returns the first error: a field of another type than the one asked for, a
+// field out of range, or a read past the last field. The kernel checks it after
+// each message, so processes need not.
 func (d *Decoder) Err() error { return d.err }
 
 // Int reads an integer that fits int64.
@@ -48,7 +48,8 @@ func (d *Decoder) Float() float64 {
 	return math.Float64frombits(word)
 }
 
-// Bytes reads a byte string. It aliases the frame: valid during the call.
+// Bytes reads a byte string. It aliases the frame and is valid during
+// Process.Receive.
 func (d *Decoder) Bytes() []byte {
 	word, f := d.read()
 	if f != octets {
@@ -60,7 +61,8 @@ func (d *Decoder) Bytes() []byte {
 	return d.buf[start:d.pos:d.pos]
 }
 
-// read reads the next field, of octets up to where its bytes start.
+// read reads the next field. Of a byte string it reads the length; d.pos is at
+// the first byte then.
 func (d *Decoder) read() (word uint64, f form) {
 	if d.left == 0 || d.err != nil {
 		return 0, exhausted
@@ -70,8 +72,8 @@ func (d *Decoder) read() (word uint64, f form) {
 	return word, f
 }
 
-// fail notes why a field of form f was not what was asked for; integer is
-// the reason if it is an integer.
+// fail keeps the error of a field whose form f is not the one asked for. The
+// error of an integer is integer. It returns zero.
 func (d *Decoder) fail(f form, integer error) uint64 {
 	switch {
 	case d.err != nil:

@@ -15,17 +15,19 @@ type ProcessDigest struct {
 	Messages uint64
 }
 
-// digest folds executed messages as words of fixed width: At, Class, Source,
-// Kind, fields. Seq and the frames are left out, they belong to the protocol.
+// digest hashes executed messages as words of fixed width: At, Class, Source,
+// Kind, fields. Seq and the division into frames are left out, because they
+// belong to the protocol and not to the model.
 type digest struct {
 	hash     xxhash.Digest
 	messages uint64
-	fill     int
+	fill     int // bytes in buf, a multiple of 8
 	buf      [1024]byte
 }
 
 func (d *digest) reset() { d.hash.Reset() }
 
+// word adds one word.
 func (d *digest) word(w uint64) {
 	if d.fill == len(d.buf) {
 		d.flush()
@@ -34,18 +36,20 @@ func (d *digest) word(w uint64) {
 	d.fill += 8
 }
 
+// flush hashes the words in buf.
 func (d *digest) flush() {
 	d.hash.Write(d.buf[:d.fill])
 	d.fill = 0
 }
 
-// sum is the rolling hash so far.
+// sum returns the hash of all words so far.
 func (d *digest) sum() uint64 {
 	d.flush()
 	return d.hash.Sum64()
 }
 
-// message folds the message m of b and returns where it ends.
+// message adds the message with head m, whose fields are in b, and returns where
+// it ends.
 func (d *digest) message(b []byte, m *message) (int, error) {
 	d.messages++
 	d.word(uint64(m.stamp.At))
@@ -67,7 +71,7 @@ func (d *digest) message(b []byte, m *message) (int, error) {
 	return pos, nil
 }
 
-// octets folds a byte string, after its length, in whole words.
+// octets adds a byte string in whole words; its length has been added.
 func (d *digest) octets(b []byte) {
 	for ; len(b) >= 8; b = b[8:] {
 		d.word(binary.LittleEndian.Uint64(b))

@@ -1,33 +1,52 @@
 // Package lookahead runs logical processes in virtual time, in parallel, and
-// gives the same bits on any number of cores. It is a conservative kernel: a
-// process executes an event only when no message can arrive any more that
-// would have to be executed before it, so nothing is ever undone. It knows
-// nothing of what is simulated.
+// gives the same bits on any number of cores. It is a conservative kernel of
+// parallel discrete-event simulation (PDES): a process executes an event only
+// when no message can arrive any more that would have to be executed before
+// it, so nothing is ever undone. The package knows nothing of what is
+// simulated.
 //
 // A process is a control process, a leaf or a sink. Messages go between
-// control and leaves in both directions, among control processes, and from
-// both to sinks; leaves do not talk to each other. Every process is a
-// protoactor actor with a mailbox of this package: the mailbox sorts what
-// arrives by stamp, and a worker drains it when the window gives it to that
-// worker. No goroutine is started per message or per window.
+// control processes and leaves in both directions, among control processes,
+// and from both to sinks; leaves do not talk to each other. Every process is a
+// protoactor actor with a mailbox of this package. The mailbox sorts what
+// arrives by stamp, and the worker that has the process's turn drains it. No
+// goroutine is started per message or per window.
+//
+// The words of the protocol:
+//
+//	Key          an instant and the class of events within it
+//	Stamp        the place of a message in the total order, headed by a Key
+//	notice       a message from a leaf to a control process
+//	promise      the earliest Key at which a process may send a message
+//	horizon      the Key before which a process may execute events now
+//	turn         a process executes, on one worker, everything before a horizon
+//	window       the turns that leaves have at the same time
+//	observation  a control process reads what leaves publish, without messages
 //
 // Where to read what:
 //
-//	stamp.go     Key and Stamp, the total order
-//	process.go   what a process implements
-//	decide.go    who may run next and how far: the protocol as a pure function
-//	run.go       the window loop that carries the decisions out; turns.go: who
-//	             runs the turns of a window; settle.go: when nobody may advance
-//	sequential.go  the strictest twin: one key of one process at a time
-//	crew.go      the workers, how they claim turns and meet
-//	node.go      one turn of one process
-//	mailbox.go   the merge by stamp; frame.go, decoder.go: the wire format
-//	outbox.go    sending, and the horizon as a process sees it
-//	fleet.go     what the coordinator keeps of every leaf; minima.go: the least
-//	             of many keys
-//	digest.go    what a run's equality is judged by; trace.go: where two differ
-//	fault.go     traps, faults, deadlock
+//	stamp.go       Key and Stamp, the total order
+//	process.go     what a process implements
+//	decide.go      which process runs next and how far: the protocol as a pure
+//	               function
+//	run.go         the window loop that carries the decisions out, and whether
+//	               the workers share the turns of a window
+//	control.go     what the coordinator knows of control processes
+//	sinks.go       when sinks read
+//	quiesce.go     what happens when no process may advance; deadlock.go
+//	sequential.go  the strictest twin: one Key of one process at a time
+//	workers.go     the workers, how they claim turns and wait
+//	node.go        one turn of one process
+//	mailbox.go     the merge by stamp; frame.go, decoder.go, msgpack.go: the
+//	               wire format; framepool.go: spent frames
+//	outbox.go      sending, and the horizon as a process sees it
+//	fleet.go       three Keys of every leaf; mintree.go: the minimum of many
+//	               Keys
+//	digest.go      the hash that makes runs comparable; trace.go: where two
+//	               runs part
+//	fault.go       traps and faults
+//	stats.go       counts of a run
 //
-// Not modelled: messages from leaf to leaf, and processes that go away; one
-// that has nothing to do costs next to nothing.
+// Not modelled: messages from leaf to leaf, and processes that go away; a
+// process that has nothing to do costs next to nothing.
 package lookahead

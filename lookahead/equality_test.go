@@ -53,7 +53,7 @@ func ways() map[string]Config {
 	return list
 }
 
-// describe says where a run parts from its twin.
+// describe logs the first difference between a run and its twin.
 func describe(t *testing.T, p phold, cfg Config) {
 	trace := Trace{Every: 1}
 	a, b := p.build(Config{Sequential: true, Trace: trace}), Config{}
@@ -70,14 +70,14 @@ func describe(t *testing.T, p phold, cfg Config) {
 // A window length must not matter to what is executed, only to how often the
 // coordinator decides.
 func TestLookaheadMakesWindowsLong(t *testing.T) {
-	p := pholds(3)["quiet"]
+	p := pholds(3)["without notices"]
 	p.checks = false
 	s := p.build(Config{})
 	finish(t, s)
 	if got := s.Stats(); got.Windows > 50 || got.Messages < 5000 {
 		t.Errorf("a hub that reads nothing took %d windows for %d messages", got.Windows, got.Messages)
 	}
-	p.observe, p.quiet = "live", false
+	p.observe, p.noNotices = "live", false
 	s = p.build(Config{})
 	finish(t, s)
 	if got := s.Stats(); got.Windows < 100 || got.InlineShare() != 1 {
@@ -85,16 +85,16 @@ func TestLookaheadMakesWindowsLong(t *testing.T) {
 	}
 }
 
-// Leaves whose published state outlives their events are not called for it.
-func TestSteadyLeavesAreLeftAlone(t *testing.T) {
-	live, steady := pholds(1)["steady quiet"], pholds(1)["steady quiet"]
-	live.checks, steady.checks = false, false // each waits for all leaves
+// Leaves with published state that their events leave as it is get no turns for it.
+func TestStableLeavesAreLeftAlone(t *testing.T) {
+	live, stable := pholds(1)["stable without notices"], pholds(1)["stable without notices"]
+	live.checks, stable.checks = false, false // each waits for all leaves
 	live.observe = "live"
-	a, b := live.build(Config{}), steady.build(Config{})
+	a, b := live.build(Config{}), stable.build(Config{})
 	finish(t, a)
 	finish(t, b)
 	if x, y := a.Stats().Turns, b.Stats().Turns; 4*y > 3*x {
-		t.Errorf("%d turns for steady leaves, %d for others", y, x)
+		t.Errorf("%d turns for stable leaves, %d for others", y, x)
 	}
 }
 

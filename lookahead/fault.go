@@ -1,17 +1,14 @@
 package lookahead
 
-import (
-	"fmt"
-	"strings"
-)
+import "fmt"
 
-// Trap is a broken rule of the protocol: a bug in a process or in the kernel,
-// never in a user's input. It reaches the caller as the Value of a Fault.
+// Trap is a broken rule of the protocol: a bug in a process or in the kernel, not
+// in a user's input. The caller of Run gets it as the Value of a Fault.
 type Trap struct {
-	Rule    string // what must hold and did not
-	Process string // in whose turn it showed
-	// The two places in the order that do not fit together. Of a local event
-	// or a horizon only the Key is meaningful.
+	Rule    string // the rule that is broken
+	Process string // the process that had the turn
+	// The two stamps that break the rule together. Of a local event or a
+	// horizon only the Key is meaningful.
 	First, Second Stamp
 }
 
@@ -20,7 +17,7 @@ func (t *Trap) Error() string {
 	return fmt.Sprintf("%s: %s [%v] against [%v]", t.Process, t.Rule, t.First, t.Second)
 }
 
-// The rules that traps watch.
+// The rules, as a Trap names the breach of one.
 const (
 	ruleHorizon  = "message below its receiver's horizon"
 	ruleOrder    = "two messages without order"
@@ -34,13 +31,14 @@ const (
 	ruleIdle     = "observation passed without an end"
 )
 
-// Fault says that a process panicked. The run has stopped; there is no digest.
+// Fault is the error of a run that stopped because a process panicked. There is
+// no digest then.
 type Fault struct {
 	Process string
 	ID      ProcessID
-	At      Key   // of the event or message that it was executing
-	Last    Stamp // of the last message that it executed or was executing
-	Value   any   // what it panicked with
+	At      Key   // of the event or message that the process was executing
+	Last    Stamp // of the last message that the process executed or was executing
+	Value   any   // of the panic
 	Stack   []byte
 }
 
@@ -49,33 +47,19 @@ func (f *Fault) Error() string {
 	return fmt.Sprintf("process %q (%d) failed at %v, last message [%v]: %v", f.Process, f.ID, f.At, f.Last, f.Value)
 }
 
-// Unwrap gives the value if it is an error, a *Trap for instance.
+// Unwrap returns the value of the panic if it is an error, such as a *Trap.
 func (f *Fault) Unwrap() error {
 	err, _ := f.Value.(error)
 	return err
 }
 
-// Blocked is one process that has work and cannot go on.
-type Blocked struct {
-	Process string
-	ID      ProcessID
-	Next    Key    // what it would execute
-	Waits   string // for what
-}
-
-// Deadlock says that work remains and nobody may advance.
-type Deadlock struct{ Blocked []Blocked }
-
-// Error names each blocked process and what it waits for.
-func (d *Deadlock) Error() string {
-	var b strings.Builder
-	b.WriteString("nobody can advance although work remains:")
-	for i, p := range d.Blocked {
-		if i == 20 {
-			fmt.Fprintf(&b, " and %d more", len(d.Blocked)-i)
-			break
+// firstFault returns the fault with the earliest Key, of all processes.
+func (s *Simulation) firstFault() error {
+	var first *Fault
+	for _, n := range s.all() {
+		if n.fault != nil && (first == nil || n.fault.At.Less(first.At)) {
+			first = n.fault
 		}
-		fmt.Fprintf(&b, " %q (%d) at %v waits for %s;", p.Process, p.ID, p.Next, p.Waits)
 	}
-	return strings.TrimSuffix(b.String(), ";")
+	return first
 }

@@ -102,7 +102,7 @@ func TestMailboxTrapsMessagesWithoutOrder(t *testing.T) {
 		n.last = c.last
 		f := &frame{}
 		f.start(0)
-		f.open(Stamp{At: 5, Class: 1, Source: 0, Seq: 7}, 0, 0)
+		f.begin(Stamp{At: 5, Class: 1, Source: 0, Seq: 7}, 0, 0)
 		if err := f.finish(&sorter{}); err != nil {
 			t.Fatal(err)
 		}

@@ -1,88 +1,89 @@
 package lookahead
 
-// fleet is what the coordinator keeps of the leaves: three keys of each, and
-// their minima. A leaf that does not run and gets no mail costs nothing per
+// fleet is what the coordinator knows of the leaves: three Keys of each, in
+// trees of minima. A leaf that does not run and gets no mail costs nothing per
 // window, whatever the number of leaves.
 type fleet struct {
-	nodes    []*node
-	periodic bool // some have periodic events
+	nodes    []*node // by slot
+	periodic bool    // some leaves have periodic events
 
-	due     minima // earliest event: local, periodic or mail
-	promise minima // earliest message to control, whatever waits in the mailbox included
-	steady  minima // until when what it publishes stays as it is
+	// By slot; each Key covers mail that waits in the leaf's mailbox.
+	due         minTree // the earliest event: local, periodic or mail
+	promise     minTree // the earliest notice that the leaf may send
+	stableUntil minTree // what the leaf publishes does not change before it
 
-	reply func(Key) Key
+	reply func(Key) Key // Config.Reply
 }
 
-// summary is three minima over leaves.
-type summary struct{ due, promise, steady Key }
+// summary is the minimum over leaves of each of the three Keys.
+type summary struct{ due, promise, stableUntil Key }
 
 // add appends a leaf.
 func (f *fleet) add(n *node) {
 	n.slot = len(f.nodes)
 	f.nodes = append(f.nodes, n)
 	f.periodic = f.periodic || n.periodic != nil
-	f.due.grow()
-	f.promise.grow()
-	f.steady.grow()
-	f.set(n)
+	f.due.add()
+	f.promise.add()
+	f.stableUntil.add()
+	f.update(n)
 	f.refresh(n.slot)
 }
 
-// set takes over the state of a leaf after its turn. Workers call it for
-// different leaves at the same time; refresh follows.
-func (f *fleet) set(n *node) {
-	next, mail, quiet := n.process.Next(), n.mailbox.head(), n.mailbox.quiet()
+// update reads the Keys of a leaf after its turn. Workers call it for different
+// leaves at the same time; refresh follows.
+func (f *fleet) update(n *node) {
+	next, mail, effectAt := n.process.Next(), n.mailbox.head(), n.mailbox.effectAt()
 	promise := latest(n.process.Promise(), next.Next())
 	due := earliest(next, mail)
 	if n.periodic != nil && !n.horizon.IsNever() {
 		due = earliest(due, n.periodic.NextPeriodic())
 	}
 	if !mail.IsNever() {
-		promise = earliest(promise, f.replyTo(mail, quiet))
+		promise = earliest(promise, f.replyTo(mail, effectAt))
 	}
-	steady := next // mail aside
+	stableUntil := next // without mail
 	if n.publisher != nil {
-		steady = n.publisher.StableUntil()
+		stableUntil = n.publisher.StableUntil()
 	} else if n.periodic != nil {
-		steady = due
+		stableUntil = due
 	}
-	steady = latest(due, earliest(steady, quiet))
-	f.due.put(n.slot, due)
-	f.promise.put(n.slot, promise)
-	f.steady.put(n.slot, steady)
+	stableUntil = latest(due, earliest(stableUntil, effectAt))
+	f.due.set(n.slot, due)
+	f.promise.set(n.slot, promise)
+	f.stableUntil.set(n.slot, stableUntil)
 }
 
-// replyTo is the earliest message that can follow from mail that is delivered
-// at k and quiet until another Key.
-func (f *fleet) replyTo(k, quiet Key) Key {
+// replyTo returns the earliest notice that can follow from mail with Key k that
+// takes effect at effectAt.
+func (f *fleet) replyTo(k, effectAt Key) Key {
 	if f.reply != nil {
-		quiet = f.reply(latest(k, quiet))
+		effectAt = f.reply(latest(k, effectAt))
 	}
-	return latest(quiet, k.Next())
+	return latest(effectAt, k.Next())
 }
 
-// note records that mail for a leaf waits, the earliest at k, and that it is
-// quiet until another Key.
-func (f *fleet) note(slot int, k, quiet Key) {
+// noteMail records mail for a leaf, the earliest message at k, which takes
+// effect at effectAt.
+func (f *fleet) noteMail(slot int, k, effectAt Key) {
 	f.due.lower(slot, k)
-	f.promise.lower(slot, f.replyTo(k, quiet))
-	f.steady.lower(slot, latest(k, quiet))
+	f.promise.lower(slot, f.replyTo(k, effectAt))
+	f.stableUntil.lower(slot, latest(k, effectAt))
 }
 
-// refresh brings the minima up to date after set.
+// refresh updates the minima over a leaf after update.
 func (f *fleet) refresh(slot int) {
 	f.due.refresh(slot)
 	f.promise.refresh(slot)
-	f.steady.refresh(slot)
+	f.stableUntil.refresh(slot)
 }
 
-// refreshAll does so for slots in ascending order.
+// refreshAll updates the minima over several leaves, slots in ascending order.
 func (f *fleet) refreshAll(slots []int32) {
 	if len(slots) > len(f.nodes)/2 {
-		f.due.refreshEvery()
-		f.promise.refreshEvery()
-		f.steady.refreshEvery()
+		f.due.refreshAll()
+		f.promise.refreshAll()
+		f.stableUntil.refreshAll()
 		return
 	}
 	group := -1
@@ -94,37 +95,38 @@ func (f *fleet) refreshAll(slots []int32) {
 	}
 }
 
-// minima is the summary over all leaves.
-func (f *fleet) minima() summary {
-	return summary{f.due.least(), f.promise.least(), f.steady.least()}
+// summary returns the minima over all leaves.
+func (f *fleet) summary() summary {
+	return summary{f.due.min(), f.promise.min(), f.stableUntil.min()}
 }
 
-// query is what behind looks for.
-type query struct {
-	horizon, need, told Key
-	all                 bool
+// selection is what selectLeaves looks for.
+type selection struct {
+	horizon, stateBefore, notifyBefore Key
+	all                                bool // both stateBefore and notifyBefore are NeverKey
 }
 
-// behind appends the slots of the leaves that have something to do before h,
-// of those only the ones whose published state may change before need or which
-// may send before told; both NeverKey: all. In ascending order.
-func (f *fleet) behind(list []int32, h, need, told Key) []int32 {
+// selectLeaves appends, in ascending order, the slots of the leaves that have
+// events before h and whose published state may change before stateBefore or
+// which may send a notice before notifyBefore. If both are NeverKey, it appends
+// all leaves with events before h.
+func (f *fleet) selectLeaves(list []int32, h, stateBefore, notifyBefore Key) []int32 {
 	if len(f.nodes) == 0 {
 		return list
 	}
-	q := query{h, need, told, need.IsNever() && told.IsNever()}
-	return f.collect(list, &q, len(f.due.levels)-1, 0)
+	q := selection{h, stateBefore, notifyBefore, stateBefore.IsNever() && notifyBefore.IsNever()}
+	return f.selectBelow(list, &q, len(f.due.levels)-1, 0)
 }
 
-// collect descends to the leaves below a group of entries of a level.
-func (f *fleet) collect(list []int32, q *query, level, from int) []int32 {
+// selectBelow selects below the fanOut entries of a level that start at from.
+func (f *fleet) selectBelow(list []int32, q *selection, level, from int) []int32 {
 	due := f.due.levels[level]
 	for i := from; i < min(from+fanOut, len(due)); i++ {
 		switch {
 		case !due[i].Less(q.horizon):
-		case !q.all && !f.steady.levels[level][i].Less(q.need) && !f.promise.levels[level][i].Less(q.told):
+		case !q.all && !f.stableUntil.levels[level][i].Less(q.stateBefore) && !f.promise.levels[level][i].Less(q.notifyBefore):
 		case level > 0:
-			list = f.collect(list, q, level-1, i*fanOut)
+			list = f.selectBelow(list, q, level-1, i*fanOut)
 		default:
 			list = append(list, int32(i))
 		}
@@ -132,12 +134,12 @@ func (f *fleet) collect(list []int32, q *query, level, from int) []int32 {
 	return list
 }
 
-// first returns the leaf with the earliest event, of several the one created
-// first; nil if there is none.
+// first returns the leaf with the earliest event and that event's Key: of
+// several leaves the lowest slot, nil if no leaf has an event.
 func (f *fleet) first() (*node, Key) {
-	due := f.due.least()
+	due := f.due.min()
 	if due.IsNever() {
 		return nil, NeverKey
 	}
-	return f.nodes[f.due.first()], due
+	return f.nodes[f.due.indexOfMin()], due
 }

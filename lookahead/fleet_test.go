@@ -9,8 +9,8 @@ import (
 	"blis/vtime"
 )
 
-// The fleet's minima against looking at every leaf, with one level of them and
-// with several, after turns of many leaves and after mail.
+// The fleet's minima against a look at every leaf, in trees of one level and of
+// several, after turns of many leaves and after mail.
 func TestFleetKnowsItsMinima(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		f := &fleet{}
@@ -24,8 +24,8 @@ func TestFleetKnowsItsMinima(t *testing.T) {
 		for range rapid.SampledFrom([]int{1, 2, 7, 8, 9, 40, 65, 513}).Draw(t, "leaves") {
 			l := &pholdLeaf{}
 			n := &node{process: l}
-			if rapid.Bool().Draw(t, "steady") {
-				n.publisher = steadyLeaf{l}
+			if rapid.Bool().Draw(t, "stable") {
+				n.publisher = stableLeaf{l}
 			}
 			if len(leaves)%7 == 0 { // the others have nothing to do
 				l.push(key("next"))
@@ -36,20 +36,20 @@ func TestFleetKnowsItsMinima(t *testing.T) {
 		for range 10 {
 			slot := rapid.IntRange(0, len(f.nodes)-1).Draw(t, "slot")
 			if k := key("mail"); !k.IsNever() {
-				f.note(slot, k, key("quiet"))
+				f.noteMail(slot, k, key("effect"))
 			}
 			var ran []int32
 			for range rapid.SampledFrom([]int{0, 1, 3, len(f.nodes)}).Draw(t, "turns") {
 				slot := rapid.IntRange(0, len(f.nodes)-1).Draw(t, "turn")
 				leaves[slot].agenda = agenda{}
 				leaves[slot].push(key("then"))
-				f.set(f.nodes[slot])
+				f.update(f.nodes[slot])
 				ran = append(ran, int32(slot))
 			}
 			slices.Sort(ran)
 			f.refreshAll(slices.Compact(ran))
 			checkMinima(t, f)
-			checkBehind(t, f, key("horizon"), key("need"), key("told"))
+			checkSelected(t, f, key("horizon"), key("state before"), key("notify before"))
 		}
 	})
 }
@@ -59,9 +59,9 @@ func checkMinima(t *rapid.T, f *fleet) {
 	for i := range f.nodes {
 		want.due = earliest(want.due, f.due.key(i))
 		want.promise = earliest(want.promise, f.promise.key(i))
-		want.steady = earliest(want.steady, f.steady.key(i))
+		want.stableUntil = earliest(want.stableUntil, f.stableUntil.key(i))
 	}
-	if got := f.minima(); got != want {
+	if got := f.summary(); got != want {
 		t.Fatalf("minima %v, want %v", got, want)
 	}
 	first, due := f.first()
@@ -71,15 +71,15 @@ func checkMinima(t *rapid.T, f *fleet) {
 	}
 }
 
-func checkBehind(t *rapid.T, f *fleet, h, need, told Key) {
-	all := need.IsNever() && told.IsNever()
+func checkSelected(t *rapid.T, f *fleet, h, stateBefore, notifyBefore Key) {
+	all := stateBefore.IsNever() && notifyBefore.IsNever()
 	var slow []int32
 	for i := range f.nodes {
-		if f.due.key(i).Less(h) && (all || f.steady.key(i).Less(need) || f.promise.key(i).Less(told)) {
+		if f.due.key(i).Less(h) && (all || f.stableUntil.key(i).Less(stateBefore) || f.promise.key(i).Less(notifyBefore)) {
 			slow = append(slow, int32(i))
 		}
 	}
-	if got := f.behind(nil, h, need, told); !slices.Equal(got, slow) {
-		t.Fatalf("%d behind %v, want %d", len(got), h, len(slow))
+	if got := f.selectLeaves(nil, h, stateBefore, notifyBefore); !slices.Equal(got, slow) {
+		t.Fatalf("%d leaves selected before %v, want %d", len(got), h, len(slow))
 	}
 }

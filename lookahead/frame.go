@@ -9,45 +9,54 @@ import (
 	"blis/vtime"
 )
 
-// A frame carries the messages of one sender to one receiver in one window,
-// as msgpack: [source, [message, …]], message = [at, class, seq, kind,
-// fields…]. The two counts that are known only at the end are written at full
-// width and patched. Messages stand in the order of their stamps.
+// frame carries the messages of one sender to one receiver. A frame to a leaf or
+// a control process has the messages of one turn; a frame to a sink may have
+// those of several turns. The bytes are msgpack:
+//
+//	[source, [message, message, …]]
+//	message = [at, class, seq, kind, field, field, …]
+//
+//	92 ce ssssssss dd nnnnnnnn │ 9x at class seq kind fields │ 9x at …
+//	└─── frameHeader bytes ──┘   └─ first message          ┘
+//
+// The number n of messages is known at the end: it has full width in the header,
+// and finish patches it. After finish the messages are in the order of stamps.
 type frame struct {
 	buf   []byte
-	count int
+	count int // messages
 
-	first, last Stamp
-	sorted      bool
-	quiet       Key // until when none of its messages has any effect on others
+	first, last Stamp // the earliest and the latest message, after finish
+	sorted      bool  // messages were sent in the order of stamps
+	effectAt    Key   // no message takes effect on other processes before it
 
-	// The reader's place: a frame has one reader.
-	position, unread int
-	head             message
+	// The reader's position. A frame has one reader.
+	position int     // of the next message in buf
+	unread   int     // messages from position on
+	head     message // the next message, if unread > 0
 }
 
 // message is the parsed head of one message within a frame.
 type message struct {
 	stamp  Stamp
 	kind   Kind
-	fields int // that follow
-	body   int // where they start
+	fields int // number of fields
+	body   int // position of the first field
 }
 
 const (
-	frameHeader = 11 // fixarray(2), uint32 source, array32 count
-	countOffset = 7
+	frameHeader = 11 // bytes: fixarray(2), uint32 source, array32 count
+	countOffset = 7  // of the count in the header
 )
 
 // start empties the frame for messages of source.
 func (f *frame) start(source ProcessID) {
 	f.buf = append(f.buf[:0], 0x92, 0xce, 0, 0, 0, 0, 0xdd, 0, 0, 0, 0)
 	binary.BigEndian.PutUint32(f.buf[2:], uint32(source))
-	f.count, f.sorted, f.quiet = 0, true, NeverKey
+	f.count, f.sorted, f.effectAt = 0, true, NeverKey
 }
 
-// open begins a message.
-func (f *frame) open(s Stamp, kind Kind, fields int) {
+// begin writes the head of a message; its fields follow.
+func (f *frame) begin(s Stamp, kind Kind, fields int) {
 	if f.count == 0 {
 		f.first = s
 	} else if s.Less(f.last) {
@@ -62,18 +71,19 @@ func (f *frame) open(s Stamp, kind Kind, fields int) {
 	f.buf = appendUint(b, uint64(kind))
 }
 
-// sorter is scratch space for frames whose messages were sent out of order.
+// sorter is scratch memory for frames with messages that were sent out of order.
 type sorter struct {
-	index []extent
+	index []messageRange
 	buf   []byte
 }
 
-type extent struct {
+// messageRange is the place of a message in a frame's bytes.
+type messageRange struct {
 	stamp      Stamp
 	start, end int
 }
 
-// finish patches the count and brings the messages into order.
+// finish patches the count and sorts the messages.
 func (f *frame) finish(scratch *sorter) error {
 	binary.BigEndian.PutUint32(f.buf[countOffset:], uint32(f.count))
 	if f.sorted {
@@ -90,12 +100,12 @@ func (f *frame) finish(scratch *sorter) error {
 		if m, err = parseMessage(f.buf, pos, source); err == nil {
 			pos, err = skipFields(f.buf, m.body, m.fields)
 		}
-		scratch.index = append(scratch.index, extent{m.stamp, start, pos})
+		scratch.index = append(scratch.index, messageRange{m.stamp, start, pos})
 	}
 	if err != nil {
 		return err
 	}
-	slices.SortFunc(scratch.index, func(a, b extent) int {
+	slices.SortFunc(scratch.index, func(a, b messageRange) int {
 		if a.stamp.Less(b.stamp) {
 			return -1
 		}
@@ -110,7 +120,7 @@ func (f *frame) finish(scratch *sorter) error {
 	return nil
 }
 
-// rewind places the reader on the first message.
+// rewind moves the reader to the first message.
 func (f *frame) rewind() error {
 	source, count, pos, err := parseFrame(f.buf)
 	if err != nil {
@@ -124,7 +134,7 @@ func (f *frame) rewind() error {
 	return err
 }
 
-// step moves the reader past the message that ends at end.
+// step moves the reader past the next message, which ends at end.
 func (f *frame) step(end int) (err error) {
 	f.unread--
 	f.position = end
@@ -134,8 +144,8 @@ func (f *frame) step(end int) (err error) {
 	return err
 }
 
-// Errors of the wire format. A frame of this kernel never has them; a
-// recording may.
+// Errors of the wire format. Frames of this kernel never have them; bytes from
+// elsewhere may.
 var (
 	errShort  = errors.New("lookahead: frame ends within a value")
 	errForm   = errors.New("lookahead: value of an unexpected msgpack type")
@@ -143,7 +153,7 @@ var (
 	errFields = errors.New("lookahead: read past the last field")
 )
 
-// parseFrame reads a frame's head; pos is where the first message starts.
+// parseFrame reads a frame's header. The first message starts at pos.
 func parseFrame(b []byte) (source uint32, count, pos int, err error) {
 	n, pos, err := readArray(b, 0)
 	if err != nil || n != 2 {
@@ -156,7 +166,7 @@ func parseFrame(b []byte) (source uint32, count, pos int, err error) {
 	if count, pos, err = readArray(b, pos); err != nil {
 		return 0, 0, 0, err
 	}
-	// A message takes five bytes or more: refuse counts that cannot be true.
+	// A message takes at least five bytes: refuse counts that cannot be true.
 	if count > (len(b)-pos)/5 {
 		return 0, 0, 0, errShort
 	}
@@ -186,7 +196,7 @@ func parseMessage(b []byte, pos int, source uint32) (m message, err error) {
 	}, nil
 }
 
-// skipFields returns where n fields that start at pos end.
+// skipFields returns the position after n fields from pos on.
 func skipFields(b []byte, pos, n int) (int, error) {
 	for range n {
 		word, f, next := readScalar(b, pos)
@@ -200,6 +210,7 @@ func skipFields(b []byte, pos, n int) (int, error) {
 	return pos, nil
 }
 
+// orElse returns err, or other if err is nil.
 func orElse(err, other error) error {
 	if err != nil {
 		return err

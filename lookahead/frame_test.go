@@ -93,7 +93,7 @@ func randomFrame(r *rand.Rand, source ProcessID) (*frame, []sample) {
 			kind:   Kind(r.IntN(1 << 16)),
 			fields: randomFields(r, r.IntN(20)),
 		}
-		f.open(m.stamp, m.kind, len(m.fields))
+		f.begin(m.stamp, m.kind, len(m.fields))
 		o := &Outbox{current: f}
 		write(o, m.fields)
 		list = append(list, m)
@@ -303,8 +303,8 @@ func FuzzFrame(f *testing.F) {
 
 // A frame that is used again must not keep its last messages' effect.
 func TestFrameStartsQuiet(t *testing.T) {
-	f := &frame{quiet: at(5, 0)}
-	if f.start(1); !f.quiet.IsNever() {
-		t.Errorf("an empty frame has an effect at %v", f.quiet)
+	f := &frame{effectAt: at(5, 0)}
+	if f.start(1); !f.effectAt.IsNever() {
+		t.Errorf("an empty frame has an effect at %v", f.effectAt)
 	}
 }

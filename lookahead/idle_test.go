@@ -5,9 +5,8 @@ import (
 	"testing"
 )
 
-// Leaves that have nothing to do any more must not be visited for each
-// decision whether the run goes on: with a thousand more of them as many
-// processes are asked as without.
+// Leaves without events must not be asked for each decision whether the run goes
+// on: with a thousand idle leaves as many processes are asked as without.
 func TestIdleLeavesAreNotAsked(t *testing.T) {
 	asked := func(idle int, cfg Config) uint64 {
 		const checks = 100
@@ -37,8 +36,8 @@ func TestIdleLeavesAreNotAsked(t *testing.T) {
 	}
 }
 
-// What leaves hold for a sink is fetched from those that hold something.
-func TestOnlyHoldersAreFetchedFrom(t *testing.T) {
+// Only leaves with unposted frames to sinks are asked for them.
+func TestOnlySinkSendersAreFlushed(t *testing.T) {
 	asked := func(idle int) uint64 {
 		s := New(Config{Workers: 1, Reply: func(Key) Key { return NeverKey }})
 		s.AddControl("router", &script{})
@@ -50,7 +49,7 @@ func TestOnlyHoldersAreFetchedFrom(t *testing.T) {
 			talker.events = append(talker.events, at(i+1, 0))
 		}
 		talker.event = func(k Key, out *Outbox) { send(out, FirstSink, k.Next()) }
-		s.AddLeaf("talker", holder{talker})
+		s.AddLeaf("talker", aperiodic{talker})
 		sink := &script{}
 		s.AddSink("sink", sink)
 		finish(t, s)
@@ -64,5 +63,5 @@ func TestOnlyHoldersAreFetchedFrom(t *testing.T) {
 	}
 }
 
-// holder is a leaf without periodic events.
-type holder struct{ Process }
+// aperiodic hides the periodic events of a process.
+type aperiodic struct{ Process }

@@ -7,42 +7,46 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// inline is the dispatcher of every actor: the caller's goroutine, which is
-// the worker to which the window gave the turn.
-type inline struct{}
+// callerDispatcher runs an actor on the goroutine of the caller, which is the
+// worker that gives it a turn. It is the dispatcher of every actor.
+type callerDispatcher struct{}
 
-func (inline) Schedule(fn func()) { fn() }
-func (inline) Throughput() int    { return 1 << 30 }
+func (callerDispatcher) Schedule(fn func()) { fn() }
+func (callerDispatcher) Throughput() int    { return 1 << 30 }
 
-// mailbox is where the protocol meets protoactor. Posting files a frame and
-// schedules nothing; it may happen from several workers at once. Everything
-// else is done by the one worker that has the process's turn.
+// mailbox is where the protocol meets protoactor. Workers post frames at the
+// same time; posting schedules nothing. The one worker that has the process's
+// turn, or the coordinator between windows, does everything else.
 //
-// Order of reading: frames that follow each other completely form a queue;
-// frames that overlap it lie in a heap. With one sender in step the heap
-// stays empty.
+//	PostUserMessage → posted ─ absorb ┬→ queue  frames one after the other
+//	                                  └→ heap   frames that overlap the queue
+//	                                     top: the frame with the earliest message
+//
+// A frame whose first message is later than the last one of the queue joins the
+// queue. Every other frame goes into the heap. With one sender, or with senders
+// in step, the heap stays empty and reading costs no comparisons.
 type mailbox struct {
 	node       *node
 	invoker    actor.MessageInvoker
 	dispatcher actor.Dispatcher
-	drain      func() // node.drain, bound once
+	drain      func() // node.drain, bound once: a method value allocates
 
-	mu     sync.Mutex
+	mu     sync.Mutex // of posted and system
 	posted []*frame
 	system []any
 
 	fresh   atomic.Int32 // frames in posted
-	waiting atomic.Int64 // messages not executed
+	waiting atomic.Int64 // messages posted and not executed
 
-	absorbed []*frame // the other half of the swap with posted
-	queue    []*frame // from index read on
+	absorbed []*frame // empty between calls of absorb: swapped with posted there
+	queue    []*frame // sorted and without overlap from index read on
 	read     int
-	heap     []*frame // by stamp of the head
+	heap     []*frame // binary heap by the stamp of the next message
 }
 
 var _ actor.Mailbox = (*mailbox)(nil)
 
-// PostUserMessage files a frame.
+// PostUserMessage adds a frame.
 func (m *mailbox) PostUserMessage(message any) {
 	f := message.(*frame)
 	m.waiting.Add(int64(f.count))
@@ -67,11 +71,11 @@ func (m *mailbox) RegisterHandlers(invoker actor.MessageInvoker, dispatcher acto
 // Start has nothing to start.
 func (m *mailbox) Start() {}
 
-// UserMessageCount is the number of messages that wait.
+// UserMessageCount returns the number of messages that have not been executed.
 func (m *mailbox) UserMessageCount() int { return int(m.waiting.Load()) }
 
-// handleSystem gives the actor its system messages. It is called only between
-// windows.
+// handleSystem gives the actor its system messages. Only the coordinator calls
+// it, between windows.
 func (m *mailbox) handleSystem() {
 	for {
 		m.mu.Lock()
@@ -90,7 +94,7 @@ func (m *mailbox) handleSystem() {
 // run gives the actor a turn on this goroutine.
 func (m *mailbox) run() { m.dispatcher.Schedule(m.drain) }
 
-// absorb sorts what was posted into the reading order.
+// absorb moves the posted frames into queue and heap.
 func (m *mailbox) absorb() {
 	if m.fresh.Load() == 0 {
 		return
@@ -107,12 +111,12 @@ func (m *mailbox) absorb() {
 			m.enqueue(f)
 		} else {
 			m.heap = append(m.heap, f)
-			m.up(len(m.heap) - 1)
+			m.siftUp(len(m.heap) - 1)
 		}
 	}
 }
 
-// enqueue appends to the queue, reusing the room in front of read.
+// enqueue appends to the queue. It reuses the room before index read.
 func (m *mailbox) enqueue(f *frame) {
 	if m.read > 0 && len(m.queue) == cap(m.queue) {
 		m.queue = m.queue[:copy(m.queue, m.queue[m.read:])]
@@ -121,7 +125,7 @@ func (m *mailbox) enqueue(f *frame) {
 	m.queue = append(m.queue, f)
 }
 
-// top is the frame with the earliest message, nil if there is none.
+// top returns the absorbed frame with the earliest message, nil if there is none.
 func (m *mailbox) top() *frame {
 	if m.read == len(m.queue) {
 		if len(m.heap) == 0 {
@@ -136,7 +140,7 @@ func (m *mailbox) top() *frame {
 	return f
 }
 
-// head is the Key of the earliest message, as far as absorbed.
+// head returns the Key of the earliest message that has been absorbed.
 func (m *mailbox) head() Key {
 	if f := m.top(); f != nil {
 		return f.head.stamp.Key()
@@ -144,20 +148,22 @@ func (m *mailbox) head() Key {
 	return NeverKey
 }
 
-// quiet is the Key until which what waits has no effect on others, NeverKey if
-// nothing waits. Of a frame that was read in part it may be too early.
-func (m *mailbox) quiet() Key {
+// effectAt returns the Key before which no absorbed message takes effect on
+// other processes (see Outbox.BeginWithEffectAt), NeverKey if there is none. It
+// may be too early when a frame has been read in part.
+func (m *mailbox) effectAt() Key {
 	k := NeverKey
 	for _, f := range m.queue[m.read:] {
-		k = earliest(k, f.quiet)
+		k = earliest(k, f.effectAt)
 	}
 	for _, f := range m.heap {
-		k = earliest(k, f.quiet)
+		k = earliest(k, f.effectAt)
 	}
 	return k
 }
 
-// advance moves past the first message of f, the top, which ends at end.
+// advance moves past the next message of f, which is the top. The message ends
+// at end. A frame without further messages goes back to the frame pool.
 func (m *mailbox) advance(f *frame, end int) {
 	if err := f.step(end); err != nil {
 		panic(&Trap{ruleFrame + ": " + err.Error(), m.node.name, f.first, f.last})
@@ -165,7 +171,7 @@ func (m *mailbox) advance(f *frame, end int) {
 	inHeap := len(m.heap) > 0 && m.heap[0] == f
 	if f.unread > 0 {
 		if inHeap {
-			m.down()
+			m.siftDown()
 		}
 		return
 	}
@@ -173,14 +179,15 @@ func (m *mailbox) advance(f *frame, end int) {
 		last := len(m.heap) - 1
 		m.heap[0], m.heap[last] = m.heap[last], nil
 		m.heap = m.heap[:last]
-		m.down()
+		m.siftDown()
 	} else if m.read++; m.read == len(m.queue) {
 		m.queue, m.read = m.queue[:0], 0
 	}
-	m.node.stock.put(f)
+	m.node.worker.frames.put(f)
 }
 
-func (m *mailbox) up(i int) {
+// siftUp restores the heap after an append at i.
+func (m *mailbox) siftUp(i int) {
 	h := m.heap
 	for i > 0 {
 		parent := (i - 1) / 2
@@ -192,8 +199,8 @@ func (m *mailbox) up(i int) {
 	}
 }
 
-// down restores the heap after its root changed.
-func (m *mailbox) down() {
+// siftDown restores the heap after its root changed.
+func (m *mailbox) siftDown() {
 	h, i := m.heap, 0
 	for {
 		child := 2*i + 1

@@ -12,7 +12,7 @@ import (
 // The mailbox against its twin, a slice that is sorted.
 func TestMailboxReadsInTheOrderOfStamps(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		n := &node{stock: &stock{depot: &depot{}}}
+		n := &node{worker: &worker{frames: framePool{shared: &sharedPool{}}}}
 		m := &mailbox{node: n}
 		n.mailbox.node = n
 		var twin []Stamp
@@ -21,12 +21,12 @@ func TestMailboxReadsInTheOrderOfStamps(t *testing.T) {
 		for range rapid.IntRange(1, 12).Draw(t, "rounds") {
 			for range rapid.IntRange(0, 4).Draw(t, "frames") {
 				source := ProcessID(rapid.IntRange(0, 4).Draw(t, "source"))
-				f := n.stock.take()
+				f := n.worker.frames.get()
 				f.start(source)
 				for range rapid.IntRange(1, 5).Draw(t, "messages") {
 					seqs[source]++
 					s := Stamp{floor + vtime.Time(rapid.IntRange(0, 6).Draw(t, "at")), uint8(rapid.IntRange(0, 2).Draw(t, "class")), uint32(source), seqs[source]}
-					f.open(s, 0, 0)
+					f.begin(s, 0, 0)
 					twin = append(twin, s)
 				}
 				if err := f.finish(&sorter{}); err != nil {
@@ -60,19 +60,19 @@ func TestMailboxReadsInTheOrderOfStamps(t *testing.T) {
 	})
 }
 
-// Frames that one worker spends must reach one that needs them.
-func TestStockBalances(t *testing.T) {
-	d := &depot{}
-	a, b := &stock{depot: d}, &stock{depot: d}
+// Frames that one worker spends must reach a worker that needs them.
+func TestFramePoolsBalance(t *testing.T) {
+	d := &sharedPool{}
+	a, b := &framePool{shared: d}, &framePool{shared: d}
 	made := map[*frame]bool{}
 	for range 1000 {
 		for range 40 {
-			f := a.take()
+			f := a.get()
 			made[f] = true
 			b.put(f)
 		}
 	}
-	if len(made) > 5*stockBatch {
+	if len(made) > 5*poolBatch {
 		t.Errorf("%d frames made for 40 in use", len(made))
 	}
 }

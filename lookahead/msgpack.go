@@ -5,9 +5,9 @@ import (
 	"math"
 )
 
-// The subset of msgpack that frames use: arrays, integers, floats, byte
-// strings. Writing picks the shortest form, as the library does; reading
-// takes any form and any bytes.
+// The subset of msgpack that frames use: arrays, integers, floats, byte strings.
+// Writing takes the shortest form, as the msgpack library does. Reading accepts
+// every form and never panics.
 
 func appendArray(b []byte, n int) []byte {
 	switch {
@@ -65,7 +65,7 @@ func appendBytes(b, v []byte) []byte {
 	return append(b, v...)
 }
 
-// form is what a value is, as far as readers tell values apart.
+// form is the class of a value that was read, or why none was.
 type form uint8
 
 const (
@@ -78,7 +78,7 @@ const (
 	exhausted      // no field is left
 )
 
-// err is what is wrong with a value of this form where another was wanted.
+// err returns the error of a value of this form where another form was asked for.
 func (f form) err() error {
 	switch f {
 	case cutShort:
@@ -89,10 +89,10 @@ func (f form) err() error {
 	return errForm
 }
 
-// readScalar reads the value at pos. It works on words and positions, not on
-// a struct of them: it runs twice per field of every message. next is where
-// the following value starts; of octets, where its bytes do, all of which are
-// there.
+// readScalar reads the value at pos. next is the position of the next value; of
+// a byte string it is the position of the bytes, all of which are in b. It
+// returns words and positions and no struct, because it runs twice per field of
+// every message.
 func readScalar(b []byte, pos int) (word uint64, f form, next int) {
 	if uint(pos) >= uint(len(b)) {
 		return 0, cutShort, pos
@@ -118,7 +118,7 @@ func readScalar(b []byte, pos int) (word uint64, f form, next int) {
 	return readRare(c, b, pos)
 }
 
-// readRare is readScalar for the other types, after the type byte c.
+// readRare is readScalar for the remaining types, after the type byte c.
 func readRare(c byte, b []byte, pos int) (word uint64, f form, next int) {
 	size := 0
 	switch {
@@ -150,6 +150,7 @@ func readRare(c byte, b []byte, pos int) (word uint64, f form, next int) {
 	return word, f, pos + size
 }
 
+// bigEndian reads an integer of size bytes; it returns false if b is shorter.
 func bigEndian(b []byte, size int) (uint64, bool) {
 	if len(b) < size {
 		return 0, false
@@ -165,7 +166,7 @@ func bigEndian(b []byte, size int) (uint64, bool) {
 	return binary.BigEndian.Uint64(b), true
 }
 
-// readUint reads an integer that is not negative.
+// readUint reads a non-negative integer.
 func readUint(b []byte, pos int) (uint64, int, error) {
 	word, f, next := readScalar(b, pos)
 	switch {
@@ -177,7 +178,7 @@ func readUint(b []byte, pos int) (uint64, int, error) {
 	return 0, pos, f.err()
 }
 
-// readArray reads the head of an array.
+// readArray reads the head of an array of n values.
 func readArray(b []byte, pos int) (n, next int, err error) {
 	if uint(pos) >= uint(len(b)) {
 		return 0, pos, errShort

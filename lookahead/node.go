@@ -8,8 +8,8 @@ import (
 	"blis/vtime"
 )
 
-// node is a process with everything that the kernel keeps of it. During a
-// turn one worker owns it, between turns the coordinator.
+// node is a process and what the kernel keeps of it. The worker that has the
+// process's turn owns it during the turn, the coordinator between turns.
 type node struct {
 	sim     *Simulation
 	id      ProcessID
@@ -17,7 +17,7 @@ type node struct {
 	name    string
 	process Process
 
-	periodic  Periodic // the optional interfaces, nil where absent
+	periodic  Periodic // the optional interfaces of process, nil where absent
 	observer  Observer
 	publisher Publisher
 	estimator Estimator
@@ -26,77 +26,79 @@ type node struct {
 	pid     *actor.PID
 	mailbox mailbox
 	out     Outbox
-	stock   *stock // of the worker that has the turn
+	worker  *worker // that has the turn, or had the last one
 
-	message Message // what the actor is invoked with: the same memory each time
-	target  turn
+	message Message   // the actor is invoked with it, once per message
+	rest    advanceTo // the actor is invoked with it at the end of a turn
 
 	digest digest
 	tracer *tracer
 	last   Stamp // of the last message executed
 
-	advanced Key // every local event before it has been executed
-	floor    Key // no message may arrive before it (control and sinks)
-	deferred bool
+	advanced Key  // every local event before it has been executed
+	floor    Key  // no message may arrive before it (control processes and sinks)
+	deferred bool // the message at the top of the mailbox stays for a later turn
 
-	horizon  Key   // of the turn given
-	work     int   // expected in that turn
-	executed int   // messages, in that turn
-	enough   int64 // waiting messages that make it worth a turn (of a sink)
-	fellow   int   // waiting messages from control processes (of a control process)
-	fault    *Fault
-	recorded []byte
+	horizon     Key   // of the last turn given
+	expected    int   // expected work of the turn, where it was estimated
+	executed    int   // messages executed in the turn
+	threshold   int64 // of a sink: number of waiting messages that gives it a turn in a window
+	controlMail int   // of a control process: waiting messages from control processes
+	fault       *Fault
+	recorded    []byte // frames sent since Config.Record was last written to
 }
 
-// turn is the message that ends every turn: execute what is local up to here.
-type turn struct{ until Key }
+// advanceTo is the message that ends every turn: execute the local events
+// before the Key until.
+type advanceTo struct{ until Key }
 
-// Receive is the actor.
+// Receive implements actor.Actor.
 func (n *node) Receive(c actor.Context) {
 	switch m := c.Message().(type) {
 	case *Message:
 		n.receive(m)
-	case *turn:
+	case *advanceTo:
 		n.advance(m.until)
 	}
 }
 
-// take gives the process a turn up to h on the calling goroutine, with frames
-// from s. A panic in it becomes the node's fault.
-func (n *node) take(h Key, s *stock) {
+// runTurn gives the process a turn up to h on the calling goroutine, which is
+// worker w. A panic of the process becomes the node's fault.
+func (n *node) runTurn(h Key, w *worker) {
 	defer n.recover()
 	before, done := n.out.events, n.done()
-	n.execute(h, s)
+	n.execute(h, w)
 	n.out.post()
 	if n.channel() == toLeaf {
-		n.sim.fleet.set(n)
-		s.executed += n.executed
-		s.work += n.executed + int(n.out.events-before)
+		n.sim.fleet.update(n)
+		w.executed += n.executed
+		w.work += n.executed + int(n.out.events-before)
 	}
-	s.done += n.done() - done
+	w.done += n.done() - done
 }
 
-// done counts what the process has done, so that progress can be seen.
+// done counts messages executed, events and messages sent: any progress of the
+// process increases it.
 func (n *node) done() uint64 { return n.digest.messages + n.out.events + n.out.sent }
 
-// takeBeside gives a control process a turn up to h while leaves have theirs.
-// What it sends stays with it until post.
-func (n *node) takeBeside(h Key, s *stock) {
+// runOverlapped gives a control process a turn up to h during a window. It
+// keeps the frames that it fills until post.
+func (n *node) runOverlapped(h Key, w *worker) {
 	defer n.recover()
-	n.out.beside = true
-	defer func() { n.out.beside = false }()
+	n.out.overlapped = true
+	defer func() { n.out.overlapped = false }()
 	done := n.done()
-	n.execute(h, s)
-	s.done += n.done() - done
+	n.execute(h, w)
+	w.done += n.done() - done
 }
 
-// prepare lets a control process work ahead while leaves have their turns.
+// prepare lets a control process work ahead during a window.
 func (n *node) prepare() {
 	defer n.recover()
 	n.preparer.Prepare()
 }
 
-// post is the rest of a turn beside leaves, when they are done.
+// post ends an overlapped turn when the window is over: it posts the frames.
 func (n *node) post() {
 	defer n.recover()
 	if n.fault == nil {
@@ -104,19 +106,20 @@ func (n *node) post() {
 	}
 }
 
-// execute is a turn but for what was sent in it.
-func (n *node) execute(h Key, s *stock) {
-	n.stock = s
+// execute runs a turn without posting what was sent in it.
+func (n *node) execute(h Key, w *worker) {
+	n.worker = w
 	o := &n.out
-	o.limit, o.horizon, o.stopped, o.streams = h, h, false, false
-	o.toLeaves, o.firstToLeaf = 0, NeverKey
+	o.limit, o.horizon, o.stopped, o.streaming = h, h, false, false
+	o.toLeaves, o.firstEffect = 0, NeverKey
 	n.horizon, n.executed = h, 0
 	n.mailbox.run()
 	n.mailbox.waiting.Add(-int64(n.executed))
 }
 
-// drain is the turn as the dispatcher runs it: messages below the horizon in
-// the order of their stamps, then the local rest.
+// drain is a turn as the dispatcher runs it: messages below the horizon in the
+// order of their stamps, with the local events before each, then the remaining
+// local events.
 func (n *node) drain() {
 	m, o := &n.mailbox, &n.out
 	m.absorb()
@@ -135,23 +138,24 @@ func (n *node) drain() {
 	if o.limit.IsNever() && n.periodic != nil && n.id >= FirstLeaf {
 		n.runOut()
 	} else if n.advanced.Less(o.limit) {
-		n.target.until = o.limit
-		m.invoker.InvokeUserMessage(&n.target)
+		n.rest.until = o.limit
+		m.invoker.InvokeUserMessage(&n.rest)
 	}
 }
 
-// runOut ends a leaf with periodic events that nobody will ask for any more:
-// event by event, so that it stops with its last one.
+// runOut runs a leaf with periodic events to its end, when no horizon limits it
+// any more. It goes event by event, because periodic events do not keep it
+// alive: it stops with its last event that is not periodic.
 func (n *node) runOut() {
 	for k := n.process.Next(); k.Less(n.out.limit) && !n.sim.halted.Load(); k = n.process.Next() {
-		n.target.until = k.Next()
-		n.mailbox.invoker.InvokeUserMessage(&n.target)
+		n.rest.until = k.Next()
+		n.mailbox.invoker.InvokeUserMessage(&n.rest)
 	}
 }
 
-// receive executes what is local before the message at the top of the mailbox
-// and then the message, if it is below the horizon; what came before it may
-// have lowered that.
+// receive executes the local events before the message at the top of the
+// mailbox, then the message. It defers the message if that is not below the
+// horizon, which those events may have lowered.
 func (n *node) receive(m *Message) {
 	o, key := &n.out, m.Stamp.Key()
 	if n.advanced.Less(earliest(key, o.limit)) {
@@ -173,7 +177,7 @@ func (n *node) receive(m *Message) {
 	}
 	n.last, o.cause, o.horizon = m.Stamp, key, o.limit
 	f := n.mailbox.top()
-	end, err := n.fold(f.buf, &f.head)
+	end, err := n.digestMessage(f.buf, &f.head)
 	if err != nil {
 		n.trap(ruleFrame+": "+err.Error(), f.first, f.last)
 	}
@@ -183,7 +187,7 @@ func (n *node) receive(m *Message) {
 		n.trap(ruleBody+": "+m.Body.err.Error(), m.Stamp, n.last)
 	}
 	if m.Kind&Silent != 0 {
-		end = n.skip(f, m)
+		end = n.skipRest(f, m)
 	} else if n.tracer != nil {
 		n.tracer.mark(n.digest.messages, m.Stamp, &n.digest)
 	}
@@ -194,9 +198,10 @@ func (n *node) receive(m *Message) {
 	n.mailbox.advance(f, end)
 }
 
-// fold takes a message into the digest and returns where it ends; of a silent
-// one, of which that is found when it has been read, where its frame does.
-func (n *node) fold(b []byte, m *message) (int, error) {
+// digestMessage adds a message to the digest and returns where it ends in b. A
+// silent message is not digested: its end is known when it has been read
+// (skipRest), and digestMessage returns the end of the frame.
+func (n *node) digestMessage(b []byte, m *message) (int, error) {
 	if m.kind&Silent == 0 {
 		return n.digest.message(b, m)
 	}
@@ -206,8 +211,9 @@ func (n *node) fold(b []byte, m *message) (int, error) {
 	return len(b), nil
 }
 
-// skip returns where a silent message ends that was read, all of it or not.
-func (n *node) skip(f *frame, m *Message) int {
+// skipRest returns where a silent message ends, after the process has read all
+// or some of its fields.
+func (n *node) skipRest(f *frame, m *Message) int {
 	end, err := skipFields(f.buf, m.Body.pos, m.Body.left)
 	if err != nil {
 		n.trap(ruleFrame+": "+err.Error(), f.first, f.last)
@@ -225,22 +231,23 @@ func (n *node) advance(h Key) {
 	}
 }
 
-// alive is the Key of the earliest event that keeps the run alive.
-// It is asked only between windows.
+// alive returns the Key of the earliest event or message of the process that
+// keeps the run alive: periodic events do not. Only the coordinator calls it,
+// between windows.
 func (n *node) alive() Key {
 	n.mailbox.absorb()
 	return earliest(n.process.Next(), n.mailbox.head())
 }
 
-// expect estimates the work before h.
-func (n *node) expect(h Key) int {
+// estimate returns the expected work of a turn up to h.
+func (n *node) estimate(h Key) int {
 	if n.estimator == nil {
 		return 1 + n.mailbox.UserMessageCount()
 	}
 	return n.estimator.Work(h)
 }
 
-// maySend reports whether messages go from n to receiver.
+// maySend reports whether the protocol allows messages from n to receiver.
 func (n *node) maySend(receiver *node) bool {
 	switch {
 	case n.id >= FirstSink || n == receiver:
@@ -251,7 +258,7 @@ func (n *node) maySend(receiver *node) bool {
 	return true
 }
 
-// floorNow is the Key before which no message may be sent to the process.
+// floorNow returns the Key before which no message may be sent to the process.
 func (n *node) floorNow() Key {
 	if n.channel() == toLeaf {
 		return n.sim.leafFloor
@@ -259,6 +266,7 @@ func (n *node) floorNow() Key {
 	return n.floor
 }
 
+// channel is the class of receivers that the process belongs to.
 func (n *node) channel() int {
 	switch {
 	case n.id < FirstLeaf:
@@ -269,17 +277,17 @@ func (n *node) channel() int {
 	return toSink
 }
 
-// stamp dresses a Key of this process up as a stamp, for traps.
+// stamp makes a Stamp of a Key of this process, for traps.
 func (n *node) stamp(k Key) Stamp {
 	return Stamp{At: k.At, Class: k.Class, Source: uint32(n.id), Seq: n.out.seq}
 }
 
-// trap stops the run: a rule is broken.
+// trap stops the run because a rule of the protocol is broken.
 func (n *node) trap(rule string, first, second Stamp) {
 	panic(&Trap{rule, n.name, first, second})
 }
 
-// recover turns a panic of the turn into the node's fault.
+// recover, when deferred, turns a panic into the node's fault.
 func (n *node) recover() {
 	if v := recover(); v != nil {
 		n.fault = &Fault{Process: n.name, ID: n.id, At: n.out.cause, Last: n.last, Value: v, Stack: debug.Stack()}
@@ -287,9 +295,9 @@ func (n *node) recover() {
 	}
 }
 
-// newNode prepares a process; AddControl, AddLeaf and AddSink spawn it.
+// newNode prepares a process. Simulation.spawn makes it an actor.
 func newNode(s *Simulation, id ProcessID, name string, p Process) *node {
-	n := &node{sim: s, id: id, name: name, process: p, stock: &s.crew.stocks[0]}
+	n := &node{sim: s, id: id, name: name, process: p, worker: &s.workers.list[0]}
 	n.periodic, _ = p.(Periodic)
 	n.observer, _ = p.(Observer)
 	n.publisher, _ = p.(Publisher)
@@ -302,7 +310,7 @@ func newNode(s *Simulation, id ProcessID, name string, p Process) *node {
 		n.out.lookahead[i] = vtime.Duration(vtime.Never)
 	}
 	n.digest.reset()
-	n.enough = sinkBatch
+	n.threshold = sinkBatch
 	n.tracer = newTracer(s.config.Trace, id)
 	return n
 }

@@ -6,9 +6,9 @@ import "testing"
 // what it observes, in one turn or in several.
 func TestObservationAfterOwnMessage(t *testing.T) {
 	for _, c := range []struct {
-		name        string
-		quiet, read Key
-		want        int
+		name           string
+		effectAt, read Key
+		want           int
 	}{
 		{"received by then", Key{At: 20}, at(50, 1), 1},
 		{"received in the instant before", Key{At: 50}, at(50, 1), 1},
@@ -29,7 +29,7 @@ func TestObservationAfterOwnMessage(t *testing.T) {
 					seen = len(leaf.log)
 					return
 				}
-				out.BeginWithEffectAt(FirstLeaf, c.quiet, c.quiet, 0, 0)
+				out.BeginWithEffectAt(FirstLeaf, c.effectAt, c.effectAt, 0, 0)
 				out.End()
 			}
 			s.AddControl("router", router)

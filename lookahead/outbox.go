@@ -2,45 +2,47 @@ package lookahead
 
 import "blis/vtime"
 
-// Outbox is a process's way out: it sends messages, asks how far it may go,
-// and says what it executes. It is valid during Receive and Advance.
+// Outbox is what a process sends with. It also tells the process how far it may
+// go, and the process tells it what it executes. It is valid during Receive and
+// Advance.
 //
-// A message is Begin, then as many fields as announced, then End. It travels
+// A message is Begin, then the announced number of fields, then End. It travels
 // when the turn is over. In steady state nothing is allocated.
 type Outbox struct {
 	node *node
 
-	limit   Key // of the turn: lowered by sends and by Stop
-	horizon Key // of the Advance in progress, not after limit
-	cause   Key // of what is executing or was executed last
-	stopped bool
-	streams bool // it was Stream that ended the turn
-	beside  bool // the turn is one beside those of leaves
+	limit      Key  // the horizon of the turn; sends and Stop lower it
+	horizon    Key  // of the Advance in progress; not after limit
+	cause      Key  // of the event or message executed last
+	stopped    bool // the process ended the turn itself
+	streaming  bool // it did so by Stream
+	overlapped bool // the turn is an overlapped one
 
-	seq     uint64
-	current *frame
-	missing int // fields announced and not written
-	open    []*frame
-	aside   []*frame // to sinks: kept over turns until they are worth a post
-	filled  []filled // to sinks: full before the turn was over
-	holds   bool     // the process is among the holders of a stock
-	touched []*node
-	scratch sorter
+	seq          uint64      // of the last message
+	current      *frame      // between Begin and End, else nil
+	unwritten    int         // fields announced and not written
+	open         []*frame    // to control processes and leaves, by receiver's id; posted after the turn
+	receivers    []*node     // receivers of the open frames
+	sinkFrames   []*frame    // to sinks, by id − FirstSink; kept over turns until they are worth posting
+	fullFrames   []fullFrame // to sinks, full before the end of the turn
+	isSinkSender bool        // the process is among worker.sinkSenders
+	scratch      sorter
 
-	sent, toLeaves, events uint64
-	firstToLeaf            Key               // of the turn
-	lookahead              [3]vtime.Duration // smallest per channel
+	sent, events uint64            // messages and events of the run
+	toLeaves     uint64            // messages to leaves in the turn
+	firstEffect  Key               // earliest effect of the turn's messages to leaves
+	lookahead    [3]vtime.Duration // per channel, the smallest distance of a message from its cause
 }
 
-// The channels of which the smallest lookahead is kept, by the receiver.
+// The channels, by the class of the receiver.
 const (
 	toControl = iota
 	toLeaf
 	toSink
 )
 
-// Horizon is the Key before which the process may execute local events now.
-// It may be lower after a send than before.
+// Horizon returns the Key before which the process may execute local events now.
+// A send may lower it.
 func (o *Outbox) Horizon() Key {
 	if o.node.sim.halted.Load() {
 		return Key{}
@@ -48,8 +50,8 @@ func (o *Outbox) Horizon() Key {
 	return o.horizon
 }
 
-// Execute reports whether the local event at k may be executed now, and takes
-// note that it is: what is sent next has it as cause. Keys must not decrease.
+// Execute reports whether the process may execute its local event at k now. If
+// so, the event is the cause of what is sent next. Keys must not decrease.
 func (o *Outbox) Execute(k Key) bool {
 	if !k.Less(o.Horizon()) {
 		return false
@@ -62,46 +64,49 @@ func (o *Outbox) Execute(k Key) bool {
 	return true
 }
 
-// Stop ends a control process's turn early: nothing further is below its
-// horizon until the leaves have worked.
+// Stop ends the turn of a control process early: its horizon is before all of its
+// events until the leaves have run.
 func (o *Outbox) Stop() {
 	if o.node.sim.config.Sequential {
-		return // nobody streams ahead there
+		return // a turn is one Key there
 	}
 	o.stopped = true
 	o.lower(Key{})
 }
 
-// Stream is for control processes that send much. It ends the turn like Stop
-// once there are so many messages to leaves that have not been executed. A
-// process that reads nothing of the leaves and hears nothing from them has far
-// fewer to wait for: while they work on these it goes on, beside them, and
-// sends more each time up to the full number. It may not add leaves then.
+// Stream is for control processes that send many messages. It ends the turn like
+// Stop when the number of undelivered messages to leaves has reached most.
+//
+// A control process that observes nothing and gets no notices stops at a small
+// part of most in its first turn. While the leaves execute these messages, it
+// has overlapped turns, and in each it may send more, up to most. It must not
+// add leaves in an overlapped turn.
 func (o *Outbox) Stream(most int) {
 	switch s := o.node.sim; {
-	case o.beside:
+	case o.overlapped:
 		most = min(most, streamGrowth*int(s.undelivered))
-	case s.view.apart(&s.view.control[o.node.id]):
+	case s.view.independent(&s.view.control[o.node.id]):
 		most /= streamStart
 	}
 	if o.Undelivered() >= most {
 		o.Stop()
-		o.streams = o.stopped
+		o.streaming = o.stopped
 	}
 }
 
-// While a control process makes its first messages everybody waits: so it makes
-// few. Leaves take several times as long for a message as what sends it, so it
-// may send several times as many while they work.
+// All processes wait while a streaming process sends its first messages, so these
+// are one streamStart-th of the limit. A leaf takes several times as long to
+// execute a message as its sender to send it, so the sender may send streamGrowth
+// times as many messages during a window as the leaves execute in it.
 const (
 	streamStart  = 16
 	streamGrowth = 4
 )
 
-// Undelivered is the number of messages to leaves, from all control
-// processes, that have not been executed: those sent in this turn included,
-// what leaves executed since the turn began not. Only control processes may
-// ask.
+// Undelivered returns the number of messages to leaves, from all control
+// processes, that have not been executed. It includes messages sent in this turn
+// and does not know of messages executed since the turn began. Only control
+// processes may call it.
 func (o *Outbox) Undelivered() int {
 	return int(o.node.sim.undelivered + int64(o.toLeaves))
 }
@@ -128,15 +133,15 @@ func (o *Outbox) BeginWithEffectAt(to ProcessID, at, effectAt Key, kind Kind, fi
 	if floor := receiver.floorNow(); at.Less(floor) {
 		n.trap(ruleHorizon, n.stamp(at), receiver.stamp(floor))
 	}
-	if o.missing != 0 || o.current != nil {
+	if o.unwritten != 0 || o.current != nil {
 		n.trap(ruleFields, n.stamp(o.cause), n.stamp(at))
 	}
 	o.seq++
 	o.sent++
 	f := o.frameTo(receiver)
-	f.open(Stamp{At: at.At, Class: at.Class, Source: uint32(n.id), Seq: o.seq}, kind, fields)
-	f.quiet = earliest(f.quiet, effectAt)
-	o.current, o.missing = f, fields
+	f.begin(Stamp{At: at.At, Class: at.Class, Source: uint32(n.id), Seq: o.seq}, kind, fields)
+	f.effectAt = earliest(f.effectAt, effectAt)
+	o.current, o.unwritten = f, fields
 	channel := receiver.channel()
 	if d := at.At.Sub(o.cause.At); d < o.lookahead[channel] {
 		o.lookahead[channel] = d
@@ -149,115 +154,115 @@ func (o *Outbox) BeginWithEffectAt(to ProcessID, at, effectAt Key, kind Kind, fi
 // Int adds an integer field.
 func (o *Outbox) Int(v int64) {
 	o.current.buf = appendInt(o.current.buf, v)
-	o.missing--
+	o.unwritten--
 }
 
-// Uint adds an integer field that is not negative.
+// Uint adds a field that is a non-negative integer.
 func (o *Outbox) Uint(v uint64) {
 	o.current.buf = appendUint(o.current.buf, v)
-	o.missing--
+	o.unwritten--
 }
 
-// Float adds a float field. NaN has one form only if its source has.
+// Float adds a float field. The bits of a NaN are kept.
 func (o *Outbox) Float(v float64) {
 	o.current.buf = appendFloat(o.current.buf, v)
-	o.missing--
+	o.unwritten--
 }
 
 // Bytes adds a byte string; it is copied.
 func (o *Outbox) Bytes(v []byte) {
 	o.current.buf = appendBytes(o.current.buf, v)
-	o.missing--
+	o.unwritten--
 }
 
 // End completes the message.
 func (o *Outbox) End() {
-	if o.missing != 0 {
+	if o.unwritten != 0 {
 		o.node.trap(ruleFields, o.current.last, o.node.stamp(o.cause))
 	}
 	o.current = nil
 }
 
-// lower brings the turn's limit down to k.
+// lower lowers the turn's horizon to k.
 func (o *Outbox) lower(k Key) {
 	o.limit = earliest(o.limit, k)
 	o.horizon = earliest(o.horizon, k)
 }
 
-// frameTo returns the open frame for a receiver.
+// frameTo returns the frame for the next message to a receiver.
 func (o *Outbox) frameTo(receiver *node) *frame {
 	table, i := &o.open, int(receiver.id)
 	if receiver.id >= FirstSink {
-		table, i = &o.aside, int(receiver.id-FirstSink)
+		table, i = &o.sinkFrames, int(receiver.id-FirstSink)
 	}
 	for i >= len(*table) {
 		*table = append(*table, nil)
 	}
 	f := (*table)[i]
-	if f != nil && receiver.id >= FirstSink && f.count >= asideMost {
-		o.filled = append(o.filled, filled{receiver, f})
+	if f != nil && receiver.id >= FirstSink && f.count >= sinkFrameMax {
+		o.fullFrames = append(o.fullFrames, fullFrame{receiver, f})
 		f = nil
 	}
 	if f == nil {
-		f = o.node.stock.take()
+		f = o.node.worker.frames.get()
 		f.start(o.node.id)
 		(*table)[i] = f
 		if receiver.id < FirstSink {
-			o.touched = append(o.touched, receiver)
-		} else if !o.holds {
-			o.holds = true
-			o.node.stock.holders = append(o.node.stock.holders, o.node)
+			o.receivers = append(o.receivers, receiver)
+		} else if !o.isSinkSender {
+			o.isSinkSender = true
+			o.node.worker.sinkSenders = append(o.node.worker.sinkSenders, o.node)
 		}
 	}
 	return f
 }
 
-// asideMessages is how many messages a frame to a sink gathers, over turns,
-// before it is posted: sinks are in no hurry, and a frame costs more than a
-// message.
-const asideMessages = 64
+// sinkFrameMin is the number of messages that a frame to a sink gathers, over
+// turns, before it is posted: sinks are in no hurry, and a frame costs more than
+// a message.
+const sinkFrameMin = 64
 
-// asideMost is how many it holds at most. A control process that streams tells a
-// sink much in one turn: frames as long as that, used again by all others in
-// turn, would make every frame that long.
-const asideMost = 8 * asideMessages
+// sinkFrameMax is the maximum number of messages of a frame to a sink. A control
+// process that streams sends a sink many messages in one turn. Without a maximum
+// its frame would become long; frames are reused, so in time all would be long.
+const sinkFrameMax = 8 * sinkFrameMin
 
-// filled is a frame that waits for the end of the turn.
-type filled struct {
+// fullFrame is a frame to a sink that waits for the end of the turn.
+type fullFrame struct {
 	receiver *node
 	frame    *frame
 }
 
-// post sends the frames of the turn through protoactor.
+// post sends the frames of the turn to their receivers through protoactor.
 func (o *Outbox) post() {
 	n := o.node
 	if o.current != nil {
 		n.trap(ruleFields, o.current.last, n.stamp(o.cause))
 	}
-	for _, receiver := range o.touched {
+	for _, receiver := range o.receivers {
 		f := o.open[receiver.id]
 		o.open[receiver.id] = nil
 		o.send(receiver, f)
 	}
-	o.touched = o.touched[:0]
-	for _, f := range o.filled {
+	o.receivers = o.receivers[:0]
+	for _, f := range o.fullFrames {
 		o.send(f.receiver, f.frame)
 	}
-	o.filled = o.filled[:0]
-	o.postAside(n.sim.asideAtLeast)
+	o.fullFrames = o.fullFrames[:0]
+	o.postSinkFrames(n.sim.sinkFrameMin)
 }
 
-// postAside posts the frames to sinks that hold at least so many messages.
-func (o *Outbox) postAside(least int) {
-	for i, f := range o.aside {
-		if f != nil && f.count >= least {
-			o.aside[i] = nil
+// postSinkFrames posts the frames to sinks with at least atLeast messages.
+func (o *Outbox) postSinkFrames(atLeast int) {
+	for i, f := range o.sinkFrames {
+		if f != nil && f.count >= atLeast {
+			o.sinkFrames[i] = nil
 			o.send(o.node.sim.sinks[i], f)
 		}
 	}
 }
 
-// send posts one frame.
+// send finishes a frame and posts it.
 func (o *Outbox) send(receiver *node, f *frame) {
 	n := o.node
 	if err := f.finish(&o.scratch); err != nil {
@@ -266,7 +271,7 @@ func (o *Outbox) send(receiver *node, f *frame) {
 	if n.sim.config.Record != nil {
 		n.recorded = appendRecord(n.recorded, receiver.id, f.buf)
 	}
-	n.sim.posting(n, receiver, f)
+	n.sim.countFrame(n, receiver, f)
 	n.sim.root.Send(receiver.pid, f)
 }
 

@@ -2,7 +2,7 @@
 
 package lookahead
 
-// pause tells the processor n times, at least once, that the caller waits for
-// memory to change, so that whoever shares the core gets more of it. It takes
-// some ten nanoseconds each time.
+// pause tells the processor n times, at least once, that the caller spins until
+// memory changes. A thread that shares the core then gets more of it. Each time
+// takes some ten nanoseconds.
 func pause(n int)

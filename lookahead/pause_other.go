@@ -4,5 +4,5 @@ package lookahead
 
 import "runtime"
 
-// pause gives others the core: there is no gentler way here.
+// pause yields to other goroutines: there is no portable spin hint.
 func pause(int) { runtime.Gosched() }

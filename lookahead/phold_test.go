@@ -16,17 +16,17 @@ import (
 // order of what it executed and goes into what it sends, so any change of
 // order anywhere spreads into the digests.
 
-// What a phold run does, beside its seed.
+// phold is a run of the model; all but the seed is what it does.
 type phold struct {
-	seed     uint64
-	leaves   int
-	arrivals int
-	observe  string // "", "live", "steady", "slots"
-	quiet    bool   // notices to the sink, none to the hub
-	checks   bool   // with the process that has periodic events
-	grow     bool   // the hub adds leaves on the way
-	stream   int    // undelivered messages at which the hub lets leaves work beside it; 0: it runs as far as it may
-	end      Key
+	seed      uint64
+	leaves    int
+	arrivals  int
+	observe   string // "", "live", "stable", "slots"
+	noNotices bool   // notices to the sink, none to the hub
+	checks    bool   // with the process that has periodic events
+	grow      bool   // the hub adds leaves on the way
+	stream    int    // undelivered messages at which the hub ends its turn (Outbox.Stream); 0: it runs as far as its horizon
+	end       Key
 }
 
 const (
@@ -144,10 +144,10 @@ func (l *pholdLeaf) NextPeriodic() Key {
 	return Key{vtime.Time(refresh) * vtime.Time(l.ticks+1), 12}
 }
 
-// steadyLeaf is a leaf of which only what changes with messages is read.
-type steadyLeaf struct{ *pholdLeaf }
+// stableLeaf is a leaf of which only state that changes with messages is read.
+type stableLeaf struct{ *pholdLeaf }
 
-func (steadyLeaf) StableUntil() Key { return NeverKey }
+func (stableLeaf) StableUntil() Key { return NeverKey }
 
 func (l *pholdLeaf) Work(h Key) int { return 1 + len(l.list) }
 
@@ -204,7 +204,7 @@ func (h *pholdHub) Advance(_ Key, out *Outbox) {
 				out.End()
 			}
 		}
-		if h.model.quiet && done == 100 {
+		if h.model.noNotices && done == 100 {
 			out.Stop()
 		}
 		if h.model.stream > 0 {
@@ -216,7 +216,7 @@ func (h *pholdHub) Advance(_ Key, out *Outbox) {
 // read is what the hub reads of leaf i at k.
 func (h *pholdHub) read(k Key, i int) uint64 {
 	switch h.model.observe {
-	case "steady":
+	case "stable":
 		return h.leaves[i].shown >> 1
 	case "live":
 		sum := uint64(0)
@@ -306,11 +306,11 @@ func newAgenda(seed uint64, name string) (a agenda) { a.draws = vtime.NewStream(
 // build sets the model up.
 func (p phold) build(cfg Config) *Simulation {
 	cfg.React = func(k Key) Key { return after(k, reaction, 0) }
-	if p.observe == "live" || p.observe == "steady" {
+	if p.observe == "live" || p.observe == "stable" {
 		cfg.React = func(k Key) Key { return k } // a notice may lead to a reading at once
 	}
 	cfg.End = p.end
-	if p.quiet {
+	if p.noNotices {
 		cfg.React, cfg.Reply = nil, func(Key) Key { return NeverKey }
 	}
 	s := New(cfg)
@@ -321,7 +321,7 @@ func (p phold) build(cfg Config) *Simulation {
 	}
 	hub.grow = func(first Key) {
 		name := fmt.Sprintf("leaf/%d", len(hub.leaves))
-		l := &pholdLeaf{agenda: newAgenda(p.seed, name), sink: FirstSink, toHub: !p.quiet}
+		l := &pholdLeaf{agenda: newAgenda(p.seed, name), sink: FirstSink, toHub: !p.noNotices}
 		if p.observe == "slots" {
 			l.slots = new([2]uint64)
 		}
@@ -329,8 +329,8 @@ func (p phold) build(cfg Config) *Simulation {
 			l.push(first)
 		}
 		hub.leaves = append(hub.leaves, l)
-		if p.observe == "steady" {
-			hub.ids = append(hub.ids, s.AddLeaf(name, steadyLeaf{l}))
+		if p.observe == "stable" {
+			hub.ids = append(hub.ids, s.AddLeaf(name, stableLeaf{l}))
 		} else {
 			hub.ids = append(hub.ids, s.AddLeaf(name, l))
 		}
@@ -366,19 +366,19 @@ func pholds(seed uint64) map[string]phold {
 	p := phold{seed: seed, leaves: 19, arrivals: 150, checks: true}
 	with := func(change func(*phold)) phold { q := p; change(&q); return q }
 	return map[string]phold{
-		"notices":       p,
-		"no checks":     with(func(p *phold) { p.checks = false }),
-		"live":          with(func(p *phold) { p.observe = "live" }),
-		"steady":        with(func(p *phold) { p.observe = "steady" }),
-		"steady quiet":  with(func(p *phold) { p.observe, p.quiet = "steady", true }),
-		"slots":         with(func(p *phold) { p.observe = "slots" }),
-		"quiet":         with(func(p *phold) { p.quiet, p.arrivals = true, 1500 }),
-		"streaming":     with(func(p *phold) { p.quiet, p.stream, p.arrivals = true, 40, 1500 }),
-		"streaming, 1":  with(func(p *phold) { p.quiet, p.stream, p.arrivals, p.checks = true, 1, 300, false }),
-		"quiet slots":   with(func(p *phold) { p.quiet, p.observe = true, "slots" }),
-		"growing":       with(func(p *phold) { p.grow, p.observe = true, "live" }),
-		"growing blind": with(func(p *phold) { p.grow, p.quiet = true, true }),
-		"cut":           with(func(p *phold) { p.end = Key{3003, 8} }),
-		"one leaf":      with(func(p *phold) { p.leaves = 1 }),
+		"notices":                 p,
+		"no checks":               with(func(p *phold) { p.checks = false }),
+		"live":                    with(func(p *phold) { p.observe = "live" }),
+		"stable":                  with(func(p *phold) { p.observe = "stable" }),
+		"stable without notices":  with(func(p *phold) { p.observe, p.noNotices = "stable", true }),
+		"slots":                   with(func(p *phold) { p.observe = "slots" }),
+		"without notices":         with(func(p *phold) { p.noNotices, p.arrivals = true, 1500 }),
+		"streaming":               with(func(p *phold) { p.noNotices, p.stream, p.arrivals = true, 40, 1500 }),
+		"streaming, 1":            with(func(p *phold) { p.noNotices, p.stream, p.arrivals, p.checks = true, 1, 300, false }),
+		"slots without notices":   with(func(p *phold) { p.noNotices, p.observe = true, "slots" }),
+		"growing":                 with(func(p *phold) { p.grow, p.observe = true, "live" }),
+		"growing without notices": with(func(p *phold) { p.grow, p.noNotices = true, true }),
+		"cut":                     with(func(p *phold) { p.end = Key{3003, 8} }),
+		"one leaf":                with(func(p *phold) { p.leaves = 1 }),
 	}
 }

@@ -37,9 +37,8 @@ func prepared(workers, failAt int) (*Simulation, *preparing) {
 	return s, p
 }
 
-// Windows that are shared let a control process work ahead; nobody else has
-// somebody to do it beside.
-func TestPrepareBesideSharedWindows(t *testing.T) {
+// A control process works ahead during windows that workers share, and only then.
+func TestPrepareDuringSharedWindows(t *testing.T) {
 	s, p := prepared(2, 0)
 	finish(t, s)
 	if stats := s.Stats(); p.times == 0 || uint64(p.times) != stats.Windows-stats.Inline {

@@ -50,7 +50,7 @@ func TestLeavesWaitForANoticeThatWaits(t *testing.T) {
 	}
 }
 
-// A leaf that is added may send notices to who added it, who must not run
+// A leaf may send notices to the control process that added it, which must not run
 // ahead of them.
 func TestControlWaitsForTheLeafItAdds(t *testing.T) {
 	for mode, cfg := range modes() {
@@ -93,7 +93,7 @@ func TestSinkWaitsForAPeriodicEvent(t *testing.T) {
 	}
 }
 
-// A message at a horizon waits for the next window, whoever the sender is.
+// A message at a horizon waits for the next window, whatever its sender.
 func TestMessagesActBeforeLocalEventsAtTheirKey(t *testing.T) {
 	for mode, cfg := range modes() {
 		s := New(cfg)

@@ -3,45 +3,47 @@ package lookahead
 import (
 	"context"
 	"errors"
+	"fmt"
 	"runtime/debug"
 )
 
-// Run runs the simulation to its end: nil when the last event that keeps it
-// alive, or the last one before End, has been executed. Otherwise the error
-// is ctx's when it was cancelled, a *Fault when a process panicked or broke a
-// rule, a *Deadlock when nobody can advance, or what Record returned. It can
-// be called once.
+// Run runs the simulation until the last event that keeps it alive, or the last
+// event before Config.End, has been executed; then it returns nil. The error is
+// ctx.Err() if ctx was cancelled, a *Fault if a process panicked or broke a
+// rule, a *Deadlock if events remain and no process may advance, or the error
+// of Config.Record. Run can be called once.
 func (s *Simulation) Run(ctx context.Context) error {
 	if s.started {
 		return errors.New("lookahead: a simulation runs once")
 	}
 	s.started = true
-	defer s.retire()
+	defer s.stopActors()
 	defer context.AfterFunc(ctx, func() { s.halted.Store(true) })()
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	loop := s.windows
 	if s.config.Sequential {
-		loop = s.oneByOne
+		loop = s.keyByKey
 	}
-	s.crew.start()
+	s.workers.start()
 	err := s.guarded(loop)
-	s.crew.dismiss()
+	s.workers.stop()
 	switch {
 	case s.failed.Load():
 		return s.firstFault()
 	case err != nil:
 		return err
 	case s.halted.Load():
-		s.flushAside() // for Undelivered, while there are actors to post to
+		s.flushSinkFrames() // for Undelivered, while there are actors to post to
 		return ctx.Err()
 	}
-	return s.guarded(s.conclude)
+	return s.guarded(s.closeDigests)
 }
 
 // guarded runs a part of the run in which the coordinator asks processes for
-// their state outside of turns; a panic in an answer is that process's fault.
+// their state outside of turns. A panic in an answer becomes a Fault of the
+// process that was asked last.
 func (s *Simulation) guarded(part func() error) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -52,13 +54,13 @@ func (s *Simulation) guarded(part func() error) (err error) {
 	return part()
 }
 
-// windows is the window loop. It decides from what is known between turns,
-// and runs what it decided; everything that could go wrong between processes
-// is in decide.
+// windows is the window loop: decide from what is known between turns, carry
+// the decision out, repeat. Whatever could go wrong between processes is in
+// decide.
 func (s *Simulation) windows() error {
-	s.survey()
+	s.updateAll()
 	for !s.failed.Load() && !s.halted.Load() {
-		s.view.leaves = s.fleet.minima()
+		s.view.leaves = s.fleet.summary()
 		m := decide(&s.view)
 		var err error
 		done := false
@@ -67,8 +69,8 @@ func (s *Simulation) windows() error {
 			err = s.runControl(m.control, m.horizon)
 		case runLeaves:
 			err = s.runLeaves(m)
-		case settle:
-			done, err = s.settle()
+		case quiesce:
+			done, err = s.quiesce()
 		}
 		if done || err != nil {
 			return err
@@ -78,57 +80,60 @@ func (s *Simulation) windows() error {
 	return nil
 }
 
-// survey takes stock of every process before the first window.
-func (s *Simulation) survey() {
+// updateAll reads the state of every process, before the first window.
+func (s *Simulation) updateAll() {
 	for _, n := range s.fleet.nodes {
 		s.asked = n
-		s.fleet.set(n)
+		s.fleet.update(n)
 		s.fleet.refresh(n.slot)
 	}
 	for c := range s.control {
-		s.station(c)
+		s.updateControl(c)
 	}
 }
 
-// runControl gives control process c a turn up to h, on this goroutine.
+// runControl gives control process c a turn up to h, on this goroutine. A turn
+// that was due to an observation alone must end that observation, else the loop
+// would give the same turn for ever: that is a trap.
 func (s *Simulation) runControl(c int, h Key) error {
 	n, before := s.control[c], s.view.control[c]
 	s.running = n
-	n.take(h, &s.crew.stocks[0])
+	n.runTurn(h, &s.workers.list[0])
 	s.running = nil
-	s.ended(c)
+	s.controlEnded(c)
 	after := &s.view.control[c]
 	if !s.halted.Load() && !before.due.Less(h) && after.due == before.due && after.observed == before.observed && !after.stopped {
 		return &Fault{Process: n.name, ID: n.id, At: h, Last: n.last,
 			Value: &Trap{ruleIdle, n.name, n.stamp(before.observed.At), n.stamp(before.observed.Until)}}
 	}
-	s.readMail()
+	s.updateFromMail()
 	return s.recordTurn(n)
 }
 
-// ended takes note of a turn of control process c.
-func (s *Simulation) ended(c int) {
+// controlEnded updates what is known of control process c after its turn.
+func (s *Simulation) controlEnded(c int) {
 	n := s.control[c]
 	s.counts.ControlTurns++
 	n.floor = n.advanced
 	s.undelivered += int64(n.out.toLeaves)
-	s.station(c)
-	s.view.control[c].stopped, s.view.control[c].streams = n.out.stopped, n.out.streams
+	s.updateControl(c)
+	s.view.control[c].stopped, s.view.control[c].streaming = n.out.stopped, n.out.streaming
 }
 
-// runLeaves is one window: the leaves that have something to do before the
-// horizon, sinks with much to read, and a control process that streams.
+// runLeaves runs one window: turns of leaves with events before the horizon, of
+// sinks with many waiting messages, and an overlapped turn of a control process
+// that streams.
 //
-// After it the leaves are known by their slots alone: what they left behind
-// lies in the caches of the workers that ran them.
+// Afterwards the coordinator reads the fleet's Keys of the leaves and not the
+// leaves themselves: their memory is in the caches of the workers that ran them.
 func (s *Simulation) runLeaves(m move) error {
 	s.slots = s.slots[:0]
-	crowded := s.crowded()
-	if !crowded {
-		s.slots = s.fleet.behind(s.slots, m.horizon, m.need, m.told)
+	overfull := s.sinksOverfull()
+	if !overfull {
+		s.slots = s.fleet.selectLeaves(s.slots, m.horizon, m.stateBefore, m.notifyBefore)
 	}
 	if len(s.slots) == 0 {
-		s.slots = s.fleet.behind(s.slots, m.horizon, NeverKey, NeverKey)
+		s.slots = s.fleet.selectLeaves(s.slots, m.horizon, NeverKey, NeverKey)
 	}
 	s.turns = s.turns[:0]
 	for _, slot := range s.slots {
@@ -138,90 +143,37 @@ func (s *Simulation) runLeaves(m move) error {
 	s.leafFloor = latest(s.leafFloor, m.horizon)
 	s.counts.Windows++
 	s.counts.Turns += uint64(leaves)
-	s.callSinks()
-	if m.besideHorizon != (Key{}) {
-		s.beside = s.control[m.beside]
-		s.beside.horizon = m.besideHorizon
+	s.addSinkTurns()
+	if m.overlappedHorizon != (Key{}) {
+		s.overlapped = s.control[m.overlapped]
+		s.overlapped.horizon = m.overlappedHorizon
 	}
 	s.runTurns(m.horizon)
 	s.fleet.refreshAll(s.slots)
 	for _, n := range s.turns[leaves:] {
 		left := n.mailbox.waiting.Load()
-		n.enough = max(2*left, sinkBatch, sinkShare*int64(s.holders))
+		n.threshold = max(2*left, sinkBatch, sinkShare*int64(s.sinkSenders))
 	}
-	if crowded { // now they can read
+	if overfull { // all leaves ran: the sinks can read in the next window
 		for _, n := range s.sinks {
-			n.enough = sinkBatch
+			n.threshold = sinkBatch
 		}
 	}
 	for c := range s.view.control {
 		s.view.control[c].stopped = false
 	}
-	if n := s.beside; n != nil {
-		s.beside = nil
+	if n := s.overlapped; n != nil {
+		s.overlapped = nil
 		n.post()
-		s.ended(m.beside)
+		s.controlEnded(m.overlapped)
 		s.turns = append(s.turns, n)
 	}
-	s.readMail()
+	s.updateFromMail()
 	return s.recordTurns()
 }
 
-// How many messages make a sink worth a turn in a window: so many, and so many
-// per process that holds some, because each posts what it holds; and twice what it had to
-// leave after its last turn, because leaves that nobody waits for may stand
-// still for long, and nothing later can be read. When those hold back too much
-// they have to run.
-const (
-	sinkBatch = 2048
-	sinkShare = 8
-	sinkMost  = 1 << 16
-)
-
-// callSinks adds the sinks with much to read to the window. What is sent
-// from now on is later than the earliest event of everyone, so they may read
-// up to there while others still send.
-func (s *Simulation) callSinks() {
-	for _, n := range s.sinks {
-		if n.mailbox.waiting.Load() >= n.enough {
-			s.flushAside()
-			n.horizon = earliest(s.earliestDue().Next(), s.config.End)
-			n.floor = latest(n.floor, n.horizon)
-			s.counts.SinkTurns++
-			s.turns = append(s.turns, n)
-		}
-	}
-}
-
-// crowded reports whether a sink holds more than leaves should keep it from
-// reading.
-func (s *Simulation) crowded() bool {
-	for _, n := range s.sinks {
-		if n.mailbox.waiting.Load() > sinkMost {
-			return true
-		}
-	}
-	return false
-}
-
-// flushAside posts what everybody still holds for sinks.
-func (s *Simulation) flushAside() {
-	s.holders = 0
-	for w := range s.crew.stocks {
-		stock := &s.crew.stocks[w]
-		for _, n := range stock.holders {
-			s.asked = n
-			n.out.postAside(1)
-			n.out.holds = false
-		}
-		s.holders += len(stock.holders)
-		s.counts.Asked += uint64(len(stock.holders))
-		clear(stock.holders)
-		stock.holders = stock.holders[:0]
-	}
-}
-
-// earliestDue is the Key of the earliest event of all that can send.
+// earliestDue returns the Key of the earliest event of all leaves and control
+// processes.
 func (s *Simulation) earliestDue() Key {
 	due := s.view.leaves.due
 	for c := range s.view.control {
@@ -230,86 +182,138 @@ func (s *Simulation) earliestDue() Key {
 	return due
 }
 
-// readMail brings the stations of control processes that got mail up to date.
-func (s *Simulation) readMail() {
-	for c, n := range s.control {
-		if n.mailbox.fresh.Load() > 0 {
-			s.station(c)
+// runTurns runs the turns of a window: of leaves up to h, of sinks up to their
+// own horizons, and the overlapped turn. The workers share them if the expected
+// work is worth it. Estimators of all processes cost some percent of a window,
+// so they are asked only where the mean work of recent turns does not decide:
+// not if the turns are many and worth sharing by that mean, and not if they are
+// few even at longerTurns times the mean.
+func (s *Simulation) runTurns(h Key) {
+	turns, c := len(s.turns), s.workers
+	expected := float64(s.meanWork * float64(turns))
+	switch {
+	case len(c.list) == 1 || turns < 2 && s.overlapped == nil:
+		s.runInline(h)
+	case turns >= manyTurns*len(c.list) && (s.overlapped != nil || expected >= float64(s.config.InlineBelow)):
+		c.runParallel(s.turns, h, s.overlapped, false, int(expected))
+	case s.overlapped == nil && float64(longerTurns*expected) < float64(s.config.InlineBelow):
+		s.runInline(h)
+	default:
+		work := s.estimateWork(h)
+		if s.overlapped == nil && work < s.config.InlineBelow {
+			s.runInline(h)
+			break
 		}
+		c.runParallel(s.turns, h, s.overlapped, true, work)
+	}
+	work := 0
+	for i := range c.list {
+		w := &c.list[i]
+		s.undelivered -= int64(w.executed)
+		work += w.work
+		w.executed, w.work = 0, 0
+	}
+	s.updateMeanWork(float64(work) / float64(turns))
+}
+
+const (
+	// manyTurns is the number of turns per worker from which on the workers
+	// have about the same work without estimates.
+	manyTurns = 16
+	// longerTurns times the mean is the work per turn that must not be worth
+	// sharing either, for a window to run inline without estimates.
+	longerTurns = 2
+)
+
+// updateMeanWork adds a window's work per turn to the exponential moving mean.
+func (s *Simulation) updateMeanWork(work float64) { s.meanWork += (work - s.meanWork) / 8 }
+
+// estimateWork asks every process of the window for its expected work and
+// returns the sum.
+func (s *Simulation) estimateWork(h Key) int {
+	work := 0
+	for _, n := range s.turns {
+		s.asked = n
+		n.expected = n.estimate(n.turnUntil(h))
+		work += n.expected
+	}
+	return work
+}
+
+// runInline runs the turns on the coordinator's goroutine.
+func (s *Simulation) runInline(h Key) {
+	s.counts.Inline++
+	for _, n := range s.turns {
+		n.runTurn(n.turnUntil(h), &s.workers.list[0])
+	}
+	if n := s.overlapped; n != nil {
+		n.runOverlapped(n.horizon, &s.workers.list[0])
 	}
 }
 
-// station takes over the state of control process c.
-func (s *Simulation) station(c int) {
-	n, t := s.control[c], &s.view.control[c]
-	s.asked = n
-	n.mailbox.absorb()
-	mail := n.mailbox.head()
-	t.periodic = NeverKey
-	if n.periodic != nil {
-		t.periodic = n.periodic.NextPeriodic()
+// turnUntil returns the horizon of the process in a window with leaf horizon h.
+func (n *node) turnUntil(h Key) Key {
+	if n.id >= FirstSink {
+		return n.horizon
 	}
-	own := earliest(n.process.Next(), t.periodic)
-	t.due = earliest(own, mail)
-	t.promise = latest(n.process.Promise(), own.Next())
-	if n.fellow > 0 {
-		t.promise = earliest(t.promise, mail) // at mail it may begin to read
-	} else if s.config.React != nil && !mail.IsNever() {
-		t.promise = earliest(t.promise, latest(s.config.React(mail), mail))
-	}
-	t.observed = Observation{At: NeverKey}
-	if n.observer != nil {
-		t.observed = n.observer.Observation()
-	}
+	return h
 }
 
-// sentByControl keeps the sender from running past what its message causes: an
-// answer, or another state than the one that it was to observe next.
-func (s *Simulation) sentByControl(sender, receiver *node, at, quiet Key) {
-	o := &sender.out
-	if receiver.channel() == toLeaf {
-		o.toLeaves++
-		o.firstToLeaf = earliest(o.firstToLeaf, latest(at, quiet))
-		o.lower(s.fleet.replyTo(at, quiet))
-		if next := &s.view.control[sender.id].observed; o.cause.Less(next.At) && latest(at, quiet).Less(next.StateBefore) {
-			o.lower(next.At)
-		}
-	} else if receiver.channel() == toControl {
-		o.lower(turnOf(int(sender.id), int(receiver.id), at))
-	}
-}
+const (
+	reportEvery = 256     // windows and control turns between two looks at the progress
+	reportWork  = 1 << 16 // work between two calls of Config.Progress
+)
 
-// posting keeps account of a frame that is about to be sent.
-func (s *Simulation) posting(sender, receiver *node, f *frame) {
-	if sender.id >= FirstLeaf {
+// report calls Config.Progress now and then. When a control process streams, one
+// window may have a hundred thousand events. So report also looks when the
+// coordinator's own share of the work has grown, which is cheap to read.
+func (s *Simulation) report() {
+	s.rounds++
+	own := s.workers.list[0].done
+	if s.config.Progress == nil || s.rounds%reportEvery != 0 && own-s.ownReported < reportWork/8 {
 		return
 	}
-	switch receiver.channel() {
-	case toLeaf:
-		s.fleet.note(receiver.slot, f.first.Key(), f.quiet)
-	case toControl:
-		receiver.fellow += f.count
+	s.ownReported = own
+	if work := s.work(); work-s.reported >= reportWork {
+		s.reported = work
+		s.config.Progress(s.earliestDue().At, work)
 	}
 }
 
-// controlReceived follows a message to a control process: it may have made an
-// observation necessary before the turn's end, or a periodic event possible,
-// which is not for this turn: whether it happens is decided when everything
-// before it has.
-func (s *Simulation) controlReceived(n *node, stamp Stamp) {
-	if stamp.Source < uint32(FirstLeaf) {
-		n.fellow--
+// work returns the work done so far: any progress increases it. The workers
+// count it, because a sum over all processes would cost more the more processes
+// the run has had.
+func (s *Simulation) work() uint64 {
+	sum := uint64(0)
+	for w := range s.workers.list {
+		sum += s.workers.list[w].done
 	}
-	if n.periodic != nil {
-		n.out.lower(latest(n.periodic.NextPeriodic(), stamp.Key()))
+	return sum
+}
+
+// recordTurns writes the frames that the window's turns sent to Config.Record, in
+// the order of s.turns, which does not depend on the workers.
+func (s *Simulation) recordTurns() error {
+	if s.config.Record == nil {
+		return nil
 	}
-	if n.observer == nil || s.config.Sequential {
-		return
+	for _, n := range s.turns {
+		if err := s.recordTurn(n); err != nil {
+			return err
+		}
 	}
-	next := n.observer.Observation()
-	if earliest(s.view.leaves.steady, n.out.firstToLeaf).Less(next.StateBefore) {
-		n.out.lower(next.At)
-	} else if !next.At.IsNever() {
-		n.out.lower(next.Until)
+	return nil
+}
+
+// recordTurn writes the frames that one turn sent.
+func (s *Simulation) recordTurn(n *node) error {
+	if len(n.recorded) == 0 {
+		return nil
 	}
+	_, err := s.config.Record.Write(n.recorded)
+	n.recorded = n.recorded[:0]
+	if err != nil {
+		return fmt.Errorf("recording: %w", err)
+	}
+	return nil
 }

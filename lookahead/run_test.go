@@ -294,7 +294,7 @@ func TestActorsAreRetired(t *testing.T) {
 }
 
 func TestWorkersParkAndWake(t *testing.T) {
-	c := newCrew(3, nil)
+	c := newWorkers(3, nil)
 	c.spins, c.yields = 1, 1
 	c.start()
 	for c.parked.Load() < 2 { // workers without work park, or the test never ends
@@ -305,10 +305,10 @@ func TestWorkersParkAndWake(t *testing.T) {
 	s.AddLeaf("b", &ticker{next: NeverKey})
 	list := []*node{s.lookup(FirstLeaf), s.lookup(FirstLeaf + 1)}
 	for range 200 {
-		c.share(list, NeverKey, nil, false, 1<<20)
+		c.runParallel(list, NeverKey, nil, false, 1<<20)
 		time.Sleep(10 * time.Microsecond)
 	}
-	c.dismiss()
+	c.stop()
 	if n := s.lookup(FirstLeaf).fault; n != nil {
 		t.Error(n)
 	}

@@ -1,23 +1,24 @@
 package lookahead
 
-// oneByOne is the strictest twin of the window loop: of all processes the one
-// with the smallest (Key, id) executes exactly that Key, and so on. It needs
-// no promise, horizon or observation, so nothing wrong in them can reach it.
-func (s *Simulation) oneByOne() error {
-	s.survey()
+// keyByKey is the strictest twin of the window loop: of all processes the one
+// with the smallest (Key, id) executes exactly that Key, again and again. It
+// uses no promise, horizon or observation, so an error in them cannot change its
+// result.
+func (s *Simulation) keyByKey() error {
+	s.updateAll()
 	for !s.failed.Load() && !s.halted.Load() {
-		n, key := s.earliestProcess()
+		n, key := s.nextProcess()
 		if n == nil || !key.Less(s.config.End) {
 			return nil
 		}
-		if key.Less(n.alive()) && !s.anyoneAlive() {
+		if key.Less(n.alive()) && !s.anyAlive() {
 			return nil // only periodic events are left
 		}
 		s.leafFloor = key
 		if n.id < FirstLeaf {
 			s.running = n
 		}
-		n.take(key.Next(), &s.crew.stocks[0])
+		n.runTurn(key.Next(), &s.workers.list[0])
 		s.running = nil
 		n.floor = n.advanced
 		switch n.channel() {
@@ -35,11 +36,12 @@ func (s *Simulation) oneByOne() error {
 	return nil
 }
 
-// earliestProcess returns the process with the smallest (Key, id).
-func (s *Simulation) earliestProcess() (first *node, at Key) {
+// nextProcess returns the process with the smallest (Key, id), nil if no process
+// has an event.
+func (s *Simulation) nextProcess() (first *node, at Key) {
 	at = NeverKey
 	for c, n := range s.control {
-		s.station(c)
+		s.updateControl(c)
 		if due := s.view.control[c].due; due.Less(at) {
 			first, at = n, due
 		}
@@ -57,8 +59,9 @@ func (s *Simulation) earliestProcess() (first *node, at Key) {
 	return first, at
 }
 
-// anyoneAlive reports whether an event that is not periodic is pending.
-func (s *Simulation) anyoneAlive() bool {
+// anyAlive reports whether an event that is not periodic, or a message, is
+// pending.
+func (s *Simulation) anyAlive() bool {
 	work := earliest(earliest(s.alive(s.control), s.leavesAlive()), s.alive(s.sinks))
 	return !work.IsNever()
 }

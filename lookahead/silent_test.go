@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// chatter is a run in which a router and leaves tell a sink of what they do,
-// some of it in silent messages if asked to. It returns the digests and what
-// the sink heard.
+// chatter is a run in which a router and leaves inform a sink of what they do, if
+// silent also in silent messages. It returns the digests and the number of
+// messages that the sink received.
 func chatter(t *testing.T, cfg Config, silent bool) ([]ProcessDigest, int) {
 	t.Helper()
 	s := New(cfg)
@@ -43,10 +43,10 @@ func chatter(t *testing.T, cfg Config, silent bool) ([]ProcessDigest, int) {
 // Silent messages are heard, and no digest shows them.
 func TestSilentMessagesAreInNoDigest(t *testing.T) {
 	for mode, cfg := range modes() {
-		without, quiet := chatter(t, cfg, false)
-		with, loud := chatter(t, cfg, true)
-		if quiet == 0 || loud != 2*quiet {
-			t.Errorf("%s: %d messages heard, with silent ones %d", mode, quiet, loud)
+		without, heard := chatter(t, cfg, false)
+		with, withSilent := chatter(t, cfg, true)
+		if heard == 0 || withSilent != 2*heard {
+			t.Errorf("%s: %d messages heard, with silent ones %d", mode, heard, withSilent)
 		}
 		if !reflect.DeepEqual(with, without) {
 			t.Errorf("%s: digests %+v, without silent messages %+v", mode, with, without)

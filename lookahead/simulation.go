@@ -13,76 +13,77 @@ import (
 	"blis/vtime"
 )
 
-// Config is how a simulation runs. Nothing in it but End can change a result.
+// Config is how a simulation runs. Only End can change a result.
 type Config struct {
 	Workers    int  // goroutines that run leaves, the caller's included; at least 1
 	Sequential bool // the strictest twin: one Key of one process at a time, no windows
 
-	// React gives the earliest Key at which a notice from a leaf at a Key can
-	// cause a message to a leaf or an observation of live state (leaves must
-	// not be past it); Reply the earliest message to a control process that
-	// can follow when a message to a leaf takes effect at a Key (see
-	// Outbox.BeginWithEffectAt). Both must be monotone. Nil React: none; nil Reply:
-	// the next Key.
+	// React returns the earliest effect of a notice that arrives at a Key: the
+	// first Key at which it can cause a message to a leaf, or an observation
+	// of live state, which leaves must not be past. It must be monotone. Nil:
+	// notices cause neither.
 	React func(Key) Key
+	// Reply returns the earliest effect of a message to a leaf that takes
+	// effect at a Key (see Outbox.BeginWithEffectAt): the first Key at which
+	// the leaf can send a notice because of it. It must be monotone. Nil: the
+	// next Key.
 	Reply func(Key) Key
 
-	End Key // events at or after it are not executed; the zero Key and NeverKey: no end
+	End Key // events at or after End are not executed; the zero Key and NeverKey: no end
 
 	// InlineBelow is the expected number of events below which a window runs
-	// on the coordinator alone; 0: a default, negative: never.
+	// inline, on the coordinator's goroutine. 0: a default, negative: never.
 	InlineBelow int
 
-	Record   io.Writer                         // every frame as msgpack [receiver, frame]; nil: none
-	Progress func(now vtime.Time, work uint64) // now and then, with the messages and events done
+	Record   io.Writer                         // gets every frame as msgpack [receiver, frame]; nil: not recorded
+	Progress func(now vtime.Time, work uint64) // called now and then, with the messages and events done
 	Trace    Trace
 
-	// For tests: which worker runs a leaf, and the longest window. Zero: as
-	// it comes, no limit.
-	Assign    func(ProcessID) int
-	MaxWindow vtime.Duration
+	// For tests.
+	Assign    func(ProcessID) int // the worker that runs a leaf, modulo Workers; nil: any
+	MaxWindow vtime.Duration      // maximum length of a window; 0: no limit
 }
 
-// inlineBelow is the default of Config.InlineBelow: about where the turns that
-// another worker takes over are worth what travels between the caches of two
-// cores for each, some microseconds, beside the two meetings.
+// inlineBelow is the default of Config.InlineBelow. A turn on another core costs
+// some microseconds of cache traffic, and a window two synchronisations; above
+// about this many events, sharing is worth that.
 const inlineBelow = 128
 
 // Simulation is a set of processes and one run of them. It is not safe for
 // concurrent use; different simulations are independent.
 type Simulation struct {
-	config Config
-	run    uint64 // number of this simulation, for the actors' names
-	root   *actor.RootContext
-	crew   *crew
-	fleet  fleet
-	view   view
+	config  Config
+	run     uint64 // number of this simulation, part of the actors' names
+	root    *actor.RootContext
+	workers *workers
+	fleet   fleet
+	view    view
 
-	control []*node
-	sinks   []*node
-	slots   []int32 // of the leaves that have a turn in the window
-	turns   []*node // of the window: theirs, then those of sinks
+	control []*node // by id
+	sinks   []*node // by id − FirstSink
+	slots   []int32 // leaves that have a turn in the window, ascending
+	turns   []*node // processes that have a turn in the window: leaves, sinks, overlapped
 
-	asideAtLeast int   // messages that make a frame to a sink worth posting
-	leafFloor    Key   // no message to a leaf may be earlier
-	undelivered  int64 // messages to leaves not executed
-	holders      int   // processes that held messages to sinks when these were last called
-	running      *node // the control process that has its turn
-	beside       *node // the control process that has one beside leaves
-	asked        *node // the process that the coordinator asked last
-	halted       atomic.Bool
-	failed       atomic.Bool
+	sinkFrameMin int         // messages from which on a frame to a sink is posted
+	leafFloor    Key         // no message to a leaf may be earlier
+	undelivered  int64       // messages to leaves that have not been executed
+	sinkSenders  int         // processes that had unposted frames to sinks at the last flushSinkFrames
+	running      *node       // the control process that has a turn, not overlapped; nil: none
+	overlapped   *node       // the control process that has a turn during the window; nil: none
+	asked        *node       // the process whose state the coordinator asked for last
+	halted       atomic.Bool // ctx was cancelled
+	failed       atomic.Bool // a node has a fault
 
-	usualWork float64 // events and messages of a turn in the last windows; decides who runs where alone
+	meanWork float64 // moving mean of events and messages per turn; see runTurns
 
-	counts   Stats
-	reported uint64
-	looked   uint64 // what the coordinator had done at the last look
-	rounds   uint64
-	stalled  uint64
-	finished bool
-	started  bool
-	digests  []ProcessDigest
+	counts       Stats
+	rounds       uint64 // passes of the loop; see report
+	reported     uint64 // work at the last call of Config.Progress
+	ownReported  uint64 // the coordinator's work when report looked last
+	workAtResume uint64 // 1 + work when resumeStopped last returned true
+	finished     bool
+	started      bool
+	digests      []ProcessDigest
 }
 
 // system is protoactor's, shared by all simulations: making one takes
@@ -108,19 +109,19 @@ func New(cfg Config) *Simulation {
 	case cfg.InlineBelow < 0:
 		cfg.InlineBelow = 0
 	}
-	s := &Simulation{config: cfg, run: runs.Add(1), root: system().Root, crew: newCrew(workers, cfg.Assign)}
-	s.crew.wake = 2 * cfg.InlineBelow
-	s.usualWork = float64(cfg.InlineBelow) // so that the first windows are asked
+	s := &Simulation{config: cfg, run: runs.Add(1), root: system().Root, workers: newWorkers(workers, cfg.Assign)}
+	s.workers.wakeAt = 2 * cfg.InlineBelow
+	s.meanWork = float64(cfg.InlineBelow) // the first windows are estimated
 	s.fleet.reply = cfg.Reply
-	s.asideAtLeast = asideMessages
+	s.sinkFrameMin = sinkFrameMin
 	if cfg.Sequential || cfg.Record != nil {
-		s.asideAtLeast = 1 // sinks take part in the one order; recordings tell turns apart
+		s.sinkFrameMin = 1 // sinks take part in the order of Keys; a recording has frames turn by turn
 	}
 	s.view = view{react: cfg.React, end: cfg.End, window: cfg.MaxWindow}
 	return s
 }
 
-// AddControl adds a control process: id 0, then 1. There is no third.
+// AddControl adds a control process, with id 0 or 1: there are at most two.
 func (s *Simulation) AddControl(name string, p Process) ProcessID {
 	id := ProcessID(len(s.control))
 	if id >= FirstLeaf {
@@ -128,18 +129,18 @@ func (s *Simulation) AddControl(name string, p Process) ProcessID {
 	}
 	n := s.spawn(id, name, p)
 	if n.preparer != nil {
-		s.crew.ahead = append(s.crew.ahead, n)
+		s.workers.preparers = append(s.workers.preparers, n)
 	}
 	s.control = append(s.control, n)
-	s.view.control = append(s.view.control, station{})
+	s.view.control = append(s.view.control, controlState{})
 	return id
 }
 
-// AddLeaf adds a leaf. Before Run, or from within a turn of a control
-// process: then its events must be later than the one that adds it.
+// AddLeaf adds a leaf. It is called before Run, or from within a turn of a
+// control process; then the leaf's events must be later than the executing one.
 func (s *Simulation) AddLeaf(name string, p Process) ProcessID {
-	if s.beside != nil {
-		panic(fmt.Sprintf("lookahead: %q adds a leaf while it streams", s.beside.name))
+	if s.overlapped != nil {
+		panic(fmt.Sprintf("lookahead: %q adds a leaf while it streams", s.overlapped.name))
 	}
 	id := FirstLeaf + ProcessID(len(s.fleet.nodes))
 	n := s.spawn(id, name, p)
@@ -160,12 +161,12 @@ func (s *Simulation) AddSink(name string, p Process) ProcessID {
 // runs counts the simulations of this program.
 var runs atomic.Uint64
 
-// spawn makes a process an actor.
+// spawn makes an actor of a process.
 func (s *Simulation) spawn(id ProcessID, name string, p Process) *node {
 	n := newNode(s, id, name, p)
 	props := actor.PropsFromProducer(func() actor.Actor { return n },
 		actor.WithMailbox(func() actor.Mailbox { return &n.mailbox }),
-		actor.WithDispatcher(inline{}))
+		actor.WithDispatcher(callerDispatcher{}))
 	pid, err := s.root.SpawnNamed(props, strconv.FormatUint(s.run, 10)+"/"+strconv.FormatUint(uint64(id), 10)+"/"+name)
 	if err != nil { // ids make the names unique
 		panic("lookahead: " + err.Error())
@@ -175,15 +176,15 @@ func (s *Simulation) spawn(id ProcessID, name string, p Process) *node {
 	return n
 }
 
-// retire takes the actors out of protoactor's registry.
-func (s *Simulation) retire() {
+// stopActors takes the actors out of protoactor's registry.
+func (s *Simulation) stopActors() {
 	for _, n := range s.all() {
 		s.root.Stop(n.pid)
 		n.mailbox.handleSystem()
 	}
 }
 
-// lookup finds a process by id, nil if there is none.
+// lookup returns the process with an id, nil if there is none.
 func (s *Simulation) lookup(id ProcessID) *node {
 	list, i := s.control, int(id)
 	switch {
@@ -198,17 +199,17 @@ func (s *Simulation) lookup(id ProcessID) *node {
 	return list[i]
 }
 
-// all lists the processes in the order of their ids.
+// all returns the processes in the order of their ids.
 func (s *Simulation) all() []*node {
 	list := append([]*node(nil), s.control...)
 	return append(append(list, s.fleet.nodes...), s.sinks...)
 }
 
-// Digest is what every process executed, in the order of ids; nil unless Run
-// has returned without error.
+// Digest returns the digest of every process, in the order of ids; nil unless
+// Run has returned without error.
 func (s *Simulation) Digest() []ProcessDigest { return s.digests }
 
-// Trace returns what Config.Trace asked for, in the order of ids.
+// Trace returns the marks that Config.Trace asked for, in the order of ids.
 func (s *Simulation) Trace() []ProcessTrace {
 	var list []ProcessTrace
 	for i, n := range s.all() {
@@ -224,8 +225,8 @@ func (s *Simulation) Trace() []ProcessTrace {
 	return list
 }
 
-// conclude closes the digests.
-func (s *Simulation) conclude() error {
+// closeDigests adds the final states of processes to their digests.
+func (s *Simulation) closeDigests() error {
 	for _, n := range s.all() {
 		s.asked = n
 		if n.tracer != nil {
@@ -237,5 +238,26 @@ func (s *Simulation) conclude() error {
 		s.digests = append(s.digests, ProcessDigest{Name: n.name, ID: n.id, Hash: n.digest.sum(), Messages: n.digest.messages})
 	}
 	s.finished = true
+	return nil
+}
+
+// Undelivered takes the messages out of the mailboxes that a run left there
+// because it was cut short, and visits them: process by process, each in the
+// order of stamps. m is valid during the call of visit. Undelivered is called
+// after Run.
+func (s *Simulation) Undelivered(visit func(to ProcessID, m *Message)) error {
+	for _, n := range s.all() {
+		n.worker = &s.workers.list[0]
+		n.mailbox.absorb()
+		for f := n.mailbox.top(); f != nil; f = n.mailbox.top() {
+			end, err := skipFields(f.buf, f.head.body, f.head.fields)
+			if err != nil {
+				return err
+			}
+			n.message = Message{Stamp: f.head.stamp, Kind: f.head.kind, Body: Decoder{buf: f.buf[:end], pos: f.head.body, left: f.head.fields}}
+			visit(n.id, &n.message)
+			n.mailbox.advance(f, end)
+		}
+	}
 	return nil
 }

@@ -6,16 +6,16 @@ import (
 	"blis/vtime"
 )
 
-// Key is the head of a stamp: an instant and the class of events within it.
-// Promises, horizons and observations are keys and are compared strictly: a
-// horizon h lets everything before h happen and nothing at h.
+// Key is the head of a stamp: an instant, and a class of events that orders them
+// within the instant. Promises, horizons and observations are Keys. A horizon is
+// exclusive: with horizon h everything before h may happen, and nothing at h.
 type Key struct {
 	At    vtime.Time
 	Class uint8
 }
 
-// NeverKey is later than every key that a run can reach. A key whose At is
-// vtime.Never is never, whatever its class.
+// NeverKey is later than every Key that a run can reach. Every Key at vtime.Never
+// means never, whatever its class.
 var NeverKey = Key{At: vtime.Never}
 
 // Less reports whether k comes before o.
@@ -23,7 +23,7 @@ func (k Key) Less(o Key) bool {
 	return k.At < o.At || k.At == o.At && k.Class < o.Class
 }
 
-// Next returns the key right after k: no key lies between them.
+// Next returns the Key right after k: no Key lies between the two.
 func (k Key) Next() Key {
 	switch {
 	case k.At == vtime.Never:
@@ -34,10 +34,10 @@ func (k Key) Next() Key {
 	return Key{At: k.At, Class: k.Class + 1}
 }
 
-// IsNever reports whether k does not come.
+// IsNever reports whether k means never.
 func (k Key) IsNever() bool { return k.At == vtime.Never }
 
-// String prints the key as "1500µs/6", or "never".
+// String prints the Key as "1500µs/6", or "never".
 func (k Key) String() string {
 	if k.IsNever() {
 		return "never"
@@ -45,7 +45,7 @@ func (k Key) String() string {
 	return fmt.Sprintf("%v/%d", k.At, k.Class)
 }
 
-// earliest returns the smaller of two keys.
+// earliest returns the smaller of two Keys.
 func earliest(a, b Key) Key {
 	if b.Less(a) {
 		return b
@@ -53,7 +53,7 @@ func earliest(a, b Key) Key {
 	return a
 }
 
-// latest returns the larger of two keys.
+// latest returns the larger of two Keys.
 func latest(a, b Key) Key {
 	if a.Less(b) {
 		return b
@@ -61,35 +61,36 @@ func latest(a, b Key) Key {
 	return a
 }
 
-// ProcessID names a process and is the Source of the stamps of its messages:
-// control processes are 0 and 1, leaves count from 2 in order of creation,
-// sinks from FirstSink.
+// ProcessID identifies a process and is the Source of the stamps of its messages.
+// Control processes are 0 and 1, leaves count from FirstLeaf and sinks from
+// FirstSink, both in the order of creation.
 type ProcessID uint32
 
-// The bounds of the ranges of process ids.
+// The first ids of leaves and of sinks.
 const (
 	FirstLeaf ProcessID = 2
 	FirstSink ProcessID = 1 << 30
 )
 
-// Kind tells messages apart. Its values belong to the processes.
+// Kind is the type of a message. Its values belong to the processes.
 type Kind uint16
 
-// Silent is the bit of kinds that tell a sink of what happens and make nothing
-// happen: they are left out of digests, and so of all that counts messages. A
-// run has the same digests with and without them.
+// Silent is the bit of kinds that only inform a sink, such as records of a trace.
+// Digests and counts of messages leave them out: a run has the same digests with
+// and without them.
 const Silent Kind = 1 << 15
 
-// Stamp is the place of a message in the total order, compared field by
-// field. Source and Seq make it unique, so no thread can influence the order.
+// Stamp is the place of a message in the total order. Stamps are compared field
+// by field. Source and Seq make them unique, so no thread can influence the
+// order.
 type Stamp struct {
 	At     vtime.Time
 	Class  uint8
 	Source uint32
-	Seq    uint64 // drawn by the source when it sends, from 1
+	Seq    uint64 // counts the messages of the source in the order of sending, from 1
 }
 
-// Key is the head of the stamp.
+// Key returns the head of the stamp.
 func (s Stamp) Key() Key { return Key{At: s.At, Class: s.Class} }
 
 // Less reports whether s comes before o.

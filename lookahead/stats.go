@@ -2,27 +2,27 @@ package lookahead
 
 import "blis/vtime"
 
-// Stats counts what a run took. Nothing in it is a result: the counts of
+// Stats counts what the kernel did in a run. No count is a result. The numbers of
 // windows and turns depend on the lookahead, not on the number of workers.
 type Stats struct {
 	Windows      uint64 // of leaves
-	Inline       uint64 // of them run by the coordinator alone
-	Turns        uint64 // of leaves in windows
+	Inline       uint64 // windows run inline, on the coordinator's goroutine
+	Turns        uint64 // of leaves
 	ControlTurns uint64
 	SinkTurns    uint64
-	Events       uint64 // local ones, as far as processes call Outbox.Execute
+	Events       uint64 // local events, as far as processes call Outbox.Execute
 	Messages     uint64 // executed
-	Asked        uint64 // visits to processes outside of their turns: whether they keep the run alive, and for what they hold
+	Asked        uint64 // processes asked outside of turns whether they keep the run alive, or for their frames to sinks
 
-	// The smallest distance in virtual time between a message and its cause
-	// ever seen per channel; vtime.Never where nothing was sent.
+	// The smallest distance in virtual time between a message and its cause,
+	// per channel; vtime.Never where nothing was sent.
 	ControlToLeaf, LeafToControl, ToSink vtime.Duration
 
 	LeafWindowEvents   uint64 // Events of leaves
 	LeafWindowMessages uint64 // Messages executed by leaves
 }
 
-// per divides, 0 by 0 being 0.
+// per returns a/b, 0 if b is 0.
 func per(a, b uint64) float64 {
 	if b == 0 {
 		return 0
@@ -30,19 +30,19 @@ func per(a, b uint64) float64 {
 	return float64(a) / float64(b)
 }
 
-// EventsPerWindow is the mean number of local events of leaves per window.
+// EventsPerWindow returns the mean number of local events of leaves per window.
 func (s Stats) EventsPerWindow() float64 { return per(s.LeafWindowEvents, s.Windows) }
 
-// MessagesPerWindow is the mean number of messages to leaves per window.
+// MessagesPerWindow returns the mean number of messages to leaves per window.
 func (s Stats) MessagesPerWindow() float64 { return per(s.LeafWindowMessages, s.Windows) }
 
-// TurnsPerWindow is the mean number of leaves that run in a window.
+// TurnsPerWindow returns the mean number of leaves that have a turn in a window.
 func (s Stats) TurnsPerWindow() float64 { return per(s.Turns, s.Windows) }
 
-// InlineShare is the share of windows run by the coordinator alone.
+// InlineShare returns the share of windows run inline.
 func (s Stats) InlineShare() float64 { return per(s.Inline, s.Windows) }
 
-// Stats returns the counts so far. It is to be called between or after runs.
+// Stats returns the counts. It must not be called during Run.
 func (s *Simulation) Stats() Stats {
 	t := s.counts
 	t.ControlToLeaf, t.LeafToControl, t.ToSink = vtime.Duration(vtime.Never), vtime.Duration(vtime.Never), vtime.Duration(vtime.Never)

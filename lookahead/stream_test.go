@@ -26,14 +26,15 @@ func streaming(cfg Config, n int64, most int) (s *Simulation, router, leaf *scri
 	return s, router, leaf
 }
 
-// Who streams makes everybody wait once, for few messages; from then on it has
-// its turns beside the leaf's, and no more under way than it says.
-func TestStreamGoesOnBesideLeaves(t *testing.T) {
+// A process that streams makes the leaves wait once, for few messages. From then on
+// its turns overlap the windows, and no more messages are undelivered than it
+// allows.
+func TestStreamOverlapsWindows(t *testing.T) {
 	for _, workers := range []int{1, 3} {
 		s, router, leaf := streaming(Config{Workers: workers, InlineBelow: -1}, 1000, 64)
 		send, serial, most := router.event, 0, 0
 		router.event = func(k Key, out *Outbox) {
-			if send(k, out); !out.beside {
+			if send(k, out); !out.overlapped {
 				serial++
 			}
 			most = max(most, out.Undelivered())

@@ -2,23 +2,23 @@ package lookahead
 
 import "fmt"
 
-// Trace asks for marks along the digests, so that the place where two runs
-// part can be found in two passes: first with Every, then with the Process
-// and the numbers that FirstDifference named.
+// Trace asks for marks along the digests. With marks, the first message in which
+// two runs differ is found in two passes: the first with Every, the second with
+// the Process and the numbers that FirstDifference returns.
 type Trace struct {
-	Every    uint64    // a mark of every process after each so many messages; 0: none
-	Process  ProcessID // the one process of which every message is marked
-	From, To uint64    // its messages with these numbers, counted from 1: [From, To)
+	Every    uint64    // every process gets a mark after each Every messages; 0: none
+	Process  ProcessID // this process gets a mark after each message in [From, To)
+	From, To uint64    // numbers of messages, counted from 1
 }
 
 // Mark is the state of a process's digest after it executed a message.
 type Mark struct {
 	Number uint64 // of the message, from 1
 	Stamp  Stamp
-	Hash   uint64 // rolling
+	Hash   uint64 // of all messages so far
 }
 
-// ProcessTrace is what Trace recorded of one process.
+// ProcessTrace is the marks of one process.
 type ProcessTrace struct {
 	Name     string
 	ID       ProcessID
@@ -27,19 +27,19 @@ type ProcessTrace struct {
 	Final    uint64 // the process's digest, final state included
 }
 
-// Difference is the first place where two traces of one configuration part.
+// Difference is the first place where the traces of two runs differ.
 type Difference struct {
 	Name string
 	ID   ProcessID
-	// The message lies in [From, To) of the process's numbers. When To is
-	// From+1 it is that one, and A and B are its marks.
+	// The first message that differs has a number in [From, To). If To is
+	// From+1, A and B are the marks after that message in the two runs.
 	From, To uint64
 	A, B     Mark
-	Alone    bool // only one of the runs has that mark, given as A and B
-	State    bool // all messages agree; the final state does not
+	Alone    bool // only one of the runs has that mark; A and B are both it
+	State    bool // all messages are equal; the final states differ
 }
 
-// String says where, in words.
+// String describes the place.
 func (d Difference) String() string {
 	switch {
 	case d.State:
@@ -52,10 +52,10 @@ func (d Difference) String() string {
 	return fmt.Sprintf("%s (%d): a message from %d up to %d differs, before [%v] or [%v]", d.Name, d.ID, d.From, d.To-1, d.A.Stamp, d.B.Stamp)
 }
 
-// FirstDifference compares two traces that list the same processes in the
-// same order. Of several processes that differ it names the one whose first
-// differing mark is earliest: what comes later may be its consequence. It
-// reports false if everything agrees.
+// FirstDifference compares two traces that list the same processes in the same
+// order. Of several processes that differ it returns the one whose first
+// differing mark is earliest, because later differences may be consequences of
+// it. It returns false if there is no difference.
 func FirstDifference(a, b []ProcessTrace) (first Difference, found bool) {
 	for i := range min(len(a), len(b)) {
 		d, differs := difference(&a[i], &b[i])
@@ -66,6 +66,8 @@ func FirstDifference(a, b []ProcessTrace) (first Difference, found bool) {
 	return first, found
 }
 
+// before reports whether d is a more likely origin than o: earlier, and in a
+// message rather than in a final state.
 func (d Difference) before(o Difference) bool {
 	if d.State != o.State {
 		return o.State
@@ -80,6 +82,7 @@ func (d Difference) before(o Difference) bool {
 	return x.Less(y)
 }
 
+// difference returns the first difference of two traces of one process.
 func difference(a, b *ProcessTrace) (Difference, bool) {
 	d := Difference{Name: a.Name, ID: a.ID, From: 1}
 	for i := range min(len(a.Marks), len(b.Marks)) {
@@ -106,7 +109,7 @@ func difference(a, b *ProcessTrace) (Difference, bool) {
 	return d, a.Final != b.Final
 }
 
-// consecutive reports whether the marks are of every message of a range.
+// consecutive reports whether the marks are of consecutive messages.
 func consecutive(marks []Mark) bool {
 	return len(marks) > 1 && marks[1].Number == marks[0].Number+1
 }
@@ -129,14 +132,15 @@ func newTracer(t Trace, id ProcessID) *tracer {
 	return r
 }
 
-// mark is called after message number n.
+// mark adds a mark after message number n, if Trace asks for one.
 func (r *tracer) mark(n uint64, s Stamp, d *digest) {
 	if n >= r.from && n < r.to || r.every > 0 && n%r.every == 0 {
 		r.marks = append(r.marks, Mark{n, s, d.sum()})
 	}
 }
 
-// finish marks the tail after the last multiple of every.
+// finish adds a mark after the last message, for the messages after the last
+// multiple of every.
 func (r *tracer) finish(n uint64, s Stamp, d *digest) {
 	if r.every > 0 && n%r.every != 0 {
 		r.marks = append(r.marks, Mark{n, s, d.sum()})

@@ -1,0 +1,88 @@
+package lookahead
+
+// updateFromMail updates what is known of control processes that got mail.
+func (s *Simulation) updateFromMail() {
+	for c, n := range s.control {
+		if n.mailbox.fresh.Load() > 0 {
+			s.updateControl(c)
+		}
+	}
+}
+
+// updateControl reads the state of control process c.
+func (s *Simulation) updateControl(c int) {
+	n, t := s.control[c], &s.view.control[c]
+	s.asked = n
+	n.mailbox.absorb()
+	mail := n.mailbox.head()
+	t.periodic = NeverKey
+	if n.periodic != nil {
+		t.periodic = n.periodic.NextPeriodic()
+	}
+	own := earliest(n.process.Next(), t.periodic)
+	t.due = earliest(own, mail)
+	t.promise = latest(n.process.Promise(), own.Next())
+	if n.controlMail > 0 { // Config.React is about notices: this mail may cause anything
+		t.promise = earliest(t.promise, mail)
+	} else if s.config.React != nil && !mail.IsNever() {
+		t.promise = earliest(t.promise, latest(s.config.React(mail), mail))
+	}
+	t.observed = Observation{At: NeverKey}
+	if n.observer != nil {
+		t.observed = n.observer.Observation()
+	}
+}
+
+// sentByControl lowers the limit of the sender's turn to the earliest effect of
+// its message on the sender itself: a reply, or a change of the state that the
+// sender observes next.
+func (s *Simulation) sentByControl(sender, receiver *node, at, effectAt Key) {
+	o := &sender.out
+	if receiver.channel() == toLeaf {
+		o.toLeaves++
+		o.firstEffect = earliest(o.firstEffect, latest(at, effectAt))
+		o.lower(s.fleet.replyTo(at, effectAt))
+		if next := &s.view.control[sender.id].observed; o.cause.Less(next.At) && latest(at, effectAt).Less(next.StateBefore) {
+			o.lower(next.At)
+		}
+	} else if receiver.channel() == toControl {
+		o.lower(peerHorizon(int(sender.id), int(receiver.id), at))
+	}
+}
+
+// countFrame accounts for a frame that a control process is about to post.
+func (s *Simulation) countFrame(sender, receiver *node, f *frame) {
+	if sender.id >= FirstLeaf {
+		return
+	}
+	switch receiver.channel() {
+	case toLeaf:
+		s.fleet.noteMail(receiver.slot, f.first.Key(), f.effectAt)
+	case toControl:
+		receiver.controlMail += f.count
+	}
+}
+
+// controlReceived lowers the limit of the turn in which a control process has
+// just received a message. The message may have caused an observation before
+// the end of the turn: the turn must stop there, unless the leaves have reached
+// the state to be observed. It may have caused a periodic event: that is not
+// part of this turn, because whether it happens is decided when everything
+// before it has been executed.
+func (s *Simulation) controlReceived(n *node, stamp Stamp) {
+	if stamp.Source < uint32(FirstLeaf) {
+		n.controlMail--
+	}
+	if n.periodic != nil {
+		n.out.lower(latest(n.periodic.NextPeriodic(), stamp.Key()))
+	}
+	if n.observer == nil || s.config.Sequential {
+		return
+	}
+	next := n.observer.Observation()
+	if earliest(s.view.leaves.stableUntil, n.out.firstEffect).Less(next.StateBefore) {
+		n.out.lower(next.At)
+	} else if !next.At.IsNever() {
+		n.out.lower(next.Until)
+	}
+}

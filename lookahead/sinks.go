@@ -1,0 +1,74 @@
+package lookahead
+
+// Sinks are in no hurry: they get a turn in a window when node.threshold
+// messages wait. That is at least sinkBatch, and sinkShare for each process with
+// unposted frames, because each posts a frame of its own. It is at least twice
+// the number of messages that the sink could not read in its last turn: a leaf
+// that no process waits for may stand still for long, and the sink cannot read
+// past it. When more than sinkMax messages wait, all leaves have to run.
+const (
+	sinkBatch = 2048
+	sinkShare = 8
+	sinkMax   = 1 << 16
+)
+
+// addSinkTurns adds the sinks with enough waiting messages to the window. All
+// messages sent from now on are later than the earliest event of all processes,
+// so sinks may read up to that event while the others still send.
+func (s *Simulation) addSinkTurns() {
+	for _, n := range s.sinks {
+		if n.mailbox.waiting.Load() >= n.threshold {
+			s.flushSinkFrames()
+			n.horizon = earliest(s.earliestDue().Next(), s.config.End)
+			n.floor = latest(n.floor, n.horizon)
+			s.counts.SinkTurns++
+			s.turns = append(s.turns, n)
+		}
+	}
+}
+
+// sinksOverfull reports whether more than sinkMax messages wait for a sink.
+func (s *Simulation) sinksOverfull() bool {
+	for _, n := range s.sinks {
+		if n.mailbox.waiting.Load() > sinkMax {
+			return true
+		}
+	}
+	return false
+}
+
+// flushSinkFrames posts all unposted frames to sinks.
+func (s *Simulation) flushSinkFrames() {
+	s.sinkSenders = 0
+	for i := range s.workers.list {
+		w := &s.workers.list[i]
+		for _, n := range w.sinkSenders {
+			s.asked = n
+			n.out.postSinkFrames(1)
+			n.out.isSinkSender = false
+		}
+		s.sinkSenders += len(w.sinkSenders)
+		s.counts.Asked += uint64(len(w.sinkSenders))
+		clear(w.sinkSenders)
+		w.sinkSenders = w.sinkSenders[:0]
+	}
+}
+
+// runSinks gives each sink a turn when no process may advance: messages that are
+// still to be sent are not earlier than the next periodic event.
+func (s *Simulation) runSinks() {
+	s.flushSinkFrames()
+	h := s.config.End
+	for c := range s.view.control {
+		h = earliest(h, s.view.control[c].periodic)
+	}
+	for _, n := range s.sinks {
+		s.asked = n
+		n.mailbox.absorb()
+		if n.mailbox.head().Less(h) {
+			n.floor = latest(n.floor, h)
+			s.counts.SinkTurns++
+			n.runTurn(h, &s.workers.list[0])
+		}
+	}
+}
