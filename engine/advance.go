@@ -9,7 +9,7 @@ import (
 // Deliver hands the instance a request at now, which is not before the last
 // event that it executed. d is not kept.
 func (e *Engine) Deliver(d *Delivery, now vtime.Time) {
-	i := e.newSlot()
+	i := e.requests.add()
 	e.newest = i
 	e.open(i, d, now)
 	delay, err := vtime.Truncate(e.model.Queueing(latency.QueueInput{
@@ -25,55 +25,17 @@ func (e *Engine) Deliver(d *Delivery, now vtime.Time) {
 	if e.refused(e.slot(i)) != metrics.NoReason {
 		e.refusable++
 	}
-	e.arrivals = push(e.arrivals, timer{int64(now.Add(delay)), d.ID, m})
+	e.agenda.addArrival(now.Add(delay), m)
 	if d.Deadline != vtime.Never {
-		e.deadlines = push(e.deadlines, timer{int64(d.Deadline), d.ID, m})
+		e.agenda.addDeadline(d.Deadline, m)
 	}
 }
 
 // Next is the time and class of the earliest event of the instance,
 // vtime.Never if there is none.
 func (e *Engine) Next() (vtime.Time, uint8) {
-	at, class := e.nextStep(), vtime.ClassStep
-	if a := e.nextArrival(); a <= at && a != vtime.Never {
-		at, class = a, vtime.ClassQueued
-	}
-	if d := e.nextDeadline(); d < at {
-		at, class = d, vtime.ClassTimeout
-	}
-	return at, class
-}
-
-// nextArrival is when the next request is queued that has not timed out on its
-// way.
-func (e *Engine) nextArrival() vtime.Time {
-	for len(e.arrivals) > 0 {
-		a := &e.arrivals[0]
-		if s := e.slot(a.slot); s.ID == a.id && s.phase == pending {
-			return vtime.Time(a.at)
-		}
-		e.arrivals = pop(e.arrivals)
-	}
-	return vtime.Never
-}
-
-func (e *Engine) nextStep() vtime.Time {
-	if e.current != nil {
-		return e.current.end
-	}
-	return e.wake
-}
-
-// nextDeadline is the earliest deadline of a request that is still here.
-func (e *Engine) nextDeadline() vtime.Time {
-	for len(e.deadlines) > 0 {
-		d := &e.deadlines[0]
-		if s := e.slot(d.slot); s.ID == d.id && !s.overdue {
-			return vtime.Time(d.at)
-		}
-		e.deadlines = pop(e.deadlines)
-	}
-	return vtime.Never
+	at, kind := e.agenda.at.next()
+	return at, classOf[kind]
 }
 
 // Advance executes every event before (until, class), in order. A request
@@ -91,14 +53,14 @@ func (e *Engine) Advance(until vtime.Time, class uint8) {
 // Act executes the event that Next names, which is before (until, class), and
 // the steps of a decode run that follow it before then.
 func (e *Engine) Act(until vtime.Time, class uint8) {
-	at, what := e.Next()
+	at, kind := e.agenda.at.next()
 	e.now = at
-	switch what {
-	case vtime.ClassQueued:
+	switch kind {
+	case eventQueued:
 		e.queued(at)
-	case vtime.ClassTimeout:
+	case eventTimeout:
 		e.timeout(at)
-	case vtime.ClassStep:
+	case eventStep:
 		e.step(at)
 		e.run(until, class)
 	}
@@ -107,8 +69,7 @@ func (e *Engine) Act(until vtime.Time, class uint8) {
 // queued moves the first pending request into the wait queue, unless a guard
 // refuses it.
 func (e *Engine) queued(now vtime.Time) {
-	i := e.arrivals[0].slot
-	e.arrivals = pop(e.arrivals)
+	i := e.agenda.takeArrival()
 	s := e.slot(i)
 	if reason := e.refused(s); reason != metrics.NoReason {
 		e.refusable--
@@ -126,7 +87,7 @@ func (e *Engine) queued(now vtime.Time) {
 	e.enqueue(i, false)
 	e.Counters.PeakWaiting = max(e.Counters.PeakWaiting, int64(e.waiting))
 	if e.current == nil {
-		e.wake = now
+		e.agenda.at[eventStep] = now
 	}
 }
 
@@ -145,14 +106,13 @@ func (e *Engine) refused(s *slot) metrics.Reason {
 // timeout acts on the earliest deadline: a request in the wait queue or in a
 // batch leaves when the step in flight ends, any other at once.
 func (e *Engine) timeout(now vtime.Time) {
-	d := e.deadlines[0]
-	e.deadlines = pop(e.deadlines)
-	s := e.slot(d.slot)
+	m := e.agenda.takeDeadline()
+	s := e.slot(m.slot)
 	if s.phase != pending && e.current != nil {
 		s.overdue = true
-		e.overdue = append(e.overdue, d.member)
+		e.overdue = append(e.overdue, m)
 		return
 	}
 	e.integrate(now)
-	e.leave(d.slot, now)
+	e.leave(m.slot, now)
 }

@@ -78,15 +78,12 @@ func (e *Engine) assignArrivalSlot(i int32) {
 	p.arrivals = append(p.arrivals, arrivalSlot{member{i, s.ID}, s.Queued, tick})
 }
 
-// holds reports whether the request is still in the instance.
-func (e *Engine) holds(m member) bool { return e.slot(m.slot).ID == m.id }
-
 // indexAll gives places to all that are queued or running, none of which was
 // overtaken: their priorities are equal.
 func (e *Engine) indexAll() {
 	p := &e.priorities
 	p.arrivals = p.arrivals[:0]
-	for i := range int32(len(e.slots)) {
+	for i := range int32(len(e.requests.slots)) {
 		if s := e.slot(i); s.phase == waiting || s.phase == running {
 			p.arrivals = append(p.arrivals, arrivalSlot{member: member{i, s.ID}, queued: s.Queued})
 		}
@@ -104,7 +101,7 @@ func (e *Engine) renumber() {
 	held := p.arrivals
 	p.arrivals = held[:0]
 	for _, x := range held { // reads ahead of what assignArrivalSlot writes
-		if e.holds(x.member) {
+		if e.requests.holds(x.member) {
 			e.assignArrivalSlot(x.slot)
 		}
 	}

@@ -28,7 +28,7 @@ type recount struct {
 
 // waits calls f for every request in the wait queue.
 func (r *recount) waits(f func(i int32, s *slot)) {
-	for i := range int32(len(r.e.slots)) {
+	for i := range int32(len(r.e.requests.slots)) {
 		if s := r.e.slot(i); s.phase == waiting {
 			f(i, s)
 		}

@@ -42,7 +42,7 @@ func (e *Engine) countWaiting(s *slot, sign int64) {
 // waitingTokens is backlog.waiting, counted anew.
 func (e *Engine) waitingTokens() int64 {
 	n := int64(0)
-	for i := range int32(len(e.slots)) {
+	for i := range int32(len(e.requests.slots)) {
 		if s := e.slot(i); s.phase == waiting {
 			n += int64(s.known())
 		}

@@ -42,22 +42,27 @@ func MinQueueing(m latency.Model, input int32) vtime.Duration {
 // FirstEnd is a time before which no request of the instance can end, vtime.Never
 // if it holds none.
 func (e *Engine) FirstEnd() vtime.Time {
-	at := e.nextDeadline()
-	arrival := e.nextArrival()
-	if e.refusable > 0 {
-		at = min(at, arrival)
+	at := vtime.Never
+	for k, t := range e.agenda.at {
+		at = min(at, t.Add(e.untilEnd(event(k))))
 	}
-	if e.current == nil {
-		return min(at, min(arrival, e.wake).Add(e.minStep))
-	}
-	at = min(at, arrival.Add(e.minStep))
-	switch end := e.current.end; {
+	return at
+}
+
+// untilEnd is the least time from the next event of a kind to an end of a request
+// that it may lead to.
+func (e *Engine) untilEnd(kind event) vtime.Duration {
+	switch {
+	case kind == eventTimeout || kind == eventQueued && e.refusable > 0:
+		return 0
+	case kind == eventQueued || e.current == nil:
+		return e.minStep
 	case e.current.mayEnd || len(e.overdue) > 0:
-		return min(at, end)
+		return 0
 	case e.waiting > 0 || len(e.individuals) > 0 || e.cohort.n == 0:
-		return min(at, e.afterSteps(end, e.cohortSteps(1)))
+		return e.leastTime(e.cohortSteps(1))
 	default:
-		return min(at, e.afterSteps(end, e.cohortSteps(1<<20)))
+		return e.leastTime(e.cohortSteps(1 << 20))
 	}
 }
 
@@ -65,29 +70,21 @@ func (e *Engine) FirstEnd() vtime.Time {
 // list changes its length, vtime.Never if nothing can change it. With class it
 // is a Key: the change does not come before it.
 func (e *Engine) FirstChange() (at vtime.Time, class uint8) {
-	step := e.nextStep()
+	next := e.agenda.at
 	if e.steadyDecode() {
-		most := int64(e.cache.Free())/int64(e.cohort.n) - 1 // block rounds that there is room for
-		step = e.afterSteps(step, e.cohortSteps(min(1<<20, most*int64(e.cfg.BlockSize))))
+		rounds := int64(e.cache.Free())/int64(e.cohort.n) - 1 // in which each member takes a block
+		next[eventStep] = next[eventStep].Add(e.leastTime(e.cohortSteps(min(1<<20, rounds*int64(e.cfg.BlockSize)))))
 	}
-	at, class = step, vtime.ClassStep
-	if a := e.nextArrival(); a <= at && a != vtime.Never {
-		at, class = a, vtime.ClassQueued
-	}
-	if d := e.nextDeadline(); d < at {
-		at, class = d, vtime.ClassTimeout
-	}
-	return at, class
+	at, kind := next.next()
+	return at, classOf[kind]
 }
 
-// FirstStepState is a time before which StepState stays as it is, or with lengths only
-// its counts of requests, vtime.Never if nothing can change it.
+// FirstStepState is a time before which StepState stays as it is, or with lengths
+// only its counts of requests, vtime.Never if nothing can change it.
 func (e *Engine) FirstStepState(lengths bool) vtime.Time {
-	var end vtime.Time
-	if e.current != nil {
-		end = e.current.end
-	} else {
-		end = min(e.nextArrival(), e.wake).Add(e.minStep)
+	end := e.agenda.at[eventStep]
+	if e.current == nil {
+		end = min(end, e.agenda.at[eventQueued]).Add(e.minStep)
 	}
 	if lengths && e.stepState.Waiting == e.waiting && e.stepState.Running == e.running {
 		change, _ := e.FirstChange()
@@ -110,7 +107,5 @@ func (e *Engine) cohortSteps(limit int64) int64 {
 	return max(0, min(limit, e.cohort.ends.next()-e.current.number))
 }
 
-// afterSteps is the earliest end of the n-th step after one that ends at t.
-func (e *Engine) afterSteps(t vtime.Time, n int64) vtime.Time {
-	return t.Add(vtime.Duration(n) * e.minStep)
-}
+// leastTime is the least time that n steps take.
+func (e *Engine) leastTime(n int64) vtime.Duration { return vtime.Duration(n) * e.minStep }

@@ -115,7 +115,8 @@ func (e *Engine) drain(now vtime.Time, end func(slot int32)) {
 	if e.current != nil {
 		e.Counters.BusyMicros += int64(now.Sub(e.current.start))
 	}
-	e.current, e.next, e.wake, e.overdue = nil, nil, vtime.Never, e.overdue[:0]
+	e.current, e.next, e.overdue = nil, nil, e.overdue[:0]
+	e.agenda.at[eventStep] = vtime.Never
 	for _, i := range slices.Clone(e.individuals) {
 		e.vacate(i)
 		end(i)
@@ -124,8 +125,8 @@ func (e *Engine) drain(now vtime.Time, end func(slot int32)) {
 		e.dequeue(i)
 		end(i)
 	}
-	for e.nextArrival() != vtime.Never {
-		i := e.arrivals[0].slot
+	for e.agenda.at[eventQueued] != vtime.Never {
+		i := e.agenda.arrivals[0].slot
 		e.vacate(i)
 		end(i)
 	}

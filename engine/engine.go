@@ -23,13 +23,11 @@ type Engine struct {
 	warm     vtime.Time // until when steps take longer
 	reorders bool
 
-	now    vtime.Time // of the last executed event
-	slots  []slot
-	vacant []int32
-	newest int32 // the slot opened last
+	now      vtime.Time // of the last executed event
+	requests requests
+	newest   int32 // the slot opened last
+	agenda   agenda
 
-	arrivals  []timer // pending requests by (queued, number)
-	deadlines []timer // by (deadline, number); may hold requests that are gone
 	overdue   []member
 	line      line
 	ranked    []ranked
@@ -47,7 +45,6 @@ type Engine struct {
 	current, next *batch // executing; formed while it executes (async)
 	formed, ended int64  // numbers of the last formed and the last ended step
 	lastEnd       vtime.Time
-	wake          vtime.Time // idle instance: when it starts a step; Never
 	spare         []*batch
 
 	blocked              blockade // why the wait queue stands still since the last formation
@@ -105,8 +102,9 @@ func (b blockade) headBlocked() bool { return b >= noFit }
 func New(index int, cfg Config) *Engine {
 	e := &Engine{
 		cfg: cfg, index: int32(index), cache: cfg.Cache, model: cfg.Model, sink: cfg.Sink,
-		maxLen: cfg.EffectiveMaxModelLen(), reorders: cfg.Scheduler.Reorders(), wake: vtime.Never,
+		maxLen: cfg.EffectiveMaxModelLen(), reorders: cfg.Scheduler.Reorders(),
 	}
+	e.agenda = newAgenda(&e.requests)
 	e.minStep = minStep(cfg.Model)
 	if e.gamma = cfg.Gamma; e.gamma == 0 {
 		e.gamma = latency.Gamma(cfg.Model)
@@ -234,7 +232,7 @@ func (e *Engine) Check() error {
 	e.disband()
 	counts := [4]int32{}
 	e.held = e.held[:0]
-	for i := range int32(len(e.slots)) {
+	for i := range int32(len(e.requests.slots)) {
 		s := e.slot(i)
 		counts[s.phase]++
 		if s.phase != vacant {

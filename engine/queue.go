@@ -9,20 +9,6 @@ type member struct {
 	id   int64
 }
 
-// date files a member under a time or a step, then a number: a heap of them
-// is an agenda.
-type timer struct {
-	at, tie int64
-	member
-}
-
-func (x *timer) before(y *timer) bool {
-	if x.at != y.at {
-		return x.at < y.at
-	}
-	return x.tie < y.tie
-}
-
 // ranked is an entry of a wait queue that the scheduler orders. It holds a
 // copy of what the scheduler reads, which stays as it is while queued.
 type ranked struct {
@@ -120,7 +106,4 @@ func (e *Engine) dequeue(i int32) {
 	e.line.pop()
 }
 
-func (e *Engine) waits(m member) bool {
-	s := e.slot(m.slot)
-	return s.ID == m.id && s.phase == waiting
-}
+func (e *Engine) waits(m member) bool { return e.requests.is(m, waiting) }

@@ -12,7 +12,7 @@ func (e *Engine) Release() {
 	e.verdict = e.Check()
 	e.folded = e.cache.Fold()
 	*e = Engine{
-		index: e.index, now: e.now, integratedTo: e.integratedTo, wake: e.wake, warm: e.warm, stepState: e.stepState,
+		index: e.index, now: e.now, integratedTo: e.integratedTo, agenda: agenda{at: e.agenda.at}, warm: e.warm, stepState: e.stepState,
 		Counters: e.Counters, Blocks: e.Blocks, released: true, verdict: e.verdict, folded: e.folded,
 	}
 }

@@ -18,7 +18,7 @@ func TestReleaseKeepsWhatCounts(t *testing.T) {
 		e.Advance(vtime.Never, 0)
 		if release {
 			e.Release()
-			if len(e.slots) > 0 || e.cache != nil || e.sink != nil {
+			if len(e.requests.slots) > 0 || e.cache != nil || e.sink != nil {
 				t.Error("memory is held on to")
 			}
 		}

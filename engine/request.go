@@ -65,24 +65,49 @@ type slot struct {
 	seq kv.Sequence
 }
 
-func (e *Engine) newSlot() int32 {
-	if n := len(e.vacant); n > 0 {
-		i := e.vacant[n-1]
-		e.vacant = e.vacant[:n-1]
-		return i
-	}
-	if n := len(e.slots); n == cap(e.slots) {
-		e.slots = append(make([]slot, 0, n+max(n/4, leastSlots)), e.slots...)
-	}
-	e.slots = e.slots[:len(e.slots)+1]
-	return int32(len(e.slots) - 1)
+// requests is the table of the requests in an instance.
+type requests struct {
+	slots  []slot
+	vacant []int32
 }
 
-// leastSlots is how many slots are added at least when there are too few.
+// at is slot i; valid until the next add.
+func (r *requests) at(i int32) *slot { return &r.slots[i] }
+
+// add returns a vacant slot.
+func (r *requests) add() int32 {
+	if n := len(r.vacant); n > 0 {
+		i := r.vacant[n-1]
+		r.vacant = r.vacant[:n-1]
+		return i
+	}
+	if n := len(r.slots); n == cap(r.slots) {
+		r.slots = append(make([]slot, 0, n+max(n/4, leastSlots)), r.slots...)
+	}
+	r.slots = r.slots[:len(r.slots)+1]
+	return int32(len(r.slots) - 1)
+}
+
+// leastSlots is the least number of slots that are added to a full table.
 const leastSlots = 16
 
-// slot is valid until the next newSlot.
-func (e *Engine) slot(i int32) *slot { return &e.slots[i] }
+// holds reports whether m is still in its slot.
+func (r *requests) holds(m member) bool { return r.slots[m.slot].ID == m.id }
+
+// is reports whether m is still in its slot, and in phase p.
+func (r *requests) is(m member, p phase) bool {
+	s := &r.slots[m.slot]
+	return s.ID == m.id && s.phase == p
+}
+
+// vacate frees slot i for another request.
+func (r *requests) vacate(i int32) {
+	s := &r.slots[i]
+	s.phase, s.ID = vacant, -1
+	r.vacant = append(r.vacant, i)
+}
+
+func (e *Engine) slot(i int32) *slot { return e.requests.at(i) }
 
 // open fills slot i with a request delivered at now.
 func (e *Engine) open(i int32, d *Delivery, now vtime.Time) {
@@ -123,8 +148,8 @@ func (e *Engine) vacateSlot(i int32) {
 	if s.migrated {
 		delete(e.migrated, i)
 	}
-	s.phase, s.ID = vacant, -1
-	e.vacant = append(e.vacant, i)
+	e.requests.vacate(i)
+	e.agenda.vacated(i)
 }
 
 // report fills e.outcome with what became of slot i.
@@ -145,7 +170,7 @@ func (e *Engine) report(i int32, state metrics.State, reason metrics.Reason, fin
 func (e *Engine) Unfinished(f func(o *metrics.Outcome)) {
 	states := [...]metrics.State{pending: metrics.Pending, waiting: metrics.Queued, running: metrics.Running}
 	e.disband()
-	for i := range int32(len(e.slots)) {
+	for i := range int32(len(e.requests.slots)) {
 		s := e.slot(i)
 		if s.phase == vacant {
 			continue

@@ -23,7 +23,7 @@ func (e *Engine) run(until vtime.Time, class uint8) {
 		last = e.next
 	}
 	size := int64(e.cfg.BlockSize)
-	stop := min(e.nextArrival(), e.nextDeadline().Add(1))
+	stop := e.agenda.at.stepsUntil()
 	c := &e.cohort
 	gap, steps := vtime.Duration(-1), 0
 	for range longestRun {
@@ -47,6 +47,7 @@ func (e *Engine) run(until vtime.Time, class uint8) {
 		steps++
 		e.repeatStep(last, crossing)
 	}
+	e.agenda.at[eventStep] = e.current.end
 	e.flushITL(gap, steps)
 }
 

@@ -40,7 +40,7 @@ func (b *batch) empty() bool { return len(b.items) == 0 && b.members == 0 }
 // async scheduling, one more is ready).
 func (e *Engine) step(now vtime.Time) {
 	e.integrate(now)
-	e.wake = vtime.Never
+	e.agenda.at[eventStep] = vtime.Never
 	if e.current != nil {
 		e.finish(now)
 		if e.cfg.KeepStepState {
@@ -78,7 +78,7 @@ func (e *Engine) step(now vtime.Time) {
 // begin lets b execute from now.
 func (e *Engine) begin(b *batch, now vtime.Time) {
 	b.start, b.end = now, now.Add(b.duration)
-	e.current = b
+	e.current, e.agenda.at[eventStep] = b, b.end
 	e.Counters.Steps++
 	e.Counters.ScheduledTokens += b.sums.Scheduled()
 	e.Counters.PrefillTokens += b.sums.PrefillTokens

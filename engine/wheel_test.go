@@ -12,7 +12,7 @@ import (
 func TestWheelAgreesWithAList(t *testing.T) {
 	seed := rand.Uint64()
 	r := rand.New(rand.NewPCG(seed, 1))
-	e := &Engine{slots: make([]slot, 300)}
+	e := &Engine{requests: requests{slots: make([]slot, 300)}}
 	w := &e.cohort.ends
 	w.clear()
 	var list []int32 // members
