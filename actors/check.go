@@ -139,8 +139,8 @@ func (p *plan) checkCoefficients() error {
 	if err := m.Validate(); err != nil {
 		return err
 	}
-	seats, budget := c.MaxNumSeqs, c.MaxNumBatchedTokens
-	step := m.Step(&latency.Batch{PrefillTokens: int64(max(budget, 1)), DecodeTokens: int64(max(seats, 1))})
+	maxSeqs, budget := c.MaxNumSeqs, c.MaxNumBatchedTokens
+	step := m.Step(&latency.Batch{PrefillTokens: int64(max(budget, 1)), DecodeTokens: int64(max(maxSeqs, 1))})
 	if step > mostStep {
 		return inputErrorf("--beta-coeffs: a full step takes %g µs: want at most %g (11 days)", step, mostStep)
 	}

@@ -113,7 +113,7 @@ func (p *plan) newRouter(q *policies, boards boards, recorders metrics.Options, 
 	r.witness, _ = q.routing.(policy.Witness)
 	r.tracing = p.newTracing(q.routing, extra, (r.reads.priority|r.reads.routing|extra)&shownSignals)
 	view := &r.sight.view
-	view.Seats, view.BlockSize = cfg.MaxNumSeqs, cfg.BlockSizeInTokens
+	view.MaxSeqs, view.BlockSize = cfg.MaxNumSeqs, cfg.BlockSizeInTokens
 	r.state.View, r.state.Prefixes = view, q.prefixes
 	r.state.Track(signals)
 	return r, nil
@@ -329,7 +329,7 @@ func (c *cluster) result(partial bool) (*Result, error) {
 		report.Anomalies.ScaleOscillation = &n
 	}
 	r.Sessions, r.Users = c.router.loop.sessions(), c.router.loop.users()
-	r.judge(&c.plan.fitness)
+	r.score(&c.plan.fitness)
 	if !partial {
 		r.Digest = c.digest()
 	}

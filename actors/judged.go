@@ -64,13 +64,13 @@ func (c *Config) replicaPrice() float64 {
 	return c.CostPerReplicaHour
 }
 
-// Judged is the run as measures see it.
-func (r *Result) Judged() *metrics.Judged {
-	return &metrics.Judged{Report: r.Report, ReplicaHours: r.ReplicaHours(), MeanReplicas: r.MeanReplicas(), Cost: r.Cost(), BusyShare: r.BusyShare()}
+// Figures is what the measures of the run are computed from.
+func (r *Result) Figures() *metrics.RunFigures {
+	return &metrics.RunFigures{Report: r.Report, ReplicaHours: r.ReplicaHours(), MeanReplicas: r.MeanReplicas(), Cost: r.Cost(), BusyShare: r.BusyShare()}
 }
 
-// judge enters what the run is worth.
-func (r *Result) judge(f *metrics.Fitness) {
-	run := r.Judged()
+// score computes fitness and objectives of the run.
+func (r *Result) score(f *metrics.Fitness) {
+	run := r.Figures()
 	r.Fitness, r.Objectives = f.Of(run), f.Objectives(run)
 }

@@ -20,7 +20,7 @@ func TestWhatInstancesCostWithoutScaling(t *testing.T) {
 	c := plain()
 	c.NumInstances, c.CostPerReplicaHour = 2, 9
 	s := serve(t, c, request(1000, 10, 4))
-	run := s.Judged()
+	run := s.Figures()
 	if s.paid() != 8000 || s.ReplicaSeconds() != 0.008 || run.MeanReplicas != 2 {
 		t.Errorf("%v paid, %v s, mean %v; want 8,000, 0.008, 2", s.paid(), s.ReplicaSeconds(), run.MeanReplicas)
 	}
@@ -34,7 +34,7 @@ func TestWhatInstancesCostWithoutScaling(t *testing.T) {
 // 4,000 busy of 31,000 + 18,000.
 func TestLoadingCountsAgainstBusyShare(t *testing.T) {
 	s := serve(t, scaled(1, 2), request(0, 10, 1), request(15_500, 10, 1), request(16_000, 10, 1), request(30_000, 10, 1))
-	run := s.Judged()
+	run := s.Figures()
 	is(t, "busy share", run.BusyShare, 4.0/49)
 	is(t, "mean replicas", &run.MeanReplicas, 49.0/31)
 	is(t, "completed per replica-hour", run.CompletedPerReplicaHour(), 4/0.031*3600/(49.0/31))
@@ -47,12 +47,12 @@ func TestScaleEfficiencyIsAttainmentPerReplica(t *testing.T) {
 	c := scaled(1, 2)
 	c.SLOTargets = "standard:e2e=2ms"
 	s := serve(t, c, request(0, 10, 1), request(15_500, 10, 4), request(30_000, 10, 1))
-	run := s.Judged()
+	run := s.Figures()
 	is(t, "attainment", s.Report.Overall.SLOAttainment, 2.0/3)
 	is(t, "mean replicas", &run.MeanReplicas, 49.0/31)
 	is(t, "scale efficiency", run.ScaleEfficiency(), 2.0/3*31/49)
 	c.SLOTargets = ""
-	if got := serve(t, c, request(0, 10, 1)).Judged().ScaleEfficiency(); got != nil {
+	if got := serve(t, c, request(0, 10, 1)).Figures().ScaleEfficiency(); got != nil {
 		t.Errorf("without targets %v", *got)
 	}
 }
@@ -62,11 +62,11 @@ func TestScaleEfficiencyIsAttainmentPerReplica(t *testing.T) {
 func TestNothingArrives(t *testing.T) {
 	c := plain()
 	c.Horizon = 5
-	run := serve(t, c, request(7, 10, 1)).Judged()
+	run := serve(t, c, request(7, 10, 1)).Figures()
 	if run.CompletedPerReplicaHour() != nil || run.BusyShare != nil || run.MeanReplicas != 0 || run.ReplicaHours != 0 {
 		t.Errorf("%v completed per hour, busy share %v, %v instances for %v h", run.CompletedPerReplicaHour(), run.BusyShare, run.MeanReplicas, run.ReplicaHours)
 	}
-	run = serve(t, c, request(0, 10, 1)).Judged()
+	run = serve(t, c, request(0, 10, 1)).Figures()
 	is(t, "completed per replica-hour", run.CompletedPerReplicaHour(), 0)
 	is(t, "mean replicas", &run.MeanReplicas, 1)
 }
@@ -145,7 +145,7 @@ func TestInstancesThatWaitForEver(t *testing.T) {
 	for _, c := range []Config{plain, still} {
 		c.CostPerReplicaHour = mostCost
 		s := serve(t, c, request(0, 10, 1), request(1<<62-1, 10, 1))
-		run, use := s.Judged(), s.Report.Overall.Resources
+		run, use := s.Figures(), s.Report.Overall.Resources
 		const hours = 2 * float64(1<<62+999) / 3.6e9
 		is(t, "replica-hours", &run.ReplicaHours, hours)
 		is(t, "cost", run.Cost, hours*mostCost)

@@ -16,9 +16,9 @@ type Load struct {
 	// instances as were ready on average.
 	Capacity *float64
 
-	Seats  *float64 // mean running requests / max-num-seqs
-	KV     *float64 // mean share of KV blocks in use
-	Budget *float64 // mean tokens of a step / max-num-batched-tokens
+	MaxSeqs *float64 // mean running requests / max-num-seqs
+	KV      *float64 // mean share of KV blocks in use
+	Budget  *float64 // mean tokens of a step / max-num-batched-tokens
 }
 
 // Load computes the load from what the run measured.
@@ -27,7 +27,7 @@ func (r *Result) Load() Load {
 	use := all.Resources
 	l := Load{KV: use.KVMean}
 	if use.MeanRunning != nil {
-		l.Seats = share(*use.MeanRunning, float64(cfg.MaxNumSeqs))
+		l.MaxSeqs = share(*use.MeanRunning, float64(cfg.MaxNumSeqs))
 	}
 	steps := &use.Counters
 	if steps.Steps > 0 {
@@ -64,7 +64,7 @@ func share(a, b float64) *float64 {
 // requests of so many tokens on average.
 func capacityOf(m latency.Model, c *Config, input, output float64) latency.CapacityEstimate {
 	return latency.Capacity(m, latency.CapacityInput{
-		Input: input, Output: output, Seats: int64(c.MaxNumSeqs), Tokens: int64(c.MaxNumBatchedTokens),
+		Input: input, Output: output, MaxSeqs: int64(c.MaxNumSeqs), Tokens: int64(c.MaxNumBatchedTokens),
 		Blocks: c.TotalKVBlocks, BlockSize: int64(c.BlockSizeInTokens),
 	})
 }

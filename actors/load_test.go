@@ -48,8 +48,8 @@ func TestLoadCountsWhatTheCacheSaves(t *testing.T) {
 
 func TestUseOfLimits(t *testing.T) {
 	l := loadOf(t, func(c *Config) { c.NumInstances, c.NumRequests, c.Rate, c.MaxNumSeqs = 1, 3000, 500, 16 })
-	if *l.Seats < 0.95 || *l.Seats > 1 {
-		t.Errorf("max_num_seqs %.3f where requests queue for it", *l.Seats)
+	if *l.MaxSeqs < 0.95 || *l.MaxSeqs > 1 {
+		t.Errorf("max_num_seqs %.3f where requests queue for it", *l.MaxSeqs)
 	}
 	l = loadOf(t, func(c *Config) {
 		c.NumInstances, c.NumRequests, c.Rate, c.MaxNumBatchedTokens, c.PromptTokens, c.OutputTokens = 1, 500, 500, 256, 4000, 8
@@ -58,7 +58,7 @@ func TestUseOfLimits(t *testing.T) {
 		t.Errorf("token budget %.3f where every step is full", *l.Budget)
 	}
 	idle := loadOf(t, func(c *Config) { c.AdmissionPolicy = "reject-all" })
-	if idle.Share != nil || idle.Capacity != nil || *idle.Seats != 0 || idle.Budget != nil {
+	if idle.Share != nil || idle.Capacity != nil || *idle.MaxSeqs != 0 || idle.Budget != nil {
 		t.Errorf("load of nothing: %+v", idle)
 	}
 }

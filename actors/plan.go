@@ -200,9 +200,9 @@ func (p *plan) resolveLimits() error {
 	if int64(c.MaxModelLen) > held {
 		p.note("max-model-len %d is more than the KV cache holds: requests end at %d tokens", c.MaxModelLen, held)
 	}
-	tokens, seats := latency.DefaultLimits(&p.gpu)
+	tokens, maxSeqs := latency.DefaultLimits(&p.gpu)
 	if c.MaxNumSeqs > 0 {
-		seats = int64(c.MaxNumSeqs)
+		maxSeqs = int64(c.MaxNumSeqs)
 	}
 	if c.MaxNumBatchedTokens > 0 {
 		tokens = int64(c.MaxNumBatchedTokens)
@@ -210,15 +210,15 @@ func (p *plan) resolveLimits() error {
 		if !c.EnableChunkedPrefill {
 			tokens = max(tokens, longest)
 		}
-		tokens = min(tokens, seats*longest)
+		tokens = min(tokens, maxSeqs*longest)
 	}
-	if c.MaxNumSeqs > 0 && tokens < seats {
-		return inputErrorf("--max-num-seqs is %d: want at most the token budget of a step, --max-num-batched-tokens %d", seats, tokens)
+	if c.MaxNumSeqs > 0 && tokens < maxSeqs {
+		return inputErrorf("--max-num-seqs is %d: want at most the token budget of a step, --max-num-batched-tokens %d", maxSeqs, tokens)
 	}
 	if c.MaxNumSeqs == 0 {
-		seats = min(seats, tokens)
+		maxSeqs = min(maxSeqs, tokens)
 	}
-	c.MaxNumBatchedTokens, c.MaxNumSeqs = int32(min(tokens, math.MaxInt32)), int32(seats)
+	c.MaxNumBatchedTokens, c.MaxNumSeqs = int32(min(tokens, math.MaxInt32)), int32(maxSeqs)
 	if !c.EnableChunkedPrefill {
 		if longest > tokens {
 			p.note("chunked prefill is off: requests end at the token budget of %d", tokens)

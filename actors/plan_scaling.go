@@ -77,7 +77,7 @@ func (p *plan) newAutoscaler(q *policies, r *router) *autoscaler {
 		a.interval, a.next = c.AutoscaleInterval, vtime.Time(c.AutoscaleInterval)
 	}
 	a.context = policy.AutoscaleContext{
-		Interval: c.AutoscaleInterval, Min: int32(c.MinReplicas), Max: int32(c.MaxReplicas), Seats: c.MaxNumSeqs,
+		Interval: c.AutoscaleInterval, Min: int32(c.MinReplicas), Max: int32(c.MaxReplicas), MaxSeqs: c.MaxNumSeqs,
 		View: &r.sight.view, State: &r.state,
 	}
 	return a

@@ -199,7 +199,7 @@ func (e *Engine) integrate(now vtime.Time) {
 	c.WaitingMicros += dt * int64(e.waiting)
 	switch e.blocked {
 	case noSeat:
-		c.LimitSeatsMicros += dt
+		c.LimitMaxSeqsMicros += dt
 	case noBlocks:
 		c.LimitKVMicros += dt
 	case noBudget, noFit:

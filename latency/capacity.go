@@ -5,7 +5,7 @@ import "math"
 // CapacityInput is the load and the limits of one instance.
 type CapacityInput struct {
 	Input, Output float64 // mean prompt and output tokens per request, L and O; below 1 counts as 1
-	Seats         int64   // max-num-seqs
+	MaxSeqs       int64   // max-num-seqs
 	Tokens        int64   // max-num-batched-tokens
 	Blocks        int64   // KV blocks
 	BlockSize     int64   // tokens per block
@@ -16,10 +16,10 @@ type Limit string
 
 // Limits.
 const (
-	Seats         Limit = "seats"        // every seat is taken
-	KVCache       Limit = "KV"           // every KV block is taken
-	TokenBudget   Limit = "token budget" // every step is full
-	LatencyItself Limit = "latency"      // more requests at once would only be slower
+	MaxSeqs       Limit = "seats"        // max_num_seqs requests are in the batch
+	KVCache       Limit = "KV"           // every KV block is in use
+	TokenBudget   Limit = "token budget" // every step has max_num_batched_tokens tokens
+	LatencyItself Limit = "latency"      // no limit is reached: more requests at once would only be slower
 )
 
 // CapacityEstimate is the highest rate that one instance sustains.
@@ -39,8 +39,8 @@ type CapacityEstimate struct {
 //
 //	rate(n) = n / (O·T(n))
 //
-// The largest over all n within the limits is the capacity. The limits: n seats;
-// n times the blocks of a request half-way through its output, ⌈(L + O/2)/B⌉;
+// The largest over all n within the limits is the capacity. The limits: n requests
+// in the batch; n times the blocks of a request half-way through its output, ⌈(L + O/2)/B⌉;
 // n − a + a·L tokens per step. The α part of a model delays requests, but not
 // the instance, and does not enter.
 //
@@ -50,7 +50,7 @@ type CapacityEstimate struct {
 // meanStep.
 //
 // Left out: prompts of unequal length, hits in the prefix cache, preemption,
-// the seats of requests whose prompt takes several steps. A backlog served step
+// places in the batch of requests whose prompt takes several steps. A backlog served step
 // by step comes out within a few percent (see the test).
 func Capacity(m Model, in CapacityInput) CapacityEstimate {
 	in.Input, in.Output = atLeastOne(in.Input), atLeastOne(in.Output)
@@ -86,10 +86,10 @@ func atLeastOne(x float64) float64 {
 // midway is the tokens of a request half-way through its output, L + O/2.
 func (in *CapacityInput) midway() float64 { return in.Input + float64(in.Output/2) }
 
-// limit is the largest n that seats, KV cache and token budget allow, at least
+// limit is the largest n that max_num_seqs, KV cache and token budget allow, at least
 // 1, and which of them it is.
 func (in *CapacityInput) limit() (n int64, binds Limit) {
-	n, binds = max(1, in.Seats), Seats
+	n, binds = max(1, in.MaxSeqs), MaxSeqs
 	perRequest := int64(math.Ceil(in.midway() / float64(max(1, in.BlockSize))))
 	if kv := max(1, in.Blocks/perRequest); kv < n {
 		n, binds = kv, KVCache

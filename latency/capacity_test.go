@@ -13,9 +13,9 @@ import (
 var benchmarkBlackbox = Blackbox{Alpha: [3]float64{1601.35, 3.51, 1805.54}, Beta: [3]float64{6910.42, 17.67, 2.84}}
 
 func TestCapacityOfTheBenchmarkWorkload(t *testing.T) {
-	got := Capacity(benchmarkBlackbox, CapacityInput{Input: 512, Output: 256, Seats: 256, Tokens: 2048, Blocks: 29205, BlockSize: 16})
+	got := Capacity(benchmarkBlackbox, CapacityInput{Input: 512, Output: 256, MaxSeqs: 256, Tokens: 2048, Blocks: 29205, BlockSize: 16})
 	// 256 in the batch: one arrives per step, 255 decode: 6910.42 + 512·17.67 + 255·2.84 = 16681.66 µs.
-	if got.Requests != 256 || got.Binds != Seats || math.Abs(got.StepTime-16681.66) > 1e-9 || math.Abs(got.Rate-1e6/16681.66) > 1e-9 {
+	if got.Requests != 256 || got.Binds != MaxSeqs || math.Abs(got.StepTime-16681.66) > 1e-9 || math.Abs(got.Rate-1e6/16681.66) > 1e-9 {
 		t.Errorf("%+v, want 59.946 requests/s", got)
 	}
 	if busy := 44 / got.Rate; busy < 0.70 || busy > 0.80 {
@@ -24,7 +24,7 @@ func TestCapacityOfTheBenchmarkWorkload(t *testing.T) {
 }
 
 func TestWhatBindsTheCapacity(t *testing.T) {
-	base := CapacityInput{Input: 512, Output: 256, Seats: 256, Tokens: 2048, Blocks: 29205, BlockSize: 16}
+	base := CapacityInput{Input: 512, Output: 256, MaxSeqs: 256, Tokens: 2048, Blocks: 29205, BlockSize: 16}
 	with := func(change func(*CapacityInput)) CapacityInput { in := base; change(&in); return in }
 	slowerTogether := Blackbox{Beta: [3]float64{1000, 0, 0}}
 	for name, c := range map[string]struct {
@@ -33,11 +33,11 @@ func TestWhatBindsTheCapacity(t *testing.T) {
 		binds Limit
 		n     int64
 	}{
-		"seats":        {benchmarkBlackbox, base, Seats, 256},
+		"seats":        {benchmarkBlackbox, base, MaxSeqs, 256},
 		"KV":           {benchmarkBlackbox, with(func(in *CapacityInput) { in.Blocks = 4000 }), KVCache, 100},    // 40 blocks each
 		"token budget": {benchmarkBlackbox, with(func(in *CapacityInput) { in.Tokens = 300 }), TokenBudget, 100}, // 767/256 tokens each
 		"latency":      {quadratic{}, base, LatencyItself, 100},
-		"constant":     {slowerTogether, base, Seats, 256},
+		"constant":     {slowerTogether, base, MaxSeqs, 256},
 		"prefill only": {benchmarkBlackbox, with(func(in *CapacityInput) { in.Output = 0 }), TokenBudget, 4},
 		"nothing fits": {benchmarkBlackbox, with(func(in *CapacityInput) { in.Blocks = 1 }), KVCache, 1},
 	} {
@@ -104,7 +104,7 @@ func serve(m Model, in CapacityInput, steps int) float64 {
 			give(&running[i])
 		}
 		mean := int64(math.Ceil((in.Input + in.Output/2) / float64(in.BlockSize)))
-		for int64(len(running)) < in.Seats && budget > 0 && used+mean <= in.Blocks {
+		for int64(len(running)) < in.MaxSeqs && budget > 0 && used+mean <= in.Blocks {
 			running = append(running, request{output: 1 + random.Int64N(2*int64(in.Output)-1)})
 			give(&running[len(running)-1])
 			used += mean

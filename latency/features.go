@@ -159,16 +159,16 @@ func (f *Features) streaming(share float64) float64 {
 // whatever is in in.
 func (f *Features) Alpha(in QueueInput) AlphaVector {
 	e := &f.limits
-	seats := toUnit(float64(in.Running) / float64(e.MaxSeqs))
+	seatUse := toUnit(float64(in.Running) / float64(e.MaxSeqs))
 	used, free := float64(in.UsedBlocks), float64(in.FreeBlocks)
 	usage := toUnit(used / max(epsilon, used+free))
 	// Rounding can carry the sum an ulp past 1.
-	g := min(1, seats+usage-float64(seats*usage))
+	g := min(1, seatUse+usage-float64(seatUse*usage))
 	length, waiting := float64(in.Input), float64(in.Waiting)
 	hits := toUnit(float64(in.CachedTokens) / max(epsilon, float64(in.PromptTokens)))
 	freeBytes := float64(free * float64(e.BlockSize) * f.kvBytes)
 	return AlphaVector{
-		seats,
+		seatUse,
 		usage,
 		clamp(float64(f.prompt * length)),
 		1,

@@ -70,10 +70,10 @@ func (g *Hardware) check(p *problems) {
 }
 
 // DefaultLimits is what vLLM's server takes as max-num-batched-tokens (tokens
-// per step) and max-num-seqs (seats) when neither is given: 8,192 and 1,024 on
+// per step) and max-num-seqs (requests per step) when neither is given: 8,192 and 1,024 on
 // GPUs of 70 GiB and more except the A100, else 2,048 and 256. gpu may be nil:
 // none is named.
-func DefaultLimits(gpu *Hardware) (tokens, seats int64) {
+func DefaultLimits(gpu *Hardware) (tokens, maxSeqs int64) {
 	if gpu != nil && gpu.Memory >= 70<<30 && !strings.Contains(strings.ToLower(gpu.Name), "a100") {
 		return 8192, 1024
 	}

@@ -285,10 +285,10 @@ func TestLimitIsTheLargestShare(t *testing.T) {
 		c    Counters
 		want string
 	}{
-		{Counters{LifeMicros: 100, LimitSeatsMicros: 50, LimitKVMicros: 60}, "KV"},
-		{Counters{LifeMicros: 100, LimitSeatsMicros: 50, LimitBudgetMicros: 20}, "seats"},
+		{Counters{LifeMicros: 100, LimitMaxSeqsMicros: 50, LimitKVMicros: 60}, "KV"},
+		{Counters{LifeMicros: 100, LimitMaxSeqsMicros: 50, LimitBudgetMicros: 20}, "seats"},
 		{Counters{LifeMicros: 100, LimitBudgetMicros: 20}, "token budget"},
-		{Counters{LifeMicros: 100, LimitSeatsMicros: 5}, "none"},
+		{Counters{LifeMicros: 100, LimitMaxSeqsMicros: 5}, "none"},
 		{Counters{}, "none"},
 	} {
 		if got := newResources([]Counters{c.c}).Limit; got != c.want {

@@ -87,7 +87,7 @@ func (m *Measure) parseBound(text string) (float64, error) {
 }
 
 // Of says whether a run keeps the bound. What could not be measured does not.
-func (c *Constraint) Of(run *Judged) ConstraintResult {
+func (c *Constraint) Of(run *RunFigures) ConstraintResult {
 	r := ConstraintResult{Measure: c.Measure.Name, Operator: c.Operator, Bound: c.Bound, Value: c.Measure.Of(run), Unit: c.Measure.Unit}
 	if r.Value == nil {
 		return r

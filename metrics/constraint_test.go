@@ -7,7 +7,7 @@ import (
 
 func TestConstraints(t *testing.T) {
 	latency, share := 499_999.0, 0.99
-	run := &Judged{Report: &Report{}}
+	run := &RunFigures{Report: &Report{}}
 	run.Overall.TTFT = &Summary{P99: latency, Mean: 10}
 	run.Overall.SLOAttainment = &share
 	for text, want := range map[string]bool{

@@ -40,11 +40,11 @@ type Counters struct {
 	RelookedTokens int64 `json:"relooked_up_tokens"`
 	RecachedTokens int64 `json:"recached_tokens"`
 
-	// Time in which requests waited because what they lacked was a seat, KV
+	// Time in which requests waited for a place in the batch (max_num_seqs), KV
 	// blocks, or token budget.
-	LimitSeatsMicros  int64 `json:"limit_seats_us"`
-	LimitKVMicros     int64 `json:"limit_kv_us"`
-	LimitBudgetMicros int64 `json:"limit_budget_us"`
+	LimitMaxSeqsMicros int64 `json:"limit_seats_us"`
+	LimitKVMicros      int64 `json:"limit_kv_us"`
+	LimitBudgetMicros  int64 `json:"limit_budget_us"`
 
 	// Anomalies; docs/metrics.md says what they are.
 	PriorityInversions int64 `json:"priority_inversion"`
@@ -94,7 +94,7 @@ func (c *Counters) fields() (sums [plainSums + 4]*int64, peaks [3]*int64) {
 		&c.LifeMicros, &c.BusyMicros, &c.TotalBlocks, &c.BlockMicros,
 		&c.RunningMicros, &c.WaitingMicros,
 		&c.LookedUpTokens, &c.CachedTokens, &c.RelookedTokens, &c.RecachedTokens,
-		&c.LimitSeatsMicros, &c.LimitKVMicros, &c.LimitBudgetMicros,
+		&c.LimitMaxSeqsMicros, &c.LimitKVMicros, &c.LimitBudgetMicros,
 		&c.PriorityInversions, &c.HeadOfLineBlocked, &c.BlockedHeads, &c.PreemptionStorms,
 	}, [3]*int64{&c.PeakBlocks, &c.PeakRunning, &c.PeakWaiting}
 }

@@ -158,7 +158,7 @@ func (m *Measure) parseTarget(text string) (float64, error) {
 }
 
 // Of is the fitness of a run; nil when nothing is weighed.
-func (f *Fitness) Of(run *Judged) *FitnessScore {
+func (f *Fitness) Of(run *RunFigures) *FitnessScore {
 	if len(f.Terms) == 0 {
 		return nil
 	}
@@ -199,7 +199,7 @@ func (m *Measure) score(value, target float64) float64 {
 
 // Objectives are the measures that are weighed, with weight 0 too, each on its
 // own; without weights a set that is always the same.
-func (f *Fitness) Objectives(run *Judged) []Objective {
+func (f *Fitness) Objectives(run *RunFigures) []Objective {
 	var list []Objective
 	add := func(m *Measure) {
 		list = append(list, Objective{m.Name, m.Of(run), m.Better.String(), m.Unit})

@@ -8,8 +8,8 @@ import (
 )
 
 // judged is a run with these measures and no others.
-func judged(values map[string]float64) *Judged {
-	j := &Judged{Report: &Report{}}
+func judged(values map[string]float64) *RunFigures {
+	j := &RunFigures{Report: &Report{}}
 	of := func(name string) *float64 {
 		if v, ok := values[name]; ok {
 			return &v

@@ -13,7 +13,7 @@ type Measure struct {
 	// Half is the value that scores ½ in the classic normalisation of fitness,
 	// in the measure's unit; 0 for shares, which are their own score.
 	Half float64
-	of   func(*Judged) *float64
+	of   func(*RunFigures) *float64
 }
 
 // MeasureKind is the unit of a measure.
@@ -51,48 +51,49 @@ func (d Direction) String() string {
 	return "lower"
 }
 
-// Judged is a run as measures see it.
-type Judged struct {
+// RunFigures is what the measures of a run are computed from.
+type RunFigures struct {
 	*Report
-	ReplicaHours float64  // that were paid for
-	MeanReplicas float64  // the same over the time from the first arrival to the end of the run; 0 if that is none
-	Cost         *float64 // of them; nil: no price is known
-	BusyShare    *float64 // share of them in which a step was executing; nil: nothing was paid for
+	ReplicaHours float64  // replica hours paid for
+	MeanReplicas float64  // ReplicaHours over the time from the first arrival to the end of the run; 0 if that is 0
+	Cost         *float64 // of ReplicaHours; nil: no price is known
+	BusyShare    *float64 // share of ReplicaHours in which a step was executing; nil: nothing was paid for
 }
 
-// CompletedPerReplicaHour is what an hour of an instance yields: completed
+// CompletedPerReplicaHour is the yield of one hour of one instance: completed
 // requests per hour over the mean number of instances paid for. Both are rates,
-// so that it keeps its meaning with a measured window. Nil without either.
-func (j *Judged) CompletedPerReplicaHour() *float64 {
-	if j.Overall.RequestsPerSecond == nil {
+// so it keeps its meaning with a measured window. Nil without either.
+func (r *RunFigures) CompletedPerReplicaHour() *float64 {
+	if r.Overall.RequestsPerSecond == nil {
 		return nil
 	}
-	return ratio(float64(*j.Overall.RequestsPerSecond*3600), j.MeanReplicas)
+	return ratio(float64(*r.Overall.RequestsPerSecond*3600), r.MeanReplicas)
 }
 
-// CostPerMillion is what a million of so many tokens cost, of measured requests:
-// cost per hour over tokens per hour. Both are rates, so that it keeps its meaning
-// with a measured window. Nil without a price, or without tokens.
-func (j *Judged) CostPerMillion(tokens int64) *float64 {
-	if j.Cost == nil || !(j.ReplicaHours > 0) {
+// CostPerMillion is the cost per million tokens, where measured requests have the
+// given number of tokens: cost per hour over tokens per hour. Both are rates, so
+// it keeps its meaning with a measured window. Nil without a price, or without
+// tokens.
+func (r *RunFigures) CostPerMillion(tokens int64) *float64 {
+	if r.Cost == nil || !(r.ReplicaHours > 0) {
 		return nil
 	}
-	perSecond := float64(float64(*j.Cost/j.ReplicaHours) * float64(j.MeanReplicas/3600))
-	return ratio(float64(float64(perSecond*1e6)*j.Window.seconds()), float64(tokens))
+	perSecond := float64(float64(*r.Cost/r.ReplicaHours) * float64(r.MeanReplicas/3600))
+	return ratio(float64(float64(perSecond*1e6)*r.Window.seconds()), float64(tokens))
 }
 
-// ScaleEfficiency is the SLO attainment that each replica buys: the share of
-// requests that met their targets over the mean number of instances paid for.
+// ScaleEfficiency is SLO attainment per replica: the share of requests that met
+// their targets over the mean number of instances paid for.
 // Nil without targets, or when nothing was paid for.
-func (j *Judged) ScaleEfficiency() *float64 {
-	if j.Overall.SLOAttainment == nil {
+func (r *RunFigures) ScaleEfficiency() *float64 {
+	if r.Overall.SLOAttainment == nil {
 		return nil
 	}
-	return ratio(*j.Overall.SLOAttainment, j.MeanReplicas)
+	return ratio(*r.Overall.SLOAttainment, r.MeanReplicas)
 }
 
 // Of is the measure of a run; nil when it could not be measured.
-func (m *Measure) Of(run *Judged) *float64 { return m.of(run) }
+func (m *Measure) Of(run *RunFigures) *float64 { return m.of(run) }
 
 // Measures lists all there are, in the order in which they print.
 func Measures() []Measure { return measures }
@@ -101,10 +102,10 @@ var measures = listMeasures()
 
 func listMeasures() []Measure {
 	list := []Measure{
-		{"throughput", "completed requests per second", PerSecond, "requests/s", Higher, 100, func(j *Judged) *float64 { return j.Overall.RequestsPerSecond }},
-		{"tokens_per_second", "output tokens of completed requests per second", PerSecond, "tokens/s", Higher, 10_000, func(j *Judged) *float64 { return j.Overall.TokensPerSecond }},
-		{"goodput", "requests per second that completed within every target of their class", PerSecond, "requests/s", Higher, 100, func(j *Judged) *float64 { return j.Overall.Goodput }},
-		{"slo_attainment", "share of requests that did", Share, shareUnit, Higher, 0, func(j *Judged) *float64 { return j.Overall.SLOAttainment }},
+		{"throughput", "completed requests per second", PerSecond, "requests/s", Higher, 100, func(j *RunFigures) *float64 { return j.Overall.RequestsPerSecond }},
+		{"tokens_per_second", "output tokens of completed requests per second", PerSecond, "tokens/s", Higher, 10_000, func(j *RunFigures) *float64 { return j.Overall.TokensPerSecond }},
+		{"goodput", "requests per second that completed within every target of their class", PerSecond, "requests/s", Higher, 100, func(j *RunFigures) *float64 { return j.Overall.Goodput }},
+		{"slo_attainment", "share of requests that did", Share, shareUnit, Higher, 0, func(j *RunFigures) *float64 { return j.Overall.SLOAttainment }},
 	}
 	for _, l := range []struct {
 		name, help string
@@ -126,24 +127,24 @@ func listMeasures() []Measure {
 		{"tpot", func(t *TailBlowUp) *float64 { return t.TPOT }},
 		{"e2e", func(t *TailBlowUp) *float64 { return t.E2E }},
 	} {
-		list = append(list, Measure{"tail_blowup_" + l.name, "p99 over p50 of " + l.name, Number, ratioUnit, Lower, 1, func(j *Judged) *float64 { return l.of(&j.Overall.TailBlowUp) }})
+		list = append(list, Measure{"tail_blowup_" + l.name, "p99 over p50 of " + l.name, Number, ratioUnit, Lower, 1, func(j *RunFigures) *float64 { return l.of(&j.Overall.TailBlowUp) }})
 	}
 	return append(list,
-		Measure{"jain", "Jain's index of output tokens over tenants", Share, shareUnit, Higher, 0, func(j *Judged) *float64 { return j.JainIndex }},
-		Measure{"admission_rate", "share of the requests decided on that were admitted", Share, shareUnit, Higher, 0, func(j *Judged) *float64 { return j.Overall.AdmissionRate }},
-		Measure{"completed_share", "share of injected requests that completed", Share, shareUnit, Higher, 0, func(j *Judged) *float64 {
+		Measure{"jain", "Jain's index of output tokens over tenants", Share, shareUnit, Higher, 0, func(j *RunFigures) *float64 { return j.JainIndex }},
+		Measure{"admission_rate", "share of the requests decided on that were admitted", Share, shareUnit, Higher, 0, func(j *RunFigures) *float64 { return j.Overall.AdmissionRate }},
+		Measure{"completed_share", "share of injected requests that completed", Share, shareUnit, Higher, 0, func(j *RunFigures) *float64 {
 			return ratio(float64(j.Overall.States[Completed]), float64(j.Overall.Injected))
 		}},
-		Measure{"cache_hit_rate", "share of prompt tokens found in prefix caches", Share, shareUnit, Higher, 0, func(j *Judged) *float64 { return j.Overall.CacheHitRate }},
-		Measure{"preemption_rate", "preemptions per completed request", Number, ratioUnit, Lower, 1, func(j *Judged) *float64 { return j.Overall.PreemptionRate }},
-		Measure{"replica_hours", "hours of instances that were paid for", Number, "hours", Lower, 1, func(j *Judged) *float64 { return &j.ReplicaHours }},
-		Measure{"scale_efficiency", "slo_attainment per instance paid for", Share, shareUnit, Higher, 0, (*Judged).ScaleEfficiency},
-		Measure{"busy_share", "share of replica_hours in which a step was executing", Share, shareUnit, Higher, 0, func(j *Judged) *float64 { return j.BusyShare }},
-		Measure{"completed_per_replica_hour", "completed requests per hour and instance paid for", Number, "requests/h", Higher, 10_000, (*Judged).CompletedPerReplicaHour},
-		Measure{"cost", "of replica_hours", Number, "currency", Lower, 1, func(j *Judged) *float64 { return j.Cost }},
-		Measure{"cost_per_mtok_input", "cost over prompt tokens of completed requests", Number, costUnit, Lower, 1, func(j *Judged) *float64 { return j.CostPerMillion(j.Overall.CompletedInput) }},
-		Measure{"cost_per_mtok_output", "cost over output tokens of completed requests", Number, costUnit, Lower, 1, func(j *Judged) *float64 { return j.CostPerMillion(j.Overall.OutputTokens) }},
-		Measure{"cost_per_mtok", "cost over prompt and output tokens of completed requests", Number, costUnit, Lower, 1, func(j *Judged) *float64 {
+		Measure{"cache_hit_rate", "share of prompt tokens found in prefix caches", Share, shareUnit, Higher, 0, func(j *RunFigures) *float64 { return j.Overall.CacheHitRate }},
+		Measure{"preemption_rate", "preemptions per completed request", Number, ratioUnit, Lower, 1, func(j *RunFigures) *float64 { return j.Overall.PreemptionRate }},
+		Measure{"replica_hours", "hours of instances that were paid for", Number, "hours", Lower, 1, func(j *RunFigures) *float64 { return &j.ReplicaHours }},
+		Measure{"scale_efficiency", "slo_attainment per instance paid for", Share, shareUnit, Higher, 0, (*RunFigures).ScaleEfficiency},
+		Measure{"busy_share", "share of replica_hours in which a step was executing", Share, shareUnit, Higher, 0, func(j *RunFigures) *float64 { return j.BusyShare }},
+		Measure{"completed_per_replica_hour", "completed requests per hour and instance paid for", Number, "requests/h", Higher, 10_000, (*RunFigures).CompletedPerReplicaHour},
+		Measure{"cost", "of replica_hours", Number, "currency", Lower, 1, func(j *RunFigures) *float64 { return j.Cost }},
+		Measure{"cost_per_mtok_input", "cost over prompt tokens of completed requests", Number, costUnit, Lower, 1, func(j *RunFigures) *float64 { return j.CostPerMillion(j.Overall.CompletedInput) }},
+		Measure{"cost_per_mtok_output", "cost over output tokens of completed requests", Number, costUnit, Lower, 1, func(j *RunFigures) *float64 { return j.CostPerMillion(j.Overall.OutputTokens) }},
+		Measure{"cost_per_mtok", "cost over prompt and output tokens of completed requests", Number, costUnit, Lower, 1, func(j *RunFigures) *float64 {
 			return j.CostPerMillion(j.Overall.CompletedInput + j.Overall.OutputTokens)
 		}},
 	)
@@ -161,7 +162,7 @@ func latencyMeasures(name, help string, of func(*Scope) *Summary) []Measure {
 		{"p90", func(s *Summary) *float64 { return &s.P90 }},
 		{"p99", func(s *Summary) *float64 { return &s.P99 }},
 	} {
-		list = append(list, Measure{p.name + "_" + name, p.name + " of " + help, Latency, "us", Lower, 1000, func(j *Judged) *float64 {
+		list = append(list, Measure{p.name + "_" + name, p.name + " of " + help, Latency, "us", Lower, 1000, func(j *RunFigures) *float64 {
 			s := of(&j.Overall)
 			if s == nil {
 				return nil

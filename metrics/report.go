@@ -118,10 +118,10 @@ type Resources struct {
 	CacheHitRate       *float64 `json:"cache_hit_rate"`       // tokens found / looked up, first admissions
 	ReadmissionHitRate *float64 `json:"readmission_hit_rate"` // the same after preemptions
 
-	LimitSeats  *float64 `json:"limit_seats"` // share of time in which requests waited for want of it
-	LimitKV     *float64 `json:"limit_kv"`
-	LimitBudget *float64 `json:"limit_token_budget"`
-	Limit       string   `json:"limit"` // the largest of these: "seats", "KV", "token budget"; "none" below limitFloor
+	LimitMaxSeqs *float64 `json:"limit_seats"` // share of time in which requests waited for want of it
+	LimitKV      *float64 `json:"limit_kv"`
+	LimitBudget  *float64 `json:"limit_token_budget"`
+	Limit        string   `json:"limit"` // the largest of these: "seats", "KV", "token budget"; "none" below limitFloor
 
 	Counters Counters `json:"counters"`
 }

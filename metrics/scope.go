@@ -102,7 +102,7 @@ func newResources(counters []Counters) *Resources {
 		KVMean: ratio(used.float(), capacity.float()), KVPeak: peak,
 		CacheHitRate:       ratio(float64(all.CachedTokens), float64(all.LookedUpTokens)),
 		ReadmissionHitRate: ratio(float64(all.RecachedTokens), float64(all.RelookedTokens)),
-		LimitSeats:         ratio(float64(all.LimitSeatsMicros), life),
+		LimitMaxSeqs:       ratio(float64(all.LimitMaxSeqsMicros), life),
 		LimitKV:            ratio(float64(all.LimitKVMicros), life),
 		LimitBudget:        ratio(float64(all.LimitBudgetMicros), life),
 		Limit:              "none",
@@ -112,7 +112,7 @@ func newResources(counters []Counters) *Resources {
 	for _, l := range []struct {
 		name  string
 		share *float64
-	}{{"seats", r.LimitSeats}, {"KV", r.LimitKV}, {"token budget", r.LimitBudget}} {
+	}{{"seats", r.LimitMaxSeqs}, {"KV", r.LimitKV}, {"token budget", r.LimitBudget}} {
 		if l.share != nil && *l.share > largest {
 			largest, r.Limit = *l.share, l.name
 		}

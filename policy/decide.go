@@ -81,7 +81,7 @@ type AutoscaleContext struct {
 	Replicas int32          // starting, warming or serving: what there will be if nobody acts
 	Ready    int32          // those of them that are warming or serving
 	Min, Max int32          // bounds on Replicas
-	Seats    int32          // requests that a batch of an instance can have
+	MaxSeqs  int32          // max_num_seqs of an instance: requests in a batch
 	View     *View          // every instance there ever was; see Phase
 	State    *RouterState
 

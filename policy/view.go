@@ -72,9 +72,9 @@ type View struct {
 	Declared Signals
 
 	// Of every instance: requests that a batch can have, tokens of a KV block.
-	Seats, BlockSize int32
-	present          []int32 // those that are not gone, in order
-	ready            int32   // those that serve or warm
+	MaxSeqs, BlockSize int32
+	present            []int32 // those that are not gone, in order
+	ready              int32   // those that serve or warm
 
 	changes uint64  // so far; change number c is noted in log[c mod len(log)]
 	log     []int32 // the instances changed last, a ring; its length is a power of two
@@ -242,7 +242,7 @@ func (v *View) FreeSeats(i int) int64 {
 	if checkReads {
 		v.check(BatchSize)
 	}
-	return max(0, int64(v.Seats)-int64(v.slots[i].Batch))
+	return max(0, int64(v.MaxSeqs)-int64(v.slots[i].Batch))
 }
 
 // FreeTokens is the number of tokens that the KV blocks of instance i which are

@@ -94,7 +94,7 @@ func observedRun(t *testing.T, cfg actors.Config) (*sample, *actors.Result) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.judged = r.Judged()
+	s.judged = r.Figures()
 	return s, r
 }
 
@@ -132,7 +132,7 @@ func TestWeightsOfOneAreTheRun(t *testing.T) {
 			if !resampled(&m, &s.fitness) {
 				continue
 			}
-			if d := cmp.Diff(m.of(r.Judged(), r.Fitness), m.of(judged, score), cmpopts.EquateApprox(1e-15, 0)); d != "" {
+			if d := cmp.Diff(m.of(r.Figures(), r.Fitness), m.of(judged, score), cmpopts.EquateApprox(1e-15, 0)); d != "" {
 				t.Errorf("%s: %s: %s", name, m.Name, d)
 			}
 		}
@@ -190,9 +190,9 @@ func synthetic(draws *vtime.Stream, windows, perWindow int, correlation float64)
 	return base, other
 }
 
-func emptyRun() *metrics.Judged {
+func emptyRun() *metrics.RunFigures {
 	seconds := 1.0
-	return &metrics.Judged{Report: &metrics.Report{Window: metrics.Window{Seconds: &seconds}}}
+	return &metrics.RunFigures{Report: &metrics.Report{Window: metrics.Window{Seconds: &seconds}}}
 }
 
 // Of many runs of a stationary process the intervals at 95 % hold the true value

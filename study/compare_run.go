@@ -122,7 +122,7 @@ func (p *Plan) runTask(ctx context.Context, book *book, t task) error {
 		return nil
 	}
 	if s != nil {
-		s.judged = result.Judged()
+		s.judged = result.Figures()
 		book.samples[t.bundle] = s
 	}
 	if t.replicate == 0 {

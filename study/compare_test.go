@@ -74,7 +74,7 @@ func TestReplicatesAreRuns(t *testing.T) {
 				t.Fatal(err)
 			}
 			for m, measure := range r.Measures {
-				want := measure.of(result.Judged(), result.Fitness)
+				want := measure.of(result.Figures(), result.Fitness)
 				if d := cmp.Diff(want, r.Bundles[b].Estimates[m].Values[i]); d != "" {
 					t.Errorf("%s of %s, replicate %d: %s", measure.Name, c.Bundles[b].Name, i, d)
 				}

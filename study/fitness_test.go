@@ -53,7 +53,7 @@ func checkFitness(t *testing.T, r *Result, cfg actors.Config, values Values, wei
 		if err != nil {
 			t.Fatal(err)
 		}
-		if want := spec.Of(run.Judged()).Score; v == nil || *v != want {
+		if want := spec.Of(run.Figures()).Score; v == nil || *v != want {
 			t.Errorf("replicate %d: fitness %v, want %v", k, v, want)
 		}
 	}

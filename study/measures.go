@@ -16,7 +16,7 @@ type Measure struct {
 	Help   string // what it is, in a line
 	Kind   metrics.MeasureKind
 	Better metrics.Direction
-	of     func(*metrics.Judged, *metrics.FitnessScore) *float64
+	of     func(*metrics.RunFigures, *metrics.FitnessScore) *float64
 }
 
 // Measures lists all there are, in the order in which they print: those of a
@@ -24,9 +24,9 @@ type Measure struct {
 func Measures() []Measure {
 	var list []Measure
 	for _, m := range metrics.Measures() {
-		list = append(list, Measure{m.Name, m.Help, m.Kind, m.Better, func(j *metrics.Judged, _ *metrics.FitnessScore) *float64 { return m.Of(j) }})
+		list = append(list, Measure{m.Name, m.Help, m.Kind, m.Better, func(j *metrics.RunFigures, _ *metrics.FitnessScore) *float64 { return m.Of(j) }})
 	}
-	return append(list, Measure{"fitness", "weighted sum of scores, as --fitness-weights says", metrics.Number, metrics.Higher, func(_ *metrics.Judged, f *metrics.FitnessScore) *float64 {
+	return append(list, Measure{"fitness", "weighted sum of scores, as --fitness-weights says", metrics.Number, metrics.Higher, func(_ *metrics.RunFigures, f *metrics.FitnessScore) *float64 {
 		if f == nil {
 			return nil
 		}
@@ -37,7 +37,7 @@ func Measures() []Measure {
 // measure takes the values out of a result. They are copied: a pointer into a
 // report would keep all of it.
 func measure(r *actors.Result) Values {
-	judged := r.Judged()
+	judged := r.Figures()
 	var values Values
 	for _, m := range Measures() {
 		v := m.of(judged, r.Fitness)

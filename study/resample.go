@@ -53,7 +53,7 @@ func (t *table) resample(measures []Measure, seed uint64, block int) [][]float64
 // judge is the run as its measures would see it if its windows had come as
 // often as the weights say. What does not depend on requests stays. Weights of
 // 1 are the run itself.
-func (t *table) judge(weights []int32) *metrics.Judged {
+func (t *table) judge(weights []int32) *metrics.RunFigures {
 	var n [counted]float64
 	for w, times := range weights {
 		for k, count := range t.counts[w] {

@@ -13,7 +13,7 @@ import (
 // sample is what the bootstrap keeps of a run: its measured requests.
 type sample struct {
 	requests []observed // in order of arrival
-	judged   *metrics.Judged
+	judged   *metrics.RunFigures
 	fitness  metrics.Fitness
 }
 

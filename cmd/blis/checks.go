@@ -31,7 +31,7 @@ func checksOf(bounds []metrics.Constraint, r *actors.Result) checks {
 		return nil
 	}
 	var list checks
-	run := r.Judged()
+	run := r.Figures()
 	for i := range bounds {
 		list = append(list, bounds[i].Of(run))
 	}

@@ -92,7 +92,7 @@ type capacity struct {
 }
 
 func newCapacity(l actors.Load) capacity {
-	return capacity{l.Share, l.Capacity, l.Seats, l.KV, l.Budget}
+	return capacity{l.Share, l.Capacity, l.MaxSeqs, l.KV, l.Budget}
 }
 
 // cache is what prefix caching did. Shares are of tokens.

@@ -17,7 +17,7 @@ type replicas struct {
 }
 
 func newReplicas(r *actors.Result) replicas {
-	run := r.Judged()
+	run := r.Figures()
 	all := &r.Report.Overall
 	return replicas{
 		run.MeanReplicas, r.ReplicaSeconds(), run.Cost, run.ScaleEfficiency(), run.BusyShare, run.CompletedPerReplicaHour(),

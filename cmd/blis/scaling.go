@@ -116,7 +116,7 @@ func (t *textWriter) scaling(r *actors.Result) {
 // cost says what the instances cost, if their price is known, and what that is
 // for a million tokens.
 func (t *textWriter) cost(r *actors.Result) {
-	run := r.Judged()
+	run := r.Figures()
 	if run.Cost == nil {
 		return
 	}

@@ -261,7 +261,7 @@ func (t *textWriter) load(r *actors.Result) {
 	if l.Share != nil {
 		text = fmt.Sprintf("%s of the capacity for these lengths, about %s req/s; mean use: ", percent(l.Share), decimal(l.Capacity, 1))
 	}
-	t.line("load", text+fmt.Sprintf("max_num_seqs %s, KV %s, token budget %s", percent(l.Seats), percent(l.KV), percent(l.Budget)))
+	t.line("load", text+fmt.Sprintf("max_num_seqs %s, KV %s, token budget %s", percent(l.MaxSeqs), percent(l.KV), percent(l.Budget)))
 	line, most := sparkline(r.Report.Load.Backlog, t.width-labelWidth-30)
 	t.line("backlog", fmt.Sprintf("%s up to %s in the system", line, plural(most, "request")))
 	if use.Limit == "none" {
@@ -278,7 +278,7 @@ var limitNames = map[string]string{"seats": "max_num_seqs", "KV": "KV cache", "t
 func limitShare(use *metrics.Resources) *float64 {
 	switch use.Limit {
 	case "seats":
-		return use.LimitSeats
+		return use.LimitMaxSeqs
 	case "KV":
 		return use.LimitKV
 	}
