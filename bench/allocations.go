@@ -8,7 +8,8 @@ import (
 )
 
 // allocationSize is the number of requests n of the figure (mallocs at 2n −
-// mallocs at n)/n: what each further request allocates once a run is warm.
+// mallocs at n)/n: what each further request allocates once a run is warm. For
+// scenarios that share content it is contentRequests.
 const allocationSize = 100_000
 
 // mallocs counts the heap objects that one run allocates, in this process on
@@ -22,10 +23,10 @@ func mallocs(ctx context.Context, c actors.Config) (uint64, *actors.Result, erro
 	return after.Mallocs - before.Mallocs, r, err
 }
 
-// allocationsPerRequest measures a scenario of allocationSize requests; for
-// others it gives nil. The digest is that of the scenario itself.
+// allocationsPerRequest measures a scenario of that many requests; for others it gives nil. The digest is that of the scenario itself.
 func allocationsPerRequest(ctx context.Context, s *Scenario) (perRequest *float64, digest string, err error) {
-	if s.Config.NumRequests != allocationSize {
+	n := s.requests()
+	if n != allocationSize && n != contentRequests {
 		return nil, "", nil
 	}
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
@@ -37,12 +38,11 @@ func allocationsPerRequest(ctx context.Context, s *Scenario) (perRequest *float6
 	if err != nil {
 		return nil, "", err
 	}
-	double := s.Config
-	double.NumRequests *= 2
-	twice, _, err := mallocs(ctx, double)
+	double := s.sized(2 * n)
+	twice, _, err := mallocs(ctx, double.Config)
 	if err != nil {
 		return nil, "", err
 	}
-	figure := (float64(twice) - float64(once)) / allocationSize
+	figure := (float64(twice) - float64(once)) / float64(n)
 	return &figure, r.Digest, nil
 }

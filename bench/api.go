@@ -32,8 +32,11 @@ type Options struct {
 	Runs int
 	// Compare is an earlier report as JSON; empty: none.
 	Compare string
-	// FailAbove is by how much a figure may exceed that of Compare before it
-	// is a failure. 0: never one.
+	// Against is another blis binary that runs the same scenarios in turn with
+	// Binary; empty: none. Only one of Compare and Against may be given.
+	Against string
+	// FailAbove is by how much a figure may exceed that of Compare or Against
+	// before it is a failure. 0: never one.
 	FailAbove Share
 	// Binary is the blis binary to start; empty: the running one.
 	Binary string
@@ -158,8 +161,9 @@ type Growth struct {
 	Met     bool    `json:"met"`
 }
 
-// Change relates a figure to the earlier report, each divided by its scale:
-// CPU time on one core, wall time on several.
+// Change relates a figure to the earlier report, each divided by its scale, or
+// to the other binary, whose runs took turns, as it is: CPU time on one core,
+// wall time on several.
 type Change struct {
 	Name        string  `json:"name"`
 	CPUs        int     `json:"cpus"`
@@ -181,7 +185,7 @@ func (r *Report) Failures() []string {
 	}
 	for _, c := range r.Comparison {
 		if !c.WithinLimit {
-			list = append(list, fmt.Sprintf("%s on %d cores: %.4g s, %.0f %% more than %.4g s before (calibrated)", c.Name, c.CPUs, c.NowS, 100*(c.Factor-1), c.BeforeS))
+			list = append(list, fmt.Sprintf("%s on %d cores: %.4g s, %.0f %% more than %.4g s before", c.Name, c.CPUs, c.NowS, 100*(c.Factor-1), c.BeforeS))
 		}
 	}
 	return list

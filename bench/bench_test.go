@@ -18,12 +18,12 @@ const full = "BLIS_BENCH"
 // else.
 func BenchmarkScenario(b *testing.B) {
 	for _, s := range Scenarios() {
-		b.Run(s.Name, func(b *testing.B) { benchmark(b, sized(s)) })
+		b.Run(s.Name, func(b *testing.B) { benchmark(b, resized(s)) })
 	}
 }
 
-// sized is s in the size in which it is run here.
-func sized(s Scenario) Scenario {
+// resized is s in the size in which it is run here.
+func resized(s Scenario) Scenario {
 	switch {
 	case os.Getenv(full) == "full":
 		return s
@@ -34,6 +34,9 @@ func sized(s Scenario) Scenario {
 }
 
 func benchmark(b *testing.B, s Scenario) {
+	if err := s.prepare(b.TempDir()); err != nil {
+		b.Fatal(err)
+	}
 	b.ReportAllocs()
 	var first string
 	for b.Loop() {
@@ -49,7 +52,7 @@ func benchmark(b *testing.B, s Scenario) {
 			b.Fatalf("digest %s, in the first iteration %s", r.Digest, first)
 		}
 	}
-	requests := float64(s.Config.NumRequests) * float64(b.N)
+	requests := float64(s.requests()) * float64(b.N)
 	b.ReportMetric(requests/b.Elapsed().Seconds(), "requests/s")
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/requests, "ns/request")
 }

@@ -35,14 +35,15 @@ func compare(earlier, now *Report, limit Share) []Change {
 		for j := range earlier.Scenarios {
 			a, b := &earlier.Scenarios[j], &now.Scenarios[i]
 			if a.Name == b.Name {
-				list = append(list, changes(a, b, limit)...)
+				list = append(list, changes(a, b, limit, (*ScenarioTimes).calibrated)...)
 			}
 		}
 	}
 	return list
 }
 
-func changes(before, now *ScenarioTimes, limit Share) []Change {
+// changes relates the figures of a scenario, by number of cores, to those before.
+func changes(before, now *ScenarioTimes, limit Share, figure func(*ScenarioTimes, *Times) float64) []Change {
 	var list []Change
 	for i := range now.Cores {
 		for j := range before.Cores {
@@ -50,7 +51,7 @@ func changes(before, now *ScenarioTimes, limit Share) []Change {
 			if a.CPUs != b.CPUs {
 				continue
 			}
-			c := Change{Name: now.Name, CPUs: b.CPUs, BeforeS: before.calibrated(a), NowS: now.calibrated(b), SameDigest: a.Digest == b.Digest}
+			c := Change{Name: now.Name, CPUs: b.CPUs, BeforeS: figure(before, a), NowS: figure(now, b), SameDigest: a.Digest == b.Digest}
 			if c.BeforeS > 0 {
 				c.Factor = c.NowS / c.BeforeS
 				c.WithinLimit = limit == 0 || c.Factor <= 1+float64(limit)
@@ -65,12 +66,20 @@ func changes(before, now *ScenarioTimes, limit Share) []Change {
 // machine: on one core CPU time, which other processes disturb less; on
 // several wall time, because waiting cores spin.
 func (s *ScenarioTimes) calibrated(t *Times) float64 {
-	seconds, scale := t.WallS, s.WallScale
+	scale := s.WallScale
 	if t.CPUs == 1 {
-		seconds, scale = t.CPUS, s.CPUScale
+		scale = s.CPUScale
 	}
 	if !(scale > 0) {
 		return 0
 	}
-	return seconds / scale
+	return s.plain(t) / scale
+}
+
+// plain is that figure as it was here.
+func (s *ScenarioTimes) plain(t *Times) float64 {
+	if t.CPUs == 1 {
+		return t.CPUS
+	}
+	return t.WallS
 }

@@ -7,7 +7,7 @@
 //	calibrate.go   how fast the machine is at the moment, to scale budgets by
 //	measure.go     medians per scenario and number of cores
 //	allocations.go heap allocations per request, in process
-//	compare.go     against an earlier report
+//	compare.go     against an earlier report or another binary
 //	text.go        the table
 //
 // The budget means the whole process, from its start to the printed result,

@@ -37,8 +37,11 @@ func newMeasurement(o *Options) (*measurement, error) {
 	if m.Runs < 0 {
 		return nil, inputErrorf("%d runs: want at least 1", m.Runs)
 	}
-	if m.FailAbove > 0 && m.Compare == "" {
-		return nil, inputErrorf("a limit for slower figures needs an earlier report to compare with")
+	if m.FailAbove > 0 && m.Compare == "" && m.Against == "" {
+		return nil, inputErrorf("a limit for slower figures needs an earlier report or another binary to compare with")
+	}
+	if m.Compare != "" && m.Against != "" {
+		return nil, inputErrorf("an earlier report and another binary to compare with: want one of them")
 	}
 	if m.Compare != "" {
 		if m.earlier, err = readReport(m.Compare); err != nil {
@@ -61,15 +64,24 @@ func (m *measurement) run(ctx context.Context) (*Report, error) {
 		Machine:   Machine{OS: runtime.GOOS, Arch: runtime.GOARCH, CPUs: runtime.NumCPU(), Go: runtime.Version(), Model: processorModel()},
 		Scenarios: []ScenarioTimes{}, Growth: []Growth{}, Comparison: []Change{},
 	}
+	dir, err := os.MkdirTemp("", "blis-bench-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
 	for i := range m.scenarios {
+		if err := m.scenarios[i].prepare(dir); err != nil {
+			return nil, err
+		}
 		if m.Progress != nil {
 			m.Progress(i, len(m.scenarios), m.scenarios[i].Name)
 		}
-		t, err := m.measure(ctx, &m.scenarios[i])
+		t, other, err := m.measure(ctx, &m.scenarios[i])
 		if err != nil {
 			return nil, err
 		}
 		r.Scenarios = append(r.Scenarios, t)
+		r.Comparison = append(r.Comparison, changes(&other, &t, m.FailAbove, (*ScenarioTimes).plain)...)
 	}
 	for i := range m.scenarios {
 		var err error
@@ -81,39 +93,33 @@ func (m *measurement) run(ctx context.Context) (*Report, error) {
 	r.Growth = append(r.Growth, growthOf(m.scenarios, r.Scenarios)...)
 	if m.earlier != nil {
 		r.Comparison = append(r.Comparison, compare(m.earlier, r, m.FailAbove)...)
-		if m.FailAbove > 0 {
-			limit := float64(m.FailAbove)
-			r.FailAbove = &limit
-		}
+	}
+	if m.FailAbove > 0 {
+		limit := float64(m.FailAbove)
+		r.FailAbove = &limit
 	}
 	return r, nil
 }
 
-// measure takes the figures of one scenario between two calibrations. The
-// numbers of cores take turns, so that a busy moment hits them alike.
-func (m *measurement) measure(ctx context.Context, s *Scenario) (ScenarioTimes, error) {
-	t := ScenarioTimes{Name: s.Name, Title: s.Title, Requests: s.Config.NumRequests, Instances: s.Config.NumInstances, BudgetS: s.Budget.Seconds()}
+// measure takes the figures of one scenario between two calibrations, and those
+// of the other binary if there is one.
+func (m *measurement) measure(ctx context.Context, s *Scenario) (t, other ScenarioTimes, err error) {
+	t = ScenarioTimes{Name: s.Name, Title: s.Title, Requests: s.requests(), Instances: s.Config.NumInstances, BudgetS: s.Budget.Seconds()}
 	flags, err := s.Arguments()
 	if err != nil {
-		return t, err
+		return t, other, err
 	}
 	before, err := calibrate(ctx, m.Binary)
 	if err != nil {
-		return t, err
+		return t, other, err
 	}
-	samples := make([][]sample, len(m.CPUs))
-	for range m.Runs {
-		for i, cpus := range m.CPUs {
-			one, err := runScenario(ctx, m.Binary, cpus, flags)
-			if err != nil {
-				return t, err
-			}
-			samples[i] = append(samples[i], one)
-		}
+	samples, others, err := m.sample(ctx, flags)
+	if err != nil {
+		return t, other, err
 	}
 	after, err := calibrate(ctx, m.Binary)
 	if err != nil {
-		return t, err
+		return t, other, err
 	}
 	t.LatencyModel, t.CoefficientSet = samples[0][0].ruler.LatencyModel, samples[0][0].ruler.CoefficientSet
 	t.Calibration = [2]Calibration{before, after}
@@ -121,8 +127,39 @@ func (m *measurement) measure(ctx context.Context, s *Scenario) (ScenarioTimes, 
 	t.CPUScale = (before.CPUNS + after.CPUNS) / 2 / ReferenceNS
 	for i, cpus := range m.CPUs {
 		t.Cores = append(t.Cores, t.summarize(cpus, samples[i]))
+		if m.Against != "" {
+			other.Cores = append(other.Cores, other.summarize(cpus, others[i]))
+		}
 	}
-	return t, nil
+	return t, other, nil
+}
+
+// sample runs a scenario several times, by number of cores. The numbers of cores
+// take turns, so that a busy moment hits them alike, and so do the binaries,
+// which of them is first too.
+func (m *measurement) sample(ctx context.Context, flags []string) (samples, others [][]sample, err error) {
+	samples, others = make([][]sample, len(m.CPUs)), make([][]sample, len(m.CPUs))
+	for run := range m.Runs {
+		for i, cpus := range m.CPUs {
+			turns := []struct {
+				binary string
+				into   *[]sample
+			}{{m.Binary, &samples[i]}, {m.Against, &others[i]}}
+			if m.Against == "" {
+				turns = turns[:1]
+			} else if run%2 == 1 {
+				slices.Reverse(turns)
+			}
+			for _, turn := range turns {
+				one, err := runScenario(ctx, turn.binary, cpus, flags)
+				if err != nil {
+					return nil, nil, err
+				}
+				*turn.into = append(*turn.into, one)
+			}
+		}
+	}
+	return samples, others, nil
 }
 
 // summarize takes medians.

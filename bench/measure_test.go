@@ -71,7 +71,7 @@ func TestChooseTakesNamesGroupsAndAll(t *testing.T) {
 	for _, test := range []struct {
 		names []string
 		want  int
-	}{{nil, 5}, {[]string{"line3"}, 3}, {[]string{"line3/weighted", "line1"}, 2}, {[]string{"growth"}, 6}, {[]string{"all"}, 15}} {
+	}{{nil, 5}, {[]string{"line3"}, 3}, {[]string{"line3/weighted", "line1"}, 2}, {[]string{"growth"}, 6}, {[]string{"content"}, 5}, {[]string{"all"}, 20}} {
 		list, err := choose(test.names)
 		if err != nil || len(list) != test.want {
 			t.Errorf("%v: %d scenarios, error %v: want %d", test.names, len(list), err, test.want)
@@ -91,6 +91,7 @@ func TestWrongOptionsAreInputErrors(t *testing.T) {
 		"missing file":     {Compare: filepath.Join(t.TempDir(), "none.json")},
 		"not a report":     {Compare: other},
 		"limit alone":      {FailAbove: 0.2},
+		"two comparisons":  {Compare: other, Against: other},
 	} {
 		var input *InputError
 		if _, err := Run(context.Background(), o); !errors.As(err, &input) || strings.Contains(err.Error(), "\n") {
@@ -166,6 +167,25 @@ func TestDigestsThatDependOnTheCoresFail(t *testing.T) {
 	}
 	if f := r.Failures(); len(f) != 1 || !strings.Contains(f[0], "digest") {
 		t.Errorf("failures: %q: want one about digests", f)
+	}
+}
+
+// The other binary runs in turn and is compared as it is; one that takes a third
+// of the time is a failure.
+func TestAgainstAnotherBinary(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := Run(context.Background(), Options{Scenarios: []string{line1}, CPUs: []int{1, 2}, Runs: 3, Against: self})
+	if err != nil || len(r.Comparison) != 2 || !r.Comparison[0].SameDigest || r.Comparison[0].BeforeS <= 0 || r.FailAbove != nil {
+		t.Fatalf("%+v, error %v", r, err)
+	}
+	slow, quick := ScenarioTimes{}, ScenarioTimes{}
+	slow.Cores, quick.Cores = []Times{{CPUs: 1, CPUS: 3, WallS: 1}}, []Times{{CPUs: 1, CPUS: 1, WallS: 3}}
+	list := changes(&quick, &slow, 0.2, (*ScenarioTimes).plain)
+	if len(list) != 1 || list[0].WithinLimit || list[0].Factor != 3 || !changes(&slow, &quick, 0.2, (*ScenarioTimes).plain)[0].WithinLimit {
+		t.Errorf("%+v: want 1 → 3 as a failure", list)
 	}
 }
 

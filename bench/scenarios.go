@@ -39,9 +39,27 @@ const (
 var usual = []string{line1, line2, line3}
 
 // Scenarios are all of them: lines 1 to 5 of the budget, then those that show
-// how cost grows.
+// how cost grows, then those whose prompts share content.
 func Scenarios() []Scenario {
-	return slices.Concat(budgeted(), growing())
+	return slices.Concat(budgeted(), growing(), sharing())
+}
+
+// requests is the number of requests of a scenario.
+func (s *Scenario) requests() int64 {
+	if s.Config.TraceLimit > 0 {
+		return s.Config.TraceLimit
+	}
+	return s.Config.NumRequests
+}
+
+// sized is s with n requests.
+func (s Scenario) sized(n int64) Scenario {
+	if s.Config.TraceLimit > 0 {
+		s.Config.TraceLimit = n
+	} else {
+		s.Config.NumRequests = n
+	}
+	return s
 }
 
 // budgeted are the lines of the speed budget.
@@ -115,7 +133,7 @@ func title(c *actors.Config) string {
 	if c.NumInstances == 1 {
 		instances = "instance"
 	}
-	t := fmt.Sprintf("%s requests, %d %s, %s", count(c.NumRequests), c.NumInstances, instances, c.RoutingPolicy)
+	t := fmt.Sprintf("%s requests, %d %s, %s", count(max(c.NumRequests, c.TraceLimit)), c.NumInstances, instances, c.RoutingPolicy)
 	if c.SnapshotRefreshInterval > 0 {
 		t += fmt.Sprintf(", signals every %v", c.SnapshotRefreshInterval)
 	}
@@ -136,10 +154,10 @@ func count(n int64) string {
 // Shortened is s with at most n requests and without budget or limit, for
 // tests that want the scenario and not its size.
 func (s Scenario) Shortened(n int64) Scenario {
-	if s.Config.NumRequests <= n {
+	if s.requests() <= n {
 		return s
 	}
-	s.Config.NumRequests = n
+	s = s.sized(n)
 	s.Title += ", shortened to " + count(n) + " requests"
 	s.Budget, s.Against, s.AtMost = 0, "", 0
 	return s
@@ -169,8 +187,8 @@ func choose(names []string) ([]Scenario, error) {
 			}
 		}
 		if !found {
-			return nil, inputErrorf("scenario %q is not known: want all, %s, %s, %s, %s, %s, %s or one of %s",
-				name, line1, line2, line3, line4, line5, growth, strings.Join(Names(), ", "))
+			return nil, inputErrorf("scenario %q is not known: want all, %s, %s, %s, %s, %s, %s, %s or one of %s",
+				name, line1, line2, line3, line4, line5, growth, content, strings.Join(Names(), ", "))
 		}
 	}
 	var list []Scenario

@@ -76,7 +76,7 @@ func (r *Report) writeComparison(b *bytes.Buffer) {
 	if len(r.Comparison) == 0 {
 		return
 	}
-	fmt.Fprint(b, "\nAgainst the earlier report, calibrated (CPU time on one core, wall time on several):\n")
+	fmt.Fprint(b, "\nBefore and now (CPU time on one core, wall time on several):\n")
 	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', tabwriter.AlignRight)
 	for _, c := range r.Comparison {
 		note := ""

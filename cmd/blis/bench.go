@@ -18,6 +18,7 @@ type measureCmd struct {
 	CPU       []int       `name:"cpu" default:"1" help:"Numbers of cores to run on; several give speed-ups."`
 	Runs      int         `default:"5" help:"Runs of each, of which the median counts."`
 	Compare   string      `type:"path" placeholder:"FILE" help:"An earlier result (JSON) to compare with."`
+	Against   string      `type:"path" placeholder:"BINARY" help:"Another blis binary to compare with: it runs the same scenarios, in turn with this one."`
 	FailAbove bench.Share `default:"0" placeholder:"SHARE" help:"Fail when something is slower than before by more than this, such as 20%."`
 	Format    string      `default:"text" enum:"text,json" help:"Form of the result: text or json."`
 }
@@ -25,7 +26,7 @@ type measureCmd struct {
 // Run carries the command out.
 func (m *measureCmd) Run(ctx context.Context, c *console) error {
 	report, err := bench.Run(ctx, bench.Options{
-		Scenarios: m.Scenarios, CPUs: m.CPU, Runs: m.Runs, Compare: m.Compare, FailAbove: m.FailAbove,
+		Scenarios: m.Scenarios, CPUs: m.CPU, Runs: m.Runs, Compare: m.Compare, Against: m.Against, FailAbove: m.FailAbove,
 		Progress: func(done, total int, scenario string) { c.note("%d/%d %s", done+1, total, scenario) },
 	})
 	if err != nil {
