@@ -64,9 +64,12 @@ func (x *routedIndex) limit(place int, capacity int32) {
 // largest capacity cannot be held.
 func (x *routedIndex) look(req *Request, found *hits) {
 	x.blocks = req.Input / x.blockSize
-	x.chain = workload.AppendExtents(x.chain[:0], req.Spans, x.blockSize, int(min(x.blocks, x.largest)))
-	x.known = x.known[:0]
+	x.chain, x.known = x.chain[:0], x.known[:0]
 	found.blocks, found.holders = x.blocks, nil
+	if len(req.Spans) == 0 {
+		return
+	}
+	x.chain = workload.AppendExtents(x.chain, req.Spans, x.blockSize, int(min(x.blocks, x.largest)))
 	t := &x.segments
 	last, depth := int32(0), int32(0) // the part of the deepest block found, and the block after it
 	for i := range x.chain {
