@@ -13,7 +13,7 @@ func (e *Engine) Deliver(d *Delivery, now vtime.Time) {
 	e.newest = i
 	e.open(i, d, now)
 	delay, err := vtime.Truncate(e.model.Queueing(latency.QueueInput{
-		Input: int64(d.Input), Running: int64(e.running), Waiting: int64(e.waiting),
+		Input: int64(d.Input), Running: int64(e.requests.running()), Waiting: int64(e.requests.waiting()),
 		UsedBlocks: int64(e.UsedBlocks()), FreeBlocks: int64(e.cache.Free()),
 		CachedTokens: e.Counters.CachedTokens, PromptTokens: e.Counters.LookedUpTokens,
 		PreemptionEMA: e.ema,
@@ -21,10 +21,8 @@ func (e *Engine) Deliver(d *Delivery, now vtime.Time) {
 	if err != nil || delay < 0 {
 		panic("engine: the latency model gives a queueing delay that is NaN or negative")
 	}
+	e.requests.to(i, pending)
 	m := member{i, d.ID}
-	if e.refused(e.slot(i)) != metrics.NoReason {
-		e.refusable++
-	}
 	e.agenda.addArrival(now.Add(delay), m)
 	if d.Deadline != vtime.Never {
 		e.agenda.addDeadline(d.Deadline, m)
@@ -71,29 +69,29 @@ func (e *Engine) Act(until vtime.Time, class uint8) {
 func (e *Engine) queued(now vtime.Time) {
 	i := e.agenda.takeArrival()
 	s := e.slot(i)
-	if reason := e.refused(s); reason != metrics.NoReason {
-		e.refusable--
-		e.done(i, metrics.Dropped, reason, now)
+	if s.refusal != metrics.NoReason {
+		e.remove(i)
+		e.done(i, metrics.Dropped, s.refusal, now)
 		return
 	}
 	if s.deadline <= now {
-		e.done(i, metrics.TimedOut, metrics.NoReason, now)
+		e.leave(i, now)
 		return
 	}
 	e.integrate(now)
 	s.Queued = now
 	e.refreshContext(now)
-	e.indexPriority(i)
+	e.diagnosis.queued(i)
 	e.enqueue(i, false)
-	e.Counters.PeakWaiting = max(e.Counters.PeakWaiting, int64(e.waiting))
+	e.Counters.PeakWaiting = max(e.Counters.PeakWaiting, int64(e.requests.waiting()))
 	if e.current == nil {
 		e.agenda.at[eventStep] = now
 	}
 }
 
-// refused is why the guards of the queue drop a request; NoReason if they do
+// refusal is why the guards of the queue refuse a request; NoReason if they do
 // not.
-func (e *Engine) refused(s *slot) metrics.Reason {
+func (e *Engine) refusal(s *slot) metrics.Reason {
 	switch {
 	case s.Input >= e.maxLen:
 		return metrics.PromptTooLong

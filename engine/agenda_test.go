@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"blis/latency"
+	"blis/metrics"
 	"blis/vtime"
 )
 
@@ -28,9 +29,22 @@ func recounted(e *Engine) times {
 	return want
 }
 
-// The stored times are those of the requests that are there, after each
-// delivery, each event and each decode run.
-func TestAgendaEqualsARecount(t *testing.T) {
+// phasesOf counts the phases of all requests, and the pending ones that will be
+// refused.
+func phasesOf(e *Engine) (count [phases]int32, refusable int32) {
+	for i := range e.requests.slots {
+		s := &e.requests.slots[i]
+		count[s.phase]++
+		if s.phase == pending && s.refusal != metrics.NoReason {
+			refusable++
+		}
+	}
+	return count, refusable
+}
+
+// The stored times and the counts of phases are those of the requests that are
+// there, after each delivery, each event and each decode run.
+func TestAgendaAndPhasesEqualARecount(t *testing.T) {
 	first := rand.Uint64N(1 << 32)
 	var met struct{ queued, step, timeout, runs int }
 	for seed := first; seed < first+200; seed++ {
@@ -39,6 +53,9 @@ func TestAgendaEqualsARecount(t *testing.T) {
 		check := func() {
 			if want := recounted(e); e.agenda.at != want {
 				t.Fatalf("seed %d at %v: the agenda says %v, want %v", seed, e.now, e.agenda.at, want)
+			}
+			if count, refusable := phasesOf(e); count != e.requests.count || refusable != e.requests.refusable {
+				t.Fatalf("seed %d at %v: phases counted %v and %d refusable, want %v and %d", seed, e.now, e.requests.count, e.requests.refusable, count, refusable)
 			}
 		}
 		advance := func(until vtime.Time) {
@@ -61,6 +78,9 @@ func TestAgendaEqualsARecount(t *testing.T) {
 		}
 		for k := range x.requests {
 			d := &x.requests[k]
+			if k%11 == 0 {
+				d.Input = 5000 // longer than the cache: refused
+			}
 			if k%3 == 0 {
 				d.Deadline = d.Arrival + vtime.Time(k%7)*15_000 // some pass before the request is queued
 			}

@@ -215,8 +215,8 @@ func TestOneStormUntilASecondOfCalm(t *testing.T) {
 		{9_000_000, 2, 2, 2},
 		{9_000_001, 7, 8, 3},
 	} {
-		e.running = x.running
-		e.countStorm(x.preempted, x.at)
+		e.requests.count[running] = x.running
+		e.diagnosis.preempted(x.preempted, x.at)
 		if got := e.Counters.PreemptionStorms; got != x.want {
 			t.Errorf("at %v: %d storms, want %d", x.at, got, x.want)
 		}
@@ -262,7 +262,7 @@ func TestCountingAnomaliesAllocatesNothing(t *testing.T) {
 	id := int64(0)
 	steps := func() {
 		for range 20 {
-			for ; e.waiting < 40; id++ {
+			for ; e.requests.waiting() < 40; id++ {
 				d := Delivery{Request: workload.NewRequest(e.now, int32(100+id*37%300), int32(5+id%20)), Priority: float64(id * 7 % 5), Admitted: e.now}
 				d.ID = id
 				if id%2 == 0 {

@@ -83,7 +83,7 @@ func (r *recount) headIsBlocked(f *Formation) bool {
 	for _, share := range f.Scheduled {
 		left -= share.Tokens
 	}
-	if e.running >= e.cfg.MaxSeqs || left <= 0 {
+	if e.requests.running() >= e.cfg.MaxSeqs || left <= 0 {
 		return false
 	}
 	waiting := 0
@@ -235,7 +235,7 @@ func TestAnomaliesEqualANaiveRecount(t *testing.T) {
 			if i == 0 {
 				got := anomaliesOf(&want)
 				total = raised{total.inversions + got.inversions, total.overtaken + got.overtaken, total.blocked + got.blocked, total.storms + got.storms}
-				if len(e.priorities.arrivals) > 16 {
+				if p := e.requests.priorities; p != nil && len(p.arrivals) > 16 {
 					deep++
 				}
 			}
@@ -250,16 +250,16 @@ func TestAnomaliesEqualANaiveRecount(t *testing.T) {
 	}
 }
 
-// A maxTree against going through its entries.
-func TestBracketEqualsSlice(t *testing.T) {
+// The tree against going through its entries.
+func TestMaxTreeEqualsSlice(t *testing.T) {
 	seed := rand.Uint64()
 	r := rand.New(rand.NewPCG(seed, 3))
-	var b maxTree[highest]
+	var b maxTree
 	var list []highest
 	for range 3000 {
 		if len(list) == 0 || r.IntN(200) == 0 {
-			list = append(list, noPriority)
-			b.reset(len(list), noPriority)
+			list = append(list, nobody)
+			b.reset(len(list))
 			for i, v := range list {
 				b.set(i, v)
 			}
@@ -267,7 +267,7 @@ func TestBracketEqualsSlice(t *testing.T) {
 		i := r.IntN(len(list))
 		list[i] = highest{float64(r.IntN(9)), float64(r.IntN(9))}
 		if r.IntN(3) == 0 {
-			list[i] = noPriority
+			list[i] = nobody
 		}
 		b.set(i, list[i])
 		from, least := r.IntN(len(list)+1), float64(r.IntN(9))

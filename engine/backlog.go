@@ -4,7 +4,7 @@ package engine
 // tokens that wait to be prefilled, and how fast it prefilled lately. Only
 // instances of which somebody observes it keep it.
 type backlog struct {
-	waiting int64 // tokens of waiting requests whose KV is to be computed: prompts, and outputs of the preempted
+	waiting int64 // Σ known tokens of the requests in phase waiting
 
 	// Sums over the last RecentPrefills steps that prefilled something.
 	ring           [RecentPrefills]prefill
@@ -30,22 +30,4 @@ func (k *backlog) add(b *batch) {
 	k.micros += in.micros - out.micros
 	*out = in
 	k.next = (k.next + 1) % RecentPrefills
-}
-
-// countWaiting counts a request that waits from now on, or with sign −1 no longer.
-func (e *Engine) countWaiting(s *slot, sign int64) {
-	if e.backlog != nil {
-		e.backlog.waiting += sign * int64(s.known())
-	}
-}
-
-// waitingTokens is backlog.waiting, counted anew.
-func (e *Engine) waitingTokens() int64 {
-	n := int64(0)
-	for i := range int32(len(e.requests.slots)) {
-		if s := e.slot(i); s.phase == waiting {
-			n += int64(s.known())
-		}
-	}
-	return n
 }

@@ -53,13 +53,13 @@ func (e *Engine) FirstEnd() vtime.Time {
 // that it may lead to.
 func (e *Engine) untilEnd(kind event) vtime.Duration {
 	switch {
-	case kind == eventTimeout || kind == eventQueued && e.refusable > 0:
+	case kind == eventTimeout || kind == eventQueued && e.requests.refusable > 0:
 		return 0
 	case kind == eventQueued || e.current == nil:
 		return e.minStep
 	case e.current.mayEnd || len(e.overdue) > 0:
 		return 0
-	case e.waiting > 0 || len(e.individuals) > 0 || e.cohort.n == 0:
+	case e.requests.waiting() > 0 || len(e.individuals) > 0 || e.cohort.n == 0:
 		return e.leastTime(e.cohortSteps(1))
 	default:
 		return e.leastTime(e.cohortSteps(1 << 20))
@@ -86,7 +86,7 @@ func (e *Engine) FirstStepState(lengths bool) vtime.Time {
 	if e.current == nil {
 		end = min(end, e.agenda.at[eventQueued]).Add(e.minStep)
 	}
-	if lengths && e.stepState.Waiting == e.waiting && e.stepState.Running == e.running {
+	if lengths && e.stepState.Waiting == e.requests.waiting() && e.stepState.Running == e.requests.running() {
 		change, _ := e.FirstChange()
 		end = max(end, change)
 	}
@@ -97,7 +97,7 @@ func (e *Engine) FirstStepState(lengths bool) vtime.Time {
 // or leaving the running list or the wait queue: nothing but members of the
 // cohort, none of which ends, with blocks for all.
 func (e *Engine) steadyDecode() bool {
-	return e.current != nil && !e.current.mayEnd && e.cohort.n > 0 && e.waiting == 0 && len(e.individuals) == 0 && len(e.overdue) == 0 &&
+	return e.current != nil && !e.current.mayEnd && e.cohort.n > 0 && e.requests.waiting() == 0 && len(e.individuals) == 0 && len(e.overdue) == 0 &&
 		e.cache.Free() >= 2*int(e.cohort.n)
 }
 

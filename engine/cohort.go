@@ -23,7 +23,8 @@ type cohort struct {
 // just formed, a member from the next formation on.
 func (e *Engine) join(i int32) {
 	s, c := e.slot(i), &e.cohort
-	s.cohort, s.joined = true, e.formed+1
+	e.requests.to(i, decoding)
+	s.joined = e.formed + 1
 	c.ends.add(e, i, s.last())
 	c.maxOrder = max(c.maxOrder, s.order)
 	e.countMember(s, s.computed, 1)
@@ -56,7 +57,7 @@ func (e *Engine) materialize(i int32) {
 	steps := int32(e.formed - s.joined + 1)
 	ended := max(0, int32(e.ended-s.joined+1))
 	e.countMember(s, s.computed+steps, -1)
-	s.cohort = false
+	e.requests.to(i, running)
 	s.computed += steps
 	s.generated += ended
 	s.inFlight += steps - ended
@@ -95,7 +96,9 @@ func (e *Engine) removeEnding(step int64, ending bool) {
 		for _, i := range c.ends.take(e, at) {
 			e.materialize(i)
 			e.itemize(i)
-			if e.slot(i).leaving = ending; !ending {
+			if ending {
+				e.requests.to(i, completing)
+			} else {
 				e.insertIndividual(i)
 			}
 		}

@@ -6,14 +6,17 @@
 //
 // Where to look:
 //
-//	advance.go    the events of an instance and their order
+//	agenda.go     the events that an instance has before it
+//	advance.go    what each of them does
+//	requests.go   the phases of a request, and all that is counted by phase
 //	step.go       one step: finish what ends, form what comes next
 //	form.go       batch formation while everything fits, and admission
 //	preempt.go     batch formation request by request, with preemption
 //	cohort.go     requests that only decode, kept together as sums
 //	wheel.go      who of them ends when
 //	run.go        many steps of such a cohort in one go
-//	anomalies.go  what a policy may have done wrong: who was passed over, storms
+//	diagnosis.go  the anomalies of an instance: who was passed over, storms
+//	priorities.go who was queued when, and who waits with what priority
 //	tracer.go     who hears of steps, preemptions and anomalies
 //	backlog.go    what waits to be prefilled, and how fast that went lately
 //	drain.go      what becomes of requests whose instance is taken away

@@ -37,7 +37,7 @@ func (e *Engine) HandBack(now vtime.Time, f func(*Delivery, *Progress)) {
 		d.MaxOutput, d.Deadline = s.MaxOutput, s.deadline
 		d.Spans, d.OutputContent = s.seq.Content()
 		f(&d, &p)
-		e.vacateSlot(i)
+		e.vacate(i)
 	})
 }
 
@@ -78,9 +78,6 @@ func (e *Engine) taken(i int32, now vtime.Time) Progress {
 	s := e.slot(i)
 	p := Progress{Progress: s.progress(e.migrationOf(i)), Evicted: s.evicted, Lost: s.lost, Deficit: min(max(s.deficit, s.computed), s.known())}
 	p.Redirects++
-	if s.phase == running {
-		p.Lost = min(s.computed, s.known()) // a token in flight is not delivered
-	}
 	if s.scheduled != vtime.Never {
 		p.Evicted = min(p.Evicted, now)
 	}
@@ -118,16 +115,18 @@ func (e *Engine) drain(now vtime.Time, end func(slot int32)) {
 	e.current, e.next, e.overdue = nil, nil, e.overdue[:0]
 	e.agenda.at[eventStep] = vtime.Never
 	for _, i := range slices.Clone(e.individuals) {
-		e.vacate(i)
+		s := e.slot(i)
+		s.lost = min(s.computed, s.known()) // a token in flight is not delivered
+		e.remove(i)
 		end(i)
 	}
 	for i := e.head(); i >= 0; i = e.head() {
-		e.dequeue(i)
+		e.dequeue(i, leaving)
 		end(i)
 	}
 	for e.agenda.at[eventQueued] != vtime.Never {
 		i := e.agenda.arrivals[0].slot
-		e.vacate(i)
+		e.remove(i)
 		end(i)
 	}
 }

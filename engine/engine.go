@@ -28,12 +28,9 @@ type Engine struct {
 	newest   int32 // the slot opened last
 	agenda   agenda
 
-	overdue   []member
-	line      line
-	ranked    []ranked
-	refusable int32 // pending requests that a guard will drop
-	waiting   int32 // requests in the wait queue
-	running   int32 // requests in the running list
+	overdue []member
+	line    line
+	ranked  []ranked
 
 	// The running list is the cohort and the individuals; individuals are slots in
 	// order of admission.
@@ -48,7 +45,7 @@ type Engine struct {
 	spare         []*batch
 
 	blocked              blockade // why the wait queue stands still since the last formation
-	watch                watch
+	diagnosis            diagnosis
 	fruitlessPreemptions int     // preemptions since the last token
 	ema                  float64 // preemption average
 	gamma                float64 // weight of the newest step in it
@@ -75,12 +72,9 @@ type Engine struct {
 	folded   uint64 // Fold
 
 	// What most runs never touch.
-	stepState  State               // as of the last end of a step, with Config.KeepStepState
-	migrated   map[int32]migration // slots of requests that came from other instances
-	priorities priorityIndex
-	backlog    *backlog      // nil without Config.KeepBacklog
-	changes    []BlockChange // since the last end of a step, with Config.BlockEvents
-	storm      storm
+	stepState State               // as of the last end of a step, with Config.KeepStepState
+	migrated  map[int32]migration // slots of requests that came from other instances
+	changes   []BlockChange       // since the last end of a step, with Config.BlockEvents
 }
 
 // blockade is why requests wait although a batch was just formed.
@@ -105,6 +99,10 @@ func New(index int, cfg Config) *Engine {
 		maxLen: cfg.EffectiveMaxModelLen(), reorders: cfg.Scheduler.Reorders(),
 	}
 	e.agenda = newAgenda(&e.requests)
+	e.diagnosis = diagnosis{
+		requests: &e.requests, counters: &e.Counters, observer: cfg.Observer,
+		storm: storm{most: min(int(cfg.MaxSeqs), cfg.Cache.Total())}, // a running request has a place and a block
+	}
 	e.minStep = minStep(cfg.Model)
 	if e.gamma = cfg.Gamma; e.gamma == 0 {
 		e.gamma = latency.Gamma(cfg.Model)
@@ -114,7 +112,7 @@ func New(index int, cfg Config) *Engine {
 		e.cache.Journal(func(key uint64, stored bool) { e.changes = append(e.changes, BlockChange{key, stored}) })
 	}
 	if cfg.KeepBacklog {
-		e.backlog = &backlog{}
+		e.requests.backlog = &backlog{}
 	}
 	e.cohort.ends.first = never
 	e.warm = cfg.Warmup.end()
@@ -136,8 +134,8 @@ type State struct {
 
 // State is the state as it is.
 func (e *Engine) State() State {
-	s := State{Waiting: e.waiting, Running: e.running, Used: int64(e.UsedBlocks()), CachedTokens: e.Counters.CachedTokens, LookedUpTokens: e.Counters.LookedUpTokens}
-	if k := e.backlog; k != nil {
+	s := State{Waiting: e.requests.waiting(), Running: e.requests.running(), Used: int64(e.UsedBlocks()), CachedTokens: e.Counters.CachedTokens, LookedUpTokens: e.Counters.LookedUpTokens}
+	if k := e.requests.backlog; k != nil {
 		s.WaitingTokens, s.PrefillTokens, s.PrefillMicros = k.waiting, k.tokens, k.micros
 	}
 	return s
@@ -149,10 +147,10 @@ func (e *Engine) State() State {
 func (e *Engine) StepState() State { return e.stepState }
 
 // Waiting is the length of the wait queue, preempted requests included.
-func (e *Engine) Waiting() int32 { return e.waiting }
+func (e *Engine) Waiting() int32 { return e.requests.waiting() }
 
 // Running is the length of the running list.
-func (e *Engine) Running() int32 { return e.running }
+func (e *Engine) Running() int32 { return e.requests.running() }
 
 // UsedBlocks is the number of KV blocks that requests hold.
 func (e *Engine) UsedBlocks() int {
@@ -192,11 +190,11 @@ func (e *Engine) integrate(now vtime.Time) {
 	}
 	e.integratedTo = now
 	c.BlockMicros += dt * used
-	c.RunningMicros += dt * int64(e.running)
-	if e.waiting == 0 {
+	c.RunningMicros += dt * int64(e.requests.running())
+	if e.requests.waiting() == 0 {
 		return
 	}
-	c.WaitingMicros += dt * int64(e.waiting)
+	c.WaitingMicros += dt * int64(e.requests.waiting())
 	switch e.blocked {
 	case noSeat:
 		c.LimitMaxSeqsMicros += dt
@@ -213,7 +211,7 @@ func (e *Engine) checkBooks(now vtime.Time, dt, used int64) {
 	c := &e.Counters
 	ahead := uint64(now)/16 + 1<<11 // more than the width of a bin
 	for _, b := range [...]struct{ sum, level, peak int64 }{
-		{c.BlockMicros, used, c.PeakBlocks}, {c.RunningMicros, int64(e.running), c.PeakRunning}, {c.WaitingMicros, int64(e.waiting), c.PeakWaiting},
+		{c.BlockMicros, used, c.PeakBlocks}, {c.RunningMicros, int64(e.requests.running()), c.PeakRunning}, {c.WaitingMicros, int64(e.requests.waiting()), c.PeakWaiting},
 	} {
 		high, grown := bits.Mul64(uint64(dt), uint64(b.level))
 		higher, next := bits.Mul64(ahead, uint64(max(b.level, b.peak)))
@@ -230,7 +228,7 @@ func (e *Engine) Check() error {
 		return e.verdict
 	}
 	e.disband()
-	counts := [4]int32{}
+	counts := [phases]int32{}
 	e.held = e.held[:0]
 	for i := range int32(len(e.requests.slots)) {
 		s := e.slot(i)
@@ -239,12 +237,12 @@ func (e *Engine) Check() error {
 			e.held = append(e.held, &s.seq)
 		}
 	}
-	if counts[running] != e.running || counts[waiting] != e.waiting || int(e.running) != len(e.individuals) {
-		return fmt.Errorf("instance %d: %d running and %d waiting by the slots, %d (%d listed) and %d by the books",
-			e.index, counts[running], counts[waiting], e.running, len(e.individuals), e.waiting)
+	if counts != e.requests.count || int(counts[running]) != len(e.individuals) {
+		return fmt.Errorf("instance %d: requests by phase %v by the slots, %v by the books, %d running ones listed",
+			e.index, counts, e.requests.count, len(e.individuals))
 	}
-	if k := e.backlog; k != nil && k.waiting != e.waitingTokens() {
-		return fmt.Errorf("instance %d: %d tokens wait by the slots, %d by the books", e.index, e.waitingTokens(), k.waiting)
+	if k := e.requests.backlog; k != nil && k.waiting != e.requests.waitingTokens() {
+		return fmt.Errorf("instance %d: %d tokens wait by the slots, %d by the books", e.index, e.requests.waitingTokens(), k.waiting)
 	}
 	if err := e.cache.Check(e.held); err != nil {
 		return fmt.Errorf("instance %d: %w", e.index, err)

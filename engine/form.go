@@ -23,9 +23,9 @@ func (e *Engine) form(now vtime.Time) *batch {
 	}
 	e.blocked = free
 	if b.preempted == 0 {
-		running := len(b.items)
+		before := len(b.items)
 		e.admit(b, left, now)
-		e.countInversions(b.items[running:])
+		e.diagnosis.admitted(b.items[before:], now)
 	}
 	if !b.empty() {
 		e.closeBatch(b)
@@ -56,7 +56,7 @@ func (e *Engine) blank(now vtime.Time) *batch {
 // refreshContext renews what schedulers see of the instance.
 func (e *Engine) refreshContext(now vtime.Time) {
 	e.ctx = policy.SchedulerContext{
-		Now: now, Waiting: e.waiting, Running: e.running,
+		Now: now, Waiting: e.requests.waiting(), Running: e.requests.running(),
 		FreeBlocks: int64(e.cache.Free()), TotalBlocks: int64(e.cache.Total()),
 	}
 }
@@ -170,9 +170,9 @@ func (e *Engine) schedule(b *batch, i, n int32) bool {
 // admit moves waiting requests into the running list while budget and seats
 // allow and each fits whole; the first that does not fit stops the scan.
 func (e *Engine) admit(b *batch, left int32, now vtime.Time) {
-	for e.waiting > 0 {
+	for e.requests.waiting() > 0 {
 		switch {
-		case e.running >= e.cfg.MaxSeqs:
+		case e.requests.running() >= e.cfg.MaxSeqs:
 			e.blocked = noSeat
 			return
 		case left <= 0:
@@ -195,7 +195,7 @@ func (e *Engine) admit(b *batch, left int32, now vtime.Time) {
 			}
 			e.blocked = why
 			if !b.empty() { // else it is no step
-				e.countBlockedHead()
+				e.diagnosis.headBlocked(i, now)
 			}
 			return
 		}
@@ -207,7 +207,7 @@ func (e *Engine) admit(b *batch, left int32, now vtime.Time) {
 			panic("engine: a request that fits does not")
 		}
 		left -= n
-		e.dequeue(i)
+		e.dequeue(i, running)
 		e.enterRunning(s, i, cached, known, now)
 	}
 }
@@ -230,9 +230,7 @@ func (e *Engine) shortage(s *slot, known, cached, n, left int32) blockade {
 
 // enterRunning books slot i, just served from the wait queue, into the running list.
 func (e *Engine) enterRunning(s *slot, i, cached, known int32, now vtime.Time) {
-	s.phase = running
 	e.orders++
-	e.running++
 	e.individuals = append(e.individuals, i)
 	c := &e.Counters
 	if s.Preempted {
@@ -289,7 +287,7 @@ func (e *Engine) closeBatch(b *batch) {
 	e.addCohort(q, b)
 	q.Preempted = int64(b.preempted)
 	e.Reach.StepTokens = max(e.Reach.StepTokens, q.Scheduled())
-	e.ema = advanceEMA(e.ema, e.gamma, b.preempted, e.running)
+	e.ema = advanceEMA(e.ema, e.gamma, b.preempted, e.requests.running())
 	q.PreemptionEMA = e.ema
 	b.duration = e.duration(q)
 	if e.cfg.StepByStep {
@@ -353,7 +351,7 @@ func advanceEMA(ema, gamma float64, preempted int, running int32) float64 {
 func (e *Engine) account(b *batch) {
 	c := &e.Counters
 	c.PeakBlocks = max(c.PeakBlocks, int64(e.UsedBlocks()))
-	c.PeakRunning = max(c.PeakRunning, int64(e.running))
+	c.PeakRunning = max(c.PeakRunning, int64(e.requests.running()))
 	c.Preemptions += int64(b.preempted)
-	e.countStorm(b.preempted, b.formedAt)
+	e.diagnosis.preempted(b.preempted, b.formedAt)
 }

@@ -149,7 +149,7 @@ func play(sc *scenario, m mode) (rows []ledgerRow, results map[int64][]any, err 
 		e.Advance(r.Arrival, 3)
 		e.Deliver(&r, r.Arrival)
 	}
-	for ; m.slice > 0 && e.running+e.waiting > 0; now += m.slice {
+	for ; m.slice > 0 && e.requests.running()+e.requests.waiting() > 0; now += m.slice {
 		e.Advance(vtime.Time(now), vtime.ClassStep)
 	}
 	e.Advance(vtime.Never, 255)

@@ -1,64 +1,56 @@
 package engine
 
-// maxTree is a tournament of numbered entries: every node above two others
-// holds what join makes of them, so that the first entry that passes a test is
-// found without a look at those that cannot. One entry changes in logarithmic
-// time.
-type maxTree[T joined[T]] struct {
-	nodes []T // the root at 1, below k come 2k and 2k+1, entries in the second half
-}
-
-// joined is what a maxTree holds. A test of it passes the join of two values
-// whenever it passes one of them.
-type joined[T any] interface {
-	comparable
-	join(T) T
+// maxTree is a binary tree of maxima over numbered entries: each node has the
+// join of the two below it, so that the first entry that passes a test is found
+// without a look at those that cannot. A changed entry costs a walk to the root.
+type maxTree struct {
+	nodes []highest // the root at 1, below k come 2k and 2k+1, entries in the second half
 }
 
 // room is the number of entries.
-func (b *maxTree[T]) room() int { return len(b.nodes) / 2 }
+func (t *maxTree) room() int { return len(t.nodes) / 2 }
 
-// reset makes room for n entries or more, all of them blank.
-func (b *maxTree[T]) reset(n int, blank T) {
-	size := max(16, 2*b.room())
-	for size < n {
-		size *= 2
+// reset makes room for n entries or more, all of them nobody.
+func (t *maxTree) reset(n int) {
+	if t.room() < n {
+		size := max(16, 2*t.room())
+		for size < n {
+			size *= 2
+		}
+		t.nodes = make([]highest, 2*size)
 	}
-	if b.room() < n {
-		b.nodes = make([]T, 2*size)
-	}
-	for k := range b.nodes {
-		b.nodes[k] = blank
+	for k := range t.nodes {
+		t.nodes[k] = nobody
 	}
 }
 
 // set changes entry i.
-func (b *maxTree[T]) set(i int, v T) {
-	k := b.room() + i
-	b.nodes[k] = v
+func (t *maxTree) set(i int, h highest) {
+	k := t.room() + i
+	t.nodes[k] = h
 	for k /= 2; k > 0; k /= 2 {
-		v = b.nodes[2*k].join(b.nodes[2*k+1])
-		if b.nodes[k] == v {
+		h = t.nodes[2*k].join(t.nodes[2*k+1])
+		if t.nodes[k] == h {
 			return
 		}
-		b.nodes[k] = v
+		t.nodes[k] = h
 	}
 }
 
 // all is the join of all entries, of which there must be one.
-func (b *maxTree[T]) all() T { return b.nodes[1] }
+func (t *maxTree) all() highest { return t.nodes[1] }
 
-// next is the first entry from the given one on that passes the test, -1 if
-// none does.
-func (b *maxTree[T]) next(from int, test func(T) bool) int {
-	n := b.room()
+// next is the first entry from the given one on that passes the test, -1 if none
+// does. The test must pass the join of two values whenever it passes one of them.
+func (t *maxTree) next(from int, test func(highest) bool) int {
+	n := t.room()
 	if from >= n {
 		return -1
 	}
 	k := n + from
 	for {
 		switch {
-		case !test(b.nodes[k]):
+		case !test(t.nodes[k]):
 			for k%2 == 1 { // as far up as nothing lies to the right
 				k /= 2
 			}

@@ -73,7 +73,6 @@ func (e *Engine) preempt(b *batch, v int) int32 {
 	s.evicted = min(s.evicted, b.formedAt)
 	s.preemptions++
 	s.Preempted = true
-	e.running--
 	e.enqueue(i, true)
 	b.preempted++
 	e.row(&e.rows.preempted, s.ID)
@@ -103,7 +102,7 @@ func (e *Engine) record(b *batch) {
 		f := Formation{
 			Formed: b.formedAt, Start: b.formedAt, End: b.formedAt,
 			New: r.admitted, Resumed: r.resumed, Preempted: r.preempted, Cached: r.cached,
-			Running: e.running, Waiting: e.waiting, Free: e.cache.Free(),
+			Running: e.requests.running(), Waiting: e.requests.waiting(), Free: e.cache.Free(),
 		}
 		if !b.empty() {
 			if e.current != nil {

@@ -62,9 +62,7 @@ func (l *line) pop() {
 // scheduler's order has it; front is for preempted requests.
 func (e *Engine) enqueue(i int32, front bool) {
 	s := e.slot(i)
-	s.phase = waiting
-	e.waiting++
-	e.countWaiting(s, 1)
+	e.requests.to(i, waiting)
 	m := member{i, s.ID}
 	switch {
 	case e.reorders:
@@ -74,7 +72,6 @@ func (e *Engine) enqueue(i int32, front bool) {
 	default:
 		e.line.pushBack(m)
 	}
-	e.joinedQueue(i)
 }
 
 // head is the first waiting request, or -1.
@@ -94,11 +91,9 @@ func (e *Engine) head() int32 {
 	return -1
 }
 
-// dequeue removes slot i, which head returned.
-func (e *Engine) dequeue(i int32) {
-	e.waiting--
-	e.countWaiting(e.slot(i), -1)
-	e.leftQueue(i)
+// dequeue removes the head, which is in slot i, and leaves it in phase p.
+func (e *Engine) dequeue(i int32, p phase) {
+	e.requests.to(i, p)
 	if e.reorders {
 		e.ranked = pop(e.ranked)
 		return

@@ -6,7 +6,7 @@ import "blis/vtime"
 // event to come and will get no more requests. Counters, Now, Fold and Check
 // stay as they were.
 func (e *Engine) Release() {
-	if at, _ := e.Next(); at != vtime.Never || e.running > 0 || e.waiting > 0 {
+	if at, _ := e.Next(); at != vtime.Never || e.requests.running() > 0 || e.requests.waiting() > 0 {
 		panic("engine: an instance is released that has something to do")
 	}
 	e.verdict = e.Check()

@@ -16,25 +16,16 @@ type Delivery struct {
 	Expected int32 // prompt tokens that the router expects to be cached here
 }
 
-type phase uint8
-
-const (
-	vacant  phase = iota // slot not in use
-	pending              // delivered, not queued yet
-	waiting
-	running
-)
-
 // slot is one request in the instance. Slots are reused; id tells whether a
 // reference is still to the same request.
 type slot struct {
 	policy.Waiting // with the request's Identity
 
-	phase    phase
-	overdue  bool // deadline passed, leaves when the step in flight ends
-	leaving  bool // completes in the step that is ending: in no list any more
-	migrated bool // came from another instance; see there
-	cohort   bool // member of the decode cohort; see there for what its counts mean
+	phase     phase          // written by requests.to
+	refusal   metrics.Reason // why the guards of the queue will refuse it; NoReason: they will not
+	overdue   bool           // its deadline has passed; it leaves when the step in flight ends
+	migrated  bool           // it came from another instance, see migration
+	overtaken bool           // counted as overtaken
 
 	output int32 // O
 	target int32 // output tokens it will deliver: O, or less when max-model-len cuts it
@@ -52,8 +43,6 @@ type slot struct {
 	group       int32 // ITL group
 	arrivalSlot int32 // in the priority index, once that is on
 
-	overtaken bool // counted as blocked by one that came later
-
 	deadline, admitted, routed       vtime.Time
 	scheduled, firstToken, lastToken vtime.Time
 	evicted                          vtime.Time // first preemption not made up for; Never
@@ -65,48 +54,6 @@ type slot struct {
 	seq kv.Sequence
 }
 
-// requests is the table of the requests in an instance.
-type requests struct {
-	slots  []slot
-	vacant []int32
-}
-
-// at is slot i; valid until the next add.
-func (r *requests) at(i int32) *slot { return &r.slots[i] }
-
-// add returns a vacant slot.
-func (r *requests) add() int32 {
-	if n := len(r.vacant); n > 0 {
-		i := r.vacant[n-1]
-		r.vacant = r.vacant[:n-1]
-		return i
-	}
-	if n := len(r.slots); n == cap(r.slots) {
-		r.slots = append(make([]slot, 0, n+max(n/4, leastSlots)), r.slots...)
-	}
-	r.slots = r.slots[:len(r.slots)+1]
-	return int32(len(r.slots) - 1)
-}
-
-// leastSlots is the least number of slots that are added to a full table.
-const leastSlots = 16
-
-// holds reports whether m is still in its slot.
-func (r *requests) holds(m member) bool { return r.slots[m.slot].ID == m.id }
-
-// is reports whether m is still in its slot, and in phase p.
-func (r *requests) is(m member, p phase) bool {
-	s := &r.slots[m.slot]
-	return s.ID == m.id && s.phase == p
-}
-
-// vacate frees slot i for another request.
-func (r *requests) vacate(i int32) {
-	s := &r.slots[i]
-	s.phase, s.ID = vacant, -1
-	r.vacant = append(r.vacant, i)
-}
-
 func (e *Engine) slot(i int32) *slot { return e.requests.at(i) }
 
 // open fills slot i with a request delivered at now.
@@ -115,7 +62,6 @@ func (e *Engine) open(i int32, d *Delivery, now vtime.Time) {
 	seq := s.seq
 	*s = slot{
 		Waiting:  policy.Waiting{Identity: d.Identity, Priority: d.Priority, Queued: vtime.Never, MaxOutput: d.MaxOutput},
-		phase:    pending,
 		output:   d.Output,
 		target:   min(d.Output, e.maxLen-d.Input),
 		limit:    d.Output,
@@ -127,6 +73,7 @@ func (e *Engine) open(i int32, d *Delivery, now vtime.Time) {
 	if d.MaxOutput != workload.Absent {
 		s.limit = d.MaxOutput
 	}
+	s.refusal = e.refusal(s)
 	s.group = int32(e.sink.Group(d.Class, d.Model, d.Arrival))
 	s.seq = seq
 	s.seq.Open(uint64(d.ID), d.Input, d.Spans, d.OutputContent, e.cfg.BlockSize, e.cfg.PrefixCaching)
@@ -139,16 +86,15 @@ func (s *slot) known() int32 { return s.Input + s.generated }
 func (e *Engine) done(i int32, state metrics.State, reason metrics.Reason, now vtime.Time) {
 	e.report(i, state, reason, now)
 	e.sink.Done(&e.outcome, now)
-	e.vacateSlot(i)
+	e.vacate(i)
 }
 
-// vacateSlot makes room of slot i.
-func (e *Engine) vacateSlot(i int32) {
-	s := e.slot(i)
-	if s.migrated {
+// vacate frees slot i for another request.
+func (e *Engine) vacate(i int32) {
+	if e.slot(i).migrated {
 		delete(e.migrated, i)
 	}
-	e.requests.vacate(i)
+	e.requests.to(i, vacant)
 	e.agenda.vacated(i)
 }
 

@@ -61,7 +61,7 @@ func (e *Engine) runnable() bool {
 	if e.cfg.Async && (e.next == nil || len(e.next.items) > 0 || e.next.members != c.n) {
 		return false
 	}
-	if e.waiting == 0 {
+	if e.requests.waiting() == 0 {
 		return true
 	}
 	// Without completions blocks only get scarcer. The need of the head could
@@ -96,11 +96,11 @@ func (e *Engine) repeatStep(last *batch, crossing int) {
 		c.blocks += int64(crossing)
 		n.PeakBlocks = max(n.PeakBlocks, int64(e.UsedBlocks()))
 	}
-	if e.waiting > 0 && e.blocked == noBlocks {
+	if e.requests.waiting() > 0 && e.blocked == noBlocks {
 		n.AllocationFailures++
 	}
 	if e.blocked.headBlocked() {
-		e.countBlockedHead()
+		e.diagnosis.headBlocked(e.head(), now)
 	}
 	// Only members are in it: the rest of the sums is zero or constant. The
 	// ended batch's memory takes the new formation.
@@ -108,7 +108,7 @@ func (e *Engine) repeatStep(last *batch, crossing int) {
 	q := &ended.sums
 	q.DecodeContext = c.context + int64(c.n)*(e.formed+1)
 	q.DecodeBlocks = c.blocks
-	e.ema = advanceEMA(e.ema, e.gamma, 0, e.running)
+	e.ema = advanceEMA(e.ema, e.gamma, 0, e.requests.running())
 	q.PreemptionEMA = e.ema
 	q.Preempted = 0
 	ended.number, ended.formedAt, ended.duration = e.formed, now, e.duration(q)

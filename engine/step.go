@@ -55,7 +55,7 @@ func (e *Engine) step(now vtime.Time) {
 		e.begin(e.next, now)
 		e.next = nil
 	}
-	for e.running+e.waiting > 0 && (e.current == nil || e.cfg.Async && e.next == nil) {
+	for e.requests.running()+e.requests.waiting() > 0 && (e.current == nil || e.cfg.Async && e.next == nil) {
 		b := e.form(now)
 		switch {
 		case !b.empty() && e.current == nil:
@@ -69,7 +69,7 @@ func (e *Engine) step(now vtime.Time) {
 				return // formed again when the step in flight ends
 			}
 			if preempted == 0 {
-				panic(fmt.Sprintf("engine: instance %d at %v: %d running and %d waiting requests, nothing can be scheduled", e.index, now, e.running, e.waiting))
+				panic(fmt.Sprintf("engine: instance %d at %v: %d running and %d waiting requests, nothing can be scheduled", e.index, now, e.requests.running(), e.requests.waiting()))
 			}
 		}
 	}
@@ -90,8 +90,8 @@ func (e *Engine) begin(b *batch, now vtime.Time) {
 func (e *Engine) finish(now vtime.Time) {
 	b := e.current
 	e.Counters.BusyMicros += int64(b.duration)
-	if e.backlog != nil {
-		e.backlog.add(b)
+	if k := e.requests.backlog; k != nil {
+		k.add(b)
 	}
 	e.expire(now)
 	e.removeEnding(b.number, true)
@@ -129,20 +129,24 @@ func (s *slot) bookRecovery(now vtime.Time) {
 	s.evicted, s.deficit = vtime.Never, 0
 }
 
-// expire lets go of the requests whose deadline passed during the step.
+// expire lets go of the requests whose deadline passed during the step, those
+// that run before those that wait.
 func (e *Engine) expire(now vtime.Time) {
 	if len(e.overdue) == 0 {
 		return
 	}
 	slices.SortFunc(e.overdue, func(x, y member) int {
 		a, b := e.slot(x.slot), e.slot(y.slot)
-		if a.phase != b.phase { // running before waiting
-			return cmp.Compare(b.phase, a.phase)
-		}
-		if a.phase == running {
+		switch {
+		case a.phase.seated() && b.phase.seated():
 			return cmp.Compare(a.order, b.order)
+		case a.phase == b.phase:
+			return cmp.Compare(x.id, y.id)
+		case a.phase.seated():
+			return -1
+		default:
+			return 1
 		}
-		return cmp.Compare(x.id, y.id)
 	})
 	for _, m := range e.overdue {
 		if e.slot(m.slot).ID == m.id {
@@ -155,35 +159,26 @@ func (e *Engine) expire(now vtime.Time) {
 // leave times slot i out: blocks and seat are free, its token in flight is
 // not delivered.
 func (e *Engine) leave(i int32, now vtime.Time) {
-	e.vacate(i)
+	e.remove(i)
 	e.done(i, metrics.TimedOut, metrics.NoReason, now)
 }
 
-// vacate takes slot i out of the list it is in and releases its blocks.
-func (e *Engine) vacate(i int32) {
+// remove takes the request in slot i out of the list that it is in and releases
+// its blocks.
+func (e *Engine) remove(i int32) {
 	s := e.slot(i)
 	switch s.phase {
-	case waiting:
-		e.waiting-- // its entry in the queue is stale now
-		e.countWaiting(s, -1)
-		e.leftQueue(i)
-		return
-	case pending:
-		if e.refused(s) != metrics.NoReason {
-			e.refusable--
-		}
-		return
-	}
-	switch {
-	case s.cohort:
+	case running:
+		e.removeIndividual(i)
+	case decoding:
 		e.cohort.ends.remove(e, i, s.last())
 		e.materialize(i)
 		e.adjustYield(s, -1)
-	case !s.leaving:
-		e.removeIndividual(i)
 	}
-	e.running--
-	e.cache.Release(&s.seq)
+	if s.phase.seated() {
+		e.cache.Release(&s.seq)
+	}
+	e.requests.to(i, leaving) // an entry in the wait queue is stale now
 }
 
 // deliverToken delivers one token to slot i, or the end of its prefill when it
@@ -194,8 +189,8 @@ func (e *Engine) deliverToken(i int32, now vtime.Time) {
 	e.fruitlessPreemptions = 0
 	if s.output > 0 {
 		s.generated++
-		if s.phase == waiting && e.backlog != nil {
-			e.backlog.waiting++ // it is to be prefilled as well
+		if s.phase == waiting && e.requests.backlog != nil {
+			e.requests.backlog.waiting++ // it is to be prefilled as well
 		}
 		if s.firstToken == vtime.Never {
 			s.firstToken = now
@@ -207,7 +202,7 @@ func (e *Engine) deliverToken(i int32, now vtime.Time) {
 	if s.phase == waiting { // preempted with this token in flight
 		s.evicted = now
 	}
-	if e.cfg.Async && s.phase == running && !s.cohort {
+	if e.cfg.Async && (s.phase == running || s.phase == completing) {
 		e.cache.Key(&s.seq, s.computed-s.inFlight)
 	}
 	if s.generated < s.target {
@@ -218,7 +213,7 @@ func (e *Engine) deliverToken(i int32, now vtime.Time) {
 		reason = metrics.LengthCapped
 		e.Counters.LengthCapped++
 	}
-	e.vacate(i)
-	e.countOvertaken(s)
+	e.remove(i)
+	e.diagnosis.completed(s, now)
 	e.done(i, metrics.Completed, reason, now)
 }

@@ -1,10 +1,6 @@
 package engine
 
-import (
-	"math"
-
-	"blis/vtime"
-)
+import "blis/vtime"
 
 // Observer hears what happens inside an instance, at the time of the event that
 // does it. What it is given is valid during the call, and none of it may be
@@ -55,36 +51,11 @@ const (
 	PreemptionStorm                       // none; preemptions within the second, at most one more than there are seats
 )
 
-// observeAnomaly tells the observer of an anomaly.
-func (e *Engine) observeAnomaly(kind AnomalyKind, severity float64, requests ...int64) {
-	severity = max(-math.MaxFloat64, min(severity, math.MaxFloat64))
-	e.cfg.Observer.Anomaly(e.now, Anomaly{kind, requests, severity})
-}
-
-// tellInversion is observeAnomaly for s, which is scheduled while the highest priority of
-// those who wait is this.
-func (e *Engine) observeInversion(s *slot, most float64) {
-	p := &e.priorities
-	i := p.tree.next(0, func(r highest) bool { return r.waiting >= most })
-	w := e.slot(p.arrivals[i].slot)
-	e.observeAnomaly(PriorityInversion, w.Priority-s.Priority, w.ID, s.ID)
-}
-
 // observeStep tells the observer of a batch that was just formed.
 func (e *Engine) observeStep(b *batch) {
 	start := b.formedAt
 	if e.current != nil {
 		start = e.current.end
 	}
-	e.cfg.Observer.Formed(e.now, Step{e.running, e.waiting, b.sums.PrefillTokens, b.sums.DecodeTokens, e.UsedBlocks(), start, start.Add(b.duration)})
-}
-
-// recentPreemptions is how many of those that a storm remembers are less than
-// a second old.
-func (w *storm) recentPreemptions(now vtime.Time) int64 {
-	n, size := int64(0), int64(len(w.times))
-	for n < min(w.n, size) && now.Sub(w.times[(w.n-1-n)%size]) < stormSpan {
-		n++
-	}
-	return n
+	e.cfg.Observer.Formed(e.now, Step{e.requests.running(), e.requests.waiting(), b.sums.PrefillTokens, b.sums.DecodeTokens, e.UsedBlocks(), start, start.Add(b.duration)})
 }

@@ -118,7 +118,7 @@ func (w *wheel) take(e *Engine, last int64) []int32 {
 // as.
 func (e *Engine) isMember(d *timer) bool {
 	s := e.slot(d.slot)
-	return s.ID == d.id && s.cohort && s.order == d.number
+	return s.ID == d.id && s.phase == decoding && s.order == d.number
 }
 
 // members calls f for every member, in no order that matters. f may end its

@@ -29,7 +29,7 @@ func TestWheelAgreesWithAList(t *testing.T) {
 	}
 	leave := func(i int32) {
 		list = slices.DeleteFunc(list, func(x int32) bool { return x == i })
-		e.slot(i).cohort = false
+		e.slot(i).phase = running
 		if len(list) == 0 {
 			w.later = w.later[:0]
 		}
@@ -61,11 +61,11 @@ func TestWheelAgreesWithAList(t *testing.T) {
 		i := r.Int32N(300)
 		s := e.slot(i)
 		switch {
-		case s.cohort && r.IntN(3) == 0:
+		case s.phase == decoding && r.IntN(3) == 0:
 			w.remove(e, i, s.last())
 			leave(i)
-		case !s.cohort:
-			*s = slot{cohort: true, joined: e.formed + 1, target: 1 + r.Int32N([]int32{3, 100, 1000, 1100, 5000}[r.IntN(5)]), order: nextOrder}
+		case s.phase != decoding:
+			*s = slot{phase: decoding, joined: e.formed + 1, target: 1 + r.Int32N([]int32{3, 100, 1000, 1100, 5000}[r.IntN(5)]), order: nextOrder}
 			s.ID = nextOrder
 			nextOrder++
 			w.add(e, i, s.last())
@@ -83,7 +83,7 @@ func TestWheelAgreesWithAList(t *testing.T) {
 		if step%7777 == 0 {
 			w.clear()
 			for _, i := range list {
-				e.slot(i).cohort = false
+				e.slot(i).phase = running
 			}
 			list = nil
 		}

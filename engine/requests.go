@@ -1,0 +1,149 @@
+package engine
+
+import (
+	"fmt"
+
+	"blis/metrics"
+)
+
+// phase is where a request stands in an instance:
+//
+//	vacant → pending → waiting ⇄ running ⇄ decoding
+//
+// Preemption leads back from running to waiting. From each phase but vacant and
+// decoding a request may leave: it is refused, times out, is drained, or completes.
+type phase uint8
+
+const (
+	vacant     phase = iota // the slot is not in use
+	pending                 // delivered, not queued yet
+	waiting                 // in the wait queue
+	running                 // among the individuals of the running list
+	decoding                // in the running list, as a member of the cohort
+	completing              // in no list, but still counted as running: has its last token in the step that ends
+	leaving                 // in no list, about to be reported or handed back
+	phases
+)
+
+// followers are the phases that may follow each phase, as bits.
+var followers = [phases]uint8{
+	vacant:     1 << pending,
+	pending:    1<<waiting | 1<<leaving,
+	waiting:    1<<running | 1<<leaving,
+	running:    1<<waiting | 1<<decoding | 1<<completing | 1<<leaving,
+	decoding:   1 << running,
+	completing: 1 << leaving,
+	leaving:    1 << vacant,
+}
+
+// seated reports whether a request in phase p takes a place of the running list.
+func (p phase) seated() bool { return running <= p && p <= completing }
+
+// requests is the table of the requests in an instance. A change of phase is
+// made by to alone, which keeps everything that is counted by phase.
+type requests struct {
+	slots  []slot
+	vacant []int32 // slots in phase vacant
+
+	count      [phases]int32  // slots in each phase
+	refusable  int32          // pending requests that the guards of the queue will refuse
+	backlog    *backlog       // of waiting requests; nil without Config.KeepBacklog
+	priorities *priorityIndex // of waiting requests; nil until priorities differ
+}
+
+// at is slot i; valid until the next add.
+func (r *requests) at(i int32) *slot { return &r.slots[i] }
+
+// waiting is the length of the wait queue.
+func (r *requests) waiting() int32 { return r.count[waiting] }
+
+// running is the length of the running list.
+func (r *requests) running() int32 {
+	return r.count[running] + r.count[decoding] + r.count[completing]
+}
+
+// add returns a vacant slot.
+func (r *requests) add() int32 {
+	if n := len(r.vacant); n > 0 {
+		i := r.vacant[n-1]
+		r.vacant = r.vacant[:n-1]
+		return i
+	}
+	if n := len(r.slots); n == cap(r.slots) {
+		r.slots = append(make([]slot, 0, n+max(n/4, leastSlots)), r.slots...)
+	}
+	r.slots = r.slots[:len(r.slots)+1]
+	r.count[vacant]++
+	return int32(len(r.slots) - 1)
+}
+
+// leastSlots is the least number of slots that are added to a full table.
+const leastSlots = 16
+
+// to moves the request in slot i to phase p.
+func (r *requests) to(i int32, p phase) {
+	s := &r.slots[i]
+	if followers[s.phase]>>p&1 == 0 {
+		panic(fmt.Sprintf("engine: request %d goes from phase %d to %d", s.ID, s.phase, p))
+	}
+	switch s.phase {
+	case pending:
+		if s.refusal != metrics.NoReason {
+			r.refusable--
+		}
+	case waiting:
+		r.stopsWaiting(i)
+	}
+	r.count[s.phase]--
+	r.count[p]++
+	s.phase = p
+	switch p {
+	case vacant:
+		s.ID = -1
+		r.vacant = append(r.vacant, i)
+	case pending:
+		if s.refusal != metrics.NoReason {
+			r.refusable++
+		}
+	case waiting:
+		r.startsWaiting(i)
+	}
+}
+
+func (r *requests) startsWaiting(i int32) {
+	if r.backlog != nil {
+		r.backlog.waiting += int64(r.slots[i].known())
+	}
+	if r.priorities != nil {
+		r.priorities.startsWaiting(i)
+	}
+}
+
+func (r *requests) stopsWaiting(i int32) {
+	if r.backlog != nil {
+		r.backlog.waiting -= int64(r.slots[i].known())
+	}
+	if r.priorities != nil {
+		r.priorities.stopsWaiting(i)
+	}
+}
+
+// holds reports whether m is still in its slot.
+func (r *requests) holds(m member) bool { return r.slots[m.slot].ID == m.id }
+
+// is reports whether m is still in its slot, and in phase p.
+func (r *requests) is(m member, p phase) bool {
+	s := &r.slots[m.slot]
+	return s.ID == m.id && s.phase == p
+}
+
+// waitingTokens is backlog.waiting, counted anew.
+func (r *requests) waitingTokens() int64 {
+	n := int64(0)
+	for i := range r.slots {
+		if s := &r.slots[i]; s.phase == waiting {
+			n += int64(s.known())
+		}
+	}
+	return n
+}
