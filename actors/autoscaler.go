@@ -113,7 +113,7 @@ func (a *autoscaler) check(now vtime.Time, out *lookahead.Outbox) {
 	}
 	if a.router.tracing != nil {
 		e := ScaleEvent{now, b.count, target, d.Reason}
-		sendTracedScale(out, &e, d.Target, a.context.Ready, b.turned(e))
+		sendTracedScale(out, now, &tracedScale{b.count, target, d.Target, a.context.Ready, d.Reason, b.turned(e)})
 	}
 	if target != b.count {
 		sendScale(out, now, target, d.Reason)

@@ -42,10 +42,14 @@
 //	refresh.go     what instances leave behind at refreshes
 //	recent.go      latencies of the last requests that completed
 //	prefixes.go    what the router expects in prefix caches; forced routing
-//	message.go     the fields of each message; message_control.go ends, scaling
-//	tracing.go     what is asked of a decision trace, and the router's part in it
-//	message_trace.go
+//	message.go     kinds of messages and how their fields are written:
+//	message_request.go
+//	               requests delivered, returned, ended
+//	message_control.go
+//	               scaling, prefix caches
+//	message_trace.go, message_routing.go
 //	               messages to the tracer
+//	tracing.go     what is asked of a decision trace, and the router's part in it
 //	tracer.go      the records made of them; trace_end.go the end of a trace
 //	recall.go      what was on its way when a run was cancelled
 //	verify.go      one configuration on many executors, one digest

@@ -3,91 +3,27 @@ package actors
 import (
 	"blis/engine"
 	"blis/lookahead"
-	"blis/metrics"
 	"blis/policy"
 	"blis/vtime"
-	"blis/workload"
 )
 
-// Messages about the ends of requests and about instances that come and go.
+// Messages about instances: how many there should be, which is taken away, what
+// their prefix caches hold.
 
-// sendEnded tells the router that a request of an instance ended at now, and
-// how many tokens it had yielded if somebody may go on from there; with fared
-// also how it fared.
-func sendEnded(out *lookahead.Outbox, now vtime.Time, instance int, o *metrics.Outcome, tokens bool, fared *policy.Ending) {
-	fields := 3
-	if tokens {
-		fields++
-	}
-	if fared != nil {
-		fields += endingFields
-	}
-	out.Begin(routerID, lookahead.Key{At: now, Class: vtime.ClassNotice}, kindEnded, fields)
-	out.Int(int64(instance))
-	out.Int(o.ID)
-	out.Uint(uint64(o.State)<<16 | uint64(o.Tenant))
-	if fared != nil {
-		writeEnding(out, o.Class, fared)
-	}
-	if tokens {
-		out.Int(int64(o.Generated))
-	}
+// sendEvaluate tells the autoscaler at now to ask its policy at the time at.
+func sendEvaluate(out *lookahead.Outbox, now, at vtime.Time) {
+	out.Begin(autoscalerID, lookahead.Key{At: now, Class: vtime.ClassScale}, kindEvaluate, 1)
+	out.Int(int64(at))
 	out.End()
 }
 
-// endingFields is how many fields there are of how a request fared.
-const endingFields = 4
-
-func writeEnding(out *lookahead.Outbox, class workload.Label, x *policy.Ending) {
-	out.Int(int64(x.TTFT))
-	out.Int(int64(x.TPOT))
-	out.Int(int64(x.E2E))
-	word := uint64(class) << 2
-	if x.Judged {
-		word |= 1
-	}
-	if x.Attained {
-		word |= 2
-	}
-	out.Uint(word)
-}
-
-// readEnding is the inverse.
-func readEnding(b *lookahead.Decoder) (class workload.Label, x policy.Ending) {
-	x.TTFT, x.TPOT, x.E2E = vtime.Duration(b.Int()), vtime.Duration(b.Int()), vtime.Duration(b.Int())
-	word := b.Uint()
-	x.Judged, x.Attained = word&1 != 0, word&2 != 0
-	return workload.Label(word >> 2), x
-}
-
-// ended is a request that an instance told the router of.
-type ended struct {
-	instance  int
-	request   int64
-	tenant    workload.Label
-	completed bool
-	generated int32 // 0 if it was not told
-	class     workload.Label
-	fared     policy.Ending // if it was told
-}
-
-// readEnded is the inverse.
-func readEnded(b *lookahead.Decoder, fared bool) (e ended) {
-	e.instance = int(b.Int())
-	e.request = b.Int()
-	word := b.Uint()
-	e.tenant, e.completed = workload.Label(word), metrics.State(word>>16) == metrics.Completed
-	if fared {
-		e.class, e.fared = readEnding(b)
-	}
-	if b.Left() > 0 {
-		e.generated = int32(b.Int())
-	}
+func readEvaluate(b *lookahead.Decoder) (at vtime.Time) {
+	at = vtime.Time(b.Int())
 	mustDecode(b)
-	return e
+	return at
 }
 
-// sendScale tells the router how many instances there are to be.
+// sendScale tells the router how many instances there should be.
 func sendScale(out *lookahead.Outbox, now vtime.Time, target int32, reason policy.Reason) {
 	out.Begin(routerID, lookahead.Key{At: now, Class: vtime.ClassScaleAction}, kindScale, 2)
 	out.Int(int64(target))
@@ -95,93 +31,66 @@ func sendScale(out *lookahead.Outbox, now vtime.Time, target int32, reason polic
 	out.End()
 }
 
-// readScale is the inverse.
 func readScale(b *lookahead.Decoder) (target int32, reason policy.Reason) {
 	target, reason = int32(b.Int()), policy.Reason(b.Int())
 	mustDecode(b)
 	return target, reason
 }
 
-// sendStop takes an instance away: what it has ends, or is given back.
+// sendStop takes an instance away: its requests are aborted, or returned to the
+// router with giveBack.
 func sendStop(out *lookahead.Outbox, to lookahead.ProcessID, at vtime.Time, giveBack bool) {
 	out.Begin(to, lookahead.Key{At: at, Class: vtime.ClassDelivery}, kindStop, 1)
-	mode := int64(0)
-	if giveBack {
-		mode = 1
-	}
-	out.Int(mode)
+	out.Uint(bit(giveBack))
 	out.End()
 }
 
-// readStop is the inverse.
 func readStop(b *lookahead.Decoder) (giveBack bool) {
-	giveBack = b.Int() == 1
+	giveBack = b.Uint() == 1
 	mustDecode(b)
 	return giveBack
 }
 
-// progressFields is how many fields the progress of a request has.
-const progressFields = 15
-
-func writeProgress(out *lookahead.Outbox, arrival vtime.Time, p *engine.Progress) {
-	for _, t := range [...]vtime.Time{p.Routed, p.Queued, p.Scheduled, p.FirstToken, p.LastToken, p.Evicted} {
-		out.Int(since(arrival, t))
+// sendBlocks tells the router at a time which blocks the prefix cache of an
+// instance has stored and removed since it did so last, in their order: the
+// number and the keys of blocks that were stored, then of blocks that were
+// removed, and so on in turn.
+func sendBlocks(out *lookahead.Outbox, at vtime.Time, instance int, changes []engine.BlockChange) {
+	turns, stored := 0, false
+	for _, c := range changes {
+		if turns == 0 || c.Stored != stored {
+			turns, stored = turns+1, c.Stored
+		}
 	}
-	out.Int(int64(p.PrefillLost))
-	out.Int(int64(p.DecodeLost))
-	for _, n := range [...]int32{p.Generated, p.Cached, p.Preemptions, p.Recomputed, p.Lost, p.Deficit, p.Redirects} {
-		out.Int(int64(n))
+	if !changes[0].Stored {
+		turns++ // no blocks stored come first
 	}
-}
-
-func readProgress(b *lookahead.Decoder, p *engine.Progress) {
-	for _, t := range [...]*vtime.Time{&p.Routed, &p.Queued, &p.Scheduled, &p.FirstToken, &p.LastToken, &p.Evicted} {
-		*t = vtime.Time(b.Int()) // since the arrival, which is not known yet
-	}
-	p.PrefillLost, p.DecodeLost = vtime.Duration(b.Int()), vtime.Duration(b.Int())
-	for _, n := range [...]*int32{&p.Generated, &p.Cached, &p.Preemptions, &p.Recomputed, &p.Lost, &p.Deficit, &p.Redirects} {
-		*n = int32(b.Int())
-	}
-}
-
-// from makes times since an arrival absolute.
-func fromArrival(p *engine.Progress, arrival vtime.Time) {
-	for _, t := range [...]*vtime.Time{&p.Routed, &p.Queued, &p.Scheduled, &p.FirstToken, &p.LastToken, &p.Evicted} {
-		*t = after(arrival, int64(*t))
-	}
-}
-
-// sendReturned gives a request back to the router.
-func sendReturned(out *lookahead.Outbox, now vtime.Time, instance int, d *engine.Delivery, p *engine.Progress) {
-	fields, rare := deliveryFields(d)
-	out.Begin(routerID, lookahead.Key{At: now, Class: vtime.ClassNotice}, kindReturned, 1+progressFields+fields)
+	out.Begin(routerID, lookahead.Key{At: at, Class: vtime.ClassNotice}, kindBlocks, 1+turns+len(changes))
 	out.Int(int64(instance))
-	writeProgress(out, d.Arrival, p)
-	writeDelivery(out, d, rare)
+	if !changes[0].Stored {
+		out.Int(0)
+	}
+	for len(changes) > 0 {
+		n := 1
+		for n < len(changes) && changes[n].Stored == changes[0].Stored {
+			n++
+		}
+		out.Int(int64(n))
+		for _, c := range changes[:n] {
+			out.Uint(c.Key)
+		}
+		changes = changes[n:]
+	}
 	out.End()
 }
 
-// readReturned is the inverse.
-func readReturned(b *lookahead.Decoder, d *engine.Delivery, p *engine.Progress) (instance int) {
-	instance = int(b.Int())
-	readProgress(b, p)
-	readDelivery(b, d)
-	fromArrival(p, d.Arrival)
-	return instance
-}
-
-// sendResumed delivers a request that was on another instance.
-func sendResumed(out *lookahead.Outbox, to lookahead.ProcessID, now, quiet vtime.Time, d *engine.Delivery, p *engine.Progress) {
-	fields, rare := deliveryFields(d)
-	out.BeginWithEffectAt(to, lookahead.Key{At: now, Class: vtime.ClassDelivery}, lookahead.Key{At: quiet, Class: vtime.ClassQueued}, kindResumed, progressFields+fields)
-	writeProgress(out, d.Arrival, p)
-	writeDelivery(out, d, rare)
-	out.End()
-}
-
-// readResumed is the inverse.
-func readResumed(b *lookahead.Decoder, d *engine.Delivery, p *engine.Progress) {
-	readProgress(b, p)
-	readDelivery(b, d)
-	fromArrival(p, d.Arrival)
+// readBlocks calls f for every change, in their order, with the instance.
+func readBlocks(b *lookahead.Decoder, f func(instance int, c engine.BlockChange)) {
+	instance := int(b.Int())
+	for stored := true; b.Left() > 0; stored = !stored {
+		for n := b.Int(); n > 0 && b.Err() == nil; n-- {
+			f(instance, engine.BlockChange{Key: b.Uint(), Stored: stored})
+		}
+	}
+	mustDecode(b)
 }

@@ -74,50 +74,14 @@ func (r *router) expected(target int, input int32) int32 {
 // blocks takes in what an instance says of its cache.
 func (r *router) blocks(m *lookahead.Message) {
 	r.last = m.Stamp.At // it may come when all else is done
-	instance, stored := int(m.Body.Int()), true
 	r.prefixes.Cover(&r.sight.view)
-	for ; m.Body.Left() > 0; stored = !stored {
-		for n := m.Body.Int(); n > 0 && m.Body.Err() == nil; n-- {
-			if key := m.Body.Uint(); stored {
-				r.prefixes.Store(instance, key)
-			} else {
-				r.prefixes.Remove(instance, key)
-			}
+	readBlocks(&m.Body, func(instance int, c engine.BlockChange) {
+		if c.Stored {
+			r.prefixes.Store(instance, c.Key)
+		} else {
+			r.prefixes.Remove(instance, c.Key)
 		}
-	}
-	mustDecode(&m.Body)
-}
-
-// sendBlocks tells the router at a time what has come into an instance's prefix
-// cache and what has left it, in this order: counts and keys of what was
-// stored, of what was removed, and so on in turn.
-func sendBlocks(out *lookahead.Outbox, at vtime.Time, instance int, changes []engine.BlockChange) {
-	turns, stored := 0, false // of counts
-	for _, c := range changes {
-		if turns == 0 || c.Stored != stored {
-			turns, stored = turns+1, c.Stored
-		}
-	}
-	if !changes[0].Stored {
-		turns++ // none stored comes first
-	}
-	out.Begin(routerID, lookahead.Key{At: at, Class: vtime.ClassNotice}, kindBlocks, 1+turns+len(changes))
-	out.Int(int64(instance))
-	if !changes[0].Stored {
-		out.Int(0)
-	}
-	for len(changes) > 0 {
-		n := 1
-		for n < len(changes) && changes[n].Stored == changes[0].Stored {
-			n++
-		}
-		out.Int(int64(n))
-		for _, c := range changes[:n] {
-			out.Uint(c.Key)
-		}
-		changes = changes[n:]
-	}
-	out.End()
+	})
 }
 
 // parseForced reads requests with their instances, "17=3,40=0".

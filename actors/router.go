@@ -109,11 +109,11 @@ func (r *router) Prepare() { r.intake.prepare() }
 func (r *router) Receive(m *lookahead.Message, out *lookahead.Outbox) {
 	switch m.Kind {
 	case kindEnded:
-		fared := r.sight.told&policy.ClassLatency != 0
-		e := readEnded(&m.Body, fared)
+		latency := r.sight.told&policy.ClassLatency != 0
+		e := readEnded(&m.Body, latency)
 		r.state.End(e.tenant, e.completed, m.Stamp.At)
-		if fared {
-			r.state.EndOf(e.class, e.fared)
+		if latency {
+			r.state.EndOf(e.class, e.latency)
 		}
 		if !r.sight.counted {
 			r.sight.ended(e.instance)
@@ -239,7 +239,7 @@ func (r *router) decide(i int32, now vtime.Time, out *lookahead.Outbox) {
 	}
 	a := r.admission.Decide(ask, &r.state, now)
 	if r.tracing != nil {
-		sendTracedAdmission(out, now, d, &a)
+		sendTracedAdmission(out, now, &d.Identity, &a)
 	}
 	switch a.Verdict {
 	case policy.Admit:

@@ -105,134 +105,48 @@ func (t *tracer) give(r trace.Record) {
 var verdictNames = [...]string{policy.Admit: "admit", policy.Reject: "reject", policy.Delay: "delay"}
 
 func (t *tracer) admit(at vtime.Time, b *lookahead.Decoder) {
-	r := &t.admission
-	*r = trace.Admission{Type: "admission", At: at, Request: b.Int()}
-	r.Tenant, r.Class, r.Input = t.who(b.Uint())
-	word := b.Uint()
-	verdict := policy.Verdict(word >> 8)
-	if int(verdict) >= len(verdictNames) {
-		verdict = policy.Reject // as the router takes it
+	subject, a := readTracedAdmission(b)
+	if int(a.Verdict) >= len(verdictNames) {
+		a.Verdict = policy.Reject // as the router takes it
 	}
-	r.Verdict, r.Reason = verdictNames[verdict], policy.Reason(word).String()
-	if verdict == policy.Delay {
-		t.store.wait = vtime.Duration(b.Int())
+	r := &t.admission
+	*r = trace.Admission{
+		Type: "admission", At: at, Request: subject.ID, Tenant: t.tenant(&subject), Class: t.class(&subject), Input: subject.Input,
+		Verdict: verdictNames[a.Verdict], Reason: a.Reason.String(),
+	}
+	if a.Verdict == policy.Delay {
+		t.store.wait = a.Wait
 		r.Delay = &t.store.wait
 	}
-	mustDecode(b)
 	t.give(r)
 }
 
-// who is the names of tenant and class, and the prompt length.
-func (t *tracer) who(word uint64) (tenant, class string, input int32) {
-	return t.labels.Tenants.Name(workload.Label(word >> 16)), t.labels.Classes.Name(workload.Label(word)), int32(word >> 32)
-}
+func (t *tracer) tenant(r *workload.Identity) string { return t.labels.Tenants.Name(r.Tenant) }
+func (t *tracer) class(r *workload.Identity) string  { return t.labels.Classes.Name(r.Class) }
 
 // route makes two records: the priority, unless the request had one, and the
 // routing decision.
 func (t *tracer) route(at vtime.Time, b *lookahead.Decoder) {
-	r, s := &t.routing, &t.store
-	*r = trace.Routing{Type: "routing", At: at, Request: b.Int()}
-	r.Tenant, r.Class, r.Input = t.who(b.Uint())
-	word := b.Uint()
-	flags := word >> 8
-	r.Reason, r.Forced = policy.Reason(word).String(), flags&flagForced != 0
-	r.Priority = b.Float()
-	if flags&flagMoved == 0 {
+	r := &t.routing
+	if again := t.readRouting(at, b, r); !again {
 		t.priority = trace.Priority{Type: "priority", At: at, Request: r.Request, Class: r.Class, Priority: r.Priority}
 		t.give(&t.priority)
 	}
-	if s.target = int(b.Int()); s.target >= 0 {
-		r.Target = &s.target
-	}
-	if s.hit = int32(b.Int()); s.hit >= 0 {
-		r.ExpectedHit = &s.hit
-	}
-	if flags&flagCounterfactual != 0 {
-		t.readCandidates(r, b, flags&flagExplained != 0)
-	}
-	if t.level == trace.Detailed {
-		t.readSnapshots(b)
-		r.Snapshots = &s.snapshots
-	}
-	mustDecode(b)
 	t.give(r)
-}
-
-// readCandidates reads scores and candidates.
-func (t *tracer) readCandidates(r *trace.Routing, b *lookahead.Decoder, explained bool) {
-	s := &t.store
-	s.score, s.best = b.Float(), b.Float()
-	n := int(b.Int())
-	if n > 0 {
-		r.Best = &s.best
-		if r.Target != nil {
-			s.regret = max(0, s.best-s.score)
-			r.Score, r.Regret = &s.score, &s.regret
-		}
-	}
-	for len(s.candidates) < n {
-		s.candidates = append(s.candidates, seenCandidate{shares: []trace.Breakdown{}})
-	}
-	s.list = s.list[:0]
-	for i := range n {
-		seen := &s.candidates[i]
-		c := trace.Candidate{Instance: int(b.Int()), Score: b.Float()}
-		seen.shares = seen.shares[:0]
-		if explained {
-			for _, name := range t.named {
-				seen.shares = append(seen.shares, trace.Breakdown{Scorer: name, Share: b.Float()})
-			}
-		}
-		c.Breakdown = seen.shares
-		for k, p := range [...]**int32{&c.QueueDepth, &c.BatchSize, &c.InFlight} {
-			if t.shown&tracedSignals[k] != 0 {
-				seen.signals[k] = int32(b.Int())
-				*p = &seen.signals[k]
-			}
-		}
-		if t.shown&policy.KVUse != 0 {
-			seen.used = b.Int()
-			c.UsedBlocks = &seen.used
-		}
-		s.list = append(s.list, c)
-	}
-	r.Candidates = s.list
-	if n == 0 {
-		r.Candidates = []trace.Candidate{}
-	}
-}
-
-// readSnapshots reads the signals of all instances, to the end of the message.
-func (t *tracer) readSnapshots(b *lookahead.Decoder) {
-	s := &t.store.snapshots
-	s.Routable, s.QueueDepth, s.BatchSize, s.InFlight, s.UsedBlocks = s.Routable[:0], s.QueueDepth[:0], s.BatchSize[:0], s.InFlight[:0], s.UsedBlocks[:0]
-	for b.Left() > 0 {
-		s.Routable = append(s.Routable, b.Uint() == 1)
-		for k, list := range [...]*[]int32{&s.QueueDepth, &s.BatchSize, &s.InFlight} {
-			if t.shown&tracedSignals[k] != 0 {
-				*list = append(*list, int32(b.Int()))
-			}
-		}
-		if t.shown&policy.KVUse != 0 {
-			s.UsedBlocks = append(s.UsedBlocks, b.Int())
-		}
-	}
 }
 
 func (t *tracer) evaluate(at vtime.Time, b *lookahead.Decoder) {
 	r := &t.scale
-	*r = trace.Scale{Type: "scale", At: at, Action: "hold", From: int32(b.Int()), To: int32(b.Int()), Wanted: int32(b.Int()), Ready: int32(b.Int())}
-	r.Reason = policy.Reason(b.Uint()).String()
-	turned := b.Int()
-	mustDecode(b)
+	e := readTracedScale(b)
+	*r = trace.Scale{Type: "scale", At: at, Action: "hold", From: e.from, To: e.to, Wanted: e.wanted, Ready: e.ready, Reason: e.reason.String()}
 	if r.To > r.From {
 		r.Action = "up"
 	} else if r.To < r.From {
 		r.Action = "down"
 	}
 	t.give(r)
-	if turned >= 0 && t.level == trace.Detailed {
-		t.anomalous(at, "scale_oscillation", "", -1, float64(turned))
+	if e.turned >= 0 && t.level == trace.Detailed {
+		t.anomalous(at, "scale_oscillation", "", -1, float64(e.turned))
 	}
 }
 
@@ -240,15 +154,19 @@ func (t *tracer) evaluate(at vtime.Time, b *lookahead.Decoder) {
 func instanceOf(source uint32) int { return int(source) - int(lookahead.FirstLeaf) }
 
 func (t *tracer) form(at vtime.Time, source uint32, b *lookahead.Decoder) {
-	t.batch = trace.Batch{Type: "batch", At: at, Instance: instanceOf(source), Running: int32(b.Int()), Waiting: int32(b.Int()),
-		PrefillTokens: int32(b.Int()), DecodeTokens: int32(b.Int()), UsedBlocks: b.Int(), End: vtime.Time(b.Int())}
-	mustDecode(b)
+	x := readTracedStep(b)
+	t.batch = trace.Batch{
+		Type: "batch", At: at, Instance: instanceOf(source), Running: x.Running, Waiting: x.Waiting,
+		PrefillTokens: int32(x.PrefillTokens), DecodeTokens: int32(x.DecodeTokens), UsedBlocks: int64(x.Used), End: x.End,
+	}
 	t.give(&t.batch)
 }
 
 func (t *tracer) preempt(at vtime.Time, source uint32, b *lookahead.Decoder) {
-	t.preemption = trace.Preemption{Type: "preemption", At: at, Instance: instanceOf(source), Request: b.Int(), For: b.Int(), Computed: int32(b.Int()), Free: int32(b.Int())}
-	mustDecode(b)
+	x := readTracedPreemption(b)
+	t.preemption = trace.Preemption{
+		Type: "preemption", At: at, Instance: instanceOf(source), Request: x.Request, For: x.For, Computed: x.Computed, Free: int32(x.Free),
+	}
 	t.give(&t.preemption)
 }
 
@@ -257,20 +175,16 @@ var anomalyNames = [...]string{engine.PriorityInversion: "priority_inversion", e
 	engine.BlockedHead: "blocked_head", engine.PreemptionStorm: "preemption_storm"}
 
 func (t *tracer) odd(at vtime.Time, source uint32, b *lookahead.Decoder) {
-	name, severity := anomalyNames[b.Uint()], b.Float()
-	t.store.requests = t.store.requests[:0]
-	for b.Left() > 0 {
-		t.store.requests = append(t.store.requests, b.Int())
-	}
-	mustDecode(b)
-	t.anomalous(at, name, "", instanceOf(source), severity, t.store.requests...)
+	x := engine.Anomaly{Requests: t.store.requests}
+	readTracedAnomaly(b, &x)
+	t.store.requests = x.Requests
+	t.anomalous(at, anomalyNames[x.Kind], "", instanceOf(source), x.Severity, x.Requests...)
 }
 
 func (t *tracer) inverted(at vtime.Time, b *lookahead.Decoder) {
-	t.store.requests = append(t.store.requests[:0], b.Int(), b.Int())
-	by := b.Float()
-	mustDecode(b)
-	t.anomalous(at, "class_inversion", "", -1, by, t.store.requests...)
+	id, x := readTracedInversion(b)
+	t.store.requests = append(t.store.requests[:0], x.Urgent, id)
+	t.anomalous(at, "class_inversion", "", -1, x.By, t.store.requests...)
 }
 
 // anomalous gives an anomaly of an instance, −1 for none.

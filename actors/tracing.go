@@ -3,6 +3,7 @@ package actors
 import (
 	"fmt"
 
+	"blis/engine"
 	"blis/lookahead"
 	"blis/policy"
 	"blis/trace"
@@ -85,9 +86,9 @@ type decided struct {
 
 // routed sends what the tracer needs of a routing decision about d, while the
 // view still shows what the policy saw.
-func (t *tracing) routed(r *router, out *lookahead.Outbox, now vtime.Time, d *tracedRequest, choice *policy.RoutingDecision, what decided) {
+func (t *tracing) routed(r *router, out *lookahead.Outbox, now vtime.Time, d *engine.Delivery, choice *policy.RoutingDecision, what decided) {
 	view := &r.sight.view
-	m := tracedRouting{decided: what, reason: choice.Reason, hit: -1, signals: t.shown}
+	m := tracedRouting{decided: what, reason: choice.Reason, hit: -1, signals: t.shown, counterfactual: t.most > 0, snapshots: t.level == trace.Detailed}
 	if r.prefixes != nil && what.target >= 0 {
 		m.hit = r.expected(what.target, d.Input)
 	}
@@ -104,8 +105,7 @@ func (t *tracing) routed(r *router, out *lookahead.Outbox, now vtime.Time, d *tr
 		m.explain = r.routing.(policy.Explainer)
 		m.shares, m.scratch = len(t.named), &t.shares
 	}
-	m.snapshots = t.level == trace.Detailed
-	m.send(out, now, d, view, t.most > 0)
+	m.send(out, now, d, view)
 }
 
 // score is what an instance scored: as the policy says, else the less it has to

@@ -58,17 +58,3 @@ func (r *router) noteEvent(now vtime.Time, out *lookahead.Outbox) {
 		sendEvaluate(out, now, r.trigger.last)
 	}
 }
-
-// sendEvaluate tells the autoscaler when to ask its policy next.
-func sendEvaluate(out *lookahead.Outbox, now, at vtime.Time) {
-	out.Begin(autoscalerID, lookahead.Key{At: now, Class: vtime.ClassScale}, kindEvaluate, 1)
-	out.Int(int64(at))
-	out.End()
-}
-
-// readEvaluate is the inverse.
-func readEvaluate(b *lookahead.Decoder) vtime.Time {
-	at := vtime.Time(b.Int())
-	mustDecode(b)
-	return at
-}

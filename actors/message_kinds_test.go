@@ -1,0 +1,208 @@
+package actors
+
+import (
+	"slices"
+
+	"blis/engine"
+	"blis/lookahead"
+	"blis/metrics"
+	"blis/policy"
+	"blis/vtime"
+	"blis/workload"
+)
+
+// Values of messages whose functions take several.
+type (
+	valueResumed struct {
+		Progress engine.Progress
+		Delivery engine.Delivery
+	}
+	valueReturned struct {
+		instance int32
+		valueResumed
+	}
+	valueScale struct {
+		target int32
+		reason policy.Reason
+	}
+	valueStop      struct{ giveBack bool }
+	valueEvaluate  struct{ at vtime.Time }
+	valueAdmission struct {
+		Request  workload.Identity
+		Decision policy.AdmissionDecision
+	}
+	valueInversion struct {
+		id int64
+		policy.ClassInversion
+	}
+	valueBlocks struct {
+		instance int32
+		changes  []engine.BlockChange
+	}
+)
+
+// sentAt is when the messages of the tests are sent.
+const sentAt = vtime.Time(1 << 40)
+
+// carried is one kind of message: its value with every field, and how it
+// travels.
+type carried struct {
+	name     string
+	value    any // of the type that is sent and read
+	from, to lookahead.ProcessID
+	send     func(out *lookahead.Outbox, v any)
+	read     func(m *lookahead.Message) any
+	lost     []string // fields that do not travel: the receiver does not need them
+}
+
+const testLeaf = lookahead.FirstLeaf
+
+// The client's hint has gone into the priority; the others are between source
+// and router.
+var lostOfRequest = []string{"Hint", "Source", "Index", "Begins", "Awaited"}
+
+// messages are all kinds but the routing decision of a trace, which is made of
+// what the router has and read into the record (TestTraceAgreesWithRun).
+var messages = []carried{
+	{"delivery", engine.Delivery{}, routerID, testLeaf,
+		func(out *lookahead.Outbox, v any) {
+			d := v.(engine.Delivery)
+			sendDelivery(out, testLeaf, sentAt, sentAt, &d)
+		},
+		func(m *lookahead.Message) any {
+			d := engine.Delivery{Request: workload.Request{Terms: workload.Terms{Spans: make([]workload.Span, 5)}}}
+			readDelivery(&m.Body, &d)
+			return d
+		}, lostOfRequest},
+	{"resumed", valueResumed{}, routerID, testLeaf,
+		func(out *lookahead.Outbox, v any) {
+			x := v.(valueResumed)
+			sendResumed(out, testLeaf, sentAt, sentAt, &x.Delivery, &x.Progress)
+		},
+		func(m *lookahead.Message) any {
+			var x valueResumed
+			readResumed(&m.Body, &x.Delivery, &x.Progress)
+			return x
+		}, lostOfRequest},
+	{"returned", valueReturned{}, testLeaf, routerID,
+		func(out *lookahead.Outbox, v any) {
+			x := v.(valueReturned)
+			sendReturned(out, sentAt, int(x.instance), &x.Delivery, &x.Progress)
+		},
+		func(m *lookahead.Message) any {
+			var x valueReturned
+			x.instance = int32(readReturned(&m.Body, &x.Delivery, &x.Progress))
+			return x
+		}, lostOfRequest},
+	{"outcome", metrics.Outcome{}, testLeaf, collectorID,
+		func(out *lookahead.Outbox, v any) {
+			o := v.(metrics.Outcome)
+			sendOutcome(out, sentAt, &o)
+		},
+		func(m *lookahead.Message) any {
+			var o metrics.Outcome
+			readOutcome(m, &o)
+			if o.Finished != sentAt {
+				panic("the outcome is not finished when it was sent")
+			}
+			o.Finished = 0
+			return o
+		}, []string{"Finished"}},
+	{"ended", ended{}, testLeaf, routerID, sendTestEnded, func(m *lookahead.Message) any { return readEnded(&m.Body, true) }, nil},
+	{"scale", valueScale{}, autoscalerID, routerID,
+		func(out *lookahead.Outbox, v any) {
+			x := v.(valueScale)
+			sendScale(out, sentAt, x.target, x.reason)
+		},
+		func(m *lookahead.Message) any {
+			var x valueScale
+			x.target, x.reason = readScale(&m.Body)
+			return x
+		}, nil},
+	{"stop", valueStop{}, routerID, testLeaf,
+		func(out *lookahead.Outbox, v any) { sendStop(out, testLeaf, sentAt, v.(valueStop).giveBack) },
+		func(m *lookahead.Message) any { return valueStop{readStop(&m.Body)} }, nil},
+	{"evaluate", valueEvaluate{}, routerID, autoscalerID,
+		func(out *lookahead.Outbox, v any) { sendEvaluate(out, sentAt, v.(valueEvaluate).at) },
+		func(m *lookahead.Message) any { return valueEvaluate{readEvaluate(&m.Body)} }, nil},
+	{"blocks", valueBlocks{}, testLeaf, routerID,
+		func(out *lookahead.Outbox, v any) {
+			x := v.(valueBlocks)
+			if len(x.changes) == 0 {
+				x.changes = []engine.BlockChange{{}} // there is at least one
+			}
+			sendBlocks(out, sentAt, int(x.instance), x.changes)
+		},
+		func(m *lookahead.Message) any {
+			var x valueBlocks
+			readBlocks(&m.Body, func(instance int, c engine.BlockChange) {
+				x.instance, x.changes = int32(instance), append(x.changes, c)
+			})
+			if slices.Equal(x.changes, []engine.BlockChange{{}}) {
+				x.changes = nil
+			}
+			return x
+		}, nil},
+	{"traced admission", valueAdmission{}, routerID, collectorID,
+		func(out *lookahead.Outbox, v any) {
+			x := v.(valueAdmission)
+			if x.Decision.Wait != 0 {
+				x.Decision.Verdict = policy.Delay
+			}
+			sendTracedAdmission(out, sentAt, &x.Request, &x.Decision)
+		},
+		func(m *lookahead.Message) any {
+			var x valueAdmission
+			x.Request, x.Decision = readTracedAdmission(&m.Body)
+			return x
+		}, []string{"Model", "Session", "Round", "Arrival"}}, // no record has them
+	{"traced inversion", valueInversion{}, routerID, collectorID,
+		func(out *lookahead.Outbox, v any) {
+			x := v.(valueInversion)
+			sendTracedInversion(out, sentAt, x.id, x.ClassInversion)
+		},
+		func(m *lookahead.Message) any {
+			var x valueInversion
+			x.id, x.ClassInversion = readTracedInversion(&m.Body)
+			return x
+		}, nil},
+	{"traced scale", tracedScale{}, autoscalerID, collectorID,
+		func(out *lookahead.Outbox, v any) {
+			x := v.(tracedScale)
+			sendTracedScale(out, sentAt, &x)
+		},
+		func(m *lookahead.Message) any { return readTracedScale(&m.Body) }, nil},
+	{"traced step", engine.Step{}, testLeaf, collectorID,
+		func(out *lookahead.Outbox, v any) {
+			x := v.(engine.Step)
+			sendTracedStep(out, sentAt, &x)
+		},
+		func(m *lookahead.Message) any { return readTracedStep(&m.Body) }, []string{"Start"}}, // no record has it
+	{"traced preemption", engine.Preemption{}, testLeaf, collectorID,
+		func(out *lookahead.Outbox, v any) {
+			x := v.(engine.Preemption)
+			sendTracedPreemption(out, sentAt, &x)
+		},
+		func(m *lookahead.Message) any { return readTracedPreemption(&m.Body) }, nil},
+	{"traced anomaly", engine.Anomaly{}, testLeaf, collectorID,
+		func(out *lookahead.Outbox, v any) {
+			x := v.(engine.Anomaly)
+			sendTracedAnomaly(out, sentAt, &x)
+		},
+		func(m *lookahead.Message) any {
+			var x engine.Anomaly
+			readTracedAnomaly(&m.Body, &x)
+			return x
+		}, nil},
+}
+
+// sendTestEnded sends what an ended says.
+func sendTestEnded(out *lookahead.Outbox, v any) {
+	x := v.(ended)
+	o := metrics.Outcome{State: metrics.Aborted}
+	if x.completed {
+		o.State = metrics.Completed
+	}
+	o.ID, o.Tenant, o.Class, o.Generated = x.request, x.tenant, x.class, x.generated
+	sendEnded(out, sentAt, x.instance, &o, true, &x.latency)
+}

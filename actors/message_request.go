@@ -1,0 +1,281 @@
+package actors
+
+import (
+	"blis/engine"
+	"blis/lookahead"
+	"blis/metrics"
+	"blis/policy"
+	"blis/vtime"
+	"blis/workload"
+)
+
+// Messages about one request, in the order of its life: delivered, returned and
+// resumed if its instance is taken away, ended.
+
+// sendDelivery sends a request to an instance. Until effect the instance shows
+// the same as without it, and the request does not end.
+func sendDelivery(out *lookahead.Outbox, to lookahead.ProcessID, now, effect vtime.Time, d *engine.Delivery) {
+	beginDelivery(out, to, now, effect, kindDelivery, deliveryFields(d))
+	writeDelivery(out, d)
+	out.End()
+}
+
+func beginDelivery(out *lookahead.Outbox, to lookahead.ProcessID, now, effect vtime.Time, kind lookahead.Kind, fields int) {
+	out.BeginWithEffectAt(to, lookahead.Key{At: now, Class: vtime.ClassDelivery}, lookahead.Key{At: effect, Class: vtime.ClassQueued}, kind, fields)
+}
+
+// rareDelivery reports whether d has one of the fields that few requests have.
+func rareDelivery(d *engine.Delivery) bool {
+	return d.Session|uint64(d.OutputContent)|uint64(d.Round|d.Expected) != 0 || len(d.Spans) > 0
+}
+
+// deliveryFields is the number of fields that writeDelivery writes.
+func deliveryFields(d *engine.Delivery) int {
+	if rareDelivery(d) {
+		return 9 + 4 + 2*len(d.Spans)
+	}
+	return 9
+}
+
+// writeDelivery writes what an instance needs of a request: the fields that all
+// have, the rare ones, spans. It comes last in a message.
+func writeDelivery(out *lookahead.Outbox, d *engine.Delivery) {
+	out.Int(d.ID)
+	out.Int(int64(d.Arrival))
+	out.Int(since(d.Arrival, d.Admitted))
+	out.Int(since(d.Arrival, d.Deadline))
+	out.Int(int64(d.Input))
+	out.Int(int64(d.Output))
+	out.Int(int64(d.MaxOutput))
+	out.Uint(labels(&d.Identity))
+	out.Float(d.Priority)
+	if !rareDelivery(d) {
+		return
+	}
+	out.Uint(d.Session)
+	out.Int(int64(d.Round))
+	out.Uint(uint64(d.OutputContent))
+	out.Int(int64(d.Expected))
+	for _, s := range d.Spans {
+		out.Uint(uint64(s.Content))
+		out.Int(int64(s.Length))
+	}
+}
+
+// readDelivery is the inverse of writeDelivery. It uses the memory of d.Spans
+// again.
+func readDelivery(b *lookahead.Decoder, d *engine.Delivery) {
+	d.ID = b.Int()
+	d.Arrival = vtime.Time(b.Int())
+	d.Admitted = after(d.Arrival, b.Int())
+	d.Deadline = after(d.Arrival, b.Int())
+	d.Input = int32(b.Int())
+	d.Output = int32(b.Int())
+	d.MaxOutput = int32(b.Int())
+	setLabels(&d.Identity, b.Uint())
+	d.Priority = b.Float()
+	d.Session, d.Round, d.OutputContent, d.Expected, d.Spans = 0, 0, 0, 0, d.Spans[:0]
+	if b.Left() > 0 {
+		d.Session = b.Uint()
+		d.Round = int32(b.Int())
+		d.OutputContent = workload.ContentID(b.Uint())
+		d.Expected = int32(b.Int())
+	}
+	for b.Left() > 0 {
+		d.Spans = append(d.Spans, workload.Span{Content: workload.ContentID(b.Uint()), Length: int32(b.Int())})
+	}
+	mustDecode(b)
+}
+
+// sendReturned gives a request of an instance that is taken away back to the
+// router.
+func sendReturned(out *lookahead.Outbox, now vtime.Time, instance int, d *engine.Delivery, p *engine.Progress) {
+	out.Begin(routerID, lookahead.Key{At: now, Class: vtime.ClassNotice}, kindReturned, 1+progressFields+deliveryFields(d))
+	out.Int(int64(instance))
+	writeProgress(out, d.Arrival, p)
+	writeDelivery(out, d)
+	out.End()
+}
+
+func readReturned(b *lookahead.Decoder, d *engine.Delivery, p *engine.Progress) (instance int) {
+	instance = int(b.Int())
+	readResumed(b, d, p)
+	return instance
+}
+
+// sendResumed is sendDelivery for a request that was returned.
+func sendResumed(out *lookahead.Outbox, to lookahead.ProcessID, now, effect vtime.Time, d *engine.Delivery, p *engine.Progress) {
+	beginDelivery(out, to, now, effect, kindResumed, progressFields+deliveryFields(d))
+	writeProgress(out, d.Arrival, p)
+	writeDelivery(out, d)
+	out.End()
+}
+
+// readResumed reads the progress, whose times are durations since the arrival,
+// and then the request, which has the arrival.
+func readResumed(b *lookahead.Decoder, d *engine.Delivery, p *engine.Progress) {
+	times := progressTimes(p)
+	var durations [len(times)]int64
+	for i := range durations {
+		durations[i] = b.Int()
+	}
+	p.PrefillLost = vtime.Duration(b.Int())
+	p.DecodeLost = vtime.Duration(b.Int())
+	for _, n := range progressCounts(p) {
+		*n = int32(b.Int())
+	}
+	readDelivery(b, d)
+	for i, t := range times {
+		*t = after(d.Arrival, durations[i])
+	}
+}
+
+// progressFields is the number of fields that writeProgress writes.
+const progressFields = 15
+
+func writeProgress(out *lookahead.Outbox, arrival vtime.Time, p *engine.Progress) {
+	for _, t := range progressTimes(p) {
+		out.Int(since(arrival, *t))
+	}
+	out.Int(int64(p.PrefillLost))
+	out.Int(int64(p.DecodeLost))
+	for _, n := range progressCounts(p) {
+		out.Int(int64(*n))
+	}
+}
+
+// progressTimes are the times of p, in the order in which they travel.
+func progressTimes(p *engine.Progress) [6]*vtime.Time {
+	return [...]*vtime.Time{&p.Routed, &p.Queued, &p.Scheduled, &p.FirstToken, &p.LastToken, &p.Evicted}
+}
+
+// progressCounts are the counts of p, in the order in which they travel.
+func progressCounts(p *engine.Progress) [7]*int32 {
+	return [...]*int32{&p.Generated, &p.Cached, &p.Preemptions, &p.Recomputed, &p.Lost, &p.Deficit, &p.Redirects}
+}
+
+// sendOutcome tells the collector the outcome of a request that reached its final
+// state at now: the fields that all have, then the rare ones.
+func sendOutcome(out *lookahead.Outbox, now vtime.Time, o *metrics.Outcome) {
+	fields := 13
+	rare := o.Session|uint64(o.Round|o.Preemptions|o.Recomputed|o.Redirects|o.Expected)|uint64(o.PrefillLost|o.DecodeLost) != 0
+	if rare {
+		fields += 8
+	}
+	out.Begin(collectorID, lookahead.Key{At: now, Class: vtime.ClassNotice}, kindOutcome, fields)
+	out.Int(o.ID)
+	out.Uint(uint64(o.State)<<56 | uint64(o.Reason)<<48 | labels(&o.Identity))
+	out.Int(int64(o.Instance))
+	out.Int(int64(o.Arrival))
+	out.Int(since(o.Arrival, o.Admitted))
+	out.Int(since(o.Arrival, o.Routed))
+	out.Int(since(o.Arrival, o.Queued))
+	out.Int(since(o.Arrival, o.Scheduled))
+	out.Int(since(o.Arrival, o.FirstToken))
+	out.Int(since(o.Arrival, o.LastToken))
+	out.Int(int64(o.Input))
+	out.Int(int64(o.Cached))
+	out.Int(int64(o.Generated))
+	if rare {
+		out.Uint(o.Session)
+		out.Int(int64(o.Round))
+		out.Int(int64(o.Preemptions))
+		out.Int(int64(o.Recomputed))
+		out.Int(int64(o.PrefillLost))
+		out.Int(int64(o.DecodeLost))
+		out.Int(int64(o.Redirects))
+		out.Int(int64(o.Expected))
+	}
+	out.End()
+}
+
+func readOutcome(m *lookahead.Message, o *metrics.Outcome) {
+	b := &m.Body
+	*o = metrics.Outcome{Finished: m.Stamp.At}
+	o.ID = b.Int()
+	word := b.Uint()
+	o.State, o.Reason = metrics.State(word>>56), metrics.Reason(word>>48)
+	setLabels(&o.Identity, word)
+	o.Instance = int32(b.Int())
+	o.Arrival = vtime.Time(b.Int())
+	o.Admitted = after(o.Arrival, b.Int())
+	o.Routed = after(o.Arrival, b.Int())
+	o.Queued = after(o.Arrival, b.Int())
+	o.Scheduled = after(o.Arrival, b.Int())
+	o.FirstToken = after(o.Arrival, b.Int())
+	o.LastToken = after(o.Arrival, b.Int())
+	o.Input = int32(b.Int())
+	o.Cached = int32(b.Int())
+	o.Generated = int32(b.Int())
+	if b.Left() > 0 {
+		o.Session = b.Uint()
+		o.Round = int32(b.Int())
+		o.Preemptions = int32(b.Int())
+		o.Recomputed = int32(b.Int())
+		o.PrefillLost = vtime.Duration(b.Int())
+		o.DecodeLost = vtime.Duration(b.Int())
+		o.Redirects = int32(b.Int())
+		o.Expected = int32(b.Int())
+	}
+	mustDecode(b)
+}
+
+// ended is what an instance tells the router of a request that ended on it.
+type ended struct {
+	instance  int
+	request   int64
+	tenant    workload.Label
+	completed bool
+
+	class   workload.Label // like latency, 0 unless the run says that the router hears it
+	latency policy.Ending
+
+	generated int32 // 0 unless a workload goes on from answers
+}
+
+// sendEnded sends the end of a request. With latency not nil it says that and the
+// class too, with generated the number of tokens.
+func sendEnded(out *lookahead.Outbox, now vtime.Time, instance int, o *metrics.Outcome, generated bool, latency *policy.Ending) {
+	fields := 3
+	if latency != nil {
+		fields += 4
+	}
+	if generated {
+		fields++
+	}
+	out.Begin(routerID, lookahead.Key{At: now, Class: vtime.ClassNotice}, kindEnded, fields)
+	out.Int(int64(instance))
+	out.Int(o.ID)
+	out.Uint(uint64(o.State)<<16 | uint64(o.Tenant))
+	if latency != nil {
+		out.Int(int64(latency.TTFT))
+		out.Int(int64(latency.TPOT))
+		out.Int(int64(latency.E2E))
+		out.Uint(uint64(o.Class)<<2 | bit(latency.Attained)<<1 | bit(latency.Judged))
+	}
+	if generated {
+		out.Int(int64(o.Generated))
+	}
+	out.End()
+}
+
+// readEnded is the inverse of sendEnded. The receiver knows whether latency was
+// sent.
+func readEnded(b *lookahead.Decoder, latency bool) (e ended) {
+	e.instance = int(b.Int())
+	e.request = b.Int()
+	word := b.Uint()
+	e.completed, e.tenant = metrics.State(word>>16) == metrics.Completed, workload.Label(word)
+	if latency {
+		e.latency.TTFT = vtime.Duration(b.Int())
+		e.latency.TPOT = vtime.Duration(b.Int())
+		e.latency.E2E = vtime.Duration(b.Int())
+		word := b.Uint()
+		e.class, e.latency.Attained, e.latency.Judged = workload.Label(word>>2), word&2 != 0, word&1 != 0
+	}
+	if b.Left() > 0 {
+		e.generated = int32(b.Int())
+	}
+	mustDecode(b)
+	return e
+}

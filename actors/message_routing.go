@@ -1,0 +1,197 @@
+package actors
+
+import (
+	"math/bits"
+
+	"blis/engine"
+	"blis/lookahead"
+	"blis/policy"
+	"blis/trace"
+	"blis/vtime"
+)
+
+// The message of a routing decision to the tracer, the longest of all. It is
+// written from what the router has at hand and read into the record of the
+// trace: its numbers and flags, the candidates of a counterfactual trace, the
+// snapshots of a detailed one.
+
+// tracedRouting is a routing decision on its way to the tracer.
+type tracedRouting struct {
+	decided
+	reason  policy.Reason
+	hit     int32          // prompt tokens expected to be cached at the target; −1: unknown
+	signals policy.Signals // that candidates and snapshots have
+
+	counterfactual bool        // it has candidates
+	score, best    float64     // of the target and of the best candidate
+	candidates     []candidate // the best ones
+	explain        policy.Explainer
+	shares         int // terms of a candidate's score; 0: they are not sent
+	scratch        *[]float64
+
+	snapshots bool // of all instances
+}
+
+// Flags in the message.
+const (
+	flagForced   = 1 << iota
+	flagMigrated // its priority is that of before
+	flagCounterfactual
+	flagExplained
+)
+
+func (t *tracedRouting) flags() uint64 {
+	return bit(t.forced)*flagForced | bit(t.moved)*flagMigrated | bit(t.counterfactual)*flagCounterfactual | bit(t.explain != nil)*flagExplained
+}
+
+// fields is the number of fields of the message.
+func (t *tracedRouting) fields(view *policy.View) int {
+	n, signals := 6, bits.OnesCount32(uint32(t.signals))
+	if t.counterfactual {
+		n += 3 + len(t.candidates)*(2+t.shares+signals)
+	}
+	if t.snapshots {
+		n += view.Len() * (1 + signals)
+	}
+	return n
+}
+
+// send sends the decision about d, made at now.
+func (t *tracedRouting) send(out *lookahead.Outbox, now vtime.Time, d *engine.Delivery, view *policy.View) {
+	out.Begin(collectorID, lookahead.Key{At: now, Class: vtime.ClassDelivery}, kindTracedRouting, t.fields(view))
+	writeSubject(out, &d.Identity)
+	out.Uint(t.flags()<<8 | uint64(t.reason))
+	out.Float(d.Priority)
+	out.Int(int64(t.target))
+	out.Int(int64(t.hit))
+	if t.counterfactual {
+		t.writeCandidates(out, view)
+	}
+	if t.snapshots {
+		t.writeSnapshots(out, view)
+	}
+	out.End()
+}
+
+// readRouting is the inverse of send. It reports whether the request migrated,
+// and so has had its priority before.
+func (t *tracer) readRouting(at vtime.Time, b *lookahead.Decoder, r *trace.Routing) (migrated bool) {
+	subject := readSubject(b)
+	word := b.Uint()
+	flags := word >> 8
+	*r = trace.Routing{
+		Type: "routing", At: at, Request: subject.ID, Tenant: t.tenant(&subject), Class: t.class(&subject), Input: subject.Input,
+		Reason: policy.Reason(word).String(), Forced: flags&flagForced != 0, Priority: b.Float(),
+	}
+	s := &t.store
+	if s.target = int(b.Int()); s.target >= 0 {
+		r.Target = &s.target
+	}
+	if s.hit = int32(b.Int()); s.hit >= 0 {
+		r.ExpectedHit = &s.hit
+	}
+	if flags&flagCounterfactual != 0 {
+		t.readCandidates(b, r, flags&flagExplained != 0)
+	}
+	if t.level == trace.Detailed {
+		t.readSnapshots(b, &s.snapshots)
+		r.Snapshots = &s.snapshots
+	}
+	mustDecode(b)
+	return flags&flagMigrated != 0
+}
+
+func (t *tracedRouting) writeCandidates(out *lookahead.Outbox, view *policy.View) {
+	out.Float(t.score)
+	out.Float(t.best)
+	out.Int(int64(len(t.candidates)))
+	for _, c := range t.candidates {
+		out.Int(int64(c.instance))
+		out.Float(c.score)
+		if t.explain != nil {
+			*t.scratch = t.explain.Explain(c.instance, (*t.scratch)[:0])
+			for _, share := range (*t.scratch)[:t.shares] {
+				out.Float(share)
+			}
+		}
+		writeSignals(out, t.signals, view.Slot(c.instance))
+	}
+}
+
+func (t *tracer) readCandidates(b *lookahead.Decoder, r *trace.Routing, explained bool) {
+	s := &t.store
+	s.score, s.best = b.Float(), b.Float()
+	n := int(b.Int())
+	if n > 0 {
+		r.Best = &s.best
+		if r.Target != nil {
+			s.regret = max(0, s.best-s.score)
+			r.Score, r.Regret = &s.score, &s.regret
+		}
+	}
+	for len(s.candidates) < n {
+		s.candidates = append(s.candidates, seenCandidate{shares: []trace.Breakdown{}})
+	}
+	s.list = s.list[:0]
+	for i := range n {
+		seen := &s.candidates[i]
+		c := trace.Candidate{Instance: int(b.Int()), Score: b.Float()}
+		seen.shares = seen.shares[:0]
+		if explained {
+			for _, name := range t.named {
+				seen.shares = append(seen.shares, trace.Breakdown{Scorer: name, Share: b.Float()})
+			}
+		}
+		c.Breakdown = seen.shares
+		for k, p := range [...]**int32{&c.QueueDepth, &c.BatchSize, &c.InFlight} {
+			if t.shown&tracedSignals[k] != 0 {
+				seen.signals[k] = int32(b.Int())
+				*p = &seen.signals[k]
+			}
+		}
+		if t.shown&policy.KVUse != 0 {
+			seen.used = b.Int()
+			c.UsedBlocks = &seen.used
+		}
+		s.list = append(s.list, c)
+	}
+	r.Candidates = s.list
+	if n == 0 {
+		r.Candidates = []trace.Candidate{}
+	}
+}
+
+func (t *tracedRouting) writeSnapshots(out *lookahead.Outbox, view *policy.View) {
+	for i := range view.Len() {
+		out.Uint(bit(view.Routable(i)))
+		writeSignals(out, t.signals, view.Slot(i))
+	}
+}
+
+// readSnapshots reads to the end of the message.
+func (t *tracer) readSnapshots(b *lookahead.Decoder, s *trace.Snapshots) {
+	s.Routable, s.QueueDepth, s.BatchSize, s.InFlight, s.UsedBlocks = s.Routable[:0], s.QueueDepth[:0], s.BatchSize[:0], s.InFlight[:0], s.UsedBlocks[:0]
+	for b.Left() > 0 {
+		s.Routable = append(s.Routable, b.Uint() == 1)
+		for k, list := range [...]*[]int32{&s.QueueDepth, &s.BatchSize, &s.InFlight} {
+			if t.shown&tracedSignals[k] != 0 {
+				*list = append(*list, int32(b.Int()))
+			}
+		}
+		if t.shown&policy.KVUse != 0 {
+			s.UsedBlocks = append(s.UsedBlocks, b.Int())
+		}
+	}
+}
+
+// tracedSignals are the signals that candidates and snapshots have, in the order
+// in which they travel.
+var tracedSignals = [...]policy.Signals{policy.QueueDepth, policy.BatchSize, policy.InFlight, policy.KVUse}
+
+func writeSignals(out *lookahead.Outbox, signals policy.Signals, s policy.Slot) {
+	for i, v := range [...]int64{int64(s.Queue), int64(s.Batch), int64(s.InFlight), s.Used} {
+		if signals&tracedSignals[i] != 0 {
+			out.Int(v)
+		}
+	}
+}
