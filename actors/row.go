@@ -49,7 +49,7 @@ func (r *Row) E2E() (vtime.Duration, bool) { return r.Outcome.E2E(r.token, r.req
 
 // Measured reports whether the request counts in the report: whether it
 // arrived in the measured window.
-func (r *Row) Measured() bool { return r.options.Measures(r.Arrival) }
+func (r *Row) Measured() bool { return r.options.InWindow(r.Arrival) }
 
 // Attained is metrics.Options.Attained: whether the request's class has
 // targets, and whether it completed within every one of them.

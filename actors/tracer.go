@@ -234,7 +234,7 @@ func (t *tracer) end(at vtime.Time, o *metrics.Outcome) {
 		r.SLOMet = &s.met
 	}
 	t.give(r)
-	if t.level == trace.Detailed && t.options.Measures(o.Arrival) {
+	if t.level == trace.Detailed && t.options.InWindow(o.Arrival) {
 		t.wrong(at, o)
 	}
 }
@@ -244,7 +244,7 @@ func (t *tracer) wrong(at vtime.Time, o *metrics.Outcome) {
 	if t.options.Diverges(o) {
 		t.anomalous(at, "shadow_divergence", "", int(o.Instance), float64(max(o.Expected-o.Cached, o.Cached-o.Expected)), o.ID)
 	}
-	over := t.options.Beyond(o)
+	over := t.options.Exceeded(o)
 	for _, x := range [...]struct {
 		target string
 		over   vtime.Duration

@@ -9,7 +9,7 @@
 //	load.go, aligned.go  Load: runs from files, ready to be replayed
 //	compare.go       Comparison: measured beside predicted, statistic by statistic
 //	coefficients.go  what a coefficient may be
-//	tap.go           measured times as sums over the steps of a replay
+//	feature_recorder.go  measured times as sums over the steps of a replay
 //	fit.go           FitRuns: simulation in the loop
 //	holdout.go       Folds, Judge: fits judged by what they have not seen
 //	prefills.go      Prefills: requests that ran alone

@@ -215,12 +215,12 @@ func (s *Sample) observe(c *Coefficients, o FitOptions) (*regress.System, error)
 	if err != nil {
 		return nil, err
 	}
-	t := newTap(model, s.terms, len(s.Run.Requests))
+	t := newFeatureRecorder(model, s.terms, len(s.Run.Requests))
 	predicted, err := s.Server.replay(s.Run, t, s.Timeout, t)
 	if err != nil {
 		return nil, err
 	}
-	t.settle()
+	t.sumSteps()
 	var counts [3]float64
 	for i := s.From; i < s.To; i++ {
 		if m := &s.Run.Requests[i]; s.counts(&predicted[i], m) {
@@ -239,7 +239,7 @@ func (s *Sample) observe(c *Coefficients, o FitOptions) (*regress.System, error)
 			if seconds <= 0 {
 				return
 			}
-			sum := t.between(from, to)
+			sum := t.sumBetween(from, to)
 			copy(x, sum[:])
 			copy(x[betas:], alpha[:])
 			system.Add(x, seconds, weight*huber(estimate/seconds-1)/(seconds*seconds))

@@ -96,15 +96,16 @@ func (s *Sample) Overloaded() bool {
 		}
 		slowest = max(slowest, r.Requests[i].E2E)
 	}
-	return failed > 0 && slowest > s.patience/2 || float64(failed) > mishaps*float64(len(r.Requests))
+	return failed > 0 && slowest > s.patience/2 || float64(failed) > failedShareMax*float64(len(r.Requests))
 }
 
-// mishaps is the share of requests that may fail without the server being
-// overloaded.
-const mishaps = 0.05
+// failedShareMax is the share of requests that may fail in a run without the
+// server counting as overloaded.
+const failedShareMax = 0.05
 
-// steady are the samples that are not overloaded.
-func steady(samples []*Sample) (list []*Sample, overloaded []string) {
+// notOverloaded returns the samples that are not overloaded, and the run ids of
+// those that are.
+func notOverloaded(samples []*Sample) (list []*Sample, overloaded []string) {
 	for _, s := range samples {
 		if s.Overloaded() {
 			overloaded = append(overloaded, s.Run.ID)

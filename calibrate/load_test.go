@@ -116,7 +116,7 @@ func TestLoad(t *testing.T) {
 	if want := []string{"steady 0µs false 0-2", "late 77s true 0-4", "open 0µs false 0-1"}; !slices.Equal(names, want) {
 		t.Errorf("%q, want %q", names, want)
 	}
-	some, overloaded := steady(list)
+	some, overloaded := notOverloaded(list)
 	if len(some) != 2 || !slices.Equal(overloaded, []string{"late"}) {
 		t.Errorf("%d steady, overloaded %v", len(some), overloaded)
 	}

@@ -9,13 +9,13 @@ import (
 	"blis/calibrate/regress"
 )
 
-// polish goes on from fitted coefficients with Nelder and Mead's simplex: so many
-// replays of all samples, each with other factors on the coefficients that lie
-// inside their bounds, toward the smallest mean relative error of the mean and
-// the 90th percentile of TTFT, TPOT and E2E (latency.md 4). It keeps what it
-// began with if it finds nothing better. It draws nothing: equal arguments give
-// equal bits.
-// Coefficients of which the system of the fit knows nothing stay as they are.
+// polish improves fitted coefficients with the simplex of Nelder and Mead. It
+// runs o.Polish replays of all samples with varied factors on the coefficients
+// that lie inside their bounds, toward the smallest mean relative error of the
+// mean and the 90th percentile of TTFT, TPOT and E2E (docs/latency.md). It
+// returns start if it finds nothing better. It draws no random numbers: equal
+// arguments give equal bits. Coefficients that the data of the fit do not
+// determine stay as they are.
 func polish(ctx context.Context, samples []*Sample, start *Coefficients, system *regress.System, o FitOptions) (*Coefficients, error) {
 	bounds := &samples[0].family.bounds
 	from := start.list()

@@ -38,13 +38,13 @@ func Prefills(t *measured.Trace, d *latency.Deployment, e latency.EngineLimits) 
 			if done += chunk; done == p.Tokens {
 				b.SampledRows = 1
 			}
-			p.x = plus(p.x, f.Beta(&b))
+			p.x = addBeta(p.x, f.Beta(&b))
 		}
 		if r.Decode > 0 && r.Output > 1 {
 			p.Decoded = float64(r.Decode) / 1e6
 			for n := int64(1); n < int64(r.Output); n++ {
 				b := latency.Batch{DecodeTokens: 1, DecodeRequests: 1, DecodeContext: p.Tokens + n, SampledRows: 1}
-				p.decodes = plus(p.decodes, f.Beta(&b))
+				p.decodes = addBeta(p.decodes, f.Beta(&b))
 			}
 		}
 		list = append(list, p)
@@ -68,7 +68,7 @@ func (p *Prefill) Points() []Point {
 	return list
 }
 
-func plus(a, b latency.BetaVector) latency.BetaVector {
+func addBeta(a, b latency.BetaVector) latency.BetaVector {
 	for i, v := range b {
 		a[i] += v
 	}

@@ -145,7 +145,7 @@ func TestShippedSetsOnRequestsThatRanAlone(t *testing.T) {
 		if !testsize.Of(false, false, true) {
 			continue
 		}
-		runs, _ := steady(ofModel(t, list[0].on.Model.Name))
+		runs, _ := notOverloaded(ofModel(t, list[0].on.Model.Name))
 		unseen, err := FitRuns(t.Context(), runs, nil, DefaultFit())
 		if err != nil {
 			t.Fatal(err)
@@ -205,7 +205,7 @@ func TestShippedSetsCanBeMadeAgain(t *testing.T) {
 // A workload that a fit has not seen is predicted by another of its model, as
 // closely as the shipped file says.
 func TestWorkloadsHeldOut(t *testing.T) {
-	list, _ := steady(ofModel(t, "CodeLlama"))
+	list, _ := notOverloaded(ofModel(t, "CodeLlama"))
 	testsize.Long(t)
 	folds, skipped := Folds(list, ByWorkload, 0)
 	var points []Point

@@ -26,11 +26,11 @@ func (s *Server) Replay(r *measured.Run, m latency.Model, timeout vtime.Duration
 	return s.replay(r, m, timeout, nil)
 }
 
-func (s *Server) replay(r *measured.Run, m latency.Model, timeout vtime.Duration, tap *tap) ([]Predicted, error) {
-	o := &outcomes{model: m, list: make([]Predicted, len(r.Requests)), tap: tap}
+func (s *Server) replay(r *measured.Run, m latency.Model, timeout vtime.Duration, recorder *featureRecorder) ([]Predicted, error) {
+	o := &outcomes{model: m, list: make([]Predicted, len(r.Requests)), recorder: recorder}
 	var tracer engine.Observer
-	if tap != nil {
-		tracer = tap
+	if recorder != nil {
+		tracer = recorder
 	}
 	e, err := s.engine(m, o, tracer)
 	if err != nil {
@@ -55,9 +55,9 @@ func (s *Server) replay(r *measured.Run, m latency.Model, timeout vtime.Duration
 
 // outcomes is an engine's sink that keeps what clients see.
 type outcomes struct {
-	model latency.Model
-	list  []Predicted
-	tap   *tap
+	model    latency.Model
+	list     []Predicted
+	recorder *featureRecorder
 }
 
 // Group implements engine.Sink: nobody asks for inter-token latencies.
@@ -81,8 +81,8 @@ func (o *outcomes) Done(out *metrics.Outcome, now vtime.Time) {
 	if p.Completed && out.Generated > 1 {
 		p.TPOT = (p.E2E - p.TTFT) / float64(out.Generated-1)
 	}
-	if o.tap != nil {
-		o.tap.done(out)
+	if o.recorder != nil {
+		o.recorder.done(out)
 	}
 }
 

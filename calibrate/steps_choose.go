@@ -57,7 +57,7 @@ var inSeconds = [betas]bool{0: true, 1: true, 2: true, 3: true, 4: true, 8: true
 // rounding is the smallest share of the power of a column that sums tell.
 const rounding = 1e-12
 
-// options are those of a solution with penalty λ.
+// options returns the options of a solution with penalty λ.
 func (s *stepSum) options(lambda float64, o *StepOptions) regress.Options {
 	r := regress.Options{Penalty: make([]float64, betas), Toward: o.Toward[:], Lower: make([]float64, betas), Upper: make([]float64, betas)}
 	n := float64(s.system.Rows())
@@ -113,8 +113,8 @@ func (t *stepTable) sum(rows []int, g int) *stepSum {
 	return s
 }
 
-// together is what a fit sees of several configurations in a fold.
-func (f *stepFitter) together(configurations []int, g, k int) *stepSum {
+// mergedSum adds up what a fit sees of several configurations in fold k.
+func (f *stepFitter) mergedSum(configurations []int, g, k int) *stepSum {
 	all := newStepSum()
 	for _, c := range configurations {
 		all.merge(f.sums[g][c][k])
@@ -147,7 +147,7 @@ func (f *stepFitter) fit(ctx context.Context) (*StepFit, error) {
 	if err != nil {
 		return nil, err
 	}
-	return fit, f.judge(ctx, fit, all, chosen)
+	return fit, f.estimateErrors(ctx, fit, all, chosen)
 }
 
 // stepChoice is what cross-validation came to.
@@ -177,7 +177,7 @@ func (f *stepFitter) choose(ctx context.Context, configurations []int) (*stepCho
 	for g := range gammas {
 		var sums [stepFolds]*stepSum
 		for k := range sums {
-			sums[k] = f.together(configurations, g, k)
+			sums[k] = f.mergedSum(configurations, g, k)
 		}
 		for _, lambda := range lambdas {
 			beta, loss, err := f.try(ctx, best.folds, sums, g, lambda)

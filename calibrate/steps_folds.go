@@ -42,19 +42,19 @@ func (t *stepTable) divide(from int, dropped *[dropReasons]int) (whole stepFold,
 		}
 	}
 	n := len(whole.train)
-	whole.train = t.apart(whole.train, whole.test)
+	whole.train = t.withoutStepsOf(whole.train, whole.test)
 	dropped[besideHeldOut] += n - len(whole.train)
 	n = len(whole.train)
 	for k := range parts {
 		a, b := k*n/stepFolds, (k+1)*n/stepFolds
 		parts[k].test = whole.train[a:b]
-		parts[k].train = t.apart(slices.Concat(whole.train[:a], whole.train[b:]), parts[k].test)
+		parts[k].train = t.withoutStepsOf(slices.Concat(whole.train[:a], whole.train[b:]), parts[k].test)
 	}
 	return whole, parts
 }
 
-// apart is those of the rows that share no step with a block of others.
-func (t *stepTable) apart(rows, block []int) []int {
+// withoutStepsOf returns the rows that share no step with the rows of block.
+func (t *stepTable) withoutStepsOf(rows, block []int) []int {
 	if len(block) == 0 {
 		return rows
 	}
@@ -64,7 +64,7 @@ func (t *stepTable) apart(rows, block []int) []int {
 	})
 }
 
-// joinFolds is one fold of several.
+// joinFolds joins several folds to one.
 func joinFolds(name string, parts ...*stepFold) *stepFold {
 	all := &stepFold{name: name}
 	for _, p := range parts {

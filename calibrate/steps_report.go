@@ -15,7 +15,7 @@ const decided = 0.99
 func (f *stepFitter) final(ctx context.Context, configurations []int, chosen *stepChoice) (*StepFit, error) {
 	t := f.table
 	fit := &StepFit{Lambda: chosen.lambda, Gamma: gammas[chosen.gamma], Trials: chosen.trials, Steps: t.steps}
-	all := f.together(configurations, chosen.gamma, stepFolds)
+	all := f.mergedSum(configurations, chosen.gamma, stepFolds)
 	var err error
 	if fit.Beta, err = f.solve(ctx, all, chosen.lambda); err != nil {
 		return nil, err
@@ -79,7 +79,7 @@ func (fit *StepFit) name(s *stepSum) {
 }
 
 // judge says how far the fit is off, of rows that it saw and of others.
-func (f *stepFitter) judge(ctx context.Context, fit *StepFit, configurations []int, chosen *stepChoice) error {
+func (f *stepFitter) estimateErrors(ctx context.Context, fit *StepFit, configurations []int, chosen *stepChoice) error {
 	t, g := f.table, chosen.gamma
 	held := make([]float64, len(t.rows)) // by cross-validation
 	for k, fold := range chosen.folds {
@@ -105,7 +105,7 @@ func (f *stepFitter) judge(ctx context.Context, fit *StepFit, configurations []i
 		fit.Configurations = append(fit.Configurations, e)
 		fit.Residuals = t.bins(fit.Residuals, whole.train, byFold)
 	}
-	fit.aim()
+	fit.checkTargets()
 	return nil
 }
 
@@ -130,7 +130,7 @@ func (f *stepFitter) leaveOut(ctx context.Context, c int, configurations []int) 
 	if err != nil {
 		return StepDeviation{}, err
 	}
-	beta, err := f.solve(ctx, f.together(others, chosen.gamma, stepFolds), chosen.lambda)
+	beta, err := f.solve(ctx, f.mergedSum(others, chosen.gamma, stepFolds), chosen.lambda)
 	if err != nil {
 		return StepDeviation{}, err
 	}
@@ -166,14 +166,14 @@ func (t *stepTable) bins(list []StepBin, rows []int, predicted func(int) float64
 	return list
 }
 
-// aim compares the errors of all configurations with the two targets.
-func (fit *StepFit) aim() {
+// checkTargets compares the errors of all configurations with the two targets.
+func (fit *StepFit) checkTargets() {
 	within := StepTarget{Name: "within configurations", Limit: withinLimit}
 	across := StepTarget{Name: "across configurations", Limit: acrossLimit}
 	for i := range fit.Configurations {
 		e := &fit.Configurations[i]
-		within.take(e.Name, &e.HeldOut)
-		across.take(e.Name, &e.LeftOut)
+		within.include(e.Name, &e.HeldOut)
+		across.include(e.Name, &e.LeftOut)
 	}
 	for _, t := range []StepTarget{within, across} {
 		if t.Of != "" {
@@ -183,8 +183,8 @@ func (fit *StepFit) aim() {
 	}
 }
 
-// take remembers the worst.
-func (t *StepTarget) take(name string, d *StepDeviation) {
+// include keeps the largest error so far.
+func (t *StepTarget) include(name string, d *StepDeviation) {
 	if d.Steps > 0 && (t.Of == "" || d.MAPE > t.Worst) {
 		t.Of, t.Worst = name, d.MAPE
 	}

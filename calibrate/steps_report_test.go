@@ -192,7 +192,7 @@ func TestErrorsAreCounted(t *testing.T) {
 		{Name: "a", HeldOut: StepDeviation{Steps: 9, MAPE: 0.15}, LeftOut: StepDeviation{Steps: 9, MAPE: 0.1}},
 		{Name: "b", HeldOut: StepDeviation{Steps: 9, MAPE: 0.02}, LeftOut: StepDeviation{Steps: 9, MAPE: 0.2501}},
 	}}
-	fit.aim()
+	fit.checkTargets()
 	if want := []StepTarget{{"within configurations", 0.15, 0.15, "a", true}, {"across configurations", 0.25, 0.2501, "b", false}}; !slices.Equal(fit.Targets, want) {
 		t.Errorf("%+v, want %+v", fit.Targets, want)
 	}

@@ -43,12 +43,12 @@ const (
 	heavy      = 0.1 // of the preemption average
 )
 
-// rough is what the time of a step is made of in a first guess: kernels at two
-// thirds of the peaks and a millisecond of the host. It only says how much rows
-// weigh, so that none of it depends on what is being fitted: weights that
+// roughBeta is a first guess at the coefficients of a step: kernels at two
+// thirds of the peaks, and a millisecond of the host. It only decides the
+// weights of rows, so that weights do not depend on the fit: weights that
 // follow measured times favour steps that came out short, and weights that
-// follow a fit would tell a fold of the rows that judge it.
-var rough = latency.BetaVector{0: 1.5, 1: 1.5, 2: 1.5, 4: 1.5, 8: 1, 15: 1e-3}
+// follow a fit would leak the rows of a test fold into its training.
+var roughBeta = latency.BetaVector{0: 1.5, 1: 1.5, 2: 1.5, 4: 1.5, 8: 1, 15: 1e-3}
 
 // stepRow is one batch and how long it took.
 type stepRow struct {
@@ -172,7 +172,7 @@ func (t *stepTable) collect(d *StepData, number int) (dropped [dropReasons]int) 
 			r.x = d.Features.Beta(stepBatch(s, averages[g][k]))
 			r.ema[g] = r.x[preemption]
 		}
-		u := dot(r.x[:], rough[:])
+		u := dot(r.x[:], roughBeta[:])
 		// By the average of the simulation, so that all candidates weigh rows alike.
 		r.heavy = s.Preempted > 0 || averages[0][k] > heavy
 		r.weight = r.counts() / float64(u*u)

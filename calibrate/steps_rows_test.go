@@ -188,7 +188,7 @@ func TestRowsNearPreemptionsWeighHalf(t *testing.T) {
 			r := &table.rows[i]
 			k := r.first - table.starts[c]
 			near := d.Steps[k].Preempted > 0 || averages[k] > 0.1
-			u := dot(r.x[:], rough[:])
+			u := dot(r.x[:], roughBeta[:])
 			if want := map[bool]float64{false: 1, true: 0.5}[near]; math.Abs(r.weight*u*u-want) > 1e-12 {
 				t.Fatalf("%s: step %d with %d preemptions and average %.3f weighs %v", d.Name, k, d.Steps[k].Preempted, averages[k], r.weight*u*u)
 			}

@@ -23,12 +23,12 @@ func TestTapWritesTimesAsSums(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		tap := newTap(m, s.terms, len(s.Run.Requests))
+		tap := newFeatureRecorder(m, s.terms, len(s.Run.Requests))
 		predicted, err := s.Server.replay(s.Run, tap, s.Timeout, tap)
 		if err != nil {
 			t.Fatal(err)
 		}
-		tap.settle()
+		tap.sumSteps()
 		if len(tap.steps) != len(tap.starts) || len(tap.alphas) != len(s.Run.Requests) {
 			t.Fatalf("%d steps asked for, %d told; %d queueings of %d requests", len(tap.steps), len(tap.starts), len(tap.alphas), len(s.Run.Requests))
 		}
@@ -38,7 +38,7 @@ func TestTapWritesTimesAsSums(t *testing.T) {
 				continue
 			}
 			compared++
-			queued := tap.between(at.queued, at.first)
+			queued := tap.sumBetween(at.queued, at.first)
 			ttft := 1e6 * (dot(queued[:], c.Beta[:]) + dot(tap.alphas[i][:], c.Alpha[:]))
 			n, part := tap.count(at.queued, at.first)
 			if part {
@@ -50,7 +50,7 @@ func TestTapWritesTimesAsSums(t *testing.T) {
 			if !p.Completed {
 				continue
 			}
-			decoding := tap.between(at.first, at.last)
+			decoding := tap.sumBetween(at.first, at.last)
 			rest := 1e6 * dot(decoding[:], c.Beta[:])
 			n, part = tap.count(at.first, at.last)
 			if part {
@@ -72,7 +72,7 @@ func TestTapWritesTimesAsSums(t *testing.T) {
 
 // count is how many steps have a part of a stretch of time, and whether it
 // begins or ends within one. Steps that take no time have none.
-func (t *tap) count(from, to vtime.Time) (steps int, part bool) {
+func (t *featureRecorder) count(from, to vtime.Time) (steps int, part bool) {
 	for k := range t.steps {
 		start, end := t.starts[k], t.ends[k]
 		if start < to && from < end {
@@ -86,11 +86,11 @@ func (t *tap) count(from, to vtime.Time) (steps int, part bool) {
 // A feature of the work of a step under way counts by the share of the step that
 // lies within.
 func TestTapShares(t *testing.T) {
-	tap := &tap{starts: []vtime.Time{100, 200, 500}, ends: []vtime.Time{200, 300, 600}}
+	tap := &featureRecorder{starts: []vtime.Time{100, 200, 500}, ends: []vtime.Time{200, 300, 600}}
 	for _, v := range []float64{1, 10, 100} {
 		tap.steps = append(tap.steps, latency.BetaVector{3: v})
 	}
-	tap.settle()
+	tap.sumSteps()
 	for _, c := range []struct {
 		from, to vtime.Time
 		want     float64
@@ -98,7 +98,7 @@ func TestTapShares(t *testing.T) {
 		{0, 1000, 111}, {0, 100, 0}, {100, 200, 1}, {100, 150, 0.5}, {150, 250, 5.5}, {200, 200, 0}, {250, 550, 55},
 		{300, 500, 0}, {510, 520, 10}, {600, 700, 0}, {0, vtime.Never, 111},
 	} {
-		got := tap.between(c.from, c.to)
+		got := tap.sumBetween(c.from, c.to)
 		if math.Abs(got[3]-c.want) > 1e-12 || got[2] != 0 {
 			t.Errorf("%v to %v: %v, want %v", c.from, c.to, got[3], c.want)
 		}

@@ -54,7 +54,7 @@ type HeldOut struct {
 // prefills if there are any, judges it by what is held out, and
 // makes a coefficient file of physics.
 func Train(ctx context.Context, samples []*Sample, prefills []Prefill, o TrainOptions) (*Trained, error) {
-	list, overloaded := steady(samples)
+	list, overloaded := notOverloaded(samples)
 	if len(list) == 0 {
 		return nil, errors.New("no run to fit to: requests of every run failed, so that latencies say how patient clients were")
 	}
@@ -91,7 +91,7 @@ func Train(ctx context.Context, samples []*Sample, prefills []Prefill, o TrainOp
 	if t.Fit, err = FitRuns(ctx, list, points, o.Fit); err != nil {
 		return nil, err
 	}
-	if t.InSample, err = judge(ctx, list, &t.Fit.Coefficients, o.Fit.Workers); err != nil {
+	if t.InSample, err = judgeSamples(ctx, list, &t.Fit.Coefficients, o.Fit.Workers); err != nil {
 		return nil, err
 	}
 	for _, h := range o.HoldOuts {
@@ -110,7 +110,7 @@ func Train(ctx context.Context, samples []*Sample, prefills []Prefill, o TrainOp
 }
 
 // judge compares samples with their replays under the same coefficients.
-func judge(ctx context.Context, samples []*Sample, c *Coefficients, workers int) ([]Judgement, error) {
+func judgeSamples(ctx context.Context, samples []*Sample, c *Coefficients, workers int) ([]Judgement, error) {
 	list := make([]Judgement, len(samples))
 	return list, each(ctx, workers, len(samples), func(i int) error {
 		comparison, err := samples[i].Judge(c)

@@ -61,7 +61,7 @@ type Features struct {
 	reduce, reduceToken     float64 // all-reduces per step, per scheduled token
 	transfer                float64 // moving a block over PCIe; 0 without offload
 	moe                     bool
-	touch                   touched
+	touch                   expertsTouched
 	fill, headRatio         float64 // shares: one token of the budget; KV heads of heads
 
 	prompt       float64 // linear layers and head per prompt token
@@ -100,7 +100,7 @@ func NewFeatures(d *Deployment, e EngineLimits) (*Features, error) {
 	f.reduce = perStep * fixed / 1e6
 	f.reduceToken = perStep * perByte * float64(s.Hidden*s.ElementBytes) / 1e6
 	if f.moe {
-		f.touch = newTouched(1 - float64(s.ActiveExperts)/float64(s.Experts))
+		f.touch = newExpertsTouched(1 - float64(s.ActiveExperts)/float64(s.Experts))
 	}
 	if e.CPUBlocks > 0 {
 		f.transfer = f.kvBytes * float64(e.BlockSize) / d.GPU.pcieRate()
@@ -196,16 +196,16 @@ func clamp(x float64) float64 {
 // toUnit holds a share within [0, 1]. What is not a number becomes 0.
 func toUnit(x float64) float64 { return min(clamp(x), 1) }
 
-// touched says which share of a layer's experts n tokens touch, 1 − missⁿ,
-// with the bits of ModelSpec's expertShare: the squares that power takes anew
-// each time are kept.
-type touched struct {
+// expertsTouched computes the share of a layer's experts that n tokens touch, 1
+// − missⁿ, with the same bits as ModelSpec.expertShare. It keeps the squares
+// that power would compute each time.
+type expertsTouched struct {
 	squares [64]float64 // miss to the power of 1, 2, 4, …
-	all     int64       // from so many tokens on the share rounds to 1; 0: no experts
+	all     int64       // number of tokens from which on the share rounds to 1; 0: no experts
 }
 
-func newTouched(miss float64) touched {
-	var t touched
+func newExpertsTouched(miss float64) expertsTouched {
+	var t expertsTouched
 	for i := range t.squares {
 		t.squares[i] = miss
 		miss = float64(miss * miss)
@@ -217,7 +217,7 @@ func newTouched(miss float64) touched {
 	return t
 }
 
-func (t *touched) share(n int64) float64 {
+func (t *expertsTouched) share(n int64) float64 {
 	if n >= t.all {
 		return float64(min(t.all, 1))
 	}

@@ -288,9 +288,9 @@ func TestNewFeaturesNamesEveryBadField(t *testing.T) {
 func TestTouchedSharesAreThoseOfTheSpec(t *testing.T) {
 	for _, c := range [][2]int64{{8, 2}, {64, 6}, {256, 8}, {4096, 1}, {4, 4}, {1, 1}, {0, 0}} {
 		s := &ModelSpec{Experts: c[0], ActiveExperts: c[1]}
-		var u touched
+		var u expertsTouched
 		if s.Experts > 0 {
-			u = newTouched(1 - float64(s.ActiveExperts)/float64(s.Experts))
+			u = newExpertsTouched(1 - float64(s.ActiveExperts)/float64(s.Experts))
 		}
 		for n := int64(0); n < 200_000; n += 1 + n/64 {
 			if got, want := u.share(n), s.expertShare(n); got != want {

@@ -133,23 +133,23 @@ func Imbalanced(counters []Counters) []Imbalance {
 		// waiting of it / its life > 2 · waiting / life
 		own.Mul(own.SetInt64(counters[i].WaitingMicros), &life)
 		all.Mul(all.SetInt64(counters[i].LifeMicros), &waiting)
-		if own.Cmp(all.Lsh(&all, 1)) > 0 || len(counters) == 2 && busierOfTwo(&counters[i], &counters[1-i]) {
+		if own.Cmp(all.Lsh(&all, 1)) > 0 || len(counters) == 2 && busier(&counters[i], &counters[1-i]) {
 			list = append(list, Imbalance{i, float64(counters[i].WaitingMicros) / float64(counters[i].LifeMicros) / (w / l)})
 		}
 	}
 	return list
 }
 
-// busierOfTwo reports whether the queue of an instance is out of balance with that
-// of the only other one.
-func busierOfTwo(c, other *Counters) bool {
+// busier reports whether, of two instances, the queue of c is out of balance
+// with the queue of other.
+func busier(c, other *Counters) bool {
 	var own, four, life big.Int
 	own.Mul(own.SetInt64(c.WaitingMicros), life.SetInt64(other.LifeMicros))
 	four.Mul(four.SetInt64(other.WaitingMicros), life.SetInt64(c.LifeMicros))
 	return c.LifeMicros > 0 && c.WaitingMicros >= c.LifeMicros && own.Cmp(four.Lsh(&four, 2)) > 0
 }
 
-// violations sums those of the cells of each class.
+// violations adds up the violations of each class over its cells.
 func (c *collection) violations() SLOViolations {
 	list := SLOViolations{}
 	cells := partition(c.keys, c.cells, len(c.Classes), func(k cellKey) workload.Label { return k.class })
@@ -168,13 +168,13 @@ func (c *collection) violations() SLOViolations {
 	return list
 }
 
-// timed is a completed request as slow pairs see it: when it arrived and how
-// long it took, µs.
-type timed struct{ arrival, e2e int64 }
+// arrivalAndE2E is the arrival and the E2E of a completed request, µs.
+type arrivalAndE2E struct{ arrival, e2e int64 }
 
-// slowPairs counts over all classes; nil when nobody asked.
+// slowPairs counts the slow pairs of all classes; nil if no recorder has
+// Options.SlowPairs.
 func (c *collection) slowPairs() *int64 {
-	var classes [][]timed
+	var classes [][]arrivalAndE2E
 	asked := false
 	for _, r := range c.recorders {
 		asked = asked || r.options.SlowPairs
@@ -202,9 +202,9 @@ func (c *collection) slowPairs() *int64 {
 // by arrival, then merges runs that are sorted by E2E and counts what is
 // between them: n·log n, and exact whatever the order of list was. Counting
 // such pairs takes room for every request, so only those who ask pay for it.
-func slowPairs(list []timed) int64 {
+func slowPairs(list []arrivalAndE2E) int64 {
 	// Of equal arrivals the quicker ones come first, so that they make no pair.
-	slices.SortFunc(list, func(a, b timed) int {
+	slices.SortFunc(list, func(a, b arrivalAndE2E) int {
 		return cmp.Or(cmp.Compare(a.arrival, b.arrival), cmp.Compare(a.e2e, b.e2e))
 	})
 	runs, merged := make([]int64, len(list)), make([]int64, len(list))

@@ -157,14 +157,14 @@ func TestSlowPairsEqualEveryPair(t *testing.T) {
 func TestSlowPairIsMoreThanTwiceAsSlow(t *testing.T) {
 	for _, x := range []struct {
 		name string
-		list []timed
+		list []arrivalAndE2E
 		want int64
 	}{
-		{"twice", []timed{{0, 200}, {1, 100}}, 0},
-		{"more", []timed{{0, 201}, {1, 100}}, 1},
-		{"the later one", []timed{{0, 100}, {1, 201}}, 0},
-		{"of the same time", []timed{{1, 201}, {1, 100}}, 0},
-		{"one against many, and one more", []timed{{0, 900}, {1, 100}, {2, 100}, {3, 500}, {4, 100}}, 4},
+		{"twice", []arrivalAndE2E{{0, 200}, {1, 100}}, 0},
+		{"more", []arrivalAndE2E{{0, 201}, {1, 100}}, 1},
+		{"the later one", []arrivalAndE2E{{0, 100}, {1, 201}}, 0},
+		{"of the same time", []arrivalAndE2E{{1, 201}, {1, 100}}, 0},
+		{"one against many, and one more", []arrivalAndE2E{{0, 900}, {1, 100}, {2, 100}, {3, 500}, {4, 100}}, 4},
 		{"nobody", nil, 0},
 	} {
 		if got := slowPairs(x.list); got != x.want {
@@ -209,10 +209,10 @@ func TestAnomaliesPrintEveryKey(t *testing.T) {
 
 func BenchmarkSlowPairs(b *testing.B) {
 	r := rand.New(rand.NewPCG(1, 1))
-	list := make([]timed, 100_000)
+	list := make([]arrivalAndE2E, 100_000)
 	for b.Loop() {
 		for i := range list {
-			list[i] = timed{int64(i), r.Int64N(1e7)}
+			list[i] = arrivalAndE2E{int64(i), r.Int64N(1e7)}
 		}
 		slowPairs(list)
 	}

@@ -34,7 +34,7 @@ type Run struct {
 func Collect(run Run) (*Report, error) {
 	c := collection{Run: run}
 	if c.Each == nil {
-		c.Each = oneByOne
+		c.Each = sequentially
 	}
 	c.merge()
 	report := c.report()
@@ -73,7 +73,7 @@ func (c *collection) merge() {
 		c.recorders = append(c.recorders, c.Router)
 	}
 	c.recorders = append(c.recorders, c.Instances...)
-	c.Each(len(c.recorders), func(i int) { c.recorders[i].settle() })
+	c.Each(len(c.recorders), func(i int) { c.recorders[i].flushBuffers() })
 	for _, r := range c.recorders {
 		c.keys = append(c.keys, r.keys...)
 		c.cells = append(c.cells, r.cells...)

@@ -91,7 +91,7 @@ func (d *Distribution) Merge(other *Distribution) {
 	if d == other {
 		panic("metrics: a distribution merged with itself")
 	}
-	other.settle()
+	other.flushBuffers()
 	for _, x := range other.recent {
 		d.AddN(int64(x>>countBits), int64(x&maxCount))
 	}
@@ -164,8 +164,8 @@ func writeInts(hash *xxhash.Digest, values ...uint64) {
 	}
 }
 
-// settle flushes more than a few samples.
-func (d *Distribution) settle() {
+// flushBuffers flushes more than a few samples.
+func (d *Distribution) flushBuffers() {
 	if len(d.recent) > 4*firstBuffer {
 		d.flush()
 	}
@@ -185,14 +185,14 @@ func (d *Distribution) flushRecent() {
 	var scratch [blockEntries]uint64
 	var entries block
 	sorted := sortPacked(d.recent, scratch[:len(d.recent)])
-	d.takeEntries(unpack(sorted, &entries))
+	d.addEntries(unpack(sorted, &entries))
 	d.recent = d.recent[:0]
 	d.compactIfDue()
 }
 
-// takeEntries files as a run what was packed, whose differences are small
-// enough.
-func (d *Distribution) takeEntries(entries []entry) {
+// addEntries adds sorted entries as one run. The differences of neighbours must
+// be small enough for encode.
+func (d *Distribution) addEntries(entries []entry) {
 	for _, e := range entries {
 		d.count(e)
 	}

@@ -63,7 +63,7 @@ type Recorder struct {
 	groupKeys  []groupKey
 	groupByKey map[groupKey]int
 
-	timed [][]timed // completed requests by class, with Options.SlowPairs
+	timed [][]arrivalAndE2E // completed requests by class, with Options.SlowPairs
 
 	inversions int64 // of classes
 
@@ -102,7 +102,7 @@ func NewRecorder(o Options) *Recorder {
 // Err is the first violation of what must hold for every request, with the
 // numbers; nil if there was none.
 func (r *Recorder) Err() error {
-	r.catchUp()
+	r.addPending()
 	return r.err
 }
 
@@ -114,7 +114,7 @@ func (r *Recorder) fail(err error) {
 
 // measured says whether a request that arrives then is measured.
 func (r *Recorder) measured(arrival vtime.Time) bool {
-	return r.options.Measures(arrival)
+	return r.options.InWindow(arrival)
 }
 
 // Group is the group under which ITL counts the tokens of a request with this
@@ -167,7 +167,7 @@ func (r *Recorder) Record(o *Outcome) {
 			r.pending = make([]Outcome, 0, pendingOutcomes)
 		}
 	case pendingOutcomes:
-		r.catchUp()
+		r.addPending()
 	}
 	r.pending = append(r.pending, *o)
 }
@@ -175,10 +175,11 @@ func (r *Recorder) Record(o *Outcome) {
 // pendingOutcomes is how many outcomes are taken in together.
 const pendingOutcomes = 32
 
-// catchUp takes in what is pending. It comes before every look at the rest.
-func (r *Recorder) catchUp() {
+// addPending adds the pending outcomes. Every method that reads the recorder's
+// sums calls it first.
+func (r *Recorder) addPending() {
 	for i := range r.pending {
-		r.take(&r.pending[i])
+		r.add(&r.pending[i])
 	}
 	r.pending = r.pending[:0]
 }
@@ -186,12 +187,12 @@ func (r *Recorder) catchUp() {
 // Trim gives the room back that outcomes gather in, of a recorder that is to
 // get none for a while.
 func (r *Recorder) Trim() {
-	r.catchUp()
+	r.addPending()
 	r.pending = nil
 }
 
 // take takes in one.
-func (r *Recorder) take(o *Outcome) {
+func (r *Recorder) add(o *Outcome) {
 	r.outcomes++
 	r.numbers += uint64(o.ID)
 	if err := o.check(r.options.TokenOverhead, r.options.RequestOverhead); err != nil {
@@ -225,19 +226,20 @@ func (r *Recorder) keepTime(o *Outcome) {
 	for len(r.timed) <= int(o.Class) {
 		r.timed = append(r.timed, nil)
 	}
-	r.timed[o.Class] = append(r.timed[o.Class], timed{int64(o.Arrival), int64(e2e)})
+	r.timed[o.Class] = append(r.timed[o.Class], arrivalAndE2E{int64(o.Arrival), int64(e2e)})
 }
 
-// settle empties buffers that are worth a run, as merging would.
-func (r *Recorder) settle() {
-	r.catchUp()
+// flushBuffers encodes buffered samples of all distributions as runs, if they
+// are many, as a merge would.
+func (r *Recorder) flushBuffers() {
+	r.addPending()
 	for _, c := range r.cells {
 		for _, d := range c.distributions() {
-			d.settle()
+			d.flushBuffers()
 		}
 	}
 	for _, d := range r.groups {
-		d.settle()
+		d.flushBuffers()
 	}
 }
 
@@ -259,7 +261,7 @@ func (r *Recorder) cell(key cellKey) *cell {
 // Fold is a hash of all that the recorder holds. It does not depend on the
 // order in which requests, cells or groups came.
 func (r *Recorder) Fold() uint64 {
-	r.catchUp()
+	r.addPending()
 	var hash xxhash.Digest
 	hash.Reset()
 	writeInts(&hash, uint64(r.outcomes), r.numbers, r.series.fold())

@@ -96,9 +96,9 @@ func TestPreemptedRequestKeepsFirstToken(t *testing.T) {
 		t.Fatal(err)
 	}
 	var c collection
-	r.catchUp()
+	r.addPending()
 	s := c.scope(r.cells[0], nil)
-	c.summaries.compute(oneByOne)
+	c.summaries.compute(sequentially)
 	want := Split{FrontEnd: 300 + 3*7 + 20, Queue: 100, Prefill: 600 - 50, Decode: 7000 - 600, Recompute: 650}
 	if *s.Split != want {
 		t.Errorf("split %+v, want %+v", *s.Split, want)
@@ -211,7 +211,7 @@ func TestOnlyTheWindowIsMeasured(t *testing.T) {
 		r.ITL(r.Group(0, 0, arrival), 750, 2)
 		r.Record(&x)
 	}
-	r.catchUp()
+	r.addPending()
 	if got := r.cells[0].injected(); got != 2 {
 		t.Errorf("%d requests are measured, want 2", got)
 	}

@@ -39,8 +39,8 @@ func (s *summaries) compute(each func(n int, f func(i int))) {
 	each(len(s.work), func(i int) { *s.work[i].to = s.work[i].of.Summary() })
 }
 
-// oneByOne is how Run.Each calls f where nobody else may.
-func oneByOne(n int, f func(i int)) {
+// sequentially calls f one by one: Run.Each without goroutines.
+func sequentially(n int, f func(i int)) {
 	for i := range n {
 		f(i)
 	}

@@ -27,7 +27,7 @@ func backwards(n int, f func(i int)) {
 func TestCollectIsTheSameWhoeverComputesIt(t *testing.T) {
 	seed := rand.Uint64()
 	var want *Report
-	each := []func(int, func(int)){nil, oneByOne, allAtOnce, backwards}
+	each := []func(int, func(int)){nil, sequentially, allAtOnce, backwards}
 	for way := range each {
 		r := rand.New(rand.NewPCG(seed, 9))
 		o := options()

@@ -53,7 +53,7 @@ func (o *Options) targetsOf(class workload.Label) Targets {
 
 // count adds o to the requests that were late for a target.
 func (t Targets) count(late *Violations, o *Outcome, token, request vtime.Duration) {
-	over := t.beyond(o, token, request)
+	over := t.exceeded(o, token, request)
 	for _, x := range [...]struct {
 		late *int64
 		over vtime.Duration
@@ -64,10 +64,10 @@ func (t Targets) count(late *Violations, o *Outcome, token, request vtime.Durati
 	}
 }
 
-// beyond is by how much o was late for each target, 0 where it was not. One
-// without the latency was not; a first token counts whatever became of the
-// request later.
-func (t Targets) beyond(o *Outcome, token, request vtime.Duration) (over Targets) {
+// exceeded returns by how much o exceeded each target, 0 where it did not. A
+// request without the latency did not exceed it. A first token counts whatever
+// became of the request later.
+func (t Targets) exceeded(o *Outcome, token, request vtime.Duration) (over Targets) {
 	ttft, _ := o.TTFT(token)
 	tpot, _ := o.TPOT(token, request)
 	e2e, _ := o.E2E(token, request)
@@ -82,15 +82,15 @@ func (t Targets) beyond(o *Outcome, token, request vtime.Duration) (over Targets
 	return over
 }
 
-// Beyond is by how much a request was late for each target of its class, 0
-// where it was not or has none: what SLOViolations count.
-func (o *Options) Beyond(of *Outcome) Targets {
+// Exceeded returns by how much a request exceeded each target of its class, 0
+// where it did not or the class has no target. SLOViolations counts the same.
+func (o *Options) Exceeded(of *Outcome) Targets {
 	t := o.targetsOf(of.Class)
-	return t.beyond(of, o.TokenOverhead, o.RequestOverhead)
+	return t.exceeded(of, o.TokenOverhead, o.RequestOverhead)
 }
 
-// Measures reports whether a request that arrives then is measured.
-func (o *Options) Measures(arrival vtime.Time) bool {
+// InWindow reports whether a request with this arrival is measured.
+func (o *Options) InWindow(arrival vtime.Time) bool {
 	return o.From <= arrival && (arrival < o.To || o.To == vtime.Never)
 }
 
@@ -106,7 +106,7 @@ func ParseTargets(text string) ([]ClassTargets, error) {
 	for part := range strings.SplitSeq(strings.TrimSuffix(strings.TrimSpace(text), ";"), ";") {
 		c, err := parseClass(strings.TrimSpace(part))
 		if err == nil && seen[c.Class] {
-			err = fmt.Errorf("%s has targets already; give them in one list", who(c.Class))
+			err = fmt.Errorf("%s has targets already; give them in one list", ofClass(c.Class))
 		}
 		if err != nil {
 			return nil, fmt.Errorf("SLO targets %q: %w", text, err)
@@ -118,7 +118,7 @@ func ParseTargets(text string) ([]ClassTargets, error) {
 }
 
 // who names a class in errors.
-func who(class string) string {
+func ofClass(class string) string {
 	if class == "" {
 		return "every class"
 	}
@@ -139,16 +139,16 @@ func parseClass(part string) (ClassTargets, error) {
 		name = strings.TrimSpace(name)
 		field := fields[name]
 		if field == nil {
-			return c, fmt.Errorf("%s: %q is no target: want ttft=, tpot= or e2e= with a duration", who(c.Class), strings.TrimSpace(item))
+			return c, fmt.Errorf("%s: %q is no target: want ttft=, tpot= or e2e= with a duration", ofClass(c.Class), strings.TrimSpace(item))
 		}
 		d, err := vtime.ParseDuration(value)
 		switch {
 		case err != nil:
-			return c, fmt.Errorf("%s: %s: %w", who(c.Class), name, err)
+			return c, fmt.Errorf("%s: %s: %w", ofClass(c.Class), name, err)
 		case d == 0:
-			return c, fmt.Errorf("%s: %s must be at least 1 µs", who(c.Class), name)
+			return c, fmt.Errorf("%s: %s must be at least 1 µs", ofClass(c.Class), name)
 		case *field != 0:
-			return c, fmt.Errorf("%s: %s is given twice", who(c.Class), name)
+			return c, fmt.Errorf("%s: %s is given twice", ofClass(c.Class), name)
 		}
 		*field = d
 	}

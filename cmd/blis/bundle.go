@@ -12,14 +12,15 @@ import (
 	"blis/policy"
 )
 
-// policySettings is implemented by the commands that run something. settle makes
-// the bundles that they run with.
+// policySettings is implemented by commands that run simulations. applyPolicies
+// makes the bundles that they run with.
 type policySettings interface {
-	settle(command *kong.Context, l *layers) error
+	applyPolicies(command *kong.Context, l *settingSources) error
 }
 
-// settlePolicies has the command make its bundles, if it has any.
-func settlePolicies(command *kong.Context, l *layers) error {
+// applyPolicySettings calls applyPolicies of the selected command, if it has
+// one.
+func applyPolicySettings(command *kong.Context, l *settingSources) error {
 	selected := command.Selected()
 	if selected == nil {
 		return nil
@@ -28,15 +29,15 @@ func settlePolicies(command *kong.Context, l *layers) error {
 	if !ok {
 		return nil
 	}
-	return owner.settle(command, l)
+	return owner.applyPolicies(command, l)
 }
 
-// settle makes one bundle of all that says something about policies. It begins
-// with the bundle of --policy-config, which counts as a file and before that of
-// --config, or with policies of wherever that is given; what ranks below does
-// not count then. What flags said is in the bundle then, and they are back at
-// their defaults.
-func (s *settings) settle(command *kong.Context, l *layers) error {
+// applyPolicies makes one bundle of all settings about policies. It starts with
+// the bundle of --policy-config, which ranks above the settings of --config, or
+// with the one of the setting policies. Settings of a lower rank than the start
+// are ignored. Then the flags are applied to the bundle and set back to their
+// defaults.
+func (s *settings) applyPolicies(command *kong.Context, l *settingSources) error {
 	if err := s.takeWorkload(command, l); err != nil {
 		return err
 	}
@@ -45,20 +46,20 @@ func (s *settings) settle(command *kong.Context, l *layers) error {
 	if err != nil {
 		return err
 	}
-	return s.change(given, least)
+	return s.applyFlags(given, least)
 }
 
-// change enters single flags into the bundle: those that choose a policy first,
-// then parameters from the file, from the environment, of --set, and of the
-// command line. Those from below least do not count.
-func (s *settings) change(given []givenFlag, least origin) error {
+// applyFlags applies single flags to the bundle: first flags that choose a
+// policy; then parameters from the file, the environment, --set and the command
+// line, in this order. Flags with an origin below least are ignored.
+func (s *settings) applyFlags(given []givenFlag, least origin) error {
 	chosen := map[string]origin{} // by whom the policy of a kind was chosen
 	for _, g := range given {
 		if g.from < least || !g.choosesPolicy() {
 			continue
 		}
 		chosen[g.kind()] = g.from
-		if err := s.enter(g); err != nil {
+		if err := s.setField(g); err != nil {
 			return err
 		}
 	}
@@ -72,7 +73,7 @@ func (s *settings) change(given []givenFlag, least origin) error {
 			if g.from != from || g.from < least || g.choosesPolicy() && s.Policies.Get(g.path) == g.text {
 				continue
 			}
-			err := s.enter(g)
+			err := s.setField(g)
 			// A file may say all settings, those too that its policies do not
 			// have; and somebody else may have chosen another policy.
 			if err != nil && (from != fromFile || g.text != g.usual) && chosen[g.kind()] <= from {
@@ -111,7 +112,7 @@ func (g *givenFlag) kind() string {
 
 // policyFlags takes the flags for fields of the bundle that were given, and puts
 // them back to their defaults.
-func (l *layers) policyFlags(command *kong.Context) []givenFlag {
+func (l *settingSources) policyFlags(command *kong.Context) []givenFlag {
 	usual := actors.DefaultConfig()
 	var list []givenFlag
 	for _, name := range actors.PolicyFlags() {
@@ -122,7 +123,7 @@ func (l *layers) policyFlags(command *kong.Context) []givenFlag {
 			path, _ := actors.PolicyPath(name)
 			usually := settingOf(&usual, name)
 			from := l.origin(p)
-			list = append(list, givenFlag{name, path, actors.Text(p.Flag.Target.Interface()), actors.Text(usually), from, l.place(name, from)})
+			list = append(list, givenFlag{name, path, actors.Text(p.Flag.Target.Interface()), actors.Text(usually), from, l.location(name, from)})
 			p.Flag.Target.Set(reflect.ValueOf(usually))
 			break
 		}
@@ -130,8 +131,9 @@ func (l *layers) policyFlags(command *kong.Context) []givenFlag {
 	return list
 }
 
-// place says where a flag of an origin stands.
-func (l *layers) place(name string, from origin) string {
+// location names the place where a flag was set: file and line, variable, or
+// flag.
+func (l *settingSources) location(name string, from origin) string {
 	switch from {
 	case fromFile:
 		return l.file[name].where + ": " + name
@@ -151,9 +153,9 @@ func settingOf(c *actors.Config, name string) any {
 	return nil
 }
 
-// baseBundle reads the bundle to begin with, and says from which origin on flags
-// count.
-func (s *settings) baseBundle(command *kong.Context, l *layers) (origin, error) {
+// baseBundle reads the bundle to start with, and returns the lowest origin of
+// flags that count.
+func (s *settings) baseBundle(command *kong.Context, l *settingSources) (origin, error) {
 	inline := origin(0)
 	for _, p := range command.Path {
 		if p.Flag != nil && p.Flag.Name == "policies" {
@@ -186,8 +188,8 @@ func (s *settings) baseBundle(command *kong.Context, l *layers) (origin, error) 
 	return fromEnvironment, nil
 }
 
-// enter changes the bundle as a flag says.
-func (s *settings) enter(g givenFlag) error {
+// setField sets the field of the bundle that a flag stands for.
+func (s *settings) setField(g givenFlag) error {
 	err := s.SetPolicy(g.name, g.text)
 	var input *actors.InputError
 	if errors.As(err, &input) {
@@ -196,7 +198,7 @@ func (s *settings) enter(g givenFlag) error {
 	return err
 }
 
-// applySets carries the arguments of --set out.
+// applySets applies the arguments of --set to the bundle.
 func (s *settings) applySets() error {
 	for _, argument := range s.Set {
 		path, value, found := strings.Cut(argument, "=")
@@ -211,7 +213,7 @@ func (s *settings) applySets() error {
 }
 
 // origin is where the value of a flag that was given comes from.
-func (l *layers) origin(p *kong.Path) origin {
+func (l *settingSources) origin(p *kong.Path) origin {
 	switch {
 	case !p.Resolved:
 		return fromFlag

@@ -70,7 +70,7 @@ func (r *compareCmd) Run(ctx context.Context, c *console) error {
 	if r.Print {
 		return printConfigs(c.out, plan)
 	}
-	if err := apart([]named{{"--results-path", r.ResultsPath}}, append(r.read(), r.bundleFiles()...)); err != nil {
+	if err := checkDistinct([]named{{"--results-path", r.ResultsPath}}, append(r.read(), r.bundleFiles()...)); err != nil {
 		return err
 	}
 	file, err := create(ctx, "results-path", r.ResultsPath)

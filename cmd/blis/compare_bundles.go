@@ -16,10 +16,10 @@ import (
 	"blis/suggest"
 )
 
-// settle makes a bundle of every argument: what run makes of --policy-config
-// with the same flags. So the file of --config does not count where it speaks of
-// policies, and what environment, --set and flags change they change in all.
-func (r *compareCmd) settle(command *kong.Context, l *layers) error {
+// applyPolicies makes a bundle of every argument, as run does of
+// --policy-config with the same flags. So policies in the file of --config do
+// not count, and changes by environment, --set and flags apply to all bundles.
+func (r *compareCmd) applyPolicies(command *kong.Context, l *settingSources) error {
 	if err := r.takeWorkload(command, l); err != nil {
 		return err
 	}
@@ -29,7 +29,7 @@ func (r *compareCmd) settle(command *kong.Context, l *layers) error {
 	}
 	for _, p := range command.Path {
 		if p.Flag != nil && p.Flag.Name == "policies" && l.origin(p) != fromFile {
-			return &inputError{l.place("policies", l.origin(p)) + ": compare takes bundles as arguments, files or names of routing policies"}
+			return &inputError{l.location("policies", l.origin(p)) + ": compare takes bundles as arguments, files or names of routing policies"}
 		}
 	}
 	names, err := bundleNames(r.Arguments)
@@ -49,7 +49,7 @@ func (r *compareCmd) bundleOf(argument, name string, given []givenFlag) (b polic
 	if s.Policies, err = argumentBundle(argument); err != nil {
 		return b, err
 	}
-	if err := s.change(given, fromEnvironment); err != nil {
+	if err := s.applyFlags(given, fromEnvironment); err != nil {
 		var input *inputError
 		if errors.As(err, &input) {
 			return b, &inputError{"bundle " + name + ": " + input.text}

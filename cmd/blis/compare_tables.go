@@ -93,7 +93,7 @@ func newGrid(r *study.Result, rows []int, cell func(e *study.Estimate, m *study.
 		g.lines = append(g.lines, line)
 	}
 	if len(g.lines) < len(rows) {
-		g.turn()
+		g.transpose()
 	}
 	how := "one run of each"
 	switch r.Intervals.Method {
@@ -108,7 +108,7 @@ func newGrid(r *study.Result, rows []int, cell func(e *study.Estimate, m *study.
 }
 
 // turn makes lines columns.
-func (g *grid) turn() {
+func (g *grid) transpose() {
 	all := append([][]string{g.head}, g.lines...)
 	turned := make([][]string, len(g.head))
 	for i := range turned {

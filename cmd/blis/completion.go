@@ -76,16 +76,16 @@ func complete(words []string) ([]string, error) {
 	name, value, split := strings.Cut(last, "=")
 	switch {
 	case pending != nil:
-		return beginning("", last, flagValues(pending)), nil
+		return withPrefix("", last, flagValues(pending)), nil
 	case split && strings.HasPrefix(name, "--"):
 		if f := flagNamed(node, strings.TrimPrefix(name, "--")); f != nil {
-			return beginning(name+"=", value, flagValues(f)), nil
+			return withPrefix(name+"=", value, flagValues(f)), nil
 		}
 		return nil, nil
 	case strings.HasPrefix(last, "-"):
-		return beginning("", last, flagNames(node)), nil
+		return withPrefix("", last, flagNames(node)), nil
 	}
-	return beginning("", last, argumentsOf(node)), nil
+	return withPrefix("", last, argumentsOf(node)), nil
 }
 
 // walk follows words to the command that they name, and to the flag that waits
@@ -113,7 +113,7 @@ func walk(node *kong.Node, words []string) (_ *kong.Node, pending *kong.Flag) {
 }
 
 // beginning are the names that begin with what was typed, with a prefix.
-func beginning(prefix, typed string, names []string) []string {
+func withPrefix(prefix, typed string, names []string) []string {
 	var list []string
 	for _, name := range names {
 		if name == fileMark || strings.HasPrefix(strings.ToLower(name), strings.ToLower(typed)) {

@@ -25,9 +25,9 @@ import (
 	"blis/vtime"
 )
 
-// layers gives the value of a flag that the command line leaves open: that of
-// the environment, else that of the file named by --config.
-type layers struct {
+// settingSources resolves flags that the command line leaves open: from the
+// environment, else from the file named by --config.
+type settingSources struct {
 	lookup func(name string) (string, bool)
 	loaded bool
 
@@ -48,10 +48,10 @@ func variable(flag string) string {
 }
 
 // Validate implements kong.Resolver: values are checked one by one.
-func (l *layers) Validate(*kong.Application) error { return nil }
+func (l *settingSources) Validate(*kong.Application) error { return nil }
 
 // Resolve implements kong.Resolver.
-func (l *layers) Resolve(ctx *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
+func (l *settingSources) Resolve(ctx *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
 	if flag.Name == "help" {
 		return nil, nil
 	}
@@ -95,7 +95,7 @@ func (s *setting) check(flag *kong.Flag) error {
 }
 
 // load reads the file once, if there is one.
-func (l *layers) load(ctx *kong.Context) error {
+func (l *settingSources) load(ctx *kong.Context) error {
 	if l.loaded {
 		return nil
 	}
@@ -230,19 +230,19 @@ func readPair(file map[string]setting, path string, pair *ast.MappingValueNode) 
 		return nil // not given
 	}
 	if t == reflect.TypeFor[policy.Bundle]() {
-		file[name] = setting{where: place(path, pair), file: path}
+		file[name] = setting{where: location(path, pair), file: path}
 		return nil
 	}
 	text, want := scalar(pair.Value, t)
 	if want != "" {
 		return bad(path, pair.Value, "%s: %s: want %s", name, pair.Value.String(), want)
 	}
-	file[name] = setting{where: place(path, pair), text: text}
+	file[name] = setting{where: location(path, pair), text: text}
 	return nil
 }
 
-// place is the file and line of a setting.
-func place(path string, pair *ast.MappingValueNode) string {
+// location is the file and line of a setting.
+func location(path string, pair *ast.MappingValueNode) string {
 	return fmt.Sprintf("%s:%d", path, pair.Key.GetToken().Position.Line)
 }
 

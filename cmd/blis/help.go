@@ -13,18 +13,18 @@ import (
 	"blis/suggest"
 )
 
-// asked is what the words of a command line ask for beside what the grammar
-// knows: help, and how much of it.
-type asked struct {
+// helpRequest is what a command line asks for in words that the grammar does
+// not have: help, and how much of it.
+type helpRequest struct {
 	args  []string // for the grammar
 	all   bool     // --help-all: every flag
 	topic string   // of blis help COMMAND TOPIC: a group of flags, or a word
 }
 
-// readAsked takes the spellings of help and version that the grammar does not
-// have: no argument at all, help COMMAND TOPIC, --help-all, --version.
-func readAsked(args []string) (*asked, error) {
-	a := &asked{args: slices.Clone(args)}
+// readHelpRequest reads the spellings of help and version that the grammar does
+// not have: no argument at all, help COMMAND TOPIC, --help-all, --version.
+func readHelpRequest(args []string) (*helpRequest, error) {
+	a := &helpRequest{args: slices.Clone(args)}
 	end := slices.Index(a.args, "--")
 	if end < 0 {
 		end = len(a.args)
@@ -46,7 +46,7 @@ func readAsked(args []string) (*asked, error) {
 }
 
 // readHelp takes the words behind blis help: a command and a topic of it.
-func (a *asked) readHelp(words []string) error {
+func (a *helpRequest) readHelp(words []string) error {
 	parser, err := kong.New(&commands{}, kong.Name("blis"))
 	if err != nil {
 		return err
@@ -89,11 +89,11 @@ func childOf(node *kong.Node, name string) *kong.Node {
 type helpPage struct {
 	strings.Builder
 	width int
-	asked *asked
+	asked *helpRequest
 }
 
 // printHelp is the kong.HelpPrinter of a command line.
-func (c *console) printHelp(a *asked) kong.HelpPrinter {
+func (c *console) printHelp(a *helpRequest) kong.HelpPrinter {
 	return func(_ kong.HelpOptions, ctx *kong.Context) error {
 		p := &helpPage{width: c.columns(), asked: a}
 		node := ctx.Selected()

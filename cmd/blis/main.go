@@ -76,7 +76,7 @@ type runOnly struct {
 }
 
 func main() {
-	lean()
+	tuneGC()
 	os.Exit(execute(context.Background(), os.Args[1:], processConsole()))
 }
 
@@ -86,11 +86,11 @@ func execute(ctx context.Context, args []string, c *console) int {
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the process at once
 	if !c.wantsJSON(args) {
-		return c.fail(carryOut(ctx, args, c))
+		return c.fail(dispatch(ctx, args, c))
 	}
 	out := &counted{Writer: c.out}
 	c.out = out
-	err := carryOut(ctx, args, c)
+	err := dispatch(ctx, args, c)
 	code := c.fail(err)
 	if err != nil && !errors.Is(err, errCheck) && !out.any.Load() {
 		errorObject(out, err, errorLine(err))
@@ -98,8 +98,8 @@ func execute(ctx context.Context, args []string, c *console) int {
 	return code
 }
 
-// carryOut reads a command line and runs its command.
-func carryOut(ctx context.Context, args []string, c *console) error {
+// dispatch parses a command line and runs its command.
+func dispatch(ctx context.Context, args []string, c *console) error {
 	args, notes, err := serveLine(args)
 	if err != nil {
 		return err
@@ -107,7 +107,7 @@ func carryOut(ctx context.Context, args []string, c *console) error {
 	for _, text := range notes {
 		c.note("%s", text)
 	}
-	return c.heed(ctx, func() error {
+	return c.runUntilSignal(ctx, func() error {
 		command, err := parse(summarizeBare(args), c)
 		if err == nil && command != nil {
 			command.BindTo(ctx, (*context.Context)(nil))
@@ -117,13 +117,15 @@ func carryOut(ctx context.Context, args []string, c *console) error {
 	})
 }
 
-// lastChance is how long a command may go on reading when it was interrupted.
-const lastChance = 500 * time.Millisecond
+// graceAfterSignal is the time that a command has to end by itself after a
+// signal.
+const graceAfterSignal = 500 * time.Millisecond
 
-// heed does the work of a command. When ctx ends, work that has begun ends by
-// itself, with what there is. Before that there is nothing to save, and it may
-// wait for input that never comes: it is left alone.
-func (c *console) heed(ctx context.Context, work func() error) error {
+// runUntilSignal runs work. When ctx ends, work that has begun ends by itself
+// with a partial result, and runUntilSignal waits for it. Work that has not
+// begun may wait for input that never comes, and there is nothing to save:
+// runUntilSignal returns without it.
+func (c *console) runUntilSignal(ctx context.Context, work func() error) error {
 	done := make(chan error, 1)
 	go func() { done <- work() }()
 	select {
@@ -134,7 +136,7 @@ func (c *console) heed(ctx context.Context, work func() error) error {
 	select {
 	case err := <-done:
 		return err
-	case <-time.After(lastChance):
+	case <-time.After(graceAfterSignal):
 	}
 	if !c.begun.Load() {
 		return ctx.Err()
@@ -142,7 +144,7 @@ func (c *console) heed(ctx context.Context, work func() error) error {
 	select {
 	case err := <-done:
 		return err
-	case <-time.After(2 * lastChance):
+	case <-time.After(2 * graceAfterSignal):
 		c.note("interrupted: the partial result is being computed; a second Ctrl-C ends at once")
 	}
 	return <-done
@@ -163,7 +165,7 @@ func endingSignals() []os.Signal {
 // help was asked for and printed.
 func parse(args []string, c *console) (*kong.Context, error) {
 	helped := false
-	asked, err := readAsked(args)
+	asked, err := readHelpRequest(args)
 	if err != nil {
 		return nil, err
 	}
@@ -171,7 +173,7 @@ func parse(args []string, c *console) (*kong.Context, error) {
 	if asked.args[0] == "run" {
 		grammar = &runOnly{}
 	}
-	l := &layers{lookup: c.lookup}
+	l := &settingSources{lookup: c.lookup}
 	parser, err := kong.New(grammar,
 		kong.Name("blis"),
 		kong.Writers(c.out, c.err),
@@ -189,7 +191,7 @@ func parse(args []string, c *console) (*kong.Context, error) {
 		return nil, nil
 	}
 	if err == nil {
-		err = settlePolicies(command, l)
+		err = applyPolicySettings(command, l)
 	}
 	return command, err
 }

@@ -115,17 +115,16 @@ func (o *output) end(failed error, whole bool, kept *[]string, finish func(*outp
 	return err
 }
 
-// lenient is a writer that always takes what it is given. What went wrong shows
-// when the output ends: whoever writes goes on.
-type lenient struct{ o *output }
+// lateErrorWriter is a writer that never returns an error: the error shows when
+// the output ends, and the run goes on until then.
+type lateErrorWriter struct{ o *output }
 
-func (l lenient) Write(p []byte) (int, error) {
+func (l lateErrorWriter) Write(p []byte) (int, error) {
 	l.o.Write(p)
 	return len(p), nil
 }
 
-// firstOf is the first error of several: what fails later often fails because
-// of it.
+// firstOf returns the first error: later ones are often its consequences.
 func firstOf(errs ...error) error {
 	for _, err := range errs {
 		if err != nil {
@@ -155,19 +154,20 @@ func (o *outputs) written() []named {
 	}
 }
 
-// apart reports an output that is also an input, which would be lost before it
-// is read, or another output. That holds for the partial names of outputs too.
-func apart(written, read []named) error {
+// checkDistinct returns an error if an output is also an input, which would be
+// lost before it is read, or another output. The partial names of outputs count
+// too.
+func checkDistinct(written, read []named) error {
 	for i, w := range written {
 		for _, other := range append(written[:i:i], read...) {
 			if w.path == "" || other.path == "" {
 				continue
 			}
-			if same(w.path, other.path) {
+			if sameFile(w.path, other.path) {
 				return &inputError{fmt.Sprintf("%s: %s is the file of %s too: want another name", w.by, w.path, other.by)}
 			}
 			for _, pair := range [][2]string{{w.path + partialEnd, other.path}, {w.path, other.path + partialEnd}} {
-				if same(pair[0], pair[1]) {
+				if sameFile(pair[0], pair[1]) {
 					return &inputError{fmt.Sprintf("%s: %s is the file of %s too until the output is whole: want another name", w.by, pair[0], other.by)}
 				}
 			}
@@ -176,9 +176,9 @@ func apart(written, read []named) error {
 	return nil
 }
 
-// same reports whether two paths are one file. Devices may be written by
-// several.
-func same(a, b string) bool {
+// sameFile reports whether two paths are one regular file. Several outputs may
+// go to one device.
+func sameFile(a, b string) bool {
 	x, errX := os.Stat(a)
 	y, errY := os.Stat(b)
 	if errX == nil && errY == nil {

@@ -38,7 +38,7 @@ const (
 // takeWorkload notes whether a seed was given, and carries out --workload.
 // Lengths that were given where it was, or where more counts, win over those of
 // a preset.
-func (s *settings) takeWorkload(command *kong.Context, l *layers) error {
+func (s *settings) takeWorkload(command *kong.Context, l *settingSources) error {
 	s.takeSeed(command)
 	if s.WorkloadKind == "" {
 		return nil

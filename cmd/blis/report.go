@@ -15,7 +15,7 @@ import (
 func (c *console) report(r *actors.Result, took time.Duration, stats bool) {
 	all := &r.Report.Overall
 	if all.States[metrics.Completed] == 0 {
-		c.note("warning: no request completed: %s", becameOf(all))
+		c.note("warning: no request completed: %s", outcomeText(all))
 	}
 	seconds := took.Seconds()
 	rate := float64(r.Report.Injected) / seconds

@@ -42,7 +42,7 @@ func (r *runCmd) Run(ctx context.Context, c *console) error {
 	if r.Print {
 		return r.printConfig(c.out)
 	}
-	if err := apart(r.written(), r.read()); err != nil {
+	if err := checkDistinct(r.written(), r.read()); err != nil {
 		return err
 	}
 	if r.ReplayRegret > 0 {
@@ -156,7 +156,7 @@ func (o *outputs) open(ctx context.Context) (*files, error) {
 func (f *files) attach(cfg *actors.Config) {
 	cfg.Tracing = f.decisions.tracing
 	if f.record != nil {
-		cfg.Record = lenient{f.record}
+		cfg.Record = lateErrorWriter{f.record}
 	}
 	if f.writeRow == nil && f.results == nil {
 		return

@@ -71,13 +71,13 @@ func newScaling(r *actors.Result) *scaling {
 		j.Events = append(j.Events, scaleEvent{e.At, e.From, e.To, e.Reason.String()})
 	}
 	for i, l := range s.Replicas {
-		j.Instances = append(j.Instances, lifetime{r.Names.Instances[i], came(l.Asked, r), came(l.Billed, r), came(l.Ready, r), came(l.Warm, r), came(l.Draining, r), came(l.Gone, r)})
+		j.Instances = append(j.Instances, lifetime{r.Names.Instances[i], timeOrNil(l.Asked, r), timeOrNil(l.Billed, r), timeOrNil(l.Ready, r), timeOrNil(l.Warm, r), timeOrNil(l.Draining, r), timeOrNil(l.Gone, r)})
 	}
 	return j
 }
 
-// came is a time that lies in the run, nil for others.
-func came(t vtime.Time, r *actors.Result) *vtime.Time {
+// timeOrNil is a time within the run, nil for a later one.
+func timeOrNil(t vtime.Time, r *actors.Result) *vtime.Time {
 	if t > r.End {
 		return nil
 	}

@@ -18,7 +18,7 @@ func scalingWarnings(r *actors.Result) []string {
 		return nil
 	}
 	var list []string
-	if text := deafSignal(r); text != "" {
+	if text := signalBelowThreshold(r); text != "" {
 		list = append(list, text)
 	}
 	if text := firstBacklog(r); text != "" {
@@ -27,9 +27,9 @@ func scalingWarnings(r *actors.Result) []string {
 	return list
 }
 
-// deafSignal says that the autoscaler goes by a signal that never called for
-// more while the queue grew, and what requests waited for.
-func deafSignal(r *actors.Result) string {
+// signalBelowThreshold warns that the signal of the autoscaler never passed its
+// threshold, while the queue grew; it names what requests waited for.
+func signalBelowThreshold(r *actors.Result) string {
 	w := r.Scaling.Watch
 	if w.Signal == "" || w.Passed || !unsteady(r.Report) {
 		return ""
@@ -42,9 +42,9 @@ func deafSignal(r *actors.Result) string {
 		w.Signal, w.Limit, w.Nearest, limit)
 }
 
-// firstBacklog says that the tail of the latencies is that of requests which
-// were sent to the first instances while these were too few: they stay there,
-// however many instances come later.
+// firstBacklog warns that the tail of TTFT comes from the first instances:
+// requests were sent there while there were too few instances, and requests
+// stay where they were routed.
 func firstBacklog(r *actors.Result) string {
 	all := r.Report.Overall.TTFT
 	first := r.Config.NumInstances
@@ -58,7 +58,7 @@ func firstBacklog(r *actors.Result) string {
 			behind = append(behind, s.Name)
 		}
 	}
-	later, n := latest(r.Report.PerInstance[first:])
+	later, n := largestP99(r.Report.PerInstance[first:])
 	if len(behind) == 0 || n == 0 || all.P99 < longTail*later {
 		return ""
 	}
@@ -66,9 +66,9 @@ func firstBacklog(r *actors.Result) string {
 		significant(all.P99/1e3), several(behind), significant(later/1e3))
 }
 
-// latest is the largest p99 TTFT in µs of some instances, and how many requests
-// that is over.
-func latest(list metrics.Scopes) (most float64, n int64) {
+// largestP99 returns the largest p99 TTFT of some instances, µs, and their
+// number of requests.
+func largestP99(list metrics.Scopes) (most float64, n int64) {
 	for i := range list {
 		if s := list[i].TTFT; s != nil {
 			most, n = max(most, s.P99), n+s.N

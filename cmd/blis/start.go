@@ -16,9 +16,10 @@ import (
 // the first time, in percent of the Go runtime's usual 4 MiB: 16 MiB.
 const firstCollection = 400
 
-// lean makes a short run cheap to start.
-func lean() {
-	// protoactor registers processes in 1,024 concurrent maps of so many
+// tuneGC makes a short run cheap to start: fewer shards in protoactor's
+// registry, and a later first garbage collection.
+func tuneGC() {
+	// protoactor registers processes in 1,024 concurrent maps of SHARD_COUNT
 	// shards. The usual 32 cost more than a short run; here actors are
 	// registered one after another, so that 1 is as good. It must be set
 	// before the first map is made.
@@ -28,9 +29,9 @@ func lean() {
 	}
 }
 
-// collectLate puts the first collection off, which a run of a few thousand
-// requests then never needs, and has all others come as usual: memory that
-// long runs reuse is cheaper than new memory.
+// collectLate puts the first garbage collection off: a run of a few thousand
+// requests never needs it. Later collections come as usual, because memory that
+// is reused is cheaper than new memory.
 func collectLate() {
 	usual := debug.SetGCPercent(firstCollection)
 	witness := new(*byte) // holds a pointer, so that it shares its allocation with nothing that lives on

@@ -29,7 +29,7 @@ type traceFlags struct {
 type decisions struct {
 	tracing  actors.Tracing
 	file     *output // nil: no file
-	to       *behind
+	to       *asyncWriter
 	writer   *trace.Writer
 	summary  *trace.Summary // nil: none
 	regrets  *study.Regrets // nil: none
@@ -66,7 +66,7 @@ func (f *traceFlags) open(ctx context.Context) (*decisions, error) {
 		if d.file, err = create(ctx, "trace-out", f.TraceOut); err != nil {
 			return nil, err
 		}
-		d.to = writeBehind(d.file.to)
+		d.to = newAsyncWriter(d.file.to)
 		d.writer = trace.NewWriter(d.to, form)
 	}
 	d.tracing.Consumer = d.consumer()
@@ -180,8 +180,8 @@ func (d *decisions) consumer() trace.Consumer {
 	return trace.Tee(all...)
 }
 
-// findings are what is made of the decisions of a run. They are nil where nobody
-// asked.
+// findings are the results that were asked for of the decisions of a run, nil
+// if not asked for.
 type findings struct {
 	summary *trace.Report
 	replay  *study.RegretReplay
@@ -218,20 +218,20 @@ func (d *decisions) discard() {
 	}
 }
 
-// behind writes on a goroutine of its own: a run does not wait for the system.
-// A piece of its own is lent for each that it is given.
-type behind struct {
+// asyncWriter writes on a goroutine of its own, so that a run does not wait for
+// the system. Write takes the piece and gives back a spare one (free).
+type asyncWriter struct {
 	free, full chan []byte
 	failed     chan error // the first error, when all is written
 	stop       chan struct{}
 }
 
-// pieces is how many pieces may wait to be written.
+// pieces is the number of pieces that may wait to be written.
 const pieces = 4
 
-// writeBehind starts to write to w.
-func writeBehind(w io.Writer) *behind {
-	b := &behind{make(chan []byte, pieces), make(chan []byte, pieces), make(chan error, 1), make(chan struct{})}
+// newAsyncWriter starts to write to w.
+func newAsyncWriter(w io.Writer) *asyncWriter {
+	b := &asyncWriter{make(chan []byte, pieces), make(chan []byte, pieces), make(chan error, 1), make(chan struct{})}
 	for range pieces {
 		b.free <- nil
 	}
@@ -254,7 +254,7 @@ func writeBehind(w io.Writer) *behind {
 var errStopped = errors.New("writing has failed")
 
 // Write implements io.Writer. An error shows with a later piece.
-func (b *behind) Write(p []byte) (int, error) {
+func (b *asyncWriter) Write(p []byte) (int, error) {
 	select {
 	case <-b.stop:
 		return 0, errStopped
@@ -265,7 +265,7 @@ func (b *behind) Write(p []byte) (int, error) {
 }
 
 // close waits until all is written and returns the first error.
-func (b *behind) close() error {
+func (b *asyncWriter) close() error {
 	close(b.full)
 	return <-b.failed
 }

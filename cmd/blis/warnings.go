@@ -27,10 +27,10 @@ func warnings(r *actors.Result) []string {
 	}
 	all := &report.Overall
 	list = append(list, r.Setup.Warnings...)
-	list = append(list, strangers(r)...)
+	list = append(list, unknownClasses(r)...)
 	list = append(list, refusals(r)...)
 	if all.States[metrics.Completed] == 0 {
-		return append(list, "no request completed: "+becameOf(all))
+		return append(list, "no request completed: "+outcomeText(all))
 	}
 	if unsteady(report) {
 		list = append(list, fmt.Sprintf("not steady: queue +%.3g req/s; latencies grow with the length of the run", *report.Load.BacklogSlope))
@@ -66,9 +66,9 @@ func unsteady(report *metrics.Report) bool {
 	return slope != nil && report.OfferedPerSecond != nil && *slope > growingShare*(*report.OfferedPerSecond) && report.Overall.Resources.Limit != "none"
 }
 
-// strangers says which classes have targets and no requests: a name that is
-// spelled otherwise in the workload would have targets that never count.
-func strangers(r *actors.Result) []string {
+// unknownClasses warns of classes that have targets and no requests: a class
+// that the workload spells differently would have targets that never count.
+func unknownClasses(r *actors.Result) []string {
 	targets, err := metrics.ParseTargets(r.Config.SLOTargets)
 	if err != nil || r.Report.Overall.Injected == 0 { // checked before the run; with no requests at all there is a warning
 		return nil
@@ -88,10 +88,9 @@ func strangers(r *actors.Result) []string {
 }
 
 // tooLow reports whether policies had next to nothing to decide: there are
-// several instances, nobody waits, and the load is far from the capacity.
-// Where no capacity was estimated, as for traces, being idle most of the time
-// takes its place; so it does where sessions, whose prompts are mostly in the
-// cache, begin and end while the offered rate is taken.
+// several instances, no request waits, and the load is far from the capacity.
+// Where no capacity was estimated, as for traces, utilisation takes the place
+// of the load; also for sessions, whose prompts are mostly in the cache.
 func tooLow(r *actors.Result) bool {
 	report := r.Report
 	all := &report.Overall
@@ -105,7 +104,7 @@ func tooLow(r *actors.Result) bool {
 	return load < lowLoad && all.Resources.Limit == "none" && all.QueueWait.Mean < hardlyWaits*all.E2E.Mean
 }
 
-// pace is what to raise for more load.
+// pace names the setting that raises the load.
 func pace(c *actors.Config) string {
 	switch {
 	case c.Concurrency > 0:
@@ -116,8 +115,8 @@ func pace(c *actors.Config) string {
 	return "--rate"
 }
 
-// becameOf lists the states of requests that are not 0, with the reasons.
-func becameOf(s *metrics.Scope) string {
+// outcomeText lists the states of requests that are not 0, with the reasons.
+func outcomeText(s *metrics.Scope) string {
 	var parts []string
 	for state := range metrics.State(metrics.States) {
 		if n := s.States[state]; n > 0 {

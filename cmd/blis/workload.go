@@ -29,10 +29,10 @@ type subject struct {
 	settings
 }
 
-// settle makes the bundle, as run does, and takes the argument.
-func (s *subject) settle(command *kong.Context, l *layers) error {
+// applyPolicies makes the bundle as run does, and opens the argument.
+func (s *subject) applyPolicies(command *kong.Context, l *settingSources) error {
 	if s.Argument == "" {
-		return s.settings.settle(command, l)
+		return s.settings.applyPolicies(command, l)
 	}
 	for _, p := range command.Path {
 		if p.Flag != nil && l.origin(p) == fromFlag && slices.Contains([]string{"trace", "workload-spec", "scenario", "concurrency", "workload"}, p.Flag.Name) {
@@ -41,7 +41,7 @@ func (s *subject) settle(command *kong.Context, l *layers) error {
 	}
 	s.Trace, s.WorkloadSpec, s.Scenario, s.WorkloadKind, s.Concurrency = "", "", "", "", 0
 	s.takeFile(s.Argument)
-	return s.settings.settle(command, l)
+	return s.settings.applyPolicies(command, l)
 }
 
 // takeFile makes a file the workload: a specification if it is YAML, but for the

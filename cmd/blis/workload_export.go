@@ -47,12 +47,12 @@ func (e *exportCmd) Run(ctx context.Context, c *console) error {
 type convertCmd struct {
 	In  string `arg:"" name:"in" type:"path" help:"Trace of any format, gzip too."`
 	Out string `arg:"" name:"out" type:"path" help:"File to write, FILE.csv or FILE.csv.gz."`
-	reading
+	traceReading
 }
 
-// reading are the flags that say how a trace is read: some of those of run, as
-// there.
-type reading struct {
+// traceReading is the flags that say how a trace is read: a part of the flags
+// of run.
+type traceReading struct {
 	TraceFormat    string         `json:"trace-format" group:"Workload" help:"blis, azure, mooncake, burstgpt, tokens, inference-sim, vidur, lengths, vllm-bench, guidellm, aiperf, genai-perf, inference-perf, otlp or servegen; empty: by content."`
 	TraceIgnore    string         `json:"trace-ignore-columns" name:"trace-ignore-columns" group:"Workload" help:"Columns of a CSV trace to leave out, a,b."`
 	TraceBlockSize int32          `json:"trace-block-size" default:"512" group:"Workload" help:"Tokens per hash id of a Mooncake trace."`
@@ -69,7 +69,7 @@ type reading struct {
 }
 
 // config is that of a run of the trace.
-func (r *reading) config(trace string) actors.Config {
+func (r *traceReading) config(trace string) actors.Config {
 	cfg := actors.DefaultConfig()
 	cfg.Trace = trace
 	from, to := reflect.ValueOf(r).Elem(), reflect.ValueOf(&cfg).Elem()
@@ -102,7 +102,7 @@ func (c *console) export(ctx context.Context, cfg actors.Config, out named, read
 	if !zipped && !strings.HasSuffix(strings.ToLower(out.path), ".csv") {
 		return &inputError{fmt.Sprintf("%s: %s: want a name that ends in .csv or .csv.gz", out.by, out.path)}
 	}
-	if err := apart([]named{out}, read); err != nil {
+	if err := checkDistinct([]named{out}, read); err != nil {
 		return err
 	}
 	source, effective, setup, err := actors.Workload(cfg)
@@ -115,7 +115,7 @@ func (c *console) export(ctx context.Context, cfg actors.Config, out named, read
 	}
 	c.begun.Store(true)
 	bar, watch := c.watch(ctx, totalOf(&effective, &setup))
-	w := &watched{Source: source, watch: watch}
+	w := &watchedSource{Source: source, watch: watch}
 	failed := writeTrace(file.Writer, zipped, w)
 	bar.done()
 	var disk *fs.PathError
@@ -146,9 +146,9 @@ func writeTrace(w *bufio.Writer, zipped bool, source workload.Source) error {
 	return firstOf(traces.Write(zip, source), zip.Close())
 }
 
-// watched is a source that is watched while somebody else pulls it, and that
-// remembers its error.
-type watched struct {
+// watchedSource calls watch every few thousand requests and keeps the error of
+// its source.
+type watchedSource struct {
 	workload.Source
 	watch    func(requests int64) error
 	requests int64
@@ -156,7 +156,7 @@ type watched struct {
 }
 
 // Pull implements workload.Source.
-func (w *watched) Pull(r *workload.Request) (bool, error) {
+func (w *watchedSource) Pull(r *workload.Request) (bool, error) {
 	const between = 1 << 12
 	if w.requests%between == 0 {
 		if w.err = w.watch(w.requests); w.err != nil {

@@ -230,14 +230,14 @@ func TestInterruptedSurvey(t *testing.T) {
 
 // The flags of convert are those of run.
 func TestFlagsOfConvertAreThoseOfRun(t *testing.T) {
-	flags, all := reflect.TypeFor[reading](), reflect.TypeFor[actors.Config]()
+	flags, all := reflect.TypeFor[traceReading](), reflect.TypeFor[actors.Config]()
 	for i := range flags.NumField() {
 		f := flags.Field(i)
 		if of, ok := all.FieldByName(f.Name); !ok || of.Type != f.Type || of.Tag != f.Tag {
 			t.Errorf("%s: %s, that of run %s", f.Name, f.Tag, of.Tag)
 		}
 	}
-	r := reading{TraceFormat: "x", TraceBlockSize: 1, TraceSpeedup: 2, TraceLimit: 3, TraceOffset: 4, SpreadTies: true, SkipBadRows: true, Timeout: 5, Rate: 6, Arrival: "gamma", CV: 7, Seed: 8}
+	r := traceReading{TraceFormat: "x", TraceBlockSize: 1, TraceSpeedup: 2, TraceLimit: 3, TraceOffset: 4, SpreadTies: true, SkipBadRows: true, Timeout: 5, Rate: 6, Arrival: "gamma", CV: 7, Seed: 8}
 	c := r.config("t")
 	if got, _ := json.Marshal([]any{c.Trace, c.TraceFormat, c.TraceBlockSize, c.TraceSpeedup, c.TraceLimit, c.TraceOffset, c.SpreadTies, c.SkipBadRows, c.Timeout, c.Rate, c.Arrival, c.CV, c.Seed}); string(got) != `["t","x",1,2,3,4,true,true,"5µs",6,"gamma",7,8]` {
 		t.Errorf("the configuration has %s", got)
