@@ -89,7 +89,7 @@ func (backlogProbe) Observes() policy.Signals {
 
 func (p backlogProbe) Decide(_ *policy.Request, s *policy.RouterState, _ vtime.Time) policy.AdmissionDecision {
 	v := s.View
-	*p.seen = append(*p.seen, backlogSeen{v.EstimatedWait(0), v.FreeSeats(0), v.FreeTokens(0)})
+	*p.seen = append(*p.seen, backlogSeen{v.EstimatedWait(0), v.FreeSeqs(0), v.FreeTokens(0)})
 	return policy.AdmissionDecision{Verdict: policy.Admit}
 }
 

@@ -110,7 +110,7 @@ func (p *plan) newRouter(q *policies, boards boards, recorders metrics.Options, 
 	}
 	r.loop, r.names = p.newLoop(r, recorders), namesOf(p.source.Labels())
 	r.reads.admission, r.reads.priority, r.reads.routing = q.admission.Observes(), q.priority.Observes(), q.routing.Observes()
-	r.witness, _ = q.routing.(policy.Witness)
+	r.observer, _ = q.routing.(policy.RouteObserver)
 	r.tracing = p.newTracing(q.routing, extra, (r.reads.priority|r.reads.routing|extra)&shownSignals)
 	view := &r.sight.view
 	view.MaxSeqs, view.BlockSize = cfg.MaxNumSeqs, cfg.BlockSizeInTokens

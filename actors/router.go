@@ -51,9 +51,9 @@ type router struct {
 	route    schedule // routing decisions
 	expire   schedule // requests whose deadline comes before their next decision
 
-	prefixes *policy.PrefixIndex // nil: nobody observes it
-	witness  policy.Witness      // the routing policy, if it is one
-	forced   map[int64]int       // instances of requests that no policy chooses for
+	prefixes *policy.PrefixIndex  // nil: nobody observes it
+	observer policy.RouteObserver // the routing policy, if it is one
+	forced   map[int64]int        // instances of requests that no policy chooses for
 
 	stream   *vtime.Stream          // that of its policies
 	replicas *replicas              // nil: instances neither come nor go
@@ -319,8 +319,8 @@ func (r *router) dispatch(i int32, now vtime.Time, out *lookahead.Outbox) {
 		}
 		r.prefixes.Record(target)
 	}
-	if r.witness != nil {
-		r.witness.Routed(ask, target)
+	if r.observer != nil {
+		r.observer.OnRouted(ask, target)
 	}
 	if r.replicas != nil {
 		r.replicas.list[target].held++

@@ -59,7 +59,7 @@ func (q *queueTarget) Evaluate(ctx *AutoscaleContext) ScaleDecision {
 		desired, reason = q.down(ctx, serving, desired)
 	}
 	q.watch.note(float64(waiting) / float64(ctx.Replicas))
-	settled := q.stabilizer.settle(ctx, desired)
+	settled := q.stabilizer.stabilize(ctx, desired)
 	if settled != desired {
 		reason = Stabilized
 	}

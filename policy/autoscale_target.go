@@ -67,7 +67,7 @@ func (t *targetUtilization) Evaluate(ctx *AutoscaleContext) ScaleDecision {
 	if reason == NoReason {
 		return hold(ctx, NoReason)
 	}
-	settled := t.stabilizer.settle(ctx, desired)
+	settled := t.stabilizer.stabilize(ctx, desired)
 	if settled != desired {
 		reason = Stabilized
 	}

@@ -186,7 +186,7 @@ func TestStabilizerKeepsLittle(t *testing.T) {
 	ctx := &AutoscaleContext{Min: 1, Max: 30}
 	for i := range 100_000 {
 		ctx.Now = vtime.Time(i) * vtime.Time(vtime.Millisecond)
-		s.settle(ctx, 1+rng.Int32N(30))
+		s.stabilize(ctx, 1+rng.Int32N(30))
 		if most := max(len(s.down.kept), len(s.up.kept)); most > 30 {
 			t.Fatalf("%d numbers kept after %d evaluations", most, i+1)
 		}

@@ -24,14 +24,14 @@ func newStabilizer(down, up vtime.Duration) stabilizer {
 // desired number.
 func (s *stabilizer) begin(ctx *AutoscaleContext) {
 	if !s.begun {
-		s.settle(ctx, within(ctx, int64(ctx.Replicas)))
+		s.stabilize(ctx, within(ctx, int64(ctx.Replicas)))
 		s.begun = true
 	}
 }
 
-// settle notes the number of replicas desired now and says how many there
+// stabilize notes the number of replicas desired now and says how many there
 // should be.
-func (s *stabilizer) settle(ctx *AutoscaleContext, desired int32) int32 {
+func (s *stabilizer) stabilize(ctx *AutoscaleContext, desired int32) int32 {
 	highest := s.down.note(ctx.Now, desired)
 	lowest := -s.up.note(ctx.Now, -desired)
 	return min(max(ctx.Replicas, lowest), highest)

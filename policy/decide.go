@@ -22,11 +22,11 @@ type Routing interface {
 	Route(req *Request, priority float64, st *RouterState, view *View, now vtime.Time) RoutingDecision
 }
 
-// Witness is a Routing that keeps books of where requests went. Routed is called
-// after Route with the same request and the instance that gets it: the one that
-// Route chose, unless it was forced elsewhere.
-type Witness interface {
-	Routed(req *Request, target int)
+// RouteObserver is a Routing that remembers where requests went. OnRouted is
+// called after Route with the same request and the instance that gets it: the one
+// that Route chose, unless the request was forced elsewhere.
+type RouteObserver interface {
+	OnRouted(req *Request, target int)
 }
 
 // Explainer is a Routing whose scores are sums of shares, in a fixed order.
@@ -35,7 +35,7 @@ type Explainer interface {
 	Scorers() []string
 	// Explain appends the terms of the score that instance i had in the last
 	// decision: added up from 0 in their order they are RoutingDecision.Scores[i],
-	// bit by bit. Instance i was routable. It is to be called before Routed.
+	// bit by bit. Instance i was routable. It is to be called before OnRouted.
 	Explain(i int, shares []float64) []float64
 }
 

@@ -25,9 +25,8 @@
 //	priority.go    constant, slo-based, tenant-priority, deadline-aware, inverted-slo
 //	inversion.go   class inversions, the anomaly
 //	draws.go       chance of routing: hashes, no stream
-//	follower.go    how a policy follows what changes there
-//	seating.go     the same when instances come and go
-//	tournament.go  the best of many instances, few of which change
+//	cursor.go      how a policy follows what changes there, while instances come and go
+//	maxtree.go     the best of many instances, few of which change
 //	routing.go     round-robin, and the table of routing policies
 //	routing_load.go, routing_two.go
 //	               least-loaded and always-busiest, power-of-two

@@ -58,7 +58,7 @@ func (p *naiveLeastLoaded) decide(req *Request, view *View) RoutingDecision {
 	if target := naiveBest(scores, req, p.draws); target >= 0 {
 		return RoutingDecision{Target: target, Reason: LeastLoad}
 	}
-	return nowhere
+	return noTarget
 }
 
 // naiveBusiest is always-busiest.
@@ -75,7 +75,7 @@ func (p *naiveBusiest) decide(req *Request, view *View) RoutingDecision {
 	if target := naiveBest(scores, req, p.draws); target >= 0 {
 		return RoutingDecision{Target: target, Reason: MostLoad}
 	}
-	return nowhere
+	return noTarget
 }
 
 // naiveTwo is power-of-two.
@@ -89,7 +89,7 @@ func (p *naiveTwo) decide(req *Request, view *View) RoutingDecision {
 		}
 	}
 	if len(routable) == 0 {
-		return nowhere
+		return noTarget
 	}
 	target := routable[0]
 	if n := len(routable); n > 1 {
@@ -138,7 +138,7 @@ func (p *naivePrefix) decide(req *Request, view *View) RoutingDecision {
 	if longest > 0 && float64(longest)/float64(len(blocks)) >= p.match && load-least <= p.imbalance {
 		d = RoutingDecision{Target: naiveBest(foremost, req, p.draws), Reason: LongestPrefix}
 	} else if d.Target = naiveBest(idle, req, p.draws); d.Target < 0 {
-		return nowhere
+		return noTarget
 	}
 	p.cached.record(blocks, d.Target)
 	return d
@@ -198,7 +198,7 @@ func (p *naiveWeighted) decide(req *Request, view *View) RoutingDecision {
 	}
 	target := naiveBest(scores, req, p.draws)
 	if target < 0 {
-		return nowhere
+		return noTarget
 	}
 	p.cached.record(blocks, target)
 	if req.Session != 0 {

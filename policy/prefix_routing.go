@@ -34,16 +34,16 @@ type longestPrefix struct {
 	index     *PrefixIndex
 	imbalance float64 // allowed
 	least     float64 // share of the prompt
-	foremost  []int32 // of the instances that match, in order
+	best      []int32 // of the instances that match, in order
 }
 
 func (*longestPrefix) Observes() Signals { return effectiveLoad | Prefixes }
 
 func (p *longestPrefix) Route(req *Request, _ float64, _ *RouterState, view *View, _ vtime.Time) RoutingDecision {
-	slots := p.ranking.follow(view)
+	slots := p.ranking.sync(view)
 	target, reason := p.choose(req, slots, p.index.holders())
 	if target < 0 {
-		return nowhere
+		return noTarget
 	}
 	return RoutingDecision{Target: target, Reason: reason}
 }
@@ -51,10 +51,10 @@ func (p *longestPrefix) Route(req *Request, _ float64, _ *RouterState, view *Vie
 // choose is the instance for the request in hand, −1 when none is routable.
 func (p *longestPrefix) choose(req *Request, slots []Slot, holders []holder) (int, Reason) {
 	longest := p.gather(slots, holders)
-	if len(p.foremost) > 0 && p.index.affinity(longest) >= p.least {
-		load := slots[p.foremost[0]].load()
+	if len(p.best) > 0 && p.index.affinity(longest) >= p.least {
+		load := slots[p.best[0]].load()
 		if float64(load-countOf(p.ranking.loads.best())) <= p.imbalance {
-			return int(p.foremost[p.ranking.tie.draw(req, len(p.foremost))]), LongestPrefix
+			return int(p.best[p.ranking.tie.draw(req, len(p.best))]), LongestPrefix
 		}
 	}
 	return p.ranking.choose(req), LeastLoad
@@ -63,7 +63,7 @@ func (p *longestPrefix) choose(req *Request, slots []Slot, holders []holder) (in
 // gather finds the foremost: the least loaded of those with the longest match,
 // which it returns.
 func (p *longestPrefix) gather(slots []Slot, holders []holder) (longest int32) {
-	p.foremost = p.foremost[:0]
+	p.best = p.best[:0]
 	least := int64(0)
 	for _, h := range holders {
 		i := int(h.instance)
@@ -76,9 +76,9 @@ func (p *longestPrefix) gather(slots []Slot, holders []holder) (longest int32) {
 			continue
 		case match > longest || load < least:
 			longest, least = match, load
-			p.foremost = p.foremost[:0]
+			p.best = p.best[:0]
 		}
-		p.foremost = append(p.foremost, h.instance)
+		p.best = append(p.best, h.instance)
 	}
 	return longest
 }

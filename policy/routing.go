@@ -46,8 +46,8 @@ var routingTemplates = []template[Routing]{{
 	},
 }}
 
-// nowhere is the decision when no instance is routable.
-var nowhere = RoutingDecision{Target: -1, Reason: NoInstance}
+// noTarget is the decision when no instance is routable.
+var noTarget = RoutingDecision{Target: -1, Reason: NoInstance}
 
 // roundRobin takes the instances in index order and passes over those that
 // are not routable.
@@ -74,7 +74,7 @@ func (r *roundRobin) Route(_ *Request, _ float64, _ *RouterState, view *View, _ 
 			return RoutingDecision{Target: target, Reason: InTurn}
 		}
 	}
-	return nowhere
+	return noTarget
 }
 
 // tieBreak chooses among equally good instances: by a draw, made only when
@@ -96,8 +96,8 @@ func (b tieBreak) draw(req *Request, n int) int {
 	return b.draws.IntN(req, 0, n)
 }
 
-// choose is one of the best players of a tournament, −1 when all are out.
-func (b tieBreak) choose(req *Request, t *tournament) int {
+// choose is one of the best leaves of a maxTree, −1 when all are out.
+func (b tieBreak) choose(req *Request, t *maxTree) int {
 	switch {
 	case t.best() == 0:
 		return -1

@@ -2,51 +2,51 @@ package policy
 
 import "blis/vtime"
 
-// ranking is a tournament over the effective loads of the instances of a view
+// ranking is a maxTree over the effective loads of the instances of a view
 // that it follows.
 type ranking struct {
 	tie     tieBreak
 	busiest bool // the greatest load wins, else the least
-	seating seating
-	loads   tournament // by seat
+	rows    denseIndex
+	loads   maxTree // by row
 }
 
-// follow brings the loads up to those of the view.
-func (r *ranking) follow(view *View) []Slot {
+// sync brings the loads up to those of the view.
+func (r *ranking) sync(view *View) []Slot {
 	slots := view.read(effectiveLoad)
-	change, anew := r.seating.catchUp(view)
-	if !anew {
+	change, all := r.rows.sync(view)
+	if !all {
 		for ; change < view.changes; change++ {
 			i := view.changed(change)
-			if k := r.seating.seat(i); k >= 0 {
-				r.loads.set(k, r.strength(&slots[i]))
+			if k := r.rows.row(i); k >= 0 {
+				r.loads.set(k, r.key(&slots[i]))
 			}
 		}
 		return slots
 	}
-	r.loads.reset(len(r.seating.taken), !r.tie.lowest)
-	players := r.loads.players()
-	for k, i := range r.seating.taken {
-		players[k] = r.strength(&slots[i])
+	r.loads.reset(len(r.rows.instances), !r.tie.lowest)
+	leaves := r.loads.leaves()
+	for k, i := range r.rows.instances {
+		leaves[k] = r.key(&slots[i])
 	}
-	r.loads.survey()
+	r.loads.rebuild()
 	return slots
 }
 
-// strength is that of an instance in the tournament.
-func (r *ranking) strength(s *Slot) uint64 {
+// key is that of an instance in the maxTree.
+func (r *ranking) key(s *Slot) uint64 {
 	switch {
 	case !s.Routable:
 		return 0
 	case r.busiest:
-		return heaviness(s.load())
+		return descending(s.load())
 	}
-	return lightness(s.load())
+	return ascending(s.load())
 }
 
 // choose is one of the winners, −1 when no instance is routable.
 func (r *ranking) choose(req *Request) int {
-	return r.seating.instance(r.tie.choose(req, &r.loads))
+	return r.rows.instance(r.tie.choose(req, &r.loads))
 }
 
 // byLoad takes the winner of the ranking: least-loaded and always-busiest.
@@ -58,10 +58,10 @@ type byLoad struct {
 func (*byLoad) Observes() Signals { return effectiveLoad }
 
 func (p *byLoad) Route(req *Request, _ float64, _ *RouterState, view *View, _ vtime.Time) RoutingDecision {
-	p.follow(view)
+	p.sync(view)
 	target := p.choose(req)
 	if target < 0 {
-		return nowhere
+		return noTarget
 	}
 	return RoutingDecision{Target: target, Reason: p.reason}
 }

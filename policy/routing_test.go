@@ -45,8 +45,8 @@ func route(p Routing, req *Request, view *View) RoutingDecision {
 		if index != nil {
 			index.Record(d.Target)
 		}
-		if w, ok := p.(Witness); ok {
-			w.Routed(req, d.Target)
+		if w, ok := p.(RouteObserver); ok {
+			w.OnRouted(req, d.Target)
 		}
 	}
 	return d

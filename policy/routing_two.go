@@ -12,8 +12,8 @@ const powerOfTwoName = "power-of-two"
 // any other, and takes the one with less effective load, of equals the one
 // drawn first. A single one is taken without a draw.
 type powerOfTwo struct {
-	draws  Draws
-	roster roster
+	draws    Draws
+	routable routableSet
 }
 
 func newPowerOfTwo(_ values, env Env) (Routing, error) {
@@ -23,11 +23,11 @@ func newPowerOfTwo(_ values, env Env) (Routing, error) {
 func (*powerOfTwo) Observes() Signals { return effectiveLoad }
 
 func (p *powerOfTwo) Route(req *Request, _ float64, _ *RouterState, view *View, _ vtime.Time) RoutingDecision {
-	p.roster.follow(view)
-	routable := p.roster.routable
+	p.routable.sync(view)
+	routable := p.routable.list
 	switch len(routable) {
 	case 0:
-		return nowhere
+		return noTarget
 	case 1:
 		return RoutingDecision{Target: int(routable[0]), Reason: LessOfTwo}
 	}
@@ -43,54 +43,54 @@ func (p *powerOfTwo) Route(req *Request, _ float64, _ *RouterState, view *View, 
 	return RoutingDecision{Target: target, Reason: LessOfTwo}
 }
 
-// roster is the routable instances of a view that it follows. They stand in
+// routableSet is the routable instances of a view that it follows. They stand in
 // index order: a draw from them must not hang on the order in which they
 // became routable, or were noted to be.
-type roster struct {
-	follower follower
-	routable []int32
-	listed   []bool // by instance
+type routableSet struct {
+	cursor changeCursor
+	list   []int32
+	listed []bool // by instance
 }
 
-// follow brings the roster up to the view.
-func (r *roster) follow(view *View) {
-	change, anew := r.follower.catchUp(view)
-	if anew {
-		r.begin(view)
+// sync brings the routableSet up to the view.
+func (r *routableSet) sync(view *View) {
+	change, all := r.cursor.sync(view)
+	if all {
+		r.reset(view)
 		return
 	}
 	for ; change < view.changes; change++ {
 		i := view.changed(change)
 		if view.Routable(i) != r.listed[i] {
-			r.flip(int32(i))
+			r.toggle(int32(i))
 		}
 	}
 }
 
-// begin takes in all instances.
-func (r *roster) begin(view *View) {
-	for _, i := range r.routable {
+// reset takes in all instances.
+func (r *routableSet) reset(view *View) {
+	for _, i := range r.list {
 		r.listed[i] = false
 	}
-	r.routable = r.routable[:0]
+	r.list = r.list[:0]
 	for len(r.listed) < view.Len() {
 		r.listed = append(r.listed, false)
 	}
 	for _, i := range view.present {
 		if view.Routable(int(i)) {
 			r.listed[i] = true
-			r.routable = append(r.routable, i)
+			r.list = append(r.list, i)
 		}
 	}
 }
 
-// flip lists an instance that is not, or strikes it off.
-func (r *roster) flip(i int32) {
-	at, listed := slices.BinarySearch(r.routable, i)
+// toggle lists an instance that is not, or strikes it off.
+func (r *routableSet) toggle(i int32) {
+	at, listed := slices.BinarySearch(r.list, i)
 	if listed {
-		r.routable = slices.Delete(r.routable, at, at+1)
+		r.list = slices.Delete(r.list, at, at+1)
 	} else {
-		r.routable = slices.Insert(r.routable, at, i)
+		r.list = slices.Insert(r.list, at, i)
 	}
 	r.listed[i] = !listed
 }

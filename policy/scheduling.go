@@ -72,11 +72,11 @@ var preemption = Parameter{Name: "preemption", Type: Choice, Default: "auto", Ch
 var schedulerTemplates = []template[Scheduler]{{
 	Template: Template{Kind: SchedulerKind, Name: "fcfs", Help: "in the order queued, preempted requests in front; preempts the last running (default)",
 		Parameters: []Parameter{preemption}},
-	build: func(v values, _ Env) (Scheduler, error) { return fcfs{newEvictor(v, lastRunning)}, nil },
+	build: func(v values, _ Env) (Scheduler, error) { return fcfs{newPreemptor(v, lastRunning)}, nil },
 }, {
 	Template: Template{Kind: SchedulerKind, Name: "priority-fcfs", Help: "highest priority first, then arrival; preempts the lowest priority, then the latest arrival",
 		Parameters: []Parameter{preemption}},
-	build: func(v values, _ Env) (Scheduler, error) { return priorityFCFS{newEvictor(v, leastUrgent)}, nil },
+	build: func(v values, _ Env) (Scheduler, error) { return priorityFCFS{newPreemptor(v, leastUrgent)}, nil },
 }, {
 	Template: Template{Kind: SchedulerKind, Name: "sjf", Help: "shortest job first, then arrival; long jobs starve while short ones keep coming; preempts the last running",
 		Parameters: []Parameter{
@@ -85,47 +85,47 @@ var schedulerTemplates = []template[Scheduler]{{
 			preemption,
 		}},
 	build: func(v values, _ Env) (Scheduler, error) {
-		return sjf{evictor: newEvictor(v, lastRunning), prompt: v.choice("key") != "max_output", limit: v.choice("key") != "prompt"}, nil
+		return sjf{preemptor: newPreemptor(v, lastRunning), prompt: v.choice("key") != "max_output", limit: v.choice("key") != "prompt"}, nil
 	},
 }, {
 	Template: Template{Kind: SchedulerKind, Name: "reverse-priority", Help: "lowest priority first, then latest arrival; preempts the highest priority, then the earliest arrival (pathological, for tests)",
 		Parameters: []Parameter{preemption}},
-	build: func(v values, _ Env) (Scheduler, error) { return reversePriority{newEvictor(v, mostUrgent)}, nil },
+	build: func(v values, _ Env) (Scheduler, error) { return reversePriority{newPreemptor(v, mostUrgent)}, nil },
 }}
 
-// eviction is a rule of preemption.
-type eviction uint8
+// preemptionRule is a rule of preemption.
+type preemptionRule uint8
 
 const (
-	lastRunning eviction = iota
+	lastRunning preemptionRule = iota
 	leastUrgent
 	mostUrgent
 )
 
-// evictor is what the schedulers share: whole prompts, as far as the budget
+// preemptor is what the schedulers share: whole prompts, as far as the budget
 // goes, and one of the rules of preemption.
-type evictor struct{ rule eviction }
+type preemptor struct{ rule preemptionRule }
 
-// newEvictor reads the preemption parameter; own is the scheduler's own rule.
-func newEvictor(v values, own eviction) evictor {
+// newPreemptor reads the preemption parameter; own is the scheduler's own rule.
+func newPreemptor(v values, own preemptionRule) preemptor {
 	switch v.choice("preemption") {
 	case "fcfs":
-		return evictor{lastRunning}
+		return preemptor{lastRunning}
 	case "priority":
-		return evictor{leastUrgent}
+		return preemptor{leastUrgent}
 	}
-	return evictor{own}
+	return preemptor{own}
 }
 
-func (evictor) Observes() Signals { return NoSignals }
+func (preemptor) Observes() Signals { return NoSignals }
 
-func (evictor) Chunk(_ *Running, remaining, _ int32, _ *SchedulerContext) int32 { return remaining }
+func (preemptor) Chunk(_ *Running, remaining, _ int32, _ *SchedulerContext) int32 { return remaining }
 
 // Victim is the one that vLLM preempts: the last of the running list; or the lowest priority,
 // then the latest arrival, then the earliest in the list. The reverse of that
 // is the highest priority, then the earliest arrival, then the earliest in the
 // list.
-func (e evictor) Victim(running []Running, _ *SchedulerContext) int {
+func (e preemptor) Victim(running []Running, _ *SchedulerContext) int {
 	if e.rule == lastRunning {
 		return len(running) - 1
 	}
@@ -142,7 +142,7 @@ func (e evictor) Victim(running []Running, _ *SchedulerContext) int {
 	return victim
 }
 
-type fcfs struct{ evictor }
+type fcfs struct{ preemptor }
 
 func (fcfs) Reorders() bool { return false }
 
@@ -158,7 +158,7 @@ func (fcfs) Less(a, b *Waiting, _ *SchedulerContext) bool {
 	return a.ID < b.ID
 }
 
-type priorityFCFS struct{ evictor }
+type priorityFCFS struct{ preemptor }
 
 func (priorityFCFS) Reorders() bool { return true }
 
@@ -170,7 +170,7 @@ func (priorityFCFS) Less(a, b *Waiting, _ *SchedulerContext) bool {
 }
 
 // reversePriority is priority-fcfs backwards, ties included.
-type reversePriority struct{ evictor }
+type reversePriority struct{ preemptor }
 
 func (reversePriority) Reorders() bool { return true }
 
@@ -188,7 +188,7 @@ func earlier(a, b *Waiting) bool {
 
 // sjf orders by a length that the client made known, never by the true output.
 type sjf struct {
-	evictor
+	preemptor
 	prompt, limit bool // what counts: prompt tokens, MaxOutput
 }
 

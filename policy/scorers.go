@@ -71,7 +71,7 @@ func ParseScorers(text string) ([]Setting, error) {
 type scorer struct {
 	kind   scorerKind
 	weight float64   // share of the sum of weights
-	shares []float64 // by seat: weight · score; of a perRequest one 0 but for the request in hand
+	shares []float64 // by row: weight · score; of a perRequest one 0 but for the request in hand
 	spread *spread   // of queue-depth, waiting-queue and active-requests
 }
 
@@ -83,32 +83,32 @@ func newScorer(kind scorerKind, weight float64) scorer {
 	return s
 }
 
-// begin takes in all instances.
-func (s *scorer) begin(view *View, taken []int32) {
-	s.shares = resize(s.shares, len(taken))
+// reset takes in all instances.
+func (s *scorer) reset(view *View, instances []int32) {
+	s.shares = resize(s.shares, len(instances))
 	switch {
 	case s.kind.perRequest():
 		clear(s.shares)
 	case s.spread != nil:
-		s.spread.begin(s.kind, view.slots, taken)
-		s.spread.settle()
-		s.rescale()
+		s.spread.reset(s.kind, view.slots, instances)
+		s.spread.rescale()
+		s.shareAll()
 	default:
-		for k, i := range taken {
+		for k, i := range instances {
 			s.shares[k] = s.share(view, int(i))
 		}
 	}
 }
 
-// enter takes in a change of instance i, which has a seat.
-func (s *scorer) enter(view *View, i, seat int) {
+// update takes in a change of instance i, which has a row.
+func (s *scorer) update(view *View, i, row int) {
 	switch {
 	case s.kind.perRequest():
 	case s.spread != nil:
-		s.spread.enter(seat, count(s.kind, &view.slots[i]))
-		s.shares[seat] = s.spread.scale.share(s.weight, s.spread.counts[seat])
+		s.spread.update(row, count(s.kind, &view.slots[i]))
+		s.shares[row] = s.spread.scale.share(s.weight, s.spread.counts[row])
 	default:
-		s.shares[seat] = s.share(view, i)
+		s.shares[row] = s.share(view, i)
 	}
 }
 
@@ -124,25 +124,25 @@ func (s *scorer) share(view *View, i int) float64 {
 	return float64(s.weight * freeShare(slot.Used, slot.Total))
 }
 
-// withdraw takes back what a perRequest scorer said of the instances in seats.
-func (s *scorer) withdraw(seats []int32) {
-	for _, k := range seats {
+// unset takes back what a perRequest scorer said of the instances in rows.
+func (s *scorer) unset(rows []int32) {
+	for _, k := range rows {
 		s.shares[k] = 0
 	}
 }
 
-// settle reports whether an extreme has moved since the shares were computed,
+// updateScale reports whether an extreme has moved since the shares were computed,
 // and then computes all of them.
-func (s *scorer) settle() bool {
-	if s.spread == nil || !s.spread.settle() {
+func (s *scorer) updateScale() bool {
+	if s.spread == nil || !s.spread.rescale() {
 		return false
 	}
-	s.rescale()
+	s.shareAll()
 	return true
 }
 
 // rescale computes all shares of a spread.
-func (s *scorer) rescale() {
+func (s *scorer) shareAll() {
 	scale, weight, shares := s.spread.scale, s.weight, s.shares
 	for i, x := range s.spread.counts[:len(shares)] {
 		shares[i] = scale.share(weight, x)

@@ -36,8 +36,8 @@ type saturationShed struct {
 	full      float64 // weight of an instance whose KV blocks are all in use
 	limit     int64   // mean weight from which requests are rejected
 
-	seating  seating
-	weights  []int64 // by seat; outside for those that are not routable
+	rows     denseIndex
+	weights  []int64 // by row; outside for those that are not routable
 	sum      int64   // of the weights of those that are
 	routable int64
 }
@@ -49,36 +49,36 @@ func (p *saturationShed) Decide(req *Request, st *RouterState, _ vtime.Time) Adm
 	if !p.sheddable.of(req.Class) {
 		return AdmissionDecision{Verdict: Admit}
 	}
-	p.follow(st.View)
+	p.sync(st.View)
 	if p.routable > 0 && p.sum >= p.limit*p.routable {
 		return AdmissionDecision{Verdict: Reject, Reason: Saturated}
 	}
 	return AdmissionDecision{Verdict: Admit}
 }
 
-// follow brings the sum up to date.
-func (p *saturationShed) follow(view *View) {
+// sync brings the sum up to date.
+func (p *saturationShed) sync(view *View) {
 	slots := view.read(QueueDepth | KVUse)
-	first, anew := p.seating.catchUp(view)
-	if !anew {
+	first, all := p.rows.sync(view)
+	if !all {
 		for c := first; c < view.changes; c++ {
 			i := view.changed(c)
-			if k := p.seating.seat(i); k >= 0 {
+			if k := p.rows.row(i); k >= 0 {
 				p.enter(k, p.weigh(&slots[i]))
 			}
 		}
 		return
 	}
-	p.weights, p.sum, p.routable = resize(p.weights, len(p.seating.taken)), 0, 0
-	for k, i := range p.seating.taken {
+	p.weights, p.sum, p.routable = resize(p.weights, len(p.rows.instances)), 0, 0
+	for k, i := range p.rows.instances {
 		p.weights[k] = outside
 		p.enter(k, p.weigh(&slots[i]))
 	}
 }
 
-// enter replaces the weight of the instance in a seat.
-func (p *saturationShed) enter(seat int, weight int64) {
-	if was := p.weights[seat]; was != outside {
+// enter replaces the weight of the instance in a row.
+func (p *saturationShed) enter(row int, weight int64) {
+	if was := p.weights[row]; was != outside {
 		p.sum -= was
 		p.routable--
 	}
@@ -86,7 +86,7 @@ func (p *saturationShed) enter(seat int, weight int64) {
 		p.sum += weight
 		p.routable++
 	}
-	p.weights[seat] = weight
+	p.weights[row] = weight
 }
 
 // weigh is the weight of an instance. One without blocks has none to spare.

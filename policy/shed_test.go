@@ -153,7 +153,7 @@ func TestShedEqualsNaiveShed(t *testing.T) {
 				if rng.IntN(1+5*k) != 0 {
 					continue
 				}
-				if behind := view.changes - p.seating.seen; behind > uint64(len(view.log)) {
+				if behind := view.changes - p.rows.read; behind > uint64(len(view.log)) {
 					anew++
 				} else if behind > 0 {
 					followed++

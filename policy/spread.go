@@ -2,20 +2,21 @@ package policy
 
 import "math"
 
-// spread is where the counts of the candidates lie: a score is linear between
-// the extremes, so when one of those moves every score does.
+// spread is the range of a count over the candidates, the routable instances. A
+// score is linear between the two extremes, so when one of them moves every score
+// changes.
 //
-// How many candidates stand at an extreme is known, so that a change costs
-// nothing while another is left there. When none is, all are looked at: they
-// are about to be scored anew anyway.
+// The number of candidates at each extreme is known, so a change costs nothing
+// while another candidate is left there. When none is left all counts are
+// scanned: all scores are about to be computed anyway.
 type spread struct {
-	counts        []int64 // by seat, outside for those that are not routable; then the floor
+	counts        []int64 // by row, outside for those that are not routable; then the floor
 	low, high     int64   // of the candidates
-	atLow, atHigh int     // how many stand there; 0: the extreme is to be found
-	scale         scale   // from the extremes as of settle
+	atLow, atHigh int     // candidates at low and at high; 0: the extreme must be found
+	scale         scale   // of the extremes at the last rescale
 }
 
-// scale takes counts to scores between 1, at low, and 0, at high.
+// scale takes counts to scores from 1, at low, to 0, at high.
 type scale struct {
 	low, high int64
 	breadth   float64 // high − low; anything when there is no candidate
@@ -24,7 +25,7 @@ type scale struct {
 // outside is no count, and less than any.
 const outside = -1 << 62
 
-// count is what a spread compares.
+// count returns the count that a spread compares, of one instance.
 func count(kind scorerKind, s *Slot) int64 {
 	switch {
 	case !s.Routable:
@@ -37,9 +38,8 @@ func count(kind scorerKind, s *Slot) int64 {
 	return int64(s.Queue)
 }
 
-// floor is the count of one more candidate that never changes and is no
-// instance: with a floor of 0 a score is measured from 0 and not from the
-// smallest count.
+// floor returns the count of one more candidate, which never changes and is no
+// instance. With floor 0 a score is measured from 0, not from the smallest count.
 func floor(kind scorerKind) int64 {
 	if kind == activeRequests {
 		return 0
@@ -47,23 +47,23 @@ func floor(kind scorerKind) int64 {
 	return outside
 }
 
-// begin counts all instances.
-func (s *spread) begin(kind scorerKind, slots []Slot, taken []int32) {
-	s.counts = resize(s.counts, len(taken)+1)
-	s.counts[len(taken)] = floor(kind)
-	for k, i := range taken {
+// reset counts all instances.
+func (s *spread) reset(kind scorerKind, slots []Slot, instances []int32) {
+	s.counts = resize(s.counts, len(instances)+1)
+	s.counts[len(instances)] = floor(kind)
+	for k, i := range instances {
 		s.counts[k] = count(kind, &slots[i])
 	}
 	s.atLow, s.atHigh = 0, 0
 }
 
-// enter counts the instance in a seat.
-func (s *spread) enter(seat int, x int64) {
-	was := s.counts[seat]
+// update gives the instance in a row the count x.
+func (s *spread) update(row int, x int64) {
+	was := s.counts[row]
 	if x == was {
 		return
 	}
-	s.counts[seat] = x
+	s.counts[row] = x
 	if was == s.low {
 		s.atLow--
 	}
@@ -73,8 +73,8 @@ func (s *spread) enter(seat int, x int64) {
 	if x == outside {
 		return
 	}
-	// With nobody at an extreme all others lie within, so a count that does
-	// not is the extreme.
+	// While no candidate is at an extreme all others lie within, so a count
+	// that does not is the extreme.
 	if x < s.low {
 		s.low, s.atLow = x, 0
 	}
@@ -89,11 +89,10 @@ func (s *spread) enter(seat int, x int64) {
 	}
 }
 
-// settle makes the scale that of the extremes as they are and reports whether
-// it was another.
-func (s *spread) settle() bool {
+// rescale makes the scale fit the extremes and reports whether it changed.
+func (s *spread) rescale() bool {
 	if s.atLow == 0 || s.atHigh == 0 {
-		s.survey()
+		s.scan()
 	}
 	if s.low == s.scale.low && s.high == s.scale.high {
 		return false
@@ -102,10 +101,10 @@ func (s *spread) settle() bool {
 	return true
 }
 
-// survey finds the extremes and who stands there; without any candidate, low
-// is above high. No branch of it hangs on the order of the counts, which
-// cannot be guessed.
-func (s *spread) survey() {
+// scan finds the extremes and counts the candidates there. Without any candidate
+// low is above high. No branch depends on the order of the counts, which the CPU
+// cannot guess.
+func (s *spread) scan() {
 	low, high := int64(math.MaxInt64), int64(math.MinInt64)
 	for _, x := range s.counts {
 		if x != outside {
@@ -124,7 +123,8 @@ func (s *spread) survey() {
 	s.low, s.high, s.atLow, s.atHigh = low, high, atLow, atHigh
 }
 
-// share is weight · (high − x)/(high − low), or weight when all are equal.
+// share returns weight · (high − x)/(high − low), or weight when all counts are
+// equal.
 func (c *scale) share(weight float64, x int64) float64 {
 	if c.breadth == 0 {
 		return weight

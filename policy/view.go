@@ -62,7 +62,7 @@ const RecentCompletions = 100
 //
 // Few instances change between two decisions, so a View also notes which, and
 // a policy may follow it: keep what it made of the instances and renew that
-// for the changed ones (see follower). The note is bounded: whoever looks too
+// for the changed ones (see changeCursor). The note is bounded: whoever looks too
 // seldom is told that anything may have changed.
 type View struct {
 	slots    []Slot
@@ -99,7 +99,7 @@ func (v *View) Add(s Slot) {
 	for len(v.log)*logShare < len(v.slots) {
 		v.log = make([]int32, max(leastLog, 2*len(v.log)))
 	}
-	v.changes += uint64(len(v.log)) + 1 // leaves every follower behind
+	v.changes += uint64(len(v.log)) + 1 // leaves every cursor behind
 }
 
 // Slot is what Set last wrote for instance i: for the owner. Policies read by
@@ -117,12 +117,12 @@ func (v *View) Set(i int, s Slot) {
 	v.note(i)
 	if s.Phase != was {
 		v.ready += inService(s.Phase) - inService(was)
-		v.appear(int32(i), s.Phase != Gone)
+		v.setPresent(int32(i), s.Phase != Gone)
 	}
 }
 
-// appear enters instance i among the present or strikes it off.
-func (v *View) appear(i int32, present bool) {
+// setPresent enters instance i among the present or strikes it off.
+func (v *View) setPresent(i int32, present bool) {
 	at, listed := slices.BinarySearch(v.present, i)
 	switch {
 	case listed && !present:
@@ -236,9 +236,9 @@ func (v *View) TotalBlocks(i int) int64 {
 	return v.slots[i].Total
 }
 
-// FreeSeats is the number of requests that the running list of instance i has
+// FreeSeqs is the number of requests that the running list of instance i has
 // room for. It is part of the signal BatchSize.
-func (v *View) FreeSeats(i int) int64 {
+func (v *View) FreeSeqs(i int) int64 {
 	if checkReads {
 		v.check(BatchSize)
 	}

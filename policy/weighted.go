@@ -10,7 +10,7 @@ import (
 // weighted takes the largest Σ weight·score, summed in the order in which the
 // scorers were given.
 //
-// It follows the view: a changed instance is scored anew, all of them only
+// It follows the view: a changed instance is scored all, all of them only
 // when an extreme of a spread has moved. What it keeps are the scores without
 // the affinities, to a prefix or a session, which are others with every
 // request: an instance that has one is given its true score for that one
@@ -20,18 +20,18 @@ type weighted struct {
 	scorers  []scorer
 	observes Signals
 	tie      tieBreak
-	seating  seating
-	scores   []float64  // by seat
-	public   []float64  // the same by instance, when some are gone
-	best     tournament // by seat, of the scores without affinities
+	rows     denseIndex
+	scores   []float64 // by row
+	public   []float64 // the same by instance, when some are gone
+	tree     maxTree   // by row, of the scores without affinities
 
-	index    *PrefixIndex   // nil without the scorers prefix-affinity and prefix-match
-	prefix   int            // which scorer prefix-affinity is, −1: none
-	bonus    int            // which prefix-match is
-	sessions *sessionMemory // nil without the scorer session-affinity
-	session  int            // which scorer that is
-	matched  []int32        // seats of instances that have scores with an affinity, in order
-	foremost []int32        // those of them with the largest score, in order
+	index       *PrefixIndex   // nil without the scorers prefix-affinity and prefix-match
+	prefix      int            // which scorer prefix-affinity is, −1: none
+	bonus       int            // which prefix-match is
+	sessions    *sessionMemory // nil without the scorer session-affinity
+	session     int            // which scorer that is
+	matched     []int32        // rows of instances that have scores with an affinity, in order
+	bestMatched []int32        // those of them with the largest score, in order
 }
 
 func newWeighted(v values, env Env) (Routing, error) {
@@ -85,17 +85,17 @@ func chosen(v values) []int {
 func (w *weighted) Observes() Signals { return w.observes }
 
 func (w *weighted) Route(req *Request, _ float64, _ *RouterState, view *View, _ vtime.Time) RoutingDecision {
-	w.unmatch()
-	w.follow(view)
-	target := w.seating.instance(w.choose(req, w.match(req)))
+	w.clearAffinity()
+	w.sync(view)
+	target := w.rows.instance(w.choose(req, w.scoreAffinity(req)))
 	if target < 0 {
-		return nowhere
+		return noTarget
 	}
 	return RoutingDecision{Target: target, Reason: BestScore, Scores: w.published()}
 }
 
-// Routed implements Witness.
-func (w *weighted) Routed(req *Request, target int) {
+// OnRouted implements RouteObserver.
+func (w *weighted) OnRouted(req *Request, target int) {
 	if w.sessions != nil && req.Session != 0 {
 		w.sessions.record(req.Session, target)
 	}
@@ -112,73 +112,73 @@ func (w *weighted) Scorers() []string {
 
 // Explain implements Explainer.
 func (w *weighted) Explain(i int, shares []float64) []float64 {
-	seat := w.seating.seat(i)
+	row := w.rows.row(i)
 	for k := range w.scorers {
-		shares = append(shares, w.scorers[k].shares[seat])
+		shares = append(shares, w.scorers[k].shares[row])
 	}
 	return shares
 }
 
 // published is the scores by instance.
 func (w *weighted) published() []float64 {
-	if w.seating.whole {
+	if w.rows.identity {
 		return w.scores
 	}
-	for k, i := range w.seating.taken {
+	for k, i := range w.rows.instances {
 		w.public[i] = w.scores[k]
 	}
 	return w.public
 }
 
 // follow brings the scores without affinities up to the view.
-func (w *weighted) follow(view *View) {
+func (w *weighted) sync(view *View) {
 	slots := view.read(w.observes)
-	first, anew := w.seating.catchUp(view)
-	if anew {
-		w.begin(view)
+	first, all := w.rows.sync(view)
+	if all {
+		w.reset(view)
 		return
 	}
 	for c := first; c < view.changes; c++ {
 		i := view.changed(c)
-		seat := w.seating.seat(i)
-		if seat < 0 {
+		row := w.rows.row(i)
+		if row < 0 {
 			continue
 		}
 		for k := range w.scorers {
-			w.scorers[k].enter(view, i, seat)
+			w.scorers[k].update(view, i, row)
 		}
 	}
-	if w.settle() {
+	if w.updateScales() {
 		w.scoreAll(slots)
 		return
 	}
 	for c := first; c < view.changes; c++ {
 		i := view.changed(c)
-		seat := w.seating.seat(i)
-		if seat < 0 {
+		row := w.rows.row(i)
+		if row < 0 {
 			continue
 		}
-		w.scores[seat] = -1
+		w.scores[row] = -1
 		if slots[i].Routable {
-			w.scores[seat] = w.sum(seat)
+			w.scores[row] = w.sum(row)
 		}
-		w.best.set(seat, strength(w.scores[seat]))
+		w.tree.set(row, scoreKey(w.scores[row]))
 	}
 }
 
-// begin takes in all instances.
-func (w *weighted) begin(view *View) {
-	taken := w.seating.taken
+// reset takes in all instances.
+func (w *weighted) reset(view *View) {
+	instances := w.rows.instances
 	for k := range w.scorers {
-		w.scorers[k].begin(view, taken)
+		w.scorers[k].reset(view, instances)
 	}
-	w.scores = resize(w.scores, len(taken))
-	w.best.reset(len(taken), !w.tie.lowest)
+	w.scores = resize(w.scores, len(instances))
+	w.tree.reset(len(instances), !w.tie.lowest)
 	w.scoreAll(view.slots)
-	if w.seating.whole {
+	if w.rows.identity {
 		return
 	}
-	for _, i := range w.seating.before {
+	for _, i := range w.rows.previous {
 		if int(i) < len(w.public) {
 			w.public[i] = -1
 		}
@@ -189,11 +189,11 @@ func (w *weighted) begin(view *View) {
 	}
 }
 
-// settle reports whether shares of instances have changed that have not.
-func (w *weighted) settle() bool {
+// updateScales reports whether shares of instances have changed that have not.
+func (w *weighted) updateScales() bool {
 	moved := false
 	for k := range w.scorers {
-		moved = w.scorers[k].settle() || moved
+		moved = w.scorers[k].updateScale() || moved
 	}
 	return moved
 }
@@ -210,29 +210,29 @@ func (w *weighted) scoreAll(slots []Slot) {
 			scores[i] += share
 		}
 	}
-	players := w.best.players()[:len(scores)]
-	for k, i := range w.seating.taken[:len(scores)] {
+	leaves := w.tree.leaves()[:len(scores)]
+	for k, i := range w.rows.instances[:len(scores)] {
 		if slots[i].Routable {
-			players[k] = strength(scores[k])
+			leaves[k] = scoreKey(scores[k])
 		} else {
-			scores[k], players[k] = -1, 0
+			scores[k], leaves[k] = -1, 0
 		}
 	}
-	w.best.survey()
+	w.tree.rebuild()
 }
 
-// sum is the score of the instance in a seat.
-func (w *weighted) sum(seat int) float64 {
+// sum is the score of the instance in a row.
+func (w *weighted) sum(row int) float64 {
 	score := 0.0
 	for k := range w.scorers {
-		score += w.scorers[k].shares[seat]
+		score += w.scorers[k].shares[row]
 	}
 	return score
 }
 
-// strength of a score: bits of floats from 0 on are ordered as they are. One
+// scoreKey of a score: bits of floats from 0 on are ordered as they are. One
 // below 0 is that of an instance which is not routable.
-func strength(score float64) uint64 {
+func scoreKey(score float64) uint64 {
 	if score < 0 {
 		return 0
 	}
@@ -240,10 +240,10 @@ func strength(score float64) uint64 {
 }
 
 // match gives the candidates to which the request has an affinity their scores
-// with it, and returns the strength of the foremost of them, 0 without any.
-func (w *weighted) match(req *Request) uint64 {
+// with it, and returns the key of the bestMatched of them, 0 without any.
+func (w *weighted) scoreAffinity(req *Request) uint64 {
 	if w.index != nil {
-		w.matchPrefix(w.index.holders())
+		w.matchHolders(w.index.holders())
 	}
 	if w.sessions != nil { // which never hold session 0, that is none
 		w.matchSession(int(w.sessions.last(req.Session)))
@@ -251,42 +251,42 @@ func (w *weighted) match(req *Request) uint64 {
 	top := uint64(0)
 	for _, i := range w.matched {
 		w.scores[i] = w.sum(int(i))
-		switch x := strength(w.scores[i]); {
+		switch x := scoreKey(w.scores[i]); {
 		case x > top:
 			top = x
-			w.foremost = append(w.foremost[:0], i)
+			w.bestMatched = append(w.bestMatched[:0], i)
 		case x == top:
-			w.foremost = append(w.foremost, i)
+			w.bestMatched = append(w.bestMatched, i)
 		}
 	}
 	return top
 }
 
-// candidate is the seat of an instance that may be chosen, −1 if i is none.
+// candidate is the row of an instance that may be chosen, −1 if i is none.
 func (w *weighted) candidate(i int) int {
-	if seat := w.seating.seat(i); seat >= 0 && w.scores[seat] >= 0 {
-		return seat
+	if row := w.rows.row(i); row >= 0 && w.scores[row] >= 0 {
+		return row
 	}
 	return -1
 }
 
-// matchPrefix matches the candidates that the index expects to have the
+// matchHolders matches the candidates that the index expects to have the
 // beginning of the prompt.
-func (w *weighted) matchPrefix(holders []holder) {
+func (w *weighted) matchHolders(holders []holder) {
 	for _, h := range holders {
-		seat := w.candidate(int(h.instance))
-		if seat < 0 {
+		row := w.candidate(int(h.instance))
+		if row < 0 {
 			continue
 		}
 		if w.prefix >= 0 {
 			s := &w.scorers[w.prefix]
-			s.shares[seat] = float64(s.weight * w.index.affinity(h.blocks))
+			s.shares[row] = float64(s.weight * w.index.affinity(h.blocks))
 		}
 		if w.bonus >= 0 {
 			s := &w.scorers[w.bonus]
-			s.shares[seat] = s.weight
+			s.shares[row] = s.weight
 		}
-		w.matched = append(w.matched, int32(seat))
+		w.matched = append(w.matched, int32(row))
 	}
 }
 
@@ -295,51 +295,51 @@ func (w *weighted) matchSession(i int) {
 	if i < 0 {
 		return
 	}
-	seat := w.candidate(i)
-	if seat < 0 {
+	row := w.candidate(i)
+	if row < 0 {
 		return
 	}
-	w.scorers[w.session].shares[seat] = w.scorers[w.session].weight
-	if at, matched := slices.BinarySearch(w.matched, int32(seat)); !matched {
-		w.matched = slices.Insert(w.matched, at, int32(seat))
+	w.scorers[w.session].shares[row] = w.scorers[w.session].weight
+	if at, matched := slices.BinarySearch(w.matched, int32(row)); !matched {
+		w.matched = slices.Insert(w.matched, at, int32(row))
 	}
 }
 
-// unmatch takes back what match did.
-func (w *weighted) unmatch() {
+// clearAffinity takes back what match did.
+func (w *weighted) clearAffinity() {
 	if len(w.matched) == 0 {
 		return
 	}
 	for k := range w.scorers {
 		if w.scorers[k].kind.perRequest() {
-			w.scorers[k].withdraw(w.matched)
+			w.scorers[k].unset(w.matched)
 		}
 	}
 	for _, i := range w.matched {
 		w.scores[i] = w.sum(int(i))
 	}
-	for _, i := range w.foremost { // choose may have let them in
-		w.best.set(int(i), strength(w.scores[i]))
+	for _, i := range w.bestMatched { // choose may have let them in
+		w.tree.set(int(i), scoreKey(w.scores[i]))
 	}
-	w.matched, w.foremost = w.matched[:0], w.foremost[:0]
+	w.matched, w.bestMatched = w.matched[:0], w.bestMatched[:0]
 }
 
-// choose is the seat of one of the instances with the largest score, −1 when none
-// is routable; top is the strength of the foremost.
+// choose is the row of one of the instances with the largest score, −1 when none
+// is routable; top is the key of the bestMatched.
 //
-// An affinity makes no score smaller. So if the foremost are stronger than the
-// tournament's best, only they are the best. If they are as strong, those of
+// An affinity makes no score smaller. So if the bestMatched are stronger than the
+// maxTree's best, only they are the best. If they are as strong, those of
 // them that got there by an affinity belong to the tournament's best for now. If
 // they are weaker, none of them is among those.
 func (w *weighted) choose(req *Request, top uint64) int {
-	switch best := w.best.best(); {
+	switch best := w.tree.best(); {
 	case top > best:
-		return int(w.foremost[w.tie.draw(req, len(w.foremost))])
+		return int(w.bestMatched[w.tie.draw(req, len(w.bestMatched))])
 	case top < best || best == 0:
-		return w.tie.choose(req, &w.best)
+		return w.tie.choose(req, &w.tree)
 	}
-	for _, i := range w.foremost {
-		w.best.set(int(i), top)
+	for _, i := range w.bestMatched {
+		w.tree.set(int(i), top)
 	}
-	return w.tie.choose(req, &w.best)
+	return w.tie.choose(req, &w.tree)
 }

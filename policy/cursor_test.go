@@ -138,7 +138,7 @@ func copyOf(view *View) *View {
 	return c
 }
 
-// TestWhatStandsThereIsNoChange, lest followers are kept busy for nothing.
+// TestWhatStandsThereIsNoChange, so that cursors have nothing to read.
 func TestWhatStandsThereIsNoChange(t *testing.T) {
 	view := loads(3, 4)
 	before := view.changes
@@ -247,7 +247,7 @@ func (p *pair) reached(req *Request, d RoutingDecision) (corners []string) {
 	note(d.Target < 0, "nowhere")
 	switch f := p.fast.(type) {
 	case *weighted:
-		note(!f.seating.whole, "some gone")
+		note(!f.rows.identity, "some gone")
 		note(f.index != nil && len(f.index.places) > len(f.index.instance), "a place of one that is gone")
 		if d.Target < 0 {
 			break
@@ -272,9 +272,9 @@ func (p *pair) reached(req *Request, d RoutingDecision) (corners []string) {
 		note(f.sessions != nil && f.sessions.where.used == f.sessions.capacity, "a session forgotten")
 	case *longestPrefix:
 		note(d.Reason == LongestPrefix, "longest prefix")
-		note(d.Reason == LeastLoad && len(f.foremost) > 0, "least load in spite of a prefix")
+		note(d.Reason == LeastLoad && len(f.best) > 0, "least load in spite of a prefix")
 	case *powerOfTwo:
-		note(len(f.roster.routable) == 1, "one routable")
+		note(len(f.routable.list) == 1, "one routable")
 	}
 	return corners
 }
@@ -283,13 +283,13 @@ func (p *pair) reached(req *Request, d RoutingDecision) (corners []string) {
 func (p *pair) seen() uint64 {
 	switch f := p.fast.(type) {
 	case *byLoad:
-		return f.seating.seen
+		return f.rows.read
 	case *longestPrefix:
-		return f.ranking.seating.seen
+		return f.ranking.rows.read
 	case *powerOfTwo:
-		return f.roster.follower.seen
+		return f.routable.cursor.read
 	}
-	return p.fast.(*weighted).seating.seen
+	return p.fast.(*weighted).rows.read
 }
 
 // TestDecisionsDependOnValuesAlone asks three copies of a policy. All are shown
