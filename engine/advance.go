@@ -84,7 +84,7 @@ func (e *Engine) queued(now vtime.Time) {
 	e.diagnosis.queued(i)
 	e.enqueue(i, false)
 	e.Counters.PeakWaiting = max(e.Counters.PeakWaiting, int64(e.requests.waiting()))
-	if e.current == nil {
+	if e.inFlight.n == 0 {
 		e.agenda.at[eventStep] = now
 	}
 }
@@ -106,7 +106,7 @@ func (e *Engine) refusal(s *slot) metrics.Reason {
 func (e *Engine) timeout(now vtime.Time) {
 	m := e.agenda.takeDeadline()
 	s := e.slot(m.slot)
-	if s.phase != pending && e.current != nil {
+	if s.phase != pending && e.inFlight.n > 0 {
 		s.overdue = true
 		e.overdue = append(e.overdue, m)
 		return

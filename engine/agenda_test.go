@@ -12,8 +12,8 @@ import (
 // recounted is the times of an agenda from a look at every request.
 func recounted(e *Engine) times {
 	want := times{vtime.Never, e.agenda.at[eventStep], vtime.Never}
-	if e.current != nil {
-		want[eventStep] = e.current.end
+	if b := e.inFlight.executing(); b != nil {
+		want[eventStep] = b.end
 	}
 	for i := range int32(len(e.requests.slots)) {
 		s := e.slot(i)

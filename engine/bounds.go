@@ -55,9 +55,9 @@ func (e *Engine) untilEnd(kind event) vtime.Duration {
 	switch {
 	case kind == eventTimeout || kind == eventQueued && e.requests.refusable > 0:
 		return 0
-	case kind == eventQueued || e.current == nil:
+	case kind == eventQueued || e.inFlight.n == 0:
 		return e.minStep
-	case e.current.mayEnd || len(e.overdue) > 0:
+	case e.inFlight.executing().mayEnd || len(e.overdue) > 0:
 		return 0
 	case e.requests.waiting() > 0 || len(e.individuals) > 0 || e.cohort.n == 0:
 		return e.leastTime(e.cohortSteps(1))
@@ -83,7 +83,7 @@ func (e *Engine) FirstChange() (at vtime.Time, class uint8) {
 // only its counts of requests, vtime.Never if nothing can change it.
 func (e *Engine) FirstStepState(lengths bool) vtime.Time {
 	end := e.agenda.at[eventStep]
-	if e.current == nil {
+	if e.inFlight.n == 0 {
 		end = min(end, e.agenda.at[eventQueued]).Add(e.minStep)
 	}
 	if lengths && e.stepState.Waiting == e.requests.waiting() && e.stepState.Running == e.requests.running() {
@@ -97,14 +97,15 @@ func (e *Engine) FirstStepState(lengths bool) vtime.Time {
 // or leaving the running list or the wait queue: nothing but members of the
 // cohort, none of which ends, with blocks for all.
 func (e *Engine) steadyDecode() bool {
-	return e.current != nil && !e.current.mayEnd && e.cohort.n > 0 && e.requests.waiting() == 0 && len(e.individuals) == 0 && len(e.overdue) == 0 &&
+	b := e.inFlight.executing()
+	return b != nil && !b.mayEnd && e.cohort.n > 0 && e.requests.waiting() == 0 && len(e.individuals) == 0 && len(e.overdue) == 0 &&
 		e.cache.Free() >= 2*int(e.cohort.n)
 }
 
 // cohortSteps is how many steps after the executing one pass, at most limit,
 // before the first member of the cohort ends; 0 when one ends in it.
 func (e *Engine) cohortSteps(limit int64) int64 {
-	return max(0, min(limit, e.cohort.ends.next()-e.current.number))
+	return max(0, min(limit, e.cohort.ends.next()-e.inFlight.executing().number))
 }
 
 // leastTime is the least time that n steps take.

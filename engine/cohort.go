@@ -24,7 +24,7 @@ type cohort struct {
 func (e *Engine) join(i int32) {
 	s, c := e.slot(i), &e.cohort
 	e.requests.to(i, decoding)
-	s.joined = e.formed + 1
+	s.joined = e.inFlight.formed + 1
 	c.ends.add(e, i, s.last())
 	c.maxOrder = max(c.maxOrder, s.order)
 	e.countMember(s, s.computed, 1)
@@ -54,15 +54,15 @@ func (e *Engine) countMember(s *slot, computed int32, sign int32) {
 // its counts up to date.
 func (e *Engine) materialize(i int32) {
 	s := e.slot(i)
-	steps := int32(e.formed - s.joined + 1)
-	ended := max(0, int32(e.ended-s.joined+1))
+	steps := int32(e.inFlight.formed - s.joined + 1)
+	ended := max(0, int32(e.inFlight.ended()-s.joined+1))
 	e.countMember(s, s.computed+steps, -1)
 	e.requests.to(i, running)
 	s.computed += steps
 	s.generated += ended
 	s.inFlight += steps - ended
 	if ended > 0 {
-		s.lastToken = e.lastEnd
+		s.lastToken = e.inFlight.lastEnd
 	}
 	keyed := s.computed
 	if e.cfg.Async {
@@ -80,8 +80,8 @@ func (e *Engine) adjustYield(s *slot, by int32) {
 	if s.group < 0 {
 		return
 	}
-	for _, b := range [...]*batch{e.current, e.next} {
-		if b != nil && b.number >= s.joined {
+	for k := range e.inFlight.n {
+		if b := e.inFlight.at(k); b.number >= s.joined {
 			b.yield[s.group] += by
 		}
 	}
@@ -122,8 +122,9 @@ func (e *Engine) disband() {
 // batches that it has a token in.
 func (e *Engine) itemize(i int32) {
 	s := e.slot(i)
-	for _, b := range [...]*batch{e.current, e.next} {
-		if b == nil || b.number < s.joined {
+	for k := range e.inFlight.n {
+		b := e.inFlight.at(k)
+		if b.number < s.joined {
 			continue
 		}
 		b.members--
@@ -131,9 +132,7 @@ func (e *Engine) itemize(i int32) {
 		if s.group >= 0 {
 			b.yield[s.group]--
 		}
-		it := item{member{i, s.ID}, s.order, 1, true, true}
-		at, _ := slices.BinarySearchFunc(b.items, it, func(x, y item) int { return int(x.order - y.order) })
-		b.items = slices.Insert(b.items, at, it)
+		b.insert(item{member{i, s.ID}, s.order, 1, 1, true})
 	}
 }
 

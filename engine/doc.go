@@ -9,6 +9,7 @@
 //	agenda.go     the events that an instance has before it
 //	advance.go    what each of them does
 //	requests.go   the phases of a request, and all that is counted by phase
+//	batch.go      a step as it is formed, and the ring of those in flight
 //	step.go       one step: finish what ends, form what comes next
 //	form.go       batch formation while everything fits, and admission
 //	preempt.go     batch formation request by request, with preemption

@@ -104,15 +104,10 @@ func (e *Engine) drain(now vtime.Time, end func(slot int32)) {
 	e.now = now
 	e.integrate(now)
 	e.disband()
-	for _, b := range [...]*batch{e.current, e.next} {
-		if b != nil {
-			e.spare = append(e.spare, b)
-		}
+	if b := e.inFlight.executing(); b != nil {
+		e.Counters.BusyMicros += int64(now.Sub(b.start))
 	}
-	if e.current != nil {
-		e.Counters.BusyMicros += int64(now.Sub(e.current.start))
-	}
-	e.current, e.next, e.overdue = nil, nil, e.overdue[:0]
+	e.inFlight.n, e.overdue = 0, e.overdue[:0]
 	e.agenda.at[eventStep] = vtime.Never
 	for _, i := range slices.Clone(e.individuals) {
 		s := e.slot(i)

@@ -39,10 +39,7 @@ type Engine struct {
 	ending      []int32 // members taken out of it last
 	orders      int64   // admissions so far
 
-	current, next *batch // executing; formed while it executes (async)
-	formed, ended int64  // numbers of the last formed and the last ended step
-	lastEnd       vtime.Time
-	spare         []*batch
+	inFlight inFlight
 
 	blocked              blockade // why the wait queue stands still since the last formation
 	diagnosis            diagnosis
@@ -103,6 +100,11 @@ func New(index int, cfg Config) *Engine {
 		requests: &e.requests, counters: &e.Counters, observer: cfg.Observer,
 		storm: storm{most: min(int(cfg.MaxSeqs), cfg.Cache.Total())}, // a running request has a place and a block
 	}
+	depth := 1
+	if cfg.Async {
+		depth = 2
+	}
+	e.inFlight.ring = make([]batch, depth)
 	e.minStep = minStep(cfg.Model)
 	if e.gamma = cfg.Gamma; e.gamma == 0 {
 		e.gamma = latency.Gamma(cfg.Model)

@@ -12,9 +12,10 @@ import (
 // admission, then, if nothing was preempted, waiting ones. What it schedules
 // counts as computed from here on.
 func (e *Engine) form(now vtime.Time) *batch {
-	b := e.blank(now)
+	b := e.inFlight.blank(now)
+	e.refreshContext(now)
 	if e.cfg.Async {
-		e.removeEnding(e.formed, false)
+		e.removeEnding(e.inFlight.formed, false)
 	}
 	left, fits := e.formAll(b)
 	if !fits {
@@ -37,19 +38,6 @@ func (e *Engine) form(now vtime.Time) *batch {
 	if e.cfg.Ledger != nil {
 		e.record(b)
 	}
-	return b
-}
-
-// blank is an empty batch with the next number.
-func (e *Engine) blank(now vtime.Time) *batch {
-	var b *batch
-	if n := len(e.spare); n > 0 {
-		b, e.spare = e.spare[n-1], e.spare[:n-1]
-	} else {
-		b = &batch{}
-	}
-	*b = batch{number: e.formed + 1, formedAt: now, items: b.items[:0], yield: b.yield[:0]}
-	e.refreshContext(now)
 	return b
 }
 
@@ -163,7 +151,7 @@ func (e *Engine) schedule(b *batch, i, n int32) bool {
 	}
 	prefill := s.known()+s.inFlight-s.computed > 1 || s.generated+s.inFlight == 0
 	s.computed += n
-	b.items = append(b.items, item{member: member{i, s.ID}, order: s.order, tokens: n, decode: !prefill})
+	b.items = append(b.items, item{member: member{i, s.ID}, order: s.order, scheduled: n, decode: !prefill})
 	return true
 }
 
@@ -259,7 +247,7 @@ func (e *Engine) enterRunning(s *slot, i, cached, known int32, now vtime.Time) {
 // closeBatch gives the batch its sums and its duration, and lets the requests that
 // from here on only decode join the cohort.
 func (e *Engine) closeBatch(b *batch) {
-	e.formed = b.number
+	e.inFlight.push()
 	size := e.cfg.BlockSize
 	b.yield = append(b.yield, e.cohort.groups...)
 	q := &b.sums
@@ -267,20 +255,21 @@ func (e *Engine) closeBatch(b *batch) {
 		it := &b.items[k]
 		s := e.slot(it.slot)
 		if it.decode {
-			q.DecodeTokens += int64(it.tokens)
+			q.DecodeTokens += int64(it.scheduled)
 			q.DecodeRequests++
 			q.DecodeContext += int64(s.computed)
 			q.DecodeBlocks += int64((s.computed + size - 1) / size)
 		} else {
-			n, before := int64(it.tokens), int64(s.computed-it.tokens)
+			n, before := int64(it.scheduled), int64(s.computed-it.scheduled)
 			q.PrefillTokens += n
 			q.PrefillRequests++
 			q.PrefillPairs += n*before + n*(n+1)/2
 			q.PrefillContext += before
 		}
-		if it.emits = s.computed >= s.known()+s.inFlight; it.emits {
-			q.SampledRows++
-			s.inFlight++
+		if s.computed >= s.known()+s.inFlight {
+			it.emits = 1
+			q.SampledRows += int64(it.emits)
+			s.inFlight += it.emits
 			b.mayEnd = b.mayEnd || s.generated+s.inFlight >= s.target
 		}
 	}
@@ -290,6 +279,7 @@ func (e *Engine) closeBatch(b *batch) {
 	e.ema = advanceEMA(e.ema, e.gamma, b.preempted, e.requests.running())
 	q.PreemptionEMA = e.ema
 	b.duration = e.duration(q)
+	b.end = b.start.Add(b.duration)
 	if e.cfg.StepByStep {
 		return
 	}
@@ -300,7 +290,7 @@ func (e *Engine) closeBatch(b *batch) {
 		for k < len(b.items) && b.items[k].order < s.order {
 			k++
 		}
-		if k < len(b.items) && b.items[k].slot == i && b.items[k].emits && s.target > s.generated+s.inFlight && s.seq.OwnOnly(s.computed) {
+		if k < len(b.items) && b.items[k].slot == i && b.items[k].emits > 0 && s.target > s.generated+s.inFlight && s.seq.OwnOnly(s.computed) {
 			e.join(i)
 		} else {
 			kept = append(kept, i)

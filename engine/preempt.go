@@ -59,14 +59,7 @@ func (e *Engine) victim() int {
 func (e *Engine) preempt(b *batch, v int) int32 {
 	i := e.individuals[v]
 	e.individuals = slices.Delete(e.individuals, v, v+1)
-	back := int32(0)
-	for k := len(b.items) - 1; k >= 0; k-- {
-		if b.items[k].slot == i {
-			back = b.items[k].tokens
-			b.items = slices.Delete(b.items, k, k+1)
-			break
-		}
-	}
+	back := b.remove(i)
 	s := e.slot(i)
 	e.cache.Preempt(&s.seq)
 	s.lost, s.deficit, s.computed = s.computed, max(s.deficit, s.computed), 0
@@ -105,10 +98,7 @@ func (e *Engine) record(b *batch) {
 			Running: e.requests.running(), Waiting: e.requests.waiting(), Free: e.cache.Free(),
 		}
 		if !b.empty() {
-			if e.current != nil {
-				f.Start = e.current.end
-			}
-			f.End = f.Start.Add(b.duration)
+			f.Start, f.End = b.start, b.end
 			f.Scheduled = e.shares(b)
 		}
 		e.cfg.Ledger(&f)
@@ -125,7 +115,7 @@ func (e *Engine) shares(b *batch) []Share {
 	}
 	var all []ordered
 	for _, it := range b.items {
-		all = append(all, ordered{it.order, Share{it.id, it.tokens}})
+		all = append(all, ordered{it.order, Share{it.id, it.scheduled}})
 	}
 	if b.members > 0 {
 		e.members(func(i int32) {

@@ -18,48 +18,47 @@ func (e *Engine) run(until vtime.Time, class uint8) {
 	if !e.runnable() {
 		return
 	}
-	last := e.current // the batch that a further formation follows
-	if e.cfg.Async {
-		last = e.next
-	}
 	size := int64(e.cfg.BlockSize)
 	stop := e.agenda.at.stepsUntil()
+	f := &e.inFlight
 	c := &e.cohort
 	gap, steps := vtime.Duration(-1), 0
 	for range longestRun {
-		end := e.current.end
+		end := f.executing().end
 		if end > until || end == until && vtime.ClassStep >= class || end >= stop {
 			break
 		}
-		if c.ends.next() <= e.formed {
+		if c.ends.next() <= f.formed {
 			break
 		}
-		crossing := int(c.cross[(e.formed+1)%size])
+		crossing := int(c.cross[(f.formed+1)%size])
 		if crossing > e.cache.Free() {
 			break
 		}
 		e.now = end
 		e.integrate(end)
-		if d := end.Sub(e.lastEnd); d != gap {
+		if d := end.Sub(f.lastEnd); d != gap {
 			e.flushITL(gap, steps)
 			gap, steps = d, 0
 		}
 		steps++
-		e.repeatStep(last, crossing)
+		e.repeatStep(crossing)
 	}
-	e.agenda.at[eventStep] = e.current.end
+	e.agenda.at[eventStep] = f.executing().end
 	e.flushITL(gap, steps)
 }
 
 // runnable reports whether the next step can be part of a decode run.
 func (e *Engine) runnable() bool {
 	c := &e.cohort
-	b := e.current
-	if e.cfg.Ledger != nil || b == nil || c.n == 0 || len(e.individuals) > 0 || len(b.items) > 0 || b.members != c.n || len(e.overdue) > 0 {
+	f := &e.inFlight
+	if e.cfg.Ledger != nil || !f.full() || c.n == 0 || len(e.individuals) > 0 || len(e.overdue) > 0 {
 		return false
 	}
-	if e.cfg.Async && (e.next == nil || len(e.next.items) > 0 || e.next.members != c.n) {
-		return false
+	for k := range f.n {
+		if b := f.at(k); len(b.items) > 0 || b.members != c.n {
+			return false
+		}
 	}
 	if e.requests.waiting() == 0 {
 		return true
@@ -75,19 +74,17 @@ func (e *Engine) headHitsFree() bool {
 }
 
 // repeatStep ends the executing step of a decode run, begins the next one and
-// forms another like it, taking crossing blocks. last is the batch formed
-// last; its memory is used again.
-func (e *Engine) repeatStep(last *batch, crossing int) {
-	c := &e.cohort
-	ended := e.current
-	now := ended.end
-	n := &e.Counters
-	n.BusyMicros += int64(ended.duration)
+// forms another like those in flight, in which crossing members take a block.
+func (e *Engine) repeatStep(crossing int) {
+	c, f, n := &e.cohort, &e.inFlight, &e.Counters
+	b, last := f.executing(), f.at(f.n-1)
+	now := b.end
+	n.BusyMicros += int64(b.duration)
 	n.Steps++
 	n.DecodeTokens += int64(c.n)
 	n.ScheduledTokens += int64(c.n)
-	e.ended, e.lastEnd = ended.number, now
-	e.formed++
+	f.lastEnd = now
+	f.formed++
 	if e.cfg.KeepStepState {
 		e.stepState = e.State()
 	}
@@ -102,21 +99,18 @@ func (e *Engine) repeatStep(last *batch, crossing int) {
 	if e.blocked.headBlocked() {
 		e.diagnosis.headBlocked(e.head(), now)
 	}
-	// Only members are in it: the rest of the sums is zero or constant. The
-	// ended batch's memory takes the new formation.
-	ended.sums = last.sums
-	q := &ended.sums
-	q.DecodeContext = c.context + int64(c.n)*(e.formed+1)
+	// Only members are in it: the rest of the sums is zero or constant. The ended
+	// batch becomes the new one, and the last in the ring.
+	b.sums = last.sums
+	q := &b.sums
+	q.DecodeContext = c.context + int64(c.n)*(f.formed+1)
 	q.DecodeBlocks = c.blocks
 	e.ema = advanceEMA(e.ema, e.gamma, 0, e.requests.running())
 	q.PreemptionEMA = e.ema
 	q.Preempted = 0
-	ended.number, ended.formedAt, ended.duration = e.formed, now, e.duration(q)
-	// With one batch in flight it succeeds itself; with two, the next begins.
-	if e.next != nil {
-		e.current, e.next = e.next, ended
-	}
-	e.current.start, e.current.end = now, now.Add(e.current.duration)
+	b.number, b.formedAt, b.start, b.duration = f.formed, now, last.end, e.duration(q)
+	b.end = b.start.Add(b.duration)
+	f.rotate()
 }
 
 // flushITL reports steps of equal length in one go.

@@ -5,35 +5,9 @@ import (
 	"fmt"
 	"slices"
 
-	"blis/latency"
 	"blis/metrics"
 	"blis/vtime"
 )
-
-// batch is one formed step.
-type batch struct {
-	number     int64
-	formedAt   vtime.Time
-	start, end vtime.Time
-	duration   vtime.Duration
-	items      []item  // requests outside the cohort, in scheduler order
-	members    int32   // members of the cohort in it, one token each
-	yield      []int32 // per ITL group: members whose token is delivered at the end
-	preempted  int
-	mayEnd     bool // a request outside the cohort has its last token in it
-	sums       latency.Batch
-}
-
-// item is the share of one request in a batch.
-type item struct {
-	member
-	order  int64
-	tokens int32
-	decode bool // not prefill, for the latency model
-	emits  bool // yields a token at the end
-}
-
-func (b *batch) empty() bool { return len(b.items) == 0 && b.members == 0 }
 
 // step is the event at which an instance's step ends and the next begins: what
 // ends now is finished, then batches are formed until one executes (and, with
@@ -41,7 +15,8 @@ func (b *batch) empty() bool { return len(b.items) == 0 && b.members == 0 }
 func (e *Engine) step(now vtime.Time) {
 	e.integrate(now)
 	e.agenda.at[eventStep] = vtime.Never
-	if e.current != nil {
+	f := &e.inFlight
+	if f.n > 0 {
 		e.finish(now)
 		if e.cfg.KeepStepState {
 			e.stepState = e.State()
@@ -51,34 +26,26 @@ func (e *Engine) step(now vtime.Time) {
 			e.changes = e.changes[:0]
 		}
 	}
-	if e.next != nil {
-		e.begin(e.next, now)
-		e.next = nil
+	if f.n > 0 {
+		e.begin()
 	}
-	for e.requests.running()+e.requests.waiting() > 0 && (e.current == nil || e.cfg.Async && e.next == nil) {
+	for e.requests.running()+e.requests.waiting() > 0 && !f.full() {
 		b := e.form(now)
 		switch {
-		case !b.empty() && e.current == nil:
-			e.begin(b, now)
-		case !b.empty():
-			e.next = b
-		default:
-			preempted := b.preempted
-			e.spare = append(e.spare, b)
-			if e.current != nil {
-				return // formed again when the step in flight ends
-			}
-			if preempted == 0 {
-				panic(fmt.Sprintf("engine: instance %d at %v: %d running and %d waiting requests, nothing can be scheduled", e.index, now, e.requests.running(), e.requests.waiting()))
-			}
+		case !b.empty() && f.n == 1:
+			e.begin()
+		case b.empty() && f.n > 0:
+			return // formed again when the step in flight ends
+		case b.empty() && b.preempted == 0:
+			panic(fmt.Sprintf("engine: instance %d at %v: %d running and %d waiting requests, nothing can be scheduled", e.index, now, e.requests.running(), e.requests.waiting()))
 		}
 	}
 }
 
-// begin lets b execute from now.
-func (e *Engine) begin(b *batch, now vtime.Time) {
-	b.start, b.end = now, now.Add(b.duration)
-	e.current, e.agenda.at[eventStep] = b, b.end
+// begin lets the first batch in flight execute.
+func (e *Engine) begin() {
+	b := e.inFlight.executing()
+	e.agenda.at[eventStep] = b.end
 	e.Counters.Steps++
 	e.Counters.ScheduledTokens += b.sums.Scheduled()
 	e.Counters.PrefillTokens += b.sums.PrefillTokens
@@ -88,7 +55,7 @@ func (e *Engine) begin(b *batch, now vtime.Time) {
 // finish ends the executing batch: time-outs first, in the order of the
 // running list, then tokens and completions in the order of the batch.
 func (e *Engine) finish(now vtime.Time) {
-	b := e.current
+	b := e.inFlight.executing()
 	e.Counters.BusyMicros += int64(b.duration)
 	if k := e.requests.backlog; k != nil {
 		k.add(b)
@@ -97,7 +64,7 @@ func (e *Engine) finish(now vtime.Time) {
 	e.removeEnding(b.number, true)
 	for g, n := range b.yield {
 		if n > 0 {
-			e.sink.ITL(g, now.Sub(e.lastEnd), int(n))
+			e.sink.ITL(g, now.Sub(e.inFlight.lastEnd), int(n))
 			e.fruitlessPreemptions = 0
 		}
 	}
@@ -109,13 +76,11 @@ func (e *Engine) finish(now vtime.Time) {
 		if s.evicted != vtime.Never && s.computed >= s.deficit {
 			s.bookRecovery(now)
 		}
-		if it.emits {
+		for range it.emits {
 			e.deliverToken(it.slot, now)
 		}
 	}
-	e.ended, e.lastEnd = b.number, now
-	e.current = nil
-	e.spare = append(e.spare, b)
+	e.inFlight.pop()
 }
 
 // bookRecovery books the time that preemption cost: from the first eviction to the

@@ -53,9 +53,5 @@ const (
 
 // observeStep tells the observer of a batch that was just formed.
 func (e *Engine) observeStep(b *batch) {
-	start := b.formedAt
-	if e.current != nil {
-		start = e.current.end
-	}
-	e.cfg.Observer.Formed(e.now, Step{e.requests.running(), e.requests.waiting(), b.sums.PrefillTokens, b.sums.DecodeTokens, e.UsedBlocks(), start, start.Add(b.duration)})
+	e.cfg.Observer.Formed(e.now, Step{e.requests.running(), e.requests.waiting(), b.sums.PrefillTokens, b.sums.DecodeTokens, e.UsedBlocks(), b.start, b.end})
 }

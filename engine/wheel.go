@@ -32,7 +32,7 @@ const never = int64(vtime.Never)
 // add files slot i, which ends in formation last; formed is the latest.
 func (w *wheel) add(e *Engine, i int32, last int64) {
 	s := e.slot(i)
-	if last-e.formed > wheelReach {
+	if last-e.inFlight.formed > wheelReach {
 		w.later = push(w.later, timer{last, s.order, member{i, s.ID}})
 		return
 	}

@@ -35,14 +35,14 @@ func TestWheelAgreesWithAList(t *testing.T) {
 		}
 	}
 	for step := range 30_000 {
-		e.formed++
+		e.inFlight.formed++
 		if step%2000 > 1000 && step%3 > 0 { // sparse: scan far
-			e.formed += r.Int64N(40)
-			if at := first(); at <= e.formed {
-				e.formed = at
+			e.inFlight.formed += r.Int64N(40)
+			if at := first(); at <= e.inFlight.formed {
+				e.inFlight.formed = at
 			}
 		}
-		for w.next() <= e.formed {
+		for w.next() <= e.inFlight.formed {
 			at := w.next()
 			got := slices.Clone(w.take(e, at))
 			want := slices.DeleteFunc(slices.Clone(list), func(i int32) bool { return e.slot(i).last() != at })
@@ -55,7 +55,7 @@ func TestWheelAgreesWithAList(t *testing.T) {
 			}
 			ended += len(got)
 		}
-		if at := first(); at <= e.formed || w.next() > at {
+		if at := first(); at <= e.inFlight.formed || w.next() > at {
 			t.Fatalf("seed %d, step %d: the next end is %d by the wheel, %d in the list", seed, step, w.next(), at)
 		}
 		i := r.Int32N(300)
@@ -65,7 +65,7 @@ func TestWheelAgreesWithAList(t *testing.T) {
 			w.remove(e, i, s.last())
 			leave(i)
 		case s.phase != decoding:
-			*s = slot{phase: decoding, joined: e.formed + 1, target: 1 + r.Int32N([]int32{3, 100, 1000, 1100, 5000}[r.IntN(5)]), order: nextOrder}
+			*s = slot{phase: decoding, joined: e.inFlight.formed + 1, target: 1 + r.Int32N([]int32{3, 100, 1000, 1100, 5000}[r.IntN(5)]), order: nextOrder}
 			s.ID = nextOrder
 			nextOrder++
 			w.add(e, i, s.last())
