@@ -5,6 +5,7 @@ import (
 	"io"
 	"regexp"
 	"strings"
+	"sync"
 	"sync/atomic"
 
 	"blis/latency"
@@ -76,20 +77,27 @@ func errorObject(w io.Writer, err error, message string) {
 	printJSON(w, e) // a writer that fails says nothing more here than on standard error
 }
 
-var fieldForms = []*regexp.Regexp{
-	regexp.MustCompile(`^unknown flag --([a-z0-9-]+)`),
-	regexp.MustCompile(`^\S+:\d+: unknown setting "([^"]+)"`),
-	regexp.MustCompile(`^\S+:\d+: ([a-z][a-z0-9_.\[\]-]*): `),
-	regexp.MustCompile(`^--[a-z0-9-]+: ([a-z][a-z_]*\.[a-z0-9_.-]+): `), // of a bundle: more exact than the flag
-	regexp.MustCompile(`^--set ([a-z][a-z0-9_.-]*): `),
-	regexp.MustCompile(`^--([a-z0-9-]+)[: ]`),
-	regexp.MustCompile(`^BLIS_[A-Z0-9_]+: ([a-z0-9-]+): `),
-}
+// fieldForms are the forms of messages that name a field, compiled when the
+// first error needs them.
+var fieldForms = sync.OnceValue(func() (forms []*regexp.Regexp) {
+	for _, form := range []string{
+		`^unknown flag --([a-z0-9-]+)`,
+		`^\S+:\d+: unknown setting "([^"]+)"`,
+		`^\S+:\d+: ([a-z][a-z0-9_.\[\]-]*): `,
+		`^--[a-z0-9-]+: ([a-z][a-z_]*\.[a-z0-9_.-]+): `, // of a bundle: more exact than the flag
+		`^--set ([a-z][a-z0-9_.-]*): `,
+		`^--([a-z0-9-]+)[: ]`,
+		`^BLIS_[A-Z0-9_]+: ([a-z0-9-]+): `,
+	} {
+		forms = append(forms, regexp.MustCompile(form))
+	}
+	return forms
+})
 
 // fieldOf is the flag or the setting that a message is about, empty if it names
 // none or several.
 func fieldOf(message string) string {
-	for _, form := range fieldForms {
+	for _, form := range fieldForms() {
 		if m := form.FindStringSubmatch(message); m != nil {
 			return m[1]
 		}
