@@ -70,7 +70,7 @@ func steps(t *testing.T, x *trial) uint64 {
 func draws(t *testing.T, x *trial) uint64 {
 	c := &x.Config
 	source, err := traffic.NewSynthetic(traffic.SyntheticConfig{
-		Seed: c.Seed, Rate: 1e-8, Requests: 2000, Arrival: draw.Process(c.Arrival), CV: c.CV,
+		Seed: c.Seed, Rate: 1e-8, Requests: 2000, Arrival: draw.ProcessKind(c.Arrival), CV: c.CV,
 		Input:  traffic.Normal{Mean: 1e9, Stdev: 1.7e8, Min: 1, Max: 2_000_000_000},
 		Output: traffic.Normal{Mean: 9e8, Stdev: 1.1e8, Min: 1, Max: 2_000_000_000},
 	})

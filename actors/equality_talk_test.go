@@ -63,12 +63,12 @@ func (x *trial) setTalk(cfg *Config) error {
 		if d.chance(0.4) {
 			k.Users, k.Requests, k.Think, k.Pause = d.tokens(1, 6), max(1, cfg.NumRequests/2), d.delay(), d.pause()
 		} else {
-			k.Law, k.Rate = draw.Law{Process: draw.Poisson}, draw.Flat(pick[float64](d, 100, 2000, 30000))
+			k.Process, k.Rate = draw.ArrivalProcess{Kind: draw.Poisson}, draw.Flat(pick[float64](d, 100, 2000, 30000))
 			switch {
 			case d.chance(0.3): // several at an instant
-				k.Law = draw.Law{Process: draw.Burst, Size: 5}
+				k.Process = draw.ArrivalProcess{Kind: draw.Burst, Size: 5}
 			case d.chance(0.2): // so many in a time
-				k.Law, k.Rate = draw.Law{}, draw.Curve{}
+				k.Process, k.Rate = draw.ArrivalProcess{}, draw.RateCurve{}
 				k.Stages = []draw.Stage{{Start: 0, End: pick[vtime.Time](d, 1, 50, 10_000), Count: int64(d.between(0, 20))}, {Start: 20_000, End: 40_000, Count: int64(d.between(0, 20))}}
 			}
 		}

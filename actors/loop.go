@@ -21,7 +21,7 @@ import (
 // of its user at the earliest: what the router itself holds ends with that or
 // nothing, as instances alone give answers.
 type loop struct {
-	source   workload.Loop
+	source   workload.ClosedLoop
 	reaction vtime.Duration // between the end of a request and what follows, at least
 	refusal  vtime.Duration // the same of ends without an answer
 	awaited  map[int64]origin
@@ -62,8 +62,8 @@ type origin struct {
 
 // loops reports whether requests of the workload follow from answers.
 func (p *plan) loops() bool {
-	l, ok := p.source.(workload.Loop)
-	return ok && l.Waits()
+	l, ok := p.source.(workload.ClosedLoop)
+	return ok && l.Awaits()
 }
 
 // newLoop is that of a run, nil if nothing of its workload follows from answers.
@@ -71,9 +71,9 @@ func (p *plan) newLoop(r *router, o metrics.Options) *loop {
 	if !p.loops() {
 		return nil
 	}
-	l := &loop{source: p.source.(workload.Loop), awaited: map[int64]origin{}, token: o.TokenOverhead, request: o.RequestOverhead}
-	l.refusal = max(1, l.source.Reaction(false))
-	l.reaction = min(l.refusal, max(1, l.source.Reaction(true)))
+	l := &loop{source: p.source.(workload.ClosedLoop), awaited: map[int64]origin{}, token: o.TokenOverhead, request: o.RequestOverhead}
+	l.refusal = max(1, l.source.MinThink(false))
+	l.reaction = min(l.refusal, max(1, l.source.MinThink(true)))
 	l.reads, l.admission, l.routing = r.sight.atAdmission, r.admissionLatency, r.routingLatency
 	return l
 }
@@ -90,13 +90,13 @@ func (l *loop) react(k lookahead.Key) lookahead.Key {
 
 // first reports whether the next arrival is one that follows from an answer.
 func (l *loop) first(r *router) bool {
-	due := l.source.Due()
-	return due.Arrival != vtime.Never && (!r.more || due.Before(r.next.Place()))
+	due := l.source.Peek()
+	return due.Arrival != vtime.Never && (!r.more || due.Before(r.next.Position()))
 }
 
 // take is that arrival, at now.
 func (l *loop) take(r *router, now vtime.Time) *workload.Request {
-	if err := l.source.Take(&l.next); err != nil {
+	if err := l.source.Pop(&l.next); err != nil {
 		panic(&sourceError{err})
 	}
 	if err := r.names.check(&l.next); err != nil {
@@ -130,7 +130,7 @@ func (l *loop) ended(request int64, now vtime.Time, completed bool, generated in
 		at = now.Add(vtime.Duration(int64(generated) * int64(l.token))).Add(l.request)
 	}
 	l.source.Ended(&workload.End{Source: o.source, Index: o.index, At: at, Completed: completed, Generated: generated})
-	if due := l.source.Due().Arrival; due <= now {
+	if due := l.source.Peek().Arrival; due <= now {
 		panic(&sourceError{fmt.Errorf("the workload answers the end of request %d at %v with an arrival at %v: want it later", request, now, due)})
 	}
 }

@@ -16,7 +16,7 @@ import (
 // that waits for all. Prompts and answers are of different lengths.
 func fan(graphs int64) traffic.Client {
 	return traffic.Client{
-		ID: "fan", Class: "standard", Law: draw.Law{Process: draw.Poisson}, Rate: draw.Flat(120), Requests: 6 * graphs,
+		ID: "fan", Class: "standard", Process: draw.ArrivalProcess{Kind: draw.Poisson}, Rate: draw.Flat(120), Requests: 6 * graphs,
 		Input: draw.Length{Dist: draw.Gaussian(20, 9), Min: 1, Max: 60}, Output: draw.Length{Dist: draw.Gaussian(8, 5), Min: 1, Max: 30},
 		Kinds: []traffic.Kind{{Share: 1, Session: &traffic.Session{Context: traffic.Accumulate, Graph: fanGraph}}},
 	}

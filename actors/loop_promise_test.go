@@ -88,7 +88,7 @@ func TestWhatFollowsComesAfterE2EAndThought(t *testing.T) {
 		var clients []traffic.Client
 		for i, think := range thinks {
 			clients = append(clients,
-				traffic.Client{ID: fmt.Sprint("chat-", i), Tenant: fmt.Sprint("chat-", i), Class: "standard", Law: draw.Law{Process: draw.Poisson}, Rate: draw.Flat(500), Requests: 15,
+				traffic.Client{ID: fmt.Sprint("chat-", i), Tenant: fmt.Sprint("chat-", i), Class: "standard", Process: draw.ArrivalProcess{Kind: draw.Poisson}, Rate: draw.Flat(500), Requests: 15,
 					Input: d.length(1, 40), Output: d.length(0, 30),
 					Kinds: []traffic.Kind{{Share: 1, Session: &traffic.Session{Rounds: d.length(2, 5), Think: draw.Always(think), Context: traffic.Accumulate}}}},
 				traffic.Client{ID: fmt.Sprint("user-", i), Tenant: fmt.Sprint("user-", i), Class: "standard", Users: 1, Requests: 10, Think: draw.Always(think), Pause: draw.Always(pause), Input: d.length(1, 40), Output: d.length(0, 30)})

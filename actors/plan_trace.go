@@ -117,7 +117,7 @@ func (p *plan) tracePace() (traces.Pace, error) {
 	if c.Rate == 0 {
 		return nil, nil
 	}
-	law, rate := draw.Law{Process: draw.Process(c.Arrival), CV: c.CV}, draw.Flat(c.Rate)
+	law, rate := draw.ArrivalProcess{Kind: draw.ProcessKind(c.Arrival), CV: c.CV}, draw.Flat(c.Rate)
 	var bad workload.Faults
 	law.Check(&bad, "")
 	rate.Check(&bad, "rate: ")

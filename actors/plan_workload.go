@@ -37,7 +37,7 @@ func (p *plan) resolveWorkload() error {
 		p.note("rate %s/s: %.0f %% of the capacity for such lengths, about %.4g/s", strconv.FormatFloat(c.Rate, 'g', -1, 64), 100*capacityShare, p.setup.Capacity)
 	}
 	source, err := traffic.NewSynthetic(traffic.SyntheticConfig{
-		Seed: p.workloadSeed(), Rate: c.Rate, Requests: c.NumRequests, Arrival: draw.Process(c.Arrival), CV: c.CV,
+		Seed: p.workloadSeed(), Rate: c.Rate, Requests: c.NumRequests, Arrival: draw.ProcessKind(c.Arrival), CV: c.CV,
 		Input:        traffic.Normal{Mean: c.PromptTokens, Stdev: c.PromptTokensStdev, Min: c.PromptTokensMin, Max: c.PromptTokensMax},
 		Output:       traffic.Normal{Mean: c.OutputTokens, Stdev: c.OutputTokensStdev, Min: c.OutputTokensMin, Max: c.OutputTokensMax},
 		PrefixTokens: c.PrefixTokens, Timeout: c.Timeout, Users: c.Concurrency, Think: c.ThinkTime, Pause: c.RefusalPause,

@@ -36,7 +36,7 @@ func (r *router) nextArrival() vtime.Time {
 		at = r.next.Arrival
 	}
 	if r.loop != nil {
-		at = min(at, r.loop.source.Due().Arrival)
+		at = min(at, r.loop.source.Peek().Arrival)
 	}
 	return at
 }

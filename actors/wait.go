@@ -18,19 +18,19 @@ type Wait struct {
 	// which the router is told when they happen: it may not decide past the
 	// earliest end that can come.
 	Told policy.Signals
-	// Reaction, if not 0, says that it is no policy that waits but the workload,
-	// in which requests follow from answers: so long after them at the earliest.
-	Reaction vtime.Duration
+	// MinThink, if not 0, says that no policy waits but the workload, in which
+	// requests follow from answers: MinThink after them at the earliest.
+	MinThink vtime.Duration
 }
 
 // String says what is waited for and for how long nobody waits.
 func (w Wait) String() string {
-	switch w.Reaction {
+	switch w.MinThink {
 	case 0:
-	case workload.Unending:
+	case workload.NoFollowUp:
 		return w.Policy + " counts sessions by their answers"
 	default:
-		return fmt.Sprintf("%s has requests that follow from answers, %v later at the earliest: nobody is further ahead of the next answer", w.Policy, w.Reaction)
+		return fmt.Sprintf("%s has requests that follow from answers, %v later at the earliest: nobody is further ahead of the next answer", w.Policy, w.MinThink)
 	}
 	text := fmt.Sprintf("%s reads %v", w.Policy, w.Signals)
 	switch {
@@ -86,8 +86,8 @@ func (p *plan) waits(q *policies, b *boards, extra policy.Signals) []Wait {
 		list = append(list, Wait{Policy: "autoscaling", Signals: policy.Active, Told: policy.Active})
 	}
 	if p.loops() {
-		l := p.source.(workload.Loop)
-		list = append(list, Wait{Policy: "the workload", Reaction: max(1, min(l.Reaction(true), l.Reaction(false)))})
+		l := p.source.(workload.ClosedLoop)
+		list = append(list, Wait{Policy: "the workload", MinThink: max(1, min(l.MinThink(true), l.MinThink(false)))})
 	}
 	return list
 }

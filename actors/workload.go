@@ -19,7 +19,7 @@ func Workload(cfg Config) (workload.Source, Config, Setup, error) {
 	}
 	a := &arrivals{Source: p.source, end: vtime.Never}
 	if p.loops() {
-		a.Source = workload.Play(p.source.(workload.Loop), p.alone)
+		a.Source = workload.Play(p.source.(workload.ClosedLoop), p.alone)
 		p.note("requests that follow from answers come as if every answer took as long as on an idle instance")
 	}
 	if p.config.Horizon > 0 {

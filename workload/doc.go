@@ -6,7 +6,7 @@
 //	request.go    Request, Source, Labels: the types that everyone else sees
 //	validate.go   what a legal request is
 //	slice.go      Slice: an explicit list of requests
-//	loop.go       Loop: a source that waits for answers
+//	loop.go       ClosedLoop: a source in which requests follow from answers
 //	play.go       Play: what such a source would send, without a cluster
 //	collect.go    Collect: all requests of a source
 //	keys.go       chained block keys over named content

@@ -2,43 +2,42 @@ package workload
 
 import "blis/vtime"
 
-// Loop is a Source of which some requests exist only once earlier ones have
-// ended: the next round of a conversation, the next request of a user. What
-// Pull yields depends on nothing that happens in the run; it may be pulled
-// ahead. What follows from ends comes by Due and Take.
-type Loop interface {
+// ClosedLoop is a Source in which some requests exist only once earlier ones
+// have ended: the next round of a conversation, the next request of a user. The
+// requests that Pull yields do not depend on the run and may be pulled ahead.
+// The requests that follow from ends come by Peek and Pop.
+type ClosedLoop interface {
 	Source
-	// Waits reports whether it awaits any request at all. If not, it is a
-	// Source like others, and nothing below is called.
-	Waits() bool
-	// Ended tells what became of a request with Awaited set. It is told once,
-	// in the order in which the run sees ends.
+	// Awaits reports whether the source awaits the end of any request. If not,
+	// it is a Source like others, and the methods below are not called.
+	Awaits() bool
+	// Ended reports the end of a request with Awaited set. It is called once
+	// per such request, in the order in which the run sees ends.
 	Ended(e *End)
-	// Due is the place in the order of sources of the earliest request that
-	// follows from the ends told so far. Its arrival is vtime.Never if there is
-	// none.
-	Due() Place
-	// Take fills r with that request, as Pull does. r.Spans may alias memory of
-	// the source and is valid until the next Take. What is wrong with what
-	// follows is an error here, in its place.
-	Take(r *Request) error
-	// Reaction is the least time between End.At and an arrival that follows from
-	// it, at least 1 µs: from the end of a request that completed, or from that
-	// of one that did not. Unending when no such end causes any.
-	Reaction(completed bool) vtime.Duration
-	// Sessions is what became of the sessions whose ends have been told.
+	// Peek returns the position of the earliest request that follows from the
+	// ends reported so far. Its arrival is vtime.Never if there is none.
+	Peek() Position
+	// Pop fills r with that request, as Pull does. r.Spans may alias memory of
+	// the source and is valid until the next Pop. An error of a request that
+	// follows from an end is returned here, in that request's position.
+	Pop(r *Request) error
+	// MinThink returns the minimum time between End.At and an arrival that
+	// follows from that end, at least 1 µs: for ends of completed requests, or
+	// for other ends. It is NoFollowUp if no such end causes an arrival.
+	MinThink(completed bool) vtime.Duration
+	// Sessions counts the sessions whose ends have been reported.
 	Sessions() Sessions
 }
 
-// Place is where a request stands in the order of sources.
-type Place struct {
+// Position is the position of a request in the order of sources.
+type Position struct {
 	Arrival vtime.Time
 	Source  uint32
 	Index   uint64
 }
 
 // Before reports whether p comes before q.
-func (p Place) Before(q Place) bool {
+func (p Position) Before(q Position) bool {
 	if p.Arrival != q.Arrival {
 		return p.Arrival < q.Arrival
 	}
@@ -48,8 +47,8 @@ func (p Place) Before(q Place) bool {
 	return p.Index < q.Index
 }
 
-// Place is where r stands.
-func (r *Request) Place() Place { return Place{r.Arrival, r.Source, r.Index} }
+// Position returns the position of r.
+func (r *Request) Position() Position { return Position{r.Arrival, r.Source, r.Index} }
 
 // End is what became of a request.
 type End struct {
@@ -60,7 +59,7 @@ type End struct {
 	Generated int32 // output tokens; fewer than Request.Output when they were cut short
 }
 
-// Sessions counts sessions of a Loop by how they ended.
+// Sessions counts the sessions of a ClosedLoop by how they ended.
 type Sessions struct {
 	Completed  int64 // every round was answered, or all were sent where lost ones end none
 	EndedEarly int64 // a round was rejected, dropped, timed out or aborted
@@ -71,5 +70,6 @@ type Sessions struct {
 	UserRefused  int64 // of those without an answer: rejected, dropped, timed out or aborted
 }
 
-// Unending is the Reaction of a Loop without reaction.
-const Unending = vtime.Duration(1<<63 - 1)
+// NoFollowUp is the MinThink of a ClosedLoop in which no request follows from
+// an end.
+const NoFollowUp = vtime.Duration(1<<63 - 1)

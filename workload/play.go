@@ -2,24 +2,24 @@ package workload
 
 import "blis/vtime"
 
-// Play is a Source of everything that a Loop would send if every request that
-// it waits for were answered in full, answer after its arrival: what a preview
-// or an export can show of a workload whose requests follow from answers,
-// without a cluster that gives them. Answers are 1 µs or later.
+// Play returns a Source of all requests that loop would send if every awaited
+// request were answered in full, answer after its arrival. A preview or an
+// export uses it to show a workload whose requests follow from answers, without
+// a cluster. Answers take at least 1 µs.
 //
-// Session counts of the loop are those of that run.
-func Play(loop Loop, answer func(*Request) vtime.Duration) Source {
-	return &played{Loop: loop, answer: answer}
+// The session counts of the loop are the counts of that run.
+func Play(loop ClosedLoop, answer func(*Request) vtime.Duration) Source {
+	return &played{ClosedLoop: loop, answer: answer}
 }
 
 type played struct {
-	Loop
+	ClosedLoop
 	answer func(*Request) vtime.Duration
 
 	next    Request // pulled
 	pulled  bool
 	ended   bool
-	told    End
+	lastEnd End
 	answers []End // a binary heap, by At and then in order of arrival
 	order   []uint64
 	count   uint64
@@ -28,35 +28,35 @@ type played struct {
 // Pull implements Source.
 func (p *played) Pull(r *Request) (bool, error) {
 	if !p.pulled && !p.ended {
-		more, err := p.Loop.Pull(&p.next)
+		more, err := p.ClosedLoop.Pull(&p.next)
 		if err != nil {
 			return false, err
 		}
 		p.pulled, p.ended = more, !more
 	}
 	for {
-		first := p.Due()
-		if p.pulled && (first.Arrival == vtime.Never || p.next.Place().Before(first)) {
-			first = p.next.Place()
+		first := p.Peek()
+		if p.pulled && (first.Arrival == vtime.Never || p.next.Position().Before(first)) {
+			first = p.next.Position()
 		}
 		if len(p.answers) > 0 && p.answers[0].At < first.Arrival {
-			p.told = p.pop()
-			p.Ended(&p.told)
+			p.lastEnd = p.pop()
+			p.Ended(&p.lastEnd)
 			continue
 		}
 		if first.Arrival == vtime.Never {
 			return false, nil
 		}
-		return true, p.give(r, first)
+		return true, p.fill(r, first)
 	}
 }
 
-// give fills r with the request at a place: the one that was pulled, or one that
-// is due.
-func (p *played) give(r *Request, at Place) error {
-	if p.pulled && p.next.Place() == at {
+// fill fills r with the request at a position: the pulled one, or one that
+// follows from an end.
+func (p *played) fill(r *Request, at Position) error {
+	if p.pulled && p.next.Position() == at {
 		*r, p.pulled = p.next, false
-	} else if err := p.Take(r); err != nil {
+	} else if err := p.Pop(r); err != nil {
 		return err
 	}
 	if r.Awaited {
@@ -66,10 +66,10 @@ func (p *played) give(r *Request, at Place) error {
 	return nil
 }
 
-// Waits implements Loop: nothing is awaited of what this source yields.
-func (p *played) Waits() bool { return false }
+// Awaits implements ClosedLoop: Play answers all awaited requests itself.
+func (p *played) Awaits() bool { return false }
 
-// before is the order of answers: by time, then as their requests came.
+// before is the order of answers: by time, then in the order of their requests.
 func (p *played) before(i, j int) bool {
 	if p.answers[i].At != p.answers[j].At {
 		return p.answers[i].At < p.answers[j].At

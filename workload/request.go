@@ -66,8 +66,8 @@ type Request struct {
 
 	OutputContent ContentID // names the output when a later request continues it; 0: the request's own
 
-	Begins  bool // the first request that a session of a Loop sends, whatever its Round
-	Awaited bool // the source is a Loop and is to be told of this request's end
+	Begins  bool // the first request that a session of a ClosedLoop sends, whatever its Round
+	Awaited bool // the source is a ClosedLoop, and its Ended is called with the end of this request
 }
 
 // Shared is the number of leading prompt tokens that Spans name.

@@ -51,7 +51,7 @@ func NewSlice(requests []Request, labels Labels) (*Slice, error) {
 }
 
 // before is the order of sources: (Arrival, Source, Index).
-func before(a, b *Request) bool { return a.Place().Before(b.Place()) }
+func before(a, b *Request) bool { return a.Position().Before(b.Position()) }
 
 func (l *Labels) check(r *Request) error {
 	var bad Faults

@@ -18,8 +18,8 @@ import (
 // has a place of its own (constant, periodic, burst), it is computed from its
 // number at an even rate: n·10⁶/rate truncated.
 //
-// Under a rate that changes, gaps are drawn with mean 1 and a clock carries
-// them through the curve.
+// Under a rate that changes, gaps are drawn with mean 1, and a timeWarp maps
+// them to virtual time.
 type Arrivals struct {
 	gaps  gaps
 	draws Variates
@@ -29,28 +29,28 @@ type Arrivals struct {
 	whole    int64 // µs
 	fraction float64
 
-	// With a rate that changes; else clock is nil.
-	clock  *clock
-	law    Law   // of the arrivals, where a window has none of its own
-	inUse  Law   // that of gaps
-	window int   // of the last arrival, −1 if there are none
-	more   int32 // arrivals of a burst still to be handed out
+	// With a rate that changes; else warp is nil.
+	warp    *timeWarp
+	process ArrivalProcess // of the arrivals, where a window has none of its own
+	inUse   ArrivalProcess // that of gaps
+	window  int            // of the last arrival, −1 if there are none
+	more    int32          // arrivals of a burst still to be handed out
 }
 
-// NewArrivals expects a checked law and curve, and a curve that no longer
-// changes.
-func NewArrivals(law Law, c *Curve, stream *vtime.Stream) Arrivals {
+// NewArrivals expects a checked process and rate curve. The curve must not
+// change any more.
+func NewArrivals(process ArrivalProcess, c *RateCurve, stream *vtime.Stream) Arrivals {
 	a := Arrivals{draws: NewVariates(stream), window: -1}
 	for _, p := range c.Pieces {
 		a.rate = max(a.rate, p.From, p.To)
 	}
 	if c.flat() {
-		a.gaps = newGaps(law, 1e6/a.rate)
+		a.gaps = newGaps(process, 1e6/a.rate)
 		return a
 	}
-	k := newClock(c)
-	a.clock, a.law, a.inUse = &k, law, law
-	a.gaps = newGaps(law, 1)
+	k := newTimeWarp(c)
+	a.warp, a.process, a.inUse = &k, process, process
+	a.gaps = newGaps(process, 1)
 	return a
 }
 
@@ -58,7 +58,7 @@ func NewArrivals(law Law, c *Curve, stream *vtime.Stream) Arrivals {
 // rate is 0 for ever, and an error past the end of virtual time.
 func (a *Arrivals) Next() (at vtime.Time, more bool, err error) {
 	a.number++
-	if a.clock != nil {
+	if a.warp != nil {
 		return a.nextOfCurve()
 	}
 	if a.rate == 0 {
@@ -97,7 +97,7 @@ func (a *Arrivals) nextByNumber() (vtime.Time, bool, error) {
 
 // nextOfCurve is Next with a rate that changes.
 func (a *Arrivals) nextOfCurve() (vtime.Time, bool, error) {
-	k := a.clock
+	k := a.warp
 	if a.more > 0 {
 		a.more--
 		return k.whole, true, nil
@@ -106,7 +106,7 @@ func (a *Arrivals) nextOfCurve() (vtime.Time, bool, error) {
 		return 0, false, nil
 	}
 	if k.window >= 0 {
-		a.obey(k.curve.Windows[k.window].Law)
+		a.setProcess(k.curve.Windows[k.window].Process)
 	}
 	if !k.advance(a.gaps.draw(&a.draws)) {
 		if k.over {
@@ -119,13 +119,13 @@ func (a *Arrivals) nextOfCurve() (vtime.Time, bool, error) {
 	return k.whole, true, nil
 }
 
-// obey draws gaps by the law of a window, nil for that of the arrivals.
-func (a *Arrivals) obey(law *Law) {
-	if law == nil {
-		law = &a.law
+// setProcess draws gaps of the process of a window; nil: of the arrivals.
+func (a *Arrivals) setProcess(process *ArrivalProcess) {
+	if process == nil {
+		process = &a.process
 	}
-	if *law != a.inUse {
-		a.inUse, a.gaps = *law, newGaps(*law, 1)
+	if *process != a.inUse {
+		a.inUse, a.gaps = *process, newGaps(*process, 1)
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 
 func TestArrivalsPastTheEndOfTimeAreAnError(t *testing.T) {
 	slow := Flat(1e-13)
-	a := NewArrivals(Law{Process: Poisson}, &slow, vtime.NewStream(1, "x"))
+	a := NewArrivals(ArrivalProcess{Kind: Poisson}, &slow, vtime.NewStream(1, "x"))
 	var err error
 	last := vtime.Time(0)
 	for i := 0; i < 100 && err == nil; i++ {

@@ -28,7 +28,7 @@ func BenchmarkArrivals(b *testing.B) {
 	day := Sinusoid(24*vtime.Hour, 10, 0)
 	for _, rate := range []struct {
 		name  string
-		curve Curve
+		curve RateCurve
 	}{{"flat", Flat(1000)}, {"diurnal", day.Scale(1000)}} {
 		for _, l := range laws() {
 			b.Run(rate.name+"/"+l.name, func(b *testing.B) {
@@ -47,7 +47,7 @@ func BenchmarkArrivals(b *testing.B) {
 // All that a plain request draws: an arrival and two gaussian lengths.
 func BenchmarkPlainRequest(b *testing.B) {
 	flat := Flat(44)
-	a := NewArrivals(Law{}, &flat, vtime.NewStream(1, "arrivals"))
+	a := NewArrivals(ArrivalProcess{}, &flat, vtime.NewStream(1, "arrivals"))
 	in, out := NewVariates(vtime.NewStream(1, "in")), NewVariates(vtime.NewStream(1, "out"))
 	input, output := Length{Gaussian(512, 128), 2, 7000}, Length{Gaussian(256, 64), 2, 7000}
 	hash := uint64(0)

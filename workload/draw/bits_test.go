@@ -27,12 +27,12 @@ func TestArrivalsHaveTheseBits(t *testing.T) {
 	curves := changing()
 	for _, l := range laws() {
 		hash := uint64(0)
-		for _, c := range []Curve{flat, curves["diurnal"], curves["windows of a ramp"], curves["ramp"]} {
+		for _, c := range []RateCurve{flat, curves["diurnal"], curves["windows of a ramp"], curves["ramp"]} {
 			a := NewArrivals(l.law, &c, vtime.NewStream(7, "bits"))
 			for range 2000 {
 				at, _, _ := a.Next()
 				hash = fold(hash, float64(at))
-				if k := a.clock; k != nil {
+				if k := a.warp; k != nil {
 					hash = fold(hash, k.fraction)
 				}
 			}

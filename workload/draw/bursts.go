@@ -6,13 +6,13 @@ import (
 	"blis/vtime"
 )
 
-// Below is the chance that a gap of the law is shorter than x times the mean gap.
-func (l Law) Below(x float64) float64 {
+// Below is the probability of a gap shorter than x times the mean gap.
+func (l ArrivalProcess) Below(x float64) float64 {
 	if x <= 0 {
 		return 0
 	}
 	g := newGaps(l, 1)
-	switch l.Process {
+	switch l.Kind {
 	case Constant:
 		return step(x > 1)
 	case Gamma:
@@ -65,9 +65,9 @@ func gammaBelow(shape, x float64) float64 {
 // of the day.
 const usualCycle = 3_600_000_000
 
-// pace is the rate of the pieces by which a gap counts as short: the mean over a
-// cycle that is short, else what it is at the time; cyclic says which.
-func (c *Curve) pace() (mean float64, cyclic bool) {
+// meanRate is the rate by which a gap counts as short: the mean over a short
+// cycle. For other curves cyclic is false, and it is the rate at the time.
+func (c *RateCurve) meanRate() (mean float64, cyclic bool) {
 	if length := c.length(); c.Repeat && length <= usualCycle {
 		return c.cycle() / length.Seconds(), true
 	}
@@ -79,29 +79,29 @@ func (c *Curve) pace() (mean float64, cyclic bool) {
 // curve of up to an hour, so that arrivals in its spikes are in bursts; else that
 // at the rate of the time.
 type Bursts struct {
-	curve  *Curve
-	pace   float64 // arrivals per second of the pieces, by which gaps are measured
-	cyclic bool
-	shares []float64 // of the arrivals that are in a burst, by window
+	curve    *RateCurve
+	meanRate float64 // arrivals per second of the pieces, by which gaps are measured
+	cyclic   bool
+	shares   []float64 // of the arrivals that are in a burst, by window
 }
 
-// NewBursts expects a checked law and curve, those of the arrivals.
-func NewBursts(law Law, c *Curve) Bursts {
+// NewBursts expects the checked process and rate curve of the arrivals.
+func NewBursts(process ArrivalProcess, c *RateCurve) Bursts {
 	b := Bursts{curve: c, shares: make([]float64, max(1, len(c.Windows)))}
-	b.pace, b.cyclic = c.pace()
+	b.meanRate, b.cyclic = c.meanRate()
 	for i := range b.shares {
-		if b.shares[i] = b.share(law); i < len(c.Windows) && c.Windows[i].Law != nil {
-			b.shares[i] = b.share(*c.Windows[i].Law)
+		if b.shares[i] = b.share(process); i < len(c.Windows) && c.Windows[i].Process != nil {
+			b.shares[i] = b.share(*c.Windows[i].Process)
 		}
 	}
 	return b
 }
 
-// share is the part of the arrivals of a law that are in a burst. Gaps that go
-// from one piece into the next are counted as those inside.
-func (b *Bursts) share(law Law) float64 {
+// share is the share of the arrivals of a process that are in a burst. Gaps
+// from one piece into the next count as gaps within a piece.
+func (b *Bursts) share(process ArrivalProcess) float64 {
 	if !b.cyclic {
-		return law.Below(0.5)
+		return process.Below(0.5)
 	}
 	const parts = 8 // of a piece whose rate changes
 	in, all := 0.0, 0.0
@@ -109,7 +109,7 @@ func (b *Bursts) share(law Law) float64 {
 		for k := range parts {
 			rate := p.From + float64((p.To-p.From)*((float64(k)+0.5)/parts))
 			weight := float64(rate * p.Length.Seconds())
-			in += float64(weight * law.Below(0.5*rate/b.pace))
+			in += float64(weight * process.Below(0.5*rate/b.meanRate))
 			all += weight
 		}
 	}
@@ -119,7 +119,7 @@ func (b *Bursts) share(law Law) float64 {
 // In reports whether the arrival at a time, in a window (−1 without windows), is in
 // a burst, when the one before came at before; and which part of arrivals are.
 func (b *Bursts) In(window int, before, at vtime.Time) (in bool, share float64) {
-	rate := b.pace
+	rate := b.meanRate
 	if !b.cyclic {
 		rate = b.curve.rate(at)
 	}

@@ -9,14 +9,14 @@ import (
 	"blis/vtime"
 )
 
-// The chance of a short gap is that of the law, and what the draws show.
+// The probability of a short gap is right by formula, and by the draws.
 func TestBelowIsTheShareOfShortGaps(t *testing.T) {
-	for _, law := range []Law{
-		{}, {Process: Constant}, {Process: Gamma, CV: 3}, {Process: Gamma, CV: 0.3}, {Process: Gamma, CV: 0.001}, {Process: Gamma, Shape: 2},
-		{Process: Weibull, CV: 2}, {Process: Weibull, Shape: 1.5}, {Process: Pareto, Alpha: 1.5}, {Process: Periodic, Jitter: 0.8}, {Process: Periodic}, {Process: Burst, Size: 4},
+	for _, process := range []ArrivalProcess{
+		{}, {Kind: Constant}, {Kind: Gamma, CV: 3}, {Kind: Gamma, CV: 0.3}, {Kind: Gamma, CV: 0.001}, {Kind: Gamma, Shape: 2},
+		{Kind: Weibull, CV: 2}, {Kind: Weibull, Shape: 1.5}, {Kind: Pareto, Alpha: 1.5}, {Kind: Periodic, Jitter: 0.8}, {Kind: Periodic}, {Kind: Burst, Size: 4},
 	} {
 		const n = 50_000
-		a := NewArrivals(law, &Curve{Pieces: []Piece{{Length: 1, From: 1e-3, To: 1e-3}}}, vtime.NewStream(7, "below"))
+		a := NewArrivals(process, &RateCurve{Pieces: []Piece{{Length: 1, From: 1e-3, To: 1e-3}}}, vtime.NewStream(7, "below"))
 		xs := []float64{0.1, 0.5, 0.9, 1.1, 3.9, 4.1}
 		var short [6]float64
 		last := vtime.Time(0)
@@ -33,9 +33,9 @@ func TestBelowIsTheShareOfShortGaps(t *testing.T) {
 			last = at
 		}
 		for i, x := range xs {
-			want := law.Below(x)
+			want := process.Below(x)
 			if bound := 5*math.Sqrt(want*(1-want)/n) + 2.0/n; math.Abs(short[i]/n-want) > bound {
-				t.Errorf("%+v: %v of the gaps are below %v, want %v ± %v", law, short[i]/n, x, want, bound)
+				t.Errorf("%+v: %v of the gaps are below %v, want %v ± %v", process, short[i]/n, x, want, bound)
 			}
 		}
 	}
@@ -51,20 +51,20 @@ func TestBelowIsTheShareOfShortGaps(t *testing.T) {
 // The share of arrivals in bursts is what a run of the process has, whatever its
 // rate does.
 func TestBurstsAreTheShareThatTheySay(t *testing.T) {
-	scaled := func(c Curve, by float64) Curve { return c.Scale(by) }
+	scaled := func(c RateCurve, by float64) RateCurve { return c.Scale(by) }
 	window := Flat(2)
-	window.Windows = []Window{{Start: 5_000_000, End: 3_000_000_000_000, Factor: 3, Law: &Law{Process: Gamma, CV: 2}}}
+	window.Windows = []Window{{Start: 5_000_000, End: 3_000_000_000_000, Factor: 3, Process: &ArrivalProcess{Kind: Gamma, CV: 2}}}
 	for name, x := range map[string]struct {
-		law    Law
-		curve  Curve
+		law    ArrivalProcess
+		curve  RateCurve
 		within float64
 	}{
-		"flat":    {Law{}, Flat(5), 0.01},
-		"gamma":   {Law{Process: Gamma, CV: 3}, Flat(5), 0.01},
-		"spikes":  {Law{}, scaled(Spikes(10*vtime.Second, vtime.Second, 0, 20), 2), 0.02},
-		"diurnal": {Law{}, scaled(Sinusoid(24*vtime.Hour, 5, vtime.Hour), 50), 0.01},
-		"waves":   {Law{}, scaled(Sinusoid(vtime.Minute, 5, vtime.Second), 50), 0.01},
-		"window":  {Law{}, window, 0.01},
+		"flat":    {ArrivalProcess{}, Flat(5), 0.01},
+		"gamma":   {ArrivalProcess{Kind: Gamma, CV: 3}, Flat(5), 0.01},
+		"spikes":  {ArrivalProcess{}, scaled(Spikes(10*vtime.Second, vtime.Second, 0, 20), 2), 0.02},
+		"diurnal": {ArrivalProcess{}, scaled(Sinusoid(24*vtime.Hour, 5, vtime.Hour), 50), 0.01},
+		"waves":   {ArrivalProcess{}, scaled(Sinusoid(vtime.Minute, 5, vtime.Second), 50), 0.01},
+		"window":  {ArrivalProcess{}, window, 0.01},
 	} {
 		const n = 20_000
 		a, b := NewArrivals(x.law, &x.curve, vtime.NewStream(3, "bursts")), NewBursts(x.law, &x.curve)

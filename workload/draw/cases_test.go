@@ -131,10 +131,10 @@ func together(values, chance []float64) []chanceBin {
 	return bins
 }
 
-// lawCase is a law, and the distribution of its gaps with mean 1.
+// lawCase is an arrival process, and the distribution of its gaps with mean 1.
 type lawCase struct {
 	name  string
-	law   Law
+	law   ArrivalProcess
 	cv    float64
 	cdf   func(float64) float64 // nil: gaps are not independent of each other
 	heavy bool
@@ -142,26 +142,26 @@ type lawCase struct {
 
 func laws() []lawCase {
 	cases := []lawCase{
-		{"poisson", Law{}, 1, distuv.Exponential{Rate: 1}.CDF, false},
-		{"constant", Law{Process: Constant}, 0, nil, false},
-		{"pareto 3", Law{Process: Pareto, Alpha: 3}, math.Sqrt(1.0 / 3), distuv.Pareto{Xm: 2.0 / 3, Alpha: 3}.CDF, true},
-		{"pareto 1.5", Law{Process: Pareto, Alpha: 1.5}, math.Inf(1), distuv.Pareto{Xm: 1.0 / 3, Alpha: 1.5}.CDF, true},
-		{"periodic 0.4", Law{Process: Periodic, Jitter: 0.4}, math.Sqrt(0.16 / 6), nil, false},
-		{"periodic 1", Law{Process: Periodic, Jitter: 1}, math.Sqrt(1.0 / 6), nil, false},
-		{"burst 10", Law{Process: Burst, Size: 10}, 3, nil, false},
+		{"poisson", ArrivalProcess{}, 1, distuv.Exponential{Rate: 1}.CDF, false},
+		{"constant", ArrivalProcess{Kind: Constant}, 0, nil, false},
+		{"pareto 3", ArrivalProcess{Kind: Pareto, Alpha: 3}, math.Sqrt(1.0 / 3), distuv.Pareto{Xm: 2.0 / 3, Alpha: 3}.CDF, true},
+		{"pareto 1.5", ArrivalProcess{Kind: Pareto, Alpha: 1.5}, math.Inf(1), distuv.Pareto{Xm: 1.0 / 3, Alpha: 1.5}.CDF, true},
+		{"periodic 0.4", ArrivalProcess{Kind: Periodic, Jitter: 0.4}, math.Sqrt(0.16 / 6), nil, false},
+		{"periodic 1", ArrivalProcess{Kind: Periodic, Jitter: 1}, math.Sqrt(1.0 / 6), nil, false},
+		{"burst 10", ArrivalProcess{Kind: Burst, Size: 10}, 3, nil, false},
 	}
 	for _, cv := range []float64{0.2, 1, 3, 10} {
 		shape := 1 / (cv * cv)
 		cdf := distuv.Gamma{Alpha: shape, Beta: shape}.CDF
-		cases = append(cases, lawCase{"gamma CV " + short(cv), Law{Process: Gamma, CV: cv}, cv, cdf, cv > 3})
+		cases = append(cases, lawCase{"gamma CV " + short(cv), ArrivalProcess{Kind: Gamma, CV: cv}, cv, cdf, cv > 3})
 	}
-	cases = append(cases, lawCase{"gamma shape 4", Law{Process: Gamma, Shape: 4}, 0.5, distuv.Gamma{Alpha: 4, Beta: 4}.CDF, false})
+	cases = append(cases, lawCase{"gamma shape 4", ArrivalProcess{Kind: Gamma, Shape: 4}, 0.5, distuv.Gamma{Alpha: 4, Beta: 4}.CDF, false})
 	for _, shape := range []float64{0.4, 0.8, 1.7, 8} {
 		mean := math.Gamma(1 + 1/shape)
 		cv := math.Round(1e9*math.Sqrt(math.Gamma(1+2/shape)/(mean*mean)-1)) / 1e9 // the same on every machine
 		cdf := distuv.Weibull{K: shape, Lambda: 1 / mean}.CDF
-		cases = append(cases, lawCase{"weibull shape " + short(shape), Law{Process: Weibull, Shape: shape}, cv, cdf, shape < 0.5},
-			lawCase{"weibull CV " + short(cv), Law{Process: Weibull, CV: cv}, cv, cdf, shape < 0.5})
+		cases = append(cases, lawCase{"weibull shape " + short(shape), ArrivalProcess{Kind: Weibull, Shape: shape}, cv, cdf, shape < 0.5},
+			lawCase{"weibull CV " + short(cv), ArrivalProcess{Kind: Weibull, CV: cv}, cv, cdf, shape < 0.5})
 	}
 	return cases
 }

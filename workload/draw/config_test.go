@@ -50,23 +50,23 @@ func TestBadParametersAreRefusedInOneLine(t *testing.T) {
 
 func TestBadLawsAreRefusedInOneLine(t *testing.T) {
 	for _, c := range []struct {
-		law  Law
+		law  ArrivalProcess
 		want string
 	}{
-		{Law{}, ""}, {Law{Process: Poisson}, ""}, {Law{Process: Constant}, ""}, {Law{Process: Gamma, CV: 0.001}, ""},
-		{Law{Process: Weibull, Shape: 0.1}, ""}, {Law{Process: Pareto, Alpha: 1.01}, ""}, {Law{Process: Periodic}, ""}, {Law{Process: Burst, Size: 1}, ""},
-		{Law{Process: "gama"}, `process: "gama": there is none of that name, the nearest is "gamma": want poisson, constant, gamma, weibull, pareto, periodic or burst`},
-		{Law{Process: Gamma}, "cv: 0: want from 0.001 to 100, or a shape instead"},
-		{Law{Process: Weibull, CV: math.NaN()}, "cv: NaN: want from 0.001 to 100, or a shape instead"},
-		{Law{Process: Gamma, CV: 1, Shape: 1}, "shape: 1: want one of cv and shape, not both"},
-		{Law{Process: Gamma, Shape: 1e7}, "shape: 1e+07: want from 0.0001 to 1e+06"},
-		{Law{Process: Weibull, Shape: -1}, "shape: -1: want from 0.1 to 10000"},
-		{Law{Process: Pareto, Alpha: 1}, "alpha: 1: want above 1 (there is no mean gap else), at most 1e+06"},
-		{Law{Process: Pareto, Alpha: math.Inf(1)}, "alpha: +Inf: want above 1 (there is no mean gap else), at most 1e+06"},
-		{Law{Process: Periodic, Jitter: 1.5}, "jitter: 1.5: want from 0 to 1"},
-		{Law{Process: Burst}, "size: 0: want at least 1"},
-		{Law{CV: 1}, "cv: 1: want it with process gamma or weibull only, not with poisson"},
-		{Law{Process: Constant, Shape: 1, Alpha: 2, Jitter: 1, Size: 3}, "shape: 1: want it with process gamma or weibull only, not with constant; alpha: 2: want it with process pareto only, not with constant; jitter: 1: want it with process periodic only, not with constant; size: 3: want it with process burst only, not with constant"},
+		{ArrivalProcess{}, ""}, {ArrivalProcess{Kind: Poisson}, ""}, {ArrivalProcess{Kind: Constant}, ""}, {ArrivalProcess{Kind: Gamma, CV: 0.001}, ""},
+		{ArrivalProcess{Kind: Weibull, Shape: 0.1}, ""}, {ArrivalProcess{Kind: Pareto, Alpha: 1.01}, ""}, {ArrivalProcess{Kind: Periodic}, ""}, {ArrivalProcess{Kind: Burst, Size: 1}, ""},
+		{ArrivalProcess{Kind: "gama"}, `process: "gama": there is none of that name, the nearest is "gamma": want poisson, constant, gamma, weibull, pareto, periodic or burst`},
+		{ArrivalProcess{Kind: Gamma}, "cv: 0: want from 0.001 to 100, or a shape instead"},
+		{ArrivalProcess{Kind: Weibull, CV: math.NaN()}, "cv: NaN: want from 0.001 to 100, or a shape instead"},
+		{ArrivalProcess{Kind: Gamma, CV: 1, Shape: 1}, "shape: 1: want one of cv and shape, not both"},
+		{ArrivalProcess{Kind: Gamma, Shape: 1e7}, "shape: 1e+07: want from 0.0001 to 1e+06"},
+		{ArrivalProcess{Kind: Weibull, Shape: -1}, "shape: -1: want from 0.1 to 10000"},
+		{ArrivalProcess{Kind: Pareto, Alpha: 1}, "alpha: 1: want above 1 (there is no mean gap else), at most 1e+06"},
+		{ArrivalProcess{Kind: Pareto, Alpha: math.Inf(1)}, "alpha: +Inf: want above 1 (there is no mean gap else), at most 1e+06"},
+		{ArrivalProcess{Kind: Periodic, Jitter: 1.5}, "jitter: 1.5: want from 0 to 1"},
+		{ArrivalProcess{Kind: Burst}, "size: 0: want at least 1"},
+		{ArrivalProcess{CV: 1}, "cv: 1: want it with process gamma or weibull only, not with poisson"},
+		{ArrivalProcess{Kind: Constant, Shape: 1, Alpha: 2, Jitter: 1, Size: 3}, "shape: 1: want it with process gamma or weibull only, not with constant; alpha: 2: want it with process pareto only, not with constant; jitter: 1: want it with process periodic only, not with constant; size: 3: want it with process burst only, not with constant"},
 	} {
 		var bad, named workload.Faults
 		c.law.Check(&bad, "")
@@ -88,21 +88,21 @@ func text(bad *workload.Faults) string {
 }
 
 func TestBadCurvesAreRefusedInOneLine(t *testing.T) {
-	window := func(ws ...Window) Curve {
+	window := func(ws ...Window) RateCurve {
 		c := Flat(1)
 		c.Windows = ws
 		return c
 	}
-	pieces := func(p ...Piece) Curve { return Curve{Pieces: p} }
+	pieces := func(p ...Piece) RateCurve { return RateCurve{Pieces: p} }
 	whole := Piece{Length: 1 << 62, From: 0, To: 1e12}
 	for _, c := range []struct {
-		curve Curve
+		curve RateCurve
 		want  string
 	}{
 		{Flat(1e-300), ""}, {pieces(whole), ""}, {window(Window{Start: 0, End: 1, Factor: 1}, Window{Start: 1, End: vtime.Never}), ""},
-		{Curve{}, "c.pieces: none: want at least one"},
+		{RateCurve{}, "c.pieces: none: want at least one"},
 		{Flat(0), "c.rate: 0: want a rate above 0 at some time"},
-		{Curve{Pieces: []Piece{{5, 0, 0}, {7, 0, 0}}, Repeat: true}, "c.rate: 0: want a rate above 0 at some time"},
+		{RateCurve{Pieces: []Piece{{5, 0, 0}, {7, 0, 0}}, Repeat: true}, "c.rate: 0: want a rate above 0 at some time"},
 		{pieces(Piece{0, 1, 1}), "c.pieces[0].length: 0µs: want above 0"},
 		{pieces(Piece{1, 1, 1}, whole), "c.pieces[1].length: 4611686018427387904µs: want at most 2⁶² µs for all pieces together"},
 		{pieces(Piece{1, 1, 1}, Piece{1, -1, 1}), "c.pieces[1].from: -1: want a rate per second from 0 to 1e+12"},
@@ -115,7 +115,7 @@ func TestBadCurvesAreRefusedInOneLine(t *testing.T) {
 		{window(Window{Start: 5, End: 4, Factor: 1}), "c.windows[0].end: 4µs: want after its start 5µs"},
 		{window(Window{Start: 0, End: 9, Factor: 1}, Window{Start: 8, End: 12, Factor: 1}), "c.windows[1].start: 8µs: want at least 9µs, the end of the window before"},
 		{window(Window{Start: 0, End: 9, Factor: math.NaN()}), "c.windows[0].factor: NaN: want from 0 to 1e+12"},
-		{window(Window{Start: 0, End: 9, Factor: 1, Law: &Law{Process: Burst}}), "c.windows[0].size: 0: want at least 1"},
+		{window(Window{Start: 0, End: 9, Factor: 1, Process: &ArrivalProcess{Kind: Burst}}), "c.windows[0].size: 0: want at least 1"},
 		{window(Window{Start: 0, End: 9}), "c.rate: 0: want a rate above 0 at some time"},
 	} {
 		var bad workload.Faults

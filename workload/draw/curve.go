@@ -7,9 +7,9 @@ import (
 	"blis/workload"
 )
 
-// Curve is a rate over time, in arrivals per second: piecewise linear, times a
-// factor that windows give.
-type Curve struct {
+// RateCurve is a rate over time, in arrivals per second: piecewise linear,
+// times the factors of windows.
+type RateCurve struct {
 	Pieces []Piece // one after the other from time 0
 	Repeat bool    // they begin again after the last; else its last value holds on
 
@@ -18,18 +18,19 @@ type Curve struct {
 	Windows []Window
 }
 
-// Piece is a stretch of a curve.
+// Piece is a stretch of a rate curve.
 type Piece struct {
 	Length   vtime.Duration // above 0
 	From, To float64        // rate at its beginning and at its end, linear in between; 0 or more
 }
 
-// Window is a time [Start, End) in which the rate is Factor times that of the
-// pieces, and gaps that begin in it follow Law (nil: that of the arrivals).
+// Window is a time [Start, End) in which the rate is Factor times the rate of
+// the pieces, and gaps that begin in it follow Process (nil: the process of the
+// arrivals).
 type Window struct {
 	Start, End vtime.Time
 	Factor     float64
-	Law        *Law
+	Process    *ArrivalProcess
 }
 
 // MaxRate is the highest rate of a piece, per second, and the highest factor of
@@ -42,7 +43,7 @@ const end = workload.Latest + 1
 // Check adds to bad what is wrong with the curve: the first bad piece, the
 // first bad window, and a rate that is 0 always. Its fields are named pieces
 // and windows, with their index, behind prefix.
-func (c *Curve) Check(bad *workload.Faults, prefix string) {
+func (c *RateCurve) Check(bad *workload.Faults, prefix string) {
 	if len(c.Pieces) == 0 {
 		bad.Add(prefix+"pieces", "none", "want at least one")
 		return
@@ -53,7 +54,7 @@ func (c *Curve) Check(bad *workload.Faults, prefix string) {
 }
 
 // checkPieces reports whether all are good.
-func (c *Curve) checkPieces(bad *workload.Faults, prefix string) bool {
+func (c *RateCurve) checkPieces(bad *workload.Faults, prefix string) bool {
 	room := vtime.Duration(end)
 	for i, p := range c.Pieces { // many, so that only a bad one is given its name
 		field := func(name string) string { return fmt.Sprintf("%spieces[%d].%s", prefix, i, name) }
@@ -76,7 +77,7 @@ func (c *Curve) checkPieces(bad *workload.Faults, prefix string) bool {
 }
 
 // checkWindows reports whether all are good.
-func (c *Curve) checkWindows(bad *workload.Faults, prefix string) bool {
+func (c *RateCurve) checkWindows(bad *workload.Faults, prefix string) bool {
 	free := vtime.Time(0)         // where a window may begin
 	for i, w := range c.Windows { // as with pieces
 		field := func(name string) string { return fmt.Sprintf("%swindows[%d].%s", prefix, i, name) }
@@ -89,8 +90,8 @@ func (c *Curve) checkWindows(bad *workload.Faults, prefix string) bool {
 			bad.Add(field("end"), w.End, "want after its start %v", w.Start)
 		case !(w.Factor >= 0 && w.Factor <= MaxRate):
 			bad.Add(field("factor"), w.Factor, "want from 0 to %v", MaxRate)
-		case !w.Law.legal():
-			w.Law.Check(bad, field(""))
+		case !w.Process.legal():
+			w.Process.Check(bad, field(""))
 		default:
 			free = w.End
 			continue
@@ -100,8 +101,8 @@ func (c *Curve) checkWindows(bad *workload.Faults, prefix string) bool {
 	return true
 }
 
-// legal reports whether a window may have the law.
-func (l *Law) legal() bool {
+// legal reports whether a window may have the process.
+func (l *ArrivalProcess) legal() bool {
 	if l == nil {
 		return true
 	}
@@ -112,7 +113,7 @@ func (l *Law) legal() bool {
 
 // positive reports whether there is a rate above 0 in the pieces, and in the
 // factors if there are windows.
-func (c *Curve) positive() bool {
+func (c *RateCurve) positive() bool {
 	rate, factor := 0.0, 0.0
 	for _, p := range c.Pieces {
 		rate = max(rate, p.From, p.To)
@@ -125,15 +126,15 @@ func (c *Curve) positive() bool {
 
 // Ends reports whether the rate is 0 for ever from some time on: after the last
 // window, or after pieces that end at 0.
-func (c *Curve) Ends() bool {
+func (c *RateCurve) Ends() bool {
 	if n := len(c.Windows); n > 0 && c.Windows[n-1].End <= workload.Latest {
 		return true
 	}
 	return !c.Repeat && c.Pieces[len(c.Pieces)-1].To == 0
 }
 
-// Scale is the curve with all rates times f.
-func (c *Curve) Scale(f float64) Curve {
+// Scale returns the curve with all rates times f.
+func (c *RateCurve) Scale(f float64) RateCurve {
 	scaled := *c
 	scaled.Pieces = make([]Piece, len(c.Pieces))
 	for i, p := range c.Pieces {
@@ -144,7 +145,7 @@ func (c *Curve) Scale(f float64) Curve {
 
 // At is the rate at a time, per second. Where it jumps, it is that after the
 // jump.
-func (c *Curve) At(t vtime.Time) float64 {
+func (c *RateCurve) At(t vtime.Time) float64 {
 	if len(c.Windows) == 0 {
 		return c.rate(t)
 	}
@@ -156,8 +157,8 @@ func (c *Curve) At(t vtime.Time) float64 {
 	return 0
 }
 
-// rate is that of the pieces alone.
-func (c *Curve) rate(t vtime.Time) float64 {
+// rate is the rate of the pieces, without windows.
+func (c *RateCurve) rate(t vtime.Time) float64 {
 	begin := vtime.Time(0)
 	if c.Repeat {
 		t %= vtime.Time(c.length())
@@ -178,10 +179,10 @@ func (p *Piece) at(x vtime.Duration) float64 {
 
 // Integral is the mean number of arrivals from one time to another, not
 // negative, up to the end of virtual time at 2⁶² µs. Counts of a Poisson
-// process have that mean exactly. Those of other laws begin with an arrival
+// process have that mean exactly. Counts of other processes begin with an arrival
 // that is one gap late or early: up to a time far from 0 there are (CV² − 1)/2
 // more, in a stretch that begins far from 0 just as many.
-func (c *Curve) Integral(from, to vtime.Time) float64 {
+func (c *RateCurve) Integral(from, to vtime.Time) float64 {
 	to = min(to, end)
 	if len(c.Windows) == 0 {
 		return c.integral(from, to)
@@ -193,8 +194,8 @@ func (c *Curve) Integral(from, to vtime.Time) float64 {
 	return sum
 }
 
-// integral is that of the pieces alone.
-func (c *Curve) integral(from, to vtime.Time) float64 {
+// integral is the integral of the pieces, without windows.
+func (c *RateCurve) integral(from, to vtime.Time) float64 {
 	begin, cycle := vtime.Time(0), vtime.Time(c.length())
 	if c.Repeat {
 		begin = from - from%cycle
@@ -223,8 +224,8 @@ func (c *Curve) integral(from, to vtime.Time) float64 {
 	return sum
 }
 
-// length is that of all pieces.
-func (c *Curve) length() vtime.Duration {
+// length is the sum of the lengths of all pieces.
+func (c *RateCurve) length() vtime.Duration {
 	sum := vtime.Duration(0)
 	for _, p := range c.Pieces {
 		sum += p.Length
@@ -233,7 +234,7 @@ func (c *Curve) length() vtime.Duration {
 }
 
 // cycle is the integral over all pieces.
-func (c *Curve) cycle() float64 {
+func (c *RateCurve) cycle() float64 {
 	sum := 0.0
 	for _, p := range c.Pieces {
 		sum += float64(p.Length.Seconds() * (p.From/2 + p.To/2))
@@ -242,6 +243,6 @@ func (c *Curve) cycle() float64 {
 }
 
 // flat reports whether the rate is the same always.
-func (c *Curve) flat() bool {
+func (c *RateCurve) flat() bool {
 	return len(c.Windows) == 0 && len(c.Pieces) == 1 && c.Pieces[0].From == c.Pieces[0].To
 }

@@ -8,14 +8,14 @@
 //	empirical.go     values with weights by the alias method
 //	lognormal.go     one draw from a lognormal distribution
 //	lengths.go       Length and Delay: a number of tokens, a duration
-//	process.go       Process, Law: the arrival processes and their parameters
-//	gaps.go          gaps between arrivals by their law
-//	curve.go         Curve: a rate over time, and the windows in which it holds
+//	process.go       ArrivalProcess: the arrival processes and their parameters
+//	gaps.go          gaps between arrivals of a process
+//	curve.go         RateCurve: a rate over time, and the windows in which it holds
 //	shapes.go        curves in use: flat, steps, spikes, a sinusoid
-//	clock.go         operational time: how gaps go through a curve
+//	timewarp.go      operational time: how gaps go through a rate curve
 //	arrivals.go      Arrivals: the instants of an arrival process
 //	bursts.go        Bursts: which arrivals are in a burst, and how many are
-//	scatter.go       Stage, Scatter: so many arrivals in a span of time
+//	scatter.go       Stage, Scatter: a number of arrivals in a span of time
 //	exact.go         log, exp, cos and log Γ with the same bits on every machine
 //
 // Everything here gives the same bits on every machine. That is why libraries

@@ -15,32 +15,32 @@ func FuzzArrivals(f *testing.F) {
 	f.Add(uint8(2), 3.0, 0.0, int64(1)<<61, int64(1), int64(1)<<60, 1e-12, 0.0, 1e12, true)
 	f.Add(uint8(5), 1.0, 1.0, int64(3), int64(9), int64(0), 1e12, 1e-300, 1e-300, false)
 	f.Add(uint8(6), 1000.0, 0.0, int64(60), int64(10), int64(20), 0.0, 5.0, 0.0, true)
-	f.Fuzz(func(t *testing.T, process uint8, x, y float64, length, other, start int64, from, to, factor float64, repeat bool) {
-		law := Law{Process: Process(processes[int(process)%len(processes)])}
-		switch law.Process {
+	f.Fuzz(func(t *testing.T, kind uint8, x, y float64, length, other, start int64, from, to, factor float64, repeat bool) {
+		process := ArrivalProcess{Kind: ProcessKind(processes[int(kind)%len(processes)])}
+		switch process.Kind {
 		case Gamma, Weibull:
-			law.CV, law.Shape = x, y
+			process.CV, process.Shape = x, y
 		case Pareto:
-			law.Alpha = x
+			process.Alpha = x
 		case Periodic:
-			law.Jitter = x
+			process.Jitter = x
 		case Burst:
-			law.Size = int32(min(max(x, -1), 1e9))
+			process.Size = int32(min(max(x, -1), 1e9))
 		}
-		c := Curve{Repeat: repeat, Pieces: []Piece{{vtime.Duration(length), from, to}, {vtime.Duration(other), to, y}}}
+		c := RateCurve{Repeat: repeat, Pieces: []Piece{{vtime.Duration(length), from, to}, {vtime.Duration(other), to, y}}}
 		if start != 0 {
 			c.Windows = []Window{
-				{Start: vtime.Time(start), End: vtime.Time(start).Add(vtime.Duration(other)), Factor: factor, Law: &law},
+				{Start: vtime.Time(start), End: vtime.Time(start).Add(vtime.Duration(other)), Factor: factor, Process: &process},
 				{Start: vtime.Time(start).Add(vtime.Duration(other)), End: vtime.Never, Factor: x},
 			}
 		}
 		var bad workload.Faults
-		law.Check(&bad, "")
+		process.Check(&bad, "")
 		c.Check(&bad, "")
 		if bad.Err("") != nil {
 			return
 		}
-		a, last := NewArrivals(law, &c, vtime.NewStream(1, "fuzz")), vtime.Time(0)
+		a, last := NewArrivals(process, &c, vtime.NewStream(1, "fuzz")), vtime.Time(0)
 		for range 200 {
 			at, more, err := a.Next()
 			if err != nil || !more {

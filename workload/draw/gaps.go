@@ -2,39 +2,39 @@ package draw
 
 import "math"
 
-// gaps draws the gaps of one law.
+// gaps draws the gaps of one arrival process.
 type gaps struct {
-	process Process
+	process ProcessKind
 	scale   float64 // by which a standard gap is multiplied; of Constant, Periodic and Burst the mean gap
 	shape   float64 // gamma: its shape; weibull, pareto: 1/shape; periodic: jitter
 	size    int32   // of a burst
 	off     float64 // periodic: how far the last arrival was off its place, in mean gaps
 }
 
-// newGaps expects a checked law.
-func newGaps(law Law, mean float64) gaps {
-	g := gaps{process: law.Process, scale: mean, size: 1}
-	cv := law.CV
-	switch law.Process {
+// newGaps expects a checked process.
+func newGaps(process ArrivalProcess, mean float64) gaps {
+	g := gaps{process: process.Kind, scale: mean, size: 1}
+	cv := process.CV
+	switch process.Kind {
 	case Gamma: // CV = 1/√shape, mean = shape · scale
-		if g.shape = law.Shape; g.shape == 0 {
+		if g.shape = process.Shape; g.shape == 0 {
 			g.shape = 1 / float64(cv*cv)
 			g.scale = float64(g.scale * float64(cv*cv))
 		} else {
 			g.scale /= g.shape
 		}
 	case Weibull: // mean = scale · Γ(1 + 1/shape)
-		if g.shape = 1 / law.Shape; law.Shape == 0 {
+		if g.shape = 1 / process.Shape; process.Shape == 0 {
 			g.shape = weibullInverseShape(cv)
 		}
 		g.scale /= Exp(LogGamma(1 + g.shape))
 	case Pareto: // mean = least · alpha/(alpha − 1)
-		g.shape = 1 / law.Alpha
-		g.scale = float64(g.scale * (law.Alpha - 1) / law.Alpha)
+		g.shape = 1 / process.Alpha
+		g.scale = float64(g.scale * (process.Alpha - 1) / process.Alpha)
 	case Periodic:
-		g.shape = law.Jitter
+		g.shape = process.Jitter
 	case Burst:
-		g.size = law.Size
+		g.size = process.Size
 	}
 	return g
 }

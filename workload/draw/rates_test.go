@@ -10,14 +10,14 @@ import (
 )
 
 // changing are curves of every shape, all with a mean near 20 a second.
-func changing() map[string]Curve {
+func changing() map[string]RateCurve {
 	spikes, day := Spikes(vtime.Minute, 5*vtime.Second, 20*vtime.Second, 10), Sinusoid(10*vtime.Minute, 10, 3*vtime.Minute)
 	windows := Flat(40)
 	windows.Windows = []Window{
 		{Start: 0, End: 90e6, Factor: 0.5}, {Start: 90e6, End: 130e6, Factor: 0.1},
 		{Start: 200e6, End: 300e6, Factor: 2}, {Start: 300e6, End: 310e6}, {Start: 330e6, End: vtime.Never, Factor: 0.4},
 	}
-	return map[string]Curve{
+	return map[string]RateCurve{
 		"step":    Steps(Step{75 * vtime.Second, 10}, Step{100 * vtime.Second, 40}, Step{60 * vtime.Second, 0}, Step{vtime.Second, 20}),
 		"ramp":    {Pieces: []Piece{{100 * vtime.Second, 5, 50}, {vtime.Second, 50, 0}, {200 * vtime.Second, 0, 30}}},
 		"spikes":  spikes.Scale(12),
@@ -29,11 +29,11 @@ func changing() map[string]Curve {
 }
 
 // counts are the arrivals in each of the segments of 20 s, seed by seed.
-func counts(t *testing.T, law Law, c *Curve, segments int) [][]float64 {
+func counts(t *testing.T, process ArrivalProcess, c *RateCurve, segments int) [][]float64 {
 	all := make([][]float64, seeds)
 	for seed := range all {
 		all[seed] = make([]float64, segments)
-		a := NewArrivals(law, c, vtime.NewStream(uint64(seed), "counts"))
+		a := NewArrivals(process, c, vtime.NewStream(uint64(seed), "counts"))
 		for {
 			at, more, err := a.Next()
 			if err != nil {
@@ -54,9 +54,9 @@ func TestCountsFollowTheRate(t *testing.T) {
 	const segments = 25
 	// In any order: each curve is a test of its own.
 	for name, c := range changing() {
-		for _, law := range []Law{{}, {Process: Gamma, CV: 0.3}, {Process: Gamma, CV: 3}, {Process: Weibull, CV: 2}, {Process: Burst, Size: 4}} {
-			t.Run(name+"/"+string(law.Process)+short(law.CV), func(t *testing.T) {
-				all, statistic, freedom := counts(t, law, &c, segments), 0.0, 0.0
+		for _, process := range []ArrivalProcess{{}, {Kind: Gamma, CV: 0.3}, {Kind: Gamma, CV: 3}, {Kind: Weibull, CV: 2}, {Kind: Burst, Size: 4}} {
+			t.Run(name+"/"+string(process.Kind)+short(process.CV), func(t *testing.T) {
+				all, statistic, freedom := counts(t, process, &c, segments), 0.0, 0.0
 				for s := range segments {
 					want := c.Integral(vtime.Time(s)*20e6, vtime.Time(s+1)*20e6)
 					sum, squares := 0.0, 0.0
@@ -73,11 +73,11 @@ func TestCountsFollowTheRate(t *testing.T) {
 					statistic += squares / want
 					freedom += seeds
 					// A renewal process has forgotten how it began after some segments.
-					if bound := 5*math.Sqrt(squares)/seeds + 0.01*want; (law.Process == "" || s > 4) && math.Abs(sum/seeds-want) > bound {
+					if bound := 5*math.Sqrt(squares)/seeds + 0.01*want; (process.Kind == "" || s > 4) && math.Abs(sum/seeds-want) > bound {
 						t.Errorf("segment %d has %v arrivals, want %v ± %v", s, sum/seeds, want, bound)
 					}
 				}
-				if law.Process == "" {
+				if process.Kind == "" {
 					if p := (distuv.ChiSquared{K: freedom}).CDF(statistic); p < 1e-4 || p > 1-1e-4 {
 						t.Errorf("chi-square %v with %v degrees of freedom, p = %v", statistic, freedom, p)
 					}
@@ -93,7 +93,7 @@ func TestGapsKeepTheirCVUnderAnyRate(t *testing.T) {
 	day := Sinusoid(vtime.Hour, 10, 0)
 	c := day.Scale(20)
 	for _, cv := range []float64{0.1, 0.3, 1, 3} {
-		a := NewArrivals(Law{Process: Gamma, CV: cv}, &c, vtime.NewStream(3, "cv"))
+		a := NewArrivals(ArrivalProcess{Kind: Gamma, CV: cv}, &c, vtime.NewStream(3, "cv"))
 		sum, squares, last := 0.0, 0.0, vtime.Time(0)
 		const n = 20_000
 		for range n {
@@ -109,15 +109,15 @@ func TestGapsKeepTheirCVUnderAnyRate(t *testing.T) {
 }
 
 func TestWindowsHaveLawsOfTheirOwn(t *testing.T) {
-	even := Law{Process: Constant}
+	even := ArrivalProcess{Kind: Constant}
 	c := Flat(2)
 	c.Windows = []Window{
 		{Start: 5e6, End: 8e6, Factor: 0}, // its gaps never begin
-		{Start: 10_250_000, End: 20e6, Factor: 1, Law: &even},
+		{Start: 10_250_000, End: 20e6, Factor: 1, Process: &even},
 		{Start: 20e6, End: 1020e6, Factor: 5},
-		{Start: 1100e6, End: 1110e6, Factor: 0.5, Law: &even},
+		{Start: 1100e6, End: 1110e6, Factor: 0.5, Process: &even},
 	}
-	a := NewArrivals(Law{Process: Gamma, CV: 2}, &c, vtime.NewStream(1, "x"))
+	a := NewArrivals(ArrivalProcess{Kind: Gamma, CV: 2}, &c, vtime.NewStream(1, "x"))
 	if a.Window() != -1 {
 		t.Errorf("window %d before the first arrival", a.Window())
 	}
@@ -159,7 +159,7 @@ func TestWindowsHaveLawsOfTheirOwn(t *testing.T) {
 func TestArrivalsAtTheEndOfAWindowComeInTheNext(t *testing.T) {
 	c := Flat(1e6) // one a µs, which is exact
 	c.Windows = []Window{{Start: 0, End: 4, Factor: 1}, {Start: 9, End: 11, Factor: 1}}
-	a := NewArrivals(Law{Process: Constant}, &c, vtime.NewStream(1, "x"))
+	a := NewArrivals(ArrivalProcess{Kind: Constant}, &c, vtime.NewStream(1, "x"))
 	for i, want := range []vtime.Time{1, 2, 3, 9, 10} {
 		if at, more, err := a.Next(); at != want || !more || err != nil {
 			t.Errorf("arrival %d at %v, %v, %v; want %v", i, at, more, err, want)
@@ -173,11 +173,11 @@ func TestArrivalsAtTheEndOfAWindowComeInTheNext(t *testing.T) {
 func TestArrivalsEndWhereTheRateIsZeroForEver(t *testing.T) {
 	flat := Flat(10)
 	flat.Windows = []Window{{Start: 0, End: 1e6, Factor: 1}, {Start: 2e6, End: 3e6, Factor: 0}}
-	ramp := Curve{Pieces: []Piece{{2 * vtime.Second, 10, 0}}}
+	ramp := RateCurve{Pieces: []Piece{{2 * vtime.Second, 10, 0}}}
 	zero, closed := Flat(0), Steps(Step{vtime.Second, 5}, Step{vtime.Second, 0})
 	closed.Windows = []Window{{Start: 3e6, End: 4e6, Factor: 1}, {Start: 5e6, End: vtime.Never, Factor: 1}}
-	for i, c := range []Curve{flat, ramp, zero, closed} {
-		a, n := NewArrivals(Law{Process: Constant}, &c, vtime.NewStream(1, "x")), 0
+	for i, c := range []RateCurve{flat, ramp, zero, closed} {
+		a, n := NewArrivals(ArrivalProcess{Kind: Constant}, &c, vtime.NewStream(1, "x")), 0
 		for {
 			_, more, err := a.Next()
 			if err != nil {
@@ -199,8 +199,8 @@ func TestArrivalsEndWhereTheRateIsZeroForEver(t *testing.T) {
 }
 
 func TestArrivalsOfABurstComeTogether(t *testing.T) {
-	c := Curve{Pieces: []Piece{{vtime.Minute, 1, 9}, {vtime.Minute, 9, 1}}, Repeat: true, Windows: []Window{{Start: 7, End: 1e6 * 3600, Factor: 1}}}
-	a := NewArrivals(Law{Process: Burst, Size: 6}, &c, vtime.NewStream(1, "x"))
+	c := RateCurve{Pieces: []Piece{{vtime.Minute, 1, 9}, {vtime.Minute, 9, 1}}, Repeat: true, Windows: []Window{{Start: 7, End: 1e6 * 3600, Factor: 1}}}
+	a := NewArrivals(ArrivalProcess{Kind: Burst, Size: 6}, &c, vtime.NewStream(1, "x"))
 	for i := 1; i < 500; i++ {
 		first, _, _ := a.Next()
 		for range 5 {
@@ -216,7 +216,7 @@ func TestArrivalsOfABurstComeTogether(t *testing.T) {
 
 func TestNothingAllocates(t *testing.T) {
 	c := changing()["windows of a ramp"]
-	c.Windows = append(c.Windows, Window{Start: 2000e6, End: vtime.Never, Factor: 1, Law: &Law{Process: Weibull, CV: 2}})
+	c.Windows = append(c.Windows, Window{Start: 2000e6, End: vtime.Never, Factor: 1, Process: &ArrivalProcess{Kind: Weibull, CV: 2}})
 	for _, l := range laws() {
 		a := NewArrivals(l.law, &c, vtime.NewStream(1, "x"))
 		if n := testing.AllocsPerRun(50_000, func() { a.Next() }); n != 0 {

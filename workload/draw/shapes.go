@@ -3,8 +3,8 @@ package draw
 import "blis/vtime"
 
 // Flat is the same rate for ever.
-func Flat(rate float64) Curve {
-	return Curve{Pieces: []Piece{{Length: 1, From: rate, To: rate}}}
+func Flat(rate float64) RateCurve {
+	return RateCurve{Pieces: []Piece{{Length: 1, From: rate, To: rate}}}
 }
 
 // Step is a stretch with the same rate.
@@ -15,8 +15,8 @@ type Step struct {
 
 // Steps is one rate after the other. The last holds on, unless the curve is
 // made to repeat.
-func Steps(steps ...Step) Curve {
-	c := Curve{Pieces: make([]Piece, len(steps))}
+func Steps(steps ...Step) RateCurve {
+	c := RateCurve{Pieces: make([]Piece, len(steps))}
 	for i, s := range steps {
 		c.Pieces[i] = Piece{s.Length, s.Rate, s.Rate}
 	}
@@ -25,9 +25,9 @@ func Steps(steps ...Step) Curve {
 
 // Spikes is 1, and factor for a length that begins at first and then every so
 // often: length is above 0, first 0 or more, and both together at most every.
-// (Beyond that a piece has a negative length, which Curve.Check refuses.)
-func Spikes(every, length, first vtime.Duration, factor float64) Curve {
-	c := Curve{Repeat: true}
+// (Beyond that a piece has a negative length, which RateCurve.Check refuses.)
+func Spikes(every, length, first vtime.Duration, factor float64) RateCurve {
+	c := RateCurve{Repeat: true}
 	for _, s := range []Step{{first, 1}, {length, factor}, {every - first - length, 1}} {
 		if s.Length != 0 {
 			c.Pieces = append(c.Pieces, Piece{s.Length, s.Rate, s.Rate})
@@ -44,10 +44,10 @@ const sinusoidPieces = 1440
 // peakToTrough, the highest rate over the lowest, from 1: mean 1, highest at
 // peak and every period from there. It is drawn by 1,440 straight lines (as
 // many as period has µs, if that is less), and repeats.
-func Sinusoid(period vtime.Duration, peakToTrough float64, peak vtime.Duration) Curve {
+func Sinusoid(period vtime.Duration, peakToTrough float64, peak vtime.Duration) RateCurve {
 	n := min(sinusoidPieces, period)
 	amplitude := (peakToTrough - 1) / (peakToTrough + 1)
-	c := Curve{Repeat: true, Pieces: make([]Piece, n)}
+	c := RateCurve{Repeat: true, Pieces: make([]Piece, n)}
 	at := func(x vtime.Duration) float64 {
 		return 1 + float64(amplitude*cosine(float64((x-peak)%period)/float64(period)))
 	}

@@ -73,16 +73,16 @@ func TestCurvesThatEnd(t *testing.T) {
 	window := []Window{{Start: 0, End: 5, Factor: 1}}
 	open := []Window{{Start: 0, End: 5, Factor: 1}, {Start: 7, End: vtime.Never, Factor: 1}}
 	for name, c := range map[string]struct {
-		curve Curve
+		curve RateCurve
 		want  bool
 	}{
 		"flat":              {Flat(3), false},
-		"falls to 0":        {Curve{Pieces: []Piece{{second, 3, 3}, {second, 3, 0}}}, true},
-		"falls and repeats": {Curve{Pieces: []Piece{{second, 3, 0}}, Repeat: true}, false},
-		"window":            {Curve{Pieces: Flat(3).Pieces, Windows: window}, true},
-		"repeats in window": {Curve{Pieces: []Piece{{second, 3, 0}}, Repeat: true, Windows: window}, true},
-		"window for ever":   {Curve{Pieces: Flat(3).Pieces, Windows: open}, false},
-		"ends in it":        {Curve{Pieces: []Piece{{second, 3, 0}}, Windows: open}, true},
+		"falls to 0":        {RateCurve{Pieces: []Piece{{second, 3, 3}, {second, 3, 0}}}, true},
+		"falls and repeats": {RateCurve{Pieces: []Piece{{second, 3, 0}}, Repeat: true}, false},
+		"window":            {RateCurve{Pieces: Flat(3).Pieces, Windows: window}, true},
+		"repeats in window": {RateCurve{Pieces: []Piece{{second, 3, 0}}, Repeat: true, Windows: window}, true},
+		"window for ever":   {RateCurve{Pieces: Flat(3).Pieces, Windows: open}, false},
+		"ends in it":        {RateCurve{Pieces: []Piece{{second, 3, 0}}, Windows: open}, true},
 	} {
 		if got := c.curve.Ends(); got != c.want {
 			t.Errorf("%s: %v, want %v", name, got, c.want)

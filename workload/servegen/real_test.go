@@ -150,7 +150,7 @@ func TestPublishedRowsAreDocumented(t *testing.T) {
 func TestPublishedShapesAndVariations(t *testing.T) {
 	needPublished(t)
 	files, _ := filepath.Glob(filepath.Join(published, "*"+traceEnd))
-	counts := map[draw.Process]int{}
+	counts := map[draw.ProcessKind]int{}
 	for _, name := range files {
 		text, err := os.ReadFile(name)
 		if err != nil {
@@ -170,7 +170,7 @@ func TestPublishedShapesAndVariations(t *testing.T) {
 			}
 		}
 	}
-	if d := cmp.Diff(map[draw.Process]int{draw.Gamma: 1084, draw.Weibull: 2746}, counts); d != "" {
+	if d := cmp.Diff(map[draw.ProcessKind]int{draw.Gamma: 1084, draw.Weibull: 2746}, counts); d != "" {
 		t.Error(d)
 	}
 }

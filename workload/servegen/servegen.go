@@ -113,7 +113,7 @@ func (p *pair) read(o *Options, f *facts) (c traffic.Client, err error) {
 func (p *pair) client(windows []window, periods []period, o *Options, f *facts) (traffic.Client, error) {
 	c := traffic.Client{
 		ID: p.name, Tenant: p.name, Class: workload.DefaultClass,
-		Law: draw.Law{Process: draw.Poisson}, Rate: draw.Flat(1),
+		Process: draw.ArrivalProcess{Kind: draw.Poisson}, Rate: draw.Flat(1),
 	}
 	last := windows[len(windows)-1]
 	usual := float64(last.end - last.start)
@@ -143,7 +143,7 @@ func (p *pair) client(windows []window, periods []period, o *Options, f *facts) 
 		}
 		f.consider(w, p.trace)
 		c.Rate.Windows = append(c.Rate.Windows, draw.Window{
-			Start: microseconds(w.start - o.From), End: microseconds(w.end - o.From), Factor: rate, Law: w.law(o.ByShape),
+			Start: microseconds(w.start - o.From), End: microseconds(w.end - o.From), Factor: rate, Process: w.arrivals(o.ByShape),
 		})
 		c.Changes = append(c.Changes, change)
 	}
@@ -153,15 +153,16 @@ func (p *pair) client(windows []window, periods []period, o *Options, f *facts) 
 	return c, nil
 }
 
-// law is that of a window, nil for that of the client, which is Poisson.
-func (w *window) law(byShape bool) *draw.Law {
+// arrivals is the arrival process of a window, nil for the process of the
+// client, which is Poisson.
+func (w *window) arrivals(byShape bool) *draw.ArrivalProcess {
 	switch {
 	case w.process == draw.Poisson:
 		return nil
 	case byShape:
-		return &draw.Law{Process: w.process, Shape: w.shape}
+		return &draw.ArrivalProcess{Kind: w.process, Shape: w.shape}
 	}
-	return &draw.Law{Process: w.process, CV: min(max(w.cv, draw.MinCV), draw.MaxCV)}
+	return &draw.ArrivalProcess{Kind: w.process, CV: min(max(w.cv, draw.MinCV), draw.MaxCV)}
 }
 
 // change is the lengths of a window that begins in period k.

@@ -38,7 +38,9 @@ func length(t testing.TB, lengths, weights []float64) *draw.Length {
 	return &draw.Length{Dist: d, Min: int32(lengths[0]), Max: int32(lengths[len(lengths)-1])}
 }
 
-func gaps(p draw.Process, cv float64) *draw.Law { return &draw.Law{Process: p, CV: cv} }
+func gaps(p draw.ProcessKind, cv float64) *draw.ArrivalProcess {
+	return &draw.ArrivalProcess{Kind: p, CV: cv}
+}
 
 // equal compares by reflection: distributions have parts of their own.
 func equal(t *testing.T, what string, got, want any) {
@@ -56,21 +58,21 @@ func TestFolderBecomesClientsInTheOrderOfTheirNumbers(t *testing.T) {
 	long := length(t, []float64{100, 200}, []float64{0.25, 0.75})
 	ten, few := length(t, []float64{10}, []float64{1}), length(t, []float64{5, 7}, []float64{0.5, 0.5})
 	equal(t, "chunk-2", clients[0], traffic.Client{
-		ID: "chunk-2", Tenant: "chunk-2", Class: "standard", Law: draw.Law{Process: draw.Poisson},
-		Rate: draw.Curve{Pieces: []draw.Piece{{Length: 1, From: 1, To: 1}}, Windows: []draw.Window{
-			{Start: 0, End: 600e6, Factor: 0.5, Law: gaps(draw.Gamma, 1.4142135623730951)},
+		ID: "chunk-2", Tenant: "chunk-2", Class: "standard", Process: draw.ArrivalProcess{Kind: draw.Poisson},
+		Rate: draw.RateCurve{Pieces: []draw.Piece{{Length: 1, From: 1, To: 1}}, Windows: []draw.Window{
+			{Start: 0, End: 600e6, Factor: 0.5, Process: gaps(draw.Gamma, 1.4142135623730951)},
 			{Start: 1200e6, End: 1800e6, Factor: 2},
-			{Start: 1800e6, End: 2400e6, Factor: 1.5, Law: gaps(draw.Weibull, 2.23606797749979)},
+			{Start: 1800e6, End: 2400e6, Factor: 1.5, Process: gaps(draw.Weibull, 2.23606797749979)},
 		}},
 		Input: *long, Output: *ten,
 		Changes: []traffic.Change{{Input: long, Output: ten}, {Input: long, Output: few}, {Input: long, Output: few}},
 	})
 	mixed, some := length(t, []float64{1, 2, 30}, []float64{0.125, 0.375, 0.5}), length(t, []float64{0, 40}, []float64{0.5, 0.5})
 	equal(t, "chunk-10", clients[1], traffic.Client{
-		ID: "chunk-10", Tenant: "chunk-10", Class: "standard", Law: draw.Law{Process: draw.Poisson},
-		Rate: draw.Curve{Pieces: []draw.Piece{{Length: 1, From: 1, To: 1}}, Windows: []draw.Window{
-			{Start: 600e6, End: 1200e6, Factor: 3, Law: gaps(draw.Gamma, 2)},
-			{Start: 1200e6, End: 1800e6, Factor: 4.5, Law: gaps(draw.Weibull, 3)},
+		ID: "chunk-10", Tenant: "chunk-10", Class: "standard", Process: draw.ArrivalProcess{Kind: draw.Poisson},
+		Rate: draw.RateCurve{Pieces: []draw.Piece{{Length: 1, From: 1, To: 1}}, Windows: []draw.Window{
+			{Start: 600e6, End: 1200e6, Factor: 3, Process: gaps(draw.Gamma, 2)},
+			{Start: 1200e6, End: 1800e6, Factor: 4.5, Process: gaps(draw.Weibull, 3)},
 		}},
 		Input: *mixed, Output: *some,
 		Changes: []traffic.Change{{Input: mixed, Output: some}, {Input: mixed, Output: some}},
@@ -91,13 +93,13 @@ func TestFolderBecomesClientsInTheOrderOfTheirNumbers(t *testing.T) {
 // cut, with a note.
 func TestGapsByShapeOrByCV(t *testing.T) {
 	clients, notes := read(t, samples, Options{ByShape: true})
-	equal(t, "law", clients[1].Rate.Windows[1].Law, &draw.Law{Process: draw.Weibull, Shape: 0.5})
+	equal(t, "law", clients[1].Rate.Windows[1].Process, &draw.ArrivalProcess{Kind: draw.Weibull, Shape: 0.5})
 	if text := strings.Join(notes, "; "); !strings.Contains(text, "param1 is used") || strings.Contains(text, "cv is used") {
 		t.Error(text)
 	}
 	w := window{process: draw.Weibull, shape: 0.5, cv: 250}
-	equal(t, "cut", w.law(false), gaps(draw.Weibull, draw.MaxCV))
-	equal(t, "as fitted", w.law(true), &draw.Law{Process: draw.Weibull, Shape: 0.5})
+	equal(t, "cut", w.arrivals(false), gaps(draw.Weibull, draw.MaxCV))
+	equal(t, "as fitted", w.arrivals(true), &draw.ArrivalProcess{Kind: draw.Weibull, Shape: 0.5})
 	f := facts{used: "cv"}
 	f.consider(&w, "t")
 	if text := strings.Join(f.notes(), "; "); !strings.Contains(text, "windows whose column cv is above 100, which is used: 1") {

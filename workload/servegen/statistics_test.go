@@ -104,7 +104,7 @@ func logVariance(w *window) float64 {
 // arrivals generates the client and returns the arrivals in the window, in s.
 func (m *measured) arrivals(t *testing.T) (in []float64) {
 	t.Helper()
-	a := draw.NewArrivals(m.client.Law, &m.client.Rate, vtime.NewStream(m.seed, "workload/"+m.client.ID+"/arrivals"))
+	a := draw.NewArrivals(m.client.Process, &m.client.Rate, vtime.NewStream(m.seed, "workload/"+m.client.ID+"/arrivals"))
 	w := m.client.Rate.Windows[m.window]
 	for {
 		at, more, err := a.Next()

@@ -15,8 +15,8 @@ type window struct {
 	start, end int64   // s
 	rate       float64 // requests per second, from 0
 	cv         float64 // of the gaps, as measured
-	process    draw.Process
-	shape      float64 // Gamma, Weibull with a rate: of the fitted law
+	process    draw.ProcessKind
+	shape      float64 // Gamma, Weibull with a rate: of the fitted distribution
 	scale      float64 // s, of the same
 }
 

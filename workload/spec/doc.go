@@ -27,7 +27,7 @@
 //	entries.go    clients written out by cohort and tenant
 //	rates.go      who has which part of the rate
 //	expected.go   mean tokens, for a rate that is a share of the capacity
-//	draws.go      laws, curves and distributions of package draw
+//	draws.go      arrival processes, rate curves and distributions of package draw
 //	values.go     values and times from files
 //	scenarios.go  the built-in scenarios
 //

@@ -8,7 +8,7 @@ import (
 	"blis/workload/draw"
 )
 
-// This file alone turns what a specification says into laws, curves and
+// This file alone turns a specification into arrival processes, rate curves and
 // distributions of package draw.
 
 // built names a distribution that has been made: that of a specification times
@@ -86,44 +86,44 @@ func (b *builder) mean(d *distribution) float64 {
 	return out.Mean()
 }
 
-// law is how gaps are distributed at the rate given, per second.
-func (b *builder) law(a *arrival, tune *tuning, rate float64) draw.Law {
+// process is the arrival process at the rate given, per second.
+func (b *builder) process(a *arrival, tune *tuning, rate float64) draw.ArrivalProcess {
 	switch {
 	case tune.burst > 0:
-		return draw.Law{Process: draw.Burst, Size: tune.burst}
+		return draw.ArrivalProcess{Kind: draw.Burst, Size: tune.burst}
 	case tune.cv > 0:
-		return draw.Law{Process: draw.Gamma, CV: tune.cv}
+		return draw.ArrivalProcess{Kind: draw.Gamma, CV: tune.cv}
 	}
-	law := draw.Law{Process: draw.Poisson}
+	process := draw.ArrivalProcess{Kind: draw.Poisson}
 	switch a.process {
 	case constantGap:
-		law.Process = draw.Constant
+		process.Kind = draw.Constant
 	case gamma, weibull:
-		law.Process, law.CV, law.Shape = draw.Process(a.process), a.cv.value, a.shape.value
+		process.Kind, process.CV, process.Shape = draw.ProcessKind(a.process), a.cv.value, a.shape.value
 		switch {
 		case a.shape.set: // cv may stand beside it
-			law.CV = 0
+			process.CV = 0
 		case !a.cv.set:
-			law.CV = 1
+			process.CV = 1
 		}
 	case bursty, pareto:
 		if a.alpha.set {
-			law.Process, law.Alpha = draw.Pareto, a.alpha.value
+			process.Kind, process.Alpha = draw.Pareto, a.alpha.value
 		}
 	case periodic:
-		law.Process, law.Jitter = draw.Periodic, a.jitter.value
+		process.Kind, process.Jitter = draw.Periodic, a.jitter.value
 	case adversarial:
-		law.Process, law.Size = draw.Burst, a.burst(b, rate)
+		process.Kind, process.Size = draw.Burst, a.burst(b, rate)
 	}
 	var bad workload.Faults
-	if law.Check(&bad, ""); bad.Err("") != nil {
+	if process.Check(&bad, ""); bad.Err("") != nil {
 		b.fail(a.place, "%v", bad.Err(""))
 	}
-	return law
+	return process
 }
 
 // vary is the rate c, varied by spikes or waves around it.
-func vary(rate float64, s *spikes, w *waves) draw.Curve {
+func vary(rate float64, s *spikes, w *waves) draw.RateCurve {
 	shape := draw.Flat(1)
 	switch {
 	case s != nil:
@@ -134,8 +134,8 @@ func vary(rate float64, s *spikes, w *waves) draw.Curve {
 	return shape.Scale(rate)
 }
 
-// curve is how the rate of a client varies, its own being rate per second.
-func (c *client) curve(inherited *profile, rate float64) draw.Curve {
+// curve is the rate curve of a client whose own rate is rate per second.
+func (c *client) curve(inherited *profile, rate float64) draw.RateCurve {
 	p := &c.pattern
 	switch {
 	case p.waves != nil: // around the mean that makes rate the highest
@@ -146,7 +146,7 @@ func (c *client) curve(inherited *profile, rate float64) draw.Curve {
 		if p.start > 0 {
 			pieces = append(pieces, draw.Piece{Length: p.start, From: rate, To: rate})
 		}
-		return draw.Curve{Pieces: append(pieces, draw.Piece{Length: p.ramp, From: rate})}
+		return draw.RateCurve{Pieces: append(pieces, draw.Piece{Length: p.ramp, From: rate})}
 	case c.arrival.shapesRate():
 		return vary(rate, c.arrival.spikes, c.arrival.waves)
 	case c.profile != nil:

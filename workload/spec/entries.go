@@ -203,7 +203,7 @@ func (b *builder) noteSize(c *client, because string) {
 	}
 }
 
-// rate gives a client its law and curve; scale is the client's part of the
+// rate gives a client its arrival process and rate curve; scale is the client's part of the
 // rate of its entry.
 func (b *builder) rate(e *entry, out traffic.Client, tune *tuning, scale func(float64) float64) []traffic.Client {
 	c := e.client
@@ -212,7 +212,7 @@ func (b *builder) rate(e *entry, out traffic.Client, tune *tuning, scale func(fl
 		return []traffic.Client{out}
 	}
 	own := scale(e.base)
-	out.Law = b.law(&c.arrival, tune, own)
+	out.Process = b.process(&c.arrival, tune, own)
 	out.Rate = c.curve(b.spec.profile, own)
 	spike := c.pattern.spike
 	if spike == nil {
@@ -229,14 +229,14 @@ func (b *builder) rate(e *entry, out traffic.Client, tune *tuning, scale func(fl
 // different there.
 func (b *builder) windows(e *entry, out *traffic.Client, tune *tuning, scale func(float64) float64) {
 	c := e.client
-	out.Law = b.law(&c.arrival, tune, scale(e.rates[0]))
+	out.Process = b.process(&c.arrival, tune, scale(e.rates[0]))
 	out.Rate = c.curve(b.spec.profile, 1)
 	changes := false
 	for i, w := range e.windows {
 		window := draw.Window{Start: w.start, End: w.end, Factor: scale(e.rates[i])}
 		if w.arrival != nil {
-			law := b.law(w.arrival, tune, window.Factor)
-			window.Law = &law
+			process := b.process(w.arrival, tune, window.Factor)
+			window.Process = &process
 		}
 		change := traffic.Change{Output: b.lengthOf(w.output)}
 		if w.input != nil {

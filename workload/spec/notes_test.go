@@ -68,11 +68,11 @@ func TestPublicShapeComesBeforeCV(t *testing.T) {
 	c, notes := build(t, "aggregate_rate: 0\ncohorts:\n"+
 		"  - {id: a, population: 2, rate_fraction: 1, arrival: {process: gamma, cv: 2.9, shape: 0.7, scale: 8e6}, spike: {start_time_us: 0, duration_us: 600000000, trace_rate: 89}, "+lengths+"}\n"+
 		"  - {id: b, population: 2, rate_fraction: 1, arrival: {process: weibull, cv: 7, shape: 0.8, scale: 3e6}, spike: {start_time_us: 0, duration_us: 600000000, trace_rate: 9}, "+lengths+"}\n")
-	if law := clientOf(t, &c, "a-0001").Law; law != (draw.Law{Process: draw.Gamma, Shape: 0.7}) {
-		t.Errorf("gamma: %+v", law)
+	if process := clientOf(t, &c, "a-0001").Process; process != (draw.ArrivalProcess{Kind: draw.Gamma, Shape: 0.7}) {
+		t.Errorf("gamma: %+v", process)
 	}
-	if law := clientOf(t, &c, "b-0002").Law; law != (draw.Law{Process: draw.Weibull, Shape: 0.8}) {
-		t.Errorf("weibull: %+v", law)
+	if process := clientOf(t, &c, "b-0002").Process; process != (draw.ArrivalProcess{Kind: draw.Weibull, Shape: 0.8}) {
+		t.Errorf("weibull: %+v", process)
 	}
 	near(t, "rate", clientOf(t, &c, "a-0001").Rate.At(0), 44.5, 1e-12)
 	want := Notes{

@@ -15,22 +15,22 @@ import (
 func TestProcesses(t *testing.T) {
 	for _, c := range []struct {
 		arrival string
-		law     draw.Law
+		law     draw.ArrivalProcess
 	}{
-		{"{process: poisson, cv: 3}", draw.Law{Process: draw.Poisson}},
-		{"{process: constant}", draw.Law{Process: draw.Constant}},
-		{"{process: gamma}", draw.Law{Process: draw.Gamma, CV: 1}},
-		{"{process: weibull, cv: 2}", draw.Law{Process: draw.Weibull, CV: 2}},
-		{"{process: pareto, alpha: 1.5}", draw.Law{Process: draw.Pareto, Alpha: 1.5}},
-		{"{process: bursty, alpha: 1.5}", draw.Law{Process: draw.Pareto, Alpha: 1.5}},
-		{"{process: periodic, jitter: 0.25}", draw.Law{Process: draw.Periodic, Jitter: 0.25}},
-		{"{process: adversarial, size: 8}", draw.Law{Process: draw.Burst, Size: 8}},
-		{"{process: adversarial, every: 5s}", draw.Law{Process: draw.Burst, Size: 50}},
-		{"{process: adversarial, every: 5s, size: 50}", draw.Law{Process: draw.Burst, Size: 50}},
+		{"{process: poisson, cv: 3}", draw.ArrivalProcess{Kind: draw.Poisson}},
+		{"{process: constant}", draw.ArrivalProcess{Kind: draw.Constant}},
+		{"{process: gamma}", draw.ArrivalProcess{Kind: draw.Gamma, CV: 1}},
+		{"{process: weibull, cv: 2}", draw.ArrivalProcess{Kind: draw.Weibull, CV: 2}},
+		{"{process: pareto, alpha: 1.5}", draw.ArrivalProcess{Kind: draw.Pareto, Alpha: 1.5}},
+		{"{process: bursty, alpha: 1.5}", draw.ArrivalProcess{Kind: draw.Pareto, Alpha: 1.5}},
+		{"{process: periodic, jitter: 0.25}", draw.ArrivalProcess{Kind: draw.Periodic, Jitter: 0.25}},
+		{"{process: adversarial, size: 8}", draw.ArrivalProcess{Kind: draw.Burst, Size: 8}},
+		{"{process: adversarial, every: 5s}", draw.ArrivalProcess{Kind: draw.Burst, Size: 50}},
+		{"{process: adversarial, every: 5s, size: 50}", draw.ArrivalProcess{Kind: draw.Burst, Size: 50}},
 	} {
 		got, _ := build(t, "clients: [{rate: 10, "+lengths+", arrival: "+c.arrival+"}]")
-		if got.Clients[0].Law != c.law || got.Clients[0].Rate.At(0) != 10 {
-			t.Errorf("%s: %+v at %v/s, want %+v", c.arrival, got.Clients[0].Law, got.Clients[0].Rate.At(0), c.law)
+		if got.Clients[0].Process != c.law || got.Clients[0].Rate.At(0) != 10 {
+			t.Errorf("%s: %+v at %v/s, want %+v", c.arrival, got.Clients[0].Process, got.Clients[0].Rate.At(0), c.law)
 		}
 	}
 	c, _ := build(t, "clients: [{"+lengths+", arrival: {process: adversarial, every: 5s, size: 20}}]")
@@ -138,21 +138,21 @@ func TestBehavioursAndArchetypes(t *testing.T) {
 		return clientOf(t, &c, "api/wild")
 	}
 	near(t, "prompts of prompt_tokens", wild("normal", "prompt_tokens: 250", "").Input.Dist.Mean(), 250, 1e-12)
-	if k := wild("bursty", "burst_propensity: 2", ""); k.Law != (draw.Law{Process: draw.Gamma, CV: 3}) {
-		t.Errorf("bursty: %+v", k.Law)
+	if k := wild("bursty", "burst_propensity: 2", ""); k.Process != (draw.ArrivalProcess{Kind: draw.Gamma, CV: 3}) {
+		t.Errorf("bursty: %+v", k.Process)
 	}
-	if k := wild("bursty", "burst_propensity: 5", ""); k.Law.CV != 5 {
-		t.Errorf("more bursty: %+v", k.Law)
+	if k := wild("bursty", "burst_propensity: 5", ""); k.Process.CV != 5 {
+		t.Errorf("more bursty: %+v", k.Process)
 	}
 	k := wild("abusive", "", "")
-	if k.Rate.At(0) != 8 || k.Prefix != (traffic.Prefix{}) || k.Input.Dist.Mean() != 400 || k.Input.Max != 3600 || k.Law.Process != draw.Constant {
+	if k.Rate.At(0) != 8 || k.Prefix != (traffic.Prefix{}) || k.Input.Dist.Mean() != 400 || k.Input.Max != 3600 || k.Process.Kind != draw.Constant {
 		t.Errorf("abusive: %+v", k)
 	}
 	k = wild("adversarial", "", "")
-	if k.Rate.At(0) != 2 || k.Law != (draw.Law{Process: draw.Burst, Size: 32}) || k.Input.Dist.Mean() != 400 || k.Prefix.Share != 0.6 {
+	if k.Rate.At(0) != 2 || k.Process != (draw.ArrivalProcess{Kind: draw.Burst, Size: 32}) || k.Input.Dist.Mean() != 400 || k.Prefix.Share != 0.6 {
 		t.Errorf("adversarial: %+v", k)
 	}
-	if k := wild("normal", "reuse_affinity: 0.9", ""); k.Prefix.Share != 0.9 || k.Law.Process != draw.Constant {
+	if k := wild("normal", "reuse_affinity: 0.9", ""); k.Prefix.Share != 0.9 || k.Process.Kind != draw.Constant {
 		t.Errorf("affinity: %+v", k.Prefix)
 	}
 	if k := wild("normal", "session_length: 7", ", request_types: [{type: chat, rounds: 2}]"); k.Kinds[0].Session.Rounds != draw.Exactly(7) {
@@ -164,8 +164,8 @@ func TestBehavioursAndArchetypes(t *testing.T) {
 	}
 	c, _ := build(t, strings.Replace(fmt.Sprintf(threeTenants, "normal", "", ""), "prefix_reuse: 0.6", "burst_propensity: 4, burst_size: 0.5", 1))
 	for i := range c.Clients {
-		if c.Clients[i].Law != (draw.Law{Process: draw.Gamma, CV: 4}) || c.Clients[i].BurstSize != 0.5 {
-			t.Errorf("burst_propensity and burst_size: %+v, %v", c.Clients[i].Law, c.Clients[i].BurstSize)
+		if c.Clients[i].Process != (draw.ArrivalProcess{Kind: draw.Gamma, CV: 4}) || c.Clients[i].BurstSize != 0.5 {
+			t.Errorf("burst_propensity and burst_size: %+v, %v", c.Clients[i].Process, c.Clients[i].BurstSize)
 		}
 	}
 }

@@ -32,7 +32,7 @@ func sent(t *testing.T, text string, seed uint64, refused bool) []workload.Reque
 	if err != nil {
 		t.Fatal(err)
 	}
-	var loop workload.Loop = source
+	var loop workload.ClosedLoop = source
 	if refused {
 		loop = refusing{loop}
 	}
@@ -44,11 +44,11 @@ func sent(t *testing.T, text string, seed uint64, refused bool) []workload.Reque
 }
 
 // refusing has all requests of a loop refused.
-type refusing struct{ workload.Loop }
+type refusing struct{ workload.ClosedLoop }
 
 func (r refusing) Ended(e *workload.End) {
 	e.Completed, e.Generated = false, 0
-	r.Loop.Ended(e)
+	r.ClosedLoop.Ended(e)
 }
 
 // The benchmark sends rate × duration requests in each stage, cut off to a whole

@@ -94,13 +94,13 @@ func (p *profile) readSegments(o *object, ramp bool) {
 }
 
 // curve is the profile times rate per second.
-func (p *profile) curve(rate float64) draw.Curve {
+func (p *profile) curve(rate float64) draw.RateCurve {
 	if p == nil {
 		return draw.Flat(rate)
 	}
 	if p.pieces == nil {
 		return vary(float64(p.constant*rate), p.spikes, p.waves)
 	}
-	c := draw.Curve{Pieces: p.pieces, Repeat: p.repeat}
+	c := draw.RateCurve{Pieces: p.pieces, Repeat: p.repeat}
 	return c.Scale(rate)
 }

@@ -53,7 +53,7 @@ clients:
 	}
 	jobs, people := clientOf(t, &c, "night-jobs"), clientOf(t, &c, "people")
 	near(t, "rate", jobs.Rate.At(0), 50, 1e-12)
-	if jobs.Law != (draw.Law{Process: draw.Gamma, CV: 3.5}) || jobs.Model != "m" || jobs.Tenant != "tenant-A" || jobs.Timeout != 2*vtime.Second {
+	if jobs.Process != (draw.ArrivalProcess{Kind: draw.Gamma, CV: 3.5}) || jobs.Model != "m" || jobs.Tenant != "tenant-A" || jobs.Timeout != 2*vtime.Second {
 		t.Errorf("%+v", jobs)
 	}
 	if p := jobs.Prefix; p.Group != "system" || p.Length != 50 || p.Share != 1 || p.Count != 1 {
@@ -135,7 +135,7 @@ func TestPublicWindows(t *testing.T) {
 	if len(k.Rate.Windows) != 2 || len(k.Changes) != 2 || k.Rate.At(0) != 2 || k.Rate.At(1_500_000) != 7 || k.Rate.At(2_000_000) != 0 {
 		t.Fatalf("%+v", k)
 	}
-	if *k.Rate.Windows[1].Law != (draw.Law{Process: draw.Gamma, Shape: 0.25}) || k.Rate.Windows[0].Law != nil || *k.Changes[1].Output != draw.Exactly(3) || k.Changes[0] != (traffic.Change{}) {
+	if *k.Rate.Windows[1].Process != (draw.ArrivalProcess{Kind: draw.Gamma, Shape: 0.25}) || k.Rate.Windows[0].Process != nil || *k.Changes[1].Output != draw.Exactly(3) || k.Changes[0] != (traffic.Change{}) {
 		t.Errorf("%+v %+v", k.Rate.Windows, k.Changes)
 	}
 	// With it they are weights among those that send at the same time.
@@ -250,7 +250,7 @@ func TestPublicShapeAndScaleGiveTheGap(t *testing.T) {
 	c, _ := build(t, `clients: [{arrival: {process: gamma, shape: 2, scale: 50000}, `+lengths+`}, {arrival: {process: weibull, shape: 0.5, scale: 50000}, `+lengths+`}]`)
 	near(t, "gamma", c.Clients[0].Rate.At(0), 10, 1e-12)
 	near(t, "weibull", c.Clients[1].Rate.At(0), 10, 1e-9) // Γ(1 + 1/0.5) = 2
-	if c.Clients[0].Law != (draw.Law{Process: draw.Gamma, Shape: 2}) || c.Clients[0].ID != "client-0" {
+	if c.Clients[0].Process != (draw.ArrivalProcess{Kind: draw.Gamma, Shape: 2}) || c.Clients[0].ID != "client-0" {
 		t.Errorf("%+v", c.Clients[0])
 	}
 	_, notes := build(t, `clients: [{rate: 3, arrival: {process: gamma, shape: 2, scale: 50000}, `+lengths+`}]`)

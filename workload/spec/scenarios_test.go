@@ -141,7 +141,7 @@ func TestOverloadAndSanityAreSharesOfTheCapacity(t *testing.T) {
 	near(t, "overload", rateAt(&scenario(t, "overload").Clients[0], 0), 1.2*10_000/768, 1e-9)
 	sanity := scenario(t, "sanity")
 	near(t, "sanity", rateAt(&sanity.Clients[0], 0), 0.8*10_000/768, 1e-9)
-	if len(sanity.Clients) != 1 || sanity.Clients[0].Law.Process != draw.Poisson || sanity.Clients[0].Class != "standard" {
+	if len(sanity.Clients) != 1 || sanity.Clients[0].Process.Kind != draw.Poisson || sanity.Clients[0].Class != "standard" {
 		t.Errorf("%+v", sanity.Clients)
 	}
 }

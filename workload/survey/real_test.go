@@ -25,7 +25,7 @@ func openSample(t testing.TB, name string) *traces.Trace {
 		t.Skip("no samples here")
 	}
 	even := draw.Flat(1)
-	pace := draw.NewArrivals(draw.Law{Process: draw.Constant}, &even, vtime.NewStream(1, "pace"))
+	pace := draw.NewArrivals(draw.ArrivalProcess{Kind: draw.Constant}, &even, vtime.NewStream(1, "pace"))
 	trace, err := traces.OpenFile(path, traces.Options{Pace: &pace})
 	if err != nil {
 		t.Fatal(err)

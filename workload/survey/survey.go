@@ -43,15 +43,15 @@ type Survey struct {
 	Reuse Reuse `json:"prefix_reuse"`
 }
 
-// Take pulls source empty and says what it yielded. The error is one of the
-// options, one of the source, or that the source does not keep what sources
-// promise. An error of Options.Watch comes with the survey of the requests
+// Take pulls source until it is empty and describes what it yielded. The error
+// is about the options, from the source, or that the source breaks the contract
+// of sources. An error of Options.Watch comes with the survey of the requests
 // until then.
 func Take(source workload.Source, o Options) (*Survey, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
-	b := books{sessions: map[uint64]int64{}}
+	b := counts{sessions: map[uint64]int64{}}
 	b.survey.Reuse.BlockSize = o.BlockSize
 	var r workload.Request
 	for {
@@ -71,14 +71,14 @@ func Take(source workload.Source, o Options) (*Survey, error) {
 		if !more {
 			return b.close(source.Labels())
 		}
-		if err := b.enter(&r); err != nil {
+		if err := b.add(&r); err != nil {
 			return nil, err
 		}
 	}
 }
 
-// books is a survey while it is taken.
-type books struct {
+// counts is a survey in progress.
+type counts struct {
 	survey        Survey
 	first, last   vtime.Time
 	gaps          moments
@@ -91,8 +91,8 @@ type books struct {
 	prefixes prefixes
 }
 
-// enter takes one request in.
-func (b *books) enter(r *workload.Request) error {
+// add counts one request.
+func (b *counts) add(r *workload.Request) error {
 	s := &b.survey
 	if err := r.Validate(); err != nil {
 		return fmt.Errorf("the workload yields a request %d that cannot be: %w", s.Requests, err)
@@ -126,7 +126,7 @@ func (b *books) enter(r *workload.Request) error {
 	return nil
 }
 
-func (b *books) arrive(at vtime.Time) {
+func (b *counts) arrive(at vtime.Time) {
 	if b.survey.Requests == 0 {
 		b.first = at
 	} else {
@@ -139,7 +139,7 @@ func (b *books) arrive(at vtime.Time) {
 	b.timeline.add(at)
 }
 
-func (b *books) reuse(r *workload.Request) {
+func (b *counts) reuse(r *workload.Request) {
 	reuse := &b.survey.Reuse
 	reuse.Named += int64(r.Shared())
 	blocks := min(b.prefixes.take(r), r.Input-1) / reuse.BlockSize
@@ -150,7 +150,7 @@ func (b *books) reuse(r *workload.Request) {
 }
 
 // close puts the counts into words.
-func (b *books) close(labels *workload.Labels) (*Survey, error) {
+func (b *counts) close(labels *workload.Labels) (*Survey, error) {
 	s := &b.survey
 	s.Arrivals.Counts = []int64{}
 	if s.Requests > 0 {

@@ -14,7 +14,7 @@ import (
 var sinkHash uint64
 
 func BenchmarkPull(b *testing.B) {
-	for _, p := range []draw.Process{draw.Poisson, draw.Constant, draw.Gamma, draw.Weibull} {
+	for _, p := range []draw.ProcessKind{draw.Poisson, draw.Constant, draw.Gamma, draw.Weibull} {
 		b.Run(string(p), func(b *testing.B) {
 			c := plainConfig()
 			c.Arrival, c.Requests = p, 1<<40
@@ -40,7 +40,7 @@ func BenchmarkPull(b *testing.B) {
 func BenchmarkSessions(b *testing.B) {
 	rounds := draw.Length{Dist: draw.Gaussian(4, 2), Min: 1, Max: 20}
 	tokens := draw.Length{Dist: draw.Gaussian(128, 30), Min: 1, Max: 512}
-	talk := Client{ID: "chat", Law: draw.Law{Process: draw.Poisson}, Rate: draw.Flat(100), Requests: 1 << 40, Input: tokens, Output: tokens,
+	talk := Client{ID: "chat", Process: draw.ArrivalProcess{Kind: draw.Poisson}, Rate: draw.Flat(100), Requests: 1 << 40, Input: tokens, Output: tokens,
 		Prefix: Prefix{Group: "system", Length: 512, Share: 1},
 		Kinds:  []Kind{{Share: 1, Session: &Session{Rounds: rounds, Think: draw.Always(vtime.Second), Context: Accumulate}}}}
 	loop := Client{ID: "users", Users: 64, Requests: 1 << 40, Think: draw.Always(vtime.Second), Input: tokens, Output: tokens}
@@ -68,7 +68,7 @@ func BenchmarkCrowd(b *testing.B) {
 	tokens := draw.Length{Dist: draw.Gaussian(128, 30), Min: 1, Max: 512}
 	config := Config{Seed: 1, Requests: 1 << 40}
 	for i := range 100_000 {
-		config.Clients = append(config.Clients, Client{ID: fmt.Sprint("client-", i), Law: draw.Law{Process: draw.Poisson}, Rate: draw.Flat(1), Input: tokens, Output: tokens})
+		config.Clients = append(config.Clients, Client{ID: fmt.Sprint("client-", i), Process: draw.ArrivalProcess{Kind: draw.Poisson}, Rate: draw.Flat(1), Input: tokens, Output: tokens})
 	}
 	s, err := New(config)
 	if err != nil {

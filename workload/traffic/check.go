@@ -90,7 +90,7 @@ func (c *Client) checkArrivals(all *Config, bad *workload.Faults) {
 		bad.Add("users", c.Users, "want from 1 to %d", maxUsers)
 	}
 	if len(c.Rate.Pieces) > 0 {
-		c.Law.Check(bad, "")
+		c.Process.Check(bad, "")
 		c.Rate.Check(bad, "rate.")
 	}
 	if !(c.BurstSize >= 0 && c.BurstSize <= 1) || c.BurstSize > 0 && len(c.Rate.Pieces) == 0 {

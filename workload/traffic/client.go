@@ -32,7 +32,7 @@ type client struct {
 	pause                          draw.Delay // after a refusal
 }
 
-// begin makes the client number i of a source and files what it sends first.
+// begin sets up client number i of a source and schedules its first request.
 func (c *client) begin(s *Source, i int) error {
 	c.Client = &s.config.Clients[i]
 	c.source = workload.FirstSource + uint32(i)
@@ -56,15 +56,15 @@ func (c *client) begin(s *Source, i int) error {
 		c.left = math.MaxInt64
 	}
 	if c.Users > 0 {
-		return c.seat(s)
+		return c.startUsers(s)
 	}
 	switch {
 	case c.Stages != nil:
 		c.scatter = draw.NewScatter(c.Stages, stream("arrivals"))
 	case c.Times == nil:
-		c.arrivals = draw.NewArrivals(c.Law, &c.Rate, stream("arrivals"))
+		c.arrivals = draw.NewArrivals(c.Process, &c.Rate, stream("arrivals"))
 		if c.BurstSize > 0 {
-			c.bursts = burstSize{bursts: draw.NewBursts(c.Law, &c.Rate), before: vtime.Never}
+			c.bursts = burstSize{bursts: draw.NewBursts(c.Process, &c.Rate), before: vtime.Never}
 		}
 	}
 	at, more, err := s.nextOf(c)
@@ -76,7 +76,7 @@ func (c *client) begin(s *Source, i int) error {
 	return nil
 }
 
-// number is that of the client in its source.
+// number is the number of the client in its source.
 func (c *client) number() int { return int(c.source - workload.FirstSource) }
 
 // nameGroups computes the contents of the client's prefixes.
@@ -108,15 +108,15 @@ func (c *client) next() (at vtime.Time, more bool, err error) {
 	return c.Times[c.times-1], true, nil
 }
 
-// spend takes n requests from what may still be begun.
-func (c *client) spend(s *Source, n int64) {
+// countBegun counts n requests as begun.
+func (c *client) countBegun(s *Source, n int64) {
 	c.left -= n
 	if c.Users == 0 {
 		s.left -= n
 	}
 }
 
-// kind draws what an arrival begins.
+// kind draws the kind of an arrival.
 func (c *client) kind() *Kind {
 	switch len(c.Kinds) {
 	case 0:
@@ -127,7 +127,7 @@ func (c *client) kind() *Kind {
 	return c.choose(c.kinds.Uniform())
 }
 
-// choose is the kind that a uniform draw stands for.
+// choose returns the kind for a uniform draw u.
 func (c *client) choose(u float64) *Kind {
 	for i := range c.Kinds {
 		if u < c.Kinds[i].Share {
@@ -216,7 +216,7 @@ func (c *client) fill(r *workload.Request, at vtime.Time, input, output int32) {
 }
 
 // waits reports whether the client awaits answers.
-func (c *client) waits() bool {
+func (c *client) awaits() bool {
 	for i := range c.Kinds {
 		if k := c.Kinds[i].Session; k != nil && !k.Open {
 			return true
@@ -227,8 +227,8 @@ func (c *client) waits() bool {
 
 // reaction is the least time between an answer to the client, or a refusal, and
 // what it sends because of it.
-func (c *client) reaction(completed bool) vtime.Duration {
-	least := workload.Unending
+func (c *client) minThink(completed bool) vtime.Duration {
+	least := workload.NoFollowUp
 	switch {
 	case c.Users > 0 && completed:
 		least = c.Think.Least()
@@ -237,7 +237,7 @@ func (c *client) reaction(completed bool) vtime.Duration {
 	}
 	for i := range c.Kinds {
 		if k := c.Kinds[i].Session; k != nil && !k.Open && (completed || k.Persists) {
-			least = min(least, k.reaction())
+			least = min(least, k.minThink())
 		}
 	}
 	return least

@@ -25,11 +25,11 @@ type Client struct {
 
 	// What sends: arrivals of an open loop at a rate, so many in a span of time, or
 	// at given times; or users of a closed one. Exactly one of the four.
-	Law    draw.Law
-	Rate   draw.Curve   // requests or sessions per second; its Windows may have a Change of the same index
-	Stages []draw.Stage // spans with a number of arrivals each
-	Times  []vtime.Time // arrivals as given, in order
-	Users  int32        // so many that each wait for an answer, think, and ask again
+	Process draw.ArrivalProcess
+	Rate    draw.RateCurve // requests or sessions per second; its Windows may have a Change of the same index
+	Stages  []draw.Stage   // spans with a number of arrivals each
+	Times   []vtime.Time   // arrivals as given, in order
+	Users   int32          // so many that each wait for an answer, think, and ask again
 
 	Think    draw.Delay // of users, between an answer and the next request or session
 	Pause    draw.Delay // of users, after a request without an answer at least; the zero value: DefaultPause
@@ -59,7 +59,7 @@ const DefaultPause = vtime.Second
 // and back, so nobody asks a million times a second.
 const LeastPause = vtime.Millisecond
 
-// Change is what is different in one window of a client's curve. Nil: nothing.
+// Change is what is different in one window of a client's rate curve. Nil: nothing.
 type Change struct{ Input, Output *draw.Length }
 
 // Prefix is content with which requests begin that others begin with too, such

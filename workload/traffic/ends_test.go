@@ -32,7 +32,7 @@ func TestUserHasAllAnswersBeforeTheNextSession(t *testing.T) {
 	}
 	s.Ended(&workload.End{Source: r.Source, Index: 0, At: 900, Completed: true, Generated: 5})
 	s.Ended(&workload.End{Source: r.Source, Index: 1, At: 300, Completed: true, Generated: 5})
-	if at := s.Due().Arrival; at != 920 {
+	if at := s.Peek().Arrival; at != 920 {
 		t.Errorf("the next session begins at %v, want 20 µs after the answer at 900", at)
 	}
 }
@@ -119,17 +119,17 @@ func TestSessionThatCannotBeIsAnErrorInItsPlace(t *testing.T) {
 		var next, r workload.Request
 		more, err := s.Pull(&next)
 		for err == nil {
-			due := s.Due()
+			due := s.Peek()
 			if !more && due.Arrival == vtime.Never {
 				return "", n
 			}
 			n++
-			if more && (due.Arrival == vtime.Never || next.Place().Before(due)) {
+			if more && (due.Arrival == vtime.Never || next.Position().Before(due)) {
 				r = next
 				if ahead {
 					more, err = s.Pull(&next)
 				}
-			} else if err = s.Take(&r); err != nil {
+			} else if err = s.Pop(&r); err != nil {
 				break
 			}
 			if r.Awaited {
@@ -183,14 +183,14 @@ func TestWhatFollowsPastTheEndOfTime(t *testing.T) {
 				t.Fatal(name, more, err)
 			}
 			s.Ended(&workload.End{Source: r.Source, Index: r.Index, At: r.Arrival + 5, Completed: true, Generated: 5})
-			if due := s.Due().Arrival; (due == vtime.Never) != (horizon > 0) {
+			if due := s.Peek().Arrival; (due == vtime.Never) != (horizon > 0) {
 				t.Errorf("%s, horizon %v: next at %v", name, horizon, due)
 			}
 			if horizon > 0 {
 				continue
 			}
 			want := fmt.Sprintf("client %q: session ", name)
-			if err := s.Take(&r); err == nil || !strings.HasPrefix(err.Error(), want) || !strings.Contains(err.Error(), "after the end of virtual time") {
+			if err := s.Pop(&r); err == nil || !strings.HasPrefix(err.Error(), want) || !strings.Contains(err.Error(), "after the end of virtual time") {
 				t.Errorf("%s: %v, want %s…", name, err, want)
 			}
 		}
@@ -224,7 +224,7 @@ func TestBoundedContextsMayTalkForLong(t *testing.T) {
 // Wherever the input of a single request comes from, a prefix must fit before it.
 func TestPrefixFitsBeforeEveryInput(t *testing.T) {
 	long := draw.Exactly(math.MaxInt32 - 50)
-	base := Client{ID: "c", Law: draw.Law{Process: draw.Poisson}, Rate: draw.Flat(1), Requests: 1, Input: draw.Exactly(1), Output: draw.Exactly(1), Prefix: Prefix{Group: "g", Length: 100, Share: 1}}
+	base := Client{ID: "c", Process: draw.ArrivalProcess{Kind: draw.Poisson}, Rate: draw.Flat(1), Requests: 1, Input: draw.Exactly(1), Output: draw.Exactly(1), Prefix: Prefix{Group: "g", Length: 100, Share: 1}}
 	kinds, changes := base, base
 	kinds.Kinds = []Kind{{Share: 1, Input: &long}}
 	changes.Rate.Windows = []draw.Window{{End: 100, Factor: 1}}
@@ -237,7 +237,7 @@ func TestPrefixFitsBeforeEveryInput(t *testing.T) {
 	}
 	// A window that nobody is ever in changes nothing.
 	idle := base
-	idle.Rate, idle.Times = draw.Curve{Windows: changes.Rate.Windows}, []vtime.Time{5}
+	idle.Rate, idle.Times = draw.RateCurve{Windows: changes.Rate.Windows}, []vtime.Time{5}
 	idle.Changes = []Change{{Output: &long}}
 	if err := (&Config{Clients: []Client{idle}}).Check(); err == nil || !strings.Contains(err.Error(), "changes: 1: want none without a rate") {
 		t.Errorf("changes of given times: %v", err)
@@ -258,13 +258,13 @@ func TestKindWithoutShareIsNeverChosen(t *testing.T) {
 // with the state of the streams after each, too.
 func TestRequestsCostNoMemory(t *testing.T) {
 	rounds := draw.Length{Dist: draw.Gaussian(4, 2), Min: 1, Max: 9}
-	base := Client{ID: "c", Law: draw.Law{Process: draw.Gamma, CV: 2}, Rate: draw.Flat(1000), Input: draw.Length{Dist: draw.Gaussian(50, 20), Min: 1, Max: 99}, Output: draw.Exactly(5),
+	base := Client{ID: "c", Process: draw.ArrivalProcess{Kind: draw.Gamma, CV: 2}, Rate: draw.Flat(1000), Input: draw.Length{Dist: draw.Gaussian(50, 20), Min: 1, Max: 99}, Output: draw.Exactly(5),
 		Prefix: Prefix{Group: "g", Length: 10, Share: 0.5}}
 	talk, open, agent, loop := base, base, base, base
 	talk.Kinds = []Kind{{Share: 0.5}, {Share: 0.5, Session: &Session{Rounds: rounds, Think: draw.Always(300), Context: Accumulate}}}
 	open.Kinds = []Kind{{Share: 1, Session: &Session{Rounds: rounds, Think: draw.Always(300), Context: Accumulate, Open: true}}}
 	agent.Kinds = []Kind{{Share: 1, Session: &Session{Context: Accumulate, Graph: []Node{{}, {After: []int{0}}, {After: []int{0}}, {After: []int{1, 2}}}}}}
-	loop.Law, loop.Rate, loop.Users, loop.Requests = draw.Law{}, draw.Curve{}, 50, 1<<40
+	loop.Process, loop.Rate, loop.Users, loop.Requests = draw.ArrivalProcess{}, draw.RateCurve{}, 50, 1<<40
 	for name, c := range map[string]Client{"single": base, "talk": talk, "open": open, "agent": agent, "loop": loop} {
 		config := Config{Clients: []Client{c}}
 		if c.Users == 0 {

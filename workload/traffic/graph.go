@@ -6,29 +6,29 @@ import (
 	"blis/workload/draw"
 )
 
-// node is the state of a node of a graph.
+// node is the state of one node of a graph.
 type node struct {
-	pending int32           // nodes that it waits for and that are not answered yet
-	ready   vtime.Time      // when the last of the others was
+	pending int32           // nodes that it waits for and that have no answer yet
+	ready   vtime.Time      // latest answer of the nodes that it waits for
 	content []workload.Span // its prompt, and its answer once that is there
 	answer  int32           // 1 if the last span of content is its answer, else 0
 	length  int64           // most tokens of its prompt and answer
 }
 
-// shape is a graph the other way round: for each node those that wait for it, in
+// followers is a graph in reverse: for each node the nodes that wait for it, in
 // order.
-type shape [][]int32
+type followers [][]int32
 
-// shapes are those of all graphs.
-func shapes(clients []Client) map[*Session]shape {
-	all := map[*Session]shape{}
+// followersOf reverses the graphs of all clients.
+func followersOf(clients []Client) map[*Session]followers {
+	all := map[*Session]followers{}
 	for i := range clients {
 		for j := range clients[i].Kinds {
 			k := clients[i].Kinds[j].Session
 			if k == nil || len(k.Graph) == 0 || all[k] != nil {
 				continue
 			}
-			all[k] = make(shape, len(k.Graph))
+			all[k] = make(followers, len(k.Graph))
 			for n := range k.Graph {
 				for _, a := range k.Graph[n].After {
 					all[k][a] = append(all[k][a], int32(n))
@@ -40,7 +40,7 @@ func shapes(clients []Client) map[*Session]shape {
 }
 
 // planGraph draws the lengths of a graph's nodes. A limit below their number
-// leaves the last ones out, which nobody before them waits for.
+// leaves the last nodes out; no earlier node waits for them.
 func (x *session) planGraph(c *client, kind *Kind, v *draw.Variates, limit int64) {
 	graph := x.kind.Graph
 	if int64(len(graph)) > limit {
@@ -57,7 +57,7 @@ func (x *session) planGraph(c *client, kind *Kind, v *draw.Variates, limit int64
 		}
 		st := step{input: max(1, input.Sample(v)), output: output.Sample(v)}
 		if r := x.kind.Reasoning; r != nil {
-			st.think(int64(max(0, r.Steps.Sample(v)))*int64(max(0, r.Tokens.Sample(v))), r.Kept)
+			st.addReasoning(int64(max(0, r.Steps.Sample(v)))*int64(max(0, r.Tokens.Sample(v))), r.Kept)
 		}
 		if c.MaxOutput > 0 {
 			st.output = min(st.output, c.MaxOutput)
@@ -67,7 +67,7 @@ func (x *session) planGraph(c *client, kind *Kind, v *draw.Variates, limit int64
 	}
 }
 
-// addNode uses the memory of an earlier session's node again.
+// addNode appends a node. It reuses the memory of an earlier session's node.
 func (x *session) addNode(pending int32) {
 	if n := len(x.nodes); n < cap(x.nodes) {
 		x.nodes = x.nodes[:n+1]
@@ -94,9 +94,9 @@ func (x *session) graphTokens() int64 {
 	return longest
 }
 
-// ask writes the prompt of node k: the content of the first node that it waits
-// for, the answers of the others, and what is new.
-func (s *Source) ask(c *client, x *session, k int, r *workload.Request) {
+// buildNodePrompt writes the prompt of node k: the content of the first node
+// that it waits for, the answers of the other nodes, and the new tokens.
+func (s *Source) buildNodePrompt(c *client, x *session, k int, r *workload.Request) {
 	n := &x.nodes[k]
 	n.content = n.content[:0]
 	after := x.kind.Graph[k].After
@@ -115,15 +115,15 @@ func (s *Source) ask(c *client, x *session, k int, r *workload.Request) {
 	}
 	r.Input = tokensOf(n.content) + x.steps[k].input
 	spans := append(s.spans[s.side][:0], n.content...)
-	own := workload.Span{Content: said(c, x, k), Length: x.steps[k].input}
+	own := workload.Span{Content: promptContent(c, x, k), Length: x.steps[k].input}
 	n.content = append(n.content, own)
 	if x.kind.Context == Accumulate && x.repeated(k) {
 		spans = append(spans, own)
 		if x.steps[k].thought == 0 {
-			r.OutputContent = answered(c, x, k)
+			r.OutputContent = answerContent(c, x, k)
 		}
 	}
-	s.show(r, spans)
+	s.setSpans(r, spans)
 }
 
 // repeated reports whether a later node waits for node k. A limit leaves nodes
@@ -133,13 +133,13 @@ func (x *session) repeated(k int) bool {
 	return len(followers) > 0 && int(followers[0]) < len(x.steps)
 }
 
-// reply takes the answer to node k, of so many tokens, and files the nodes that
-// waited for it last.
-func (s *Source) reply(c *client, slot int32, k int, e *workload.End) {
+// appendNodeAnswer appends the answer to node k, and schedules the nodes that
+// waited only for it.
+func (s *Source) appendNodeAnswer(c *client, slot int32, k int, e *workload.End) {
 	x := s.sessions.at(slot)
 	n := &x.nodes[k]
 	if tokens := e.Generated - x.steps[k].thought; tokens > 0 {
-		n.content = append(n.content, workload.Span{Content: answered(c, x, k), Length: tokens})
+		n.content = append(n.content, workload.Span{Content: answerContent(c, x, k), Length: tokens})
 		n.answer = 1
 	}
 	if x.failed {
@@ -152,7 +152,7 @@ func (s *Source) reply(c *client, slot int32, k int, e *workload.End) {
 		d := &x.nodes[i]
 		d.ready = max(d.ready, e.At)
 		if d.pending--; d.pending == 0 {
-			s.file(c, d.ready.Add(max(1, x.steps[i].wait)), x.number<<stepBits|uint64(i), slot)
+			s.schedule(c, d.ready.Add(max(1, x.steps[i].wait)), x.number<<stepBits|uint64(i), slot)
 		}
 	}
 }

@@ -10,25 +10,25 @@ import (
 // userSlot is the slot of entries that are single requests of users.
 const userSlot = -2
 
-// faultSlot and those below are the slots of entries in place of what cannot be:
-// that of faults[i] is faultSlot − i.
+// faultSlot and the slots below it are slots of entries that are errors:
+// faultSlot − i is the slot of faults[i].
 const faultSlot = -3
 
-// seat lets every user of the client begin: after a first think time each sends
-// a request, or begins a session. What that takes of the requests that the
-// client may send is set aside here: users begin whatever happens in the run.
-func (c *client) seat(s *Source) error {
+// startUsers schedules the first request, or session, of every user of the
+// client, after a first think time. The requests that this takes of the
+// client's total are counted here: users begin whatever happens in the run.
+func (c *client) startUsers(s *Source) error {
 	for u := uint64(0); u < uint64(c.Users) && c.left > 0; u++ {
-		if err := s.sit(&s.open, c, u, 0, 0); err != nil {
+		if err := s.scheduleUser(&s.open, c, u, 0, 0); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// sit lets a user think from a time on, at least so long, and then begin session
-// (or single request) number n.
-func (s *Source) sit(q *queue, c *client, n uint64, from vtime.Time, least vtime.Duration) error {
+// scheduleUser schedules session (or single request) number n of a user: from a
+// time on, after a think time of at least least.
+func (s *Source) scheduleUser(q *queue, c *client, n uint64, from vtime.Time, least vtime.Duration) error {
 	pauses := c.pauses.of(c.seed, n)
 	at := from.Add(max(least, c.Think.Sample(&pauses)))
 	if c.left == 0 || s.past(at) {
@@ -39,7 +39,7 @@ func (s *Source) sit(q *queue, c *client, n uint64, from vtime.Time, least vtime
 	}
 	k := c.userKind(n)
 	if k.Session == nil {
-		c.spend(s, 1)
+		c.countBegun(s, 1)
 		q.push(entry{at, c.source, n << stepBits, userSlot})
 		return nil
 	}
@@ -47,12 +47,12 @@ func (s *Source) sit(q *queue, c *client, n uint64, from vtime.Time, least vtime
 	if err != nil {
 		return err
 	}
-	c.spend(s, s.sessions.at(i).planned())
+	c.countBegun(s, s.sessions.at(i).planned())
 	s.start(q, i, at)
 	return nil
 }
 
-// userKind draws what a user's number n is.
+// userKind draws the kind of session (or single request) number n of a user.
 func (c *client) userKind(n uint64) *Kind {
 	switch len(c.Kinds) {
 	case 0:
@@ -79,7 +79,7 @@ func (s *Source) userRequest(c *client, e entry, r *workload.Request) {
 	s.begin(r, prefix, shared)
 }
 
-// Ended implements workload.Loop.
+// Ended implements workload.ClosedLoop.
 func (s *Source) Ended(e *workload.End) {
 	c := &s.clients[e.Source-workload.FirstSource]
 	n, k := e.Index>>stepBits, int(e.Index&(maxSteps-1))
@@ -91,7 +91,7 @@ func (s *Source) Ended(e *workload.End) {
 	}
 	slot, going := s.sessions.live[key(int(e.Source-workload.FirstSource), n)]
 	if !going { // a single request of a user
-		s.again(c, n, e.At, e.Completed)
+		s.nextOfUser(c, n, e.At, e.Completed)
 		return
 	}
 	x := s.sessions.at(slot)
@@ -105,13 +105,13 @@ func (s *Source) Ended(e *workload.End) {
 			x.filed = 0
 		}
 	case x.kind.Graph != nil:
-		s.reply(c, slot, k, e)
+		s.appendNodeAnswer(c, slot, k, e)
 	default:
 		if e.Completed {
-			x.listen(c, k, e.Generated)
+			x.appendRound(c, k, e.Generated)
 		}
 		if k+1 < len(x.steps) {
-			s.file(c, e.At.Add(max(1, x.steps[k+1].wait)), e.Index+1, slot)
+			s.schedule(c, e.At.Add(max(1, x.steps[k+1].wait)), e.Index+1, slot)
 			return
 		}
 	}
@@ -123,9 +123,9 @@ func (s *Source) Ended(e *workload.End) {
 // past reports whether at is at or after the horizon.
 func (s *Source) past(at vtime.Time) bool { return s.config.Horizon > 0 && at >= s.config.Horizon }
 
-// file puts a request of a session into the order of those that are due. One
-// past the horizon is never sent.
-func (s *Source) file(c *client, at vtime.Time, index uint64, slot int32) {
+// schedule adds a request of a session to those that follow from ends. A
+// request past the horizon is never sent.
+func (s *Source) schedule(c *client, at vtime.Time, index uint64, slot int32) {
 	if s.past(at) {
 		return
 	}
@@ -137,21 +137,23 @@ func (s *Source) file(c *client, at vtime.Time, index uint64, slot int32) {
 	s.due.push(entry{at, c.source, index, slot})
 }
 
-// fault files what cannot be: it is an error when its time comes, not when it is
-// found, which can be before or after others are pulled.
+// fault adds an entry that is an error. It is returned when its time comes, not
+// when it is found, because the latter depends on how far others are pulled
+// ahead.
 func (s *Source) fault(c *client, at vtime.Time, index uint64, err error) {
 	s.due.push(entry{min(at, vtime.Never-1), c.source, index, int32(faultSlot - len(s.faults))})
 	s.faults = append(s.faults, err)
 }
 
-// late is the error of a session that would begin or go on beyond the end of
-// virtual time, under no horizon.
+// late is the error of a session that would begin or go on after the end of
+// virtual time, without a horizon.
 func (c *client) late(n uint64) error {
 	return fmt.Errorf("client %q: session %d would go on after the end of virtual time, 2⁶² µs; want shorter waits, fewer requests or a horizon", c.ID, n)
 }
 
-// close ends a session, after which a user goes on: when all answers are there,
-// which need not be when the last request ended, as tokens take clients time.
+// close ends a session. A user goes on when all its answers are there: that can
+// be later than the end of the last request, because clients take time per
+// token.
 func (s *Source) close(c *client, slot int32) {
 	x := s.sessions.at(slot)
 	if x.failed {
@@ -163,21 +165,21 @@ func (s *Source) close(c *client, slot int32) {
 	n, until, answered := x.number, x.until, !x.failed
 	s.sessions.drop(slot)
 	if c.Users > 0 {
-		s.again(c, n, until, answered)
+		s.nextOfUser(c, n, until, answered)
 	}
 }
 
-// again lets the user of number n go on: to the next request or session, whatever
-// became of this one. A user without an answer pauses before, and thinks
-// meanwhile: it never asks sooner than one who has an answer.
-func (s *Source) again(c *client, n uint64, at vtime.Time, answered bool) {
+// nextOfUser schedules what a user sends after number n, whatever became of n.
+// Without an answer the user pauses first, and thinks during the pause: so it
+// never sends earlier than with an answer.
+func (s *Source) nextOfUser(c *client, n uint64, at vtime.Time, answered bool) {
 	n += uint64(c.Users)
 	least := vtime.Duration(1) // an answer causes nothing in its own instant
 	if !answered {
 		draws := c.refusals.of(c.seed, n)
 		least = c.pause.Sample(&draws)
 	}
-	if err := s.sit(&s.due, c, n, at, least); err != nil {
+	if err := s.scheduleUser(&s.due, c, n, at, least); err != nil {
 		s.fault(c, at.Add(1), n<<stepBits, err)
 	}
 }

@@ -64,7 +64,7 @@ func TestUsersPauseAfterARefusal(t *testing.T) {
 		if n := s.Sessions(); n.UserRequests != 5 || n.UserRefused != 5 {
 			t.Errorf("%s: %+v, want 5 requests of users, all refused", x.name, n)
 		}
-		if got := s.Reaction(false); got != x.want {
+		if got := s.MinThink(false); got != x.want {
 			t.Errorf("%s: reaction to a refusal %v, want %v", x.name, got, x.want)
 		}
 	}
@@ -77,7 +77,7 @@ func TestPausesVary(t *testing.T) {
 	c.Think = draw.Delay{Dist: draw.Gaussian(500, 400), Max: 900}
 	c.Pause = draw.Delay{Dist: draw.Must(draw.NewUniform(2000, 9000)), Min: LeastPause, Max: 20_000}
 	s := source(t, Config{Clients: []Client{c}})
-	if got := s.Reaction(false); got != 2000 {
+	if got := s.MinThink(false); got != 2000 {
 		t.Errorf("reaction to a refusal %v, want the least pause", got)
 	}
 	all, mean := play(t, s, refuse(0)), 0.0
@@ -170,7 +170,7 @@ func TestSessionsAreTheSameWhateverHappens(t *testing.T) {
 	config := func(more ...Client) Config {
 		c := chat(1, Accumulate)
 		c.Times = nil
-		c.Law, c.Rate, c.Requests = draw.Law{Process: draw.Poisson}, draw.Flat(1000), 200
+		c.Process, c.Rate, c.Requests = draw.ArrivalProcess{Kind: draw.Poisson}, draw.Flat(1000), 200
 		c.Input.Dist = draw.Gaussian(40, 30)
 		c.Kinds[0].Session.Rounds = draw.Length{Dist: draw.Gaussian(4, 3), Min: 1, Max: 20}
 		c.Kinds[0].Session.Think = draw.Delay{Dist: draw.Gaussian(500, 400), Max: 10000}
@@ -216,7 +216,7 @@ func TestAnswersAtTimeZeroCauseLaterArrivals(t *testing.T) {
 // comes before.
 func TestArrivalsPastTheEndOfTime(t *testing.T) {
 	c := users(0, 5)
-	c.Law, c.Rate = draw.Law{Process: draw.Poisson}, draw.Flat(1e-12)
+	c.Process, c.Rate = draw.ArrivalProcess{Kind: draw.Poisson}, draw.Flat(1e-12)
 	_, err := New(Config{Clients: []Client{c}})
 	for seed := uint64(1); err == nil && seed < 50; seed++ { // the first gap of some may be short
 		var all []workload.Request
@@ -236,7 +236,7 @@ func TestArrivalsPastTheEndOfTime(t *testing.T) {
 // Clients whose rate ends need no other end; sessions go on after it.
 func TestRatesThatEndEndTheTraffic(t *testing.T) {
 	c := chat(3, Accumulate)
-	c.Times, c.Law = nil, draw.Law{Process: draw.Constant}
+	c.Times, c.Process = nil, draw.ArrivalProcess{Kind: draw.Constant}
 	c.Rate = draw.Flat(10)
 	c.Rate.Windows = []draw.Window{{Start: 0, End: 1_000_001, Factor: 1}}
 	all := play(t, source(t, Config{Clients: []Client{c}}), after(500_000))

@@ -33,7 +33,7 @@ func TestMemoryIsIndependentOfTheLength(t *testing.T) {
 	length := testsize.Of(1_000_000, 1_000_000, 10_000_000)
 	rounds := draw.Length{Dist: draw.Gaussian(4, 2), Min: 1, Max: 20}
 	tokens := draw.Length{Dist: draw.Gaussian(128, 30), Min: 1, Max: 512}
-	single := Client{ID: "single", Law: draw.Law{Process: draw.Poisson}, Rate: draw.Flat(1000), Input: tokens, Output: tokens}
+	single := Client{ID: "single", Process: draw.ArrivalProcess{Kind: draw.Poisson}, Rate: draw.Flat(1000), Input: tokens, Output: tokens}
 	talk := single
 	talk.ID, talk.Rate, talk.Prefix = "chat", draw.Flat(20), Prefix{Group: "system", Length: 512, Share: 1}
 	talk.Kinds = []Kind{{Share: 1, Session: &Session{Rounds: rounds, Think: draw.Always(vtime.Second), Context: Accumulate}}}

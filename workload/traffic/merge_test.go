@@ -14,12 +14,12 @@ import (
 
 // someClients are clients of many kinds, none of which waits for answers.
 func someClients(r *rand.Rand, n int) (list []Client) {
-	laws := []draw.Law{{Process: draw.Poisson}, {Process: draw.Constant}, {Process: draw.Gamma, CV: 2}, {Process: draw.Weibull, Shape: 0.7},
-		{Process: draw.Pareto, Alpha: 2.5}, {Process: draw.Periodic, Jitter: 0.5}, {Process: draw.Burst, Size: 4}}
+	laws := []draw.ArrivalProcess{{Kind: draw.Poisson}, {Kind: draw.Constant}, {Kind: draw.Gamma, CV: 2}, {Kind: draw.Weibull, Shape: 0.7},
+		{Kind: draw.Pareto, Alpha: 2.5}, {Kind: draw.Periodic, Jitter: 0.5}, {Kind: draw.Burst, Size: 4}}
 	for i := range n {
 		c := Client{
 			ID: fmt.Sprint("client-", i), Tenant: fmt.Sprint("tenant-", i%3), Class: "standard",
-			Law: laws[r.IntN(len(laws))], Rate: draw.Flat(1000 * (1 + r.Float64())),
+			Process: laws[r.IntN(len(laws))], Rate: draw.Flat(1000 * (1 + r.Float64())),
 			Input: draw.Length{Dist: draw.Gaussian(100, 40), Min: 1, Max: 500}, Output: draw.Length{Dist: draw.Must(draw.NewExponential(50)), Max: 500},
 		}
 		switch r.IntN(4) {
@@ -61,7 +61,7 @@ func TestClientsSendWhatTheyWouldSendAlone(t *testing.T) {
 			}
 		}
 		slices.SortFunc(want, func(a, b workload.Request) int {
-			if a.Place().Before(b.Place()) {
+			if a.Position().Before(b.Position()) {
 				return -1
 			}
 			return 1
@@ -91,7 +91,7 @@ func TestClientsSendWhatTheyWouldSendAlone(t *testing.T) {
 // leaves everything else as it was.
 func TestPurposesAreIndependent(t *testing.T) {
 	base := someClients(rand.New(rand.NewPCG(1, 1)), 1)[0]
-	base.Law, base.Rate, base.Kinds, base.Changes = draw.Law{Process: draw.Gamma, CV: 2}, draw.Flat(1000), nil, nil
+	base.Process, base.Rate, base.Kinds, base.Changes = draw.ArrivalProcess{Kind: draw.Gamma, CV: 2}, draw.Flat(1000), nil, nil
 	base.Prefix = Prefix{Group: "g", Length: 64, Share: 0.7, Count: 5, Pick: draw.Length{Dist: draw.Must(draw.NewZipf(1, 5)), Max: 4}}
 	collect := func(c Client) []workload.Request {
 		all, err := workload.Collect(source(t, Config{Seed: 9, Requests: 500, Clients: []Client{c}}))
@@ -107,7 +107,7 @@ func TestPurposesAreIndependent(t *testing.T) {
 		change func(*Client)
 		same   func(a, b *workload.Request) bool
 	}{
-		{"arrivals", func(c *Client) { c.Law = draw.Law{Process: draw.Weibull, CV: 3} }, func(a, b *workload.Request) bool {
+		{"arrivals", func(c *Client) { c.Process = draw.ArrivalProcess{Kind: draw.Weibull, CV: 3} }, func(a, b *workload.Request) bool {
 			return a.Input == b.Input && a.Output == b.Output && reflect.DeepEqual(a.Spans, b.Spans)
 		}},
 		{"inputs", func(c *Client) { c.Input.Dist = draw.Must(draw.NewExponential(10)) }, func(a, b *workload.Request) bool {

@@ -16,7 +16,7 @@ func TestPlayAnswersInOrder(t *testing.T) {
 	for seed := range uint64(60) {
 		r := rand.New(rand.NewPCG(seed, 7))
 		c := chat(1, Accumulate)
-		c.Times, c.Law, c.Rate, c.Requests = nil, draw.Law{Process: draw.Poisson}, draw.Flat(5000), 60
+		c.Times, c.Process, c.Rate, c.Requests = nil, draw.ArrivalProcess{Kind: draw.Poisson}, draw.Flat(5000), 60
 		c.Kinds[0].Session.Rounds = draw.Length{Dist: draw.Gaussian(3, 3), Min: 1, Max: 9}
 		config := Config{Seed: seed, Clients: []Client{c, users(1+r.Int32N(5), 40)}}
 		answer := func(q *workload.Request) vtime.Duration {

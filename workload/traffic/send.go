@@ -5,7 +5,7 @@ import (
 	"blis/workload"
 )
 
-// start files the first requests of session i, which begins at a time.
+// start schedules the first requests of session i, which begins at a time.
 func (s *Source) start(q *queue, i int32, at vtime.Time) {
 	x := s.sessions.at(i)
 	source := workload.FirstSource + uint32(x.client)
@@ -43,16 +43,16 @@ func (s *Source) send(e entry, r *workload.Request) {
 	}
 	if x.kind.Graph != nil {
 		x.waiting++
-		s.ask(c, x, k, r)
+		s.buildNodePrompt(c, x, k, r)
 		return
 	}
 	last := k+1 == len(x.steps)
-	s.speak(c, x, k, r, last)
+	s.buildPrompt(c, x, k, r, last)
 	if !x.kind.Open {
 		x.waiting++
 		return
 	}
-	x.listen(c, k, r.Output)
+	x.appendRound(c, k, r.Output)
 	if last || s.past(e.at.Add(x.steps[k+1].wait)) {
 		s.sessions.drop(e.slot)
 		return
@@ -68,49 +68,51 @@ func (x *session) root(k int) bool {
 	return len(x.kind.Graph[k].After) == 0
 }
 
-// speak writes the prompt of round k of a conversation: prefix, context, and
-// what is new. Only what a later prompt repeats has a name.
-func (s *Source) speak(c *client, x *session, k int, r *workload.Request, last bool) {
+// buildPrompt writes the prompt of round k of a conversation: prefix, context,
+// and the new tokens. Only content that a later prompt repeats gets a name.
+func (s *Source) buildPrompt(c *client, x *session, k int, r *workload.Request, last bool) {
 	st := &x.steps[k]
 	spans := append(s.spans[s.side][:0], x.context...)
 	r.Input = tokensOf(x.context) + st.input
 	if x.kind.Context == Accumulate && !last {
-		spans = append(spans, workload.Span{Content: said(c, x, k), Length: st.input})
+		spans = append(spans, workload.Span{Content: promptContent(c, x, k), Length: st.input})
 		if st.thought == 0 {
-			r.OutputContent = answered(c, x, k)
+			r.OutputContent = answerContent(c, x, k)
 		}
 	}
-	s.show(r, spans)
+	s.setSpans(r, spans)
 }
 
-// show gives a request spans, in the memory of the side that is at it.
-func (s *Source) show(r *workload.Request, spans []workload.Span) {
+// setSpans gives r spans. They are in the memory of s.side: one for Pull and
+// one for Pop.
+func (s *Source) setSpans(r *workload.Request, spans []workload.Span) {
 	s.spans[s.side] = spans
 	if len(spans) > 0 {
 		r.Spans = spans
 	}
 }
 
-// listen adds round k and its answer of so many tokens to the context.
-func (x *session) listen(c *client, k int, generated int32) {
+// appendRound appends round k to the context: its prompt, and its answer of
+// generated tokens.
+func (x *session) appendRound(c *client, k int, generated int32) {
 	if x.kind.Context == NoContext {
 		return
 	}
 	st := &x.steps[k]
 	before := len(x.context)
-	x.context = append(x.context, workload.Span{Content: said(c, x, k), Length: st.input})
+	x.context = append(x.context, workload.Span{Content: promptContent(c, x, k), Length: st.input})
 	if n := generated - st.thought; n > 0 {
-		x.context = append(x.context, workload.Span{Content: answered(c, x, k), Length: n})
+		x.context = append(x.context, workload.Span{Content: answerContent(c, x, k), Length: n})
 	}
 	x.rounds = append(x.rounds, int32(len(x.context)-before))
 	if x.kind.Growth == Bounded {
-		x.forget()
+		x.dropOldRounds()
 	}
 }
 
-// forget drops the oldest rounds until what is left, prefix included, is within
-// the limit.
-func (x *session) forget() {
+// dropOldRounds drops the oldest rounds of the context until it is within the
+// limit, prefix included.
+func (x *session) dropOldRounds() {
 	keep := 0
 	if x.prefix.Length > 0 {
 		keep = 1
@@ -122,17 +124,18 @@ func (x *session) forget() {
 	}
 }
 
-// said and answered name what round k of a session says, and the answer to it.
-func said(c *client, x *session, k int) workload.ContentID {
+// promptContent names the new tokens of round k of a session.
+func promptContent(c *client, x *session, k int) workload.ContentID {
 	return content(c.hash, x.number, 2*uint64(k)+1)
 }
 
-func answered(c *client, x *session, k int) workload.ContentID {
+// answerContent names the answer to round k of a session.
+func answerContent(c *client, x *session, k int) workload.ContentID {
 	return content(c.hash, x.number, 2*uint64(k)+2)
 }
 
-// tokensOf is the length of a content. What a session can grow to was checked
-// when it was planned.
+// tokensOf is the number of tokens of spans. The sum fits: plan checks how long
+// a session can become.
 func tokensOf(spans []workload.Span) int32 {
 	n := int32(0)
 	for _, s := range spans {

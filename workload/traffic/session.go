@@ -25,7 +25,7 @@ type session struct {
 	rounds  []int32         // and how many of these spans each round has, for Bounded
 	nodes   []node          // of a graph
 
-	shape shape // of a graph
+	shape followers // of a graph
 
 	roots   int        // requests that it began with and that are not given out yet
 	filed   int        // others that are due
@@ -123,8 +123,8 @@ func (s *Source) plan(c *client, k *Kind, n uint64, limit int64) (int32, error) 
 	if c.Users > 0 {
 		c.Think.Sample(&pauses) // that before it
 	}
-	x.pause(&pauses)
-	if total := x.tokens(); total > math.MaxInt32 {
+	x.drawWaits(&pauses)
+	if total := x.longestTokens(); total > math.MaxInt32 {
 		return i, fmt.Errorf("client %q: session %d would grow to %d tokens: want at most %d", c.ID, n, total, math.MaxInt32)
 	}
 	if x.prefix.Length > 0 {
@@ -155,19 +155,19 @@ func (x *session) planRounds(c *client, kind *Kind, v *draw.Variates, limit int6
 		} else {
 			input = length.Sample(v)
 		}
-		x.say(c, kind, v, input, false)
+		x.drawStep(c, kind, v, input, false)
 		if k.Tools == nil {
 			continue
 		}
 		for calls := k.Tools.Calls.Sample(v); calls > 0 && int64(len(x.steps)) < limit && v.Uniform() < k.Tools.Probability; calls-- {
-			x.say(c, kind, v, k.Tools.Result.Sample(v), true)
+			x.drawStep(c, kind, v, k.Tools.Result.Sample(v), true)
 		}
 	}
 }
 
-// say adds a step with the new input tokens of a conversation. Calls of tools
-// are told apart by their wait, which is not known yet: −1.
-func (x *session) say(c *client, kind *Kind, v *draw.Variates, input int32, tool bool) {
+// drawStep appends a step with input new tokens to a conversation. The wait of
+// a call of a tool is −1 until drawWaits.
+func (x *session) drawStep(c *client, kind *Kind, v *draw.Variates, input int32, tool bool) {
 	st := step{input: max(1, input), output: c.outputs(kind.Output).Sample(v)}
 	if tool {
 		st.wait = -1
@@ -179,7 +179,7 @@ func (x *session) say(c *client, kind *Kind, v *draw.Variates, input int32, tool
 	}
 	if r := x.kind.Reasoning; r != nil {
 		thought := int64(max(0, r.Steps.Sample(v))) * int64(max(0, r.Tokens.Sample(v)))
-		st.think(thought, r.Kept)
+		st.addReasoning(thought, r.Kept)
 	}
 	if c.MaxOutput > 0 {
 		st.output = min(st.output, c.MaxOutput)
@@ -187,8 +187,9 @@ func (x *session) say(c *client, kind *Kind, v *draw.Variates, input int32, tool
 	x.steps = append(x.steps, st)
 }
 
-// think adds what the model thinks before it answers.
-func (st *step) think(tokens int64, kept bool) {
+// addReasoning adds the reasoning tokens that the model yields before it
+// answers.
+func (st *step) addReasoning(tokens int64, kept bool) {
 	all := min(int64(st.output)+tokens, math.MaxInt32)
 	if !kept {
 		st.thought = int32(all - int64(st.output))
@@ -196,8 +197,8 @@ func (st *step) think(tokens int64, kept bool) {
 	st.output = int32(all)
 }
 
-// pause draws how long each step waits.
-func (x *session) pause(v *draw.Variates) {
+// drawWaits draws the time that each step waits after the answer before it.
+func (x *session) drawWaits(v *draw.Variates) {
 	if x.kind.Graph != nil {
 		for i := range x.steps {
 			x.steps[i].wait = x.kind.Graph[i].Wait.Sample(v)
@@ -213,8 +214,8 @@ func (x *session) pause(v *draw.Variates) {
 	}
 }
 
-// tokens is the length of the longest prompt with its output.
-func (x *session) tokens() int64 {
+// longestTokens is the maximum number of tokens of a prompt with its output.
+func (x *session) longestTokens() int64 {
 	if x.kind.Graph != nil {
 		return x.graphTokens()
 	}
@@ -233,10 +234,11 @@ func (x *session) tokens() int64 {
 	return prefix + total
 }
 
-// reaction is the least time between an answer and what follows from it.
-func (k *Session) reaction() vtime.Duration {
+// minThink is the minimum time between an answer and a request that follows
+// from it.
+func (k *Session) minThink() vtime.Duration {
 	if len(k.Graph) > 0 {
-		least := workload.Unending
+		least := workload.NoFollowUp
 		for i := range k.Graph {
 			if len(k.Graph[i].After) > 0 {
 				least = min(least, k.Graph[i].Wait.Least())

@@ -47,10 +47,10 @@ func play(t *testing.T, s *Source, answer func(*workload.Request) (vtime.Duratio
 	var pulled workload.Request
 	more, err := s.Pull(&pulled)
 	for err == nil {
-		next := s.Due()
+		next := s.Peek()
 		fromDue := true
-		if more && (next.Arrival == vtime.Never || pulled.Place().Before(next)) {
-			next, fromDue = pulled.Place(), false
+		if more && (next.Arrival == vtime.Never || pulled.Position().Before(next)) {
+			next, fromDue = pulled.Position(), false
 		}
 		if len(ends) > 0 && ends[0].At < next.Arrival { // answers in the order of their times
 			s.Ended(&ends[0].End)
@@ -62,7 +62,7 @@ func play(t *testing.T, s *Source, answer func(*workload.Request) (vtime.Duratio
 		}
 		var r workload.Request
 		if fromDue {
-			err = s.Take(&r)
+			err = s.Pop(&r)
 		} else {
 			r = pulled
 		}
@@ -141,7 +141,7 @@ func TestContextIsWhatWasGenerated(t *testing.T) {
 		t.Fatal(ok, err)
 	}
 	s.Ended(&workload.End{Source: r.Source, Index: r.Index, At: 2000, Completed: true, Generated: 2})
-	if err := s.Take(&r); err != nil {
+	if err := s.Pop(&r); err != nil {
 		t.Fatal(err)
 	}
 	if r.Input != 5+10+2+10 || r.Spans[2].Length != 2 {
@@ -172,7 +172,7 @@ func TestOpenSessionWaitsForNobody(t *testing.T) {
 	if got := describe(all); !slices.Equal(got, want) {
 		t.Errorf("got %q\nwant %q", got, want)
 	}
-	if s.Reaction(true) != workload.Unending || s.Reaction(false) != workload.Unending {
+	if s.MinThink(true) != workload.NoFollowUp || s.MinThink(false) != workload.NoFollowUp {
 		t.Error("it reacts")
 	}
 }
@@ -221,7 +221,7 @@ func TestToolsAnswerIntoTheConversation(t *testing.T) {
 	if got := describe(play(t, s, after(50))); !slices.Equal(got, want) {
 		t.Errorf("got %q\nwant %q", got, want)
 	}
-	if s.Reaction(true) != 70 || s.Reaction(false) != workload.Unending {
-		t.Errorf("reactions %v and %v, want the tool's 70 µs, and none after a refusal", s.Reaction(true), s.Reaction(false))
+	if s.MinThink(true) != 70 || s.MinThink(false) != workload.NoFollowUp {
+		t.Errorf("reactions %v and %v, want the tool's 70 µs, and none after a refusal", s.MinThink(true), s.MinThink(false))
 	}
 }

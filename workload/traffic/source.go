@@ -10,7 +10,7 @@ import (
 
 // Source yields the requests of a Config. It holds the sessions that are going
 // on, and nothing that grows with the number of requests. It is a
-// workload.Loop: sessions and users go on when answers come.
+// workload.ClosedLoop: sessions and users go on when answers come.
 //
 // The request with number s of its session n, of client c, has the stamp source
 // FirstSource + c and the index n·2¹⁶ + s: it depends on nothing but which
@@ -23,15 +23,15 @@ type Source struct {
 	open     queue // what needs no answer: clients' next arrivals, rounds of open sessions
 	due      queue // what follows from answers
 	sessions sessions
-	shapes   map[*Session]shape // of graphs
-	left     int64              // requests that clients with arrivals may still begin
-	spans    [2][]workload.Span // of the requests that Pull and Take gave out last
-	side     int                // which of the two is at it
+	shapes   map[*Session]followers // of graphs
+	left     int64                  // requests that clients with arrivals may still begin
+	spans    [2][]workload.Span     // of the last requests of Pull and of Pop; side says which
+	side     int                    // which of the two is at it
 	counts   workload.Sessions
 	faults   []error // of what is due and cannot be, see fault
 }
 
-var _ workload.Loop = (*Source)(nil)
+var _ workload.ClosedLoop = (*Source)(nil)
 
 // New checks the configuration, all of it, and returns its source. The error is
 // one line that names the client and every bad field of it.
@@ -39,7 +39,7 @@ func New(c Config) (*Source, error) {
 	if err := c.Check(); err != nil {
 		return nil, err
 	}
-	s := &Source{config: c, clients: make([]client, len(c.Clients)), shapes: shapes(c.Clients), left: c.Requests}
+	s := &Source{config: c, clients: make([]client, len(c.Clients)), shapes: followersOf(c.Clients), left: c.Requests}
 	if c.Requests == 0 {
 		s.left = math.MaxInt64
 	}
@@ -105,7 +105,7 @@ func (s *Source) arrival(e entry, r *workload.Request) (given bool, err error) {
 		if err != nil {
 			return false, err
 		}
-		c.spend(s, s.sessions.at(i).planned())
+		c.countBegun(s, s.sessions.at(i).planned())
 		if err := s.next(c); err != nil {
 			return false, err
 		}
@@ -113,7 +113,7 @@ func (s *Source) arrival(e entry, r *workload.Request) (given bool, err error) {
 		return false, nil
 	}
 	c.single(s, kind, e, r)
-	c.spend(s, 1)
+	c.countBegun(s, 1)
 	return true, s.next(c)
 }
 
@@ -152,42 +152,42 @@ const stepBits = 16
 // maxSteps is how many requests a session can have.
 const maxSteps = 1 << stepBits
 
-// Waits implements workload.Loop.
-func (s *Source) Waits() bool {
+// Awaits implements workload.ClosedLoop.
+func (s *Source) Awaits() bool {
 	for i := range s.clients {
-		if s.clients[i].waits() {
+		if s.clients[i].awaits() {
 			return true
 		}
 	}
 	return false
 }
 
-// Reaction implements workload.Loop.
-func (s *Source) Reaction(completed bool) vtime.Duration {
-	least := workload.Unending
+// MinThink implements workload.ClosedLoop.
+func (s *Source) MinThink(completed bool) vtime.Duration {
+	least := workload.NoFollowUp
 	for i := range s.clients {
-		least = min(least, s.clients[i].reaction(completed))
+		least = min(least, s.clients[i].minThink(completed))
 	}
-	if least == workload.Unending {
+	if least == workload.NoFollowUp {
 		return least
 	}
 	return max(least, 1)
 }
 
-// Sessions implements workload.Loop.
+// Sessions implements workload.ClosedLoop.
 func (s *Source) Sessions() workload.Sessions { return s.counts }
 
-// Due implements workload.Loop.
-func (s *Source) Due() workload.Place {
+// Peek implements workload.ClosedLoop.
+func (s *Source) Peek() workload.Position {
 	if s.due.len() == 0 {
-		return workload.Place{Arrival: vtime.Never}
+		return workload.Position{Arrival: vtime.Never}
 	}
 	e := s.due.first()
-	return workload.Place{Arrival: e.at, Source: e.source, Index: e.index}
+	return workload.Position{Arrival: e.at, Source: e.source, Index: e.index}
 }
 
-// Take implements workload.Loop.
-func (s *Source) Take(r *workload.Request) error {
+// Pop implements workload.ClosedLoop.
+func (s *Source) Pop(r *workload.Request) error {
 	e := s.due.pop()
 	if e.slot <= faultSlot {
 		return s.faults[faultSlot-e.slot]

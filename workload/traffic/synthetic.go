@@ -12,11 +12,11 @@ import (
 // SyntheticConfig describes one client that sends independent requests: what
 // the workload flags of a run say. Names in errors are those of the flags.
 type SyntheticConfig struct {
-	Seed     uint64       // of the workload's random streams
-	Rate     float64      // mean arrivals per second, above 0
-	Requests int64        // how many, from 1
-	Arrival  draw.Process // empty: draw.Poisson
-	CV       float64      // of the gaps, for draw.Gamma and draw.Weibull, from 0.001 to 100; else 0
+	Seed     uint64           // of the workload's random streams
+	Rate     float64          // mean arrivals per second, above 0
+	Requests int64            // how many, from 1
+	Arrival  draw.ProcessKind // empty: draw.Poisson
+	CV       float64          // of the gaps, for draw.Gamma and draw.Weibull, from 0.001 to 100; else 0
 
 	Input  Normal // the request's own prompt tokens, from 1
 	Output Normal // tokens, from 0
@@ -59,7 +59,7 @@ func NewSynthetic(c SyntheticConfig) (*Source, error) {
 	if c.Users > 0 {
 		client.Users, client.Think, client.Pause = c.Users, draw.Always(c.Think), draw.Always(c.Pause)
 	} else {
-		client.Law, client.Rate = draw.Law{Process: c.Arrival, CV: c.CV}, draw.Flat(c.Rate)
+		client.Process, client.Rate = draw.ArrivalProcess{Kind: c.Arrival, CV: c.CV}, draw.Flat(c.Rate)
 	}
 	return New(Config{Seed: c.Seed, Clients: []Client{client}})
 }

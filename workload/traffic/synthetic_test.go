@@ -52,7 +52,7 @@ func TestConstantArrivalsDoNotDrift(t *testing.T) {
 // At three requests per µs every gap is below the clock's resolution: rounding
 // gaps one by one would lose or double the rate.
 func TestFastArrivalsKeepTheirRate(t *testing.T) {
-	for _, p := range []draw.Process{draw.Poisson, draw.Constant, draw.Gamma, draw.Weibull} {
+	for _, p := range []draw.ProcessKind{draw.Poisson, draw.Constant, draw.Gamma, draw.Weibull} {
 		c := plainConfig()
 		c.Arrival, c.Rate, c.Requests = p, 3e6, 100_000
 		if p == draw.Gamma || p == draw.Weibull {
@@ -66,7 +66,7 @@ func TestFastArrivalsKeepTheirRate(t *testing.T) {
 }
 
 func TestChangingLengthsLeavesArrivalsAlone(t *testing.T) {
-	for _, p := range []draw.Process{draw.Poisson, draw.Gamma} {
+	for _, p := range []draw.ProcessKind{draw.Poisson, draw.Gamma} {
 		a := plainConfig()
 		a.Arrival = p
 		if p == draw.Gamma {
@@ -114,7 +114,7 @@ func TestSyntheticRequestCarriesWhatTheFlagsSay(t *testing.T) {
 // Fixed values: a change of sampling changes every result and must be seen.
 func TestSyntheticIsTheSameEveryTime(t *testing.T) {
 	for _, c := range []struct {
-		process draw.Process
+		process draw.ProcessKind
 		cv      float64
 		want    uint64
 	}{{draw.Poisson, 0, 0x913b4c5fc5a9f941}, {draw.Gamma, 2, 0x3bb5dce5c5a9f941}, {draw.Weibull, 0.5, 0xce6e872fc5a9f941}} {
@@ -171,7 +171,7 @@ func TestBadSyntheticConfigIsRefusedAtOnce(t *testing.T) {
 }
 
 func TestPullDoesNotAllocate(t *testing.T) {
-	for _, p := range []draw.Process{draw.Poisson, draw.Constant, draw.Gamma, draw.Weibull} {
+	for _, p := range []draw.ProcessKind{draw.Poisson, draw.Constant, draw.Gamma, draw.Weibull} {
 		c := plainConfig()
 		c.Arrival, c.Requests, c.PrefixTokens = p, 1e6, 100
 		if p == draw.Gamma || p == draw.Weibull {

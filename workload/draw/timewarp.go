@@ -6,22 +6,23 @@ import (
 	"blis/vtime"
 )
 
-// clock carries operational time, in which arrivals have the rate 1, through a
-// curve: while virtual time goes from s to t, operational time goes by the
+// timeWarp maps operational time, in which arrivals have the rate 1, to virtual
+// time: while virtual time goes from s to t, operational time goes by the
 // integral of the rate from s to t (Çınlar, Introduction to Stochastic
-// Processes, 4.7). A gap drawn in operational time thus ends where the
-// integral has grown by it.
+// Processes, 4.7). So a gap that is drawn in operational time ends where the
+// integral has grown by the gap.
 //
-// The other way to follow a rate, thinning, draws arrivals at the highest rate
-// and drops some. It is right for Poisson alone: what is left of other
-// processes has gaps of another law (that of regular arrivals becomes nearly
-// Poisson), and its cost grows with peak over mean. Here a law keeps its CV
-// wherever the rate is, and each arrival costs the same.
+// The other way to follow a rate is thinning: arrivals are drawn at the highest
+// rate, and some are dropped. It is right for Poisson arrivals alone: the
+// remaining gaps of other processes have another distribution (regular arrivals
+// become nearly Poisson), and the cost grows with peak over mean. Here a
+// process keeps its CV at every rate, and each arrival costs the same.
 //
-// Where the rate is 0, operational time stands still. An arrival due just then
-// comes when it goes on: in the next window rather than at the end of the last.
-type clock struct {
-	curve *Curve
+// Where the rate is 0, operational time stands still. An arrival at that
+// operational time comes when the rate is above 0 again: at the start of the
+// next window, not at the end of the last.
+type timeWarp struct {
+	curve *RateCurve
 	cycle vtime.Duration // length of all pieces
 	area  float64        // operational time of all pieces, with factor 1
 
@@ -41,10 +42,10 @@ type clock struct {
 	over bool // there are no more arrivals
 }
 
-// newClock expects a checked curve. It stands at the beginning of the first
+// newTimeWarp expects a checked curve. It starts at the beginning of the first
 // window that has arrivals.
-func newClock(c *Curve) clock {
-	k := clock{curve: c, cycle: c.length(), area: c.cycle(), window: -1}
+func newTimeWarp(c *RateCurve) timeWarp {
+	k := timeWarp{curve: c, cycle: c.length(), area: c.cycle(), window: -1}
 	if len(c.Windows) > 0 {
 		k.nextWindow()
 	}
@@ -54,9 +55,9 @@ func newClock(c *Curve) clock {
 	return k
 }
 
-// advance moves by g of operational time. It reports false when virtual time
-// ends before, or the curve is 0 for ever (over).
-func (k *clock) advance(g float64) bool {
+// advance moves by g of operational time. It returns false when virtual time
+// ends before, or the rate is 0 for ever (over).
+func (k *timeWarp) advance(g float64) bool {
 	for !k.over && k.whole < end {
 		x := float64(k.whole-k.begin) + k.fraction
 		rate := max(0, k.from+float64(k.slope*x))
@@ -76,7 +77,7 @@ func (k *clock) advance(g float64) bool {
 // grows by a·t + m·t²/2 in t µs, m being the slope. Of the two forms of the
 // root, 2g/(a + √(a² + 2mg)) has no difference of like numbers; and a² + 2mg,
 // the square of the rate at t, is a²(1−w) + b²w, which has none either.
-func (k *clock) move(g, w, rate float64) {
+func (k *timeWarp) move(g, w, rate float64) {
 	t := 0.0
 	if g > 0 {
 		square := float64(rate*rate*(1-w)) + float64(k.last*k.last*w)
@@ -94,7 +95,7 @@ func (k *clock) move(g, w, rate float64) {
 
 // cross goes into the next stretch, with g left to go, and returns what is left
 // there.
-func (k *clock) cross(g float64) float64 {
+func (k *timeWarp) cross(g float64) float64 {
 	k.whole, k.fraction = k.until, 0
 	if k.whole == end {
 		return g
@@ -117,7 +118,7 @@ func (k *clock) cross(g float64) float64 {
 
 // skip passes over whole cycles, at the beginning of one: gaps may be longer
 // than a million of them.
-func (k *clock) skip(g float64) float64 {
+func (k *timeWarp) skip(g float64) float64 {
 	room := (k.limit() - k.whole) / vtime.Time(k.cycle)
 	area := float64(k.factor() * k.area)
 	cycles := room
@@ -129,7 +130,7 @@ func (k *clock) skip(g float64) float64 {
 }
 
 // nextWindow goes to the beginning of the next window that has arrivals.
-func (k *clock) nextWindow() {
+func (k *timeWarp) nextWindow() {
 	windows := k.curve.Windows
 	for k.window++; k.window < len(windows) && windows[k.window].Factor == 0; {
 		k.window++
@@ -142,9 +143,8 @@ func (k *clock) nextWindow() {
 	k.seek()
 }
 
-// seek finds the piece in which whole is, at or after the piece where the clock
-// stood.
-func (k *clock) seek() {
+// seek finds the piece that contains whole, at or after the current piece.
+func (k *timeWarp) seek() {
 	if past := k.whole.Sub(k.start); k.curve.Repeat && past >= k.cycle {
 		k.piece = 0
 		k.start = k.whole - vtime.Time(past%k.cycle)
@@ -157,7 +157,7 @@ func (k *clock) seek() {
 }
 
 // enter begins the stretch in which whole is.
-func (k *clock) enter() {
+func (k *timeWarp) enter() {
 	pieces, limit := k.curve.Pieces, k.limit()
 	perMicrosecond := k.factor() / 1e6
 	if k.piece == len(pieces) {
@@ -174,15 +174,15 @@ func (k *clock) enter() {
 }
 
 // limit is the end of the window, or of virtual time.
-func (k *clock) limit() vtime.Time {
+func (k *timeWarp) limit() vtime.Time {
 	if k.window < 0 {
 		return end
 	}
 	return min(k.curve.Windows[k.window].End, end)
 }
 
-// factor is that of the window.
-func (k *clock) factor() float64 {
+// factor is the factor of the window.
+func (k *timeWarp) factor() float64 {
 	if k.window < 0 {
 		return 1
 	}

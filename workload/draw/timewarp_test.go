@@ -12,8 +12,8 @@ import (
 
 // exactly is the integral of a curve from 0 to t in arrivals, with 300 bits:
 // cycle by cycle, piece by piece, window by window. It is the slow twin of the
-// clock and of Curve.Integral.
-func exactly(c *Curve, t vtime.Time) *big.Float {
+// timeWarp and of RateCurve.Integral.
+func exactly(c *RateCurve, t vtime.Time) *big.Float {
 	if len(c.Windows) == 0 {
 		return exactPieces(c, t)
 	}
@@ -31,7 +31,7 @@ func number(x float64) *big.Float { return new(big.Float).SetPrec(300).SetFloat6
 
 func whole(t int64) *big.Float { return new(big.Float).SetPrec(300).SetInt64(t) }
 
-func exactPieces(c *Curve, t vtime.Time) *big.Float {
+func exactPieces(c *RateCurve, t vtime.Time) *big.Float {
 	sum, rest := number(0), int64(t)
 	cycle := int64(0)
 	for _, p := range c.Pieces {
@@ -63,8 +63,8 @@ func exactPieces(c *Curve, t vtime.Time) *big.Float {
 }
 
 // randomCurve has pieces up to 2^bits µs.
-func randomCurve(r *rand.Rand, bits float64) Curve {
-	c := Curve{Repeat: r.IntN(2) == 0, Pieces: make([]Piece, 1+r.IntN(6))}
+func randomCurve(r *rand.Rand, bits float64) RateCurve {
+	c := RateCurve{Repeat: r.IntN(2) == 0, Pieces: make([]Piece, 1+r.IntN(6))}
 	length := func() vtime.Duration {
 		return 1 + vtime.Duration(math.Exp2(bits*math.Sqrt(r.Float64()))/float64(len(c.Pieces)))
 	}
@@ -97,7 +97,7 @@ func randomCurve(r *rand.Rand, bits float64) Curve {
 	return c
 }
 
-// The clock is where the exact integral has grown by all gaps together, within
+// The time warp is where the exact integral has grown by all gaps together, within
 // the µs to which it is truncated, and 10⁻¹⁴ of the integral.
 func TestClockGoesByTheExactIntegral(t *testing.T) {
 	arrivals := 0
@@ -116,8 +116,8 @@ func TestClockGoesByTheExactIntegral(t *testing.T) {
 }
 
 // follow compares up to 60 arrivals, and returns how many.
-func follow(t *testing.T, seed uint64, r *rand.Rand, c *Curve) int {
-	k, sum, last := newClock(c), number(0), vtime.Time(-1)
+func follow(t *testing.T, seed uint64, r *rand.Rand, c *RateCurve) int {
+	k, sum, last := newTimeWarp(c), number(0), vtime.Time(-1)
 	scale := []float64{1e-3, 1, 1, 1e6}[r.IntN(4)]
 	for i := range 60 {
 		g := []float64{0, 1, scale * r.ExpFloat64(), scale * r.ExpFloat64()}[r.IntN(4)]
@@ -193,7 +193,7 @@ func TestTinyRatesUnderShortCyclesDoNotTakeLong(t *testing.T) {
 	c := Spikes(vtime.Second, 10*vtime.Millisecond, 0, 10)
 	c = c.Scale(1e-9)
 	c.Windows = []Window{{Start: 1, End: 500_000 * vtime.Time(vtime.Hour), Factor: 1}, {Start: 500_001 * vtime.Time(vtime.Hour), End: vtime.Never, Factor: 0.1}}
-	a := NewArrivals(Law{Process: Constant}, &c, vtime.NewStream(1, "x"))
+	a := NewArrivals(ArrivalProcess{Kind: Constant}, &c, vtime.NewStream(1, "x"))
 	at, _, err := a.Next() // 1.09e9 cycles of a second on
 	if mean := 1.09e-9; err != nil || math.Abs(at.Seconds()*mean-1) > 1e-6 || a.Window() != 0 {
 		t.Errorf("arrival at %v in window %d, error %v, want one gap of 1/%v s", at, a.Window(), err, mean)
