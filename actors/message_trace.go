@@ -119,7 +119,11 @@ type instanceTracer struct{ *instance }
 var _ engine.Observer = instanceTracer{}
 
 // Formed implements engine.Observer.
-func (t instanceTracer) Formed(now vtime.Time, s engine.Step) { sendTracedStep(t.out, now, &s) }
+func (t instanceTracer) Formed(now vtime.Time, f *engine.Formation) {
+	if !f.Empty() {
+		sendTracedStep(t.out, now, &f.Step)
+	}
+}
 
 // Preempted implements engine.Observer.
 func (t instanceTracer) Preempted(now vtime.Time, p engine.Preemption) {

@@ -65,9 +65,12 @@ func (t *featureRecorder) RequestOverhead() float64 { return t.model.RequestOver
 func (t *featureRecorder) Gamma() float64 { return latency.Gamma(t.model) }
 
 // Formed implements engine.Observer.
-func (t *featureRecorder) Formed(_ vtime.Time, s engine.Step) {
-	t.starts = append(t.starts, s.Start)
-	t.ends = append(t.ends, s.End)
+func (t *featureRecorder) Formed(_ vtime.Time, f *engine.Formation) {
+	if f.Empty() {
+		return
+	}
+	t.starts = append(t.starts, f.Start)
+	t.ends = append(t.ends, f.End)
 }
 
 // Preempted implements engine.Observer.

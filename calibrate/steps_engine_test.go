@@ -64,9 +64,12 @@ func (r *stepRecorder) Step(b *latency.Batch) float64 {
 	return r.Model.Step(b)
 }
 
-func (r *stepRecorder) Formed(now vtime.Time, s engine.Step) {
+func (r *stepRecorder) Formed(now vtime.Time, f *engine.Formation) {
+	if f.Empty() {
+		return
+	}
 	r.formed = append(r.formed, now)
-	r.counts = append(r.counts, s)
+	r.counts = append(r.counts, f.Step)
 	r.finished = append(r.finished, r.done)
 	r.done = 0
 }

@@ -47,7 +47,7 @@ func (r *recount) Done(o *metrics.Outcome, _ vtime.Time) {
 	})
 }
 
-func (r *recount) formed(f *Formation) {
+func (r *recount) Formed(now vtime.Time, f *Formation) {
 	for _, id := range f.New {
 		passed := false
 		r.waits(func(_ int32, s *slot) { passed = passed || s.Priority > r.priority[id] })
@@ -55,32 +55,35 @@ func (r *recount) formed(f *Formation) {
 			r.counted.inversions++
 		}
 	}
-	if len(f.Scheduled) > 0 && len(f.Preempted) == 0 && r.headIsBlocked(f) {
+	if len(f.Scheduled()) > 0 && len(f.Preempted) == 0 && r.headIsBlocked(f) {
 		r.counted.blocked++
 	}
 	recent := int32(0)
 	for range f.Preempted {
-		r.evicted = append(r.evicted, f.Formed)
+		r.evicted = append(r.evicted, now)
 	}
 	for _, at := range r.evicted {
-		if f.Formed-at < 1_000_000 {
+		if now-at < 1_000_000 {
 			recent++
 		}
 	}
 	if len(f.Preempted) > 0 && recent > f.Running {
-		if r.storm == vtime.Never || f.Formed-r.storm >= 1_000_000 {
+		if r.storm == vtime.Never || now-r.storm >= 1_000_000 {
 			r.counted.storms++
 		}
-		r.storm = f.Formed
+		r.storm = now
 	}
 }
+
+func (*recount) Preempted(vtime.Time, Preemption) {}
+func (*recount) Anomaly(vtime.Time, Anomaly)      {}
 
 // headIsBlocked reports whether the scan of the queue ended at a head that
 // does not fit while others wait behind it.
 func (r *recount) headIsBlocked(f *Formation) bool {
 	e := r.e
 	left := e.cfg.MaxBatchedTokens
-	for _, share := range f.Scheduled {
+	for _, share := range f.Scheduled() {
 		left -= share.Tokens
 	}
 	if e.requests.running() >= e.cfg.MaxSeqs || left <= 0 {
@@ -182,7 +185,7 @@ func (x *crowded) play(stepwise bool, pause vtime.Time, r *recount) (e *Engine, 
 		c.Cache = kv.NewNaivePool(x.blocks, c.BlockSize, c.PrefixCaching)
 	}
 	if r != nil {
-		c.Sink, c.Ledger = r, r.formed
+		c.Sink, c.Observer = r, r
 	}
 	e = New(0, c)
 	if r != nil {

@@ -40,14 +40,9 @@ type Config struct {
 	// decode runs with it.
 	BlockEvents func(now vtime.Time, changes []BlockChange)
 
-	// Observer, if set, hears of steps, preemptions and anomalies. It hears of every
-	// step, so there are no decode runs with it.
+	// Observer, if set, sees each formation on its own, so that there are no decode
+	// runs. Nil: none.
 	Observer Observer
-
-	// Ledger, if set, is called after each formation that did something. Its
-	// argument is valid during the call. It sees every formation, so there are
-	// no decode runs with it. For tests.
-	Ledger func(*Formation)
 }
 
 // BlockChange is a block that is cached now, or no longer.
@@ -86,23 +81,6 @@ func (c *Config) EffectiveMaxModelLen() int32 {
 		n = min(n, int64(c.MaxBatchedTokens))
 	}
 	return int32(min(n, 1<<31-1))
-}
-
-// Formation is one line of a scheduler ledger.
-type Formation struct {
-	Formed, Start, End vtime.Time // Start and End are equal when it scheduled nothing
-	Scheduled          []Share    // in scheduler order
-	New, Resumed       []int64    // admitted, first time and after preemption
-	Preempted          []int64
-	Cached             []Share // hit tokens of every admitted request
-	Running, Waiting   int32
-	Free               int
-}
-
-// Share is a number of tokens of one request.
-type Share struct {
-	Request int64
-	Tokens  int32
 }
 
 // Livelock is the error of a run in which an instance preempts for ever.

@@ -18,7 +18,7 @@
 //	run.go        many steps of such a cohort in one go
 //	diagnosis.go  the anomalies of an instance: who was passed over, storms
 //	priorities.go who was queued when, and who waits with what priority
-//	tracer.go     who hears of steps, preemptions and anomalies
+//	observer.go   what an observer sees of steps, preemptions and anomalies
 //	backlog.go    what waits to be prefilled, and how fast that went lately
 //	drain.go      what becomes of requests whose instance is taken away
 //	release.go    an instance that is done with

@@ -55,9 +55,9 @@ type Engine struct {
 
 	prefillLeft int32 // budget for prefill in the formation at hand
 
-	held    []*kv.Sequence
-	outcome metrics.Outcome
-	rows    formationRows
+	held      []*kv.Sequence
+	outcome   metrics.Outcome
+	formation *Formation // for the observer; nil without one
 
 	Counters metrics.Counters
 	Blocks   metrics.Integral // Counters.BlockMicros over time
@@ -109,7 +109,10 @@ func New(index int, cfg Config) *Engine {
 	if e.gamma = cfg.Gamma; e.gamma == 0 {
 		e.gamma = latency.Gamma(cfg.Model)
 	}
-	e.cfg.StepByStep = cfg.StepByStep || cfg.BlockEvents != nil || cfg.Observer != nil
+	e.cfg.StepByStep = cfg.StepByStep || cfg.BlockEvents != nil
+	if cfg.Observer != nil {
+		e.formation = &Formation{}
+	}
 	if cfg.BlockEvents != nil {
 		e.cache.Journal(func(key uint64, stored bool) { e.changes = append(e.changes, BlockChange{key, stored}) })
 	}

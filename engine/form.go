@@ -14,6 +14,9 @@ import (
 func (e *Engine) form(now vtime.Time) *batch {
 	b := e.inFlight.blank(now)
 	e.refreshContext(now)
+	if e.formation != nil {
+		e.formation.clear()
+	}
 	if e.cfg.Async {
 		e.removeEnding(e.inFlight.formed, false)
 	}
@@ -30,14 +33,11 @@ func (e *Engine) form(now vtime.Time) *batch {
 	}
 	if !b.empty() {
 		e.closeBatch(b)
-		if e.cfg.Observer != nil {
-			e.observeStep(b)
-		}
+	}
+	if e.formation != nil {
+		e.observe(b)
 	}
 	e.account(b)
-	if e.cfg.Ledger != nil {
-		e.record(b)
-	}
 	return b
 }
 
@@ -230,17 +230,21 @@ func (e *Engine) enterRunning(s *slot, i, cached, known int32, now vtime.Time) {
 		}
 		c.RecachedTokens += int64(cached)
 		c.Recomputed += int64(again)
-		e.row(&e.rows.resumed, s.ID)
+		if e.formation != nil {
+			e.formation.Resumed = append(e.formation.Resumed, s.ID)
+		}
 	} else {
 		s.cached, s.scheduled = cached, now
 		if e.cfg.PrefixCaching {
 			c.LookedUpTokens += int64(known)
 		}
 		c.CachedTokens += int64(cached)
-		e.row(&e.rows.admitted, s.ID)
+		if e.formation != nil {
+			e.formation.New = append(e.formation.New, s.ID)
+		}
 	}
-	if e.cfg.Ledger != nil {
-		e.rows.cached = append(e.rows.cached, Share{s.ID, cached})
+	if e.formation != nil {
+		e.formation.Cached = append(e.formation.Cached, Share{s.ID, cached})
 	}
 }
 

@@ -137,7 +137,7 @@ func play(sc *scenario, m mode) (rows []ledgerRow, results map[int64][]any, err 
 		Model: linear(c.Beta), Scheduler: sched, Cache: cache, Sink: p,
 	}
 	if !m.silent {
-		cfg.Ledger = func(f *Formation) { p.formed(f, twin) }
+		p.twin, cfg.Observer = twin, p
 	}
 	e := New(0, cfg)
 	now := int64(0)
@@ -213,6 +213,7 @@ func (sc *scenario) deliveries(unnamed bool) []Delivery {
 
 // player is the sink of a played scenario.
 type player struct {
+	twin    *kv.NaivePool // nil: another cache
 	rows    []ledgerRow
 	results map[int64][]any
 }
@@ -247,21 +248,24 @@ func (p *player) Done(o *metrics.Outcome, now vtime.Time) {
 	p.results[o.ID] = []any{o.ID, first, completed, int64(o.Preemptions), int64(o.Generated), status}
 }
 
-func (p *player) formed(f *Formation, twin *kv.NaivePool) {
+func (*player) Preempted(vtime.Time, Preemption) {}
+func (*player) Anomaly(vtime.Time, Anomaly)      {}
+
+func (p *player) Formed(now vtime.Time, f *Formation) {
 	r := ledgerRow{Start: int64(f.Start), End: int64(f.End), New: slices.Clone(f.New), Resumed: slices.Clone(f.Resumed),
 		Preempted: slices.Clone(f.Preempted), Running: f.Running, Waiting: f.Waiting, Free: f.Free}
-	if f.Formed != f.Start {
-		formed := int64(f.Formed)
+	if now != f.Start {
+		formed := int64(now)
 		r.Form = &formed
 	}
-	for _, s := range f.Scheduled {
+	for _, s := range f.Scheduled() {
 		r.Scheduled = append(r.Scheduled, [2]int64{s.Request, int64(s.Tokens)})
 	}
 	for _, s := range f.Cached {
 		r.Cached = append(r.Cached, [2]int64{s.Request, int64(s.Tokens)})
 	}
-	if twin != nil {
-		r.FL = fmt.Sprintf("%08x", twin.Checksum())
+	if p.twin != nil {
+		r.FL = fmt.Sprintf("%08x", p.twin.Checksum())
 	}
 	p.rows = append(p.rows, r)
 }

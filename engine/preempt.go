@@ -68,65 +68,11 @@ func (e *Engine) preempt(b *batch, v int) int32 {
 	s.Preempted = true
 	e.enqueue(i, true)
 	b.preempted++
-	e.row(&e.rows.preempted, s.ID)
+	if e.formation != nil {
+		e.formation.Preempted = append(e.formation.Preempted, s.ID)
+	}
 	if e.fruitlessPreemptions++; e.fruitlessPreemptions > 10_000 {
 		panic(&Livelock{At: b.formedAt})
 	}
 	return back
-}
-
-// formationRows collects what a ledger says of a formation.
-type formationRows struct {
-	admitted, resumed, preempted []int64
-	cached                       []Share
-	shares                       []Share
-}
-
-func (e *Engine) row(list *[]int64, id int64) {
-	if e.cfg.Ledger != nil {
-		*list = append(*list, id)
-	}
-}
-
-// record passes the formation of b to the ledger, unless it did nothing.
-func (e *Engine) record(b *batch) {
-	r := &e.rows
-	if !b.empty() || b.preempted > 0 {
-		f := Formation{
-			Formed: b.formedAt, Start: b.formedAt, End: b.formedAt,
-			New: r.admitted, Resumed: r.resumed, Preempted: r.preempted, Cached: r.cached,
-			Running: e.requests.running(), Waiting: e.requests.waiting(), Free: e.cache.Free(),
-		}
-		if !b.empty() {
-			f.Start, f.End = b.start, b.end
-			f.Scheduled = e.shares(b)
-		}
-		e.cfg.Ledger(&f)
-	}
-	*r = formationRows{r.admitted[:0], r.resumed[:0], r.preempted[:0], r.cached[:0], r.shares[:0]}
-}
-
-// shares lists the tokens of every request in b, members of the cohort too,
-// in scheduler order.
-func (e *Engine) shares(b *batch) []Share {
-	type ordered struct {
-		order int64
-		Share
-	}
-	var all []ordered
-	for _, it := range b.items {
-		all = append(all, ordered{it.order, Share{it.id, it.scheduled}})
-	}
-	if b.members > 0 {
-		e.members(func(i int32) {
-			if s := e.slot(i); s.joined <= b.number {
-				all = append(all, ordered{s.order, Share{s.ID, 1}})
-			}
-		})
-	}
-	slices.SortFunc(all, func(x, y ordered) int { return int(x.order - y.order) })
-	for _, o := range all {
-		e.rows.shares = append(e.rows.shares, o.Share)
-	}
-	return e.rows.shares
 }

@@ -52,7 +52,7 @@ func (e *Engine) run(until vtime.Time, class uint8) {
 func (e *Engine) runnable() bool {
 	c := &e.cohort
 	f := &e.inFlight
-	if e.cfg.Ledger != nil || !f.full() || c.n == 0 || len(e.individuals) > 0 || len(e.overdue) > 0 {
+	if e.formation != nil || !f.full() || c.n == 0 || len(e.individuals) > 0 || len(e.overdue) > 0 {
 		return false
 	}
 	for k := range f.n {

@@ -8,7 +8,7 @@ import (
 	"blis/vtime"
 )
 
-// hearer keeps what an engine tells its tracer.
+// hearer keeps what an engine tells its observer.
 type hearer struct {
 	steps       []Step
 	preemptions []Preemption
@@ -16,7 +16,11 @@ type hearer struct {
 	times       []vtime.Time // of the oddities
 }
 
-func (h *hearer) Formed(_ vtime.Time, s Step)          { h.steps = append(h.steps, s) }
+func (h *hearer) Formed(_ vtime.Time, f *Formation) {
+	if !f.Empty() {
+		h.steps = append(h.steps, f.Step)
+	}
+}
 func (h *hearer) Preempted(_ vtime.Time, p Preemption) { h.preemptions = append(h.preemptions, p) }
 func (h *hearer) Anomaly(now vtime.Time, o Anomaly) {
 	o.Requests = slices.Clone(o.Requests)
@@ -31,7 +35,7 @@ func (h *hearer) raised() (r raised) {
 	return r
 }
 
-// heard serves customers with a tracer.
+// heard serves customers with an observer.
 func heard(t *testing.T, change func(*Config), customers ...customer) (*Engine, *hearer) {
 	t.Helper()
 	h := &hearer{}
@@ -50,7 +54,7 @@ func heard(t *testing.T, change func(*Config), customers ...customer) (*Engine, 
 
 // Of three customers for one seat the urgent one is passed over twice: at 2,000
 // by the one before it, which completes at 4,000.
-func TestTracerHearsWhoSuffers(t *testing.T) {
+func TestObserverSeesWhoSuffers(t *testing.T) {
 	_, h := heard(t, scheduledBy(t, "fcfs"), customer{0, 10, 2, 0}, customer{100, 10, 2, 0.5}, customer{200, 10, 2, 3})
 	if len(h.anomalies) != 1 {
 		t.Fatalf("%+v", h.anomalies)
@@ -69,7 +73,7 @@ func TestTracerHearsWhoSuffers(t *testing.T) {
 }
 
 // Steps as they are formed: a prompt, then decodes; two requests in the second.
-func TestTracerHearsSteps(t *testing.T) {
+func TestObserverSeesSteps(t *testing.T) {
 	e, h := heard(t, func(*Config) {}, customer{0, 20, 3, 0}, customer{500, 40, 1, 0})
 	want := []Step{
 		{Running: 1, Waiting: 0, PrefillTokens: 20, Used: 2, End: 1000},
@@ -86,7 +90,7 @@ func TestTracerHearsSteps(t *testing.T) {
 
 // With async scheduling a step ends after the one that executes when it is
 // formed.
-func TestTracerHearsWhenAsyncStepsEnd(t *testing.T) {
+func TestObserverSeesWhenAsyncStepsEnd(t *testing.T) {
 	_, h := heard(t, func(c *Config) { c.Async = true }, customer{0, 20, 4, 0})
 	for i, s := range h.steps {
 		if s.End != vtime.Time(1000*(i+1)) {
@@ -100,7 +104,7 @@ func TestTracerHearsWhenAsyncStepsEnd(t *testing.T) {
 
 // Two requests outgrow a cache of three blocks: the second, for which none is
 // left, gives way.
-func TestTracerHearsPreemptions(t *testing.T) {
+func TestObserverSeesPreemptions(t *testing.T) {
 	e, h := heard(t, func(c *Config) { c.Cache = kv.NewPool(3, 16, true) }, customer{0, 16, 20, 0}, customer{0, 16, 20, 0})
 	if int64(len(h.preemptions)) != e.Counters.Preemptions || len(h.preemptions) == 0 {
 		t.Fatalf("%+v, %d counted", h.preemptions, e.Counters.Preemptions)

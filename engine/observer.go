@@ -1,0 +1,122 @@
+package engine
+
+import (
+	"cmp"
+	"slices"
+
+	"blis/vtime"
+)
+
+// Observer sees what happens inside an instance, at the time of the event that
+// does it. Its arguments are valid during the call, and it must not change them.
+type Observer interface {
+	// Formed takes a formation at now that scheduled or preempted something.
+	Formed(now vtime.Time, f *Formation)
+	// Preempted takes a request that is about to lose its blocks.
+	Preempted(now vtime.Time, p Preemption)
+	// Anomaly takes an anomaly just when Counters count it.
+	Anomaly(now vtime.Time, a Anomaly)
+}
+
+// Formation is what became of one attempt to form a batch.
+type Formation struct {
+	Step                            // Start and End are equal when nothing is scheduled
+	New, Resumed, Preempted []int64 // admitted for the first time, after a preemption, and preempted requests
+	Cached                  []Share // prompt tokens that each admitted request found in the cache
+	Free                    int     // KV blocks
+
+	engine *Engine
+	batch  *batch
+	shares []Share
+}
+
+// Share is a number of tokens of one request.
+type Share struct {
+	Request int64
+	Tokens  int32
+}
+
+// Empty reports whether nothing is scheduled.
+func (f *Formation) Empty() bool { return f.batch.empty() }
+
+// Scheduled lists the tokens of each request in the batch, members of the cohort
+// too, in order of admission.
+func (f *Formation) Scheduled() []Share {
+	type ordered struct {
+		order int64
+		Share
+	}
+	var all []ordered
+	for _, it := range f.batch.items {
+		all = append(all, ordered{it.order, Share{it.id, it.scheduled}})
+	}
+	if f.batch.members > 0 {
+		f.engine.members(func(i int32) {
+			if s := f.engine.slot(i); s.joined <= f.batch.number {
+				all = append(all, ordered{s.order, Share{s.ID, 1}})
+			}
+		})
+	}
+	slices.SortFunc(all, func(x, y ordered) int { return cmp.Compare(x.order, y.order) })
+	f.shares = f.shares[:0]
+	for _, o := range all {
+		f.shares = append(f.shares, o.Share)
+	}
+	return f.shares
+}
+
+// clear forgets the formation before.
+func (f *Formation) clear() {
+	f.New, f.Resumed, f.Preempted, f.Cached = f.New[:0], f.Resumed[:0], f.Preempted[:0], f.Cached[:0]
+}
+
+// Step is a step as it was formed. It goes from Start to End, which with async
+// scheduling may be two steps away.
+type Step struct {
+	Running, Waiting            int32 // requests in the running list and the wait queue
+	PrefillTokens, DecodeTokens int64
+	Used                        int // KV blocks that requests hold
+	Start, End                  vtime.Time
+}
+
+// Preemption is a request that loses its blocks so that another gets some; For
+// is itself when it gives way to those before it.
+type Preemption struct {
+	Request, For int64
+	Computed     int32 // its tokens in the cache
+	Free         int   // blocks that were free, and not enough
+}
+
+// Anomaly is an anomaly. Its requests are those concerned, the one that suffers
+// first.
+type Anomaly struct {
+	Kind     AnomalyKind
+	Requests []int64
+	Severity float64 // finite; in the unit of the kind
+}
+
+// AnomalyKind is which of the anomalies of one instance it is; docs/metrics.md
+// defines them.
+type AnomalyKind uint8
+
+// Kinds, with the requests and the unit of severity of each.
+const (
+	PriorityInversion  AnomalyKind = iota // who stays waiting, who was scheduled; difference of their priorities
+	HeadOfLineBlocking                    // who waits, who completes; µs for which the former has waited
+	BlockedHead                           // the head; requests that wait
+	PreemptionStorm                       // none; preemptions within the second, at most one more than there are seats
+)
+
+// observe tells the observer of the formation of b, unless it did nothing.
+func (e *Engine) observe(b *batch) {
+	f := e.formation
+	if b.empty() && b.preempted == 0 {
+		return
+	}
+	f.Step = Step{e.requests.running(), e.requests.waiting(), b.sums.PrefillTokens, b.sums.DecodeTokens, e.UsedBlocks(), b.start, b.end}
+	if b.empty() {
+		f.Start, f.End = b.formedAt, b.formedAt
+	}
+	f.Free, f.engine, f.batch = e.cache.Free(), e, b
+	e.cfg.Observer.Formed(e.now, f)
+}
