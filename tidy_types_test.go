@@ -36,7 +36,7 @@ var largeTypes = map[string]typeSize{
 	// To be split.
 	"engine.Engine":           {44, 86, "queue, batches, agenda and diagnosis in one"},
 	"actors.plan":             {0, 84, "reads the settings and builds the actors"},
-	"actors.router":           {36, 0, "also holds the autoscaler's state"},
+	"actors.router":           {35, 0, "also holds the autoscaler's state"},
 	"lookahead.Simulation":    {28, 49, "library calls and kernel in one"},
 	"lookahead.node":          {29, 0, "mailbox, promises and statistics in one"},
 	"workload/spec.builder":   {0, 55, "reader of the document and builder of clients in one"},

@@ -13,7 +13,6 @@ import (
 	"blis/metrics"
 	"blis/policy"
 	"blis/vtime"
-	"blis/workload"
 )
 
 // cluster is a run about to be made: every process and the simulation that
@@ -98,7 +97,7 @@ func (p *plan) newRouter(q *policies, boards boards, recorders metrics.Options, 
 		return nil, err
 	}
 	r := &router{
-		intake: intake{source: p.source}, admission: q.admission, priority: q.priority, routing: q.routing, stream: q.stream,
+		intake: newIntake(p.source), admission: q.admission, priority: q.priority, routing: q.routing, stream: q.stream,
 		ahead: streamAhead(cfg), forced: forced, prefixes: q.prefixes, inversions: policy.NewClassInversions(p.source.Labels()),
 		admissionLatency: cfg.AdmissionLatency, routingLatency: cfg.RoutingLatency, model: p.model,
 		recorder: metrics.NewRecorder(recorders),
@@ -108,7 +107,7 @@ func (p *plan) newRouter(q *policies, boards boards, recorders metrics.Options, 
 			atRouting:   (q.priority.Observes()|q.routing.Observes()|extra)&instanceSignals != 0,
 		},
 	}
-	r.loop, r.names = p.newLoop(r, recorders), namesOf(p.source.Labels())
+	r.loop = p.newLoop(r, recorders)
 	r.reads.admission, r.reads.priority, r.reads.routing = q.admission.Observes(), q.priority.Observes(), q.routing.Observes()
 	r.observer, _ = q.routing.(policy.RouteObserver)
 	r.tracing = p.newTracing(q.routing, extra, (r.reads.priority|r.reads.routing|extra)&shownSignals)
@@ -269,7 +268,6 @@ func (c *cluster) start() (err error) {
 // result closes the books.
 func (c *cluster) result(partial bool) (*Result, error) {
 	cfg := c.plan.config
-	labels := c.plan.source.Labels()
 	r := &Result{Config: cfg, Setup: c.plan.setup, Partial: partial, Stats: c.simulation.Stats(), Waits: c.waits, latency: c.plan.model}
 	if in := cfg.Inspect; in != nil {
 		in.Result = c.simulation.Trace()
@@ -293,8 +291,7 @@ func (c *cluster) result(partial bool) (*Result, error) {
 		c.router.idleForced(&r.Setup)
 	}
 	c.router.noteTicks(c.plan, &r.Setup)
-	known := c.router.names
-	r.Names = Names{Tenants: names(&labels.Tenants, known.tenants), Classes: names(&labels.Classes, known.classes), Models: names(&labels.Models, known.models)}
+	r.Names = c.router.intake.names
 	run := metrics.Run{Router: c.router.recorder, Injected: c.router.arrived, End: r.End, Cut: cut || partial,
 		Classes: r.Names.Classes, Tenants: r.Names.Tenants, Models: r.Names.Models}
 	if c.router.arrived >= parallelFrom {
@@ -383,13 +380,4 @@ func (c *cluster) finishAll(end vtime.Time) bool {
 		})
 	}
 	return cut
-}
-
-// names are the first so many names.
-func names(n *workload.Names, count int) []string {
-	list := make([]string, count)
-	for i := range list {
-		list[i] = n.Name(workload.Label(i))
-	}
-	return list
 }

@@ -21,8 +21,7 @@
 //	promise.go     what it will do next, and promises not to do before
 //	loop.go        requests that follow from answers
 //	ahead.go       how far it may be ahead of the instances
-//	intake.go      requests off the source, some ahead of time
-//	legal.go       which of them can be
+//	intake.go      requests off the source, some ahead of time; which can be
 //	schedule.go    decisions of the router that are to come
 //	fate.go        requests that end with the router
 //	instance.go    one engine behind the protocol

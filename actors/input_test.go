@@ -203,9 +203,9 @@ func TestBadSourceIsRefused(t *testing.T) {
 		{"no prompt", []workload.Request{workload.NewRequest(10, 0, 5)}, "input"},
 		{"negative output", []workload.Request{workload.NewRequest(10, 5, 5), workload.NewRequest(10, 5, -5)}, "output"},
 		{"negative arrival", []workload.Request{workload.NewRequest(-10, 5, 5)}, "arrival"},
-		{"a tenant without a name", []workload.Request{{Identity: workload.Identity{Input: 1, Tenant: 1}, Terms: workload.Terms{Deadline: vtime.Never}, Source: workload.FirstSource}}, "tenant: 1: want a label below 1"},
-		{"a class without a name", []workload.Request{{Identity: workload.Identity{Input: 1, Class: 1}, Terms: workload.Terms{Deadline: vtime.Never}, Source: workload.FirstSource}}, "class: 1: want a label below 1"},
-		{"a model without a name", []workload.Request{{Identity: workload.Identity{Input: 1, Model: 7}, Terms: workload.Terms{Deadline: vtime.Never}, Source: workload.FirstSource}}, "model: 7: want a label below 1"},
+		{"a tenant without a name", []workload.Request{{Identity: workload.Identity{Tags: workload.Tags{Tenant: 1}, Input: 1}, Terms: workload.Terms{Deadline: vtime.Never}, Source: workload.FirstSource}}, "tenant: 1: want a label below 1"},
+		{"a class without a name", []workload.Request{{Identity: workload.Identity{Tags: workload.Tags{Class: 1}, Input: 1}, Terms: workload.Terms{Deadline: vtime.Never}, Source: workload.FirstSource}}, "class: 1: want a label below 1"},
+		{"a model without a name", []workload.Request{{Identity: workload.Identity{Tags: workload.Tags{Model: 7}, Input: 1}, Terms: workload.Terms{Deadline: vtime.Never}, Source: workload.FirstSource}}, "model: 7: want a label below 1"},
 		{"more content than prompt", []workload.Request{prompt(workload.NewRequest(0, 5, 5), workload.Span{Content: 1, Length: 6})}, "spans"},
 	} {
 		t.Run(x.name, func(t *testing.T) {

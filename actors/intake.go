@@ -9,6 +9,9 @@ type intake struct {
 	source workload.Source
 	ended  bool // the source has nothing more, or failed
 
+	known workload.Known // labels before the first request
+	names Names          // of these
+
 	ring   []pulled // a power of two; nil until first prepared
 	taken  uint64   // pulls that the router has had off the ring …
 	filled uint64   // … of so many
@@ -28,6 +31,22 @@ type pulled struct {
 // ringSize is how many requests an intake is ahead at most, some more than
 // 1,000 busy instances get in a refresh interval of 50 ms.
 const ringSize = 1 << 12
+
+func newIntake(source workload.Source) intake {
+	l := source.Labels()
+	return intake{source: source, known: l.Known(), names: Names{Tenants: l.Tenants.List(), Classes: l.Classes.List(), Models: l.Models.List()}}
+}
+
+// check reports why the source may not yield r, or nil: r must be legal, and its
+// names in the source's table before the run. Names that came with a request
+// would be there earlier or later as the intake is ahead or not, and other
+// processes read the table meanwhile.
+func (in *intake) check(r *workload.Request) error {
+	if err := r.Validate(); err != nil {
+		return err
+	}
+	return in.known.Check(&r.Tags, in.source.Labels())
+}
 
 // pull is Source.Pull. Spans are valid until the next pull.
 func (in *intake) pull(r *workload.Request) (bool, error) {

@@ -99,7 +99,7 @@ func (l *loop) take(r *router, now vtime.Time) *workload.Request {
 	if err := l.source.Pop(&l.next); err != nil {
 		panic(&sourceError{err})
 	}
-	if err := r.names.check(&l.next); err != nil {
+	if err := r.intake.check(&l.next); err != nil {
 		panic(&sourceError{fmt.Errorf("the workload yields a request that cannot be: %w", err)})
 	}
 	if l.next.Arrival != now {

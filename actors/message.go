@@ -52,13 +52,13 @@ func after(arrival vtime.Time, d int64) vtime.Time {
 }
 
 // labels is tenant, class and model in the lower 48 bits of a word.
-func labels(r *workload.Identity) uint64 {
-	return uint64(r.Tenant)<<32 | uint64(r.Class)<<16 | uint64(r.Model)
+func labels(t *workload.Tags) uint64 {
+	return uint64(t.Tenant)<<32 | uint64(t.Class)<<16 | uint64(t.Model)
 }
 
 // setLabels is the inverse of labels. It ignores the upper 16 bits.
-func setLabels(r *workload.Identity, word uint64) {
-	r.Tenant, r.Class, r.Model = workload.Label(word>>32), workload.Label(word>>16), workload.Label(word)
+func setLabels(t *workload.Tags, word uint64) {
+	t.Tenant, t.Class, t.Model = workload.Label(word>>32), workload.Label(word>>16), workload.Label(word)
 }
 
 // bit is a field that is true or false.

@@ -47,7 +47,7 @@ func writeDelivery(out *lookahead.Outbox, d *engine.Delivery) {
 	out.Int(int64(d.Input))
 	out.Int(int64(d.Output))
 	out.Int(int64(d.MaxOutput))
-	out.Uint(labels(&d.Identity))
+	out.Uint(labels(&d.Tags))
 	out.Float(d.Priority)
 	if !rareDelivery(d) {
 		return
@@ -72,7 +72,7 @@ func readDelivery(b *lookahead.Decoder, d *engine.Delivery) {
 	d.Input = int32(b.Int())
 	d.Output = int32(b.Int())
 	d.MaxOutput = int32(b.Int())
-	setLabels(&d.Identity, b.Uint())
+	setLabels(&d.Tags, b.Uint())
 	d.Priority = b.Float()
 	d.Session, d.Round, d.OutputContent, d.Expected, d.Spans = 0, 0, 0, 0, d.Spans[:0]
 	if b.Left() > 0 {
@@ -164,7 +164,7 @@ func sendOutcome(out *lookahead.Outbox, now vtime.Time, o *metrics.Outcome) {
 	}
 	out.Begin(collectorID, lookahead.Key{At: now, Class: vtime.ClassNotice}, kindOutcome, fields)
 	out.Int(o.ID)
-	out.Uint(uint64(o.State)<<56 | uint64(o.Reason)<<48 | labels(&o.Identity))
+	out.Uint(uint64(o.State)<<56 | uint64(o.Reason)<<48 | labels(&o.Tags))
 	out.Int(int64(o.Instance))
 	out.Int(int64(o.Arrival))
 	out.Int(since(o.Arrival, o.Admitted))
@@ -195,7 +195,7 @@ func readOutcome(m *lookahead.Message, o *metrics.Outcome) {
 	o.ID = b.Int()
 	word := b.Uint()
 	o.State, o.Reason = metrics.State(word>>56), metrics.Reason(word>>48)
-	setLabels(&o.Identity, word)
+	setLabels(&o.Tags, word)
 	o.Instance = int32(b.Int())
 	o.Arrival = vtime.Time(b.Int())
 	o.Admitted = after(o.Arrival, b.Int())

@@ -243,7 +243,7 @@ func (m *recorded) delivery(t *testing.T) engine.Delivery {
 	arrival, labels := vtime.Time(number(f[1])), uint64(number(f[7]))
 	d := engine.Delivery{Admitted: after(arrival, number(f[2])), Priority: f[8].(float64)}
 	d.ID, d.Arrival, d.Input, d.Output = number(f[0]), arrival, int32(number(f[4])), int32(number(f[5]))
-	d.Tenant, d.Class, d.Model = workload.Label(labels>>32), workload.Label(labels>>16), workload.Label(labels)
+	setLabels(&d.Tags, labels)
 	d.Deadline, d.MaxOutput = after(arrival, number(f[3])), int32(number(f[6]))
 	if f = f[9:]; len(f) > 0 {
 		d.Session, d.Round, d.OutputContent = uint64(number(f[0])), int32(number(f[1])), workload.ContentID(number(f[2]))

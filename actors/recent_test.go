@@ -17,7 +17,7 @@ func TestRecentLatencies(t *testing.T) {
 		r := recent{options: metrics.Options{TokenOverhead: 7, RequestOverhead: 11, Targets: []metrics.Targets{{TTFT: 500}, {}, {TPOT: 200}}}}
 		var completed []metrics.Outcome
 		for range 400 {
-			o := metrics.Outcome{Identity: workload.Identity{Class: workload.Label(random.IntN(4)), Arrival: 100}, State: metrics.State(random.IntN(3)), Progress: metrics.Progress{FirstToken: vtime.Never, Generated: int32(random.IntN(4))}}
+			o := metrics.Outcome{Identity: workload.Identity{Tags: workload.Tags{Class: workload.Label(random.IntN(4))}, Arrival: 100}, State: metrics.State(random.IntN(3)), Progress: metrics.Progress{FirstToken: vtime.Never, Generated: int32(random.IntN(4))}}
 			if o.Generated > 0 {
 				o.FirstToken = 100 + vtime.Time(random.IntN(1000))
 				o.LastToken = o.FirstToken + vtime.Time(random.IntN(1000))

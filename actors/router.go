@@ -36,7 +36,6 @@ type router struct {
 	model                            latency.Model
 
 	loop    *loop            // nil: nothing of the workload follows from what it gets
-	names   named            // of the workload
 	next    workload.Request // pulled, not arrived yet
 	more    bool
 	arrived int64      // requests injected
@@ -86,7 +85,7 @@ func (r *router) pull() {
 	if !more {
 		return
 	}
-	if err := r.names.check(&r.next); err != nil {
+	if err := r.intake.check(&r.next); err != nil {
 		panic(&sourceError{fmt.Errorf("the workload yields a request %d that cannot be: %w", r.arrived, err)})
 	}
 	if r.arrived > 0 && r.next.Arrival < before {

@@ -42,9 +42,7 @@ func newSource(r *measured.Run, timeout vtime.Duration) *source {
 			s.lengths[q.Prompt] = q.Input
 		}
 	}
-	s.labels.Tenants.Label("")
-	s.labels.Classes.Label(workload.DefaultClass)
-	s.labels.Models.Label("")
+	s.labels.NameUsual()
 	return s
 }
 

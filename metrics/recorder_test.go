@@ -232,8 +232,8 @@ func randomOutcome(r *rand.Rand, number int64) Outcome {
 	o := Outcome{
 		State: State(r.IntN(States)),
 		Identity: workload.Identity{
-			ID: number, Class: workload.Label(r.IntN(3)), Tenant: workload.Label(r.IntN(4)), Model: workload.Label(r.IntN(2)),
-			Arrival: vtime.Time(r.Int64N(1e8)), Input: 1 + r.Int32N(1000),
+			Tags: workload.Tags{Class: workload.Label(r.IntN(3)), Tenant: workload.Label(r.IntN(4)), Model: workload.Label(r.IntN(2))},
+			ID:   number, Arrival: vtime.Time(r.Int64N(1e8)), Input: 1 + r.Int32N(1000),
 		},
 		Progress: NoProgress(), Admitted: never, Finished: never,
 	}

@@ -42,7 +42,7 @@ func TestRateLimit(t *testing.T) {
 				if !a.admit {
 					want = AdmissionDecision{Verdict: Reject, Reason: RateLimited}
 				}
-				if got := p.Decide(&Request{Identity: workload.Identity{Input: 1 << 30, Tenant: a.tenant}}, &state, a.at); got != want {
+				if got := p.Decide(&Request{Identity: workload.Identity{Tags: workload.Tags{Tenant: a.tenant}, Input: 1 << 30}}, &state, a.at); got != want {
 					t.Errorf("request %d: %+v, want %+v", i, got, want)
 				}
 			}

@@ -78,7 +78,7 @@ func TestTokenBucket(t *testing.T) {
 				if !a.admit {
 					want = AdmissionDecision{Verdict: Reject, Reason: InsufficientTokens}
 				}
-				if got := p.Decide(&Request{Identity: workload.Identity{Input: a.tokens, Tenant: a.tenant}}, &state, a.at); got != want {
+				if got := p.Decide(&Request{Identity: workload.Identity{Tags: workload.Tags{Tenant: a.tenant}, Input: a.tokens}}, &state, a.at); got != want {
 					t.Errorf("request %d: %+v, want %+v", i, got, want)
 				}
 			}
@@ -154,7 +154,7 @@ func TestDecisionsAllocateNothing(t *testing.T) {
 	view := randomView(rng, 100)
 	st := RouterState{View: view}
 	st.Track(Active | Rates)
-	req := Request{Identity: workload.Identity{Input: 1, Tenant: 1, Class: 1}, Terms: workload.Terms{Deadline: vtime.Never}}
+	req := Request{Identity: workload.Identity{Tags: workload.Tags{Tenant: 1, Class: 1}, Input: 1}, Terms: workload.Terms{Deadline: vtime.Never}}
 	now, sum := vtime.Time(0), 0.0
 	for _, template := range Templates() {
 		var decide func()

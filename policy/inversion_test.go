@@ -40,7 +40,7 @@ func TestClassInversions(t *testing.T) {
 		var labels workload.Labels
 		found := NewClassInversions(&labels)
 		for i, s := range c.steps {
-			x, inverted := found.Give(&Request{Identity: workload.Identity{ID: int64(i), Arrival: s.arrival, Class: labels.Classes.Label(s.class)}}, s.priority)
+			x, inverted := found.Give(&Request{Identity: workload.Identity{Tags: workload.Tags{Class: labels.Classes.Label(s.class)}, ID: int64(i), Arrival: s.arrival}}, s.priority)
 			if inverted != (s.before >= 0) || inverted && (x.Urgent != s.before || x.By != s.by) {
 				t.Errorf("%s: request %d: before %+v: %v, want before %d by %v", c.name, i, x, inverted, s.before, s.by)
 			}
@@ -51,7 +51,7 @@ func TestClassInversions(t *testing.T) {
 func TestNoClassInversionWithoutNames(t *testing.T) {
 	found := NewClassInversions(nil)
 	for i := range int64(10) {
-		if x, inverted := found.Give(&Request{Identity: workload.Identity{ID: i, Class: workload.Label(i % 3)}}, float64(i)); inverted {
+		if x, inverted := found.Give(&Request{Identity: workload.Identity{Tags: workload.Tags{Class: workload.Label(i % 3)}, ID: i}}, float64(i)); inverted {
 			t.Errorf("request %d: %+v", i, x)
 		}
 	}
@@ -65,13 +65,13 @@ func TestUrgencyIsTheOrderOfScores(t *testing.T) {
 	last := math.Inf(1)
 	p := mustPrioritise(t, "slo-based", Env{Labels: &labels})
 	for place, names := range urgency {
-		score := p.Score(&Request{Identity: workload.Identity{Class: labels.Classes.Label(names[0])}}, &state, 0)
+		score := p.Score(&Request{Identity: workload.Identity{Tags: workload.Tags{Class: labels.Classes.Label(names[0])}}}, &state, 0)
 		if score >= last {
 			t.Errorf("%s scores %v, the class before it %v", names[0], score, last)
 		}
 		last = score
 		for _, name := range names {
-			if s := p.Score(&Request{Identity: workload.Identity{Class: labels.Classes.Label(name)}}, &state, 0); s != score || urgencyOf(name) != place {
+			if s := p.Score(&Request{Identity: workload.Identity{Tags: workload.Tags{Class: labels.Classes.Label(name)}}}, &state, 0); s != score || urgencyOf(name) != place {
 				t.Errorf("%s scores %v at place %d, %s %v at %d", name, s, urgencyOf(name), names[0], score, place)
 			}
 		}
@@ -99,7 +99,7 @@ func TestClassInversionsTwin(t *testing.T) {
 		inversions := 0
 		for id := range int64(200) {
 			class := classes[d.IntN(1+d.IntN(len(classes)))]
-			g := given{Request{Identity: workload.Identity{ID: id, Arrival: vtime.Time(id/2 + d.Int64N(4)), Class: labels.Classes.Label(class)}}, urgencyOf(class), float64(d.IntN(6))}
+			g := given{Request{Identity: workload.Identity{Tags: workload.Tags{Class: labels.Classes.Label(class)}, ID: id, Arrival: vtime.Time(id/2 + d.Int64N(4))}}, urgencyOf(class), float64(d.IntN(6))}
 			want, by := int64(-1), 0.0
 			for place := range min(g.place, len(urgency)) {
 				for k := len(all) - 1; k >= 0 && g.place < len(urgency); k-- {
@@ -132,7 +132,7 @@ func TestClassInversionsDoNotAllocate(t *testing.T) {
 	found := NewClassInversions(labels)
 	id := int64(0)
 	if n := testing.AllocsPerRun(100, func() {
-		found.Give(&Request{Identity: workload.Identity{ID: id, Arrival: vtime.Time(id), Class: workload.Label(id % 2)}}, float64(id))
+		found.Give(&Request{Identity: workload.Identity{Tags: workload.Tags{Class: workload.Label(id % 2)}, ID: id, Arrival: vtime.Time(id)}}, float64(id))
 		id++
 	}); n != 0 {
 		t.Errorf("%v allocations", n)

@@ -43,9 +43,9 @@ func TestPrioritiesByName(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			p := mustPrioritise(t, c.policy, Env{Labels: labels}, c.settings...)
 			for _, label := range []workload.Label{8, 0, 1, 2, 3, 4, 5, 6, 7} { // the last first: labels are learnt in any order
-				req := Request{Identity: workload.Identity{Class: label}}
+				req := Request{Identity: workload.Identity{Tags: workload.Tags{Class: label}}}
 				if c.policy == "tenant-priority" {
-					req = Request{Identity: workload.Identity{Tenant: label}}
+					req = Request{Identity: workload.Identity{Tags: workload.Tags{Tenant: label}}}
 				}
 				if got := p.Score(&req, &state, 0); got != c.want[label] || math.Signbit(got) != math.Signbit(c.want[label]) {
 					t.Errorf("%q: %v, want %v", labels.Classes.Name(label), got, c.want[label])
@@ -77,7 +77,7 @@ func TestNamesAreLearntDuringTheRun(t *testing.T) {
 			labels.Classes.Label("sheddable")
 			labels.Tenants.Label("sheddable")
 		}
-		if got := mustPrioritise(t, c.name, Env{}, settings...).Score(&Request{Identity: workload.Identity{Class: 3, Tenant: 3}}, &state, 0); got != c.want[0] {
+		if got := mustPrioritise(t, c.name, Env{}, settings...).Score(&Request{Identity: workload.Identity{Tags: workload.Tags{Class: 3, Tenant: 3}}}, &state, 0); got != c.want[0] {
 			t.Errorf("%s: score %v, want %v, without labels", c.name, got, c.want[0])
 		}
 	}
@@ -93,17 +93,17 @@ func TestDeadlineAware(t *testing.T) {
 		req      Request
 		want     float64
 	}{
-		{"the deadline", targets, none, Request{Identity: workload.Identity{Arrival: 5, Class: 1}, Terms: workload.Terms{Deadline: 70}}, -70},
-		{"the deadline, though the first token is due before", targets, none, Request{Identity: workload.Identity{Arrival: 5, Class: 1}, Terms: workload.Terms{Deadline: 900_000}}, -900_000},
+		{"the deadline", targets, none, Request{Identity: workload.Identity{Tags: workload.Tags{Class: 1}, Arrival: 5}, Terms: workload.Terms{Deadline: 70}}, -70},
+		{"the deadline, though the first token is due before", targets, none, Request{Identity: workload.Identity{Tags: workload.Tags{Class: 1}, Arrival: 5}, Terms: workload.Terms{Deadline: 900_000}}, -900_000},
 		{"the deadline, however far", targets, none, Request{Identity: workload.Identity{Arrival: 5}, Terms: workload.Terms{Deadline: 60_000_000}}, -60_000_000},
-		{"the target of the class", targets, none, Request{Identity: workload.Identity{Arrival: 5, Class: 1}, Terms: workload.Terms{Deadline: vtime.Never}}, -200_005},
+		{"the target of the class", targets, none, Request{Identity: workload.Identity{Tags: workload.Tags{Class: 1}, Arrival: 5}, Terms: workload.Terms{Deadline: vtime.Never}}, -200_005},
 		{"a class without a target", targets, none, Request{Identity: workload.Identity{Arrival: 5}, Terms: workload.Terms{Deadline: vtime.Never}}, -10_000_005},
-		{"no class has a target", nil, none, Request{Identity: workload.Identity{Arrival: 5, Class: 1}, Terms: workload.Terms{Deadline: vtime.Never}}, -10_000_005},
+		{"no class has a target", nil, none, Request{Identity: workload.Identity{Tags: workload.Tags{Class: 1}, Arrival: 5}, Terms: workload.Terms{Deadline: vtime.Never}}, -10_000_005},
 		{"default_target", nil, []Setting{{"default_target", "1.5ms"}}, Request{Identity: workload.Identity{Arrival: 5}, Terms: workload.Terms{Deadline: vtime.Never}}, -1505},
 		{"default_target 0 is arrival order", nil, []Setting{{"default_target", "0"}}, Request{Identity: workload.Identity{Arrival: 5}, Terms: workload.Terms{Deadline: vtime.Never}}, -5},
 		{"at the beginning of time", nil, []Setting{{"default_target", "0"}}, Request{Terms: workload.Terms{Deadline: vtime.Never}}, 0},
 		{"a deadline of 0", nil, none, Request{Terms: workload.Terms{Deadline: 0}}, 0},
-		{"at the end of time", targets, none, Request{Identity: workload.Identity{Arrival: vtime.Never - 1, Class: 1}, Terms: workload.Terms{Deadline: vtime.Never}}, -math.MaxInt64},
+		{"at the end of time", targets, none, Request{Identity: workload.Identity{Tags: workload.Tags{Class: 1}, Arrival: vtime.Never - 1}, Terms: workload.Terms{Deadline: vtime.Never}}, -math.MaxInt64},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := mustPrioritise(t, "deadline-aware", Env{TTFTTarget: c.target}, c.settings...)
@@ -129,7 +129,7 @@ func TestEarliestDeadlineIsServedFirst(t *testing.T) {
 		}
 		var list []scored
 		for range 200 {
-			req := Request{Identity: workload.Identity{Arrival: vtime.Time(rng.Int64N(1 << (1 + rng.IntN(50)))), Class: workload.Label(rng.IntN(4))}, Terms: workload.Terms{Deadline: vtime.Never}}
+			req := Request{Identity: workload.Identity{Tags: workload.Tags{Class: workload.Label(rng.IntN(4))}, Arrival: vtime.Time(rng.Int64N(1 << (1 + rng.IntN(50))))}, Terms: workload.Terms{Deadline: vtime.Never}}
 			due := req.Arrival.Add(targets[req.Class])
 			if req.Class == 0 {
 				due = req.Arrival + 10_000_000

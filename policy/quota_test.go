@@ -49,15 +49,15 @@ func TestTenantQuota(t *testing.T) {
 		{"at the quota", []Setting{{"max_active", "3"}}, []int{3}, Request{}, reject},
 		{"above", []Setting{{"max_active", "3"}}, []int{4}, Request{}, reject},
 		{"of others is not counted", []Setting{{"max_active", "3"}}, []int{2, 90}, Request{}, admit},
-		{"a tenant that has sent nothing", []Setting{{"max_active", "3"}}, nil, Request{Identity: workload.Identity{Tenant: 2}}, admit},
+		{"a tenant that has sent nothing", []Setting{{"max_active", "3"}}, nil, Request{Identity: workload.Identity{Tags: workload.Tags{Tenant: 2}}}, admit},
 		{"nobody", []Setting{{"max_active", "0"}}, nil, Request{}, reject},
 		{"whatever they send", []Setting{{"max_active", "1e9"}}, []int{1000}, Request{Identity: workload.Identity{Input: 1 << 30}}, admit},
 		{"default, below", nil, []int{99}, Request{}, admit},
 		{"default, at the quota", nil, []int{100}, Request{}, reject},
-		{"a tenant's own", []Setting{{"max_active", "1"}, {"tenants.alice", "5"}}, []int{0, 4}, Request{Identity: workload.Identity{Tenant: 1}}, admit},
-		{"a tenant's own, at the quota", []Setting{{"max_active", "1"}, {"tenants.alice", "5"}}, []int{0, 5}, Request{Identity: workload.Identity{Tenant: 1}}, reject},
-		{"a tenant's own, lower", []Setting{{"tenants.alice", "0"}}, nil, Request{Identity: workload.Identity{Tenant: 1}}, reject},
-		{"not for the others", []Setting{{"max_active", "1"}, {"tenants.alice", "5"}}, []int{0, 0, 1}, Request{Identity: workload.Identity{Tenant: 2}}, reject},
+		{"a tenant's own", []Setting{{"max_active", "1"}, {"tenants.alice", "5"}}, []int{0, 4}, Request{Identity: workload.Identity{Tags: workload.Tags{Tenant: 1}}}, admit},
+		{"a tenant's own, at the quota", []Setting{{"max_active", "1"}, {"tenants.alice", "5"}}, []int{0, 5}, Request{Identity: workload.Identity{Tags: workload.Tags{Tenant: 1}}}, reject},
+		{"a tenant's own, lower", []Setting{{"tenants.alice", "0"}}, nil, Request{Identity: workload.Identity{Tags: workload.Tags{Tenant: 1}}}, reject},
+		{"not for the others", []Setting{{"max_active", "1"}, {"tenants.alice", "5"}}, []int{0, 0, 1}, Request{Identity: workload.Identity{Tags: workload.Tags{Tenant: 2}}}, reject},
 		{"delay", []Setting{{"max_active", "1"}, {"delay", "250ms"}}, []int{1}, Request{}, later},
 		{"no delay below", []Setting{{"max_active", "1"}, {"delay", "250ms"}}, []int{0}, Request{Delays: 1}, admit},
 		{"the third and last", []Setting{{"max_active", "1"}, {"delay", "250ms"}}, []int{1}, Request{Delays: 2}, later},
@@ -97,7 +97,7 @@ func TestQuotaHoldsOverARun(t *testing.T) {
 		for now := range vtime.Time(2000) {
 			asks := due[now]
 			if rng.IntN(3) == 0 {
-				req := Request{Identity: workload.Identity{Tenant: workload.Label(rng.IntN(len(quotas)))}}
+				req := Request{Identity: workload.Identity{Tags: workload.Tags{Tenant: workload.Label(rng.IntN(len(quotas)))}}}
 				st.Arrive(req.Tenant, 0, now)
 				asks = append(asks, req)
 			}

@@ -81,13 +81,13 @@ func TestSaturationShed(t *testing.T) {
 			if c.shed {
 				want = AdmissionDecision{Verdict: Reject, Reason: Saturated}
 			}
-			if got := admitAs(mustShed(t, Env{Labels: labels}, c.settings...), &Request{Identity: workload.Identity{Class: 1}}, c.view); got != want {
+			if got := admitAs(mustShed(t, Env{Labels: labels}, c.settings...), &Request{Identity: workload.Identity{Tags: workload.Tags{Class: 1}}}, c.view); got != want {
 				t.Errorf("%+v, want %+v", got, want)
 			}
-			if got := admitAs(mustShed(t, Env{Labels: labels}, c.settings...), &Request{Identity: workload.Identity{Class: 0}}, c.view); got.Verdict != Admit {
+			if got := admitAs(mustShed(t, Env{Labels: labels}, c.settings...), &Request{Identity: workload.Identity{Tags: workload.Tags{Class: 0}}}, c.view); got.Verdict != Admit {
 				t.Errorf("of another class: %+v", got)
 			}
-			if got := admitAs(mustShed(t, Env{}, c.settings...), &Request{Identity: workload.Identity{Class: 1}}, c.view); got.Verdict != Admit {
+			if got := admitAs(mustShed(t, Env{}, c.settings...), &Request{Identity: workload.Identity{Tags: workload.Tags{Class: 1}}}, c.view); got.Verdict != Admit {
 				t.Errorf("without classes: %+v", got)
 			}
 		})
@@ -158,7 +158,7 @@ func TestShedEqualsNaiveShed(t *testing.T) {
 				} else if behind > 0 {
 					followed++
 				}
-				if got := admitAs(p, &Request{Identity: workload.Identity{Class: 1}}, view).Verdict == Reject; got != want {
+				if got := admitAs(p, &Request{Identity: workload.Identity{Tags: workload.Tags{Class: 1}}}, view).Verdict == Reject; got != want {
 					t.Fatalf("seed %d, %v, step %d: shed %v, want %v: %+v", seed, settings, step, got, want, view.slots)
 				}
 				if p.routable > 0 && p.sum == p.limit*p.routable {
@@ -187,7 +187,7 @@ func TestShedDependsOnTheViewAlone(t *testing.T) {
 		view := randomView(rng, 1+rng.IntN(40))
 		for step := range 100 {
 			disturbView(rng, view, view.Len())
-			got := admitAs(p, &Request{Identity: workload.Identity{Class: 1}}, view)
+			got := admitAs(p, &Request{Identity: workload.Identity{Tags: workload.Tags{Class: 1}}}, view)
 			other := &View{}
 			for i := range view.Len() {
 				s := view.Slot(i)
@@ -196,7 +196,7 @@ func TestShedDependsOnTheViewAlone(t *testing.T) {
 			}
 			fresh := mustShed(t, env).(*saturationShed)
 			fresh.full, fresh.limit = p.(*saturationShed).full, p.(*saturationShed).limit
-			if want := admitAs(fresh, &Request{Identity: workload.Identity{Class: 1}}, other); got != want || fresh.sum != p.(*saturationShed).sum {
+			if want := admitAs(fresh, &Request{Identity: workload.Identity{Tags: workload.Tags{Class: 1}}}, other); got != want || fresh.sum != p.(*saturationShed).sum {
 				t.Fatalf("seed %d, step %d: %+v with sum %d, asked for the first time %+v with %d", seed, step, got, p.(*saturationShed).sum, want, fresh.sum)
 			}
 		}

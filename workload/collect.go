@@ -21,7 +21,8 @@ func Collect(source Source) ([]Request, error) {
 		if err := r.Validate(); err != nil {
 			return all, fmt.Errorf("request %d: %w", n, err)
 		}
-		if err := source.Labels().check(&r); err != nil {
+		known := source.Labels().Known()
+		if err := known.Check(&r.Tags, source.Labels()); err != nil {
 			return all, fmt.Errorf("request %d: %w", n, err)
 		}
 		if n > 0 && !before(&all[n-1], &r) {

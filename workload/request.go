@@ -1,10 +1,6 @@
 package workload
 
-import (
-	"slices"
-
-	"blis/vtime"
-)
+import "blis/vtime"
 
 // ContentID names a piece of content: a system prompt, a turn of a
 // conversation, a block of a trace. Token k of a span with content c is the
@@ -19,9 +15,6 @@ type Span struct {
 	Length  int32
 }
 
-// Label is the index of a name in a Labels table; see there.
-type Label uint16
-
 // Absent is the MaxOutput of a request whose client set no limit.
 const Absent = -1
 
@@ -35,8 +28,7 @@ type Identity struct {
 	Session uint64 // 0: none
 	Round   int32  // within the session
 	Input   int32  // L, prompt tokens, at least 1
-
-	Tenant, Class, Model Label
+	Tags
 }
 
 // Terms are what the client sends along with its request for the cluster to go
@@ -93,61 +85,3 @@ type Source interface {
 	// pulled, and results list it.
 	Labels() *Labels
 }
-
-// Labels is the table of tenant, class and model names of one workload. The
-// same index stands for the same name for the whole run.
-type Labels struct {
-	Tenants, Classes, Models Names
-}
-
-// Names numbers strings in order of first use, until they are sorted.
-type Names struct {
-	list  []string
-	index map[string]Label
-}
-
-// Label returns the index of name, adding it if it is new. It panics past
-// 65,535 names; readers check with Len before.
-func (n *Names) Label(name string) Label {
-	if l, ok := n.index[name]; ok {
-		return l
-	}
-	if len(n.list) > 0xffff {
-		panic("workload: more than 65,536 names of one kind")
-	}
-	if n.index == nil {
-		n.index = map[string]Label{}
-	}
-	l := Label(len(n.list))
-	n.list = append(n.list, name)
-	n.index[name] = l
-	return l
-}
-
-// Sort numbers the names in alphabetical order, and returns the new number of
-// each old one: so that the same names have the same numbers, in whatever order
-// they came.
-func (n *Names) Sort() []Label {
-	old := n.list
-	n.list = slices.Sorted(slices.Values(old))
-	moved := make([]Label, len(old))
-	for i, name := range n.list {
-		n.index[name] = Label(i)
-	}
-	for i, name := range old {
-		moved[i] = n.index[name]
-	}
-	return moved
-}
-
-// Find returns the index of name, and whether it has one.
-func (n *Names) Find(name []byte) (Label, bool) {
-	l, ok := n.index[string(name)]
-	return l, ok
-}
-
-// Name returns the string behind l.
-func (n *Names) Name(l Label) string { return n.list[l] }
-
-// Len is the number of names.
-func (n *Names) Len() int { return len(n.list) }

@@ -20,15 +20,8 @@ type Slice struct {
 // NewRequest gives a request the deadline and output limit that mean "none";
 // in a literal their zero values are refused here.
 func NewSlice(requests []Request, labels Labels) (*Slice, error) {
-	if labels.Tenants.Len() == 0 {
-		labels.Tenants.Label("")
-	}
-	if labels.Classes.Len() == 0 {
-		labels.Classes.Label(DefaultClass)
-	}
-	if labels.Models.Len() == 0 {
-		labels.Models.Label("")
-	}
+	labels.NameUsual()
+	known := labels.Known()
 	for i := range requests {
 		r := &requests[i]
 		if r.Source == 0 {
@@ -43,7 +36,7 @@ func NewSlice(requests []Request, labels Labels) (*Slice, error) {
 		if i > 0 && !before(&requests[i-1], r) {
 			return nil, fmt.Errorf("request %d: (arrival, source, index): (%d, %d, %d): want it after that of request %d", i, int64(r.Arrival), r.Source, r.Index, i-1)
 		}
-		if err := labels.check(r); err != nil {
+		if err := known.Check(&r.Tags, &labels); err != nil {
 			return nil, fmt.Errorf("request %d: %w", i, err)
 		}
 	}
@@ -52,20 +45,6 @@ func NewSlice(requests []Request, labels Labels) (*Slice, error) {
 
 // before is the order of sources: (Arrival, Source, Index).
 func before(a, b *Request) bool { return a.Position().Before(b.Position()) }
-
-func (l *Labels) check(r *Request) error {
-	var bad Faults
-	if int(r.Tenant) >= l.Tenants.Len() {
-		bad.Add("tenant", r.Tenant, "want a label of the table, below %d", l.Tenants.Len())
-	}
-	if int(r.Class) >= l.Classes.Len() {
-		bad.Add("class", r.Class, "want a label of the table, below %d", l.Classes.Len())
-	}
-	if int(r.Model) >= l.Models.Len() {
-		bad.Add("model", r.Model, "want a label of the table, below %d", l.Models.Len())
-	}
-	return bad.Err("")
-}
 
 // Pull implements Source; it never fails.
 func (s *Slice) Pull(r *Request) (bool, error) {

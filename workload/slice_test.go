@@ -50,7 +50,7 @@ func TestSliceRefusesWhatIsNotLegal(t *testing.T) {
 		{"span", change(func(r *Request) { r.Spans = []Span{{0, 3}} }), "request 0: span 0: 0:3: want content and length from 1"},
 		{"spans", change(func(r *Request) { r.Spans = []Span{{1, 1 << 30}, {2, 1 << 30}, {3, 1 << 30}} }),
 			"request 0: spans: 3221225472: want at most the 10 tokens of the input"},
-		{"label", change(func(r *Request) { r.Tenant = 1 }), "request 0: tenant: 1: want a label of the table, below 1"},
+		{"label", change(func(r *Request) { r.Tenant = 1 }), "request 0: tenant: 1: want a label below 1, of a name that Labels has before the first request"},
 		{"order", []Request{NewRequest(6, 1, 1), NewRequest(5, 1, 1)},
 			"request 1: (arrival, source, index): (5, 2147483648, 0): want it after that of request 0"},
 		{"same stamp", []Request{NewRequest(6, 1, 1), NewRequest(6, 1, 1)},

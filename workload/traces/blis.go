@@ -222,9 +222,9 @@ func (b *blisReader) names(r *row) error {
 		missing string
 		label   *workload.Label
 	}{
-		{blisTenant, &b.labels.Tenants, "", &r.tenant},
-		{blisClass, &b.labels.Classes, workload.DefaultClass, &r.class},
-		{blisModel, &b.labels.Models, "", &r.model},
+		{blisTenant, &b.labels.Tenants, "", &r.tags.Tenant},
+		{blisClass, &b.labels.Classes, workload.DefaultClass, &r.tags.Class},
+		{blisModel, &b.labels.Models, "", &r.tags.Model},
 	} {
 		text := b.field(c.place)
 		if len(text) == 0 {

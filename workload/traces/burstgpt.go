@@ -68,10 +68,10 @@ func (b *burstReader) parse(line []byte, r *row) (err error) {
 	if err := b.total(r, burstNames[burstTotal], b.columns[burstTotal] >= 0, field(burstTotal)); err != nil {
 		return err
 	}
-	if err := b.intern(burstNames[burstModel], field(burstModel), &b.labels.Models, &r.model); err != nil {
+	if err := b.intern(burstNames[burstModel], field(burstModel), &b.labels.Models, &r.tags.Model); err != nil {
 		return err
 	}
-	if err := b.intern(burstNames[burstLog], field(burstLog), &b.labels.Tenants, &r.tenant); err != nil {
+	if err := b.intern(burstNames[burstLog], field(burstLog), &b.labels.Tenants, &r.tags.Tenant); err != nil {
 		return err
 	}
 	r.session = b.sessions.number(field(burstSession))

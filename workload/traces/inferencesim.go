@@ -251,17 +251,17 @@ func (s *simReader) priority(r *row) error {
 
 // names interns the names.
 func (s *simReader) names(r *row) error {
-	if err := s.intern(simNames[simTenant], s.field(simTenant), &s.labels.Tenants, &r.tenant); err != nil {
+	if err := s.intern(simNames[simTenant], s.field(simTenant), &s.labels.Tenants, &r.tags.Tenant); err != nil {
 		return err
 	}
 	class := s.field(simClass)
 	if len(class) == 0 {
 		class = []byte(workload.DefaultClass)
 	}
-	if err := s.intern(simNames[simClass], class, &s.labels.Classes, &r.class); err != nil {
+	if err := s.intern(simNames[simClass], class, &s.labels.Classes, &r.tags.Class); err != nil {
 		return err
 	}
-	return s.intern(simNames[simModel], s.field(simModel), &s.labels.Models, &r.model)
+	return s.intern(simNames[simModel], s.field(simModel), &s.labels.Models, &r.tags.Model)
 }
 
 // notes implements noting.

@@ -49,8 +49,8 @@ func (t *Trace) noteClasses(name string) {
 	if !t.table.has.labels {
 		return
 	}
-	for _, class := range t.table.class {
-		counts[class]++
+	for i := range t.table.tags {
+		counts[t.table.tags[i].Class]++
 	}
 	const most = 10 // names in one note
 	var list []string
@@ -75,6 +75,6 @@ func (t *Trace) noteClasses(name string) {
 	}
 	if strange > 0 {
 		t.note("%d of %d requests of %s are of classes that are not among %s: %s",
-			strange, len(t.table.class), name, strings.Join(workload.Classes(), ", "), strings.Join(list, ", "))
+			strange, len(t.table.tags), name, strings.Join(workload.Classes(), ", "), strings.Join(list, ", "))
 	}
 }

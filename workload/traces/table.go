@@ -18,9 +18,7 @@ type row struct {
 	slack         int64 // deadline − arrival in µs; −1: no deadline
 	session       uint64
 	round         int32
-	tenant        workload.Label
-	class         workload.Label
-	model         workload.Label
+	tags          workload.Tags
 	hint          float64
 	spans         []workload.Span
 	outputContent workload.ContentID // 0: the request's own
@@ -39,15 +37,15 @@ type table struct {
 	input   []int32
 	output  []int32
 
-	maxOutput           []int32
-	slack               []int64
-	session             []uint64
-	round               []int32
-	tenant, class, name []workload.Label
-	hint                []float64
-	outputContent       []workload.ContentID
-	spans               []run
-	pages               [][]workload.Span // what spans points into; never moved
+	maxOutput     []int32
+	slack         []int64
+	session       []uint64
+	round         []int32
+	tags          []workload.Tags
+	hint          []float64
+	outputContent []workload.ContentID
+	spans         []run
+	pages         [][]workload.Span // what spans points into; never moved
 
 	order []int32 // rows by arrival; nil when the file is in order
 }
@@ -70,9 +68,7 @@ func (t *table) add(r *row) {
 		t.round = append(t.round, r.round)
 	}
 	if t.has.labels {
-		t.tenant = append(t.tenant, r.tenant)
-		t.class = append(t.class, r.class)
-		t.name = append(t.name, r.model)
+		t.tags = append(t.tags, r.tags)
 	}
 	if t.has.hint {
 		t.hint = append(t.hint, r.hint)
@@ -82,13 +78,6 @@ func (t *table) add(r *row) {
 	}
 	if t.has.outputContent {
 		t.outputContent = append(t.outputContent, r.outputContent)
-	}
-}
-
-// rename gives the rows the new numbers of their names.
-func (t *table) rename(tenants, classes, models []workload.Label) {
-	for i := range t.tenant {
-		t.tenant[i], t.class[i], t.name[i] = tenants[t.tenant[i]], classes[t.class[i]], models[t.name[i]]
 	}
 }
 
@@ -171,7 +160,7 @@ func (t *table) fill(r *workload.Request, i int) {
 		r.Session, r.Round = t.session[i], t.round[i]
 	}
 	if t.has.labels {
-		r.Tenant, r.Class, r.Model = t.tenant[i], t.class[i], t.name[i]
+		r.Tags = t.tags[i]
 	}
 	if t.has.hint {
 		r.Hint = t.hint[i]

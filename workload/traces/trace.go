@@ -212,16 +212,11 @@ func (t *Trace) skip(reason error) {
 // nameDefaults gives label 0 a name where the file names nothing, and numbers
 // names in alphabetical order.
 func (t *Trace) nameDefaults() {
-	if t.labels.Tenants.Len() == 0 {
-		t.labels.Tenants.Label("")
+	t.labels.NameUsual()
+	renumbering := t.labels.Sort()
+	for i := range t.table.tags {
+		renumbering.Apply(&t.table.tags[i])
 	}
-	if t.labels.Classes.Len() == 0 {
-		t.labels.Classes.Label(workload.DefaultClass)
-	}
-	if t.labels.Models.Len() == 0 {
-		t.labels.Models.Label("")
-	}
-	t.table.rename(t.labels.Tenants.Sort(), t.labels.Classes.Sort(), t.labels.Models.Sort())
 }
 
 // arrange brings the rows into order and decides which are replayed and where

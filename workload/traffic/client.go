@@ -17,7 +17,7 @@ type client struct {
 	source uint32
 	hash   uint64 // of its name; names its content
 	seed   uint64
-	labels struct{ tenant, class, model workload.Label }
+	tags   workload.Tags
 	groups []workload.ContentID // of its prefixes
 
 	arrivals draw.Arrivals
@@ -37,9 +37,7 @@ func (c *client) begin(s *Source, i int) error {
 	c.Client = &s.config.Clients[i]
 	c.source = workload.FirstSource + uint32(i)
 	c.hash, c.seed = xxhash.Sum64String(c.ID), s.config.Seed
-	c.labels.tenant = s.labels.Tenants.Label(c.Tenant)
-	c.labels.class = s.labels.Classes.Label(c.Class)
-	c.labels.model = s.labels.Models.Label(c.Model)
+	c.tags = workload.Tags{Tenant: s.labels.Tenants.Label(c.Tenant), Class: s.labels.Classes.Label(c.Class), Model: s.labels.Models.Label(c.Model)}
 	stream := func(purpose string) *vtime.Stream {
 		return vtime.NewStream(c.seed, "workload/"+c.ID+"/"+purpose)
 	}
@@ -204,7 +202,7 @@ func (s *Source) begin(r *workload.Request, prefix workload.Span, shared bool) {
 func (c *client) fill(r *workload.Request, at vtime.Time, input, output int32) {
 	*r = workload.NewRequest(at, input, output)
 	r.Source = c.source
-	r.Tenant, r.Class, r.Model = c.labels.tenant, c.labels.class, c.labels.model
+	r.Tags = c.tags
 	r.Hint = c.Hint
 	if c.MaxOutput > 0 {
 		r.MaxOutput = c.MaxOutput

@@ -61,9 +61,7 @@ func (s *Source) name() {
 		s.labels.Classes.Label(c.Class)
 		s.labels.Models.Label(c.Model)
 	}
-	s.labels.Tenants.Sort()
-	s.labels.Classes.Sort()
-	s.labels.Models.Sort()
+	s.labels.Sort()
 }
 
 // Labels implements workload.Source. Names are in alphabetical order.
