@@ -48,11 +48,11 @@ func (rejectAll) Decide(*Request, *RouterState, vtime.Time) AdmissionDecision {
 // buckets is one bucket for all requests, or one for each tenant.
 type buckets[B any] struct {
 	perTenant bool
-	full      B   // a new one; what flows in until it is looked at changes nothing
-	list      []B // one, or by tenant label
+	full      B   // a new bucket
+	list      []B // one bucket, or one by tenant label
 }
 
-// of is the bucket that pays for a request.
+// of returns the bucket that pays for a request.
 func (b *buckets[B]) of(req *Request) *B {
 	number := 0
 	if b.perTenant {
@@ -64,9 +64,10 @@ func (b *buckets[B]) of(req *Request) *B {
 	return &b.list[number]
 }
 
-// tokenBucket admits by prompt tokens: at a decision the bucket holds min(capacity,
-// tokens + elapsed·rate/10⁶); enough for the prompt: subtract and admit, else
-// reject and charge nothing.
+// tokenBucket admits by prompt tokens. At a decision the bucket holds
+// min(capacity, tokens + elapsed·rate/10⁶). If that is enough for the prompt its
+// tokens are taken and the request is admitted, else it is rejected and costs
+// nothing.
 type tokenBucket struct {
 	capacity, rate float64 // tokens, tokens per second
 	buckets        buckets[bucket]
@@ -74,7 +75,7 @@ type tokenBucket struct {
 
 type bucket struct {
 	tokens float64
-	filled vtime.Time // up to when the inflow is in tokens
+	filled vtime.Time // the inflow up to this time is in tokens
 }
 
 func (*tokenBucket) Observes() Signals { return NoSignals }

@@ -24,26 +24,26 @@ var rateLimitTemplate = template[Admission]{
 	},
 }
 
-// millionths is the whole number of millionths that is nearest to x.
+// millionths returns x in millionths, rounded to the nearest.
 func millionths(x float64) uint64 { return uint64(math.Round(x * 1e6)) }
 
 // rateLimit is a token bucket whose tokens are requests. A client that sends
-// exactly at the rate is at the edge of being rejected all the time, and there
-// rounding would decide: parts of a request that flowed in as floats need not
-// add up to one. So the level is an integer, in units of 10⁻¹² requests: one
-// millionth of a request per second is one of them per µs.
+// exactly at the rate is at the edge of rejection all the time, where rounding
+// would decide: parts of a request that flow in as floats need not add up to one.
+// So the level is an integer in units of 10⁻¹² requests. An inflow of a millionth
+// of a request per second is one unit per µs.
 type rateLimit struct {
 	inflow     uint64 // per µs
 	burst      uint64
 	allowances buckets[allowance]
 }
 
-// oneRequest is what a request costs, in the units of a level.
+// oneRequest is the cost of a request, in the units of a level.
 const oneRequest = 1e12
 
 type allowance struct {
 	level  uint64
-	filled vtime.Time // up to when the inflow is in the level
+	filled vtime.Time // the inflow up to this time is in level
 }
 
 func (*rateLimit) Observes() Signals { return NoSignals }

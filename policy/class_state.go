@@ -8,34 +8,34 @@ import (
 	"blis/workload"
 )
 
-// ClassService is how the last RecentCompletions requests of one SLO class
-// fared that ended on instances. Latencies are the 99th percentiles in µs, of
-// those of them that have one, as in results; 0 when none has.
+// ClassService sums up the last RecentCompletions requests of one SLO class that
+// ended on instances. Latencies are 99th percentiles in µs over the requests that
+// have one, as in results; 0 when none has.
 type ClassService struct {
-	Ended              int // how many these are: RecentCompletions at most
-	Judged, Attained   int // of them, those whose class has targets, and those that met every target
+	Ended              int // the number of these requests, RecentCompletions at most
+	Judged, Attained   int // the numbers of those whose class had targets, and of those that met every target
 	TTFT, TPOT, E2E    float64
-	TTFTs, TPOTs, E2Es int // of how many that is
+	TTFTs, TPOTs, E2Es int // the numbers of requests with each latency
 }
 
-// Attainment is the share of the judged requests that met their targets, and
+// Attainment returns the share of the judged requests that met their targets, and
 // whether there are any.
 func (c *ClassService) Attainment() (share float64, known bool) {
 	return mean(int64(c.Attained), int64(c.Judged)), c.Judged > 0
 }
 
-// Ending is how a request ended on an instance. A latency that it does not have
-// is negative.
+// Ending is how a request ended on an instance. A latency that the request does
+// not have is negative.
 type Ending struct {
 	TTFT, TPOT, E2E  vtime.Duration
 	Judged, Attained bool
 }
 
-// endings are the last ones of a class, in a ring.
+// endings is a ring of the last endings of a class.
 type endings struct {
 	ring [RecentCompletions]Ending
-	next int // place in the ring
-	n    int
+	next int // index in ring of the next ending
+	n    int // endings in the ring
 }
 
 func (e *endings) add(x Ending) {
@@ -44,8 +44,8 @@ func (e *endings) add(x Ending) {
 	e.n = min(e.n+1, len(e.ring))
 }
 
-// EndOf notes how a request of a class ended. It is to be called when the
-// policies of the run observe ClassLatency.
+// EndOf notes how a request of a class ended. The router calls it when the policies
+// of the run observe ClassLatency.
 func (s *RouterState) EndOf(class workload.Label, x Ending) {
 	for int(class) >= len(s.classes) {
 		s.classes = append(s.classes, nil)
@@ -56,15 +56,15 @@ func (s *RouterState) EndOf(class workload.Label, x Ending) {
 	s.classes[class].add(x)
 }
 
-// Classes is the number of SLO classes of which requests have ended: their
-// labels are below it. Of a class below it none may have.
+// Classes returns a number above the labels of all SLO classes with a request that
+// ended. Other classes below it may have none.
 func (s *RouterState) Classes() int {
 	s.check(ClassLatency)
 	return len(s.classes)
 }
 
-// Class is how the last requests of an SLO class fared. It takes a few µs: it is
-// for decisions that are not made for every request.
+// Class sums up the last requests of an SLO class. It takes a few µs: it is for
+// decisions that are not made for every request.
 func (s *RouterState) Class(class workload.Label) ClassService {
 	s.check(ClassLatency)
 	if int(class) >= len(s.classes) || s.classes[class] == nil {
@@ -86,8 +86,8 @@ func (s *RouterState) Class(class workload.Label) ClassService {
 	return c
 }
 
-// p99 is the 99th percentile of a latency of those that have it, by linear
-// interpolation at rank 0.99·(n−1), and how many they are.
+// p99 returns the 99th percentile of a latency over the n requests that have it, by
+// linear interpolation at rank 0.99·(n−1).
 func (e *endings) p99(of func(*Ending) vtime.Duration) (us float64, n int) {
 	var sorted [RecentCompletions]vtime.Duration
 	for i := range e.ring[:e.n] {

@@ -29,17 +29,17 @@ type RouteObserver interface {
 	OnRouted(req *Request, target int)
 }
 
-// Explainer is a Routing whose scores are sums of shares, in a fixed order.
+// Explainer is a Routing whose scores are sums of shares in a fixed order.
 type Explainer interface {
 	// Scorers names the terms of every sum, in their order.
 	Scorers() []string
-	// Explain appends the terms of the score that instance i had in the last
-	// decision: added up from 0 in their order they are RoutingDecision.Scores[i],
-	// bit by bit. Instance i was routable. It is to be called before OnRouted.
+	// Explain appends the terms of the score that instance i, a routable one, had
+	// in the last decision. Added up from 0 in their order they are
+	// RoutingDecision.Scores[i], bit by bit. Explain is called before OnRouted.
 	Explain(i int, shares []float64) []float64
 }
 
-// Autoscale decides at each evaluation how many instances there should be.
+// Autoscale decides at each evaluation about the number of instances.
 type Autoscale interface {
 	Observes() Signals
 	Evaluate(ctx *AutoscaleContext) ScaleDecision
@@ -77,36 +77,35 @@ type RoutingDecision struct {
 // to Now, what happens at Now included.
 type AutoscaleContext struct {
 	Now      vtime.Time
-	Interval vtime.Duration // between evaluations; at least, if events call for them
-	Replicas int32          // starting, warming or serving: what there will be if nobody acts
-	Ready    int32          // those of them that are warming or serving
+	Interval vtime.Duration // between evaluations; with a trigger by events, the shortest one
+	Replicas int32          // starting, warming or serving: the number if nothing is decided
+	Ready    int32          // replicas that are warming or serving
 	Min, Max int32          // bounds on Replicas
 	MaxSeqs  int32          // max_num_seqs of an instance: requests in a batch
 	View     *View          // every instance there ever was; see Phase
 	State    *RouterState
 
-	// LastScale is when the number of replicas that are asked for changed last;
-	// vtime.Never: it has not yet.
+	// LastScale is the time of the last change of the number of replicas asked
+	// for; vtime.Never: it has not changed yet.
 	LastScale vtime.Time
 }
 
-// Watched is an Autoscale that goes by a signal with a threshold beyond which
-// it asks for more. It is looked at when a run is over.
+// Watched is an Autoscale that asks for more replicas when a signal is beyond a
+// threshold. Watched is called when a run is over.
 type Watched interface {
 	Watched() Watch
 }
 
-// Watch is how near a signal came to its threshold.
+// Watch says how near a signal came to its threshold.
 type Watch struct {
 	Signal  string  // as its parameter names it
 	Limit   float64 // beyond which more replicas are asked for
 	Nearest float64 // value at the evaluation at which it came nearest; meaningless without Known
-	Known   bool    // it could be measured
-	Passed  bool    // it was beyond the limit
+	Known   bool    // the signal could be measured
+	Passed  bool    // the signal was beyond the limit
 }
 
-// SinceLastScale is how long ago the number of replicas that are asked for
-// changed, and whether it ever has.
+// SinceLastScale returns the time since LastScale, and whether there was one.
 func (c *AutoscaleContext) SinceLastScale() (ago vtime.Duration, ever bool) {
 	if c.LastScale == vtime.Never {
 		return 0, false
@@ -124,8 +123,8 @@ const (
 	ScaleDown
 )
 
-// ScaleDecision asks for Target replicas; with Hold, Target is what there is.
-// Whoever carries it out brings Target within the bounds.
+// ScaleDecision asks for Target replicas; with Hold, Target is the present number.
+// The caller brings Target within the bounds.
 type ScaleDecision struct {
 	Action ScaleAction
 	Target int32
@@ -175,7 +174,8 @@ var reasonNames = [reasons]string{"", "insufficient tokens", "reject-all", "no i
 	"above threshold", "below threshold", "cooldown", "within tolerance", "to target", "stabilized", "rate of change", "other way",
 	"seats above threshold", "KV above threshold", "queue above threshold", "not sustained", "seats to target", "KV to target", "queue to target", "in use"}
 
-// String is the reason in words. One that is not in the list is a policy's own.
+// String returns the reason in words. One that is not in the list is a policy's
+// own.
 func (r Reason) String() string {
 	if r >= reasons {
 		r = ByPolicy

@@ -7,12 +7,12 @@ import (
 	"blis/workload"
 )
 
-// urgency are the SLO classes in the order that slo-based has by default, the
-// most urgent first, each by all of its names.
+// urgency lists the SLO classes in the default order of slo-based, the most urgent
+// first, each with all its names.
 var urgency = [...][]string{{"critical", "realtime"}, {"standard", "interactive"}, {"batch"}, {"background"}, {"sheddable"}}
 
-// urgencyOf is the place of a class in that order; len(urgency) for any other,
-// and for none.
+// urgencyOf returns the index of a class in urgency, len(urgency) for any other
+// class and for none.
 func urgencyOf(class string) int {
 	for i, names := range urgency {
 		for _, name := range names {
@@ -24,14 +24,15 @@ func urgencyOf(class string) int {
 	return len(urgency)
 }
 
-// ClassInversions finds class inversions: requests that are given a strictly
-// higher priority than the last one before them of a more urgent class, if that
-// one arrived no later. It looks at the last one, for what is long over blames
-// nobody; and at none that arrived later, for one that admission put off may be
-// due before it. Classes that have no place in the order take no part.
+// ClassInversions finds class inversions. A request is one if its priority is
+// strictly higher than the priority of a request of a more urgent class: of the last
+// one of that class that got a priority, if it did not arrive later. Only the last
+// one counts, because older ones may be long over. One that arrived later does not
+// count, because a request that admission delayed may be due before it. Classes that
+// are not in urgency take no part.
 type ClassInversions struct {
-	places byLabel[int]
-	last   [len(urgency)]prioritised
+	ranks byLabel[int] // urgencyOf
+	last  [len(urgency)]prioritised
 }
 
 // prioritised is a request with the priority that it got.
@@ -42,31 +43,30 @@ type prioritised struct {
 	exists   bool
 }
 
-// ClassInversion says whom a request with a higher priority is put before: of
-// more than one the one that is farthest below, of equal ones that of the most
-// urgent class.
+// ClassInversion names the more urgent request with the lower priority: of several
+// the one with the lowest, of equal ones the one of the most urgent class.
 type ClassInversion struct {
-	Urgent int64   // its number
+	Urgent int64   // number of that request
 	By     float64 // difference of the priorities, above 0 and finite
 }
 
-// NewClassInversions returns one for a run whose classes have these names,
-// nil where nothing has one.
+// NewClassInversions returns a ClassInversions for a run with these labels; nil:
+// classes have no names.
 func NewClassInversions(labels *workload.Labels) *ClassInversions {
 	env := Env{Labels: labels}
-	return &ClassInversions{places: byLabel[int]{names: env.classes(), value: urgencyOf}}
+	return &ClassInversions{ranks: byLabel[int]{names: env.classes(), value: urgencyOf}}
 }
 
-// Give takes note of the priority that a request is given, a finite number, and
-// reports whether it is a class inversion. Requests come in the order in which
-// they get their priorities, each once.
+// Give notes that a request is given a priority, a finite number, and reports
+// whether the request is a class inversion. Give is called once per request, in the
+// order in which requests get their priorities.
 func (c *ClassInversions) Give(req *Request, priority float64) (found ClassInversion, inverted bool) {
-	place := c.places.of(req.Class)
-	if place == len(urgency) {
+	rank := c.ranks.of(req.Class)
+	if rank == len(urgency) {
 		return found, false
 	}
 	lowest := priority
-	for i := range c.last[:place] {
+	for i := range c.last[:rank] {
 		if u := &c.last[i]; u.exists && u.arrival <= req.Arrival && u.priority < lowest {
 			lowest = u.priority
 			found.Urgent, inverted = u.request, true
@@ -75,6 +75,6 @@ func (c *ClassInversions) Give(req *Request, priority float64) (found ClassInver
 	if inverted {
 		found.By = min(priority-lowest, math.MaxFloat64)
 	}
-	c.last[place] = prioritised{req.ID, req.Arrival, priority, true}
+	c.last[rank] = prioritised{req.ID, req.Arrival, priority, true}
 	return found, inverted
 }

@@ -30,10 +30,10 @@ const (
 
 var parameterTypes = [...]string{"number", "true|false", "choice", "weight", "duration", "count", "freshness", "duration", "count|auto", "trigger"}
 
-// Auto is the CountOrAuto that is derived.
+// Auto is the CountOrAuto whose number is derived.
 const Auto = "auto"
 
-// String is the name of the type.
+// String returns the name of the type.
 func (t ParameterType) String() string { return parameterTypes[t] }
 
 // Parameter describes one parameter of a template.
@@ -42,13 +42,13 @@ type Parameter struct {
 	Aliases  []string
 	Type     ParameterType
 	Default  string
-	Min, Max float64 // inclusive, of what is no Flag or Choice; MaxFloat64 is no bound
+	Min, Max float64 // bounds of a number or duration, inclusive; MaxFloat64: none
 	Choices  []string
-	Refused  map[string]string // values that one may expect, and why there is no such
+	Refused  map[string]string // values that a user may expect → why they are not allowed
 	Help     string
 }
 
-// Range says which values are allowed, in words.
+// Range returns the allowed values, in words.
 func (p *Parameter) Range() string {
 	switch {
 	case p.Type == Flag:
@@ -71,7 +71,7 @@ func (p *Parameter) Range() string {
 	return fmt.Sprintf("%s in [%g, %g]", p.noun(), p.Min, p.Max)
 }
 
-// noun is what a value that is not in words or units has to be.
+// noun returns what a value without words and units is.
 func (p *Parameter) noun() string {
 	if p.Type == Count {
 		return "a whole number"
@@ -79,7 +79,7 @@ func (p *Parameter) noun() string {
 	return "a number"
 }
 
-// limits says those that a duration has besides not being negative.
+// limits returns the bounds of a duration in words, but for "not negative".
 func (p *Parameter) limits() string {
 	words := ""
 	if p.Min > 0 {
@@ -92,8 +92,8 @@ func (p *Parameter) limits() string {
 }
 
 // Setting is a parameter as the user gave it, or a value of a tenant (see
-// TenantsPrefix), in the order given: the order of the scorers is the order of
-// their sum.
+// TenantsPrefix). Lists of settings keep the order given: the order of the scorers
+// is the order of their sum.
 type Setting struct{ Name, Value string }
 
 // value is a parameter's value in the form of its type.
@@ -108,11 +108,11 @@ type value struct {
 type values struct {
 	parameters []Parameter
 	list       []value
-	given      []int            // indices of those that were set, in the order given
-	open       map[string]value // those of names that the template leaves open
+	given      []int            // indices of the parameters that were set, in the order given
+	open       map[string]value // tenant → its value; see Template.Open
 }
 
-// find is the index of the parameter of that name or alias, −1 for none.
+// find returns the index of the parameter of that name or alias, −1 for none.
 func (v *values) find(name string) int {
 	for i := range v.parameters {
 		p := &v.parameters[i]
@@ -179,7 +179,7 @@ func (v *values) set(t *Template, s Setting) error {
 	return nil
 }
 
-// setOpen takes a setting whose name the template leaves open.
+// setOpen takes a setting of a tenant into v.
 func (v *values) setOpen(t *Template, s Setting, field string) error {
 	if t.Open == nil {
 		return &Error{Field: field, Problem: t.noTenants()}
@@ -198,7 +198,7 @@ func (v *values) setOpen(t *Template, s Setting, field string) error {
 	return nil
 }
 
-// unknown words the error for a parameter that the template does not have.
+// unknown returns the error text for a parameter that the template does not have.
 func (v *values) unknown(t *Template, name string) string {
 	if len(v.parameters) == 0 {
 		return t.Name + " takes no parameters"
@@ -266,9 +266,9 @@ func ParseRandomDuration(text string) (mean vtime.Duration, cv float64, err erro
 	return mean, cv, nil
 }
 
-// byLabel is what a policy makes of the names of tenants or classes. It looks
-// at a name once; from then on the label, a small number, is an index. Labels
-// may be given out while the run goes on.
+// byLabel maps labels of tenants or classes to what a policy makes of their names.
+// It looks at a name once; from then on the label, a small number, is an index. New
+// labels may appear during the run.
 type byLabel[V any] struct {
 	names *workload.Names // nil: nothing has a name
 	value func(name string) V
@@ -282,8 +282,8 @@ func (b *byLabel[V]) of(label workload.Label) V {
 	return b.learn(label)
 }
 
-// learn makes the values up to that of label. Without names, label 0 is that
-// of all requests and stands for no name.
+// learn computes the values up to the value of label. Without names all requests
+// have label 0, which stands for no name.
 func (b *byLabel[V]) learn(label workload.Label) V {
 	if b.names == nil || int(label) >= b.names.Len() {
 		return b.value("")
@@ -294,7 +294,7 @@ func (b *byLabel[V]) learn(label workload.Label) V {
 	return b.known[label]
 }
 
-// tenants are the names of tenants, nil when there are none.
+// tenants returns the names of tenants, nil when there are none.
 func (e *Env) tenants() *workload.Names {
 	if e.Labels == nil {
 		return nil
@@ -302,7 +302,7 @@ func (e *Env) tenants() *workload.Names {
 	return &e.Labels.Tenants
 }
 
-// classes are the names of SLO classes, nil when there are none.
+// classes returns the names of SLO classes, nil when there are none.
 func (e *Env) classes() *workload.Names {
 	if e.Labels == nil {
 		return nil

@@ -6,47 +6,47 @@ import (
 	"blis/workload"
 )
 
-// Request is what the control plane and the schedulers may know of a request.
-// The true output length is not among it.
+// Request is what the control plane and the schedulers may know of a request. They
+// do not know the true output length.
 type Request struct {
 	workload.Identity
 	workload.Terms // Spans are valid during the call; Hint is 0 when an instance gave the request back
 
-	Delays  int32 // how often admission has put it off
-	Attempt int32 // how often it was routed before: 0 unless an instance gave it back
+	Delays  int32 // decisions of admission that delayed it
+	Attempt int32 // earlier routings: 0 unless an instance handed it back
 }
 
-// Signals is a set of the things that a policy may read of the instances.
+// Signals is a set of things that a policy may read of the instances.
 type Signals uint32
 
-// Signals that exist. A policy's Observes is a union of them; the lookahead
-// of a run follows from what its policies declare.
+// All signals. A policy's Observes is a union of them; the lookahead of a run
+// follows from what its policies declare.
 const (
 	InFlight   Signals = 1 << iota // the router's own count per instance
-	QueueDepth                     // wait queue with the preempted
-	BatchSize                      // running list
+	QueueDepth                     // length of the wait queue, with preempted requests
+	BatchSize                      // length of the running list
 	KVUse                          // used and free blocks
 
-	// Active is what the router hears of requests that end: how many of a
-	// tenant and in all are active, and how many complete per second.
+	// Active is what the router hears of requests that end: the numbers of active
+	// requests, of a tenant and in all, and completions per second.
 	Active
 	// Rates are arrival rates and bursts, of a tenant and in all. The router
-	// counts arrivals itself: nobody waits for them.
+	// counts arrivals itself, so a run does not wait for them.
 	Rates
 
 	HitRate       // prefix cache hits, cumulative
 	RecentLatency // TTFT and TPOT of the last completions
 
-	// Prefixes is how much of the prompt in hand each instance is expected to
-	// have cached: the router's own knowledge, unless its index follows events.
+	// Prefixes is the part of the present prompt that each instance is expected
+	// to have cached: the router's own knowledge, unless its index follows events.
 	Prefixes
 
-	// EstimatedWait is how many tokens wait to be prefilled on an instance, and
-	// how fast it prefilled lately.
+	// EstimatedWait is the number of tokens that wait to be prefilled on an
+	// instance, and the speed of its last prefills.
 	EstimatedWait
 
-	// ClassLatency is what the router hears of how requests of each SLO class
-	// ended: latencies and attained targets of the last ones.
+	// ClassLatency is what the router hears of the last requests of each SLO
+	// class: latencies and attained targets.
 	ClassLatency
 
 	NoSignals Signals = 0

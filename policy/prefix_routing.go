@@ -6,35 +6,35 @@ import (
 	"blis/vtime"
 )
 
-// maxImbalance bounds what a cached prefix may cost in load. Its default is
-// the number that SGLang's cache-aware router began with as its absolute
-// balance threshold. That router compares the busiest worker with the idlest,
-// in requests, and also asks for a ratio; here the instance that would be
-// chosen is compared, in effective load, where a running request counts twice.
+// maxImbalance bounds what a cached prefix may cost in load. The default is the
+// first absolute balance threshold of SGLang's cache-aware router. That router
+// compares the busiest worker with the idlest, in requests, and also wants a
+// ratio. Here the chosen instance is compared with the least loaded one, in
+// effective load, which counts a running request twice.
 var maxImbalance = Parameter{Name: "max_imbalance", Type: Number, Default: "32", Min: 0, Max: math.MaxFloat64,
 	Help: "how far the effective load of the chosen may be above the smallest, else that one is taken; 32 was the first absolute balance threshold of SGLang's cache-aware router"}
 
-// minMatch is the share of the prompt that is worth going after. Without it a
-// system prompt that all requests share herds them to one instance until its
-// load is too far above the others'. Its default is the cache threshold that
-// SGLang's cache-aware router began with; there the share must be above it, here
-// it may be equal, so that 1 asks for the whole prompt.
+// minMatch is the least share of the prompt that makes a match count. Without it
+// a system prompt that all requests share would send them all to one instance,
+// until its load is too far above the others'. The default is the first cache
+// threshold of SGLang's cache-aware router. There the share must be above the
+// threshold; here it may be equal, so that 1 asks for the whole prompt.
 var minMatch = Parameter{Name: "min_match", Type: Number, Default: "0.5", Min: 0, Max: 1,
 	Help: "least share of the prompt's full blocks that the longest match must have, else the least loaded is taken; 0.5 was the first cache threshold of SGLang's cache-aware router"}
 
-// longestPrefix takes the instance that is expected to have the most of the
-// prompt cached, in full blocks and from the start; among equals the least
-// loaded. It takes the least loaded of all when no routable one has enough of it
-// or when the load of the chosen is too far above the smallest.
+// longestPrefix takes the instance that is expected to have the most of the prompt
+// in cache, in full blocks from the start, and among equals the least loaded. It
+// takes the least loaded of all instances when no routable one has enough of the
+// prompt, or when the load of the chosen one is too far above the smallest load.
 //
-// It looks at the instances that match and no others; the smallest load is
-// known from the ranking.
+// It looks only at instances that have some of the prompt. The smallest load comes
+// from the ranking.
 type longestPrefix struct {
 	ranking   ranking
 	index     *PrefixIndex
-	imbalance float64 // allowed
-	least     float64 // share of the prompt
-	best      []int32 // of the instances that match, in order
+	imbalance float64 // max_imbalance
+	least     float64 // min_match
+	best      []int32 // instances with the longest match and the smallest load among these, ascending
 }
 
 func (*longestPrefix) Observes() Signals { return effectiveLoad | Prefixes }
@@ -48,7 +48,7 @@ func (p *longestPrefix) Route(req *Request, _ float64, _ *RouterState, view *Vie
 	return RoutingDecision{Target: target, Reason: reason}
 }
 
-// choose is the instance for the request in hand, −1 when none is routable.
+// choose returns the instance for the request, −1 when none is routable.
 func (p *longestPrefix) choose(req *Request, slots []Slot, holders []holder) (int, Reason) {
 	longest := p.gather(slots, holders)
 	if len(p.best) > 0 && p.index.affinity(longest) >= p.least {
@@ -60,8 +60,7 @@ func (p *longestPrefix) choose(req *Request, slots []Slot, holders []holder) (in
 	return p.ranking.choose(req), LeastLoad
 }
 
-// gather finds the foremost: the least loaded of those with the longest match,
-// which it returns.
+// gather makes p.best and returns the blocks of the longest match.
 func (p *longestPrefix) gather(slots []Slot, holders []holder) (longest int32) {
 	p.best = p.best[:0]
 	least := int64(0)

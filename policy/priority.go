@@ -34,14 +34,14 @@ var priorityTemplates = []template[Priority]{{
 }, {
 	Template: Template{Kind: PriorityKind, Name: "inverted-slo", Help: "slo-based with every score negated (pathological, for tests)", Parameters: classScores},
 	build: func(v values, env Env) (Priority, error) {
-		// 0 − x, lest the opposite of 0 is −0.
+		// 0 − x, because −x of 0 is −0.
 		inverted := func(class string) float64 { return 0 - v.classScore(class) }
 		return &sloBased{byLabel[float64]{names: env.classes(), value: inverted}}, nil
 	},
 }}
 
-// day is the largest duration that parameters take, in µs: what is meant to
-// take longer is a slip of the unit.
+// day, in µs, is the largest duration that parameters take: a longer one is a slip
+// of the unit.
 const day = 24 * 3600 * 1e6
 
 // scoreParameter describes the score of one SLO class, or of one tenant.
@@ -61,7 +61,7 @@ var classScores = []Parameter{
 // openScore describes the settings of tenants of tenant-priority.
 var openScore = scoreParameter(tenantsKey, "", "scores of single tenants")
 
-// classScore is the score of the SLO class of that name.
+// classScore returns the score of the SLO class of that name.
 func (v *values) classScore(name string) float64 {
 	if parameter := v.find(name); parameter >= 0 {
 		return v.list[parameter].number
@@ -69,7 +69,7 @@ func (v *values) classScore(name string) float64 {
 	return v.number("default")
 }
 
-// tenantScore is the score of the tenant of that name.
+// tenantScore returns the score of the tenant of that name.
 func (v *values) tenantScore(name string) float64 {
 	if given, ok := v.open[name]; ok {
 		return given.number
@@ -99,9 +99,8 @@ func (p *tenantPriority) Score(req *Request, _ *RouterState, _ vtime.Time) float
 	return p.scores.of(req.Tenant)
 }
 
-// deadlineAware scores by what the request came with and not by the time that
-// is left: requests keep their order however long after each other they are
-// scored.
+// deadlineAware scores by the deadline, not by the time that is left: the order of
+// two requests does not depend on when they are scored.
 type deadlineAware struct {
 	target    func(class workload.Label) vtime.Duration
 	otherwise vtime.Duration // the target of a class without one
@@ -113,7 +112,8 @@ func (p *deadlineAware) Score(req *Request, _ *RouterState, _ vtime.Time) float6
 	return 0 - float64(p.due(req)) // exact for the first 285 years
 }
 
-// due is the deadline, else when the first token is due.
+// due returns the deadline of a request, or without one the time at which its first
+// token is due.
 func (p *deadlineAware) due(req *Request) vtime.Time {
 	if req.Deadline != vtime.Never {
 		return req.Deadline

@@ -2,7 +2,7 @@ package policy
 
 import "blis/vtime"
 
-// mostRequests bounds counts of requests: more than any run has.
+// mostRequests is the largest count of requests that a parameter takes.
 const mostRequests = 1e9
 
 var tenantQuotaTemplate = template[Admission]{
@@ -29,7 +29,7 @@ var tenantQuotaTemplate = template[Admission]{
 	},
 }
 
-// quota is that of the tenant of that name.
+// quota returns the quota of the tenant of that name.
 func (v *values) quota(tenant string) int64 {
 	if given, ok := v.open[tenant]; ok {
 		return int64(given.number)
@@ -37,8 +37,9 @@ func (v *values) quota(tenant string) int64 {
 	return v.count("max_active")
 }
 
-// tenantQuota counts a request from its admission until the router knows that
-// it ended; one that is delayed holds none of the quota and no place in a line.
+// tenantQuota counts a request against its tenant's quota from admission until the
+// router knows that it ended. A delayed request does not count, and delayed requests
+// have no order.
 type tenantQuota struct {
 	quotas    byLabel[int64]
 	delay     vtime.Duration

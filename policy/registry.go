@@ -27,21 +27,21 @@ type Template struct {
 	Name       string
 	Help       string // one line
 	Parameters []Parameter
-	// Open describes the settings of tenants, whose names the user makes up; see
-	// TenantsPrefix. nil: there are none.
+	// Open describes the settings of single tenants, whose names the user makes
+	// up; see TenantsPrefix. nil: there are none.
 	Open *Parameter
 }
 
 // Env is what a policy may need of the run that it is made for.
 type Env struct {
 	BlockSize int32            // tokens per KV block, at least 1
-	Instances int              // what room is made for; there may be more
-	Prefixes  *PrefixIndex     // the run's; the router takes each request in hand and records where it goes
-	Draws     Draws            // of routing policies
+	Instances int              // expected number, to make room for; there may be more
+	Prefixes  *PrefixIndex     // of the run; the router calls Look and Record
+	Draws     Draws            // for routing policies
 	Stream    *vtime.Stream    // "router": for policies of your own; no template draws from it
 	Labels    *workload.Labels // names behind the labels of requests
-	// TTFTTarget is the TTFT target of an SLO class, 0 when it has none; nil:
-	// no class has one.
+	// TTFTTarget returns the TTFT target of an SLO class, 0 for a class without;
+	// nil: no class has one.
 	TTFTTarget func(class workload.Label) vtime.Duration
 }
 
@@ -78,8 +78,8 @@ func appendTemplates[P any](all []Template, list []template[P]) []Template {
 	return all
 }
 
-// NewAdmission makes the admission policy called name. Here and below: an
-// unknown name, an unknown, repeated or bad setting is an *Error.
+// NewAdmission makes the admission policy called name. Here and below an unknown
+// name, and an unknown, repeated or bad setting, is an *Error.
 func NewAdmission(name string, settings []Setting, env Env) (Admission, error) {
 	return create(AdmissionKind, admissionTemplates, name, settings, env)
 }
@@ -94,8 +94,8 @@ func NewRouting(name string, settings []Setting, env Env) (Routing, error) {
 	return create(RoutingKind, routingTemplates, name, settings, env)
 }
 
-// NewScheduler makes the scheduler called name. Schedulers hold no state: one
-// serves every instance.
+// NewScheduler makes the scheduler called name. Schedulers hold no state, so all
+// instances share one.
 func NewScheduler(name string, settings []Setting, env Env) (Scheduler, error) {
 	return create(SchedulerKind, schedulerTemplates, name, settings, env)
 }

@@ -49,8 +49,7 @@ var routingTemplates = []template[Routing]{{
 // noTarget is the decision when no instance is routable.
 var noTarget = RoutingDecision{Target: -1, Reason: NoInstance}
 
-// roundRobin takes the instances in index order and passes over those that
-// are not routable.
+// roundRobin takes the routable instances in turn, in index order.
 type roundRobin struct {
 	next int // index to try first
 }
@@ -77,8 +76,8 @@ func (r *roundRobin) Route(_ *Request, _ float64, _ *RouterState, view *View, _ 
 	return noTarget
 }
 
-// tieBreak chooses among equally good instances: by a draw, made only when
-// there is a tie, or the lowest index.
+// tieBreak chooses among equally good instances: by a draw, or the one with the
+// lowest index. It draws only when there is a tie.
 type tieBreak struct {
 	draws  Draws
 	lowest bool
@@ -88,7 +87,7 @@ func newTieBreak(v values, env Env) tieBreak {
 	return tieBreak{env.Draws, v.choice("tie") == "lowest"}
 }
 
-// draw chooses among n equals: how many of them are before the chosen one.
+// draw chooses one of n equals, numbered from 0.
 func (b tieBreak) draw(req *Request, n int) int {
 	if n < 2 || b.lowest {
 		return 0
@@ -96,7 +95,7 @@ func (b tieBreak) draw(req *Request, n int) int {
 	return b.draws.IntN(req, 0, n)
 }
 
-// choose is one of the best leaves of a maxTree, −1 when all are out.
+// choose returns one of the best leaves of t, −1 when all are out.
 func (b tieBreak) choose(req *Request, t *maxTree) int {
 	switch {
 	case t.best() == 0:

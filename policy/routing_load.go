@@ -2,16 +2,16 @@ package policy
 
 import "blis/vtime"
 
-// ranking is a maxTree over the effective loads of the instances of a view
-// that it follows.
+// ranking follows a view and knows which of its instances have the smallest
+// effective load, or the largest.
 type ranking struct {
 	tie     tieBreak
-	busiest bool // the greatest load wins, else the least
+	busiest bool // the largest load is the best, else the smallest
 	rows    denseIndex
 	loads   maxTree // by row
 }
 
-// sync brings the loads up to those of the view.
+// sync brings the loads up to the view.
 func (r *ranking) sync(view *View) []Slot {
 	slots := view.read(effectiveLoad)
 	change, all := r.rows.sync(view)
@@ -33,7 +33,7 @@ func (r *ranking) sync(view *View) []Slot {
 	return slots
 }
 
-// key is that of an instance in the maxTree.
+// key returns the key of an instance in loads.
 func (r *ranking) key(s *Slot) uint64 {
 	switch {
 	case !s.Routable:
@@ -44,12 +44,12 @@ func (r *ranking) key(s *Slot) uint64 {
 	return ascending(s.load())
 }
 
-// choose is one of the winners, −1 when no instance is routable.
+// choose returns one of the best instances, −1 when none is routable.
 func (r *ranking) choose(req *Request) int {
 	return r.rows.instance(r.tie.choose(req, &r.loads))
 }
 
-// byLoad takes the winner of the ranking: least-loaded and always-busiest.
+// byLoad chooses the best of the ranking: least-loaded and always-busiest.
 type byLoad struct {
 	ranking
 	reason Reason

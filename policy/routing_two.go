@@ -8,9 +8,9 @@ import (
 
 const powerOfTwoName = "power-of-two"
 
-// powerOfTwo draws two different routable instances, every pair as likely as
-// any other, and takes the one with less effective load, of equals the one
-// drawn first. A single one is taken without a draw.
+// powerOfTwo draws two different routable instances, every pair with equal
+// probability, and takes the one with less effective load. Of equals it takes the
+// one drawn first. A single routable instance is taken without a draw.
 type powerOfTwo struct {
 	draws    Draws
 	routable routableSet
@@ -43,16 +43,15 @@ func (p *powerOfTwo) Route(req *Request, _ float64, _ *RouterState, view *View, 
 	return RoutingDecision{Target: target, Reason: LessOfTwo}
 }
 
-// routableSet is the routable instances of a view that it follows. They stand in
-// index order: a draw from them must not hang on the order in which they
-// became routable, or were noted to be.
+// routableSet follows a view and lists its routable instances in index order. A
+// draw from the list must not depend on the order in which they became routable.
 type routableSet struct {
 	cursor changeCursor
 	list   []int32
 	listed []bool // by instance
 }
 
-// sync brings the routableSet up to the view.
+// sync brings the list up to the view.
 func (r *routableSet) sync(view *View) {
 	change, all := r.cursor.sync(view)
 	if all {
@@ -67,7 +66,7 @@ func (r *routableSet) sync(view *View) {
 	}
 }
 
-// reset takes in all instances.
+// reset makes the list anew.
 func (r *routableSet) reset(view *View) {
 	for _, i := range r.list {
 		r.listed[i] = false
@@ -84,7 +83,7 @@ func (r *routableSet) reset(view *View) {
 	}
 }
 
-// toggle lists an instance that is not, or strikes it off.
+// toggle adds instance i to the list, or removes it if it is there.
 func (r *routableSet) toggle(i int32) {
 	at, listed := slices.BinarySearch(r.list, i)
 	if listed {

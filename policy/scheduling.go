@@ -27,7 +27,7 @@ type Running struct {
 	Generated int32
 }
 
-// SchedulerContext is the instance around a scheduling decision.
+// SchedulerContext is the state of the instance at a scheduling decision.
 type SchedulerContext struct {
 	Now         vtime.Time
 	Waiting     int32 // requests in the wait queue
@@ -36,31 +36,30 @@ type SchedulerContext struct {
 	TotalBlocks int64
 }
 
-// Scheduler orders the work of one instance. It reads the instance that it
-// belongs to and no signal of another.
+// Scheduler orders the work of one instance. It reads that instance and no signal
+// of another.
 type Scheduler interface {
 	Observes() Signals
 	// Reorders is false when the wait queue keeps the order in which requests
-	// were queued, preempted ones in front; Less is then not called.
+	// were queued, with preempted ones in front. Then Less is not called.
 	Reorders() bool
-	// Less is a strict total order of the wait queue, the next to be
-	// scheduled first. Ties end with arrival, then request number; either may
-	// be turned round.
+	// Less is a strict total order of the wait queue: the request to be scheduled
+	// next is first. Ties are broken by arrival, then by request number, either
+	// of them up or down.
 	Less(a, b *Waiting, ctx *SchedulerContext) bool
-	// Chunk is how many of the remaining prefill tokens of r to schedule in
-	// this step, from 0 to remaining; the engine caps it by the budget left
-	// and its other limits. budget is what the step has for prefill beyond
-	// what requests before r were given: every decoding request has its token
-	// put aside.
+	// Chunk returns how many of the remaining prefill tokens of r to schedule in
+	// this step, from 0 to remaining. The engine caps it by its limits. budget is
+	// the prefill budget of the step that requests before r left; the tokens of
+	// decoding requests are not part of it.
 	Chunk(r *Running, remaining, budget int32, ctx *SchedulerContext) int32
-	// Victim is the index of the request to preempt when KV runs out. running
-	// is the running list in its order and is not empty.
+	// Victim returns the index of the request to preempt when KV blocks run out.
+	// running is the running list in its order, and is not empty.
 	Victim(running []Running, ctx *SchedulerContext) int
 }
 
-// noPreemptionOff is why preemption cannot be off: running requests take blocks as
-// they generate, so when the cache is full and each needs one more, none can go
-// on, none ends, and nothing is ever given back.
+// noPreemptionOff says why preemption cannot be off: running requests need more
+// blocks as they generate. When the cache is full and each needs one more, none
+// goes on, so none ends and no block is ever freed.
 const noPreemptionOff = "preemption cannot be off: when the KV cache is full running requests that each need a block would wait for each other for ever, and vLLM always preempts; want auto, fcfs or priority, and more --total-kv-blocks or fewer --max-num-seqs to preempt less"
 
 // preemption is the parameter that every scheduler has; --preemption-policy
@@ -93,7 +92,7 @@ var schedulerTemplates = []template[Scheduler]{{
 	build: func(v values, _ Env) (Scheduler, error) { return reversePriority{newPreemptor(v, mostUrgent)}, nil },
 }}
 
-// preemptionRule is a rule of preemption.
+// preemptionRule says which running request is preempted.
 type preemptionRule uint8
 
 const (
@@ -102,8 +101,8 @@ const (
 	mostUrgent
 )
 
-// preemptor is what the schedulers share: whole prompts, as far as the budget
-// goes, and one of the rules of preemption.
+// preemptor is the common part of the schedulers: whole prompts, as far as the
+// budget goes, and a rule of preemption.
 type preemptor struct{ rule preemptionRule }
 
 // newPreemptor reads the preemption parameter; own is the scheduler's own rule.
@@ -121,10 +120,10 @@ func (preemptor) Observes() Signals { return NoSignals }
 
 func (preemptor) Chunk(_ *Running, remaining, _ int32, _ *SchedulerContext) int32 { return remaining }
 
-// Victim is the one that vLLM preempts: the last of the running list; or the lowest priority,
-// then the latest arrival, then the earliest in the list. The reverse of that
-// is the highest priority, then the earliest arrival, then the earliest in the
-// list.
+// Victim returns the index of the request that vLLM preempts: the last of the
+// running list (fcfs), or the one with the lowest priority, then the latest arrival,
+// then the earliest in the list (priority). The rule mostUrgent takes the highest
+// priority, then the earliest arrival, then the earliest in the list.
 func (e preemptor) Victim(running []Running, _ *SchedulerContext) int {
 	if e.rule == lastRunning {
 		return len(running) - 1
@@ -146,8 +145,8 @@ type fcfs struct{ preemptor }
 
 func (fcfs) Reorders() bool { return false }
 
-// Less says the order for readers of a queue. It leaves open in which order
-// several preempted requests stand: only the queue knows who came last.
+// Less is the order of the queue for its readers. It does not order several
+// preempted requests as the queue does, which knows when each was preempted.
 func (fcfs) Less(a, b *Waiting, _ *SchedulerContext) bool {
 	switch {
 	case a.Preempted != b.Preempted:
@@ -178,7 +177,7 @@ func (reversePriority) Less(a, b *Waiting, ctx *SchedulerContext) bool {
 	return priorityFCFS{}.Less(b, a, ctx)
 }
 
-// earlier is the tie rule of every sane order: arrival, then request number.
+// earlier breaks ties: by arrival, then by request number.
 func earlier(a, b *Waiting) bool {
 	if a.Arrival != b.Arrival {
 		return a.Arrival < b.Arrival
@@ -186,10 +185,10 @@ func earlier(a, b *Waiting) bool {
 	return a.ID < b.ID
 }
 
-// sjf orders by a length that the client made known, never by the true output.
+// sjf orders by a length that the client gave, never by the true output length.
 type sjf struct {
 	preemptor
-	prompt, limit bool // what counts: prompt tokens, MaxOutput
+	prompt, limit bool // the length is the sum of: prompt tokens, MaxOutput
 }
 
 func (sjf) Reorders() bool { return true }

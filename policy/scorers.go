@@ -20,8 +20,8 @@ const (
 	prefixMatch                       // 1 for an instance that has any block of the prompt in the router's index, else 0
 )
 
-// perRequest reports whether a scorer rates single instances, others with
-// every request, and all else 0.
+// perRequest reports whether a scorer gives scores above 0 to a few instances
+// only, which differ with every request.
 func (k scorerKind) perRequest() bool {
 	return k == prefixAffinity || k == sessionAffinity || k == prefixMatch
 }
@@ -42,7 +42,8 @@ var scorerTable = [...]struct {
 	cacheHitRate:    {"cache-hit-rate", "0", "share of prompt tokens that the instance found in its prefix cache so far; 0 before the first", HitRate},
 }
 
-// weightedParameters is a weight for each scorer, and tie.
+// weightedParameters returns the parameters of weighted: a weight for each scorer,
+// and tie.
 func weightedParameters() []Parameter {
 	var list []Parameter
 	for _, s := range scorerTable {
@@ -67,11 +68,11 @@ func ParseScorers(text string) ([]Setting, error) {
 	return settings, nil
 }
 
-// scorer is one of the scorers of a policy with what it says of every instance.
+// scorer is one of the scorers of a policy, with its scores of all instances.
 type scorer struct {
 	kind   scorerKind
 	weight float64   // share of the sum of weights
-	shares []float64 // by row: weight · score; of a perRequest one 0 but for the request in hand
+	shares []float64 // by row: weight · score; perRequest: 0 but for weighted.matched
 	spread *spread   // of queue-depth, waiting-queue and active-requests
 }
 
@@ -83,7 +84,7 @@ func newScorer(kind scorerKind, weight float64) scorer {
 	return s
 }
 
-// reset takes in all instances.
+// reset scores all instances.
 func (s *scorer) reset(view *View, instances []int32) {
 	s.shares = resize(s.shares, len(instances))
 	switch {
@@ -100,7 +101,8 @@ func (s *scorer) reset(view *View, instances []int32) {
 	}
 }
 
-// update takes in a change of instance i, which has a row.
+// update scores instance i, which changed and has a row. When an extreme of a
+// spread moved, the shares are right only after updateScale.
 func (s *scorer) update(view *View, i, row int) {
 	switch {
 	case s.kind.perRequest():
@@ -112,7 +114,8 @@ func (s *scorer) update(view *View, i, row int) {
 	}
 }
 
-// share is that of an instance which no other instance matters for.
+// share returns weight · score of instance i, for scorers that look at one
+// instance only.
 func (s *scorer) share(view *View, i int) float64 {
 	slot := &view.slots[i]
 	switch s.kind {
@@ -124,15 +127,15 @@ func (s *scorer) share(view *View, i int) float64 {
 	return float64(s.weight * freeShare(slot.Used, slot.Total))
 }
 
-// unset takes back what a perRequest scorer said of the instances in rows.
+// unset makes the shares of rows 0, for a perRequest scorer.
 func (s *scorer) unset(rows []int32) {
 	for _, k := range rows {
 		s.shares[k] = 0
 	}
 }
 
-// updateScale reports whether an extreme has moved since the shares were computed,
-// and then computes all of them.
+// updateScale recomputes all shares if an extreme of the spread has moved since
+// they were computed, and reports whether it did.
 func (s *scorer) updateScale() bool {
 	if s.spread == nil || !s.spread.rescale() {
 		return false
@@ -141,7 +144,7 @@ func (s *scorer) updateScale() bool {
 	return true
 }
 
-// rescale computes all shares of a spread.
+// shareAll computes all shares from the spread.
 func (s *scorer) shareAll() {
 	scale, weight, shares := s.spread.scale, s.weight, s.shares
 	for i, x := range s.spread.counts[:len(shares)] {
@@ -149,7 +152,7 @@ func (s *scorer) shareAll() {
 	}
 }
 
-// freeShare is 1 − used/total, 0 for an instance without blocks.
+// freeShare returns 1 − used/total, 0 for an instance without blocks.
 func freeShare(used, total int64) float64 {
 	if used >= total {
 		return 0
@@ -157,7 +160,8 @@ func freeShare(used, total int64) float64 {
 	return 1 - float64(used)/float64(total)
 }
 
-// resize makes n of a list; what is in it is for the caller to write.
+// resize returns list with n elements, in its memory if they fit. The caller
+// writes the elements.
 func resize[T any](list []T, n int) []T {
 	if n > cap(list) {
 		return make([]T, n)

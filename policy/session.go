@@ -1,15 +1,14 @@
 package policy
 
-// sessionCapacity is how many sessions a policy remembers.
+// sessionCapacity is the number of sessions that a policy remembers.
 const sessionCapacity = 1 << 20
 
-// sessionMemory knows which instance served each session last, of as many
-// sessions as its capacity: those used last, exactly. Once it is full it takes
-// no more memory.
+// sessionMemory is an LRU cache: session → the instance that served it last. It
+// holds exactly the capacity sessions used last. Once full it takes no more memory.
 type sessionMemory struct {
 	capacity int
-	where    table   // session → its visit
-	visits   []visit // 0 is the anchor of the ring, between the newest and the oldest
+	where    table   // session → index in visits
+	visits   []visit // a ring in order of use; 0 is its anchor, between the newest and the oldest
 }
 
 // visit is the last use of a session.
@@ -23,8 +22,8 @@ func newSessionMemory(capacity int) *sessionMemory {
 	return &sessionMemory{capacity: capacity, visits: make([]visit, 1)}
 }
 
-// last is the instance that served a session last, −1 if that is not known.
-// To ask is no use of the session.
+// last returns the instance that served a session last, −1 if that is not known.
+// The call is no use of the session.
 func (m *sessionMemory) last(session uint64) int32 {
 	n := m.where.find(session)
 	if n < 0 {
@@ -46,8 +45,8 @@ func (m *sessionMemory) record(session uint64, instance int) {
 	m.link(n)
 }
 
-// vacate is a place for another session: a new one, or that of the session
-// used least recently.
+// vacate returns an index in visits for another session: a new one, or the index of
+// the session used least recently, which is forgotten.
 func (m *sessionMemory) vacate() int32 {
 	if len(m.visits) <= m.capacity {
 		m.visits = append(m.visits, visit{})

@@ -26,20 +26,20 @@ var saturationShedTemplate = template[Admission]{
 	},
 }
 
-// saturationShed keeps the sum of what the instances weigh and renews it for
-// those that changed. So that the sum is the same in whatever order they did,
-// a weight is an integer: the saturation times queue_depth, in millionths. A
-// waiting request weighs a million, exactly; KV is rounded to a millionth of
-// a waiting request.
+// saturationShed keeps the sum of the weights of all instances and follows the view:
+// only the weights of changed instances are computed anew. The sum must not depend
+// on the order of changes, so a weight is an integer: the saturation times
+// queue_depth, in millionths. A waiting request weighs a million, exactly; KV use
+// is rounded to a millionth of a waiting request.
 type saturationShed struct {
 	sheddable byLabel[bool]
 	full      float64 // weight of an instance whose KV blocks are all in use
 	limit     int64   // mean weight from which requests are rejected
 
 	rows     denseIndex
-	weights  []int64 // by row; outside for those that are not routable
-	sum      int64   // of the weights of those that are
-	routable int64
+	weights  []int64 // by row; outside for instances that are not routable
+	sum      int64   // of the weights of routable instances
+	routable int64   // number of routable instances
 }
 
 func (*saturationShed) Observes() Signals { return QueueDepth | KVUse }
@@ -76,7 +76,7 @@ func (p *saturationShed) sync(view *View) {
 	}
 }
 
-// enter replaces the weight of the instance in a row.
+// enter gives the instance in a row a weight.
 func (p *saturationShed) enter(row int, weight int64) {
 	if was := p.weights[row]; was != outside {
 		p.sum -= was
@@ -89,7 +89,8 @@ func (p *saturationShed) enter(row int, weight int64) {
 	p.weights[row] = weight
 }
 
-// weigh is the weight of an instance. One without blocks has none to spare.
+// weigh returns the weight of an instance. An instance without KV blocks counts as
+// one whose blocks are all in use.
 func (p *saturationShed) weigh(s *Slot) int64 {
 	if !s.Routable {
 		return outside

@@ -8,9 +8,8 @@ import (
 	"blis/workload"
 )
 
-// RouterState is what the router knows when it decides about a request: of its
-// own past, of its tenants, and of the instances. The router owns it; policies
-// read.
+// RouterState is what the router knows when it decides about a request: its own
+// past, its tenants, and the instances. The router writes it; policies read it.
 //
 // A request counts as arrived from its arrival on, the one in question
 // included, and as active from its admission until the router knows that it
@@ -21,10 +20,10 @@ type RouterState struct {
 	Rejected int64 // by admission
 
 	// View is the instances as they are known at this decision. A policy reads
-	// of it what it observes.
+	// what it observes.
 	View *View
-	// Prefixes is what instances are expected to have cached of the request in
-	// question; nil unless the policies of the run observe Prefixes.
+	// Prefixes is what instances are expected to have cached of the present
+	// request; nil unless the policies of the run observe Prefixes.
 	Prefixes *PrefixIndex
 	// Declared is the Observes of the policy that reads next; see View.Declared.
 	Declared Signals
@@ -32,22 +31,22 @@ type RouterState struct {
 	tracked     Signals // of Active and Rates: what the router keeps
 	all         account
 	tenants     []account // by label
-	none        account   // of a tenant that sent nothing
+	none        account   // zero: the account of a tenant that sent nothing
 	completions recent
 	classes     []*endings // by label; nil: none ended
 }
 
-// RateWindow is how far back rates look.
+// RateWindow is the time over which rates are taken.
 const RateWindow = 10 * vtime.Second
 
-// burstFactor is how many times its mean rate a tenant in a burst sends.
+// burstFactor is the multiple of its mean rate above which a tenant bursts.
 const burstFactor = 3
 
-// account is what is kept of the requests of one tenant, or of all.
+// account counts the requests of one tenant, or of all.
 type account struct {
 	requests, active int64
-	first            vtime.Time // arrival
-	class            workload.Label
+	first            vtime.Time     // arrival of the first request
+	class            workload.Label // of the last request
 	arrivals         recent
 }
 
@@ -97,8 +96,8 @@ func (s *RouterState) End(tenant workload.Label, completed bool, now vtime.Time)
 	}
 }
 
-// Expected is how many tokens of the prompt in question instance i is expected to
-// have cached: whole blocks, from the start.
+// Expected returns the tokens of the present prompt that instance i is expected to
+// have cached: whole blocks from the start.
 func (s *RouterState) Expected(i int) int32 {
 	s.check(Prefixes)
 	if s.Prefixes == nil {
@@ -107,8 +106,9 @@ func (s *RouterState) Expected(i int) int32 {
 	return s.Prefixes.Expected(i)
 }
 
-// Tenants is the number of tenants seen: their labels are below it. A tenant
-// below it may have sent nothing. 0 unless the policies observe Active or Rates.
+// Tenants returns a number above the labels of all tenants that sent a request.
+// Other tenants below it may have sent nothing. It is 0 unless the policies of the
+// run observe Active or Rates.
 func (s *RouterState) Tenants() int {
 	if checkReads && s.Declared&(Active|Rates) == 0 {
 		s.check(Active | Rates) // it would be 0 but for other policies
@@ -116,63 +116,63 @@ func (s *RouterState) Tenants() int {
 	return len(s.tenants)
 }
 
-// ActiveOf is the number of active requests of a tenant.
+// ActiveOf returns the number of active requests of a tenant.
 func (s *RouterState) ActiveOf(tenant workload.Label) int64 {
 	s.check(Active)
 	return s.tenant(tenant).active
 }
 
-// RequestsOf is the number of requests of a tenant that arrived.
+// RequestsOf returns the number of requests of a tenant that arrived.
 func (s *RouterState) RequestsOf(tenant workload.Label) int64 {
 	s.check(Rates)
 	return s.tenant(tenant).requests
 }
 
-// ClassOf is the SLO class of the tenant's last request.
+// ClassOf returns the SLO class of the tenant's last request.
 func (s *RouterState) ClassOf(tenant workload.Label) workload.Label {
 	s.check(Rates)
 	return s.tenant(tenant).class
 }
 
-// RateOf is a tenant's arrivals per second over the last RateWindow, which
-// counts in full from the start of the run.
+// RateOf returns a tenant's arrivals per second over the last RateWindow. The
+// divisor is the whole window from the start of the run on.
 func (s *RouterState) RateOf(tenant workload.Label, now vtime.Time) float64 {
 	s.check(Rates)
 	return s.tenant(tenant).arrivals.perSecond(now)
 }
 
-// Burst reports whether a tenant's rate is above three times its mean since
-// its first request. It cannot be before three RateWindows have passed: until
-// then all its requests in one would not be enough.
+// Burst reports whether a tenant's rate is above three times its mean rate since
+// its first request. It is false for the first three RateWindows: even all
+// requests in one window would not be enough.
 func (s *RouterState) Burst(tenant workload.Label, now vtime.Time) bool {
 	s.check(Rates)
-	// count/RateWindow > burstFactor·requests/life, without rounding: to send
-	// exactly so much is no burst.
+	// count/RateWindow > burstFactor·requests/life, without rounding: equal rates
+	// are no burst.
 	t := s.tenant(tenant)
 	high, low := bits.Mul64(uint64(t.arrivals.count(now)), uint64(now.Sub(t.first)))
 	highMean, lowMean := bits.Mul64(uint64(t.requests), uint64(burstFactor*RateWindow))
 	return high > highMean || high == highMean && low > lowMean
 }
 
-// Active is the number of active requests in all.
+// Active returns the number of active requests of all tenants.
 func (s *RouterState) Active() int64 {
 	s.check(Active)
 	return s.all.active
 }
 
-// Rate is arrivals per second over the last RateWindow.
+// Rate returns arrivals per second over the last RateWindow.
 func (s *RouterState) Rate(now vtime.Time) float64 {
 	s.check(Rates)
 	return s.all.arrivals.perSecond(now)
 }
 
-// Throughput is completions per second over the last RateWindow.
+// Throughput returns completions per second over the last RateWindow.
 func (s *RouterState) Throughput(now vtime.Time) float64 {
 	s.check(Active)
 	return s.completions.perSecond(now)
 }
 
-// tenant is the account of a tenant, empty if it sent nothing.
+// tenant returns the account of a tenant, an empty one if it sent nothing.
 func (s *RouterState) tenant(l workload.Label) *account {
 	if int(l) >= len(s.tenants) {
 		return &s.none
@@ -180,21 +180,21 @@ func (s *RouterState) tenant(l workload.Label) *account {
 	return &s.tenants[l]
 }
 
-// check panics in a debug build when a policy reads what it did not declare:
-// nobody has kept it.
+// check panics in a debug build when a policy reads what it did not declare: the
+// router does not keep that.
 func (s *RouterState) check(signals Signals) {
 	if undeclared := signals &^ s.Declared; checkReads && undeclared != 0 {
 		panic(fmt.Sprintf("policy: read of %v by a policy that observes %v", undeclared, s.Declared))
 	}
 }
 
-// recent is the times of events not older than RateWindow, in a ring.
+// recent is a ring of the times of events not older than RateWindow.
 type recent struct {
 	times       []vtime.Time // its length is a power of two
-	first, next int          // numbers of the oldest and of the one to come
+	first, next int          // numbers of the oldest event and of the next one
 }
 
-// at is where the ring holds event number i.
+// at returns the entry of event number i.
 func (r *recent) at(i int) *vtime.Time { return &r.times[i&(len(r.times)-1)] }
 
 // add enters an event. Times do not decrease.
@@ -218,13 +218,13 @@ func (r *recent) forget(now vtime.Time) {
 	}
 }
 
-// count is the number of events in (now − RateWindow, now].
+// count returns the number of events in (now − RateWindow, now].
 func (r *recent) count(now vtime.Time) int {
 	r.forget(now)
 	return r.next - r.first
 }
 
-// perSecond is count over RateWindow.
+// perSecond returns count divided by RateWindow.
 func (r *recent) perSecond(now vtime.Time) float64 {
 	return float64(r.count(now)) / RateWindow.Seconds()
 }

@@ -2,8 +2,8 @@ package policy
 
 import "strings"
 
-// TenantsPrefix begins the name of a Setting that is of a tenant: tenants.red of
-// the tenant red. In a bundle these stand under a key of their own beside params,
+// TenantsPrefix begins the name of a Setting of a single tenant: tenants.red is the
+// setting of the tenant red. In a bundle these stand under a key beside params,
 //
 //	admission: {type: tenant-quota, params: {max_active: 9}, tenants: {red: 5}}
 //
@@ -12,10 +12,11 @@ const TenantsPrefix = tenantsKey + "."
 
 const tenantsKey = "tenants"
 
-// tenantOf is the tenant that a setting is of.
+// tenantOf returns the tenant in the name of a setting; ok is false for a setting
+// that is not of a tenant.
 func tenantOf(name string) (tenant string, ok bool) { return strings.CutPrefix(name, TenantsPrefix) }
 
-// path is that of a setting in a bundle.
+// path returns the path of a setting in a bundle.
 func (t *Template) path(name string) string {
 	if _, ok := tenantOf(name); ok {
 		return string(t.Kind) + "." + name
@@ -23,7 +24,8 @@ func (t *Template) path(name string) string {
 	return string(t.Kind) + ".params." + name
 }
 
-// noTenants words the error for tenants of a template that has none.
+// noTenants returns the error text for settings of tenants that the template does
+// not have.
 func (t *Template) noTenants() string {
 	var with []string
 	for _, other := range ofKind(t.Kind) {

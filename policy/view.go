@@ -5,15 +5,15 @@ import (
 	"slices"
 )
 
-// Slot is what the router knows of one instance: 32 bytes, side by side with
-// the others. Its owner, the router, fills in what the policies of the run
-// observe; other fields stay zero.
+// Slot is what the router knows of one instance: 32 bytes, in one array with the
+// others. The router, its owner, fills in what the policies of the run observe;
+// other fields stay zero.
 type Slot struct {
 	Queue    int32 // requests in the wait queue, preempted ones included
 	Batch    int32 // requests in the running list
-	InFlight int32 // routed there and not yet known to have ended
+	InFlight int32 // requests routed there that the router does not know to have ended
 	Routable bool  // may be given new requests
-	Phase    Phase // of its life
+	Phase    Phase
 	Used     int64 // KV blocks in use
 	Total    int64 // KV blocks
 }
@@ -21,49 +21,51 @@ type Slot struct {
 // Phase is where an instance is in its life.
 type Phase uint8
 
-// Phases, in their order. All but Gone count as replicas for what they cost; a
-// replica that drains or is gone counts for no autoscaler.
+// Phases, in their order. Replicas in all of them but Gone cost. Autoscalers do
+// not count a replica that drains or is gone.
 const (
 	Serving  Phase = iota // warm; the phase of the instances that a run begins with
 	Starting              // being provisioned, or loading its model
 	Warming               // loaded, its steps still take longer
-	Draining              // gets no new requests and goes when the last one ends
+	Draining              // gets no new requests and is gone when its last one ends
 	Gone
 )
 
 var phaseNames = [...]string{"serving", "starting", "warming", "draining", "gone"}
 
-// String is the phase in a word.
+// String returns the phase in a word.
 func (p Phase) String() string { return phaseNames[p] }
 
-// Service is what the router knows of how one instance serves. It changes
-// slowly and stands apart, so that slots stay short.
+// Service is what the router knows of how one instance serves. It changes slowly
+// and is apart from Slot, so that slots stay short.
 type Service struct {
 	CachedTokens, LookedUpTokens int64 // prompt tokens found in the prefix cache, and looked up, at first admissions
-	// Sums over the last RecentCompletions completed requests that have a
-	// TTFT and a TPOT, in µs, and how many those are.
+	// Sums of TTFT and TPOT in µs, over the last RecentCompletions completed
+	// requests, and the numbers of those that have a TTFT and a TPOT.
 	TTFT, TPOT   int64
 	TTFTs, TPOTs int32
-	// How many of those requests were to meet targets, and how many did.
+	// The numbers of those requests whose class has targets, and of those that
+	// met every target.
 	Judged, Attained int32
-	// Tokens of waiting requests that are to be prefilled; and tokens prefilled
-	// in so many µs, in the last steps that did any.
+	// Tokens of waiting requests that are to be prefilled; tokens prefilled in
+	// the last steps that prefilled any, and the µs that these steps took.
 	WaitingTokens, PrefillTokens, PrefillMicros int64
 }
 
 func (s *Service) hitRate() float64 { return mean(s.CachedTokens, s.LookedUpTokens) }
 
-// RecentCompletions is how many completed requests recent latencies look back.
+// RecentCompletions is the number of completed requests that recent latencies are
+// about.
 const RecentCompletions = 100
 
 // View is the instances as a decision sees them, in instance order. The zero
 // View has none. Its owner, the router, writes it with Add, Set, Show and
 // AddInFlight; policies read it signal by signal.
 //
-// Few instances change between two decisions, so a View also notes which, and
-// a policy may follow it: keep what it made of the instances and renew that
-// for the changed ones (see changeCursor). The note is bounded: whoever looks too
-// seldom is told that anything may have changed.
+// Few instances change between two decisions. So a View logs which, and a policy
+// may follow it: it keeps what it computed of the instances and renews that for
+// the changed ones (see changeCursor). The log is bounded: a policy that reads it
+// too seldom is told that anything may have changed.
 type View struct {
 	slots    []Slot
 	services []Service
@@ -71,18 +73,17 @@ type View struct {
 	// build with the tag debug a read outside it panics; else it is ignored.
 	Declared Signals
 
-	// Of every instance: requests that a batch can have, tokens of a KV block.
+	// Of every instance: requests in a batch at most, tokens of a KV block.
 	MaxSeqs, BlockSize int32
-	present            []int32 // those that are not gone, in order
-	ready              int32   // those that serve or warm
+	present            []int32 // instances that are not gone, ascending
+	ready              int32   // number of instances that serve or warm
 
 	changes uint64  // so far; change number c is noted in log[c mod len(log)]
-	log     []int32 // the instances changed last, a ring; its length is a power of two
+	log     []int32 // ring of the instances changed last; its length is a power of two
 }
 
-// logShare is how many slots there are at most to an entry of the log, which
-// has leastLog at least. To follow a longer one would take a policy longer
-// than to begin anew.
+// The log has an entry for logShare slots, and leastLog at least. To read a longer
+// log would take a policy longer than to begin anew.
 const (
 	logShare = 4
 	leastLog = 8
@@ -102,12 +103,11 @@ func (v *View) Add(s Slot) {
 	v.changes += uint64(len(v.log)) + 1 // leaves every cursor behind
 }
 
-// Slot is what Set last wrote for instance i: for the owner. Policies read by
-// the methods below, which check what they declared.
+// Slot returns what Set last wrote for instance i. It is for the owner; policies
+// read by the methods below, which check what they declared.
 func (v *View) Slot(i int) Slot { return v.slots[i] }
 
-// Set writes what is known of instance i. To write what stands there already
-// is no change.
+// Set writes what is known of instance i. Equal values are no change.
 func (v *View) Set(i int, s Slot) {
 	was := v.slots[i].Phase
 	if v.slots[i] == s {
@@ -121,7 +121,7 @@ func (v *View) Set(i int, s Slot) {
 	}
 }
 
-// setPresent enters instance i among the present or strikes it off.
+// setPresent puts instance i on the list of present ones, or takes it off.
 func (v *View) setPresent(i int32, present bool) {
 	at, listed := slices.BinarySearch(v.present, i)
 	switch {
@@ -133,7 +133,7 @@ func (v *View) setPresent(i int32, present bool) {
 	}
 }
 
-// inService is 1 for the phases of instances that are loaded and in service.
+// inService returns 1 for the phases of instances that are loaded and in service.
 func inService(p Phase) int32 {
 	if p == Serving || p == Warming {
 		return 1
@@ -141,17 +141,17 @@ func inService(p Phase) int32 {
 	return 0
 }
 
-// Present lists the instances that are not gone, in order. Whoever looks at
-// all instances that matter walks this list: those that are gone only become
-// more. It is valid until the view changes.
+// Present lists the instances that are not gone, in order. Loops over instances
+// walk this list: the number of instances that are gone only grows. It is valid
+// until the view changes.
 func (v *View) Present() []int32 { return v.present }
 
-// Ready is how many instances are loaded and in service: those that serve and
-// those that warm.
+// Ready returns the number of instances that are loaded and in service: those
+// that serve and those that warm.
 func (v *View) Ready() int32 { return v.ready }
 
-// Show writes the signals of instance i: Set for what changes all the time,
-// without moving a Slot to and fro.
+// Show writes the signals of instance i, which change all the time. It does what
+// Set does, without copying a Slot.
 func (v *View) Show(i int, queue, batch, inFlight int32, used int64) {
 	s := &v.slots[i]
 	if s.Queue == queue && s.Batch == batch && s.InFlight == inFlight && s.Used == used {
@@ -170,7 +170,7 @@ func (v *View) ShowService(i int, s Service) {
 	v.note(i)
 }
 
-// Service is what ShowService last wrote for instance i: for the owner.
+// Service returns what ShowService last wrote for instance i. It is for the owner.
 func (v *View) Service(i int) Service { return v.services[i] }
 
 // AddInFlight adds n to the in-flight count of instance i.
@@ -184,18 +184,19 @@ func (v *View) note(i int) {
 	v.changes++
 }
 
-// Len is the number of instances, routable or not.
+// Len returns the number of instances there ever were.
 func (v *View) Len() int { return len(v.slots) }
 
 // Routable reports whether instance i may be given requests. It is the
 // router's own knowledge and no signal.
 func (v *View) Routable(i int) bool { return v.slots[i].Routable }
 
-// Phase is that of instance i: the router's own knowledge, and no signal.
+// Phase returns the phase of instance i. It is the router's own knowledge and no
+// signal.
 func (v *View) Phase(i int) Phase { return v.slots[i].Phase }
 
-// QueueDepth is the length of the wait queue of instance i, preempted requests
-// included and requests still in their queueing delay not.
+// QueueDepth returns the length of the wait queue of instance i, with preempted
+// requests, without those that are still in their queueing delay.
 func (v *View) QueueDepth(i int) int64 {
 	if checkReads {
 		v.check(QueueDepth)
@@ -203,7 +204,7 @@ func (v *View) QueueDepth(i int) int64 {
 	return int64(v.slots[i].Queue)
 }
 
-// BatchSize is the length of the running list of instance i.
+// BatchSize returns the length of the running list of instance i.
 func (v *View) BatchSize(i int) int64 {
 	if checkReads {
 		v.check(BatchSize)
@@ -211,7 +212,7 @@ func (v *View) BatchSize(i int) int64 {
 	return int64(v.slots[i].Batch)
 }
 
-// InFlight is the router's count of requests that it sent to instance i and
+// InFlight returns the router's count of requests that it sent to instance i and
 // that have not ended as far as it knows.
 func (v *View) InFlight(i int) int64 {
 	if checkReads {
@@ -220,7 +221,7 @@ func (v *View) InFlight(i int) int64 {
 	return int64(v.slots[i].InFlight)
 }
 
-// UsedBlocks is the number of KV blocks in use on instance i.
+// UsedBlocks returns the number of KV blocks in use on instance i.
 func (v *View) UsedBlocks(i int) int64 {
 	if checkReads {
 		v.check(KVUse)
@@ -228,7 +229,7 @@ func (v *View) UsedBlocks(i int) int64 {
 	return v.slots[i].Used
 }
 
-// TotalBlocks is the number of KV blocks of instance i.
+// TotalBlocks returns the number of KV blocks of instance i.
 func (v *View) TotalBlocks(i int) int64 {
 	if checkReads {
 		v.check(KVUse)
@@ -236,7 +237,7 @@ func (v *View) TotalBlocks(i int) int64 {
 	return v.slots[i].Total
 }
 
-// FreeSeqs is the number of requests that the running list of instance i has
+// FreeSeqs returns the number of requests that the running list of instance i has
 // room for. It is part of the signal BatchSize.
 func (v *View) FreeSeqs(i int) int64 {
 	if checkReads {
@@ -245,8 +246,8 @@ func (v *View) FreeSeqs(i int) int64 {
 	return max(0, int64(v.MaxSeqs)-int64(v.slots[i].Batch))
 }
 
-// FreeTokens is the number of tokens that the KV blocks of instance i which are
-// not in use have room for. It is part of the signal KVUse.
+// FreeTokens returns the number of tokens that the free KV blocks of instance i
+// have room for. It is part of the signal KVUse.
 func (v *View) FreeTokens(i int) int64 {
 	if checkReads {
 		v.check(KVUse)
@@ -254,10 +255,10 @@ func (v *View) FreeTokens(i int) int64 {
 	return (v.slots[i].Total - v.slots[i].Used) * int64(v.BlockSize)
 }
 
-// EstimatedWait is how long the prompts that wait on instance i take to be
-// prefilled, in µs: their tokens over the rate of the last steps that prefilled
-// something, whatever else these did. It is 0 when nothing waits, and when
-// nothing has been prefilled yet.
+// EstimatedWait returns the µs that the prompts which wait on instance i take to be
+// prefilled: their tokens over the rate of the last steps that prefilled anything,
+// whatever else these did. It is 0 when nothing waits, and before the first
+// prefill.
 func (v *View) EstimatedWait(i int) float64 {
 	if checkReads {
 		v.check(EstimatedWait)
@@ -269,7 +270,7 @@ func (v *View) EstimatedWait(i int) float64 {
 	return float64(float64(s.WaitingTokens) * (float64(s.PrefillMicros) / float64(s.PrefillTokens)))
 }
 
-// HitRate is the share of prompt tokens of instance i that were found in its
+// HitRate returns the share of prompt tokens of instance i that were found in its
 // prefix cache so far, 0 before the first was looked up.
 func (v *View) HitRate(i int) float64 {
 	if checkReads {
@@ -278,7 +279,7 @@ func (v *View) HitRate(i int) float64 {
 	return v.services[i].hitRate()
 }
 
-// RecentTTFT is the mean TTFT in µs of the last RecentCompletions requests that
+// RecentTTFT returns the mean TTFT in µs of the last RecentCompletions requests that
 // completed on instance i, 0 before the first.
 func (v *View) RecentTTFT(i int) float64 {
 	if checkReads {
@@ -288,7 +289,7 @@ func (v *View) RecentTTFT(i int) float64 {
 	return mean(s.TTFT, int64(s.TTFTs))
 }
 
-// RecentTPOT is the same of TPOT, over those of the requests that have one.
+// RecentTPOT returns the mean TPOT in µs of those of these requests that have one.
 func (v *View) RecentTPOT(i int) float64 {
 	if checkReads {
 		v.check(RecentLatency)
@@ -297,8 +298,8 @@ func (v *View) RecentTPOT(i int) float64 {
 	return mean(s.TPOT, int64(s.TPOTs))
 }
 
-// RecentAttainment is the share of those requests that met every target of their
-// class, of those whose class has targets, and how many those are.
+// RecentAttainment returns the number of these requests whose class has targets,
+// and the share of them that met every target.
 func (v *View) RecentAttainment(i int) (share float64, of int64) {
 	if checkReads {
 		v.check(RecentLatency)
@@ -307,7 +308,7 @@ func (v *View) RecentAttainment(i int) (share float64, of int64) {
 	return mean(int64(s.Attained), int64(s.Judged)), int64(s.Judged)
 }
 
-// mean is sum/n, 0 without any.
+// mean returns sum/n, 0 for n = 0.
 func mean(sum, n int64) float64 {
 	if n == 0 {
 		return 0
@@ -328,8 +329,8 @@ func (v *View) Load(i int) int64 {
 	return v.slots[i].load()
 }
 
-// read returns the slots to a loop of this package that reads the signals s of
-// them and no others.
+// read returns the slots, for a loop of this package that reads no signals of them
+// but s.
 func (v *View) read(s Signals) []Slot {
 	if checkReads {
 		v.check(s)
@@ -340,8 +341,8 @@ func (v *View) read(s Signals) []Slot {
 // load is View.Load of a slot.
 func (s *Slot) load() int64 { return int64(s.Queue) + int64(s.Batch) + int64(s.InFlight) }
 
-// check panics when a signal is read that the reading policy did not declare:
-// the run would have gone on without waiting for it.
+// check panics when a policy reads a signal that it did not declare: the run does
+// not wait for such a signal.
 func (v *View) check(s Signals) {
 	if undeclared := s &^ v.Declared; undeclared != 0 {
 		panic(fmt.Sprintf("policy: read of %v by a policy that observes %v", undeclared, v.Declared))

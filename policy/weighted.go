@@ -10,28 +10,29 @@ import (
 // weighted takes the largest Σ weight·score, summed in the order in which the
 // scorers were given.
 //
-// It follows the view: a changed instance is scored all, all of them only
-// when an extreme of a spread has moved. What it keeps are the scores without
-// the affinities, to a prefix or a session, which are others with every
-// request: an instance that has one is given its true score for that one
-// decision. To add 0 for the others is exact, wherever an affinity stands in
-// the sum.
+// It keeps the scores of all instances and follows the view: only a changed
+// instance is scored anew, all of them when an extreme of a spread has moved.
+//
+// Affinities, to a prefix or a session, differ with every request. The kept
+// scores are without them. For each decision the few instances that have an
+// affinity are given their true scores, and afterwards the kept ones again. All
+// others have affinity 0, and to add 0 is exact wherever it stands in the sum.
 type weighted struct {
 	scorers  []scorer
 	observes Signals
 	tie      tieBreak
 	rows     denseIndex
 	scores   []float64 // by row
-	public   []float64 // the same by instance, when some are gone
-	tree     maxTree   // by row, of the scores without affinities
+	public   []float64 // the same by instance; kept only while some are gone
+	tree     maxTree   // by row, of the kept scores; during a decision see choose
 
 	index       *PrefixIndex   // nil without the scorers prefix-affinity and prefix-match
-	prefix      int            // which scorer prefix-affinity is, −1: none
-	bonus       int            // which prefix-match is
+	prefix      int            // index in scorers of prefix-affinity, −1: none
+	bonus       int            // index in scorers of prefix-match, −1: none
 	sessions    *sessionMemory // nil without the scorer session-affinity
-	session     int            // which scorer that is
-	matched     []int32        // rows of instances that have scores with an affinity, in order
-	bestMatched []int32        // those of them with the largest score, in order
+	session     int            // index in scorers of session-affinity, if sessions is not nil
+	matched     []int32        // rows of instances with an affinity to the last request, ascending
+	bestMatched []int32        // those of matched with the largest score, ascending
 }
 
 func newWeighted(v values, env Env) (Routing, error) {
@@ -63,8 +64,8 @@ func newWeighted(v values, env Env) (Routing, error) {
 	return w, nil
 }
 
-// chosen lists the parameters that are weights, in the order given; all of
-// them with their defaults when none is given.
+// chosen lists the parameters that are weights, in the order given. When none is
+// given it lists all of them, with their defaults.
 func chosen(v values) []int {
 	var weights []int
 	for _, i := range v.given {
@@ -119,7 +120,7 @@ func (w *weighted) Explain(i int, shares []float64) []float64 {
 	return shares
 }
 
-// published is the scores by instance.
+// published returns the scores by instance.
 func (w *weighted) published() []float64 {
 	if w.rows.identity {
 		return w.scores
@@ -130,7 +131,7 @@ func (w *weighted) published() []float64 {
 	return w.public
 }
 
-// follow brings the scores without affinities up to the view.
+// sync brings the kept scores up to the view.
 func (w *weighted) sync(view *View) {
 	slots := view.read(w.observes)
 	first, all := w.rows.sync(view)
@@ -166,7 +167,7 @@ func (w *weighted) sync(view *View) {
 	}
 }
 
-// reset takes in all instances.
+// reset scores all instances, whichever there are now.
 func (w *weighted) reset(view *View) {
 	instances := w.rows.instances
 	for k := range w.scorers {
@@ -189,7 +190,8 @@ func (w *weighted) reset(view *View) {
 	}
 }
 
-// updateScales reports whether shares of instances have changed that have not.
+// updateScales recomputes the shares of the scorers whose scale changed, and
+// reports whether there was one. Then the scores of all instances are stale.
 func (w *weighted) updateScales() bool {
 	moved := false
 	for k := range w.scorers {
@@ -198,7 +200,7 @@ func (w *weighted) updateScales() bool {
 	return moved
 }
 
-// scoreAll sums for every instance, scorer by scorer.
+// scoreAll computes the kept scores of all instances, scorer by scorer.
 func (w *weighted) scoreAll(slots []Slot) {
 	scores := w.scores
 	clear(scores)
@@ -221,7 +223,7 @@ func (w *weighted) scoreAll(slots []Slot) {
 	w.tree.rebuild()
 }
 
-// sum is the score of the instance in a row.
+// sum returns the score of the instance in a row, from the shares.
 func (w *weighted) sum(row int) float64 {
 	score := 0.0
 	for k := range w.scorers {
@@ -230,8 +232,9 @@ func (w *weighted) sum(row int) float64 {
 	return score
 }
 
-// scoreKey of a score: bits of floats from 0 on are ordered as they are. One
-// below 0 is that of an instance which is not routable.
+// scoreKey returns the key of a score in a maxTree: the bits of floats ≥ 0 are
+// ordered as the floats are. A score below 0 belongs to an instance that is not
+// routable, and has key 0.
 func scoreKey(score float64) uint64 {
 	if score < 0 {
 		return 0
@@ -239,8 +242,8 @@ func scoreKey(score float64) uint64 {
 	return math.Float64bits(score) + 1
 }
 
-// match gives the candidates to which the request has an affinity their scores
-// with it, and returns the key of the bestMatched of them, 0 without any.
+// scoreAffinity finds the candidates to which the request has an affinity, gives
+// them their true scores, and returns the key of the best one, 0 without any.
 func (w *weighted) scoreAffinity(req *Request) uint64 {
 	if w.index != nil {
 		w.matchHolders(w.index.holders())
@@ -262,7 +265,7 @@ func (w *weighted) scoreAffinity(req *Request) uint64 {
 	return top
 }
 
-// candidate is the row of an instance that may be chosen, −1 if i is none.
+// candidate returns the row of instance i if it may be chosen, else −1.
 func (w *weighted) candidate(i int) int {
 	if row := w.rows.row(i); row >= 0 && w.scores[row] >= 0 {
 		return row
@@ -270,8 +273,8 @@ func (w *weighted) candidate(i int) int {
 	return -1
 }
 
-// matchHolders matches the candidates that the index expects to have the
-// beginning of the prompt.
+// matchHolders notes the candidates that are expected to have the beginning of the
+// prompt in cache.
 func (w *weighted) matchHolders(holders []holder) {
 	for _, h := range holders {
 		row := w.candidate(int(h.instance))
@@ -290,7 +293,7 @@ func (w *weighted) matchHolders(holders []holder) {
 	}
 }
 
-// matchSession matches the instance that served the session last, −1 for none.
+// matchSession notes instance i, which served the session last, −1 for none.
 func (w *weighted) matchSession(i int) {
 	if i < 0 {
 		return
@@ -305,7 +308,7 @@ func (w *weighted) matchSession(i int) {
 	}
 }
 
-// clearAffinity takes back what match did.
+// clearAffinity undoes scoreAffinity and choose: the kept scores are back.
 func (w *weighted) clearAffinity() {
 	if len(w.matched) == 0 {
 		return
@@ -324,13 +327,13 @@ func (w *weighted) clearAffinity() {
 	w.matched, w.bestMatched = w.matched[:0], w.bestMatched[:0]
 }
 
-// choose is the row of one of the instances with the largest score, −1 when none
-// is routable; top is the key of the bestMatched.
+// choose returns the row of one of the instances with the largest score, −1 when
+// none is routable. top is the key of bestMatched, 0 when there is none.
 //
-// An affinity makes no score smaller. So if the bestMatched are stronger than the
-// maxTree's best, only they are the best. If they are as strong, those of
-// them that got there by an affinity belong to the tournament's best for now. If
-// they are weaker, none of them is among those.
+// An affinity makes no score smaller. So if top is above the best of the tree,
+// only bestMatched are the best. If they are equal, bestMatched are among the
+// best and enter the tree until the next decision. If top is below, none of them
+// is among the best.
 func (w *weighted) choose(req *Request, top uint64) int {
 	switch best := w.tree.best(); {
 	case top > best:
