@@ -35,8 +35,8 @@ func (noScaling) Observes() Signals { return NoSignals }
 
 func (noScaling) Evaluate(ctx *AutoscaleContext) ScaleDecision { return hold(ctx, NoReason) }
 
-// oscillator takes its turns also at a bound, where one of them changes
-// nothing.
+// oscillator adds and removes one replica in turn. At a bound one of the turns
+// changes nothing.
 type oscillator struct{ down bool }
 
 func (*oscillator) Observes() Signals { return NoSignals }
@@ -50,14 +50,13 @@ func (o *oscillator) Evaluate(ctx *AutoscaleContext) ScaleDecision {
 	return toward(ctx, int64(ctx.Replicas)+step, OtherWay)
 }
 
-// hold is the decision to leave things as they are.
+// hold returns the decision to keep the number of replicas.
 func hold(ctx *AutoscaleContext, reason Reason) ScaleDecision {
 	return ScaleDecision{Action: Hold, Target: ctx.Replicas, Reason: reason}
 }
 
-// toward is the decision for n replicas, as far as the bounds let it. An
-// autoscaler applies them itself: what it remembers of its actions must be
-// what became of them.
+// toward returns the decision for n replicas within the bounds. Autoscalers apply
+// the bounds themselves, because they remember their actions as carried out.
 func toward(ctx *AutoscaleContext, n int64, reason Reason) ScaleDecision {
 	d := ScaleDecision{Action: Hold, Target: within(ctx, n), Reason: reason}
 	switch {
@@ -69,16 +68,16 @@ func toward(ctx *AutoscaleContext, n int64, reason Reason) ScaleDecision {
 	return d
 }
 
-// within is n within the bounds, and at least 1: without a replica there is no
-// signal that could ever ask for one.
+// within returns n brought within the bounds, and at least 1: without any replica
+// no signal could ever ask for one.
 func within(ctx *AutoscaleContext, n int64) int32 {
 	return int32(min(max(n, int64(ctx.Min), 1), int64(ctx.Max)))
 }
 
-// ceil is x rounded up, as a number of replicas.
+// ceil returns x rounded up, as a number of replicas.
 func ceil(x float64) int64 { return int64(min(math.Ceil(x), math.MaxInt32)) }
 
-// whole reads a parameter that counts something.
+// whole reads a parameter that must be a whole number.
 func whole(v values, name string) (int32, error) {
 	x := v.number(name)
 	if x != math.Trunc(x) {
@@ -87,7 +86,7 @@ func whole(v values, name string) (int32, error) {
 	return int32(x), nil
 }
 
-// scaleError is a fault in a parameter of an autoscaler.
+// scaleError returns an *Error about a parameter of an autoscaler.
 func scaleError(name, format string, args ...any) error {
 	return &Error{Field: string(AutoscaleKind) + ".params." + name, Problem: fmt.Sprintf(format, args...)}
 }

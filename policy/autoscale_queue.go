@@ -16,18 +16,18 @@ var queueDepthParameters = []Parameter{
 	downWindowParameter,
 }
 
-// mostRemoved is into how many parts the replicas are divided of which
-// queue-depth removes one at a time, one replica at least: what is in use grows
-// faster than the load on each of those that are left.
+// queue-depth removes at most one in mostRemoved replicas at a time, and one at
+// least: the use of seats and KV blocks grows faster than the load on each replica
+// that is left.
 const mostRemoved = 5
 
-// queueTarget wants one replica for each target waiting requests. An empty
-// queue alone is no reason to remove any: a replica with all seats taken and
-// nobody waiting is busy, not idle.
+// queueTarget wants one replica for each target waiting requests. An empty queue
+// alone is no reason to remove replicas: one with a full batch and no waiting
+// request is busy, not idle.
 type queueTarget struct {
 	target     float64
 	tolerance  tolerance
-	low        float64 // whole thousandths
+	low        float64 // in thousandths, a whole number
 	stabilizer stabilizer
 	watch      watch
 }
@@ -66,8 +66,9 @@ func (q *queueTarget) Evaluate(ctx *AutoscaleContext) ScaleDecision {
 	return toward(ctx, int64(settled), reason)
 }
 
-// down is how far it goes down towards desired when so many replicas are ready:
-// what is in use of seats and of KV blocks must stay below low.
+// down returns the number of replicas to go down to, desired at the lowest: the
+// shares of seats and of KV blocks in use must stay below low. serving is the
+// number of ready replicas.
 func (q *queueTarget) down(ctx *AutoscaleContext, serving int64, desired int32) (int32, Reason) {
 	reason := ToTarget
 	if least := ctx.Replicas - max(1, ctx.Replicas/mostRemoved); desired < least {
@@ -90,10 +91,10 @@ func (q *queueTarget) Watched() Watch {
 	return q.watch.report(queueSignal, q.tolerance.above(q.target), true)
 }
 
-// tolerance is how far a ratio may be from 1 without calling for a change.
+// tolerance is the distance of a ratio from 1 up to which nothing is changed.
 type tolerance float64
 
-// above is the largest value that is within the tolerance of a target.
+// above returns the largest value within the tolerance of a target.
 func (t tolerance) above(target float64) float64 { return target + float64(target*float64(t)) }
 
 func (t tolerance) covers(ratio float64) bool { return ratio >= 1-float64(t) && ratio <= 1+float64(t) }

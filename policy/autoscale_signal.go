@@ -6,7 +6,7 @@ import "math"
 type scaleSignal uint8
 
 const (
-	loadSignal scaleSignal = iota // its parts together, whichever binds
+	loadSignal scaleSignal = iota // the largest of loadParts
 	batchSignal
 	kvSignal
 	queueSignal
@@ -15,8 +15,8 @@ const (
 	backlogPart // of load: waiting requests as a share of fullQueue
 )
 
-// fullQueue is how many waiting requests count as a full queue: the threshold
-// of saturation-shed.
+// fullQueue is the number of waiting requests that counts as a full queue, as in
+// saturation-shed.
 const fullQueue = 5
 
 var scaleSignals = [...]struct {
@@ -32,11 +32,10 @@ var scaleSignals = [...]struct {
 	backlogPart:      {"queue", QueueDepth},
 }
 
-// loadParts are the resources of load, in the order in which equals are named.
+// loadParts are the resources of load. Of equal ones the first is named.
 var loadParts = []scaleSignal{batchSignal, kvSignal, backlogPart}
 
-// parts are the signals that are measured one by one: itself, if it is no
-// more.
+// parts returns the signals to measure: the parts of load, else the signal itself.
 func (s scaleSignal) parts() []scaleSignal {
 	if s == loadSignal {
 		return loadParts
@@ -44,7 +43,8 @@ func (s scaleSignal) parts() []scaleSignal {
 	return []scaleSignal{s}
 }
 
-// signalParameter is the choice among signals, the first of which is the default.
+// signalParameter returns the parameter that chooses among signals. The first is
+// the default.
 func signalParameter(help string, signals ...scaleSignal) Parameter {
 	p := Parameter{Name: "signal", Type: Choice, Default: scaleSignals[signals[0]].name, Help: help}
 	for _, s := range signals {
@@ -53,10 +53,10 @@ func signalParameter(help string, signals ...scaleSignal) Parameter {
 	return p
 }
 
-// newScaleSignal reads the parameter.
+// newScaleSignal reads the parameter signal.
 func newScaleSignal(v values) scaleSignal { return scaleSignalOf(v.choice("signal")) }
 
-// scaleSignalOf is the signal of a name that there is.
+// scaleSignalOf returns the signal of that name, which must exist.
 func scaleSignalOf(name string) scaleSignal {
 	s := loadSignal
 	for scaleSignals[s].name != name {
@@ -65,8 +65,8 @@ func scaleSignalOf(name string) scaleSignal {
 	return s
 }
 
-// shareOnly refuses a value that the signal, being a share, cannot reach: who
-// means 80 % and writes 80 would never see it scale.
+// shareOnly refuses a value above 1 for a signal that is a share, such as 80 for
+// 80 %: the signal would never reach it.
 func (s scaleSignal) shareOnly(v values, name string) error {
 	if x := v.number(name); s != queueSignal && s != rateSignal && x > 1 {
 		return scaleError(name, "%g is not allowed with signal %s, want a share of at most 1", x, scaleSignals[s].name)
@@ -74,8 +74,8 @@ func (s scaleSignal) shareOnly(v values, name string) error {
 	return nil
 }
 
-// of is the signal at instance i as a fraction. A denominator of 0 says that
-// there is nothing to measure it by. It is not for load, which has parts.
+// of returns the signal at instance i as a fraction. Denominator 0 means that it
+// cannot be measured. It is not for load, which has parts.
 func (s scaleSignal) of(ctx *AutoscaleContext, i int) (numerator, denominator int64) {
 	switch s {
 	case batchSignal:
@@ -91,15 +91,15 @@ func (s scaleSignal) of(ctx *AutoscaleContext, i int) (numerator, denominator in
 	return ctx.View.QueueDepth(i), 1
 }
 
-// mean is the signal over all ready instances, and whether there is any. The
-// sums are of whole numbers: a mean that should be 0.8 is, and does not pass a
-// threshold of 0.8 by an error of rounding.
+// mean returns the mean of the signal over the ready instances, and whether it can
+// be measured. The sums are whole numbers: a mean of exactly 0.8 does not pass the
+// threshold 0.8 by a rounding error.
 func (s scaleSignal) mean(ctx *AutoscaleContext) (value float64, known bool) {
 	sum, of := s.sums(ctx)
 	return mean(sum, of), of > 0
 }
 
-// sums are the sums of what the mean is made of.
+// sums returns the numerator and the denominator of the mean.
 func (s scaleSignal) sums(ctx *AutoscaleContext) (sum, of int64) {
 	for _, k := range ctx.View.Present() {
 		if i := int(k); ready(ctx.View, i) {
@@ -110,9 +110,8 @@ func (s scaleSignal) sums(ctx *AutoscaleContext) (sum, of int64) {
 	return sum, of
 }
 
-// highest is the largest mean among the parts of the signal, which part that
-// is, whether any could be measured, and whether all could. Of equal parts it
-// is the first.
+// highest returns the largest mean among the parts of the signal, and its part, the
+// first of equal ones. known: any part could be measured; complete: all could.
 func (s scaleSignal) highest(ctx *AutoscaleContext) (value float64, part scaleSignal, known, complete bool) {
 	complete = true
 	for _, p := range s.parts() {
@@ -125,9 +124,9 @@ func (s scaleSignal) highest(ctx *AutoscaleContext) (value float64, part scaleSi
 	return value, part, known, complete
 }
 
-// ready reports whether instance i is one that requests are sent to: what a
-// readiness probe would say. One that warms up without requests is not, its
-// idleness tells nothing of the load.
+// ready reports whether instance i gets requests, as a readiness probe would. An
+// instance that warms up without requests is not ready: its idleness says nothing
+// about the load.
 func ready(v *View, i int) bool {
 	phase := v.Phase(i)
 	return (phase == Serving || phase == Warming) && v.Routable(i)

@@ -2,8 +2,8 @@ package policy
 
 import "math"
 
-// thousandths in one: Kubernetes computes with whole thousandths of metrics
-// and targets.
+// thousandths is the number of thousandths in 1. Kubernetes computes with whole
+// thousandths of metrics and targets.
 const thousandths = 1000
 
 var targetUtilizationParameters = []Parameter{
@@ -20,14 +20,13 @@ var targetUtilizationParameters = []Parameter{
 	{Name: "period", Type: Duration, Default: "15s", Min: 1, Max: math.MaxFloat64, Help: "of the limits to what may be added and removed"},
 }
 
-// targetUtilization is the HorizontalPodAutoscaler of Kubernetes with metrics
-// per pod, as its controller does it (docs/autoscaling.md): each metric of the
-// signal gives a desired number of replicas, the largest of which counts; the
-// stabilizer holds it against the numbers desired lately, and two rates limit
-// the change.
+// targetUtilization is the HorizontalPodAutoscaler of Kubernetes with metrics per
+// pod, as its controller works (docs/autoscaling.md). Each metric of the signal
+// gives a desired number of replicas, and the largest counts. The stabilizer
+// compares it with the numbers desired lately, and two rates limit the change.
 type targetUtilization struct {
 	signal     scaleSignal
-	target     int64 // thousandths
+	target     int64 // in thousandths
 	tolerance  tolerance
 	stabilizer stabilizer
 	changes    changes
@@ -82,10 +81,10 @@ func (t *targetUtilization) Evaluate(ctx *AutoscaleContext) ScaleDecision {
 	return d
 }
 
-// desired is the number of replicas that the signal asks for now, the largest
-// of those that its metrics ask for. It is NoReason when no metric can be
-// measured, and when one cannot and the others ask for fewer: that one may be
-// the one that binds.
+// desired returns the number of replicas that the signal asks for now: the largest
+// number that one of its metrics asks for. The reason is NoReason when no metric
+// can be measured. It is also NoReason when one metric cannot and the others ask
+// for fewer replicas: that one might ask for more.
 func (t *targetUtilization) desired(ctx *AutoscaleContext) (int32, Reason) {
 	most, reason, missing := int64(0), NoReason, false
 	for _, metric := range t.signal.parts() {
@@ -103,11 +102,11 @@ func (t *targetUtilization) desired(ctx *AutoscaleContext) (int32, Reason) {
 	return within(ctx, most), reason
 }
 
-// desiredBy is the number of replicas that one metric asks for, with NoReason
-// when there is nothing to measure. Replicas that are not ready, or ready and
-// without a value, count for what speaks against a change: nothing on the way
-// up, and of the latter the target on the way down. If that leaves no reason
-// for a change there is none.
+// desiredBy returns the number of replicas that one metric asks for, with NoReason
+// when nothing can be measured. Replicas without a value count against a change. On
+// the way up those that are not ready and those that are ready but unmeasured count
+// as idle; on the way down the ready ones count as exactly at the target. If no
+// reason for a change is left there is none.
 func (t *targetUtilization) desiredBy(metric scaleSignal, ctx *AutoscaleContext) (int64, Reason) {
 	if metric == rateSignal {
 		return t.desiredByRate(ctx)
@@ -132,7 +131,7 @@ func (t *targetUtilization) desiredBy(metric scaleSignal, ctx *AutoscaleContext)
 	return ceil(float64(ratio * float64(n))), t.toTarget(metric)
 }
 
-// toTarget is the reason to follow a metric: of load it names the part.
+// toTarget returns the reason to follow a metric. For load it names the part.
 func (t *targetUtilization) toTarget(metric scaleSignal) Reason {
 	if t.signal != loadSignal {
 		return ToTarget
@@ -146,9 +145,9 @@ func (t *targetUtilization) toTarget(metric scaleSignal) Reason {
 	return QueueToTarget
 }
 
-// desiredByRate is desiredBy for a metric of the cluster whose target is an
-// average value per replica, as the controller does it for external metrics:
-// all replicas count, ready or not.
+// desiredByRate is desiredBy for a metric of the cluster whose target is an average
+// per replica, as the controller handles external metrics: all replicas count, ready
+// or not.
 func (t *targetUtilization) desiredByRate(ctx *AutoscaleContext) (int64, Reason) {
 	usage := int64(math.Round(float64(thousandths * ctx.State.Rate(ctx.Now))))
 	t.watch.note(float64(usage) / float64(thousandths*int64(ctx.Replicas)))
@@ -163,7 +162,7 @@ func (t *targetUtilization) Watched() Watch {
 	return t.watch.report(t.signal, t.tolerance.above(float64(t.target))/thousandths, true)
 }
 
-// measurement is the signal over the replicas, and how many they are.
+// measurement is the sum of a signal over the replicas, and their numbers.
 type measurement struct {
 	sum                       int64 // thousandths, each instance rounded up
 	measured, missing, coming int64 // ready, ready without a value, not yet ready
@@ -189,11 +188,12 @@ func (s scaleSignal) measure(ctx *AutoscaleContext) (m measurement) {
 	return m
 }
 
-// ratio is the mean over n replicas, in whole thousandths, per target.
+// ratio returns the mean over n replicas, in whole thousandths, divided by the
+// target.
 func (t *targetUtilization) ratio(sum, n int64) float64 { return float64(sum/n) / float64(t.target) }
 
-// limit is how far toward n replicas the rates let it go: from as many as
-// there were before the changes of the last period.
+// limit brings n replicas within the rates, which count from the number of replicas
+// before the changes of the last period.
 func (t *targetUtilization) limit(ctx *AutoscaleContext, n int32) int32 {
 	before := int64(ctx.Replicas) - int64(t.changes.recent(ctx.Now))
 	switch {
@@ -207,20 +207,21 @@ func (t *targetUtilization) limit(ctx *AutoscaleContext, n int32) int32 {
 	return n
 }
 
-// rate is by how much the number of replicas may change within a period:
-// whichever is more. Both 0, it does not change that way.
+// rate is the change of the number of replicas that is allowed within a period: the
+// larger one counts. When both are 0 no change is allowed.
 type rate struct {
 	percent float64
 	pods    int32
 }
 
-// most is how many there may be when there were n; a part of a replica counts
-// as one, or a few would never grow.
+// most returns the largest number of replicas after n. A part of a replica counts
+// as one, or a small number would never grow.
 func (r rate) most(n int64) int64 {
 	return max(ceil(float64(float64(n)*(1+r.percent/100))), n+int64(r.pods))
 }
 
-// least is how many there must be when there were n; a part of one may go.
+// least returns the smallest number of replicas after n. A part of a replica counts
+// as one that may go.
 func (r rate) least(n int64) int64 {
 	return min(int64(float64(n)*(1-r.percent/100)), n-int64(r.pods))
 }

@@ -160,7 +160,7 @@ func TestHPARollingMaximum(t *testing.T) {
 	}
 }
 
-// TestHPASaysWhatLimitsIt: the reason is that of the last step that changed
+// TestHPASaysWhatLimitsIt: the reason names the last step that changed
 // the number.
 func TestHPASaysWhatLimitsIt(t *testing.T) {
 	p := mustScale(t, "target-utilization", Setting{"signal", "batch"}, Setting{"target", "0.1"}, Setting{"up_window", "30s"}, Setting{"down_window", "30s"}, Setting{"down_percent", "50"})

@@ -149,7 +149,7 @@ func TestThresholdOfLoadFollowsWhatBinds(t *testing.T) {
 		{105, full(3, 1, 29), Hold, 4, NoReason},
 		{120, full(2, 1, 30), Hold, 4, NoReason},
 		{135, full(2, 2, 29), Hold, 4, NoReason},
-		{150, each(4, Slot{Batch: 2}), Hold, 4, NoReason},      // nobody knows the KV blocks
+		{150, each(4, Slot{Batch: 2}), Hold, 4, NoReason},      // KV blocks are not known
 		{165, each(4, Slot{Batch: 9}), ScaleUp, 5, SeatsAbove}, // but the seats are taken
 		{180, append(full(9, 0, 0), starting, draining), ScaleUp, 6, SeatsAbove},
 	} {

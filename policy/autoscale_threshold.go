@@ -16,16 +16,16 @@ var thresholdParameters = []Parameter{
 	{Name: "cooldown", Type: Duration, Default: "60s", Max: math.MaxFloat64, Help: "after an action none for so long, in either direction"},
 }
 
-// threshold adds step replicas on one side of a band and removes step on the
-// other.
+// threshold adds step replicas when its signal is on one side of a band, and removes
+// step replicas on the other.
 type threshold struct {
 	signal        scaleSignal
-	high, low     float64 // ends of the band, which belong to it
-	onHigh, onLow int64   // replicas to add above it and below it
+	high, low     float64 // ends of the band, inclusive; low < high
+	onHigh, onLow int64   // replicas to add above high and below low, negative: to remove
 	cooldown      vtime.Duration
-	cooled        vtime.Time // when the cooldown ends
+	cooled        vtime.Time // end of the present cooldown
 	sustained     vtime.Duration
-	beyond        streak // of evaluations on one side of the band
+	beyond        streak
 	watch         watch
 }
 
@@ -41,8 +41,8 @@ func newThreshold(v values, _ Env) (Autoscale, error) {
 			return nil, err
 		}
 	}
-	// Little attainment calls for more, where little of anything else calls
-	// for less.
+	// Low attainment asks for more replicas; low values of all other signals ask
+	// for fewer.
 	if t.signal == attainmentSignal {
 		t.high, t.low, t.onHigh, t.onLow = t.low, t.high, t.onLow, t.onHigh
 		if t.high <= t.low {
@@ -72,8 +72,8 @@ func (t *threshold) Evaluate(ctx *AutoscaleContext) ScaleDecision {
 	return d
 }
 
-// wish is the decision if there were no cooldown. A part of load that cannot be
-// measured may be the one that binds: without it nothing is taken away.
+// wish returns the decision without cooldown and sustained. While a part of load
+// cannot be measured no replica is removed: that part might be the highest.
 func (t *threshold) wish(ctx *AutoscaleContext) ScaleDecision {
 	value, part, known, complete := t.signal.highest(ctx)
 	if known {
@@ -88,8 +88,8 @@ func (t *threshold) wish(ctx *AutoscaleContext) ScaleDecision {
 	return hold(ctx, NoReason)
 }
 
-// above is the reason to act on a signal that is too high: of load it names the
-// part.
+// above returns the reason to act on a signal that is too high. For load it names
+// the part.
 func (t *threshold) above(part scaleSignal) Reason {
 	if t.signal != loadSignal {
 		return AboveThreshold
@@ -105,21 +105,21 @@ func (t *threshold) above(part scaleSignal) Reason {
 
 // Watched implements Watched.
 func (t *threshold) Watched() Watch {
-	if t.signal == attainmentSignal { // the lower, the more it asks for
+	if t.signal == attainmentSignal { // which asks for more when it is low
 		return t.watch.report(t.signal, t.low, false)
 	}
 	return t.watch.report(t.signal, t.high, true)
 }
 
-// streak is a row of evaluations at which a signal was on the same side of its
+// streak is a sequence of evaluations at which a signal was on the same side of the
 // band.
 type streak struct {
 	side  Reason // NoReason: within the band, or unknown
 	since vtime.Time
 }
 
-// note takes note of an evaluation and says since when its side has been the
-// same. Which part of load is above plays no role.
+// note enters an evaluation and returns the time since which the side has been the
+// same. All parts of load above the band are the same side.
 func (s *streak) note(now vtime.Time, reason Reason) vtime.Time {
 	side := reason
 	if side == SeatsAbove || side == KVAbove || side == QueueAbove {

@@ -216,7 +216,7 @@ func twins(t *testing.T, rng *rand.Rand, signal string) (*plainHPA, Autoscale) {
 }
 
 // twinPods draws a pod for each of current replicas and some that leave, and
-// the same as instances with seats requests each; 0: nobody knows. load is what
+// the same as instances with seats requests each; 0: not known. load is what
 // a pod measures about, per target.
 func twinPods(rng *rand.Rand, signal string, seats int32, target int64, current int, load, unready, missing float64) (pods []plainPod, slots []Slot) {
 	tilt := [3]float64{1, 1, 1} // which of three metrics binds
@@ -317,7 +317,7 @@ func (c *twinTally) series(t *testing.T, seed, salt uint64, signals []string) {
 			demand = rng.ExpFloat64() * float64(most) / 2
 		}
 		seats, without := int32(10), missing
-		if missing > 0 && rng.IntN(8) == 0 { // nobody gives this metric
+		if missing > 0 && rng.IntN(8) == 0 { // no replica has this metric
 			if without = 1; rng.IntN(2) == 0 {
 				seats, without = 0, missing
 			}

@@ -1,12 +1,12 @@
 package policy
 
-// watch is the range of the values that a signal had.
+// watch is the range of values of a signal in a run.
 type watch struct {
 	known        bool
 	lowest, most float64
 }
 
-// note takes note of a value of the signal or of one of its parts.
+// note enters a value of the signal, or of one of its parts.
 func (w *watch) note(value float64) {
 	if !w.known {
 		w.known, w.lowest, w.most = true, value, value
@@ -14,8 +14,7 @@ func (w *watch) note(value float64) {
 	w.lowest, w.most = min(w.lowest, value), max(w.most, value)
 }
 
-// report is how near the signal came to a limit that it passes upwards, or
-// downwards.
+// report says how near the signal came to a limit, from below (up) or from above.
 func (w *watch) report(signal scaleSignal, limit float64, up bool) Watch {
 	r := Watch{Signal: scaleSignals[signal].name, Limit: limit, Known: w.known}
 	if up {

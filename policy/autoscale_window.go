@@ -6,13 +6,12 @@ import (
 	"blis/vtime"
 )
 
-// stabilizer brings what an autoscaler would do now together with what it
-// would have done a short while ago, so that replicas do not come and go with
-// every swing of a signal: it goes down only to the highest number of replicas
-// desired within one window, and up only to the lowest within another. The
-// number that a run begins with counts as desired at the first evaluation.
+// stabilizer keeps replicas from coming and going with every swing of a signal. It
+// goes down only to the highest number of replicas desired within one window of
+// time, and up only to the lowest number desired within another. The number of
+// replicas at the start counts as desired at the first evaluation.
 type stabilizer struct {
-	down, up window // up holds negative numbers: the lowest is the highest of them
+	down, up window // up holds the negated numbers, so that its largest is the lowest
 	begun    bool
 }
 
@@ -20,8 +19,7 @@ func newStabilizer(down, up vtime.Duration) stabilizer {
 	return stabilizer{down: window{length: down}, up: window{length: up}}
 }
 
-// begin is to be called at each evaluation, also at one that comes to no
-// desired number.
+// begin is called at each evaluation, also at one without a desired number.
 func (s *stabilizer) begin(ctx *AutoscaleContext) {
 	if !s.begun {
 		s.stabilize(ctx, within(ctx, int64(ctx.Replicas)))
@@ -29,21 +27,22 @@ func (s *stabilizer) begin(ctx *AutoscaleContext) {
 	}
 }
 
-// stabilize notes the number of replicas desired now and says how many there
-// should be.
+// stabilize enters the number of replicas desired now and returns the number that
+// there should be.
 func (s *stabilizer) stabilize(ctx *AutoscaleContext, desired int32) int32 {
 	highest := s.down.note(ctx.Now, desired)
 	lowest := -s.up.note(ctx.Now, -desired)
 	return min(max(ctx.Replicas, lowest), highest)
 }
 
-// dated is a number with the time that it is of.
+// dated is a number with its time.
 type dated struct {
 	at vtime.Time
 	n  int32
 }
 
-// stale is how many of a list, the oldest first, are at least age old.
+// stale returns the number of entries of a list, oldest first, that are at least age
+// old.
 func stale(list []dated, now vtime.Time, age vtime.Duration) int {
 	n := 0
 	for n < len(list) && now.Sub(list[n].at) >= age {
@@ -52,9 +51,9 @@ func stale(list []dated, now vtime.Time, age vtime.Duration) int {
 	return n
 }
 
-// window is the largest of the numbers noted within length. It keeps those
-// that may still become the largest: each is smaller than the one before it.
-// So there are no more of them than numbers of replicas, however short the
+// window knows the largest of the numbers noted within length. It keeps only numbers
+// that may still become the largest: each is smaller than the one before it. So it
+// has at most as many entries as there are numbers of replicas, however short the
 // interval between evaluations.
 type window struct {
 	length vtime.Duration
@@ -71,8 +70,8 @@ func (w *window) note(now vtime.Time, n int32) int32 {
 	return w.kept[0].n
 }
 
-// changes is by how many replicas an autoscaler changed their number within
-// the last period: added less removed.
+// changes sums up the changes that an autoscaler made within the last period:
+// replicas added less replicas removed.
 type changes struct {
 	period vtime.Duration
 	kept   []dated // at most one per evaluation in the period
@@ -85,7 +84,7 @@ func (c *changes) add(now vtime.Time, by int32) {
 	c.sum += by
 }
 
-// recent is the sum of the changes in (now − period, now].
+// recent returns the sum of the changes in (now − period, now].
 func (c *changes) recent(now vtime.Time) int32 {
 	gone := stale(c.kept, now, c.period)
 	for _, change := range c.kept[:gone] {

@@ -12,16 +12,16 @@ import (
 	"blis/vtime"
 )
 
-// Selection is one policy of a bundle: its type and parameters in the order
+// Selection is one policy of a bundle: its type, and its parameters in the order
 // given. The order of the scorers of weighted is the order of their sum.
 type Selection struct {
-	Type   string // empty: not given, which is the default of its kind
+	Type   string // empty: not given, the default of the kind holds
 	Params []Setting
 }
 
-// AutoscaleSelection is the autoscaler of a bundle, when it is asked, and how
-// what it wants is carried out. Fields are as they were written; empty or nil:
-// not given.
+// AutoscaleSelection is the autoscaler of a bundle, when it is asked, and how its
+// decisions are carried out. Fields are as they were written; empty or nil: not
+// given.
 type AutoscaleSelection struct {
 	Selection
 	Interval          *vtime.Duration // between evaluations
@@ -31,24 +31,24 @@ type AutoscaleSelection struct {
 	WarmupDuration, WarmupCurve, WarmupPenalty, WarmupRoutable string
 }
 
-// Observability says how fresh what policies see of the instances is.
+// Observability says how fresh the signals are that policies see.
 type Observability struct {
-	Refresh  *vtime.Duration // age of instance signals at most; 0: always fresh; nil: not given
+	Refresh  *vtime.Duration // largest age of instance signals; 0: always fresh; nil: not given
 	InFlight string          // immediate or periodic; empty: not given
 
-	// How fresh single signals are: Immediate, OnDemand, or the interval of
-	// their refreshes; empty: as Refresh says, or their default.
+	// Freshness of single signals: Immediate, OnDemand, or the interval of their
+	// refreshes; empty: Refresh, or the default of the signal, holds.
 	QueueDepth, BatchSize, KVUtilization, CacheHitRate, RecentLatency, EstimatedWait string
 
 	PrefixIndex  string          // routed or events; empty: not given
-	PrefixBlocks string          // blocks per instance that routed remembers, or Auto; empty: not given
-	KVEventDelay *vtime.Duration // of events
+	PrefixBlocks string          // with routed: blocks remembered per instance, or Auto; empty: not given
+	KVEventDelay *vtime.Duration // with events: their delay; nil: not given
 }
 
-// Freshness of a signal that is no interval.
+// Freshness of a signal without an interval.
 const (
 	Immediate = "immediate" // as instances publish it
-	OnDemand  = "on_demand" // as it is when the router asks, whatever instances publish
+	OnDemand  = "on_demand" // as it is when the router reads it
 )
 
 // Mapping is free-form content in the order given. A value is nil, a bool, a
@@ -61,51 +61,51 @@ type Entry struct {
 	Value any
 }
 
-// Bundle names the policies of a run. What is not given is the zero value, so
-// that flags can fill it; Complete fills it with the defaults. The zero Bundle
-// is an empty file. A copy is independent of the original for Set.
+// Bundle names the policies of a run. Fields that are not given have the zero value,
+// which flags may replace and Complete replaces by the default. The zero Bundle is
+// an empty file. Set on a copy does not change the original.
 type Bundle struct {
 	Admission, Priority, Routing, Scheduler Selection
 
 	Autoscale     AutoscaleSelection
 	Observability Observability
-	Metadata      Mapping // nothing of it has an effect; nil: not given
+	Metadata      Mapping // without effect; nil: not given
 
 	file  string
-	lines map[string]int // line of each field that stands in the file, by its path
+	lines map[string]int // path of a field in the file → its line
 }
 
-// section is a top-level name of a bundle: a policy with the fields beside
-// type and params, or fields alone.
+// section is a top-level name of a bundle: a policy, with fields beside type and
+// params, or fields alone.
 type section struct {
-	name      string                   // of a policy also its Kind
+	name      string                   // for a policy its Kind
 	selection func(*Bundle) *Selection // nil: not a policy
 	fields    []field
 }
 
-// field is one that holds a single value. The parameter says which.
+// field is a field with a single value, which the Parameter describes.
 type field struct {
 	Parameter
-	duration func(*Bundle) **vtime.Duration // where a Duration is kept
-	choice   func(*Bundle) *string          // where any other is kept, as it was written
+	duration func(*Bundle) **vtime.Duration // where a Duration is kept; nil: choice
+	choice   func(*Bundle) *string          // where another value is kept, as it was written
 }
 
-// text is a field that is kept as it was written. A name with dots is that of a
-// field in mappings within the section.
+// text returns a field that is kept as it was written. A name with dots is a path
+// through mappings within the section.
 func text(p Parameter, kept func(*Bundle) *string) field { return field{p, nil, kept} }
 
-// freshness describes how fresh a signal is.
+// freshness returns the parameter for the freshness of a signal.
 func freshness(name string) Parameter {
 	return Parameter{Name: name, Type: Freshness, Min: 1, Max: longest}
 }
 
-// metadata is the section whose content is free.
+// metadata is the section with free-form content.
 const metadata = "metadata"
 
-// longest is the longest duration a field may have.
+// longest is the longest duration of a field.
 const longest = float64(1 << 62)
 
-// sections are those of a file, in the order in which a bundle is written.
+// sections lists the sections of a bundle in the order in which they are written.
 var sections = []section{
 	{name: string(AdmissionKind), selection: func(b *Bundle) *Selection { return &b.Admission }},
 	{name: string(PriorityKind), selection: func(b *Bundle) *Selection { return &b.Priority }},
@@ -150,7 +150,7 @@ func (f *field) put(b *Bundle, v value) {
 	*f.choice(b) = v.text
 }
 
-// get is the field as it is written, empty when it was not given.
+// get returns the field as it is written, empty when it was not given.
 func (f *field) get(b *Bundle) string {
 	if f.choice != nil {
 		return *f.choice(b)
@@ -161,7 +161,7 @@ func (f *field) get(b *Bundle) string {
 	return ""
 }
 
-// findSection is the section of that name; the problem says that there is none.
+// findSection returns the section of that name, or the problem that there is none.
 func findSection(name string) (s *section, problem string) {
 	names := make([]string, len(sections))
 	for i := range sections {
@@ -172,7 +172,7 @@ func findSection(name string) (s *section, problem string) {
 	return nil, unknownName("section", name, names)
 }
 
-// find is the field of that name; the problem says that there is none.
+// find returns the field of that name, or the problem that there is none.
 func (s *section) find(name string) (f *field, problem string) {
 	for i := range s.fields {
 		if s.fields[i].Name == name {
@@ -187,7 +187,7 @@ func (s *section) holds(name string) bool {
 	return slices.ContainsFunc(s.fields, func(f field) bool { return strings.HasPrefix(f.Name, name+".") })
 }
 
-// names lists what the section may hold.
+// names lists the names in the section.
 func (s *section) names() []string {
 	var names []string
 	if s.selection != nil {
@@ -206,7 +206,7 @@ func unknownName(what, name string, names []string) string {
 	return fmt.Sprintf("unknown %s %q%s (there are: %s)", what, name, suggest.Hint(name, names), strings.Join(names, ", "))
 }
 
-// template is the template of the policy's type, or of that kind's default.
+// template returns the template of the policy's type, or of the default of the kind.
 func (c *Selection) template(kind Kind) (*Template, error) {
 	return lookUp(kind, cmp.Or(c.Type, ofKind(kind)[0].Name))
 }
@@ -222,7 +222,7 @@ func ofKind(kind Kind) []Template {
 	return list
 }
 
-// lookUp is the template of that name.
+// lookUp returns the template of that name.
 func lookUp(kind Kind, name string) (*Template, error) {
 	var list []template[struct{}]
 	for _, t := range ofKind(kind) {
@@ -231,15 +231,15 @@ func lookUp(kind Kind, name string) (*Template, error) {
 		}
 		list = append(list, template[struct{}]{Template: t})
 	}
-	_, err := create(kind, list, name, nil, Env{}) // none of that name: it says so
+	_, err := create(kind, list, name, nil, Env{}) // the error says that there is none of that name
 	return nil, err
 }
 
 // BundleError is a fault in a bundle file.
 type BundleError struct {
 	File    string
-	Line    int    // 0 when it has none
-	Field   string // path of the fault, like routing.params.tie; empty when it is the file's
+	Line    int    // 0: not known
+	Field   string // path of the fault, like routing.params.tie; empty: the whole file
 	Problem string // what is wrong and what would be right
 }
 
@@ -255,7 +255,7 @@ func (e *BundleError) Error() string {
 	return text + ": " + e.Problem
 }
 
-// oneLine quotes names that would not print as they are.
+// oneLine returns a name for a message, quoted if it does not print as it is.
 func oneLine(name string) string {
 	if quoted := strconv.Quote(name); quoted != `"`+name+`"` {
 		return quoted
@@ -263,9 +263,9 @@ func oneLine(name string) string {
 	return name
 }
 
-// Locate gives an *Error about a field that stands in the file its place
-// there. Any other error is returned as it is: what Set has changed since is
-// no longer the file's.
+// Locate returns a *BundleError with file and line for an *Error about a field that
+// stands in the file. Any other error it returns as it is. A field that Set has
+// changed no longer stands in the file.
 func (b *Bundle) Locate(err error) error {
 	var fault *Error
 	if !errors.As(err, &fault) {

@@ -5,11 +5,11 @@ import (
 	"slices"
 )
 
-// Complete is the effective bundle: each kind has its type and every parameter
-// its value, by its name and in the template's order, then those of
-// tenants, by name. Weights are an exception: once one is given only those given
-// count, in the order given, else the defaults that are not 0. Single fields
-// and metadata stay as they are. A bad type or parameter is an *Error.
+// Complete returns the effective bundle. Each kind has its type, and every parameter
+// its value, by its name and in the order of the template; settings of tenants
+// follow, by name. Weights are an exception: if one is given only the given ones
+// count, in the order given, else the defaults that are not 0. Single fields and
+// metadata stay as they are. A bad type or parameter is an *Error.
 func (b Bundle) Complete() (Bundle, error) {
 	for i := range sections {
 		s := &sections[i]

@@ -19,29 +19,29 @@ import (
 	"blis/input/nesting"
 )
 
-// Limits of a file. The YAML parser takes time and memory that grow faster
-// than its input, with nesting and with the length of names above it; within
-// these limits the worst input costs a fraction of a second.
+// Limits of a file. The time and memory of the YAML parser grow faster than its
+// input, with nesting and with the lengths of the names above a value. Within these
+// limits the worst input costs a fraction of a second.
 const (
 	maxText  = 64 << 10 // bytes
 	maxDepth = 32       // mappings and lists inside each other
 	maxName  = 128      // bytes of a name before a colon
 
-	// maxJSON is maxText for what MarshalJSON has written: quotes and escapes
-	// make more bytes of the same bundle.
+	// maxJSON is maxText for the output of MarshalJSON, which is longer by quotes
+	// and escapes.
 	maxJSON = 8 * maxText
 )
 
-// member is a name of a mapping with its value: nil, a bool, a json.Number, a
-// string, a []any of such values or a []member.
+// member is an entry of a mapping. Its value is nil, a bool, a json.Number, a string,
+// a []any of such values, or a []member.
 type member struct {
 	name  string
 	line  int
 	value any
 }
 
-// readDocument reads YAML text of one mapping, nil when it is empty. Names are
-// unique; what YAML has beyond mappings, lists and plain values is refused.
+// readDocument reads YAML text of one mapping, nil for an empty text. Names are
+// unique. YAML beyond mappings, lists and plain values is refused.
 func readDocument(text []byte, limit int) ([]member, *BundleError) {
 	if len(text) > limit {
 		return nil, &BundleError{Problem: fmt.Sprintf("has %d bytes, want at most %d", len(text), limit)}
@@ -74,7 +74,7 @@ func readDocument(text []byte, limit int) ([]member, *BundleError) {
 	return members, nil
 }
 
-// checkCharacters refuses what is not text.
+// checkCharacters refuses bytes that are not text.
 func checkCharacters(text []byte) *BundleError {
 	line := 1
 	for rest := text; len(rest) > 0; {
@@ -92,8 +92,8 @@ func checkCharacters(text []byte) *BundleError {
 	return nil
 }
 
-// parseYAML runs the YAML parser, which has panicked on odd input: that must
-// not turn a user's file into a crash.
+// parseYAML runs the YAML parser. The parser has panicked on odd input, so a panic is
+// an error in the file.
 func parseYAML(text string) (docs []*ast.DocumentNode, fault *BundleError) {
 	defer func() {
 		if recover() != nil {
@@ -104,7 +104,7 @@ func parseYAML(text string) (docs []*ast.DocumentNode, fault *BundleError) {
 	if fault := checkTokens(tokens); fault != nil {
 		return nil, fault
 	}
-	file, err := parser.Parse(tokens, 0, parser.AllowDuplicateMapKey()) // convert says better what is given twice
+	file, err := parser.Parse(tokens, 0, parser.AllowDuplicateMapKey()) // convert has the better error for a name given twice
 	if err != nil {
 		var positioned yaml.Error
 		if !errors.As(err, &positioned) {
@@ -116,7 +116,7 @@ func parseYAML(text string) (docs []*ast.DocumentNode, fault *BundleError) {
 	return file.Docs, nil
 }
 
-// refused are tokens of YAML that a bundle does without, with what to write.
+// refused maps tokens of YAML that are not supported to what to write instead.
 var refused = map[token.Type]string{
 	token.AnchorType:     "anchors are not supported, write the value where it is needed",
 	token.AliasType:      "aliases are not supported, write the value out",
@@ -126,8 +126,8 @@ var refused = map[token.Type]string{
 	token.DirectiveType:  "directives are not supported, leave the line out",
 }
 
-// checkTokens refuses what is not supported, and what is nested so deeply, or
-// under such names, that the parser must not see it.
+// checkTokens refuses tokens that are not supported, and nesting and names above the
+// limits, before the parser sees them.
 func checkTokens(tokens token.Tokens) *BundleError {
 	depth := nesting.Counter{Most: maxDepth, Name: maxName}
 	for _, t := range tokens {
@@ -171,8 +171,8 @@ func convert(node ast.Node, depth int) (any, *BundleError) {
 	return nil, &BundleError{Line: lineOf(node.GetToken()), Problem: "not supported, want a plain value, a list or a mapping"}
 }
 
-// checkDepth knows better than the tokens: a list right below its name, and a
-// name in a list, are deeper than what they stand in.
+// checkDepth refuses nesting that the tokens do not show: a list right below its
+// name, and a name in a list, are one level deeper.
 func checkDepth(node ast.Node, depth int) *BundleError {
 	if depth < maxDepth {
 		return nil
@@ -195,8 +195,7 @@ func convertList(n *ast.SequenceNode, depth int) (any, *BundleError) {
 	return list, nil
 }
 
-// convertString takes 1e5 for a number, as YAML 1.2 and JSON do and the parser
-// does not.
+// convertString reads 1e5 as a number, as YAML 1.2 and JSON do. The parser does not.
 func convertString(n *ast.StringNode) (any, *BundleError) {
 	if n.Token.Type == token.StringType && isNumeral(n.Value) {
 		return json.Number(n.Value), nil
@@ -247,8 +246,7 @@ func (e *BundleError) within(name string) *BundleError {
 	return e
 }
 
-// numeral is the text of a number as the user wrote it, if JSON can write it
-// like that.
+// numeral returns a number as the user wrote it if that is valid JSON, else plain.
 func numeral(text, plain string) json.Number {
 	if isNumeral(text) {
 		return json.Number(text)
@@ -261,7 +259,7 @@ func isNumeral(text string) bool {
 	return text != "" && (text[0] == '-' || '0' <= text[0] && text[0] <= '9') && strings.TrimSpace(text) == text && json.Valid([]byte(text))
 }
 
-// describe names a value in an error.
+// describe returns a value in words, for errors.
 func describe(x any) string {
 	switch x := x.(type) {
 	case nil:

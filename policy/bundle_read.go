@@ -6,10 +6,10 @@ import (
 	"strconv"
 )
 
-// ParseBundle reads a bundle file, which is called file in errors. The format
-// is strict: what is unknown, of another type, out of range or given twice is
-// a *BundleError with its line. null is like not given. An empty file is the
-// empty bundle.
+// ParseBundle reads a bundle; errors call the file file. The format is strict: a
+// field that is unknown, of another type, out of range or given twice is a
+// *BundleError with its line. null means not given. An empty file is the empty
+// bundle.
 func ParseBundle(file string, text []byte) (Bundle, error) { return parseBundle(file, text, maxText) }
 
 func parseBundle(file string, text []byte, limit int) (Bundle, error) {
@@ -39,7 +39,7 @@ func (r *reader) section(p *member) *BundleError {
 	case p.value == nil:
 		return nil
 	case s.selection != nil:
-		members, fault := adopt(Kind(s.name), p)
+		members, fault := translate(Kind(s.name), p)
 		if fault != nil {
 			return fault
 		}
@@ -66,7 +66,8 @@ func (r *reader) section(p *member) *BundleError {
 	return r.fields(s, members)
 }
 
-// selection reads type, params and tenants, in this order wherever they stand.
+// selection reads type, params and tenants, in this order, whatever their order in
+// the file.
 func (r *reader) selection(kind Kind, c *Selection, members []member) *BundleError {
 	for i := range members {
 		if p := &members[i]; p.name == "type" && p.value != nil {
@@ -138,7 +139,7 @@ func (r *reader) params(kind Kind, c *Selection, p *member) *BundleError {
 	return nil
 }
 
-// fields reads those of a section beside type and params.
+// fields reads the fields of a section beside type and params.
 func (r *reader) fields(s *section, members []member) *BundleError {
 	for i := range members {
 		p := &members[i]
@@ -152,7 +153,7 @@ func (r *reader) fields(s *section, members []member) *BundleError {
 	return nil
 }
 
-// field reads one of them, or those of a mapping within the section.
+// field reads one field of a section, or the fields of a mapping within it.
 func (r *reader) field(s *section, within string, p *member) *BundleError {
 	name := within + p.name
 	path := s.name + "." + name
@@ -184,8 +185,8 @@ func (r *reader) field(s *section, within string, p *member) *BundleError {
 	return nil
 }
 
-// parameter is that of a name or alias, Open for a setting of a tenant, nil for
-// one that the template does not have.
+// parameter returns the parameter of that name or alias: Open for a setting of a
+// tenant, nil if the template has none.
 func (t *Template) parameter(name string) *Parameter {
 	if _, ok := tenantOf(name); ok {
 		return t.Open
@@ -197,7 +198,7 @@ func (t *Template) parameter(name string) *Parameter {
 	return nil
 }
 
-// name is that of the parameter which a name or alias stands for.
+// name returns the name of the parameter of that name or alias.
 func (t *Template) name(alias string) string {
 	if p := t.parameter(alias); p != nil && p != t.Open {
 		return p.Name
@@ -205,8 +206,8 @@ func (t *Template) name(alias string) string {
 	return alias
 }
 
-// setting checks a value of a file for a parameter of the template; the fault
-// is an *Error.
+// setting checks a value of a file for a parameter of the template. Its error is an
+// *Error.
 func (t *Template) setting(name string, x any) (Setting, error) {
 	text, isText := "", true
 	if p := t.parameter(name); p != nil {
@@ -218,15 +219,15 @@ func (t *Template) setting(name string, x any) (Setting, error) {
 	return s, t.check(s)
 }
 
-// check is what resolve says of one setting alone.
+// check returns the error of resolve for one setting alone.
 func (t *Template) check(s Setting) error {
 	v := values{parameters: t.Parameters, list: make([]value, len(t.Parameters))}
 	return v.set(t, s)
 }
 
-// text is a value of a file as parse reads it, if it has the type in YAML that
-// the parameter wants: a number in quotes is none.
-func (p *Parameter) text(x any) (string, bool) {
+// text returns a value of a file as text for parse. ok is false if it does not have
+// the YAML type of the parameter: a number in quotes is not a number.
+func (p *Parameter) text(x any) (text string, ok bool) {
 	switch x := x.(type) {
 	case bool:
 		return strconv.FormatBool(x), p.Type == Flag
@@ -246,7 +247,7 @@ func (p *Parameter) text(x any) (string, bool) {
 	return "", false
 }
 
-// located gives an *Error its line.
+// located returns an *Error as a *BundleError with a line.
 func located(err error, line int) *BundleError {
 	fault, ok := err.(*Error)
 	if !ok {
@@ -255,7 +256,7 @@ func located(err error, line int) *BundleError {
 	return &BundleError{Line: line, Field: fault.Field, Problem: fault.Problem}
 }
 
-// freeMapping is a mapping without lines.
+// freeMapping returns free-form content without its lines.
 func freeMapping(members []member) (Mapping, *BundleError) {
 	m := make(Mapping, len(members))
 	for i := range members {
@@ -290,8 +291,8 @@ func freeValue(x any, line int) (any, *BundleError) {
 	return x, nil
 }
 
-// randomDuration is {type: lognormal, params: {mean: 40s, cv: 0.2}} or {type:
-// constant, params: {mean: 40s}} in one word.
+// randomDuration returns {type: lognormal, params: {mean: 40s, cv: 0.2}} or {type:
+// constant, params: {mean: 40s}} in the form that ParseRandomDuration reads.
 func randomDuration(members []member) (string, bool) {
 	if len(members) != 2 || members[0].name != "type" || members[1].name != "params" {
 		return "", false

@@ -2,12 +2,10 @@ package policy
 
 import "strings"
 
-// Seeded reports whether a run with these policies depends on its seed by them,
-// and not only by its traffic: instances are drawn where several are equally
-// good, pairs of instances are drawn, or times to provision a machine or load a model
-// are. Replicates
-// of such a run of a trace differ, but by no more than chance in the cluster.
-// A bundle that cannot run is none.
+// Seeded reports whether these policies make a run depend on its seed, beside its
+// traffic: they draw among equally good instances, draw pairs of instances, or draw
+// times to provision a machine or load a model. Replicates of such a run of a trace
+// differ only by chance in the cluster. It is false for a bundle that cannot run.
 func (b *Bundle) Seeded() bool {
 	t, err := b.Routing.template(RoutingKind)
 	if err != nil {

@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// Set changes the field of that path, as in --set routing.params.queue-depth=3:
-// a type, a parameter or a single field like observability.refresh. The value
-// is checked as in a file; a fault is an *Error, none of the file's to Locate,
-// and changes nothing. Another type than before drops the parameters of the one before. Parameters of a
-// type that is not given are those of its kind's default.
+// Set changes the field of that path, as in --set routing.params.queue-depth=3: a
+// type, a parameter, or a single field like observability.refresh. The value is
+// checked as in a file. A bad one is an *Error, which Locate does not find in the
+// file, and changes nothing. A new type drops the parameters of the old one. If no
+// type is given parameters are for the default of the kind.
 func (b *Bundle) Set(path, value string) error {
 	name, rest, _ := strings.Cut(path, ".")
 	s, problem := findSection(name)
@@ -47,8 +47,8 @@ func (b *Bundle) Set(path, value string) error {
 	return nil
 }
 
-// Get is the field of that path as it was given, like Set takes it; empty when
-// it was not, or when there is no such field.
+// Get returns the field of that path in the form that Set takes, empty when it was
+// not given or does not exist.
 func (b *Bundle) Get(path string) string {
 	name, rest, _ := strings.Cut(path, ".")
 	s, _ := findSection(name)
@@ -91,7 +91,7 @@ func (s *section) paths() []string {
 
 func (b *Bundle) setType(s *section, name string) error {
 	kind, c := Kind(s.name), s.selection(b)
-	name = ownType(kind, name)
+	name = canonicalType(kind, name)
 	if _, err := lookUp(kind, name); err != nil {
 		return err
 	}
@@ -109,7 +109,7 @@ func (b *Bundle) setType(s *section, name string) error {
 
 func (b *Bundle) setParameter(s *section, name, text string) error {
 	kind, c := Kind(s.name), s.selection(b)
-	name, text = ownName(kind, name), ownText(kind, name, text)
+	name, text = canonicalName(kind, name), canonicalValue(kind, name, text)
 	t, err := c.template(kind)
 	if err != nil {
 		return err
@@ -126,7 +126,7 @@ func (b *Bundle) setParameter(s *section, name, text string) error {
 		params = append(params, changed)
 	}
 	c.Params = params
-	all := s.name + ".params" // a fault of them together is no longer the file's
+	all := s.name + ".params" // an error about all parameters together no longer stands in the file
 	b.forget(func(field string) bool {
 		alias, found := strings.CutPrefix(field, all+".")
 		return field == all || field == t.path(name) || found && t.name(alias) == t.name(name)
@@ -134,7 +134,8 @@ func (b *Bundle) setParameter(s *section, name, text string) error {
 	return nil
 }
 
-// forget says which fields are no longer the file's.
+// forget drops the lines of fields for which gone is true: they no longer stand in
+// the file.
 func (b *Bundle) forget(gone func(field string) bool) {
 	b.lines = maps.Clone(b.lines) // which a copy of the bundle may share
 	maps.DeleteFunc(b.lines, func(field string, _ int) bool { return gone(field) })

@@ -10,16 +10,16 @@ import (
 	"unicode/utf16"
 )
 
-// bundleName is the file in errors about a bundle that was read back.
+// bundleName is the name of the file in errors about a bundle that is read back.
 const bundleName = "policies"
 
-// MarshalJSON writes what was given in the form of the file, in the order of
+// MarshalJSON writes the given fields in the form of the file, in the order of
 // sections and parameters.
 func (b Bundle) MarshalJSON() ([]byte, error) {
 	return jsonNotation.append(nil, b.content())
 }
 
-// UnmarshalJSON reads what MarshalJSON wrote, with the checks of ParseBundle.
+// UnmarshalJSON reads the output of MarshalJSON, with the checks of ParseBundle.
 func (b *Bundle) UnmarshalJSON(text []byte) error {
 	var compact bytes.Buffer // an indented result may be of any size
 	if err := json.Compact(&compact, text); err != nil {
@@ -28,8 +28,8 @@ func (b *Bundle) UnmarshalJSON(text []byte) error {
 	return b.unmarshal(compact.Bytes(), maxJSON)
 }
 
-// MarshalText writes what was given as a file that ParseBundle reads, a line
-// for each section.
+// MarshalText writes the given fields as a file that ParseBundle reads, a line for
+// each section.
 func (b Bundle) MarshalText() ([]byte, error) {
 	var text []byte
 	for _, e := range b.content() {
@@ -43,7 +43,7 @@ func (b Bundle) MarshalText() ([]byte, error) {
 	return text, nil
 }
 
-// Equal reports whether both give the same. Where it stood does not matter.
+// Equal reports whether both bundles give the same fields, whatever their files.
 func (b Bundle) Equal(o Bundle) bool {
 	x, err := b.MarshalText()
 	y, other := o.MarshalText()
@@ -64,7 +64,7 @@ func (b *Bundle) unmarshal(text []byte, limit int) error {
 	return nil
 }
 
-// content is what was given as a Mapping.
+// content returns the given fields as a Mapping.
 func (b *Bundle) content() Mapping {
 	list := Mapping{}
 	for i := range sections {
@@ -89,7 +89,8 @@ func (b *Bundle) content() Mapping {
 	return list
 }
 
-// with is the mapping with a value at a path, in mappings that it makes.
+// with returns the mapping with a value added at a path, through mappings that it
+// makes.
 func (m Mapping) with(path []string, value any) Mapping {
 	if len(path) == 1 {
 		return append(m, Entry{path[0], value})
@@ -113,7 +114,7 @@ func (c *Selection) content(kind Kind) Mapping {
 	var params, tenants Mapping
 	for _, s := range c.Params {
 		e := Entry{s.Name, s.Value}
-		if err == nil { // else reading it back will say that there is no such type
+		if err == nil { // else the reader will report the unknown type
 			if p := t.parameter(s.Name); p != nil {
 				e.Value = p.value(s.Value)
 			}
@@ -133,8 +134,8 @@ func (c *Selection) content(kind Kind) Mapping {
 	return given
 }
 
-// value is the text of a parameter in its type in YAML, as text when it is
-// none of the parameter's.
+// value returns a parameter's text in the YAML type of the parameter, and as text if
+// it is not an allowed value.
 func (p *Parameter) value(text string) any {
 	if _, ok := p.parse(text); !ok || text == Auto {
 		return text
@@ -154,8 +155,8 @@ func (p *Parameter) isNumber() bool {
 	return p.Type == Number || p.Type == Count || p.Type == Weight || p.Type == CountOrAuto
 }
 
-// plain is an allowed value of the parameter in a form that JSON can write:
-// 5 for +5.
+// plain returns an allowed value of the parameter in a form that JSON can write: 5
+// for +5.
 func (p *Parameter) plain(text string) string {
 	if !p.isNumber() || text == Auto || isNumeral(text) {
 		return text
@@ -164,7 +165,7 @@ func (p *Parameter) plain(text string) string {
 	return strconv.FormatFloat(v.number, 'g', -1, 64)
 }
 
-// notation is how values are written.
+// notation is a way to write values.
 type notation struct {
 	colon, comma string
 	words        bool // names and strings may stand without quotes
@@ -236,8 +237,8 @@ func (n *notation) appendString(text []byte, s string) []byte {
 	return appendQuoted(text, s)
 }
 
-// isWord reports whether YAML reads s as that string without quotes. It says
-// so of names and of durations like 50ms.
+// isWord reports whether YAML reads s without quotes as the string s: names, and
+// durations like 50ms.
 func isWord(s string) bool {
 	if s == "" || strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+.") != "" {
 		return false
@@ -250,7 +251,7 @@ func isWord(s string) bool {
 	return unicode.IsLetter(rune(s[0])) || isDigit && strings.HasSuffix(s, "s")
 }
 
-// appendQuoted writes s in double quotes as JSON and YAML both read it.
+// appendQuoted writes s in double quotes, as both JSON and YAML read it.
 func appendQuoted(text []byte, s string) []byte {
 	text = append(text, '"')
 	for _, r := range s {

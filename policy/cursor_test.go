@@ -15,7 +15,7 @@ type pair struct {
 		decide(*Request, *View) RoutingDecision
 	}
 	draws *twinDraws // of the twin; nil with tie: lowest
-	every int        // asked in one of so many steps
+	every int        // steps between two decisions
 }
 
 var scorerNames = []string{"prefix-affinity", "queue-depth", "waiting-queue", "kv-utilization", "load-balance", "active-requests", "session-affinity", "cache-hit-rate", "prefix-match"}

@@ -11,7 +11,7 @@ import (
 // stream. So the draws of one request do not depend on earlier decisions: a forced
 // choice, or a tie that another policy did not have.
 //
-// The zero Draws are those of seed 0.
+// The zero Draws have seed 0.
 type Draws struct{ seed uint64 }
 
 // NewDraws returns the draws of a run with that seed.

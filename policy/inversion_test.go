@@ -9,8 +9,8 @@ import (
 	"blis/workload"
 )
 
-// step is a request that gets its priority, and whom it is put before; −1:
-// nobody.
+// step is a request that gets its priority, and the request that it is put before;
+// −1: none.
 type step struct {
 	class    string
 	arrival  vtime.Time

@@ -106,8 +106,8 @@ func (t *segments) seek(s, block int32) (before, p int32) {
 	return before, p
 }
 
-// begin returns the first block after part before of segment s, that of the
-// segment for before = 0.
+// begin returns the first block after part before of segment s. For before = 0 it
+// is the first block of the segment.
 func (t *segments) begin(s, before int32) int32 {
 	if before == 0 {
 		return t.list[s].first

@@ -25,7 +25,7 @@ func newPrompts(rng *rand.Rand, size int32) *prompts {
 	return &prompts{rng: rng, size: size, unit: unit, longest: 1 + rng.IntN(5*int(size/unit+1))}
 }
 
-// length is that of a span, in tokens.
+// length draws the length of a span, in tokens.
 func (g *prompts) length() int32 { return g.unit * int32(1+g.rng.IntN(g.longest)) }
 
 func (g *prompts) next() Request {
@@ -152,7 +152,7 @@ func (x *trace) request(req Request) {
 	x.slow.record(blocks, target)
 }
 
-// compareHits compares who holds how much of a prompt.
+// compareHits compares the holders of a prompt, and how much they hold.
 func (x *trace) compareHits(req *Request, blocks []twinBlock) {
 	var holders []holder
 	for i := range x.view.Len() {

@@ -20,7 +20,7 @@ func mustQuota(t *testing.T, env Env, settings ...Setting) Admission {
 	return p
 }
 
-// activeState has so many active requests by tenant.
+// activeState returns a state with active requests by tenant.
 func activeState(active ...int) *RouterState {
 	st := &RouterState{Declared: Active}
 	st.Track(Active)
@@ -81,8 +81,8 @@ func TestTenantQuota(t *testing.T) {
 }
 
 // TestQuotaHoldsOverARun plays random traffic: no tenant ever has more than its
-// quota, nobody is turned away below it, and a request is put off so many
-// times at most.
+// quota, no request is rejected or delayed below it, and none is delayed more than
+// maxDelays times.
 func TestQuotaHoldsOverARun(t *testing.T) {
 	quotas := []int{3, 0, 7, 3} // by tenant
 	const delay, maxDelays = 40, 2

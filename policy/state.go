@@ -11,8 +11,8 @@ import (
 // RouterState is what the router knows when it decides about a request: its own
 // past, its tenants, and the instances. The router writes it; policies read it.
 //
-// A request counts as arrived from its arrival on, the one in question
-// included, and as active from its admission until the router knows that it
+// A request counts as arrived from its arrival on, the present
+// one included, and as active from its admission until the router knows that it
 // ended.
 type RouterState struct {
 	Arrived  int64

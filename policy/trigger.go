@@ -10,45 +10,45 @@ import (
 	"blis/vtime"
 )
 
-// Triggers that are no conditions.
+// Triggers without conditions.
 const (
 	PeriodicTrigger = "periodic" // evaluations at every multiple of the interval
 	EventTrigger    = "event"    // evaluations when a request arrives or ends
 )
 
-// Trigger is the conditions of which one must hold for an autoscaler to be
-// asked. They are looked at when requests arrive or end. The zero Trigger has
-// none, and never fires.
+// Trigger is a list of conditions, of which one must hold for an autoscaler to be
+// asked. They are checked when requests arrive or end. The zero Trigger has no
+// condition and never fires.
 type Trigger struct {
 	conditions []condition
 	baseline   float64 // arrivals per second at the last evaluation; 0 before the first
 }
 
-// condition is a signal that is above or below a value, at every look of a
+// condition says that a signal is above or below a value, at every check during a
 // time.
 type condition struct {
 	signal scaleSignal
-	change bool // of the rate, since the last evaluation, in place of a signal
+	change bool // instead of signal: the relative change of the rate since the last evaluation
 	above  bool
 	value  float64
 	lasts  vtime.Duration
 
-	holds bool // at the last look
-	since vtime.Time
+	holds bool       // at the last check
+	since vtime.Time // first check of those, up to the last, at which it held
 }
 
-// rateChange is the condition that is no signal.
+// rateChange names the condition on the change of the rate.
 const rateChange = "rate-change"
 
-// triggerForms says what a trigger can be.
+// triggerForms describes a trigger in messages.
 const triggerForms = "periodic, event, or conditions like queue>5, attainment<0.9, load>0.8 for 30s, rate-change>0.5"
 
 // triggerSignals are those that a condition can name.
 var triggerSignals = []scaleSignal{loadSignal, batchSignal, kvSignal, queueSignal, attainmentSignal, rateSignal}
 
-// ParseTrigger reads "queue>5, load<0.3 for 60s": conditions, of which one must
-// hold. The error says which is wrong and what would be right. For
-// PeriodicTrigger and EventTrigger, and no text, there are no conditions.
+// ParseTrigger reads conditions like "queue>5, load<0.3 for 60s". The error says
+// which one is wrong and what would be right. PeriodicTrigger, EventTrigger and the
+// empty text have no conditions.
 func ParseTrigger(text string) (*Trigger, error) {
 	t := new(Trigger)
 	if text == "" || text == PeriodicTrigger || text == EventTrigger {
@@ -113,7 +113,7 @@ func (c *condition) name(name string) error {
 // Conditional reports whether there are conditions.
 func (t *Trigger) Conditional() bool { return len(t.conditions) > 0 }
 
-// Judges reports whether a condition is about SLO targets.
+// Judges reports whether a condition needs SLO targets.
 func (t *Trigger) Judges() bool {
 	for i := range t.conditions {
 		if t.conditions[i].signal == attainmentSignal {
@@ -123,7 +123,7 @@ func (t *Trigger) Judges() bool {
 	return false
 }
 
-// Observes is what the conditions read.
+// Observes returns the signals that the conditions read.
 func (t *Trigger) Observes() Signals {
 	s := NoSignals
 	for i := range t.conditions {
@@ -132,8 +132,8 @@ func (t *Trigger) Observes() Signals {
 	return s
 }
 
-// Fires looks at every condition and reports whether one of them holds, and
-// held at every look for as long as it must.
+// Fires checks all conditions and reports whether one of them holds and has held at
+// every check for as long as it must.
 func (t *Trigger) Fires(ctx *AutoscaleContext) bool {
 	fires := false
 	for i := range t.conditions {
@@ -150,15 +150,15 @@ func (t *Trigger) Fires(ctx *AutoscaleContext) bool {
 	return fires
 }
 
-// Asked notes that the autoscaler is asked: rate-change counts from here.
+// Asked notes that the autoscaler is asked. Changes of the rate count from here.
 func (t *Trigger) Asked(ctx *AutoscaleContext) {
 	if t.Observes()&Rates != 0 {
 		t.baseline = ctx.State.Rate(ctx.Now)
 	}
 }
 
-// now reports whether the condition holds. What cannot be measured holds for
-// none; load is below a value only if all its parts are.
+// now reports whether the condition holds. A signal that cannot be measured is
+// neither above nor below a value. load is below a value only if all its parts are.
 func (c *condition) now(ctx *AutoscaleContext, baseline float64) bool {
 	switch {
 	case c.change:

@@ -289,7 +289,7 @@ func (v *View) RecentTTFT(i int) float64 {
 	return mean(s.TTFT, int64(s.TTFTs))
 }
 
-// RecentTPOT returns the mean TPOT in µs of those of these requests that have one.
+// RecentTPOT returns the mean TPOT in µs of the requests among these that have one.
 func (v *View) RecentTPOT(i int) float64 {
 	if checkReads {
 		v.check(RecentLatency)

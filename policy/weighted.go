@@ -32,7 +32,7 @@ type weighted struct {
 	sessions    *sessionMemory // nil without the scorer session-affinity
 	session     int            // index in scorers of session-affinity, if sessions is not nil
 	matched     []int32        // rows of instances with an affinity to the last request, ascending
-	bestMatched []int32        // those of matched with the largest score, ascending
+	bestMatched []int32        // rows in matched with the largest score, ascending
 }
 
 func newWeighted(v values, env Env) (Routing, error) {

@@ -6,18 +6,18 @@ import (
 	"strings"
 )
 
-// Files of the public simulator (inference-sim) and of its plan say the same in
-// other words: policy for type, a bare name for a policy, scorers as a list, and
-// other names of parameters. They are read as what they mean here.
+// Files of the public simulator (inference-sim) and of its plan use other words:
+// policy for type, a bare name for a policy, scorers as a list, other names of
+// parameters. They are translated to the form of this simulator.
 
-// otherTypes are types by kind and other name.
-var otherTypes = map[Kind]map[string]string{
+// typeAliases maps other names of types, by kind, to the type.
+var typeAliases = map[Kind]map[string]string{
 	RoutingKind:   {"weighted-scoring": "weighted"},
 	SchedulerKind: {"priority": "priority-fcfs"}, // vLLM's name
 }
 
-// otherParameters are parameters by kind and other name.
-var otherParameters = map[Kind]map[string]string{
+// parameterAliases maps other names of parameters, by kind, to the parameter.
+var parameterAliases = map[Kind]map[string]string{
 	AdmissionKind: {"bucket_size": "capacity", "token_bucket_capacity": "capacity", "token_bucket_refill_rate": "refill_rate"},
 	PriorityKind: {"critical_score": "critical", "realtime_score": "critical", "standard_score": "standard", "interactive_score": "standard",
 		"batch_score": "batch", "background_score": "background", "sheddable_score": "sheddable", "default_score": "default"},
@@ -27,24 +27,25 @@ var otherParameters = map[Kind]map[string]string{
 	AutoscaleKind: {"scale_up_threshold": "up", "scale_down_threshold": "down", "cooldown_seconds": "cooldown"},
 }
 
-// ownType is the name here of a type.
-func ownType(kind Kind, name string) string {
-	if own, ok := otherTypes[kind][name]; ok {
+// canonicalType returns the type of that name or alias.
+func canonicalType(kind Kind, name string) string {
+	if own, ok := typeAliases[kind][name]; ok {
 		return own
 	}
 	return name
 }
 
-// ownName is the name here of a parameter.
-func ownName(kind Kind, name string) string {
-	if own, ok := otherParameters[kind][name]; ok {
+// canonicalName returns the parameter of that name or alias.
+func canonicalName(kind Kind, name string) string {
+	if own, ok := parameterAliases[kind][name]; ok {
 		return own
 	}
 	return name
 }
 
-// ownText is the value here of a parameter with that other name.
-func ownText(kind Kind, name, text string) string {
+// canonicalValue returns the value for the parameter from the text given under that
+// name or alias.
+func canonicalValue(kind Kind, name, text string) string {
 	switch {
 	case kind == AutoscaleKind && name == "cooldown_seconds" && isNumeral(text) && !strings.ContainsAny(text, "eE"):
 		return text + "s"
@@ -54,16 +55,16 @@ func ownText(kind Kind, name, text string) string {
 	return text
 }
 
-// adopt is a section of a policy in the form here.
-func adopt(kind Kind, p *member) ([]member, *BundleError) {
+// translate returns the section of a policy in the form of this simulator.
+func translate(kind Kind, p *member) ([]member, *BundleError) {
 	if name, bare := p.value.(string); bare {
-		return []member{{"type", p.line, ownType(kind, name)}}, nil
+		return []member{{"type", p.line, canonicalType(kind, name)}}, nil
 	}
 	members, isMapping := p.value.([]member)
 	if !isMapping {
 		return nil, &BundleError{Line: p.line, Field: p.name, Problem: describe(p.value) + " is not allowed, want a mapping like {name: value}, or the name of a policy"}
 	}
-	a := adoption{kind: kind}
+	a := translation{kind: kind}
 	for i := range members {
 		if fault := a.field(&members[i]); fault != nil {
 			return nil, fault
@@ -72,17 +73,17 @@ func adopt(kind Kind, p *member) ([]member, *BundleError) {
 	return a.finish()
 }
 
-// adoption is a section while it is read.
-type adoption struct {
+// translation is a section while it is translated.
+type translation struct {
 	kind     Kind
 	typed    *member // type, or policy
-	params   *member // in the form here; nil: none yet
+	params   *member // translated; nil: none yet
 	ignores  *member // respect_priority: false
 	respects *member // respect_priority: true
 	rest     []member
 }
 
-func (a *adoption) field(m *member) *BundleError {
+func (a *translation) field(m *member) *BundleError {
 	path := string(a.kind) + "." + m.name
 	switch {
 	case m.name == "type" || m.name == "policy":
@@ -91,10 +92,10 @@ func (a *adoption) field(m *member) *BundleError {
 		}
 		name, isString := m.value.(string)
 		if !isString {
-			a.rest = append(a.rest, member{"type", m.line, m.value}) // which says so
+			a.rest = append(a.rest, member{"type", m.line, m.value}) // an error later
 			return nil
 		}
-		a.typed = &member{"type", m.line, ownType(a.kind, name)}
+		a.typed = &member{"type", m.line, canonicalType(a.kind, name)}
 	case m.name == "params":
 		list, isMapping := m.value.([]member)
 		if !isMapping {
@@ -117,15 +118,15 @@ func (a *adoption) field(m *member) *BundleError {
 	return nil
 }
 
-// open begins the parameters, if they have not begun.
-func (a *adoption) open(line int) {
+// open makes params if there is none.
+func (a *translation) open(line int) {
 	if a.params == nil {
 		a.params = &member{"params", line, []member{}}
 	}
 }
 
-// param adds one.
-func (a *adoption) param(m *member) *BundleError {
+// param translates one parameter and adds it.
+func (a *translation) param(m *member) *BundleError {
 	path := string(a.kind) + ".params." + m.name
 	if a.kind == SchedulerKind && (m.name == "respect_priority" || m.name == "preemption_enabled") {
 		yes, isFlag := m.value.(bool)
@@ -145,18 +146,18 @@ func (a *adoption) param(m *member) *BundleError {
 	value := m.value
 	switch x := value.(type) {
 	case json.Number:
-		if text := ownText(a.kind, m.name, string(x)); text != string(x) {
+		if text := canonicalValue(a.kind, m.name, string(x)); text != string(x) {
 			value = text
 		}
 	case string:
-		value = ownText(a.kind, m.name, x)
+		value = canonicalValue(a.kind, m.name, x)
 	}
-	a.params.value = append(a.params.value.([]member), member{ownName(a.kind, m.name), m.line, value})
+	a.params.value = append(a.params.value.([]member), member{canonicalName(a.kind, m.name), m.line, value})
 	return nil
 }
 
 // scorers adds the weights of a list of {name, weight}.
-func (a *adoption) scorers(m *member) *BundleError {
+func (a *translation) scorers(m *member) *BundleError {
 	list, isList := m.value.([]any)
 	if m.value == nil {
 		return nil
@@ -193,8 +194,8 @@ func (a *adoption) scorers(m *member) *BundleError {
 	return nil
 }
 
-// finish is the section, the type first.
-func (a *adoption) finish() ([]member, *BundleError) {
+// finish returns the section, type first.
+func (a *translation) finish() ([]member, *BundleError) {
 	if a.ignores != nil && a.respects == nil && a.typed != nil && a.typed.value == "priority-fcfs" {
 		a.typed.value = "fcfs"
 	}
@@ -210,7 +211,7 @@ func (a *adoption) finish() ([]member, *BundleError) {
 	return append(list, a.rest...), nil
 }
 
-// noWorkload refuses a specification of a workload.
+// noWorkload refuses a file that is a specification of a workload.
 func noWorkload(members []member) *BundleError {
 	for _, m := range members {
 		if m.name == "clients" || m.name == "aggregate_rate" {
