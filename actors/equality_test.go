@@ -33,12 +33,11 @@ import (
 //	equality_large_test.go     hundreds of instances
 //
 // Environment: BLIS_EQUALITY_CASES is the number of random trials, by default
-// what the size of the test asks for (see testsize). BLIS_EQUALITY_SECONDS in its
-// place runs trials for that time. BLIS_EQUALITY_SEED is the first of their seeds
-// (default 1, then 2 …). BLIS_EQUALITY_TRIAL=FILE runs the one trial in the file,
-// as a failure prints it. BLIS_EQUALITY_BUNDLES is the number of random bundles.
-// BLIS_EQUALITY_REDUCE (default 15) is how many seconds a failure may take to be
-// made small.
+// what the size of the test asks for (see testsize). BLIS_EQUALITY_SEED is the
+// first of their seeds (default 1, then 2 …). BLIS_EQUALITY_TRIAL=FILE runs the
+// one trial in the file, as a failure prints it. BLIS_EQUALITY_BUNDLES is the
+// number of random bundles. BLIS_EQUALITY_REDUCE (default 15) is how many seconds
+// a failure may take to be made small.
 
 // everyExecutor is {decode runs, step by step} × {one event at a time, 1, 2, 3,
 // 8 workers}. salt varies when windows are run inline: always, by the default
@@ -187,16 +186,9 @@ func mustAgree(t *testing.T, x *trial, executors []Executor) *yield {
 }
 
 // budget is how many random trials to run, the usual number unless
-// BLIS_EQUALITY_CASES gives another, and the first seed. With
-// BLIS_EQUALITY_SECONDS there are as many as that time allows.
-func budget(t *testing.T, usual int) (more func(done int) bool, seed uint64) {
-	seed = uint64(fromEnvironment(t, "BLIS_EQUALITY_SEED", 1))
-	if seconds := fromEnvironment(t, "BLIS_EQUALITY_SECONDS", 0); seconds > 0 {
-		end := time.Now().Add(time.Duration(seconds) * time.Second)
-		return func(int) bool { return time.Now().Before(end) }, seed
-	}
-	cases := fromEnvironment(t, "BLIS_EQUALITY_CASES", usual)
-	return func(done int) bool { return done < cases }, seed
+// BLIS_EQUALITY_CASES gives another, and the first seed.
+func budget(t *testing.T, usual int) (cases int, seed uint64) {
+	return fromEnvironment(t, "BLIS_EQUALITY_CASES", usual), uint64(fromEnvironment(t, "BLIS_EQUALITY_SEED", 1))
 }
 
 // fromEnvironment is the value of a variable, otherwise if it is not set.
@@ -219,9 +211,9 @@ func reduction(t *testing.T) time.Duration {
 
 // TestEqualityRandom draws configurations.
 func TestEqualityRandom(t *testing.T) {
-	more, first := budget(t, testsize.Of(100, 200, 800))
+	cases, first := budget(t, testsize.Of(100, 200, 800))
 	var c coverage
-	for seed := first; more(c.cases); seed++ {
+	for seed := first; c.cases < cases; seed++ {
 		x := drawTrial(seed)
 		y, m := x.compare(everyExecutor(seed))
 		if m != nil {

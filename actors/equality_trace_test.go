@@ -42,9 +42,9 @@ func (x *trial) traced(e Executor, t Tracing) (*Result, []byte, error) {
 // TestEqualityOfTraces: a trace changes nothing, and is the same bytes on every
 // executor; what it says agrees with the report.
 func TestEqualityOfTraces(t *testing.T) {
-	more, first := budget(t, testsize.Of(30, 60, 200))
+	cases, first := budget(t, testsize.Of(30, 60, 200))
 	n, met := 0, map[string]int64{}
-	for seed := first; more(n); seed++ {
+	for seed := first; n < cases; seed++ {
 		x := drawTrial(seed)
 		d := rand.New(rand.NewPCG(seed, 5))
 		tracing := Tracing{Level: trace.Level(1 + d.IntN(2)), Counterfactual: [...]int{0, 1, 3, 1000}[d.IntN(4)]}
