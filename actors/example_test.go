@@ -138,7 +138,7 @@ func ExampleCheck() {
 // lateOnes counts requests that missed their targets.
 type lateOnes struct{ n int }
 
-func (l *lateOnes) Take(r trace.Record) error {
+func (l *lateOnes) Consume(r trace.Record) error {
 	if o, ok := r.(*trace.Outcome); ok && o.SLOMet != nil && !*o.SLOMet {
 		l.n++
 	}

@@ -98,7 +98,7 @@ func (t *tracer) take(m *lookahead.Message) {
 // give hands a record on.
 func (t *tracer) give(r trace.Record) {
 	if t.err == nil {
-		t.err = t.consumer.Take(r)
+		t.err = t.consumer.Consume(r)
 	}
 }
 

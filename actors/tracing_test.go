@@ -21,7 +21,7 @@ type kept struct {
 
 var errKept = errors.New("no room")
 
-func (k *kept) Take(r trace.Record) error {
+func (k *kept) Consume(r trace.Record) error {
 	k.lines = append(k.lines, string(trace.AppendJSON(nil, r)))
 	if k.failAt > 0 && len(k.lines) >= k.failAt {
 		return errKept

@@ -56,9 +56,9 @@ func TestRanksOfWeightedSeries(t *testing.T) {
 	draws := vtime.NewStream(seed, "ranks")
 	for trial := range 40 {
 		n := 20 + draws.IntN(20)
-		var values []placed
+		var values []valueInWindow
 		for range 1 + draws.IntN(3000) {
-			values = append(values, placed{int64(draws.IntN(500)), int32(draws.IntN(n))})
+			values = append(values, valueInWindow{int64(draws.IntN(500)), int32(draws.IntN(n))})
 		}
 		table := newRankTable(values, n)
 		weights := make([]int32, n)
@@ -94,7 +94,7 @@ func observedRun(t *testing.T, cfg actors.Config) (*sample, *actors.Result) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.judged = r.Figures()
+	s.figures = r.Figures()
 	return s, r
 }
 
@@ -126,7 +126,7 @@ func TestWeightsOfOneAreTheRun(t *testing.T) {
 		for w := range weights {
 			weights[w] = 1
 		}
-		judged := table.judge(weights)
+		judged := table.figures(weights)
 		score := s.fitness.Of(judged)
 		for _, m := range Measures() {
 			if !resampled(&m, &s.fitness) {
@@ -174,7 +174,7 @@ func TestBlocksFollowTheMemory(t *testing.T) {
 // bundle, a little slower: what the bootstrap must give intervals for.
 func synthetic(draws *vtime.Stream, windows, perWindow int, correlation float64) (base, other *sample) {
 	level := series(draws, windows, correlation)
-	base, other = &sample{judged: emptyRun()}, &sample{judged: emptyRun()}
+	base, other = &sample{figures: emptyRun()}, &sample{figures: emptyRun()}
 	for w := range windows {
 		for k := range perWindow {
 			at := vtime.Time((w*perWindow + k) * 1000)
@@ -250,7 +250,7 @@ func limits(correlation float64, measures []Measure) [][2]float64 {
 	var values [2][]*float64
 	for i, s := range []*sample{base, other} {
 		cut := span{first: 0, last: s.requests[len(s.requests)-1].arrival, windows: 1}
-		judged := newTable(s, &cut).judge([]int32{1})
+		judged := newTable(s, &cut).figures([]int32{1})
 		for m := range measures {
 			values[i] = append(values[i], measures[m].of(judged, nil))
 		}
@@ -271,7 +271,7 @@ func resampledPair(base, other *sample, measures []Measure, seed uint64) *Result
 	ones := slices.Repeat([]int32{1}, cut.windows)
 	var values [][]Values
 	for _, t := range tables {
-		judged := t.judge(ones)
+		judged := t.figures(ones)
 		var v Values
 		for m := range measures {
 			v = append(v, measures[m].of(judged, nil))
@@ -282,7 +282,7 @@ func resampledPair(base, other *sample, measures []Measure, seed uint64) *Result
 	needed := neededBlock(tables)
 	r.Intervals = Intervals{Method: Bootstrap, Windows: cut.windows, Block: min(needed, cut.windows/fewestBlocks)}
 	first := tables[0].resample(measures, seed, r.Intervals.Block)
-	r.enter(0, first, first)
-	r.enter(1, tables[1].resample(measures, seed, r.Intervals.Block), first)
+	r.setIntervals(0, first, first)
+	r.setIntervals(1, tables[1].resample(measures, seed, r.Intervals.Block), first)
 	return r
 }

@@ -116,7 +116,7 @@ func (p *Plan) checkBundle(b int) (Compared, error) {
 		one.Config, one.Setup = effective, setup
 		if err != nil {
 			var common bool
-			if one.Err, common = p.blame(b, err); common {
+			if one.Err, common = p.nameBundle(b, err); common {
 				return one, err
 			}
 		}
@@ -194,9 +194,10 @@ func (p *Plan) check() error {
 	return nil
 }
 
-// blame says whose fault it is that a configuration cannot run, and whether it
-// is nobody's: what is wrong without any bundle too.
-func (p *Plan) blame(b int, err error) (blamed error, common bool) {
+// nameBundle adds the name of bundle b to an error of its configuration. It
+// returns common if the error is independent of the bundle: the configuration
+// has the same error without a bundle.
+func (p *Plan) nameBundle(b int, err error) (blamed error, common bool) {
 	base := p.config(b, 0)
 	base.Policies = policy.Bundle{}
 	if _, _, common := actors.Check(base); common != nil && common.Error() == err.Error() {
@@ -209,7 +210,8 @@ func (p *Plan) blame(b int, err error) (blamed error, common bool) {
 	return err, false
 }
 
-// seeds are those of a replicate. They follow those of the base.
+// seeds returns the seeds of a replicate: the seeds of the base plus its
+// number.
 func (p *Plan) seeds(replicate int) Seeds {
 	base := &p.comparison.Base
 	s := Seeds{base.Seed, base.Seed}

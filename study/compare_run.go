@@ -20,7 +20,7 @@ import (
 // and the result, marked Partial, has the replicates that ended for every
 // bundle.
 func (p *Plan) Run(ctx context.Context) (*Result, error) {
-	book := p.newBook()
+	book := p.newTaskResults()
 	_, err := p.comparison.Pool.Each(ctx, len(book.tasks), func(ctx context.Context, i int) error { return p.runTask(ctx, book, book.tasks[i]) })
 	if err != nil && !interrupted(ctx, err) {
 		return nil, err
@@ -42,7 +42,7 @@ func (p *Plan) Run(ctx context.Context) (*Result, error) {
 			return nil, failed
 		}
 	}
-	result.judge()
+	result.giveVerdicts()
 	if len(result.Replicates) > 0 {
 		result.rank()
 		result.order()
@@ -54,8 +54,8 @@ func (p *Plan) Run(ctx context.Context) (*Result, error) {
 // task is a run of a comparison.
 type task struct{ bundle, replicate int }
 
-// book is what came of the tasks of a comparison.
-type book struct {
+// taskResults collects the results of the tasks of a comparison.
+type taskResults struct {
 	tasks   []task
 	values  [][]Values // [bundle][replicate]; of the first bundle among those that are alike
 	samples []*sample  // of each bundle, for the bootstrap
@@ -66,9 +66,9 @@ type book struct {
 	failedAt []int   // that replicate
 }
 
-func (p *Plan) newBook() *book {
+func (p *Plan) newTaskResults() *taskResults {
 	n := len(p.result.Bundles)
-	b := &book{values: make([][]Values, n), samples: make([]*sample, n), failures: make([]error, n), failedAt: make([]int, n), beyond: make([]string, n)}
+	b := &taskResults{values: make([][]Values, n), samples: make([]*sample, n), failures: make([]error, n), failedAt: make([]int, n), beyond: make([]string, n)}
 	for i := range n {
 		b.values[i] = make([]Values, p.runs[i])
 	}
@@ -82,8 +82,8 @@ func (p *Plan) newBook() *book {
 	return b
 }
 
-// fail enters a failure, unless an earlier replicate of the bundle failed.
-func (b *book) fail(t task, err error) {
+// fail records a failure, unless an earlier replicate of the bundle has failed.
+func (b *taskResults) fail(t task, err error) {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
 	if b.failures[t.bundle] == nil || t.replicate < b.failedAt[t.bundle] {
@@ -91,16 +91,17 @@ func (b *book) fail(t task, err error) {
 	}
 }
 
-// hopeless reports whether an earlier replicate of the task's bundle failed.
-func (b *book) hopeless(t task) bool {
+// failedBefore reports whether an earlier replicate of the task's bundle has
+// failed.
+func (b *taskResults) failedBefore(t task) bool {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
 	return b.failures[t.bundle] != nil && b.failedAt[t.bundle] < t.replicate
 }
 
 // runTask carries one run out. The failure of the baseline ends the comparison.
-func (p *Plan) runTask(ctx context.Context, book *book, t task) error {
-	if book.hopeless(t) {
+func (p *Plan) runTask(ctx context.Context, book *taskResults, t task) error {
+	if book.failedBefore(t) {
 		return nil
 	}
 	cfg := p.config(t.bundle, t.replicate)
@@ -122,7 +123,7 @@ func (p *Plan) runTask(ctx context.Context, book *book, t task) error {
 		return nil
 	}
 	if s != nil {
-		s.judged = result.Figures()
+		s.figures = result.Figures()
 		book.samples[t.bundle] = s
 	}
 	if t.replicate == 0 {
@@ -134,7 +135,7 @@ func (p *Plan) runTask(ctx context.Context, book *book, t task) error {
 
 // collect is the values of every bundle, for the replicates that ended for all;
 // none for those that failed. A bundle that runs once has them in each.
-func (p *Plan) collect(book *book, result *Result) [][]Values {
+func (p *Plan) collect(book *taskResults, result *Result) [][]Values {
 	at := func(b, r int) Values { return book.values[b][min(r, p.runs[b]-1)] }
 	values := make([][]Values, len(result.Bundles))
 	for r := range result.Planned {

@@ -96,7 +96,7 @@ func (p *Plan) countRuns() {
 
 // bootstrap enters the intervals of a comparison whose bundles ran once. The
 // same windows are drawn for all bundles, so differences are resampled in pairs.
-func (p *Plan) bootstrap(ctx context.Context, book *book, r *Result) error {
+func (p *Plan) bootstrap(ctx context.Context, book *taskResults, r *Result) error {
 	var samples []*sample
 	for b, s := range book.samples {
 		if s != nil && r.Bundles[b].Err == nil {
@@ -130,7 +130,7 @@ func (p *Plan) bootstrap(ctx context.Context, book *book, r *Result) error {
 	}
 	for b := range r.Bundles {
 		if r.Bundles[b].Err == nil {
-			r.enter(b, series[p.first[b]], series[0])
+			r.setIntervals(b, series[p.first[b]], series[0])
 		}
 	}
 	return nil
@@ -179,9 +179,9 @@ func (t *table) means(latency int) []float64 {
 	return list
 }
 
-// enter gives the estimates of a bundle their intervals, out of the series of
-// each measure and those of the baseline.
-func (r *Result) enter(b int, series, base [][]float64) {
+// setIntervals gives the estimates of bundle b their intervals, from the series
+// of each measure and the series of the baseline.
+func (r *Result) setIntervals(b int, series, base [][]float64) {
 	half := func(series []float64) *float64 {
 		return blockedHalfWidth(series, r.Intervals.Windows, r.Intervals.Block, r.Confidence)
 	}

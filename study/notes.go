@@ -82,7 +82,7 @@ func (r *Result) warnings() []string {
 // completed, no class of that name has targets, there is no price.
 func (r *Result) unmeasured() []string {
 	var names []string
-	for i, m := range r.places(r.Objectives) {
+	for i, m := range r.measureIndices(r.Objectives) {
 		has := len(r.Replicates) == 0
 		for b := range r.Bundles {
 			if r.Bundles[b].Err == nil {

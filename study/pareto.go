@@ -13,7 +13,7 @@ import (
 // al., "A fast and elitist multiobjective genetic algorithm: NSGA-II", IEEE
 // Transactions on Evolutionary Computation 6 (2002), III A).
 func (r *Result) rank() {
-	places := r.places(r.Objectives)
+	places := r.measureIndices(r.Objectives)
 	left := 0
 	for b := range r.Bundles {
 		if r.Bundles[b].Err == nil {
@@ -38,18 +38,18 @@ func (r *Result) rank() {
 // the baseline's. Ranks go by means, which always differ by a little; without a
 // significant difference they are chance.
 func (r *Result) Decided() bool {
-	places := r.places(r.Objectives)
+	places := r.measureIndices(r.Objectives)
 	for b := range r.Bundles {
-		if better, worse := r.Bundles[b].tally(places); better+worse > 0 {
+		if better, worse := r.Bundles[b].countVerdicts(places); better+worse > 0 {
 			return true
 		}
 	}
 	return false
 }
 
-// tally is in how many of these measures a bundle is better, and worse, than
-// the baseline.
-func (c *Compared) tally(places []int) (better, worse int) {
+// countVerdicts counts the measures in which the bundle is better, and worse,
+// than the baseline.
+func (c *Compared) countVerdicts(places []int) (better, worse int) {
 	for _, m := range places {
 		if c.Err != nil {
 			break
@@ -115,9 +115,9 @@ func prefer(x, y *float64, better metrics.Direction) int {
 // the baseline less those in which it is worse. Equals stay in the order in
 // which they were given; those with an error come last.
 func (r *Result) order() {
-	places, fitness := r.places(r.Objectives), r.place("fitness")
+	places, fitness := r.measureIndices(r.Objectives), r.measureIndex("fitness")
 	net := func(b int) int {
-		better, worse := r.Bundles[b].tally(places)
+		better, worse := r.Bundles[b].countVerdicts(places)
 		return better - worse
 	}
 	r.Ranking = nil
@@ -143,16 +143,16 @@ func failed(err error) int {
 	return 0
 }
 
-// place is the index of a measure in r.Measures.
-func (r *Result) place(name string) int {
+// measureIndex returns the index of a measure in r.Measures.
+func (r *Result) measureIndex(name string) int {
 	return slices.IndexFunc(r.Measures, func(m Measure) bool { return m.Name == name })
 }
 
-// places are the indices of measures in r.Measures.
-func (r *Result) places(list []Measure) []int {
+// measureIndices returns the indices of measures in r.Measures.
+func (r *Result) measureIndices(list []Measure) []int {
 	var places []int
 	for _, o := range list {
-		places = append(places, r.place(o.Name))
+		places = append(places, r.measureIndex(o.Name))
 	}
 	return places
 }

@@ -25,7 +25,7 @@ type Pool struct {
 // smallest number, on any number of workers. When ctx is cancelled the error
 // is ctx's, unless everything was done by then.
 func (p Pool) Each(ctx context.Context, n int, do func(ctx context.Context, i int) error) (done []bool, err error) {
-	l := &ledger{ctx: ctx, progress: p.Progress, end: n, done: make([]bool, n), cancel: make([]context.CancelFunc, n)}
+	l := &taskQueue{ctx: ctx, progress: p.Progress, end: n, done: make([]bool, n), cancel: make([]context.CancelFunc, n)}
 	var group sync.WaitGroup
 	for range min(n, cmp.Or(p.Workers, runtime.GOMAXPROCS(0))) {
 		group.Go(func() {
@@ -34,7 +34,7 @@ func (p Pool) Each(ctx context.Context, n int, do func(ctx context.Context, i in
 				if !ok {
 					return
 				}
-				l.settle(i, do(own, i))
+				l.finish(i, do(own, i))
 			}
 		})
 	}
@@ -51,8 +51,8 @@ func interrupted(ctx context.Context, err error) bool {
 	return ctx.Err() != nil && errors.Is(err, ctx.Err())
 }
 
-// ledger is the book of a pool: who does what, what is done, what failed.
-type ledger struct {
+// taskQueue is the state of a pool: which tasks are claimed, done and failed.
+type taskQueue struct {
 	ctx      context.Context
 	progress func(done, all int)
 
@@ -65,8 +65,8 @@ type ledger struct {
 	cancel []context.CancelFunc // of tasks that are going on
 }
 
-// claim takes the next task, with a context of its own.
-func (l *ledger) claim() (i int, own context.Context, ok bool) {
+// claim returns the next task, with a context of its own.
+func (l *taskQueue) claim() (i int, own context.Context, ok bool) {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
 	if l.next >= l.end || l.ctx.Err() != nil {
@@ -78,8 +78,8 @@ func (l *ledger) claim() (i int, own context.Context, ok bool) {
 	return i, own, true
 }
 
-// settle enters how a task ended.
-func (l *ledger) settle(i int, err error) {
+// finish records the end of a task.
+func (l *taskQueue) finish(i int, err error) {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
 	l.cancel[i]()

@@ -45,8 +45,8 @@ func NewRegrets(most int) *Regrets {
 	return &Regrets{most: most, routed: map[int64]struct{}{}}
 }
 
-// Take implements trace.Consumer.
-func (g *Regrets) Take(r trace.Record) error {
+// Consume implements trace.Consumer.
+func (g *Regrets) Consume(r trace.Record) error {
 	switch r := r.(type) {
 	case *trace.Routing:
 		_, again := g.routed[r.Request]
@@ -66,7 +66,7 @@ func (g *Regrets) Take(r trace.Record) error {
 	return nil
 }
 
-// decision takes in a routing decision.
+// decision records a routing decision.
 func (g *Regrets) decision(r *trace.Routing) {
 	g.all++
 	if r.Regret == nil || *r.Regret <= 0 || len(r.Candidates) == 0 {

@@ -31,7 +31,7 @@ func recorded(t *testing.T, cfg actors.Config, more ...trace.Consumer) (*actors.
 	ttft := map[int64]vtime.Duration{}
 	cfg.Tracing = actors.Tracing{Level: trace.Decisions, Counterfactual: 2, Consumer: consume(func(r trace.Record) error {
 		for _, c := range more {
-			if err := c.Take(r); err != nil {
+			if err := c.Consume(r); err != nil {
 				return err
 			}
 		}
@@ -64,7 +64,7 @@ func recorded(t *testing.T, cfg actors.Config, more ...trace.Consumer) (*actors.
 
 type consume func(trace.Record) error
 
-func (c consume) Take(r trace.Record) error { return c(r) }
+func (c consume) Consume(r trace.Record) error { return c(r) }
 
 // TestReplayDoesNotHideAFaultBehindAnInterruption: the replay fails just when it
 // is interrupted.
@@ -209,10 +209,10 @@ func TestRegretsKeepTheWorst(t *testing.T) {
 					want = append(want, Regretted{Request: request, Regret: regret})
 				}
 			}
-			must(t, g.Take(&r))
+			must(t, g.Consume(&r))
 			if open = append(open, request); rng.IntN(3) == 0 { // routed again, with much regret
 				again, much := open[rng.IntN(len(open))], 9.0
-				must(t, g.Take(&trace.Routing{Request: again, Target: &target, Score: &score, Best: &much, Regret: &much, Candidates: r.Candidates}))
+				must(t, g.Consume(&trace.Routing{Request: again, Target: &target, Score: &score, Best: &much, Regret: &much, Candidates: r.Candidates}))
 			}
 		}
 		slices.SortFunc(want, func(a, b Regretted) int {
@@ -228,7 +228,7 @@ func TestRegretsKeepTheWorst(t *testing.T) {
 			}
 		}
 		for _, request := range open {
-			must(t, g.Take(&trace.Outcome{Request: request}))
+			must(t, g.Consume(&trace.Outcome{Request: request}))
 		}
 		if len(g.routed) != 0 {
 			t.Errorf("seed %d: %d requests are kept after all have ended", seed, len(g.routed))

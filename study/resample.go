@@ -35,7 +35,7 @@ func (t *table) resample(measures []Measure, seed uint64, block int) [][]float64
 		}
 	}
 	drawWeights(seed, t.windows, block, func(at int, weights []int32) {
-		judged := t.judge(weights)
+		judged := t.figures(weights)
 		score := t.sample.fitness.Of(judged)
 		for m := range measures {
 			if series[m] == nil {
@@ -50,17 +50,17 @@ func (t *table) resample(measures []Measure, seed uint64, block int) [][]float64
 	return series
 }
 
-// judge is the run as its measures would see it if its windows had come as
-// often as the weights say. What does not depend on requests stays. Weights of
-// 1 are the run itself.
-func (t *table) judge(weights []int32) *metrics.RunFigures {
+// figures returns the figures of the run as if each window had come as often as
+// its weight says. Figures that do not depend on requests stay. Weights of 1
+// give the run itself.
+func (t *table) figures(weights []int32) *metrics.RunFigures {
 	var n [counted]float64
 	for w, times := range weights {
 		for k, count := range t.counts[w] {
 			n[k] += float64(float64(times) * float64(count))
 		}
 	}
-	judged := *t.sample.judged
+	judged := *t.sample.figures
 	report := *judged.Report
 	judged.Report = &report
 	s := &report.Overall

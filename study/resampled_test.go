@@ -113,7 +113,7 @@ func TestRunsThatSeedsDecide(t *testing.T) {
 			if notes := strings.Join(r.Notes, "; "); !slices.Equal(runs, c.runs) || r.Intervals.Method != c.want || !strings.HasPrefix(notes, c.note) || (notes == "") != (c.note == "") {
 				t.Errorf("runs %v, want %v; method %s, want %s; notes %q, want %q", runs, c.runs, r.Intervals.Method, c.want, notes, c.note)
 			}
-			e := r.Bundles[1].Estimates[r.place("mean_ttft")]
+			e := r.Bundles[1].Estimates[r.measureIndex("mean_ttft")]
 			if (e.HalfWidth == nil) != (c.want == Exact) || e.Verdict == Undecided || len(e.Values) != len(r.Replicates) {
 				t.Errorf("%d values, %+v", len(e.Values), e)
 			}
@@ -182,11 +182,11 @@ func TestTheFirstReplicateThatBreaksIsNamed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	book := p.newBook()
+	book := p.newTaskResults()
 	for _, replicate := range []int{3, 1, 2} {
 		book.fail(task{1, replicate}, &RunError{"bundle least-loaded", fmt.Errorf("replicate %d", replicate)})
 	}
-	if !strings.HasSuffix(book.failures[1].Error(), "replicate 1") || !book.hopeless(task{1, 2}) || book.hopeless(task{1, 1}) || book.hopeless(task{2, 4}) {
+	if !strings.HasSuffix(book.failures[1].Error(), "replicate 1") || !book.failedBefore(task{1, 2}) || book.failedBefore(task{1, 1}) || book.failedBefore(task{2, 4}) {
 		t.Errorf("failed with %v", book.failures[1])
 	}
 }

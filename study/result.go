@@ -96,7 +96,7 @@ const (
 // Verdicts lists them, Baseline apart, in the order in which they print.
 func Verdicts() []Verdict { return []Verdict{Better, Worse, NoDifference, NotMeasured, Undecided} }
 
-// evaluate makes the estimates of every bundle out of the values of its
+// evaluate computes the estimates of every bundle from the values of its
 // replicates: values[bundle][replicate].
 func (r *Result) evaluate(values [][]Values) {
 	for b := range r.Bundles {
@@ -113,8 +113,8 @@ func (r *Result) evaluate(values [][]Values) {
 	}
 }
 
-// judge gives every estimate its verdict.
-func (r *Result) judge() {
+// giveVerdicts gives every estimate its verdict.
+func (r *Result) giveVerdicts() {
 	for b := range r.Bundles {
 		for m := range r.Bundles[b].Estimates {
 			e := &r.Bundles[b].Estimates[m]

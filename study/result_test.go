@@ -52,7 +52,7 @@ func TestVerdicts(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			r := Result{Confidence: 0.95, Margin: c.margin, Measures: []Measure{{Name: "x", Better: c.better}}, Bundles: make([]Compared, 2)}
 			r.evaluate([][]Values{replicates(c.base), replicates(c.with)})
-			r.judge()
+			r.giveVerdicts()
 			base, e := r.Bundles[0].Estimates[0], r.Bundles[1].Estimates[0]
 			if e.Verdict != c.want || base.Verdict != Baseline || base.Difference != nil {
 				t.Errorf("%q, baseline %q, want %q", e.Verdict, base.Verdict, c.want)

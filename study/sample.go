@@ -13,7 +13,7 @@ import (
 // sample is what the bootstrap keeps of a run: its measured requests.
 type sample struct {
 	requests []observed // in order of arrival
-	judged   *metrics.RunFigures
+	figures  *metrics.RunFigures
 	fitness  metrics.Fitness
 }
 
@@ -146,7 +146,7 @@ func newTable(s *sample, in *span) *table {
 		sample: s, windows: in.windows, counts: make([][counted]int64, in.windows), sums: make([][sampledLatencies]int64, in.windows),
 		sizes: make([][sampledLatencies]int64, in.windows), itl: make([]int64, in.windows), gaps: make([]int64, in.windows),
 	}
-	var values [sampledLatencies][]placed
+	var values [sampledLatencies][]valueInWindow
 	several := false
 	for i := range s.requests {
 		o := &s.requests[i]
@@ -160,7 +160,7 @@ func newTable(s *sample, in *span) *table {
 			if us >= 0 {
 				t.sums[w][k] += us
 				t.sizes[w][k]++
-				values[k] = append(values[k], placed{us, int32(w)})
+				values[k] = append(values[k], valueInWindow{us, int32(w)})
 			}
 		}
 		several = several || o.tenant != s.requests[0].tenant
@@ -198,7 +198,7 @@ func (t *table) countTenants(in *span) {
 }
 
 // placed is a value and the window of its request.
-type placed struct {
+type valueInWindow struct {
 	value  int64
 	window int32
 }
@@ -207,15 +207,17 @@ type placed struct {
 // stands, for every rankStride-th, how many of the values below belong to each
 // window: so a rank of a weighted series is found without a look at all values.
 type rankTable struct {
-	values []placed
+	values []valueInWindow
 	below  []int32 // of every stride, n windows
 	n      int
 }
 
 const rankStride = 256
 
-func newRankTable(values []placed, windows int) rankTable {
-	slices.SortFunc(values, func(a, b placed) int { return cmp.Or(cmp.Compare(a.value, b.value), cmp.Compare(a.window, b.window)) })
+func newRankTable(values []valueInWindow, windows int) rankTable {
+	slices.SortFunc(values, func(a, b valueInWindow) int {
+		return cmp.Or(cmp.Compare(a.value, b.value), cmp.Compare(a.window, b.window))
+	})
 	r := rankTable{values: values, n: windows}
 	counts := make([]int32, windows)
 	for i, v := range values {

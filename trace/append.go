@@ -11,7 +11,7 @@ import (
 // AppendJSON appends the JSON form of a record to b: an object with its fields
 // in their order, as encoding/json without HTML escapes would print it, but
 // that durations are whole µs. It allocates nothing where b has room. Floats
-// must be finite: see Writer.Take.
+// must be finite: see Writer.Consume.
 func AppendJSON(b []byte, r Record) []byte {
 	switch r := r.(type) {
 	case *Admission:

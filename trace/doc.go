@@ -11,12 +11,12 @@
 // A Summary takes records as they come and says of them what fits on a page:
 //
 //	summary.go                 Summary: what it keeps, the order it holds records to
-//	summary_take.go            admission, priority and routing records
+//	summary_decisions.go       admission, priority and routing records
 //	summary_events.go          scale, batch, preemption and anomaly records
 //	summary_outcome.go         outcomes, joined with the decisions before them
 //	summary_worst.go           regret, the worst decisions, examples
 //	summary_table.go           tables, averages and histograms of limited size
-//	summary_clock.go           bins of time of a run whose length is not known
+//	summary_bins.go            bins of time of a run whose length is not known
 //	summary_report.go          Report: the facts, as JSON has them
 //	summary_report_where.go    the same: instances, regret, the course of time
 //	summary_facts.go           from what was kept to facts

@@ -14,7 +14,7 @@ func written(t testing.TB, form Form, records ...Record) []byte {
 	var b bytes.Buffer
 	w := NewWriter(&b, form)
 	for _, r := range append([]Record{&Header{Type: "header", Schema: Schema, Level: "detailed", Targets: []ClassTargets{}}}, records...) {
-		if err := w.Take(r); err != nil {
+		if err := w.Consume(r); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -181,7 +181,7 @@ func FuzzReader(f *testing.F) {
 		var b bytes.Buffer
 		w := NewWriter(&b, form)
 		for _, r := range got {
-			if err := w.Take(r); err != nil {
+			if err := w.Consume(r); err != nil {
 				t.Fatal(err)
 			}
 		}

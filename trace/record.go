@@ -22,7 +22,7 @@ type Record interface {
 // Consumer takes the records of a run in order of time: first the header.
 // Records are valid during the call.
 type Consumer interface {
-	Take(Record) error
+	Consume(Record) error
 }
 
 // Level is how much a trace holds.

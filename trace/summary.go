@@ -71,7 +71,7 @@ type Summary struct {
 	position int64 // number of the record at hand, from 1
 	started  bool
 	from, to vtime.Time // of the first and the last record
-	clock    clock
+	time     timeBins
 
 	flights    map[int64]*flight // admitted, delayed or routed, and without outcome
 	admissions table[verdict, counted]
@@ -108,7 +108,7 @@ func NewSummary(options SummaryOptions) *Summary {
 		options.Examples = 3
 	}
 	s := &Summary{
-		options: options, clock: newClock(), flights: map[int64]*flight{}, targets: map[string]ClassTargets{},
+		options: options, time: newTimeBins(), flights: map[int64]*flight{}, targets: map[string]ClassTargets{},
 		admissions: newTable[verdict, counted](mostNames), priorities: newTable[string, average](mostClasses),
 		routings: newTable[string, counted](mostNames), scalings: newTable[verdict, counted](mostNames),
 		ends: newTable[verdict, counted](mostNames), anomalies: newTable[string, anomalous](mostNames),
@@ -119,42 +119,42 @@ func NewSummary(options SummaryOptions) *Summary {
 	return s
 }
 
-// Take implements Consumer. An error says which record cannot be: before the
-// header, earlier than the one before, of an unknown kind, or with a value out
-// of its range. The summary is of no use after it.
-func (s *Summary) Take(r Record) error {
+// Consume implements Consumer. The error names the record that is wrong: before
+// the header, earlier than the one before, of an unknown kind, or with a value
+// out of range. The summary must not be used after an error.
+func (s *Summary) Consume(r Record) error {
 	s.position++
-	err := s.take(r)
+	err := s.add(r)
 	if err != nil {
 		return fmt.Errorf("trace: record %d: %w", s.position, err)
 	}
 	return nil
 }
 
-func (s *Summary) take(r Record) error {
+func (s *Summary) add(r Record) error {
 	if h, ok := r.(*Header); ok {
-		return s.takeHeader(h)
+		return s.addHeader(h)
 	}
 	if s.header == nil {
 		return fmt.Errorf("a header was to come first")
 	}
 	switch r := r.(type) {
 	case *Admission:
-		return s.at(r.At, &s.records.Admission, func() error { return s.takeAdmission(r) })
+		return s.at(r.At, &s.records.Admission, func() error { return s.addAdmission(r) })
 	case *Priority:
-		return s.at(r.At, &s.records.Priority, func() error { return s.takePriority(r) })
+		return s.at(r.At, &s.records.Priority, func() error { return s.addPriority(r) })
 	case *Routing:
-		return s.at(r.At, &s.records.Routing, func() error { return s.takeRouting(r) })
+		return s.at(r.At, &s.records.Routing, func() error { return s.addRouting(r) })
 	case *Scale:
-		return s.at(r.At, &s.records.Scale, func() error { return s.takeScale(r) })
+		return s.at(r.At, &s.records.Scale, func() error { return s.addScale(r) })
 	case *Batch:
-		return s.at(r.At, &s.records.Batch, func() error { return s.takeBatch(r) })
+		return s.at(r.At, &s.records.Batch, func() error { return s.addBatch(r) })
 	case *Preemption:
-		return s.at(r.At, &s.records.Preemption, func() error { return s.takePreemption(r) })
+		return s.at(r.At, &s.records.Preemption, func() error { return s.addPreemption(r) })
 	case *Anomaly:
-		return s.at(r.At, &s.records.Anomaly, func() error { return s.takeAnomaly(r) })
+		return s.at(r.At, &s.records.Anomaly, func() error { return s.addAnomaly(r) })
 	case *Outcome:
-		return s.at(r.At, &s.records.Outcome, func() error { return s.takeOutcome(r) })
+		return s.at(r.At, &s.records.Outcome, func() error { return s.addOutcome(r) })
 	}
 	return fmt.Errorf("%T is no kind of record", r)
 }
@@ -169,10 +169,10 @@ func (s *Summary) at(t vtime.Time, count *int64, f func() error) error {
 	}
 	if !s.started {
 		s.started, s.from = true, t
-		s.clock.start(t)
+		s.time.start(t)
 	}
 	s.to = t
-	for !s.clock.covers(t) {
+	for !s.time.covers(t) {
 		s.halve()
 	}
 	*count++
@@ -181,7 +181,7 @@ func (s *Summary) at(t vtime.Time, count *int64, f func() error) error {
 
 // halve makes bins twice as wide.
 func (s *Summary) halve() {
-	s.clock.double()
+	s.time.double()
 	fold(&s.bins, bin.plus)
 	fold(&s.regrets.bins, average.plus)
 	for i := range s.classes.values {
@@ -197,7 +197,7 @@ func (s *Summary) halve() {
 	fold(&s.tenants.others.series, add)
 }
 
-func (s *Summary) takeHeader(h *Header) error {
+func (s *Summary) addHeader(h *Header) error {
 	switch {
 	case s.header != nil:
 		return fmt.Errorf("a second header")

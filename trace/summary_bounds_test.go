@@ -20,7 +20,7 @@ func TestMemoryDoesNotGrowWithTheTrace(t *testing.T) {
 		records := synthetic(8, shape{requests, 4, true, true, false, false})
 		for _, r := range records {
 			rename(r)
-			if err := s.Take(r); err != nil {
+			if err := s.Consume(r); err != nil {
 				t.Fatal(err)
 			}
 			most = max(most, len(s.flights))

@@ -45,7 +45,7 @@ type instance struct {
 	mostWaiting, blocks int64
 }
 
-func (s *Summary) takeScale(r *Scale) error {
+func (s *Summary) addScale(r *Scale) error {
 	what := r.Action
 	switch what {
 	case hold:
@@ -64,7 +64,7 @@ func (s *Summary) takeScale(r *Scale) error {
 
 // change counts a change of the number of instances.
 func (s *Summary) change(r *Scale) {
-	b := &s.bins[s.clock.bin(r.At)]
+	b := &s.bins[s.time.bin(r.At)]
 	if r.Action == up {
 		s.scaled.up++
 		b.scaledUp++
@@ -81,7 +81,7 @@ func (s *Summary) change(r *Scale) {
 	}
 }
 
-func (s *Summary) takeBatch(r *Batch) error {
+func (s *Summary) addBatch(r *Batch) error {
 	if r.Instance < 0 {
 		return fmt.Errorf("batch of instance %d: want an index", r.Instance)
 	}
@@ -99,7 +99,7 @@ func (s *Summary) takeBatch(r *Batch) error {
 	return nil
 }
 
-func (s *Summary) takePreemption(r *Preemption) error {
+func (s *Summary) addPreemption(r *Preemption) error {
 	if r.Instance < 0 {
 		return fmt.Errorf("preemption on instance %d: want an index", r.Instance)
 	}
@@ -109,11 +109,11 @@ func (s *Summary) takePreemption(r *Preemption) error {
 		at: r.At, request: r.Request, instance: r.Instance, value: float64(r.Computed),
 	}, s.options.Examples)
 	s.instances.at(r.Instance).preemptions++
-	s.bins[s.clock.bin(r.At)].preemptions++
+	s.bins[s.time.bin(r.At)].preemptions++
 	return nil
 }
 
-func (s *Summary) takeAnomaly(r *Anomaly) error {
+func (s *Summary) addAnomaly(r *Anomaly) error {
 	x := example{at: r.At, request: -1, instance: -1, value: r.Severity}
 	switch {
 	case !finite(r.Severity):
@@ -130,6 +130,6 @@ func (s *Summary) takeAnomaly(r *Anomaly) error {
 	a := s.anomalies.at(r.Name)
 	a.n++
 	a.examples.add(x, s.options.Examples)
-	s.bins[s.clock.bin(r.At)].anomalies++
+	s.bins[s.time.bin(r.At)].anomalies++
 	return nil
 }

@@ -20,7 +20,7 @@ func ExampleSummary() {
 		&trace.Routing{At: 5000, Request: 0, Class: "chat", Input: 300, Target: &instance, Reason: "in turn"},
 		&trace.Outcome{At: 900_000, Request: 0, State: "completed", Instance: &instance, Class: "chat", TTFT: &ttft, SLOMet: &late},
 	} {
-		if err := s.Take(r); err != nil {
+		if err := s.Consume(r); err != nil {
 			log.Fatal(err)
 		}
 	}

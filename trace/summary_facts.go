@@ -33,7 +33,7 @@ func (s *Summary) Report(strategy Strategy, tokens int) (*Report, error) {
 	if s.started {
 		r.From, r.To = pointer(int64(s.from)), pointer(int64(s.to))
 	}
-	all := s.settled()
+	all := s.regretsSoFar()
 	r.Regret = s.regretFacts(&all)
 	for i := range r.Patterns.Bins {
 		if a := all.bins[i]; a.n > 0 {
@@ -45,9 +45,9 @@ func (s *Summary) Report(strategy Strategy, tokens int) (*Report, error) {
 	return r, nil
 }
 
-// settled is the regret with the decisions of requests that have no outcome,
-// in the order of requests.
-func (s *Summary) settled() regrets {
+// regretsSoFar returns the regrets of all decisions, including those of
+// requests that have no outcome yet, in the order of requests.
+func (s *Summary) regretsSoFar() regrets {
 	all := s.regrets.clone()
 	var open []int64
 	for request, f := range s.flights { // in any order: sorted below
@@ -57,7 +57,7 @@ func (s *Summary) settled() regrets {
 	}
 	slices.Sort(open)
 	for _, request := range open {
-		all.add(s.flights[request].last, &s.clock)
+		all.add(s.flights[request].last, &s.time)
 	}
 	return all
 }

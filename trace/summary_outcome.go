@@ -28,20 +28,20 @@ type traits struct {
 	wait                                           span
 }
 
-func (s *Summary) takeOutcome(r *Outcome) error {
+func (s *Summary) addOutcome(r *Outcome) error {
 	if err := checkOutcome(r); err != nil {
 		return fmt.Errorf("outcome of request %d: %w", r.Request, err)
 	}
 	f := s.flights[r.Request]
 	delete(s.flights, r.Request)
-	b := &s.bins[s.clock.bin(r.At)]
+	b := &s.bins[s.time.bin(r.At)]
 	b.ended++
 	about := example{at: r.At, request: r.Request, tenant: r.Tenant, class: r.Class, instance: -1}
 	if r.Instance != nil {
 		about.instance = *r.Instance
 		s.served(r, f)
 	}
-	s.ends.at(verdict{r.State, r.Reason}).take(about, s.options.Examples)
+	s.ends.at(verdict{r.State, r.Reason}).add(about, s.options.Examples)
 	s.attained(r, b)
 	s.inGroups(r, about)
 	s.hit(r, about)
@@ -50,11 +50,11 @@ func (s *Summary) takeOutcome(r *Outcome) error {
 		if !*r.SLOMet {
 			which = &s.missed
 		}
-		which.take(r, f)
+		which.add(r, f)
 	}
 	if f != nil && f.routings > 0 {
 		f.last.ending = endingOf(r)
-		s.regrets.add(f.last, &s.clock)
+		s.regrets.add(f.last, &s.time)
 	}
 	return nil
 }
@@ -141,7 +141,7 @@ func (s *Summary) inGroups(r *Outcome, about example) {
 		class.latencies[i].add(float64(*latencies[i]))
 		if bound != nil && *latencies[i] > *bound {
 			about.value = float64(*latencies[i])
-			class.late[i].take(about, s.options.Examples)
+			class.late[i].add(about, s.options.Examples)
 			tenant.late[i].n++
 		}
 	}
@@ -177,7 +177,7 @@ func (s *Summary) hit(r *Outcome, about example) {
 	}
 }
 
-func (t *traits) take(r *Outcome, f *flight) {
+func (t *traits) add(r *Outcome, f *flight) {
 	t.n++
 	count := func(n *int64, is bool) {
 		if is {

@@ -215,7 +215,7 @@ func summarized(t testing.TB, records []Record, options SummaryOptions) *Summary
 	t.Helper()
 	s := NewSummary(options)
 	for _, r := range records {
-		if err := s.Take(r); err != nil {
+		if err := s.Consume(r); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -119,7 +119,7 @@ func TestReportsChangeNothing(t *testing.T) {
 	records := synthetic(6, shape{200, 3, true, true, true, true})
 	watched := NewSummary(SummaryOptions{})
 	for i, r := range records {
-		if err := watched.Take(r); err != nil {
+		if err := watched.Consume(r); err != nil {
 			t.Fatal(err)
 		}
 		if i%50 == 0 {
@@ -137,7 +137,7 @@ func TestRecordsMayBeReused(t *testing.T) {
 	want := reported(t, summarized(t, synthetic(7, of), SummaryOptions{}), SummaryCounterfactual, 5000)
 	s := NewSummary(SummaryOptions{})
 	for _, r := range synthetic(7, of) {
-		if err := s.Take(r); err != nil {
+		if err := s.Consume(r); err != nil {
 			t.Fatal(err)
 		}
 		spoil(r)
@@ -233,7 +233,7 @@ func TestBadRecords(t *testing.T) {
 		s := NewSummary(SummaryOptions{})
 		var err error
 		for _, r := range c.records {
-			err = s.Take(r)
+			err = s.Consume(r)
 		}
 		if err == nil || !strings.HasPrefix(err.Error(), "trace: "+c.want) {
 			t.Errorf("got %v, want trace: %s", err, c.want)

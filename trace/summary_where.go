@@ -76,7 +76,7 @@ func (s *Summary) worstBin(n int) (worst *Balance) {
 		x := s.balance(n, s.bins[b].routed, func(i *instance) int64 { return i.series[b] })
 		if over := float64(x.Max) - x.Mean; over > excess {
 			excess, worst = over, x
-			from, to := s.clock.bounds(b)
+			from, to := s.time.bounds(b)
 			x.From, x.To = pointer(int64(from)), pointer(int64(to))
 		}
 	}
@@ -138,7 +138,7 @@ func (s *Summary) regretFacts(g *regrets) *RegretFacts {
 	}
 	for i, a := range g.bins {
 		if a.n > 0 {
-			from, to := s.clock.bounds(i)
+			from, to := s.time.bounds(i)
 			f.ByTime = append(f.ByTime, WhereTime{int64(from), int64(to), a.n, a.mean, a.most, a.shareOf(g.all)})
 		}
 	}
@@ -166,13 +166,13 @@ func (s *Summary) patternFacts() PatternFacts {
 		f.Classes, f.Tenants = []GroupFact{}, []GroupFact{}
 		return f
 	}
-	f.BinWidth = pointer(int64(s.clock.width))
-	n, asked := s.clock.bin(s.to)+1, int64(0)
+	f.BinWidth = pointer(int64(s.time.width))
+	n, asked := s.time.bin(s.to)+1, int64(0)
 	for i := range n {
 		asked += s.bins[i].asked
 	}
 	for i := range n {
-		from, to := s.clock.bounds(i)
+		from, to := s.time.bounds(i)
 		b := &s.bins[i]
 		f.Bins = append(f.Bins, Bin{
 			From: int64(from), To: int64(to), Asked: b.asked, Burst: b.asked*int64(n) > 2*asked, Rejected: b.rejected,
@@ -222,7 +222,7 @@ func (s *Summary) peak(g *group, bins int) *Peak {
 			at = i
 		}
 	}
-	from, to := s.clock.bounds(at)
+	from, to := s.time.bounds(at)
 	mean := float64(g.asked) / float64(bins)
 	return &Peak{int64(from), int64(to), g.series[at], mean, float64(g.series[at]) / mean}
 }

@@ -108,7 +108,7 @@ func compareRegret(regret float64, request int64, d *decision) int {
 }
 
 // add takes a decision that no other of its request follows.
-func (g *regrets) add(d decision, clock *clock) {
+func (g *regrets) add(d decision, clock *timeBins) {
 	switch {
 	case d.regret == nil || d.target < 0:
 		g.unscored++

@@ -58,10 +58,10 @@ func NewWriter(to io.Writer, form Form) *Writer {
 	return w
 }
 
-// Take implements Consumer. After an error it writes nothing more, and returns
+// Consume implements Consumer. After an error it writes nothing more, and returns
 // that error again. A number that is not finite is an error, which names the
 // record.
-func (w *Writer) Take(r Record) error {
+func (w *Writer) Consume(r Record) error {
 	if w.err != nil {
 		return w.err
 	}
@@ -107,10 +107,10 @@ func Tee(consumers ...Consumer) Consumer { return tee(consumers) }
 
 type tee []Consumer
 
-func (t tee) Take(r Record) error {
+func (t tee) Consume(r Record) error {
 	var errs []error
 	for _, c := range t {
-		if err := c.Take(r); err != nil {
+		if err := c.Consume(r); err != nil {
 			errs = append(errs, err)
 		}
 	}

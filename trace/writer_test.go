@@ -36,7 +36,7 @@ func TestHotKindsAllocateNothing(t *testing.T) {
 		&Outcome{Type: "outcome", At: 17, Request: 4, State: "completed", Instance: &instance, TTFT: &wait},
 		&Batch{Type: "batch", At: 17, End: 99},
 	} {
-		if n := testing.AllocsPerRun(2000, func() { w.Take(r) }); n != 0 {
+		if n := testing.AllocsPerRun(2000, func() { w.Consume(r) }); n != 0 {
 			t.Errorf("%s: %v allocations", r.Kind(), n)
 		}
 	}
@@ -62,7 +62,7 @@ func TestWriterKeepsItsError(t *testing.T) {
 		w := NewWriter(&full{room: pieceSize}, form)
 		r, failed := &Priority{Type: "priority", Class: strings.Repeat("x", 1000)}, 0
 		for i := range 1000 {
-			switch err := w.Take(r); {
+			switch err := w.Consume(r); {
 			case err != nil && failed == 0:
 				failed = i
 			case err == nil && failed > 0:
@@ -84,10 +84,10 @@ func TestWriterRefusesWhatIsNotFinite(t *testing.T) {
 		for _, form := range []Form{JSONLines, MessagePack} {
 			var b bytes.Buffer
 			w := NewWriter(&b, form)
-			if err := w.Take(&Header{Type: "header"}); err != nil {
+			if err := w.Consume(&Header{Type: "header"}); err != nil {
 				t.Fatal(err)
 			}
-			err := w.Take(r)
+			err := w.Consume(r)
 			if err == nil || !strings.Contains(err.Error(), "record 2, "+r.Kind()) {
 				t.Errorf("%+v: error %v", r, err)
 			}
@@ -113,13 +113,13 @@ type failing struct {
 	taken int
 }
 
-func (f *failing) Take(Record) error { f.taken++; return f.err }
+func (f *failing) Consume(Record) error { f.taken++; return f.err }
 
 func TestTeeGivesEverythingToAll(t *testing.T) {
 	a, b := &failing{err: errors.New("a")}, &failing{}
 	x := Tee(a, b)
 	for range 3 {
-		if err := x.Take(&Header{}); !errors.Is(err, a.err) {
+		if err := x.Consume(&Header{}); !errors.Is(err, a.err) {
 			t.Error(err)
 		}
 	}
@@ -134,6 +134,6 @@ func BenchmarkRoutingJSON(b *testing.B) {
 	r := &Routing{Type: "routing", At: 1_234_567, Request: 45_678, Class: "standard", Input: 512, Target: &instance, Reason: "least load"}
 	b.ReportAllocs()
 	for b.Loop() {
-		w.Take(r)
+		w.Consume(r)
 	}
 }

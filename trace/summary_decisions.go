@@ -13,13 +13,13 @@ const (
 	hold, up, down       = "hold", "up", "down"
 )
 
-// flight is what must be known of a request until its outcome.
+// flight is what a summary keeps of a request until its outcome.
 type flight struct {
 	delays, routings int32
 	last             decision // the routing that counts
 }
 
-// counted is how often, and the first examples.
+// counted is a number and the first examples.
 type counted struct {
 	n        int64
 	examples examples
@@ -44,7 +44,7 @@ type routedSums struct {
 	nowhereExamples    examples
 }
 
-// streak is a row of decisions that were alike.
+// streak is the current and the longest run of equal decisions.
 type streak struct {
 	current, longest run
 }
@@ -55,8 +55,8 @@ type run struct {
 	from, to vtime.Time
 }
 
-// take lengthens the row, or begins one.
-func (s *streak) take(key int, at vtime.Time) {
+// extend continues the current run of equal decisions, or begins a new one.
+func (s *streak) extend(key int, at vtime.Time) {
 	if s.current.n == 0 || s.current.key != key {
 		s.current = run{key: key, from: at}
 	}
@@ -83,7 +83,7 @@ func (s *Summary) flight(request int64) (f *flight, isNew bool) {
 	return f, false
 }
 
-func (s *Summary) takeAdmission(r *Admission) error {
+func (s *Summary) addAdmission(r *Admission) error {
 	if r.Request < 0 {
 		return fmt.Errorf("admission of request %d: want a number from 0", r.Request)
 	}
@@ -94,8 +94,8 @@ func (s *Summary) takeAdmission(r *Admission) error {
 		s.flight(r.Request)
 		s.streaks[allRejected].current.n = 0
 	case reject:
-		s.bins[s.clock.bin(r.At)].rejected++
-		s.streaks[allRejected].take(0, r.At)
+		s.bins[s.time.bin(r.At)].rejected++
+		s.streaks[allRejected].extend(0, r.At)
 	case delay:
 		if r.Delay == nil || *r.Delay < 0 {
 			return fmt.Errorf("admission of request %d: a delay of no length", r.Request)
@@ -110,13 +110,13 @@ func (s *Summary) takeAdmission(r *Admission) error {
 	if !known {
 		s.asked(r)
 	}
-	s.admissions.at(verdict{r.Verdict, r.Reason}).take(about, s.options.Examples)
+	s.admissions.at(verdict{r.Verdict, r.Reason}).add(about, s.options.Examples)
 	return nil
 }
 
 // asked counts a request at its first decision.
 func (s *Summary) asked(r *Admission) {
-	i := s.clock.bin(r.At)
+	i := s.time.bin(r.At)
 	s.bins[i].asked++
 	for _, g := range [...]*group{s.classes.at(r.Class), s.tenants.at(r.Tenant)} {
 		g.asked++
@@ -124,12 +124,12 @@ func (s *Summary) asked(r *Admission) {
 	}
 }
 
-func (c *counted) take(x example, most int) {
+func (c *counted) add(x example, most int) {
 	c.n++
 	c.examples.add(x, most)
 }
 
-func (s *Summary) takePriority(r *Priority) error {
+func (s *Summary) addPriority(r *Priority) error {
 	if !finite(r.Priority) {
 		return fmt.Errorf("priority of request %d: %v is no number", r.Request, r.Priority)
 	}
@@ -137,7 +137,7 @@ func (s *Summary) takePriority(r *Priority) error {
 	return nil
 }
 
-func (s *Summary) takeRouting(r *Routing) error {
+func (s *Summary) addRouting(r *Routing) error {
 	if err := checkRouting(r); err != nil {
 		return fmt.Errorf("routing of request %d: %w", r.Request, err)
 	}
@@ -148,22 +148,22 @@ func (s *Summary) takeRouting(r *Routing) error {
 	}
 	f, _ := s.flight(r.Request)
 	if f.routings++; f.routings > 1 {
-		s.routed.redirects.take(about, s.options.Examples)
-		s.bins[s.clock.bin(r.At)].moved++
+		s.routed.redirects.add(about, s.options.Examples)
+		s.bins[s.time.bin(r.At)].moved++
 	}
 	if r.Target == nil {
 		s.routed.nowhere++
 		s.routed.nowhereExamples.add(about, s.options.Examples)
 	} else {
 		about.instance = *r.Target
-		s.bins[s.clock.bin(r.At)].routed++
-		s.streaks[sameInstance].take(*r.Target, r.At)
+		s.bins[s.time.bin(r.At)].routed++
+		s.streaks[sameInstance].extend(*r.Target, r.At)
 		i := s.instances.at(*r.Target)
 		i.routed++
 		i.input += int64(r.Input)
-		i.series[s.clock.bin(r.At)]++
+		i.series[s.time.bin(r.At)]++
 	}
-	s.routings.at(r.Reason).take(about, s.options.Examples)
+	s.routings.at(r.Reason).add(about, s.options.Examples)
 	f.last = decisionOf(r, s.regrets.mayKeep(r))
 	return nil
 }
