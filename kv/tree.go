@@ -11,7 +11,7 @@ type (
 )
 
 // segment is what a cache has of one extent: the blocks from the extent's first
-// one on that are cached, without a gat. It lives as long as it has intervals or
+// one on that are cached, without a gap. It lives as long as it has intervals or
 // children.
 type segment struct {
 	key     uint64             // of the extent; the request's number if own
