@@ -190,7 +190,7 @@ func TestPreemptedRequestHitsWhatIsLeftOfItsOwn(t *testing.T) {
 		wantHit(t, c, a, 19, Hit{4, 4})
 		extend(t, c, ask(2, 0, 0, 20, 4), 20, 20) // three were free, the tail, one keyed
 		wantHit(t, c, a, 19, Hit{3, 3})
-		wantHit(t, c, ask(3, 7, 6, 12, 4), 12, Hit{1, 1}) // nobody else has the rest
+		wantHit(t, c, ask(3, 7, 6, 12, 4), 12, Hit{1, 1}) // the rest is its own
 	})
 }
 

@@ -69,7 +69,7 @@ func BenchmarkNamedHit(b *testing.B) {
 	b.ReportMetric(float64(hits)/float64(i), "hits")
 }
 
-// A request whose 64 named blocks nobody has: each evicts another's.
+// A request whose 64 named blocks are not cached: each evicts those of another one.
 func BenchmarkNamedMiss(b *testing.B) {
 	p := NewPool(benchBlocks, benchSize, true)
 	const n = 64 * benchSize

@@ -1,18 +1,18 @@
 package kv
 
 // Cache is a pool of Total blocks with a prefix cache. Token counts are
-// positions from the start of the sequence; "known" tokens are those whose
-// value is known already (prompt and delivered output), which bounds what can
-// be keyed.
+// positions from the start of a sequence. Known tokens are those whose value is
+// known already, prompt and delivered output: only blocks of known tokens are
+// keyed.
 type Cache interface {
 	// Lookup finds the leading blocks of s that are cached, at most those that
 	// leave one of the known tokens to compute, and remembers them in s for
 	// Need and Extend, which must follow before the cache changes. s must hold
-	// no blocks. Nothing changes in the cache.
+	// no blocks. The cache does not change.
 	Lookup(s *Sequence, known int32) Hit
-	// Journal makes the cache call f whenever named content comes to be cached
-	// of which there was no copy, or the last copy of some is evicted. Nil: no
-	// f. Own content is not told: nobody else can ask for it.
+	// Journal makes the cache call f when named content comes to be cached of
+	// which there was no copy, and when the last copy is evicted. Nil: no f. Own
+	// content is left out, since no other request can ask for it.
 	Journal(f func(key uint64, stored bool))
 	// Extend makes s hold blocks for tokens [0, upto), and the blocks that the
 	// last Lookup hit when s held none. It reports false, and changes nothing,
@@ -20,18 +20,18 @@ type Cache interface {
 	Extend(s *Sequence, upto, known int32) bool
 	// Key keys the full blocks of s up to token upto.
 	Key(s *Sequence, upto int32)
-	// Release gives all blocks of s back, its tail first. Its own content is
-	// not needed again.
+	// Release gives all blocks of s back, its last one first. No Lookup will ask
+	// for its own content again.
 	Release(s *Sequence)
 	// Preempt is Release for a sequence that will be back: its own content can
 	// be hit again until it is evicted.
 	Preempt(s *Sequence)
-	// Take removes n blocks from the head of the free list for members of a
-	// decode run, which account for them by Adopt. n ≤ Free().
+	// Take removes n ≤ Free() blocks from the head of the free list for members
+	// of a decode run, each of which books its share by Adopt.
 	Take(n int)
-	// Adopt books blocks that Take removed to s, as holding tokens [0, upto)
-	// with the full blocks up to token keyed keyed. All of them are s's own
-	// content.
+	// Adopt books blocks that Take removed to s, so that it holds tokens
+	// [0, upto), with keys for the full blocks up to token keyed. All of these
+	// blocks are own content of s.
 	Adopt(s *Sequence, upto, keyed int32)
 
 	// Free and Total count blocks.
@@ -39,18 +39,18 @@ type Cache interface {
 	Total() int
 	// Need is the number of blocks that Extend would take from the free list.
 	Need(s *Sequence, upto int32) int
-	// Check verifies used + free = total and that reference counts equal
-	// owners, given all sequences that hold blocks.
+	// Check verifies that used + free = total and that each reference count is
+	// the number of holders. holders are all sequences that hold blocks.
 	Check(holders []*Sequence) error
-	// Fold hashes the free list as (key, length) runs, keys only where content
-	// is named: equal for Pool and NaivePool.
+	// Fold hashes the free list as (key, length) runs, with keys only where
+	// content is named: equal for Pool and NaivePool.
 	Fold() uint64
 }
 
 // Hit is the result of a Lookup.
 type Hit struct {
 	Blocks int // leading blocks found
-	OnFree int // of them, those lying on the free list: taking one costs a free block
+	OnFree int // of them, those on the free list: taking one costs a free block
 }
 
 func ceilDiv(a, b int32) int32 { return (a + b - 1) / b }

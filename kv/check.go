@@ -50,8 +50,8 @@ func (p *Pool) checkSequence(s *Sequence, refs []int32) error {
 	return nil
 }
 
-// checkFreeList returns the number of blocks on the free list, and of those
-// nobody can find.
+// checkFreeList returns the number of blocks on the free list, and the number of
+// anonymous ones among them.
 func (p *Pool) checkFreeList(refs []int32) (blocks, anonymous int, err error) {
 	prev := runID(none)
 	for id := p.free.head; id != none; id = p.runs.at(id).next {

@@ -3,8 +3,8 @@ package kv
 import "slices"
 
 // place is a block as both caches know it: content, and which of the copies of
-// it, in the order in which they were keyed. The zero value is a block that
-// nobody can find.
+// it, in the order in which they were keyed. The zero value is a block that no
+// lookup can find.
 type place struct {
 	key  uint64
 	copy int

@@ -50,7 +50,7 @@ func (w *world) coverHit(r *twinRequest, hit Hit) {
 }
 
 // coverEvictions looks at the blocks that the twin is about to take: need less
-// those of them that r hits on the free list.
+// the blocks that r hits on the free list.
 func (w *world) coverEvictions(r *twinRequest, need int, where string) {
 	hits := r.slow.naive.blocks[:r.slow.hits]
 	for _, b := range hits {

@@ -45,7 +45,7 @@
 // holds the run still has all of it. Two runs that come to the free list one
 // after the other, and follow each other in a segment, are one again.
 //
-// Anonymous blocks are those that nobody can find: never used, partly filled, or
+// Anonymous blocks are those that no lookup can find: never used, partly filled, or
 // full of content that only a request now gone had. A sequence counts such blocks;
 // on the free list neighbours are one entry. So a request with a unique prompt
 // costs the same, however long it is. When it is preempted, its full blocks
@@ -57,7 +57,7 @@
 // as much, plus what there are of splits. A split costs one step per copy of the
 // interval. Each such step makes a run, a run is one block at least, so however
 // many equal prompts are computed at a time, all splits together cost no more
-// steps than there are blocks keyed.
+// steps than there are blocks keyed. A cached span takes about 150 bytes.
 //
 // Keys of single blocks cost a hash each. Only [Pool.Journal] and [Pool.Fold] need
 // them: without a journal none is computed before the end of a simulation.

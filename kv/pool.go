@@ -2,8 +2,8 @@ package kv
 
 import "fmt"
 
-// Pool is the cache by extent; the package comment has a picture. NaivePool is
-// its twin.
+// Pool is the cache that keeps runs of blocks; the package comment has a picture.
+// NaivePool is its twin.
 type Pool struct {
 	total   int
 	size    int32 // tokens per block

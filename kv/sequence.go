@@ -69,7 +69,7 @@ func (c *chain) open(spans []workload.Span, input int32, output workload.Content
 	}
 }
 
-// content is that of extent j.
+// content returns the content of extent j.
 func (c *chain) content(j int) workload.ContentID {
 	if j == len(c.spans) {
 		return c.output

@@ -35,7 +35,7 @@ type interval struct {
 }
 
 // run is one copy of the blocks of an interval, or anonymous blocks on the free
-// list. Its blocks are all held by the same sequences.
+// list. All its blocks are held by the same sequences.
 type run struct {
 	interval  intervalID // none: anonymous
 	anonymous int32      // number of blocks then, else 0
@@ -170,8 +170,8 @@ func (t *tree) segmentOf(c *chain, j int) segmentID {
 	return g
 }
 
-// segmentOfOwn returns the segment of the own content of request id, made if there is
-// none.
+// segmentOfOwn returns the segment of the own content of request id, made if
+// there is none.
 func (t *tree) segmentOfOwn(id uint64) segmentID {
 	g := t.own.get(id)
 	if g == none {

@@ -39,8 +39,8 @@ type world struct {
 
 const contents = 5 // names in use; the first requests have the same numbers
 
-// twinRequest is a request as both caches know it. Its tokens are those of an
-// engine's slot: known = prompt and delivered output, flying = in flight.
+// twinRequest is a request as both caches know it. Its tokens are counted as
+// in an engine: known = prompt and delivered output, flying = in flight.
 type twinRequest struct {
 	fast, slow Sequence
 	named      int32
