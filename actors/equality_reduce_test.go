@@ -103,7 +103,7 @@ func TestLocateNamesProcessAndStamp(t *testing.T) {
 	a := drawTrial(1)
 	blind := func(x *trial) bool { // nothing but where the request goes tells what it is
 		c := &x.Config
-		return c.RoutingPolicy == "round-robin" && c.AdmissionPolicy == "always-admit" && c.AutoscalePolicy == "none" && x.Curious == policy.NoSignals && x.Wobble == policy.NoSignals
+		return c.RoutingPolicy == "round-robin" && c.AdmissionPolicy == "always-admit" && c.AutoscalePolicy == "none" && x.ReadsSignals == policy.NoSignals && x.NoisyAutoscaler == policy.NoSignals
 	}
 	for seed := uint64(2); a.Requests == nil || a.Config.Horizon > 0 || !blind(a); seed++ {
 		a = drawTrial(seed)

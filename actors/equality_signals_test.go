@@ -19,11 +19,11 @@ func (d dice) drawPrefixes(x *trial) {
 	} else {
 		c.PrefixIndexBlocks = pick(d, "auto", "auto", "1", "7", "200")
 	}
-	if x.Curious != policy.NoSignals && d.chance(0.5) {
-		x.Curious |= policy.Prefixes
+	if x.ReadsSignals != policy.NoSignals && d.chance(0.5) {
+		x.ReadsSignals |= policy.Prefixes
 	}
 	d.drawWait(x)
-	if x.Wobble != policy.NoSignals || c.AutoscalePolicy != "none" || d.chance(0.7) {
+	if x.NoisyAutoscaler != policy.NoSignals || c.AutoscalePolicy != "none" || d.chance(0.7) {
 		return // an instance that is chosen may not be there
 	}
 	var forced []string
@@ -35,7 +35,7 @@ func (d dice) drawPrefixes(x *trial) {
 
 // drawWait lets the estimated wait play a part.
 func (d dice) drawWait(x *trial) {
-	for _, signals := range []*policy.Signals{&x.Curious, &x.Wobble} {
+	for _, signals := range []*policy.Signals{&x.ReadsSignals, &x.NoisyAutoscaler} {
 		if *signals != policy.NoSignals && d.chance(0.4) {
 			*signals |= policy.EstimatedWait
 		}
@@ -58,7 +58,7 @@ func (x *trial) forced() string {
 	if x.Requests != nil {
 		requests = int64(len(x.Requests))
 	}
-	if x.Talk != 0 { // how many come follows from answers, and may be none under a horizon
+	if x.ClosedLoop != 0 { // how many come follows from answers, and may be none under a horizon
 		requests = 0
 	}
 	var kept []string

@@ -254,7 +254,7 @@ type coverage struct {
 	cases                                                               int
 	preempted, hit, timedOut, cut, async, stale                         int
 	immediate, capped, dropped, rejected, stuck, delayed, prefillOnly   int
-	curious, scaled, aborted, redirected                                int
+	readsSignals, scaled, aborted, redirected                           int
 	requests, completed, preemptions, cachedTokens, recomputed, outputs int64
 }
 
@@ -290,7 +290,7 @@ func (c *coverage) count(x *trial, y *yield) {
 		{&c.stale, reads && x.Config.NumInstances > 1 && x.Config.SnapshotRefreshInterval > 0},
 		{&c.immediate, reads && x.Config.NumInstances > 1 && x.Config.SnapshotRefreshInterval == 0},
 		{&c.capped, capped}, {&c.dropped, dropped}, {&c.rejected, rejected}, {&c.stuck, y.stuck}, {&c.delayed, x.Delay > 0}, {&c.prefillOnly, prefillOnly},
-		{&c.curious, x.Curious != 0}, {&c.scaled, y.scaled}, {&c.aborted, aborted}, {&c.redirected, redirected}} {
+		{&c.readsSignals, x.ReadsSignals != 0}, {&c.scaled, y.scaled}, {&c.aborted, aborted}, {&c.redirected, redirected}} {
 		if f.seen {
 			*f.n++
 		}
@@ -302,7 +302,7 @@ func (c *coverage) String() string {
 		"length cap %d, drop %d, rejection %d, livelock %d, delayed admission %d, prefill only %d, admission that observes %d, scaling %d, abortion %d, redirection %d; "+
 		"%d requests, %d completed, %d output tokens, %d preemptions, %d cached and %d recomputed tokens",
 		c.cases, c.share(c.preempted), c.share(c.hit), c.share(c.timedOut), c.share(c.cut), c.share(c.async), c.share(c.stale), c.share(c.immediate),
-		c.capped, c.dropped, c.rejected, c.stuck, c.delayed, c.prefillOnly, c.curious, c.scaled, c.aborted, c.redirected, c.requests, c.completed, c.outputs, c.preemptions, c.cachedTokens, c.recomputed)
+		c.capped, c.dropped, c.rejected, c.stuck, c.delayed, c.prefillOnly, c.readsSignals, c.scaled, c.aborted, c.redirected, c.requests, c.completed, c.outputs, c.preemptions, c.cachedTokens, c.recomputed)
 }
 
 func (c *coverage) share(n int) string {

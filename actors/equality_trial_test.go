@@ -20,10 +20,10 @@ type trial struct {
 	Tenants  []string           `json:"tenants,omitempty"`  // names of their labels
 	Classes  []string           `json:"classes,omitempty"`
 
-	// Talk, if not 0, is the seed of clients whose requests follow from answers.
-	Talk uint64 `json:"talk,omitempty"`
-	// Picky is a routing policy that has no instance for every fourth request.
-	Picky bool `json:"picky,omitempty"`
+	// ClosedLoop, if not 0, is the seed of clients whose requests follow from answers.
+	ClosedLoop uint64 `json:"closed_loop,omitempty"`
+	// SometimesNoInstance is a routing policy that has no instance for every fourth request.
+	SometimesNoInstance bool `json:"sometimes_no_instance,omitempty"`
 	// AllFields replaces the latency model by one that reads every field of
 	// its inputs, so that a wrong sum cannot hide.
 	AllFields bool `json:"all_fields,omitempty"`
@@ -32,12 +32,12 @@ type trial struct {
 	Delay vtime.Duration `json:"delay,omitempty"`
 	// Hints makes the requests' hints their priorities.
 	Hints bool `json:"hints,omitempty"`
-	// Curious, if not nothing, is an admission policy that lets everything
+	// ReadsSignals, if not nothing, is an admission policy that lets everything
 	// that these signals tell it play a part.
-	Curious policy.Signals `json:"curious,omitempty"`
-	// Wobble, if not nothing, is an autoscaler that observes these signals, and
+	ReadsSignals policy.Signals `json:"reads_signals,omitempty"`
+	// NoisyAutoscaler, if not nothing, is an autoscaler that observes these signals, and
 	// wants as many instances as the last digits of what they tell it.
-	Wobble policy.Signals `json:"wobble,omitempty"`
+	NoisyAutoscaler policy.Signals `json:"noisy_autoscaler,omitempty"`
 	// Bundle, if not empty, is the text of the policies' file.
 	Bundle string `json:"bundle,omitempty"`
 	// Fresh says how fresh single signals are.
@@ -77,16 +77,16 @@ func (x *trial) config() (Config, error) {
 	if x.Delay > 0 {
 		cfg.Custom.Admission = func(policy.Env) policy.Admission { return &postpone{wait: x.Delay, asked: map[int64]int{}} }
 	}
-	if x.Curious != policy.NoSignals {
-		cfg.Custom.Admission = func(policy.Env) policy.Admission { return curious{x.Curious} }
+	if x.ReadsSignals != policy.NoSignals {
+		cfg.Custom.Admission = func(policy.Env) policy.Admission { return readsSignals{x.ReadsSignals} }
 	}
-	if x.Wobble != policy.NoSignals {
-		cfg.Custom.Autoscale = func(policy.Env) policy.Autoscale { return wobble{x.Wobble} }
+	if x.NoisyAutoscaler != policy.NoSignals {
+		cfg.Custom.Autoscale = func(policy.Env) policy.Autoscale { return noisyAutoscaler{x.NoisyAutoscaler} }
 	}
 	setFresh(&cfg, x.Fresh)
 	cfg.ForceRouting = x.forced()
-	if x.Picky {
-		cfg.Custom.Routing = newPicky
+	if x.SometimesNoInstance {
+		cfg.Custom.Routing = newSometimesNoInstance
 	}
 	if x.Hints {
 		cfg.Custom.Priority = func(policy.Env) policy.Priority { return byHint{} }
@@ -157,12 +157,12 @@ func (p *postpone) Decide(r *policy.Request, _ *policy.RouterState, _ vtime.Time
 	return policy.AdmissionDecision{Verdict: policy.Admit}
 }
 
-// curious decides by the last digits of all that it may read.
-type curious struct{ signals policy.Signals }
+// readsSignals decides by the last digits of all that it may read.
+type readsSignals struct{ signals policy.Signals }
 
-func (c curious) Observes() policy.Signals { return c.signals }
+func (c readsSignals) Observes() policy.Signals { return c.signals }
 
-func (c curious) Decide(r *policy.Request, s *policy.RouterState, now vtime.Time) policy.AdmissionDecision {
+func (c readsSignals) Decide(r *policy.Request, s *policy.RouterState, now vtime.Time) policy.AdmissionDecision {
 	sum := int64(r.Delays) + s.Rejected
 	if c.signals&policy.Active != 0 {
 		sum += 3*s.Active() + 5*s.ActiveOf(r.Tenant) + int64(s.Throughput(now))
@@ -213,12 +213,12 @@ func sumView(signals policy.Signals, view *policy.View) int64 {
 	return sum
 }
 
-// wobble scales by the last digits of all that it may read.
-type wobble struct{ signals policy.Signals }
+// noisyAutoscaler scales by the last digits of all that it may read.
+type noisyAutoscaler struct{ signals policy.Signals }
 
-func (w wobble) Observes() policy.Signals { return w.signals }
+func (w noisyAutoscaler) Observes() policy.Signals { return w.signals }
 
-func (w wobble) Evaluate(c *policy.AutoscaleContext) policy.ScaleDecision {
+func (w noisyAutoscaler) Evaluate(c *policy.AutoscaleContext) policy.ScaleDecision {
 	sum := sumView(w.signals, c.View) + sumClasses(w.signals, c.State) + int64(c.Ready) + int64(c.Now/700)
 	if ago, ever := c.SinceLastScale(); ever {
 		sum += int64(ago / 700)
@@ -256,7 +256,7 @@ func drawTrial(seed uint64) *trial {
 	d.drawInstances(c)
 	span := d.drawTraffic(x)
 	d.drawPolicies(x)
-	if x.Wobble != policy.NoSignals || c.AutoscalePolicy != "none" { // every check may make an instance
+	if x.NoisyAutoscaler != policy.NoSignals || c.AutoscalePolicy != "none" { // every check may make an instance
 		c.AutoscaleInterval = max(700, span/vtime.Duration(d.between(3, 15)))
 	}
 	if d.chance(0.4) {
@@ -309,8 +309,8 @@ func (d dice) drawPolicies(x *trial) {
 	latencies := []vtime.Duration{0, 0, 0, 1, 250, 4000}
 	c.AdmissionLatency, c.RoutingLatency = pick(d, latencies...), pick(d, latencies...)
 	switch {
-	case x.Picky || d.chance(0.2): // what follows from an end at the routing is read before it is routed
-		x.Curious = policy.Signals(d.IntN(1 << 8))
+	case x.SometimesNoInstance || d.chance(0.2): // what follows from an end at the routing is read before it is routed
+		x.ReadsSignals = policy.Signals(d.IntN(1 << 8))
 	case d.chance(0.1):
 		x.Delay = vtime.Duration(pick(d, 1, 100, 3000))
 	case d.chance(0.2):
@@ -346,7 +346,7 @@ func (d dice) drawPolicies(x *trial) {
 		}
 	}
 	if d.chance(0.3) {
-		x.Wobble = policy.Signals(1 + d.IntN(1<<8-1))
+		x.NoisyAutoscaler = policy.Signals(1 + d.IntN(1<<8-1))
 		c.MaxReplicas = c.NumInstances + d.IntN(5)
 		c.MinReplicas = 1 + d.IntN(c.NumInstances)
 		c.ProvisioningDelay = RandomDuration{pick[vtime.Duration](d, 0, 100, 3000), pick(d, 0, 0, 0.5, 2)}
@@ -359,7 +359,7 @@ func (d dice) drawPolicies(x *trial) {
 		c.DrainTimeout = pick[vtime.Duration](d, 0, 500, 5000)
 		c.AutoscaleTrigger = pick(d, "periodic", "event", "event", "queue>0, load<0.5 for 2ms", "rate-change>0.2", "kv>0.3 for 700us,attainment<0.9,rate>20, batch<0.9")
 		if d.chance(0.3) { // a real one, which acts seldom
-			x.Wobble = policy.NoSignals
+			x.NoisyAutoscaler = policy.NoSignals
 			c.AutoscalePolicy = pick(d, "threshold", "target-utilization", "queue-depth")
 		}
 	}

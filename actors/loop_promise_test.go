@@ -104,7 +104,7 @@ func TestWhatFollowsComesAfterE2EAndThought(t *testing.T) {
 		c.NumRequests, c.Horizon, c.Timeout, c.ForceRouting, c.MeasureFrom, c.MeasureTo = 1, 0, 0, "", 0, 0
 		c.Custom.Source, c.Custom.Latency = source, allFields{}
 		c.MaxReplicas, c.MinReplicas, c.AutoscaleInterval, c.DrainPolicy = c.NumInstances+3, 1, 700, drainRedirect
-		c.Custom.Autoscale = func(policy.Env) policy.Autoscale { return wobble{policy.QueueDepth} }
+		c.Custom.Autoscale = func(policy.Env) policy.Autoscale { return noisyAutoscaler{policy.QueueDepth} }
 		last := map[string]metrics.Outcome{}
 		c.Row = func(r *Row) {
 			name, think := r.TenantName(), thinks[r.TenantName()[5]-'0']

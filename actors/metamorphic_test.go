@@ -50,7 +50,9 @@ func mustPlay(t *testing.T, x *trial) *yield {
 // every interval, so that refreshes and scale checks keep their phase.
 func TestShiftedArrivalsShiftTimesAndNothingElse(t *testing.T) {
 	const shift = 105 * vtime.Second
-	scripted := func(x *trial) bool { return x.Wobble == policy.NoSignals && x.Config.AutoscalePolicy == "none" } // others look at the clock
+	scripted := func(x *trial) bool {
+		return x.NoisyAutoscaler == policy.NoSignals && x.Config.AutoscalePolicy == "none"
+	} // others look at the clock
 	listed(t, 40, scripted, func(t *testing.T, x *trial) {
 		if 105*vtime.Second%max(1, x.Config.SnapshotRefreshInterval) != 0 || 105*vtime.Second%max(1, x.Config.AutoscaleInterval) != 0 {
 			t.Fatal("the shift is not a multiple of an interval")
@@ -132,7 +134,7 @@ func TestWeightsTimesSixteenChangeNothing(t *testing.T) {
 // TestOneInstanceEqualsBareEngine: a cluster that decides nothing adds nothing.
 func TestOneInstanceEqualsBareEngine(t *testing.T) {
 	listed(t, 60, func(x *trial) bool {
-		return x.Config.PriorityPolicy == "constant" && x.Delay == 0 && x.Curious == 0 && x.Wobble == 0
+		return x.Config.PriorityPolicy == "constant" && x.Delay == 0 && x.ReadsSignals == 0 && x.NoisyAutoscaler == 0
 	}, func(t *testing.T, x *trial) {
 		c, usual := &x.Config, DefaultConfig()
 		c.AutoscalePolicy, c.MinReplicas, c.MaxReplicas, c.Policies.Admission = "none", 1, 0, policy.Selection{}
@@ -155,7 +157,7 @@ func TestOneInstanceEqualsBareEngine(t *testing.T) {
 // frames that it was sent, read with the msgpack library.
 func TestRecordingReplaysOneInstance(t *testing.T) {
 	listed(t, 30, func(x *trial) bool {
-		return x.Config.NumInstances > 1 && x.Wobble == 0 && x.Config.AutoscalePolicy == "none"
+		return x.Config.NumInstances > 1 && x.NoisyAutoscaler == 0 && x.Config.AutoscalePolicy == "none"
 	}, func(t *testing.T, x *trial) {
 		x.Config.Horizon = 0
 		cfg, err := x.config()

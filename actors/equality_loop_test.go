@@ -12,28 +12,28 @@ import (
 // drawTalk makes the traffic of a trial one in which requests follow from
 // answers, and returns about how long it takes.
 func (d dice) drawTalk(x *trial) vtime.Duration {
-	x.Talk = d.Uint64()>>1 | 1
+	x.ClosedLoop = d.Uint64()>>1 | 1
 	x.Config.NumRequests = int64(d.between(10, 90))
 	if d.chance(0.45) {
 		x.Config.Timeout = vtime.Duration(pick(d, 1, 500, 5_000, 20_000, 60_000))
 	}
-	x.Picky = d.chance(0.2)
+	x.SometimesNoInstance = d.chance(0.2)
 	return vtime.Duration(pick(d, 2_000, 20_000, 200_000))
 }
 
-// picky is a round robin for which some requests have no instance: they end at
+// sometimesNoInstance is a round robin for which some requests have no instance: they end at
 // their routing, and what follows from them comes right after.
-type picky struct{ policy.Routing }
+type sometimesNoInstance struct{ policy.Routing }
 
-func newPicky(env policy.Env) policy.Routing {
+func newSometimesNoInstance(env policy.Env) policy.Routing {
 	r, err := policy.NewRouting("round-robin", nil, env)
 	if err != nil {
 		panic(err)
 	}
-	return picky{r}
+	return sometimesNoInstance{r}
 }
 
-func (p picky) Route(r *policy.Request, priority float64, s *policy.RouterState, v *policy.View, now vtime.Time) policy.RoutingDecision {
+func (p sometimesNoInstance) Route(r *policy.Request, priority float64, s *policy.RouterState, v *policy.View, now vtime.Time) policy.RoutingDecision {
 	if r.ID%4 == 1 {
 		return policy.RoutingDecision{Target: -1}
 	}
@@ -44,12 +44,12 @@ func (p picky) Route(r *policy.Request, priority float64, s *policy.RouterState,
 // users, side by side, whose lengths and times are few and small, so that much
 // happens at one instant.
 func (x *trial) setTalk(cfg *Config) error {
-	if x.Talk == 0 {
+	if x.ClosedLoop == 0 {
 		return nil
 	}
-	d := newDice(x.Talk, 0x74616c6b)
-	c := traffic.Config{Seed: x.Talk, Requests: max(1, cfg.NumRequests)} // a reduced trial has no number
-	if d.chance(0.2) {                                                   // what was to come later is never sent
+	d := newDice(x.ClosedLoop, 0x74616c6b)
+	c := traffic.Config{Seed: x.ClosedLoop, Requests: max(1, cfg.NumRequests)} // a reduced trial has no number
+	if d.chance(0.2) {                                                         // what was to come later is never sent
 		c.Horizon = pick[vtime.Time](d, 1, 3000, 20_000)
 	}
 	for i := range d.between(1, 3) {
