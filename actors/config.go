@@ -26,9 +26,9 @@ type Config struct {
 	ModelConfigFolder string    `json:"model-config-folder" type:"path" group:"Model" help:"Folder with a Hugging Face config.json (or such a file) that describes the model."`
 	HardwareConfig    string    `json:"hardware-config" type:"path" group:"Model" help:"File with GPUs of your own: YAML, or JSON of the public simulator; see docs/models.md."`
 
-	Dtype        string `json:"dtype" default:"auto" group:"Model" help:"Of weights and activations that are not quantised, as vLLM has it: auto, bfloat16, float16 or half; all are 16 bits."`
+	Dtype        string `json:"dtype" default:"auto" group:"Model" help:"Type of weights and activations that are not quantised, as in vLLM: auto, bfloat16, float16 or half; all are 16 bits."`
 	Quantization string `json:"quantization" group:"Model" help:"Quantisation of the weights of a 16-bit model, by vLLM's name: fp8, awq, gptq, bitsandbytes and others. Empty: as the model is described."`
-	KVCacheDtype string `json:"kv-cache-dtype" name:"kv-cache-dtype" default:"auto" group:"Model" help:"Of the KV cache, as vLLM has it: auto, bfloat16, fp8, fp8_e4m3 or fp8_e5m2; with fp8 twice as many tokens fit."`
+	KVCacheDtype string `json:"kv-cache-dtype" name:"kv-cache-dtype" default:"auto" group:"Model" help:"Type of the KV cache, as in vLLM: auto, bfloat16, fp8, fp8_e4m3 or fp8_e5m2; with fp8 twice as many tokens fit."`
 
 	NumInstances              int           `json:"num-instances" default:"4" group:"Instances" help:"Serving instances."`
 	TotalKVBlocks             int64         `json:"total-kv-blocks" group:"Instances" help:"KV blocks per instance; 0: what fits next to the weights."`
@@ -36,7 +36,7 @@ type Config struct {
 	BlockSizeInTokens         int32         `json:"block-size-in-tokens" default:"16" aliases:"block-size" group:"Instances" help:"Tokens per KV block."`
 	GPUMemoryUtilization      float64       `json:"gpu-memory-utilization" default:"0.9" group:"Instances" help:"Fraction of GPU memory that the engine may use, as in vLLM."`
 	ActivationMemory          latency.Bytes `json:"activation-memory" default:"1GB" group:"Instances" help:"GPU memory set aside per GPU for activations and other buffers: 1GB, 800MiB or a number of bytes."`
-	MaxNumSeqs                int32         `json:"max-num-seqs" aliases:"max-num-running-reqs" group:"Instances" help:"Seats: requests in a batch; 0: as vLLM's server chooses by GPU (1024, small GPUs and A100 256)."`
+	MaxNumSeqs                int32         `json:"max-num-seqs" aliases:"max-num-running-reqs" group:"Instances" help:"Maximum number of requests in a batch; 0: as vLLM's server chooses by GPU (1024, small GPUs and A100 256)."`
 	MaxNumBatchedTokens       int32         `json:"max-num-batched-tokens" aliases:"max-num-scheduled-tokens" group:"Instances" help:"Token budget of a step; 0: as vLLM's server chooses by GPU (8192, small GPUs and A100 2048)."`
 	LongPrefillTokenThreshold int32         `json:"long-prefill-token-threshold" group:"Instances" help:"Most prefill tokens of one request in a step; 0: no limit."`
 	MaxModelLen               int32         `json:"max-model-len" group:"Instances" help:"Longest prompt + output in tokens; 0: the model's, at most what the cache holds."`
@@ -45,7 +45,7 @@ type Config struct {
 	SchedulerReserveFullISL   bool          `json:"scheduler-reserve-full-isl" default:"true" negatable:"" group:"Instances" help:"Admit a request only when all of its prompt fits (vLLM 0.19)."`
 	AsyncScheduling           *bool         `json:"async-scheduling" negatable:"" group:"Instances" help:"Form the next batch while one executes (vLLM's default since 0.14). Not given: as the servers did that the latency model was fitted to, else off."`
 	Scheduler                 string        `json:"scheduler" bundle:"scheduler.type" default:"fcfs" aliases:"scheduling-policy" group:"Instances" help:"Order of the wait queue: fcfs, priority-fcfs (also: priority), sjf; see blis policies scheduler."`
-	PreemptionPolicy          string        `json:"preemption-policy" bundle:"scheduler.params.preemption" default:"auto" group:"Instances" help:"Whom to preempt for KV: auto (the scheduler's own), fcfs or priority."`
+	PreemptionPolicy          string        `json:"preemption-policy" bundle:"scheduler.params.preemption" default:"auto" group:"Instances" help:"Which request to preempt for KV: auto (the scheduler's own), fcfs or priority."`
 
 	Policies                policy.Bundle  `json:"policies" group:"Policies" placeholder:"BUNDLE" help:"Policies and their parameters as a bundle file has them, in one argument; the flags below change single fields of it."`
 	AdmissionPolicy         string         `json:"admission-policy" bundle:"admission.type" default:"always-admit" group:"Policies" help:"Which requests enter; see blis policies admission."`
@@ -65,27 +65,27 @@ type Config struct {
 	ForceRouting            string         `json:"force-routing" group:"Policies" help:"Requests to send to given instances whatever the policy chooses, 17=3,40=0: numbers in order of arrival, and indices."`
 
 	AutoscalePolicy    string         `json:"autoscale-policy" bundle:"autoscale.type" default:"none" aliases:"autoscaler-policy" group:"Autoscaling" help:"none: the number of instances stays; others: blis policies autoscale."`
-	AutoscaleInterval  vtime.Duration `json:"autoscale-interval" bundle:"autoscale.interval" default:"15s" aliases:"autoscaler-interval" group:"Autoscaling" help:"Between scale checks; with trigger event at least."`
+	AutoscaleInterval  vtime.Duration `json:"autoscale-interval" bundle:"autoscale.interval" default:"15s" aliases:"autoscaler-interval" group:"Autoscaling" help:"Time between scale checks; with trigger event at least."`
 	AutoscaleTrigger   string         `json:"autoscale-trigger" bundle:"autoscale.trigger" default:"periodic" placeholder:"periodic|event|CONDITIONS" group:"Autoscaling" help:"What scale checks come by: periodic, at multiples of the interval; event, when a request arrived or ended, at most once per interval; or conditions, one of which must hold then: queue>5, attainment<0.9, load>0.8 for 30s, rate-change>0.5."`
 	MinReplicas        int            `json:"min-replicas" bundle:"autoscale.min" default:"1" aliases:"autoscaler-min-replicas,autoscaler-min" group:"Autoscaling" help:"Minimum number of instances."`
 	MaxReplicas        int            `json:"max-replicas" bundle:"autoscale.max" aliases:"autoscaler-max-replicas,autoscaler-max" group:"Autoscaling" help:"Most instances; 0: twice num-instances."`
-	ProvisioningDelay  RandomDuration `json:"provisioning-delay" bundle:"autoscale.actuation.provisioning" default:"30s" group:"Autoscaling" help:"From a scale decision to a machine, from when on it costs: 30s, or 30s,cv=0.2 for a lognormal."`
+	ProvisioningDelay  RandomDuration `json:"provisioning-delay" bundle:"autoscale.actuation.provisioning" default:"30s" group:"Autoscaling" help:"Time from a scale decision to a machine, from when on it costs: 30s, or 30s,cv=0.2 for a lognormal."`
 	ModelLoadTime      RandomDuration `json:"model-load-time" bundle:"autoscale.actuation.model_load" default:"40s" group:"Autoscaling" help:"Time to load the model on a new instance: 40s, or 40s,cv=0.2 for a lognormal distribution."`
-	WarmupDuration     vtime.Duration `json:"warmup-duration" bundle:"autoscale.actuation.warmup.duration" default:"0" group:"Autoscaling" help:"In which the steps of a new instance take longer; 0: none."`
+	WarmupDuration     vtime.Duration `json:"warmup-duration" bundle:"autoscale.actuation.warmup.duration" default:"0" group:"Autoscaling" help:"Time in which the steps of a new instance take longer; 0: none."`
 	WarmupCurve        string         `json:"warmup-curve" bundle:"autoscale.actuation.warmup.curve" default:"linear" enum:"linear,exponential,step" group:"Autoscaling" help:"How the warm-up penalty fades: linear, exponential (halves every eighth of the duration) or step."`
 	WarmupPenalty      float64        `json:"warmup-penalty" bundle:"autoscale.actuation.warmup.penalty" default:"1.5" group:"Autoscaling" help:"Factor on step times at its start."`
 	WarmupRoutable     bool           `json:"warmup-routable" bundle:"autoscale.actuation.warmup.routable" default:"true" negatable:"" group:"Autoscaling" help:"Send requests to instances that are warming."`
 	DrainPolicy        string         `json:"drain-policy" bundle:"autoscale.actuation.drain" default:"wait" enum:"wait,immediate,redirect" group:"Autoscaling" help:"What becomes of the requests of an instance that goes: wait (served), immediate (aborted) or redirect (routed again)."`
 	DrainTimeout       vtime.Duration `json:"drain-timeout" bundle:"autoscale.actuation.drain_timeout" default:"0" group:"Autoscaling" help:"With wait: after this they are aborted; 0: never."`
-	CostPerReplicaHour float64        `json:"cost-per-replica-hour" group:"Autoscaling" help:"Of an instance, in any currency, at most 1e15; 0: no costs are given. Or give --gpu-hour-price."`
-	GPUHourPrice       float64        `json:"gpu-hour-price" group:"Autoscaling" help:"Of a GPU, in any currency, at most 1e15: an instance costs it tp times. 0: no costs are given."`
+	CostPerReplicaHour float64        `json:"cost-per-replica-hour" group:"Autoscaling" help:"Price of an instance per hour, in any currency, at most 1e15; 0: no costs are given. Or give --gpu-hour-price."`
+	GPUHourPrice       float64        `json:"gpu-hour-price" group:"Autoscaling" help:"Price of a GPU per hour, in any currency, at most 1e15: an instance costs it tp times. 0: no costs are given."`
 
 	WorkloadSpec      string         `json:"workload-spec" type:"path" group:"Workload" help:"YAML specification of the workload; see docs/workloads.md."`
 	Scenario          string         `json:"scenario" group:"Workload" help:"A built-in specification; see blis workload scenarios."`
 	Rate              float64        `json:"rate" group:"Workload" help:"Mean arrivals per second over the cluster; 0: 80 % of the capacity that the latency model gives, or what the specification or the trace says. A trace is stretched or squeezed to it."`
-	Concurrency       int32          `json:"concurrency" group:"Workload" help:"A closed loop in place of a rate: so many users who each wait for an answer, think, and ask again."`
-	ThinkTime         vtime.Duration `json:"think-time" default:"0" group:"Workload" help:"Of users, between an answer and the next request."`
-	RefusalPause      vtime.Duration `json:"refusal-pause" default:"1s" group:"Workload" help:"Of users, after a request that was rejected, dropped or timed out, at least; from 1ms. The next request follows: the lost one is not sent again."`
+	Concurrency       int32          `json:"concurrency" group:"Workload" help:"A closed loop in place of a rate: the number of users who each wait for an answer, think, and ask again."`
+	ThinkTime         vtime.Duration `json:"think-time" default:"0" group:"Workload" help:"Time of users between an answer and the next request."`
+	RefusalPause      vtime.Duration `json:"refusal-pause" default:"1s" group:"Workload" help:"Minimum time of users after a request that was rejected, dropped or timed out; from 1ms. The next request follows: the lost one is not sent again."`
 	NumRequests       int64          `json:"num-requests" aliases:"max-prompts" group:"Workload" help:"Requests to generate; 0: 1000, or what the specification says."`
 	Arrival           string         `json:"arrival" default:"poisson" enum:"poisson,constant,gamma,weibull" group:"Workload" help:"Arrival process."`
 	CV                float64        `json:"cv" group:"Workload" help:"Coefficient of variation of the gaps, for gamma and weibull."`

@@ -10,11 +10,11 @@ import (
 var rateLimitTemplate = template[Admission]{
 	Template: Template{
 		Kind: AdmissionKind, Name: "rate-limit",
-		Help: "so many requests per second, whatever their length; rejects the others",
+		Help: "a maximum rate of requests, whatever their length; rejects the others",
 		Parameters: []Parameter{
 			{Name: "rate", Type: Number, Default: "10", Min: 1e-6, Max: 1e6, Help: "requests per second, in steps of a millionth"},
 			{Name: "burst", Type: Number, Default: "10", Min: 1, Max: 1e6, Help: "requests at once after a pause long enough, and at the start"},
-			{Name: "per_tenant", Type: Flag, Default: "false", Help: "so many for each tenant instead of for all"},
+			{Name: "per_tenant", Type: Flag, Default: "false", Help: "the rate is for each tenant instead of for all"},
 		},
 	},
 	build: func(v values, _ Env) (Admission, error) {

@@ -13,10 +13,10 @@ var targetUtilizationParameters = []Parameter{
 	toleranceParameter,
 	downWindowParameter,
 	{Name: "up_window", Type: Duration, Default: "0s", Max: math.MaxFloat64, Help: "goes up only to the lowest number of replicas desired within this time"},
-	{Name: "up_percent", Type: Number, Default: "100", Min: 0, Max: maxCount, Help: "may add so many per cent of the replicas within a period"},
-	{Name: "up_pods", Type: Number, Default: "4", Min: 0, Max: maxCount, Help: "may add so many replicas within a period, if that is more than up_percent"},
-	{Name: "down_percent", Type: Number, Default: "100", Min: 0, Max: 100, Help: "may remove so many per cent of the replicas within a period"},
-	{Name: "down_pods", Type: Number, Default: "0", Min: 0, Max: maxCount, Help: "may remove so many replicas within a period, if that is more than down_percent"},
+	{Name: "up_percent", Type: Number, Default: "100", Min: 0, Max: maxCount, Help: "percentage of the replicas that may be added within a period"},
+	{Name: "up_pods", Type: Number, Default: "4", Min: 0, Max: maxCount, Help: "number of replicas that may be added within a period, if that is more than up_percent"},
+	{Name: "down_percent", Type: Number, Default: "100", Min: 0, Max: 100, Help: "percentage of the replicas that may be removed within a period"},
+	{Name: "down_pods", Type: Number, Default: "0", Min: 0, Max: maxCount, Help: "number of replicas that may be removed within a period, if that is more than down_percent"},
 	{Name: "period", Type: Duration, Default: "15s", Min: 1, Max: math.MaxFloat64, Help: "of the limits to what may be added and removed"},
 }
 

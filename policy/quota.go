@@ -8,7 +8,7 @@ const mostRequests = 1e9
 var tenantQuotaTemplate = template[Admission]{
 	Template: Template{
 		Kind: AdmissionKind, Name: "tenant-quota",
-		Help: "so many active requests of each tenant; delays the others, then rejects them",
+		Help: "a maximum number of active requests per tenant; delays the others, then rejects them",
 		Parameters: []Parameter{
 			{Name: "max_active", Type: Count, Default: "100", Max: mostRequests, Help: "active requests that a tenant may have"},
 			{Name: "delay", Type: Duration, Default: "0s", Max: day, Help: "after which a request over quota is decided again; 0 rejects it at once"},

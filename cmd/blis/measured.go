@@ -21,7 +21,7 @@ type measuredFlags struct {
 	Hardware          string         `name:"hardware" group:"Server" help:"GPU, where the data name none or another; see blis hardware."`
 	TP                int            `name:"tp" default:"1" aliases:"tensor-parallel-size" group:"Server" help:"GPUs per instance of --otlp and --steps files that do not say, and of results of load generators."`
 	BatchedTokens     int64          `name:"max-num-batched-tokens" default:"0" group:"Server" help:"Token budget of a step for --otlp, --steps and results of load generators; 0: as vLLM's server chooses by GPU."`
-	Seqs              int32          `name:"max-num-seqs" default:"0" group:"Server" help:"Seats of the server behind results of load generators; 0: as vLLM's server chooses by GPU."`
+	Seqs              int32          `name:"max-num-seqs" default:"0" group:"Server" help:"Maximum number of requests in a batch of the server behind results of load generators; 0: as vLLM's server chooses by GPU."`
 	HardwareConfig    string         `name:"hardware-config" type:"path" group:"Server" help:"YAML file with GPUs of your own."`
 	ModelConfigFolder string         `name:"model-config-folder" type:"path" group:"Server" help:"Folder with a Hugging Face config.json (or such a file) that describes the model."`
 	ClientTimeout     vtime.Duration `name:"client-timeout" type:"timeout" default:"300s" group:"Server" help:"When clients gave up, in runs in which requests failed."`

@@ -85,8 +85,8 @@ type modelShowCmd struct {
 	Quantization      string        `name:"quantization" group:"Model" help:"Quantisation of a 16-bit model: fp8, awq, gptq, …; as for blis run."`
 	KVCacheDtype      string        `name:"kv-cache-dtype" default:"auto" group:"Model" help:"auto, bfloat16 or fp8; as for blis run."`
 	BlockSize         int32         `name:"block-size-in-tokens" default:"16" aliases:"block-size" group:"Instances" help:"Tokens per KV block."`
-	MemoryUtilization float64       `name:"gpu-memory-utilization" default:"0.9" group:"Instances" help:"Share of the GPU memory that the engine may use."`
-	ActivationMemory  latency.Bytes `name:"activation-memory" default:"1GB" group:"Instances" help:"Per GPU for what is neither weights nor KV cache: 1GB, 800MiB or a number of bytes."`
+	MemoryUtilization float64       `name:"gpu-memory-utilization" default:"0.9" group:"Instances" help:"Fraction of GPU memory that the engine may use, as in vLLM."`
+	ActivationMemory  latency.Bytes `name:"activation-memory" default:"1GB" group:"Instances" help:"GPU memory set aside per GPU for activations and other buffers: 1GB, 800MiB or a number of bytes."`
 
 	Format string `default:"text" enum:"text,json" group:"Output" help:"Form of the result: text or json."`
 }
