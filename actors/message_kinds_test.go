@@ -28,8 +28,10 @@ type (
 	valueStop      struct{ giveBack bool }
 	valueEvaluate  struct{ at vtime.Time }
 	valueAdmission struct {
-		Request  workload.Identity
-		Decision policy.AdmissionDecision
+		request       int64
+		input         int32
+		tenant, class workload.Label
+		Decision      policy.AdmissionDecision
 	}
 	valueInversion struct {
 		id int64
@@ -149,13 +151,13 @@ var messages = []carried{
 			if x.Decision.Wait != 0 {
 				x.Decision.Verdict = policy.Delay
 			}
-			sendTracedAdmission(out, sentAt, &x.Request, &x.Decision)
+			r := workload.Identity{ID: x.request, Input: x.input, Tags: workload.Tags{Tenant: x.tenant, Class: x.class}}
+			sendTracedAdmission(out, sentAt, &r, &x.Decision)
 		},
 		func(m *lookahead.Message) any {
-			var x valueAdmission
-			x.Request, x.Decision = readTracedAdmission(&m.Body)
-			return x
-		}, []string{"Model", "Session", "Round", "Arrival"}}, // no record has them
+			r, a := readTracedAdmission(&m.Body)
+			return valueAdmission{r.ID, r.Input, r.Tenant, r.Class, a}
+		}, nil},
 	{"traced inversion", valueInversion{}, routerID, collectorID,
 		func(out *lookahead.Outbox, v any) {
 			x := v.(valueInversion)
