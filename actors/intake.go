@@ -34,6 +34,7 @@ const ringSize = 1 << 12
 
 func newIntake(source workload.Source) intake {
 	l := source.Labels()
+	l.NameUsual()
 	return intake{source: source, known: l.Known(), names: Names{Tenants: l.Tenants.List(), Classes: l.Classes.List(), Models: l.Models.List()}}
 }
 

@@ -61,6 +61,7 @@ func (s *Source) name() {
 		s.labels.Classes.Label(c.Class)
 		s.labels.Models.Label(c.Model)
 	}
+	s.labels.NameUsual()
 	s.labels.Sort()
 }
 
