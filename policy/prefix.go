@@ -35,7 +35,7 @@ import (
 //
 // Look walks a and b once and reads from the sets that place 0 holds 15 blocks of
 // such a prompt, place 1 13 and place 2 6. When place 0 needs room it loses its
-// own 3 blocks first, then b 14, b 13 and so on: parts and runs become shorter.
+// own 3 blocks first, then b 14, b 13 and so on: intervals and runs become shorter.
 //
 // Instances come and go, and sets should stay small. So each instance has a
 // place: a bit in every set, and an order. A place is used again once its

@@ -17,7 +17,7 @@ package policy
 type orders struct {
 	list []order // by place
 	runs []run   // runs[0] is none
-	free int32   // first of the runs to be used again, chained by older; 0: none
+	free int32   // first of the unused runs, chained by older; 0: none
 }
 
 // order is the LRU order of one place.

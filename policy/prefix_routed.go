@@ -71,20 +71,20 @@ func (x *routedIndex) look(req *Request, found *hits) {
 	}
 	x.chain = workload.AppendExtents(x.chain, req.Spans, x.blockSize, int(min(x.blocks, x.largest)))
 	t := &x.segments
-	last, depth := int32(0), int32(0) // the part of the deepest block found, and the block after it
+	last, depth := int32(0), int32(0) // the interval of the deepest block found, and the block after it
 	for i := range x.chain {
 		s := t.find(x.chain[i].Key)
 		if s < 0 {
 			break
 		}
 		x.known = append(x.known, s)
-		for p := t.list[s].parts; p != 0 && depth < x.chain[i].End; p = t.parts[p].next {
+		for p := t.list[s].intervals; p != 0 && depth < x.chain[i].End; p = t.intervals[p].next {
 			if last == 0 {
 				found.holders = t.holders.at(p)
-			} else if t.parts[p].count != t.parts[last].count { // else the sets, one in the other, are equal
+			} else if t.intervals[p].count != t.intervals[last].count { // else the sets, one in the other, are equal
 				found.leave(t.holders.at(last), t.holders.at(p), depth)
 			}
-			last, depth = p, min(t.parts[p].end, x.chain[i].End)
+			last, depth = p, min(t.intervals[p].end, x.chain[i].End)
 		}
 	}
 	if last != 0 {

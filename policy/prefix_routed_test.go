@@ -92,3 +92,34 @@ func TestIndexStopsGrowing(t *testing.T) {
 		t.Errorf("%v allocations in steady state, want 0", allocations)
 	}
 }
+
+// TestIndexCostFollowsSpans plays the same prompts at two block sizes: what the
+// index keeps, and so what each of its operations costs, does not depend on the
+// number of blocks.
+func TestIndexCostFollowsSpans(t *testing.T) {
+	kept := func(blockSize int32) (segments, intervals, runs int) {
+		x := newByPlace(newRoutedIndex(blockSize, 64_000/blockSize), 3)
+		rng := rand.New(rand.NewPCG(4, 4))
+		for i := range 3000 {
+			req := Request{Identity: workload.Identity{ID: int64(i), Input: rng.Int32N(500)}}
+			content := workload.ContentID(1 + rng.IntN(5))
+			for range 1 + rng.IntN(6) {
+				length := 128 * (1 + rng.Int32N(4))
+				req.Spans = append(req.Spans, workload.Span{Content: content, Length: length})
+				req.Input += length
+				content = 10*content + workload.ContentID(rng.IntN(3))
+			}
+			x.look(&req)
+			x.index.record(rng.IntN(3))
+		}
+		return len(x.index.segments.list), len(x.index.segments.intervals), len(x.index.orders.runs)
+	}
+	segments, intervals, runs := kept(64)
+	for _, blockSize := range []int32{16, 4, 1} {
+		s, i, r := kept(blockSize)
+		t.Logf("block size %d: %d segments, %d intervals, %d runs; at 64 %d, %d, %d", blockSize, s, i, r, segments, intervals, runs)
+		if 10*s > 11*segments || 10*i > 13*intervals || 10*r > 13*runs {
+			t.Errorf("block size %d: the index grows with the number of blocks", blockSize)
+		}
+	}
+}

@@ -223,7 +223,7 @@ func (x *trace) play() {
 			x.seen.divided++
 		}
 	}
-	for _, p := range x.fast.routed.segments.parts {
+	for _, p := range x.fast.routed.segments.intervals {
 		if p.count > 1 {
 			x.seen.shared++
 		}
