@@ -144,8 +144,8 @@ func (in *CapacityInput) meanStep(m Model, b *Batch, n int64) float64 {
 	return float64((1-full)*time) + float64(full*in.step(m, b, decodes, room, piece))
 }
 
-// step is the time of one step, at least 1 µs as in the engine, of so many
-// decodes half-way through their output and so many prefill tokens, in pieces.
+// step is the time of one step, at least 1 µs as in the engine. The step has
+// decodes half-way through their output, and prefill tokens in pieces.
 func (in *CapacityInput) step(m Model, b *Batch, decodes, prefill, piece int64) float64 {
 	if decodes+prefill == 0 {
 		decodes = 1 // an empty batch is no step

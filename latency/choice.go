@@ -163,14 +163,14 @@ func Choose(d *Deployment, e EngineLimits) (best Choice, next *Choice) {
 // NearMiss is sets that Choose would have taken, with a lower stated error than
 // its choice has, if one setting of the run were another.
 type NearMiss struct {
-	Setting string   // that of a run: tp, hardware, …
+	Setting string   // setting of a run: tp, hardware, …
 	Value   string   // as it is: "TP 8 (fitted to 1 to 4)"
 	Sets    []string // names
 }
 
 // NearMisses is what separates a run from sets that cover all of it but one
 // setting. Runs on both sides of it are measured with two rulers. Where best is a
-// set, those of other models and GPUs do not count: each has its own.
+// set, sets of other models and GPUs do not count: each has its own.
 func NearMisses(d *Deployment, e EngineLimits, best Choice) []NearMiss {
 	var list []NearMiss
 	for _, set := range PhysicsSets() {

@@ -126,8 +126,8 @@ func FindFit(model, gpu string, tp int) (Fit, error) {
 	}
 }
 
-// FindFitFor is FindFit for a deployment; where its model has no published
-// coefficients those of a model with the same work stand in, of a chat model for
+// FindFitFor is FindFit for a deployment. A model without published coefficients
+// gets the coefficients of a model with the same work, such as a chat model for
 // its base.
 func FindFitFor(d *Deployment) (Fit, error) {
 	fit, err := FindFit(d.Model.Name, d.GPU.Name, d.TP)

@@ -180,7 +180,7 @@ func (c *config) headDim(s *ModelSpec) int64 {
 }
 
 // elements reads the type of weights and activations. vLLM serves float32
-// checkpoints in 16 bits unless told otherwise, and so does this.
+// checkpoints in 16 bits by default, and so does this.
 func (c *config) elements(s *ModelSpec) {
 	name := c.text("torch_dtype", "dtype")
 	switch strings.TrimPrefix(name, "torch.") {

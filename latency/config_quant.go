@@ -40,7 +40,7 @@ type tensorWidth struct {
 
 // quantisation reads the width of quantised weights, of their scales, of the
 // activations that meet them, and of the KV cache. One width counts for all
-// layers; layers that a scheme skips are not told apart.
+// layers: layers that a scheme skips are counted as the others.
 func (c *config) quantisation(s *ModelSpec) {
 	raw := c.find("quantization_config", "compression_config")
 	if raw == nil {
@@ -122,7 +122,7 @@ func scaleBits(bits, group int64, zeroPoint bool) float64 {
 }
 
 // kvWidth is the width of the KV cache where the file gives one: vLLM follows
-// it without being told.
+// it without a flag.
 func (c *config) kvWidth(s *ModelSpec, q *quantConfig) {
 	switch {
 	case strings.EqualFold(q.KVAlgo, "FP8"):

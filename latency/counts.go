@@ -14,7 +14,7 @@ func (s *ModelSpec) split() (dense, moe int64) {
 	return s.DenseLayers, s.Layers - s.DenseLayers
 }
 
-// attentionWeights are those of the projections of one layer, in elements. With
+// attentionWeights is the number of weights of the projections of one layer. With
 // latent attention a token is projected down (to r_q and to r_kv + d_r) and up
 // again to the heads.
 func (s *ModelSpec) attentionWeights() int64 {
@@ -105,7 +105,7 @@ func (s *ModelSpec) KVBytesPerToken(tp int) int64 {
 }
 
 // Parameters is the number of weights: projections, MLPs, all experts and
-// their routers, two norms per layer and those of latent vectors, embeddings
+// their routers, two norms per layer and the norms of latent vectors, embeddings
 // and, unless tied, the head. Biases and tables of positions are left out.
 func (s *ModelSpec) Parameters() int64 {
 	return s.layerWeights() + s.plainWeights()

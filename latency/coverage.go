@@ -16,7 +16,7 @@ const AsyncDiffers = "async scheduling"
 
 // Gap is a setting in which a run lies outside of what a set was fitted to.
 type Gap struct {
-	Setting string // that of a run: model, hardware, tp, …
+	Setting string // setting of a run: model, hardware, tp, …
 	Value   string // the run's, and what was measured: "TP 8 (fitted to 1 to 4)"
 	Reason  string // a clause of Coverage
 }

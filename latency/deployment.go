@@ -71,7 +71,7 @@ func (d *Deployment) BandwidthCeiling() float64 { return float64(d.GPU.Bandwidth
 // KVBytesPerToken is what one token takes in the KV caches of all GPUs.
 func (d *Deployment) KVBytesPerToken() int64 { return d.Model.KVBytesPerToken(d.TP) }
 
-// AllReduce is the time of one all-reduce of so many bytes, µs:
+// AllReduce is the time of one all-reduce of the given bytes, µs:
 // latency(TP) + 2(TP−1)/TP·bytes/one-way link bandwidth; 0 at TP 1.
 func (d *Deployment) AllReduce(bytes float64) float64 {
 	fixed, perByte := d.allReduce()
@@ -79,7 +79,7 @@ func (d *Deployment) AllReduce(bytes float64) float64 {
 }
 
 // allReduce splits AllReduce into its µs and its µs per byte. The latency is
-// that of the next larger of 2, 4 and 8 GPUs, beyond 8 that of 8.
+// the one measured on the next larger number of 2, 4 and 8 GPUs, or on 8.
 func (d *Deployment) allReduce() (fixed, perByte float64) {
 	switch {
 	case d.TP <= 1:

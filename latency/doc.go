@@ -16,7 +16,7 @@
 //	counts.go        its constants: FLOPs, parameters, weight bytes, KV bytes
 //	config.go        a ModelSpec from a Hugging Face config.json; config_fields.go
 //	                 looks fields up, config_experts.go and config_quant.go read
-//	                 those of MoE and of quantised models, config_notes.go says
+//	                 fields of MoE and of quantised models, config_notes.go says
 //	                 what is not modelled
 //	models.go        the built-in models
 //	hardware.go      Hardware: GPUs, built in or from a file; vLLM's default limits

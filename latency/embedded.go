@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// embedded is one entry of an embedded list, decoded when somebody asks for
+// embedded is one entry of an embedded list, decoded at the first look-up of
 // one of its names. Decoding the lists whole takes milliseconds, more than a
 // short run.
 type embedded[T any] struct {

@@ -5,8 +5,8 @@ package latency
 // looks further ahead; without Floor it assumes one tick. No answer of the
 // model is ever below its floor.
 type Floor interface {
-	MinQueueing(input int64) float64 // of Queueing, for a prompt of so many tokens
-	MinStep() float64                // of Step, for any batch
+	MinQueueing(input int64) float64 // minimum of Queueing, for a prompt of input tokens
+	MinStep() float64                // minimum of Step, for any batch
 }
 
 // MinQueueing implements Floor: nothing but the prompt matters.

@@ -96,7 +96,7 @@ func AllHardware() []Hardware {
 }
 
 // FindHardware returns the GPU with this name or alias, whatever its case.
-// Entries of extra, those of a user's file, come before the built-in ones. The
+// Entries of extra, from a user's file, come before the built-in ones. The
 // error for an unknown name lists the nearest and all that are known.
 func FindHardware(name string, extra ...Hardware) (Hardware, error) {
 	for i := range extra {

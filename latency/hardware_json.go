@@ -16,7 +16,7 @@ import (
 //	{"H100": {"TFlopsPeak": 989.5, "BwPeakTBs": 3.35, "MemoryGiB": 80}}
 //	{"H100": {"compute_tflops_fp16": 989, "memory_bandwidth_gb_s": 3350, "memory_gb": 80, "sm_count": 132}}
 //
-// What such an entry leaves out is that of the built-in GPU of its name.
+// Fields that an entry leaves out have the values of the built-in GPU of its name.
 
 // jsonField is a field of such an entry.
 type jsonField struct {
@@ -58,7 +58,7 @@ func isJSONHardware(data []byte) bool {
 	return !ours && len(top) > 0
 }
 
-// parseJSONHardware reads such a file. Errors are those of ParseHardware.
+// parseJSONHardware reads such a file, with the errors of ParseHardware.
 func parseJSONHardware(data []byte, file string) ([]Hardware, error) {
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	d := json.NewDecoder(bytes.NewReader(data))

@@ -6,8 +6,8 @@ import (
 )
 
 // log1p is ln(1 + n), 0 for n below 0, with the same bits on every machine.
-// Package math promises that of neither Log, which is assembly on amd64, nor
-// Log1p, whose products the compiler fuses into sums on arm64. Here every
+// Package math promises the same bits of neither Log, which is assembly on amd64,
+// nor Log1p, whose products the compiler fuses into sums on arm64. Here every
 // product that feeds a sum is rounded first, and Ldexp and conversions are
 // exact or round once.
 func log1p(n int64) float64 {

@@ -33,7 +33,7 @@ type DoesNotFit struct {
 	TP        int
 	Needed    int64 // bytes on all GPUs: weights, activations, one KV block
 	Available int64 // bytes that the engine may use on all GPUs
-	Smallest  *int  // TP at which it fits, 0: at none; nil: nobody has looked
+	Smallest  *int  // TP at which it fits, 0: at none; nil: not computed
 }
 
 // Error names model, GPU and TP and the bytes that are needed and there, and at
@@ -88,7 +88,7 @@ func (d *Deployment) blocks(m Memory) (int64, error) {
 }
 
 // SmallestTP is the fewest GPUs that the model fits on, 0 when it fits on none
-// of up to 1,024. Errors are those of KVBlocks for TP 1 but *DoesNotFit.
+// of up to 1,024. It has the errors of KVBlocks for TP 1, except *DoesNotFit.
 func (d *Deployment) SmallestTP(m Memory) (int, error) {
 	split := *d
 	for split.TP = 1; split.TP <= maxTP; split.TP++ {

@@ -17,7 +17,7 @@ type Model interface {
 }
 
 // DefaultGamma is the weight of the newest step in the preemption average,
-// where nobody gives another.
+// where no other is given.
 const DefaultGamma = 0.3
 
 // Averager is a Model that chooses the weight γ of the newest step in the

@@ -44,7 +44,7 @@ func NewPhysics(f *Features, alpha AlphaVector, beta BetaVector) (*Physics, erro
 }
 
 // Model weighs the features with the coefficients of the set, and has its γ;
-// DefaultGamma where it says none. Errors are those of NewPhysics.
+// DefaultGamma if it has none. It has the errors of NewPhysics.
 func (s *PhysicsSet) Model(f *Features) (*Physics, error) {
 	m, err := NewPhysics(f, s.Alpha, s.Beta)
 	if err != nil {
@@ -161,8 +161,8 @@ func (f *Features) betaBounds() (low, high BetaVector) {
 	return low, high
 }
 
-// alphaBounds holds every feature of every state in which a prompt of so many
-// tokens is delivered.
+// alphaBounds returns bounds of every feature, over all states in which a prompt
+// of input tokens can be delivered.
 func (f *Features) alphaBounds(input int64) (low, high AlphaVector) {
 	prompt := f.Alpha(QueueInput{Input: input})[2]
 	low = AlphaVector{2: prompt, 3: 1}

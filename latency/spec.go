@@ -53,8 +53,8 @@ type ModelSpec struct {
 
 	MaxPosition int64 // max_position_embeddings; 0 when the description has none
 
-	// Reshaped: a server was told to keep it otherwise than described (Served), so
-	// its name does not say what it is.
+	// Reshaped: flags change widths of the description (Served), so the name does
+	// not say what the model is.
 	Reshaped bool
 }
 
@@ -141,8 +141,8 @@ func (s *ModelSpec) checkAttention(p *problems) {
 	p.between("qk_nope_head_dim", s.NopeDim, 1, maxHeadDim)
 	p.between("qk_rope_head_dim", s.RopeDim, 1, maxHeadDim)
 	p.between("v_head_dim", s.ValueDim, 1, maxHeadDim)
-	// These two follow from the others, but are there for who asks no matter
-	// which kind it is.
+	// These two follow from the others. They are here for readers to which the
+	// kind does not matter.
 	if s.KVHeads != 1 {
 		p.add("num_key_value_heads", "is %d, want 1: all heads share the latent vector", s.KVHeads)
 	}

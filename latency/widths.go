@@ -6,9 +6,8 @@ import (
 	"strings"
 )
 
-// Widths is how a server keeps numbers, where it is told to keep them otherwise
-// than the description of the model says: vLLM's flags of these names. Empty and
-// "auto" leave the description as it is.
+// Widths are vLLM's flags for the widths of numbers, where they differ from the
+// description of the model. Empty and "auto" leave the description as it is.
 type Widths struct {
 	Dtype        string // of weights and activations that are not quantised
 	Quantization string // method for the weights
@@ -16,7 +15,7 @@ type Widths struct {
 }
 
 // Methods of quantisation whose width follows from their name. The scales of
-// the groups are those that the method's tools write unless told otherwise.
+// the groups are the defaults of the method's tools.
 var quantizations = []struct {
 	names       []string
 	weights     int64
@@ -45,11 +44,10 @@ var kvDtypes = []struct {
 	{[]string{"fp8", "fp8_e4m3", "fp8_e5m2", "fp8_inc"}, 1},
 }
 
-// Served is the model as a server keeps it that is told these widths. It is the
-// model itself where they change nothing. What quantisation of 16-bit weights
-// makes of a model has the widths of the method; a model that is described as
-// quantised stays as it is, whatever the method, as vLLM serves no other than
-// that of the checkpoint. One error names every width that is not known.
+// Served is the model as a server with these flags keeps it: the model itself if
+// they change nothing. Quantisation of 16-bit weights gives the widths of the
+// method. A model that is described as quantised stays as it is, whatever the
+// method, because vLLM serves only the method of the checkpoint. One error names every width that is not known.
 func (s *ModelSpec) Served(w Widths) (ModelSpec, error) {
 	var p problems
 	served := *s

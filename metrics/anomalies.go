@@ -20,7 +20,7 @@ type Anomalies struct {
 	QueueImbalance     int64         `json:"queue_imbalance"`       // instances
 	SlowWithinClass    *int64        `json:"slow_within_class"`     // pairs; null unless Options.SlowPairs
 	PreemptionStorm    int64         `json:"preemption_storm"`
-	ScaleOscillation   *int64        `json:"scale_oscillation"` // null unless an autoscaler acts; whoever knows of its actions sets it
+	ScaleOscillation   *int64        `json:"scale_oscillation"` // null unless an autoscaler acts; set by the caller of Collect
 	ShadowDivergence   *int64        `json:"shadow_divergence"` // requests; null without a prefix index of the router
 	SLOViolation       SLOViolations `json:"slo_violation"`     // of classes with targets
 }
@@ -36,7 +36,7 @@ type Violations struct {
 // Total is the sum over the targets.
 func (v *Violations) Total() int64 { return v.TTFT + v.TPOT + v.E2E }
 
-// ClassViolations are those of the class of that name.
+// ClassViolations are the violations of one class.
 type ClassViolations struct {
 	Class string
 	Violations
@@ -201,7 +201,7 @@ func (c *collection) slowPairs() *int64 {
 // took more than twice as long as the one that arrived later. It orders list
 // by arrival, then merges runs that are sorted by E2E and counts what is
 // between them: n·log n, and exact whatever the order of list was. Counting
-// such pairs takes room for every request, so only those who ask pay for it.
+// such pairs takes memory for every request, so it is done only on request.
 func slowPairs(list []arrivalAndE2E) int64 {
 	// Of equal arrivals the quicker ones come first, so that they make no pair.
 	slices.SortFunc(list, func(a, b arrivalAndE2E) int {

@@ -170,7 +170,7 @@ func (c *cell) foldTo(hash *xxhash.Digest) {
 	if c.expected+c.diverged > 0 {
 		writeInts(hash, uint64(c.expected), uint64(c.diverged))
 	}
-	if c.late.Total() > 0 { // nor do violations, where nobody is late
+	if c.late.Total() > 0 { // nor do violations, if no request was late
 		writeInts(hash, uint64(c.late.TTFT), uint64(c.late.TPOT), uint64(c.late.E2E))
 	}
 	if c.undecided > 0 { // where all are decided on there is nothing to add

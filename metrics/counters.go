@@ -7,8 +7,8 @@ import "math"
 // engine adds to them in its innermost loop; integrals over time are in units
 // times µs.
 type Counters struct {
-	// Steps executed, and the tokens scheduled in them: all, those of requests
-	// in prefill, those of requests in decode.
+	// Steps executed, and the tokens scheduled in them: all, for requests in
+	// prefill, for requests in decode.
 	Steps           int64 `json:"steps"`
 	ScheduledTokens int64 `json:"scheduled_tokens"`
 	PrefillTokens   int64 `json:"prefill_tokens"`
@@ -20,7 +20,7 @@ type Counters struct {
 	LengthCapped       int64 `json:"length_capped"`       // requests cut short by max-model-len
 
 	// LifeMicros is the time from ready to removed, or to the end of the run;
-	// whoever owns the instance sets it then. Means over time divide by it.
+	// the owner of the instance sets it then. Means over time divide by it.
 	LifeMicros int64 `json:"life_us"`
 	BusyMicros int64 `json:"busy_us"` // a step was executing
 

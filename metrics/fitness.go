@@ -48,8 +48,8 @@ type Objective struct {
 	Unit   string   `json:"unit"`
 }
 
-// usualObjectives are those of a run without weights: always the same ones, so
-// that runs line up. Each pulls another way than the others.
+// usualObjectives are the objectives of a run without weights: always the same,
+// so that runs are comparable. Each pulls another way than the others.
 var usualObjectives = []string{"throughput", "p99_ttft", "p99_tpot", "p99_e2e", "slo_attainment", "jain", "replica_hours"}
 
 // measureAliases are other names of measures: the key that users of the public

@@ -150,7 +150,7 @@ func listMeasures() []Measure {
 	)
 }
 
-// latencyMeasures are those of one latency.
+// latencyMeasures are the measures of one latency.
 func latencyMeasures(name, help string, of func(*Scope) *Summary) []Measure {
 	var list []Measure
 	for _, p := range []struct {

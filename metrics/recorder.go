@@ -46,9 +46,9 @@ const MaxOverhead vtime.Duration = 1 << 31
 // instance had, knows of its requests. It belongs to one process of the
 // simulation.
 type Recorder struct {
-	// Outcomes gather here before they are taken in. Each would touch some
-	// thirty cache lines of counts and distributions, which in a run with
-	// hundreds of instances nobody has at hand; the next ones find them there.
+	// Outcomes gather here before they are added. Each touches some thirty cache
+	// lines of counts and distributions. In a run with hundreds of instances these
+	// are not in the cache; adding several outcomes at once loads them once.
 	pending []Outcome
 
 	options Options
@@ -57,7 +57,7 @@ type Recorder struct {
 	cells  []*cell
 	keys   []cellKey // of cells
 	byKey  map[cellKey]int
-	latest int // cell of the last request, probably that of the next
+	latest int // cell of the last request, probably also of the next
 
 	groups     []*Distribution // ITL
 	groupKeys  []groupKey
@@ -271,7 +271,7 @@ func (r *Recorder) Fold() uint64 {
 		r.cells[i].foldTo(&hash)
 	}
 	for _, i := range sortedBy(r.groupKeys, groupKey.compare) {
-		if r.groups[i].N() > 0 { // a group nobody counted in is no difference
+		if r.groups[i].N() > 0 { // a group without samples makes no difference
 			k := r.groupKeys[i]
 			writeInts(&hash, uint64(k.class), uint64(k.model), r.groups[i].Fold())
 		}

@@ -32,7 +32,7 @@ type Report struct {
 // Window is the time over which throughput and goodput are computed in every
 // scope: from the first arrival to the last completion, or to the end of the
 // run if that cut it. One window for all scopes, so that the rates of the
-// parts add up to that of the whole.
+// parts add up to the rate of the whole.
 type Window struct {
 	Start   *int64   `json:"start_us"`
 	End     *int64   `json:"end_us"`

@@ -89,8 +89,8 @@ func (a *arena) take(n int) []byte {
 }
 
 // writeVarint writes x to b[at:] and returns where it ends. The number of
-// trailing zeros of the first byte is that of further bytes, which lets both
-// sides do without a branch on the length: up to 56 bits a single word.
+// trailing zeros of the first byte is the number of further bytes, which lets
+// both sides do without a branch on the length: up to 56 bits a single word.
 func writeVarint(b *[blockEntries*2*longestVarint + padding]byte, at int, x uint64) int {
 	size := (bits.Len64(x|1) + 6) / 7
 	if size >= longestVarint {
@@ -168,8 +168,8 @@ func (w *runWriter) finish() {
 	}
 }
 
-// unpack writes the entries of sorted, packed as in Distribution.recent, to
-// dst, those of the same value as one, and returns that part of it.
+// unpack writes the entries of sorted, packed as in Distribution.recent, to dst,
+// equal values as one entry, and returns the part of dst that it wrote.
 func unpack(sorted []uint64, dst *block) []entry {
 	n, last := 0, int64(-1)
 	for _, x := range sorted {

@@ -2,9 +2,9 @@ package metrics
 
 import "slices"
 
-// summaries are percentiles still to be looked for: a report says where they
-// go, and all are computed together, by as many as there may be. What comes
-// out does not depend on who computes what.
+// summaries are percentiles to be computed: a report says where they go, and all
+// are computed together, on several workers. The result does not depend on which
+// worker computes which.
 type summaries struct {
 	of   map[*Distribution]*Summary // one for each, however many scopes it is in
 	work []summary

@@ -20,7 +20,7 @@ type Summary struct {
 	Max  int64   `json:"max"`
 }
 
-// percents are those of Summary, ascending.
+// percents are the percentiles of Summary, ascending.
 var percents = [4]int64{50, 90, 95, 99}
 
 // Summary computes the summary; the zero Summary if there is no sample. It

@@ -117,7 +117,7 @@ func ParseTargets(text string) ([]ClassTargets, error) {
 	return all, nil
 }
 
-// who names a class in errors.
+// ofClass names a class in errors.
 func ofClass(class string) string {
 	if class == "" {
 		return "every class"

@@ -15,7 +15,7 @@ const (
 	ClassArrival     uint8 = iota // a request reaches the router
 	ClassAdmission                // the router admits it, or not
 	ClassRouting                  // the router chooses an instance
-	ClassDelivery                 // a request reaches its instance, or an instance is told to stop
+	ClassDelivery                 // a request, or the order to stop, reaches its instance
 	ClassTransfer                 // KV blocks have been moved; no part sends it yet
 	ClassQueued                   // a request enters the wait queue of its instance
 	ClassStep                     // a step ends, and the next one is formed

@@ -3,7 +3,7 @@
 //
 // The map:
 //
-//	request.go    Request, Source, Labels: the types that everyone else sees
+//	request.go    Request, Source, Labels: the types that all other packages use
 //	validate.go   what a legal request is
 //	slice.go      Slice: an explicit list of requests
 //	loop.go       ClosedLoop: a source in which requests follow from answers

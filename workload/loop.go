@@ -65,7 +65,7 @@ type Sessions struct {
 	EndedEarly int64 // a round was rejected, dropped, timed out or aborted
 	NotSent    int64 // rounds that those therefore never sent
 
-	// Requests of users in closed loops, those of their sessions included.
+	// Requests of users in closed loops, in sessions or single.
 	UserRequests int64 // that ended
 	UserRefused  int64 // of those without an answer: rejected, dropped, timed out or aborted
 }

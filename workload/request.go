@@ -18,10 +18,10 @@ type Span struct {
 // Absent is the MaxOutput of a request whose client set no limit.
 const Absent = -1
 
-// Identity is the part of a request that never changes and that everyone may
-// know: sources, policies, instances and results embed it. An attribute that is
+// Identity is the part of a request that never changes and that every part of
+// the simulator may know: sources, policies, instances and results embed it. An attribute that is
 // added here travels from the source to the row of the result; only the readers
-// of workloads, who set it, and the messages between processes name it.
+// of workloads, which set it, and the messages between processes name it.
 type Identity struct {
 	ID      int64 // number in order of arrival, from 0, which the router gives; sources leave it 0
 	Arrival vtime.Time

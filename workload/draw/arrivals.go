@@ -32,7 +32,7 @@ type Arrivals struct {
 	// With a rate that changes; else warp is nil.
 	warp    *timeWarp
 	process ArrivalProcess // of the arrivals, where a window has none of its own
-	inUse   ArrivalProcess // that of gaps
+	inUse   ArrivalProcess // the process of gaps
 	window  int            // of the last arrival, −1 if there are none
 	more    int32          // arrivals of a burst still to be handed out
 }

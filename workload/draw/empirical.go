@@ -9,7 +9,7 @@ import (
 // An empirical distribution is drawn by Walker's alias method (Walker, "An
 // efficient method for generating discrete random variables with general
 // distributions", ACM TOMS 3, 1977): one bin per value, all alike; in each, up
-// to a threshold of its width, its own value, and beyond it that of one other.
+// to a threshold of its width, its own value, and beyond it the value of another.
 
 // table is the bins of a distribution; it never changes.
 type table struct{ bins []bin }

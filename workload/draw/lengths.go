@@ -42,8 +42,8 @@ type Delay struct {
 func Always(d vtime.Duration) Delay { return Delay{Dist: Fixed(float64(d)), Min: d, Max: d} }
 
 // NewDelay is the delay of distribution dist, in µs, clamped to [min, max];
-// 0 ≤ min ≤ max. Min of the result is the least that it can be: that of dist,
-// where dist has one above min.
+// 0 ≤ min ≤ max. Min of the result is the minimum that it can be: the minimum of
+// dist, if that is above min.
 func NewDelay(dist Distribution, min, max vtime.Duration) (Delay, error) {
 	var bad workload.Faults
 	if min < 0 {

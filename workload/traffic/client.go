@@ -242,7 +242,7 @@ func (c *client) minThink(completed bool) vtime.Duration {
 }
 
 // content names content number i, j of what hash names. Its top bit is set, as
-// that of workload.NamedContent.
+// by workload.NamedContent.
 func content(hash, i, j uint64) workload.ContentID {
 	var words [24]byte
 	binary.LittleEndian.PutUint64(words[:], hash)

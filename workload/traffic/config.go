@@ -23,17 +23,17 @@ type Client struct {
 	Model  string
 	Hint   float64 // priority hint of its requests
 
-	// What sends: arrivals of an open loop at a rate, so many in a span of time, or
-	// at given times; or users of a closed one. Exactly one of the four.
+	// Exactly one of four: arrivals of an open loop at a rate, with a number of
+	// arrivals per span of time, or at given times; or users of a closed loop.
 	Process draw.ArrivalProcess
 	Rate    draw.RateCurve // requests or sessions per second; its Windows may have a Change of the same index
 	Stages  []draw.Stage   // spans with a number of arrivals each
 	Times   []vtime.Time   // arrivals as given, in order
-	Users   int32          // so many that each wait for an answer, think, and ask again
+	Users   int32          // number of users who each wait for an answer, think, and ask again
 
 	Think    draw.Delay // of users, between an answer and the next request or session
 	Pause    draw.Delay // of users, after a request without an answer at least; the zero value: DefaultPause
-	Requests int64      // of this client; 0: no limit but that of Config
+	Requests int64      // of this client; 0: only the limit of Config
 
 	Changes []Change // what else is different in window i of Rate; empty: nothing
 
@@ -56,14 +56,14 @@ type Client struct {
 const DefaultPause = vtime.Second
 
 // LeastPause is the shortest such pause: a refusal takes the way to the server
-// and back, so nobody asks a million times a second.
+// and back, so no client asks a million times a second.
 const LeastPause = vtime.Millisecond
 
 // Change is what is different in one window of a client's rate curve. Nil: nothing.
 type Change struct{ Input, Output *draw.Length }
 
-// Prefix is content with which requests begin that others begin with too, such
-// as a system prompt: that of one of Count groups of contents.
+// Prefix is shared content at the beginning of prompts, such as a system prompt:
+// the content of one of Count groups.
 type Prefix struct {
 	Group  string      // names the content; equal groups share it, whatever the client
 	Length int32       // tokens; 0: no prefix
@@ -78,7 +78,7 @@ type Kind struct {
 	Share   float64  // of the client's arrivals; all add up to 1
 	Session *Session // nil: a single request
 	Input   *draw.Length
-	Output  *draw.Length // nil: those of the client
+	Output  *draw.Length // nil: the lengths of the client
 }
 
 // Session is requests that follow from each other: rounds of a conversation,
@@ -140,12 +140,12 @@ type Tools struct {
 }
 
 // Node is one request of a graph. It is sent when all nodes of After are
-// answered and Wait has passed since the last of them. Its context is that of
-// the first of After, followed by the outputs of the others.
+// answered and Wait has passed since the last of them. Its context is the context
+// of the first of After, followed by the outputs of the others.
 type Node struct {
 	Name   string
 	After  []int // indices of earlier nodes; empty: sent at the start
 	Wait   draw.Delay
 	Input  *draw.Length
-	Output *draw.Length // nil: those of the client
+	Output *draw.Length // nil: the lengths of the client
 }

@@ -9,7 +9,7 @@
 //	session.go    sessions: how they are drawn
 //	burst.go      prompts that are larger in bursts
 //	send.go       the prompts of conversations, whose context grows
-//	graph.go      those of graphs
+//	graph.go      the prompts of graphs
 //	loop.go       what follows from answers; users of a closed loop
 //	synthetic.go, normal.go   one client, as the flags of a run say it
 //

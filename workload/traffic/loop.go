@@ -70,7 +70,7 @@ func (s *Source) userRequest(c *client, e entry, r *workload.Request) {
 	k := c.userKind(n)
 	v := c.lengths.of(c.seed, n)
 	if len(c.Kinds) > 1 {
-		v.Uniform() // that of its kind
+		v.Uniform() // the draw of its kind
 	}
 	prefix, shared := c.prefix(&v)
 	input := c.inputs(k.Input).Sample(&v)

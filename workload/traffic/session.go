@@ -15,7 +15,7 @@ import (
 // nothing that others do, and not on when answers come.
 type session struct {
 	client int
-	number uint64 // among those of its client
+	number uint64 // among the sessions of its client
 	kind   *Session
 	label  uint64 // Request.Session
 	steps  []step
@@ -68,8 +68,8 @@ func (s *sessions) take() int32 {
 // key is the name of a session in live.
 func key(client int, number uint64) uint64 { return uint64(client)<<numberBits | number }
 
-// numberBits is how many bits number the sessions of a client, next to those of
-// the steps.
+// numberBits is the number of bits that number the sessions of a client; the bits
+// of the steps come next.
 const numberBits = 40
 
 // drop lets go of a session.
@@ -105,7 +105,7 @@ func (s *sessionStream) of(seed, number uint64) draw.Variates {
 func (s *Source) plan(c *client, k *Kind, n uint64, limit int64) (int32, error) {
 	lengths := c.lengths.of(c.seed, n)
 	if c.Users > 0 && len(c.Kinds) > 1 {
-		lengths.Uniform() // that of its kind
+		lengths.Uniform() // the draw of its kind
 	}
 	i := s.sessions.take()
 	x := s.sessions.at(i)

@@ -10,7 +10,7 @@ import (
 )
 
 // SyntheticConfig describes one client that sends independent requests: what
-// the workload flags of a run say. Names in errors are those of the flags.
+// the workload flags of a run say. Errors name the flags.
 type SyntheticConfig struct {
 	Seed     uint64           // of the workload's random streams
 	Rate     float64          // mean arrivals per second, above 0
@@ -26,9 +26,10 @@ type SyntheticConfig struct {
 	// Input tokens. 0: none.
 	PrefixTokens int32
 
-	// Users makes the loop a closed one, in place of Rate: so many users each
-	// send a request, wait for the answer, think so long, and send the next. After
-	// a refusal a user waits for Pause at least, from LeastPause; 0: DefaultPause.
+	// Users makes the loop a closed one, in place of Rate: each of that many users
+	// sends a request, waits for the answer, thinks for Think, and sends the next.
+	// After a refusal a user waits at least for Pause, which is at least
+	// LeastPause; 0: DefaultPause.
 	Users int32
 	Think vtime.Duration
 	Pause vtime.Duration
