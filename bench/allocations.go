@@ -23,14 +23,14 @@ func mallocs(ctx context.Context, c actors.Config) (uint64, *actors.Result, erro
 	return after.Mallocs - before.Mallocs, r, err
 }
 
-// allocationsPerRequest measures a scenario of that many requests; for others it gives nil. The digest is that of the scenario itself.
+// allocationsPerRequest measures a scenario of that many requests; for others it gives nil. The digest is the digest of the scenario itself.
 func allocationsPerRequest(ctx context.Context, s *Scenario) (perRequest *float64, digest string, err error) {
 	n := s.requests()
 	if n != allocationSize && n != contentRequests {
 		return nil, "", nil
 	}
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	first := s.Shortened(1) // what the process sets up once counts for nobody
+	first := s.Shortened(1) // what the process sets up once counts for no run
 	if _, _, err := mallocs(ctx, first.Config); err != nil {
 		return nil, "", err
 	}

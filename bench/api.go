@@ -35,12 +35,12 @@ type Options struct {
 	// Against is another blis binary that runs the same scenarios in turn with
 	// Binary; empty: none. Only one of Compare and Against may be given.
 	Against string
-	// FailAbove is by how much a figure may exceed that of Compare or Against
-	// before it is a failure. 0: never one.
+	// FailAbove is the share by which a figure may exceed the figure of Compare or
+	// Against before it is a failure. 0: never.
 	FailAbove Share
 	// Binary is the blis binary to start; empty: the running one.
 	Binary string
-	// Progress is told before each scenario; nil: nobody is.
+	// Progress is called before each scenario; nil: not called.
 	Progress func(done, total int, scenario string)
 }
 
@@ -125,7 +125,7 @@ type ScenarioTimes struct {
 	// AllocationsPerRequest is (mallocs at 2n − mallocs at n requests)/n in
 	// one process; null where it was not measured.
 	AllocationsPerRequest *float64 `json:"allocations_per_request"`
-	// InProcessDigest is that of the same run in the measuring process, which
+	// InProcessDigest is the digest of the same run in the measuring process, which
 	// shows that the child ran the scenario; empty where it was not run.
 	InProcessDigest string `json:"in_process_digest"`
 }

@@ -44,8 +44,8 @@ func sharing() []Scenario {
 	return list
 }
 
-// Numbers of the generated trace, those of Mooncake's conversation trace where
-// it has them: an hour, 12,031 requests, 24 spans per prompt of which 37 % were
+// Numbers of the generated trace, as in Mooncake's conversation trace where it has
+// them: an hour, 12,031 requests, 24 spans per prompt of which 37 % were
 // there before, 343 tokens per answer.
 const (
 	contentRequests = 12_000

@@ -94,7 +94,7 @@ func runScenario(ctx context.Context, binary string, cpus int, flags []string) (
 }
 
 // calibrate runs Calibrate in a process of its own: its memory would count
-// as that of the processes started later, because the system counts the
+// as memory of the processes started later, because the system counts the
 // memory of a child from before it becomes another program.
 func calibrate(ctx context.Context, binary string) (Calibration, error) {
 	var c Calibration

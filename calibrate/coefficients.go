@@ -31,9 +31,9 @@ func coefficientsOf(list []float64) *Coefficients {
 // does not say: a fit is drawn there as lightly as it can be.
 type bound struct{ lower, usual, upper float64 }
 
-// physicsBounds are those of all columns of the physics model. All are 0 or more: no work takes negative
-// time. A feature whose time is that of a ceiling has a coefficient that says
-// how far from the ceiling real kernels stay; memory cannot be read faster than
+// physicsBounds are the bounds of all columns of the physics model. All are 0 or
+// more: no work takes negative time. A feature that is the time at a ceiling has a
+// coefficient that says how far from the ceiling real kernels stay; memory cannot be read faster than
 // its bandwidth, and prefill has not been seen above 0.83 of the peak.
 //
 // Where the upper bound is 0 a feature is left out of a fit to requests. Those

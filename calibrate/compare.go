@@ -107,7 +107,7 @@ func statistics(v []float64) [4]float64 {
 	return [4]float64{sum / float64(len(v)), percentile(v, 50), percentile(v, 90), percentile(v, 99)}
 }
 
-// percentile is that of a sorted list that is not empty.
+// percentile returns a percentile of a sorted list that is not empty.
 func percentile(sorted []float64, p float64) float64 {
 	rank := p / 100 * float64(len(sorted)-1)
 	i := int(math.Floor(rank))

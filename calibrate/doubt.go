@@ -8,7 +8,7 @@ import (
 // Doubt words what errors of predictions say when all have one sign and similar
 // size: a latency model is off here and there, a wrong model of the server is off
 // everywhere. It is empty if they do not. errors are relative, subject is what
-// they are predictions of, and assumed what was told of the server.
+// they are predictions of, and assumed is what the input says of the server.
 //
 // The limits are judgement: all errors beyond 30 %, and the largest ratio of
 // prediction to measurement at most twice the smallest. Shipped sets that cover a

@@ -27,8 +27,8 @@ var Physics = &Family{
 	},
 }
 
-// Places of the coefficients of Blackbox among those of physics, which they
-// borrow: β₁ and β₂ per prefill and decode token, β₀ of every step; α₁ per
+// Indices of the coefficients of Blackbox among the coefficients of physics, whose
+// places they use: β₁ and β₂ per prefill and decode token, β₀ of every step; α₁ per
 // prompt token, α₀ of every request. In seconds.
 const (
 	perPrefillToken, perDecodeToken, perStep = 0, 1, betas - 1
@@ -58,7 +58,7 @@ func BlackboxOf(c *Coefficients) latency.Blackbox {
 	}
 }
 
-// tokenTerms are those of Blackbox: counts of tokens.
+// tokenTerms are the terms of Blackbox: counts of tokens.
 type tokenTerms struct{}
 
 // Alpha implements terms.

@@ -93,7 +93,7 @@ type Fit struct {
 
 // settled is the change of predicted times, in seconds, below which a fit is
 // done: root mean square, each time weighing by the square of its inverse, so
-// that it is that of the short ones, some tenths of a percent of TTFT.
+// that short times dominate, some tenths of a percent of TTFT.
 const settled = 1e-4
 
 // FitRuns fits coefficients to measured requests with the simulation in the
@@ -180,8 +180,8 @@ func observe(ctx context.Context, samples []*Sample, points []Point, c *Coeffici
 	return all, nil
 }
 
-// each calls f for 0 … n−1, so many at a time, and returns the first error in
-// that order.
+// each calls f for 0 … n−1, at most workers at a time, and returns the first error
+// in that order.
 func each(ctx context.Context, workers, n int, f func(i int) error) error {
 	failed := make([]error, n)
 	slots := make(chan struct{}, max(1, workers))
@@ -208,7 +208,7 @@ func each(ctx context.Context, workers, n int, f func(i int) error) error {
 func cold(p *Predicted, m *measured.Request) bool { return 2*int64(p.Cached) < int64(m.Input) }
 
 // observe replays the sample and writes what was measured as sums over steps.
-// Decoding, first tokens of cached prompts and those of cold ones count as
+// Decoding, first tokens of cached prompts and of cold prompts count as
 // FitOptions say, however many requests there are of each.
 func (s *Sample) observe(c *Coefficients, o FitOptions) (*regress.System, error) {
 	model, err := s.Model(c)

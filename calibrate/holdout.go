@@ -80,7 +80,7 @@ func (h HoldOut) name(s *Sample) string {
 	return s.Run.ID
 }
 
-// model is that of what the fold holds out.
+// model is the model of the runs that the fold holds out.
 func (f *Fold) model(samples []*Sample, h HoldOut) string {
 	for _, s := range samples {
 		if h.name(s) == f.Name {

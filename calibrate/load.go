@@ -13,7 +13,7 @@ import (
 const DefaultClientTimeout = vtime.Duration(300_000_000)
 
 // Load reads measured runs, with their requests, and derives their servers.
-// Paths are those of measured.ReadRuns. In runs of which some requests failed
+// Paths are as for measured.ReadRuns. In runs of which some requests failed
 // clients are taken to give up after the timeout, in others never. Runs that
 // cannot be replayed are left out; skipped says which and why. Errors name file
 // and line.

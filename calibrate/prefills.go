@@ -12,13 +12,13 @@ import (
 type Prefill struct {
 	Tokens   int64
 	Measured float64 // s, scheduled to first token
-	Decoded  float64 // s, first token to last; 0: not told, or one token
+	Decoded  float64 // s, first token to last; 0: unknown, or one token
 	x        latency.BetaVector
 	decodes  latency.BetaVector
 	on       *latency.Deployment
 }
 
-// Prefills are those of the requests of a trace that ran alone, on a server of
+// Prefills are the prefills of the requests of a trace that ran alone, on a server of
 // this deployment and limits, with nothing of them cached: their steps are
 // known exactly. It is an error if there is none.
 func Prefills(t *measured.Trace, d *latency.Deployment, e latency.EngineLimits) ([]Prefill, error) {
@@ -58,8 +58,7 @@ func Prefills(t *measured.Trace, d *latency.Deployment, e latency.EngineLimits) 
 // Predicted is how long the prefill takes with these coefficients, s.
 func (p *Prefill) Predicted(c *Coefficients) float64 { return dot(p.x[:], c.Beta[:]) }
 
-// Points are the prefill, and the decodes if their time is told, as a fit takes
-// them.
+// Points are the prefill, and the decodes if their time is known, as data of a fit.
 func (p *Prefill) Points() []Point {
 	list := []Point{{p.x, p.Measured, p.on.Model.Name}}
 	if p.Decoded > 0 {

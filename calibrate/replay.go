@@ -60,7 +60,7 @@ type outcomes struct {
 	recorder *featureRecorder
 }
 
-// Group implements engine.Sink: nobody asks for inter-token latencies.
+// Group implements engine.Sink: inter-token latencies are not needed.
 func (*outcomes) Group(workload.Label, workload.Label, vtime.Time) int { return -1 }
 
 // ITL implements engine.Sink.

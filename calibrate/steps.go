@@ -43,7 +43,7 @@ type StepFit struct {
 	// away. What the penalty bends is not in them, see Shares.
 	Errors latency.BetaVector `json:"errors"`
 	// Shares tell for each coefficient how far data decide, 1, or the penalty, 0.
-	// Like Errors they are those of a fit without bounds.
+	// Like Errors they are of a fit without bounds.
 	Shares  latency.BetaVector `json:"shares"`
 	Freedom float64            `json:"freedom"` // effective degrees of freedom, within bounds, with the constant
 
@@ -54,14 +54,14 @@ type StepFit struct {
 	// Names of terms whose coefficients the data do not determine, in their order.
 	// Unmoved ones were the same in all rows: they are not fitted and have the
 	// value of Toward. Entangled ones moved, but so much like others that the
-	// penalty had a say in who gets what.
+	// penalty decided how they share the effect.
 	Unmoved   []string `json:"unmoved"`
 	Entangled []string `json:"entangled"`
 	// Negative are terms whose coefficient is below 0 though it is the time of
 	// computing, of reading weights, or of every step.
 	Negative []string `json:"negative"`
 
-	Steps   int            `json:"steps"`    // of all configurations: Rows + HeldOut + those of Dropped
+	Steps   int            `json:"steps"`    // of all configurations: Rows + HeldOut + dropped steps
 	Rows    int            `json:"rows"`     // the fit has seen
 	HeldOut int            `json:"held_out"` // the last fifth of each configuration, which it has not
 	Halved  int            `json:"halved"`   // of Rows: near preemptions, with half the weight
@@ -156,7 +156,7 @@ func FitSteps(ctx context.Context, data []StepData, o StepOptions) (*StepFit, er
 	if err := o.check(); err != nil {
 		return nil, err
 	}
-	// Sums are taken in the order of names, so that no bit depends on that of data.
+	// Sums are taken in the order of names, so that no bit depends on the order of data.
 	sorted := slices.SortedFunc(slices.Values(data), func(a, b StepData) int { return cmp.Compare(a.Name, b.Name) })
 	t, err := prepare(sorted)
 	if err != nil {

@@ -30,11 +30,11 @@ func (d *StepData) batchOf(n int) (k int, why dropReason) {
 // waited reports whether the engine may have run out of work between step n and
 // the next, so that the period has idle time in it. With async scheduling it
 // then formed the next batch late or, after the wait, two batches at once: the
-// periods of both steps are not those of batches.
+// periods of both steps are not the periods of batches.
 //
-// That was so if nobody of step n goes on in the next, all of whose requests
-// are new. Then nobody waited at step n, or else the engine would have taken
-// the waiting up at once. Not so with async scheduling, where the blocks that
+// That was so if no request of step n goes on in the next, all of whose requests
+// are new. Then no request waited at step n, or else the engine would have
+// admitted it at once. Not so with async scheduling, where the blocks that
 // they need may be those of a batch that still runs.
 func (d *StepData) waited(n int) bool {
 	if n+1 >= len(d.Steps) || !d.Steps[n+1].PreviousInSample {

@@ -97,7 +97,7 @@ func (t *stepTable) check(f *stepFold) error {
 // has no end.
 var sizes = [...]int64{1, 8, 32, 128, 512, 2048}
 
-// sizeOf is the class of a batch of so many tokens.
+// sizeOf is the class of a batch by its tokens.
 func sizeOf(tokens int64) int {
 	n, _ := slices.BinarySearch(sizes[:], tokens)
 	return n

@@ -137,7 +137,7 @@ func (f *stepFitter) leaveOut(ctx context.Context, c int, configurations []int) 
 	return f.table.deviation(fold.test, func(i int) float64 { return f.table.rows[i].predict(&beta, chosen.gamma) }), nil
 }
 
-// deviation is that of predictions from the rows.
+// deviation is the deviation of predictions from the rows.
 func (t *stepTable) deviation(rows []int, predicted func(int) float64) StepDeviation {
 	d := StepDeviation{Steps: len(rows)}
 	for _, i := range rows {

@@ -7,7 +7,7 @@ import (
 )
 
 // Set is a coefficient file of a fit to steps: β alone, α a constant front end.
-// Deployments are those of the data, in its order.
+// Deployments are the deployments of the data, in its order.
 func (f *StepFit) Set(deployments []*latency.Deployment, o TrainOptions, engine string, async bool) *latency.PhysicsSet {
 	t := latency.Training{
 		TPMin: deployments[0].TP, TPMax: deployments[0].TP, Engine: engine, AsyncScheduling: async, ChunkedPrefill: true,

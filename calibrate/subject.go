@@ -10,8 +10,8 @@ import (
 )
 
 // NewSubject is a latency model by its name on the command line: auto, physics,
-// roofline or blackbox. set is the coefficients of physics; nil: those of the
-// shipped sets that cover a server best.
+// roofline or blackbox. set is the coefficients of physics; nil: the shipped
+// set that covers the server best.
 func NewSubject(name string, set *latency.PhysicsSet) Subject {
 	return Subject{name, func(s *Server) (latency.Model, string, error) {
 		switch name {

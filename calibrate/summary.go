@@ -63,7 +63,7 @@ func (c *Comparison) score(m Metric, statistic string) *Score {
 	return nil
 }
 
-// round keeps so many digits after the point, for figures that are shown.
+// round keeps digits digits after the point, for figures that are shown.
 func round(x float64, digits int) float64 {
 	scale := math.Pow(10, float64(digits))
 	return math.Round(x*scale) / scale

@@ -41,7 +41,7 @@ func ReadAll(path string, r io.Reader, limit int64) ([]byte, error) {
 	return text, err
 }
 
-// ErrTooLong is that of a file that is longer than its limit.
+// ErrTooLong is the error of a file that is longer than its limit.
 var ErrTooLong = errors.New("too long")
 
 // tooLong is ErrTooLong with the limit.

@@ -26,8 +26,8 @@ const (
 	fewestBlocks   = 10  // in a series: no block is longer than a tenth of it
 )
 
-// windowsFor is into how many windows a run of so many requests is cut; 0 when
-// it is too short.
+// windowsFor is the number of windows into which a run of requests requests is cut; 0 if it
+// is too short.
 func windowsFor(requests int) int {
 	n := min(requests/windowRequests, mostWindows)
 	if n < fewestWindows {
@@ -128,7 +128,7 @@ func lastSignificant(r []float64, band float64, run, most int) int {
 	return most
 }
 
-// autocovariance is that of a series at lags from 0 to most.
+// autocovariance is the autocovariance of a series at lags from 0 to most.
 func autocovariance(series []float64, most int) []float64 {
 	mean, _ := moments(series)
 	r := make([]float64, most+1)
@@ -141,7 +141,7 @@ func autocovariance(series []float64, most int) []float64 {
 	return r
 }
 
-// median is that of a list that is not empty.
+// median is the median of a list that is not empty.
 func median(list []float64) float64 {
 	sorted := slices.Sorted(slices.Values(list))
 	return sorted[len(sorted)/2]

@@ -17,7 +17,7 @@ import (
 type Comparison struct {
 	// Base is the cluster and its workload. Its Policies are replaced by each
 	// bundle; its other fields for policies change every bundle, as they do in
-	// a run. Seeds are those of the first replicate.
+	// a run. Seeds are the seeds of the first replicate.
 	Base    actors.Config
 	Bundles []Bundle // at least 2; the first is the baseline
 
@@ -73,8 +73,8 @@ type Plan struct {
 }
 
 // NewPlan checks everything that can be checked before the first run. The
-// errors are those of actors.Check, with the name of the bundle where it is
-// the bundle's fault. A bundle that cannot run is an error only if it is the
+// errors are the errors of actors.Check, with the name of the bundle if the
+// bundle causes them. A bundle that cannot run is an error only if it is the
 // baseline, or if nothing is left to compare; else the others run, and its
 // Compared has the error.
 func NewPlan(c Comparison) (*Plan, error) {
@@ -122,12 +122,12 @@ func (p *Plan) checkBundle(b int) (Compared, error) {
 		}
 	}
 	if c.Source != nil {
-		one.Config.Custom.Source = nil // which was that of one run
+		one.Config.Custom.Source = nil // it serves one run
 	}
 	if b > 0 {
 		return one, nil
 	}
-	// The seed of the traffic may be that of a specification: replicates go on from there.
+	// The seed of the traffic may come from a specification: replicates go on from there.
 	c.Base.WorkloadSeed = one.Config.WorkloadSeed
 	return one, one.Err
 }
@@ -150,7 +150,7 @@ func (p *Plan) nothingLeft() error {
 	return nil
 }
 
-// Bundles are those of the plan with their effective configurations, without
+// Bundles are the bundles of the plan with their effective configurations, without
 // results.
 func (p *Plan) Bundles() []Compared { return p.result.Bundles }
 

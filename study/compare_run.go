@@ -62,7 +62,7 @@ type taskResults struct {
 	beyond  []string   // of each bundle: where its first run left what its coefficients were fitted to
 
 	mutex    sync.Mutex
-	failures []error // of each bundle: that of its first replicate that failed
+	failures []error // of each bundle: the error of its first replicate that failed
 	failedAt []int   // that replicate
 }
 

@@ -19,8 +19,8 @@ type Measure struct {
 	of     func(*metrics.RunFigures, *metrics.FitnessScore) *float64
 }
 
-// Measures lists all there are, in the order in which they print: those of a
-// run, then their weighted sum, which is measured when there are weights.
+// Measures lists all there are, in the order in which they print: the measures
+// of a run, then their weighted sum, which is measured when there are weights.
 func Measures() []Measure {
 	var list []Measure
 	for _, m := range metrics.Measures() {

@@ -12,8 +12,8 @@ import (
 type Pool struct {
 	Workers int // tasks at a time; 0: as many as Go uses cores (GOMAXPROCS)
 
-	// Progress is called after every task that succeeded, with how many did so
-	// far and how many there are. Calls do not overlap. nil: nobody asks.
+	// Progress is called after every task that succeeded, with the number that did
+	// so far and the number of tasks. Calls do not overlap. nil: not called.
 	Progress func(done, all int)
 }
 
@@ -21,8 +21,8 @@ type Pool struct {
 // done says which of them succeeded.
 //
 // The first error stops everything behind it. What stands before it in the
-// list is carried out all the same, so that the error which comes out is that of the
-// smallest number, on any number of workers. When ctx is cancelled the error
+// list is carried out all the same, so that the error of the task with the smallest
+// number is returned, on any number of workers. When ctx is cancelled the error
 // is ctx's, unless everything was done by then.
 func (p Pool) Each(ctx context.Context, n int, do func(ctx context.Context, i int) error) (done []bool, err error) {
 	l := &taskQueue{ctx: ctx, progress: p.Progress, end: n, done: make([]bool, n), cancel: make([]context.CancelFunc, n)}
@@ -57,7 +57,7 @@ type taskQueue struct {
 	progress func(done, all int)
 
 	mutex  sync.Mutex
-	next   int // first task that nobody has claimed
+	next   int // first task that has not been claimed
 	end    int // first task that need not be carried out: the one that failed
 	err    error
 	count  int // of done

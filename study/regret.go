@@ -95,7 +95,7 @@ func worse(a, b Regretted) int {
 // RegretReplay is what would have come of other decisions.
 type RegretReplay struct {
 	Partial   bool  // interrupted: some decisions were not replayed
-	Decisions int64 // routing decisions of the run, forced ones and those of requests routed again not among them
+	Decisions int64 // routing decisions of the run, without forced ones and requests routed again
 	Regretted int64 // of these, with regret
 	MeanTTFT  *float64
 	Replayed  []Replayed // the worst first

@@ -102,8 +102,8 @@ func blowUp(s *metrics.Summary) *float64 {
 	return share(s.P99, s.P50)
 }
 
-// summary is that of a latency: mean and percentiles, as package metrics defines
-// them.
+// summary is the summary of a latency: mean and percentiles, as package metrics
+// defines them.
 func (t *table) summary(latency int, weights []int32) *metrics.Summary {
 	r := &t.ranked[latency]
 	n, sum := int64(0), 0.0

@@ -32,7 +32,7 @@ type Result struct {
 // Weighed reports whether the runs have a fitness.
 func (r *Result) Weighed() bool { return len(r.fitness.Terms) > 0 }
 
-// Seeds are those of one replicate.
+// Seeds are the seeds of one replicate.
 type Seeds struct{ Seed, Workload uint64 }
 
 // Compared is a bundle with what came of it.
@@ -73,11 +73,11 @@ type Estimate struct {
 	Verdict    Verdict
 }
 
-// Difference is that of a bundle to the baseline, replicate by replicate.
+// Difference is the difference of a bundle to the baseline, replicate by replicate.
 type Difference struct {
 	Mean      float64
 	HalfWidth *float64 // nil: there is no interval
-	Relative  *float64 // Mean over that of the baseline; nil: which is 0
+	Relative  *float64 // Mean over the mean of the baseline; nil: the latter is 0
 }
 
 // Verdict says how a bundle stands to the baseline in a measure.

@@ -30,11 +30,11 @@ func (e *RunError) Unwrap() error { return e.Err }
 
 // Run carries out the jobs and returns the values of each, in the order of the
 // jobs. Nothing of their Execution counts: every run goes on one goroutine, and
-// reports to nobody. Objects in Custom are shared by runs that go on at the same
+// reports no progress. Objects in Custom are shared by runs that go on at the same
 // time, and a Source could serve only one of them.
 //
 // Errors: *RunError for the first job that failed. When ctx is cancelled the
-// error is ctx's, and values are those of the runs that had ended.
+// error is ctx's, and values are the values of the runs that had ended.
 func Run(ctx context.Context, jobs []Job, pool Pool) ([]Values, error) {
 	values := make([]Values, len(jobs))
 	_, err := pool.Each(ctx, len(jobs), func(ctx context.Context, i int) error {

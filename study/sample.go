@@ -97,7 +97,7 @@ type span struct {
 	windows     int
 }
 
-// spanOf is that of all samples together.
+// spanOf is the span of all samples together.
 func spanOf(samples []*sample) span {
 	s := span{first: vtime.Never, last: -1}
 	most := 0

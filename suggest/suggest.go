@@ -34,7 +34,7 @@ func Nearest(typed string, names []string) string {
 	return best
 }
 
-// Near reports whether somebody who typed a probably meant b: not counting case,
+// Near reports whether a typed a probably means b: not counting case,
 // their Distance is at most a third of the bytes of the longer name, or 1.
 func Near(a, b string) bool {
 	return lowerDistance(a, b) <= max(min(len(a), len(b), 1), max(len(a), len(b))/3)

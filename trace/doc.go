@@ -25,5 +25,5 @@
 //	summary_text.go            the text, its limit, its numbers and names
 //	summary_sections.go        sections of the text and their order
 //	summary_sections_where.go  the same: decisions, instances, regret
-//	summary_sections_time.go   the same: the course of time, who asked
+//	summary_sections_time.go   the same: the course of time, classes and tenants
 package trace

@@ -99,8 +99,8 @@ func cut(err error) error {
 	return err
 }
 
-// unpackFields reads the fields of a struct, n keys in all, of which so many,
-// the first, have been read.
+// unpackFields reads the fields of a struct, n keys in all, of which the first read
+// have been read.
 func unpackFields(d *msgpack.Decoder, v reflect.Value, n, read int) error {
 	seen := newSeen(v.Type())
 	for i := range read {

@@ -31,8 +31,8 @@ type Reader struct {
 // 500,000 instances in a snapshot.
 const longestLine = 1 << 26
 
-// NewReader returns a Reader of a trace of that form. name is that of the file,
-// for errors.
+// NewReader returns a Reader of a trace of that form. name is the name of the
+// file, for errors.
 func NewReader(from io.Reader, form Form, name string) *Reader {
 	r := &Reader{name: name, form: form, lines: bufio.NewReaderSize(from, 1<<16)}
 	if form == MessagePack {
@@ -125,7 +125,7 @@ func (r *Reader) check(record Record) error {
 	return nil
 }
 
-// When is the time of a record; that of a header is 0.
+// When is the time of a record, 0 for a header.
 func When(record Record) vtime.Time {
 	switch r := record.(type) {
 	case *Admission:

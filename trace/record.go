@@ -12,8 +12,8 @@ const Schema = "blis.trace/v1"
 
 // Record is one thing that was decided or that happened: a *Header, *Admission,
 // *Priority, *Routing, *Scale, *Batch, *Preemption, *Anomaly or *Outcome. Its
-// JSON form is that of its fields, in their order, times and durations as whole
-// µs; what there is none of is null. AppendJSON prints it, not encoding/json,
+// JSON form has its fields in their order, times and durations in whole µs, and
+// null for missing values. AppendJSON prints it, not encoding/json,
 // which would print durations in words.
 type Record interface {
 	Kind() string // the record's type
@@ -110,7 +110,7 @@ type Routing struct {
 	Reason   string     `json:"reason"`
 	Forced   bool       `json:"forced"` // the target is not the policy's choice (--force-routing)
 
-	// Score is that of the target, Best the largest of a routable instance,
+	// Score is the score of the target, Best the largest of a routable instance,
 	// Regret max(0, Best − Score): null without counterfactuals. Policies that
 	// do not score are given −effective load.
 	Score  *float64 `json:"score"`

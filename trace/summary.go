@@ -17,7 +17,7 @@ type Strategy string
 // The strategies. Each begins with the outcomes against their targets.
 const (
 	SummaryIssues         Strategy = "issue-focused"  // then what went wrong, with counts and examples
-	SummaryAudit          Strategy = "decision-audit" // then decisions by kind and reason, and who got the work
+	SummaryAudit          Strategy = "decision-audit" // then decisions by kind and reason, and the work of each instance
 	SummaryCounterfactual Strategy = "counterfactual" // then regret: the worst decisions, and where it sits
 	SummaryPattern        Strategy = "pattern"        // then the course of time: bursts, hot instances, streaks
 )
@@ -51,8 +51,8 @@ type SummaryOptions struct {
 	Examples int // of each issue, 3
 }
 
-// Limits on what is told apart. What comes when a table is full is counted
-// together, so that a trace with names without end needs no memory without end.
+// Limits on the number of names. Names that come when a table is full are counted
+// together, so that memory is bounded for any number of names.
 const (
 	mostClasses = 64
 	mostTenants = 1024
@@ -210,7 +210,7 @@ func (s *Summary) addHeader(h *Header) error {
 	own.Targets = nil
 	for _, t := range h.Targets {
 		s.targets[t.Class] = ClassTargets{Class: t.Class, TTFT: copied(t.TTFT), TPOT: copied(t.TPOT), E2E: copied(t.E2E)}
-		s.classes.at(t.Class) // classes with targets are told in the order of the header
+		s.classes.at(t.Class) // classes with targets are listed in the order of the header
 	}
 	s.header = &own
 	return nil

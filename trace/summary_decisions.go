@@ -72,7 +72,7 @@ const (
 	allRejected
 )
 
-// flight is that of a request; new is whether nothing was known of it.
+// flight returns the flight of a request; isNew says that there was none.
 func (s *Summary) flight(request int64) (f *flight, isNew bool) {
 	f = s.flights[request]
 	if f == nil {

@@ -10,7 +10,7 @@ const keptChanges = 8
 // scaledSums are of evaluations of the autoscaler.
 type scaledSums struct {
 	n, up, down, bounded int64 // bounded: the policy wanted something else
-	reversals            int64 // changes whose direction is not that of the change before
+	reversals            int64 // changes in another direction than the change before
 	direction            string
 	changes              []ScaleChange
 }

@@ -78,7 +78,7 @@ func (s *Summary) outcomeFacts() OutcomeFacts {
 	return o
 }
 
-// stateOrder is that of package metrics; the states of all others come last.
+// stateOrder is the order of states of package metrics; other states come last.
 func stateOrder(name string) int {
 	state, ok := stateOf(name)
 	if !ok {
@@ -87,7 +87,7 @@ func stateOrder(name string) int {
 	return int(state)
 }
 
-// counts are those of a table, the largest first, others last.
+// counts lists the counts of a table, the largest first, others last.
 func counts(t *table[verdict, counted]) []Count {
 	list := make([]Count, 0, len(t.keys)+1)
 	for i, k := range t.keys {

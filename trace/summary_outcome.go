@@ -8,7 +8,7 @@ import (
 )
 
 // hitSums compare what a router expected to be cached with what was. Tokens
-// are those of the differences.
+// are the sums of the differences.
 type hitSums struct {
 	n, equal             int64
 	short, shortTokens   int64 // fewer were found than expected
@@ -74,7 +74,7 @@ func checkOutcome(r *Outcome) error {
 	return nil
 }
 
-// stateOf is the place of a state among those of package metrics.
+// stateOf returns the state of package metrics with this name.
 func stateOf(name string) (metrics.State, bool) {
 	for s := range metrics.State(metrics.States) {
 		if s.String() == name {

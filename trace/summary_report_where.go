@@ -3,7 +3,7 @@ package trace
 // Lists of a report are no longer than that; what is beyond is a number.
 const mostListed = 20
 
-// InstanceFacts say who got the work.
+// InstanceFacts are the work of each instance.
 type InstanceFacts struct {
 	N      int      `json:"n"`           // at the start, or named by a record
 	Unused int      `json:"unused"`      // that no request was routed to
@@ -115,7 +115,7 @@ type Ending struct {
 	SLOMet    *bool  `json:"slo_met"`
 }
 
-// PatternFacts are the course of time, and who asked.
+// PatternFacts are the course of time, and the traffic of classes and tenants.
 type PatternFacts struct {
 	BinWidth *int64      `json:"bin_width_us"` // null: no records
 	Bins     []Bin       `json:"bins"`         // from the first to the last, 24 at most

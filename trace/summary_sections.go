@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// sections are those of the text in the order of the strategy. How much of
+// sections are the sections of the text in the order of the strategy. How much of
 // each there is depends on whether it is what the strategy is about.
 func (r *Report) sections() []section {
 	head := []section{r.about(), r.outcomesText()}
@@ -130,7 +130,7 @@ func examplesOf(rank int) int {
 	return 1
 }
 
-// text is an issue in a line, with so many examples.
+// text is an issue in a line, with no more than most examples.
 func (i *Issue) text(most int) string {
 	n := grouped(i.Count)
 	of := ""

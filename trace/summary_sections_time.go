@@ -64,7 +64,7 @@ func (b *Bin) text() string {
 		soMany(b.Preemptions, "preemption", "preemptions"), soMany(b.Anomalies, "anomaly", "anomalies"), some(b.ScaledUp, "%s up"), some(b.ScaledDown, "%s down"), regret)
 }
 
-// groupsText is who asked: classes, then tenants.
+// groupsText is the traffic of classes, then of tenants.
 func (r *Report) groupsText(most int) section {
 	p := section{name: "classes and tenants", title: "BY CLASS AND TENANT"}
 	for _, of := range []struct {
@@ -73,7 +73,7 @@ func (r *Report) groupsText(most int) section {
 		leftOut int
 	}{{"Class", r.Patterns.Classes, r.Patterns.ClassesLeftOut}, {"Tenant", r.Patterns.Tenants, r.Patterns.TenantsLeftOut}} {
 		if len(of.list) == 1 && of.list[0].Name == "" {
-			continue // nobody has a name
+			continue // no request has a name
 		}
 		for i := range of.list {
 			if i == most {

@@ -44,7 +44,7 @@ func (r *Report) decisionsText(most int) section {
 	return p
 }
 
-// priorities is a line about those of each class.
+// priorities is a line about the priorities of each class.
 func (p *section) priorities(list []PriorityFact, most int) {
 	var parts []string
 	for _, f := range list {
@@ -130,7 +130,7 @@ func (r *Report) scaleText(most int) section {
 	return p
 }
 
-// regretText says how much there is, and where it sits in so many rows each.
+// regretText is the amount of regret, and where it sits, with no more than most rows each.
 func (r *Report) regretText(most int) section {
 	p := section{name: "regret", title: "REGRET OF ROUTING (best score − score of the target)"}
 	g := r.Regret

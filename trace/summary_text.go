@@ -49,8 +49,8 @@ func (r *Report) write() {
 	r.TextTokens = (utf8.RuneCountInString(r.Text) + charsPerToken - 1) / charsPerToken
 }
 
-// within is as much from the beginning of lines as has at most so many
-// characters, with a last line about what is missing. The number of lines left
+// within is the beginning of lines with no more than most characters, and a last line
+// about what is missing. The number of lines left
 // out does not count titles.
 func within(lines []textLine, most int) (text string, leftOut int) {
 	size, note := 0, ""
@@ -206,7 +206,7 @@ func soMany(n int64, one, more string) string {
 	return some(n, "%s "+more)
 }
 
-// listed joins at most so many parts and says how many more there are.
+// listed joins no more than most parts and says how many more there are.
 func listed(parts []string, most int) string {
 	if extra := len(parts) - most; extra > 0 {
 		parts = append(slices.Clone(parts[:most]), fmt.Sprintf("%d more", extra))

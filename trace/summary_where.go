@@ -6,7 +6,7 @@ import (
 	"strconv"
 )
 
-// instanceFacts say who got the work. Instances that were there at the start
+// instanceFacts are the work of each instance. Instances that were there at the start
 // and that no record names have got none of it.
 func (s *Summary) instanceFacts() InstanceFacts {
 	t := &s.instances
@@ -191,7 +191,7 @@ func (s *Summary) patternFacts() PatternFacts {
 	return f
 }
 
-// groups lists the largest of a table, of time in so many bins.
+// groups lists the largest groups of a table, with their course of time.
 func (s *Summary) groups(t *table[string, group], bins int) (list []GroupFact, leftOut int) {
 	order := sortedBy(len(t.keys), func(a, b int) int {
 		x, y := &t.values[a], &t.values[b]

@@ -27,7 +27,7 @@ func (e *examples) add(x example, most int) {
 	*e = keep(*e, i, x, most)
 }
 
-// keep puts x at i, in a list of at most so many.
+// keep puts x at i, in a list of limited length.
 func keep[T any](list []T, i int, x T, most int) []T {
 	if i >= most {
 		return list
@@ -85,7 +85,7 @@ type regrets struct {
 	byClass    table[string, average]
 	bins       [maxBins]average // by time of decision
 	worst      []decision       // by regret, the largest first, then by request
-	forced     int64            // not the policy's choice: told apart
+	forced     int64            // not the policy's choice: counted apart
 	unscored   int64            // without target or scores
 }
 

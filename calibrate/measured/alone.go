@@ -8,8 +8,8 @@ import (
 )
 
 // Alone are the requests, by start, whose time from Start to End, both included,
-// has no instant in common with that of another: the server worked for nobody
-// else, so what they took is a prefill and decodes of batches of one. Requests
+// has no instant in common with that time of another request: the server had no
+// other work, so what they took is a prefill and decodes of batches of one. Requests
 // that do not tell of their tokens and prefill are not among them, but keep
 // others from being so. Of a trace that was sampled it says too much.
 func Alone(requests []TracedRequest) []TracedRequest {

@@ -9,11 +9,11 @@
 //	client.go     what load generators wrote, read by package workload/loadgen
 //	steps.go, steps_check.go    ReadSteps: Step, the composition of a batch and how long it took
 //	otlp.go       ReadOTLP: Trace, the spans of vLLM in OTLP-JSON
-//	otlp_span.go, otlp_requests.go, otlp_steps.go   one span, those of requests, those of steps
+//	otlp_span.go, otlp_requests.go, otlp_steps.go   one span, spans of requests, spans of steps
 //	alone.go      Alone: the requests that had the server to themselves
 //	table.go, jsontext.go, text.go, number.go       CSV, JSON, gzip and numbers beneath
 //
-// All files may be gzip, which is told by the first bytes. They are streamed;
+// All files may be gzip, recognised by the first bytes. They are streamed;
 // what stays in memory is the result.
 //
 // # Time

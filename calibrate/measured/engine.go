@@ -61,13 +61,13 @@ var metaPaths = strings.Fields("model vllm_version " +
 	"resolved_config.scheduler_config.scheduler_reserve_full_isl " +
 	"resolved_config.cache_config.kv_offloading_size")
 
-// ReadEngine reads a folder with meta.json, what vLLM was told and what it made
-// of it, and requests.jsonl, what its engine stamped. Its ID is the name of the
+// ReadEngine reads a folder with meta.json, the configuration of vLLM as given and
+// as derived, and requests.jsonl, the time stamps of its engine. Its ID is the name of the
 // folder. Requests are not read before Run.Load, but their file must exist.
 //
 // meta.json needs model and vllm_version. What it does not say of the limits is
-// 0 in the Run. The number of KV blocks there counts vLLM's null block, that of
-// the Run does not. Prefix caching and chunked prefill are on unless it says
+// 0 in the Run. The number of KV blocks there counts vLLM's null block, the
+// number in the Run does not. Prefix caching and chunked prefill are on unless it says
 // otherwise, asynchronous scheduling from vLLM 0.14 on.
 //
 // requests.jsonl, or requests.jsonl.gz, is a JSON object per request: input_toks, output_toks,

@@ -129,7 +129,7 @@ type leaf struct {
 	there bool
 }
 
-// maxDepth of nested values: that of no file of measurements.
+// maxDepth of nested values: no file of measurements is as deep.
 const maxDepth = 64
 
 // leaves reads the next object of the text and finds the values at the paths

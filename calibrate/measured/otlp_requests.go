@@ -11,13 +11,13 @@ import (
 )
 
 // TracedRequest is a request as spans of vLLM tell of it. Times are after the
-// first of all times of requests in the trace, Never where they are not told.
+// first of all times of requests in the trace, Never where they are missing.
 // Durations are vLLM's own, or differences of the times where it gives none, or
 // Unknown.
 type TracedRequest struct {
 	ID            string
 	Start, End    vtime.Time // of the span: the server was at work on it in between
-	Input, Output int32      // tokens, 0 where it is not told, as of a request that failed
+	Input, Output int32      // tokens, 0 where they are missing, as for a request that failed
 
 	TTFT, E2E       vtime.Duration // as the front end sees them
 	Queue           vtime.Duration // queued to scheduled
@@ -36,8 +36,8 @@ type rawRequest struct {
 	joined      bool // an llm_request that has its llm_core
 }
 
-// times are those of a request: those of events, as eventNames has them, and
-// those of the span.
+// times are the times of a request: of events, in the order of eventNames, and of
+// the span.
 func (r *TracedRequest) times() [9]*vtime.Time {
 	return [9]*vtime.Time{&r.Arrived, &r.Handoff, &r.Queued, &r.Scheduled, &r.FirstToken, &r.Finished, &r.Departed, &r.Start, &r.End}
 }
@@ -179,7 +179,7 @@ func (r *rawRequest) absorb(core *rawRequest) {
 }
 
 // relative turns nanoseconds since 1970 into microseconds after the first time
-// of all, derives the durations that are not told, and sorts by start.
+// of all, derives the durations that are missing, and sorts by start.
 func relative(list []rawRequest) []TracedRequest {
 	first := vtime.Never
 	for i := range list {
@@ -202,7 +202,7 @@ func relative(list []rawRequest) []TracedRequest {
 	return out
 }
 
-// derive fills durations that are not told from the times of events.
+// derive computes missing durations from the times of events.
 func (r *TracedRequest) derive() {
 	for _, d := range []struct {
 		length   *vtime.Duration

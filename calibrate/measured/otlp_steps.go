@@ -16,7 +16,7 @@ type stepEvents struct {
 // rawStep is a step.BATCH_SUMMARY.
 type rawStep struct {
 	Step
-	start int64 // ns of a monotonic clock; 0 where it is not told
+	start int64 // ns of a monotonic clock; 0 where it is missing
 	line  int
 }
 
@@ -168,8 +168,7 @@ func (s *rawStep) measure(name string, next *rawStep) error {
 	return nil
 }
 
-// sum adopts the sums, and the counts that go with them, of a step whose
-// requests are all told of.
+// sum takes the sums and counts of a step if all of its requests are in the trace.
 func (s *rawStep) sum(name string, n *snapshots) error {
 	if n == nil {
 		return nil

@@ -141,12 +141,12 @@ func parseStages(text string) ([]Stage, bool) {
 	return list, true
 }
 
-// reservesFullISL reports whether an engine reserves KV for whole prompts unless
-// told otherwise.
+// reservesFullISL reports whether an engine reserves KV for whole prompts by
+// default.
 func reservesFullISL(engine string) bool { return since(engine, 0, 19) }
 
 // schedulesAsync reports whether an engine forms a batch while the one before
-// runs, unless told otherwise.
+// runs by default.
 func schedulesAsync(engine string) bool { return since(engine, 0, 14) }
 
 // since reports whether an engine, as "vLLM 0.15.1", is vLLM of at least a

@@ -87,7 +87,7 @@ var stepColumns = strings.Fields("batch.num_prefill_reqs batch.num_decode_reqs b
 //
 //	batch.num_prefill_reqs, batch.num_decode_reqs   requests in the batch
 //	batch.prefill_tokens, batch.decode_tokens       tokens scheduled for them
-//	period_us   from the start of this step to that of the next, above 0
+//	period_us   from the start of this step to the start of the next, above 0
 //
 // and takes what there is of
 //

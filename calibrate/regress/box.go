@@ -34,7 +34,7 @@ type problem struct {
 // the bounds. It is an error if columns depend on each other and no penalty
 // tells them apart.
 //
-// The method is that of active sets (Lawson and Hanson 1974, bounded on both
+// The method is active sets (Lawson and Hanson 1974, bounded on both
 // sides): solve for the free coefficients, stop at the first bound on the way,
 // let go of the bound that would gain most, until none would.
 func (s *System) Solve(o Options) ([]float64, error) {

@@ -74,8 +74,8 @@ func (s *settings) applyFlags(given []givenFlag, least origin) error {
 				continue
 			}
 			err := s.setField(g)
-			// A file may say all settings, those too that its policies do not
-			// have; and somebody else may have chosen another policy.
+			// A file may have all settings, also settings that its policies do not
+			// have; and a higher origin may have chosen another policy.
 			if err != nil && (from != fromFile || g.text != g.usual) && chosen[g.kind()] <= from {
 				return err
 			}

@@ -39,7 +39,7 @@ Examples:
     blis compare a.yaml b.yaml --seeds 30 --objectives goodput,cost`
 }
 
-// usualMeasures are those of the text, unless others are asked for.
+// usualMeasures are the measures of the text, unless others are asked for.
 var usualMeasures = []string{
 	"throughput", "goodput", "slo_attainment",
 	"mean_ttft", "p50_ttft", "p99_ttft", "mean_tpot", "p99_itl", "mean_e2e", "p99_e2e",

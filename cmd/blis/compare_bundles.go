@@ -102,7 +102,7 @@ func routings() []string {
 	return names
 }
 
-// bundleExtension is that of a name if it is one of those that bundles have.
+// bundleExtension is the extension of a name if bundles may have it.
 func bundleExtension(name string) string {
 	if e := filepath.Ext(name); e == ".yaml" || e == ".yml" || e == ".json" {
 		return e

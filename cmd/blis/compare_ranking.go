@@ -137,7 +137,7 @@ func (t *comparisonWriter) verdicts() {
 	t.line("Pareto", t.pareto())
 }
 
-// pareto says who is on which front. With many bundles the ranking has all but
+// pareto says which bundle is on which front. With many bundles the ranking has all but
 // the first.
 func (t *comparisonWriter) pareto() string {
 	r := t.result

@@ -191,7 +191,7 @@ var latexSigns = strings.NewReplacer(
 
 func latex(text string) string { return latexSigns.Replace(text) }
 
-// formats are those of a comparison on standard output.
+// formats are the formats of a comparison on standard output.
 var formats = []string{"text", "json", "markdown", "csv", "latex"}
 
 // writeCompared writes a result in a format.

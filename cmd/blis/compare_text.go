@@ -259,7 +259,7 @@ func (t *comparisonWriter) missing() string {
 	return ""
 }
 
-// percentOf prints a share that somebody chose.
+// percentOf prints a share that was given as a setting.
 func percentOf(share float64) string { return fmt.Sprintf("%.10g %%", 100*share) }
 
 // column is one of the table: a head of two lines, a cell per row.
@@ -271,7 +271,7 @@ type column struct {
 // texts are head and cells.
 func (c *column) texts() []string { return slices.Concat(c.head[:], c.cells) }
 
-// width is that of its widest text and of the gap behind it.
+// width is the width of its widest text plus the gap after it.
 func (c *column) width() int {
 	w := 0
 	for _, text := range c.texts() {
@@ -312,7 +312,7 @@ func (t *comparisonWriter) coloured(line string) string {
 	return strings.NewReplacer(betterMark, "\x1b[32m"+betterMark+"\x1b[0m", worseMark, "\x1b[31m"+worseMark+"\x1b[0m").Replace(line)
 }
 
-// column is that of a bundle: mean ± half-width, and against the baseline the
+// column is the column of a bundle: mean ± half-width, and against the baseline the
 // relative difference and a mark. What stands between is padded so that the
 // parts stand below each other.
 func (t *comparisonWriter) column(bundle int) column {
@@ -329,7 +329,7 @@ func (t *comparisonWriter) column(bundle int) column {
 }
 
 // aligned joins the parts of cells, each padded to the widest of its kind: the
-// numbers flush right, the mark flush left. Kinds that nobody has take no room.
+// numbers flush right, the mark flush left. Kinds that no cell has take no room.
 func aligned(parts [][4]string) []string {
 	var widest [4]int
 	for _, p := range parts {

@@ -8,7 +8,7 @@ import (
 	"blis/study"
 )
 
-// verdict is that of one bundle over the rows of the table.
+// verdict is the verdict of one bundle over the rows of the table.
 func (t *comparisonWriter) verdict(b *study.Compared) string {
 	counts := map[study.Verdict]int{}
 	most := map[study.Verdict]int{} // the row with the largest relative difference

@@ -3,7 +3,7 @@ package main
 import "strings"
 
 // completionScripts are what shells read. Each asks the command itself how a
-// word may go on, so that names are those of the binary that is called.
+// word may go on, so that names come from the binary that is called.
 var completionScripts = map[string]string{
 	"bash": strings.ReplaceAll(`_blis() {
     local words=("${COMP_WORDS[@]:1:COMP_CWORD}") line

@@ -31,7 +31,7 @@ type settingSources struct {
 	lookup func(name string) (string, bool)
 	loaded bool
 
-	variables map[string]bool // flags whose value is that of a variable
+	variables map[string]bool // flags whose value comes from a variable
 	file      map[string]setting
 }
 

@@ -72,7 +72,7 @@ func (p *helpPage) usualFlags(node *kong.Node) {
 	}
 }
 
-// sharedFlags are those of run: commands that share its settings add to them.
+// sharedFlags are the flags of run: commands that share its settings add to them.
 func sharedFlags() map[string]bool {
 	names := map[string]bool{"help": true, "help-all": true}
 	var visit func(t reflect.Type)

@@ -261,8 +261,8 @@ func writeFields(w *bufio.Writer, object any) error {
 	})
 }
 
-// eachField visits the fields of a struct by their JSON names, those of
-// embedded structs in their place.
+// eachField visits the fields of a struct by their JSON names, fields of embedded
+// structs in their place.
 func eachField(v reflect.Value, visit func(name string, value any) error) error {
 	for i := range v.NumField() {
 		f := v.Type().Field(i)

@@ -150,9 +150,9 @@ func (c *console) runUntilSignal(ctx context.Context, work func() error) error {
 	return <-done
 }
 
-// endingSignals are those after which a command writes what there is and ends:
-// Ctrl-C, the usual one of kill, and that of a terminal that goes away, unless
-// the process was started not to mind (nohup).
+// endingSignals are the signals after which a command writes its partial result and
+// ends: SIGINT (Ctrl-C), SIGTERM (kill), and SIGHUP (the terminal goes away),
+// unless the process was started to ignore it (nohup).
 func endingSignals() []os.Signal {
 	list := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) {

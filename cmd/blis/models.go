@@ -156,7 +156,7 @@ func openModel(argument string) (latency.ModelSpec, error) {
 	return spec, unknown
 }
 
-// openHardware finds the GPU, among those of a file first.
+// openHardware finds the GPU, first in the file.
 func (m *modelShowCmd) openHardware() (latency.Hardware, error) {
 	var own []latency.Hardware
 	if m.HardwareConfig != "" {

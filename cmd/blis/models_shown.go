@@ -88,7 +88,7 @@ type gpuShown struct {
 	Source string `json:"source"`
 }
 
-// capacityShown is what an instance of so many GPUs holds.
+// capacityShown is what an instance of TP GPUs holds.
 type capacityShown struct {
 	TP      int    `json:"tp"`
 	Problem string `json:"problem"` // why the model cannot be split so; "": it can

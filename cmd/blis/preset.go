@@ -11,7 +11,7 @@ import (
 	"blis/workload/spec"
 )
 
-// preset is a value of --workload that stands for lengths, in tokens: those of
+// preset is a value of --workload that stands for lengths, in tokens: the lengths of
 // the public simulator's workload of that name.
 type preset struct {
 	name                 string
@@ -36,8 +36,8 @@ const (
 )
 
 // takeWorkload notes whether a seed was given, and carries out --workload.
-// Lengths that were given where it was, or where more counts, win over those of
-// a preset.
+// Lengths that were given at the same origin, or at a higher one, win over the
+// preset.
 func (s *settings) takeWorkload(command *kong.Context, l *settingSources) error {
 	s.takeSeed(command)
 	if s.WorkloadKind == "" {
@@ -77,8 +77,7 @@ func (s *settings) takeWorkload(command *kong.Context, l *settingSources) error 
 	return &inputError{fmt.Sprintf("--workload: unknown workload %q%s (there are: %s)", s.WorkloadKind, suggest.Hint(s.WorkloadKind, names), strings.Join(names, ", "))}
 }
 
-// enter makes the lengths those of a configuration, but for flags that keep
-// their values.
+// enter sets the lengths of a configuration, except flags that keep their values.
 func (p *preset) enter(c *actors.Config, keeps func(flag string) bool) {
 	for _, f := range []struct {
 		flag string

@@ -27,7 +27,7 @@ func (c *console) report(r *actors.Result, took time.Duration, stats bool) {
 	}
 }
 
-// What an instance that serves nobody costs, measured with 100,000 of them on
+// What an instance without requests costs, measured with 100,000 of them on
 // two cores of a server (2.85 GB, 4.0 s of processor time).
 const (
 	idleBytes   = 28_000

@@ -179,7 +179,7 @@ func (f *files) finish(result *actors.Result, checks checks, found *findings, al
 	rows, record := f.rows.end(nil, whole, kept, (*output).finish), f.record.end(nil, whole, kept, (*output).finish)
 	decisions := f.decisions.end(whole, kept)
 	var written error
-	if f.results != nil { // last: who reads the others from pipes must see their end
+	if f.results != nil { // last: readers of the others from pipes must see their end
 		written = writeJSON(f.results.Writer, result, checks, found, f.outcomes)
 	}
 	results := f.results.end(written, whole && all, kept, (*output).finishWhole)

@@ -141,7 +141,7 @@ func optional(x *float64) string {
 	return significant(*x)
 }
 
-// times is "once", or so many times.
+// times is "once" or "n times".
 func times(n int) string {
 	if n == 1 {
 		return "once"

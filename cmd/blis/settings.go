@@ -12,8 +12,8 @@ import (
 	"blis/actors"
 )
 
-// settings are the flags that run, verify and compare share: those of a run, and
-// where else they may come from.
+// settings are the flags that run, verify and compare share: the settings of a run,
+// and where else they may come from.
 type settings struct {
 	actors.Config
 

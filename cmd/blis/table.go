@@ -88,8 +88,8 @@ func writeTable(out *strings.Builder, rows [][]string, width int, drop []string)
 	}
 }
 
-// wrapped is a text in lines of at most so many columns, broken at blanks; a word
-// that is wider has a line of its own.
+// wrapped is a text in lines of at most width columns, broken at blanks; a word that
+// is wider has a line of its own.
 func wrapped(text string, width int) []string {
 	var lines []string
 	line, used := "", 0

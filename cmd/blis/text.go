@@ -305,7 +305,7 @@ func sparkline(values []int64, width int) (line string, most int64) {
 	return b.String(), most
 }
 
-// decimal prints a number with so many decimals, "–" for a missing one.
+// decimal prints a number with the given decimals, "–" for a missing one.
 func decimal(x *float64, decimals int) string {
 	if x == nil {
 		return "–"

@@ -116,7 +116,7 @@ func summarizeBare(args []string) []string {
 	return args
 }
 
-// level is that of the trace, and what is wrong with the flags together.
+// level returns the level of the trace, or the error of the flags together.
 func (f *traceFlags) level() (trace.Level, error) {
 	used := f.TraceOut != "" || f.SummarizeTrace != "" || f.ReplayRegret > 0
 	level := trace.None
@@ -159,7 +159,7 @@ func strategyOf(name string) (trace.Strategy, error) {
 	return s, nil
 }
 
-// consumer is who takes the records; nil if nobody does.
+// consumer returns the consumer of the records, nil if there is none.
 func (d *decisions) consumer() trace.Consumer {
 	var all []trace.Consumer
 	if d.writer != nil {

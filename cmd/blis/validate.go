@@ -109,7 +109,7 @@ type prefillRow struct {
 	Predicted float64 `json:"predicted_ms"`
 }
 
-// prefillTable is those of all OTLP files under one set of coefficients.
+// prefillTable is the prefills of all OTLP files under one set of coefficients.
 type prefillTable struct {
 	Set    string       `json:"coefficients"`
 	Median float64      `json:"median_ape"`

@@ -14,7 +14,7 @@ import (
 //
 //	blis run vllm serve MODEL --tensor-parallel-size 2 --port 8000 --rate 20
 
-// serveLine translates the flags of vLLM in a command line to those of BLIS. What
+// serveLine translates the flags of vLLM in a command line to flags of BLIS. What
 // has no effect in the model is left out and noted; what asks for something that
 // is not modelled is an error that names all of it.
 func serveLine(args []string) (translated, notes []string, err error) {

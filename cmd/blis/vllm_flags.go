@@ -105,7 +105,8 @@ var serveGroups = []struct {
 	{refused, "requests that generate are simulated, nothing else", `runner=auto/generate task=auto/generate convert=auto/none pooler-config= override-pooler-config=`},
 }
 
-// servedAs are the flags that BLIS has: those of vLLM, theirs here, and what differs.
+// servedAs are the flags that BLIS has: the flag of vLLM, the flag here, and what
+// differs.
 var servedAs = []struct{ name, shorts, as, remark string }{
 	{"model", "", "model", "also the word behind vllm serve; a folder with a config.json is --model-config-folder"},
 	{"tensor-parallel-size", "-tp", "tp", ""},

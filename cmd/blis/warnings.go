@@ -46,7 +46,7 @@ func warnings(r *actors.Result) []string {
 }
 
 // refusals says that most requests of a closed loop got no answer: then the
-// load is made by the pause of those who were refused.
+// load is made by the pause of refused users.
 func refusals(r *actors.Result) []string {
 	u := r.Users
 	if u == nil || float64(u.Refused) <= refusedShare*float64(u.Ended) {

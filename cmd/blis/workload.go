@@ -22,7 +22,7 @@ type workloadCmd struct {
 	Scenarios scenariosCmd `cmd:"" help:"List the built-in scenarios, or print the specification of one."`
 }
 
-// subject is the workload that a command is about: that of a run with the same
+// subject is the workload that a command is about: the workload of a run with the same
 // flags, from wherever they come, or a file.
 type subject struct {
 	Argument string `arg:"" optional:"" name:"file" type:"path" help:"Specification or trace, as with --workload-spec or --trace; without it the flags say what arrives."`

@@ -68,7 +68,7 @@ type traceReading struct {
 	Timeout        vtime.Duration `json:"timeout" type:"timeout" default:"0" group:"Workload" help:"Requests give up this long after arrival, like 300s; 0 or negative: never. A number without a unit is refused."`
 }
 
-// config is that of a run of the trace.
+// config is the configuration of a run of the trace.
 func (r *traceReading) config(trace string) actors.Config {
 	cfg := actors.DefaultConfig()
 	cfg.Trace = trace

@@ -44,7 +44,7 @@ func (t *textWriter) rateOverTime(s *survey.Survey) {
 	fmt.Fprintf(t.w, "%*s %s\n%*s %s\n", label, "0", strings.Repeat("▔", len(counts)), label, "", legend)
 }
 
-// joined adds up so many neighbours that at most width sums are left.
+// joined adds up neighbours until at most width sums are left.
 func joined(counts []int64, width int) (sums []int64, per int64) {
 	per = int64((len(counts) + width - 1) / width)
 	for i, n := range counts {
@@ -56,7 +56,7 @@ func joined(counts []int64, width int) (sums []int64, per int64) {
 	return sums, per
 }
 
-// columns draws counts as columns of so many rows, the largest of full height
+// columns draws counts as columns of up to rows rows, the largest of full height
 // and none but 0 without a mark. The first row is the top.
 func columns(counts []int64, rows int) []string {
 	eighths := []rune(" ▁▂▃▄▅▆▇█")
@@ -119,7 +119,7 @@ func (t *textWriter) histograms(s *survey.Survey) {
 	}
 }
 
-// bar draws a count as a bar, the largest of so many columns and none without a
+// bar draws a count as a bar. The largest is columns wide, and none is without a
 // mark.
 func bar(n, most int64, columns int) string {
 	eighths := []rune("▏▎▍▌▋▊▉█")

@@ -69,7 +69,7 @@ func (t *textWriter) requestsOf(s *survey.Survey) {
 	for _, k := range []struct {
 		label string
 		list  []survey.Share
-		usual string // the name where nobody named anything
+		usual string // the name of what has no name in the source
 	}{{"tenants", s.Tenants, ""}, {"classes", s.Classes, workload.DefaultClass}, {"models", s.Models, ""}} {
 		if len(k.list) > 1 || k.list[0].Name != k.usual {
 			t.line(k.label, sharesText(k.list, s))

@@ -27,7 +27,7 @@ func Scaled(text string, digits int, high int64) (int64, bool) {
 	if all == "" || strings.Trim(all, "0123456789") != "" {
 		return 0, false
 	}
-	point := len(integer) + exponent + digits // so many of all are before the point
+	point := len(integer) + exponent + digits // digits before the point
 	significant := strings.TrimLeft(all, "0")
 	point -= len(all) - len(significant)
 	switch {

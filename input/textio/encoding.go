@@ -15,7 +15,7 @@ import (
 func decode(text *bufio.Reader, head []byte) io.Reader {
 	switch {
 	case bytes.HasPrefix(head, []byte("\xff\xfe\x00\x00")), bytes.HasPrefix(head, []byte("\x00\x00\xfe\xff")):
-		return nil // UTF-32, which nobody writes: binary data
+		return nil // UTF-32, which no tool writes: binary data
 	case bytes.HasPrefix(head, []byte("\xff\xfe")):
 		text.Discard(2)
 		return &fromUTF16{r: text, order: binary.LittleEndian}
@@ -37,7 +37,7 @@ type fromUTF16 struct {
 	order binary.ByteOrder
 	buf   []byte // holds what was decoded
 	out   []byte // the part of buf that was not yet read
-	err   error  // stays: who peeks at the text does not look at it
+	err   error  // kept: a peek at the text does not return it
 }
 
 // Read implements io.Reader.
@@ -85,8 +85,8 @@ func (d *fromUTF16) unit() (uint16, error) {
 	return d.order.Uint16(b[:]), nil
 }
 
-// endsInCR reports whether the lines of a beginning end in CR alone, as those of
-// old spreadsheets do.
+// endsInCR reports whether the lines of a beginning end in CR alone, as in files of
+// old spreadsheets.
 func endsInCR(head []byte) bool {
 	at := bytes.IndexByte(head, '\r')
 	return at >= 0 && at < len(head)-1 && bytes.IndexByte(head, '\n') < 0

@@ -7,7 +7,7 @@ import (
 	"io"
 )
 
-// ErrBehindGzip is that of a file with something behind its gzip data.
+// ErrBehindGzip is the error of a file with something after its gzip data.
 var ErrBehindGzip = errors.New("something else follows the gzip data: want the gzip file alone")
 
 // Gunzip is the content of gzip data. What follows them must be gzip data too,

@@ -6,7 +6,7 @@ import (
 	"io"
 )
 
-// maxDepth of nested values: that of no file of measurements.
+// maxDepth of nested values: no file of measurements is as deep.
 const maxDepth = 200
 
 // JSON reads a text of JSON values, one after the other, as a stream: what is

@@ -102,8 +102,8 @@ func (r *reader) guideTotals(total map[string]int64) error {
 	})
 }
 
-// guideTimes are the times of a request; those of older versions stand in for
-// those that are not there.
+// guideTimes are the times of a request. Times of older versions take the place of
+// missing ones.
 type guideTimes struct{ start, first, last, end, older, olderFirst, olderLast, olderEnd int64 }
 
 func (r *reader) guideRequest(state State) error {

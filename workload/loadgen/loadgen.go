@@ -60,8 +60,8 @@ type Run struct {
 
 // Options says what to do with bad requests.
 type Options struct {
-	// Skip is told of every request that is left out because it is wrong. Nil: the
-	// first is the error of Read.
+	// Skip is called with every request that is left out because it is wrong. Nil:
+	// the first one is the error of Read.
 	Skip func(reason error)
 }
 

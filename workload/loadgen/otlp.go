@@ -16,7 +16,7 @@ type otlpSpan struct {
 	server     bool // called llm_request, as vLLM calls its own
 }
 
-// Attributes of a span that count tokens: those of vLLM, and those of
+// Attributes of a span that count tokens: attributes of vLLM, and of
 // OpenTelemetry's conventions for generative AI, also by their older names.
 var (
 	promptAttributes = []string{"gen_ai.usage.prompt_tokens", "gen_ai.usage.input_tokens", "llm.usage.prompt_tokens"}

@@ -106,7 +106,7 @@ func (r *reader) takeBench(b *bench, line int) error {
 	}
 	n := len(b.values[benchInput])
 	if len(b.values[benchLatency]) != n && b.hasITL {
-		b.there[benchLatency] = false // those of requests that completed
+		b.there[benchLatency] = false // latencies of requests that completed
 	}
 	for k, name := range benchNames {
 		if b.there[k] && len(b.values[k]) != n {

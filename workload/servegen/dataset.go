@@ -141,8 +141,8 @@ func (d *document) period(start string) (v values, err error) {
 	return v, nil
 }
 
-// tables reads the dictionaries of a period. Where a text is that of the
-// period before, so is the table.
+// tables reads the dictionaries of a period. Where a text equals the text of the
+// period before, the table is reused.
 func (d *document) tables(start string, p *period, v, last values, before []period) error {
 	parse := func(i int, read key, want string) error {
 		if err := d.dict.parse(v.text[i], read, want); err != nil {

@@ -61,8 +61,8 @@ func shares(text string) (float64, bool) {
 }
 
 // parse reads a dictionary into l.entries, in the order of its keys. Keys are
-// unique, probabilities from 0 to 1, and those of a dictionary with keys add
-// up to 1. wantKey says what keys there are.
+// unique, probabilities from 0 to 1, and the probabilities of a dictionary with
+// keys add up to 1. wantKey says what keys there are.
 func (l *literal) parse(text string, read key, wantKey string) error {
 	l.text, l.at, l.entries = text, 0, l.entries[:0]
 	if err := l.skip('{', "a dictionary {key: probability, …}"); err != nil {
@@ -95,8 +95,8 @@ func (l *literal) parse(text string, read key, wantKey string) error {
 	return l.check()
 }
 
-// check orders the entries and looks at them as a whole. The sum is that of
-// the order in the file.
+// check sorts the entries and checks them as a whole. The sum is taken in the
+// order of the file.
 func (l *literal) check() error {
 	sum := 0.0
 	for _, e := range l.entries {

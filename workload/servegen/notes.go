@@ -18,7 +18,7 @@ type facts struct {
 	clients, windows, silent, outside int
 	idle                              int // clients without traffic
 	unequal                           spread
-	gamma, weibull, poisson           spread // CV by the shape, over that of the column
+	gamma, weibull, poisson           spread // CV by the shape, over the CV of the column
 	scale                             spread // mean gap by shape and scale, times the rate
 	clamped                           int    // windows with a CV beyond what can be drawn
 	used                              string

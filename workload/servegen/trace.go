@@ -69,7 +69,7 @@ func parseTrace(name string, text []byte) ([]window, error) {
 }
 
 // width is the most common difference of neighbouring starts, the smallest of
-// several; that of none is given.
+// several; none if there are no neighbours.
 func width(starts []int64, none int64) int64 {
 	counts := map[int64]int{}
 	best := none

@@ -4,8 +4,8 @@ import "bytes"
 
 // tooMany finds out before the YAML parser does whether aliases make a short text
 // stand for more than maxNodes values, and on which line: the parser takes 200
-// bytes of memory for each byte. It counts commas and lines, those of an alias
-// again, so what it lets pass may still be too much; document.count is exact.
+// bytes of memory for each byte. It counts commas and lines, for each use of an
+// alias again, so what it lets pass may still be too much; document.count is exact.
 func tooMany(content []byte) (line int, found bool) {
 	c := aliasCount{sizes: map[string]int{}}
 	for line = 1; len(content) > 0; line++ {

@@ -9,8 +9,8 @@ import (
 	"blis/workload/draw"
 )
 
-// The arrival processes of a specification: those of package draw, and those
-// that are one of them with a rate that varies, or times that are given.
+// The arrival processes of a specification: the processes of package draw, the
+// same with a varying rate, and given times.
 const (
 	poisson     = "poisson"
 	constantGap = "constant"

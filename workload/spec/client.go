@@ -61,7 +61,7 @@ type prefix struct {
 
 // pattern is how a cohort's rate varies over the day.
 type pattern struct {
-	waves       *waves // the highest rate is that of the cohort
+	waves       *waves // the highest rate is the rate of the cohort
 	spike       *window
 	drain       bool
 	start, ramp vtime.Duration
@@ -282,8 +282,8 @@ func (r *reader) network(o *object) given[bool] {
 	return given[bool]{at, rtt.value != 0 || bandwidth.value != 0, true}
 }
 
-// prefixLengths fills in the length of a group that is given above: all who
-// name a group begin with the same content, and most say its length once.
+// prefixLengths fills in the length of a group that is given above: all clients
+// that name a group begin with the same content, and most give its length once.
 func (r *reader) prefixLengths() {
 	lengths := map[string]given[int64]{}
 	for _, list := range [][]client{r.spec.clients, r.spec.cohorts} {

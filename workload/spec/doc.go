@@ -1,6 +1,6 @@
 // Package spec reads a specification of a workload in YAML and makes it into
 // clients of package traffic. docs/workloads.md is the reference of its fields,
-// which are those of the public simulator's specification, and more.
+// which are the fields of the public simulator's specification, and more.
 //
 //	spec.go       Spec, Parse: the top of a specification
 //	specfile.go   OpenFile: the one place that opens files
@@ -25,7 +25,7 @@
 //	servegen.go   servegen_data
 //	traffic.go    Traffic: a specification as clients of package traffic
 //	entries.go    clients written out by cohort and tenant
-//	rates.go      who has which part of the rate
+//	rates.go      which client has which part of the rate
 //	expected.go   mean tokens, for a rate that is a share of the capacity
 //	draws.go      arrival processes, rate curves and distributions of package draw
 //	values.go     values and times from files
@@ -33,6 +33,6 @@
 //
 // A specification is strict: what is unknown, of another type, out of range or
 // given twice is one line with file, line and field. Whatever is accepted and
-// does nothing is a note. The order of fields in a file never matters, that of
-// clients only where a prefix group has its length from a client above.
+// does nothing is a note. The order of fields in a file never matters, the order
+// of clients only where a prefix group has its length from a client above.
 package spec

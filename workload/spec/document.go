@@ -294,8 +294,7 @@ func (d *document) convertMembers(line int, pairs []*ast.MappingValueNode, at pl
 	return v
 }
 
-// merged are the members that a merge key brings in: those of a mapping, or of
-// several.
+// merged are the members that a merge key brings in, of one mapping or of several.
 func (d *document) merged(v *node, at place) []member {
 	switch {
 	case !d.ok():

@@ -11,8 +11,8 @@ import (
 // This file alone turns a specification into arrival processes, rate curves and
 // distributions of package draw.
 
-// built names a distribution that has been made: that of a specification times
-// a factor.
+// built names a distribution that has been made: one of the specification times a
+// factor.
 type built struct {
 	of     *distribution
 	factor float64
@@ -65,7 +65,7 @@ func (b *builder) make(d *distribution) (draw.Distribution, error) {
 		return draw.NewParetoLognormal(p[0], p[1], p[2], p[3], p[4])
 	case "uniform":
 		return uniform(d)
-	case "zipf": // that of package draw begins at 0
+	case "zipf": // in package draw it begins at 0
 		return draw.NewEmpirical(zipfTable(p[0], int(p[1])))
 	}
 	return draw.NewEmpirical(d.values, d.weights)

@@ -18,7 +18,7 @@ type entry struct {
 	rates   []float64 // of each window
 }
 
-// entries are the clients and cohorts, those of inference_perf written out.
+// entries are the clients and cohorts, also of inference_perf, written out.
 func (b *builder) entries() []entry {
 	s := b.spec
 	var all []entry
@@ -53,8 +53,8 @@ func (b *builder) entry(e *entry) {
 	}
 }
 
-// write adds the members that are like proto, each with its id: those of a
-// cohort are the same but for that, and for a prefix of their own.
+// write adds the members that are like proto, each with its id. The members of a
+// cohort differ in their ids only, and in prefixes of their own.
 func (b *builder) write(c *client, t *tenant, proto traffic.Client, members int64) {
 	for m := range members {
 		if !b.ok() {
@@ -153,7 +153,7 @@ func (b *builder) allot(e *entry, list []*tenant, shares []share) ([]*tenant, []
 
 // prototypes are what a member of an entry sends for one tenant: one client,
 // and another for the spike of a cohort if that comes on top of a rate that
-// varies. Their ids are what stands behind that of the member.
+// varies. Their ids follow the id of the member.
 func (b *builder) prototypes(e *entry, t *tenant, s share, members int64) []traffic.Client {
 	c := e.client
 	tune := b.tune(t, c)

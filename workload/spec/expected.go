@@ -25,7 +25,7 @@ func expectedOf(k *traffic.Kind, prefix, in, out float64) (requests, input, outp
 	return expectedRounds(s, prefix, in, out)
 }
 
-// expectedRounds are those of a conversation of its mean number of rounds.
+// expectedRounds is the expectation for a conversation of its mean number of rounds.
 func expectedRounds(s *traffic.Session, prefix, in, out float64) (requests, input, output float64) {
 	n := math.Floor(meanLength(&s.Rounds) + 0.5)
 	next, total := in, out // new tokens of a round after the first; output with thoughts
@@ -81,7 +81,7 @@ func carry(s *traffic.Session, k, tokens float64) float64 {
 	return tokens
 }
 
-// expectedGraph are those of a graph of calls.
+// expectedGraph is the expectation for a graph of calls.
 func expectedGraph(s *traffic.Session, prefix, in, out float64) (requests, input, output float64) {
 	context := make([]float64, len(s.Graph)) // behind each node: its prompt, without prefix, and output
 	outputs := make([]float64, len(s.Graph))

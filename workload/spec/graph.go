@@ -25,8 +25,8 @@ const (
 	maxEdges = 100_000
 )
 
-// graph reads nodes and puts them into an order in which each comes after
-// those it waits for: that of the file as far as it can be.
+// graph reads nodes and sorts them so that each comes after the nodes that it
+// waits for, otherwise in the order of the file.
 func (o *object) graph(name string) []graphNode {
 	items, at := o.items(name, "nodes like {id: plan, wait_for: [read]}")
 	if !o.has(name) {
@@ -181,8 +181,8 @@ func cycle(nodes []graphNode, place []int) string {
 	}
 }
 
-// graph is the nodes for the engine, copies written out: those who wait for a
-// node wait for all its copies.
+// graph is the nodes for the engine, copies written out: a node that waits
+// for another waits for all its copies.
 func (b *builder) graph(nodes []graphNode, tune *tuning) []traffic.Node {
 	var out []traffic.Node
 	first := make([]int, len(nodes)) // index of the first copy

@@ -18,7 +18,7 @@ func (b *builder) times(d *distribution, factor float64) *distribution {
 	return b.scaled[key]
 }
 
-// times is the distribution whose values are factor times those of d, within
+// times is the distribution whose values are factor times the values of d, within
 // the bounds of its measure.
 func (d *distribution) times(factor float64) *distribution {
 	if factor == 1 {

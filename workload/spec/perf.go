@@ -153,7 +153,7 @@ func (p *inferencePerf) user(group string, k int64) client {
 	return c
 }
 
-// part is how many of the stage's requests come from user number number of so many.
+// part is the number of the stage's requests that come from user number number of users.
 func (s *stage) part(number, users int64) int64 {
 	n := s.requests / users
 	if number < s.requests%users {
@@ -162,7 +162,7 @@ func (s *stage) part(number, users int64) int64 {
 	return n
 }
 
-// conversations are those of user number number, the client c: one in each stage
+// conversations are the conversations of user number number, the client c: one in each stage
 // in which it has a part. The benchmark asks its users in turn, at the rate of the
 // stage. So each round has a place of its own: the first of user number n is in
 // the n-th part of 1/rate, and the next ones follow as often as there are users

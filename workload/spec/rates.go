@@ -58,7 +58,7 @@ func (c *client) weighs(windows []window) bool {
 	return len(windows) > 0 && !slices.ContainsFunc(windows, func(w window) bool { return !w.rate.set })
 }
 
-// noteTotal says that a rate for all is nobody's.
+// noteTotal notes that no client has a part of the total rate.
 func (b *builder) noteTotal() {
 	s := b.spec
 	switch {
@@ -70,8 +70,8 @@ func (b *builder) noteTotal() {
 	}
 }
 
-// absolute gives an entry the rate of its own, in windows that of the window
-// where there is one.
+// absolute gives an entry its own rate, in a window the rate of the window if
+// there is one.
 func (b *builder) absolute(e *entry, rate float64) {
 	e.base, e.rates[0] = rate, rate
 	if spike := e.pattern.spike; spike != nil {
@@ -182,7 +182,7 @@ func (e *entry) spans() []window {
 const maxWindows = 10_000
 
 // share divides the total rate by rate_fraction. Without windows each entry
-// has its fraction of the sum. With windows the sum is that of the entries
+// has its fraction of the sum. With windows the sum is over the entries
 // that send at the same time: in any window of the entry, or, as soon as one
 // window says more than when, in the window in question.
 func (b *builder) share(entries []entry, weighted []int, total float64) {
@@ -230,7 +230,7 @@ func (b *builder) share(entries []entry, weighted []int, total float64) {
 	}
 }
 
-// spikeRate is that of a spike on top of a rate that varies: its weight is to
+// spikeRate is the rate of a spike on top of a rate that varies: its weight is to
 // the fraction of its cohort as its rate to the cohort's.
 func (e *entry) spikeRate() {
 	if spike := e.pattern.spike; spike != nil && len(e.windows) == 0 && spike.rate.set {

@@ -45,7 +45,7 @@ func ScenarioText(name string) []byte {
 }
 
 // withScenario is a specification on the base of a built-in scenario, if it names
-// one: what it gives itself at the top replaces that of the scenario. What is left
+// one: its own fields at the top replace the fields of the scenario. What is left
 // of the scenario counts as written where it is named.
 func withScenario(f *faults, root *node) *node {
 	o := f.mapping(root)

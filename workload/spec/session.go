@@ -45,7 +45,7 @@ type tools struct {
 
 var growths = []string{"linear", "sublinear", "bounded"}
 
-// sessionFields are those of every type but completion.
+// sessionFields are the fields of every type but completion.
 var sessionFields = []string{"rounds", "think_time", "context", "growth", "context_limit", "open", "follow_distribution", "reasoning", "tools", "graph"}
 
 // requestTypes reads the types of a client, whose shares must add up to 1.
@@ -185,7 +185,7 @@ func (s *session) readTools(o *object) {
 }
 
 // session is s for the engine. Rounds of a tenant with sessions of a length of
-// its own replace those of s.
+// its own replace the rounds of s.
 func (b *builder) session(s *session, tune *tuning) *traffic.Session {
 	out := &traffic.Session{Think: b.delay(s.think), Limit: int32(s.limit), Open: s.open, Persists: s.persists, Growth: b.growth(s)}
 	if s.accumulate {
@@ -215,7 +215,7 @@ func (b *builder) session(s *session, tune *tuning) *traffic.Session {
 	return out
 }
 
-// growth is that of the session, else the one that correlations give.
+// growth is the growth of the session, else the one that correlations give.
 func (b *builder) growth(s *session) traffic.Growth {
 	name := s.growth.or(b.spec.correlations.growth.value)
 	if !s.accumulate {

@@ -149,7 +149,7 @@ func (r *reader) checkSources(o *object) {
 // Seed is the seed of the specification, and whether it gives one.
 func (s *Spec) Seed() (seed uint64, given bool) { return uint64(s.seed.value), s.seed.set }
 
-// Name is that of the file.
+// Name is the name of the file.
 func (s *Spec) Name() string { return s.name }
 
 func itoa(i int) string { return strconv.Itoa(i) }

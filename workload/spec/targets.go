@@ -14,7 +14,7 @@ type target struct {
 	ttft, tpot, e2e vtime.Duration
 }
 
-// targets are those of the classes, in the order in which they were given.
+// targets are the targets of the classes, in the order in which they were given.
 type targets []target
 
 func (t *targets) of(class string, at place) *target {
@@ -77,8 +77,8 @@ func (r *reader) goodput(o *object) {
 	}
 }
 
-// clientTargets takes the TTFT targets that clients give for that of their
-// class, where the class has none.
+// clientTargets takes the TTFT target of a client for the target of its class, if
+// the class has none.
 func (r *reader) clientTargets() {
 	for _, list := range [][]client{r.spec.clients, r.spec.cohorts} {
 		for i := range list {

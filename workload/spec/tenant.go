@@ -106,7 +106,7 @@ func (r *reader) tenant(v *node, at place) tenant {
 	return t
 }
 
-// tenantTargets reads targets of a tenant, which are those of its class: two
+// tenantTargets reads targets of a tenant, which become targets of its class: two
 // tenants of a class cannot have different ones.
 func (r *reader) tenantTargets(o *object, t *tenant) {
 	v, at := o.get("slo")

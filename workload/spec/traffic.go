@@ -41,8 +41,8 @@ type builder struct {
 	config   traffic.Config
 	ids      map[string]place
 	files    map[*distribution]*distribution // those with their files read
-	scaled   map[built]*distribution         // those times a factor
-	built    map[built]draw.Distribution     // those of scaled distributions
+	scaled   map[built]*distribution         // distributions times a factor
+	built    map[built]draw.Distribution     // by scaled distribution
 	values   int                             // of all their tables
 	told     map[string]bool                 // tenants whose session length has found no session
 }
@@ -138,7 +138,7 @@ func (b *builder) finish() {
 	}
 }
 
-// goesOn reports whether traffic has no end, or one that nobody has asked for:
+// goesOn reports whether traffic has no end, or an end that was not asked for:
 // ServeGen's data are hundreds of millions of requests.
 func (b *builder) goesOn() bool {
 	if g := b.spec.servegen; g != nil && !g.end.set {
@@ -276,7 +276,7 @@ func (b *builder) clampOutput(l *draw.Length, c *client) {
 
 const defaultPrefix = 50 // tokens of a group whose length is not given
 
-// prefix is that of a tenant, else that of the client.
+// prefix is the prefix of a tenant, else of the client.
 func (b *builder) prefix(c *client, t *tenant, tune *tuning) traffic.Prefix {
 	p, group, share := c.prefix, c.prefix.group.or(c.id.value), given[float64]{}
 	if t != nil {

@@ -35,8 +35,8 @@ func (m *moments) add(x uint64) {
 	m.squares.add(bits.Mul64(x, x))
 }
 
-// cv is the coefficient of variation, √(n·Σx² − (Σx)²)/Σx: that of the
-// numbers themselves, whose variance has n in the denominator and not n − 1.
+// cv is the coefficient of variation, √(n·Σx² − (Σx)²)/Σx, of the numbers as a
+// population: the variance has n in the denominator and not n − 1.
 // The quotient below the root is rounded once. Nil if there are fewer than two
 // numbers or all are 0.
 func (m *moments) cv() *float64 {

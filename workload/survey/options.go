@@ -9,7 +9,7 @@ type Options struct {
 	BlockSize int32
 
 	// Watch is called now and then with the number of requests so far. An
-	// error of it ends the survey. Nil: nobody watches.
+	// error of it ends the survey. Nil: not called.
 	Watch func(requests int64) error
 }
 

@@ -78,8 +78,8 @@ func (p *prefixes) take(r *workload.Request) int32 {
 	return common
 }
 
-// step goes from a node along a span to where it ends. shared is how many of
-// its tokens somebody went before.
+// step goes from a node along a span to where it ends. shared is the
+// number of its tokens that an earlier request has.
 func (p *prefixes) step(from node, s workload.Span) (end node, shared int32) {
 	w := way{from, s.Content}
 	known, ok := p.ways[w]

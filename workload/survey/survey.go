@@ -19,7 +19,7 @@ type Survey struct {
 	Together int64       `json:"arrive_together"`     // requests that arrive at the same µs as the one before
 	Peak     *float64    `json:"peak_requests_per_second"`
 	PeakMean *float64    `json:"peak_to_mean"` // Peak / Rate
-	Arrivals Timeline    `json:"arrivals"`     // Peak is that of its bins
+	Arrivals Timeline    `json:"arrivals"`     // Peak is the peak of its bins
 
 	InputTokens  int64    `json:"total_input_tokens"`
 	OutputTokens int64    `json:"total_output_tokens"`

@@ -30,8 +30,8 @@ const (
 )
 
 // timeline counts arrivals in bins of a width that grows with the span, which
-// nobody knows beforehand: whenever one arrives behind the last bin, bins are
-// joined to those of the next width. Its size is fixed.
+// is not known beforehand: whenever a request arrives after the last bin, bins are
+// joined to bins of the next width. Its size is fixed.
 type timeline struct {
 	begin  vtime.Time
 	width  int // index among fineWidths
@@ -70,7 +70,7 @@ func (l *timeline) widen() {
 	}
 }
 
-// report joins the bins to those of a round width.
+// report joins the bins to bins of a round width.
 func (l *timeline) report(requests int64) Timeline {
 	most := min(max(requests/perBin, leastBins), mostBins)
 	fine := fineWidths[l.width]

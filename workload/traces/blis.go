@@ -20,7 +20,7 @@ import (
 //	session, round             whole numbers; session 0 is none. No round comes
 //	               twice; without that column they count in order of arrival
 //	prefix_group, prefix_tokens  the first prefix_tokens of the input are
-//	               those of the content called prefix_group: equal groups share
+//	               tokens of the content called prefix_group: equal groups share
 //	content        spans id:length|id:length|…; instead of a prefix group
 //	deadline_us    absolute, on the clock of arrival_us
 //	max_output     the client's limit, at least output_tokens

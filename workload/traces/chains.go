@@ -21,7 +21,7 @@ import "blis/workload"
 // The first stay the request's own, the chain of the second no prompt enters.
 // Their equality is lost, never invented.
 //
-// Memory is that of the ids, which it borrows, and some bytes per branch.
+// It needs the memory of the ids, which it borrows, and some bytes per branch.
 type chains struct {
 	ids   [][]uint32       // of each chain; chain 0 is the root, without any
 	child map[branch]int32 // chains by where they branch off
@@ -37,7 +37,7 @@ type branch struct {
 	id            uint32
 }
 
-// place is behind so many tokens of a chain.
+// place is the place after offset tokens of a chain.
 type place struct{ chain, offset int32 }
 
 func newChains() *chains {

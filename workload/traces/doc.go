@@ -4,7 +4,7 @@
 //	guess.go      which format a text is of
 //	table.go      how a trace is held in memory
 //	azure.go, mooncake.go, burstgpt.go, tokens.go, lengths.go, blis.go   one format each
-//	inferencesim.go, inferencesim_header.go, inferencesim_sessions.go   that of the public simulator
+//	inferencesim.go, inferencesim_header.go, inferencesim_sessions.go   the format of the public simulator
 //	tools.go      what load generators wrote, read by package loadgen
 //	rounds.go     rounds of sessions: counted, and none twice
 //	chains.go     contents that have the ids of their tokens

@@ -104,7 +104,7 @@ func topKeys(object string) (keys []string) {
 	return keys
 }
 
-// IsServeGen reports whether a line is that of a window of a ServeGen client
+// IsServeGen reports whether a line describes a window of a ServeGen client
 // (chunk-*-trace.csv, which has no header): start in s, requests per second, CV
 // of the gaps, the name of their distribution or nothing, and its two
 // parameters. Such a file describes traffic and lists no requests, so Open

@@ -21,7 +21,7 @@ import (
 //	server_input_tokens  of the prompt as the server counted; 0 is not recorded
 //	tenant_id, slo_class, model   names; no class is "standard"
 //	session_id, round_index       any text, and a number; without the latter rounds count
-//	prefix_group, prefix_length   so many tokens of the content so called precede the input
+//	prefix_group, prefix_length   prefix_length tokens of the content prefix_group precede the input
 //	deadline_us       absolute, on the clock of arrival_time_us; 0 is none
 //	vllm_priority     lower is more urgent; older files call it priority
 //	input_tokens_reset  see accumulateSessions
@@ -150,7 +150,7 @@ func (s *simReader) parse(line []byte, r *row) (err error) {
 // joined completes a row of which a quoted field goes on in the next lines, as
 // messages of errors do.
 func (s *simReader) joined(line []byte) ([]byte, error) {
-	const most = 1 << 20 // bytes of such a row, or a quote that nobody closed
+	const most = 1 << 20 // bytes of such a row, or a quote that is not closed
 	if bytes.Count(line, []byte(`"`))%2 == 0 {
 		return line, nil
 	}

@@ -11,13 +11,13 @@ import (
 
 // accumulateSessions makes whole prompts of the rows of sessions when the
 // header says session_context_growth: accumulate. Then input_tokens of a round
-// are only what is new: its prompt is that of the round before, the output of
-// that round, and the new tokens. A round with input_tokens_reset begins anew
-// with so many tokens, as a context that was summarised does. The prefix is
-// that of round 0. Rounds arrive when the trace says, whatever becomes of those
+// are only the new tokens: its prompt is the prompt of the round before, the output
+// of that round, and the new tokens. A round with input_tokens_reset begins a new
+// context of that many tokens, as after a summary. The prefix is the prefix of
+// round 0. Rounds arrive when the trace says, whatever becomes of those
 // before.
 //
-// The spans of a round are the beginning of those of the next, so all rounds up
+// The spans of a round are the beginning of the next round's, so all rounds up
 // to a reset share one list.
 func (s *simReader) accumulateSessions(t *table) error {
 	var rows []int

@@ -18,7 +18,7 @@ type mooncakeReader struct {
 	blockSize int64
 	values    [mooncakeKeys][]byte
 
-	rows, without int // rows, and those of them that have no hash_ids
+	rows, without int // rows, and rows without hash_ids
 }
 
 // Places of the known keys in the values of a line.

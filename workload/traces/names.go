@@ -24,7 +24,7 @@ func (l *lines) intern(column string, text []byte, names *workload.Names, label 
 // in order of first use in the file.
 type sessions struct{ numbers map[string]uint64 }
 
-// number is that of the session called name; 0, no session, for no name.
+// number is the number of the session called name; 0, no session, for no name.
 func (s *sessions) number(name []byte) uint64 {
 	if len(name) == 0 {
 		return 0

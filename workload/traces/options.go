@@ -55,7 +55,7 @@ type Pace interface {
 }
 
 // Options says how a trace is replayed. The zero value replays all of it
-// as it was recorded. Names in errors are those of the flags.
+// as it was recorded. Errors name the flags.
 type Options struct {
 	Format Format
 

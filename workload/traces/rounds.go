@@ -1,7 +1,7 @@
 package traces
 
 // rounds are the rounds of sessions that a file has had so far, with their
-// lines. A round that comes twice is a fault of the file: nobody could tell what
+// lines. A round that comes twice is a fault of the file: it would be open what
 // the next one follows.
 type rounds struct{ seen map[roundOf]int }
 

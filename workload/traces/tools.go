@@ -13,7 +13,7 @@ type toolRows struct {
 	said     []string
 }
 
-// isTool reports whether a format is that of a load generator or a server.
+// isTool reports whether a format is the output of a load generator or a server.
 func isTool(f Format) bool { return slices.Contains(loadgen.Tools(), loadgen.Tool(f)) }
 
 // readTool reads a file that a load generator or a server wrote: its requests, in
@@ -36,7 +36,7 @@ func (t *Trace) readTool(text *lines) (*toolRows, error) {
 		return nil, t.unpaced(text.name)
 	}
 	if t.paced {
-		t.perTick = 1 // that of Pace
+		t.perTick = 1 // the number of Pace
 	}
 	if err := inTurn(text.name, runs); err != nil {
 		return nil, err

@@ -13,16 +13,16 @@ import (
 // equal arrivals as they stand in the file.
 //
 // Where time 0 is: an Azure trace has dates, so its first request arrives at
-// 0, and so does that of a load generator. The other formats count from a start of their own choosing, which is
+// 0, as in the output of a load generator. The other formats count from a start of their own choosing, which is
 // kept, unless the first arrival is beyond 10¹² µs (11.6 days; in our own
 // format 10¹⁴ µs, 3.2 years), which is a clock for certain, or Offset cuts off
 // the beginning: then too the first request arrives at 0. Deadlines move along.
-// A trace without arrivals has those of Options.Pace as they are.
+// A trace without arrivals has the arrivals of Options.Pace as they are.
 type Trace struct {
 	table   table
 	labels  workload.Labels
 	format  Format
-	paced   bool       // its arrivals are those of Options.Pace
+	paced   bool       // its arrivals come from Options.Pace
 	header  *simFields // of the public simulator's format, when there is one
 	options Options
 	perTick int64 // units of the table's arrivals in a µs
@@ -35,8 +35,8 @@ type Trace struct {
 	notes   []string
 }
 
-// Open reads a trace, plain, gzip or the one file of a zip archive (told by the
-// first bytes, see textio.Open), in one of the formats of this package, told by its content unless given. It reads to
+// Open reads a trace, plain, gzip or the one file of a zip archive (recognised by the
+// first bytes, see textio.Open), in one of the formats of this package, recognised by its content unless given. It reads to
 // the end and holds a compact table (see table), so every error of the file
 // is reported here, by file, line and column; name stands for the file.
 // A file without requests is an error.
@@ -44,8 +44,8 @@ func Open(name string, r io.Reader, o Options) (*Trace, error) {
 	return open(name, r, o, nil)
 }
 
-// sibling opens the file beside that of the trace that has the name with
-// another ending, the first of those given that exists. It returns what Open
+// sibling opens the file beside the trace that has the same name with another
+// ending: the first of the given endings that exists. It returns what Open
 // wants of it, and nil when there is none.
 type sibling func(endings ...string) (name string, r io.Reader, err error)
 
@@ -98,7 +98,7 @@ func (t *Trace) unpaced(name string) error {
 	return fmt.Errorf("rate: not given: want --rate, requests per second: the rows of %s have no arrivals (format %s)", name, t.format)
 }
 
-// recognise settles the format, and for that of the public simulator reads the
+// recognise decides on the format, and for the public simulator's reads the
 // header and moves on to the rows.
 func (t *Trace) recognise(text *lines, beside sibling) (*lines, error) {
 	if t.format == Guess {
@@ -139,7 +139,7 @@ type finisher interface {
 	finish(t *table) error
 }
 
-// reader is that of the format, and sets the unit of its arrivals.
+// reader is the reader of the format; it sets the unit of the arrivals.
 func (t *Trace) reader(text *lines) rowReader {
 	t.perTick = 1
 	switch t.format {
@@ -340,7 +340,7 @@ func (t *Trace) Fold() uint64 { return 0 }
 // Format is the format that was given or recognised.
 func (t *Trace) Format() Format { return t.format }
 
-// Paced reports whether the file has no arrivals, so that they are those of
+// Paced reports whether the file has no arrivals, so that they come from
 // Options.Pace.
 func (t *Trace) Paced() bool { return t.paced }
 
