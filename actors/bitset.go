@@ -5,9 +5,9 @@ import (
 	"sync/atomic"
 )
 
-// bitset is a set of instances: a bit for each, and above it a bit for each
-// word of those that is not zero. To find what is in it costs what is in it,
-// however many instances there have been. Several workers may add at a time.
+// bitset is a set of instances: a bit for each, and a bit in words for each word
+// of bits that is not zero. Emptying it takes time by its members, however many
+// instances there have been. Several workers may add at a time.
 type bitset struct {
 	bits  []uint64
 	words []uint64
@@ -31,7 +31,7 @@ func (s *bitset) add(i int) {
 	}
 }
 
-// empty takes everything out and calls f with it, in order. Nobody may add
+// empty takes every member out and calls f with it, in order. No worker may add
 // meanwhile.
 func (s *bitset) empty(f func(i int)) {
 	for v, words := range s.words {

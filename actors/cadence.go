@@ -5,12 +5,12 @@ import (
 	"blis/vtime"
 )
 
-// cadence is the interval at which signals are refreshed, all instances at
-// once, at its multiples. Refresh k is the event (k·cadence, class 12).
+// cadence is the interval at which signals are refreshed, at its multiples and on
+// all instances at once. Refresh k is the event (k·cadence, ClassRefresh).
 type cadence vtime.Duration
 
-// Cadences that are no interval: signals that are always as instances publish
-// them, and those that the router asks for when it decides.
+// Cadences that are no interval: immediate signals are always as instances
+// publish them, on-demand signals as the engine has them when the router decides.
 const (
 	immediate cadence = 0
 	onDemand  cadence = -1
@@ -37,10 +37,10 @@ func (c cadence) key(k int64) lookahead.Key {
 	return lookahead.Key{At: vtime.Time(k * int64(c)), Class: vtime.ClassRefresh}
 }
 
-// bound narrows an observation at o.At down to what signals of this cadence
-// allow. Nobody needs to pass the refresh that the decision sees but one that
-// has an event before it, and none may pass the one after the next before the
-// router has passed the next.
+// bound narrows an observation at o.At to what signals of this cadence allow. The
+// decision sees refresh k, the last one before o.At. Instances with an event
+// before refresh k must execute it first. No instance may pass refresh k+2 before
+// the router has passed k+1: snapshots keep three refreshes.
 func (c cadence) bound(o *lookahead.Observation) {
 	if c == immediate {
 		o.Until, o.StateBefore, o.LeafLimit = o.At.Next(), o.At, o.At
@@ -54,7 +54,7 @@ func (c cadence) bound(o *lookahead.Observation) {
 	}
 }
 
-// due reports whether there is a refresh at now, later than the one seen.
+// due reports whether there is a refresh at now, later than refresh seen.
 func (c cadence) due(seen int64, now vtime.Time) bool {
 	return c != immediate && int64(now)%int64(c) == 0 && c.after(now) > seen
 }

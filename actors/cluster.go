@@ -42,8 +42,8 @@ func newCluster(p *plan) (*cluster, error) {
 	signals := q.observes()
 	extra := p.counterfactualSignals()
 	p.noteUnread(signals)
-	boards := p.boards(signals, extra)
-	notify, events := boards.told&^policy.Prefixes != policy.NoSignals || p.scales() || p.loops(), p.tellsBlocks(signals)
+	boards := p.planSignals(signals, extra)
+	notify, events := boards.notified&^policy.Prefixes != policy.NoSignals || p.scales() || p.loops(), p.tellsBlocks(signals)
 	c.waits = p.waits(&q, &boards, extra)
 	c.simulation = lookahead.New(p.execution(c, notify || events))
 	recorders, err := p.recorderOptions()
@@ -65,14 +65,14 @@ func newCluster(p *plan) (*cluster, error) {
 		if err != nil {
 			return err
 		}
-		n.notify, n.tokens = notify, p.loops()
-		if boards.told&policy.ClassLatency != 0 {
-			n.fared = &recorders
+		n.notify, n.notifyTokens = notify, p.loops()
+		if boards.notified&policy.ClassLatency != 0 {
+			n.latencyOptions = &recorders
 		}
-		n.observe(&c.router.sight.boards, signals|extra, recorders)
+		n.publish(&c.router.cluster.signalPlan, signals|extra, recorders)
 		c.instances = append(c.instances, n)
 		if cfg.Sequential {
-			c.router.sight.engines = c.instances
+			c.router.cluster.engines = c.instances
 		}
 		c.simulation.AddLeaf(instanceName(i), n)
 		return nil
@@ -90,7 +90,7 @@ func newCluster(p *plan) (*cluster, error) {
 
 // newRouter makes the router of a run whose policies observe these signals, and
 // that looks at the extra ones.
-func (p *plan) newRouter(q *policies, boards boards, recorders metrics.Options, signals, extra policy.Signals) (*router, error) {
+func (p *plan) newRouter(q *policies, boards signalPlan, recorders metrics.Options, signals, extra policy.Signals) (*router, error) {
 	cfg := &p.config
 	forced, err := parseForced(cfg.ForceRouting)
 	if err != nil {
@@ -101,8 +101,8 @@ func (p *plan) newRouter(q *policies, boards boards, recorders metrics.Options, 
 		ahead: streamAhead(cfg), forced: forced, prefixes: q.prefixes, inversions: policy.NewClassInversions(p.source.Labels()),
 		admissionLatency: cfg.AdmissionLatency, routingLatency: cfg.RoutingLatency, model: p.model,
 		recorder: metrics.NewRecorder(recorders),
-		sight: sight{
-			signals: signals | extra, boards: boards, refresh: -1, foreseen: !p.scales() && !p.loops(), sent: make([]int32, cfg.NumInstances),
+		cluster: clusterView{
+			signals: signals | extra, signalPlan: boards, refresh: -1, foreseen: !p.scales() && !p.loops(), sent: make([]int32, cfg.NumInstances),
 			atAdmission: q.admission.Observes()&instanceSignals != 0,
 			atRouting:   (q.priority.Observes()|q.routing.Observes()|extra)&instanceSignals != 0,
 		},
@@ -111,7 +111,7 @@ func (p *plan) newRouter(q *policies, boards boards, recorders metrics.Options, 
 	r.reads.admission, r.reads.priority, r.reads.routing = q.admission.Observes(), q.priority.Observes(), q.routing.Observes()
 	r.observer, _ = q.routing.(policy.RouteObserver)
 	r.tracing = p.newTracing(q.routing, extra, (r.reads.priority|r.reads.routing|extra)&shownSignals)
-	view := &r.sight.view
+	view := &r.cluster.view
 	view.MaxSeqs, view.BlockSize = cfg.MaxNumSeqs, cfg.BlockSizeInTokens
 	r.state.View, r.state.Prefixes = view, q.prefixes
 	r.state.Track(signals)
@@ -273,7 +273,7 @@ func (c *cluster) result(partial bool) (*Result, error) {
 		in.Result = c.simulation.Trace()
 	}
 	if partial {
-		if err := c.recall(); err != nil {
+		if err := c.takeUndelivered(); err != nil {
 			return nil, err
 		}
 	}
@@ -288,9 +288,9 @@ func (c *cluster) result(partial bool) (*Result, error) {
 		}
 	}
 	if !partial {
-		c.router.idleForced(&r.Setup)
+		c.router.noteUnusedForced(&r.Setup)
 	}
-	c.router.noteTicks(c.plan, &r.Setup)
+	c.router.noteTies(c.plan, &r.Setup)
 	r.Names = c.router.intake.names
 	run := metrics.Run{Router: c.router.recorder, Injected: c.router.arrived, End: r.End, Cut: cut || partial,
 		Classes: r.Names.Classes, Tenants: r.Names.Tenants, Models: r.Names.Models}
@@ -370,13 +370,13 @@ func (c *cluster) finishAll(end vtime.Time) bool {
 	cut := c.busy()
 	c.router.unfinished(func(o *metrics.Outcome) {
 		c.router.recorder.Record(o)
-		c.accept(o)
+		c.acceptUnfinished(o)
 	})
 	for _, n := range c.instances {
 		n.engine.Finish(end)
 		n.engine.Unfinished(func(o *metrics.Outcome) {
 			n.recorder.Record(o)
-			c.accept(o)
+			c.acceptUnfinished(o)
 		})
 	}
 	return cut

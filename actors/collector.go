@@ -5,19 +5,18 @@ import (
 	"blis/metrics"
 )
 
-// collectorID is its process.
+// collectorID is the process of the collector.
 const collectorID = lookahead.FirstSink
 
-// collector is the actor that hears what became of every request. It sends
-// nothing. When somebody wants rows it hands them out in order of arrival,
-// holding back those that ended before an earlier request did. When somebody
-// traces, it also hears of decisions, and hands everything to the tracer as it
-// comes.
+// collector is the actor that receives the outcome of every request. It sends
+// nothing. With emit it hands out rows in order of arrival, and holds outcomes
+// until all earlier requests have one. With a tracer it also receives decisions,
+// and hands everything on as it comes.
 type collector struct {
-	tracer  *tracer    // nil: nobody traces
-	emit    func(*Row) // nil: nobody wants rows
+	tracer  *tracer    // nil: the run is not traced
+	emit    func(*Row) // nil: no rows
 	row     Row
-	next    int64 // request whose row comes next
+	next    int64 // request whose row comes next; none below is in held
 	held    map[int64]metrics.Outcome
 	outcome metrics.Outcome
 }
@@ -49,10 +48,11 @@ func (c *collector) Receive(m *lookahead.Message, _ *lookahead.Outbox) {
 	}
 }
 
-// recall takes a message that waited when the run was cancelled. It is traced if
-// nothing could have come before it: so a trace that was interrupted is the
-// beginning of the whole one.
-func (c *collector) recall(m *lookahead.Message, known lookahead.Key) {
+// takeUndelivered takes a message that waited when the run was cancelled. The
+// tracer gets it only if nothing could have come before it, so the trace of a
+// cancelled run is the beginning of the whole one. Events from known on were not
+// executed.
+func (c *collector) takeUndelivered(m *lookahead.Message, known lookahead.Key) {
 	tracer := c.tracer
 	if known.Less(m.Stamp.Key()) {
 		c.tracer = nil
@@ -61,7 +61,7 @@ func (c *collector) recall(m *lookahead.Message, known lookahead.Key) {
 	c.tracer = tracer
 }
 
-// accept takes one outcome and emits the rows whose turn it is.
+// accept takes one outcome and emits all rows that come next.
 func (c *collector) accept(o *metrics.Outcome) {
 	if c.emit == nil {
 		return
@@ -84,7 +84,7 @@ func (c *collector) accept(o *metrics.Outcome) {
 	}
 }
 
-// print hands out the row of one outcome.
+// print emits the row of one outcome.
 func (c *collector) print(o *metrics.Outcome) {
 	c.row.Outcome = o
 	c.emit(&c.row)

@@ -1,46 +1,64 @@
 // Package actors is the simulated cluster: a router, an autoscaler and the
-// instances as actors that exchange timestamped messages, a collector that
-// hears the outcome of every request, and the board on which instances publish
-// what policies observe. [Run] is the library's front door: everything that
-// the command line can do is a call of it.
+// instances, which are actors that exchange messages with timestamps; a collector,
+// which receives the outcome of every request; and the snapshots in which instances
+// publish what policies observe. [Run] is the front door of the library: everything
+// that the command line can do is a call of it.
+//
+// Settings and results, without any actor:
 //
 //	config.go      every setting of a run, with its default; defaults.go sets these
-//	run.go         Run and Check; result.go, scaling_result.go what comes of it
-//	judged.go      a run as measures see it, what its instances cost
-//	check.go       what a setting can be
-//	plan.go        from settings to model, cache size, limits, source
+//	run.go         Run and Check; result.go, scaling_result.go their results;
+//	               row.go one request of them
+//	costs.go       what instances cost, and the figures that measures read
+//	chance.go      which parts of a run its seeds decide
+//	check.go       which values a setting can have
+//	plan.go        from settings to model, cache size, limits, source:
+//	               plan_latency.go, plan_workload.go, plan_spec.go, plan_trace.go;
+//	               deployment.go the same for the model alone
 //	workload.go    the source of a run, without the run
-//	plan_scaling.go
-//	               whether and between which bounds instances come and go
+//	plan_scaling.go, actuation.go
+//	               whether, between which bounds and how instances come and go
 //	policies.go    from settings and bundle to policies
-//	idle.go        settings that others leave without an effect
 //	shortcut.go    which settings are fields of the bundle
-//	cluster.go     which process is who, and who may run how far
-//	sums.go        how large what a run sums up may get
-//	router.go      arrival, admission, routing
-//	promise.go     what it will do next, and promises not to do before
+//	unused_settings.go
+//	               settings that have no effect because of others
+//	wait.go        which policies keep a run from running in parallel
+//	sums.go        how large the sums of a run may get
+//	fitted_range.go
+//	               where a run leaves the data that its coefficients were fitted to
+//
+// The actors:
+//
+//	cluster.go     which process is which actor, who may run how far; parallel.go
+//	               the end of a run on all workers, undelivered.go of a cancelled run
+//	router.go      arrival, admission, routing; router_end.go requests that end there
+//	promise.go     what the router will do next, and promises not to do before
+//	intake.go      requests from the source, some of them ahead of time
 //	loop.go        requests that follow from answers
-//	ahead.go       how far it may be ahead of the instances
-//	intake.go      requests off the source, some ahead of time; which can be
-//	schedule.go    decisions of the router that are to come
-//	fate.go        requests that end with the router
-//	instance.go    one engine behind the protocol
-//	autoscaler.go  scale checks; trigger.go those that events call for
-//	scaling.go     the router's part in them: more, fewer, requests given back
-//	replicas.go    its book of the instances, with their phases and costs
-//	bitset.go      which instances have news
-//	actuation.go   how a scale decision is carried out, as settings
-//	collector.go   outcomes in order of arrival; row.go what it hands out
-//	parallel.go    the end of a run on all workers
-//	wait.go        which policy holds a run back
-//	sight.go       what the router knows of the instances when it decides
-//	ticks.go       requests that arrive together
-//	boards.go      which signals are told where; cadence.go how often
-//	board.go       observation: live, periodic, and the twin that reads engines
-//	feed.go        boards for signals of another cadence, or asked for
-//	refresh.go     what instances leave behind at refreshes
-//	recent.go      latencies of the last requests that completed
+//	schedule.go    decisions at later times
+//	ties.go        requests that arrive together
 //	prefixes.go    what the router expects in prefix caches; forced routing
+//	scaling.go     the router's part in scaling, and requests returned to it
+//	replicas.go    its book of the instances, with their phases and costs
+//	autoscaler.go  scale checks; trigger.go those that events call for
+//	instance.go    one engine behind the protocol
+//	collector.go   outcomes, in order of arrival
+//	verify.go      one configuration on many executors, one digest
+//
+// Signals, from instances to policies:
+//
+//	signal_plan.go which signal reaches the router how; cadence.go how often
+//	snapshots.go   where instances write and the router reads
+//	side_snapshots.go
+//	               the same for signals with another cadence
+//	refresh.go     what instances write at refreshes
+//	cluster_view.go
+//	               what the router sees of the instances when it decides
+//	recent.go      latencies of the last requests that completed
+//	bitset.go      instances whose value changed
+//
+// Messages:
+//
 //	message.go     kinds of messages and how their fields are written:
 //	message_request.go
 //	               requests delivered, returned, ended
@@ -49,7 +67,5 @@
 //	message_trace.go, message_routing.go
 //	               messages to the tracer
 //	tracing.go     what is asked of a decision trace, and the router's part in it
-//	tracer.go      the records made of them; trace_end.go the end of a trace
-//	recall.go      what was on its way when a run was cancelled
-//	verify.go      one configuration on many executors, one digest
+//	tracer.go      the records of the trace, made of the messages
 package actors

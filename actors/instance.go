@@ -12,28 +12,28 @@ import (
 // instance is the actor of one serving instance: an engine, its recorder, and
 // its place on the board.
 type instance struct {
-	index    int
-	engine   *engine.Engine
-	recorder *metrics.Recorder
-	notify   bool // the router hears when a request ends …
-	tokens   bool // … and what it yielded
-	finished int64
+	index        int
+	engine       *engine.Engine
+	recorder     *metrics.Recorder
+	notify       bool // the router hears when a request ends …
+	notifyTokens bool // … and what it yielded
+	finished     int64
 
-	board     *board[reading]  // nil: nobody observes it
-	live      []*feed          // of immediate signals
-	refreshes []refreshing     // boards of periodic signals
-	use       bool             // KV use is on the board
-	counted   bool             // the router counts in-flight by what it finished
-	perStep   bool             // what it publishes changes at the ends of steps alone
-	recent    *recent          // nil: nobody observes it
-	fared     *metrics.Options // overheads and targets, by which the router hears how requests fared; nil: it does not
+	snapshots      *snapshots[load] // nil: nobody observes it
+	side           []*sideSnapshots // of immediate signals
+	writers        []refreshWriter  // boards of periodic signals
+	readsKVUse     bool             // KV use is on the board
+	countsFinished bool             // the router counts in-flight by what it finished
+	perStep        bool             // what it publishes changes at the ends of steps alone
+	recent         *recent          // nil: nobody observes it
+	latencyOptions *metrics.Options // overheads and targets, by which the router hears how requests fared; nil: it does not
 
 	events     bool           // the router hears what comes into its prefix cache and leaves it …
 	eventDelay vtime.Duration // … so long after the step that did it
 
-	delivery engine.Delivery
-	ended    policy.Ending     // of the request that ended last
-	out      *lookahead.Outbox // of the turn
+	delivery      engine.Delivery
+	endingLatency policy.Ending     // of the request that ended last
+	out           *lookahead.Outbox // of the turn
 }
 
 var (
@@ -70,17 +70,17 @@ func (p *instance) Promise() lookahead.Key {
 }
 
 // read takes the signals off the engine, as far as somebody observes them.
-func (p *instance) read() reading {
+func (p *instance) load() load {
 	if p.perStep {
 		state := p.engine.StepState()
-		r := reading{queue: state.Waiting, batch: state.Running, finished: p.finished}
-		if p.use {
+		r := load{waiting: state.Waiting, running: state.Running, finished: p.finished}
+		if p.readsKVUse {
 			r.used = state.Used
 		}
 		return r
 	}
-	r := reading{queue: p.engine.Waiting(), batch: p.engine.Running(), finished: p.finished}
-	if p.use {
+	r := load{waiting: p.engine.Waiting(), running: p.engine.Running(), finished: p.finished}
+	if p.readsKVUse {
 		r.used = int64(p.engine.UsedBlocks())
 	}
 	return r
@@ -131,7 +131,7 @@ func (p *instance) release() bool {
 // Advance implements lookahead.Process.
 func (p *instance) Advance(_ lookahead.Key, out *lookahead.Outbox) {
 	p.out = out
-	if len(p.refreshes) > 0 {
+	if len(p.writers) > 0 {
 		p.advanceByRefresh(out)
 	} else {
 		for out.Execute(p.Next()) {
@@ -139,11 +139,11 @@ func (p *instance) Advance(_ lookahead.Key, out *lookahead.Outbox) {
 			p.engine.Act(h.At, h.Class)
 		}
 	}
-	if p.board != nil && p.board.cadence == immediate {
-		p.board.tell(p.index, p.read())
+	if p.snapshots != nil && p.snapshots.cadence == immediate {
+		p.snapshots.set(p.index, p.load())
 	}
-	for _, f := range p.live {
-		f.board.tell(p.index, p.detail(f))
+	for _, f := range p.side {
+		f.snapshots.set(p.index, p.loadDetail(f))
 	}
 }
 
@@ -178,26 +178,26 @@ func (p *instance) Done(o *metrics.Outcome, now vtime.Time) {
 	p.recorder.Record(o)
 	sendOutcome(p.out, now, o)
 	if p.notify {
-		sendEnded(p.out, now, p.index, o, p.tokens, p.ending(o))
+		sendEnded(p.out, now, p.index, o, p.notifyTokens, p.latencyOf(o))
 	}
 }
 
 // ending is how a request fared, if the router is to hear it.
-func (p *instance) ending(o *metrics.Outcome) *policy.Ending {
-	if p.fared == nil {
+func (p *instance) latencyOf(o *metrics.Outcome) *policy.Ending {
+	if p.latencyOptions == nil {
 		return nil
 	}
-	x := &p.ended
+	x := &p.endingLatency
 	*x = policy.Ending{TTFT: -1, TPOT: -1, E2E: -1}
-	if d, ok := o.TTFT(p.fared.TokenOverhead); ok {
+	if d, ok := o.TTFT(p.latencyOptions.TokenOverhead); ok {
 		x.TTFT = d
 	}
-	if d, ok := o.TPOT(p.fared.TokenOverhead, p.fared.RequestOverhead); ok {
+	if d, ok := o.TPOT(p.latencyOptions.TokenOverhead, p.latencyOptions.RequestOverhead); ok {
 		x.TPOT = d
 	}
-	if d, ok := o.E2E(p.fared.TokenOverhead, p.fared.RequestOverhead); ok {
+	if d, ok := o.E2E(p.latencyOptions.TokenOverhead, p.latencyOptions.RequestOverhead); ok {
 		x.E2E = d
 	}
-	x.Judged, x.Attained = p.fared.Attained(o)
+	x.Judged, x.Attained = p.latencyOptions.Attained(o)
 	return x
 }

@@ -2,9 +2,9 @@ package actors
 
 import "blis/workload"
 
-// intake pulls requests from the source, some of them before the router asks
-// for them: reading a file or drawing lengths is work that nobody waits for
-// then. What the router gets is the same however far ahead the intake is.
+// intake pulls requests from the source, some before the router asks for them:
+// nothing waits then for a file to be read or lengths to be drawn. The router gets
+// the same requests however far ahead the intake is.
 type intake struct {
 	source workload.Source
 	ended  bool // the source has nothing more, or failed
@@ -12,15 +12,15 @@ type intake struct {
 	known workload.Known // labels before the first request
 	names Names          // of these
 
-	ring   []pulled // a power of two; nil until first prepared
-	taken  uint64   // pulls that the router has had off the ring …
-	filled uint64   // … of so many
+	ring   []pulled // nil until first prepared, then of length ringSize
+	filled uint64   // pulls put into the ring
+	taken  uint64   // pulls taken out of the ring by the router, ≤ filled ≤ taken + ringSize − 1
 
-	last  *workload.Request // what the router pulled from the source itself, which has not gone on since …
-	spans []workload.Span   // … and its spans once it has
+	last  *workload.Request // pulled last without the ring, while its spans are memory of the source
+	spans []workload.Span   // memory of last.Spans after that
 }
 
-// pulled is the outcome of one pull.
+// pulled is the result of one pull.
 type pulled struct {
 	request workload.Request
 	spans   []workload.Span // memory of request.Spans
@@ -28,8 +28,8 @@ type pulled struct {
 	err     error
 }
 
-// ringSize is how many requests an intake is ahead at most, some more than
-// 1,000 busy instances get in a refresh interval of 50 ms.
+// ringSize is more than the requests that 1,000 busy instances get in a refresh
+// interval of 50 ms. It is a power of two.
 const ringSize = 1 << 12
 
 func newIntake(source workload.Source) intake {
@@ -49,7 +49,7 @@ func (in *intake) check(r *workload.Request) error {
 	return in.known.Check(&r.Tags, in.source.Labels())
 }
 
-// pull is Source.Pull. Spans are valid until the next pull.
+// pull is Source.Pull.
 func (in *intake) pull(r *workload.Request) (bool, error) {
 	if in.taken == in.filled {
 		in.last = r
@@ -63,7 +63,7 @@ func (in *intake) pull(r *workload.Request) (bool, error) {
 	return p.more, p.err
 }
 
-// prepare fills the ring. The entry taken last stays as it is: its spans are
+// prepare fills the ring, but not the place of the pull taken last: its spans are
 // still read.
 func (in *intake) prepare() {
 	if in.ended || in.filled-in.taken >= ringSize-1 {

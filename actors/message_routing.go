@@ -41,7 +41,7 @@ const (
 )
 
 func (t *tracedRouting) flags() uint64 {
-	return bit(t.forced)*flagForced | bit(t.moved)*flagMigrated | bit(t.counterfactual)*flagCounterfactual | bit(t.explain != nil)*flagExplained
+	return bit(t.forced)*flagForced | bit(t.migrated)*flagMigrated | bit(t.counterfactual)*flagCounterfactual | bit(t.explain != nil)*flagExplained
 }
 
 // fields is the number of fields of the message.

@@ -40,7 +40,7 @@ type plan struct {
 // *latency.DoesNotFit.
 func newPlan(c Config) (*plan, error) {
 	p := &plan{config: c}
-	for _, step := range []func() error{p.openSpec, p.resolvePolicies, p.noteIdle, p.checkInputs, p.resolveCache, p.resolveLimits, p.resolveLatency, p.resolveScaling, p.resolveWorkload, p.noteModels, p.completeBundle} {
+	for _, step := range []func() error{p.openSpec, p.resolvePolicies, p.noteUnused, p.checkInputs, p.resolveCache, p.resolveLimits, p.resolveLatency, p.resolveScaling, p.resolveWorkload, p.noteModels, p.completeBundle} {
 		if err := step(); err != nil {
 			var fit *latency.DoesNotFit
 			var input *InputError

@@ -39,7 +39,7 @@ func (p *plan) resolveLatency() error {
 		c.AsyncScheduling = new(false)
 	}
 	if _, averages := p.model.(latency.Averager); !averages && c.Custom.Latency == nil {
-		p.noteUnused([]string{"preemption-ema-gamma"}, "only physics reads the average of preemptions")
+		p.noteIfSet([]string{"preemption-ema-gamma"}, "only physics reads the average of preemptions")
 	}
 	return err
 }

@@ -78,7 +78,7 @@ func (p *plan) newAutoscaler(q *policies, r *router) *autoscaler {
 	}
 	a.context = policy.AutoscaleContext{
 		Interval: c.AutoscaleInterval, Min: int32(c.MinReplicas), Max: int32(c.MaxReplicas), MaxSeqs: c.MaxNumSeqs,
-		View: &r.sight.view, State: &r.state,
+		View: &r.cluster.view, State: &r.state,
 	}
 	return a
 }
@@ -92,8 +92,8 @@ func (c *cluster) addReplicas() error {
 			Provisioning: cfg.ProvisioningDelay, Load: cfg.ModelLoadTime, Warmup: c.plan.warmup(), WarmupRoutable: cfg.WarmupRoutable,
 			Drain: cfg.DrainPolicy, DrainTimeout: cfg.DrainTimeout, blocks: cfg.TotalKVBlocks,
 		},
-		machines: vtime.NewStream(cfg.Seed, "provisioning"), stream: vtime.NewStream(cfg.Seed, "replicas"),
-		view: &c.router.sight.view, prefixes: c.router.prefixes,
+		provisionTimes: vtime.NewStream(cfg.Seed, "provisioning"), loadTimes: vtime.NewStream(cfg.Seed, "replicas"),
+		view: &c.router.cluster.view, prefixes: c.router.prefixes,
 	}
 	b.begin(cfg.NumInstances)
 	for i := range cfg.NumInstances {
@@ -106,12 +106,12 @@ func (c *cluster) addReplicas() error {
 	}
 	b.spawn = func(i int, ready vtime.Time) {
 		c.release()
-		c.router.sight.grow()
+		c.router.cluster.grow()
 		if err := c.add(i, ready); err != nil {
 			panic(err) // the first ones could be made
 		}
 	}
-	c.router.replicas, c.router.moved = b, map[int32]movedRequest{}
+	c.router.replicas, c.router.migrated = b, map[int32]migratedRequest{}
 	return nil
 }
 
@@ -136,7 +136,7 @@ func (c *cluster) react(k lookahead.Key) lookahead.Key {
 	if l := c.router.loop; l != nil {
 		asked = earlier(asked, l.react(k))
 	}
-	if b := c.router.replicas; b == nil || b.leaving == 0 {
+	if b := c.router.replicas; b == nil || b.handingBack == 0 {
 		return asked
 	}
 	return earlier(asked, lookahead.Key{At: k.At.Add(1).Add(c.plan.config.RoutingLatency), Class: vtime.ClassDelivery})

@@ -121,7 +121,7 @@ func (p *plan) resolveSpec() error {
 		p.note("%s", n)
 	}
 	if !slices.ContainsFunc(config.Clients, func(k traffic.Client) bool { return k.Users > 0 }) {
-		p.noteUnused([]string{"refusal-pause"}, "no client of the specification has concurrency")
+		p.noteIfSet([]string{"refusal-pause"}, "no client of the specification has concurrency")
 	}
 	for i := range config.Clients {
 		k := &config.Clients[i]

@@ -55,7 +55,7 @@ func (p *plan) openTrace() error {
 	if err := p.rescale(t); err != nil {
 		return err
 	}
-	p.noteIdleTrace(t)
+	p.noteUnusedOfTrace(t)
 	p.setup.Requests = int64(t.Remaining())
 	p.setup.Workload = fmt.Sprintf("%d requests of %s (%s)", t.Remaining(), filepath.Base(c.Trace), t.Format())
 	for _, text := range t.Notes() {
@@ -153,7 +153,7 @@ func (p *plan) drawServeGen() error {
 	for _, n := range notes {
 		p.note("%s", n)
 	}
-	p.noteUnused([]string{"trace-block-size", "trace-offset", "trace-ignore-columns", "spread-ties", "skip-bad-rows", "rate", "arrival", "cv"}, "ServeGen's data are windows of rates, of which requests are drawn")
+	p.noteIfSet([]string{"trace-block-size", "trace-offset", "trace-ignore-columns", "spread-ties", "skip-bad-rows", "rate", "arrival", "cv"}, "ServeGen's data are windows of rates, of which requests are drawn")
 	p.setup.Workload = fmt.Sprintf("ServeGen's %s: %d clients", filepath.Base(c.Trace), len(clients))
 	return nil
 }

@@ -60,7 +60,7 @@ func (p *instance) blockEvents() func(vtime.Time, []engine.BlockChange) {
 
 // expect takes a request in hand of which expected hits are about to be read.
 func (r *router) expect(ask *policy.Request) {
-	r.prefixes.Cover(&r.sight.view)
+	r.prefixes.Cover(&r.cluster.view)
 	r.prefixes.Look(ask)
 }
 
@@ -74,7 +74,7 @@ func (r *router) expected(target int, input int32) int32 {
 // blocks takes in what an instance says of its cache.
 func (r *router) blocks(m *lookahead.Message) {
 	r.last = m.Stamp.At // it may come when all else is done
-	r.prefixes.Cover(&r.sight.view)
+	r.prefixes.Cover(&r.cluster.view)
 	readBlocks(&m.Body, func(instance int, c engine.BlockChange) {
 		if c.Stored {
 			r.prefixes.Store(instance, c.Key)
@@ -119,7 +119,7 @@ func (r *router) checkForced() error {
 
 // idleForced notes the requests to force that came to no routing decision: they
 // were rejected or timed out before, or the run ended.
-func (r *router) idleForced(s *Setup) {
+func (r *router) noteUnusedForced(s *Setup) {
 	if len(r.forced) == 0 {
 		return
 	}
@@ -142,7 +142,7 @@ func (r *router) force(request int64, target int, now vtime.Time) (instance int,
 	if !forced {
 		return target, false
 	}
-	switch view := &r.sight.view; {
+	switch view := &r.cluster.view; {
 	case instance >= view.Len():
 		panic(&sourceError{fmt.Errorf("--force-routing: request %d cannot go to instance %d at %v: there are %d, numbered from 0", request, instance, now, view.Len())})
 	case !view.Routable(instance):

@@ -5,8 +5,8 @@ import (
 	"blis/vtime"
 )
 
-// What the router will do next, and what it promises not to do before: from
-// what it holds and from the next arrival that it knows of.
+// What the router will do next and what it promises: both follow from the requests
+// that it holds and from the next arrival that it knows.
 
 // Next implements lookahead.Process.
 func (r *router) Next() lookahead.Key {
@@ -17,7 +17,7 @@ func (r *router) Next() lookahead.Key {
 	if r.replicas != nil {
 		k = earlier(k, r.replicas.nextOverdue())
 	}
-	return earlier(k, r.sight.twinRefresh(r))
+	return earlier(k, r.cluster.twinRefresh(r))
 }
 
 func (r *router) arrivalKey() lookahead.Key {
@@ -28,8 +28,7 @@ func (r *router) arrivalKey() lookahead.Key {
 	return lookahead.Key{At: at, Class: vtime.ClassArrival}
 }
 
-// nextArrival is the earliest arrival that is known of, vtime.Never if there is
-// none.
+// nextArrival is the earliest arrival that the router knows, vtime.Never if none.
 func (r *router) nextArrival() vtime.Time {
 	at := vtime.Never
 	if r.more {
@@ -41,9 +40,9 @@ func (r *router) nextArrival() vtime.Time {
 	return at
 }
 
-// possibleArrival is the earliest arrival that can come if the router is told
-// nothing: one that it knows of, or what follows when a request that it holds
-// ends with it: gives up, is rejected, or finds no instance.
+// possibleArrival is the earliest arrival that can come without a message to the
+// router: one that it knows, or one that follows when a request that it holds
+// times out, is rejected, or finds no instance.
 func (r *router) possibleArrival() vtime.Time {
 	at := r.nextArrival()
 	if r.loop != nil {
@@ -53,14 +52,14 @@ func (r *router) possibleArrival() vtime.Time {
 	return at
 }
 
-// nextReading is the Key of the earliest decision that can come and that reads
-// the instances.
+// nextReading is the Key of the earliest possible decision that reads signals of
+// instances.
 func (r *router) nextReading() lookahead.Key {
 	k := lookahead.NeverKey
-	if r.sight.atRouting {
+	if r.cluster.atRouting {
 		k = r.nextRouting()
 	}
-	if r.sight.atAdmission {
+	if r.cluster.atAdmission {
 		at := r.admit.at()
 		if t := r.possibleArrival(); t != vtime.Never {
 			at = min(at, t.Add(r.admissionLatency))
@@ -72,7 +71,7 @@ func (r *router) nextReading() lookahead.Key {
 	return k
 }
 
-// nextRouting is the Key of the earliest routing decision that can come.
+// nextRouting is the Key of the earliest possible routing decision.
 func (r *router) nextRouting() lookahead.Key {
 	at := r.route.at()
 	if t := r.admit.at(); t != vtime.Never {
@@ -87,8 +86,8 @@ func (r *router) nextRouting() lookahead.Key {
 	return lookahead.Key{At: at, Class: vtime.ClassRouting}
 }
 
-// NextPeriodic implements lookahead.Periodic: an instance that becomes ready
-// keeps no run alive.
+// NextPeriodic implements lookahead.Periodic: the run may end although an instance
+// will become ready.
 func (r *router) NextPeriodic() lookahead.Key {
 	if r.replicas == nil {
 		return lookahead.NeverKey
@@ -96,9 +95,10 @@ func (r *router) NextPeriodic() lookahead.Key {
 	return r.replicas.nextPhase()
 }
 
-// Promise implements lookahead.Process: a delivery follows its routing
-// decision in the same instant, the end of an instance the end of patience, and
-// what an evaluation does the arrival that calls for it.
+// Promise implements lookahead.Process: a delivery follows its routing decision in
+// the same microsecond, the message that stops an instance follows the drain
+// timeout, and the message to the autoscaler follows the arrival that calls for
+// an evaluation.
 func (r *router) Promise() lookahead.Key {
 	k := r.nextRouting()
 	if k.At != vtime.Never {
@@ -109,4 +109,15 @@ func (r *router) Promise() lookahead.Key {
 		k = earlier(k, r.trigger.reaction(r.possibleArrival()))
 	}
 	return k
+}
+
+// streamAhead is how many deliveries a router that waits for no instance may be
+// ahead of the instances: perInstance for each, at least least and at most most.
+// It is enough to keep many cores busy and little enough to stay in their caches.
+func streamAhead(cfg *Config) int {
+	const perInstance, least, most = 1 << 10, 8 << 10, 64 << 10
+	if cfg.Ahead > 0 {
+		return cfg.Ahead
+	}
+	return min(max(perInstance*cfg.NumInstances, least), most)
 }

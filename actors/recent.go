@@ -10,11 +10,11 @@ import (
 type recent struct {
 	options metrics.Options // overheads and targets
 	ring    [policy.RecentCompletions]policy.Service
-	next    int // place in the ring
+	next    int // place in ring
 	sums    policy.Service
 }
 
-// add takes an outcome in, if the request completed.
+// add adds a request that completed; it ignores others.
 func (r *recent) add(o *metrics.Outcome) {
 	if o.State != metrics.Completed {
 		return

@@ -7,51 +7,50 @@ import (
 	"blis/vtime"
 )
 
-// refreshing is a board on which an instance leaves a reading behind at every
-// refresh.
-type refreshing struct {
+// refreshWriter writes the snapshots of one cadence for an instance: before the
+// first event after a refresh, the value as of that refresh.
+type refreshWriter struct {
 	cadence
-	steps   bool                // it has signals that change with every step
-	pending int64               // refresh before which something happened, −1: none that is not published
-	publish func(refresh int64) // writes the reading as of now
+	changesPerStep bool                // it has signals that change with every step
+	dirty          int64               // refresh before which an event happened whose value is not written; −1: none
+	write          func(refresh int64) // writes the value as of now
 }
 
-// observe makes the instance publish what is observed of it.
-func (p *instance) observe(on *boards, signals policy.Signals, o metrics.Options) {
-	b := on.board
-	p.counted = on.counted
-	p.board, p.use = b, signals&policy.KVUse&^on.apart != 0
+// publish makes the instance publish signals, by the plan on.
+func (p *instance) publish(on *signalPlan, signals policy.Signals, o metrics.Options) {
+	b := on.load
+	p.countsFinished = on.countsFinished
+	p.snapshots, p.readsKVUse = b, signals&policy.KVUse&^on.sideSignals != 0
 	if b != nil && b.cadence != immediate {
-		p.refreshes = append(p.refreshes, refreshing{b.cadence, p.use, -1, func(k int64) { b.publish(p.index, k, p.read()) }})
+		p.writers = append(p.writers, refreshWriter{b.cadence, p.readsKVUse, -1, func(k int64) { b.publish(p.index, k, p.load()) }})
 	}
 	if signals&policy.RecentLatency != 0 {
 		p.recent = &recent{options: o}
 	}
-	for _, f := range on.feeds {
-		if f.board.cadence == immediate {
-			p.live = append(p.live, f)
+	for _, f := range on.side {
+		if f.snapshots.cadence == immediate {
+			p.side = append(p.side, f)
 			continue
 		}
-		write := func(k int64) { f.board.publish(p.index, k, p.detail(f)) }
-		p.refreshes = append(p.refreshes, refreshing{f.board.cadence, f.signals&stepSignals != 0, -1, write})
+		write := func(k int64) { f.snapshots.publish(p.index, k, p.loadDetail(f)) }
+		p.writers = append(p.writers, refreshWriter{f.snapshots.cadence, f.signals&stepSignals != 0, -1, write})
 	}
 }
 
-// StableUntil implements lookahead.Publisher. What is shown immediately stays
-// until it changes. A reading for a refresh is good once everything before it has
-// happened, so what is read of earlier refreshes stays until the one that sees
-// the next change.
+// StableUntil implements lookahead.Publisher. An immediate signal is stable until
+// it changes. A periodic one is stable until the refresh that sees the next
+// change.
 func (p *instance) StableUntil() lookahead.Key {
 	steady := lookahead.NeverKey
-	if p.board != nil && p.board.cadence == immediate {
-		steady = p.change(p.use, false)
+	if p.snapshots != nil && p.snapshots.cadence == immediate {
+		steady = p.unchangedUntil(p.readsKVUse, false)
 	}
-	for _, f := range p.live {
-		steady = earlier(steady, p.change(f.signals&stepSignals != 0, f.asked))
+	for _, f := range p.side {
+		steady = earlier(steady, p.unchangedUntil(f.signals&stepSignals != 0, f.onDemand))
 	}
-	for i := range p.refreshes {
-		r := &p.refreshes[i]
-		if k := p.change(r.steps, false); !k.IsNever() {
+	for i := range p.writers {
+		r := &p.writers[i]
+		if k := p.unchangedUntil(r.changesPerStep, false); !k.IsNever() {
 			steady = earlier(steady, r.key(r.after(k.At)))
 		}
 	}
@@ -61,14 +60,14 @@ func (p *instance) StableUntil() lookahead.Key {
 // stepSignals change with every step, the others seldom.
 const stepSignals = policy.KVUse | policy.EstimatedWait
 
-// change is a Key before which signals do not change, stepSignals among them or
-// not.
-func (p *instance) change(steps, asked bool) lookahead.Key {
+// unchangedUntil is a Key before which signals do not change; with steps, the
+// stepSignals among them.
+func (p *instance) unchangedUntil(steps, asked bool) lookahead.Key {
 	at, class := vtime.Never, vtime.ClassStep
 	switch {
 	case p.perStep && !asked:
 		at = p.engine.FirstStepState(!steps)
-		if end := p.engine.FirstEnd(); p.counted && end <= at { // in-flight is the router's own and knows no steps
+		if end := p.engine.FirstEnd(); p.countsFinished && end <= at { // in-flight is the router's own and knows no steps
 			at, class = end, vtime.ClassQueued
 		}
 	case steps:
@@ -82,7 +81,7 @@ func (p *instance) change(steps, asked bool) lookahead.Key {
 	return lookahead.Key{At: at, Class: class}
 }
 
-// advanceByRefresh is Advance for boards of any number of cadences.
+// advanceByRefresh is Advance for an instance with writers.
 func (p *instance) advanceByRefresh(out *lookahead.Outbox) {
 	for {
 		next := p.Next()
@@ -90,25 +89,25 @@ func (p *instance) advanceByRefresh(out *lookahead.Outbox) {
 			break
 		}
 		h := out.Horizon()
-		for i := range p.refreshes {
-			r := &p.refreshes[i]
-			if k := r.after(next.At); k != r.pending {
+		for i := range p.writers {
+			r := &p.writers[i]
+			if k := r.after(next.At); k != r.dirty {
 				r.flush()
-				r.pending = k
+				r.dirty = k
 			}
-			h = earlier(h, r.key(r.pending))
+			h = earlier(h, r.key(r.dirty))
 		}
 		p.engine.Act(h.At, h.Class)
 	}
-	for i := range p.refreshes {
-		p.refreshes[i].flush()
+	for i := range p.writers {
+		p.writers[i].flush()
 	}
 }
 
-// flush publishes for the pending refresh.
-func (r *refreshing) flush() {
-	if r.pending >= 0 {
-		r.publish(r.pending)
-		r.pending = -1
+// flush writes the value of the dirty refresh.
+func (r *refreshWriter) flush() {
+	if r.dirty >= 0 {
+		r.write(r.dirty)
+		r.dirty = -1
 	}
 }

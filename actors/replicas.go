@@ -6,38 +6,39 @@ import (
 	"blis/vtime"
 )
 
-// replicas is the router's book of the instances: which there are, in which
-// phase, and what is to happen to them when. Instances keep their index for
-// good; one that is gone is not used again.
+// replicas is the router's book of the instances that come and go: their phases,
+// and what happens to each when. An index is never used again after its instance
+// is gone.
 type replicas struct {
-	actuation actuation
-	machines  *vtime.Stream // of the times to provision one
-	stream    *vtime.Stream // of the times to load a model
-	view      *policy.View
-	prefixes  *policy.PrefixIndex // nil: there is none
-	spawn     func(i int, ready vtime.Time)
+	actuation      actuation
+	provisionTimes *vtime.Stream // random times to provision a machine
+	loadTimes      *vtime.Stream // random times to load the model
+	view           *policy.View
+	prefixes       *policy.PrefixIndex // nil: there is none
+	spawn          func(i int, ready vtime.Time)
 
-	list     []replica
-	count    int32      // starting, warming or serving
-	phases   schedule   // next changes of phase by themselves: loaded, warm
-	overdue  schedule   // ends of patience with those that drain
-	began    vtime.Time // first arrival: before it nothing costs
-	returned int64      // requests given back
-	departed []int32    // instances that are gone and may still hold memory
-	leaving  int        // instances told to give back what they have that have not yet
+	list        []replica
+	count       int32      // starting, warming or serving: len(list) without those draining or gone
+	phases      schedule   // next changes of phase by time alone: loaded, warm
+	overdue     schedule   // ends of the drain timeouts
+	began       vtime.Time // first arrival; instances cost nothing before it
+	returned    int64      // requests returned by instances
+	departed    []int32    // instances that are gone and may still have memory
+	handingBack int        // instances that were told to return their requests and have not returned all
 
 	events []ScaleEvent
 }
 
-// replica is one instance. Times that have not come are vtime.Never.
+// replica is one instance. Times that have not come, or never will, are
+// vtime.Never.
 type replica struct {
-	asked, ready, warm, draining, gone vtime.Time
+	requested, ready, warm, draining, gone vtime.Time
 
-	billed vtime.Time // from when on it costs: its machine is there
+	billed vtime.Time // when its machine is there: it costs from then on
 	held   int32      // requests routed there that have not ended
 }
 
-// begin adds the instances that a run begins with.
+// begin adds the n instances that a run begins with.
 func (b *replicas) begin(n int) {
 	for range n {
 		b.list = append(b.list, replica{warm: 0, draining: vtime.Never, gone: vtime.Never})
@@ -46,21 +47,21 @@ func (b *replicas) begin(n int) {
 	b.count = int32(n)
 }
 
-// start asks for one more instance.
+// start requests one more instance.
 func (b *replicas) start(now vtime.Time) {
 	i := len(b.list)
-	billed := now.Add(b.actuation.Provisioning.draw(b.machines))
-	ready := billed.Add(b.actuation.Load.draw(b.stream))
-	b.list = append(b.list, replica{asked: now, billed: billed, ready: ready, warm: ready.Add(b.actuation.Warmup.Duration), draining: vtime.Never, gone: vtime.Never})
+	billed := now.Add(b.actuation.Provisioning.draw(b.provisionTimes))
+	ready := billed.Add(b.actuation.Load.draw(b.loadTimes))
+	b.list = append(b.list, replica{requested: now, billed: billed, ready: ready, warm: ready.Add(b.actuation.Warmup.Duration), draining: vtime.Never, gone: vtime.Never})
 	b.view.Add(policy.Slot{Phase: policy.Starting, Total: b.actuation.blocks})
 	b.spawn(i, ready)
 	b.phases.push(entry{ready, int64(i), int32(i)})
 	b.count++
 }
 
-// change is the next change of phase at now: a model is loaded, or an instance
-// warm.
-func (b *replicas) change(now vtime.Time) {
+// changePhase is the next change of phase, at now: a model is loaded, or an
+// instance is warm.
+func (b *replicas) changePhase(now vtime.Time) {
 	i := int(b.phases.pop())
 	r := &b.list[i]
 	if r.draining != vtime.Never || r.gone != vtime.Never {
@@ -74,7 +75,7 @@ func (b *replicas) change(now vtime.Time) {
 	b.view.Set(i, slot)
 }
 
-// victim is the instance to do without: one that is not there yet, else one
+// victim is the instance to remove: the newest that is starting, else the newest
 // that gets no requests yet, else the newest.
 func (b *replicas) victim() int {
 	best, rank := -1, 0
@@ -95,9 +96,9 @@ func (b *replicas) victim() int {
 	return best
 }
 
-// retire takes an instance out of service. It reports whether requests are
-// still there.
-func (b *replicas) retire(i int, now vtime.Time) bool {
+// drain takes instance i out of service. It reports whether the instance still
+// has requests; without any it is gone at once.
+func (b *replicas) drain(i int, now vtime.Time) bool {
 	r, slot := &b.list[i], b.view.Slot(i)
 	b.count--
 	if slot.Phase == policy.Starting {
@@ -113,8 +114,8 @@ func (b *replicas) retire(i int, now vtime.Time) bool {
 	return true
 }
 
-// ended notes that a request of instance i is no longer there. It reports
-// whether it was the last of one that drained, which is gone now.
+// ended notes that a request is no longer on instance i. It reports whether that
+// was the last one of an instance that drained, which is gone now.
 func (b *replicas) ended(i int, now vtime.Time) bool {
 	r := &b.list[i]
 	if r.held--; r.held > 0 || r.draining == vtime.Never {
@@ -141,7 +142,8 @@ func (b *replicas) remove(i int, now vtime.Time) {
 	}
 }
 
-// nextOverdue is when the patience with an instance ends that still drains.
+// nextOverdue is the Key of the next end of a drain timeout of an instance that
+// still drains.
 func (b *replicas) nextOverdue() lookahead.Key {
 	for b.overdue.len() > 0 {
 		e, _ := b.overdue.first()
@@ -153,7 +155,7 @@ func (b *replicas) nextOverdue() lookahead.Key {
 	return lookahead.NeverKey
 }
 
-// nextPhase is when an instance changes its phase by itself.
+// nextPhase is the Key of the next changePhase.
 func (b *replicas) nextPhase() lookahead.Key {
 	for b.phases.len() > 0 {
 		e, _ := b.phases.first()
@@ -165,8 +167,7 @@ func (b *replicas) nextPhase() lookahead.Key {
 	return lookahead.NeverKey
 }
 
-// cost is for how long an instance is paid for in a run that began and ended
-// then.
+// cost is how long the instance is paid for in a run from began to end.
 func (r *replica) cost(began, end vtime.Time) vtime.Duration {
 	return span(max(r.billed, began), min(r.gone, end))
 }

@@ -39,7 +39,7 @@ type router struct {
 	next    workload.Request // pulled, not arrived yet
 	more    bool
 	arrived int64      // requests injected
-	ticks   ticks      // on which they arrived
+	ties    ties       // on which they arrived
 	last    vtime.Time // of its last event
 	state   policy.RouterState
 
@@ -54,11 +54,11 @@ type router struct {
 	observer policy.RouteObserver // the routing policy, if it is one
 	forced   map[int64]int        // instances of requests that no policy chooses for
 
-	stream   *vtime.Stream          // that of its policies
-	replicas *replicas              // nil: instances neither come nor go
-	trigger  trigger                // of evaluations by events
-	moved    map[int32]movedRequest // those of requests that were on an instance that was taken away
-	sight    sight
+	stream   *vtime.Stream             // that of its policies
+	replicas *replicas                 // nil: instances neither come nor go
+	trigger  trigger                   // of evaluations by events
+	migrated map[int32]migratedRequest // those of requests that were on an instance that was taken away
+	cluster  clusterView
 	ahead    int // streamAhead
 	recorder *metrics.Recorder
 	tracing  *tracing // nil: nobody traces decisions
@@ -94,7 +94,7 @@ func (r *router) pull() {
 }
 
 // Observation implements lookahead.Observer.
-func (r *router) Observation() lookahead.Observation { return r.sight.observation(r) }
+func (r *router) Observation() lookahead.Observation { return r.cluster.observation(r) }
 
 // Fold implements lookahead.Folder: the stream of its policies. What arrived is
 // in the messages, wherever it came from.
@@ -108,22 +108,22 @@ func (r *router) Prepare() { r.intake.prepare() }
 func (r *router) Receive(m *lookahead.Message, out *lookahead.Outbox) {
 	switch m.Kind {
 	case kindEnded:
-		latency := r.sight.told&policy.ClassLatency != 0
+		latency := r.cluster.notified&policy.ClassLatency != 0
 		e := readEnded(&m.Body, latency)
 		r.state.End(e.tenant, e.completed, m.Stamp.At)
 		if latency {
 			r.state.EndOf(e.class, e.latency)
 		}
-		if !r.sight.counted {
-			r.sight.ended(e.instance)
+		if !r.cluster.countsFinished {
+			r.cluster.ended(e.instance)
 		}
 		if r.loop != nil {
 			r.loop.ended(e.request, m.Stamp.At, e.completed, e.generated)
 		}
-		r.left(e.instance, m.Stamp.At)
+		r.requestLeft(e.instance, m.Stamp.At)
 		r.noteEvent(m.Stamp.At, out)
 	case kindReturned:
-		r.returned(m)
+		r.takeBack(m)
 	case kindBlocks:
 		r.blocks(m)
 	case kindScale:
@@ -154,12 +154,12 @@ func (r *router) Advance(_ lookahead.Key, out *lookahead.Outbox) {
 			i := r.expire.pop()
 			r.end(i, metrics.TimedOut, metrics.NoReason, k.At, out)
 		case vtime.ClassRefresh:
-			r.sight.refreshTwin(k.At)
+			r.cluster.refreshTwin(k.At)
 		case vtime.ClassScaleAction:
 			i := int(r.replicas.overdue.pop())
 			r.stop(i, false, k.At, out)
 		case vtime.ClassReady:
-			r.replicas.change(k.At)
+			r.replicas.changePhase(k.At)
 		}
 	}
 }
@@ -180,7 +180,7 @@ func (r *router) arrive(now vtime.Time, out *lookahead.Outbox) {
 		r.loop.await(d)
 	}
 	r.arrived++
-	r.ticks.arrive(now)
+	r.ties.count(now)
 	r.state.Arrive(d.Tenant, d.Class, now)
 	r.delays[i] = 0
 	r.plan(&r.admit, i, now.Add(r.admissionLatency))
@@ -204,8 +204,8 @@ func (r *router) hold() int32 {
 
 // drop lets go of a request.
 func (r *router) drop(i int32) {
-	if r.moved != nil {
-		delete(r.moved, i)
+	if r.migrated != nil {
+		delete(r.migrated, i)
 	}
 	r.vacant = append(r.vacant, i)
 }
@@ -222,7 +222,7 @@ func (r *router) plan(s *schedule, i int32, at vtime.Time) {
 }
 
 // view fills r.ask with what a policy may know of request i.
-func (r *router) view(i int32) *policy.Request {
+func (r *router) requestFor(i int32) *policy.Request {
 	d := &r.requests[i]
 	r.ask = policy.Request{Identity: d.Identity, Terms: d.Terms, Delays: r.delays[i]}
 	return &r.ask
@@ -231,7 +231,7 @@ func (r *router) view(i int32) *policy.Request {
 // decide is the admission decision on request i.
 func (r *router) decide(i int32, now vtime.Time, out *lookahead.Outbox) {
 	d := &r.requests[i]
-	ask := r.view(i)
+	ask := r.requestFor(i)
 	r.look(r.reads.admission, now)
 	if r.reads.admission&policy.Prefixes != 0 {
 		r.expect(ask)
@@ -260,9 +260,9 @@ func (r *router) decide(i int32, now vtime.Time, out *lookahead.Outbox) {
 // look brings what a policy that observes these signals sees up to now.
 func (r *router) look(signals policy.Signals, now vtime.Time) {
 	if signals&instanceSignals != 0 {
-		r.sight.look(now)
+		r.cluster.look(now)
 	}
-	r.sight.view.Declared, r.state.Declared = signals, signals
+	r.cluster.view.Declared, r.state.Declared = signals, signals
 }
 
 // prioritise gives d, which ask is about, its priority, and says whom of a more
@@ -280,11 +280,11 @@ func (r *router) prioritise(d *engine.Delivery, ask *policy.Request, now vtime.T
 // dispatch gives request i its priority and an instance, and delivers it.
 func (r *router) dispatch(i int32, now vtime.Time, out *lookahead.Outbox) {
 	d := &r.requests[i]
-	ask := r.view(i)
+	ask := r.requestFor(i)
 	if r.prefixes != nil {
 		r.expect(ask)
 	}
-	m, moved := r.moved[i]
+	m, moved := r.migrated[i]
 	var inversion policy.ClassInversion
 	inverted := false
 	if moved {
@@ -293,10 +293,10 @@ func (r *router) dispatch(i int32, now vtime.Time, out *lookahead.Outbox) {
 		inversion, inverted = r.prioritise(d, ask, now)
 	}
 	if r.tracing != nil && r.tracing.extra != policy.NoSignals {
-		r.sight.look(now)
+		r.cluster.look(now)
 	}
 	r.look(r.reads.routing, now)
-	choice := r.routing.Route(ask, d.Priority, &r.state, &r.sight.view, now)
+	choice := r.routing.Route(ask, d.Priority, &r.state, &r.cluster.view, now)
 	target, forced := choice.Target, false
 	if r.forced != nil && !moved {
 		target, forced = r.force(d.ID, target, now)
@@ -311,7 +311,7 @@ func (r *router) dispatch(i int32, now vtime.Time, out *lookahead.Outbox) {
 		r.end(i, metrics.Rejected, metrics.NoInstance, now, out)
 		return
 	}
-	r.sight.routed(target)
+	r.cluster.routed(target)
 	if r.prefixes != nil {
 		if !moved || m.progress.Scheduled == vtime.Never { // else it has found what it has found
 			d.Expected = r.expected(target, d.Input)

@@ -9,24 +9,24 @@ import (
 	"blis/workload"
 )
 
-// How instances come and go, as far as the router has a part in it: the
-// autoscaler tells it how many there are to be; it alone knows who has what.
+// The router's part in scaling. The autoscaler tells it how many instances there
+// should be; the router knows which instance has which requests.
 
 // Drain policies.
 const (
-	drainWait      = "wait"      // what is there is served
-	drainImmediate = "immediate" // what is there ends as aborted
-	drainRedirect  = "redirect"  // what is there goes on elsewhere
+	drainWait      = "wait"      // the instance serves its requests first
+	drainImmediate = "immediate" // its requests end as aborted
+	drainRedirect  = "redirect"  // its requests go on on other instances
 )
 
-// ScaleEvent is one change of the number of instances that is asked for.
+// ScaleEvent is one change of the wanted number of instances.
 type ScaleEvent struct {
 	At       vtime.Time
-	From, To int32 // instances that start, warm or serve
+	From, To int32 // instances that are starting, warming or serving
 	Reason   policy.Reason
 }
 
-// scale makes the number of instances what it is to be.
+// scale starts or removes instances until there are target.
 func (r *router) scale(target int32, reason policy.Reason, now vtime.Time, out *lookahead.Outbox) {
 	b := r.replicas
 	b.events = append(b.events, ScaleEvent{now, b.count, target, reason})
@@ -35,7 +35,7 @@ func (r *router) scale(target int32, reason policy.Reason, now vtime.Time, out *
 	}
 	for b.count > target {
 		i := b.victim()
-		if !b.retire(i, now) {
+		if !b.drain(i, now) {
 			continue
 		}
 		switch {
@@ -47,63 +47,62 @@ func (r *router) scale(target int32, reason policy.Reason, now vtime.Time, out *
 	}
 }
 
-// stop takes instance i away from what it has, a tick later: what is on its
-// way to it gets there first.
+// stop takes instance i away at the next tick, after the deliveries that are on
+// their way to it. With giveBack its requests are returned, else aborted.
 func (r *router) stop(i int, giveBack bool, now vtime.Time, out *lookahead.Outbox) {
 	if giveBack {
-		r.replicas.leaving++
+		r.replicas.handingBack++
 	}
 	sendStop(out, lookahead.FirstLeaf+lookahead.ProcessID(i), now+1, giveBack)
 }
 
-// left notes that a request is no longer on instance i.
-func (r *router) left(i int, now vtime.Time) {
+// requestLeft notes that a request is no longer on instance i.
+func (r *router) requestLeft(i int, now vtime.Time) {
 	if b := r.replicas; b != nil && b.ended(i, now) && b.actuation.Drain == drainRedirect {
-		b.leaving-- // whoever drained had been told to give back
+		b.handingBack-- // it had been told to return its requests
 	}
 }
 
-// returned takes back a request of an instance that was taken away. It is
+// takeBack takes back a request of an instance that was taken away. The request is
 // routed again, a tick later at the earliest, with the priority that it has. The
-// client's hint, which went into that, is not kept.
-func (r *router) returned(m *lookahead.Message) {
+// client's hint, which went into the priority, is not kept.
+func (r *router) takeBack(m *lookahead.Message) {
 	i := r.hold()
 	d := &r.requests[i]
 	*d = engine.Delivery{Request: workload.Request{Terms: workload.Terms{Spans: d.Spans}}}
 	p := new(engine.Progress)
 	instance := readReturned(&m.Body, d, p)
-	r.moved[i] = movedRequest{p, int32(instance)}
+	r.migrated[i] = migratedRequest{p, int32(instance)}
 	r.replicas.returned++
 	now := m.Stamp.At
-	if !r.sight.counted {
-		r.sight.ended(instance)
+	if !r.cluster.countsFinished {
+		r.cluster.ended(instance)
 	}
-	r.left(instance, now)
+	r.requestLeft(instance, now)
 	r.plan(&r.route, i, now.Add(1).Add(r.routingLatency))
 }
 
-// movedRequest is what the router knows of a request that it routes again.
-type movedRequest struct {
+// migratedRequest is what the router knows of a request that it routes again.
+type migratedRequest struct {
 	progress *engine.Progress
 	from     int32
 }
 
-// describeMoved completes the outcome of request i, if it was on an instance
-// before.
-func (r *router) describeMoved(i int32) {
-	if m, ok := r.moved[i]; ok {
+// describeMigrated completes r.outcome of request i, if the request was on an
+// instance before.
+func (r *router) describeMigrated(i int32) {
+	if m, ok := r.migrated[i]; ok {
 		r.describeProgress(m)
 	}
 }
 
-// describeProgress completes the outcome of a request that was on an instance
-// before.
-func (r *router) describeProgress(m movedRequest) {
+// describeProgress completes r.outcome of a request that was on an instance before.
+func (r *router) describeProgress(m migratedRequest) {
 	o := &r.outcome
 	o.Instance, o.Progress = m.from, m.progress.Progress
 	switch {
 	case o.State == metrics.Pending && o.Queued != vtime.Never:
-		o.State = metrics.Queued // it has been, elsewhere
+		o.State = metrics.Queued // it was queued on the instance before
 	case o.State == metrics.Rejected:
 		o.State, o.Reason = metrics.Aborted, metrics.NoReason
 	}

@@ -87,7 +87,7 @@ func (b *replicas) scaling(initial int32, a *autoscaler, end vtime.Time) *Scalin
 	for i := range b.list {
 		r := &b.list[i]
 		s.ReplicaMicros += float64(r.cost(b.began, end))
-		s.Replicas = append(s.Replicas, Replica{r.asked, r.billed, r.ready, r.warm, r.draining, r.gone})
+		s.Replicas = append(s.Replicas, Replica{r.requested, r.billed, r.ready, r.warm, r.draining, r.gone})
 	}
 	return s
 }

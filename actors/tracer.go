@@ -2,6 +2,7 @@ package actors
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	"blis/engine"
@@ -267,4 +268,20 @@ func (t *tracer) finish(end vtime.Time, counters []metrics.Counters) {
 			t.anomalous(end, "queue_imbalance", "", x.Instance, x.Times)
 		}
 	}
+}
+
+// accept takes what became of a request that had not ended when the run did.
+func (c *cluster) acceptUnfinished(o *metrics.Outcome) {
+	c.collector.accept(o)
+	if c.tracer != nil {
+		c.tracer.unfinished = append(c.tracer.unfinished, *o)
+	}
+}
+
+// traceError is what went wrong with the trace, if anything.
+func (c *cluster) traceError() error {
+	if c.tracer == nil || c.tracer.err == nil {
+		return nil
+	}
+	return fmt.Errorf("the trace is not complete: %w", c.tracer.err)
 }

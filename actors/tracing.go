@@ -80,14 +80,14 @@ func (p *plan) newTracing(routing policy.Routing, extra, shown policy.Signals) *
 
 // decided is what became of a routing decision.
 type decided struct {
-	target        int
-	forced, moved bool
+	target           int
+	forced, migrated bool
 }
 
 // routed sends what the tracer needs of a routing decision about d, while the
 // view still shows what the policy saw.
 func (t *tracing) routed(r *router, out *lookahead.Outbox, now vtime.Time, d *engine.Delivery, choice *policy.RoutingDecision, what decided) {
-	view := &r.sight.view
+	view := &r.cluster.view
 	m := tracedRouting{decided: what, reason: choice.Reason, hit: -1, signals: t.shown, counterfactual: t.most > 0, snapshots: t.level == trace.Detailed}
 	if r.prefixes != nil && what.target >= 0 {
 		m.hit = r.expected(what.target, d.Input)

@@ -57,7 +57,7 @@ func (w Wait) news() string {
 
 // waits lists what holds a run with these policies back, in the order in which
 // a request meets them: for each the signals of one cadence together.
-func (p *plan) waits(q *policies, b *boards, extra policy.Signals) []Wait {
+func (p *plan) waits(q *policies, b *signalPlan, extra policy.Signals) []Wait {
 	c := &p.config
 	var list []Wait
 	for _, of := range []struct {
@@ -94,13 +94,13 @@ func (p *plan) waits(q *policies, b *boards, extra policy.Signals) []Wait {
 
 // ages parts the signals of a policy by how fresh they are. In-flight goes
 // with the board, or with what comes at once if notices tell it.
-func (p *plan) ages(signals policy.Signals, b *boards) []Wait {
+func (p *plan) ages(signals policy.Signals, b *signalPlan) []Wait {
 	var list []Wait
 	for s := policy.Signals(1); s <= signals; s <<= 1 {
 		if signals&s&^p.own() == 0 {
 			continue
 		}
-		w := Wait{Signals: s, Told: s & b.told, Refresh: p.config.SnapshotRefreshInterval}
+		w := Wait{Signals: s, Told: s & b.notified, Refresh: p.config.SnapshotRefreshInterval}
 		switch {
 		case w.Told != 0:
 			w.Refresh = 0

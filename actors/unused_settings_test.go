@@ -166,7 +166,7 @@ func TestEverySettingCountsOrIsNoted(t *testing.T) {
 	collect := func(change func(*Config)) {
 		p := &plan{config: DefaultConfig()}
 		change(&p.config)
-		for _, list := range [][]idle{p.idleInstances(), p.idleScaling(), p.idleWorkload()} {
+		for _, list := range [][]unused{p.unusedOfInstances(), p.unusedOfScaling(), p.unusedOfWorkload()} {
 			for _, i := range list {
 				noted = append(noted, i.settings...)
 			}

@@ -15,18 +15,18 @@ import (
 // everything. But who has set something must not believe that it counts.
 
 // idle is a reason why settings have no effect.
-type idle struct {
+type unused struct {
 	applies  bool
 	settings []string // names; those at their defaults go without saying
 	because  string
 }
 
 // noteIdle notes the settings that others leave without an effect.
-func (p *plan) noteIdle() error {
-	for _, list := range [][]idle{p.idleInstances(), p.idleScaling(), p.idleWorkload()} {
+func (p *plan) noteUnused() error {
+	for _, list := range [][]unused{p.unusedOfInstances(), p.unusedOfScaling(), p.unusedOfWorkload()} {
 		for _, i := range list {
 			if i.applies {
-				p.noteUnused(i.settings, i.because)
+				p.noteIfSet(i.settings, i.because)
 			}
 		}
 	}
@@ -34,7 +34,7 @@ func (p *plan) noteIdle() error {
 }
 
 // noteUnused notes those of the settings that are not at their defaults.
-func (p *plan) noteUnused(settings []string, because string) {
+func (p *plan) noteIfSet(settings []string, because string) {
 	given, usual := reflect.ValueOf(p.config), reflect.ValueOf(DefaultConfig())
 	var list []string
 	for i := range given.NumField() {
@@ -53,16 +53,16 @@ func (p *plan) noteUnused(settings []string, because string) {
 	p.note("%s %s no effect: %s", strings.Join(list, ", "), verb, because)
 }
 
-func (p *plan) idleInstances() []idle {
+func (p *plan) unusedOfInstances() []unused {
 	c := &p.config
 	published := c.LatencyModel == "blackbox" && len(c.AlphaCoeffs) == 0 // found by the model's name
-	return []idle{
+	return []unused{
 		{c.ModelConfigFolder != "" && !published, []string{"model"}, "model-config-folder describes the model"},
 		{c.TotalKVBlocks > 0 || c.NumGPUBlocksOverride > 0, []string{"gpu-memory-utilization", "activation-memory"}, "the number of KV blocks is given"},
 	}
 }
 
-func (p *plan) idleScaling() []idle {
+func (p *plan) unusedOfScaling() []unused {
 	c := &p.config
 	if c.AutoscalePolicy == "none" && c.Custom.Autoscale == nil {
 		names := []string{"autoscale-interval", "autoscale-trigger", "min-replicas", "provisioning-delay", "model-load-time", "warmup-duration", "warmup-curve",
@@ -70,9 +70,9 @@ func (p *plan) idleScaling() []idle {
 		if c.MaxReplicas != derivedMaxReplicas(c.NumInstances) { // which a printed configuration has
 			names = append(names, "max-replicas")
 		}
-		return []idle{{true, names, "autoscale-policy is none"}}
+		return []unused{{true, names, "autoscale-policy is none"}}
 	}
-	return []idle{
+	return []unused{
 		{c.DrainPolicy != drainWait, []string{"drain-timeout"}, "with drain-policy " + c.DrainPolicy + " nobody waits"},
 		{c.WarmupDuration == 0, []string{"warmup-curve", "warmup-penalty", "warmup-routable"}, "warmup-duration is 0"},
 		{c.WarmupDuration > 0 && c.WarmupPenalty == 1, []string{"warmup-curve"}, "a warmup-penalty of 1 is none"},
@@ -80,17 +80,17 @@ func (p *plan) idleScaling() []idle {
 	}
 }
 
-func (p *plan) idleWorkload() []idle {
+func (p *plan) unusedOfWorkload() []unused {
 	c := &p.config
 	switch {
 	case p.spec != nil:
-		return p.idleSpec()
+		return p.unusedBesideSpec()
 	case c.Custom.Source != nil:
 		return nil // settings of a workload are the caller's business
 	case c.Trace == "":
-		return []idle{{true, ofTraces, "there is no trace"}}
+		return []unused{{true, ofTraces, "there is no trace"}}
 	}
-	return []idle{
+	return []unused{
 		{true, []string{"num-requests"}, "the trace has its own requests; see trace-limit"},
 		{true, []string{"think-time", "refusal-pause", "prompt-tokens", "prompt-tokens-stdev", "prompt-tokens-min", "prompt-tokens-max", "output-tokens", "output-tokens-stdev",
 			"output-tokens-min", "output-tokens-max", "prefix-tokens"}, "the trace has its own requests"},
@@ -98,12 +98,12 @@ func (p *plan) idleWorkload() []idle {
 }
 
 // idleSpec is what has no effect beside a specification.
-func (p *plan) idleSpec() []idle {
+func (p *plan) unusedBesideSpec() []unused {
 	names := append([]string{"think-time", "arrival", "cv"}, ofTraces...)
 	for _, of := range []string{"prompt-tokens", "output-tokens"} {
 		names = append(names, of, of+"-stdev", of+"-min", of+"-max")
 	}
-	return []idle{
+	return []unused{
 		{true, append(names, "prefix-tokens"), "the specification says what arrives"},
 		{!p.spec.SharesRate(), []string{"rate"}, "the clients of the specification do not share a rate"},
 	}
@@ -113,13 +113,13 @@ func (p *plan) idleSpec() []idle {
 var ofTraces = []string{"trace-format", "trace-ignore-columns", "trace-block-size", "trace-speedup", "trace-limit", "trace-offset", "spread-ties", "skip-bad-rows"}
 
 // noteIdleTrace is noteIdle for what only the trace can tell.
-func (p *plan) noteIdleTrace(t *traces.Trace) {
+func (p *plan) noteUnusedOfTrace(t *traces.Trace) {
 	if t.Format() != traces.Mooncake {
-		p.noteUnused([]string{"trace-block-size"}, fmt.Sprintf("the trace is of format %s and has no hash ids", t.Format()))
+		p.noteIfSet([]string{"trace-block-size"}, fmt.Sprintf("the trace is of format %s and has no hash ids", t.Format()))
 	}
 	if !t.Paced() {
-		p.noteUnused([]string{"arrival", "cv"}, "the trace has its own arrivals")
-		p.noteUnused([]string{"workload-seed"}, "nothing of a trace is random")
+		p.noteIfSet([]string{"arrival", "cv"}, "the trace has its own arrivals")
+		p.noteIfSet([]string{"workload-seed"}, "nothing of a trace is random")
 	}
 }
 
@@ -145,13 +145,13 @@ func (p *plan) noteUnread(signals policy.Signals) {
 	}
 	inFlight := signals&policy.InFlight != 0
 	if usual == policy.NoSignals && !(inFlight && periodic) {
-		p.noteUnused([]string{"snapshot-refresh-interval"}, "no policy reads a signal that is refreshed by it")
+		p.noteIfSet([]string{"snapshot-refresh-interval"}, "no policy reads a signal that is refreshed by it")
 	}
 	if published == policy.NoSignals {
-		p.noteUnused([]string{"signals"}, "no policy reads what instances publish")
+		p.noteIfSet([]string{"signals"}, "no policy reads what instances publish")
 	}
 	if !inFlight {
-		p.noteUnused([]string{"in-flight"}, "no policy reads the requests in flight")
+		p.noteIfSet([]string{"in-flight"}, "no policy reads the requests in flight")
 	}
 	p.noteUnreadPrefixes(signals&policy.Prefixes != 0)
 }
@@ -161,13 +161,13 @@ func (p *plan) noteUnreadPrefixes(read bool) {
 	c, blocks := &p.config, int64(p.prefixBlocks())
 	switch {
 	case !read:
-		p.noteUnused([]string{"prefix-index", "prefix-index-blocks", "kv-event-delay"}, "no policy reads expected prefix hits")
+		p.noteIfSet([]string{"prefix-index", "prefix-index-blocks", "kv-event-delay"}, "no policy reads expected prefix hits")
 	case c.PrefixIndex == indexEvents && !c.EnablePrefixCaching:
-		p.noteUnused([]string{"prefix-index", "prefix-index-blocks", "kv-event-delay"}, "prefix caching is off")
+		p.noteIfSet([]string{"prefix-index", "prefix-index-blocks", "kv-event-delay"}, "prefix caching is off")
 	case c.PrefixIndex == indexEvents:
-		p.noteUnused([]string{"prefix-index-blocks"}, "with prefix-index events the router knows what instances say")
+		p.noteIfSet([]string{"prefix-index-blocks"}, "with prefix-index events the router knows what instances say")
 	default:
-		p.noteUnused([]string{"kv-event-delay"}, "prefix-index is "+c.PrefixIndex)
+		p.noteIfSet([]string{"kv-event-delay"}, "prefix-index is "+c.PrefixIndex)
 		if blocks > 0 && blocks < c.TotalKVBlocks && c.EnablePrefixCaching {
 			p.note("prefix-index-blocks is %d, less than the %d blocks of an instance's cache: the router forgets prompts that are still there", blocks, c.TotalKVBlocks)
 		}

@@ -7,14 +7,14 @@ import (
 
 // ticks counts requests that arrive at the same µs as another. A trace with
 // coarse timestamps has many: bursts that were none.
-type ticks struct {
+type ties struct {
 	last  vtime.Time // arrival
 	group int64      // requests that arrived then, so far
 	tied  int64      // requests of groups of two or more
 }
 
 // arrive counts a request.
-func (t *ticks) arrive(now vtime.Time) {
+func (t *ties) count(now vtime.Time) {
 	if t.group == 0 || now != t.last {
 		t.last, t.group = now, 1
 		return
@@ -30,9 +30,9 @@ func (t *ticks) arrive(now vtime.Time) {
 const mostTied = 10
 
 // noteTicks notes that the timestamps of the trace are coarse.
-func (r *router) noteTicks(p *plan, s *Setup) {
-	if _, replayed := p.source.(*traces.Trace); !replayed || p.config.SpreadTies || r.ticks.tied*mostTied <= r.arrived {
+func (r *router) noteTies(p *plan, s *Setup) {
+	if _, replayed := p.source.(*traces.Trace); !replayed || p.config.SpreadTies || r.ties.tied*mostTied <= r.arrived {
 		return
 	}
-	s.note("%d of %d requests arrive at the same µs as another: bursts, unless the clock was coarse; --spread-ties moves them apart", r.ticks.tied, r.arrived)
+	s.note("%d of %d requests arrive at the same µs as another: bursts, unless the clock was coarse; --spread-ties moves them apart", r.ties.tied, r.arrived)
 }

@@ -6,32 +6,32 @@ import (
 	"blis/vtime"
 )
 
-// feed is a board of its own for signals that are not as fresh as the load
-// signals, which most runs read alone: KV use every 50 ms beside a queue depth
-// as it is, or the hit rate every 10 ms.
-type feed struct {
-	board   *board[detail]
-	signals policy.Signals // that it carries
-	asked   bool           // the router asks the instance, rather than read what that publishes
-	refresh int64          // the last one that the router took over, −1: none
+// sideSnapshots are snapshots of signals with another cadence than the load
+// snapshots: KV use every 50 ms beside an immediate queue depth, or the hit rate
+// every 10 ms. Most runs have none.
+type sideSnapshots struct {
+	snapshots *snapshots[loadDetail]
+	signals   policy.Signals // that they carry
+	onDemand  bool           // the router reads the engine as it is, not as the instance publishes it
+	refresh   int64          // last refresh that the view shows; −1: none
 }
 
-// detail is a reading with everything that an instance can show. What a feed
-// does not carry is 0 in it.
-type detail struct {
-	reading
+// loadDetail is everything that an instance can publish. Signals that the side
+// snapshots do not carry are 0 in it.
+type loadDetail struct {
+	load
 	policy.Service
 }
 
-// detail is what the instance shows of the signals of f.
-func (p *instance) detail(f *feed) detail {
-	state := p.state(f.asked)
-	var d detail
+// loadDetail is what the instance publishes of the signals of f.
+func (p *instance) loadDetail(f *sideSnapshots) loadDetail {
+	state := p.state(f.onDemand)
+	var d loadDetail
 	if f.signals&policy.QueueDepth != 0 {
-		d.queue = state.Waiting
+		d.waiting = state.Waiting
 	}
 	if f.signals&policy.BatchSize != 0 {
-		d.batch = state.Running
+		d.running = state.Running
 	}
 	if f.signals&policy.KVUse != 0 {
 		d.used = state.Used
@@ -48,7 +48,7 @@ func (p *instance) detail(f *feed) detail {
 	return d
 }
 
-// state is that of the engine: as it is for who asks, else as the instance
+// state is the state of the engine: as it is with onDemand, else as the instance
 // publishes it.
 func (p *instance) state(asked bool) engine.State {
 	if p.perStep && !asked {
@@ -57,17 +57,17 @@ func (p *instance) state(asked bool) engine.State {
 	return p.engine.State()
 }
 
-// enter shows a reading of a feed in the view, as sight.show does.
-func (f *feed) enter(view *policy.View, i int, d detail) {
+// show enters d in the view, as clusterView.show does with a load.
+func (f *sideSnapshots) show(view *policy.View, i int, d loadDetail) {
 	slot, service := view.Slot(i), view.Service(i)
 	if slot.Phase == policy.Gone {
 		return
 	}
 	if f.signals&policy.QueueDepth != 0 {
-		slot.Queue = d.queue
+		slot.Queue = d.waiting
 	}
 	if f.signals&policy.BatchSize != 0 {
-		slot.Batch = d.batch
+		slot.Batch = d.running
 	}
 	if f.signals&policy.KVUse != 0 {
 		slot.Used = d.used
@@ -86,26 +86,26 @@ func (f *feed) enter(view *policy.View, i int, d detail) {
 	view.ShowService(i, service)
 }
 
-// look brings the view up to what a decision at now may see of the feed.
-func (f *feed) look(s *sight, now vtime.Time) {
-	switch b := f.board; {
+// look makes the view show what a decision at now may see of these signals.
+func (f *sideSnapshots) look(s *clusterView, now vtime.Time) {
+	switch b := f.snapshots; {
 	case b.cadence != immediate:
 		if k := b.before(now); k > f.refresh && !s.takesRefreshes() {
 			for _, i := range s.view.Present() {
-				f.enter(&s.view, int(i), b.seen(int(i), k))
+				f.show(&s.view, int(i), b.at(int(i), k))
 			}
 			f.refresh = k
 		}
 	case s.engines != nil:
 		f.readEngines(s)
 	default:
-		b.news(func(i int, d detail) { f.enter(&s.view, i, d) })
+		b.takeChanged(func(i int, d loadDetail) { f.show(&s.view, i, d) })
 	}
 }
 
-// readEngines is look for the strictest twin.
-func (f *feed) readEngines(s *sight) {
+// readEngines is look for the sequential twin.
+func (f *sideSnapshots) readEngines(s *clusterView) {
 	for i, p := range s.engines {
-		f.enter(&s.view, i, p.detail(f))
+		f.show(&s.view, i, p.loadDetail(f))
 	}
 }

@@ -7,18 +7,18 @@ import (
 	"blis/vtime"
 )
 
-// What was on its way when a run was cancelled.
+// Messages that were on their way when a run was cancelled.
 
-// recall takes back what was on its way when the run was cancelled: requests
-// that no instance has received are pending, outcomes are heard.
-func (c *cluster) recall() error {
+// takeUndelivered takes the messages of a cancelled run that no process received:
+// their requests are pending, and the collector receives their outcomes.
+func (c *cluster) takeUndelivered() error {
 	var d engine.Delivery
 	var progress engine.Progress
 	known := c.known()
 	return c.simulation.Undelivered(func(to lookahead.ProcessID, m *lookahead.Message) {
 		on := -1
-		if to == collectorID { // after all others
-			c.collector.recall(m, known)
+		if to == collectorID { // its messages come after all others
+			c.collector.takeUndelivered(m, known)
 			return
 		}
 		known = earlier(known, m.Stamp.Key())
@@ -35,15 +35,15 @@ func (c *cluster) recall() error {
 		}
 		c.router.describe(&d, metrics.Pending, metrics.NoReason, vtime.Never)
 		if on >= 0 {
-			c.router.describeProgress(movedRequest{&progress, int32(on)})
+			c.router.describeProgress(migratedRequest{&progress, int32(on)})
 		}
 		c.router.recorder.Record(&c.router.outcome)
 		c.collector.accept(&c.router.outcome)
 	})
 }
 
-// known is the Key of the earliest event that a cancelled run has left, but for
-// those in mailboxes. What it would have sent is later than its earliest event.
+// known is the Key of the earliest event that a cancelled run has left, without
+// messages in mailboxes. Anything that it would still have sent is later.
 func (c *cluster) known() lookahead.Key {
 	k := earlier(earlier(c.router.Next(), c.router.NextPeriodic()), c.autoscaler.NextPeriodic())
 	for _, n := range c.instances {

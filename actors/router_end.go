@@ -8,16 +8,17 @@ import (
 	"blis/vtime"
 )
 
-// What becomes of requests that end with the router.
+// Requests that end at the router: rejected, timed out, without an instance, or
+// undecided when the run ends.
 
-// end closes a request that no instance gets.
+// end ends request i, which no instance gets.
 func (r *router) end(i int32, state metrics.State, reason metrics.Reason, now vtime.Time, out *lookahead.Outbox) {
 	d := &r.requests[i]
 	if d.Admitted != vtime.Never {
 		r.state.End(d.Tenant, false, now)
 	}
 	r.describe(d, state, reason, now)
-	r.describeMoved(i)
+	r.describeMigrated(i)
 	r.recorder.Record(&r.outcome)
 	sendOutcome(out, now, &r.outcome)
 	if r.loop != nil {
@@ -26,6 +27,7 @@ func (r *router) end(i int32, state metrics.State, reason metrics.Reason, now vt
 	r.drop(i)
 }
 
+// describe fills r.outcome for a request that no instance has.
 func (r *router) describe(d *engine.Delivery, state metrics.State, reason metrics.Reason, finished vtime.Time) {
 	r.outcome = metrics.Outcome{
 		Identity: d.Identity, Progress: metrics.NoProgress(), State: state, Reason: reason, Instance: -1,
@@ -33,20 +35,21 @@ func (r *router) describe(d *engine.Delivery, state metrics.State, reason metric
 	}
 }
 
-// unfinished calls f for every request that waits for a decision.
+// unfinished calls f for every request that waits for a decision when the run
+// ends.
 func (r *router) unfinished(f func(*metrics.Outcome)) {
 	for _, s := range []*schedule{&r.admit, &r.route, &r.expire} {
 		for s.len() > 0 {
 			i := s.pop()
 			r.describe(&r.requests[i], metrics.Pending, metrics.NoReason, vtime.Never)
-			r.describeMoved(i)
+			r.describeMigrated(i)
 			f(&r.outcome)
 		}
 	}
 }
 
-// rejection is the metrics' name for a policy's reason. One that gives none,
-// or a reason of another kind, rejects for a reason of its own.
+// rejection is the reason in metrics for the reason that an admission policy
+// gives: ByPolicy for any that is no reason to reject.
 func rejection(r policy.Reason) metrics.Reason {
 	switch r {
 	case policy.InsufficientTokens:

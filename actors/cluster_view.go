@@ -1,0 +1,186 @@
+package actors
+
+import (
+	"blis/lookahead"
+	"blis/policy"
+	"blis/vtime"
+)
+
+// clusterView is what the router sees of the instances when it decides: the
+// snapshots that they publish, and the requests in flight, which the router
+// counts itself. How far instances may run, and how far the router must wait for
+// them, follows from the signals that the policies of the run declare and from
+// how fresh these are.
+type clusterView struct {
+	signals policy.Signals
+	signalPlan
+	atAdmission, atRouting bool // which decisions read signals of instances
+
+	view    policy.View
+	sent    []int32 // requests delivered to each instance
+	refresh int64   // last refresh of the load snapshots that the view shows; −1: none
+
+	// The sequential twin reads engines directly, in place of snapshots. At
+	// refreshes it does so where foreseen says that it knows of each refresh that
+	// will be read before it comes: not with scale checks and returned requests,
+	// which bring decisions that follow from no request on its way.
+	engines  []*instance
+	foreseen bool
+}
+
+// Signals that instances publish: load signals are in the load snapshots, unless
+// the bundle gives them another cadence; slow signals are always in side
+// snapshots. Together with in-flight, which the router may count by what
+// instances publish, they are all that is known of instances.
+const (
+	loadSignals     = policy.QueueDepth | policy.BatchSize | policy.KVUse
+	slowSignals     = policy.HitRate | policy.RecentLatency | policy.EstimatedWait
+	observed        = loadSignals | slowSignals
+	instanceSignals = observed | policy.InFlight
+)
+
+// observation says what the next decisions read.
+func (s *clusterView) observation(r *router) lookahead.Observation {
+	if s.load == nil && s.side == nil {
+		return lookahead.Observation{At: lookahead.NeverKey}
+	}
+	at := r.nextReading()
+	if at.IsNever() {
+		return lookahead.Observation{At: lookahead.NeverKey}
+	}
+	o := lookahead.Observation{At: at, Until: lookahead.NeverKey, LeafLimit: lookahead.NeverKey}
+	for _, f := range s.side {
+		f.snapshots.bound(&o)
+	}
+	if s.load != nil {
+		s.load.bound(&o)
+	}
+	return o
+}
+
+// look makes the view show what a decision at now may see.
+func (s *clusterView) look(now vtime.Time) {
+	for _, f := range s.side {
+		f.look(s, now)
+	}
+	switch b := s.load; {
+	case b == nil:
+	case b.cadence != immediate:
+		if k := b.before(now); k > s.refresh && !s.takesRefreshes() {
+			for _, i := range s.view.Present() {
+				s.show(int(i), b.at(int(i), k))
+			}
+			s.refresh = k
+		}
+	case s.engines != nil:
+		s.readEngines()
+	default:
+		b.takeChanged(s.show)
+	}
+}
+
+// takesRefreshes reports whether the twin reads the engines at each refresh.
+func (s *clusterView) takesRefreshes() bool { return s.engines != nil && s.foreseen }
+
+// readEngines is look for the sequential twin.
+func (s *clusterView) readEngines() {
+	for i, p := range s.engines {
+		s.show(i, p.load())
+	}
+}
+
+// show enters the load of instance i in the view, unless the instance is gone:
+// the twin would read another load of it.
+func (s *clusterView) show(i int, r load) {
+	slot := s.view.Slot(i)
+	if slot.Phase == policy.Gone {
+		return
+	}
+	inFlight := slot.InFlight
+	if s.countsFinished {
+		inFlight = s.sent[i] - int32(r.finished)
+	}
+	if s.sideSignals != policy.NoSignals {
+		r = s.without(r, slot)
+	}
+	s.view.Show(i, r.waiting, r.running, inFlight, r.used)
+}
+
+// without is r with the side signals as the view shows them.
+func (s *clusterView) without(r load, shown policy.Slot) load {
+	if s.sideSignals&policy.QueueDepth != 0 {
+		r.waiting = shown.Queue
+	}
+	if s.sideSignals&policy.BatchSize != 0 {
+		r.running = shown.Batch
+	}
+	if s.sideSignals&policy.KVUse != 0 {
+		r.used = shown.Used
+	}
+	return r
+}
+
+// grow makes room for one more instance.
+func (s *clusterView) grow() {
+	s.sent = append(s.sent, 0)
+	if s.load != nil {
+		s.load.grow()
+	}
+	for _, f := range s.side {
+		f.snapshots.grow()
+	}
+}
+
+// routed counts a request that was routed to instance i.
+func (s *clusterView) routed(i int) {
+	if s.signals&policy.InFlight != 0 {
+		s.view.AddInFlight(i, 1)
+		s.sent[i]++
+	}
+}
+
+// ended counts a request of instance i that a notice says has ended.
+func (s *clusterView) ended(i int) { s.view.AddInFlight(i, -1) }
+
+// twinRefresh is the Key of the first refresh that the next decision will see and
+// the twin has not read off the engines; NeverKey without twin.
+func (s *clusterView) twinRefresh(r *router) lookahead.Key {
+	k := lookahead.NeverKey
+	if !s.takesRefreshes() || s.load == nil && s.side == nil {
+		return k
+	}
+	at := r.nextReading()
+	if at.IsNever() {
+		return k
+	}
+	if s.load != nil {
+		k = nextUnseen(s.load.cadence, s.refresh, at.At)
+	}
+	for _, f := range s.side {
+		k = earlier(k, nextUnseen(f.snapshots.cadence, f.refresh, at.At))
+	}
+	return k
+}
+
+// nextUnseen is the Key of the last refresh before a decision at now, NeverKey if
+// that is refresh seen or an earlier one.
+func nextUnseen(c cadence, seen int64, now vtime.Time) lookahead.Key {
+	if c == immediate || c.before(now) <= seen {
+		return lookahead.NeverKey
+	}
+	return c.key(c.before(now))
+}
+
+// refreshTwin reads the engines for the refreshes at now.
+func (s *clusterView) refreshTwin(now vtime.Time) {
+	if b := s.load; b != nil && b.cadence.due(s.refresh, now) {
+		s.readEngines()
+		s.refresh = b.cadence.after(now)
+	}
+	for _, f := range s.side {
+		if c := f.snapshots.cadence; c.due(f.refresh, now) {
+			f.readEngines(s)
+			f.refresh = c.after(now)
+		}
+	}
+}

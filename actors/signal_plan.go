@@ -1,0 +1,103 @@
+package actors
+
+import (
+	"blis/policy"
+	"blis/vtime"
+)
+
+// signalPlan is how the signals of a run reach the router. It follows from what the
+// policies observe and from how fresh that should be.
+type signalPlan struct {
+	load        *snapshots[load] // load signals, without the side signals; nil: none
+	side        []*sideSnapshots // signals of other cadences, one for each cadence
+	sideSignals policy.Signals   // load signals that side carries
+
+	// In-flight is what the router sent less what ended. How many ended is in the
+	// load snapshots where decisions wait for instances anyway, or should learn of
+	// ends at a refresh. Otherwise each end is a notice to the router.
+	countsFinished bool
+	notified       policy.Signals // signals that notices carry
+}
+
+// planSignals is the plan of a run whose policies observe signals. The extra
+// signals are for a counterfactual trace: they change nothing that policies see
+// and add no notices.
+func (p *plan) planSignals(signals, extra policy.Signals) signalPlan {
+	cfg := &p.config
+	usual := cadence(cfg.SnapshotRefreshInterval)
+	var b signalPlan
+	var inLoad, atOnce policy.Signals
+	for s := policy.Signals(1); s <= signals|extra; s <<= 1 {
+		if (signals|extra)&s&observed == 0 {
+			continue
+		}
+		c := p.cadence(s)
+		if c == onDemand {
+			b.sideOf(c, cfg.NumInstances).signals |= s
+			b.sideSignals |= s & loadSignals
+			atOnce |= s & signals
+			continue
+		}
+		if c == immediate {
+			atOnce |= s & signals
+		}
+		if s&loadSignals != 0 && c == usual {
+			inLoad |= s
+			continue
+		}
+		b.sideSignals |= s & loadSignals
+		b.sideOf(c, cfg.NumInstances).signals |= s
+	}
+	b.notified = signals & (policy.Active | policy.ClassLatency)
+	if p.tellsBlocks(signals) {
+		b.notified |= policy.Prefixes
+	}
+	if signals&policy.InFlight != 0 {
+		b.countsFinished = cfg.InFlight == "periodic" || usual == immediate && atOnce != 0
+		if !b.countsFinished {
+			b.notified |= policy.InFlight
+		}
+	} else if extra&policy.InFlight != 0 {
+		b.countsFinished = true // without notices
+	}
+	if b.countsFinished || inLoad != 0 {
+		b.load = newSnapshots[load](cfg.NumInstances, usual)
+	}
+	return b
+}
+
+// sideOf returns the side snapshots of a cadence, new ones if there are none.
+func (b *signalPlan) sideOf(c cadence, instances int) *sideSnapshots {
+	asked := c == onDemand
+	for _, f := range b.side {
+		if f.onDemand == asked && (asked || f.snapshots.cadence == c) {
+			return f
+		}
+	}
+	f := &sideSnapshots{snapshots: newSnapshots[loadDetail](instances, max(c, immediate)), onDemand: asked, refresh: -1}
+	b.side = append(b.side, f)
+	return f
+}
+
+// Default cadences of the signals that change slowly and are expensive to read.
+const (
+	hitRateCadence       = 10 * cadence(vtime.Millisecond)
+	recentLatencyCadence = 100 * cadence(vtime.Millisecond)
+)
+
+// cadence is how fresh a signal is.
+func (p *plan) cadence(s policy.Signals) cadence {
+	if c, ok := p.fresh[s]; ok {
+		return c
+	}
+	usual := cadence(p.config.SnapshotRefreshInterval)
+	switch {
+	case usual != immediate:
+		return usual
+	case s == policy.HitRate:
+		return hitRateCadence
+	case s == policy.RecentLatency:
+		return recentLatencyCadence
+	}
+	return immediate
+}
