@@ -8,25 +8,32 @@ import (
 
 // Deliver hands the instance a request at now, which is not before the last
 // event that it executed. d is not kept.
-func (e *Engine) Deliver(d *Delivery, now vtime.Time) {
-	i := e.requests.add()
-	e.newest = i
-	e.open(i, d, now)
-	delay, err := vtime.Truncate(e.model.Queueing(latency.QueueInput{
-		Input: int64(d.Input), Running: int64(e.requests.running()), Waiting: int64(e.requests.waiting()),
-		UsedBlocks: int64(e.UsedBlocks()), FreeBlocks: int64(e.cache.Free()),
+func (e *Engine) Deliver(d *Delivery, now vtime.Time) { e.deliver(d, now) }
+
+// Resume is Deliver for a request that was taken away from another instance.
+func (e *Engine) Resume(d *Delivery, p *Progress, now vtime.Time) {
+	e.requests.resume(e.deliver(d, now), p)
+}
+
+// deliver returns the slot of the request.
+func (e *Engine) deliver(d *Delivery, now vtime.Time) int32 {
+	f, r := &e.batcher, &e.requests
+	delay, err := vtime.Truncate(e.cfg.Model.Queueing(latency.QueueInput{
+		Input: int64(d.Input), Running: int64(r.running()), Waiting: int64(r.waiting()),
+		UsedBlocks: int64(f.used()), FreeBlocks: int64(f.cache.Free()),
 		CachedTokens: e.Counters.CachedTokens, PromptTokens: e.Counters.LookedUpTokens,
-		PreemptionEMA: e.ema,
+		PreemptionEMA: f.average.value,
 	}))
 	if err != nil || delay < 0 {
 		panic("engine: the latency model gives a queueing delay that is NaN or negative")
 	}
-	e.requests.to(i, pending)
+	i := r.open(d, now)
 	m := member{i, d.ID}
 	e.agenda.addArrival(now.Add(delay), m)
 	if d.Deadline != vtime.Never {
 		e.agenda.addDeadline(d.Deadline, m)
 	}
+	return i
 }
 
 // Next is the time and class of the earliest event of the instance,
@@ -68,49 +75,37 @@ func (e *Engine) Act(until vtime.Time, class uint8) {
 // refuses it.
 func (e *Engine) queued(now vtime.Time) {
 	i := e.agenda.takeArrival()
-	s := e.slot(i)
+	s := e.requests.at(i)
 	if s.refusal != metrics.NoReason {
-		e.remove(i)
+		e.batcher.remove(i)
 		e.done(i, metrics.Dropped, s.refusal, now)
 		return
 	}
 	if s.deadline <= now {
-		e.leave(i, now)
+		e.timeOut(i, now)
 		return
 	}
 	e.integrate(now)
 	s.Queued = now
-	e.refreshContext(now)
+	e.batcher.refreshContext(now)
 	e.diagnosis.queued(i)
-	e.enqueue(i, false)
+	e.batcher.queue.push(i, false)
 	e.Counters.PeakWaiting = max(e.Counters.PeakWaiting, int64(e.requests.waiting()))
 	if e.inFlight.n == 0 {
 		e.agenda.at[eventStep] = now
 	}
 }
 
-// refusal is why the guards of the queue refuse a request; NoReason if they do
-// not.
-func (e *Engine) refusal(s *slot) metrics.Reason {
-	switch {
-	case s.Input >= e.maxLen:
-		return metrics.PromptTooLong
-	case s.MaxOutput >= 0 && int64(s.Input)+int64(s.MaxOutput) > int64(e.maxLen):
-		return metrics.OutputTooLong
-	}
-	return metrics.NoReason
-}
-
 // timeout acts on the earliest deadline: a request in the wait queue or in a
 // batch leaves when the step in flight ends, any other at once.
 func (e *Engine) timeout(now vtime.Time) {
 	m := e.agenda.takeDeadline()
-	s := e.slot(m.slot)
+	s := e.requests.at(m.slot)
 	if s.phase != pending && e.inFlight.n > 0 {
 		s.overdue = true
 		e.overdue = append(e.overdue, m)
 		return
 	}
 	e.integrate(now)
-	e.leave(m.slot, now)
+	e.timeOut(m.slot, now)
 }

@@ -16,7 +16,7 @@ func recounted(e *Engine) times {
 		want[eventStep] = b.end
 	}
 	for i := range int32(len(e.requests.slots)) {
-		s := e.slot(i)
+		s := e.requests.at(i)
 		if s.phase != vacant && !s.overdue {
 			want[eventTimeout] = min(want[eventTimeout], s.deadline)
 		}

@@ -29,7 +29,7 @@ type recount struct {
 // waits calls f for every request in the wait queue.
 func (r *recount) waits(f func(i int32, s *slot)) {
 	for i := range int32(len(r.e.requests.slots)) {
-		if s := r.e.slot(i); s.phase == waiting {
+		if s := r.e.requests.at(i); s.phase == waiting {
 			f(i, s)
 		}
 	}
@@ -91,7 +91,7 @@ func (r *recount) headIsBlocked(f *Formation) bool {
 	}
 	waiting := 0
 	r.waits(func(int32, *slot) { waiting++ })
-	return waiting > 1 && !r.wouldFit(e.slot(e.head()), left)
+	return waiting > 1 && !r.wouldFit(e.requests.at(e.batcher.queue.head()), left)
 }
 
 func (r *recount) wouldFit(s *slot, left int32) bool {
@@ -108,7 +108,7 @@ func (r *recount) wouldFit(s *slot, left int32) bool {
 	}
 	upto := cached + min(n, left)
 	if c.ReserveFullISL {
-		upto = min(known, r.e.maxLen)
+		upto = min(known, r.e.requests.maxLen)
 	}
 	fresh := int((upto+c.BlockSize-1)/c.BlockSize) - hit.Blocks
 	return fresh+hit.OnFree <= c.Cache.Free()

@@ -63,6 +63,14 @@ type inFlight struct {
 	lastEnd vtime.Time // of the batch that ended last
 }
 
+func newInFlight(async bool) inFlight {
+	depth := 1
+	if async {
+		depth = 2
+	}
+	return inFlight{ring: make([]batch, depth)}
+}
+
 // ended is the number of the batch that ended last.
 func (f *inFlight) ended() int64 { return f.formed - int64(f.n) }
 

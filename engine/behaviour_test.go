@@ -145,8 +145,8 @@ func TestEffectiveMaxModelLen(t *testing.T) {
 		e, _ := instance(t, linear{1000, 0, 0}, func(c *Config) {
 			c.MaxModelLen, c.MaxBatchedTokens, c.ChunkedPrefill = x.given, x.budget, x.chunked
 		})
-		if e.maxLen != x.want {
-			t.Errorf("given %d, budget %d, chunked %v: %d, want %d", x.given, x.budget, x.chunked, e.maxLen, x.want)
+		if e.requests.maxLen != x.want {
+			t.Errorf("given %d, budget %d, chunked %v: %d, want %d", x.given, x.budget, x.chunked, e.requests.maxLen, x.want)
 		}
 	}
 }

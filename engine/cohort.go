@@ -1,47 +1,63 @@
 package engine
 
-import "slices"
+import (
+	"blis/kv"
+	"blis/latency"
+	"blis/vtime"
+)
 
 // cohort is the part of the running list that only decodes: each member takes
 // one token in every formation from the one it joined in to its last. Nothing
-// about a member is updated per step; counts over all of them are.
+// about a member is updated per step; counts over all of them are. In
+//
+//	formation   7   8   9  10  11
+//	A           p   ●   ●   ●           p: the last of its prompt
+//	B                   p   ●   ●   …
+//
+// A joins in 8 and ends in 10, B joins in 10. Formation 10 has two members
+// and costs the same as one with two hundred.
 //
 // While a slot is a member its computed, generated, inFlight and lastToken stay
-// as they were when it joined, plus what was in flight then; materialize brings
-// them up to date.
+// as they were when it joined; materialize brings them up to date.
 type cohort struct {
-	n        int32
 	groups   []int32 // members per ITL group
-	ends     wheel   // members by the number of the formation of their last token
+	ends     wheel   // members by the formation of their last token
 	cross    []int32 // members by the formation number modulo block size in which they need a block
 	context  int64   // Σ (computed when joined − formation joined): context tokens at formation f are this + n·(f+1)
 	blocks   int64   // Σ blocks held
 	maxOrder int64   // no member was admitted later
+
+	blockSize   int64
+	async       bool
+	cache       kv.Cache
+	requests    *requests
+	inFlight    *inFlight
+	individuals *individuals
 }
+
+// n is the number of members.
+func (c *cohort) n() int32 { return c.requests.count[decoding] }
+
+// crossing is the number of members that need a block in a formation.
+func (c *cohort) crossing(formation int64) int { return int(c.cross[formation%c.blockSize]) }
 
 // join makes slot i, which has a token or its last prefill chunk in the batch
 // just formed, a member from the next formation on.
-func (e *Engine) join(i int32) {
-	s, c := e.slot(i), &e.cohort
-	e.requests.to(i, decoding)
-	s.joined = e.inFlight.formed + 1
-	c.ends.add(e, i, s.last())
+func (c *cohort) join(i int32) {
+	s := c.requests.at(i)
+	c.requests.to(i, decoding)
+	s.joined = c.inFlight.formed + 1
+	c.ends.add(i, s.last(), c.inFlight.formed)
 	c.maxOrder = max(c.maxOrder, s.order)
-	e.countMember(s, s.computed, 1)
+	c.count(s, s.computed, 1)
 }
 
-// last is the number of the formation of a member's last token.
-func (s *slot) last() int64 { return s.joined + int64(s.target-s.generated-s.inFlight) - 1 }
-
-// countMember adds a member that has computed tokens, or takes it away.
-func (e *Engine) countMember(s *slot, computed int32, sign int32) {
-	c := &e.cohort
-	size := int64(e.cfg.BlockSize)
+// count adds a member that has computed tokens, or with sign −1 takes it away.
+func (c *cohort) count(s *slot, computed int32, sign int32) {
 	base := s.joined - int64(s.computed)
-	c.n += sign
 	c.context -= int64(sign) * base
-	c.blocks += int64(sign) * ((int64(computed) + size - 1) / size)
-	c.cross[((base%size)+size)%size] += sign
+	c.blocks += int64(sign) * ((int64(computed) + c.blockSize - 1) / c.blockSize)
+	c.cross[((base%c.blockSize)+c.blockSize)%c.blockSize] += sign
 	if s.group >= 0 {
 		for len(c.groups) <= int(s.group) {
 			c.groups = append(c.groups, 0)
@@ -50,80 +66,36 @@ func (e *Engine) countMember(s *slot, computed int32, sign int32) {
 	}
 }
 
-// materialize ends the membership of slot i, which is filed no longer, and brings
-// its counts up to date.
-func (e *Engine) materialize(i int32) {
-	s := e.slot(i)
-	steps := int32(e.inFlight.formed - s.joined + 1)
-	ended := max(0, int32(e.inFlight.ended()-s.joined+1))
-	e.countMember(s, s.computed+steps, -1)
-	e.requests.to(i, running)
+// materialize ends the membership of slot i, which is on the wheel no longer, and
+// brings its counts up to date.
+func (c *cohort) materialize(i int32) {
+	s, f := c.requests.at(i), c.inFlight
+	steps := int32(f.formed - s.joined + 1)
+	ended := max(0, int32(f.ended()-s.joined+1))
+	c.count(s, s.computed+steps, -1)
+	c.requests.to(i, running)
 	s.computed += steps
 	s.generated += ended
 	s.inFlight += steps - ended
 	if ended > 0 {
-		s.lastToken = e.inFlight.lastEnd
+		s.lastToken = f.lastEnd
 	}
 	keyed := s.computed
-	if e.cfg.Async {
+	if c.async {
 		keyed--
 	}
-	e.cache.Adopt(&s.seq, s.computed, keyed)
-	if e.cohort.n == 0 {
-		e.cohort.ends.later, e.cohort.maxOrder = e.cohort.ends.later[:0], 0
+	c.cache.Adopt(&s.seq, s.computed, keyed)
+	if c.n() == 0 {
+		c.ends.later, c.maxOrder = c.ends.later[:0], 0
 	}
 }
 
-// adjustYield changes the number of tokens that formed batches deliver to the
-// group of s, a former member that has just been settled.
-func (e *Engine) adjustYield(s *slot, by int32) {
-	if s.group < 0 {
-		return
-	}
-	for k := range e.inFlight.n {
-		if b := e.inFlight.at(k); b.number >= s.joined {
-			b.yield[s.group] += by
-		}
-	}
-}
-
-// removeEnding ends the membership of those whose last token is in formation step or
-// earlier, with their share of the executing batch spelled out. They become
-// individuals, unless that batch is just ending: then they are about to complete.
-func (e *Engine) removeEnding(step int64, ending bool) {
-	c := &e.cohort
-	for at := c.ends.next(); at <= step; at = c.ends.next() {
-		for _, i := range c.ends.take(e, at) {
-			e.materialize(i)
-			e.itemize(i)
-			if ending {
-				e.requests.to(i, completing)
-			} else {
-				e.insertIndividual(i)
-			}
-		}
-	}
-}
-
-// disband turns all members into individuals.
-func (e *Engine) disband() {
-	c := &e.cohort
-	e.members(func(i int32) {
-		e.materialize(i)
-		e.itemize(i)
-		e.individuals = append(e.individuals, i)
-	})
-	c.ends.clear()
-	c.maxOrder = 0
-	slices.SortFunc(e.individuals, func(x, y int32) int { return int(e.slot(x).order - e.slot(y).order) })
-}
-
-// itemize gives slot i, a former member, items of its own in the formed
-// batches that it has a token in.
-func (e *Engine) itemize(i int32) {
-	s := e.slot(i)
-	for k := range e.inFlight.n {
-		b := e.inFlight.at(k)
+// itemize gives slot i, a former member, items of its own in the batches in
+// flight that it has a token in.
+func (c *cohort) itemize(i int32) {
+	s := c.requests.at(i)
+	for k := range c.inFlight.n {
+		b := c.inFlight.at(k)
 		if b.number < s.joined {
 			continue
 		}
@@ -136,20 +108,81 @@ func (e *Engine) itemize(i int32) {
 	}
 }
 
-func (e *Engine) individualIndex(i int32) (int, bool) {
-	order := e.slot(i).order
-	return slices.BinarySearchFunc(e.individuals, order, func(x int32, order int64) int { return int(e.slot(x).order - order) })
-}
-
-func (e *Engine) insertIndividual(i int32) {
-	at, _ := e.individualIndex(i)
-	e.individuals = slices.Insert(e.individuals, at, i)
-}
-
-func (e *Engine) removeIndividual(i int32) {
-	at, ok := e.individualIndex(i)
-	if !ok || e.individuals[at] != i {
-		panic("engine: a running request is in no list")
+// remove ends the membership of slot i before its time. Its tokens in flight are
+// not delivered.
+func (c *cohort) remove(i int32) {
+	s := c.requests.at(i)
+	c.ends.remove(i, s.last())
+	c.materialize(i)
+	if s.group < 0 {
+		return
 	}
-	e.individuals = slices.Delete(e.individuals, at, at+1)
+	for k := range c.inFlight.n {
+		if b := c.inFlight.at(k); b.number >= s.joined {
+			b.yield[s.group]--
+		}
+	}
+}
+
+// removeEnding ends the membership of those whose last token is in a formation or
+// an earlier one, and itemizes them. They become individuals, unless that batch
+// is just ending: then they are about to complete.
+func (c *cohort) removeEnding(formation int64, ending bool) {
+	for at := c.ends.next(); at <= formation; at = c.ends.next() {
+		for _, i := range c.ends.take(at) {
+			c.materialize(i)
+			c.itemize(i)
+			if ending {
+				c.requests.to(i, completing)
+			} else {
+				c.individuals.insert(i)
+			}
+		}
+	}
+}
+
+// disband turns all members into individuals.
+func (c *cohort) disband() {
+	c.ends.each(func(i int32) {
+		c.materialize(i)
+		c.itemize(i)
+		c.individuals.append(i)
+	})
+	c.ends.clear()
+	c.maxOrder = 0
+	c.individuals.sort()
+}
+
+// stepsUntilEnd is how many steps after the executing one pass, at most limit,
+// before the first member ends; 0 when one ends in it.
+func (c *cohort) stepsUntilEnd(limit int64) int64 {
+	return max(0, min(limit, c.ends.next()-c.inFlight.executing().number))
+}
+
+// addTo adds the members to the sums of b, and books the blocks that they took
+// in it.
+func (c *cohort) addTo(q *latency.Batch, b *batch) {
+	if b.members == 0 {
+		return
+	}
+	c.blocks += int64(c.crossing(b.number))
+	n := int64(c.n())
+	q.DecodeTokens += n
+	q.DecodeRequests += n
+	q.SampledRows += n
+	q.DecodeContext += c.context + n*(b.number+1)
+	q.DecodeBlocks += c.blocks
+}
+
+// deliver tells the sink of steps of equal length in which each member got a
+// token.
+func (c *cohort) deliver(to Sink, gap vtime.Duration, steps int) {
+	if steps == 0 {
+		return
+	}
+	for g, n := range c.groups {
+		if n > 0 {
+			to.ITL(g, gap, int(n)*steps)
+		}
+	}
 }

@@ -14,6 +14,7 @@ type diagnosis struct {
 	requests *requests
 	counters *metrics.Counters
 	observer Observer // nil: none
+	seen     Formation
 
 	prioritised bool    // a request was queued
 	priority    float64 // of all that were, until there is a priorityIndex
@@ -33,6 +34,37 @@ func (d *diagnosis) queued(i int32) {
 	case priority != d.priority:
 		r.priorities = newPriorityIndex(r)
 		r.priorities.add(i)
+	}
+}
+
+// begins clears what the observer is told of a formation.
+func (d *diagnosis) begins() {
+	if d.observer != nil {
+		d.seen.clear()
+	}
+}
+
+// admits notes for the observer that s is admitted with cached tokens.
+func (d *diagnosis) admits(s *slot, cached int32) {
+	if d.observer != nil {
+		d.seen.admit(s, cached)
+	}
+}
+
+// preempts tells the observer that s is about to lose its blocks, so that another
+// request gets some of the free ones.
+func (d *diagnosis) preempts(s, by *slot, free int, now vtime.Time) {
+	if d.observer != nil {
+		d.seen.Preempted = append(d.seen.Preempted, s.ID)
+		d.observer.Preempted(now, Preemption{s.ID, by.ID, s.computed, free})
+	}
+}
+
+// formed tells the observer of the formation of b, unless it did nothing.
+func (d *diagnosis) formed(b *batch, f *batcher) {
+	if d.observer != nil && (!b.empty() || b.preempted > 0) {
+		d.seen.fill(b, f)
+		d.observer.Formed(b.formedAt, &d.seen)
 	}
 }
 

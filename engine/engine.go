@@ -2,128 +2,75 @@ package engine
 
 import (
 	"fmt"
-	"math/bits"
 
 	"blis/kv"
 	"blis/latency"
 	"blis/metrics"
-	"blis/policy"
 	"blis/vtime"
 )
 
 // Engine is one serving instance. It is not safe for concurrent use.
 type Engine struct {
-	cfg      Config
-	index    int32
-	cache    kv.Cache
-	model    latency.Model
-	sink     Sink
-	maxLen   int32 // effective max-model-len
-	minStep  vtime.Duration
-	warm     vtime.Time // until when steps take longer
-	reorders bool
+	cfg   Config
+	index int32
+	now   vtime.Time // of the event executed last
 
-	now      vtime.Time // of the last executed event
-	requests requests
-	newest   int32 // the slot opened last
-	agenda   agenda
+	requests  requests
+	agenda    agenda
+	inFlight  inFlight
+	batcher   batcher
+	diagnosis diagnosis
+	books     books
 
-	overdue []member
-	line    line
-	ranked  []ranked
-
-	// The running list is the cohort and the individuals; individuals are slots in
-	// order of admission.
-	individuals []int32
-	cohort      cohort
-	ending      []int32 // members taken out of it last
-	orders      int64   // admissions so far
-
-	inFlight inFlight
-
-	blocked              blockade // why the wait queue stands still since the last formation
-	diagnosis            diagnosis
-	fruitlessPreemptions int     // preemptions since the last token
-	ema                  float64 // preemption average
-	gamma                float64 // weight of the newest step in it
-	integratedTo         vtime.Time
-
-	ctx  policy.SchedulerContext
-	ask  policy.Running   // the request a scheduler is asked about
-	view []policy.Running // running list as a scheduler sees it
-	plan []int32          // tokens per other of the formation at hand
-
-	prefillLeft int32 // budget for prefill in the formation at hand
-
-	held      []*kv.Sequence
-	outcome   metrics.Outcome
-	formation *Formation // for the observer; nil without one
+	overdue   []member        // requests with overdue
+	stepState State           // at the end of the last step, with Config.KeepStepState
+	changes   []BlockChange   // since the end of the last step, with Config.BlockEvents
+	outcome   metrics.Outcome // of the request that ends
+	released  *remains        // nil: not yet
 
 	Counters metrics.Counters
 	Blocks   metrics.Integral // Counters.BlockMicros over time
 	Reach    Reach
-
-	// What Release leaves behind.
-	released bool
-	verdict  error  // of Check
-	folded   uint64 // Fold
-
-	// What most runs never touch.
-	stepState State               // as of the last end of a step, with Config.KeepStepState
-	migrated  map[int32]migration // slots of requests that came from other instances
-	changes   []BlockChange       // since the last end of a step, with Config.BlockEvents
 }
-
-// blockade is why requests wait although a batch was just formed.
-type blockade uint8
-
-const (
-	free     blockade = iota
-	noSeat            // the running list is full
-	noBudget          // the token budget is spent
-	noFit             // the head's prompt exceeds the budget left, and chunked prefill is off
-	noBlocks          // the head needs more KV blocks than are free
-)
-
-// headBlocked reports whether the queue stands still because its head does not
-// fit into what is left.
-func (b blockade) headBlocked() bool { return b >= noFit }
 
 // New returns an idle instance with the given index.
 func New(index int, cfg Config) *Engine {
-	e := &Engine{
-		cfg: cfg, index: int32(index), cache: cfg.Cache, model: cfg.Model, sink: cfg.Sink,
-		maxLen: cfg.EffectiveMaxModelLen(), reorders: cfg.Scheduler.Reorders(),
-	}
-	e.agenda = newAgenda(&e.requests)
-	e.diagnosis = diagnosis{
-		requests: &e.requests, counters: &e.Counters, observer: cfg.Observer,
-		storm: storm{most: min(int(cfg.MaxSeqs), cfg.Cache.Total())}, // a running request has a place and a block
-	}
-	depth := 1
-	if cfg.Async {
-		depth = 2
-	}
-	e.inFlight.ring = make([]batch, depth)
-	e.minStep = minStep(cfg.Model)
-	if e.gamma = cfg.Gamma; e.gamma == 0 {
-		e.gamma = latency.Gamma(cfg.Model)
-	}
-	e.cfg.StepByStep = cfg.StepByStep || cfg.BlockEvents != nil
-	if cfg.Observer != nil {
-		e.formation = &Formation{}
-	}
-	if cfg.BlockEvents != nil {
-		e.cache.Journal(func(key uint64, stored bool) { e.changes = append(e.changes, BlockChange{key, stored}) })
-	}
+	cfg.StepByStep = cfg.StepByStep || cfg.BlockEvents != nil
+	e := &Engine{cfg: cfg, index: int32(index)}
+	e.requests.cfg, e.requests.maxLen = &e.cfg, cfg.EffectiveMaxModelLen()
 	if cfg.KeepBacklog {
 		e.requests.backlog = &backlog{}
 	}
-	e.cohort.ends.first = never
-	e.warm = cfg.Warmup.end()
-	e.cohort.cross = make([]int32, cfg.BlockSize)
+	e.agenda = newAgenda(&e.requests)
+	e.inFlight = newInFlight(cfg.Async)
+	e.books = books{counters: &e.Counters, blocks: &e.Blocks, instance: e.index}
+	e.diagnosis = diagnosis{requests: &e.requests, counters: &e.Counters, observer: cfg.Observer}
+	e.diagnosis.storm.most = min(int(cfg.MaxSeqs), cfg.Cache.Total()) // a running request has a place and a block
+	e.batcher.init(e)
 	e.Counters.TotalBlocks = int64(cfg.Cache.Total())
+	if cfg.BlockEvents != nil {
+		cfg.Cache.Journal(func(key uint64, stored bool) { e.changes = append(e.changes, BlockChange{key, stored}) })
+	}
 	return e
+}
+
+// init makes the batcher of e.
+func (f *batcher) init(e *Engine) {
+	cfg := &e.cfg
+	*f = batcher{
+		cfg: cfg, cache: cfg.Cache, requests: &e.requests, inFlight: &e.inFlight, diagnosis: &e.diagnosis,
+		counters: &e.Counters, reach: &e.Reach, pace: newPace(cfg),
+	}
+	f.queue = waitQueue{reorders: cfg.Scheduler.Reorders(), scheduler: cfg.Scheduler, ctx: &f.ctx, requests: &e.requests}
+	f.individuals.requests = &e.requests
+	f.cohort = cohort{
+		cross: make([]int32, cfg.BlockSize), blockSize: int64(cfg.BlockSize), async: cfg.Async, cache: cfg.Cache,
+		requests: &e.requests, inFlight: &e.inFlight, individuals: &f.individuals,
+	}
+	f.cohort.ends.first, f.cohort.ends.requests = never, &e.requests
+	if f.average.gamma = cfg.Gamma; cfg.Gamma == 0 {
+		f.average.gamma = latency.Gamma(cfg.Model)
+	}
 }
 
 // State is what can be seen of an instance from outside.
@@ -139,15 +86,15 @@ type State struct {
 
 // State is the state as it is.
 func (e *Engine) State() State {
-	s := State{Waiting: e.requests.waiting(), Running: e.requests.running(), Used: int64(e.UsedBlocks()), CachedTokens: e.Counters.CachedTokens, LookedUpTokens: e.Counters.LookedUpTokens}
+	s := State{Waiting: e.Waiting(), Running: e.Running(), Used: int64(e.UsedBlocks()), CachedTokens: e.Counters.CachedTokens, LookedUpTokens: e.Counters.LookedUpTokens}
 	if k := e.requests.backlog; k != nil {
 		s.WaitingTokens, s.PrefillTokens, s.PrefillMicros = k.waiting, k.tokens, k.micros
 	}
 	return s
 }
 
-// StepState is the state as of the end of the last step, before the next batch was
-// formed: what a server publishes that updates its metrics once per step. It
+// StepState is the state as of the end of the last step, before the next batch
+// was formed: what a server publishes that updates its metrics once per step. It
 // needs Config.KeepStepState.
 func (e *Engine) StepState() State { return e.stepState }
 
@@ -159,10 +106,10 @@ func (e *Engine) Running() int32 { return e.requests.running() }
 
 // UsedBlocks is the number of KV blocks that requests hold.
 func (e *Engine) UsedBlocks() int {
-	if e.released {
+	if e.released != nil {
 		return 0
 	}
-	return e.cache.Total() - e.cache.Free()
+	return e.batcher.used()
 }
 
 // Now is the time of the last event that the instance executed.
@@ -171,86 +118,78 @@ func (e *Engine) Now() vtime.Time { return e.now }
 // Finish brings the time integrals of Counters up to the end of the run.
 func (e *Engine) Finish(end vtime.Time) { e.integrate(end) }
 
-// Fold hashes what of the final state no message tells: the free list.
-func (e *Engine) Fold() uint64 {
-	if e.released {
-		return e.folded
-	}
-	return e.cache.Fold()
+func (e *Engine) integrate(now vtime.Time) {
+	r := &e.requests
+	e.books.integrate(now, level{int64(e.UsedBlocks()), int64(r.waiting()), int64(r.running()), e.batcher.blocked})
 }
 
-// integrate brings the time integrals up to now.
-//
-// The books are checked when a bin of Blocks ends: often enough, as bins are a
-// small part of the time so far.
-func (e *Engine) integrate(now vtime.Time) {
-	dt := int64(now - e.integratedTo)
-	if dt < 0 {
-		panic(fmt.Sprintf("engine: instance %d: time goes back from %v to %v", e.index, e.integratedTo, now))
+// report fills e.outcome with what became of slot i.
+func (e *Engine) report(i int32, state metrics.State, reason metrics.Reason, finished vtime.Time) {
+	s := e.requests.at(i)
+	e.outcome = metrics.Outcome{
+		Identity: s.Identity, Progress: s.progress(e.requests.migration(i)), State: state, Reason: reason, Instance: e.index,
+		Expected: s.expected, Admitted: s.admitted, Finished: finished,
 	}
-	c, used := &e.Counters, int64(e.UsedBlocks())
-	if e.Blocks.Due(now) {
-		e.checkBooks(now, dt, used)
-		e.Blocks.Pass(c.BlockMicros, e.integratedTo, now, used)
+	if s.scheduled != vtime.Never {
+		e.Reach.Context = max(e.Reach.Context, int64(s.known()))
 	}
-	e.integratedTo = now
-	c.BlockMicros += dt * used
-	c.RunningMicros += dt * int64(e.requests.running())
-	if e.requests.waiting() == 0 {
+}
+
+// Unfinished calls f for every request that the instance still holds, with the
+// outcome that it has when the run ends here. The engine must not be advanced
+// afterwards.
+func (e *Engine) Unfinished(f func(o *metrics.Outcome)) {
+	if e.released != nil {
 		return
 	}
-	c.WaitingMicros += dt * int64(e.requests.waiting())
-	switch e.blocked {
-	case noSeat:
-		c.LimitMaxSeqsMicros += dt
-	case noBlocks:
-		c.LimitKVMicros += dt
-	case noBudget, noFit:
-		c.LimitBudgetMicros += dt
-	}
-}
-
-// checkBooks panics when an integral would pass 2⁶² by the end of the next bin.
-func (e *Engine) checkBooks(now vtime.Time, dt, used int64) {
-	const most = 1 << 62
-	c := &e.Counters
-	ahead := uint64(now)/16 + 1<<11 // more than the width of a bin
-	for _, b := range [...]struct{ sum, level, peak int64 }{
-		{c.BlockMicros, used, c.PeakBlocks}, {c.RunningMicros, int64(e.requests.running()), c.PeakRunning}, {c.WaitingMicros, int64(e.requests.waiting()), c.PeakWaiting},
-	} {
-		high, grown := bits.Mul64(uint64(dt), uint64(b.level))
-		higher, next := bits.Mul64(ahead, uint64(max(b.level, b.peak)))
-		if high|higher != 0 || grown > most || next > most || uint64(b.sum)+grown+next > most {
-			panic(&TooLong{now})
+	states := [...]metrics.State{pending: metrics.Pending, waiting: metrics.Queued, running: metrics.Running}
+	e.batcher.cohort.disband()
+	for i := range int32(len(e.requests.slots)) {
+		s := e.requests.at(i)
+		if s.phase == vacant {
+			continue
 		}
+		state := states[s.phase]
+		if s.phase == pending && e.requests.migration(i).queued != vtime.Never {
+			state = metrics.Queued // it has been, elsewhere
+		}
+		e.report(i, state, metrics.NoReason, vtime.Never)
+		f(&e.outcome)
 	}
 }
 
 // Check verifies the books of the instance: the running list, the wait queue
 // and the cache. It ends decode runs and is meant for the end of a run.
 func (e *Engine) Check() error {
-	if e.released {
-		return e.verdict
+	if e.released != nil {
+		return e.released.verdict
 	}
-	e.disband()
-	counts := [phases]int32{}
-	e.held = e.held[:0]
-	for i := range int32(len(e.requests.slots)) {
-		s := e.slot(i)
-		counts[s.phase]++
+	e.batcher.cohort.disband()
+	var count [phases]int32
+	var held []*kv.Sequence
+	for i := range e.requests.slots {
+		s := &e.requests.slots[i]
+		count[s.phase]++
 		if s.phase != vacant {
-			e.held = append(e.held, &s.seq)
+			held = append(held, &s.seq)
 		}
 	}
-	if counts != e.requests.count || int(counts[running]) != len(e.individuals) {
-		return fmt.Errorf("instance %d: requests by phase %v by the slots, %v by the books, %d running ones listed",
-			e.index, counts, e.requests.count, len(e.individuals))
+	if listed := len(e.batcher.individuals.list); count != e.requests.count || int(count[running]) != listed {
+		return fmt.Errorf("instance %d: requests by phase %v by the slots, %v by the books, %d running ones listed", e.index, count, e.requests.count, listed)
 	}
 	if k := e.requests.backlog; k != nil && k.waiting != e.requests.waitingTokens() {
 		return fmt.Errorf("instance %d: %d tokens wait by the slots, %d by the books", e.index, e.requests.waitingTokens(), k.waiting)
 	}
-	if err := e.cache.Check(e.held); err != nil {
+	if err := e.cfg.Cache.Check(held); err != nil {
 		return fmt.Errorf("instance %d: %w", e.index, err)
 	}
 	return nil
+}
+
+// Fold hashes what of the final state no message tells: the free list.
+func (e *Engine) Fold() uint64 {
+	if e.released != nil {
+		return e.released.folded
+	}
+	return e.cfg.Cache.Fold()
 }

@@ -25,8 +25,8 @@ type Formation struct {
 	Cached                  []Share // prompt tokens that each admitted request found in the cache
 	Free                    int     // KV blocks
 
-	engine *Engine
 	batch  *batch
+	cohort *cohort
 	shares []Share
 }
 
@@ -42,27 +42,47 @@ func (f *Formation) Empty() bool { return f.batch.empty() }
 // Scheduled lists the tokens of each request in the batch, members of the cohort
 // too, in order of admission.
 func (f *Formation) Scheduled() []Share {
-	type ordered struct {
+	type admitted struct {
 		order int64
 		Share
 	}
-	var all []ordered
+	var all []admitted
 	for _, it := range f.batch.items {
-		all = append(all, ordered{it.order, Share{it.id, it.scheduled}})
+		all = append(all, admitted{it.order, Share{it.id, it.scheduled}})
 	}
 	if f.batch.members > 0 {
-		f.engine.members(func(i int32) {
-			if s := f.engine.slot(i); s.joined <= f.batch.number {
-				all = append(all, ordered{s.order, Share{s.ID, 1}})
+		f.cohort.ends.each(func(i int32) {
+			if s := f.cohort.requests.at(i); s.joined <= f.batch.number {
+				all = append(all, admitted{s.order, Share{s.ID, 1}})
 			}
 		})
 	}
-	slices.SortFunc(all, func(x, y ordered) int { return cmp.Compare(x.order, y.order) })
+	slices.SortFunc(all, func(x, y admitted) int { return cmp.Compare(x.order, y.order) })
 	f.shares = f.shares[:0]
 	for _, o := range all {
 		f.shares = append(f.shares, o.Share)
 	}
 	return f.shares
+}
+
+// admit notes that s is admitted with cached tokens.
+func (f *Formation) admit(s *slot, cached int32) {
+	list := &f.New
+	if s.Preempted {
+		list = &f.Resumed
+	}
+	*list = append(*list, s.ID)
+	f.Cached = append(f.Cached, Share{s.ID, cached})
+}
+
+// fill fills in the batch that was formed.
+func (f *Formation) fill(b *batch, from *batcher) {
+	r := from.requests
+	f.Step = Step{r.running(), r.waiting(), b.sums.PrefillTokens, b.sums.DecodeTokens, from.used(), b.start, b.end}
+	if b.empty() {
+		f.Start, f.End = b.formedAt, b.formedAt
+	}
+	f.Free, f.batch, f.cohort = from.cache.Free(), b, &from.cohort
 }
 
 // clear forgets the formation before.
@@ -106,17 +126,3 @@ const (
 	BlockedHead                           // the head; requests that wait
 	PreemptionStorm                       // none; preemptions within the second, at most one more than there are seats
 )
-
-// observe tells the observer of the formation of b, unless it did nothing.
-func (e *Engine) observe(b *batch) {
-	f := e.formation
-	if b.empty() && b.preempted == 0 {
-		return
-	}
-	f.Step = Step{e.requests.running(), e.requests.waiting(), b.sums.PrefillTokens, b.sums.DecodeTokens, e.UsedBlocks(), b.start, b.end}
-	if b.empty() {
-		f.Start, f.End = b.formedAt, b.formedAt
-	}
-	f.Free, f.engine, f.batch = e.cache.Free(), e, b
-	e.cfg.Observer.Formed(e.now, f)
-}

@@ -2,35 +2,33 @@ package engine
 
 import (
 	"fmt"
-	"slices"
 
 	"blis/policy"
 )
 
-// formWithPreemption forms the running part of batch b request by request, in order of
-// admission, preempting when blocks run out, and returns the budget left. The
-// cohort is empty: every running request is among the individuals.
-func (e *Engine) formWithPreemption(b *batch) int32 {
-	left := e.cfg.MaxBatchedTokens
-	e.reserveDecodes()
-	for k := 0; k < len(e.individuals) && left > 0; k++ {
-		i := e.individuals[k]
-		n := min(e.wants(e.slot(i)), left)
+// formWithPreemption forms the running part of batch b request by request, in
+// order of admission, preempting when blocks run out, and returns the budget
+// left. The cohort is empty: every running request is among the individuals.
+func (f *batcher) formWithPreemption(b *batch) int32 {
+	left := f.cfg.MaxBatchedTokens
+	f.reserveDecodes()
+	for k := 0; k < len(f.individuals.list) && left > 0; k++ {
+		i := f.individuals.list[k]
+		n := min(f.wants(f.requests.at(i)), left)
 		if n <= 0 {
 			continue
 		}
-		for !e.schedule(b, i, n) {
-			v := e.victim()
-			self := e.individuals[v] == i
-			if e.cfg.Observer != nil {
-				s := e.slot(e.individuals[v])
-				e.cfg.Observer.Preempted(e.now, Preemption{s.ID, e.slot(i).ID, s.computed, e.cache.Free()})
-			}
-			left += e.preempt(b, v)
+		for !f.schedule(b, i, n) {
+			v := f.victim()
+			victim := f.individuals.list[v]
+			f.diagnosis.preempts(f.requests.at(victim), f.requests.at(i), f.cache.Free(), b.formedAt)
+			f.individuals.removeAt(v)
+			left += b.remove(victim)
+			f.preempt(b, victim)
 			if v <= k {
 				k-- // the request being served moved up
 			}
-			if self {
+			if victim == i {
 				return left
 			}
 		}
@@ -40,39 +38,35 @@ func (e *Engine) formWithPreemption(b *batch) int32 {
 }
 
 // victim is the index in individuals of the request that the scheduler gives up.
-func (e *Engine) victim() int {
-	e.view = e.view[:0]
-	for _, i := range e.individuals {
-		s := e.slot(i)
-		e.view = append(e.view, policy.Running{ID: s.ID, Priority: s.Priority, Arrival: s.Arrival, Input: s.Input, Computed: s.computed, Generated: s.generated})
+func (f *batcher) victim() int {
+	f.view = f.view[:0]
+	for _, i := range f.individuals.list {
+		s := f.requests.at(i)
+		f.view = append(f.view, policy.Running{ID: s.ID, Priority: s.Priority, Arrival: s.Arrival, Input: s.Input, Computed: s.computed, Generated: s.generated})
 	}
-	v := e.cfg.Scheduler.Victim(e.view, &e.ctx)
-	if v < 0 || v >= len(e.individuals) {
-		panic(fmt.Sprintf("engine: the scheduler's victim is %d of %d running requests", v, len(e.individuals)))
+	v := f.cfg.Scheduler.Victim(f.view, &f.ctx)
+	if v < 0 || v >= len(f.individuals.list) {
+		panic(fmt.Sprintf("engine: the scheduler's victim is %d of %d running requests", v, len(f.individuals.list)))
 	}
 	return v
 }
 
-// preempt takes the blocks of individuals[v] and puts it at the head of the wait
-// queue. It returns the tokens that it had in b. A token of the executing
-// batch stays on its way.
-func (e *Engine) preempt(b *batch, v int) int32 {
-	i := e.individuals[v]
-	e.individuals = slices.Delete(e.individuals, v, v+1)
-	back := b.remove(i)
-	s := e.slot(i)
-	e.cache.Preempt(&s.seq)
+// preempt takes the blocks of slot i, which is in no list any more, and puts it at
+// the head of the wait queue. A token of the executing batch stays on its way.
+func (f *batcher) preempt(b *batch, i int32) {
+	s := f.requests.at(i)
+	f.cache.Preempt(&s.seq)
 	s.lost, s.deficit, s.computed = s.computed, max(s.deficit, s.computed), 0
 	s.evicted = min(s.evicted, b.formedAt)
 	s.preemptions++
 	s.Preempted = true
-	e.enqueue(i, true)
+	f.queue.push(i, true)
 	b.preempted++
-	if e.formation != nil {
-		e.formation.Preempted = append(e.formation.Preempted, s.ID)
-	}
-	if e.fruitlessPreemptions++; e.fruitlessPreemptions > 10_000 {
+	if f.fruitlessPreemptions++; f.fruitlessPreemptions > mostFruitless {
 		panic(&Livelock{At: b.formedAt})
 	}
-	return back
 }
+
+// mostFruitless is the number of preemptions without a token after which an
+// instance is taken to preempt for ever. The text of Livelock says it.
+const mostFruitless = 10_000

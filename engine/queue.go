@@ -2,34 +2,83 @@ package engine
 
 import "blis/policy"
 
-// member names the request id in slot. It is stale, and skipped, once the
-// slot holds another request or the request is no longer where it was filed.
-type member struct {
-	slot int32
-	id   int64
+// waitQueue is the requests in phase waiting. A scheduler that never reorders
+// has them in the order in which they were queued, preempted ones in front. One
+// that does has them in a heap. Requests that left in between stay in either
+// until they are the first.
+type waitQueue struct {
+	fifo     fifo
+	ordered  []ordered
+	reorders bool
+
+	scheduler policy.Scheduler
+	ctx       *policy.SchedulerContext
+	requests  *requests
 }
 
-// ranked is an entry of a wait queue that the scheduler orders. It holds a
-// copy of what the scheduler reads, which stays as it is while queued.
-type ranked struct {
+// push puts slot i, which waits from now on, at the end of the queue or where
+// the scheduler's order has it; front is for preempted requests.
+func (q *waitQueue) push(i int32, front bool) {
+	q.requests.to(i, waiting)
+	s := q.requests.at(i)
+	m := member{i, s.ID}
+	switch {
+	case q.reorders:
+		q.ordered = push(q.ordered, ordered{m, s.Waiting, q})
+	case front:
+		q.fifo.pushFront(m)
+	default:
+		q.fifo.pushBack(m)
+	}
+}
+
+// head is the slot of the first waiting request, −1 if there is none.
+func (q *waitQueue) head() int32 {
+	for q.reorders && len(q.ordered) > 0 {
+		if m := q.ordered[0].member; q.requests.is(m, waiting) {
+			return m.slot
+		}
+		q.ordered = pop(q.ordered)
+	}
+	for q.fifo.n > 0 {
+		if m := q.fifo.ring[q.fifo.head]; q.requests.is(m, waiting) {
+			return m.slot
+		}
+		q.fifo.pop()
+	}
+	return -1
+}
+
+// pop removes the head, which is in slot i, and moves it to phase p.
+func (q *waitQueue) pop(i int32, p phase) {
+	q.requests.to(i, p)
+	if q.reorders {
+		q.ordered = pop(q.ordered)
+		return
+	}
+	q.fifo.pop()
+}
+
+// ordered is an entry of a wait queue that the scheduler orders. It holds a copy
+// of what the scheduler reads, which stays as it is while queued.
+type ordered struct {
 	member
 	waiting policy.Waiting
-	engine  *Engine
+	queue   *waitQueue
 }
 
-func (x *ranked) before(y *ranked) bool {
-	return x.engine.cfg.Scheduler.Less(&x.waiting, &y.waiting, &x.engine.ctx)
+func (x *ordered) before(y *ordered) bool {
+	return x.queue.scheduler.Less(&x.waiting, &y.waiting, x.queue.ctx)
 }
 
-// line is the wait queue of a scheduler that never reorders: queued order,
-// preempted requests in front. A ring with a power of two places.
-type line struct {
+// fifo is a double-ended queue: a ring with a power of two places.
+type fifo struct {
 	ring []member
 	head int
 	n    int
 }
 
-func (l *line) grow() {
+func (l *fifo) grow() {
 	if l.n < len(l.ring) {
 		return
 	}
@@ -40,65 +89,20 @@ func (l *line) grow() {
 	l.ring, l.head = ring, 0
 }
 
-func (l *line) pushBack(m member) {
+func (l *fifo) pushBack(m member) {
 	l.grow()
 	l.ring[(l.head+l.n)&(len(l.ring)-1)] = m
 	l.n++
 }
 
-func (l *line) pushFront(m member) {
+func (l *fifo) pushFront(m member) {
 	l.grow()
 	l.head = (l.head - 1) & (len(l.ring) - 1)
 	l.ring[l.head] = m
 	l.n++
 }
 
-func (l *line) pop() {
+func (l *fifo) pop() {
 	l.head = (l.head + 1) & (len(l.ring) - 1)
 	l.n--
 }
-
-// enqueue puts slot i into the wait queue: at its end, or where the
-// scheduler's order has it; front is for preempted requests.
-func (e *Engine) enqueue(i int32, front bool) {
-	s := e.slot(i)
-	e.requests.to(i, waiting)
-	m := member{i, s.ID}
-	switch {
-	case e.reorders:
-		e.ranked = push(e.ranked, ranked{m, s.Waiting, e})
-	case front:
-		e.line.pushFront(m)
-	default:
-		e.line.pushBack(m)
-	}
-}
-
-// head is the first waiting request, or -1.
-func (e *Engine) head() int32 {
-	for e.reorders && len(e.ranked) > 0 {
-		if m := e.ranked[0].member; e.waits(m) {
-			return m.slot
-		}
-		e.ranked = pop(e.ranked)
-	}
-	for e.line.n > 0 {
-		if m := e.line.ring[e.line.head]; e.waits(m) {
-			return m.slot
-		}
-		e.line.pop()
-	}
-	return -1
-}
-
-// dequeue removes the head, which is in slot i, and leaves it in phase p.
-func (e *Engine) dequeue(i int32, p phase) {
-	e.requests.to(i, p)
-	if e.reorders {
-		e.ranked = pop(e.ranked)
-		return
-	}
-	e.line.pop()
-}
-
-func (e *Engine) waits(m member) bool { return e.requests.is(m, waiting) }

@@ -2,17 +2,19 @@ package engine
 
 import "blis/vtime"
 
+// remains is what an instance that is released still answers.
+type remains struct {
+	verdict error  // of Check
+	folded  uint64 // Fold
+}
+
 // Release gives the memory of an instance back that holds no request, has no
 // event to come and will get no more requests. Counters, Now, Fold and Check
 // stay as they were.
 func (e *Engine) Release() {
-	if at, _ := e.Next(); at != vtime.Never || e.requests.running() > 0 || e.requests.waiting() > 0 {
+	if at, _ := e.Next(); at != vtime.Never || e.Running() > 0 || e.Waiting() > 0 {
 		panic("engine: an instance is released that has something to do")
 	}
-	e.verdict = e.Check()
-	e.folded = e.cache.Fold()
-	*e = Engine{
-		index: e.index, now: e.now, integratedTo: e.integratedTo, agenda: agenda{at: e.agenda.at}, warm: e.warm, stepState: e.stepState,
-		Counters: e.Counters, Blocks: e.Blocks, released: true, verdict: e.verdict, folded: e.folded,
-	}
+	r := &remains{e.Check(), e.Fold()}
+	*e = Engine{index: e.index, now: e.now, agenda: agenda{at: e.agenda.at}, books: e.books, stepState: e.stepState, released: r, Counters: e.Counters, Blocks: e.Blocks}
 }

@@ -18,7 +18,7 @@ func TestReleaseKeepsWhatCounts(t *testing.T) {
 		e.Advance(vtime.Never, 0)
 		if release {
 			e.Release()
-			if len(e.requests.slots) > 0 || e.cache != nil || e.sink != nil {
+			if len(e.requests.slots) > 0 || e.cfg.Cache != nil || e.cfg.Sink != nil {
 				t.Error("memory is held on to")
 			}
 		}
@@ -35,7 +35,7 @@ func TestReleaseKeepsWhatCounts(t *testing.T) {
 // The books are closed with the release: a fault in them is not lost.
 func TestReleaseKeepsAFault(t *testing.T) {
 	e, _ := instance(t, slow{}, nil)
-	e.cache.Take(3)
+	e.cfg.Cache.Take(3)
 	if e.Release(); e.Check() == nil {
 		t.Error("three blocks that nobody holds, and no fault")
 	}

@@ -4,6 +4,9 @@ import (
 	"fmt"
 
 	"blis/metrics"
+	"blis/policy"
+	"blis/vtime"
+	"blis/workload"
 )
 
 // phase is where a request stands in an instance:
@@ -46,9 +49,26 @@ type requests struct {
 	vacant []int32 // slots in phase vacant
 
 	count      [phases]int32  // slots in each phase
-	refusable  int32          // pending requests that the guards of the queue will refuse
+	refusable  int32          // pending requests with a refusal
 	backlog    *backlog       // of waiting requests; nil without Config.KeepBacklog
 	priorities *priorityIndex // of waiting requests; nil until priorities differ
+
+	migrations map[int32]migration // of the slots with migrated
+	cfg        *Config
+	maxLen     int32 // effective max-model-len
+}
+
+// member is a reference to a request in a slot. It is stale, and skipped, once
+// the slot holds another one.
+type member struct {
+	slot int32
+	id   int64
+}
+
+// migration is what only requests have that came from another instance.
+type migration struct {
+	queued    vtime.Time // the first time; Never: not yet
+	redirects int32
 }
 
 // at is slot i; valid until the next add.
@@ -80,6 +100,63 @@ func (r *requests) add() int32 {
 // leastSlots is the least number of slots that are added to a full table.
 const leastSlots = 16
 
+// open puts a request that is delivered at now into a slot.
+func (r *requests) open(d *Delivery, now vtime.Time) int32 {
+	i := r.add()
+	s := r.at(i)
+	seq := s.seq
+	*s = slot{
+		Waiting:  policy.Waiting{Identity: d.Identity, Priority: d.Priority, Queued: vtime.Never, MaxOutput: d.MaxOutput},
+		output:   d.Output,
+		target:   min(d.Output, r.maxLen-d.Input),
+		limit:    d.Output,
+		order:    -1,
+		deadline: d.Deadline, admitted: d.Admitted, routed: now, expected: d.Expected,
+		scheduled: vtime.Never, firstToken: vtime.Never, lastToken: vtime.Never,
+		evicted: vtime.Never,
+	}
+	if d.MaxOutput != workload.Absent {
+		s.limit = d.MaxOutput
+	}
+	s.refusal = r.refusal(s)
+	s.group = int32(r.cfg.Sink.Group(d.Class, d.Model, d.Arrival))
+	s.seq = seq
+	s.seq.Open(uint64(d.ID), d.Input, d.Spans, d.OutputContent, r.cfg.BlockSize, r.cfg.PrefixCaching)
+	r.to(i, pending)
+	return i
+}
+
+// refusal is why the guards of the queue refuse a request; NoReason if they do
+// not.
+func (r *requests) refusal(s *slot) metrics.Reason {
+	switch {
+	case s.Input >= r.maxLen:
+		return metrics.PromptTooLong
+	case s.MaxOutput >= 0 && int64(s.Input)+int64(s.MaxOutput) > int64(r.maxLen):
+		return metrics.OutputTooLong
+	}
+	return metrics.NoReason
+}
+
+// resume makes the request in slot i one that got so far elsewhere.
+func (r *requests) resume(i int32, p *Progress) {
+	s := r.at(i)
+	if r.migrations == nil {
+		r.migrations = map[int32]migration{}
+	}
+	r.migrations[i] = s.resume(&p.Progress)
+	s.evicted, s.lost, s.deficit = p.Evicted, p.Lost, p.Deficit
+	s.Preempted = p.Scheduled != vtime.Never
+}
+
+// migration is how slot i came from another instance.
+func (r *requests) migration(i int32) migration {
+	if r.at(i).migrated {
+		return r.migrations[i]
+	}
+	return migration{queued: vtime.Never}
+}
+
 // to moves the request in slot i to phase p.
 func (r *requests) to(i int32, p phase) {
 	s := &r.slots[i]
@@ -99,6 +176,9 @@ func (r *requests) to(i int32, p phase) {
 	s.phase = p
 	switch p {
 	case vacant:
+		if s.migrated {
+			delete(r.migrations, i)
+		}
 		s.ID = -1
 		r.vacant = append(r.vacant, i)
 	case pending:

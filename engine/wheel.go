@@ -17,7 +17,10 @@ type wheel struct {
 	heads [wheelSize]int32       // by formation modulo size: its first slot + 1, 0: none
 	set   [wheelSize / 64]uint64 // the formations that have one
 	first int64                  // the earliest of them, never: none
-	later []timer                // (last formation, order), those that left early included
+	later []timer                // heap of (last formation, order), those that left early included
+
+	taken    []int32 // what take returned last
+	requests *requests
 }
 
 const (
@@ -30,9 +33,9 @@ const (
 const never = int64(vtime.Never)
 
 // add files slot i, which ends in formation last; formed is the latest.
-func (w *wheel) add(e *Engine, i int32, last int64) {
-	s := e.slot(i)
-	if last-e.inFlight.formed > wheelReach {
+func (w *wheel) add(i int32, last, formed int64) {
+	s := w.requests.at(i)
+	if last-formed > wheelReach {
 		w.later = push(w.later, timer{last, s.order, member{i, s.ID}})
 		return
 	}
@@ -43,11 +46,11 @@ func (w *wheel) add(e *Engine, i int32, last int64) {
 }
 
 // remove takes slot i out before its time. One in the heap becomes stale there.
-func (w *wheel) remove(e *Engine, i int32, last int64) {
+func (w *wheel) remove(i int32, last int64) {
 	b := last % wheelSize
-	for at := &w.heads[b]; *at != 0; at = &e.slot(*at - 1).chain {
+	for at := &w.heads[b]; *at != 0; at = &w.requests.at(*at - 1).chain {
 		if *at == i+1 {
-			*at = e.slot(i).chain
+			*at = w.requests.at(i).chain
 			if w.heads[b] == 0 {
 				w.emptied(last)
 			}
@@ -91,52 +94,51 @@ func (w *wheel) next() int64 {
 
 // take removes and returns the members that end in formation last, which is
 // next, in the order of admission. The list is valid until the next call.
-func (w *wheel) take(e *Engine, last int64) []int32 {
-	list := e.ending[:0]
+func (w *wheel) take(last int64) []int32 {
+	list := w.taken[:0]
 	if last == w.first {
 		b := last % wheelSize
-		for at := w.heads[b]; at != 0; at = e.slot(at - 1).chain {
+		for at := w.heads[b]; at != 0; at = w.requests.at(at - 1).chain {
 			list = append(list, at-1)
 		}
 		w.heads[b] = 0
 		w.emptied(last)
 	}
 	for len(w.later) > 0 && w.later[0].at == last {
-		if d := &w.later[0]; e.isMember(d) {
+		if d := &w.later[0]; w.holds(d) {
 			list = append(list, d.slot)
 		}
 		w.later = pop(w.later)
 	}
 	if len(list) > 1 {
-		slices.SortFunc(list, func(x, y int32) int { return cmp.Compare(e.slot(x).order, e.slot(y).order) })
+		slices.SortFunc(list, func(x, y int32) int { return cmp.Compare(w.requests.at(x).order, w.requests.at(y).order) })
 	}
-	e.ending = list
+	w.taken = list
 	return list
 }
 
-// isMember reports whether the slot of d is still the member that it was filed
+// holds reports whether the slot of d is still the member that it was filed
 // as.
-func (e *Engine) isMember(d *timer) bool {
-	s := e.slot(d.slot)
+func (w *wheel) holds(d *timer) bool {
+	s := w.requests.at(d.slot)
 	return s.ID == d.id && s.phase == decoding && s.order == d.number
 }
 
-// members calls f for every member, in no order that matters. f may end its
-// membership; whoever ends all of them clears the wheel afterwards.
-func (e *Engine) members(f func(i int32)) {
-	w := &e.cohort.ends
+// each calls f for every member, in no order that matters. f may end its
+// membership; when it ends all of them, the wheel is to be cleared afterwards.
+func (w *wheel) each(f func(i int32)) {
 	for k := range w.set {
 		for word := w.set[k]; word != 0; word &= word - 1 {
 			for at := w.heads[64*k+bits.TrailingZeros64(word)]; at != 0; {
 				i := at - 1
-				at = e.slot(i).chain
+				at = w.requests.at(i).chain
 				f(i)
 			}
 		}
 	}
 	later := w.later // the last membership to end empties it
 	for k := range later {
-		if e.isMember(&later[k]) {
+		if w.holds(&later[k]) {
 			f(later[k].slot)
 		}
 	}

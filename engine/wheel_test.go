@@ -12,40 +12,41 @@ import (
 func TestWheelAgreesWithAList(t *testing.T) {
 	seed := rand.Uint64()
 	r := rand.New(rand.NewPCG(seed, 1))
-	e := &Engine{requests: requests{slots: make([]slot, 300)}}
-	w := &e.cohort.ends
+	table := requests{slots: make([]slot, 300)}
+	formed := int64(0)
+	w := &wheel{requests: &table}
 	w.clear()
 	var list []int32 // members
 	nextOrder, ended := int64(0), 0
 	byEnd := func(x, y int32) int {
-		a, b := e.slot(x), e.slot(y)
+		a, b := table.at(x), table.at(y)
 		return cmp.Or(cmp.Compare(a.last(), b.last()), cmp.Compare(a.order, b.order))
 	}
 	first := func() int64 {
 		if len(list) == 0 {
 			return never
 		}
-		return e.slot(slices.MinFunc(list, byEnd)).last()
+		return table.at(slices.MinFunc(list, byEnd)).last()
 	}
 	leave := func(i int32) {
 		list = slices.DeleteFunc(list, func(x int32) bool { return x == i })
-		e.slot(i).phase = running
+		table.at(i).phase = running
 		if len(list) == 0 {
 			w.later = w.later[:0]
 		}
 	}
 	for step := range 30_000 {
-		e.inFlight.formed++
+		formed++
 		if step%2000 > 1000 && step%3 > 0 { // sparse: scan far
-			e.inFlight.formed += r.Int64N(40)
-			if at := first(); at <= e.inFlight.formed {
-				e.inFlight.formed = at
+			formed += r.Int64N(40)
+			if at := first(); at <= formed {
+				formed = at
 			}
 		}
-		for w.next() <= e.inFlight.formed {
+		for w.next() <= formed {
 			at := w.next()
-			got := slices.Clone(w.take(e, at))
-			want := slices.DeleteFunc(slices.Clone(list), func(i int32) bool { return e.slot(i).last() != at })
+			got := slices.Clone(w.take(at))
+			want := slices.DeleteFunc(slices.Clone(list), func(i int32) bool { return table.at(i).last() != at })
 			slices.SortFunc(want, byEnd)
 			if !slices.Equal(got, want) {
 				t.Fatalf("seed %d, step %d: %v end in formation %d, want %v", seed, step, got, at, want)
@@ -55,25 +56,25 @@ func TestWheelAgreesWithAList(t *testing.T) {
 			}
 			ended += len(got)
 		}
-		if at := first(); at <= e.inFlight.formed || w.next() > at {
+		if at := first(); at <= formed || w.next() > at {
 			t.Fatalf("seed %d, step %d: the next end is %d by the wheel, %d in the list", seed, step, w.next(), at)
 		}
 		i := r.Int32N(300)
-		s := e.slot(i)
+		s := table.at(i)
 		switch {
 		case s.phase == decoding && r.IntN(3) == 0:
-			w.remove(e, i, s.last())
+			w.remove(i, s.last())
 			leave(i)
 		case s.phase != decoding:
-			*s = slot{phase: decoding, joined: e.inFlight.formed + 1, target: 1 + r.Int32N([]int32{3, 100, 1000, 1100, 5000}[r.IntN(5)]), order: nextOrder}
+			*s = slot{phase: decoding, joined: formed + 1, target: 1 + r.Int32N([]int32{3, 100, 1000, 1100, 5000}[r.IntN(5)]), order: nextOrder}
 			s.ID = nextOrder
 			nextOrder++
-			w.add(e, i, s.last())
+			w.add(i, s.last(), formed)
 			list = append(list, i)
 		}
 		if step%500 == 0 {
 			var all []int32
-			e.members(func(i int32) { all = append(all, i) })
+			w.each(func(i int32) { all = append(all, i) })
 			slices.Sort(all)
 			slices.Sort(list)
 			if !slices.Equal(all, list) {
@@ -83,7 +84,7 @@ func TestWheelAgreesWithAList(t *testing.T) {
 		if step%7777 == 0 {
 			w.clear()
 			for _, i := range list {
-				e.slot(i).phase = running
+				table.at(i).phase = running
 			}
 			list = nil
 		}

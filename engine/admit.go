@@ -1,0 +1,86 @@
+package engine
+
+// admit moves waiting requests into the running list while budget and seats
+// allow and each fits whole; the first that does not fit stops the scan. It
+// begins with left tokens of budget.
+func (f *batcher) admit(b *batch, left int32) {
+	for f.requests.waiting() > 0 {
+		switch {
+		case f.requests.running() >= f.cfg.MaxSeqs:
+			f.blocked = noSeat
+			return
+		case left <= 0:
+			f.blocked = noBudget
+			return
+		}
+		i := f.queue.head()
+		s := f.requests.at(i)
+		known := s.known()
+		hit := f.cache.Lookup(&s.seq, known)
+		cached := int32(hit.Blocks) * f.cfg.BlockSize
+		n := known - cached
+		if n > 1 {
+			f.prefillLeft = left
+			n = f.chunk(s, n, cached)
+		}
+		if why := f.shortage(s, known, cached, n, left); why != free {
+			if f.blocked = why; why == noBlocks {
+				f.counters.AllocationFailures++
+			}
+			if !b.empty() { // else it is no step
+				f.diagnosis.headBlocked(i, b.formedAt)
+			}
+			return
+		}
+		if n = min(n, left); n <= 0 {
+			return // the scheduler gives it nothing now
+		}
+		s.computed, s.order = cached, f.admissions
+		if !f.schedule(b, i, n) {
+			panic("engine: a request that fits does not")
+		}
+		left -= n
+		f.queue.pop(i, running)
+		f.admissions++
+		f.individuals.append(i)
+		f.bookAdmission(b, s, cached, known)
+	}
+}
+
+// shortage is what keeps a waiting request from being admitted that was just
+// looked up, asks for n tokens and finds left of the budget; free: nothing.
+func (f *batcher) shortage(s *slot, known, cached, n, left int32) blockade {
+	if !f.cfg.ChunkedPrefill && n > left {
+		return noFit
+	}
+	upto := cached + max(0, min(n, left))
+	if f.cfg.ReserveFullISL {
+		upto = min(known, f.requests.maxLen)
+	}
+	if f.cache.Need(&s.seq, upto) > f.cache.Free() {
+		return noBlocks
+	}
+	return free
+}
+
+// bookAdmission books that a request with known tokens, cached ones of them
+// found in the prefix cache, was admitted to b.
+func (f *batcher) bookAdmission(b *batch, s *slot, cached, known int32) {
+	c, lookedUp := f.counters, int64(0)
+	if f.cfg.PrefixCaching {
+		lookedUp = int64(known)
+	}
+	f.diagnosis.admits(s, cached)
+	if !s.Preempted {
+		s.cached, s.scheduled = cached, b.formedAt
+		c.LookedUpTokens += lookedUp
+		c.CachedTokens += int64(cached)
+		return
+	}
+	s.Preempted = false
+	again := max(0, s.lost-cached)
+	s.recomputed += again
+	c.RelookedTokens += lookedUp
+	c.RecachedTokens += int64(cached)
+	c.Recomputed += int64(again)
+}

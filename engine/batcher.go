@@ -1,0 +1,345 @@
+package engine
+
+import (
+	"blis/kv"
+	"blis/latency"
+	"blis/metrics"
+	"blis/policy"
+	"blis/vtime"
+)
+
+// batcher forms batches, as vLLM's scheduler does: from the running list, then
+// from the wait queue. While blocks and budget suffice for every running
+// request, the order in which they are served makes no difference, and members
+// of the cohort are not looked at one by one.
+type batcher struct {
+	cfg       *Config
+	cache     kv.Cache
+	requests  *requests
+	inFlight  *inFlight
+	diagnosis *diagnosis
+	counters  *metrics.Counters
+	reach     *Reach
+	pace      pace
+
+	// The running list is the individuals and the cohort.
+	queue       waitQueue
+	individuals individuals
+	cohort      cohort
+	admissions  int64
+
+	blocked              blockade // since the last formation
+	fruitlessPreemptions int      // since a token was delivered last
+	average              preemptionAverage
+
+	// Of the formation at hand.
+	ctx         policy.SchedulerContext
+	ask         policy.Running   // the request that a scheduler is asked about
+	view        []policy.Running // the running list as a scheduler sees it
+	plan        []int32          // tokens of each individual
+	prefillLeft int32            // budget for prefill
+}
+
+// blockade is why requests wait although a batch was just formed.
+type blockade uint8
+
+const (
+	free     blockade = iota
+	noSeat            // the running list is full
+	noBudget          // the token budget is spent
+	noFit             // the head's prompt exceeds the budget left, and chunked prefill is off
+	noBlocks          // the head needs more KV blocks than are free
+)
+
+// headBlocked reports whether the queue stands still because its head does not
+// fit into what is left.
+func (b blockade) headBlocked() bool { return b >= noFit }
+
+// form forms the next batch at now: running requests in order of admission, then,
+// if nothing was preempted, waiting ones. What it schedules counts as computed
+// from here on.
+func (f *batcher) form(now vtime.Time) *batch {
+	b := f.inFlight.blank(now)
+	f.refreshContext(now)
+	f.diagnosis.begins()
+	if f.cfg.Async {
+		f.cohort.removeEnding(f.inFlight.formed, false)
+	}
+	left, fits := f.formAll(b)
+	if !fits {
+		f.cohort.disband()
+		left = f.formWithPreemption(b)
+	}
+	f.blocked = free
+	if b.preempted == 0 {
+		before := len(b.items)
+		f.admit(b, left)
+		f.diagnosis.admitted(b.items[before:], now)
+	}
+	if !b.empty() {
+		f.close(b)
+	}
+	f.diagnosis.formed(b, f)
+	c := f.counters
+	c.PeakBlocks = max(c.PeakBlocks, int64(f.used()))
+	c.PeakRunning = max(c.PeakRunning, int64(f.requests.running()))
+	c.Preemptions += int64(b.preempted)
+	f.diagnosis.preempted(b.preempted, now)
+	return b
+}
+
+// used is the number of KV blocks that requests hold.
+func (f *batcher) used() int { return f.cache.Total() - f.cache.Free() }
+
+// refreshContext renews what schedulers see of the instance.
+func (f *batcher) refreshContext(now vtime.Time) {
+	f.ctx = policy.SchedulerContext{
+		Now: now, Waiting: f.requests.waiting(), Running: f.requests.running(),
+		FreeBlocks: int64(f.cache.Free()), TotalBlocks: int64(f.cache.Total()),
+	}
+}
+
+// formAll gives every running request what it wants, if budget and blocks
+// suffice for all of them in whatever order, and returns the budget left.
+// Otherwise it changes nothing and reports false: formWithPreemption then goes
+// request by request.
+func (f *batcher) formAll(b *batch) (left int32, ok bool) {
+	c, n := &f.cohort, f.cohort.n()
+	left = f.cfg.MaxBatchedTokens - n
+	if f.cfg.StepByStep || left < 0 {
+		return 0, false
+	}
+	crossing := c.crossing(b.number)
+	need := crossing
+	f.plan = f.plan[:0]
+	f.reserveDecodes()
+	for _, i := range f.individuals.list {
+		s := f.requests.at(i)
+		w := f.wants(s)
+		if w > left {
+			// Members admitted later would have got less.
+			if n > 0 && c.maxOrder > s.order {
+				return 0, false
+			}
+			w = left
+		}
+		if w > 0 {
+			need += f.cache.Need(&s.seq, s.computed+w)
+			left -= w
+		}
+		f.plan = append(f.plan, w)
+	}
+	if need > f.cache.Free() {
+		return 0, false
+	}
+	if crossing > 0 {
+		f.cache.Take(crossing)
+	}
+	for k, i := range f.individuals.list {
+		if w := f.plan[k]; w > 0 && !f.schedule(b, i, w) {
+			panic("engine: blocks that were counted as free are not")
+		}
+	}
+	b.members = n
+	return left, true
+}
+
+// reserveDecodes computes the budget for prefill of a formation: what is left
+// once every decoding request has its token.
+func (f *batcher) reserveDecodes() {
+	f.prefillLeft = f.cfg.MaxBatchedTokens - f.cohort.n()
+	for _, i := range f.individuals.list {
+		if f.remaining(f.requests.at(i)) == 1 {
+			f.prefillLeft--
+		}
+	}
+}
+
+// remaining is the number of tokens that a running request has to compute; not
+// positive when there are none.
+func (f *batcher) remaining(s *slot) int32 {
+	if s.inFlight > 0 && s.generated+s.inFlight >= s.limit {
+		return 0 // its token in flight is its last by length
+	}
+	return min(s.missing(), f.requests.maxLen-1-s.computed)
+}
+
+// wants is the number of tokens that a running request asks for, not capped by
+// the budget.
+func (f *batcher) wants(s *slot) int32 {
+	n := f.remaining(s)
+	if n > 1 {
+		n = f.chunk(s, n, s.computed)
+		f.prefillLeft -= n
+	}
+	return n
+}
+
+// chunk caps n tokens of prefill after computed ones by the threshold and the
+// scheduler's choice.
+func (f *batcher) chunk(s *slot, n, computed int32) int32 {
+	if t := f.cfg.LongPrefillThreshold; t > 0 {
+		n = min(n, t)
+	}
+	f.ask = policy.Running{ID: s.ID, Priority: s.Priority, Arrival: s.Arrival, Input: s.Input, Computed: computed, Generated: s.generated}
+	return max(0, min(n, f.cfg.Scheduler.Chunk(&f.ask, n, max(0, f.prefillLeft), &f.ctx)))
+}
+
+// schedule allocates blocks for n more tokens of slot i and enters it in b. It
+// reports false, and changes nothing, when the blocks are not there.
+func (f *batcher) schedule(b *batch, i, n int32) bool {
+	s := f.requests.at(i)
+	if !f.cache.Extend(&s.seq, s.computed+n, s.known()) {
+		f.counters.AllocationFailures++
+		return false
+	}
+	b.items = append(b.items, item{member: member{i, s.ID}, order: s.order, scheduled: n, decode: s.decodes()})
+	s.computed += n
+	return true
+}
+
+// close gives the batch its sums and its duration, and lets the requests that
+// from here on only decode join the cohort.
+func (f *batcher) close(b *batch) {
+	f.inFlight.push()
+	b.yield = append(b.yield, f.cohort.groups...)
+	q := &b.sums
+	for k := range b.items {
+		it := &b.items[k]
+		s := f.requests.at(it.slot)
+		it.addTo(q, s.computed, f.cfg.BlockSize)
+		if s.missing() <= 0 {
+			it.emits = 1
+			q.SampledRows += int64(it.emits)
+			s.inFlight += it.emits
+			b.mayEnd = b.mayEnd || s.generated+s.inFlight >= s.target
+		}
+	}
+	f.cohort.addTo(q, b)
+	q.Preempted = int64(b.preempted)
+	f.reach.StepTokens = max(f.reach.StepTokens, q.Scheduled())
+	q.PreemptionEMA = f.average.add(b.preempted, f.requests.running())
+	b.duration = f.pace.duration(q, b.formedAt)
+	b.end = b.start.Add(b.duration)
+	if !f.cfg.StepByStep {
+		f.joinCohort(b)
+	}
+}
+
+// joinCohort lets the individuals join that have a token in b, not their last,
+// and take blocks of their own content alone from here on.
+func (f *batcher) joinCohort(b *batch) {
+	kept := f.individuals.list[:0]
+	k := 0
+	for _, i := range f.individuals.list {
+		s := f.requests.at(i)
+		for k < len(b.items) && b.items[k].order < s.order {
+			k++
+		}
+		if k < len(b.items) && b.items[k].slot == i && b.items[k].emits > 0 && s.target > s.generated+s.inFlight && s.seq.OwnOnly(s.computed) {
+			f.cohort.join(i)
+		} else {
+			kept = append(kept, i)
+		}
+	}
+	f.individuals.list = kept
+}
+
+// remove takes the request in slot i out of the list that it is in and releases
+// its blocks.
+func (f *batcher) remove(i int32) {
+	s := f.requests.at(i)
+	switch s.phase {
+	case running:
+		f.individuals.remove(i)
+	case decoding:
+		f.cohort.remove(i)
+	}
+	if s.phase.seated() {
+		f.cache.Release(&s.seq)
+	}
+	f.requests.to(i, leaving) // an entry in the wait queue is stale now
+}
+
+// canRepeat reports whether the next step can be part of a decode run: all
+// batches in flight are of the cohort alone, and nobody can be admitted.
+func (f *batcher) canRepeat() bool {
+	n := f.cohort.n()
+	if f.diagnosis.observer != nil || !f.inFlight.full() || n == 0 || len(f.individuals.list) > 0 {
+		return false
+	}
+	for k := range f.inFlight.n {
+		if b := f.inFlight.at(k); len(b.items) > 0 || b.members != n {
+			return false
+		}
+	}
+	// Without completions blocks only get scarcer. The need of the head could
+	// still shrink when blocks that it hits are evicted from the free list.
+	return f.requests.waiting() == 0 || f.blocked != free && (f.blocked != noBlocks || !f.headHitsFree())
+}
+
+func (f *batcher) headHitsFree() bool {
+	s := f.requests.at(f.queue.head())
+	return f.cache.Lookup(&s.seq, s.known()).OnFree > 0
+}
+
+// repeat forms a batch like those in flight at now, when the executing one ends,
+// and puts it in the place of that one: only members are in it, of which crossing
+// take a block. The rest of the sums is zero or stays.
+func (f *batcher) repeat(crossing int, now vtime.Time) {
+	c, k := &f.cohort, f.counters
+	b, last := f.inFlight.executing(), f.inFlight.at(f.inFlight.n-1)
+	f.inFlight.formed++
+	f.inFlight.lastEnd = now
+	if crossing > 0 {
+		f.cache.Take(crossing)
+		c.blocks += int64(crossing)
+		k.PeakBlocks = max(k.PeakBlocks, int64(f.used()))
+	}
+	if f.requests.waiting() > 0 && f.blocked == noBlocks {
+		k.AllocationFailures++
+	}
+	if f.blocked.headBlocked() {
+		f.diagnosis.headBlocked(f.queue.head(), now)
+	}
+	b.sums = last.sums
+	q := &b.sums
+	q.DecodeContext = c.context + int64(c.n())*(f.inFlight.formed+1)
+	q.DecodeBlocks = c.blocks
+	q.PreemptionEMA = f.average.add(0, f.requests.running())
+	q.Preempted = 0
+	b.number, b.formedAt, b.start, b.duration = f.inFlight.formed, now, last.end, f.pace.duration(q, now)
+	b.end = b.start.Add(b.duration)
+	f.inFlight.rotate()
+}
+
+// preemptionAverage is the moving average of preempted per running request, in
+// which a new step weighs gamma.
+type preemptionAverage struct{ value, gamma float64 }
+
+// add takes in a step, and returns the average.
+func (a *preemptionAverage) add(preempted int, running int32) float64 {
+	if a.value != 0 || preempted != 0 {
+		share := float64(preempted) / float64(max(1, running))
+		a.value = float64(a.gamma*share) + float64((1-a.gamma)*a.value)
+	}
+	return a.value
+}
+
+// addTo adds the item of a request with computed tokens, those of the item
+// included, to the sums of its batch.
+func (it *item) addTo(q *latency.Batch, computed, blockSize int32) {
+	n := int64(it.scheduled)
+	if it.decode {
+		q.DecodeTokens += n
+		q.DecodeRequests++
+		q.DecodeContext += int64(computed)
+		q.DecodeBlocks += int64((computed + blockSize - 1) / blockSize)
+		return
+	}
+	before := int64(computed) - n
+	q.PrefillTokens += n
+	q.PrefillRequests++
+	q.PrefillPairs += n*before + n*(n+1)/2
+	q.PrefillContext += before
+}

@@ -1,0 +1,71 @@
+package engine
+
+import (
+	"fmt"
+	"math/bits"
+
+	"blis/metrics"
+	"blis/vtime"
+)
+
+// books keeps the time integrals of the counters.
+type books struct {
+	counters *metrics.Counters
+	blocks   *metrics.Integral
+	instance int32
+	upto     vtime.Time // the integrals are up to this time
+}
+
+// level is what is integrated over time.
+type level struct {
+	used             int64 // KV blocks
+	waiting, running int64 // requests
+	blocked          blockade
+}
+
+// integrate brings the integrals up to now, for a level that held since then.
+//
+// The books are checked when a bin of the integral of blocks ends: often enough,
+// as bins are a small part of the time so far.
+func (k *books) integrate(now vtime.Time, l level) {
+	dt := int64(now - k.upto)
+	if dt < 0 {
+		panic(fmt.Sprintf("engine: instance %d: time goes back from %v to %v", k.instance, k.upto, now))
+	}
+	c := k.counters
+	if k.blocks.Due(now) {
+		k.check(now, dt, l)
+		k.blocks.Pass(c.BlockMicros, k.upto, now, l.used)
+	}
+	k.upto = now
+	c.BlockMicros += dt * l.used
+	c.RunningMicros += dt * l.running
+	if l.waiting == 0 {
+		return
+	}
+	c.WaitingMicros += dt * l.waiting
+	switch l.blocked {
+	case noSeat:
+		c.LimitMaxSeqsMicros += dt
+	case noBlocks:
+		c.LimitKVMicros += dt
+	case noBudget, noFit:
+		c.LimitBudgetMicros += dt
+	}
+}
+
+// check panics when an integral would pass 2⁶² by the end of the next bin.
+func (k *books) check(now vtime.Time, dt int64, l level) {
+	const most = 1 << 62
+	c := k.counters
+	ahead := uint64(now)/16 + 1<<11 // more than the width of a bin
+	for _, b := range [...]struct{ sum, level, peak int64 }{
+		{c.BlockMicros, l.used, c.PeakBlocks}, {c.RunningMicros, l.running, c.PeakRunning}, {c.WaitingMicros, l.waiting, c.PeakWaiting},
+	} {
+		high, grown := bits.Mul64(uint64(dt), uint64(b.level))
+		higher, next := bits.Mul64(ahead, uint64(max(b.level, b.peak)))
+		if high|higher != 0 || grown > most || next > most || uint64(b.sum)+grown+next > most {
+			panic(&TooLong{now})
+		}
+	}
+}

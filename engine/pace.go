@@ -1,0 +1,66 @@
+package engine
+
+import (
+	"fmt"
+
+	"blis/latency"
+	"blis/vtime"
+)
+
+// pace is how long steps take.
+type pace struct {
+	model   latency.Model
+	minStep vtime.Duration // no step is shorter
+	warmup  Warmup
+	warm    vtime.Time // the end of the warm-up
+}
+
+func newPace(cfg *Config) pace {
+	return pace{cfg.Model, minStep(cfg.Model), cfg.Warmup, cfg.Warmup.end()}
+}
+
+// duration is the length of a step that is formed at now, at least 1 µs.
+func (p *pace) duration(q *latency.Batch, now vtime.Time) vtime.Duration {
+	step := p.model.Step(q)
+	if now < p.warm {
+		step = float64(step * p.warmup.factor(now))
+	}
+	d, err := vtime.Truncate(step)
+	if err != nil {
+		panic(fmt.Sprintf("engine: the latency model gives NaN for the step %+v", *q))
+	}
+	return max(1, d)
+}
+
+// minStep is the minimum step duration of m, at least 1 µs.
+func minStep(m latency.Model) vtime.Duration {
+	f, ok := m.(latency.Floor)
+	if !ok {
+		return 1
+	}
+	step, err := vtime.Truncate(f.MinStep())
+	if err != nil {
+		return 1
+	}
+	return max(1, min(step, longestFloor))
+}
+
+// longestFloor keeps products of a floor and a number of steps within int64.
+const longestFloor = 1 << 30
+
+// MinQueueing is the least time between delivery and queued for a prompt of
+// input tokens.
+func MinQueueing(m latency.Model, input int32) vtime.Duration {
+	f, ok := m.(latency.Floor)
+	if !ok {
+		return 0
+	}
+	queueing, err := vtime.Truncate(f.MinQueueing(int64(input)))
+	if err != nil {
+		return 0
+	}
+	return max(0, queueing)
+}
+
+// least is the least time that n steps take.
+func (p *pace) least(n int64) vtime.Duration { return vtime.Duration(n) * p.minStep }
