@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"cmp"
 	"slices"
 
 	"blis/latency"
@@ -35,8 +34,15 @@ func (b *batch) empty() bool { return len(b.items) == 0 && b.members == 0 }
 
 // insert puts an item where the order of admission has it.
 func (b *batch) insert(it item) {
-	at, _ := slices.BinarySearchFunc(b.items, it, func(x, y item) int { return cmp.Compare(x.order, y.order) })
-	b.items = slices.Insert(b.items, at, it)
+	at := len(b.items)
+	for at > 0 && b.items[at-1].order > it.order {
+		at--
+	}
+	b.items = append(b.items, it)
+	if at < len(b.items)-1 {
+		copy(b.items[at+1:], b.items[at:])
+		b.items[at] = it
+	}
 }
 
 // remove takes the item of slot i out and returns the tokens that it had.
@@ -98,7 +104,10 @@ func (f *inFlight) executing() *batch {
 // once push is called.
 func (f *inFlight) blank(now vtime.Time) *batch {
 	b := f.at(f.n)
-	*b = batch{number: f.formed + 1, formedAt: now, start: now, items: b.items[:0], yield: b.yield[:0]}
+	b.number, b.formedAt, b.start = f.formed+1, now, now
+	b.items, b.yield = b.items[:0], b.yield[:0]
+	b.members, b.preempted, b.mayEnd = 0, 0, false
+	b.sums = latency.Batch{}
 	if f.n > 0 {
 		b.start = f.at(f.n - 1).end
 	}

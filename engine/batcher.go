@@ -15,6 +15,7 @@ import (
 type batcher struct {
 	cfg       *Config
 	cache     kv.Cache
+	total     int // KV blocks
 	requests  *requests
 	inFlight  *inFlight
 	diagnosis *diagnosis
@@ -89,13 +90,13 @@ func (f *batcher) form(now vtime.Time) *batch {
 }
 
 // used is the number of KV blocks that requests hold.
-func (f *batcher) used() int { return f.cache.Total() - f.cache.Free() }
+func (f *batcher) used() int { return f.total - f.cache.Free() }
 
 // refreshContext renews what schedulers see of the instance.
 func (f *batcher) refreshContext(now vtime.Time) {
 	f.ctx = policy.SchedulerContext{
 		Now: now, Waiting: f.requests.waiting(), Running: f.requests.running(),
-		FreeBlocks: int64(f.cache.Free()), TotalBlocks: int64(f.cache.Total()),
+		FreeBlocks: int64(f.cache.Free()), TotalBlocks: int64(f.total),
 	}
 }
 

@@ -4,25 +4,33 @@
 // actors, clocks or goroutines in it: requests are delivered to it, it is
 // advanced to a Key of virtual time, and it tells a Sink what became of them.
 //
-// Where to look:
+// Where to look, from the outside in:
 //
-//	agenda.go     the events that an instance has before it
-//	advance.go    what each of them does
-//	requests.go   the phases of a request, and all that is counted by phase
-//	batch.go      a step as it is formed, and the ring of those in flight
-//	step.go       one step: finish what ends, form what comes next
-//	form.go       batch formation while everything fits, and admission
+//	engine.go      Engine and its parts, and what can be seen of it
+//	advance.go     deliveries, and what each event does
+//	agenda.go      the events that an instance has before it, and their order
+//	step.go        one step: finish what ends, form what comes next
+//	batcher.go     batch formation while everything fits
+//	admit.go       admission from the wait queue
 //	preempt.go     batch formation request by request, with preemption
-//	cohort.go     requests that only decode, kept together as sums
-//	wheel.go      who of them ends when
-//	run.go        many steps of such a cohort in one go
-//	diagnosis.go  the anomalies of an instance: who was passed over, storms
-//	priorities.go who was queued when, and who waits with what priority
-//	observer.go   what an observer sees of steps, preemptions and anomalies
-//	backlog.go    what waits to be prefilled, and how fast that went lately
-//	drain.go      what becomes of requests whose instance is taken away
-//	release.go    an instance that is done with
-//	maxtree.go    the tree of maxima that they look things up in
+//	batch.go       a step as it is formed, and the ring of those in flight
+//	requests.go    the phases of a request, and all that is counted by phase
+//	slot.go        what is known of a request
+//	queue.go       the wait queue
+//	individuals.go the requests of the running list that are looked at one by one
+//	cohort.go      those that only decode, kept together as sums
+//	wheel.go       which of those ends when
+//	run.go         many steps of such a cohort in one go
+//	pace.go        how long steps take
+//	bounds.go      what an instance can say of its future
+//	books.go       what is integrated over time
+//	backlog.go     what waits to be prefilled, and how fast that went lately
+//	diagnosis.go   the anomalies of an instance
+//	priorities.go  which request was queued when, and waits with what priority
+//	maxtree.go     the tree of maxima under that
+//	observer.go    what an observer sees of formations, preemptions and anomalies
+//	drain.go       what becomes of requests whose instance is taken away
+//	release.go     an instance that is done with
 //
 // A request that decodes and whose blocks are its own content joins the
 // cohort, where a step costs the same however many members it has. Everything

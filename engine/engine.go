@@ -58,7 +58,7 @@ func New(index int, cfg Config) *Engine {
 func (f *batcher) init(e *Engine) {
 	cfg := &e.cfg
 	*f = batcher{
-		cfg: cfg, cache: cfg.Cache, requests: &e.requests, inFlight: &e.inFlight, diagnosis: &e.diagnosis,
+		cfg: cfg, cache: cfg.Cache, total: cfg.Cache.Total(), requests: &e.requests, inFlight: &e.inFlight, diagnosis: &e.diagnosis,
 		counters: &e.Counters, reach: &e.Reach, pace: newPace(cfg),
 	}
 	f.queue = waitQueue{reorders: cfg.Scheduler.Reorders(), scheduler: cfg.Scheduler, ctx: &f.ctx, requests: &e.requests}

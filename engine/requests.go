@@ -104,8 +104,7 @@ const leastSlots = 16
 func (r *requests) open(d *Delivery, now vtime.Time) int32 {
 	i := r.add()
 	s := r.at(i)
-	seq := s.seq
-	*s = slot{
+	s.request = request{
 		Waiting:  policy.Waiting{Identity: d.Identity, Priority: d.Priority, Queued: vtime.Never, MaxOutput: d.MaxOutput},
 		output:   d.Output,
 		target:   min(d.Output, r.maxLen-d.Input),
@@ -120,7 +119,6 @@ func (r *requests) open(d *Delivery, now vtime.Time) int32 {
 	}
 	s.refusal = r.refusal(s)
 	s.group = int32(r.cfg.Sink.Group(d.Class, d.Model, d.Arrival))
-	s.seq = seq
 	s.seq.Open(uint64(d.ID), d.Input, d.Spans, d.OutputContent, r.cfg.BlockSize, r.cfg.PrefixCaching)
 	r.to(i, pending)
 	return i

@@ -16,9 +16,15 @@ type Delivery struct {
 	Expected int32 // prompt tokens that the router expects to be cached here
 }
 
-// slot is one request in the instance. Slots are used again: a reference to a
-// request is a member, which has its ID too.
+// slot is a place for a request in the instance. It is used again, the memory of
+// its sequence too: a reference to a request is a member, which has its ID.
 type slot struct {
+	request
+	seq kv.Sequence
+}
+
+// request is what is known of one request, but for its blocks.
+type request struct {
 	policy.Waiting // with the request's Identity
 
 	phase     phase          // written by requests.to
@@ -50,8 +56,6 @@ type slot struct {
 
 	cached, preemptions, recomputed int32
 	expected                        int32 // as delivered
-
-	seq kv.Sequence
 }
 
 // known is the number of tokens whose value is known: prompt and delivered.

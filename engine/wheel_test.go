@@ -66,7 +66,7 @@ func TestWheelAgreesWithAList(t *testing.T) {
 			w.remove(i, s.last())
 			leave(i)
 		case s.phase != decoding:
-			*s = slot{phase: decoding, joined: formed + 1, target: 1 + r.Int32N([]int32{3, 100, 1000, 1100, 5000}[r.IntN(5)]), order: nextOrder}
+			s.request = request{phase: decoding, joined: formed + 1, target: 1 + r.Int32N([]int32{3, 100, 1000, 1100, 5000}[r.IntN(5)]), order: nextOrder}
 			s.ID = nextOrder
 			nextOrder++
 			w.add(i, s.last(), formed)
