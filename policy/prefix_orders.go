@@ -1,15 +1,14 @@
 package policy
 
-// orders is the LRU orders of all places, for the index that follows routing.
-// An entry is a run: blocks of one segment that were touched last by the same
-// prompt, or a tail. From the newest to the oldest it stands in the order
+// orders is the LRU orders of all places, for the index that follows routing. An
+// order lists runs: a run is consecutive blocks of one segment that the same prompt
+// touched last, the deepest as the oldest, or the tail of a prompt.
 //
 //	newest                                                     oldest
 //	[s0 0–9] [s1 10–14] [tail 3] [s2 10–29] [s1 15–19] [tail 7]
 //
-// in which its blocks stand, the deepest of a run as the oldest. Here a prompt
-// with ten blocks of segment s0, five of s1 and three of its own came last. An
-// earlier one had ten of s1, of which the last five are left in their old
+// Here the last prompt had ten blocks of segment s0, five of s1 and three of its
+// own. An earlier prompt had ten blocks of s1; the deeper five are left in their old
 // position.
 //
 // Neighbours that can be one run are joined: an order has as few runs as its

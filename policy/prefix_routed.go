@@ -2,9 +2,9 @@ package policy
 
 import "blis/workload"
 
-// unknownCache is how many blocks the router remembers of an instance whose
-// cache it does not know the size of: what the gateway's prefix scorer takes
-// when a server's metrics do not say.
+// unknownCache is the number of blocks that the router remembers of an instance
+// whose cache size it does not know: the default of the prefix scorer of the Gateway
+// API inference extension.
 const unknownCache = 31_250
 
 // routedIndex follows routing: it is the router's guess at what each place has
@@ -13,32 +13,33 @@ const unknownCache = 31_250
 //
 // A decision touches all full blocks of its prompt on the target, from the last
 // to the first, so that the deepest goes first when room is needed: a chain that
-// lost its first block would be worth nothing. Then the oldest are dropped until
-// the place holds no more than its capacity. Looking touches nothing.
+// lost its first block would be worth nothing. Then the oldest blocks are dropped
+// until the place holds no more than its capacity. Looking touches nothing.
 //
-// It equals an LRU list of blocks per place, block for block, and costs no more
-// than the spans of the prompts. Blocks covered by named spans can be found
-// again: they are kept as extents, in segments with the places that hold them
-// and in the orders. The rest of the prompt, its tail, belongs to this one
-// request: it is a length in the order of the place.
+// The index equals an LRU list of blocks per place, block for block, but its cost
+// follows the spans of the prompts. Blocks covered by named spans can be found
+// again: they are kept by extents, in segments with the places that hold them and
+// in the orders. The rest of a prompt, its tail, belongs to this one request: it is
+// a length in the order of the place.
 //
-// Two properties make runs of blocks enough. Whoever touches a block touches all
-// before it, and these stay newer: so what a place holds of a chain has no gaps
-// and is dropped from the deep end. And a touch takes in at most one run more
-// than it leaves: the blocks that it touches of a segment become one run, the
-// one behind them, if it is cut, another.
+// Two properties make that possible. A decision that touches a block touches all
+// blocks before it, and leaves these newer: so what a place holds of a chain has no
+// gaps and is dropped from the deep end. And however often a place's blocks of a
+// segment were touched, the next touch leaves at most two runs where it went: the
+// touched blocks, and the rest of the run in which it ended.
 type routedIndex struct {
 	blockSize int32
 	capacity  int32 // blocks, of places without one of their own
-	largest   int32 // capacity that a place ever had
+	largest   int32 // largest capacity that a place ever had
 
 	segments segments
 	orders   orders
 	heads    table // (segment, place) → the run of the place that has the first block of the segment
 
-	blocks int32             // full blocks of the prompt that look was asked about
-	chain  []workload.Extent // its extents
-	known  []int32           // segments of the first of them, as far as there are any
+	// Of the prompt that look was asked about:
+	blocks int32             // full blocks
+	chain  []workload.Extent // extents, of blocks before largest
+	known  []int32           // segments of the first extents, as far as there are any
 }
 
 func newRoutedIndex(blockSize, capacity int32) *routedIndex {
@@ -135,7 +136,7 @@ func (x *routedIndex) touch(o *order, place int, s, end int32) {
 	}
 }
 
-// pairOf is the key of a segment and a place in the table of heads.
+// pairOf returns the key of a segment and a place in heads.
 func pairOf(s int32, place int) uint64 { return uint64(s)<<32 | uint64(place) }
 
 // shrink drops blocks of the oldest run of place: excess of them, or all.
