@@ -1,13 +1,13 @@
 package engine
 
-// admit moves waiting requests into the running list while budget and seats
-// allow and each fits whole; the first that does not fit stops the scan. It
-// begins with left tokens of budget.
+// admit moves waiting requests into the running list while max_num_seqs and the
+// budget, left tokens, allow it and each fits; the first that does not fit stops
+// the scan.
 func (f *batcher) admit(b *batch, left int32) {
 	for f.requests.waiting() > 0 {
 		switch {
 		case f.requests.running() >= f.cfg.MaxSeqs:
-			f.blocked = noSeat
+			f.blocked = atMaxSeqs
 			return
 		case left <= 0:
 			f.blocked = noBudget
@@ -47,8 +47,8 @@ func (f *batcher) admit(b *batch, left int32) {
 	}
 }
 
-// shortage is what keeps a waiting request from being admitted that was just
-// looked up, asks for n tokens and finds left of the budget; free: nothing.
+// shortage is what keeps a waiting request from being admitted; free: nothing. It
+// was just looked up and asks for n tokens, left of the budget are there.
 func (f *batcher) shortage(s *slot, known, cached, n, left int32) blockade {
 	if !f.cfg.ChunkedPrefill && n > left {
 		return noFit

@@ -35,7 +35,8 @@ func newAgenda(r *requests) agenda {
 	return agenda{at: times{vtime.Never, vtime.Never, vtime.Never}, requests: r}
 }
 
-// timer files a request under a time or a formation, then a number.
+// timer files a request under a time or a formation, and among equal ones under a
+// number.
 type timer struct {
 	at, number int64
 	member
@@ -60,7 +61,7 @@ func (ts *times) next() (at vtime.Time, kind event) {
 }
 
 // stepsUntil is the first time at which a step would come after an event of
-// another kind.
+// another kind: at one instant the classes say which of two comes first.
 func (ts *times) stepsUntil() vtime.Time {
 	at := vtime.Never
 	for k, t := range ts {

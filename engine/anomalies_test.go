@@ -9,8 +9,8 @@ import (
 	"blis/workload"
 )
 
-// customer is a request of a scenario that is worked out by hand.
-type customer struct {
+// testRequest is a request of a scenario that is worked out by hand.
+type testRequest struct {
 	at            vtime.Time
 	input, output int32
 	priority      float64
@@ -23,15 +23,15 @@ func anomaliesOf(c *metrics.Counters) raised {
 	return raised{c.PriorityInversions, c.HeadOfLineBlocked, c.BlockedHeads, c.PreemptionStorms}
 }
 
-func (x *customer) delivery(id int64) Delivery {
+func (x *testRequest) delivery(id int64) Delivery {
 	d := Delivery{Request: workload.NewRequest(x.at, x.input, x.output), Priority: x.priority, Admitted: x.at}
 	d.ID = id
 	return d
 }
 
-// raise serves customers step by step and in decode runs, which must count
-// the same, and with a tracer, which must hear of what is counted.
-func raise(t *testing.T, change func(*Config), customers ...customer) raised {
+// raise serves requests step by step and in decode runs, which must count
+// the same, and with an observer, which must see what is counted.
+func raise(t *testing.T, change func(*Config), requests ...testRequest) raised {
 	t.Helper()
 	var first metrics.Counters
 	for i, stepwise := range []bool{true, false} {
@@ -39,7 +39,7 @@ func raise(t *testing.T, change func(*Config), customers ...customer) raised {
 			change(c)
 			c.StepByStep = stepwise
 		})
-		for id, x := range customers {
+		for id, x := range requests {
 			d := x.delivery(int64(id))
 			e.Advance(x.at, 3)
 			e.Deliver(&d, x.at)
@@ -51,14 +51,14 @@ func raise(t *testing.T, change func(*Config), customers ...customer) raised {
 			t.Errorf("decode runs count %+v\nstep by step %+v", e.Counters, first)
 		}
 	}
-	e, h := heard(t, change, customers...)
+	e, h := observed(t, change, requests...)
 	if e.Counters != first || h.raised() != anomaliesOf(&first) {
-		t.Errorf("with a tracer, which hears %+v, it counts %+v\nwithout %+v", h.raised(), e.Counters, first)
+		t.Errorf("with an observer, which sees %+v, it counts %+v\nwithout %+v", h.raised(), e.Counters, first)
 	}
 	return anomaliesOf(&first)
 }
 
-// scheduledBy is a change of an instance to one seat and that scheduler.
+// scheduledBy is a change of an instance to the named scheduler and max_num_seqs 1.
 func scheduledBy(t *testing.T, name string) func(*Config) {
 	s, err := policy.NewScheduler(name, nil, policy.Env{BlockSize: 16})
 	if err != nil {
@@ -67,23 +67,23 @@ func scheduledBy(t *testing.T, name string) func(*Config) {
 	return func(c *Config) { c.Scheduler, c.MaxSeqs = s, 1 }
 }
 
-// The first request has the only seat until 2,000. Which of the others comes
+// The first request runs alone until 2,000. Which of the others comes
 // next is up to the scheduler.
 func TestPriorityInversion(t *testing.T) {
-	first := customer{0, 10, 2, 0}
+	first := testRequest{0, 10, 2, 0}
 	for _, x := range []struct {
 		name, scheduler string
-		others          []customer
+		others          []testRequest
 		want            int64
 	}{
-		{"the urgent one came last and waits", "fcfs", []customer{{100, 10, 2, 0}, {200, 10, 2, 1}}, 1},
-		{"two of lower priority pass it", "fcfs", []customer{{100, 10, 2, 0}, {150, 10, 2, 0.5}, {200, 10, 2, 1}}, 2},
-		{"it is queued in the instant of the step", "fcfs", []customer{{100, 10, 2, 0}, {2000, 10, 2, 1}}, 1},
-		{"it is queued after that", "fcfs", []customer{{100, 10, 2, 0}, {2001, 10, 2, 1}}, 0},
-		{"equal priorities", "fcfs", []customer{{100, 10, 2, 1}, {200, 10, 2, 1}}, 0},
-		{"urgent first", "priority-fcfs", []customer{{100, 10, 2, 0}, {200, 10, 2, 1}}, 0},
+		{"the urgent one came last and waits", "fcfs", []testRequest{{100, 10, 2, 0}, {200, 10, 2, 1}}, 1},
+		{"two of lower priority pass it", "fcfs", []testRequest{{100, 10, 2, 0}, {150, 10, 2, 0.5}, {200, 10, 2, 1}}, 2},
+		{"it is queued in the instant of the step", "fcfs", []testRequest{{100, 10, 2, 0}, {2000, 10, 2, 1}}, 1},
+		{"it is queued after that", "fcfs", []testRequest{{100, 10, 2, 0}, {2001, 10, 2, 1}}, 0},
+		{"equal priorities", "fcfs", []testRequest{{100, 10, 2, 1}, {200, 10, 2, 1}}, 0},
+		{"urgent first", "priority-fcfs", []testRequest{{100, 10, 2, 0}, {200, 10, 2, 1}}, 0},
 	} {
-		got := raise(t, scheduledBy(t, x.scheduler), append([]customer{first}, x.others...)...)
+		got := raise(t, scheduledBy(t, x.scheduler), append([]testRequest{first}, x.others...)...)
 		if want := (raised{inversions: x.want}); got != want {
 			t.Errorf("%s: %+v, want %+v", x.name, got, want)
 		}
@@ -95,17 +95,17 @@ func TestPriorityInversion(t *testing.T) {
 func TestHeadOfLineBlocking(t *testing.T) {
 	for _, x := range []struct {
 		name   string
-		others []customer
+		others []testRequest
 		want   int64
 	}{
-		{"a later one of lower priority completes first", []customer{{100, 50, 2, 1}, {200, 10, 2, 0}}, 1},
-		{"two of them do", []customer{{100, 50, 2, 1}, {200, 10, 2, 0}, {300, 10, 2, 0}}, 1},
-		{"two wait for it", []customer{{100, 50, 2, 1}, {150, 60, 2, 2}, {200, 10, 2, 0}}, 2},
-		{"it came at the same time", []customer{{200, 50, 2, 1}, {200, 10, 2, 0}}, 0},
-		{"it came before", []customer{{100, 10, 2, 0}, {200, 50, 2, 1}}, 0},
-		{"it is as urgent", []customer{{100, 50, 2, 0}, {200, 10, 2, 0}}, 0},
+		{"a later one of lower priority completes first", []testRequest{{100, 50, 2, 1}, {200, 10, 2, 0}}, 1},
+		{"two of them do", []testRequest{{100, 50, 2, 1}, {200, 10, 2, 0}, {300, 10, 2, 0}}, 1},
+		{"two wait for it", []testRequest{{100, 50, 2, 1}, {150, 60, 2, 2}, {200, 10, 2, 0}}, 2},
+		{"it came at the same time", []testRequest{{200, 50, 2, 1}, {200, 10, 2, 0}}, 0},
+		{"it came before", []testRequest{{100, 10, 2, 0}, {200, 50, 2, 1}}, 0},
+		{"it is as urgent", []testRequest{{100, 50, 2, 0}, {200, 10, 2, 0}}, 0},
 	} {
-		got := raise(t, scheduledBy(t, "sjf"), append([]customer{{0, 10, 2, 0}}, x.others...)...)
+		got := raise(t, scheduledBy(t, "sjf"), append([]testRequest{{0, 10, 2, 0}}, x.others...)...)
 		if got.overtaken != x.want {
 			t.Errorf("%s: %d, want %d", x.name, got.overtaken, x.want)
 		}
@@ -125,7 +125,7 @@ func TestPreemptedRequestCanBeOvertaken(t *testing.T) {
 		priority float64
 		want     raised
 	}{{"more urgent", 1, raised{overtaken: 1}}, {"as urgent", 0, raised{}}} {
-		got := raise(t, tight, customer{0, 10, 6, 0}, customer{100, 17, 3, x.priority}, customer{200, 16, 3, 0})
+		got := raise(t, tight, testRequest{0, 10, 6, 0}, testRequest{100, 17, 3, x.priority}, testRequest{200, 16, 3, 0})
 		if got != x.want {
 			t.Errorf("%s: %+v, want %+v", x.name, got, x.want)
 		}
@@ -136,21 +136,21 @@ func TestPreemptedRequestCanBeOvertaken(t *testing.T) {
 // and 2,000. In the last two another of 25 blocks is at the head of the queue.
 // Whether a request behind it would fit makes no difference.
 func TestBlockedHead(t *testing.T) {
-	head := []customer{{0, 800, 3, 0}, {100, 400, 2, 0}}
+	head := []testRequest{{0, 800, 3, 0}, {100, 400, 2, 0}}
 	wide := func(c *Config) { c.MaxBatchedTokens = 1024 }
 	for _, x := range []struct {
 		name   string
 		change func(*Config)
-		behind []customer
+		behind []testRequest
 		want   int64
 	}{
-		{"one that fits behind it", wide, []customer{{200, 100, 2, 0}}, 2},
-		{"three of them", wide, []customer{{200, 300, 2, 0}, {200, 100, 2, 0}, {300, 100, 2, 0}}, 2},
-		{"the other comes later", wide, []customer{{1500, 100, 2, 0}}, 1},
+		{"one that fits behind it", wide, []testRequest{{200, 100, 2, 0}}, 2},
+		{"three of them", wide, []testRequest{{200, 300, 2, 0}, {200, 100, 2, 0}, {300, 100, 2, 0}}, 2},
+		{"the other comes later", wide, []testRequest{{1500, 100, 2, 0}}, 1},
 		{"nobody behind it", wide, nil, 0},
-		{"one that does not fit either", wide, []customer{{200, 240, 2, 0}}, 2},
-		{"there is no seat", func(c *Config) { wide(c); c.MaxSeqs = 1 }, []customer{{200, 100, 2, 0}}, 0},
-		{"there is no budget", func(c *Config) { c.MaxBatchedTokens = 1 }, []customer{{200, 100, 2, 0}}, 0},
+		{"one that does not fit either", wide, []testRequest{{200, 240, 2, 0}}, 2},
+		{"at max_num_seqs", func(c *Config) { wide(c); c.MaxSeqs = 1 }, []testRequest{{200, 100, 2, 0}}, 0},
+		{"there is no budget", func(c *Config) { c.MaxBatchedTokens = 1 }, []testRequest{{200, 100, 2, 0}}, 0},
 	} {
 		got := raise(t, x.change, append(head, x.behind...)...)
 		if want := (raised{blocked: x.want}); got != want {
@@ -163,10 +163,10 @@ func TestBlockedHead(t *testing.T) {
 // room for it, and others behind it.
 func TestHeadBlockedByTheBudget(t *testing.T) {
 	whole := func(c *Config) { c.ChunkedPrefill = false }
-	if got := raise(t, whole, customer{0, 200, 1, 0}, customer{0, 100, 1, 0}, customer{0, 56, 1, 0}); got.blocked != 1 {
+	if got := raise(t, whole, testRequest{0, 200, 1, 0}, testRequest{0, 100, 1, 0}, testRequest{0, 56, 1, 0}); got.blocked != 1 {
 		t.Errorf("%+v, want one step", got)
 	}
-	if got := raise(t, whole, customer{0, 200, 1, 0}, customer{0, 100, 1, 0}); got.blocked != 0 {
+	if got := raise(t, whole, testRequest{0, 200, 1, 0}, testRequest{0, 100, 1, 0}); got.blocked != 0 {
 		t.Errorf("%+v, want none: nobody waits behind the head", got)
 	}
 }
@@ -175,9 +175,9 @@ func TestHeadBlockedByTheBudget(t *testing.T) {
 // their second block, one of those when the last needs its third, 16 steps
 // later: three within a second where one is left running.
 func TestPreemptionStorm(t *testing.T) {
-	four := make([]customer, 4)
+	four := make([]testRequest, 4)
 	for i := range four {
-		four[i] = customer{0, 15, 30, 0}
+		four[i] = testRequest{0, 15, 30, 0}
 	}
 	for _, x := range []struct {
 		name string
@@ -234,9 +234,9 @@ func (backwards) Less(a, b *policy.Waiting, _ *policy.SchedulerContext) bool {
 }
 
 func TestPathologicalSchedulerRaisesWhatTheSaneOneDoesNot(t *testing.T) {
-	var crowd []customer
+	var crowd []testRequest
 	for i := range 40 {
-		crowd = append(crowd, customer{vtime.Time(i * 300), 20, 3, float64(i * 7 % 4)})
+		crowd = append(crowd, testRequest{vtime.Time(i * 300), 20, 3, float64(i * 7 % 4)})
 	}
 	sane := scheduledBy(t, "priority-fcfs")
 	if got := raise(t, sane, crowd...); got.inversions != 0 || got.overtaken != 0 {
@@ -249,7 +249,7 @@ func TestPathologicalSchedulerRaisesWhatTheSaneOneDoesNot(t *testing.T) {
 }
 
 // Counting allocates nothing once an instance is warm, whatever it is short of
-// and whoever waits.
+// and whatever waits.
 func TestCountingAnomaliesAllocatesNothing(t *testing.T) {
 	e, _ := instance(t, linear{1000, 10, 0}, func(c *Config) {
 		c.MaxBatchedTokens = 1024

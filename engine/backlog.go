@@ -1,8 +1,8 @@
 package engine
 
 // backlog is what an instance knows of how long a prompt will have to wait: the
-// tokens that wait to be prefilled, and how fast it prefilled lately. Only
-// instances of which somebody observes it keep it.
+// tokens that wait to be prefilled, and the recent prefill rate. Instances keep
+// it with Config.KeepBacklog alone.
 type backlog struct {
 	waiting int64 // Σ known tokens of the requests in phase waiting
 
@@ -12,11 +12,11 @@ type backlog struct {
 	tokens, micros int64
 }
 
-// RecentPrefills is how many steps that prefilled something the prefill rate
-// looks back.
+// RecentPrefills is the number of steps that the prefill rate looks back. Steps
+// that prefilled nothing do not count.
 const RecentPrefills = 32
 
-// prefill is one such step: its prefill tokens, and how long it took.
+// prefill is one step that prefilled something: its prefill tokens and its length.
 type prefill struct{ tokens, micros int64 }
 
 // add takes in a step that ended.

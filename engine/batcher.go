@@ -45,11 +45,11 @@ type batcher struct {
 type blockade uint8
 
 const (
-	free     blockade = iota
-	noSeat            // the running list is full
-	noBudget          // the token budget is spent
-	noFit             // the head's prompt exceeds the budget left, and chunked prefill is off
-	noBlocks          // the head needs more KV blocks than are free
+	free      blockade = iota
+	atMaxSeqs          // the running list is full
+	noBudget           // the token budget is spent
+	noFit              // the head's prompt exceeds the budget left, and chunked prefill is off
+	noBlocks           // the head needs more KV blocks than are free
 )
 
 // headBlocked reports whether the queue stands still because its head does not
@@ -100,8 +100,8 @@ func (f *batcher) refreshContext(now vtime.Time) {
 	}
 }
 
-// formAll gives every running request what it wants, if budget and blocks
-// suffice for all of them in whatever order, and returns the budget left.
+// formAll schedules what each running request wants, if budget and blocks suffice
+// for all of them in any order, and returns the budget left.
 // Otherwise it changes nothing and reports false: formWithPreemption then goes
 // request by request.
 func (f *batcher) formAll(b *batch) (left int32, ok bool) {
@@ -199,8 +199,8 @@ func (f *batcher) schedule(b *batch, i, n int32) bool {
 	return true
 }
 
-// close gives the batch its sums and its duration, and lets the requests that
-// from here on only decode join the cohort.
+// close computes the sums and the duration of b, puts it in flight, and lets the
+// requests that only decode from here on join the cohort.
 func (f *batcher) close(b *batch) {
 	f.inFlight.push()
 	b.yield = append(b.yield, f.cohort.groups...)
@@ -256,14 +256,14 @@ func (f *batcher) remove(i int32) {
 	case decoding:
 		f.cohort.remove(i)
 	}
-	if s.phase.seated() {
+	if s.phase.runs() {
 		f.cache.Release(&s.seq)
 	}
 	f.requests.to(i, leaving) // an entry in the wait queue is stale now
 }
 
 // canRepeat reports whether the next step can be part of a decode run: all
-// batches in flight are of the cohort alone, and nobody can be admitted.
+// batches in flight are of the cohort alone, and no request can be admitted.
 func (f *batcher) canRepeat() bool {
 	n := f.cohort.n()
 	if f.diagnosis.observer != nil || !f.inFlight.full() || n == 0 || len(f.individuals.list) > 0 {
@@ -285,8 +285,8 @@ func (f *batcher) headHitsFree() bool {
 }
 
 // repeat forms a batch like those in flight at now, when the executing one ends,
-// and puts it in the place of that one: only members are in it, of which crossing
-// take a block. The rest of the sums is zero or stays.
+// and puts it in the place of the executing one. Only members of the cohort are in
+// it, of which crossing take a block; the other sums are zero or stay.
 func (f *batcher) repeat(crossing int, now vtime.Time) {
 	c, k := &f.cohort, f.counters
 	b, last := f.inFlight.executing(), f.inFlight.at(f.inFlight.n-1)

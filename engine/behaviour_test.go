@@ -13,7 +13,7 @@ import (
 	"blis/workload"
 )
 
-// log is a sink that writes down who ended when, in order.
+// log is a sink that writes down which request ended when, in order.
 type log struct{ lines []string }
 
 func (l *log) Group(workload.Label, workload.Label, vtime.Time) int { return 0 }
@@ -22,7 +22,7 @@ func (l *log) Done(o *metrics.Outcome, now vtime.Time) {
 	l.lines = append(l.lines, fmt.Sprintf("%d %d %v", int64(now), o.ID, o.State))
 }
 
-// instance is an idle one with 64 blocks of 16 and 8 seats.
+// instance is an idle one with 64 blocks of 16 tokens and max_num_seqs 8.
 func instance(t *testing.T, model latency.Model, change func(*Config)) (*Engine, *log) {
 	t.Helper()
 	s, err := policy.NewScheduler("fcfs", nil, policy.Env{BlockSize: 16})
@@ -58,7 +58,7 @@ func TestOrderInWhichRequestsLeaveAtTheEndOfAStep(t *testing.T) {
 			deliver(e, 2, 0, 10, 9, 2800)
 			deliver(e, 3, 0, 10, 3, vtime.Never)
 			deliver(e, 4, 0, 10, 9, 2700)
-			deliver(e, 5, 0, 10, 9, 2600) // no seat
+			deliver(e, 5, 0, 10, 9, 2600) // at max_num_seqs
 			e.Advance(vtime.Never, 255)
 			want := []string{"3000 1 timed_out", "3000 2 timed_out", "3000 4 timed_out", "3000 5 timed_out", "3000 0 completed", "3000 3 completed"}
 			if !reflect.DeepEqual(l.lines, want) {
@@ -116,20 +116,20 @@ func TestIdleInstanceStartsWithAllOfItsTick(t *testing.T) {
 }
 
 // Tokens and completions show at a step's end, allocations and moves from the
-// queue at its start: a decision inside the step sees seat and blocks taken,
+// queue at its start: a decision inside the step sees place and blocks taken,
 // one at its end does too, and one after it does not.
 func TestEffectsShowAtTheEndOfTheStep(t *testing.T) {
 	e, _ := instance(t, linear{1000, 0, 0}, nil)
 	deliver(e, 0, 0, 40, 1, vtime.Never)
 	for _, x := range []struct {
-		at    vtime.Time
-		class uint8
-		seats int32
-		used  int
+		at      vtime.Time
+		class   uint8
+		running int32
+		used    int
 	}{{0, vtime.ClassStep, 0, 0}, {1, 0, 1, 3}, {999, 12, 1, 3}, {1000, vtime.ClassStep, 1, 3}, {1001, 0, 0, 0}} {
 		e.Advance(x.at, x.class)
-		if e.Running() != x.seats || e.UsedBlocks() != x.used {
-			t.Errorf("before %v, class %d: %d running, %d blocks; want %d, %d", x.at, x.class, e.Running(), e.UsedBlocks(), x.seats, x.used)
+		if e.Running() != x.running || e.UsedBlocks() != x.used {
+			t.Errorf("before %v, class %d: %d running, %d blocks; want %d, %d", x.at, x.class, e.Running(), e.UsedBlocks(), x.running, x.used)
 		}
 	}
 }

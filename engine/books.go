@@ -45,7 +45,7 @@ func (k *books) integrate(now vtime.Time, l level) {
 	}
 	c.WaitingMicros += dt * l.waiting
 	switch l.blocked {
-	case noSeat:
+	case atMaxSeqs:
 		c.LimitMaxSeqsMicros += dt
 	case noBlocks:
 		c.LimitKVMicros += dt

@@ -20,8 +20,8 @@ func (growing) Chunk(r *policy.Running, most, _ int32, _ *policy.SchedulerContex
 	return most
 }
 
-// Who was admitted earlier is served first: when its chunk grows to the whole
-// budget, who decodes already gets nothing in that step.
+// The request admitted first is served first: when its chunk grows to the whole
+// budget, one that decodes already gets nothing in that step.
 func TestBudgetGoesByAdmissionNotByWhoDecodes(t *testing.T) {
 	for _, async := range []bool{false, true} {
 		var logs [2][]string

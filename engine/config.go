@@ -14,7 +14,7 @@ import (
 type Config struct {
 	BlockSize            int32
 	MaxBatchedTokens     int32 // token budget of a step, ≥ MaxSeqs
-	MaxSeqs              int32 // seats: requests in the running list
+	MaxSeqs              int32 // max_num_seqs: most requests in the running list
 	MaxModelLen          int32 // 0: what the cache holds
 	LongPrefillThreshold int32 // most prefill tokens of a request in a step; 0: off
 
@@ -24,7 +24,7 @@ type Config struct {
 	Async          bool // async scheduling: the next batch is formed while one executes
 	StepByStep     bool // the twin without decode runs
 	KeepStepState  bool // keep the state at step ends for StepState
-	KeepBacklog    bool // keep what State tells of waiting and prefilled tokens
+	KeepBacklog    bool // keep what State says of waiting and prefilled tokens
 
 	Warmup Warmup
 
@@ -34,10 +34,10 @@ type Config struct {
 	Cache     kv.Cache
 	Sink      Sink
 
-	// BlockEvents, if set, is called at the end of each step with what has come
-	// into the prefix cache and what has left it since the last one, of named
-	// content, in that order: when vLLM publishes its KV events. There are no
-	// decode runs with it.
+	// BlockEvents, if set, is called at the end of each step, when vLLM publishes
+	// its KV events: with the blocks of named content that have come into the
+	// prefix cache or left it since the step before, in that order. With it the
+	// engine goes step by step.
 	BlockEvents func(now vtime.Time, changes []BlockChange)
 
 	// Observer, if set, sees each formation on its own, so that there are no decode
@@ -51,14 +51,14 @@ type BlockChange struct {
 	Stored bool
 }
 
-// Reach is how far an instance went, for who wants to know whether its latency
-// model was fitted to that. It is no part of a digest.
+// Reach is how far an instance went. A latency model may not have been fitted to
+// that. It is no part of a digest.
 type Reach struct {
 	Context    int64 // tokens of the longest prompt with its output, of requests that were scheduled
 	StepTokens int64 // most tokens in a step
 }
 
-// Sink hears what an instance yields. Group and ITL are metrics.Recorder's.
+// Sink takes what an instance yields. Group and ITL are metrics.Recorder's.
 type Sink interface {
 	// Group is the ITL group of a request, -1 when it is not measured.
 	Group(class, model workload.Label, arrival vtime.Time) int
@@ -69,9 +69,9 @@ type Sink interface {
 	Done(o *metrics.Outcome, now vtime.Time)
 }
 
-// EffectiveMaxModelLen is the length at which a request is finished: the
-// given one, at most what the cache holds, and with chunked prefill off at
-// most the token budget.
+// EffectiveMaxModelLen is the length at which a request is finished: MaxModelLen,
+// at most what the cache holds, and with chunked prefill off at most the token
+// budget.
 func (c *Config) EffectiveMaxModelLen() int32 {
 	n := int64(c.Cache.Total()) * int64(c.BlockSize)
 	if c.MaxModelLen > 0 {
@@ -88,19 +88,18 @@ type Livelock struct {
 	At vtime.Time
 }
 
-// TooLong is the value of the panic of a run in which steps take so long that
-// what is summed up over virtual time, like blocks in use, would not fit its 64
-// bits.
+// TooLong is the value of the panic of a run in which steps take so long that an
+// integral over virtual time, like that of blocks in use, would not fit 64 bits.
 type TooLong struct {
 	At vtime.Time
 }
 
-// Error says when, and what would help.
+// Error says when the run ended, and what would help.
 func (l *TooLong) Error() string {
 	return "at " + l.At.String() + " of virtual time: the use of an instance, KV blocks or requests times µs, would pass 2⁶²: want faster steps (--beta-coeffs), or an earlier end (--horizon)"
 }
 
-// Error says when, and what would help.
+// Error says when the run ended, and what would help.
 func (l *Livelock) Error() string {
 	return "at " + l.At.String() + ": 10,000 consecutive preemptions without a token delivered: equal priorities preempt each other; give more KV blocks, reserve the full prompt at admission, or use fcfs"
 }

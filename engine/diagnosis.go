@@ -7,23 +7,23 @@ import (
 	"blis/vtime"
 )
 
-// diagnosis counts the anomalies of one instance and tells the observer of them;
-// docs/metrics.md says step by step what each of them is. None of it feeds back
-// into what the instance does.
+// diagnosis counts the anomalies of one instance and passes them to the observer,
+// with the formations. docs/metrics.md says step by step what each anomaly is.
+// Nothing of it feeds back into what the instance does.
 type diagnosis struct {
 	requests *requests
 	counters *metrics.Counters
-	observer Observer // nil: none
-	seen     Formation
+	observer Observer  // nil: none
+	seen     Formation // at hand; kept only for an observer
 
 	prioritised bool    // a request was queued
-	priority    float64 // of all that were, until there is a priorityIndex
+	priority    float64 // of all requests that were queued, while there is no priorityIndex
 
 	storm storm
 }
 
-// queued takes in slot i, which is about to be queued. While all priorities are
-// equal it costs nothing more.
+// queued takes in slot i, which is about to be queued. The priority index begins
+// with the second priority.
 func (d *diagnosis) queued(i int32) {
 	r, priority := d.requests, d.requests.at(i).Priority
 	switch {
@@ -37,7 +37,7 @@ func (d *diagnosis) queued(i int32) {
 	}
 }
 
-// begins clears what the observer is told of a formation.
+// begins clears what was seen of the formation before.
 func (d *diagnosis) begins() {
 	if d.observer != nil {
 		d.seen.clear()
@@ -51,8 +51,8 @@ func (d *diagnosis) admits(s *slot, cached int32) {
 	}
 }
 
-// preempts tells the observer that s is about to lose its blocks, so that another
-// request gets some of the free ones.
+// preempts passes to the observer that s is about to lose its blocks for another
+// request, for which those that are free do not suffice.
 func (d *diagnosis) preempts(s, by *slot, free int, now vtime.Time) {
 	if d.observer != nil {
 		d.seen.Preempted = append(d.seen.Preempted, s.ID)
@@ -60,7 +60,7 @@ func (d *diagnosis) preempts(s, by *slot, free int, now vtime.Time) {
 	}
 }
 
-// formed tells the observer of the formation of b, unless it did nothing.
+// formed passes the formation of b to the observer, unless it did nothing.
 func (d *diagnosis) formed(b *batch, f *batcher) {
 	if d.observer != nil && (!b.empty() || b.preempted > 0) {
 		d.seen.fill(b, f)
@@ -85,7 +85,7 @@ func (d *diagnosis) admitted(items []item, now vtime.Time) {
 		d.counters.PriorityInversions++
 		if d.observer != nil {
 			w := d.requests.at(index.first(highest).slot)
-			d.tell(now, PriorityInversion, w.Priority-s.Priority, w.ID, s.ID)
+			d.pass(now, PriorityInversion, w.Priority-s.Priority, w.ID, s.ID)
 		}
 	}
 }
@@ -100,7 +100,7 @@ func (d *diagnosis) completed(s *slot, now vtime.Time) {
 	index.overtaken(s, func(w *slot) {
 		d.counters.HeadOfLineBlocked++
 		if d.observer != nil {
-			d.tell(now, HeadOfLineBlocking, float64(now.Sub(w.Queued)), w.ID, s.ID)
+			d.pass(now, HeadOfLineBlocking, float64(now.Sub(w.Queued)), w.ID, s.ID)
 		}
 	})
 }
@@ -114,7 +114,7 @@ func (d *diagnosis) headBlocked(head int32, now vtime.Time) {
 	}
 	d.counters.BlockedHeads++
 	if d.observer != nil {
-		d.tell(now, BlockedHead, float64(waiting), d.requests.at(head).ID)
+		d.pass(now, BlockedHead, float64(waiting), d.requests.at(head).ID)
 	}
 }
 
@@ -124,13 +124,13 @@ func (d *diagnosis) preempted(n int, now vtime.Time) {
 	if n > 0 && d.storm.begins(n, int64(d.requests.running()), now) {
 		d.counters.PreemptionStorms++
 		if d.observer != nil {
-			d.tell(now, PreemptionStorm, float64(d.storm.recent(now)))
+			d.pass(now, PreemptionStorm, float64(d.storm.recent(now)))
 		}
 	}
 }
 
-// tell tells the observer of an anomaly.
-func (d *diagnosis) tell(now vtime.Time, kind AnomalyKind, severity float64, requests ...int64) {
+// pass passes an anomaly to the observer.
+func (d *diagnosis) pass(now vtime.Time, kind AnomalyKind, severity float64, requests ...int64) {
 	severity = max(-math.MaxFloat64, min(severity, math.MaxFloat64))
 	d.observer.Anomaly(now, Anomaly{kind, requests, severity})
 }
@@ -140,17 +140,17 @@ type storm struct {
 	times []vtime.Time // a ring
 	most  int          // requests that can run
 	n     int64        // preemptions so far
-	last  vtime.Time   // when there were too many last
-	any   bool         // there were
+	last  vtime.Time   // the last formation with too many of them
+	any   bool         // there was one
 }
 
 // stormSpan is the time over which preemptions add up to a storm, and the time
 // without too many of them that ends one.
 const stormSpan = vtime.Second
 
-// begins takes in a formation at now that preempts n requests and leaves running
-// ones, and reports whether a storm begins with it: more preemptions within a
-// second than requests running. It is the same storm as long as less than a
+// begins takes in a formation at now that preempts n requests and leaves the given
+// number running. It reports whether a storm begins with it: more preemptions
+// within a second than requests running. It is the same storm while less than a
 // second passes between two such formations.
 func (w *storm) begins(n int, running int64, now vtime.Time) bool {
 	if w.times == nil {
@@ -169,8 +169,7 @@ func (w *storm) begins(n int, running int64, now vtime.Time) bool {
 	return begins
 }
 
-// recent is the number of preemptions less than a second old, as far as they are
-// remembered.
+// recent is the number of preemptions less than a second old, of those remembered.
 func (w *storm) recent(now vtime.Time) int64 {
 	n, size := int64(0), int64(len(w.times))
 	for n < min(w.n, size) && now.Sub(w.times[(w.n-1-n)%size]) < stormSpan {

@@ -2,7 +2,7 @@
 // queueing delay, the guards, the wait queue, batch formation, steps,
 // preemption, time-outs, synchronous and asynchronous scheduling. It has no
 // actors, clocks or goroutines in it: requests are delivered to it, it is
-// advanced to a Key of virtual time, and it tells a Sink what became of them.
+// advanced to a Key of virtual time, and its Sink gets what became of them.
 //
 // Where to look, from the outside in:
 //
@@ -32,9 +32,8 @@
 //	drain.go       what becomes of requests whose instance is taken away
 //	release.go     an instance that is done with
 //
-// A request that decodes and whose blocks are its own content joins the
-// cohort, where a step costs the same however many members it has. Everything
-// else about it is computed when somebody asks. With
-// Config.StepByStep nobody joins: that is the twin that must agree bit for
-// bit.
+// A request that decodes, and whose blocks are its own content, joins the cohort,
+// where a step costs the same for any number of members. What else is known of a
+// member is computed when it is asked for. With Config.StepByStep no request
+// joins: that is the twin that must agree bit for bit.
 package engine

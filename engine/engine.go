@@ -45,7 +45,7 @@ func New(index int, cfg Config) *Engine {
 	e.inFlight = newInFlight(cfg.Async)
 	e.books = books{counters: &e.Counters, blocks: &e.Blocks, instance: e.index}
 	e.diagnosis = diagnosis{requests: &e.requests, counters: &e.Counters, observer: cfg.Observer}
-	e.diagnosis.storm.most = min(int(cfg.MaxSeqs), cfg.Cache.Total()) // a running request has a place and a block
+	e.diagnosis.storm.most = min(int(cfg.MaxSeqs), cfg.Cache.Total()) // a running request counts for max_num_seqs and has a block
 	e.batcher.init(e)
 	e.Counters.TotalBlocks = int64(cfg.Cache.Total())
 	if cfg.BlockEvents != nil {
@@ -186,7 +186,7 @@ func (e *Engine) Check() error {
 	return nil
 }
 
-// Fold hashes what of the final state no message tells: the free list.
+// Fold hashes the part of the final state that is in no message: the free list.
 func (e *Engine) Fold() uint64 {
 	if e.released != nil {
 		return e.released.folded

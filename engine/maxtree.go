@@ -10,7 +10,7 @@ type maxTree struct {
 // room is the number of entries.
 func (t *maxTree) room() int { return len(t.nodes) / 2 }
 
-// reset makes room for n entries or more, all of them nobody.
+// reset makes room for n entries or more, each of them nobody.
 func (t *maxTree) reset(n int) {
 	if t.room() < n {
 		size := max(16, 2*t.room())

@@ -90,8 +90,8 @@ func (f *Formation) clear() {
 	f.New, f.Resumed, f.Preempted, f.Cached = f.New[:0], f.Resumed[:0], f.Preempted[:0], f.Cached[:0]
 }
 
-// Step is a step as it was formed. It goes from Start to End, which with async
-// scheduling may be two steps away.
+// Step is a step as it was formed. It executes from Start to End. With async
+// scheduling Start is the end of the step before.
 type Step struct {
 	Running, Waiting            int32 // requests in the running list and the wait queue
 	PrefillTokens, DecodeTokens int64
@@ -99,16 +99,16 @@ type Step struct {
 	Start, End                  vtime.Time
 }
 
-// Preemption is a request that loses its blocks so that another gets some; For
-// is itself when it gives way to those before it.
+// Preemption is a request that loses its blocks so that the request For gets some.
+// The two are the same when a request gives way to those before it.
 type Preemption struct {
 	Request, For int64
 	Computed     int32 // its tokens in the cache
 	Free         int   // blocks that were free, and not enough
 }
 
-// Anomaly is an anomaly. Its requests are those concerned, the one that suffers
-// first.
+// Anomaly is something that a policy may have done wrong. The request that suffers
+// comes first.
 type Anomaly struct {
 	Kind     AnomalyKind
 	Requests []int64
@@ -121,8 +121,8 @@ type AnomalyKind uint8
 
 // Kinds, with the requests and the unit of severity of each.
 const (
-	PriorityInversion  AnomalyKind = iota // who stays waiting, who was scheduled; difference of their priorities
-	HeadOfLineBlocking                    // who waits, who completes; µs for which the former has waited
+	PriorityInversion  AnomalyKind = iota // the one that waits, the one scheduled; difference of their priorities
+	HeadOfLineBlocking                    // the one that waits, the one that completes; µs for which the former has waited
 	BlockedHead                           // the head; requests that wait
-	PreemptionStorm                       // none; preemptions within the second, at most one more than there are seats
+	PreemptionStorm                       // none; preemptions within the second, at most max_num_seqs + 1
 )

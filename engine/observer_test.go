@@ -8,42 +8,42 @@ import (
 	"blis/vtime"
 )
 
-// hearer keeps what an engine tells its observer.
-type hearer struct {
+// recorder is an observer that keeps what it sees.
+type recorder struct {
 	steps       []Step
 	preemptions []Preemption
 	anomalies   []Anomaly
 	times       []vtime.Time // of the oddities
 }
 
-func (h *hearer) Formed(_ vtime.Time, f *Formation) {
+func (h *recorder) Formed(_ vtime.Time, f *Formation) {
 	if !f.Empty() {
 		h.steps = append(h.steps, f.Step)
 	}
 }
-func (h *hearer) Preempted(_ vtime.Time, p Preemption) { h.preemptions = append(h.preemptions, p) }
-func (h *hearer) Anomaly(now vtime.Time, o Anomaly) {
+func (h *recorder) Preempted(_ vtime.Time, p Preemption) { h.preemptions = append(h.preemptions, p) }
+func (h *recorder) Anomaly(now vtime.Time, o Anomaly) {
 	o.Requests = slices.Clone(o.Requests)
 	h.anomalies, h.times = append(h.anomalies, o), append(h.times, now)
 }
 
-// raised is what it heard as counts.
-func (h *hearer) raised() (r raised) {
+// raised is what it saw as counts.
+func (h *recorder) raised() (r raised) {
 	for _, o := range h.anomalies {
 		*[...]*int64{PriorityInversion: &r.inversions, HeadOfLineBlocking: &r.overtaken, BlockedHead: &r.blocked, PreemptionStorm: &r.storms}[o.Kind]++
 	}
 	return r
 }
 
-// heard serves customers with an observer.
-func heard(t *testing.T, change func(*Config), customers ...customer) (*Engine, *hearer) {
+// observed serves requests with an observer.
+func observed(t *testing.T, change func(*Config), requests ...testRequest) (*Engine, *recorder) {
 	t.Helper()
-	h := &hearer{}
+	h := &recorder{}
 	e, _ := instance(t, linear{1000, 0, 0}, func(c *Config) {
 		change(c)
 		c.Observer = h
 	})
-	for id, x := range customers {
+	for id, x := range requests {
 		e.Advance(x.at, 3)
 		d := x.delivery(int64(id))
 		e.Deliver(&d, x.at)
@@ -52,17 +52,17 @@ func heard(t *testing.T, change func(*Config), customers ...customer) (*Engine, 
 	return e, h
 }
 
-// Of three customers for one seat the urgent one is passed over twice: at 2,000
+// Of three requests, one at a time, the urgent one is passed over twice: at 2,000
 // by the one before it, which completes at 4,000.
 func TestObserverSeesWhoSuffers(t *testing.T) {
-	_, h := heard(t, scheduledBy(t, "fcfs"), customer{0, 10, 2, 0}, customer{100, 10, 2, 0.5}, customer{200, 10, 2, 3})
+	_, h := observed(t, scheduledBy(t, "fcfs"), testRequest{0, 10, 2, 0}, testRequest{100, 10, 2, 0.5}, testRequest{200, 10, 2, 3})
 	if len(h.anomalies) != 1 {
 		t.Fatalf("%+v", h.anomalies)
 	}
 	if o := h.anomalies[0]; o.Kind != PriorityInversion || !slices.Equal(o.Requests, []int64{2, 1}) || o.Severity != 2.5 || h.times[0] != 2000 {
 		t.Errorf("%+v at %v", o, h.times)
 	}
-	_, h = heard(t, scheduledBy(t, "reverse-priority"), customer{0, 10, 2, 1}, customer{100, 10, 2, 3}, customer{200, 10, 2, 0})
+	_, h = observed(t, scheduledBy(t, "reverse-priority"), testRequest{0, 10, 2, 1}, testRequest{100, 10, 2, 3}, testRequest{200, 10, 2, 0})
 	i := slices.IndexFunc(h.anomalies, func(o Anomaly) bool { return o.Kind == HeadOfLineBlocking })
 	if i < 0 {
 		t.Fatalf("%+v", h.anomalies)
@@ -74,7 +74,7 @@ func TestObserverSeesWhoSuffers(t *testing.T) {
 
 // Steps as they are formed: a prompt, then decodes; two requests in the second.
 func TestObserverSeesSteps(t *testing.T) {
-	e, h := heard(t, func(*Config) {}, customer{0, 20, 3, 0}, customer{500, 40, 1, 0})
+	e, h := observed(t, func(*Config) {}, testRequest{0, 20, 3, 0}, testRequest{500, 40, 1, 0})
 	want := []Step{
 		{Running: 1, Waiting: 0, PrefillTokens: 20, Used: 2, End: 1000},
 		{Running: 2, Waiting: 0, PrefillTokens: 40, DecodeTokens: 1, Used: 5, Start: 1000, End: 2000},
@@ -91,7 +91,7 @@ func TestObserverSeesSteps(t *testing.T) {
 // With async scheduling a step ends after the one that executes when it is
 // formed.
 func TestObserverSeesWhenAsyncStepsEnd(t *testing.T) {
-	_, h := heard(t, func(c *Config) { c.Async = true }, customer{0, 20, 4, 0})
+	_, h := observed(t, func(c *Config) { c.Async = true }, testRequest{0, 20, 4, 0})
 	for i, s := range h.steps {
 		if s.End != vtime.Time(1000*(i+1)) {
 			t.Errorf("step %d ends at %v: %+v", i, s.End, h.steps)
@@ -105,7 +105,7 @@ func TestObserverSeesWhenAsyncStepsEnd(t *testing.T) {
 // Two requests outgrow a cache of three blocks: the second, for which none is
 // left, gives way.
 func TestObserverSeesPreemptions(t *testing.T) {
-	e, h := heard(t, func(c *Config) { c.Cache = kv.NewPool(3, 16, true) }, customer{0, 16, 20, 0}, customer{0, 16, 20, 0})
+	e, h := observed(t, func(c *Config) { c.Cache = kv.NewPool(3, 16, true) }, testRequest{0, 16, 20, 0}, testRequest{0, 16, 20, 0})
 	if int64(len(h.preemptions)) != e.Counters.Preemptions || len(h.preemptions) == 0 {
 		t.Fatalf("%+v, %d counted", h.preemptions, e.Counters.Preemptions)
 	}

@@ -12,10 +12,10 @@ import (
 // with what priority, for the two anomalies that are about priorities. It
 // exists from the second priority on that an instance meets: most never do.
 //
-// Requests have an arrival slot each, from the time at which they are queued
-// until they leave the instance, in the order in which they were queued: a
-// preempted request comes back to its own. When no more are to be had, those of
-// requests that left are taken back.
+// Each request has an arrival slot from the time at which it is queued until it
+// leaves the instance. Slots are in the order in which requests were queued: a
+// preempted request comes back to its own. When there are no more slots, those
+// of requests that left are taken back.
 //
 //	arrival slots   [A][–][B][C][D][–]…    – left the instance
 //	tree             2  ∞  1  ∞  1  ∞      priorities of those that wait, the
@@ -38,7 +38,7 @@ type arrivalSlot struct {
 func newPriorityIndex(r *requests) *priorityIndex {
 	p := &priorityIndex{requests: r}
 	for i := range r.slots {
-		if s := &r.slots[i]; s.phase == waiting || s.phase.seated() {
+		if s := &r.slots[i]; s.phase == waiting || s.phase.runs() {
 			p.arrivals = append(p.arrivals, arrivalSlot{member: member{int32(i), s.ID}, queued: s.Queued})
 		}
 	}
@@ -67,8 +67,8 @@ func (p *priorityIndex) assign(i int32) {
 	p.arrivals = append(p.arrivals, arrivalSlot{member{i, s.ID}, s.Queued, first})
 }
 
-// renumber takes back the arrival slots of requests that left, and makes sure
-// that half of all are free, so that it is rare.
+// renumber takes back the arrival slots of requests that left. Half of all are
+// free afterwards, so that it is rare.
 func (p *priorityIndex) renumber() {
 	held := p.arrivals
 	p.arrivals = held[:0]

@@ -39,8 +39,8 @@ var followers = [phases]uint8{
 	leaving:    1 << vacant,
 }
 
-// seated reports whether a request in phase p takes a place of the running list.
-func (p phase) seated() bool { return running <= p && p <= completing }
+// runs reports whether a request in phase p counts as running.
+func (p phase) runs() bool { return running <= p && p <= completing }
 
 // requests is the table of the requests in an instance. A change of phase is
 // made by to alone, which keeps everything that is counted by phase.

@@ -2,15 +2,15 @@ package engine
 
 import "blis/vtime"
 
-// longestRun is how many steps are executed in one go, milliseconds of them, so
-// that a caller who wants to stop gets to say so. It changes no result: what
-// ends here only pauses.
+// longestRun is the most steps that are executed in one go, which take
+// milliseconds: a caller can stop in between. It changes no result, since a run
+// that ends here only pauses.
 const longestRun = 1 << 16
 
 // run executes steps in one go while nothing can happen but decoding: every
 // request in the batches in flight is a member of the cohort and none of them
-// ends, nobody can be admitted, no event of another kind comes first, and blocks
-// suffice. It stops before (until, class), which only pauses it.
+// ends, no request can be admitted, no event of another kind comes first, and
+// blocks suffice. It stops before (until, class), which only pauses it.
 func (e *Engine) run(until vtime.Time, class uint8) {
 	if len(e.overdue) > 0 || !e.batcher.canRepeat() {
 		return

@@ -7,7 +7,7 @@ import (
 	"blis/vtime"
 )
 
-// tally counts gaps and who ended.
+// tally counts gaps and requests that ended.
 type tally struct {
 	log
 	gaps int
@@ -19,7 +19,7 @@ func (c *tally) ITL(_ int, gap vtime.Duration, n int) {
 	c.sum += gap * vtime.Duration(n)
 }
 
-// Who wants to stop gets to say so: one act is a bounded number of steps,
+// A caller can stop: one act is a bounded number of steps,
 // however long the run is, and where it pauses changes nothing.
 func TestFaultF6LongDecodeRunsPause(t *testing.T) {
 	const output = 3*longestRun + 77

@@ -19,7 +19,7 @@ var update = flag.Bool("update", false, "rewrite the expected part of the scenar
 // one rule of the scheduler. A script says in prose (lines that begin with #)
 // what to look at, then how the instance is set up and what arrives:
 //
-//	engine blocks=64 block-size=16 budget=64 seats=8 step=1000,10,0
+//	engine blocks=64 block-size=16 budget=64 max-seqs=8 step=1000,10,0
 //	request 0 at=0 prompt=48 output=3
 //	request 1 at=0 prompt=a:32,16 output=3
 //
@@ -206,7 +206,7 @@ func (sc *scenario) parseEngine(words []string) error {
 			c.BlockSize = int32(n)
 		case "budget":
 			c.Budget = int32(n)
-		case "seats":
+		case "max-seqs":
 			c.Seats = int32(n)
 		case "threshold":
 			c.Threshold = int32(n)

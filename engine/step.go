@@ -98,11 +98,11 @@ func (e *Engine) expire(now vtime.Time) {
 	slices.SortFunc(e.overdue, func(x, y member) int {
 		a, b := e.requests.at(x.slot), e.requests.at(y.slot)
 		switch {
-		case a.phase.seated() && b.phase.seated():
+		case a.phase.runs() && b.phase.runs():
 			return cmp.Compare(a.order, b.order)
 		case a.phase == b.phase:
 			return cmp.Compare(x.id, y.id)
-		case a.phase.seated():
+		case a.phase.runs():
 			return -1
 		default:
 			return 1
@@ -116,15 +116,15 @@ func (e *Engine) expire(now vtime.Time) {
 	e.overdue = e.overdue[:0]
 }
 
-// timeOut ends the request in slot i: blocks and seat are free, its token in
+// timeOut ends the request in slot i. Its blocks are released, and its token in
 // flight is not delivered.
 func (e *Engine) timeOut(i int32, now vtime.Time) {
 	e.batcher.remove(i)
 	e.done(i, metrics.TimedOut, metrics.NoReason, now)
 }
 
-// deliverToken delivers one token to slot i, or the end of its prefill when it
-// wants no token, and completes it after its last one.
+// deliverToken delivers one token to slot i, or the end of its prefill when its
+// client wants no token, and completes it after its last one.
 func (e *Engine) deliverToken(i int32, now vtime.Time) {
 	s := e.requests.at(i)
 	s.inFlight--

@@ -16,21 +16,21 @@ const (
 	StepDown    Curve = "step"        // all of it until the end
 )
 
-// Warmup is the time after its start in which an instance is slower: compiled
-// kernels, captured graphs and allocator pools are still to come. The zero
-// value is none.
+// Warmup is the time after its start in which an instance is slower, since
+// kernels are not compiled, graphs not captured and allocator pools empty. The
+// zero value is none.
 type Warmup struct {
 	From     vtime.Time
 	Duration vtime.Duration
-	Penalty  float64 // factor on the length of a step at From, at least 1
+	Penalty  float64 // factor at From, at least 1
 	Curve    Curve
 }
 
-// end is when the instance is warm.
+// end is the time from which the instance is warm.
 func (w *Warmup) end() vtime.Time { return w.From.Add(w.Duration) }
 
-// factor is that on the length of a step whose batch is formed at now. Before
-// From it is that at From.
+// factor is the factor on the length of a step whose batch is formed at now.
+// Before From it is the factor at From.
 func (w *Warmup) factor(now vtime.Time) float64 {
 	if now >= w.end() {
 		return 1

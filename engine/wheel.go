@@ -9,10 +9,15 @@ import (
 	"blis/vtime"
 )
 
-// wheel files the members of the cohort under the formation of their last
-// token. Each of the next wheelSize formations has a list, linked through the
-// slots, whose lines are needed anyway when a member ends; a heap would integrate
-// half a dozen more. Members that end later wait in a heap.
+// wheel files the members of the cohort under the formation of their last token.
+// Each of the next wheelSize formations has a list, linked through the slots:
+//
+//	formation modulo size   0   1   2   3   4 …
+//	heads                   –   A   –   C   –
+//	                            B
+//
+// A member that ends costs the cache line of its slot, which is needed anyway; a
+// heap would cost half a dozen more. Members that end later wait in a heap.
 type wheel struct {
 	heads [wheelSize]int32       // by formation modulo size: its first slot + 1, 0: none
 	set   [wheelSize / 64]uint64 // the formations that have one
@@ -59,7 +64,7 @@ func (w *wheel) remove(i int32, last int64) {
 	}
 }
 
-// emptied takes note that nobody ends in formation last any more.
+// emptied takes note that no member ends in formation last any more.
 func (w *wheel) emptied(last int64) {
 	b := last % wheelSize
 	w.set[b/64] &^= 1 << (b % 64)
@@ -68,7 +73,8 @@ func (w *wheel) emptied(last int64) {
 	}
 }
 
-// after is the first formation after one, which has nobody, that has somebody.
+// after is the first formation after the given one, in which no member ends, in
+// which one does.
 func (w *wheel) after(last int64) int64 {
 	b := int(last % wheelSize)
 	for k := range len(w.set) + 1 {
@@ -144,7 +150,7 @@ func (w *wheel) each(f func(i int32)) {
 	}
 }
 
-// clear forgets everybody.
+// clear removes all members.
 func (w *wheel) clear() {
 	for k, word := range w.set {
 		for ; word != 0; word &= word - 1 {
