@@ -9,7 +9,7 @@ import (
 )
 
 // config looks fields up in the levels of a config.json, innermost first, and
-// notes what is wrong with them.
+// collects problems.
 type config struct {
 	levels   []map[string]json.RawMessage
 	kind     string // model_type
@@ -27,14 +27,15 @@ func (c *config) err(file string) error {
 	return c.problems.err(file)
 }
 
-// has reports whether one of the names stands there, if only as null.
+// has reports whether one of the names is in the file, even as null.
 func (c *config) has(names ...string) bool {
 	return slices.ContainsFunc(c.levels, func(level map[string]json.RawMessage) bool {
 		return slices.ContainsFunc(names, func(name string) bool { _, ok := level[name]; return ok })
 	})
 }
 
-// find returns the first of the names that has a value, nil when none has.
+// find returns the value of the first of the names that has one, nil if none
+// has.
 func (c *config) find(names ...string) json.RawMessage {
 	for _, level := range c.levels {
 		for _, name := range names {
@@ -52,8 +53,8 @@ func (c *config) find(names ...string) json.RawMessage {
 	return nil
 }
 
-// needed is the value of the first name that has one, and a problem when none
-// has and the type has no default.
+// needed returns the value of the first name that has one. It adds a problem if
+// none has and the model type has no default.
 func (c *config) needed(names ...string) int64 {
 	if c.find(names...) == nil && classDefaults[c.kind][names[0]] == 0 {
 		c.problems.add(names[0], "is missing")
@@ -61,9 +62,9 @@ func (c *config) needed(names ...string) int64 {
 	return c.integer(0, names...)
 }
 
-// integer is the value of the first name that has one, else what files of the
-// type may leave out, else otherwise. Problems go under the first name, see err.
-// A list with a value per layer stands for its value when all are equal.
+// integer returns the value of the first name that has one, else the default of
+// the model type, else otherwise. Problems are under the first name; see err. A
+// list with a value per layer counts as its value if all are equal.
 func (c *config) integer(otherwise int64, names ...string) int64 {
 	raw := c.find(names...)
 	if raw == nil {
@@ -112,8 +113,8 @@ func (c *config) text(names ...string) string {
 	return v
 }
 
-// list is the value of a name as integers, one per layer or one for each layer
-// that is meant; nil when there is none.
+// list returns a list of integers, nil if there is none: one per layer, or the
+// numbers of certain layers.
 func (c *config) list(name string) []int64 {
 	raw := c.find(name)
 	if raw == nil {

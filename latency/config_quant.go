@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// quantConfig is the part of a quantization_config that says how wide things
-// are. Every library has names of its own.
+// quantConfig is the part of a quantization_config that says how wide numbers
+// are. Each library has its own names.
 type quantConfig struct {
 	Method string `json:"quant_method"`
 	Algo   string `json:"quant_algo"` // modelopt's
@@ -88,7 +88,8 @@ func (c *config) weightWidth(s *ModelSpec, q *quantConfig) {
 	}
 }
 
-// groupWidth takes the widest of all groups of a compressed-tensors file.
+// groupWidth takes the largest widths of all groups of a compressed-tensors
+// file.
 func (c *config) groupWidth(s *ModelSpec, groups map[string]quantGroup) {
 	var bits, activations int64
 	scales := 0.0
@@ -107,9 +108,9 @@ func (c *config) groupWidth(s *ModelSpec, groups map[string]quantGroup) {
 	}
 }
 
-// scaleBits is the share of a weight in the 16 bits of its group's scale and,
-// where there is one, its zero point. Without groups a row or a matrix has one
-// scale, which is nothing.
+// scaleBits is the number of bits per weight for the scale of its group, 16
+// bits, and the zero point if there is one. Without groups there is one scale
+// per row or matrix, which is negligible.
 func scaleBits(bits, group int64, zeroPoint bool) float64 {
 	if group <= 0 {
 		return 0

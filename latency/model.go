@@ -1,9 +1,9 @@
 package latency
 
-// Model answers three questions, each in microseconds: how long a request
-// takes from delivery to the queue (α), how long one step takes (β), how much
-// the client sees on top per token and per request. It is pure: equal inputs,
-// equal answers, no state. Callers turn answers into ticks by
+// Model answers three questions, each in microseconds: how long a request takes
+// from delivery to the wait queue (α), how long one step takes (β), and how
+// much later the client sees tokens and the end of a request. A Model is pure:
+// equal inputs, equal answers, no state. Callers convert answers to ticks by
 // vtime.Truncate.
 type Model interface {
 	// Queueing is the time between delivery and queued.
@@ -22,8 +22,8 @@ const DefaultGamma = 0.3
 
 // Averager is a Model that chooses the weight γ of the newest step in the
 // preemption average that it reads: average = γ·preempted/max(1, running) +
-// (1−γ)·average before, from 0 on. γ is above 0 and at most 1. For a Model that
-// is none it is DefaultGamma.
+// (1−γ)·average before, starting at 0. γ is above 0 and at most 1. For other
+// Models γ is DefaultGamma.
 type Averager interface{ Gamma() float64 }
 
 // Gamma is the weight γ that m chooses.
@@ -40,10 +40,10 @@ type QueueInput struct {
 	Running int64 // requests in the running list
 	Waiting int64 // requests in the wait queue
 
-	UsedBlocks, FreeBlocks int64 // of the KV cache
-	CachedTokens           int64 // cumulative, first admissions
-	PromptTokens           int64 // cumulative, first admissions
-	PreemptionEMA          float64
+	UsedBlocks, FreeBlocks int64   // of the KV cache
+	CachedTokens           int64   // cumulative, of prompts at their first admission
+	PromptTokens           int64   // cumulative, of prompts at their first admission
+	PreemptionEMA          float64 // average of preemptions per running request; see Averager
 }
 
 // Batch is the composition of one step as running sums, all integers, so that
@@ -55,9 +55,9 @@ type Batch struct {
 	DecodeRequests  int64
 	PrefillPairs    int64 // Σ over prefill of c·p + c(c+1)/2, chunk c after p computed tokens
 	PrefillContext  int64 // Σ p over prefill
-	DecodeContext   int64 // Σ C + 1 over decode: keys read, the request's own new one included
+	DecodeContext   int64 // Σ (C + 1) over decode, C computed tokens: keys read, the new token's own key included
 	DecodeBlocks    int64 // Σ KV blocks over decode
-	Preempted       int64 // victims of this formation
+	Preempted       int64 // requests preempted in this formation
 	Transferred     int64 // blocks transferred for this step
 	CPUBlocks       int64 // CPU-resident blocks read
 	SampledRows     int64 // requests that yield a token

@@ -23,9 +23,9 @@ type Physics struct {
 // with features is infinite. A sensible one is below a thousand.
 const maxCoefficient = 1e12
 
-// NewPhysics weighs the features with the coefficients, the preemption average
-// with DefaultGamma. One error names every coefficient that is no finite number
-// or beyond 10¹².
+// NewPhysics returns a model with these coefficients, and DefaultGamma for the
+// preemption average. One error names every coefficient that is not finite or
+// beyond ±10¹².
 func NewPhysics(f *Features, alpha AlphaVector, beta BetaVector) (*Physics, error) {
 	var p problems
 	checkCoefficients(&p, alpha[:], beta[:])
@@ -74,8 +74,8 @@ func (p *problems) coefficient(field string, v float64) {
 	}
 }
 
-// Step is the time of one step over b, µs. It is at least MinStep, below which
-// only a batch beyond the engine's limits could come.
+// Step is the time of one step over b, µs, at least MinStep. Only a batch
+// beyond the engine's limits could take less.
 func (m *Physics) Step(b *Batch) float64 {
 	var v BetaVector
 	m.features.beta(b, &v)
@@ -94,11 +94,12 @@ func (m *Physics) TokenOverhead() float64 { return 0 }
 // RequestOverhead is 0.
 func (m *Physics) RequestOverhead() float64 { return 0 }
 
-// MinStep implements Floor: the features of any batch within the engine's
-// limits lie between bounds, and the worse of the two counts for each.
+// MinStep implements Floor. The features of every batch within the engine's
+// limits lie between bounds. Each feature counts at its lower bound, or at its
+// upper bound if its coefficient is negative.
 func (m *Physics) MinStep() float64 { return m.minStep }
 
-// MinQueueing implements Floor in the same way.
+// MinQueueing implements Floor, in the same way as MinStep.
 func (m *Physics) MinQueueing(input int64) float64 {
 	low, high := m.features.alphaBounds(input)
 	for i, c := range m.alpha {
@@ -109,10 +110,12 @@ func (m *Physics) MinQueueing(input int64) float64 {
 	return microseconds(low.dot(&m.alpha))
 }
 
-// microseconds turns a sum of seconds into an answer: time does not run back.
+// microseconds converts seconds, at least 0: a sum with negative coefficients
+// may be negative.
 func microseconds(seconds float64) float64 { return max(0, float64(1e6*seconds)) }
 
-// dot is Σ v[i]·c[i] in four sums that do not wait for each other.
+// dot is Σ v[i]·c[i], in four independent sums so that the CPU can overlap
+// them.
 func (v *BetaVector) dot(c *BetaVector) float64 {
 	var s0, s1, s2, s3 float64
 	for i := 0; i < len(v); i += 4 {
@@ -133,10 +136,10 @@ func (v *AlphaVector) dot(c *AlphaVector) float64 {
 	return sum
 }
 
-// betaBounds holds every feature of every batch that is not empty and within
-// the engine's limits. Each operation of beta and dot grows with what goes in,
-// also after rounding, so a sum with these bounds is a bound of the sum, to
-// the last bit.
+// betaBounds returns bounds of every feature over all non-empty batches within
+// the engine's limits. Each operation of beta and dot is monotone, also after
+// rounding, so the sum of the bounds bounds the sum, to the last bit. Indices
+// are as in BetaNames.
 func (f *Features) betaBounds() (low, high BetaVector) {
 	e := &f.limits
 	low = f.Beta(&Batch{DecodeTokens: 1})

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Format is a valid set as a file that ParsePhysicsSet reads back to an equal
-// set. Equal sets have equal bytes.
+// Format returns a valid set as a file; ParsePhysicsSet reads it back to an
+// equal set. Equal sets have equal bytes.
 func (s *PhysicsSet) Format() []byte {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
@@ -83,8 +83,8 @@ func quoteAll(list []string) string {
 	return "[" + strings.Join(quoted, ", ") + "]"
 }
 
-// number is the shortest text that reads back to the same number; YAML has no
-// 0 below 0.
+// number is the shortest text that reads back to the same number. −0 is written
+// as 0.
 func number(v float64) string {
 	if v == 0 {
 		return "0"

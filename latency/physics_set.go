@@ -17,9 +17,8 @@ const PhysicsSchema = "blis.physics/v1"
 // its formulas. Coefficients of another version mean something else.
 const FeatureSpecification = 1
 
-// PhysicsSet is a set of coefficients for Physics and what is known of its
-// making: what it was fitted to, and how far off it is on data that the fit had
-// not seen.
+// PhysicsSet is a set of coefficients for Physics, with what it was fitted to
+// and its errors on data that the fit had not seen.
 type PhysicsSet struct {
 	Name      string
 	TrainedOn Training
@@ -41,8 +40,8 @@ type Training struct {
 	BatchedTokensMin int64 `yaml:"batched_tokens_min" json:"batched_tokens_min"`
 	BatchedTokensMax int64 `yaml:"batched_tokens_max" json:"batched_tokens_max"`
 
-	// How far the data reach: the longest prompt with its output in tokens, and the
-	// most requests and tokens that a step could have. 0: not known.
+	// The range of the data: the maximum tokens of a prompt with its output, and the
+	// maximum requests and tokens of a step. 0: not known.
 	ContextMax    int64 `yaml:"context_max" json:"context_max"`
 	SeatsMax      int64 `yaml:"seats_max" json:"seats_max"`
 	StepTokensMax int64 `yaml:"step_tokens_max" json:"step_tokens_max"`
@@ -59,8 +58,7 @@ type Training struct {
 	Method  string   `yaml:"method" json:"method"`   // "ridge", …
 }
 
-// HeldOutError is how far predictions were off on data that the fit had not
-// seen.
+// HeldOutError is the error of predictions on data that the fit had not seen.
 type HeldOutError struct {
 	HeldOut          string  `yaml:"held_out" json:"held_out"`                     // how data were kept apart: "leave-one-workload-out"
 	Metric           string  `yaml:"metric" json:"metric"`                         // one of ErrorMetrics
@@ -75,8 +73,8 @@ var (
 	ErrorStatistics = []string{"mean", "p50", "p90", "p95", "p99"}
 )
 
-// setFile is a PhysicsSet as it stands in a file. Pointers tell what is
-// missing.
+// setFile is a PhysicsSet in the form of a file. A nil pointer is a missing
+// value.
 type setFile struct {
 	Schema        string `yaml:"schema"`
 	Name          string `yaml:"name"`
@@ -93,8 +91,8 @@ type setFile struct {
 }
 
 // ParsePhysicsSet reads a coefficient file; docs/latency.md has the format.
-// What is no YAML, of the wrong type or unknown is an error with file and line;
-// everything that is missing or impossible is named in one error.
+// Text that is not YAML, and a value of the wrong type or name, is an error
+// with file and line. Missing and impossible values are named in one error.
 func ParsePhysicsSet(data []byte, file string) (*PhysicsSet, error) {
 	var doc setFile
 	if err := decodeYAML(data, file, &doc); err != nil {
@@ -109,7 +107,7 @@ func ParsePhysicsSet(data []byte, file string) (*PhysicsSet, error) {
 	return set, nil
 }
 
-// set notes what is in the file and cannot be in a PhysicsSet.
+// set converts a file to a PhysicsSet and adds to p what is wrong in the file.
 func (doc *setFile) set(p *problems) *PhysicsSet {
 	if doc.Schema != PhysicsSchema {
 		p.add("schema", "is %q, want %s", doc.Schema, PhysicsSchema)

@@ -4,17 +4,18 @@ import "slices"
 
 const (
 	// firstCompaction is the number of entries at which compaction is first
-	// tried. Lower, and distributions without repeats pay for more tries.
+	// tried. With a lower number, distributions without repeats pay for more tries.
 	firstCompaction = 32 * blockEntries
 	// maxWindow bounds the transient memory of a compaction: 8 bytes each.
 	maxWindow = 1 << 20
 )
 
-// compact rewrites the runs as one ascending sequence if that pays, as it does
-// when the same values occur again and again: the durations of steps. It
-// counts values within a window in a plain array. If seven eighths of the
-// entries lie in a window of half as many values, at most 1/2 + 1/8 of them
-// can be left; a sample of the runs decides.
+// compact rewrites the runs (sorted blocks of values with counts) as one
+// ascending sequence, if that saves memory: it does when the same values occur
+// again and again, such as the durations of steps. It counts the values within
+// a window in a plain array. If seven eighths of the entries lie in a window of
+// half as many values, at most 1/2 + 1/8 of the entries can remain; a sample of
+// the runs decides.
 func (d *Distribution) compact() {
 	window := uint64(min(d.entries/2, maxWindow))
 	low := d.typicalLow()
@@ -36,7 +37,7 @@ func (d *Distribution) compact() {
 	}
 	slices.SortFunc(outside, byValue)
 	above, _ := slices.BinarySearchFunc(outside, entry{value: low}, byValue)
-	d.memory = arena{size: d.memory.size} // the old runs go, with their chunks
+	d.memory = arena{size: d.memory.size} // frees the old runs with their chunks
 	w := runWriter{memory: &d.memory}
 	for _, e := range outside[:above] {
 		w.put(e)
@@ -57,8 +58,8 @@ func (d *Distribution) compact() {
 	d.compactAt = 4 * d.entries
 }
 
-// typicalLow is the median of the smallest values of the runs, which one
-// outlier does not move.
+// typicalLow is the median of the smallest values of the runs, so that one
+// outlier does not move it.
 func (d *Distribution) typicalLow() int64 {
 	lows := make([]int64, len(d.runs))
 	for i := range d.runs {
@@ -68,8 +69,8 @@ func (d *Distribution) typicalLow() int64 {
 	return lows[len(lows)/2]
 }
 
-// mostlyWithin says whether seven eighths of the entries lie in
-// [low, low+window), judging by eight runs or so.
+// mostlyWithin reports whether seven eighths of the entries lie in [low,
+// low+window), in a sample of about eight runs.
 func (d *Distribution) mostlyWithin(low int64, window uint64) bool {
 	var scratch block
 	within, all := 0, 0

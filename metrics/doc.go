@@ -16,9 +16,8 @@
 // Where to look: distribution.go (the multiset), runs.go (how it is stored),
 // summary.go (percentiles without merging), outcome.go and latencies.go (one
 // request), check.go (what must hold for it), recorder.go and cell.go (the
-// sums), collect.go and report.go (the result), summaries.go (percentiles
-// that others may compute), targets.go (SLO targets), fairness.go (Jain's
+// sums), collect.go and report.go (the result), summaries.go (percentiles,
+// computed on several workers), targets.go (SLO targets), fairness.go (Jain's
 // index), series.go and integral.go (load and KV use over time), anomalies.go,
-// measure.go (what whole runs are judged by), fitness.go (how that becomes one
-// number).
+// measure.go (measures of whole runs), fitness.go (their weighted sum).
 package metrics

@@ -4,11 +4,12 @@ import "blis/vtime"
 
 // The latencies of one request, as docs/metrics.md defines them. token is α₂, the
 // client's overhead per output token, and request its overhead per request.
-// Each method says with its second result whether the request has that
-// latency. They rely on the relations that Recorder.Record checks.
+// The second result of a method is false if the request does not have that
+// latency. The methods rely on the invariants that Recorder.Record checks.
 
-// TTFT is the time to the first token that the request ever produced, as its
-// client sees it, whatever became of the request later.
+// TTFT is the time from arrival to the first token, as the client sees it,
+// whatever became of the request later. After a preemption or a hand-back the
+// first token counts that the request ever had.
 func (o *Outcome) TTFT(token vtime.Duration) (vtime.Duration, bool) {
 	if o.FirstToken == vtime.Never {
 		return 0, false

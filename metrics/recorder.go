@@ -117,9 +117,9 @@ func (r *Recorder) measured(arrival vtime.Time) bool {
 	return r.options.InWindow(arrival)
 }
 
-// Group is the group under which ITL counts the tokens of a request with this
-// class, model and arrival; −1 when the request is not measured. It stays the
-// same for the whole run.
+// Group returns the number of the group under which ITL counts the tokens of a
+// request with this class, model and arrival; −1 if the request is outside of
+// the measured window. The number stays the same for the whole run.
 func (r *Recorder) Group(class, model workload.Label, arrival vtime.Time) int {
 	if !r.measured(arrival) {
 		return -1
@@ -137,18 +137,17 @@ func (r *Recorder) Group(class, model workload.Label, arrival vtime.Time) int {
 	return len(r.groups) - 1
 }
 
-// ITL counts n tokens, none of them the first of its request, of requests of
-// this group that had their token before exactly gap earlier. The engine calls
-// it once per step and group at the step's end; a negative group counts
-// nothing.
+// ITL counts n tokens of requests of a group: each came exactly gap after the
+// token before it of the same request. The engine calls it once per step and
+// group at the step's end. Group −1 counts nothing.
 func (r *Recorder) ITL(group int, gap vtime.Duration, n int) {
 	if group >= 0 {
 		r.groups[group].AddN(int64(gap+r.options.TokenOverhead), int64(n))
 	}
 }
 
-// ClassInversion counts one if the request, which arrived then, is measured, and
-// says whether it is.
+// ClassInversion counts a class inversion of a request, if the request's
+// arrival is in the measured window; it reports whether it is.
 func (r *Recorder) ClassInversion(arrival vtime.Time) bool {
 	if !r.measured(arrival) {
 		return false
@@ -157,9 +156,9 @@ func (r *Recorder) ClassInversion(arrival vtime.Time) bool {
 	return true
 }
 
-// Record takes in one request. It is called exactly once for each: at its
-// final state, or at the end of the run. It verifies the invariants of a
-// request; a request that breaks one is not measured, and Err says so.
+// Record adds one request. It is called exactly once for each: at its final
+// state, or at the end of the run. It verifies the invariants of a request; a
+// request that breaks one is not measured, and Err returns the breach.
 func (r *Recorder) Record(o *Outcome) {
 	switch len(r.pending) {
 	case 0:
@@ -172,7 +171,7 @@ func (r *Recorder) Record(o *Outcome) {
 	r.pending = append(r.pending, *o)
 }
 
-// pendingOutcomes is how many outcomes are taken in together.
+// pendingOutcomes is the number of outcomes that are added together.
 const pendingOutcomes = 32
 
 // addPending adds the pending outcomes. Every method that reads the recorder's
@@ -184,14 +183,14 @@ func (r *Recorder) addPending() {
 	r.pending = r.pending[:0]
 }
 
-// Trim gives the room back that outcomes gather in, of a recorder that is to
-// get none for a while.
+// Trim frees the memory of pending outcomes, for a recorder that gets none for
+// a while.
 func (r *Recorder) Trim() {
 	r.addPending()
 	r.pending = nil
 }
 
-// take takes in one.
+// add adds one outcome.
 func (r *Recorder) add(o *Outcome) {
 	r.outcomes++
 	r.numbers += uint64(o.ID)
@@ -217,7 +216,7 @@ func (r *Recorder) add(o *Outcome) {
 	}
 }
 
-// keepTime notes how long a completed request took.
+// keepTime keeps arrival and E2E of a completed request, for slow pairs.
 func (r *Recorder) keepTime(o *Outcome) {
 	e2e, ok := o.E2E(r.options.TokenOverhead, r.options.RequestOverhead)
 	if !ok {
@@ -258,8 +257,8 @@ func (r *Recorder) cell(key cellKey) *cell {
 	return r.cells[i]
 }
 
-// Fold is a hash of all that the recorder holds. It does not depend on the
-// order in which requests, cells or groups came.
+// Fold returns a hash of all sums. It does not depend on the order of requests,
+// cells or groups.
 func (r *Recorder) Fold() uint64 {
 	r.addPending()
 	var hash xxhash.Digest
@@ -276,13 +275,13 @@ func (r *Recorder) Fold() uint64 {
 			writeInts(&hash, uint64(k.class), uint64(k.model), r.groups[i].Fold())
 		}
 	}
-	if r.inversions > 0 { // an anomaly more to be had changes no digest
+	if r.inversions > 0 { // a run without inversions has the digest of versions that did not count them
 		writeInts(&hash, uint64(r.inversions))
 	}
 	return hash.Sum64()
 }
 
-// sortedBy is the indices of keys in the order of the keys.
+// sortedBy returns the indices of keys in the order of the keys.
 func sortedBy[K any](keys []K, compare func(a, b K) int) []int {
 	order := make([]int, len(keys))
 	for i := range order {

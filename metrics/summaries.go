@@ -10,7 +10,7 @@ type summaries struct {
 	work []summary
 }
 
-// summary is one of them.
+// summary is the percentiles of one distribution.
 type summary struct {
 	of *Distribution
 	to *Summary

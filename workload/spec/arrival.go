@@ -41,7 +41,7 @@ var processFields = []struct {
 	{adversarial, []string{"every", "size"}},
 }
 
-// arrival is how the requests of a client come.
+// arrival is the arrival process of a client, as a specification gives it.
 type arrival struct {
 	place
 	set     bool
@@ -71,7 +71,7 @@ type waves struct {
 	ratio        float64 // peak to trough
 }
 
-// arrival reads how requests come; not given, they are Poisson.
+// arrival reads an arrival process; without one, arrivals are Poisson.
 func (o *object) arrival(name string) arrival {
 	v, at := o.get(name)
 	a := arrival{place: at, process: poisson, set: v != nil}
@@ -107,7 +107,7 @@ func unique(list []string) []string {
 	return out
 }
 
-// checkFields refuses fields that do nothing with this process.
+// checkFields refuses fields that this process does not use.
 func (a *arrival) checkFields(o *object) {
 	for _, m := range o.members {
 		if m.name == "process" || m.value.kind == null {
@@ -248,10 +248,10 @@ func readTimes(o *object) []vtime.Time {
 	return times
 }
 
-// shapesRate reports whether the process says itself how the rate varies.
+// shapesRate reports whether the process defines how the rate varies.
 func (a *arrival) shapesRate() bool { return a.spikes != nil || a.waves != nil }
 
-// gap is the mean gap that shape and scale give, in µs, 0 when they do not.
+// gap is the mean gap from shape and scale, in µs, 0 if they are not given.
 func (a *arrival) gap() float64 {
 	if !a.shape.set || !a.scale.set {
 		return 0
@@ -262,8 +262,8 @@ func (a *arrival) gap() float64 {
 	return float64(a.shape.value * a.scale.value)
 }
 
-// ownRate is the rate that the process itself gives, per second, 0 when it
-// gives none.
+// ownRate is the rate that the process defines, per second, 0 if it defines
+// none.
 func (a *arrival) ownRate() float64 {
 	switch {
 	case a.gap() > 0:

@@ -36,7 +36,7 @@ func (r *reader) lifecycle(o *object) []window {
 		switch {
 		case n < 0 || w.start >= out[n].end:
 			out = append(out, w)
-		case plain: // a client sends in both or in one: all the same
+		case plain: // overlapping windows without settings of their own are one
 			out[n].end = max(out[n].end, w.end)
 		default:
 			r.fail(w.place, "begins at %v, before %s ends at %v; want windows that do not overlap", w.start, out[n].field, out[n].end)
@@ -68,8 +68,8 @@ func (r *reader) window(v *node, at place) window {
 	return w
 }
 
-// active are the windows in which a client sends, nil for always: a spike alone
-// is one.
+// active returns the windows in which a client sends, nil for always. A cohort
+// whose pattern is only a spike sends only in the spike.
 func (c *client) active() []window {
 	if p := &c.pattern; p.spike != nil && p.waves == nil && !p.drain {
 		return []window{*p.spike}
