@@ -9,7 +9,7 @@ import (
 	"blis/vtime"
 )
 
-// ticker is a leaf with one event every period, a message costs it nothing.
+// ticker is a leaf with one event every period; it ignores messages.
 type ticker struct {
 	next   Key
 	period vtime.Duration
@@ -46,8 +46,8 @@ func (l *ticker) Advance(_ Key, out *Outbox) {
 	}
 }
 
-// decider sends one message per event, round robin, and reads all leaves at
-// each when it observes.
+// decider sends one message per event, round robin. If it observes, it reads all
+// leaves at each event.
 type decider struct {
 	ticker
 	leaves  int
@@ -81,7 +81,7 @@ func (d *decider) Advance(_ Key, out *Outbox) {
 	}
 }
 
-// workload builds decisions, of which n are made.
+// workload builds a simulation of n decisions.
 func workload(cfg Config, leaves, n int, observe, notices bool, eventsPerDecision int) *Simulation {
 	const gap = 1600
 	if !notices {
@@ -129,7 +129,7 @@ func BenchmarkDecision(b *testing.B) {
 	})
 }
 
-// One message of six fields from a router that reads nothing.
+// One message of six fields from a router that observes nothing.
 func BenchmarkMessage(b *testing.B) {
 	for _, workers := range []int{1, 2} {
 		b.Run(fmt.Sprintf("%d workers", workers), func(b *testing.B) {
@@ -138,7 +138,7 @@ func BenchmarkMessage(b *testing.B) {
 	}
 }
 
-// One shared window: claims, turns without work, meeting.
+// One window that workers share: claims, turns without work, the end.
 func BenchmarkBarrier(b *testing.B) {
 	if runtime.GOMAXPROCS(0) < 2 {
 		b.Skip("one processor")

@@ -9,7 +9,7 @@
 // control processes and leaves in both directions, among control processes,
 // and from both to sinks; leaves do not talk to each other. Every process is a
 // protoactor actor with a mailbox of this package. The mailbox sorts what
-// arrives by stamp, and the worker that has the process's turn drains it. No
+// arrives by stamp, and the worker that has the process's turn reads it. No
 // goroutine is started per message or per window.
 //
 // The words of the protocol:

@@ -81,8 +81,8 @@ type sample struct {
 	fields []any
 }
 
-// randomFrame writes a frame of messages in random order; the samples come
-// back in the order of their stamps.
+// randomFrame writes a frame of messages in random order. It returns the samples in
+// the order of their stamps.
 func randomFrame(r *rand.Rand, source ProcessID) (*frame, []sample) {
 	f := &frame{}
 	f.start(source)
@@ -107,7 +107,7 @@ func randomFrame(r *rand.Rand, source ProcessID) (*frame, []sample) {
 	return f, list
 }
 
-// The library must read what we write.
+// The msgpack library must read what we write.
 func TestLibraryReadsFrames(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	for range 100 {
@@ -161,7 +161,7 @@ func TestLibraryReadsFrames(t *testing.T) {
 	}
 }
 
-// We must read what the library writes, in its forms.
+// We must read what the msgpack library writes, in all of its forms.
 func TestFramesReadLibrary(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 2))
 	for range 100 {
@@ -301,7 +301,7 @@ func FuzzFrame(f *testing.F) {
 	})
 }
 
-// A frame that is used again must not keep its last messages' effect.
+// A frame that is reused must not keep effectAt of its last messages.
 func TestFrameStartsQuiet(t *testing.T) {
 	f := &frame{effectAt: at(5, 0)}
 	if f.start(1); !f.effectAt.IsNever() {

@@ -29,7 +29,7 @@ type mailbox struct {
 	node       *node
 	invoker    actor.MessageInvoker
 	dispatcher actor.Dispatcher
-	drain      func() // node.drain, bound once: a method value allocates
+	dispatch   func() // node.dispatch, bound once: a method value allocates
 
 	mu     sync.Mutex // of posted and system
 	posted []*frame
@@ -92,7 +92,7 @@ func (m *mailbox) handleSystem() {
 }
 
 // run gives the actor a turn on this goroutine.
-func (m *mailbox) run() { m.dispatcher.Schedule(m.drain) }
+func (m *mailbox) run() { m.dispatcher.Schedule(m.dispatch) }
 
 // absorb moves the posted frames into queue and heap.
 func (m *mailbox) absorb() {

@@ -117,10 +117,10 @@ func (n *node) execute(h Key, w *worker) {
 	n.mailbox.waiting.Add(-int64(n.executed))
 }
 
-// drain is a turn as the dispatcher runs it: messages below the horizon in the
-// order of their stamps, with the local events before each, then the remaining
-// local events.
-func (n *node) drain() {
+// dispatch runs a turn, called by the dispatcher: messages below the horizon in
+// the order of their stamps, with the local events before each, then the
+// remaining local events.
+func (n *node) dispatch() {
 	m, o := &n.mailbox, &n.out
 	m.absorb()
 	for {
@@ -136,17 +136,17 @@ func (n *node) drain() {
 		}
 	}
 	if o.limit.IsNever() && n.periodic != nil && n.id >= FirstLeaf {
-		n.runOut()
+		n.runToEnd()
 	} else if n.advanced.Less(o.limit) {
 		n.rest.until = o.limit
 		m.invoker.InvokeUserMessage(&n.rest)
 	}
 }
 
-// runOut runs a leaf with periodic events to its end, when no horizon limits it
-// any more. It goes event by event, because periodic events do not keep it
-// alive: it stops with its last event that is not periodic.
-func (n *node) runOut() {
+// runToEnd runs a leaf with periodic events to its end, when no horizon limits
+// it any more. It goes event by event, because periodic events do not keep the
+// leaf alive: it stops with its last event that is not periodic.
+func (n *node) runToEnd() {
 	for k := n.process.Next(); k.Less(n.out.limit) && !n.sim.halted.Load(); k = n.process.Next() {
 		n.rest.until = k.Next()
 		n.mailbox.invoker.InvokeUserMessage(&n.rest)
@@ -304,7 +304,7 @@ func newNode(s *Simulation, id ProcessID, name string, p Process) *node {
 	n.estimator, _ = p.(Estimator)
 	n.preparer, _ = p.(Preparer)
 	n.mailbox.node = n
-	n.mailbox.drain = n.drain
+	n.mailbox.dispatch = n.dispatch
 	n.out.node = n
 	for i := range n.out.lookahead {
 		n.out.lookahead[i] = vtime.Duration(vtime.Never)

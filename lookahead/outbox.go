@@ -112,7 +112,7 @@ func (o *Outbox) Undelivered() int {
 }
 
 // Begin starts a message with the given number of fields. Its Key must be
-// strictly later than that of the executing event.
+// strictly later than the Key of the executing event.
 func (o *Outbox) Begin(to ProcessID, at Key, kind Kind, fields int) {
 	o.BeginWithEffectAt(to, at, at, kind, fields)
 }

@@ -61,7 +61,7 @@ func TestPeriodicEventsDoNotKeepARunAlive(t *testing.T) {
 	}
 }
 
-// A check at T sees all that leaves did before T and nothing after.
+// A check at T sees everything that leaves did before T and nothing after.
 func TestPeriodicEventSeesItsTime(t *testing.T) {
 	for mode, cfg := range modes() {
 		s := New(cfg)
@@ -119,8 +119,8 @@ func TestCancelledRunHasNoDigest(t *testing.T) {
 	}
 }
 
-// An observation that is announced and passed without a reading must not
-// hold the run up, and one that never ends must not spin.
+// An observation that is announced and has no event must not hold up the run, and
+// an observation that never ends must not spin.
 func TestObservationWithoutReading(t *testing.T) {
 	s := New(Config{})
 	passed := 0
@@ -147,8 +147,8 @@ func TestObservationWithoutReading(t *testing.T) {
 	}
 }
 
-// A process that stops itself goes on when the leaves have worked, and one
-// that only stops is a deadlock.
+// A process that stops itself goes on when the leaves have run, and a process that
+// only stops is a deadlock.
 func TestStop(t *testing.T) {
 	s := New(Config{Reply: func(Key) Key { return NeverKey }})
 	most := 0
@@ -182,8 +182,8 @@ type stubborn struct{ *script }
 
 func (stubborn) Advance(_ Key, out *Outbox) { out.Stop() }
 
-// The recording holds every message, is read by the library and is the same
-// on any number of workers.
+// The recording has every message, the msgpack library can read it, and it is
+// equal on any number of workers.
 func TestRecordingIsReadByTheLibrary(t *testing.T) {
 	p := pholds(1)["live"]
 	var one, three bytes.Buffer
