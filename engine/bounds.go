@@ -40,7 +40,7 @@ func (e *Engine) untilEnd(kind event) vtime.Duration {
 // is a Key: the change does not come before it.
 func (e *Engine) FirstChange() (at vtime.Time, class uint8) {
 	next, f := e.agenda.at, &e.batcher
-	if e.onlyDecodes() {
+	if len(e.overdue) == 0 && f.onlyDecodes() {
 		rounds := int64(f.cache.Free())/int64(f.cohort.n()) - 1 // in which each member takes a block
 		steps := f.cohort.stepsUntilEnd(min(1<<20, rounds*int64(e.cfg.BlockSize)))
 		next[eventStep] = next[eventStep].Add(f.pace.least(steps))
@@ -50,11 +50,11 @@ func (e *Engine) FirstChange() (at vtime.Time, class uint8) {
 }
 
 // onlyDecodes reports whether the executing step can end without a request
-// joining or leaving the running list or the wait queue: there are only members
-// of the cohort, none of which ends, with blocks for all.
-func (e *Engine) onlyDecodes() bool {
-	b, f := e.inFlight.executing(), &e.batcher
-	if b == nil || b.mayEnd || e.requests.waiting() > 0 || len(f.individuals.list) > 0 || len(e.overdue) > 0 {
+// joining or leaving the running list or the wait queue, but for time-outs: there
+// are only members of the cohort, none of which ends, with blocks for all.
+func (f *batcher) onlyDecodes() bool {
+	b := f.inFlight.executing()
+	if b == nil || b.mayEnd || f.requests.waiting() > 0 || len(f.individuals.list) > 0 {
 		return false
 	}
 	n := f.cohort.n()

@@ -1,0 +1,52 @@
+package engine
+
+import (
+	"slices"
+	"testing"
+)
+
+// Of the moves between phases only those of the table are made; each other one
+// panics and changes nothing.
+func TestPhasesFollowTheTable(t *testing.T) {
+	allowed := map[phase][]phase{
+		vacant:     {pending},
+		pending:    {waiting, leaving},
+		waiting:    {running, leaving},
+		running:    {waiting, decoding, completing, leaving},
+		decoding:   {running},
+		completing: {leaving},
+		leaving:    {vacant},
+	}
+	for from := range phases {
+		for to := range phases {
+			r := requests{slots: make([]slot, 1)}
+			r.slots[0].phase = from
+			r.count[from] = 1
+			refused := func() (refused bool) {
+				defer func() { refused = recover() != nil }()
+				r.to(0, to)
+				return false
+			}()
+			want := [phases]int32{}
+			if refused {
+				want[from] = 1
+			} else {
+				want[to] = 1
+			}
+			if refused == slices.Contains(allowed[from], to) || r.count != want {
+				t.Errorf("from %d to %d: refused %v, counts %v", from, to, refused, r.count)
+			}
+		}
+	}
+}
+
+// Runs: in the running list or about to complete.
+func TestWhichPhasesCountAsRunning(t *testing.T) {
+	for p := range phases {
+		r := requests{}
+		r.count[p] = 1
+		if p.runs() != (r.running() == 1) {
+			t.Errorf("phase %d runs: %v, counted: %d", p, p.runs(), r.running())
+		}
+	}
+}
