@@ -19,8 +19,8 @@ type mirrorIndex struct {
 	holders bitsets  // by slot
 	spare   []int32  // slots to be used again
 
-	keysInHand []uint64 // block keys of the prompt that look was asked about; scratch
-	known      []int32  // slots of the first of them, as far as some place has them; scratch
+	chain []uint64 // block keys of the prompt that look was asked about
+	known []int32  // slots of the first of them, as far as a place has them
 }
 
 func (x *mirrorIndex) cover(places int) { x.holders.cover(places) }
@@ -28,9 +28,9 @@ func (x *mirrorIndex) cover(places int) { x.holders.cover(places) }
 // look finds the places that have blocks of the prompt of req.
 func (x *mirrorIndex) look(req *Request, found *hits) {
 	found.blocks, found.holders = req.Input/x.blockSize, nil
-	x.keysInHand = workload.AppendKeys(x.keysInHand[:0], req.Spans, x.blockSize, int(found.blocks))
+	x.chain = workload.AppendKeys(x.chain[:0], req.Spans, x.blockSize, int(found.blocks))
 	x.known = x.known[:0]
-	for _, key := range x.keysInHand {
+	for _, key := range x.chain {
 		slot := x.slots.find(key)
 		if slot < 0 {
 			break
