@@ -13,10 +13,10 @@ import (
 type actuation struct {
 	Provisioning   RandomDuration // until there is a machine
 	Load           RandomDuration // until the model is loaded there
-	Warmup         engine.Warmup  // after that steps take longer; From is set for each instance
+	Warmup         engine.Warmup  // steps take longer at first; From is set for each instance
 	WarmupRoutable bool           // requests go to instances that are warming
 	Drain          string         // wait, immediate or redirect
-	DrainTimeout   vtime.Duration // after it what still drains is aborted; 0: never
+	DrainTimeout   vtime.Duration // requests that remain after it are aborted; 0: never
 
 	blocks int64 // KV blocks of an instance
 }

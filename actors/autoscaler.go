@@ -6,22 +6,22 @@ import (
 	"blis/vtime"
 )
 
-// autoscaler is the actor that asks the autoscale policy at every multiple of
-// its interval, or when the router says, and tells the router how many instances
-// there are to be. It is a control process: a check at T sees everything as all
-// of T left it.
+// autoscaler is the actor that asks the autoscale policy at every multiple of its
+// interval, or when the router says, and tells the router the wanted number of
+// instances. It is a control process: a check at T sees the state after all other
+// events at T.
 type autoscaler struct {
 	policy   policy.Autoscale
 	trigger  *policy.Trigger // nil: every check asks the policy
-	least    vtime.Duration  // between two times that a trigger lets it ask
+	least    vtime.Duration  // least time between two evaluations that the trigger lets through
 	asked    bool
-	askedAt  vtime.Time     // the last time, if asked
-	interval vtime.Duration // 0: when the router says
-	next     vtime.Time     // Never: it is not asked
+	askedAt  vtime.Time     // last such evaluation, if asked
+	interval vtime.Duration // 0: checks come when the router says
+	next     vtime.Time     // next check; Never: none
 	router   *router
 	context  policy.AutoscaleContext
 	checks   int64
-	last     vtime.Time // check
+	last     vtime.Time // last check
 }
 
 var (
@@ -30,8 +30,8 @@ var (
 	_ lookahead.Folder   = (*autoscaler)(nil)
 )
 
-// skip leaves out the checks before t. Timestamps that count from 1970 would
-// otherwise cost millions of them.
+// skip leaves out the checks before t. Timestamps since 1970 would otherwise bring
+// millions of checks.
 func (a *autoscaler) skip(t vtime.Time) {
 	if a.next < t && a.interval > 0 {
 		more := (int64(t-a.next) - 1) / int64(a.interval) // besides the next one
@@ -50,7 +50,7 @@ func (a *autoscaler) NextPeriodic() lookahead.Key {
 	return lookahead.Key{At: a.next, Class: vtime.ClassScale}
 }
 
-// Promise implements lookahead.Process: it sends to the router alone, right
+// Promise implements lookahead.Process: it sends to the router alone, at the Key
 // after a check.
 func (a *autoscaler) Promise() lookahead.Key { return a.NextPeriodic().Next() }
 
@@ -79,7 +79,7 @@ func (a *autoscaler) Advance(_ lookahead.Key, out *lookahead.Outbox) {
 	}
 }
 
-// look brings the context up to now.
+// look makes the context show signals at now.
 func (a *autoscaler) look(signals policy.Signals, now vtime.Time) {
 	b := a.router.replicas
 	a.router.look(signals, now)
@@ -87,8 +87,9 @@ func (a *autoscaler) look(signals policy.Signals, now vtime.Time) {
 	a.context.LastScale = b.lastScale()
 }
 
-// fires looks at the conditions of the trigger, if it has some, and reports
-// whether the policy is to be asked. They are followed also while it may not be.
+// fires reports whether the policy should be asked: without trigger always, else if
+// a condition holds and the last evaluation is at least least ago. The conditions
+// see every check.
 func (a *autoscaler) fires(now vtime.Time) bool {
 	if a.trigger == nil {
 		return true
@@ -102,7 +103,7 @@ func (a *autoscaler) fires(now vtime.Time) bool {
 	return true
 }
 
-// check asks the policy and passes on what it wants, within the bounds.
+// check asks the policy and tells the router the wanted number, within the bounds.
 func (a *autoscaler) check(now vtime.Time, out *lookahead.Outbox) {
 	b := a.router.replicas
 	a.look(a.policy.Observes(), now)

@@ -1,7 +1,7 @@
 package actors
 
-// Chance says what of a run its seeds decide. Where they decide nothing every
-// run of a configuration is the same, so one is enough.
+// Chance says what the seeds of a run decide. Where they decide nothing all runs of
+// a configuration are the same, so one is enough.
 type Chance struct {
 	// Traffic: another workload seed is other traffic. False for a trace that
 	// has its own arrivals.
@@ -11,8 +11,8 @@ type Chance struct {
 	Decisions bool
 }
 
-// chance is that of the plan, whose policies are complete. What custom objects
-// do nobody knows: they may draw. A custom source is the caller's own.
+// chance is what the seeds decide in a plan whose policies are complete. Custom
+// policies may draw; a custom source does not depend on the seeds.
 func (p *plan) chance() Chance {
 	c := &p.config
 	fixed, replayed := p.source.(interface{ Paced() bool })

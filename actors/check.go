@@ -13,8 +13,8 @@ import (
 	"blis/workload/traffic"
 )
 
-// checkInputs makes the checks that do not build on each other, so that the
-// user hears of all faults at once.
+// checkInputs makes the checks that do not depend on each other, so that one error
+// lists all faults.
 func (p *plan) checkInputs() error {
 	var bad []string
 	for _, check := range []func() error{p.checkNumbers, p.checkCoefficients, p.checkTracing, p.resolveModel, p.resolveFitness} {
@@ -81,8 +81,8 @@ func (p *plan) checkNumbers() error {
 	return nil
 }
 
-// checkVectors checks how many coefficients there are: three and three are those
-// of blackbox, eleven and sixteen those of physics.
+// checkVectors checks the numbers of coefficients: three and three for blackbox,
+// eleven and sixteen for physics.
 func (p *plan) checkVectors(check func(ok bool, name string, value any, want string)) {
 	c := &p.config
 	alphas, betas := []int{3, len(latency.AlphaVector{})}, []int{3, len(latency.BetaVector{})}
@@ -104,8 +104,8 @@ func (p *plan) checkVectors(check func(ok bool, name string, value any, want str
 // MostInstances is the largest number of instances of a run.
 const MostInstances = 1 << 20
 
-// mostCost is the most that an hour of an instance may cost: far from where what
-// is made of costs is no number any more, however long a run takes.
+// mostCost is the highest price of an instance per hour: costs stay finite however
+// long a run takes.
 const mostCost = 1e15
 
 // resolveFitness reads the weights.
@@ -116,8 +116,8 @@ func (p *plan) resolveFitness() (err error) {
 	return nil
 }
 
-// wrong words that a setting cannot be what it is: at its place in the bundle
-// file, if it stands there, else by its flag.
+// wrong is the error of a setting with a bad value: at its place in the bundle file,
+// if it stands there, else by its flag.
 func (p *plan) wrong(flag string, value any, want string) string {
 	if path, ok := PolicyPath(flag); ok {
 		fault := &policy.Error{Field: path, Problem: fmt.Sprintf("%v is not allowed, want %s", value, want)}
@@ -130,7 +130,7 @@ func (p *plan) wrong(flag string, value any, want string) string {
 
 func validTP(tp int) bool { return tp >= 1 && tp <= 1024 }
 
-// checkCoefficients checks the values of coefficients that are all there.
+// checkCoefficients checks the values of complete coefficients.
 func (p *plan) checkCoefficients() error {
 	if len(p.config.AlphaCoeffs) != 3 || len(p.config.BetaCoeffs) != 3 {
 		return nil
@@ -154,7 +154,7 @@ func (p *plan) checkCoefficients() error {
 // server, and far from where books overflow.
 const mostStep = 1e12
 
-// given is the blackbox model of the coefficients given.
+// given is the blackbox model of the given coefficients.
 func (p *plan) given() latency.Blackbox {
 	return latency.Blackbox{Alpha: [3]float64(p.config.AlphaCoeffs), Beta: [3]float64(p.config.BetaCoeffs)}
 }

@@ -15,8 +15,7 @@ import (
 	"blis/vtime"
 )
 
-// cluster is a run about to be made: every process and the simulation that
-// they are in.
+// cluster is one run: its processes and the simulation that they are in.
 type cluster struct {
 	plan       *plan
 	began      vtime.Time // first arrival; 0 without any
@@ -24,14 +23,14 @@ type cluster struct {
 	router     *router
 	autoscaler *autoscaler
 	instances  []*instance
-	add        func(i int, ready vtime.Time) error // a further instance
+	add        func(i int, ready vtime.Time) error // adds one more instance
 	collector  *collector
-	tracer     *tracer // nil: nobody traces decisions
+	tracer     *tracer // nil: the run is not traced
 	waits      []Wait
 }
 
-// newCluster builds the processes of a plan. What may run how far follows
-// from the signals that its policies observe.
+// newCluster builds the processes of a plan. How far each may run follows from the
+// signals that the policies observe.
 func newCluster(p *plan) (*cluster, error) {
 	q, err := p.makePolicies()
 	if err != nil {
@@ -88,8 +87,8 @@ func newCluster(p *plan) (*cluster, error) {
 	return c, nil
 }
 
-// newRouter makes the router of a run whose policies observe these signals, and
-// that looks at the extra ones.
+// newRouter makes the router of a run whose policies observe signals. The extra
+// signals are for a counterfactual trace.
 func (p *plan) newRouter(q *policies, boards signalPlan, recorders metrics.Options, signals, extra policy.Signals) (*router, error) {
 	cfg := &p.config
 	forced, err := parseForced(cfg.ForceRouting)
@@ -145,7 +144,7 @@ func (p *plan) execution(c *cluster, notify bool) lookahead.Config {
 	return e
 }
 
-// workers is how many goroutines the run may use.
+// workers is the number of goroutines that the run may use.
 func (p *plan) workers() int {
 	switch {
 	case p.config.Sequential:
@@ -185,8 +184,8 @@ func (p *plan) recorderOptions() (metrics.Options, error) {
 	return o, nil
 }
 
-// newInstance makes instance i, which is ready at a time, in a run that observes
-// these signals.
+// newInstance makes instance i of a run that observes signals. The instance is
+// ready at the time ready.
 func (p *plan) newInstance(i int, recorders metrics.Options, ready vtime.Time, observed policy.Signals) (*instance, error) {
 	cfg := &p.config
 	s, err := p.scheduler()
@@ -215,12 +214,12 @@ func (p *plan) newInstance(i int, recorders metrics.Options, ready vtime.Time, o
 	return n, nil
 }
 
-// twinBlocks is the size of a cache up to which the strictest twin keeps it
-// block by block; beyond it that takes minutes.
+// twinBlocks is the size of a cache up to which the sequential twin keeps it block
+// by block. Larger ones would take minutes.
 const twinBlocks = 100_000
 
-// run carries the simulation out and checks the books. A cancelled run gives
-// a partial result and the context's error.
+// run executes the simulation and checks the books. A cancelled run gives a partial
+// result and the context's error.
 func (c *cluster) run(ctx context.Context) (*Result, error) {
 	if err := c.start(); err != nil {
 		return nil, err
@@ -243,7 +242,7 @@ func (c *cluster) run(ctx context.Context) (*Result, error) {
 	return result, errors.Join(err, c.traceError())
 }
 
-// start pulls the first request. Before it arrives there is nothing to scale.
+// start pulls the first request. Scale checks begin with its arrival.
 func (c *cluster) start() (err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -265,7 +264,7 @@ func (c *cluster) start() (err error) {
 	return nil
 }
 
-// result closes the books.
+// result makes the result of a run that has ended.
 func (c *cluster) result(partial bool) (*Result, error) {
 	cfg := c.plan.config
 	r := &Result{Config: cfg, Setup: c.plan.setup, Partial: partial, Stats: c.simulation.Stats(), Waits: c.waits, latency: c.plan.model}
@@ -364,7 +363,7 @@ func (c *cluster) busy() bool {
 	return c.router.more || c.router.Next() != lookahead.NeverKey
 }
 
-// finishAll records the requests that are still somewhere at the end and
+// finishAll records the requests that have not ended when the run does, and
 // reports whether the run was cut.
 func (c *cluster) finishAll(end vtime.Time) bool {
 	cut := c.busy()

@@ -120,9 +120,9 @@ type Config struct {
 
 	SlowWithinClass bool `json:"slow-within-class" group:"Run" help:"Count pairs of one class in which the request that arrived earlier took more than twice as long; keeps 16 bytes per request."`
 
-	// SeedGiven says that Seed was asked for and is no default: the traffic of a
-	// specification follows it then, and not the specification's own seed. The
-	// effective configuration says in WorkloadSeed what came of it.
+	// SeedGiven says that the user gave Seed: the traffic of a specification follows
+	// it then, and not the specification's own seed. WorkloadSeed of the effective
+	// configuration is the seed that the traffic has.
 	SeedGiven bool `json:"-" kong:"-"`
 
 	// Execution changes no result and is not part of it.
@@ -131,11 +131,11 @@ type Config struct {
 	Custom `json:"-" kong:"-"`
 }
 
-// Execution is how a run is carried out. Nothing of it can change a result.
+// Execution is how a run is executed. None of it changes a result.
 type Execution struct {
 	Workers int `json:"-" default:"0" group:"Run" help:"Goroutines that run instances; 0: one per core."`
 
-	Sequential bool `json:"-" kong:"-"` // the strictest twin: one event at a time, engines read directly
+	Sequential bool `json:"-" kong:"-"` // the sequential twin: one event at a time, engines read directly
 	StepByStep bool `json:"-" kong:"-"` // no decode runs
 	Inline     int  `json:"-" kong:"-"` // lookahead.Config.InlineBelow
 	Ahead      int  `json:"-" kong:"-"` // deliveries that the router may be ahead of the instances; 0: a default
@@ -148,10 +148,10 @@ type Execution struct {
 	Tracing  Tracing                          `json:"-" kong:"-"` // decision traces
 }
 
-// Custom replaces what names in Config stand for, for library users. Nil
-// fields replace nothing. A result with custom parts cannot be repeated from
-// its configuration alone. Functions that make policies are called once per
-// run, Scheduler once per instance.
+// Custom replaces parts that Config names, for library users. Nil fields replace
+// nothing. A result with custom parts cannot be repeated from its configuration
+// alone. Functions that make policies are called once per run, Scheduler once per
+// instance.
 type Custom struct {
 	Source    workload.Source
 	Open      func(path string) (io.ReadCloser, error) // opens files that the configuration names, but not those named in them; nil: os.Open

@@ -5,9 +5,8 @@ import (
 	"blis/vtime"
 )
 
-// ReplicaHours is the hours of instances that were paid for, from the first
-// arrival to the end of the run: of those that there were, when their number
-// could not change.
+// ReplicaHours is the hours that instances were paid for, from the first arrival to
+// the end of the run: all of them where their number is fixed.
 func (r *Result) ReplicaHours() float64 { return r.paid() / float64(vtime.Hour) }
 
 // ReplicaSeconds is the same in seconds.
@@ -31,22 +30,22 @@ func (r *Result) MeanReplicas() float64 {
 	return r.paid() / float64(length)
 }
 
-// BusyShare is the share of the time paid for in which a step was
-// executing; nil when nothing was paid for. Unlike the utilisation it knows
-// what a machine costs that is there and has no model yet.
+// BusyShare is the share of the time paid for in which a step was executing; nil
+// when nothing was paid for. Unlike the utilisation it counts machines that have
+// not loaded the model yet.
 func (r *Result) BusyShare() *float64 {
 	paid := r.paid()
 	if paid == 0 {
 		return nil
 	}
 	busy := r.Report.Overall.Resources.Counters.BusyMicros
-	// With async scheduling an instance that drains may be gone a step before
-	// the last batch formed for it ends, which nobody pays for.
+	// With async scheduling a draining instance may be gone before the last batch
+	// formed for it ends; that time is busy and not paid for.
 	share := min(1, float64(busy)/paid)
 	return &share
 }
 
-// Cost is that of ReplicaHours; nil when no price is known.
+// Cost is the price of ReplicaHours; nil when no price is given.
 func (r *Result) Cost() *float64 {
 	price := r.Config.replicaPrice()
 	if price == 0 {
@@ -56,7 +55,7 @@ func (r *Result) Cost() *float64 {
 	return &cost
 }
 
-// replicaPrice is what an instance costs per hour, 0 when nobody said so.
+// replicaPrice is the price of an instance per hour, 0 when none is given.
 func (c *Config) replicaPrice() float64 {
 	if c.GPUHourPrice > 0 {
 		return float64(c.GPUHourPrice * float64(c.TP))
@@ -64,7 +63,7 @@ func (c *Config) replicaPrice() float64 {
 	return c.CostPerReplicaHour
 }
 
-// Figures is what the measures of the run are computed from.
+// Figures are the figures from which the measures of the run are computed.
 func (r *Result) Figures() *metrics.RunFigures {
 	return &metrics.RunFigures{Report: r.Report, ReplicaHours: r.ReplicaHours(), MeanReplicas: r.MeanReplicas(), Cost: r.Cost(), BusyShare: r.BusyShare()}
 }

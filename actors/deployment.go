@@ -2,8 +2,8 @@ package actors
 
 import "blis/latency"
 
-// Deployment is the model, GPU and TP of every instance of the configuration,
-// its files read. Errors are the user's: see InputError.
+// Deployment is the model, GPU and TP of every instance of the configuration. It
+// reads the files of the model. Its errors are an InputError.
 func (c Config) Deployment() (*latency.Deployment, error) {
 	p := &plan{config: c}
 	if err := p.resolveModel(); err != nil {

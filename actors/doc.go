@@ -8,7 +8,7 @@
 //
 //	config.go      every setting of a run, with its default; defaults.go sets these
 //	run.go         Run and Check; result.go, scaling_result.go their results;
-//	               row.go one request of them
+//	               row.go one request of them; load.go how loaded the instances were
 //	costs.go       what instances cost, and the figures that measures read
 //	chance.go      which parts of a run its seeds decide
 //	check.go       which values a setting can have

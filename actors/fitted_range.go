@@ -8,9 +8,9 @@ import (
 	"blis/latency"
 )
 
-// beyondFit says in which ways a run went farther than the data that its
-// coefficients were fitted to, by what really happened in it: the longest context,
-// the most requests and tokens in a step. Empty: in none that is known.
+// beyondFit says where a run left the data that its coefficients were fitted to: its
+// longest context, the most requests and tokens in a step. Empty: nowhere, as far
+// as is known.
 func beyondFit(set *latency.PhysicsSet, reach engine.Reach, running int64) string {
 	if set == nil {
 		return ""

@@ -9,31 +9,31 @@ import (
 	"blis/workload"
 )
 
-// instance is the actor of one serving instance: an engine, its recorder, and
-// its place on the board.
+// instance is the actor of one serving instance: an engine, its recorder, and its
+// place in the snapshots.
 type instance struct {
 	index        int
 	engine       *engine.Engine
 	recorder     *metrics.Recorder
-	notify       bool // the router hears when a request ends …
-	notifyTokens bool // … and what it yielded
+	notify       bool // the router gets a notice when a request ends …
+	notifyTokens bool // … with the number of its tokens
 	finished     int64
 
-	snapshots      *snapshots[load] // nil: nobody observes it
-	side           []*sideSnapshots // of immediate signals
-	writers        []refreshWriter  // boards of periodic signals
-	readsKVUse     bool             // KV use is on the board
-	countsFinished bool             // the router counts in-flight by what it finished
-	perStep        bool             // what it publishes changes at the ends of steps alone
-	recent         *recent          // nil: nobody observes it
-	latencyOptions *metrics.Options // overheads and targets, by which the router hears how requests fared; nil: it does not
+	snapshots      *snapshots[load] // nil: no policy observes the load
+	side           []*sideSnapshots // those with immediate signals
+	writers        []refreshWriter  // of snapshots with periodic signals
+	readsKVUse     bool             // snapshots has KV use
+	countsFinished bool             // snapshots has the number of finished requests
+	perStep        bool             // what it publishes changes only at ends of steps
+	recent         *recent          // nil: no policy observes recent latencies
+	latencyOptions *metrics.Options // overheads and targets for the latency in notices; nil: notices have none
 
-	events     bool           // the router hears what comes into its prefix cache and leaves it …
-	eventDelay vtime.Duration // … so long after the step that did it
+	events     bool           // the router gets the changes of the prefix cache …
+	eventDelay vtime.Duration // … this long after the step that made them
 
 	delivery      engine.Delivery
-	endingLatency policy.Ending     // of the request that ended last
-	out           *lookahead.Outbox // of the turn
+	endingLatency policy.Ending     // memory of latencyOf
+	out           *lookahead.Outbox // of the turn in progress
 }
 
 var (
@@ -53,8 +53,8 @@ func (p *instance) Next() lookahead.Key {
 	return lookahead.Key{At: at, Class: class}
 }
 
-// Promise implements lookahead.Process: a notice follows the end of a request
-// in the same instant, changes of the cache follow the end of a step.
+// Promise implements lookahead.Process: a notice follows the end of a request in
+// the same microsecond, block changes follow the end of a step.
 func (p *instance) Promise() lookahead.Key {
 	at := vtime.Never
 	if p.notify {
@@ -69,7 +69,7 @@ func (p *instance) Promise() lookahead.Key {
 	return lookahead.Key{At: at, Class: vtime.ClassNotice}
 }
 
-// read takes the signals off the engine, as far as somebody observes them.
+// load is the load of the engine as the instance publishes it.
 func (p *instance) load() load {
 	if p.perStep {
 		state := p.engine.StepState()
@@ -104,7 +104,7 @@ func (p *instance) Receive(m *lookahead.Message, out *lookahead.Outbox) {
 	}
 }
 
-// stop is the end of the instance.
+// stop ends the instance. Its requests are returned with giveBack, else aborted.
 func (p *instance) stop(giveBack bool, now vtime.Time) {
 	if !giveBack {
 		p.engine.Abort(now)
@@ -116,8 +116,8 @@ func (p *instance) stop(giveBack bool, now vtime.Time) {
 	})
 }
 
-// release gives the memory of an instance back that is gone. It reports false
-// while a step of it is in flight, which yields nothing.
+// release frees the memory of an instance that is gone. It reports false, and
+// frees nothing, while a step is in flight; that step yields nothing.
 func (p *instance) release() bool {
 	if !p.Next().IsNever() {
 		return false
@@ -182,7 +182,8 @@ func (p *instance) Done(o *metrics.Outcome, now vtime.Time) {
 	}
 }
 
-// ending is how a request fared, if the router is to hear it.
+// latencyOf is the latency of a request for the notice of its end; nil if notices
+// have none.
 func (p *instance) latencyOf(o *metrics.Outcome) *policy.Ending {
 	if p.latencyOptions == nil {
 		return nil

@@ -4,16 +4,15 @@ import (
 	"blis/latency"
 )
 
-// Load is how much of what the instances could do a run used. Shares are nil
-// where there is nothing to divide by.
+// Load is how loaded the instances of a run were. Shares are nil where there is
+// nothing to divide by.
 type Load struct {
 	// Share is offered requests per second / Capacity. Near 1 and above it queues
 	// grow. It is an estimate, as Capacity is.
 	Share *float64
-	// Capacity is how many requests per second the instances sustain: see
-	// latency.Capacity, for the mean prompt, without the tokens found in the
-	// cache, and the mean output of requests that completed, and for as many
-	// instances as were ready on average.
+	// Capacity is the requests per second that the instances sustain: see
+	// latency.Capacity, for the mean output and the mean prompt without cached
+	// tokens of completed requests, and the mean number of ready instances.
 	Capacity *float64
 
 	MaxSeqs *float64 // mean running requests / max-num-seqs
@@ -60,8 +59,8 @@ func share(a, b float64) *float64 {
 	return &q
 }
 
-// capacityOf estimates what one instance of a configuration sustains, with
-// requests of so many tokens on average.
+// capacityOf estimates the requests per second that one instance sustains, with the
+// given mean tokens per request.
 func capacityOf(m latency.Model, c *Config, input, output float64) latency.CapacityEstimate {
 	return latency.Capacity(m, latency.CapacityInput{
 		Input: input, Output: output, MaxSeqs: int64(c.MaxNumSeqs), Tokens: int64(c.MaxNumBatchedTokens),

@@ -12,28 +12,27 @@ import (
 
 // loop is the router's part in a workload in which requests follow from answers:
 // the next round of a conversation, the next request of a user. The router tells
-// the source of the end of each request that it waits for, and takes from it
-// what follows.
+// the source the end of each request that it awaits, and takes from it the request
+// that follows.
 //
-// An answer at T causes an arrival at T plus the least think time at the
-// earliest, but at least 1 µs later. So far may instances run that owe an
-// answer: what follows cannot come before. A refusal causes one after the pause
-// of its user at the earliest: what the router itself holds ends with that or
-// nothing, as instances alone give answers.
+// An answer at T causes an arrival at T + reaction at the earliest. An instance
+// with a request that is awaited may run that far beyond its next end. A refusal
+// at T causes an arrival at T + refusal at the earliest: requests that the router
+// holds end without an answer or not at all.
 type loop struct {
 	source   workload.ClosedLoop
-	reaction vtime.Duration // between the end of a request and what follows, at least
-	refusal  vtime.Duration // the same of ends without an answer
+	reaction vtime.Duration // least time from an end to the arrival that follows, at least 1 µs
+	refusal  vtime.Duration // least time from an end without an answer, ≥ reaction
 	awaited  map[int64]origin
 	next     workload.Request
-	begun    int64 // sessions
+	begun    int64 // sessions that began
 
-	reads              bool           // its admission reads the instances
-	admission, routing vtime.Duration // from an arrival to its admission, from there to routing
-	token, request     vtime.Duration // what the client sees on top per token and per request
+	reads              bool           // the admission policy reads signals of instances
+	admission, routing vtime.Duration // latencies from arrival to admission, from there to routing
+	token, request     vtime.Duration // client overheads per token and per request
 }
 
-// sessions is what became of them, nil if none began.
+// sessions counts the sessions, nil if none began.
 func (l *loop) sessions() *Sessions {
 	if l == nil || l.begun == 0 {
 		return nil
@@ -42,7 +41,7 @@ func (l *loop) sessions() *Sessions {
 	return &Sessions{Begun: l.begun, Completed: s.Completed, EndedEarly: s.EndedEarly, NotSent: s.NotSent, Unfinished: l.begun - s.Completed - s.EndedEarly}
 }
 
-// users is what became of the requests of users, nil if none ended.
+// users counts the requests of users, nil if none ended.
 func (l *loop) users() *Users {
 	if l == nil {
 		return nil
@@ -66,7 +65,7 @@ func (p *plan) loops() bool {
 	return ok && l.Awaits()
 }
 
-// newLoop is that of a run, nil if nothing of its workload follows from answers.
+// newLoop returns nil if no request of the workload follows from an answer.
 func (p *plan) newLoop(r *router, o metrics.Options) *loop {
 	if !p.loops() {
 		return nil
@@ -78,8 +77,8 @@ func (p *plan) newLoop(r *router, o metrics.Options) *loop {
 	return l
 }
 
-// react is the Key of the earliest thing that a notice at k can cause: a
-// decision that reads the instances, or a delivery.
+// react is the Key of the earliest event that a notice at k can cause: a decision
+// that reads instances, or a delivery.
 func (l *loop) react(k lookahead.Key) lookahead.Key {
 	at := k.At.Add(l.reaction).Add(l.admission)
 	if l.reads {
@@ -94,7 +93,7 @@ func (l *loop) first(r *router) bool {
 	return due.Arrival != vtime.Never && (!r.more || due.Before(r.next.Position()))
 }
 
-// take is that arrival, at now.
+// take returns the arrival that follows from an answer, at now.
 func (l *loop) take(r *router, now vtime.Time) *workload.Request {
 	if err := l.source.Pop(&l.next); err != nil {
 		panic(&sourceError{err})
@@ -108,7 +107,7 @@ func (l *loop) take(r *router, now vtime.Time) *workload.Request {
 	return &l.next
 }
 
-// await takes note of a request that the source is to be told of.
+// await notes a request whose end the source wants to know.
 func (l *loop) await(d *engine.Delivery) {
 	l.awaited[d.ID] = origin{d.Source, d.Index}
 	if d.Begins {
@@ -116,9 +115,8 @@ func (l *loop) await(d *engine.Delivery) {
 	}
 }
 
-// ended tells the source what became of a request at now, if it waits for that.
-// The client of a request that completed has its last token later: the front
-// end sees to each.
+// ended tells the source that a request ended at now, if the source awaits that.
+// The client of a completed request has its last token later, by the overheads.
 func (l *loop) ended(request int64, now vtime.Time, completed bool, generated int32) {
 	o, ok := l.awaited[request]
 	if !ok {

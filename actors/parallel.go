@@ -5,13 +5,13 @@ import (
 	"sync/atomic"
 )
 
-// parallelFrom is the number of requests from which goroutines are worth their
-// start at the end of a run.
+// parallelFrom is the number of requests from which the end of a run uses several
+// goroutines.
 const parallelFrom = 1 << 13
 
-// inParallel returns what calls f(0) … f(n−1), each once and begun in that
-// order, on so many goroutines, the caller's included, and returns when all
-// have returned.
+// inParallel returns a function that calls f(0) … f(n−1), each once and started in
+// that order, on workers goroutines with the caller's, and returns when all have
+// returned.
 func inParallel(workers int) func(n int, f func(i int)) {
 	return func(n int, f func(i int)) {
 		var next atomic.Int64

@@ -19,8 +19,7 @@ import (
 	"blis/workload/spec"
 )
 
-// plan is a configuration with everything derived that it left open: what a
-// run needs, checked.
+// plan is a checked configuration with everything derived that it leaves open.
 type plan struct {
 	config Config
 	setup  Setup
@@ -28,16 +27,16 @@ type plan struct {
 	gpu        latency.Hardware
 	deployment latency.Deployment
 	model      latency.Model
-	set        *latency.PhysicsSet // that the model has its coefficients from; nil: none is known
+	set        *latency.PhysicsSet // of coefficients of the model; nil: unknown
 	spec       *spec.Spec          // nil: the workload is not a specification
 	source     workload.Source
-	fresh      map[policy.Signals]cadence // how fresh single signals are, where that was said
+	fresh      map[policy.Signals]cadence // of single signals, where the bundle gives one
 	targets    []metrics.ClassTargets
 	fitness    metrics.Fitness
 }
 
-// newPlan derives and checks. Errors are the user's: see InputError, and
-// *latency.DoesNotFit.
+// newPlan derives and checks. Its errors are errors in the user's input: InputError
+// and *latency.DoesNotFit.
 func newPlan(c Config) (*plan, error) {
 	p := &plan{config: c}
 	for _, step := range []func() error{p.openSpec, p.resolvePolicies, p.noteUnused, p.checkInputs, p.resolveCache, p.resolveLimits, p.resolveLatency, p.resolveScaling, p.resolveWorkload, p.noteModels, p.completeBundle} {
@@ -140,7 +139,8 @@ func numbers(list []float64) string {
 	return strings.Join(text, ",")
 }
 
-// noteWidths says what the flags for widths made of the model.
+// noteWidths notes how the flags for the widths of weights and cache changed the
+// model.
 func (p *plan) noteWidths() {
 	c, m := &p.config, p.deployment.Model
 	var flags []string
@@ -179,7 +179,7 @@ func (p *plan) resolveCache() error {
 		c.TotalKVBlocks = min(n, 1<<31-1)
 	}
 	p.setup.KVBlocks = c.TotalKVBlocks
-	for _, text := range p.deployment.Model.NotModelled { // most of it is about the cache
+	for _, text := range p.deployment.Model.NotModelled { // most of these are about the cache
 		p.note("%s", text)
 	}
 	return nil

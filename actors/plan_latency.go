@@ -8,9 +8,9 @@ import (
 	"blis/latency"
 )
 
-// resolveLatency makes the latency model, and settles whether batches are
-// formed ahead: coefficients that were fitted to servers which did so hold for
-// servers which do. It needs the limits of the engine.
+// resolveLatency makes the latency model and decides on async scheduling:
+// coefficients fitted to servers with it hold for servers with it. It needs the
+// limits of the engine.
 func (p *plan) resolveLatency() error {
 	c := &p.config
 	var err error
@@ -47,13 +47,13 @@ func (p *plan) resolveLatency() error {
 // onCommandLine names coefficients that stand on the command line.
 const onCommandLine = "given"
 
-// ruler says what measures the run: the latency model, its coefficients, and
+// ruler is what a run is measured with: the latency model, its coefficients, and
 // both in words.
 func (p *plan) ruler(model, set, format string, args ...any) {
 	p.setup.LatencyModel, p.setup.CoefficientSet, p.setup.Latency = model, set, fmt.Sprintf(format, args...)
 }
 
-// useVectors takes the coefficients of physics that were given one by one.
+// useVectors takes coefficients of physics that the user gave as lists.
 func (p *plan) useVectors() error {
 	c := &p.config
 	f, err := latency.NewFeatures(&p.deployment, p.limits())
@@ -93,8 +93,8 @@ func (p *plan) useRoofline(next string) error {
 	return nil
 }
 
-// usePhysics takes a set of coefficients, and warns where the run lies outside
-// of what it was fitted to.
+// usePhysics takes a set of coefficients, and warns where the run lies outside of
+// the data that it was fitted to.
 func (p *plan) usePhysics(set *latency.PhysicsSet, next string) error {
 	limits := p.limits()
 	f, err := latency.NewFeatures(&p.deployment, limits)
@@ -125,8 +125,8 @@ func (p *plan) usePhysics(set *latency.PhysicsSet, next string) error {
 	return nil
 }
 
-// choose takes the model with the lowest stated error, of all or of those that
-// are asked for.
+// choose takes the model with the lowest stated error, of all or of those that the
+// user allows.
 func (p *plan) choose() error {
 	best, next := latency.Choose(&p.deployment, p.limits())
 	if p.config.LatencyModel == "physics" && best.Set == nil {
@@ -150,8 +150,8 @@ func (p *plan) choose() error {
 	return p.usePhysics(best.Set, second)
 }
 
-// noteNearMisses says where a sibling of the run would be measured with another
-// ruler: people vary one setting in a loop.
+// noteNearMisses notes settings whose other values would bring another ruler: users
+// vary one setting in a loop.
 func (p *plan) noteNearMisses(best latency.Choice) {
 	if p.config.LatencyModel != "auto" {
 		return
@@ -170,8 +170,8 @@ func (p *plan) noteNearMisses(best latency.Choice) {
 	}
 }
 
-// OpenCoefficients is the set of --coefficients: that of a file, or the shipped
-// one of this name. Errors are the user's: see InputError.
+// OpenCoefficients reads the set of --coefficients: from a file, or the shipped set
+// of that name. Its errors are an InputError.
 func OpenCoefficients(name string) (*latency.PhysicsSet, error) {
 	return openCoefficients(name, input.ReadFile)
 }

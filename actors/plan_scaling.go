@@ -15,7 +15,7 @@ func (p *plan) scales() bool {
 	return (c.AutoscalePolicy != "none" || c.Custom.Autoscale != nil) && c.AutoscaleInterval > 0
 }
 
-// mostReplicas is the most instances that serve at a time.
+// mostReplicas is the largest number of instances that serve at a time.
 func (p *plan) mostReplicas() int {
 	if p.scales() {
 		return p.config.MaxReplicas
@@ -23,13 +23,13 @@ func (p *plan) mostReplicas() int {
 	return p.config.NumInstances
 }
 
-// warmup is that of a new instance; when it starts is for each to say.
+// warmup is the warm-up of a new instance, without its start.
 func (p *plan) warmup() engine.Warmup {
 	c := &p.config
 	return engine.Warmup{Duration: c.WarmupDuration, Penalty: c.WarmupPenalty, Curve: engine.Curve(c.WarmupCurve)}
 }
 
-// derivedMaxReplicas is the most instances if nobody says.
+// derivedMaxReplicas is the default of max-replicas.
 func derivedMaxReplicas(instances int) int { return min(2*instances, 1<<20) }
 
 // resolveScaling derives and checks the bounds on the number of instances.
@@ -83,8 +83,8 @@ func (p *plan) newAutoscaler(q *policies, r *router) *autoscaler {
 	return a
 }
 
-// addReplicas adds the instances that the run begins with, and the book of
-// those that come and go.
+// addReplicas adds the instances that the run begins with, and the book of the
+// instances where their number can change.
 func (c *cluster) addReplicas() error {
 	cfg := &c.plan.config
 	b := &replicas{
@@ -115,9 +115,9 @@ func (c *cluster) addReplicas() error {
 	return nil
 }
 
-// release gives back what instances hold that are gone and have no step in
-// flight any more: a run may see thousands of them. It is for turns of the
-// router in which no instance has one.
+// release frees the memory of instances that are gone and have no step in flight: a
+// run may have thousands of them. It is called in turns of the router in which no
+// instance runs.
 func (c *cluster) release() {
 	b := c.router.replicas
 	kept := b.departed[:0]
@@ -129,8 +129,9 @@ func (c *cluster) release() {
 	b.departed = kept
 }
 
-// react is the earliest that a notice at k can cause: an instance that is taken
-// away gives requests back, which are routed again; or the autoscaler is asked.
+// react is the Key of the earliest event that a notice at k can cause: a request
+// that an instance returns is routed again, the autoscaler is asked, or a request
+// follows from an answer.
 func (c *cluster) react(k lookahead.Key) lookahead.Key {
 	asked := c.router.trigger.reaction(k.At)
 	if l := c.router.loop; l != nil {
@@ -142,7 +143,7 @@ func (c *cluster) react(k lookahead.Key) lookahead.Key {
 	return earlier(asked, lookahead.Key{At: k.At.Add(1).Add(c.plan.config.RoutingLatency), Class: vtime.ClassDelivery})
 }
 
-// life is from when to when instance i was there in a run that ended at end.
+// life is the span in which instance i was ready in a run that ended at end.
 func (c *cluster) life(i int, end vtime.Time) (ready, gone vtime.Time) {
 	if c.router.replicas == nil {
 		return 0, end

@@ -14,9 +14,8 @@ import (
 	"blis/workload/traffic"
 )
 
-// openSpec reads the specification of the workload, if that is what the workload
-// is. What it says besides of the run, horizon, targets, and seed, holds where
-// the configuration leaves that open.
+// openSpec reads the specification of the workload, if there is one. Its horizon,
+// targets and seed hold where the configuration leaves them open.
 func (p *plan) openSpec() (err error) {
 	c := &p.config
 	if c.Custom.Source != nil {
@@ -75,7 +74,7 @@ func (c *Config) specFlag() string {
 	return "scenario"
 }
 
-// checkOneWorkload: a workload is given in one way.
+// checkOneWorkload refuses a workload that is given in two ways.
 func (c *Config) checkOneWorkload() error {
 	var given []string
 	for _, way := range []struct {
@@ -133,8 +132,8 @@ func (p *plan) resolveSpec() error {
 	return nil
 }
 
-// capacityFor is how many requests per second, of so many tokens in the mean,
-// the cluster completes at most.
+// capacityFor is the largest number of requests per second, with the given mean
+// tokens, that the cluster completes.
 func (p *plan) capacityFor(input, output float64) float64 {
 	p.estimate(input, output)
 	return p.setup.Capacity

@@ -16,8 +16,8 @@ import (
 	"blis/workload/traffic"
 )
 
-// openTrace opens the file that is replayed, or the data of ServeGen, of which
-// requests are drawn.
+// openTrace opens the trace to replay, or the data of ServeGen from which requests
+// are drawn.
 func (p *plan) openTrace() error {
 	c := &p.config
 	if info, err := os.Stat(c.Trace); c.TraceFormat == serveGen || c.TraceFormat == "" && err == nil && info.IsDir() {
@@ -67,7 +67,7 @@ func (p *plan) openTrace() error {
 	return nil
 }
 
-// rescale gives a trace with arrivals of its own the rate that was asked for.
+// rescale gives a trace with its own arrivals the rate of the configuration.
 func (p *plan) rescale(t *traces.Trace) error {
 	c := &p.config
 	own := t.Rate()
@@ -98,8 +98,7 @@ func columnNames(list string) []string {
 	return names
 }
 
-// targetedClasses are the classes that have targets; what is wrong with those is
-// for others to say.
+// targetedClasses are the classes with targets, none if the targets are in error.
 func targetedClasses(targets string) (names []string) {
 	all, err := metrics.ParseTargets(targets)
 	for i := range all {
@@ -110,8 +109,7 @@ func targetedClasses(targets string) (names []string) {
 	return names
 }
 
-// tracePace is the arrivals of a trace that has none of its own, nil if no rate
-// is given.
+// tracePace makes the arrivals of a trace without its own, nil if no rate is given.
 func (p *plan) tracePace() (traces.Pace, error) {
 	c := &p.config
 	if c.Rate == 0 {

@@ -12,8 +12,8 @@ import (
 	"blis/workload/traffic"
 )
 
-// capacityShare is how much of an instance's capacity the default rate asks
-// for: at low load policies do not differ.
+// capacityShare is the default rate as a share of the capacity: at low load policies
+// do not differ.
 const capacityShare = 0.8
 
 func (p *plan) resolveWorkload() error {
@@ -80,8 +80,8 @@ func (p *plan) noteModels() error {
 	return nil
 }
 
-// warnOfTimeout warns of a deadline within which nobody can be answered: that of
-// the setting, or of a client, as of says.
+// warnOfTimeout warns of a timeout that is shorter than any answer; of says whether
+// it is the setting's or a client's.
 func (p *plan) warnOfTimeout(of string, timeout vtime.Duration) {
 	r := workload.NewRequest(0, 1, 1)
 	if least := p.alone(&r); timeout > 0 && timeout < least {
@@ -89,18 +89,18 @@ func (p *plan) warnOfTimeout(of string, timeout vtime.Duration) {
 	}
 }
 
-// usualRequests is how many requests a run has if nobody says so.
+// usualRequests is the default number of requests.
 const usualRequests = 1000
 
-// estimate takes note of how many requests per second, of so many tokens in the
-// mean, the cluster completes at most.
+// estimate keeps the largest number of requests per second, with the given mean
+// tokens, that the cluster completes.
 func (p *plan) estimate(input, output float64) {
 	c := &p.config
 	e := capacityOf(p.model, c, input, output)
 	p.setup.Capacity, p.setup.Binds = float64(e.Rate*float64(c.NumInstances)), e.Binds
 }
 
-// pace is what makes requests come.
+// pace says how requests arrive.
 func (c *Config) pace() string {
 	switch {
 	case c.Concurrency == 0:
@@ -111,8 +111,7 @@ func (c *Config) pace() string {
 	return fmt.Sprintf("%d users who think %v", c.Concurrency, c.ThinkTime)
 }
 
-// roundRate keeps three digits, so that a derived rate is one a person can
-// type again.
+// roundRate keeps three digits, so that a derived rate is easy to type again.
 func roundRate(rate float64) float64 {
 	r, err := strconv.ParseFloat(strconv.FormatFloat(rate, 'g', 3, 64), 64)
 	if err != nil {

@@ -18,9 +18,9 @@ type policies struct {
 	priority  policy.Priority
 	routing   policy.Routing
 	autoscale policy.Autoscale
-	trigger   *policy.Trigger     // of its evaluations
-	stream    *vtime.Stream       // that they draw from
-	prefixes  *policy.PrefixIndex // nil: none of them observes it
+	trigger   *policy.Trigger     // of the autoscaler's evaluations
+	stream    *vtime.Stream       // that the policies draw from
+	prefixes  *policy.PrefixIndex // nil: no policy observes expected hits
 }
 
 // makePolicies builds the policies that a run shares; scheduler builds one
@@ -62,16 +62,15 @@ func (p *plan) makePolicies() (q policies, err error) {
 	return q, nil
 }
 
-// observes is what they read together.
+// observes are the signals that the policies read together.
 func (q *policies) observes() policy.Signals {
 	return q.admission.Observes() | q.priority.Observes() | q.routing.Observes() | q.scaling()
 }
 
-// scaling is what evaluations of the autoscaler read.
+// scaling are the signals that evaluations of the autoscaler read.
 func (q *policies) scaling() policy.Signals { return q.autoscale.Observes() | q.trigger.Observes() }
 
-// located is an error in the choice of a policy, with its place in the file
-// that chose it.
+// located is an error in the choice of a policy, with its place in the bundle file.
 func (p *plan) located(err error) error { return &InputError{p.config.Policies.Locate(err).Error()} }
 
 func (p *plan) policyEnv() policy.Env {
@@ -81,8 +80,7 @@ func (p *plan) policyEnv() policy.Env {
 	}
 }
 
-// ttftTarget is the TTFT target of a class by its label, nil when no class has
-// any.
+// ttftTarget returns the TTFT target of a class; nil when no class has one.
 func (p *plan) ttftTarget() func(workload.Label) vtime.Duration {
 	if len(p.targets) == 0 {
 		return nil
@@ -118,8 +116,8 @@ func (p *plan) scheduler() (policy.Scheduler, error) {
 	return s, nil
 }
 
-// resolvePolicies makes settings and bundle say the same. A setting that is not
-// at its default changes the bundle; one that is takes what the bundle gives.
+// resolvePolicies makes settings and bundle agree. A setting that is not at its
+// default changes the bundle; a setting at its default takes the bundle's value.
 func (p *plan) resolvePolicies() error {
 	c := &p.config
 	usual := reflect.ValueOf(DefaultConfig())
@@ -147,8 +145,8 @@ func (p *plan) resolvePolicies() error {
 	return p.resolveFreshness()
 }
 
-// completeBundle enters what was derived or is the default. Without an
-// autoscaler nothing is carried out.
+// completeBundle enters derived values and defaults into the bundle. Without an
+// autoscaler it leaves actuation out.
 func (p *plan) completeBundle() error {
 	c := &p.config
 	if a := &c.Policies.Autoscale; a.Type == "none" {
@@ -248,7 +246,7 @@ func weights(s *policy.Selection) []string {
 	return list
 }
 
-// resolveFreshness reads how fresh single signals are to be.
+// resolveFreshness reads the cadences of single signals from the bundle.
 func (p *plan) resolveFreshness() error {
 	o := &p.config.Policies.Observability
 	p.fresh = map[policy.Signals]cadence{}

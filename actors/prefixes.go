@@ -13,16 +13,15 @@ import (
 	"blis/vtime"
 )
 
-// What the router expects to be in the prefix caches of the instances, and
-// requests whose instance the user chose.
+// The router's expectation of prefix caches, and requests that the user routes.
 
 // Ways to keep the router's prefix index.
 const (
-	indexRouted = "routed" // by where it sent prompts
-	indexEvents = "events" // by what instances say that they store and remove
+	indexRouted = "routed" // by the prompts that it routed
+	indexEvents = "events" // by the changes that instances report
 )
 
-// newPrefixes is the prefix index of a run.
+// newPrefixes makes the prefix index of a run.
 func (p *plan) newPrefixes() *policy.PrefixIndex {
 	if p.config.PrefixIndex == indexEvents {
 		return policy.NewPrefixMirror(p.config.BlockSizeInTokens)
@@ -40,13 +39,13 @@ func (p *plan) prefixBlocks() int32 {
 	return int32(n)
 }
 
-// tellsBlocks reports whether instances tell the router what they cache.
+// tellsBlocks reports whether instances tell the router the changes of their caches.
 func (p *plan) tellsBlocks(observed policy.Signals) bool {
 	return observed&policy.Prefixes != 0 && p.config.PrefixIndex == indexEvents && p.config.EnablePrefixCaching
 }
 
-// blockEvents is what an instance does when its engine says what it caches; nil
-// when the router does not want to know.
+// blockEvents sends the changes of the engine's cache to the router; nil when the
+// router does not want them.
 func (p *instance) blockEvents() func(vtime.Time, []engine.BlockChange) {
 	if !p.events {
 		return nil
@@ -58,22 +57,22 @@ func (p *instance) blockEvents() func(vtime.Time, []engine.BlockChange) {
 	}
 }
 
-// expect takes a request in hand of which expected hits are about to be read.
+// expect looks the request up in the index, before its expected hits are read.
 func (r *router) expect(ask *policy.Request) {
 	r.prefixes.Cover(&r.cluster.view)
 	r.prefixes.Look(ask)
 }
 
-// expected is how many prompt tokens of the request in hand the instance is
-// expected to find: whole blocks, and one token is always computed.
+// expected is the number of prompt tokens of the request looked up that are expected
+// in the cache of target: whole blocks, and at least one token is computed.
 func (r *router) expected(target int, input int32) int32 {
 	block := r.prefixes.BlockSize()
 	return min(r.prefixes.Expected(target), (input-1)/block*block)
 }
 
-// blocks takes in what an instance says of its cache.
+// blocks applies the changes of an instance's cache.
 func (r *router) blocks(m *lookahead.Message) {
-	r.last = m.Stamp.At // it may come when all else is done
+	r.last = m.Stamp.At // it may be the last event of the run
 	r.prefixes.Cover(&r.cluster.view)
 	readBlocks(&m.Body, func(instance int, c engine.BlockChange) {
 		if c.Stored {
@@ -105,7 +104,7 @@ func parseForced(text string) (map[int64]int, error) {
 	return forced, nil
 }
 
-// checkForced refuses requests to force that never came.
+// checkForced refuses forced requests that never came.
 func (r *router) checkForced() error {
 	last := int64(-1)
 	for request := range r.forced { // any order
@@ -117,8 +116,8 @@ func (r *router) checkForced() error {
 	return nil
 }
 
-// idleForced notes the requests to force that came to no routing decision: they
-// were rejected or timed out before, or the run ended.
+// noteUnusedForced notes forced requests without a routing decision: rejected or
+// timed out before, or cut off by the end of the run.
 func (r *router) noteUnusedForced(s *Setup) {
 	if len(r.forced) == 0 {
 		return
@@ -135,8 +134,8 @@ func (r *router) noteUnusedForced(s *Setup) {
 	s.note("force-routing has no effect on what was never routed: request %s", strings.Join(words, ", "))
 }
 
-// force is the instance that a request must go to, or the target if it may go
-// there. What is forced is taken off the list: each request once.
+// force returns the instance to which the user routes a request, or target if the
+// user does not. It takes the request off the list.
 func (r *router) force(request int64, target int, now vtime.Time) (instance int, forced bool) {
 	instance, forced = r.forced[request]
 	if !forced {

@@ -21,10 +21,10 @@ type Result struct {
 	Names  Names
 
 	Fitness    *metrics.FitnessScore // nil without Config.FitnessWeights
-	Objectives []metrics.Objective   // the measures weighed, or the usual ones
+	Objectives []metrics.Objective   // the weighed measures, or the usual ones
 
 	Digest  string     // hexadecimal; empty when Partial
-	Partial bool       // the run was cancelled: what is here ended until then
+	Partial bool       // the run was cancelled; the result is of what ended until then
 	Began   vtime.Time // first arrival; 0 without any
 	End     vtime.Time
 	// BeyondFit says where the run went farther than the data that its coefficients
@@ -34,28 +34,28 @@ type Result struct {
 	Scaling *Scaling // nil: the number of instances could not change
 
 	Sessions *Sessions // nil: none began
-	Users    *Users    // nil: there is no closed loop, or nothing of it ended
+	Users    *Users    // nil: no closed loop, or none of its requests ended
 
-	Stats lookahead.Stats // how it was carried out; no result
-	Waits []Wait          // what kept processes from running apart; none: nothing did
+	Stats lookahead.Stats // of the execution; not a result
+	Waits []Wait          // what kept processes from running in parallel
 
 	latency latency.Model // of an instance
 }
 
-// Sessions is what became of the sessions of a workload: requests of which each
-// exists only because those before it were answered.
+// Sessions counts the sessions of a workload. Each request of a session follows
+// from the answer to the one before.
 type Sessions struct {
 	Begun      int64 // their first request arrived
 	Completed  int64 // every request was answered
 	EndedEarly int64 // one was rejected, dropped, timed out or aborted
 	Unfinished int64 // cut off by the end of the run
-	NotSent    int64 // requests that those that ended early did not come to
+	NotSent    int64 // requests of sessions that ended early, never sent
 }
 
-// Users is what became of the requests of users in closed loops.
+// Users counts the requests of users in closed loops.
 type Users struct {
-	Ended   int64 // requests that came to an end
-	Refused int64 // of those without an answer: rejected, dropped, timed out or aborted
+	Ended   int64 // requests that ended
+	Refused int64 // requests among them that ended without an answer: rejected, dropped, timed out or aborted
 }
 
 // Setup is what followed from the configuration before the run.
@@ -63,7 +63,7 @@ type Setup struct {
 	Model    string // Hugging Face id
 	Hardware string
 	TP       int
-	Latency  string // the latency model, and what is known of its error
+	Latency  string // the latency model, and its stated error
 
 	// LatencyModel is the kind of latency model: physics, roofline, blackbox or
 	// custom. CoefficientSet is what it was fitted to, by name; "given" for
@@ -76,9 +76,9 @@ type Setup struct {
 	Capacity    float64
 	Binds       latency.Limit
 	Workload    string
-	Requests    int64 // that a trace has; 0 for other workloads
+	Requests    int64 // of a trace; 0 for other workloads
 	Policies    string
-	Chance      Chance   // what seeds decide
+	Chance      Chance   // what the seeds decide
 	Notes       []string // what was derived or fitted that a user may not expect
 	Warnings    []string // what makes the run hardly worth reading, known before it
 }
@@ -88,7 +88,7 @@ type Names struct {
 	Tenants, Classes, Models, Instances []string
 }
 
-// InputError is an error in what the user gave: one line that says what and
+// InputError is an error in the user's input: one line that says what is wrong,
 // where, and what would be right. The command exits with 2 for it.
 type InputError struct{ Text string }
 

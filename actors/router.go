@@ -28,40 +28,40 @@ type router struct {
 	admission policy.Admission
 	priority  policy.Priority
 	routing   policy.Routing
-	reads     struct{ admission, priority, routing policy.Signals } // what they observe
+	reads     struct{ admission, priority, routing policy.Signals } // what each policy observes
 
-	inversions *policy.ClassInversions // in what priority gives
+	inversions *policy.ClassInversions // in the priorities given
 
 	admissionLatency, routingLatency vtime.Duration
 	model                            latency.Model
 
-	loop    *loop            // nil: nothing of the workload follows from what it gets
+	loop    *loop            // nil: no request of the workload follows from an answer
 	next    workload.Request // pulled, not arrived yet
 	more    bool
 	arrived int64      // requests injected
-	ties    ties       // on which they arrived
-	last    vtime.Time // of its last event
+	ties    ties       // requests that arrived together
+	last    vtime.Time // time of its last event
 	state   policy.RouterState
 
-	requests []engine.Delivery // those that it holds
-	delays   []int32           // how often admission has put each off
+	requests []engine.Delivery // that wait for a decision; slots are reused
+	delays   []int32           // by slot: how often admission has delayed the request
 	vacant   []int32
 	admit    schedule // admission decisions
 	route    schedule // routing decisions
 	expire   schedule // requests whose deadline comes before their next decision
 
-	prefixes *policy.PrefixIndex  // nil: nobody observes it
-	observer policy.RouteObserver // the routing policy, if it is one
-	forced   map[int64]int        // instances of requests that no policy chooses for
+	prefixes *policy.PrefixIndex  // nil: no policy observes expected hits
+	observer policy.RouteObserver // the routing policy, if it is a RouteObserver
+	forced   map[int64]int        // instances of requests that the user routes; see force-routing
 
-	stream   *vtime.Stream             // that of its policies
-	replicas *replicas                 // nil: instances neither come nor go
-	trigger  trigger                   // of evaluations by events
-	migrated map[int32]migratedRequest // those of requests that were on an instance that was taken away
+	stream   *vtime.Stream             // of its policies
+	replicas *replicas                 // nil: the number of instances is fixed
+	trigger  trigger                   // of evaluations that events call for
+	migrated map[int32]migratedRequest // by slot, of requests that an instance returned
 	cluster  clusterView
 	ahead    int // streamAhead
 	recorder *metrics.Recorder
-	tracing  *tracing // nil: nobody traces decisions
+	tracing  *tracing // nil: the run is not traced
 	outcome  metrics.Outcome
 	ask      policy.Request
 }
@@ -96,15 +96,15 @@ func (r *router) pull() {
 // Observation implements lookahead.Observer.
 func (r *router) Observation() lookahead.Observation { return r.cluster.observation(r) }
 
-// Fold implements lookahead.Folder: the stream of its policies. What arrived is
-// in the messages, wherever it came from.
+// Fold implements lookahead.Folder: the stream of its policies. The digest has the
+// requests from the messages.
 func (r *router) Fold() uint64 { return r.stream.Fold() }
 
 // Prepare implements lookahead.Preparer.
 func (r *router) Prepare() { r.intake.prepare() }
 
-// Receive implements lookahead.Process: a request is no longer in flight, or
-// there are to be more or fewer instances.
+// Receive implements lookahead.Process: a request is no longer in flight, a prefix
+// cache has changed, or the number of instances should.
 func (r *router) Receive(m *lookahead.Message, out *lookahead.Outbox) {
 	switch m.Kind {
 	case kindEnded:
@@ -139,7 +139,7 @@ func (r *router) Advance(_ lookahead.Key, out *lookahead.Outbox) {
 		if !out.Execute(k) {
 			return
 		}
-		if k.Class != vtime.ClassReady { // that is no work
+		if k.Class != vtime.ClassReady { // a change of phase is no work
 			r.last = k.At
 		}
 		switch k.Class {
@@ -164,8 +164,8 @@ func (r *router) Advance(_ lookahead.Key, out *lookahead.Outbox) {
 	}
 }
 
-// arrive gives the next request its number. If it was the one that was pulled,
-// another is.
+// arrive gives the next request its number: the one that was pulled, and then pulls
+// another, or one that follows from an answer.
 func (r *router) arrive(now vtime.Time, out *lookahead.Outbox) {
 	i := r.hold()
 	d := &r.requests[i]
@@ -190,7 +190,7 @@ func (r *router) arrive(now vtime.Time, out *lookahead.Outbox) {
 	}
 }
 
-// hold makes room for a request.
+// hold returns a slot for a request.
 func (r *router) hold() int32 {
 	if n := len(r.vacant); n > 0 {
 		i := r.vacant[n-1]
@@ -202,7 +202,7 @@ func (r *router) hold() int32 {
 	return int32(len(r.requests) - 1)
 }
 
-// drop lets go of a request.
+// drop frees slot i.
 func (r *router) drop(i int32) {
 	if r.migrated != nil {
 		delete(r.migrated, i)
@@ -210,7 +210,7 @@ func (r *router) drop(i int32) {
 	r.vacant = append(r.vacant, i)
 }
 
-// plan files the next decision on request i at a time, or its time-out if
+// plan files the next decision on request i for the time at, or its time-out if
 // that comes first.
 func (r *router) plan(s *schedule, i int32, at vtime.Time) {
 	d := &r.requests[i]
@@ -221,14 +221,14 @@ func (r *router) plan(s *schedule, i int32, at vtime.Time) {
 	s.push(entry{at, d.ID, i})
 }
 
-// view fills r.ask with what a policy may know of request i.
+// requestFor fills r.ask with what a policy may know of request i.
 func (r *router) requestFor(i int32) *policy.Request {
 	d := &r.requests[i]
 	r.ask = policy.Request{Identity: d.Identity, Terms: d.Terms, Delays: r.delays[i]}
 	return &r.ask
 }
 
-// decide is the admission decision on request i.
+// decide makes the admission decision on request i.
 func (r *router) decide(i int32, now vtime.Time, out *lookahead.Outbox) {
 	d := &r.requests[i]
 	ask := r.requestFor(i)
@@ -257,7 +257,8 @@ func (r *router) decide(i int32, now vtime.Time, out *lookahead.Outbox) {
 	}
 }
 
-// look brings what a policy that observes these signals sees up to now.
+// look makes the view and the state show what a policy that observes signals may
+// see at now.
 func (r *router) look(signals policy.Signals, now vtime.Time) {
 	if signals&instanceSignals != 0 {
 		r.cluster.look(now)
@@ -265,8 +266,9 @@ func (r *router) look(signals policy.Signals, now vtime.Time) {
 	r.cluster.view.Declared, r.state.Declared = signals, signals
 }
 
-// prioritise gives d, which ask is about, its priority, and says whom of a more
-// urgent class that puts it before, if it is measured and it does.
+// prioritise gives d, the request of ask, its priority. It returns the inversion
+// and true if that is higher than the last one given in a more urgent class, and
+// d is measured.
 func (r *router) prioritise(d *engine.Delivery, ask *policy.Request, now vtime.Time) (policy.ClassInversion, bool) {
 	r.look(r.reads.priority, now)
 	d.Priority = r.priority.Score(ask, &r.state, now)
@@ -277,19 +279,19 @@ func (r *router) prioritise(d *engine.Delivery, ask *policy.Request, now vtime.T
 	return inversion, found && r.recorder.ClassInversion(d.Arrival)
 }
 
-// dispatch gives request i its priority and an instance, and delivers it.
+// dispatch gives request i its priority and its instance, and delivers it.
 func (r *router) dispatch(i int32, now vtime.Time, out *lookahead.Outbox) {
 	d := &r.requests[i]
 	ask := r.requestFor(i)
 	if r.prefixes != nil {
 		r.expect(ask)
 	}
-	m, moved := r.migrated[i]
+	m, migrated := r.migrated[i]
 	var inversion policy.ClassInversion
 	inverted := false
-	if moved {
+	if migrated {
 		ask.Attempt = m.progress.Redirects
-	} else { // a priority is for good
+	} else { // a request keeps its priority
 		inversion, inverted = r.prioritise(d, ask, now)
 	}
 	if r.tracing != nil && r.tracing.extra != policy.NoSignals {
@@ -298,11 +300,11 @@ func (r *router) dispatch(i int32, now vtime.Time, out *lookahead.Outbox) {
 	r.look(r.reads.routing, now)
 	choice := r.routing.Route(ask, d.Priority, &r.state, &r.cluster.view, now)
 	target, forced := choice.Target, false
-	if r.forced != nil && !moved {
+	if r.forced != nil && !migrated {
 		target, forced = r.force(d.ID, target, now)
 	}
 	if r.tracing != nil {
-		r.tracing.routed(r, out, now, d, &choice, decided{target, forced, moved})
+		r.tracing.routed(r, out, now, d, &choice, decided{target, forced, migrated})
 		if inverted && r.tracing.level == trace.Detailed {
 			sendTracedInversion(out, now, d.ID, inversion)
 		}
@@ -313,7 +315,7 @@ func (r *router) dispatch(i int32, now vtime.Time, out *lookahead.Outbox) {
 	}
 	r.cluster.routed(target)
 	if r.prefixes != nil {
-		if !moved || m.progress.Scheduled == vtime.Never { // else it has found what it has found
+		if !migrated || m.progress.Scheduled == vtime.Never { // else it has had its hits
 			d.Expected = r.expected(target, d.Input)
 		}
 		r.prefixes.Record(target)
@@ -324,14 +326,14 @@ func (r *router) dispatch(i int32, now vtime.Time, out *lookahead.Outbox) {
 	if r.replicas != nil {
 		r.replicas.list[target].held++
 	}
-	// It is queued or dropped when the front end is done with it, if its
-	// deadline does not come first.
-	quiet := min(now.Add(engine.MinQueueing(r.model, d.Input)), max(now, d.Deadline))
+	// The instance queues or drops it after queueing at the front end, or at its
+	// deadline if that comes first. Until then the instance shows no change.
+	effect := min(now.Add(engine.MinQueueing(r.model, d.Input)), max(now, d.Deadline))
 	to := lookahead.FirstLeaf + lookahead.ProcessID(target)
-	if moved {
-		sendResumed(out, to, now, quiet, d, m.progress)
+	if migrated {
+		sendResumed(out, to, now, effect, d, m.progress)
 	} else {
-		sendDelivery(out, to, now, quiet, d)
+		sendDelivery(out, to, now, effect, d)
 	}
 	r.drop(i)
 }

@@ -6,9 +6,9 @@ import (
 	"blis/workload"
 )
 
-// Row is one request as Execution.Row gets it: what became of it, the names
-// behind its labels, and its latencies as its client sees them, with the
-// latency model's overheads. It is valid during the call.
+// Row is one request as Execution.Row gets it: its outcome, the names behind its
+// labels, and its latencies as the client sees them, with the overheads of the
+// latency model. It is valid during the call.
 type Row struct {
 	*metrics.Outcome
 

@@ -26,11 +26,11 @@ func Run(ctx context.Context, cfg Config) (*Result, error) {
 	return c.run(ctx)
 }
 
-// lastChance is how long a run may go on being prepared when ctx has ended.
+// lastChance is how long the preparation of a run may still take when ctx has ended.
 const lastChance = 500 * time.Millisecond
 
-// prepare makes the cluster of a run. It returns when ctx has ended, even while
-// it waits for a file that never comes.
+// prepare makes the cluster of a run. It returns soon after ctx has ended, even
+// while it waits for a file that never comes.
 func prepare(ctx context.Context, cfg Config) (*cluster, error) {
 	type outcome struct {
 		cluster  *cluster
@@ -79,14 +79,14 @@ func Check(cfg Config) (Config, Setup, error) {
 	return p.config, p.setup, nil
 }
 
-// sourceError is a fault of what the user gave, found only in the run: of the
-// workload while it is pulled, or of forced routing.
+// sourceError is an error in the user's input that only the run finds: in the
+// workload while it is pulled, or in forced routing.
 type sourceError struct{ err error }
 
 func (e *sourceError) Error() string { return e.err.Error() }
 func (e *sourceError) Unwrap() error { return e.err }
 
-// explain turns faults that are the user's into input errors.
+// explain turns errors in the user's input into an InputError.
 func explain(err error) error {
 	var source *sourceError
 	var long *engine.TooLong

@@ -8,28 +8,28 @@ import (
 // Scaling is how the number of instances changed; nil in runs in which it
 // could not.
 type Scaling struct {
-	Events   []ScaleEvent // changes that were asked for, in order of time
+	Events   []ScaleEvent // changes of the wanted number, in order of time
 	Replicas []Replica    // by instance
 	Checks   int64        // evaluations of the autoscaler
 
-	// ReplicaMicros is the time for which instances were paid for, from when
-	// their machine was there: a whole number, exact up to 285 years, and beyond
-	// what an integer holds where many of them wait for a late request.
+	// ReplicaMicros is the time that instances were paid for, each from when its
+	// machine was there. It is a whole number, exact up to 285 years, and can pass
+	// 2⁶³ where many instances wait for a late request.
 	ReplicaMicros float64
 
-	// Watch is how near the signal of the autoscaler came to asking for more;
-	// without a name for policies that go by no single threshold.
+	// Watch is how near the signal of the autoscaler came to its upper threshold;
+	// without a name for policies without a single threshold.
 	Watch policy.Watch
 
 	First        int32      // instances at the start
-	Peak, Least  int32      // most and fewest instances that there were to be, those that drain not among them
-	Began        vtime.Time // first arrival, from which on costs count
-	Redirected   int64      // times that requests were given back and went on elsewhere
+	Peak, Least  int32      // most and fewest wanted instances, without draining ones
+	Began        vtime.Time // first arrival: costs count from then on
+	Redirected   int64      // times that requests were returned and went on on other instances
 	Oscillations int        // changes of direction within OscillationWindow
 }
 
-// OscillationWindow is how soon after a change one in the other direction is an
-// oscillation: a minute, the usual cooldown.
+// OscillationWindow is a minute, the usual cooldown: a change within it after one
+// in the other direction is an oscillation.
 const OscillationWindow = vtime.Minute
 
 // Replica is the life of one instance. Times that did not come are vtime.Never.
@@ -37,8 +37,8 @@ type Replica struct {
 	Asked, Billed, Ready, Warm, Draining, Gone vtime.Time
 }
 
-// Mean is the time-weighted mean number of instances paid for, those that drain
-// among them, in a run that ended at end, 0 for one that took no time.
+// Mean is the time-weighted mean number of instances paid for in a run that ended
+// at end, with draining ones; 0 for a run that took no time.
 func (s *Scaling) Mean(end vtime.Time) float64 {
 	if end <= s.Began {
 		return 0
@@ -54,8 +54,8 @@ func (e ScaleEvent) turns(next ScaleEvent) bool {
 	return (next.To > next.From) != (e.To > e.From) && next.At.Sub(e.At) <= OscillationWindow
 }
 
-// lastScale is when the number of instances that are asked for changed last,
-// vtime.Never if it has not yet.
+// lastScale is when the wanted number of instances changed last, vtime.Never if it
+// has not yet.
 func (b *replicas) lastScale() vtime.Time {
 	if n := len(b.events); n > 0 {
 		return b.events[n-1].At
@@ -63,8 +63,8 @@ func (b *replicas) lastScale() vtime.Time {
 	return vtime.Never
 }
 
-// turned is how long ago the last change was if one now, about to be asked for,
-// is an oscillation; −1 if it is none, or no change.
+// turned is how long ago the last change was if e, which comes next, is an
+// oscillation; −1 if e is none, or no change.
 func (b *replicas) turned(now ScaleEvent) vtime.Duration {
 	if n := len(b.events); n > 0 && now.To != now.From && b.events[n-1].turns(now) {
 		return now.At.Sub(b.events[n-1].At)

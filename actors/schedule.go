@@ -5,10 +5,10 @@ import (
 	"blis/vtime"
 )
 
-// schedule holds what the router has to do at later times, in order of (time,
-// request). Decisions come due in the order in which they are filed, so filing
-// is an append; what a Delay puts behind others that are yet to come makes
-// these late: they go to a heap.
+// schedule holds decisions of the router at later times, in order of (time,
+// request). Most are filed in that order, which is an append. An entry that is due
+// before the last one appended, as after a Delay of another request, goes to the
+// heap late.
 type schedule struct {
 	entries []entry
 	head    int
@@ -30,7 +30,7 @@ func (e *entry) before(o *entry) bool {
 
 func (s *schedule) len() int { return len(s.entries) - s.head + len(s.late) }
 
-// first is the first entry, nil if there is none, and whether it is a late one.
+// first is the first entry, nil if there is none, and whether it is in late.
 func (s *schedule) first() (e *entry, late bool) {
 	if s.head < len(s.entries) {
 		e = &s.entries[s.head]

@@ -20,7 +20,7 @@ func (s *shortcut) isType() bool      { return strings.HasSuffix(s.path, ".type"
 func (s *shortcut) isParameter() bool { return strings.Contains(s.path, ".params") }
 func (s *shortcut) isScaling() bool   { return strings.HasPrefix(s.path, "autoscale.") }
 
-// shortcuts are all of them, in the order of Config: types come before the
+// shortcuts are all shortcuts, in the order of Config: types come before the
 // parameters of their policies.
 var shortcuts = func() []shortcut {
 	var list []shortcut

@@ -9,8 +9,7 @@ import (
 	"blis/vtime"
 )
 
-// overhead is what clients wait beside the engine, per token or request, of a
-// latency model.
+// overhead is the client overhead per token or per request of a latency model.
 func overhead(per string, micros float64) (vtime.Duration, error) {
 	d, err := vtime.Truncate(micros)
 	if err != nil || d < 0 || d > metrics.MaxOverhead {
@@ -19,7 +18,7 @@ func overhead(per string, micros float64) (vtime.Duration, error) {
 	return d, nil
 }
 
-// noteCutSums says where a sum over the instances stops at what 64 bits hold.
+// noteCutSums notes sums over the instances that are cut off at 2⁶³−1.
 func (r *Result) noteCutSums() {
 	c := &r.Report.Overall.Resources.Counters
 	for _, sum := range []struct {

@@ -5,15 +5,15 @@ import (
 	"blis/workload/traces"
 )
 
-// ticks counts requests that arrive at the same µs as another. A trace with
-// coarse timestamps has many: bursts that were none.
+// ties counts requests that arrive at the same µs as another. A trace with coarse
+// timestamps has many: bursts that were none.
 type ties struct {
-	last  vtime.Time // arrival
-	group int64      // requests that arrived then, so far
+	last  vtime.Time // last arrival
+	group int64      // requests that arrived at last
 	tied  int64      // requests of groups of two or more
 }
 
-// arrive counts a request.
+// count counts a request that arrives at now.
 func (t *ties) count(now vtime.Time) {
 	if t.group == 0 || now != t.last {
 		t.last, t.group = now, 1
@@ -25,11 +25,10 @@ func (t *ties) count(now vtime.Time) {
 	t.tied++
 }
 
-// mostTied is the share of requests on the tick of another, as one in so many,
-// above which a note says so.
+// mostTied: a note says so if more than one request in mostTied is tied.
 const mostTied = 10
 
-// noteTicks notes that the timestamps of the trace are coarse.
+// noteTies notes that the timestamps of the trace are coarse.
 func (r *router) noteTies(p *plan, s *Setup) {
 	if _, replayed := p.source.(*traces.Trace); !replayed || p.config.SpreadTies || r.ties.tied*mostTied <= r.arrived {
 		return

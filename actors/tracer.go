@@ -14,20 +14,20 @@ import (
 	"blis/workload"
 )
 
-// tracer makes the records of a trace out of what the collector is told and hands
-// them on. Its memory does not grow with the run.
+// tracer makes the records of a trace from the messages that the collector gets, and
+// hands them on. Its memory does not grow with the run.
 type tracer struct {
 	consumer trace.Consumer
-	err      error // the first of the consumer's: it gets no more
+	err      error // first error of the consumer, which gets no more records then
 	level    trace.Level
 	shown    policy.Signals
-	named    []string // scorers
+	named    []string // scorers of the routing policy
 	expects  bool     // the router expects prefix hits
 	options  metrics.Options
 	row      Row
 	labels   *workload.Labels
 
-	// The records, whose memory is used again, and what they point to.
+	// The records, whose memory is used again, and the values that they point to.
 	admission  trace.Admission
 	priority   trace.Priority
 	routing    trace.Routing
@@ -51,14 +51,14 @@ type tracer struct {
 	unfinished []metrics.Outcome
 }
 
-// seenCandidate is what the pointers of a candidate point to.
+// seenCandidate has the values that a candidate points to.
 type seenCandidate struct {
 	signals [3]int32
 	used    int64
 	shares  []trace.Breakdown
 }
 
-// newTracer makes the tracer of a run with that router.
+// newTracer makes the tracer of a run.
 func (p *plan) newTracer(t *tracing, o metrics.Options) *tracer {
 	labels := p.source.Labels()
 	return &tracer{
@@ -67,7 +67,7 @@ func (p *plan) newTracer(t *tracing, o metrics.Options) *tracer {
 	}
 }
 
-// tracer is what an instance tells its engine to report to; nil below detailed.
+// tracer is the observer of the instance's engine; nil below detailed.
 func (p *instance) tracer(level trace.Level) engine.Observer {
 	if level != trace.Detailed {
 		return nil
@@ -75,7 +75,7 @@ func (p *instance) tracer(level trace.Level) engine.Observer {
 	return instanceTracer{p}
 }
 
-// take makes records of a message.
+// take makes the records of a message.
 func (t *tracer) take(m *lookahead.Message) {
 	at, b := m.Stamp.At, &m.Body
 	switch m.Kind {
@@ -188,7 +188,7 @@ func (t *tracer) inverted(at vtime.Time, b *lookahead.Decoder) {
 	t.anomalous(at, "class_inversion", "", -1, x.By, t.store.requests...)
 }
 
-// anomalous gives an anomaly of an instance, −1 for none.
+// anomalous gives the record of an anomaly; instance is −1 for none.
 func (t *tracer) anomalous(at vtime.Time, name, detail string, instance int, severity float64, requests ...int64) {
 	t.store.instance = instance
 	t.anomaly = trace.Anomaly{Type: "anomaly", At: at, Name: name, Detail: detail, Requests: requests, Severity: severity}
@@ -201,8 +201,8 @@ func (t *tracer) anomalous(at vtime.Time, name, detail string, instance int, sev
 	t.give(&t.anomaly)
 }
 
-// end gives the outcome of a request, at the end of the run for those that have
-// not ended, and what was wrong with it.
+// end gives the outcome of a request and its anomalies: when it ends, or at the end
+// of the run.
 func (t *tracer) end(at vtime.Time, o *metrics.Outcome) {
 	r, s := &t.outcome, &t.store
 	t.row.Outcome = o
@@ -256,8 +256,8 @@ func (t *tracer) wrong(at vtime.Time, o *metrics.Outcome) {
 	}
 }
 
-// finish ends the trace of a run that ended then, with those that have not in
-// order of arrival.
+// finish ends the trace of a run that ended at end, with the requests that have not
+// ended, in order of arrival.
 func (t *tracer) finish(end vtime.Time, counters []metrics.Counters) {
 	slices.SortFunc(t.unfinished, func(a, b metrics.Outcome) int { return cmp.Compare(a.ID, b.ID) })
 	for i := range t.unfinished {
@@ -270,7 +270,8 @@ func (t *tracer) finish(end vtime.Time, counters []metrics.Counters) {
 	}
 }
 
-// accept takes what became of a request that had not ended when the run did.
+// acceptUnfinished takes the outcome of a request that had not ended when the run
+// did.
 func (c *cluster) acceptUnfinished(o *metrics.Outcome) {
 	c.collector.accept(o)
 	if c.tracer != nil {
@@ -278,7 +279,7 @@ func (c *cluster) acceptUnfinished(o *metrics.Outcome) {
 	}
 }
 
-// traceError is what went wrong with the trace, if anything.
+// traceError is the error of the trace's consumer, or nil.
 func (c *cluster) traceError() error {
 	if c.tracer == nil || c.tracer.err == nil {
 		return nil

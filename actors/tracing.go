@@ -15,10 +15,10 @@ type Tracing struct {
 	Level    trace.Level
 	Consumer trace.Consumer // gets the records, on one goroutine at a time; nil with level None
 
-	// Counterfactual is how many of the instances that could have been chosen a
-	// routing decision lists, with what is known of them; 0: none, and no
-	// scores. From 1 on the run looks at the load of all instances at each
-	// routing decision, which costs parallelism where no policy does so anyway.
+	// Counterfactual is the number of candidates that a routing decision lists,
+	// with their scores and signals; 0: none. From 1 on the run reads the load of
+	// all instances at each routing decision, which costs parallelism where no
+	// policy reads it.
 	Counterfactual int
 }
 
@@ -37,7 +37,7 @@ func (p *plan) checkTracing() error {
 	return nil
 }
 
-// counterfactualSignals are what a run observes for the sake of candidates.
+// counterfactualSignals are the signals that a run observes for its candidates.
 func (p *plan) counterfactualSignals() policy.Signals {
 	if p.config.Tracing.Counterfactual == 0 {
 		return policy.NoSignals
@@ -45,17 +45,17 @@ func (p *plan) counterfactualSignals() policy.Signals {
 	return policy.QueueDepth | policy.BatchSize | policy.InFlight
 }
 
-// shownSignals are those that candidates and snapshots have.
+// shownSignals are the signals that candidates and snapshots have.
 const shownSignals = loadSignals | policy.InFlight
 
 // tracing is the router's part in a trace.
 type tracing struct {
 	level  trace.Level
 	most   int            // candidates of a decision; 0: no counterfactuals
-	extra  policy.Signals // observed for the sake of candidates
+	extra  policy.Signals // observed for candidates alone
 	shown  policy.Signals // that routing decisions see
 	named  []string       // the scorers of the routing policy, if it explains its scores
-	best   []candidate    // of the decision at hand
+	best   []candidate    // of the current decision
 	shares []float64
 }
 
@@ -65,7 +65,7 @@ type candidate struct {
 	score    float64
 }
 
-// newTracing returns nil when nobody traces.
+// newTracing returns nil when the run is not traced.
 func (p *plan) newTracing(routing policy.Routing, extra, shown policy.Signals) *tracing {
 	c := &p.config.Tracing
 	if c.Level == trace.None {
@@ -78,14 +78,14 @@ func (p *plan) newTracing(routing policy.Routing, extra, shown policy.Signals) *
 	return t
 }
 
-// decided is what became of a routing decision.
+// decided is the result of a routing decision.
 type decided struct {
 	target           int
 	forced, migrated bool
 }
 
-// routed sends what the tracer needs of a routing decision about d, while the
-// view still shows what the policy saw.
+// routed sends the routing decision about d to the tracer, while the view shows what
+// the policy saw.
 func (t *tracing) routed(r *router, out *lookahead.Outbox, now vtime.Time, d *engine.Delivery, choice *policy.RoutingDecision, what decided) {
 	view := &r.cluster.view
 	m := tracedRouting{decided: what, reason: choice.Reason, hit: -1, signals: t.shown, counterfactual: t.most > 0, snapshots: t.level == trace.Detailed}
@@ -108,8 +108,7 @@ func (t *tracing) routed(r *router, out *lookahead.Outbox, now vtime.Time, d *en
 	m.send(out, now, d, view)
 }
 
-// score is what an instance scored: as the policy says, else the less it has to
-// do the better.
+// score is the score of instance i: from the policy, or else minus its requests.
 func (t *tracing) score(view *policy.View, choice *policy.RoutingDecision, i int) float64 {
 	if choice.Scores != nil {
 		return choice.Scores[i]
@@ -118,8 +117,8 @@ func (t *tracing) score(view *policy.View, choice *policy.RoutingDecision, i int
 	return float64(-(int64(s.Queue) + int64(s.Batch) + int64(s.InFlight)))
 }
 
-// rank makes t.best the candidates with the largest scores, the best first, of
-// equal ones that with the lower index.
+// rank makes t.best the candidates with the largest scores, the best first; of equal
+// ones the one with the lower index.
 func (t *tracing) rank(view *policy.View, choice *policy.RoutingDecision) {
 	t.best = t.best[:0]
 	if n := len(choice.Scores); choice.Scores != nil && n != view.Len() {

@@ -5,27 +5,25 @@ import (
 	"blis/vtime"
 )
 
-// lookInterval is the least time between two looks at the conditions of a
-// trigger, unless evaluations may be closer.
+// lookInterval is the least time between two checks of a trigger's conditions,
+// unless evaluations may be closer.
 const lookInterval = vtime.Second
 
-// trigger is the router's part in evaluations that events call for: requests
-// that arrive, and requests that end on instances. An evaluation at T sees all
-// of T, so one event calls for it at its own time or, if the last evaluation
-// was less than an interval ago, when that has passed; those that follow until
-// then call for nothing. With conditions an event calls for a look at them in
-// the same way; the policy is asked if one holds.
+// trigger is the router's part in evaluations that events call for: an arrival, or
+// the end of a request on an instance. The evaluation is at the time of the event,
+// or an interval after the last evaluation if that is later. Further events until
+// then call for nothing. With conditions the evaluation checks these first and asks
+// the policy if one holds.
 //
-// The autoscaler hears of it by a message in the instant of the event, which
-// keeps no run alive that would end there; the evaluation is then a periodic
-// event of its own.
+// The router tells the autoscaler by a message at the time of the event. The
+// evaluation is then a periodic event of the autoscaler, so it keeps no run alive.
 type trigger struct {
-	interval vtime.Duration // at least between two evaluations; 0: no event calls for any
-	last     vtime.Time     // evaluation called for
-	called   bool           // there was one
+	interval vtime.Duration // least time between two evaluations; 0: no event calls for one
+	last     vtime.Time     // last evaluation called for
+	called   bool           // there was one: last is valid
 }
 
-// soonest is when the next evaluation after the last one called for may be.
+// soonest is the earliest time of the evaluation after the last one called for.
 func (g *trigger) soonest() vtime.Time {
 	if !g.called {
 		return 0
@@ -33,8 +31,8 @@ func (g *trigger) soonest() vtime.Time {
 	return g.last.Add(g.interval)
 }
 
-// note takes note of an event at now. It reports whether that calls for another
-// evaluation, at g.last.
+// note notes an event at now. It reports whether the event calls for an evaluation,
+// at g.last.
 func (g *trigger) note(now vtime.Time) bool {
 	if g.interval == 0 || g.called && now <= g.last {
 		return false
@@ -43,8 +41,8 @@ func (g *trigger) note(now vtime.Time) bool {
 	return true
 }
 
-// reaction is the Key of the first evaluation that an event at t or later can
-// call for, beyond those that are called for already.
+// reaction is the Key of the first evaluation that an event at t or later can call
+// for, without those called for already.
 func (g *trigger) reaction(t vtime.Time) lookahead.Key {
 	if g.interval == 0 || t == vtime.Never {
 		return lookahead.NeverKey
@@ -52,7 +50,7 @@ func (g *trigger) reaction(t vtime.Time) lookahead.Key {
 	return lookahead.Key{At: max(t, g.soonest()), Class: vtime.ClassScale}
 }
 
-// noteEvent tells the autoscaler of an event at now if it is to be asked for it.
+// noteEvent tells the autoscaler of an event at now that calls for an evaluation.
 func (r *router) noteEvent(now vtime.Time, out *lookahead.Outbox) {
 	if r.trigger.note(now) {
 		sendEvaluate(out, now, r.trigger.last)

@@ -10,18 +10,18 @@ import (
 	"blis/workload/traces"
 )
 
-// Settings that change nothing in a run, because of others. That is no error:
-// a configuration file may serve many runs, and the one that a run prints says
-// everything. But who has set something must not believe that it counts.
+// Settings that have no effect in a run because of other settings. That is no error:
+// a configuration file may serve many runs, and the file that a run prints has all
+// settings. A note keeps users from believing that such a setting counts.
 
-// idle is a reason why settings have no effect.
+// unused is a reason why settings have no effect.
 type unused struct {
 	applies  bool
-	settings []string // names; those at their defaults go without saying
+	settings []string // names; those at their defaults are not noted
 	because  string
 }
 
-// noteIdle notes the settings that others leave without an effect.
+// noteUnused notes the settings that have no effect.
 func (p *plan) noteUnused() error {
 	for _, list := range [][]unused{p.unusedOfInstances(), p.unusedOfScaling(), p.unusedOfWorkload()} {
 		for _, i := range list {
@@ -33,7 +33,7 @@ func (p *plan) noteUnused() error {
 	return nil
 }
 
-// noteUnused notes those of the settings that are not at their defaults.
+// noteIfSet notes those of settings that are not at their defaults.
 func (p *plan) noteIfSet(settings []string, because string) {
 	given, usual := reflect.ValueOf(p.config), reflect.ValueOf(DefaultConfig())
 	var list []string
@@ -86,7 +86,7 @@ func (p *plan) unusedOfWorkload() []unused {
 	case p.spec != nil:
 		return p.unusedBesideSpec()
 	case c.Custom.Source != nil:
-		return nil // settings of a workload are the caller's business
+		return nil // the caller made the workload
 	case c.Trace == "":
 		return []unused{{true, ofTraces, "there is no trace"}}
 	}
@@ -97,7 +97,7 @@ func (p *plan) unusedOfWorkload() []unused {
 	}
 }
 
-// idleSpec is what has no effect beside a specification.
+// unusedBesideSpec are settings that have no effect with a specification.
 func (p *plan) unusedBesideSpec() []unused {
 	names := append([]string{"think-time", "arrival", "cv"}, ofTraces...)
 	for _, of := range []string{"prompt-tokens", "output-tokens"} {
@@ -112,7 +112,7 @@ func (p *plan) unusedBesideSpec() []unused {
 // ofTraces are settings of traces.
 var ofTraces = []string{"trace-format", "trace-ignore-columns", "trace-block-size", "trace-speedup", "trace-limit", "trace-offset", "spread-ties", "skip-bad-rows"}
 
-// noteIdleTrace is noteIdle for what only the trace can tell.
+// noteUnusedOfTrace is noteUnused for settings that depend on the trace read.
 func (p *plan) noteUnusedOfTrace(t *traces.Trace) {
 	if t.Format() != traces.Mooncake {
 		p.noteIfSet([]string{"trace-block-size"}, fmt.Sprintf("the trace is of format %s and has no hash ids", t.Format()))
@@ -123,11 +123,11 @@ func (p *plan) noteUnusedOfTrace(t *traces.Trace) {
 	}
 }
 
-// noteUnread notes settings about signals that no policy of the run reads.
+// noteUnread notes settings of signals that no policy reads.
 func (p *plan) noteUnread(signals policy.Signals) {
 	c := &p.config
 	periodic := c.InFlight == "periodic"
-	usual, published := policy.NoSignals, policy.NoSignals // as fresh as the interval says; shown by instances themselves
+	usual, published := policy.NoSignals, policy.NoSignals // refreshed at the interval; published by instances
 	for s := policy.Signals(1); s <= observed; s <<= 1 {
 		fresh, apart := p.fresh[s]
 		switch {
@@ -156,7 +156,7 @@ func (p *plan) noteUnread(signals policy.Signals) {
 	p.noteUnreadPrefixes(signals&policy.Prefixes != 0)
 }
 
-// noteUnreadPrefixes is noteUnread for what the router expects in prefix caches.
+// noteUnreadPrefixes is noteUnread for expected prefix hits.
 func (p *plan) noteUnreadPrefixes(read bool) {
 	c, blocks := &p.config, int64(p.prefixBlocks())
 	switch {

@@ -13,15 +13,15 @@ type Inspection struct {
 	Result []lookahead.ProcessTrace
 }
 
-// Executor is one way to carry out a run.
+// Executor is one way to execute a run.
 type Executor struct {
 	Name string
 	Execution
 }
 
-// Executors are those that Verify compares: the strictest twin (one event at
-// a time, one step at a time, block by block, engines read directly), then
-// 1, 2, 4, … workers up to the most given, with decode runs.
+// Executors are the executors that Verify compares: the sequential twin (one event
+// at a time, one step at a time, block by block, engines read directly), then
+// 1, 2, 4, … workers up to workers, with decode runs.
 func Executors(most int) []Executor {
 	list := []Executor{
 		{"one event at a time, step by step", Execution{Workers: 1, Sequential: true, StepByStep: true}},
@@ -37,17 +37,17 @@ func Executors(most int) []Executor {
 	}
 }
 
-// Verification is the outcome of one executor.
+// Verification is the result of one executor.
 type Verification struct {
 	Executor string
 	Digest   string
-	Equal    bool   // to the first
+	Equal    bool   // to that of the first executor
 	Where    string // the first difference: process and stamp
 }
 
-// Verify runs cfg once on each executor and compares digests. On a difference
-// it runs both sides again to find where they part. A custom source cannot
-// be run twice and is refused. report is called after each run.
+// Verify runs cfg once on each executor and compares digests. On a difference it
+// runs both again to find the first event that differs. A custom source cannot run
+// twice and is refused. report is called after each run.
 func Verify(ctx context.Context, cfg Config, executors []Executor, report func(Verification)) (equal bool, err error) {
 	if cfg.Custom.Source != nil {
 		return false, inputErrorf("a custom source cannot be run more than once")
@@ -80,9 +80,9 @@ func Verify(ctx context.Context, cfg Config, executors []Executor, report func(V
 // markEvery is the distance of the marks of the first pass of locate.
 const markEvery = 1024
 
-// locate finds where two executors part: first a mark every 1,024 messages,
-// then every message of the stretch in which they differ. fresh makes the
-// configuration for each run.
+// locate finds where two executors differ first: a mark every markEvery messages,
+// then every message of the stretch that differs. fresh makes the configuration
+// for each run.
 func locate(ctx context.Context, fresh func() Config, a, b Executor) (string, error) {
 	trace := lookahead.Trace{Every: markEvery}
 	for {

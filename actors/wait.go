@@ -8,22 +8,21 @@ import (
 	"blis/workload"
 )
 
-// Wait is one reason why the control plane and the instances cannot run apart
-// from each other: a policy that reads signals of theirs.
+// Wait is one reason why control plane and instances cannot run in parallel: a
+// policy that reads signals of instances, or a workload.
 type Wait struct {
 	Policy  string // kind and name
 	Signals policy.Signals
-	Refresh vtime.Duration // age of what it reads of the instances; 0: as it is at the decision
-	// Told are those of the signals that follow from the ends of requests, of
-	// which the router is told when they happen: it may not decide past the
-	// earliest end that can come.
+	Refresh vtime.Duration // greatest age of the signals; 0: as they are at the decision
+	// Told are the signals among them that come by notices of instances: the
+	// router may not decide past the earliest possible notice.
 	Told policy.Signals
-	// MinThink, if not 0, says that no policy waits but the workload, in which
-	// requests follow from answers: MinThink after them at the earliest.
+	// MinThink, if not 0, says that the workload waits: its requests follow from
+	// answers, MinThink later at the earliest.
 	MinThink vtime.Duration
 }
 
-// String says what is waited for and for how long nobody waits.
+// String says who waits for what, and how far processes may run without.
 func (w Wait) String() string {
 	switch w.MinThink {
 	case 0:
@@ -44,7 +43,7 @@ func (w Wait) String() string {
 	return text
 }
 
-// news is what instances tell the router of.
+// news says which events bring notices.
 func (w Wait) news() string {
 	switch {
 	case w.Told&policy.Prefixes == 0:
@@ -55,8 +54,8 @@ func (w Wait) news() string {
 	return "every end of a step and of a request"
 }
 
-// waits lists what holds a run with these policies back, in the order in which
-// a request meets them: for each the signals of one cadence together.
+// waits lists what a run with these policies waits for, in the order in which a
+// request meets the policies: for each the signals of one cadence together.
 func (p *plan) waits(q *policies, b *signalPlan, extra policy.Signals) []Wait {
 	c := &p.config
 	var list []Wait
@@ -92,8 +91,8 @@ func (p *plan) waits(q *policies, b *signalPlan, extra policy.Signals) []Wait {
 	return list
 }
 
-// ages parts the signals of a policy by how fresh they are. In-flight goes
-// with the board, or with what comes at once if notices tell it.
+// ages groups the signals of a policy by how fresh they are. In-flight counts as a
+// load signal, or as immediate if it comes by notices.
 func (p *plan) ages(signals policy.Signals, b *signalPlan) []Wait {
 	var list []Wait
 	for s := policy.Signals(1); s <= signals; s <<= 1 {
@@ -112,7 +111,7 @@ func (p *plan) ages(signals policy.Signals, b *signalPlan) []Wait {
 	return list
 }
 
-// own is the signals that the router knows by itself.
+// own are the signals that the router knows without instances.
 func (p *plan) own() policy.Signals {
 	if p.tellsBlocks(policy.Prefixes) {
 		return policy.Rates
@@ -120,7 +119,7 @@ func (p *plan) own() policy.Signals {
 	return policy.Rates | policy.Prefixes
 }
 
-// joinAge adds w to those of its age, told or not.
+// joinAge adds w to the entry of the same age, by notices or not.
 func joinAge(list []Wait, w Wait) []Wait {
 	for i := range list {
 		if l := &list[i]; l.Refresh == w.Refresh && (l.Told != 0) == (w.Told != 0) {

@@ -6,12 +6,11 @@ import (
 	"blis/workload"
 )
 
-// Workload returns the source from which a run of this configuration would
-// take its requests, with the effective configuration and what followed from
-// it. The source yields what would arrive: nothing later than the horizon.
-// Requests that follow from answers come as if every answer took as long as on
-// an idle instance; a note says so. Errors, here and of the source, are those of
-// Run.
+// Workload returns the source of a run of this configuration, with the effective
+// configuration and its setup. The source yields the requests that would arrive
+// until the horizon. Requests that follow from answers come as if every answer took
+// as long as on an idle instance; a note says so. Errors, here and of the source,
+// are those of Run.
 func Workload(cfg Config) (workload.Source, Config, Setup, error) {
 	p, err := newPlan(cfg)
 	if err != nil {
@@ -28,9 +27,8 @@ func Workload(cfg Config) (workload.Source, Config, Setup, error) {
 	return a, p.config, p.setup, nil
 }
 
-// alone is how long the answer to a request takes on an instance that has
-// nothing else to do and nothing in its cache: the whole prompt in one step,
-// then tokens one by one, all like the one in the middle.
+// alone is how long the answer to a request takes on an idle instance with an empty
+// cache: the prompt in one step, then each token as long as the one in the middle.
 func (p *plan) alone(r *workload.Request) vtime.Duration {
 	input, output := int64(r.Input), int64(r.Output)
 	prefill := latency.Batch{PrefillTokens: input, PrefillRequests: 1, PrefillPairs: input * (input + 1) / 2, SampledRows: 1}
@@ -48,10 +46,10 @@ func (p *plan) alone(r *workload.Request) vtime.Duration {
 	return d
 }
 
-// arrivals is a source up to the end of the run.
+// arrivals is a source that ends with the run.
 type arrivals struct {
 	workload.Source
-	end vtime.Time // of the last that can arrive
+	end vtime.Time // time of the last possible arrival
 }
 
 // Pull implements workload.Source.
