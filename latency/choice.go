@@ -59,8 +59,8 @@ const (
 	HeldOutTail     = "last part of each run"
 )
 
-// Stated is the error that is stated of a latency model: the medians over runs
-// of the absolute errors of means, in percent.
+// Stated is the stated error of a latency model: medians over runs of the absolute
+// errors of means, in percent.
 type Stated struct {
 	HeldOut         string
 	TTFT, TPOT, E2E float64
@@ -79,10 +79,9 @@ func RooflineStated() Stated {
 	return Stated{HeldOut: "on H100, not fitted", TTFT: 3.07, TPOT: 14.22, E2E: 14.05, Runs: 9}
 }
 
-// StatedError is what the set states for a run that lies outside of it for the
-// given reasons of Coverage, nil if nothing it states applies: for a measured
-// model the error on a load that was held out, for another of the kind the
-// error on a model that was.
+// StatedError is the error that applies to a run with the given reasons of
+// Coverage: for a measured model the error on a held-out load, for another model of
+// the kind the error on a held-out model. It is nil if no stated error applies.
 func (s *PhysicsSet) StatedError(reasons []string) *Stated {
 	labels := []string{HeldOutWorkload, HeldOutModel, HeldOutTail}
 	for _, r := range reasons {
@@ -160,8 +159,8 @@ func Choose(d *Deployment, e EngineLimits) (best Choice, next *Choice) {
 	return best, next
 }
 
-// NearMiss is sets that Choose would have taken, with a lower stated error than
-// its choice has, if one setting of the run were another.
+// NearMiss is the sets that Choose would have taken if one setting of the run were
+// different: their stated errors are lower than the error of its choice.
 type NearMiss struct {
 	Setting string   // setting of a run: tp, hardware, …
 	Value   string   // as it is: "TP 8 (fitted to 1 to 4)"
@@ -169,7 +168,7 @@ type NearMiss struct {
 }
 
 // NearMisses is what separates a run from sets that cover all of it but one
-// setting. Runs on both sides of it are measured with two rulers. Where best is a
+// setting. Runs on the two sides of it get different latency models. If best is a
 // set, sets of other models and GPUs do not count: each has its own.
 func NearMisses(d *Deployment, e EngineLimits, best Choice) []NearMiss {
 	var list []NearMiss

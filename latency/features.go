@@ -47,10 +47,10 @@ func (e *EngineLimits) check(p *problems) {
 	p.between("CPU blocks", e.CPUBlocks, 0, most)
 }
 
-// Features turns batches and the states of instances into the vectors that a
-// fit weighs. The same code serves fitting and simulation. What depends on the
-// configuration alone is folded into one factor per quantity of the batch;
-// factors are in seconds unless they say otherwise.
+// Features turns batches and states of instances into vectors of features, for
+// fitting and for simulation. Everything that depends on the configuration alone is
+// in one factor per quantity of the batch. Factors are in seconds if not said
+// otherwise.
 type Features struct {
 	limits EngineLimits
 
@@ -149,8 +149,8 @@ func (f *Features) beta(b *Batch, v *BetaVector) {
 	v[15] = 1
 }
 
-// streaming is the time to read the weights when so large a share of the
-// experts is touched, s.
+// streaming is the time to read the weights when a share of the experts is touched,
+// s.
 func (f *Features) streaming(share float64) float64 {
 	return f.weights + float64(f.experts*share)
 }
@@ -182,7 +182,7 @@ func (f *Features) Alpha(in QueueInput) AlphaVector {
 	}
 }
 
-// clamp holds a feature within [0, 100]. What is not a number becomes 0.
+// clamp limits a feature to [0, 100]; NaN becomes 0.
 func clamp(x float64) float64 {
 	switch { // the builtins min and max take twice the time
 	case !(x > 0):
@@ -193,7 +193,7 @@ func clamp(x float64) float64 {
 	return x
 }
 
-// toUnit holds a share within [0, 1]. What is not a number becomes 0.
+// toUnit limits a share to [0, 1]; NaN becomes 0.
 func toUnit(x float64) float64 { return min(clamp(x), 1) }
 
 // expertsTouched computes the share of a layer's experts that n tokens touch, 1

@@ -70,9 +70,9 @@ func (g *Hardware) check(p *problems) {
 }
 
 // DefaultLimits is what vLLM's server takes as max-num-batched-tokens (tokens
-// per step) and max-num-seqs (requests per step) when neither is given: 8,192 and 1,024 on
-// GPUs of 70 GiB and more except the A100, else 2,048 and 256. gpu may be nil:
-// none is named.
+// per step) and max-num-seqs (requests per step) when neither is given:
+// 8,192 and 1,024 on GPUs of 70 GiB and more except the A100, else 2,048 and 256.
+// gpu is nil if no GPU is named.
 func DefaultLimits(gpu *Hardware) (tokens, maxSeqs int64) {
 	if gpu != nil && gpu.Memory >= 70<<30 && !strings.Contains(strings.ToLower(gpu.Name), "a100") {
 		return 8192, 1024

@@ -37,7 +37,7 @@ type cell struct {
 	split split
 }
 
-// split is where the E2E of completed requests went, in µs; its sum is theirs.
+// split is the parts of the E2E of completed requests, in µs; they add up to it.
 type split struct {
 	frontEnd, queue, prefill, decode, recompute sum128
 }
@@ -160,7 +160,7 @@ func (c *cell) foldTo(hash *xxhash.Digest) {
 		writeInts(hash, uint64(n))
 	}
 	for reason, n := range c.reasons {
-		if n > 0 { // more reasons to be had change no digest
+		if n > 0 { // reasons without requests are left out, so that new reasons change no digest
 			writeInts(hash, uint64(reason), uint64(n))
 		}
 	}

@@ -12,8 +12,8 @@ import (
 type Run struct {
 	Router    *Recorder   // requests that no instance recorded; nil: none
 	Instances []*Recorder // by instance index
-	Counters  []Counters  // the same
-	Lives     []Life      // the same; nil: KV use over time is not reported
+	Counters  []Counters  // by instance index
+	Lives     []Life      // by instance index; nil: KV use over time is not reported
 
 	Injected int64      // the router's own count
 	End      vtime.Time // of the run: its last event, or its horizon
@@ -29,8 +29,8 @@ type Run struct {
 }
 
 // Collect merges the recorders, checks the books and reports. The error is the
-// first check that failed, with its numbers; the report is complete even then,
-// though not to be trusted. The recorders keep what they hold.
+// first check that failed, with its numbers. The report is complete even then, but
+// must not be trusted. The recorders are not changed.
 func Collect(run Run) (*Report, error) {
 	c := collection{Run: run}
 	if c.Each == nil {
@@ -183,8 +183,8 @@ func partition[K, V any](keys []K, values []V, names int, label func(K) workload
 	return parts
 }
 
-// marginal reports the scopes of one kind of label. One that holds everything
-// is the overall one and is not computed again.
+// marginal reports the scopes of one kind of label. A scope with all requests is
+// the overall scope and is not computed again.
 func (c *collection) marginal(overall *Scope, names []string, ofCell func(cellKey) workload.Label, ofGroup func(groupKey) workload.Label) Scopes {
 	cells := partition(c.keys, c.cells, len(names), ofCell)
 	groups := partition(c.groupKeys, c.groups, len(names), ofGroup)

@@ -12,11 +12,11 @@ import (
 // steps, for nothing that a reader could use.
 const leastShift = 10
 
-// Integral is the course over time of ∫ level dt from 0, known where bins end.
-// Their width is a power of two µs, from 1,024: the smallest at which the time
-// passed so far fits seriesBins of them. Between two changes of the level the
-// integral grows evenly, so it is exact however seldom it is looked at, and
-// costs something only when a bin ends. The zero value begins at 0.
+// Integral is ∫ level dt over time, from 0, at the ends of bins. The width of bins
+// is a power of two µs, at least 1,024: the smallest width at which seriesBins bins
+// cover the time so far. Between two changes of the level the integral grows
+// evenly, so values at the ends of bins are exact, and it costs something only when
+// a bin ends. The zero value begins at time 0.
 type Integral struct {
 	due   vtime.Time // the end of the first bin that is not known
 	shift int        // bins are 2^shift µs wide
@@ -24,12 +24,12 @@ type Integral struct {
 	ends  [seriesBins]int64
 }
 
-// Due reports whether a bin ends at now or before that is not known yet: then
-// Pass must be called. Asked at every change of the level it is cheap.
+// Due reports whether a bin has ended at or before now whose end is not known yet:
+// then Pass must be called. It is cheap, and called at every change of the level.
 func (s *Integral) Due(now vtime.Time) bool { return now >= s.due }
 
-// Pass notes what the integral was where bins ended since it was sum: the level
-// has been the same since then, and until now.
+// Pass computes the integral at the ends of bins up to now. The integral was sum at
+// since, and the level has not changed from since until now.
 func (s *Integral) Pass(sum int64, since, now vtime.Time, level int64) {
 	s.fit(now)
 	for last := int(now >> s.shift); s.known < last; s.known++ {
@@ -61,7 +61,7 @@ func shiftAt(now vtime.Time) int {
 	return max(leastShift, bits.Len64(uint64(now))-bits.Len(seriesBins-1))
 }
 
-// within is how much the integral grew in bin i, given what it is at the end of
+// within is the growth of the integral in bin i. total is its value at the end of
 // the run, which may be within the last bin.
 func (s *Integral) within(i int, total int64) int64 {
 	at := func(i int) int64 {
@@ -76,9 +76,9 @@ func (s *Integral) within(i int, total int64) int64 {
 	return at(i) - at(i-1)
 }
 
-// Life is when an instance was there, and how many KV blocks it used when. Gone
-// is vtime.Never for one that was there to the end; with Ready at or after Gone
-// it never was.
+// Life is the time in which an instance existed, and its used KV blocks over that
+// time. Gone is vtime.Never if it existed to the end. An instance with Ready at or
+// after Gone never existed.
 type Life struct {
 	Ready, Gone vtime.Time
 	Blocks      *Integral // of used blocks, passed up to Run.End
@@ -129,7 +129,7 @@ func (c *collection) kvUse() (*KVUse, error) {
 	return use, err
 }
 
-// within is for how many µs of a time the instance was there.
+// within is the time in µs between from and to in which the instance existed.
 func (l *Life) within(from, to vtime.Time) int64 {
 	return max(0, int64(min(l.Gone, to)-max(l.Ready, from)))
 }

@@ -40,7 +40,7 @@ type Window struct {
 	Cut     bool     `json:"cut"`     // the run ended with work left
 }
 
-// Scope is what there is to say about some of the requests.
+// Scope is the numbers of a part of the requests.
 type Scope struct {
 	Injected int64        `json:"injected_requests"`
 	States   StateCounts  `json:"states"`
@@ -87,8 +87,7 @@ type Scope struct {
 	Resources *Resources `json:"resources"` // overall and per instance, else null
 }
 
-// Split is where the mean E2E of completed requests went. The parts add up to
-// it.
+// Split is the parts of the mean E2E of completed requests. They add up to it.
 type Split struct {
 	FrontEnd  float64 `json:"front_end"` // arrival to queued, and the overheads of the client
 	Queue     float64 `json:"queue"`     // queued to scheduled
@@ -105,8 +104,8 @@ type TailBlowUp struct {
 	E2E  *float64 `json:"e2e"`
 }
 
-// Resources is what one instance, or all of them together, made of its
-// hardware, over its whole life.
+// Resources is the use of the hardware of one instance, or of all together, over
+// the time in which they existed.
 type Resources struct {
 	Utilisation *float64 `json:"utilisation"` // share of time in which a step was executing
 	MeanRunning *float64 `json:"mean_running"`
@@ -118,7 +117,7 @@ type Resources struct {
 	CacheHitRate       *float64 `json:"cache_hit_rate"`       // tokens found / looked up, first admissions
 	ReadmissionHitRate *float64 `json:"readmission_hit_rate"` // the same after preemptions
 
-	LimitMaxSeqs *float64 `json:"limit_seats"` // share of time in which requests waited for want of it
+	LimitMaxSeqs *float64 `json:"limit_seats"` // share of time in which requests waited because the batch had max_num_seqs requests
 	LimitKV      *float64 `json:"limit_kv"`
 	LimitBudget  *float64 `json:"limit_token_budget"`
 	Limit        string   `json:"limit"` // the largest of these: "seats", "KV", "token budget"; "none" below limitFloor

@@ -61,7 +61,7 @@ func (s *series) fold() uint64 {
 	return foldInts(values...)
 }
 
-// Load is what arrived and what left over time, and what was in the system.
+// Load is arrivals, departures and requests in the system over time.
 type Load struct {
 	BinMicros int64   `json:"bin_us"` // width of a bin; the first begins at 0
 	Arrivals  []int64 `json:"arrivals"`

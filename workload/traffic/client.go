@@ -24,8 +24,8 @@ type client struct {
 	scatter  draw.Scatter // of Stages
 	bursts   burstSize
 	times    int   // of Times given out
-	begun    int64 // sessions and single requests, the one that is next included
-	left     int64 // requests that it may still begin
+	begun    int64 // sessions and single requests, including the next arrival
+	left     int64 // requests that the client may still begin
 
 	kinds, prefixes, input, output draw.Variates
 	lengths, pauses, refusals      sessionStream

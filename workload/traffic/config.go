@@ -41,9 +41,9 @@ type Client struct {
 	MaxOutput     int32       // limit that requests carry; 0: none
 	Prefix        Prefix
 
-	// BurstSize is how far prompts go with bursts of arrivals at a Rate (see
+	// BurstSize is how strongly prompt lengths follow bursts of arrivals (see
 	// draw.Bursts), from 0 to 1: single requests and first rounds in a burst are
-	// longer, others shorter. Lengths all together are distributed as with 0.
+	// longer, others shorter. The distribution of all lengths is the same as with 0.
 	BurstSize float64
 
 	Timeout vtime.Duration // deadline = arrival + Timeout; 0: none
@@ -51,7 +51,7 @@ type Client struct {
 	Kinds []Kind // what an arrival begins; empty: single requests
 }
 
-// DefaultPause is how long a user whose request was refused waits before the
+// DefaultPause is the time that a user waits after a refused request before the
 // next. Client libraries wait from 0.5 to 8 s before they try again.
 const DefaultPause = vtime.Second
 
@@ -121,8 +121,8 @@ const (
 	Bounded                 // the oldest rounds are dropped beyond a limit
 )
 
-// Reasoning is what a model thinks before it answers: Steps chains of Tokens
-// each, which are output tokens. They are no part of later prompts unless Kept.
+// Reasoning is the output that a model yields before its answer: Steps chains of
+// Tokens tokens each. Later prompts have it only if Kept.
 type Reasoning struct {
 	Steps  draw.Length
 	Tokens draw.Length

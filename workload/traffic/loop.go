@@ -100,9 +100,9 @@ func (s *Source) Ended(e *workload.End) {
 	switch {
 	case !e.Completed && !x.kind.Persists:
 		x.failed = true
-		if x.filed > 0 {
+		if x.scheduled > 0 {
 			s.due.forget(slot, x.root)
-			x.filed = 0
+			x.scheduled = 0
 		}
 	case x.kind.Graph != nil:
 		s.appendNodeAnswer(c, slot, k, e)
@@ -133,7 +133,7 @@ func (s *Source) schedule(c *client, at vtime.Time, index uint64, slot int32) {
 		s.fault(c, at, index, c.late(index>>stepBits))
 		return
 	}
-	s.sessions.at(slot).filed++
+	s.sessions.at(slot).scheduled++
 	s.due.push(entry{at, c.source, index, slot})
 }
 

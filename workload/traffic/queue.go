@@ -5,8 +5,8 @@ import (
 	"blis/workload"
 )
 
-// entry is a request that is to come: one of a session, or the next arrival of
-// a client, of which it is not known yet what it begins.
+// entry is a request that is to come: a request of a session, or the next
+// arrival of a client.
 type entry struct {
 	at     vtime.Time
 	source uint32
@@ -59,7 +59,7 @@ func (q *queue) pop() entry {
 	return top
 }
 
-// forget removes the entries of a session, but for steps to be kept.
+// forget removes the entries of a session, except steps for which keep is true.
 func (q *queue) forget(slot int32, keep func(step int) bool) {
 	kept := q.heap
 	q.heap = q.heap[:0]
@@ -70,7 +70,7 @@ func (q *queue) forget(slot int32, keep func(step int) bool) {
 	}
 }
 
-// replaceFirst puts e in the place of the first entry.
+// replaceFirst replaces the first entry by e.
 func (q *queue) replaceFirst(e entry) {
 	i, n := 0, len(q.heap)
 	for {

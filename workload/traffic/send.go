@@ -39,7 +39,7 @@ func (s *Source) send(e entry, r *workload.Request) {
 	if x.root(k) {
 		x.roots--
 	} else {
-		x.filed-- // of an open session never read
+		x.scheduled-- // of an open session never read
 	}
 	if x.kind.Graph != nil {
 		x.waiting++

@@ -10,9 +10,9 @@ import (
 	"blis/workload/draw"
 )
 
-// session is a session that is going on. All that is random of it was drawn
-// when it began, from streams of its own: so what a session sends depends on
-// nothing that others do, and not on when answers come.
+// session is a session in progress. Everything random of it was drawn when it
+// began, from streams of its own. So what it sends does not depend on other
+// sessions, nor on when answers come.
 type session struct {
 	client int
 	number uint64 // among the sessions of its client
@@ -27,12 +27,12 @@ type session struct {
 
 	shape followers // of a graph
 
-	roots   int        // requests that it began with and that are not given out yet
-	filed   int        // others that are due
-	sent    int        // steps given out
-	waiting int        // of those, without an end
-	until   vtime.Time // the last end: when its client has the answer
-	failed  bool       // one of them was not answered
+	roots     int        // requests of its start that have not been sent
+	scheduled int        // later requests that are in Source.due
+	sent      int        // steps sent
+	waiting   int        // steps sent whose end has not been reported
+	until     vtime.Time // the latest end: when the client has the answer
+	failed    bool       // a step was not answered
 }
 
 // step is one request of a session.
@@ -40,12 +40,12 @@ type step struct {
 	wait    vtime.Duration // after the answer that it waits for; of an open session, after the step before
 	input   int32          // new tokens
 	output  int32
-	thought int32 // output tokens that no later prompt has
+	thought int32 // reasoning tokens, which no later prompt has
 }
 
 func (x *session) planned() int64 { return int64(len(x.steps)) }
 
-// sessions is the slab of those going on.
+// sessions is the slab of the sessions in progress.
 type sessions struct {
 	slots  []session
 	vacant []int32
@@ -54,7 +54,8 @@ type sessions struct {
 
 func (s *sessions) at(i int32) *session { return &s.slots[i] }
 
-// take makes room for a session; slices of the one before are used again.
+// take returns the slot of a new session. It reuses the slices of an earlier
+// one.
 func (s *sessions) take() int32 {
 	if n := len(s.vacant); n > 0 {
 		i := s.vacant[n-1]
@@ -65,14 +66,14 @@ func (s *sessions) take() int32 {
 	return int32(len(s.slots) - 1)
 }
 
-// key is the name of a session in live.
+// key is the key of a session in live.
 func key(client int, number uint64) uint64 { return uint64(client)<<numberBits | number }
 
 // numberBits is the number of bits that number the sessions of a client; the bits
 // of the steps come next.
 const numberBits = 40
 
-// drop lets go of a session.
+// drop frees the slot of a session.
 func (s *sessions) drop(i int32) {
 	x := &s.slots[i]
 	if !x.kind.Open {
@@ -81,8 +82,8 @@ func (s *sessions) drop(i int32) {
 	s.vacant = append(s.vacant, i)
 }
 
-// sessionStream is the streams of one purpose, one for each session of a
-// client: workload/<client>/<purpose>/<number>. One of them is used at a time.
+// sessionStream is the streams of one purpose, one per session of a client:
+// workload/<client>/<purpose>/<number>. Only one of them is in use at a time.
 type sessionStream struct {
 	stream *vtime.Stream
 	name   []byte // up to the number
@@ -94,7 +95,7 @@ func newSessionStream(client, purpose string) sessionStream {
 	return sessionStream{stream: vtime.NewStream(0, name), name: []byte(name)}
 }
 
-// of is the stream of a session, from its beginning.
+// of returns the stream of a session, from its beginning.
 func (s *sessionStream) of(seed, number uint64) draw.Variates {
 	s.buffer = strconv.AppendUint(append(s.buffer[:0], s.name...), number, 10)
 	s.stream.Restart(seed, s.buffer)
@@ -121,7 +122,7 @@ func (s *Source) plan(c *client, k *Kind, n uint64, limit int64) (int32, error) 
 	}
 	pauses := c.pauses.of(c.seed, n)
 	if c.Users > 0 {
-		c.Think.Sample(&pauses) // that before it
+		c.Think.Sample(&pauses) // the think time before the session
 	}
 	x.drawWaits(&pauses)
 	if total := x.longestTokens(); total > math.MaxInt32 {

@@ -8,33 +8,33 @@ import (
 	"blis/workload"
 )
 
-// Source yields the requests of a Config. It holds the sessions that are going
-// on, and nothing that grows with the number of requests. It is a
+// Source yields the requests of a Config. It keeps the sessions in progress,
+// and nothing that grows with the number of requests. It is a
 // workload.ClosedLoop: sessions and users go on when answers come.
 //
-// The request with number s of its session n, of client c, has the stamp source
-// FirstSource + c and the index n·2¹⁶ + s: it depends on nothing but which
-// request it is. A single request is a session of one, without the name.
+// Request number s of session number n of client c has the stamp source
+// FirstSource + c and the index n·2¹⁶ + s, whatever happens in the run. A
+// single request is a session of one request, without a session name.
 type Source struct {
 	config  Config
 	clients []client
 	labels  workload.Labels
 
-	open     queue // what needs no answer: clients' next arrivals, rounds of open sessions
-	due      queue // what follows from answers
+	open     queue // requests that need no answer: clients' next arrivals, rounds of open sessions
+	due      queue // requests that follow from answers
 	sessions sessions
 	shapes   map[*Session]followers // of graphs
 	left     int64                  // requests that clients with arrivals may still begin
 	spans    [2][]workload.Span     // of the last requests of Pull and of Pop; side says which
-	side     int                    // which of the two is at it
+	side     int                    // index of the spans in use: 0 in Pull, 1 in Pop
 	counts   workload.Sessions
-	faults   []error // of what is due and cannot be, see fault
+	faults   []error // errors of entries in due; see fault
 }
 
 var _ workload.ClosedLoop = (*Source)(nil)
 
-// New checks the configuration, all of it, and returns its source. The error is
-// one line that names the client and every bad field of it.
+// New checks the configuration and returns its source. The error is one line
+// that names the client and every bad field of it.
 func New(c Config) (*Source, error) {
 	if err := c.Check(); err != nil {
 		return nil, err
@@ -86,12 +86,12 @@ func (s *Source) Pull(r *workload.Request) (bool, error) {
 	return false, nil
 }
 
-// arrival is what e, the next arrival of a client, begins: a request, which
-// fills r, or a session, whose first requests are filed.
+// arrival carries out e, the next arrival of a client. It fills r with a
+// request, or begins a session and schedules its first requests.
 func (s *Source) arrival(e entry, r *workload.Request) (given bool, err error) {
 	c := &s.clients[e.client()]
 	limit := min(s.left, c.left)
-	if limit == 0 { // another client has used up what there was
+	if limit == 0 { // other clients have used up Config.Requests
 		s.open.pop()
 		return false, nil
 	}
@@ -116,8 +116,7 @@ func (s *Source) arrival(e entry, r *workload.Request) (given bool, err error) {
 	return true, s.next(c)
 }
 
-// next puts the next arrival of a client in the place of the one that stands
-// first.
+// next replaces the first entry of the queue by the client's next arrival.
 func (s *Source) next(c *client) error {
 	at, more, err := s.nextOf(c)
 	if err != nil {
@@ -132,8 +131,8 @@ func (s *Source) next(c *client) error {
 	return nil
 }
 
-// nextOf is the next arrival of a client. Under a horizon one that would pass
-// the end of virtual time is none.
+// nextOf returns the next arrival of a client. With a horizon there is none
+// after the end of virtual time.
 func (s *Source) nextOf(c *client) (at vtime.Time, more bool, err error) {
 	at, more, err = c.next()
 	switch {
@@ -145,10 +144,10 @@ func (s *Source) nextOf(c *client) (at vtime.Time, more bool, err error) {
 	return 0, false, fmt.Errorf("client %q: %w", c.ID, err)
 }
 
-// stepBits is how many bits of an index number the requests of a session.
+// stepBits is the number of index bits that number the requests of a session.
 const stepBits = 16
 
-// maxSteps is how many requests a session can have.
+// maxSteps is the maximum number of requests of a session.
 const maxSteps = 1 << stepBits
 
 // Awaits implements workload.ClosedLoop.
