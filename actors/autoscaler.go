@@ -13,7 +13,7 @@ import (
 type autoscaler struct {
 	policy   policy.Autoscale
 	trigger  *policy.Trigger // nil: every check asks the policy
-	least    vtime.Duration  // least time between two evaluations that the trigger lets through
+	minGap   vtime.Duration  // least time between two evaluations that the trigger lets through
 	asked    bool
 	askedAt  vtime.Time     // last such evaluation, if asked
 	interval vtime.Duration // 0: checks come when the router says
@@ -88,14 +88,14 @@ func (a *autoscaler) look(signals policy.Signals, now vtime.Time) {
 }
 
 // fires reports whether the policy should be asked: without trigger always, else if
-// a condition holds and the last evaluation is at least least ago. The conditions
+// a condition holds and the last evaluation is at least minGap ago. The conditions
 // see every check.
 func (a *autoscaler) fires(now vtime.Time) bool {
 	if a.trigger == nil {
 		return true
 	}
 	a.look(a.trigger.Observes(), now)
-	if !a.trigger.Fires(&a.context) || a.asked && now.Sub(a.askedAt) < a.least {
+	if !a.trigger.Fires(&a.context) || a.asked && now.Sub(a.askedAt) < a.minGap {
 		return false
 	}
 	a.trigger.Asked(&a.context)

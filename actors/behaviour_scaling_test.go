@@ -11,7 +11,7 @@ import (
 	"blis/workload"
 )
 
-// script is an autoscaler that wants so many instances at each check, and at
+// script is an autoscaler that wants a given number of instances at each check, and at
 // the end what it wanted last.
 type script struct{ targets []int32 }
 
@@ -31,7 +31,7 @@ func (s *script) Evaluate(c *policy.AutoscaleContext) policy.ScaleDecision {
 	return policy.ScaleDecision{Target: target}
 }
 
-// scaled is plain with checks every 10,000 that want so many instances.
+// scaled is plain with checks every 10,000 that want these numbers of instances.
 func scaled(instances int, targets ...int32) Config {
 	c := plain()
 	c.NumInstances, c.AutoscaleInterval = instances, 10_000

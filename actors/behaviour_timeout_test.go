@@ -24,7 +24,7 @@ func TestCompletionAtTheTickOfTheDeadlineWins(t *testing.T) {
 	}
 }
 
-// Whoever holds the request times it out: here the router (before admission,
+// The process that holds the request times it out: here the router (before admission,
 // before routing), the way to the queue, the queue and the batch.
 func TestTimeoutWhereverTheRequestIs(t *testing.T) {
 	nowhere := timedOut(never, never, never, 500, 0)

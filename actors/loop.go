@@ -87,8 +87,8 @@ func (l *loop) react(k lookahead.Key) lookahead.Key {
 	return lookahead.Key{At: at.Add(l.routing), Class: vtime.ClassRouting}
 }
 
-// first reports whether the next arrival is one that follows from an answer.
-func (l *loop) first(r *router) bool {
+// comesNext reports whether the next arrival follows from an answer.
+func (l *loop) comesNext(r *router) bool {
 	due := l.source.Peek()
 	return due.Arrival != vtime.Never && (!r.more || due.Before(r.next.Position()))
 }

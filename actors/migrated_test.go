@@ -57,9 +57,9 @@ func (h *hints) Route(req *policy.Request, _ float64, _ *policy.RouterState, vie
 	return policy.RoutingDecision{Target: (h.next - 1) % view.Len(), Reason: policy.ByPolicy}
 }
 
-// TestMovedRequestsHaveNobodysHint: the request that is given back gets the
+// TestMigratedRequestsHaveNoHint: the request that is given back gets the
 // memory of the one that was routed last, and nothing that was in it.
-func TestMovedRequestsHaveNobodysHint(t *testing.T) {
+func TestMigratedRequestsHaveNoHint(t *testing.T) {
 	c := scaled(2, 1)
 	c.DrainPolicy = drainRedirect
 	var last *hints

@@ -46,7 +46,7 @@ func TestCancelledRunIsPartial(t *testing.T) {
 	}
 }
 
-// countdown cancels a run when it has been pulled so many times.
+// countdown cancels a run when it has been pulled a given number of times.
 type countdown struct {
 	workload.Source
 	left int64

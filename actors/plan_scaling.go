@@ -69,7 +69,7 @@ func (p *plan) newAutoscaler(q *policies, r *router) *autoscaler {
 	switch {
 	case !p.scales():
 	case q.trigger.Conditional():
-		a.trigger, a.least = q.trigger, c.AutoscaleInterval
+		a.trigger, a.minGap = q.trigger, c.AutoscaleInterval
 		r.trigger.interval = min(c.AutoscaleInterval, lookInterval)
 	case c.AutoscaleTrigger == policy.EventTrigger:
 		r.trigger.interval = c.AutoscaleInterval

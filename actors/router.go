@@ -170,7 +170,7 @@ func (r *router) arrive(now vtime.Time, out *lookahead.Outbox) {
 	i := r.hold()
 	d := &r.requests[i]
 	next, pulled := &r.next, true
-	if r.loop != nil && r.loop.first(r) {
+	if r.loop != nil && r.loop.comesNext(r) {
 		next, pulled = r.loop.take(r, now), false
 	}
 	spans := append(d.Spans[:0], next.Spans...)

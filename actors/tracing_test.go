@@ -184,7 +184,7 @@ func TestCounterfactualsLeaveNoticesAlone(t *testing.T) {
 	}
 }
 
-// Without a trace nothing is told, and nobody is there to hear.
+// Without a trace no message is sent to the tracer, and there is none.
 func TestNoTraceIsNothing(t *testing.T) {
 	p, err := newPlan(small(t))
 	if err != nil {

@@ -14,9 +14,9 @@ type Wait struct {
 	Policy  string // kind and name
 	Signals policy.Signals
 	Refresh vtime.Duration // greatest age of the signals; 0: as they are at the decision
-	// Told are the signals among them that come by notices of instances: the
+	// ByNotice are the signals among them that come by notices of instances: the
 	// router may not decide past the earliest possible notice.
-	Told policy.Signals
+	ByNotice policy.Signals
 	// MinThink, if not 0, says that the workload waits: its requests follow from
 	// answers, MinThink later at the earliest.
 	MinThink vtime.Duration
@@ -33,8 +33,8 @@ func (w Wait) String() string {
 	}
 	text := fmt.Sprintf("%s reads %v", w.Policy, w.Signals)
 	switch {
-	case w.Told != 0:
-		text += ": decisions wait for " + w.news()
+	case w.ByNotice != 0:
+		text += ": decisions wait for " + w.noticedEvents()
 	case w.Refresh > 0:
 		text += fmt.Sprintf(" as of a refresh: everybody meets every %v", w.Refresh)
 	default:
@@ -43,12 +43,12 @@ func (w Wait) String() string {
 	return text
 }
 
-// news says which events bring notices.
-func (w Wait) news() string {
+// noticedEvents says which events bring notices.
+func (w Wait) noticedEvents() string {
 	switch {
-	case w.Told&policy.Prefixes == 0:
+	case w.ByNotice&policy.Prefixes == 0:
 		return "every end of a request"
-	case w.Told == policy.Prefixes:
+	case w.ByNotice == policy.Prefixes:
 		return "every end of a step"
 	}
 	return "every end of a step and of a request"
@@ -82,7 +82,7 @@ func (p *plan) waits(q *policies, b *signalPlan, extra policy.Signals) []Wait {
 		list = append(list, w)
 	}
 	if p.scales() {
-		list = append(list, Wait{Policy: "autoscaling", Signals: policy.Active, Told: policy.Active})
+		list = append(list, Wait{Policy: "autoscaling", Signals: policy.Active, ByNotice: policy.Active})
 	}
 	if p.loops() {
 		l := p.source.(workload.ClosedLoop)
@@ -99,9 +99,9 @@ func (p *plan) ages(signals policy.Signals, b *signalPlan) []Wait {
 		if signals&s&^p.own() == 0 {
 			continue
 		}
-		w := Wait{Signals: s, Told: s & b.notified, Refresh: p.config.SnapshotRefreshInterval}
+		w := Wait{Signals: s, ByNotice: s & b.notified, Refresh: p.config.SnapshotRefreshInterval}
 		switch {
-		case w.Told != 0:
+		case w.ByNotice != 0:
 			w.Refresh = 0
 		case s&observed != 0:
 			w.Refresh = vtime.Duration(max(p.cadence(s), immediate))
@@ -122,9 +122,9 @@ func (p *plan) own() policy.Signals {
 // joinAge adds w to the entry of the same age, by notices or not.
 func joinAge(list []Wait, w Wait) []Wait {
 	for i := range list {
-		if l := &list[i]; l.Refresh == w.Refresh && (l.Told != 0) == (w.Told != 0) {
+		if l := &list[i]; l.Refresh == w.Refresh && (l.ByNotice != 0) == (w.ByNotice != 0) {
 			l.Signals |= w.Signals
-			l.Told |= w.Told
+			l.ByNotice |= w.ByNotice
 			return list
 		}
 	}
