@@ -41,9 +41,9 @@ func newCluster(p *plan) (*cluster, error) {
 	signals := q.observes()
 	extra := p.counterfactualSignals()
 	p.noteUnread(signals)
-	boards := p.planSignals(signals, extra)
-	notify, events := boards.notified&^policy.Prefixes != policy.NoSignals || p.scales() || p.loops(), p.tellsBlocks(signals)
-	c.waits = p.waits(&q, &boards, extra)
+	planned := p.planSignals(signals, extra)
+	notify, events := planned.notified&^policy.Prefixes != policy.NoSignals || p.scales() || p.loops(), p.tellsBlocks(signals)
+	c.waits = p.waits(&q, &planned, extra)
 	c.simulation = lookahead.New(p.execution(c, notify || events))
 	recorders, err := p.recorderOptions()
 	if err != nil {
@@ -53,7 +53,7 @@ func newCluster(p *plan) (*cluster, error) {
 		recorders.BlockSize = cfg.BlockSizeInTokens
 	}
 	c.collector = &collector{emit: cfg.Row, row: Row{labels: p.source.Labels(), options: &recorders, token: recorders.TokenOverhead, request: recorders.RequestOverhead}}
-	if c.router, err = p.newRouter(&q, boards, recorders, signals, extra); err != nil {
+	if c.router, err = p.newRouter(&q, planned, recorders, signals, extra); err != nil {
 		return nil, err
 	}
 	c.autoscaler = p.newAutoscaler(&q, c.router)
@@ -65,7 +65,7 @@ func newCluster(p *plan) (*cluster, error) {
 			return err
 		}
 		n.notify, n.notifyTokens = notify, p.loops()
-		if boards.notified&policy.ClassLatency != 0 {
+		if planned.notified&policy.ClassLatency != 0 {
 			n.latencyOptions = &recorders
 		}
 		n.publish(&c.router.cluster.signalPlan, signals|extra, recorders)
@@ -89,7 +89,7 @@ func newCluster(p *plan) (*cluster, error) {
 
 // newRouter makes the router of a run whose policies observe signals. The extra
 // signals are for a counterfactual trace.
-func (p *plan) newRouter(q *policies, boards signalPlan, recorders metrics.Options, signals, extra policy.Signals) (*router, error) {
+func (p *plan) newRouter(q *policies, planned signalPlan, recorders metrics.Options, signals, extra policy.Signals) (*router, error) {
 	cfg := &p.config
 	forced, err := parseForced(cfg.ForceRouting)
 	if err != nil {
@@ -101,7 +101,7 @@ func (p *plan) newRouter(q *policies, boards signalPlan, recorders metrics.Optio
 		admissionLatency: cfg.AdmissionLatency, routingLatency: cfg.RoutingLatency, model: p.model,
 		recorder: metrics.NewRecorder(recorders),
 		cluster: clusterView{
-			signals: signals | extra, signalPlan: boards, refresh: -1, foreseen: !p.scales() && !p.loops(), sent: make([]int32, cfg.NumInstances),
+			signals: signals | extra, signalPlan: planned, refresh: -1, foreseen: !p.scales() && !p.loops(), sent: make([]int32, cfg.NumInstances),
 			atAdmission: q.admission.Observes()&instanceSignals != 0,
 			atRouting:   (q.priority.Observes()|q.routing.Observes()|extra)&instanceSignals != 0,
 		},
