@@ -35,7 +35,7 @@ func (d *StepData) batchOf(n int) (k int, why dropReason) {
 // That was so if no request of step n goes on in the next, all of whose requests
 // are new. Then no request waited at step n, or else the engine would have
 // admitted it at once. Not so with async scheduling, where the blocks that
-// they need may be those of a batch that still runs.
+// they need may belong to a batch that still runs.
 func (d *StepData) waited(n int) bool {
 	if n+1 >= len(d.Steps) || !d.Steps[n+1].PreviousInSample {
 		return false

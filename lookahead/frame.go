@@ -11,7 +11,7 @@ import (
 
 // frame carries the messages of one sender to one receiver. A frame to a leaf or
 // a control process has the messages of one turn; a frame to a sink may have
-// those of several turns. The bytes are msgpack:
+// messages of several turns. The bytes are msgpack:
 //
 //	[source, [message, message, …]]
 //	message = [at, class, seq, kind, field, field, …]

@@ -45,7 +45,7 @@ func (s *Summary) Report(strategy Strategy, tokens int) (*Report, error) {
 	return r, nil
 }
 
-// regretsSoFar returns the regrets of all decisions, including those of
+// regretsSoFar returns the regrets of all decisions, also for
 // requests that have no outcome yet, in the order of requests.
 func (s *Summary) regretsSoFar() regrets {
 	all := s.regrets.clone()

@@ -48,7 +48,7 @@ var runColumns = strings.Fields("id model gpu tp engine max_num_seqs max_num_bat
 	"kv_blocks reserve_full_isl cpu_offload_gib data_parallel profile system_prompt_tokens question_tokens output_tokens " +
 	"stages requests completed")
 
-// ReadRuns reads the description of measured runs. The path is that of
+// ReadRuns reads the description of measured runs. The path is the path of
 //
 //   - a folder with runs.csv and a folder requests beside it, or such a table
 //     itself: all its runs, in its order;
