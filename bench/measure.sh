@@ -2,13 +2,13 @@
 # Builds blis, measures what the speed budget and its growth limits ask for,
 # and puts the tables into README.md between the two "measured" marks.
 #
-#	bench/measure.sh            lines 1 to 3, growth
+#	bench/measure.sh            lines 1 to 3, growth, content
 #	bench/measure.sh line4 …    other scenarios or groups
 #
 # RUNS is the number of runs per figure (5), CPUS the numbers of cores (1).
 set -eu
 cd "$(dirname "$0")/.."
-scenarios=line1,line2,line3,growth
+scenarios=line1,line2,line3,growth,content
 if [ $# -gt 0 ]; then
 	scenarios=$(printf '%s,' "$@")
 	scenarios=${scenarios%,}
