@@ -87,7 +87,9 @@ func (e *Engine) queued(now vtime.Time) {
 	}
 	e.integrate(now)
 	s.Queued = now
-	e.batcher.refreshContext(now)
+	if e.batcher.queue.reorders {
+		e.batcher.refreshContext(now)
+	}
 	e.diagnosis.queued(i)
 	e.batcher.queue.push(i, false)
 	e.Counters.PeakWaiting = max(e.Counters.PeakWaiting, int64(e.requests.waiting()))

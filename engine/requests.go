@@ -159,7 +159,7 @@ func (r *requests) migration(i int32) migration {
 func (r *requests) to(i int32, p phase) {
 	s := &r.slots[i]
 	if followers[s.phase]>>p&1 == 0 {
-		panic(fmt.Sprintf("engine: request %d goes from phase %d to %d", s.ID, s.phase, p))
+		s.refuse(p)
 	}
 	switch s.phase {
 	case pending:
@@ -186,6 +186,11 @@ func (r *requests) to(i int32, p phase) {
 	case waiting:
 		r.startsWaiting(i)
 	}
+}
+
+// refuse stands apart so that to stays small.
+func (s *slot) refuse(p phase) {
+	panic(fmt.Sprintf("engine: request %d goes from phase %d to %d", s.ID, s.phase, p))
 }
 
 func (r *requests) startsWaiting(i int32) {
