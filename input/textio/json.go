@@ -74,13 +74,13 @@ func (j *JSON) next() (byte, error) {
 }
 
 // Next tells the kind of the value that comes next by its first byte, such as
-// '{', '[' or '"'; io.EOF at the end of the text. Between values that are within
-// no other may be commas.
+// '{', '[' or '"'; io.EOF at the end of the text, where no value is open. Between
+// values that are within no other may be commas.
 func (j *JSON) Next() (byte, error) {
 	for {
 		c, err := j.next()
 		switch {
-		case err == io.EOF:
+		case err == io.EOF && j.depth == 0:
 			return 0, io.EOF
 		case err != nil:
 			return 0, j.broken(err)

@@ -131,16 +131,33 @@ func TestTextsAreNotHeld(t *testing.T) {
 	}
 }
 
+// small is a short file of each tool.
+var small = []string{
+	`{"input_lens":[1],"output_lens":[1],"ttfts":[0.5],"itls":[[1e-3]],"errors":[""],"start_times":[1.5]}`,
+	`{"benchmarks":[{"requests":{"successful":[{"prompt_tokens":5,"output_tokens":1,"info":{"timings":{"request_start":5.5,"first_token_iteration":6}}}]}}]}`,
+	`{"metadata":{"request_start_ns":1},"metrics":{"input_sequence_length":{"value":1},"output_sequence_length":{"value":1},"request_latency":{"value":1,"unit":"ms"}}}`,
+	`{"experiments":[{"requests":[{"timestamp":1,"response_timestamps":[2],"response_outputs":[{"response":"{\"usage\":{\"prompt_tokens\":1}}"}]}]}]}`,
+	`[{"start_time":1,"end_time":2,"info":{"input_tokens":5,"response_info":{"output_tokens":1,"chunk_times":[1.5]}},"error":null}]`,
+	`{"resourceSpans":[{"scopeSpans":[{"spans":[{"name":"llm_request","spanId":"a","startTimeUnixNano":"1","attributes":[{"key":"gen_ai.usage.prompt_tokens","value":{"intValue":"5"}}]}]}]}]}`,
+}
+
+// TestFilesThatEndTooEarly cuts a file of each tool at every byte and gives it to
+// every reader: an error names the file.
+func TestFilesThatEndTooEarly(t *testing.T) {
+	for _, text := range small {
+		for n := range text {
+			for _, tool := range Tools() {
+				if _, err := readText(text[:n], tool, Options{}); err != nil && !strings.HasPrefix(err.Error(), "t:") {
+					t.Errorf("%v: %q: %v", tool, text[:n], err)
+				}
+			}
+		}
+	}
+}
+
 // FuzzRead holds every reader to requests that can be, or one line of error.
 func FuzzRead(f *testing.F) {
-	for _, seed := range []string{
-		`{"input_lens":[1],"output_lens":[1],"ttfts":[0.5],"itls":[[1e-3]],"errors":[""],"start_times":[1.5]}`,
-		`{"benchmarks":[{"requests":{"successful":[{"prompt_tokens":5,"output_tokens":1,"info":{"timings":{"request_start":5.5,"first_token_iteration":6}}}]}}]}`,
-		`{"metadata":{"request_start_ns":1},"metrics":{"input_sequence_length":{"value":1},"output_sequence_length":{"value":1},"request_latency":{"value":1,"unit":"ms"}}}`,
-		`{"experiments":[{"requests":[{"timestamp":1,"response_timestamps":[2],"response_outputs":[{"response":"{\"usage\":{\"prompt_tokens\":1}}"}]}]}]}`,
-		`[{"start_time":1,"end_time":2,"info":{"input_tokens":5,"response_info":{"output_tokens":1,"chunk_times":[1.5]}},"error":null}]`,
-		`{"resourceSpans":[{"scopeSpans":[{"spans":[{"name":"llm_request","spanId":"a","startTimeUnixNano":"1","attributes":[{"key":"gen_ai.usage.prompt_tokens","value":{"intValue":"5"}}]}]}]}]}`,
-	} {
+	for _, seed := range small {
 		for k := range Tools() {
 			f.Add(seed, uint8(k))
 		}
