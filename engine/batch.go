@@ -15,9 +15,9 @@ type batch struct {
 	duration   vtime.Duration
 	items      []item  // of the individuals, in order of admission
 	members    int32   // members of the cohort in it, one token each
-	yield      []int32 // per ITL group: members whose token is delivered at the end
+	yield      []int32 // per ITL group (see Sink.Group): members whose token is delivered at the end
 	preempted  int
-	mayEnd     bool // an individual has its last token in it
+	mayEnd     bool // an individual has its last token in it: the router may hear of an end when it ends
 	sums       latency.Batch
 }
 

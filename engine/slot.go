@@ -35,7 +35,7 @@ type request struct {
 
 	output int32 // output tokens that its client wants
 	target int32 // output tokens that it will deliver: output, or fewer when max-model-len cuts it
-	limit  int32 // output tokens after which the scheduler knows that it ends
+	limit  int32 // output tokens after which the scheduler knows that it ends: max_tokens, or output where there is none
 
 	computed  int32 // tokens whose KV exists or is being computed
 	generated int32 // output tokens delivered
@@ -46,7 +46,7 @@ type request struct {
 	order       int64 // number of its admission: position in the running list
 	joined      int64 // formation in which it first counted as cohort member
 	chain       int32 // of cohort.ends: the next slot of the same formation + 1
-	group       int32 // ITL group, −1: not measured
+	group       int32 // ITL group: requests whose inter-token latencies are counted together; −1: not measured
 	arrivalSlot int32 // in the priority index, if there is one
 
 	deadline, admitted, routed       vtime.Time

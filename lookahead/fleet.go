@@ -34,7 +34,7 @@ func (f *fleet) add(n *node) {
 // leaves at the same time; refresh follows.
 func (f *fleet) update(n *node) {
 	next, mail, effectAt := n.process.Next(), n.mailbox.head(), n.mailbox.effectAt()
-	promise := latest(n.process.Promise(), next.Next())
+	promise := latest(n.process.Promise(), next.Next()) // nothing is sent before the next event
 	due := earliest(next, mail)
 	if n.periodic != nil && !n.horizon.IsNever() {
 		due = earliest(due, n.periodic.NextPeriodic())
@@ -48,6 +48,8 @@ func (f *fleet) update(n *node) {
 	} else if n.periodic != nil {
 		stableUntil = due
 	}
+	// Nothing changes before the next event; mail changes nothing before it takes
+	// effect.
 	stableUntil = latest(due, earliest(stableUntil, effectAt))
 	f.due.set(n.slot, due)
 	f.promise.set(n.slot, promise)

@@ -92,7 +92,7 @@ func (f form) err() error {
 // readScalar reads the value at pos. next is the position of the next value; of
 // a byte string it is the position of the bytes, all of which are in b. It
 // returns words and positions and no struct, because it runs twice per field of
-// every message.
+// every message: for the digest, and for the process that receives it.
 func readScalar(b []byte, pos int) (word uint64, f form, next int) {
 	if uint(pos) >= uint(len(b)) {
 		return 0, cutShort, pos
