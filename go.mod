@@ -9,7 +9,7 @@ require (
 	github.com/goccy/go-yaml v1.19.2
 	github.com/google/go-cmp v0.7.0
 	github.com/montanaflynn/stats v0.14.0
-	github.com/orcaman/concurrent-map v1.0.0 // of protoactor; cmd/blis sets its number of shards
+	github.com/orcaman/concurrent-map v1.0.0 // of protoactor; cli sets its number of shards
 	github.com/schollz/progressbar/v3 v3.19.1
 	github.com/vmihailenco/msgpack/v5 v5.4.1
 	gonum.org/v1/gonum v0.17.0

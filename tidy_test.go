@@ -59,6 +59,7 @@ var layers = map[string]string{
 	"calibrate/regress":  "",
 
 	"bench": "input study actors engine kv latency policy lookahead metrics trace " + workloads,
+	"cli":   "bench calibrate calibrate/measured input input/nesting suggest study actors engine latency policy lookahead metrics trace " + workloads,
 }
 
 // workloads are the packages about what arrives.

@@ -44,11 +44,11 @@ var largeTypes = map[string]typeSize{
 	"workload/traffic.client": {40, 0, "embeds the settings of its client"},
 
 	// Mostly data, with methods that only read.
-	"actors.Row":                {30, 0, "an outcome with what the router knew"},
-	"metrics.Outcome":           {26, 0, "all that is known of a request at its end"},
-	"latency.ModelSpec":         {30, 42, "a model's configuration and what follows from it"},
-	"trace.Summary":             {30, 0, "facts of a trace, written section by section"},
-	"cmd/blis.comparisonWriter": {0, 42, "a method per table"},
+	"actors.Row":           {30, 0, "an outcome with what the router knew"},
+	"metrics.Outcome":      {26, 0, "all that is known of a request at its end"},
+	"latency.ModelSpec":    {30, 42, "a model's configuration and what follows from it"},
+	"trace.Summary":        {30, 0, "facts of a trace, written section by section"},
+	"cli.comparisonWriter": {0, 42, "a method per table"},
 }
 
 // checkTypes: no type outgrows a head, but for those of large. It reports

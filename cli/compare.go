@@ -1,0 +1,156 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"blis/study"
+)
+
+// compareCmd is blis compare.
+type compareCmd struct {
+	Arguments []string `arg:"" name:"bundle" help:"Bundle file, or the name of a routing policy for a bundle of it alone. The first is the baseline."`
+	settings
+
+	Seeds      int      `default:"10" group:"Comparison" help:"Runs of each bundle, with seeds from --seed on, where intervals come from seeds."`
+	Intervals  string   `default:"auto" enum:"auto,seeds,bootstrap" group:"Comparison" help:"Where confidence intervals come from: seeds; bootstrap, one run of each bundle whose windows of time are resampled; auto, the bootstrap for a trace, else seeds."`
+	Margin     float64  `default:"0.01" group:"Comparison" help:"Smallest relative difference that matters."`
+	Objectives []string `group:"Comparison" placeholder:"NAME,…" help:"Measures over which bundles are ranked; not given: those of --fitness-weights, else throughput (goodput with --slo-targets), p99_ttft, mean_tpot, and cost or replica_hours where they differ."`
+	Measures   []string `group:"Comparison" placeholder:"NAME,…" help:"Measures that the text has, or all; JSON always has all."`
+
+	Format      string `default:"text" enum:"text,json,markdown,csv,latex" group:"Output" help:"Form of the result on standard output: text, json, markdown, csv or latex."`
+	ResultsPath string `type:"path" placeholder:"FILE" group:"Output" help:"Write the result as JSON."`
+
+	bundles []study.Bundle // of Arguments
+}
+
+// Help is what blis compare does, with examples.
+func (*compareCmd) Help() string {
+	return `Runs every bundle under the same requests, with several seeds, and compares all with the first: means with 95 % confidence intervals, differences seed by seed, and a verdict per measure. Under a trace each bundle runs once, and windows of its time are resampled. Each column is what blis run --policy-config BUNDLE gives with the same flags; --workers is how many runs go on at a time. A bundle that cannot run has an error in place of a result, the others run, and the exit code is 1. docs/studies.md has the method.
+
+Examples:
+
+    blis compare round-robin least-loaded weighted
+    blis compare today.yaml tomorrow.yaml --trace requests.csv
+    blis compare a.yaml b.yaml --seeds 30 --objectives goodput,cost`
+}
+
+// usualMeasures are the measures of the text, unless others are asked for.
+var usualMeasures = []string{
+	"throughput", "goodput", "slo_attainment",
+	"mean_ttft", "p50_ttft", "p99_ttft", "mean_tpot", "p99_itl", "mean_e2e", "p99_e2e",
+	"completed_share", "cache_hit_rate", "preemption_rate", "replica_hours", "cost", "fitness",
+}
+
+// Run carries the command out.
+func (r *compareCmd) Run(ctx context.Context, c *console) error {
+	c.warnOfVariables()
+	rows, err := r.rows()
+	if err != nil {
+		return err
+	}
+	r.Config.Open = new(pipes).open
+	comparison := study.NewComparison(r.Config, r.bundles...)
+	comparison.Replicates, comparison.Margin, comparison.Objectives = r.Seeds, r.Margin, r.Objectives
+	comparison.Pool.Workers = r.Workers
+	if r.Intervals != "auto" {
+		comparison.Intervals = study.Method(r.Intervals)
+	}
+	bar := c.runs(&comparison.Pool)
+	defer bar.done()
+	c.warnOfSize(&r.Config)
+	plan, err := study.NewPlan(comparison)
+	if err != nil {
+		return err
+	}
+	if r.Print {
+		return printConfigs(c.out, plan)
+	}
+	if err := checkDistinct([]named{{"--results-path", r.ResultsPath}}, append(r.read(), r.bundleFiles()...)); err != nil {
+		return err
+	}
+	file, err := create(ctx, "results-path", r.ResultsPath)
+	if err != nil {
+		return err
+	}
+	c.begun.Store(true)
+	result, err := plan.Run(ctx)
+	bar.done()
+	if result == nil {
+		file.discard()
+		return err
+	}
+	var kept []string
+	failed := errors.Join(r.print(c, result, rows), r.save(file, result, err == nil, &kept))
+	c.noteKept(kept)
+	return firstOf(failed, err, failedBundles(result.Bundles))
+}
+
+// failedBundles is the error of a comparison of which some bundles have no
+// result. Each of them says why in the result.
+func failedBundles(bundles []study.Compared) error {
+	var names []string
+	for i := range bundles {
+		if bundles[i].Err != nil {
+			names = append(names, bundles[i].Name)
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%d of %d bundles have no result: %s", len(names), len(bundles), strings.Join(names, ", "))
+}
+
+// rows are the measures that the text has.
+func (r *compareCmd) rows() ([]study.Measure, error) {
+	switch {
+	case r.Measures == nil:
+		return study.SelectMeasures("--measures", usualMeasures)
+	case len(r.Measures) == 1 && r.Measures[0] == "all":
+		return study.Measures(), nil
+	}
+	return study.SelectMeasures("--measures", r.Measures)
+}
+
+// print writes the result to standard output.
+func (r *compareCmd) print(c *console, result *study.Result, rows []study.Measure) error {
+	w := bufio.NewWriter(c.out)
+	var err error
+	if r.Format == "json" {
+		err = writeComparisonJSON(w, result)
+	} else {
+		err = writeCompared(w, r.Format, result, rows, r.Measures != nil, c.style())
+	}
+	return firstOf(err, w.Flush())
+}
+
+// save writes the result to the file of --results-path: see output.end.
+func (r *compareCmd) save(file *output, result *study.Result, whole bool, kept *[]string) error {
+	if file == nil {
+		return nil
+	}
+	return file.end(writeComparisonJSON(file.Writer, result), whole, kept, (*output).finishWhole)
+}
+
+// printConfigs prints the effective configuration of every bundle, each a
+// document of its own.
+func printConfigs(w io.Writer, plan *study.Plan) error {
+	for i, b := range plan.Bundles() {
+		if i > 0 {
+			fmt.Fprintln(w, "---")
+		}
+		fmt.Fprintf(w, "# %s\n", b.Name)
+		if b.Err != nil {
+			fmt.Fprintf(w, "# %s\n", errorLine(b.Err))
+			continue
+		}
+		if err := writeConfig(w, &b.Config); err != nil {
+			return err
+		}
+	}
+	return failedBundles(plan.Bundles())
+}

@@ -1,0 +1,170 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"reflect"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/alecthomas/kong"
+
+	"blis/actors"
+	"blis/bench"
+	"blis/engine"
+	"blis/latency"
+	"blis/lookahead"
+	"blis/study"
+	"blis/suggest"
+	"blis/vtime"
+)
+
+// Exit codes.
+const (
+	exitDone        = 0
+	exitCheck       = 1 // a check failed: verify, an invariant, a run that went wrong
+	exitInput       = 2
+	exitFit         = 3 // the model does not fit
+	exitInterrupted = 130
+)
+
+// inputError is a fault in what the user gave that this package found.
+type inputError struct{ text string }
+
+func (e *inputError) Error() string { return e.text }
+
+// errCheck ends a command whose check failed and that has said so itself.
+var errCheck = errors.New("check failed")
+
+// fail says in one line what went wrong, if anything, and returns the exit
+// code.
+func (c *console) fail(err error) int {
+	code := exitCode(err)
+	var fault *lookahead.Fault
+	switch {
+	case err == nil || errors.Is(err, errCheck):
+	case code == exitInterrupted:
+		c.note("interrupted")
+	default:
+		c.note("%s", errorLine(err))
+	}
+	if _, debug := c.lookup("BLIS_DEBUG"); debug && errors.As(err, &fault) {
+		c.err.Write(fault.Stack)
+	}
+	return code
+}
+
+// exitCode is the exit code for an error of a command.
+func exitCode(err error) int {
+	var (
+		fit       *latency.DoesNotFit
+		input     *actors.InputError
+		benched   *bench.InputError
+		own       *inputError
+		usage     *kong.ParseError
+		path      *fs.PathError
+		cancelled = errors.Is(err, context.Canceled)
+	)
+	switch {
+	case err == nil:
+		return exitDone
+	case cancelled:
+		return exitInterrupted
+	case errors.As(err, &fit):
+		return exitFit
+	case errors.As(err, &path) && path.Op == "write": // a full disk is no fault of the input, even if it is help that goes there
+		return exitCheck
+	case errors.As(err, &own), errors.As(err, &input), errors.As(err, &benched), errors.As(err, &usage), errors.As(err, &path):
+		return exitInput
+	}
+	return exitCheck
+}
+
+// errorLine words an error as one line for a person.
+func errorLine(err error) string {
+	var (
+		own      *inputError
+		usage    *kong.ParseError
+		fault    *lookahead.Fault
+		livelock *engine.Livelock
+		run      *study.RunError
+	)
+	if errors.As(err, &run) {
+		return run.Name + ": " + errorLine(run.Err)
+	}
+	text := err.Error()
+	switch {
+	case errors.As(err, &own):
+		text = own.text
+	case errors.As(err, &usage):
+		text = usageLine(usage)
+	case errors.As(err, &fault) && errors.As(err, &livelock):
+		text = fault.Process + " " + livelock.Error()
+	case errors.As(err, &fault):
+		text += "; this is a bug in BLIS: please report it with the output of the same command under BLIS_DEBUG=1"
+	}
+	if _, joined := err.(interface{ Unwrap() []error }); joined {
+		text = strings.ReplaceAll(text, "\n", "; ")
+	}
+	return strings.Join(strings.Fields(text), " ")
+}
+
+// negative is what to say of --flag -3. The parser takes the value for a flag; as
+// --flag=-3 it would reach the check of its range, which no number below 0
+// passes, so that is said at once.
+func negative(ctx *kong.Context, flag, value string) string {
+	number := value
+	if d, err := vtime.ParseDuration(strings.TrimPrefix(value, "-")); err == nil && d > 0 {
+		number = "-1"
+	}
+	if x, err := strconv.ParseFloat(number, 64); err == nil && x < 0 && ctx != nil {
+		for _, f := range ctx.Flags() {
+			if f.Name == flag && f.Target.Kind() != reflect.String && f.Target.Kind() != reflect.Slice {
+				return fmt.Sprintf("--%s is %s: want 0 or more", flag, value)
+			}
+		}
+	}
+	return fmt.Sprintf("--%s: %q looks like a flag; as a value it is written --%s=%s", flag, value, flag, value)
+}
+
+// usageLine is an error of the command line, with the nearest name for one
+// that does not exist.
+func usageLine(e *kong.ParseError) string {
+	// The parser names a flag with its default, which here would read like the
+	// value that was given.
+	withDefault := regexp.MustCompile(`^--([a-z0-9-]+)=\S+: `)
+	text := withDefault.ReplaceAllString(e.Error(), "--$1: ")
+	// Of a value that it takes for a flag, and of none, it says what it is to itself.
+	asFlag := regexp.MustCompile(`^--([a-z0-9-]+): expected \S+ value but got "(-.*)" \((?:short|long) flag\);.*$`)
+	if parts := asFlag.FindStringSubmatch(text); parts != nil {
+		text = negative(e.Context, parts[1], parts[2])
+	}
+	missing := regexp.MustCompile(`^--([a-z0-9-]+): expected \S+ value but got "EOL".*$`)
+	text = missing.ReplaceAllString(text, "--$1: want a value behind it")
+	argument := regexp.MustCompile(`^expected "<([a-z]+)>(?: \.\.\.)?"$`)
+	text = argument.ReplaceAllString(text, "want an argument, <$1>; blis help COMMAND says what it is")
+	number := regexp.MustCompile(`^--([a-z0-9-]+): expected an? (?:valid )?(?:[0-9]+ bit )?(int|uint|float) but got (".*")(?: \(\S+\))?$`)
+	text = number.ReplaceAllStringFunc(text, func(all string) string {
+		part := number.FindStringSubmatch(all)
+		kind := map[string]string{"int": "a whole number", "uint": "a whole number from 0", "float": "a number"}[part[2]]
+		return fmt.Sprintf("--%s: %s: want %s", part[1], part[3], kind)
+	})
+	if word, is := strings.CutPrefix(text, "unexpected argument "); is && e.Context != nil && e.Context.Command() == "" {
+		text = "there is no command " + word
+	}
+	name, unknown := strings.CutPrefix(text, "unknown flag --")
+	if !unknown || strings.Contains(name, "did you mean") || e.Context == nil {
+		return text
+	}
+	var names []string
+	for _, f := range e.Context.Flags() {
+		names = append(append(names, f.Name), f.Aliases...)
+	}
+	if nearest := suggest.Nearest(name, names); nearest != "" {
+		text += ", the nearest is --" + nearest
+	}
+	return text
+}

@@ -1,0 +1,54 @@
+package cli
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// The configurations in examples/ run as their first lines say, from the root
+// of the repository.
+func TestExamplesRun(t *testing.T) {
+	t.Chdir("..")
+	configs, err := filepath.Glob("examples/*/run.yaml")
+	if err != nil || len(configs) < 2 {
+		t.Fatalf("%v, %v", configs, err)
+	}
+	for _, path := range configs {
+		command := strings.Fields(strings.TrimPrefix(firstLine(read(t, path)), "# "))
+		if len(command) == 0 || command[0] != "blis" || command[len(command)-1] != filepath.ToSlash(path) {
+			t.Fatalf("%s begins with %q", path, command)
+		}
+		r := resultOf(t, done(t, append(command[1:], "--format", "json")...).out)
+		if r["completed_requests"] != r["injected_requests"] {
+			t.Errorf("%s: %v of %v completed", path, r["completed_requests"], r["injected_requests"])
+		}
+	}
+}
+
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(text, "\n")
+	return line
+}
+
+// What the README shows is what the command prints.
+func TestReadmeShowsARealRun(t *testing.T) {
+	if out := done(t, "run").out; !strings.Contains(read(t, "../README.md"), "```\n"+out+"```\n") {
+		t.Errorf("README.md shows something else than\n%s", out)
+	}
+}
+
+// The comparison in examples/ runs as its first line says; the README shows how
+// it ends.
+func TestReadmeShowsARealComparison(t *testing.T) {
+	t.Chdir("..")
+	command := strings.Fields(strings.TrimPrefix(firstLine(read(t, "examples/compare/cluster.yaml")), "# "))
+	if len(command) < 4 || command[0] != "blis" || command[len(command)-1] != "examples/compare/cluster.yaml" {
+		t.Fatalf("cluster.yaml begins with %q", command)
+	}
+	_, table, _ := strings.Cut(done(t, command[1:]...).out, "\n\n")
+	readme := read(t, "README.md")
+	if !strings.Contains(readme, "```\n"+table+"```\n") || !strings.Contains(readme, "    "+strings.Join(command, " ")+"\n") {
+		t.Errorf("README.md shows something else than\n%s", table)
+	}
+}

@@ -1,0 +1,159 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/alecthomas/kong"
+)
+
+// commands is the grammar of the command line.
+type commands struct {
+	Run      runCmd      `cmd:"" help:"Simulate a cluster and print the result."`
+	Verify   verifyCmd   `cmd:"" help:"Run a configuration on many executors and compare digests."`
+	Compare  compareCmd  `cmd:"" help:"Run several policy bundles under the same traffic and say which is better in what."`
+	Workload workloadCmd `cmd:"" help:"Look at what arrives, without a run; write it as a trace."`
+	Policies policiesCmd `cmd:"" help:"List the policies with their parameters."`
+	Models   modelsCmd   `cmd:"" help:"List the built-in models, or show what one costs and where it fits."`
+	Hardware hardwareCmd `cmd:"" help:"List the built-in GPUs."`
+	Train    trainCmd    `cmd:"" help:"Fit the physics latency model to measured servers."`
+	Validate validateCmd `cmd:"" help:"Compare latency models with measured servers."`
+	Bench    benchCmd    `cmd:"" help:"Measure how fast runs are on this machine."`
+
+	Completion completionCmd `cmd:"" help:"Print a script that completes blis commands in a shell."`
+	Version    versionCmd    `cmd:"" help:"Say which commit this is and of which day its data are."`
+
+	Complete completeCmd `cmd:"" name:"__complete" hidden:"" help:"Print how the last word may go on; for the scripts of completion."`
+}
+
+// runOnly is the part of the grammar that the main job needs. Building all of
+// it would take longer than a short run.
+type runOnly struct {
+	Run runCmd `cmd:"" help:"Simulate a cluster and print the result."`
+}
+
+// Main carries out the command line of the process and ends the process.
+func Main() {
+	tuneGC()
+	os.Exit(execute(context.Background(), os.Args[1:], processConsole()))
+}
+
+// execute carries out one command line and returns its exit code.
+func execute(ctx context.Context, args []string, c *console) int {
+	ctx, stop := signal.NotifyContext(ctx, endingSignals()...)
+	defer stop()
+	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the process at once
+	if !c.wantsJSON(args) {
+		return c.fail(dispatch(ctx, args, c))
+	}
+	out := &counted{Writer: c.out}
+	c.out = out
+	err := dispatch(ctx, args, c)
+	code := c.fail(err)
+	if err != nil && !errors.Is(err, errCheck) && !out.any.Load() {
+		errorObject(out, err, errorLine(err))
+	}
+	return code
+}
+
+// dispatch parses a command line and runs its command.
+func dispatch(ctx context.Context, args []string, c *console) error {
+	args, notes, err := serveLine(args)
+	if err != nil {
+		return err
+	}
+	for _, text := range notes {
+		c.note("%s", text)
+	}
+	return c.runUntilSignal(ctx, func() error {
+		command, err := parse(summarizeBare(args), c)
+		if err == nil && command != nil {
+			command.BindTo(ctx, (*context.Context)(nil))
+			err = command.Run(c)
+		}
+		return err
+	})
+}
+
+// graceAfterSignal is the time that a command has to end by itself after a
+// signal.
+const graceAfterSignal = 500 * time.Millisecond
+
+// runUntilSignal runs work. When ctx ends, work that has begun ends by itself
+// with a partial result, and runUntilSignal waits for it. Work that has not
+// begun may wait for input that never comes, and there is nothing to save:
+// runUntilSignal returns without it.
+func (c *console) runUntilSignal(ctx context.Context, work func() error) error {
+	done := make(chan error, 1)
+	go func() { done <- work() }()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+	}
+	select {
+	case err := <-done:
+		return err
+	case <-time.After(graceAfterSignal):
+	}
+	if !c.begun.Load() {
+		return ctx.Err()
+	}
+	select {
+	case err := <-done:
+		return err
+	case <-time.After(2 * graceAfterSignal):
+		c.note("interrupted: the partial result is being computed; a second Ctrl-C ends at once")
+	}
+	return <-done
+}
+
+// endingSignals are the signals after which a command writes its partial result and
+// ends: SIGINT (Ctrl-C), SIGTERM (kill), and SIGHUP (the terminal goes away),
+// unless the process was started to ignore it (nohup).
+func endingSignals() []os.Signal {
+	list := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) {
+		list = append(list, syscall.SIGHUP)
+	}
+	return list
+}
+
+// parse reads the command line into a fresh grammar. The result is nil when
+// help was asked for and printed.
+func parse(args []string, c *console) (*kong.Context, error) {
+	helped := false
+	asked, err := readHelpRequest(args)
+	if err != nil {
+		return nil, err
+	}
+	grammar := any(&commands{})
+	if asked.args[0] == "run" {
+		grammar = &runOnly{}
+	}
+	l := &settingSources{lookup: c.lookup}
+	parser, err := kong.New(grammar,
+		kong.Name("blis"),
+		kong.Writers(c.out, c.err),
+		kong.Exit(func(int) { helped = true }),
+		kong.NamedMapper("path", kong.MapperFunc(decodePath)),
+		kong.NamedMapper("timeout", kong.MapperFunc(decodeTimeout)),
+		kong.Resolvers(l),
+		kong.Help(c.printHelp(asked)),
+	)
+	if err != nil {
+		return nil, err
+	}
+	command, err := parser.Parse(asked.args)
+	if helped {
+		return nil, nil
+	}
+	if err == nil {
+		err = applyPolicySettings(command, l)
+	}
+	return command, err
+}

@@ -1,0 +1,172 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"blis/input"
+	"blis/latency"
+)
+
+// modelsCmd is blis models.
+type modelsCmd struct {
+	List modelsListCmd `cmd:"" default:"withargs" help:"List the built-in models (the default)."`
+	Sets modelSetsCmd  `cmd:"" help:"List the shipped coefficients of the physics latency model, with what they cover and their errors."`
+	Show modelShowCmd  `cmd:"" help:"Say what a model costs per token, and how much of it fits on a GPU."`
+}
+
+// modelsListCmd is blis models list.
+type modelsListCmd struct{ form }
+
+type modelItem struct {
+	Name        string                `json:"name"`
+	Aliases     []string              `json:"aliases"`
+	Layers      int64                 `json:"layers"`
+	Hidden      int64                 `json:"hidden"`
+	Attention   latency.AttentionKind `json:"attention"`
+	Heads       int64                 `json:"heads"`
+	KVHeads     int64                 `json:"kv_heads"`
+	Experts     int64                 `json:"experts"`
+	Active      int64                 `json:"active_experts"`
+	WeightBytes int64                 `json:"weight_bytes"`
+	KVBytes     int64                 `json:"kv_bytes_per_token"` // at TP 1
+	Context     int64                 `json:"max_position"`
+	Fits        []string              `json:"blackbox_coefficients"`
+	Source      string                `json:"source"`
+}
+
+// Run carries the command out.
+func (m *modelsListCmd) Run(c *console) error {
+	fits := latency.AllFits()
+	items := []modelItem{}
+	for _, s := range latency.AllModels() {
+		item := modelItem{
+			Name: s.Name, Aliases: append([]string{}, s.Aliases...), Layers: s.Layers, Hidden: s.Hidden, Attention: s.Attention(), Heads: s.Heads, KVHeads: s.KVHeads,
+			Experts: s.Experts, Active: s.ActiveExperts, WeightBytes: s.ResidentWeightBytes(), KVBytes: s.KVBytesPerToken(1),
+			Context: s.MaxPosition, Fits: []string{}, Source: s.Source,
+		}
+		for _, f := range fits {
+			if strings.EqualFold(f.Model, s.Name) {
+				item.Fits = append(item.Fits, fmt.Sprintf("%s TP %d", f.GPU, f.TP))
+			}
+		}
+		items = append(items, item)
+	}
+	return m.list(c, items, func(w io.Writer) {
+		fmt.Fprintln(w, "MODEL\tWEIGHTS\tKV/TOKEN\tLAYERS\tHIDDEN\tHEADS\tKV HEADS\tEXPERTS\tCONTEXT\tBLACKBOX FITS")
+		for _, i := range items {
+			kvHeads, experts := fmt.Sprint(i.KVHeads), "–"
+			if i.Attention == latency.Latent {
+				kvHeads = string(latency.Latent)
+			}
+			if i.Experts > 0 {
+				experts = fmt.Sprintf("%d of %d", i.Active, i.Experts)
+			}
+			fmt.Fprintf(w, "%s\t%.1f GiB\t%d KiB\t%d\t%d\t%d\t%s\t%s\t%d\t%d\n", i.Name, float64(i.WeightBytes)/(1<<30), i.KVBytes>>10,
+				i.Layers, i.Hidden, i.Heads, kvHeads, experts, i.Context, len(i.Fits))
+		}
+		fmt.Fprintln(w, "\nMore about one: blis models show MODEL. Others: --model-config-folder with a Hugging Face config.json.\nSources and fits: --format json.")
+	}, "BLACKBOX FITS", "HIDDEN", "HEADS", "KV HEADS", "LAYERS", "EXPERTS")
+}
+
+// modelShowCmd is blis models show. What it shares with blis run has the same
+// names and defaults.
+type modelShowCmd struct {
+	Model string `arg:"" help:"A built-in model, a Hugging Face config.json, or the folder of one."`
+
+	Hardware          string        `name:"hardware" default:"H100" group:"Model" help:"GPU; see blis hardware."`
+	TP                int           `name:"tp" default:"1" aliases:"tensor-parallel-size" group:"Model" help:"GPUs per instance (tensor parallelism)."`
+	HardwareConfig    string        `name:"hardware-config" type:"path" group:"Model" help:"File with GPUs of your own: YAML, or JSON of the public simulator."`
+	Dtype             string        `name:"dtype" default:"auto" group:"Model" help:"As for blis run."`
+	Quantization      string        `name:"quantization" group:"Model" help:"Quantisation of a 16-bit model: fp8, awq, gptq, …; as for blis run."`
+	KVCacheDtype      string        `name:"kv-cache-dtype" default:"auto" group:"Model" help:"auto, bfloat16 or fp8; as for blis run."`
+	BlockSize         int32         `name:"block-size-in-tokens" default:"16" aliases:"block-size" group:"Instances" help:"Tokens per KV block."`
+	MemoryUtilization float64       `name:"gpu-memory-utilization" default:"0.9" group:"Instances" help:"Fraction of GPU memory that the engine may use, as in vLLM."`
+	ActivationMemory  latency.Bytes `name:"activation-memory" default:"1GB" group:"Instances" help:"GPU memory set aside per GPU for activations and other buffers: 1GB, 800MiB or a number of bytes."`
+
+	Format string `default:"text" enum:"text,json" group:"Output" help:"Form of the result: text or json."`
+}
+
+// Help is what blis models show does, with examples.
+func (*modelShowCmd) Help() string {
+	return `Says what follows from the description of a model and a GPU before anything is simulated: parameters, work and memory traffic per token, and the KV cache that is left at several degrees of tensor parallelism. A model that does not fit is no error here.
+
+Examples:
+
+    blis models show Llama-3.1-70B-Instruct --tp 4
+    blis models show Llama-3.1-70B --quantization fp8 --kv-cache-dtype fp8
+    blis models show deepseek-ai/DeepSeek-V3 --hardware H200 --tp 8
+    blis models show path/to/config.json --hardware RTX4090
+    blis models show mymodel/ --hardware-config gpus.yaml --hardware MyGPU`
+}
+
+// Run carries the command out.
+func (m *modelShowCmd) Run(c *console) error {
+	c.warnOfVariables()
+	spec, err := openModel(m.Model)
+	if err != nil {
+		return &inputError{err.Error()}
+	}
+	if spec, err = spec.Served(latency.Widths{Dtype: m.Dtype, Quantization: m.Quantization, KVCacheDtype: m.KVCacheDtype}); err != nil {
+		return &inputError{err.Error()}
+	}
+	gpu, err := m.openHardware()
+	if err != nil {
+		return &inputError{err.Error()}
+	}
+	d := &latency.Deployment{Model: &spec, GPU: &gpu, TP: m.TP}
+	shown, err := newModelShown(d, latency.Memory{Utilization: m.MemoryUtilization, Activations: int64(m.ActivationMemory), BlockSize: int64(m.BlockSize)})
+	if err != nil {
+		return &inputError{err.Error()}
+	}
+	if m.Format == "json" {
+		return printJSON(c.out, shown)
+	}
+	return writeModel(c.out, shown, c.style())
+}
+
+// openModel reads a description, if the argument is a file or the folder of a
+// config.json, or finds a built-in model.
+func openModel(argument string) (latency.ModelSpec, error) {
+	path := argument
+	info, err := os.Stat(path)
+	folder := err == nil && info.IsDir()
+	if folder {
+		path = filepath.Join(path, "config.json")
+	}
+	text, err := input.ReadFile(path, input.Model)
+	if err == nil {
+		return latency.ParseModel(text, path)
+	}
+	spec, unknown := latency.FindModel(argument)
+	switch {
+	case unknown == nil:
+		return spec, nil
+	case folder || !errors.Is(err, os.ErrNotExist) || strings.HasSuffix(argument, ".json"):
+		return spec, errors.New(pathProblem(err))
+	}
+	var u *latency.Unknown
+	if errors.As(unknown, &u) {
+		u.Remedy = "or give any other model's config.json, or its folder"
+	}
+	return spec, unknown
+}
+
+// openHardware finds the GPU, first in the file.
+func (m *modelShowCmd) openHardware() (latency.Hardware, error) {
+	var own []latency.Hardware
+	if m.HardwareConfig != "" {
+		text, err := input.ReadFile(m.HardwareConfig, input.Settings)
+		if err != nil {
+			return latency.Hardware{}, errors.New("--hardware-config: " + pathProblem(err))
+		}
+		if own, err = latency.ParseHardware(text, m.HardwareConfig); err != nil {
+			return latency.Hardware{}, err
+		}
+	}
+	return latency.FindHardware(m.Hardware, own...)
+}

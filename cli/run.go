@@ -1,0 +1,202 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"blis/actors"
+)
+
+// runCmd is blis run.
+type runCmd struct {
+	settings
+	outputs
+}
+
+// outputs are the flags of run that say what to write. They change no result.
+type outputs struct {
+	Format      string   `default:"text" enum:"text,json" group:"Output" help:"Form of the result on standard output: text or json."`
+	ResultsPath string   `type:"path" placeholder:"FILE" group:"Output" help:"Write the result as JSON, with every request."`
+	RequestsOut string   `type:"path" placeholder:"FILE" group:"Output" help:"Write a row per request while the run goes on, as FILE.csv or FILE.jsonl."`
+	Record      string   `type:"path" placeholder:"FILE" group:"Output" help:"Write every frame of messages between actors, as msgpack."`
+	Check       []string `sep:"none" placeholder:"BOUND" group:"Output" help:"Bound that the run must keep, p99_ttft<500ms or slo_attainment>=99%; several with commas, or the flag several times. Exit code 1 when one is not kept."`
+	traceFlags
+	Stats bool `group:"Output" help:"Say how the run was carried out (on standard error)."`
+}
+
+// Help is the examples of blis run --help.
+func (*runCmd) Help() string {
+	return `Examples:
+
+    blis run --model Llama-3.1-70B --tp 4 --routing-policy least-loaded
+    blis run --trace requests.csv --slo-targets ttft=500ms,tpot=50ms
+    blis run --rate 40 --print-config > run.yaml; blis run --config run.yaml`
+}
+
+// Run carries the command out.
+func (r *runCmd) Run(ctx context.Context, c *console) error {
+	c.warnOfVariables()
+	if r.Print {
+		return r.printConfig(c.out)
+	}
+	if err := checkDistinct(r.written(), r.read()); err != nil {
+		return err
+	}
+	if r.ReplayRegret > 0 {
+		r.Config.Open = new(pipes).open
+	}
+	bounds, err := r.bounds()
+	if err != nil {
+		return err
+	}
+	files, err := r.open(ctx)
+	if err != nil {
+		return err
+	}
+	cfg := r.Config
+	files.attach(&cfg)
+	header := r.header(c, &cfg)
+	bar := c.progress(&cfg)
+	started := time.Now()
+	c.warnOfSize(&r.Config)
+	c.begun.Store(true)
+	result, err := actors.Run(ctx, cfg)
+	took := time.Since(started)
+	bar.done()
+	if result == nil {
+		files.discard()
+		return err
+	}
+	checks := checksOf(bounds, result)
+	found, stopped := files.decisions.find(ctx, c, r.Config, result)
+	if err == nil && ctx.Err() != nil && errors.Is(stopped, ctx.Err()) { // what has been found stays
+		err, stopped = ctx.Err(), nil
+	}
+	kept, failed := []string{}, errors.Join(stopped, firstOf(header.err, r.print(c, result, checks, &found, header.notes)))
+	failed = errors.Join(failed, files.finish(result, checks, &found, !errors.Is(err, context.Canceled), &kept))
+	defer func() { c.noteKept(kept) }()
+	if failed != nil {
+		return failed
+	}
+	c.report(result, took, r.Stats)
+	return firstOf(err, checks.err())
+}
+
+// header is what was printed before a run.
+type header struct {
+	notes int // how many notes were known then
+	err   error
+}
+
+// header makes the run print what runs before it does, at once.
+func (r *runCmd) header(c *console, cfg *actors.Config) *header {
+	h := &header{}
+	if r.Format == "json" {
+		return h
+	}
+	cfg.Begin = func(effective *actors.Config, setup *actors.Setup) {
+		h.notes = len(setup.Notes)
+		h.err = writeHeader(c.out, setup, effective, c.style())
+	}
+	return h
+}
+
+// print writes the result to standard output.
+func (r *runCmd) print(c *console, result *actors.Result, checks checks, found *findings, early int) error {
+	w := bufio.NewWriter(c.out)
+	var err error
+	if r.Format == "json" {
+		err = writeJSON(w, result, checks, found, nil)
+	} else {
+		err = writeOutcome(w, result, early, c.style())
+		writeFindings(w, found, c.columns())
+		writeChecks(w, checks, c.style())
+	}
+	return firstOf(err, w.Flush())
+}
+
+// files are the outputs of a run that are not standard output.
+type files struct {
+	results, rows, record *output
+	decisions             *decisions
+	writeRow              func(*actors.Row)
+	outcomes              []request // for results
+}
+
+// open creates the files that the flags name.
+func (o *outputs) open(ctx context.Context) (*files, error) {
+	f := &files{outcomes: []request{}}
+	form, err := rowFormat(o.RequestsOut)
+	if err != nil {
+		return nil, err
+	}
+	for _, want := range []struct {
+		flag, path string
+		file       **output
+	}{{"results-path", o.ResultsPath, &f.results}, {"requests-out", o.RequestsOut, &f.rows}, {"record", o.Record, &f.record}} {
+		if *want.file, err = create(ctx, want.flag, want.path); err != nil {
+			f.discard()
+			return nil, err
+		}
+	}
+	if f.rows != nil {
+		f.writeRow = form(f.rows.Writer)
+	}
+	if f.decisions, err = o.traceFlags.open(ctx); err != nil {
+		f.discard()
+		return nil, err
+	}
+	return f, nil
+}
+
+// attach makes a run write to the files.
+func (f *files) attach(cfg *actors.Config) {
+	cfg.Tracing = f.decisions.tracing
+	if f.record != nil {
+		cfg.Record = lateErrorWriter{f.record}
+	}
+	if f.writeRow == nil && f.results == nil {
+		return
+	}
+	cfg.Row = func(row *actors.Row) {
+		if f.writeRow != nil {
+			f.writeRow(row)
+		}
+		if f.results != nil {
+			f.outcomes = append(f.outcomes, newRequest(row))
+		}
+	}
+}
+
+// finish writes what is written at the end. Outputs that are not whole keep
+// their partial names, which are added to kept; those that stream are whole when
+// the run is, even if what follows it was interrupted.
+func (f *files) finish(result *actors.Result, checks checks, found *findings, all bool, kept *[]string) error {
+	whole := !result.Partial
+	rows, record := f.rows.end(nil, whole, kept, (*output).finish), f.record.end(nil, whole, kept, (*output).finish)
+	decisions := f.decisions.end(whole, kept)
+	var written error
+	if f.results != nil { // last: readers of the others from pipes must see their end
+		written = writeJSON(f.results.Writer, result, checks, found, f.outcomes)
+	}
+	results := f.results.end(written, whole && all, kept, (*output).finishWhole)
+	return errors.Join(results, rows, record, decisions)
+}
+
+// discard leaves the files of a run that came to nothing as they were.
+func (f *files) discard() {
+	f.decisions.discard()
+	for _, o := range []*output{f.results, f.rows, f.record} {
+		o.discard()
+	}
+}
+
+// noteKept says where the parts of outputs are that are not whole.
+func (c *console) noteKept(names []string) {
+	if len(names) > 0 {
+		c.note("not whole, so under a name of its own: %s", strings.Join(names, ", "))
+	}
+}

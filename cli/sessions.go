@@ -1,0 +1,38 @@
+package cli
+
+import (
+	"fmt"
+
+	"blis/actors"
+)
+
+// sessions is what became of the sessions of a workload.
+type sessions struct {
+	Begun      int64 `json:"begun"`
+	Completed  int64 `json:"completed"`
+	EndedEarly int64 `json:"ended_early"`
+	Unfinished int64 `json:"unfinished"`
+	NotSent    int64 `json:"requests_not_sent"`
+}
+
+// newSessions is nil where there were none.
+func newSessions(r *actors.Result) *sessions {
+	if r.Sessions == nil {
+		return nil
+	}
+	s := sessions(*r.Sessions)
+	return &s
+}
+
+// sessions is a line about them, if there were any.
+func (t *textWriter) sessions(r *actors.Result) {
+	s := r.Sessions
+	if s == nil {
+		return
+	}
+	text := fmt.Sprintf("%s begun: %s completed, %s ended early", grouped(s.Begun), grouped(s.Completed), grouped(s.EndedEarly))
+	if s.NotSent > 0 {
+		text += fmt.Sprintf(" (%s requests not sent)", grouped(s.NotSent))
+	}
+	t.line("sessions", fmt.Sprintf("%s, %s unfinished", text, grouped(s.Unfinished)))
+}

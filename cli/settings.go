@@ -1,0 +1,87 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"reflect"
+	"slices"
+
+	"github.com/alecthomas/kong"
+
+	"blis/actors"
+)
+
+// settings are the flags that run, verify and compare share: the settings of a run,
+// and where else they may come from.
+type settings struct {
+	actors.Config
+
+	PolicyConfig string   `type:"path" placeholder:"FILE" group:"Policies" help:"Bundle file with the policies and their parameters (YAML); in place of policies."`
+	Set          []string `sep:"none" placeholder:"PATH=VALUE" group:"Policies" help:"Change one field of the bundle, like routing.params.queue-depth=3. Can be given several times."`
+
+	WorkloadKind string `name:"workload" placeholder:"NAME" group:"Workload" help:"As the public simulator takes it: distribution (what the flags say; the default), traces (with --trace), or the lengths of chatbot, contentgen, summarization or multidoc, of which single flags change one."`
+
+	File  string `name:"config" type:"path" placeholder:"FILE" group:"Settings" help:"YAML file with settings, by the names of their flags."`
+	Print bool   `name:"print-config" group:"Settings" help:"Print the configuration with everything that is derived, as --config reads it, and stop."`
+}
+
+// takeSeed notes whether anybody gave a seed: on the command line, in the
+// environment or in the file of settings.
+func (s *settings) takeSeed(command *kong.Context) {
+	s.SeedGiven = slices.ContainsFunc(command.Path, func(p *kong.Path) bool { return p.Flag != nil && p.Flag.Name == "seed" })
+}
+
+// printConfig prints the effective configuration. What it prints is YAML whose
+// values are JSON: one form for all types, no quoting rules.
+func (s *settings) printConfig(w io.Writer) error {
+	effective, _, err := actors.Check(s.Config)
+	if err != nil {
+		return err
+	}
+	return writeConfig(w, &effective)
+}
+
+// writeConfig writes the settings of a configuration.
+func writeConfig(w io.Writer, c *actors.Config) error {
+	for _, e := range entries(c) {
+		value, err := json.Marshal(e.value)
+		if err != nil {
+			return fmt.Errorf("%s: %w", e.name, err)
+		}
+		if _, err := fmt.Fprintf(w, "%s: %s\n", e.name, value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// entry is one setting of a configuration.
+type entry struct {
+	name, group string
+	value       any
+}
+
+// entries lists the settings that make a run, in their order.
+func entries(cfg *actors.Config) []entry {
+	var list []entry
+	v := reflect.ValueOf(cfg).Elem()
+	for i := range v.NumField() {
+		tag := v.Type().Field(i).Tag
+		if name := tag.Get("json"); name != "-" {
+			list = append(list, entry{name, tag.Get("group"), v.Field(i).Interface()})
+		}
+	}
+	return list
+}
+
+// decodePath takes a path as it was given: made absolute it would carry the
+// machine into results.
+func decodePath(ctx *kong.DecodeContext, target reflect.Value) error {
+	var path string
+	if err := ctx.Scan.PopValueInto("file", &path); err != nil {
+		return err
+	}
+	target.SetString(path)
+	return nil
+}

@@ -1,0 +1,190 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+
+	"blis/calibrate"
+	"blis/latency"
+)
+
+// trainCmd is blis train.
+type trainCmd struct {
+	Measured []string `arg:"" optional:"" help:"Measured runs: a folder with runs.csv and requests/, one requests file, a folder with meta.json and requests.jsonl, or what a load generator wrote (vllm bench serve --save-detailed, GuideLLM, AIPerf, genai-perf, inference-perf)."`
+	OTLP     []string `name:"otlp" group:"Data" help:"OTLP-JSON traces of vLLM: requests that ran alone are fitted to as well."`
+	Steps    []string `name:"steps" group:"Data" help:"Steps with their periods, as CSV or OTLP-JSON: ridge regression on them, in place of runs."`
+	Only     string   `name:"only" group:"Data" help:"Only runs whose model contains this."`
+
+	HoldOut    []string `name:"hold-out" default:"workload" group:"Fit" help:"What judges the fit: workload (a run, by the others of its model), model (a model, by the others), tail (the end of each run, by its beginning), none."`
+	Share      float64  `name:"train-share" default:"0.8" group:"Fit" help:"Part of a run that tail fits to."`
+	Latency    string   `name:"latency-model" default:"physics" enum:"physics,blackbox" group:"Fit" help:"What is fitted: physics, or blackbox, whose coefficients hold for one model, GPU and TP."`
+	Iterations int      `name:"iterations" default:"40" group:"Fit" help:"Replays per run at most."`
+	Polish     int      `name:"polish" default:"0" group:"Fit" help:"Replays of all runs for a simplex search (Nelder-Mead) that goes on from there, toward the errors of means and 90th percentiles; 0: none."`
+	Lambda     float64  `name:"lambda" default:"0.000001" group:"Fit" help:"Ridge toward usual values, relative to each column's power."`
+	Async      bool     `name:"async-scheduling" default:"true" negatable:"" group:"Data" help:"With --steps: batches were formed one step ahead (vLLM's default since 0.14), so the period of a step belongs to the batch before."`
+	Engine     string   `name:"engine" default:"vLLM" group:"Data" help:"With --steps: engine and version, for the file."`
+	Signed     bool     `name:"signed" group:"Fit" help:"With --steps: let coefficients be negative."`
+
+	Name  string   `name:"name" default:"trained" group:"Output" help:"Name of the set."`
+	Out   string   `name:"out" type:"path" group:"Output" help:"Coefficient file to write; without it the file follows the report."`
+	Data  string   `name:"data" default:"measured by the user" group:"Output" help:"Provenance for the file, one line."`
+	Dates []string `name:"dates" group:"Output" help:"First and last day of measuring for the file, 2026-01-31,2026-02-02."`
+	Notes []string `name:"note" sep:"none" group:"Output" help:"A line for the file; may be given several times."`
+
+	measuredFlags
+}
+
+// Help is what blis train does, with examples.
+func (*trainCmd) Help() string {
+	return `Fits the coefficients of the physics model to measured servers and says how far off they are on what the fit has not seen. Runs are replayed through the engine of the simulation until its schedule and the coefficients agree, so queueing and caching are not fitted twice. Runs in which requests failed are left out. docs/latency.md has the method and the formats.
+
+Examples:
+
+    blis train measurements/ --out mine.yaml --name mine
+    blis train measurements/ --hold-out model,workload --format json
+    blis train engine-run/ --hardware RTX4090 --hold-out tail --train-share 0.5
+    blis train --steps steps.csv --model Llama-3.1-8B --hardware H100
+    blis run --coefficients mine.yaml`
+}
+
+// Run carries the command out.
+func (t *trainCmd) Run(ctx context.Context, c *console) error {
+	c.warnOfVariables()
+	if err := t.check(); err != nil {
+		return err
+	}
+	if len(t.Steps) > 0 {
+		return t.runSteps(ctx, c)
+	}
+	if len(t.Measured) == 0 {
+		return &inputError{"nothing to fit to: want measured runs, or --steps"}
+	}
+	holdOuts, err := t.holdOuts()
+	if err != nil {
+		return err
+	}
+	samples, skipped, err := t.samples()
+	if err != nil {
+		return err
+	}
+	options := calibrate.TrainOptions{Name: t.Name, Fit: t.fit(), HoldOuts: holdOuts, Share: t.Share, Data: t.Data, Dates: t.Dates, Notes: t.Notes}
+	if t.Latency == "blackbox" {
+		options.Family = calibrate.Blackbox
+	}
+	prefills, err := t.prefills(c, t.OTLP)
+	if err != nil {
+		return err
+	}
+	file, err := create(ctx, "out", t.Out)
+	if err != nil {
+		return err
+	}
+	report, bar := c.stages("fits")
+	options.Progress = report
+	c.begun.Store(true)
+	trained, err := calibrate.Train(ctx, samples, prefills, options)
+	bar.done()
+	if err != nil {
+		file.discard()
+		return explainTraining(ctx, err)
+	}
+	if err := file.save(trained.Content()); err != nil {
+		return err
+	}
+	if t.Format == "json" {
+		return printJSON(c.out, newTrainedJSON(trained, skipped))
+	}
+	return writeTrained(c.out, trained, skipped, t.Out)
+}
+
+// samples are the measured runs that can be fitted together.
+func (t *trainCmd) samples() (samples []*calibrate.Sample, skipped []string, err error) {
+	all, skipped, err := t.load(t.Measured)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, s := range all {
+		if strings.Contains(strings.ToLower(s.Server.Deployment.Model.Name), strings.ToLower(t.Only)) {
+			samples = append(samples, s)
+		}
+	}
+	if len(samples) == 0 {
+		return nil, nil, &inputError{fmt.Sprintf("--only %q: no run of such a model that can be replayed", t.Only)}
+	}
+	if err := calibrate.CheckSamples(samples); err != nil {
+		return nil, nil, &inputError{err.Error()}
+	}
+	for _, s := range samples {
+		if a, b := samples[0].Server.Deployment.String(), s.Server.Deployment.String(); t.Latency == "blackbox" && a != b {
+			return nil, nil, &inputError{fmt.Sprintf("--latency-model blackbox: its coefficients hold for one model, GPU and TP, the runs are of %s and %s: want --only", a, b)}
+		}
+	}
+	return samples, skipped, nil
+}
+
+// explainTraining is an interruption, or a fault of the data.
+func explainTraining(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return err
+	}
+	return &inputError{err.Error()}
+}
+
+func (t *trainCmd) fit() calibrate.FitOptions {
+	o := calibrate.DefaultFit()
+	o.Iterations, o.Lambda, o.Polish, o.Workers = t.Iterations, t.Lambda, t.Polish, t.workers()
+	return o
+}
+
+func (f *measuredFlags) workers() int {
+	if f.Workers > 0 {
+		return f.Workers
+	}
+	return runtime.GOMAXPROCS(0)
+}
+
+// holdOuts checks the flags of the fit.
+func (t *trainCmd) holdOuts() ([]calibrate.HoldOut, error) {
+	var list []calibrate.HoldOut
+	for _, name := range t.HoldOut {
+		switch h := calibrate.HoldOut(name); h {
+		case calibrate.ByWorkload, calibrate.ByModel, calibrate.ByTail:
+			if !slices.Contains(list, h) {
+				list = append(list, h)
+			}
+		case "none":
+		default:
+			return nil, &inputError{fmt.Sprintf("--hold-out is %q: want workload, model, tail or none", name)}
+		}
+	}
+	switch {
+	case t.Latency == "blackbox" && t.Out != "":
+		return nil, &inputError{"--out: blackbox has no coefficient file: its coefficients are flags of blis run, which the report ends with"}
+	case t.Latency == "blackbox" && len(t.OTLP) > 0:
+		return nil, &inputError{"--otlp: prefills of requests that ran alone are fitted to by physics, not by blackbox"}
+	case !(t.Share > 0 && t.Share < 1):
+		return nil, &inputError{fmt.Sprintf("--train-share is %v: want above 0 and below 1", t.Share)}
+	case t.Iterations < 1 || t.Iterations > 10_000:
+		return nil, &inputError{fmt.Sprintf("--iterations is %d: want 1 to 10000", t.Iterations)}
+	case t.Polish < 0 || t.Polish > 100_000:
+		return nil, &inputError{fmt.Sprintf("--polish is %d: want 0 to 100000", t.Polish)}
+	case !(t.Lambda > 0 && t.Lambda <= 1e6):
+		return nil, &inputError{fmt.Sprintf("--lambda is %v: want above 0, at most 1000000: features that look alike need a ridge to be told apart", t.Lambda)}
+	}
+	return list, nil
+}
+
+// termNames are the names of all columns of a fit, β first.
+func termNames() []string {
+	var list []string
+	for i, n := range latency.BetaNames {
+		list = append(list, fmt.Sprintf("β%d %s", i+1, n))
+	}
+	for i, n := range latency.AlphaNames {
+		list = append(list, fmt.Sprintf("α%d %s", i+1, n))
+	}
+	return list
+}

@@ -1,0 +1,175 @@
+package cli
+
+import (
+	"slices"
+	"strings"
+	"sync"
+)
+
+// The flags of vllm serve (0.19, and older ones that still stand in scripts), and
+// what they are here. docs/vllm-flags.md is made from this list, see TestVLLMFlagsPage.
+
+// useOf is what a flag of vLLM means to a simulation.
+type useOf int
+
+const (
+	sameThing  useOf = iota // BLIS has it
+	noEffect                // nothing in the model depends on it
+	unmeasured              // it has an effect on a server, but none that was measured
+	refused                 // what it asks for is not modelled
+)
+
+// arity is what follows a flag.
+type arity int
+
+const (
+	noValue arity = iota
+	oneValue
+	perhaps   // a value or none
+	someWords // all words up to the next flag
+)
+
+// serveFlag is a flag of vllm serve.
+type serveFlag struct {
+	name   string   // without dashes
+	shorts []string // other spellings, with their dash
+	takes  arity
+	use    useOf
+	as     string   // sameThing: the flag of BLIS
+	why    string   // of the group: what it is about, or why it is refused
+	usual  []string // refused: values that ask for nothing
+}
+
+// serveGroups are the flags by what becomes of them. A flag reads
+// name|-short=usual/usual: "=" takes a value, "=+" several, "=?" one or none.
+var serveGroups = []struct {
+	use   useOf
+	why   string
+	flags string
+}{
+	{noEffect, "how the server is reached",
+		`host= port= uds= api-key=+ allow-credentials allowed-origins= allowed-methods= allowed-headers= root-path= middleware= ssl-keyfile= ssl-certfile= ssl-ca-certs=
+		ssl-cert-reqs= ssl-ciphers= enable-ssl-refresh headless api-server-count|-asc= disable-frontend-multiprocessing enable-request-id-headers h11-max-incomplete-event-size=
+		h11-max-header-count= disable-fastapi-docs enable-offline-docs enable-server-load-tracking enable-tokenizer-info-endpoint tokens-only shutdown-timeout= grpc`},
+	{noEffect, "names, templates and parsers: texts are not simulated",
+		`served-model-name=+ chat-template= chat-template-content-format= trust-request-chat-template default-chat-template-kwargs= response-role= enable-auto-tool-choice
+		exclude-tools-when-tool-choice-none tool-call-parser= tool-parser-plugin= tool-server= reasoning-parser= reasoning-parser-plugin= enable-reasoning
+		return-tokens-as-token-ids enable-prompt-tokens-details enable-force-include-usage structured-outputs-config= guided-decoding-backend=
+		generation-config= override-generation-config= max-logprobs= logprobs-mode= logits-processors=+ logits-processor-pattern= io-processor-plugin= enable-prompt-embeds`},
+	{noEffect, "logs, traces and metrics",
+		`disable-log-requests enable-log-requests disable-log-stats enable-log-outputs enable-log-deltas disable-uvicorn-access-log disable-access-log-for-endpoints= uvicorn-log-level=
+		log-config-file= log-error-stack max-log-len= aggregate-engine-logging show-hidden-metrics-for-version= otlp-traces-endpoint= collect-detailed-traces= kv-cache-metrics
+		kv-cache-metrics-sample= cudagraph-metrics enable-layerwise-nvtx-tracing enable-mfu-metrics enable-logging-iteration-details profiler-config= kv-events-config=
+		fail-on-environ-validation ray-workers-use-nsight`},
+	{noEffect, "where the model comes from and how it is loaded",
+		`tokenizer= tokenizer-mode= skip-tokenizer-init trust-remote-code revision= code-revision= tokenizer-revision= hf-config-path= hf-token=? config-format= load-format=
+		download-dir= safetensors-load-strategy= model-loader-extra-config= ignore-patterns=+ use-tqdm-on-load pt-load-map-location= max-parallel-loading-workers= model-impl=
+		allowed-local-media-path= allowed-media-domains=+ enable-sleep-mode weight-transfer-config= allow-deprecated-quantization tokenizer-pool-size= tokenizer-pool-type=
+		tokenizer-pool-extra-config=`},
+	{noEffect, "images and sound: prompts are tokens",
+		`limit-mm-per-prompt= language-model-only enable-mm-embeds media-io-kwargs= mm-processor-kwargs= mm-processor-cache-gb= mm-processor-cache-type= mm-shm-cache-max-object-size-mb=
+		mm-encoder-only mm-encoder-tp-mode= mm-encoder-attn-backend= interleave-mm-strings skip-mm-profiling video-pruning-rate= disable-chunked-mm-input
+		disable-mm-preprocessor-cache`},
+	{unmeasured, "kernels and processes: step times are of a server with the defaults, with CUDA graphs; what others cost was not measured",
+		`enforce-eager compilation-config|-cc|-O= optimization-level= performance-mode= cudagraph-capture-sizes=+ max-cudagraph-capture-size= max-seq-len-to-capture=
+		attention-backend= attention-config|-ac= override-attention-dtype= kernel-config= moe-backend= enable-flashinfer-autotune disable-custom-all-reduce disable-cascade-attn
+		distributed-executor-backend= distributed-timeout-seconds= node-rank|-r= master-addr= master-port= worker-cls= worker-extension-cls= worker-use-ray engine-use-ray device=
+		additional-config= calculate-kv-scales prefix-caching-hash-algo= kv-sharing-fast-prefill use-v2-block-manager enable-return-routed-experts disable-async-output-proc
+		disable-hybrid-kv-cache-manager mamba-cache-dtype= mamba-ssm-cache-dtype= mamba-block-size= mamba-cache-mode= disable-sliding-window stream-interval=
+		enable-expert-parallel|-ep all2all-backend= enable-eplb eplb-config= expert-placement-strategy= hf-overrides= rope-scaling= rope-theta=`},
+
+	{refused, "pipeline parallelism is not modelled", `pipeline-parallel-size|-pp=1`},
+	{refused, "each data-parallel rank is an instance of its own here: give --num-instances",
+		`data-parallel-size|-dp=1 data-parallel-size-local|-dpl=1 data-parallel-rank|-dpn= data-parallel-start-rank|-dpr= data-parallel-address|-dpa= data-parallel-rpc-port|-dpp=
+		data-parallel-backend|-dpb=mp data-parallel-hybrid-lb|-dph data-parallel-external-lb|-dpe disable-nccl-for-dp-synchronization`},
+	{refused, "an instance lies within one node: links between nodes are not modelled", `nnodes|-n=1`},
+	{refused, "splitting a context over GPUs is not modelled",
+		`decode-context-parallel-size|-dcp=1 prefill-context-parallel-size|-pcp=1 dcp-comm-backend= dcp-kv-cache-interleave-size=1 cp-kv-cache-interleave-size=1`},
+	{refused, "LoRA adapters are not modelled",
+		`enable-lora lora-modules=+ max-loras= max-lora-rank= max-cpu-loras= lora-dtype= fully-sharded-loras default-mm-loras= enable-tower-connector-lora specialize-active-lora
+		enable-lora-bias lora-extra-vocab-size= long-lora-scaling-factors= qlora-adapter-name-or-path= enable-prompt-adapter max-prompt-adapters= max-prompt-adapter-token=`},
+	{refused, "speculative decoding is not modelled",
+		`speculative-config|-sc= speculative-model= num-speculative-tokens= speculative-draft-tensor-parallel-size= ngram-prompt-lookup-max= ngram-prompt-lookup-min=
+		num-lookahead-slots=0 spec-decoding-acceptance-method=`},
+	{refused, "weights in host memory are not modelled",
+		`cpu-offload-gb=0/0.0 cpu-offload-params=+ offload-backend= offload-group-size=0 offload-num-in-group= offload-prefetch-step= offload-params=+ moe-cpu-budget-gb=0/0.0
+		moe-cpu-min-free-gb=`},
+	{refused, "a KV cache outside of the GPU, and its transfer between instances, are not modelled",
+		`kv-offloading-size=0/0.0 kv-offloading-backend= kv-transfer-config= ec-transfer-config=`},
+	{refused, "the V1 engine has no swap space: preempted requests are computed again, here too; leave it out", `swap-space=0 preemption-mode=recompute`},
+	{refused, "give the number of blocks, --num-gpu-blocks-override", `kv-cache-memory-bytes=`},
+	{refused, "batches are formed as vLLM's own scheduler forms them; see --scheduler",
+		`scheduler-cls= num-scheduler-steps=1 multi-step-stream-outputs=? scheduler-delay-factor=0/0.0 max-num-partial-prefills=1 max-long-partial-prefills=1`},
+	{refused, "overlapping two half batches is not modelled", `enable-dbo ubatch-size=0 dbo-decode-token-threshold= dbo-prefill-token-threshold=`},
+	{refused, "ranks that come and go are not modelled; see --autoscale-policy", `enable-elastic-ep`},
+	{refused, "requests that generate are simulated, nothing else", `runner=auto/generate task=auto/generate convert=auto/none pooler-config= override-pooler-config=`},
+}
+
+// servedAs are the flags that BLIS has: the flag of vLLM, the flag here, and what
+// differs.
+var servedAs = []struct{ name, shorts, as, remark string }{
+	{"model", "", "model", "also the word behind vllm serve; a folder with a config.json is --model-config-folder"},
+	{"tensor-parallel-size", "-tp", "tp", ""},
+	{"dtype", "", "dtype", "float32 is refused"},
+	{"quantization", "-q", "quantization", "methods whose width is in the checkpoint want its config.json"},
+	{"kv-cache-dtype", "", "kv-cache-dtype", "8 or 16 bits"},
+	{"max-model-len", "", "max-model-len", "16k, 1M, auto and -1 too; a cache that is too small for it is a note, no error"},
+	{"gpu-memory-utilization", "", "gpu-memory-utilization", ""},
+	{"block-size", "", "block-size-in-tokens", ""},
+	{"num-gpu-blocks-override", "", "num-gpu-blocks-override", "with the null block, as vLLM counts"},
+	{"max-num-seqs", "", "max-num-seqs", ""},
+	{"max-num-batched-tokens", "", "max-num-batched-tokens", "16k and the like too"},
+	{"long-prefill-token-threshold", "", "long-prefill-token-threshold", ""},
+	{"enable-prefix-caching", "", "enable-prefix-caching", ""},
+	{"enable-chunked-prefill", "", "enable-chunked-prefill", ""},
+	{"async-scheduling", "", "async-scheduling", ""},
+	{"scheduling-policy", "", "scheduler", "priority is priority-fcfs"},
+	{"seed", "", "seed", "seed of all that is random in the simulation"},
+	{"config", "", "config", "a file with settings of BLIS"},
+}
+
+// serveFlags are all of them by name and by their other spellings, with dashes.
+var serveFlags = sync.OnceValue(func() map[string]*serveFlag {
+	all := map[string]*serveFlag{}
+	enter := func(f *serveFlag) {
+		for _, name := range append([]string{"--" + f.name}, f.shorts...) {
+			if all[name] != nil {
+				panic("blis: " + name + " stands twice in the list of vLLM's flags")
+			}
+			all[name] = f
+		}
+	}
+	for _, g := range serveGroups {
+		for _, text := range strings.Fields(g.flags) {
+			enter(parseServeFlag(text, g.use, g.why))
+		}
+	}
+	for _, s := range servedAs {
+		enter(&serveFlag{name: s.name, shorts: strings.Fields(s.shorts), takes: oneValue, use: sameThing, as: s.as, why: s.remark})
+	}
+	return all
+})
+
+// parseServeFlag reads an item of serveGroups.
+func parseServeFlag(text string, use useOf, why string) *serveFlag {
+	names, value, takes := strings.Cut(text, "=")
+	list := strings.Split(names, "|")
+	f := &serveFlag{name: list[0], shorts: list[1:], use: use, why: why}
+	switch {
+	case !takes:
+	case value == "+":
+		f.takes = someWords
+	case value == "?":
+		f.takes = perhaps
+	default:
+		f.takes = oneValue
+		if value != "" {
+			f.usual = strings.Split(value, "/")
+		}
+	}
+	return f
+}
+
+// asksForNothing reports whether a flag that is refused has a value with which it
+// changes nothing.
+func (f *serveFlag) asksForNothing(value string) bool { return slices.Contains(f.usual, value) }
