@@ -123,3 +123,24 @@ func (a *autoscaler) check(now vtime.Time, out *lookahead.Outbox) {
 
 // Fold implements lookahead.Folder.
 func (a *autoscaler) Fold() uint64 { return uint64(a.checks) }
+
+// newAutoscaler makes the actor that asks the policy.
+func newAutoscaler(p *plan, q *policies, r *router) *autoscaler {
+	c := &p.config
+	a := &autoscaler{policy: q.autoscale, next: vtime.Never, router: r}
+	switch {
+	case !p.scales():
+	case q.trigger.Conditional():
+		a.trigger, a.minGap = q.trigger, c.AutoscaleInterval
+		r.trigger.interval = min(c.AutoscaleInterval, lookInterval)
+	case c.AutoscaleTrigger == policy.EventTrigger:
+		r.trigger.interval = c.AutoscaleInterval
+	default:
+		a.interval, a.next = c.AutoscaleInterval, vtime.Time(c.AutoscaleInterval)
+	}
+	a.context = policy.AutoscaleContext{
+		Interval: c.AutoscaleInterval, Min: int32(c.MinReplicas), Max: int32(c.MaxReplicas), MaxSeqs: c.MaxNumSeqs,
+		View: &r.cluster.view, State: &r.state,
+	}
+	return a
+}

@@ -9,6 +9,7 @@ import (
 	"blis/latency"
 	"blis/metrics"
 	"blis/policy"
+	"blis/trace"
 	"blis/vtime"
 	"blis/workload/traffic"
 )
@@ -160,3 +161,18 @@ func (p *plan) given() latency.Blackbox {
 }
 
 func finite(f float64) bool { return !math.IsNaN(f) && !math.IsInf(f, 0) }
+
+// checkTracing checks what was asked for.
+func (p *plan) checkTracing() error {
+	switch t := &p.config.Tracing; {
+	case t.Level > trace.Detailed:
+		return inputErrorf("trace level %d: want at most %d, detailed", t.Level, trace.Detailed)
+	case t.Level != trace.None && t.Consumer == nil:
+		return inputErrorf("trace level %v has no consumer", t.Level)
+	case t.Counterfactual < 0:
+		return inputErrorf("--counterfactual-k is %d: want 0 (off) or more", t.Counterfactual)
+	case t.Counterfactual > 0 && t.Level == trace.None:
+		return inputErrorf("--counterfactual-k is %d without a trace: want --trace-level decisions or detailed with it", t.Counterfactual)
+	}
+	return nil
+}

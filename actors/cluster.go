@@ -4,11 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
 	"strconv"
 
 	"blis/engine"
-	"blis/kv"
 	"blis/lookahead"
 	"blis/metrics"
 	"blis/policy"
@@ -32,20 +30,20 @@ type cluster struct {
 // newCluster builds the processes of a plan. How far each may run follows from the
 // signals that the policies observe.
 func newCluster(p *plan) (*cluster, error) {
-	q, err := p.makePolicies()
+	q, err := makePolicies(p)
 	if err != nil {
 		return nil, err
 	}
 	c := &cluster{plan: p}
 	cfg := &p.config
 	signals := q.observes()
-	extra := p.counterfactualSignals()
+	extra := counterfactualSignals(&p.config.Tracing)
 	p.noteUnread(signals)
-	planned := p.planSignals(signals, extra)
-	notify, events := planned.notified&^policy.Prefixes != policy.NoSignals || p.scales() || p.loops(), p.tellsBlocks(signals)
-	c.waits = p.waits(&q, &planned, extra)
-	c.simulation = lookahead.New(p.execution(c, notify || events))
-	recorders, err := p.recorderOptions()
+	planned := planSignals(p, signals, extra)
+	notify, events := planned.notified&^policy.Prefixes != policy.NoSignals || p.scales() || loops(p.source), tellsBlocks(&p.config, signals)
+	c.waits = waits(p, &q, &planned, extra)
+	c.simulation = lookahead.New(c.execution(notify || events))
+	recorders, err := recorderOptions(p)
 	if err != nil {
 		return nil, err
 	}
@@ -53,18 +51,18 @@ func newCluster(p *plan) (*cluster, error) {
 		recorders.BlockSize = cfg.BlockSizeInTokens
 	}
 	c.collector = &collector{emit: cfg.Row, row: Row{labels: p.source.Labels(), options: &recorders, token: recorders.TokenOverhead, request: recorders.RequestOverhead}}
-	if c.router, err = p.newRouter(&q, planned, recorders, signals, extra); err != nil {
+	if c.router, err = newRouter(p, &q, planned, recorders, signals, extra); err != nil {
 		return nil, err
 	}
-	c.autoscaler = p.newAutoscaler(&q, c.router)
+	c.autoscaler = newAutoscaler(p, &q, c.router)
 	c.simulation.AddControl("router", c.router)
 	c.simulation.AddControl("autoscaler", c.autoscaler)
 	c.add = func(i int, ready vtime.Time) error {
-		n, err := p.newInstance(i, recorders, ready, signals)
+		n, err := newInstance(p, i, recorders, ready, signals)
 		if err != nil {
 			return err
 		}
-		n.notify, n.notifyTokens = notify, p.loops()
+		n.notify, n.notifyTokens = notify, loops(p.source)
 		if planned.notified&policy.ClassLatency != 0 {
 			n.latencyOptions = &recorders
 		}
@@ -81,55 +79,25 @@ func newCluster(p *plan) (*cluster, error) {
 	}
 	c.simulation.AddSink("collector", c.collector)
 	if c.router.tracing != nil {
-		c.tracer = p.newTracer(c.router.tracing, recorders)
+		c.tracer = newTracer(p, c.router.tracing, recorders)
 		c.collector.tracer = c.tracer
 	}
 	return c, nil
 }
 
-// newRouter makes the router of a run whose policies observe signals. The extra
-// signals are for a counterfactual trace.
-func (p *plan) newRouter(q *policies, planned signalPlan, recorders metrics.Options, signals, extra policy.Signals) (*router, error) {
-	cfg := &p.config
-	forced, err := parseForced(cfg.ForceRouting)
-	if err != nil {
-		return nil, err
-	}
-	r := &router{
-		intake: newIntake(p.source), admission: q.admission, priority: q.priority, routing: q.routing, stream: q.stream,
-		ahead: streamAhead(cfg), forced: forced, prefixes: q.prefixes, inversions: policy.NewClassInversions(p.source.Labels()),
-		admissionLatency: cfg.AdmissionLatency, routingLatency: cfg.RoutingLatency, model: p.model,
-		recorder: metrics.NewRecorder(recorders),
-		cluster: clusterView{
-			signals: signals | extra, signalPlan: planned, refresh: -1, foreseen: !p.scales() && !p.loops(), sent: make([]int32, cfg.NumInstances),
-			atAdmission: q.admission.Observes()&instanceSignals != 0,
-			atRouting:   (q.priority.Observes()|q.routing.Observes()|extra)&instanceSignals != 0,
-		},
-	}
-	r.loop = p.newLoop(r, recorders)
-	r.reads.admission, r.reads.priority, r.reads.routing = q.admission.Observes(), q.priority.Observes(), q.routing.Observes()
-	r.observer, _ = q.routing.(policy.RouteObserver)
-	r.tracing = p.newTracing(q.routing, extra, (r.reads.priority|r.reads.routing|extra)&shownSignals)
-	view := &r.cluster.view
-	view.MaxSeqs, view.BlockSize = cfg.MaxNumSeqs, cfg.BlockSizeInTokens
-	r.state.View, r.state.Prefixes = view, q.prefixes
-	r.state.Track(signals)
-	return r, nil
-}
-
 func instanceName(i int) string { return "instance-" + strconv.Itoa(i) }
 
 // execution is how the kernel runs this cluster.
-func (p *plan) execution(c *cluster, notify bool) lookahead.Config {
-	cfg := &p.config
-	e := lookahead.Config{Workers: min(p.workers(), p.mostReplicas()), Sequential: cfg.Sequential, InlineBelow: cfg.Inline, Record: cfg.Record}
+func (c *cluster) execution(notify bool) lookahead.Config {
+	cfg := &c.plan.config
+	e := lookahead.Config{Workers: min(workers(&c.plan.config.Execution), c.plan.mostReplicas()), Sequential: cfg.Sequential, InlineBelow: cfg.Inline, Record: cfg.Record}
 	e.Reply = func(k lookahead.Key) lookahead.Key {
 		if !notify {
 			return lookahead.NeverKey
 		}
 		return lookahead.Key{At: k.At, Class: vtime.ClassNotice}
 	}
-	if p.loops() || p.scales() && (cfg.DrainPolicy == drainRedirect || cfg.AutoscaleTrigger != policy.PeriodicTrigger) {
+	if loops(c.plan.source) || c.plan.scales() && (cfg.DrainPolicy == drainRedirect || cfg.AutoscaleTrigger != policy.PeriodicTrigger) {
 		e.React = c.react
 	}
 	if cfg.Horizon > 0 {
@@ -144,19 +112,8 @@ func (p *plan) execution(c *cluster, notify bool) lookahead.Config {
 	return e
 }
 
-// workers is the number of goroutines that the run may use.
-func (p *plan) workers() int {
-	switch {
-	case p.config.Sequential:
-		return 1
-	case p.config.Workers == 0:
-		return runtime.GOMAXPROCS(0)
-	}
-	return p.config.Workers
-}
-
 // recorderOptions are the same for every recorder of the run.
-func (p *plan) recorderOptions() (metrics.Options, error) {
+func recorderOptions(p *plan) (metrics.Options, error) {
 	cfg := &p.config
 	o := metrics.Options{From: vtime.Time(cfg.MeasureFrom), To: vtime.Never, SlowPairs: cfg.SlowWithinClass}
 	if cfg.MeasureTo > 0 {
@@ -184,40 +141,6 @@ func (p *plan) recorderOptions() (metrics.Options, error) {
 	return o, nil
 }
 
-// newInstance makes instance i of a run that observes signals. The instance is
-// ready at the time ready.
-func (p *plan) newInstance(i int, recorders metrics.Options, ready vtime.Time, observed policy.Signals) (*instance, error) {
-	cfg := &p.config
-	s, err := p.scheduler()
-	if err != nil {
-		return nil, err
-	}
-	n := &instance{index: i, recorder: metrics.NewRecorder(recorders), perStep: cfg.Signals == "per-step"}
-	warmup := p.warmup()
-	if warmup.From = ready; i < cfg.NumInstances {
-		warmup = engine.Warmup{} // a run begins with warm instances
-	}
-	var cache kv.Cache = kv.NewPool(int(cfg.TotalKVBlocks), cfg.BlockSizeInTokens, cfg.EnablePrefixCaching)
-	if cfg.StepByStep && cfg.Sequential && cfg.TotalKVBlocks <= twinBlocks {
-		cache = kv.NewNaivePool(int(cfg.TotalKVBlocks), cfg.BlockSizeInTokens, cfg.EnablePrefixCaching)
-	}
-	if p.tellsBlocks(observed) {
-		n.events, n.eventDelay = true, cfg.KVEventDelay
-	}
-	n.engine = engine.New(i, engine.Config{
-		BlockSize: cfg.BlockSizeInTokens, MaxBatchedTokens: cfg.MaxNumBatchedTokens, MaxSeqs: cfg.MaxNumSeqs,
-		MaxModelLen: cfg.MaxModelLen, LongPrefillThreshold: cfg.LongPrefillTokenThreshold,
-		PrefixCaching: cfg.EnablePrefixCaching, ChunkedPrefill: cfg.EnableChunkedPrefill,
-		ReserveFullISL: cfg.SchedulerReserveFullISL, Async: *cfg.AsyncScheduling, StepByStep: cfg.StepByStep, KeepStepState: n.perStep, Warmup: warmup,
-		Model: p.model, Gamma: cfg.PreemptionGamma, Scheduler: s, Cache: cache, Sink: n, KeepBacklog: observed&policy.EstimatedWait != 0, BlockEvents: n.blockEvents(), Observer: n.tracer(cfg.Tracing.Level),
-	})
-	return n, nil
-}
-
-// twinBlocks is the size of a cache up to which the sequential twin keeps it block
-// by block. Larger ones would take minutes.
-const twinBlocks = 100_000
-
 // run executes the simulation and checks the books. A cancelled run gives a partial
 // result and the context's error.
 func (c *cluster) run(ctx context.Context) (*Result, error) {
@@ -228,7 +151,7 @@ func (c *cluster) run(ctx context.Context) (*Result, error) {
 		begin(&c.plan.config, &c.plan.setup)
 	}
 	if c.tracer != nil {
-		c.tracer.give(c.plan.header())
+		c.tracer.give(traceHeader(c.plan))
 	}
 	err := c.simulation.Run(ctx)
 	partial := err != nil && errors.Is(err, ctx.Err())
@@ -294,7 +217,7 @@ func (c *cluster) result(partial bool) (*Result, error) {
 	run := metrics.Run{Router: c.router.recorder, Injected: c.router.arrived, End: r.End, Cut: cut || partial,
 		Classes: r.Names.Classes, Tenants: r.Names.Tenants, Models: r.Names.Models}
 	if c.router.arrived >= parallelFrom {
-		run.Each = inParallel(c.plan.workers())
+		run.Each = inParallel(workers(&c.plan.config.Execution))
 	}
 	var reach engine.Reach
 	for i, n := range c.instances {
@@ -379,4 +302,73 @@ func (c *cluster) finishAll(end vtime.Time) bool {
 		})
 	}
 	return cut
+}
+
+// addReplicas adds the instances that the run begins with, and the book of the
+// instances where their number can change.
+func (c *cluster) addReplicas() error {
+	cfg := &c.plan.config
+	b := &replicas{
+		actuation: actuation{
+			Provisioning: cfg.ProvisioningDelay, Load: cfg.ModelLoadTime, Warmup: c.plan.warmup(), WarmupRoutable: cfg.WarmupRoutable,
+			Drain: cfg.DrainPolicy, DrainTimeout: cfg.DrainTimeout, blocks: cfg.TotalKVBlocks,
+		},
+		provisionTimes: vtime.NewStream(cfg.Seed, "provisioning"), loadTimes: vtime.NewStream(cfg.Seed, "replicas"),
+		view: &c.router.cluster.view, prefixes: c.router.prefixes,
+	}
+	b.begin(cfg.NumInstances)
+	for i := range cfg.NumInstances {
+		if err := c.add(i, 0); err != nil {
+			return err
+		}
+	}
+	if !c.plan.scales() {
+		return nil
+	}
+	b.spawn = func(i int, ready vtime.Time) {
+		c.release()
+		c.router.cluster.grow()
+		if err := c.add(i, ready); err != nil {
+			panic(err) // the first ones could be made
+		}
+	}
+	c.router.replicas, c.router.migrated = b, map[int32]migratedRequest{}
+	return nil
+}
+
+// release frees the memory of instances that are gone and have no step in flight: a
+// run may have thousands of them. It is called in turns of the router in which no
+// instance runs.
+func (c *cluster) release() {
+	b := c.router.replicas
+	kept := b.departed[:0]
+	for _, i := range b.departed {
+		if !c.instances[i].release() {
+			kept = append(kept, i)
+		}
+	}
+	b.departed = kept
+}
+
+// react is the Key of the earliest event that a notice at k can cause: a request
+// that an instance returns is routed again, the autoscaler is asked, or a request
+// follows from an answer.
+func (c *cluster) react(k lookahead.Key) lookahead.Key {
+	asked := c.router.trigger.reaction(k.At)
+	if l := c.router.loop; l != nil {
+		asked = earlier(asked, l.react(k))
+	}
+	if b := c.router.replicas; b == nil || b.handingBack == 0 {
+		return asked
+	}
+	return earlier(asked, lookahead.Key{At: k.At.Add(1).Add(c.plan.config.RoutingLatency), Class: vtime.ClassDelivery})
+}
+
+// life is the span in which instance i was ready in a run that ended at end.
+func (c *cluster) life(i int, end vtime.Time) (ready, gone vtime.Time) {
+	if c.router.replicas == nil {
+		return 0, end
+	}
+	r := &c.router.replicas.list[i]
+	return r.ready, min(r.gone, end)
 }

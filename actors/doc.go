@@ -18,7 +18,8 @@
 //	workload.go    the source of a run, without the run
 //	plan_scaling.go, actuation.go
 //	               whether, between which bounds and how instances come and go
-//	policies.go    from settings and bundle to policies
+//	plan_policies.go
+//	               settings and bundle agree
 //	shortcut.go    which settings are fields of the bundle
 //	unused_settings.go
 //	               settings that have no effect because of others
@@ -27,7 +28,7 @@
 //	fitted_range.go
 //	               where a run leaves the data that its coefficients were fitted to
 //
-// The actors:
+// The actors. What makes one of a plan stands in its file:
 //
 //	cluster.go     which process is which actor, who may run how far; parallel.go
 //	               the end of a run on all workers, undelivered.go of a cancelled run
@@ -42,6 +43,7 @@
 //	replicas.go    its book of the instances, with their phases and costs
 //	autoscaler.go  scale checks; trigger.go those that events call for
 //	instance.go    one engine behind the protocol
+//	policies.go    the policies of a run
 //	collector.go   outcomes, in order of arrival
 //	verify.go      one configuration on many executors, one digest
 //

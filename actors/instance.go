@@ -2,6 +2,7 @@ package actors
 
 import (
 	"blis/engine"
+	"blis/kv"
 	"blis/lookahead"
 	"blis/metrics"
 	"blis/policy"
@@ -202,3 +203,37 @@ func (p *instance) latencyOf(o *metrics.Outcome) *policy.Ending {
 	x.Judged, x.Attained = p.latencyOptions.Attained(o)
 	return x
 }
+
+// newInstance makes instance i of a run that observes signals. The instance is
+// ready at the time ready.
+func newInstance(p *plan, i int, recorders metrics.Options, ready vtime.Time, observed policy.Signals) (*instance, error) {
+	cfg := &p.config
+	s, err := newScheduler(p)
+	if err != nil {
+		return nil, err
+	}
+	n := &instance{index: i, recorder: metrics.NewRecorder(recorders), perStep: cfg.Signals == "per-step"}
+	warmup := p.warmup()
+	if warmup.From = ready; i < cfg.NumInstances {
+		warmup = engine.Warmup{} // a run begins with warm instances
+	}
+	var cache kv.Cache = kv.NewPool(int(cfg.TotalKVBlocks), cfg.BlockSizeInTokens, cfg.EnablePrefixCaching)
+	if cfg.StepByStep && cfg.Sequential && cfg.TotalKVBlocks <= twinBlocks {
+		cache = kv.NewNaivePool(int(cfg.TotalKVBlocks), cfg.BlockSizeInTokens, cfg.EnablePrefixCaching)
+	}
+	if tellsBlocks(&p.config, observed) {
+		n.events, n.eventDelay = true, cfg.KVEventDelay
+	}
+	n.engine = engine.New(i, engine.Config{
+		BlockSize: cfg.BlockSizeInTokens, MaxBatchedTokens: cfg.MaxNumBatchedTokens, MaxSeqs: cfg.MaxNumSeqs,
+		MaxModelLen: cfg.MaxModelLen, LongPrefillThreshold: cfg.LongPrefillTokenThreshold,
+		PrefixCaching: cfg.EnablePrefixCaching, ChunkedPrefill: cfg.EnableChunkedPrefill,
+		ReserveFullISL: cfg.SchedulerReserveFullISL, Async: *cfg.AsyncScheduling, StepByStep: cfg.StepByStep, KeepStepState: n.perStep, Warmup: warmup,
+		Model: p.model, Gamma: cfg.PreemptionGamma, Scheduler: s, Cache: cache, Sink: n, KeepBacklog: observed&policy.EstimatedWait != 0, BlockEvents: n.blockEvents(), Observer: n.tracer(cfg.Tracing.Level),
+	})
+	return n, nil
+}
+
+// twinBlocks is the size of a cache up to which the sequential twin keeps it block
+// by block. Larger ones would take minutes.
+const twinBlocks = 100_000

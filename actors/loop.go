@@ -60,17 +60,17 @@ type origin struct {
 }
 
 // loops reports whether requests of the workload follow from answers.
-func (p *plan) loops() bool {
-	l, ok := p.source.(workload.ClosedLoop)
+func loops(source workload.Source) bool {
+	l, ok := source.(workload.ClosedLoop)
 	return ok && l.Awaits()
 }
 
 // newLoop returns nil if no request of the workload follows from an answer.
-func (p *plan) newLoop(r *router, o metrics.Options) *loop {
-	if !p.loops() {
+func newLoop(source workload.Source, r *router, o metrics.Options) *loop {
+	if !loops(source) {
 		return nil
 	}
-	l := &loop{source: p.source.(workload.ClosedLoop), awaited: map[int64]origin{}, token: o.TokenOverhead, request: o.RequestOverhead}
+	l := &loop{source: source.(workload.ClosedLoop), awaited: map[int64]origin{}, token: o.TokenOverhead, request: o.RequestOverhead}
 	l.refusal = max(1, l.source.MinThink(false))
 	l.reaction = min(l.refusal, max(1, l.source.MinThink(true)))
 	l.reads, l.admission, l.routing = r.cluster.atAdmission, r.admissionLatency, r.routingLatency

@@ -1,6 +1,7 @@
 package actors
 
 import (
+	"runtime"
 	"sync"
 	"sync/atomic"
 )
@@ -27,4 +28,15 @@ func inParallel(workers int) func(n int, f func(i int)) {
 		work()
 		others.Wait()
 	}
+}
+
+// workers is the number of goroutines that the run may use.
+func workers(e *Execution) int {
+	switch {
+	case e.Sequential:
+		return 1
+	case e.Workers == 0:
+		return runtime.GOMAXPROCS(0)
+	}
+	return e.Workers
 }

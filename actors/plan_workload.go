@@ -84,7 +84,7 @@ func (p *plan) noteModels() error {
 // it is the setting's or a client's.
 func (p *plan) warnOfTimeout(of string, timeout vtime.Duration) {
 	r := workload.NewRequest(0, 1, 1)
-	if least := p.alone(&r); timeout > 0 && timeout < least {
+	if least := alone(p.model, p.config.BlockSizeInTokens, &r); timeout > 0 && timeout < least {
 		p.warn("%s %v is shorter than one step: the shortest answer takes %v", of, timeout, least)
 	}
 }

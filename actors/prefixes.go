@@ -22,26 +22,26 @@ const (
 )
 
 // newPrefixes makes the prefix index of a run.
-func (p *plan) newPrefixes() *policy.PrefixIndex {
-	if p.config.PrefixIndex == indexEvents {
-		return policy.NewPrefixMirror(p.config.BlockSizeInTokens)
+func newPrefixes(c *Config) *policy.PrefixIndex {
+	if c.PrefixIndex == indexEvents {
+		return policy.NewPrefixMirror(c.BlockSizeInTokens)
 	}
-	return policy.NewPrefixIndex(p.config.BlockSizeInTokens, p.prefixBlocks())
+	return policy.NewPrefixIndex(c.BlockSizeInTokens, prefixBlocks(c))
 }
 
 // prefixBlocks is the number in prefix-index-blocks, 0 for auto. The bundle has
 // checked it.
-func (p *plan) prefixBlocks() int32 {
-	if p.config.PrefixIndexBlocks == policy.Auto {
+func prefixBlocks(c *Config) int32 {
+	if c.PrefixIndexBlocks == policy.Auto {
 		return 0
 	}
-	n, _ := strconv.ParseFloat(p.config.PrefixIndexBlocks, 64) // 1e5 is a whole number too
+	n, _ := strconv.ParseFloat(c.PrefixIndexBlocks, 64) // 1e5 is a whole number too
 	return int32(n)
 }
 
 // tellsBlocks reports whether instances tell the router the changes of their caches.
-func (p *plan) tellsBlocks(observed policy.Signals) bool {
-	return observed&policy.Prefixes != 0 && p.config.PrefixIndex == indexEvents && p.config.EnablePrefixCaching
+func tellsBlocks(c *Config, observed policy.Signals) bool {
+	return observed&policy.Prefixes != 0 && c.PrefixIndex == indexEvents && c.EnablePrefixCaching
 }
 
 // blockEvents sends the changes of the engine's cache to the router; nil when the

@@ -96,6 +96,36 @@ func (r *router) pull() {
 // Observation implements lookahead.Observer.
 func (r *router) Observation() lookahead.Observation { return r.cluster.observation(r) }
 
+// newRouter makes the router of a run whose policies observe signals. The extra
+// signals are for a counterfactual trace.
+func newRouter(p *plan, q *policies, planned signalPlan, recorders metrics.Options, signals, extra policy.Signals) (*router, error) {
+	cfg := &p.config
+	forced, err := parseForced(cfg.ForceRouting)
+	if err != nil {
+		return nil, err
+	}
+	r := &router{
+		intake: newIntake(p.source), admission: q.admission, priority: q.priority, routing: q.routing, stream: q.stream,
+		ahead: streamAhead(cfg), forced: forced, prefixes: q.prefixes, inversions: policy.NewClassInversions(p.source.Labels()),
+		admissionLatency: cfg.AdmissionLatency, routingLatency: cfg.RoutingLatency, model: p.model,
+		recorder: metrics.NewRecorder(recorders),
+		cluster: clusterView{
+			signals: signals | extra, signalPlan: planned, refresh: -1, foreseen: !p.scales() && !loops(p.source), sent: make([]int32, cfg.NumInstances),
+			atAdmission: q.admission.Observes()&instanceSignals != 0,
+			atRouting:   (q.priority.Observes()|q.routing.Observes()|extra)&instanceSignals != 0,
+		},
+	}
+	r.loop = newLoop(p.source, r, recorders)
+	r.reads.admission, r.reads.priority, r.reads.routing = q.admission.Observes(), q.priority.Observes(), q.routing.Observes()
+	r.observer, _ = q.routing.(policy.RouteObserver)
+	r.tracing = newTracing(&cfg.Tracing, q.routing, extra, (r.reads.priority|r.reads.routing|extra)&shownSignals)
+	view := &r.cluster.view
+	view.MaxSeqs, view.BlockSize = cfg.MaxNumSeqs, cfg.BlockSizeInTokens
+	r.state.View, r.state.Prefixes = view, q.prefixes
+	r.state.Track(signals)
+	return r, nil
+}
+
 // Fold implements lookahead.Folder: the stream of its policies. The digest has the
 // requests from the messages.
 func (r *router) Fold() uint64 { return r.stream.Fold() }

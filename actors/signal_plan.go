@@ -22,7 +22,7 @@ type signalPlan struct {
 // planSignals is the plan of a run whose policies observe signals. The extra
 // signals are for a counterfactual trace: they change nothing that policies see
 // and add no notices.
-func (p *plan) planSignals(signals, extra policy.Signals) signalPlan {
+func planSignals(p *plan, signals, extra policy.Signals) signalPlan {
 	cfg := &p.config
 	usual := cadence(cfg.SnapshotRefreshInterval)
 	var b signalPlan
@@ -31,7 +31,7 @@ func (p *plan) planSignals(signals, extra policy.Signals) signalPlan {
 		if (signals|extra)&s&observed == 0 {
 			continue
 		}
-		c := p.cadence(s)
+		c := cadenceOf(p, s)
 		if c == onDemand {
 			b.sideOf(c, cfg.NumInstances).signals |= s
 			b.sideSignals |= s & loadSignals
@@ -49,7 +49,7 @@ func (p *plan) planSignals(signals, extra policy.Signals) signalPlan {
 		b.sideOf(c, cfg.NumInstances).signals |= s
 	}
 	b.notified = signals & (policy.Active | policy.ClassLatency)
-	if p.tellsBlocks(signals) {
+	if tellsBlocks(&p.config, signals) {
 		b.notified |= policy.Prefixes
 	}
 	if signals&policy.InFlight != 0 {
@@ -86,7 +86,7 @@ const (
 )
 
 // cadence is how fresh a signal is.
-func (p *plan) cadence(s policy.Signals) cadence {
+func cadenceOf(p *plan, s policy.Signals) cadence {
 	if c, ok := p.fresh[s]; ok {
 		return c
 	}

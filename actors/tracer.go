@@ -59,7 +59,7 @@ type seenCandidate struct {
 }
 
 // newTracer makes the tracer of a run.
-func (p *plan) newTracer(t *tracing, o metrics.Options) *tracer {
+func newTracer(p *plan, t *tracing, o metrics.Options) *tracer {
 	labels := p.source.Labels()
 	return &tracer{
 		consumer: p.config.Tracing.Consumer, level: t.level, shown: t.shown, named: t.named, expects: o.BlockSize > 0, options: o, labels: labels,
@@ -285,4 +285,31 @@ func (c *cluster) traceError() error {
 		return nil
 	}
 	return fmt.Errorf("the trace is not complete: %w", c.tracer.err)
+}
+
+// header is the first record of the trace.
+func traceHeader(p *plan) *trace.Header {
+	c := &p.config
+	name := func(custom bool, name string) string {
+		if custom {
+			return "custom"
+		}
+		return name
+	}
+	h := &trace.Header{
+		Type: "header", Schema: trace.Schema, Level: c.Tracing.Level.String(), Seed: c.Seed, Instances: c.NumInstances,
+		Admission: name(c.Custom.Admission != nil, c.AdmissionPolicy), Priority: name(c.Custom.Priority != nil, c.PriorityPolicy),
+		Routing: name(c.Custom.Routing != nil, c.RoutingPolicy), Scheduler: name(c.Custom.Scheduler != nil, c.Scheduler),
+		Autoscale: name(c.Custom.Autoscale != nil, c.AutoscalePolicy), Counterfactual: c.Tracing.Counterfactual, Targets: []trace.ClassTargets{},
+	}
+	some := func(d vtime.Duration) *vtime.Duration {
+		if d == 0 {
+			return nil
+		}
+		return &d
+	}
+	for _, t := range p.targets {
+		h.Targets = append(h.Targets, trace.ClassTargets{Class: t.Class, TTFT: some(t.TTFT), TPOT: some(t.TPOT), E2E: some(t.E2E)})
+	}
+	return h
 }

@@ -22,24 +22,9 @@ type Tracing struct {
 	Counterfactual int
 }
 
-// checkTracing checks what was asked for.
-func (p *plan) checkTracing() error {
-	switch t := &p.config.Tracing; {
-	case t.Level > trace.Detailed:
-		return inputErrorf("trace level %d: want at most %d, detailed", t.Level, trace.Detailed)
-	case t.Level != trace.None && t.Consumer == nil:
-		return inputErrorf("trace level %v has no consumer", t.Level)
-	case t.Counterfactual < 0:
-		return inputErrorf("--counterfactual-k is %d: want 0 (off) or more", t.Counterfactual)
-	case t.Counterfactual > 0 && t.Level == trace.None:
-		return inputErrorf("--counterfactual-k is %d without a trace: want --trace-level decisions or detailed with it", t.Counterfactual)
-	}
-	return nil
-}
-
 // counterfactualSignals are the signals that a run observes for its candidates.
-func (p *plan) counterfactualSignals() policy.Signals {
-	if p.config.Tracing.Counterfactual == 0 {
+func counterfactualSignals(t *Tracing) policy.Signals {
+	if t.Counterfactual == 0 {
 		return policy.NoSignals
 	}
 	return policy.QueueDepth | policy.BatchSize | policy.InFlight
@@ -66,8 +51,7 @@ type candidate struct {
 }
 
 // newTracing returns nil when the run is not traced.
-func (p *plan) newTracing(routing policy.Routing, extra, shown policy.Signals) *tracing {
-	c := &p.config.Tracing
+func newTracing(c *Tracing, routing policy.Routing, extra, shown policy.Signals) *tracing {
 	if c.Level == trace.None {
 		return nil
 	}
@@ -143,31 +127,4 @@ func (t *tracing) rank(view *policy.View, choice *policy.RoutingDecision) {
 			t.best[k], t.best[k-1] = t.best[k-1], t.best[k]
 		}
 	}
-}
-
-// header is the first record of the trace.
-func (p *plan) header() *trace.Header {
-	c := &p.config
-	name := func(custom bool, name string) string {
-		if custom {
-			return "custom"
-		}
-		return name
-	}
-	h := &trace.Header{
-		Type: "header", Schema: trace.Schema, Level: c.Tracing.Level.String(), Seed: c.Seed, Instances: c.NumInstances,
-		Admission: name(c.Custom.Admission != nil, c.AdmissionPolicy), Priority: name(c.Custom.Priority != nil, c.PriorityPolicy),
-		Routing: name(c.Custom.Routing != nil, c.RoutingPolicy), Scheduler: name(c.Custom.Scheduler != nil, c.Scheduler),
-		Autoscale: name(c.Custom.Autoscale != nil, c.AutoscalePolicy), Counterfactual: c.Tracing.Counterfactual, Targets: []trace.ClassTargets{},
-	}
-	some := func(d vtime.Duration) *vtime.Duration {
-		if d == 0 {
-			return nil
-		}
-		return &d
-	}
-	for _, t := range p.targets {
-		h.Targets = append(h.Targets, trace.ClassTargets{Class: t.Class, TTFT: some(t.TTFT), TPOT: some(t.TPOT), E2E: some(t.E2E)})
-	}
-	return h
 }

@@ -158,7 +158,7 @@ func (p *plan) noteUnread(signals policy.Signals) {
 
 // noteUnreadPrefixes is noteUnread for expected prefix hits.
 func (p *plan) noteUnreadPrefixes(read bool) {
-	c, blocks := &p.config, int64(p.prefixBlocks())
+	c, blocks := &p.config, int64(prefixBlocks(&p.config))
 	switch {
 	case !read:
 		p.noteIfSet([]string{"prefix-index", "prefix-index-blocks", "kv-event-delay"}, "no policy reads expected prefix hits")

@@ -56,7 +56,7 @@ func (w Wait) noticedEvents() string {
 
 // waits lists what a run with these policies waits for, in the order in which a
 // request meets the policies: for each the signals of one cadence together.
-func (p *plan) waits(q *policies, b *signalPlan, extra policy.Signals) []Wait {
+func waits(p *plan, q *policies, b *signalPlan, extra policy.Signals) []Wait {
 	c := &p.config
 	var list []Wait
 	for _, of := range []struct {
@@ -72,19 +72,19 @@ func (p *plan) waits(q *policies, b *signalPlan, extra policy.Signals) []Wait {
 		if of.custom {
 			of.name = "of the caller"
 		}
-		for _, w := range p.ages(of.signals, b) {
+		for _, w := range ages(p, of.signals, b) {
 			w.Policy = of.kind + " " + of.name
 			list = append(list, w)
 		}
 	}
-	for _, w := range p.ages(extra, b) {
+	for _, w := range ages(p, extra, b) {
 		w.Policy = "counterfactual-k"
 		list = append(list, w)
 	}
 	if p.scales() {
 		list = append(list, Wait{Policy: "autoscaling", Signals: policy.Active, ByNotice: policy.Active})
 	}
-	if p.loops() {
+	if loops(p.source) {
 		l := p.source.(workload.ClosedLoop)
 		list = append(list, Wait{Policy: "the workload", MinThink: max(1, min(l.MinThink(true), l.MinThink(false)))})
 	}
@@ -93,10 +93,10 @@ func (p *plan) waits(q *policies, b *signalPlan, extra policy.Signals) []Wait {
 
 // ages groups the signals of a policy by how fresh they are. In-flight counts as a
 // load signal, or as immediate if it comes by notices.
-func (p *plan) ages(signals policy.Signals, b *signalPlan) []Wait {
+func ages(p *plan, signals policy.Signals, b *signalPlan) []Wait {
 	var list []Wait
 	for s := policy.Signals(1); s <= signals; s <<= 1 {
-		if signals&s&^p.own() == 0 {
+		if signals&s&^ownSignals(&p.config) == 0 {
 			continue
 		}
 		w := Wait{Signals: s, ByNotice: s & b.notified, Refresh: p.config.SnapshotRefreshInterval}
@@ -104,7 +104,7 @@ func (p *plan) ages(signals policy.Signals, b *signalPlan) []Wait {
 		case w.ByNotice != 0:
 			w.Refresh = 0
 		case s&observed != 0:
-			w.Refresh = vtime.Duration(max(p.cadence(s), immediate))
+			w.Refresh = vtime.Duration(max(cadenceOf(p, s), immediate))
 		}
 		list = joinAge(list, w)
 	}
@@ -112,8 +112,8 @@ func (p *plan) ages(signals policy.Signals, b *signalPlan) []Wait {
 }
 
 // own are the signals that the router knows without instances.
-func (p *plan) own() policy.Signals {
-	if p.tellsBlocks(policy.Prefixes) {
+func ownSignals(c *Config) policy.Signals {
+	if tellsBlocks(c, policy.Prefixes) {
 		return policy.Rates
 	}
 	return policy.Rates | policy.Prefixes

@@ -17,8 +17,10 @@ func Workload(cfg Config) (workload.Source, Config, Setup, error) {
 		return nil, cfg, Setup{}, err
 	}
 	a := &arrivals{Source: p.source, end: vtime.Never}
-	if p.loops() {
-		a.Source = workload.Play(p.source.(workload.ClosedLoop), p.alone)
+	if loops(p.source) {
+		a.Source = workload.Play(p.source.(workload.ClosedLoop), func(r *workload.Request) vtime.Duration {
+			return alone(p.model, p.config.BlockSizeInTokens, r)
+		})
 		p.note("requests that follow from answers come as if every answer took as long as on an idle instance")
 	}
 	if p.config.Horizon > 0 {
@@ -29,16 +31,16 @@ func Workload(cfg Config) (workload.Source, Config, Setup, error) {
 
 // alone is how long the answer to a request takes on an idle instance with an empty
 // cache: the prompt in one step, then each token as long as the one in the middle.
-func (p *plan) alone(r *workload.Request) vtime.Duration {
+func alone(m latency.Model, blockSize int32, r *workload.Request) vtime.Duration {
 	input, output := int64(r.Input), int64(r.Output)
 	prefill := latency.Batch{PrefillTokens: input, PrefillRequests: 1, PrefillPairs: input * (input + 1) / 2, SampledRows: 1}
-	us := p.model.Queueing(latency.QueueInput{Input: input}) + p.model.Step(&prefill) + p.model.RequestOverhead()
+	us := m.Queueing(latency.QueueInput{Input: input}) + m.Step(&prefill) + m.RequestOverhead()
 	if output > 1 {
 		context := input + output/2
-		decode := latency.Batch{DecodeTokens: 1, DecodeRequests: 1, DecodeContext: context, DecodeBlocks: context/int64(p.config.BlockSizeInTokens) + 1, SampledRows: 1}
-		us += float64(float64(output-1) * p.model.Step(&decode))
+		decode := latency.Batch{DecodeTokens: 1, DecodeRequests: 1, DecodeContext: context, DecodeBlocks: context/int64(blockSize) + 1, SampledRows: 1}
+		us += float64(float64(output-1) * m.Step(&decode))
 	}
-	us += float64(float64(output) * p.model.TokenOverhead())
+	us += float64(float64(output) * m.TokenOverhead())
 	d, err := vtime.Truncate(us)
 	if err != nil { // a model that yields no number fails in a run too, and says when
 		return 1
