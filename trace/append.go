@@ -4,205 +4,29 @@ import (
 	"math"
 	"strconv"
 	"unicode/utf8"
-
-	"blis/vtime"
 )
 
-// AppendJSON appends the JSON form of a record to b: an object with its fields
-// in their order, as encoding/json without HTML escapes would print it, but
-// that durations are whole µs. It allocates nothing where b has room. Floats
-// must be finite: see Writer.Consume.
-func AppendJSON(b []byte, r Record) []byte {
-	switch r := r.(type) {
-	case *Admission:
-		return appendAdmission(b, r)
-	case *Priority:
-		return appendPriority(b, r)
-	case *Routing:
-		return appendRouting(b, r)
-	case *Outcome:
-		return appendOutcome(b, r)
-	case *Batch:
-		return appendBatch(b, r)
-	case *Preemption:
-		return appendPreemption(b, r)
-	case *Anomaly:
-		return appendAnomaly(b, r)
-	case *Scale:
-		return appendScale(b, r)
-	case *Header:
-		return appendHeader(b, r)
-	}
-	panic("trace: a record of a kind of its own: " + r.Kind())
-}
+//go:generate go test -run TestRecordMethodsAreGenerated -update .
 
-func appendAdmission(b []byte, r *Admission) []byte {
-	b = append(b, `{"type":"admission","at_us":`...)
-	b = appendInt(b, int64(r.At))
-	b = append(b, `,"request":`...)
-	b = appendInt(b, r.Request)
-	b = appendWho(b, r.Tenant, r.Class)
-	b = append(b, `,"input_tokens":`...)
-	b = appendInt(b, int64(r.Input))
-	b = append(b, `,"verdict":`...)
-	b = appendString(b, r.Verdict)
-	b = append(b, `,"reason":`...)
-	b = appendString(b, r.Reason)
-	b = append(b, `,"delay_us":`...)
-	return append(appendWhole(b, r.Delay), '}')
-}
-
-func appendPriority(b []byte, r *Priority) []byte {
-	b = append(b, `{"type":"priority","at_us":`...)
-	b = appendInt(b, int64(r.At))
-	b = append(b, `,"request":`...)
-	b = appendInt(b, r.Request)
-	b = append(b, `,"slo_class":`...)
-	b = appendString(b, r.Class)
-	b = append(b, `,"priority":`...)
-	return append(appendFloat(b, r.Priority), '}')
-}
-
-func appendRouting(b []byte, r *Routing) []byte {
-	b = append(b, `{"type":"routing","at_us":`...)
-	b = appendInt(b, int64(r.At))
-	b = append(b, `,"request":`...)
-	b = appendInt(b, r.Request)
-	b = appendWho(b, r.Tenant, r.Class)
-	b = append(b, `,"input_tokens":`...)
-	b = appendInt(b, int64(r.Input))
-	b = append(b, `,"priority":`...)
-	b = appendFloat(b, r.Priority)
-	b = append(b, `,"target":`...)
-	b = appendWhole(b, r.Target)
-	b = append(b, `,"reason":`...)
-	b = appendString(b, r.Reason)
-	b = append(b, `,"forced":`...)
-	b = strconv.AppendBool(b, r.Forced)
-	b = append(b, `,"score":`...)
-	b = appendOptional(b, r.Score)
-	b = append(b, `,"best":`...)
-	b = appendOptional(b, r.Best)
-	b = append(b, `,"regret":`...)
-	b = appendOptional(b, r.Regret)
-	b = append(b, `,"expected_hit_tokens":`...)
-	b = appendWhole(b, r.ExpectedHit)
-	b = append(b, `,"candidates":`...)
-	b = appendList(b, r.Candidates, appendCandidate)
-	b = append(b, `,"snapshots":`...)
-	return append(appendSnapshots(b, r.Snapshots), '}')
-}
-
-func appendCandidate(b []byte, c Candidate) []byte {
-	b = append(b, `{"instance":`...)
-	b = appendInt(b, int64(c.Instance))
-	b = append(b, `,"score":`...)
-	b = appendFloat(b, c.Score)
-	b = append(b, `,"breakdown":`...)
-	b = appendList(b, c.Breakdown, func(b []byte, s Breakdown) []byte {
-		b = append(b, `{"scorer":`...)
-		b = appendString(b, s.Scorer)
-		b = append(b, `,"share":`...)
-		return append(appendFloat(b, s.Share), '}')
-	})
-	b = append(b, `,"queue_depth":`...)
-	b = appendWhole(b, c.QueueDepth)
-	b = append(b, `,"batch_size":`...)
-	b = appendWhole(b, c.BatchSize)
-	b = append(b, `,"in_flight":`...)
-	b = appendWhole(b, c.InFlight)
-	b = append(b, `,"kv_used_blocks":`...)
-	return append(appendWhole(b, c.UsedBlocks), '}')
-}
-
-func appendSnapshots(b []byte, s *Snapshots) []byte {
-	if s == nil {
-		return append(b, "null"...)
-	}
-	b = append(b, `{"routable":`...)
-	b = appendList(b, s.Routable, strconv.AppendBool)
-	b = append(b, `,"queue_depth":`...)
-	b = appendList(b, s.QueueDepth, appendInteger[int32])
-	b = append(b, `,"batch_size":`...)
-	b = appendList(b, s.BatchSize, appendInteger[int32])
-	b = append(b, `,"in_flight":`...)
-	b = appendList(b, s.InFlight, appendInteger[int32])
-	b = append(b, `,"kv_used_blocks":`...)
-	return append(appendList(b, s.UsedBlocks, appendInteger[int64]), '}')
-}
-
-func appendOutcome(b []byte, r *Outcome) []byte {
-	b = append(b, `{"type":"outcome","at_us":`...)
-	b = appendInt(b, int64(r.At))
-	b = append(b, `,"request":`...)
-	b = appendInt(b, r.Request)
-	b = append(b, `,"state":`...)
-	b = appendString(b, r.State)
-	b = append(b, `,"reason":`...)
-	b = appendString(b, r.Reason)
-	b = append(b, `,"instance":`...)
-	b = appendWhole(b, r.Instance)
-	b = appendWho(b, r.Tenant, r.Class)
-	b = append(b, `,"arrival_us":`...)
-	b = appendInt(b, int64(r.Arrival))
-	b = append(b, `,"ttft_us":`...)
-	b = appendWhole(b, r.TTFT)
-	b = append(b, `,"tpot_us":`...)
-	b = appendWhole(b, r.TPOT)
-	b = append(b, `,"e2e_us":`...)
-	b = appendWhole(b, r.E2E)
-	b = append(b, `,"queue_wait_us":`...)
-	b = appendWhole(b, r.QueueWait)
-	b = append(b, `,"actual_hit_tokens":`...)
-	b = appendWhole(b, r.ActualHit)
-	b = append(b, `,"expected_hit_tokens":`...)
-	b = appendWhole(b, r.Expected)
-	b = append(b, `,"tier":`...)
-	if r.Tier == nil {
-		b = append(b, "null"...)
-	} else {
-		b = appendString(b, *r.Tier)
-	}
-	b = append(b, `,"output_tokens":`...)
-	b = appendInt(b, int64(r.Generated))
-	b = append(b, `,"preemptions":`...)
-	b = appendInt(b, int64(r.Preempted))
-	b = append(b, `,"slo_met":`...)
-	if r.SLOMet == nil {
-		return append(b, "null}"...)
-	}
-	return append(strconv.AppendBool(b, *r.SLOMet), '}')
-}
-
-// appendWho is tenant and class, which several kinds have side by side.
-func appendWho(b []byte, tenant, class string) []byte {
-	b = append(b, `,"tenant":`...)
-	b = appendString(b, tenant)
-	b = append(b, `,"slo_class":`...)
-	return appendString(b, class)
-}
+// AppendJSON appends the JSON form of r to b: an object with the fields of r in
+// their order, as encoding/json without HTML escapes prints it, but durations
+// are whole µs. It allocates nothing if b has room. Floats must be finite, which
+// a Writer checks.
+func AppendJSON(b []byte, r Record) []byte { return r.appendJSON(b) }
 
 // integer is what prints as a whole number.
 type integer interface {
-	int | int32 | int64 | vtime.Duration
+	~int | ~int32 | ~int64
 }
 
-func appendInteger[T integer](b []byte, v T) []byte { return appendInt(b, int64(v)) }
-
-// appendWhole is *p, or null.
-func appendWhole[T integer](b []byte, p *T) []byte {
-	if p == nil {
-		return append(b, "null"...)
-	}
-	return appendInt(b, int64(*p))
-}
+func appendWhole[T integer](b []byte, v T) []byte { return appendInt(b, int64(v)) }
 
 // appendOptional is *p, or null.
-func appendOptional(b []byte, p *float64) []byte {
+func appendOptional[T any](b []byte, p *T, one func([]byte, T) []byte) []byte {
 	if p == nil {
 		return append(b, "null"...)
 	}
-	return appendFloat(b, *p)
+	return one(b, *p)
 }
 
 // appendList is an array; null of a nil list.
@@ -216,6 +40,24 @@ func appendList[T any](b []byte, list []T, one func([]byte, T) []byte) []byte {
 			b = append(b, ',')
 		}
 		b = one(b, v)
+	}
+	return append(b, ']')
+}
+
+// appendObjects is an array of objects; null of a nil list.
+func appendObjects[T any, P interface {
+	*T
+	appendJSON(b []byte) []byte
+}](b []byte, list []T) []byte {
+	if list == nil {
+		return append(b, "null"...)
+	}
+	b = append(b, '[')
+	for i := range list {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = P(&list[i]).appendJSON(b)
 	}
 	return append(b, ']')
 }

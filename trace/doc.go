@@ -3,8 +3,8 @@
 // summaries of them.
 //
 //	record.go     the records, one type each; what a trace is
-//	writer.go     traces into files; append.go, append_rare.go the JSON of records,
-//	number.go its numbers and strings
+//	writer.go     traces into files; record_methods.go the JSON of records, which is
+//	generated from their struct tags (go generate); append.go, number.go of values
 //	reader.go     and out of them; parse.go from JSON
 //	msgpack.go    the other form of files
 //

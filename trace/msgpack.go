@@ -14,23 +14,32 @@ import (
 // The msgpack form of a record is a map with the keys and values of its JSON
 // form, in the same order.
 
-// encode writes a record.
-func encode(e *msgpack.Encoder, r Record) error { return encodeValue(e, reflect.ValueOf(r).Elem()) }
+// encode writes a record. Its type is its kind, whatever its field Type holds.
+func encode(e *msgpack.Encoder, r Record) error {
+	return encodeStruct(e, reflect.ValueOf(r).Elem(), r.Kind())
+}
+
+// encodeStruct writes a struct; kind is that of a record, or empty.
+func encodeStruct(e *msgpack.Encoder, v reflect.Value, kind string) error {
+	fields := fieldsOf(v.Type())
+	err := e.EncodeMapLen(len(fields))
+	for i := 0; i < len(fields) && err == nil; i++ {
+		if err = e.EncodeString(fields[i].name); err != nil {
+			return err
+		}
+		if i == 0 && kind != "" {
+			err = e.EncodeString(kind)
+		} else {
+			err = encodeValue(e, v.Field(i))
+		}
+	}
+	return err
+}
 
 func encodeValue(e *msgpack.Encoder, v reflect.Value) error {
 	switch v.Kind() {
 	case reflect.Struct:
-		fields := fieldsOf(v.Type())
-		err := e.EncodeMapLen(len(fields))
-		for i, f := range fields {
-			if err == nil {
-				err = e.EncodeString(f.name)
-			}
-			if err == nil {
-				err = encodeValue(e, v.Field(i))
-			}
-		}
-		return err
+		return encodeStruct(e, v, "")
 	case reflect.Pointer:
 		if v.IsNil() {
 			return e.EncodeNil()

@@ -125,25 +125,5 @@ func (r *Reader) check(record Record) error {
 	return nil
 }
 
-// When is the time of a record, 0 for a header.
-func When(record Record) vtime.Time {
-	switch r := record.(type) {
-	case *Admission:
-		return r.At
-	case *Priority:
-		return r.At
-	case *Routing:
-		return r.At
-	case *Scale:
-		return r.At
-	case *Batch:
-		return r.At
-	case *Preemption:
-		return r.At
-	case *Anomaly:
-		return r.At
-	case *Outcome:
-		return r.At
-	}
-	return 0
-}
+// When returns the time of a record, 0 for a header.
+func When(record Record) vtime.Time { return record.when() }

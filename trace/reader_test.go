@@ -171,7 +171,7 @@ func FuzzReader(f *testing.F) {
 			t.Fatalf("more than one line: %q", err)
 		}
 		for _, r := range got {
-			if !allFinite(r) {
+			if !r.finite() {
 				t.Fatalf("%+v is not finite", r)
 			}
 		}

@@ -17,6 +17,11 @@ const Schema = "blis.trace/v1"
 // which would print durations in words.
 type Record interface {
 	Kind() string // the record's type
+
+	// From the fields of the struct: record_methods.go.
+	appendJSON(b []byte) []byte
+	finite() bool // all floats are
+	when() vtime.Time
 }
 
 // Consumer takes the records of a run in order of time: first the header.

@@ -2,7 +2,6 @@ package trace
 
 import (
 	"fmt"
-	"math"
 
 	"blis/vtime"
 )
@@ -193,7 +192,3 @@ func checkRouting(r *Routing) error {
 	}
 	return nil
 }
-
-func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
-
-func finitePointer(x *float64) bool { return x == nil || finite(*x) }

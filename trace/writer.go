@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"path"
 	"strings"
 
@@ -33,26 +34,24 @@ func FormOf(name string) (Form, error) {
 }
 
 // Writer is a Consumer that writes a trace. JSON Lines are made without
-// allocation. What it is given it writes in pieces of some records each; Flush
-// writes what is left.
+// allocation. It writes pieces of many records; Flush writes what is left.
 type Writer struct {
 	to    io.Writer
-	form  Form
-	buf   []byte
-	bytes bytes.Buffer // of msgpack
-	pack  *msgpack.Encoder
+	buf   bytes.Buffer
+	pack  *msgpack.Encoder // into buf; nil: JSON Lines
 	taken int64
 	err   error // the first
 }
 
-// pieceSize is from how many bytes on a Writer writes what it has.
+// pieceSize is the size in bytes from which on a Writer writes what it has.
 const pieceSize = 1 << 18
 
 // NewWriter returns a Writer of that form.
 func NewWriter(to io.Writer, form Form) *Writer {
-	w := &Writer{to: to, form: form, buf: make([]byte, 0, pieceSize+1<<12)}
+	w := &Writer{to: to}
+	w.buf.Grow(pieceSize + 1<<12)
 	if form == MessagePack {
-		w.pack = msgpack.NewEncoder(&w.bytes)
+		w.pack = msgpack.NewEncoder(&w.buf)
 		w.pack.UseCompactInts(true)
 	}
 	return w
@@ -66,20 +65,15 @@ func (w *Writer) Consume(r Record) error {
 		return w.err
 	}
 	w.taken++
-	if !allFinite(r) {
+	switch {
+	case !r.finite():
 		w.err = fmt.Errorf("trace: record %d, %s: a number in it is not finite", w.taken, r.Kind())
-		return w.err
+	case w.pack != nil:
+		w.err = encode(w.pack, r)
+	default:
+		w.buf.Write(append(r.appendJSON(w.buf.AvailableBuffer()), '\n'))
 	}
-	if w.form == MessagePack {
-		w.bytes.Reset()
-		if w.err = encode(w.pack, r); w.err != nil {
-			return w.err
-		}
-		w.buf = append(w.buf, w.bytes.Bytes()...)
-	} else {
-		w.buf = append(AppendJSON(w.buf, r), '\n')
-	}
-	if len(w.buf) >= pieceSize {
+	if w.err == nil && w.buf.Len() >= pieceSize {
 		w.write()
 	}
 	return w.err
@@ -94,11 +88,12 @@ func (w *Writer) Flush() error {
 }
 
 func (w *Writer) write() {
-	n, err := w.to.Write(w.buf)
-	if err == nil && n < len(w.buf) {
+	n, err := w.to.Write(w.buf.Bytes())
+	if err == nil && n < w.buf.Len() {
 		err = io.ErrShortWrite
 	}
-	w.buf, w.err = w.buf[:0], err
+	w.buf.Reset()
+	w.err = err
 }
 
 // Tee is a Consumer that gives each record to all of those given, in their
@@ -117,31 +112,18 @@ func (t tee) Consume(r Record) error {
 	return errors.Join(errs...)
 }
 
-// allFinite reports whether all floats of a record are.
-func allFinite(r Record) bool {
-	switch r := r.(type) {
-	case *Priority:
-		return finite(r.Priority)
-	case *Anomaly:
-		return finite(r.Severity)
-	case *Routing:
-		if !finite(r.Priority) {
+func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
+
+func finitePointer(x *float64) bool { return x == nil || finite(*x) }
+
+// allFinite reports whether all floats of a list are finite.
+func allFinite[T any, P interface {
+	*T
+	finite() bool
+}](list []T) bool {
+	for i := range list {
+		if !P(&list[i]).finite() {
 			return false
-		}
-		for _, p := range [...]*float64{r.Score, r.Best, r.Regret} {
-			if p != nil && !finite(*p) {
-				return false
-			}
-		}
-		for i := range r.Candidates {
-			if !finite(r.Candidates[i].Score) {
-				return false
-			}
-			for _, s := range r.Candidates[i].Breakdown {
-				if !finite(s.Share) {
-					return false
-				}
-			}
 		}
 	}
 	return true

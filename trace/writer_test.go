@@ -11,7 +11,7 @@ import (
 	"blis/vtime"
 )
 
-// The hand-written JSON is that of encoding/json, byte by byte, of every kind.
+// The generated JSON is that of encoding/json, byte by byte, of every kind.
 func TestJSONIsThatOfTheLibrary(t *testing.T) {
 	d := newRandomly(t, 1, true)
 	for _, k := range kinds {
@@ -38,6 +38,16 @@ func TestHotKindsAllocateNothing(t *testing.T) {
 	} {
 		if n := testing.AllocsPerRun(2000, func() { w.Consume(r) }); n != 0 {
 			t.Errorf("%s: %v allocations", r.Kind(), n)
+		}
+	}
+}
+
+// A record whose field Type is not set has its type in both forms.
+func TestTypeIsTheKind(t *testing.T) {
+	for _, form := range []Form{JSONLines, MessagePack} {
+		got, err := readAll(written(t, form, &Batch{}, &Priority{Type: "batch"}), form)
+		if err != io.EOF || len(got) != 3 || got[1].(*Batch).Type != "batch" || got[2].(*Priority).Type != "priority" {
+			t.Errorf("form %d: %v, %v", form, got, err)
 		}
 	}
 }
