@@ -18,7 +18,7 @@ type seen struct {
 // probe admits everything and notes what it sees.
 type probe struct{ seen *[]seen }
 
-func (probe) Observes() policy.Signals { return observed }
+func (probe) Observes() policy.Signals { return (^policy.NoSignals &^ policy.OwnSignals).Published() }
 
 func (p probe) Decide(_ *policy.Request, s *policy.RouterState, _ vtime.Time) policy.AdmissionDecision {
 	v := s.View

@@ -28,16 +28,15 @@ type clusterView struct {
 	foreseen bool
 }
 
-// Signals that instances publish: load signals are in the load snapshots, unless
-// the bundle gives them another cadence; slow signals are always in side
-// snapshots. Together with in-flight, which the router may count by what
-// instances publish, they are all that is known of instances.
-const (
-	loadSignals     = policy.QueueDepth | policy.BatchSize | policy.KVUse
-	slowSignals     = policy.HitRate | policy.RecentLatency | policy.EstimatedWait
-	observed        = loadSignals | slowSignals
-	instanceSignals = observed | policy.InFlight
-)
+// loadSignals are in the load snapshots, unless the bundle gives them another
+// cadence. All other signals that instances publish are in side snapshots.
+const loadSignals = policy.QueueDepth | policy.BatchSize | policy.KVUse
+
+// ofInstances reports whether signals include one that the router knows by what
+// instances publish: it may count what is in flight by that too.
+func ofInstances(signals policy.Signals) bool {
+	return signals.Published()|signals&policy.InFlight != policy.NoSignals
+}
 
 // observation says what the next decisions read.
 func (s *clusterView) observation(r *router) lookahead.Observation {

@@ -33,7 +33,13 @@ func (d dice) drawPrefixes(x *trial) {
 	c.ForceRouting = strings.Join(forced, ",")
 }
 
-// drawWait lets the estimated wait play a part.
+// trialSignal is a signal of another module that reads everything.
+var trialSignal = policy.RegisterSignal("trial_sum", func(s *policy.InstanceState) float64 {
+	return float64(s.Waiting+3*s.Running+5*s.Used+7*s.Blocks+11*s.Preemptions+13*s.CachedTokens+17*s.LookedUpTokens+
+		19*s.TTFT+23*s.TPOT+29*s.TTFTs+31*s.TPOTs+37*s.Judged+41*s.Attained+43*s.WaitingTokens+47*s.PrefillTokens+53*s.PrefillMicros) / 8
+})
+
+// drawWait lets the estimated wait, and a signal of another module, play a part.
 func (d dice) drawWait(x *trial) {
 	for _, signals := range []*policy.Signals{&x.ReadsSignals, &x.NoisyAutoscaler} {
 		if *signals != policy.NoSignals && d.chance(0.4) {
@@ -42,12 +48,16 @@ func (d dice) drawWait(x *trial) {
 		if *signals != policy.NoSignals && d.chance(0.3) {
 			*signals |= policy.ClassLatency
 		}
+		if *signals != policy.NoSignals && d.chance(0.3) {
+			*signals |= trialSignal
+		}
 	}
 	if d.chance(0.6) {
 		if x.Fresh == nil {
 			x.Fresh = map[policy.Signals]cadence{}
 		}
 		x.Fresh[policy.EstimatedWait] = pick[cadence](d, 0, 0, onDemand, 50, 700)
+		x.Fresh[trialSignal] = pick[cadence](d, 0, 0, onDemand, 50, 700)
 	}
 }
 
@@ -96,17 +106,14 @@ func sumClasses(signals policy.Signals, s *policy.RouterState) int64 {
 
 // setFresh says how fresh single signals are.
 func setFresh(c *Config, fresh map[policy.Signals]cadence) {
-	o := &c.Policies.Observability
-	for signal, text := range map[policy.Signals]*string{policy.QueueDepth: &o.QueueDepth, policy.BatchSize: &o.BatchSize, policy.KVUse: &o.KVUtilization,
-		policy.HitRate: &o.CacheHitRate, policy.RecentLatency: &o.RecentLatency, policy.EstimatedWait: &o.EstimatedWait} {
-		if every, ok := fresh[signal]; ok {
-			*text = vtime.Duration(every).String()
-			switch every {
-			case immediate:
-				*text = policy.Immediate
-			case onDemand:
-				*text = policy.OnDemand
-			}
+	for signal, every := range fresh { // any order: each has its own field
+		text := vtime.Duration(every).String()
+		switch every {
+		case immediate:
+			text = policy.Immediate
+		case onDemand:
+			text = policy.OnDemand
 		}
+		*c.Policies.Observability.Fresh.Of(signal) = text
 	}
 }

@@ -205,6 +205,9 @@ func sumView(signals policy.Signals, view *policy.View) int64 {
 		if signals&policy.EstimatedWait != 0 {
 			sum += int64(view.EstimatedWait(i))
 		}
+		if signals&trialSignal != 0 {
+			sum += int64(view.Value(trialSignal, i))
+		}
 		if signals&policy.RecentLatency != 0 {
 			share, of := view.RecentAttainment(i)
 			sum += int64(view.RecentTTFT(i)) + int64(view.RecentTPOT(i)) + int64(10*share) + of
@@ -338,7 +341,7 @@ func (d dice) drawPolicies(x *trial) {
 	}
 	c.Signals = pick(d, "live", "live", "per-step")
 	for s := policy.QueueDepth; s <= policy.RecentLatency; s <<= 1 {
-		if s&observed != 0 && d.chance(0.3) {
+		if s.Published() != 0 && d.chance(0.3) {
 			if x.Fresh == nil {
 				x.Fresh = map[policy.Signals]cadence{}
 			}

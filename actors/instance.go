@@ -74,7 +74,7 @@ func (p *instance) Promise() lookahead.Key {
 func (p *instance) load() load {
 	if p.perStep {
 		state := p.engine.StepState()
-		r := load{waiting: state.Waiting, running: state.Running, finished: p.finished}
+		r := load{waiting: int32(state.Waiting), running: int32(state.Running), finished: p.finished}
 		if p.readsKVUse {
 			r.used = state.Used
 		}
@@ -144,7 +144,7 @@ func (p *instance) Advance(_ lookahead.Key, out *lookahead.Outbox) {
 		p.snapshots.set(p.index, p.load())
 	}
 	for _, f := range p.side {
-		f.snapshots.set(p.index, p.loadDetail(f))
+		f.snapshots.set(p.index, p.observe(f))
 	}
 }
 
@@ -229,7 +229,7 @@ func newInstance(p *plan, i int, recorders metrics.Options, ready vtime.Time, ob
 		MaxModelLen: cfg.MaxModelLen, LongPrefillThreshold: cfg.LongPrefillTokenThreshold,
 		PrefixCaching: cfg.EnablePrefixCaching, ChunkedPrefill: cfg.EnableChunkedPrefill,
 		ReserveFullISL: cfg.SchedulerReserveFullISL, Async: *cfg.AsyncScheduling, StepByStep: cfg.StepByStep, KeepStepState: n.perStep, Warmup: warmup,
-		Model: p.model, Gamma: cfg.PreemptionGamma, Scheduler: s, Cache: cache, Sink: n, KeepBacklog: observed&policy.EstimatedWait != 0, BlockEvents: n.blockEvents(), Observer: n.tracer(cfg.Tracing.Level),
+		Model: p.model, Gamma: cfg.PreemptionGamma, Scheduler: s, Cache: cache, Sink: n, KeepBacklog: observed&(policy.EstimatedWait|policy.OwnSignals) != 0, BlockEvents: n.blockEvents(), Observer: n.tracer(cfg.Tracing.Level),
 	})
 	return n, nil
 }

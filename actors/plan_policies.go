@@ -143,27 +143,20 @@ func weights(s *policy.Selection) []string {
 
 // resolveFreshness reads the cadences of single signals from the bundle.
 func (p *plan) resolveFreshness() error {
-	o := &p.config.Policies.Observability
 	p.fresh = map[policy.Signals]cadence{}
-	for _, of := range []struct {
-		signal policy.Signals
-		text   string
-	}{
-		{policy.QueueDepth, o.QueueDepth}, {policy.BatchSize, o.BatchSize}, {policy.KVUse, o.KVUtilization},
-		{policy.HitRate, o.CacheHitRate}, {policy.RecentLatency, o.RecentLatency}, {policy.EstimatedWait, o.EstimatedWait},
-	} {
-		switch of.text {
+	for _, row := range policy.SignalTable() {
+		switch text := *p.config.Policies.Observability.Fresh.Of(row.Bit); text {
 		case "":
 		case policy.Immediate:
-			p.fresh[of.signal] = immediate
+			p.fresh[row.Bit] = immediate
 		case policy.OnDemand:
-			p.fresh[of.signal] = onDemand
+			p.fresh[row.Bit] = onDemand
 		default:
-			d, err := vtime.ParseDuration(of.text)
+			d, err := vtime.ParseDuration(text)
 			if err != nil {
 				return inputErrorf("observability: %v", err)
 			}
-			p.fresh[of.signal] = cadence(d)
+			p.fresh[row.Bit] = cadence(d)
 		}
 	}
 	return nil

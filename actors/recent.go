@@ -42,3 +42,8 @@ func (r *recent) add(o *metrics.Outcome) {
 	*out = c
 	r.next = (r.next + 1) % len(r.ring)
 }
+
+// fill enters the sums in s.
+func (r *recent) fill(s *policy.Service) {
+	s.TTFT, s.TTFTs, s.TPOT, s.TPOTs, s.Judged, s.Attained = r.sums.TTFT, r.sums.TTFTs, r.sums.TPOT, r.sums.TPOTs, r.sums.Judged, r.sums.Attained
+}

@@ -24,16 +24,17 @@ func (p *instance) publish(on *signalPlan, signals policy.Signals, o metrics.Opt
 	if b != nil && b.cadence != immediate {
 		p.writers = append(p.writers, refreshWriter{b.cadence, p.readsKVUse, -1, func(k int64) { b.publish(p.index, k, p.load()) }})
 	}
-	if signals&policy.RecentLatency != 0 {
+	if signals&(policy.RecentLatency|policy.OwnSignals) != 0 {
 		p.recent = &recent{options: o}
 	}
 	for _, f := range on.side {
+		f.snapshots.begin(p.index, p.observe(f))
 		if f.snapshots.cadence == immediate {
 			p.side = append(p.side, f)
 			continue
 		}
-		write := func(k int64) { f.snapshots.publish(p.index, k, p.loadDetail(f)) }
-		p.writers = append(p.writers, refreshWriter{f.snapshots.cadence, f.signals&stepSignals != 0, -1, write})
+		write := func(k int64) { f.snapshots.publish(p.index, k, p.observe(f)) }
+		p.writers = append(p.writers, refreshWriter{f.snapshots.cadence, f.signals.EveryStep() != policy.NoSignals, -1, write})
 	}
 }
 
@@ -46,7 +47,7 @@ func (p *instance) StableUntil() lookahead.Key {
 		steady = p.unchangedUntil(p.readsKVUse, false)
 	}
 	for _, f := range p.side {
-		steady = earlier(steady, p.unchangedUntil(f.signals&stepSignals != 0, f.onDemand))
+		steady = earlier(steady, p.unchangedUntil(f.signals.EveryStep() != policy.NoSignals, f.onDemand))
 	}
 	for i := range p.writers {
 		r := &p.writers[i]
@@ -57,11 +58,8 @@ func (p *instance) StableUntil() lookahead.Key {
 	return steady
 }
 
-// stepSignals change with every step, the others seldom.
-const stepSignals = policy.KVUse | policy.EstimatedWait
-
-// unchangedUntil is a Key before which signals do not change; with steps, the
-// stepSignals among them.
+// unchangedUntil is a Key before which signals do not change; with steps,
+// signals that change with every step are among them.
 func (p *instance) unchangedUntil(steps, asked bool) lookahead.Key {
 	at, class := vtime.Never, vtime.ClassStep
 	switch {

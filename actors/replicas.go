@@ -136,7 +136,7 @@ func (b *replicas) remove(i int, now vtime.Time) {
 		}
 	}
 	b.view.Set(i, policy.Slot{Phase: policy.Gone, Total: b.view.Slot(i).Total}) // nothing is there any more
-	b.view.ShowService(i, policy.Service{})
+	b.view.ShowSignals(i, new(policy.InstanceState), ^policy.NoSignals)
 	if b.prefixes != nil {
 		b.prefixes.Drop(i)
 	}

@@ -111,8 +111,8 @@ func newRouter(p *plan, q *policies, planned signalPlan, recorders metrics.Optio
 		recorder: metrics.NewRecorder(recorders),
 		cluster: clusterView{
 			signals: signals | extra, signalPlan: planned, refresh: -1, foreseen: !p.scales() && !loops(p.source), sent: make([]int32, cfg.NumInstances),
-			atAdmission: q.admission.Observes()&instanceSignals != 0,
-			atRouting:   (q.priority.Observes()|q.routing.Observes()|extra)&instanceSignals != 0,
+			atAdmission: ofInstances(q.admission.Observes()),
+			atRouting:   ofInstances(q.priority.Observes() | q.routing.Observes() | extra),
 		},
 	}
 	r.loop = newLoop(p.source, r, recorders)
@@ -290,7 +290,7 @@ func (r *router) decide(i int32, now vtime.Time, out *lookahead.Outbox) {
 // look makes the view and the state show what a policy that observes signals may
 // see at now.
 func (r *router) look(signals policy.Signals, now vtime.Time) {
-	if signals&instanceSignals != 0 {
+	if ofInstances(signals) {
 		r.cluster.look(now)
 	}
 	r.cluster.view.Declared, r.state.Declared = signals, signals

@@ -2,7 +2,6 @@ package actors
 
 import (
 	"blis/policy"
-	"blis/vtime"
 )
 
 // signalPlan is how the signals of a run reach the router. It follows from what the
@@ -27,11 +26,12 @@ func planSignals(p *plan, signals, extra policy.Signals) signalPlan {
 	usual := cadence(cfg.SnapshotRefreshInterval)
 	var b signalPlan
 	var inLoad, atOnce policy.Signals
-	for s := policy.Signals(1); s <= signals|extra; s <<= 1 {
-		if (signals|extra)&s&observed == 0 {
+	for _, row := range policy.SignalTable() {
+		s := row.Bit & (signals | extra).Published()
+		if s == policy.NoSignals {
 			continue
 		}
-		c := cadenceOf(p, s)
+		c := cadenceOf(p, &row)
 		if c == onDemand {
 			b.sideOf(c, cfg.NumInstances).signals |= s
 			b.sideSignals |= s & loadSignals
@@ -74,30 +74,18 @@ func (b *signalPlan) sideOf(c cadence, instances int) *sideSnapshots {
 			return f
 		}
 	}
-	f := &sideSnapshots{snapshots: newSnapshots[loadDetail](instances, max(c, immediate)), onDemand: asked, refresh: -1}
+	f := &sideSnapshots{snapshots: newSnapshots[policy.InstanceState](instances, max(c, immediate)), onDemand: asked, refresh: -1}
 	b.side = append(b.side, f)
 	return f
 }
 
-// Default cadences of the signals that change slowly and are expensive to read.
-const (
-	hitRateCadence       = 10 * cadence(vtime.Millisecond)
-	recentLatencyCadence = 100 * cadence(vtime.Millisecond)
-)
-
-// cadence is how fresh a signal is.
-func cadenceOf(p *plan, s policy.Signals) cadence {
-	if c, ok := p.fresh[s]; ok {
+// cadenceOf is how fresh a signal is that instances publish.
+func cadenceOf(p *plan, row *policy.Signal) cadence {
+	if c, ok := p.fresh[row.Bit]; ok {
 		return c
 	}
-	usual := cadence(p.config.SnapshotRefreshInterval)
-	switch {
-	case usual != immediate:
+	if usual := cadence(p.config.SnapshotRefreshInterval); usual != immediate {
 		return usual
-	case s == policy.HitRate:
-		return hitRateCadence
-	case s == policy.RecentLatency:
-		return recentLatencyCadence
 	}
-	return immediate
+	return cadence(row.Every)
 }

@@ -67,6 +67,15 @@ func (b *snapshots[R]) grow() {
 	b.changed.cover(len(b.live))
 }
 
+// begin enters the value of instance i before its first event.
+func (b *snapshots[R]) begin(i int, r R) {
+	if b.cadence == immediate {
+		b.set(i, r)
+		return
+	}
+	b.past[i].ring[0].value = r // written for refresh −1
+}
+
 // set enters the live value of instance i.
 func (b *snapshots[R]) set(i int, r R) {
 	if b.live[i] != r {

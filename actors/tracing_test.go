@@ -171,7 +171,7 @@ func TestCounterfactualsLeaveNoticesAlone(t *testing.T) {
 	for _, k := range []int{0, 2} {
 		cfg := DefaultConfig()
 		cfg.NumRequests, cfg.RoutingPolicy, cfg.RoutingScorers = 300, "weighted", "active-requests:1"
-		cfg.Policies.Observability.QueueDepth = policy.OnDemand
+		*cfg.Policies.Observability.Fresh.Of(policy.QueueDepth) = policy.OnDemand
 		cfg.Tracing = Tracing{Level: trace.Decisions, Consumer: &kept{}, Counterfactual: k}
 		r, err := Run(context.Background(), cfg)
 		if err != nil {

@@ -128,12 +128,13 @@ func (p *plan) noteUnread(signals policy.Signals) {
 	c := &p.config
 	periodic := c.InFlight == "periodic"
 	usual, published := policy.NoSignals, policy.NoSignals // refreshed at the interval; published by instances
-	for s := policy.Signals(1); s <= observed; s <<= 1 {
+	for _, row := range policy.SignalTable() {
+		s := row.Bit
 		fresh, apart := p.fresh[s]
 		switch {
-		case s&observed == 0:
+		case row.Key == "":
 		case apart && s&signals == 0:
-			p.note("observability.%s has no effect: no policy reads it", freshnessNames[s])
+			p.note("observability.%s has no effect: no policy reads it", row.Key)
 		case s&signals != 0:
 			if !apart {
 				usual |= s
@@ -172,10 +173,4 @@ func (p *plan) noteUnreadPrefixes(read bool) {
 			p.note("prefix-index-blocks is %d, less than the %d blocks of an instance's cache: the router forgets prompts that are still there", blocks, c.TotalKVBlocks)
 		}
 	}
-}
-
-// freshnessNames are the fields of the bundle that say how fresh a signal is.
-var freshnessNames = map[policy.Signals]string{
-	policy.QueueDepth: "queue_depth", policy.BatchSize: "batch_size", policy.KVUse: "kv_utilization",
-	policy.HitRate: "cache_hit_rate", policy.RecentLatency: "recent_latency", policy.EstimatedWait: "estimated_wait",
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"blis/policy"
 	"blis/vtime"
 )
 
@@ -94,11 +95,11 @@ func TestSettingsWithoutEffectAreNoted(t *testing.T) {
 		{"an autoscaler that sees", []func(*Config){scaling, func(c *Config) { c.SnapshotRefreshInterval = 5 }}, nil},
 		{"signals that nobody reads", []func(*Config){func(c *Config) {
 			c.RoutingPolicy = "least-loaded"
-			c.Policies.Observability.KVUtilization = "50ms"
+			*c.Policies.Observability.Fresh.Of(policy.KVUse) = "50ms"
 		}}, []string{"observability.kv_utilization has no effect: no policy reads it"}},
 		{"all that is read is asked for", []func(*Config){func(c *Config) {
 			c.RoutingPolicy, c.RoutingScorers, c.Signals, c.SnapshotRefreshInterval = "weighted", "kv-utilization:1", "per-step", 5
-			c.Policies.Observability.KVUtilization = "on_demand"
+			*c.Policies.Observability.Fresh.Of(policy.KVUse) = "on_demand"
 		}}, []string{"snapshot-refresh-interval has no effect: no policy reads a signal that is refreshed by it", "signals has no effect: no policy reads what instances publish"}},
 	} {
 		t.Run(x.name, func(t *testing.T) {

@@ -95,16 +95,17 @@ func waits(p *plan, q *policies, b *signalPlan, extra policy.Signals) []Wait {
 // load signal, or as immediate if it comes by notices.
 func ages(p *plan, signals policy.Signals, b *signalPlan) []Wait {
 	var list []Wait
-	for s := policy.Signals(1); s <= signals; s <<= 1 {
-		if signals&s&^ownSignals(&p.config) == 0 {
+	for _, row := range policy.SignalTable() {
+		s := row.Bit & signals &^ ownSignals(&p.config)
+		if s == policy.NoSignals {
 			continue
 		}
 		w := Wait{Signals: s, ByNotice: s & b.notified, Refresh: p.config.SnapshotRefreshInterval}
 		switch {
 		case w.ByNotice != 0:
 			w.Refresh = 0
-		case s&observed != 0:
-			w.Refresh = vtime.Duration(max(cadenceOf(p, s), immediate))
+		case row.Key != "":
+			w.Refresh = vtime.Duration(max(cadenceOf(p, &row), immediate))
 		}
 		list = joinAge(list, w)
 	}

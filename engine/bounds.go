@@ -68,7 +68,7 @@ func (e *Engine) FirstStepState(lengths bool) vtime.Time {
 	if e.inFlight.n == 0 {
 		end = min(end, e.agenda.at[eventQueued]).Add(e.batcher.pace.minStep)
 	}
-	if lengths && e.stepState.Waiting == e.requests.waiting() && e.stepState.Running == e.requests.running() {
+	if lengths && e.stepState.Waiting == int64(e.requests.waiting()) && e.stepState.Running == int64(e.requests.running()) {
 		change, _ := e.FirstChange()
 		end = max(end, change)
 	}

@@ -6,6 +6,7 @@ import (
 	"blis/kv"
 	"blis/latency"
 	"blis/metrics"
+	"blis/policy"
 	"blis/vtime"
 )
 
@@ -22,11 +23,11 @@ type Engine struct {
 	diagnosis diagnosis
 	books     books
 
-	overdue   []member        // requests with overdue
-	stepState State           // at the end of the last step, with Config.KeepStepState
-	changes   []BlockChange   // since the end of the last step, with Config.BlockEvents
-	outcome   metrics.Outcome // of the request that ends
-	released  *remains        // nil: not yet
+	overdue   []member             // requests with overdue
+	stepState policy.InstanceState // at the end of the last step, with Config.KeepStepState
+	changes   []BlockChange        // since the end of the last step, with Config.BlockEvents
+	outcome   metrics.Outcome      // of the request that ends
+	released  *remains             // nil: not yet
 
 	Counters metrics.Counters
 	Blocks   metrics.Integral // Counters.BlockMicros over time
@@ -73,20 +74,15 @@ func (f *batcher) init(e *Engine) {
 	}
 }
 
-// State is what can be seen of an instance from outside.
-type State struct {
-	Waiting, Running             int32 // requests in the wait queue, preempted ones included, and in the running list
-	Used                         int64 // KV blocks that requests hold
-	CachedTokens, LookedUpTokens int64 // prompt tokens found in the prefix cache, and looked up, at first admissions
-
-	// With Config.KeepBacklog: tokens that wait to be prefilled, and what was
-	// prefilled in how many µs in the last RecentPrefills steps that did any.
-	WaitingTokens, PrefillTokens, PrefillMicros int64
-}
-
-// State is the state as it is.
-func (e *Engine) State() State {
-	s := State{Waiting: e.Waiting(), Running: e.Running(), Used: int64(e.UsedBlocks()), CachedTokens: e.Counters.CachedTokens, LookedUpTokens: e.Counters.LookedUpTokens}
+// State is what the instance can say of itself now. What is prefilled and waits to
+// be prefilled it knows with Config.KeepBacklog, of latencies it knows nothing.
+func (e *Engine) State() policy.InstanceState {
+	c := &e.Counters
+	s := policy.InstanceState{
+		Waiting: int64(e.Waiting()), Running: int64(e.Running()), Used: int64(e.UsedBlocks()),
+		Blocks: c.TotalBlocks, Preemptions: c.Preemptions,
+	}
+	s.CachedTokens, s.LookedUpTokens = c.CachedTokens, c.LookedUpTokens
 	if k := e.requests.backlog; k != nil {
 		s.WaitingTokens, s.PrefillTokens, s.PrefillMicros = k.waiting, k.tokens, k.micros
 	}
@@ -96,7 +92,7 @@ func (e *Engine) State() State {
 // StepState is the state as of the end of the last step, before the next batch
 // was formed: what a server publishes that updates its metrics once per step. It
 // needs Config.KeepStepState.
-func (e *Engine) StepState() State { return e.stepState }
+func (e *Engine) StepState() policy.InstanceState { return e.stepState }
 
 // Waiting is the length of the wait queue, preempted requests included.
 func (e *Engine) Waiting() int32 { return e.requests.waiting() }

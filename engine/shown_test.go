@@ -3,6 +3,7 @@ package engine
 import (
 	"testing"
 
+	"blis/policy"
 	"blis/vtime"
 )
 
@@ -13,7 +14,7 @@ import (
 func TestShownIsAsOfTheEndOfTheStep(t *testing.T) {
 	for _, every := range []vtime.Time{1000, 3000, 7000, 10_000} {
 		async := every%2000 != 0
-		looks := func(stepwise bool) (shown []State) {
+		looks := func(stepwise bool) (shown []policy.InstanceState) {
 			e, _ := instance(t, linear{1000, 0, 0}, func(c *Config) { c.KeepStepState, c.Async, c.StepByStep = true, async, stepwise })
 			deliver(e, 0, 0, 14, 60, vtime.Never)
 			deliver(e, 1, 0, 9, 60, vtime.Never)

@@ -352,7 +352,7 @@ func TestAutoscalersAllocateNothing(t *testing.T) {
 					s.Phase, s.Routable = Starting, false
 				}
 				ctx.View.Set(i, s)
-				ctx.View.ShowService(i, Service{Judged: 100, Attained: rng.Int32N(101)})
+				ctx.View.ShowService(i, Service{Judged: 100, Attained: rng.Int64N(101)})
 			}
 			ctx.Replicas = p.Evaluate(ctx).Target
 		}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math/bits"
 	"slices"
 	"strconv"
 	"strings"
@@ -36,14 +37,20 @@ type Observability struct {
 	Refresh  *vtime.Duration // largest age of instance signals; 0: always fresh; nil: not given
 	InFlight string          // immediate or periodic; empty: not given
 
-	// Freshness of single signals: Immediate, OnDemand, or the interval of their
-	// refreshes; empty: Refresh, or the default of the signal, holds.
-	QueueDepth, BatchSize, KVUtilization, CacheHitRate, RecentLatency, EstimatedWait string
+	// Fresh is the freshness of single signals that instances publish.
+	Fresh Freshnesses
 
 	PrefixIndex  string          // routed or events; empty: not given
 	PrefixBlocks string          // with routed: blocks remembered per instance, or Auto; empty: not given
 	KVEventDelay *vtime.Duration // with events: their delay; nil: not given
 }
+
+// Freshnesses has the freshness of each signal, by its bit: Immediate, OnDemand, or
+// the interval of its refreshes; empty: Refresh, or the default of the signal, holds.
+type Freshnesses [firstOwn + MaxOwnSignals]string
+
+// Of returns where the freshness of a single signal is kept.
+func (f *Freshnesses) Of(s Signals) *string { return &f[bits.TrailingZeros32(uint32(s))] }
 
 // Freshness of a signal without an interval.
 const (
@@ -105,8 +112,36 @@ const metadata = "metadata"
 // longest is the longest duration of a field.
 const longest = float64(1 << 62)
 
+// observability is the section about signals. It has a field for each signal that
+// instances publish, after its first fields.
+const (
+	observability   = "observability"
+	fieldsAtTheHead = 2
+)
+
 // sections lists the sections of a bundle in the order in which they are written.
-var sections = []section{
+func sections() []section {
+	list := slices.Clone(fixedSections)
+	for i := range list {
+		if list[i].name == observability {
+			list[i].fields = slices.Insert(slices.Clone(list[i].fields), fieldsAtTheHead, signalFields()...)
+		}
+	}
+	return list
+}
+
+// signalFields returns the fields for the freshness of signals.
+func signalFields() (list []field) {
+	for _, r := range SignalTable() {
+		if r.Key != "" {
+			list = append(list, text(freshness(r.Key), func(b *Bundle) *string { return b.Observability.Fresh.Of(r.Bit) }))
+		}
+	}
+	return list
+}
+
+// fixedSections are the sections without the fields of signals.
+var fixedSections = []section{
 	{name: string(AdmissionKind), selection: func(b *Bundle) *Selection { return &b.Admission }},
 	{name: string(PriorityKind), selection: func(b *Bundle) *Selection { return &b.Priority }},
 	{name: string(RoutingKind), selection: func(b *Bundle) *Selection { return &b.Routing }},
@@ -125,15 +160,10 @@ var sections = []section{
 		text(Parameter{Name: "actuation.drain", Type: Choice, Choices: []string{"wait", "immediate", "redirect"}}, func(b *Bundle) *string { return &b.Autoscale.Drain }),
 		text(Parameter{Name: "actuation.drain_timeout", Type: Duration, Max: longest}, func(b *Bundle) *string { return &b.Autoscale.DrainTimeout }),
 	}},
-	{name: "observability", fields: []field{
+	{name: observability, fields: []field{
 		{Parameter{Name: "refresh", Type: Duration, Max: longest}, func(b *Bundle) **vtime.Duration { return &b.Observability.Refresh }, nil},
 		text(Parameter{Name: "in_flight", Type: Choice, Choices: []string{"immediate", "periodic"}}, func(b *Bundle) *string { return &b.Observability.InFlight }),
-		text(freshness("queue_depth"), func(b *Bundle) *string { return &b.Observability.QueueDepth }),
-		text(freshness("batch_size"), func(b *Bundle) *string { return &b.Observability.BatchSize }),
-		text(freshness("kv_utilization"), func(b *Bundle) *string { return &b.Observability.KVUtilization }),
-		text(freshness("cache_hit_rate"), func(b *Bundle) *string { return &b.Observability.CacheHitRate }),
-		text(freshness("recent_latency"), func(b *Bundle) *string { return &b.Observability.RecentLatency }),
-		text(freshness("estimated_wait"), func(b *Bundle) *string { return &b.Observability.EstimatedWait }),
+		// Here follow the signals; see sections.
 		text(Parameter{Name: "prefix_index", Type: Choice, Choices: []string{"routed", "events"}}, func(b *Bundle) *string { return &b.Observability.PrefixIndex }),
 		text(Parameter{Name: "prefix_index_blocks", Type: CountOrAuto, Min: 1, Max: 1<<31 - 1}, func(b *Bundle) *string { return &b.Observability.PrefixBlocks }),
 		{Parameter{Name: "kv_event_delay", Type: Duration, Max: longest}, func(b *Bundle) **vtime.Duration { return &b.Observability.KVEventDelay }, nil},
@@ -163,10 +193,11 @@ func (f *field) get(b *Bundle) string {
 
 // findSection returns the section of that name, or the problem that there is none.
 func findSection(name string) (s *section, problem string) {
-	names := make([]string, len(sections))
-	for i := range sections {
-		if names[i] = sections[i].name; names[i] == name {
-			return &sections[i], ""
+	list := sections()
+	names := make([]string, len(list))
+	for i := range list {
+		if names[i] = list[i].name; names[i] == name {
+			return &list[i], ""
 		}
 	}
 	return nil, unknownName("section", name, names)

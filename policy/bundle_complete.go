@@ -11,8 +11,9 @@ import (
 // count, in the order given, else the defaults that are not 0. Single fields and
 // metadata stay as they are. A bad type or parameter is an *Error.
 func (b Bundle) Complete() (Bundle, error) {
-	for i := range sections {
-		s := &sections[i]
+	list := sections()
+	for i := range list {
+		s := &list[i]
 		if s.selection == nil {
 			continue
 		}

@@ -91,8 +91,9 @@ func TestAnyBundleRoundTrips(t *testing.T) {
 
 func anyBundle(t *rapid.T) Bundle {
 	var b Bundle
-	for i := range sections {
-		if s := &sections[i]; s.selection != nil && rapid.Bool().Draw(t, s.name) {
+	list := sections()
+	for i := range list {
+		if s := &list[i]; s.selection != nil && rapid.Bool().Draw(t, s.name) {
 			*s.selection(&b) = anySelection(t, Kind(s.name))
 		}
 	}
@@ -103,8 +104,11 @@ func anyBundle(t *rapid.T) Bundle {
 	if rapid.Bool().Draw(t, "refresh") {
 		b.Observability.Refresh = duration.Draw(t, "refresh")
 	}
-	for _, f := range []*string{&b.Observability.QueueDepth, &b.Observability.BatchSize, &b.Observability.KVUtilization, &b.Observability.CacheHitRate, &b.Observability.RecentLatency, &b.Observability.EstimatedWait} {
-		*f = rapid.SampledFrom([]string{"", Immediate, OnDemand, "50ms", "7"}).Draw(t, "freshness")
+	for _, r := range SignalTable() {
+		if r.Key == "" {
+			continue
+		}
+		*b.Observability.Fresh.Of(r.Bit) = rapid.SampledFrom([]string{"", Immediate, OnDemand, "50ms", "7"}).Draw(t, "freshness")
 	}
 	b.Observability.InFlight = rapid.SampledFrom([]string{"", "immediate", "periodic"}).Draw(t, "in_flight")
 	b.Observability.PrefixIndex = rapid.SampledFrom([]string{"", "routed", "events"}).Draw(t, "prefix_index")

@@ -67,8 +67,9 @@ func (b *Bundle) unmarshal(text []byte, limit int) error {
 // content returns the given fields as a Mapping.
 func (b *Bundle) content() Mapping {
 	list := Mapping{}
-	for i := range sections {
-		s := &sections[i]
+	all := sections()
+	for i := range all {
+		s := &all[i]
 		var given Mapping
 		if s.selection != nil {
 			given = s.selection(b).content(Kind(s.name))

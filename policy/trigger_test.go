@@ -66,7 +66,7 @@ func TestTriggerOfAttainment(t *testing.T) {
 	if !g.Judges() || mustTrigger(t, "queue>1").Judges() {
 		t.Error("it is about targets, the queue is not")
 	}
-	for attained, want := range map[int32]bool{89: true, 90: false} {
+	for attained, want := range map[int64]bool{89: true, 90: false} {
 		ctx := seen(g, 1, each(1, Slot{})...)
 		ctx.View.ShowService(0, Service{Judged: 100, Attained: attained})
 		if got := g.Fires(ctx); got != want {

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"fmt"
+	"math/bits"
 	"slices"
 )
 
@@ -43,10 +44,10 @@ type Service struct {
 	// Sums of TTFT and TPOT in µs, over the last RecentCompletions completed
 	// requests, and the numbers of those that have a TTFT and a TPOT.
 	TTFT, TPOT   int64
-	TTFTs, TPOTs int32
+	TTFTs, TPOTs int64
 	// The numbers of those requests whose class has targets, and of those that
 	// met every target.
-	Judged, Attained int32
+	Judged, Attained int64
 	// Tokens of waiting requests that are to be prefilled; tokens prefilled in
 	// the last steps that prefilled any, and the µs that these steps took.
 	WaitingTokens, PrefillTokens, PrefillMicros int64
@@ -69,6 +70,7 @@ const RecentCompletions = 100
 type View struct {
 	slots    []Slot
 	services []Service
+	own      [][MaxOwnSignals]float64 // values of the signals of other modules; shorter than slots where none was shown
 	// Declared is the Observes of the policy that reads the view next. In a
 	// build with the tag debug a read outside it panics; else it is ignored.
 	Declared Signals
@@ -168,6 +170,28 @@ func (v *View) ShowService(i int, s Service) {
 	}
 	v.services[i] = s
 	v.note(i)
+}
+
+// ShowSignals writes signals of instance i as they are in s. It does what Show and
+// ShowService do, for any published signals.
+func (v *View) ShowSignals(i int, s *InstanceState, signals Signals) {
+	slot := &v.slots[i]
+	state := InstanceState{Waiting: int64(slot.Queue), Running: int64(slot.Batch), Used: slot.Used, Service: v.services[i]}
+	state.Copy(s, signals&^OwnSignals)
+	v.Show(i, int32(state.Waiting), int32(state.Running), slot.InFlight, state.Used)
+	v.ShowService(i, state.Service)
+	if signals&OwnSignals == 0 {
+		return
+	}
+	for i >= len(v.own) {
+		v.own = append(v.own, [MaxOwnSignals]float64{})
+	}
+	state.Own = v.own[i]
+	state.Copy(s, signals&OwnSignals)
+	if v.own[i] != state.Own {
+		v.own[i] = state.Own
+		v.note(i)
+	}
 }
 
 // Service returns what ShowService last wrote for instance i. It is for the owner.
@@ -286,7 +310,7 @@ func (v *View) RecentTTFT(i int) float64 {
 		v.check(RecentLatency)
 	}
 	s := &v.services[i]
-	return mean(s.TTFT, int64(s.TTFTs))
+	return mean(s.TTFT, s.TTFTs)
 }
 
 // RecentTPOT returns the mean TPOT in µs of the requests among these that have one.
@@ -295,7 +319,7 @@ func (v *View) RecentTPOT(i int) float64 {
 		v.check(RecentLatency)
 	}
 	s := &v.services[i]
-	return mean(s.TPOT, int64(s.TPOTs))
+	return mean(s.TPOT, s.TPOTs)
 }
 
 // RecentAttainment returns the number of these requests whose class has targets,
@@ -305,7 +329,19 @@ func (v *View) RecentAttainment(i int) (share float64, of int64) {
 		v.check(RecentLatency)
 	}
 	s := &v.services[i]
-	return mean(int64(s.Attained), int64(s.Judged)), int64(s.Judged)
+	return mean(s.Attained, s.Judged), s.Judged
+}
+
+// Value returns the value on instance i of a signal that RegisterSignal returned, 0
+// before it was shown.
+func (v *View) Value(s Signals, i int) float64 {
+	if checkReads {
+		v.check(s)
+	}
+	if i >= len(v.own) {
+		return 0
+	}
+	return v.own[i][bits.TrailingZeros32(uint32(s))-firstOwn]
 }
 
 // mean returns sum/n, 0 for n = 0.

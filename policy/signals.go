@@ -1,0 +1,232 @@
+package policy
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"blis/vtime"
+)
+
+// Signals is a set of things that a policy may read of the instances.
+type Signals uint32
+
+// All signals. A policy's Observes is a union of them; the lookahead of a run
+// follows from what its policies declare.
+const (
+	InFlight   Signals = 1 << iota // the router's own count per instance
+	QueueDepth                     // length of the wait queue, with preempted requests
+	BatchSize                      // length of the running list
+	KVUse                          // used and free blocks
+	// Active is what the router hears of requests that end: the numbers of active
+	// requests, of a tenant and in all, and completions per second.
+	Active
+	// Rates are arrival rates and bursts, of a tenant and in all. The router
+	// counts arrivals itself, so a run does not wait for them.
+	Rates
+	HitRate       // prefix cache hits, cumulative
+	RecentLatency // TTFT and TPOT of the last completions
+	// Prefixes is the part of the present prompt that each instance is expected
+	// to have cached: the router's own knowledge, unless its index follows events.
+	Prefixes
+	// EstimatedWait is the number of tokens that wait to be prefilled on an
+	// instance, and the speed of its last prefills.
+	EstimatedWait
+	// ClassLatency is what the router hears of the last requests of each SLO
+	// class: latencies and attained targets.
+	ClassLatency
+
+	NoSignals Signals = 0
+)
+
+// OwnSignals are the signals that RegisterSignal can return.
+const OwnSignals Signals = (1<<MaxOwnSignals - 1) << firstOwn
+
+// MaxOwnSignals is the number of signals that other modules can add.
+const MaxOwnSignals = 8
+
+const firstOwn = 16 // the bit of the first of OwnSignals
+
+// InstanceState is what an instance can say of itself at one time. Counts are since
+// the start of the run.
+type InstanceState struct {
+	Waiting, Running int64 // requests in the wait queue, preempted ones included, and in the running list
+	Used             int64 // KV blocks that requests hold
+	Service
+
+	// For signals of other modules.
+	Blocks      int64 // KV blocks that there are
+	Preemptions int64
+
+	Own [MaxOwnSignals]float64 // values of the signals of other modules
+}
+
+// Signal is a row of the table of signals. The first six columns hold for signals
+// that instances publish alone.
+type Signal struct {
+	Bit  Signals
+	Name string // in messages
+	// Key is the name of its cadence in the section observability of a bundle;
+	// empty: instances do not publish it.
+	Key string
+	// Every is the interval of its refreshes in a bundle that says nothing of it;
+	// 0: it is always fresh.
+	Every vtime.Duration
+	// EveryStep says that it changes with every step. Other signals change only
+	// when a request is queued, scheduled, preempted or ends.
+	EveryStep bool
+
+	numbers []numberOf // that it consists of
+	own     int        // index in InstanceState.Own, of a signal of another module
+	value   func(*InstanceState) float64
+}
+
+// numberOf says where an InstanceState has one number of a signal.
+type numberOf func(*InstanceState) *int64
+
+// signalTable has a row for each signal of this package, in the order of the bits.
+// A new signal that instances publish is a constant above, a row here, a method of
+// View that reads it, and a field of InstanceState where the engine fills it in.
+var signalTable = []Signal{
+	{Bit: InFlight, Name: "in-flight"},
+	{Bit: QueueDepth, Name: "queue depth", Key: "queue_depth", numbers: []numberOf{
+		func(s *InstanceState) *int64 { return &s.Waiting }}},
+	{Bit: BatchSize, Name: "batch size", Key: "batch_size", numbers: []numberOf{
+		func(s *InstanceState) *int64 { return &s.Running }}},
+	{Bit: KVUse, Name: "KV use", Key: "kv_utilization", EveryStep: true, numbers: []numberOf{
+		func(s *InstanceState) *int64 { return &s.Used }}},
+	{Bit: Active, Name: "active requests"},
+	{Bit: Rates, Name: "arrival rates"},
+	{Bit: HitRate, Name: "cache hit rate", Key: "cache_hit_rate", Every: 10 * vtime.Millisecond, numbers: []numberOf{
+		func(s *InstanceState) *int64 { return &s.CachedTokens },
+		func(s *InstanceState) *int64 { return &s.LookedUpTokens }}},
+	{Bit: RecentLatency, Name: "recent latency", Key: "recent_latency", Every: 100 * vtime.Millisecond, numbers: []numberOf{
+		func(s *InstanceState) *int64 { return &s.TTFT }, func(s *InstanceState) *int64 { return &s.TTFTs },
+		func(s *InstanceState) *int64 { return &s.TPOT }, func(s *InstanceState) *int64 { return &s.TPOTs },
+		func(s *InstanceState) *int64 { return &s.Judged }, func(s *InstanceState) *int64 { return &s.Attained }}},
+	{Bit: Prefixes, Name: "expected prefix hits"},
+	{Bit: EstimatedWait, Name: "estimated wait", Key: "estimated_wait", EveryStep: true, numbers: []numberOf{
+		func(s *InstanceState) *int64 { return &s.WaitingTokens },
+		func(s *InstanceState) *int64 { return &s.PrefillTokens },
+		func(s *InstanceState) *int64 { return &s.PrefillMicros }}},
+	{Bit: ClassLatency, Name: "latency by class"},
+}
+
+// SignalTable returns the rows of all signals, those of other modules last. The
+// caller must not change them.
+func SignalTable() []Signal { return signalTable }
+
+// published and stepSignals are sets of rows with a Key, and of those among them
+// with EveryStep.
+var published, stepSignals = signalSets()
+
+func signalSets() (published, steps Signals) {
+	for i := range signalTable {
+		if r := &signalTable[i]; r.Key != "" {
+			published |= r.Bit
+			if r.EveryStep {
+				steps |= r.Bit
+			}
+		}
+	}
+	return published | OwnSignals, steps | OwnSignals
+}
+
+// Published returns the signals that instances publish.
+func (s Signals) Published() Signals { return s & published }
+
+// EveryStep returns the signals among the published ones that change with every
+// step.
+func (s Signals) EveryStep() Signals { return s & stepSignals }
+
+// RegisterSignal adds a signal that instances publish, and returns it for Observes
+// and View.Value. Its value follows from what an instance says of itself, and from
+// nothing else; it is finite. The name is that of its cadence in the section
+// observability of a bundle, in the form of queue_depth. Without a cadence there it
+// is fresh at every decision, unless observability.refresh says otherwise.
+//
+// It is called while the program starts, before any bundle is read: in an init
+// function, or for the value of a package variable. It panics on a name that is
+// taken or of another form, and when there are MaxOwnSignals.
+func RegisterSignal(name string, value func(*InstanceState) float64) Signals {
+	var last *Signal
+	for i := range signalTable {
+		if last = &signalTable[i]; last.Key == name {
+			panic(fmt.Sprintf("policy: there is a signal %q already", name))
+		}
+	}
+	own := 0
+	if last.value != nil {
+		own = last.own + 1
+	}
+	switch {
+	case strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789_") != "" || name == "" || slices.Contains(otherKeys, name):
+		panic(fmt.Sprintf("policy: a signal cannot be called %q: want small letters, digits and _, and no other field of observability", name))
+	case own == MaxOwnSignals:
+		panic(fmt.Sprintf("policy: the signal %q is one too many: want at most %d of other modules", name, MaxOwnSignals))
+	}
+	r := Signal{Bit: 1 << (firstOwn + own), Name: name, Key: name, EveryStep: true, own: own, value: value}
+	signalTable = append(signalTable, r)
+	return r.Bit
+}
+
+// otherKeys are the fields of the section observability that are no signals.
+var otherKeys = []string{"refresh", "in_flight", "prefix_index", "prefix_index_blocks", "kv_event_delay"}
+
+// SignalNamed returns the published signal of that name in bundles, NoSignals if
+// there is none.
+func SignalNamed(name string) Signals {
+	for i := range signalTable {
+		if r := &signalTable[i]; r.Key == name && name != "" {
+			return r.Bit
+		}
+	}
+	return NoSignals
+}
+
+// Evaluate computes the values of the signals of other modules among signals from
+// the rest of s.
+func (s *InstanceState) Evaluate(signals Signals) {
+	for i := range signalTable {
+		r := &signalTable[i]
+		if r.value == nil || signals&r.Bit == 0 {
+			continue
+		}
+		x := r.value(s)
+		if math.IsNaN(x) || math.IsInf(x, 0) {
+			panic(fmt.Sprintf("policy: the signal %q is %v: want a finite number", r.Name, x))
+		}
+		s.Own[r.own] = x
+	}
+}
+
+// Copy copies the numbers of signals from another state.
+func (s *InstanceState) Copy(from *InstanceState, signals Signals) {
+	for i := range signalTable {
+		r := &signalTable[i]
+		if signals&r.Bit == 0 {
+			continue
+		}
+		for _, n := range r.numbers {
+			*n(s) = *n(from)
+		}
+		if r.value != nil {
+			s.Own[r.own] = from.Own[r.own]
+		}
+	}
+}
+
+// String lists the signals of the set, or says "nothing".
+func (s Signals) String() string {
+	if s == NoSignals {
+		return "nothing"
+	}
+	var names []string
+	for i := range signalTable {
+		if r := &signalTable[i]; s&r.Bit != 0 {
+			names = append(names, r.Name)
+		}
+	}
+	return strings.Join(names, ", ")
+}
