@@ -31,7 +31,7 @@ var layers = map[string]string{
 	"workload/traffic": "workload workload/draw",
 	"workload/loadgen": "input/textio",
 	"workload/traces":  "suggest input/textio workload workload/loadgen",
-	"workload/spec":    "input/nesting suggest workload workload/draw workload/traffic workload/traces",
+	"workload/spec":    "yamldoc suggest workload workload/draw workload/traffic workload/traces",
 
 	"workload/servegen": "suggest input/textio workload workload/draw workload/traffic",
 	"workload/survey":   "workload metrics",
@@ -44,7 +44,8 @@ var layers = map[string]string{
 	"internal/testsize": "",
 
 	"suggest":   "",
-	"latency":   "input/nesting suggest",
+	"yamldoc":   "suggest",
+	"latency":   "yamldoc suggest",
 	"metrics":   "suggest workload",
 	"lookahead": "",
 	"kv":        "workload",
@@ -66,7 +67,7 @@ var layers = map[string]string{
 const workloads = "workload workload/draw workload/traffic workload/loadgen workload/traces workload/servegen workload/spec workload/survey"
 
 // pure are the packages whose results are functions of their arguments.
-var pure = strings.Fields("vtime input/nesting latency metrics kv policy trace engine calibrate/regress " + workloads)
+var pure = strings.Fields("vtime input/nesting yamldoc latency metrics kv policy trace engine calibrate/regress " + workloads)
 
 // opensFiles are the files of pure packages that may import os.
 var opensFiles = []string{"workload/traces/tracefile.go", "workload/servegen/files.go", "workload/spec/specfile.go"}

@@ -23,6 +23,7 @@
 //	deployment.go    Deployment: model × GPU × TP, ceilings and all-reduce
 //	memory.go        KV blocks of an instance, or that the model does not fit;
 //	                 bytes.go amounts of memory in flags and files
+//	yaml.go          reading the files of models, GPUs and coefficients
 //	capacity.go      the request rate that one instance can sustain
 //
 // docs/latency.md has every formula, README.md where they are easily got wrong.

@@ -1,6 +1,7 @@
 package latency
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -8,7 +9,7 @@ import (
 
 	_ "embed"
 
-	"github.com/goccy/go-yaml/ast"
+	"blis/yamldoc"
 )
 
 // Hardware describes one GPU and how it talks to its neighbours.
@@ -157,7 +158,7 @@ func ParseHardware(data []byte, file string) ([]Hardware, error) {
 
 func parseHardwareYAML(data []byte, file string) ([]Hardware, error) {
 	var doc struct {
-		GPUs []ast.Node `yaml:"gpus"`
+		GPUs []*yamldoc.Node `yaml:"gpus"`
 	}
 	if err := decodeYAML(data, file, &doc); err != nil {
 		return nil, err
@@ -166,12 +167,13 @@ func parseHardwareYAML(data []byte, file string) ([]Hardware, error) {
 		return nil, locate(file, 1, "no GPUs: want a list under gpus, each with name, bf16_tflops, hbm_tb_per_s, memory_gib, pcie_gb_per_s")
 	}
 	var list []Hardware
-	for _, node := range doc.GPUs {
+	for i, node := range doc.GPUs {
 		var e gpuEntry
 		if node == nil {
 			return nil, locate(file, 1, "an entry of gpus is empty")
 		}
-		if err := decodeNode(node, file, &e); err != nil {
+		at := yamldoc.Place{Field: fmt.Sprintf("gpus[%d]", i)}
+		if err := yamldoc.Decode(file, at, node, &e); err != nil {
 			return nil, err
 		}
 		g := e.hardware()
@@ -186,7 +188,7 @@ func parseHardwareYAML(data []byte, file string) ([]Hardware, error) {
 		}
 		g.check(&p)
 		if err := p.err("GPU " + e.Name); err != nil {
-			return nil, locate(file, lineOf(node), err.Error())
+			return nil, locate(file, node.Line, err.Error())
 		}
 		list = append(list, g)
 	}

@@ -81,18 +81,18 @@ func TestOwnHardware(t *testing.T) {
 
 func TestHardwareErrorsNameFileAndLine(t *testing.T) {
 	for name, c := range map[string]struct{ file, want string }{
-		"unknown field":  {strings.Replace(ownGPU, "memory_gib", "memory_gb", 1), "own.yaml:7: unknown field \"memory_gb\""},
-		"wrong type":     {strings.Replace(ownGPU, "1.5", "fast", 1), "own.yaml:6: "},
-		"repeated field": {ownGPU + "    source: you\n", "own.yaml:10: "},
+		"unknown field":  {strings.Replace(ownGPU, "memory_gib", "memory_gb", 1), `own.yaml:7: gpus[0].memory_gb: unknown field "memory_gb", the nearest is "memory_gib" (there are: name, `},
+		"wrong type":     {strings.Replace(ownGPU, "1.5", "fast", 1), `own.yaml:6: gpus[0].hbm_tb_per_s: "fast" is not allowed, want a number`},
+		"repeated field": {ownGPU + "    source: you\n", "own.yaml:10: gpus[0].source: is given twice, first on line 9, want it once"},
 		"several fields": {strings.NewReplacer("1.5", "-1.5", "24", "0").Replace(ownGPU), "own.yaml:3: GPU X1: hbm_tb_per_s is -1.5e+12, want a finite number above 0; memory_gib is 0, want above 0"},
 		"NaN":            {strings.Replace(ownGPU, "24", ".nan", 1), "own.yaml:3: GPU X1: memory_gib"},
 		"no name":        {strings.Replace(ownGPU, "name: X1", "source: x", 1), "own.yaml:"},
 		"repeated name":  {ownGPU + strings.TrimPrefix(ownGPU, "# comment\ngpus:\n"), "own.yaml:10: GPU X1: name is taken by another entry"},
 		"empty":          {"", "own.yaml:1: no GPUs"},
-		"other document": {"a: b\n", "own.yaml:1: unknown field \"a\""},
+		"other document": {"a: b\n", `own.yaml:1: a: unknown field "a" (there are: gpus)`},
 		"empty entry":    {"gpus:\n  -\n", "own.yaml:"},
-		"syntax":         {"gpus: [", "own.yaml:1: "},
-		"list of text":   {"gpus: [H100]", "own.yaml:1: "},
+		"syntax":         {"gpus: [", "own.yaml:1: not valid YAML: sequence end token"},
+		"list of text":   {"gpus: [H100]", `own.yaml:1: gpus[0]: "H100" is not allowed, want a mapping of name, `},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := ParseHardware([]byte(c.file), "own.yaml")

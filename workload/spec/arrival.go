@@ -7,6 +7,7 @@ import (
 	"blis/vtime"
 	"blis/workload"
 	"blis/workload/draw"
+	"blis/yamldoc"
 )
 
 // The arrival processes of a specification: the processes of package draw, the
@@ -110,22 +111,22 @@ func unique(list []string) []string {
 // checkFields refuses fields that this process does not use.
 func (a *arrival) checkFields(o *object) {
 	for _, m := range o.members {
-		if m.name == "process" || m.value.kind == null {
+		if m.Name == "process" || m.Value.Kind == yamldoc.Null {
 			continue
 		}
 		var with []string
 		ok := false
 		for _, p := range processFields {
 			for _, f := range p.fields {
-				if f == m.name {
+				if f == m.Name {
 					with = append(with, p.name)
 					ok = ok || p.name == a.process
 				}
 			}
 		}
 		// The public simulator's files carry a cv that its Poisson does not use.
-		if !ok && m.name != "cv" && len(with) > 0 {
-			o.fail(o.within(m.name, m.line), "%s: want it with process %s only, not with %s", m.value.describe(), orList(with), a.process)
+		if !ok && m.Name != "cv" && len(with) > 0 {
+			o.fail(o.Within(m.Name, m.Line), "%s: want it with process %s only, not with %s", m.Value.Describe(), orList(with), a.process)
 		}
 	}
 }
@@ -235,7 +236,7 @@ func readTimes(o *object) []vtime.Time {
 	items, at := o.items("times_us", "arrivals in microseconds, in order")
 	var times []vtime.Time
 	for i, v := range items {
-		here := at.item(i, v.line)
+		here := at.Item(i, v.Line)
 		t := vtime.Time(o.parseDuration(v, here))
 		if i > 0 && t < times[i-1] {
 			o.fail(here, "%d: want at least the %d before it", int64(t), int64(times[i-1]))

@@ -7,6 +7,7 @@ import (
 	"blis/vtime"
 	"blis/workload"
 	"blis/workload/draw"
+	"blis/yamldoc"
 )
 
 // Limits of what a specification may ask for.
@@ -95,7 +96,7 @@ func (r *reader) clients(o *object) {
 		return
 	}
 	for i, v := range items {
-		in := r.object(v, at.item(i, v.line), clientFields)
+		in := r.object(v, at.Item(i, v.Line), clientFields)
 		c := r.client(&in, fmt.Sprintf("client-%d", i))
 		r.concurrency(&in, &c)
 		c.windows = r.lifecycle(&in)
@@ -228,7 +229,7 @@ func (r *reader) className(name string, at place) string {
 		r.note(at, "%s is called %s since version 2", c.older, c.class)
 		return c.class
 	}
-	r.fail(at, "%s", unknown("SLO class", name, classes))
+	r.fail(at, "%s", yamldoc.Unknown("SLO class", name, classes))
 	return name
 }
 
@@ -238,9 +239,9 @@ func (r *reader) prefix(o *object) prefix {
 	p := readPrefix(o)
 	group, length := o.text("prefix_group", "a name"), o.whole("prefix_length", 0, maxTokens, "tokens from 0 to 10000000")
 	switch {
-	case p.line > 0 && (group.set || length.set):
+	case p.Line > 0 && (group.set || length.set):
 		r.fail(group.place, "given beside prefix, want one of them")
-	case p.line > 0:
+	case p.Line > 0:
 		return p
 	case !group.set && length.value > 0:
 		r.note(length.place, "has no effect without prefix_group")
@@ -299,7 +300,7 @@ func (r *reader) prefixLengths() {
 			case !p.length.set && known:
 				p.length = first
 			case known && p.length.value != first.value:
-				r.note(p.length.place, "%d: group %q has %d at %s; their prompts share the first %d tokens", p.length.value, clip(p.group.value), first.value, first.field, min(p.length.value, first.value))
+				r.note(p.length.place, "%d: group %q has %d at %s; their prompts share the first %d tokens", p.length.value, yamldoc.Clip(p.group.value), first.value, first.Field, min(p.length.value, first.value))
 			}
 		}
 	}

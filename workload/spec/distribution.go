@@ -8,6 +8,7 @@ import (
 	"blis/vtime"
 	"blis/workload/draw"
 	"blis/workload/traffic"
+	"blis/yamldoc"
 )
 
 // maxTokens is the longest prompt or answer a specification may ask for, and
@@ -103,13 +104,13 @@ func (o *object) quantity(name string, m measure) *distribution {
 	switch {
 	case v == nil:
 		return nil
-	case v.kind == mapping:
+	case v.Kind == yamldoc.Mapping:
 		return o.readDistribution(v, at, m)
 	}
 	return constantOf(at, m, o.scaled(v, at, m, m.least))
 }
 
-func (f *faults) readDistribution(v *node, at place, m measure) *distribution {
+func (f *faults) readDistribution(v *yamldoc.Node, at place, m measure) *distribution {
 	o := f.object(v, at, []string{"type", "params", "file"})
 	names := make([]string, len(families))
 	for i := range families {
@@ -136,7 +137,7 @@ func (f *faults) readDistribution(v *node, at place, m measure) *distribution {
 }
 
 // readParams reads the parameters of the form that the names given belong to.
-func (d *distribution) readParams(f *faults, v *node, at place, of *family) {
+func (d *distribution) readParams(f *faults, v *yamldoc.Node, at place, of *family) {
 	var known []string
 	for _, form := range of.params {
 		for _, p := range form {
@@ -152,7 +153,7 @@ func (d *distribution) readParams(f *faults, v *node, at place, of *family) {
 	for i, form := range of.params {
 		for _, p := range form {
 			if value, where := o.get(p.name); i != d.form && value != nil {
-				f.fail(where, "%s: want either %s or %s", value.describe(), names(of.params[0]), names(of.params[1]))
+				f.fail(where, "%s: want either %s or %s", value.Describe(), names(of.params[0]), names(of.params[1]))
 			}
 		}
 	}
@@ -209,7 +210,7 @@ func (d *distribution) readBounds(f *faults, o *object) {
 }
 
 // scaled reads a value in the unit of the measure.
-func (f *faults) scaled(v *node, at place, m measure, least float64) float64 {
+func (f *faults) scaled(v *yamldoc.Node, at place, m measure, least float64) float64 {
 	if !m.duration {
 		return f.parseNumber(v, at, least, m.most, fmt.Sprintf("a number %s to %.0f %s", from(least), m.most, m.unit))
 	}
@@ -219,7 +220,7 @@ func (f *faults) scaled(v *node, at place, m measure, least float64) float64 {
 		if least >= 1 {
 			lowest = fmt.Sprintf("from %v", vtime.Duration(least))
 		}
-		f.fail(at, "%s: want a duration %s to %v", v.describe(), lowest, maxDelay)
+		f.fail(at, "%s: want a duration %s to %v", v.Describe(), lowest, maxDelay)
 	}
 	return d
 }
@@ -232,25 +233,21 @@ func from(least float64) string {
 }
 
 // readEmpirical reads a mapping from value to weight, unless a file has it.
-func (d *distribution) readEmpirical(f *faults, v *node, at place) {
+func (d *distribution) readEmpirical(f *faults, v *yamldoc.Node, at place) {
 	if d.file.set {
 		if v != nil {
 			f.fail(at, "given beside file, want one of them")
 		}
 		return
 	}
-	if v == nil || v.kind != mapping || len(v.members) == 0 {
+	if v == nil || v.Kind != yamldoc.Mapping || len(v.Members) == 0 {
 		f.fail(at, "want a mapping from value to weight, like {100: 0.7, 2000: 0.3}, or a file")
 		return
 	}
-	for _, m := range v.members {
-		here := at.within(m.name, m.line)
-		key := &node{kind: text, text: m.name}
-		if isNumeral(m.name) {
-			key.kind = number
-		}
-		value := f.scaled(key, here, d.measure, d.measure.least)
-		d.add(value, f.parseNumber(m.value, here, 0, 1e300, "a weight from 0"))
+	for _, m := range v.Members {
+		here := at.Within(m.Name, m.Line)
+		value := f.scaled(yamldoc.Word(m.Name, m.Line), here, d.measure, d.measure.least)
+		d.add(value, f.parseNumber(m.Value, here, 0, 1e300, "a weight from 0"))
 	}
 	d.finish(f, at)
 }

@@ -4,10 +4,8 @@
 //
 //	spec.go       Spec, Parse: the top of a specification
 //	specfile.go   OpenFile: the one place that opens files
-//	document.go   YAML as nodes with lines, within limits
-//	aliases.go    how much aliases make of a text, before the parser sees it
 //	object.go     fields of a mapping: names, numbers, durations
-//	fault.go      Error: file, line, field and what would be right
+//	fault.go      the first fault of a specification
 //	notes.go      Notes: what was accepted and does nothing, what was filled in
 //	client.go     clients, and what cohorts share with them
 //	window.go     windows in which a client sends; cohorts and their patterns

@@ -8,6 +8,7 @@ import (
 	"blis/workload"
 	"blis/workload/draw"
 	"blis/workload/traffic"
+	"blis/yamldoc"
 )
 
 // entry is a client or cohort of the specification with its rates.
@@ -73,7 +74,7 @@ func (b *builder) write(c *client, t *tenant, proto traffic.Client, members int6
 		}
 		out.ID += proto.ID
 		if first, again := b.ids[out.ID]; again {
-			b.fail(c.within("id", c.line), "%q: another client is called so, on line %d; want unique ids", clip(out.ID), first.line)
+			b.fail(c.Within("id", c.Line), "%q: another client is called so, on line %d; want unique ids", yamldoc.Clip(out.ID), first.Line)
 			return
 		}
 		b.ids[out.ID] = c.place
@@ -199,7 +200,7 @@ func (b *builder) prototypes(e *entry, t *tenant, s share, members int64) []traf
 // noteSize says that correlations.burst_size does nothing for a client.
 func (b *builder) noteSize(c *client, because string) {
 	if g := b.spec.correlations.size; g.value > 0 {
-		b.note(g.place, "has no effect on client %q, %s", clip(c.id.value), because)
+		b.note(g.place, "has no effect on client %q, %s", yamldoc.Clip(c.id.value), because)
 	}
 }
 

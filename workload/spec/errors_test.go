@@ -26,7 +26,7 @@ var badFiles = []struct{ name, text, want string }{
 	{"a list", "[1]", "w.yaml:1: a list is not allowed, want fields like aggregate_rate: 10"},
 	{"no YAML", "clients: [", "w.yaml:1: not valid YAML: "},
 	{"not UTF-8", "seed: \xff", "w.yaml:1: byte 0xff is not UTF-8, want text in UTF-8"},
-	{"binary", "seed: 1\nid: \x00", "w.yaml:2: control character U+0000, want text without"},
+	{"binary", "seed: 1\nid: \x00", `w.yaml:2: control character U+0000, want text without, or "\x00" in quotes`},
 	{"a tag", "seed: !!int 3", "w.yaml:1: tags are not supported, write the value alone"},
 	{"two documents", "seed: 1\n---\nseed: 2", "w.yaml:3: a second document, want one"},
 	{"unknown alias", "seed: *s", "w.yaml:1: seed: unknown alias *s, want the name of an anchor above"},
@@ -185,7 +185,7 @@ func TestHostileSizes(t *testing.T) {
 		"long text":  "category: " + strings.Repeat("x", 1_000_000),
 		"many":       "clients: [" + strings.Repeat("{},", 100_001) + "]",
 		"tenants":    "tenants: [" + strings.Repeat("{},", 20_001) + "]",
-		"large":      strings.Repeat("#", maxText+1),
+		"large":      strings.Repeat("#", limits.Bytes+1),
 	} {
 		var err error
 		took := cputime.Of(func() { _, err = Parse("w.yaml", []byte(text)) })

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"blis/workload/traffic"
+	"blis/yamldoc"
 )
 
 // graphNode is one request of a graph, or several copies of it, as the
@@ -41,10 +42,10 @@ func (o *object) graph(name string) []graphNode {
 	var ids []string
 	total := int64(0)
 	for i, v := range items {
-		nodes[i], waits[i] = o.graphNode(v, at.item(i, v.line))
+		nodes[i], waits[i] = o.graphNode(v, at.Item(i, v.Line))
 		n := &nodes[i]
 		if first, again := index[n.id]; again {
-			o.fail(n.within("id", n.line), "%q is given twice, first on line %d, want unique names", clip(n.id), nodes[first].line)
+			o.fail(n.Within("id", n.Line), "%q is given twice, first on line %d, want unique names", yamldoc.Clip(n.id), nodes[first].Line)
 		}
 		index[n.id] = i
 		ids = append(ids, n.id)
@@ -57,7 +58,7 @@ func (o *object) graph(name string) []graphNode {
 		for _, w := range waits[i] {
 			j, found := index[w.value]
 			if !found && o.ok() {
-				o.fail(w.place, "%s", unknown("node", w.value, ids))
+				o.fail(w.place, "%s", yamldoc.Unknown("node", w.value, ids))
 			}
 			nodes[i].after = append(nodes[i].after, j)
 			if edges += nodes[i].repeat * nodes[j].repeat; edges > maxEdges {
@@ -84,7 +85,7 @@ func (o *object) checkCopies(nodes []graphNode) {
 	}
 	for i := range nodes {
 		if of, taken := names[nodes[i].id]; taken && (nodes[i].repeat == 1) {
-			o.fail(nodes[i].within("id", nodes[i].line), "%q is the name of a copy of %q, want another", clip(nodes[i].id), clip(of))
+			o.fail(nodes[i].Within("id", nodes[i].Line), "%q is the name of a copy of %q, want another", yamldoc.Clip(nodes[i].id), yamldoc.Clip(of))
 		}
 	}
 }
@@ -92,7 +93,7 @@ func (o *object) checkCopies(nodes []graphNode) {
 // copyName is the name of copy k of a node, from 0.
 func copyName(id string, k int64) string { return fmt.Sprintf("%s-%d", id, k+1) }
 
-func (o *object) graphNode(v *node, at place) (graphNode, []given[string]) {
+func (o *object) graphNode(v *yamldoc.Node, at place) (graphNode, []given[string]) {
 	in := o.object(v, at, []string{"id", "wait_for", "tool_wait", "input_distribution", "output_distribution", "repeat"})
 	id := in.text("id", "a name")
 	if !id.set {
@@ -106,15 +107,15 @@ func (o *object) graphNode(v *node, at place) (graphNode, []given[string]) {
 	var waits []given[string]
 	seen := map[string]bool{}
 	for i, w := range names {
-		here := where.item(i, w.line)
-		if w.kind == list || w.kind == mapping || w.kind == null {
-			o.fail(here, "%s is not allowed, want the name of a node", w.describe())
+		here := where.Item(i, w.Line)
+		if w.Kind == yamldoc.List || w.Kind == yamldoc.Mapping || w.Kind == yamldoc.Null {
+			o.fail(here, "%s is not allowed, want the name of a node", w.Describe())
 		}
-		if seen[w.text] {
-			o.fail(here, "%q is given twice, want it once", clip(w.text))
+		if seen[w.Text] {
+			o.fail(here, "%q is given twice, want it once", yamldoc.Clip(w.Text))
 		}
-		seen[w.text] = true
-		waits = append(waits, given[string]{here, w.text, true})
+		seen[w.Text] = true
+		waits = append(waits, given[string]{here, w.Text, true})
 	}
 	return n, waits
 }
@@ -166,7 +167,7 @@ func cycle(nodes []graphNode, place []int) string {
 		if first, again := seen[at]; again {
 			var names []string
 			for _, i := range append(path[first:], at) {
-				names = append(names, clip(nodes[i].id))
+				names = append(names, yamldoc.Clip(nodes[i].id))
 			}
 			return strings.Join(names, " waits for ")
 		}

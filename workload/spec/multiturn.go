@@ -1,5 +1,7 @@
 package spec
 
+import "blis/yamldoc"
+
 // sessions reads what the arrivals of a client begin: request_types, or the
 // public simulator's reasoning.
 func (r *reader) sessions(o *object, c *client) {
@@ -35,7 +37,7 @@ func (r *reader) reasonRatio(o *object) {
 	}
 }
 
-func (r *reader) multiTurn(v *node, at place, c *client, closed bool) {
+func (r *reader) multiTurn(v *yamldoc.Node, at place, c *client, closed bool) {
 	in := r.object(v, at, []string{"max_rounds", "think_time_us", "context_growth", "single_session"})
 	length := in.whole("max_rounds", 1, int64(rounds.most), "rounds from 1 to 100000")
 	if !length.set {

@@ -27,7 +27,7 @@ type note struct {
 }
 
 func (l *noteList) add(name string, at place, format string, args ...any) {
-	n := note{Error: Error{File: name, Line: at.line, Field: at.field, Problem: fmt.Sprintf(format, args...)}}
+	n := note{Error: Error{File: name, Line: at.Line, Field: at.Field, Problem: fmt.Sprintf(format, args...)}}
 	for i := range l.notes {
 		if k := &l.notes[i]; k.Problem == n.Problem && lastOf(k.Field) == lastOf(n.Field) {
 			k.more++

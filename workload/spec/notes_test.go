@@ -26,13 +26,13 @@ func TestNotesThatSayTheSameAreOne(t *testing.T) {
 func TestNotesOfOtherFieldsAreOthers(t *testing.T) {
 	var l noteList
 	for _, field := range []string{"a.x", "b.x", "a.y", "y", "x"} {
-		l.add("w.yaml", place{3, field}, "has no effect")
+		l.add("w.yaml", place{Line: 3, Field: field}, "has no effect")
 	}
 	if got, want := l.lines(), (Notes{"w.yaml:3: a.x (and 2 more): has no effect", "w.yaml:3: a.y (and 1 more): has no effect"}); !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
 	more := l.copy()
-	more.add("w.yaml", place{4, "x"}, "has no effect")
+	more.add("w.yaml", place{Line: 4, Field: "x"}, "has no effect")
 	if l.lines()[0] != "w.yaml:3: a.x (and 2 more): has no effect" {
 		t.Errorf("a note added to a copy changed %q", l.lines())
 	}

@@ -3,11 +3,11 @@ package spec
 import (
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"blis/vtime"
 	"blis/workload"
+	"blis/yamldoc"
 )
 
 // given is a field of a specification: its value, whether it was given, and
@@ -30,24 +30,24 @@ func (g given[T]) or(other T) T {
 type object struct {
 	*faults
 	place
-	members []member
+	members []yamldoc.Member
 }
 
 // object is the mapping v, whose fields are those known; a nil or null v has
 // none of them.
-func (f *faults) object(v *node, at place, known []string) object {
+func (f *faults) object(v *yamldoc.Node, at place, known []string) object {
 	o := object{f, at, nil}
-	if v == nil || v.kind == null {
+	if v == nil || v.Kind == yamldoc.Null {
 		return o
 	}
-	if v.kind != mapping {
-		f.fail(at, "%s is not allowed, want a mapping of %s", v.describe(), strings.Join(known, ", "))
+	if v.Kind != yamldoc.Mapping {
+		f.fail(at, "%s is not allowed, want a mapping of %s", v.Describe(), strings.Join(known, ", "))
 		return o
 	}
-	o.members = v.members
-	for _, m := range v.members {
-		if !slices.Contains(known, m.name) {
-			f.fail(at.within(m.name, m.line), "%s", unknown("field", m.name, known))
+	o.members = v.Members
+	for _, m := range v.Members {
+		if !slices.Contains(known, m.Name) {
+			f.fail(at.Within(m.Name, m.Line), "%s", yamldoc.Unknown("field", m.Name, known))
 		}
 	}
 	return o
@@ -55,16 +55,16 @@ func (f *faults) object(v *node, at place, known []string) object {
 
 // get is the value of a field, nil when it is not given. null is like not
 // given.
-func (o *object) get(name string) (*node, place) {
+func (o *object) get(name string) (*yamldoc.Node, place) {
 	for i := range o.members {
-		if m := &o.members[i]; m.name == name {
-			if m.value.kind == null {
-				return nil, o.within(name, m.line)
+		if m := &o.members[i]; m.Name == name {
+			if m.Value.Kind == yamldoc.Null {
+				return nil, o.Within(name, m.Line)
 			}
-			return m.value, o.within(name, m.line)
+			return m.Value, o.Within(name, m.Line)
 		}
 	}
-	return nil, o.within(name, o.line)
+	return nil, o.Within(name, o.Line)
 }
 
 // has reports whether a field is given.
@@ -74,16 +74,16 @@ func (o *object) has(name string) bool {
 }
 
 // items are the values of a list, nil when it is not given.
-func (o *object) items(name, of string) ([]*node, place) {
+func (o *object) items(name, of string) ([]*yamldoc.Node, place) {
 	v, at := o.get(name)
-	if v != nil && v.kind != list {
-		o.fail(at, "%s is not allowed, want a list of %s", v.describe(), of)
+	if v != nil && v.Kind != yamldoc.List {
+		o.fail(at, "%s is not allowed, want a list of %s", v.Describe(), of)
 		return nil, at
 	}
 	if v == nil {
 		return nil, at
 	}
-	return v.items, at
+	return v.Items, at
 }
 
 // maxString is the longest name, in bytes.
@@ -96,21 +96,21 @@ func (o *object) text(name, want string) given[string] {
 		return given[string]{place: at}
 	}
 	switch {
-	case v.kind == list || v.kind == mapping:
-		o.fail(at, "%s is not allowed, want %s", v.describe(), want)
-	case len(v.text) > maxString:
-		o.fail(at, "%q is not allowed, want at most %d bytes", clip(v.text), maxString)
-	case oneLine(v.text) != v.text:
-		o.fail(at, "%q is not allowed, want printable characters", clip(v.text))
+	case v.Kind == yamldoc.List || v.Kind == yamldoc.Mapping:
+		o.fail(at, "%s is not allowed, want %s", v.Describe(), want)
+	case len(v.Text) > maxString:
+		o.fail(at, "%q is not allowed, want at most %d bytes", yamldoc.Clip(v.Text), maxString)
+	case yamldoc.OneLine(v.Text) != v.Text:
+		o.fail(at, "%q is not allowed, want printable characters", yamldoc.Clip(v.Text))
 	}
-	return given[string]{at, v.text, v.text != ""}
+	return given[string]{at, v.Text, v.Text != ""}
 }
 
 // choice is one of some words.
 func (o *object) choice(name string, words ...string) given[string] {
 	g := o.text(name, "one of "+strings.Join(words, ", "))
 	if g.set && !slices.Contains(words, g.value) {
-		o.fail(g.place, "%s", unknown("value", g.value, words))
+		o.fail(g.place, "%s", yamldoc.Unknown("value", g.value, words))
 		return given[string]{place: g.place}
 	}
 	return g
@@ -122,10 +122,10 @@ func (o *object) flag(name string) given[bool] {
 	if v == nil {
 		return given[bool]{place: at}
 	}
-	if v.kind != boolean {
-		o.fail(at, "%s is not allowed, want true or false", v.describe())
+	if v.Kind != yamldoc.Bool {
+		o.fail(at, "%s is not allowed, want true or false", v.Describe())
 	}
-	return given[bool]{at, v.text == "true", true}
+	return given[bool]{at, v.Text == "true", true}
 }
 
 // positive is the smallest value of a number that must be above 0.
@@ -141,10 +141,10 @@ func (o *object) number(name string, least, most float64, want string) given[flo
 }
 
 // parseNumber reads one value.
-func (f *faults) parseNumber(v *node, at place, least, most float64, want string) float64 {
-	x, err := strconv.ParseFloat(v.text, 64)
-	if v.kind != number || err != nil || !(x >= least && x <= most) || math.IsInf(x, 0) {
-		f.fail(at, "%s: want %s", v.describe(), want)
+func (f *faults) parseNumber(v *yamldoc.Node, at place, least, most float64, want string) float64 {
+	x, ok := v.Float()
+	if !ok || !(x >= least && x <= most) || math.IsInf(x, 0) {
+		f.fail(at, "%s: want %s", v.Describe(), want)
 		return least
 	}
 	return x
@@ -156,15 +156,9 @@ func (o *object) whole(name string, least, most int64, want string) given[int64]
 	if v == nil {
 		return given[int64]{place: at}
 	}
-	n, err := strconv.ParseInt(v.text, 10, 64)
-	if err != nil { // 1e6 is whole, 0.5 is not
-		x, e := strconv.ParseFloat(v.text, 64)
-		if e == nil && x == math.Floor(x) && math.Abs(x) < 1<<53 {
-			n, err = int64(x), nil
-		}
-	}
-	if v.kind != number || err != nil || n < least || n > most {
-		o.fail(at, "%s: want %s", v.describe(), want)
+	n, ok := v.Whole()
+	if !ok || n < least || n > most {
+		o.fail(at, "%s: want %s", v.Describe(), want)
 		n = least
 	}
 	return given[int64]{at, n, true}
@@ -192,12 +186,12 @@ func (o *object) longDuration(name string) given[vtime.Duration] {
 }
 
 // parseDuration reads one value.
-func (f *faults) parseDuration(v *node, at place) vtime.Duration {
-	if v.kind == number || v.kind == text {
-		if d, err := vtime.ParseDuration(v.text); err == nil && vtime.Time(d) <= workload.Latest {
+func (f *faults) parseDuration(v *yamldoc.Node, at place) vtime.Duration {
+	if v.Kind == yamldoc.Number || v.Kind == yamldoc.String {
+		if d, err := vtime.ParseDuration(v.Text); err == nil && vtime.Time(d) <= workload.Latest {
 			return d
 		}
 	}
-	f.fail(at, "%s: want %s", v.describe(), durationWant)
+	f.fail(at, "%s: want %s", v.Describe(), durationWant)
 	return 0
 }

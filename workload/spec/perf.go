@@ -5,6 +5,7 @@ import (
 
 	"blis/vtime"
 	"blis/workload/draw"
+	"blis/yamldoc"
 )
 
 // inferencePerf is a workload as the benchmark inference-perf describes it:
@@ -37,7 +38,7 @@ func (r *reader) inferencePerf(o *object) {
 		r.fail(where, "no stages, want at least one like {rate: 8, duration: 600}")
 	}
 	for i, item := range items {
-		p.readStage(r, item, where.item(i, item.line))
+		p.readStage(r, item, where.Item(i, item.Line))
 	}
 	v, where = in.get("shared_prefix")
 	if v == nil {
@@ -61,7 +62,7 @@ func (r *reader) inferencePerf(o *object) {
 	r.spec.perf = p
 }
 
-func (p *inferencePerf) readStage(r *reader, v *node, at place) {
+func (p *inferencePerf) readStage(r *reader, v *yamldoc.Node, at place) {
 	o := r.object(v, at, []string{"rate", "duration"})
 	s := stage{place: at}
 	rate := o.number("rate", positive, maxRate, "requests per second, above 0 up to 1e9")
@@ -94,7 +95,7 @@ func (p *inferencePerf) checkRounds(r *reader) {
 // mostRounds is how many requests a session can have.
 const mostRounds = 1 << 16
 
-func (p *inferencePerf) readShared(r *reader, v *node, at place) {
+func (p *inferencePerf) readShared(r *reader, v *yamldoc.Node, at place) {
 	o := r.object(v, at, []string{"num_unique_system_prompts", "num_users_per_system_prompt", "system_prompt_len", "question_len", "output_len", "enable_multi_turn_chat"})
 	prompts := o.whole("num_unique_system_prompts", 1, maxClients, "from 1 to 100000")
 	users := o.whole("num_users_per_system_prompt", 1, maxClients, "from 1 to 100000")
@@ -148,7 +149,7 @@ func (p *inferencePerf) user(group string, k int64) client {
 	c.output = constantOf(p.outputPlace, outputTokens, float64(p.outTokens))
 	if p.promptTokens > 0 {
 		c.prefix = prefix{place: p.promptPlace, group: given[string]{p.promptPlace, group, true}, length: given[int64]{p.promptPlace, p.promptTokens, true}}
-		c.prefix.line = max(c.prefix.line, 1)
+		c.prefix.Line = max(c.prefix.Line, 1)
 	}
 	return c
 }

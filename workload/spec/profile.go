@@ -73,7 +73,7 @@ func (p *profile) readSegments(o *object, ramp bool) {
 	last := o.number("start", 0, maxMultiplier, "a factor from 0 to 1e6").or(1)
 	total := vtime.Time(0)
 	for i, v := range items {
-		s := o.object(v, at.item(i, v.line), []string{"duration", "multiplier"})
+		s := o.object(v, at.Item(i, v.Line), []string{"duration", "multiplier"})
 		length, to := s.longDuration("duration"), s.number("multiplier", 0, maxMultiplier, "a factor from 0 to 1e6")
 		if !length.set || !to.set {
 			o.fail(s.place, "want duration and multiplier")

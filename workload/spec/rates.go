@@ -94,7 +94,7 @@ func (b *builder) needRate(e *entry) {
 		return
 	}
 	if e.fraction.value > 0 {
-		b.fail(place{line: 0, field: "aggregate_rate"}, "not given, want requests per second (or utilization, or a rate for each client instead of %s)", e.fraction.field)
+		b.fail(place{Line: 0, Field: "aggregate_rate"}, "not given, want requests per second (or utilization, or a rate for each client instead of %s)", e.fraction.Field)
 		return
 	}
 	rated := false
@@ -196,7 +196,7 @@ func (b *builder) share(entries []entry, weighted []int, total float64) {
 		}
 	}
 	if windows > maxWindows {
-		b.fail(place{field: "aggregate_rate"}, "%d windows share it, want at most %d, or a rate for each client", windows, maxWindows)
+		b.fail(place{Field: "aggregate_rate"}, "%d windows share it, want at most %d, or a rate for each client", windows, maxWindows)
 		return
 	}
 	if windows == 0 {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"blis/suggest"
+	"blis/yamldoc"
 )
 
 //go:embed scenarios/*.yaml
@@ -47,7 +48,7 @@ func ScenarioText(name string) []byte {
 // withScenario is a specification on the base of a built-in scenario, if it names
 // one: its own fields at the top replace the fields of the scenario. What is left
 // of the scenario counts as written where it is named.
-func withScenario(f *faults, root *node) *node {
+func withScenario(f *faults, root *yamldoc.Node) *yamldoc.Node {
 	o := f.mapping(root)
 	name := o.text("scenario", "the name of a built-in scenario")
 	if !name.set || !f.ok() {
@@ -59,13 +60,13 @@ func withScenario(f *faults, root *node) *node {
 		f.fail(name.place, "%v", err)
 		return root
 	}
-	base := readDocument(&faults{file: name.value}, text)
+	base := document(&faults{file: name.value}, text)
 	merged := *root
-	for _, m := range base.members {
-		if o.has(m.name) || o.replaces(m.name) {
+	for _, m := range base.Members {
+		if o.has(m.Name) || o.replaces(m.Name) {
 			continue
 		}
-		merged.members = append(slices.Clip(merged.members), member{m.name, name.line, m.value.at(name.line)})
+		merged.Members = append(slices.Clip(merged.Members), yamldoc.Member{Name: m.Name, Line: name.Line, Value: m.Value.At(name.Line)})
 	}
 	return &merged
 }
@@ -80,25 +81,12 @@ func (o *object) replaces(field string) bool {
 	return false
 }
 
-// at is a value with all that is in it on one line.
-func (n *node) at(line int) *node {
-	v := *n
-	v.line, v.items, v.members = line, nil, nil
-	for _, item := range n.items {
-		v.items = append(v.items, item.at(line))
-	}
-	for _, m := range n.members {
-		v.members = append(v.members, member{m.name, line, m.value.at(line)})
-	}
-	return &v
-}
-
 // mapping reads fields of a mapping before all of them are known.
-func (f *faults) mapping(n *node) object {
+func (f *faults) mapping(n *yamldoc.Node) object {
 	if n == nil {
 		return object{faults: f}
 	}
-	return object{f, place{line: n.line}, n.members}
+	return object{f, place{Line: n.Line}, n.Members}
 }
 
 // OpenScenario is the specification of a built-in scenario. Of an unknown name
@@ -111,5 +99,5 @@ func OpenScenario(name string) (*Spec, error) {
 		}
 		names = append(names, s.Name)
 	}
-	return nil, fmt.Errorf("unknown scenario %q%s (there are: %s)", clip(name), suggest.Hint(name, names), strings.Join(names, ", "))
+	return nil, fmt.Errorf("unknown scenario %q%s (there are: %s)", yamldoc.Clip(name), suggest.Hint(name, names), strings.Join(names, ", "))
 }

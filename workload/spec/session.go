@@ -5,6 +5,7 @@ import (
 
 	"blis/vtime"
 	"blis/workload/traffic"
+	"blis/yamldoc"
 )
 
 // requestType is one of what a client's arrivals begin.
@@ -57,7 +58,7 @@ func (o *object) requestTypes(name string) []requestType {
 	var types []requestType
 	sum := 0.0
 	for i, v := range items {
-		t := o.requestType(v, at.item(i, v.line), len(items) == 1)
+		t := o.requestType(v, at.Item(i, v.Line), len(items) == 1)
 		sum += t.share
 		types = append(types, t)
 	}
@@ -70,7 +71,7 @@ func (o *object) requestTypes(name string) []requestType {
 	return types
 }
 
-func (o *object) requestType(v *node, at place, only bool) requestType {
+func (o *object) requestType(v *yamldoc.Node, at place, only bool) requestType {
 	in := o.object(v, at, append([]string{"type", "share", "input_distribution", "output_distribution"}, sessionFields...))
 	t := requestType{place: at}
 	kind := in.choice("type", "completion", "chat", "agentic", "reasoning")

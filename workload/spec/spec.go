@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"errors"
 	"math"
 	"path/filepath"
 	"slices"
@@ -8,6 +9,7 @@ import (
 
 	"blis/vtime"
 	"blis/workload"
+	"blis/yamldoc"
 )
 
 // Spec is a specification that has been read.
@@ -39,6 +41,22 @@ type reader struct {
 	sums int // of lengths of multimodal prompts, formed so far
 }
 
+// limits of a file. The parser takes about 100 bytes of memory for each byte.
+var limits = yamldoc.Options{Bytes: 32 << 20, Depth: 24, Name: 128, Values: 1 << 23}
+
+// document reads YAML text of one mapping, nil when it is empty.
+func document(f *faults, text []byte) *yamldoc.Node {
+	root, err := yamldoc.Read(f.file, text, limits)
+	if err != nil {
+		errors.As(err, &f.first)
+		return nil
+	}
+	if root != nil && root.Kind != yamldoc.Mapping && root.Kind != yamldoc.Null {
+		f.fail(place{Line: root.Line}, "%s is not allowed, want fields like aggregate_rate: 10", root.Describe())
+	}
+	return root
+}
+
 func (r *reader) note(at place, format string, args ...any) {
 	r.spec.notes.add(r.spec.name, at, format, args...)
 }
@@ -54,7 +72,7 @@ var fields = []string{
 // reads no file.
 func Parse(name string, text []byte) (*Spec, error) {
 	f := &faults{file: name}
-	root := readDocument(f, text)
+	root := document(f, text)
 	s := &Spec{name: name, dir: filepath.Dir(name)}
 	if root = withScenario(f, root); f.ok() {
 		(&reader{faults: f, spec: s}).read(root)
@@ -70,19 +88,19 @@ var ofBundles = []string{"admission", "priority", "routing", "scheduler", "autos
 
 // refuseBundle says that a file is a bundle and no specification, in place of
 // faults about its fields.
-func (r *reader) refuseBundle(root *node) {
-	if root == nil || slices.ContainsFunc(root.members, func(m member) bool { return slices.Contains(fields, m.name) }) {
+func (r *reader) refuseBundle(root *yamldoc.Node) {
+	if root == nil || slices.ContainsFunc(root.Members, func(m yamldoc.Member) bool { return slices.Contains(fields, m.Name) }) {
 		return
 	}
-	for _, m := range root.members {
-		if slices.Contains(ofBundles, m.name) {
-			r.fail(place{line: m.line, field: m.name}, "a field of a policy bundle, want a specification of a workload here; a bundle is given with --policy-config")
+	for _, m := range root.Members {
+		if slices.Contains(ofBundles, m.Name) {
+			r.fail(place{Line: m.Line, Field: m.Name}, "a field of a policy bundle, want a specification of a workload here; a bundle is given with --policy-config")
 			return
 		}
 	}
 }
 
-func (r *reader) read(root *node) {
+func (r *reader) read(root *yamldoc.Node) {
 	s := r.spec
 	if r.refuseBundle(root); !r.ok() {
 		return
@@ -120,7 +138,7 @@ func (r *reader) version(o *object) {
 	switch g.value {
 	case "", "1", "1.0", "2", "2.0": // what differed between them is read in both
 	default:
-		r.fail(g.place, `%q: want "1" or "2"`, clip(g.value))
+		r.fail(g.place, `%q: want "1" or "2"`, yamldoc.Clip(g.value))
 	}
 }
 
@@ -128,7 +146,7 @@ func (r *reader) version(o *object) {
 func (r *reader) checkSources(o *object) {
 	var given []string
 	for _, name := range []string{"clients", "inference_perf", "servegen_data"} {
-		if v, at := o.get(name); v != nil && !(v.kind == list && len(v.items) == 0) {
+		if v, at := o.get(name); v != nil && !(v.Kind == yamldoc.List && len(v.Items) == 0) {
 			if given = append(given, name); len(given) > 1 {
 				r.fail(at, "given beside %s, want one of them", given[0])
 			}
@@ -137,7 +155,7 @@ func (r *reader) checkSources(o *object) {
 	cohorts, at := o.get("cohorts")
 	switch {
 	case len(given) == 0 && len(r.spec.cohorts) == 0:
-		r.fail(place{line: o.line}, "nothing sends requests, want clients, cohorts, inference_perf or servegen_data")
+		r.fail(place{Line: o.Line}, "nothing sends requests, want clients, cohorts, inference_perf or servegen_data")
 	case cohorts != nil && len(given) == 1 && given[0] != "clients":
 		r.fail(at, "given beside %s, want one of them", given[0])
 	case len(given) == 1 && given[0] != "clients" && len(r.spec.tenants) > 0:

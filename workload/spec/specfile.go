@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+
+	"blis/yamldoc"
 )
 
 // OpenFile is Parse for a file of the file system.
@@ -34,5 +36,5 @@ func plain(path string, err error) error {
 	if inner := (*os.PathError)(nil); errors.As(err, &inner) {
 		err = inner.Err
 	}
-	return fmt.Errorf("%s: %w", oneLine(path), err)
+	return fmt.Errorf("%s: %w", yamldoc.OneLine(path), err)
 }

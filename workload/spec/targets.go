@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"blis/vtime"
+	"blis/yamldoc"
 )
 
 // target is what the requests of a class should keep; 0: none.
@@ -56,14 +57,14 @@ func (r *reader) goodput(o *object) {
 	if v == nil {
 		return
 	}
-	if v.kind != mapping {
-		r.fail(at, "%s is not allowed, want a mapping like {critical: {ttft_ms: 500, itl_ms: 50}}", v.describe())
+	if v.Kind != yamldoc.Mapping {
+		r.fail(at, "%s is not allowed, want a mapping like {critical: {ttft_ms: 500, itl_ms: 50}}", v.Describe())
 		return
 	}
-	for _, m := range v.members {
-		here := at.within(m.name, m.line)
-		class := r.className(m.name, here)
-		in := r.object(m.value, here, []string{"ttft_ms", "itl_ms", "e2e_ms"})
+	for _, m := range v.Members {
+		here := at.Within(m.Name, m.Line)
+		class := r.className(m.Name, here)
+		in := r.object(m.Value, here, []string{"ttft_ms", "itl_ms", "e2e_ms"})
 		t := r.spec.targets.of(class, here)
 		for _, x := range []struct {
 			name string

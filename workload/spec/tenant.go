@@ -6,6 +6,7 @@ import (
 	"blis/vtime"
 	"blis/workload"
 	"blis/workload/draw"
+	"blis/yamldoc"
 )
 
 // tenant is one of those that share the clients.
@@ -51,11 +52,11 @@ func (r *reader) tenants(o *object) {
 	items, at := o.items("tenants", "tenants like {id: acme, weight: 1}")
 	seen := map[string]int{}
 	for i, v := range items {
-		t := r.tenant(v, at.item(i, v.line))
+		t := r.tenant(v, at.Item(i, v.Line))
 		if line, again := seen[t.id]; again {
-			r.fail(t.within("id", t.line), "%q is given twice, first on line %d, want unique names", clip(t.id), line)
+			r.fail(t.Within("id", t.Line), "%q is given twice, first on line %d, want unique names", yamldoc.Clip(t.id), line)
 		}
-		seen[t.id] = t.line
+		seen[t.id] = t.Line
 		r.spec.tenants = append(r.spec.tenants, t)
 		if !r.ok() {
 			return
@@ -66,7 +67,7 @@ func (r *reader) tenants(o *object) {
 	}
 }
 
-func (r *reader) tenant(v *node, at place) tenant {
+func (r *reader) tenant(v *yamldoc.Node, at place) tenant {
 	o := r.object(v, at, []string{"id", "weight", "rate_fraction", "rate", "slo_class", "slo", "behavior", "prefix", "archetype"})
 	id := o.text("id", "a name")
 	if !id.set {
@@ -82,7 +83,7 @@ func (r *reader) tenant(v *node, at place) tenant {
 	}
 	t.rate = o.number("rate", positive, maxRate, "requests per second, above 0 up to 1e9")
 	if weight.set && t.rate.set {
-		r.fail(t.rate.place, "%v: given beside %s, want one of them", t.rate.value, lastOf(weight.field))
+		r.fail(t.rate.place, "%v: given beside %s, want one of them", t.rate.value, lastOf(weight.Field))
 	}
 	if !t.rate.set {
 		t.weight = weight.or(1)
@@ -164,7 +165,7 @@ func (r *reader) checkTenants() {
 			c := &list[i]
 			switch {
 			case c.tenant.set && !known[c.tenant.value]:
-				r.fail(c.tenant.place, "%s", unknown("tenant", c.tenant.value, ids[:min(len(ids), 20)]))
+				r.fail(c.tenant.place, "%s", yamldoc.Unknown("tenant", c.tenant.value, ids[:min(len(ids), 20)]))
 			case !c.tenant.set && c.arrival.process == traced:
 				r.fail(c.tenant.place, "not given, want a tenant: times that are given are not split among tenants")
 			}
@@ -196,7 +197,7 @@ func (b *builder) tune(t *tenant, c *client) *tuning {
 	if t.prompt.set {
 		mean := b.mean(c.input)
 		if !(mean > 0 && mean <= maxTokens) {
-			b.fail(t.prompt.place, "%v: the prompts of client %q have the mean %v, want one above 0 up to %d to scale them by", t.prompt.value, clip(c.id.value), mean, maxTokens)
+			b.fail(t.prompt.place, "%v: the prompts of client %q have the mean %v, want one above 0 up to %d to scale them by", t.prompt.value, yamldoc.Clip(c.id.value), mean, maxTokens)
 			mean = 1
 		}
 		tune.prompts = t.prompt.value / mean

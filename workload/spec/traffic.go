@@ -7,6 +7,7 @@ import (
 	"blis/vtime"
 	"blis/workload/draw"
 	"blis/workload/traffic"
+	"blis/yamldoc"
 )
 
 // Defaults are what a specification leaves to its caller.
@@ -125,7 +126,7 @@ func (b *builder) finish() {
 		c := &b.config.Clients[i]
 		tenants[c.Tenant], models[c.Model] = true, true
 		if b.config.Requests == 0 && b.config.Horizon == 0 && endless(c) {
-			b.fail(place{field: "num_requests"}, "not given, want num_requests or horizon, as client %q has no end", clip(c.ID))
+			b.fail(place{Field: "num_requests"}, "not given, want num_requests or horizon, as client %q has no end", yamldoc.Clip(c.ID))
 		}
 	}
 	for _, names := range []struct {
@@ -170,13 +171,13 @@ func (b *builder) limitUsers() {
 			continue
 		}
 		if others {
-			b.fail(place{field: "num_requests"}, "client %q has concurrency beside clients with rates, want num_requests of its own or a horizon", clip(c.ID))
+			b.fail(place{Field: "num_requests"}, "client %q has concurrency beside clients with rates, want num_requests of its own or a horizon", yamldoc.Clip(c.ID))
 			return
 		}
 		seen += int64(c.Users)
 		upTo := int64(float64(b.config.Requests) * (float64(seen) / float64(users)))
 		if c.Requests = upTo - given; c.Requests < 1 {
-			b.fail(place{field: "num_requests"}, "%d: want at least one for each client with concurrency, as for %q", b.config.Requests, clip(c.ID))
+			b.fail(place{Field: "num_requests"}, "%d: want at least one for each client with concurrency, as for %q", b.config.Requests, yamldoc.Clip(c.ID))
 			return
 		}
 		given = upTo
@@ -205,7 +206,7 @@ func (b *builder) client(c *client, t *tenant, tune *tuning) traffic.Client {
 	b.limitOutput(&out, c)
 	if t != nil && t.rounds != nil && !hasSession(&out) && !b.told[t.id] {
 		b.told[t.id] = true
-		b.note(t.place, "archetype.session_length has no effect on client %q, which has no sessions", clip(c.id.value))
+		b.note(t.place, "archetype.session_length has no effect on client %q, which has no sessions", yamldoc.Clip(c.id.value))
 	}
 	return out
 }
@@ -284,12 +285,12 @@ func (b *builder) prefix(c *client, t *tenant, tune *tuning) traffic.Prefix {
 		if t.affinity.set {
 			share = t.affinity
 		}
-		if t.prefix.line > 0 || p.line == 0 && share.set {
+		if t.prefix.Line > 0 || p.Line == 0 && share.set {
 			p, group = t.prefix, t.prefix.group.or("tenant/"+t.id)
-			p.place = place{line: t.line, field: t.field}
+			p.place = place{Line: t.Line, Field: t.Field}
 		}
 	}
-	if tune.noPrefix || p.line == 0 {
+	if tune.noPrefix || p.Line == 0 {
 		return traffic.Prefix{}
 	}
 	out := traffic.Prefix{Group: group, Length: int32(p.length.or(defaultPrefix)), Share: p.share.or(share.or(1)), Count: int32(p.count.or(1))}

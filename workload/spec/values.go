@@ -8,6 +8,7 @@ import (
 	"blis/vtime"
 	"blis/workload"
 	"blis/workload/traces"
+	"blis/yamldoc"
 )
 
 // loaded is d with the values of its file, which is read once.
@@ -44,9 +45,9 @@ func (b *builder) readValues(d *distribution) {
 		value, weight, weighted := strings.Cut(line, ",")
 		w := 1.0
 		if weighted {
-			w = in.parseNumber(word(weight), place{i + 1, "weight"}, 0, 1e300, "a weight from 0")
+			w = in.parseNumber(yamldoc.Word(strings.TrimSpace(weight), i+1), place{Line: i + 1, Field: "weight"}, 0, 1e300, "a weight from 0")
 		}
-		d.add(in.scaled(word(value), place{i + 1, "value"}, d.measure, d.measure.least), w)
+		d.add(in.scaled(yamldoc.Word(strings.TrimSpace(value), i+1), place{Line: i + 1, Field: "value"}, d.measure, d.measure.least), w)
 		if !in.ok() {
 			break
 		}
@@ -58,15 +59,6 @@ func (b *builder) readValues(d *distribution) {
 	if err := in.err(); err != nil {
 		b.fail(d.file.place, "%v", err)
 	}
-}
-
-// word is a field of a text file as a node.
-func word(s string) *node {
-	n := &node{kind: text, text: strings.TrimSpace(s)}
-	if isNumeral(n.text) {
-		n.kind = number
-	}
-	return n
 }
 
 // arrivals are the times of a client whose process is a trace.
@@ -95,8 +87,8 @@ func (b *builder) arrivals(a *arrival) []vtime.Time {
 
 // readAll reads what is not longer than a specification may be.
 func readAll(r io.Reader) ([]byte, error) {
-	content, err := io.ReadAll(io.LimitReader(r, maxText+1))
-	if err == nil && len(content) > maxText {
+	content, err := io.ReadAll(io.LimitReader(r, int64(limits.Bytes)+1))
+	if err == nil && len(content) > limits.Bytes {
 		err = errors.New("the file is longer than 32 MiB")
 	}
 	return content, err

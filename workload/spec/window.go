@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"blis/vtime"
+	"blis/yamldoc"
 )
 
 // lifecycle reads the windows in which a client sends, nil for always.
@@ -17,7 +18,7 @@ func (r *reader) lifecycle(o *object) []window {
 	var windows []window
 	plain := true
 	for i, item := range items {
-		w := r.window(item, where.item(i, item.line))
+		w := r.window(item, where.Item(i, item.Line))
 		plain = plain && !w.rate.set && w.arrival == nil && w.input == nil && w.output == nil
 		windows = append(windows, w)
 	}
@@ -39,13 +40,13 @@ func (r *reader) lifecycle(o *object) []window {
 		case plain: // overlapping windows without settings of their own are one
 			out[n].end = max(out[n].end, w.end)
 		default:
-			r.fail(w.place, "begins at %v, before %s ends at %v; want windows that do not overlap", w.start, out[n].field, out[n].end)
+			r.fail(w.place, "begins at %v, before %s ends at %v; want windows that do not overlap", w.start, out[n].Field, out[n].end)
 		}
 	}
 	return out
 }
 
-func (r *reader) window(v *node, at place) window {
+func (r *reader) window(v *yamldoc.Node, at place) window {
 	in := r.object(v, at, []string{"start_us", "end_us", "trace_rate", "arrival", "input_distribution", "output_distribution"})
 	w := window{place: at, start: vtime.Time(in.duration("start_us").value)}
 	end := in.duration("end_us")
@@ -81,7 +82,7 @@ func (c *client) active() []window {
 func (r *reader) cohorts(o *object) {
 	items, at := o.items("cohorts", "cohorts like {id: users, population: 100, rate_fraction: 1, …}")
 	for i, v := range items {
-		in := r.object(v, at.item(i, v.line), cohortFields)
+		in := r.object(v, at.Item(i, v.Line), cohortFields)
 		c := r.client(&in, "cohort-"+itoa(i))
 		population := in.whole("population", 1, maxClients, "clients from 1 to 100000")
 		if !population.set {

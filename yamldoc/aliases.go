@@ -1,26 +1,27 @@
-package spec
+package yamldoc
 
 import "bytes"
 
-// tooMany finds out before the YAML parser does whether aliases make a short text
-// stand for more than maxNodes values, and on which line: the parser takes 200
-// bytes of memory for each byte. It counts commas and lines, for each use of an
-// alias again, so what it lets pass may still be too much; document.count is exact.
-func tooMany(content []byte) (line int, found bool) {
-	c := aliasCount{sizes: map[string]int{}}
-	for line = 1; len(content) > 0; line++ {
-		text, rest, _ := bytes.Cut(content, []byte("\n"))
-		c.line(text)
-		if c.values > maxNodes {
-			return line, true
+// tooMany finds out before the parser does whether aliases make a short text
+// stand for more than most values, and on which line, 0 for no: the parser takes
+// 200 bytes of memory for each byte. It counts commas and lines, for each use of an
+// alias again, so what it lets pass may still be too much; reader.count is exact.
+func tooMany(text []byte, most int) (line int) {
+	c := aliasCount{most: most, sizes: map[string]int{}}
+	for line = 1; len(text) > 0; line++ {
+		content, rest, _ := bytes.Cut(text, []byte("\n"))
+		c.line(content)
+		if c.values > most {
+			return line
 		}
-		content = rest
+		text = rest
 	}
-	return 0, false
+	return 0
 }
 
 // aliasCount is how many values there were so far.
 type aliasCount struct {
+	most   int // values; a count stops just above
 	values int
 	depth  int // brackets and braces that are open
 	open   []anchor
@@ -58,7 +59,7 @@ func (c *aliasCount) line(text []byte) {
 			name := nameAt(content[i+1:])
 			i += len(name)
 			if b == '*' {
-				c.values = min(c.values+c.sizes[string(name)], maxNodes+1)
+				c.values = min(c.values+c.sizes[string(name)], c.most+1)
 				continue
 			}
 			a := anchor{name: string(name), values: c.values, depth: -1, indent: indent}

@@ -1,4 +1,4 @@
-package spec
+package yamldoc
 
 import (
 	"fmt"
@@ -31,17 +31,17 @@ func TestFaultF15AliasesOfALargeDistribution(t *testing.T) {
 		"a client as a block": bomb(20_000, 90_000, "- &b\n  rate: 1\n  input_distribution: {type: empirical, params: {%s}}\n  output_distribution: {type: constant, params: {value: 5}}\n", "- <<: *b\n  rate: 2\n"),
 		"values alone":        bomb(20_000, 90_000, "- {rate: 1, input_distribution: {type: empirical, params: &b {%s}}, output_distribution: {type: constant, params: {value: 5}}}\n", "- {rate: 1, input_distribution: {type: empirical, params: *b}, output_distribution: {type: constant, params: {value: 5}}}\n"),
 	} {
-		line, found := tooMany([]byte(text))
-		if !found || line < 100 || line > 1000 {
-			t.Errorf("%s: found %v on line %d", name, found, line)
+		line := tooMany([]byte(text), roomy.Values)
+		if line < 100 || line > 1000 {
+			t.Errorf("%s: found on line %d", name, line)
 		}
-		if _, err := Parse("w.yaml", []byte(text)); err == nil || err.Error() != fmt.Sprintf("w.yaml:%d: has more than 8388608 values with its aliases written out, want less", line) {
+		if _, err := Read("w.yaml", []byte(text), roomy); err == nil || err.Error() != fmt.Sprintf("w.yaml:%d: has more than 8388608 values with its aliases written out, want less", line) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	// What has no aliases, or few, is never refused here.
 	for _, text := range []string{bomb(20_000, 0, "- {rate: 1, input_distribution: {type: empirical, params: {%s}}, "+strings.TrimPrefix(lengths, "input_distribution: %s, ")+"}\n", ""), "a: &b [1, 2]\nc: *b\n"} {
-		if line, found := tooMany([]byte(text)); found {
+		if line := tooMany([]byte(text), roomy.Values); line > 0 {
 			t.Errorf("line %d is refused", line)
 		}
 	}
@@ -73,12 +73,14 @@ func TestAliasesAreCountedAsTheParserDoes(t *testing.T) {
 			fmt.Fprintf(&b, "k%d: &n%d %s\n", i, i, text)
 			names++
 		}
-		f := &faults{file: "w.yaml"}
-		root := readDocument(f, []byte(b.String()))
-		if err := f.err(); err != nil {
+		root, err := Read("w.yaml", []byte(b.String()), roomy)
+		if err != nil {
 			t.Fatalf("seed %d: %v in\n%s", seed, err, b.String())
 		}
-		c := aliasCount{sizes: map[string]int{}}
+		if root == nil {
+			continue
+		}
+		c := aliasCount{most: roomy.Values, sizes: map[string]int{}}
 		for _, line := range strings.Split(b.String(), "\n") {
 			c.line([]byte(line))
 		}
