@@ -37,7 +37,6 @@ var largeTypes = map[string]typeSize{
 	"actors.plan":             {0, 58, "reads the settings"},
 	"actors.router":           {35, 0, "also holds the autoscaler's state"},
 	"lookahead.Simulation":    {28, 49, "library calls and kernel in one"},
-	"lookahead.node":          {29, 0, "mailbox, promises and statistics in one"},
 	"workload/spec.builder":   {0, 55, "reader of the document and builder of clients in one"},
 	"workload/spec.reader":    {0, 45, "a method per form of value"},
 	"workload/loadgen.reader": {0, 64, "a method per field of a result"},

@@ -16,8 +16,8 @@ func (s *Simulation) updateControl(c int) {
 	n.mailbox.absorb()
 	mail := n.mailbox.head()
 	t.periodic = NeverKey
-	if n.periodic != nil {
-		t.periodic = n.periodic.NextPeriodic()
+	if n.optional.periodic != nil {
+		t.periodic = n.optional.periodic.NextPeriodic()
 	}
 	own := earliest(n.process.Next(), t.periodic)
 	t.due = earliest(own, mail)
@@ -28,8 +28,8 @@ func (s *Simulation) updateControl(c int) {
 		t.promise = earliest(t.promise, latest(s.config.React(mail), mail))
 	}
 	t.observed = Observation{At: NeverKey}
-	if n.observer != nil {
-		t.observed = n.observer.Observation()
+	if n.optional.observer != nil {
+		t.observed = n.optional.observer.Observation()
 	}
 }
 
@@ -38,24 +38,25 @@ func (s *Simulation) updateControl(c int) {
 // sender observes next.
 func (s *Simulation) sentByControl(sender, receiver *node, at, effectAt Key) {
 	o := &sender.out
-	if receiver.channel() == toLeaf {
+	switch receiver.channel {
+	case toLeaf:
 		o.toLeaves++
 		o.firstEffect = earliest(o.firstEffect, latest(at, effectAt))
 		o.lower(s.fleet.replyTo(at, effectAt))
-		if next := &s.view.control[sender.id].observed; o.cause.Less(next.At) && latest(at, effectAt).Less(next.StateBefore) {
+		if next := &s.view.control[sender.slot].observed; o.cause.Less(next.At) && latest(at, effectAt).Less(next.StateBefore) {
 			o.lower(next.At)
 		}
-	} else if receiver.channel() == toControl {
-		o.lower(peerHorizon(int(sender.id), int(receiver.id), at))
+	case toControl:
+		o.lower(peerHorizon(sender.slot, receiver.slot, at))
 	}
 }
 
 // countFrame accounts for a frame that a control process is about to post.
 func (s *Simulation) countFrame(sender, receiver *node, f *frame) {
-	if sender.id >= FirstLeaf {
+	if sender.channel != toControl {
 		return
 	}
-	switch receiver.channel() {
+	switch receiver.channel {
 	case toLeaf:
 		s.fleet.noteMail(receiver.slot, f.first.Key(), f.effectAt)
 	case toControl:
@@ -70,16 +71,16 @@ func (s *Simulation) countFrame(sender, receiver *node, f *frame) {
 // part of this turn, because whether it happens is decided when everything
 // before it has been executed.
 func (s *Simulation) controlReceived(n *node, stamp Stamp) {
-	if stamp.Source < uint32(FirstLeaf) {
+	if ProcessID(stamp.Source).channel() == toControl {
 		n.controlMail--
 	}
-	if n.periodic != nil {
-		n.out.lower(latest(n.periodic.NextPeriodic(), stamp.Key()))
+	if n.optional.periodic != nil {
+		n.out.lower(latest(n.optional.periodic.NextPeriodic(), stamp.Key()))
 	}
-	if n.observer == nil || s.config.Sequential {
+	if n.optional.observer == nil || s.config.Sequential {
 		return
 	}
-	next := n.observer.Observation()
+	next := n.optional.observer.Observation()
 	if earliest(s.view.leaves.stableUntil, n.out.firstEffect).Less(next.StateBefore) {
 		n.out.lower(next.At)
 	} else if !next.At.IsNever() {

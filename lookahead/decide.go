@@ -52,7 +52,7 @@ const (
 // windows. A horizon that is too late lets a message arrive in the past of its
 // receiver, which is a trap.
 //
-// Control processes go first, interleaved in the order of (Key, id): there are
+// Control processes go first, interleaved in the order of (Key, index): there are
 // few, and each of their turns lets leaves advance further. A control process
 // is held back by notices that may still arrive before its next event, and by
 // leaves that have not reached the state that it observes. When all are held
@@ -126,7 +126,7 @@ func (v *view) controlHorizon(c int) (h Key) {
 }
 
 // peerHorizon returns the horizon that control process o, with an event at due,
-// sets to control process c: the Key due, exclusive if o comes first by id and
+// sets to control process c: the Key due, exclusive if o comes first by index and
 // inclusive if c does, because what o sends is later than due.
 func peerHorizon(c, o int, due Key) Key {
 	if c < o {

@@ -45,6 +45,12 @@ func TestDecide(t *testing.T) {
 		"at one key the smaller id first": {
 			view{leaves: leaves(at(99, 0), NeverKey), control: []controlState{router(at(50, 0), NeverKey), router(at(50, 0), at(50, 1))}},
 			move{action: runControl, horizon: at(50, 1)}},
+		"at one key the smaller id first, even when it waits": {
+			view{leaves: leaves(at(10, 0), NeverKey), control: []controlState{observing(router(at(50, 2), at(50, 3)), live), router(at(50, 2), at(60, 0))}},
+			move{action: runLeaves, horizon: at(50, 2), stateBefore: at(50, 2), notifyBefore: at(50, 3)}},
+		"every observation bounds the leaves": {
+			view{leaves: leaves(at(10, 0), NeverKey), control: []controlState{router(at(50, 2), at(90, 0)), router(at(60, 0), at(90, 0)), observing(router(at(55, 2), at(90, 0)), live)}, end: at(90, 0)},
+			move{action: runControl, horizon: at(55, 3)}},
 		"a periodic event bounds the leaves": {
 			view{leaves: leaves(at(10, 0), NeverKey), control: []controlState{periodic(router(NeverKey, at(90, 0)), at(30, 9))}},
 			move{action: runLeaves, horizon: at(30, 9), stateBefore: NeverKey, notifyBefore: NeverKey}},

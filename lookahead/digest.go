@@ -15,6 +15,46 @@ type ProcessDigest struct {
 	Messages uint64
 }
 
+// history is what a process executed.
+type history struct {
+	digest digest
+	tracer *tracer // the marks that Config.Trace asks for; nil: none
+	last   Stamp   // of the last message
+}
+
+// start begins the history of the process with an id.
+func (h *history) start(t Trace, id ProcessID) {
+	h.digest.reset()
+	h.tracer = newTracer(t, id)
+}
+
+// mark adds the mark after the message that has just been digested, if one is
+// asked for.
+func (h *history) mark(s Stamp) {
+	if h.tracer != nil {
+		h.tracer.mark(h.digest.messages, s, &h.digest)
+	}
+}
+
+// close adds the final state of the process and returns the hash of everything.
+func (h *history) close(p Process) uint64 {
+	if h.tracer != nil {
+		h.tracer.finish(h.digest.messages, h.last, &h.digest)
+	}
+	if f, ok := p.(Folder); ok {
+		h.digest.word(f.Fold())
+	}
+	return h.digest.sum()
+}
+
+// marks returns the marks.
+func (h *history) marks() []Mark {
+	if h.tracer == nil {
+		return nil
+	}
+	return h.tracer.marks
+}
+
 // digest hashes executed messages as words of fixed width: At, Class, Source,
 // Kind, fields. Seq and the division into frames are left out, because they
 // belong to the protocol and not to the model.

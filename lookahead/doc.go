@@ -12,6 +12,12 @@
 // arrives by stamp, and the worker that has the process's turn reads it. No
 // goroutine is started per message or per window.
 //
+// There may be any number of control processes, and each may observe. In virtual
+// time they execute one after the other, in the order of (Key, id), so nothing
+// that one of them sends can change what another has already read. The ranges of
+// ids (see ProcessID): control processes 0 and 1, leaves from FirstLeaf on,
+// further control processes from ThirdControl on, sinks from FirstSink on.
+//
 // The words of the protocol:
 //
 //	Key          an instant and the class of events within it

@@ -121,3 +121,38 @@ func TestWindowsDoNotDependOnWorkers(t *testing.T) {
 		t.Errorf("one worker %+v\nthree %+v", x, y)
 	}
 }
+
+// pholds are the configurations of the equality tests.
+func pholds(seed uint64) map[string]phold {
+	p := phold{seed: seed, leaves: 19, arrivals: 150, checks: true}
+	with := func(change func(*phold)) phold { q := p; change(&q); return q }
+	return map[string]phold{
+		"notices":                 p,
+		"no checks":               with(func(p *phold) { p.checks = false }),
+		"live":                    with(func(p *phold) { p.observe = "live" }),
+		"stable":                  with(func(p *phold) { p.observe = "stable" }),
+		"stable without notices":  with(func(p *phold) { p.observe, p.noNotices = "stable", true }),
+		"slots":                   with(func(p *phold) { p.observe = "slots" }),
+		"without notices":         with(func(p *phold) { p.noNotices, p.arrivals = true, 1500 }),
+		"streaming":               with(func(p *phold) { p.noNotices, p.stream, p.arrivals = true, 40, 1500 }),
+		"streaming, 1":            with(func(p *phold) { p.noNotices, p.stream, p.arrivals, p.checks = true, 1, 300, false }),
+		"slots without notices":   with(func(p *phold) { p.noNotices, p.observe = true, "slots" }),
+		"growing":                 with(func(p *phold) { p.grow, p.observe = true, "live" }),
+		"growing without notices": with(func(p *phold) { p.grow, p.noNotices = true, true }),
+		"cut":                     with(func(p *phold) { p.end = Key{3003, 8} }),
+		"one leaf":                with(func(p *phold) { p.leaves = 1 }),
+
+		"three control processes":      with(func(p *phold) { p.watchers = []string{""} }),
+		"three that observe":           with(func(p *phold) { p.observe, p.checks, p.watchers = "live", false, []string{"live", "live"} }),
+		"four control processes":       with(func(p *phold) { p.observe, p.watchers = "slots", []string{"slots", "live"} }),
+		"four, only the last observes": with(func(p *phold) { p.watchers = []string{"", "slots"} }),
+		"four, stable":                 with(func(p *phold) { p.observe, p.watchers = "stable", []string{"", "stable"} }),
+		"five, growing":                with(func(p *phold) { p.grow, p.watchers = true, []string{"live", "slots", ""} }),
+		"three, streaming":             with(func(p *phold) { p.noNotices, p.stream, p.arrivals, p.watchers = true, 40, 600, []string{"live"} }),
+		"four, the hub last":           with(func(p *phold) { p.hubLast, p.observe, p.watchers = true, "live", []string{"live", ""} }),
+		"three, the hub last and streaming": with(func(p *phold) {
+			p.hubLast, p.noNotices, p.stream, p.arrivals, p.watchers, p.checks = true, true, 40, 600, []string{"live", ""}, false
+		}),
+		"four, without notices, none observing": with(func(p *phold) { p.noNotices, p.stream, p.arrivals, p.watchers = true, 40, 600, []string{"", ""} }),
+	}
+}

@@ -99,7 +99,7 @@ func TestMailboxTrapsMessagesWithoutOrder(t *testing.T) {
 		s.AddControl("router", &script{})
 		s.AddLeaf("leaf", &script{})
 		n := s.lookup(FirstLeaf)
-		n.last = c.last
+		n.history.last = c.last
 		f := &frame{}
 		f.start(0)
 		f.begin(Stamp{At: 5, Class: 1, Source: 0, Seq: 7}, 0, 0)

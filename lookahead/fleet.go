@@ -22,7 +22,7 @@ type summary struct{ due, promise, stableUntil Key }
 func (f *fleet) add(n *node) {
 	n.slot = len(f.nodes)
 	f.nodes = append(f.nodes, n)
-	f.periodic = f.periodic || n.periodic != nil
+	f.periodic = f.periodic || n.optional.periodic != nil
 	f.due.add()
 	f.promise.add()
 	f.stableUntil.add()
@@ -36,16 +36,16 @@ func (f *fleet) update(n *node) {
 	next, mail, effectAt := n.process.Next(), n.mailbox.head(), n.mailbox.effectAt()
 	promise := latest(n.process.Promise(), next.Next()) // nothing is sent before the next event
 	due := earliest(next, mail)
-	if n.periodic != nil && !n.horizon.IsNever() {
-		due = earliest(due, n.periodic.NextPeriodic())
+	if n.optional.periodic != nil && !n.horizon.IsNever() {
+		due = earliest(due, n.optional.periodic.NextPeriodic())
 	}
 	if !mail.IsNever() {
 		promise = earliest(promise, f.replyTo(mail, effectAt))
 	}
 	stableUntil := next // without mail
-	if n.publisher != nil {
-		stableUntil = n.publisher.StableUntil()
-	} else if n.periodic != nil {
+	if n.optional.publisher != nil {
+		stableUntil = n.optional.publisher.StableUntil()
+	} else if n.optional.periodic != nil {
 		stableUntil = due
 	}
 	// Nothing changes before the next event; mail changes nothing before it takes

@@ -25,7 +25,7 @@ func TestFleetKnowsItsMinima(t *testing.T) {
 			l := &pholdLeaf{}
 			n := &node{process: l}
 			if rapid.Bool().Draw(t, "stable") {
-				n.publisher = stableLeaf{l}
+				n.optional.publisher = stableLeaf{l}
 			}
 			if len(leaves)%7 == 0 { // the others have nothing to do
 				l.push(key("next"))

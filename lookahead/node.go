@@ -13,15 +13,12 @@ import (
 type node struct {
 	sim     *Simulation
 	id      ProcessID
-	slot    int // in the fleet, of a leaf
+	channel channel // the class of receivers that it belongs to
+	slot    int     // its index in that class
 	name    string
 	process Process
 
-	periodic  Periodic // the optional interfaces of process, nil where absent
-	observer  Observer
-	publisher Publisher
-	estimator Estimator
-	preparer  Preparer
+	optional optional // interfaces of process
 
 	pid     *actor.PID
 	mailbox mailbox
@@ -31,9 +28,7 @@ type node struct {
 	message Message   // the actor is invoked with it, once per message
 	rest    advanceTo // the actor is invoked with it at the end of a turn
 
-	digest digest
-	tracer *tracer
-	last   Stamp // of the last message executed
+	history history // what the process executed
 
 	advanced Key  // every local event before it has been executed
 	floor    Key  // no message may arrive before it (control processes and sinks)
@@ -46,6 +41,25 @@ type node struct {
 	controlMail int   // of a control process: waiting messages from control processes
 	fault       *Fault
 	recorded    []byte // frames sent since Config.Record was last written to
+}
+
+// optional is the optional interfaces of a process, nil where it lacks one.
+type optional struct {
+	periodic  Periodic
+	observer  Observer
+	publisher Publisher
+	estimator Estimator
+	preparer  Preparer
+}
+
+// optionalOf returns the optional interfaces of a process.
+func optionalOf(p Process) (o optional) {
+	o.periodic, _ = p.(Periodic)
+	o.observer, _ = p.(Observer)
+	o.publisher, _ = p.(Publisher)
+	o.estimator, _ = p.(Estimator)
+	o.preparer, _ = p.(Preparer)
+	return o
 }
 
 // advanceTo is the message that ends every turn: execute the local events
@@ -69,7 +83,7 @@ func (n *node) runTurn(h Key, w *worker) {
 	before, done := n.out.events, n.done()
 	n.execute(h, w)
 	n.out.post()
-	if n.channel() == toLeaf {
+	if n.channel == toLeaf {
 		n.sim.fleet.update(n)
 		w.executed += n.executed
 		w.work += n.executed + int(n.out.events-before)
@@ -79,7 +93,7 @@ func (n *node) runTurn(h Key, w *worker) {
 
 // done counts messages executed, events and messages sent: any progress of the
 // process increases it.
-func (n *node) done() uint64 { return n.digest.messages + n.out.events + n.out.sent }
+func (n *node) done() uint64 { return n.history.digest.messages + n.out.events + n.out.sent }
 
 // runOverlapped gives a control process a turn up to h during a window. It
 // keeps the frames that it fills until post.
@@ -95,7 +109,7 @@ func (n *node) runOverlapped(h Key, w *worker) {
 // prepare lets a control process work ahead during a window.
 func (n *node) prepare() {
 	defer n.recover()
-	n.preparer.Prepare()
+	n.optional.preparer.Prepare()
 }
 
 // post ends an overlapped turn when the window is over: it posts the frames.
@@ -135,7 +149,7 @@ func (n *node) dispatch() {
 			break
 		}
 	}
-	if o.limit.IsNever() && n.periodic != nil && n.id >= FirstLeaf {
+	if o.limit.IsNever() && n.optional.periodic != nil && n.channel == toLeaf {
 		n.runToEnd()
 	} else if n.advanced.Less(o.limit) {
 		n.rest.until = o.limit
@@ -165,17 +179,17 @@ func (n *node) receive(m *Message) {
 		n.deferred = true
 		return
 	}
-	if !n.last.Less(m.Stamp) {
+	if !n.history.last.Less(m.Stamp) {
 		rule := ruleBackward
-		if n.last == m.Stamp {
+		if n.history.last == m.Stamp {
 			rule = ruleOrder
 		}
-		n.trap(rule, n.last, m.Stamp)
+		n.trap(rule, n.history.last, m.Stamp)
 	}
 	if key.Less(o.cause) {
 		n.trap(ruleBackward, n.stamp(o.cause), m.Stamp)
 	}
-	n.last, o.cause, o.horizon = m.Stamp, key, o.limit
+	n.history.last, o.cause, o.horizon = m.Stamp, key, o.limit
 	f := n.mailbox.top()
 	end, err := n.digestMessage(f.buf, &f.head)
 	if err != nil {
@@ -184,15 +198,15 @@ func (n *node) receive(m *Message) {
 	m.Body = Decoder{buf: f.buf[:end], pos: f.head.body, left: f.head.fields}
 	n.process.Receive(m, o)
 	if m.Body.err != nil {
-		n.trap(ruleBody+": "+m.Body.err.Error(), m.Stamp, n.last)
+		n.trap(ruleBody+": "+m.Body.err.Error(), m.Stamp, n.history.last)
 	}
 	if m.Kind&Silent != 0 {
 		end = n.skipRest(f, m)
-	} else if n.tracer != nil {
-		n.tracer.mark(n.digest.messages, m.Stamp, &n.digest)
+	} else {
+		n.history.mark(m.Stamp)
 	}
 	n.executed++
-	if n.id < FirstLeaf {
+	if n.channel == toControl {
 		n.sim.controlReceived(n, m.Stamp)
 	}
 	n.mailbox.advance(f, end)
@@ -203,9 +217,9 @@ func (n *node) receive(m *Message) {
 // (skipRest), and digestMessage returns the end of the frame.
 func (n *node) digestMessage(b []byte, m *message) (int, error) {
 	if m.kind&Silent == 0 {
-		return n.digest.message(b, m)
+		return n.history.digest.message(b, m)
 	}
-	if n.id < FirstSink {
+	if n.channel != toSink {
 		n.trap(ruleSilent, n.stamp(n.out.cause), m.stamp)
 	}
 	return len(b), nil
@@ -241,40 +255,29 @@ func (n *node) alive() Key {
 
 // estimate returns the expected work of a turn up to h.
 func (n *node) estimate(h Key) int {
-	if n.estimator == nil {
+	if n.optional.estimator == nil {
 		return 1 + n.mailbox.UserMessageCount()
 	}
-	return n.estimator.Work(h)
+	return n.optional.estimator.Work(h)
 }
 
 // maySend reports whether the protocol allows messages from n to receiver.
 func (n *node) maySend(receiver *node) bool {
-	switch {
-	case n.id >= FirstSink || n == receiver:
-		return false
-	case n.id >= FirstLeaf:
-		return receiver.id < FirstLeaf || receiver.id >= FirstSink
+	switch n.channel {
+	case toControl:
+		return n != receiver
+	case toLeaf:
+		return receiver.channel != toLeaf
 	}
-	return true
+	return false
 }
 
 // floorNow returns the Key before which no message may be sent to the process.
 func (n *node) floorNow() Key {
-	if n.channel() == toLeaf {
+	if n.channel == toLeaf {
 		return n.sim.leafFloor
 	}
 	return n.floor
-}
-
-// channel is the class of receivers that the process belongs to.
-func (n *node) channel() int {
-	switch {
-	case n.id < FirstLeaf:
-		return toControl
-	case n.id < FirstSink:
-		return toLeaf
-	}
-	return toSink
 }
 
 // stamp makes a Stamp of a Key of this process, for traps.
@@ -290,27 +293,21 @@ func (n *node) trap(rule string, first, second Stamp) {
 // recover, when deferred, turns a panic into the node's fault.
 func (n *node) recover() {
 	if v := recover(); v != nil {
-		n.fault = &Fault{Process: n.name, ID: n.id, At: n.out.cause, Last: n.last, Value: v, Stack: debug.Stack()}
+		n.fault = &Fault{Process: n.name, ID: n.id, At: n.out.cause, Last: n.history.last, Value: v, Stack: debug.Stack()}
 		n.sim.failed.Store(true)
 	}
 }
 
 // newNode prepares a process. Simulation.spawn makes it an actor.
 func newNode(s *Simulation, id ProcessID, name string, p Process) *node {
-	n := &node{sim: s, id: id, name: name, process: p, worker: &s.workers.list[0]}
-	n.periodic, _ = p.(Periodic)
-	n.observer, _ = p.(Observer)
-	n.publisher, _ = p.(Publisher)
-	n.estimator, _ = p.(Estimator)
-	n.preparer, _ = p.(Preparer)
+	n := &node{sim: s, id: id, channel: id.channel(), name: name, process: p, optional: optionalOf(p), worker: &s.workers.list[0]}
 	n.mailbox.node = n
 	n.mailbox.dispatch = n.dispatch
 	n.out.node = n
 	for i := range n.out.lookahead {
 		n.out.lookahead[i] = vtime.Duration(vtime.Never)
 	}
-	n.digest.reset()
+	n.history.start(s.config.Trace, id)
 	n.threshold = sinkBatch
-	n.tracer = newTracer(s.config.Trace, id)
 	return n
 }

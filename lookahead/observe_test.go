@@ -1,6 +1,9 @@
 package lookahead
 
-import "testing"
+import (
+	"slices"
+	"testing"
+)
 
 // A message that a process sends before it observes its receiver is part of
 // what it observes, in one turn or in several.
@@ -14,7 +17,8 @@ func TestObservationAfterOwnMessage(t *testing.T) {
 		{"received in the instant before", Key{At: 50}, at(50, 1), 1},
 		{"not to be seen by then", at(50, 1), at(50, 1), 0},
 	} {
-		for _, workers := range []int{1, 2} {
+		for run := range 6 {
+			workers, others := 1+run%2, run/2 // others: control processes added before
 			s := New(Config{Workers: workers, InlineBelow: -1, Reply: func(Key) Key { return NeverKey }})
 			leaf := &script{}
 			router, seen := &script{events: []Key{at(10, 2), c.read}}, -1
@@ -32,10 +36,51 @@ func TestObservationAfterOwnMessage(t *testing.T) {
 				out.BeginWithEffectAt(FirstLeaf, c.effectAt, c.effectAt, 0, 0)
 				out.End()
 			}
+			for range others {
+				s.AddControl("other", &script{})
+			}
 			s.AddControl("router", router)
 			s.AddLeaf("leaf", leaf)
 			if finish(t, s); seen != c.want {
-				t.Errorf("%s, %d workers: saw %d messages received, want %d", c.name, workers, seen, c.want)
+				t.Errorf("%s, %d workers, %d other control processes: saw %d messages received, want %d", c.name, workers, others, seen, c.want)
+			}
+		}
+	}
+}
+
+// What one control process sends is part of what every other one observes, in
+// whatever order they were added, and two that observe wait for each other.
+func TestObservationAfterAnotherProcessesMessage(t *testing.T) {
+	for mode, cfg := range modes() {
+		for observers := range 4 {
+			cfg.Reply = func(Key) Key { return NeverKey }
+			s := New(cfg)
+			leaf := &script{events: []Key{at(15, 0), at(45, 0), at(70, 0)}}
+			var seen []int
+			addObserver := func() {
+				p := &script{events: []Key{at(20, 2), at(50, 2)}, promise: NeverKey}
+				p.observe = func() Observation {
+					k := p.Next()
+					return Observation{At: k, Until: k.Next(), StateBefore: k, LeafLimit: k}
+				}
+				p.event = func(Key, *Outbox) { seen = append(seen, len(leaf.log)) }
+				s.AddControl("observer", p)
+			}
+			for range observers {
+				addObserver()
+			}
+			s.AddControl("router", &script{events: []Key{at(10, 2), at(20, 1), at(20, 2), at(48, 0)}, event: func(k Key, out *Outbox) {
+				send(out, FirstLeaf, k.Next())
+			}})
+			for range 3 - observers {
+				addObserver()
+			}
+			s.AddLeaf("leaf", leaf)
+			finish(t, s)
+			// Before 20µs/2: the messages of 10µs/3 and the event at 15µs. Before
+			// 50µs/2: those of 20µs/2, 20µs/3 and 48µs/1 and the event at 45µs too.
+			if want := []int{2, 2, 2, 6, 6, 6}; !slices.Equal(seen, want) {
+				t.Errorf("%s, %d observers before the router: they see %v, want %v", mode, observers, seen, want)
 			}
 		}
 	}

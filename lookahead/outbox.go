@@ -18,28 +18,24 @@ type Outbox struct {
 	streaming  bool // it did so by Stream
 	overlapped bool // the turn is an overlapped one
 
-	seq          uint64      // of the last message
-	current      *frame      // between Begin and End, else nil
-	unwritten    int         // fields announced and not written
-	open         []*frame    // to control processes and leaves, by receiver's id; posted after the turn
-	receivers    []*node     // receivers of the open frames
-	sinkFrames   []*frame    // to sinks, by id − FirstSink; kept over turns until they are worth posting
+	seq       uint64 // of the last message
+	current   *frame // between Begin and End, else nil
+	unwritten int    // fields announced and not written
+
+	// open are the frames that are not posted, by channel and slot of the
+	// receiver. Frames to control processes and leaves are posted after the
+	// turn; frames to sinks are kept over turns until they are worth posting.
+	open         [channels][]*frame
+	receivers    []*node     // control processes and leaves with an open frame
 	fullFrames   []fullFrame // to sinks, full before the end of the turn
 	isSinkSender bool        // the process is among worker.sinkSenders
 	scratch      sorter
 
-	sent, events uint64            // messages and events of the run
-	toLeaves     uint64            // messages to leaves in the turn
-	firstEffect  Key               // earliest effect of the turn's messages to leaves
-	lookahead    [3]vtime.Duration // per channel, the smallest distance of a message from its cause
+	sent, events uint64                   // messages and events of the run
+	toLeaves     uint64                   // messages to leaves in the turn
+	firstEffect  Key                      // earliest effect of the turn's messages to leaves
+	lookahead    [channels]vtime.Duration // per channel, the smallest distance of a message from its cause
 }
-
-// The channels, by the class of the receiver.
-const (
-	toControl = iota
-	toLeaf
-	toSink
-)
 
 // Horizon returns the Key before which the process may execute local events now.
 // A send may lower it.
@@ -85,7 +81,7 @@ func (o *Outbox) Stream(most int) {
 	switch s := o.node.sim; {
 	case o.overlapped:
 		most = min(most, streamGrowth*int(s.undelivered))
-	case s.view.independent(&s.view.control[o.node.id]):
+	case s.view.independent(&s.view.control[o.node.slot]):
 		most /= streamStart
 	}
 	if o.Undelivered() >= most {
@@ -142,11 +138,10 @@ func (o *Outbox) BeginWithEffectAt(to ProcessID, at, effectAt Key, kind Kind, fi
 	f.begin(Stamp{At: at.At, Class: at.Class, Source: uint32(n.id), Seq: o.seq}, kind, fields)
 	f.effectAt = earliest(f.effectAt, effectAt)
 	o.current, o.unwritten = f, fields
-	channel := receiver.channel()
-	if d := at.At.Sub(o.cause.At); d < o.lookahead[channel] {
-		o.lookahead[channel] = d
+	if d := at.At.Sub(o.cause.At); d < o.lookahead[receiver.channel] {
+		o.lookahead[receiver.channel] = d
 	}
-	if n.id < FirstLeaf {
+	if n.channel == toControl {
 		n.sim.sentByControl(n, receiver, at, effectAt)
 	}
 }
@@ -191,15 +186,12 @@ func (o *Outbox) lower(k Key) {
 
 // frameTo returns the frame for the next message to a receiver.
 func (o *Outbox) frameTo(receiver *node) *frame {
-	table, i := &o.open, int(receiver.id)
-	if receiver.id >= FirstSink {
-		table, i = &o.sinkFrames, int(receiver.id-FirstSink)
-	}
+	table, i := &o.open[receiver.channel], receiver.slot
 	for i >= len(*table) {
 		*table = append(*table, nil)
 	}
 	f := (*table)[i]
-	if f != nil && receiver.id >= FirstSink && f.count >= sinkFrameMax {
+	if f != nil && receiver.channel == toSink && f.count >= sinkFrameMax {
 		o.fullFrames = append(o.fullFrames, fullFrame{receiver, f})
 		f = nil
 	}
@@ -207,7 +199,7 @@ func (o *Outbox) frameTo(receiver *node) *frame {
 		f = o.node.worker.frames.get()
 		f.start(o.node.id)
 		(*table)[i] = f
-		if receiver.id < FirstSink {
+		if receiver.channel != toSink {
 			o.receivers = append(o.receivers, receiver)
 		} else if !o.isSinkSender {
 			o.isSinkSender = true
@@ -240,8 +232,9 @@ func (o *Outbox) post() {
 		n.trap(ruleFields, o.current.last, n.stamp(o.cause))
 	}
 	for _, receiver := range o.receivers {
-		f := o.open[receiver.id]
-		o.open[receiver.id] = nil
+		table := o.open[receiver.channel]
+		f := table[receiver.slot]
+		table[receiver.slot] = nil
 		o.send(receiver, f)
 	}
 	o.receivers = o.receivers[:0]
@@ -254,9 +247,9 @@ func (o *Outbox) post() {
 
 // postSinkFrames posts the frames to sinks with at least atLeast messages.
 func (o *Outbox) postSinkFrames(atLeast int) {
-	for i, f := range o.sinkFrames {
+	for i, f := range o.open[toSink] {
 		if f != nil && f.count >= atLeast {
-			o.sinkFrames[i] = nil
+			o.open[toSink][i] = nil
 			o.send(o.node.sim.sinks[i], f)
 		}
 	}

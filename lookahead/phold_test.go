@@ -21,11 +21,13 @@ type phold struct {
 	seed      uint64
 	leaves    int
 	arrivals  int
-	observe   string // "", "live", "stable", "slots"
-	noNotices bool   // notices to the sink, none to the hub
-	checks    bool   // with the process that has periodic events
-	grow      bool   // the hub adds leaves on the way
-	stream    int    // undelivered messages at which the hub ends its turn (Outbox.Stream); 0: it runs as far as its horizon
+	observe   string   // "", "live", "stable", "slots"
+	noNotices bool     // notices to the sink, none to the hub
+	checks    bool     // with the process that has periodic events
+	grow      bool     // the hub adds leaves on the way
+	stream    int      // undelivered messages at which the hub ends its turn (Outbox.Stream); 0: it runs as far as its horizon
+	watchers  []string // a further control process each, with what it observes
+	hubLast   bool     // hub and scaler come after the watchers
 	end       Key
 }
 
@@ -189,7 +191,7 @@ func (h *pholdHub) Advance(_ Key, out *Outbox) {
 			i := h.draws.IntN(len(h.ids))
 			out.Begin(h.ids[i], after(k, reaction+h.steps(3), 3), 3, 2)
 			out.Uint(h.acc)
-			out.Int(int64(h.read(k, i)))
+			out.Int(int64(readLeaves(h.model.observe, k, h.leaves, i)))
 			out.End()
 		}
 		if k.Class == 0 && h.arrives > 0 {
@@ -213,19 +215,20 @@ func (h *pholdHub) Advance(_ Key, out *Outbox) {
 	}
 }
 
-// read is what the hub reads of leaf i at k.
-func (h *pholdHub) read(k Key, i int) uint64 {
-	switch h.model.observe {
+// readLeaves is what a control process that observes as it is told reads at k, of
+// leaf i or of all.
+func readLeaves(observe string, k Key, leaves []*pholdLeaf, i int) uint64 {
+	switch observe {
 	case "stable":
-		return h.leaves[i].shown >> 1
+		return leaves[i].shown >> 1
 	case "live":
 		sum := uint64(0)
-		for _, l := range h.leaves {
+		for _, l := range leaves {
 			sum = sum*31 + l.live
 		}
 		return sum >> 1
 	case "slots":
-		return h.leaves[i].slots[slotBefore(k)%2] >> 1
+		return leaves[i].slots[slotBefore(k)%2] >> 1
 	}
 	return 0
 }
@@ -239,12 +242,14 @@ func slotBefore(k Key) int64 {
 	return n
 }
 
-func (h *pholdHub) Observation() Observation {
-	k := h.Next()
-	if k.IsNever() || h.model.observe == "" {
+func (h *pholdHub) Observation() Observation { return observationOf(h.model.observe, h.Next()) }
+
+// observationOf is the observation of a process whose next event is at k.
+func observationOf(observe string, k Key) Observation {
+	if k.IsNever() || observe == "" {
 		return Observation{At: NeverKey}
 	}
-	if h.model.observe != "slots" {
+	if observe != "slots" {
 		return Observation{At: k, Until: k.Next(), StateBefore: k, LeafLimit: k}
 	}
 	n := vtime.Time(slotBefore(k))
@@ -306,7 +311,8 @@ func newAgenda(seed uint64, name string) (a agenda) { a.draws = vtime.NewStream(
 // build sets the model up.
 func (p phold) build(cfg Config) *Simulation {
 	cfg.React = func(k Key) Key { return after(k, reaction, 0) }
-	if p.observe == "live" || p.observe == "stable" {
+	observed := append([]string{p.observe}, p.watchers...)
+	if slices.Contains(observed, "live") || slices.Contains(observed, "stable") {
 		cfg.React = func(k Key) Key { return k } // a notice may lead to a reading at once
 	}
 	cfg.End = p.end
@@ -315,14 +321,21 @@ func (p phold) build(cfg Config) *Simulation {
 	}
 	s := New(cfg)
 	hub := &pholdHub{agenda: newAgenda(p.seed, "hub"), model: p, sink: FirstSink, arrives: p.arrivals}
-	s.AddControl("hub", hub)
+	var watchers []*pholdWatcher
+	if p.hubLast {
+		watchers = p.addWatchers(s)
+	}
+	hubID := s.AddControl("hub", hub)
 	if p.checks {
-		hub.scaler = s.AddControl("scaler", &pholdScaler{agenda: newAgenda(p.seed, "scaler")})
+		hub.scaler = s.AddControl("scaler", &pholdScaler{agenda: newAgenda(p.seed, "scaler"), hub: hubID})
+	}
+	if !p.hubLast {
+		watchers = p.addWatchers(s)
 	}
 	hub.grow = func(first Key) {
 		name := fmt.Sprintf("leaf/%d", len(hub.leaves))
-		l := &pholdLeaf{agenda: newAgenda(p.seed, name), sink: FirstSink, toHub: !p.noNotices}
-		if p.observe == "slots" {
+		l := &pholdLeaf{agenda: newAgenda(p.seed, name), hub: hubID, sink: FirstSink, toHub: !p.noNotices}
+		if slices.Contains(observed, "slots") {
 			l.slots = new([2]uint64)
 		}
 		if !first.IsNever() {
@@ -338,6 +351,7 @@ func (p phold) build(cfg Config) *Simulation {
 	for range p.leaves {
 		hub.grow(NeverKey)
 	}
+	connect(s, hub, watchers)
 	s.AddSink("tally", &tally{newAgenda(p.seed, "tally")})
 	hub.push(Key{5, 0})
 	return s
@@ -349,6 +363,11 @@ func finish(t testing.TB, s *Simulation) uint64 {
 	if err := s.Run(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+	for _, n := range s.control {
+		if n.controlMail != 0 && n.mailbox.UserMessageCount() == 0 {
+			t.Errorf("%d messages from control processes wait for %q; its mailbox is empty", n.controlMail, n.name)
+		}
+	}
 	return fold(s.Digest())
 }
 
@@ -359,26 +378,4 @@ func fold(list []ProcessDigest) uint64 {
 		fmt.Fprintf(&h, "%s %d %x %d\n", d.Name, d.ID, d.Hash, d.Messages)
 	}
 	return h.Sum64()
-}
-
-// pholds are the configurations of the equality tests.
-func pholds(seed uint64) map[string]phold {
-	p := phold{seed: seed, leaves: 19, arrivals: 150, checks: true}
-	with := func(change func(*phold)) phold { q := p; change(&q); return q }
-	return map[string]phold{
-		"notices":                 p,
-		"no checks":               with(func(p *phold) { p.checks = false }),
-		"live":                    with(func(p *phold) { p.observe = "live" }),
-		"stable":                  with(func(p *phold) { p.observe = "stable" }),
-		"stable without notices":  with(func(p *phold) { p.observe, p.noNotices = "stable", true }),
-		"slots":                   with(func(p *phold) { p.observe = "slots" }),
-		"without notices":         with(func(p *phold) { p.noNotices, p.arrivals = true, 1500 }),
-		"streaming":               with(func(p *phold) { p.noNotices, p.stream, p.arrivals = true, 40, 1500 }),
-		"streaming, 1":            with(func(p *phold) { p.noNotices, p.stream, p.arrivals, p.checks = true, 1, 300, false }),
-		"slots without notices":   with(func(p *phold) { p.noNotices, p.observe = true, "slots" }),
-		"growing":                 with(func(p *phold) { p.grow, p.observe = true, "live" }),
-		"growing without notices": with(func(p *phold) { p.grow, p.noNotices = true, true }),
-		"cut":                     with(func(p *phold) { p.end = Key{3003, 8} }),
-		"one leaf":                with(func(p *phold) { p.leaves = 1 }),
-	}
 }

@@ -50,7 +50,8 @@ type Periodic interface {
 }
 
 // Observer is implemented by control processes that read what leaves publish
-// outside of messages.
+// outside of messages. What it answers depends on its own state alone: the
+// kernel does not ask again when another process has had a turn.
 type Observer interface {
 	// Observation returns the next observation. The kernel asks after each
 	// message and after each turn. At must not be later than the first event

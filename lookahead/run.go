@@ -48,7 +48,7 @@ func (s *Simulation) guarded(part func() error) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			n := s.asked
-			err = &Fault{Process: n.name, ID: n.id, At: n.out.cause, Last: n.last, Value: v, Stack: debug.Stack()}
+			err = &Fault{Process: n.name, ID: n.id, At: n.out.cause, Last: n.history.last, Value: v, Stack: debug.Stack()}
 		}
 	}()
 	return part()
@@ -103,7 +103,7 @@ func (s *Simulation) runControl(c int, h Key) error {
 	s.controlEnded(c)
 	after := &s.view.control[c]
 	if !s.halted.Load() && !before.due.Less(h) && after.due == before.due && after.observed == before.observed && !after.stopped {
-		return &Fault{Process: n.name, ID: n.id, At: h, Last: n.last,
+		return &Fault{Process: n.name, ID: n.id, At: h, Last: n.history.last,
 			Value: &Trap{ruleIdle, n.name, n.stamp(before.observed.At), n.stamp(before.observed.Until)}}
 	}
 	s.updateFromMail()
@@ -253,7 +253,7 @@ func (s *Simulation) runInline(h Key) {
 
 // turnUntil returns the horizon of the process in a window with leaf horizon h.
 func (n *node) turnUntil(h Key) Key {
-	if n.id >= FirstSink {
+	if n.channel == toSink {
 		return n.horizon
 	}
 	return h

@@ -1,7 +1,8 @@
 package lookahead
 
 // keyByKey is the strictest twin of the window loop: of all processes the one
-// with the smallest (Key, id) executes exactly that Key, again and again. It
+// with the smallest Key executes exactly that Key, again and again; at one Key
+// control processes go first, then leaves, then sinks, each in the order of ids. It
 // uses no promise, horizon or observation, so an error in them cannot change its
 // result.
 func (s *Simulation) keyByKey() error {
@@ -15,13 +16,13 @@ func (s *Simulation) keyByKey() error {
 			return nil // only periodic events are left
 		}
 		s.leafFloor = key
-		if n.id < FirstLeaf {
+		if n.channel == toControl {
 			s.running = n
 		}
 		n.runTurn(key.Next(), &s.workers.list[0])
 		s.running = nil
 		n.floor = n.advanced
-		switch n.channel() {
+		switch n.channel {
 		case toControl:
 			s.undelivered += int64(n.out.toLeaves)
 		case toLeaf:
@@ -36,8 +37,8 @@ func (s *Simulation) keyByKey() error {
 	return nil
 }
 
-// nextProcess returns the process with the smallest (Key, id), nil if no process
-// has an event.
+// nextProcess returns the process with the smallest Key, the first one in the order of
+// keyByKey, nil if no process has an event.
 func (s *Simulation) nextProcess() (first *node, at Key) {
 	at = NeverKey
 	for c, n := range s.control {

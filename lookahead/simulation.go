@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -20,8 +21,9 @@ type Config struct {
 
 	// React returns the earliest effect of a notice that arrives at a Key: the
 	// first Key at which it can cause a message to a leaf, or an observation
-	// of live state, which leaves must not be past. It must be monotone. Nil:
-	// notices cause neither.
+	// of live state, which leaves must not be past. A notice to any control
+	// process counts, and what others do because that one tells them. It must
+	// be monotone. Nil: notices cause neither.
 	React func(Key) Key
 	// Reply returns the earliest effect of a message to a leaf that takes
 	// effect at a Key (see Outbox.BeginWithEffectAt): the first Key at which
@@ -59,8 +61,8 @@ type Simulation struct {
 	fleet   fleet
 	view    view
 
-	control []*node // by id
-	sinks   []*node // by id − FirstSink
+	control []*node // in the order of their ids
+	sinks   []*node // in the order of their ids
 	slots   []int32 // leaves that have a turn in the window, ascending
 	turns   []*node // processes that have a turn in the window: leaves, sinks, overlapped
 
@@ -121,16 +123,18 @@ func New(cfg Config) *Simulation {
 	return s
 }
 
-// AddControl adds a control process, with id 0 or 1: there are at most two.
+// AddControl adds a control process. It is called before Run. At one Key control
+// processes execute their events in the order in which they were added.
 func (s *Simulation) AddControl(name string, p Process) ProcessID {
 	id := ProcessID(len(s.control))
 	if id >= FirstLeaf {
-		panic(fmt.Sprintf("lookahead: %q would be the third control process", name))
+		id += ThirdControl - FirstLeaf
 	}
 	n := s.spawn(id, name, p)
-	if n.preparer != nil {
+	if n.optional.preparer != nil {
 		s.workers.preparers = append(s.workers.preparers, n)
 	}
+	n.slot = len(s.control)
 	s.control = append(s.control, n)
 	s.view.control = append(s.view.control, controlState{})
 	return id
@@ -143,6 +147,9 @@ func (s *Simulation) AddLeaf(name string, p Process) ProcessID {
 		panic(fmt.Sprintf("lookahead: %q adds a leaf while it streams", s.overlapped.name))
 	}
 	id := FirstLeaf + ProcessID(len(s.fleet.nodes))
+	if id >= ThirdControl {
+		panic(fmt.Sprintf("lookahead: %q would be one leaf too many", name))
+	}
 	n := s.spawn(id, name, p)
 	s.fleet.add(n)
 	if s.running != nil {
@@ -154,7 +161,9 @@ func (s *Simulation) AddLeaf(name string, p Process) ProcessID {
 // AddSink adds a process that receives and never sends.
 func (s *Simulation) AddSink(name string, p Process) ProcessID {
 	id := FirstSink + ProcessID(len(s.sinks))
-	s.sinks = append(s.sinks, s.spawn(id, name, p))
+	n := s.spawn(id, name, p)
+	n.slot = len(s.sinks)
+	s.sinks = append(s.sinks, n)
 	return id
 }
 
@@ -190,6 +199,8 @@ func (s *Simulation) lookup(id ProcessID) *node {
 	switch {
 	case id >= FirstSink:
 		list, i = s.sinks, int(id-FirstSink)
+	case id >= ThirdControl:
+		i = int(id - ThirdControl + FirstLeaf)
 	case id >= FirstLeaf:
 		list, i = s.fleet.nodes, int(id-FirstLeaf)
 	}
@@ -201,8 +212,8 @@ func (s *Simulation) lookup(id ProcessID) *node {
 
 // all returns the processes in the order of their ids.
 func (s *Simulation) all() []*node {
-	list := append([]*node(nil), s.control...)
-	return append(append(list, s.fleet.nodes...), s.sinks...)
+	first := min(len(s.control), int(FirstLeaf))
+	return slices.Concat(s.control[:first], s.fleet.nodes, s.control[first:], s.sinks)
 }
 
 // Digest returns the digest of every process, in the order of ids; nil unless
@@ -213,10 +224,7 @@ func (s *Simulation) Digest() []ProcessDigest { return s.digests }
 func (s *Simulation) Trace() []ProcessTrace {
 	var list []ProcessTrace
 	for i, n := range s.all() {
-		t := ProcessTrace{Name: n.name, ID: n.id, Messages: n.digest.messages}
-		if n.tracer != nil {
-			t.Marks = n.tracer.marks
-		}
+		t := ProcessTrace{Name: n.name, ID: n.id, Marks: n.history.marks(), Messages: n.history.digest.messages}
 		if s.finished {
 			t.Final = s.digests[i].Hash
 		}
@@ -229,13 +237,8 @@ func (s *Simulation) Trace() []ProcessTrace {
 func (s *Simulation) closeDigests() error {
 	for _, n := range s.all() {
 		s.asked = n
-		if n.tracer != nil {
-			n.tracer.finish(n.digest.messages, n.last, &n.digest)
-		}
-		if f, ok := n.process.(Folder); ok {
-			n.digest.word(f.Fold())
-		}
-		s.digests = append(s.digests, ProcessDigest{Name: n.name, ID: n.id, Hash: n.digest.sum(), Messages: n.digest.messages})
+		hash := n.history.close(n.process)
+		s.digests = append(s.digests, ProcessDigest{Name: n.name, ID: n.id, Hash: hash, Messages: n.history.digest.messages})
 	}
 	s.finished = true
 	return nil

@@ -62,14 +62,44 @@ func latest(a, b Key) Key {
 }
 
 // ProcessID identifies a process and is the Source of the stamps of its messages.
-// Control processes are 0 and 1, leaves count from FirstLeaf and sinks from
-// FirstSink, both in the order of creation.
+// Each class of processes has its own ids, in the order of creation:
+//
+//	0, 1                       the first two control processes
+//	FirstLeaf, …               leaves
+//	ThirdControl, …, LastControl  the other control processes
+//	FirstSink, …               sinks
+//
+// Other ids are unused.
 type ProcessID uint32
 
-// The first ids of leaves and of sinks.
+// The bounds of the ranges of ids.
 const (
-	FirstLeaf ProcessID = 2
-	FirstSink ProcessID = 1 << 30
+	FirstLeaf    ProcessID = 2
+	ThirdControl ProcessID = 1 << 28
+	LastControl  ProcessID = 1<<29 - 1
+	FirstSink    ProcessID = 1 << 30
+)
+
+// channel returns the class of receivers that the process belongs to.
+func (id ProcessID) channel() channel {
+	switch {
+	case id >= FirstSink:
+		return toSink
+	case id < FirstLeaf || id >= ThirdControl:
+		return toControl
+	}
+	return toLeaf
+}
+
+// channel is a class of processes as the receivers of messages.
+type channel uint8
+
+const (
+	toControl channel = iota
+	toLeaf
+	toSink
+
+	channels // the number of them
 )
 
 // Kind is the type of a message. Its values belong to the processes.

@@ -48,14 +48,14 @@ func (s *Simulation) Stats() Stats {
 	t.ControlToLeaf, t.LeafToControl, t.ToSink = vtime.Duration(vtime.Never), vtime.Duration(vtime.Never), vtime.Duration(vtime.Never)
 	for _, n := range s.all() {
 		t.Events += n.out.events
-		t.Messages += n.digest.messages
-		if n.channel() == toLeaf {
+		t.Messages += n.history.digest.messages
+		if n.channel == toLeaf {
 			t.LeafWindowEvents += n.out.events
-			t.LeafWindowMessages += n.digest.messages
+			t.LeafWindowMessages += n.history.digest.messages
 		}
 		t.ControlToLeaf = min(t.ControlToLeaf, n.out.lookahead[toLeaf])
 		t.ToSink = min(t.ToSink, n.out.lookahead[toSink])
-		if n.channel() == toLeaf {
+		if n.channel == toLeaf {
 			t.LeafToControl = min(t.LeafToControl, n.out.lookahead[toControl])
 		}
 	}

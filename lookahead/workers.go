@@ -49,7 +49,7 @@ type worker struct {
 	executed int // messages
 	work     int // messages and events
 
-	sinkSenders []*node // processes with unposted frames to sinks (Outbox.sinkFrames)
+	sinkSenders []*node // processes with unposted frames to sinks (Outbox.open)
 
 	done uint64 // messages executed, messages sent and events, of all turns of the run
 
