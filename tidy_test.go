@@ -50,7 +50,7 @@ var layers = map[string]string{
 	"lookahead": "",
 	"kv":        "workload",
 	"policy":    "input/nesting suggest workload",
-	"trace":     "suggest policy metrics",
+	"trace":     "input/textio suggest policy metrics",
 	"engine":    "kv latency policy workload metrics",
 	"actors":    "input engine kv latency policy lookahead metrics trace " + workloads,
 	"study":     "suggest actors engine kv latency policy lookahead metrics trace " + workloads,

@@ -11,6 +11,7 @@ import (
 	"blis/latency"
 	"blis/policy"
 	"blis/study"
+	"blis/trace"
 	"blis/workload/spec"
 	"blis/workload/traces"
 )
@@ -205,6 +206,12 @@ func flagValues(f *kong.Flag) []string {
 		return scenarioNames()
 	case "scheduler":
 		return policyNames(policy.SchedulerKind)
+	case "strategy", "summarize-trace":
+		var list []string
+		for _, s := range trace.Strategies() {
+			list = append(list, string(s))
+		}
+		return list
 	case "workload":
 		list := []string{distributionWorkload, tracesWorkload}
 		for i := range presets {

@@ -19,7 +19,7 @@
 //	             output_destination.go under which names; text.go, json.go, rows.go, replicas.go, sessions.go,
 //	             fitness.go print its result; checks.go judges it by --check
 //	trace.go     its decision trace: flags, file, summary; replay.go what other
-//	             decisions would have done
+//	             decisions would have done; trace_summarize.go blis trace summarize
 //	verify.go    blis verify
 //	compare.go   blis compare; compare_bundles.go what its arguments are;
 //	             compare_text.go, compare_cells.go, compare_ranking.go,

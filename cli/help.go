@@ -35,7 +35,7 @@ func readHelpRequest(args []string) (*helpRequest, error) {
 	switch {
 	case len(args) == 0:
 		a.args = []string{"--help"}
-	case len(args) == 1 && args[0] == "workload": // does nothing without a command below it
+	case len(args) == 1 && (args[0] == "workload" || args[0] == "trace"): // they do nothing without a command below them
 		a.args = append(a.args, "--help")
 	case args[0] == "--version":
 		a.args[0] = "version"

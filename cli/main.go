@@ -17,6 +17,7 @@ type commands struct {
 	Verify   verifyCmd   `cmd:"" help:"Run a configuration on many executors and compare digests."`
 	Compare  compareCmd  `cmd:"" help:"Run several policy bundles under the same traffic and say which is better in what."`
 	Workload workloadCmd `cmd:"" help:"Look at what arrives, without a run; write it as a trace."`
+	Trace    traceCmd    `cmd:"" help:"Summarize a decision trace that a run has written."`
 	Policies policiesCmd `cmd:"" help:"List the policies with their parameters."`
 	Models   modelsCmd   `cmd:"" help:"List the built-in models, or show what one costs and where it fits."`
 	Hardware hardwareCmd `cmd:"" help:"List the built-in GPUs."`

@@ -46,11 +46,11 @@ func (f *traceFlags) open(ctx context.Context) (*decisions, error) {
 	}
 	d.tracing = actors.Tracing{Level: level, Counterfactual: f.counterfactual(level)}
 	if name := f.summary(level); name != "" {
-		if d.strategy, err = strategyOf(name); err != nil {
+		if d.strategy, err = strategyOf("--summarize-trace", name); err != nil {
 			return nil, err
 		}
-		if f.SummaryTokens < trace.LeastSummaryTokens {
-			return nil, &inputError{fmt.Sprintf("--summary-tokens is %d: want at least %d", f.SummaryTokens, trace.LeastSummaryTokens)}
+		if err := checkSummaryTokens(f.SummaryTokens); err != nil {
+			return nil, err
 		}
 		d.summary = trace.NewSummary(trace.SummaryOptions{})
 	}
@@ -146,15 +146,15 @@ func (f *traceFlags) level() (trace.Level, error) {
 	return level, nil
 }
 
-// strategyOf is the strategy of that name.
-func strategyOf(name string) (trace.Strategy, error) {
+// strategyOf is the strategy of that name, which a flag gives.
+func strategyOf(flag, name string) (trace.Strategy, error) {
 	s, err := trace.ParseStrategy(name)
 	if err != nil {
 		var names []string
 		for _, s := range trace.Strategies() {
 			names = append(names, string(s))
 		}
-		return s, &inputError{fmt.Sprintf("--summarize-trace: %v%s", err, suggest.Hint(name, names))}
+		return s, &inputError{fmt.Sprintf("%s: %v%s", flag, err, suggest.Hint(name, names))}
 	}
 	return s, nil
 }
@@ -292,8 +292,6 @@ func writeFindings(w *bufio.Writer, f *findings, width int) {
 	writeReplay(w, f.replay)
 	if s := f.summary; s != nil {
 		w.WriteByte('\n')
-		for line := range strings.SplitSeq(strings.TrimSuffix(s.Text, "\n"), "\n") {
-			writeWrapped(w, line, width)
-		}
+		writeTraceSummary(w, s, width)
 	}
 }

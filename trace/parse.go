@@ -37,6 +37,11 @@ type fieldError struct {
 func (e *fieldError) Error() string { return "field " + e.path + ": " + e.err.Error() }
 func (e *fieldError) Unwrap() error { return e.err }
 
+// wrong is an error in a field: what it is and what would be right.
+func wrong(field, format string, args ...any) error {
+	return &fieldError{field, fmt.Errorf(format, args...)}
+}
+
 // inField puts an error into a field, or an element: candidates[2].score.
 func inField(name string, err error) error {
 	var inner *fieldError

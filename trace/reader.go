@@ -8,7 +8,9 @@ import (
 	"io"
 
 	"github.com/vmihailenco/msgpack/v5"
+	"github.com/vmihailenco/msgpack/v5/msgpcode"
 
+	"blis/input/textio"
 	"blis/vtime"
 )
 
@@ -41,6 +43,29 @@ func NewReader(from io.Reader, form Form, name string) *Reader {
 	return r
 }
 
+// Open returns a Reader of a trace of either form, which its first byte tells. A
+// trace may be packed with gzip; JSON Lines may be what textio.Open reads. from is
+// read once and from its start, so it may be a pipe. name is the name of the file,
+// for errors.
+func Open(from io.Reader, name string) (*Reader, error) {
+	text := bufio.NewReaderSize(from, 1<<16)
+	if head, _ := text.Peek(2); string(head) == "\x1f\x8b" {
+		unpacked, err := textio.Gunzip(text)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, shortGzip(err))
+		}
+		text = bufio.NewReaderSize(unpacked, 1<<16)
+	}
+	if head, _ := text.Peek(1); len(head) > 0 && (msgpcode.IsFixedMap(head[0]) || head[0] == msgpcode.Map16 || head[0] == msgpcode.Map32) {
+		return NewReader(text, MessagePack, name), nil
+	}
+	text, err := textio.Open(text)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return NewReader(text, JSONLines, name), nil
+}
+
 // Next is the next record, io.EOF after the last. Other errors name file, line
 // (of msgpack: record) and field, and come again when it is called again.
 // Records are not used again.
@@ -62,14 +87,19 @@ func (r *Reader) Next() (Record, error) {
 		}
 	}
 	if err != nil {
-		unit := "line"
-		if r.form == MessagePack {
-			unit = "record"
-		}
-		r.err = fmt.Errorf("%s: %s %d: %w", r.name, unit, r.count, err)
+		r.err = r.located(err)
 		return nil, r.err
 	}
 	return record, nil
+}
+
+// located puts an error at the last record.
+func (r *Reader) located(err error) error {
+	unit := "line"
+	if r.form == MessagePack {
+		unit = "record"
+	}
+	return fmt.Errorf("%s: %s %d: %w", r.name, unit, r.count, err)
 }
 
 func (r *Reader) read() (Record, error) {
@@ -96,9 +126,17 @@ func (r *Reader) readLine() ([]byte, error) {
 		case err == io.EOF && len(r.line) > 0, err == nil:
 			return bytes.TrimRight(r.line, "\r\n"), nil
 		default:
-			return nil, err
+			return nil, shortGzip(err)
 		}
 	}
+}
+
+// shortGzip words the end of a file within gzip data.
+func shortGzip(err error) error {
+	if err == io.ErrUnexpectedEOF {
+		return errors.New("the gzip data end too early: want the whole file")
+	}
+	return err
 }
 
 // check is what must hold between records.

@@ -1,7 +1,9 @@
 package trace
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"strings"
 
 	"blis/metrics"
@@ -119,16 +121,40 @@ func NewSummary(options SummaryOptions) *Summary {
 	return s
 }
 
-// Consume implements Consumer. The error names the record that is wrong: before
-// the header, earlier than the one before, of an unknown kind, or with a value
-// out of range. The summary must not be used after an error.
+// Consume implements Consumer. The error names the record that is wrong, and the
+// field: before the header, earlier than the record before, of an unknown kind, or
+// with a value out of range. The summary must not be used after an error.
 func (s *Summary) Consume(r Record) error {
 	s.position++
-	err := s.add(r)
-	if err != nil {
+	if err := s.add(r); err != nil {
 		return fmt.Errorf("trace: record %d: %w", s.position, err)
 	}
 	return nil
+}
+
+// Summarize reads a stored trace to its end and summarizes it: the result is the
+// Summary of the run that wrote it. It calls progress, unless that is nil, with
+// the number of records read every thousand records, and returns its error. Other
+// errors are those of Reader.Next and Consume; they name file, line and field.
+func Summarize(from *Reader, options SummaryOptions, progress func(records int64) error) (*Summary, error) {
+	s := NewSummary(options)
+	for {
+		r, err := from.Next()
+		if err == io.EOF {
+			return s, nil
+		}
+		if err == nil {
+			if err = s.add(r); err != nil {
+				err = from.located(err)
+			}
+		}
+		if err == nil && from.count%1000 == 0 && progress != nil {
+			err = progress(from.count)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
 }
 
 func (s *Summary) add(r Record) error {
@@ -136,36 +162,50 @@ func (s *Summary) add(r Record) error {
 		return s.addHeader(h)
 	}
 	if s.header == nil {
-		return fmt.Errorf("a header was to come first")
+		return errors.New("a header was to come first")
+	}
+	if r == nil {
+		return errors.New("nil is no record")
+	}
+	if err := s.advance(r.when()); err != nil {
+		return err
 	}
 	switch r := r.(type) {
 	case *Admission:
-		return s.at(r.At, &s.records.Admission, func() error { return s.addAdmission(r) })
+		s.records.Admission++
+		return s.addAdmission(r)
 	case *Priority:
-		return s.at(r.At, &s.records.Priority, func() error { return s.addPriority(r) })
+		s.records.Priority++
+		return s.addPriority(r)
 	case *Routing:
-		return s.at(r.At, &s.records.Routing, func() error { return s.addRouting(r) })
+		s.records.Routing++
+		return s.addRouting(r)
 	case *Scale:
-		return s.at(r.At, &s.records.Scale, func() error { return s.addScale(r) })
+		s.records.Scale++
+		return s.addScale(r)
 	case *Batch:
-		return s.at(r.At, &s.records.Batch, func() error { return s.addBatch(r) })
+		s.records.Batch++
+		return s.addBatch(r)
 	case *Preemption:
-		return s.at(r.At, &s.records.Preemption, func() error { return s.addPreemption(r) })
+		s.records.Preemption++
+		return s.addPreemption(r)
 	case *Anomaly:
-		return s.at(r.At, &s.records.Anomaly, func() error { return s.addAnomaly(r) })
+		s.records.Anomaly++
+		return s.addAnomaly(r)
 	case *Outcome:
-		return s.at(r.At, &s.records.Outcome, func() error { return s.addOutcome(r) })
+		s.records.Outcome++
+		return s.addOutcome(r)
 	}
-	return fmt.Errorf("%T is no kind of record", r)
+	panic("trace: a record of a kind that a summary does not know: " + r.Kind())
 }
 
-// at takes a record of time t by f and counts it.
-func (s *Summary) at(t vtime.Time, count *int64, f func() error) error {
+// advance moves time to that of the next record.
+func (s *Summary) advance(t vtime.Time) error {
 	switch {
 	case t < 0 || t == vtime.Never:
-		return fmt.Errorf("time %v: want one of the run", t)
+		return wrong("at_us", "%d, want a time of the run", t)
 	case s.started && t < s.to:
-		return fmt.Errorf("time %v is before %v, that of the record before", t, s.to)
+		return wrong("at_us", "%d is before %d, the time of the record before", t, s.to)
 	}
 	if !s.started {
 		s.started, s.from = true, t
@@ -175,8 +215,7 @@ func (s *Summary) at(t vtime.Time, count *int64, f func() error) error {
 	for !s.time.covers(t) {
 		s.halve()
 	}
-	*count++
-	return f()
+	return nil
 }
 
 // halve makes bins twice as wide.
@@ -200,11 +239,11 @@ func (s *Summary) halve() {
 func (s *Summary) addHeader(h *Header) error {
 	switch {
 	case s.header != nil:
-		return fmt.Errorf("a second header")
+		return errors.New("a second header")
 	case h.Schema != Schema:
-		return fmt.Errorf("schema %q: want %s", h.Schema, Schema)
+		return wrong("schema", "%q, want %s", h.Schema, Schema)
 	case h.Instances < 0:
-		return fmt.Errorf("instances %d: want a number from 0", h.Instances)
+		return wrong("instances", "%d, want a number from 0", h.Instances)
 	}
 	own := *h
 	own.Targets = nil

@@ -1,7 +1,7 @@
 package trace
 
 import (
-	"fmt"
+	"errors"
 
 	"blis/vtime"
 )
@@ -84,7 +84,7 @@ func (s *Summary) flight(request int64) (f *flight, isNew bool) {
 
 func (s *Summary) addAdmission(r *Admission) error {
 	if r.Request < 0 {
-		return fmt.Errorf("admission of request %d: want a number from 0", r.Request)
+		return wrong("request", "%d, want a number from 0", r.Request)
 	}
 	about := example{at: r.At, request: r.Request, tenant: r.Tenant, class: r.Class, instance: -1}
 	_, known := s.flights[r.Request]
@@ -97,14 +97,14 @@ func (s *Summary) addAdmission(r *Admission) error {
 		s.streaks[allRejected].extend(0, r.At)
 	case delay:
 		if r.Delay == nil || *r.Delay < 0 {
-			return fmt.Errorf("admission of request %d: a delay of no length", r.Request)
+			return wrong("delay_us", "a delay without a length, want a number from 0")
 		}
 		f, _ := s.flight(r.Request)
 		f.delays++
 		s.delays.add(int64(*r.Delay))
 		about.value = float64(*r.Delay)
 	default:
-		return fmt.Errorf("admission of request %d: verdict %q: want admit, reject or delay", r.Request, r.Verdict)
+		return wrong("verdict", "%q, want admit, reject or delay", r.Verdict)
 	}
 	if !known {
 		s.asked(r)
@@ -130,7 +130,7 @@ func (c *counted) add(x example, most int) {
 
 func (s *Summary) addPriority(r *Priority) error {
 	if !finite(r.Priority) {
-		return fmt.Errorf("priority of request %d: %v is no number", r.Request, r.Priority)
+		return wrong("priority", "%v is not finite", r.Priority)
 	}
 	s.priorities.at(r.Class).add(r.Priority)
 	return nil
@@ -138,7 +138,7 @@ func (s *Summary) addPriority(r *Priority) error {
 
 func (s *Summary) addRouting(r *Routing) error {
 	if err := checkRouting(r); err != nil {
-		return fmt.Errorf("routing of request %d: %w", r.Request, err)
+		return err
 	}
 	about := example{at: r.At, request: r.Request, tenant: r.Tenant, class: r.Class, instance: -1}
 	s.routed.n++
@@ -170,25 +170,15 @@ func (s *Summary) addRouting(r *Routing) error {
 func checkRouting(r *Routing) error {
 	switch {
 	case r.Request < 0:
-		return fmt.Errorf("want a number from 0")
+		return wrong("request", "%d, want a number from 0", r.Request)
 	case r.Target != nil && *r.Target < 0:
-		return fmt.Errorf("target %d: want an index of an instance, or null", *r.Target)
+		return wrong("target", "%d, want the index of an instance, or null", *r.Target)
 	case r.Input < 0:
-		return fmt.Errorf("input_tokens %d: want a number from 0", r.Input)
-	case !finitePointer(r.Score) || !finitePointer(r.Best) || !finitePointer(r.Regret):
-		return fmt.Errorf("a score that is no number")
+		return wrong("input_tokens", "%d, want a number from 0", r.Input)
 	case r.Regret != nil && *r.Regret < 0:
-		return fmt.Errorf("regret %v: want a number from 0", *r.Regret)
-	}
-	for _, c := range r.Candidates {
-		if !finite(c.Score) {
-			return fmt.Errorf("candidate %d: a score that is no number", c.Instance)
-		}
-		for _, b := range c.Breakdown {
-			if !finite(b.Share) {
-				return fmt.Errorf("candidate %d: a share of %s that is no number", c.Instance, b.Scorer)
-			}
-		}
+		return wrong("regret", "%v, want a number from 0", *r.Regret)
+	case !r.finite():
+		return errors.New("a score or a priority is not finite")
 	}
 	return nil
 }

@@ -1,9 +1,5 @@
 package trace
 
-import (
-	"fmt"
-)
-
 // keptChanges is how many changes of scale are kept, the first ones.
 const keptChanges = 8
 
@@ -52,7 +48,7 @@ func (s *Summary) addScale(r *Scale) error {
 	case up, down:
 		s.change(r)
 	default:
-		return fmt.Errorf("scale action %q: want hold, up or down", r.Action)
+		return wrong("action", "%q, want hold, up or down", r.Action)
 	}
 	s.scaled.n++
 	if r.Wanted != r.To {
@@ -83,7 +79,7 @@ func (s *Summary) change(r *Scale) {
 
 func (s *Summary) addBatch(r *Batch) error {
 	if r.Instance < 0 {
-		return fmt.Errorf("batch of instance %d: want an index", r.Instance)
+		return wrong("instance", "%d, want an index", r.Instance)
 	}
 	s.steps.n++
 	s.steps.running += int64(r.Running)
@@ -101,7 +97,7 @@ func (s *Summary) addBatch(r *Batch) error {
 
 func (s *Summary) addPreemption(r *Preemption) error {
 	if r.Instance < 0 {
-		return fmt.Errorf("preemption on instance %d: want an index", r.Instance)
+		return wrong("instance", "%d, want an index", r.Instance)
 	}
 	s.preempted.n++
 	s.preempted.tokens += int64(r.Computed)
@@ -117,9 +113,9 @@ func (s *Summary) addAnomaly(r *Anomaly) error {
 	x := example{at: r.At, request: -1, instance: -1, value: r.Severity}
 	switch {
 	case !finite(r.Severity):
-		return fmt.Errorf("anomaly %s: a severity that is no number", r.Name)
+		return wrong("severity", "%v is not finite", r.Severity)
 	case r.Instance != nil && *r.Instance < 0:
-		return fmt.Errorf("anomaly %s on instance %d: want an index, or null", r.Name, *r.Instance)
+		return wrong("instance", "%d, want an index, or null", *r.Instance)
 	case r.Instance != nil:
 		x.instance = *r.Instance
 		s.instances.at(*r.Instance).anomalies++

@@ -1,7 +1,7 @@
 package trace
 
 import (
-	"fmt"
+	"strings"
 
 	"blis/metrics"
 	"blis/vtime"
@@ -30,7 +30,7 @@ type traits struct {
 
 func (s *Summary) addOutcome(r *Outcome) error {
 	if err := checkOutcome(r); err != nil {
-		return fmt.Errorf("outcome of request %d: %w", r.Request, err)
+		return err
 	}
 	f := s.flights[r.Request]
 	delete(s.flights, r.Request)
@@ -61,14 +61,14 @@ func (s *Summary) addOutcome(r *Outcome) error {
 
 func checkOutcome(r *Outcome) error {
 	if _, ok := stateOf(r.State); !ok {
-		return fmt.Errorf("%q is no state of a request", r.State)
+		return wrong("state", "%q, want %s", r.State, strings.Join(stateNames(), ", "))
 	}
 	if r.Instance != nil && *r.Instance < 0 {
-		return fmt.Errorf("instance %d: want an index, or null", *r.Instance)
+		return wrong("instance", "%d, want an index, or null", *r.Instance)
 	}
-	for _, d := range [...]*vtime.Duration{r.TTFT, r.TPOT, r.E2E, r.QueueWait} {
+	for i, d := range [...]*vtime.Duration{r.TTFT, r.TPOT, r.E2E, r.QueueWait} {
 		if d != nil && *d < 0 {
-			return fmt.Errorf("a latency of %v", *d)
+			return wrong([...]string{"ttft_us", "tpot_us", "e2e_us", "queue_wait_us"}[i], "%d, want a number from 0, or null", *d)
 		}
 	}
 	return nil
@@ -82,6 +82,13 @@ func stateOf(name string) (metrics.State, bool) {
 		}
 	}
 	return 0, false
+}
+
+func stateNames() (list []string) {
+	for s := range metrics.State(metrics.States) {
+		list = append(list, s.String())
+	}
+	return list
 }
 
 // served counts r for the instance that it was last with.
