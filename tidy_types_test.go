@@ -40,12 +40,9 @@ var largeTypes = map[string]typeSize{
 	"workload/spec.builder":   {0, 55, "reader of the document and builder of clients in one"},
 	"workload/spec.reader":    {0, 45, "a method per form of value"},
 	"workload/loadgen.reader": {0, 64, "a method per field of a result"},
-	"workload/traffic.client": {40, 0, "embeds the settings of its client"},
 
 	// Mostly data, with methods that only read.
 	"actors.Row":           {30, 0, "an outcome with what the router knew"},
-	"metrics.Outcome":      {26, 0, "all that is known of a request at its end"},
-	"latency.ModelSpec":    {30, 42, "a model's configuration and what follows from it"},
 	"trace.Summary":        {30, 0, "facts of a trace, written section by section"},
 	"cli.comparisonWriter": {0, 42, "a method per table"},
 }

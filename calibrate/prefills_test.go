@@ -43,16 +43,16 @@ func TestPrefillsInChunks(t *testing.T) {
 		var want latency.BetaVector
 		for done := int64(0); done < n; {
 			c := min(budget, n-done)
-			want[0] += float64(c) * float64(m.LayerFLOPs()) / compute
+			want[0] += float64(c) * float64(m.Counts().LayerFLOPs()) / compute
 			for token := range c { // its keys: all before it, and its own
-				want[1] += float64(done+token+1) * float64(m.PrefillPairFLOPs()) / compute
+				want[1] += float64(done+token+1) * float64(m.Counts().PrefillPairFLOPs()) / compute
 			}
-			want[2] += m.StreamedWeightBytes(c) / bandwidth
+			want[2] += m.Counts().StreamedWeightBytes(c) / bandwidth
 			want[4] += float64(done) * float64(d.KVBytesPerToken()) / bandwidth
 			want[15]++
 			done += c
 		}
-		want[0] += float64(m.HeadFLOPs()) / compute // one row is sampled, of the last chunk
+		want[0] += float64(m.Counts().HeadFLOPs()) / compute // one row is sampled, of the last chunk
 		for _, i := range []int{0, 1, 2, 3, 4, 14, 15} {
 			if got := list[0].x[i]; math.Abs(got-want[i]) > 1e-9*want[i] {
 				t.Fatalf("%s of %d tokens at %d a step: %v, want %v", latency.BetaNames[i], n, budget, got, want[i])
@@ -124,8 +124,8 @@ func TestDecodesOfRequestsThatRanAlone(t *testing.T) {
 	}
 	x := points[1].X
 	keys := float64(501+502+503) * float64(d.KVBytesPerToken()) / d.BandwidthCeiling()
-	weights := 3 * d.Model.StreamedWeightBytes(1) / d.BandwidthCeiling()
-	rows := 3 * float64(d.Model.HeadFLOPs()) / d.ComputeCeiling()
+	weights := 3 * d.Model.Counts().StreamedWeightBytes(1) / d.BandwidthCeiling()
+	rows := 3 * float64(d.Model.Counts().HeadFLOPs()) / d.ComputeCeiling()
 	for i, want := range map[int]float64{0: rows, 1: 0, 2: weights, 4: keys, 15: 3} {
 		if math.Abs(x[i]-want) > 1e-12*math.Max(1, want) {
 			t.Errorf("%s is %v, want %v", latency.BetaNames[i], x[i], want)

@@ -46,7 +46,7 @@ func (m *modelsListCmd) Run(c *console) error {
 	for _, s := range latency.AllModels() {
 		item := modelItem{
 			Name: s.Name, Aliases: append([]string{}, s.Aliases...), Layers: s.Layers, Hidden: s.Hidden, Attention: s.Attention(), Heads: s.Heads, KVHeads: s.KVHeads,
-			Experts: s.Experts, Active: s.ActiveExperts, WeightBytes: s.ResidentWeightBytes(), KVBytes: s.KVBytesPerToken(1),
+			Experts: s.Experts, Active: s.ActiveExperts, WeightBytes: s.Counts().ResidentWeightBytes(), KVBytes: s.Counts().KVBytesPerToken(1),
 			Context: s.MaxPosition, Fits: []string{}, Source: s.Source,
 		}
 		for _, f := range fits {

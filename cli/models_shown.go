@@ -104,7 +104,7 @@ type capacityShown struct {
 // newModelShown describes a deployment. Its errors name what is impossible in
 // it; that the model does not fit is none.
 func newModelShown(d *latency.Deployment, m latency.Memory) (*modelShown, error) {
-	s, g := d.Model, d.GPU
+	s, n, g := d.Model, d.Model.Counts(), d.GPU
 	if _, err := newCapacityShown(d, m); err != nil {
 		return nil, err
 	}
@@ -114,13 +114,13 @@ func newModelShown(d *latency.Deployment, m latency.Memory) (*modelShown, error)
 	}
 	many, _ := latency.DefaultLimits(g)
 	shown := &modelShown{
-		Model: s.Name, Source: s.Source, Parameters: s.Parameters(), Active: s.ActiveParameters(),
+		Model: s.Name, Source: s.Source, Parameters: n.Parameters(), Active: n.ActiveParameters(),
 		Layers: s.Layers, Hidden: s.Hidden, Vocabulary: s.Vocab, MaxPosition: s.MaxPosition, NotModelled: append([]string{}, s.NotModelled...),
 		Attention: attentionShown{s.Attention(), s.Heads, s.KVHeads, s.HeadDim, s.LatentRank, s.QueryRank, s.NopeDim, s.RopeDim, s.ValueDim},
 		MLP:       mlpShown{s.MLPMatrices, s.Intermediate, dense, s.Experts, s.ActiveExperts, s.ExpertIntermediate, s.SharedIntermediate},
 		Widths:    widthsShown{s.WeightBits, s.ScaleBits, s.ActivationBits, s.ElementBytes, s.KVElementBytes, s.TiedEmbeddings},
-		PerToken:  perTokenShown{s.LayerFLOPs(), s.HeadFLOPs(), s.PrefillPairFLOPs(), s.DecodePairFLOPs(), s.KVBytesPerToken(1)},
-		Weights:   weightsShown{s.ResidentWeightBytes(), s.StreamedWeightBytes(1), s.StreamedWeightBytes(many), many},
+		PerToken:  perTokenShown{n.LayerFLOPs(), n.HeadFLOPs(), n.PrefillPairFLOPs(), n.DecodePairFLOPs(), n.KVBytesPerToken(1)},
+		Weights:   weightsShown{n.ResidentWeightBytes(), n.StreamedWeightBytes(1), n.StreamedWeightBytes(many), many},
 		GPU:       gpuShown{g.Name, g.Memory, g.Source}, TP: d.TP,
 		Utilization: m.Utilization, Activations: m.Activations, BlockSize: m.BlockSize,
 	}
@@ -149,7 +149,7 @@ func newCapacityShown(d *latency.Deployment, m latency.Memory) (capacityShown, e
 	if err != nil && !errors.As(err, &fit) {
 		return row, err
 	}
-	row.WeightBytesPerGPU = d.Model.ResidentWeightBytes() / int64(d.TP)
+	row.WeightBytesPerGPU = d.Model.Counts().ResidentWeightBytes() / int64(d.TP)
 	row.KVBytesPerToken = d.KVBytesPerToken()
 	if fit != nil {
 		row.Needed, row.Available = &fit.Needed, &fit.Available

@@ -39,7 +39,7 @@ func ParseModel(data []byte, file string) (ModelSpec, error) {
 	c.kind = c.text("model_type")
 	s := c.spec()
 	s.Name, s.Source = file, "config.json"
-	s.check(&c.problems)
+	checkModel(&s, &c.problems)
 	if err := c.err(file); err != nil {
 		return ModelSpec{}, err
 	}

@@ -124,17 +124,17 @@ func TestSizesOfPublishedModels(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := float64(s.Parameters()) / 1e9; math.Abs(got-m.billions) > 0.01*m.billions {
+			if got := float64(s.Counts().Parameters()) / 1e9; math.Abs(got-m.billions) > 0.01*m.billions {
 				t.Errorf("%.4f billion parameters, published %.4f", got, m.billions)
 			}
-			active := float64(s.ActiveParameters()) / 1e9
+			active := float64(s.Counts().ActiveParameters()) / 1e9
 			if m.noInput {
-				active -= float64(s.headWeights()) / 1e9
+				active -= float64(s.Counts().headWeights()) / 1e9
 			}
-			if m.active == 0 && s.ActiveParameters() != s.Parameters() || m.active != 0 && math.Abs(active-m.active) > 0.03*m.active {
+			if m.active == 0 && s.Counts().ActiveParameters() != s.Counts().Parameters() || m.active != 0 && math.Abs(active-m.active) > 0.03*m.active {
 				t.Errorf("%.4f billion active, published %.4f", active, m.active)
 			}
-			if got := s.KVBytesPerToken(1); got != m.kv {
+			if got := s.Counts().KVBytesPerToken(1); got != m.kv {
 				t.Errorf("%d KV bytes per token, want %d", got, m.kv)
 			}
 			if s.Attention() != m.kind {
@@ -153,8 +153,8 @@ func TestExactSizesOfLatentAttention(t *testing.T) {
 			t.Fatal(err)
 		}
 		want, known := map[string]int64{"DeepSeek-V2-Lite": 15_706_484_224, "DeepSeek-V2": 235_741_434_880, "DeepSeek-V3, FP8": 671_026_419_200 - 58*256}[m.name]
-		if known && s.Parameters() != want {
-			t.Errorf("%s has %d parameters, want %d", m.name, s.Parameters(), want)
+		if known && s.Counts().Parameters() != want {
+			t.Errorf("%s has %d parameters, want %d", m.name, s.Counts().Parameters(), want)
 		}
 	}
 }
@@ -198,7 +198,7 @@ func TestSizesOfQuantisedCheckpoints(t *testing.T) {
 			if wrong := want("weight bits", s.WeightBits, c.weight) + want("activation bits", s.ActivationBits, c.activation) + want("KV bytes", s.KVElementBytes, c.kv); wrong != "" || s.ScaleBits != c.scale {
 				t.Errorf("%sscales %v bits, want %v", wrong, s.ScaleBits, c.scale)
 			}
-			if got := float64(s.ResidentWeightBytes()) / 1e9; c.gb != 0 && math.Abs(got-c.gb) > 0.01*c.gb {
+			if got := float64(s.Counts().ResidentWeightBytes()) / 1e9; c.gb != 0 && math.Abs(got-c.gb) > 0.01*c.gb {
 				t.Errorf("weights take %.3f GB, published %.2f", got, c.gb)
 			}
 			if s.NotModelled != nil {

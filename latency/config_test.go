@@ -240,8 +240,8 @@ func FuzzParseModel(f *testing.F) {
 			}
 			return
 		}
-		if s.Validate() != nil || s.LinearFLOPs() <= 0 || s.PrefillPairFLOPs() <= 0 || s.DecodePairFLOPs() <= 0 || s.Parameters() < s.ActiveParameters() ||
-			s.ResidentWeightBytes() <= 0 || !(s.StreamedWeightBytes(1) > 0) || s.KVBytesPerToken(1) <= 0 {
+		if s.Validate() != nil || s.Counts().LinearFLOPs() <= 0 || s.Counts().PrefillPairFLOPs() <= 0 || s.Counts().DecodePairFLOPs() <= 0 || s.Counts().Parameters() < s.Counts().ActiveParameters() ||
+			s.Counts().ResidentWeightBytes() <= 0 || !(s.Counts().StreamedWeightBytes(1) > 0) || s.Counts().KVBytesPerToken(1) <= 0 {
 			t.Errorf("%+v", s)
 		}
 	})

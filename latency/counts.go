@@ -2,104 +2,115 @@ package latency
 
 import "math"
 
+// Counts is what follows from the shape of a model: operations, weights and
+// bytes. Each is computed when it is asked for.
+type Counts struct{ of *ModelSpec }
+
+// Counts are the counts of the model. They follow changes of s.
+func (s *ModelSpec) Counts() Counts { return Counts{s} }
+
 // q and kv are the widths of the queries and of keys or values.
-func (s *ModelSpec) q() int64  { return s.Heads * s.HeadDim }
-func (s *ModelSpec) kv() int64 { return s.KVHeads * s.HeadDim }
+func (c Counts) q() int64  { return c.of.Heads * c.of.HeadDim }
+func (c Counts) kv() int64 { return c.of.KVHeads * c.of.HeadDim }
 
 // split returns the numbers of dense and of MoE layers.
-func (s *ModelSpec) split() (dense, moe int64) {
-	if s.Experts == 0 {
-		return s.Layers, 0
+func (c Counts) split() (dense, moe int64) {
+	if c.of.Experts == 0 {
+		return c.of.Layers, 0
 	}
-	return s.DenseLayers, s.Layers - s.DenseLayers
+	return c.of.DenseLayers, c.of.Layers - c.of.DenseLayers
 }
 
 // attentionWeights is the number of weights of the projections of one layer. With
 // latent attention a token is projected down (to r_q and to r_kv + d_r) and up
 // again to the heads.
-func (s *ModelSpec) attentionWeights() int64 {
-	if s.LatentRank == 0 {
-		return s.Hidden*(s.q()+2*s.kv()) + s.q()*s.Hidden
+func (c Counts) attentionWeights() int64 {
+	if c.of.LatentRank == 0 {
+		return c.of.Hidden*(c.q()+2*c.kv()) + c.q()*c.of.Hidden
 	}
-	queries := s.Hidden * s.q()
-	if s.QueryRank > 0 {
-		queries = s.QueryRank * (s.Hidden + s.q())
+	queries := c.of.Hidden * c.q()
+	if c.of.QueryRank > 0 {
+		queries = c.of.QueryRank * (c.of.Hidden + c.q())
 	}
-	return queries + s.Hidden*(s.LatentRank+s.RopeDim) + s.LatentRank*s.Heads*(s.NopeDim+s.ValueDim) + s.Heads*s.ValueDim*s.Hidden
+	return queries + c.of.Hidden*(c.of.LatentRank+c.of.RopeDim) + c.of.LatentRank*c.of.Heads*(c.of.NopeDim+c.of.ValueDim) + c.of.Heads*c.of.ValueDim*c.of.Hidden
 }
 
 // Weights per matrix group, in elements.
-func (s *ModelSpec) denseWeights() int64  { return s.MLPMatrices * s.Hidden * s.Intermediate }
-func (s *ModelSpec) sharedWeights() int64 { return s.MLPMatrices * s.Hidden * s.SharedIntermediate }
-func (s *ModelSpec) expertWeights() int64 { return s.MLPMatrices * s.Hidden * s.ExpertIntermediate }
-func (s *ModelSpec) routerWeights() int64 { return s.Hidden * s.Experts }
-func (s *ModelSpec) headWeights() int64   { return s.Hidden * s.Vocab }
+func (c Counts) denseWeights() int64 { return c.of.MLPMatrices * c.of.Hidden * c.of.Intermediate }
+func (c Counts) sharedWeights() int64 {
+	return c.of.MLPMatrices * c.of.Hidden * c.of.SharedIntermediate
+}
+func (c Counts) expertWeights() int64 {
+	return c.of.MLPMatrices * c.of.Hidden * c.of.ExpertIntermediate
+}
+func (c Counts) routerWeights() int64 { return c.of.Hidden * c.of.Experts }
+func (c Counts) headWeights() int64   { return c.of.Hidden * c.of.Vocab }
 
 // AttentionFLOPs is the work of the projections of one layer for one token:
 // 2h(q + 2kv) + 2qh, with latent attention
 // 2[h·r_q + r_q·n_h(d_n+d_r) + h(r_kv+d_r) + r_kv·n_h(d_n+d_v) + n_h·d_v·h], or
 // h·n_h(d_n+d_r) for the first two terms where queries are projected in one
 // step. The products of queries and keys are not in it.
-func (s *ModelSpec) AttentionFLOPs() int64 { return 2 * s.attentionWeights() }
+func (c Counts) AttentionFLOPs() int64 { return 2 * c.attentionWeights() }
 
 // MLPFLOPs is the work of one layer's MLP for one token: n_p·2hf, and for an
 // MoE layer k·n_p·2h·f_expert + 2hE plus its shared experts.
-func (s *ModelSpec) MLPFLOPs() int64 {
-	if s.Experts == 0 {
-		return 2 * s.denseWeights()
+func (c Counts) MLPFLOPs() int64 {
+	if c.of.Experts == 0 {
+		return 2 * c.denseWeights()
 	}
-	return 2 * (s.ActiveExperts*s.expertWeights() + s.sharedWeights() + s.routerWeights())
+	return 2 * (c.of.ActiveExperts*c.expertWeights() + c.sharedWeights() + c.routerWeights())
 }
 
 // HeadFLOPs is the work of the output head for one row: 2hV.
-func (s *ModelSpec) HeadFLOPs() int64 { return 2 * s.headWeights() }
+func (c Counts) HeadFLOPs() int64 { return 2 * c.headWeights() }
 
 // LayerFLOPs is the work of all layers for one token, without the head.
-func (s *ModelSpec) LayerFLOPs() int64 {
-	dense, moe := s.split()
-	flops := s.Layers*s.AttentionFLOPs() + dense*2*s.denseWeights()
+func (c Counts) LayerFLOPs() int64 {
+	dense, moe := c.split()
+	flops := c.of.Layers*c.AttentionFLOPs() + dense*2*c.denseWeights()
 	if moe > 0 {
-		flops += moe * s.MLPFLOPs()
+		flops += moe * c.MLPFLOPs()
 	}
 	return flops
 }
 
 // LinearFLOPs is LayerFLOPs with the head.
-func (s *ModelSpec) LinearFLOPs() int64 { return s.LayerFLOPs() + s.HeadFLOPs() }
+func (c Counts) LinearFLOPs() int64 { return c.LayerFLOPs() + c.HeadFLOPs() }
 
 // PrefillPairFLOPs is the work of attention per pair of query and key over all
 // layers in prefill: 4·n_l·q, a multiplication and an addition each for scores
 // and values. Latent attention first makes keys and values of the heads:
 // 2·n_l·n_h(d_n + d_r + d_v). Making them anew for a prompt's part that is
 // cached or was prefilled in an earlier step is left out.
-func (s *ModelSpec) PrefillPairFLOPs() int64 {
-	if s.LatentRank == 0 {
-		return 4 * s.Layers * s.q()
+func (c Counts) PrefillPairFLOPs() int64 {
+	if c.of.LatentRank == 0 {
+		return 4 * c.of.Layers * c.q()
 	}
-	return 2 * s.Layers * s.Heads * (s.NopeDim + s.RopeDim + s.ValueDim)
+	return 2 * c.of.Layers * c.of.Heads * (c.of.NopeDim + c.of.RopeDim + c.of.ValueDim)
 }
 
 // DecodePairFLOPs is the same in decode, where latent attention works on the
 // latent vectors themselves: 2·n_l·n_h(2r_kv + d_r).
-func (s *ModelSpec) DecodePairFLOPs() int64 {
-	if s.LatentRank == 0 {
-		return 4 * s.Layers * s.q()
+func (c Counts) DecodePairFLOPs() int64 {
+	if c.of.LatentRank == 0 {
+		return 4 * c.of.Layers * c.q()
 	}
-	return 2 * s.Layers * s.Heads * (2*s.LatentRank + s.RopeDim)
+	return 2 * c.of.Layers * c.of.Heads * (2*c.of.LatentRank + c.of.RopeDim)
 }
 
 // KVBytesPerToken is what one token takes in the KV caches of all tp GPUs
 // together: 2·n_l·kv·b_kv, and tp/KVHeads times that when there are more GPUs
 // than KV heads and heads are replicated. With latent attention every GPU has
 // the whole n_l·(r_kv + d_r)·b_kv.
-func (s *ModelSpec) KVBytesPerToken(tp int) int64 {
-	width := 2 * s.kv()
-	if s.LatentRank != 0 {
-		width = s.LatentRank + s.RopeDim // and KVHeads is 1
+func (c Counts) KVBytesPerToken(tp int) int64 {
+	width := 2 * c.kv()
+	if c.of.LatentRank != 0 {
+		width = c.of.LatentRank + c.of.RopeDim // and KVHeads is 1
 	}
-	bytes := s.Layers * width * s.KVElementBytes
-	if int64(tp) > s.KVHeads {
-		bytes = bytes / s.KVHeads * int64(tp)
+	bytes := c.of.Layers * width * c.of.KVElementBytes
+	if int64(tp) > c.of.KVHeads {
+		bytes = bytes / c.of.KVHeads * int64(tp)
 	}
 	return bytes
 }
@@ -107,85 +118,85 @@ func (s *ModelSpec) KVBytesPerToken(tp int) int64 {
 // Parameters is the number of weights: projections, MLPs, all experts and
 // their routers, two norms per layer and the norms of latent vectors, embeddings
 // and, unless tied, the head. Biases and tables of positions are left out.
-func (s *ModelSpec) Parameters() int64 {
-	return s.layerWeights() + s.plainWeights()
+func (c Counts) Parameters() int64 {
+	return c.layerWeights() + c.plainWeights()
 }
 
 // ActiveParameters is Parameters without the experts that one token does not
 // use. The embeddings are in it; some publishers leave them out.
-func (s *ModelSpec) ActiveParameters() int64 {
-	_, moe := s.split()
-	return s.Parameters() - moe*(s.Experts-s.ActiveExperts)*s.expertWeights()
+func (c Counts) ActiveParameters() int64 {
+	_, moe := c.split()
+	return c.Parameters() - moe*(c.of.Experts-c.of.ActiveExperts)*c.expertWeights()
 }
 
 // layerWeights are the weights that quantisation applies to.
-func (s *ModelSpec) layerWeights() int64 {
-	dense, moe := s.split()
-	return s.Layers*s.attentionWeights() + dense*s.denseWeights() + moe*(s.Experts*s.expertWeights()+s.sharedWeights())
+func (c Counts) layerWeights() int64 {
+	dense, moe := c.split()
+	return c.of.Layers*c.attentionWeights() + dense*c.denseWeights() + moe*(c.of.Experts*c.expertWeights()+c.sharedWeights())
 }
 
 // plainWeights are those that it leaves alone: embeddings, head, routers, norms.
-func (s *ModelSpec) plainWeights() int64 {
-	_, moe := s.split()
-	n := s.headWeights() + moe*s.routerWeights() + (2*s.Layers+1)*s.Hidden + s.Layers*(s.QueryRank+s.LatentRank)
-	if !s.TiedEmbeddings {
-		n += s.headWeights()
+func (c Counts) plainWeights() int64 {
+	_, moe := c.split()
+	n := c.headWeights() + moe*c.routerWeights() + (2*c.of.Layers+1)*c.of.Hidden + c.of.Layers*(c.of.QueryRank+c.of.LatentRank)
+	if !c.of.TiedEmbeddings {
+		n += c.headWeights()
 	}
 	return n
 }
 
 // parameterEstimate is Parameters in float64, safe for absurd sizes. It is only
 // compared with a bound, so its last bits do not matter.
-func (s *ModelSpec) parameterEstimate() float64 {
-	h := float64(s.Hidden)
-	experts := float64(float64(s.Experts) * float64(s.ExpertIntermediate))
-	perLayer := float64(s.attentionWeights()) + float64(h*float64(s.MLPMatrices)*(float64(s.Intermediate+s.SharedIntermediate)+experts))
-	return float64(float64(s.Layers)*perLayer) + float64(2*h*float64(s.Vocab))
+func (c Counts) parameterEstimate() float64 {
+	h := float64(c.of.Hidden)
+	experts := float64(float64(c.of.Experts) * float64(c.of.ExpertIntermediate))
+	perLayer := float64(c.attentionWeights()) + float64(h*float64(c.of.MLPMatrices)*(float64(c.of.Intermediate+c.of.SharedIntermediate)+experts))
+	return float64(float64(c.of.Layers)*perLayer) + float64(2*h*float64(c.of.Vocab))
 }
 
 // ResidentWeightBytes is the memory that the weights take on all GPUs
 // together, everything counted once: what GPUs keep twice (the projections to
 // latent vectors, of KV heads that are fewer than the GPUs, routers, norms) is
 // left out.
-func (s *ModelSpec) ResidentWeightBytes() int64 {
-	n := s.layerWeights()
-	scales := math.Ceil(float64(float64(n)*s.ScaleBits) / 8)
-	return (n*s.WeightBits+7)/8 + int64(scales) + s.plainWeights()*s.ElementBytes
+func (c Counts) ResidentWeightBytes() int64 {
+	n := c.layerWeights()
+	scales := math.Ceil(float64(float64(n)*c.of.ScaleBits) / 8)
+	return (n*c.of.WeightBits+7)/8 + int64(scales) + c.plainWeights()*c.of.ElementBytes
 }
 
 // StreamedWeightBytes is what a step over b scheduled tokens reads of the
 // weights: every layer once, the head, and of the experts the share that b
 // tokens are expected to touch, 1 − (1 − k/E)^b. 0 tokens read nothing.
-func (s *ModelSpec) StreamedWeightBytes(b int64) float64 {
+func (c Counts) StreamedWeightBytes(b int64) float64 {
 	if b <= 0 {
 		return 0
 	}
-	return s.alwaysStreamed() + float64(s.expertBytes()*s.expertShare(b))
+	return c.alwaysStreamed() + float64(c.expertBytes()*c.expertShare(b))
 }
 
 // alwaysStreamed are the weight bytes of every step that are not experts'.
-func (s *ModelSpec) alwaysStreamed() float64 {
-	dense, moe := s.split()
-	layers := s.Layers*s.attentionWeights() + dense*s.denseWeights() + moe*s.sharedWeights()
-	return float64(float64(layers)*s.bitsPerWeight()/8) + float64(s.headWeights()*s.ElementBytes)
+func (c Counts) alwaysStreamed() float64 {
+	dense, moe := c.split()
+	layers := c.of.Layers*c.attentionWeights() + dense*c.denseWeights() + moe*c.sharedWeights()
+	return float64(float64(layers)*c.bitsPerWeight()/8) + float64(c.headWeights()*c.of.ElementBytes)
 }
 
 // expertBytes are the weight bytes of all experts of all layers.
-func (s *ModelSpec) expertBytes() float64 {
-	_, moe := s.split()
-	return float64(moe*s.Experts*s.expertWeights()) * s.bitsPerWeight() / 8
+func (c Counts) expertBytes() float64 {
+	_, moe := c.split()
+	return float64(moe*c.of.Experts*c.expertWeights()) * c.bitsPerWeight() / 8
 }
 
 // bitsPerWeight is what a weight of attention or MLP takes with its share of
 // the scales.
-func (s *ModelSpec) bitsPerWeight() float64 { return float64(s.WeightBits) + s.ScaleBits }
+func (c Counts) bitsPerWeight() float64 { return float64(c.of.WeightBits) + c.of.ScaleBits }
 
 // expertShare is the expected share of experts that b tokens touch.
-func (s *ModelSpec) expertShare(b int64) float64 {
-	if s.Experts == 0 {
+func (c Counts) expertShare(b int64) float64 {
+	if c.of.Experts == 0 {
 		return 0
 	}
-	return 1 - float64(power(1-float64(s.ActiveExperts)/float64(s.Experts), b))
+	return 1 - float64(power(1-float64(c.of.ActiveExperts)/float64(c.of.Experts), b))
 }
 
 // power is x^n by squaring: only multiplications, so the same bits everywhere,
@@ -199,4 +210,13 @@ func power(x float64, n int64) float64 {
 		x = float64(x * x)
 	}
 	return result
+}
+
+// features are all counts and fields that the features of physics depend on.
+func (c Counts) features() [13]float64 {
+	return [...]float64{
+		float64(c.LayerFLOPs()), float64(c.HeadFLOPs()), float64(c.PrefillPairFLOPs()), float64(c.DecodePairFLOPs()),
+		float64(c.KVBytesPerToken(1)), c.alwaysStreamed(), c.expertBytes(), float64(c.of.Experts), float64(c.of.ActiveExperts),
+		float64(c.of.Heads), float64(c.of.KVHeads), float64(c.of.Hidden * c.of.ElementBytes), float64(c.of.ActivationBits),
+	}
 }

@@ -63,7 +63,7 @@ func (s *PhysicsSet) Gaps(d *Deployment, e EngineLimits, async bool) []Gap {
 		if m.Reshaped {
 			setting = "quantization or kv-cache-dtype"
 		}
-		add(setting, m.otherWidths(), "only 16-bit weights, activations and KV caches were measured, not %d, %d and %d bits", m.WeightBits, m.ActivationBits, 8*m.KVElementBytes)
+		add(setting, otherWidths(m), "only 16-bit weights, activations and KV caches were measured, not %d, %d and %d bits", m.WeightBits, m.ActivationBits, 8*m.KVElementBytes)
 	}
 	if d.TP < t.TPMin || d.TP > t.TPMax {
 		add("tp", fmt.Sprintf("TP %d (fitted to %s)", d.TP, fromTo(int64(t.TPMin), int64(t.TPMax))), "TP %d is outside %d to %d", d.TP, t.TPMin, t.TPMax)
@@ -123,14 +123,5 @@ func (s *ModelSpec) isSameAs(name string) bool {
 	if err != nil {
 		return false
 	}
-	return s.work() == other.work()
-}
-
-// work is all of the spec that features depend on.
-func (s *ModelSpec) work() [13]float64 {
-	return [...]float64{
-		float64(s.LayerFLOPs()), float64(s.HeadFLOPs()), float64(s.PrefillPairFLOPs()), float64(s.DecodePairFLOPs()),
-		float64(s.KVBytesPerToken(1)), s.alwaysStreamed(), s.expertBytes(), float64(s.Experts), float64(s.ActiveExperts),
-		float64(s.Heads), float64(s.KVHeads), float64(s.Hidden * s.ElementBytes), float64(s.ActivationBits),
-	}
+	return s.Counts().features() == other.Counts().features()
 }

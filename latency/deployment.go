@@ -24,7 +24,7 @@ func (d *Deployment) Validate() error {
 }
 
 func (d *Deployment) check(p *problems) {
-	d.Model.check(p)
+	checkModel(d.Model, p)
 	d.GPU.check(p)
 	if text := d.dividesHeads(); text != "" {
 		p.add("tp", "%s", text)
@@ -69,7 +69,7 @@ func (d *Deployment) ComputeCeiling() float64 {
 func (d *Deployment) BandwidthCeiling() float64 { return float64(d.GPU.Bandwidth * float64(d.TP)) }
 
 // KVBytesPerToken is what one token takes in the KV caches of all GPUs.
-func (d *Deployment) KVBytesPerToken() int64 { return d.Model.KVBytesPerToken(d.TP) }
+func (d *Deployment) KVBytesPerToken() int64 { return d.Model.Counts().KVBytesPerToken(d.TP) }
 
 // AllReduce is the time of one all-reduce of the given bytes, µs:
 // latency(TP) + 2(TP−1)/TP·bytes/one-way link bandwidth; 0 at TP 1.

@@ -79,19 +79,19 @@ func NewFeatures(d *Deployment, e EngineLimits) (*Features, error) {
 	if err := p.err("features of " + d.String()); err != nil {
 		return nil, err
 	}
-	s, compute, read := d.Model, d.ComputeCeiling(), d.BandwidthCeiling()
+	s, n, compute, read := d.Model, d.Model.Counts(), d.ComputeCeiling(), d.BandwidthCeiling()
 	f := &Features{
 		limits:      e,
-		token:       float64(s.LayerFLOPs()) / compute,
-		row:         float64(s.HeadFLOPs()) / compute,
-		prefillPair: float64(s.PrefillPairFLOPs()) / compute,
-		decodePair:  float64(s.DecodePairFLOPs()) / compute,
-		weights:     s.alwaysStreamed() / read,
-		experts:     s.expertBytes() / read,
+		token:       float64(n.LayerFLOPs()) / compute,
+		row:         float64(n.HeadFLOPs()) / compute,
+		prefillPair: float64(n.PrefillPairFLOPs()) / compute,
+		decodePair:  float64(n.DecodePairFLOPs()) / compute,
+		weights:     n.alwaysStreamed() / read,
+		experts:     n.expertBytes() / read,
 		kvBytes:     float64(d.KVBytesPerToken()),
 		fill:        1 / float64(e.MaxBatchedTokens),
 		headRatio:   float64(s.KVHeads) / float64(s.Heads),
-		prompt:      float64(s.LinearFLOPs()) / compute,
+		prompt:      float64(n.LinearFLOPs()) / compute,
 		moe:         s.Experts > 0,
 	}
 	f.kvToken = f.kvBytes / read

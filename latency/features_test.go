@@ -139,10 +139,10 @@ func naiveBeta(d *Deployment, e EngineLimits, b *Batch) BetaVector {
 	n := b.Scheduled()
 	block := float64(d.KVBytesPerToken() * e.BlockSize)
 	v := BetaVector{
-		(float64(b.PrefillTokens)*float64(s.LinearFLOPs()-s.HeadFLOPs()) + float64(b.SampledRows)*float64(s.HeadFLOPs())) / compute,
-		float64(s.PrefillPairFLOPs()) * float64(b.PrefillPairs) / compute,
-		s.StreamedWeightBytes(n) / read,
-		float64(s.DecodePairFLOPs()) * float64(b.DecodeContext) / compute,
+		(float64(b.PrefillTokens)*float64(s.Counts().LinearFLOPs()-s.Counts().HeadFLOPs()) + float64(b.SampledRows)*float64(s.Counts().HeadFLOPs())) / compute,
+		float64(s.Counts().PrefillPairFLOPs()) * float64(b.PrefillPairs) / compute,
+		s.Counts().StreamedWeightBytes(n) / read,
+		float64(s.Counts().DecodePairFLOPs()) * float64(b.DecodeContext) / compute,
 		float64(d.KVBytesPerToken()) * float64(b.DecodeContext+b.PrefillContext) / read,
 		float64(n) / float64(e.MaxBatchedTokens),
 		float64(b.PrefillTokens) / math.Max(1e-6, float64(n)),
@@ -293,12 +293,12 @@ func TestTouchedSharesAreThoseOfTheSpec(t *testing.T) {
 			u = newExpertsTouched(1 - float64(s.ActiveExperts)/float64(s.Experts))
 		}
 		for n := int64(0); n < 200_000; n += 1 + n/64 {
-			if got, want := u.share(n), s.expertShare(n); got != want {
+			if got, want := u.share(n), s.Counts().expertShare(n); got != want {
 				t.Fatalf("%d of %d experts, %d tokens: %v, want %v", c[1], c[0], n, got, want)
 			}
 		}
 		for _, n := range []int64{-1, math.MinInt64, math.MaxInt64} {
-			if got, want := u.share(n), s.expertShare(n); got != want {
+			if got, want := u.share(n), s.Counts().expertShare(n); got != want {
 				t.Fatalf("%d of %d experts, %d tokens: %v, want %v", c[1], c[0], n, got, want)
 			}
 		}

@@ -78,7 +78,7 @@ func (d *Deployment) blocks(m Memory) (int64, error) {
 		return 0, err
 	}
 	available := math.Floor(float64(d.GPU.Memory) * m.Utilization * float64(d.TP))
-	occupied := d.Model.ResidentWeightBytes() + int64(d.TP)*m.Activations
+	occupied := d.Model.Counts().ResidentWeightBytes() + int64(d.TP)*m.Activations
 	block := d.KVBytesPerToken() * m.BlockSize
 	free := int64(available) - occupied
 	if free < block {

@@ -56,7 +56,7 @@ func NewRoofline(d *Deployment, o RooflineOptions) (*Roofline, error) {
 	if err := p.err("roofline of " + d.String()); err != nil {
 		return nil, err
 	}
-	s := d.Model
+	s, n := d.Model, d.Model.Counts()
 	prefill := 1e6 / (d.ComputeCeiling() * o.PrefillMFU) // µs per FLOP
 	decode := 1e6 / (d.ComputeCeiling() * o.DecodeMFU)
 	read := 1e6 / (d.BandwidthCeiling() * o.HBMEfficiency) // µs per byte
@@ -64,14 +64,14 @@ func NewRoofline(d *Deployment, o RooflineOptions) (*Roofline, error) {
 	layers := float64(s.Layers)
 	r := &Roofline{
 		frontEnd:     o.FrontEnd,
-		prefillToken: float64(float64(s.LayerFLOPs()) * prefill),
-		prefillRow:   float64(float64(s.HeadFLOPs()) * prefill),
-		prefillPair:  float64(float64(s.PrefillPairFLOPs()) * prefill),
-		decodeToken:  float64(float64(s.LayerFLOPs()) * decode),
-		decodeRow:    float64(float64(s.HeadFLOPs()) * decode),
-		decodePair:   float64(float64(s.DecodePairFLOPs()) * decode),
-		weights:      float64(s.alwaysStreamed() * read),
-		experts:      float64(s.expertBytes() * read),
+		prefillToken: float64(float64(n.LayerFLOPs()) * prefill),
+		prefillRow:   float64(float64(n.HeadFLOPs()) * prefill),
+		prefillPair:  float64(float64(n.PrefillPairFLOPs()) * prefill),
+		decodeToken:  float64(float64(n.LayerFLOPs()) * decode),
+		decodeRow:    float64(float64(n.HeadFLOPs()) * decode),
+		decodePair:   float64(float64(n.DecodePairFLOPs()) * decode),
+		weights:      float64(n.alwaysStreamed() * read),
+		experts:      float64(n.expertBytes() * read),
 		kvToken:      float64(float64(d.KVBytesPerToken()) * read),
 		fixed:        float64(layers*o.LayerOverhead) + float64(2*layers*reduceFixed),
 		communicated: float64(2 * layers * reducePerByte * float64(s.Hidden*s.ElementBytes)),

@@ -95,21 +95,21 @@ const (
 // config.json.
 func (s *ModelSpec) Validate() error {
 	var p problems
-	s.check(&p)
+	checkModel(s, &p)
 	return p.err("model " + s.Name)
 }
 
-func (s *ModelSpec) check(p *problems) {
+func checkModel(s *ModelSpec, p *problems) {
 	p.between("hidden_size", s.Hidden, 1, maxHidden)
 	p.between("num_hidden_layers", s.Layers, 1, maxLayers)
 	p.between("num_attention_heads", s.Heads, 1, maxHeads)
-	s.checkAttention(p)
+	checkAttention(s, p)
 	p.between("vocab_size", s.Vocab, 1, maxVocab)
 	if s.Experts == 0 || s.DenseLayers > 0 {
 		p.between("intermediate_size", s.Intermediate, 1, maxIntermediate)
 	}
 	p.between("MLP matrices", s.MLPMatrices, 2, 3)
-	s.checkExperts(p)
+	checkExperts(s, p)
 	p.between("bytes per element", s.ElementBytes, 1, 8)
 	p.between("bits per weight", s.WeightBits, 1, 64)
 	p.notNegative("bits of scales per weight", s.ScaleBits)
@@ -119,12 +119,12 @@ func (s *ModelSpec) check(p *problems) {
 	p.between("bits per activation", s.ActivationBits, 4, 64)
 	p.between("bytes per KV element", s.KVElementBytes, 1, 8)
 	p.between("max_position_embeddings", s.MaxPosition, 0, 1<<31-1)
-	if n := s.parameterEstimate(); len(p.texts) == 0 && n > maxParameters {
+	if n := s.Counts().parameterEstimate(); len(p.texts) == 0 && n > maxParameters {
 		p.add("parameters", "would be %.3g in all, want at most %.0g", n, float64(maxParameters))
 	}
 }
 
-func (s *ModelSpec) checkAttention(p *problems) {
+func checkAttention(s *ModelSpec, p *problems) {
 	if s.LatentRank == 0 {
 		p.between("num_key_value_heads", s.KVHeads, 1, maxHeads)
 		if s.Heads > 0 && s.KVHeads > 0 && s.Heads%s.KVHeads != 0 {
@@ -151,7 +151,7 @@ func (s *ModelSpec) checkAttention(p *problems) {
 	}
 }
 
-func (s *ModelSpec) checkExperts(p *problems) {
+func checkExperts(s *ModelSpec, p *problems) {
 	p.between("num_local_experts", s.Experts, 0, maxExperts)
 	if s.Experts <= 0 {
 		return

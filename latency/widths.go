@@ -58,8 +58,8 @@ func (s *ModelSpec) Served(w Widths) (ModelSpec, error) {
 	default:
 		p.add("dtype", "is %q, want auto, bfloat16, float16 or half", w.Dtype)
 	}
-	served.quantize(word(w.Quantization), &p)
-	served.keepKV(word(w.KVCacheDtype), &p)
+	quantize(&served, word(w.Quantization), &p)
+	keepKV(&served, word(w.KVCacheDtype), &p)
 	if err := p.err("model " + s.Name); err != nil {
 		return *s, err
 	}
@@ -68,7 +68,8 @@ func (s *ModelSpec) Served(w Widths) (ModelSpec, error) {
 	return served, nil
 }
 
-func (s *ModelSpec) quantize(method string, p *problems) {
+// quantize gives s the widths of a method.
+func quantize(s *ModelSpec, method string, p *problems) {
 	if method == "" || method == "auto" || method == "none" {
 		return
 	}
@@ -95,7 +96,8 @@ func (s *ModelSpec) quantize(method string, p *problems) {
 	}
 }
 
-func (s *ModelSpec) keepKV(dtype string, p *problems) {
+// keepKV gives the KV cache of s the width of a type.
+func keepKV(s *ModelSpec, dtype string, p *problems) {
 	if dtype == "" || dtype == "auto" {
 		return
 	}
@@ -120,8 +122,9 @@ func (s *ModelSpec) WidthsText() string {
 	return fmt.Sprintf("weights of %d bits, activations of %d, KV cache of %d", s.WeightBits, s.ActivationBits, 8*s.KVElementBytes)
 }
 
-// otherWidths is WidthsText of what has not 16 bits, as the measured sets have.
-func (s *ModelSpec) otherWidths() string {
+// otherWidths is WidthsText of the numbers of s that have not 16 bits, as the
+// measured sets have.
+func otherWidths(s *ModelSpec) string {
 	var list []string
 	for _, w := range []struct {
 		of   string

@@ -13,7 +13,7 @@ func TestServedWidths(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	linear := base.ResidentWeightBytes() - 2*2*base.Vocab*base.Hidden // untied embeddings and head of 16 bits
+	linear := base.Counts().ResidentWeightBytes() - 2*2*base.Vocab*base.Hidden // untied embeddings and head of 16 bits
 	for name, c := range map[string]struct {
 		widths      Widths
 		weights     int64
@@ -45,14 +45,14 @@ func TestServedWidths(t *testing.T) {
 		if same := c.weights == 16 && c.kv == 2; got.Reshaped == same {
 			t.Errorf("%s: reshaped %v", name, got.Reshaped)
 		}
-		if got.KVBytesPerToken(1) != base.KVBytesPerToken(1)*c.kv/2 {
-			t.Errorf("%s: %d bytes of KV per token, the model has %d", name, got.KVBytesPerToken(1), base.KVBytesPerToken(1))
+		if got.Counts().KVBytesPerToken(1) != base.Counts().KVBytesPerToken(1)*c.kv/2 {
+			t.Errorf("%s: %d bytes of KV per token, the model has %d", name, got.Counts().KVBytesPerToken(1), base.Counts().KVBytesPerToken(1))
 		}
 		if c.weights == 8 && c.scales == 0 {
 			// Norms keep 16 bits: 65 of 4,096 numbers.
 			norms := 2 * (2*base.Layers + 1) * base.Hidden
-			if want := base.ResidentWeightBytes() - (linear-norms)/2; got.ResidentWeightBytes() < want-norms || got.ResidentWeightBytes() > want+norms {
-				t.Errorf("%s: %d bytes of weights, want about %d", name, got.ResidentWeightBytes(), want)
+			if want := base.Counts().ResidentWeightBytes() - (linear-norms)/2; got.Counts().ResidentWeightBytes() < want-norms || got.Counts().ResidentWeightBytes() > want+norms {
+				t.Errorf("%s: %d bytes of weights, want about %d", name, got.Counts().ResidentWeightBytes(), want)
 			}
 		}
 	}

@@ -27,29 +27,30 @@ var stateOf = [Reasons]State{
 // State is the state that a reason explains; of NoReason it means nothing.
 func (r Reason) State() State { return stateOf[r] }
 
-// check verifies the invariants of a single request: R3 to R7 and M1 of
+// checkOutcome verifies the invariants of a single request: R3 to R7 and M1 of
 // docs/invariants.md. It allocates only to say what is wrong.
-func (o *Outcome) check(token, request vtime.Duration) error {
-	if problem := o.checkState(); problem != "" {
-		return o.violation(problem)
+func checkOutcome(o *Outcome, token, request vtime.Duration) error {
+	if problem := checkState(o); problem != "" {
+		return violation(o, problem)
 	}
-	if err := o.checkPhases(); err != nil {
+	if err := checkPhases(o); err != nil {
 		return err
 	}
-	if problem := o.checkTokens(); problem != "" {
-		return o.violation(problem)
+	if problem := checkTokens(o); problem != "" {
+		return violation(o, problem)
 	}
 	ttft, hasTTFT := o.TTFT(token)
 	if hasTTFT && ttft <= 0 {
-		return o.violation(fmt.Sprintf("TTFT is %d µs, must be positive", ttft))
+		return violation(o, fmt.Sprintf("TTFT is %d µs, must be positive", ttft))
 	}
 	if e2e, ok := o.E2E(token, request); ok && (e2e <= 0 || e2e < ttft) {
-		return o.violation(fmt.Sprintf("E2E is %d µs, must be positive and at least TTFT, %d µs", e2e, ttft))
+		return violation(o, fmt.Sprintf("E2E is %d µs, must be positive and at least TTFT, %d µs", e2e, ttft))
 	}
 	return nil
 }
 
-func (o *Outcome) checkState() string {
+// checkState verifies that state, reason, end and instance fit together.
+func checkState(o *Outcome) string {
 	switch {
 	case int(o.State) >= States:
 		return fmt.Sprintf("state %d does not exist", o.State)
@@ -69,31 +70,31 @@ func (o *Outcome) checkState() string {
 
 // checkPhases verifies that each phase comes after the one before. Never is
 // the largest time, so nothing may follow a phase that was not reached.
-func (o *Outcome) checkPhases() error {
+func checkPhases(o *Outcome) error {
 	if !(0 <= o.Arrival && o.Arrival <= o.Admitted && o.Admitted <= o.Routed && o.Routed <= o.Queued &&
 		o.Queued <= o.Scheduled && o.Scheduled <= o.FirstToken && o.FirstToken <= o.LastToken) {
-		return o.violation("its phases are out of order")
+		return violation(o, "its phases are out of order")
 	}
 	if o.Arrival == vtime.Never {
-		return o.violation("it never arrived")
+		return violation(o, "it never arrived")
 	}
-	reached := o.lastPhase()
+	reached := lastPhase(o)
 	unreached := func(t vtime.Time) bool { return t == vtime.Never }
 	switch {
 	case o.Finished < reached:
-		return o.violation(fmt.Sprintf("finished at %s, before its last phase at %s", o.Finished, reached))
-	case o.State == Completed && (unreached(o.Scheduled) || o.Finished != o.completion()):
-		return o.violation(fmt.Sprintf("completed at %s, not with its last token or prefill", o.Finished))
+		return violation(o, fmt.Sprintf("finished at %s, before its last phase at %s", o.Finished, reached))
+	case o.State == Completed && (unreached(o.Scheduled) || o.Finished != completion(o)):
+		return violation(o, fmt.Sprintf("completed at %s, not with its last token or prefill", o.Finished))
 	case o.State == Running && unreached(o.Scheduled), o.State == Queued && unreached(o.Queued):
-		return o.violation("it did not get there")
+		return violation(o, "it did not get there")
 	case (o.State == Pending || o.State == Rejected) && !unreached(o.Queued):
-		return o.violation(fmt.Sprintf("queued at %s", o.Queued))
+		return violation(o, fmt.Sprintf("queued at %s", o.Queued))
 	}
 	return nil
 }
 
 // lastPhase is the time of the last phase that the request reached.
-func (o *Outcome) lastPhase() vtime.Time {
+func lastPhase(o *Outcome) vtime.Time {
 	last := o.Arrival
 	for _, t := range [...]vtime.Time{o.Admitted, o.Routed, o.Queued, o.Scheduled, o.LastToken} {
 		if t != vtime.Never {
@@ -105,7 +106,7 @@ func (o *Outcome) lastPhase() vtime.Time {
 
 // completion is when a completed request must have finished: with its last
 // token, or without one when its prefill ended, which no phase records.
-func (o *Outcome) completion() vtime.Time {
+func completion(o *Outcome) vtime.Time {
 	if o.Generated == 0 {
 		return o.Finished
 	}
@@ -114,7 +115,7 @@ func (o *Outcome) completion() vtime.Time {
 
 // checkTokens verifies the token counts. A step lasts at least 1 µs and yields
 // at most one token of a request.
-func (o *Outcome) checkTokens() string {
+func checkTokens(o *Outcome) string {
 	yielded := o.FirstToken != vtime.Never
 	switch {
 	case o.Input < 1 || o.Generated < 0 || o.Preemptions < 0 || o.Recomputed < 0 || o.PrefillLost < 0 || o.DecodeLost < 0:
@@ -129,13 +130,13 @@ func (o *Outcome) checkTokens() string {
 	case o.Preemptions == 0 && o.Redirects == 0 && (o.Recomputed > 0 || o.PrefillLost > 0 || o.DecodeLost > 0):
 		return fmt.Sprintf("%d tokens recomputed in %d µs without a preemption", o.Recomputed, o.PrefillLost+o.DecodeLost)
 	}
-	return o.checkLost()
+	return checkLost(o)
 }
 
 // checkLost verifies that the time lost to preemption is part of the phase in
 // which it was lost. For a request without a first token the end of prefill is
 // when it left.
-func (o *Outcome) checkLost() string {
+func checkLost(o *Outcome) string {
 	if o.PrefillLost == 0 && o.DecodeLost == 0 {
 		return ""
 	}
@@ -150,7 +151,7 @@ func (o *Outcome) checkLost() string {
 }
 
 // violation says what is wrong with o, and all of its numbers.
-func (o *Outcome) violation(problem string) error {
+func violation(o *Outcome, problem string) error {
 	state := "?"
 	if int(o.State) < States {
 		state = o.State.String()

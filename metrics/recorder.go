@@ -194,7 +194,7 @@ func (r *Recorder) Trim() {
 func (r *Recorder) add(o *Outcome) {
 	r.outcomes++
 	r.numbers += uint64(o.ID)
-	if err := o.check(r.options.TokenOverhead, r.options.RequestOverhead); err != nil {
+	if err := checkOutcome(o, r.options.TokenOverhead, r.options.RequestOverhead); err != nil {
 		r.fail(err)
 		return
 	}

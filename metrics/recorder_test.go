@@ -62,7 +62,7 @@ func TestLatenciesOfOneRequest(t *testing.T) {
 		{"dropped", dropped(), latencies{none, none, none, none, none, 0}, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if err := c.o.check(7, 20); err != nil {
+			if err := checkOutcome(&c.o, 7, 20); err != nil {
 				t.Fatal(err)
 			}
 			orNone := func(d vtime.Duration, ok bool) vtime.Duration {

@@ -28,15 +28,15 @@ func (c *client) noteArrival(at vtime.Time) {
 // together are distributed as single draws are.
 func (c *client) prompt(l *draw.Length, v *draw.Variates) int32 {
 	n := l.Sample(v)
-	if c.BurstSize == 0 {
+	if c.config.BurstSize == 0 {
 		return n
 	}
 	other, u := l.Sample(v), v.Uniform()
 	share := c.bursts.share
 	switch {
-	case c.bursts.in && u*share < c.BurstSize*min(share, 1-share):
+	case c.bursts.in && u*share < c.config.BurstSize*min(share, 1-share):
 		return max(n, other)
-	case !c.bursts.in && u*(1-share) < c.BurstSize*min(share, 1-share):
+	case !c.bursts.in && u*(1-share) < c.config.BurstSize*min(share, 1-share):
 		return min(n, other)
 	}
 	return n

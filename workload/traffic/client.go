@@ -13,7 +13,7 @@ import (
 
 // client is a Client with its state.
 type client struct {
-	*Client
+	config *Client
 	source uint32
 	hash   uint64 // of its name; names its content
 	seed   uint64
@@ -34,35 +34,35 @@ type client struct {
 
 // begin sets up client number i of a source and schedules its first request.
 func (c *client) begin(s *Source, i int) error {
-	c.Client = &s.config.Clients[i]
+	c.config = &s.config.Clients[i]
 	c.source = workload.FirstSource + uint32(i)
-	c.hash, c.seed = xxhash.Sum64String(c.ID), s.config.Seed
-	c.tags = workload.Tags{Tenant: s.labels.Tenants.Label(c.Tenant), Class: s.labels.Classes.Label(c.Class), Model: s.labels.Models.Label(c.Model)}
+	c.hash, c.seed = xxhash.Sum64String(c.config.ID), s.config.Seed
+	c.tags = workload.Tags{Tenant: s.labels.Tenants.Label(c.config.Tenant), Class: s.labels.Classes.Label(c.config.Class), Model: s.labels.Models.Label(c.config.Model)}
 	stream := func(purpose string) *vtime.Stream {
-		return vtime.NewStream(c.seed, "workload/"+c.ID+"/"+purpose)
+		return vtime.NewStream(c.seed, "workload/"+c.config.ID+"/"+purpose)
 	}
 	c.kinds, c.prefixes = draw.NewVariates(stream("kind")), draw.NewVariates(stream("prefix"))
 	c.input, c.output = draw.NewVariates(stream("input")), draw.NewVariates(stream("output"))
-	c.lengths, c.pauses = newSessionStream(c.ID, "session"), newSessionStream(c.ID, "think")
-	c.refusals, c.pause = newSessionStream(c.ID, "pause"), c.Pause
+	c.lengths, c.pauses = newSessionStream(c.config.ID, "session"), newSessionStream(c.config.ID, "think")
+	c.refusals, c.pause = newSessionStream(c.config.ID, "pause"), c.config.Pause
 	if c.pause.Max == 0 {
 		c.pause = draw.Always(DefaultPause)
 	}
 	c.nameGroups()
-	c.left = c.Requests
+	c.left = c.config.Requests
 	if c.left == 0 {
 		c.left = math.MaxInt64
 	}
-	if c.Users > 0 {
+	if c.config.Users > 0 {
 		return c.startUsers(s)
 	}
 	switch {
-	case c.Stages != nil:
-		c.scatter = draw.NewScatter(c.Stages, stream("arrivals"))
-	case c.Times == nil:
-		c.arrivals = draw.NewArrivals(c.Process, &c.Rate, stream("arrivals"))
-		if c.BurstSize > 0 {
-			c.bursts = burstSize{bursts: draw.NewBursts(c.Process, &c.Rate), before: vtime.Never}
+	case c.config.Stages != nil:
+		c.scatter = draw.NewScatter(c.config.Stages, stream("arrivals"))
+	case c.config.Times == nil:
+		c.arrivals = draw.NewArrivals(c.config.Process, &c.config.Rate, stream("arrivals"))
+		if c.config.BurstSize > 0 {
+			c.bursts = burstSize{bursts: draw.NewBursts(c.config.Process, &c.config.Rate), before: vtime.Never}
 		}
 	}
 	at, more, err := s.nextOf(c)
@@ -79,7 +79,7 @@ func (c *client) number() int { return int(c.source - workload.FirstSource) }
 
 // nameGroups computes the contents of the client's prefixes.
 func (c *client) nameGroups() {
-	p := &c.Prefix
+	p := &c.config.Prefix
 	if p.Length == 0 {
 		return
 	}
@@ -93,51 +93,51 @@ func (c *client) nameGroups() {
 // next is the client's next arrival.
 func (c *client) next() (at vtime.Time, more bool, err error) {
 	switch {
-	case c.Stages != nil:
+	case c.config.Stages != nil:
 		at, more = c.scatter.Next()
 		return at, more, nil
-	case c.Times == nil:
+	case c.config.Times == nil:
 		return c.arrivals.Next()
 	}
-	if c.times == len(c.Times) {
+	if c.times == len(c.config.Times) {
 		return 0, false, nil
 	}
 	c.times++
-	return c.Times[c.times-1], true, nil
+	return c.config.Times[c.times-1], true, nil
 }
 
 // countBegun counts n requests as begun.
 func (c *client) countBegun(s *Source, n int64) {
 	c.left -= n
-	if c.Users == 0 {
+	if c.config.Users == 0 {
 		s.left -= n
 	}
 }
 
 // kind draws the kind of an arrival.
 func (c *client) kind() *Kind {
-	switch len(c.Kinds) {
+	switch len(c.config.Kinds) {
 	case 0:
 		return &single
 	case 1:
-		return &c.Kinds[0]
+		return &c.config.Kinds[0]
 	}
 	return c.choose(c.kinds.Uniform())
 }
 
 // choose returns the kind for a uniform draw u.
 func (c *client) choose(u float64) *Kind {
-	for i := range c.Kinds {
-		if u < c.Kinds[i].Share {
-			return &c.Kinds[i]
+	for i := range c.config.Kinds {
+		if u < c.config.Kinds[i].Share {
+			return &c.config.Kinds[i]
 		}
-		u -= c.Kinds[i].Share
+		u -= c.config.Kinds[i].Share
 	}
-	i := len(c.Kinds) - 1 // shares may add up to a little less than 1
-	for i > 0 && c.Kinds[i].Share == 0 {
+	i := len(c.config.Kinds) - 1 // shares may add up to a little less than 1
+	for i > 0 && c.config.Kinds[i].Share == 0 {
 		i--
 	}
-	return &c.Kinds[i]
+	return &c.config.Kinds[i]
 }
 
 // single is the kind of clients that name none.
@@ -146,7 +146,7 @@ var single = Kind{Share: 1}
 // prefix draws the shared content of a session or single request, if it has
 // any.
 func (c *client) prefix(v *draw.Variates) (workload.Span, bool) {
-	p := &c.Prefix
+	p := &c.config.Prefix
 	if len(c.groups) == 0 || p.Share < 1 && v.Uniform() >= p.Share {
 		return workload.Span{}, false
 	}
@@ -163,20 +163,20 @@ func (c *client) inputs(own *draw.Length) *draw.Length {
 	if own != nil {
 		return own
 	}
-	if i := c.arrivals.Window(); i >= 0 && i < len(c.Changes) && c.Changes[i].Input != nil {
-		return c.Changes[i].Input
+	if i := c.arrivals.Window(); i >= 0 && i < len(c.config.Changes) && c.config.Changes[i].Input != nil {
+		return c.config.Changes[i].Input
 	}
-	return &c.Input
+	return &c.config.Input
 }
 
 func (c *client) outputs(own *draw.Length) *draw.Length {
 	if own != nil {
 		return own
 	}
-	if i := c.arrivals.Window(); i >= 0 && i < len(c.Changes) && c.Changes[i].Output != nil {
-		return c.Changes[i].Output
+	if i := c.arrivals.Window(); i >= 0 && i < len(c.config.Changes) && c.config.Changes[i].Output != nil {
+		return c.config.Changes[i].Output
 	}
-	return &c.Output
+	return &c.config.Output
 }
 
 // single fills r with a request that nothing follows.
@@ -203,24 +203,24 @@ func (c *client) fill(r *workload.Request, at vtime.Time, input, output int32) {
 	*r = workload.NewRequest(at, input, output)
 	r.Source = c.source
 	r.Tags = c.tags
-	r.Hint = c.Hint
-	if c.MaxOutput > 0 {
-		r.MaxOutput = c.MaxOutput
-		r.Output = min(r.Output, c.MaxOutput)
+	r.Hint = c.config.Hint
+	if c.config.MaxOutput > 0 {
+		r.MaxOutput = c.config.MaxOutput
+		r.Output = min(r.Output, c.config.MaxOutput)
 	}
-	if c.Timeout > 0 {
-		r.Deadline = at.Add(c.Timeout)
+	if c.config.Timeout > 0 {
+		r.Deadline = at.Add(c.config.Timeout)
 	}
 }
 
 // waits reports whether the client awaits answers.
 func (c *client) awaits() bool {
-	for i := range c.Kinds {
-		if k := c.Kinds[i].Session; k != nil && !k.Open {
+	for i := range c.config.Kinds {
+		if k := c.config.Kinds[i].Session; k != nil && !k.Open {
 			return true
 		}
 	}
-	return c.Users > 0
+	return c.config.Users > 0
 }
 
 // reaction is the least time between an answer to the client, or a refusal, and
@@ -228,13 +228,13 @@ func (c *client) awaits() bool {
 func (c *client) minThink(completed bool) vtime.Duration {
 	least := workload.NoFollowUp
 	switch {
-	case c.Users > 0 && completed:
-		least = c.Think.Least()
-	case c.Users > 0:
-		least = max(c.Think.Least(), c.pause.Least())
+	case c.config.Users > 0 && completed:
+		least = c.config.Think.Least()
+	case c.config.Users > 0:
+		least = max(c.config.Think.Least(), c.pause.Least())
 	}
-	for i := range c.Kinds {
-		if k := c.Kinds[i].Session; k != nil && !k.Open && (completed || k.Persists) {
+	for i := range c.config.Kinds {
+		if k := c.config.Kinds[i].Session; k != nil && !k.Open && (completed || k.Persists) {
 			least = min(least, k.minThink())
 		}
 	}

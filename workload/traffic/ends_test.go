@@ -246,7 +246,7 @@ func TestPrefixFitsBeforeEveryInput(t *testing.T) {
 
 // A kind without a share is never chosen, however shares round.
 func TestKindWithoutShareIsNeverChosen(t *testing.T) {
-	c := client{Client: &Client{Kinds: []Kind{{Share: 0.1}, {Share: 0.2}, {Share: 0.7 - 1e-9}, {Share: 0}}}}
+	c := client{config: &Client{Kinds: []Kind{{Share: 0.1}, {Share: 0.2}, {Share: 0.7 - 1e-9}, {Share: 0}}}}
 	for _, u := range []float64{0, 0.1, 0.3, 1 - 1e-10, 1 - 0x1p-53} {
 		if k := c.choose(u); k.Share == 0 {
 			t.Errorf("%v chooses the kind without a share", u)

@@ -59,8 +59,8 @@ func (x *session) planGraph(c *client, kind *Kind, v *draw.Variates, limit int64
 		if r := x.kind.Reasoning; r != nil {
 			st.addReasoning(int64(max(0, r.Steps.Sample(v)))*int64(max(0, r.Tokens.Sample(v))), r.Kept)
 		}
-		if c.MaxOutput > 0 {
-			st.output = min(st.output, c.MaxOutput)
+		if c.config.MaxOutput > 0 {
+			st.output = min(st.output, c.config.MaxOutput)
 		}
 		x.steps = append(x.steps, st)
 		x.addNode(int32(len(n.After)))

@@ -18,7 +18,7 @@ const faultSlot = -3
 // client, after a first think time. The requests that this takes of the
 // client's total are counted here: users begin whatever happens in the run.
 func (c *client) startUsers(s *Source) error {
-	for u := uint64(0); u < uint64(c.Users) && c.left > 0; u++ {
+	for u := uint64(0); u < uint64(c.config.Users) && c.left > 0; u++ {
 		if err := s.scheduleUser(&s.open, c, u, 0, 0); err != nil {
 			return err
 		}
@@ -30,7 +30,7 @@ func (c *client) startUsers(s *Source) error {
 // time on, after a think time of at least least.
 func (s *Source) scheduleUser(q *queue, c *client, n uint64, from vtime.Time, least vtime.Duration) error {
 	pauses := c.pauses.of(c.seed, n)
-	at := from.Add(max(least, c.Think.Sample(&pauses)))
+	at := from.Add(max(least, c.config.Think.Sample(&pauses)))
 	if c.left == 0 || s.past(at) {
 		return nil
 	}
@@ -54,11 +54,11 @@ func (s *Source) scheduleUser(q *queue, c *client, n uint64, from vtime.Time, le
 
 // userKind draws the kind of session (or single request) number n of a user.
 func (c *client) userKind(n uint64) *Kind {
-	switch len(c.Kinds) {
+	switch len(c.config.Kinds) {
 	case 0:
 		return &single
 	case 1:
-		return &c.Kinds[0]
+		return &c.config.Kinds[0]
 	}
 	v := c.lengths.of(c.seed, n)
 	return c.choose(v.Uniform())
@@ -69,7 +69,7 @@ func (s *Source) userRequest(c *client, e entry, r *workload.Request) {
 	n := e.index >> stepBits
 	k := c.userKind(n)
 	v := c.lengths.of(c.seed, n)
-	if len(c.Kinds) > 1 {
+	if len(c.config.Kinds) > 1 {
 		v.Uniform() // the draw of its kind
 	}
 	prefix, shared := c.prefix(&v)
@@ -83,7 +83,7 @@ func (s *Source) userRequest(c *client, e entry, r *workload.Request) {
 func (s *Source) Ended(e *workload.End) {
 	c := &s.clients[e.Source-workload.FirstSource]
 	n, k := e.Index>>stepBits, int(e.Index&(maxSteps-1))
-	if c.Users > 0 {
+	if c.config.Users > 0 {
 		s.counts.UserRequests++
 		if !e.Completed {
 			s.counts.UserRefused++
@@ -148,7 +148,7 @@ func (s *Source) fault(c *client, at vtime.Time, index uint64, err error) {
 // late is the error of a session that would begin or go on after the end of
 // virtual time, without a horizon.
 func (c *client) late(n uint64) error {
-	return fmt.Errorf("client %q: session %d would go on after the end of virtual time, 2⁶² µs; want shorter waits, fewer requests or a horizon", c.ID, n)
+	return fmt.Errorf("client %q: session %d would go on after the end of virtual time, 2⁶² µs; want shorter waits, fewer requests or a horizon", c.config.ID, n)
 }
 
 // close ends a session. A user goes on when all its answers are there: that can
@@ -164,7 +164,7 @@ func (s *Source) close(c *client, slot int32) {
 	}
 	n, until, answered := x.number, x.until, !x.failed
 	s.sessions.drop(slot)
-	if c.Users > 0 {
+	if c.config.Users > 0 {
 		s.nextOfUser(c, n, until, answered)
 	}
 }
@@ -173,7 +173,7 @@ func (s *Source) close(c *client, slot int32) {
 // Without an answer the user pauses first, and thinks during the pause: so it
 // never sends earlier than with an answer.
 func (s *Source) nextOfUser(c *client, n uint64, at vtime.Time, answered bool) {
-	n += uint64(c.Users)
+	n += uint64(c.config.Users)
 	least := vtime.Duration(1) // an answer causes nothing in its own instant
 	if !answered {
 		draws := c.refusals.of(c.seed, n)

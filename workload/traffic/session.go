@@ -105,7 +105,7 @@ func (s *sessionStream) of(seed, number uint64) draw.Variates {
 // plan draws session number n of a client, of at most limit requests.
 func (s *Source) plan(c *client, k *Kind, n uint64, limit int64) (int32, error) {
 	lengths := c.lengths.of(c.seed, n)
-	if c.Users > 0 && len(c.Kinds) > 1 {
+	if c.config.Users > 0 && len(c.config.Kinds) > 1 {
 		lengths.Uniform() // the draw of its kind
 	}
 	i := s.sessions.take()
@@ -121,12 +121,12 @@ func (s *Source) plan(c *client, k *Kind, n uint64, limit int64) (int32, error) 
 		x.planRounds(c, k, &lengths, limit)
 	}
 	pauses := c.pauses.of(c.seed, n)
-	if c.Users > 0 {
-		c.Think.Sample(&pauses) // the think time before the session
+	if c.config.Users > 0 {
+		c.config.Think.Sample(&pauses) // the think time before the session
 	}
 	x.drawWaits(&pauses)
 	if total := x.longestTokens(); total > math.MaxInt32 {
-		return i, fmt.Errorf("client %q: session %d would grow to %d tokens: want at most %d", c.ID, n, total, math.MaxInt32)
+		return i, fmt.Errorf("client %q: session %d would grow to %d tokens: want at most %d", c.config.ID, n, total, math.MaxInt32)
 	}
 	if x.prefix.Length > 0 {
 		x.context = append(x.context, x.prefix)
@@ -182,8 +182,8 @@ func (x *session) drawStep(c *client, kind *Kind, v *draw.Variates, input int32,
 		thought := int64(max(0, r.Steps.Sample(v))) * int64(max(0, r.Tokens.Sample(v)))
 		st.addReasoning(thought, r.Kept)
 	}
-	if c.MaxOutput > 0 {
-		st.output = min(st.output, c.MaxOutput)
+	if c.config.MaxOutput > 0 {
+		st.output = min(st.output, c.config.MaxOutput)
 	}
 	x.steps = append(x.steps, st)
 }

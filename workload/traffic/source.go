@@ -96,7 +96,7 @@ func (s *Source) arrival(e entry, r *workload.Request) (given bool, err error) {
 		return false, nil
 	}
 	kind := c.kind()
-	if c.BurstSize > 0 {
+	if c.config.BurstSize > 0 {
 		c.noteArrival(e.at)
 	}
 	if kind.Session != nil {
@@ -141,7 +141,7 @@ func (s *Source) nextOf(c *client) (at vtime.Time, more bool, err error) {
 	case s.config.Horizon > 0:
 		return 0, false, nil
 	}
-	return 0, false, fmt.Errorf("client %q: %w", c.ID, err)
+	return 0, false, fmt.Errorf("client %q: %w", c.config.ID, err)
 }
 
 // stepBits is the number of index bits that number the requests of a session.
