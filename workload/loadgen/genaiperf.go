@@ -2,10 +2,14 @@ package loadgen
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 )
 
-// genaiPerf reads a profile_export.json of genai-perf, as perf_analyzer writes
+// genaiPerf reads files of genai-perf.
+type genaiPerf struct{ in *reader }
+
+// file reads a profile_export.json of genai-perf, as perf_analyzer writes
 // it: an object with a list of experiments, each of which is a run. Of a request
 // it takes
 //
@@ -15,21 +19,21 @@ import (
 //
 // The file has no token counts but those that a server sends as usage with the
 // last piece. Pieces without text are no tokens. A request without answer failed.
-func (r *reader) genaiPerf() error {
-	r.fault = nil
+func (g *genaiPerf) file() error {
+	g.in.fault = nil
 	counted := false
-	err := r.fields("the file", func(key string) (bool, error) {
+	err := g.in.fields("the file", func(key string) (bool, error) {
 		if key != "experiments" {
 			return false, nil
 		}
-		return true, r.list(key, func(int) error {
-			r.runs = append(r.runs, Run{})
-			return r.fields("experiment", func(key string) (bool, error) {
+		return true, g.in.list(key, func(int) error {
+			g.in.runs = append(g.in.runs, Run{})
+			return g.in.fields("experiment", func(key string) (bool, error) {
 				if key != "requests" {
 					return false, nil
 				}
-				return true, r.list(key, func(int) error {
-					some, err := r.genaiRequest()
+				return true, g.in.list(key, func(int) error {
+					some, err := g.request()
 					counted = counted || some
 					return err
 				})
@@ -37,29 +41,29 @@ func (r *reader) genaiPerf() error {
 		})
 	})
 	if err == nil && !counted {
-		return r.errNoCounts()
+		return g.errNoCounts()
 	}
 	return err
 }
 
-func (r *reader) genaiRequest() (counted bool, err error) {
-	r.begin()
-	q := &r.now
+func (g *genaiPerf) request() (counted bool, err error) {
+	g.in.begin()
+	q := &g.in.now
 	var times []int64
 	var pieces []piece
-	err = r.fields("request", func(key string) (taken bool, err error) {
+	err = g.in.fields("request", func(key string) (taken bool, err error) {
 		switch key {
 		case "timestamp":
-			q.Start, err = r.time(key, 9)
+			q.Start, err = g.in.time(key, 9)
 		case "response_timestamps":
-			err = r.list(key, func(int) error {
-				ns, err := r.time(key, 9)
+			err = g.in.list(key, func(int) error {
+				ns, err := g.in.time(key, 9)
 				times = append(times, ns)
 				return err
 			})
 		case "response_outputs":
-			err = r.list(key, func(int) error {
-				p, err := r.genaiPiece()
+			err = g.in.list(key, func(int) error {
+				p, err := g.piece()
 				pieces = append(pieces, p)
 				return err
 			})
@@ -73,17 +77,17 @@ func (r *reader) genaiRequest() (counted bool, err error) {
 	}
 	switch {
 	case q.Start == Unknown:
-		r.missing("timestamp", "nanoseconds since 1970")
+		g.in.missing("timestamp", "nanoseconds since 1970")
 	case len(times) != len(pieces):
-		r.wrong("response_timestamps", "", "as many as response_outputs, %d, not %d", len(pieces), len(times))
+		g.in.wrong("response_timestamps", "", "as many as response_outputs, %d, not %d", len(pieces), len(times))
 	}
-	if r.fault == nil {
+	if g.in.fault == nil {
 		counted = q.answer(times, pieces)
 		if !counted && q.State == Completed {
 			q.State = Failed // without the usage of others nothing is known of it
 		}
 	}
-	return counted, r.end()
+	return counted, g.in.end()
 }
 
 // answer takes from the pieces of an answer what they tell, and reports whether
@@ -110,6 +114,11 @@ func (q *Request) answer(times []int64, pieces []piece) bool {
 	return false
 }
 
+// errNoCounts is the error of a file of texts.
+func (g *genaiPerf) errNoCounts() error {
+	return fmt.Errorf("%s: no token counts: the requests and answers are texts: want answers with usage (genai-perf profile --extra-inputs '{\"stream_options\":{\"include_usage\":true}}'), or AIPerf's profile_export.jsonl", g.in.name)
+}
+
 // piece is what one piece of an answer tells.
 type piece struct {
 	text          bool // there is some
@@ -117,13 +126,13 @@ type piece struct {
 	input, output int32
 }
 
-// genaiPiece reads one element of response_outputs, {"response": "data: {…}"}.
-func (r *reader) genaiPiece() (p piece, err error) {
-	return p, r.fields("response_outputs", func(key string) (bool, error) {
+// piece reads one element of response_outputs, {"response": "data: {…}"}.
+func (g *genaiPerf) piece() (p piece, err error) {
+	return p, g.in.fields("response_outputs", func(key string) (bool, error) {
 		if key != "response" {
 			return false, nil
 		}
-		text, err := r.string(key)
+		text, err := g.in.string(key)
 		for _, event := range strings.Split(text, "\n\n") {
 			p.take(strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(event), "data:")))
 		}

@@ -2,7 +2,10 @@ package loadgen
 
 import "fmt"
 
-// guideLLM reads a report of GuideLLM, an object with a list of benchmarks, each
+// guideLLM reads files of GuideLLM.
+type guideLLM struct{ in *reader }
+
+// file reads a report of GuideLLM, an object with a list of benchmarks, each
 // of which is a run. Of a request it takes
 //
 //	prompt_tokens, output_tokens
@@ -14,23 +17,23 @@ import "fmt"
 // Requests are listed as successful, incomplete (as the benchmark ended) and
 // errored. A report that holds a sample of them is an error: it is not what was
 // sent.
-func (r *reader) guideLLM() error {
+func (g *guideLLM) file() error {
 	there := false
-	r.fault = nil
-	err := r.fields("the file", func(key string) (bool, error) {
+	g.in.fault = nil
+	err := g.in.fields("the file", func(key string) (bool, error) {
 		if key != "benchmarks" {
 			return false, nil
 		}
 		there = true
-		return true, r.list(key, r.guideBenchmark)
+		return true, g.in.list(key, g.benchmark)
 	})
 	switch {
 	case err != nil:
 		return err
-	case r.fault != nil:
-		return r.fault
+	case g.in.fault != nil:
+		return g.in.fault
 	case !there:
-		return fmt.Errorf("%s: benchmarks: not there: want a report of GuideLLM", r.name)
+		return fmt.Errorf("%s: benchmarks: not there: want a report of GuideLLM", g.in.name)
 	}
 	return nil
 }
@@ -38,65 +41,65 @@ func (r *reader) guideLLM() error {
 // guideStates are the lists of requests by how they ended.
 var guideStates = map[string]State{"successful": Completed, "incomplete": Incomplete, "errored": Failed}
 
-func (r *reader) guideBenchmark(i int) error {
-	r.runs = append(r.runs, Run{})
+func (g *guideLLM) benchmark(i int) error {
+	g.in.runs = append(g.in.runs, Run{})
 	listed, total := map[string]int64{}, map[string]int64{}
 	sampled, size := false, int64(Unknown)
-	err := r.fields("benchmark", func(key string) (bool, error) {
+	err := g.in.fields("benchmark", func(key string) (bool, error) {
 		switch key {
 		case "requests":
-			return true, r.fields(key, func(list string) (bool, error) {
+			return true, g.in.fields(key, func(list string) (bool, error) {
 				state, known := guideStates[list]
 				if !known {
 					return false, nil
 				}
-				return true, r.list(list, func(int) error {
+				return true, g.in.list(list, func(int) error {
 					listed[list]++
-					return r.guideRequest(state)
+					return g.request(state)
 				})
 			})
 		case "config":
-			return true, r.fields(key, func(key string) (bool, error) {
+			return true, g.in.fields(key, func(key string) (bool, error) {
 				if key != "sample_size" {
 					return false, nil
 				}
-				n, err := r.count(key)
+				n, err := g.in.count(key)
 				size = int64(n)
 				return true, err
 			})
 		case "metrics":
-			return true, r.fields(key, func(key string) (bool, error) {
+			return true, g.in.fields(key, func(key string) (bool, error) {
 				if key != "request_totals" {
 					return false, nil
 				}
-				return true, r.guideTotals(total)
+				return true, g.totals(total)
 			})
 		case "request_samples":
-			c, err := r.Next()
+			c, err := g.in.Next()
 			sampled = err == nil && c != 'n'
 			return false, nil
 		}
 		return false, nil
 	})
-	if err != nil || r.fault != nil {
-		return firstError(err, func() error { return r.fault })
+	if err != nil || g.in.fault != nil {
+		return firstError(err, func() error { return g.in.fault })
 	}
 	for _, list := range []string{"successful", "incomplete", "errored"} {
 		sampled = sampled || total[list] > listed[list] || size > 0 && listed[list] >= size
 	}
 	if sampled {
-		return fmt.Errorf("%s: benchmarks[%d]: a sample of its requests (%d successful ones of %d): want a report with all of them", r.name, i, listed["successful"], max(total["successful"], listed["successful"]))
+		return fmt.Errorf("%s: benchmarks[%d]: a sample of its requests (%d successful ones of %d): want a report with all of them", g.in.name, i, listed["successful"], max(total["successful"], listed["successful"]))
 	}
 	return nil
 }
 
-// guideTotals reads how many requests there were.
-func (r *reader) guideTotals(total map[string]int64) error {
-	return r.fields("request_totals", func(key string) (bool, error) {
+// totals reads how many requests there were.
+func (g *guideLLM) totals(total map[string]int64) error {
+	return g.in.fields("request_totals", func(key string) (bool, error) {
 		if _, known := guideStates[key]; !known {
 			return false, nil
 		}
-		n, err := r.count(key)
+		n, err := g.in.count(key)
 		total[key] = int64(n)
 		return true, err
 	})
@@ -106,31 +109,31 @@ func (r *reader) guideTotals(total map[string]int64) error {
 // missing ones.
 type guideTimes struct{ start, first, last, end, older, olderFirst, olderLast, olderEnd int64 }
 
-func (r *reader) guideRequest(state State) error {
-	r.begin()
-	r.now.State = state
+func (g *guideLLM) request(state State) error {
+	g.in.begin()
+	g.in.now.State = state
 	t := guideTimes{Unknown, Unknown, Unknown, Unknown, Unknown, Unknown, Unknown, Unknown}
-	err := r.fields("request", func(key string) (taken bool, err error) {
+	err := g.in.fields("request", func(key string) (taken bool, err error) {
 		switch key {
 		case "prompt_tokens":
-			r.now.Input, err = r.count(key)
+			g.in.now.Input, err = g.in.count(key)
 		case "output_tokens":
-			r.now.Output, err = r.count(key)
+			g.in.now.Output, err = g.in.count(key)
 		case "start_time":
-			t.older, err = r.time(key, 0)
+			t.older, err = g.in.time(key, 0)
 		case "first_token_time":
-			t.olderFirst, err = r.time(key, 0)
+			t.olderFirst, err = g.in.time(key, 0)
 		case "last_token_time":
-			t.olderLast, err = r.time(key, 0)
+			t.olderLast, err = g.in.time(key, 0)
 		case "end_time":
-			t.olderEnd, err = r.time(key, 0)
+			t.olderEnd, err = g.in.time(key, 0)
 		case "info":
-			err = r.fields(key, func(key string) (taken bool, err error) {
+			err = g.in.fields(key, func(key string) (taken bool, err error) {
 				switch key {
 				case "timings":
-					err = r.guideTimings(&t)
+					err = g.timings(&t)
 				case "conversation_id":
-					r.now.Session, err = r.string(key)
+					g.in.now.Session, err = g.in.string(key)
 				default:
 					return false, nil
 				}
@@ -145,28 +148,28 @@ func (r *reader) guideRequest(state State) error {
 		return err
 	}
 	start := either(t.start, t.older)
-	if r.now.Start = start; start == Unknown && state != Completed {
+	if g.in.now.Start = start; start == Unknown && state != Completed {
 		return nil // never sent
 	}
 	if start == Unknown {
-		r.missing("request_start", "seconds since 1970")
+		g.in.missing("request_start", "seconds since 1970")
 	}
-	r.now.TTFT = since(start, either(t.first, t.olderFirst))
-	r.now.E2E = since(start, either(t.last, either(t.olderLast, either(t.end, t.olderEnd))))
-	return r.end()
+	g.in.now.TTFT = since(start, either(t.first, t.olderFirst))
+	g.in.now.E2E = since(start, either(t.last, either(t.olderLast, either(t.end, t.olderEnd))))
+	return g.in.end()
 }
 
-func (r *reader) guideTimings(t *guideTimes) error {
-	return r.fields("timings", func(key string) (taken bool, err error) {
+func (g *guideLLM) timings(t *guideTimes) error {
+	return g.in.fields("timings", func(key string) (taken bool, err error) {
 		switch key {
 		case "request_start":
-			t.start, err = r.time(key, 0)
+			t.start, err = g.in.time(key, 0)
 		case "first_token_iteration":
-			t.first, err = r.time(key, 0)
+			t.first, err = g.in.time(key, 0)
 		case "last_token_iteration":
-			t.last, err = r.time(key, 0)
+			t.last, err = g.in.time(key, 0)
 		case "request_end":
-			t.end, err = r.time(key, 0)
+			t.end, err = g.in.time(key, 0)
 		default:
 			return false, nil
 		}

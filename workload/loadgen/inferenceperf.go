@@ -1,6 +1,9 @@
 package loadgen
 
-// inferencePerf reads one element of inference-perf's
+// inferencePerf reads files of inference-perf.
+type inferencePerf struct{ in *reader }
+
+// request reads one element of inference-perf's
 // per_request_lifecycle_metrics.json. It takes
 //
 //	start_time, end_time        s of a clock of its own
@@ -13,21 +16,21 @@ package loadgen
 // What the server counted (server_usage) counts before what the client did. The
 // first token is the first of output_token_times, or of chunk_times where those
 // are empty.
-func (r *reader) inferencePerf() error {
-	r.begin()
-	q := &r.now
+func (p *inferencePerf) request() error {
+	p.in.begin()
+	q := &p.in.now
 	a := answered{client: Unknown, server: Unknown, prompt: Unknown, first: Unknown, last: Unknown, chunk: Unknown, lastChunk: Unknown}
 	end := int64(Unknown)
-	err := r.fields("request", func(key string) (taken bool, err error) {
+	err := p.in.fields("request", func(key string) (taken bool, err error) {
 		switch key {
 		case "start_time":
-			q.Start, err = r.time(key, 0)
+			q.Start, err = p.in.time(key, 0)
 		case "end_time":
-			end, err = r.time(key, 0)
+			end, err = p.in.time(key, 0)
 		case "info":
-			err = r.fields(key, func(key string) (bool, error) { return r.perfInfo(&a, key) })
+			err = p.in.fields(key, func(key string) (bool, error) { return p.info(&a, key) })
 		case "error":
-			return false, r.failure()
+			return false, p.in.failure()
 		default:
 			return false, nil
 		}
@@ -37,7 +40,7 @@ func (r *reader) inferencePerf() error {
 		return err
 	}
 	if q.Start == Unknown {
-		r.missing("start_time", "seconds")
+		p.in.missing("start_time", "seconds")
 	}
 	if a.prompt > 0 {
 		q.Input = a.prompt
@@ -50,7 +53,7 @@ func (r *reader) inferencePerf() error {
 	if q.State == Failed && q.Input == 0 {
 		q.Input = Unknown // as it stands where there was no answer
 	}
-	return r.end()
+	return p.in.end()
 }
 
 // answered is what info tells of an answer.
@@ -59,26 +62,26 @@ type answered struct {
 	first, last, chunk, lastChunk int64 // times
 }
 
-// perfInfo takes a value of info, or of an object within it.
-func (r *reader) perfInfo(a *answered, key string) (taken bool, err error) {
+// info takes a value of info, or of an object within it.
+func (p *inferencePerf) info(a *answered, key string) (taken bool, err error) {
 	switch key {
 	case "input_tokens":
-		r.now.Input, err = r.count(key)
+		p.in.now.Input, err = p.in.count(key)
 	case "request_metrics", "text", "response_metrics", "response_info":
-		err = r.fields(key, func(key string) (bool, error) { return r.perfInfo(a, key) })
+		err = p.in.fields(key, func(key string) (bool, error) { return p.info(a, key) })
 	case "output_tokens":
-		a.client, err = r.count(key)
+		a.client, err = p.in.count(key)
 	case "output_token_times":
-		a.first, a.last, err = r.ends(key)
+		a.first, a.last, err = p.ends(key)
 	case "chunk_times":
-		a.chunk, a.lastChunk, err = r.ends(key)
+		a.chunk, a.lastChunk, err = p.ends(key)
 	case "server_usage":
-		err = r.fields(key, func(key string) (taken bool, err error) {
+		err = p.in.fields(key, func(key string) (taken bool, err error) {
 			switch key {
 			case "prompt_tokens":
-				a.prompt, err = r.count(key)
+				a.prompt, err = p.in.count(key)
 			case "completion_tokens":
-				a.server, err = r.count(key)
+				a.server, err = p.in.count(key)
 			default:
 				return false, nil
 			}
@@ -91,10 +94,10 @@ func (r *reader) perfInfo(a *answered, key string) (taken bool, err error) {
 }
 
 // ends are the first and the last time of a list.
-func (r *reader) ends(field string) (first, last int64, err error) {
+func (p *inferencePerf) ends(field string) (first, last int64, err error) {
 	first, last = Unknown, Unknown
-	err = r.list(field, func(i int) error {
-		ns, err := r.time(field, 0)
+	err = p.in.list(field, func(i int) error {
+		ns, err := p.in.time(field, 0)
 		if last = ns; i == 0 {
 			first = ns
 		}

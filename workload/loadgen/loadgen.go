@@ -74,19 +74,20 @@ const maxRequests = 1<<31 - 1
 func Read(name string, text *bufio.Reader, tool Tool, o Options) ([]Run, error) {
 	r := &reader{JSON: textio.NewJSON(name, text), name: name, options: o}
 	var each func() error
+	spans := otlp{in: r}
 	switch tool {
 	case VLLMBench:
-		each = r.vllmBench
+		each = (&vllmBench{r}).result
 	case GuideLLM:
-		each = r.guideLLM
+		each = (&guideLLM{r}).file
 	case AIPerf:
-		each = r.values(r.aiperf)
+		each = r.values((&aiperf{r}).record)
 	case GenAIPerf:
-		each = r.genaiPerf
+		each = (&genaiPerf{r}).file
 	case InferencePerf:
-		each = r.values(r.inferencePerf)
+		each = r.values((&inferencePerf{r}).request)
 	case OTLP:
-		each = r.values(r.otlpExport)
+		each = r.values(spans.export)
 	default:
 		panic(fmt.Sprintf("loadgen: no tool %q", tool))
 	}
@@ -101,7 +102,7 @@ func Read(name string, text *bufio.Reader, tool Tool, o Options) ([]Run, error) 
 		}
 	}
 	if tool == OTLP {
-		r.joinSpans()
+		spans.join()
 	}
 	return r.result(tool)
 }

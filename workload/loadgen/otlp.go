@@ -1,9 +1,15 @@
 package loadgen
 
-import "blis/input/textio"
+import (
+	"slices"
 
-// spans are the requests of an OTLP file until it is known which count.
-type spans struct {
+	"blis/input/textio"
+)
+
+// otlp reads files of OTLP-JSON. It keeps the spans until it is known which are
+// requests.
+type otlp struct {
+	in   *reader
 	list []otlpSpan
 	seen map[otlpID]bool
 }
@@ -23,27 +29,27 @@ var (
 	answerAttributes = []string{"gen_ai.usage.completion_tokens", "gen_ai.usage.output_tokens", "llm.usage.completion_tokens"}
 )
 
-// otlpExport reads one export of OTLP-JSON, an object with resourceSpans. Requests
+// export reads one export of OTLP-JSON, an object with resourceSpans. Requests
 // are spans with gen_ai.usage.*: those called llm_request, which vLLM writes, or
 // where there are none, those that no other such span encloses. A span that comes
 // twice, as exporters that saw no answer send it, counts once.
-func (r *reader) otlpExport() error {
-	r.fault = nil
-	return r.fields("export", func(key string) (bool, error) {
+func (o *otlp) export() error {
+	o.in.fault = nil
+	return o.in.fields("export", func(key string) (bool, error) {
 		if key != "resourceSpans" {
 			return false, nil
 		}
-		return true, r.list(key, func(int) error {
-			return r.fields("an element of resourceSpans", func(key string) (bool, error) {
+		return true, o.in.list(key, func(int) error {
+			return o.in.fields("an element of resourceSpans", func(key string) (bool, error) {
 				if key != "scopeSpans" && key != "instrumentationLibrarySpans" {
 					return false, nil
 				}
-				return true, r.list(key, func(int) error {
-					return r.fields("an element of scopeSpans", func(key string) (bool, error) {
+				return true, o.in.list(key, func(int) error {
+					return o.in.fields("an element of scopeSpans", func(key string) (bool, error) {
 						if key != "spans" {
 							return false, nil
 						}
-						return true, r.list(key, func(int) error { return r.otlpSpan() })
+						return true, o.in.list(key, func(int) error { return o.span() })
 					})
 				})
 			})
@@ -51,32 +57,32 @@ func (r *reader) otlpExport() error {
 	})
 }
 
-func (r *reader) otlpSpan() error {
-	r.begin()
+func (o *otlp) span() error {
+	o.in.begin()
 	s := otlpSpan{}
 	var name string
-	err := r.fields("span", func(key string) (taken bool, err error) {
+	err := o.in.fields("span", func(key string) (taken bool, err error) {
 		switch key {
 		case "name":
-			name, err = r.string(key)
+			name, err = o.in.string(key)
 		case "traceId":
-			s.id.trace, err = r.string(key)
+			s.id.trace, err = o.in.string(key)
 		case "spanId":
-			s.id.span, err = r.string(key)
+			s.id.span, err = o.in.string(key)
 		case "parentSpanId":
-			s.parent.span, err = r.string(key)
+			s.parent.span, err = o.in.string(key)
 		case "startTimeUnixNano":
-			r.now.Start, err = r.otlpTime(key)
+			o.in.now.Start, err = o.time(key)
 		case "attributes":
-			err = r.list(key, func(int) error { return r.otlpAttribute() })
+			err = o.in.list(key, func(int) error { return o.attribute() })
 		case "status":
-			err = r.fields(key, func(key string) (bool, error) {
+			err = o.in.fields(key, func(key string) (bool, error) {
 				if key != "code" {
 					return false, nil
 				}
-				c, err := r.Next()
+				c, err := o.in.Next()
 				if err == nil && c == '2' {
-					r.now.State = Failed
+					o.in.now.State = Failed
 				}
 				return false, nil
 			})
@@ -90,68 +96,68 @@ func (r *reader) otlpSpan() error {
 	}
 	s.parent.trace = s.id.trace
 	s.server = name == "llm_request"
-	if r.otlp.seen == nil {
-		r.otlp.seen = map[otlpID]bool{}
+	if o.seen == nil {
+		o.seen = map[otlpID]bool{}
 	}
-	if known := r.otlp.seen[s.id]; known && s.id.span != "" {
+	if known := o.seen[s.id]; known && s.id.span != "" {
 		return nil
 	}
-	r.otlp.seen[s.id] = true
-	if !s.server && r.now.Input == Unknown && r.now.Output == Unknown {
-		r.run().Other++
+	o.seen[s.id] = true
+	if !s.server && o.in.now.Input == Unknown && o.in.now.Output == Unknown {
+		o.in.run().Other++
 		return nil
 	}
-	if s.server && (r.now.Input == Unknown || r.now.Output == Unknown) {
-		r.now.State = Failed
+	if s.server && (o.in.now.Input == Unknown || o.in.now.Output == Unknown) {
+		o.in.now.State = Failed
 	}
-	if r.now.Start == Unknown {
-		r.missing("startTimeUnixNano", "nanoseconds since 1970")
+	if o.in.now.Start == Unknown {
+		o.in.missing("startTimeUnixNano", "nanoseconds since 1970")
 	}
-	run, at := r.run(), len(r.run().Requests)
-	if err := r.end(); err != nil || len(run.Requests) == at {
+	run, at := o.in.run(), len(o.in.run().Requests)
+	if err := o.in.end(); err != nil || len(run.Requests) == at {
 		return err
 	}
 	s.Request = run.Requests[at]
 	run.Requests = run.Requests[:at]
-	r.otlp.list = append(r.otlp.list, s)
+	o.list = append(o.list, s)
 	return nil
 }
 
-// otlpTime is a time in nanoseconds, which JSON of 64-bit integers has as a
+// time is a time in nanoseconds, which JSON of 64-bit integers has as a
 // string.
-func (r *reader) otlpTime(field string) (int64, error) {
-	text, err := r.otlpText(field)
+func (o *otlp) time(field string) (int64, error) {
+	text, err := o.text(field)
 	if err != nil {
 		return Unknown, err
 	}
-	return r.otlpWhole(field, text, latest), nil
+	return o.whole(field, text, latest), nil
 }
 
-// otlpText is a number, with quotes or without.
-func (r *reader) otlpText(field string) (string, error) {
-	c, err := r.Next()
+// text is a number, with quotes or without.
+func (o *otlp) text(field string) (string, error) {
+	c, err := o.in.Next()
 	if err != nil {
-		return "", r.cut(err)
+		return "", o.in.cut(err)
 	}
 	if c == '"' {
-		return r.string(field)
+		return o.in.string(field)
 	}
-	return r.number(field, "a number")
+	return o.in.number(field, "a number")
 }
 
-// otlpAttribute takes an attribute that counts tokens, or names the
+// attribute takes an attribute that counts tokens, or names the
 // conversation.
-func (r *reader) otlpAttribute() error {
+func (o *otlp) attribute() error {
 	key, value := "", ""
-	err := r.fields("attribute", func(name string) (taken bool, err error) {
+	err := o.in.fields("attribute", func(name string) (taken bool, err error) {
 		switch name {
 		case "key":
-			key, err = r.string(name)
+			key, err = o.in.string(name)
 		case "value":
-			err = r.fields(name, func(kind string) (taken bool, err error) {
+			err = o.in.fields(name, func(kind string) (taken bool, err error) {
 				switch kind {
 				case "intValue", "doubleValue", "stringValue":
-					value, err = r.otlpText(kind)
+					value, err = o.text(kind)
 				default:
 					return false, nil
 				}
@@ -167,27 +173,18 @@ func (r *reader) otlpAttribute() error {
 	}
 	switch {
 	case key == "gen_ai.conversation.id":
-		r.now.Session = value
-	case one(promptAttributes, key):
-		r.now.Input = int32(r.otlpWhole(key, value, 1<<31-1))
-	case one(answerAttributes, key):
-		r.now.Output = int32(r.otlpWhole(key, value, 1<<31-1))
+		o.in.now.Session = value
+	case slices.Contains(promptAttributes, key):
+		o.in.now.Input = int32(o.whole(key, value, 1<<31-1))
+	case slices.Contains(answerAttributes, key):
+		o.in.now.Output = int32(o.whole(key, value, 1<<31-1))
 	}
 	return nil
 }
 
-func one(names []string, name string) bool {
-	for _, n := range names {
-		if n == name {
-			return true
-		}
-	}
-	return false
-}
-
-// joinSpans takes the spans that are requests.
-func (r *reader) joinSpans() {
-	o, run := &r.otlp, r.run()
+// join takes the spans that are requests.
+func (o *otlp) join() {
+	run := o.in.run()
 	server := false
 	parents := map[otlpID]otlpID{}
 	for _, s := range o.list {
@@ -204,11 +201,11 @@ func (r *reader) joinSpans() {
 	o.list, o.seen = nil, nil
 }
 
-// otlpWhole is a whole number of an attribute or time.
-func (r *reader) otlpWhole(field, text string, high int64) int64 {
+// whole is a whole number of an attribute or time.
+func (o *otlp) whole(field, text string, high int64) int64 {
 	n, ok := textio.Whole(text, 0, high)
 	if !ok {
-		r.wrong(field, text, "a whole number from 0 to %d", high)
+		o.in.wrong(field, text, "a whole number from 0 to %d", high)
 		return Unknown
 	}
 	return n

@@ -25,8 +25,6 @@ type reader struct {
 
 	skipped int
 	reason  error // the first
-
-	otlp spans
 }
 
 // run is the run that requests belong to, the last.

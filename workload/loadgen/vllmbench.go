@@ -26,7 +26,10 @@ type bench struct {
 	model  string
 }
 
-// vllmBench reads one result of vllm bench serve, an object with lists. With
+// vllmBench reads files of vllm bench serve and of SGLang's bench_serving.
+type vllmBench struct{ in *reader }
+
+// result reads one result of vllm bench serve, an object with lists. With
 // --append-result a file has several. SGLang's bench_serving writes the same
 // lists.
 //
@@ -36,31 +39,31 @@ type bench struct {
 //	itls                      lists of s: what is left of E2E
 //	latencies                 s, E2E, where all requests have one
 //	errors                    empty where a request did not fail
-func (r *reader) vllmBench() error {
-	line := r.Line()
+func (v *vllmBench) result() error {
+	line := v.in.Line()
 	var b bench
-	r.fault = nil
-	if err := r.fields("the file", func(key string) (bool, error) { return r.benchKey(&b, key) }); err != nil {
+	v.in.fault = nil
+	if err := v.in.fields("the file", func(key string) (bool, error) { return v.list(&b, key) }); err != nil {
 		return err
 	}
-	if r.fault != nil {
-		return r.fault
+	if v.in.fault != nil {
+		return v.in.fault
 	}
-	return r.takeBench(&b, line)
+	return v.take(&b, line)
 }
 
-func (r *reader) benchKey(b *bench, key string) (bool, error) {
+func (v *vllmBench) list(b *bench, key string) (bool, error) {
 	switch key {
 	case "model_id":
-		text, err := r.string(key)
+		text, err := v.in.string(key)
 		b.model = text
 		return true, err
 	case "itls":
 		b.itls, b.hasITL = nil, true
-		return true, r.list(key, func(i int) error {
+		return true, v.in.list(key, func(i int) error {
 			sum := int64(0)
-			err := r.list(fmt.Sprintf("%s[%d]", key, i), func(int) error {
-				ns, err := r.time(key, 0)
+			err := v.in.list(fmt.Sprintf("%s[%d]", key, i), func(int) error {
+				ns, err := v.in.time(key, 0)
 				if sum += max(ns, 0); sum > latest {
 					sum = latest
 				}
@@ -71,8 +74,8 @@ func (r *reader) benchKey(b *bench, key string) (bool, error) {
 		})
 	case "errors":
 		b.failed = nil
-		return true, r.list(key, func(int) error {
-			blank, err := r.Blank()
+		return true, v.in.list(key, func(int) error {
+			blank, err := v.in.Blank()
 			b.failed = append(b.failed, !blank)
 			return err
 		})
@@ -80,16 +83,16 @@ func (r *reader) benchKey(b *bench, key string) (bool, error) {
 	for k, name := range benchNames {
 		if key == name {
 			b.there[k], b.values[k] = true, nil
-			return true, r.list(key, func(i int) error {
+			return true, v.in.list(key, func(i int) error {
 				field := fmt.Sprintf("%s[%d]", key, i)
 				var n int64
 				var err error
 				if k == benchInput || k == benchOutput {
 					var tokens int32
-					tokens, err = r.count(field)
+					tokens, err = v.in.count(field)
 					n = int64(tokens)
 				} else {
-					n, err = r.time(field, 0)
+					n, err = v.in.time(field, 0)
 				}
 				b.values[k] = append(b.values[k], n)
 				return err
@@ -99,10 +102,10 @@ func (r *reader) benchKey(b *bench, key string) (bool, error) {
 	return false, nil
 }
 
-// takeBench makes requests of the lists.
-func (r *reader) takeBench(b *bench, line int) error {
+// take makes requests of the lists.
+func (v *vllmBench) take(b *bench, line int) error {
 	if !b.there[benchInput] || !b.there[benchOutput] {
-		return fmt.Errorf("%s:%d: input_lens, output_lens: not there: a result without its requests: want one of vllm bench serve --save-result --save-detailed", r.name, line)
+		return fmt.Errorf("%s:%d: input_lens, output_lens: not there: a result without its requests: want one of vllm bench serve --save-result --save-detailed", v.in.name, line)
 	}
 	n := len(b.values[benchInput])
 	if len(b.values[benchLatency]) != n && b.hasITL {
@@ -110,22 +113,22 @@ func (r *reader) takeBench(b *bench, line int) error {
 	}
 	for k, name := range benchNames {
 		if b.there[k] && len(b.values[k]) != n {
-			return fmt.Errorf("%s:%d: %s: %d values: want %d, as many as input_lens has", r.name, line, name, len(b.values[k]), n)
+			return fmt.Errorf("%s:%d: %s: %d values: want %d, as many as input_lens has", v.in.name, line, name, len(b.values[k]), n)
 		}
 	}
 	if b.hasITL && len(b.itls) != n || b.failed != nil && len(b.failed) != n {
-		return fmt.Errorf("%s:%d: itls, errors: %d and %d values: want %d, as many as input_lens has", r.name, line, len(b.itls), len(b.failed), n)
+		return fmt.Errorf("%s:%d: itls, errors: %d and %d values: want %d, as many as input_lens has", v.in.name, line, len(b.itls), len(b.failed), n)
 	}
-	r.runs = append(r.runs, Run{Model: b.model})
+	v.in.runs = append(v.in.runs, Run{Model: b.model})
 	for i := range n {
-		r.begin()
-		r.now.Line, r.place = line, i+1
-		b.request(&r.now, i)
-		if err := r.end(); err != nil {
+		v.in.begin()
+		v.in.now.Line, v.in.place = line, i+1
+		b.request(&v.in.now, i)
+		if err := v.in.end(); err != nil {
 			return err
 		}
 	}
-	r.place = 0
+	v.in.place = 0
 	return nil
 }
 

@@ -283,11 +283,11 @@ func (r *reader) network(o *object) given[bool] {
 	return given[bool]{at, rtt.value != 0 || bandwidth.value != 0, true}
 }
 
-// prefixLengths fills in the length of a group that is given above: all clients
+// fillPrefixLengths fills in the length of a group that is given above: all clients
 // that name a group begin with the same content, and most give its length once.
-func (r *reader) prefixLengths() {
+func (s *Spec) fillPrefixLengths() {
 	lengths := map[string]given[int64]{}
-	for _, list := range [][]client{r.spec.clients, r.spec.cohorts} {
+	for _, list := range [][]client{s.clients, s.cohorts} {
 		for i := range list {
 			p := &list[i].prefix
 			if !p.group.set {
@@ -300,7 +300,7 @@ func (r *reader) prefixLengths() {
 			case !p.length.set && known:
 				p.length = first
 			case known && p.length.value != first.value:
-				r.note(p.length.place, "%d: group %q has %d at %s; their prompts share the first %d tokens", p.length.value, yamldoc.Clip(p.group.value), first.value, first.Field, min(p.length.value, first.value))
+				s.note(p.length.place, "%d: group %q has %d at %s; their prompts share the first %d tokens", p.length.value, yamldoc.Clip(p.group.value), first.value, first.Field, min(p.length.value, first.value))
 			}
 		}
 	}

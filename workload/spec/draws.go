@@ -22,32 +22,46 @@ type built struct {
 // together.
 const maxValues = 20_000_000
 
+// draws makes distributions of package draw, each once.
+type draws struct {
+	*faults
+	spec   *Spec                           // names the files
+	files  map[*distribution]*distribution // those with their files read
+	scaled map[built]*distribution         // distributions times a factor
+	built  map[built]draw.Distribution     // by scaled distribution
+	values int                             // of all their tables
+}
+
+func newDraws(f *faults, s *Spec) *draws {
+	return &draws{faults: f, spec: s, files: map[*distribution]*distribution{}, scaled: map[built]*distribution{}, built: map[built]draw.Distribution{}}
+}
+
 // distribution is d as package draw has it, made once.
-func (b *builder) distribution(d *distribution) draw.Distribution {
-	d = b.loaded(d)
+func (w *draws) distribution(d *distribution) draw.Distribution {
+	d = w.loaded(d)
 	key := built{cmp.Or(d.origin, d), d.factor}
-	out, known := b.built[key]
-	if known || !b.ok() {
+	out, known := w.built[key]
+	if known || !w.ok() {
 		return out
 	}
-	if b.values += len(d.values); d.family == "zipf" {
-		b.values += int(d.params[1])
+	if w.values += len(d.values); d.family == "zipf" {
+		w.values += int(d.params[1])
 	}
-	if b.values > maxValues {
-		b.fail(d.place, "all distributions together have more than %d values, want less", maxValues)
+	if w.values > maxValues {
+		w.fail(d.place, "all distributions together have more than %d values, want less", maxValues)
 		return out
 	}
-	out, err := b.make(d)
+	out, err := w.make(d)
 	if err != nil {
-		b.fail(d.place, "%s: %v", d.family, err)
+		w.fail(d.place, "%s: %v", d.family, err)
 	}
-	b.built[key] = out
+	w.built[key] = out
 	return out
 }
 
 // make makes it. Parameters were checked when they were read, but for what
 // only all of them together show.
-func (b *builder) make(d *distribution) (draw.Distribution, error) {
+func (w *draws) make(d *distribution) (draw.Distribution, error) {
 	p := d.params
 	switch d.family {
 	case "constant":
@@ -81,8 +95,8 @@ func uniform(d *distribution) (draw.Distribution, error) {
 }
 
 // mean is the expected value of d, as if its bounds cut nothing off.
-func (b *builder) mean(d *distribution) float64 {
-	out := b.distribution(d)
+func (w *draws) mean(d *distribution) float64 {
+	out := w.distribution(d)
 	return out.Mean()
 }
 
@@ -159,10 +173,10 @@ func (c *client) curve(inherited *profile, rate float64) draw.RateCurve {
 
 // pick is which of count prefixes a request has: number k, from 0, with a
 // chance that falls as (k+1)^−skew.
-func (b *builder) pick(at place, skew float64, count int64) draw.Length {
+func (w *draws) pick(at place, skew float64, count int64) draw.Length {
 	d, err := draw.NewZipf(skew, int(count))
 	if err != nil {
-		b.fail(at, "%v", err)
+		w.fail(at, "%v", err)
 	}
 	return draw.Length{Dist: d, Min: 0, Max: int32(count - 1)}
 }

@@ -168,9 +168,9 @@ func (b *builder) prototypes(e *entry, t *tenant, s share, members int64) []traf
 	switch {
 	case c.users.set:
 		b.noteSize(c, "whose users ask when they have an answer")
-		out.Users, out.Think, out.Pause = s.users, b.delay(c.think), draw.Always(b.defaults.Pause)
+		out.Users, out.Think, out.Pause = s.users, b.draws.delay(c.think), draw.Always(b.defaults.Pause)
 		if c.pause != nil {
-			out.Pause = b.delay(c.pause)
+			out.Pause = b.draws.delay(c.pause)
 		}
 		return []traffic.Client{out}
 	case c.stages != nil:
@@ -178,7 +178,7 @@ func (b *builder) prototypes(e *entry, t *tenant, s share, members int64) []traf
 		return []traffic.Client{out}
 	case c.arrival.process == traced:
 		b.noteSize(c, "whose arrivals are given")
-		out.Times = b.arrivals(&c.arrival)
+		out.Times = b.draws.arrivals(&c.arrival)
 		return []traffic.Client{out}
 	}
 	if out.BurstSize = b.spec.correlations.size.value; out.Input.Min == out.Input.Max {
@@ -239,9 +239,9 @@ func (b *builder) windows(e *entry, out *traffic.Client, tune *tuning, scale fun
 			process := b.process(w.arrival, tune, window.Factor)
 			window.Process = &process
 		}
-		change := traffic.Change{Output: b.lengthOf(w.output)}
+		change := traffic.Change{Output: b.draws.lengthOf(w.output)}
 		if w.input != nil {
-			change.Input = b.lengthOf(b.times(w.input, tune.prompts))
+			change.Input = b.draws.lengthOf(b.draws.times(w.input, tune.prompts))
 		}
 		if c.maxOutput.set {
 			b.clampOutput(change.Output, c)

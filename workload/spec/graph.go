@@ -196,9 +196,9 @@ func (b *builder) graph(nodes []graphNode, tune *tuning) []traffic.Node {
 				after = append(after, first[j]+int(k))
 			}
 		}
-		node := traffic.Node{Name: n.id, After: after, Wait: b.delay(n.wait), Output: b.lengthOf(n.output)}
+		node := traffic.Node{Name: n.id, After: after, Wait: b.draws.delay(n.wait), Output: b.draws.lengthOf(n.output)}
 		if n.input != nil {
-			node.Input = b.lengthOf(b.times(n.input, tune.prompts))
+			node.Input = b.draws.lengthOf(b.draws.times(n.input, tune.prompts))
 		}
 		for k := range n.repeat {
 			if n.repeat > 1 {

@@ -9,13 +9,13 @@ import (
 )
 
 // times is d with its file read and its values scaled, once for each factor.
-func (b *builder) times(d *distribution, factor float64) *distribution {
-	d = b.loaded(d)
+func (w *draws) times(d *distribution, factor float64) *distribution {
+	d = w.loaded(d)
 	key := built{d, factor}
-	if b.scaled[key] == nil {
-		b.scaled[key] = d.times(factor)
+	if w.scaled[key] == nil {
+		w.scaled[key] = d.times(factor)
 	}
-	return b.scaled[key]
+	return w.scaled[key]
 }
 
 // times is the distribution whose values are factor times the values of d, within
@@ -87,12 +87,12 @@ func (d *distribution) bounds() (least, most float64) {
 }
 
 // length is d as a number of tokens, rounds or calls.
-func (b *builder) length(d *distribution) draw.Length {
-	d = b.loaded(d)
+func (w *draws) length(d *distribution) draw.Length {
+	d = w.loaded(d)
 	least, most := d.bounds()
-	l := draw.Length{Dist: b.distribution(d), Min: int32(math.Ceil(least)), Max: int32(math.Floor(most))}
+	l := draw.Length{Dist: w.distribution(d), Min: int32(math.Ceil(least)), Max: int32(math.Floor(most))}
 	if l.Max < l.Min {
-		b.fail(d.place, "no whole number lies from %v to %v, want a wider range", least, most)
+		w.fail(d.place, "no whole number lies from %v to %v, want a wider range", least, most)
 		return l
 	}
 	return tight(l)
@@ -109,29 +109,29 @@ func tight(l draw.Length) draw.Length {
 }
 
 // delay is d as a duration.
-func (b *builder) delay(d *distribution) draw.Delay {
+func (w *draws) delay(d *distribution) draw.Delay {
 	if d == nil {
 		return draw.Delay{}
 	}
-	d = b.loaded(d)
+	d = w.loaded(d)
 	least, most := d.bounds()
-	dist := b.distribution(d)
+	dist := w.distribution(d)
 	if _, highest := dist.Bounds(); highest < most {
 		most = max(highest, least)
 	}
 	out, err := draw.NewDelay(dist, vtime.Duration(least), vtime.Duration(most))
 	if err != nil {
-		b.fail(d.place, "%v", err)
+		w.fail(d.place, "%v", err)
 	}
 	return out
 }
 
 // lengthOf is a length that may be left to another: nil for nil.
-func (b *builder) lengthOf(d *distribution) *draw.Length {
+func (w *draws) lengthOf(d *distribution) *draw.Length {
 	if d == nil {
 		return nil
 	}
-	l := b.length(d)
+	l := w.length(d)
 	return &l
 }
 

@@ -26,6 +26,12 @@ var (
 	mediaItems  = measure{"items", 0, 0, maxItems, false}
 )
 
+// sums adds parts up.
+type sums struct {
+	*faults
+	formed int // of two values each, for all clients
+}
+
 // media is the distribution of prompt lengths of a multimodal client, nil for
 // any other.
 func (r *reader) media(o *object) *distribution {
@@ -41,7 +47,7 @@ func (r *reader) media(o *object) *distribution {
 	in := r.object(v, at, known)
 	total := outcomes{[]float64{0}, []float64{1}}
 	if text := in.distribution("text_distribution", mediaTokens); text != nil {
-		total = r.plus(total, r.outcomes(text), at)
+		total = r.sums.plus(total, r.sums.outcomes(text), at)
 	}
 	for _, k := range kinds {
 		items, count := in.distribution(k+"_distribution", mediaTokens), in.distribution(k+"_count_distribution", mediaItems)
@@ -50,7 +56,7 @@ func (r *reader) media(o *object) *distribution {
 		case items == nil || count == nil:
 			r.fail(at, "want both %s_distribution and %s_count_distribution, or none", k, k)
 		default:
-			total = r.plus(total, r.repeated(r.outcomes(items), r.outcomes(count), at), at)
+			total = r.sums.plus(total, r.sums.repeated(r.sums.outcomes(items), r.sums.outcomes(count), at), at)
 		}
 	}
 	if !r.ok() {
@@ -68,15 +74,15 @@ func (r *reader) media(o *object) *distribution {
 }
 
 // outcomes are the values of a part, rounded to whole numbers.
-func (r *reader) outcomes(d *distribution) outcomes {
+func (s *sums) outcomes(d *distribution) outcomes {
 	values, weights := d.values, d.weights
 	switch {
-	case !r.ok():
+	case !s.ok():
 		return outcomes{}
 	case d.family == "constant":
 		values, weights = d.params, []float64{1}
 	case d.family != "empirical" || d.file.set:
-		r.fail(d.place, "%s: the sum of the parts is computed for constant and empirical ones without a file only; want one of these, or input_distribution instead of multimodal", d.family)
+		s.fail(d.place, "%s: the sum of the parts is computed for constant and empirical ones without a file only; want one of these, or input_distribution instead of multimodal", d.family)
 		return outcomes{}
 	}
 	sum := 0.0
@@ -115,12 +121,12 @@ func (o *outcomes) sorted() outcomes {
 }
 
 // plus is the sum of two independent parts.
-func (r *reader) plus(a, b outcomes, at place) outcomes {
-	r.sums += len(a.values) * len(b.values)
-	if r.sums > maxSums || len(a.values) > maxOutcomes {
-		r.fail(at, "the parts take too many values to add up, want less or an input_distribution")
+func (s *sums) plus(a, b outcomes, at place) outcomes {
+	s.formed += len(a.values) * len(b.values)
+	if s.formed > maxSums || len(a.values) > maxOutcomes {
+		s.fail(at, "the parts take too many values to add up, want less or an input_distribution")
 	}
-	if !r.ok() {
+	if !s.ok() {
 		return outcomes{}
 	}
 	var out outcomes
@@ -133,12 +139,12 @@ func (r *reader) plus(a, b outcomes, at place) outcomes {
 }
 
 // repeated is the sum of a random number of items.
-func (r *reader) repeated(item, count outcomes, at place) outcomes {
+func (s *sums) repeated(item, count outcomes, at place) outcomes {
 	var out outcomes
 	sum, n := outcomes{[]float64{0}, []float64{1}}, 0.0
 	for i, c := range count.values {
-		for ; n < c && r.ok(); n++ {
-			sum = r.plus(sum, item, at)
+		for ; n < c && s.ok(); n++ {
+			sum = s.plus(sum, item, at)
 		}
 		for k, v := range sum.values {
 			out.add(v, float64(count.chances[i]*sum.chances[k]))

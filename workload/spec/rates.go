@@ -7,42 +7,48 @@ import (
 	"blis/workload/traffic"
 )
 
-// rates finds the requests per second of every entry: as given, or its part of
+// rater finds the rates of the entries of a builder.
+type rater struct {
+	b        *builder
+	entries  []entry
+	weighted []int // entries with a part of aggregate_rate
+}
+
+// rate finds the requests per second of every entry: as given, or its part of
 // aggregate_rate. rate_fraction is divided by the sum of those that send at
 // the same time.
-func (b *builder) rates(entries []entry) {
-	var weighted []int // entries with a part of aggregate_rate
-	for i := range entries {
-		e := &entries[i]
+func (r *rater) rate() {
+	for i := range r.entries {
+		e := &r.entries[i]
 		e.rates = make([]float64, max(len(e.windows), 1))
 		switch {
 		case e.users.set || e.stages != nil || e.arrival.process == traced:
 		case e.rate.set || e.fraction.value == 0 && e.arrival.ownRate() > 0:
-			b.absolute(e, e.rate.or(e.arrival.ownRate()))
-		case b.relative(e):
-			weighted = append(weighted, i)
+			r.absolute(e, e.rate.or(e.arrival.ownRate()))
+		case r.relative(e):
+			r.weighted = append(r.weighted, i)
 		default:
-			b.absolute(e, 0)
-			b.needRate(e)
+			r.absolute(e, 0)
+			r.needRate(e)
 		}
 	}
-	if len(weighted) == 0 {
-		b.noteTotal()
+	if len(r.weighted) == 0 {
+		r.noteTotal()
 		return
 	}
-	if !b.ok() {
+	if !r.b.ok() {
 		return
 	}
-	total := b.total(entries, weighted)
-	if !b.ok() {
+	total := r.total()
+	if !r.b.ok() {
 		return
 	}
-	b.share(entries, weighted, total)
+	r.share(total)
 }
 
 // relative reports whether an entry has a part of aggregate_rate.
-func (b *builder) relative(e *entry) bool {
-	s := b.spec
+func (r *rater) relative(e *entry) bool {
+	s := r.b.spec
 	if s.rate.value == 0 && !s.share.set { // then rates of windows are absolute
 		return false
 	}
@@ -59,20 +65,20 @@ func (c *client) weighs(windows []window) bool {
 }
 
 // noteTotal notes that no client has a part of the total rate.
-func (b *builder) noteTotal() {
-	s := b.spec
+func (r *rater) noteTotal() {
+	s := r.b.spec
 	switch {
 	case s.perf != nil: // said already
 	case s.share.set:
-		b.note(s.share.place, "has no effect: no client has a rate_fraction")
+		r.b.note(s.share.place, "has no effect: no client has a rate_fraction")
 	case s.rate.value > 0:
-		b.note(s.rate.place, "has no effect: no client has a rate_fraction")
+		r.b.note(s.rate.place, "has no effect: no client has a rate_fraction")
 	}
 }
 
 // absolute gives an entry its own rate, in a window the rate of the window if
 // there is one.
-func (b *builder) absolute(e *entry, rate float64) {
+func (r *rater) absolute(e *entry, rate float64) {
 	e.base, e.rates[0] = rate, rate
 	if spike := e.pattern.spike; spike != nil {
 		e.rates[0] = spike.rate.or(rate)
@@ -85,7 +91,7 @@ func (b *builder) absolute(e *entry, rate float64) {
 
 // needRate wants a rate from an entry that has none of its own: its windows
 // may have one each, or the tenants that share it.
-func (b *builder) needRate(e *entry) {
+func (r *rater) needRate(e *entry) {
 	missing := len(e.windows) == 0
 	for i := range e.windows {
 		missing = missing || !e.windows[i].rate.set
@@ -94,34 +100,34 @@ func (b *builder) needRate(e *entry) {
 		return
 	}
 	if e.fraction.value > 0 {
-		b.fail(place{Line: 0, Field: "aggregate_rate"}, "not given, want requests per second (or utilization, or a rate for each client instead of %s)", e.fraction.Field)
+		r.b.fail(place{Line: 0, Field: "aggregate_rate"}, "not given, want requests per second (or utilization, or a rate for each client instead of %s)", e.fraction.Field)
 		return
 	}
 	rated := false
-	for i := range b.spec.tenants {
-		rated = rated || b.spec.tenants[i].rate.set && !e.tenant.set
+	for i := range r.b.spec.tenants {
+		rated = rated || r.b.spec.tenants[i].rate.set && !e.tenant.set
 	}
 	if !rated {
-		b.fail(e.place, "how often it sends is not given, want rate_fraction, rate or concurrency")
+		r.b.fail(e.place, "how often it sends is not given, want rate_fraction, rate or concurrency")
 	}
 }
 
 // total is aggregate_rate, given or from the share of the capacity.
-func (b *builder) total(entries []entry, weighted []int) float64 {
-	s := b.spec
+func (r *rater) total() float64 {
+	s := r.b.spec
 	if !s.share.set {
 		return s.rate.value
 	}
-	if b.defaults.Capacity == nil {
-		b.fail(s.share.place, "%v: the capacity of the cluster is not known here, want aggregate_rate", s.share.value)
+	if r.b.defaults.Capacity == nil {
+		r.b.fail(s.share.place, "%v: the capacity of the cluster is not known here, want aggregate_rate", s.share.value)
 		return 0
 	}
 	requests, input, output, sum := 0.0, 0.0, 0.0, 0.0
-	for _, i := range weighted {
-		e := &entries[i]
-		tune := b.tune(nil, e.client)
-		c := b.client(e.client, nil, tune)
-		if !b.ok() {
+	for _, i := range r.weighted {
+		e := &r.entries[i]
+		tune := r.b.tune(nil, e.client)
+		c := r.b.client(e.client, nil, tune)
+		if !r.b.ok() {
 			return 0
 		}
 		n, in, out := expected(&c)
@@ -131,13 +137,13 @@ func (b *builder) total(entries []entry, weighted []int) float64 {
 		input += float64(weight * in)
 		output += float64(weight * out)
 	}
-	capacity := b.defaults.Capacity(input/requests, output/requests)
+	capacity := r.b.defaults.Capacity(input/requests, output/requests)
 	rate := float64(s.share.value*capacity) * sum / requests
 	if !(rate > 0 && rate <= maxRate) {
-		b.fail(s.share.place, "%v: of the capacity of %v requests/s it is %v, want a rate above 0 up to 1e9", s.share.value, capacity, rate)
+		r.b.fail(s.share.place, "%v: of the capacity of %v requests/s it is %v, want a rate above 0 up to 1e9", s.share.value, capacity, rate)
 		return 0
 	}
-	b.note(s.share.place, "%v of the capacity of %.4g requests/s: %.4g arrivals/s", s.share.value, capacity, rate)
+	r.b.note(s.share.place, "%v of the capacity of %.4g requests/s: %.4g arrivals/s", s.share.value, capacity, rate)
 	return rate
 }
 
@@ -185,10 +191,10 @@ const maxWindows = 10_000
 // has its fraction of the sum. With windows the sum is over the entries
 // that send at the same time: in any window of the entry, or, as soon as one
 // window says more than when, in the window in question.
-func (b *builder) share(entries []entry, weighted []int, total float64) {
+func (r *rater) share(total float64) {
 	sum, windows, detailed := 0.0, 0, false
-	for _, i := range weighted {
-		e := &entries[i]
+	for _, i := range r.weighted {
+		e := &r.entries[i]
 		sum += e.fraction.value
 		windows += len(e.windows)
 		for _, w := range e.windows {
@@ -196,31 +202,31 @@ func (b *builder) share(entries []entry, weighted []int, total float64) {
 		}
 	}
 	if windows > maxWindows {
-		b.fail(place{Field: "aggregate_rate"}, "%d windows share it, want at most %d, or a rate for each client", windows, maxWindows)
+		r.b.fail(place{Field: "aggregate_rate"}, "%d windows share it, want at most %d, or a rate for each client", windows, maxWindows)
 		return
 	}
 	if windows == 0 {
 		if math.Abs(sum-1) > 1e-6 {
-			b.note(entries[weighted[0]].fraction.place, "the rate fractions add up to %.6g: each is divided by that", sum)
+			r.b.note(r.entries[r.weighted[0]].fraction.place, "the rate fractions add up to %.6g: each is divided by that", sum)
 		}
-		for _, i := range weighted {
-			e := &entries[i]
+		for _, i := range r.weighted {
+			e := &r.entries[i]
 			e.base = float64(total * (e.fraction.value / sum))
 			e.rates[0] = e.base
 			e.spikeRate()
 		}
 		return
 	}
-	steady := b.steady(entries, weighted)
-	for _, i := range weighted {
-		e := &entries[i]
+	steady := r.steady()
+	for _, i := range r.weighted {
+		e := &r.entries[i]
 		spans := e.spans()
 		for k := range spans {
 			at := spans
 			if detailed {
 				at = spans[k : k+1]
 			}
-			together := b.together(entries, weighted, at, steady)
+			together := r.together(at, steady)
 			if together > 0 {
 				e.rates[k] = float64(total * (e.weight(k) / together))
 			}
@@ -239,11 +245,11 @@ func (e *entry) spikeRate() {
 }
 
 // steady is the sum of the fractions of those that send always.
-func (b *builder) steady(entries []entry, weighted []int) float64 {
+func (r *rater) steady() float64 {
 	sum := 0.0
-	for _, i := range weighted {
-		if len(entries[i].windows) == 0 {
-			sum += entries[i].fraction.value
+	for _, i := range r.weighted {
+		if len(r.entries[i].windows) == 0 {
+			sum += r.entries[i].fraction.value
 		}
 	}
 	return sum
@@ -251,10 +257,10 @@ func (b *builder) steady(entries []entry, weighted []int) float64 {
 
 // together is the sum of the weights of entries that send in one of the spans,
 // each with the weight of its first window that is in one.
-func (b *builder) together(entries []entry, weighted []int, spans []window, steady float64) float64 {
+func (r *rater) together(spans []window, steady float64) float64 {
 	sum := steady
-	for _, i := range weighted {
-		e := &entries[i]
+	for _, i := range r.weighted {
+		e := &r.entries[i]
 	windows:
 		for k := range e.windows {
 			for _, s := range spans {

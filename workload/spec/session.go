@@ -188,7 +188,7 @@ func (s *session) readTools(o *object) {
 // session is s for the engine. Rounds of a tenant with sessions of a length of
 // its own replace the rounds of s.
 func (b *builder) session(s *session, tune *tuning) *traffic.Session {
-	out := &traffic.Session{Think: b.delay(s.think), Limit: int32(s.limit), Open: s.open, Persists: s.persists, Growth: b.growth(s)}
+	out := &traffic.Session{Think: b.draws.delay(s.think), Limit: int32(s.limit), Open: s.open, Persists: s.persists, Growth: b.growth(s)}
 	if s.accumulate {
 		out.Context = traffic.Accumulate
 	}
@@ -203,15 +203,15 @@ func (b *builder) session(s *session, tune *tuning) *traffic.Session {
 	if length == nil {
 		length = constantOf(s.place, rounds, 1)
 	}
-	out.Rounds = b.length(length)
+	out.Rounds = b.draws.length(length)
 	if s.follow != nil {
-		out.Follow = b.lengthOf(b.times(s.follow, tune.prompts))
+		out.Follow = b.draws.lengthOf(b.draws.times(s.follow, tune.prompts))
 	}
 	if s.steps != nil {
-		out.Reasoning = &traffic.Reasoning{Steps: b.length(s.steps), Tokens: b.length(s.tokens), Kept: s.kept}
+		out.Reasoning = &traffic.Reasoning{Steps: b.draws.length(s.steps), Tokens: b.draws.length(s.tokens), Kept: s.kept}
 	}
 	if t := s.tools; t != nil {
-		out.Tools = &traffic.Tools{Probability: t.probability, Calls: b.length(t.calls), Latency: b.delay(t.latency), Result: b.length(t.result)}
+		out.Tools = &traffic.Tools{Probability: t.probability, Calls: b.draws.length(t.calls), Latency: b.draws.delay(t.latency), Result: b.draws.length(t.result)}
 	}
 	return out
 }

@@ -38,7 +38,7 @@ type Spec struct {
 type reader struct {
 	*faults
 	spec *Spec
-	sums int // of lengths of multimodal prompts, formed so far
+	sums sums // of lengths of multimodal prompts
 }
 
 // limits of a file. The parser takes about 100 bytes of memory for each byte.
@@ -57,9 +57,9 @@ func document(f *faults, text []byte) *yamldoc.Node {
 	return root
 }
 
-func (r *reader) note(at place, format string, args ...any) {
-	r.spec.notes.add(r.spec.name, at, format, args...)
-}
+func (r *reader) note(at place, format string, args ...any) { r.spec.note(at, format, args...) }
+
+func (s *Spec) note(at place, format string, args ...any) { s.notes.add(s.name, at, format, args...) }
 
 var fields = []string{
 	"scenario", "version", "seed", "category", "aggregate_rate", "utilization", "horizon", "num_requests", "goodput_slo_targets",
@@ -75,7 +75,7 @@ func Parse(name string, text []byte) (*Spec, error) {
 	root := document(f, text)
 	s := &Spec{name: name, dir: filepath.Dir(name)}
 	if root = withScenario(f, root); f.ok() {
-		(&reader{faults: f, spec: s}).read(root)
+		(&reader{faults: f, spec: s, sums: sums{faults: f}}).read(root)
 	}
 	if err := f.err(); err != nil {
 		return nil, err
@@ -128,9 +128,9 @@ func (r *reader) read(root *yamldoc.Node) {
 		return
 	}
 	r.checkSources(&o)
-	r.checkTenants()
-	r.clientTargets()
-	r.prefixLengths()
+	s.checkTenants(r.faults)
+	s.fillTargets()
+	s.fillPrefixLengths()
 }
 
 func (r *reader) version(o *object) {

@@ -78,21 +78,21 @@ func (r *reader) goodput(o *object) {
 	}
 }
 
-// clientTargets takes the TTFT target of a client for the target of its class, if
+// fillTargets takes the TTFT target of a client for the target of its class, if
 // the class has none.
-func (r *reader) clientTargets() {
-	for _, list := range [][]client{r.spec.clients, r.spec.cohorts} {
+func (s *Spec) fillTargets() {
+	for _, list := range [][]client{s.clients, s.cohorts} {
 		for i := range list {
 			c := &list[i]
 			if c.target.value == 0 {
 				continue
 			}
-			t := r.spec.targets.of(c.className(""), c.target.place)
+			t := s.targets.of(c.className(""), c.target.place)
 			switch {
 			case t.ttft == 0:
 				t.ttft = c.target.value
 			case t.ttft != c.target.value:
-				r.note(c.target.place, "has no effect: the TTFT target of class %s is %v already", t.class, t.ttft)
+				s.note(c.target.place, "has no effect: the TTFT target of class %s is %v already", t.class, t.ttft)
 			}
 		}
 	}

@@ -150,24 +150,24 @@ func (r *reader) correlations(o *object) {
 }
 
 // checkTenants holds clients to the tenants there are.
-func (r *reader) checkTenants() {
-	if len(r.spec.tenants) == 0 {
+func (s *Spec) checkTenants(f *faults) {
+	if len(s.tenants) == 0 {
 		return
 	}
 	var ids []string
 	known := map[string]bool{}
-	for i := range r.spec.tenants {
-		ids = append(ids, r.spec.tenants[i].id)
-		known[r.spec.tenants[i].id] = true
+	for i := range s.tenants {
+		ids = append(ids, s.tenants[i].id)
+		known[s.tenants[i].id] = true
 	}
-	for _, list := range [][]client{r.spec.clients, r.spec.cohorts} {
+	for _, list := range [][]client{s.clients, s.cohorts} {
 		for i := range list {
 			c := &list[i]
 			switch {
 			case c.tenant.set && !known[c.tenant.value]:
-				r.fail(c.tenant.place, "%s", yamldoc.Unknown("tenant", c.tenant.value, ids[:min(len(ids), 20)]))
+				f.fail(c.tenant.place, "%s", yamldoc.Unknown("tenant", c.tenant.value, ids[:min(len(ids), 20)]))
 			case !c.tenant.set && c.arrival.process == traced:
-				r.fail(c.tenant.place, "not given, want a tenant: times that are given are not split among tenants")
+				f.fail(c.tenant.place, "not given, want a tenant: times that are given are not split among tenants")
 			}
 		}
 	}
@@ -195,7 +195,7 @@ func (b *builder) tune(t *tenant, c *client) *tuning {
 		return tune
 	}
 	if t.prompt.set {
-		mean := b.mean(c.input)
+		mean := b.draws.mean(c.input)
 		if !(mean > 0 && mean <= maxTokens) {
 			b.fail(t.prompt.place, "%v: the prompts of client %q have the mean %v, want one above 0 up to %d to scale them by", t.prompt.value, yamldoc.Clip(c.id.value), mean, maxTokens)
 			mean = 1

@@ -41,11 +41,8 @@ type builder struct {
 	notes    noteList
 	config   traffic.Config
 	ids      map[string]place
-	files    map[*distribution]*distribution // those with their files read
-	scaled   map[built]*distribution         // distributions times a factor
-	built    map[built]draw.Distribution     // by scaled distribution
-	values   int                             // of all their tables
-	told     map[string]bool                 // tenants whose session length has found no session
+	draws    *draws
+	told     map[string]bool // tenants whose session length has found no session
 }
 
 func (b *builder) note(at place, format string, args ...any) {
@@ -62,7 +59,8 @@ func (b *builder) note(at place, format string, args ...any) {
 // slices, which are not to be changed.
 func (s *Spec) Traffic(d Defaults) (traffic.Config, Notes, error) {
 	s = s.with(d)
-	b := &builder{faults: &faults{file: s.name}, spec: s, defaults: d, ids: map[string]place{}, files: map[*distribution]*distribution{}, scaled: map[built]*distribution{}, built: map[built]draw.Distribution{}, told: map[string]bool{}}
+	f := &faults{file: s.name}
+	b := &builder{faults: f, spec: s, defaults: d, ids: map[string]place{}, draws: newDraws(f, s), told: map[string]bool{}}
 	b.notes = s.notes.copy()
 	b.config = traffic.Config{Seed: d.Seed, Requests: s.requests.value, Horizon: s.end()}
 	if s.seed.set {
@@ -105,7 +103,7 @@ func (b *builder) build() {
 		return
 	}
 	entries := b.entries()
-	b.rates(entries)
+	(&rater{b: b, entries: entries}).rate()
 	for i := range entries {
 		if !b.ok() {
 			return
@@ -198,8 +196,8 @@ func (b *builder) client(c *client, t *tenant, tune *tuning) traffic.Client {
 	if t != nil {
 		out.Tenant, out.Class = t.id, c.className(t.class)
 	}
-	out.Input = b.length(b.times(c.input, tune.prompts))
-	out.Output = b.length(c.output)
+	out.Input = b.draws.length(b.draws.times(c.input, tune.prompts))
+	out.Output = b.draws.length(c.output)
 	out.Prefix = b.prefix(c, t, tune)
 	out.Requests = c.requests.value
 	b.kinds(&out, c, tune)
@@ -228,12 +226,12 @@ func (b *builder) kinds(out *traffic.Client, c *client, tune *tuning) {
 	named := map[string]int{}
 	for i := range c.types {
 		t := &c.types[i]
-		k := traffic.Kind{Name: t.kind, Share: t.share, Output: b.lengthOf(t.output)}
+		k := traffic.Kind{Name: t.kind, Share: t.share, Output: b.draws.lengthOf(t.output)}
 		if named[t.kind]++; named[t.kind] > 1 {
 			k.Name += "-" + itoa(named[t.kind])
 		}
 		if t.input != nil {
-			k.Input = b.lengthOf(b.times(t.input, tune.prompts))
+			k.Input = b.draws.lengthOf(b.draws.times(t.input, tune.prompts))
 		}
 		if t.session != nil {
 			k.Session = b.session(t.session, tune)
@@ -295,7 +293,7 @@ func (b *builder) prefix(c *client, t *tenant, tune *tuning) traffic.Prefix {
 	}
 	out := traffic.Prefix{Group: group, Length: int32(p.length.or(defaultPrefix)), Share: p.share.or(share.or(1)), Count: int32(p.count.or(1))}
 	if out.Count > 1 {
-		out.Pick = b.pick(p.place, p.skew.value, int64(out.Count))
+		out.Pick = b.draws.pick(p.place, p.skew.value, int64(out.Count))
 	}
 	return out
 }

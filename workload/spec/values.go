@@ -12,16 +12,16 @@ import (
 )
 
 // loaded is d with the values of its file, which is read once.
-func (b *builder) loaded(d *distribution) *distribution {
+func (w *draws) loaded(d *distribution) *distribution {
 	if !d.file.set || d.values != nil {
 		return d
 	}
-	if known := b.files[d]; known != nil {
+	if known := w.files[d]; known != nil {
 		return known
 	}
 	full := *d
-	if b.readValues(&full); b.ok() {
-		b.files[d] = &full
+	if w.readValues(&full); w.ok() {
+		w.files[d] = &full
 	}
 	return &full
 }
@@ -29,11 +29,11 @@ func (b *builder) loaded(d *distribution) *distribution {
 // readValues fills an empirical distribution from its file: a value on each
 // line, or a value, a comma and its weight. Empty lines and lines that begin
 // with # are left out.
-func (b *builder) readValues(d *distribution) {
-	path := b.spec.path(d.file.value)
+func (w *draws) readValues(d *distribution) {
+	path := w.spec.path(d.file.value)
 	content, err := readFile(path)
 	if err != nil {
-		b.fail(d.file.place, "%v", err)
+		w.fail(d.file.place, "%v", err)
 		return
 	}
 	in := &faults{file: path}
@@ -57,18 +57,18 @@ func (b *builder) readValues(d *distribution) {
 	}
 	d.finish(in, place{})
 	if err := in.err(); err != nil {
-		b.fail(d.file.place, "%v", err)
+		w.fail(d.file.place, "%v", err)
 	}
 }
 
 // arrivals are the times of a client whose process is a trace.
-func (b *builder) arrivals(a *arrival) []vtime.Time {
+func (w *draws) arrivals(a *arrival) []vtime.Time {
 	if !a.file.set {
 		return a.times
 	}
-	trace, err := traces.OpenFile(b.spec.path(a.file.value), traces.Options{})
+	trace, err := traces.OpenFile(w.spec.path(a.file.value), traces.Options{})
 	if err != nil {
-		b.fail(a.file.place, "%v", err)
+		w.fail(a.file.place, "%v", err)
 		return nil
 	}
 	times := make([]vtime.Time, 0, trace.Remaining())
@@ -76,7 +76,7 @@ func (b *builder) arrivals(a *arrival) []vtime.Time {
 	for {
 		more, err := trace.Pull(&r)
 		if err != nil {
-			b.fail(a.file.place, "%v", err)
+			w.fail(a.file.place, "%v", err)
 		}
 		if err != nil || !more {
 			return times
