@@ -52,15 +52,16 @@ var layers = map[string]string{
 	"policy":    "input/nesting suggest workload",
 	"trace":     "input/textio suggest policy metrics",
 	"engine":    "kv latency policy workload metrics",
-	"actors":    "input engine kv latency policy lookahead metrics trace " + workloads,
-	"study":     "suggest actors engine kv latency policy lookahead metrics trace " + workloads,
-	"calibrate": "calibrate/measured calibrate/regress study actors engine kv latency policy lookahead metrics trace " + workloads,
+	"setup":     "input latency policy metrics " + workloads,
+	"actors":    "setup engine kv latency policy lookahead metrics trace " + workloads,
+	"study":     "suggest actors setup engine kv latency policy lookahead metrics trace " + workloads,
+	"calibrate": "calibrate/measured calibrate/regress study actors setup engine kv latency policy lookahead metrics trace " + workloads,
 
 	"calibrate/measured": "input/textio workload/loadgen",
 	"calibrate/regress":  "",
 
-	"bench": "input study actors engine kv latency policy lookahead metrics trace " + workloads,
-	"cli":   "bench calibrate calibrate/measured input input/nesting suggest study actors engine latency policy lookahead metrics trace " + workloads,
+	"bench": "input study actors setup engine kv latency policy lookahead metrics trace " + workloads,
+	"cli":   "bench calibrate calibrate/measured input input/nesting suggest study actors setup engine latency policy lookahead metrics trace " + workloads,
 }
 
 // workloads are the packages about what arrives.

@@ -1,62 +1,24 @@
 package actors
 
 import (
-	"fmt"
-
 	"blis/engine"
-	"blis/policy"
+	"blis/setup"
 	"blis/vtime"
-	"blis/workload/draw"
 )
 
 // actuation is how a scale decision is carried out.
 type actuation struct {
-	Provisioning   RandomDuration // until there is a machine
-	Load           RandomDuration // until the model is loaded there
-	Warmup         engine.Warmup  // steps take longer at first; From is set for each instance
-	WarmupRoutable bool           // requests go to instances that are warming
-	Drain          string         // wait, immediate or redirect
-	DrainTimeout   vtime.Duration // requests that remain after it are aborted; 0: never
+	Provisioning   setup.RandomDuration // until there is a machine
+	Load           setup.RandomDuration // until the model is loaded there
+	Warmup         engine.Warmup        // steps take longer at first; From is set for each instance
+	WarmupRoutable bool                 // requests go to instances that are warming
+	Drain          string               // wait, immediate or redirect
+	DrainTimeout   vtime.Duration       // requests that remain after it are aborted; 0: never
 
 	blocks int64 // KV blocks of an instance
 }
 
-// RandomDuration is the distribution of the time that something takes: lognormal
-// with the given mean and coefficient of variation, constant when that is 0.
-type RandomDuration struct {
-	Mean vtime.Duration
-	CV   float64
-}
-
-// String is the form that UnmarshalText reads.
-func (l RandomDuration) String() string {
-	if l.CV == 0 {
-		return l.Mean.String()
-	}
-	return fmt.Sprintf("%v,cv=%g", l.Mean, l.CV)
-}
-
-// MarshalText implements encoding.TextMarshaler.
-func (l RandomDuration) MarshalText() ([]byte, error) { return []byte(l.String()), nil }
-
-// UnmarshalText reads "40s", or "40s,cv=0.2" for a lognormal of that mean and
-// coefficient of variation.
-func (l *RandomDuration) UnmarshalText(text []byte) error {
-	mean, cv, err := policy.ParseRandomDuration(string(text))
-	if err == nil {
-		*l = RandomDuration{mean, cv}
-	}
-	return err
-}
-
-// draw is a time from the distribution.
-func (l RandomDuration) draw(s *vtime.Stream) vtime.Duration {
-	if l.CV == 0 || l.Mean == 0 {
-		return l.Mean
-	}
-	d, err := vtime.Truncate(draw.Lognormal(s, float64(l.Mean), l.CV))
-	if err != nil {
-		panic("actors: " + err.Error())
-	}
-	return d
+// newWarmup is the warm-up of a new instance, without its start.
+func newWarmup(c *setup.Config) engine.Warmup {
+	return engine.Warmup{Duration: c.WarmupDuration, Penalty: c.WarmupPenalty, Curve: engine.Curve(c.WarmupCurve)}
 }

@@ -3,6 +3,7 @@ package actors
 import (
 	"blis/lookahead"
 	"blis/policy"
+	"blis/setup"
 	"blis/vtime"
 )
 
@@ -125,11 +126,11 @@ func (a *autoscaler) check(now vtime.Time, out *lookahead.Outbox) {
 func (a *autoscaler) Fold() uint64 { return uint64(a.checks) }
 
 // newAutoscaler makes the actor that asks the policy.
-func newAutoscaler(p *plan, q *policies, r *router) *autoscaler {
-	c := &p.config
+func newAutoscaler(p *setup.Plan, q *policies, r *router) *autoscaler {
+	c := &p.Config
 	a := &autoscaler{policy: q.autoscale, next: vtime.Never, router: r}
 	switch {
-	case !p.scales():
+	case !p.Scales():
 	case q.trigger.Conditional():
 		a.trigger, a.minGap = q.trigger, c.AutoscaleInterval
 		r.trigger.interval = min(c.AutoscaleInterval, lookInterval)

@@ -7,6 +7,7 @@ import (
 
 	"blis/metrics"
 	"blis/policy"
+	"blis/setup"
 	"blis/vtime"
 	"blis/workload"
 )
@@ -36,7 +37,7 @@ func scaled(instances int, targets ...int32) Config {
 	c := plain()
 	c.NumInstances, c.AutoscaleInterval = instances, 10_000
 	c.MinReplicas, c.MaxReplicas = 1, 4
-	c.ProvisioningDelay, c.ModelLoadTime = RandomDuration{Mean: 3000}, RandomDuration{Mean: 2000}
+	c.ProvisioningDelay, c.ModelLoadTime = setup.RandomDuration{Mean: 3000}, setup.RandomDuration{Mean: 2000}
 	c.Custom.Autoscale = func(policy.Env) policy.Autoscale { return &script{append([]int32(nil), targets...)} }
 	return c
 }
@@ -93,12 +94,12 @@ func TestDrain(t *testing.T) {
 		b           fate
 		gone        vtime.Time
 	}{
-		{"wait", drainWait, 0, completed(0, 1000, 20_000, 20), 20_000},
-		{"wait, long enough", drainWait, 10_001, completed(0, 1000, 20_000, 20), 20_000},
-		{"wait, not for long", drainWait, 3000, aborted(13_001, 13_000, 13), 13_001},
-		{"at once", drainImmediate, 0, aborted(10_001, 10_000, 10), 10_001},
+		{"wait", setup.DrainWait, 0, completed(0, 1000, 20_000, 20), 20_000},
+		{"wait, long enough", setup.DrainWait, 10_001, completed(0, 1000, 20_000, 20), 20_000},
+		{"wait, not for long", setup.DrainWait, 3000, aborted(13_001, 13_000, 13), 13_001},
+		{"at once", setup.DrainImmediate, 0, aborted(10_001, 10_000, 10), 10_001},
 		// Given back at 10,001, on instance 0 at 10,002, in its batch at 11,000.
-		{"elsewhere", drainRedirect, 0, completed(0, 1000, 21_000, 20), 10_001},
+		{"elsewhere", setup.DrainRedirect, 0, completed(0, 1000, 21_000, 20), 10_001},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			cfg := scaled(2, 1)
@@ -113,7 +114,7 @@ func TestDrain(t *testing.T) {
 				t.Errorf("instance 1 drains at %v and is gone at %v, want 10,000 and %v", got.Draining, got.Gone, c.gone)
 			}
 			b := &s.rows[1]
-			if moved := c.drain == drainRedirect; moved != (b.Redirects == 1) || moved != (b.Instance == 0) || moved && b.DecodeLost != 1999 {
+			if moved := c.drain == setup.DrainRedirect; moved != (b.Redirects == 1) || moved != (b.Instance == 0) || moved && b.DecodeLost != 1999 {
 				t.Errorf("B: %+v", b)
 			}
 			if n := s.count(metrics.Completed) + s.count(metrics.Aborted); n != 4 {
@@ -150,7 +151,7 @@ func TestProvisioningTimesVary(t *testing.T) {
 	lives := func(cv float64) []Replica {
 		c := scaled(1, replicas)
 		c.MaxReplicas = replicas
-		c.ProvisioningDelay, c.ModelLoadTime = RandomDuration{30_000, cv}, RandomDuration{2000, 0.5}
+		c.ProvisioningDelay, c.ModelLoadTime = setup.RandomDuration{Mean: 30_000, CV: cv}, setup.RandomDuration{Mean: 2000, CV: 0.5}
 		return serve(t, c, request(0, 10, 25), request(9_000_000, 10, 25)).Scaling.Replicas[1:]
 	}
 	constant, varied := lives(0), lives(0.5)
@@ -181,17 +182,17 @@ func TestScalingKeepsNoRunAlive(t *testing.T) {
 // long as some may be, they run no further than it could be delivered.
 func TestNobodyWaitsForWhatWasGivenBack(t *testing.T) {
 	cfg := scaled(2, 1)
-	cfg.DrainPolicy = drainRedirect
+	cfg.DrainPolicy = setup.DrainRedirect
 	source, err := workload.NewSlice([]workload.Request{request(0, 10, 25), request(0, 10, 20), request(0, 10, 25), request(0, 10, 20)}, workload.Labels{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	cfg.Custom.Source = source
-	p, err := newPlan(cfg)
+	p, err := resolve(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := newCluster(p)
+	c, err := newCluster(p, Execution{})
 	if err != nil {
 		t.Fatal(err)
 	}

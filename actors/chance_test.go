@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"blis/policy"
+	"blis/setup"
 )
 
 // What Chance says of decisions is so: without it no seed changes a run of a
@@ -19,10 +20,10 @@ func TestSeedsChangeWhatChanceSays(t *testing.T) {
 		cfg.TraceLimit, cfg.TotalKVBlocks = 150, 2000
 		return cfg
 	}
-	check := func(name string, cfg Config) Chance {
+	check := func(name string, cfg Config) setup.Chance {
 		t.Helper()
 		results := map[string]bool{}
-		var chance Chance
+		var chance setup.Chance
 		for seed := range uint64(6) {
 			cfg.Seed = seed
 			r, err := Run(t.Context(), cfg)
@@ -75,7 +76,7 @@ func TestSeedsChangeWhatChanceSays(t *testing.T) {
 	for _, cv := range [][2]float64{{0, 0}, {0, 0.5}, {0.5, 0}} {
 		cfg := trace()
 		cfg.AutoscalePolicy, cfg.NumInstances, cfg.MaxReplicas = "oscillator", 2, 4
-		cfg.AutoscaleInterval, cfg.ProvisioningDelay, cfg.ModelLoadTime = 200_000, RandomDuration{100_000, cv[0]}, RandomDuration{100_000, cv[1]}
+		cfg.AutoscaleInterval, cfg.ProvisioningDelay, cfg.ModelLoadTime = 200_000, setup.RandomDuration{Mean: 100_000, CV: cv[0]}, setup.RandomDuration{Mean: 100_000, CV: cv[1]}
 		check(fmt.Sprintf("provisioning and load times with coefficients of variation of %v", cv), cfg)
 	}
 }
@@ -94,9 +95,9 @@ func TestTrafficThatSeedsMake(t *testing.T) {
 	} {
 		cfg := DefaultConfig()
 		c.change(&cfg)
-		_, setup, err := Check(cfg)
-		if err != nil || setup.Chance.Traffic != c.want {
-			t.Errorf("%s: %+v, %v", name, setup.Chance, err)
+		_, facts, err := Check(cfg)
+		if err != nil || facts.Chance.Traffic != c.want {
+			t.Errorf("%s: %+v, %v", name, facts.Chance, err)
 		}
 	}
 }

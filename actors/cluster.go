@@ -10,12 +10,14 @@ import (
 	"blis/lookahead"
 	"blis/metrics"
 	"blis/policy"
+	"blis/setup"
 	"blis/vtime"
 )
 
 // cluster is one run: its processes and the simulation that they are in.
 type cluster struct {
-	plan       *plan
+	plan       *setup.Plan
+	execution  Execution
 	began      vtime.Time // first arrival; 0 without any
 	simulation *lookahead.Simulation
 	router     *router
@@ -29,20 +31,20 @@ type cluster struct {
 
 // newCluster builds the processes of a plan. How far each may run follows from the
 // signals that the policies observe.
-func newCluster(p *plan) (*cluster, error) {
+func newCluster(p *setup.Plan, x Execution) (*cluster, error) {
 	q, err := makePolicies(p)
 	if err != nil {
 		return nil, err
 	}
-	c := &cluster{plan: p}
-	cfg := &p.config
+	c := &cluster{plan: p, execution: x}
+	cfg := &p.Config
 	signals := q.observes()
-	extra := counterfactualSignals(&p.config.Tracing)
-	p.noteUnread(signals)
+	extra := counterfactualSignals(&x.Tracing)
+	p.NoteUnread(signals)
 	planned := planSignals(p, signals, extra)
-	notify, events := planned.notified&^policy.Prefixes != policy.NoSignals || p.scales() || loops(p.source), tellsBlocks(&p.config, signals)
+	notify, events := planned.notified&^policy.Prefixes != policy.NoSignals || p.Scales() || p.Loops(), tellsBlocks(&p.Config, signals)
 	c.waits = waits(p, &q, &planned, extra)
-	c.simulation = lookahead.New(c.execution(notify || events))
+	c.simulation = lookahead.New(c.kernelConfig(notify || events))
 	recorders, err := recorderOptions(p)
 	if err != nil {
 		return nil, err
@@ -50,25 +52,25 @@ func newCluster(p *plan) (*cluster, error) {
 	if q.prefixes != nil {
 		recorders.BlockSize = cfg.BlockSizeInTokens
 	}
-	c.collector = &collector{emit: cfg.Row, row: Row{labels: p.source.Labels(), options: &recorders, token: recorders.TokenOverhead, request: recorders.RequestOverhead}}
-	if c.router, err = newRouter(p, &q, planned, recorders, signals, extra); err != nil {
+	c.collector = &collector{emit: x.Row, row: Row{labels: p.Source.Labels(), options: &recorders, token: recorders.TokenOverhead, request: recorders.RequestOverhead}}
+	if c.router, err = newRouter(p, &x, &q, planned, recorders, signals, extra); err != nil {
 		return nil, err
 	}
 	c.autoscaler = newAutoscaler(p, &q, c.router)
 	c.simulation.AddControl("router", c.router)
 	c.simulation.AddControl("autoscaler", c.autoscaler)
 	c.add = func(i int, ready vtime.Time) error {
-		n, err := newInstance(p, i, recorders, ready, signals)
+		n, err := newInstance(p, &x, i, recorders, ready, signals)
 		if err != nil {
 			return err
 		}
-		n.notify, n.notifyTokens = notify, loops(p.source)
+		n.notify, n.notifyTokens = notify, p.Loops()
 		if planned.notified&policy.ClassLatency != 0 {
 			n.latencyOptions = &recorders
 		}
 		n.publish(&c.router.cluster.signalPlan, signals|extra, recorders)
 		c.instances = append(c.instances, n)
-		if cfg.Sequential {
+		if x.Sequential {
 			c.router.cluster.engines = c.instances
 		}
 		c.simulation.AddLeaf(instanceName(i), n)
@@ -79,7 +81,7 @@ func newCluster(p *plan) (*cluster, error) {
 	}
 	c.simulation.AddSink("collector", c.collector)
 	if c.router.tracing != nil {
-		c.tracer = newTracer(p, c.router.tracing, recorders)
+		c.tracer = newTracer(p, &x.Tracing, c.router.tracing, recorders)
 		c.collector.tracer = c.tracer
 	}
 	return c, nil
@@ -87,47 +89,47 @@ func newCluster(p *plan) (*cluster, error) {
 
 func instanceName(i int) string { return "instance-" + strconv.Itoa(i) }
 
-// execution is how the kernel runs this cluster.
-func (c *cluster) execution(notify bool) lookahead.Config {
-	cfg := &c.plan.config
-	e := lookahead.Config{Workers: min(workers(&c.plan.config.Execution), c.plan.mostReplicas()), Sequential: cfg.Sequential, InlineBelow: cfg.Inline, Record: cfg.Record}
+// kernelConfig is how the kernel runs this cluster.
+func (c *cluster) kernelConfig(notify bool) lookahead.Config {
+	cfg, x := &c.plan.Config, &c.execution
+	e := lookahead.Config{Workers: min(workers(x), c.plan.MostReplicas()), Sequential: x.Sequential, InlineBelow: x.Inline, Record: x.Record}
 	e.Reply = func(k lookahead.Key) lookahead.Key {
 		if !notify {
 			return lookahead.NeverKey
 		}
 		return lookahead.Key{At: k.At, Class: vtime.ClassNotice}
 	}
-	if loops(c.plan.source) || c.plan.scales() && (cfg.DrainPolicy == drainRedirect || cfg.AutoscaleTrigger != policy.PeriodicTrigger) {
+	if c.plan.Loops() || c.plan.Scales() && (cfg.DrainPolicy == setup.DrainRedirect || cfg.AutoscaleTrigger != policy.PeriodicTrigger) {
 		e.React = c.react
 	}
 	if cfg.Horizon > 0 {
 		e.End = lookahead.Key{At: vtime.Time(cfg.Horizon).Add(1)}
 	}
-	if cfg.Progress != nil {
-		e.Progress = func(now vtime.Time, _ uint64) { cfg.Progress(now, c.router.arrived) }
+	if x.Progress != nil {
+		e.Progress = func(now vtime.Time, _ uint64) { x.Progress(now, c.router.arrived) }
 	}
-	if cfg.Inspect != nil {
-		e.Trace = cfg.Inspect.Trace
+	if x.Inspect != nil {
+		e.Trace = x.Inspect.Trace
 	}
 	return e
 }
 
 // recorderOptions are the same for every recorder of the run.
-func recorderOptions(p *plan) (metrics.Options, error) {
-	cfg := &p.config
+func recorderOptions(p *setup.Plan) (metrics.Options, error) {
+	cfg := &p.Config
 	o := metrics.Options{From: vtime.Time(cfg.MeasureFrom), To: vtime.Never, SlowPairs: cfg.SlowWithinClass}
 	if cfg.MeasureTo > 0 {
 		o.To = vtime.Time(cfg.MeasureTo)
 	}
 	var err error
-	if o.TokenOverhead, err = overhead("token", p.model.TokenOverhead()); err != nil {
+	if o.TokenOverhead, err = overhead("token", p.Model.TokenOverhead()); err != nil {
 		return o, err
 	}
-	if o.RequestOverhead, err = overhead("request", p.model.RequestOverhead()); err != nil {
+	if o.RequestOverhead, err = overhead("request", p.Model.RequestOverhead()); err != nil {
 		return o, err
 	}
-	classes := &p.source.Labels().Classes
-	for _, t := range p.targets {
+	classes := &p.Source.Labels().Classes
+	for _, t := range p.Targets {
 		if t.Class == "" {
 			o.Usual = t.Targets
 			continue
@@ -147,11 +149,11 @@ func (c *cluster) run(ctx context.Context) (*Result, error) {
 	if err := c.start(); err != nil {
 		return nil, err
 	}
-	if begin := c.plan.config.Begin; begin != nil {
-		begin(&c.plan.config, &c.plan.setup)
+	if begin := c.execution.Begin; begin != nil {
+		begin(&Config{c.plan.Config, c.execution}, &c.plan.Summary)
 	}
 	if c.tracer != nil {
-		c.tracer.give(traceHeader(c.plan))
+		c.tracer.give(traceHeader(c.plan, &c.execution.Tracing))
 	}
 	err := c.simulation.Run(ctx)
 	partial := err != nil && errors.Is(err, ctx.Err())
@@ -189,9 +191,9 @@ func (c *cluster) start() (err error) {
 
 // result makes the result of a run that has ended.
 func (c *cluster) result(partial bool) (*Result, error) {
-	cfg := c.plan.config
-	r := &Result{Config: cfg, Setup: c.plan.setup, Partial: partial, Stats: c.simulation.Stats(), Waits: c.waits, latency: c.plan.model}
-	if in := cfg.Inspect; in != nil {
+	cfg := &c.plan.Config
+	r := &Result{Config: Config{*cfg, c.execution}, Setup: c.plan.Summary, Partial: partial, Stats: c.simulation.Stats(), Waits: c.waits, latency: c.plan.Model}
+	if in := c.execution.Inspect; in != nil {
 		in.Result = c.simulation.Trace()
 	}
 	if partial {
@@ -217,7 +219,7 @@ func (c *cluster) result(partial bool) (*Result, error) {
 	run := metrics.Run{Router: c.router.recorder, Injected: c.router.arrived, End: r.End, Cut: cut || partial,
 		Classes: r.Names.Classes, Tenants: r.Names.Tenants, Models: r.Names.Models}
 	if c.router.arrived >= parallelFrom {
-		run.Each = inParallel(workers(&c.plan.config.Execution))
+		run.Each = inParallel(workers(&c.execution))
 	}
 	var reach engine.Reach
 	for i, n := range c.instances {
@@ -242,13 +244,13 @@ func (c *cluster) result(partial bool) (*Result, error) {
 	}
 	r.Report = report
 	r.noteCutSums()
-	r.BeyondFit = beyondFit(c.plan.set, reach, report.Overall.Resources.Counters.PeakRunning)
+	r.BeyondFit = beyondFit(c.plan.Fitted, reach, report.Overall.Resources.Counters.PeakRunning)
 	if r.Scaling != nil {
 		n := int64(r.Scaling.Oscillations)
 		report.Anomalies.ScaleOscillation = &n
 	}
 	r.Sessions, r.Users = c.router.loop.sessions(), c.router.loop.users()
-	r.score(&c.plan.fitness)
+	r.score(&c.plan.Fitness)
 	if !partial {
 		r.Digest = c.digest()
 	}
@@ -270,7 +272,7 @@ func (c *cluster) end(partial bool) vtime.Time {
 	for _, n := range c.instances {
 		end = max(end, n.engine.Now())
 	}
-	if h := c.plan.config.Horizon; h > 0 && !partial && c.busy() {
+	if h := c.plan.Config.Horizon; h > 0 && !partial && c.busy() {
 		end = vtime.Time(h)
 	}
 	return end
@@ -307,10 +309,10 @@ func (c *cluster) finishAll(end vtime.Time) bool {
 // addReplicas adds the instances that the run begins with, and the book of the
 // instances where their number can change.
 func (c *cluster) addReplicas() error {
-	cfg := &c.plan.config
+	cfg := &c.plan.Config
 	b := &replicas{
 		actuation: actuation{
-			Provisioning: cfg.ProvisioningDelay, Load: cfg.ModelLoadTime, Warmup: c.plan.warmup(), WarmupRoutable: cfg.WarmupRoutable,
+			Provisioning: cfg.ProvisioningDelay, Load: cfg.ModelLoadTime, Warmup: newWarmup(cfg), WarmupRoutable: cfg.WarmupRoutable,
 			Drain: cfg.DrainPolicy, DrainTimeout: cfg.DrainTimeout, blocks: cfg.TotalKVBlocks,
 		},
 		provisionTimes: vtime.NewStream(cfg.Seed, "provisioning"), loadTimes: vtime.NewStream(cfg.Seed, "replicas"),
@@ -322,7 +324,7 @@ func (c *cluster) addReplicas() error {
 			return err
 		}
 	}
-	if !c.plan.scales() {
+	if !c.plan.Scales() {
 		return nil
 	}
 	b.spawn = func(i int, ready vtime.Time) {
@@ -361,7 +363,7 @@ func (c *cluster) react(k lookahead.Key) lookahead.Key {
 	if b := c.router.replicas; b == nil || b.handingBack == 0 {
 		return asked
 	}
-	return earlier(asked, lookahead.Key{At: k.At.Add(1).Add(c.plan.config.RoutingLatency), Class: vtime.ClassDelivery})
+	return earlier(asked, lookahead.Key{At: k.At.Add(1).Add(c.plan.Config.RoutingLatency), Class: vtime.ClassDelivery})
 }
 
 // life is the span in which instance i was ready in a run that ended at end.

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"reflect"
 	"strconv"
 	"strings"
 	"testing"
@@ -77,20 +76,10 @@ func readCluster(t *testing.T, text string) *clusterScript {
 
 // set reads settings by the names of their flags: num-instances=2.
 func (c *clusterScript) set(t *testing.T, words []string) {
-	v := reflect.ValueOf(&c.config).Elem()
 	for _, w := range words {
 		name, value, _ := strings.Cut(w, "=")
-		found := false
-		for i := range v.NumField() {
-			if v.Type().Field(i).Tag.Get("json") == name {
-				if err := setText(v.Field(i), value); err != nil {
-					t.Fatal(w, err)
-				}
-				found = true
-			}
-		}
-		if !found {
-			t.Fatalf("no setting %s", name)
+		if err := c.config.Set(name, value); err != nil {
+			t.Fatal(err)
 		}
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"reflect"
 	"strconv"
 	"strings"
 	"testing"
@@ -102,30 +101,13 @@ func readTable(t *testing.T, file string) [][]string {
 // setFlags sets the fields whose json tags the flags name: "--name value" or
 // "--name=value".
 func setFlags(t *testing.T, cfg *Config, words []string) {
-	fields := map[string]reflect.Value{}
-	v := reflect.ValueOf(cfg).Elem()
-	for i := range v.NumField() {
-		fields[v.Type().Field(i).Tag.Get("json")] = v.Field(i)
-	}
 	for i := 0; i < len(words); i++ {
 		name, value, ok := strings.Cut(strings.TrimPrefix(words[i], "--"), "=")
 		if !ok {
 			i++
 			value = words[i]
 		}
-		f, known := fields[name]
-		if !known {
-			t.Fatalf("no setting --%s", name)
-		}
-		if list, ok := f.Addr().Interface().(*[]float64); ok {
-			for _, text := range strings.Split(value, ",") {
-				x, err := strconv.ParseFloat(text, 64)
-				if err != nil {
-					t.Fatal(err)
-				}
-				*list = append(*list, x)
-			}
-		} else if err := setText(f, value); err != nil {
+		if err := cfg.Set(name, value); err != nil {
 			t.Fatal(err)
 		}
 	}

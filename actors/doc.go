@@ -4,25 +4,14 @@
 // publish what policies observe. [Run] is the front door of the library: everything
 // that the command line can do is a call of it.
 //
-// Settings and results, without any actor:
+// Package setup says what a configuration means; a run begins with its plan.
 //
-//	config.go      every setting of a run, with its default; defaults.go sets these
+//	config.go      settings and execution of a run
 //	run.go         Run and Check; result.go, scaling_result.go their results;
 //	               row.go one request of them; load.go how loaded the instances were
 //	costs.go       what instances cost, and the figures that measures read
-//	chance.go      which parts of a run its seeds decide
-//	check.go       which values a setting can have
-//	plan.go        from settings to model, cache size, limits, source:
-//	               plan_latency.go, plan_workload.go, plan_spec.go, plan_trace.go;
-//	               deployment.go the same for the model alone
 //	workload.go    the source of a run, without the run
-//	plan_scaling.go, actuation.go
-//	               whether, between which bounds and how instances come and go
-//	plan_policies.go
-//	               settings and bundle agree
-//	shortcut.go    which settings are fields of the bundle
-//	unused_settings.go
-//	               settings that have no effect because of others
+//	actuation.go   how instances come and go
 //	wait.go        which policies keep a run from running in parallel
 //	sums.go        how large the sums of a run may get
 //	fitted_range.go

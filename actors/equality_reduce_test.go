@@ -12,6 +12,7 @@ import (
 
 	"blis/metrics"
 	"blis/policy"
+	"blis/setup"
 	"blis/vtime"
 )
 
@@ -52,12 +53,12 @@ func (x *trial) reduce(m *mismatch, limit time.Duration) (*trial, *mismatch) {
 	}
 	for small.Requests == nil && small.Config.NumRequests > 1 && try(func(y *trial) { y.Config.NumRequests /= 2 }) {
 	}
-	usual := reflect.ValueOf(DefaultConfig())
+	usual := reflect.ValueOf(setup.DefaultConfig())
 	for i := range usual.NumField() {
 		if usual.Type().Field(i).Anonymous {
 			continue
 		}
-		try(func(y *trial) { reflect.ValueOf(&y.Config).Elem().Field(i).Set(usual.Field(i)) })
+		try(func(y *trial) { reflect.ValueOf(&y.Config.Config).Elem().Field(i).Set(usual.Field(i)) })
 	}
 	return &small, m
 }

@@ -8,6 +8,7 @@ import (
 
 	"blis/latency"
 	"blis/policy"
+	"blis/setup"
 	"blis/vtime"
 	"blis/workload"
 )
@@ -96,7 +97,7 @@ func (x *trial) config() (Config, error) {
 
 // MarshalJSON writes of the configuration only what is not the default.
 func (x *trial) MarshalJSON() ([]byte, error) {
-	given, usual := reflect.ValueOf(x.Config), reflect.ValueOf(DefaultConfig())
+	given, usual := reflect.ValueOf(x.Config.Config), reflect.ValueOf(setup.DefaultConfig())
 	config := map[string]any{}
 	for i := range given.NumField() {
 		name := given.Type().Field(i).Tag.Get("json")
@@ -352,8 +353,8 @@ func (d dice) drawPolicies(x *trial) {
 		x.NoisyAutoscaler = policy.Signals(1 + d.IntN(1<<8-1))
 		c.MaxReplicas = c.NumInstances + d.IntN(5)
 		c.MinReplicas = 1 + d.IntN(c.NumInstances)
-		c.ProvisioningDelay = RandomDuration{pick[vtime.Duration](d, 0, 100, 3000), pick(d, 0, 0, 0.5, 2)}
-		c.ModelLoadTime = RandomDuration{pick[vtime.Duration](d, 0, 50, 2000), pick(d, 0, 0.5)}
+		c.ProvisioningDelay = setup.RandomDuration{Mean: pick[vtime.Duration](d, 0, 100, 3000), CV: pick(d, 0, 0, 0.5, 2)}
+		c.ModelLoadTime = setup.RandomDuration{Mean: pick[vtime.Duration](d, 0, 50, 2000), CV: pick(d, 0, 0.5)}
 		c.WarmupDuration = pick[vtime.Duration](d, 0, 2000, 20_000)
 		c.WarmupPenalty = pick(d, 1, 1.5, 3.3)
 		c.WarmupCurve = pick(d, "linear", "exponential", "step")

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"blis/latency"
+	"blis/setup"
 )
 
 // congested is a run that preempts, with a physics set whose steps take longer
@@ -88,7 +89,7 @@ func TestGammaThatCannotBe(t *testing.T) {
 // physics: the same run as a file with them.
 func TestVectorsOfPhysics(t *testing.T) {
 	c := congested(t, 0.3)
-	set, err := OpenCoefficients(c.Coefficients)
+	set, err := setup.OpenCoefficients(c.Coefficients)
 	if err != nil {
 		t.Fatal(err)
 	}

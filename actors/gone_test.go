@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"blis/policy"
+	"blis/setup"
 	"blis/vtime"
 )
 
@@ -36,7 +37,7 @@ func TestNothingIsSeenOfInstancesThatAreGone(t *testing.T) {
 		for _, fresh := range []cadence{immediate, onDemand, 500} {
 			var got []goneSeen
 			c := plain()
-			c.NumInstances, c.MaxReplicas, c.MinReplicas, c.DrainPolicy, c.Signals = 2, 2, 1, drainImmediate, signals
+			c.NumInstances, c.MaxReplicas, c.MinReplicas, c.DrainPolicy, c.Signals = 2, 2, 1, setup.DrainImmediate, signals
 			c.AutoscaleInterval = 5000
 			setFresh(&c, map[policy.Signals]cadence{policy.QueueDepth: fresh, policy.BatchSize: fresh, policy.KVUse: fresh, policy.EstimatedWait: fresh, policy.HitRate: fresh})
 			c.Custom.Autoscale = func(policy.Env) policy.Autoscale { return alwaysOne{} }

@@ -6,6 +6,7 @@ import (
 	"blis/lookahead"
 	"blis/metrics"
 	"blis/policy"
+	"blis/setup"
 	"blis/vtime"
 	"blis/workload"
 )
@@ -206,30 +207,30 @@ func (p *instance) latencyOf(o *metrics.Outcome) *policy.Ending {
 
 // newInstance makes instance i of a run that observes signals. The instance is
 // ready at the time ready.
-func newInstance(p *plan, i int, recorders metrics.Options, ready vtime.Time, observed policy.Signals) (*instance, error) {
-	cfg := &p.config
+func newInstance(p *setup.Plan, x *Execution, i int, recorders metrics.Options, ready vtime.Time, observed policy.Signals) (*instance, error) {
+	cfg := &p.Config
 	s, err := newScheduler(p)
 	if err != nil {
 		return nil, err
 	}
 	n := &instance{index: i, recorder: metrics.NewRecorder(recorders), perStep: cfg.Signals == "per-step"}
-	warmup := p.warmup()
+	warmup := newWarmup(cfg)
 	if warmup.From = ready; i < cfg.NumInstances {
 		warmup = engine.Warmup{} // a run begins with warm instances
 	}
 	var cache kv.Cache = kv.NewPool(int(cfg.TotalKVBlocks), cfg.BlockSizeInTokens, cfg.EnablePrefixCaching)
-	if cfg.StepByStep && cfg.Sequential && cfg.TotalKVBlocks <= twinBlocks {
+	if x.StepByStep && x.Sequential && cfg.TotalKVBlocks <= twinBlocks {
 		cache = kv.NewNaivePool(int(cfg.TotalKVBlocks), cfg.BlockSizeInTokens, cfg.EnablePrefixCaching)
 	}
-	if tellsBlocks(&p.config, observed) {
+	if tellsBlocks(&p.Config, observed) {
 		n.events, n.eventDelay = true, cfg.KVEventDelay
 	}
 	n.engine = engine.New(i, engine.Config{
 		BlockSize: cfg.BlockSizeInTokens, MaxBatchedTokens: cfg.MaxNumBatchedTokens, MaxSeqs: cfg.MaxNumSeqs,
 		MaxModelLen: cfg.MaxModelLen, LongPrefillThreshold: cfg.LongPrefillTokenThreshold,
 		PrefixCaching: cfg.EnablePrefixCaching, ChunkedPrefill: cfg.EnableChunkedPrefill,
-		ReserveFullISL: cfg.SchedulerReserveFullISL, Async: *cfg.AsyncScheduling, StepByStep: cfg.StepByStep, KeepStepState: n.perStep, Warmup: warmup,
-		Model: p.model, Gamma: cfg.PreemptionGamma, Scheduler: s, Cache: cache, Sink: n, KeepBacklog: observed&(policy.EstimatedWait|policy.OwnSignals) != 0, BlockEvents: n.blockEvents(), Observer: n.tracer(cfg.Tracing.Level),
+		ReserveFullISL: cfg.SchedulerReserveFullISL, Async: *cfg.AsyncScheduling, StepByStep: x.StepByStep, KeepStepState: n.perStep, Warmup: warmup,
+		Model: p.Model, Gamma: cfg.PreemptionGamma, Scheduler: s, Cache: cache, Sink: n, KeepBacklog: observed&(policy.EstimatedWait|policy.OwnSignals) != 0, BlockEvents: n.blockEvents(), Observer: n.tracer(x.Tracing.Level),
 	})
 	return n, nil
 }

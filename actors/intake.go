@@ -1,6 +1,8 @@
 package actors
 
-import "blis/workload"
+import (
+	"blis/workload"
+)
 
 // intake pulls requests from the source, some before the router asks for them:
 // nothing waits then for a file to be read or lengths to be drawn. The router gets

@@ -1,7 +1,7 @@
 package actors
 
 import (
-	"blis/latency"
+	"blis/setup"
 )
 
 // Load is how loaded the instances of a run were. Shares are nil where there is
@@ -41,7 +41,7 @@ func (r *Result) Load() Load {
 		found = *all.CacheHitRate
 	}
 	input := float64(float64(float64(all.InputTokens)/float64(all.Injected)) * (1 - found))
-	e := capacityOf(r.latency, cfg, input, float64(all.OutputTokens)/float64(all.E2E.N))
+	e := setup.Capacity(r.latency, &cfg.Config, input, float64(all.OutputTokens)/float64(all.E2E.N))
 	capacity := float64(e.Rate * (float64(steps.LifeMicros) / length))
 	l.Capacity = &capacity
 	if offered := r.Report.OfferedPerSecond; offered != nil {
@@ -57,13 +57,4 @@ func share(a, b float64) *float64 {
 	}
 	q := a / b
 	return &q
-}
-
-// capacityOf estimates the requests per second that one instance sustains, with the
-// given mean tokens per request.
-func capacityOf(m latency.Model, c *Config, input, output float64) latency.CapacityEstimate {
-	return latency.Capacity(m, latency.CapacityInput{
-		Input: input, Output: output, MaxSeqs: int64(c.MaxNumSeqs), Tokens: int64(c.MaxNumBatchedTokens),
-		Blocks: c.TotalKVBlocks, BlockSize: int64(c.BlockSizeInTokens),
-	})
 }

@@ -6,6 +6,7 @@ import (
 	"blis/engine"
 	"blis/lookahead"
 	"blis/metrics"
+	"blis/setup"
 	"blis/vtime"
 	"blis/workload"
 )
@@ -59,18 +60,12 @@ type origin struct {
 	index  uint64
 }
 
-// loops reports whether requests of the workload follow from answers.
-func loops(source workload.Source) bool {
-	l, ok := source.(workload.ClosedLoop)
-	return ok && l.Awaits()
-}
-
 // newLoop returns nil if no request of the workload follows from an answer.
-func newLoop(source workload.Source, r *router, o metrics.Options) *loop {
-	if !loops(source) {
+func newLoop(p *setup.Plan, r *router, o metrics.Options) *loop {
+	if !p.Loops() {
 		return nil
 	}
-	l := &loop{source: source.(workload.ClosedLoop), awaited: map[int64]origin{}, token: o.TokenOverhead, request: o.RequestOverhead}
+	l := &loop{source: p.Source.(workload.ClosedLoop), awaited: map[int64]origin{}, token: o.TokenOverhead, request: o.RequestOverhead}
 	l.refusal = max(1, l.source.MinThink(false))
 	l.reaction = min(l.refusal, max(1, l.source.MinThink(true)))
 	l.reads, l.admission, l.routing = r.cluster.atAdmission, r.admissionLatency, r.routingLatency

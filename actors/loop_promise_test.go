@@ -9,6 +9,7 @@ import (
 	"blis/engine"
 	"blis/metrics"
 	"blis/policy"
+	"blis/setup"
 	"blis/vtime"
 	"blis/workload/draw"
 	"blis/workload/traffic"
@@ -103,7 +104,7 @@ func TestWhatFollowsComesAfterE2EAndThought(t *testing.T) {
 		c := drawTrial(seed).Config
 		c.NumRequests, c.Horizon, c.Timeout, c.ForceRouting, c.MeasureFrom, c.MeasureTo = 1, 0, 0, "", 0, 0
 		c.Custom.Source, c.Custom.Latency = source, allFields{}
-		c.MaxReplicas, c.MinReplicas, c.AutoscaleInterval, c.DrainPolicy = c.NumInstances+3, 1, 700, drainRedirect
+		c.MaxReplicas, c.MinReplicas, c.AutoscaleInterval, c.DrainPolicy = c.NumInstances+3, 1, 700, setup.DrainRedirect
 		c.Custom.Autoscale = func(policy.Env) policy.Autoscale { return noisyAutoscaler{policy.QueueDepth} }
 		last := map[string]metrics.Outcome{}
 		c.Row = func(r *Row) {

@@ -266,11 +266,11 @@ func bare(t *testing.T, x *trial, index int, deliveries []engine.Delivery, at fu
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := newPlan(cfg)
+	p, err := resolve(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &p.config
+	c := &p.Config
 	scheduler, err := policy.NewScheduler(c.Scheduler, []policy.Setting{{Name: "preemption", Value: c.PreemptionPolicy}}, policy.Env{})
 	if err != nil {
 		t.Fatal(err)
@@ -280,7 +280,7 @@ func bare(t *testing.T, x *trial, index int, deliveries []engine.Delivery, at fu
 		BlockSize: c.BlockSizeInTokens, MaxBatchedTokens: c.MaxNumBatchedTokens, MaxSeqs: c.MaxNumSeqs, MaxModelLen: c.MaxModelLen,
 		LongPrefillThreshold: c.LongPrefillTokenThreshold, PrefixCaching: c.EnablePrefixCaching, ChunkedPrefill: c.EnableChunkedPrefill,
 		ReserveFullISL: c.SchedulerReserveFullISL, Async: *c.AsyncScheduling,
-		Model: p.model, Gamma: c.PreemptionGamma, Scheduler: scheduler, Sink: s, Cache: kv.NewPool(int(c.TotalKVBlocks), c.BlockSizeInTokens, c.EnablePrefixCaching),
+		Model: p.Model, Gamma: c.PreemptionGamma, Scheduler: scheduler, Sink: s, Cache: kv.NewPool(int(c.TotalKVBlocks), c.BlockSizeInTokens, c.EnablePrefixCaching),
 	})
 	for i := range deliveries {
 		e.Advance(at(i), vtime.ClassDelivery)

@@ -6,6 +6,7 @@ import (
 
 	"blis/metrics"
 	"blis/policy"
+	"blis/setup"
 	"blis/vtime"
 	"blis/workload"
 )
@@ -26,7 +27,7 @@ func TestExpectedHitsStayWithMovedRequests(t *testing.T) {
 		t.Run(x.name, func(t *testing.T) {
 			c := scaled(2, 1)
 			c.RoutingPolicy, c.ForceRouting = "prefix-affinity", "0=1,1=1"
-			c.AutoscaleInterval, c.DrainPolicy = 20_000, drainRedirect
+			c.AutoscaleInterval, c.DrainPolicy = 20_000, setup.DrainRedirect
 			c.RoutingLatency, c.Horizon = 15_000, x.horizon
 			s := serve(t, c, sharing(1, request(0, 64, 2)), due(x.deadline, sharing(1, request(3000, 64, 30))))
 			o := s.rows[1]
@@ -61,7 +62,7 @@ func (h *hints) Route(req *policy.Request, _ float64, _ *policy.RouterState, vie
 // memory of the one that was routed last, and nothing that was in it.
 func TestMigratedRequestsHaveNoHint(t *testing.T) {
 	c := scaled(2, 1)
-	c.DrainPolicy = drainRedirect
+	c.DrainPolicy = setup.DrainRedirect
 	var last *hints
 	c.Custom.Routing = func(policy.Env) policy.Routing {
 		last = &hints{}

@@ -61,11 +61,11 @@ func (c *countdown) Pull(r *workload.Request) (bool, error) {
 }
 
 func mustSource(t *testing.T, cfg Config) workload.Source {
-	p, err := newPlan(cfg)
+	p, err := resolve(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return p.source
+	return p.Source
 }
 
 // A run that is cancelled ends where it stood, not at its horizon: rates and

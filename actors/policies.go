@@ -2,6 +2,7 @@ package actors
 
 import (
 	"blis/policy"
+	"blis/setup"
 	"blis/vtime"
 	"blis/workload"
 )
@@ -19,23 +20,23 @@ type policies struct {
 
 // makePolicies builds the policies that a run shares; scheduler builds one
 // per instance.
-func makePolicies(p *plan) (q policies, err error) {
-	b, custom := &p.config.Policies, &p.config.Custom
+func makePolicies(p *setup.Plan) (q policies, err error) {
+	b, custom := &p.Config.Policies, &p.Config.Custom
 	env := policyEnv(p)
-	q.stream, env.Prefixes = env.Stream, newPrefixes(&p.config)
+	q.stream, env.Prefixes = env.Stream, newPrefixes(&p.Config)
 	if q.admission, err = policy.NewAdmission(b.Admission.Type, b.Admission.Params, env); err != nil {
-		return q, located(b, err)
+		return q, p.Locate(err)
 	}
 	if q.priority, err = policy.NewPriority(b.Priority.Type, b.Priority.Params, env); err != nil {
-		return q, located(b, err)
+		return q, p.Locate(err)
 	}
 	if q.routing, err = policy.NewRouting(b.Routing.Type, b.Routing.Params, env); err != nil {
-		return q, located(b, err)
+		return q, p.Locate(err)
 	}
 	if q.autoscale, err = policy.NewAutoscale(b.Autoscale.Type, b.Autoscale.Params, env); err != nil {
-		return q, located(b, err)
+		return q, p.Locate(err)
 	}
-	if q.trigger, err = policy.ParseTrigger(p.config.AutoscaleTrigger); err != nil {
+	if q.trigger, err = policy.ParseTrigger(p.Config.AutoscaleTrigger); err != nil {
 		return q, inputErrorf("--autoscale-trigger: %v", err)
 	}
 	if custom.Admission != nil {
@@ -64,28 +65,25 @@ func (q *policies) observes() policy.Signals {
 // scaling are the signals that evaluations of the autoscaler read.
 func (q *policies) scaling() policy.Signals { return q.autoscale.Observes() | q.trigger.Observes() }
 
-// located is an error in the choice of a policy, with its place in the bundle file.
-func located(b *policy.Bundle, err error) error { return &InputError{b.Locate(err).Error()} }
-
-func policyEnv(p *plan) policy.Env {
+func policyEnv(p *setup.Plan) policy.Env {
 	return policy.Env{
-		BlockSize: p.config.BlockSizeInTokens, Instances: p.mostReplicas(),
-		Draws: policy.NewDraws(p.config.Seed), Stream: vtime.NewStream(p.config.Seed, "router"), Labels: p.source.Labels(), TTFTTarget: ttftTarget(p),
+		BlockSize: p.Config.BlockSizeInTokens, Instances: p.MostReplicas(),
+		Draws: policy.NewDraws(p.Config.Seed), Stream: vtime.NewStream(p.Config.Seed, "router"), Labels: p.Source.Labels(), TTFTTarget: ttftTarget(p),
 	}
 }
 
 // ttftTarget returns the TTFT target of a class; nil when no class has one.
-func ttftTarget(p *plan) func(workload.Label) vtime.Duration {
-	if len(p.targets) == 0 {
+func ttftTarget(p *setup.Plan) func(workload.Label) vtime.Duration {
+	if len(p.Targets) == 0 {
 		return nil
 	}
-	classes := &p.source.Labels().Classes
+	classes := &p.Source.Labels().Classes
 	return func(class workload.Label) vtime.Duration {
 		name, usual := "", vtime.Duration(0)
 		if int(class) < classes.Len() {
 			name = classes.Name(class)
 		}
-		for _, t := range p.targets {
+		for _, t := range p.Targets {
 			switch t.Class {
 			case name:
 				return t.TTFT
@@ -97,15 +95,15 @@ func ttftTarget(p *plan) func(workload.Label) vtime.Duration {
 	}
 }
 
-func newScheduler(p *plan) (policy.Scheduler, error) {
+func newScheduler(p *setup.Plan) (policy.Scheduler, error) {
 	env := policyEnv(p)
-	if p.config.Custom.Scheduler != nil {
-		return p.config.Custom.Scheduler(env), nil
+	if p.Config.Custom.Scheduler != nil {
+		return p.Config.Custom.Scheduler(env), nil
 	}
-	b := &p.config.Policies
+	b := &p.Config.Policies
 	s, err := policy.NewScheduler(b.Scheduler.Type, b.Scheduler.Params, env)
 	if err != nil {
-		return nil, located(b, err)
+		return nil, p.Locate(err)
 	}
 	return s, nil
 }

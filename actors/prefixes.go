@@ -10,38 +10,23 @@ import (
 	"blis/engine"
 	"blis/lookahead"
 	"blis/policy"
+	"blis/setup"
 	"blis/vtime"
 )
 
 // The router's expectation of prefix caches, and requests that the user routes.
 
-// Ways to keep the router's prefix index.
-const (
-	indexRouted = "routed" // by the prompts that it routed
-	indexEvents = "events" // by the changes that instances report
-)
-
 // newPrefixes makes the prefix index of a run.
-func newPrefixes(c *Config) *policy.PrefixIndex {
-	if c.PrefixIndex == indexEvents {
+func newPrefixes(c *setup.Config) *policy.PrefixIndex {
+	if c.PrefixIndex == setup.IndexEvents {
 		return policy.NewPrefixMirror(c.BlockSizeInTokens)
 	}
-	return policy.NewPrefixIndex(c.BlockSizeInTokens, prefixBlocks(c))
-}
-
-// prefixBlocks is the number in prefix-index-blocks, 0 for auto. The bundle has
-// checked it.
-func prefixBlocks(c *Config) int32 {
-	if c.PrefixIndexBlocks == policy.Auto {
-		return 0
-	}
-	n, _ := strconv.ParseFloat(c.PrefixIndexBlocks, 64) // 1e5 is a whole number too
-	return int32(n)
+	return policy.NewPrefixIndex(c.BlockSizeInTokens, c.IndexedBlocks())
 }
 
 // tellsBlocks reports whether instances tell the router the changes of their caches.
-func tellsBlocks(c *Config, observed policy.Signals) bool {
-	return observed&policy.Prefixes != 0 && c.PrefixIndex == indexEvents && c.EnablePrefixCaching
+func tellsBlocks(c *setup.Config, observed policy.Signals) bool {
+	return observed&policy.Prefixes != 0 && c.PrefixIndex == setup.IndexEvents && c.EnablePrefixCaching
 }
 
 // blockEvents sends the changes of the engine's cache to the router; nil when the
@@ -83,27 +68,6 @@ func (r *router) blocks(m *lookahead.Message) {
 	})
 }
 
-// parseForced reads requests with their instances, "17=3,40=0".
-func parseForced(text string) (map[int64]int, error) {
-	if text == "" {
-		return nil, nil
-	}
-	forced := map[int64]int{}
-	for i, entry := range strings.Split(text, ",") {
-		left, right, found := strings.Cut(entry, "=")
-		request, err := strconv.ParseInt(strings.TrimSpace(left), 10, 64)
-		instance, err2 := strconv.ParseInt(strings.TrimSpace(right), 10, 32)
-		if !found || err != nil || err2 != nil || request < 0 || instance < 0 {
-			return nil, inputErrorf("--force-routing: entry %d is %q: want request=instance, two numbers from 0, like 17=3", i+1, strings.TrimSpace(entry))
-		}
-		if _, twice := forced[request]; twice {
-			return nil, inputErrorf("--force-routing: request %d is given twice", request)
-		}
-		forced[request] = int(instance)
-	}
-	return forced, nil
-}
-
 // checkForced refuses forced requests that never came.
 func (r *router) checkForced() error {
 	last := int64(-1)
@@ -131,7 +95,7 @@ func (r *router) noteUnusedForced(s *Setup) {
 		}
 		words = append(words, strconv.FormatInt(request, 10))
 	}
-	s.note("force-routing has no effect on what was never routed: request %s", strings.Join(words, ", "))
+	s.Note("force-routing has no effect on what was never routed: request %s", strings.Join(words, ", "))
 }
 
 // force returns the instance to which the user routes a request, or target if the

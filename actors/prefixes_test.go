@@ -206,11 +206,11 @@ func TestNothingIsExpectedOfInstancesThatAreGone(t *testing.T) {
 				t.Fatal(err)
 			}
 			c.Custom.Source = source
-			p, err := newPlan(c)
+			p, err := resolve(c)
 			if err != nil {
 				t.Fatal(err)
 			}
-			made, err := newCluster(p)
+			made, err := newCluster(p, Execution{})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -114,10 +114,10 @@ func (r *router) Promise() lookahead.Key {
 // streamAhead is how many deliveries a router that waits for no instance may be
 // ahead of the instances: perInstance for each, at least least and at most most.
 // It is enough to keep many cores busy and little enough to stay in their caches.
-func streamAhead(cfg *Config) int {
+func streamAhead(x *Execution, instances int) int {
 	const perInstance, least, most = 1 << 10, 8 << 10, 64 << 10
-	if cfg.Ahead > 0 {
-		return cfg.Ahead
+	if x.Ahead > 0 {
+		return x.Ahead
 	}
-	return min(max(perInstance*cfg.NumInstances, least), most)
+	return min(max(perInstance*instances, least), most)
 }

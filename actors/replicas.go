@@ -50,8 +50,8 @@ func (b *replicas) begin(n int) {
 // start requests one more instance.
 func (b *replicas) start(now vtime.Time) {
 	i := len(b.list)
-	billed := now.Add(b.actuation.Provisioning.draw(b.provisionTimes))
-	ready := billed.Add(b.actuation.Load.draw(b.loadTimes))
+	billed := now.Add(b.actuation.Provisioning.Draw(b.provisionTimes))
+	ready := billed.Add(b.actuation.Load.Draw(b.loadTimes))
 	b.list = append(b.list, replica{requested: now, billed: billed, ready: ready, warm: ready.Add(b.actuation.Warmup.Duration), draining: vtime.Never, gone: vtime.Never})
 	b.view.Add(policy.Slot{Phase: policy.Starting, Total: b.actuation.blocks})
 	b.spawn(i, ready)

@@ -58,45 +58,9 @@ type Users struct {
 	Refused int64 // requests among them that ended without an answer: rejected, dropped, timed out or aborted
 }
 
-// Setup is what followed from the configuration before the run.
-type Setup struct {
-	Model    string // Hugging Face id
-	Hardware string
-	TP       int
-	Latency  string // the latency model, and its stated error
-
-	// LatencyModel is the kind of latency model: physics, roofline, blackbox or
-	// custom. CoefficientSet is what it was fitted to, by name; "given" for
-	// coefficients on the command line, empty where there are none. Only runs that
-	// agree in both compare.
-	LatencyModel, CoefficientSet string
-
-	KVBlocks    int64 // per instance
-	MaxModelLen int32 // effective
-	Capacity    float64
-	Binds       latency.Limit
-	Workload    string
-	Requests    int64 // of a trace; 0 for other workloads
-	Policies    string
-	Chance      Chance   // what the seeds decide
-	Notes       []string // what was derived or fitted that a user may not expect
-	Warnings    []string // what makes the run hardly worth reading, known before it
-}
-
 // Names are the labels in outcomes and reports.
 type Names struct {
 	Tenants, Classes, Models, Instances []string
-}
-
-// InputError is an error in the user's input: one line that says what is wrong,
-// where, and what would be right. The command exits with 2 for it.
-type InputError struct{ Text string }
-
-// Error is that line.
-func (e *InputError) Error() string { return e.Text }
-
-func inputErrorf(format string, args ...any) error {
-	return &InputError{fmt.Sprintf(format, args...)}
 }
 
 // digest folds what every process executed, in the order of ids, with the

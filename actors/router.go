@@ -9,6 +9,7 @@ import (
 	"blis/lookahead"
 	"blis/metrics"
 	"blis/policy"
+	"blis/setup"
 	"blis/trace"
 	"blis/vtime"
 	"blis/workload"
@@ -98,27 +99,23 @@ func (r *router) Observation() lookahead.Observation { return r.cluster.observat
 
 // newRouter makes the router of a run whose policies observe signals. The extra
 // signals are for a counterfactual trace.
-func newRouter(p *plan, q *policies, planned signalPlan, recorders metrics.Options, signals, extra policy.Signals) (*router, error) {
-	cfg := &p.config
-	forced, err := parseForced(cfg.ForceRouting)
-	if err != nil {
-		return nil, err
-	}
+func newRouter(p *setup.Plan, x *Execution, q *policies, planned signalPlan, recorders metrics.Options, signals, extra policy.Signals) (*router, error) {
+	cfg := &p.Config
 	r := &router{
-		intake: newIntake(p.source), admission: q.admission, priority: q.priority, routing: q.routing, stream: q.stream,
-		ahead: streamAhead(cfg), forced: forced, prefixes: q.prefixes, inversions: policy.NewClassInversions(p.source.Labels()),
-		admissionLatency: cfg.AdmissionLatency, routingLatency: cfg.RoutingLatency, model: p.model,
+		intake: newIntake(p.Source), admission: q.admission, priority: q.priority, routing: q.routing, stream: q.stream,
+		ahead: streamAhead(x, cfg.NumInstances), forced: p.Forced, prefixes: q.prefixes, inversions: policy.NewClassInversions(p.Source.Labels()),
+		admissionLatency: cfg.AdmissionLatency, routingLatency: cfg.RoutingLatency, model: p.Model,
 		recorder: metrics.NewRecorder(recorders),
 		cluster: clusterView{
-			signals: signals | extra, signalPlan: planned, refresh: -1, foreseen: !p.scales() && !loops(p.source), sent: make([]int32, cfg.NumInstances),
+			signals: signals | extra, signalPlan: planned, refresh: -1, foreseen: !p.Scales() && !p.Loops(), sent: make([]int32, cfg.NumInstances),
 			atAdmission: ofInstances(q.admission.Observes()),
 			atRouting:   ofInstances(q.priority.Observes() | q.routing.Observes() | extra),
 		},
 	}
-	r.loop = newLoop(p.source, r, recorders)
+	r.loop = newLoop(p, r, recorders)
 	r.reads.admission, r.reads.priority, r.reads.routing = q.admission.Observes(), q.priority.Observes(), q.routing.Observes()
 	r.observer, _ = q.routing.(policy.RouteObserver)
-	r.tracing = newTracing(&cfg.Tracing, q.routing, extra, (r.reads.priority|r.reads.routing|extra)&shownSignals)
+	r.tracing = newTracing(&x.Tracing, q.routing, extra, (r.reads.priority|r.reads.routing|extra)&shownSignals)
 	view := &r.cluster.view
 	view.MaxSeqs, view.BlockSize = cfg.MaxNumSeqs, cfg.BlockSizeInTokens
 	r.state.View, r.state.Prefixes = view, q.prefixes

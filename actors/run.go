@@ -3,9 +3,11 @@ package actors
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"blis/engine"
+	"blis/setup"
 )
 
 // Run simulates a cluster. The result is a function of the configuration
@@ -29,6 +31,11 @@ func Run(ctx context.Context, cfg Config) (*Result, error) {
 // lastChance is how long the preparation of a run may still take when ctx has ended.
 const lastChance = 500 * time.Millisecond
 
+// resolve makes the plan of a run.
+func resolve(cfg Config) (*setup.Plan, error) {
+	return setup.Resolve(cfg.Config, cfg.Execution.check, cfg.Tracing.check)
+}
+
 // prepare makes the cluster of a run. It returns soon after ctx has ended, even
 // while it waits for a file that never comes.
 func prepare(ctx context.Context, cfg Config) (*cluster, error) {
@@ -44,9 +51,9 @@ func prepare(ctx context.Context, cfg Config) (*cluster, error) {
 			o.panicked = recover()
 			done <- o
 		}()
-		var p *plan
-		if p, o.err = newPlan(cfg); o.err == nil {
-			o.cluster, o.err = newCluster(p)
+		var p *setup.Plan
+		if p, o.err = resolve(cfg); o.err == nil {
+			o.cluster, o.err = newCluster(p, cfg.Execution)
 		}
 	}()
 	var late <-chan time.Time
@@ -69,14 +76,14 @@ func prepare(ctx context.Context, cfg Config) (*cluster, error) {
 // Check derives and checks everything that Run would before it starts, and
 // returns the effective configuration.
 func Check(cfg Config) (Config, Setup, error) {
-	p, err := newPlan(cfg)
+	p, err := resolve(cfg)
 	if err != nil {
 		return cfg, Setup{}, err
 	}
-	if _, err := newCluster(p); err != nil {
+	if _, err := newCluster(p, cfg.Execution); err != nil {
 		return cfg, Setup{}, err
 	}
-	return p.config, p.setup, nil
+	return Config{p.Config, cfg.Execution}, p.Summary, nil
 }
 
 // sourceError is an error in the user's input that only the run finds: in the
@@ -86,15 +93,19 @@ type sourceError struct{ err error }
 func (e *sourceError) Error() string { return e.err.Error() }
 func (e *sourceError) Unwrap() error { return e.err }
 
+func inputErrorf(format string, args ...any) error {
+	return &InputError{Text: fmt.Sprintf(format, args...)}
+}
+
 // explain turns errors in the user's input into an InputError.
 func explain(err error) error {
 	var source *sourceError
 	var long *engine.TooLong
 	switch {
 	case errors.As(err, &source):
-		return &InputError{source.err.Error()}
+		return &InputError{Text: source.err.Error()}
 	case errors.As(err, &long):
-		return &InputError{long.Error()}
+		return &InputError{Text: long.Error()}
 	}
 	return err
 }

@@ -5,19 +5,13 @@ import (
 	"blis/lookahead"
 	"blis/metrics"
 	"blis/policy"
+	"blis/setup"
 	"blis/vtime"
 	"blis/workload"
 )
 
 // The router's part in scaling. The autoscaler tells it how many instances there
 // should be; the router knows which instance has which requests.
-
-// Drain policies.
-const (
-	drainWait      = "wait"      // the instance serves its requests first
-	drainImmediate = "immediate" // its requests end as aborted
-	drainRedirect  = "redirect"  // its requests go on on other instances
-)
 
 // ScaleEvent is one change of the wanted number of instances.
 type ScaleEvent struct {
@@ -39,8 +33,8 @@ func (r *router) scale(target int32, reason policy.Reason, now vtime.Time, out *
 			continue
 		}
 		switch {
-		case b.actuation.Drain != drainWait:
-			r.stop(i, b.actuation.Drain == drainRedirect, now, out)
+		case b.actuation.Drain != setup.DrainWait:
+			r.stop(i, b.actuation.Drain == setup.DrainRedirect, now, out)
 		case b.actuation.DrainTimeout > 0:
 			b.overdue.push(entry{now.Add(b.actuation.DrainTimeout), int64(i), int32(i)})
 		}
@@ -58,7 +52,7 @@ func (r *router) stop(i int, giveBack bool, now vtime.Time, out *lookahead.Outbo
 
 // requestLeft notes that a request is no longer on instance i.
 func (r *router) requestLeft(i int, now vtime.Time) {
-	if b := r.replicas; b != nil && b.ended(i, now) && b.actuation.Drain == drainRedirect {
+	if b := r.replicas; b != nil && b.ended(i, now) && b.actuation.Drain == setup.DrainRedirect {
 		b.handingBack-- // it had been told to return its requests
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"blis/lookahead"
 	"blis/policy"
+	"blis/setup"
 	"blis/vtime"
 )
 
@@ -15,13 +16,13 @@ func churn(t *testing.T, requests int64) (*cluster, lookahead.Stats) {
 	t.Helper()
 	c := DefaultConfig()
 	c.NumRequests, c.Rate, c.NumInstances, c.MinReplicas, c.MaxReplicas = requests, 10, 1, 1, 3
-	c.AutoscaleInterval, c.ProvisioningDelay, c.ModelLoadTime = 50*vtime.Millisecond, RandomDuration{Mean: 10 * vtime.Millisecond}, RandomDuration{Mean: 10 * vtime.Millisecond}
+	c.AutoscaleInterval, c.ProvisioningDelay, c.ModelLoadTime = 50*vtime.Millisecond, setup.RandomDuration{Mean: 10 * vtime.Millisecond}, setup.RandomDuration{Mean: 10 * vtime.Millisecond}
 	c.LatencyModel, c.AutoscalePolicy, c.RoutingPolicy = "blackbox", "oscillator", "least-loaded"
-	p, err := newPlan(c)
+	p, err := resolve(c)
 	if err != nil {
 		t.Fatal(err)
 	}
-	k, err := newCluster(p)
+	k, err := newCluster(p, Execution{})
 	if err != nil {
 		t.Fatal(err)
 	}

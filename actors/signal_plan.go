@@ -2,6 +2,7 @@ package actors
 
 import (
 	"blis/policy"
+	"blis/setup"
 )
 
 // signalPlan is how the signals of a run reach the router. It follows from what the
@@ -21,8 +22,8 @@ type signalPlan struct {
 // planSignals is the plan of a run whose policies observe signals. The extra
 // signals are for a counterfactual trace: they change nothing that policies see
 // and add no notices.
-func planSignals(p *plan, signals, extra policy.Signals) signalPlan {
-	cfg := &p.config
+func planSignals(p *setup.Plan, signals, extra policy.Signals) signalPlan {
+	cfg := &p.Config
 	usual := cadence(cfg.SnapshotRefreshInterval)
 	var b signalPlan
 	var inLoad, atOnce policy.Signals
@@ -49,7 +50,7 @@ func planSignals(p *plan, signals, extra policy.Signals) signalPlan {
 		b.sideOf(c, cfg.NumInstances).signals |= s
 	}
 	b.notified = signals & (policy.Active | policy.ClassLatency)
-	if tellsBlocks(&p.config, signals) {
+	if tellsBlocks(&p.Config, signals) {
 		b.notified |= policy.Prefixes
 	}
 	if signals&policy.InFlight != 0 {
@@ -80,11 +81,11 @@ func (b *signalPlan) sideOf(c cadence, instances int) *sideSnapshots {
 }
 
 // cadenceOf is how fresh a signal is that instances publish.
-func cadenceOf(p *plan, row *policy.Signal) cadence {
-	if c, ok := p.fresh[row.Bit]; ok {
-		return c
+func cadenceOf(p *setup.Plan, row *policy.Signal) cadence {
+	if c, ok := p.Freshness[row.Bit]; ok {
+		return cadence(c)
 	}
-	if usual := cadence(p.config.SnapshotRefreshInterval); usual != immediate {
+	if usual := cadence(p.Config.SnapshotRefreshInterval); usual != immediate {
 		return usual
 	}
 	return cadence(row.Every)

@@ -1,6 +1,7 @@
 package actors
 
 import (
+	"blis/setup"
 	"blis/vtime"
 	"blis/workload/traces"
 )
@@ -29,9 +30,9 @@ func (t *ties) count(now vtime.Time) {
 const mostTied = 10
 
 // noteTies notes that the timestamps of the trace are coarse.
-func (r *router) noteTies(p *plan, s *Setup) {
-	if _, replayed := p.source.(*traces.Trace); !replayed || p.config.SpreadTies || r.ties.tied*mostTied <= r.arrived {
+func (r *router) noteTies(p *setup.Plan, s *Setup) {
+	if _, replayed := p.Source.(*traces.Trace); !replayed || p.Config.SpreadTies || r.ties.tied*mostTied <= r.arrived {
 		return
 	}
-	s.note("%d of %d requests arrive at the same µs as another: bursts, unless the clock was coarse; --spread-ties moves them apart", r.ties.tied, r.arrived)
+	s.Note("%d of %d requests arrive at the same µs as another: bursts, unless the clock was coarse; --spread-ties moves them apart", r.ties.tied, r.arrived)
 }

@@ -9,6 +9,7 @@ import (
 	"blis/lookahead"
 	"blis/metrics"
 	"blis/policy"
+	"blis/setup"
 	"blis/trace"
 	"blis/vtime"
 	"blis/workload"
@@ -59,10 +60,10 @@ type seenCandidate struct {
 }
 
 // newTracer makes the tracer of a run.
-func newTracer(p *plan, t *tracing, o metrics.Options) *tracer {
-	labels := p.source.Labels()
+func newTracer(p *setup.Plan, asked *Tracing, t *tracing, o metrics.Options) *tracer {
+	labels := p.Source.Labels()
 	return &tracer{
-		consumer: p.config.Tracing.Consumer, level: t.level, shown: t.shown, named: t.named, expects: o.BlockSize > 0, options: o, labels: labels,
+		consumer: asked.Consumer, level: t.level, shown: t.shown, named: t.named, expects: o.BlockSize > 0, options: o, labels: labels,
 		row: Row{labels: labels, options: &o, token: o.TokenOverhead, request: o.RequestOverhead},
 	}
 }
@@ -288,8 +289,8 @@ func (c *cluster) traceError() error {
 }
 
 // header is the first record of the trace.
-func traceHeader(p *plan) *trace.Header {
-	c := &p.config
+func traceHeader(p *setup.Plan, asked *Tracing) *trace.Header {
+	c := &p.Config
 	name := func(custom bool, name string) string {
 		if custom {
 			return "custom"
@@ -297,10 +298,10 @@ func traceHeader(p *plan) *trace.Header {
 		return name
 	}
 	h := &trace.Header{
-		Type: "header", Schema: trace.Schema, Level: c.Tracing.Level.String(), Seed: c.Seed, Instances: c.NumInstances,
+		Type: "header", Schema: trace.Schema, Level: asked.Level.String(), Seed: c.Seed, Instances: c.NumInstances,
 		Admission: name(c.Custom.Admission != nil, c.AdmissionPolicy), Priority: name(c.Custom.Priority != nil, c.PriorityPolicy),
 		Routing: name(c.Custom.Routing != nil, c.RoutingPolicy), Scheduler: name(c.Custom.Scheduler != nil, c.Scheduler),
-		Autoscale: name(c.Custom.Autoscale != nil, c.AutoscalePolicy), Counterfactual: c.Tracing.Counterfactual, Targets: []trace.ClassTargets{},
+		Autoscale: name(c.Custom.Autoscale != nil, c.AutoscalePolicy), Counterfactual: asked.Counterfactual, Targets: []trace.ClassTargets{},
 	}
 	some := func(d vtime.Duration) *vtime.Duration {
 		if d == 0 {
@@ -308,7 +309,7 @@ func traceHeader(p *plan) *trace.Header {
 		}
 		return &d
 	}
-	for _, t := range p.targets {
+	for _, t := range p.Targets {
 		h.Targets = append(h.Targets, trace.ClassTargets{Class: t.Class, TTFT: some(t.TTFT), TPOT: some(t.TPOT), E2E: some(t.E2E)})
 	}
 	return h

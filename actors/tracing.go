@@ -2,6 +2,7 @@ package actors
 
 import (
 	"fmt"
+	"math"
 
 	"blis/engine"
 	"blis/lookahead"
@@ -20,6 +21,21 @@ type Tracing struct {
 	// all instances at each routing decision, which costs parallelism where no
 	// policy reads it.
 	Counterfactual int
+}
+
+// check checks what was asked for.
+func (t *Tracing) check() error {
+	switch {
+	case t.Level > trace.Detailed:
+		return inputErrorf("trace level %d: want at most %d, detailed", t.Level, trace.Detailed)
+	case t.Level != trace.None && t.Consumer == nil:
+		return inputErrorf("trace level %v has no consumer", t.Level)
+	case t.Counterfactual < 0:
+		return inputErrorf("--counterfactual-k is %d: want 0 (off) or more", t.Counterfactual)
+	case t.Counterfactual > 0 && t.Level == trace.None:
+		return inputErrorf("--counterfactual-k is %d without a trace: want --trace-level decisions or detailed with it", t.Counterfactual)
+	}
+	return nil
 }
 
 // counterfactualSignals are the signals that a run observes for its candidates.
@@ -113,7 +129,7 @@ func (t *tracing) rank(view *policy.View, choice *policy.RoutingDecision) {
 			continue
 		}
 		c := candidate{i, t.score(view, choice, i)}
-		if !finite(c.score) {
+		if math.IsNaN(c.score) || math.IsInf(c.score, 0) {
 			panic(fmt.Sprintf("actors: the routing policy scores instance %d with %v: want a finite number", i, c.score))
 		}
 		if len(t.best) < t.most {

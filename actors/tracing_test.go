@@ -186,11 +186,11 @@ func TestCounterfactualsLeaveNoticesAlone(t *testing.T) {
 
 // Without a trace no message is sent to the tracer, and there is none.
 func TestNoTraceIsNothing(t *testing.T) {
-	p, err := newPlan(small(t))
+	p, err := resolve(small(t))
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := newCluster(p)
+	c, err := newCluster(p, Execution{})
 	if err != nil {
 		t.Fatal(err)
 	}

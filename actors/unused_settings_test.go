@@ -1,23 +1,23 @@
 package actors
 
 import (
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
 	"blis/policy"
+	"blis/setup"
 	"blis/vtime"
 )
 
 // idleNotes are the notes of a configuration about settings without effect.
 func idleNotes(t *testing.T, c Config) (notes []string, effective Config) {
 	t.Helper()
-	effective, setup, err := Check(c)
+	effective, facts, err := Check(c)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, n := range setup.Notes {
+	for _, n := range facts.Notes {
 		if strings.Contains(n, "no effect") {
 			notes = append(notes, n)
 		}
@@ -46,9 +46,9 @@ func TestSettingsWithoutEffectAreNoted(t *testing.T) {
 		{"no autoscaler, but costs, which every run has", []func(*Config){func(c *Config) { c.CostPerReplicaHour = 2 }}, nil},
 		{"in a bundle", []func(*Config){func(c *Config) { c.Policies.Autoscale.DrainTimeout = "5s" }}, []string{"drain-timeout has no effect: autoscale-policy is none"}},
 		{"an autoscaler", []func(*Config){scaling, func(c *Config) { c.DrainTimeout, c.MaxReplicas, c.WarmupDuration, c.WarmupPenalty = 5, 7, 100, 3 }}, nil},
-		{"drains at once", []func(*Config){scaling, func(c *Config) { c.DrainPolicy, c.DrainTimeout = drainImmediate, 5 }},
+		{"drains at once", []func(*Config){scaling, func(c *Config) { c.DrainPolicy, c.DrainTimeout = setup.DrainImmediate, 5 }},
 			[]string{"drain-timeout has no effect: with drain-policy immediate nobody waits"}},
-		{"drains elsewhere", []func(*Config){scaling, func(c *Config) { c.DrainPolicy, c.DrainTimeout = drainRedirect, 5 }},
+		{"drains elsewhere", []func(*Config){scaling, func(c *Config) { c.DrainPolicy, c.DrainTimeout = setup.DrainRedirect, 5 }},
 			[]string{"drain-timeout has no effect: with drain-policy redirect nobody waits"}},
 		{"no warm-up", []func(*Config){scaling, func(c *Config) { c.WarmupPenalty, c.WarmupCurve = 3, "step" }},
 			[]string{"warmup-curve, warmup-penalty have no effect: warmup-duration is 0"}},
@@ -152,42 +152,4 @@ func TestParametersOfOtherPoliciesAreErrors(t *testing.T) {
 	c = DefaultConfig()
 	c.RoutingScorers = "queue-depth:1"
 	refusal(t, c, "--routing-scorers", "round-robin")
-}
-
-// Each setting either counts in every run, or is an error or a note where it
-// does not: a new one has to be thought about.
-func TestEverySettingCountsOrIsNoted(t *testing.T) {
-	counts := strings.Fields(`hardware tp dtype quantization kv-cache-dtype latency-model coefficients alpha-coeffs beta-coeffs model-config-folder hardware-config num-instances total-kv-blocks
-		num-gpu-blocks-override block-size-in-tokens max-num-seqs max-num-batched-tokens long-prefill-token-threshold max-model-len
-		enable-prefix-caching enable-chunked-prefill scheduler-reserve-full-isl async-scheduling scheduler preemption-policy
-		policies admission-policy admission-latency priority-policy routing-policy routing-latency cost-per-replica-hour gpu-hour-price timeout trace
-		seed horizon measure-from measure-to slo-targets slow-within-class force-routing fitness-weights workload-spec scenario concurrency`)
-	refused := []string{"token-bucket-capacity", "token-bucket-refill-rate", "routing-scorers"}
-	noted := []string{"preemption-ema-gamma", "signals", "snapshot-refresh-interval", "in-flight", "prefix-index", "prefix-index-blocks", "kv-event-delay", "trace-block-size", "rate", "arrival", "cv", "workload-seed"} // by what policies read, and the trace
-	collect := func(change func(*Config)) {
-		p := &plan{config: DefaultConfig()}
-		change(&p.config)
-		for _, list := range [][]unused{p.unusedOfInstances(), p.unusedOfScaling(), p.unusedOfWorkload()} {
-			for _, i := range list {
-				noted = append(noted, i.settings...)
-			}
-		}
-	}
-	collect(func(*Config) {})
-	collect(func(c *Config) { c.AutoscalePolicy, c.Trace = "threshold", "some" })
-	for i := range reflect.TypeFor[Config]().NumField() {
-		name := reflect.TypeFor[Config]().Field(i).Tag.Get("json")
-		if name == "-" || name == "" {
-			continue
-		}
-		in := 0
-		for _, list := range [][]string{counts, refused, noted} {
-			if slices.Contains(list, name) {
-				in++
-			}
-		}
-		if in != 1 {
-			t.Errorf("%s stands in %d of the lists of settings that always count, that are refused and that are noted; want one", name, in)
-		}
-	}
 }

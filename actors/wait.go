@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"blis/policy"
+	"blis/setup"
 	"blis/vtime"
 	"blis/workload"
 )
@@ -56,8 +57,8 @@ func (w Wait) noticedEvents() string {
 
 // waits lists what a run with these policies waits for, in the order in which a
 // request meets the policies: for each the signals of one cadence together.
-func waits(p *plan, q *policies, b *signalPlan, extra policy.Signals) []Wait {
-	c := &p.config
+func waits(p *setup.Plan, q *policies, b *signalPlan, extra policy.Signals) []Wait {
+	c := &p.Config
 	var list []Wait
 	for _, of := range []struct {
 		kind, name string
@@ -81,11 +82,11 @@ func waits(p *plan, q *policies, b *signalPlan, extra policy.Signals) []Wait {
 		w.Policy = "counterfactual-k"
 		list = append(list, w)
 	}
-	if p.scales() {
+	if p.Scales() {
 		list = append(list, Wait{Policy: "autoscaling", Signals: policy.Active, ByNotice: policy.Active})
 	}
-	if loops(p.source) {
-		l := p.source.(workload.ClosedLoop)
+	if p.Loops() {
+		l := p.Source.(workload.ClosedLoop)
 		list = append(list, Wait{Policy: "the workload", MinThink: max(1, min(l.MinThink(true), l.MinThink(false)))})
 	}
 	return list
@@ -93,14 +94,14 @@ func waits(p *plan, q *policies, b *signalPlan, extra policy.Signals) []Wait {
 
 // ages groups the signals of a policy by how fresh they are. In-flight counts as a
 // load signal, or as immediate if it comes by notices.
-func ages(p *plan, signals policy.Signals, b *signalPlan) []Wait {
+func ages(p *setup.Plan, signals policy.Signals, b *signalPlan) []Wait {
 	var list []Wait
 	for _, row := range policy.SignalTable() {
-		s := row.Bit & signals &^ ownSignals(&p.config)
+		s := row.Bit & signals &^ ownSignals(&p.Config)
 		if s == policy.NoSignals {
 			continue
 		}
-		w := Wait{Signals: s, ByNotice: s & b.notified, Refresh: p.config.SnapshotRefreshInterval}
+		w := Wait{Signals: s, ByNotice: s & b.notified, Refresh: p.Config.SnapshotRefreshInterval}
 		switch {
 		case w.ByNotice != 0:
 			w.Refresh = 0
@@ -113,7 +114,7 @@ func ages(p *plan, signals policy.Signals, b *signalPlan) []Wait {
 }
 
 // own are the signals that the router knows without instances.
-func ownSignals(c *Config) policy.Signals {
+func ownSignals(c *setup.Config) policy.Signals {
 	if tellsBlocks(c, policy.Prefixes) {
 		return policy.Rates
 	}

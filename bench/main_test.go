@@ -2,10 +2,8 @@ package bench
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"os"
-	"reflect"
 	"strings"
 	"testing"
 
@@ -33,7 +31,7 @@ func standIn(args []string) int {
 	c := actors.DefaultConfig()
 	for _, a := range args {
 		if name, value, _ := strings.Cut(strings.TrimPrefix(a, "--"), "="); name != "format" {
-			if err := set(&c, name, value); err != nil {
+			if err := c.Set(name, value); err != nil {
 				fmt.Fprintln(os.Stderr, err)
 				return 2
 			}
@@ -51,28 +49,4 @@ func standIn(args []string) int {
 	}
 	fmt.Printf("{\"schema\":\"blis.run/v1\",\"setup\":{\"latency_model\":%q,\"coefficient_set\":%q},\"digest\":%q}\n", r.Setup.LatencyModel, r.Setup.CoefficientSet, digest)
 	return 0
-}
-
-// set is a flag's effect on a configuration, by the JSON form of its field.
-func set(c *actors.Config, name, value string) error {
-	v := reflect.ValueOf(c).Elem()
-	for i := range v.NumField() {
-		if v.Type().Field(i).Tag.Get("json") != name {
-			continue
-		}
-		field := v.Field(i)
-		switch {
-		case field.Kind() == reflect.Slice:
-			value = "[" + value + "]"
-		case field.Kind() == reflect.String, field.CanInterface() && isText(field.Addr().Interface()):
-			value = `"` + value + `"`
-		}
-		return json.Unmarshal([]byte(value), field.Addr().Interface())
-	}
-	return fmt.Errorf("no flag --%s", name)
-}
-
-func isText(v any) bool {
-	_, ok := v.(interface{ UnmarshalText([]byte) error })
-	return ok
 }

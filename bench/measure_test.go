@@ -25,7 +25,7 @@ func TestArgumentsGiveTheScenarioBack(t *testing.T) {
 		got := actors.DefaultConfig()
 		for _, a := range args {
 			name, value, _ := strings.Cut(strings.TrimPrefix(a, "--"), "=")
-			if err := set(&got, name, value); err != nil {
+			if err := got.Set(name, value); err != nil {
 				t.Fatalf("%s: %s: %v", s.Name, a, err)
 			}
 		}

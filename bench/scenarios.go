@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"blis/actors"
+	"blis/setup"
 	"blis/vtime"
 )
 
@@ -204,7 +205,7 @@ func choose(names []string) ([]Scenario, error) {
 // that is not the default.
 func (s *Scenario) Arguments() ([]string, error) {
 	var args []string
-	given, usual := reflect.ValueOf(s.Config), reflect.ValueOf(actors.DefaultConfig())
+	given, usual := reflect.ValueOf(s.Config.Config), reflect.ValueOf(setup.DefaultConfig())
 	for i := range given.NumField() {
 		name := given.Type().Field(i).Tag.Get("json")
 		value := given.Field(i).Interface()

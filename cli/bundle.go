@@ -10,6 +10,7 @@ import (
 	"blis/actors"
 	"blis/input"
 	"blis/policy"
+	"blis/setup"
 )
 
 // policySettings is implemented by commands that run simulations. applyPolicies
@@ -115,15 +116,15 @@ func (g *givenFlag) kind() string {
 func (l *settingSources) policyFlags(command *kong.Context) []givenFlag {
 	usual := actors.DefaultConfig()
 	var list []givenFlag
-	for _, name := range actors.PolicyFlags() {
+	for _, name := range setup.PolicyFlags() {
 		for _, p := range command.Path {
 			if p.Flag == nil || p.Flag.Name != name {
 				continue
 			}
-			path, _ := actors.PolicyPath(name)
+			path, _ := setup.PolicyPath(name)
 			usually := settingOf(&usual, name)
 			from := l.origin(p)
-			list = append(list, givenFlag{name, path, actors.Text(p.Flag.Target.Interface()), actors.Text(usually), from, l.location(name, from)})
+			list = append(list, givenFlag{name, path, setup.Text(p.Flag.Target.Interface()), setup.Text(usually), from, l.location(name, from)})
 			p.Flag.Target.Set(reflect.ValueOf(usually))
 			break
 		}

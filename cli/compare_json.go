@@ -33,7 +33,7 @@ type comparison struct {
 	Ranking    []string        `json:"ranking"` // names, the best first
 
 	Notes  []string      `json:"notes"`
-	Setup  setup         `json:"setup"`  // of the baseline
+	Setup  derived       `json:"setup"`  // of the baseline
 	Config actors.Config `json:"config"` // of its first run
 }
 

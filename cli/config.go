@@ -21,6 +21,7 @@ import (
 	"blis/input/nesting"
 	"blis/latency"
 	"blis/policy"
+	"blis/setup"
 	"blis/suggest"
 	"blis/vtime"
 )
@@ -267,7 +268,7 @@ func scalar(node ast.Node, t reflect.Type) (text, want string) {
 	integer := kind == ast.IntegerType
 	number := integer || kind == ast.FloatType || kind == ast.InfinityType || kind == ast.NanType
 	switch {
-	case t == reflect.TypeFor[actors.RandomDuration]():
+	case t == reflect.TypeFor[setup.RandomDuration]():
 		want = "a duration like 40s, or 40s,cv=0.2"
 		if kind == ast.StringType || integer {
 			return value, ""

@@ -9,8 +9,8 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"blis/actors"
 	"blis/latency"
+	"blis/setup"
 	"blis/suggest"
 	"blis/vtime"
 )
@@ -219,7 +219,7 @@ func valueName(f *kong.Flag) string {
 		return valueNames[f.Name]
 	case f.Tag.Type == "path":
 		return "FILE"
-	case t == reflect.TypeFor[vtime.Duration](), t == reflect.TypeFor[actors.RandomDuration]():
+	case t == reflect.TypeFor[vtime.Duration](), t == reflect.TypeFor[setup.RandomDuration]():
 		return "DURATION"
 	case t == reflect.TypeFor[latency.Bytes]():
 		return "BYTES"

@@ -73,7 +73,7 @@ type result struct {
 	Load        metrics.Load    `json:"load"`
 	KVUse       *metrics.KVUse  `json:"kv_use"`
 
-	Setup    setup         `json:"setup"`
+	Setup    derived       `json:"setup"`
 	Policies policy.Bundle `json:"policies"`
 	Scaling  *scaling      `json:"scaling"`
 	Sessions *sessions     `json:"sessions"`
@@ -118,8 +118,8 @@ type measuredWindow struct {
 	Requests int64  `json:"requests"`
 }
 
-// setup is what followed from the configuration before the run.
-type setup struct {
+// derived is what followed from the configuration before the run.
+type derived struct {
 	Model       string   `json:"model"`
 	Hardware    string   `json:"hardware"`
 	TP          int      `json:"tp"`
@@ -189,8 +189,8 @@ func newMeasured(r *actors.Result) *measuredWindow {
 	return m
 }
 
-func newSetup(s *actors.Setup) setup {
-	j := setup{
+func newSetup(s *actors.Setup) derived {
+	j := derived{
 		Model: s.Model, Hardware: s.Hardware, TP: s.TP, Latency: s.Latency, MaxModelLen: s.MaxModelLen,
 		Workload: s.Workload, Policies: s.Policies, Notes: append([]string{}, s.Notes...), Version: thisVersion(),
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"blis/actors"
+	"blis/setup"
 	"blis/vtime"
 )
 
@@ -70,9 +71,9 @@ func TestTotals(t *testing.T) {
 		setup actors.Setup
 		want  int64
 	}{
-		{actors.Config{NumRequests: 1000}, actors.Setup{}, 1000},
-		{actors.Config{Trace: "t.csv"}, actors.Setup{Requests: 12031}, 12031},
-		{actors.Config{Trace: "servegen/"}, actors.Setup{}, -1},
+		{actors.Config{Config: setup.Config{NumRequests: 1000}}, actors.Setup{}, 1000},
+		{actors.Config{Config: setup.Config{Trace: "t.csv"}}, actors.Setup{Requests: 12031}, 12031},
+		{actors.Config{Config: setup.Config{Trace: "servegen/"}}, actors.Setup{}, -1},
 		{actors.Config{}, actors.Setup{}, -1},
 	} {
 		if got := totalOf(&c.cfg, &c.setup); got != c.want {

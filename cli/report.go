@@ -7,6 +7,7 @@ import (
 
 	"blis/actors"
 	"blis/metrics"
+	"blis/setup"
 	"blis/suggest"
 	"blis/vtime"
 )
@@ -38,7 +39,7 @@ const (
 // warnOfSize says what many instances cost before they have done anything.
 func (c *console) warnOfSize(cfg *actors.Config) {
 	n := float64(cfg.NumInstances)
-	if n < manyIdle || cfg.NumInstances > actors.MostInstances { // more are refused
+	if n < manyIdle || cfg.NumInstances > setup.MostInstances { // more are refused
 		return
 	}
 	c.note("warning: %s instances need about %.1f GB of memory and %.0f s of processor time before they serve anybody",

@@ -65,7 +65,7 @@ type entry struct {
 // entries lists the settings that make a run, in their order.
 func entries(cfg *actors.Config) []entry {
 	var list []entry
-	v := reflect.ValueOf(cfg).Elem()
+	v := reflect.ValueOf(&cfg.Config).Elem()
 	for i := range v.NumField() {
 		tag := v.Type().Field(i).Tag
 		if name := tag.Get("json"); name != "-" {

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"blis/actors"
 	"blis/calibrate"
 	"blis/latency"
+	"blis/setup"
 )
 
 // validateCmd is blis validate.
@@ -78,7 +78,7 @@ func openSet(name string) (*latency.PhysicsSet, error) {
 	if name == "" {
 		return nil, nil
 	}
-	return actors.OpenCoefficients(name)
+	return setup.OpenCoefficients(name)
 }
 
 // subjects are the latency models to compare.

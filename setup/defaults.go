@@ -1,10 +1,11 @@
-package actors
+package setup
 
 import (
 	"encoding"
 	"fmt"
 	"reflect"
 	"strconv"
+	"strings"
 )
 
 // DefaultConfig is the configuration of `blis run` without flags: four
@@ -28,16 +29,43 @@ func setDefaults(v reflect.Value) {
 			continue
 		}
 		if err := setText(f, text); err != nil { // a tag of ours
-			panic(fmt.Sprintf("actors: default of %s: %v", tag.Name, err))
+			panic(fmt.Sprintf("setup: default of %s: %v", tag.Name, err))
 		}
 	}
 }
 
+// Set sets the setting of that name, as its flag has it, to the value of the text.
+func (c *Config) Set(name, text string) error {
+	v := reflect.ValueOf(c).Elem()
+	for i := range v.NumField() {
+		if v.Type().Field(i).Tag.Get("json") != name || name == "-" {
+			continue
+		}
+		if err := setText(v.Field(i), text); err != nil {
+			return inputErrorf("--%s: %v", name, err)
+		}
+		return nil
+	}
+	return inputErrorf("no setting --%s", name)
+}
+
+// setText sets a setting to the value of a text.
 func setText(f reflect.Value, text string) error {
 	if u, ok := f.Addr().Interface().(encoding.TextUnmarshaler); ok {
 		return u.UnmarshalText([]byte(text))
 	}
 	switch f.Kind() {
+	case reflect.Pointer:
+		f.Set(reflect.New(f.Type().Elem()))
+		return setText(f.Elem(), text)
+	case reflect.Slice:
+		parts := strings.Split(text, ",")
+		f.Set(reflect.MakeSlice(f.Type(), len(parts), len(parts)))
+		for i, part := range parts {
+			if err := setText(f.Index(i), part); err != nil {
+				return err
+			}
+		}
 	case reflect.String:
 		f.SetString(text)
 	case reflect.Bool:

@@ -1,4 +1,4 @@
-package actors
+package setup
 
 import (
 	"errors"
@@ -13,33 +13,23 @@ import (
 
 	"blis/input"
 	"blis/latency"
-	"blis/metrics"
-	"blis/policy"
-	"blis/workload"
 	"blis/workload/spec"
 )
 
-// plan is a checked configuration with everything derived that it leaves open.
-type plan struct {
-	config Config
-	setup  Setup
-
-	gpu        latency.Hardware
-	deployment latency.Deployment
-	model      latency.Model
-	set        *latency.PhysicsSet // of coefficients of the model; nil: unknown
-	spec       *spec.Spec          // nil: the workload is not a specification
-	source     workload.Source
-	fresh      map[policy.Signals]cadence // of single signals, where the bundle gives one
-	targets    []metrics.ClassTargets
-	fitness    metrics.Fitness
+// resolver makes a plan, step by step.
+type resolver struct {
+	*Plan
+	gpu    latency.Hardware
+	spec   *spec.Spec // nil: the workload is not a specification
+	checks []func() error
 }
 
-// newPlan derives and checks. Its errors are errors in the user's input: InputError
-// and *latency.DoesNotFit.
-func newPlan(c Config) (*plan, error) {
-	p := &plan{config: c}
-	for _, step := range []func() error{p.openSpec, p.resolvePolicies, p.noteUnused, p.checkInputs, p.resolveCache, p.resolveLimits, p.resolveLatency, p.resolveScaling, p.resolveWorkload, p.noteModels, p.completeBundle} {
+// Resolve derives and checks all that a run needs but for how it is executed. Its
+// errors are errors in the user's input: *InputError and *latency.DoesNotFit. The
+// faults that checks find are told with those of other settings.
+func Resolve(c Config, checks ...func() error) (*Plan, error) {
+	p := &resolver{Plan: &Plan{Config: c}, checks: checks}
+	for _, step := range []func() error{p.openSpec, p.resolvePolicies, p.noteUnused, p.checkInputs, p.resolveCache, p.resolveLimits, p.resolveLatency, p.resolveScaling, p.resolveWorkload, func() error { return noteModels(p.Plan) }, p.completeBundle, func() error { return resolveForced(p.Plan) }} {
 		if err := step(); err != nil {
 			var fit *latency.DoesNotFit
 			var input *InputError
@@ -49,15 +39,15 @@ func newPlan(c Config) (*plan, error) {
 			return nil, &InputError{err.Error()}
 		}
 	}
-	p.setup.Chance = p.chance()
-	return p, nil
+	p.Summary.Chance = chanceOf(p.Plan)
+	return p.Plan, nil
 }
 
-func (p *plan) resolveModel() error {
-	c := &p.config
+func (p *resolver) resolveModel() error {
+	c := &p.Config
 	var extra []latency.Hardware
 	if c.HardwareConfig != "" {
-		text, err := p.readFile(c.HardwareConfig, input.Settings)
+		text, err := readFile(c, c.HardwareConfig, input.Settings)
 		if err != nil {
 			return fileError("hardware-config", err)
 		}
@@ -69,7 +59,7 @@ func (p *plan) resolveModel() error {
 	if err != nil {
 		return err
 	}
-	spec, err := p.modelSpec()
+	spec, err := modelSpec(c)
 	if err != nil {
 		return err
 	}
@@ -80,16 +70,15 @@ func (p *plan) resolveModel() error {
 		p.note("hardware-config: %s of %s: not used here", strings.Join(gpu.Unused, ", "), gpu.Name)
 	}
 	p.gpu = gpu
-	p.deployment = latency.Deployment{Model: &spec, GPU: &p.gpu, TP: c.TP}
-	p.setup.Model, p.setup.Hardware, p.setup.TP = spec.Name, gpu.Name, c.TP
+	p.Deployment = latency.Deployment{Model: &spec, GPU: &p.gpu, TP: c.TP}
+	p.Summary.Model, p.Summary.Hardware, p.Summary.TP = spec.Name, gpu.Name, c.TP
 	if !validTP(c.TP) {
 		return nil // checkNumbers says so
 	}
-	return p.deployment.Validate()
+	return p.Deployment.Validate()
 }
 
-func (p *plan) modelSpec() (latency.ModelSpec, error) {
-	c := &p.config
+func modelSpec(c *Config) (latency.ModelSpec, error) {
 	if c.ModelConfigFolder == "" {
 		return latency.FindModel(c.Model)
 	}
@@ -97,7 +86,7 @@ func (p *plan) modelSpec() (latency.ModelSpec, error) {
 	if info, err := os.Stat(file); err == nil && info.IsDir() {
 		file = filepath.Join(file, "config.json")
 	}
-	text, err := p.readFile(file, input.Model)
+	text, err := readFile(c, file, input.Model)
 	if err != nil {
 		return latency.ModelSpec{}, fileError("model-config-folder", err)
 	}
@@ -105,16 +94,16 @@ func (p *plan) modelSpec() (latency.ModelSpec, error) {
 }
 
 // open opens a file that the configuration names.
-func (p *plan) open(path string) (io.ReadCloser, error) {
-	if p.config.Open != nil {
-		return p.config.Open(path)
+func openFile(c *Config, path string) (io.ReadCloser, error) {
+	if c.Open != nil {
+		return c.Open(path)
 	}
 	return os.Open(path)
 }
 
 // readFile reads a file of at most limit bytes that the configuration names.
-func (p *plan) readFile(path string, limit int64) ([]byte, error) {
-	f, err := p.open(path)
+func readFile(c *Config, path string, limit int64) ([]byte, error) {
+	f, err := openFile(c, path)
 	if err != nil {
 		return nil, err
 	}
@@ -141,8 +130,8 @@ func numbers(list []float64) string {
 
 // noteWidths notes how the flags for the widths of weights and cache changed the
 // model.
-func (p *plan) noteWidths() {
-	c, m := &p.config, p.deployment.Model
+func (p *resolver) noteWidths() {
+	c, m := &p.Config, p.Deployment.Model
 	var flags []string
 	for _, f := range [][2]string{{"quantization", c.Quantization}, {"kv-cache-dtype", c.KVCacheDtype}} {
 		if f[1] != "" && f[1] != "auto" {
@@ -163,8 +152,8 @@ func (p *plan) noteWidths() {
 	p.note("%s: %s bits%s", strings.Join(flags, ", "), m.WidthsText(), peak)
 }
 
-func (p *plan) resolveCache() error {
-	c := &p.config
+func (p *resolver) resolveCache() error {
+	c := &p.Config
 	p.noteWidths()
 	if c.NumGPUBlocksOverride > 0 {
 		c.TotalKVBlocks, c.NumGPUBlocksOverride = c.NumGPUBlocksOverride-1, 0
@@ -172,14 +161,14 @@ func (p *plan) resolveCache() error {
 	if c.TotalKVBlocks == 0 {
 		m := latency.DefaultMemory()
 		m.Utilization, m.Activations, m.BlockSize = c.GPUMemoryUtilization, int64(c.ActivationMemory), int64(c.BlockSizeInTokens)
-		n, err := p.deployment.KVBlocks(m)
+		n, err := p.Deployment.KVBlocks(m)
 		if err != nil {
 			return err
 		}
 		c.TotalKVBlocks = min(n, 1<<31-1)
 	}
-	p.setup.KVBlocks = c.TotalKVBlocks
-	for _, text := range p.deployment.Model.NotModelled { // most of these are about the cache
+	p.Summary.KVBlocks = c.TotalKVBlocks
+	for _, text := range p.Deployment.Model.NotModelled { // most of these are about the cache
 		p.note("%s", text)
 	}
 	return nil
@@ -187,10 +176,10 @@ func (p *plan) resolveCache() error {
 
 // resolveLimits derives max_num_seqs, the token budget of a step and the
 // longest request.
-func (p *plan) resolveLimits() error {
-	c := &p.config
+func (p *resolver) resolveLimits() error {
+	c := &p.Config
 	if c.MaxModelLen == 0 {
-		c.MaxModelLen = int32(min(p.deployment.Model.MaxPosition, math.MaxInt32))
+		c.MaxModelLen = int32(min(p.Deployment.Model.MaxPosition, math.MaxInt32))
 	}
 	held := c.TotalKVBlocks * int64(c.BlockSizeInTokens)
 	longest := held
@@ -225,18 +214,18 @@ func (p *plan) resolveLimits() error {
 		}
 		longest = min(longest, tokens)
 	}
-	p.setup.MaxModelLen = int32(min(longest, math.MaxInt32))
+	p.Summary.MaxModelLen = int32(min(longest, math.MaxInt32))
 	return nil
 }
 
 // warn adds a warning.
-func (p *plan) warn(format string, args ...any) {
-	p.setup.Warnings = append(slices.Clip(p.setup.Warnings), fmt.Sprintf(format, args...))
+func (p *Plan) warn(format string, args ...any) {
+	p.Summary.Warnings = append(slices.Clip(p.Summary.Warnings), fmt.Sprintf(format, args...))
 }
 
-func (p *plan) note(format string, args ...any) { p.setup.note(format, args...) }
+func (p *Plan) note(format string, args ...any) { p.Summary.Note(format, args...) }
 
-// note adds a note. A copy of the setup does not get it.
-func (s *Setup) note(format string, args ...any) {
+// Note adds a note. A copy of the summary does not get it.
+func (s *Summary) Note(format string, args ...any) {
 	s.Notes = append(slices.Clip(s.Notes), fmt.Sprintf(format, args...))
 }

@@ -1,4 +1,4 @@
-package actors
+package setup
 
 import (
 	"fmt"
@@ -13,8 +13,8 @@ import (
 
 // resolvePolicies makes settings and bundle agree. A setting that is not at its
 // default changes the bundle; a setting at its default takes the bundle's value.
-func (p *plan) resolvePolicies() error {
-	c := &p.config
+func (p *resolver) resolvePolicies() error {
+	c := &p.Config
 	usual := reflect.ValueOf(DefaultConfig())
 	err := eachShortcut(reflect.ValueOf(c).Elem(), func(s shortcut, f reflect.Value) error {
 		if text := Text(f.Interface()); text != Text(usual.FieldByIndex(s.index).Interface()) {
@@ -29,10 +29,10 @@ func (p *plan) resolvePolicies() error {
 		return err
 	}
 	if c.Policies, err = c.Policies.Complete(); err != nil {
-		return located(&p.config.Policies, err)
+		return p.Locate(err)
 	}
 	if c.SLOTargets != "" {
-		if p.targets, err = metrics.ParseTargets(c.SLOTargets); err != nil {
+		if p.Targets, err = metrics.ParseTargets(c.SLOTargets); err != nil {
 			return &InputError{"--slo-targets: " + err.Error()}
 		}
 	}
@@ -42,8 +42,8 @@ func (p *plan) resolvePolicies() error {
 
 // completeBundle enters derived values and defaults into the bundle. Without an
 // autoscaler it leaves actuation out.
-func (p *plan) completeBundle() error {
-	c := &p.config
+func (p *resolver) completeBundle() error {
+	c := &p.Config
 	if a := &c.Policies.Autoscale; a.Type == "none" {
 		*a = policy.AutoscaleSelection{Selection: a.Selection}
 	}
@@ -65,7 +65,7 @@ func (p *plan) completeBundle() error {
 func (c *Config) SetPolicy(flag, text string) error {
 	path, ok := PolicyPath(flag)
 	if !ok {
-		return fmt.Errorf("actors: no policy depends on --%s", flag)
+		return fmt.Errorf("setup: no policy depends on --%s", flag)
 	}
 	var err error
 	switch {
@@ -110,8 +110,8 @@ func (c *Config) setScorers(text string) error {
 }
 
 // describePolicies names the policies of the run.
-func (p *plan) describePolicies() {
-	c := &p.config
+func (p *resolver) describePolicies() {
+	c := &p.Config
 	b := &c.Policies
 	routing := b.Routing.Type
 	if routing == "weighted" {
@@ -120,13 +120,13 @@ func (p *plan) describePolicies() {
 	if c.SnapshotRefreshInterval > 0 {
 		routing += fmt.Sprintf(", signals every %v, in-flight %s", c.SnapshotRefreshInterval, c.InFlight)
 	}
-	if c.PrefixIndex == indexEvents {
+	if c.PrefixIndex == IndexEvents {
 		routing += ", prefix index by events"
 		if c.KVEventDelay > 0 {
 			routing += fmt.Sprintf(" after %v", c.KVEventDelay)
 		}
 	}
-	p.setup.Policies = fmt.Sprintf("admission %s, priority %s, routing %s, scheduler %s, autoscale %s",
+	p.Summary.Policies = fmt.Sprintf("admission %s, priority %s, routing %s, scheduler %s, autoscale %s",
 		b.Admission.Type, b.Priority.Type, routing, b.Scheduler.Type, b.Autoscale.Type)
 }
 
@@ -142,21 +142,21 @@ func weights(s *policy.Selection) []string {
 }
 
 // resolveFreshness reads the cadences of single signals from the bundle.
-func (p *plan) resolveFreshness() error {
-	p.fresh = map[policy.Signals]cadence{}
+func (p *resolver) resolveFreshness() error {
+	p.Freshness = map[policy.Signals]vtime.Duration{}
 	for _, row := range policy.SignalTable() {
-		switch text := *p.config.Policies.Observability.Fresh.Of(row.Bit); text {
+		switch text := *p.Config.Policies.Observability.Fresh.Of(row.Bit); text {
 		case "":
 		case policy.Immediate:
-			p.fresh[row.Bit] = immediate
+			p.Freshness[row.Bit] = Immediate
 		case policy.OnDemand:
-			p.fresh[row.Bit] = onDemand
+			p.Freshness[row.Bit] = OnDemand
 		default:
 			d, err := vtime.ParseDuration(text)
 			if err != nil {
 				return inputErrorf("observability: %v", err)
 			}
-			p.fresh[row.Bit] = cadence(d)
+			p.Freshness[row.Bit] = d
 		}
 	}
 	return nil
@@ -172,3 +172,22 @@ func Text(value any) string {
 	}
 	return fmt.Sprint(value)
 }
+
+// Ways to keep the router's prefix index.
+const (
+	IndexRouted = "routed" // by the prompts that it routed
+	IndexEvents = "events" // by the changes that instances report
+)
+
+// IndexedBlocks is the number in prefix-index-blocks, 0 for auto. The bundle has
+// checked it.
+func (c *Config) IndexedBlocks() int32 {
+	if c.PrefixIndexBlocks == policy.Auto {
+		return 0
+	}
+	n, _ := strconv.ParseFloat(c.PrefixIndexBlocks, 64) // 1e5 is a whole number too
+	return int32(n)
+}
+
+// Locate is an error in the choice of a policy, with its place in the bundle file.
+func (p *Plan) Locate(err error) error { return &InputError{p.Config.Policies.Locate(err).Error()} }

@@ -1,4 +1,4 @@
-package actors
+package setup
 
 import (
 	"fmt"
@@ -11,25 +11,25 @@ import (
 // resolveLatency makes the latency model and decides on async scheduling:
 // coefficients fitted to servers with it hold for servers with it. It needs the
 // limits of the engine.
-func (p *plan) resolveLatency() error {
-	c := &p.config
+func (p *resolver) resolveLatency() error {
+	c := &p.Config
 	var err error
 	switch {
 	case c.Custom.Latency != nil:
-		p.model = c.Custom.Latency
-		p.ruler("custom", "", "custom")
+		p.Model = c.Custom.Latency
+		p.Summary.ruler("custom", "", "custom")
 	case len(c.AlphaCoeffs) == len(latency.AlphaVector{}):
 		err = p.useVectors()
 	case len(c.AlphaCoeffs) > 0:
-		p.model = p.given()
-		p.ruler("blackbox", onCommandLine, "blackbox with given coefficients α %s β %s (error: the giver's)", numbers(c.AlphaCoeffs), numbers(c.BetaCoeffs))
+		p.Model = given(c)
+		p.Summary.ruler("blackbox", onCommandLine, "blackbox with given coefficients α %s β %s (error: the giver's)", numbers(c.AlphaCoeffs), numbers(c.BetaCoeffs))
 	case c.LatencyModel == "blackbox":
 		err = p.useBlackbox()
 	case c.LatencyModel == "roofline":
 		err = p.useRoofline("")
 	case c.Coefficients != "":
 		var set *latency.PhysicsSet
-		if set, err = openCoefficients(c.Coefficients, p.readFile); err == nil {
+		if set, err = openCoefficients(c.Coefficients, func(path string, limit int64) ([]byte, error) { return readFile(c, path, limit) }); err == nil {
 			err = p.usePhysics(set, "")
 		}
 	default:
@@ -38,7 +38,7 @@ func (p *plan) resolveLatency() error {
 	if c.AsyncScheduling == nil {
 		c.AsyncScheduling = new(false)
 	}
-	if _, averages := p.model.(latency.Averager); !averages && c.Custom.Latency == nil {
+	if _, averages := p.Model.(latency.Averager); !averages && c.Custom.Latency == nil {
 		p.noteIfSet([]string{"preemption-ema-gamma"}, "only physics reads the average of preemptions")
 	}
 	return err
@@ -49,14 +49,14 @@ const onCommandLine = "given"
 
 // ruler is what a run is measured with: the latency model, its coefficients, and
 // both in words.
-func (p *plan) ruler(model, set, format string, args ...any) {
-	p.setup.LatencyModel, p.setup.CoefficientSet, p.setup.Latency = model, set, fmt.Sprintf(format, args...)
+func (s *Summary) ruler(model, set, format string, args ...any) {
+	s.LatencyModel, s.CoefficientSet, s.Latency = model, set, fmt.Sprintf(format, args...)
 }
 
 // useVectors takes coefficients of physics that the user gave as lists.
-func (p *plan) useVectors() error {
-	c := &p.config
-	f, err := latency.NewFeatures(&p.deployment, p.limits())
+func (p *resolver) useVectors() error {
+	c := &p.Config
+	f, err := latency.NewFeatures(&p.Deployment, limits(&p.Config))
 	if err != nil {
 		return err
 	}
@@ -64,40 +64,40 @@ func (p *plan) useVectors() error {
 	if err != nil {
 		return err
 	}
-	p.model = m
-	p.ruler("physics", onCommandLine, "physics with given coefficients α %s β %s (error: the giver's)", numbers(c.AlphaCoeffs), numbers(c.BetaCoeffs))
+	p.Model = m
+	p.Summary.ruler("physics", onCommandLine, "physics with given coefficients α %s β %s (error: the giver's)", numbers(c.AlphaCoeffs), numbers(c.BetaCoeffs))
 	return nil
 }
 
-func (p *plan) useBlackbox() error {
-	fit, err := latency.FindFit(p.config.Model, p.gpu.Name, p.config.TP)
+func (p *resolver) useBlackbox() error {
+	fit, err := latency.FindFit(p.Config.Model, p.gpu.Name, p.Config.TP)
 	if err != nil {
 		return err
 	}
-	p.model = fit.Blackbox
-	p.ruler("blackbox", fmt.Sprintf("%s on %s, TP %d", fit.Model, fit.GPU, fit.TP), "blackbox %s", fit.String())
-	if p.deployment.Model.Reshaped {
+	p.Model = fit.Blackbox
+	p.Summary.ruler("blackbox", fmt.Sprintf("%s on %s, TP %d", fit.Model, fit.GPU, fit.TP), "blackbox %s", fit.String())
+	if p.Deployment.Model.Reshaped {
 		p.note("blackbox coefficients are of a server that was measured: quantization and kv-cache-dtype change the KV cache, not the time of a step")
 	}
 	return nil
 }
 
-func (p *plan) useRoofline(next string) error {
-	m, err := latency.NewRoofline(&p.deployment, latency.DefaultRoofline())
+func (p *resolver) useRoofline(next string) error {
+	m, err := latency.NewRoofline(&p.Deployment, latency.DefaultRoofline())
 	if err != nil {
 		return err
 	}
 	stated := latency.RooflineStated()
-	p.model = m
-	p.ruler("roofline", "", "roofline, expected error %s%s", stated.String(), next)
+	p.Model = m
+	p.Summary.ruler("roofline", "", "roofline, expected error %s%s", stated.String(), next)
 	return nil
 }
 
 // usePhysics takes a set of coefficients, and warns where the run lies outside of
 // the data that it was fitted to.
-func (p *plan) usePhysics(set *latency.PhysicsSet, next string) error {
-	limits := p.limits()
-	f, err := latency.NewFeatures(&p.deployment, limits)
+func (p *resolver) usePhysics(set *latency.PhysicsSet, next string) error {
+	limits := limits(&p.Config)
+	f, err := latency.NewFeatures(&p.Deployment, limits)
 	if err != nil {
 		return err
 	}
@@ -105,12 +105,12 @@ func (p *plan) usePhysics(set *latency.PhysicsSet, next string) error {
 	if err != nil {
 		return err
 	}
-	p.model, p.set = m, set
-	c := &p.config
+	p.Model, p.Fitted = m, set
+	c := &p.Config
 	if c.AsyncScheduling == nil {
 		c.AsyncScheduling = new(set.TrainedOn.AsyncScheduling)
 	}
-	reasons := set.Coverage(&p.deployment, limits, *c.AsyncScheduling)
+	reasons := set.Coverage(&p.Deployment, limits, *c.AsyncScheduling)
 	stated := set.StatedError(reasons)
 	for _, r := range reasons {
 		if stated == nil || !strings.HasPrefix(r, latency.ModelNotMeasured) { // its error is that on models held out
@@ -121,21 +121,21 @@ func (p *plan) usePhysics(set *latency.PhysicsSet, next string) error {
 	if stated != nil {
 		text = stated.String()
 	}
-	p.ruler("physics", set.Name, "physics %s (%s), expected error %s%s", set.Name, set.TrainedOn.Engine, text, next)
+	p.Summary.ruler("physics", set.Name, "physics %s (%s), expected error %s%s", set.Name, set.TrainedOn.Engine, text, next)
 	return nil
 }
 
 // choose takes the model with the lowest stated error, of all or of those that the
 // user allows.
-func (p *plan) choose() error {
-	best, next := latency.Choose(&p.deployment, p.limits())
-	if p.config.LatencyModel == "physics" && best.Set == nil {
+func (p *resolver) choose() error {
+	best, next := latency.Choose(&p.Deployment, limits(&p.Config))
+	if p.Config.LatencyModel == "physics" && best.Set == nil {
 		if next == nil {
 			var names []string
 			for _, s := range latency.PhysicsSets() {
 				names = append(names, s.Name)
 			}
-			return inputErrorf("--latency-model physics: no shipped coefficients cover %s: give --coefficients, a file that blis train wrote or, at your own risk, one of %s", p.deployment.String(), strings.Join(names, ", "))
+			return inputErrorf("--latency-model physics: no shipped coefficients cover %s: give --coefficients, a file that blis train wrote or, at your own risk, one of %s", p.Deployment.String(), strings.Join(names, ", "))
 		}
 		best, next = *next, &best
 	}
@@ -152,11 +152,11 @@ func (p *plan) choose() error {
 
 // noteNearMisses notes settings whose other values would bring another ruler: users
 // vary one setting in a loop.
-func (p *plan) noteNearMisses(best latency.Choice) {
-	if p.config.LatencyModel != "auto" {
+func (p *resolver) noteNearMisses(best latency.Choice) {
+	if p.Config.LatencyModel != "auto" {
 		return
 	}
-	for _, m := range latency.NearMisses(&p.deployment, p.limits(), best) {
+	for _, m := range latency.NearMisses(&p.Deployment, limits(&p.Config), best) {
 		verb := "covers"
 		if len(m.Sets) > 1 {
 			verb = "cover"
@@ -199,8 +199,7 @@ func openCoefficients(name string, read func(path string, limit int64) ([]byte, 
 }
 
 // limits are the settings of the engine that features refer to.
-func (p *plan) limits() latency.EngineLimits {
-	c := &p.config
+func limits(c *Config) latency.EngineLimits {
 	return latency.EngineLimits{
 		MaxBatchedTokens: int64(c.MaxNumBatchedTokens), MaxSeqs: int64(c.MaxNumSeqs), BlockSize: int64(c.BlockSizeInTokens),
 		GPUBlocks: c.TotalKVBlocks, ChunkedPrefill: c.EnableChunkedPrefill,

@@ -1,4 +1,4 @@
-package actors
+package setup
 
 import (
 	"fmt"
@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"blis/policy"
+	"blis/workload/spec"
 	"blis/workload/traces"
 )
 
@@ -22,8 +23,9 @@ type unused struct {
 }
 
 // noteUnused notes the settings that have no effect.
-func (p *plan) noteUnused() error {
-	for _, list := range [][]unused{p.unusedOfInstances(), p.unusedOfScaling(), p.unusedOfWorkload()} {
+func (p *resolver) noteUnused() error {
+	c := &p.Config
+	for _, list := range [][]unused{unusedOfInstances(c), unusedOfScaling(c), unusedOfWorkload(c, p.spec)} {
 		for _, i := range list {
 			if i.applies {
 				p.noteIfSet(i.settings, i.because)
@@ -34,8 +36,8 @@ func (p *plan) noteUnused() error {
 }
 
 // noteIfSet notes those of settings that are not at their defaults.
-func (p *plan) noteIfSet(settings []string, because string) {
-	given, usual := reflect.ValueOf(p.config), reflect.ValueOf(DefaultConfig())
+func (p *Plan) noteIfSet(settings []string, because string) {
+	given, usual := reflect.ValueOf(p.Config), reflect.ValueOf(DefaultConfig())
 	var list []string
 	for i := range given.NumField() {
 		name := given.Type().Field(i).Tag.Get("json")
@@ -53,8 +55,7 @@ func (p *plan) noteIfSet(settings []string, because string) {
 	p.note("%s %s no effect: %s", strings.Join(list, ", "), verb, because)
 }
 
-func (p *plan) unusedOfInstances() []unused {
-	c := &p.config
+func unusedOfInstances(c *Config) []unused {
 	published := c.LatencyModel == "blackbox" && len(c.AlphaCoeffs) == 0 // found by the model's name
 	return []unused{
 		{c.ModelConfigFolder != "" && !published, []string{"model"}, "model-config-folder describes the model"},
@@ -62,8 +63,7 @@ func (p *plan) unusedOfInstances() []unused {
 	}
 }
 
-func (p *plan) unusedOfScaling() []unused {
-	c := &p.config
+func unusedOfScaling(c *Config) []unused {
 	if c.AutoscalePolicy == "none" && c.Custom.Autoscale == nil {
 		names := []string{"autoscale-interval", "autoscale-trigger", "min-replicas", "provisioning-delay", "model-load-time", "warmup-duration", "warmup-curve",
 			"warmup-penalty", "warmup-routable", "drain-policy", "drain-timeout"}
@@ -73,18 +73,17 @@ func (p *plan) unusedOfScaling() []unused {
 		return []unused{{true, names, "autoscale-policy is none"}}
 	}
 	return []unused{
-		{c.DrainPolicy != drainWait, []string{"drain-timeout"}, "with drain-policy " + c.DrainPolicy + " nobody waits"},
+		{c.DrainPolicy != DrainWait, []string{"drain-timeout"}, "with drain-policy " + c.DrainPolicy + " nobody waits"},
 		{c.WarmupDuration == 0, []string{"warmup-curve", "warmup-penalty", "warmup-routable"}, "warmup-duration is 0"},
 		{c.WarmupDuration > 0 && c.WarmupPenalty == 1, []string{"warmup-curve"}, "a warmup-penalty of 1 is none"},
 		{c.MinReplicas == c.MaxReplicas, []string{"autoscale-policy"}, "min-replicas and max-replicas are the same"},
 	}
 }
 
-func (p *plan) unusedOfWorkload() []unused {
-	c := &p.config
+func unusedOfWorkload(c *Config, s *spec.Spec) []unused {
 	switch {
-	case p.spec != nil:
-		return p.unusedBesideSpec()
+	case s != nil:
+		return unusedBesideSpec(s)
 	case c.Custom.Source != nil:
 		return nil // the caller made the workload
 	case c.Trace == "":
@@ -98,14 +97,14 @@ func (p *plan) unusedOfWorkload() []unused {
 }
 
 // unusedBesideSpec are settings that have no effect with a specification.
-func (p *plan) unusedBesideSpec() []unused {
+func unusedBesideSpec(s *spec.Spec) []unused {
 	names := append([]string{"think-time", "arrival", "cv"}, ofTraces...)
 	for _, of := range []string{"prompt-tokens", "output-tokens"} {
 		names = append(names, of, of+"-stdev", of+"-min", of+"-max")
 	}
 	return []unused{
 		{true, append(names, "prefix-tokens"), "the specification says what arrives"},
-		{!p.spec.SharesRate(), []string{"rate"}, "the clients of the specification do not share a rate"},
+		{!s.SharesRate(), []string{"rate"}, "the clients of the specification do not share a rate"},
 	}
 }
 
@@ -113,7 +112,7 @@ func (p *plan) unusedBesideSpec() []unused {
 var ofTraces = []string{"trace-format", "trace-ignore-columns", "trace-block-size", "trace-speedup", "trace-limit", "trace-offset", "spread-ties", "skip-bad-rows"}
 
 // noteUnusedOfTrace is noteUnused for settings that depend on the trace read.
-func (p *plan) noteUnusedOfTrace(t *traces.Trace) {
+func (p *resolver) noteUnusedOfTrace(t *traces.Trace) {
 	if t.Format() != traces.Mooncake {
 		p.noteIfSet([]string{"trace-block-size"}, fmt.Sprintf("the trace is of format %s and has no hash ids", t.Format()))
 	}
@@ -123,14 +122,14 @@ func (p *plan) noteUnusedOfTrace(t *traces.Trace) {
 	}
 }
 
-// noteUnread notes settings of signals that no policy reads.
-func (p *plan) noteUnread(signals policy.Signals) {
-	c := &p.config
+// NoteUnread notes settings of signals that no policy reads.
+func (p *Plan) NoteUnread(signals policy.Signals) {
+	c := &p.Config
 	periodic := c.InFlight == "periodic"
 	usual, published := policy.NoSignals, policy.NoSignals // refreshed at the interval; published by instances
 	for _, row := range policy.SignalTable() {
 		s := row.Bit
-		fresh, apart := p.fresh[s]
+		fresh, apart := p.Freshness[s]
 		switch {
 		case row.Key == "":
 		case apart && s&signals == 0:
@@ -139,7 +138,7 @@ func (p *plan) noteUnread(signals policy.Signals) {
 			if !apart {
 				usual |= s
 			}
-			if fresh != onDemand {
+			if fresh != OnDemand {
 				published |= s
 			}
 		}
@@ -157,15 +156,15 @@ func (p *plan) noteUnread(signals policy.Signals) {
 	p.noteUnreadPrefixes(signals&policy.Prefixes != 0)
 }
 
-// noteUnreadPrefixes is noteUnread for expected prefix hits.
-func (p *plan) noteUnreadPrefixes(read bool) {
-	c, blocks := &p.config, int64(prefixBlocks(&p.config))
+// noteUnreadPrefixes is NoteUnread for expected prefix hits.
+func (p *Plan) noteUnreadPrefixes(read bool) {
+	c, blocks := &p.Config, int64(p.Config.IndexedBlocks())
 	switch {
 	case !read:
 		p.noteIfSet([]string{"prefix-index", "prefix-index-blocks", "kv-event-delay"}, "no policy reads expected prefix hits")
-	case c.PrefixIndex == indexEvents && !c.EnablePrefixCaching:
+	case c.PrefixIndex == IndexEvents && !c.EnablePrefixCaching:
 		p.noteIfSet([]string{"prefix-index", "prefix-index-blocks", "kv-event-delay"}, "prefix caching is off")
-	case c.PrefixIndex == indexEvents:
+	case c.PrefixIndex == IndexEvents:
 		p.noteIfSet([]string{"prefix-index-blocks"}, "with prefix-index events the router knows what instances say")
 	default:
 		p.noteIfSet([]string{"kv-event-delay"}, "prefix-index is "+c.PrefixIndex)

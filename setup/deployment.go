@@ -1,16 +1,18 @@
-package actors
+package setup
 
-import "blis/latency"
+import (
+	"blis/latency"
+)
 
 // Deployment is the model, GPU and TP of every instance of the configuration. It
 // reads the files of the model. Its errors are an InputError.
 func (c Config) Deployment() (*latency.Deployment, error) {
-	p := &plan{config: c}
+	p := &resolver{Plan: &Plan{Config: c}}
 	if err := p.resolveModel(); err != nil {
 		return nil, &InputError{err.Error()}
 	}
 	if !validTP(c.TP) {
 		return nil, inputErrorf("--tp is %d: want 1 to 1024", c.TP)
 	}
-	return &p.deployment, nil
+	return &p.Deployment, nil
 }

@@ -1,4 +1,4 @@
-package actors
+package setup
 
 import (
 	"errors"
@@ -18,12 +18,12 @@ import (
 
 // openTrace opens the trace to replay, or the data of ServeGen from which requests
 // are drawn.
-func (p *plan) openTrace() error {
-	c := &p.config
+func (p *resolver) openTrace() error {
+	c := &p.Config
 	if info, err := os.Stat(c.Trace); c.TraceFormat == serveGen || c.TraceFormat == "" && err == nil && info.IsDir() {
 		return p.drawServeGen()
 	}
-	content, err := p.open(c.Trace)
+	content, err := openFile(c, c.Trace)
 	if err != nil {
 		return fileError("trace", err)
 	}
@@ -35,7 +35,7 @@ func (p *plan) openTrace() error {
 	if ending := filepath.Ext(c.Trace); c.TraceFormat == "" && (ending == ".yaml" || ending == ".yml") && !file.IsHeader() {
 		return inputErrorf("%s: YAML that is no header of a trace: want a trace, or --workload-spec for a specification", c.Trace)
 	}
-	pace, err := p.tracePace()
+	pace, err := tracePace(c)
 	if err != nil {
 		return err
 	}
@@ -50,14 +50,14 @@ func (p *plan) openTrace() error {
 	if err != nil {
 		return err
 	}
-	p.source = t
+	p.Source = t
 	p.warnOfTimeout("timeout", c.Timeout)
 	if err := p.rescale(t); err != nil {
 		return err
 	}
 	p.noteUnusedOfTrace(t)
-	p.setup.Requests = int64(t.Remaining())
-	p.setup.Workload = fmt.Sprintf("%d requests of %s (%s)", t.Remaining(), filepath.Base(c.Trace), t.Format())
+	p.Summary.Requests = int64(t.Remaining())
+	p.Summary.Workload = fmt.Sprintf("%d requests of %s (%s)", t.Remaining(), filepath.Base(c.Trace), t.Format())
 	for _, text := range t.Notes() {
 		p.note("%s", text)
 	}
@@ -68,8 +68,8 @@ func (p *plan) openTrace() error {
 }
 
 // rescale gives a trace with its own arrivals the rate of the configuration.
-func (p *plan) rescale(t *traces.Trace) error {
-	c := &p.config
+func (p *resolver) rescale(t *traces.Trace) error {
+	c := &p.Config
 	own := t.Rate()
 	switch {
 	case c.Rate == 0 || t.Paced():
@@ -110,8 +110,7 @@ func targetedClasses(targets string) (names []string) {
 }
 
 // tracePace makes the arrivals of a trace without its own, nil if no rate is given.
-func (p *plan) tracePace() (traces.Pace, error) {
-	c := &p.config
+func tracePace(c *Config) (traces.Pace, error) {
 	if c.Rate == 0 {
 		return nil, nil
 	}
@@ -122,7 +121,7 @@ func (p *plan) tracePace() (traces.Pace, error) {
 	if err := bad.Err(""); err != nil {
 		return nil, err
 	}
-	a := draw.NewArrivals(law, &rate, vtime.NewStream(p.workloadSeed(), "workload/default/arrivals"))
+	a := draw.NewArrivals(law, &rate, vtime.NewStream(workloadSeed(c), "workload/default/arrivals"))
 	return &a, nil
 }
 
@@ -130,8 +129,8 @@ func (p *plan) tracePace() (traces.Pace, error) {
 const serveGen = "servegen"
 
 // drawServeGen makes the traffic of ServeGen's data.
-func (p *plan) drawServeGen() error {
-	c := &p.config
+func (p *resolver) drawServeGen() error {
+	c := &p.Config
 	clients, notes, err := servegen.Read(c.Trace, servegen.Options{RateScale: c.TraceSpeedup})
 	if err != nil {
 		return err
@@ -142,16 +141,16 @@ func (p *plan) drawServeGen() error {
 	if c.TraceLimit == 0 && c.Horizon == 0 { // published data are hundreds of millions of requests
 		return inputErrorf("%s: ServeGen's data say how often clients send over days: want --trace-limit (requests) or --horizon (virtual time)", c.Trace)
 	}
-	config := traffic.Config{Seed: p.workloadSeed(), Requests: c.TraceLimit, Horizon: vtime.Time(c.Horizon), Clients: clients}
+	config := traffic.Config{Seed: workloadSeed(c), Requests: c.TraceLimit, Horizon: vtime.Time(c.Horizon), Clients: clients}
 	source, err := traffic.New(config)
 	if err != nil {
 		return fmt.Errorf("%s: %w", c.Trace, err)
 	}
-	p.source = source
+	p.Source = source
 	for _, n := range notes {
 		p.note("%s", n)
 	}
 	p.noteIfSet([]string{"trace-block-size", "trace-offset", "trace-ignore-columns", "spread-ties", "skip-bad-rows", "rate", "arrival", "cv"}, "ServeGen's data are windows of rates, of which requests are drawn")
-	p.setup.Workload = fmt.Sprintf("ServeGen's %s: %d clients", filepath.Base(c.Trace), len(clients))
+	p.Summary.Workload = fmt.Sprintf("ServeGen's %s: %d clients", filepath.Base(c.Trace), len(clients))
 	return nil
 }

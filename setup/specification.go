@@ -1,4 +1,4 @@
-package actors
+package setup
 
 import (
 	"errors"
@@ -16,8 +16,8 @@ import (
 
 // openSpec reads the specification of the workload, if there is one. Its horizon,
 // targets and seed hold where the configuration leaves them open.
-func (p *plan) openSpec() (err error) {
-	c := &p.config
+func (p *resolver) openSpec() (err error) {
+	c := &p.Config
 	if c.Custom.Source != nil {
 		return nil
 	}
@@ -26,7 +26,7 @@ func (p *plan) openSpec() (err error) {
 	}
 	switch {
 	case c.WorkloadSpec != "":
-		p.spec, err = p.readSpec()
+		p.spec, err = readSpec(c)
 	case c.Scenario != "":
 		p.spec, err = spec.OpenScenario(c.Scenario)
 	default:
@@ -54,12 +54,12 @@ func (p *plan) openSpec() (err error) {
 }
 
 // readSpec reads the file of the specification.
-func (p *plan) readSpec() (*spec.Spec, error) {
-	path := p.config.WorkloadSpec
-	if p.config.Open == nil {
+func readSpec(c *Config) (*spec.Spec, error) {
+	path := c.WorkloadSpec
+	if c.Open == nil {
 		return spec.OpenFile(path)
 	}
-	text, err := p.readFile(path, input.Specification)
+	text, err := readFile(c, path, input.Specification)
 	if err != nil {
 		return nil, err
 	}
@@ -92,10 +92,10 @@ func (c *Config) checkOneWorkload() error {
 }
 
 // resolveSpec makes the traffic that the specification describes.
-func (p *plan) resolveSpec() error {
-	c := &p.config
+func (p *resolver) resolveSpec() error {
+	c := &p.Config
 	config, notes, err := p.spec.Traffic(spec.Defaults{
-		Seed: p.workloadSeed(), Requests: usualRequests, Timeout: c.Timeout, Pause: c.RefusalPause, Rate: c.Rate, Limit: c.NumRequests, Capacity: p.capacityFor,
+		Seed: workloadSeed(c), Requests: usualRequests, Timeout: c.Timeout, Pause: c.RefusalPause, Rate: c.Rate, Limit: c.NumRequests, Capacity: p.capacityFor,
 		ServeGen: func(path string) ([]traffic.Client, error) {
 			clients, notes, err := servegen.Read(path, servegen.Options{})
 			for _, n := range notes {
@@ -107,7 +107,7 @@ func (p *plan) resolveSpec() error {
 	if err != nil {
 		return err
 	}
-	config.Seed = p.workloadSeed()
+	config.Seed = workloadSeed(c)
 	if c.Horizon > 0 {
 		config.Horizon = vtime.Time(c.Horizon)
 	}
@@ -115,7 +115,7 @@ func (p *plan) resolveSpec() error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", p.spec.Name(), err)
 	}
-	p.source = source
+	p.Source = source
 	for _, n := range notes {
 		p.note("%s", n)
 	}
@@ -124,19 +124,19 @@ func (p *plan) resolveSpec() error {
 	}
 	for i := range config.Clients {
 		k := &config.Clients[i]
-		if p.warnOfTimeout(fmt.Sprintf("client %q: timeout", k.ID), k.Timeout); len(p.setup.Warnings) > 0 {
+		if p.warnOfTimeout(fmt.Sprintf("client %q: timeout", k.ID), k.Timeout); len(p.Summary.Warnings) > 0 {
 			break // one says it
 		}
 	}
-	p.setup.Workload = describeSpec(p.spec, &config)
+	p.Summary.Workload = describeSpec(p.spec, &config)
 	return nil
 }
 
 // capacityFor is the largest number of requests per second, with the given mean
 // tokens, that the cluster completes.
-func (p *plan) capacityFor(input, output float64) float64 {
+func (p *resolver) capacityFor(input, output float64) float64 {
 	p.estimate(input, output)
-	return p.setup.Capacity
+	return p.Summary.Capacity
 }
 
 // describeSpec is a specification in a few words.

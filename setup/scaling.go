@@ -1,45 +1,38 @@
-package actors
+package setup
 
 import (
 	"fmt"
 
-	"blis/engine"
 	"blis/policy"
 )
 
-// scales reports whether the number of instances can change.
-func (p *plan) scales() bool {
-	c := &p.config
+// Scales reports whether the number of instances can change.
+func (p *Plan) Scales() bool {
+	c := &p.Config
 	return (c.AutoscalePolicy != "none" || c.Custom.Autoscale != nil) && c.AutoscaleInterval > 0
 }
 
-// mostReplicas is the largest number of instances that serve at a time.
-func (p *plan) mostReplicas() int {
-	if p.scales() {
-		return p.config.MaxReplicas
+// MostReplicas is the largest number of instances that serve at a time.
+func (p *Plan) MostReplicas() int {
+	if p.Scales() {
+		return p.Config.MaxReplicas
 	}
-	return p.config.NumInstances
-}
-
-// warmup is the warm-up of a new instance, without its start.
-func (p *plan) warmup() engine.Warmup {
-	c := &p.config
-	return engine.Warmup{Duration: c.WarmupDuration, Penalty: c.WarmupPenalty, Curve: engine.Curve(c.WarmupCurve)}
+	return p.Config.NumInstances
 }
 
 // derivedMaxReplicas is the default of max-replicas.
 func derivedMaxReplicas(instances int) int { return min(2*instances, 1<<20) }
 
 // resolveScaling derives and checks the bounds on the number of instances.
-func (p *plan) resolveScaling() error {
-	c := &p.config
+func (p *resolver) resolveScaling() error {
+	c := &p.Config
 	if c.MaxReplicas == 0 {
 		c.MaxReplicas = derivedMaxReplicas(c.NumInstances)
 	}
 	if c.AutoscalePolicy != "none" && c.AutoscaleInterval == 0 {
-		return &InputError{p.wrong("autoscale-interval", 0, "more with --autoscale-policy "+c.AutoscalePolicy)}
+		return &InputError{wrong(c, "autoscale-interval", 0, "more with --autoscale-policy "+c.AutoscalePolicy)}
 	}
-	if !p.scales() {
+	if !p.Scales() {
 		return nil
 	}
 	if c.Policies.Get("autoscale.params.signal") == "attainment" && c.SLOTargets == "" {
@@ -53,9 +46,16 @@ func (p *plan) resolveScaling() error {
 	}
 	switch {
 	case c.MinReplicas < 1 || c.MinReplicas > c.MaxReplicas:
-		return &InputError{p.wrong("min-replicas", c.MinReplicas, fmt.Sprintf("from 1 to --max-replicas %d", c.MaxReplicas))}
+		return &InputError{wrong(c, "min-replicas", c.MinReplicas, fmt.Sprintf("from 1 to --max-replicas %d", c.MaxReplicas))}
 	case c.NumInstances < c.MinReplicas || c.NumInstances > c.MaxReplicas:
 		return inputErrorf("--num-instances is %d: want from --min-replicas %d to --max-replicas %d", c.NumInstances, c.MinReplicas, c.MaxReplicas)
 	}
 	return nil
 }
+
+// Drain policies.
+const (
+	DrainWait      = "wait"      // the instance serves its requests first
+	DrainImmediate = "immediate" // its requests end as aborted
+	DrainRedirect  = "redirect"  // its requests go on on other instances
+)

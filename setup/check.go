@@ -1,4 +1,4 @@
-package actors
+package setup
 
 import (
 	"fmt"
@@ -9,16 +9,18 @@ import (
 	"blis/latency"
 	"blis/metrics"
 	"blis/policy"
-	"blis/trace"
 	"blis/vtime"
 	"blis/workload/traffic"
 )
 
 // checkInputs makes the checks that do not depend on each other, so that one error
 // lists all faults.
-func (p *plan) checkInputs() error {
+func (p *resolver) checkInputs() error {
 	var bad []string
-	for _, check := range []func() error{p.checkNumbers, p.checkCoefficients, p.checkTracing, p.resolveModel, p.resolveFitness} {
+	checks := []func() error{func() error { return checkNumbers(&p.Config) }}
+	checks = append(checks, p.checks...)
+	checks = append(checks, func() error { return checkCoefficients(&p.Config) }, p.resolveModel, p.resolveFitness)
+	for _, check := range checks {
 		if err := check(); err != nil {
 			bad = append(bad, err.Error())
 		}
@@ -30,12 +32,11 @@ func (p *plan) checkInputs() error {
 }
 
 // checkNumbers refuses what no later step would explain as well.
-func (p *plan) checkNumbers() error {
-	c := &p.config
+func checkNumbers(c *Config) error {
 	var bad []string
 	check := func(ok bool, name string, value any, want string) {
 		if !ok {
-			bad = append(bad, p.wrong(name, value, want))
+			bad = append(bad, wrong(c, name, value, want))
 		}
 	}
 	check(c.NumInstances >= 1 && c.NumInstances <= MostInstances, "num-instances", c.NumInstances, fmt.Sprintf("1 to %d", MostInstances))
@@ -71,11 +72,10 @@ func (p *plan) checkNumbers() error {
 	check(!(c.CostPerReplicaHour < 0 || c.CostPerReplicaHour > mostCost), "cost-per-replica-hour", c.CostPerReplicaHour, fmt.Sprintf("0 (not given) to %v", mostCost))
 	check(!(c.GPUHourPrice < 0 || c.GPUHourPrice > mostCost), "gpu-hour-price", c.GPUHourPrice, fmt.Sprintf("0 (not given) to %v", mostCost))
 	check(c.GPUHourPrice == 0 || c.CostPerReplicaHour == 0, "gpu-hour-price", c.GPUHourPrice, "one of it and --cost-per-replica-hour")
-	p.checkVectors(check)
+	checkVectors(c, check)
 	check(c.Coefficients == "" || (c.LatencyModel == "auto" || c.LatencyModel == "physics") && len(c.AlphaCoeffs) == 0, "coefficients", c.Coefficients, "none with blackbox or roofline: they are those of --latency-model physics")
 	check(c.LatencyModel != "roofline" || len(c.AlphaCoeffs) == 0, "alpha-coeffs", c.AlphaCoeffs, "none with --latency-model roofline")
 	check(c.PreemptionGamma >= 0 && c.PreemptionGamma <= 1, "preemption-ema-gamma", c.PreemptionGamma, "above 0 and at most 1, 0 for the one of the coefficients")
-	check(c.Workers >= 0 && c.Workers <= 4096, "workers", c.Workers, "1 to 4096, 0 for one per core")
 	if len(bad) > 0 {
 		return inputErrorf("%s", strings.Join(bad, "; "))
 	}
@@ -84,8 +84,7 @@ func (p *plan) checkNumbers() error {
 
 // checkVectors checks the numbers of coefficients: three and three for blackbox,
 // eleven and sixteen for physics.
-func (p *plan) checkVectors(check func(ok bool, name string, value any, want string)) {
-	c := &p.config
+func checkVectors(c *Config, check func(ok bool, name string, value any, want string)) {
 	alphas, betas := []int{3, len(latency.AlphaVector{})}, []int{3, len(latency.BetaVector{})}
 	want := "3 numbers with --beta-coeffs of 3 (blackbox), or 11 with --beta-coeffs of 16 (physics)"
 	switch c.LatencyModel {
@@ -110,8 +109,8 @@ const MostInstances = 1 << 20
 const mostCost = 1e15
 
 // resolveFitness reads the weights.
-func (p *plan) resolveFitness() (err error) {
-	if p.fitness, err = metrics.ParseFitness(p.config.FitnessWeights); err != nil {
+func (p *resolver) resolveFitness() (err error) {
+	if p.Fitness, err = metrics.ParseFitness(p.Config.FitnessWeights); err != nil {
 		return inputErrorf("--fitness-weights: %v", err)
 	}
 	return nil
@@ -119,10 +118,10 @@ func (p *plan) resolveFitness() (err error) {
 
 // wrong is the error of a setting with a bad value: at its place in the bundle file,
 // if it stands there, else by its flag.
-func (p *plan) wrong(flag string, value any, want string) string {
+func wrong(c *Config, flag string, value any, want string) string {
 	if path, ok := PolicyPath(flag); ok {
 		fault := &policy.Error{Field: path, Problem: fmt.Sprintf("%v is not allowed, want %s", value, want)}
-		if located := p.config.Policies.Locate(fault); located != error(fault) {
+		if located := c.Policies.Locate(fault); located != error(fault) {
 			return located.Error()
 		}
 	}
@@ -132,11 +131,11 @@ func (p *plan) wrong(flag string, value any, want string) string {
 func validTP(tp int) bool { return tp >= 1 && tp <= 1024 }
 
 // checkCoefficients checks the values of complete coefficients.
-func (p *plan) checkCoefficients() error {
-	if len(p.config.AlphaCoeffs) != 3 || len(p.config.BetaCoeffs) != 3 {
+func checkCoefficients(c *Config) error {
+	if len(c.AlphaCoeffs) != 3 || len(c.BetaCoeffs) != 3 {
 		return nil
 	}
-	m, c := p.given(), &p.config
+	m := given(c)
 	if err := m.Validate(); err != nil {
 		return err
 	}
@@ -156,23 +155,8 @@ func (p *plan) checkCoefficients() error {
 const mostStep = 1e12
 
 // given is the blackbox model of the given coefficients.
-func (p *plan) given() latency.Blackbox {
-	return latency.Blackbox{Alpha: [3]float64(p.config.AlphaCoeffs), Beta: [3]float64(p.config.BetaCoeffs)}
+func given(c *Config) latency.Blackbox {
+	return latency.Blackbox{Alpha: [3]float64(c.AlphaCoeffs), Beta: [3]float64(c.BetaCoeffs)}
 }
 
 func finite(f float64) bool { return !math.IsNaN(f) && !math.IsInf(f, 0) }
-
-// checkTracing checks what was asked for.
-func (p *plan) checkTracing() error {
-	switch t := &p.config.Tracing; {
-	case t.Level > trace.Detailed:
-		return inputErrorf("trace level %d: want at most %d, detailed", t.Level, trace.Detailed)
-	case t.Level != trace.None && t.Consumer == nil:
-		return inputErrorf("trace level %v has no consumer", t.Level)
-	case t.Counterfactual < 0:
-		return inputErrorf("--counterfactual-k is %d: want 0 (off) or more", t.Counterfactual)
-	case t.Counterfactual > 0 && t.Level == trace.None:
-		return inputErrorf("--counterfactual-k is %d without a trace: want --trace-level decisions or detailed with it", t.Counterfactual)
-	}
-	return nil
-}

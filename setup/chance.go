@@ -1,4 +1,8 @@
-package actors
+package setup
+
+import (
+	"blis/policy"
+)
 
 // Chance says what the seeds of a run decide. Where they decide nothing all runs of
 // a configuration are the same, so one is enough.
@@ -11,20 +15,19 @@ type Chance struct {
 	Decisions bool
 }
 
-// chance is what the seeds decide in a plan whose policies are complete. Custom
+// chanceOf is what the seeds decide in a plan whose policies are complete. Custom
 // policies may draw; a custom source does not depend on the seeds.
-func (p *plan) chance() Chance {
-	c := &p.config
-	fixed, replayed := p.source.(interface{ Paced() bool })
+func chanceOf(p *Plan) Chance {
+	c := &p.Config
+	fixed, replayed := p.Source.(interface{ Paced() bool })
 	chance := Chance{Traffic: c.Custom.Source == nil && !(replayed && !fixed.Paced())}
 	chance.Decisions = c.Custom.Admission != nil || c.Custom.Priority != nil || c.Custom.Routing != nil || c.Custom.Autoscale != nil || c.Custom.Scheduler != nil ||
-		p.scales() && (c.ProvisioningDelay.CV > 0 || c.ModelLoadTime.CV > 0) ||
-		(p.scales() || c.NumInstances > 1) && p.routingDraws()
+		p.Scales() && (c.ProvisioningDelay.CV > 0 || c.ModelLoadTime.CV > 0) ||
+		(p.Scales() || c.NumInstances > 1) && routingDraws(&c.Policies)
 	return chance
 }
 
 // routingDraws reports whether the routing policy draws among instances.
-func (p *plan) routingDraws() bool {
-	b := &p.config.Policies
+func routingDraws(b *policy.Bundle) bool {
 	return b.Routing.Type == "power-of-two" || b.Get("routing.params.tie") == "random"
 }

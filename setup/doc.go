@@ -1,0 +1,20 @@
+// Package setup says what a configuration means: [Resolve] checks the settings of a
+// run and derives what they leave open. The result is a [Plan], which is data; package
+// actors makes the actors of it. Nothing here knows of actors, messages or virtual
+// time that passes.
+//
+//	config.go          every setting of a run, with its default; defaults.go sets these
+//	plan.go            what Resolve yields; errors.go what it finds wrong
+//	resolve.go         the steps, in their order; GPU, model, cache and limits
+//	deployment.go      model and GPU alone
+//	latency.go         the latency model
+//	check.go           which values a setting can have
+//	policies.go        settings and policy bundle; shortcut.go which settings are
+//	                   fields of the bundle
+//	scaling.go         whether and between which bounds instances come and go;
+//	random_duration.go how long that takes
+//	workload.go        generated requests; specification.go, trace.go other workloads
+//	forced.go          requests that the user routes
+//	unused.go          settings that have no effect because of others
+//	chance.go          which parts of a run its seeds decide
+package setup

@@ -1,0 +1,60 @@
+package setup
+
+import (
+	"blis/latency"
+	"blis/metrics"
+	"blis/policy"
+	"blis/vtime"
+	"blis/workload"
+)
+
+// Plan is a checked configuration with everything derived that it leaves open: what
+// a run is made of. A plan is for one run, as its source yields requests once.
+type Plan struct {
+	Config  Config // effective: resolving it again gives the same plan
+	Summary Summary
+
+	Deployment latency.Deployment
+	Model      latency.Model
+	Fitted     *latency.PhysicsSet // of coefficients of the model; nil: unknown
+	Source     workload.Source
+	Forced     map[int64]int // instances of requests that the user routes, by number of arrival
+
+	// Freshness of single signals, where the bundle gives one: Immediate, OnDemand,
+	// or the interval of their refreshes.
+	Freshness map[policy.Signals]vtime.Duration
+
+	Targets []metrics.ClassTargets
+	Fitness metrics.Fitness
+}
+
+// Freshness of a signal without an interval.
+const (
+	Immediate vtime.Duration = 0  // as instances publish it
+	OnDemand  vtime.Duration = -1 // as it is when the router reads it
+)
+
+// Summary is what a user is told of a plan before the run.
+type Summary struct {
+	Model    string // Hugging Face id
+	Hardware string
+	TP       int
+	Latency  string // the latency model, and its stated error
+
+	// LatencyModel is the kind of latency model: physics, roofline, blackbox or
+	// custom. CoefficientSet is what it was fitted to, by name; "given" for
+	// coefficients on the command line, empty where there are none. Only runs that
+	// agree in both compare.
+	LatencyModel, CoefficientSet string
+
+	KVBlocks    int64 // per instance
+	MaxModelLen int32 // effective
+	Capacity    float64
+	Binds       latency.Limit
+	Workload    string
+	Requests    int64 // of a trace; 0 for other workloads
+	Policies    string
+	Chance      Chance   // what the seeds decide
+	Notes       []string // what was derived or fitted that a user may not expect
+	Warnings    []string // what makes the run hardly worth reading, known before it
+}

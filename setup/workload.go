@@ -1,0 +1,171 @@
+package setup
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"blis/latency"
+	"blis/vtime"
+	"blis/workload"
+	"blis/workload/draw"
+	"blis/workload/traffic"
+)
+
+// capacityShare is the default rate as a share of the capacity: at low load policies
+// do not differ.
+const capacityShare = 0.8
+
+func (p *resolver) resolveWorkload() error {
+	c := &p.Config
+	if p.Config.Custom.Source != nil {
+		p.Source, p.Summary.Workload = p.Config.Custom.Source, "custom source"
+		return nil
+	}
+	if p.spec != nil {
+		return p.resolveSpec()
+	}
+	if c.Trace != "" {
+		return p.openTrace()
+	}
+	if c.NumRequests == 0 {
+		c.NumRequests = usualRequests
+	}
+	p.estimate(c.PromptTokens+float64(c.PrefixTokens), c.OutputTokens)
+	if c.Rate == 0 && c.Concurrency == 0 {
+		c.Rate = roundRate(float64(capacityShare * p.Summary.Capacity))
+		p.note("rate %s/s: %.0f %% of the capacity for such lengths, about %.4g/s", strconv.FormatFloat(c.Rate, 'g', -1, 64), 100*capacityShare, p.Summary.Capacity)
+	}
+	source, err := traffic.NewSynthetic(traffic.SyntheticConfig{
+		Seed: workloadSeed(c), Rate: c.Rate, Requests: c.NumRequests, Arrival: draw.ProcessKind(c.Arrival), CV: c.CV,
+		Input:        traffic.Normal{Mean: c.PromptTokens, Stdev: c.PromptTokensStdev, Min: c.PromptTokensMin, Max: c.PromptTokensMax},
+		Output:       traffic.Normal{Mean: c.OutputTokens, Stdev: c.OutputTokensStdev, Min: c.OutputTokensMin, Max: c.OutputTokensMax},
+		PrefixTokens: c.PrefixTokens, Timeout: c.Timeout, Users: c.Concurrency, Think: c.ThinkTime, Pause: c.RefusalPause,
+	})
+	if err != nil {
+		return err
+	}
+	p.Source = source
+	p.warnOfTimeout("timeout", c.Timeout)
+	p.Summary.Workload = fmt.Sprintf("%d requests, %s, %s tokens in, %s out", c.NumRequests, c.pace(),
+		lengths(c.PromptTokens, c.PromptTokensStdev), lengths(c.OutputTokens, c.OutputTokensStdev))
+	if c.PrefixTokens > 0 {
+		p.Summary.Workload += fmt.Sprintf(", %d shared prefix tokens", c.PrefixTokens)
+	}
+	return nil
+}
+
+// noteModels notes the models that requests name and that the cluster does not
+// serve. All instances serve one model.
+func noteModels(p *Plan) error {
+	names := &p.Source.Labels().Models
+	var others []string
+	for i := range names.Len() {
+		if name := names.Name(workload.Label(i)); name != "" && !p.Deployment.Model.Is(name) {
+			others = append(others, strconv.Quote(name))
+		}
+	}
+	if len(others) == 0 {
+		return nil
+	}
+	slices.Sort(others)
+	text := "model " + others[0]
+	if len(others) > 1 {
+		text = "models " + strings.Join(others[:min(len(others), 3)], ", ")
+	}
+	if more := len(others) - 3; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	p.note("%s: named by requests and not served; all requests run on %s", text, p.Summary.Model)
+	return nil
+}
+
+// warnOfTimeout warns of a timeout that is shorter than any answer; of says whether
+// it is the setting's or a client's.
+func (p *resolver) warnOfTimeout(of string, timeout vtime.Duration) {
+	r := workload.NewRequest(0, 1, 1)
+	if least := p.Alone(&r); timeout > 0 && timeout < least {
+		p.warn("%s %v is shorter than one step: the shortest answer takes %v", of, timeout, least)
+	}
+}
+
+// usualRequests is the default number of requests.
+const usualRequests = 1000
+
+// estimate keeps the largest number of requests per second, with the given mean
+// tokens, that the cluster completes.
+func (p *resolver) estimate(input, output float64) {
+	c := &p.Config
+	e := Capacity(p.Model, c, input, output)
+	p.Summary.Capacity, p.Summary.Binds = float64(e.Rate*float64(c.NumInstances)), e.Binds
+}
+
+// pace says how requests arrive.
+func (c *Config) pace() string {
+	switch {
+	case c.Concurrency == 0:
+		return fmt.Sprintf("%s at %s/s", c.Arrival, strconv.FormatFloat(c.Rate, 'g', -1, 64))
+	case c.ThinkTime == 0:
+		return fmt.Sprintf("%d users", c.Concurrency)
+	}
+	return fmt.Sprintf("%d users who think %v", c.Concurrency, c.ThinkTime)
+}
+
+// roundRate keeps three digits, so that a derived rate is easy to type again.
+func roundRate(rate float64) float64 {
+	r, err := strconv.ParseFloat(strconv.FormatFloat(rate, 'g', 3, 64), 64)
+	if err != nil {
+		return rate
+	}
+	return r
+}
+
+func lengths(mean, stdev float64) string {
+	if stdev == 0 {
+		return strconv.FormatFloat(mean, 'g', -1, 64)
+	}
+	return fmt.Sprintf("%g ± %g", mean, stdev)
+}
+
+func workloadSeed(c *Config) uint64 {
+	if c.WorkloadSeed != nil {
+		return *c.WorkloadSeed
+	}
+	return c.Seed
+}
+
+// Capacity estimates the requests per second that one instance sustains, with the
+// given mean tokens per request.
+func Capacity(m latency.Model, c *Config, input, output float64) latency.CapacityEstimate {
+	return latency.Capacity(m, latency.CapacityInput{
+		Input: input, Output: output, MaxSeqs: int64(c.MaxNumSeqs), Tokens: int64(c.MaxNumBatchedTokens),
+		Blocks: c.TotalKVBlocks, BlockSize: int64(c.BlockSizeInTokens),
+	})
+}
+
+// Alone is how long the answer to a request takes on an idle instance with an empty
+// cache: the prompt in one step, then each token as long as the one in the middle.
+func (p *Plan) Alone(r *workload.Request) vtime.Duration {
+	m := p.Model
+	input, output := int64(r.Input), int64(r.Output)
+	prefill := latency.Batch{PrefillTokens: input, PrefillRequests: 1, PrefillPairs: input * (input + 1) / 2, SampledRows: 1}
+	us := m.Queueing(latency.QueueInput{Input: input}) + m.Step(&prefill) + m.RequestOverhead()
+	if output > 1 {
+		context := input + output/2
+		decode := latency.Batch{DecodeTokens: 1, DecodeRequests: 1, DecodeContext: context, DecodeBlocks: context/int64(p.Config.BlockSizeInTokens) + 1, SampledRows: 1}
+		us += float64(float64(output-1) * m.Step(&decode))
+	}
+	us += float64(float64(output) * m.TokenOverhead())
+	d, err := vtime.Truncate(us)
+	if err != nil { // a model that yields no number fails in a run too, and says when
+		return 1
+	}
+	return d
+}
+
+// Loops reports whether requests of the workload follow from answers.
+func (p *Plan) Loops() bool {
+	l, ok := p.Source.(workload.ClosedLoop)
+	return ok && l.Awaits()
+}
