@@ -39,7 +39,6 @@ var largeTypes = map[string]typeSize{
 
 	// Mostly data, with methods that only read.
 	"actors.Row":           {30, 0, "an outcome with what the router knew"},
-	"trace.Summary":        {30, 0, "facts of a trace, written section by section"},
 	"cli.comparisonWriter": {0, 42, "a method per table"},
 }
 

@@ -10,20 +10,13 @@
 //
 // A Summary takes records as they come and says of them what fits on a page:
 //
-//	summary.go                 Summary: what it keeps, the order it holds records to
-//	summary_decisions.go       admission, priority and routing records
-//	summary_events.go          scale, batch, preemption and anomaly records
-//	summary_outcome.go         outcomes, joined with the decisions before them
-//	summary_worst.go           regret, the worst decisions, examples
-//	summary_table.go           tables, averages and histograms of limited size
-//	summary_bins.go            bins of time of a run whose length is not known
+//	summary.go                 Summary: what it keeps, the order it holds records to; Report
+//	summary_decisions.go       admission, priority, routing and scale records; regret
+//	summary_outcome.go         batches, preemptions, anomalies; outcomes, joined with the decisions before them
+//	summary_table.go           tables, averages, histograms, examples and bins of time, all of limited size
 //	summary_report.go          Report: the facts, as JSON has them
-//	summary_report_where.go    the same: instances, regret, the course of time
 //	summary_facts.go           from what was kept to facts
-//	summary_issues.go          the same: issues
-//	summary_where.go           the same: instances, regret, the course of time
 //	summary_text.go            the text, its limit, its numbers and names
 //	summary_sections.go        sections of the text and their order
 //	summary_sections_where.go  the same: decisions, instances, regret
-//	summary_sections_time.go   the same: the course of time, classes and tenants
 package trace

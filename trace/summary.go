@@ -4,9 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
+	"slices"
 	"strings"
 
-	"blis/metrics"
 	"blis/vtime"
 )
 
@@ -62,44 +63,38 @@ const (
 )
 
 // Summary takes the records of a run as they come and keeps what its reports
-// need: requests that are in flight, and tables and lists of limited size. Of
-// instances it keeps sums for each. What it reports depends on the records
-// and their order alone. It is not safe for concurrent use.
+// need: requests in flight, tables and lists of limited size, and sums for each
+// instance. What it reports depends on the records and their order alone. It is
+// not safe for concurrent use.
 type Summary struct {
 	options  SummaryOptions
 	header   *Header
 	targets  map[string]ClassTargets
 	records  RecordCounts
-	position int64 // number of the record at hand, from 1
-	started  bool
-	from, to vtime.Time // of the first and the last record
-	time     timeBins
+	position int64 // number of the last record, from 1
+	time     course
 
-	flights    map[int64]*flight // admitted, delayed or routed, and without outcome
-	admissions table[verdict, counted]
-	delays     span
-	priorities table[string, average]
-	routings   table[string, counted]
-	routed     routedSums
-	scalings   table[verdict, counted]
-	scaled     scaledSums
-	ends       table[verdict, counted]
-	anomalies  table[string, anomalous]
-	preempted  preemptedSums
-	steps      stepSums
-	hits       hitSums
-	missed     traits
-	met        traits
-	classes    table[string, group]
-	tenants    table[string, group]
-	instances  table[int, instance]
-	bins       [maxBins]bin
-	regrets    regrets
-	streaks    [2]streak // of routings to one instance, of rejections
+	flights   map[int64]*flight // of requests that were admitted, delayed or routed, and have no outcome
+	decided   decided
+	regrets   regrets
+	ended     ended
+	classes   table[string, group]
+	tenants   table[string, group]
+	instances table[int, instance]
 }
 
-// verdict is a decision or an end with its reason.
-type verdict struct{ what, reason string }
+// course is the course of time.
+type course struct {
+	started  bool
+	from, to vtime.Time // of the first and the last record
+	bins     timeBins
+	counts   [maxBins]Bin
+}
+
+func (c *course) bin(t vtime.Time) int { return c.bins.bin(t) }
+
+// at returns the bin of t.
+func (c *course) at(t vtime.Time) *Bin { return &c.counts[c.bins.bin(t)] }
 
 // NewSummary returns a summary of no records.
 func NewSummary(options SummaryOptions) *Summary {
@@ -109,16 +104,11 @@ func NewSummary(options SummaryOptions) *Summary {
 	if options.Examples < 1 {
 		options.Examples = 3
 	}
-	s := &Summary{
-		options: options, time: newTimeBins(), flights: map[int64]*flight{}, targets: map[string]ClassTargets{},
-		admissions: newTable[verdict, counted](mostNames), priorities: newTable[string, average](mostClasses),
-		routings: newTable[string, counted](mostNames), scalings: newTable[verdict, counted](mostNames),
-		ends: newTable[verdict, counted](mostNames), anomalies: newTable[string, anomalous](mostNames),
-		classes: newTable[string, group](mostClasses), tenants: newTable[string, group](mostTenants),
-		instances: newTable[int, instance](unlimited),
+	return &Summary{
+		options: options, targets: map[string]ClassTargets{}, time: course{bins: newTimeBins()},
+		flights: map[int64]*flight{}, decided: newDecided(), regrets: newRegrets(options.Worst), ended: newEnded(),
+		classes: newTable[string, group](mostClasses), tenants: newTable[string, group](mostTenants), instances: newTable[int, instance](unlimited),
 	}
-	s.regrets = newRegrets(options.Worst)
-	return s
 }
 
 // Consume implements Consumer. The error names the record that is wrong, and the
@@ -201,18 +191,19 @@ func (s *Summary) add(r Record) error {
 
 // advance moves time to that of the next record.
 func (s *Summary) advance(t vtime.Time) error {
+	c := &s.time
 	switch {
 	case t < 0 || t == vtime.Never:
 		return wrong("at_us", "%d, want a time of the run", t)
-	case s.started && t < s.to:
-		return wrong("at_us", "%d is before %d, the time of the record before", t, s.to)
+	case c.started && t < c.to:
+		return wrong("at_us", "%d is before %d, the time of the record before", t, c.to)
 	}
-	if !s.started {
-		s.started, s.from = true, t
-		s.time.start(t)
+	if !c.started {
+		c.started, c.from = true, t
+		c.bins.start(t)
 	}
-	s.to = t
-	for !s.time.covers(t) {
+	c.to = t
+	for !c.bins.covers(t) {
 		s.halve()
 	}
 	return nil
@@ -220,20 +211,18 @@ func (s *Summary) advance(t vtime.Time) error {
 
 // halve makes bins twice as wide.
 func (s *Summary) halve() {
-	s.time.double()
-	fold(&s.bins, bin.plus)
+	s.time.bins.double()
+	fold(&s.time.counts, Bin.plus)
 	fold(&s.regrets.bins, average.plus)
-	for i := range s.classes.values {
-		fold(&s.classes.values[i].series, add)
-	}
-	for i := range s.tenants.values {
-		fold(&s.tenants.values[i].series, add)
+	for _, t := range [...]*table[string, group]{&s.classes, &s.tenants} {
+		for i := range t.values {
+			fold(&t.values[i].series, add)
+		}
+		fold(&t.others.series, add)
 	}
 	for i := range s.instances.values {
 		fold(&s.instances.values[i].series, add)
 	}
-	fold(&s.classes.others.series, add)
-	fold(&s.tenants.others.series, add)
 }
 
 func (s *Summary) addHeader(h *Header) error {
@@ -255,14 +244,47 @@ func (s *Summary) addHeader(h *Header) error {
 	return nil
 }
 
-// copied is a pointer to a value of its own: records are valid during a call.
-func copied[T any](p *T) *T {
-	if p == nil {
-		return nil
+// Report says what came so far. More records may follow, and another report;
+// requests without outcome are as they would be if the trace ended here. The
+// text has at most tokens tokens, 4·tokens characters. Errors: an unknown
+// strategy, fewer tokens than LeastSummaryTokens, no header yet.
+func (s *Summary) Report(strategy Strategy, tokens int) (*Report, error) {
+	if _, err := ParseStrategy(string(strategy)); err != nil {
+		return nil, err
 	}
-	v := *p
-	return &v
+	if tokens < LeastSummaryTokens {
+		return nil, fmt.Errorf("a summary of %d tokens: want at least %d", tokens, LeastSummaryTokens)
+	}
+	if s.header == nil {
+		return nil, fmt.Errorf("the trace is empty: a header was to come first")
+	}
+	h, all := s.header, s.regretsSoFar()
+	r := &Report{
+		Schema: SummarySchema, Strategy: strategy, TokenLimit: min(tokens, math.MaxInt/charsPerToken),
+		Run: SummaryRun{h.Level, h.Seed, h.Instances, h.Admission, h.Priority, h.Routing, h.Scheduler, h.Autoscale, h.Counterfactual}, Records: s.records,
+		Outcomes: s.outcomeFacts(), Issues: s.issues(), Compared: s.comparison(), Decisions: s.decisionFacts(),
+		Instances: s.instanceFacts(), Regret: s.regretFacts(&all), Patterns: s.patternFacts(&all),
+	}
+	if s.time.started {
+		r.From, r.To = pointer(int64(s.time.from)), pointer(int64(s.time.to))
+	}
+	r.write()
+	return r, nil
 }
 
-// completed is the state of a request that got all of its output.
-var completed = metrics.Completed.String()
+// regretsSoFar returns the regrets of all decisions, also for
+// requests that have no outcome yet, in the order of requests.
+func (s *Summary) regretsSoFar() regrets {
+	all := s.regrets.clone()
+	var open []int64
+	for request, f := range s.flights { // in any order: sorted below
+		if f.routings > 0 {
+			open = append(open, request)
+		}
+	}
+	slices.Sort(open)
+	for _, request := range open {
+		all.add(&s.flights[request].last, &s.time.bins)
+	}
+	return all
+}

@@ -7,25 +7,130 @@ import (
 	"blis/vtime"
 )
 
-// hitSums compare what a router expected to be cached with what was. Tokens
-// are the sums of the differences.
-type hitSums struct {
-	n, equal             int64
-	short, shortTokens   int64 // fewer were found than expected
-	over, overTokens     int64
-	shortest             examples
-	expected, found      int64 // tokens, of all that are compared
-	preempted, evictions int64 // requests that were preempted, and how often in all
-	repeated             int64 // requests preempted more than once
+// completed is the state of a request that got all of its output.
+var completed = metrics.Completed.String()
+
+// ended is what a Summary keeps of outcomes, and of what happened before them.
+type ended struct {
+	ends        table[verdict, counted]
+	missed, met traits
+	hits        HitFacts
+	shortest    examples // of prefix hits, by tokens that were missing
+	preemption  PreemptionFacts
+	preempted   examples // by tokens lost
+	anomalies   table[string, counted]
+	steps       stepSums
 }
 
-// traits are how many requests, all of which met their targets or none, had
-// something in common.
+func newEnded() ended {
+	return ended{ends: newTable[verdict, counted](mostNames), anomalies: newTable[string, counted](mostNames)}
+}
+
+// stepSums are of batch records.
+type stepSums struct {
+	n, running, waiting, prefill, decode int64
+}
+
+// group is a class or a tenant.
+type group struct {
+	GroupFact
+	completed int64
+	series    series // of Asked
+	late      [len(targetNames)]counted
+	latencies [len(targetNames)]histogram // of classes alone
+	ttft      span
+}
+
+// targetNames are the latencies that may have a target.
+var targetNames = [...]string{"ttft", "tpot", "e2e"}
+
+// instance is one of the cluster.
+type instance struct {
+	InstanceFact
+	series           series // of Routed
+	hit, hitInput    int64  // prompt tokens found, and tokens of all prompts they were looked up for
+	running, waiting int64  // sums over steps
+	mostWaiting      int64
+	blocks           int64
+}
+
+// The things that requests may have in common, in the order of the report.
+const (
+	notCompleted = iota
+	wasPreempted
+	wasRedirected
+	wasDelayed
+	hadRegret
+	fellShort
+	traitCount
+)
+
+var traitNames = [traitCount]string{"not_completed", "preempted", "redirected", "delayed", "regret", "hit_shortfall"}
+
+// traits count what requests, all of which met their targets or none, had in
+// common.
 type traits struct {
-	n, completed                                   int64
-	preempted, redirected, delayed, regretted, few int64
-	scored, compared                               int64 // that regret and hits are known of
-	wait                                           span
+	n          int64
+	has, known [traitCount]int64
+	wait       span
+}
+
+func (t *traits) note(trait int, has bool) {
+	t.known[trait]++
+	if has {
+		t.has[trait]++
+	}
+}
+
+func (s *Summary) addBatch(r *Batch) error {
+	if r.Instance < 0 {
+		return wrong("instance", "%d, want an index", r.Instance)
+	}
+	x := &s.ended.steps
+	x.n++
+	x.running += int64(r.Running)
+	x.waiting += int64(r.Waiting)
+	x.prefill += int64(r.PrefillTokens)
+	x.decode += int64(r.DecodeTokens)
+	i := s.instances.at(r.Instance)
+	i.Steps++
+	i.running += int64(r.Running)
+	i.waiting += int64(r.Waiting)
+	i.mostWaiting = max(i.mostWaiting, int64(r.Waiting))
+	i.blocks = max(i.blocks, r.UsedBlocks)
+	return nil
+}
+
+func (s *Summary) addPreemption(r *Preemption) error {
+	if r.Instance < 0 {
+		return wrong("instance", "%d, want an index", r.Instance)
+	}
+	s.ended.preemption.Records++
+	s.ended.preemption.Tokens += int64(r.Computed)
+	about := example{at: r.At, request: r.Request, instance: r.Instance, value: float64(r.Computed)}
+	s.ended.preempted.add(about, s.options.Examples)
+	s.instances.at(r.Instance).Preemptions++
+	s.time.at(r.At).Preemptions++
+	return nil
+}
+
+func (s *Summary) addAnomaly(r *Anomaly) error {
+	about := example{at: r.At, request: -1, instance: -1, value: r.Severity}
+	switch {
+	case !r.finite():
+		return wrong("severity", "%v is not finite", r.Severity)
+	case r.Instance != nil && *r.Instance < 0:
+		return wrong("instance", "%d, want an index, or null", *r.Instance)
+	case r.Instance != nil:
+		about.instance = *r.Instance
+		s.instances.at(*r.Instance).Anomalies++
+	}
+	if len(r.Requests) > 0 {
+		about.request = r.Requests[0]
+	}
+	s.ended.anomalies.at(r.Name).add(about, s.options.Examples)
+	s.time.at(r.At).Anomalies++
+	return nil
 }
 
 func (s *Summary) addOutcome(r *Outcome) error {
@@ -34,27 +139,48 @@ func (s *Summary) addOutcome(r *Outcome) error {
 	}
 	f := s.flights[r.Request]
 	delete(s.flights, r.Request)
-	b := &s.bins[s.time.bin(r.At)]
-	b.ended++
 	about := example{at: r.At, request: r.Request, tenant: r.Tenant, class: r.Class, instance: -1}
+	b := s.time.at(r.At)
+	judge := func(judged, met *int64) {
+		if r.SLOMet != nil {
+			*judged++
+			if *r.SLOMet {
+				*met++
+			}
+		}
+	}
+	b.Ended++
+	judge(&b.Judged, &b.Met)
 	if r.Instance != nil {
 		about.instance = *r.Instance
-		s.served(r, f)
-	}
-	s.ends.at(verdict{r.State, r.Reason}).add(about, s.options.Examples)
-	s.attained(r, b)
-	s.inGroups(r, about)
-	s.hit(r, about)
-	if r.SLOMet != nil {
-		which := &s.met
-		if !*r.SLOMet {
-			which = &s.missed
+		i := s.instances.at(*r.Instance) // with which it was last
+		i.Ended++
+		judge(&i.Judged, &i.Met)
+		if r.ActualHit != nil && f != nil && f.routings > 0 {
+			i.hit += int64(*r.ActualHit)
+			i.hitInput += int64(f.last.Input)
 		}
-		which.add(r, f)
 	}
+	s.ended.ends.at(verdict{r.State, r.Reason}).add(about, s.options.Examples)
+	for _, g := range [...]*group{s.classes.at(r.Class), s.tenants.at(r.Tenant)} {
+		g.Ended++
+		judge(&g.Judged, &g.Met)
+		switch r.State {
+		case completed:
+			g.completed++
+		case metrics.Rejected.String():
+			g.Rejected++
+		}
+		if r.TTFT != nil {
+			g.ttft.add(int64(*r.TTFT))
+		}
+	}
+	s.addLatencies(r, about)
+	s.ended.add(r, about, s.options.Examples)
+	s.ended.compare(r, f)
 	if f != nil && f.routings > 0 {
-		f.last.ending = endingOf(r)
-		s.regrets.add(f.last, &s.time)
+		f.last.Outcome = endingOf(r)
+		s.regrets.add(&f.last, &s.time.bins)
 	}
 	return nil
 }
@@ -91,123 +217,81 @@ func stateNames() (list []string) {
 	return list
 }
 
-// served counts r for the instance that it was last with.
-func (s *Summary) served(r *Outcome, f *flight) {
-	i := s.instances.at(*r.Instance)
-	i.ended++
-	if r.SLOMet != nil {
-		i.judged++
-		if *r.SLOMet {
-			i.met++
-		}
-	}
-	if r.ActualHit != nil && f != nil && f.routings > 0 {
-		i.hit += int64(*r.ActualHit)
-		i.hitInput += int64(f.last.input)
-	}
-}
-
-func (s *Summary) attained(r *Outcome, b *bin) {
-	if r.SLOMet == nil {
-		return
-	}
-	b.judged++
-	if *r.SLOMet {
-		b.met++
-	}
-}
-
-// inGroups counts r for its class and its tenant.
-func (s *Summary) inGroups(r *Outcome, about example) {
+// addLatencies compares the latencies of r with the targets of its class.
+func (s *Summary) addLatencies(r *Outcome, about example) {
 	class, tenant := s.classes.at(r.Class), s.tenants.at(r.Tenant)
-	latencies := [...]*vtime.Duration{r.TTFT, r.TPOT, r.E2E}
-	for _, g := range [...]*group{class, tenant} {
-		g.ended++
-		switch r.State {
-		case completed:
-			g.completed++
-		case metrics.Rejected.String():
-			g.rejected++
-		}
-		if r.SLOMet != nil {
-			g.judged++
-			if *r.SLOMet {
-				g.met++
-			}
-		}
-	}
-	if r.TTFT != nil {
-		class.ttft.add(int64(*r.TTFT))
-		tenant.ttft.add(int64(*r.TTFT))
-	}
 	target := s.targetOf(r.Class)
-	for i, bound := range [...]*vtime.Duration{target.TTFT, target.TPOT, target.E2E} {
-		if latencies[i] == nil {
+	bounds := [...]*vtime.Duration{target.TTFT, target.TPOT, target.E2E}
+	for i, d := range [...]*vtime.Duration{r.TTFT, r.TPOT, r.E2E} {
+		if d == nil {
 			continue
 		}
-		class.latencies[i].add(float64(*latencies[i]))
-		if bound != nil && *latencies[i] > *bound {
-			about.value = float64(*latencies[i])
+		class.latencies[i].add(float64(*d))
+		if bounds[i] != nil && *d > *bounds[i] {
+			about.value = float64(*d)
 			class.late[i].add(about, s.options.Examples)
 			tenant.late[i].n++
 		}
 	}
 }
 
-// hit compares the prefix hit that was expected with what was found.
-func (s *Summary) hit(r *Outcome, about example) {
-	h := &s.hits
+// add counts the preemptions of a request, and compares the prefix hit that the
+// router expected with what was found.
+func (e *ended) add(r *Outcome, about example, most int) {
 	if r.Preempted > 0 {
-		h.preempted++
-		h.evictions += int64(r.Preempted)
+		e.preemption.Requests++
+		e.preemption.Preemptions += int64(r.Preempted)
 		if r.Preempted > 1 {
-			h.repeated++
+			e.preemption.Repeatedly++
 		}
 	}
 	if r.Expected == nil || r.ActualHit == nil {
 		return
 	}
-	h.n++
-	h.expected += int64(*r.Expected)
-	h.found += int64(*r.ActualHit)
+	h := &e.hits
+	h.Requests++
+	h.Expected += int64(*r.Expected)
+	h.Found += int64(*r.ActualHit)
 	switch short := int64(*r.Expected) - int64(*r.ActualHit); {
 	case short > 0:
-		h.short++
-		h.shortTokens += short
+		h.Fewer++
+		h.FewerTokens += short
 		about.value = float64(short)
-		h.shortest.add(about, s.options.Examples)
+		e.shortest.add(about, most)
 	case short < 0:
-		h.over++
-		h.overTokens -= short
+		h.More++
+		h.MoreTokens -= short
 	default:
-		h.equal++
+		h.Equal++
 	}
 }
 
-func (t *traits) add(r *Outcome, f *flight) {
-	t.n++
-	count := func(n *int64, is bool) {
-		if is {
-			*n++
-		}
+// compare notes what a request that has targets has in common with others. f is
+// nil if nothing was decided about it.
+func (e *ended) compare(r *Outcome, f *flight) {
+	if r.SLOMet == nil {
+		return
 	}
-	count(&t.completed, r.State == completed)
-	count(&t.preempted, r.Preempted > 0)
+	t := &e.met
+	if !*r.SLOMet {
+		t = &e.missed
+	}
+	if f == nil {
+		f = &flight{}
+	}
+	t.n++
+	t.note(notCompleted, r.State != completed)
+	t.note(wasPreempted, r.Preempted > 0)
+	t.note(wasRedirected, f.routings > 1)
+	t.note(wasDelayed, f.delays > 0)
+	if f.last.scored && !f.last.forced {
+		t.note(hadRegret, f.last.Regret > 0)
+	}
 	if r.Expected != nil && r.ActualHit != nil {
-		t.compared++
-		count(&t.few, *r.ActualHit < *r.Expected)
+		t.note(fellShort, *r.ActualHit < *r.Expected)
 	}
 	if r.QueueWait != nil {
 		t.wait.add(int64(*r.QueueWait))
-	}
-	if f == nil {
-		return
-	}
-	count(&t.delayed, f.delays > 0)
-	count(&t.redirected, f.routings > 1)
-	if regret := f.last.regret; regret != nil && !f.last.forced && f.last.target >= 0 {
-		t.scored++
-		count(&t.regretted, *regret > 0)
 	}
 }
 
@@ -223,6 +307,15 @@ func micros(d *vtime.Duration) *int64 {
 	if d == nil {
 		return nil
 	}
-	us := int64(*d)
-	return &us
+	return pointer(int64(*d))
+}
+
+func pointer[T any](v T) *T { return &v }
+
+// copied is a pointer to a copy of *p: records are valid during a call only.
+func copied[T any](p *T) *T {
+	if p == nil {
+		return nil
+	}
+	return pointer(*p)
 }

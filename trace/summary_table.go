@@ -1,8 +1,11 @@
 package trace
 
 import (
+	"cmp"
 	"math"
 	"slices"
+
+	"blis/vtime"
 )
 
 // table has a value for each key, in the order in which keys came. When there
@@ -181,4 +184,99 @@ func (s *span) mean() *float64 {
 	}
 	m := float64(s.sum) / float64(s.n)
 	return &m
+}
+
+// example is something that happened, for a reader to look up in the trace.
+type example struct {
+	at            vtime.Time
+	request       int64 // −1: of no request
+	instance      int   // −1: of no instance
+	tenant, class string
+	value         float64 // by which the largest are kept
+}
+
+// examples are the largest by value, then the earliest.
+type examples []example
+
+// add keeps x if it is among the largest.
+func (e *examples) add(x example, most int) {
+	i, _ := slices.BinarySearchFunc(*e, x, func(a, b example) int {
+		return cmp.Or(cmp.Compare(b.value, a.value), cmp.Compare(a.at, b.at), cmp.Compare(a.request, b.request), -1)
+	})
+	*e = keep(*e, i, x, most)
+}
+
+// counted is a number and the largest or first examples.
+type counted struct {
+	n        int64
+	examples examples
+}
+
+func (c *counted) add(x example, most int) {
+	c.n++
+	c.examples.add(x, most)
+}
+
+// keep puts x at i, in a list of limited length.
+func keep[T any](list []T, i int, x T, most int) []T {
+	if i >= most {
+		return list
+	}
+	if len(list) == most {
+		list = list[:most-1]
+	}
+	return slices.Insert(list, i, x)
+}
+
+// maxBins is the maximum number of bins of a summary.
+const maxBins = 24
+
+// timeBins divides time into at most maxBins bins of equal width. The length of
+// the run is not known in advance: when time gets past the last bin, bins
+// become twice as wide and two become one. So a run that is longer than the
+// first bins has between maxBins/2 and maxBins bins.
+type timeBins struct {
+	origin vtime.Time // a whole second
+	width  vtime.Duration
+}
+
+func newTimeBins() timeBins { return timeBins{width: vtime.Millisecond} }
+
+// start puts the origin at the second of the first record.
+func (c *timeBins) start(first vtime.Time) { c.origin = first - first%vtime.Time(vtime.Second) }
+
+func (c *timeBins) covers(t vtime.Time) bool { return t.Sub(c.origin)/c.width < maxBins }
+
+func (c *timeBins) double() { c.width *= 2 }
+
+// bin returns the bin of t. Times before the first record are in bin 0.
+func (c *timeBins) bin(t vtime.Time) int { return int(max(0, t.Sub(c.origin)) / c.width) }
+
+// bounds returns the bounds of a bin: [from, to).
+func (c *timeBins) bounds(i int) (from, to vtime.Time) {
+	from = c.origin.Add(vtime.Duration(i) * c.width)
+	return from, from.Add(c.width)
+}
+
+// fold joins neighbouring bins, after the width has doubled.
+func fold[T any](bins *[maxBins]T, join func(a, b T) T) {
+	for i := range maxBins / 2 {
+		bins[i] = join(bins[2*i], bins[2*i+1])
+	}
+	clear(bins[maxBins/2:])
+}
+
+// series is a count for each bin.
+type series = [maxBins]int64
+
+func add(a, b int64) int64 { return a + b }
+
+// plus adds what happened in two bins.
+func (b Bin) plus(o Bin) Bin {
+	return Bin{
+		Asked: b.Asked + o.Asked, Rejected: b.Rejected + o.Rejected, Routed: b.Routed + o.Routed, Redirected: b.Redirected + o.Redirected,
+		Ended: b.Ended + o.Ended, Judged: b.Judged + o.Judged, Met: b.Met + o.Met,
+		Preemptions: b.Preemptions + o.Preemptions, Anomalies: b.Anomalies + o.Anomalies,
+		ScaledUp: b.ScaledUp + o.ScaledUp, ScaledDown: b.ScaledDown + o.ScaledDown,
+	}
 }
