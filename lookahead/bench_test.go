@@ -149,13 +149,13 @@ func BenchmarkBarrier(b *testing.B) {
 			var list []*node
 			for i := range turns {
 				s.AddLeaf(fmt.Sprint(i), &ticker{next: NeverKey})
-				list = append(list, s.lookup(FirstLeaf+ProcessID(i)))
+				list = append(list, s.loop.lookup(FirstLeaf+ProcessID(i)))
 			}
-			s.workers.start()
+			s.loop.workers.start()
 			for b.Loop() {
-				s.workers.runParallel(list, NeverKey, nil, false, 1<<20)
+				s.loop.workers.runParallel(list, NeverKey, nil, false, 1<<20)
 			}
-			s.workers.stop()
+			s.loop.workers.stop()
 		})
 	}
 }

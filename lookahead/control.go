@@ -1,18 +1,18 @@
 package lookahead
 
 // updateFromMail updates what is known of control processes that got mail.
-func (s *Simulation) updateFromMail() {
-	for c, n := range s.control {
+func (co *coordinator) updateFromMail() {
+	for c, n := range co.control {
 		if n.mailbox.fresh.Load() > 0 {
-			s.updateControl(c)
+			co.updateControl(c)
 		}
 	}
 }
 
 // updateControl reads the state of control process c.
-func (s *Simulation) updateControl(c int) {
-	n, t := s.control[c], &s.view.control[c]
-	s.asked = n
+func (co *coordinator) updateControl(c int) {
+	n, t := co.control[c], &co.view.control[c]
+	co.asked = n
 	n.mailbox.absorb()
 	mail := n.mailbox.head()
 	t.periodic = NeverKey
@@ -24,8 +24,8 @@ func (s *Simulation) updateControl(c int) {
 	t.promise = latest(n.process.Promise(), own.Next())
 	if n.controlMail > 0 { // Config.React is about notices: this mail may cause anything
 		t.promise = earliest(t.promise, mail)
-	} else if s.config.React != nil && !mail.IsNever() {
-		t.promise = earliest(t.promise, latest(s.config.React(mail), mail))
+	} else if co.config.React != nil && !mail.IsNever() {
+		t.promise = earliest(t.promise, latest(co.config.React(mail), mail))
 	}
 	t.observed = Observation{At: NeverKey}
 	if n.optional.observer != nil {
@@ -36,14 +36,14 @@ func (s *Simulation) updateControl(c int) {
 // sentByControl lowers the limit of the sender's turn to the earliest effect of
 // its message on the sender itself: a reply, or a change of the state that the
 // sender observes next.
-func (s *Simulation) sentByControl(sender, receiver *node, at, effectAt Key) {
+func (co *coordinator) sentByControl(sender, receiver *node, at, effectAt Key) {
 	o := &sender.out
 	switch receiver.channel {
 	case toLeaf:
 		o.toLeaves++
 		o.firstEffect = earliest(o.firstEffect, latest(at, effectAt))
-		o.lower(s.fleet.replyTo(at, effectAt))
-		if next := &s.view.control[sender.slot].observed; o.cause.Less(next.At) && latest(at, effectAt).Less(next.StateBefore) {
+		o.lower(co.fleet.replyTo(at, effectAt))
+		if next := &co.view.control[sender.slot].observed; o.cause.Less(next.At) && latest(at, effectAt).Less(next.StateBefore) {
 			o.lower(next.At)
 		}
 	case toControl:
@@ -52,13 +52,13 @@ func (s *Simulation) sentByControl(sender, receiver *node, at, effectAt Key) {
 }
 
 // countFrame accounts for a frame that a control process is about to post.
-func (s *Simulation) countFrame(sender, receiver *node, f *frame) {
+func (co *coordinator) countFrame(sender, receiver *node, f *frame) {
 	if sender.channel != toControl {
 		return
 	}
 	switch receiver.channel {
 	case toLeaf:
-		s.fleet.noteMail(receiver.slot, f.first.Key(), f.effectAt)
+		co.fleet.noteMail(receiver.slot, f.first.Key(), f.effectAt)
 	case toControl:
 		receiver.controlMail += f.count
 	}
@@ -70,18 +70,18 @@ func (s *Simulation) countFrame(sender, receiver *node, f *frame) {
 // the state to be observed. It may have caused a periodic event: that is not
 // part of this turn, because whether it happens is decided when everything
 // before it has been executed.
-func (s *Simulation) controlReceived(n *node, stamp Stamp) {
+func (co *coordinator) controlReceived(n *node, stamp Stamp) {
 	if ProcessID(stamp.Source).channel() == toControl {
 		n.controlMail--
 	}
 	if n.optional.periodic != nil {
 		n.out.lower(latest(n.optional.periodic.NextPeriodic(), stamp.Key()))
 	}
-	if n.optional.observer == nil || s.config.Sequential {
+	if n.optional.observer == nil || co.config.Sequential {
 		return
 	}
 	next := n.optional.observer.Observation()
-	if earliest(s.view.leaves.stableUntil, n.out.firstEffect).Less(next.StateBefore) {
+	if earliest(co.view.leaves.stableUntil, n.out.firstEffect).Less(next.StateBefore) {
 		n.out.lower(next.At)
 	} else if !next.At.IsNever() {
 		n.out.lower(next.Until)

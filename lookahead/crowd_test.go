@@ -21,7 +21,7 @@ func TestLeavesThatStandStillDoNotFillASink(t *testing.T) {
 		k := router.Next()
 		return Observation{At: k, Until: k.Next(), StateBefore: k, LeafLimit: k}
 	}
-	router.event = func(Key, *Outbox) { most = max(most, s.sinks[0].mailbox.waiting.Load()) }
+	router.event = func(Key, *Outbox) { most = max(most, s.loop.sinks[0].mailbox.waiting.Load()) }
 	talker := &script{promise: NeverKey}
 	for i := range int64(rounds) {
 		talker.events = append(talker.events, at(1000*i+500, 0))

@@ -32,49 +32,49 @@ func (d *Deadlock) Error() string {
 }
 
 // deadlock describes each blocked process and what it waits for.
-func (s *Simulation) deadlock() error {
+func (co *coordinator) deadlock() error {
 	d := &Deadlock{}
-	for c, n := range s.control {
-		if t := &s.view.control[c]; t.due.Less(s.config.End) {
-			d.Blocked = append(d.Blocked, Blocked{n.name, n.id, t.due, s.controlWaits(c)})
+	for c, n := range co.control {
+		if t := &co.view.control[c]; t.due.Less(co.config.End) {
+			d.Blocked = append(d.Blocked, Blocked{n.name, n.id, t.due, co.controlWaits(c)})
 		}
 	}
-	h := s.view.leafHorizon()
-	for i, n := range s.fleet.nodes {
-		if due := s.fleet.due.key(i); due.Less(s.config.End) {
-			d.Blocked = append(d.Blocked, Blocked{n.name, n.id, due, s.leafWaits(h)})
+	h := co.view.leafHorizon()
+	for i, n := range co.fleet.nodes {
+		if due := co.fleet.due.key(i); due.Less(co.config.End) {
+			d.Blocked = append(d.Blocked, Blocked{n.name, n.id, due, co.leafWaits(h)})
 		}
 	}
 	return d
 }
 
 // controlWaits describes what control process c waits for.
-func (s *Simulation) controlWaits(c int) string {
-	t := &s.view.control[c]
+func (co *coordinator) controlWaits(c int) string {
+	t := &co.view.control[c]
 	if !t.due.Less(t.observed.At) {
-		for i, n := range s.fleet.nodes {
-			if s.fleet.stableUntil.key(i).Less(t.observed.StateBefore) {
-				return fmt.Sprintf("an observation of %q, which is at %v and must reach %v", n.name, s.fleet.stableUntil.key(i), t.observed.StateBefore)
+		for i, n := range co.fleet.nodes {
+			if co.fleet.stableUntil.key(i).Less(t.observed.StateBefore) {
+				return fmt.Sprintf("an observation of %q, which is at %v and must reach %v", n.name, co.fleet.stableUntil.key(i), t.observed.StateBefore)
 			}
 		}
 	}
-	for i, n := range s.fleet.nodes {
-		if p := s.fleet.promise.key(i); !t.due.Less(p) {
+	for i, n := range co.fleet.nodes {
+		if p := co.fleet.promise.key(i); !t.due.Less(p) {
 			return fmt.Sprintf("%q, which may send from %v on", n.name, p)
 		}
 	}
-	for o, n := range s.control {
-		if o != c && !t.due.Less(peerHorizon(c, o, s.view.control[o].due)) {
-			return fmt.Sprintf("%q, which is at %v", n.name, s.view.control[o].due)
+	for o, n := range co.control {
+		if o != c && !t.due.Less(peerHorizon(c, o, co.view.control[o].due)) {
+			return fmt.Sprintf("%q, which is at %v", n.name, co.view.control[o].due)
 		}
 	}
 	return "its own turn, which it ends without an event"
 }
 
 // leafWaits describes what keeps the leaves' horizon at h.
-func (s *Simulation) leafWaits(h Key) string {
-	for c, n := range s.control {
-		switch t := &s.view.control[c]; {
+func (co *coordinator) leafWaits(h Key) string {
+	for c, n := range co.control {
+		switch t := &co.view.control[c]; {
 		case !t.observed.At.IsNever() && t.observed.LeafLimit == h:
 			return fmt.Sprintf("%q to observe at %v, before %v", n.name, t.observed.At, h)
 		case t.promise == h:

@@ -54,9 +54,9 @@ func (f *Fault) Unwrap() error {
 }
 
 // firstFault returns the fault with the earliest Key, of all processes.
-func (s *Simulation) firstFault() error {
+func (co *coordinator) firstFault() error {
 	var first *Fault
-	for _, n := range s.all() {
+	for _, n := range co.all() {
 		if n.fault != nil && (first == nil || n.fault.At.Less(first.At)) {
 			first = n.fault
 		}

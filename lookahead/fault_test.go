@@ -98,7 +98,7 @@ func TestMailboxTrapsMessagesWithoutOrder(t *testing.T) {
 		s := New(Config{})
 		s.AddControl("router", &script{})
 		s.AddLeaf("leaf", &script{})
-		n := s.lookup(FirstLeaf)
+		n := s.loop.lookup(FirstLeaf)
 		n.history.last = c.last
 		f := &frame{}
 		f.start(0)

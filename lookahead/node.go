@@ -11,7 +11,7 @@ import (
 // node is a process and what the kernel keeps of it. The worker that has the
 // process's turn owns it during the turn, the coordinator between turns.
 type node struct {
-	sim     *Simulation
+	loop    *coordinator // that gives the turns
 	id      ProcessID
 	channel channel // the class of receivers that it belongs to
 	slot    int     // its index in that class
@@ -84,7 +84,7 @@ func (n *node) runTurn(h Key, w *worker) {
 	n.execute(h, w)
 	n.out.post()
 	if n.channel == toLeaf {
-		n.sim.fleet.update(n)
+		n.loop.fleet.update(n)
 		w.executed += n.executed
 		w.work += n.executed + int(n.out.events-before)
 	}
@@ -161,7 +161,7 @@ func (n *node) dispatch() {
 // it any more. It goes event by event, because periodic events do not keep the
 // leaf alive: it stops with its last event that is not periodic.
 func (n *node) runToEnd() {
-	for k := n.process.Next(); k.Less(n.out.limit) && !n.sim.halted.Load(); k = n.process.Next() {
+	for k := n.process.Next(); k.Less(n.out.limit) && !n.loop.halted.Load(); k = n.process.Next() {
 		n.rest.until = k.Next()
 		n.mailbox.invoker.InvokeUserMessage(&n.rest)
 	}
@@ -175,7 +175,7 @@ func (n *node) receive(m *Message) {
 	if n.advanced.Less(earliest(key, o.limit)) {
 		n.advance(key)
 	}
-	if !key.Less(o.limit) || n.sim.halted.Load() {
+	if !key.Less(o.limit) || n.loop.halted.Load() {
 		n.deferred = true
 		return
 	}
@@ -207,7 +207,7 @@ func (n *node) receive(m *Message) {
 	}
 	n.executed++
 	if n.channel == toControl {
-		n.sim.controlReceived(n, m.Stamp)
+		n.loop.controlReceived(n, m.Stamp)
 	}
 	n.mailbox.advance(f, end)
 }
@@ -275,7 +275,7 @@ func (n *node) maySend(receiver *node) bool {
 // floorNow returns the Key before which no message may be sent to the process.
 func (n *node) floorNow() Key {
 	if n.channel == toLeaf {
-		return n.sim.leafFloor
+		return n.loop.leafFloor
 	}
 	return n.floor
 }
@@ -294,20 +294,20 @@ func (n *node) trap(rule string, first, second Stamp) {
 func (n *node) recover() {
 	if v := recover(); v != nil {
 		n.fault = &Fault{Process: n.name, ID: n.id, At: n.out.cause, Last: n.history.last, Value: v, Stack: debug.Stack()}
-		n.sim.failed.Store(true)
+		n.loop.failed.Store(true)
 	}
 }
 
-// newNode prepares a process. Simulation.spawn makes it an actor.
-func newNode(s *Simulation, id ProcessID, name string, p Process) *node {
-	n := &node{sim: s, id: id, channel: id.channel(), name: name, process: p, optional: optionalOf(p), worker: &s.workers.list[0]}
+// newNode prepares a process. coordinator.spawn makes it an actor.
+func newNode(co *coordinator, id ProcessID, name string, p Process) *node {
+	n := &node{loop: co, id: id, channel: id.channel(), name: name, process: p, optional: optionalOf(p), worker: &co.workers.list[0]}
 	n.mailbox.node = n
 	n.mailbox.dispatch = n.dispatch
 	n.out.node = n
 	for i := range n.out.lookahead {
 		n.out.lookahead[i] = vtime.Duration(vtime.Never)
 	}
-	n.history.start(s.config.Trace, id)
+	n.history.start(co.config.Trace, id)
 	n.threshold = sinkBatch
 	return n
 }

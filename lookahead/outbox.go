@@ -40,7 +40,7 @@ type Outbox struct {
 // Horizon returns the Key before which the process may execute local events now.
 // A send may lower it.
 func (o *Outbox) Horizon() Key {
-	if o.node.sim.halted.Load() {
+	if o.node.loop.halted.Load() {
 		return Key{}
 	}
 	return o.horizon
@@ -63,7 +63,7 @@ func (o *Outbox) Execute(k Key) bool {
 // Stop ends the turn of a control process early: its horizon is before all of its
 // events until the leaves have run.
 func (o *Outbox) Stop() {
-	if o.node.sim.config.Sequential {
+	if o.node.loop.config.Sequential {
 		return // a turn is one Key there
 	}
 	o.stopped = true
@@ -78,10 +78,10 @@ func (o *Outbox) Stop() {
 // has overlapped turns, and in each it may send more, up to most. It must not
 // add leaves in an overlapped turn.
 func (o *Outbox) Stream(most int) {
-	switch s := o.node.sim; {
+	switch co := o.node.loop; {
 	case o.overlapped:
-		most = min(most, streamGrowth*int(s.undelivered))
-	case s.view.independent(&s.view.control[o.node.slot]):
+		most = min(most, streamGrowth*int(co.undelivered))
+	case co.view.independent(&co.view.control[o.node.slot]):
 		most /= streamStart
 	}
 	if o.Undelivered() >= most {
@@ -104,7 +104,7 @@ const (
 // and does not know of messages executed since the turn began. Only control
 // processes may call it.
 func (o *Outbox) Undelivered() int {
-	return int(o.node.sim.undelivered + int64(o.toLeaves))
+	return int(o.node.loop.undelivered + int64(o.toLeaves))
 }
 
 // Begin starts a message with the given number of fields. Its Key must be
@@ -119,7 +119,7 @@ func (o *Outbox) Begin(to ProcessID, at Key, kind Kind, fields int) {
 // no process has to wait until the leaf has read it.
 func (o *Outbox) BeginWithEffectAt(to ProcessID, at, effectAt Key, kind Kind, fields int) {
 	n := o.node
-	receiver := n.sim.lookup(to)
+	receiver := n.loop.lookup(to)
 	if receiver == nil || !n.maySend(receiver) {
 		n.trap(ruleRoute, n.stamp(at), Stamp{Source: uint32(to)})
 	}
@@ -142,7 +142,7 @@ func (o *Outbox) BeginWithEffectAt(to ProcessID, at, effectAt Key, kind Kind, fi
 		o.lookahead[receiver.channel] = d
 	}
 	if n.channel == toControl {
-		n.sim.sentByControl(n, receiver, at, effectAt)
+		n.loop.sentByControl(n, receiver, at, effectAt)
 	}
 }
 
@@ -242,7 +242,7 @@ func (o *Outbox) post() {
 		o.send(f.receiver, f.frame)
 	}
 	o.fullFrames = o.fullFrames[:0]
-	o.postSinkFrames(n.sim.sinkFrameMin)
+	o.postSinkFrames(n.loop.sinkFrameMin)
 }
 
 // postSinkFrames posts the frames to sinks with at least atLeast messages.
@@ -250,7 +250,7 @@ func (o *Outbox) postSinkFrames(atLeast int) {
 	for i, f := range o.open[toSink] {
 		if f != nil && f.count >= atLeast {
 			o.open[toSink][i] = nil
-			o.send(o.node.sim.sinks[i], f)
+			o.send(o.node.loop.sinks[i], f)
 		}
 	}
 }
@@ -261,11 +261,11 @@ func (o *Outbox) send(receiver *node, f *frame) {
 	if err := f.finish(&o.scratch); err != nil {
 		n.trap(ruleFrame+": "+err.Error(), f.first, f.last)
 	}
-	if n.sim.config.Record != nil {
+	if n.loop.config.Record != nil {
 		n.recorded = appendRecord(n.recorded, receiver.id, f.buf)
 	}
-	n.sim.countFrame(n, receiver, f)
-	n.sim.root.Send(receiver.pid, f)
+	n.loop.countFrame(n, receiver, f)
+	n.loop.root.Send(receiver.pid, f)
 }
 
 // appendRecord adds [receiver, frame] to a recording.

@@ -363,7 +363,7 @@ func finish(t testing.TB, s *Simulation) uint64 {
 	if err := s.Run(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	for _, n := range s.control {
+	for _, n := range s.loop.control {
 		if n.controlMail != 0 && n.mailbox.UserMessageCount() == 0 {
 			t.Errorf("%d messages from control processes wait for %q; its mailbox is empty", n.controlMail, n.name)
 		}

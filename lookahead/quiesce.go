@@ -4,41 +4,41 @@ package lookahead
 // control processes that stopped themselves go on; or a periodic event is
 // executed; or the sinks read; or the run is over; or there is a deadlock. It
 // returns true when the run is over.
-func (s *Simulation) quiesce() (done bool, err error) {
-	if s.resumeStopped() {
+func (co *coordinator) quiesce() (done bool, err error) {
+	if co.resumeStopped() {
 		return false, nil
 	}
 	// Sinks read only when no other process keeps the run alive.
-	work := earliest(s.alive(s.control), s.leavesAlive())
-	c, ok := s.periodicTurn(work)
+	work := earliest(co.alive(co.control), co.leavesAlive())
+	c, ok := co.periodicTurn(work)
 	if !ok {
-		s.runSinks()
-		work = earliest(work, s.alive(s.sinks))
+		co.runSinks()
+		work = earliest(work, co.alive(co.sinks))
 		if work.IsNever() {
 			return true, nil
 		}
-		c, ok = s.periodicTurn(work)
+		c, ok = co.periodicTurn(work)
 	}
 	// Even if all work lies beyond the end, periodic events before the end happen.
 	if ok {
-		return false, s.runControl(c, s.view.control[c].periodic.Next())
+		return false, co.runControl(c, co.view.control[c].periodic.Next())
 	}
-	if !work.Less(s.config.End) {
+	if !work.Less(co.config.End) {
 		return true, nil
 	}
-	if s.halted.Load() {
+	if co.halted.Load() {
 		return false, nil // cancelled: that is why no process advances
 	}
-	return false, s.deadlock()
+	return false, co.deadlock()
 }
 
 // alive returns the Key of the earliest event, or message, of the processes that
 // keeps the run alive.
-func (s *Simulation) alive(list []*node) Key {
+func (co *coordinator) alive(list []*node) Key {
 	work := NeverKey
-	s.counts.Asked += uint64(len(list))
+	co.counts.Asked += uint64(len(list))
 	for _, n := range list {
-		s.asked = n
+		co.asked = n
 		work = earliest(work, n.alive())
 	}
 	return work
@@ -46,30 +46,30 @@ func (s *Simulation) alive(list []*node) Key {
 
 // leavesAlive returns alive of all leaves. Without periodic leaf events that is
 // the fleet's minimum; with them each leaf has to be asked.
-func (s *Simulation) leavesAlive() Key {
-	if !s.fleet.periodic {
-		return s.fleet.due.min()
+func (co *coordinator) leavesAlive() Key {
+	if !co.fleet.periodic {
+		return co.fleet.due.min()
 	}
-	return s.alive(s.fleet.nodes)
+	return co.alive(co.fleet.nodes)
 }
 
 // resumeStopped lets control processes that stopped themselves go on. It returns
 // false if there is none, or if nothing was executed since it last returned
 // true.
-func (s *Simulation) resumeStopped() bool {
+func (co *coordinator) resumeStopped() bool {
 	stopped := false
-	for c := range s.view.control {
-		stopped = stopped || s.view.control[c].stopped
-		s.view.control[c].stopped = false
+	for c := range co.view.control {
+		stopped = stopped || co.view.control[c].stopped
+		co.view.control[c].stopped = false
 	}
 	if !stopped {
 		return false
 	}
-	work := s.work() + 1
-	if s.workAtResume == work {
+	work := co.workers.done() + 1
+	if co.workAtResume == work {
 		return false
 	}
-	s.workAtResume = work
+	co.workAtResume = work
 	return true
 }
 
@@ -77,25 +77,25 @@ func (s *Simulation) resumeStopped() bool {
 // executed now, if there is one. Everything before that event must have been
 // executed, and something must keep the run alive: work is the Key of the
 // earliest such event.
-func (s *Simulation) periodicTurn(work Key) (int, bool) {
+func (co *coordinator) periodicTurn(work Key) (int, bool) {
 	if work.IsNever() {
 		return 0, false
 	}
-	best, at := -1, s.config.End
-	for c := range s.view.control {
-		if s.view.control[c].periodic.Less(at) {
-			best, at = c, s.view.control[c].periodic
+	best, at := -1, co.config.End
+	for c := range co.view.control {
+		if co.view.control[c].periodic.Less(at) {
+			best, at = c, co.view.control[c].periodic
 		}
 	}
-	if best < 0 || work.Less(at) || !at.Less(s.view.leaves.promise) {
+	if best < 0 || work.Less(at) || !at.Less(co.view.leaves.promise) {
 		return 0, false
 	}
-	t := &s.view.control[best]
-	if !at.Less(t.observed.At) && s.view.leaves.stableUntil.Less(t.observed.StateBefore) {
+	t := &co.view.control[best]
+	if !at.Less(t.observed.At) && co.view.leaves.stableUntil.Less(t.observed.StateBefore) {
 		return 0, false
 	}
-	for o := range s.view.control {
-		if o != best && !at.Less(peerHorizon(best, o, s.view.control[o].due)) {
+	for o := range co.view.control {
+		if o != best && !at.Less(peerHorizon(best, o, co.view.control[o].due)) {
 			return 0, false
 		}
 	}

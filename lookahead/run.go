@@ -1,53 +1,17 @@
 package lookahead
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"runtime/debug"
 )
 
-// Run runs the simulation until the last event that keeps it alive, or the last
-// event before Config.End, has been executed; then it returns nil. The error is
-// ctx.Err() if ctx was cancelled, a *Fault if a process panicked or broke a
-// rule, a *Deadlock if events remain and no process may advance, or the error
-// of Config.Record. Run can be called once.
-func (s *Simulation) Run(ctx context.Context) error {
-	if s.started {
-		return errors.New("lookahead: a simulation runs once")
-	}
-	s.started = true
-	defer s.stopActors()
-	defer context.AfterFunc(ctx, func() { s.halted.Store(true) })()
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	loop := s.windows
-	if s.config.Sequential {
-		loop = s.keyByKey
-	}
-	s.workers.start()
-	err := s.guarded(loop)
-	s.workers.stop()
-	switch {
-	case s.failed.Load():
-		return s.firstFault()
-	case err != nil:
-		return err
-	case s.halted.Load():
-		s.flushSinkFrames() // for Undelivered, while there are actors to post to
-		return ctx.Err()
-	}
-	return s.guarded(s.closeDigests)
-}
-
 // guarded runs a part of the run in which the coordinator asks processes for
 // their state outside of turns. A panic in an answer becomes a Fault of the
 // process that was asked last.
-func (s *Simulation) guarded(part func() error) (err error) {
+func (co *coordinator) guarded(part func() error) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
-			n := s.asked
+			n := co.asked
 			err = &Fault{Process: n.name, ID: n.id, At: n.out.cause, Last: n.history.last, Value: v, Stack: debug.Stack()}
 		}
 	}()
@@ -57,67 +21,67 @@ func (s *Simulation) guarded(part func() error) (err error) {
 // windows is the window loop: decide from what is known between turns, carry
 // the decision out, repeat. Whatever could go wrong between processes is in
 // decide.
-func (s *Simulation) windows() error {
-	s.updateAll()
-	for !s.failed.Load() && !s.halted.Load() {
-		s.view.leaves = s.fleet.summary()
-		m := decide(&s.view)
+func (co *coordinator) windows() error {
+	co.updateAll()
+	for !co.failed.Load() && !co.halted.Load() {
+		co.view.leaves = co.fleet.summary()
+		m := decide(&co.view)
 		var err error
 		done := false
 		switch m.action {
 		case runControl:
-			err = s.runControl(m.control, m.horizon)
+			err = co.runControl(m.control, m.horizon)
 		case runLeaves:
-			err = s.runLeaves(m)
+			err = co.runLeaves(m)
 		case quiesce:
-			done, err = s.quiesce()
+			done, err = co.quiesce()
 		}
 		if done || err != nil {
 			return err
 		}
-		s.report()
+		co.report()
 	}
 	return nil
 }
 
 // updateAll reads the state of every process, before the first window.
-func (s *Simulation) updateAll() {
-	for _, n := range s.fleet.nodes {
-		s.asked = n
-		s.fleet.update(n)
-		s.fleet.refresh(n.slot)
+func (co *coordinator) updateAll() {
+	for _, n := range co.fleet.nodes {
+		co.asked = n
+		co.fleet.update(n)
+		co.fleet.refresh(n.slot)
 	}
-	for c := range s.control {
-		s.updateControl(c)
+	for c := range co.control {
+		co.updateControl(c)
 	}
 }
 
 // runControl gives control process c a turn up to h, on this goroutine. A turn
 // that was due to an observation alone must end that observation, else the loop
 // would give the same turn for ever: that is a trap.
-func (s *Simulation) runControl(c int, h Key) error {
-	n, before := s.control[c], s.view.control[c]
-	s.running = n
-	n.runTurn(h, &s.workers.list[0])
-	s.running = nil
-	s.controlEnded(c)
-	after := &s.view.control[c]
-	if !s.halted.Load() && !before.due.Less(h) && after.due == before.due && after.observed == before.observed && !after.stopped {
+func (co *coordinator) runControl(c int, h Key) error {
+	n, before := co.control[c], co.view.control[c]
+	co.running = n
+	n.runTurn(h, &co.workers.list[0])
+	co.running = nil
+	co.controlEnded(c)
+	after := &co.view.control[c]
+	if !co.halted.Load() && !before.due.Less(h) && after.due == before.due && after.observed == before.observed && !after.stopped {
 		return &Fault{Process: n.name, ID: n.id, At: h, Last: n.history.last,
 			Value: &Trap{ruleIdle, n.name, n.stamp(before.observed.At), n.stamp(before.observed.Until)}}
 	}
-	s.updateFromMail()
-	return s.recordTurn(n)
+	co.updateFromMail()
+	return co.recordTurn(n)
 }
 
 // controlEnded updates what is known of control process c after its turn.
-func (s *Simulation) controlEnded(c int) {
-	n := s.control[c]
-	s.counts.ControlTurns++
+func (co *coordinator) controlEnded(c int) {
+	n := co.control[c]
+	co.counts.ControlTurns++
 	n.floor = n.advanced
-	s.undelivered += int64(n.out.toLeaves)
-	s.updateControl(c)
-	s.view.control[c].stopped, s.view.control[c].streaming = n.out.stopped, n.out.streaming
+	co.undelivered += int64(n.out.toLeaves)
+	co.updateControl(c)
+	co.view.control[c].stopped, co.view.control[c].streaming = n.out.stopped, n.out.streaming
 }
 
 // runLeaves runs one window: turns of leaves with events before the horizon, of
@@ -126,58 +90,58 @@ func (s *Simulation) controlEnded(c int) {
 //
 // Afterwards the coordinator reads the fleet's Keys of the leaves and not the
 // leaves themselves: their memory is in the caches of the workers that ran them.
-func (s *Simulation) runLeaves(m move) error {
-	s.slots = s.slots[:0]
-	overfull := s.sinksOverfull()
+func (co *coordinator) runLeaves(m move) error {
+	co.slots = co.slots[:0]
+	overfull := co.sinksOverfull()
 	if !overfull {
-		s.slots = s.fleet.selectLeaves(s.slots, m.horizon, m.stateBefore, m.notifyBefore)
+		co.slots = co.fleet.selectLeaves(co.slots, m.horizon, m.stateBefore, m.notifyBefore)
 	}
-	if len(s.slots) == 0 {
-		s.slots = s.fleet.selectLeaves(s.slots, m.horizon, NeverKey, NeverKey)
+	if len(co.slots) == 0 {
+		co.slots = co.fleet.selectLeaves(co.slots, m.horizon, NeverKey, NeverKey)
 	}
-	s.turns = s.turns[:0]
-	for _, slot := range s.slots {
-		s.turns = append(s.turns, s.fleet.nodes[slot])
+	co.turns = co.turns[:0]
+	for _, slot := range co.slots {
+		co.turns = append(co.turns, co.fleet.nodes[slot])
 	}
-	leaves := len(s.turns)
-	s.leafFloor = latest(s.leafFloor, m.horizon)
-	s.counts.Windows++
-	s.counts.Turns += uint64(leaves)
-	s.addSinkTurns()
+	leaves := len(co.turns)
+	co.leafFloor = latest(co.leafFloor, m.horizon)
+	co.counts.Windows++
+	co.counts.Turns += uint64(leaves)
+	co.addSinkTurns()
 	if m.overlappedHorizon != (Key{}) {
-		s.overlapped = s.control[m.overlapped]
-		s.overlapped.horizon = m.overlappedHorizon
+		co.overlapped = co.control[m.overlapped]
+		co.overlapped.horizon = m.overlappedHorizon
 	}
-	s.runTurns(m.horizon)
-	s.fleet.refreshAll(s.slots)
-	for _, n := range s.turns[leaves:] {
+	co.runTurns(m.horizon)
+	co.fleet.refreshAll(co.slots)
+	for _, n := range co.turns[leaves:] {
 		left := n.mailbox.waiting.Load()
-		n.threshold = max(2*left, sinkBatch, sinkShare*int64(s.sinkSenders))
+		n.threshold = max(2*left, sinkBatch, sinkShare*int64(co.sinkSenders))
 	}
 	if overfull { // all leaves ran: the sinks can read in the next window
-		for _, n := range s.sinks {
+		for _, n := range co.sinks {
 			n.threshold = sinkBatch
 		}
 	}
-	for c := range s.view.control {
-		s.view.control[c].stopped = false
+	for c := range co.view.control {
+		co.view.control[c].stopped = false
 	}
-	if n := s.overlapped; n != nil {
-		s.overlapped = nil
+	if n := co.overlapped; n != nil {
+		co.overlapped = nil
 		n.post()
-		s.controlEnded(m.overlapped)
-		s.turns = append(s.turns, n)
+		co.controlEnded(m.overlapped)
+		co.turns = append(co.turns, n)
 	}
-	s.updateFromMail()
-	return s.recordTurns()
+	co.updateFromMail()
+	return co.recordTurns()
 }
 
 // earliestDue returns the Key of the earliest event of all leaves and control
 // processes.
-func (s *Simulation) earliestDue() Key {
-	due := s.view.leaves.due
-	for c := range s.view.control {
-		due = earliest(due, s.view.control[c].due)
+func (co *coordinator) earliestDue() Key {
+	due := co.view.leaves.due
+	for c := range co.view.control {
+		due = earliest(due, co.view.control[c].due)
 	}
 	return due
 }
@@ -188,32 +152,32 @@ func (s *Simulation) earliestDue() Key {
 // so they are asked only where the mean work of recent turns does not decide:
 // not if the turns are many and worth sharing by that mean, and not if they are
 // few even at longerTurns times the mean.
-func (s *Simulation) runTurns(h Key) {
-	turns, c := len(s.turns), s.workers
-	expected := float64(s.meanWork * float64(turns))
+func (co *coordinator) runTurns(h Key) {
+	turns, c := len(co.turns), co.workers
+	expected := float64(co.meanWork * float64(turns))
 	switch {
-	case len(c.list) == 1 || turns < 2 && s.overlapped == nil:
-		s.runInline(h)
-	case turns >= manyTurns*len(c.list) && (s.overlapped != nil || expected >= float64(s.config.InlineBelow)):
-		c.runParallel(s.turns, h, s.overlapped, false, int(expected))
-	case s.overlapped == nil && float64(longerTurns*expected) < float64(s.config.InlineBelow):
-		s.runInline(h)
+	case len(c.list) == 1 || turns < 2 && co.overlapped == nil:
+		co.runInline(h)
+	case turns >= manyTurns*len(c.list) && (co.overlapped != nil || expected >= float64(co.config.InlineBelow)):
+		c.runParallel(co.turns, h, co.overlapped, false, int(expected))
+	case co.overlapped == nil && float64(longerTurns*expected) < float64(co.config.InlineBelow):
+		co.runInline(h)
 	default:
-		work := s.estimateWork(h)
-		if s.overlapped == nil && work < s.config.InlineBelow {
-			s.runInline(h)
+		work := co.estimateWork(h)
+		if co.overlapped == nil && work < co.config.InlineBelow {
+			co.runInline(h)
 			break
 		}
-		c.runParallel(s.turns, h, s.overlapped, true, work)
+		c.runParallel(co.turns, h, co.overlapped, true, work)
 	}
 	work := 0
 	for i := range c.list {
 		w := &c.list[i]
-		s.undelivered -= int64(w.executed)
+		co.undelivered -= int64(w.executed)
 		work += w.work
 		w.executed, w.work = 0, 0
 	}
-	s.updateMeanWork(float64(work) / float64(turns))
+	co.updateMeanWork(float64(work) / float64(turns))
 }
 
 const (
@@ -226,14 +190,14 @@ const (
 )
 
 // updateMeanWork adds a window's work per turn to the exponential moving mean.
-func (s *Simulation) updateMeanWork(work float64) { s.meanWork += (work - s.meanWork) / 8 }
+func (co *coordinator) updateMeanWork(work float64) { co.meanWork += (work - co.meanWork) / 8 }
 
 // estimateWork asks every process of the window for its expected work and
 // returns the sum.
-func (s *Simulation) estimateWork(h Key) int {
+func (co *coordinator) estimateWork(h Key) int {
 	work := 0
-	for _, n := range s.turns {
-		s.asked = n
+	for _, n := range co.turns {
+		co.asked = n
 		n.expected = n.estimate(n.turnUntil(h))
 		work += n.expected
 	}
@@ -241,13 +205,13 @@ func (s *Simulation) estimateWork(h Key) int {
 }
 
 // runInline runs the turns on the coordinator's goroutine.
-func (s *Simulation) runInline(h Key) {
-	s.counts.Inline++
-	for _, n := range s.turns {
-		n.runTurn(n.turnUntil(h), &s.workers.list[0])
+func (co *coordinator) runInline(h Key) {
+	co.counts.Inline++
+	for _, n := range co.turns {
+		n.runTurn(n.turnUntil(h), &co.workers.list[0])
 	}
-	if n := s.overlapped; n != nil {
-		n.runOverlapped(n.horizon, &s.workers.list[0])
+	if n := co.overlapped; n != nil {
+		n.runOverlapped(n.horizon, &co.workers.list[0])
 	}
 }
 
@@ -264,41 +228,38 @@ const (
 	reportWork  = 1 << 16 // work between two calls of Config.Progress
 )
 
+// progress is what report knew when it looked last.
+type progress struct {
+	rounds uint64 // passes of the loop
+	work   uint64 // at the last call of Config.Progress
+	own    uint64 // the coordinator's share of the work
+}
+
 // report calls Config.Progress now and then. When a control process streams, one
 // window may have a hundred thousand events. So report also looks when the
 // coordinator's own share of the work has grown, which is cheap to read.
-func (s *Simulation) report() {
-	s.rounds++
-	own := s.workers.list[0].done
-	if s.config.Progress == nil || s.rounds%reportEvery != 0 && own-s.ownReported < reportWork/8 {
+func (co *coordinator) report() {
+	p := &co.progress
+	p.rounds++
+	own := co.workers.list[0].done
+	if co.config.Progress == nil || p.rounds%reportEvery != 0 && own-p.own < reportWork/8 {
 		return
 	}
-	s.ownReported = own
-	if work := s.work(); work-s.reported >= reportWork {
-		s.reported = work
-		s.config.Progress(s.earliestDue().At, work)
+	p.own = own
+	if work := co.workers.done(); work-p.work >= reportWork {
+		p.work = work
+		co.config.Progress(co.earliestDue().At, work)
 	}
-}
-
-// work returns the work done so far: any progress increases it. The workers
-// count it, because a sum over all processes would cost more the more processes
-// the run has had.
-func (s *Simulation) work() uint64 {
-	sum := uint64(0)
-	for w := range s.workers.list {
-		sum += s.workers.list[w].done
-	}
-	return sum
 }
 
 // recordTurns writes the frames that the window's turns sent to Config.Record, in
-// the order of s.turns, which does not depend on the workers.
-func (s *Simulation) recordTurns() error {
-	if s.config.Record == nil {
+// the order of co.turns, which does not depend on the workers.
+func (co *coordinator) recordTurns() error {
+	if co.config.Record == nil {
 		return nil
 	}
-	for _, n := range s.turns {
-		if err := s.recordTurn(n); err != nil {
+	for _, n := range co.turns {
+		if err := co.recordTurn(n); err != nil {
 			return err
 		}
 	}
@@ -306,11 +267,11 @@ func (s *Simulation) recordTurns() error {
 }
 
 // recordTurn writes the frames that one turn sent.
-func (s *Simulation) recordTurn(n *node) error {
+func (co *coordinator) recordTurn(n *node) error {
 	if len(n.recorded) == 0 {
 		return nil
 	}
-	_, err := s.config.Record.Write(n.recorded)
+	_, err := co.config.Record.Write(n.recorded)
 	n.recorded = n.recorded[:0]
 	if err != nil {
 		return fmt.Errorf("recording: %w", err)

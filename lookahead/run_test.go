@@ -249,8 +249,8 @@ func TestFirstDifferenceFindsTheMessage(t *testing.T) {
 	run := func(p phold, tr Trace, late bool) []ProcessTrace {
 		s := p.build(Config{Workers: 2, Trace: tr})
 		if late { // one draw of one leaf, late in the run
-			l := s.lookup(FirstLeaf + 4).process.(*pholdLeaf)
-			s.lookup(FirstLeaf + 4).process = &drawer{l}
+			l := s.loop.lookup(FirstLeaf + 4).process.(*pholdLeaf)
+			s.loop.lookup(FirstLeaf + 4).process = &drawer{l}
 		}
 		finish(t, s)
 		return s.Trace()
@@ -286,7 +286,7 @@ func (d *drawer) Receive(m *Message, out *Outbox) {
 // Actors must not stay in protoactor's registry when a run is over.
 func TestActorsAreRetired(t *testing.T) {
 	s := pholds(1)["growing"].build(Config{})
-	pid := s.lookup(FirstLeaf).pid
+	pid := s.loop.lookup(FirstLeaf).pid
 	finish(t, s)
 	if _, found := system().ProcessRegistry.GetLocal(pid.Id); found {
 		t.Error("a leaf is still registered")
@@ -303,13 +303,13 @@ func TestWorkersParkAndWake(t *testing.T) {
 	s := New(Config{})
 	s.AddLeaf("a", &ticker{next: NeverKey})
 	s.AddLeaf("b", &ticker{next: NeverKey})
-	list := []*node{s.lookup(FirstLeaf), s.lookup(FirstLeaf + 1)}
+	list := []*node{s.loop.lookup(FirstLeaf), s.loop.lookup(FirstLeaf + 1)}
 	for range 200 {
 		c.runParallel(list, NeverKey, nil, false, 1<<20)
 		time.Sleep(10 * time.Microsecond)
 	}
 	c.stop()
-	if n := s.lookup(FirstLeaf).fault; n != nil {
+	if n := s.loop.lookup(FirstLeaf).fault; n != nil {
 		t.Error(n)
 	}
 }

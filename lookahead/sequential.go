@@ -5,53 +5,53 @@ package lookahead
 // control processes go first, then leaves, then sinks, each in the order of ids. It
 // uses no promise, horizon or observation, so an error in them cannot change its
 // result.
-func (s *Simulation) keyByKey() error {
-	s.updateAll()
-	for !s.failed.Load() && !s.halted.Load() {
-		n, key := s.nextProcess()
-		if n == nil || !key.Less(s.config.End) {
+func (co *coordinator) keyByKey() error {
+	co.updateAll()
+	for !co.failed.Load() && !co.halted.Load() {
+		n, key := co.nextProcess()
+		if n == nil || !key.Less(co.config.End) {
 			return nil
 		}
-		if key.Less(n.alive()) && !s.anyAlive() {
+		if key.Less(n.alive()) && !co.anyAlive() {
 			return nil // only periodic events are left
 		}
-		s.leafFloor = key
+		co.leafFloor = key
 		if n.channel == toControl {
-			s.running = n
+			co.running = n
 		}
-		n.runTurn(key.Next(), &s.workers.list[0])
-		s.running = nil
+		n.runTurn(key.Next(), &co.workers.list[0])
+		co.running = nil
 		n.floor = n.advanced
 		switch n.channel {
 		case toControl:
-			s.undelivered += int64(n.out.toLeaves)
+			co.undelivered += int64(n.out.toLeaves)
 		case toLeaf:
-			s.undelivered -= int64(n.executed)
-			s.fleet.refresh(n.slot)
+			co.undelivered -= int64(n.executed)
+			co.fleet.refresh(n.slot)
 		}
-		if err := s.recordTurn(n); err != nil {
+		if err := co.recordTurn(n); err != nil {
 			return err
 		}
-		s.report()
+		co.report()
 	}
 	return nil
 }
 
 // nextProcess returns the process with the smallest Key, the first one in the order of
 // keyByKey, nil if no process has an event.
-func (s *Simulation) nextProcess() (first *node, at Key) {
+func (co *coordinator) nextProcess() (first *node, at Key) {
 	at = NeverKey
-	for c, n := range s.control {
-		s.updateControl(c)
-		if due := s.view.control[c].due; due.Less(at) {
+	for c, n := range co.control {
+		co.updateControl(c)
+		if due := co.view.control[c].due; due.Less(at) {
 			first, at = n, due
 		}
 	}
-	if n, due := s.fleet.first(); due.Less(at) {
+	if n, due := co.fleet.first(); due.Less(at) {
 		first, at = n, due
 	}
-	for _, n := range s.sinks {
-		s.asked = n
+	for _, n := range co.sinks {
+		co.asked = n
 		n.mailbox.absorb()
 		if due := n.mailbox.head(); due.Less(at) {
 			first, at = n, due
@@ -62,7 +62,7 @@ func (s *Simulation) nextProcess() (first *node, at Key) {
 
 // anyAlive reports whether an event that is not periodic, or a message, is
 // pending.
-func (s *Simulation) anyAlive() bool {
-	work := earliest(earliest(s.alive(s.control), s.leavesAlive()), s.alive(s.sinks))
+func (co *coordinator) anyAlive() bool {
+	work := earliest(earliest(co.alive(co.control), co.leavesAlive()), co.alive(co.sinks))
 	return !work.IsNever()
 }

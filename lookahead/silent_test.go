@@ -78,7 +78,7 @@ func TestRunCancelledInASinkIsNoDeadlock(t *testing.T) {
 			send(out, FirstSink, at(2, 0))
 			send(out, FirstSink, at(3, 0))
 		}})
-		s.AddSink("sink", &script{receive: func(*Message, *Outbox) { s.halted.Store(true) }})
+		s.AddSink("sink", &script{receive: func(*Message, *Outbox) { s.loop.halted.Store(true) }})
 		if err := s.Run(context.Background()); err != nil {
 			t.Errorf("%s: %v", mode, err)
 		}

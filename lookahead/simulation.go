@@ -1,13 +1,12 @@
 package lookahead
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
-	"slices"
-	"strconv"
 	"sync"
-	"sync/atomic"
 
 	"github.com/asynkron/protoactor-go/actor"
 
@@ -54,38 +53,9 @@ const inlineBelow = 128
 // Simulation is a set of processes and one run of them. It is not safe for
 // concurrent use; different simulations are independent.
 type Simulation struct {
-	config  Config
-	run     uint64 // number of this simulation, part of the actors' names
-	root    *actor.RootContext
-	workers *workers
-	fleet   fleet
-	view    view
-
-	control []*node // in the order of their ids
-	sinks   []*node // in the order of their ids
-	slots   []int32 // leaves that have a turn in the window, ascending
-	turns   []*node // processes that have a turn in the window: leaves, sinks, overlapped
-
-	sinkFrameMin int         // messages from which on a frame to a sink is posted
-	leafFloor    Key         // no message to a leaf may be earlier
-	undelivered  int64       // messages to leaves that have not been executed
-	sinkSenders  int         // processes that had unposted frames to sinks at the last flushSinkFrames
-	running      *node       // the control process that has a turn, not overlapped; nil: none
-	overlapped   *node       // the control process that has a turn during the window; nil: none
-	asked        *node       // the process whose state the coordinator asked for last
-	halted       atomic.Bool // ctx was cancelled
-	failed       atomic.Bool // a node has a fault
-
-	meanWork float64 // moving mean of events and messages per turn; see runTurns
-
-	counts       Stats
-	rounds       uint64 // passes of the loop; see report
-	reported     uint64 // work at the last call of Config.Progress
-	ownReported  uint64 // the coordinator's work when report looked last
-	workAtResume uint64 // 1 + work when resumeStopped last returned true
-	finished     bool
-	started      bool
-	digests      []ProcessDigest
+	loop    coordinator
+	started bool
+	digests []ProcessDigest // after a run without error
 }
 
 // system is protoactor's, shared by all simulations: making one takes
@@ -111,109 +81,100 @@ func New(cfg Config) *Simulation {
 	case cfg.InlineBelow < 0:
 		cfg.InlineBelow = 0
 	}
-	s := &Simulation{config: cfg, run: runs.Add(1), root: system().Root, workers: newWorkers(workers, cfg.Assign)}
-	s.workers.wakeAt = 2 * cfg.InlineBelow
-	s.meanWork = float64(cfg.InlineBelow) // the first windows are estimated
-	s.fleet.reply = cfg.Reply
-	s.sinkFrameMin = sinkFrameMin
+	s := &Simulation{}
+	co := &s.loop
+	co.config, co.run, co.root, co.workers = cfg, runs.Add(1), system().Root, newWorkers(workers, cfg.Assign)
+	co.workers.wakeAt = 2 * cfg.InlineBelow
+	co.meanWork = float64(cfg.InlineBelow) // the first windows are estimated
+	co.fleet.reply = cfg.Reply
+	co.sinkFrameMin = sinkFrameMin
 	if cfg.Sequential || cfg.Record != nil {
-		s.sinkFrameMin = 1 // sinks take part in the order of Keys; a recording has frames turn by turn
+		co.sinkFrameMin = 1 // sinks take part in the order of Keys; a recording has frames turn by turn
 	}
-	s.view = view{react: cfg.React, end: cfg.End, window: cfg.MaxWindow}
+	co.view = view{react: cfg.React, end: cfg.End, window: cfg.MaxWindow}
 	return s
 }
 
 // AddControl adds a control process. It is called before Run. At one Key control
 // processes execute their events in the order in which they were added.
 func (s *Simulation) AddControl(name string, p Process) ProcessID {
-	id := ProcessID(len(s.control))
+	co := &s.loop
+	id := ProcessID(len(co.control))
 	if id >= FirstLeaf {
 		id += ThirdControl - FirstLeaf
 	}
-	n := s.spawn(id, name, p)
+	n := co.spawn(id, name, p)
 	if n.optional.preparer != nil {
-		s.workers.preparers = append(s.workers.preparers, n)
+		co.workers.preparers = append(co.workers.preparers, n)
 	}
-	n.slot = len(s.control)
-	s.control = append(s.control, n)
-	s.view.control = append(s.view.control, controlState{})
+	n.slot = len(co.control)
+	co.control = append(co.control, n)
+	co.view.control = append(co.view.control, controlState{})
 	return id
 }
 
 // AddLeaf adds a leaf. It is called before Run, or from within a turn of a
 // control process; then the leaf's events must be later than the executing one.
 func (s *Simulation) AddLeaf(name string, p Process) ProcessID {
-	if s.overlapped != nil {
-		panic(fmt.Sprintf("lookahead: %q adds a leaf while it streams", s.overlapped.name))
+	co := &s.loop
+	if co.overlapped != nil {
+		panic(fmt.Sprintf("lookahead: %q adds a leaf while it streams", co.overlapped.name))
 	}
-	id := FirstLeaf + ProcessID(len(s.fleet.nodes))
+	id := FirstLeaf + ProcessID(len(co.fleet.nodes))
 	if id >= ThirdControl {
 		panic(fmt.Sprintf("lookahead: %q would be one leaf too many", name))
 	}
-	n := s.spawn(id, name, p)
-	s.fleet.add(n)
-	if s.running != nil {
-		s.running.out.lower(s.fleet.promise.key(n.slot))
+	n := co.spawn(id, name, p)
+	co.fleet.add(n)
+	if co.running != nil {
+		co.running.out.lower(co.fleet.promise.key(n.slot))
 	}
 	return id
 }
 
 // AddSink adds a process that receives and never sends.
 func (s *Simulation) AddSink(name string, p Process) ProcessID {
-	id := FirstSink + ProcessID(len(s.sinks))
-	n := s.spawn(id, name, p)
-	n.slot = len(s.sinks)
-	s.sinks = append(s.sinks, n)
+	co := &s.loop
+	id := FirstSink + ProcessID(len(co.sinks))
+	n := co.spawn(id, name, p)
+	n.slot = len(co.sinks)
+	co.sinks = append(co.sinks, n)
 	return id
 }
 
-// runs counts the simulations of this program.
-var runs atomic.Uint64
-
-// spawn makes an actor of a process.
-func (s *Simulation) spawn(id ProcessID, name string, p Process) *node {
-	n := newNode(s, id, name, p)
-	props := actor.PropsFromProducer(func() actor.Actor { return n },
-		actor.WithMailbox(func() actor.Mailbox { return &n.mailbox }),
-		actor.WithDispatcher(callerDispatcher{}))
-	pid, err := s.root.SpawnNamed(props, strconv.FormatUint(s.run, 10)+"/"+strconv.FormatUint(uint64(id), 10)+"/"+name)
-	if err != nil { // ids make the names unique
-		panic("lookahead: " + err.Error())
+// Run runs the simulation until the last event that keeps it alive, or the last
+// event before Config.End, has been executed; then it returns nil. The error is
+// ctx.Err() if ctx was cancelled, a *Fault if a process panicked or broke a
+// rule, a *Deadlock if events remain and no process may advance, or the error
+// of Config.Record. Run can be called once.
+func (s *Simulation) Run(ctx context.Context) error {
+	if s.started {
+		return errors.New("lookahead: a simulation runs once")
 	}
-	n.pid = pid
-	n.mailbox.handleSystem()
-	return n
-}
-
-// stopActors takes the actors out of protoactor's registry.
-func (s *Simulation) stopActors() {
-	for _, n := range s.all() {
-		s.root.Stop(n.pid)
-		n.mailbox.handleSystem()
+	s.started = true
+	co := &s.loop
+	defer co.stopActors()
+	defer context.AfterFunc(ctx, func() { co.halted.Store(true) })()
+	if err := ctx.Err(); err != nil {
+		return err
 	}
-}
-
-// lookup returns the process with an id, nil if there is none.
-func (s *Simulation) lookup(id ProcessID) *node {
-	list, i := s.control, int(id)
+	loop := co.windows
+	if co.config.Sequential {
+		loop = co.keyByKey
+	}
+	co.workers.start()
+	err := co.guarded(loop)
+	co.workers.stop()
 	switch {
-	case id >= FirstSink:
-		list, i = s.sinks, int(id-FirstSink)
-	case id >= ThirdControl:
-		i = int(id - ThirdControl + FirstLeaf)
-	case id >= FirstLeaf:
-		list, i = s.fleet.nodes, int(id-FirstLeaf)
+	case co.failed.Load():
+		return co.firstFault()
+	case err != nil:
+		return err
+	case co.halted.Load():
+		co.flushSinkFrames() // for Undelivered, while there are actors to post to
+		return ctx.Err()
 	}
-	if i >= len(list) {
-		return nil
-	}
-	return list[i]
-}
-
-// all returns the processes in the order of their ids.
-func (s *Simulation) all() []*node {
-	first := min(len(s.control), int(FirstLeaf))
-	return slices.Concat(s.control[:first], s.fleet.nodes, s.control[first:], s.sinks)
+	return co.guarded(s.closeDigests)
 }
 
 // Digest returns the digest of every process, in the order of ids; nil unless
@@ -223,9 +184,9 @@ func (s *Simulation) Digest() []ProcessDigest { return s.digests }
 // Trace returns the marks that Config.Trace asked for, in the order of ids.
 func (s *Simulation) Trace() []ProcessTrace {
 	var list []ProcessTrace
-	for i, n := range s.all() {
+	for i, n := range s.loop.all() {
 		t := ProcessTrace{Name: n.name, ID: n.id, Marks: n.history.marks(), Messages: n.history.digest.messages}
-		if s.finished {
+		if s.digests != nil {
 			t.Final = s.digests[i].Hash
 		}
 		list = append(list, t)
@@ -235,12 +196,11 @@ func (s *Simulation) Trace() []ProcessTrace {
 
 // closeDigests adds the final states of processes to their digests.
 func (s *Simulation) closeDigests() error {
-	for _, n := range s.all() {
-		s.asked = n
+	for _, n := range s.loop.all() {
+		s.loop.asked = n
 		hash := n.history.close(n.process)
 		s.digests = append(s.digests, ProcessDigest{Name: n.name, ID: n.id, Hash: hash, Messages: n.history.digest.messages})
 	}
-	s.finished = true
 	return nil
 }
 
@@ -249,8 +209,8 @@ func (s *Simulation) closeDigests() error {
 // order of stamps. m is valid during the call of visit. Undelivered is called
 // after Run.
 func (s *Simulation) Undelivered(visit func(to ProcessID, m *Message)) error {
-	for _, n := range s.all() {
-		n.worker = &s.workers.list[0]
+	for _, n := range s.loop.all() {
+		n.worker = &s.loop.workers.list[0]
 		n.mailbox.absorb()
 		for f := n.mailbox.top(); f != nil; f = n.mailbox.top() {
 			end, err := skipFields(f.buf, f.head.body, f.head.fields)

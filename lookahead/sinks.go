@@ -15,21 +15,21 @@ const (
 // addSinkTurns adds the sinks with enough waiting messages to the window. All
 // messages sent from now on are later than the earliest event of all processes,
 // so sinks may read up to that event while the others still send.
-func (s *Simulation) addSinkTurns() {
-	for _, n := range s.sinks {
+func (co *coordinator) addSinkTurns() {
+	for _, n := range co.sinks {
 		if n.mailbox.waiting.Load() >= n.threshold {
-			s.flushSinkFrames()
-			n.horizon = earliest(s.earliestDue().Next(), s.config.End)
+			co.flushSinkFrames()
+			n.horizon = earliest(co.earliestDue().Next(), co.config.End)
 			n.floor = latest(n.floor, n.horizon)
-			s.counts.SinkTurns++
-			s.turns = append(s.turns, n)
+			co.counts.SinkTurns++
+			co.turns = append(co.turns, n)
 		}
 	}
 }
 
 // sinksOverfull reports whether more than sinkMax messages wait for a sink.
-func (s *Simulation) sinksOverfull() bool {
-	for _, n := range s.sinks {
+func (co *coordinator) sinksOverfull() bool {
+	for _, n := range co.sinks {
 		if n.mailbox.waiting.Load() > sinkMax {
 			return true
 		}
@@ -38,17 +38,17 @@ func (s *Simulation) sinksOverfull() bool {
 }
 
 // flushSinkFrames posts all unposted frames to sinks.
-func (s *Simulation) flushSinkFrames() {
-	s.sinkSenders = 0
-	for i := range s.workers.list {
-		w := &s.workers.list[i]
+func (co *coordinator) flushSinkFrames() {
+	co.sinkSenders = 0
+	for i := range co.workers.list {
+		w := &co.workers.list[i]
 		for _, n := range w.sinkSenders {
-			s.asked = n
+			co.asked = n
 			n.out.postSinkFrames(1)
 			n.out.isSinkSender = false
 		}
-		s.sinkSenders += len(w.sinkSenders)
-		s.counts.Asked += uint64(len(w.sinkSenders))
+		co.sinkSenders += len(w.sinkSenders)
+		co.counts.Asked += uint64(len(w.sinkSenders))
 		clear(w.sinkSenders)
 		w.sinkSenders = w.sinkSenders[:0]
 	}
@@ -56,19 +56,19 @@ func (s *Simulation) flushSinkFrames() {
 
 // runSinks gives each sink a turn when no process may advance: messages that are
 // still to be sent are not earlier than the next periodic event.
-func (s *Simulation) runSinks() {
-	s.flushSinkFrames()
-	h := s.config.End
-	for c := range s.view.control {
-		h = earliest(h, s.view.control[c].periodic)
+func (co *coordinator) runSinks() {
+	co.flushSinkFrames()
+	h := co.config.End
+	for c := range co.view.control {
+		h = earliest(h, co.view.control[c].periodic)
 	}
-	for _, n := range s.sinks {
-		s.asked = n
+	for _, n := range co.sinks {
+		co.asked = n
 		n.mailbox.absorb()
 		if n.mailbox.head().Less(h) {
 			n.floor = latest(n.floor, h)
-			s.counts.SinkTurns++
-			n.runTurn(h, &s.workers.list[0])
+			co.counts.SinkTurns++
+			n.runTurn(h, &co.workers.list[0])
 		}
 	}
 }

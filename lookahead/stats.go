@@ -44,9 +44,9 @@ func (s Stats) InlineShare() float64 { return per(s.Inline, s.Windows) }
 
 // Stats returns the counts. It must not be called during Run.
 func (s *Simulation) Stats() Stats {
-	t := s.counts
+	t := s.loop.counts
 	t.ControlToLeaf, t.LeafToControl, t.ToSink = vtime.Duration(vtime.Never), vtime.Duration(vtime.Never), vtime.Duration(vtime.Never)
-	for _, n := range s.all() {
+	for _, n := range s.loop.all() {
 		t.Events += n.out.events
 		t.Messages += n.history.digest.messages
 		if n.channel == toLeaf {

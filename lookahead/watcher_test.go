@@ -96,7 +96,7 @@ func (p phold) addWatchers(s *Simulation) (list []*pholdWatcher) {
 func connect(s *Simulation, hub *pholdHub, watchers []*pholdWatcher) {
 	for i, w := range watchers {
 		w.leaves, w.ids = hub.leaves, hub.ids
-		for _, n := range s.control {
+		for _, n := range s.loop.control {
 			if n.process != Process(w) {
 				w.peers = append(w.peers, n.id)
 				continue

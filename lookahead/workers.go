@@ -88,6 +88,17 @@ func newWorkers(count int, assign func(ProcessID) int) *workers {
 	return c
 }
 
+// done returns the work done so far: any progress increases it. The workers
+// count it, because a sum over all processes would cost more the more processes
+// the run has had.
+func (c *workers) done() uint64 {
+	sum := uint64(0)
+	for w := range c.list {
+		sum += c.list[w].done
+	}
+	return sum
+}
+
 // start starts the goroutines of the workers other than the coordinator.
 func (c *workers) start() {
 	for w := 1; w < len(c.list); w++ {
