@@ -35,6 +35,8 @@
 //	process.go     what a process implements
 //	decide.go      which process runs next and how far: the protocol as a pure
 //	               function
+//	simulation.go  what users call
+//	coordinator.go the processes of a simulation and the books of the loop
 //	run.go         the window loop that carries the decisions out, and whether
 //	               the workers share the turns of a window
 //	control.go     what the coordinator knows of control processes
