@@ -217,17 +217,17 @@ func (e *Example) text(measure string) string {
 // traitWords say of a request what traits do.
 var traitWords = map[string]string{
 	"not_completed": "did not complete", "preempted": "were preempted", "redirected": "were routed again", "delayed": "were delayed",
-	"regret": "were not routed to a best candidate", "hit_shortfall": "found less cached than expected",
+	"regret": "were not routed to the best score", "hit_shortfall": "found less cached than expected",
 }
 
 func (r *Report) comparedText() section {
-	p := section{name: "missed and met", title: "REQUESTS THAT MISSED THEIR TARGETS BESIDE THOSE THAT MET THEM"}
+	p := section{name: "missed and met", title: "REQUESTS THAT MISSED THEIR TARGETS AND REQUESTS THAT MET THEM"}
 	c := r.Compared
 	if c == nil || c.Missed == 0 || c.Met == 0 {
 		return p // nothing to put beside
 	}
 	if c.MissedQueueWait != nil && c.MetQueueWait != nil {
-		p.add("Mean queue wait: %s of those that missed, %s of those that met.", length(*c.MissedQueueWait), length(*c.MetQueueWait))
+		p.add("Queue wait on average: %s of those that missed, %s of those that met.", length(*c.MissedQueueWait), length(*c.MetQueueWait))
 	}
 	for _, t := range c.Traits {
 		p.add("%s: %s of %s that missed (%s), %s of %s that met (%s).", strings.ToUpper(traitWords[t.Name][:1])+traitWords[t.Name][1:],
@@ -257,9 +257,9 @@ func (r *Report) timeText(rows int) section {
 	}
 	width := strings.TrimPrefix(stretch(0, *r.Patterns.BinWidth), "0–")
 	if asked > 0 {
-		text := fmt.Sprintf("Requests per bin of %s: %s in the mean", width, number(float64(asked)/float64(len(bins))))
+		text := fmt.Sprintf("New requests per bin of %s: %s on average", width, number(float64(asked)/float64(len(bins))))
 		if len(bursts) > 0 {
-			text += "; more than twice that in " + listed(bursts, 5)
+			text += "; bursts, with more than twice that, in " + listed(bursts, 5)
 		}
 		p.add("%s.", text)
 	}
@@ -277,7 +277,7 @@ func (r *Report) timeText(rows int) section {
 
 // text is what happened in a bin; empty for nothing.
 func (b *Bin) text() string {
-	asked := some(b.Asked, "%s asked")
+	asked := some(b.Asked, "%s arrived")
 	if b.Burst {
 		asked += " (burst)"
 	}
@@ -309,23 +309,25 @@ func (r *Report) groupsText(most int) section {
 				p.add("%d more.", len(of.list)-i+of.leftOut)
 				break
 			}
-			p.add("%s %s", of.label, of.list[i].text())
+			p.add("%s %s", of.label, of.list[i].text(of.label == "Tenant"))
 		}
 	}
 	return p
 }
 
-func (g *GroupFact) text() string {
+// text is the traffic of a group; with judged it says how many requests met their
+// targets, which for classes the outcomes say.
+func (g *GroupFact) text(judged bool) string {
 	parts := []string{fmt.Sprintf("%s: %s", named(g.Name), plural(g.Asked, "request"))}
 	if k := g.Peak; k != nil {
-		parts = append(parts, fmt.Sprintf("at most %s in %s (%s times the mean)", grouped(k.N), stretch(k.From, k.To), ratio(k.Ratio)))
+		parts = append(parts, fmt.Sprintf("at most %s in %s (%s times the average)", grouped(k.N), stretch(k.From, k.To), ratio(k.Ratio)))
 	}
 	parts = append(parts, some(g.Rejected, "%s rejected"))
-	if g.Judged > 0 {
+	if g.Judged > 0 && judged {
 		parts = append(parts, percent(g.Met, g.Judged)+" met targets")
 	}
 	if g.TTFT != nil {
-		parts = append(parts, "mean TTFT "+length(*g.TTFT))
+		parts = append(parts, "TTFT "+length(*g.TTFT)+" on average")
 	}
 	return joined(parts...) + "."
 }

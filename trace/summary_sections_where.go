@@ -23,10 +23,10 @@ func (r *Report) decisionsText(most int) section {
 	}
 	rows(plural(r.Records.Admission, "admission decision"), d.Admission, r.Records.Admission, false)
 	if d.MeanDelay != nil {
-		p.add("Delays: %s, %s each in the mean.", grouped(d.Delays), length(*d.MeanDelay))
+		p.add("Delays: %s, %s each on average.", grouped(d.Delays), length(*d.MeanDelay))
 	}
 	rows(plural(r.Records.Routing, "routing decision")+" by reason", d.Routing, r.Records.Routing, true)
-	if text := joined(some(d.Forced, "%s forced"), some(d.Unroutable, "%s without a routable instance"), some(d.Redirects, "%s of requests routed before")); text != "" {
+	if text := joined(some(d.Forced, "%s forced"), some(d.Unroutable, "%s without a routable instance"), some(d.Redirects, "%s of requests that had been routed before")); text != "" {
 		p.add("Of the routings: %s.", text)
 	}
 	p.priorities(d.Priority, most)
@@ -35,10 +35,10 @@ func (r *Report) decisionsText(most int) section {
 			grouped(h.Equal), plural(h.Requests, "request"), grouped(h.Fewer), plural(h.FewerTokens, "token"), grouped(h.More), plural(h.MoreTokens, "token"))
 	}
 	if x := d.Preemption; x.Preemptions > 0 {
-		p.add("Preemptions: %s of %s, %s of which repeatedly.", grouped(x.Preemptions), plural(x.Requests, "request"), grouped(x.Repeatedly))
+		p.add("%s of %s; %s preempted more than once.", plural(x.Preemptions, "preemption"), plural(x.Requests, "request"), plural(x.Repeatedly, "request"))
 	}
 	if x := d.Steps; x != nil {
-		p.add("%s: in the mean %s running, %s waiting, %s prefill and %s decode tokens.", plural(x.Steps, "step"), number(x.MeanRunning), number(x.MeanWaiting),
+		p.add("%s: on average %s running, %s waiting, %s prefill and %s decode tokens.", plural(x.Steps, "step"), number(x.MeanRunning), number(x.MeanWaiting),
 			number(x.PrefillTokens), number(x.DecodeTokens))
 	}
 	return p
@@ -64,13 +64,13 @@ func (p *section) priorities(list []PriorityFact, most int) {
 }
 
 func (r *Report) instancesText(most int) section {
-	p := section{name: "instances", title: "WHO GOT THE WORK"}
+	p := section{name: "instances", title: "WORK OF EACH INSTANCE"}
 	f := &r.Instances
 	if f.Routed == nil {
 		return p
 	}
 	if f.N > 1 {
-		text := fmt.Sprintf("Requests routed per instance: %s in the mean, most instance %d with %s (%s times the mean)",
+		text := fmt.Sprintf("Requests routed per instance: %s on average, most to instance %d: %s (%s times the average)",
 			number(f.Routed.Mean), *f.Routed.Instance, grouped(f.Routed.Max), ratio(f.Routed.Ratio))
 		if f.Unused > 0 {
 			text += fmt.Sprintf("; %d of %d instances got none", f.Unused, f.N)
@@ -78,10 +78,10 @@ func (r *Report) instancesText(most int) section {
 		p.add("%s.", text)
 	}
 	if b := f.Input; b != nil && f.N > 1 {
-		p.add("Input tokens: most instance %d with %s (%s times the mean).", *b.Instance, grouped(b.Max), ratio(b.Ratio))
+		p.add("Input tokens routed: most to instance %d: %s (%s times the average).", *b.Instance, grouped(b.Max), ratio(b.Ratio))
 	}
 	if b := f.Worst; b != nil {
-		p.add("Most uneven: instance %d got %s of %s routings in %s.", *b.Instance, grouped(b.Max), grouped(b.Total), stretch(*b.From, *b.To))
+		p.add("Most uneven bin of time: instance %d got %s of %s routings in %s.", *b.Instance, grouped(b.Max), grouped(b.Total), stretch(*b.From, *b.To))
 	}
 	for i := range f.List {
 		if i == most {
@@ -99,10 +99,10 @@ func (i *InstanceFact) text() string {
 		parts = append(parts, fmt.Sprintf("%s of %s met targets", percent(i.Met, i.Judged), grouped(i.Judged)))
 	}
 	if i.HitRate != nil {
-		parts = append(parts, "hit rate "+sharePercent(*i.HitRate))
+		parts = append(parts, "prefix hit rate "+sharePercent(*i.HitRate))
 	}
 	if i.MeanWaiting != nil {
-		parts = append(parts, fmt.Sprintf("waiting %s in the mean, %s at most", number(*i.MeanWaiting), grouped(*i.MaxWaiting)))
+		parts = append(parts, fmt.Sprintf("waiting %s on average, %s at most", number(*i.MeanWaiting), grouped(*i.MaxWaiting)))
 	}
 	parts = append(parts, soMany(i.Preemptions, "preemption", "preemptions"), soMany(i.Anomalies, "anomaly", "anomalies"))
 	return joined(parts...) + "."
@@ -156,12 +156,12 @@ func (r *Report) regretText(most int) section {
 			if w.Share == 0 {
 				continue
 			}
-			parts = append(parts, fmt.Sprintf("%s %s of it (mean %s over %s)", name(w), sharePercent(w.Share), number(w.Mean), grouped(w.N)))
+			parts = append(parts, fmt.Sprintf("%s %s (mean %s over %s)", name(w), sharePercent(w.Share), number(w.Mean), grouped(w.N)))
 		}
 		p.add("%s: %s.", label, listed(parts, most))
 	}
-	where("By target", g.ByInstance, func(w Where) string { return "instance " + w.Name })
-	where("By class", g.ByClass, func(w Where) string {
+	where("Share of all regret by target", g.ByInstance, func(w Where) string { return "instance " + w.Name })
+	where("Share of all regret by class", g.ByClass, func(w Where) string {
 		if w.Others {
 			return "others"
 		}
@@ -171,7 +171,7 @@ func (r *Report) regretText(most int) section {
 	for _, w := range largestShares(g.ByTime, min(most, 5)) {
 		parts = append(parts, fmt.Sprintf("%s %s (mean %s over %s)", stretch(w.From, w.To), sharePercent(w.Share), number(w.Mean), grouped(w.N)))
 	}
-	p.add("By time, the largest shares: %s.", strings.Join(parts, ", "))
+	p.add("Share of all regret by time, the largest: %s.", strings.Join(parts, ", "))
 	return p
 }
 

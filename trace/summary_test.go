@@ -36,6 +36,11 @@ func TestTextKeepsToItsLimit(t *testing.T) {
 	}
 }
 
+// isTitle reports whether a line is the title of a section: it does not stand alone.
+func isTitle(line string) bool {
+	return strings.ToUpper(line) == line || strings.HasPrefix(line, "ISSUES") || strings.HasPrefix(line, "REGRET OF") || strings.HasPrefix(line, "Trace of decisions")
+}
+
 func checkCut(t *testing.T, name string, r *Report, whole []string, limit int) {
 	t.Helper()
 	size := utf8.RuneCountInString(r.Text)
@@ -55,7 +60,7 @@ func checkCut(t *testing.T, name string, r *Report, whole []string, limit int) {
 	}
 	missing := 0
 	for _, line := range whole[len(kept) : len(whole)-1] {
-		if strings.ToUpper(line) != line && !strings.HasPrefix(line, "ISSUES") && !strings.HasPrefix(line, "REGRET OF") && !strings.HasPrefix(line, "Trace of decisions") {
+		if !isTitle(line) {
 			missing++
 		}
 	}
@@ -63,7 +68,7 @@ func checkCut(t *testing.T, name string, r *Report, whole []string, limit int) {
 		t.Fatalf("%s: %d lines are missing, it says %d:\n%s", name, missing, r.LeftOut, r.Text)
 	}
 	// The next line, with a note of at most 200 characters, would not fit.
-	if next := utf8.RuneCountInString(whole[len(kept)]); size+next+200 < 4*limit && !strings.Contains(strings.ToUpper(whole[len(kept)]), whole[len(kept)]) {
+	if next := utf8.RuneCountInString(whole[len(kept)]); size+next+200 < 4*limit && !isTitle(whole[len(kept)]) {
 		t.Fatalf("%s: %d of %d characters used, the next line has %d", name, size, 4*limit, next)
 	}
 }
