@@ -43,17 +43,21 @@ var layers = map[string]string{
 	"cputime":           "", // for tests
 	"internal/testsize": "",
 
+	"internal/keytable":   "",
+	"internal/prefixtwin": "workload", // for tests
+	"prefixindex":         "internal/keytable workload",
+
 	"suggest":   "",
 	"yamldoc":   "suggest",
 	"latency":   "yamldoc suggest",
 	"metrics":   "suggest workload",
 	"lookahead": "",
 	"kv":        "workload",
-	"policy":    "input/nesting suggest workload",
+	"policy":    "input/nesting internal/keytable prefixindex suggest workload",
 	"trace":     "input/textio suggest policy metrics",
 	"engine":    "kv latency policy workload metrics",
 	"setup":     "input latency policy metrics " + workloads,
-	"actors":    "setup engine kv latency policy lookahead metrics trace " + workloads,
+	"actors":    "setup engine kv latency prefixindex policy lookahead metrics trace " + workloads,
 	"study":     "suggest actors setup engine kv latency policy lookahead metrics trace " + workloads,
 	"calibrate": "calibrate/measured calibrate/regress study actors setup engine kv latency policy lookahead metrics trace " + workloads,
 
@@ -68,7 +72,7 @@ var layers = map[string]string{
 const workloads = "workload workload/draw workload/traffic workload/loadgen workload/traces workload/servegen workload/spec workload/survey"
 
 // pure are the packages whose results are functions of their arguments.
-var pure = strings.Fields("vtime input/nesting yamldoc latency metrics kv policy trace engine calibrate/regress " + workloads)
+var pure = strings.Fields("vtime input/nesting yamldoc latency metrics kv internal/keytable prefixindex policy trace engine calibrate/regress " + workloads)
 
 // opensFiles are the files of pure packages that may import os.
 var opensFiles = []string{"workload/traces/tracefile.go", "workload/servegen/files.go", "workload/spec/specfile.go"}

@@ -2,6 +2,7 @@ package actors
 
 import (
 	"blis/policy"
+	"blis/prefixindex"
 	"blis/setup"
 	"blis/vtime"
 	"blis/workload"
@@ -13,9 +14,9 @@ type policies struct {
 	priority  policy.Priority
 	routing   policy.Routing
 	autoscale policy.Autoscale
-	trigger   *policy.Trigger     // of the autoscaler's evaluations
-	stream    *vtime.Stream       // that the policies draw from
-	prefixes  *policy.PrefixIndex // nil: no policy observes expected hits
+	trigger   *policy.Trigger    // of the autoscaler's evaluations
+	stream    *vtime.Stream      // that the policies draw from
+	prefixes  *prefixindex.Index // nil: no policy observes expected hits
 }
 
 // makePolicies builds the policies that a run shares; scheduler builds one

@@ -10,6 +10,7 @@ import (
 	"blis/engine"
 	"blis/lookahead"
 	"blis/policy"
+	"blis/prefixindex"
 	"blis/setup"
 	"blis/vtime"
 )
@@ -17,11 +18,11 @@ import (
 // The router's expectation of prefix caches, and requests that the user routes.
 
 // newPrefixes makes the prefix index of a run.
-func newPrefixes(c *setup.Config) *policy.PrefixIndex {
+func newPrefixes(c *setup.Config) *prefixindex.Index {
 	if c.PrefixIndex == setup.IndexEvents {
-		return policy.NewPrefixMirror(c.BlockSizeInTokens)
+		return prefixindex.NewMirror(c.BlockSizeInTokens)
 	}
-	return policy.NewPrefixIndex(c.BlockSizeInTokens, c.IndexedBlocks())
+	return prefixindex.NewRouted(c.BlockSizeInTokens, c.IndexedBlocks())
 }
 
 // tellsBlocks reports whether instances tell the router the changes of their caches.
@@ -45,7 +46,7 @@ func (p *instance) blockEvents() func(vtime.Time, []engine.BlockChange) {
 // expect looks the request up in the index, before its expected hits are read.
 func (r *router) expect(ask *policy.Request) {
 	r.prefixes.Cover(&r.cluster.view)
-	r.prefixes.Look(ask)
+	r.prefixes.Look(ask.Input, ask.Spans)
 }
 
 // expected is the number of prompt tokens of the request looked up that are expected

@@ -3,6 +3,7 @@ package actors
 import (
 	"blis/lookahead"
 	"blis/policy"
+	"blis/prefixindex"
 	"blis/vtime"
 )
 
@@ -14,7 +15,7 @@ type replicas struct {
 	provisionTimes *vtime.Stream // random times to provision a machine
 	loadTimes      *vtime.Stream // random times to load the model
 	view           *policy.View
-	prefixes       *policy.PrefixIndex // nil: there is none
+	prefixes       *prefixindex.Index // nil: there is none
 	spawn          func(i int, ready vtime.Time)
 
 	list        []replica

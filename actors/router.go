@@ -9,6 +9,7 @@ import (
 	"blis/lookahead"
 	"blis/metrics"
 	"blis/policy"
+	"blis/prefixindex"
 	"blis/setup"
 	"blis/trace"
 	"blis/vtime"
@@ -51,7 +52,7 @@ type router struct {
 	route    schedule // routing decisions
 	expire   schedule // requests whose deadline comes before their next decision
 
-	prefixes *policy.PrefixIndex  // nil: no policy observes expected hits
+	prefixes *prefixindex.Index   // nil: no policy observes expected hits
 	observer policy.RouteObserver // the routing policy, if it is a RouteObserver
 	forced   map[int64]int        // instances of requests that the user routes; see force-routing
 

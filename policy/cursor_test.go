@@ -5,6 +5,9 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"blis/internal/prefixtwin"
+	"blis/workload"
 )
 
 // pair is a policy that follows a view, and its twin that looks at all of it.
@@ -37,7 +40,7 @@ func newPair(t *testing.T, rng *rand.Rand, name string, instances int) *pair {
 			settings = append(settings, Setting{"tie", "random"})
 		}
 	}
-	cached := &twinLRU{lists: make([][]twinBlock, instances)}
+	cached := &prefixtwin.LRU{Lists: make([][]prefixtwin.Block, instances)}
 	sessions := 1 + rng.IntN(12)
 	switch name {
 	case "least-loaded":
@@ -185,9 +188,9 @@ func TestFollowersEqualNaivePolicies(t *testing.T) {
 			pairs = append(pairs, newPair(t, rng, name, most))
 		}
 		view, other := randomView(rng, n), randomView(rng, 1+rng.IntN(n))
-		source := &traffic{rng: rng, longest: 1 + rng.IntN(6)}
+		source := &prefixtwin.Traffic{Rng: rng, Longest: 1 + rng.IntN(6)}
 		ask := func(p *pair, step int) {
-			req := source.next(4)
+			req := asked(source.Next(4))
 			req.ID, req.Attempt, req.Session = rng.Int64N(1e6), int32(rng.IntN(3)), uint64(rng.IntN(10))
 			got, err := p.compare(&req, view)
 			if err != nil {
@@ -196,7 +199,7 @@ func TestFollowersEqualNaivePolicies(t *testing.T) {
 			if p.draws != nil {
 				draws, p.draws.made = draws+p.draws.made, 0
 			}
-			for _, what := range p.reached(&req, got) {
+			for _, what := range p.reached(&req, got, view) {
 				reached[what]++
 			}
 		}
@@ -238,7 +241,7 @@ func TestFollowersEqualNaivePolicies(t *testing.T) {
 }
 
 // reached names the corners that a decision has been in.
-func (p *pair) reached(req *Request, d RoutingDecision) (corners []string) {
+func (p *pair) reached(req *Request, d RoutingDecision, view *View) (corners []string) {
 	note := func(in bool, corner string) {
 		if in {
 			corners = append(corners, corner)
@@ -248,7 +251,7 @@ func (p *pair) reached(req *Request, d RoutingDecision) (corners []string) {
 	switch f := p.fast.(type) {
 	case *weighted:
 		note(!f.rows.identity, "some gone")
-		note(f.index != nil && len(f.index.places) > len(f.index.instance), "a place of one that is gone")
+		note(f.index != nil && view.Len() > f.index.Places(), "a place of one that is gone")
 		if d.Target < 0 {
 			break
 		}
@@ -269,7 +272,7 @@ func (p *pair) reached(req *Request, d RoutingDecision) (corners []string) {
 		note(sessions > 0, "a session")
 		note(both > 0, "both on one instance")
 		note(sessions > 0 && prefixes > 0, "both on two instances")
-		note(f.sessions != nil && f.sessions.where.used == f.sessions.capacity, "a session forgotten")
+		note(f.sessions != nil && f.sessions.where.Len() == f.sessions.capacity, "a session forgotten")
 	case *longestPrefix:
 		note(d.Reason == LongestPrefix, "longest prefix")
 		note(d.Reason == LeastLoad && len(f.best) > 0, "least load in spite of a prefix")
@@ -317,7 +320,7 @@ func TestDecisionsDependOnValuesAlone(t *testing.T) {
 				}
 				values := randomView(rng, n)
 				shuffled := viewOf(values.slots...)
-				source := &traffic{rng: rng, longest: 3}
+				source := &prefixtwin.Traffic{Rng: rng, Longest: 3}
 				for step := range 60 {
 					disturbView(rng, values, n)
 					for range rng.IntN(3) {
@@ -330,7 +333,7 @@ func TestDecisionsDependOnValuesAlone(t *testing.T) {
 						shuffled.Set(i, values.slots[i])
 						shuffled.ShowService(i, values.services[i])
 					}
-					req := source.next(4)
+					req := asked(source.Next(4))
 					req.Session = uint64(rng.IntN(5))
 					want := route(policies[0], &req, values)
 					for k, view := range []*View{shuffled, copyOf(values)} {
@@ -344,3 +347,6 @@ func TestDecisionsDependOnValuesAlone(t *testing.T) {
 		})
 	}
 }
+
+// asked returns what policies may know of a request.
+func asked(r workload.Request) Request { return Request{Identity: r.Identity, Terms: r.Terms} }

@@ -20,7 +20,6 @@
 //	cursor.go      how a policy follows the changes of a view
 //	maxtree.go     the best of many instances of which few change
 //	draws.go       randomness of routing: hashes, no stream
-//	table.go       a hash table without an order, for indexes
 //	registry.go    names, parameters, constructors, errors for bad ones
 //	parameter.go   types of parameters; values by tenant or class
 //
@@ -33,17 +32,11 @@
 //	routing_load.go, routing_two.go
 //	               least-loaded and always-busiest; power-of-two
 //	prefix_routing.go
-//	               prefix-affinity
+//	               prefix-affinity, by package prefixindex
 //	weighted.go    weighted; scorers.go its scorers, spread.go those that compare
 //	               instances with each other
 //	session.go     which instance served a session last
 //	scheduling.go  fcfs, priority-fcfs, sjf, reverse-priority
-//
-//	prefix.go      what each instance is expected to have in its prefix cache, with a
-//	               picture. prefix_mirror.go by events of the instances;
-//	               prefix_routed.go by where requests went: prefix_segments.go which
-//	               places hold how much, prefix_orders.go what they lose first;
-//	               prefix_sets.go sets of places
 //
 //	autoscale.go   none, oscillator
 //	autoscale_signal.go

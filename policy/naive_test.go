@@ -3,6 +3,8 @@ package policy
 import (
 	"math"
 	"slices"
+
+	"blis/internal/prefixtwin"
 )
 
 // The slow twins: policies that look at every instance in every decision and
@@ -108,18 +110,18 @@ type naivePrefix struct {
 	block     int32
 	imbalance float64
 	match     float64 // least share of the prompt
-	cached    *twinLRU
+	cached    *prefixtwin.LRU
 	draws     *twinDraws
 }
 
 func (p *naivePrefix) decide(req *Request, view *View) RoutingDecision {
-	p.cached.join(view)
-	blocks := twinBlocks(req, p.block)
+	p.cached.Join(view.Len(), func(i int) int64 { return view.slots[i].Total })
+	blocks := prefixtwin.Blocks(req.ID, req.Input, req.Spans, p.block)
 	idle, foremost := make([]float64, len(view.slots)), make([]float64, len(view.slots))
 	longest, least, load := 0, math.Inf(1), math.Inf(1)
 	for i, s := range view.slots {
 		if s.Routable {
-			longest = max(longest, p.cached.matched(blocks, i))
+			longest = max(longest, p.cached.Matched(blocks, i))
 			least = math.Min(least, naiveLoad(s))
 		}
 	}
@@ -129,7 +131,7 @@ func (p *naivePrefix) decide(req *Request, view *View) RoutingDecision {
 			continue
 		}
 		idle[i] = 1e12 - naiveLoad(s)
-		if longest > 0 && p.cached.matched(blocks, i) == longest {
+		if longest > 0 && p.cached.Matched(blocks, i) == longest {
 			foremost[i] = idle[i]
 			load = math.Min(load, naiveLoad(s))
 		}
@@ -140,7 +142,7 @@ func (p *naivePrefix) decide(req *Request, view *View) RoutingDecision {
 	} else if d.Target = naiveBest(idle, req, p.draws); d.Target < 0 {
 		return noTarget
 	}
-	p.cached.record(blocks, d.Target)
+	p.cached.Record(blocks, d.Target)
 	return d
 }
 
@@ -173,7 +175,7 @@ type naiveWeighted struct {
 	names    []string // of the scorers, in order
 	weights  []float64
 	block    int32
-	cached   *twinLRU
+	cached   *prefixtwin.LRU
 	sessions *twinSessions
 	draws    *twinDraws
 }
@@ -183,8 +185,8 @@ func (p *naiveWeighted) decide(req *Request, view *View) RoutingDecision {
 	for _, weight := range p.weights {
 		sum += weight
 	}
-	p.cached.join(view)
-	blocks := twinBlocks(req, p.block)
+	p.cached.Join(view.Len(), func(i int) int64 { return view.slots[i].Total })
+	blocks := prefixtwin.Blocks(req.ID, req.Input, req.Spans, p.block)
 	scores := make([]float64, len(view.slots))
 	for k, name := range p.names {
 		for i, score := range p.score(name, view, req, blocks) {
@@ -200,7 +202,7 @@ func (p *naiveWeighted) decide(req *Request, view *View) RoutingDecision {
 	if target < 0 {
 		return noTarget
 	}
-	p.cached.record(blocks, target)
+	p.cached.Record(blocks, target)
 	if req.Session != 0 {
 		p.sessions.record(req.Session, target)
 	}
@@ -208,7 +210,7 @@ func (p *naiveWeighted) decide(req *Request, view *View) RoutingDecision {
 }
 
 // score is one score of policies.md for every instance.
-func (p *naiveWeighted) score(name string, view *View, req *Request, blocks []twinBlock) []float64 {
+func (p *naiveWeighted) score(name string, view *View, req *Request, blocks []prefixtwin.Block) []float64 {
 	scores := make([]float64, len(view.slots))
 	loads := make([]float64, len(view.slots))
 	least, most := math.Inf(1), math.Inf(-1)
@@ -229,10 +231,10 @@ func (p *naiveWeighted) score(name string, view *View, req *Request, blocks []tw
 		switch name {
 		case "prefix-affinity":
 			if len(blocks) > 0 {
-				scores[i] = float64(p.cached.matched(blocks, i)) / float64(len(blocks))
+				scores[i] = float64(p.cached.Matched(blocks, i)) / float64(len(blocks))
 			}
 		case "prefix-match":
-			if p.cached.matched(blocks, i) > 0 {
+			if p.cached.Matched(blocks, i) > 0 {
 				scores[i] = 1
 			}
 		case "queue-depth", "waiting-queue":

@@ -3,6 +3,7 @@ package policy
 import (
 	"math"
 
+	"blis/prefixindex"
 	"blis/vtime"
 )
 
@@ -31,7 +32,7 @@ var minMatch = Parameter{Name: "min_match", Type: Number, Default: "0.5", Min: 0
 // from the ranking.
 type longestPrefix struct {
 	ranking   ranking
-	index     *PrefixIndex
+	index     *prefixindex.Index
 	imbalance float64 // max_imbalance
 	least     float64 // min_match
 	best      []int32 // instances with the longest match and the smallest load among these, ascending
@@ -41,7 +42,7 @@ func (*longestPrefix) Observes() Signals { return effectiveLoad | Prefixes }
 
 func (p *longestPrefix) Route(req *Request, _ float64, _ *RouterState, view *View, _ vtime.Time) RoutingDecision {
 	slots := p.ranking.sync(view)
-	target, reason := p.choose(req, slots, p.index.holders())
+	target, reason := p.choose(req, slots, p.index.Holders())
 	if target < 0 {
 		return noTarget
 	}
@@ -49,9 +50,9 @@ func (p *longestPrefix) Route(req *Request, _ float64, _ *RouterState, view *Vie
 }
 
 // choose returns the instance for the request, −1 when none is routable.
-func (p *longestPrefix) choose(req *Request, slots []Slot, holders []holder) (int, Reason) {
+func (p *longestPrefix) choose(req *Request, slots []Slot, holders []prefixindex.Holder) (int, Reason) {
 	longest := p.gather(slots, holders)
-	if len(p.best) > 0 && p.index.affinity(longest) >= p.least {
+	if len(p.best) > 0 && p.index.Affinity(longest) >= p.least {
 		load := slots[p.best[0]].load()
 		if float64(load-countOf(p.ranking.loads.best())) <= p.imbalance {
 			return int(p.best[p.ranking.tie.draw(req, len(p.best))]), LongestPrefix
@@ -61,15 +62,15 @@ func (p *longestPrefix) choose(req *Request, slots []Slot, holders []holder) (in
 }
 
 // gather makes p.best and returns the blocks of the longest match.
-func (p *longestPrefix) gather(slots []Slot, holders []holder) (longest int32) {
+func (p *longestPrefix) gather(slots []Slot, holders []prefixindex.Holder) (longest int32) {
 	p.best = p.best[:0]
 	least := int64(0)
 	for _, h := range holders {
-		i := int(h.instance)
+		i := int(h.Instance)
 		if i >= len(slots) || !slots[i].Routable {
 			continue
 		}
-		match, load := h.blocks, slots[i].load()
+		match, load := h.Blocks, slots[i].load()
 		switch {
 		case match < longest || match == longest && load > least:
 			continue
@@ -77,7 +78,14 @@ func (p *longestPrefix) gather(slots []Slot, holders []holder) (longest int32) {
 			longest, least = match, load
 			p.best = p.best[:0]
 		}
-		p.best = append(p.best, h.instance)
+		p.best = append(p.best, h.Instance)
 	}
 	return longest
 }
+
+// Gone reports whether instance i is gone, for the prefix index.
+func (v *View) Gone(i int) bool { return v.slots[i].Phase == Gone }
+
+// Cache returns the KV blocks of instance i and the tokens of each, 0 for what is not
+// known, for the prefix index.
+func (v *View) Cache(i int) (blocks int64, blockSize int32) { return v.slots[i].Total, v.BlockSize }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"blis/prefixindex"
 	"blis/suggest"
 	"blis/vtime"
 	"blis/workload"
@@ -34,12 +35,12 @@ type Template struct {
 
 // Env is what a policy may need of the run that it is made for.
 type Env struct {
-	BlockSize int32            // tokens per KV block, at least 1
-	Instances int              // expected number, to make room for; there may be more
-	Prefixes  *PrefixIndex     // of the run; the router calls Look and Record
-	Draws     Draws            // for routing policies
-	Stream    *vtime.Stream    // "router": for policies of your own; no template draws from it
-	Labels    *workload.Labels // names behind the labels of requests
+	BlockSize int32              // tokens per KV block, at least 1
+	Instances int                // expected number, to make room for; there may be more
+	Prefixes  *prefixindex.Index // of the run; the router calls Look and Record
+	Draws     Draws              // for routing policies
+	Stream    *vtime.Stream      // "router": for policies of your own; no template draws from it
+	Labels    *workload.Labels   // names behind the labels of requests
 	// TTFTTarget returns the TTFT target of an SLO class, 0 for a class without;
 	// nil: no class has one.
 	TTFTTarget func(class workload.Label) vtime.Duration

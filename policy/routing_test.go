@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"blis/prefixindex"
 	"blis/workload"
 )
 
@@ -14,7 +15,7 @@ import (
 func mustRoute(t testing.TB, name string, env Env, settings ...Setting) Routing {
 	t.Helper()
 	if env.Prefixes == nil {
-		env.Prefixes = NewPrefixIndex(env.BlockSize, 0)
+		env.Prefixes = prefixindex.NewRouted(env.BlockSize, 0)
 	}
 	p, err := NewRouting(name, settings, env)
 	if err != nil {
@@ -29,7 +30,7 @@ var state RouterState
 // route asks p, which may read what it declares, as the router does.
 func route(p Routing, req *Request, view *View) RoutingDecision {
 	view.Declared = p.Observes()
-	var index *PrefixIndex
+	var index *prefixindex.Index
 	switch p := p.(type) {
 	case *weighted:
 		index = p.index
@@ -38,7 +39,7 @@ func route(p Routing, req *Request, view *View) RoutingDecision {
 	}
 	if index != nil {
 		index.Cover(view)
-		index.Look(req)
+		index.Look(req.Input, req.Spans)
 	}
 	d := p.Route(req, 0, &state, view, 0)
 	if d.Target >= 0 {

@@ -1,5 +1,7 @@
 package policy
 
+import "blis/internal/keytable"
+
 // sessionCapacity is the number of sessions that a policy remembers.
 const sessionCapacity = 1 << 20
 
@@ -7,8 +9,8 @@ const sessionCapacity = 1 << 20
 // holds exactly the capacity sessions used last. Once full it takes no more memory.
 type sessionMemory struct {
 	capacity int
-	where    table   // session → index in visits
-	visits   []visit // a ring in order of use; 0 is its anchor, between the newest and the oldest
+	where    keytable.Table // session → index in visits
+	visits   []visit        // a ring in order of use; 0 is its anchor, between the newest and the oldest
 }
 
 // visit is the last use of a session.
@@ -25,7 +27,7 @@ func newSessionMemory(capacity int) *sessionMemory {
 // last returns the instance that served a session last, −1 if that is not known.
 // The call is no use of the session.
 func (m *sessionMemory) last(session uint64) int32 {
-	n := m.where.find(session)
+	n := m.where.Find(session)
 	if n < 0 {
 		return -1
 	}
@@ -34,12 +36,12 @@ func (m *sessionMemory) last(session uint64) int32 {
 
 // record notes that an instance serves a session.
 func (m *sessionMemory) record(session uint64, instance int) {
-	n := m.where.find(session)
+	n := m.where.Find(session)
 	if n >= 0 {
 		m.unlink(n)
 	} else {
 		n = m.vacate()
-		m.where.insert(session, n)
+		m.where.Insert(session, n)
 	}
 	m.visits[n].session, m.visits[n].instance = session, int32(instance)
 	m.link(n)
@@ -53,7 +55,7 @@ func (m *sessionMemory) vacate() int32 {
 		return int32(len(m.visits) - 1)
 	}
 	oldest := m.visits[0].newer
-	m.where.remove(m.visits[oldest].session)
+	m.where.Remove(m.visits[oldest].session)
 	m.unlink(oldest)
 	return oldest
 }

@@ -31,8 +31,8 @@ func TestSessionMemoryEqualsPlainLRU(t *testing.T) {
 			instance := rng.IntN(300)
 			fast.record(session, instance)
 			slow.record(session, instance)
-			if fast.where.used != len(slow.list) {
-				t.Fatalf("seed %d, step %d: %d sessions, want %d", seed, step, fast.where.used, len(slow.list))
+			if fast.where.Len() != len(slow.list) {
+				t.Fatalf("seed %d, step %d: %d sessions, want %d", seed, step, fast.where.Len(), len(slow.list))
 			}
 		}
 	}
@@ -54,7 +54,7 @@ func TestSessionMemoryStopsGrowing(t *testing.T) {
 	if allocations := testing.AllocsPerRun(5, feed); allocations != 0 {
 		t.Errorf("%v allocations in steady state, want 0", allocations)
 	}
-	if len(m.visits) != 1001 || m.where.used != 1000 {
-		t.Errorf("%d visits, %d sessions, want the capacity", len(m.visits)-1, m.where.used)
+	if len(m.visits) != 1001 || m.where.Len() != 1000 {
+		t.Errorf("%d visits, %d sessions, want the capacity", len(m.visits)-1, m.where.Len())
 	}
 }

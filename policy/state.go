@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/bits"
 
+	"blis/prefixindex"
 	"blis/vtime"
 	"blis/workload"
 )
@@ -24,7 +25,7 @@ type RouterState struct {
 	View *View
 	// Prefixes is what instances are expected to have cached of the present
 	// request; nil unless the policies of the run observe Prefixes.
-	Prefixes *PrefixIndex
+	Prefixes *prefixindex.Index
 	// Declared is the Observes of the policy that reads next; see View.Declared.
 	Declared Signals
 

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"blis/prefixindex"
 	"blis/vtime"
 )
 
@@ -26,13 +27,13 @@ type weighted struct {
 	public   []float64 // the same by instance; kept only while some are gone
 	tree     maxTree   // by row, of the kept scores; during a decision see choose
 
-	index       *PrefixIndex   // nil without the scorers prefix-affinity and prefix-match
-	prefix      int            // index in scorers of prefix-affinity, −1: none
-	bonus       int            // index in scorers of prefix-match, −1: none
-	sessions    *sessionMemory // nil without the scorer session-affinity
-	session     int            // index in scorers of session-affinity, if sessions is not nil
-	matched     []int32        // rows of instances with an affinity to the last request, ascending
-	bestMatched []int32        // rows in matched with the largest score, ascending
+	index       *prefixindex.Index // nil without the scorers prefix-affinity and prefix-match
+	prefix      int                // index in scorers of prefix-affinity, −1: none
+	bonus       int                // index in scorers of prefix-match, −1: none
+	sessions    *sessionMemory     // nil without the scorer session-affinity
+	session     int                // index in scorers of session-affinity, if sessions is not nil
+	matched     []int32            // rows of instances with an affinity to the last request, ascending
+	bestMatched []int32            // rows in matched with the largest score, ascending
 }
 
 func newWeighted(v values, env Env) (Routing, error) {
@@ -246,7 +247,7 @@ func scoreKey(score float64) uint64 {
 // them their true scores, and returns the key of the best one, 0 without any.
 func (w *weighted) scoreAffinity(req *Request) uint64 {
 	if w.index != nil {
-		w.matchHolders(w.index.holders())
+		w.matchHolders(w.index.Holders())
 	}
 	if w.sessions != nil { // which never hold session 0, that is none
 		w.matchSession(int(w.sessions.last(req.Session)))
@@ -275,15 +276,15 @@ func (w *weighted) candidate(i int) int {
 
 // matchHolders notes the candidates that are expected to have the beginning of the
 // prompt in cache.
-func (w *weighted) matchHolders(holders []holder) {
+func (w *weighted) matchHolders(holders []prefixindex.Holder) {
 	for _, h := range holders {
-		row := w.candidate(int(h.instance))
+		row := w.candidate(int(h.Instance))
 		if row < 0 {
 			continue
 		}
 		if w.prefix >= 0 {
 			s := &w.scorers[w.prefix]
-			s.shares[row] = float64(s.weight * w.index.affinity(h.blocks))
+			s.shares[row] = float64(s.weight * w.index.Affinity(h.Blocks))
 		}
 		if w.bonus >= 0 {
 			s := &w.scorers[w.bonus]

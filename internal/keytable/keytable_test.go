@@ -1,4 +1,4 @@
-package policy
+package keytable
 
 import (
 	"math/rand/v2"
@@ -10,7 +10,7 @@ import (
 func TestTableIsAMap(t *testing.T) {
 	for seed := range uint64(50) {
 		rng := rand.New(rand.NewPCG(seed, 1))
-		var fast table
+		var fast Table
 		slow := map[uint64]int32{}
 		for step := range 3000 {
 			key := uint64(rng.IntN(120))
@@ -21,14 +21,14 @@ func TestTableIsAMap(t *testing.T) {
 			if !present {
 				value = -1
 			}
-			if got := fast.find(key); got != value {
+			if got := fast.Find(key); got != value {
 				t.Fatalf("seed %d, step %d: find(%d) = %d, want %d", seed, step, key, got, value)
 			}
 			if present {
-				fast.remove(key)
+				fast.Remove(key)
 				delete(slow, key)
 			} else {
-				fast.insert(key, int32(step))
+				fast.Insert(key, int32(step))
 				slow[key] = int32(step)
 			}
 			if fast.used != len(slow) {

@@ -1,10 +1,11 @@
-package policy
+package prefixindex
 
 import (
 	"math/rand/v2"
 	"slices"
 	"testing"
 
+	"blis/internal/prefixtwin"
 	"blis/internal/testsize"
 	"blis/workload"
 )
@@ -28,7 +29,7 @@ func newPrompts(rng *rand.Rand, size int32) *prompts {
 // length draws the length of a span, in tokens.
 func (g *prompts) length() int32 { return g.unit * int32(1+g.rng.IntN(g.longest)) }
 
-func (g *prompts) next() Request {
+func (g *prompts) next() workload.Request {
 	spans := slices.Clone(g.past[g.rng.IntN(len(g.past))])
 	switch g.rng.IntN(4) {
 	case 0: // repeated
@@ -46,7 +47,7 @@ func (g *prompts) next() Request {
 		}
 	}
 	g.past[g.rng.IntN(len(g.past))] = spans
-	req := Request{Identity: workload.Identity{ID: g.number}, Terms: workload.Terms{MaxOutput: workload.Absent, Spans: spans}}
+	req := workload.Request{Identity: workload.Identity{ID: g.number}, Terms: workload.Terms{MaxOutput: workload.Absent, Spans: spans}}
 	g.number++
 	for _, s := range spans {
 		req.Input += s.Length
@@ -71,9 +72,9 @@ type trace struct {
 	seed  uint64
 	rng   *rand.Rand
 	size  int32
-	view  *View
-	fast  *PrefixIndex
-	slow  *twinLRU
+	view  *fleet
+	fast  *Index
+	slow  *prefixtwin.LRU
 	keys  map[blockName]uint64 // block keys of all prompts so far
 	given bool                 // one capacity for all; else each place has its own
 	large int                  // capacity, at most
@@ -87,14 +88,14 @@ type traceCounts struct {
 
 func newTrace(t *testing.T, seed uint64) *trace {
 	rng := rand.New(rand.NewPCG(seed, 31))
-	x := &trace{t: t, seed: seed, rng: rng, size: 1 + rng.Int32N(32), view: &View{}, keys: map[blockName]uint64{},
+	x := &trace{t: t, seed: seed, rng: rng, size: 1 + rng.Int32N(32), view: &fleet{}, keys: map[blockName]uint64{},
 		given: rng.IntN(2) == 0, large: []int{1 + rng.IntN(40), 40, 400}[rng.IntN(3)]}
-	x.slow = &twinLRU{capacity: 1 + rng.IntN(x.large)}
+	x.slow = &prefixtwin.LRU{Capacity: 1 + rng.IntN(x.large)}
 	blocks := int32(0)
 	if x.given {
-		blocks = int32(x.slow.capacity)
+		blocks = int32(x.slow.Capacity)
 	}
-	x.fast = NewPrefixIndex(x.size, blocks)
+	x.fast = NewRouted(x.size, blocks)
 	instances := 1 + rng.IntN(6)
 	if seed%20 == 0 {
 		instances = 63 + rng.IntN(70) // more than one word of a set
@@ -108,10 +109,10 @@ func newTrace(t *testing.T, seed uint64) *trace {
 // join adds an instance.
 func (x *trace) join() {
 	total := 1 + x.rng.IntN(x.large)
-	x.view.Add(Slot{Routable: true, Total: int64(total)})
-	x.slow.lists = append(x.slow.lists, nil)
+	x.view.add(int64(total))
+	x.slow.Lists = append(x.slow.Lists, nil)
 	if !x.given {
-		x.slow.own = append(x.slow.own, total)
+		x.slow.Own = append(x.slow.Own, total)
 	}
 	x.fast.Cover(x.view)
 }
@@ -119,17 +120,17 @@ func (x *trace) join() {
 // leave lets an instance go. The index is told now, or finds out when the next
 // one joins.
 func (x *trace) leave() {
-	present := x.view.Present()
+	present := x.view.present()
 	i := int(present[x.rng.IntN(len(present))])
-	x.view.Set(i, Slot{Phase: Gone})
-	if x.slow.lists[i] = nil; x.rng.IntN(2) == 0 {
+	x.view.leave(i)
+	if x.slow.Lists[i] = nil; x.rng.IntN(2) == 0 {
 		x.fast.Drop(i)
 		x.seen.dropped++
 	}
 }
 
 // request sends a prompt to an instance, or only looks.
-func (x *trace) request(req Request) {
+func (x *trace) request(req workload.Request) {
 	for i, key := range workload.AppendKeys(nil, req.Spans, x.size, int(req.Input/x.size)) {
 		for _, e := range workload.AppendExtents(nil, req.Spans, x.size, int(req.Input/x.size)) {
 			if int(e.First) <= i && i < int(e.End) {
@@ -137,38 +138,38 @@ func (x *trace) request(req Request) {
 			}
 		}
 	}
-	blocks := twinBlocks(&req, x.size)
-	x.fast.Look(&req)
+	blocks := prefixtwin.Blocks(req.ID, req.Input, req.Spans, x.size)
+	x.fast.Look(req.Input, req.Spans)
 	x.compareHits(&req, blocks)
 	if x.rng.IntN(10) == 0 {
 		return
 	}
-	present := x.view.Present()
+	present := x.view.present()
 	target := int(present[x.rng.IntN(len(present))])
-	if len(x.slow.lists[target])+len(blocks) > x.slow.size(target) {
+	if len(x.slow.Lists[target])+len(blocks) > x.slow.Size(target) {
 		x.seen.evicting++
 	}
 	x.fast.Record(target)
-	x.slow.record(blocks, target)
+	x.slow.Record(blocks, target)
 }
 
 // compareHits compares the holders of a prompt, and how much they hold.
-func (x *trace) compareHits(req *Request, blocks []twinBlock) {
-	var holders []holder
+func (x *trace) compareHits(req *workload.Request, blocks []prefixtwin.Block) {
+	var holders []Holder
 	for i := range x.view.Len() {
-		want := int32(x.slow.matched(blocks, i))
-		if x.view.Phase(i) == Gone && x.fast.place(i) >= 0 {
+		want := int32(x.slow.Matched(blocks, i))
+		if x.view.Gone(i) && x.fast.place(i) >= 0 {
 			continue // the index has not been told
 		}
 		if got := x.fast.Expected(i); got != want*x.size {
 			x.t.Fatalf("seed %d, request %d: %d tokens expected of instance %d, want %d blocks of %d", x.seed, req.ID, got, i, want, x.size)
 		}
 		if want > 0 {
-			holders = append(holders, holder{int32(i), want})
+			holders = append(holders, Holder{int32(i), want})
 			x.seen.hits += int(want)
 		}
 	}
-	found := slices.DeleteFunc(slices.Clone(x.fast.holders()), func(h holder) bool { return x.view.Phase(int(h.instance)) == Gone })
+	found := slices.DeleteFunc(slices.Clone(x.fast.Holders()), func(h Holder) bool { return x.view.Gone(int(h.Instance)) })
 	if !slices.Equal(found, holders) {
 		x.t.Fatalf("seed %d, request %d: holders %v, want %v", x.seed, req.ID, found, holders)
 	}
@@ -178,26 +179,26 @@ func (x *trace) compareHits(req *Request, blocks []twinBlock) {
 func (x *trace) compareOrders(step int) {
 	for i := range x.view.Len() {
 		place := x.fast.place(i)
-		if place < 0 || x.view.Phase(i) == Gone {
+		if place < 0 || x.view.Gone(i) {
 			continue
 		}
-		if got, want := x.fast.routed.entries(place, x.keys), x.slow.entries(x.t, i); !slices.Equal(got, want) {
+		if got, want := x.fast.routed.entries(place, x.keys), x.slow.Entries(x.t, i); !slices.Equal(got, want) {
 			x.t.Fatalf("seed %d, step %d: instance %d holds, the newest first,\n%v, want\n%v", x.seed, step, i, got, want)
 		}
 	}
 }
 
 // entries lists the LRU order of a place block by block, the newest first.
-func (x *routedIndex) entries(place int, keys map[blockName]uint64) []entry {
-	var list []entry
+func (x *routedIndex) entries(place int, keys map[blockName]uint64) []prefixtwin.Entry {
+	var list []prefixtwin.Entry
 	for n := x.orders.list[place].newest; n != 0; n = x.orders.runs[n].older {
 		r := &x.orders.runs[n]
 		if r.segment < 0 {
-			list = append(list, entry{length: r.end})
+			list = append(list, prefixtwin.Entry{Length: r.end})
 			continue
 		}
 		for block := x.begin(r); block < r.end; block++ {
-			list = append(list, entry{key: keys[blockName{x.segments.list[r.segment].key, block}]})
+			list = append(list, prefixtwin.Entry{Key: keys[blockName{x.segments.list[r.segment].key, block}]})
 		}
 	}
 	return list
@@ -210,7 +211,7 @@ func (x *trace) play() {
 		switch r := x.rng.IntN(40); {
 		case r == 0:
 			x.join()
-		case r == 1 && len(x.view.Present()) > 1:
+		case r == 1 && len(x.view.present()) > 1:
 			x.leave()
 		default:
 			x.request(source.next())

@@ -1,8 +1,10 @@
-package policy
+package prefixindex
 
 import (
 	"math/bits"
 	"testing"
+
+	"blis/workload"
 )
 
 // byPlace is an index with what it last found, for tests without instances.
@@ -22,7 +24,7 @@ func (x *byPlace[T]) cover(places int) {
 	x.hits.cover(places)
 }
 
-func (x *byPlace[T]) look(req *Request) { x.index.look(req, &x.hits) }
+func (x *byPlace[T]) look(req *workload.Request) { x.index.look(req.Input, req.Spans, &x.hits) }
 
 // checkRouted counts the books of an index that follows routing: orders, intervals,
 // sets and tables say the same, and nothing is kept in more pieces than needed.
@@ -69,8 +71,8 @@ func (b *books) orders() {
 	for n := l.free; n != 0; n = l.runs[n].older {
 		runs++
 	}
-	if b.index.heads.used != len(b.held) || runs != len(l.runs) {
-		b.fail("%d first runs in the table, %d pairs of place and segment; %d runs of %d", b.index.heads.used, len(b.held), runs, len(l.runs))
+	if b.index.heads.Len() != len(b.held) || runs != len(l.runs) {
+		b.fail("%d first runs in the table, %d pairs of place and segment; %d runs of %d", b.index.heads.Len(), len(b.held), runs, len(l.runs))
 	}
 }
 
@@ -87,7 +89,7 @@ func (b *books) run(place int, n int32) {
 		b.fail("place %d: runs %d and %d can be one: %+v, %+v", place, n, r.older, r, older)
 	case r.segment < 0:
 		return
-	case r.shallower == 0 && b.index.heads.find(pairOf(r.segment, place)) != n:
+	case r.shallower == 0 && b.index.heads.Find(pairOf(r.segment, place)) != n:
 		b.fail("place %d: run %d, the first of segment %d, is not found", place, n, r.segment)
 	case b.held[pair] != 0 && b.held[pair] != begin:
 		b.fail("place %d: run %d does not begin where the newer one ends", place, n)
@@ -116,8 +118,8 @@ func (b *books) segments() {
 	for p := t.spareIntervals; p != 0; p = t.intervals[p].next {
 		intervals++
 	}
-	if used != t.byKey.used || intervals != len(t.intervals) {
-		b.fail("%d segments, %d in the table; %d intervals of %d", used, t.byKey.used, intervals, len(t.intervals))
+	if used != t.byKey.Len() || intervals != len(t.intervals) {
+		b.fail("%d segments, %d in the table; %d intervals of %d", used, t.byKey.Len(), intervals, len(t.intervals))
 	}
 }
 

@@ -1,4 +1,4 @@
-package policy
+package prefixindex
 
 import "math/bits"
 

@@ -1,4 +1,4 @@
-package policy
+package prefixindex
 
 // orders is the LRU orders of all places, for the index that follows routing. An
 // order lists runs: a run is consecutive blocks of one segment that the same prompt

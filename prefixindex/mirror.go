@@ -1,8 +1,9 @@
-package policy
+package prefixindex
 
 import (
 	"math/bits"
 
+	"blis/internal/keytable"
 	"blis/workload"
 )
 
@@ -13,11 +14,11 @@ import (
 type mirrorIndex struct {
 	blockSize int32
 
-	slots   table    // block key → slot, for keys that a place has
-	keys    []uint64 // by slot
-	count   []int32  // by slot: places in its set; 0: the slot is spare
-	holders bitsets  // by slot
-	spare   []int32  // slots to be used again
+	slots   keytable.Table // block key → slot, for keys that a place has
+	keys    []uint64       // by slot
+	count   []int32        // by slot: places in its set; 0: the slot is spare
+	holders bitsets        // by slot
+	spare   []int32        // slots to be used again
 
 	chain []uint64 // block keys of the prompt that look was asked about
 	known []int32  // slots of the first of them, as far as a place has them
@@ -25,13 +26,13 @@ type mirrorIndex struct {
 
 func (x *mirrorIndex) cover(places int) { x.holders.cover(places) }
 
-// look finds the places that have blocks of the prompt of req.
-func (x *mirrorIndex) look(req *Request, found *hits) {
-	found.blocks, found.holders = req.Input/x.blockSize, nil
-	x.chain = workload.AppendKeys(x.chain[:0], req.Spans, x.blockSize, int(found.blocks))
+// look finds the places that have blocks of a prompt.
+func (x *mirrorIndex) look(input int32, spans []workload.Span, found *hits) {
+	found.blocks, found.holders = input/x.blockSize, nil
+	x.chain = workload.AppendKeys(x.chain[:0], spans, x.blockSize, int(found.blocks))
 	x.known = x.known[:0]
 	for _, key := range x.chain {
-		slot := x.slots.find(key)
+		slot := x.slots.Find(key)
 		if slot < 0 {
 			break
 		}
@@ -62,7 +63,7 @@ func (x *mirrorIndex) measure(found *hits) {
 // store notes that a place has the block of that key. A place that has it
 // already changes nothing.
 func (x *mirrorIndex) store(place int, key uint64) {
-	slot := x.slots.find(key)
+	slot := x.slots.Find(key)
 	if slot < 0 {
 		slot = x.newSlot(key)
 	}
@@ -81,13 +82,13 @@ func (x *mirrorIndex) newSlot(key uint64) (slot int32) {
 		x.holders.grow(slot)
 	}
 	x.keys[slot] = key
-	x.slots.insert(key, slot)
+	x.slots.Insert(key, slot)
 	return slot
 }
 
 // remove notes that a place no longer has the block of that key.
 func (x *mirrorIndex) remove(place int, key uint64) {
-	if slot := x.slots.find(key); slot >= 0 {
+	if slot := x.slots.Find(key); slot >= 0 {
 		x.removeFrom(slot, place)
 	}
 }
@@ -99,7 +100,7 @@ func (x *mirrorIndex) removeFrom(slot int32, place int) {
 		return
 	}
 	if x.count[slot]--; x.count[slot] == 0 {
-		x.slots.remove(x.keys[slot])
+		x.slots.Remove(x.keys[slot])
 		x.spare = append(x.spare, slot)
 	}
 }

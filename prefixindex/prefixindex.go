@@ -1,21 +1,22 @@
-package policy
+package prefixindex
 
 import (
 	"math"
 	"math/bits"
 	"slices"
+
+	"blis/workload"
 )
 
-// PrefixIndex is what the router expects each instance to have in its prefix
-// cache. There is one per run; policies that observe Prefixes read it. For each
-// request the router calls Look, reads what is expected, and calls Record with
-// the chosen instance.
+// Index is what the router expects each instance to have in its prefix
+// cache. For each request the router calls Look, reads what is expected, and calls
+// Record with the chosen instance.
 //
-// An index that follows routing (NewPrefixIndex) guesses: each instance has an
+// An index that follows routing (NewRouted) guesses: each instance has an
 // LRU cache of the prompts that were sent there. One that follows events
-// (NewPrefixMirror) is told by the instances which blocks they store and remove.
+// (NewMirror) is told by the instances which blocks they store and remove.
 //
-//	PrefixIndex             instances ↔ places; the hits of the present request
+//	Index                   instances ↔ places; the hits of the present request
 //	├─ mirrorIndex          follows events: block key → set of places
 //	└─ routedIndex          follows routing, by extents of content:
 //	   ├─ segments          extent → how far which places hold it
@@ -40,7 +41,7 @@ import (
 // Instances come and go, and sets should stay small. So each instance has a
 // place: a bit in every set, and an order. A place is used again once its
 // instance is gone. While no instance is gone places are instances.
-type PrefixIndex struct {
+type Index struct {
 	blockSize int32
 	routed    *routedIndex // nil: the index follows events
 	mirror    *mirrorIndex // nil: the index follows routing
@@ -52,56 +53,74 @@ type PrefixIndex struct {
 	vacant   []int32 // places with instance −1
 
 	hits  hits     // of the request that Look was asked about
-	found []holder // the same, in the order of instances
+	found []Holder // the same, in the order of instances
 }
 
 // placeIndex is a prefix index by place.
 type placeIndex interface {
 	// cover makes room for places 0 … places−1.
 	cover(places int)
-	// look finds the places that hold blocks of the prompt of req. It changes
-	// nothing of what they hold.
-	look(req *Request, found *hits)
+	// look finds the places that hold blocks of a prompt. It changes nothing of
+	// what they hold.
+	look(input int32, spans []workload.Span, found *hits)
 	// empty notes that a place holds nothing any more.
 	empty(place int)
 }
 
-// holder is an instance that is expected to hold the first blocks of a prompt.
-type holder struct{ instance, blocks int32 }
-
-// NewPrefixIndex returns an empty index that follows routing. blockSize is in
-// tokens, at least 1. The index remembers capacity blocks of each instance. If
-// capacity is 0 it remembers as many tokens, in whole blocks, as the instance's
-// own cache holds, which the view says when the instance joins.
-func NewPrefixIndex(blockSize, capacity int32) *PrefixIndex {
-	routed := newRoutedIndex(blockSize, capacity)
-	return &PrefixIndex{blockSize: blockSize, routed: routed, index: routed, capacity: capacity}
+// Holder is an instance that is expected to hold the first blocks of a prompt.
+type Holder struct {
+	Instance int32
+	Blocks   int32 // from the first one on without a gap; at least 1
 }
 
-// NewPrefixMirror returns an empty index that follows events.
-func NewPrefixMirror(blockSize int32) *PrefixIndex {
+// NewRouted returns an empty index that follows routing. blockSize is in
+// tokens, at least 1. The index remembers capacity blocks of each instance. If
+// capacity is 0 it remembers as many tokens, in whole blocks, as the instance's
+// own cache holds when the instance joins.
+func NewRouted(blockSize, capacity int32) *Index {
+	routed := newRoutedIndex(blockSize, capacity)
+	return &Index{blockSize: blockSize, routed: routed, index: routed, capacity: capacity}
+}
+
+// NewMirror returns an empty index that follows events.
+func NewMirror(blockSize int32) *Index {
 	mirror := &mirrorIndex{blockSize: blockSize}
-	return &PrefixIndex{blockSize: blockSize, mirror: mirror, index: mirror}
+	return &Index{blockSize: blockSize, mirror: mirror, index: mirror}
 }
 
 // BlockSize returns the tokens per block.
-func (x *PrefixIndex) BlockSize() int32 { return x.blockSize }
+func (x *Index) BlockSize() int32 { return x.blockSize }
 
-// Cover gives places to the instances that were added to the view since the last
-// call. Before that it takes them from instances that are gone.
-func (x *PrefixIndex) Cover(view *View) {
+// Instances are the instances of a cluster, numbered from 0.
+type Instances interface {
+	// Len returns the number of instances there ever were.
+	Len() int
+	// Gone reports whether instance i is gone for good.
+	Gone(i int) bool
+	// Cache returns the KV blocks of instance i, 0 if that is not known, and the
+	// tokens of each, 0 for blocks as large as those of the index.
+	Cache(i int) (blocks int64, blockSize int32)
+}
+
+// Places returns the number of places: the most instances so far that were covered
+// and not gone.
+func (x *Index) Places() int { return len(x.instance) }
+
+// Cover gives places to the instances that were added since the last call. Before
+// that it takes them from instances that are gone.
+func (x *Index) Cover(all Instances) {
 	first := len(x.places)
-	if view.Len() <= first {
+	if all.Len() <= first {
 		return
 	}
 	for _, i := range x.instance {
-		if i >= 0 && view.slots[i].Phase == Gone {
+		if i >= 0 && all.Gone(int(i)) {
 			x.Drop(int(i))
 		}
 	}
-	for i := first; i < view.Len(); i++ {
+	for i := first; i < all.Len(); i++ {
 		place := int32(-1)
-		if view.slots[i].Phase != Gone {
+		if !all.Gone(i) {
 			place = x.assign(int32(i))
 		}
 		x.places = append(x.places, place)
@@ -109,37 +128,33 @@ func (x *PrefixIndex) Cover(view *View) {
 	x.hits.cover(len(x.instance))
 	x.index.cover(len(x.instance))
 	if x.capacity == 0 && x.routed != nil {
-		x.limit(view, first)
+		x.limit(all, first)
 	}
 }
 
 // limit gives the places of the instances from first on the capacity of the
 // instance's own cache.
-func (x *PrefixIndex) limit(view *View, first int) {
-	for i := first; i < view.Len(); i++ {
+func (x *Index) limit(all Instances, first int) {
+	for i := first; i < all.Len(); i++ {
 		if place := x.places[i]; place >= 0 {
-			x.routed.limit(int(place), x.cacheSize(view, i))
+			x.routed.limit(int(place), x.cacheSize(all.Cache(i)))
 		}
 	}
 }
 
-// cacheSize returns the size of an instance's own cache, in blocks of the index.
-func (x *PrefixIndex) cacheSize(view *View, i int) int32 {
-	total := view.slots[i].Total
-	if total <= 0 {
+// cacheSize returns the size of a cache in blocks of the index.
+func (x *Index) cacheSize(blocks int64, blockSize int32) int32 {
+	if blocks <= 0 {
 		return unknownCache
 	}
-	size := x.blockSize
-	if view.BlockSize > 0 {
-		total *= int64(view.BlockSize)
-	} else {
-		total *= int64(size)
+	if blockSize <= 0 {
+		blockSize = x.blockSize
 	}
-	return int32(min(max(total/int64(size), 1), math.MaxInt32))
+	return int32(min(max(blocks*int64(blockSize)/int64(x.blockSize), 1), math.MaxInt32))
 }
 
 // assign gives an instance a place: a vacant one if there is any.
-func (x *PrefixIndex) assign(instance int32) (place int32) {
+func (x *Index) assign(instance int32) (place int32) {
 	if last := len(x.vacant) - 1; last >= 0 {
 		place, x.vacant = x.vacant[last], x.vacant[:last]
 		x.instance[place] = instance
@@ -151,7 +166,7 @@ func (x *PrefixIndex) assign(instance int32) (place int32) {
 
 // Drop notes that an instance is gone, with all it had. A second call for the
 // same instance changes nothing.
-func (x *PrefixIndex) Drop(instance int) {
+func (x *Index) Drop(instance int) {
 	place := x.place(instance)
 	if place < 0 {
 		return
@@ -162,46 +177,47 @@ func (x *PrefixIndex) Drop(instance int) {
 }
 
 // place returns the place of an instance, −1 for one that is gone or not covered.
-func (x *PrefixIndex) place(instance int) int {
+func (x *Index) place(instance int) int {
 	if instance >= len(x.places) {
 		return -1
 	}
 	return int(x.places[instance])
 }
 
-// Look finds the instances that are expected to hold blocks of the prompt of
-// req, from the start without a gap. Expected and Record are about this request
-// until the next Look. Look changes nothing of what is expected.
-func (x *PrefixIndex) Look(req *Request) {
-	x.index.look(req, &x.hits)
+// Look finds the instances that are expected to hold blocks of a prompt of input
+// tokens which begins with spans, from the start without a gap. Expected and Record
+// are about this prompt until the next Look. Spans are valid during the call. Look
+// changes nothing of what is expected.
+func (x *Index) Look(input int32, spans []workload.Span) {
+	x.index.look(input, spans, &x.hits)
 	found, ordered := x.found[:0], true
 	for word, set := range x.hits.holders {
 		for ; set != 0; set &= set - 1 {
 			place := 64*word + bits.TrailingZeros64(set)
-			h := holder{x.instance[place], x.hits.depth[place]}
-			ordered = ordered && (len(found) == 0 || found[len(found)-1].instance < h.instance)
+			h := Holder{x.instance[place], x.hits.depth[place]}
+			ordered = ordered && (len(found) == 0 || found[len(found)-1].Instance < h.Instance)
 			found = append(found, h)
 		}
 	}
 	if !ordered {
-		slices.SortFunc(found, func(a, b holder) int { return int(a.instance - b.instance) })
+		slices.SortFunc(found, func(a, b Holder) int { return int(a.Instance - b.Instance) })
 	}
 	x.found = found
 }
 
-// holders lists the instances that Look found, in their order. It is valid until
+// Holders lists the instances that Look found, in their order. It is valid until
 // the next Look.
-func (x *PrefixIndex) holders() []holder { return x.found }
+func (x *Index) Holders() []Holder { return x.found }
 
-// affinity returns the share of the full blocks of the prompt that blocks, which
+// Affinity returns the share of the full blocks of the prompt that blocks, which
 // a holder has, are.
-func (x *PrefixIndex) affinity(blocks int32) float64 {
+func (x *Index) Affinity(blocks int32) float64 {
 	return float64(blocks) / float64(x.hits.blocks)
 }
 
 // Expected returns the tokens of the prompt that an instance is expected to hold:
 // whole blocks from the start. It must be read before Record.
-func (x *PrefixIndex) Expected(instance int) int32 {
+func (x *Index) Expected(instance int) int32 {
 	place := x.place(instance)
 	if place < 0 {
 		return 0
@@ -211,7 +227,7 @@ func (x *PrefixIndex) Expected(instance int) int32 {
 
 // Record notes that the request goes to an instance. An index that follows events
 // hears of it from the instance.
-func (x *PrefixIndex) Record(instance int) {
+func (x *Index) Record(instance int) {
 	if place := x.place(instance); place >= 0 && x.routed != nil {
 		x.routed.record(place)
 	}
@@ -219,7 +235,7 @@ func (x *PrefixIndex) Record(instance int) {
 
 // Store notes that an instance has the block of that key, for an index that
 // follows events. The event of an instance that is gone changes nothing.
-func (x *PrefixIndex) Store(instance int, key uint64) {
+func (x *Index) Store(instance int, key uint64) {
 	if place := x.place(instance); place >= 0 {
 		x.mirror.store(place, key)
 	}
@@ -227,7 +243,7 @@ func (x *PrefixIndex) Store(instance int, key uint64) {
 
 // Remove notes that an instance no longer has the block of that key, as Store
 // does.
-func (x *PrefixIndex) Remove(instance int, key uint64) {
+func (x *Index) Remove(instance int, key uint64) {
 	if place := x.place(instance); place >= 0 {
 		x.mirror.remove(place, key)
 	}

@@ -1,6 +1,9 @@
-package policy
+package prefixindex
 
-import "blis/workload"
+import (
+	"blis/internal/keytable"
+	"blis/workload"
+)
 
 // unknownCache is the number of blocks that the router remembers of an instance
 // whose cache size it does not know: the default of the prefix scorer of the Gateway
@@ -34,7 +37,7 @@ type routedIndex struct {
 
 	segments segments
 	orders   orders
-	heads    table // (segment, place) → the run of the place that has the first block of the segment
+	heads    keytable.Table // (segment, place) → the run of the place that has the first block of the segment
 
 	// Of the prompt that look was asked about:
 	blocks int32             // full blocks
@@ -61,16 +64,16 @@ func (x *routedIndex) limit(place int, capacity int32) {
 	x.largest = max(x.largest, capacity)
 }
 
-// look finds the places that hold blocks of the prompt of req. Blocks beyond the
+// look finds the places that hold blocks of a prompt. Blocks beyond the
 // largest capacity cannot be held.
-func (x *routedIndex) look(req *Request, found *hits) {
-	x.blocks = req.Input / x.blockSize
+func (x *routedIndex) look(input int32, spans []workload.Span, found *hits) {
+	x.blocks = input / x.blockSize
 	x.chain, x.known = x.chain[:0], x.known[:0]
 	found.blocks, found.holders = x.blocks, nil
-	if len(req.Spans) == 0 {
+	if len(spans) == 0 {
 		return
 	}
-	x.chain = workload.AppendExtents(x.chain, req.Spans, x.blockSize, int(min(x.blocks, x.largest)))
+	x.chain = workload.AppendExtents(x.chain, spans, x.blockSize, int(min(x.blocks, x.largest)))
 	t := &x.segments
 	last, depth := int32(0), int32(0) // the interval of the deepest block found, and the block after it
 	for i := range x.chain {
@@ -125,10 +128,10 @@ func (x *routedIndex) segment(i int) int32 {
 // touch makes the blocks before end of segment s the newest of place.
 func (x *routedIndex) touch(o *order, place int, s, end int32) {
 	had, pair := x.segments.list[s].first, pairOf(s, place)
-	if head := x.heads.find(pair); head >= 0 {
+	if head := x.heads.Find(pair); head >= 0 {
 		had = x.orders.touch(o, head, end)
 	} else {
-		x.heads.insert(pair, x.orders.push(o, run{segment: s, end: end}))
+		x.heads.Insert(pair, x.orders.push(o, run{segment: s, end: end}))
 	}
 	if had < end {
 		x.segments.hold(s, place, had, end)
@@ -156,7 +159,7 @@ func (x *routedIndex) shrink(o *order, place int, excess int32) {
 	case r.shallower != 0:
 		x.orders.runs[r.shallower].deeper = 0
 	case r.segment >= 0:
-		x.heads.remove(pairOf(r.segment, place))
+		x.heads.Remove(pairOf(r.segment, place))
 	}
 	x.orders.drop(o, n)
 }

@@ -1,4 +1,6 @@
-package policy
+package prefixindex
+
+import "blis/internal/keytable"
 
 // segments says which places hold how many blocks of each extent of content
 // (workload.Extent), for the index that follows routing. A place holds the first
@@ -14,7 +16,7 @@ package policy
 // joined, so each end of an interval is where a place ends: a segment has no more
 // intervals than places hold different numbers of its blocks.
 type segments struct {
-	byKey         table // extent key → segment, for extents of which a place holds a block
+	byKey         keytable.Table // extent key → segment, for extents of which a place holds a block
 	list          []segment
 	spareSegments int32 // first of the unused segments, chained by intervals; −1: none
 
@@ -41,7 +43,7 @@ func newSegments() segments { return segments{spareSegments: -1, intervals: make
 
 // find returns the segment of the extent with that key, −1 if no place holds a
 // block of it.
-func (t *segments) find(key uint64) int32 { return t.byKey.find(key) }
+func (t *segments) find(key uint64) int32 { return t.byKey.Find(key) }
 
 // open returns a new segment, which has no intervals. It lasts from the first hold
 // to the release of its last block.
@@ -54,7 +56,7 @@ func (t *segments) open(key uint64, first int32) int32 {
 		t.list = append(t.list, segment{})
 	}
 	t.list[s] = segment{key: key, first: first}
-	t.byKey.insert(key, s)
+	t.byKey.Insert(key, s)
 	return s
 }
 
@@ -164,7 +166,7 @@ func (t *segments) cut(s, before int32) {
 	}
 	t.intervals[p].next, t.spareIntervals = t.spareIntervals, p
 	if before == 0 {
-		t.byKey.remove(t.list[s].key)
+		t.byKey.Remove(t.list[s].key)
 		t.list[s].intervals, t.spareSegments = t.spareSegments, s
 	}
 }

@@ -1,9 +1,10 @@
-package policy
+package prefixindex
 
 import (
 	"math/rand/v2"
 	"testing"
 
+	"blis/internal/prefixtwin"
 	"blis/workload"
 )
 
@@ -22,10 +23,10 @@ func TestMirrorEqualsSets(t *testing.T) {
 		for i := range sets {
 			sets[i] = map[uint64]bool{}
 		}
-		source := &traffic{rng: rng, longest: 3}
+		source := &prefixtwin.Traffic{Rng: rng, Longest: 3}
 		for step := range 300 {
 			x.cover(instances)
-			req := source.next(size)
+			req := source.Next(size)
 			keys := workload.AppendKeys(nil, req.Spans, size, int(req.Input/size))
 			x.look(&req)
 			for i := range instances {
@@ -67,8 +68,8 @@ func TestMirrorEqualsSets(t *testing.T) {
 				used++
 			}
 		}
-		if used != x.index.slots.used || used != len(x.index.keys)-len(x.index.spare) {
-			t.Errorf("seed %d: %d slots are held, %d keys in the table, %d of %d slots spare", seed, used, x.index.slots.used, len(x.index.spare), len(x.index.keys))
+		if used != x.index.slots.Len() || used != len(x.index.keys)-len(x.index.spare) {
+			t.Errorf("seed %d: %d slots are held, %d keys in the table, %d of %d slots spare", seed, used, x.index.slots.Len(), len(x.index.spare), len(x.index.keys))
 		}
 	}
 	if gaps < 1000 || hits < 1000 || drops < 100 {

@@ -1,10 +1,10 @@
-package policy
+package keytable
 
-// table maps uint64 keys to small non-negative numbers: open addressing with
+// Table maps uint64 keys to small non-negative numbers: open addressing with
 // linear probing, at most three quarters full. Unlike the built-in map it has
 // no order to leak and stops allocating once it has reached its size, however
 // many keys come and go.
-type table struct {
+type Table struct {
 	cells []cell // length is a power of two
 	used  int
 	shift uint // 64 − log₂(len(cells))
@@ -18,10 +18,10 @@ type cell struct {
 
 // home is the cell where a key would stand if nothing were in the way. Keys
 // are hashes or packed pairs; the odd constant (2⁶⁴/golden ratio) spreads both.
-func (t *table) home(key uint64) int { return int(key * 0x9e3779b97f4a7c15 >> t.shift) }
+func (t *Table) home(key uint64) int { return int(key * 0x9e3779b97f4a7c15 >> t.shift) }
 
-// find returns the value of key, or −1.
-func (t *table) find(key uint64) int32 {
+// Find returns the value of key, or −1.
+func (t *Table) Find(key uint64) int32 {
 	if t.used == 0 {
 		return -1
 	}
@@ -32,8 +32,8 @@ func (t *table) find(key uint64) int32 {
 	}
 }
 
-// insert adds a key that the table does not hold.
-func (t *table) insert(key uint64, value int32) {
+// Insert adds a key that the table does not hold.
+func (t *Table) Insert(key uint64, value int32) {
 	if 4*(t.used+1) > 3*len(t.cells) {
 		t.grow()
 	}
@@ -41,7 +41,10 @@ func (t *table) insert(key uint64, value int32) {
 	t.used++
 }
 
-func (t *table) place(c cell) {
+// Len returns the number of keys.
+func (t *Table) Len() int { return t.used }
+
+func (t *Table) place(c cell) {
 	i := t.home(c.key)
 	for t.cells[i].value != 0 {
 		i = (i + 1) & (len(t.cells) - 1)
@@ -49,7 +52,7 @@ func (t *table) place(c cell) {
 	t.cells[i] = c
 }
 
-func (t *table) grow() {
+func (t *Table) grow() {
 	old := t.cells
 	size := max(64, 2*len(old))
 	t.cells, t.shift = make([]cell, size), 64
@@ -63,9 +66,9 @@ func (t *table) grow() {
 	}
 }
 
-// remove deletes a key that the table holds and closes the gap: each cell
+// Remove deletes a key that the table holds and closes the gap: each cell
 // behind it whose home is not behind the gap moves up.
-func (t *table) remove(key uint64) {
+func (t *Table) Remove(key uint64) {
 	mask := len(t.cells) - 1
 	gap := t.home(key)
 	for t.cells[gap].key != key || t.cells[gap].value == 0 {

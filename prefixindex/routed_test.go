@@ -1,40 +1,19 @@
-package policy
+package prefixindex
 
 import (
 	"math/rand/v2"
 	"testing"
 
+	"blis/internal/prefixtwin"
 	"blis/workload"
 )
-
-// traffic makes prompts that share: a few contents, chained as conversations
-// chain them, with tails, and prompts of nothing but a tail.
-type traffic struct {
-	rng     *rand.Rand
-	number  int64
-	longest int // blocks of a tail, at most
-}
-
-func (g *traffic) next(size int32) Request {
-	req := Request{Identity: workload.Identity{ID: g.number}, Terms: workload.Terms{MaxOutput: workload.Absent}}
-	g.number++
-	content := workload.ContentID(1 + g.rng.IntN(3))
-	for range g.rng.IntN(4) {
-		length := int32(1 + g.rng.IntN(5*int(size)))
-		req.Spans = append(req.Spans, workload.Span{Content: content, Length: length})
-		req.Input += length
-		content = 10*content + workload.ContentID(g.rng.IntN(3))
-	}
-	req.Input += int32(g.rng.IntN(g.longest*int(size))) + 1
-	return req
-}
 
 func TestIndexRules(t *testing.T) {
 	span := func(content workload.ContentID, tokens int32) workload.Span {
 		return workload.Span{Content: content, Length: tokens}
 	}
-	prompt := func(own int32, spans ...workload.Span) Request {
-		req := Request{Identity: workload.Identity{Input: own}, Terms: workload.Terms{Spans: spans}}
+	prompt := func(own int32, spans ...workload.Span) workload.Request {
+		req := workload.Request{Identity: workload.Identity{Input: own}, Terms: workload.Terms{Spans: spans}}
 		for _, s := range spans {
 			req.Input += s.Length
 		}
@@ -43,20 +22,20 @@ func TestIndexRules(t *testing.T) {
 	for _, c := range []struct {
 		name     string
 		capacity int32
-		past     []Request // all to instance 0
-		ask      Request
+		past     []workload.Request // all to instance 0
+		ask      workload.Request
 		want     int32
 	}{
-		{"equal named prefix hits", 100, []Request{prompt(4, span(1, 40))}, prompt(9, span(1, 40)), 10},
-		{"a shorter prompt hits all its named blocks", 100, []Request{prompt(4, span(1, 40))}, prompt(0, span(1, 21)), 5},
-		{"a block with a private token is private", 100, []Request{prompt(2, span(1, 6))}, prompt(2, span(1, 6)), 1},
-		{"other content before it: no hit", 100, []Request{prompt(0, span(1, 4), span(2, 40))}, prompt(0, span(3, 4), span(2, 40)), 0},
-		{"a tail is never hit", 100, []Request{prompt(40)}, prompt(40), 0},
-		{"the deepest blocks go first", 6, []Request{prompt(0, span(1, 40))}, prompt(0, span(1, 40)), 6},
-		{"the tail goes before the prefix it hangs on", 12, []Request{prompt(8, span(1, 40)), prompt(8)}, prompt(0, span(1, 40)), 10},
-		{"then the prefix from its deep end", 12, []Request{prompt(8, span(1, 40)), prompt(20)}, prompt(0, span(1, 40)), 7},
-		{"a prompt longer than the index drives out everything", 12, []Request{prompt(0, span(1, 40)), prompt(400)}, prompt(0, span(1, 40)), 0},
-		{"touching again saves a prefix", 12, []Request{prompt(0, span(1, 20)), prompt(20), prompt(8, span(1, 20)), prompt(8)}, prompt(0, span(1, 20)), 5},
+		{"equal named prefix hits", 100, []workload.Request{prompt(4, span(1, 40))}, prompt(9, span(1, 40)), 10},
+		{"a shorter prompt hits all its named blocks", 100, []workload.Request{prompt(4, span(1, 40))}, prompt(0, span(1, 21)), 5},
+		{"a block with a private token is private", 100, []workload.Request{prompt(2, span(1, 6))}, prompt(2, span(1, 6)), 1},
+		{"other content before it: no hit", 100, []workload.Request{prompt(0, span(1, 4), span(2, 40))}, prompt(0, span(3, 4), span(2, 40)), 0},
+		{"a tail is never hit", 100, []workload.Request{prompt(40)}, prompt(40), 0},
+		{"the deepest blocks go first", 6, []workload.Request{prompt(0, span(1, 40))}, prompt(0, span(1, 40)), 6},
+		{"the tail goes before the prefix it hangs on", 12, []workload.Request{prompt(8, span(1, 40)), prompt(8)}, prompt(0, span(1, 40)), 10},
+		{"then the prefix from its deep end", 12, []workload.Request{prompt(8, span(1, 40)), prompt(20)}, prompt(0, span(1, 40)), 7},
+		{"a prompt longer than the index drives out everything", 12, []workload.Request{prompt(0, span(1, 40)), prompt(400)}, prompt(0, span(1, 40)), 0},
+		{"touching again saves a prefix", 12, []workload.Request{prompt(0, span(1, 20)), prompt(20), prompt(8, span(1, 20)), prompt(8)}, prompt(0, span(1, 20)), 5},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			x := newByPlace(newRoutedIndex(4, c.capacity), 2)
@@ -76,10 +55,10 @@ func TestIndexRules(t *testing.T) {
 // and tables must recycle what they have.
 func TestIndexStopsGrowing(t *testing.T) {
 	x := newByPlace(newRoutedIndex(4, 50), 3)
-	source := &traffic{rng: rand.New(rand.NewPCG(3, 3)), longest: 20}
-	requests := make([]Request, 3000)
+	source := &prefixtwin.Traffic{Rng: rand.New(rand.NewPCG(3, 3)), Longest: 20}
+	requests := make([]workload.Request, 3000)
 	for i := range requests {
-		requests[i] = source.next(4)
+		requests[i] = source.Next(4)
 	}
 	feed := func() {
 		for i := range requests {
@@ -101,7 +80,7 @@ func TestIndexCostFollowsSpans(t *testing.T) {
 		x := newByPlace(newRoutedIndex(blockSize, 64_000/blockSize), 3)
 		rng := rand.New(rand.NewPCG(4, 4))
 		for i := range 3000 {
-			req := Request{Identity: workload.Identity{ID: int64(i), Input: rng.Int32N(500)}}
+			req := workload.Request{Identity: workload.Identity{ID: int64(i), Input: rng.Int32N(500)}}
 			content := workload.ContentID(1 + rng.IntN(5))
 			for range 1 + rng.IntN(6) {
 				length := 128 * (1 + rng.Int32N(4))
