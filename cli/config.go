@@ -8,22 +8,19 @@ import (
 	"os"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/alecthomas/kong"
-	"github.com/goccy/go-yaml"
-	"github.com/goccy/go-yaml/ast"
-	"github.com/goccy/go-yaml/parser"
-	"github.com/goccy/go-yaml/token"
 
 	"blis/actors"
 	"blis/input"
-	"blis/input/nesting"
 	"blis/latency"
 	"blis/policy"
 	"blis/setup"
 	"blis/suggest"
 	"blis/vtime"
+	"blis/yamldoc"
 )
 
 // settingSources resolves flags that the command line leaves open: from the
@@ -144,11 +141,8 @@ func readConfig(path string) ([]byte, error) {
 
 func isObject(text []byte) bool { return bytes.HasPrefix(bytes.TrimSpace(text), []byte("{")) }
 
-// Limits of the file: bundles in it have some of their own.
-const (
-	deepest     = 40  // mappings and lists inside each other
-	longestName = 128 // bytes of a name before a colon
-)
+// configLimits are the limits of the file. A bundle in it has limits of its own.
+var configLimits = yamldoc.Options{Bytes: input.Settings, Depth: 40, Name: 128}
 
 // configOf is the configuration in a JSON result, on the lines that it has there;
 // any other text as it is.
@@ -170,81 +164,56 @@ func configOf(text []byte) []byte {
 // parseConfig reads a YAML mapping from setting to value. Unknown names,
 // values of another type than the flag's, and anything that is not a plain
 // list of settings are errors with file and line.
-func parseConfig(path string, text []byte) (file map[string]setting, err error) {
-	defer func() {
-		if recover() != nil { // the parser has panicked on odd input before
-			err = &inputError{path + ": not valid YAML"}
-		}
-	}()
-	if line, problem := nesting.Check(string(text), nesting.Counter{Most: deepest, Name: longestName}); problem != "" {
-		return nil, &inputError{fmt.Sprintf("%s:%d: %s", path, line, problem)}
-	}
-	doc, err := parser.ParseBytes(text, 0)
+func parseConfig(path string, text []byte) (map[string]setting, error) {
+	root, err := yamldoc.Read(path, text, configLimits)
 	if err != nil {
-		return nil, syntaxError(path, err)
+		return nil, &inputError{err.Error()}
 	}
-	file = map[string]setting{}
-	for i, d := range doc.Docs {
-		if i > 0 && d.Body != nil {
-			return nil, bad(path, d.Body, "want one YAML document")
-		}
-		var pairs []*ast.MappingValueNode
-		switch body := d.Body.(type) {
-		case nil, *ast.CommentGroupNode, *ast.NullNode:
-			continue
-		case *ast.MappingNode:
-			pairs = body.Values
-		case *ast.MappingValueNode:
-			pairs = []*ast.MappingValueNode{body}
-		default:
-			return nil, bad(path, body, "want settings as name: value")
-		}
-		for i, pair := range pairs {
-			if err := readPair(file, path, pair); err != nil {
-				return nil, err
-			}
-			name := pair.Key.GetToken().Value
-			if s, ok := file[name]; ok && s.file != "" {
-				var next *ast.MappingValueNode
-				if i+1 < len(pairs) {
-					next = pairs[i+1]
-				}
-				s.text = bundleText(text, pair.Value, next)
-				file[name] = s
-			}
+	file := map[string]setting{}
+	switch {
+	case root == nil || root.Kind == yamldoc.Null:
+		return file, nil
+	case root.Kind != yamldoc.Mapping:
+		return nil, badLine(path, root.Line, "want settings as name: value")
+	}
+	for i := range root.Members {
+		if err := readSetting(file, path, &root.Members[i]); err != nil {
+			return nil, err
 		}
 	}
 	return file, nil
 }
 
-func readPair(file map[string]setting, path string, pair *ast.MappingValueNode) error {
-	name := pair.Key.GetToken().Value
-	t, ok := settingTypes()[name]
+func readSetting(file map[string]setting, path string, m *yamldoc.Member) error {
+	t, ok := settingTypes()[m.Name]
 	if !ok {
 		var names []string
 		for _, e := range entries(&actors.Config{}) {
 			names = append(names, e.name)
 		}
-		return bad(path, pair.Key, "unknown setting %q%s", name, suggest.Hint(name, names))
+		return badLine(path, m.Line, "unknown setting %q%s", m.Name, suggest.Hint(m.Name, names))
 	}
-	if pair.Value.Type() == ast.NullType {
+	if m.Value.Kind == yamldoc.Null {
 		return nil // not given
 	}
+	where := fmt.Sprintf("%s:%d", path, m.Line)
 	if t == reflect.TypeFor[policy.Bundle]() {
-		file[name] = setting{where: location(path, pair), file: path}
+		file[m.Name] = setting{where: where, text: m.Value.Format(), file: path}
 		return nil
 	}
-	text, want := scalar(pair.Value, t)
+	text, want := settingText(m.Value, t)
 	if want != "" {
-		return bad(path, pair.Value, "%s: %s: want %s", name, pair.Value.String(), want)
+		name, bad := m.Name, m.Value
+		for i, item := range m.Value.Items { // a list of numbers: which one is none
+			if _, isNumber := item.Float(); !isNumber && t.Kind() == reflect.Slice {
+				name, bad = fmt.Sprintf("%s[%d]", m.Name, i), item
+				break
+			}
+		}
+		return badLine(path, bad.Line, "%s: %s: want %s", name, bad.Describe(), want)
 	}
-	file[name] = setting{where: location(path, pair), text: text}
+	file[m.Name] = setting{where: where, text: text}
 	return nil
-}
-
-// location is the file and line of a setting.
-func location(path string, pair *ast.MappingValueNode) string {
-	return fmt.Sprintf("%s:%d", path, pair.Key.GetToken().Position.Line)
 }
 
 // settingTypes are the settings that a file may have. Aliases are for the
@@ -257,65 +226,61 @@ func settingTypes() map[string]reflect.Type {
 	return types
 }
 
-// scalar is a node as text for the flag of the given type; want says what it
-// should have been when it is of another type.
-func scalar(node ast.Node, t reflect.Type) (text, want string) {
-	kind := node.Type()
-	value := ""
-	if s, ok := node.(ast.ScalarNode); ok {
-		value = fmt.Sprint(s.GetValue())
-	}
-	integer := kind == ast.IntegerType
-	number := integer || kind == ast.FloatType || kind == ast.InfinityType || kind == ast.NanType
+// settingText is a value as text for the flag of the given type; want says what
+// it should have been when it is of another type.
+func settingText(n *yamldoc.Node, t reflect.Type) (text, want string) {
+	number := n.Kind == yamldoc.Number
+	integer := number && strings.Trim(n.Text, "-0123456789") == ""
+	isText := n.Kind == yamldoc.String || number && strings.ContainsAny(n.Text, "eE") // 1e5 may be a name or a duration
 	switch {
 	case t == reflect.TypeFor[setup.RandomDuration]():
 		want = "a duration like 40s, or 40s,cv=0.2"
-		if kind == ast.StringType || integer {
-			return value, ""
+		if isText || integer {
+			return n.Text, ""
 		}
 	case t == reflect.TypeFor[vtime.Duration]():
 		want = "a duration like 50ms, or a whole number of microseconds"
-		if kind == ast.StringType || integer {
-			return value, ""
+		if isText || integer {
+			return n.Text, ""
 		}
 	case t == reflect.TypeFor[latency.Bytes]():
 		want = "an amount of memory like 1GB or 800MiB, or a whole number of bytes"
-		if kind == ast.StringType || integer {
-			return value, ""
+		if isText || integer {
+			return n.Text, ""
 		}
 	case t.Kind() == reflect.Slice:
 		want = "a list of numbers like [1, 2.5, 3]"
-		if list, ok := node.(*ast.SequenceNode); ok {
-			return numberList(list, want)
+		if n.Kind == yamldoc.List {
+			return numberList(n, want)
 		}
 	case t.Kind() == reflect.String:
 		want = "a string"
-		if kind == ast.StringType {
-			return value, ""
+		if isText {
+			return n.Text, ""
 		}
 	case t.Kind() == reflect.Bool, t == reflect.TypeFor[*bool]():
 		want = "true or false"
-		if kind == ast.BoolType {
-			return value, ""
+		if n.Kind == yamldoc.Bool {
+			return n.Text, ""
 		}
 	case t.Kind() == reflect.Float64:
 		want = "a number"
-		if number {
-			return value, ""
+		if x, ok := n.Float(); ok {
+			return strconv.FormatFloat(x, 'g', -1, 64), ""
 		}
 	default:
 		want = "a whole number"
 		if integer {
-			return value, ""
+			return n.Text, ""
 		}
 	}
 	return "", want
 }
 
-func numberList(list *ast.SequenceNode, want string) (text, problem string) {
+func numberList(list *yamldoc.Node, want string) (text, problem string) {
 	var parts []string
-	for _, item := range list.Values {
-		part, bad := scalar(item, reflect.TypeFor[float64]())
+	for _, item := range list.Items {
+		part, bad := settingText(item, reflect.TypeFor[float64]())
 		if bad != "" {
 			return "", want
 		}
@@ -324,26 +289,8 @@ func numberList(list *ast.SequenceNode, want string) (text, problem string) {
 	return strings.Join(parts, ","), ""
 }
 
-func bad(path string, node ast.Node, format string, args ...any) error {
-	return located(path, node.GetToken(), fmt.Sprintf(format, args...))
-}
-
-func located(path string, t *token.Token, text string) error {
-	line := 1
-	if t != nil && t.Position != nil {
-		line = t.Position.Line
-	}
-	return &inputError{fmt.Sprintf("%s:%d: %s", path, line, text)}
-}
-
-// syntaxError is the first line of the parser's error, with file and line.
-func syntaxError(path string, err error) error {
-	if e, ok := err.(yaml.Error); ok {
-		text, _, _ := strings.Cut(e.GetMessage(), "\n")
-		return located(path, e.GetToken(), text)
-	}
-	text, _, _ := strings.Cut(err.Error(), "\n")
-	return &inputError{path + ": " + text}
+func badLine(path string, line int, format string, args ...any) error {
+	return &inputError{fmt.Sprintf("%s:%d: %s", path, line, fmt.Sprintf(format, args...))}
 }
 
 // pathProblem is the error of a file without the system call's name.

@@ -8,6 +8,7 @@
 //	convert.go  nodes of the parser as a Node
 //	node.go     Node: a value with its line
 //	decode.go   Decode: a Node as a struct
+//	format.go   Format: a Node as YAML, each value on its line
 //	error.go    Error: file, line, field, what is wrong and what would be right
 //
 // The format is strict. A name that is given twice, tags, directives, names
