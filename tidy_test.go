@@ -65,7 +65,7 @@ var layers = map[string]string{
 	"calibrate/regress":  "",
 
 	"bench": "input study actors setup engine kv latency policy lookahead metrics trace " + workloads,
-	"cli":   "bench calibrate calibrate/measured input input/nesting suggest study actors setup engine latency policy lookahead metrics trace " + workloads,
+	"cli":   "bench calibrate calibrate/measured input yamldoc suggest study actors setup engine latency policy lookahead metrics trace " + workloads,
 }
 
 // workloads are the packages about what arrives.
