@@ -1,6 +1,5 @@
-// Package trace is what a run says of its decisions: records of what was
-// decided, on what grounds, and what came of it; their forms in files; and
-// summaries of them.
+// Package trace records the decisions of a run: records of each decision, what it
+// saw, and the outcome; their forms in files; and summaries of them.
 //
 //	record.go     the records, one type each; what a trace is
 //	writer.go     traces into files; record_methods.go the JSON of records, which is
@@ -8,7 +7,8 @@
 //	reader.go     and out of them; parse.go from JSON
 //	msgpack.go    the other form of files
 //
-// A Summary takes records as they come and says of them what fits on a page:
+// A Summary takes records as they come and reports them as facts and as a text of
+// limited length:
 //
 //	summary.go                 Summary: what it keeps, the order it holds records to; Report
 //	summary_decisions.go       admission, priority, routing and scale records; regret

@@ -54,7 +54,7 @@ func inField(name string, err error) error {
 	return &fieldError{name + inner.path, inner.err}
 }
 
-// field is a field of a record as it stands in files.
+// field is a field of a record in files.
 type field struct{ name string }
 
 // fieldsOf lists the fields of a struct of this package in their order.

@@ -155,13 +155,10 @@ func (r *Reader) check(record Record) error {
 		}
 		return nil
 	}
-	at := When(record)
+	at := record.when()
 	if at < r.last {
 		return &fieldError{"at_us", fmt.Errorf("%d comes after %d: time goes back", at, r.last)}
 	}
 	r.last = at
 	return nil
 }
-
-// When returns the time of a record, 0 for a header.
-func When(record Record) vtime.Time { return record.when() }

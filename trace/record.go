@@ -10,7 +10,7 @@ import (
 // Schema names the form of a trace.
 const Schema = "blis.trace/v1"
 
-// Record is one thing that was decided or that happened: a *Header, *Admission,
+// Record is one decision or event: a *Header, *Admission,
 // *Priority, *Routing, *Scale, *Batch, *Preemption, *Anomaly or *Outcome. Its
 // JSON form has its fields in their order, times and durations in whole µs, and
 // null for missing values. AppendJSON prints it, not encoding/json,
@@ -55,7 +55,7 @@ func ParseLevel(text string) (Level, error) {
 	return None, fmt.Errorf("%q is no trace level%s: want none, decisions or detailed", text, suggest.Hint(text, levelNames[:]))
 }
 
-// Header is the first record: what the others are of.
+// Header is the first record. It describes the run of the others.
 type Header struct {
 	Type           string         `json:"type"` // header
 	Schema         string         `json:"schema"`
@@ -186,7 +186,7 @@ type Batch struct {
 	End           vtime.Time `json:"end_us"`
 }
 
-// Preemption is a request that lost its KV blocks.
+// Preemption is a running request that loses its KV blocks.
 type Preemption struct {
 	Type     string     `json:"type"` // preemption
 	At       vtime.Time `json:"at_us"`
@@ -197,20 +197,18 @@ type Preemption struct {
 	Free     int32      `json:"free_blocks"`
 }
 
-// Anomaly is one of the anomalies that are counted, when and to whom it
-// happened.
+// Anomaly is an anomaly of package metrics at the instant at which it is counted.
 type Anomaly struct {
 	Type     string     `json:"type"` // anomaly
 	At       vtime.Time `json:"at_us"`
 	Name     string     `json:"name"`
 	Detail   string     `json:"detail"`   // slo_violation: the target, ttft, tpot or e2e; else empty
 	Instance *int       `json:"instance"` // null: of the control plane
-	Requests []int64    `json:"requests"` // concerned, the one that suffers first; empty: not of requests
+	Requests []int64    `json:"requests"` // concerned, first the one that suffers; empty: it concerns no requests
 	Severity float64    `json:"severity"` // in the unit that docs/traces.md gives for its name
 }
 
-// Outcome is the end of a request, when the router's side of the world could
-// know of it.
+// Outcome is the end of a request, at the instant at which the router can know of it.
 type Outcome struct {
 	Type      string          `json:"type"` // outcome
 	At        vtime.Time      `json:"at_us"`

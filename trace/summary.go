@@ -14,7 +14,7 @@ import (
 // SummarySchema names the form of a summary.
 const SummarySchema = "blis.trace-summary/v1"
 
-// Strategy is the name of what a summary's text says first.
+// Strategy names the part of a summary with which its text begins.
 type Strategy string
 
 // The strategies. Each begins with the outcomes against their targets.
@@ -48,7 +48,8 @@ const (
 	LeastSummaryTokens   = 100
 )
 
-// SummaryOptions say how much a summary keeps. Values below 1 are the defaults.
+// SummaryOptions limit the examples that a summary keeps. A value below 1 means the
+// default.
 type SummaryOptions struct {
 	Worst    int // decisions with the largest regret, 10
 	Examples int // of each issue, 3
@@ -61,6 +62,10 @@ const (
 	mostTenants = 1024
 	mostNames   = 256 // reasons, anomalies
 )
+
+// mostListed is the maximum length of lists in a report. The number of entries
+// beyond it is given.
+const mostListed = 20
 
 // Summary takes the records of a run as they come and keeps what its reports
 // need: requests in flight, tables and lists of limited size, and sums for each
@@ -244,8 +249,8 @@ func (s *Summary) addHeader(h *Header) error {
 	return nil
 }
 
-// Report says what came so far. More records may follow, and another report;
-// requests without outcome are as they would be if the trace ended here. The
+// Report summarizes the records so far. More records may follow, and another report;
+// requests without outcome are treated as if the trace ended here. The
 // text has at most tokens tokens, 4·tokens characters. Errors: an unknown
 // strategy, fewer tokens than LeastSummaryTokens, no header yet.
 func (s *Summary) Report(strategy Strategy, tokens int) (*Report, error) {

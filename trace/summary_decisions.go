@@ -290,12 +290,12 @@ func (s *Summary) regretFacts(g *regrets) *RegretFacts {
 	f := &RegretFacts{
 		Decisions: g.all.n, Forced: g.forced, Unscored: g.unscored, Superseded: s.decided.redirects.n, None: h.zeros,
 		Mean: g.all.mean, P50: h.percentile(50), P90: h.percentile(90), P99: h.percentile(99), Max: g.all.most,
-		ByInstance: []Where{}, ByClass: []Where{}, ByTime: []WhereTime{}, Worst: append([]Decision{}, g.worst...), WithOutcome: s.regrets.all.n,
+		ByInstance: []RegretShare{}, ByClass: []RegretShare{}, ByTime: []RegretBin{}, Worst: append([]Decision{}, g.worst...), WithOutcome: s.regrets.all.n,
 	}
 	for i, k := range g.byInstance.keys {
 		f.ByInstance = append(f.ByInstance, where(strconv.Itoa(k), g.byInstance.values[i], g.all))
 	}
-	slices.SortFunc(f.ByInstance, func(a, b Where) int {
+	slices.SortFunc(f.ByInstance, func(a, b RegretShare) int {
 		return cmp.Or(cmp.Compare(b.Share, a.Share), cmp.Compare(len(a.Name), len(b.Name)), cmp.Compare(a.Name, b.Name))
 	})
 	if n := len(f.ByInstance); n > mostListed {
@@ -305,7 +305,7 @@ func (s *Summary) regretFacts(g *regrets) *RegretFacts {
 	for i, k := range g.byClass.keys {
 		f.ByClass = append(f.ByClass, where(k, g.byClass.values[i], g.all))
 	}
-	slices.SortStableFunc(f.ByClass, func(a, b Where) int { return cmp.Compare(b.Share, a.Share) })
+	slices.SortStableFunc(f.ByClass, func(a, b RegretShare) int { return cmp.Compare(b.Share, a.Share) })
 	if g.byClass.full {
 		w := where("", g.byClass.others, g.all)
 		w.Others = true
@@ -314,12 +314,12 @@ func (s *Summary) regretFacts(g *regrets) *RegretFacts {
 	for i, a := range g.bins {
 		if a.n > 0 {
 			from, to := s.time.bins.bounds(i)
-			f.ByTime = append(f.ByTime, WhereTime{int64(from), int64(to), a.n, a.mean, a.most, a.shareOf(g.all)})
+			f.ByTime = append(f.ByTime, RegretBin{int64(from), int64(to), a.n, a.mean, a.most, a.shareOf(g.all)})
 		}
 	}
 	return f
 }
 
-func where(name string, a, all average) Where {
-	return Where{Name: name, N: a.n, Mean: a.mean, Max: a.most, Share: a.shareOf(all)}
+func where(name string, a, all average) RegretShare {
+	return RegretShare{Name: name, N: a.n, Mean: a.mean, Max: a.most, Share: a.shareOf(all)}
 }

@@ -1,9 +1,10 @@
 package trace
 
-// Report is what a summary says, as facts and as text. Its JSON form is that
-// of its fields in their order. Times and durations are whole µs, shares go
-// from 0 to 1, what there is none of is null. Facts are the same whatever the
-// strategy; it decides what the text says first.
+// Report is a summary as facts and as text. Its JSON form has the fields in their
+// order. Times and durations are whole µs, shares go from 0 to 1, and a value that
+// does not exist is null. All strategies have the same facts; the strategy decides
+// what the text says first. The types of the fields are exported for programs that
+// read a report.
 type Report struct {
 	Schema     string       `json:"schema"` // blis.trace-summary/v1
 	Strategy   Strategy     `json:"strategy"`
@@ -26,7 +27,7 @@ type Report struct {
 	LeftOut    int    `json:"text_lines_left_out"` // to stay within TokenLimit
 }
 
-// SummaryRun is what the trace's header says of the run.
+// SummaryRun is the run as the header of its trace describes it.
 type SummaryRun struct {
 	Level          string `json:"level"`
 	Seed           uint64 `json:"seed"`
@@ -39,7 +40,7 @@ type SummaryRun struct {
 	Counterfactual int    `json:"counterfactual_k"`
 }
 
-// RecordCounts are how many records there are of each kind.
+// RecordCounts is the number of records of each kind.
 type RecordCounts struct {
 	Admission  int64 `json:"admission"`
 	Priority   int64 `json:"priority"`
@@ -51,38 +52,38 @@ type RecordCounts struct {
 	Outcome    int64 `json:"outcome"`
 }
 
-// OutcomeFacts are what became of requests.
+// OutcomeFacts is how requests ended.
 type OutcomeFacts struct {
 	Requests int64 `json:"requests"` // that have an outcome
-	// WithoutOutcome were delayed, admitted or routed, and the trace ends
-	// before they do.
+	// WithoutOutcome is the number of requests that were delayed, admitted or
+	// routed and had not ended when the trace ends.
 	WithoutOutcome int64       `json:"without_outcome"`
 	Ends           []Count     `json:"ends"` // by state and reason, in the order of states
 	Classes        []ClassFact `json:"classes"`
 }
 
-// Count is how often something was decided, or happened, for a reason.
+// Count is the number of decisions or ends with one reason.
 type Count struct {
 	What   string `json:"what"`
 	Reason string `json:"reason"` // empty: none given
 	N      int64  `json:"n"`
 }
 
-// ClassFact are the outcomes of a class. Others, the classes beyond the first
-// 64, are together.
+// ClassFact counts the outcomes of a class. The classes beyond the first 64 are counted
+// together, with Others set.
 type ClassFact struct {
 	Class     string       `json:"slo_class"`
 	Others    bool         `json:"others"`
 	Ended     int64        `json:"ended"`
 	Completed int64        `json:"completed"`
-	Judged    int64        `json:"judged"` // have targets
+	Judged    int64        `json:"judged"` // requests with targets
 	Met       int64        `json:"met"`    // completed within all of them
 	TTFT      *LatencyFact `json:"ttft"`   // null: no request has it
 	TPOT      *LatencyFact `json:"tpot"`
 	E2E       *LatencyFact `json:"e2e"`
 }
 
-// LatencyFact is a latency against its target. Percentiles are by nearest rank
+// LatencyFact compares a latency with its target. Percentiles are by nearest rank
 // and from a histogram: too low by less than 1/1024.
 type LatencyFact struct {
 	N      int64  `json:"n"`
@@ -102,13 +103,14 @@ type Issue struct {
 	Kind     string    `json:"kind"`
 	Name     string    `json:"name"`    // class and target, state and reason, name of the anomaly; else empty
 	Count    int64     `json:"count"`   // requests, or records of the kind
-	Of       *int64    `json:"of"`      // requests that it could have happened to; null where that has no meaning
-	Measure  string    `json:"measure"` // of the examples' values: latency_us, severity, tokens, delay_us; empty: none
+	Of       *int64    `json:"of"`      // requests, or routings, to which it could have happened; null where that has no meaning
+	Measure  string    `json:"measure"` // unit of the examples' values: latency_us, severity, tokens, delay_us; empty: they have none
 	Sum      *float64  `json:"sum"`     // of the values where it has a meaning: tokens
 	Examples []Example `json:"examples"`
 }
 
-// Example is a case of an issue: the largest values, else the first ones.
+// Example is one case of an issue. Those with the largest values are kept, or the
+// first ones where there are no values.
 type Example struct {
 	At       int64    `json:"at_us"`
 	Request  *int64   `json:"request"`
@@ -118,35 +120,35 @@ type Example struct {
 	Value    *float64 `json:"value"`
 }
 
-// Comparison puts what requests that missed their targets had in common beside
-// those that met them. It says what went together, not what caused what.
+// Comparison compares requests that missed their targets with requests that met
+// them. It shows what occurs together, not what causes what.
 type Comparison struct {
 	Missed int64   `json:"missed"`
 	Met    int64   `json:"met"`
 	Traits []Trait `json:"traits"` // those that some request has
-	// MeanQueueWait of those that waited in a queue of an instance.
+	// Over the requests that entered the wait queue of an instance.
 	MissedQueueWait *float64 `json:"missed_mean_queue_wait_us"`
 	MetQueueWait    *float64 `json:"met_mean_queue_wait_us"`
 }
 
-// Trait is something that may be so of a request.
+// Trait is a property that a request has or has not.
 type Trait struct {
 	// Name is not_completed, preempted, redirected, delayed, regret (of the
 	// routing) or hit_shortfall.
 	Name     string `json:"name"`
 	Missed   int64  `json:"missed"`
-	OfMissed int64  `json:"of_missed"` // that it is known of
+	OfMissed int64  `json:"of_missed"` // requests of which it is known
 	Met      int64  `json:"met"`
 	OfMet    int64  `json:"of_met"`
 }
 
-// DecisionFacts are decisions by kind and reason, the most frequent first.
+// DecisionFacts counts the decisions by kind and reason, the most frequent first.
 type DecisionFacts struct {
 	Admission  []Count         `json:"admission"`
 	Delays     int64           `json:"delays"`
 	MeanDelay  *float64        `json:"mean_delay_us"`
 	Priority   []PriorityFact  `json:"priority"` // by class
-	Routing    []Count         `json:"routing"`  // what is route
+	Routing    []Count         `json:"routing"`  // Count.What is always route
 	Forced     int64           `json:"forced"`
 	Unroutable int64           `json:"unroutable"` // no instance was routable
 	Redirects  int64           `json:"redirects"`  // routings of requests that had been routed before
@@ -156,7 +158,7 @@ type DecisionFacts struct {
 	Steps      *StepFacts      `json:"steps"`       // null: the trace has no batches
 }
 
-// PriorityFact are the priorities that a class was given.
+// PriorityFact holds the priorities that requests of a class were given.
 type PriorityFact struct {
 	Class  string  `json:"slo_class"`
 	Others bool    `json:"others"`
@@ -166,13 +168,13 @@ type PriorityFact struct {
 	Max    float64 `json:"max"`
 }
 
-// ScaleFacts are of the evaluations of the autoscaler.
+// ScaleFacts counts the scale checks: evaluations of the autoscaler.
 type ScaleFacts struct {
 	Evaluations int64         `json:"evaluations"`
 	Up          int64         `json:"up"`
 	Down        int64         `json:"down"`
-	Bounded     int64         `json:"bounded"`   // the policy wanted another number than bounds allow
-	Reversals   int64         `json:"reversals"` // changes in the other direction than the one before
+	Bounded     int64         `json:"bounded"`   // the policy wanted another number than the bounds allow
+	Reversals   int64         `json:"reversals"` // changes in the other direction than the change before
 	Reasons     []Count       `json:"reasons"`
 	Changes     []ScaleChange `json:"changes"` // the first eight
 }
@@ -185,8 +187,8 @@ type ScaleChange struct {
 	Reason string `json:"reason"`
 }
 
-// PreemptionFacts are of requests that lost their KV blocks: what outcomes say
-// of them, and what records of preemptions do, which not every level has.
+// PreemptionFacts counts the preemptions: first by outcomes of requests, then by
+// preemption records, which only level detailed has.
 type PreemptionFacts struct {
 	Requests    int64 `json:"requests"` // that were preempted
 	Repeatedly  int64 `json:"requests_repeatedly"`
@@ -208,22 +210,19 @@ type HitFacts struct {
 	MoreTokens  int64 `json:"more_tokens"`
 }
 
-// StepFacts are of batches.
+// StepFacts holds means over all steps.
 type StepFacts struct {
 	Steps         int64   `json:"steps"`
-	MeanRunning   float64 `json:"mean_running"` // per step, as the next ones
+	MeanRunning   float64 `json:"mean_running"` // requests in the running list, per step
 	MeanWaiting   float64 `json:"mean_waiting"`
 	PrefillTokens float64 `json:"mean_prefill_tokens"`
 	DecodeTokens  float64 `json:"mean_decode_tokens"`
 }
 
-// Lists of a report are no longer than that; what is beyond is a number.
-const mostListed = 20
-
-// InstanceFacts are the work of each instance.
+// InstanceFacts is the work of each instance.
 type InstanceFacts struct {
 	N      int      `json:"n"`           // at the start, or named by a record
-	Unused int      `json:"unused"`      // that no request was routed to
+	Unused int      `json:"unused"`      // instances to which no request was routed
 	Routed *Balance `json:"routed"`      // null: nothing was
 	Input  *Balance `json:"input"`       // input tokens
 	Worst  *Balance `json:"peak_of_bin"` // routings in one bin of time, of the instance and bin that exceed the mean of their bin the most
@@ -232,7 +231,7 @@ type InstanceFacts struct {
 	LeftOut int            `json:"left_out"`
 }
 
-// Balance is how far the largest of several is above their mean.
+// Balance compares the instance with the largest number with the mean over all.
 type Balance struct {
 	Instance *int    `json:"instance"` // the largest; of equal ones the first
 	From     *int64  `json:"from_us"`  // of the bin; null: the whole trace
@@ -243,7 +242,7 @@ type Balance struct {
 	Ratio    float64 `json:"max_over_mean"`
 }
 
-// InstanceFact is what one got, and what came of it.
+// InstanceFact holds the requests that one instance got, and their outcomes.
 type InstanceFact struct {
 	Instance    int      `json:"instance"`
 	Routed      int64    `json:"routed"`
@@ -262,29 +261,29 @@ type InstanceFact struct {
 	MaxBlocks   *int64   `json:"max_kv_used_blocks"`
 }
 
-// RegretFacts are of the last routing decision of each request. Decisions that
-// were forced are not the policy's and not among them.
+// RegretFacts is the regret of the last routing decision of each request, except
+// forced ones, which are not the policy's.
 type RegretFacts struct {
-	Decisions   int64       `json:"decisions"`
-	Forced      int64       `json:"forced"`
-	Unscored    int64       `json:"unscored"`   // without target or scores
-	Superseded  int64       `json:"superseded"` // followed by another routing of their request
-	None        int64       `json:"none"`       // chose a best candidate
-	Mean        float64     `json:"mean"`
-	P50         float64     `json:"p50"` // by nearest rank and from a histogram: too low by less than 1/1024
-	P90         float64     `json:"p90"`
-	P99         float64     `json:"p99"`
-	Max         float64     `json:"max"`
-	ByInstance  []Where     `json:"by_instance"` // by the target; the largest share first, 20 at most
-	ByClass     []Where     `json:"by_class"`
-	ByTime      []WhereTime `json:"by_time"` // in order of time, bins with decisions
-	Worst       []Decision  `json:"worst"`   // by regret, then by request
-	LeftOut     int         `json:"instances_left_out"`
-	WithOutcome int64       `json:"with_outcome"` // decisions whose request has an outcome
+	Decisions   int64         `json:"decisions"`
+	Forced      int64         `json:"forced"`
+	Unscored    int64         `json:"unscored"`   // without target or scores
+	Superseded  int64         `json:"superseded"` // followed by another routing of their request
+	None        int64         `json:"none"`       // without regret: the target had the best score
+	Mean        float64       `json:"mean"`
+	P50         float64       `json:"p50"` // by nearest rank and from a histogram: too low by less than 1/1024
+	P90         float64       `json:"p90"`
+	P99         float64       `json:"p99"`
+	Max         float64       `json:"max"`
+	ByInstance  []RegretShare `json:"by_instance"` // by the target; the largest share first, 20 at most
+	ByClass     []RegretShare `json:"by_class"`
+	ByTime      []RegretBin   `json:"by_time"` // in order of time, bins with decisions
+	Worst       []Decision    `json:"worst"`   // by regret, then by request
+	LeftOut     int           `json:"instances_left_out"`
+	WithOutcome int64         `json:"with_outcome"` // decisions whose request has an outcome
 }
 
-// Where is a part of the decisions and its share of the sum of all regret.
-type Where struct {
+// RegretShare is a part of the decisions and its share of the sum of all regret.
+type RegretShare struct {
 	Name   string  `json:"name"` // class, or index of the instance
 	Others bool    `json:"others"`
 	N      int64   `json:"n"`
@@ -293,10 +292,10 @@ type Where struct {
 	Share  float64 `json:"share"`
 }
 
-// WhereTime is the same of a bin of time.
-type WhereTime struct {
+// RegretBin holds the decisions of a bin of time and their share of all regret.
+type RegretBin struct {
 	From  int64   `json:"from_us"`
-	To    int64   `json:"to_us"` // not within
+	To    int64   `json:"to_us"` // exclusive
 	N     int64   `json:"n"`
 	Mean  float64 `json:"mean"`
 	Max   float64 `json:"max"`
@@ -317,10 +316,10 @@ type Decision struct {
 	Regret      float64     `json:"regret"`
 	ExpectedHit *int32      `json:"expected_hit_tokens"`
 	Candidates  []Candidate `json:"candidates"`
-	Outcome     *Ending     `json:"outcome"` // null: the trace ends before
+	Outcome     *Ending     `json:"outcome"` // null: the request had not ended when the trace ends
 }
 
-// Ending is what became of the request of a decision.
+// Ending is the outcome of the request of a decision.
 type Ending struct {
 	State     string `json:"state"`
 	Instance  *int   `json:"instance"`
@@ -332,24 +331,25 @@ type Ending struct {
 	SLOMet    *bool  `json:"slo_met"`
 }
 
-// PatternFacts are the course of time, and the traffic of classes and tenants.
+// PatternFacts is the course of time, and the traffic of classes and tenants.
 type PatternFacts struct {
 	BinWidth *int64      `json:"bin_width_us"` // null: no records
 	Bins     []Bin       `json:"bins"`         // from the first to the last, 24 at most
 	Classes  []GroupFact `json:"classes"`      // by requests, the most first; 20 at most
 	Tenants  []GroupFact `json:"tenants"`
-	// ClassesLeftOut and TenantsLeftOut are those beyond, "others" included.
+	// ClassesLeftOut and TenantsLeftOut are the numbers of those that are not
+	// listed; all others beyond the limits of a summary count as one.
 	ClassesLeftOut int      `json:"classes_left_out"`
 	TenantsLeftOut int      `json:"tenants_left_out"`
 	Streaks        []Streak `json:"streaks"`
 }
 
-// Bin is what happened in a stretch of time.
+// Bin counts the events of a bin of time.
 type Bin struct {
 	From        int64    `json:"from_us"`
-	To          int64    `json:"to_us"` // not within
-	Asked       int64    `json:"asked"` // requests whose first admission decision it was
-	Burst       bool     `json:"burst"` // more than twice the mean of all bins
+	To          int64    `json:"to_us"` // exclusive
+	Asked       int64    `json:"asked"` // requests with their first admission decision
+	Burst       bool     `json:"burst"` // Asked is more than twice the mean of all bins
 	Rejected    int64    `json:"rejected"`
 	Routed      int64    `json:"routed"`
 	Redirected  int64    `json:"redirected"`
@@ -363,7 +363,7 @@ type Bin struct {
 	Regret      *float64 `json:"mean_regret"` // of decisions in it; null: of none
 }
 
-// GroupFact is a class or a tenant.
+// GroupFact holds the traffic and the outcomes of a class or a tenant.
 type GroupFact struct {
 	Name     string   `json:"name"`
 	Asked    int64    `json:"asked"`
@@ -375,10 +375,10 @@ type GroupFact struct {
 	LateTPOT int64    `json:"late_tpot"`
 	LateE2E  int64    `json:"late_e2e"`
 	TTFT     *float64 `json:"mean_ttft_us"`
-	Peak     *Peak    `json:"peak"` // null: asked for nothing
+	Peak     *Peak    `json:"peak"` // null: no request
 }
 
-// Peak is the bin in which a group asked for the most; of equal ones the first.
+// Peak is the bin with the most new requests of a group; of equal ones the first.
 type Peak struct {
 	From  int64   `json:"from_us"`
 	To    int64   `json:"to_us"`
@@ -387,8 +387,7 @@ type Peak struct {
 	Ratio float64 `json:"n_over_mean"`
 }
 
-// Streak is the longest row of decisions that were alike; of equal ones the
-// first.
+// Streak is the longest row of equal decisions; of equal rows the first.
 type Streak struct {
 	Kind     string `json:"kind"` // routed (to one instance), rejected
 	Instance *int   `json:"instance"`

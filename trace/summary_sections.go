@@ -290,7 +290,7 @@ func (b *Bin) text() string {
 		regret = "mean regret " + number(*b.Regret)
 	}
 	return joined(asked, some(b.Rejected, "%s rejected"), some(b.Routed, "%s routed"), some(b.Redirected, "%s routed again"), ended,
-		soMany(b.Preemptions, "preemption", "preemptions"), soMany(b.Anomalies, "anomaly", "anomalies"), some(b.ScaledUp, "%s up"), some(b.ScaledDown, "%s down"), regret)
+		counting(b.Preemptions, "preemption", "preemptions"), counting(b.Anomalies, "anomaly", "anomalies"), some(b.ScaledUp, "%s up"), some(b.ScaledDown, "%s down"), regret)
 }
 
 // groupsText is the traffic of classes, then of tenants.
@@ -346,8 +346,8 @@ func (r *Report) streaksText() section {
 }
 
 // largestShares are the bins with the most regret, the largest first.
-func largestShares(list []WhereTime, most int) []WhereTime {
-	sorted := slices.DeleteFunc(slices.Clone(list), func(w WhereTime) bool { return w.Share == 0 })
-	slices.SortStableFunc(sorted, func(a, b WhereTime) int { return cmp.Compare(b.Share, a.Share) })
+func largestShares(list []RegretBin, most int) []RegretBin {
+	sorted := slices.DeleteFunc(slices.Clone(list), func(w RegretBin) bool { return w.Share == 0 })
+	slices.SortStableFunc(sorted, func(a, b RegretBin) int { return cmp.Compare(b.Share, a.Share) })
 	return sorted[:min(most, len(sorted))]
 }

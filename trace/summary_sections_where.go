@@ -104,7 +104,7 @@ func (i *InstanceFact) text() string {
 	if i.MeanWaiting != nil {
 		parts = append(parts, fmt.Sprintf("waiting %s on average, %s at most", number(*i.MeanWaiting), grouped(*i.MaxWaiting)))
 	}
-	parts = append(parts, soMany(i.Preemptions, "preemption", "preemptions"), soMany(i.Anomalies, "anomaly", "anomalies"))
+	parts = append(parts, counting(i.Preemptions, "preemption", "preemptions"), counting(i.Anomalies, "anomaly", "anomalies"))
 	return joined(parts...) + "."
 }
 
@@ -150,7 +150,7 @@ func (r *Report) regretText(most int) section {
 	if g.Max == 0 || most == 0 {
 		return p
 	}
-	where := func(label string, list []Where, name func(Where) string) {
+	where := func(label string, list []RegretShare, name func(RegretShare) string) {
 		var parts []string
 		for _, w := range list {
 			if w.Share == 0 {
@@ -160,8 +160,8 @@ func (r *Report) regretText(most int) section {
 		}
 		p.add("%s: %s.", label, listed(parts, most))
 	}
-	where("Share of all regret by target", g.ByInstance, func(w Where) string { return "instance " + w.Name })
-	where("Share of all regret by class", g.ByClass, func(w Where) string {
+	where("Share of all regret by target", g.ByInstance, func(w RegretShare) string { return "instance " + w.Name })
+	where("Share of all regret by class", g.ByClass, func(w RegretShare) string {
 		if w.Others {
 			return "others"
 		}

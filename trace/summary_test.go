@@ -301,7 +301,7 @@ func TestExtremesStayNumbers(t *testing.T) {
 // One of a thing is not several, and none is not said.
 func TestCountsInWords(t *testing.T) {
 	for n, want := range map[int64]string{0: "", 1: "1 anomaly", 2: "2 anomalies", 1234: "1,234 anomalies"} {
-		if got := soMany(n, "anomaly", "anomalies"); got != want {
+		if got := counting(n, "anomaly", "anomalies"); got != want {
 			t.Errorf("%d: %q, want %q", n, got, want)
 		}
 	}

@@ -19,7 +19,7 @@ const longestName = 40
 // section is a part of a text. Its lines go from the most important to the
 // least.
 type section struct {
-	name  string // for what is left out
+	name  string // in the note on lines that were left out
 	title string
 	lines []string
 }
@@ -49,9 +49,8 @@ func (r *Report) write() {
 	r.TextTokens = (utf8.RuneCountInString(r.Text) + charsPerToken - 1) / charsPerToken
 }
 
-// within is the beginning of lines with no more than most characters, and a last line
-// about what is missing. The number of lines left
-// out does not count titles.
+// within is the beginning of lines with at most most characters. If lines are left
+// out the last line says how many and of which sections; titles do not count.
 func within(lines []textLine, most int) (text string, leftOut int) {
 	size, note := 0, ""
 	for _, l := range lines {
@@ -198,8 +197,8 @@ func some(n int64, format string) string {
 	return fmt.Sprintf(format, grouped(n))
 }
 
-// soMany is how many there are of a thing; empty for none.
-func soMany(n int64, one, more string) string {
+// counting is a number with its noun; empty for 0.
+func counting(n int64, one, more string) string {
 	if n == 1 {
 		return "1 " + one
 	}

@@ -240,7 +240,7 @@ func (w *twin) regretFacts() *RegretFacts {
 	}
 	f := &RegretFacts{
 		Decisions: int64(len(chosen)), Forced: int64(len(scored) - len(chosen)), Unscored: int64(len(last) - len(scored)), Superseded: int64(len(w.routings) - len(last)),
-		ByInstance: []Where{}, ByClass: []Where{}, ByTime: []WhereTime{}, Worst: []Decision{},
+		ByInstance: []RegretShare{}, ByClass: []RegretShare{}, ByTime: []RegretBin{}, Worst: []Decision{},
 		WithOutcome: count(chosen, func(r *Routing) bool { return w.outcomeOf[r.Request] != nil }),
 	}
 	all := values(chosen)
@@ -249,9 +249,9 @@ func (w *twin) regretFacts() *RegretFacts {
 	}
 	at := func(p int) float64 { return kept(nearestRank(all, p)) }
 	f.None, f.Mean, f.P50, f.P90, f.P99, f.Max = count(all, func(x float64) bool { return x == 0 }), meanOf(all), at(50), at(90), at(99), slices.Max(all)
-	part := func(name string, is func(*Routing) bool) Where {
+	part := func(name string, is func(*Routing) bool) RegretShare {
 		of := values(filter(chosen, is))
-		x := Where{Name: name, N: int64(len(of)), Mean: meanOf(of), Max: slices.Max(of)}
+		x := RegretShare{Name: name, N: int64(len(of)), Mean: meanOf(of), Max: slices.Max(of)}
 		if f.Mean > 0 {
 			x.Share = x.Mean * float64(x.N) / (f.Mean * float64(f.Decisions))
 		}
@@ -267,7 +267,7 @@ func (w *twin) regretFacts() *RegretFacts {
 		if in := func(r *Routing) bool { return w.bin(r.At) == b }; count(chosen, in) > 0 {
 			x := part("", in)
 			from := int64(w.origin()) + int64(b)*int64(w.width)
-			f.ByTime = append(f.ByTime, WhereTime{from, from + int64(w.width), x.N, x.Mean, x.Max, x.Share})
+			f.ByTime = append(f.ByTime, RegretBin{from, from + int64(w.width), x.N, x.Mean, x.Max, x.Share})
 		}
 	}
 	worst := filter(chosen, func(r *Routing) bool { return *r.Regret > 0 })
@@ -316,7 +316,7 @@ func TestSummaryAgreesWithTwin(t *testing.T) {
 			{"regret", got.Regret, w.regretFacts()},
 			{"patterns", got.Patterns, w.patternFacts()},
 		} {
-			order := cmpopts.SortSlices(func(a, b Where) bool { return a.Name < b.Name })
+			order := cmpopts.SortSlices(func(a, b RegretShare) bool { return a.Name < b.Name })
 			approx := cmpopts.EquateApprox(1e-9, 1e-12)
 			if diff := gocmp.Diff(c.want, c.got, approx, order); diff != "" {
 				t.Fatal(fmt.Sprintf("seed %d, %+v: %s: −want +got\n", seed, of, c.name), diff)

@@ -12,7 +12,7 @@ import (
 	"github.com/vmihailenco/msgpack/v5"
 )
 
-// Form is how the records of a trace stand in a file.
+// Form is the form of the records of a trace in a file.
 type Form uint8
 
 // Forms.
