@@ -10,7 +10,9 @@ import (
 // autoscaler is the actor that asks the autoscale policy at every multiple of its
 // interval, or when the router says, and tells the router the wanted number of
 // instances. It is a control process: a check at T sees the state after all other
-// events at T.
+// events at T. It has eyes of its own: what instances publish for it, and what the
+// router publishes. A check is a periodic event, before which the kernel lets all
+// that comes first happen; so it announces no Observation.
 type autoscaler struct {
 	policy   policy.Autoscale
 	trigger  *policy.Trigger // nil: every check asks the policy
@@ -19,10 +21,15 @@ type autoscaler struct {
 	askedAt  vtime.Time     // last such evaluation, if asked
 	interval vtime.Duration // 0: checks come when the router says
 	next     vtime.Time     // next check; Never: none
-	router   *router
 	context  policy.AutoscaleContext
-	checks   int64
-	last     vtime.Time // last check
+
+	cluster   clusterView        // the instances as it sees them
+	state     policy.RouterState // the requests as the router publishes them
+	published *published         // nil: the number of instances is fixed
+	traced    bool
+
+	checks int64
+	last   vtime.Time // last check
 }
 
 var (
@@ -82,10 +89,13 @@ func (a *autoscaler) Advance(_ lookahead.Key, out *lookahead.Outbox) {
 
 // look makes the context show signals at now.
 func (a *autoscaler) look(signals policy.Signals, now vtime.Time) {
-	b := a.router.replicas
-	a.router.look(signals, now)
-	a.context.Now, a.context.Replicas, a.context.Ready = now, b.count, b.view.Ready()
-	a.context.LastScale = b.lastScale()
+	a.published.follow(&a.state, &a.cluster.view)
+	if ofInstances(signals) {
+		a.cluster.look(now)
+	}
+	a.cluster.view.Declared, a.state.Declared = signals, signals
+	a.context.Now, a.context.Replicas, a.context.Ready = now, a.published.replicas, a.cluster.view.Ready()
+	a.context.LastScale = a.published.lastScale()
 }
 
 // fires reports whether the policy should be asked: without trigger always, else if
@@ -106,18 +116,17 @@ func (a *autoscaler) fires(now vtime.Time) bool {
 
 // check asks the policy and tells the router the wanted number, within the bounds.
 func (a *autoscaler) check(now vtime.Time, out *lookahead.Outbox) {
-	b := a.router.replicas
 	a.look(a.policy.Observes(), now)
 	d := a.policy.Evaluate(&a.context)
 	target := min(max(d.Target, a.context.Min), a.context.Max)
 	if d.Action == policy.Hold {
-		target = b.count
+		target = a.context.Replicas
 	}
-	if a.router.tracing != nil {
-		e := ScaleEvent{now, b.count, target, d.Reason}
-		sendTracedScale(out, now, &tracedScale{b.count, target, d.Target, a.context.Ready, d.Reason, b.turned(e)})
+	if a.traced {
+		e := ScaleEvent{now, a.context.Replicas, target, d.Reason}
+		sendTracedScale(out, now, &tracedScale{a.context.Replicas, target, d.Target, a.context.Ready, d.Reason, a.published.turned(e)})
 	}
-	if target != b.count {
+	if target != a.context.Replicas {
 		sendScale(out, now, target, d.Reason)
 	}
 }
@@ -125,23 +134,27 @@ func (a *autoscaler) check(now vtime.Time, out *lookahead.Outbox) {
 // Fold implements lookahead.Folder.
 func (a *autoscaler) Fold() uint64 { return uint64(a.checks) }
 
-// newAutoscaler makes the actor that asks the policy.
-func newAutoscaler(p *setup.Plan, q *policies, r *router) *autoscaler {
+// newAutoscaler makes the actor that asks the policy. It reads what the router and
+// the instances publish, at its own cadence.
+func newAutoscaler(p *setup.Plan, q *policies, from *published, traced bool) *autoscaler {
 	c := &p.Config
-	a := &autoscaler{policy: q.autoscale, next: vtime.Never, router: r}
+	a := &autoscaler{policy: q.autoscale, next: vtime.Never, published: from, traced: traced}
 	switch {
 	case !p.Scales():
 	case q.trigger.Conditional():
 		a.trigger, a.minGap = q.trigger, c.AutoscaleInterval
-		r.trigger.interval = min(c.AutoscaleInterval, lookInterval)
-	case c.AutoscaleTrigger == policy.EventTrigger:
-		r.trigger.interval = c.AutoscaleInterval
-	default:
+	case c.AutoscaleTrigger != policy.EventTrigger:
 		a.interval, a.next = c.AutoscaleInterval, vtime.Time(c.AutoscaleInterval)
 	}
+	if p.Scales() {
+		a.cluster.signalPlan = planChecks(p, q.scaling())
+	}
+	a.cluster.view.MaxSeqs, a.cluster.view.BlockSize = c.MaxNumSeqs, c.BlockSizeInTokens
+	a.state.View = &a.cluster.view
+	a.state.Track(q.scaling())
 	a.context = policy.AutoscaleContext{
 		Interval: c.AutoscaleInterval, Min: int32(c.MinReplicas), Max: int32(c.MaxReplicas), MaxSeqs: c.MaxNumSeqs,
-		View: &r.cluster.view, State: &r.state,
+		View: &a.cluster.view, State: &a.state,
 	}
 	return a
 }

@@ -40,8 +40,8 @@ func newCluster(p *setup.Plan, x Execution) (*cluster, error) {
 	cfg := &p.Config
 	signals := q.observes()
 	extra := counterfactualSignals(&x.Tracing)
-	p.NoteUnread(signals)
-	planned := planSignals(p, signals, extra)
+	p.NoteUnread(q.routed(), q.scaling())
+	planned := planSignals(p, q.routed(), extra)
 	notify, events := planned.notified&^policy.Prefixes != policy.NoSignals || p.Scales() || p.Loops(), tellsBlocks(&p.Config, signals)
 	c.waits = waits(p, &q, &planned, extra)
 	c.simulation = lookahead.New(c.kernelConfig(notify || events))
@@ -53,10 +53,14 @@ func newCluster(p *setup.Plan, x Execution) (*cluster, error) {
 		recorders.BlockSize = cfg.BlockSizeInTokens
 	}
 	c.collector = &collector{emit: x.Row, row: Row{labels: p.Source.Labels(), options: &recorders, token: recorders.TokenOverhead, request: recorders.RequestOverhead}}
-	if c.router, err = newRouter(p, &x, &q, planned, recorders, signals, extra); err != nil {
+	if c.router, err = newRouter(p, &x, &q, planned, recorders, extra); err != nil {
 		return nil, err
 	}
-	c.autoscaler = newAutoscaler(p, &q, c.router)
+	if p.Scales() {
+		c.router.published = &published{reads: q.scaling()}
+	}
+	c.router.trigger = newTrigger(p, q.trigger)
+	c.autoscaler = newAutoscaler(p, &q, c.router.published, c.router.tracing != nil)
 	c.simulation.AddControl("router", c.router)
 	c.simulation.AddControl("autoscaler", c.autoscaler)
 	c.add = func(i int, ready vtime.Time) error {
@@ -65,13 +69,14 @@ func newCluster(p *setup.Plan, x Execution) (*cluster, error) {
 			return err
 		}
 		n.notify, n.notifyTokens = notify, p.Loops()
-		if planned.notified&policy.ClassLatency != 0 {
+		if signals&policy.ClassLatency != 0 {
 			n.latencyOptions = &recorders
 		}
 		n.publish(&c.router.cluster.signalPlan, signals|extra, recorders)
+		n.publishSide(&c.autoscaler.cluster.signalPlan)
 		c.instances = append(c.instances, n)
 		if x.Sequential {
-			c.router.cluster.engines = c.instances
+			c.router.cluster.engines, c.autoscaler.cluster.engines = c.instances, c.instances
 		}
 		c.simulation.AddLeaf(instanceName(i), n)
 		return nil
@@ -316,7 +321,7 @@ func (c *cluster) addReplicas() error {
 			Drain: cfg.DrainPolicy, DrainTimeout: cfg.DrainTimeout, blocks: cfg.TotalKVBlocks,
 		},
 		provisionTimes: vtime.NewStream(cfg.Seed, "provisioning"), loadTimes: vtime.NewStream(cfg.Seed, "replicas"),
-		view: &c.router.cluster.view, prefixes: c.router.prefixes,
+		view: &c.router.cluster.view, published: c.router.published, prefixes: c.router.prefixes,
 	}
 	b.begin(cfg.NumInstances)
 	for i := range cfg.NumInstances {
@@ -330,6 +335,7 @@ func (c *cluster) addReplicas() error {
 	b.spawn = func(i int, ready vtime.Time) {
 		c.release()
 		c.router.cluster.grow()
+		c.autoscaler.cluster.grow()
 		if err := c.add(i, ready); err != nil {
 			panic(err) // the first ones could be made
 		}

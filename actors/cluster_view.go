@@ -6,9 +6,9 @@ import (
 	"blis/vtime"
 )
 
-// clusterView is what the router sees of the instances when it decides: the
-// snapshots that they publish, and the requests in flight, which the router
-// counts itself. How far instances may run, and how far the router must wait for
+// clusterView is what a control process sees of the instances when it decides: the
+// snapshots that they publish for it, and the requests in flight, which the router
+// counts itself. The router has one, and the autoscaler another. How far instances may run, and how far the router must wait for
 // them, follows from the signals that the policies of the run declare and from
 // how fresh these are.
 type clusterView struct {

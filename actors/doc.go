@@ -31,6 +31,7 @@
 //	scaling.go     the router's part in scaling, and requests returned to it
 //	replicas.go    its book of the instances, with their phases and costs
 //	autoscaler.go  scale checks; trigger.go those that events call for
+//	published.go   what the router tells the autoscaler of what it alone knows
 //	instance.go    one engine behind the protocol
 //	policies.go    the policies of a run
 //	collector.go   outcomes, in order of arrival
@@ -44,7 +45,7 @@
 //	               the same for signals with another cadence
 //	refresh.go     what instances write at refreshes
 //	cluster_view.go
-//	               what the router sees of the instances when it decides
+//	               what the router, or the autoscaler, sees of the instances when it decides
 //	recent.go      latencies of the last requests that completed
 //	bitset.go      instances whose value changed
 //

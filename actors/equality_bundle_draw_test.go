@@ -282,6 +282,9 @@ func (f *bundleFile) scaling() []node {
 	list := []node{{"interval", vtime.Duration(max(f.check, f.span/vtime.Duration(f.between(3, 15)))).String(), nil}}
 	list = some(list, "min", strconv.Itoa(f.between(1, f.instances)))
 	list = some(list, "max", strconv.Itoa(f.instances+f.IntN(5)))
+	if f.chance(0.4) {
+		list = append(list, node{"refresh", pick(f.dice, "0", "50us", "3ms", f.duration(50, 1<<62)), nil})
+	}
 	list = some(list, "trigger", pick(f.dice, "periodic", "event", "'queue>1'", "'load>0.5 for 1ms, load<0.2'", "'rate-change>0.5, attainment<0.99'"))
 	var actuation []node
 	if f.chance(0.85) { // else they come too late for most runs

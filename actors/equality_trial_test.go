@@ -39,6 +39,8 @@ type trial struct {
 	// NoisyAutoscaler, if not nothing, is an autoscaler that observes these signals, and
 	// wants as many instances as the last digits of what they tell it.
 	NoisyAutoscaler policy.Signals `json:"noisy_autoscaler,omitempty"`
+	// Checks, if positive, is the interval at which the autoscaler sees the instances.
+	Checks vtime.Duration `json:"checks,omitempty"`
 	// Bundle, if not empty, is the text of the policies' file.
 	Bundle string `json:"bundle,omitempty"`
 	// Fresh says how fresh single signals are.
@@ -85,6 +87,9 @@ func (x *trial) config() (Config, error) {
 		cfg.Custom.Autoscale = func(policy.Env) policy.Autoscale { return noisyAutoscaler{x.NoisyAutoscaler} }
 	}
 	setFresh(&cfg, x.Fresh)
+	if x.Checks > 0 {
+		cfg.Policies.Autoscale.Refresh = x.Checks.String()
+	}
 	cfg.ForceRouting = x.forced()
 	if x.SometimesNoInstance {
 		cfg.Custom.Routing = newSometimesNoInstance
@@ -362,6 +367,7 @@ func (d dice) drawPolicies(x *trial) {
 		c.DrainPolicy = pick(d, "wait", "immediate", "redirect")
 		c.DrainTimeout = pick[vtime.Duration](d, 0, 500, 5000)
 		c.AutoscaleTrigger = pick(d, "periodic", "event", "event", "queue>0, load<0.5 for 2ms", "rate-change>0.2", "kv>0.3 for 700us,attainment<0.9,rate>20, batch<0.9")
+		x.Checks = pick[vtime.Duration](d, 0, 0, 50, 700, 3000, 20_000)
 		if d.chance(0.3) { // a real one, which acts seldom
 			x.NoisyAutoscaler = policy.NoSignals
 			c.AutoscalePolicy = pick(d, "threshold", "target-utilization", "queue-depth")

@@ -59,8 +59,11 @@ func makePolicies(p *setup.Plan) (q policies, err error) {
 }
 
 // observes are the signals that the policies read together.
-func (q *policies) observes() policy.Signals {
-	return q.admission.Observes() | q.priority.Observes() | q.routing.Observes() | q.scaling()
+func (q *policies) observes() policy.Signals { return q.routed() | q.scaling() }
+
+// routed are the signals that decisions of the router read.
+func (q *policies) routed() policy.Signals {
+	return q.admission.Observes() | q.priority.Observes() | q.routing.Observes()
 }
 
 // scaling are the signals that evaluations of the autoscaler read.

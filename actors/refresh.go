@@ -11,6 +11,7 @@ import (
 // first event after a refresh, the value as of that refresh.
 type refreshWriter struct {
 	cadence
+	checks         bool                // as sideSnapshots.checks
 	changesPerStep bool                // it has signals that change with every step
 	dirty          int64               // refresh before which an event happened whose value is not written; −1: none
 	write          func(refresh int64) // writes the value as of now
@@ -22,11 +23,16 @@ func (p *instance) publish(on *signalPlan, signals policy.Signals, o metrics.Opt
 	p.countsFinished = on.countsFinished
 	p.snapshots, p.readsKVUse = b, signals&policy.KVUse&^on.sideSignals != 0
 	if b != nil && b.cadence != immediate {
-		p.writers = append(p.writers, refreshWriter{b.cadence, p.readsKVUse, -1, func(k int64) { b.publish(p.index, k, p.load()) }})
+		p.writers = append(p.writers, refreshWriter{b.cadence, false, p.readsKVUse, -1, func(k int64) { b.publish(p.index, k, p.load()) }})
 	}
 	if signals&(policy.RecentLatency|policy.OwnSignals) != 0 {
 		p.recent = &recent{options: o}
 	}
+	p.publishSide(on)
+}
+
+// publishSide makes the instance publish the side signals of a plan.
+func (p *instance) publishSide(on *signalPlan) {
 	for _, f := range on.side {
 		f.snapshots.begin(p.index, p.observe(f))
 		if f.snapshots.cadence == immediate {
@@ -34,7 +40,7 @@ func (p *instance) publish(on *signalPlan, signals policy.Signals, o metrics.Opt
 			continue
 		}
 		write := func(k int64) { f.snapshots.publish(p.index, k, p.observe(f)) }
-		p.writers = append(p.writers, refreshWriter{f.snapshots.cadence, f.signals.EveryStep() != policy.NoSignals, -1, write})
+		p.writers = append(p.writers, refreshWriter{f.snapshots.cadence, f.checks, f.signals.EveryStep() != policy.NoSignals, -1, write})
 	}
 }
 
@@ -47,11 +53,14 @@ func (p *instance) StableUntil() lookahead.Key {
 		steady = p.unchangedUntil(p.readsKVUse, false)
 	}
 	for _, f := range p.side {
+		if f.checks {
+			continue
+		}
 		steady = earlier(steady, p.unchangedUntil(f.signals.EveryStep() != policy.NoSignals, f.onDemand))
 	}
 	for i := range p.writers {
 		r := &p.writers[i]
-		if k := p.unchangedUntil(r.changesPerStep, false); !k.IsNever() {
+		if k := p.unchangedUntil(r.changesPerStep, false); !r.checks && !k.IsNever() {
 			steady = earlier(steady, r.key(r.after(k.At)))
 		}
 	}

@@ -16,6 +16,7 @@ type replicas struct {
 	loadTimes      *vtime.Stream // random times to load the model
 	view           *policy.View
 	prefixes       *prefixindex.Index // nil: there is none
+	published      *published         // nil: nobody reads it
 	spawn          func(i int, ready vtime.Time)
 
 	list        []replica
@@ -43,9 +44,23 @@ type replica struct {
 func (b *replicas) begin(n int) {
 	for range n {
 		b.list = append(b.list, replica{warm: 0, draining: vtime.Never, gone: vtime.Never})
-		b.view.Add(policy.Slot{Routable: true, Total: b.actuation.blocks})
+		b.add(policy.Slot{Routable: true, Total: b.actuation.blocks})
 	}
 	b.count = int32(n)
+	if b.published != nil {
+		b.published.replicas = b.count
+	}
+}
+
+// add enters one more instance in the view, and set what is known of instance i.
+func (b *replicas) add(s policy.Slot) {
+	b.view.Add(s)
+	b.published.set(b.view.Len()-1, s)
+}
+
+func (b *replicas) set(i int, s policy.Slot) {
+	b.view.Set(i, s)
+	b.published.set(i, s)
 }
 
 // start requests one more instance.
@@ -54,7 +69,7 @@ func (b *replicas) start(now vtime.Time) {
 	billed := now.Add(b.actuation.Provisioning.Draw(b.provisionTimes))
 	ready := billed.Add(b.actuation.Load.Draw(b.loadTimes))
 	b.list = append(b.list, replica{requested: now, billed: billed, ready: ready, warm: ready.Add(b.actuation.Warmup.Duration), draining: vtime.Never, gone: vtime.Never})
-	b.view.Add(policy.Slot{Phase: policy.Starting, Total: b.actuation.blocks})
+	b.add(policy.Slot{Phase: policy.Starting, Total: b.actuation.blocks})
 	b.spawn(i, ready)
 	b.phases.push(entry{ready, int64(i), int32(i)})
 	b.count++
@@ -73,7 +88,7 @@ func (b *replicas) changePhase(now vtime.Time) {
 		slot.Phase, slot.Routable = policy.Warming, b.actuation.WarmupRoutable
 		b.phases.push(entry{r.warm, int64(i), int32(i)})
 	}
-	b.view.Set(i, slot)
+	b.set(i, slot)
 }
 
 // victim is the instance to remove: the newest that is starting, else the newest
@@ -107,7 +122,7 @@ func (b *replicas) drain(i int, now vtime.Time) bool {
 	}
 	r.draining = now
 	slot.Phase, slot.Routable = policy.Draining, false
-	b.view.Set(i, slot)
+	b.set(i, slot)
 	if r.held == 0 {
 		b.remove(i, now)
 		return false
@@ -136,7 +151,7 @@ func (b *replicas) remove(i int, now vtime.Time) {
 			*t = vtime.Never // it will not come
 		}
 	}
-	b.view.Set(i, policy.Slot{Phase: policy.Gone, Total: b.view.Slot(i).Total}) // nothing is there any more
+	b.set(i, policy.Slot{Phase: policy.Gone, Total: b.view.Slot(i).Total}) // nothing is there any more
 	b.view.ShowSignals(i, new(policy.InstanceState), ^policy.NoSignals)
 	if b.prefixes != nil {
 		b.prefixes.Drop(i)

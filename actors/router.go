@@ -56,16 +56,17 @@ type router struct {
 	observer policy.RouteObserver // the routing policy, if it is a RouteObserver
 	forced   map[int64]int        // instances of requests that the user routes; see force-routing
 
-	stream   *vtime.Stream             // of its policies
-	replicas *replicas                 // nil: the number of instances is fixed
-	trigger  trigger                   // of evaluations that events call for
-	migrated map[int32]migratedRequest // by slot, of requests that an instance returned
-	cluster  clusterView
-	ahead    int // streamAhead
-	recorder *metrics.Recorder
-	tracing  *tracing // nil: the run is not traced
-	outcome  metrics.Outcome
-	ask      policy.Request
+	stream    *vtime.Stream             // of its policies
+	replicas  *replicas                 // nil: the number of instances is fixed
+	published *published                // nil: the number of instances is fixed
+	trigger   trigger                   // of evaluations that events call for
+	migrated  map[int32]migratedRequest // by slot, of requests that an instance returned
+	cluster   clusterView
+	ahead     int // streamAhead
+	recorder  *metrics.Recorder
+	tracing   *tracing // nil: the run is not traced
+	outcome   metrics.Outcome
+	ask       policy.Request
 }
 
 var (
@@ -100,7 +101,7 @@ func (r *router) Observation() lookahead.Observation { return r.cluster.observat
 
 // newRouter makes the router of a run whose policies observe signals. The extra
 // signals are for a counterfactual trace.
-func newRouter(p *setup.Plan, x *Execution, q *policies, planned signalPlan, recorders metrics.Options, signals, extra policy.Signals) (*router, error) {
+func newRouter(p *setup.Plan, x *Execution, q *policies, planned signalPlan, recorders metrics.Options, extra policy.Signals) (*router, error) {
 	cfg := &p.Config
 	r := &router{
 		intake: newIntake(p.Source), admission: q.admission, priority: q.priority, routing: q.routing, stream: q.stream,
@@ -108,7 +109,7 @@ func newRouter(p *setup.Plan, x *Execution, q *policies, planned signalPlan, rec
 		admissionLatency: cfg.AdmissionLatency, routingLatency: cfg.RoutingLatency, model: p.Model,
 		recorder: metrics.NewRecorder(recorders),
 		cluster: clusterView{
-			signals: signals | extra, signalPlan: planned, refresh: -1, foreseen: !p.Scales() && !p.Loops(), sent: make([]int32, cfg.NumInstances),
+			signals: q.routed() | extra, signalPlan: planned, refresh: -1, foreseen: !p.Scales() && !p.Loops(), sent: make([]int32, cfg.NumInstances),
 			atAdmission: ofInstances(q.admission.Observes()),
 			atRouting:   ofInstances(q.priority.Observes() | q.routing.Observes() | extra),
 		},
@@ -120,7 +121,7 @@ func newRouter(p *setup.Plan, x *Execution, q *policies, planned signalPlan, rec
 	view := &r.cluster.view
 	view.MaxSeqs, view.BlockSize = cfg.MaxNumSeqs, cfg.BlockSizeInTokens
 	r.state.View, r.state.Prefixes = view, q.prefixes
-	r.state.Track(signals)
+	r.state.Track(q.routed())
 	return r, nil
 }
 
@@ -136,15 +137,15 @@ func (r *router) Prepare() { r.intake.prepare() }
 func (r *router) Receive(m *lookahead.Message, out *lookahead.Outbox) {
 	switch m.Kind {
 	case kindEnded:
-		latency := r.cluster.notified&policy.ClassLatency != 0
+		latency := r.cluster.notified&policy.ClassLatency != 0 || r.published.observed(policy.ClassLatency)
 		e := readEnded(&m.Body, latency)
 		r.state.End(e.tenant, e.completed, m.Stamp.At)
+		r.published.end(e.tenant, e.completed, m.Stamp.At)
 		if latency {
 			r.state.EndOf(e.class, e.latency)
+			r.published.endOf(e.class, e.latency)
 		}
-		if !r.cluster.countsFinished {
-			r.cluster.ended(e.instance)
-		}
+		r.left(e.instance)
 		if r.loop != nil {
 			r.loop.ended(e.request, m.Stamp.At, e.completed, e.generated)
 		}
@@ -210,12 +211,21 @@ func (r *router) arrive(now vtime.Time, out *lookahead.Outbox) {
 	r.arrived++
 	r.ties.count(now)
 	r.state.Arrive(d.Tenant, d.Class, now)
+	r.published.arrive(d.Tenant, d.Class, now)
 	r.delays[i] = 0
 	r.plan(&r.admit, i, now.Add(r.admissionLatency))
 	r.noteEvent(now, out)
 	if pulled {
 		r.pull()
 	}
+}
+
+// left counts a request that is no longer on instance i, as a notice says.
+func (r *router) left(i int) {
+	if !r.cluster.countsFinished {
+		r.cluster.ended(i)
+	}
+	r.published.leave(i)
 }
 
 // hold returns a slot for a request.
@@ -272,6 +282,7 @@ func (r *router) decide(i int32, now vtime.Time, out *lookahead.Outbox) {
 	case policy.Admit:
 		d.Admitted = now
 		r.state.Admit(d.Tenant)
+		r.published.admit(d.Tenant)
 		r.plan(&r.route, i, now.Add(r.routingLatency))
 	case policy.Delay:
 		if a.Wait < 1 {
@@ -281,6 +292,7 @@ func (r *router) decide(i int32, now vtime.Time, out *lookahead.Outbox) {
 		r.plan(&r.admit, i, now.Add(a.Wait))
 	default:
 		r.state.Rejected++
+		r.published.reject()
 		r.end(i, metrics.Rejected, rejection(a.Reason), now, out)
 	}
 }
@@ -342,6 +354,7 @@ func (r *router) dispatch(i int32, now vtime.Time, out *lookahead.Outbox) {
 		return
 	}
 	r.cluster.routed(target)
+	r.published.send(target)
 	if r.prefixes != nil {
 		if !migrated || m.progress.Scheduled == vtime.Never { // else it has had its hits
 			d.Expected = r.expected(target, d.Input)

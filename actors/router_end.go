@@ -16,6 +16,7 @@ func (r *router) end(i int32, state metrics.State, reason metrics.Reason, now vt
 	d := &r.requests[i]
 	if d.Admitted != vtime.Never {
 		r.state.End(d.Tenant, false, now)
+		r.published.end(d.Tenant, false, now)
 	}
 	r.describe(d, state, reason, now)
 	r.describeMigrated(i)

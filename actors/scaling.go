@@ -23,7 +23,9 @@ type ScaleEvent struct {
 // scale starts or removes instances until there are target.
 func (r *router) scale(target int32, reason policy.Reason, now vtime.Time, out *lookahead.Outbox) {
 	b := r.replicas
-	b.events = append(b.events, ScaleEvent{now, b.count, target, reason})
+	e := ScaleEvent{now, b.count, target, reason}
+	b.events = append(b.events, e)
+	b.published.scale(e)
 	for b.count < target {
 		b.start(now)
 	}
@@ -69,9 +71,7 @@ func (r *router) takeBack(m *lookahead.Message) {
 	r.migrated[i] = migratedRequest{p, int32(instance)}
 	r.replicas.returned++
 	now := m.Stamp.At
-	if !r.cluster.countsFinished {
-		r.cluster.ended(instance)
-	}
+	r.left(instance)
 	r.requestLeft(instance, now)
 	r.plan(&r.route, i, now.Add(1).Add(r.routingLatency))
 }

@@ -54,24 +54,6 @@ func (e ScaleEvent) turns(next ScaleEvent) bool {
 	return (next.To > next.From) != (e.To > e.From) && next.At.Sub(e.At) <= OscillationWindow
 }
 
-// lastScale is when the wanted number of instances changed last, vtime.Never if it
-// has not yet.
-func (b *replicas) lastScale() vtime.Time {
-	if n := len(b.events); n > 0 {
-		return b.events[n-1].At
-	}
-	return vtime.Never
-}
-
-// turned is how long ago the last change was if e, which comes next, is an
-// oscillation; −1 if e is none, or no change.
-func (b *replicas) turned(now ScaleEvent) vtime.Duration {
-	if n := len(b.events); n > 0 && now.To != now.From && b.events[n-1].turns(now) {
-		return now.At.Sub(b.events[n-1].At)
-	}
-	return -1
-}
-
 // scaling closes the book of a run that ended at end.
 func (b *replicas) scaling(initial int32, a *autoscaler, end vtime.Time) *Scaling {
 	s := &Scaling{Events: b.events, Checks: a.checks, Began: b.began, Redirected: b.returned, First: initial, Peak: initial, Least: initial}

@@ -12,6 +12,7 @@ type sideSnapshots struct {
 	snapshots *snapshots[policy.InstanceState]
 	signals   policy.Signals // that they carry
 	onDemand  bool           // the router reads the engine as it is, not as the instance publishes it
+	checks    bool           // for evaluations of the autoscaler alone, which wait for everything before them
 	refresh   int64          // last refresh that the view shows; −1: none
 }
 

@@ -67,6 +67,19 @@ func planSignals(p *setup.Plan, signals, extra policy.Signals) signalPlan {
 	return b
 }
 
+// planChecks is how the signals that evaluations of the autoscaler observe reach it:
+// as of the check, or as of its own refreshes.
+func planChecks(p *setup.Plan, signals policy.Signals) (b signalPlan) {
+	for _, row := range policy.SignalTable() {
+		if s := row.Bit & signals.Published(); s != policy.NoSignals {
+			f := b.sideOf(cadence(p.CheckRefresh), p.Config.NumInstances)
+			f.signals |= s
+			f.checks = true
+		}
+	}
+	return b
+}
+
 // sideOf returns the side snapshots of a cadence, new ones if there are none.
 func (b *signalPlan) sideOf(c cadence, instances int) *sideSnapshots {
 	asked := c == onDemand

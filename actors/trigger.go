@@ -2,6 +2,8 @@ package actors
 
 import (
 	"blis/lookahead"
+	"blis/policy"
+	"blis/setup"
 	"blis/vtime"
 )
 
@@ -48,6 +50,19 @@ func (g *trigger) reaction(t vtime.Time) lookahead.Key {
 		return lookahead.NeverKey
 	}
 	return lookahead.Key{At: max(t, g.soonest()), Class: vtime.ClassScale}
+}
+
+// newTrigger is the router's part in the evaluations of a run.
+func newTrigger(p *setup.Plan, conditions *policy.Trigger) (g trigger) {
+	c := &p.Config
+	switch {
+	case !p.Scales():
+	case conditions.Conditional():
+		g.interval = min(c.AutoscaleInterval, lookInterval)
+	case c.AutoscaleTrigger == policy.EventTrigger:
+		g.interval = c.AutoscaleInterval
+	}
+	return g
 }
 
 // noteEvent tells the autoscaler of an event at now that calls for an evaluation.

@@ -27,6 +27,7 @@ type AutoscaleSelection struct {
 	Selection
 	Interval          *vtime.Duration // between evaluations
 	Min, Max, Trigger string
+	Refresh           string // interval at which it sees instances; empty or 0: as of each evaluation
 
 	Provisioning, ModelLoad, Drain, DrainTimeout               string
 	WarmupDuration, WarmupCurve, WarmupPenalty, WarmupRoutable string
@@ -150,6 +151,7 @@ var fixedSections = []section{
 		{Parameter{Name: "interval", Type: Duration, Max: longest}, func(b *Bundle) **vtime.Duration { return &b.Autoscale.Interval }, nil},
 		text(Parameter{Name: "min", Type: Count, Min: 1, Max: 1 << 20}, func(b *Bundle) *string { return &b.Autoscale.Min }),
 		text(Parameter{Name: "max", Type: Count, Max: 1 << 20}, func(b *Bundle) *string { return &b.Autoscale.Max }),
+		text(Parameter{Name: "refresh", Type: Duration, Max: longest}, func(b *Bundle) *string { return &b.Autoscale.Refresh }),
 		text(Parameter{Name: "trigger", Type: Triggers}, func(b *Bundle) *string { return &b.Autoscale.Trigger }),
 		text(Parameter{Name: "actuation.provisioning", Type: RandomDuration}, func(b *Bundle) *string { return &b.Autoscale.Provisioning }),
 		text(Parameter{Name: "actuation.model_load", Type: RandomDuration}, func(b *Bundle) *string { return &b.Autoscale.ModelLoad }),

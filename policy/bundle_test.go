@@ -184,7 +184,7 @@ func TestSetRefuses(t *testing.T) {
 	for _, c := range []struct{ name, path, value, want string }{
 		{"a section", "routng.type", "weighted", `routng.type: unknown section "routng", the nearest is "routing" (there are: admission, priority, routing, scheduler, autoscale, observability, metadata)`},
 		{"a field", "routing.tpye", "weighted", `routing.tpye: unknown field "tpye", the nearest is "type" (there are: type, params)`},
-		{"a field of the autoscaler", "autoscale.intervall", "5s", `autoscale.intervall: unknown field "intervall", the nearest is "interval" (there are: type, params, interval, min, max, trigger, actuation.provisioning, actuation.model_load, actuation.warmup.duration, actuation.warmup.curve, actuation.warmup.penalty, actuation.warmup.routable, actuation.drain, actuation.drain_timeout)`},
+		{"a field of the autoscaler", "autoscale.intervall", "5s", `autoscale.intervall: unknown field "intervall", the nearest is "interval" (there are: type, params, interval, min, max, refresh, trigger, actuation.provisioning, actuation.model_load, actuation.warmup.duration, actuation.warmup.curve, actuation.warmup.penalty, actuation.warmup.routable, actuation.drain, actuation.drain_timeout)`},
 		{"an observation", "observability.refrsh", "5s", `observability.refrsh: unknown field "refrsh", the nearest is "refresh" (there are: refresh, in_flight, queue_depth, batch_size, kv_utilization, cache_hit_rate, recent_latency, estimated_wait, prefix_index, prefix_index_blocks, kv_event_delay)`},
 		{"a type", "routing.type", "leastloaded", `routing.type: unknown routing policy "leastloaded", the nearest is "least-loaded" (there are: {routing})`},
 		{"no type", "routing.type", "", `routing.type: unknown routing policy "" (there are: {routing})`},
@@ -196,7 +196,7 @@ func TestSetRefuses(t *testing.T) {
 		{"a duration below the range", "autoscale.interval", "-1", `autoscale.interval: "-1" is not allowed, want a duration like 250ms or 5s`},
 		{"a choice", "observability.in_flight", "late", `observability.in_flight: "late" is not allowed, want immediate | periodic`},
 		{"metadata", "metadata.generation", "4", `metadata.generation: metadata cannot be set, write it in the file`},
-		{"a whole section", "autoscale", "none", `autoscale: is not a single field, want autoscale.type or autoscale.params.NAME or autoscale.interval or autoscale.min or autoscale.max or autoscale.trigger or autoscale.actuation.provisioning or autoscale.actuation.model_load or autoscale.actuation.warmup.duration or autoscale.actuation.warmup.curve or autoscale.actuation.warmup.penalty or autoscale.actuation.warmup.routable or autoscale.actuation.drain or autoscale.actuation.drain_timeout`},
+		{"a whole section", "autoscale", "none", `autoscale: is not a single field, want autoscale.type or autoscale.params.NAME or autoscale.interval or autoscale.min or autoscale.max or autoscale.refresh or autoscale.trigger or autoscale.actuation.provisioning or autoscale.actuation.model_load or autoscale.actuation.warmup.duration or autoscale.actuation.warmup.curve or autoscale.actuation.warmup.penalty or autoscale.actuation.warmup.routable or autoscale.actuation.drain or autoscale.actuation.drain_timeout`},
 		{"all parameters", "routing.params", "1", `routing.params: is not a single field, want routing.type or routing.params.NAME`},
 		{"nothing", "", "1", `: unknown section "" (there are: admission, priority, routing, scheduler, autoscale, observability, metadata)`},
 	} {

@@ -22,7 +22,8 @@ type Plan struct {
 
 	// Freshness of single signals, where the bundle gives one: Immediate, OnDemand,
 	// or the interval of their refreshes.
-	Freshness map[policy.Signals]vtime.Duration
+	Freshness    map[policy.Signals]vtime.Duration
+	CheckRefresh vtime.Duration // interval at which evaluations of the autoscaler see the instances; 0: as they are
 
 	Targets []metrics.ClassTargets
 	Fitness metrics.Fitness

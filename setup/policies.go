@@ -143,6 +143,13 @@ func weights(s *policy.Selection) []string {
 
 // resolveFreshness reads the cadences of single signals from the bundle.
 func (p *resolver) resolveFreshness() error {
+	if text := p.Config.Policies.Autoscale.Refresh; text != "" {
+		d, err := vtime.ParseDuration(text)
+		if err != nil {
+			return inputErrorf("autoscale.refresh: %v", err)
+		}
+		p.CheckRefresh = d
+	}
 	p.Freshness = map[policy.Signals]vtime.Duration{}
 	for _, row := range policy.SignalTable() {
 		switch text := *p.Config.Policies.Observability.Fresh.Of(row.Bit); text {

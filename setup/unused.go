@@ -122,8 +122,9 @@ func (p *resolver) noteUnusedOfTrace(t *traces.Trace) {
 	}
 }
 
-// NoteUnread notes settings of signals that no policy reads.
-func (p *Plan) NoteUnread(signals policy.Signals) {
+// NoteUnread notes settings of signals that nobody reads: of signals, which
+// decisions of the router read, and of those of checks, evaluations of the autoscaler.
+func (p *Plan) NoteUnread(signals, checks policy.Signals) {
 	c := &p.Config
 	periodic := c.InFlight == "periodic"
 	usual, published := policy.NoSignals, policy.NoSignals // refreshed at the interval; published by instances
@@ -132,6 +133,8 @@ func (p *Plan) NoteUnread(signals policy.Signals) {
 		fresh, apart := p.Freshness[s]
 		switch {
 		case row.Key == "":
+		case apart && s&signals == 0 && s&checks != 0:
+			p.note("observability.%s has no effect: only the autoscaler reads it; see autoscale.refresh", row.Key)
 		case apart && s&signals == 0:
 			p.note("observability.%s has no effect: no policy reads it", row.Key)
 		case s&signals != 0:
@@ -147,7 +150,7 @@ func (p *Plan) NoteUnread(signals policy.Signals) {
 	if usual == policy.NoSignals && !(inFlight && periodic) {
 		p.noteIfSet([]string{"snapshot-refresh-interval"}, "no policy reads a signal that is refreshed by it")
 	}
-	if published == policy.NoSignals {
+	if published|checks.Published() == policy.NoSignals {
 		p.noteIfSet([]string{"signals"}, "no policy reads what instances publish")
 	}
 	if !inFlight {
