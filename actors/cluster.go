@@ -111,7 +111,7 @@ func (c *cluster) kernelConfig(notify bool) lookahead.Config {
 		e.End = lookahead.Key{At: vtime.Time(cfg.Horizon).Add(1)}
 	}
 	if x.Progress != nil {
-		e.Progress = func(now vtime.Time, _ uint64) { x.Progress(now, c.router.arrived) }
+		e.Progress = func(now vtime.Time, _ uint64) { x.Progress(now, c.router.arrivals.arrived) }
 	}
 	if x.Inspect != nil {
 		e.Trace = x.Inspect.Trace
@@ -220,10 +220,10 @@ func (c *cluster) result(partial bool) (*Result, error) {
 		c.router.noteUnusedForced(&r.Setup)
 	}
 	c.router.noteTies(c.plan, &r.Setup)
-	r.Names = c.router.intake.names
-	run := metrics.Run{Router: c.router.recorder, Injected: c.router.arrived, End: r.End, Cut: cut || partial,
+	r.Names = c.router.arrivals.intake.names
+	run := metrics.Run{Router: c.router.recorder, Injected: c.router.arrivals.arrived, End: r.End, Cut: cut || partial,
 		Classes: r.Names.Classes, Tenants: r.Names.Tenants, Models: r.Names.Models}
-	if c.router.arrived >= parallelFrom {
+	if c.router.arrivals.arrived >= parallelFrom {
 		run.Each = inParallel(workers(&c.execution))
 	}
 	var reach engine.Reach
@@ -290,7 +290,7 @@ func (c *cluster) busy() bool {
 			return true
 		}
 	}
-	return c.router.more || c.router.Next() != lookahead.NeverKey
+	return c.router.arrivals.more || c.router.Next() != lookahead.NeverKey
 }
 
 // finishAll records the requests that have not ended when the run does, and
@@ -340,7 +340,7 @@ func (c *cluster) addReplicas() error {
 			panic(err) // the first ones could be made
 		}
 	}
-	c.router.replicas, c.router.migrated = b, map[int32]migratedRequest{}
+	c.router.replicas, c.router.held.migrated = b, map[int32]migratedRequest{}
 	return nil
 }
 

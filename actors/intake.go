@@ -4,6 +4,15 @@ import (
 	"blis/workload"
 )
 
+// incoming is the requests that come from the workload.
+type incoming struct {
+	intake  intake
+	next    workload.Request // pulled, not arrived yet
+	more    bool             // there is a next one
+	arrived int64            // requests injected
+	ties    ties             // requests that arrived together
+}
+
 // intake pulls requests from the source, some before the router asks for them:
 // nothing waits then for a file to be read or lengths to be drawn. The router gets
 // the same requests however far ahead the intake is.

@@ -85,7 +85,7 @@ func (l *loop) react(k lookahead.Key) lookahead.Key {
 // comesNext reports whether the next arrival follows from an answer.
 func (l *loop) comesNext(r *router) bool {
 	due := l.source.Peek()
-	return due.Arrival != vtime.Never && (!r.more || due.Before(r.next.Position()))
+	return due.Arrival != vtime.Never && (!r.arrivals.more || due.Before(r.arrivals.next.Position()))
 }
 
 // take returns the arrival that follows from an answer, at now.
@@ -93,7 +93,7 @@ func (l *loop) take(r *router, now vtime.Time) *workload.Request {
 	if err := l.source.Pop(&l.next); err != nil {
 		panic(&sourceError{err})
 	}
-	if err := r.intake.check(&l.next); err != nil {
+	if err := r.arrivals.intake.check(&l.next); err != nil {
 		panic(&sourceError{fmt.Errorf("the workload yields a request that cannot be: %w", err)})
 	}
 	if l.next.Arrival != now {

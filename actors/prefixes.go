@@ -75,8 +75,8 @@ func (r *router) checkForced() error {
 	for request := range r.forced { // any order
 		last = max(last, request)
 	}
-	if last >= r.arrived {
-		return inputErrorf("--force-routing: request %d never came: there were %d, numbered from 0", last, r.arrived)
+	if last >= r.arrivals.arrived {
+		return inputErrorf("--force-routing: request %d never came: there were %d, numbered from 0", last, r.arrivals.arrived)
 	}
 	return nil
 }

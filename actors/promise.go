@@ -11,9 +11,9 @@ import (
 // Next implements lookahead.Process.
 func (r *router) Next() lookahead.Key {
 	k := r.arrivalKey()
-	k = earlier(k, r.admit.key(vtime.ClassAdmission))
-	k = earlier(k, r.route.key(vtime.ClassRouting))
-	k = earlier(k, r.expire.key(vtime.ClassTimeout))
+	k = earlier(k, r.held.admit.key(vtime.ClassAdmission))
+	k = earlier(k, r.held.route.key(vtime.ClassRouting))
+	k = earlier(k, r.held.expire.key(vtime.ClassTimeout))
 	if r.replicas != nil {
 		k = earlier(k, r.replicas.nextOverdue())
 	}
@@ -31,8 +31,8 @@ func (r *router) arrivalKey() lookahead.Key {
 // nextArrival is the earliest arrival that the router knows, vtime.Never if none.
 func (r *router) nextArrival() vtime.Time {
 	at := vtime.Never
-	if r.more {
-		at = r.next.Arrival
+	if r.arrivals.more {
+		at = r.arrivals.next.Arrival
 	}
 	if r.loop != nil {
 		at = min(at, r.loop.source.Peek().Arrival)
@@ -46,7 +46,7 @@ func (r *router) nextArrival() vtime.Time {
 func (r *router) possibleArrival() vtime.Time {
 	at := r.nextArrival()
 	if r.loop != nil {
-		end := min(r.expire.at(), r.admit.at(), r.route.at())
+		end := min(r.held.expire.at(), r.held.admit.at(), r.held.route.at())
 		at = min(at, end.Add(r.loop.refusal))
 	}
 	return at
@@ -60,7 +60,7 @@ func (r *router) nextReading() lookahead.Key {
 		k = r.nextRouting()
 	}
 	if r.cluster.atAdmission {
-		at := r.admit.at()
+		at := r.held.admit.at()
 		if t := r.possibleArrival(); t != vtime.Never {
 			at = min(at, t.Add(r.admissionLatency))
 		}
@@ -73,8 +73,8 @@ func (r *router) nextReading() lookahead.Key {
 
 // nextRouting is the Key of the earliest possible routing decision.
 func (r *router) nextRouting() lookahead.Key {
-	at := r.route.at()
-	if t := r.admit.at(); t != vtime.Never {
+	at := r.held.route.at()
+	if t := r.held.admit.at(); t != vtime.Never {
 		at = min(at, t.Add(r.routingLatency))
 	}
 	if t := r.possibleArrival(); t != vtime.Never {

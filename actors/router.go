@@ -13,7 +13,6 @@ import (
 	"blis/setup"
 	"blis/trace"
 	"blis/vtime"
-	"blis/workload"
 )
 
 // Process ids of the control processes, which come first.
@@ -26,47 +25,41 @@ const (
 // admission and priority, and routes. A request passes three times here:
 // arrival, admission decision and routing decision, which is the delivery.
 type router struct {
-	intake    intake
+	arrivals incoming
+	loop     *loop // nil: no request of the workload follows from an answer
+	held     heldRequests
+	policies deciders
+	state    policy.RouterState
+	last     vtime.Time // time of its last event
+
+	admissionLatency, routingLatency vtime.Duration
+	model                            latency.Model
+
+	cluster  clusterView
+	prefixes *prefixindex.Index // nil: no policy observes expected hits
+	forced   map[int64]int      // instances of requests that the user routes; see force-routing
+
+	replicas  *replicas  // nil: the number of instances is fixed
+	published *published // nil: the number of instances is fixed
+	trigger   trigger    // of evaluations that events call for
+
+	ahead    int // streamAhead
+	recorder *metrics.Recorder
+	tracing  *tracing // nil: the run is not traced
+	outcome  metrics.Outcome
+	ask      policy.Request
+}
+
+// deciders are the policies of the router.
+type deciders struct {
 	admission policy.Admission
 	priority  policy.Priority
 	routing   policy.Routing
 	reads     struct{ admission, priority, routing policy.Signals } // what each policy observes
 
+	observer   policy.RouteObserver    // the routing policy, if it is a RouteObserver
 	inversions *policy.ClassInversions // in the priorities given
-
-	admissionLatency, routingLatency vtime.Duration
-	model                            latency.Model
-
-	loop    *loop            // nil: no request of the workload follows from an answer
-	next    workload.Request // pulled, not arrived yet
-	more    bool
-	arrived int64      // requests injected
-	ties    ties       // requests that arrived together
-	last    vtime.Time // time of its last event
-	state   policy.RouterState
-
-	requests []engine.Delivery // that wait for a decision; slots are reused
-	delays   []int32           // by slot: how often admission has delayed the request
-	vacant   []int32
-	admit    schedule // admission decisions
-	route    schedule // routing decisions
-	expire   schedule // requests whose deadline comes before their next decision
-
-	prefixes *prefixindex.Index   // nil: no policy observes expected hits
-	observer policy.RouteObserver // the routing policy, if it is a RouteObserver
-	forced   map[int64]int        // instances of requests that the user routes; see force-routing
-
-	stream    *vtime.Stream             // of its policies
-	replicas  *replicas                 // nil: the number of instances is fixed
-	published *published                // nil: the number of instances is fixed
-	trigger   trigger                   // of evaluations that events call for
-	migrated  map[int32]migratedRequest // by slot, of requests that an instance returned
-	cluster   clusterView
-	ahead     int // streamAhead
-	recorder  *metrics.Recorder
-	tracing   *tracing // nil: the run is not traced
-	outcome   metrics.Outcome
-	ask       policy.Request
+	stream     *vtime.Stream           // that they draw from
 }
 
 var (
@@ -79,20 +72,20 @@ var (
 
 // pull fetches the next arrival.
 func (r *router) pull() {
-	before := r.next.Arrival
-	more, err := r.intake.pull(&r.next)
+	before := r.arrivals.next.Arrival
+	more, err := r.arrivals.intake.pull(&r.arrivals.next)
 	if err != nil {
 		panic(&sourceError{err})
 	}
-	r.more = more
+	r.arrivals.more = more
 	if !more {
 		return
 	}
-	if err := r.intake.check(&r.next); err != nil {
-		panic(&sourceError{fmt.Errorf("the workload yields a request %d that cannot be: %w", r.arrived, err)})
+	if err := r.arrivals.intake.check(&r.arrivals.next); err != nil {
+		panic(&sourceError{fmt.Errorf("the workload yields a request %d that cannot be: %w", r.arrivals.arrived, err)})
 	}
-	if r.arrived > 0 && r.next.Arrival < before {
-		panic(&sourceError{fmt.Errorf("the workload yields an arrival at %v after one at %v: want order of arrival", r.next.Arrival, before)})
+	if r.arrivals.arrived > 0 && r.arrivals.next.Arrival < before {
+		panic(&sourceError{fmt.Errorf("the workload yields an arrival at %v after one at %v: want order of arrival", r.arrivals.next.Arrival, before)})
 	}
 }
 
@@ -104,8 +97,9 @@ func (r *router) Observation() lookahead.Observation { return r.cluster.observat
 func newRouter(p *setup.Plan, x *Execution, q *policies, planned signalPlan, recorders metrics.Options, extra policy.Signals) (*router, error) {
 	cfg := &p.Config
 	r := &router{
-		intake: newIntake(p.Source), admission: q.admission, priority: q.priority, routing: q.routing, stream: q.stream,
-		ahead: streamAhead(x, cfg.NumInstances), forced: p.Forced, prefixes: q.prefixes, inversions: policy.NewClassInversions(p.Source.Labels()),
+		arrivals: incoming{intake: newIntake(p.Source)},
+		policies: deciders{admission: q.admission, priority: q.priority, routing: q.routing, stream: q.stream, inversions: policy.NewClassInversions(p.Source.Labels())},
+		ahead:    streamAhead(x, cfg.NumInstances), forced: p.Forced, prefixes: q.prefixes,
 		admissionLatency: cfg.AdmissionLatency, routingLatency: cfg.RoutingLatency, model: p.Model,
 		recorder: metrics.NewRecorder(recorders),
 		cluster: clusterView{
@@ -115,9 +109,10 @@ func newRouter(p *setup.Plan, x *Execution, q *policies, planned signalPlan, rec
 		},
 	}
 	r.loop = newLoop(p, r, recorders)
-	r.reads.admission, r.reads.priority, r.reads.routing = q.admission.Observes(), q.priority.Observes(), q.routing.Observes()
-	r.observer, _ = q.routing.(policy.RouteObserver)
-	r.tracing = newTracing(&x.Tracing, q.routing, extra, (r.reads.priority|r.reads.routing|extra)&shownSignals)
+	reads := &r.policies.reads
+	reads.admission, reads.priority, reads.routing = q.admission.Observes(), q.priority.Observes(), q.routing.Observes()
+	r.policies.observer, _ = q.routing.(policy.RouteObserver)
+	r.tracing = newTracing(&x.Tracing, q.routing, extra, (reads.priority|reads.routing|extra)&shownSignals)
 	view := &r.cluster.view
 	view.MaxSeqs, view.BlockSize = cfg.MaxNumSeqs, cfg.BlockSizeInTokens
 	r.state.View, r.state.Prefixes = view, q.prefixes
@@ -127,10 +122,10 @@ func newRouter(p *setup.Plan, x *Execution, q *policies, planned signalPlan, rec
 
 // Fold implements lookahead.Folder: the stream of its policies. The digest has the
 // requests from the messages.
-func (r *router) Fold() uint64 { return r.stream.Fold() }
+func (r *router) Fold() uint64 { return r.policies.stream.Fold() }
 
 // Prepare implements lookahead.Preparer.
-func (r *router) Prepare() { r.intake.prepare() }
+func (r *router) Prepare() { r.arrivals.intake.prepare() }
 
 // Receive implements lookahead.Process: a request is no longer in flight, a prefix
 // cache has changed, or the number of instances should.
@@ -175,12 +170,12 @@ func (r *router) Advance(_ lookahead.Key, out *lookahead.Outbox) {
 		case vtime.ClassArrival:
 			r.arrive(k.At, out)
 		case vtime.ClassAdmission:
-			r.decide(r.admit.pop(), k.At, out)
+			r.decide(r.held.admit.pop(), k.At, out)
 		case vtime.ClassRouting:
-			r.dispatch(r.route.pop(), k.At, out)
+			r.dispatch(r.held.route.pop(), k.At, out)
 			out.Stream(r.ahead)
 		case vtime.ClassTimeout:
-			i := r.expire.pop()
+			i := r.held.expire.pop()
 			r.end(i, metrics.TimedOut, metrics.NoReason, k.At, out)
 		case vtime.ClassRefresh:
 			r.cluster.refreshTwin(k.At)
@@ -196,24 +191,24 @@ func (r *router) Advance(_ lookahead.Key, out *lookahead.Outbox) {
 // arrive gives the next request its number: the one that was pulled, and then pulls
 // another, or one that follows from an answer.
 func (r *router) arrive(now vtime.Time, out *lookahead.Outbox) {
-	i := r.hold()
-	d := &r.requests[i]
-	next, pulled := &r.next, true
+	i := r.held.add()
+	d := &r.held.requests[i]
+	next, pulled := &r.arrivals.next, true
 	if r.loop != nil && r.loop.comesNext(r) {
 		next, pulled = r.loop.take(r, now), false
 	}
 	spans := append(d.Spans[:0], next.Spans...)
 	*d = engine.Delivery{Request: *next, Admitted: vtime.Never}
-	d.ID, d.Spans = r.arrived, spans
+	d.ID, d.Spans = r.arrivals.arrived, spans
 	if d.Awaited {
 		r.loop.await(d)
 	}
-	r.arrived++
-	r.ties.count(now)
+	r.arrivals.arrived++
+	r.arrivals.ties.count(now)
 	r.state.Arrive(d.Tenant, d.Class, now)
 	r.published.arrive(d.Tenant, d.Class, now)
-	r.delays[i] = 0
-	r.plan(&r.admit, i, now.Add(r.admissionLatency))
+	r.held.delays[i] = 0
+	r.held.plan(&r.held.admit, i, now.Add(r.admissionLatency))
 	r.noteEvent(now, out)
 	if pulled {
 		r.pull()
@@ -228,53 +223,22 @@ func (r *router) left(i int) {
 	r.published.leave(i)
 }
 
-// hold returns a slot for a request.
-func (r *router) hold() int32 {
-	if n := len(r.vacant); n > 0 {
-		i := r.vacant[n-1]
-		r.vacant = r.vacant[:n-1]
-		return i
-	}
-	r.requests = append(r.requests, engine.Delivery{})
-	r.delays = append(r.delays, 0)
-	return int32(len(r.requests) - 1)
-}
-
-// drop frees slot i.
-func (r *router) drop(i int32) {
-	if r.migrated != nil {
-		delete(r.migrated, i)
-	}
-	r.vacant = append(r.vacant, i)
-}
-
-// plan files the next decision on request i for the time at, or its time-out if
-// that comes first.
-func (r *router) plan(s *schedule, i int32, at vtime.Time) {
-	d := &r.requests[i]
-	if d.Deadline < at {
-		r.expire.push(entry{max(d.Deadline, d.Arrival), d.ID, i})
-		return
-	}
-	s.push(entry{at, d.ID, i})
-}
-
 // requestFor fills r.ask with what a policy may know of request i.
 func (r *router) requestFor(i int32) *policy.Request {
-	d := &r.requests[i]
-	r.ask = policy.Request{Identity: d.Identity, Terms: d.Terms, Delays: r.delays[i]}
+	d := &r.held.requests[i]
+	r.ask = policy.Request{Identity: d.Identity, Terms: d.Terms, Delays: r.held.delays[i]}
 	return &r.ask
 }
 
 // decide makes the admission decision on request i.
 func (r *router) decide(i int32, now vtime.Time, out *lookahead.Outbox) {
-	d := &r.requests[i]
+	d := &r.held.requests[i]
 	ask := r.requestFor(i)
-	r.look(r.reads.admission, now)
-	if r.reads.admission&policy.Prefixes != 0 {
+	r.look(r.policies.reads.admission, now)
+	if r.policies.reads.admission&policy.Prefixes != 0 {
 		r.expect(ask)
 	}
-	a := r.admission.Decide(ask, &r.state, now)
+	a := r.policies.admission.Decide(ask, &r.state, now)
 	if r.tracing != nil {
 		sendTracedAdmission(out, now, &d.Identity, &a)
 	}
@@ -283,13 +247,13 @@ func (r *router) decide(i int32, now vtime.Time, out *lookahead.Outbox) {
 		d.Admitted = now
 		r.state.Admit(d.Tenant)
 		r.published.admit(d.Tenant)
-		r.plan(&r.route, i, now.Add(r.routingLatency))
+		r.held.plan(&r.held.route, i, now.Add(r.routingLatency))
 	case policy.Delay:
 		if a.Wait < 1 {
 			panic(fmt.Sprintf("actors: admission delays request %d by %d µs: want at least 1", d.ID, a.Wait))
 		}
-		r.delays[i]++
-		r.plan(&r.admit, i, now.Add(a.Wait))
+		r.held.delays[i]++
+		r.held.plan(&r.held.admit, i, now.Add(a.Wait))
 	default:
 		r.state.Rejected++
 		r.published.reject()
@@ -310,23 +274,23 @@ func (r *router) look(signals policy.Signals, now vtime.Time) {
 // and true if that is higher than the last one given in a more urgent class, and
 // d is measured.
 func (r *router) prioritise(d *engine.Delivery, ask *policy.Request, now vtime.Time) (policy.ClassInversion, bool) {
-	r.look(r.reads.priority, now)
-	d.Priority = r.priority.Score(ask, &r.state, now)
+	r.look(r.policies.reads.priority, now)
+	d.Priority = r.policies.priority.Score(ask, &r.state, now)
 	if math.IsNaN(d.Priority) || math.IsInf(d.Priority, 0) {
 		panic(fmt.Sprintf("actors: the priority of request %d is %v: want a finite number", d.ID, d.Priority))
 	}
-	inversion, found := r.inversions.Give(ask, d.Priority)
+	inversion, found := r.policies.inversions.Give(ask, d.Priority)
 	return inversion, found && r.recorder.ClassInversion(d.Arrival)
 }
 
 // dispatch gives request i its priority and its instance, and delivers it.
 func (r *router) dispatch(i int32, now vtime.Time, out *lookahead.Outbox) {
-	d := &r.requests[i]
+	d := &r.held.requests[i]
 	ask := r.requestFor(i)
 	if r.prefixes != nil {
 		r.expect(ask)
 	}
-	m, migrated := r.migrated[i]
+	m, migrated := r.held.migrated[i]
 	var inversion policy.ClassInversion
 	inverted := false
 	if migrated {
@@ -337,8 +301,8 @@ func (r *router) dispatch(i int32, now vtime.Time, out *lookahead.Outbox) {
 	if r.tracing != nil && r.tracing.extra != policy.NoSignals {
 		r.cluster.look(now)
 	}
-	r.look(r.reads.routing, now)
-	choice := r.routing.Route(ask, d.Priority, &r.state, &r.cluster.view, now)
+	r.look(r.policies.reads.routing, now)
+	choice := r.policies.routing.Route(ask, d.Priority, &r.state, &r.cluster.view, now)
 	target, forced := choice.Target, false
 	if r.forced != nil && !migrated {
 		target, forced = r.force(d.ID, target, now)
@@ -361,8 +325,8 @@ func (r *router) dispatch(i int32, now vtime.Time, out *lookahead.Outbox) {
 		}
 		r.prefixes.Record(target)
 	}
-	if r.observer != nil {
-		r.observer.OnRouted(ask, target)
+	if r.policies.observer != nil {
+		r.policies.observer.OnRouted(ask, target)
 	}
 	if r.replicas != nil {
 		r.replicas.list[target].held++
@@ -376,7 +340,7 @@ func (r *router) dispatch(i int32, now vtime.Time, out *lookahead.Outbox) {
 	} else {
 		sendDelivery(out, to, now, effect, d)
 	}
-	r.drop(i)
+	r.held.drop(i)
 }
 
 func earlier(a, b lookahead.Key) lookahead.Key {

@@ -13,7 +13,7 @@ import (
 
 // end ends request i, which no instance gets.
 func (r *router) end(i int32, state metrics.State, reason metrics.Reason, now vtime.Time, out *lookahead.Outbox) {
-	d := &r.requests[i]
+	d := &r.held.requests[i]
 	if d.Admitted != vtime.Never {
 		r.state.End(d.Tenant, false, now)
 		r.published.end(d.Tenant, false, now)
@@ -25,7 +25,7 @@ func (r *router) end(i int32, state metrics.State, reason metrics.Reason, now vt
 	if r.loop != nil {
 		r.loop.ended(d.ID, now, false, 0)
 	}
-	r.drop(i)
+	r.held.drop(i)
 }
 
 // describe fills r.outcome for a request that no instance has.
@@ -39,10 +39,10 @@ func (r *router) describe(d *engine.Delivery, state metrics.State, reason metric
 // unfinished calls f for every request that waits for a decision when the run
 // ends.
 func (r *router) unfinished(f func(*metrics.Outcome)) {
-	for _, s := range []*schedule{&r.admit, &r.route, &r.expire} {
+	for _, s := range []*schedule{&r.held.admit, &r.held.route, &r.held.expire} {
 		for s.len() > 0 {
 			i := s.pop()
-			r.describe(&r.requests[i], metrics.Pending, metrics.NoReason, vtime.Never)
+			r.describe(&r.held.requests[i], metrics.Pending, metrics.NoReason, vtime.Never)
 			r.describeMigrated(i)
 			f(&r.outcome)
 		}

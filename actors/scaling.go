@@ -63,17 +63,17 @@ func (r *router) requestLeft(i int, now vtime.Time) {
 // routed again, a tick later at the earliest, with the priority that it has. The
 // client's hint, which went into the priority, is not kept.
 func (r *router) takeBack(m *lookahead.Message) {
-	i := r.hold()
-	d := &r.requests[i]
+	i := r.held.add()
+	d := &r.held.requests[i]
 	*d = engine.Delivery{Request: workload.Request{Terms: workload.Terms{Spans: d.Spans}}}
 	p := new(engine.Progress)
 	instance := readReturned(&m.Body, d, p)
-	r.migrated[i] = migratedRequest{p, int32(instance)}
+	r.held.migrated[i] = migratedRequest{p, int32(instance)}
 	r.replicas.returned++
 	now := m.Stamp.At
 	r.left(instance)
 	r.requestLeft(instance, now)
-	r.plan(&r.route, i, now.Add(1).Add(r.routingLatency))
+	r.held.plan(&r.held.route, i, now.Add(1).Add(r.routingLatency))
 }
 
 // migratedRequest is what the router knows of a request that it routes again.
@@ -85,7 +85,7 @@ type migratedRequest struct {
 // describeMigrated completes r.outcome of request i, if the request was on an
 // instance before.
 func (r *router) describeMigrated(i int32) {
-	if m, ok := r.migrated[i]; ok {
+	if m, ok := r.held.migrated[i]; ok {
 		r.describeProgress(m)
 	}
 }

@@ -1,6 +1,7 @@
 package actors
 
 import (
+	"blis/engine"
 	"blis/lookahead"
 	"blis/vtime"
 )
@@ -110,4 +111,47 @@ func (s *schedule) popLate() {
 		s.late[i], s.late[least] = s.late[least], s.late[i]
 		i = least
 	}
+}
+
+// heldRequests are the requests that wait for a decision of the router, or for their
+// time-out.
+type heldRequests struct {
+	requests []engine.Delivery // slots are reused
+	delays   []int32           // by slot: how often admission has delayed the request
+	vacant   []int32
+	admit    schedule                  // admission decisions
+	route    schedule                  // routing decisions
+	expire   schedule                  // requests whose deadline comes before their next decision
+	migrated map[int32]migratedRequest // by slot, of requests that an instance returned
+}
+
+// add returns a slot for a request.
+func (h *heldRequests) add() int32 {
+	if n := len(h.vacant); n > 0 {
+		i := h.vacant[n-1]
+		h.vacant = h.vacant[:n-1]
+		return i
+	}
+	h.requests = append(h.requests, engine.Delivery{})
+	h.delays = append(h.delays, 0)
+	return int32(len(h.requests) - 1)
+}
+
+// drop frees slot i.
+func (h *heldRequests) drop(i int32) {
+	if h.migrated != nil {
+		delete(h.migrated, i)
+	}
+	h.vacant = append(h.vacant, i)
+}
+
+// plan files the next decision on request i for the time at, or its time-out if
+// that comes first.
+func (h *heldRequests) plan(s *schedule, i int32, at vtime.Time) {
+	d := &h.requests[i]
+	if d.Deadline < at {
+		h.expire.push(entry{max(d.Deadline, d.Arrival), d.ID, i})
+		return
+	}
+	s.push(entry{at, d.ID, i})
 }

@@ -31,8 +31,8 @@ const mostTied = 10
 
 // noteTies notes that the timestamps of the trace are coarse.
 func (r *router) noteTies(p *setup.Plan, s *Setup) {
-	if _, replayed := p.Source.(*traces.Trace); !replayed || p.Config.SpreadTies || r.ties.tied*mostTied <= r.arrived {
+	if _, replayed := p.Source.(*traces.Trace); !replayed || p.Config.SpreadTies || r.arrivals.ties.tied*mostTied <= r.arrivals.arrived {
 		return
 	}
-	s.Note("%d of %d requests arrive at the same µs as another: bursts, unless the clock was coarse; --spread-ties moves them apart", r.ties.tied, r.arrived)
+	s.Note("%d of %d requests arrive at the same µs as another: bursts, unless the clock was coarse; --spread-ties moves them apart", r.arrivals.ties.tied, r.arrivals.arrived)
 }

@@ -102,7 +102,7 @@ func (t *tracing) routed(r *router, out *lookahead.Outbox, now vtime.Time, d *en
 		}
 	}
 	if choice.Scores != nil && len(m.candidates) > 0 && len(t.named) > 0 {
-		m.explain = r.routing.(policy.Explainer)
+		m.explain = r.policies.routing.(policy.Explainer)
 		m.shares, m.scratch = len(t.named), &t.shares
 	}
 	m.send(out, now, d, view)
