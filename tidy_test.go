@@ -65,7 +65,11 @@ var layers = map[string]string{
 	"calibrate/regress":  "",
 
 	"bench": "input study actors setup engine kv latency policy lookahead metrics trace " + workloads,
-	"cli":   "bench calibrate calibrate/measured input yamldoc suggest study actors setup engine latency policy lookahead metrics trace " + workloads,
+
+	"report":           "report/plaintext suggest calibrate study actors setup engine latency policy lookahead metrics trace " + workloads,
+	"report/plaintext": "",
+
+	"cli": "bench report report/plaintext calibrate calibrate/measured input yamldoc suggest study actors setup latency policy lookahead metrics trace " + workloads,
 }
 
 // workloads are the packages about what arrives.

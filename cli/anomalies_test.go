@@ -4,10 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
-
-	"blis/metrics"
 )
 
 // rush is a trace with more than one instance can serve at once, of urgent
@@ -64,26 +60,6 @@ func TestAnomaliesFollowPolicies(t *testing.T) {
 	for _, name := range []string{"priority_inversion", "class_inversion", "head_of_line_blocking", "queue_imbalance"} {
 		if good[name] != 0.0 {
 			t.Errorf("by priority on the least loaded: %s is %v", name, good[name])
-		}
-	}
-}
-
-func TestAnomaliesInWords(t *testing.T) {
-	n := func(x int64) *int64 { return &x }
-	for _, c := range []struct {
-		a    metrics.Anomalies
-		want string
-	}{
-		{metrics.Anomalies{}, ""},
-		{metrics.Anomalies{SlowWithinClass: n(0), SLOViolation: metrics.SLOViolations{{Class: "a"}}}, ""},
-		{metrics.Anomalies{PriorityInversion: 12, ClassInversion: 1000, BlockedHead: 3}, "priority inversion 12, class inversion 1,000 requests, blocked head 3 steps"},
-		{metrics.Anomalies{HeadOfLineBlocking: 1, BlockedHead: 1, QueueImbalance: 1, SlowWithinClass: n(1), PreemptionStorm: 1},
-			"head-of-line blocking 1 request, blocked head 1 step, queue imbalance 1 instance, slow within class 1 pair, preemption storm 1"},
-		{metrics.Anomalies{SLOViolation: metrics.SLOViolations{{Class: "a", Violations: metrics.Violations{TTFT: 1000, E2E: 2}}, {Class: "b", Violations: metrics.Violations{TPOT: 3}}}},
-			"SLO violation a TTFT 1,000, SLO violation a E2E 2, SLO violation b TPOT 3"},
-	} {
-		if d := cmp.Diff(c.want, anomalies(&c.a)); d != "" {
-			t.Error(d)
 		}
 	}
 }

@@ -1,13 +1,13 @@
 package cli
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"strings"
 
+	"blis/report"
 	"blis/study"
 )
 
@@ -37,13 +37,6 @@ Examples:
     blis compare round-robin least-loaded weighted
     blis compare today.yaml tomorrow.yaml --trace requests.csv
     blis compare a.yaml b.yaml --seeds 30 --objectives goodput,cost`
-}
-
-// usualMeasures are the measures of the text, unless others are asked for.
-var usualMeasures = []string{
-	"throughput", "goodput", "slo_attainment",
-	"mean_ttft", "p50_ttft", "p99_ttft", "mean_tpot", "p99_itl", "mean_e2e", "p99_e2e",
-	"completed_share", "cache_hit_rate", "preemption_rate", "replica_hours", "cost", "fitness",
 }
 
 // Run carries the command out.
@@ -85,7 +78,8 @@ func (r *compareCmd) Run(ctx context.Context, c *console) error {
 		return err
 	}
 	var kept []string
-	failed := errors.Join(r.print(c, result, rows), r.save(file, result, err == nil, &kept))
+	compared := &report.Comparison{Result: result, Rows: rows}
+	failed := errors.Join(r.print(c, compared), save(file, compared, err == nil, &kept))
 	c.noteKept(kept)
 	return firstOf(failed, err, failedBundles(result.Bundles))
 }
@@ -105,11 +99,11 @@ func failedBundles(bundles []study.Compared) error {
 	return fmt.Errorf("%d of %d bundles have no result: %s", len(names), len(bundles), strings.Join(names, ", "))
 }
 
-// rows are the measures that the text has.
+// rows are the measures that the text has, nil for the usual ones.
 func (r *compareCmd) rows() ([]study.Measure, error) {
 	switch {
 	case r.Measures == nil:
-		return study.SelectMeasures("--measures", usualMeasures)
+		return nil, nil
 	case len(r.Measures) == 1 && r.Measures[0] == "all":
 		return study.Measures(), nil
 	}
@@ -117,23 +111,24 @@ func (r *compareCmd) rows() ([]study.Measure, error) {
 }
 
 // print writes the result to standard output.
-func (r *compareCmd) print(c *console, result *study.Result, rows []study.Measure) error {
-	w := bufio.NewWriter(c.out)
-	var err error
-	if r.Format == "json" {
-		err = writeComparisonJSON(w, result)
-	} else {
-		err = writeCompared(w, r.Format, result, rows, r.Measures != nil, c.style())
+func (r *compareCmd) print(c *console, compared *report.Comparison) error {
+	switch r.Format {
+	case "markdown":
+		return compared.Markdown(c.out)
+	case "csv":
+		return compared.CSV(c.out)
+	case "latex":
+		return compared.LaTeX(c.out)
 	}
-	return firstOf(err, w.Flush())
+	return c.print(compared, r.Format)
 }
 
 // save writes the result to the file of --results-path: see output.end.
-func (r *compareCmd) save(file *output, result *study.Result, whole bool, kept *[]string) error {
+func save(file *output, compared *report.Comparison, whole bool, kept *[]string) error {
 	if file == nil {
 		return nil
 	}
-	return file.end(writeComparisonJSON(file.Writer, result), whole, kept, (*output).finishWhole)
+	return file.end(compared.JSON(file.Writer), whole, kept, (*output).finishWhole)
 }
 
 // printConfigs prints the effective configuration of every bundle, each a

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -14,6 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"blis/policy"
+	"blis/report"
+	"blis/report/plaintext"
 	"blis/study"
 )
 
@@ -262,12 +263,8 @@ func TestPartialComparisonsPrint(t *testing.T) {
 	} {
 		r := interruptedAfter(t, c.runs)
 		var text, object strings.Builder
-		rows, err := study.SelectMeasures("", usualMeasures)
-		if err != nil {
-			t.Fatal(err)
-		}
-		w := bufio.NewWriter(&object)
-		if err := errors.Join(writeComparisonText(&text, r, rows, false, style{width: narrowest}), writeComparisonJSON(w, r), w.Flush()); err != nil {
+		compared := report.Comparison{Result: r}
+		if err := errors.Join(compared.Text(&text, plaintext.Style{}), compared.JSON(&object)); err != nil {
 			t.Fatal(err)
 		}
 		flat := strings.Join(strings.Fields(text.String()), " ")
@@ -295,7 +292,7 @@ func TestComparisonsFitThePage(t *testing.T) {
 		args := append([]string{"compare", "--num-requests", "200", "--num-instances", "2", "--seeds", "2", "--slo-targets", "standard:ttft=1s", "--measures", "all"}, names[:n]...)
 		out := done(t, args...).out
 		for _, line := range strings.Split(out, "\n") {
-			if utf8.RuneCountInString(line) > narrowest {
+			if utf8.RuneCountInString(line) > plaintext.Narrowest {
 				t.Errorf("%d columns: %s", utf8.RuneCountInString(line), line)
 			}
 		}

@@ -1,12 +1,20 @@
 package cli
 
 import (
+	"bufio"
 	"fmt"
 	"io"
 	"os"
+	"slices"
+	"strings"
 	"sync/atomic"
 
 	"golang.org/x/term"
+
+	"blis/actors"
+	"blis/report"
+	"blis/report/plaintext"
+	"blis/suggest"
 )
 
 // console is where a command reads its environment and writes.
@@ -36,9 +44,6 @@ func terminal(f *os.File) bool {
 	return err == nil && info.Mode()&os.ModeCharDevice != 0 && os.Getenv("TERM") != "dumb"
 }
 
-// narrowest is how wide lines may be on any terminal and in files.
-const narrowest = 80
-
 // widthOf is the number of columns of a terminal, 0 for what is none.
 func widthOf(f *os.File) int {
 	width, _, err := term.GetSize(int(f.Fd()))
@@ -50,7 +55,7 @@ func widthOf(f *os.File) int {
 
 // columns is how wide the lines of a result may be: as wide as the terminal, 80
 // at least, and 80 where no terminal is, so that files do not depend on one.
-func (c *console) columns() int { return max(c.width, narrowest) }
+func (c *console) columns() int { return max(c.width, plaintext.Narrowest) }
 
 // note writes one line that is no result.
 func (c *console) note(format string, args ...any) {
@@ -58,10 +63,60 @@ func (c *console) note(format string, args ...any) {
 }
 
 // style is how text results look.
-func (c *console) style() style { return style{c.columns(), c.colour()} }
+func (c *console) style() plaintext.Style {
+	return plaintext.Style{Width: c.columns(), Colour: c.colour()}
+}
 
 // colour is whether results may be coloured.
 func (c *console) colour() bool {
 	_, refused := c.lookup("NO_COLOR")
 	return c.outTerminal && !refused
+}
+
+// print writes a result to standard output, in the form text or json.
+func (c *console) print(result report.Document, form string) error {
+	w := bufio.NewWriter(c.out)
+	var err error
+	if form == "json" {
+		err = result.JSON(w)
+	} else {
+		err = result.Text(w, c.style())
+	}
+	return firstOf(err, w.Flush())
+}
+
+// warnOfSize says what many instances cost before they have done anything.
+func (c *console) warnOfSize(cfg *actors.Config) {
+	if text := report.SizeWarning(cfg); text != "" {
+		c.note("warning: %s", text)
+	}
+}
+
+// warnOfVariables names variables that look like settings and are none: a
+// misspelt one would be ignored without a word.
+func (c *console) warnOfVariables() {
+	var given []string
+	for _, pair := range c.environ() {
+		if name, _, _ := strings.Cut(pair, "="); strings.HasPrefix(name, "BLIS_") {
+			given = append(given, name)
+		}
+	}
+	if given == nil {
+		return // what would be known need not be listed
+	}
+	known := map[string]bool{"BLIS_DEBUG": true, "BLIS_LONG": true, "BLIS_CASES": true, "BLIS_LEDGERS": true, "BLIS_CONFORMANCE": true, "BLIS_CONFIG": true}
+	var names []string
+	for name := range settingTypes() {
+		known[variable(name)] = true
+		names = append(names, variable(name))
+	}
+	slices.Sort(names) // of two that are equally near the first is named
+	for _, name := range []string{"format", "results-path", "requests-out", "check", "record", "stats", "print-config", "policy-config", "workload", "set", "seeds", "intervals", "margin", "objectives", "measures", "out"} {
+		known[variable(name)] = true
+	}
+	for _, name := range given {
+		if !known[name] && !strings.HasPrefix(name, "BLIS_EQUALITY_") { // which the tests read
+			c.note("warning: %s is no setting%s", name, suggest.Hint(name, names))
+		}
+	}
 }

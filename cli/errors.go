@@ -14,10 +14,9 @@ import (
 
 	"blis/actors"
 	"blis/bench"
-	"blis/engine"
 	"blis/latency"
 	"blis/lookahead"
-	"blis/study"
+	"blis/report"
 	"blis/suggest"
 	"blis/vtime"
 )
@@ -86,30 +85,16 @@ func exitCode(err error) int {
 // errorLine words an error as one line for a person.
 func errorLine(err error) string {
 	var (
-		own      *inputError
-		usage    *kong.ParseError
-		fault    *lookahead.Fault
-		livelock *engine.Livelock
-		run      *study.RunError
+		own   *inputError
+		usage *kong.ParseError
 	)
-	if errors.As(err, &run) {
-		return run.Name + ": " + errorLine(run.Err)
-	}
-	text := err.Error()
 	switch {
 	case errors.As(err, &own):
-		text = own.text
+		err = own
 	case errors.As(err, &usage):
-		text = usageLine(usage)
-	case errors.As(err, &fault) && errors.As(err, &livelock):
-		text = fault.Process + " " + livelock.Error()
-	case errors.As(err, &fault):
-		text += "; this is a bug in BLIS: please report it with the output of the same command under BLIS_DEBUG=1"
+		err = errors.New(usageLine(usage))
 	}
-	if _, joined := err.(interface{ Unwrap() []error }); joined {
-		text = strings.ReplaceAll(text, "\n", "; ")
-	}
-	return strings.Join(strings.Fields(text), " ")
+	return report.ErrorLine(err)
 }
 
 // negative is what to say of --flag -3. The parser takes the value for a flag; as

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"blis/latency"
+	"blis/report"
 )
 
 // errorSchema names the form of an error in JSON; docs/error.schema.json
@@ -74,7 +75,7 @@ func errorObject(w io.Writer, err error, message string) {
 	if errors.As(err, &fit) {
 		e.Smallest = fit.Smallest
 	}
-	printJSON(w, e) // a writer that fails says nothing more here than on standard error
+	report.WriteIndented(w, e) // a writer that fails says nothing more here than on standard error
 }
 
 // fieldForms are the forms of messages that name a field, compiled when the

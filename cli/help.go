@@ -10,6 +10,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"blis/report/plaintext"
 	"blis/suggest"
 )
 
@@ -199,7 +200,7 @@ func (p *helpPage) detail(text string) {
 	}
 	p.gap()
 	var parser comment.Parser
-	printer := comment.Printer{TextWidth: min(p.width, widestProse), TextCodePrefix: "  "}
+	printer := comment.Printer{TextWidth: min(p.width, plaintext.WidestProse), TextCodePrefix: "  "}
 	p.Write(printer.Text(parser.Parse(text)))
 }
 
@@ -220,22 +221,10 @@ func (p *helpPage) columns(column int, left, right string) {
 		return
 	}
 	line += strings.Repeat(" ", column-used)
-	used = column
-	for i, word := range words(right) {
-		n := utf8.RuneCountInString(word)
-		switch {
-		case i == 0:
-		case used+1+n > min(p.width, column+widestProse):
-			p.WriteString(line + "\n")
-			line, used = strings.Repeat(" ", column), column
-		default:
-			line += " "
-			used++
-		}
-		line += word
-		used += n
+	for _, part := range plaintext.Wrap(right, min(p.width-column, plaintext.WidestProse)) {
+		p.WriteString(line + part + "\n")
+		line = strings.Repeat(" ", column)
 	}
-	p.WriteString(line + "\n")
 }
 
 // hintOfCommands suggests a command below node.

@@ -16,9 +16,8 @@ import (
 )
 
 const (
-	fewFlags    = 25  // a command with more of them shows the usual ones
-	flagColumn  = 30  // where the text of a flag begins
-	widestProse = 100 // columns of a line of prose, however wide the terminal is
+	fewFlags   = 25 // a command with more of them shows the usual ones
+	flagColumn = 30 // where the text of a flag begins
 )
 
 // settingsHelp says where else flags may stand.

@@ -8,6 +8,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/alecthomas/kong"
+
+	"blis/report/plaintext"
 )
 
 // helpCommands are all commands of the grammar, as they are typed.
@@ -45,7 +47,7 @@ func TestHelpOfEveryCommand(t *testing.T) {
 		}
 		all := done(t, append(slices.Clone(words), "--help-all")...).out
 		for line := range strings.Lines(page.out + all) {
-			if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > narrowest {
+			if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > plaintext.Narrowest {
 				t.Errorf("%s: %d columns: %s", command, n, line)
 			}
 		}
@@ -99,7 +101,7 @@ func TestDefaultsOnTheUsualPage(t *testing.T) {
 		if said != nil && said[1] != "as vLLM" && said[1] != f.Default && !(u.name == "num-requests" && said[1] == "1000") {
 			t.Errorf("--%s: the page says %s, the default is %q", u.name, said[1], f.Default)
 		}
-		if n := utf8.RuneCountInString(u.text); n > narrowest-flagColumn {
+		if n := utf8.RuneCountInString(u.text); n > plaintext.Narrowest-flagColumn {
 			t.Errorf("--%s: %d columns", u.name, n)
 		}
 	}

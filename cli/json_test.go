@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/csv"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,6 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"blis/actors"
+	"blis/report"
+	"blis/report/plaintext"
 )
 
 // kinds are runs of every kind that the result has a form for.
@@ -83,6 +86,27 @@ func TestResultIsEqualToTheByte(t *testing.T) {
 	}
 }
 
+// A program that calls actors.Run gets what the command prints.
+func TestReportsOfALibraryCallAreThoseOfTheCommand(t *testing.T) {
+	cfg := actors.DefaultConfig()
+	cfg.NumRequests, cfg.NumInstances, cfg.RoutingPolicy, cfg.SLOTargets = 60, 2, "least-loaded", "standard:ttft=20ms"
+	result, err := actors.Run(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	args := small("--routing-policy", "least-loaded", "--slo-targets", "standard:ttft=20ms")
+	var object, text strings.Builder
+	if err := errors.Join(report.JSON(&object, result), report.Text(&text, result, plaintext.Style{})); err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(done(t, append(args, "--format", "json")...).out, object.String()); d != "" {
+		t.Error(d)
+	}
+	if d := cmp.Diff(done(t, args...).out, text.String()); d != "" {
+		t.Error(d)
+	}
+}
+
 // The keys that scripts read today come first, in ms and s.
 func TestKeysOfOldKeepNamesAndUnits(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "result.json")
@@ -146,7 +170,7 @@ func TestRows(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := strings.Join(rows[0], ","); got != strings.Join(rowColumns[:], ",") {
+			if got := strings.Join(rows[0], ","); got != strings.Join(report.RowColumns(), ",") {
 				t.Errorf("header %s", got)
 			}
 			objects := strings.Split(strings.TrimSuffix(read(t, lines), "\n"), "\n")
@@ -171,10 +195,10 @@ func compareRow(t *testing.T, i int, row []string, text string) {
 	if err := d.Decode(&object); err != nil {
 		t.Fatal(err)
 	}
-	if len(object) != len(rowColumns) {
+	if len(object) != len(report.RowColumns()) {
 		t.Errorf("row %d: %d keys", i, len(object))
 	}
-	for c, name := range rowColumns {
+	for c, name := range report.RowColumns() {
 		value := ""
 		switch v := object[name].(type) {
 		case string:
@@ -204,41 +228,12 @@ func TestRowsOfATrace(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "rows.csv")
 	done(t, "run", "--trace", file(t, "trace.csv", trace), "--num-instances", "1", "--alpha-coeffs", "1000,0,0", "--beta-coeffs", "10000,0,0",
 		"--max-model-len", "1000", "--requests-out", path)
-	want := strings.Join(rowColumns[:], ",") + `
+	want := strings.Join(report.RowColumns(), ",") + `
 0,0,completed,instance-0,"a, ""b""",batch,,7,3,20,0,2,1000,1000,11000,21000,11000,10000,21000,1000,0
 1,5,dropped,instance-0,,standard,,,,90000,,0,,,,,,,,,0
 `
 	if got := read(t, path); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
-	}
-}
-
-func TestPolicyKeyFollowsPoliciesAlone(t *testing.T) {
-	key := func(change func(*actors.Config)) string {
-		cfg := actors.DefaultConfig()
-		change(&cfg)
-		effective, _, err := actors.Check(cfg)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return hashOf(&effective)
-	}
-	same := key(func(*actors.Config) {})
-	for name, change := range map[string]func(*actors.Config){
-		"rate": func(c *actors.Config) { c.Rate = 7 }, "seed": func(c *actors.Config) { c.Seed = 7 }, "instances": func(c *actors.Config) { c.NumInstances = 7 },
-	} {
-		if key(change) != same {
-			t.Errorf("%s changes the hash of the policies", name)
-		}
-	}
-	for name, change := range map[string]func(*actors.Config){
-		"routing": func(c *actors.Config) { c.RoutingPolicy = "weighted" }, "scheduler": func(c *actors.Config) { c.Scheduler = "sjf" },
-		"bucket": func(c *actors.Config) { c.AdmissionPolicy, c.TokenBucketCapacity = "token-bucket", 7 }, "preemption": func(c *actors.Config) { c.PreemptionPolicy = "fcfs" },
-		"staleness": func(c *actors.Config) { c.SnapshotRefreshInterval = 7 },
-	} {
-		if key(change) == same {
-			t.Errorf("%s does not change the hash of the policies", name)
-		}
 	}
 }
 

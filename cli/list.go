@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"math"
@@ -9,6 +8,8 @@ import (
 
 	"blis/latency"
 	"blis/policy"
+	"blis/report"
+	"blis/report/plaintext"
 	"blis/suggest"
 )
 
@@ -21,20 +22,12 @@ type form struct {
 // a narrow terminal the columns named by drop are left out, the first one first.
 func (f *form) list(c *console, items any, table func(w io.Writer), drop ...string) error {
 	if f.Format == "json" {
-		return printJSON(c.out, items)
+		return report.WriteIndented(c.out, items)
 	}
 	var text strings.Builder
 	table(&text)
-	_, err := io.WriteString(c.out, columnsOf(text.String(), c.columns(), drop))
+	_, err := io.WriteString(c.out, plaintext.Columns(text.String(), c.columns(), drop...))
 	return err
-}
-
-// printJSON prints a value as a JSON document, indented.
-func printJSON(w io.Writer, v any) error {
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	return e.Encode(v)
 }
 
 // policiesCmd is blis policies.

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"blis/report"
 )
 
 // clientRow is a request of servedRuns, in µs.
@@ -89,40 +91,40 @@ func TestEveryLoadGeneratorGivesTheSameValidation(t *testing.T) {
 	dir := servedRuns(t)
 	rows := clientRows(t, dir, "code")
 	set := servedSet(t)
-	validate := func(args ...string) runResultJSON {
+	validate := func(args ...string) (j report.ValidationJSON) {
 		t.Helper()
 		args = append([]string{"validate", "--latency-model", "physics", "--coefficients", set, "--format", "json"}, args...)
-		var j validationJSON
 		if err := json.Unmarshal([]byte(done(t, args...).out), &j); err != nil {
 			t.Fatal(err)
 		}
 		if len(j.Models) != 1 || len(j.Models[0].Runs) != 1 || j.Models[0].Doubt != nil {
 			t.Fatalf("%+v", j)
 		}
-		return j.Models[0].Runs[0]
+		return j
 	}
-	var first runResultJSON
+	var first report.ValidationJSON
 	for _, tool := range []string{"vllm-bench", "guidellm", "aiperf", "genai-perf", "inference-perf"} {
 		path := file(t, "run.json", asTool(tool, rows))
 		args := []string{path, "--hardware", "H100", "--max-num-seqs", "64", "--max-num-batched-tokens", "2048"}
 		if tool != "vllm-bench" {
 			args = append(args, "--model", "Llama-3.1-8B")
 		}
-		got := validate(args...)
+		j := validate(args...)
+		got := j.Models[0].Runs[0]
 		if got.Run != "run" || got.All == nil || got.All.Requests != len(rows) || got.Overloaded {
 			t.Fatalf("%s: %+v", tool, got)
 		}
-		if first.All == nil {
-			first = got
+		if first.Models == nil {
+			first = j
 			continue
 		}
-		if !reflect.DeepEqual(got, first) {
-			t.Errorf("%s: %+v\nwant %+v", tool, got, first)
+		if want := first.Models[0].Runs[0]; !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: %+v\nwant %+v", tool, got, want)
 		}
 	}
 	own := validate(filepath.Join(dir, "requests", "code.csv"))
-	for i, s := range own.All.Scores {
-		if o := first.All.Scores[i]; o.Metric != s.Metric || o.Statistic != s.Statistic || o.Measured != s.Measured {
+	for i, s := range own.Models[0].Runs[0].All.Scores {
+		if o := first.Models[0].Runs[0].All.Scores[i]; o.Metric != s.Metric || o.Statistic != s.Statistic || o.Measured != s.Measured {
 			t.Errorf("measured %+v, in our table %+v", o, s)
 		}
 	}
@@ -141,7 +143,7 @@ func TestValidateAsksWhetherTheModelIsRight(t *testing.T) {
 	if !strings.Contains(s.out, "too high: is codellama/CodeLlama-34b-Instruct-hf on H100 at TP 1 the right model?") {
 		t.Errorf("not asked:\n%s", s.out)
 	}
-	var j validationJSON
+	var j report.ValidationJSON
 	if err := json.Unmarshal([]byte(done(t, append(wrong, "--format", "json")...).out), &j); err != nil || j.Models[0].Doubt == nil {
 		t.Errorf("%v, %+v", err, j.Models[0].Doubt)
 	}

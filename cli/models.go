@@ -10,6 +10,7 @@ import (
 
 	"blis/input"
 	"blis/latency"
+	"blis/report"
 )
 
 // modelsCmd is blis models.
@@ -119,14 +120,11 @@ func (m *modelShowCmd) Run(c *console) error {
 		return &inputError{err.Error()}
 	}
 	d := &latency.Deployment{Model: &spec, GPU: &gpu, TP: m.TP}
-	shown, err := newModelShown(d, latency.Memory{Utilization: m.MemoryUtilization, Activations: int64(m.ActivationMemory), BlockSize: int64(m.BlockSize)})
+	shown, err := report.NewModel(d, latency.Memory{Utilization: m.MemoryUtilization, Activations: int64(m.ActivationMemory), BlockSize: int64(m.BlockSize)})
 	if err != nil {
 		return &inputError{err.Error()}
 	}
-	if m.Format == "json" {
-		return printJSON(c.out, shown)
-	}
-	return writeModel(c.out, shown, c.style())
+	return c.print(shown, m.Format)
 }
 
 // openModel reads a description, if the argument is a file or the folder of a

@@ -2,12 +2,10 @@ package cli
 
 import (
 	"encoding/json"
-	"fmt"
 	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
-	"unicode/utf8"
 
 	"github.com/alecthomas/kong"
 
@@ -88,35 +86,6 @@ func TestWhatIsSaidOfModels(t *testing.T) {
 		}
 		if strings.Contains(out, c.hasNot) {
 			t.Errorf("%v: %q in\n%s", c.args, c.hasNot, out)
-		}
-	}
-}
-
-// Every built-in model on every GPU: a table, within the width, no odd number.
-func TestModelsShownFitAHundredColumns(t *testing.T) {
-	for _, s := range latency.AllModels() {
-		for _, g := range latency.AllHardware() {
-			shown, err := newModelShown(&latency.Deployment{Model: &s, GPU: &g, TP: 1}, latency.DefaultMemory())
-			if err != nil {
-				t.Fatal(err)
-			}
-			var text strings.Builder
-			if err := writeModel(&text, shown, style{width: narrowest}); err != nil {
-				t.Fatal(err)
-			}
-			out := text.String()
-			for line := range strings.Lines(out) {
-				line = strings.TrimSuffix(line, "\n")
-				if n := utf8.RuneCountInString(line); n > narrowest && strings.Contains(line[labelWidth:], " ") {
-					t.Errorf("%s on %s: %d columns: %s", s.Name, g.Name, n, line)
-				}
-				if strings.Contains(line, "NaN") || strings.Contains(line, "Inf") || strings.Contains(line, "%!") || strings.HasSuffix(line, " ") {
-					t.Errorf("%s on %s: %q", s.Name, g.Name, line)
-				}
-			}
-			if !strings.Contains(out, "\n  TP ") || strings.HasSuffix(out, "\n\n") {
-				t.Errorf("%s on %s:\n%s", s.Name, g.Name, out)
-			}
 		}
 	}
 }
@@ -214,26 +183,6 @@ func TestArgumentOfModelsShow(t *testing.T) {
 		if s, err := openModel(c.argument); err != nil || s.Name != c.model {
 			t.Errorf("%s is %q, %v; want %q", c.argument, s.Name, err, c.model)
 		}
-	}
-}
-
-func TestUnits(t *testing.T) {
-	for _, c := range []struct {
-		x    float64
-		unit string
-		want string
-	}{{0, "FLOP", "0 FLOP"}, {999, "FLOP", "999 FLOP"}, {999.6, "FLOP", "1,000 FLOP"}, {25.2e9, "FLOP", "25.2 GFLOP"}, {1e24, "FLOP", "1,000,000 EFLOP"}, {123456, "", "123 thousand"}, {6.71e11, "", "671 billion"}} {
-		if got := magnitude(c.x, c.unit); got != c.want {
-			t.Errorf("%v %s is %s, want %s", c.x, c.unit, got, c.want)
-		}
-	}
-	for x, want := range map[float64]string{0: "0 bytes", 12: "12.0 bytes", 1024: "1.00 KiB", 131072: "128 KiB", 1 << 40: "1.00 TiB"} {
-		if got := binary(x); got != want {
-			t.Errorf("%v is %s, want %s", x, got, want)
-		}
-	}
-	if got := fmt.Sprint(plural(1, "head"), plural(2000, "head")); got != "1 head2,000 heads" {
-		t.Error(got)
 	}
 }
 

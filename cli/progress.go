@@ -9,6 +9,7 @@ import (
 	"github.com/schollz/progressbar/v3"
 
 	"blis/actors"
+	"blis/report/plaintext"
 	"blis/study"
 	"blis/vtime"
 )
@@ -115,9 +116,9 @@ func (p *progress) watch(started time.Time) {
 func (p *progress) words() string {
 	done, total := p.count.Load(), p.total.Load()
 	if total < 0 {
-		return fmt.Sprintf("%s %s so far", grouped(done), p.what)
+		return fmt.Sprintf("%s %s so far", plaintext.Grouped(done), p.what)
 	}
-	return fmt.Sprintf("%s of %s %s (%d %%)", grouped(done), grouped(total), p.what, 100*done/max(1, total))
+	return fmt.Sprintf("%s of %s %s (%d %%)", plaintext.Grouped(done), plaintext.Grouped(total), p.what, 100*done/max(1, total))
 }
 
 // draw moves the bar, a new one if there is none.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"blis/actors"
+	"blis/report"
 	"blis/setup"
 	"blis/vtime"
 )
@@ -105,25 +106,11 @@ func TestTheHeaderComesBeforeTheRun(t *testing.T) {
 		t.Fatal(err, ran, h)
 	}
 	var rest bytes.Buffer
-	if err := writeOutcome(&rest, result, h.notes, c.style()); err != nil {
+	if err := (&report.Run{Result: result}).Outcome(&rest, h.notes, c.style()); err != nil {
 		t.Fatal(err)
 	}
 	if want := done(t, small()...).out; out.String()+rest.String() != want {
 		t.Errorf("header and outcome are not what run prints:\n%s", want)
-	}
-}
-
-// A note that a run adds at its end is printed there.
-func TestLateNotesArePrinted(t *testing.T) {
-	result, err := actors.Run(t.Context(), smallConfig())
-	if err != nil {
-		t.Fatal(err)
-	}
-	early := len(result.Setup.Notes)
-	result.Setup.Notes = append(result.Setup.Notes, "it came later")
-	var out strings.Builder
-	if err := writeOutcome(&out, result, early, style{width: narrowest}); err != nil || strings.Count(out.String(), "\nnote ") != 1 || !strings.Contains(out.String(), "note       it came later") {
-		t.Errorf("%v: %s", err, &out)
 	}
 }
 

@@ -11,8 +11,16 @@ import (
 func TestReplayRegret(t *testing.T) {
 	flags := []string{"run", "--num-requests=200", "--num-instances=3", "--max-num-seqs=4", "--rate=9"}
 	type run struct {
-		Digest   string        `json:"digest"`
-		Replay   *replayResult `json:"replay_regret"`
+		Digest string `json:"digest"`
+		Replay *struct {
+			Replayed []struct {
+				Request    int64  `json:"request"`
+				Best       int    `json:"best"`
+				TTFT       *int64 `json:"ttft_us"`
+				Other      *int64 `json:"other_ttft_us"`
+				Difference *int64 `json:"ttft_difference_us"`
+			} `json:"replayed"`
+		} `json:"replay_regret"`
 		Requests []struct {
 			TTFT *float64 `json:"ttft_ms"`
 		} `json:"requests"`

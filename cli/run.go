@@ -4,10 +4,14 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"fmt"
+	"path/filepath"
 	"strings"
 	"time"
 
 	"blis/actors"
+	"blis/metrics"
+	"blis/report"
 )
 
 // runCmd is blis run.
@@ -70,19 +74,32 @@ func (r *runCmd) Run(ctx context.Context, c *console) error {
 		files.discard()
 		return err
 	}
-	checks := checksOf(bounds, result)
-	found, stopped := files.decisions.find(ctx, c, r.Config, result)
+	outcome := &report.Run{Result: result, Checks: report.Check(result, bounds)}
+	stopped := files.decisions.find(ctx, c, r.Config, outcome)
 	if err == nil && ctx.Err() != nil && errors.Is(stopped, ctx.Err()) { // what has been found stays
 		err, stopped = ctx.Err(), nil
 	}
-	kept, failed := []string{}, errors.Join(stopped, firstOf(header.err, r.print(c, result, checks, &found, header.notes)))
-	failed = errors.Join(failed, files.finish(result, checks, &found, !errors.Is(err, context.Canceled), &kept))
+	kept, failed := []string{}, errors.Join(stopped, firstOf(header.err, r.print(c, outcome, header.notes)))
+	failed = errors.Join(failed, files.finish(outcome, !errors.Is(err, context.Canceled), &kept))
 	defer func() { c.noteKept(kept) }()
 	if failed != nil {
 		return failed
 	}
-	c.report(result, took, r.Stats)
-	return firstOf(err, checks.err())
+	c.noteExecution(result, took, r.Stats)
+	return firstOf(err, checkFailed(outcome.Checks))
+}
+
+// noteExecution says how a run went: what no result holds.
+func (c *console) noteExecution(r *actors.Result, took time.Duration, stats bool) {
+	if all := &r.Report.Overall; all.States[metrics.Completed] == 0 {
+		c.note("warning: no request completed: %s", report.OutcomeText(all))
+	}
+	c.note("%s", report.Speed(r, took))
+	if stats {
+		for _, line := range report.Statistics(r) {
+			c.note("%s", line)
+		}
+	}
 }
 
 // header is what was printed before a run.
@@ -99,23 +116,42 @@ func (r *runCmd) header(c *console, cfg *actors.Config) *header {
 	}
 	cfg.Begin = func(effective *actors.Config, setup *actors.Setup) {
 		h.notes = len(setup.Notes)
-		h.err = writeHeader(c.out, setup, effective, c.style())
+		h.err = report.Header(c.out, setup, effective, c.style())
 	}
 	return h
 }
 
-// print writes the result to standard output.
-func (r *runCmd) print(c *console, result *actors.Result, checks checks, found *findings, early int) error {
-	w := bufio.NewWriter(c.out)
-	var err error
+// print writes the result to standard output; text without the header, which is
+// there with so many notes.
+func (r *runCmd) print(c *console, outcome *report.Run, notes int) error {
 	if r.Format == "json" {
-		err = writeJSON(w, result, checks, found, nil)
-	} else {
-		err = writeOutcome(w, result, early, c.style())
-		writeFindings(w, found, c.columns())
-		writeChecks(w, checks, c.style())
+		return c.print(outcome, r.Format)
 	}
-	return firstOf(err, w.Flush())
+	return outcome.Outcome(c.out, notes, c.style())
+}
+
+// bounds reads --check.
+func (o *outputs) bounds() ([]metrics.Constraint, error) {
+	var list []metrics.Constraint
+	for _, text := range o.Check {
+		some, err := metrics.ParseConstraints(text)
+		if err != nil {
+			return nil, &inputError{"--check: " + err.Error()}
+		}
+		list = append(list, some...)
+	}
+	return list, nil
+}
+
+// checkFailed ends a command when a bound was not kept; what failed has been
+// printed.
+func checkFailed(list []metrics.ConstraintResult) error {
+	for i := range list {
+		if !list[i].Pass {
+			return errCheck
+		}
+	}
+	return nil
 }
 
 // files are the outputs of a run that are not standard output.
@@ -123,12 +159,12 @@ type files struct {
 	results, rows, record *output
 	decisions             *decisions
 	writeRow              func(*actors.Row)
-	outcomes              []request // for results
+	outcomes              []report.Request // for results
 }
 
 // open creates the files that the flags name.
 func (o *outputs) open(ctx context.Context) (*files, error) {
-	f := &files{outcomes: []request{}}
+	f := &files{outcomes: []report.Request{}}
 	form, err := rowFormat(o.RequestsOut)
 	if err != nil {
 		return nil, err
@@ -152,6 +188,20 @@ func (o *outputs) open(ctx context.Context) (*files, error) {
 	return f, nil
 }
 
+// rowFormat chooses the writer of rows by the name of the file.
+func rowFormat(path string) (func(*bufio.Writer) func(*actors.Row), error) {
+	switch strings.ToLower(filepath.Ext(path)) {
+	case ".csv":
+		return report.CSVRows, nil
+	case ".jsonl":
+		return report.JSONRows, nil
+	}
+	if path == "" {
+		return nil, nil
+	}
+	return nil, &inputError{fmt.Sprintf("--requests-out: %s: want a name that ends in .csv or .jsonl", path)}
+}
+
 // attach makes a run write to the files.
 func (f *files) attach(cfg *actors.Config) {
 	cfg.Tracing = f.decisions.tracing
@@ -166,7 +216,7 @@ func (f *files) attach(cfg *actors.Config) {
 			f.writeRow(row)
 		}
 		if f.results != nil {
-			f.outcomes = append(f.outcomes, newRequest(row))
+			f.outcomes = append(f.outcomes, report.NewRequest(row))
 		}
 	}
 }
@@ -174,13 +224,15 @@ func (f *files) attach(cfg *actors.Config) {
 // finish writes what is written at the end. Outputs that are not whole keep
 // their partial names, which are added to kept; those that stream are whole when
 // the run is, even if what follows it was interrupted.
-func (f *files) finish(result *actors.Result, checks checks, found *findings, all bool, kept *[]string) error {
-	whole := !result.Partial
+func (f *files) finish(outcome *report.Run, all bool, kept *[]string) error {
+	whole := !outcome.Partial
 	rows, record := f.rows.end(nil, whole, kept, (*output).finish), f.record.end(nil, whole, kept, (*output).finish)
 	decisions := f.decisions.end(whole, kept)
 	var written error
 	if f.results != nil { // last: readers of the others from pipes must see their end
-		written = writeJSON(f.results.Writer, result, checks, found, f.outcomes)
+		complete := *outcome
+		complete.Requests = f.outcomes
+		written = complete.JSON(f.results.Writer)
 	}
 	results := f.results.end(written, whole && all, kept, (*output).finishWhole)
 	return errors.Join(results, rows, record, decisions)

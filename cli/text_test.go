@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"blis/actors"
+	"blis/report/plaintext"
 )
 
 // The order of a text result is what a person looks for first.
@@ -25,7 +26,7 @@ func TestTextOrder(t *testing.T) {
 func TestTextFitsEightyColumns(t *testing.T) {
 	for name, args := range kinds {
 		for line := range strings.Lines(done(t, args...).out) {
-			if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > narrowest {
+			if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > plaintext.Narrowest {
 				t.Errorf("%s: %d columns: %s", name, n, line)
 			}
 			if strings.Contains(line, "NaN") || strings.Contains(line, "Inf") || strings.Contains(line, "\x1b") {
@@ -36,20 +37,6 @@ func TestTextFitsEightyColumns(t *testing.T) {
 }
 
 func TestColourOnATerminalOnly(t *testing.T) {
-	result, err := actors.Run(t.Context(), actors.Config(smallConfig()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var plain, coloured strings.Builder
-	if writeText(&plain, result, style{80, false}) != nil || writeText(&coloured, result, style{80, true}) != nil {
-		t.Fatal("a builder does not fail")
-	}
-	if !strings.Contains(coloured.String(), "\x1b[1m") {
-		t.Error("no colour")
-	}
-	if stripped := strings.NewReplacer("\x1b[1;33m", "", "\x1b[1m", "", "\x1b[0m", "").Replace(coloured.String()); stripped != plain.String() {
-		t.Error("colour changes more than colour")
-	}
 	for _, c := range []struct {
 		terminal, refused, want bool
 	}{{true, false, true}, {true, true, false}, {false, false, false}} {
@@ -160,31 +147,5 @@ func TestLinesOfInstances(t *testing.T) {
 		if joined := strings.ReplaceAll(text, "\n           ", " "); !strings.Contains(joined, c.has) || strings.Contains(joined, c.hasNot) {
 			t.Errorf("%v: want %q and no %q in\n%s", c.args, c.has, c.hasNot, text)
 		}
-	}
-}
-
-func TestNumbersForPeople(t *testing.T) {
-	for n, want := range map[int64]string{0: "0", 999: "999", 1000: "1,000", 1234567: "1,234,567", -1000: "-1,000", -123456: "-123,456"} {
-		if got := grouped(n); got != want {
-			t.Errorf("grouped(%d) is %s, want %s", n, got, want)
-		}
-	}
-	for _, c := range []struct {
-		x        float64
-		decimals int
-		want     string
-	}{{0, 2, "0.00"}, {-0.25, 2, "-0.25"}, {1234.567, 1, "1,234.6"}, {999.99, 1, "1,000.0"}, {1e21, 0, "1000000000000000000000"}} {
-		if got := decimal(&c.x, c.decimals); got != c.want {
-			t.Errorf("decimal(%v, %d) is %s, want %s", c.x, c.decimals, got, c.want)
-		}
-	}
-	if decimal(nil, 1) != "–" || percent(nil) != "–" {
-		t.Error("a missing number is not a dash")
-	}
-	if line, most := sparkline([]int64{0, 1, 7, 2, 3}, 3); line != "▂█▄" || most != 7 {
-		t.Errorf("sparkline %s up to %d", line, most)
-	}
-	if line, most := sparkline([]int64{0, 0}, 3); line != "▁▁" || most != 0 {
-		t.Errorf("sparkline %s up to %d", line, most)
 	}
 }

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +9,7 @@ import (
 	"strings"
 
 	"blis/actors"
+	"blis/report"
 	"blis/study"
 	"blis/suggest"
 	"blis/trace"
@@ -180,25 +180,18 @@ func (d *decisions) consumer() trace.Consumer {
 	return trace.Tee(all...)
 }
 
-// findings are the results that were asked for of the decisions of a run, nil
-// if not asked for.
-type findings struct {
-	summary *trace.Report
-	replay  *study.RegretReplay
-}
-
-// find makes of the decisions what was asked for. A run that was interrupted is
-// not replayed.
-func (d *decisions) find(ctx context.Context, c *console, cfg actors.Config, result *actors.Result) (f findings, err error) {
+// find adds to a result what was asked for of its decisions. A run that was
+// interrupted is not replayed.
+func (d *decisions) find(ctx context.Context, c *console, cfg actors.Config, result *report.Run) (err error) {
 	if d.summary != nil {
-		if f.summary, err = d.summary.Report(d.strategy, d.tokens); err != nil {
-			return f, err
+		if result.Summary, err = d.summary.Report(d.strategy, d.tokens); err != nil {
+			return err
 		}
 	}
 	if d.regrets != nil && !result.Partial {
-		f.replay, err = replay(ctx, c, d.regrets, cfg, result)
+		result.Replay, err = replay(ctx, c, d.regrets, cfg, result.Result)
 	}
-	return f, err
+	return err
 }
 
 // end writes what is left and ends the file: see output.end.
@@ -270,28 +263,17 @@ func (b *asyncWriter) close() error {
 	return <-b.failed
 }
 
-// write adds their keys to a result in JSON.
-func (f *findings) write(w *bufio.Writer) error {
-	add := func(key string, value any) error {
-		text, err := marshal(value)
-		fmt.Fprintf(w, ",\n  %q: %s", key, text)
-		return err
-	}
-	var failed error
-	if f.summary != nil {
-		failed = add("trace_summary", f.summary)
-	}
-	if f.replay != nil {
-		failed = errors.Join(failed, add("replay_regret", newReplayResult(f.replay)))
-	}
-	return failed
-}
+// mostReplays is how many runs --replay-regret can ask for.
+const mostReplays = 10_000
 
-// writeFindings prints them below a result in text, at most width columns wide.
-func writeFindings(w *bufio.Writer, f *findings, width int) {
-	writeReplay(w, f.replay)
-	if s := f.summary; s != nil {
-		w.WriteByte('\n')
-		writeTraceSummary(w, s, width)
+// replay runs the worst decisions the other way.
+func replay(ctx context.Context, c *console, regrets *study.Regrets, cfg actors.Config, result *actors.Result) (*study.RegretReplay, error) {
+	pool := study.Pool{Workers: cfg.Workers}
+	bar := c.runs(&pool)
+	defer bar.done()
+	var mean *float64
+	if s := result.Report.Overall.TTFT; s != nil {
+		mean = &s.Mean
 	}
+	return regrets.Replay(ctx, cfg, mean, pool)
 }

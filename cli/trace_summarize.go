@@ -1,14 +1,14 @@
 package cli
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"strings"
 
+	"blis/report"
+	"blis/report/plaintext"
 	"blis/trace"
 )
 
@@ -59,14 +59,14 @@ func (s *summarizeCmd) Run(ctx context.Context, c *console) error {
 	if err != nil {
 		return err
 	}
-	report, err := summary.Report(strategy, s.SummaryTokens)
+	found, err := summary.Report(strategy, s.SummaryTokens)
 	if err != nil {
 		return err
 	}
-	if n := report.Outcomes.WithoutOutcome; n > 0 {
+	if n := found.Outcomes.WithoutOutcome; n > 0 {
 		c.note("%s: %s no outcome: the run was interrupted, or the file is not whole", name, has(n))
 	}
-	return s.print(c, report)
+	return c.print(&report.TraceSummary{Report: found}, s.Format)
 }
 
 // has is the beginning of a sentence about n requests.
@@ -74,7 +74,7 @@ func has(n int64) string {
 	if n == 1 {
 		return "1 request has"
 	}
-	return grouped(n) + " requests have"
+	return plaintext.Grouped(n) + " requests have"
 }
 
 // summarize reads a trace to its end.
@@ -93,27 +93,6 @@ func (c *console) summarize(ctx context.Context, from io.Reader, name string) (*
 		err = &inputError{err.Error()}
 	}
 	return summary, err
-}
-
-func (s *summarizeCmd) print(c *console, report *trace.Report) error {
-	w := bufio.NewWriter(c.out)
-	if s.Format == "json" {
-		text, err := marshal(report)
-		if err != nil {
-			return err
-		}
-		w.Write(append(text, '\n'))
-	} else {
-		writeTraceSummary(w, report, c.columns())
-	}
-	return w.Flush()
-}
-
-// writeTraceSummary prints the text of a summary, at most width columns wide.
-func writeTraceSummary(w io.Writer, report *trace.Report, width int) {
-	for line := range strings.SplitSeq(strings.TrimSuffix(report.Text, "\n"), "\n") {
-		writeWrapped(w, line, width)
-	}
 }
 
 func checkSummaryTokens(n int) error {

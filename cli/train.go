@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"blis/calibrate"
-	"blis/latency"
+	"blis/report"
 )
 
 // trainCmd is blis train.
@@ -82,8 +82,8 @@ func (t *trainCmd) Run(ctx context.Context, c *console) error {
 	if err != nil {
 		return err
 	}
-	report, bar := c.stages("fits")
-	options.Progress = report
+	progress, bar := c.stages("fits")
+	options.Progress = progress
 	c.begun.Store(true)
 	trained, err := calibrate.Train(ctx, samples, prefills, options)
 	bar.done()
@@ -94,10 +94,7 @@ func (t *trainCmd) Run(ctx context.Context, c *console) error {
 	if err := file.save(trained.Content()); err != nil {
 		return err
 	}
-	if t.Format == "json" {
-		return printJSON(c.out, newTrainedJSON(trained, skipped))
-	}
-	return writeTrained(c.out, trained, skipped, t.Out)
+	return c.print(&report.Training{Trained: trained, LeftOut: skipped, File: t.Out}, t.Format)
 }
 
 // samples are the measured runs that can be fitted together.
@@ -175,16 +172,4 @@ func (t *trainCmd) holdOuts() ([]calibrate.HoldOut, error) {
 		return nil, &inputError{fmt.Sprintf("--lambda is %v: want above 0, at most 1000000: features that look alike need a ridge to be told apart", t.Lambda)}
 	}
 	return list, nil
-}
-
-// termNames are the names of all columns of a fit, β first.
-func termNames() []string {
-	var list []string
-	for i, n := range latency.BetaNames {
-		list = append(list, fmt.Sprintf("β%d %s", i+1, n))
-	}
-	for i, n := range latency.AlphaNames {
-		list = append(list, fmt.Sprintf("α%d %s", i+1, n))
-	}
-	return list
 }

@@ -1,17 +1,15 @@
 package cli
 
 import (
-	"bufio"
 	"context"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"blis/calibrate"
 	"blis/calibrate/measured"
 	"blis/latency"
+	"blis/report"
 )
 
 // runSteps fits to the periods of steps.
@@ -59,16 +57,7 @@ func (t *trainCmd) runSteps(ctx context.Context, c *console) error {
 	if err := file.save(set.Format()); err != nil {
 		return err
 	}
-	if t.Format == "json" {
-		shown := *fit
-		shown.Unmoved, shown.Entangled, shown.Negative, shown.Dropped = listed(fit.Unmoved), listed(fit.Entangled), listed(fit.Negative), listed(fit.Dropped)
-		return printJSON(c.out, struct {
-			Schema string             `json:"schema"`
-			Fit    *calibrate.StepFit `json:"fit"`
-			Set    string             `json:"coefficient_file"`
-		}{"blis.train-steps/v1", &shown, string(set.Format())})
-	}
-	return writeStepFit(c.out, fit, set, t.Out)
+	return c.print(&report.StepTraining{StepFit: fit, Coefficients: set, File: t.Out}, t.Format)
 }
 
 // fitSteps fits to the steps of deployments and makes a coefficient file of it.
@@ -95,80 +84,4 @@ func readSteps(file string) ([]measured.Step, error) {
 		return nil, fmt.Errorf("%s: a trace without steps: want events step.BATCH_SUMMARY", file)
 	}
 	return trace.Steps, nil
-}
-
-// writeStepFit prints a ridge fit for a person.
-func writeStepFit(out io.Writer, f *calibrate.StepFit, set *latency.PhysicsSet, file string) error {
-	w := bufio.NewWriter(out)
-	fmt.Fprintf(w, "set        %s: ridge, λ %g, γ %g, %.1f degrees of freedom\n", set.Name, f.Lambda, f.Gamma, f.Freedom)
-	fmt.Fprintf(w, "fitted to  %d of %d steps; %d held out, %d at half weight near preemptions\n", f.Rows, f.Steps, f.HeldOut, f.Halved)
-	for _, d := range f.Dropped {
-		if d.Steps > 0 {
-			fmt.Fprintf(w, "left out   %d steps: %s\n", d.Steps, d.Reason)
-		}
-	}
-	if len(f.Unmoved) > 0 {
-		fmt.Fprintf(w, "not fitted %s: the same in all steps\n", strings.Join(f.Unmoved, ", "))
-	}
-	if len(f.Entangled) > 0 {
-		fmt.Fprintf(w, "uncertain  %s: the data hardly tell them apart\n", strings.Join(f.Entangled, ", "))
-	}
-	if len(f.Negative) > 0 {
-		fmt.Fprintf(w, "NEGATIVE   %s: no work takes negative time\n", strings.Join(f.Negative, ", "))
-	}
-	fmt.Fprintln(w)
-	columns := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(columns, "COEFFICIENT\tVALUE\tSTANDARD ERROR")
-	for i, v := range f.Beta {
-		if v != 0 {
-			fmt.Fprintf(columns, "β%d %s\t%.5g\t%.2g\n", i+1, latency.BetaNames[i], v, f.Errors[i])
-		}
-	}
-	columns.Flush()
-	fmt.Fprintln(w)
-	columns = tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(columns, "MAPE (bias)\ttraining\tcross-validated\tlast fifth\tother configurations\t")
-	for _, e := range f.Configurations {
-		fmt.Fprintf(columns, "%s\t%s\t%s\t%s\t%s\t\n", e.Name, deviation(e.Training), deviation(e.CrossValidated), deviation(e.HeldOut), deviation(e.LeftOut))
-	}
-	columns.Flush()
-	fmt.Fprintln(w)
-	columns = tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(columns, "TOKENS IN A STEP\tsteps\tbias\t")
-	for _, b := range f.Residuals {
-		if b.Steps > 0 {
-			fmt.Fprintf(columns, "%s\t%d\t%+.1f %%\t\n", binName(b), b.Steps, 100*b.Bias)
-		}
-	}
-	columns.Flush()
-	for _, x := range f.Targets {
-		met := "met"
-		if !x.Met {
-			met = "MISSED"
-		}
-		fmt.Fprintf(w, "target     %s: at most %.0f %%, %s: %.1f %% (%s)\n", x.Name, 100*x.Limit, met, 100*x.Worst, x.Of)
-	}
-	if file == "" {
-		fmt.Fprintf(w, "\n%s", set.Format())
-	} else {
-		fmt.Fprintf(w, "\nwritten to %s; use it with blis run --coefficients %s\n", file, file)
-	}
-	return w.Flush()
-}
-
-func deviation(d calibrate.StepDeviation) string {
-	if d.Steps == 0 {
-		return "–"
-	}
-	return fmt.Sprintf("%.1f %% (%+.1f)", 100*d.MAPE, 100*d.Bias)
-}
-
-func binName(b calibrate.StepBin) string {
-	switch {
-	case b.To == 0:
-		return fmt.Sprintf("%d and more", b.From)
-	case b.From == b.To:
-		return fmt.Sprint(b.From)
-	}
-	return fmt.Sprintf("%d–%d", b.From, b.To)
 }

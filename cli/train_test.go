@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"blis/latency"
+	"blis/report"
 )
 
 func TestTrainText(t *testing.T) {
@@ -55,7 +56,7 @@ func TestTrainWritesTheSameFileAgain(t *testing.T) {
 
 func TestTrainJSON(t *testing.T) {
 	text := done(t, "train", servedRuns(t), "--hold-out", "workload,model", "--format", "json").out
-	var j trainedJSON
+	var j report.TrainingJSON
 	decoder := json.NewDecoder(strings.NewReader(text))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&j); err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"blis/calibrate"
 	"blis/latency"
+	"blis/report"
 	"blis/setup"
 )
 
@@ -59,17 +60,14 @@ func (v *validateCmd) Run(ctx context.Context, c *console) error {
 	if err != nil {
 		return err
 	}
-	report, bar := c.stages("latency models")
+	progress, bar := c.stages("latency models")
 	c.begun.Store(true)
-	list, err := calibrate.Validate(ctx, samples, subjects, v.workers(), report)
+	list, err := calibrate.Validate(ctx, samples, subjects, v.workers(), progress)
 	bar.done()
 	if err != nil {
 		return explainTraining(ctx, err)
 	}
-	if v.Format == "json" {
-		return printJSON(c.out, newValidationJSON(list, prefills, skipped))
-	}
-	return writeValidation(c.out, list, prefills, skipped)
+	return c.print(&report.Validation{Models: list, Prefills: prefills, LeftOut: skipped}, v.Format)
 }
 
 // openSet is the coefficient set of a file or a shipped one, nil for an empty
@@ -102,24 +100,9 @@ func (v *validateCmd) subjects(set *latency.PhysicsSet) ([]calibrate.Subject, er
 	return list, nil
 }
 
-// prefillRow is the prefill of a request that ran alone.
-type prefillRow struct {
-	Tokens    int64   `json:"tokens"`
-	Measured  float64 `json:"measured_ms"`
-	Predicted float64 `json:"predicted_ms"`
-}
-
-// prefillTable is the prefills of all OTLP files under one set of coefficients.
-type prefillTable struct {
-	Set    string       `json:"coefficients"`
-	Median float64      `json:"median_ape"`
-	Doubt  *string      `json:"doubt"` // what errors of one sign and similar size say; null: nothing
-	Rows   []prefillRow `json:"requests"`
-}
-
 // comparePrefills compares the requests of OTLP files that ran alone; nil if
 // there are none.
-func (v *validateCmd) comparePrefills(c *console, set *latency.PhysicsSet) (*prefillTable, error) {
+func (v *validateCmd) comparePrefills(c *console, set *latency.PhysicsSet) (*report.Prefills, error) {
 	if len(v.OTLP) == 0 {
 		return nil, nil
 	}
@@ -136,18 +119,5 @@ func (v *validateCmd) comparePrefills(c *console, set *latency.PhysicsSet) (*pre
 	if err != nil {
 		return nil, err
 	}
-	table := &prefillTable{Set: set.Name, Rows: []prefillRow{}}
-	for i := range list {
-		p := &list[i]
-		table.Rows = append(table.Rows, prefillRow{p.Tokens, 1e3 * p.Measured, 1e3 * p.Predicted(&calibrate.Coefficients{Alpha: set.Alpha, Beta: set.Beta})})
-	}
-	table.Median = calibrate.MedianError(list, &calibrate.Coefficients{Alpha: set.Alpha, Beta: set.Beta})
-	var errors []float64
-	for _, r := range table.Rows {
-		errors = append(errors, r.Predicted/r.Measured-1)
-	}
-	if doubt := calibrate.Doubt(errors, "prefills", d.String()); doubt != "" {
-		table.Doubt = &doubt
-	}
-	return table, nil
+	return report.NewPrefills(list, set, d), nil
 }

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"blis/calibrate"
 	"blis/latency"
+	"blis/report"
 )
 
 // servedSet is the coefficient file of the servers behind servedRuns.
@@ -28,7 +28,7 @@ func TestValidateText(t *testing.T) {
 
 func TestValidateJSON(t *testing.T) {
 	text := done(t, "validate", servedRuns(t), "--client-timeout", "5s", "--latency-model", "physics,blackbox", "--coefficients", servedSet(t), "--format", "json").out
-	var j validationJSON
+	var j report.ValidationJSON
 	decoder := json.NewDecoder(strings.NewReader(text))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&j); err != nil {
@@ -90,7 +90,7 @@ func TestValidatePrefills(t *testing.T) {
 	if !strings.HasPrefix(s.out, "prefills of 2 requests that ran alone, by served: median of absolute errors ") {
 		t.Errorf("%s", s.out)
 	}
-	var j validationJSON
+	var j report.ValidationJSON
 	if err := json.Unmarshal([]byte(done(t, append(args, "--format", "json")...).out), &j); err != nil {
 		t.Fatal(err)
 	}
@@ -124,21 +124,6 @@ func TestValidateTakesShippedSetsByName(t *testing.T) {
 	for _, set := range latency.PhysicsSets() {
 		if got, err := openSet(set.Name); err != nil || got != set {
 			t.Errorf("%s: %v, %v", set.Name, got, err)
-		}
-	}
-}
-
-// A server that completed nothing has no relative error.
-func TestThroughputInWords(t *testing.T) {
-	for _, c := range []struct {
-		t    calibrate.Throughput
-		want string
-	}{
-		{calibrate.Throughput{Measured: 2, Predicted: 2.5}, "2.00 completed/s, predicted 2.50 (+25.0 %)"},
-		{calibrate.Throughput{Measured: 0, Predicted: 2.5}, "0.00 completed/s, predicted 2.50"},
-	} {
-		if got := throughput(&c.t); got != c.want {
-			t.Errorf("%q, want %q", got, c.want)
 		}
 	}
 }

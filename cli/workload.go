@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"slices"
@@ -10,6 +9,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"blis/actors"
+	"blis/report"
 	"blis/workload/survey"
 	"blis/workload/traces"
 )
@@ -91,21 +91,7 @@ func (s *showCmd) Run(ctx context.Context, c *console) error {
 	if result == nil {
 		return err
 	}
-	seen := &surveyed{Schema: workloadSchema, Partial: err != nil, Workload: setup.Workload, Notes: append([]string{}, setup.Notes...), Survey: *result, Config: cfg}
-	return firstOf(s.print(c, seen), err)
-}
-
-func (s *showCmd) print(c *console, seen *surveyed) error {
-	w := bufio.NewWriter(c.out)
-	var err error
-	if s.Format == "json" {
-		if err = writeFields(w, seen); err == nil {
-			_, err = w.WriteString("\n}\n")
-		}
-	} else {
-		err = writeSurvey(w, seen, c.style())
-	}
-	return firstOf(err, w.Flush())
+	return firstOf(c.print(report.NewSurvey(result, &cfg, &setup, err != nil), s.Format), err)
 }
 
 // watch makes a function that a pass over requests calls now and then: it shows

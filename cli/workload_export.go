@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"blis/actors"
+	"blis/report/plaintext"
 	"blis/vtime"
 	"blis/workload"
 	"blis/workload/traces"
@@ -133,7 +134,7 @@ func (c *console) export(ctx context.Context, cfg actors.Config, out named, read
 	for _, note := range setup.Notes {
 		c.note("note: %s", note)
 	}
-	c.note("%s requests written to %s: %s", grouped(w.requests), out.path, setup.Workload)
+	c.note("%s requests written to %s: %s", plaintext.Grouped(w.requests), out.path, setup.Workload)
 	return nil
 }
 

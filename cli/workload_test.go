@@ -12,9 +12,7 @@ import (
 	"unicode/utf8"
 
 	"blis/actors"
-	"blis/vtime"
-	"blis/workload"
-	"blis/workload/survey"
+	"blis/report/plaintext"
 )
 
 // shows are calls of blis workload show of every kind.
@@ -63,7 +61,7 @@ func TestSurveyTextFitsEightyColumns(t *testing.T) {
 	for name, args := range shows {
 		for line := range strings.Lines(showOf(t, args...).out) {
 			text := strings.TrimSuffix(line, "\n")
-			if n := utf8.RuneCountInString(text); n > narrowest || strings.HasSuffix(text, " ") {
+			if n := utf8.RuneCountInString(text); n > plaintext.Narrowest || strings.HasSuffix(text, " ") {
 				t.Errorf("%s: %d columns: %q", name, n, text)
 			}
 			if strings.Contains(line, "NaN") || strings.Contains(line, "Inf") || strings.Contains(line, "\x1b") {
@@ -114,37 +112,6 @@ tokens           input                            output
 `
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
-	}
-}
-
-// The pictures draw what they should, and nothing but 0 vanishes.
-func TestPictures(t *testing.T) {
-	if got := strings.Join(columns([]int64{0, 1, 4, 8, 1000}, 2), "|"); got != "    █| ▁▁▁█" {
-		t.Errorf("columns %q", got)
-	}
-	if got := strings.Join(columns([]int64{4, 8, 16}, 2), "|"); got != "  █|▄██" {
-		t.Errorf("columns %q", got)
-	}
-	if bar(1, 1_000_000, 24) != "▏" || bar(1, 2, 24) != strings.Repeat("█", 12) || bar(9, 9, 24) != strings.Repeat("█", 24) || bar(3, 64, 24) != "█▏" {
-		t.Errorf("bars %q %q %q %q", bar(1, 1_000_000, 24), bar(1, 2, 24), bar(9, 9, 24), bar(3, 64, 24))
-	}
-	for d, want := range map[vtime.Duration]string{
-		0: "0 s", 250: "250 µs", 1500: "1.5 ms", vtime.Second: "1 s", 59*vtime.Second + 900*vtime.Millisecond: "59.9 s",
-		vtime.Minute: "1 min", 61 * vtime.Second: "1 min 1 s", 25 * vtime.Hour: "1 days 1 h", vtime.Duration(workload.Latest): "53,375,995 days 14 h",
-	} {
-		if got := span(d); got != want {
-			t.Errorf("span(%d) is %s, want %s", d, got, want)
-		}
-	}
-	list := []survey.Share{}
-	for range 9 {
-		list = append(list, survey.Share{Name: "x", Requests: 1})
-	}
-	if got := sharesText(list, &survey.Survey{Requests: 9, InputTokens: 9}); !strings.HasSuffix(got, "x 11.1 % (0.0 % of the tokens), 3 more") {
-		t.Errorf("shares %q", got)
-	}
-	if got := nameText(strings.Repeat("ä", 60)); got != strings.Repeat("ä", 40)+"…" {
-		t.Errorf("long name %q", got)
 	}
 }
 

@@ -1,0 +1,90 @@
+package report
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"reflect"
+
+	"blis/report/plaintext"
+)
+
+// Document is a result that can be written for programs and for people.
+type Document interface {
+	// JSON writes the result as a JSON document. Its schema, where it has one,
+	// is in docs/.
+	JSON(w io.Writer) error
+	// Text writes the result for a person.
+	Text(w io.Writer, s plaintext.Style) error
+}
+
+// WriteIndented writes a value as an indented JSON document that leaves <, > and &
+// as they are.
+func WriteIndented(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
+}
+
+// writeObject writes a struct as an object with each field on a line of its own.
+func writeObject(w io.Writer, object any) error {
+	b := bufio.NewWriter(w)
+	err := writeFields(b, object)
+	b.WriteString("\n}\n")
+	return firstOf(err, b.Flush())
+}
+
+// writeFields begins an object with the fields of a struct, each on a line of
+// its own; the caller ends the object.
+func writeFields(w *bufio.Writer, object any) error {
+	open := "{\n"
+	return eachField(reflect.ValueOf(object).Elem(), func(name string, value any) error {
+		text, err := marshal(value)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		fmt.Fprintf(w, "%s  %q: %s", open, name, text)
+		open = ",\n"
+		return nil
+	})
+}
+
+// eachField visits the fields of a struct by their JSON names, fields of embedded
+// structs in their place.
+func eachField(v reflect.Value, visit func(name string, value any) error) error {
+	for i := range v.NumField() {
+		f := v.Type().Field(i)
+		var err error
+		if f.Anonymous {
+			err = eachField(v.Field(i), visit)
+		} else {
+			err = visit(f.Tag.Get("json"), v.Field(i).Interface())
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// marshal is json.Marshal that leaves < and > as they are.
+func marshal(value any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(value)
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
+}
+
+// firstOf returns the first error: later ones are often its consequences.
+func firstOf(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,51 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"blis/actors"
+	"blis/metrics"
+	"blis/report/plaintext"
+)
+
+// fitness prints the score and what it is made of, if there are weights.
+func (t *runText) fitness(r *actors.Result) {
+	if r.Fitness == nil {
+		return
+	}
+	var terms []string
+	for i := range r.Fitness.Terms {
+		terms = append(terms, fitnessTerm(&r.Fitness.Terms[i]))
+	}
+	t.Line("fitness", fmt.Sprintf("%s = %s", plaintext.Decimal(&r.Fitness.Score, 4), strings.Join(terms, " + ")))
+}
+
+// fitnessTerm is one term: its weight, its score, and what was measured.
+func fitnessTerm(s *metrics.TermScore) string {
+	m, err := metrics.FindMeasure(s.Measure)
+	if err != nil {
+		panic(err) // it was judged by it
+	}
+	text := fmt.Sprintf("%g × %s (%s %s", s.Weight, plaintext.Decimal(&s.Score, 4), m.Name, inUnit(&m, s.Value))
+	if s.Target != nil {
+		text += ", target " + inUnit(&m, s.Target)
+	}
+	return text + ")"
+}
+
+// inUnit prints a value of m with its unit.
+func inUnit(m *metrics.Measure, value *float64) string {
+	switch {
+	case value == nil:
+		return "–"
+	case m.Kind == metrics.Share:
+		return plaintext.Percent(value)
+	case m.Kind == metrics.Latency:
+		ms := *value / 1e3
+		return plaintext.Decimal(&ms, 2) + " ms"
+	case m.Unit == "ratio":
+		return plaintext.Decimal(value, 2)
+	}
+	return plaintext.Decimal(value, 2) + " " + m.Unit
+}

@@ -1,0 +1,137 @@
+package report
+
+import (
+	"bufio"
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+
+	"blis/actors"
+	"blis/metrics"
+	"blis/vtime"
+)
+
+// rowColumns are the columns of a row. Times are in µs of virtual
+// time; those that are not durations are absolute.
+var rowColumns = [...]string{
+	"request", "arrival_us", "state", "instance", "tenant", "slo_class", "model", "session", "round",
+	"input_tokens", "cached_tokens", "output_tokens", "queued_us", "scheduled_us", "first_token_us", "completed_us",
+	"ttft_us", "tpot_us", "e2e_us", "scheduling_delay_us", "preemptions",
+}
+
+// RowColumns are the columns of CSVRows and the keys of JSONRows, in order.
+func RowColumns() []string { return slices.Clone(rowColumns[:]) }
+
+// cell is a number or a text, or nothing.
+type cell struct {
+	kind   cellKind
+	number int64
+	text   string
+}
+
+type cellKind uint8
+
+const (
+	nothing cellKind = iota
+	number
+	text
+)
+
+func numberCell(n int64) cell { return cell{kind: number, number: n} }
+
+// textCell is nothing for an empty text.
+func textCell(s string) cell {
+	if s == "" {
+		return cell{}
+	}
+	return cell{kind: text, text: s}
+}
+
+func timeCell(t vtime.Time) cell {
+	if t == vtime.Never {
+		return cell{}
+	}
+	return numberCell(int64(t))
+}
+
+func durationCell(d vtime.Duration, ok bool) cell {
+	if !ok {
+		return cell{}
+	}
+	return numberCell(int64(d))
+}
+
+// rowCells is a row in the order of rowColumns.
+func rowCells(r *actors.Row) [len(rowColumns)]cell {
+	session, round, cached, completed := cell{}, cell{}, cell{}, cell{}
+	if r.Session != 0 {
+		session, round = textCell(strconv.FormatUint(r.Session, 10)), numberCell(int64(r.Round))
+	}
+	if r.Scheduled != vtime.Never {
+		cached = numberCell(int64(r.Cached))
+	}
+	if r.State == metrics.Completed {
+		completed = timeCell(r.Finished)
+	}
+	return [...]cell{
+		numberCell(r.ID), timeCell(r.Arrival), textCell(r.State.String()), textCell(r.InstanceName()),
+		textCell(r.TenantName()), textCell(r.ClassName()), textCell(r.ModelName()), session, round,
+		numberCell(int64(r.Input)), cached, numberCell(int64(r.Generated)),
+		timeCell(r.Queued), timeCell(r.Scheduled), timeCell(r.FirstToken), completed,
+		durationCell(r.TTFT()), durationCell(r.TPOT()), durationCell(r.E2E()), durationCell(r.SchedulingDelay()),
+		numberCell(int64(r.Preemptions)),
+	}
+}
+
+// CSVRows writes a header now and a line for each row that the returned function
+// is given, a field per column of docs/metrics.md, empty for nothing. Errors of
+// the writer show when it is flushed. The function is for actors.Config.Row.
+func CSVRows(w *bufio.Writer) func(*actors.Row) {
+	w.WriteString(strings.Join(rowColumns[:], ",") + "\n")
+	return func(row *actors.Row) {
+		for i, c := range rowCells(row) {
+			if i > 0 {
+				w.WriteByte(',')
+			}
+			switch c.kind {
+			case number:
+				w.Write(strconv.AppendInt(w.AvailableBuffer(), c.number, 10))
+			case text:
+				w.WriteString(csvField(c.text))
+			}
+		}
+		w.WriteByte('\n')
+	}
+}
+
+// csvField quotes a text that would not read back as it is (RFC 4180).
+func csvField(s string) string {
+	if !strings.ContainsAny(s, ",\"\r\n") {
+		return s
+	}
+	return `"` + strings.ReplaceAll(s, `"`, `""`) + `"`
+}
+
+// JSONRows is CSVRows with an object on each line in place of fields, null for
+// nothing.
+func JSONRows(w *bufio.Writer) func(*actors.Row) {
+	return func(row *actors.Row) {
+		open := byte('{')
+		for i, c := range rowCells(row) {
+			w.WriteByte(open)
+			open = ','
+			w.WriteString(`"` + rowColumns[i] + `":`)
+			switch c.kind {
+			case number:
+				w.Write(strconv.AppendInt(w.AvailableBuffer(), c.number, 10))
+			case text:
+				quoted, _ := json.Marshal(c.text) // of a string: no error
+				w.Write(quoted)
+			default:
+				w.WriteString("null")
+			}
+		}
+		w.WriteString("}\n")
+	}
+}

@@ -1,0 +1,187 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"blis/actors"
+	"blis/metrics"
+	"blis/report/plaintext"
+)
+
+// runText writes the text of a run.
+type runText struct{ plaintext.Writer }
+
+// Header writes what a run is of, as known before it begins: cluster, policies,
+// workload, notes.
+func Header(w io.Writer, setup *actors.Setup, cfg *actors.Config, s plaintext.Style) error {
+	var b strings.Builder
+	t := plaintext.NewWriter(&b, s)
+	writeCluster(&t, setup, cfg)
+	t.Line("policies", setup.Policies)
+	t.Line("workload", setup.Workload)
+	for _, note := range setup.Notes {
+		t.Line("note", note)
+	}
+	t.Gap()
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// writeCluster says what served the requests.
+func writeCluster(t *plaintext.Writer, s *actors.Setup, cfg *actors.Config) {
+	t.Line("model", s.Model)
+	t.Line("cluster", fmt.Sprintf("%s %s: %s at TP %d", plaintext.Grouped(int64(cfg.NumInstances)*int64(s.TP)), s.Hardware, plaintext.Plural(int64(cfg.NumInstances), "instance"), s.TP))
+	t.Line("latency", s.Latency)
+	t.Line("instance", fmt.Sprintf("%s KV blocks of %d tokens, max_num_seqs %s, max_num_batched_tokens %s, max_model_len %s",
+		plaintext.Grouped(s.KVBlocks), cfg.BlockSizeInTokens, plaintext.Grouped(int64(cfg.MaxNumSeqs)), plaintext.Grouped(int64(cfg.MaxNumBatchedTokens)), plaintext.Grouped(int64(s.MaxModelLen))))
+}
+
+// writeOutcome writes what became of the requests, rates, latencies, resources,
+// what limited the run, anomalies, the notes behind the first shown, warnings.
+func writeOutcome(w io.Writer, r *actors.Result, shown int, s plaintext.Style) {
+	t := runText{plaintext.NewWriter(w, s)}
+	t.counts(r)
+	t.latencies(&r.Report.Overall)
+	t.targets(r.Report)
+	t.resources(r)
+	t.scaling(r)
+	t.fitness(r)
+	if text := anomalies(&r.Report.Anomalies); text != "" {
+		t.Line("anomalies", text)
+	}
+	for _, note := range r.Setup.Notes[shown:] {
+		t.Line("note", note)
+	}
+	for _, warning := range Warnings(r) {
+		t.Line("warning", warning)
+	}
+	if r.Digest != "" {
+		t.Line("digest", r.Digest)
+	}
+}
+
+func (t *runText) counts(r *actors.Result) {
+	report := r.Report
+	all := &report.Overall
+	unfinished := all.States[metrics.Running] + all.States[metrics.Queued] + all.States[metrics.Pending]
+	text := plaintext.Grouped(report.Injected) + " injected"
+	if m := newMeasured(r); m != nil {
+		text += fmt.Sprintf(", %s of them measured (arrived from %s)", plaintext.Grouped(m.Requests), measuredSpan(r))
+	}
+	text += ": "
+	for _, state := range []metrics.State{metrics.Completed, metrics.Rejected, metrics.Dropped, metrics.TimedOut, metrics.Aborted} {
+		if n := all.States[state]; n > 0 || state != metrics.Aborted {
+			text += fmt.Sprintf("%s %s%s, ", plaintext.Grouped(n), stateWords[state], reasonsOf(all, state))
+		}
+	}
+	t.Line("requests", text+plaintext.Grouped(unfinished)+" unfinished")
+	t.sessions(r)
+	t.Line("tokens", fmt.Sprintf("%s in, %s out", plaintext.Grouped(all.InputTokens), plaintext.Grouped(all.OutputTokens)))
+	rates := fmt.Sprintf("offered %s req/s, completed %s req/s, %s output tokens/s",
+		plaintext.Decimal(report.OfferedPerSecond, 1), plaintext.Decimal(all.RequestsPerSecond, 1), plaintext.Decimal(all.TokensPerSecond, 0))
+	if s := report.Window.Seconds; s != nil {
+		rates += fmt.Sprintf(" over %s s", plaintext.Decimal(s, 2))
+	}
+	t.Line("rates", rates)
+	t.Gap()
+}
+
+func measuredSpan(r *actors.Result) string {
+	from := r.Config.MeasureFrom.String()
+	if r.Config.MeasureTo == 0 {
+		return from
+	}
+	return from + " to " + r.Config.MeasureTo.String()
+}
+
+func (t *runText) latencies(s *metrics.Scope) {
+	row := func(label string, cells ...string) {
+		fmt.Fprintf(t, "%-7s", label)
+		for _, c := range cells {
+			fmt.Fprintf(t, " %12s", c)
+		}
+		t.Gap()
+	}
+	row("ms", "mean", "p50", "p90", "p99", "n")
+	for _, m := range []struct {
+		name    string
+		summary *metrics.Summary
+	}{{"TTFT", s.TTFT}, {"TPOT", s.TPOT}, {"ITL", s.ITL}, {"E2E", s.E2E}} {
+		if m.summary == nil {
+			row(m.name, "–", "–", "–", "–", "0")
+			continue
+		}
+		ms := func(us float64) string { us /= 1e3; return plaintext.Decimal(&us, 2) }
+		row(m.name, ms(m.summary.Mean), ms(m.summary.P50), ms(m.summary.P90), ms(m.summary.P99), plaintext.Grouped(m.summary.N))
+	}
+	t.Gap()
+}
+
+func (t *runText) targets(r *metrics.Report) {
+	label := "targets"
+	for _, class := range r.PerClass {
+		if class.SLOAttainment == nil {
+			continue
+		}
+		t.Line(label, fmt.Sprintf("%s: %s of requests within them, goodput %s req/s", class.Name, plaintext.Percent(class.SLOAttainment), plaintext.Decimal(class.Goodput, 1)))
+		label = ""
+	}
+}
+
+func (t *runText) resources(r *actors.Result) {
+	all := &r.Report.Overall
+	use := all.Resources
+	hits := fmt.Sprintf("hit rate %s of prompt tokens", plaintext.Percent(use.CacheHitRate))
+	if all.ExpectedHitRate != nil {
+		hits += fmt.Sprintf(", the router expected %s", plaintext.Percent(all.ExpectedHitRate))
+	}
+	t.Line("cache", hits)
+	kv := fmt.Sprintf("mean use %s, peak %s, %s", plaintext.Percent(use.KVMean), plaintext.Percent(use.KVPeak), plaintext.Plural(all.Preemptions, "preemption"))
+	if all.RecomputedTokens > 0 {
+		kv += fmt.Sprintf(" (%s tokens recomputed)", plaintext.Grouped(all.RecomputedTokens))
+	}
+	t.Line("KV", kv)
+	if b, i := r.Report.Busiest, r.Report.Idlest; b != nil && i != nil && b.Name != i.Name {
+		t.Line("busy", fmt.Sprintf("busiest %s (a step was running %s of the time), least busy %s (%s)", b.Name, plaintext.Percent(&b.Utilisation), i.Name, plaintext.Percent(&i.Utilisation)))
+	}
+	if s := all.Split; s != nil {
+		ms := func(us float64) string { us /= 1e3; return plaintext.Decimal(&us, 1) }
+		t.Line("E2E", fmt.Sprintf("%s ms = front end %s + queue %s + prefill %s + decode %s + recompute %s",
+			ms(all.E2E.Mean), ms(s.FrontEnd), ms(s.Queue), ms(s.Prefill), ms(s.Decode), ms(s.Recompute)))
+	}
+	t.load(r)
+}
+
+// load says how much of the cluster's capacity was in use, what limited it, and
+// how the backlog went.
+func (t *runText) load(r *actors.Result) {
+	use, l := r.Report.Overall.Resources, r.Load()
+	text := "mean use: "
+	if l.Share != nil {
+		text = fmt.Sprintf("%s of the capacity for these lengths, about %s req/s; mean use: ", plaintext.Percent(l.Share), plaintext.Decimal(l.Capacity, 1))
+	}
+	t.Line("load", text+fmt.Sprintf("max_num_seqs %s, KV %s, token budget %s", plaintext.Percent(l.MaxSeqs), plaintext.Percent(l.KV), plaintext.Percent(l.Budget)))
+	line, most := plaintext.Sparkline(r.Report.Load.Backlog, t.Width-plaintext.LabelWidth-30)
+	t.Line("backlog", fmt.Sprintf("%s up to %s in the system", line, plaintext.Plural(most, "request")))
+	if use.Limit == "none" {
+		t.Line("limit", "none: requests did not wait for max_num_seqs, KV or token budget")
+		return
+	}
+	t.Line("limit", fmt.Sprintf("%s: requests waited for it %s of the time", limitNames[use.Limit], plaintext.Percent(limitShare(use))))
+}
+
+// limitNames are the limits as a user of vLLM sets them.
+var limitNames = map[string]string{"seats": "max_num_seqs", "KV": "KV cache", "token budget": "token budget"}
+
+// limitShare is the share of time behind Resources.Limit.
+func limitShare(use *metrics.Resources) *float64 {
+	switch use.Limit {
+	case "seats":
+		return use.LimitMaxSeqs
+	case "KV":
+		return use.LimitKV
+	}
+	return use.LimitBudget
+}

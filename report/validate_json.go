@@ -1,0 +1,90 @@
+package report
+
+import (
+	"blis/calibrate"
+)
+
+// ValidationJSON is the JSON form of a validation.
+type ValidationJSON struct {
+	Schema   string        `json:"schema"`
+	Models   []subjectJSON `json:"latency_models"`
+	Prefills *Prefills     `json:"prefills"` // null: no OTLP files were given
+	Skipped  []string      `json:"skipped"`
+}
+
+type subjectJSON struct {
+	Name     string              `json:"name"`
+	Runs     []runResultJSON     `json:"runs"`
+	Summary  []calibrate.Summary `json:"summary"`
+	Cold     []calibrate.Summary `json:"cold_summary"`
+	ColdTTFT *float64            `json:"cold_ttft_median_ape"` // of single requests; null: none was cold
+	Rankings []calibrate.Ranking `json:"rankings"`
+	Doubt    *string             `json:"doubt"` // what errors of one sign and similar size say; null: nothing
+}
+
+type runResultJSON struct {
+	Run         string                `json:"run"`
+	Model       string                `json:"model"`
+	Hardware    string                `json:"hardware"`
+	TP          int                   `json:"tp"`
+	Latency     *string               `json:"latency"` // null: no such model for this run
+	Missing     *string               `json:"missing"` // why
+	Overloaded  bool                  `json:"overloaded"`
+	Throughput  *calibrate.Throughput `json:"throughput"`
+	All         *errorsJSON           `json:"all"` // null when overloaded
+	Cold        *errorsJSON           `json:"cold"`
+	StageErrors []stageJSON           `json:"stages"`
+}
+
+type errorsJSON struct {
+	Requests   int                          `json:"requests"`
+	Scores     []calibrate.Score            `json:"scores"`
+	KS         map[calibrate.Metric]float64 `json:"ks"`
+	PerRequest map[calibrate.Metric]float64 `json:"per_request_median_ape"`
+}
+
+type stageJSON struct {
+	Rate float64 `json:"rate"`
+	errorsJSON
+}
+
+func newValidationJSON(list []calibrate.Validation, prefills *Prefills, skipped []string) *ValidationJSON {
+	j := &ValidationJSON{Schema: "blis.validate/v1", Models: []subjectJSON{}, Prefills: prefills, Skipped: listed(skipped)}
+	for i := range list {
+		v := &list[i]
+		s := subjectJSON{v.Subject, []runResultJSON{}, listed(v.Summary), listed(v.Cold), nil, listed(v.Rankings), nil}
+		if cold, known := v.ColdTTFT(); known {
+			s.ColdTTFT = &cold
+		}
+		if doubt := v.Doubt(); doubt != "" {
+			s.Doubt = &doubt
+		}
+		for k := range v.Runs {
+			s.Runs = append(s.Runs, newRunResultJSON(&v.Runs[k]))
+		}
+		j.Models = append(j.Models, s)
+	}
+	return j
+}
+
+func newRunResultJSON(r *calibrate.RunResult) runResultJSON {
+	d := r.Sample.Server.Deployment
+	j := runResultJSON{Run: r.Sample.Run.ID, Model: d.Model.Name, Hardware: d.GPU.Name, TP: d.TP, Overloaded: r.Overloaded, StageErrors: []stageJSON{}}
+	if r.Missing != "" {
+		j.Missing = &r.Missing
+		return j
+	}
+	j.Latency, j.Throughput = &r.Description, &r.Throughput
+	if r.Overloaded {
+		return j
+	}
+	j.All, j.Cold = newErrorsJSON(&r.All), newErrorsJSON(&r.Cold)
+	for k := range r.Stages {
+		j.StageErrors = append(j.StageErrors, stageJSON{r.Sample.Run.Stages[k].Rate, *newErrorsJSON(&r.Stages[k])})
+	}
+	return j
+}
+
+func newErrorsJSON(c *calibrate.Comparison) *errorsJSON {
+	return &errorsJSON{c.Requests, listed(c.Scores), c.KS, c.Each}
+}
