@@ -16,18 +16,18 @@ import (
 // "Moving blocks jackknife and bootstrap capture weak dependence" (1992).
 
 const (
-	// resamples is how often a series is put together again: standard errors
-	// vary by 2 % with their number then.
+	// resamples is the number of series. With 1,000 a standard error varies by 2 %
+	// from one set of series to the next.
 	resamples = 1000
 
 	mostWindows    = 200 // of a run
 	fewestWindows  = 20  // below that nothing can be said
-	windowRequests = 20  // at least, in the mean
+	windowRequests = 20  // at least, on average
 	fewestBlocks   = 10  // in a series: no block is longer than a tenth of it
 )
 
-// windowsFor is the number of windows into which a run of requests requests is cut; 0 if it
-// is too short.
+// windowsFor is the number of windows of a run with that many requests; 0 if it is
+// too short.
 func windowsFor(requests int) int {
 	n := min(requests/windowRequests, mostWindows)
 	if n < fewestWindows {

@@ -21,9 +21,9 @@ type Comparison struct {
 	Base    actors.Config
 	Bundles []Bundle // at least 2; the first is the baseline
 
-	// Source makes the requests of a replicate from its workload seed, in place
-	// of what Base says. It is called once per run, by several goroutines, and
-	// with one seed must always give the same requests. nil: Base says.
+	// Source makes the requests of a replicate from its workload seed, in place of
+	// the workload of Base; nil: that of Base. It is called once per run, by several
+	// goroutines, and must give the same requests for the same seed.
 	Source func(seed uint64) workload.Source
 
 	// Intervals is where confidence intervals come from; empty: from seeds where
@@ -106,8 +106,8 @@ func NewPlan(c Comparison) (*Plan, error) {
 	return p, nil
 }
 
-// checkBundle is a bundle before its runs, with what is wrong with it. The error
-// is one that ends the comparison.
+// checkBundle checks a bundle before its runs. A fault of the bundle is in its Err;
+// the error returned ends the comparison.
 func (p *Plan) checkBundle(b int) (Compared, error) {
 	c := &p.comparison
 	one := Compared{Name: c.Bundles[b].Name, Err: c.Bundles[b].Err}
@@ -163,14 +163,14 @@ func (p *Plan) Runs() int {
 	return sum
 }
 
-// check refuses what says nothing about a run.
+// check refuses settings of a comparison that are out of range.
 func (p *Plan) check() error {
 	c := &p.comparison
 	bad := func(format string, args ...any) error { return &actors.InputError{Text: fmt.Sprintf(format, args...)} }
 	switch {
 	case len(c.Bundles) < 2:
 		return bad("%d bundles to compare: want at least 2", len(c.Bundles))
-	case c.Intervals != "" && !slices.Contains(Methods(), c.Intervals):
+	case c.Intervals != "" && !slices.Contains(methods(), c.Intervals):
 		return bad("--intervals is %q: want seeds or bootstrap", c.Intervals)
 	case !(c.Confidence >= 0.5 && c.Confidence <= 0.9999):
 		return bad("confidence is %v: want from 0.5 to 0.9999", c.Confidence)

@@ -1,22 +1,21 @@
 // Package study answers questions that take many runs. A run is actors.Run on
-// one goroutine; a study carries out many of them side by side and keeps of
-// each only the measures it is judged by, so that thousands fit into memory.
-// What comes out depends on the runs alone: not on how many went on at once,
-// nor on which of them ended first.
+// one goroutine; a study carries out many of them in parallel and keeps only the
+// measures of each, so that thousands fit into memory. The result depends on the
+// runs alone, not on the number of goroutines or on the order in which runs end.
 //
 //	pool.go        Pool: many independent tasks over all cores, in order
 //	runs.go        Run: the tasks are runs, of which values are kept
-//	measures.go    Measures: what these are values of
+//	measures.go    Measures: the measures of a run
 //	compare.go     Comparison and Plan: several bundles under the same traffic
 //	compare_run.go its runs, and what failed
-//	intervals.go   where intervals come from, and what runs once
-//	bootstrap.go   the moving-block bootstrap; sample.go what it keeps of a run,
+//	intervals.go   the method of the confidence intervals; bundles that run once
+//	bootstrap.go   the moving-block bootstrap; sample.go the requests of a run,
 //	               resample.go every measure over windows drawn again
-//	result.go      Result: what a comparison yields, and its verdicts
-//	notes.go       what its reader must know
+//	result.go      Result: estimates, differences and verdicts
+//	notes.go       notes on the result
 //	statistics.go  means, intervals and differences of a few replicates
-//	regret.go      Regrets: decisions that a run regrets, taken the other way
-//	pareto.go      which bundle is beaten in everything by another; the ranking
+//	regret.go      Regrets: the decisions with the largest regret, replayed
+//	pareto.go      Pareto dominance and the ranking of bundles
 //
 // docs/studies.md says what the numbers mean and where the formulas come from.
 package study

@@ -25,10 +25,10 @@ const (
 	Exact Method = "none"
 )
 
-// Methods lists those that can be asked for.
-func Methods() []Method { return []Method{FromSeeds, Bootstrap} }
+// methods lists the methods that can be asked for.
+func methods() []Method { return []Method{FromSeeds, Bootstrap} }
 
-// Intervals is how the confidence intervals of a result came about.
+// Intervals says how the confidence intervals of a result were computed.
 type Intervals struct {
 	Method Method
 

@@ -13,7 +13,7 @@ import (
 // Measure is a number by which a study judges whole runs.
 type Measure struct {
 	Name   string // like p99_ttft
-	Help   string // what it is, in a line
+	Help   string // a definition, in a line
 	Kind   metrics.MeasureKind
 	Better metrics.Direction
 	of     func(*metrics.RunFigures, *metrics.FitnessScore) *float64
@@ -50,9 +50,9 @@ func measure(r *actors.Result) Values {
 	return values
 }
 
-// SelectMeasures are the measures of these names, in their order. A name that
-// there is not, or that is there twice, is an *actors.InputError which begins
-// with what, the flag that said it.
+// SelectMeasures returns the measures with these names, in their order. An unknown
+// name, or one that is given twice, is an *actors.InputError that begins with what,
+// the name of the flag.
 func SelectMeasures(what string, names []string) ([]Measure, error) {
 	var list []Measure
 	var known []string

@@ -45,7 +45,7 @@ func (p *Plan) alike() []string {
 	return notes
 }
 
-// intervalNotes are what must be known of the intervals of a trace.
+// intervalNotes are the notes on the intervals of a trace.
 func (p *Plan) intervalNotes() []string {
 	if p.comparison.Source != nil || p.result.Bundles[0].Setup.Chance.Traffic {
 		return nil
@@ -59,7 +59,7 @@ func (p *Plan) intervalNotes() []string {
 	return nil
 }
 
-// warnings are what only the runs show.
+// warnings are the notes that only the runs make known.
 func (r *Result) warnings() []string {
 	var list []string
 	switch i := &r.Intervals; {

@@ -11,18 +11,16 @@ import (
 	"blis/vtime"
 )
 
-// Regrets collects the decisions of a run that a replay may show to have been
-// the worst: those whose chosen instance scored furthest below the best. It is a
-// trace.Consumer for a run with candidates (actors.Tracing.Counterfactual from
-// 1 on). It keeps of a run the worst decisions and a number per request in
-// flight.
+// Regrets collects the routing decisions of a run with the largest regret, for a
+// replay. It is a trace.Consumer for a run with candidates
+// (actors.Tracing.Counterfactual at least 1). It keeps the worst decisions, and a
+// number per request in flight.
 //
-// A decision that the user forced is none of a policy, and one that routes a
-// request again, which was on an instance before, cannot be forced: neither is
-// among them.
+// Two kinds of decisions are left out: forced ones, which are not the policy's, and
+// those that route a request again, which cannot be forced.
 type Regrets struct {
-	most   int
-	worst  []Regretted // the worst first, at most most
+	limit  int         // length of worst
+	worst  []Regretted // the worst first
 	routed map[int64]struct{}
 	count  int64 // decisions with regret
 	all    int64 // decisions
@@ -42,7 +40,7 @@ type Regretted struct {
 
 // NewRegrets returns a collector of the worst most decisions, at least 1.
 func NewRegrets(most int) *Regrets {
-	return &Regrets{most: most, routed: map[int64]struct{}{}}
+	return &Regrets{limit: most, routed: map[int64]struct{}{}}
 }
 
 // Consume implements trace.Consumer.
@@ -78,11 +76,11 @@ func (g *Regrets) decision(r *trace.Routing) {
 		Score: *r.Score, BestScore: *r.Best, Regret: *r.Regret,
 	}
 	at, _ := slices.BinarySearchFunc(g.worst, d, worse)
-	if at == g.most {
+	if at == g.limit {
 		return
 	}
-	if len(g.worst) == g.most {
-		g.worst = g.worst[:g.most-1]
+	if len(g.worst) == g.limit {
+		g.worst = g.worst[:g.limit-1]
 	}
 	g.worst = slices.Insert(g.worst, at, d)
 }
@@ -92,26 +90,25 @@ func worse(a, b Regretted) int {
 	return cmp.Or(cmp.Compare(b.Regret, a.Regret), cmp.Compare(a.Request, b.Request))
 }
 
-// RegretReplay is what would have come of other decisions.
+// RegretReplay is the effect that other decisions would have had.
 type RegretReplay struct {
 	Partial   bool  // interrupted: some decisions were not replayed
 	Decisions int64 // routing decisions of the run, without forced ones and requests routed again
-	Regretted int64 // of these, with regret
+	Regretted int64 // those of them with regret
 	MeanTTFT  *float64
 	Replayed  []Replayed // the worst first
 }
 
-// Replayed is a decision that was taken the other way in a run of its own, in
-// which nothing else was forced.
+// Replayed is a decision and a run in which the best instance was forced in its
+// place, and nothing else.
 type Replayed struct {
 	Regretted
-	Other    *vtime.Duration // TTFT of the request then; nil: it got no first token
-	MeanTTFT *float64        // of all requests then, µs; nil: there was no first token
+	Other    *vtime.Duration // TTFT of the request in that run; nil: it got no first token
+	MeanTTFT *float64        // of all requests in that run, µs; nil: there was no first token
 }
 
-// Difference is what the other decision would have changed in the request's TTFT,
-// below 0: it would have been sooner; ok is false where one of the two has no
-// first token.
+// Difference is the change of the request's TTFT by the other decision; below 0 the
+// first token comes earlier. ok is false if one of the two runs has no first token.
 func (r *Replayed) Difference() (d vtime.Duration, ok bool) {
 	if r.TTFT == nil || r.Other == nil {
 		return 0, false
@@ -119,10 +116,10 @@ func (r *Replayed) Difference() (d vtime.Duration, ok bool) {
 	return *r.Other - *r.TTFT, true
 }
 
-// Replay runs cfg, the configuration of the run that the decisions are of, once
-// more for each of the worst, with the best instance forced in place of the
-// chosen one and everything else, seeds included, as it was. meanTTFT is that
-// of the run itself.
+// Replay runs cfg, the configuration of the run whose decisions these are, once more
+// for each of the worst decisions, with the best instance forced in place of the
+// chosen one. All else, seeds included, stays. meanTTFT is the mean TTFT of the run
+// itself in µs.
 //
 // Errors: *actors.InputError for a source that cannot be pulled twice, *RunError
 // for a run that failed. When ctx is cancelled the error is ctx's and the
@@ -158,8 +155,8 @@ func (g *Regrets) Replay(ctx context.Context, cfg actors.Config, meanTTFT *float
 	return r, err
 }
 
-// forced is cfg with a decision the other way, whose request's TTFT goes to
-// where ttft points.
+// forced is cfg with the best instance forced for a decision. The TTFT of its
+// request is stored in *ttft.
 func forced(cfg actors.Config, d *Regretted, ttft **vtime.Duration) actors.Config {
 	entry := fmt.Sprintf("%d=%d", d.Request, d.Best)
 	if cfg.ForceRouting != "" {

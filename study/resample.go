@@ -7,8 +7,8 @@ import (
 	"blis/metrics"
 )
 
-// unsampled are measures that requests do not add up to: gaps between tokens
-// are not kept one by one, and what is paid for goes by the clock.
+// unsampled are the measures that are not sums over requests: gaps between tokens
+// are not kept one by one, and cost is paid by time.
 var unsampled = []string{"p50_itl", "p90_itl", "p99_itl", "replica_hours", "scale_efficiency", "completed_per_replica_hour", "cost"}
 
 // resampled reports whether the bootstrap knows a measure: an interval of

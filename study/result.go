@@ -7,8 +7,8 @@ import (
 	"blis/metrics"
 )
 
-// Result is what a comparison yields: a function of it alone. Latencies are in
-// µs.
+// Result is the result of a comparison; it depends on the comparison alone.
+// Latencies are in µs.
 type Result struct {
 	// Partial: the comparison was interrupted. Replicates are then those that
 	// ended for every bundle.
@@ -23,7 +23,7 @@ type Result struct {
 	Objectives []Measure  // over which Ranks are
 	Bundles    []Compared // the first is the baseline
 	Ranking    []int      // of Bundles, the best first; nil: no replicate ended. See order.
-	Notes      []string   // what a reader must know to trust the numbers
+	Notes      []string   // conditions under which the numbers hold
 
 	fitness metrics.Fitness
 	short   bool // for the bootstrap
@@ -35,7 +35,7 @@ func (r *Result) Weighed() bool { return len(r.fitness.Terms) > 0 }
 // Seeds are the seeds of one replicate.
 type Seeds struct{ Seed, Workload uint64 }
 
-// Compared is a bundle with what came of it.
+// Compared is a bundle with its results.
 type Compared struct {
 	Name   string
 	Config actors.Config // effective, of the first replicate
@@ -80,7 +80,7 @@ type Difference struct {
 	Relative  *float64 // Mean over the mean of the baseline; nil: the latter is 0
 }
 
-// Verdict says how a bundle stands to the baseline in a measure.
+// Verdict compares a bundle with the baseline in a measure.
 type Verdict string
 
 // Verdicts.

@@ -17,7 +17,7 @@ type sample struct {
 	fitness  metrics.Fitness
 }
 
-// observed is what measures take from one request.
+// observed is the numbers of a request that measures need.
 type observed struct {
 	arrival   vtime.Time
 	latency   [sampledLatencies]int64 // µs; −1: it has none
@@ -37,7 +37,7 @@ const (
 	sampledLatencies
 )
 
-// What is counted of requests, by window.
+// The numbers that are counted per window.
 const (
 	injected = iota
 	completed
@@ -52,7 +52,7 @@ const (
 	counted
 )
 
-// observe takes a request in, if it counts.
+// observe adds a request if it is measured.
 func (s *sample) observe(r *actors.Row) {
 	if !r.Measured() {
 		return
@@ -197,7 +197,7 @@ func (t *table) countTenants(in *span) {
 	})
 }
 
-// placed is a value and the window of its request.
+// placed is a value with the window of its request.
 type valueInWindow struct {
 	value  int64
 	window int32
