@@ -4,7 +4,8 @@
 //	record.go     the records, one type each; what a trace is
 //	writer.go     traces into files; record_methods.go the JSON of records, which is
 //	generated from their struct tags (go generate); append.go, number.go of values
-//	reader.go     and out of them; parse.go from JSON
+//	reader.go     and out of them; parse.go from JSON, parse_quick.go
+//	from the form of JSON that a Writer has
 //	msgpack.go    the other form of files
 //
 // A Summary takes records as they come and reports them as facts and as a text of

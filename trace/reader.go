@@ -110,6 +110,9 @@ func (r *Reader) read() (Record, error) {
 	if err != nil {
 		return nil, err
 	}
+	if record, ok := parseQuickly(line); ok {
+		return record, nil
+	}
 	return parse(line)
 }
 
