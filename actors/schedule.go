@@ -4,6 +4,7 @@ import (
 	"blis/engine"
 	"blis/lookahead"
 	"blis/vtime"
+	"blis/vtime/heap"
 )
 
 // schedule holds decisions of the router at later times, in order of (time,
@@ -22,7 +23,7 @@ type entry struct {
 	slot    int32
 }
 
-func (e *entry) before(o *entry) bool {
+func (e *entry) Before(o *entry) bool {
 	if e.at != o.at {
 		return e.at < o.at
 	}
@@ -36,7 +37,7 @@ func (s *schedule) first() (e *entry, late bool) {
 	if s.head < len(s.entries) {
 		e = &s.entries[s.head]
 	}
-	if len(s.late) > 0 && (e == nil || s.late[0].before(e)) {
+	if len(s.late) > 0 && (e == nil || s.late[0].Before(e)) {
 		return &s.late[0], true
 	}
 	return e, false
@@ -59,8 +60,8 @@ func (s *schedule) key(class uint8) lookahead.Key {
 }
 
 func (s *schedule) push(e entry) {
-	if n := len(s.entries); n > s.head && e.before(&s.entries[n-1]) {
-		s.pushLate(e)
+	if n := len(s.entries); n > s.head && e.Before(&s.entries[n-1]) {
+		s.late = heap.Push(s.late, e)
 		return
 	}
 	if s.head > 0 && len(s.entries) == cap(s.entries) {
@@ -70,47 +71,16 @@ func (s *schedule) push(e entry) {
 	s.entries = append(s.entries, e)
 }
 
-func (s *schedule) pushLate(e entry) {
-	s.late = append(s.late, e)
-	for i := len(s.late) - 1; i > 0; {
-		up := (i - 1) / 2
-		if !s.late[i].before(&s.late[up]) {
-			return
-		}
-		s.late[i], s.late[up] = s.late[up], s.late[i]
-		i = up
-	}
-}
-
 // pop removes the first entry and returns its slot.
 func (s *schedule) pop() int32 {
 	e, late := s.first()
 	slot := e.slot
 	if late {
-		s.popLate()
+		s.late = heap.Pop(s.late)
 	} else if s.head++; s.head == len(s.entries) {
 		s.entries, s.head = s.entries[:0], 0
 	}
 	return slot
-}
-
-func (s *schedule) popLate() {
-	last := len(s.late) - 1
-	s.late[0] = s.late[last]
-	s.late = s.late[:last]
-	for i := 0; ; {
-		least := i
-		for child := 2*i + 1; child <= 2*i+2 && child < last; child++ {
-			if s.late[child].before(&s.late[least]) {
-				least = child
-			}
-		}
-		if least == i {
-			return
-		}
-		s.late[i], s.late[least] = s.late[least], s.late[i]
-		i = least
-	}
 }
 
 // heldRequests are the requests that wait for a decision of the router, or for their

@@ -27,7 +27,7 @@ func TestScheduleIsInOrder(t *testing.T) {
 				continue
 			}
 			slices.SortFunc(twin, func(a, b entry) int {
-				if a.before(&b) {
+				if a.Before(&b) {
 					return -1
 				}
 				return 1

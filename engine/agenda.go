@@ -1,6 +1,9 @@
 package engine
 
-import "blis/vtime"
+import (
+	"blis/vtime"
+	"blis/vtime/heap"
+)
 
 // event is a kind of event of an instance.
 type event uint8
@@ -42,7 +45,7 @@ type timer struct {
 	member
 }
 
-func (x *timer) before(y *timer) bool {
+func (x *timer) Before(y *timer) bool {
 	if x.at != y.at {
 		return x.at < y.at
 	}
@@ -77,20 +80,20 @@ func (ts *times) stepsUntil() vtime.Time {
 
 // addArrival files a pending request that is queued at time at.
 func (a *agenda) addArrival(at vtime.Time, m member) {
-	a.arrivals = push(a.arrivals, timer{int64(at), m.id, m})
+	a.arrivals = heap.Push(a.arrivals, timer{int64(at), m.id, m})
 	a.at[eventQueued] = first(a.arrivals)
 }
 
 // addDeadline files a request under its deadline.
 func (a *agenda) addDeadline(at vtime.Time, m member) {
-	a.deadlines = push(a.deadlines, timer{int64(at), m.id, m})
+	a.deadlines = heap.Push(a.deadlines, timer{int64(at), m.id, m})
 	a.at[eventTimeout] = first(a.deadlines)
 }
 
 // takeArrival removes the request that is queued next, and returns its slot.
 func (a *agenda) takeArrival() int32 {
 	i := a.arrivals[0].slot
-	a.arrivals = pop(a.arrivals)
+	a.arrivals = heap.Pop(a.arrivals)
 	a.trimArrivals()
 	return i
 }
@@ -98,7 +101,7 @@ func (a *agenda) takeArrival() int32 {
 // takeDeadline removes the request whose deadline is next, and returns it.
 func (a *agenda) takeDeadline() member {
 	m := a.deadlines[0].member
-	a.deadlines = pop(a.deadlines)
+	a.deadlines = heap.Pop(a.deadlines)
 	a.trimDeadlines()
 	return m
 }
@@ -115,14 +118,14 @@ func (a *agenda) vacated(i int32) {
 
 func (a *agenda) trimArrivals() {
 	for len(a.arrivals) > 0 && !a.requests.is(a.arrivals[0].member, pending) {
-		a.arrivals = pop(a.arrivals)
+		a.arrivals = heap.Pop(a.arrivals)
 	}
 	a.at[eventQueued] = first(a.arrivals)
 }
 
 func (a *agenda) trimDeadlines() {
 	for len(a.deadlines) > 0 && !a.requests.holds(a.deadlines[0].member) {
-		a.deadlines = pop(a.deadlines)
+		a.deadlines = heap.Pop(a.deadlines)
 	}
 	a.at[eventTimeout] = first(a.deadlines)
 }

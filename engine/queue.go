@@ -1,6 +1,9 @@
 package engine
 
-import "blis/policy"
+import (
+	"blis/policy"
+	"blis/vtime/heap"
+)
 
 // waitQueue is the requests in phase waiting. A scheduler that never reorders
 // has them in the order in which they were queued, preempted ones in front. One
@@ -24,7 +27,7 @@ func (q *waitQueue) push(i int32, front bool) {
 	m := member{i, s.ID}
 	switch {
 	case q.reorders:
-		q.ordered = push(q.ordered, ordered{m, s.Waiting, q})
+		q.ordered = heap.Push(q.ordered, ordered{m, s.Waiting, q})
 	case front:
 		q.fifo.pushFront(m)
 	default:
@@ -38,7 +41,7 @@ func (q *waitQueue) head() int32 {
 		if m := q.ordered[0].member; q.requests.is(m, waiting) {
 			return m.slot
 		}
-		q.ordered = pop(q.ordered)
+		q.ordered = heap.Pop(q.ordered)
 	}
 	for q.fifo.n > 0 {
 		if m := q.fifo.ring[q.fifo.head]; q.requests.is(m, waiting) {
@@ -53,7 +56,7 @@ func (q *waitQueue) head() int32 {
 func (q *waitQueue) pop(i int32, p phase) {
 	q.requests.to(i, p)
 	if q.reorders {
-		q.ordered = pop(q.ordered)
+		q.ordered = heap.Pop(q.ordered)
 		return
 	}
 	q.fifo.pop()
@@ -67,7 +70,7 @@ type ordered struct {
 	queue   *waitQueue
 }
 
-func (x *ordered) before(y *ordered) bool {
+func (x *ordered) Before(y *ordered) bool {
 	return x.queue.scheduler.Less(&x.waiting, &y.waiting, x.queue.ctx)
 }
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"blis/vtime"
+	"blis/vtime/heap"
 )
 
 // wheel files the members of the cohort under the formation of their last token.
@@ -41,7 +42,7 @@ const never = int64(vtime.Never)
 func (w *wheel) add(i int32, last, formed int64) {
 	s := w.requests.at(i)
 	if last-formed > wheelReach {
-		w.later = push(w.later, timer{last, s.order, member{i, s.ID}})
+		w.later = heap.Push(w.later, timer{last, s.order, member{i, s.ID}})
 		return
 	}
 	b := last % wheelSize
@@ -114,7 +115,7 @@ func (w *wheel) take(last int64) []int32 {
 		if d := &w.later[0]; w.holds(d) {
 			list = append(list, d.slot)
 		}
-		w.later = pop(w.later)
+		w.later = heap.Pop(w.later)
 	}
 	if len(list) > 1 {
 		slices.SortFunc(list, func(x, y int32) int { return cmp.Compare(w.requests.at(x).order, w.requests.at(y).order) })

@@ -19,13 +19,13 @@ func (co *coordinator) updateControl(c int) {
 	if n.optional.periodic != nil {
 		t.periodic = n.optional.periodic.NextPeriodic()
 	}
-	own := earliest(n.process.Next(), t.periodic)
-	t.due = earliest(own, mail)
+	own := Earliest(n.process.Next(), t.periodic)
+	t.due = Earliest(own, mail)
 	t.promise = latest(n.process.Promise(), own.Next())
 	if n.controlMail > 0 { // Config.React is about notices: this mail may cause anything
-		t.promise = earliest(t.promise, mail)
+		t.promise = Earliest(t.promise, mail)
 	} else if co.config.React != nil && !mail.IsNever() {
-		t.promise = earliest(t.promise, latest(co.config.React(mail), mail))
+		t.promise = Earliest(t.promise, latest(co.config.React(mail), mail))
 	}
 	t.observed = Observation{At: NeverKey}
 	if n.optional.observer != nil {
@@ -41,7 +41,7 @@ func (co *coordinator) sentByControl(sender, receiver *node, at, effectAt Key) {
 	switch receiver.channel {
 	case toLeaf:
 		o.toLeaves++
-		o.firstEffect = earliest(o.firstEffect, latest(at, effectAt))
+		o.firstEffect = Earliest(o.firstEffect, latest(at, effectAt))
 		o.lower(co.fleet.replyTo(at, effectAt))
 		if next := &co.view.control[sender.slot].observed; o.cause.Less(next.At) && latest(at, effectAt).Less(next.StateBefore) {
 			o.lower(next.At)
@@ -81,7 +81,7 @@ func (co *coordinator) controlReceived(n *node, stamp Stamp) {
 		return
 	}
 	next := n.optional.observer.Observation()
-	if earliest(co.view.leaves.stableUntil, n.out.firstEffect).Less(next.StateBefore) {
+	if Earliest(co.view.leaves.stableUntil, n.out.firstEffect).Less(next.StateBefore) {
 		n.out.lower(next.At)
 	} else if !next.At.IsNever() {
 		n.out.lower(next.Until)

@@ -109,20 +109,20 @@ func (s *controlState) waitsFor() (stateBefore, notifyBefore Key) {
 // controlHorizon returns the horizon of control process c.
 func (v *view) controlHorizon(c int) (h Key) {
 	s := &v.control[c]
-	h = earliest(v.end, v.leaves.promise)
+	h = Earliest(v.end, v.leaves.promise)
 	for o := range v.control {
 		if o != c {
-			h = earliest(h, peerHorizon(c, o, v.control[o].due))
+			h = Earliest(h, peerHorizon(c, o, v.control[o].due))
 		}
 	}
-	h = v.limitWindow(earliest(h, s.periodic), s.due)
+	h = v.limitWindow(Earliest(h, s.periodic), s.due)
 	if !s.observed.At.Less(h) {
 		return h
 	}
 	if v.leaves.stableUntil.Less(s.observed.StateBefore) {
 		return s.observed.At
 	}
-	return earliest(h, s.observed.Until)
+	return Earliest(h, s.observed.Until)
 }
 
 // peerHorizon returns the horizon that control process o, with an event at due,
@@ -151,13 +151,13 @@ func (s *controlState) endsObservation(h Key) bool {
 func (v *view) leafHorizon() Key {
 	h := v.end
 	if v.react != nil && !v.leaves.promise.IsNever() {
-		h = earliest(h, v.react(v.leaves.promise))
+		h = Earliest(h, v.react(v.leaves.promise))
 	}
 	for c := range v.control {
 		s := &v.control[c]
-		h = earliest(h, earliest(s.promise, s.periodic))
+		h = Earliest(h, Earliest(s.promise, s.periodic))
 		if !s.observed.At.IsNever() {
-			h = earliest(h, s.observed.LeafLimit)
+			h = Earliest(h, s.observed.LeafLimit)
 		}
 	}
 	return v.limitWindow(h, v.leaves.due)
@@ -169,5 +169,5 @@ func (v *view) limitWindow(h, from Key) Key {
 	if v.window == 0 || from.IsNever() {
 		return h
 	}
-	return earliest(h, latest(Key{At: from.At.Add(v.window)}, from.Next()))
+	return Earliest(h, latest(Key{At: from.At.Add(v.window)}, from.Next()))
 }

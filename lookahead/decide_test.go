@@ -10,7 +10,7 @@ func TestDecide(t *testing.T) {
 		return controlState{due: due, periodic: NeverKey, promise: promise, observed: blind}
 	}
 	observing := func(s controlState, o Observation) controlState { s.observed = o; return s }
-	periodic := func(s controlState, k Key) controlState { s.periodic, s.due = k, earliest(s.due, k); return s }
+	periodic := func(s controlState, k Key) controlState { s.periodic, s.due = k, Earliest(s.due, k); return s }
 	stopped := func(s controlState) controlState { s.stopped = true; return s }
 	streaming := func(s controlState) controlState { s.stopped, s.streaming = true, true; return s }
 	live := Observation{At: at(50, 2), Until: at(50, 3), StateBefore: at(50, 2), LeafLimit: at(50, 2)}

@@ -35,12 +35,12 @@ func (f *fleet) add(n *node) {
 func (f *fleet) update(n *node) {
 	next, mail, effectAt := n.process.Next(), n.mailbox.head(), n.mailbox.effectAt()
 	promise := latest(n.process.Promise(), next.Next()) // nothing is sent before the next event
-	due := earliest(next, mail)
+	due := Earliest(next, mail)
 	if n.optional.periodic != nil && !n.horizon.IsNever() {
-		due = earliest(due, n.optional.periodic.NextPeriodic())
+		due = Earliest(due, n.optional.periodic.NextPeriodic())
 	}
 	if !mail.IsNever() {
-		promise = earliest(promise, f.replyTo(mail, effectAt))
+		promise = Earliest(promise, f.replyTo(mail, effectAt))
 	}
 	stableUntil := next // without mail
 	if n.optional.publisher != nil {
@@ -50,7 +50,7 @@ func (f *fleet) update(n *node) {
 	}
 	// Nothing changes before the next event; mail changes nothing before it takes
 	// effect.
-	stableUntil = latest(due, earliest(stableUntil, effectAt))
+	stableUntil = latest(due, Earliest(stableUntil, effectAt))
 	f.due.set(n.slot, due)
 	f.promise.set(n.slot, promise)
 	f.stableUntil.set(n.slot, stableUntil)

@@ -57,9 +57,9 @@ func TestFleetKnowsItsMinima(t *testing.T) {
 func checkMinima(t *rapid.T, f *fleet) {
 	want := summary{NeverKey, NeverKey, NeverKey}
 	for i := range f.nodes {
-		want.due = earliest(want.due, f.due.key(i))
-		want.promise = earliest(want.promise, f.promise.key(i))
-		want.stableUntil = earliest(want.stableUntil, f.stableUntil.key(i))
+		want.due = Earliest(want.due, f.due.key(i))
+		want.promise = Earliest(want.promise, f.promise.key(i))
+		want.stableUntil = Earliest(want.stableUntil, f.stableUntil.key(i))
 	}
 	if got := f.summary(); got != want {
 		t.Fatalf("minima %v, want %v", got, want)

@@ -154,10 +154,10 @@ func (m *mailbox) head() Key {
 func (m *mailbox) effectAt() Key {
 	k := NeverKey
 	for _, f := range m.queue[m.read:] {
-		k = earliest(k, f.effectAt)
+		k = Earliest(k, f.effectAt)
 	}
 	for _, f := range m.heap {
-		k = earliest(k, f.effectAt)
+		k = Earliest(k, f.effectAt)
 	}
 	return k
 }
@@ -185,6 +185,10 @@ func (m *mailbox) advance(f *frame, end int) {
 	}
 	m.node.worker.frames.put(f)
 }
+
+// The heap is not vtime/heap: with its comparisons through a type parameter a
+// message costs 15 to 20 % more here (4, 32, 256 frames: 18, 42, 71 ns against
+// 21, 50, 85 ns).
 
 // siftUp restores the heap after an append at i.
 func (m *mailbox) siftUp(i int) {

@@ -172,7 +172,7 @@ func (n *node) runToEnd() {
 // horizon, which those events may have lowered.
 func (n *node) receive(m *Message) {
 	o, key := &n.out, m.Stamp.Key()
-	if n.advanced.Less(earliest(key, o.limit)) {
+	if n.advanced.Less(Earliest(key, o.limit)) {
 		n.advance(key)
 	}
 	if !key.Less(o.limit) || n.loop.halted.Load() {
@@ -238,9 +238,9 @@ func (n *node) skipRest(f *frame, m *Message) int {
 // advance executes the local events before h.
 func (n *node) advance(h Key) {
 	o := &n.out
-	o.horizon = earliest(h, o.limit)
+	o.horizon = Earliest(h, o.limit)
 	n.process.Advance(h, o)
-	if reached := earliest(h, o.limit); !o.stopped {
+	if reached := Earliest(h, o.limit); !o.stopped {
 		n.advanced = latest(n.advanced, reached)
 	}
 }
@@ -250,7 +250,7 @@ func (n *node) advance(h Key) {
 // between windows.
 func (n *node) alive() Key {
 	n.mailbox.absorb()
-	return earliest(n.process.Next(), n.mailbox.head())
+	return Earliest(n.process.Next(), n.mailbox.head())
 }
 
 // estimate returns the expected work of a turn up to h.

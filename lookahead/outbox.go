@@ -136,7 +136,7 @@ func (o *Outbox) BeginWithEffectAt(to ProcessID, at, effectAt Key, kind Kind, fi
 	o.sent++
 	f := o.frameTo(receiver)
 	f.begin(Stamp{At: at.At, Class: at.Class, Source: uint32(n.id), Seq: o.seq}, kind, fields)
-	f.effectAt = earliest(f.effectAt, effectAt)
+	f.effectAt = Earliest(f.effectAt, effectAt)
 	o.current, o.unwritten = f, fields
 	if d := at.At.Sub(o.cause.At); d < o.lookahead[receiver.channel] {
 		o.lookahead[receiver.channel] = d
@@ -180,8 +180,8 @@ func (o *Outbox) End() {
 
 // lower lowers the turn's horizon to k.
 func (o *Outbox) lower(k Key) {
-	o.limit = earliest(o.limit, k)
-	o.horizon = earliest(o.horizon, k)
+	o.limit = Earliest(o.limit, k)
+	o.horizon = Earliest(o.horizon, k)
 }
 
 // frameTo returns the frame for the next message to a receiver.

@@ -107,7 +107,7 @@ func (l *pholdLeaf) Receive(m *Message, out *Outbox) {
 
 func (l *pholdLeaf) Advance(h Key, out *Outbox) {
 	for {
-		k := earliest(l.Next(), l.NextPeriodic())
+		k := Earliest(l.Next(), l.NextPeriodic())
 		if !out.Execute(k) {
 			return
 		}
@@ -272,7 +272,7 @@ func (s *pholdScaler) NextPeriodic() Key {
 	return Key{vtime.Time(checkEvery) * vtime.Time(s.checks+1), 9}
 }
 
-func (s *pholdScaler) Promise() Key { return earliest(s.Next(), s.NextPeriodic()).Next() }
+func (s *pholdScaler) Promise() Key { return Earliest(s.Next(), s.NextPeriodic()).Next() }
 
 func (s *pholdScaler) Receive(m *Message, out *Outbox) {
 	s.mix(m.Body.Uint())
@@ -281,7 +281,7 @@ func (s *pholdScaler) Receive(m *Message, out *Outbox) {
 
 func (s *pholdScaler) Advance(_ Key, out *Outbox) {
 	for {
-		k := earliest(s.Next(), s.NextPeriodic())
+		k := Earliest(s.Next(), s.NextPeriodic())
 		if !out.Execute(k) {
 			return
 		}

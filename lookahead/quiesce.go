@@ -9,11 +9,11 @@ func (co *coordinator) quiesce() (done bool, err error) {
 		return false, nil
 	}
 	// Sinks read only when no other process keeps the run alive.
-	work := earliest(co.alive(co.control), co.leavesAlive())
+	work := Earliest(co.alive(co.control), co.leavesAlive())
 	c, ok := co.periodicTurn(work)
 	if !ok {
 		co.runSinks()
-		work = earliest(work, co.alive(co.sinks))
+		work = Earliest(work, co.alive(co.sinks))
 		if work.IsNever() {
 			return true, nil
 		}
@@ -39,7 +39,7 @@ func (co *coordinator) alive(list []*node) Key {
 	co.counts.Asked += uint64(len(list))
 	for _, n := range list {
 		co.asked = n
-		work = earliest(work, n.alive())
+		work = Earliest(work, n.alive())
 	}
 	return work
 }

@@ -141,7 +141,7 @@ func (co *coordinator) runLeaves(m move) error {
 func (co *coordinator) earliestDue() Key {
 	due := co.view.leaves.due
 	for c := range co.view.control {
-		due = earliest(due, co.view.control[c].due)
+		due = Earliest(due, co.view.control[c].due)
 	}
 	return due
 }

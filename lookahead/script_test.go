@@ -29,7 +29,7 @@ func (s *script) Promise() Key {
 	if s.promise != (Key{}) {
 		return s.promise
 	}
-	return earliest(s.Next(), s.NextPeriodic()).Next()
+	return Earliest(s.Next(), s.NextPeriodic()).Next()
 }
 
 func (s *script) Observation() Observation {
@@ -48,7 +48,7 @@ func (s *script) Receive(m *Message, out *Outbox) {
 
 func (s *script) Advance(_ Key, out *Outbox) {
 	for {
-		k := earliest(s.Next(), s.NextPeriodic())
+		k := Earliest(s.Next(), s.NextPeriodic())
 		if !out.Execute(k) {
 			return
 		}

@@ -63,6 +63,6 @@ func (co *coordinator) nextProcess() (first *node, at Key) {
 // anyAlive reports whether an event that is not periodic, or a message, is
 // pending.
 func (co *coordinator) anyAlive() bool {
-	work := earliest(earliest(co.alive(co.control), co.leavesAlive()), co.alive(co.sinks))
+	work := Earliest(Earliest(co.alive(co.control), co.leavesAlive()), co.alive(co.sinks))
 	return !work.IsNever()
 }

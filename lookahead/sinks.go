@@ -19,7 +19,7 @@ func (co *coordinator) addSinkTurns() {
 	for _, n := range co.sinks {
 		if n.mailbox.waiting.Load() >= n.threshold {
 			co.flushSinkFrames()
-			n.horizon = earliest(co.earliestDue().Next(), co.config.End)
+			n.horizon = Earliest(co.earliestDue().Next(), co.config.End)
 			n.floor = latest(n.floor, n.horizon)
 			co.counts.SinkTurns++
 			co.turns = append(co.turns, n)
@@ -60,7 +60,7 @@ func (co *coordinator) runSinks() {
 	co.flushSinkFrames()
 	h := co.config.End
 	for c := range co.view.control {
-		h = earliest(h, co.view.control[c].periodic)
+		h = Earliest(h, co.view.control[c].periodic)
 	}
 	for _, n := range co.sinks {
 		co.asked = n

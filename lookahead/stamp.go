@@ -45,8 +45,8 @@ func (k Key) String() string {
 	return fmt.Sprintf("%v/%d", k.At, k.Class)
 }
 
-// earliest returns the smaller of two Keys.
-func earliest(a, b Key) Key {
+// Earliest returns the smaller of two Keys.
+func Earliest(a, b Key) Key {
 	if b.Less(a) {
 		return b
 	}

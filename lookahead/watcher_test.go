@@ -27,10 +27,10 @@ func (w *pholdWatcher) NextPeriodic() Key {
 	return Key{vtime.Time(w.every) * vtime.Time(w.checks+1), 9}
 }
 
-func (w *pholdWatcher) Promise() Key { return earliest(w.Next(), w.NextPeriodic()).Next() }
+func (w *pholdWatcher) Promise() Key { return Earliest(w.Next(), w.NextPeriodic()).Next() }
 
 func (w *pholdWatcher) Observation() Observation {
-	return observationOf(w.observe, earliest(w.Next(), w.NextPeriodic()))
+	return observationOf(w.observe, Earliest(w.Next(), w.NextPeriodic()))
 }
 
 func (w *pholdWatcher) Receive(m *Message, out *Outbox) {
@@ -42,7 +42,7 @@ func (w *pholdWatcher) Receive(m *Message, out *Outbox) {
 
 func (w *pholdWatcher) Advance(_ Key, out *Outbox) {
 	for {
-		k := earliest(w.Next(), w.NextPeriodic())
+		k := Earliest(w.Next(), w.NextPeriodic())
 		if !out.Execute(k) {
 			return
 		}

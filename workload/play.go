@@ -1,6 +1,9 @@
 package workload
 
-import "blis/vtime"
+import (
+	"blis/vtime"
+	"blis/vtime/heap"
+)
 
 // Play returns a Source of all requests that loop would send if every awaited
 // request were answered in full, answer after its arrival. A preview or an
@@ -20,9 +23,22 @@ type played struct {
 	pulled  bool
 	ended   bool
 	lastEnd End
-	answers []End // a binary heap, by At and then in order of arrival
-	order   []uint64
+	answers []answer // a heap
 	count   uint64
+}
+
+// answer is the end of an awaited request.
+type answer struct {
+	End
+	order uint64 // of the request among all awaited ones
+}
+
+// Before is the order of answers: by time, then in the order of their requests.
+func (a *answer) Before(b *answer) bool {
+	if a.At != b.At {
+		return a.At < b.At
+	}
+	return a.order < b.order
 }
 
 // Pull implements Source.
@@ -40,7 +56,8 @@ func (p *played) Pull(r *Request) (bool, error) {
 			first = p.next.Position()
 		}
 		if len(p.answers) > 0 && p.answers[0].At < first.Arrival {
-			p.lastEnd = p.pop()
+			p.lastEnd = p.answers[0].End
+			p.answers = heap.Pop(p.answers)
 			p.Ended(&p.lastEnd)
 			continue
 		}
@@ -60,7 +77,9 @@ func (p *played) fill(r *Request, at Position) error {
 		return err
 	}
 	if r.Awaited {
-		p.push(End{Source: r.Source, Index: r.Index, At: r.Arrival.Add(max(1, p.answer(r))), Completed: true, Generated: r.Output})
+		p.count++
+		end := End{Source: r.Source, Index: r.Index, At: r.Arrival.Add(max(1, p.answer(r))), Completed: true, Generated: r.Output}
+		p.answers = heap.Push(p.answers, answer{end, p.count})
 		r.Awaited = false
 	}
 	return nil
@@ -68,43 +87,3 @@ func (p *played) fill(r *Request, at Position) error {
 
 // Awaits implements ClosedLoop: Play answers all awaited requests itself.
 func (p *played) Awaits() bool { return false }
-
-// before is the order of answers: by time, then in the order of their requests.
-func (p *played) before(i, j int) bool {
-	if p.answers[i].At != p.answers[j].At {
-		return p.answers[i].At < p.answers[j].At
-	}
-	return p.order[i] < p.order[j]
-}
-
-func (p *played) swap(i, j int) {
-	p.answers[i], p.answers[j] = p.answers[j], p.answers[i]
-	p.order[i], p.order[j] = p.order[j], p.order[i]
-}
-
-func (p *played) push(e End) {
-	p.count++
-	p.answers, p.order = append(p.answers, e), append(p.order, p.count)
-	for i := len(p.answers) - 1; i > 0 && p.before(i, (i-1)/2); i = (i - 1) / 2 {
-		p.swap(i, (i-1)/2)
-	}
-}
-
-func (p *played) pop() End {
-	e, last := p.answers[0], len(p.answers)-1
-	p.swap(0, last)
-	p.answers, p.order = p.answers[:last], p.order[:last]
-	for i := 0; ; {
-		least := i
-		for child := 2*i + 1; child <= 2*i+2 && child < last; child++ {
-			if p.before(child, least) {
-				least = child
-			}
-		}
-		if least == i {
-			return e
-		}
-		p.swap(i, least)
-		i = least
-	}
-}

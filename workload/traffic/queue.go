@@ -2,6 +2,7 @@ package traffic
 
 import (
 	"blis/vtime"
+	"blis/vtime/heap"
 	"blis/workload"
 )
 
@@ -19,7 +20,7 @@ const noSlot = -1
 func (e *entry) client() int { return int(e.source - workload.FirstSource) }
 func (e *entry) step() int   { return int(e.index & (maxSteps - 1)) }
 
-func (e *entry) before(o *entry) bool {
+func (e *entry) Before(o *entry) bool {
 	if e.at != o.at {
 		return e.at < o.at
 	}
@@ -35,28 +36,12 @@ type queue struct{ heap []entry }
 func (q *queue) len() int     { return len(q.heap) }
 func (q *queue) first() entry { return q.heap[0] }
 
-func (q *queue) push(e entry) {
-	q.heap = append(q.heap, e)
-	i := len(q.heap) - 1
-	for i > 0 {
-		up := (i - 1) / 2
-		if !e.before(&q.heap[up]) {
-			break
-		}
-		q.heap[i] = q.heap[up]
-		i = up
-	}
-	q.heap[i] = e
-}
+func (q *queue) push(e entry) { q.heap = heap.Push(q.heap, e) }
 
 func (q *queue) pop() entry {
-	top, last := q.heap[0], len(q.heap)-1
-	e := q.heap[last]
-	q.heap = q.heap[:last]
-	if last > 0 {
-		q.replaceFirst(e)
-	}
-	return top
+	e := q.heap[0]
+	q.heap = heap.Pop(q.heap)
+	return e
 }
 
 // forget removes the entries of a session, except steps for which keep is true.
@@ -72,20 +57,5 @@ func (q *queue) forget(slot int32, keep func(step int) bool) {
 
 // replaceFirst replaces the first entry by e.
 func (q *queue) replaceFirst(e entry) {
-	i, n := 0, len(q.heap)
-	for {
-		child := 2*i + 1
-		if child >= n {
-			break
-		}
-		if child+1 < n && q.heap[child+1].before(&q.heap[child]) {
-			child++
-		}
-		if !q.heap[child].before(&e) {
-			break
-		}
-		q.heap[i] = q.heap[child]
-		i = child
-	}
-	q.heap[i] = e
+	q.heap = heap.ReplaceFirst(q.heap, e)
 }
