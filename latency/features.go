@@ -23,6 +23,33 @@ var BetaNames = [len(BetaVector{})]string{
 	"all_reduce", "kv_head_ratio", "inverse_batch", "preemption", "kv_transfer", "offload_read", "mixed_batch", "constant",
 }
 
+// Terms of AlphaVector as indices.
+const (
+	alphaPromptCompute = 2
+	alphaConstant      = 3
+	alphaCacheHits     = 6
+)
+
+// The terms of BetaVector as indices.
+const (
+	betaLinearCompute = iota
+	betaPrefillAttention
+	betaWeightStreaming
+	betaDecodeAttention
+	betaKVRead
+	betaBatchFill
+	betaPrefillShare
+	betaExpertShare
+	betaAllReduce
+	betaKVHeadRatio
+	betaInverseBatch
+	betaPreemption
+	betaKVTransfer
+	betaOffloadRead
+	betaMixedBatch
+	betaConstant
+)
+
 const (
 	epsilon    = 1e-6 // no denominator is smaller
 	maxFeature = 100  // no feature is larger
@@ -127,26 +154,26 @@ func (f *Features) beta(b *Batch, v *BetaVector) {
 	if scheduled > 0 {
 		if f.moe {
 			share = f.touch.share(scheduled)
-			v[7] = share
+			v[betaExpertShare] = share
 		}
-		v[2] = clamp(f.streaming(share))
+		v[betaWeightStreaming] = clamp(f.streaming(share))
 	}
-	v[0] = clamp(float64(f.token*float64(b.PrefillTokens)) + float64(f.row*float64(b.SampledRows)))
-	v[1] = clamp(float64(f.prefillPair * float64(b.PrefillPairs)))
-	v[3] = clamp(float64(f.decodePair * float64(b.DecodeContext)))
-	v[4] = clamp(float64(f.kvToken * float64(b.DecodeContext+b.PrefillContext)))
-	v[5] = clamp(float64(f.fill * tokens))
-	v[6] = clamp(float64(inverse * float64(b.PrefillTokens)))
-	v[8] = clamp(f.reduce + float64(f.reduceToken*tokens))
-	v[9] = f.headRatio
-	v[10] = inverse
-	v[11] = clamp(b.PreemptionEMA)
-	v[12] = clamp(float64(f.transfer * float64(b.Transferred)))
-	v[13] = clamp(float64(f.transfer * float64(b.CPUBlocks)))
+	v[betaLinearCompute] = clamp(float64(f.token*float64(b.PrefillTokens)) + float64(f.row*float64(b.SampledRows)))
+	v[betaPrefillAttention] = clamp(float64(f.prefillPair * float64(b.PrefillPairs)))
+	v[betaDecodeAttention] = clamp(float64(f.decodePair * float64(b.DecodeContext)))
+	v[betaKVRead] = clamp(float64(f.kvToken * float64(b.DecodeContext+b.PrefillContext)))
+	v[betaBatchFill] = clamp(float64(f.fill * tokens))
+	v[betaPrefillShare] = clamp(float64(inverse * float64(b.PrefillTokens)))
+	v[betaAllReduce] = clamp(f.reduce + float64(f.reduceToken*tokens))
+	v[betaKVHeadRatio] = f.headRatio
+	v[betaInverseBatch] = inverse
+	v[betaPreemption] = clamp(b.PreemptionEMA)
+	v[betaKVTransfer] = clamp(float64(f.transfer * float64(b.Transferred)))
+	v[betaOffloadRead] = clamp(float64(f.transfer * float64(b.CPUBlocks)))
 	if f.limits.ChunkedPrefill && b.PrefillTokens > 0 && b.DecodeTokens > 0 {
-		v[14] = 1
+		v[betaMixedBatch] = 1
 	}
-	v[15] = 1
+	v[betaConstant] = 1
 }
 
 // streaming is the time to read the weights when a share of the experts is touched,

@@ -138,28 +138,29 @@ func (v *AlphaVector) dot(c *AlphaVector) float64 {
 
 // betaBounds returns bounds of every feature over all non-empty batches within
 // the engine's limits. Each operation of beta and dot is monotone, also after
-// rounding, so the sum of the bounds bounds the sum, to the last bit. Indices
-// are as in BetaNames.
+// rounding, so the sum of the bounds bounds the sum, to the last bit.
 func (f *Features) betaBounds() (low, high BetaVector) {
 	e := &f.limits
 	low = f.Beta(&Batch{DecodeTokens: 1})
 	full := f.Beta(&Batch{DecodeTokens: e.MaxBatchedTokens})
-	low[10] = full[10]
+	low[betaInverseBatch] = full[betaInverseBatch]
 
 	for i := range high {
 		high[i] = maxFeature
 	}
 	// Requests may share KV blocks, so their contexts are not bounded.
 	most := Batch{PrefillTokens: e.MaxBatchedTokens, SampledRows: min(e.MaxBatchedTokens, e.MaxSeqs)}
-	high[0] = f.Beta(&most)[0]
-	high[2], high[5], high[7], high[8], high[9] = full[2], full[5], full[7], full[8], full[9]
-	high[6], high[10], high[15] = 1, 1, 1
-	if e.CPUBlocks == 0 {
-		high[12], high[13] = 0, 0
+	high[betaLinearCompute] = f.Beta(&most)[betaLinearCompute]
+	for _, term := range []int{betaWeightStreaming, betaBatchFill, betaExpertShare, betaAllReduce, betaKVHeadRatio} {
+		high[term] = full[term]
 	}
-	high[14] = 0
+	high[betaPrefillShare], high[betaInverseBatch], high[betaConstant] = 1, 1, 1
+	if e.CPUBlocks == 0 {
+		high[betaKVTransfer], high[betaOffloadRead] = 0, 0
+	}
+	high[betaMixedBatch] = 0
 	if e.ChunkedPrefill {
-		high[14] = 1
+		high[betaMixedBatch] = 1
 	}
 	return low, high
 }
@@ -167,9 +168,9 @@ func (f *Features) betaBounds() (low, high BetaVector) {
 // alphaBounds returns bounds of every feature, over all states in which a prompt
 // of input tokens can be delivered.
 func (f *Features) alphaBounds(input int64) (low, high AlphaVector) {
-	prompt := f.Alpha(QueueInput{Input: input})[2]
-	low = AlphaVector{2: prompt, 3: 1}
+	prompt := f.Alpha(QueueInput{Input: input})[alphaPromptCompute]
+	low = AlphaVector{alphaPromptCompute: prompt, alphaConstant: 1}
 	high = AlphaVector{1, 1, prompt, 1, maxFeature, maxFeature, 0, maxFeature, maxFeature, clamp(f.offloadRatio), 1}
-	high[6] = clamp(float64(input) / float64(f.limits.MaxBatchedTokens))
+	high[alphaCacheHits] = clamp(float64(input) / float64(f.limits.MaxBatchedTokens))
 	return low, high
 }

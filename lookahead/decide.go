@@ -87,8 +87,11 @@ func decide(v *view) move {
 }
 
 // independent reports whether s and the leaves exchange nothing that s waits
-// for: it observes nothing, and they send no notices. Then a turn of s and a
-// window may overlap, because leaves do not pass the promise of s.
+// for. Then a turn of s and a window may overlap:
+//   - nothing that the leaves do can reach s: they send no notices, and s
+//     observes nothing, so it does not matter how far they are;
+//   - nothing that s does comes too late for the leaves: they do not pass the
+//     promise of s, so what s sends meanwhile is ahead of them.
 func (v *view) independent(s *controlState) bool {
 	return s.observed.At.IsNever() && v.leaves.promise.IsNever()
 }

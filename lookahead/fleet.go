@@ -57,7 +57,9 @@ func (f *fleet) update(n *node) {
 }
 
 // replyTo returns the earliest notice that can follow from mail with Key k that
-// takes effect at effectAt.
+// takes effect at effectAt. Config.Reply may say any Key, and most mail takes
+// effect at k itself; but the mail is the cause of the notice, and a message is
+// strictly later than its cause: the notice is not before k.Next().
 func (f *fleet) replyTo(k, effectAt Key) Key {
 	if f.reply != nil {
 		effectAt = f.reply(latest(k, effectAt))

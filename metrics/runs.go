@@ -23,10 +23,13 @@ const blockEntries = 1024
 type block [blockEntries]entry
 
 // run is a list of entries of ascending, distinct values, immutable once
-// written. Each entry is a varint that holds the difference from the value
-// before (0 for the first) and, in its low bits, the count: 0 for one sample,
-// else seven bits of count−2 and a 1. Where those seven are all set, a varint
-// of what they lack follows.
+// written. Each entry is a varint (see writeVarint) that holds the difference
+// from the value before (0 for the first) and, in its low bits, the count:
+//
+//	│ difference          │ 0 │                          1 sample
+//	│ difference │ count−2 │ 1 │                         2 to 128 samples
+//	│ difference │ 1111111 │ 1 │  then │ count−2−127 │   129 and more: two varints
+//	              7 bits
 type run struct {
 	data        []byte // ends in padding that readVarint may touch
 	first, last int64  // its smallest and largest value
@@ -91,6 +94,12 @@ func (a *arena) take(n int) []byte {
 // writeVarint writes x to b[at:] and returns where it ends. The number of
 // trailing zeros of the first byte is the number of further bytes, which lets
 // both sides do without a branch on the length: up to 56 bits a single word.
+//
+//	xxxxxxx1                        7 bits of x
+//	xxxxxx10 xxxxxxxx              14
+//	xxxxx100 xxxxxxxx xxxxxxxx     21
+//	…
+//	00000000 and eight bytes       64
 func writeVarint(b *[blockEntries*2*longestVarint + padding]byte, at int, x uint64) int {
 	size := (bits.Len64(x|1) + 6) / 7
 	if size >= longestVarint {
