@@ -3,7 +3,7 @@ package calibrate
 import "blis/latency"
 
 // Family is a kind of latency model that is linear in its coefficients, so that
-// measured times are fitted to it (tap).
+// measured times are fitted to it (featureRecorder).
 type Family struct {
 	Name   string
 	bounds [columns]bound

@@ -98,7 +98,7 @@ const settled = 1e-4
 
 // FitRuns fits coefficients to measured requests with the simulation in the
 // loop: it replays the samples, writes every measured time as a sum over the
-// steps that the replay says it spanned (tap), solves for the coefficients that
+// steps that the replay says it spanned (featureRecorder), solves for the coefficients that
 // make the relative errors smallest, and replays with them, until predicted
 // times stand still. There the simulated schedule and the coefficients agree,
 // so that queueing, batching and caching are neither fitted twice nor ignored.

@@ -9,21 +9,28 @@
 //	coefficients.go  the published coefficients per (model, GPU, TP)
 //	roofline.go      Roofline: compute against memory, from the two descriptions below
 //	physics.go       Physics: features of the work and the state, weighed by fitted
-//	                 coefficients; features.go computes them, logarithm.go ln(1 + n)
+//	                 coefficients; features.go computes them
 //	physics_set.go   such coefficients with what they were fitted to; physics_format.go
 //	                 writes them to a file, coverage.go compares them with a run
 //	spec.go          ModelSpec, the shape of a model, and what shapes there can be
-//	counts.go        its constants: FLOPs, parameters, weight bytes, KV bytes
+//	counts.go        Counts, what follows from it: FLOPs, parameters, weight bytes, KV bytes
 //	config.go        a ModelSpec from a Hugging Face config.json; config_fields.go
 //	                 looks fields up, config_experts.go and config_quant.go read
 //	                 fields of MoE and of quantised models, config_notes.go says
 //	                 what is not modelled
 //	models.go        the built-in models
-//	hardware.go      Hardware: GPUs, built in or from a file; vLLM's default limits
+//	widths.go        Widths: vLLM's flags for the widths of weights and KV cache
+//	hardware.go      Hardware: GPUs, built in or from a file; vLLM's default limits;
+//	                 hardware_json.go reads files of the public simulator
+//	choice.go        the coefficients of physics that are shipped, and which of them
+//	                 cover a run best
 //	deployment.go    Deployment: model × GPU × TP, ceilings and all-reduce
-//	memory.go        KV blocks of an instance, or that the model does not fit;
-//	                 bytes.go amounts of memory in flags and files
-//	yaml.go          reading the files of models, GPUs and coefficients
+//	memory.go        KV blocks of an instance, or that the model does not fit; Bytes,
+//	                 an amount of memory in flags and files
+//	yaml.go          reading the files of models, GPUs and coefficients; embedded.go
+//	                 reads of the built-in ones only what is asked for
+//	names.go         Unknown: the error for a name that is in no list
+//	problems.go      what is wrong with an input, all of it in one error
 //	capacity.go      the request rate that one instance can sustain
 //
 // docs/latency.md has every formula, README.md where they are easily got wrong.

@@ -13,11 +13,21 @@
 // in any order; floats appear only in the report. Nothing here knows clocks,
 // actors or files.
 //
-// Where to look: distribution.go (the multiset), runs.go (how it is stored),
-// summary.go (percentiles without merging), outcome.go and latencies.go (one
-// request), check.go (what must hold for it), recorder.go and cell.go (the
-// sums), collect.go and report.go (the result), summaries.go (percentiles,
-// computed on several workers), targets.go (SLO targets), fairness.go (Jain's
-// index), series.go and integral.go (load and KV use over time), anomalies.go,
-// measure.go (measures of whole runs), fitness.go (their weighted sum).
+// The map:
+//
+//	outcome.go       Outcome: what is known of a request at its end; latencies.go its
+//	                 latencies, check.go what must hold for it
+//	recorder.go      Recorder: takes outcomes; cell.go sums of class, tenant and model
+//	counters.go      Counters of an instance
+//	distribution.go  Distribution: an exact multiset; runs.go and compact.go how it is
+//	                 stored, sum.go sums in 128 bits
+//	summary.go       percentiles without merging, select.go of small distributions,
+//	                 summaries.go on several workers
+//	collect.go       Collect: from recorders to a Report; report.go, scope.go
+//	targets.go       SLO targets
+//	series.go        load and KV use over time; integral.go
+//	anomalies.go     what went wrong in a run
+//	measure.go       Measure: one number of a whole run; Jain's index
+//	constraint.go    Constraint: a bound of a Measure
+//	fitness.go       a weighted sum of Measures
 package metrics

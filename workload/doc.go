@@ -4,11 +4,11 @@
 // The map:
 //
 //	request.go    Request, Source, Labels: the types that all other packages use
+//	labels.go     Label, Tags: names of tenants, classes and models as numbers
 //	validate.go   what a legal request is
-//	slice.go      Slice: an explicit list of requests
+//	slice.go      Slice: an explicit list of requests; Collect: the requests of a source
 //	loop.go       ClosedLoop: a source in which requests follow from answers
 //	play.go       Play: what such a source would send, without a cluster
-//	collect.go    Collect: all requests of a source
 //	keys.go       chained block keys over named content
 //	extent.go     runs of blocks by spans of content
 //

@@ -6,12 +6,11 @@
 //	families.go      the distributions there are, with the ranges of parameters
 //	zipf.go          Zipf's law by rejection-inversion
 //	empirical.go     values with weights by the alias method
-//	lognormal.go     one draw from a lognormal distribution
 //	lengths.go       Length and Delay: a number of tokens, a duration
 //	process.go       ArrivalProcess: the arrival processes and their parameters
 //	gaps.go          gaps between arrivals of a process
 //	curve.go         RateCurve: a rate over time, and the windows in which it holds
-//	shapes.go        curves in use: flat, steps, spikes, a sinusoid
+//	shapes.go        curves in use: flat, spikes, a sinusoid
 //	timewarp.go      operational time: how gaps go through a rate curve
 //	arrivals.go      Arrivals: the instants of an arrival process
 //	bursts.go        Bursts: which arrivals are in a burst, and how many are

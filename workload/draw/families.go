@@ -3,6 +3,8 @@ package draw
 import (
 	"math"
 
+	"blis/vtime"
+
 	"blis/workload"
 )
 
@@ -157,4 +159,11 @@ func above(bad *workload.Faults, name string, x, high float64) {
 	if !(x > 0 && x <= high) {
 		bad.Add(name, x, "want above 0, at most %v", high)
 	}
+}
+
+// Lognormal draws once from the lognormal distribution with a mean and a
+// coefficient of variation, as NewLognormalMean has it.
+func Lognormal(s *vtime.Stream, mean, cv float64) float64 {
+	d, v := lognormalMean(mean, cv), NewVariates(s)
+	return d.Sample(&v)
 }

@@ -18,7 +18,7 @@ func changing() map[string]RateCurve {
 		{Start: 200e6, End: 300e6, Factor: 2}, {Start: 300e6, End: 310e6}, {Start: 330e6, End: vtime.Never, Factor: 0.4},
 	}
 	return map[string]RateCurve{
-		"step":    Steps(Step{75 * vtime.Second, 10}, Step{100 * vtime.Second, 40}, Step{60 * vtime.Second, 0}, Step{vtime.Second, 20}),
+		"step":    steps(stretch{75 * vtime.Second, 10}, stretch{100 * vtime.Second, 40}, stretch{60 * vtime.Second, 0}, stretch{vtime.Second, 20}),
 		"ramp":    {Pieces: []Piece{{100 * vtime.Second, 5, 50}, {vtime.Second, 50, 0}, {200 * vtime.Second, 0, 30}}},
 		"spikes":  spikes.Scale(12),
 		"diurnal": day.Scale(20),
@@ -174,7 +174,7 @@ func TestArrivalsEndWhereTheRateIsZeroForEver(t *testing.T) {
 	flat := Flat(10)
 	flat.Windows = []Window{{Start: 0, End: 1e6, Factor: 1}, {Start: 2e6, End: 3e6, Factor: 0}}
 	ramp := RateCurve{Pieces: []Piece{{2 * vtime.Second, 10, 0}}}
-	zero, closed := Flat(0), Steps(Step{vtime.Second, 5}, Step{vtime.Second, 0})
+	zero, closed := Flat(0), steps(stretch{vtime.Second, 5}, stretch{vtime.Second, 0})
 	closed.Windows = []Window{{Start: 3e6, End: 4e6, Factor: 1}, {Start: 5e6, End: vtime.Never, Factor: 1}}
 	for i, c := range []RateCurve{flat, ramp, zero, closed} {
 		a, n := NewArrivals(ArrivalProcess{Kind: Constant}, &c, vtime.NewStream(1, "x")), 0

@@ -7,30 +7,14 @@ func Flat(rate float64) RateCurve {
 	return RateCurve{Pieces: []Piece{{Length: 1, From: rate, To: rate}}}
 }
 
-// Step is a stretch with the same rate.
-type Step struct {
-	Length vtime.Duration // above 0
-	Rate   float64        // per second
-}
-
-// Steps is one rate after the other. The last holds on, unless the curve is
-// made to repeat.
-func Steps(steps ...Step) RateCurve {
-	c := RateCurve{Pieces: make([]Piece, len(steps))}
-	for i, s := range steps {
-		c.Pieces[i] = Piece{s.Length, s.Rate, s.Rate}
-	}
-	return c
-}
-
-// Spikes is 1, and factor for a length that begins at first and then every so
-// often: length is above 0, first 0 or more, and both together at most every.
+// Spikes is 1, and factor for the time length from first, first + every,
+// first + 2·every and so on: length is above 0, first 0 or more, and both together at most every.
 // (Beyond that a piece has a negative length, which RateCurve.Check refuses.)
 func Spikes(every, length, first vtime.Duration, factor float64) RateCurve {
 	c := RateCurve{Repeat: true}
-	for _, s := range []Step{{first, 1}, {length, factor}, {every - first - length, 1}} {
-		if s.Length != 0 {
-			c.Pieces = append(c.Pieces, Piece{s.Length, s.Rate, s.Rate})
+	for _, p := range []Piece{{first, 1, 1}, {length, factor, factor}, {every - first - length, 1, 1}} {
+		if p.Length != 0 {
+			c.Pieces = append(c.Pieces, p)
 		}
 	}
 	return c

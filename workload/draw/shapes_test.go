@@ -28,7 +28,7 @@ func TestSpikesAreWhereTheyAreAskedFor(t *testing.T) {
 }
 
 func TestStepsHoldAndScale(t *testing.T) {
-	c := Steps(Step{10, 3}, Step{5, 7})
+	c := steps(stretch{10, 3}, stretch{5, 7})
 	half := c.Scale(0.5)
 	for x, want := range map[vtime.Time]float64{0: 3, 9: 3, 10: 7, 14: 7, 15: 7, 1e9: 7} { // any order
 		if c.At(x) != want || half.At(x) != want/2 {
@@ -88,4 +88,20 @@ func TestCurvesThatEnd(t *testing.T) {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
 		}
 	}
+}
+
+// stretch is a span of time with one rate.
+type stretch struct {
+	Length vtime.Duration // above 0
+	Rate   float64        // per second
+}
+
+// steps is one rate after the other. The last holds on, unless the curve is
+// made to repeat.
+func steps(list ...stretch) RateCurve {
+	c := RateCurve{Pieces: make([]Piece, len(list))}
+	for i, s := range list {
+		c.Pieces[i] = Piece{s.Length, s.Rate, s.Rate}
+	}
+	return c
 }

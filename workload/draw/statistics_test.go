@@ -181,7 +181,7 @@ func TestGapsFollowTheirLaw(t *testing.T) {
 // Arrivals at an even rate, and through a curve that is even too but does not
 // say so: the same instants, but for rounding to a µs.
 func TestArrivalsAreTheSumsOfTheirGaps(t *testing.T) {
-	even := Steps(Step{vtime.Second, 200}, Step{vtime.Hour, 200})
+	even := steps(stretch{vtime.Second, 200}, stretch{vtime.Hour, 200})
 	flat := Flat(200)
 	for _, c := range laws() {
 		t.Run(c.name, func(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 )
 
 // What the fit rests on: weighed with the coefficients of the replay, the sum
-// that the tap writes for a request is the time that the replay gives it, but
+// that the recorder writes for a request is the time that the replay gives it, but
 // for what the engine cuts off: less than a microsecond of each step, and of the
 // way to the queue.
 func TestTapWritesTimesAsSums(t *testing.T) {
@@ -23,24 +23,24 @@ func TestTapWritesTimesAsSums(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		tap := newFeatureRecorder(m, s.terms, len(s.Run.Requests))
-		predicted, err := s.Server.replay(s.Run, tap, s.Timeout, tap)
+		recorder := newFeatureRecorder(m, s.terms, len(s.Run.Requests))
+		predicted, err := s.Server.replay(s.Run, recorder, s.Timeout, recorder)
 		if err != nil {
 			t.Fatal(err)
 		}
-		tap.sumSteps()
-		if len(tap.steps) != len(tap.starts) || len(tap.alphas) != len(s.Run.Requests) {
-			t.Fatalf("%d steps asked for, %d told; %d queueings of %d requests", len(tap.steps), len(tap.starts), len(tap.alphas), len(s.Run.Requests))
+		recorder.sumSteps()
+		if len(recorder.steps) != len(recorder.starts) || len(recorder.alphas) != len(s.Run.Requests) {
+			t.Fatalf("%d steps asked for, %d told; %d queueings of %d requests", len(recorder.steps), len(recorder.starts), len(recorder.alphas), len(s.Run.Requests))
 		}
 		for i, p := range predicted {
-			at := tap.spans[i]
+			at := recorder.spans[i]
 			if at.first == vtime.Never {
 				continue
 			}
 			compared++
-			queued := tap.sumBetween(at.queued, at.first)
-			ttft := 1e6 * (dot(queued[:], c.Beta[:]) + dot(tap.alphas[i][:], c.Alpha[:]))
-			n, part := tap.count(at.queued, at.first)
+			queued := recorder.sumBetween(at.queued, at.first)
+			ttft := 1e6 * (dot(queued[:], c.Beta[:]) + dot(recorder.alphas[i][:], c.Alpha[:]))
+			n, part := recorder.count(at.queued, at.first)
 			if part {
 				partly++
 			}
@@ -50,9 +50,9 @@ func TestTapWritesTimesAsSums(t *testing.T) {
 			if !p.Completed {
 				continue
 			}
-			decoding := tap.sumBetween(at.first, at.last)
+			decoding := recorder.sumBetween(at.first, at.last)
 			rest := 1e6 * dot(decoding[:], c.Beta[:])
-			n, part = tap.count(at.first, at.last)
+			n, part = recorder.count(at.first, at.last)
 			if part {
 				t.Errorf("request %d: its tokens come within a step", i)
 			}
@@ -86,11 +86,11 @@ func (t *featureRecorder) count(from, to vtime.Time) (steps int, part bool) {
 // A feature of the work of a step under way counts by the share of the step that
 // lies within.
 func TestTapShares(t *testing.T) {
-	tap := &featureRecorder{starts: []vtime.Time{100, 200, 500}, ends: []vtime.Time{200, 300, 600}}
+	recorder := &featureRecorder{starts: []vtime.Time{100, 200, 500}, ends: []vtime.Time{200, 300, 600}}
 	for _, v := range []float64{1, 10, 100} {
-		tap.steps = append(tap.steps, latency.BetaVector{3: v})
+		recorder.steps = append(recorder.steps, latency.BetaVector{3: v})
 	}
-	tap.sumSteps()
+	recorder.sumSteps()
 	for _, c := range []struct {
 		from, to vtime.Time
 		want     float64
@@ -98,7 +98,7 @@ func TestTapShares(t *testing.T) {
 		{0, 1000, 111}, {0, 100, 0}, {100, 200, 1}, {100, 150, 0.5}, {150, 250, 5.5}, {200, 200, 0}, {250, 550, 55},
 		{300, 500, 0}, {510, 520, 10}, {600, 700, 0}, {0, vtime.Never, 111},
 	} {
-		got := tap.sumBetween(c.from, c.to)
+		got := recorder.sumBetween(c.from, c.to)
 		if math.Abs(got[3]-c.want) > 1e-12 || got[2] != 0 {
 			t.Errorf("%v to %v: %v, want %v", c.from, c.to, got[3], c.want)
 		}
