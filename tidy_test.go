@@ -55,30 +55,31 @@ var layers = map[string]string{
 	"metrics":   "suggest workload",
 	"lookahead": "",
 	"kv":        "workload",
-	"policy":    "input/nesting internal/keytable prefixindex suggest workload",
+	"policy":    "internal/keytable prefixindex suggest workload",
+	"bundle":    "input/nesting suggest policy",
 	"trace":     "input/textio suggest policy metrics",
 	"engine":    "kv latency policy workload metrics",
-	"setup":     "input latency policy metrics " + workloads,
-	"actors":    "setup engine kv latency prefixindex policy lookahead metrics trace " + workloads,
-	"study":     "suggest actors setup engine kv latency policy lookahead metrics trace " + workloads,
-	"calibrate": "calibrate/measured calibrate/regress study actors setup engine kv latency policy lookahead metrics trace " + workloads,
+	"setup":     "input latency bundle policy metrics " + workloads,
+	"actors":    "setup engine kv latency prefixindex bundle policy lookahead metrics trace " + workloads,
+	"study":     "suggest actors setup engine kv latency bundle policy lookahead metrics trace " + workloads,
+	"calibrate": "calibrate/measured calibrate/regress study actors setup engine kv latency bundle policy lookahead metrics trace " + workloads,
 
 	"calibrate/measured": "input/textio workload/loadgen",
 	"calibrate/regress":  "",
 
-	"bench": "input study actors setup engine kv latency policy lookahead metrics trace " + workloads,
+	"bench": "input study actors setup engine kv latency bundle policy lookahead metrics trace " + workloads,
 
-	"report":           "report/plaintext suggest calibrate study actors setup engine latency policy lookahead metrics trace " + workloads,
+	"report":           "report/plaintext suggest calibrate study actors setup engine latency bundle policy lookahead metrics trace " + workloads,
 	"report/plaintext": "",
 
-	"cli": "bench report report/plaintext calibrate calibrate/measured input yamldoc suggest study actors setup latency policy lookahead metrics trace " + workloads,
+	"cli": "bench report report/plaintext calibrate calibrate/measured input yamldoc suggest study actors setup latency bundle policy lookahead metrics trace " + workloads,
 }
 
 // workloads are the packages about what arrives.
 const workloads = "workload workload/draw workload/traffic workload/loadgen workload/traces workload/servegen workload/spec workload/survey"
 
 // pure are the packages whose results are functions of their arguments.
-var pure = strings.Fields("vtime vtime/heap input/nesting yamldoc latency metrics kv internal/keytable prefixindex policy trace engine calibrate/regress " + workloads)
+var pure = strings.Fields("vtime vtime/heap input/nesting yamldoc latency metrics kv internal/keytable prefixindex policy bundle trace engine calibrate/regress " + workloads)
 
 // opensFiles are the files of pure packages that may import os.
 var opensFiles = []string{"workload/traces/tracefile.go", "workload/servegen/files.go", "workload/spec/specfile.go"}

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"blis/policy"
+	"blis/bundle"
 	"blis/vtime"
 	"blis/workload"
 )
@@ -53,7 +53,7 @@ func readCluster(t *testing.T, text string) *clusterScript {
 	c := &clusterScript{config: plain()}
 	c.labels.Tenants.Label("")
 	c.labels.Models.Label("")
-	bundle := ""
+	policies := ""
 	for _, line := range strings.Split(text, "\n") {
 		word, rest, _ := strings.Cut(line, " ")
 		switch {
@@ -63,10 +63,10 @@ func readCluster(t *testing.T, text string) *clusterScript {
 		case word == "request":
 			c.request(t, strings.Fields(rest))
 		default:
-			bundle += line + "\n"
+			policies += line + "\n"
 		}
 	}
-	b, err := policy.ParseBundle("script", []byte(bundle))
+	b, err := bundle.Parse("script", []byte(policies))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"blis/bundle"
 	"blis/metrics"
-	"blis/policy"
 	"blis/workload"
 	"blis/workload/traffic"
 )
@@ -18,9 +18,9 @@ type site struct {
 }
 
 // run is one run of the site with a bundle.
-func (s *site) run(t *testing.T, seed uint64, bundle string) *Result {
+func (s *site) run(t *testing.T, seed uint64, text string) *Result {
 	t.Helper()
-	b, err := policy.ParseBundle("bundle", []byte(bundle))
+	b, err := bundle.Parse("bundle", []byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"blis/bundle"
 	"blis/internal/testsize"
 	"blis/policy"
 	"blis/vtime"
@@ -87,7 +88,7 @@ func TestRefreshBeyondAllTimes(t *testing.T) {
 	for _, refresh := range []string{"1h", "4611686018427387904", "4611686018427387903", "3074457345618258603"} {
 		cfg := plain()
 		cfg.NumInstances, cfg.RoutingPolicy = 4, "least-loaded"
-		b, err := policy.ParseBundle("bundle", []byte("observability: {refresh: "+refresh+"}"))
+		b, err := bundle.Parse("bundle", []byte("observability: {refresh: "+refresh+"}"))
 		if err != nil {
 			t.Fatal(err)
 		}

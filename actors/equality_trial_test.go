@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"reflect"
 
+	"blis/bundle"
 	"blis/latency"
 	"blis/policy"
 	"blis/setup"
@@ -51,7 +52,7 @@ type trial struct {
 func (x *trial) config() (Config, error) {
 	cfg := x.Config
 	if x.Bundle != "" {
-		b, err := policy.ParseBundle("bundle.yaml", []byte(x.Bundle))
+		b, err := bundle.Parse("bundle.yaml", []byte(x.Bundle))
 		if err != nil {
 			return cfg, err
 		}
@@ -328,7 +329,7 @@ func (d dice) drawPolicies(x *trial) {
 		c.TokenBucketRefillRate = float64(d.between(1, 100) * 1000)
 	case d.chance(0.3):
 		c.AdmissionPolicy = pick(d, "rate-limit", "tenant-quota", "saturation-shed")
-		c.Policies.Admission = policy.Selection{Type: c.AdmissionPolicy, Params: map[string][]policy.Setting{
+		c.Policies.Admission = bundle.Selection{Type: c.AdmissionPolicy, Params: map[string][]policy.Setting{
 			"rate-limit":      {{Name: "rate", Value: fmt.Sprint(d.between(1, 1000))}, {Name: "burst", Value: fmt.Sprint(d.between(1, 9))}, {Name: "per_tenant", Value: pick(d, "true", "false")}},
 			"tenant-quota":    {{Name: "max_active", Value: fmt.Sprint(d.between(0, 9))}, {Name: "delay", Value: pick(d, "0", "100", "3ms")}, {Name: "tenants.red", Value: "2"}},
 			"saturation-shed": {{Name: "threshold", Value: pick(d, "0.2", "0.5", "1")}},

@@ -13,6 +13,7 @@ import (
 
 	"github.com/vmihailenco/msgpack/v5"
 
+	"blis/bundle"
 	"blis/engine"
 	"blis/kv"
 	"blis/lookahead"
@@ -137,7 +138,7 @@ func TestOneInstanceEqualsBareEngine(t *testing.T) {
 		return x.Config.PriorityPolicy == "constant" && x.Delay == 0 && x.ReadsSignals == 0 && x.NoisyAutoscaler == 0
 	}, func(t *testing.T, x *trial) {
 		c, usual := &x.Config, DefaultConfig()
-		c.AutoscalePolicy, c.MinReplicas, c.MaxReplicas, c.Policies.Admission = "none", 1, 0, policy.Selection{}
+		c.AutoscalePolicy, c.MinReplicas, c.MaxReplicas, c.Policies.Admission = "none", 1, 0, bundle.Selection{}
 		c.TokenBucketCapacity, c.TokenBucketRefillRate = usual.TokenBucketCapacity, usual.TokenBucketRefillRate
 		c.NumInstances, c.AdmissionPolicy, c.AdmissionLatency, c.RoutingLatency, c.Horizon, c.ForceRouting = 1, "always-admit", 0, 0, 0, ""
 		y := mustPlay(t, x)

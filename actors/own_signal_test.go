@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"blis/actors"
+	"blis/bundle"
 	"blis/policy"
 	"blis/vtime"
 )
@@ -36,7 +37,7 @@ func preempting(t *testing.T, file string, seen func(vtime.Time, []float64)) act
 	cfg := actors.DefaultConfig()
 	cfg.NumInstances, cfg.NumRequests, cfg.Rate, cfg.TotalKVBlocks = 3, 300, 60, 90
 	cfg.PromptTokens, cfg.PromptTokensStdev, cfg.OutputTokens = 96, 48, 64
-	b, err := policy.ParseBundle("own.yaml", []byte(file))
+	b, err := bundle.Parse("own.yaml", []byte(file))
 	if err != nil {
 		t.Fatal(err)
 	}

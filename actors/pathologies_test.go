@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"blis/bundle"
 	"blis/metrics"
 	"blis/policy"
 	"blis/vtime"
@@ -86,9 +87,9 @@ func TestPathologies(t *testing.T) {
 
 // rush is a run of a bundle under more than three instances can serve at once, of
 // urgent requests and others. Urgent ones have a second.
-func rush(t *testing.T, bundle string) *Result {
+func rush(t *testing.T, text string) *Result {
 	t.Helper()
-	b, err := policy.ParseBundle("bundle", []byte(bundle))
+	b, err := bundle.Parse("bundle", []byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,7 +139,7 @@ func TestClassInversionsWithoutTargets(t *testing.T) {
 		{"tenants of one class each, the other first", tenants, "", "sheddable", true},
 	} {
 		for _, admission := range []string{"", delays} {
-			b, err := policy.ParseBundle("bundle", []byte(c.bundle+admission+"scheduler: {type: priority-fcfs}\nrouting: {type: least-loaded}\n"))
+			b, err := bundle.Parse("bundle", []byte(c.bundle+admission+"scheduler: {type: priority-fcfs}\nrouting: {type: least-loaded}\n"))
 			if err != nil {
 				t.Fatal(err)
 			}

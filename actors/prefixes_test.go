@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"blis/bundle"
 	"blis/metrics"
 	"blis/policy"
 	"blis/vtime"
@@ -118,7 +119,7 @@ func TestForcedRouting(t *testing.T) {
 	c := plain()
 	c.NumInstances = 3
 	c.RoutingPolicy, c.RoutingScorers = "weighted", "session-affinity:1"
-	c.Policies.Routing = policy.Selection{Type: "weighted", Params: []policy.Setting{{Name: "tie", Value: "lowest"}}}
+	c.Policies.Routing = bundle.Selection{Type: "weighted", Params: []policy.Setting{{Name: "tie", Value: "lowest"}}}
 	c.ForceRouting = "0=2, 3=1"
 	turn := func(at int64, session uint64) workload.Request {
 		r := request(vtime.Time(at), 16, 1)

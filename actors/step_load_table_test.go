@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"blis/bundle"
 	"blis/metrics"
-	"blis/policy"
 	"blis/vtime"
 	"blis/workload"
 )
@@ -24,9 +24,9 @@ type attainment [3]float64
 // run is the site under the steps with this autoscaler.
 func (c *stepCase) run(t *testing.T, site Config, requests []workload.Request) (*Result, attainment) {
 	t.Helper()
-	bundle := fmt.Sprintf("autoscale: {type: %s, params: {%s}, min: %d, max: %d, interval: %v, actuation: {provisioning: %v, model_load: %v}}",
+	text := fmt.Sprintf("autoscale: {type: %s, params: {%s}, min: %d, max: %d, interval: %v, actuation: {provisioning: %v, model_load: %v}}",
 		c.name, c.params, c.bounds[0], c.bounds[1], stepInterval, stepProvisioning, stepLoading)
-	b, err := policy.ParseBundle("step", []byte(bundle))
+	b, err := bundle.Parse("step", []byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}

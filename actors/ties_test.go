@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"blis/bundle"
 	"blis/policy"
 	"blis/vtime"
 	"blis/workload"
@@ -49,7 +50,7 @@ func TestCaseDefaultTieIsLowestIndex(t *testing.T) {
 			if routing == "power-of-two" {
 				return
 			}
-			c.Policies.Routing = policy.Selection{Type: routing, Params: []policy.Setting{{Name: "tie", Value: "lowest"}}}
+			c.Policies.Routing = bundle.Selection{Type: routing, Params: []policy.Setting{{Name: "tie", Value: "lowest"}}}
 			for _, i := range instancesOf(serve(t, c, paced(40)...)) {
 				if i != 0 {
 					t.Fatalf("tie: lowest: a request on instance %d, want all on 0", i)

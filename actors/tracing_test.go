@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"blis/bundle"
 	"blis/policy"
 	"blis/trace"
 	"blis/vtime"
@@ -55,7 +56,7 @@ func small(t *testing.T) Config {
 	}
 	cfg := DefaultConfig()
 	cfg.NumInstances = 2
-	cfg.Policies.Routing = policy.Selection{Type: "least-loaded", Params: []policy.Setting{{Name: "tie", Value: "lowest"}}}
+	cfg.Policies.Routing = bundle.Selection{Type: "least-loaded", Params: []policy.Setting{{Name: "tie", Value: "lowest"}}}
 	cfg.AlphaCoeffs, cfg.BetaCoeffs = []float64{100, 0, 0}, []float64{5000, 0, 0}
 	cfg.Custom.Source = source
 	return cfg

@@ -8,8 +8,8 @@ import (
 	"github.com/alecthomas/kong"
 
 	"blis/actors"
+	"blis/bundle"
 	"blis/input"
-	"blis/policy"
 	"blis/setup"
 )
 
@@ -168,7 +168,7 @@ func (s *settings) baseBundle(command *kong.Context, l *settingSources) (origin,
 		return fromFile, nil
 	case s.PolicyConfig == "" && inline == fromFile: // read again, with its place
 		in := l.file["policies"]
-		bundle, err := policy.ParseBundle(in.file, []byte(in.text))
+		bundle, err := bundle.Parse(in.file, []byte(in.text))
 		if err != nil {
 			return 0, &inputError{err.Error()}
 		}
@@ -183,7 +183,7 @@ func (s *settings) baseBundle(command *kong.Context, l *settingSources) (origin,
 	if err != nil {
 		return 0, &inputError{"--policy-config: " + pathProblem(err)}
 	}
-	if s.Policies, err = policy.ParseBundle(s.PolicyConfig, text); err != nil {
+	if s.Policies, err = bundle.Parse(s.PolicyConfig, text); err != nil {
 		return 0, &inputError{err.Error()}
 	}
 	return fromEnvironment, nil

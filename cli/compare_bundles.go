@@ -10,6 +10,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"blis/bundle"
 	"blis/input"
 	"blis/policy"
 	"blis/study"
@@ -44,7 +45,7 @@ func (r *compareCmd) applyPolicies(command *kong.Context, l *settingSources) err
 }
 
 // bundleOf is the bundle of an argument, changed as the settings given say.
-func (r *compareCmd) bundleOf(argument, name string, given []givenFlag) (b policy.Bundle, err error) {
+func (r *compareCmd) bundleOf(argument, name string, given []givenFlag) (b bundle.Bundle, err error) {
 	s := r.settings // a copy: its bundle is changed alone
 	if s.Policies, err = argumentBundle(argument); err != nil {
 		return b, err
@@ -61,24 +62,24 @@ func (r *compareCmd) bundleOf(argument, name string, given []givenFlag) (b polic
 
 // argumentBundle is the bundle that an argument stands for: a file, else the
 // name of a routing policy, everything else at its default.
-func argumentBundle(argument string) (policy.Bundle, error) {
+func argumentBundle(argument string) (bundle.Bundle, error) {
 	text, err := input.ReadFile(argument, input.Bundle)
 	if err == nil {
-		b, err := policy.ParseBundle(argument, text)
+		b, err := bundle.Parse(argument, text)
 		if err != nil {
 			return b, &inputError{err.Error()}
 		}
 		return b, nil
 	}
 	if !errors.Is(err, os.ErrNotExist) || filepath.Base(argument) != argument || bundleExtension(argument) != "" {
-		return policy.Bundle{}, &inputError{pathProblem(err)}
+		return bundle.Bundle{}, &inputError{pathProblem(err)}
 	}
 	names := routings()
 	if !slices.Contains(names, argument) {
-		return policy.Bundle{}, &inputError{fmt.Sprintf("%s: no such file, and no routing policy%s (there are: %s)",
+		return bundle.Bundle{}, &inputError{fmt.Sprintf("%s: no such file, and no routing policy%s (there are: %s)",
 			argument, suggest.Hint(argument, names), strings.Join(names, ", "))}
 	}
-	var b policy.Bundle
+	var b bundle.Bundle
 	return b, b.Set("routing.type", argument)
 }
 

@@ -12,7 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"blis/policy"
+	"blis/bundle"
 	"blis/report"
 	"blis/report/plaintext"
 	"blis/study"
@@ -182,7 +182,7 @@ func TestFilesComeBeforeNames(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if b, err := policy.ParseBundle("", text); err != nil || b.Routing.Type != "power-of-two" {
+	if b, err := bundle.Parse("", text); err != nil || b.Routing.Type != "power-of-two" {
 		t.Errorf("%s, %v", text, err)
 	}
 }

@@ -14,9 +14,9 @@ import (
 	"github.com/alecthomas/kong"
 
 	"blis/actors"
+	"blis/bundle"
 	"blis/input"
 	"blis/latency"
-	"blis/policy"
 	"blis/setup"
 	"blis/suggest"
 	"blis/vtime"
@@ -76,7 +76,7 @@ func (l *settingSources) Resolve(ctx *kong.Context, _ *kong.Path, flag *kong.Fla
 // check reads the text as the flag would, so that an error names its place.
 func (s *setting) check(flag *kong.Flag) error {
 	if s.file != "" {
-		if _, err := policy.ParseBundle(s.file, []byte(s.text)); err != nil {
+		if _, err := bundle.Parse(s.file, []byte(s.text)); err != nil {
 			return &inputError{err.Error()}
 		}
 		return nil
@@ -197,7 +197,7 @@ func readSetting(file map[string]setting, path string, m *yamldoc.Member) error 
 		return nil // not given
 	}
 	where := fmt.Sprintf("%s:%d", path, m.Line)
-	if t == reflect.TypeFor[policy.Bundle]() {
+	if t == reflect.TypeFor[bundle.Bundle]() {
 		file[m.Name] = setting{where: where, text: m.Value.Format(), file: path}
 		return nil
 	}

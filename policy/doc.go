@@ -21,6 +21,7 @@
 //	maxtree.go     the best of many instances of which few change
 //	draws.go       randomness of routing: hashes, no stream
 //	registry.go    names, parameters, constructors, errors for bad ones
+//	template.go    what a template says of its parameters
 //	parameter.go   types of parameters; values by tenant or class
 //
 //	admission.go   always-admit, token-bucket, reject-all; admission_rate.go rate-limit
@@ -48,11 +49,6 @@
 //	autoscale_watch.go
 //	               how near a signal came to its threshold
 //	trigger.go     conditions under which an autoscaler is asked
-//
-//	bundle.go      the file that names the policies of a run, its fields as a table
-//	bundle_*.go    how it is read (bundle_document.go YAML, bundle_translate.go files of
-//	               other simulators), changed by --set, completed and written;
-//	               bundle_seed.go whether its policies draw
 //
 // Built with the tag debug, a read of a signal that the policy did not declare
 // panics.

@@ -30,6 +30,15 @@ const (
 
 var parameterTypes = [...]string{"number", "true|false", "choice", "weight", "duration", "count", "freshness", "duration", "count|auto", "trigger"}
 
+// Freshness of a signal without an interval.
+const (
+	Immediate = "immediate" // as instances publish it
+	OnDemand  = "on_demand" // as it is when the router reads it
+)
+
+// LongestDuration is the Max in µs of a Duration without a bound of its own.
+const LongestDuration = float64(1 << 62)
+
 // Auto is the CountOrAuto whose number is derived.
 const Auto = "auto"
 
@@ -85,7 +94,7 @@ func (p *Parameter) limits() string {
 	if p.Min > 0 {
 		words += ", at least " + vtime.Duration(p.Min).String()
 	}
-	if p.Max < longest {
+	if p.Max < LongestDuration {
 		words += ", at most " + vtime.Duration(p.Max).String()
 	}
 	return words
@@ -155,8 +164,8 @@ func (t *Template) resolve(settings []Setting) (values, error) {
 
 // set takes one setting into v.
 func (v *values) set(t *Template, s Setting) error {
-	field := t.path(s.Name)
-	if tenant, ok := tenantOf(s.Name); ok {
+	field := t.Path(s.Name)
+	if tenant, ok := TenantOf(s.Name); ok {
 		return v.setOpen(t, Setting{tenant, s.Value}, field)
 	}
 	i := v.find(s.Name)
@@ -182,7 +191,7 @@ func (v *values) set(t *Template, s Setting) error {
 // setOpen takes a setting of a tenant into v.
 func (v *values) setOpen(t *Template, s Setting, field string) error {
 	if t.Open == nil {
-		return &Error{Field: field, Problem: t.noTenants()}
+		return &Error{Field: field, Problem: t.NoTenants()}
 	}
 	if _, given := v.open[s.Name]; given {
 		return &Error{Field: field, Problem: fmt.Sprintf("%s is given twice", s.Name)}
@@ -205,13 +214,25 @@ func (v *values) unknown(t *Template, name string) string {
 	}
 	tenants := ""
 	if t.Open != nil {
-		tenants = fmt.Sprintf("; settings of tenants stand beside params: %s: {%s: …}", tenantsKey, oneLine(name))
+		tenants = fmt.Sprintf("; settings of tenants stand beside params: %s: {%s: …}", TenantsKey, oneLine(name))
 	}
 	names := make([]string, len(v.parameters))
 	for i := range v.parameters {
 		names[i] = v.parameters[i].Name
 	}
 	return fmt.Sprintf("%s has no parameter %q%s (there are: %s)", t.Name, name, suggest.Hint(name, names), strings.Join(names, ", ")) + tenants
+}
+
+// IsNumber reports whether a file may write the parameter as a number without
+// a unit.
+func (p *Parameter) IsNumber() bool {
+	return p.Type == Number || p.Type == Count || p.Type == Weight || p.Type == CountOrAuto
+}
+
+// Allows reports whether text is an allowed value.
+func (p *Parameter) Allows(text string) bool {
+	_, ok := p.parse(text)
+	return ok
 }
 
 // parse reads text as a value of p and reports whether it is allowed.
@@ -308,4 +329,12 @@ func (e *Env) classes() *workload.Names {
 		return nil
 	}
 	return &e.Labels.Classes
+}
+
+// oneLine returns a name for a message, quoted if it does not print as it is.
+func oneLine(name string) string {
+	if quoted := strconv.Quote(name); quoted != `"`+name+`"` {
+		return quoted
+	}
+	return name
 }

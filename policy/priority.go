@@ -59,7 +59,7 @@ var classScores = []Parameter{
 }
 
 // openScore describes the settings of tenants of tenant-priority.
-var openScore = scoreParameter(tenantsKey, "", "scores of single tenants")
+var openScore = scoreParameter(TenantsKey, "", "scores of single tenants")
 
 // classScore returns the score of the SLO class of that name.
 func (v *values) classScore(name string) float64 {

@@ -14,7 +14,7 @@ var tenantQuotaTemplate = template[Admission]{
 			{Name: "delay", Type: Duration, Default: "0s", Max: day, Help: "after which a request over quota is decided again; 0 rejects it at once"},
 			{Name: "max_delays", Type: Count, Default: "3", Max: mostRequests, Help: "delays of one request, after which it is rejected; without delay there are none"},
 		},
-		Open: &Parameter{Name: tenantsKey, Type: Count, Max: mostRequests, Help: "max_active of single tenants"},
+		Open: &Parameter{Name: TenantsKey, Type: Count, Max: mostRequests, Help: "max_active of single tenants"},
 	},
 	build: func(v values, env Env) (Admission, error) {
 		p := &tenantQuota{

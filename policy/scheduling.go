@@ -57,15 +57,15 @@ type Scheduler interface {
 	Victim(running []Running, ctx *SchedulerContext) int
 }
 
-// noPreemptionOff says why preemption cannot be off: running requests need more
+// NoPreemptionOff says why preemption cannot be off: running requests need more
 // blocks as they generate. When the cache is full and each needs one more, none
 // goes on, so none ends and no block is ever freed.
-const noPreemptionOff = "preemption cannot be off: when the KV cache is full running requests that each need a block would wait for each other for ever, and vLLM always preempts; want auto, fcfs or priority, and more --total-kv-blocks or fewer --max-num-seqs to preempt less"
+const NoPreemptionOff = "preemption cannot be off: when the KV cache is full running requests that each need a block would wait for each other for ever, and vLLM always preempts; want auto, fcfs or priority, and more --total-kv-blocks or fewer --max-num-seqs to preempt less"
 
 // preemption is the parameter that every scheduler has; --preemption-policy
 // is the same knob.
 var preemption = Parameter{Name: "preemption", Type: Choice, Default: "auto", Choices: []string{"auto", "fcfs", "priority"},
-	Refused: map[string]string{"off": noPreemptionOff},
+	Refused: map[string]string{"off": NoPreemptionOff},
 	Help:    "whom to preempt for KV: fcfs, the last of the running list; priority, the lowest priority, then the latest arrival; auto, the scheduler's own rule"}
 
 var schedulerTemplates = []template[Scheduler]{{

@@ -48,6 +48,9 @@ const MaxOwnSignals = 8
 
 const firstOwn = 16 // the bit of the first of OwnSignals
 
+// MaxSignals is above the bit of any signal.
+const MaxSignals = firstOwn + MaxOwnSignals
+
 // InstanceState is what an instance can say of itself at one time. Counts are since
 // the start of the run.
 type InstanceState struct {

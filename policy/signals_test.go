@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// withOwn runs f, after which the table of signals is as it was.
-func withOwn(f func()) {
+// WithOwn runs f, after which the table of signals is as it was.
+func WithOwn(f func()) {
 	table := signalTable
 	defer func() { signalTable = table }()
 	signalTable = append([]Signal(nil), table...)
@@ -40,7 +40,7 @@ func TestTableOfSignalsIsWhole(t *testing.T) {
 
 // TestCopyCopiesTheSignalsAskedForAlone copies signals one by one.
 func TestCopyCopiesTheSignalsAskedForAlone(t *testing.T) {
-	withOwn(func() {
+	WithOwn(func() {
 		own := RegisterSignal("twice_waiting", func(s *InstanceState) float64 { return float64(2 * s.Waiting) })
 		from := InstanceState{Waiting: 1, Running: 2, Used: 3, Service: Service{CachedTokens: 4, LookedUpTokens: 5, TTFT: 6, TTFTs: 7, TPOT: 8, TPOTs: 9, Judged: 10, Attained: 11, WaitingTokens: 12, PrefillTokens: 13, PrefillMicros: 14}}
 		from.Evaluate(own)
@@ -68,14 +68,14 @@ func TestCopyCopiesTheSignalsAskedForAlone(t *testing.T) {
 func TestRegisterSignalRefuses(t *testing.T) {
 	one := func(*InstanceState) float64 { return 1 }
 	for _, name := range []string{"", "Upper", "with space", "queue_depth", "refresh", "kv_event_delay", "twice"} {
-		withOwn(func() {
+		WithOwn(func() {
 			RegisterSignal("twice", one)
 			if problem := panicked(func() { RegisterSignal(name, one) }); !strings.Contains(problem, name) || problem == "" {
 				t.Errorf("%q: %q, want a panic that names it", name, problem)
 			}
 		})
 	}
-	withOwn(func() {
+	WithOwn(func() {
 		var all Signals
 		for i := range MaxOwnSignals {
 			all |= RegisterSignal(fmt.Sprint("signal_", i), one)
@@ -87,20 +87,6 @@ func TestRegisterSignalRefuses(t *testing.T) {
 			t.Errorf("the ninth: %q", problem)
 		}
 	})
-}
-
-// TestBundleSetsTheFreshnessOfAnOwnSignal reads it from a file and by its path.
-func TestBundleSetsTheFreshnessOfAnOwnSignal(t *testing.T) {
-	withOwn(func() {
-		own := RegisterSignal("free_share", func(*InstanceState) float64 { return 0 })
-		b, err := ParseBundle("p.yaml", []byte("observability: {free_share: 50ms}"))
-		if err != nil || *b.Observability.Fresh.Of(own) != "50ms" || b.Get("observability.free_share") != "50ms" {
-			t.Errorf("%v, %+v", err, b.Observability)
-		}
-	})
-	if _, err := ParseBundle("p.yaml", []byte("observability: {free_share: 50ms}")); err == nil {
-		t.Error("a signal that nobody registered has a freshness")
-	}
 }
 
 // panicked returns with what f panics, empty if it does not.

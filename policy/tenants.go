@@ -8,27 +8,28 @@ import "strings"
 //	admission: {type: tenant-quota, params: {max_active: 9}, tenants: {red: 5}}
 //
 // so that a tenant may be called like a parameter.
-const TenantsPrefix = tenantsKey + "."
+const TenantsPrefix = TenantsKey + "."
 
-const tenantsKey = "tenants"
+// TenantsKey is the name of these settings in the section of a policy.
+const TenantsKey = "tenants"
 
-// tenantOf returns the tenant in the name of a setting; ok is false for a setting
+// TenantOf returns the tenant in the name of a setting; ok is false for a setting
 // that is not of a tenant.
-func tenantOf(name string) (tenant string, ok bool) { return strings.CutPrefix(name, TenantsPrefix) }
+func TenantOf(name string) (tenant string, ok bool) { return strings.CutPrefix(name, TenantsPrefix) }
 
-// path returns the path of a setting in a bundle.
-func (t *Template) path(name string) string {
-	if _, ok := tenantOf(name); ok {
+// Path returns the path of a setting in a bundle.
+func (t *Template) Path(name string) string {
+	if _, ok := TenantOf(name); ok {
 		return string(t.Kind) + "." + name
 	}
 	return string(t.Kind) + ".params." + name
 }
 
-// noTenants returns the error text for settings of tenants that the template does
+// NoTenants returns the error text for settings of tenants that the template does
 // not have.
-func (t *Template) noTenants() string {
+func (t *Template) NoTenants() string {
 	var with []string
-	for _, other := range ofKind(t.Kind) {
+	for _, other := range OfKind(t.Kind) {
 		if other.Open != nil {
 			with = append(with, other.Name)
 		}
@@ -36,39 +37,12 @@ func (t *Template) noTenants() string {
 	return t.Name + " has no settings of tenants, " + strings.Join(with, " and ") + " has"
 }
 
-// haveTenants reports whether a policy of that kind has settings of tenants.
-func haveTenants(kind Kind) bool {
-	for _, t := range ofKind(kind) {
+// HasTenants reports whether a policy of that kind has settings of tenants.
+func HasTenants(kind Kind) bool {
+	for _, t := range OfKind(kind) {
 		if t.Open != nil {
 			return true
 		}
 	}
 	return false
-}
-
-// tenants reads the settings of tenants.
-func (r *reader) tenants(kind Kind, c *Selection, p *member) *BundleError {
-	path := string(kind) + "." + tenantsKey
-	members, isMapping := p.value.([]member)
-	if !isMapping {
-		return &BundleError{Line: p.line, Field: path, Problem: describe(p.value) + " is not allowed, want a mapping like {tenant: value}"}
-	}
-	r.bundle.lines[path] = p.line
-	t, err := c.template(kind)
-	if err != nil {
-		return located(err, p.line)
-	}
-	if t.Open == nil {
-		return &BundleError{Line: p.line, Field: path, Problem: t.noTenants()}
-	}
-	for i := range members {
-		q := &members[i]
-		s, err := t.setting(TenantsPrefix+q.name, q.value)
-		if err != nil {
-			return located(err, q.line)
-		}
-		r.bundle.lines[path+"."+q.name] = q.line
-		c.Params = append(c.Params, s)
-	}
-	return nil
 }

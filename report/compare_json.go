@@ -4,8 +4,8 @@ import (
 	"bytes"
 
 	"blis/actors"
+	"blis/bundle"
 	"blis/metrics"
-	"blis/policy"
 	"blis/study"
 )
 
@@ -78,7 +78,7 @@ type comparedItem struct {
 	Rank     *int            `json:"pareto_rank"`
 	Verdicts *verdictCounts  `json:"verdicts"` // null for the baseline
 	Measures estimatesByName `json:"measures"`
-	Policies *policy.Bundle  `json:"policies"`
+	Policies *bundle.Bundle  `json:"policies"`
 	Notes    []string        `json:"notes"`
 }
 

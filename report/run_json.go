@@ -7,8 +7,8 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"blis/actors"
+	"blis/bundle"
 	"blis/metrics"
-	"blis/policy"
 )
 
 // resultSchema names the form of the JSON result; docs/run.schema.json
@@ -71,7 +71,7 @@ type result struct {
 	KVUse       *metrics.KVUse  `json:"kv_use"`
 
 	Setup    derived       `json:"setup"`
-	Policies policy.Bundle `json:"policies"`
+	Policies bundle.Bundle `json:"policies"`
 	Scaling  *scaling      `json:"scaling"`
 	Sessions *sessions     `json:"sessions"`
 	Key      key           `json:"key"`

@@ -1,7 +1,7 @@
 package setup
 
 import (
-	"blis/policy"
+	"blis/bundle"
 )
 
 // Chance says what the seeds of a run decide. Where they decide nothing all runs of
@@ -28,6 +28,6 @@ func chanceOf(p *Plan) Chance {
 }
 
 // routingDraws reports whether the routing policy draws among instances.
-func routingDraws(b *policy.Bundle) bool {
+func routingDraws(b *bundle.Bundle) bool {
 	return b.Routing.Type == "power-of-two" || b.Get("routing.params.tie") == "random"
 }

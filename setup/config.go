@@ -3,6 +3,7 @@ package setup
 import (
 	"io"
 
+	"blis/bundle"
 	"blis/latency"
 	"blis/policy"
 	"blis/vtime"
@@ -47,7 +48,7 @@ type Config struct {
 	Scheduler                 string        `json:"scheduler" bundle:"scheduler.type" default:"fcfs" aliases:"scheduling-policy" group:"Instances" help:"Order of the wait queue: fcfs, priority-fcfs (also: priority), sjf; see blis policies scheduler."`
 	PreemptionPolicy          string        `json:"preemption-policy" bundle:"scheduler.params.preemption" default:"auto" group:"Instances" help:"Which request to preempt for KV: auto (the scheduler's own), fcfs or priority."`
 
-	Policies                policy.Bundle  `json:"policies" group:"Policies" placeholder:"BUNDLE" help:"Policies and their parameters as a bundle file has them, in one argument; the flags below change single fields of it."`
+	Policies                bundle.Bundle  `json:"policies" group:"Policies" placeholder:"BUNDLE" help:"Policies and their parameters as a bundle file has them, in one argument; the flags below change single fields of it."`
 	AdmissionPolicy         string         `json:"admission-policy" bundle:"admission.type" default:"always-admit" group:"Policies" help:"Which requests enter; see blis policies admission."`
 	TokenBucketCapacity     float64        `json:"token-bucket-capacity" bundle:"admission.params.capacity" default:"10000" group:"Policies" help:"Tokens that the bucket holds."`
 	TokenBucketRefillRate   float64        `json:"token-bucket-refill-rate" bundle:"admission.params.refill_rate" default:"1000" group:"Policies" help:"Tokens per second."`

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"blis/bundle"
 	"blis/metrics"
 	"blis/policy"
 	"blis/vtime"
@@ -45,7 +46,7 @@ func (p *resolver) resolvePolicies() error {
 func (p *resolver) completeBundle() error {
 	c := &p.Config
 	if a := &c.Policies.Autoscale; a.Type == "none" {
-		*a = policy.AutoscaleSelection{Selection: a.Selection}
+		*a = bundle.AutoscaleSelection{Selection: a.Selection}
 	}
 	return eachShortcut(reflect.ValueOf(c).Elem(), func(s shortcut, f reflect.Value) error {
 		switch {
@@ -131,7 +132,7 @@ func (p *resolver) describePolicies() {
 }
 
 // weights lists the scorers of a complete selection of weighted.
-func weights(s *policy.Selection) []string {
+func weights(s *bundle.Selection) []string {
 	var list []string
 	for _, p := range s.Params {
 		if p.Name != "tie" {

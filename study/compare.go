@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"blis/actors"
+	"blis/bundle"
 	"blis/metrics"
-	"blis/policy"
 	"blis/workload"
 )
 
@@ -39,7 +39,7 @@ type Comparison struct {
 // Bundle is a bundle of policies with a name to print.
 type Bundle struct {
 	Name     string
-	Policies policy.Bundle
+	Policies bundle.Bundle
 	Err      error // why there are none: the bundle is not run, and the others are
 }
 
@@ -199,7 +199,7 @@ func (p *Plan) check() error {
 // has the same error without a bundle.
 func (p *Plan) nameBundle(b int, err error) (blamed error, common bool) {
 	base := p.config(b, 0)
-	base.Policies = policy.Bundle{}
+	base.Policies = bundle.Bundle{}
 	if _, _, common := actors.Check(base); common != nil && common.Error() == err.Error() {
 		return err, true
 	}

@@ -14,8 +14,8 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"blis/actors"
+	"blis/bundle"
 	"blis/metrics"
-	"blis/policy"
 	"blis/vtime"
 	"blis/workload"
 	"blis/workload/traffic"
@@ -23,7 +23,7 @@ import (
 
 // equal compares results bit by bit: functions in measures are left out.
 func equal(a, b *Result) string {
-	return cmp.Diff(a, b, cmpopts.IgnoreUnexported(Result{}, Measure{}, metrics.Measure{}, policy.Bundle{}), cmpopts.EquateErrors())
+	return cmp.Diff(a, b, cmpopts.IgnoreUnexported(Result{}, Measure{}, metrics.Measure{}, bundle.Bundle{}), cmpopts.EquateErrors())
 }
 
 func TestResultsDoNotDependOnWorkers(t *testing.T) {
@@ -92,7 +92,7 @@ type request struct {
 func TestTrafficIsThatOfTheReplicate(t *testing.T) {
 	cfg := small()
 	cfg.Rate, cfg.PrefixTokens = 0, 64 // a rate that is derived
-	p, err := NewPlan(NewComparison(cfg, append(three(t), bundle(t, "scaling", "autoscale: {type: threshold, interval: 100ms}"))...))
+	p, err := NewPlan(NewComparison(cfg, append(three(t), parse(t, "scaling", "autoscale: {type: threshold, interval: 100ms}"))...))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,11 +140,11 @@ func TestBadComparisons(t *testing.T) {
 		{"a bundle", func(c *Comparison) { c.Bundles[1].Policies.Autoscale.Min = "9" }, ""},
 		{"a bundle's replicas", func(c *Comparison) {
 			c.Bundles = c.Bundles[:2]
-			c.Bundles[1] = bundle(t, "scaled", "autoscale: {type: threshold, min: 5, max: 4}")
+			c.Bundles[1] = parse(t, "scaled", "autoscale: {type: threshold, min: 5, max: 4}")
 		}, "bundle scaled: scaled:1: autoscale.min: 5 is not allowed, want from 1 to --max-replicas 4"},
 		{"a bundle's line", func(c *Comparison) {
 			c.Bundles = c.Bundles[:2]
-			c.Bundles[1] = bundle(t, "w.yaml", "routing:\n  type: weighted\n  params: {queue-depth: 0}")
+			c.Bundles[1] = parse(t, "w.yaml", "routing:\n  type: weighted\n  params: {queue-depth: 0}")
 		}, "bundle w.yaml: w.yaml:3: routing.params: the weight of every scorer is 0"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -290,10 +290,10 @@ func TestUsualObjectives(t *testing.T) {
 		{"plain", func(*Comparison) {}, "throughput p99_ttft mean_tpot"},
 		{"targets", func(c *Comparison) { c.Base.SLOTargets = "standard:ttft=1s" }, "goodput p99_ttft mean_tpot"},
 		{"a price", func(c *Comparison) { c.Base.CostPerReplicaHour = 2 }, "throughput p99_ttft mean_tpot cost"},
-		{"scaling", func(c *Comparison) { c.Bundles[1] = bundle(t, "s", "autoscale: {type: threshold}") }, "throughput p99_ttft mean_tpot replica_hours"},
+		{"scaling", func(c *Comparison) { c.Bundles[1] = parse(t, "s", "autoscale: {type: threshold}") }, "throughput p99_ttft mean_tpot replica_hours"},
 		{"both", func(c *Comparison) {
 			c.Base.CostPerReplicaHour = 2
-			c.Bundles[1] = bundle(t, "s", "autoscale: {type: threshold}")
+			c.Bundles[1] = parse(t, "s", "autoscale: {type: threshold}")
 		}, "throughput p99_ttft mean_tpot cost"},
 		{"chosen", func(c *Comparison) { c.Objectives = []string{"p50_itl", "jain"} }, "p50_itl jain"},
 	} {
@@ -314,7 +314,7 @@ func TestUsualObjectives(t *testing.T) {
 }
 
 func TestBundlesThatAreAlikeAreSaid(t *testing.T) {
-	c := NewComparison(small(), append(three(t), bundle(t, "again", "routing: {type: least-loaded, params: {tie: random}}\nmetadata: {why: this}"))...)
+	c := NewComparison(small(), append(three(t), parse(t, "again", "routing: {type: least-loaded, params: {tie: random}}\nmetadata: {why: this}"))...)
 	p, err := NewPlan(c)
 	if err != nil {
 		t.Fatal(err)

@@ -4,14 +4,14 @@ import (
 	"fmt"
 	"strings"
 
-	"blis/policy"
+	"blis/bundle"
 )
 
 // findAlike finds bundles whose policies are the same in effect. Their runs
 // would be the same, so the first one's count for all.
 func (p *Plan) findAlike() {
 	p.first = make([]int, len(p.result.Bundles))
-	effective := func(b int) *policy.Bundle {
+	effective := func(b int) *bundle.Bundle {
 		policies := p.result.Bundles[b].Config.Policies
 		policies.Metadata = nil
 		return &policies

@@ -76,8 +76,8 @@ func TestTracesAreResampled(t *testing.T) {
 // Where seeds decide nothing each bundle runs once, whatever is asked for; where
 // they decide ties alone, that is said.
 func TestRunsThatSeedsDecide(t *testing.T) {
-	drawing := bundle(t, "power-of-two", "routing: {type: power-of-two}")
-	fixed := []Bundle{bundle(t, "round-robin", "routing: {type: round-robin}"), bundle(t, "lowest", "routing: {type: least-loaded, params: {tie: lowest}}")}
+	drawing := parse(t, "power-of-two", "routing: {type: power-of-two}")
+	fixed := []Bundle{parse(t, "round-robin", "routing: {type: round-robin}"), parse(t, "lowest", "routing: {type: least-loaded, params: {tie: lowest}}")}
 	for _, c := range []struct {
 		name     string
 		requests int // of the trace; 0: generated traffic
@@ -126,7 +126,7 @@ func TestRisingLoadIsSaid(t *testing.T) {
 	cfg := small()
 	cfg.NumRequests, cfg.NumInstances, cfg.Rate, cfg.MaxNumSeqs = 2000, 1, 120, 16
 	c := NewComparison(cfg, three(t)[:2]...)
-	c.Bundles[1] = bundle(t, "sjf", "scheduler: {type: sjf}")
+	c.Bundles[1] = parse(t, "sjf", "scheduler: {type: sjf}")
 	c.Intervals = Bootstrap
 	r, err := Compare(t.Context(), c)
 	if err != nil {
@@ -149,8 +149,8 @@ func TestBadBundlesAreAlone(t *testing.T) {
 	for _, workers := range []int{1, 2, 3, 8} {
 		c := good
 		c.Pool.Workers = workers
-		breaks := bundle(t, "breaks", "scheduler: {type: sjf}")
-		c.Bundles = slices.Concat(good.Bundles[:1], []Bundle{{Name: "unread", Err: errors.New("no such file")}, bundle(t, "w.yaml", "routing:\n  type: weighted\n  params: {queue-depth: 0}")}, good.Bundles[1:], []Bundle{breaks})
+		breaks := parse(t, "breaks", "scheduler: {type: sjf}")
+		c.Bundles = slices.Concat(good.Bundles[:1], []Bundle{{Name: "unread", Err: errors.New("no such file")}, parse(t, "w.yaml", "routing:\n  type: weighted\n  params: {queue-depth: 0}")}, good.Bundles[1:], []Bundle{breaks})
 		p, err := NewPlan(c)
 		if err != nil {
 			t.Fatal(err)

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"blis/actors"
-	"blis/policy"
+	"blis/bundle"
 	"blis/vtime"
 	"blis/workload"
 	"blis/workload/traffic"
@@ -18,10 +18,10 @@ func small() actors.Config {
 	return cfg
 }
 
-// bundle reads one from text.
-func bundle(t *testing.T, name, text string) Bundle {
+// parse reads a bundle from text.
+func parse(t *testing.T, name, text string) Bundle {
 	t.Helper()
-	b, err := policy.ParseBundle(name, []byte(text))
+	b, err := bundle.Parse(name, []byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,9 +32,9 @@ func bundle(t *testing.T, name, text string) Bundle {
 func three(t *testing.T) []Bundle {
 	t.Helper()
 	return []Bundle{
-		bundle(t, "round-robin", "routing: {type: round-robin}"),
-		bundle(t, "least-loaded", "routing: {type: least-loaded}"),
-		bundle(t, "weighted", "routing: {type: weighted, params: {prefix-affinity: 3, queue-depth: 2, kv-utilization: 2}}"),
+		parse(t, "round-robin", "routing: {type: round-robin}"),
+		parse(t, "least-loaded", "routing: {type: least-loaded}"),
+		parse(t, "weighted", "routing: {type: weighted, params: {prefix-affinity: 3, queue-depth: 2, kv-utilization: 2}}"),
 	}
 }
 

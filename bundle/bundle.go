@@ -1,4 +1,4 @@
-package policy
+package bundle
 
 import (
 	"cmp"
@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"blis/policy"
 	"blis/suggest"
 	"blis/vtime"
 )
@@ -17,7 +18,7 @@ import (
 // given. The order of the scorers of weighted is the order of their sum.
 type Selection struct {
 	Type   string // empty: not given, the default of the kind holds
-	Params []Setting
+	Params []policy.Setting
 }
 
 // AutoscaleSelection is the autoscaler of a bundle, when it is asked, and how its
@@ -46,18 +47,12 @@ type Observability struct {
 	KVEventDelay *vtime.Duration // with events: their delay; nil: not given
 }
 
-// Freshnesses has the freshness of each signal, by its bit: Immediate, OnDemand, or
-// the interval of its refreshes; empty: Refresh, or the default of the signal, holds.
-type Freshnesses [firstOwn + MaxOwnSignals]string
+// Freshnesses has the freshness of each signal, by its bit: policy.Immediate,
+// policy.OnDemand, or the interval of its refreshes; empty: Refresh, or the default of the signal, holds.
+type Freshnesses [policy.MaxSignals]string
 
 // Of returns where the freshness of a single signal is kept.
-func (f *Freshnesses) Of(s Signals) *string { return &f[bits.TrailingZeros32(uint32(s))] }
-
-// Freshness of a signal without an interval.
-const (
-	Immediate = "immediate" // as instances publish it
-	OnDemand  = "on_demand" // as it is when the router reads it
-)
+func (f *Freshnesses) Of(s policy.Signals) *string { return &f[bits.TrailingZeros32(uint32(s))] }
 
 // Mapping is free-form content in the order given. A value is nil, a bool, a
 // json.Number, a string, a []any of values or a Mapping.
@@ -93,25 +88,22 @@ type section struct {
 
 // field is a field with a single value, which the Parameter describes.
 type field struct {
-	Parameter
+	policy.Parameter
 	duration func(*Bundle) **vtime.Duration // where a Duration is kept; nil: choice
 	choice   func(*Bundle) *string          // where another value is kept, as it was written
 }
 
 // text returns a field that is kept as it was written. A name with dots is a path
 // through mappings within the section.
-func text(p Parameter, kept func(*Bundle) *string) field { return field{p, nil, kept} }
+func text(p policy.Parameter, kept func(*Bundle) *string) field { return field{p, nil, kept} }
 
 // freshness returns the parameter for the freshness of a signal.
-func freshness(name string) Parameter {
-	return Parameter{Name: name, Type: Freshness, Min: 1, Max: longest}
+func freshness(name string) policy.Parameter {
+	return policy.Parameter{Name: name, Type: policy.Freshness, Min: 1, Max: policy.LongestDuration}
 }
 
 // metadata is the section with free-form content.
 const metadata = "metadata"
-
-// longest is the longest duration of a field.
-const longest = float64(1 << 62)
 
 // observability is the section about signals. It has a field for each signal that
 // instances publish, after its first fields.
@@ -133,7 +125,7 @@ func sections() []section {
 
 // signalFields returns the fields for the freshness of signals.
 func signalFields() (list []field) {
-	for _, r := range SignalTable() {
+	for _, r := range policy.SignalTable() {
 		if r.Key != "" {
 			list = append(list, text(freshness(r.Key), func(b *Bundle) *string { return b.Observability.Fresh.Of(r.Bit) }))
 		}
@@ -143,43 +135,44 @@ func signalFields() (list []field) {
 
 // fixedSections are the sections without the fields of signals.
 var fixedSections = []section{
-	{name: string(AdmissionKind), selection: func(b *Bundle) *Selection { return &b.Admission }},
-	{name: string(PriorityKind), selection: func(b *Bundle) *Selection { return &b.Priority }},
-	{name: string(RoutingKind), selection: func(b *Bundle) *Selection { return &b.Routing }},
-	{name: string(SchedulerKind), selection: func(b *Bundle) *Selection { return &b.Scheduler }},
-	{name: string(AutoscaleKind), selection: func(b *Bundle) *Selection { return &b.Autoscale.Selection }, fields: []field{
-		{Parameter{Name: "interval", Type: Duration, Max: longest}, func(b *Bundle) **vtime.Duration { return &b.Autoscale.Interval }, nil},
-		text(Parameter{Name: "min", Type: Count, Min: 1, Max: 1 << 20}, func(b *Bundle) *string { return &b.Autoscale.Min }),
-		text(Parameter{Name: "max", Type: Count, Max: 1 << 20}, func(b *Bundle) *string { return &b.Autoscale.Max }),
-		text(Parameter{Name: "refresh", Type: Duration, Max: longest}, func(b *Bundle) *string { return &b.Autoscale.Refresh }),
-		text(Parameter{Name: "trigger", Type: Triggers}, func(b *Bundle) *string { return &b.Autoscale.Trigger }),
-		text(Parameter{Name: "actuation.provisioning", Type: RandomDuration}, func(b *Bundle) *string { return &b.Autoscale.Provisioning }),
-		text(Parameter{Name: "actuation.model_load", Type: RandomDuration}, func(b *Bundle) *string { return &b.Autoscale.ModelLoad }),
-		text(Parameter{Name: "actuation.warmup.duration", Type: Duration, Max: longest}, func(b *Bundle) *string { return &b.Autoscale.WarmupDuration }),
-		text(Parameter{Name: "actuation.warmup.curve", Type: Choice, Choices: []string{"linear", "exponential", "step"}}, func(b *Bundle) *string { return &b.Autoscale.WarmupCurve }),
-		text(Parameter{Name: "actuation.warmup.penalty", Type: Number, Min: 1, Max: 1000}, func(b *Bundle) *string { return &b.Autoscale.WarmupPenalty }),
-		text(Parameter{Name: "actuation.warmup.routable", Type: Flag}, func(b *Bundle) *string { return &b.Autoscale.WarmupRoutable }),
-		text(Parameter{Name: "actuation.drain", Type: Choice, Choices: []string{"wait", "immediate", "redirect"}}, func(b *Bundle) *string { return &b.Autoscale.Drain }),
-		text(Parameter{Name: "actuation.drain_timeout", Type: Duration, Max: longest}, func(b *Bundle) *string { return &b.Autoscale.DrainTimeout }),
+	{name: string(policy.AdmissionKind), selection: func(b *Bundle) *Selection { return &b.Admission }},
+	{name: string(policy.PriorityKind), selection: func(b *Bundle) *Selection { return &b.Priority }},
+	{name: string(policy.RoutingKind), selection: func(b *Bundle) *Selection { return &b.Routing }},
+	{name: string(policy.SchedulerKind), selection: func(b *Bundle) *Selection { return &b.Scheduler }},
+	{name: string(policy.AutoscaleKind), selection: func(b *Bundle) *Selection { return &b.Autoscale.Selection }, fields: []field{
+		{policy.Parameter{Name: "interval", Type: policy.Duration, Max: policy.LongestDuration}, func(b *Bundle) **vtime.Duration { return &b.Autoscale.Interval }, nil},
+		text(policy.Parameter{Name: "min", Type: policy.Count, Min: 1, Max: 1 << 20}, func(b *Bundle) *string { return &b.Autoscale.Min }),
+		text(policy.Parameter{Name: "max", Type: policy.Count, Max: 1 << 20}, func(b *Bundle) *string { return &b.Autoscale.Max }),
+		text(policy.Parameter{Name: "refresh", Type: policy.Duration, Max: policy.LongestDuration}, func(b *Bundle) *string { return &b.Autoscale.Refresh }),
+		text(policy.Parameter{Name: "trigger", Type: policy.Triggers}, func(b *Bundle) *string { return &b.Autoscale.Trigger }),
+		text(policy.Parameter{Name: "actuation.provisioning", Type: policy.RandomDuration}, func(b *Bundle) *string { return &b.Autoscale.Provisioning }),
+		text(policy.Parameter{Name: "actuation.model_load", Type: policy.RandomDuration}, func(b *Bundle) *string { return &b.Autoscale.ModelLoad }),
+		text(policy.Parameter{Name: "actuation.warmup.duration", Type: policy.Duration, Max: policy.LongestDuration}, func(b *Bundle) *string { return &b.Autoscale.WarmupDuration }),
+		text(policy.Parameter{Name: "actuation.warmup.curve", Type: policy.Choice, Choices: []string{"linear", "exponential", "step"}}, func(b *Bundle) *string { return &b.Autoscale.WarmupCurve }),
+		text(policy.Parameter{Name: "actuation.warmup.penalty", Type: policy.Number, Min: 1, Max: 1000}, func(b *Bundle) *string { return &b.Autoscale.WarmupPenalty }),
+		text(policy.Parameter{Name: "actuation.warmup.routable", Type: policy.Flag}, func(b *Bundle) *string { return &b.Autoscale.WarmupRoutable }),
+		text(policy.Parameter{Name: "actuation.drain", Type: policy.Choice, Choices: []string{"wait", "immediate", "redirect"}}, func(b *Bundle) *string { return &b.Autoscale.Drain }),
+		text(policy.Parameter{Name: "actuation.drain_timeout", Type: policy.Duration, Max: policy.LongestDuration}, func(b *Bundle) *string { return &b.Autoscale.DrainTimeout }),
 	}},
 	{name: observability, fields: []field{
-		{Parameter{Name: "refresh", Type: Duration, Max: longest}, func(b *Bundle) **vtime.Duration { return &b.Observability.Refresh }, nil},
-		text(Parameter{Name: "in_flight", Type: Choice, Choices: []string{"immediate", "periodic"}}, func(b *Bundle) *string { return &b.Observability.InFlight }),
+		{policy.Parameter{Name: "refresh", Type: policy.Duration, Max: policy.LongestDuration}, func(b *Bundle) **vtime.Duration { return &b.Observability.Refresh }, nil},
+		text(policy.Parameter{Name: "in_flight", Type: policy.Choice, Choices: []string{"immediate", "periodic"}}, func(b *Bundle) *string { return &b.Observability.InFlight }),
 		// Here follow the signals; see sections.
-		text(Parameter{Name: "prefix_index", Type: Choice, Choices: []string{"routed", "events"}}, func(b *Bundle) *string { return &b.Observability.PrefixIndex }),
-		text(Parameter{Name: "prefix_index_blocks", Type: CountOrAuto, Min: 1, Max: 1<<31 - 1}, func(b *Bundle) *string { return &b.Observability.PrefixBlocks }),
-		{Parameter{Name: "kv_event_delay", Type: Duration, Max: longest}, func(b *Bundle) **vtime.Duration { return &b.Observability.KVEventDelay }, nil},
+		text(policy.Parameter{Name: "prefix_index", Type: policy.Choice, Choices: []string{"routed", "events"}}, func(b *Bundle) *string { return &b.Observability.PrefixIndex }),
+		text(policy.Parameter{Name: "prefix_index_blocks", Type: policy.CountOrAuto, Min: 1, Max: 1<<31 - 1}, func(b *Bundle) *string { return &b.Observability.PrefixBlocks }),
+		{policy.Parameter{Name: "kv_event_delay", Type: policy.Duration, Max: policy.LongestDuration}, func(b *Bundle) **vtime.Duration { return &b.Observability.KVEventDelay }, nil},
 	}},
 	{name: metadata},
 }
 
-// put sets the field to a parsed value.
-func (f *field) put(b *Bundle, v value) {
+// put sets the field to an allowed value.
+func (f *field) put(b *Bundle, text string) {
 	if f.duration != nil {
-		*f.duration(b) = &v.duration
+		d, _ := vtime.ParseDuration(text)
+		*f.duration(b) = &d
 		return
 	}
-	*f.choice(b) = v.text
+	*f.choice(b) = text
 }
 
 // get returns the field as it is written, empty when it was not given.
@@ -225,8 +218,8 @@ func (s *section) names() []string {
 	var names []string
 	if s.selection != nil {
 		names = append(names, "type", "params")
-		if haveTenants(Kind(s.name)) {
-			names = append(names, tenantsKey)
+		if policy.HasTenants(policy.Kind(s.name)) {
+			names = append(names, policy.TenantsKey)
 		}
 	}
 	for i := range s.fields {
@@ -240,36 +233,12 @@ func unknownName(what, name string, names []string) string {
 }
 
 // template returns the template of the policy's type, or of the default of the kind.
-func (c *Selection) template(kind Kind) (*Template, error) {
-	return lookUp(kind, cmp.Or(c.Type, ofKind(kind)[0].Name))
+func (c *Selection) template(kind policy.Kind) (*policy.Template, error) {
+	return policy.Find(kind, cmp.Or(c.Type, policy.OfKind(kind)[0].Name))
 }
 
-// ofKind lists the templates of a kind, its default first.
-func ofKind(kind Kind) []Template {
-	var list []Template
-	for _, t := range Templates() {
-		if t.Kind == kind {
-			list = append(list, t)
-		}
-	}
-	return list
-}
-
-// lookUp returns the template of that name.
-func lookUp(kind Kind, name string) (*Template, error) {
-	var list []template[struct{}]
-	for _, t := range ofKind(kind) {
-		if t.Name == name {
-			return &t, nil
-		}
-		list = append(list, template[struct{}]{Template: t})
-	}
-	_, err := create(kind, list, name, nil, Env{}) // the error says that there is none of that name
-	return nil, err
-}
-
-// BundleError is a fault in a bundle file.
-type BundleError struct {
+// Error is a fault in a bundle file.
+type Error struct {
 	File    string
 	Line    int    // 0: not known
 	Field   string // path of the fault, like routing.params.tie; empty: the whole file
@@ -277,7 +246,7 @@ type BundleError struct {
 }
 
 // Error is one line: file, line, field and what is wrong with it.
-func (e *BundleError) Error() string {
+func (e *Error) Error() string {
 	text := e.File
 	if e.Line > 0 {
 		text += ":" + strconv.Itoa(e.Line)
@@ -296,11 +265,11 @@ func oneLine(name string) string {
 	return name
 }
 
-// Locate returns a *BundleError with file and line for an *Error about a field that
+// Locate returns an *Error with file and line for a *policy.Error about a field that
 // stands in the file. Any other error it returns as it is. A field that Set has
 // changed no longer stands in the file.
 func (b *Bundle) Locate(err error) error {
-	var fault *Error
+	var fault *policy.Error
 	if !errors.As(err, &fault) {
 		return err
 	}
@@ -308,5 +277,5 @@ func (b *Bundle) Locate(err error) error {
 	if !given {
 		return err
 	}
-	return &BundleError{File: b.file, Line: line, Field: fault.Field, Problem: fault.Problem}
+	return &Error{File: b.file, Line: line, Field: fault.Field, Problem: fault.Problem}
 }

@@ -1,16 +1,18 @@
-package policy
+package bundle
 
 import (
 	"encoding/json"
 	"fmt"
 	"strconv"
+
+	"blis/policy"
 )
 
-// ParseBundle reads a bundle; errors call the file file. The format is strict: a
+// Parse reads a bundle; errors call the file file. The format is strict: a
 // field that is unknown, of another type, out of range or given twice is a
-// *BundleError with its line. null means not given. An empty file is the empty
+// *Error with its line. null means not given. An empty file is the empty
 // bundle.
-func ParseBundle(file string, text []byte) (Bundle, error) { return parseBundle(file, text, maxText) }
+func Parse(file string, text []byte) (Bundle, error) { return parseBundle(file, text, maxText) }
 
 func parseBundle(file string, text []byte, limit int) (Bundle, error) {
 	r := reader{bundle: Bundle{file: file, lines: map[string]int{}}}
@@ -31,15 +33,15 @@ func parseBundle(file string, text []byte, limit int) (Bundle, error) {
 // reader turns a document into a bundle.
 type reader struct{ bundle Bundle }
 
-func (r *reader) section(p *member) *BundleError {
+func (r *reader) section(p *member) *Error {
 	s, problem := findSection(p.name)
 	switch {
 	case s == nil:
-		return &BundleError{Line: p.line, Field: p.name, Problem: problem}
+		return &Error{Line: p.line, Field: p.name, Problem: problem}
 	case p.value == nil:
 		return nil
 	case s.selection != nil:
-		members, fault := translate(Kind(s.name), p)
+		members, fault := translate(policy.Kind(s.name), p)
 		if fault != nil {
 			return fault
 		}
@@ -47,11 +49,11 @@ func (r *reader) section(p *member) *BundleError {
 	}
 	members, isMapping := p.value.([]member)
 	if !isMapping {
-		return &BundleError{Line: p.line, Field: p.name, Problem: describe(p.value) + " is not allowed, want a mapping like {name: value}"}
+		return &Error{Line: p.line, Field: p.name, Problem: describe(p.value) + " is not allowed, want a mapping like {name: value}"}
 	}
 	r.bundle.lines[p.name] = p.line
 	if s.name == metadata {
-		var fault *BundleError
+		var fault *Error
 		r.bundle.Metadata, fault = freeMapping(members)
 		if fault != nil {
 			return fault.within(metadata)
@@ -59,7 +61,7 @@ func (r *reader) section(p *member) *BundleError {
 		return nil
 	}
 	if s.selection != nil {
-		if fault := r.selection(Kind(s.name), s.selection(&r.bundle), members); fault != nil {
+		if fault := r.selection(policy.Kind(s.name), s.selection(&r.bundle), members); fault != nil {
 			return fault
 		}
 	}
@@ -68,7 +70,7 @@ func (r *reader) section(p *member) *BundleError {
 
 // selection reads type, params and tenants, in this order, whatever their order in
 // the file.
-func (r *reader) selection(kind Kind, c *Selection, members []member) *BundleError {
+func (r *reader) selection(kind policy.Kind, c *Selection, members []member) *Error {
 	for i := range members {
 		if p := &members[i]; p.name == "type" && p.value != nil {
 			if fault := r.policyType(kind, c, p); fault != nil {
@@ -84,7 +86,7 @@ func (r *reader) selection(kind Kind, c *Selection, members []member) *BundleErr
 		}
 	}
 	for i := range members {
-		if p := &members[i]; p.name == tenantsKey && p.value != nil && haveTenants(kind) {
+		if p := &members[i]; p.name == policy.TenantsKey && p.value != nil && policy.HasTenants(kind) {
 			if fault := r.tenants(kind, c, p); fault != nil {
 				return fault
 			}
@@ -93,13 +95,13 @@ func (r *reader) selection(kind Kind, c *Selection, members []member) *BundleErr
 	return nil
 }
 
-func (r *reader) policyType(kind Kind, c *Selection, p *member) *BundleError {
+func (r *reader) policyType(kind policy.Kind, c *Selection, p *member) *Error {
 	path := string(kind) + ".type"
 	name, isString := p.value.(string)
 	if !isString {
-		return &BundleError{Line: p.line, Field: path, Problem: fmt.Sprintf("%s is not allowed, want the name of a policy like %s", describe(p.value), ofKind(kind)[0].Name)}
+		return &Error{Line: p.line, Field: path, Problem: fmt.Sprintf("%s is not allowed, want the name of a policy like %s", describe(p.value), policy.OfKind(kind)[0].Name)}
 	}
-	if _, err := lookUp(kind, name); err != nil {
+	if _, err := policy.Find(kind, name); err != nil {
 		return located(err, p.line)
 	}
 	c.Type = name
@@ -107,11 +109,11 @@ func (r *reader) policyType(kind Kind, c *Selection, p *member) *BundleError {
 	return nil
 }
 
-func (r *reader) params(kind Kind, c *Selection, p *member) *BundleError {
+func (r *reader) params(kind policy.Kind, c *Selection, p *member) *Error {
 	path := string(kind) + ".params"
 	members, isMapping := p.value.([]member)
 	if !isMapping {
-		return &BundleError{Line: p.line, Field: path, Problem: describe(p.value) + " is not allowed, want a mapping like {parameter: value}"}
+		return &Error{Line: p.line, Field: path, Problem: describe(p.value) + " is not allowed, want a mapping like {parameter: value}"}
 	}
 	r.bundle.lines[path] = p.line
 	t, err := c.template(kind)
@@ -121,16 +123,16 @@ func (r *reader) params(kind Kind, c *Selection, p *member) *BundleError {
 	given := make(map[string]bool, len(members))
 	for i := range members {
 		q := &members[i]
-		if _, ok := tenantOf(q.name); ok {
-			return &BundleError{Line: q.line, Field: path + "." + q.name, Problem: "settings of tenants stand beside params: " + tenantsKey + ": {NAME: …}"}
+		if _, ok := policy.TenantOf(q.name); ok {
+			return &Error{Line: q.line, Field: path + "." + q.name, Problem: "settings of tenants stand beside params: " + policy.TenantsKey + ": {NAME: …}"}
 		}
-		s, err := t.setting(q.name, q.value)
+		s, err := setting(t, q.name, q.value)
 		if err != nil {
 			return located(err, q.line)
 		}
-		name := t.name(q.name)
+		name := t.Canonical(q.name)
 		if given[name] {
-			return &BundleError{Line: q.line, Field: path + "." + q.name, Problem: name + " is given twice, want it once"}
+			return &Error{Line: q.line, Field: path + "." + q.name, Problem: name + " is given twice, want it once"}
 		}
 		given[name] = true
 		r.bundle.lines[path+"."+q.name], r.bundle.lines[path+"."+name] = q.line, q.line
@@ -139,11 +141,38 @@ func (r *reader) params(kind Kind, c *Selection, p *member) *BundleError {
 	return nil
 }
 
+// tenants reads the settings of tenants.
+func (r *reader) tenants(kind policy.Kind, c *Selection, p *member) *Error {
+	path := string(kind) + "." + policy.TenantsKey
+	members, isMapping := p.value.([]member)
+	if !isMapping {
+		return &Error{Line: p.line, Field: path, Problem: describe(p.value) + " is not allowed, want a mapping like {tenant: value}"}
+	}
+	r.bundle.lines[path] = p.line
+	t, err := c.template(kind)
+	if err != nil {
+		return located(err, p.line)
+	}
+	if t.Open == nil {
+		return &Error{Line: p.line, Field: path, Problem: t.NoTenants()}
+	}
+	for i := range members {
+		q := &members[i]
+		s, err := setting(t, policy.TenantsPrefix+q.name, q.value)
+		if err != nil {
+			return located(err, q.line)
+		}
+		r.bundle.lines[path+"."+q.name] = q.line
+		c.Params = append(c.Params, s)
+	}
+	return nil
+}
+
 // fields reads the fields of a section beside type and params.
-func (r *reader) fields(s *section, members []member) *BundleError {
+func (r *reader) fields(s *section, members []member) *Error {
 	for i := range members {
 		p := &members[i]
-		if s.selection != nil && (p.name == "type" || p.name == "params" || p.name == tenantsKey && haveTenants(Kind(s.name))) {
+		if s.selection != nil && (p.name == "type" || p.name == "params" || p.name == policy.TenantsKey && policy.HasTenants(policy.Kind(s.name))) {
 			continue
 		}
 		if err := r.field(s, "", p); err != nil {
@@ -154,7 +183,7 @@ func (r *reader) fields(s *section, members []member) *BundleError {
 }
 
 // field reads one field of a section, or the fields of a mapping within it.
-func (r *reader) field(s *section, within string, p *member) *BundleError {
+func (r *reader) field(s *section, within string, p *member) *Error {
 	name := within + p.name
 	path := s.name + "." + name
 	if inner, ok := p.value.([]member); ok && s.holds(name) {
@@ -167,97 +196,69 @@ func (r *reader) field(s *section, within string, p *member) *BundleError {
 	}
 	f, problem := s.find(name)
 	if f == nil {
-		return &BundleError{Line: p.line, Field: path, Problem: problem}
+		return &Error{Line: p.line, Field: path, Problem: problem}
 	}
 	if p.value == nil {
 		return nil
 	}
-	text, isText := f.text(p.value)
+	text, isText := textOf(&f.Parameter, p.value)
 	if !isText {
-		return &BundleError{Line: p.line, Field: path, Problem: describe(p.value) + " is not allowed, want " + f.Range()}
+		return &Error{Line: p.line, Field: path, Problem: describe(p.value) + " is not allowed, want " + f.Range()}
 	}
-	v, ok := f.parse(text)
-	if !ok {
-		return &BundleError{Line: p.line, Field: path, Problem: fmt.Sprintf("%q is not allowed, want %s", text, f.Range())}
+	if !f.Allows(text) {
+		return &Error{Line: p.line, Field: path, Problem: fmt.Sprintf("%q is not allowed, want %s", text, f.Range())}
 	}
-	f.put(&r.bundle, v)
+	f.put(&r.bundle, text)
 	r.bundle.lines[path] = p.line
 	return nil
 }
 
-// parameter returns the parameter of that name or alias: Open for a setting of a
-// tenant, nil if the template has none.
-func (t *Template) parameter(name string) *Parameter {
-	if _, ok := tenantOf(name); ok {
-		return t.Open
-	}
-	v := values{parameters: t.Parameters}
-	if i := v.find(name); i >= 0 {
-		return &t.Parameters[i]
-	}
-	return nil
-}
-
-// name returns the name of the parameter of that name or alias.
-func (t *Template) name(alias string) string {
-	if p := t.parameter(alias); p != nil && p != t.Open {
-		return p.Name
-	}
-	return alias
-}
-
-// setting checks a value of a file for a parameter of the template. Its error is an
-// *Error.
-func (t *Template) setting(name string, x any) (Setting, error) {
-	text, isText := "", true
-	if p := t.parameter(name); p != nil {
-		if text, isText = p.text(x); !isText {
-			return Setting{}, &Error{Field: t.path(name), Problem: describe(x) + " is not allowed, want " + p.Range()}
+// setting checks a value of a file for a parameter of the template. Its error is a
+// *policy.Error.
+func setting(t *policy.Template, name string, x any) (policy.Setting, error) {
+	value, isText := "", true
+	if p := t.Parameter(name); p != nil {
+		if value, isText = textOf(p, x); !isText {
+			return policy.Setting{}, &policy.Error{Field: t.Path(name), Problem: describe(x) + " is not allowed, want " + p.Range()}
 		}
 	}
-	s := Setting{name, text}
-	return s, t.check(s)
+	s := policy.Setting{Name: name, Value: value}
+	return s, t.Check(s)
 }
 
-// check returns the error of resolve for one setting alone.
-func (t *Template) check(s Setting) error {
-	v := values{parameters: t.Parameters, list: make([]value, len(t.Parameters))}
-	return v.set(t, s)
-}
-
-// text returns a value of a file as text for parse. ok is false if it does not have
+// textOf returns a value of a file as text for the parameter. ok is false if it does not have
 // the YAML type of the parameter: a number in quotes is not a number.
-func (p *Parameter) text(x any) (text string, ok bool) {
+func textOf(p *policy.Parameter, x any) (text string, ok bool) {
 	switch x := x.(type) {
 	case bool:
-		return strconv.FormatBool(x), p.Type == Flag
+		return strconv.FormatBool(x), p.Type == policy.Flag
 	case string:
-		return x, p.Type == Choice || p.Type == Triggers || p.Type == Duration || p.Type == Freshness || p.Type == RandomDuration || p.Type == CountOrAuto && x == Auto
+		return x, p.Type == policy.Choice || p.Type == policy.Triggers || p.Type == policy.Duration || p.Type == policy.Freshness || p.Type == policy.RandomDuration || p.Type == policy.CountOrAuto && x == policy.Auto
 	case json.Number:
 		_, err := strconv.ParseInt(string(x), 10, 64)
-		return string(x), p.isNumber() || (p.Type == Duration || p.Type == Freshness || p.Type == RandomDuration) && err == nil
+		return string(x), p.IsNumber() || (p.Type == policy.Duration || p.Type == policy.Freshness || p.Type == policy.RandomDuration) && err == nil
 	case []member: // {periodic: 50ms}
-		if p.Type == RandomDuration {
+		if p.Type == policy.RandomDuration {
 			return randomDuration(x)
 		}
-		if p.Type == Freshness && len(x) == 1 && x[0].name == "periodic" {
-			return p.text(x[0].value)
+		if p.Type == policy.Freshness && len(x) == 1 && x[0].name == "periodic" {
+			return textOf(p, x[0].value)
 		}
 	}
 	return "", false
 }
 
-// located returns an *Error as a *BundleError with a line.
-func located(err error, line int) *BundleError {
-	fault, ok := err.(*Error)
+// located returns a *policy.Error as an *Error with a line.
+func located(err error, line int) *Error {
+	fault, ok := err.(*policy.Error)
 	if !ok {
-		panic("policy: not an *Error: " + err.Error())
+		panic("bundle: not a *policy.Error: " + err.Error())
 	}
-	return &BundleError{Line: line, Field: fault.Field, Problem: fault.Problem}
+	return &Error{Line: line, Field: fault.Field, Problem: fault.Problem}
 }
 
 // freeMapping returns free-form content without its lines.
-func freeMapping(members []member) (Mapping, *BundleError) {
+func freeMapping(members []member) (Mapping, *Error) {
 	m := make(Mapping, len(members))
 	for i := range members {
 		v, fault := freeValue(members[i].value, members[i].line)
@@ -269,7 +270,7 @@ func freeMapping(members []member) (Mapping, *BundleError) {
 	return m, nil
 }
 
-func freeValue(x any, line int) (any, *BundleError) {
+func freeValue(x any, line int) (any, *Error) {
 	switch x := x.(type) {
 	case []member:
 		return freeMapping(x)
@@ -285,7 +286,7 @@ func freeValue(x any, line int) (any, *BundleError) {
 		return list, nil
 	case json.Number:
 		if !isNumeral(string(x)) { // .inf or .nan
-			return nil, &BundleError{Line: line, Problem: fmt.Sprintf("%s is not allowed, want a finite number", x)}
+			return nil, &Error{Line: line, Problem: fmt.Sprintf("%s is not allowed, want a finite number", x)}
 		}
 	}
 	return x, nil

@@ -1,48 +1,49 @@
-package policy
+package bundle
 
 import (
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
+
+	"blis/policy"
 )
 
 // Set changes the field of that path, as in --set routing.params.queue-depth=3: a
 // type, a parameter, or a single field like observability.refresh. The value is
-// checked as in a file. A bad one is an *Error, which Locate does not find in the
+// checked as in a file. A bad one is a *policy.Error, which Locate does not find in the
 // file, and changes nothing. A new type drops the parameters of the old one. If no
 // type is given parameters are for the default of the kind.
 func (b *Bundle) Set(path, value string) error {
 	name, rest, _ := strings.Cut(path, ".")
 	s, problem := findSection(name)
 	if s == nil {
-		return &Error{Field: path, Problem: problem}
+		return &policy.Error{Field: path, Problem: problem}
 	}
 	parameter, isParameter := strings.CutPrefix(rest, "params.")
-	if _, ok := tenantOf(rest); ok && haveTenants(Kind(name)) {
+	if _, ok := policy.TenantOf(rest); ok && policy.HasTenants(policy.Kind(name)) {
 		parameter, isParameter = rest, true
-	} else if _, ok := tenantOf(parameter); ok && isParameter {
-		return &Error{Field: path, Problem: "settings of tenants stand beside params: want " + name + "." + parameter}
+	} else if _, ok := policy.TenantOf(parameter); ok && isParameter {
+		return &policy.Error{Field: path, Problem: "settings of tenants stand beside params: want " + name + "." + parameter}
 	}
 	switch {
 	case s.name == metadata:
-		return &Error{Field: path, Problem: "metadata cannot be set, write it in the file"}
+		return &policy.Error{Field: path, Problem: "metadata cannot be set, write it in the file"}
 	case s.selection != nil && rest == "type":
 		return b.setType(s, value)
 	case s.selection != nil && isParameter:
 		return b.setParameter(s, parameter, value)
-	case rest == "" || s.selection != nil && (rest == "params" || rest == tenantsKey && haveTenants(Kind(name))):
-		return &Error{Field: path, Problem: "is not a single field, want " + strings.Join(s.paths(), " or ")}
+	case rest == "" || s.selection != nil && (rest == "params" || rest == policy.TenantsKey && policy.HasTenants(policy.Kind(name))):
+		return &policy.Error{Field: path, Problem: "is not a single field, want " + strings.Join(s.paths(), " or ")}
 	}
 	f, problem := s.find(rest)
 	if f == nil {
-		return &Error{Field: path, Problem: problem}
+		return &policy.Error{Field: path, Problem: problem}
 	}
-	v, ok := f.parse(value)
-	if !ok {
-		return &Error{Field: path, Problem: fmt.Sprintf("%q is not allowed, want %s", value, f.Range())}
+	if !f.Allows(value) {
+		return &policy.Error{Field: path, Problem: fmt.Sprintf("%q is not allowed, want %s", value, f.Range())}
 	}
-	f.put(b, v)
+	f.put(b, value)
 	b.forget(func(field string) bool { return field == path })
 	return nil
 }
@@ -66,7 +67,7 @@ func (b *Bundle) Get(path string) string {
 		return c.Type
 	}
 	parameter, isParameter := strings.CutPrefix(rest, "params.")
-	if _, tenant := tenantOf(parameter); tenant == isParameter {
+	if _, tenant := policy.TenantOf(parameter); tenant == isParameter {
 		return ""
 	}
 	for _, p := range c.Params {
@@ -82,7 +83,7 @@ func (s *section) paths() []string {
 	paths := s.names()
 	for i, name := range paths {
 		paths[i] = s.name + "." + name
-		if name == "params" || name == tenantsKey {
+		if name == "params" || name == policy.TenantsKey {
 			paths[i] += ".NAME"
 		}
 	}
@@ -90,9 +91,9 @@ func (s *section) paths() []string {
 }
 
 func (b *Bundle) setType(s *section, name string) error {
-	kind, c := Kind(s.name), s.selection(b)
+	kind, c := policy.Kind(s.name), s.selection(b)
 	name = canonicalType(kind, name)
-	if _, err := lookUp(kind, name); err != nil {
+	if _, err := policy.Find(kind, name); err != nil {
 		return err
 	}
 	before, err := c.template(kind)
@@ -102,24 +103,24 @@ func (b *Bundle) setType(s *section, name string) error {
 	}
 	c.Type = name
 	b.forget(func(field string) bool {
-		return field == s.name+".type" || other && (strings.HasPrefix(field, s.name+".params") || strings.HasPrefix(field, s.name+"."+tenantsKey))
+		return field == s.name+".type" || other && (strings.HasPrefix(field, s.name+".params") || strings.HasPrefix(field, s.name+"."+policy.TenantsKey))
 	})
 	return nil
 }
 
 func (b *Bundle) setParameter(s *section, name, text string) error {
-	kind, c := Kind(s.name), s.selection(b)
+	kind, c := policy.Kind(s.name), s.selection(b)
 	name, text = canonicalName(kind, name), canonicalValue(kind, name, text)
 	t, err := c.template(kind)
 	if err != nil {
 		return err
 	}
-	if err := t.check(Setting{name, text}); err != nil {
+	if err := t.Check(policy.Setting{Name: name, Value: text}); err != nil {
 		return err
 	}
-	changed := Setting{name, t.parameter(name).plain(text)}
+	changed := policy.Setting{Name: name, Value: plain(t.Parameter(name), text)}
 	params := slices.Clone(c.Params) // which a copy of the bundle may share
-	same := func(x Setting) bool { return t.name(x.Name) == t.name(name) }
+	same := func(x policy.Setting) bool { return t.Canonical(x.Name) == t.Canonical(name) }
 	if i := slices.IndexFunc(params, same); i >= 0 {
 		params[i] = changed
 	} else {
@@ -129,7 +130,7 @@ func (b *Bundle) setParameter(s *section, name, text string) error {
 	all := s.name + ".params" // an error about all parameters together no longer stands in the file
 	b.forget(func(field string) bool {
 		alias, found := strings.CutPrefix(field, all+".")
-		return field == all || field == t.path(name) || found && t.name(alias) == t.name(name)
+		return field == all || field == t.Path(name) || found && t.Canonical(alias) == t.Canonical(name)
 	})
 	return nil
 }

@@ -1,9 +1,11 @@
-package policy
+package bundle
 
 import (
 	"encoding/json"
 	"fmt"
 	"strings"
+
+	"blis/policy"
 )
 
 // Files of the public simulator (inference-sim) and of its plan use other words:
@@ -11,24 +13,24 @@ import (
 // parameters. They are translated to the form of this simulator.
 
 // typeAliases maps other names of types, by kind, to the type.
-var typeAliases = map[Kind]map[string]string{
-	RoutingKind:   {"weighted-scoring": "weighted"},
-	SchedulerKind: {"priority": "priority-fcfs"}, // vLLM's name
+var typeAliases = map[policy.Kind]map[string]string{
+	policy.RoutingKind:   {"weighted-scoring": "weighted"},
+	policy.SchedulerKind: {"priority": "priority-fcfs"}, // vLLM's name
 }
 
 // parameterAliases maps other names of parameters, by kind, to the parameter.
-var parameterAliases = map[Kind]map[string]string{
-	AdmissionKind: {"bucket_size": "capacity", "token_bucket_capacity": "capacity", "token_bucket_refill_rate": "refill_rate"},
-	PriorityKind: {"critical_score": "critical", "realtime_score": "critical", "standard_score": "standard", "interactive_score": "standard",
+var parameterAliases = map[policy.Kind]map[string]string{
+	policy.AdmissionKind: {"bucket_size": "capacity", "token_bucket_capacity": "capacity", "token_bucket_refill_rate": "refill_rate"},
+	policy.PriorityKind: {"critical_score": "critical", "realtime_score": "critical", "standard_score": "standard", "interactive_score": "standard",
 		"batch_score": "batch", "background_score": "background", "sheddable_score": "sheddable", "default_score": "default"},
-	RoutingKind: {"cache_affinity_weight": "prefix-affinity", "load_balance_weight": "load-balance", "queue_depth_weight": "queue-depth",
+	policy.RoutingKind: {"cache_affinity_weight": "prefix-affinity", "load_balance_weight": "load-balance", "queue_depth_weight": "queue-depth",
 		"kv_utilization_weight": "kv-utilization", "prefix_match_bonus": "prefix-match"},
-	SchedulerKind: {"preemption_policy": "preemption"},
-	AutoscaleKind: {"scale_up_threshold": "up", "scale_down_threshold": "down", "cooldown_seconds": "cooldown"},
+	policy.SchedulerKind: {"preemption_policy": "preemption"},
+	policy.AutoscaleKind: {"scale_up_threshold": "up", "scale_down_threshold": "down", "cooldown_seconds": "cooldown"},
 }
 
 // canonicalType returns the type of that name or alias.
-func canonicalType(kind Kind, name string) string {
+func canonicalType(kind policy.Kind, name string) string {
 	if own, ok := typeAliases[kind][name]; ok {
 		return own
 	}
@@ -36,7 +38,7 @@ func canonicalType(kind Kind, name string) string {
 }
 
 // canonicalName returns the parameter of that name or alias.
-func canonicalName(kind Kind, name string) string {
+func canonicalName(kind policy.Kind, name string) string {
 	if own, ok := parameterAliases[kind][name]; ok {
 		return own
 	}
@@ -45,24 +47,24 @@ func canonicalName(kind Kind, name string) string {
 
 // canonicalValue returns the value for the parameter from the text given under that
 // name or alias.
-func canonicalValue(kind Kind, name, text string) string {
+func canonicalValue(kind policy.Kind, name, text string) string {
 	switch {
-	case kind == AutoscaleKind && name == "cooldown_seconds" && isNumeral(text) && !strings.ContainsAny(text, "eE"):
+	case kind == policy.AutoscaleKind && name == "cooldown_seconds" && isNumeral(text) && !strings.ContainsAny(text, "eE"):
 		return text + "s"
-	case kind == SchedulerKind && name == "preemption_policy" && text == "lowest-priority":
+	case kind == policy.SchedulerKind && name == "preemption_policy" && text == "lowest-priority":
 		return "priority"
 	}
 	return text
 }
 
 // translate returns the section of a policy in the form of this simulator.
-func translate(kind Kind, p *member) ([]member, *BundleError) {
+func translate(kind policy.Kind, p *member) ([]member, *Error) {
 	if name, bare := p.value.(string); bare {
 		return []member{{"type", p.line, canonicalType(kind, name)}}, nil
 	}
 	members, isMapping := p.value.([]member)
 	if !isMapping {
-		return nil, &BundleError{Line: p.line, Field: p.name, Problem: describe(p.value) + " is not allowed, want a mapping like {name: value}, or the name of a policy"}
+		return nil, &Error{Line: p.line, Field: p.name, Problem: describe(p.value) + " is not allowed, want a mapping like {name: value}, or the name of a policy"}
 	}
 	a := translation{kind: kind}
 	for i := range members {
@@ -75,7 +77,7 @@ func translate(kind Kind, p *member) ([]member, *BundleError) {
 
 // translation is a section while it is translated.
 type translation struct {
-	kind     Kind
+	kind     policy.Kind
 	typed    *member // type, or policy
 	params   *member // translated; nil: none yet
 	ignores  *member // respect_priority: false
@@ -83,12 +85,12 @@ type translation struct {
 	rest     []member
 }
 
-func (a *translation) field(m *member) *BundleError {
+func (a *translation) field(m *member) *Error {
 	path := string(a.kind) + "." + m.name
 	switch {
 	case m.name == "type" || m.name == "policy":
 		if a.typed != nil {
-			return &BundleError{Line: m.line, Field: path, Problem: "policy is another name of type, want one of them"}
+			return &Error{Line: m.line, Field: path, Problem: "policy is another name of type, want one of them"}
 		}
 		name, isString := m.value.(string)
 		if !isString {
@@ -108,9 +110,9 @@ func (a *translation) field(m *member) *BundleError {
 				return fault
 			}
 		}
-	case a.kind == RoutingKind && m.name == "scorers":
+	case a.kind == policy.RoutingKind && m.name == "scorers":
 		return a.scorers(m)
-	case a.kind == AdmissionKind && strings.HasPrefix(m.name, "token_bucket_") && m.value != nil:
+	case a.kind == policy.AdmissionKind && strings.HasPrefix(m.name, "token_bucket_") && m.value != nil:
 		return a.param(m)
 	default:
 		a.rest = append(a.rest, *m)
@@ -126,15 +128,15 @@ func (a *translation) open(line int) {
 }
 
 // param translates one parameter and adds it.
-func (a *translation) param(m *member) *BundleError {
+func (a *translation) param(m *member) *Error {
 	path := string(a.kind) + ".params." + m.name
-	if a.kind == SchedulerKind && (m.name == "respect_priority" || m.name == "preemption_enabled") {
+	if a.kind == policy.SchedulerKind && (m.name == "respect_priority" || m.name == "preemption_enabled") {
 		yes, isFlag := m.value.(bool)
 		switch {
 		case !isFlag:
-			return &BundleError{Line: m.line, Field: path, Problem: describe(m.value) + " is not allowed, want true or false"}
+			return &Error{Line: m.line, Field: path, Problem: describe(m.value) + " is not allowed, want true or false"}
 		case m.name == "preemption_enabled" && !yes:
-			return &BundleError{Line: m.line, Field: path, Problem: noPreemptionOff}
+			return &Error{Line: m.line, Field: path, Problem: policy.NoPreemptionOff}
 		case m.name == "respect_priority" && yes:
 			a.respects = m
 		case m.name == "respect_priority":
@@ -157,13 +159,13 @@ func (a *translation) param(m *member) *BundleError {
 }
 
 // scorers adds the weights of a list of {name, weight}.
-func (a *translation) scorers(m *member) *BundleError {
+func (a *translation) scorers(m *member) *Error {
 	list, isList := m.value.([]any)
 	if m.value == nil {
 		return nil
 	}
-	bad := func(problem string) *BundleError {
-		return &BundleError{Line: m.line, Field: "routing.scorers", Problem: problem + ", want a list like [{name: queue-depth, weight: 2}]"}
+	bad := func(problem string) *Error {
+		return &Error{Line: m.line, Field: "routing.scorers", Problem: problem + ", want a list like [{name: queue-depth, weight: 2}]"}
 	}
 	if !isList {
 		return bad(describe(m.value) + " is not allowed")
@@ -195,12 +197,12 @@ func (a *translation) scorers(m *member) *BundleError {
 }
 
 // finish returns the section, type first.
-func (a *translation) finish() ([]member, *BundleError) {
+func (a *translation) finish() ([]member, *Error) {
 	if a.ignores != nil && a.respects == nil && a.typed != nil && a.typed.value == "priority-fcfs" {
 		a.typed.value = "fcfs"
 	}
 	if m := a.respects; m != nil && (a.typed == nil || a.typed.value != "priority-fcfs" && a.typed.value != "reverse-priority") {
-		return nil, &BundleError{Line: m.line, Field: "scheduler.params." + m.name, Problem: "the scheduler goes by no priority, want type: priority-fcfs"}
+		return nil, &Error{Line: m.line, Field: "scheduler.params." + m.name, Problem: "the scheduler goes by no priority, want type: priority-fcfs"}
 	}
 	var list []member
 	for _, m := range []*member{a.typed, a.params} {
@@ -212,10 +214,10 @@ func (a *translation) finish() ([]member, *BundleError) {
 }
 
 // noWorkload refuses a file that is a specification of a workload.
-func noWorkload(members []member) *BundleError {
+func noWorkload(members []member) *Error {
 	for _, m := range members {
 		if m.name == "clients" || m.name == "aggregate_rate" {
-			return &BundleError{Line: m.line, Field: m.name, Problem: "no section of a policy bundle: this is a specification of a workload, which is given with --workload-spec"}
+			return &Error{Line: m.line, Field: m.name, Problem: "no section of a policy bundle: this is a specification of a workload, which is given with --workload-spec"}
 		}
 	}
 	return nil

@@ -1,4 +1,4 @@
-package policy
+package bundle
 
 import (
 	"strings"
@@ -98,7 +98,7 @@ func TestBadFilesInOtherWords(t *testing.T) {
 		{"scheduler: {params: {preemption: off}}", "p.yaml:1: scheduler.params.preemption: preemption cannot be off: "},
 		{"clients: []", "p.yaml:1: clients: no section of a policy bundle: this is a specification of a workload, which is given with --workload-spec"},
 	} {
-		if _, err := ParseBundle("p.yaml", []byte(c.text)); err == nil || !strings.HasPrefix(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
+		if _, err := Parse("p.yaml", []byte(c.text)); err == nil || !strings.HasPrefix(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s:\n%v, want\n%s", c.text, err, c.want)
 		}
 	}

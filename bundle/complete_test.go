@@ -1,4 +1,4 @@
-package policy
+package bundle
 
 import (
 	"errors"
@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"blis/policy"
 	"blis/vtime"
 	"blis/workload"
 )
@@ -62,10 +63,20 @@ func TestCompleteKeepsThePolicy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	env := Env{BlockSize: 16, Instances: 3}
-	view := viewOf(Slot{InFlight: 5, Used: 1, Total: 10, Routable: true}, Slot{Queue: 1, Used: 9, Total: 10, Routable: true})
-	one := route(mustRoute(t, b.Routing.Type, env, b.Routing.Params...), &Request{Identity: workload.Identity{Input: 5}}, view)
-	two := route(mustRoute(t, full.Routing.Type, env, full.Routing.Params...), &Request{Identity: workload.Identity{Input: 5}}, view)
+	env := policy.Env{BlockSize: 16, Instances: 3}
+	view := new(policy.View)
+	for _, s := range []policy.Slot{{InFlight: 5, Used: 1, Total: 10, Routable: true}, {Queue: 1, Used: 9, Total: 10, Routable: true}} {
+		view.Add(s)
+	}
+	decide := func(c Selection) policy.RoutingDecision {
+		p, err := policy.NewRouting(c.Type, c.Params, env)
+		if err != nil {
+			t.Fatal(err)
+		}
+		view.Declared = p.Observes()
+		return p.Route(&policy.Request{Identity: workload.Identity{Input: 5}}, 0, &policy.RouterState{}, view, 0)
+	}
+	one, two := decide(b.Routing), decide(full.Routing)
 	if diff := cmp.Diff(one, two); diff != "" {
 		t.Errorf("given −, complete +\n%s", diff)
 	}
@@ -74,22 +85,22 @@ func TestCompleteKeepsThePolicy(t *testing.T) {
 // TestTenantsComeByName: settings of tenants come after parameters, in the order of
 // names. A tenant may be called like a parameter.
 func TestTenantsComeByName(t *testing.T) {
-	template := Template{Kind: PriorityKind, Name: "made-up", Parameters: []Parameter{{Name: "default", Type: Number, Default: "1", Max: 9}}, Open: &Parameter{Name: "tenants", Type: Number, Max: 9}}
-	v, err := template.resolve(settings("tenants.zed", "3", "tenants.amy", "4", "tenants.default", "7", "default", "2"))
+	template := policy.Template{Kind: policy.PriorityKind, Name: "made-up", Parameters: []policy.Parameter{{Name: "default", Type: policy.Number, Default: "1", Max: 9}}, Open: &policy.Parameter{Name: "tenants", Type: policy.Number, Max: 9}}
+	params, err := template.Complete(settings("tenants.zed", "3", "tenants.amy", "4", "tenants.default", "7", "default", "2"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(settings("default", "2", "tenants.amy", "4", "tenants.default", "7", "tenants.zed", "3"), effective(&v)); diff != "" {
+	if diff := cmp.Diff(settings("default", "2", "tenants.amy", "4", "tenants.default", "7", "tenants.zed", "3"), params); diff != "" {
 		t.Errorf("want −, got +\n%s", diff)
 	}
-	if name := template.name("tenants.zed"); name != "tenants.zed" {
+	if name := template.Canonical("tenants.zed"); name != "tenants.zed" {
 		t.Errorf("tenants.zed is called %q", name)
 	}
-	s, err := template.setting("tenants.zed", number("3"))
-	if err != nil || s != (Setting{"tenants.zed", "3"}) {
+	s, err := setting(&template, "tenants.zed", number("3"))
+	if err != nil || s != (policy.Setting{Name: "tenants.zed", Value: "3"}) {
 		t.Errorf("%v, %v", s, err)
 	}
-	if _, err := template.setting("tenants.zed", "3"); err == nil {
+	if _, err := setting(&template, "tenants.zed", "3"); err == nil {
 		t.Error("a number in quotes was taken")
 	}
 }
@@ -105,7 +116,7 @@ func TestCompleteRefusesWhatIsNoPolicy(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := c.b.Complete()
-			var fault *Error
+			var fault *policy.Error
 			if !errors.As(err, &fault) || err.Error() != listed(c.want) {
 				t.Errorf("error\n%v, want\n%s", err, listed(c.want))
 			}

@@ -1,4 +1,4 @@
-package policy
+package bundle
 
 import (
 	"bytes"
@@ -42,9 +42,9 @@ type member struct {
 
 // readDocument reads YAML text of one mapping, nil for an empty text. Names are
 // unique. YAML beyond mappings, lists and plain values is refused.
-func readDocument(text []byte, limit int) ([]member, *BundleError) {
+func readDocument(text []byte, limit int) ([]member, *Error) {
 	if len(text) > limit {
-		return nil, &BundleError{Problem: fmt.Sprintf("has %d bytes, want at most %d", len(text), limit)}
+		return nil, &Error{Problem: fmt.Sprintf("has %d bytes, want at most %d", len(text), limit)}
 	}
 	text = bytes.ReplaceAll(bytes.TrimPrefix(text, []byte("\ufeff")), []byte("\r\n"), []byte("\n"))
 	if fault := checkCharacters(text); fault != nil {
@@ -56,7 +56,7 @@ func readDocument(text []byte, limit int) ([]member, *BundleError) {
 	}
 	for i, d := range docs {
 		if i > 0 && d.Body != nil {
-			return nil, &BundleError{Line: lineOf(d.Body.GetToken()), Problem: "a second document, want one"}
+			return nil, &Error{Line: lineOf(d.Body.GetToken()), Problem: "a second document, want one"}
 		}
 	}
 	if len(docs) == 0 || docs[0].Body == nil {
@@ -69,23 +69,23 @@ func readDocument(text []byte, limit int) ([]member, *BundleError) {
 	}
 	members, isMapping := content.([]member)
 	if !isMapping && content != nil {
-		return nil, &BundleError{Line: lineOf(body.GetToken()), Problem: describe(content) + " is not allowed, want sections like routing: {type: least-loaded}"}
+		return nil, &Error{Line: lineOf(body.GetToken()), Problem: describe(content) + " is not allowed, want sections like routing: {type: least-loaded}"}
 	}
 	return members, nil
 }
 
 // checkCharacters refuses bytes that are not text.
-func checkCharacters(text []byte) *BundleError {
+func checkCharacters(text []byte) *Error {
 	line := 1
 	for rest := text; len(rest) > 0; {
 		r, size := utf8.DecodeRune(rest)
 		switch {
 		case r == utf8.RuneError && size == 1:
-			return &BundleError{Line: line, Problem: fmt.Sprintf("byte 0x%02x is not UTF-8, want text in UTF-8", rest[0])}
+			return &Error{Line: line, Problem: fmt.Sprintf("byte 0x%02x is not UTF-8, want text in UTF-8", rest[0])}
 		case r == '\n':
 			line++
 		case unicode.IsControl(r) && r != '\t':
-			return &BundleError{Line: line, Problem: fmt.Sprintf("control character %U, want text without, or \"\\x%02x\" in quotes", r, r)}
+			return &Error{Line: line, Problem: fmt.Sprintf("control character %U, want text without, or \"\\x%02x\" in quotes", r, r)}
 		}
 		rest = rest[size:]
 	}
@@ -94,10 +94,10 @@ func checkCharacters(text []byte) *BundleError {
 
 // parseYAML runs the YAML parser. The parser has panicked on odd input, so a panic is
 // an error in the file.
-func parseYAML(text string) (docs []*ast.DocumentNode, fault *BundleError) {
+func parseYAML(text string) (docs []*ast.DocumentNode, fault *Error) {
 	defer func() {
 		if recover() != nil {
-			docs, fault = nil, &BundleError{Problem: "not valid YAML"}
+			docs, fault = nil, &Error{Problem: "not valid YAML"}
 		}
 	}()
 	tokens := lexer.Tokenize(text)
@@ -108,10 +108,10 @@ func parseYAML(text string) (docs []*ast.DocumentNode, fault *BundleError) {
 	if err != nil {
 		var positioned yaml.Error
 		if !errors.As(err, &positioned) {
-			return nil, &BundleError{Problem: "not valid YAML"}
+			return nil, &Error{Problem: "not valid YAML"}
 		}
 		problem, _, _ := strings.Cut(positioned.GetMessage(), "\n")
-		return nil, &BundleError{Line: lineOf(positioned.GetToken()), Problem: "not valid YAML: " + problem}
+		return nil, &Error{Line: lineOf(positioned.GetToken()), Problem: "not valid YAML: " + problem}
 	}
 	return file.Docs, nil
 }
@@ -128,14 +128,14 @@ var refused = map[token.Type]string{
 
 // checkTokens refuses tokens that are not supported, and nesting and names above the
 // limits, before the parser sees them.
-func checkTokens(tokens token.Tokens) *BundleError {
+func checkTokens(tokens token.Tokens) *Error {
 	depth := nesting.Counter{Most: maxDepth, Name: maxName}
 	for _, t := range tokens {
 		if problem, found := refused[t.Type]; found {
-			return &BundleError{Line: lineOf(t), Problem: problem}
+			return &Error{Line: lineOf(t), Problem: problem}
 		}
 		if problem := depth.Problem(t); problem != "" {
-			return &BundleError{Line: lineOf(t), Problem: problem}
+			return &Error{Line: lineOf(t), Problem: problem}
 		}
 	}
 	return nil
@@ -145,7 +145,7 @@ var tooDeep = nesting.TooDeep(maxDepth)
 
 // convert turns a node of the parser that is depth levels deep into a value.
 // The Field of a fault is relative to the node.
-func convert(node ast.Node, depth int) (any, *BundleError) {
+func convert(node ast.Node, depth int) (any, *Error) {
 	switch n := node.(type) {
 	case *ast.MappingNode:
 		return convertMembers(n, n.Values, depth)
@@ -168,19 +168,19 @@ func convert(node ast.Node, depth int) (any, *BundleError) {
 	case *ast.InfinityNode, *ast.NanNode:
 		return json.Number(node.GetToken().Value), nil
 	}
-	return nil, &BundleError{Line: lineOf(node.GetToken()), Problem: "not supported, want a plain value, a list or a mapping"}
+	return nil, &Error{Line: lineOf(node.GetToken()), Problem: "not supported, want a plain value, a list or a mapping"}
 }
 
 // checkDepth refuses nesting that the tokens do not show: a list right below its
 // name, and a name in a list, are one level deeper.
-func checkDepth(node ast.Node, depth int) *BundleError {
+func checkDepth(node ast.Node, depth int) *Error {
 	if depth < maxDepth {
 		return nil
 	}
-	return &BundleError{Line: lineOf(node.GetToken()), Problem: tooDeep}
+	return &Error{Line: lineOf(node.GetToken()), Problem: tooDeep}
 }
 
-func convertList(n *ast.SequenceNode, depth int) (any, *BundleError) {
+func convertList(n *ast.SequenceNode, depth int) (any, *Error) {
 	if fault := checkDepth(n, depth); fault != nil {
 		return nil, fault
 	}
@@ -196,17 +196,17 @@ func convertList(n *ast.SequenceNode, depth int) (any, *BundleError) {
 }
 
 // convertString reads 1e5 as a number, as YAML 1.2 and JSON do. The parser does not.
-func convertString(n *ast.StringNode) (any, *BundleError) {
+func convertString(n *ast.StringNode) (any, *Error) {
 	if n.Token.Type == token.StringType && isNumeral(n.Value) {
 		return json.Number(n.Value), nil
 	}
 	if !utf8.ValidString(n.Value) {
-		return nil, &BundleError{Line: lineOf(n.Token), Problem: "an escape that stands for no character, want text in UTF-8"}
+		return nil, &Error{Line: lineOf(n.Token), Problem: "an escape that stands for no character, want text in UTF-8"}
 	}
 	return n.Value, nil
 }
 
-func convertMembers(parent ast.Node, nodes []*ast.MappingValueNode, depth int) (any, *BundleError) {
+func convertMembers(parent ast.Node, nodes []*ast.MappingValueNode, depth int) (any, *Error) {
 	if fault := checkDepth(parent, depth); fault != nil {
 		return nil, fault
 	}
@@ -217,11 +217,11 @@ func convertMembers(parent ast.Node, nodes []*ast.MappingValueNode, depth int) (
 		name := key.Value
 		switch first, again := lines[name]; {
 		case again:
-			return nil, &BundleError{Line: line, Field: name, Problem: fmt.Sprintf("is given twice, first on line %d, want it once", first)}
+			return nil, &Error{Line: line, Field: name, Problem: fmt.Sprintf("is given twice, first on line %d, want it once", first)}
 		case n.Start.Type != token.MappingValueType:
-			return nil, &BundleError{Line: line, Field: name, Problem: "has no value, want name: value"}
+			return nil, &Error{Line: line, Field: name, Problem: "has no value, want name: value"}
 		case !utf8.ValidString(name):
-			return nil, &BundleError{Line: line, Problem: "a name that is not UTF-8, want text in UTF-8"}
+			return nil, &Error{Line: line, Problem: "a name that is not UTF-8, want text in UTF-8"}
 		}
 		lines[name] = line
 		v, fault := convert(n.Value, depth+1)
@@ -234,7 +234,7 @@ func convertMembers(parent ast.Node, nodes []*ast.MappingValueNode, depth int) (
 }
 
 // within puts a name in front of the path of a fault.
-func (e *BundleError) within(name string) *BundleError {
+func (e *Error) within(name string) *Error {
 	switch {
 	case e.Field == "":
 		e.Field = name

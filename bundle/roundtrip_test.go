@@ -1,4 +1,4 @@
-package policy
+package bundle
 
 import (
 	"encoding/json"
@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"blis/policy"
 	"blis/vtime"
 )
 
@@ -74,7 +75,7 @@ func TestAnyBundleRoundTrips(t *testing.T) {
 			t.Fatalf("%s: %v, wrote −, read +\n%s", compact, err, diff)
 		}
 		text, _ := b.MarshalText()
-		back, err = ParseBundle("p.yaml", text)
+		back, err = Parse("p.yaml", text)
 		if diff := cmp.Diff(b, back, sameContent); err != nil || diff != "" {
 			t.Fatalf("%s: %v, wrote −, read +\n%s", text, err, diff)
 		}
@@ -94,7 +95,7 @@ func anyBundle(t *rapid.T) Bundle {
 	list := sections()
 	for i := range list {
 		if s := &list[i]; s.selection != nil && rapid.Bool().Draw(t, s.name) {
-			*s.selection(&b) = anySelection(t, Kind(s.name))
+			*s.selection(&b) = anySelection(t, policy.Kind(s.name))
 		}
 	}
 	duration := rapid.Map(rapid.Int64Range(1, 1<<53), func(d int64) *vtime.Duration { return us(vtime.Duration(d)) })
@@ -104,11 +105,11 @@ func anyBundle(t *rapid.T) Bundle {
 	if rapid.Bool().Draw(t, "refresh") {
 		b.Observability.Refresh = duration.Draw(t, "refresh")
 	}
-	for _, r := range SignalTable() {
+	for _, r := range policy.SignalTable() {
 		if r.Key == "" {
 			continue
 		}
-		*b.Observability.Fresh.Of(r.Bit) = rapid.SampledFrom([]string{"", Immediate, OnDemand, "50ms", "7"}).Draw(t, "freshness")
+		*b.Observability.Fresh.Of(r.Bit) = rapid.SampledFrom([]string{"", policy.Immediate, policy.OnDemand, "50ms", "7"}).Draw(t, "freshness")
 	}
 	b.Observability.InFlight = rapid.SampledFrom([]string{"", "immediate", "periodic"}).Draw(t, "in_flight")
 	b.Observability.PrefixIndex = rapid.SampledFrom([]string{"", "routed", "events"}).Draw(t, "prefix_index")
@@ -121,8 +122,8 @@ func anyBundle(t *rapid.T) Bundle {
 	return b
 }
 
-func anySelection(t *rapid.T, kind Kind) Selection {
-	template := rapid.SampledFrom(ofKind(kind)).Draw(t, "template")
+func anySelection(t *rapid.T, kind policy.Kind) Selection {
+	template := rapid.SampledFrom(policy.OfKind(kind)).Draw(t, "template")
 	c := Selection{Type: template.Name}
 	for _, i := range rapid.Permutation(indices(len(template.Parameters))).Draw(t, "order") {
 		p := &template.Parameters[i]
@@ -130,11 +131,11 @@ func anySelection(t *rapid.T, kind Kind) Selection {
 			continue
 		}
 		name := rapid.SampledFrom(append([]string{p.Name}, p.Aliases...)).Draw(t, "name")
-		c.Params = append(c.Params, Setting{name, anyText(t, p)})
+		c.Params = append(c.Params, policy.Setting{Name: name, Value: anyText(t, p)})
 	}
 	if template.Open != nil {
 		for _, name := range rapid.SliceOfNDistinct(rapid.StringN(1, 20, maxName), 0, 3, rapid.ID).Draw(t, "open") {
-			c.Params = append(c.Params, Setting{TenantsPrefix + name, anyText(t, template.Open)})
+			c.Params = append(c.Params, policy.Setting{Name: policy.TenantsPrefix + name, Value: anyText(t, template.Open)})
 		}
 	}
 	return c
@@ -149,16 +150,16 @@ func indices(n int) []int {
 }
 
 // anyText is an allowed value of a parameter.
-func anyText(t *rapid.T, p *Parameter) string {
+func anyText(t *rapid.T, p *policy.Parameter) string {
 	switch p.Type {
-	case Flag:
+	case policy.Flag:
 		return strconv.FormatBool(rapid.Bool().Draw(t, "flag"))
-	case Choice:
+	case policy.Choice:
 		return rapid.SampledFrom(p.Choices).Draw(t, "choice")
-	case Duration:
+	case policy.Duration:
 		return rapid.SampledFrom([]string{p.Default, vtime.Duration(min(p.Max, p.Min+1234567)).String()}).Draw(t, "duration")
 	}
-	if p.Type == Count {
+	if p.Type == policy.Count {
 		return strconv.Itoa(rapid.IntRange(int(p.Min), int(p.Max)).Draw(t, "count"))
 	}
 	x := rapid.Float64Range(p.Min, p.Max).Draw(t, "number")
@@ -197,9 +198,9 @@ func anyValue(t *rapid.T, depth int) any {
 	return list
 }
 
-// FuzzParseBundle: no input panics or hangs, faults are one line, and what is
+// FuzzParse: no input panics or hangs, faults are one line, and what is
 // accepted reads back from what it writes.
-func FuzzParseBundle(f *testing.F) {
+func FuzzParse(f *testing.F) {
 	for _, text := range []string{"", documented, `{"routing":{"type":"weighted","params":{"queue-depth":1e0,"tie":"random"}}}`,
 		"metadata:\n  a: |\n    x\n  b: >-\n    y\n\n    z\n  c: [1, {d: ~}, [a: b]]\n  'e f': \"\\u2028\\x7f\"\n", "? a\n: &b !!c *d\n<<: e\n%f\n--- |2\n...\n",
 		"priority:\n- a\n-  - b: 1\n     c: .nan\n", "autoscale: {type: none, interval: 15s, params: {}}\nobservability:\n  refresh: 0x1F\n  in_flight: periodic\n"} {
@@ -216,7 +217,7 @@ func FuzzParseBundle(f *testing.F) {
 
 func checkInput(t *testing.T, text []byte) {
 	t.Helper()
-	b, err := ParseBundle("p.yaml", text)
+	b, err := Parse("p.yaml", text)
 	if err == nil {
 		checkRoundTrip(t, b)
 	} else if strings.Contains(err.Error(), "\n") {

@@ -1,4 +1,4 @@
-package policy
+package bundle
 
 import (
 	"errors"
@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"blis/policy"
 	"blis/vtime"
 )
 
@@ -16,16 +17,16 @@ var sameContent = cmp.Options{cmpopts.IgnoreUnexported(Bundle{})}
 
 func us(d vtime.Duration) *vtime.Duration { return &d }
 
-func settings(pairs ...string) (list []Setting) {
+func settings(pairs ...string) (list []policy.Setting) {
 	for i := 0; i < len(pairs); i += 2 {
-		list = append(list, Setting{pairs[i], pairs[i+1]})
+		list = append(list, policy.Setting{Name: pairs[i], Value: pairs[i+1]})
 	}
 	return list
 }
 
 func mustParse(t testing.TB, text string) Bundle {
 	t.Helper()
-	b, err := ParseBundle("p.yaml", []byte(text))
+	b, err := Parse("p.yaml", []byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +97,7 @@ func TestGoodBundles(t *testing.T) {
 // TestLocate says of which faults the file is to blame.
 func TestLocate(t *testing.T) {
 	const file = "# first line\nrouting:\n  type: weighted\n\n  params:\n    queue-depth: 0\n    load-balance: 0\npriority: {type: slo-based, params: {realtime: 1}}\n"
-	fault := func(field string) error { return &Error{Field: field, Problem: "why"} }
+	fault := func(field string) error { return &policy.Error{Field: field, Problem: "why"} }
 	for _, c := range []struct {
 		name  string
 		set   []string
@@ -132,7 +133,7 @@ func TestLocate(t *testing.T) {
 	}
 	t.Run("the fault of a constructor", func(t *testing.T) {
 		b := mustParse(t, file)
-		_, err := NewRouting(b.Routing.Type, b.Routing.Params, Env{BlockSize: 16, Instances: 2})
+		_, err := policy.NewRouting(b.Routing.Type, b.Routing.Params, policy.Env{BlockSize: 16, Instances: 2})
 		const want = "p.yaml:5: routing.params: the weight of every scorer is 0, want at least one above"
 		if got := b.Locate(err); got == nil || got.Error() != want {
 			t.Errorf("%v, want %s", got, want)
@@ -153,7 +154,9 @@ func TestSet(t *testing.T) {
 		want              func(b *Bundle)
 	}{
 		{"a parameter in its place", "routing.params.queue-depth", "3", func(b *Bundle) { b.Routing.Params = settings("queue-depth", "3", "load-balance", "1") }},
-		{"another at the end", "routing.params.tie", "random", func(b *Bundle) { b.Routing.Params = append(b.Routing.Params, Setting{"tie", "random"}) }},
+		{"another at the end", "routing.params.tie", "random", func(b *Bundle) {
+			b.Routing.Params = append(b.Routing.Params, policy.Setting{Name: "tie", Value: "random"})
+		}},
 		{"by its other name", "priority.params.critical", "+7", func(b *Bundle) { b.Priority.Params = settings("critical", "7") }},
 		{"another type drops parameters", "routing.type", "round-robin", func(b *Bundle) { b.Routing = Selection{Type: "round-robin"} }},
 		{"the same type keeps them", "routing.type", "weighted", func(*Bundle) {}},
@@ -203,7 +206,7 @@ func TestSetRefuses(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			b := mustParse(t, "routing: {type: weighted, params: {queue-depth: 2}}")
 			err := b.Set(c.path, c.value)
-			var fault *Error
+			var fault *policy.Error
 			if !errors.As(err, &fault) || err.Error() != listed(c.want) {
 				t.Errorf("error\n%v, want\n%s", err, listed(c.want))
 			}
@@ -218,7 +221,7 @@ func TestSetRefuses(t *testing.T) {
 // may come.
 func listed(text string) string {
 	names := map[string][]string{}
-	for _, t := range Templates() {
+	for _, t := range policy.Templates() {
 		names[string(t.Kind)] = append(names[string(t.Kind)], t.Name)
 		for i := range t.Parameters {
 			names[t.Name] = append(names[t.Name], t.Parameters[i].Name)

@@ -1,4 +1,4 @@
-package policy
+package bundle
 
 import (
 	"bytes"
@@ -8,6 +8,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf16"
+
+	"blis/policy"
 )
 
 // bundleName is the name of the file in errors about a bundle that is read back.
@@ -19,16 +21,16 @@ func (b Bundle) MarshalJSON() ([]byte, error) {
 	return jsonNotation.append(nil, b.content())
 }
 
-// UnmarshalJSON reads the output of MarshalJSON, with the checks of ParseBundle.
+// UnmarshalJSON reads the output of MarshalJSON, with the checks of Parse.
 func (b *Bundle) UnmarshalJSON(text []byte) error {
 	var compact bytes.Buffer // an indented result may be of any size
 	if err := json.Compact(&compact, text); err != nil {
-		return &BundleError{File: bundleName, Problem: "not valid JSON: " + err.Error()}
+		return &Error{File: bundleName, Problem: "not valid JSON: " + err.Error()}
 	}
 	return b.unmarshal(compact.Bytes(), maxJSON)
 }
 
-// MarshalText writes the given fields as a file that ParseBundle reads, a line for
+// MarshalText writes the given fields as a file that Parse reads, a line for
 // each section.
 func (b Bundle) MarshalText() ([]byte, error) {
 	var text []byte
@@ -50,7 +52,7 @@ func (b Bundle) Equal(o Bundle) bool {
 	return err == nil && other == nil && bytes.Equal(x, y)
 }
 
-// UnmarshalText is ParseBundle for text without a file name.
+// UnmarshalText is Parse for text without a file name.
 func (b *Bundle) UnmarshalText(text []byte) error {
 	return b.unmarshal(text, maxText)
 }
@@ -72,12 +74,12 @@ func (b *Bundle) content() Mapping {
 		s := &all[i]
 		var given Mapping
 		if s.selection != nil {
-			given = s.selection(b).content(Kind(s.name))
+			given = s.selection(b).content(policy.Kind(s.name))
 		}
 		for k := range s.fields {
 			f := &s.fields[k]
 			if text := f.get(b); text != "" {
-				given = given.with(strings.Split(f.Name, "."), f.value(text))
+				given = given.with(strings.Split(f.Name, "."), valueOf(&f.Parameter, text))
 			}
 		}
 		if s.name == metadata {
@@ -103,7 +105,7 @@ func (m Mapping) with(path []string, value any) Mapping {
 	return append(m, Entry{path[0], Mapping(nil).with(path[1:], value)})
 }
 
-func (c *Selection) content(kind Kind) Mapping {
+func (c *Selection) content(kind policy.Kind) Mapping {
 	var given Mapping
 	if c.Type != "" {
 		given = Mapping{{"type", c.Type}}
@@ -116,11 +118,11 @@ func (c *Selection) content(kind Kind) Mapping {
 	for _, s := range c.Params {
 		e := Entry{s.Name, s.Value}
 		if err == nil { // else the reader will report the unknown type
-			if p := t.parameter(s.Name); p != nil {
-				e.Value = p.value(s.Value)
+			if p := t.Parameter(s.Name); p != nil {
+				e.Value = valueOf(p, s.Value)
 			}
 		}
-		if tenant, ok := tenantOf(s.Name); ok {
+		if tenant, ok := policy.TenantOf(s.Name); ok {
 			tenants = append(tenants, Entry{tenant, e.Value})
 		} else {
 			params = append(params, e)
@@ -130,40 +132,34 @@ func (c *Selection) content(kind Kind) Mapping {
 		given = append(given, Entry{"params", params})
 	}
 	if tenants != nil {
-		given = append(given, Entry{tenantsKey, tenants})
+		given = append(given, Entry{policy.TenantsKey, tenants})
 	}
 	return given
 }
 
-// value returns a parameter's text in the YAML type of the parameter, and as text if
+// valueOf returns a parameter's text in the YAML type of the parameter, and as text if
 // it is not an allowed value.
-func (p *Parameter) value(text string) any {
-	if _, ok := p.parse(text); !ok || text == Auto {
+func valueOf(p *policy.Parameter, text string) any {
+	if !p.Allows(text) || text == policy.Auto {
 		return text
 	}
 	switch {
-	case p.Type == Flag:
+	case p.Type == policy.Flag:
 		return text == "true"
-	case p.isNumber():
-		return json.Number(p.plain(text))
+	case p.IsNumber():
+		return json.Number(plain(p, text))
 	}
 	return text
 }
 
-// isNumber reports whether a file may write the parameter as a number without
-// a unit.
-func (p *Parameter) isNumber() bool {
-	return p.Type == Number || p.Type == Count || p.Type == Weight || p.Type == CountOrAuto
-}
-
 // plain returns an allowed value of the parameter in a form that JSON can write: 5
 // for +5.
-func (p *Parameter) plain(text string) string {
-	if !p.isNumber() || text == Auto || isNumeral(text) {
+func plain(p *policy.Parameter, text string) string {
+	if !p.IsNumber() || text == policy.Auto || isNumeral(text) {
 		return text
 	}
-	v, _ := p.parse(text)
-	return strconv.FormatFloat(v.number, 'g', -1, 64)
+	x, _ := strconv.ParseFloat(text, 64)
+	return strconv.FormatFloat(x, 'g', -1, 64)
 }
 
 // notation is a way to write values.
@@ -195,7 +191,7 @@ func (n *notation) append(text []byte, x any) ([]byte, error) {
 	case Mapping:
 		return n.appendMapping(text, x)
 	}
-	return nil, fmt.Errorf("%s: a %T, want nil, bool, json.Number, string, []any or policy.Mapping", bundleName, x)
+	return nil, fmt.Errorf("%s: a %T, want nil, bool, json.Number, string, []any or bundle.Mapping", bundleName, x)
 }
 
 func (n *notation) appendList(text []byte, list []any) ([]byte, error) {

@@ -1,4 +1,4 @@
-package policy
+package bundle
 
 import (
 	"errors"
@@ -82,8 +82,8 @@ func TestBadBundles(t *testing.T) {
 		{"a large file", strings.Repeat("# comment\n", 10000), `p.yaml: has 100000 bytes, want at most 65536`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			b, err := ParseBundle("p.yaml", []byte(c.text))
-			var fault *BundleError
+			b, err := Parse("p.yaml", []byte(c.text))
+			var fault *Error
 			if !errors.As(err, &fault) || err.Error() != listed(c.want) {
 				t.Errorf("error\n%v, want\n%s\n%+v", err, listed(c.want), b)
 			}
@@ -139,7 +139,7 @@ func TestHostileBundlesEndSoon(t *testing.T) {
 		} {
 			t.Run(fmt.Sprintf("%s, %d bytes", c.name, size), func(t *testing.T) {
 				var err error
-				if spent := cputime.Of(func() { _, err = ParseBundle("p.yaml", []byte(c.text)) }); spent > 3*time.Second {
+				if spent := cputime.Of(func() { _, err = Parse("p.yaml", []byte(c.text)) }); spent > 3*time.Second {
 					t.Errorf("took %v", spent)
 				}
 				if len(c.text) > maxText && err == nil {

@@ -1,4 +1,4 @@
-package policy
+package bundle
 
 import (
 	"strings"
@@ -44,7 +44,7 @@ func TestTenantsWhereThereAreNone(t *testing.T) {
 		{"admission: {type: tenant-quota, tenants: {a: x}}", `p.yaml:1: admission.tenants.a: the string "x" is not allowed, want a whole number in [0, 1e+09]`},
 		{"admission: {type: tenant-quota, tenants: {a: 1, a: 2}}", "p.yaml:1: admission.tenants.a: is given twice"},
 	} {
-		if _, err := ParseBundle("p.yaml", []byte(c.text)); err == nil || !strings.HasPrefix(err.Error(), c.want) {
+		if _, err := Parse("p.yaml", []byte(c.text)); err == nil || !strings.HasPrefix(err.Error(), c.want) {
 			t.Errorf("%s:\n%v, want\n%s", c.text, err, c.want)
 		}
 	}

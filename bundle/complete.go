@@ -1,0 +1,51 @@
+package bundle
+
+import (
+	"strings"
+
+	"blis/policy"
+)
+
+// Complete returns the effective bundle. Each kind has its type, and every parameter
+// its value, by its name and in the order of the template; settings of tenants
+// follow, by name. Weights are an exception: if one is given only the given ones
+// count, in the order given, else the defaults that are not 0. Single fields and
+// metadata stay as they are. A bad type or parameter is a
+// *policy.Error.
+func (b Bundle) Complete() (Bundle, error) {
+	list := sections()
+	for i := range list {
+		s := &list[i]
+		if s.selection == nil {
+			continue
+		}
+		c := s.selection(&b)
+		t, err := c.template(policy.Kind(s.name))
+		if err != nil {
+			return Bundle{}, err
+		}
+		params, err := t.Complete(c.Params)
+		if err != nil {
+			return Bundle{}, err
+		}
+		*c = Selection{Type: t.Name, Params: params}
+	}
+	return b, nil
+}
+
+// Seeded reports whether these policies make a run depend on its seed, beside its
+// traffic: they draw among equally good instances, draw pairs of instances, or draw
+// times to provision a machine or load a model. Replicates of such a run of a trace
+// differ only by chance in the cluster. It is false for a bundle that cannot run.
+func (b *Bundle) Seeded() bool {
+	t, err := b.Routing.template(policy.RoutingKind)
+	if err != nil {
+		return false
+	}
+	draws, err := t.Draws(b.Routing.Params)
+	if err != nil || draws {
+		return draws
+	}
+	scales := b.Autoscale.Type != "" && b.Autoscale.Type != policy.OfKind(policy.AutoscaleKind)[0].Name
+	return scales && (strings.Contains(b.Autoscale.Provisioning, ",") || strings.Contains(b.Autoscale.ModelLoad, ","))
+}

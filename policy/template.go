@@ -1,0 +1,103 @@
+package policy
+
+import (
+	"maps"
+	"slices"
+)
+
+// OfKind lists the templates of a kind, its default first.
+func OfKind(kind Kind) []Template {
+	var list []Template
+	for _, t := range Templates() {
+		if t.Kind == kind {
+			list = append(list, t)
+		}
+	}
+	return list
+}
+
+// Find returns the template of that name, or an *Error that says which there are.
+func Find(kind Kind, name string) (*Template, error) {
+	var list []template[struct{}]
+	for _, t := range OfKind(kind) {
+		if t.Name == name {
+			return &t, nil
+		}
+		list = append(list, template[struct{}]{Template: t})
+	}
+	_, err := create(kind, list, name, nil, Env{}) // the error says that there is none of that name
+	return nil, err
+}
+
+// Parameter returns the parameter of that name or alias: Open for a setting of a
+// tenant, nil if the template has none.
+func (t *Template) Parameter(name string) *Parameter {
+	if _, ok := TenantOf(name); ok {
+		return t.Open
+	}
+	v := values{parameters: t.Parameters}
+	if i := v.find(name); i >= 0 {
+		return &t.Parameters[i]
+	}
+	return nil
+}
+
+// Canonical returns the name of the parameter of that name or alias.
+func (t *Template) Canonical(alias string) string {
+	if p := t.Parameter(alias); p != nil && p != t.Open {
+		return p.Name
+	}
+	return alias
+}
+
+// Check returns the *Error about one setting alone, nil if it is allowed.
+func (t *Template) Check(s Setting) error {
+	v := values{parameters: t.Parameters, list: make([]value, len(t.Parameters))}
+	return v.set(t, s)
+}
+
+// Complete returns the value of every parameter, by its name and in the order of the
+// template; settings of tenants follow, by name. Weights are an exception: if one is
+// given only the given ones count, in the order given, else the defaults that are not
+// 0. A bad setting is an *Error.
+func (t *Template) Complete(settings []Setting) ([]Setting, error) {
+	v, err := t.resolve(settings)
+	if err != nil {
+		return nil, err
+	}
+	return effective(&v), nil
+}
+
+// Draws reports whether the policy of these settings draws. A bad setting is an
+// *Error.
+func (t *Template) Draws(settings []Setting) (bool, error) {
+	v, err := t.resolve(settings)
+	if err != nil {
+		return false, err
+	}
+	return t.Name == powerOfTwoName || v.find(tie.Name) >= 0 && v.choice(tie.Name) == "random", nil
+}
+
+// effective lists the parameters of a policy with their values.
+func effective(v *values) []Setting {
+	var params []Setting
+	add := func(i int) {
+		params = append(params, Setting{v.parameters[i].Name, v.list[i].text})
+	}
+	given := func(i int) bool { return slices.Contains(v.given, i) }
+	for _, i := range chosen(*v) { // all of them given, or none
+		if given(i) || v.list[i].number != 0 {
+			add(i)
+		}
+	}
+	for i := range v.parameters {
+		if v.parameters[i].Type != Weight {
+			add(i)
+		}
+	}
+	names := slices.Sorted(maps.Keys(v.open)) // any order: they are sorted
+	for _, name := range names {
+		params = append(params, Setting{TenantsPrefix + name, v.open[name].text})
+	}
+	return params
+}
