@@ -31,6 +31,11 @@ func TestAnotherModuleUsesTheLibrary(t *testing.T) {
 	commands, program := block(section, "sh"), block(section, "go")
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "main.go"), program)
+	_, section, _ = strings.Cut(string(page), "## A command of your own\n")
+	if err := os.Mkdir(filepath.Join(dir, "own"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(dir, "own", "main.go"), block(section, "go"))
 	sums, err := os.ReadFile("go.sum")
 	if err != nil {
 		t.Fatal(err)
@@ -38,21 +43,27 @@ func TestAnotherModuleUsesTheLibrary(t *testing.T) {
 	write(t, filepath.Join(dir, "go.sum"), string(sums))
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute) // against a hang, not a measure of speed
 	defer cancel()
-	out := ""
-	for command := range strings.Lines(commands) {
-		command = strings.ReplaceAll(strings.TrimSpace(command), "=../blis", "="+checkout)
-		words := strings.Fields(command)
+	run := func(words ...string) string {
+		t.Helper()
 		run := exec.CommandContext(ctx, words[0], words[1:]...)
 		run.Dir = dir
 		run.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=")
 		text, err := run.CombinedOutput()
 		if err != nil {
-			t.Fatalf("%s: %v\n%s", command, err, text)
+			t.Fatalf("%s: %v\n%s", words, err, text)
 		}
-		out = string(text)
+		return string(text)
+	}
+	out := ""
+	for command := range strings.Lines(commands) {
+		out = run(strings.Fields(strings.ReplaceAll(command, "=../blis", "="+checkout))...)
 	}
 	if !strings.Contains(commands, "go mod tidy\n") || !strings.HasPrefix(out, "p99 TTFT ") {
 		t.Errorf("the last of\n%sprints %q", commands, out)
+	}
+	printed := run("go", "run", "./own", "run", "--num-requests", "20", "--policies", "{observability: {preempted: 50ms}}")
+	if !strings.Contains(printed, "20 injected: 20 completed") {
+		t.Errorf("a command of one's own prints\n%s", printed)
 	}
 }
 
