@@ -120,3 +120,20 @@ func (c *console) warnOfVariables() {
 		}
 	}
 }
+
+// form is the flag of the commands that list things.
+type form struct {
+	Format string `default:"text" enum:"text,json" help:"Form of the list: text or json."`
+}
+
+// list prints items as JSON, or what table writes, in columns parted by tabs. On
+// a narrow terminal the columns named by drop are left out, the first one first.
+func (f *form) list(c *console, items any, table func(w io.Writer), drop ...string) error {
+	if f.Format == "json" {
+		return report.WriteIndented(c.out, items)
+	}
+	var text strings.Builder
+	table(&text)
+	_, err := io.WriteString(c.out, plaintext.Columns(text.String(), c.columns(), drop...))
+	return err
+}

@@ -8,28 +8,20 @@
 // error, 3 the model does not fit, 130 interrupted, with the partial result
 // written.
 //
-//	main.go      the commands; console.go the streams, progress.go what they
-//	             show meanwhile; errors.go exit codes, errors_json.go errors as
-//	             JSON; start.go the process
+//	main.go      the process and the list of commands; console.go the streams,
+//	             progress.go what they show meanwhile; errors.go exit codes and
+//	             errors as JSON
 //	settings.go  the flags of run, verify and compare; config.go files and environment;
-//	             preset.go what --workload stands for; timeout.go how clients wait;
-//	             bundle.go what all of them say of policies; config_bundle.go
-//	             where in a file that stands
+//	             preset.go what --workload stands for; bundle.go what all of
+//	             them say of policies
 //	vllm.go      what run, verify and compare make of the flags of vllm serve;
 //	             vllm_flags.go lists these
 //	run.go       blis run; output.go the files it writes,
-//	             output_destination.go under which names; trace.go its decision
-//	             trace; trace_summarize.go blis trace summarize
-//	verify.go    blis verify
+//	             output_destination.go under which names
+//	trace.go     blis trace summarize, and the decision trace of run
 //	compare.go   blis compare; compare_bundles.go what its arguments are
-//	workload.go  blis workload show; workload_export.go export and convert;
-//	             workload_scenarios.go scenarios
-//	list.go      blis policies, hardware
-//	models.go    blis models; models_sets.go lists coefficients
-//	train.go     blis train; train_steps.go its ridge on steps
-//	validate.go  blis validate; measured.go what both say of the servers
-//	bench.go     blis bench
+//	train.go     blis train; measured.go what it and validate say of the servers
 //	help.go      blis help and every --help; help_flags.go the flags on it
-//	version.go   blis version; completion.go what shells complete,
-//	             completion_scripts.go how they ask
+//
+// Each other command has the file of its name.
 package cli

@@ -225,3 +225,55 @@ func (p *pipes) open(path string) (io.ReadCloser, error) {
 
 // errTaken says that another command has begun the same output meanwhile.
 var errTaken = errors.New("another command writes the same file: what this one wrote is lost")
+
+// asyncWriter writes on a goroutine of its own, so that a run does not wait for
+// the system. Write takes the piece and gives back a spare one (free).
+type asyncWriter struct {
+	free, full chan []byte
+	failed     chan error // the first error, when all is written
+	stop       chan struct{}
+}
+
+// pieces is the number of pieces that may wait to be written.
+const pieces = 4
+
+// newAsyncWriter starts to write to w.
+func newAsyncWriter(w io.Writer) *asyncWriter {
+	b := &asyncWriter{make(chan []byte, pieces), make(chan []byte, pieces), make(chan error, 1), make(chan struct{})}
+	for range pieces {
+		b.free <- nil
+	}
+	go func() {
+		var first error
+		for piece := range b.full {
+			if first == nil {
+				if _, first = w.Write(piece); first != nil {
+					close(b.stop)
+				}
+			}
+			b.free <- piece
+		}
+		b.failed <- first
+	}()
+	return b
+}
+
+// errStopped says that an earlier piece could not be written; close says why.
+var errStopped = errors.New("writing has failed")
+
+// Write implements io.Writer. An error shows with a later piece.
+func (b *asyncWriter) Write(p []byte) (int, error) {
+	select {
+	case <-b.stop:
+		return 0, errStopped
+	default:
+	}
+	b.full <- append((<-b.free)[:0], p...)
+	return len(p), nil
+}
+
+// close waits until all is written and returns the first error.
+func (b *asyncWriter) close() error {
+	close(b.full)
+	return <-b.failed
+}

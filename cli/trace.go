@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strings"
 
 	"blis/actors"
 	"blis/report"
+	"blis/report/plaintext"
 	"blis/study"
 	"blis/suggest"
 	"blis/trace"
@@ -211,58 +213,6 @@ func (d *decisions) discard() {
 	}
 }
 
-// asyncWriter writes on a goroutine of its own, so that a run does not wait for
-// the system. Write takes the piece and gives back a spare one (free).
-type asyncWriter struct {
-	free, full chan []byte
-	failed     chan error // the first error, when all is written
-	stop       chan struct{}
-}
-
-// pieces is the number of pieces that may wait to be written.
-const pieces = 4
-
-// newAsyncWriter starts to write to w.
-func newAsyncWriter(w io.Writer) *asyncWriter {
-	b := &asyncWriter{make(chan []byte, pieces), make(chan []byte, pieces), make(chan error, 1), make(chan struct{})}
-	for range pieces {
-		b.free <- nil
-	}
-	go func() {
-		var first error
-		for piece := range b.full {
-			if first == nil {
-				if _, first = w.Write(piece); first != nil {
-					close(b.stop)
-				}
-			}
-			b.free <- piece
-		}
-		b.failed <- first
-	}()
-	return b
-}
-
-// errStopped says that an earlier piece could not be written; close says why.
-var errStopped = errors.New("writing has failed")
-
-// Write implements io.Writer. An error shows with a later piece.
-func (b *asyncWriter) Write(p []byte) (int, error) {
-	select {
-	case <-b.stop:
-		return 0, errStopped
-	default:
-	}
-	b.full <- append((<-b.free)[:0], p...)
-	return len(p), nil
-}
-
-// close waits until all is written and returns the first error.
-func (b *asyncWriter) close() error {
-	close(b.full)
-	return <-b.failed
-}
-
 // mostReplays is how many runs --replay-regret can ask for.
 const mostReplays = 10_000
 
@@ -276,4 +226,94 @@ func replay(ctx context.Context, c *console, regrets *study.Regrets, cfg actors.
 		mean = &s.Mean
 	}
 	return regrets.Replay(ctx, cfg, mean, pool)
+}
+
+// traceCmd is blis trace.
+type traceCmd struct {
+	Summarize summarizeCmd `cmd:"" help:"Summarize a stored decision trace, as the run that wrote it does."`
+}
+
+// summarizeCmd is blis trace summarize.
+type summarizeCmd struct {
+	File          string `arg:"" name:"file" type:"path" help:"Decision trace of blis run --trace-out, JSON Lines or msgpack, gzip too; - is standard input."`
+	Strategy      string `default:"issue-focused" placeholder:"STRATEGY" group:"Output" help:"What the text says first: issue-focused, decision-audit, counterfactual or pattern."`
+	SummaryTokens int    `default:"1000" group:"Output" help:"Longest text of the summary, in tokens of four characters."`
+	Format        string `default:"text" enum:"text,json" group:"Output" help:"Form of the result on standard output: text or json."`
+}
+
+// Help is what blis trace summarize does, with examples.
+func (*summarizeCmd) Help() string {
+	return `Prints what blis run --summarize-trace STRATEGY prints below the result of the run that wrote the trace; with --format json what it has under the key trace_summary. The trace is read once, and memory does not grow with it. docs/traces.md says what each number is.
+
+A trace holds the decisions of a run and what came of them. It does not hold the configuration, latencies of single tokens, and at --trace-level decisions no steps, preemptions and anomalies: of these the summary has what outcomes say. A run can be repeated with other decisions (--replay-regret), a stored trace cannot.
+
+Examples:
+
+    blis trace summarize trace.jsonl
+    blis trace summarize t.msgpack --strategy pattern --summary-tokens 3000
+    zcat trace.jsonl.gz | blis trace summarize - --format json`
+}
+
+// Run carries the command out.
+func (s *summarizeCmd) Run(ctx context.Context, c *console) error {
+	strategy, err := strategyOf("--strategy", s.Strategy)
+	if err != nil {
+		return err
+	}
+	if err := checkSummaryTokens(s.SummaryTokens); err != nil {
+		return err
+	}
+	file, name := os.Stdin, "standard input"
+	if s.File != "-" {
+		if file, err = os.Open(s.File); err != nil {
+			return err
+		}
+		defer file.Close()
+		name = s.File
+	}
+	summary, err := c.summarize(ctx, file, name)
+	if err != nil {
+		return err
+	}
+	found, err := summary.Report(strategy, s.SummaryTokens)
+	if err != nil {
+		return err
+	}
+	if n := found.Outcomes.WithoutOutcome; n > 0 {
+		c.note("%s: %s no outcome: the run was interrupted, or the file is not whole", name, has(n))
+	}
+	return c.print(&report.TraceSummary{Report: found}, s.Format)
+}
+
+// has is the beginning of a sentence about n requests.
+func has(n int64) string {
+	if n == 1 {
+		return "1 request has"
+	}
+	return plaintext.Grouped(n) + " requests have"
+}
+
+// summarize reads a trace to its end.
+func (c *console) summarize(ctx context.Context, from io.Reader, name string) (*trace.Summary, error) {
+	r, err := trace.Open(from, name)
+	if err != nil {
+		return nil, &inputError{err.Error()}
+	}
+	bar := c.show("records")
+	defer bar.done()
+	summary, err := trace.Summarize(r, trace.SummaryOptions{}, func(records int64) error {
+		bar.set(records, -1)
+		return ctx.Err()
+	})
+	if err != nil && !errors.Is(err, context.Canceled) {
+		err = &inputError{err.Error()}
+	}
+	return summary, err
+}
+
+func checkSummaryTokens(n int) error {
+	if n < trace.LeastSummaryTokens {
+		return &inputError{fmt.Sprintf("--summary-tokens is %d: want at least %d", n, trace.LeastSummaryTokens)}
+	}
+	return nil
 }

@@ -25,14 +25,14 @@ func serveLine(args []string) (translated, notes []string, err error) {
 	for len(t.rest) > 0 {
 		t.next()
 	}
-	if len(t.bad) > 0 {
-		return nil, nil, &inputError{strings.Join(t.bad, "; ")}
+	if len(t.unsupported) > 0 {
+		return nil, nil, &inputError{strings.Join(t.unsupported, "; ")}
 	}
-	if len(t.idle) > 0 {
-		notes = append(notes, "no effect on a simulation: "+strings.Join(t.idle, ", "))
+	if len(t.ignored) > 0 {
+		notes = append(notes, "no effect on a simulation: "+strings.Join(t.ignored, ", "))
 	}
-	for _, why := range t.whys {
-		notes = append(notes, strings.Join(t.unmeasured[why], ", ")+": "+why)
+	for _, reason := range t.reasons {
+		notes = append(notes, strings.Join(t.unmeasured[reason], ", ")+": "+reason)
 	}
 	return t.out, notes, nil
 }
@@ -52,12 +52,12 @@ func withoutCommand(args []string) []string {
 	return args
 }
 
-// translation is a command line on its way.
+// translation is a command line that is partly translated.
 type translation struct {
-	rest, out []string
-	idle, bad []string
+	rest, out            []string
+	ignored, unsupported []string
 
-	whys       []string // in order
+	reasons    []string // in order
 	unmeasured map[string][]string
 }
 
@@ -74,39 +74,39 @@ func (t *translation) next() {
 	case f == nil:
 		t.out = append(t.out, arg)
 	case f.use == sameThing:
-		t.same(f, name, value, given)
+		t.passOn(f, name, value, given)
 	default:
 		words := t.valuesOf(f, value, given)
 		switch {
 		case f.use == noEffect:
-			if !slices.Contains(t.idle, name) {
-				t.idle = append(t.idle, name)
+			if !slices.Contains(t.ignored, name) {
+				t.ignored = append(t.ignored, name)
 			}
 		case f.use == unmeasured:
-			t.leave(f, name)
+			t.noteUnmeasured(f, name)
 		case strings.HasPrefix(name, "--no-") || len(words) == 1 && f.asksForNothing(words[0]): // what is not there anyway
 		default:
-			t.bad = append(t.bad, strings.Join(append([]string{name}, words...), " ")+": "+f.why)
+			t.unsupported = append(t.unsupported, strings.Join(append([]string{name}, words...), " ")+": "+f.why)
 		}
 	}
 }
 
-// leave takes down a flag whose effect was not measured.
-func (t *translation) leave(f *serveFlag, name string) {
+// noteUnmeasured remembers a flag whose effect was not measured.
+func (t *translation) noteUnmeasured(f *serveFlag, name string) {
 	if t.unmeasured == nil {
 		t.unmeasured = map[string][]string{}
 	}
 	if t.unmeasured[f.why] == nil {
-		t.whys = append(t.whys, f.why)
+		t.reasons = append(t.reasons, f.why)
 	}
 	if !slices.Contains(t.unmeasured[f.why], name) {
 		t.unmeasured[f.why] = append(t.unmeasured[f.why], name)
 	}
 }
 
-// same hands a flag on that BLIS has, by its name here and with a value that it
+// passOn hands on a flag that BLIS has too, by its name here and with a value that it
 // reads.
-func (t *translation) same(f *serveFlag, name, value string, given bool) {
+func (t *translation) passOn(f *serveFlag, name, value string, given bool) {
 	flag := "--" + f.as
 	if strings.HasPrefix(name, "--no-") {
 		flag = "--no-" + f.as

@@ -49,7 +49,7 @@ func (c *Comparison) rows() []int {
 	var list []int
 	if c.Rows == nil {
 		for _, name := range usualMeasures {
-			if i := measureNamed(c.Result, name); tells(c.Result, i) {
+			if i := measureNamed(c.Result, name); hasValues(c.Result, i) {
 				list = append(list, i)
 			}
 		}
@@ -61,9 +61,9 @@ func (c *Comparison) rows() []int {
 	return list
 }
 
-// tells reports whether a row has anything to say: some value, and for what
+// hasValues reports whether a row has anything to say: some value, and for what
 // instances cost in time an autoscaler.
-func tells(r *study.Result, row int) bool {
+func hasValues(r *study.Result, row int) bool {
 	measured, scales := false, false
 	for i := range r.Bundles {
 		b := &r.Bundles[i]

@@ -108,7 +108,7 @@ func newGrid(r *study.Result, rows []int, cell func(e *study.Estimate, m *study.
 	return g
 }
 
-// turn makes lines columns.
+// transpose makes columns of lines.
 func (g *grid) transpose() {
 	all := append([][]string{g.head}, g.lines...)
 	turned := make([][]string, len(g.head))

@@ -29,7 +29,7 @@ func (t *surveyText) pictures(s *survey.Survey) {
 // rateOverTime draws a column for each bin.
 func (t *surveyText) rateOverTime(s *survey.Survey) {
 	const label = plaintext.LabelWidth - 1
-	counts, per := joined(s.Arrivals.Counts, t.Width-plaintext.LabelWidth)
+	counts, per := sumNeighbours(s.Arrivals.Counts, t.Width-plaintext.LabelWidth)
 	width := vtime.Duration(per * s.Arrivals.BinMicros)
 	for i, row := range plaintext.Histogram(counts, plotRows) {
 		scale := ""
@@ -45,8 +45,8 @@ func (t *surveyText) rateOverTime(s *survey.Survey) {
 	fmt.Fprintf(t, "%*s %s\n%*s %s\n", label, "0", strings.Repeat("▔", len(counts)), label, "", legend)
 }
 
-// joined adds up neighbours until at most width sums are left.
-func joined(counts []int64, width int) (sums []int64, per int64) {
+// sumNeighbours adds up neighbours until at most width sums are left.
+func sumNeighbours(counts []int64, width int) (sums []int64, per int64) {
 	per = int64((len(counts) + width - 1) / width)
 	for i, n := range counts {
 		if int64(i)%per == 0 {
