@@ -27,6 +27,7 @@ type autoscaler struct {
 	state     policy.RouterState // the requests as the router publishes them
 	published *published         // nil: the number of instances is fixed
 	traced    bool
+	seen      *observations // nil: the run is not recorded
 
 	checks int64
 	last   vtime.Time // last check
@@ -80,7 +81,7 @@ func (a *autoscaler) Advance(_ lookahead.Key, out *lookahead.Outbox) {
 			a.next = vtime.Never
 		}
 		a.last = now
-		if a.fires(now) {
+		if a.fires(now, out) {
 			a.checks++
 			a.check(now, out)
 		}
@@ -101,11 +102,12 @@ func (a *autoscaler) look(signals policy.Signals, now vtime.Time) {
 // fires reports whether the policy should be asked: without trigger always, else if
 // a condition holds and the last evaluation is at least minGap ago. The conditions
 // see every check.
-func (a *autoscaler) fires(now vtime.Time) bool {
+func (a *autoscaler) fires(now vtime.Time, out *lookahead.Outbox) bool {
 	if a.trigger == nil {
 		return true
 	}
 	a.look(a.trigger.Observes(), now)
+	a.seen.record(out, key(now, vtime.ClassScale), seenAtTrigger, -1, &a.cluster.view, a.trigger.Observes())
 	if !a.trigger.Fires(&a.context) || a.asked && now.Sub(a.askedAt) < a.minGap {
 		return false
 	}
@@ -117,6 +119,7 @@ func (a *autoscaler) fires(now vtime.Time) bool {
 // check asks the policy and tells the router the wanted number, within the bounds.
 func (a *autoscaler) check(now vtime.Time, out *lookahead.Outbox) {
 	a.look(a.policy.Observes(), now)
+	a.seen.record(out, key(now, vtime.ClassScale), seenAtScaling, -1, &a.cluster.view, a.policy.Observes())
 	d := a.policy.Evaluate(&a.context)
 	target := min(max(d.Target, a.context.Min), a.context.Max)
 	if d.Action == policy.Hold {

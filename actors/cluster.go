@@ -61,6 +61,7 @@ func newCluster(p *setup.Plan, x Execution) (*cluster, error) {
 	}
 	c.router.trigger = newTrigger(p, q.trigger)
 	c.autoscaler = newAutoscaler(p, &q, c.router.published, c.router.tracing != nil)
+	c.autoscaler.seen = newObservations(autoscalerID, x.Record != nil)
 	c.simulation.AddControl("router", c.router)
 	c.simulation.AddControl("autoscaler", c.autoscaler)
 	c.add = func(i int, ready vtime.Time) error {

@@ -47,6 +47,8 @@
 //	cluster_view.go
 //	               what the router, or the autoscaler, sees of the instances when it decides
 //	recent.go      latencies of the last requests that completed
+//	observations.go
+//	               what each decision saw, for a recording
 //	bitset.go      instances whose value changed
 //
 // Messages:

@@ -45,7 +45,8 @@ type router struct {
 
 	ahead    int // streamAhead
 	recorder *metrics.Recorder
-	tracing  *tracing // nil: the run is not traced
+	seen     *observations // nil: the run is not recorded
+	tracing  *tracing      // nil: the run is not traced
 	outcome  metrics.Outcome
 	ask      policy.Request
 }
@@ -99,6 +100,7 @@ func newRouter(p *setup.Plan, x *Execution, q *policies, planned signalPlan, rec
 	r := &router{
 		arrivals: incoming{intake: newIntake(p.Source)},
 		policies: deciders{admission: q.admission, priority: q.priority, routing: q.routing, stream: q.stream, inversions: policy.NewClassInversions(p.Source.Labels())},
+		seen:     newObservations(routerID, x.Record != nil),
 		ahead:    streamAhead(x, cfg.NumInstances), forced: p.Forced, prefixes: q.prefixes,
 		admissionLatency: cfg.AdmissionLatency, routingLatency: cfg.RoutingLatency, model: p.Model,
 		recorder: metrics.NewRecorder(recorders),
@@ -238,6 +240,7 @@ func (r *router) decide(i int32, now vtime.Time, out *lookahead.Outbox) {
 	if r.policies.reads.admission&policy.Prefixes != 0 {
 		r.expect(ask)
 	}
+	r.seen.record(out, key(now, vtime.ClassAdmission), seenAtAdmission, d.ID, &r.cluster.view, r.policies.reads.admission)
 	a := r.policies.admission.Decide(ask, &r.state, now)
 	if r.tracing != nil {
 		sendTracedAdmission(out, now, &d.Identity, &a)
@@ -273,8 +276,9 @@ func (r *router) look(signals policy.Signals, now vtime.Time) {
 // prioritise gives d, the request of ask, its priority. It returns the inversion
 // and true if that is higher than the last one given in a more urgent class, and
 // d is measured.
-func (r *router) prioritise(d *engine.Delivery, ask *policy.Request, now vtime.Time) (policy.ClassInversion, bool) {
+func (r *router) prioritise(d *engine.Delivery, ask *policy.Request, now vtime.Time, out *lookahead.Outbox) (policy.ClassInversion, bool) {
 	r.look(r.policies.reads.priority, now)
+	r.seen.record(out, key(now, vtime.ClassRouting), seenAtPriority, d.ID, &r.cluster.view, r.policies.reads.priority)
 	d.Priority = r.policies.priority.Score(ask, &r.state, now)
 	if math.IsNaN(d.Priority) || math.IsInf(d.Priority, 0) {
 		panic(fmt.Sprintf("actors: the priority of request %d is %v: want a finite number", d.ID, d.Priority))
@@ -296,12 +300,13 @@ func (r *router) dispatch(i int32, now vtime.Time, out *lookahead.Outbox) {
 	if migrated {
 		ask.Attempt = m.progress.Redirects
 	} else { // a request keeps its priority
-		inversion, inverted = r.prioritise(d, ask, now)
+		inversion, inverted = r.prioritise(d, ask, now, out)
 	}
 	if r.tracing != nil && r.tracing.extra != policy.NoSignals {
 		r.cluster.look(now)
 	}
 	r.look(r.policies.reads.routing, now)
+	r.seen.record(out, key(now, vtime.ClassRouting), seenAtRouting, d.ID, &r.cluster.view, r.policies.reads.routing|r.tracing.extraSignals())
 	choice := r.policies.routing.Route(ask, d.Priority, &r.state, &r.cluster.view, now)
 	target, forced := choice.Target, false
 	if r.forced != nil && !migrated {

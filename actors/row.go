@@ -17,9 +17,6 @@ type Row struct {
 	token, request vtime.Duration // overheads
 }
 
-// Labels is the table of the names behind the request's labels.
-func (r *Row) Labels() *workload.Labels { return r.labels }
-
 // TenantName is the name of the request's tenant.
 func (r *Row) TenantName() string { return r.labels.Tenants.Name(r.Tenant) }
 

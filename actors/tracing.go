@@ -60,6 +60,14 @@ type tracing struct {
 	shares []float64
 }
 
+// extraSignals are those that a counterfactual trace alone reads.
+func (t *tracing) extraSignals() policy.Signals {
+	if t == nil {
+		return policy.NoSignals
+	}
+	return t.extra
+}
+
 // candidate is an instance that could be chosen.
 type candidate struct {
 	instance int

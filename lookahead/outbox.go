@@ -268,6 +268,16 @@ func (o *Outbox) send(receiver *node, f *frame) {
 	n.loop.root.Send(receiver.pid, f)
 }
 
+// Record adds an entry of the process itself to the recording of the run (see
+// Config.Record), for what no message tells. It is a msgpack array that begins with a
+// string, which sets it apart from a frame. Entries of a turn come before the frames
+// that were sent in it. Without a recording it does nothing.
+func (o *Outbox) Record(entry []byte) {
+	if o.node.loop.config.Record != nil {
+		o.node.recorded = append(o.node.recorded, entry...)
+	}
+}
+
 // appendRecord adds [receiver, frame] to a recording.
 func appendRecord(b []byte, receiver ProcessID, frame []byte) []byte {
 	return append(appendUint(appendArray(b, 2), uint64(receiver)), frame...)

@@ -36,7 +36,7 @@ type Config struct {
 	// inline, on the coordinator's goroutine. 0: a default, negative: never.
 	InlineBelow int
 
-	Record   io.Writer                         // gets every frame as msgpack [receiver, frame]; nil: not recorded
+	Record   io.Writer                         // gets every frame as msgpack [receiver, frame], and what processes Record; nil: not recorded
 	Progress func(now vtime.Time, work uint64) // called now and then, with the messages and events done
 	Trace    Trace
 

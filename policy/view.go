@@ -2,7 +2,6 @@ package policy
 
 import (
 	"fmt"
-	"math/bits"
 	"slices"
 )
 
@@ -172,28 +171,6 @@ func (v *View) ShowService(i int, s Service) {
 	v.note(i)
 }
 
-// ShowSignals writes signals of instance i as they are in s. It does what Show and
-// ShowService do, for any published signals.
-func (v *View) ShowSignals(i int, s *InstanceState, signals Signals) {
-	slot := &v.slots[i]
-	state := InstanceState{Waiting: int64(slot.Queue), Running: int64(slot.Batch), Used: slot.Used, Service: v.services[i]}
-	state.Copy(s, signals&^OwnSignals)
-	v.Show(i, int32(state.Waiting), int32(state.Running), slot.InFlight, state.Used)
-	v.ShowService(i, state.Service)
-	if signals&OwnSignals == 0 {
-		return
-	}
-	for i >= len(v.own) {
-		v.own = append(v.own, [MaxOwnSignals]float64{})
-	}
-	state.Own = v.own[i]
-	state.Copy(s, signals&OwnSignals)
-	if v.own[i] != state.Own {
-		v.own[i] = state.Own
-		v.note(i)
-	}
-}
-
 // Service returns what ShowService last wrote for instance i. It is for the owner.
 func (v *View) Service(i int) Service { return v.services[i] }
 
@@ -330,18 +307,6 @@ func (v *View) RecentAttainment(i int) (share float64, of int64) {
 	}
 	s := &v.services[i]
 	return mean(s.Attained, s.Judged), s.Judged
-}
-
-// Value returns the value on instance i of a signal that RegisterSignal returned, 0
-// before it was shown.
-func (v *View) Value(s Signals, i int) float64 {
-	if checkReads {
-		v.check(s)
-	}
-	if i >= len(v.own) {
-		return 0
-	}
-	return v.own[i][bits.TrailingZeros32(uint32(s))-firstOwn]
 }
 
 // mean returns sum/n, 0 for n = 0.
