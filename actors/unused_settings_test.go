@@ -92,7 +92,8 @@ func TestSettingsWithoutEffectAreNoted(t *testing.T) {
 		{"requests in flight alone", []func(*Config){func(c *Config) {
 			c.RoutingPolicy, c.RoutingScorers, c.SnapshotRefreshInterval, c.InFlight = "weighted", "active-requests:1", 5, "periodic"
 		}}, nil},
-		{"an autoscaler that sees", []func(*Config){scaling, func(c *Config) { c.SnapshotRefreshInterval = 5 }}, nil},
+		{"an autoscaler that sees", []func(*Config){scaling, func(c *Config) { c.SnapshotRefreshInterval = 5 }}, []string{
+			"snapshot-refresh-interval has no effect: only the autoscaler reads signals of instances; see autoscale.refresh"}},
 		{"signals that nobody reads", []func(*Config){func(c *Config) {
 			c.RoutingPolicy = "least-loaded"
 			*c.Policies.Observability.Fresh.Of(policy.KVUse) = "50ms"

@@ -148,7 +148,11 @@ func (p *Plan) NoteUnread(signals, checks policy.Signals) {
 	}
 	inFlight := signals&policy.InFlight != 0
 	if usual == policy.NoSignals && !(inFlight && periodic) {
-		p.noteIfSet([]string{"snapshot-refresh-interval"}, "no policy reads a signal that is refreshed by it")
+		because := "no policy reads a signal that is refreshed by it"
+		if checks.Published() != policy.NoSignals {
+			because = "only the autoscaler reads signals of instances; see autoscale.refresh"
+		}
+		p.noteIfSet([]string{"snapshot-refresh-interval"}, because)
 	}
 	if published|checks.Published() == policy.NoSignals {
 		p.noteIfSet([]string{"signals"}, "no policy reads what instances publish")
