@@ -13,6 +13,7 @@ import (
 	"blis/bundle"
 	"blis/input"
 	"blis/policy"
+	"blis/setup"
 	"blis/study"
 	"blis/suggest"
 )
@@ -29,7 +30,7 @@ func (r *compareCmd) applyPolicies(command *kong.Context, l *settingSources) err
 		return &inputError{"--policy-config: compare takes bundles as arguments, like blis compare " + r.PolicyConfig + " round-robin"}
 	}
 	for _, p := range command.Path {
-		if p.Flag != nil && p.Flag.Name == "policies" && l.origin(p) != fromFile {
+		if p.Flag != nil && p.Flag.Name == "policies" && l.origin(p) != setup.FromFile {
 			return &inputError{l.location("policies", l.origin(p)) + ": compare takes bundles as arguments, files or names of routing policies"}
 		}
 	}
@@ -41,16 +42,16 @@ func (r *compareCmd) applyPolicies(command *kong.Context, l *settingSources) err
 		policies, err := r.bundleOf(argument, names[i], given)
 		r.bundles = append(r.bundles, study.Bundle{Name: names[i], Policies: policies, Err: err})
 	}
-	return nil
+	return r.UseBundle(bundle.Bundle{}) // the settings are in the bundles
 }
 
 // bundleOf is the bundle of an argument, changed as the settings given say.
-func (r *compareCmd) bundleOf(argument, name string, given []givenFlag) (b bundle.Bundle, err error) {
+func (r *compareCmd) bundleOf(argument, name string, given []setup.Edit) (b bundle.Bundle, err error) {
 	s := r.settings // a copy: its bundle is changed alone
 	if s.Policies, err = argumentBundle(argument); err != nil {
 		return b, err
 	}
-	if err := s.applyFlags(given, fromEnvironment); err != nil {
+	if err := s.edit(given, setup.FromEnvironment); err != nil {
 		var input *inputError
 		if errors.As(err, &input) {
 			return b, &inputError{"bundle " + name + ": " + input.text}

@@ -201,3 +201,13 @@ func TestModelSetsListsWhatIsShipped(t *testing.T) {
 		t.Errorf("%v, %v", items, err)
 	}
 }
+
+// settingOf is the value of a setting in a configuration.
+func settingOf(c *actors.Config, name string) any {
+	for _, e := range entries(c) {
+		if e.name == name {
+			return e.value
+		}
+	}
+	return nil
+}

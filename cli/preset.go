@@ -7,6 +7,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"blis/actors"
+	"blis/setup"
 	"blis/suggest"
 	"blis/workload/spec"
 )
@@ -43,7 +44,7 @@ func (s *settings) takeWorkload(command *kong.Context, l *settingSources) error 
 	if s.WorkloadKind == "" {
 		return nil
 	}
-	given := map[string]origin{}
+	given := map[string]setup.Origin{}
 	for _, p := range command.Path {
 		if p.Flag != nil {
 			given[p.Flag.Name] = max(given[p.Flag.Name], l.origin(p))

@@ -17,6 +17,7 @@ import (
 	"blis/actors"
 	"blis/report"
 	"blis/report/plaintext"
+	"blis/setup"
 	"blis/vtime"
 	"blis/workload"
 	"blis/workload/spec"
@@ -45,7 +46,7 @@ func (s *subject) applyPolicies(command *kong.Context, l *settingSources) error 
 		return s.settings.applyPolicies(command, l)
 	}
 	for _, p := range command.Path {
-		if p.Flag != nil && l.origin(p) == fromFlag && slices.Contains([]string{"trace", "workload-spec", "scenario", "concurrency", "workload"}, p.Flag.Name) {
+		if p.Flag != nil && l.origin(p) == setup.FromFlag && slices.Contains([]string{"trace", "workload-spec", "scenario", "concurrency", "workload"}, p.Flag.Name) {
 			return &inputError{fmt.Sprintf("%s and --%s %v are both workloads: want one of them", s.Argument, p.Flag.Name, p.Flag.Target.Interface())}
 		}
 	}

@@ -119,8 +119,8 @@ func (p *resolver) resolveFitness() (err error) {
 // wrong is the error of a setting with a bad value: at its place in the bundle file,
 // if it stands there, else by its flag.
 func wrong(c *Config, flag string, value any, want string) string {
-	if path, ok := PolicyPath(flag); ok {
-		fault := &policy.Error{Field: path, Problem: fmt.Sprintf("%v is not allowed, want %s", value, want)}
+	if s := settingOf(flag); s != nil {
+		fault := &policy.Error{Field: s.path, Problem: fmt.Sprintf("%v is not allowed, want %s", value, want)}
 		if located := c.Policies.Locate(fault); located != error(fault) {
 			return located.Error()
 		}

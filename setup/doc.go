@@ -9,8 +9,8 @@
 //	deployment.go      model and GPU alone
 //	latency.go         the latency model
 //	check.go           which values a setting can have
-//	policies.go        settings and policy bundle; shortcut.go which settings are
-//	                   fields of the bundle
+//	edits.go           flags as edits of the policy bundle; policies.go the bundle of
+//	                   a run
 //	scaling.go         whether and between which bounds instances come and go;
 //	random_duration.go how long that takes
 //	workload.go        generated requests; specification.go, trace.go other workloads

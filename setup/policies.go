@@ -2,7 +2,6 @@ package setup
 
 import (
 	"fmt"
-	"reflect"
 	"strconv"
 	"strings"
 
@@ -12,25 +11,26 @@ import (
 	"blis/vtime"
 )
 
-// resolvePolicies makes settings and bundle agree. A setting that is not at its
-// default changes the bundle; a setting at its default takes the bundle's value.
+// resolvePolicies applies the settings to the bundle and completes it. From then on
+// the bundle is what counts; the settings show it.
 func (p *resolver) resolvePolicies() error {
 	c := &p.Config
-	usual := reflect.ValueOf(DefaultConfig())
-	err := eachShortcut(reflect.ValueOf(c).Elem(), func(s shortcut, f reflect.Value) error {
-		if text := Text(f.Interface()); text != Text(usual.FieldByIndex(s.index).Interface()) {
-			return c.SetPolicy(s.flag, text)
-		}
-		if given := c.Policies.Get(s.path); given != "" {
-			return setText(f, given)
-		}
-		return nil
-	})
-	if err != nil {
+	if err := ApplyEdits(&c.Policies, c.edits()); err != nil {
 		return err
 	}
-	if c.Policies, err = c.Policies.Complete(); err != nil {
+	complete, err := c.Policies.Complete()
+	if err != nil {
 		return p.Locate(err)
+	}
+	for _, s := range bundleSettings {
+		if complete.Get(s.path) == "" && !s.isParameter() {
+			if err := complete.Set(s.path, s.usual); err != nil {
+				return err
+			}
+		}
+	}
+	if err := c.UseBundle(complete); err != nil {
+		return err
 	}
 	if c.SLOTargets != "" {
 		if p.Targets, err = metrics.ParseTargets(c.SLOTargets); err != nil {
@@ -41,71 +41,10 @@ func (p *resolver) resolvePolicies() error {
 	return p.resolveFreshness()
 }
 
-// completeBundle enters derived values and defaults into the bundle. Without an
-// autoscaler it leaves actuation out.
-func (p *resolver) completeBundle() error {
-	c := &p.Config
-	if a := &c.Policies.Autoscale; a.Type == "none" {
+// leaveOutScaling leaves out of the bundle how to scale where nothing scales.
+func (p *resolver) leaveOutScaling() error {
+	if a := &p.Config.Policies.Autoscale; a.Type == "none" {
 		*a = bundle.AutoscaleSelection{Selection: a.Selection}
-	}
-	return eachShortcut(reflect.ValueOf(c).Elem(), func(s shortcut, f reflect.Value) error {
-		switch {
-		case s.isType():
-			f.SetString(c.Policies.Get(s.path))
-			return nil
-		case s.isParameter(), s.isScaling() && c.AutoscalePolicy == "none":
-			return nil
-		}
-		return c.Policies.Set(s.path, Text(f.Interface()))
-	})
-}
-
-// SetPolicy changes the bundle as the flag of that name and text does: another
-// type drops the parameters of the one before. Flags that change no policy are
-// an error of the caller's; others of the user's are an *InputError.
-func (c *Config) SetPolicy(flag, text string) error {
-	path, ok := PolicyPath(flag)
-	if !ok {
-		return fmt.Errorf("setup: no policy depends on --%s", flag)
-	}
-	var err error
-	switch {
-	case path == scorers && text == "":
-	case path == scorers:
-		err = c.setScorers(text)
-	case path == "scheduler.type" && text == "priority": // vLLM's name for it
-		err = c.Policies.Set(path, "priority-fcfs")
-	default:
-		err = c.Policies.Set(path, text)
-	}
-	if err != nil {
-		return inputErrorf("--%s: %v", flag, err)
-	}
-	return nil
-}
-
-// setScorers makes the scorers of weighted those of the text, in that order.
-func (c *Config) setScorers(text string) error {
-	settings, err := policy.ParseScorers(text)
-	if err != nil {
-		return err
-	}
-	kept := c.Policies.Routing.Params
-	c.Policies.Routing.Params = nil
-	for _, s := range kept {
-		if s.Name == "tie" {
-			c.Policies.Routing.Params = append(c.Policies.Routing.Params, s)
-		}
-	}
-	for i, s := range settings {
-		for _, earlier := range settings[:i] {
-			if earlier.Name == s.Name {
-				return fmt.Errorf("%s is given twice", s.Name)
-			}
-		}
-		if err := c.Policies.Set("routing.params."+s.Name, s.Value); err != nil {
-			return err
-		}
 	}
 	return nil
 }
@@ -168,17 +107,6 @@ func (p *resolver) resolveFreshness() error {
 		}
 	}
 	return nil
-}
-
-// Text is the value of a setting as its flag reads it.
-func Text(value any) string {
-	switch x := value.(type) {
-	case fmt.Stringer:
-		return x.String()
-	case float64:
-		return strconv.FormatFloat(x, 'g', -1, 64)
-	}
-	return fmt.Sprint(value)
 }
 
 // Ways to keep the router's prefix index.

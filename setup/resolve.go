@@ -29,7 +29,7 @@ type resolver struct {
 // faults that checks find are told with those of other settings.
 func Resolve(c Config, checks ...func() error) (*Plan, error) {
 	p := &resolver{Plan: &Plan{Config: c}, checks: checks}
-	for _, step := range []func() error{p.openSpec, p.resolvePolicies, p.noteUnused, p.checkInputs, p.resolveCache, p.resolveLimits, p.resolveLatency, p.resolveScaling, p.resolveWorkload, func() error { return noteModels(p.Plan) }, p.completeBundle, func() error { return resolveForced(p.Plan) }} {
+	for _, step := range []func() error{p.openSpec, p.resolvePolicies, p.noteUnused, p.checkInputs, p.resolveCache, p.resolveLimits, p.resolveLatency, p.resolveScaling, p.resolveWorkload, func() error { return noteModels(p.Plan) }, p.leaveOutScaling, func() error { return resolveForced(p.Plan) }} {
 		if err := step(); err != nil {
 			var fit *latency.DoesNotFit
 			var input *InputError

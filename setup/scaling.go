@@ -2,6 +2,7 @@ package setup
 
 import (
 	"fmt"
+	"strconv"
 
 	"blis/policy"
 )
@@ -28,6 +29,9 @@ func (p *resolver) resolveScaling() error {
 	c := &p.Config
 	if c.MaxReplicas == 0 {
 		c.MaxReplicas = derivedMaxReplicas(c.NumInstances)
+		if err := c.Policies.Set("autoscale.max", strconv.Itoa(c.MaxReplicas)); err != nil {
+			return err
+		}
 	}
 	if c.AutoscalePolicy != "none" && c.AutoscaleInterval == 0 {
 		return &InputError{wrong(c, "autoscale-interval", 0, "more with --autoscale-policy "+c.AutoscalePolicy)}
