@@ -65,6 +65,28 @@ type InstanceState struct {
 	Own [MaxOwnSignals]float64 // values of the signals of other modules
 }
 
+// Service is what the router knows of how one instance serves. It changes slowly
+// and is apart from Slot, so that slots stay short.
+type Service struct {
+	CachedTokens, LookedUpTokens int64 // prompt tokens found in the prefix cache, and looked up, at first admissions
+	// Sums of TTFT and TPOT in µs, over the last RecentCompletions completed
+	// requests, and the numbers of those that have a TTFT and a TPOT.
+	TTFT, TPOT   int64
+	TTFTs, TPOTs int64
+	// The numbers of those requests whose class has targets, and of those that
+	// met every target.
+	Judged, Attained int64
+	// Tokens of waiting requests that are to be prefilled; tokens prefilled in
+	// the last steps that prefilled any, and the µs that these steps took.
+	WaitingTokens, PrefillTokens, PrefillMicros int64
+}
+
+func (s *Service) hitRate() float64 { return mean(s.CachedTokens, s.LookedUpTokens) }
+
+// RecentCompletions is the number of completed requests that recent latencies are
+// about.
+const RecentCompletions = 100
+
 // Signal is a row of the table of signals. The first six columns hold for signals
 // that instances publish alone.
 type Signal struct {
@@ -89,8 +111,9 @@ type Signal struct {
 type numberOf func(*InstanceState) *int64
 
 // signalTable has a row for each signal of this package, in the order of the bits.
-// A new signal that instances publish is a constant above, a row here, a method of
-// View that reads it, and a field of InstanceState where the engine fills it in.
+// A new signal that instances publish is a constant above, a row here, a field of
+// Service that engine.State fills in, a method of View that reads it, and a row of
+// docs/policies.md.
 var signalTable = []Signal{
 	{Bit: InFlight, Name: "in-flight"},
 	{Bit: QueueDepth, Name: "queue depth", Key: "queue_depth", numbers: []numberOf{

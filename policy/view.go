@@ -36,28 +36,6 @@ var phaseNames = [...]string{"serving", "starting", "warming", "draining", "gone
 // String returns the phase in a word.
 func (p Phase) String() string { return phaseNames[p] }
 
-// Service is what the router knows of how one instance serves. It changes slowly
-// and is apart from Slot, so that slots stay short.
-type Service struct {
-	CachedTokens, LookedUpTokens int64 // prompt tokens found in the prefix cache, and looked up, at first admissions
-	// Sums of TTFT and TPOT in µs, over the last RecentCompletions completed
-	// requests, and the numbers of those that have a TTFT and a TPOT.
-	TTFT, TPOT   int64
-	TTFTs, TPOTs int64
-	// The numbers of those requests whose class has targets, and of those that
-	// met every target.
-	Judged, Attained int64
-	// Tokens of waiting requests that are to be prefilled; tokens prefilled in
-	// the last steps that prefilled any, and the µs that these steps took.
-	WaitingTokens, PrefillTokens, PrefillMicros int64
-}
-
-func (s *Service) hitRate() float64 { return mean(s.CachedTokens, s.LookedUpTokens) }
-
-// RecentCompletions is the number of completed requests that recent latencies are
-// about.
-const RecentCompletions = 100
-
 // View is the instances as a decision sees them, in instance order. The zero
 // View has none. Its owner, the router, writes it with Add, Set, Show and
 // AddInFlight; policies read it signal by signal.
