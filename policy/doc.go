@@ -21,6 +21,7 @@
 //	maxtree.go     the best of many instances of which few change
 //	draws.go       randomness of routing: hashes, no stream
 //	registry.go    names, parameters, constructors, errors for bad ones
+//	register.go    policies and scorers of other modules
 //	template.go    what a template says of its parameters
 //	parameter.go   types of parameters; values by tenant or class
 //

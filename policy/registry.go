@@ -28,6 +28,7 @@ type Template struct {
 	Name       string
 	Help       string // one line
 	Parameters []Parameter
+	Seeded     bool // draws, whatever its parameters are; policies with tie: random need not say so
 	// Open describes the settings of single tenants, whose names the user makes
 	// up; see TenantsPrefix. nil: there are none.
 	Open *Parameter

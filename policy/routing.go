@@ -21,7 +21,7 @@ var routingTemplates = []template[Routing]{{
 		return &byLoad{ranking{tie: newTieBreak(v, env)}, LeastLoad}, nil
 	},
 }, {
-	Template: Template{Kind: RoutingKind, Name: "weighted", Help: "the largest weighted sum of scores in [0, 1]; without weights prefix-affinity:3, queue-depth:2, kv-utilization:2",
+	Template: Template{Kind: RoutingKind, Name: weightedName, Help: "the largest weighted sum of scores in [0, 1]; without weights prefix-affinity:3, queue-depth:2, kv-utilization:2",
 		Parameters: weightedParameters()},
 	build: newWeighted,
 }, {
@@ -36,7 +36,7 @@ var routingTemplates = []template[Routing]{{
 		}, nil
 	},
 }, {
-	Template: Template{Kind: RoutingKind, Name: powerOfTwoName, Help: "two instances drawn by seed, request number and attempt; the one with less effective load"},
+	Template: Template{Kind: RoutingKind, Name: "power-of-two", Seeded: true, Help: "two instances drawn by seed, request number and attempt; the one with less effective load"},
 	build:    newPowerOfTwo,
 }, {
 	Template: Template{Kind: RoutingKind, Name: "always-busiest", Help: "the largest effective load (pathological, for tests)",
@@ -45,6 +45,9 @@ var routingTemplates = []template[Routing]{{
 		return &byLoad{ranking{tie: newTieBreak(v, env), busiest: true}, MostLoad}, nil
 	},
 }}
+
+// weightedName is the name of the policy that has scorers.
+const weightedName = "weighted"
 
 // noTarget is the decision when no instance is routable.
 var noTarget = RoutingDecision{Target: -1, Reason: NoInstance}

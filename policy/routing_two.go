@@ -6,8 +6,6 @@ import (
 	"blis/vtime"
 )
 
-const powerOfTwoName = "power-of-two"
-
 // powerOfTwo draws two different routable instances, every pair with equal
 // probability, and takes the one with less effective load. Of equals it takes the
 // one drawn first. A single routable instance is taken without a draw.

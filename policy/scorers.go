@@ -26,20 +26,24 @@ func (k scorerKind) perRequest() bool {
 	return k == prefixAffinity || k == sessionAffinity || k == prefixMatch
 }
 
-// scorerTable is indexed by scorerKind.
-var scorerTable = [...]struct {
+// scorerRow describes a scorer.
+type scorerRow struct {
 	name, weight, help string
 	observes           Signals
-}{
-	prefixAffinity:  {"prefix-affinity", "3", "share of the prompt's full blocks that the instance is expected to have cached", Prefixes},
-	queueDepth:      {"queue-depth", "2", "1 at the smallest effective load, 0 at the largest, linear between", effectiveLoad},
-	waitingQueue:    {"waiting-queue", "0", "the same over the wait queue alone", QueueDepth},
-	kvUtilization:   {"kv-utilization", "2", "share of KV blocks that are free", KVUse},
-	loadBalance:     {"load-balance", "0", "1/(1 + effective load)", effectiveLoad},
-	activeRequests:  {"active-requests", "0", "1 without requests in flight, 0 at the most that any instance has, linear between", InFlight},
-	sessionAffinity: {"session-affinity", "0", "1 for the instance that served the request's session last, if it is among the last 2^20 sessions; 0 without a session", NoSignals},
-	prefixMatch:     {"prefix-match", "0", "1 where any block of the prompt is expected in cache, else 0: a bonus on a match, however long", Prefixes},
-	cacheHitRate:    {"cache-hit-rate", "0", "share of prompt tokens that the instance found in its prefix cache so far; 0 before the first", HitRate},
+	score              func(view *View, i int) float64 // of a registered one
+}
+
+// scorerTable is indexed by scorerKind; see RegisterScorer for more of them.
+var scorerTable = []scorerRow{
+	prefixAffinity:  {"prefix-affinity", "3", "share of the prompt's full blocks that the instance is expected to have cached", Prefixes, nil},
+	queueDepth:      {"queue-depth", "2", "1 at the smallest effective load, 0 at the largest, linear between", effectiveLoad, nil},
+	waitingQueue:    {"waiting-queue", "0", "the same over the wait queue alone", QueueDepth, nil},
+	kvUtilization:   {"kv-utilization", "2", "share of KV blocks that are free", KVUse, nil},
+	loadBalance:     {"load-balance", "0", "1/(1 + effective load)", effectiveLoad, nil},
+	activeRequests:  {"active-requests", "0", "1 without requests in flight, 0 at the most that any instance has, linear between", InFlight, nil},
+	sessionAffinity: {"session-affinity", "0", "1 for the instance that served the request's session last, if it is among the last 2^20 sessions; 0 without a session", NoSignals, nil},
+	prefixMatch:     {"prefix-match", "0", "1 where any block of the prompt is expected in cache, else 0: a bonus on a match, however long", Prefixes, nil},
+	cacheHitRate:    {"cache-hit-rate", "0", "share of prompt tokens that the instance found in its prefix cache so far; 0 before the first", HitRate, nil},
 }
 
 // weightedParameters returns the parameters of weighted: a weight for each scorer,
@@ -47,10 +51,15 @@ var scorerTable = [...]struct {
 func weightedParameters() []Parameter {
 	var list []Parameter
 	for _, s := range scorerTable {
-		list = append(list, Parameter{Name: s.name, Type: Weight, Default: s.weight, Min: 0, Max: 1e9,
-			Help: s.help + "; the defaults hold when no weight is given, else those not given are 0"})
+		list = append(list, s.parameter())
 	}
 	return append(list, tie)
+}
+
+// parameter returns the weight of the scorer.
+func (s *scorerRow) parameter() Parameter {
+	return Parameter{Name: s.name, Type: Weight, Default: s.weight, Min: 0, Max: 1e9,
+		Help: s.help + "; the defaults hold when no weight is given, else those not given are 0"}
 }
 
 // ParseScorers reads "prefix-affinity:3,queue-depth:2" as settings for
@@ -123,8 +132,14 @@ func (s *scorer) share(view *View, i int) float64 {
 		return float64(s.weight * (1 / float64(1+slot.load())))
 	case cacheHitRate:
 		return float64(s.weight * view.services[i].hitRate())
+	case kvUtilization:
+		return float64(s.weight * freeShare(slot.Used, slot.Total))
 	}
-	return float64(s.weight * freeShare(slot.Used, slot.Total))
+	score := scorerTable[s.kind].score(view, i)
+	if !(score >= 0 && score <= 1) {
+		panic(fmt.Sprintf("policy: the scorer %q is %v: want 0 to 1", scorerTable[s.kind].name, score))
+	}
+	return float64(s.weight * score)
 }
 
 // unset makes the shares of rows 0, for a perRequest scorer.

@@ -75,7 +75,7 @@ func (t *Template) Draws(settings []Setting) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	return t.Name == powerOfTwoName || v.find(tie.Name) >= 0 && v.choice(tie.Name) == "random", nil
+	return t.Seeded || v.find(tie.Name) >= 0 && v.choice(tie.Name) == "random", nil
 }
 
 // effective lists the parameters of a policy with their values.
