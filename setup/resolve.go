@@ -29,18 +29,36 @@ type resolver struct {
 // faults that checks find are told with those of other settings.
 func Resolve(c Config, checks ...func() error) (*Plan, error) {
 	p := &resolver{Plan: &Plan{Config: c}, checks: checks}
-	for _, step := range []func() error{p.openSpec, p.resolvePolicies, p.noteUnused, p.checkInputs, p.resolveCache, p.resolveLimits, p.resolveLatency, p.resolveScaling, p.resolveWorkload, func() error { return noteModels(p.Plan) }, p.leaveOutScaling, func() error { return resolveForced(p.Plan) }} {
+	if err := inOrder(p.openSpec, p.resolvePolicies, p.noteUnused, p.checkInputs, p.resolveCache, p.resolveLimits, p.resolveLatency, p.resolveScaling, p.resolveWorkload, func() error { return noteModels(p.Plan) }, p.leaveOutScaling, func() error { return resolveForced(p.Plan) }); err != nil {
+		return nil, err
+	}
+	p.Summary.Chance = chanceOf(p.Plan)
+	return p.Plan, nil
+}
+
+// LatencyModel returns the latency model that instances of a run of c have, and what
+// the user is told of it. It opens no workload. Its errors are those of Resolve.
+func LatencyModel(c Config) (latency.Model, Summary, error) {
+	p := &resolver{Plan: &Plan{Config: c}}
+	if err := inOrder(p.checkInputs, p.resolveCache, p.resolveLimits, p.resolveLatency); err != nil {
+		return nil, Summary{}, err
+	}
+	return p.Model, p.Summary, nil
+}
+
+// inOrder carries out steps until one fails.
+func inOrder(steps ...func() error) error {
+	for _, step := range steps {
 		if err := step(); err != nil {
 			var fit *latency.DoesNotFit
 			var input *InputError
 			if errors.As(err, &fit) || errors.As(err, &input) {
-				return nil, err
+				return err
 			}
-			return nil, &InputError{err.Error()}
+			return &InputError{err.Error()}
 		}
 	}
-	p.Summary.Chance = chanceOf(p.Plan)
-	return p.Plan, nil
+	return nil
 }
 
 func (p *resolver) resolveModel() error {
