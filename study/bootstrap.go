@@ -128,7 +128,9 @@ func lastSignificant(r []float64, band float64, run, most int) int {
 	return most
 }
 
-// autocovariance is the autocovariance of a series at lags from 0 to most.
+// autocovariance is the autocovariance of a series at lags from 0 to most,
+// around the mean of all and divided by n, as Politis and White need it; those
+// of the libraries take the mean of each part and divide by its length less one.
 func autocovariance(series []float64, most int) []float64 {
 	mean, _ := moments(series)
 	r := make([]float64, most+1)
@@ -141,7 +143,9 @@ func autocovariance(series []float64, most int) []float64 {
 	return r
 }
 
-// median is the median of a list that is not empty.
+// median is the median of a list that is not empty: of an even number the upper
+// one in the middle, an element of the list. The libraries take their mean, or
+// the lower one.
 func median(list []float64) float64 {
 	sorted := slices.Sorted(slices.Values(list))
 	return sorted[len(sorted)/2]
