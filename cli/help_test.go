@@ -9,6 +9,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"blis/policy"
 	"blis/report/plaintext"
 )
 
@@ -157,7 +158,7 @@ func TestCompletion(t *testing.T) {
 		want string
 	}{
 		{"ru", "run"},
-		{"run --routing-policy ", "round-robin least-loaded weighted prefix-affinity power-of-two always-busiest"},
+		{"run --routing-policy ", routingPolicies()},
 		{"run --routing-policy=pre", "--routing-policy=prefix-affinity"},
 		{"run --routing-policy = pre", "prefix-affinity"},
 		{"run --scheduler pri", "priority-fcfs"},
@@ -198,4 +199,13 @@ func TestCompletion(t *testing.T) {
 	if s := done(t, "__complete", "--", "run", "--hardware", "L"); s.out != "L40S\n" {
 		t.Errorf("printed %q", s.out)
 	}
+}
+
+// routingPolicies lists the names of all, with blanks between.
+func routingPolicies() string {
+	var names []string
+	for _, t := range policy.OfKind(policy.RoutingKind) {
+		names = append(names, t.Name)
+	}
+	return strings.Join(names, " ")
 }
