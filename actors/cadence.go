@@ -47,8 +47,8 @@ func (c cadence) bound(o *lookahead.Observation) {
 		return
 	}
 	k := c.before(o.At.At)
-	o.Until = earlier(o.Until, c.key(k+1).Next())
-	o.LeafLimit = earlier(o.LeafLimit, c.key(k+2))
+	o.Until = lookahead.Earliest(o.Until, c.key(k+1).Next())
+	o.LeafLimit = lookahead.Earliest(o.LeafLimit, c.key(k+2))
 	if k >= 0 && o.StateBefore.Less(c.key(k).Next()) {
 		o.StateBefore = c.key(k).Next()
 	}

@@ -365,12 +365,12 @@ func (c *cluster) release() {
 func (c *cluster) react(k lookahead.Key) lookahead.Key {
 	asked := c.router.trigger.reaction(k.At)
 	if l := c.router.loop; l != nil {
-		asked = earlier(asked, l.react(k))
+		asked = lookahead.Earliest(asked, l.react(k))
 	}
 	if b := c.router.replicas; b == nil || b.handingBack == 0 {
 		return asked
 	}
-	return earlier(asked, lookahead.Key{At: k.At.Add(1).Add(c.plan.Config.RoutingLatency), Class: vtime.ClassDelivery})
+	return lookahead.Earliest(asked, lookahead.Key{At: k.At.Add(1).Add(c.plan.Config.RoutingLatency), Class: vtime.ClassDelivery})
 }
 
 // life is the span in which instance i was ready in a run that ended at end.

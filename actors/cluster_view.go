@@ -156,7 +156,7 @@ func (s *clusterView) twinRefresh(r *router) lookahead.Key {
 		k = nextUnseen(s.load.cadence, s.refresh, at.At)
 	}
 	for _, f := range s.side {
-		k = earlier(k, nextUnseen(f.snapshots.cadence, f.refresh, at.At))
+		k = lookahead.Earliest(k, nextUnseen(f.snapshots.cadence, f.refresh, at.At))
 	}
 	return k
 }

@@ -11,13 +11,13 @@ import (
 // Next implements lookahead.Process.
 func (r *router) Next() lookahead.Key {
 	k := r.arrivalKey()
-	k = earlier(k, r.held.admit.key(vtime.ClassAdmission))
-	k = earlier(k, r.held.route.key(vtime.ClassRouting))
-	k = earlier(k, r.held.expire.key(vtime.ClassTimeout))
+	k = lookahead.Earliest(k, r.held.admit.key(vtime.ClassAdmission))
+	k = lookahead.Earliest(k, r.held.route.key(vtime.ClassRouting))
+	k = lookahead.Earliest(k, r.held.expire.key(vtime.ClassTimeout))
 	if r.replicas != nil {
-		k = earlier(k, r.replicas.nextOverdue())
+		k = lookahead.Earliest(k, r.replicas.nextOverdue())
 	}
-	return earlier(k, r.cluster.twinRefresh(r))
+	return lookahead.Earliest(k, r.cluster.twinRefresh(r))
 }
 
 func (r *router) arrivalKey() lookahead.Key {
@@ -65,7 +65,7 @@ func (r *router) nextReading() lookahead.Key {
 			at = min(at, t.Add(r.admissionLatency))
 		}
 		if at != vtime.Never {
-			k = earlier(k, lookahead.Key{At: at, Class: vtime.ClassAdmission})
+			k = lookahead.Earliest(k, lookahead.Key{At: at, Class: vtime.ClassAdmission})
 		}
 	}
 	return k
@@ -105,8 +105,8 @@ func (r *router) Promise() lookahead.Key {
 		k.Class = vtime.ClassDelivery
 	}
 	if r.replicas != nil {
-		k = earlier(k, r.replicas.nextOverdue().Next())
-		k = earlier(k, r.trigger.reaction(r.possibleArrival()))
+		k = lookahead.Earliest(k, r.replicas.nextOverdue().Next())
+		k = lookahead.Earliest(k, r.trigger.reaction(r.possibleArrival()))
 	}
 	return k
 }

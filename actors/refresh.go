@@ -56,12 +56,12 @@ func (p *instance) StableUntil() lookahead.Key {
 		if f.checks {
 			continue
 		}
-		steady = earlier(steady, p.unchangedUntil(f.signals.EveryStep() != policy.NoSignals, f.onDemand))
+		steady = lookahead.Earliest(steady, p.unchangedUntil(f.signals.EveryStep() != policy.NoSignals, f.onDemand))
 	}
 	for i := range p.writers {
 		r := &p.writers[i]
 		if k := p.unchangedUntil(r.changesPerStep, false); !r.checks && !k.IsNever() {
-			steady = earlier(steady, r.key(r.after(k.At)))
+			steady = lookahead.Earliest(steady, r.key(r.after(k.At)))
 		}
 	}
 	return steady
@@ -102,7 +102,7 @@ func (p *instance) advanceByRefresh(out *lookahead.Outbox) {
 				r.flush()
 				r.dirty = k
 			}
-			h = earlier(h, r.key(r.dirty))
+			h = lookahead.Earliest(h, r.key(r.dirty))
 		}
 		p.engine.Act(h.At, h.Class)
 	}

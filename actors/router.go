@@ -161,7 +161,7 @@ func (r *router) Receive(m *lookahead.Message, out *lookahead.Outbox) {
 // Advance implements lookahead.Process.
 func (r *router) Advance(_ lookahead.Key, out *lookahead.Outbox) {
 	for {
-		k := earlier(r.Next(), r.NextPeriodic())
+		k := lookahead.Earliest(r.Next(), r.NextPeriodic())
 		if !out.Execute(k) {
 			return
 		}
@@ -346,11 +346,4 @@ func (r *router) dispatch(i int32, now vtime.Time, out *lookahead.Outbox) {
 		sendDelivery(out, to, now, effect, d)
 	}
 	r.held.drop(i)
-}
-
-func earlier(a, b lookahead.Key) lookahead.Key {
-	if b.Less(a) {
-		return b
-	}
-	return a
 }

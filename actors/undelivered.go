@@ -21,7 +21,7 @@ func (c *cluster) takeUndelivered() error {
 			c.collector.takeUndelivered(m, known)
 			return
 		}
-		known = earlier(known, m.Stamp.Key())
+		known = lookahead.Earliest(known, m.Stamp.Key())
 		switch m.Kind {
 		case kindDelivery:
 			readDelivery(&m.Body, &d)
@@ -45,9 +45,9 @@ func (c *cluster) takeUndelivered() error {
 // known is the Key of the earliest event that a cancelled run has left, without
 // messages in mailboxes. Anything that it would still have sent is later.
 func (c *cluster) known() lookahead.Key {
-	k := earlier(earlier(c.router.Next(), c.router.NextPeriodic()), c.autoscaler.NextPeriodic())
+	k := lookahead.Earliest(lookahead.Earliest(c.router.Next(), c.router.NextPeriodic()), c.autoscaler.NextPeriodic())
 	for _, n := range c.instances {
-		k = earlier(k, n.Next())
+		k = lookahead.Earliest(k, n.Next())
 	}
 	return k
 }

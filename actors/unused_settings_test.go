@@ -44,6 +44,8 @@ func TestSettingsWithoutEffectAreNoted(t *testing.T) {
 			[]string{"autoscale-trigger, min-replicas, warmup-routable, drain-timeout have no effect: autoscale-policy is none"}},
 		{"no autoscaler, but bounds", []func(*Config){func(c *Config) { c.MaxReplicas = 7 }}, []string{"max-replicas has no effect: autoscale-policy is none"}},
 		{"no autoscaler, but costs, which every run has", []func(*Config){func(c *Config) { c.CostPerReplicaHour = 2 }}, nil},
+		{"no autoscaler, but a cadence of it", []func(*Config){func(c *Config) { c.Policies.Autoscale.Refresh = "5s" }},
+			[]string{"autoscale.refresh has no effect: autoscale-policy is none"}},
 		{"in a bundle", []func(*Config){func(c *Config) { c.Policies.Autoscale.DrainTimeout = "5s" }}, []string{"drain-timeout has no effect: autoscale-policy is none"}},
 		{"an autoscaler", []func(*Config){scaling, func(c *Config) { c.DrainTimeout, c.MaxReplicas, c.WarmupDuration, c.WarmupPenalty = 5, 7, 100, 3 }}, nil},
 		{"drains at once", []func(*Config){scaling, func(c *Config) { c.DrainPolicy, c.DrainTimeout = setup.DrainImmediate, 5 }},

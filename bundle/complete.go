@@ -33,18 +33,38 @@ func (b Bundle) Complete() (Bundle, error) {
 	return b, nil
 }
 
+// Draws reports whether the policy of a kind draws. It is false for one that cannot
+// be made.
+func (b *Bundle) Draws(kind policy.Kind) bool {
+	list := sections()
+	for i := range list {
+		s := &list[i]
+		if s.selection == nil || s.name != string(kind) {
+			continue
+		}
+		c := s.selection(b)
+		t, err := c.template(kind)
+		if err != nil {
+			return false
+		}
+		draws, err := t.Draws(c.Params)
+		return err == nil && draws
+	}
+	return false
+}
+
 // Seeded reports whether these policies make a run depend on its seed, beside its
-// traffic: they draw among equally good instances, draw pairs of instances, or draw
-// times to provision a machine or load a model. Replicates of such a run of a trace
-// differ only by chance in the cluster. It is false for a bundle that cannot run.
+// traffic: they draw, among equally good instances or otherwise, or draw times to
+// provision a machine or load a model. Replicates of such a run of a trace differ
+// only by chance in the cluster. It is false for a bundle that cannot run.
 func (b *Bundle) Seeded() bool {
-	t, err := b.Routing.template(policy.RoutingKind)
-	if err != nil {
+	if _, err := b.Complete(); err != nil {
 		return false
 	}
-	draws, err := t.Draws(b.Routing.Params)
-	if err != nil || draws {
-		return draws
+	for _, kind := range policy.Kinds {
+		if b.Draws(kind) {
+			return true
+		}
 	}
 	scales := b.Autoscale.Type != "" && b.Autoscale.Type != policy.OfKind(policy.AutoscaleKind)[0].Name
 	return scales && (strings.Contains(b.Autoscale.Provisioning, ",") || strings.Contains(b.Autoscale.ModelLoad, ","))

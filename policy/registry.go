@@ -13,7 +13,7 @@ import (
 // Kind is what a policy decides about.
 type Kind string
 
-// Kinds, in the order in which a request meets them.
+// The kinds, in the order in which a request meets them.
 const (
 	AdmissionKind Kind = "admission"
 	PriorityKind  Kind = "priority"
@@ -21,6 +21,9 @@ const (
 	SchedulerKind Kind = "scheduler"
 	AutoscaleKind Kind = "autoscale"
 )
+
+// Kinds are all kinds, in that order.
+var Kinds = []Kind{AdmissionKind, PriorityKind, RoutingKind, SchedulerKind, AutoscaleKind}
 
 // Template describes a registered policy.
 type Template struct {

@@ -1,8 +1,6 @@
 package setup
 
-import (
-	"blis/bundle"
-)
+import "blis/policy"
 
 // Chance says what the seeds of a run decide. Where they decide nothing all runs of
 // a configuration are the same, so one is enough.
@@ -11,7 +9,7 @@ type Chance struct {
 	// has its own arrivals.
 	Traffic bool
 	// Decisions: another seed may be other decisions under the same traffic.
-	// Routing draws among instances, or a lognormal load time is drawn.
+	// A policy draws, or a lognormal load time is drawn.
 	Decisions bool
 }
 
@@ -21,13 +19,10 @@ func chanceOf(p *Plan) Chance {
 	c := &p.Config
 	fixed, replayed := p.Source.(interface{ Paced() bool })
 	chance := Chance{Traffic: c.Custom.Source == nil && !(replayed && !fixed.Paced())}
-	chance.Decisions = c.Custom.Admission != nil || c.Custom.Priority != nil || c.Custom.Routing != nil || c.Custom.Autoscale != nil || c.Custom.Scheduler != nil ||
-		p.Scales() && (c.ProvisioningDelay.CV > 0 || c.ModelLoadTime.CV > 0) ||
-		(p.Scales() || c.NumInstances > 1) && routingDraws(&c.Policies)
+	b, custom := &c.Policies, &c.Custom
+	chance.Decisions = custom.Admission != nil || custom.Priority != nil || custom.Routing != nil || custom.Autoscale != nil || custom.Scheduler != nil ||
+		b.Draws(policy.AdmissionKind) || b.Draws(policy.PriorityKind) || b.Draws(policy.SchedulerKind) ||
+		p.Scales() && (b.Draws(policy.AutoscaleKind) || c.ProvisioningDelay.CV > 0 || c.ModelLoadTime.CV > 0) ||
+		(p.Scales() || c.NumInstances > 1) && b.Draws(policy.RoutingKind)
 	return chance
-}
-
-// routingDraws reports whether the routing policy draws among instances.
-func routingDraws(b *bundle.Bundle) bool {
-	return b.Routing.Type == "power-of-two" || b.Get("routing.params.tie") == "random"
 }

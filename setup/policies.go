@@ -88,7 +88,9 @@ func (p *resolver) resolveFreshness() error {
 		if err != nil {
 			return inputErrorf("autoscale.refresh: %v", err)
 		}
-		p.CheckRefresh = d
+		if p.CheckRefresh = d; !p.Scales() {
+			p.note("autoscale.refresh has no effect: autoscale-policy is none")
+		}
 	}
 	p.Freshness = map[policy.Signals]vtime.Duration{}
 	for _, row := range policy.SignalTable() {
