@@ -38,9 +38,8 @@ var layers = map[string]string{
 	"workload/servegen": "suggest input/textio workload workload/draw workload/traffic",
 	"workload/survey":   "workload metrics",
 
-	"input":         "",
-	"input/nesting": "",
-	"input/textio":  "",
+	"input":        "",
+	"input/textio": "",
 
 	"cputime":           "", // for tests
 	"internal/testsize": "",
@@ -56,7 +55,7 @@ var layers = map[string]string{
 	"lookahead": "",
 	"kv":        "workload",
 	"policy":    "internal/keytable prefixindex suggest workload",
-	"bundle":    "input/nesting suggest policy",
+	"bundle":    "suggest yamldoc policy",
 	"trace":     "input/textio suggest policy metrics",
 	"engine":    "kv latency policy workload metrics",
 	"setup":     "input latency bundle policy metrics " + workloads,
@@ -79,7 +78,7 @@ var layers = map[string]string{
 const workloads = "workload workload/draw workload/traffic workload/loadgen workload/traces workload/servegen workload/spec workload/survey"
 
 // pure are the packages whose results are functions of their arguments.
-var pure = strings.Fields("vtime vtime/heap input/nesting yamldoc latency metrics kv internal/keytable prefixindex policy bundle trace engine calibrate/regress " + workloads)
+var pure = strings.Fields("vtime vtime/heap yamldoc latency metrics kv internal/keytable prefixindex policy bundle trace engine calibrate/regress " + workloads)
 
 // opensFiles are the files of pure packages that may import os.
 var opensFiles = []string{"workload/traces/tracefile.go", "workload/servegen/files.go", "workload/spec/specfile.go"}
