@@ -23,6 +23,7 @@ type entry struct {
 	slot    int32
 }
 
+// Before implements heap.Ordered.
 func (e *entry) Before(o *entry) bool {
 	if e.at != o.at {
 		return e.at < o.at

@@ -29,12 +29,17 @@ var parameterAliases = map[policy.Kind]map[string]string{
 	policy.AutoscaleKind: {"scale_up_threshold": "up", "scale_down_threshold": "down", "cooldown_seconds": "cooldown"},
 }
 
-// canonicalType returns the type of that name or alias.
+// canonicalType returns the type of that name or alias. A policy that another module
+// registered by the name of an alias wins.
 func canonicalType(kind policy.Kind, name string) string {
-	if own, ok := typeAliases[kind][name]; ok {
-		return own
+	own, isAlias := typeAliases[kind][name]
+	if !isAlias {
+		return name
 	}
-	return name
+	if _, err := policy.Find(kind, name); err == nil {
+		return name
+	}
+	return own
 }
 
 // canonicalName returns the parameter of that name or alias.

@@ -45,6 +45,7 @@ type timer struct {
 	member
 }
 
+// Before implements heap.Ordered.
 func (x *timer) Before(y *timer) bool {
 	if x.at != y.at {
 		return x.at < y.at

@@ -145,8 +145,6 @@ func (e *Edit) apply(b *bundle.Bundle) error {
 	case path == scorers && e.Text == "":
 	case path == scorers:
 		err = setScorers(b, e.Text)
-	case path == "scheduler.type" && e.Text == "priority": // vLLM's name for it
-		err = b.Set(path, "priority-fcfs")
 	default:
 		err = b.Set(path, e.Text)
 	}

@@ -1,8 +1,6 @@
 package setup
 
-import (
-	"fmt"
-)
+import "fmt"
 
 // InputError is an error in the user's input: one line that says what is wrong,
 // where, and what would be right. The command exits with 2 for it.
