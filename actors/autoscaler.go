@@ -139,24 +139,24 @@ func (a *autoscaler) Fold() uint64 { return uint64(a.checks) }
 
 // newAutoscaler makes the actor that asks the policy. It reads what the router and
 // the instances publish, at its own cadence.
-func newAutoscaler(p *setup.Plan, q *policies, from *published, traced bool) *autoscaler {
-	c := &p.Config
+func newAutoscaler(p *setup.Pool, q *policies, from *published, traced bool) *autoscaler {
 	a := &autoscaler{policy: q.autoscale, next: vtime.Never, published: from, traced: traced}
+	s := p.Scaling
+	if s == nil {
+		return a
+	}
 	switch {
-	case !p.Scales():
 	case q.trigger.Conditional():
-		a.trigger, a.minGap = q.trigger, c.AutoscaleInterval
-	case c.AutoscaleTrigger != policy.EventTrigger:
-		a.interval, a.next = c.AutoscaleInterval, vtime.Time(c.AutoscaleInterval)
+		a.trigger, a.minGap = q.trigger, s.Interval
+	case s.Trigger != policy.EventTrigger:
+		a.interval, a.next = s.Interval, vtime.Time(s.Interval)
 	}
-	if p.Scales() {
-		a.cluster.signalPlan = planChecks(p, q.scaling())
-	}
-	a.cluster.view.MaxSeqs, a.cluster.view.BlockSize = c.MaxNumSeqs, c.BlockSizeInTokens
+	a.cluster.signalPlan = planChecks(p, q.scaling())
+	a.cluster.view.MaxSeqs, a.cluster.view.BlockSize = p.MaxNumSeqs, p.BlockSize
 	a.state.View = &a.cluster.view
 	a.state.Track(q.scaling())
 	a.context = policy.AutoscaleContext{
-		Interval: c.AutoscaleInterval, Min: int32(c.MinReplicas), Max: int32(c.MaxReplicas), MaxSeqs: c.MaxNumSeqs,
+		Interval: s.Interval, Min: int32(s.Min), Max: int32(s.Max), MaxSeqs: p.MaxNumSeqs,
 		View: &a.cluster.view, State: &a.state,
 	}
 	return a

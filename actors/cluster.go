@@ -37,12 +37,11 @@ func newCluster(p *setup.Plan, x Execution) (*cluster, error) {
 		return nil, err
 	}
 	c := &cluster{plan: p, execution: x}
-	cfg := &p.Config
 	signals := q.observes()
 	extra := counterfactualSignals(&x.Tracing)
 	p.NoteUnread(q.routed(), q.scaling())
-	planned := planSignals(p, q.routed(), extra)
-	notify, events := planned.notified&^policy.Prefixes != policy.NoSignals || p.Scales() || p.Loops(), tellsBlocks(&p.Config, signals)
+	planned := planSignals(p.Pool, q.routed(), extra)
+	notify, events := planned.notified&^policy.Prefixes != policy.NoSignals || p.Pool.Scaling != nil || p.Loops(), tellsBlocks(p.Pool, signals)
 	c.waits = waits(p, &q, &planned, extra)
 	c.simulation = lookahead.New(c.kernelConfig(notify || events))
 	recorders, err := recorderOptions(p)
@@ -50,17 +49,13 @@ func newCluster(p *setup.Plan, x Execution) (*cluster, error) {
 		return nil, err
 	}
 	if q.prefixes != nil {
-		recorders.BlockSize = cfg.BlockSizeInTokens
+		recorders.BlockSize = p.Pool.BlockSize
 	}
 	c.collector = &collector{emit: x.Row, row: Row{labels: p.Source.Labels(), options: &recorders, token: recorders.TokenOverhead, request: recorders.RequestOverhead}}
 	if c.router, err = newRouter(p, &x, &q, planned, recorders, extra); err != nil {
 		return nil, err
 	}
-	if p.Scales() {
-		c.router.published = &published{reads: q.scaling()}
-	}
-	c.router.trigger = newTrigger(p, q.trigger)
-	c.autoscaler = newAutoscaler(p, &q, c.router.published, c.router.tracing != nil)
+	c.autoscaler = newAutoscaler(p.Pool, &q, c.router.pool.published, c.router.tracing != nil)
 	c.autoscaler.seen = newObservations(autoscalerID, x.Record != nil)
 	c.simulation.AddControl("router", c.router)
 	c.simulation.AddControl("autoscaler", c.autoscaler)
@@ -73,11 +68,11 @@ func newCluster(p *setup.Plan, x Execution) (*cluster, error) {
 		if signals&policy.ClassLatency != 0 {
 			n.latencyOptions = &recorders
 		}
-		n.publish(&c.router.cluster.signalPlan, signals|extra, recorders)
+		n.publish(&c.router.pool.cluster.signalPlan, signals|extra, recorders)
 		n.publishSide(&c.autoscaler.cluster.signalPlan)
 		c.instances = append(c.instances, n)
 		if x.Sequential {
-			c.router.cluster.engines, c.autoscaler.cluster.engines = c.instances, c.instances
+			c.router.pool.cluster.engines, c.autoscaler.cluster.engines = c.instances, c.instances
 		}
 		c.simulation.AddLeaf(instanceName(i), n)
 		return nil
@@ -98,14 +93,14 @@ func instanceName(i int) string { return "instance-" + strconv.Itoa(i) }
 // kernelConfig is how the kernel runs this cluster.
 func (c *cluster) kernelConfig(notify bool) lookahead.Config {
 	cfg, x := &c.plan.Config, &c.execution
-	e := lookahead.Config{Workers: min(workers(x), c.plan.MostReplicas()), Sequential: x.Sequential, InlineBelow: x.Inline, Record: x.Record}
+	e := lookahead.Config{Workers: min(workers(x), c.plan.Pool.MaxInstances()), Sequential: x.Sequential, InlineBelow: x.Inline, Record: x.Record}
 	e.Reply = func(k lookahead.Key) lookahead.Key {
 		if !notify {
 			return lookahead.NeverKey
 		}
 		return lookahead.Key{At: k.At, Class: vtime.ClassNotice}
 	}
-	if c.plan.Loops() || c.plan.Scales() && (cfg.DrainPolicy == setup.DrainRedirect || cfg.AutoscaleTrigger != policy.PeriodicTrigger) {
+	if s := c.plan.Pool.Scaling; c.plan.Loops() || s != nil && (s.Drain == setup.DrainRedirect || s.Trigger != policy.PeriodicTrigger) {
 		e.React = c.react
 	}
 	if cfg.Horizon > 0 {
@@ -128,10 +123,10 @@ func recorderOptions(p *setup.Plan) (metrics.Options, error) {
 		o.To = vtime.Time(cfg.MeasureTo)
 	}
 	var err error
-	if o.TokenOverhead, err = overhead("token", p.Model.TokenOverhead()); err != nil {
+	if o.TokenOverhead, err = overhead("token", p.Pool.Latency.TokenOverhead()); err != nil {
 		return o, err
 	}
-	if o.RequestOverhead, err = overhead("request", p.Model.RequestOverhead()); err != nil {
+	if o.RequestOverhead, err = overhead("request", p.Pool.Latency.RequestOverhead()); err != nil {
 		return o, err
 	}
 	classes := &p.Source.Labels().Classes
@@ -188,7 +183,7 @@ func (c *cluster) start() (err error) {
 	if first := c.router.nextArrival(); first != vtime.Never {
 		c.began = first
 		c.autoscaler.skip(first)
-		if b := c.router.replicas; b != nil {
+		if b := c.router.pool.replicas; b != nil {
 			b.began = c.began
 		}
 	}
@@ -198,7 +193,7 @@ func (c *cluster) start() (err error) {
 // result makes the result of a run that has ended.
 func (c *cluster) result(partial bool) (*Result, error) {
 	cfg := &c.plan.Config
-	r := &Result{Config: Config{*cfg, c.execution}, Setup: c.plan.Summary, Partial: partial, Stats: c.simulation.Stats(), Waits: c.waits, latency: c.plan.Model}
+	r := &Result{Config: Config{*cfg, c.execution}, Setup: c.plan.Summary, Partial: partial, Stats: c.simulation.Stats(), Waits: c.waits, latency: c.plan.Pool.Latency}
 	if in := c.execution.Inspect; in != nil {
 		in.Result = c.simulation.Trace()
 	}
@@ -208,8 +203,8 @@ func (c *cluster) result(partial bool) (*Result, error) {
 		}
 	}
 	r.Began, r.End = c.began, c.end(partial)
-	if b := c.router.replicas; b != nil {
-		r.Scaling = b.scaling(int32(cfg.NumInstances), c.autoscaler, r.End)
+	if b := c.router.pool.replicas; b != nil {
+		r.Scaling = b.scaling(c.autoscaler, r.End)
 	}
 	cut := c.finishAll(r.End)
 	if !cut && !partial {
@@ -250,7 +245,7 @@ func (c *cluster) result(partial bool) (*Result, error) {
 	}
 	r.Report = report
 	r.noteCutSums()
-	r.BeyondFit = beyondFit(c.plan.Fitted, reach, report.Overall.Resources.Counters.PeakRunning)
+	r.BeyondFit = beyondFit(c.plan.Pool.Fitted, reach, report.Overall.Resources.Counters.PeakRunning)
 	if r.Scaling != nil {
 		n := int64(r.Scaling.Oscillations)
 		report.Anomalies.ScaleOscillation = &n
@@ -269,7 +264,7 @@ func (c *cluster) result(partial bool) (*Result, error) {
 // It does not end before its first arrival, even when no instance had a turn.
 func (c *cluster) end(partial bool) vtime.Time {
 	end := c.router.last
-	switch b := c.router.replicas; {
+	switch b := c.router.pool.replicas; {
 	case partial && b == nil:
 		end = c.began
 	case partial: // it waits for the instances; they may have had nothing to do
@@ -315,33 +310,29 @@ func (c *cluster) finishAll(end vtime.Time) bool {
 // addReplicas adds the instances that the run begins with, and the book of the
 // instances where their number can change.
 func (c *cluster) addReplicas() error {
-	cfg := &c.plan.Config
+	pool, seed := &c.router.pool, c.plan.Config.Seed
 	b := &replicas{
-		actuation: actuation{
-			Provisioning: cfg.ProvisioningDelay, Load: cfg.ModelLoadTime, Warmup: newWarmup(cfg), WarmupRoutable: cfg.WarmupRoutable,
-			Drain: cfg.DrainPolicy, DrainTimeout: cfg.DrainTimeout, blocks: cfg.TotalKVBlocks,
-		},
-		provisionTimes: vtime.NewStream(cfg.Seed, "provisioning"), loadTimes: vtime.NewStream(cfg.Seed, "replicas"),
-		view: &c.router.cluster.view, published: c.router.published, prefixes: c.router.prefixes,
+		pool: pool.plan, provisionTimes: vtime.NewStream(seed, "provisioning"), loadTimes: vtime.NewStream(seed, "replicas"),
+		view: &pool.cluster.view, published: pool.published, prefixes: pool.prefixes,
 	}
-	b.begin(cfg.NumInstances)
-	for i := range cfg.NumInstances {
+	b.begin()
+	for i := range pool.plan.Instances {
 		if err := c.add(i, 0); err != nil {
 			return err
 		}
 	}
-	if !c.plan.Scales() {
+	if pool.plan.Scaling == nil {
 		return nil
 	}
 	b.spawn = func(i int, ready vtime.Time) {
 		c.release()
-		c.router.cluster.grow()
+		pool.cluster.grow()
 		c.autoscaler.cluster.grow()
 		if err := c.add(i, ready); err != nil {
 			panic(err) // the first ones could be made
 		}
 	}
-	c.router.replicas, c.router.held.migrated = b, map[int32]migratedRequest{}
+	pool.replicas, c.router.held.transfers = b, map[int32]*transfer{}
 	return nil
 }
 
@@ -349,7 +340,7 @@ func (c *cluster) addReplicas() error {
 // run may have thousands of them. It is called in turns of the router in which no
 // instance runs.
 func (c *cluster) release() {
-	b := c.router.replicas
+	b := c.router.pool.replicas
 	kept := b.departed[:0]
 	for _, i := range b.departed {
 		if !c.instances[i].release() {
@@ -363,11 +354,11 @@ func (c *cluster) release() {
 // that an instance returns is routed again, the autoscaler is asked, or a request
 // follows from an answer.
 func (c *cluster) react(k lookahead.Key) lookahead.Key {
-	asked := c.router.trigger.reaction(k.At)
+	asked := c.router.pool.trigger.reaction(k.At)
 	if l := c.router.loop; l != nil {
 		asked = lookahead.Earliest(asked, l.react(k))
 	}
-	if b := c.router.replicas; b == nil || b.handingBack == 0 {
+	if b := c.router.pool.replicas; b == nil || b.handingBack == 0 {
 		return asked
 	}
 	return lookahead.Earliest(asked, lookahead.Key{At: k.At.Add(1).Add(c.plan.Config.RoutingLatency), Class: vtime.ClassDelivery})
@@ -375,9 +366,9 @@ func (c *cluster) react(k lookahead.Key) lookahead.Key {
 
 // life is the span in which instance i was ready in a run that ended at end.
 func (c *cluster) life(i int, end vtime.Time) (ready, gone vtime.Time) {
-	if c.router.replicas == nil {
+	if c.router.pool.replicas == nil {
 		return 0, end
 	}
-	r := &c.router.replicas.list[i]
+	r := &c.router.pool.replicas.list[i]
 	return r.ready, min(r.gone, end)
 }

@@ -11,7 +11,6 @@
 //	               row.go one request of them; load.go how loaded the instances were
 //	costs.go       what instances cost, and the figures that measures read
 //	workload.go    the source of a run, without the run
-//	actuation.go   how instances come and go
 //	wait.go        which policies keep a run from running in parallel
 //	sums.go        how large the sums of a run may get
 //	fitted_range.go
@@ -28,7 +27,9 @@
 //	schedule.go    decisions at later times
 //	ties.go        requests that arrive together
 //	prefixes.go    what the router expects in prefix caches; forced routing
-//	scaling.go     the router's part in scaling, and requests returned to it
+//	pool.go        what the router keeps of the instances that it routes to
+//	scaling.go     the router's part in scaling; transfer.go requests that instances return
+//	               to it and that others resume
 //	replicas.go    its book of the instances, with their phases and costs
 //	autoscaler.go  scale checks; trigger.go those that events call for
 //	published.go   what the router tells the autoscaler of what it alone knows

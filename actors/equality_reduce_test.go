@@ -53,12 +53,9 @@ func (x *trial) reduce(m *mismatch, limit time.Duration) (*trial, *mismatch) {
 	}
 	for small.Requests == nil && small.Config.NumRequests > 1 && try(func(y *trial) { y.Config.NumRequests /= 2 }) {
 	}
-	usual := reflect.ValueOf(setup.DefaultConfig())
-	for i := range usual.NumField() {
-		if usual.Type().Field(i).Anonymous {
-			continue
-		}
-		try(func(y *trial) { reflect.ValueOf(&y.Config.Config).Elem().Field(i).Set(usual.Field(i)) })
+	usual := setup.DefaultConfig()
+	for s := range usual.Settings() {
+		try(func(y *trial) { reflect.ValueOf(&y.Config.Config).Elem().FieldByIndex(s.Index).Set(s.Value) })
 	}
 	return &small, m
 }

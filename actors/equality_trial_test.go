@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
-	"reflect"
 
 	"blis/bundle"
 	"blis/latency"
@@ -103,13 +102,9 @@ func (x *trial) config() (Config, error) {
 
 // MarshalJSON writes of the configuration only what is not the default.
 func (x *trial) MarshalJSON() ([]byte, error) {
-	given, usual := reflect.ValueOf(x.Config.Config), reflect.ValueOf(setup.DefaultConfig())
 	config := map[string]any{}
-	for i := range given.NumField() {
-		name := given.Type().Field(i).Tag.Get("json")
-		if value := given.Field(i).Interface(); name != "-" && !reflect.DeepEqual(value, usual.Field(i).Interface()) {
-			config[name] = value
-		}
+	for s := range x.Config.NotDefault() {
+		config[s.Name] = s.Value.Interface()
 	}
 	type plain trial // without this method
 	return json.Marshal(struct {

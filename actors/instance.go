@@ -114,7 +114,7 @@ func (p *instance) stop(giveBack bool, now vtime.Time) {
 	}
 	p.engine.HandBack(now, func(d *engine.Delivery, progress *engine.Progress) {
 		p.finished++
-		sendReturned(p.out, now, p.index, d, progress)
+		sendReturned(p.out, now, d, &transfer{*progress, int32(p.index)})
 	})
 }
 
@@ -208,30 +208,27 @@ func (p *instance) latencyOf(o *metrics.Outcome) *policy.Ending {
 // newInstance makes instance i of a run that observes signals. The instance is
 // ready at the time ready.
 func newInstance(p *setup.Plan, x *Execution, i int, recorders metrics.Options, ready vtime.Time, observed policy.Signals) (*instance, error) {
-	cfg := &p.Config
+	d := &p.Pool.Deployment
 	s, err := newScheduler(p)
 	if err != nil {
 		return nil, err
 	}
-	n := &instance{index: i, recorder: metrics.NewRecorder(recorders), perStep: cfg.Signals == "per-step"}
-	warmup := newWarmup(cfg)
-	if warmup.From = ready; i < cfg.NumInstances {
-		warmup = engine.Warmup{} // a run begins with warm instances
+	n := &instance{index: i, recorder: metrics.NewRecorder(recorders), perStep: p.Pool.Observability.PerStep}
+	cfg := d.Engine()
+	if i >= p.Pool.Instances { // a run begins with warm instances
+		cfg.Warmup = p.Pool.Scaling.Warmup
+		cfg.Warmup.From = ready
 	}
-	var cache kv.Cache = kv.NewPool(int(cfg.TotalKVBlocks), cfg.BlockSizeInTokens, cfg.EnablePrefixCaching)
-	if x.StepByStep && x.Sequential && cfg.TotalKVBlocks <= twinBlocks {
-		cache = kv.NewNaivePool(int(cfg.TotalKVBlocks), cfg.BlockSizeInTokens, cfg.EnablePrefixCaching)
+	cfg.Cache = kv.NewPool(int(d.Blocks), d.BlockSize, d.EnablePrefixCaching)
+	if x.StepByStep && x.Sequential && d.Blocks <= twinBlocks {
+		cfg.Cache = kv.NewNaivePool(int(d.Blocks), d.BlockSize, d.EnablePrefixCaching)
 	}
-	if tellsBlocks(&p.Config, observed) {
-		n.events, n.eventDelay = true, cfg.KVEventDelay
+	if tellsBlocks(p.Pool, observed) {
+		n.events, n.eventDelay = true, p.Pool.Observability.KVEventDelay
 	}
-	n.engine = engine.New(i, engine.Config{
-		BlockSize: cfg.BlockSizeInTokens, MaxBatchedTokens: cfg.MaxNumBatchedTokens, MaxSeqs: cfg.MaxNumSeqs,
-		MaxModelLen: cfg.MaxModelLen, LongPrefillThreshold: cfg.LongPrefillTokenThreshold,
-		PrefixCaching: cfg.EnablePrefixCaching, ChunkedPrefill: cfg.EnableChunkedPrefill,
-		ReserveFullISL: cfg.SchedulerReserveFullISL, Async: *cfg.AsyncScheduling, StepByStep: x.StepByStep, KeepStepState: n.perStep, Warmup: warmup,
-		Model: p.Model, Gamma: cfg.PreemptionGamma, Scheduler: s, Cache: cache, Sink: n, KeepBacklog: observed&(policy.EstimatedWait|policy.OwnSignals) != 0, BlockEvents: n.blockEvents(), Observer: n.tracer(x.Tracing.Level),
-	})
+	cfg.StepByStep, cfg.KeepStepState, cfg.KeepBacklog = x.StepByStep, n.perStep, observed&(policy.EstimatedWait|policy.OwnSignals) != 0
+	cfg.Scheduler, cfg.Sink, cfg.BlockEvents, cfg.Observer = s, n, n.blockEvents(), n.tracer(x.Tracing.Level)
+	n.engine = engine.New(i, cfg)
 	return n, nil
 }
 

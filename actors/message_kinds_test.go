@@ -89,11 +89,13 @@ var messages = []carried{
 	{"returned", valueReturned{}, testLeaf, routerID,
 		func(out *lookahead.Outbox, v any) {
 			x := v.(valueReturned)
-			sendReturned(out, sentAt, int(x.instance), &x.Delivery, &x.Progress)
+			sendReturned(out, sentAt, &x.Delivery, &transfer{x.Progress, x.instance})
 		},
 		func(m *lookahead.Message) any {
 			var x valueReturned
-			x.instance = int32(readReturned(&m.Body, &x.Delivery, &x.Progress))
+			var t transfer
+			readReturned(&m.Body, &x.Delivery, &t)
+			x.Progress, x.instance = t.Progress, t.from
 			return x
 		}, lostOfRequest},
 	{"outcome", metrics.Outcome{}, testLeaf, collectorID,

@@ -89,18 +89,17 @@ func readDelivery(b *lookahead.Decoder, d *engine.Delivery) {
 
 // sendReturned gives a request of an instance that is taken away back to the
 // router.
-func sendReturned(out *lookahead.Outbox, now vtime.Time, instance int, d *engine.Delivery, p *engine.Progress) {
+func sendReturned(out *lookahead.Outbox, now vtime.Time, d *engine.Delivery, t *transfer) {
 	out.Begin(routerID, lookahead.Key{At: now, Class: vtime.ClassNotice}, kindReturned, 1+progressFields+deliveryFields(d))
-	out.Int(int64(instance))
-	writeProgress(out, d.Arrival, p)
+	out.Int(int64(t.from))
+	writeProgress(out, d.Arrival, &t.Progress)
 	writeDelivery(out, d)
 	out.End()
 }
 
-func readReturned(b *lookahead.Decoder, d *engine.Delivery, p *engine.Progress) (instance int) {
-	instance = int(b.Int())
-	readResumed(b, d, p)
-	return instance
+func readReturned(b *lookahead.Decoder, d *engine.Delivery, t *transfer) {
+	t.from = int32(b.Int())
+	readResumed(b, d, &t.Progress)
 }
 
 // sendResumed is sendDelivery for a request that was returned.

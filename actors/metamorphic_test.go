@@ -280,12 +280,10 @@ func bare(t *testing.T, x *trial, index int, deliveries []engine.Delivery, at fu
 		t.Fatal(err)
 	}
 	s := &outcomes{}
-	e := engine.New(index, engine.Config{
-		BlockSize: c.BlockSizeInTokens, MaxBatchedTokens: c.MaxNumBatchedTokens, MaxSeqs: c.MaxNumSeqs, MaxModelLen: c.MaxModelLen,
-		LongPrefillThreshold: c.LongPrefillTokenThreshold, PrefixCaching: c.EnablePrefixCaching, ChunkedPrefill: c.EnableChunkedPrefill,
-		ReserveFullISL: c.SchedulerReserveFullISL, Async: *c.AsyncScheduling,
-		Model: p.Model, Gamma: c.PreemptionGamma, Scheduler: scheduler, Sink: s, Cache: kv.NewPool(int(c.TotalKVBlocks), c.BlockSizeInTokens, c.EnablePrefixCaching),
-	})
+	d := &p.Pool.Deployment
+	on := d.Engine()
+	on.Scheduler, on.Sink, on.Cache = scheduler, s, kv.NewPool(int(d.Blocks), d.BlockSize, d.EnablePrefixCaching)
+	e := engine.New(index, on)
 	for i := range deliveries {
 		e.Advance(at(i), vtime.ClassDelivery)
 		e.Deliver(&deliveries[i], at(i))

@@ -24,14 +24,14 @@ type policies struct {
 func makePolicies(p *setup.Plan) (q policies, err error) {
 	b, custom := &p.Config.Policies, &p.Config.Custom
 	env := policyEnv(p)
-	q.stream, env.Prefixes = env.Stream, newPrefixes(&p.Config)
+	q.stream, env.Prefixes = env.Stream, newPrefixes(p.Pool)
 	if q.admission, err = policy.NewAdmission(b.Admission.Type, b.Admission.Params, env); err != nil {
 		return q, p.Locate(err)
 	}
 	if q.priority, err = policy.NewPriority(b.Priority.Type, b.Priority.Params, env); err != nil {
 		return q, p.Locate(err)
 	}
-	if q.routing, err = policy.NewRouting(b.Routing.Type, b.Routing.Params, env); err != nil {
+	if q.routing, err = policy.NewRouting(p.Pool.Routing.Type, p.Pool.Routing.Params, env); err != nil {
 		return q, p.Locate(err)
 	}
 	if q.autoscale, err = policy.NewAutoscale(b.Autoscale.Type, b.Autoscale.Params, env); err != nil {
@@ -71,7 +71,7 @@ func (q *policies) scaling() policy.Signals { return q.autoscale.Observes() | q.
 
 func policyEnv(p *setup.Plan) policy.Env {
 	return policy.Env{
-		BlockSize: p.Config.BlockSizeInTokens, Instances: p.MostReplicas(),
+		BlockSize: p.Pool.BlockSize, Instances: p.Pool.MaxInstances(),
 		Draws: policy.NewDraws(p.Config.Seed), Stream: vtime.NewStream(p.Config.Seed, "router"), Labels: p.Source.Labels(), TTFTTarget: ttftTarget(p),
 	}
 }
@@ -104,8 +104,7 @@ func newScheduler(p *setup.Plan) (policy.Scheduler, error) {
 	if p.Config.Custom.Scheduler != nil {
 		return p.Config.Custom.Scheduler(env), nil
 	}
-	b := &p.Config.Policies
-	s, err := policy.NewScheduler(b.Scheduler.Type, b.Scheduler.Params, env)
+	s, err := policy.NewScheduler(p.Pool.Scheduler.Type, p.Pool.Scheduler.Params, env)
 	if err != nil {
 		return nil, p.Locate(err)
 	}

@@ -17,17 +17,17 @@ import (
 
 // The router's expectation of prefix caches, and requests that the user routes.
 
-// newPrefixes makes the prefix index of a run.
-func newPrefixes(c *setup.Config) *prefixindex.Index {
-	if c.PrefixIndex == setup.IndexEvents {
-		return prefixindex.NewMirror(c.BlockSizeInTokens)
+// newPrefixes makes the prefix index of a pool.
+func newPrefixes(p *setup.Pool) *prefixindex.Index {
+	if p.Observability.IndexEvents {
+		return prefixindex.NewMirror(p.BlockSize)
 	}
-	return prefixindex.NewRouted(c.BlockSizeInTokens, c.IndexedBlocks())
+	return prefixindex.NewRouted(p.BlockSize, p.Observability.IndexedBlocks)
 }
 
 // tellsBlocks reports whether instances tell the router the changes of their caches.
-func tellsBlocks(c *setup.Config, observed policy.Signals) bool {
-	return observed&policy.Prefixes != 0 && c.PrefixIndex == setup.IndexEvents && c.EnablePrefixCaching
+func tellsBlocks(p *setup.Pool, observed policy.Signals) bool {
+	return observed&policy.Prefixes != 0 && p.Observability.IndexEvents && p.EnablePrefixCaching
 }
 
 // blockEvents sends the changes of the engine's cache to the router; nil when the
@@ -45,26 +45,26 @@ func (p *instance) blockEvents() func(vtime.Time, []engine.BlockChange) {
 
 // expect looks the request up in the index, before its expected hits are read.
 func (r *router) expect(ask *policy.Request) {
-	r.prefixes.Cover(&r.cluster.view)
-	r.prefixes.Look(ask.Input, ask.Spans)
+	r.pool.prefixes.Cover(&r.pool.cluster.view)
+	r.pool.prefixes.Look(ask.Input, ask.Spans)
 }
 
 // expected is the number of prompt tokens of the request looked up that are expected
 // in the cache of target: whole blocks, and at least one token is computed.
 func (r *router) expected(target int, input int32) int32 {
-	block := r.prefixes.BlockSize()
-	return min(r.prefixes.Expected(target), (input-1)/block*block)
+	block := r.pool.prefixes.BlockSize()
+	return min(r.pool.prefixes.Expected(target), (input-1)/block*block)
 }
 
 // blocks applies the changes of an instance's cache.
 func (r *router) blocks(m *lookahead.Message) {
 	r.last = m.Stamp.At // it may be the last event of the run
-	r.prefixes.Cover(&r.cluster.view)
+	r.pool.prefixes.Cover(&r.pool.cluster.view)
 	readBlocks(&m.Body, func(instance int, c engine.BlockChange) {
 		if c.Stored {
-			r.prefixes.Store(instance, c.Key)
+			r.pool.prefixes.Store(instance, c.Key)
 		} else {
-			r.prefixes.Remove(instance, c.Key)
+			r.pool.prefixes.Remove(instance, c.Key)
 		}
 	})
 }
@@ -106,7 +106,7 @@ func (r *router) force(request int64, target int, now vtime.Time) (instance int,
 	if !forced {
 		return target, false
 	}
-	switch view := &r.cluster.view; {
+	switch view := &r.pool.cluster.view; {
 	case instance >= view.Len():
 		panic(&sourceError{fmt.Errorf("--force-routing: request %d cannot go to instance %d at %v: there are %d, numbered from 0", request, instance, now, view.Len())})
 	case !view.Routable(instance):

@@ -14,10 +14,10 @@ func (r *router) Next() lookahead.Key {
 	k = lookahead.Earliest(k, r.held.admit.key(vtime.ClassAdmission))
 	k = lookahead.Earliest(k, r.held.route.key(vtime.ClassRouting))
 	k = lookahead.Earliest(k, r.held.expire.key(vtime.ClassTimeout))
-	if r.replicas != nil {
-		k = lookahead.Earliest(k, r.replicas.nextOverdue())
+	if r.pool.replicas != nil {
+		k = lookahead.Earliest(k, r.pool.replicas.nextOverdue())
 	}
-	return lookahead.Earliest(k, r.cluster.twinRefresh(r))
+	return lookahead.Earliest(k, r.pool.cluster.twinRefresh(r))
 }
 
 func (r *router) arrivalKey() lookahead.Key {
@@ -56,10 +56,10 @@ func (r *router) possibleArrival() vtime.Time {
 // instances.
 func (r *router) nextReading() lookahead.Key {
 	k := lookahead.NeverKey
-	if r.cluster.atRouting {
+	if r.pool.cluster.atRouting {
 		k = r.nextRouting()
 	}
-	if r.cluster.atAdmission {
+	if r.pool.cluster.atAdmission {
 		at := r.held.admit.at()
 		if t := r.possibleArrival(); t != vtime.Never {
 			at = min(at, t.Add(r.admissionLatency))
@@ -89,10 +89,10 @@ func (r *router) nextRouting() lookahead.Key {
 // NextPeriodic implements lookahead.Periodic: the run may end although an instance
 // will become ready.
 func (r *router) NextPeriodic() lookahead.Key {
-	if r.replicas == nil {
+	if r.pool.replicas == nil {
 		return lookahead.NeverKey
 	}
-	return r.replicas.nextPhase()
+	return r.pool.replicas.nextPhase()
 }
 
 // Promise implements lookahead.Process: a delivery follows its routing decision in
@@ -104,9 +104,9 @@ func (r *router) Promise() lookahead.Key {
 	if k.At != vtime.Never {
 		k.Class = vtime.ClassDelivery
 	}
-	if r.replicas != nil {
-		k = lookahead.Earliest(k, r.replicas.nextOverdue().Next())
-		k = lookahead.Earliest(k, r.trigger.reaction(r.possibleArrival()))
+	if r.pool.replicas != nil {
+		k = lookahead.Earliest(k, r.pool.replicas.nextOverdue().Next())
+		k = lookahead.Earliest(k, r.pool.trigger.reaction(r.possibleArrival()))
 	}
 	return k
 }

@@ -4,6 +4,7 @@ import (
 	"blis/lookahead"
 	"blis/policy"
 	"blis/prefixindex"
+	"blis/setup"
 	"blis/vtime"
 )
 
@@ -11,7 +12,7 @@ import (
 // and what happens to each when. An index is never used again after its instance
 // is gone.
 type replicas struct {
-	actuation      actuation
+	pool           *setup.Pool
 	provisionTimes *vtime.Stream // random times to provision a machine
 	loadTimes      *vtime.Stream // random times to load the model
 	view           *policy.View
@@ -40,13 +41,13 @@ type replica struct {
 	held   int32      // requests routed there that have not ended
 }
 
-// begin adds the n instances that a run begins with.
-func (b *replicas) begin(n int) {
-	for range n {
+// begin adds the instances that a run begins with.
+func (b *replicas) begin() {
+	for range b.pool.Instances {
 		b.list = append(b.list, replica{warm: 0, draining: vtime.Never, gone: vtime.Never})
-		b.add(policy.Slot{Routable: true, Total: b.actuation.blocks})
+		b.add(policy.Slot{Routable: true, Total: b.pool.Blocks})
 	}
-	b.count = int32(n)
+	b.count = int32(b.pool.Instances)
 	if b.published != nil {
 		b.published.replicas = b.count
 	}
@@ -65,11 +66,11 @@ func (b *replicas) set(i int, s policy.Slot) {
 
 // start requests one more instance.
 func (b *replicas) start(now vtime.Time) {
-	i := len(b.list)
-	billed := now.Add(b.actuation.Provisioning.Draw(b.provisionTimes))
-	ready := billed.Add(b.actuation.Load.Draw(b.loadTimes))
-	b.list = append(b.list, replica{requested: now, billed: billed, ready: ready, warm: ready.Add(b.actuation.Warmup.Duration), draining: vtime.Never, gone: vtime.Never})
-	b.add(policy.Slot{Phase: policy.Starting, Total: b.actuation.blocks})
+	i, how := len(b.list), b.pool.Scaling
+	billed := now.Add(how.Provisioning.Draw(b.provisionTimes))
+	ready := billed.Add(how.Load.Draw(b.loadTimes))
+	b.list = append(b.list, replica{requested: now, billed: billed, ready: ready, warm: ready.Add(how.Warmup.Duration), draining: vtime.Never, gone: vtime.Never})
+	b.add(policy.Slot{Phase: policy.Starting, Total: b.pool.Blocks})
 	b.spawn(i, ready)
 	b.phases.push(entry{ready, int64(i), int32(i)})
 	b.count++
@@ -85,7 +86,7 @@ func (b *replicas) changePhase(now vtime.Time) {
 	}
 	slot := b.view.Slot(i)
 	if slot.Phase, slot.Routable = policy.Serving, true; r.warm > now {
-		slot.Phase, slot.Routable = policy.Warming, b.actuation.WarmupRoutable
+		slot.Phase, slot.Routable = policy.Warming, b.pool.Scaling.WarmupRoutable
 		b.phases.push(entry{r.warm, int64(i), int32(i)})
 	}
 	b.set(i, slot)

@@ -5,11 +5,9 @@ import (
 	"math"
 
 	"blis/engine"
-	"blis/latency"
 	"blis/lookahead"
 	"blis/metrics"
 	"blis/policy"
-	"blis/prefixindex"
 	"blis/setup"
 	"blis/trace"
 	"blis/vtime"
@@ -33,15 +31,9 @@ type router struct {
 	last     vtime.Time // time of its last event
 
 	admissionLatency, routingLatency vtime.Duration
-	model                            latency.Model
 
-	cluster  clusterView
-	prefixes *prefixindex.Index // nil: no policy observes expected hits
-	forced   map[int64]int      // instances of requests that the user routes; see force-routing
-
-	replicas  *replicas  // nil: the number of instances is fixed
-	published *published // nil: the number of instances is fixed
-	trigger   trigger    // of evaluations that events call for
+	pool   pool          // to which it routes
+	forced map[int64]int // instances of requests that the user routes; see force-routing
 
 	ahead    int // streamAhead
 	recorder *metrics.Recorder
@@ -51,14 +43,12 @@ type router struct {
 	ask      policy.Request
 }
 
-// deciders are the policies of the router.
+// deciders are the policies of the router about requests of all pools.
 type deciders struct {
 	admission policy.Admission
 	priority  policy.Priority
-	routing   policy.Routing
-	reads     struct{ admission, priority, routing policy.Signals } // what each policy observes
+	reads     struct{ admission, priority policy.Signals } // what each policy observes
 
-	observer   policy.RouteObserver    // the routing policy, if it is a RouteObserver
 	inversions *policy.ClassInversions // in the priorities given
 	stream     *vtime.Stream           // that they draw from
 }
@@ -91,7 +81,7 @@ func (r *router) pull() {
 }
 
 // Observation implements lookahead.Observer.
-func (r *router) Observation() lookahead.Observation { return r.cluster.observation(r) }
+func (r *router) Observation() lookahead.Observation { return r.pool.cluster.observation(r) }
 
 // newRouter makes the router of a run whose policies observe signals. The extra
 // signals are for a counterfactual trace.
@@ -99,25 +89,18 @@ func newRouter(p *setup.Plan, x *Execution, q *policies, planned signalPlan, rec
 	cfg := &p.Config
 	r := &router{
 		arrivals: incoming{intake: newIntake(p.Source)},
-		policies: deciders{admission: q.admission, priority: q.priority, routing: q.routing, stream: q.stream, inversions: policy.NewClassInversions(p.Source.Labels())},
+		policies: deciders{admission: q.admission, priority: q.priority, stream: q.stream, inversions: policy.NewClassInversions(p.Source.Labels())},
+		pool:     newPool(p, q, planned, extra),
 		seen:     newObservations(routerID, x.Record != nil),
-		ahead:    streamAhead(x, cfg.NumInstances), forced: p.Forced, prefixes: q.prefixes,
-		admissionLatency: cfg.AdmissionLatency, routingLatency: cfg.RoutingLatency, model: p.Model,
+		ahead:    streamAhead(x, p.Pool.Instances), forced: p.Forced,
+		admissionLatency: cfg.AdmissionLatency, routingLatency: cfg.RoutingLatency,
 		recorder: metrics.NewRecorder(recorders),
-		cluster: clusterView{
-			signals: q.routed() | extra, signalPlan: planned, refresh: -1, foreseen: !p.Scales() && !p.Loops(), sent: make([]int32, cfg.NumInstances),
-			atAdmission: ofInstances(q.admission.Observes()),
-			atRouting:   ofInstances(q.priority.Observes() | q.routing.Observes() | extra),
-		},
 	}
 	r.loop = newLoop(p, r, recorders)
 	reads := &r.policies.reads
-	reads.admission, reads.priority, reads.routing = q.admission.Observes(), q.priority.Observes(), q.routing.Observes()
-	r.policies.observer, _ = q.routing.(policy.RouteObserver)
-	r.tracing = newTracing(&x.Tracing, q.routing, extra, (reads.priority|reads.routing|extra)&shownSignals)
-	view := &r.cluster.view
-	view.MaxSeqs, view.BlockSize = cfg.MaxNumSeqs, cfg.BlockSizeInTokens
-	r.state.View, r.state.Prefixes = view, q.prefixes
+	reads.admission, reads.priority = q.admission.Observes(), q.priority.Observes()
+	r.tracing = newTracing(&x.Tracing, q.routing, extra, (reads.priority|r.pool.reads|extra)&shownSignals)
+	r.state.View, r.state.Prefixes = &r.pool.cluster.view, q.prefixes
 	r.state.Track(q.routed())
 	return r, nil
 }
@@ -134,13 +117,13 @@ func (r *router) Prepare() { r.arrivals.intake.prepare() }
 func (r *router) Receive(m *lookahead.Message, out *lookahead.Outbox) {
 	switch m.Kind {
 	case kindEnded:
-		latency := r.cluster.notified&policy.ClassLatency != 0 || r.published.observed(policy.ClassLatency)
+		latency := r.pool.cluster.notified&policy.ClassLatency != 0 || r.pool.published.observed(policy.ClassLatency)
 		e := readEnded(&m.Body, latency)
 		r.state.End(e.tenant, e.completed, m.Stamp.At)
-		r.published.end(e.tenant, e.completed, m.Stamp.At)
+		r.pool.published.end(e.tenant, e.completed, m.Stamp.At)
 		if latency {
 			r.state.EndOf(e.class, e.latency)
-			r.published.endOf(e.class, e.latency)
+			r.pool.published.endOf(e.class, e.latency)
 		}
 		r.left(e.instance)
 		if r.loop != nil {
@@ -180,12 +163,12 @@ func (r *router) Advance(_ lookahead.Key, out *lookahead.Outbox) {
 			i := r.held.expire.pop()
 			r.end(i, metrics.TimedOut, metrics.NoReason, k.At, out)
 		case vtime.ClassRefresh:
-			r.cluster.refreshTwin(k.At)
+			r.pool.cluster.refreshTwin(k.At)
 		case vtime.ClassScaleAction:
-			i := int(r.replicas.overdue.pop())
+			i := int(r.pool.replicas.overdue.pop())
 			r.stop(i, false, k.At, out)
 		case vtime.ClassReady:
-			r.replicas.changePhase(k.At)
+			r.pool.replicas.changePhase(k.At)
 		}
 	}
 }
@@ -208,7 +191,7 @@ func (r *router) arrive(now vtime.Time, out *lookahead.Outbox) {
 	r.arrivals.arrived++
 	r.arrivals.ties.count(now)
 	r.state.Arrive(d.Tenant, d.Class, now)
-	r.published.arrive(d.Tenant, d.Class, now)
+	r.pool.published.arrive(d.Tenant, d.Class, now)
 	r.held.delays[i] = 0
 	r.held.plan(&r.held.admit, i, now.Add(r.admissionLatency))
 	r.noteEvent(now, out)
@@ -219,10 +202,10 @@ func (r *router) arrive(now vtime.Time, out *lookahead.Outbox) {
 
 // left counts a request that is no longer on instance i, as a notice says.
 func (r *router) left(i int) {
-	if !r.cluster.countsFinished {
-		r.cluster.ended(i)
+	if !r.pool.cluster.countsFinished {
+		r.pool.cluster.ended(i)
 	}
-	r.published.leave(i)
+	r.pool.published.leave(i)
 }
 
 // requestFor fills r.ask with what a policy may know of request i.
@@ -240,7 +223,7 @@ func (r *router) decide(i int32, now vtime.Time, out *lookahead.Outbox) {
 	if r.policies.reads.admission&policy.Prefixes != 0 {
 		r.expect(ask)
 	}
-	r.seen.record(out, key(now, vtime.ClassAdmission), seenAtAdmission, d.ID, &r.cluster.view, r.policies.reads.admission)
+	r.seen.record(out, key(now, vtime.ClassAdmission), seenAtAdmission, d.ID, &r.pool.cluster.view, r.policies.reads.admission)
 	a := r.policies.admission.Decide(ask, &r.state, now)
 	if r.tracing != nil {
 		sendTracedAdmission(out, now, &d.Identity, &a)
@@ -249,7 +232,7 @@ func (r *router) decide(i int32, now vtime.Time, out *lookahead.Outbox) {
 	case policy.Admit:
 		d.Admitted = now
 		r.state.Admit(d.Tenant)
-		r.published.admit(d.Tenant)
+		r.pool.published.admit(d.Tenant)
 		r.held.plan(&r.held.route, i, now.Add(r.routingLatency))
 	case policy.Delay:
 		if a.Wait < 1 {
@@ -259,7 +242,7 @@ func (r *router) decide(i int32, now vtime.Time, out *lookahead.Outbox) {
 		r.held.plan(&r.held.admit, i, now.Add(a.Wait))
 	default:
 		r.state.Rejected++
-		r.published.reject()
+		r.pool.published.reject()
 		r.end(i, metrics.Rejected, rejection(a.Reason), now, out)
 	}
 }
@@ -268,9 +251,9 @@ func (r *router) decide(i int32, now vtime.Time, out *lookahead.Outbox) {
 // see at now.
 func (r *router) look(signals policy.Signals, now vtime.Time) {
 	if ofInstances(signals) {
-		r.cluster.look(now)
+		r.pool.cluster.look(now)
 	}
-	r.cluster.view.Declared, r.state.Declared = signals, signals
+	r.pool.cluster.view.Declared, r.state.Declared = signals, signals
 }
 
 // prioritise gives d, the request of ask, its priority. It returns the inversion
@@ -278,7 +261,7 @@ func (r *router) look(signals policy.Signals, now vtime.Time) {
 // d is measured.
 func (r *router) prioritise(d *engine.Delivery, ask *policy.Request, now vtime.Time, out *lookahead.Outbox) (policy.ClassInversion, bool) {
 	r.look(r.policies.reads.priority, now)
-	r.seen.record(out, key(now, vtime.ClassRouting), seenAtPriority, d.ID, &r.cluster.view, r.policies.reads.priority)
+	r.seen.record(out, key(now, vtime.ClassRouting), seenAtPriority, d.ID, &r.pool.cluster.view, r.policies.reads.priority)
 	d.Priority = r.policies.priority.Score(ask, &r.state, now)
 	if math.IsNaN(d.Priority) || math.IsInf(d.Priority, 0) {
 		panic(fmt.Sprintf("actors: the priority of request %d is %v: want a finite number", d.ID, d.Priority))
@@ -291,23 +274,23 @@ func (r *router) prioritise(d *engine.Delivery, ask *policy.Request, now vtime.T
 func (r *router) dispatch(i int32, now vtime.Time, out *lookahead.Outbox) {
 	d := &r.held.requests[i]
 	ask := r.requestFor(i)
-	if r.prefixes != nil {
+	if r.pool.prefixes != nil {
 		r.expect(ask)
 	}
-	m, migrated := r.held.migrated[i]
+	t, migrated := r.held.transfers[i]
 	var inversion policy.ClassInversion
 	inverted := false
 	if migrated {
-		ask.Attempt = m.progress.Redirects
+		ask.Attempt = t.Redirects
 	} else { // a request keeps its priority
 		inversion, inverted = r.prioritise(d, ask, now, out)
 	}
 	if r.tracing != nil && r.tracing.extra != policy.NoSignals {
-		r.cluster.look(now)
+		r.pool.cluster.look(now)
 	}
-	r.look(r.policies.reads.routing, now)
-	r.seen.record(out, key(now, vtime.ClassRouting), seenAtRouting, d.ID, &r.cluster.view, r.policies.reads.routing|r.tracing.extraSignals())
-	choice := r.policies.routing.Route(ask, d.Priority, &r.state, &r.cluster.view, now)
+	r.look(r.pool.reads, now)
+	r.seen.record(out, key(now, vtime.ClassRouting), seenAtRouting, d.ID, &r.pool.cluster.view, r.pool.reads|r.tracing.extraSignals())
+	choice := r.pool.routing.Route(ask, d.Priority, &r.state, &r.pool.cluster.view, now)
 	target, forced := choice.Target, false
 	if r.forced != nil && !migrated {
 		target, forced = r.force(d.ID, target, now)
@@ -322,26 +305,26 @@ func (r *router) dispatch(i int32, now vtime.Time, out *lookahead.Outbox) {
 		r.end(i, metrics.Rejected, metrics.NoInstance, now, out)
 		return
 	}
-	r.cluster.routed(target)
-	r.published.send(target)
-	if r.prefixes != nil {
-		if !migrated || m.progress.Scheduled == vtime.Never { // else it has had its hits
+	r.pool.cluster.routed(target)
+	r.pool.published.send(target)
+	if r.pool.prefixes != nil {
+		if !migrated || t.Scheduled == vtime.Never { // else it has had its hits
 			d.Expected = r.expected(target, d.Input)
 		}
-		r.prefixes.Record(target)
+		r.pool.prefixes.Record(target)
 	}
-	if r.policies.observer != nil {
-		r.policies.observer.OnRouted(ask, target)
+	if r.pool.observer != nil {
+		r.pool.observer.OnRouted(ask, target)
 	}
-	if r.replicas != nil {
-		r.replicas.list[target].held++
+	if r.pool.replicas != nil {
+		r.pool.replicas.list[target].held++
 	}
 	// The instance queues or drops it after queueing at the front end, or at its
 	// deadline if that comes first. Until then the instance shows no change.
-	effect := min(now.Add(engine.MinQueueing(r.model, d.Input)), max(now, d.Deadline))
+	effect := min(now.Add(engine.MinQueueing(r.pool.plan.Latency, d.Input)), max(now, d.Deadline))
 	to := lookahead.FirstLeaf + lookahead.ProcessID(target)
 	if migrated {
-		sendResumed(out, to, now, effect, d, m.progress)
+		sendResumed(out, to, now, effect, d, &t.Progress)
 	} else {
 		sendDelivery(out, to, now, effect, d)
 	}

@@ -16,10 +16,10 @@ func (r *router) end(i int32, state metrics.State, reason metrics.Reason, now vt
 	d := &r.held.requests[i]
 	if d.Admitted != vtime.Never {
 		r.state.End(d.Tenant, false, now)
-		r.published.end(d.Tenant, false, now)
+		r.pool.published.end(d.Tenant, false, now)
 	}
 	r.describe(d, state, reason, now)
-	r.describeMigrated(i)
+	r.describeTransfer(r.held.transfers[i])
 	r.recorder.Record(&r.outcome)
 	sendOutcome(out, now, &r.outcome)
 	if r.loop != nil {
@@ -43,7 +43,7 @@ func (r *router) unfinished(f func(*metrics.Outcome)) {
 		for s.len() > 0 {
 			i := s.pop()
 			r.describe(&r.held.requests[i], metrics.Pending, metrics.NoReason, vtime.Never)
-			r.describeMigrated(i)
+			r.describeTransfer(r.held.transfers[i])
 			f(&r.outcome)
 		}
 	}

@@ -55,7 +55,8 @@ func (e ScaleEvent) turns(next ScaleEvent) bool {
 }
 
 // scaling closes the book of a run that ended at end.
-func (b *replicas) scaling(initial int32, a *autoscaler, end vtime.Time) *Scaling {
+func (b *replicas) scaling(a *autoscaler, end vtime.Time) *Scaling {
+	initial := int32(b.pool.Instances)
 	s := &Scaling{Events: b.events, Checks: a.checks, Began: b.began, Redirected: b.returned, First: initial, Peak: initial, Least: initial}
 	if w, ok := a.policy.(policy.Watched); ok {
 		s.Watch = w.Watched()

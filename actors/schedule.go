@@ -87,13 +87,13 @@ func (s *schedule) pop() int32 {
 // heldRequests are the requests that wait for a decision of the router, or for their
 // time-out.
 type heldRequests struct {
-	requests []engine.Delivery // slots are reused
-	delays   []int32           // by slot: how often admission has delayed the request
-	vacant   []int32
-	admit    schedule                  // admission decisions
-	route    schedule                  // routing decisions
-	expire   schedule                  // requests whose deadline comes before their next decision
-	migrated map[int32]migratedRequest // by slot, of requests that an instance returned
+	requests  []engine.Delivery // slots are reused
+	delays    []int32           // by slot: how often admission has delayed the request
+	vacant    []int32
+	admit     schedule            // admission decisions
+	route     schedule            // routing decisions
+	expire    schedule            // requests whose deadline comes before their next decision
+	transfers map[int32]*transfer // by slot, of requests that an instance returned
 }
 
 // add returns a slot for a request.
@@ -110,8 +110,8 @@ func (h *heldRequests) add() int32 {
 
 // drop frees slot i.
 func (h *heldRequests) drop(i int32) {
-	if h.migrated != nil {
-		delete(h.migrated, i)
+	if h.transfers != nil {
+		delete(h.transfers, i)
 	}
 	h.vacant = append(h.vacant, i)
 }

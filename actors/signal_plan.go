@@ -22,9 +22,8 @@ type signalPlan struct {
 // planSignals is the plan of a run whose policies observe signals. The extra
 // signals are for a counterfactual trace: they change nothing that policies see
 // and add no notices.
-func planSignals(p *setup.Plan, signals, extra policy.Signals) signalPlan {
-	cfg := &p.Config
-	usual := cadence(cfg.SnapshotRefreshInterval)
+func planSignals(p *setup.Pool, signals, extra policy.Signals) signalPlan {
+	usual := cadence(p.Observability.Refresh)
 	var b signalPlan
 	var inLoad, atOnce policy.Signals
 	for _, row := range policy.SignalTable() {
@@ -34,7 +33,7 @@ func planSignals(p *setup.Plan, signals, extra policy.Signals) signalPlan {
 		}
 		c := cadenceOf(p, &row)
 		if c == onDemand {
-			b.sideOf(c, cfg.NumInstances).signals |= s
+			b.sideOf(c, p.Instances).signals |= s
 			b.sideSignals |= s & loadSignals
 			atOnce |= s & signals
 			continue
@@ -47,14 +46,14 @@ func planSignals(p *setup.Plan, signals, extra policy.Signals) signalPlan {
 			continue
 		}
 		b.sideSignals |= s & loadSignals
-		b.sideOf(c, cfg.NumInstances).signals |= s
+		b.sideOf(c, p.Instances).signals |= s
 	}
 	b.notified = signals & (policy.Active | policy.ClassLatency)
-	if tellsBlocks(&p.Config, signals) {
+	if tellsBlocks(p, signals) {
 		b.notified |= policy.Prefixes
 	}
 	if signals&policy.InFlight != 0 {
-		b.countsFinished = cfg.InFlight == "periodic" || usual == immediate && atOnce != 0
+		b.countsFinished = p.Observability.InFlightPeriodic || usual == immediate && atOnce != 0
 		if !b.countsFinished {
 			b.notified |= policy.InFlight
 		}
@@ -62,17 +61,17 @@ func planSignals(p *setup.Plan, signals, extra policy.Signals) signalPlan {
 		b.countsFinished = true // without notices
 	}
 	if b.countsFinished || inLoad != 0 {
-		b.load = newSnapshots[load](cfg.NumInstances, usual)
+		b.load = newSnapshots[load](p.Instances, usual)
 	}
 	return b
 }
 
 // planChecks is how the signals that evaluations of the autoscaler observe reach it:
 // as of the check, or as of its own refreshes.
-func planChecks(p *setup.Plan, signals policy.Signals) (b signalPlan) {
+func planChecks(p *setup.Pool, signals policy.Signals) (b signalPlan) {
 	for _, row := range policy.SignalTable() {
 		if s := row.Bit & signals.Published(); s != policy.NoSignals {
-			f := b.sideOf(cadence(p.CheckRefresh), p.Config.NumInstances)
+			f := b.sideOf(cadence(p.Scaling.Refresh), p.Instances)
 			f.signals |= s
 			f.checks = true
 		}
@@ -94,11 +93,11 @@ func (b *signalPlan) sideOf(c cadence, instances int) *sideSnapshots {
 }
 
 // cadenceOf is how fresh a signal is that instances publish.
-func cadenceOf(p *setup.Plan, row *policy.Signal) cadence {
-	if c, ok := p.Freshness[row.Bit]; ok {
+func cadenceOf(p *setup.Pool, row *policy.Signal) cadence {
+	if c, ok := p.Observability.Fresh[row.Bit]; ok {
 		return cadence(c)
 	}
-	if usual := cadence(p.Config.SnapshotRefreshInterval); usual != immediate {
+	if usual := cadence(p.Observability.Refresh); usual != immediate {
 		return usual
 	}
 	return cadence(row.Every)

@@ -95,9 +95,9 @@ type decided struct {
 // routed sends the routing decision about d to the tracer, while the view shows what
 // the policy saw.
 func (t *tracing) routed(r *router, out *lookahead.Outbox, now vtime.Time, d *engine.Delivery, choice *policy.RoutingDecision, what decided) {
-	view := &r.cluster.view
+	view := &r.pool.cluster.view
 	m := tracedRouting{decided: what, reason: choice.Reason, hit: -1, signals: t.shown, counterfactual: t.most > 0, snapshots: t.level == trace.Detailed}
-	if r.prefixes != nil && what.target >= 0 {
+	if r.pool.prefixes != nil && what.target >= 0 {
 		m.hit = r.expected(what.target, d.Input)
 	}
 	if t.most > 0 {
@@ -110,7 +110,7 @@ func (t *tracing) routed(r *router, out *lookahead.Outbox, now vtime.Time, d *en
 		}
 	}
 	if choice.Scores != nil && len(m.candidates) > 0 && len(t.named) > 0 {
-		m.explain = r.policies.routing.(policy.Explainer)
+		m.explain = r.pool.routing.(policy.Explainer)
 		m.shares, m.scratch = len(t.named), &t.shares
 	}
 	m.send(out, now, d, view)

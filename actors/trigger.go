@@ -52,22 +52,21 @@ func (g *trigger) reaction(t vtime.Time) lookahead.Key {
 	return lookahead.Key{At: max(t, g.soonest()), Class: vtime.ClassScale}
 }
 
-// newTrigger is the router's part in the evaluations of a run.
-func newTrigger(p *setup.Plan, conditions *policy.Trigger) (g trigger) {
-	c := &p.Config
+// newTrigger is the router's part in the evaluations of a pool.
+func newTrigger(s *setup.Scaling, conditions *policy.Trigger) (g trigger) {
 	switch {
-	case !p.Scales():
+	case s == nil:
 	case conditions.Conditional():
-		g.interval = min(c.AutoscaleInterval, lookInterval)
-	case c.AutoscaleTrigger == policy.EventTrigger:
-		g.interval = c.AutoscaleInterval
+		g.interval = min(s.Interval, lookInterval)
+	case s.Trigger == policy.EventTrigger:
+		g.interval = s.Interval
 	}
 	return g
 }
 
 // noteEvent tells the autoscaler of an event at now that calls for an evaluation.
 func (r *router) noteEvent(now vtime.Time, out *lookahead.Outbox) {
-	if r.trigger.note(now) {
-		sendEvaluate(out, now, r.trigger.last)
+	if r.pool.trigger.note(now) {
+		sendEvaluate(out, now, r.pool.trigger.last)
 	}
 }

@@ -13,10 +13,9 @@ import (
 // their requests are pending, and the collector receives their outcomes.
 func (c *cluster) takeUndelivered() error {
 	var d engine.Delivery
-	var progress engine.Progress
 	known := c.known()
 	return c.simulation.Undelivered(func(to lookahead.ProcessID, m *lookahead.Message) {
-		on := -1
+		var of *transfer
 		if to == collectorID { // its messages come after all others
 			c.collector.takeUndelivered(m, known)
 			return
@@ -26,17 +25,16 @@ func (c *cluster) takeUndelivered() error {
 		case kindDelivery:
 			readDelivery(&m.Body, &d)
 		case kindResumed:
-			on = int(to - lookahead.FirstLeaf)
-			readResumed(&m.Body, &d, &progress)
+			of = &transfer{from: int32(to - lookahead.FirstLeaf)}
+			readResumed(&m.Body, &d, &of.Progress)
 		case kindReturned:
-			on = readReturned(&m.Body, &d, &progress)
+			of = new(transfer)
+			readReturned(&m.Body, &d, of)
 		default:
 			return
 		}
 		c.router.describe(&d, metrics.Pending, metrics.NoReason, vtime.Never)
-		if on >= 0 {
-			c.router.describeProgress(migratedRequest{&progress, int32(on)})
-		}
+		c.router.describeTransfer(of)
 		c.router.recorder.Record(&c.router.outcome)
 		c.collector.accept(&c.router.outcome)
 	})

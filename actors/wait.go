@@ -73,16 +73,16 @@ func waits(p *setup.Plan, q *policies, b *signalPlan, extra policy.Signals) []Wa
 		if of.custom {
 			of.name = "of the caller"
 		}
-		for _, w := range ages(p, of.signals, b) {
+		for _, w := range ages(p.Pool, of.signals, b) {
 			w.Policy = of.kind + " " + of.name
 			list = append(list, w)
 		}
 	}
-	for _, w := range ages(p, extra, b) {
+	for _, w := range ages(p.Pool, extra, b) {
 		w.Policy = "counterfactual-k"
 		list = append(list, w)
 	}
-	if p.Scales() {
+	if p.Pool.Scaling != nil {
 		list = append(list, Wait{Policy: "autoscaling", Signals: policy.Active, ByNotice: policy.Active})
 	}
 	if p.Loops() {
@@ -94,14 +94,14 @@ func waits(p *setup.Plan, q *policies, b *signalPlan, extra policy.Signals) []Wa
 
 // ages groups the signals of a policy by how fresh they are. In-flight counts as a
 // load signal, or as immediate if it comes by notices.
-func ages(p *setup.Plan, signals policy.Signals, b *signalPlan) []Wait {
+func ages(p *setup.Pool, signals policy.Signals, b *signalPlan) []Wait {
 	var list []Wait
 	for _, row := range policy.SignalTable() {
-		s := row.Bit & signals &^ ownSignals(&p.Config)
+		s := row.Bit & signals &^ ownSignals(p)
 		if s == policy.NoSignals {
 			continue
 		}
-		w := Wait{Signals: s, ByNotice: s & b.notified, Refresh: p.Config.SnapshotRefreshInterval}
+		w := Wait{Signals: s, ByNotice: s & b.notified, Refresh: p.Observability.Refresh}
 		switch {
 		case w.ByNotice != 0:
 			w.Refresh = 0
@@ -114,8 +114,8 @@ func ages(p *setup.Plan, signals policy.Signals, b *signalPlan) []Wait {
 }
 
 // own are the signals that the router knows without instances.
-func ownSignals(c *setup.Config) policy.Signals {
-	if tellsBlocks(c, policy.Prefixes) {
+func ownSignals(p *setup.Pool) policy.Signals {
+	if tellsBlocks(p, policy.Prefixes) {
 		return policy.Rates
 	}
 	return policy.Rates | policy.Prefixes

@@ -3,13 +3,11 @@ package bench
 import (
 	"encoding/json"
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 	"time"
 
 	"blis/actors"
-	"blis/setup"
 	"blis/vtime"
 )
 
@@ -205,18 +203,12 @@ func choose(names []string) ([]Scenario, error) {
 // that is not the default.
 func (s *Scenario) Arguments() ([]string, error) {
 	var args []string
-	given, usual := reflect.ValueOf(s.Config.Config), reflect.ValueOf(setup.DefaultConfig())
-	for i := range given.NumField() {
-		name := given.Type().Field(i).Tag.Get("json")
-		value := given.Field(i).Interface()
-		if name == "-" || reflect.DeepEqual(value, usual.Field(i).Interface()) {
-			continue
-		}
-		text, err := flagValue(value)
+	for setting := range s.Config.NotDefault() {
+		text, err := flagValue(setting.Value.Interface())
 		if err != nil {
-			return nil, fmt.Errorf("bench: --%s of %s: %w", name, s.Name, err)
+			return nil, fmt.Errorf("bench: --%s of %s: %w", setting.Name, s.Name, err)
 		}
-		args = append(args, "--"+name+"="+text)
+		args = append(args, "--"+setting.Name+"="+text)
 	}
 	return args, nil
 }

@@ -84,10 +84,7 @@ func (s *Server) engine(m latency.Model, sink engine.Sink, tracer engine.Observe
 		return nil, err
 	}
 	return engine.New(0, engine.Config{
-		BlockSize: cfg.BlockSizeInTokens, MaxBatchedTokens: cfg.MaxNumBatchedTokens, MaxSeqs: cfg.MaxNumSeqs,
-		MaxModelLen: cfg.MaxModelLen, LongPrefillThreshold: cfg.LongPrefillTokenThreshold,
-		PrefixCaching: cfg.EnablePrefixCaching, ChunkedPrefill: cfg.EnableChunkedPrefill,
-		ReserveFullISL: cfg.SchedulerReserveFullISL, Async: *cfg.AsyncScheduling,
+		Args: cfg.Args, BlockSize: cfg.BlockSizeInTokens, Async: *cfg.AsyncScheduling,
 		Model: m, Scheduler: scheduler, Cache: kv.NewPool(int(cfg.TotalKVBlocks), cfg.BlockSizeInTokens, cfg.EnablePrefixCaching),
 		Sink: sink, Observer: tracer,
 	}), nil

@@ -65,12 +65,8 @@ type entry struct {
 // entries lists the settings that make a run, in their order.
 func entries(cfg *actors.Config) []entry {
 	var list []entry
-	v := reflect.ValueOf(&cfg.Config).Elem()
-	for i := range v.NumField() {
-		tag := v.Type().Field(i).Tag
-		if name := tag.Get("json"); name != "-" {
-			list = append(list, entry{name, tag.Get("group"), v.Field(i).Interface()})
-		}
+	for s := range cfg.Settings() {
+		list = append(list, entry{s.Name, s.Tag.Get("group"), s.Value.Interface()})
 	}
 	return list
 }

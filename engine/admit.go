@@ -6,7 +6,7 @@ package engine
 func (f *batcher) admit(b *batch, left int32) {
 	for f.requests.waiting() > 0 {
 		switch {
-		case f.requests.running() >= f.cfg.MaxSeqs:
+		case f.requests.running() >= f.cfg.MaxNumSeqs:
 			f.blocked = atMaxSeqs
 			return
 		case left <= 0:
@@ -50,11 +50,11 @@ func (f *batcher) admit(b *batch, left int32) {
 // shortage is what keeps a waiting request from being admitted; free: nothing. It
 // was just looked up and asks for n tokens, left of the budget are there.
 func (f *batcher) shortage(s *slot, known, cached, n, left int32) blockade {
-	if !f.cfg.ChunkedPrefill && n > left {
+	if !f.cfg.EnableChunkedPrefill && n > left {
 		return noFit
 	}
 	upto := cached + max(0, min(n, left))
-	if f.cfg.ReserveFullISL {
+	if f.cfg.SchedulerReserveFullISL {
 		upto = min(known, f.requests.maxLen)
 	}
 	if f.cache.Need(&s.seq, upto) > f.cache.Free() {
@@ -67,7 +67,7 @@ func (f *batcher) shortage(s *slot, known, cached, n, left int32) blockade {
 // found in the prefix cache, was admitted to b.
 func (f *batcher) bookAdmission(b *batch, s *slot, cached, known int32) {
 	c, lookedUp := f.counters, int64(0)
-	if f.cfg.PrefixCaching {
+	if f.cfg.EnablePrefixCaching {
 		lookedUp = int64(known)
 	}
 	f.diagnosis.admits(s, cached)

@@ -49,7 +49,7 @@ func TestAgendaAndPhasesEqualARecount(t *testing.T) {
 	var met struct{ queued, step, timeout, runs int }
 	for seed := first; seed < first+200; seed++ {
 		x := drawCrowded(seed)
-		e, _ := instance(t, delayed{x.config.Model.(linear)}, func(c *Config) { c.Async, c.MaxSeqs = x.config.Async, x.config.MaxSeqs })
+		e, _ := instance(t, delayed{x.config.Model.(linear)}, func(c *Config) { c.Async, c.MaxNumSeqs = x.config.Async, x.config.MaxNumSeqs })
 		check := func() {
 			if want := recounted(e); e.agenda.at != want {
 				t.Fatalf("seed %d at %v: the agenda says %v, want %v", seed, e.now, e.agenda.at, want)

@@ -64,7 +64,7 @@ func scheduledBy(t *testing.T, name string) func(*Config) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return func(c *Config) { c.Scheduler, c.MaxSeqs = s, 1 }
+	return func(c *Config) { c.Scheduler, c.MaxNumSeqs = s, 1 }
 }
 
 // The first request runs alone until 2,000. Which of the others comes
@@ -118,7 +118,7 @@ func TestHeadOfLineBlocking(t *testing.T) {
 func TestPreemptedRequestCanBeOvertaken(t *testing.T) {
 	tight := func(c *Config) {
 		scheduledBy(t, "sjf")(c)
-		c.MaxSeqs, c.Cache = 8, newPool(4)
+		c.MaxNumSeqs, c.Cache = 8, newPool(4)
 	}
 	for _, x := range []struct {
 		name     string
@@ -137,7 +137,7 @@ func TestPreemptedRequestCanBeOvertaken(t *testing.T) {
 // Whether a request behind it would fit makes no difference.
 func TestBlockedHead(t *testing.T) {
 	head := []testRequest{{0, 800, 3, 0}, {100, 400, 2, 0}}
-	wide := func(c *Config) { c.MaxBatchedTokens = 1024 }
+	wide := func(c *Config) { c.MaxNumBatchedTokens = 1024 }
 	for _, x := range []struct {
 		name   string
 		change func(*Config)
@@ -149,8 +149,8 @@ func TestBlockedHead(t *testing.T) {
 		{"the other comes later", wide, []testRequest{{1500, 100, 2, 0}}, 1},
 		{"nobody behind it", wide, nil, 0},
 		{"one that does not fit either", wide, []testRequest{{200, 240, 2, 0}}, 2},
-		{"at max_num_seqs", func(c *Config) { wide(c); c.MaxSeqs = 1 }, []testRequest{{200, 100, 2, 0}}, 0},
-		{"there is no budget", func(c *Config) { c.MaxBatchedTokens = 1 }, []testRequest{{200, 100, 2, 0}}, 0},
+		{"at max_num_seqs", func(c *Config) { wide(c); c.MaxNumSeqs = 1 }, []testRequest{{200, 100, 2, 0}}, 0},
+		{"there is no budget", func(c *Config) { c.MaxNumBatchedTokens = 1 }, []testRequest{{200, 100, 2, 0}}, 0},
 	} {
 		got := raise(t, x.change, append(head, x.behind...)...)
 		if want := (raised{blocked: x.want}); got != want {
@@ -162,7 +162,7 @@ func TestBlockedHead(t *testing.T) {
 // With whole prompts only, a long prompt at the head waits for a step with
 // room for it, and others behind it.
 func TestHeadBlockedByTheBudget(t *testing.T) {
-	whole := func(c *Config) { c.ChunkedPrefill = false }
+	whole := func(c *Config) { c.EnableChunkedPrefill = false }
 	if got := raise(t, whole, testRequest{0, 200, 1, 0}, testRequest{0, 100, 1, 0}, testRequest{0, 56, 1, 0}); got.blocked != 1 {
 		t.Errorf("%+v, want one step", got)
 	}
@@ -189,7 +189,7 @@ func TestPreemptionStorm(t *testing.T) {
 		{"a second apart", 62_500, 0},
 	} {
 		got := raise(t, func(c *Config) {
-			c.Model, c.Cache, c.ReserveFullISL = linear{x.step, 0, 0}, newPool(4), false
+			c.Model, c.Cache, c.SchedulerReserveFullISL = linear{x.step, 0, 0}, newPool(4), false
 		}, four...)
 		if got.storms != x.want {
 			t.Errorf("%s: %+v, want %d storms", x.name, got, x.want)
@@ -252,7 +252,7 @@ func TestPathologicalSchedulerRaisesWhatTheSaneOneDoesNot(t *testing.T) {
 // and whatever waits.
 func TestCountingAnomaliesAllocatesNothing(t *testing.T) {
 	e, _ := instance(t, linear{1000, 10, 0}, func(c *Config) {
-		c.MaxBatchedTokens = 1024
+		c.MaxNumBatchedTokens = 1024
 		c.Sink = deaf{}
 	})
 	shared := [8][]workload.Span{}

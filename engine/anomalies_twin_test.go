@@ -82,11 +82,11 @@ func (*recount) Anomaly(vtime.Time, Anomaly)      {}
 // does not fit while others wait behind it.
 func (r *recount) headIsBlocked(f *Formation) bool {
 	e := r.e
-	left := e.cfg.MaxBatchedTokens
+	left := e.cfg.MaxNumBatchedTokens
 	for _, share := range f.Scheduled() {
 		left -= share.Tokens
 	}
-	if e.requests.running() >= e.cfg.MaxSeqs || left <= 0 {
+	if e.requests.running() >= e.cfg.MaxNumSeqs || left <= 0 {
 		return false
 	}
 	waiting := 0
@@ -100,14 +100,14 @@ func (r *recount) wouldFit(s *slot, left int32) bool {
 	hit := c.Cache.Lookup(&s.seq, known)
 	cached := int32(hit.Blocks) * c.BlockSize
 	n := known - cached
-	if t := c.LongPrefillThreshold; t > 0 && n > t {
+	if t := c.LongPrefillTokenThreshold; t > 0 && n > t {
 		n = t
 	}
-	if !c.ChunkedPrefill && n > left {
+	if !c.EnableChunkedPrefill && n > left {
 		return false
 	}
 	upto := cached + min(n, left)
-	if c.ReserveFullISL {
+	if c.SchedulerReserveFullISL {
 		upto = min(known, r.e.requests.maxLen)
 	}
 	fresh := int((upto+c.BlockSize-1)/c.BlockSize) - hit.Blocks
@@ -128,8 +128,10 @@ func drawCrowded(seed uint64) *crowded {
 	flip := func() bool { return r.IntN(2) == 0 }
 	x := &crowded{blocks: 6 + r.IntN(30), scheduler: [...]string{"fcfs", "fcfs", "priority-fcfs", "sjf", "backwards"}[r.IntN(5)]}
 	x.config = Config{
-		BlockSize: pick(4, 16), MaxBatchedTokens: pick(32, 64, 256), MaxSeqs: pick(2, 5, 16), LongPrefillThreshold: pick(0, 0, 10),
-		PrefixCaching: r.IntN(4) > 0, ChunkedPrefill: r.IntN(4) > 0, ReserveFullISL: flip(), Async: flip(),
+		BlockSize: pick(4, 16), Args: Args{
+			MaxNumBatchedTokens: pick(32, 64, 256), MaxNumSeqs: pick(2, 5, 16), LongPrefillTokenThreshold: pick(0, 0, 10),
+			EnablePrefixCaching: r.IntN(4) > 0, EnableChunkedPrefill: r.IntN(4) > 0, SchedulerReserveFullISL: flip(),
+		}, Async: flip(),
 		Model: linear{[...]float64{700, 30_000, 200_000}[r.IntN(3)], 10, float64(r.IntN(2))},
 	}
 	levels, at := 1+r.IntN(5), vtime.Time(0)
@@ -180,9 +182,9 @@ func (x *crowded) play(stepwise bool, pause vtime.Time, r *recount) (e *Engine, 
 		c.Scheduler = backwards{c.Scheduler}
 	}
 	c.StepByStep, c.Sink = stepwise, &log{}
-	c.Cache = kv.NewPool(x.blocks, c.BlockSize, c.PrefixCaching)
+	c.Cache = kv.NewPool(x.blocks, c.BlockSize, c.EnablePrefixCaching)
 	if stepwise {
-		c.Cache = kv.NewNaivePool(x.blocks, c.BlockSize, c.PrefixCaching)
+		c.Cache = kv.NewNaivePool(x.blocks, c.BlockSize, c.EnablePrefixCaching)
 	}
 	if r != nil {
 		c.Sink, c.Observer = r, r

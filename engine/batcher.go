@@ -106,7 +106,7 @@ func (f *batcher) refreshContext(now vtime.Time) {
 // request by request.
 func (f *batcher) formAll(b *batch) (left int32, ok bool) {
 	c, n := &f.cohort, f.cohort.n()
-	left = f.cfg.MaxBatchedTokens - n
+	left = f.cfg.MaxNumBatchedTokens - n
 	if f.cfg.StepByStep || left < 0 {
 		return 0, false
 	}
@@ -148,7 +148,7 @@ func (f *batcher) formAll(b *batch) (left int32, ok bool) {
 // reserveDecodes computes the budget for prefill of a formation: what is left
 // once every decoding request has its token.
 func (f *batcher) reserveDecodes() {
-	f.prefillLeft = f.cfg.MaxBatchedTokens - f.cohort.n()
+	f.prefillLeft = f.cfg.MaxNumBatchedTokens - f.cohort.n()
 	for _, i := range f.individuals.list {
 		if f.remaining(f.requests.at(i)) == 1 {
 			f.prefillLeft--
@@ -179,7 +179,7 @@ func (f *batcher) wants(s *slot) int32 {
 // chunk caps n tokens of prefill after computed ones by the threshold and the
 // scheduler's choice.
 func (f *batcher) chunk(s *slot, n, computed int32) int32 {
-	if t := f.cfg.LongPrefillThreshold; t > 0 {
+	if t := f.cfg.LongPrefillTokenThreshold; t > 0 {
 		n = min(n, t)
 	}
 	f.ask = policy.Running{ID: s.ID, Priority: s.Priority, Arrival: s.Arrival, Input: s.Input, Computed: computed, Generated: s.generated}

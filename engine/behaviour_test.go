@@ -30,8 +30,10 @@ func instance(t *testing.T, model latency.Model, change func(*Config)) (*Engine,
 		t.Fatal(err)
 	}
 	l := &log{}
-	c := Config{BlockSize: 16, MaxBatchedTokens: 256, MaxSeqs: 8, PrefixCaching: true, ChunkedPrefill: true, ReserveFullISL: true,
-		Model: model, Scheduler: s, Cache: kv.NewPool(64, 16, true), Sink: l}
+	c := Config{
+		BlockSize: 16, Args: Args{MaxNumBatchedTokens: 256, MaxNumSeqs: 8, EnablePrefixCaching: true, EnableChunkedPrefill: true, SchedulerReserveFullISL: true},
+		Model: model, Scheduler: s, Cache: kv.NewPool(64, 16, true), Sink: l,
+	}
 	if change != nil {
 		change(&c)
 	}
@@ -52,7 +54,7 @@ func deliver(e *Engine, id int64, at vtime.Time, input, output int32, deadline v
 func TestOrderInWhichRequestsLeaveAtTheEndOfAStep(t *testing.T) {
 	for _, async := range []bool{false, true} {
 		for _, stepwise := range []bool{false, true} {
-			e, l := instance(t, linear{1000, 0, 0}, func(c *Config) { c.MaxSeqs, c.Async, c.StepByStep = 5, async, stepwise })
+			e, l := instance(t, linear{1000, 0, 0}, func(c *Config) { c.MaxNumSeqs, c.Async, c.StepByStep = 5, async, stepwise })
 			deliver(e, 0, 0, 10, 3, vtime.Never)
 			deliver(e, 1, 0, 10, 9, 2900)
 			deliver(e, 2, 0, 10, 9, 2800)
@@ -143,7 +145,7 @@ func TestEffectiveMaxModelLen(t *testing.T) {
 		want          int32
 	}{{0, 256, true, 1024}, {100, 256, true, 100}, {5000, 256, true, 1024}, {0, 256, false, 256}, {100, 256, false, 100}} {
 		e, _ := instance(t, linear{1000, 0, 0}, func(c *Config) {
-			c.MaxModelLen, c.MaxBatchedTokens, c.ChunkedPrefill = x.given, x.budget, x.chunked
+			c.MaxModelLen, c.MaxNumBatchedTokens, c.EnableChunkedPrefill = x.given, x.budget, x.chunked
 		})
 		if e.requests.maxLen != x.want {
 			t.Errorf("given %d, budget %d, chunked %v: %d, want %d", x.given, x.budget, x.chunked, e.requests.maxLen, x.want)

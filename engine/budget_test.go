@@ -28,7 +28,7 @@ func TestBudgetGoesByAdmissionNotByWhoDecodes(t *testing.T) {
 		var steps [2]int64
 		for i, stepwise := range []bool{true, false} {
 			e, l := instance(t, linear{1000, 10, 1}, func(c *Config) {
-				c.Async, c.StepByStep, c.MaxBatchedTokens, c.Scheduler = async, stepwise, 16, growing{c.Scheduler}
+				c.Async, c.StepByStep, c.MaxNumBatchedTokens, c.Scheduler = async, stepwise, 16, growing{c.Scheduler}
 			})
 			deliver(e, 0, 0, 100, 3, vtime.Never)
 			deliver(e, 1, 0, 4, 50, vtime.Never)

@@ -12,19 +12,13 @@ import (
 // Config says how one instance serves. Counts are tokens unless named
 // otherwise; the caller has validated it (latency, policy and actors do).
 type Config struct {
-	BlockSize            int32
-	MaxBatchedTokens     int32 // token budget of a step, ≥ MaxSeqs
-	MaxSeqs              int32 // max_num_seqs: most requests in the running list
-	MaxModelLen          int32 // 0: what the cache holds
-	LongPrefillThreshold int32 // most prefill tokens of a request in a step; 0: off
+	Args
+	BlockSize int32
 
-	PrefixCaching  bool
-	ChunkedPrefill bool
-	ReserveFullISL bool // admit only what fits whole (vLLM ≥ 0.19)
-	Async          bool // async scheduling: the next batch is formed while one executes
-	StepByStep     bool // the twin without decode runs
-	KeepStepState  bool // keep the state at step ends for StepState
-	KeepBacklog    bool // keep what State says of waiting and prefilled tokens
+	Async         bool // async scheduling: the next batch is formed while one executes
+	StepByStep    bool // the twin without decode runs
+	KeepStepState bool // keep the state at step ends for StepState
+	KeepBacklog   bool // keep what State says of waiting and prefilled tokens
 
 	Warmup Warmup
 
@@ -77,8 +71,8 @@ func (c *Config) EffectiveMaxModelLen() int32 {
 	if c.MaxModelLen > 0 {
 		n = min(n, int64(c.MaxModelLen))
 	}
-	if !c.ChunkedPrefill {
-		n = min(n, int64(c.MaxBatchedTokens))
+	if !c.EnableChunkedPrefill {
+		n = min(n, int64(c.MaxNumBatchedTokens))
 	}
 	return int32(min(n, 1<<31-1))
 }

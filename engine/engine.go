@@ -46,7 +46,7 @@ func New(index int, cfg Config) *Engine {
 	e.inFlight = newInFlight(cfg.Async)
 	e.books = books{counters: &e.Counters, blocks: &e.Blocks, instance: e.index}
 	e.diagnosis = diagnosis{requests: &e.requests, counters: &e.Counters, observer: cfg.Observer}
-	e.diagnosis.storm.most = min(int(cfg.MaxSeqs), cfg.Cache.Total()) // a running request counts for max_num_seqs and has a block
+	e.diagnosis.storm.most = min(int(cfg.MaxNumSeqs), cfg.Cache.Total()) // a running request counts for max_num_seqs and has a block
 	e.batcher.init(e)
 	e.Counters.TotalBlocks = int64(cfg.Cache.Total())
 	if cfg.BlockEvents != nil {

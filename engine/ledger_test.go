@@ -131,9 +131,10 @@ func play(sc *scenario, m mode) (rows []ledgerRow, results map[int64][]any, err 
 	}
 	p := &player{results: map[int64][]any{}}
 	cfg := Config{
-		BlockSize: c.BlockSize, MaxBatchedTokens: c.Budget, MaxSeqs: c.Seats, MaxModelLen: c.MaxModelLen,
-		LongPrefillThreshold: c.Threshold, PrefixCaching: c.Caching, ChunkedPrefill: c.Chunked,
-		ReserveFullISL: c.Reserve, Async: c.Async, StepByStep: m.stepByStep,
+		BlockSize: c.BlockSize, Args: Args{
+			MaxNumBatchedTokens: c.Budget, MaxNumSeqs: c.Seats, MaxModelLen: c.MaxModelLen, LongPrefillTokenThreshold: c.Threshold,
+			EnablePrefixCaching: c.Caching, EnableChunkedPrefill: c.Chunked, SchedulerReserveFullISL: c.Reserve,
+		}, Async: c.Async, StepByStep: m.stepByStep,
 		Model: linear(c.Beta), Scheduler: sched, Cache: cache, Sink: p,
 	}
 	if !m.silent {

@@ -10,7 +10,7 @@ import (
 // order of admission, preempting when blocks run out, and returns the budget
 // left. The cohort is empty: every running request is among the individuals.
 func (f *batcher) formWithPreemption(b *batch) int32 {
-	left := f.cfg.MaxBatchedTokens
+	left := f.cfg.MaxNumBatchedTokens
 	f.reserveDecodes()
 	for k := 0; k < len(f.individuals.list) && left > 0; k++ {
 		i := f.individuals.list[k]

@@ -119,7 +119,7 @@ func (r *requests) open(d *Delivery, now vtime.Time) int32 {
 	}
 	s.refusal = r.refusal(s)
 	s.group = int32(r.cfg.Sink.Group(d.Class, d.Model, d.Arrival))
-	s.seq.Open(uint64(d.ID), d.Input, d.Spans, d.OutputContent, r.cfg.BlockSize, r.cfg.PrefixCaching)
+	s.seq.Open(uint64(d.ID), d.Input, d.Spans, d.OutputContent, r.cfg.BlockSize, r.cfg.EnablePrefixCaching)
 	r.to(i, pending)
 	return i
 }

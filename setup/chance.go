@@ -22,7 +22,7 @@ func chanceOf(p *Plan) Chance {
 	b, custom := &c.Policies, &c.Custom
 	chance.Decisions = custom.Admission != nil || custom.Priority != nil || custom.Routing != nil || custom.Autoscale != nil || custom.Scheduler != nil ||
 		b.Draws(policy.AdmissionKind) || b.Draws(policy.PriorityKind) || b.Draws(policy.SchedulerKind) ||
-		p.Scales() && (b.Draws(policy.AutoscaleKind) || c.ProvisioningDelay.CV > 0 || c.ModelLoadTime.CV > 0) ||
-		(p.Scales() || c.NumInstances > 1) && b.Draws(policy.RoutingKind)
+		p.Pool.Scaling != nil && (b.Draws(policy.AutoscaleKind) || c.ProvisioningDelay.CV > 0 || c.ModelLoadTime.CV > 0) ||
+		(p.Pool.Scaling != nil || p.Pool.Instances > 1) && b.Draws(policy.RoutingKind)
 	return chance
 }

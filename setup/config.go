@@ -4,6 +4,7 @@ import (
 	"io"
 
 	"blis/bundle"
+	"blis/engine"
 	"blis/latency"
 	"blis/policy"
 	"blis/vtime"
@@ -31,22 +32,16 @@ type Config struct {
 	Quantization string `json:"quantization" group:"Model" help:"Quantisation of the weights of a 16-bit model, by vLLM's name: fp8, awq, gptq, bitsandbytes and others. Empty: as the model is described."`
 	KVCacheDtype string `json:"kv-cache-dtype" name:"kv-cache-dtype" default:"auto" group:"Model" help:"Type of the KV cache, as in vLLM: auto, bfloat16, fp8, fp8_e4m3 or fp8_e5m2; with fp8 twice as many tokens fit."`
 
-	NumInstances              int           `json:"num-instances" default:"4" group:"Instances" help:"Serving instances."`
-	TotalKVBlocks             int64         `json:"total-kv-blocks" group:"Instances" help:"KV blocks per instance; 0: what fits next to the weights."`
-	NumGPUBlocksOverride      int64         `json:"num-gpu-blocks-override" group:"Instances" help:"The same as vLLM counts it, with its null block: one more. 0: not given."`
-	BlockSizeInTokens         int32         `json:"block-size-in-tokens" default:"16" aliases:"block-size" group:"Instances" help:"Tokens per KV block."`
-	GPUMemoryUtilization      float64       `json:"gpu-memory-utilization" default:"0.9" group:"Instances" help:"Fraction of GPU memory that the engine may use, as in vLLM."`
-	ActivationMemory          latency.Bytes `json:"activation-memory" default:"1GB" group:"Instances" help:"GPU memory set aside per GPU for activations and other buffers: 1GB, 800MiB or a number of bytes."`
-	MaxNumSeqs                int32         `json:"max-num-seqs" aliases:"max-num-running-reqs" group:"Instances" help:"Maximum number of requests in a batch; 0: as vLLM's server chooses by GPU (1024, small GPUs and A100 256)."`
-	MaxNumBatchedTokens       int32         `json:"max-num-batched-tokens" aliases:"max-num-scheduled-tokens" group:"Instances" help:"Token budget of a step; 0: as vLLM's server chooses by GPU (8192, small GPUs and A100 2048)."`
-	LongPrefillTokenThreshold int32         `json:"long-prefill-token-threshold" group:"Instances" help:"Most prefill tokens of one request in a step; 0: no limit."`
-	MaxModelLen               int32         `json:"max-model-len" group:"Instances" help:"Longest prompt + output in tokens; 0: the model's, at most what the cache holds."`
-	EnablePrefixCaching       bool          `json:"enable-prefix-caching" default:"true" negatable:"" group:"Instances" help:"Reuse KV blocks of equal prefixes."`
-	EnableChunkedPrefill      bool          `json:"enable-chunked-prefill" default:"true" negatable:"" group:"Instances" help:"Spread prompts over steps."`
-	SchedulerReserveFullISL   bool          `json:"scheduler-reserve-full-isl" default:"true" negatable:"" group:"Instances" help:"Admit a request only when all of its prompt fits (vLLM 0.19)."`
-	AsyncScheduling           *bool         `json:"async-scheduling" negatable:"" group:"Instances" help:"Form the next batch while one executes (vLLM's default since 0.14). Not given: as the servers did that the latency model was fitted to, else off."`
-	Scheduler                 string        `json:"scheduler" bundle:"scheduler.type" default:"fcfs" aliases:"scheduling-policy" group:"Instances" help:"Order of the wait queue: fcfs, priority-fcfs (also: priority), sjf; see blis policies scheduler."`
-	PreemptionPolicy          string        `json:"preemption-policy" bundle:"scheduler.params.preemption" default:"auto" group:"Instances" help:"Which request to preempt for KV: auto (the scheduler's own), fcfs or priority."`
+	NumInstances         int           `json:"num-instances" default:"4" group:"Instances" help:"Serving instances."`
+	TotalKVBlocks        int64         `json:"total-kv-blocks" group:"Instances" help:"KV blocks per instance; 0: what fits next to the weights."`
+	NumGPUBlocksOverride int64         `json:"num-gpu-blocks-override" group:"Instances" help:"The same as vLLM counts it, with its null block: one more. 0: not given."`
+	BlockSizeInTokens    int32         `json:"block-size-in-tokens" default:"16" aliases:"block-size" group:"Instances" help:"Tokens per KV block."`
+	GPUMemoryUtilization float64       `json:"gpu-memory-utilization" default:"0.9" group:"Instances" help:"Fraction of GPU memory that the engine may use, as in vLLM."`
+	ActivationMemory     latency.Bytes `json:"activation-memory" default:"1GB" group:"Instances" help:"GPU memory set aside per GPU for activations and other buffers: 1GB, 800MiB or a number of bytes."`
+	engine.Args
+	AsyncScheduling  *bool  `json:"async-scheduling" negatable:"" group:"Instances" help:"Form the next batch while one executes (vLLM's default since 0.14). Not given: as the servers did that the latency model was fitted to, else off."`
+	Scheduler        string `json:"scheduler" bundle:"scheduler.type" default:"fcfs" aliases:"scheduling-policy" group:"Instances" help:"Order of the wait queue: fcfs, priority-fcfs (also: priority), sjf; see blis policies scheduler."`
+	PreemptionPolicy string `json:"preemption-policy" bundle:"scheduler.params.preemption" default:"auto" group:"Instances" help:"Which request to preempt for KV: auto (the scheduler's own), fcfs or priority."`
 
 	Policies                bundle.Bundle  `json:"policies" group:"Policies" placeholder:"BUNDLE" help:"Policies and their parameters as a bundle file has them, in one argument; the flags below change single fields of it."`
 	AdmissionPolicy         string         `json:"admission-policy" bundle:"admission.type" default:"always-admit" group:"Policies" help:"Which requests enter; see blis policies admission."`

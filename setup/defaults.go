@@ -36,12 +36,11 @@ func setDefaults(v reflect.Value) {
 
 // Set sets the setting of that name, as its flag has it, to the value of the text.
 func (c *Config) Set(name, text string) error {
-	v := reflect.ValueOf(c).Elem()
-	for i := range v.NumField() {
-		if v.Type().Field(i).Tag.Get("json") != name || name == "-" {
+	for s := range c.Settings() {
+		if s.Name != name {
 			continue
 		}
-		if err := setText(v.Field(i), text); err != nil {
+		if err := setText(s.Value, text); err != nil {
 			return inputErrorf("--%s: %v", name, err)
 		}
 		return nil

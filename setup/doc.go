@@ -3,8 +3,10 @@
 // actors makes the actors of it. Nothing here knows of actors, messages or virtual
 // time that passes.
 //
-//	config.go          every setting of a run, with its default; defaults.go sets these
+//	config.go          every setting of a run, with its default; settings.go goes
+//	                   through them, defaults.go sets them
 //	plan.go            what Resolve yields; errors.go what it finds wrong
+//	pool.go            the instances of a plan: deployment, routing, scaling
 //	resolve.go         the steps, in their order; GPU, model, cache and limits
 //	deployment.go      model and GPU alone
 //	latency.go         the latency model

@@ -50,11 +50,10 @@ const scorers = "routing.params"
 // their policies.
 var bundleSettings = func() []bundleSetting {
 	var list []bundleSetting
-	usual := reflect.ValueOf(DefaultConfig())
-	for i := range usual.NumField() {
-		f := usual.Type().Field(i)
-		if path, ok := f.Tag.Lookup("bundle"); ok {
-			list = append(list, bundleSetting{f.Tag.Get("json"), path, Text(usual.Field(i).Interface()), f.Index})
+	usual := DefaultConfig()
+	for s := range usual.Settings() {
+		if path, ok := s.Tag.Lookup("bundle"); ok {
+			list = append(list, bundleSetting{s.Name, path, Text(s.Value.Interface()), s.Index})
 		}
 	}
 	return list

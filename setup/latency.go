@@ -16,12 +16,12 @@ func (p *resolver) resolveLatency() error {
 	var err error
 	switch {
 	case c.Custom.Latency != nil:
-		p.Model = c.Custom.Latency
+		p.deployment.Latency = c.Custom.Latency
 		p.Summary.ruler("custom", "", "custom")
 	case len(c.AlphaCoeffs) == len(latency.AlphaVector{}):
 		err = p.useVectors()
 	case len(c.AlphaCoeffs) > 0:
-		p.Model = given(c)
+		p.deployment.Latency = given(c)
 		p.Summary.ruler("blackbox", onCommandLine, "blackbox with given coefficients α %s β %s (error: the giver's)", numbers(c.AlphaCoeffs), numbers(c.BetaCoeffs))
 	case c.LatencyModel == "blackbox":
 		err = p.useBlackbox()
@@ -38,7 +38,7 @@ func (p *resolver) resolveLatency() error {
 	if c.AsyncScheduling == nil {
 		c.AsyncScheduling = new(false)
 	}
-	if _, averages := p.Model.(latency.Averager); !averages && c.Custom.Latency == nil {
+	if _, averages := p.deployment.Latency.(latency.Averager); !averages && c.Custom.Latency == nil {
 		p.noteIfSet([]string{"preemption-ema-gamma"}, "only physics reads the average of preemptions")
 	}
 	return err
@@ -56,7 +56,7 @@ func (s *Summary) ruler(model, set, format string, args ...any) {
 // useVectors takes coefficients of physics that the user gave as lists.
 func (p *resolver) useVectors() error {
 	c := &p.Config
-	f, err := latency.NewFeatures(&p.Deployment, limits(&p.Config))
+	f, err := latency.NewFeatures(&p.deployment.Deployment, limits(&p.Config))
 	if err != nil {
 		return err
 	}
@@ -64,7 +64,7 @@ func (p *resolver) useVectors() error {
 	if err != nil {
 		return err
 	}
-	p.Model = m
+	p.deployment.Latency = m
 	p.Summary.ruler("physics", onCommandLine, "physics with given coefficients α %s β %s (error: the giver's)", numbers(c.AlphaCoeffs), numbers(c.BetaCoeffs))
 	return nil
 }
@@ -74,21 +74,21 @@ func (p *resolver) useBlackbox() error {
 	if err != nil {
 		return err
 	}
-	p.Model = fit.Blackbox
+	p.deployment.Latency = fit.Blackbox
 	p.Summary.ruler("blackbox", fmt.Sprintf("%s on %s, TP %d", fit.Model, fit.GPU, fit.TP), "blackbox %s", fit.String())
-	if p.Deployment.Model.Reshaped {
+	if p.deployment.Model.Reshaped {
 		p.note("blackbox coefficients are of a server that was measured: quantization and kv-cache-dtype change the KV cache, not the time of a step")
 	}
 	return nil
 }
 
 func (p *resolver) useRoofline(next string) error {
-	m, err := latency.NewRoofline(&p.Deployment, latency.DefaultRoofline())
+	m, err := latency.NewRoofline(&p.deployment.Deployment, latency.DefaultRoofline())
 	if err != nil {
 		return err
 	}
 	stated := latency.RooflineStated()
-	p.Model = m
+	p.deployment.Latency = m
 	p.Summary.ruler("roofline", "", "roofline, expected error %s%s", stated.String(), next)
 	return nil
 }
@@ -97,7 +97,7 @@ func (p *resolver) useRoofline(next string) error {
 // the data that it was fitted to.
 func (p *resolver) usePhysics(set *latency.PhysicsSet, next string) error {
 	limits := limits(&p.Config)
-	f, err := latency.NewFeatures(&p.Deployment, limits)
+	f, err := latency.NewFeatures(&p.deployment.Deployment, limits)
 	if err != nil {
 		return err
 	}
@@ -105,12 +105,12 @@ func (p *resolver) usePhysics(set *latency.PhysicsSet, next string) error {
 	if err != nil {
 		return err
 	}
-	p.Model, p.Fitted = m, set
+	p.deployment.Latency, p.deployment.Fitted = m, set
 	c := &p.Config
 	if c.AsyncScheduling == nil {
 		c.AsyncScheduling = new(set.TrainedOn.AsyncScheduling)
 	}
-	reasons := set.Coverage(&p.Deployment, limits, *c.AsyncScheduling)
+	reasons := set.Coverage(&p.deployment.Deployment, limits, *c.AsyncScheduling)
 	stated := set.StatedError(reasons)
 	for _, r := range reasons {
 		if stated == nil || !strings.HasPrefix(r, latency.ModelNotMeasured) { // its error is that on models held out
@@ -128,14 +128,14 @@ func (p *resolver) usePhysics(set *latency.PhysicsSet, next string) error {
 // choose takes the model with the lowest stated error, of all or of those that the
 // user allows.
 func (p *resolver) choose() error {
-	best, next := latency.Choose(&p.Deployment, limits(&p.Config))
+	best, next := latency.Choose(&p.deployment.Deployment, limits(&p.Config))
 	if p.Config.LatencyModel == "physics" && best.Set == nil {
 		if next == nil {
 			var names []string
 			for _, s := range latency.PhysicsSets() {
 				names = append(names, s.Name)
 			}
-			return inputErrorf("--latency-model physics: no shipped coefficients cover %s: give --coefficients, a file that blis train wrote or, at your own risk, one of %s", p.Deployment.String(), strings.Join(names, ", "))
+			return inputErrorf("--latency-model physics: no shipped coefficients cover %s: give --coefficients, a file that blis train wrote or, at your own risk, one of %s", p.deployment.String(), strings.Join(names, ", "))
 		}
 		best, next = *next, &best
 	}
@@ -156,7 +156,7 @@ func (p *resolver) noteNearMisses(best latency.Choice) {
 	if p.Config.LatencyModel != "auto" {
 		return
 	}
-	for _, m := range latency.NearMisses(&p.Deployment, limits(&p.Config), best) {
+	for _, m := range latency.NearMisses(&p.deployment.Deployment, limits(&p.Config), best) {
 		verb := "covers"
 		if len(m.Sets) > 1 {
 			verb = "cover"

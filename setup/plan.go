@@ -3,8 +3,6 @@ package setup
 import (
 	"blis/latency"
 	"blis/metrics"
-	"blis/policy"
-	"blis/vtime"
 	"blis/workload"
 )
 
@@ -14,26 +12,13 @@ type Plan struct {
 	Config  Config // effective: resolving it again gives the same plan
 	Summary Summary
 
-	Deployment latency.Deployment
-	Model      latency.Model
-	Fitted     *latency.PhysicsSet // of coefficients of the model; nil: unknown
-	Source     workload.Source
-	Forced     map[int64]int // instances of requests that the user routes, by number of arrival
-
-	// Freshness of single signals, where the bundle gives one: Immediate, OnDemand,
-	// or the interval of their refreshes.
-	Freshness    map[policy.Signals]vtime.Duration
-	CheckRefresh vtime.Duration // interval at which evaluations of the autoscaler see the instances; 0: as they are
+	Pool   *Pool // all instances
+	Source workload.Source
+	Forced map[int64]int // instances of requests that the user routes, by number of arrival
 
 	Targets []metrics.ClassTargets
 	Fitness metrics.Fitness
 }
-
-// Freshness of a signal without an interval.
-const (
-	Immediate vtime.Duration = 0  // as instances publish it
-	OnDemand  vtime.Duration = -1 // as it is when the router reads it
-)
 
 // Summary is what a user is told of a plan before the run.
 type Summary struct {

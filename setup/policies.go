@@ -88,24 +88,25 @@ func (p *resolver) resolveFreshness() error {
 		if err != nil {
 			return inputErrorf("autoscale.refresh: %v", err)
 		}
-		if p.CheckRefresh = d; !p.Scales() {
+		if p.checkRefresh = d; !scales(&p.Config) {
 			p.note("autoscale.refresh has no effect: autoscale-policy is none")
 		}
 	}
-	p.Freshness = map[policy.Signals]vtime.Duration{}
+	fresh := map[policy.Signals]vtime.Duration{}
+	p.Pool.Observability.Fresh = fresh
 	for _, row := range policy.SignalTable() {
 		switch text := *p.Config.Policies.Observability.Fresh.Of(row.Bit); text {
 		case "":
 		case policy.Immediate:
-			p.Freshness[row.Bit] = Immediate
+			fresh[row.Bit] = Immediate
 		case policy.OnDemand:
-			p.Freshness[row.Bit] = OnDemand
+			fresh[row.Bit] = OnDemand
 		default:
 			d, err := vtime.ParseDuration(text)
 			if err != nil {
 				return inputErrorf("observability: %v", err)
 			}
-			p.Freshness[row.Bit] = d
+			fresh[row.Bit] = d
 		}
 	}
 	return nil
@@ -117,9 +118,9 @@ const (
 	IndexEvents = "events" // by the changes that instances report
 )
 
-// IndexedBlocks is the number in prefix-index-blocks, 0 for auto. The bundle has
+// indexedBlocks is the number in prefix-index-blocks, 0 for auto. The bundle has
 // checked it.
-func (c *Config) IndexedBlocks() int32 {
+func indexedBlocks(c *Config) int32 {
 	if c.PrefixIndexBlocks == policy.Auto {
 		return 0
 	}

@@ -13,23 +13,31 @@ import (
 
 	"blis/input"
 	"blis/latency"
+	"blis/vtime"
 	"blis/workload/spec"
 )
 
 // resolver makes a plan, step by step.
 type resolver struct {
 	*Plan
-	gpu    latency.Hardware
-	spec   *spec.Spec // nil: the workload is not a specification
-	checks []func() error
+	gpu          latency.Hardware
+	deployment   *Deployment    // of the pool
+	checkRefresh vtime.Duration // autoscale.refresh
+	spec         *spec.Spec     // nil: the workload is not a specification
+	checks       []func() error
+}
+
+func newResolver(c Config, checks ...func() error) *resolver {
+	pool := new(Pool)
+	return &resolver{Plan: &Plan{Config: c, Pool: pool}, deployment: &pool.Deployment, checks: checks}
 }
 
 // Resolve derives and checks all that a run needs but for how it is executed. Its
 // errors are errors in the user's input: *InputError and *latency.DoesNotFit. The
 // faults that checks find are told with those of other settings.
 func Resolve(c Config, checks ...func() error) (*Plan, error) {
-	p := &resolver{Plan: &Plan{Config: c}, checks: checks}
-	if err := inOrder(p.openSpec, p.resolvePolicies, p.noteUnused, p.checkInputs, p.resolveCache, p.resolveLimits, p.resolveLatency, p.resolveScaling, p.resolveWorkload, func() error { return noteModels(p.Plan) }, p.leaveOutScaling, func() error { return resolveForced(p.Plan) }); err != nil {
+	p := newResolver(c, checks...)
+	if err := inOrder(p.openSpec, p.resolvePolicies, p.noteUnused, p.checkInputs, p.resolveCache, p.resolveLimits, p.resolveLatency, p.resolveScaling, p.resolveWorkload, func() error { return noteModels(p.Plan) }, p.leaveOutScaling, p.completePool, func() error { return resolveForced(p.Plan) }); err != nil {
 		return nil, err
 	}
 	p.Summary.Chance = chanceOf(p.Plan)
@@ -39,11 +47,11 @@ func Resolve(c Config, checks ...func() error) (*Plan, error) {
 // LatencyModel returns the latency model that instances of a run of c have, and what
 // the user is told of it. It opens no workload. Its errors are those of Resolve.
 func LatencyModel(c Config) (latency.Model, Summary, error) {
-	p := &resolver{Plan: &Plan{Config: c}}
+	p := newResolver(c)
 	if err := inOrder(p.checkInputs, p.resolveCache, p.resolveLimits, p.resolveLatency); err != nil {
 		return nil, Summary{}, err
 	}
-	return p.Model, p.Summary, nil
+	return p.deployment.Latency, p.Summary, nil
 }
 
 // inOrder carries out steps until one fails.
@@ -88,12 +96,12 @@ func (p *resolver) resolveModel() error {
 		p.note("hardware-config: %s of %s: not used here", strings.Join(gpu.Unused, ", "), gpu.Name)
 	}
 	p.gpu = gpu
-	p.Deployment = latency.Deployment{Model: &spec, GPU: &p.gpu, TP: c.TP}
+	p.deployment.Deployment = latency.Deployment{Model: &spec, GPU: &p.gpu, TP: c.TP}
 	p.Summary.Model, p.Summary.Hardware, p.Summary.TP = spec.Name, gpu.Name, c.TP
 	if !validTP(c.TP) {
 		return nil // checkNumbers says so
 	}
-	return p.Deployment.Validate()
+	return p.deployment.Validate()
 }
 
 func modelSpec(c *Config) (latency.ModelSpec, error) {
@@ -149,7 +157,7 @@ func numbers(list []float64) string {
 // noteWidths notes how the flags for the widths of weights and cache changed the
 // model.
 func (p *resolver) noteWidths() {
-	c, m := &p.Config, p.Deployment.Model
+	c, m := &p.Config, p.deployment.Model
 	var flags []string
 	for _, f := range [][2]string{{"quantization", c.Quantization}, {"kv-cache-dtype", c.KVCacheDtype}} {
 		if f[1] != "" && f[1] != "auto" {
@@ -179,14 +187,14 @@ func (p *resolver) resolveCache() error {
 	if c.TotalKVBlocks == 0 {
 		m := latency.DefaultMemory()
 		m.Utilization, m.Activations, m.BlockSize = c.GPUMemoryUtilization, int64(c.ActivationMemory), int64(c.BlockSizeInTokens)
-		n, err := p.Deployment.KVBlocks(m)
+		n, err := p.deployment.KVBlocks(m)
 		if err != nil {
 			return err
 		}
 		c.TotalKVBlocks = min(n, 1<<31-1)
 	}
 	p.Summary.KVBlocks = c.TotalKVBlocks
-	for _, text := range p.Deployment.Model.NotModelled { // most of these are about the cache
+	for _, text := range p.deployment.Model.NotModelled { // most of these are about the cache
 		p.note("%s", text)
 	}
 	return nil
@@ -197,7 +205,7 @@ func (p *resolver) resolveCache() error {
 func (p *resolver) resolveLimits() error {
 	c := &p.Config
 	if c.MaxModelLen == 0 {
-		c.MaxModelLen = int32(min(p.Deployment.Model.MaxPosition, math.MaxInt32))
+		c.MaxModelLen = int32(min(p.deployment.Model.MaxPosition, math.MaxInt32))
 	}
 	held := c.TotalKVBlocks * int64(c.BlockSizeInTokens)
 	longest := held

@@ -7,18 +7,9 @@ import (
 	"blis/policy"
 )
 
-// Scales reports whether the number of instances can change.
-func (p *Plan) Scales() bool {
-	c := &p.Config
+// scales reports whether the number of instances can change.
+func scales(c *Config) bool {
 	return (c.AutoscalePolicy != "none" || c.Custom.Autoscale != nil) && c.AutoscaleInterval > 0
-}
-
-// MostReplicas is the largest number of instances that serve at a time.
-func (p *Plan) MostReplicas() int {
-	if p.Scales() {
-		return p.Config.MaxReplicas
-	}
-	return p.Config.NumInstances
 }
 
 // derivedMaxReplicas is the default of max-replicas.
@@ -36,7 +27,7 @@ func (p *resolver) resolveScaling() error {
 	if c.AutoscalePolicy != "none" && c.AutoscaleInterval == 0 {
 		return &InputError{wrong(c, "autoscale-interval", 0, "more with --autoscale-policy "+c.AutoscalePolicy)}
 	}
-	if !p.Scales() {
+	if !scales(c) {
 		return nil
 	}
 	if c.Policies.Get("autoscale.params.signal") == "attainment" && c.SLOTargets == "" {
@@ -56,10 +47,3 @@ func (p *resolver) resolveScaling() error {
 	}
 	return nil
 }
-
-// Drain policies.
-const (
-	DrainWait      = "wait"      // the instance serves its requests first
-	DrainImmediate = "immediate" // its requests end as aborted
-	DrainRedirect  = "redirect"  // its requests go on on other instances
-)

@@ -2,7 +2,6 @@ package setup
 
 import (
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -37,12 +36,10 @@ func (p *resolver) noteUnused() error {
 
 // noteIfSet notes those of settings that are not at their defaults.
 func (p *Plan) noteIfSet(settings []string, because string) {
-	given, usual := reflect.ValueOf(p.Config), reflect.ValueOf(DefaultConfig())
 	var list []string
-	for i := range given.NumField() {
-		name := given.Type().Field(i).Tag.Get("json")
-		if slices.Contains(settings, name) && !reflect.DeepEqual(given.Field(i).Interface(), usual.Field(i).Interface()) {
-			list = append(list, name)
+	for s := range p.Config.NotDefault() {
+		if slices.Contains(settings, s.Name) {
+			list = append(list, s.Name)
 		}
 	}
 	if len(list) == 0 {
@@ -130,7 +127,7 @@ func (p *Plan) NoteUnread(signals, checks policy.Signals) {
 	usual, published := policy.NoSignals, policy.NoSignals // refreshed at the interval; published by instances
 	for _, row := range policy.SignalTable() {
 		s := row.Bit
-		fresh, apart := p.Freshness[s]
+		fresh, apart := p.Pool.Observability.Fresh[s]
 		switch {
 		case row.Key == "":
 		case apart && s&signals == 0 && s&checks != 0:
@@ -165,7 +162,7 @@ func (p *Plan) NoteUnread(signals, checks policy.Signals) {
 
 // noteUnreadPrefixes is NoteUnread for expected prefix hits.
 func (p *Plan) noteUnreadPrefixes(read bool) {
-	c, blocks := &p.Config, int64(p.Config.IndexedBlocks())
+	c, blocks := &p.Config, int64(indexedBlocks(&p.Config))
 	switch {
 	case !read:
 		p.noteIfSet([]string{"prefix-index", "prefix-index-blocks", "kv-event-delay"}, "no policy reads expected prefix hits")

@@ -1,7 +1,6 @@
 package setup
 
 import (
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -28,11 +27,8 @@ func TestEverySettingCountsOrIsNoted(t *testing.T) {
 	}
 	collect(func(*Config) {})
 	collect(func(c *Config) { c.AutoscalePolicy, c.Trace = "threshold", "some" })
-	for i := range reflect.TypeFor[Config]().NumField() {
-		name := reflect.TypeFor[Config]().Field(i).Tag.Get("json")
-		if name == "-" || name == "" {
-			continue
-		}
+	for s := range new(Config).Settings() {
+		name := s.Name
 		in := 0
 		for _, list := range [][]string{counts, refused, noted} {
 			if slices.Contains(list, name) {

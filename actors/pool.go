@@ -1,0 +1,42 @@
+package actors
+
+import (
+	"blis/policy"
+	"blis/prefixindex"
+	"blis/setup"
+)
+
+// pool is what the router keeps of a pool of instances: the policy that routes among
+// them, how it sees them, and what it alone knows of them.
+type pool struct {
+	plan     *setup.Pool
+	routing  policy.Routing
+	reads    policy.Signals       // of routing
+	observer policy.RouteObserver // routing, if it is one; else nil
+
+	cluster  clusterView
+	prefixes *prefixindex.Index // nil: no policy observes expected hits
+
+	replicas  *replicas  // nil: the number of instances is fixed
+	published *published // nil: the number of instances is fixed
+	trigger   trigger    // of evaluations that events call for
+}
+
+// newPool makes the pool of a plan for a router with these policies. The extra signals
+// are for a counterfactual trace.
+func newPool(p *setup.Plan, q *policies, planned signalPlan, extra policy.Signals) pool {
+	s := &pool{
+		plan: p.Pool, routing: q.routing, reads: q.routing.Observes(), prefixes: q.prefixes, trigger: newTrigger(p.Pool.Scaling, q.trigger),
+		cluster: clusterView{
+			signals: q.routed() | extra, signalPlan: planned, refresh: -1, foreseen: p.Pool.Scaling == nil && !p.Loops(), sent: make([]int32, p.Pool.Instances),
+			atAdmission: ofInstances(q.admission.Observes()),
+			atRouting:   ofInstances(q.priority.Observes() | q.routing.Observes() | extra),
+		},
+	}
+	s.observer, _ = q.routing.(policy.RouteObserver)
+	if p.Pool.Scaling != nil {
+		s.published = &published{reads: q.scaling()}
+	}
+	s.cluster.view.MaxSeqs, s.cluster.view.BlockSize = p.Pool.MaxNumSeqs, p.Pool.BlockSize
+	return *s
+}
