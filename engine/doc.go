@@ -16,21 +16,21 @@
 //	batch.go       a step as it is formed, and the ring of those in flight
 //	requests.go    the phases of a request, and all that is counted by phase
 //	slot.go        what is known of a request
-//	queue.go       the wait queue
-//	individuals.go the requests of the running list that are looked at one by one
-//	cohort.go      those that only decode, kept together as sums
-//	wheel.go       which of those ends when
-//	run.go         many steps of such a cohort in one go
-//	pace.go        how long steps take
+//	queue.go       the wait queue, and the part of the running list whose requests
+//	               are looked at one by one
+//	cohort.go      the other part: those that only decode, kept together as sums
+//	wheel.go       which member of the cohort ends when
+//	run.go         many steps of a cohort in one go
+//	pace.go        how long steps take, also of a cold instance
 //	bounds.go      what an instance can say of its future
-//	books.go       what is integrated over time
-//	backlog.go     what waits to be prefilled, and how fast that went lately
+//	books.go       what is integrated over time; what waits to be prefilled, and how
+//	               fast that went lately
 //	diagnosis.go   the anomalies of an instance
 //	priorities.go  which request was queued when, and waits with what priority
 //	maxtree.go     the tree of maxima under that
 //	observer.go    what an observer sees of formations, preemptions and anomalies
-//	drain.go       what becomes of requests whose instance is taken away
-//	release.go     an instance that is done with
+//	drain.go       what becomes of requests whose instance is taken away; an instance
+//	               without any gives its memory back
 //
 // A request that decodes, and whose blocks are its own content, joins the cohort,
 // where a step costs the same for any number of members. What else is known of a

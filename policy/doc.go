@@ -12,43 +12,42 @@
 //
 // Where to look:
 //
-//	policy.go      Request and Signals: what a policy may know
-//	decide.go      the five interfaces and their decisions
+//	decide.go      the five interfaces, their decisions, and what a policy may know
+//	               of a request
+//	signals.go     the signals that policies may read of instances, as a table
 //	state.go       what the router knows of its own past and of tenants;
 //	               class_state.go of the last requests of each SLO class
 //	view.go        what policies see of the instances
 //	cursor.go      how a policy follows the changes of a view
 //	maxtree.go     the best of many instances of which few change
-//	draws.go       randomness of routing: hashes, no stream
 //	registry.go    names, parameters, constructors, errors for bad ones
 //	register.go    policies and scorers of other modules
-//	template.go    what a template says of its parameters
+//	template.go    what a template says of its parameters, and of single tenants
 //	parameter.go   types of parameters; values by tenant or class
 //
-//	admission.go   always-admit, token-bucket, reject-all; admission_rate.go rate-limit
-//	tenants.go     settings of single tenants; quota.go tenant-quota
+//	admission.go   always-admit, token-bucket, rate-limit, tenant-quota, reject-all
 //	shed.go        saturation-shed
-//	priority.go    constant, slo-based, tenant-priority, deadline-aware, inverted-slo
-//	inversion.go   class inversions, an anomaly of priorities
-//	routing.go     round-robin, and the table of routing policies
+//	priority.go    constant, slo-based, tenant-priority, deadline-aware, inverted-slo;
+//	               class inversions, an anomaly of priorities
+//	routing.go     round-robin, the table of routing policies, and their randomness:
+//	               hashes, no stream
 //	routing_load.go, routing_two.go
 //	               least-loaded and always-busiest; power-of-two
 //	prefix_routing.go
 //	               prefix-affinity, by package prefixindex
-//	weighted.go    weighted; scorers.go its scorers, spread.go those that compare
-//	               instances with each other
-//	session.go     which instance served a session last
+//	weighted.go    weighted; scorers.go its scorers, and which instance served a
+//	               session last; spread.go scorers that compare instances with each
+//	               other
 //	scheduling.go  fcfs, priority-fcfs, sjf, reverse-priority
 //
 //	autoscale.go   none, oscillator
 //	autoscale_signal.go
-//	               what autoscalers measure, and of which instances
+//	               what autoscalers measure, of which instances, and how near it
+//	               came to their thresholds
 //	autoscale_threshold.go, autoscale_target.go, autoscale_queue.go
 //	               threshold, target-utilization, queue-depth
 //	autoscale_window.go
 //	               what the latter two remember of desired numbers and of changes
-//	autoscale_watch.go
-//	               how near a signal came to its threshold
 //	trigger.go     conditions under which an autoscaler is asked
 //
 // Built with the tag debug, a read of a signal that the policy did not declare

@@ -160,3 +160,14 @@ func given(c *Config) latency.Blackbox {
 }
 
 func finite(f float64) bool { return !math.IsNaN(f) && !math.IsInf(f, 0) }
+
+// InputError is an error in the user's input: one line that says what is wrong,
+// where, and what would be right. The command exits with 2 for it.
+type InputError struct{ Text string }
+
+// Error is that line.
+func (e *InputError) Error() string { return e.Text }
+
+func inputErrorf(format string, args ...any) error {
+	return &InputError{fmt.Sprintf(format, args...)}
+}

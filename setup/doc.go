@@ -3,20 +3,17 @@
 // actors makes the actors of it. Nothing here knows of actors, messages or virtual
 // time that passes.
 //
-//	config.go          every setting of a run, with its default; settings.go goes
-//	                   through them, defaults.go sets them
-//	plan.go            what Resolve yields; errors.go what it finds wrong
-//	pool.go            the instances of a plan: deployment, routing, scaling
-//	resolve.go         the steps, in their order; GPU, model, cache and limits
-//	deployment.go      model and GPU alone
-//	latency.go         the latency model
-//	check.go           which values a setting can have
-//	edits.go           flags as edits of the policy bundle; policies.go the bundle of
-//	                   a run
-//	scaling.go         whether and between which bounds instances come and go;
-//	random_duration.go how long that takes
-//	workload.go        generated requests; specification.go, trace.go other workloads
-//	forced.go          requests that the user routes
-//	unused.go          settings that have no effect because of others
-//	chance.go          which parts of a run its seeds decide
+//	config.go        every setting of a run, with its default, but for those of
+//	                 engine.Args; settings.go goes through them and sets them
+//	plan.go          what Resolve yields, and which parts of a run its seeds decide
+//	pool.go          the instances of a plan: deployment, routing, scaling
+//	resolve.go       the steps, in their order; GPU, model, cache and limits
+//	latency.go       the latency model
+//	check.go         which values a setting can have, and the error for others
+//	edits.go         flags as edits of the policy bundle; policies.go the bundle of
+//	                 a run, and requests that the user routes
+//	scaling.go       whether and between which bounds instances come and go, and how
+//	                 long that takes
+//	workload.go      generated requests; specification.go, trace.go other workloads
+//	unused.go        settings that have no effect because of others
 package setup
