@@ -2,8 +2,8 @@ package calibrate
 
 import "blis/latency"
 
-// Coefficients are the weights of a latency model's terms: of the physics
-// model's features, or of what another Family puts in their places.
+// Coefficients are the weights of the features of a latency model: those of the
+// physics model, or what another Family puts in their places.
 type Coefficients struct {
 	Alpha latency.AlphaVector
 	Beta  latency.BetaVector
@@ -27,23 +27,23 @@ func coefficientsOf(list []float64) *Coefficients {
 	return &c
 }
 
-// bound is what a coefficient may be, and what it is taken for when the data
-// does not say: a fit is drawn there as lightly as it can be.
+// bound holds the limits of a coefficient and its usual value. The ridge of a fit
+// draws the coefficient weakly to the usual value; where the data do not determine
+// the coefficient, it gets this value.
 type bound struct{ lower, usual, upper float64 }
 
 // physicsBounds are the bounds of all columns of the physics model. All are 0 or
-// more: no work takes negative time. A feature that is the time at a ceiling has a
-// coefficient that says how far from the ceiling real kernels stay; memory cannot be read faster than
-// its bandwidth, and prefill has not been seen above 0.83 of the peak.
+// more: no work takes negative time. Some features are the time at a hardware peak.
+// Their coefficients are peak / what real kernels reach: memory is not read faster
+// than its bandwidth, and prefill has not been seen above 0.83 of the peak.
 //
-// Where the upper bound is 0 a feature is left out of a fit to requests. Those
-// of a batch's shape (7, 11, 15), of experts (8) and of heads (10) are constants
-// or nearly so within one model and one kind of load. With four models to learn
-// from they tell these apart instead of saying what differs: left in, the median
-// error on a held-out model rises from 7 to 12 % (its mean falls, from 13 to 10 %),
-// and that on a held-out load does not fall. Feature 6, and features of the queue that refer to the limits of the
-// engine, would change with settings that the work of a token does not depend
-// on.
+// A feature with upper bound 0 is left out of a fit to requests. The features of a
+// batch's shape (7, 11, 15), of experts (8) and of heads (10) are almost constant
+// within one model and one kind of load. With four models to learn from they only
+// name the model: with them the median error on a held-out model rises from 7 to
+// 12 % (its mean falls, from 13 to 10 %), and the error on a held-out load does not
+// fall. Feature 6, and the features of the queue that refer to the limits of the
+// engine, would change with settings on which the work of a token does not depend.
 var physicsBounds = [columns]bound{
 	0:  {1.2, 1.6, 2},    // linear compute: peak / what prefill reaches (MFU 0.54 to 0.68 measured)
 	1:  {1, 1.6, 4},      // attention of prefill, likewise
@@ -60,8 +60,8 @@ var physicsBounds = [columns]bound{
 	betas + 3: {0, 0.004, 0.02}, // s: every request
 }
 
-// edges are bounds as slices.
-func edges(bounds *[columns]bound) (lower, usual, upper []float64) {
+// boundSlices returns bounds as three slices.
+func boundSlices(bounds *[columns]bound) (lower, usual, upper []float64) {
 	for _, b := range bounds {
 		lower, usual, upper = append(lower, b.lower), append(usual, b.usual), append(upper, b.upper)
 	}

@@ -4,10 +4,12 @@ import (
 	"math"
 	"slices"
 
+	"github.com/montanaflynn/stats"
+
 	"blis/calibrate/measured"
 )
 
-// Metric is what a client sees of a request.
+// Metric is a latency of a request as its client sees it.
 type Metric string
 
 // Metrics.
@@ -34,35 +36,27 @@ type Score struct {
 // Error is the relative error, above 0 when the prediction is too high.
 func (s *Score) Error() float64 { return s.Predicted/s.Measured - 1 }
 
-// Comparison is what became of the same requests, measured and predicted.
+// Comparison compares measured latencies of requests with predicted ones.
 type Comparison struct {
-	Requests int                // that completed in both
-	Scores   []Score            // by metric, then statistic
-	KS       map[Metric]float64 // Kolmogorov–Smirnov distance of the two distributions
-	Each     map[Metric]float64 // median of the absolute relative errors of single requests
+	Requests     int                // that completed in both
+	Scores       []Score            // by metric, then statistic
+	KS           map[Metric]float64 // Kolmogorov–Smirnov distance of the two distributions
+	RequestError map[Metric]float64 // median of the absolute relative errors of single requests
 }
 
-// Compare sets requests [from, to) of a sample beside what a replay says of
-// them. Requests that did not complete in both are left out.
-func Compare(s *Sample, predicted []Predicted, from, to int) *Comparison {
-	return s.compare(predicted, from, to, func(*Predicted, *measured.Request) bool { return true })
-}
-
-// compareCold is Compare for requests whose prompts were mostly not cached.
-func (s *Sample) compareCold(predicted []Predicted) *Comparison {
-	return s.compare(predicted, s.From, s.To, cold)
-}
-
+// compare compares requests [from, to) of the sample with their replay. It leaves
+// out requests that did not complete in both, and those that are not wanted;
+// nil: all are wanted.
 func (s *Sample) compare(predicted []Predicted, from, to int, wanted func(*Predicted, *measured.Request) bool) *Comparison {
 	values := map[Metric]*[2][]float64{}
 	for _, m := range Metrics {
 		values[m] = &[2][]float64{}
 	}
 	errors := map[Metric][]float64{}
-	c := &Comparison{KS: map[Metric]float64{}, Each: map[Metric]float64{}}
+	c := &Comparison{KS: map[Metric]float64{}, RequestError: map[Metric]float64{}}
 	for i := from; i < to; i++ {
 		p, m := &predicted[i], &s.Run.Requests[i]
-		if !s.counts(p, m) || !wanted(p, m) {
+		if !s.usable(p, m) || wanted != nil && !wanted(p, m) {
 			continue
 		}
 		c.Requests++
@@ -86,28 +80,27 @@ func (s *Sample) compare(predicted []Predicted, from, to int, wanted func(*Predi
 		for i, name := range Statistics {
 			c.Scores = append(c.Scores, Score{k, name, a[i], b[i]})
 		}
-		c.KS[k] = distance(v[0], v[1])
+		c.KS[k] = ksDistance(v[0], v[1])
 		slices.Sort(errors[k])
-		c.Each[k] = percentile(errors[k], 50)
+		c.RequestError[k] = percentile(errors[k], 50)
 	}
 	return c
 }
 
-// tpot is (E2E − TTFT)/(O − 1), µs.
+// tpot returns the mean time per output token after the first, µs.
 func tpot(m *measured.Request) float64 { return float64(m.E2E-m.TTFT) / float64(m.Output-1) }
 
-// statistics sorts v and returns its Statistics, percentiles by linear
-// interpolation at rank p/100·(n−1), as in docs/metrics.md.
+// statistics sorts v, which is not empty, and returns its Statistics.
 func statistics(v []float64) [4]float64 {
 	slices.Sort(v)
-	sum := 0.0
-	for _, x := range v {
-		sum += x
-	}
-	return [4]float64{sum / float64(len(v)), percentile(v, 50), percentile(v, 90), percentile(v, 99)}
+	mean, _ := stats.Mean(v) // fails for an empty list only
+	return [4]float64{mean, percentile(v, 50), percentile(v, 90), percentile(v, 99)}
 }
 
-// percentile returns a percentile of a sorted list that is not empty.
+// percentile returns a percentile of a sorted list that is not empty: linear
+// interpolation at rank p/100·(n−1), as in docs/metrics.md. Percentile of
+// montanaflynn/stats is the same on amd64 only: it does not round the product,
+// so a compiler for arm64 may fuse it with the sum.
 func percentile(sorted []float64, p float64) float64 {
 	rank := p / 100 * float64(len(sorted)-1)
 	i := int(math.Floor(rank))
@@ -117,9 +110,10 @@ func percentile(sorted []float64, p float64) float64 {
 	return sorted[i] + float64((rank-float64(i))*(sorted[i+1]-sorted[i]))
 }
 
-// distance is the Kolmogorov–Smirnov distance of two sorted samples: the
-// largest difference of their distribution functions.
-func distance(a, b []float64) float64 {
+// ksDistance returns the Kolmogorov–Smirnov distance of two sorted samples: the
+// largest difference of their distribution functions. KolmogorovSmirnov of gonum
+// adds 1/n again and again, which is less exact.
+func ksDistance(a, b []float64) float64 {
 	var i, j int
 	var d float64
 	for i < len(a) && j < len(b) {

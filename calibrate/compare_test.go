@@ -45,14 +45,14 @@ func TestDistanceIsThatOfTheDistributions(t *testing.T) {
 		}
 		slices.Sort(a)
 		slices.Sort(b)
-		if got, back := distance(a, b), distance(b, a); got != want || back != want {
+		if got, back := ksDistance(a, b), ksDistance(b, a); got != want || back != want {
 			t.Fatalf("%v and %v: %v, and %v the other way; by definition %v", a, b, got, back, want)
 		}
-		if distance(a, a) != 0 {
+		if ksDistance(a, a) != 0 {
 			t.Fatal("a sample is not 0 from itself")
 		}
 	})
-	if got := distance([]float64{1, 2}, []float64{3, 4, 5}); got != 1 {
+	if got := ksDistance([]float64{1, 2}, []float64{3, 4, 5}); got != 1 {
 		t.Errorf("samples apart: %v", got)
 	}
 }
@@ -133,8 +133,8 @@ func TestComparisonsCountWhatCompletedInBoth(t *testing.T) {
 			return !s.Run.Requests[i].Failed && predicted[i].Completed && predicted[i].TTFT > 0
 		}
 		s.From, s.To = from, to
-		compareTwin(t, Compare(s, predicted, from, to), s, predicted, both)
-		compareTwin(t, s.compareCold(predicted), s, predicted, func(i int) bool {
+		compareTwin(t, s.compare(predicted, from, to, nil), s, predicted, both)
+		compareTwin(t, s.compare(predicted, s.From, s.To, cold), s, predicted, func(i int) bool {
 			return both(i) && float64(predicted[i].Cached) < 0.5*float64(s.Run.Requests[i].Input)
 		})
 	})
@@ -179,8 +179,8 @@ func compareTwin(t *rapid.T, got *Comparison, s *Sample, predicted []Predicted, 
 				t.Fatalf("%s %s: %+v, want %v and %v", name, m, g, x[k], y[k])
 			}
 		}
-		if middle := statistics(each)[1]; math.Abs(got.Each[m]-middle) > 1e-12*middle+1e-15 || got.KS[m] != distance(a, b) {
-			t.Fatalf("%s: single requests are off by %v, want %v; distance %v, want %v", m, got.Each[m], middle, got.KS[m], distance(a, b))
+		if middle := statistics(each)[1]; math.Abs(got.RequestError[m]-middle) > 1e-12*middle+1e-15 || got.KS[m] != ksDistance(a, b) {
+			t.Fatalf("%s: single requests are off by %v, want %v; distance %v, want %v", m, got.RequestError[m], middle, got.KS[m], ksDistance(a, b))
 		}
 	}
 	if got.Requests != requests || len(got.Scores) != scores {
@@ -207,7 +207,7 @@ func TestComparisonsAtTheEdge(t *testing.T) {
 		{"all failed", run(measured.Request{Output: 2, Failed: true}, measured.Request{Failed: true}), []Predicted{good, good}, 0, nil},
 		{"none predicted", run(measured.Request{Output: 2, TTFT: 1000, E2E: 4000}), []Predicted{{}}, 0, nil},
 	} {
-		got := Compare(c.s, c.predicted, c.s.From, c.s.To)
+		got := c.s.compare(c.predicted, c.s.From, c.s.To, nil)
 		var metrics []Metric
 		for i, s := range got.Scores {
 			if i%len(Statistics) == 0 {
@@ -217,7 +217,7 @@ func TestComparisonsAtTheEdge(t *testing.T) {
 				t.Errorf("%s: %+v", c.name, s)
 			}
 		}
-		if !slices.Equal(metrics, c.metrics) || got.Requests != c.requests || len(got.KS) != len(metrics) || len(got.Each) != len(metrics) {
+		if !slices.Equal(metrics, c.metrics) || got.Requests != c.requests || len(got.KS) != len(metrics) || len(got.RequestError) != len(metrics) {
 			t.Errorf("%s: %+v, want %d requests and %v", c.name, got, c.requests, c.metrics)
 		}
 	}

@@ -1,35 +1,37 @@
-// Package calibrate fits latency models to measured servers and says how far
-// off they are.
+// Package calibrate fits latency models to measured servers and computes the
+// errors of predictions. A program reads runs with Load, then calls Train, or
+// Validate with subjects; FitSteps fits to traces of steps.
 //
 // The map:
 //
-//	server.go        Server: the engine of a measured run, with what it leaves open derived
-//	source.go        its requests, with the identity of their prompts
-//	replay.go        Replay: what the simulation says of each of them
-//	load.go          Load: runs from files, ready to be replayed
-//	subject.go       Subject: a latency model that is judged
-//	compare.go       Comparison: measured beside predicted, statistic by statistic
+//	load.go          Load: measured runs from files, ready to be replayed
+//	server.go        Server: the engine of a measured run; settings that the run does not name are derived
+//	source.go        the requests of a run, with the content of their prompts
+//	replay.go        Replay: a prediction for each request of a run
+//	compare.go       Comparison: measured and predicted latencies, statistic by statistic
 //	summary.go       Summary: errors over several runs
-//	coefficients.go  what a coefficient may be
+//	ranking.go       Ranking: servers and rates in measured and in predicted order
+//	coefficients.go  Coefficients, and their bounds
 //	family.go        Family: the latency models that are linear in their coefficients
+//	fit.go           Sample, and the fit to whole runs with the simulation in the loop
 //	feature_recorder.go  measured times as sums over the steps of a replay
-//	fit.go           FitRuns: simulation in the loop; polish.go searches on from there
-//	holdout.go       Folds, Judge: fits judged by what they have not seen
+//	refine.go        simplex search that goes on from a fit
+//	holdout.go       HoldOut: fits are tested on data that they have not seen
+//	train.go         Train: fit, held-out errors and a coefficient set
 //	prefills.go      Prefills: requests that ran alone
-//	steps.go         FitSteps: ridge on the periods of steps; steps_rows.go and
-//	                 steps_batch.go make rows of steps, steps_folds.go and
-//	                 steps_choose.go choose γ and the penalty, steps_report.go says
-//	                 how good the fit is, steps_set.go makes a coefficient file,
-//	                 steps_group.go divides a file of several runs
-//	train.go         Train: a coefficient file with its errors
-//	validate.go      Validate: latency models beside measurements
-//	doubt.go         Doubt: errors that say that the model of the server is wrong
-//	ranking.go       whether they put servers and rates in the right order
+//	subject.go       Subject: a latency model to validate, by name
+//	validate.go      Validate: predictions of latency models compared with measurements
+//	doubt.go         Doubt: a warning that the server is described wrongly
+//	steps.go         FitSteps: ridge on the periods of steps
+//	steps_data.go    StepData: the batch of each step; a file of several runs
+//	steps_rows.go    rows of a fit; steps_folds.go divides them
+//	steps_choose.go  γ and the penalty by cross-validation
+//	steps_report.go  the errors of the fit, and a coefficient set of it
 //
-// Below it stand measured (readers of files) and regress (least squares in a
-// box). The features come from package latency, the engine from package engine:
-// what is fitted is what runs.
+// Package measured reads files, package regress solves least squares in a box. The
+// features come from package latency, the engine from package engine: fits use the
+// same code as simulations.
 //
 // Fits are functions of their inputs: equal files and options give equal
-// coefficients to the bit, whatever the number of replays side by side.
+// coefficients to the bit, for any number of parallel replays.
 package calibrate

@@ -5,14 +5,14 @@ import (
 	"math"
 )
 
-// Doubt words what errors of predictions say when all have one sign and similar
-// size: a latency model is off here and there, a wrong model of the server is off
-// everywhere. It is empty if they do not. errors are relative, subject is what
-// they are predictions of, and assumed is what the input says of the server.
+// Doubt returns a warning if the errors of predictions have one sign and similar
+// sizes, and "" otherwise. A bad latency model is wrong for some requests; a wrong
+// description of the server is wrong for all. errors are relative, subject names
+// what was predicted, and assumed is the server that the input describes.
 //
-// The limits are judgement: all errors beyond 30 %, and the largest ratio of
-// prediction to measurement at most twice the smallest. Shipped sets that cover a
-// server are within 30 % somewhere.
+// The limits are a choice: all errors are above 30 %, and the largest ratio of
+// prediction to measurement is at most twice the smallest. Shipped sets that cover
+// a server have an error below 30 % somewhere.
 func Doubt(errors []float64, subject, assumed string) string {
 	const fewest, least, spread = 3, 0.3, 2
 	if len(errors) < fewest {
@@ -39,8 +39,8 @@ func Doubt(errors []float64, subject, assumed string) string {
 	return fmt.Sprintf("all %d predictions of %s are %s %s: is %s the right model?", len(errors), subject, size, by, assumed)
 }
 
-// Doubt is what the errors of mean TTFT, TPOT and E2E say together, over runs that
-// are not overloaded; see the function Doubt.
+// Doubt applies the function Doubt to the errors of mean TTFT, TPOT and E2E of all
+// runs that are not overloaded.
 func (v *Validation) Doubt() string {
 	var errors []float64
 	assumed := ""

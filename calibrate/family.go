@@ -2,27 +2,27 @@ package calibrate
 
 import "blis/latency"
 
-// Family is a kind of latency model that is linear in its coefficients, so that
-// measured times are fitted to it (featureRecorder).
+// Family is a kind of latency model that is linear in its coefficients, so that it
+// can be fitted to measured times (see featureRecorder).
 type Family struct {
-	Name   string
-	bounds [columns]bound
-	terms  func(*Server) (terms, error)
-	model  func(terms, *Coefficients) (latency.Model, error)
+	Name     string
+	bounds   [columns]bound
+	features func(*Server) (featureSource, error)
+	model    func(featureSource, *Coefficients) (latency.Model, error)
 }
 
-// terms are what coefficients weigh.
-type terms interface {
+// featureSource computes the features of a latency model, which coefficients weigh.
+type featureSource interface {
 	Alpha(latency.QueueInput) latency.AlphaVector
 	Beta(*latency.Batch) latency.BetaVector
 }
 
-// Physics is the model that weighs the work in a step.
+// Physics is the latency model with features of the work in a step.
 var Physics = &Family{
-	Name:   "physics",
-	bounds: physicsBounds,
-	terms:  func(s *Server) (terms, error) { return latency.NewFeatures(s.Deployment, s.Limits) },
-	model: func(t terms, c *Coefficients) (latency.Model, error) {
+	Name:     "physics",
+	bounds:   physicsBounds,
+	features: func(s *Server) (featureSource, error) { return latency.NewFeatures(s.Deployment, s.Limits) },
+	model: func(t featureSource, c *Coefficients) (latency.Model, error) {
 		return latency.NewPhysics(t.(*latency.Features), c.Alpha, c.Beta)
 	},
 }
@@ -35,22 +35,22 @@ const (
 	perPromptToken, perRequest               = 2, 3
 )
 
-// Blackbox is the model of two straight lines. It is fitted as physics is, so
-// that what the two differ in is the models alone.
+// Blackbox is the latency model of two straight lines. It is fitted in the same way
+// as Physics, so that only the models differ in a comparison.
 var Blackbox = &Family{
 	Name: "blackbox",
 	bounds: [columns]bound{
 		perPrefillToken: {0, 3e-5, 0.01}, perDecodeToken: {0, 1e-5, 0.01}, perStep: {0, 0.01, 1},
 		betas + perPromptToken: {0, 0, 1e-4}, betas + perRequest: {0, 0.004, 0.1},
 	},
-	terms: func(*Server) (terms, error) { return tokenTerms{}, nil },
-	model: func(_ terms, c *Coefficients) (latency.Model, error) {
+	features: func(*Server) (featureSource, error) { return tokenCounts{}, nil },
+	model: func(_ featureSource, c *Coefficients) (latency.Model, error) {
 		m := BlackboxOf(c)
 		return m, m.Validate()
 	},
 }
 
-// BlackboxOf is the model with coefficients of a fit of Blackbox.
+// BlackboxOf returns the latency model with the coefficients of a fit of Blackbox.
 func BlackboxOf(c *Coefficients) latency.Blackbox {
 	return latency.Blackbox{
 		Alpha: [3]float64{1e6 * c.Alpha[perRequest], 1e6 * c.Alpha[perPromptToken], 0},
@@ -58,17 +58,17 @@ func BlackboxOf(c *Coefficients) latency.Blackbox {
 	}
 }
 
-// tokenTerms are the terms of Blackbox: counts of tokens.
-type tokenTerms struct{}
+// tokenCounts computes the features of Blackbox: numbers of tokens.
+type tokenCounts struct{}
 
-// Alpha implements terms.
-func (tokenTerms) Alpha(in latency.QueueInput) (v latency.AlphaVector) {
+// Alpha implements featureSource.
+func (tokenCounts) Alpha(in latency.QueueInput) (v latency.AlphaVector) {
 	v[perPromptToken], v[perRequest] = float64(in.Input), 1
 	return v
 }
 
-// Beta implements terms.
-func (tokenTerms) Beta(b *latency.Batch) (v latency.BetaVector) {
+// Beta implements featureSource.
+func (tokenCounts) Beta(b *latency.Batch) (v latency.BetaVector) {
 	v[perPrefillToken], v[perDecodeToken], v[perStep] = float64(b.PrefillTokens), float64(b.DecodeTokens), 1
 	return v
 }

@@ -15,26 +15,27 @@ import (
 //	TTFT       = α·y + Σ β·x over the steps from queued to the first token
 //	E2E − TTFT = Σ β·x over the steps from the first token to the last
 //
-// So, given the schedule, measured times are linear in α and β, however many
-// requests shared the steps.
+// where y are the features of the queue and x those of a step. So, given the
+// schedule, measured times are linear in α and β, however many requests shared the
+// steps.
 type featureRecorder struct {
 	model    latency.Model
-	features terms
+	features featureSource
 
 	steps  []latency.BetaVector
 	starts []vtime.Time
 	ends   []vtime.Time
-	sums   []latency.BetaVector // sums[k]: of steps[:k]
+	sums   []latency.BetaVector // sums[k] is the sum of steps[:k]; len(steps)+1 of them after sumSteps
 
 	alphas []latency.AlphaVector // by request, in order of delivery
 	spans  []span                // by request
 }
 
-// span is the times of a request in the engine, vtime.Never for a time that it
-// did not reach.
+// span holds the times of a request in the engine: into the queue, first token,
+// last token. vtime.Never: it did not come so far.
 type span struct{ queued, first, last vtime.Time }
 
-func newFeatureRecorder(m latency.Model, f terms, requests int) *featureRecorder {
+func newFeatureRecorder(m latency.Model, f featureSource, requests int) *featureRecorder {
 	t := &featureRecorder{model: m, features: f, spans: make([]span, requests), alphas: make([]latency.AlphaVector, 0, requests)}
 	for i := range t.spans {
 		t.spans[i] = span{vtime.Never, vtime.Never, vtime.Never}
@@ -79,6 +80,7 @@ func (*featureRecorder) Preempted(vtime.Time, engine.Preemption) {}
 // Anomaly implements engine.Observer.
 func (*featureRecorder) Anomaly(vtime.Time, engine.Anomaly) {}
 
+// done keeps the times of a request that has ended.
 func (t *featureRecorder) done(o *metrics.Outcome) {
 	t.spans[o.ID] = span{o.Queued, o.FirstToken, o.LastToken}
 }

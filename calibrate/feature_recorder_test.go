@@ -23,7 +23,7 @@ func TestTapWritesTimesAsSums(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		recorder := newFeatureRecorder(m, s.terms, len(s.Run.Requests))
+		recorder := newFeatureRecorder(m, s.features, len(s.Run.Requests))
 		predicted, err := s.Server.replay(s.Run, recorder, s.Timeout, recorder)
 		if err != nil {
 			t.Fatal(err)

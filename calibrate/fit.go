@@ -14,53 +14,54 @@ import (
 	"blis/vtime"
 )
 
-// Sample is the requests of a measured run that a fit learns from or is judged
-// by. Whatever part that is, the whole run is replayed, since requests slow each
+// Sample is a part of the requests of a measured run: a fit learns from it or is
+// tested on it. The whole run is replayed all the same, since requests slow each
 // other down.
 type Sample struct {
 	Run      *measured.Run
 	Server   *Server
-	From, To int            // requests that count: [From, To)
-	Timeout  vtime.Duration // after which clients gave up; 0: they did not
+	From, To int            // the part: requests [From, To)
+	Timeout  vtime.Duration // of requests in a replay; 0: none, as in runs that are not overloaded
 
-	family   *Family
-	terms    terms
-	patience vtime.Duration // of clients, where it shows that they have any
+	family         *Family
+	features       featureSource
+	assumedTimeout vtime.Duration // of the clients that measured; overloaded compares latencies with it
 }
 
-// NewSample is all requests of a run, for fits of the physics model.
+// NewSample returns all requests of a run as a sample, for fits of the physics
+// model. Requests of a replay end after the timeout; 0: no timeout.
 func NewSample(r *measured.Run, s *Server, timeout vtime.Duration) (*Sample, error) {
-	sample := &Sample{Run: r, Server: s, To: len(r.Requests), Timeout: timeout, patience: cmp.Or(timeout, DefaultClientTimeout)}
-	return sample.For(Physics)
+	sample := &Sample{Run: r, Server: s, To: len(r.Requests), Timeout: timeout, assumedTimeout: cmp.Or(timeout, DefaultClientTimeout)}
+	return sample.withFamily(Physics)
 }
 
-// For is the sample for fits of another kind of latency model.
-func (s *Sample) For(f *Family) (*Sample, error) {
-	t, err := f.terms(s.Server)
+// withFamily returns a copy of the sample for fits of another kind of latency model.
+func (s *Sample) withFamily(f *Family) (*Sample, error) {
+	t, err := f.features(s.Server)
 	if err != nil {
 		return nil, fmt.Errorf("run %s: %w", s.Run.ID, err)
 	}
 	other := *s
-	other.family, other.terms = f, t
+	other.family, other.features = f, t
 	return &other, nil
 }
 
-// Part is the sample with requests [from, to) of the run alone.
-func (s *Sample) Part(from, to int) *Sample {
+// slice returns a copy of the sample with requests [from, to) of the run.
+func (s *Sample) slice(from, to int) *Sample {
 	part := *s
 	part.From, part.To = from, to
 	return &part
 }
 
-// Model is the latency model with these coefficients on the sample's server.
-func (s *Sample) Model(c *Coefficients) (latency.Model, error) { return s.family.model(s.terms, c) }
+// Model returns the latency model with these coefficients on the sample's server.
+func (s *Sample) Model(c *Coefficients) (latency.Model, error) { return s.family.model(s.features, c) }
 
-// Point is a measured time that is a sum over known work: the prefill of a
-// request that ran alone, or one step.
-type Point struct {
-	X       latency.BetaVector
-	Seconds float64
-	Model   string // whose time it is; a fit that is judged by the model leaves it out
+// point is a measured time of known work: the prefill of a request that ran alone,
+// or its decodes.
+type point struct {
+	features latency.BetaVector
+	seconds  float64
+	model    string // name of the measured model; a fit that is tested on this model leaves the point out
 }
 
 // FitOptions say how coefficients are fitted to whole runs.
@@ -69,48 +70,48 @@ type FitOptions struct {
 	Iterations int     // replays of each sample at most
 	Lambda     float64 // ridge toward the usual values, relative to each column's power
 
-	// How much the parts of a sample count, decoding counting 1.
-	TTFT, ColdTTFT float64
+	// Weights of the parts of a sample; the weight of decoding is 1.
+	TTFT, ColdTTFT float64 // first tokens of mostly cached prompts, and of the others
 	PointWeight    float64 // of all points together
 
-	Polish int // evaluations of Nelder and Mead's simplex after the fit; 0: none
+	Polish int // replays of all samples by refine, after the fit; 0: none
 }
 
-// DefaultFit is what the shipped coefficients were fitted with.
+// DefaultFit returns the options with which the shipped coefficients were fitted.
 func DefaultFit() FitOptions {
 	return FitOptions{Workers: 2, Iterations: 40, Lambda: 1e-6, TTFT: 0.3, ColdTTFT: 0.1, PointWeight: 0.1}
 }
 
-// Fit is fitted coefficients and how they came about.
+// Fit holds fitted coefficients and the history of the fit.
 type Fit struct {
 	Coefficients
 	Replays   int     // of each sample
-	Change    float64 // of predicted times in the last one, relative, root mean square
-	Converged bool    // they stood still (settled)
+	Change    float64 // of predicted times in the last replay, relative, root mean square
+	Converged bool    // the last change was below convergedBelow
 	Requests  int     // observations: TTFT and decoding of a request are two, points one each
 	Spread    regress.Spread
 }
 
-// settled is the change of predicted times, in seconds, below which a fit is
-// done: root mean square, each time weighing by the square of its inverse, so
-// that short times dominate, some tenths of a percent of TTFT.
-const settled = 1e-4
+// convergedBelow is the change of predicted times, in seconds, below which a fit
+// ends. The change is a root mean square; each time has the square of its inverse
+// as weight, so that short times dominate. It is some tenths of a percent of TTFT.
+const convergedBelow = 1e-4
 
-// FitRuns fits coefficients to measured requests with the simulation in the
-// loop: it replays the samples, writes every measured time as a sum over the
-// steps that the replay says it spanned (featureRecorder), solves for the coefficients that
-// make the relative errors smallest, and replays with them, until predicted
-// times stand still. There the simulated schedule and the coefficients agree,
-// so that queueing, batching and caching are neither fitted twice nor ignored.
+// fitRuns fits coefficients to measured requests with the simulation in the loop.
+// A round replays the samples, writes each measured time as a sum over the steps
+// that it spans in the replay (featureRecorder), and solves for the coefficients
+// with the smallest relative errors. The next round replays with these, until
+// predicted times no longer change. Then the simulated schedule and the coefficients
+// agree, so queueing, batching and caching are neither fitted twice nor ignored.
 //
-// Errors count up to a fifth in square, beyond it in proportion (Huber), so
-// that stalls at the start of a server do not bend the model.
-func FitRuns(ctx context.Context, samples []*Sample, points []Point, o FitOptions) (*Fit, error) {
+// Relative errors up to 0.2 count with their square, larger ones in proportion
+// (Huber), so that stalls at the start of a server do not bend the model.
+func fitRuns(ctx context.Context, samples []*Sample, points []point, o FitOptions) (*Fit, error) {
 	family := Physics
 	if len(samples) > 0 {
 		family = samples[0].family
 	}
-	lower, usual, upper := edges(&family.bounds)
+	lower, usual, upper := boundSlices(&family.bounds)
 	current := append([]float64{}, usual...)
 	fit := &Fit{}
 	last := math.Inf(1)
@@ -134,11 +135,11 @@ func FitRuns(ctx context.Context, samples []*Sample, points []Point, o FitOption
 			return nil, err
 		}
 		change := system.Distance(current, next)
-		if change > last*0.7 { // it swings: smaller steps
+		if change > last*0.7 { // coefficients swing: take smaller steps
 			step = max(0.3, step*0.8)
 		}
 		last, fit.Change = change, system.Relative(change)
-		if fit.Converged = change < settled; fit.Converged || fit.Replays >= o.Iterations || len(samples) == 0 {
+		if fit.Converged = change < convergedBelow; fit.Converged || fit.Replays >= o.Iterations || len(samples) == 0 {
 			current = next
 			break
 		}
@@ -147,7 +148,7 @@ func FitRuns(ctx context.Context, samples []*Sample, points []Point, o FitOption
 		}
 	}
 	if o.Polish > 0 && len(samples) > 0 {
-		polished, err := polish(ctx, samples, coefficientsOf(current), system, o)
+		polished, err := refine(ctx, samples, coefficientsOf(current), system, o)
 		if err != nil {
 			return nil, err
 		}
@@ -157,11 +158,11 @@ func FitRuns(ctx context.Context, samples []*Sample, points []Point, o FitOption
 	return fit, nil
 }
 
-// observe replays all samples with coefficients and adds their observations up,
-// in the order of the samples.
-func observe(ctx context.Context, samples []*Sample, points []Point, c *Coefficients, o FitOptions) (*regress.System, error) {
+// observe replays all samples with these coefficients and returns the sum of their
+// observations, added in the order of the samples.
+func observe(ctx context.Context, samples []*Sample, points []point, c *Coefficients, o FitOptions) (*regress.System, error) {
 	systems := make([]*regress.System, len(samples))
-	if err := each(ctx, o.Workers, len(samples), func(i int) (err error) {
+	if err := forEach(ctx, o.Workers, len(samples), func(i int) (err error) {
 		systems[i], err = samples[i].observe(c, o)
 		return err
 	}); err != nil {
@@ -173,16 +174,16 @@ func observe(ctx context.Context, samples []*Sample, points []Point, c *Coeffici
 	}
 	for _, p := range points {
 		x := make([]float64, columns)
-		copy(x, p.X[:])
+		copy(x, p.features[:])
 		estimate := dot(x, c.list())
-		all.Add(x, p.Seconds, o.PointWeight/float64(len(points))*huber(estimate/p.Seconds-1)/(p.Seconds*p.Seconds))
+		all.Add(x, p.seconds, o.PointWeight/float64(len(points))*huber(estimate/p.seconds-1)/(p.seconds*p.seconds))
 	}
 	return all, nil
 }
 
-// each calls f for 0 … n−1, at most workers at a time, and returns the first error
-// in that order.
-func each(ctx context.Context, workers, n int, f func(i int) error) error {
+// forEach calls f for 0 … n−1 in parallel, at most workers at a time, and returns
+// the error with the lowest index.
+func forEach(ctx context.Context, workers, n int, f func(i int) error) error {
 	failed := make([]error, n)
 	slots := make(chan struct{}, max(1, workers))
 	var all sync.WaitGroup
@@ -207,24 +208,24 @@ func each(ctx context.Context, workers, n int, f func(i int) error) error {
 // cold reports whether most of a prompt was not in the cache.
 func cold(p *Predicted, m *measured.Request) bool { return 2*int64(p.Cached) < int64(m.Input) }
 
-// observe replays the sample and writes what was measured as sums over steps.
-// Decoding, first tokens of cached prompts and of cold prompts count as
-// FitOptions say, however many requests there are of each.
+// observe replays the sample and writes measured times as sums over steps. The total
+// weight of decoding is 1, of first tokens of mostly cached prompts o.TTFT, and of
+// cold prompts o.ColdTTFT, for any number of requests.
 func (s *Sample) observe(c *Coefficients, o FitOptions) (*regress.System, error) {
 	model, err := s.Model(c)
 	if err != nil {
 		return nil, err
 	}
-	t := newFeatureRecorder(model, s.terms, len(s.Run.Requests))
+	t := newFeatureRecorder(model, s.features, len(s.Run.Requests))
 	predicted, err := s.Server.replay(s.Run, t, s.Timeout, t)
 	if err != nil {
 		return nil, err
 	}
 	t.sumSteps()
-	var counts [3]float64
+	var counts [3]float64 // usable requests, by cacheClass
 	for i := s.From; i < s.To; i++ {
-		if m := &s.Run.Requests[i]; s.counts(&predicted[i], m) {
-			counts[part(&predicted[i], m)]++
+		if m := &s.Run.Requests[i]; s.usable(&predicted[i], m) {
+			counts[cacheClass(&predicted[i], m)]++
 		}
 	}
 	share := [3]float64{0, o.TTFT / max(1, counts[1]), o.ColdTTFT / max(1, counts[2])}
@@ -232,7 +233,7 @@ func (s *Sample) observe(c *Coefficients, o FitOptions) (*regress.System, error)
 	x := make([]float64, columns)
 	for i := s.From; i < s.To; i++ {
 		p, m := &predicted[i], &s.Run.Requests[i]
-		if !s.counts(p, m) {
+		if !s.usable(p, m) {
 			continue
 		}
 		add := func(from, to vtime.Time, alpha latency.AlphaVector, seconds, estimate, weight float64) {
@@ -245,7 +246,7 @@ func (s *Sample) observe(c *Coefficients, o FitOptions) (*regress.System, error)
 			system.Add(x, seconds, weight*huber(estimate/seconds-1)/(seconds*seconds))
 		}
 		at := t.spans[i]
-		add(at.queued, at.first, t.alphas[i], float64(m.TTFT)/1e6, p.TTFT/1e6, share[part(p, m)])
+		add(at.queued, at.first, t.alphas[i], float64(m.TTFT)/1e6, p.TTFT/1e6, share[cacheClass(p, m)])
 		if m.Output > 1 {
 			add(at.first, at.last, latency.AlphaVector{}, float64(m.E2E-m.TTFT)/1e6, (p.E2E-p.TTFT)/1e6, 1/(counts[1]+counts[2]))
 		}
@@ -253,20 +254,20 @@ func (s *Sample) observe(c *Coefficients, o FitOptions) (*regress.System, error)
 	return system, nil
 }
 
-// counts reports whether a request was measured and predicted.
-func (s *Sample) counts(p *Predicted, m *measured.Request) bool {
+// usable reports whether a request completed both when measured and when replayed.
+func (s *Sample) usable(p *Predicted, m *measured.Request) bool {
 	return p.Completed && p.TTFT > 0 && !m.Failed && m.TTFT > 0
 }
 
-// part is 1 for a request whose prompt was mostly cached, 2 for a cold one.
-func part(p *Predicted, m *measured.Request) int {
+// cacheClass returns 1 for a prompt that was mostly cached, 2 for a cold one.
+func cacheClass(p *Predicted, m *measured.Request) int {
 	if cold(p, m) {
 		return 2
 	}
 	return 1
 }
 
-// huber is the weight of an observation with a relative error.
+// huber returns the weight of an observation with relative error e.
 func huber(e float64) float64 {
 	const square = 0.2
 	if e = math.Abs(e); e > square {
@@ -275,6 +276,7 @@ func huber(e float64) float64 {
 	return 1
 }
 
+// dot returns Σ aᵢbᵢ, added in order. Dot of gonum adds in another order.
 func dot(a, b []float64) float64 {
 	sum := 0.0
 	for i, v := range a {

@@ -36,7 +36,7 @@ func plantable(t fatal) (list []*Sample) {
 
 func mustFitRuns(t fatal, list []*Sample, o FitOptions) *Fit {
 	t.Helper()
-	fit, err := FitRuns(context.Background(), list, nil, o)
+	fit, err := fitRuns(context.Background(), list, nil, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +102,7 @@ func TestFitUnderNoisePredictsWithinIt(t *testing.T) {
 			}
 		}
 		for _, s := range unseen {
-			c, err := s.Judge(&fit.Coefficients)
+			c, err := s.evaluate(&fit.Coefficients)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -129,12 +129,12 @@ func TestFitDoesNotDependOnWorkers(t *testing.T) {
 	for _, s := range list {
 		measure(t, s, truth(), 0.1, 5)
 	}
-	points := []Point{{X: latency.BetaVector{0: 0.02, 2: 0.004, 15: 1}, Seconds: 0.05}, {X: latency.BetaVector{0: 0.2, 2: 0.004, 15: 1}, Seconds: 0.4}}
+	points := []point{{features: latency.BetaVector{0: 0.02, 2: 0.004, 15: 1}, seconds: 0.05}, {features: latency.BetaVector{0: 0.2, 2: 0.004, 15: 1}, seconds: 0.4}}
 	var first *Fit
 	for _, workers := range []int{1, 2, 3, 8} {
 		o := DefaultFit()
 		o.Workers = workers
-		fit, err := FitRuns(t.Context(), list, points, o)
+		fit, err := fitRuns(t.Context(), list, points, o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -160,12 +160,12 @@ func TestFitToPoints(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var points []Point
+	var points []point
 	for i := range list {
 		list[i].Measured = list[i].Predicted(truth())
-		points = append(points, list[i].Points()...)
+		points = append(points, list[i].points()...)
 	}
-	fit, err := FitRuns(t.Context(), nil, points, DefaultFit())
+	fit, err := fitRuns(t.Context(), nil, points, DefaultFit())
 	if err != nil || fit.Replays != 1 {
 		t.Fatalf("%+v, %v", fit, err)
 	}
@@ -180,14 +180,14 @@ func TestFitToPoints(t *testing.T) {
 }
 
 func TestFitOfNothingIsAnError(t *testing.T) {
-	if _, err := FitRuns(t.Context(), nil, nil, DefaultFit()); err == nil || err.Error() != "nothing to fit: want requests that completed, measured and in the replay" {
+	if _, err := fitRuns(t.Context(), nil, nil, DefaultFit()); err == nil || err.Error() != "nothing to fit: want requests that completed, measured and in the replay" {
 		t.Error(err)
 	}
 	list := plantable(t)[:1]
 	for i := range list[0].Run.Requests {
 		list[0].Run.Requests[i].Failed = true
 	}
-	if fit, err := FitRuns(t.Context(), list, nil, DefaultFit()); err == nil || err.Error() != "nothing to fit: want requests that completed, measured and in the replay" {
+	if fit, err := fitRuns(t.Context(), list, nil, DefaultFit()); err == nil || err.Error() != "nothing to fit: want requests that completed, measured and in the replay" {
 		t.Error(fit, err)
 	}
 }
@@ -201,7 +201,7 @@ func TestFitIsCalledOff(t *testing.T) {
 	o := DefaultFit()
 	o.Workers = 1
 	cancelled := &countdown{Context: t.Context()}
-	if fit, err := FitRuns(cancelled, list, nil, o); !errors.Is(err, context.Canceled) || fit != nil {
+	if fit, err := fitRuns(cancelled, list, nil, o); !errors.Is(err, context.Canceled) || fit != nil {
 		t.Errorf("%v, %v", fit, err)
 	}
 	if cancelled.left < -len(list) {
@@ -209,7 +209,7 @@ func TestFitIsCalledOff(t *testing.T) {
 	}
 	// In the middle: the context ends with the third replay.
 	counted := &countdown{Context: t.Context(), left: 3}
-	if fit, err := FitRuns(counted, list, nil, o); !errors.Is(err, context.Canceled) || fit != nil {
+	if fit, err := fitRuns(counted, list, nil, o); !errors.Is(err, context.Canceled) || fit != nil {
 		t.Errorf("%v, %v", fit, err)
 	}
 	if counted.left != 3-len(list) {

@@ -6,18 +6,17 @@ import (
 	"slices"
 )
 
-// HoldOut is how measured requests are kept from a fit that is then judged by
-// them.
+// HoldOut says which measured requests are held out of a fit, to test it.
 type HoldOut string
 
 // Hold-outs.
 const (
-	ByWorkload HoldOut = "workload" // a run is judged by a fit to the other runs of its model
-	ByModel    HoldOut = "model"    // the runs of a model are judged by a fit to all other models
-	ByTail     HoldOut = "tail"     // the end of a run is judged by a fit to its beginning
+	ByWorkload HoldOut = "workload" // one run at a time tests a fit to the other runs of its model
+	ByModel    HoldOut = "model"    // the runs of one model at a time test a fit to all other models
+	ByTail     HoldOut = "tail"     // the end of a run tests a fit to its beginning
 )
 
-// Label is the hold-out's name in coefficient files.
+// Label returns the name of the hold-out in coefficient files.
 func (h HoldOut) Label() string {
 	if h == ByTail {
 		return "last part of each run"
@@ -25,17 +24,17 @@ func (h HoldOut) Label() string {
 	return "leave-one-" + string(h) + "-out"
 }
 
-// Fold is one division of samples into those that a fit sees and those that
-// judge it.
-type Fold struct {
-	Name        string // of what is held out
-	Train, Test []*Sample
+// sampleFold is one division of samples into those that a fit learns from and those
+// that test it. They have no request in common.
+type sampleFold struct {
+	name        string // of what is held out
+	train, test []*Sample
 }
 
-// Folds divides samples. Share is the part of a run that ByTail fits to, in
-// (0, 1). Samples that cannot be held out, because nothing is left to learn
-// from, are named in skipped.
-func Folds(samples []*Sample, h HoldOut, share float64) (folds []Fold, skipped []string) {
+// makeFolds divides samples. share is the part of a run that ByTail fits to, in
+// (0, 1). skipped names what cannot be held out, because no data would be left to
+// learn from.
+func makeFolds(samples []*Sample, h HoldOut, share float64) (folds []sampleFold, skipped []string) {
 	if h == ByTail {
 		for _, s := range samples {
 			cut := s.From + int(share*float64(s.To-s.From))
@@ -43,7 +42,7 @@ func Folds(samples []*Sample, h HoldOut, share float64) (folds []Fold, skipped [
 				skipped = append(skipped, s.Run.ID)
 				continue
 			}
-			folds = append(folds, Fold{s.Run.ID, []*Sample{s.Part(s.From, cut)}, []*Sample{s.Part(cut, s.To)}})
+			folds = append(folds, sampleFold{s.Run.ID, []*Sample{s.slice(s.From, cut)}, []*Sample{s.slice(cut, s.To)}})
 		}
 		return folds, skipped
 	}
@@ -54,16 +53,16 @@ func Folds(samples []*Sample, h HoldOut, share float64) (folds []Fold, skipped [
 		}
 	}
 	for _, name := range names {
-		f := Fold{Name: name}
+		f := sampleFold{name: name}
 		for _, s := range samples {
 			switch {
 			case h.name(s) == name:
-				f.Test = append(f.Test, s)
+				f.test = append(f.test, s)
 			case h == ByModel || s.model() == f.model(samples, h):
-				f.Train = append(f.Train, s)
+				f.train = append(f.train, s)
 			}
 		}
-		if len(f.Train) == 0 {
+		if len(f.train) == 0 {
 			skipped = append(skipped, name)
 			continue
 		}
@@ -72,7 +71,7 @@ func Folds(samples []*Sample, h HoldOut, share float64) (folds []Fold, skipped [
 	return folds, skipped
 }
 
-// name is what is held out together with the sample.
+// name returns the name of the fold that holds the sample out: model or run id.
 func (h HoldOut) name(s *Sample) string {
 	if h == ByModel {
 		return s.model()
@@ -80,17 +79,17 @@ func (h HoldOut) name(s *Sample) string {
 	return s.Run.ID
 }
 
-// model is the model of the runs that the fold holds out.
-func (f *Fold) model(samples []*Sample, h HoldOut) string {
+// model returns the model of the runs that the fold holds out.
+func (f *sampleFold) model(samples []*Sample, h HoldOut) string {
 	for _, s := range samples {
-		if h.name(s) == f.Name {
+		if h.name(s) == f.name {
 			return s.model()
 		}
 	}
 	return ""
 }
 
-// model is the name of the sample's model, whatever alias its data use.
+// model returns the name of the sample's model. Its data may have used an alias.
 func (s *Sample) model() string {
 	if s.Server == nil {
 		return s.Run.Model
@@ -98,66 +97,66 @@ func (s *Sample) model() string {
 	return s.Server.Deployment.Model.Name
 }
 
-// Judgement is how a sample that a fit had not seen came out.
-type Judgement struct {
-	Fold   string
+// Evaluation compares a sample with its replay under fitted coefficients.
+type Evaluation struct {
+	Fold   string // name of the fold that held the sample out, or the run id
 	Sample *Sample
 	Comparison
 }
 
-// Judge fits to the training part of each fold and compares the rest. It calls
-// progress before each fold.
-func Judge(ctx context.Context, folds []Fold, points []Point, o FitOptions, progress func(done, of int, name string)) ([]Judgement, error) {
-	var list []Judgement
+// evaluateFolds fits to the training part of each fold and tests the fit on the
+// rest. It calls progress before each fold.
+func evaluateFolds(ctx context.Context, folds []sampleFold, points []point, o FitOptions, progress func(done, of int, name string)) ([]Evaluation, error) {
+	var list []Evaluation
 	for i, f := range folds {
-		progress(i, len(folds), f.Name)
+		progress(i, len(folds), f.name)
 		if err := f.check(); err != nil {
 			return nil, err
 		}
-		fit, err := FitRuns(ctx, f.Train, f.points(points), o)
+		fit, err := fitRuns(ctx, f.train, f.points(points), o)
 		if err != nil {
-			return nil, fmt.Errorf("fit without %s, which judges it: %w", f.Name, err)
+			return nil, fmt.Errorf("fit without %s, which judges it: %w", f.name, err)
 		}
-		for _, s := range f.Test {
-			c, err := s.Judge(&fit.Coefficients)
+		for _, s := range f.test {
+			c, err := s.evaluate(&fit.Coefficients)
 			if err != nil {
 				return nil, err
 			}
-			list = append(list, Judgement{f.Name, s, *c})
+			list = append(list, Evaluation{f.name, s, *c})
 		}
 	}
 	return list, nil
 }
 
-// points are those that do not tell of a model that judges the fold and of which
-// it knows no run.
-func (f *Fold) points(all []Point) []Point {
-	var list []Point
+// points returns the points that the fold may learn from: all but those of a model
+// that is held out.
+func (f *sampleFold) points(all []point) []point {
+	var list []point
 	for _, p := range all {
-		known := slices.ContainsFunc(f.Train, func(s *Sample) bool { return s.model() == p.Model })
-		judge := slices.ContainsFunc(f.Test, func(s *Sample) bool { return s.model() == p.Model })
-		if known || !judge {
+		learned := slices.ContainsFunc(f.train, func(s *Sample) bool { return s.model() == p.model })
+		tested := slices.ContainsFunc(f.test, func(s *Sample) bool { return s.model() == p.model })
+		if learned || !tested {
 			list = append(list, p)
 		}
 	}
 	return list
 }
 
-// check is an error if a fold is judged by requests that it learned from.
-func (f *Fold) check() error {
-	for _, a := range f.Train {
-		for _, b := range f.Test {
+// check returns an error if a fold is tested on requests that it learned from.
+func (f *sampleFold) check() error {
+	for _, a := range f.train {
+		for _, b := range f.test {
 			if a.Run == b.Run && a.From < b.To && b.From < a.To {
-				return fmt.Errorf("calibrate: fold %s learns from requests %d to %d of %s, which judge it", f.Name, max(a.From, b.From), min(a.To, b.To)-1, a.Run.ID)
+				return fmt.Errorf("calibrate: fold %s learns from requests %d to %d of %s, which judge it", f.name, max(a.From, b.From), min(a.To, b.To)-1, a.Run.ID)
 			}
 		}
 	}
 	return nil
 }
 
-// Judge compares the sample with its replay by the latency model with these
+// evaluate compares the sample with its replay by the latency model with these
 // coefficients.
-func (s *Sample) Judge(c *Coefficients) (*Comparison, error) {
+func (s *Sample) evaluate(c *Coefficients) (*Comparison, error) {
 	m, err := s.Model(c)
 	if err != nil {
 		return nil, err
@@ -166,5 +165,5 @@ func (s *Sample) Judge(c *Coefficients) (*Comparison, error) {
 	if err != nil {
 		return nil, err
 	}
-	return Compare(s, p, s.From, s.To), nil
+	return s.compare(p, s.From, s.To, nil), nil
 }

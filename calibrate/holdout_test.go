@@ -16,7 +16,7 @@ func named(id, model string, n int) *Sample {
 }
 
 // text is a fold as "name: what it learns from | what judges it".
-func (f *Fold) text() string {
+func (f *sampleFold) text() string {
 	list := func(samples []*Sample) string {
 		var names []string
 		for _, s := range samples {
@@ -24,7 +24,7 @@ func (f *Fold) text() string {
 		}
 		return strings.Join(names, " ")
 	}
-	return f.Name + ": " + list(f.Train) + " | " + list(f.Test)
+	return f.name + ": " + list(f.train) + " | " + list(f.test)
 }
 
 func TestFolds(t *testing.T) {
@@ -43,15 +43,15 @@ func TestFolds(t *testing.T) {
 			[]string{"A: agents[0,30) | chat[0,10) code[0,20)", "B: chat[0,10) code[0,20) | agents[0,30)"}, nil},
 		{"the only model", []*Sample{chat, code}, ByModel, 0, nil, []string{"A"}},
 		{"the only run", []*Sample{chat}, ByWorkload, 0, nil, []string{"chat"}},
-		{"the end, by the beginning", []*Sample{chat, agents.Part(10, 20)}, ByTail, 0.8,
+		{"the end, by the beginning", []*Sample{chat, agents.slice(10, 20)}, ByTail, 0.8,
 			[]string{"chat: chat[0,8) | chat[8,10)", "agents: agents[10,18) | agents[18,20)"}, nil},
-		{"a run too short to be divided", []*Sample{named("one", "A", 1), chat.Part(3, 5)}, ByTail, 0.8,
+		{"a run too short to be divided", []*Sample{named("one", "A", 1), chat.slice(3, 5)}, ByTail, 0.8,
 			[]string{"chat: chat[3,4) | chat[4,5)"}, []string{"one"}},
-		{"a run measured in two parts is one", []*Sample{chat.Part(0, 5), chat.Part(5, 10), code}, ByWorkload, 0,
+		{"a run measured in two parts is one", []*Sample{chat.slice(0, 5), chat.slice(5, 10), code}, ByWorkload, 0,
 			[]string{"chat: code[0,20) | chat[0,5) chat[5,10)", "code: chat[0,5) chat[5,10) | code[0,20)"}, nil},
 		{"nothing", nil, ByTail, 0.5, nil, nil},
 	} {
-		folds, skipped := Folds(c.samples, c.h, c.share)
+		folds, skipped := makeFolds(c.samples, c.h, c.share)
 		var got []string
 		for i := range folds {
 			got = append(got, folds[i].text())
@@ -91,15 +91,15 @@ func TestLeaksAreFound(t *testing.T) {
 		from, last int // −1: no leak
 	}{
 		{"the whole run", []*Sample{other, list[0]}, list[0], 0, 199},
-		{"the last that it learns from", []*Sample{other, list[0].Part(0, 101)}, list[0].Part(100, 200), 100, 100},
-		{"the first that it learns from", []*Sample{other, list[0].Part(99, 200)}, list[0].Part(0, 100), 99, 99},
-		{"one from the middle", []*Sample{list[0].Part(0, 200), other}, list[0].Part(70, 71), 70, 70},
-		{"apart", []*Sample{other, list[0].Part(0, 100)}, list[0].Part(100, 200), -1, 0},
-		{"apart the other way", []*Sample{other, list[0].Part(100, 200)}, list[0].Part(0, 100), -1, 0},
+		{"the last that it learns from", []*Sample{other, list[0].slice(0, 101)}, list[0].slice(100, 200), 100, 100},
+		{"the first that it learns from", []*Sample{other, list[0].slice(99, 200)}, list[0].slice(0, 100), 99, 99},
+		{"one from the middle", []*Sample{list[0].slice(0, 200), other}, list[0].slice(70, 71), 70, 70},
+		{"apart", []*Sample{other, list[0].slice(0, 100)}, list[0].slice(100, 200), -1, 0},
+		{"apart the other way", []*Sample{other, list[0].slice(100, 200)}, list[0].slice(0, 100), -1, 0},
 	} {
 		fits := 0
-		folds := []Fold{{c.name, c.train, []*Sample{c.test}}}
-		_, err := Judge(t.Context(), folds, nil, DefaultFit(), func(done, of int, name string) {
+		folds := []sampleFold{{c.name, c.train, []*Sample{c.test}}}
+		_, err := evaluateFolds(t.Context(), folds, nil, DefaultFit(), func(done, of int, name string) {
 			if fits++; done != 0 || of != 1 || name != c.name {
 				t.Errorf("%s: progress %d of %d, %s", c.name, done, of, name)
 			}
@@ -122,7 +122,7 @@ func TestJudgementsTellTruthFromError(t *testing.T) {
 		measure(t, s, truth(), 0, 0)
 	}
 	for _, s := range list {
-		c, err := s.Judge(truth())
+		c, err := s.evaluate(truth())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -135,26 +135,26 @@ func TestJudgementsTellTruthFromError(t *testing.T) {
 			}
 		}
 		for _, m := range Metrics {
-			if c.Each[m] > 1e-4 || c.KS[m] > 0.02 {
-				t.Errorf("%s: %s is off by %v, distance %v", s.Run.ID, m, c.Each[m], c.KS[m])
+			if c.RequestError[m] > 1e-4 || c.KS[m] > 0.02 {
+				t.Errorf("%s: %s is off by %v, distance %v", s.Run.ID, m, c.RequestError[m], c.KS[m])
 			}
 		}
 	}
 	wrong := truth()
 	wrong.Beta[2] *= 1.5
-	c, err := list[0].Judge(wrong)
+	c, err := list[0].evaluate(wrong)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s := c.score(TPOT, "mean"); s.Error() < 0.3 || c.KS[TPOT] < 0.9 || c.Each[TPOT] < 0.3 {
-		t.Errorf("weights read 1.5 times as slowly: %+v, %v, %v", s, c.KS, c.Each)
+	if s := c.score(TPOT, "mean"); s.Error() < 0.3 || c.KS[TPOT] < 0.9 || c.RequestError[TPOT] < 0.3 {
+		t.Errorf("weights read 1.5 times as slowly: %+v, %v, %v", s, c.KS, c.RequestError)
 	}
-	folds, skipped := Folds(list, ByWorkload, 0)
-	judgements, err := Judge(t.Context(), folds, nil, DefaultFit(), func(int, int, string) {})
-	if err != nil || len(judgements) != 3 || len(skipped) > 0 {
-		t.Fatalf("%d judgements, %v, %v", len(judgements), skipped, err)
+	folds, skipped := makeFolds(list, ByWorkload, 0)
+	evaluations, err := evaluateFolds(t.Context(), folds, nil, DefaultFit(), func(int, int, string) {})
+	if err != nil || len(evaluations) != 3 || len(skipped) > 0 {
+		t.Fatalf("%d evaluations, %v, %v", len(evaluations), skipped, err)
 	}
-	for i, j := range judgements {
+	for i, j := range evaluations {
 		if j.Sample != list[i] || j.Fold != list[i].Run.ID {
 			t.Errorf("judgement %d is of %s by fold %s", i, j.Sample.Run.ID, j.Fold)
 		}
@@ -168,7 +168,7 @@ func TestJudgementsTellTruthFromError(t *testing.T) {
 // another run of the model.
 func TestPointsOfWhatIsHeldOut(t *testing.T) {
 	chat, code, agents := named("chat", "A", 10), named("code", "A", 10), named("agents", "B", 10)
-	points := []Point{{Model: "A"}, {Model: "B"}, {Model: "C"}}
+	points := []point{{model: "A"}, {model: "B"}, {model: "C"}}
 	for _, c := range []struct {
 		name        string
 		train, test []*Sample
@@ -179,10 +179,10 @@ func TestPointsOfWhatIsHeldOut(t *testing.T) {
 		{"a run", []*Sample{chat}, []*Sample{code}, "ABC"},
 		{"all", []*Sample{}, []*Sample{chat, agents}, "C"},
 	} {
-		f := Fold{c.name, c.train, c.test}
+		f := sampleFold{c.name, c.train, c.test}
 		got := ""
 		for _, p := range f.points(points) {
-			got += p.Model
+			got += p.model
 		}
 		if got != c.want {
 			t.Errorf("%s held out: points of %q, want %q", c.name, got, c.want)

@@ -9,16 +9,16 @@ import (
 	"blis/vtime"
 )
 
-// DefaultClientTimeout is when the clients of the measured runs gave up: of
-// overloaded runs no request that completed took longer.
+// DefaultClientTimeout is the client timeout of the public measured runs: in
+// overloaded ones no completed request took longer.
 const DefaultClientTimeout = vtime.Duration(300_000_000)
 
-// Load reads measured runs, with their requests, and derives their servers.
-// Paths are as for measured.ReadRuns. In runs of which some requests failed
-// clients are taken to give up after the timeout, in others never. Runs that
-// cannot be replayed are left out; skipped says which and why. Errors name file
-// and line.
-func Load(paths []string, o Overrides, timeout vtime.Duration) (samples []*Sample, skipped []string, err error) {
+// Load reads measured runs, with their requests, and derives their servers. Paths
+// are as for measured.ReadRuns. timeout is the client timeout of the measurements;
+// replays apply it to overloaded runs only. Runs that cannot be replayed are left
+// out. notes says which and why, and has the notes of the other runs; each begins
+// with the id of its run. Errors name file and line.
+func Load(paths []string, o Overrides, timeout vtime.Duration) (samples []*Sample, notes []string, err error) {
 	for _, path := range paths {
 		runs, err := measured.ReadRuns(path)
 		if err != nil {
@@ -27,7 +27,7 @@ func Load(paths []string, o Overrides, timeout vtime.Duration) (samples []*Sampl
 		for i := range runs {
 			r := &runs[i]
 			if r.DataParallel > 1 {
-				skipped = append(skipped, fmt.Sprintf("%s: %d schedulers share its requests; a replay has one", r.ID, r.DataParallel))
+				notes = append(notes, fmt.Sprintf("%s: %d schedulers share its requests; a replay has one", r.ID, r.DataParallel))
 				continue
 			}
 			s, err := load(r, o, timeout)
@@ -36,19 +36,20 @@ func Load(paths []string, o Overrides, timeout vtime.Duration) (samples []*Sampl
 			}
 			samples = append(samples, s)
 			for _, n := range r.Notes {
-				skipped = append(skipped, r.ID+": "+n)
+				notes = append(notes, r.ID+": "+n)
 			}
 		}
 	}
-	return samples, skipped, nil
+	return samples, notes, nil
 }
 
+// load reads the requests of a run and derives its server.
 func load(r *measured.Run, o Overrides, timeout vtime.Duration) (*Sample, error) {
 	if err := r.Load(); err != nil {
 		return nil, err
 	}
-	align(r)
-	if err := o.complete(r); err != nil {
+	alignClocks(r)
+	if err := o.applyTo(r); err != nil {
 		return nil, err
 	}
 	server, err := NewServer(r, o)
@@ -62,14 +63,14 @@ func load(r *measured.Run, o Overrides, timeout vtime.Duration) (*Sample, error)
 	if err != nil {
 		return nil, err
 	}
-	if s.patience = timeout; s.Overloaded() {
+	if s.assumedTimeout = timeout; s.overloaded() {
 		s.Timeout = timeout
 	}
 	return s, nil
 }
 
-// complete says of the server of a Client what the user says.
-func (o *Overrides) complete(r *measured.Run) error {
+// applyTo sets what the file of a load generator does not say of the server.
+func (o *Overrides) applyTo(r *measured.Run) error {
 	if !r.Client {
 		return nil
 	}
@@ -84,11 +85,11 @@ func (o *Overrides) complete(r *measured.Run) error {
 	return nil
 }
 
-// Overloaded reports whether clients gave up in the run: requests failed, and
-// others took so long that patience may be why, or many failed. Then latencies
-// say how patient clients were, and only throughput can be compared. A few that
-// failed for another reason are left out by themselves.
-func (s *Sample) Overloaded() bool {
+// overloaded reports whether the server of the run was overloaded: a request failed
+// and a completed one took more than half the client timeout, or many failed. Then
+// latencies depend on the client timeout, and only throughput can be compared. A few
+// requests that failed for other reasons do not count, and are left out.
+func (s *Sample) overloaded() bool {
 	r := s.Run
 	failed, slowest := 0, vtime.Duration(0)
 	for i := range r.Requests {
@@ -97,18 +98,18 @@ func (s *Sample) Overloaded() bool {
 		}
 		slowest = max(slowest, r.Requests[i].E2E)
 	}
-	return failed > 0 && slowest > s.patience/2 || float64(failed) > failedShareMax*float64(len(r.Requests))
+	return failed > 0 && slowest > s.assumedTimeout/2 || float64(failed) > failedShareMax*float64(len(r.Requests))
 }
 
-// failedShareMax is the share of requests that may fail in a run without the
-// server counting as overloaded.
+// failedShareMax is the largest share of failed requests in a run that is not
+// overloaded.
 const failedShareMax = 0.05
 
 // notOverloaded returns the samples that are not overloaded, and the run ids of
 // those that are.
 func notOverloaded(samples []*Sample) (list []*Sample, overloaded []string) {
 	for _, s := range samples {
-		if s.Overloaded() {
+		if s.overloaded() {
 			overloaded = append(overloaded, s.Run.ID)
 		} else {
 			list = append(list, s)
@@ -117,12 +118,11 @@ func notOverloaded(samples []*Sample) (list []*Sample, overloaded []string) {
 	return list, overloaded
 }
 
-// align turns the times that an engine stamped into what a client would have
-// measured: TTFT and E2E from arrival on. The clocks of arrivals and of the
-// engine have unknown origins; they are laid so that the request that reached
-// the queue fastest was queued as it arrived. Runs without such times stay as
-// they are.
-func align(r *measured.Run) {
+// alignClocks computes TTFT and E2E, as a client would have measured them, from the
+// times of the engine. The clocks of arrivals and of the engine have unknown
+// origins. They are shifted so that the fastest request needs no time from arrival
+// to the queue. Runs without times of the engine do not change.
+func alignClocks(r *measured.Run) {
 	offset := vtime.Duration(math.MaxInt64)
 	for i := range r.Requests {
 		if q := &r.Requests[i]; q.HasEngineTimes {

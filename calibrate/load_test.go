@@ -35,7 +35,7 @@ func TestClocksOfAnyOriginAlign(t *testing.T) {
 		return r
 	}
 	want := run(0, 0)
-	align(want)
+	alignClocks(want)
 	for i := range want.Requests {
 		q := &want.Requests[i]
 		wait := vtime.Duration(i * i % 17)
@@ -48,7 +48,7 @@ func TestClocksOfAnyOriginAlign(t *testing.T) {
 	}
 	for range 20 {
 		got := run(vtime.Duration(random.Int64N(1<<50)), vtime.Duration(random.Int64N(1<<50)))
-		align(got)
+		alignClocks(got)
 		for i := range got.Requests {
 			if g, w := &got.Requests[i], &want.Requests[i]; g.TTFT != w.TTFT || g.E2E != w.E2E {
 				t.Fatalf("request %d: TTFT %v, E2E %v, want %v, %v", i, g.TTFT, g.E2E, w.TTFT, w.E2E)
@@ -58,7 +58,7 @@ func TestClocksOfAnyOriginAlign(t *testing.T) {
 	// Without an engine's times nothing changes.
 	client := measured.Run{Requests: []measured.Request{{Arrival: 5, TTFT: 7, E2E: 9}, {Arrival: 8, Failed: true}}}
 	before := slices.Clone(client.Requests)
-	if align(&client); !slices.Equal(client.Requests, before) {
+	if alignClocks(&client); !slices.Equal(client.Requests, before) {
 		t.Errorf("%+v, want %+v", client.Requests, before)
 	}
 }
@@ -111,7 +111,7 @@ func TestLoad(t *testing.T) {
 	}
 	var names []string
 	for _, s := range list {
-		names = append(names, fmt.Sprint(s.Run.ID, " ", s.Timeout, " ", s.Overloaded(), " ", s.From, "-", s.To))
+		names = append(names, fmt.Sprint(s.Run.ID, " ", s.Timeout, " ", s.overloaded(), " ", s.From, "-", s.To))
 	}
 	if want := []string{"steady 0µs false 0-2", "late 77s true 0-4", "open 0µs false 0-1"}; !slices.Equal(names, want) {
 		t.Errorf("%q, want %q", names, want)
@@ -236,8 +236,8 @@ func TestOverloaded(t *testing.T) {
 		if c.want {
 			wanted = timeout
 		}
-		if s := list[0]; s.Overloaded() != c.want || s.Timeout != wanted {
-			t.Errorf("%s: overloaded %v, clients wait %v", c.name, s.Overloaded(), s.Timeout)
+		if s := list[0]; s.overloaded() != c.want || s.Timeout != wanted {
+			t.Errorf("%s: overloaded %v, clients wait %v", c.name, s.overloaded(), s.Timeout)
 		}
 	}
 }

@@ -2,25 +2,27 @@ package calibrate
 
 import (
 	"fmt"
+	"math"
+	"slices"
 
 	"blis/calibrate/measured"
 	"blis/latency"
 )
 
-// Prefill is the prefill of a request that had the server to itself, and its
-// decodes, in batches of one.
+// Prefill holds the measured prefill of a request that ran alone on its server, and
+// its decodes, in batches of one.
 type Prefill struct {
-	Tokens   int64
-	Measured float64 // s, scheduled to first token
-	Decoded  float64 // s, first token to last; 0: unknown, or one token
-	x        latency.BetaVector
-	decodes  latency.BetaVector
-	on       *latency.Deployment
+	Tokens     int64
+	Measured   float64 // s, scheduled to first token
+	Decoded    float64 // s, first token to last; 0: unknown, or one token
+	features   latency.BetaVector
+	decodes    latency.BetaVector
+	deployment *latency.Deployment
 }
 
-// Prefills are the prefills of the requests of a trace that ran alone, on a server of
-// this deployment and limits, with nothing of them cached: their steps are
-// known exactly. It is an error if there is none.
+// Prefills returns the prefills of the requests of a trace that ran alone, on a
+// server of this deployment and limits, with an empty prefix cache. The steps of
+// such requests are known exactly. It is an error if there is none.
 func Prefills(t *measured.Trace, d *latency.Deployment, e latency.EngineLimits) ([]Prefill, error) {
 	f, err := latency.NewFeatures(d, e)
 	if err != nil {
@@ -31,14 +33,14 @@ func Prefills(t *measured.Trace, d *latency.Deployment, e latency.EngineLimits) 
 		if r.Prefill <= 0 || r.Input <= 0 {
 			continue
 		}
-		p := Prefill{Tokens: int64(r.Input), Measured: float64(r.Prefill) / 1e6, on: d}
+		p := Prefill{Tokens: int64(r.Input), Measured: float64(r.Prefill) / 1e6, deployment: d}
 		for done := int64(0); done < p.Tokens; {
 			chunk := min(p.Tokens-done, e.MaxBatchedTokens)
 			b := latency.Batch{PrefillTokens: chunk, PrefillRequests: 1, PrefillPairs: chunk*done + chunk*(chunk+1)/2, PrefillContext: done}
 			if done += chunk; done == p.Tokens {
 				b.SampledRows = 1
 			}
-			p.x = addBeta(p.x, f.Beta(&b))
+			p.features = addBeta(p.features, f.Beta(&b))
 		}
 		if r.Decode > 0 && r.Output > 1 {
 			p.Decoded = float64(r.Decode) / 1e6
@@ -55,14 +57,25 @@ func Prefills(t *measured.Trace, d *latency.Deployment, e latency.EngineLimits) 
 	return list, nil
 }
 
-// Predicted is how long the prefill takes with these coefficients, s.
-func (p *Prefill) Predicted(c *Coefficients) float64 { return dot(p.x[:], c.Beta[:]) }
+// MedianError returns the median of the absolute relative errors of prefills.
+func MedianError(list []Prefill, c *Coefficients) float64 {
+	var errors []float64
+	for i := range list {
+		errors = append(errors, math.Abs(list[i].Predicted(c)/list[i].Measured-1))
+	}
+	slices.Sort(errors)
+	return percentile(errors, 50)
+}
 
-// Points are the prefill, and the decodes if their time is known, as data of a fit.
-func (p *Prefill) Points() []Point {
-	list := []Point{{p.x, p.Measured, p.on.Model.Name}}
+// Predicted returns the time of the prefill with these coefficients, s.
+func (p *Prefill) Predicted(c *Coefficients) float64 { return dot(p.features[:], c.Beta[:]) }
+
+// points returns the data for a fit: the prefill, and the decodes if their time is
+// known.
+func (p *Prefill) points() []point {
+	list := []point{{p.features, p.Measured, p.deployment.Model.Name}}
 	if p.Decoded > 0 {
-		list = append(list, Point{p.decodes, p.Decoded, p.on.Model.Name})
+		list = append(list, point{p.decodes, p.Decoded, p.deployment.Model.Name})
 	}
 	return list
 }

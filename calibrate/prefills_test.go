@@ -35,7 +35,7 @@ func TestPrefillsInChunks(t *testing.T) {
 		if err != nil || len(list) != 1 {
 			t.Fatal(len(list), err)
 		}
-		if p := &list[0]; p.Tokens != n || p.Measured != 1e-3 || len(p.Points()) != 1 || p.Points()[0].Seconds != 1e-3 || p.Points()[0].X != p.x {
+		if p := &list[0]; p.Tokens != n || p.Measured != 1e-3 || len(p.points()) != 1 || p.points()[0].seconds != 1e-3 || p.points()[0].features != p.features {
 			t.Fatalf("%+v", p)
 		}
 		m := d.Model
@@ -54,12 +54,12 @@ func TestPrefillsInChunks(t *testing.T) {
 		}
 		want[0] += float64(m.Counts().HeadFLOPs()) / compute // one row is sampled, of the last chunk
 		for _, i := range []int{0, 1, 2, 3, 4, 14, 15} {
-			if got := list[0].x[i]; math.Abs(got-want[i]) > 1e-9*want[i] {
+			if got := list[0].features[i]; math.Abs(got-want[i]) > 1e-9*want[i] {
 				t.Fatalf("%s of %d tokens at %d a step: %v, want %v", latency.BetaNames[i], n, budget, got, want[i])
 			}
 		}
 		c := truth()
-		if got, want := list[0].Predicted(c), dot(list[0].x[:], c.Beta[:]); got != want || got <= 0 {
+		if got, want := list[0].Predicted(c), dot(list[0].features[:], c.Beta[:]); got != want || got <= 0 {
 			t.Fatalf("predicted %v, want %v", got, want)
 		}
 	})
@@ -118,11 +118,11 @@ func TestDecodesOfRequestsThatRanAlone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	points := list[0].Points()
-	if len(points) != 2 || points[1].Seconds != 0.021 || points[1].Model != d.Model.Name {
+	points := list[0].points()
+	if len(points) != 2 || points[1].seconds != 0.021 || points[1].model != d.Model.Name {
 		t.Fatalf("%+v", points)
 	}
-	x := points[1].X
+	x := points[1].features
 	keys := float64(501+502+503) * float64(d.KVBytesPerToken()) / d.BandwidthCeiling()
 	weights := 3 * d.Model.Counts().StreamedWeightBytes(1) / d.BandwidthCeiling()
 	rows := 3 * float64(d.Model.Counts().HeadFLOPs()) / d.ComputeCeiling()

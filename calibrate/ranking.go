@@ -7,17 +7,18 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// Ranking says whether predictions put servers and rates in the order in which
-// measurements do, which is what choosing between them takes.
+// Ranking compares the order of servers and rates by predictions with the order by
+// measurements. Choosing between servers needs the order only.
 type Ranking struct {
 	Metric   Metric  `json:"metric"`
 	Cells    int     `json:"cells"`    // stages of runs, or runs without stages
 	Spearman float64 `json:"spearman"` // correlation of ranks, [-1, 1]
-	Pairs    int     `json:"pairs"`    // whose measured means differ
-	Ordered  int     `json:"ordered"`  // of them predicted in that order
+	Pairs    int     `json:"pairs"`    // of cells whose measured means differ
+	Ordered  int     `json:"ordered"`  // of Pairs: predicted in the measured order
 }
 
-// rankings compares the means of all stages. There is none of fewer than two.
+// rankings compares the means of all stages, metric by metric. A metric with fewer
+// than two stages has no ranking.
 func rankings(runs []RunResult) []Ranking {
 	var list []Ranking
 	for _, m := range Metrics {
@@ -38,13 +39,13 @@ func rankings(runs []RunResult) []Ranking {
 			}
 		}
 		if len(measured) > 1 {
-			list = append(list, rank(m, measured, predicted))
+			list = append(list, rankingOf(m, measured, predicted))
 		}
 	}
 	return list
 }
 
-func rank(m Metric, measured, predicted []float64) Ranking {
+func rankingOf(m Metric, measured, predicted []float64) Ranking {
 	r := Ranking{Metric: m, Cells: len(measured), Spearman: stat.Correlation(ranks(measured), ranks(predicted), nil)}
 	if math.IsNaN(r.Spearman) { // all equal on one side
 		r.Spearman = 0
@@ -63,8 +64,9 @@ func rank(m Metric, measured, predicted []float64) Ranking {
 	return r
 }
 
-// ranks are the places of values in order, equal ones sharing the mean of
-// theirs.
+// ranks returns the rank of each value from 0; equal values share the mean of
+// their ranks. Spearman of montanaflynn/stats gives other last bits than
+// stat.Correlation of these ranks.
 func ranks(values []float64) []float64 {
 	order := make([]int, len(values))
 	for i := range order {

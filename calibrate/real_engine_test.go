@@ -44,9 +44,9 @@ func TestEnginesHeldOut(t *testing.T) {
 		t.Run(folder, func(t *testing.T) {
 			s := engineRun(t, folder)
 			cut := s.To / 2
-			fit := mustFitRuns(t, []*Sample{s.Part(0, cut)}, DefaultFit())
+			fit := mustFitRuns(t, []*Sample{s.slice(0, cut)}, DefaultFit())
 			predicted := mustReplay(t, s, &fit.Coefficients)
-			for _, x := range Compare(s, predicted, cut, s.To).Scores {
+			for _, x := range s.compare(predicted, cut, s.To, nil).Scores {
 				if x.Statistic == "mean" {
 					t.Logf("%s %.1f ms, predicted %.1f (%+.1f %%)", x.Metric, x.Measured, x.Predicted, 100*x.Error())
 					if x.Metric == TTFT && math.Abs(x.Error()) > 0.1 {

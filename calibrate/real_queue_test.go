@@ -18,7 +18,7 @@ func TestMeasuredQueuePathIsAsync(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, s := range ofModel(t, "Llama-2-7b") {
-		if s.Overloaded() {
+		if s.overloaded() {
 			continue
 		}
 		ttft := func(async bool) float64 {
@@ -28,7 +28,7 @@ func TestMeasuredQueuePathIsAsync(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			c, err := other.Judge(&Coefficients{set.Alpha, set.Beta})
+			c, err := other.evaluate(&Coefficients{set.Alpha, set.Beta})
 			if err != nil {
 				t.Fatal(err)
 			}

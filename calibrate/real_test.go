@@ -133,7 +133,7 @@ func TestShippedSetsOnRequestsThatRanAlone(t *testing.T) {
 	needMeasured(t)
 	for _, name := range []string{"h100-llama-2-7b", "h100-codellama-34b"} {
 		list := ranAlone(t, name)
-		chosen := ChoosePhysics(list[0].on, latency.EngineLimits{MaxBatchedTokens: 8192, MaxSeqs: 1024, BlockSize: 16, GPUBlocks: 7000, ChunkedPrefill: true})
+		chosen := ChoosePhysics(list[0].deployment, latency.EngineLimits{MaxBatchedTokens: 8192, MaxSeqs: 1024, BlockSize: 16, GPUBlocks: 7000, ChunkedPrefill: true})
 		if chosen == nil || chosen.Name != name {
 			t.Fatalf("%+v is chosen, want %s", chosen, name)
 		}
@@ -145,8 +145,8 @@ func TestShippedSetsOnRequestsThatRanAlone(t *testing.T) {
 		if !testsize.Of(false, false, true) {
 			continue
 		}
-		runs, _ := notOverloaded(ofModel(t, list[0].on.Model.Name))
-		unseen, err := FitRuns(t.Context(), runs, nil, DefaultFit())
+		runs, _ := notOverloaded(ofModel(t, list[0].deployment.Model.Name))
+		unseen, err := fitRuns(t.Context(), runs, nil, DefaultFit())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -207,21 +207,21 @@ func TestShippedSetsCanBeMadeAgain(t *testing.T) {
 func TestWorkloadsHeldOut(t *testing.T) {
 	list, _ := notOverloaded(ofModel(t, "CodeLlama"))
 	testsize.Long(t)
-	folds, skipped := Folds(list, ByWorkload, 0)
-	var points []Point
+	folds, skipped := makeFolds(list, ByWorkload, 0)
+	var points []point
 	for _, p := range ranAlone(t, "h100-codellama-34b") {
-		points = append(points, p.Points()...)
+		points = append(points, p.points()...)
 	}
-	judgements, err := Judge(t.Context(), folds, points, DefaultFit(), func(int, int, string) {})
-	if err != nil || len(skipped) > 0 || len(judgements) != 2 {
-		t.Fatalf("%d judgements, %v skipped, %v", len(judgements), skipped, err)
+	evaluations, err := evaluateFolds(t.Context(), folds, points, DefaultFit(), func(int, int, string) {})
+	if err != nil || len(skipped) > 0 || len(evaluations) != 2 {
+		t.Fatalf("%d evaluations, %v skipped, %v", len(evaluations), skipped, err)
 	}
 	set, err := latency.FindPhysicsSet("h100-codellama-34b")
 	if err != nil {
 		t.Fatal(err)
 	}
 	limits := map[Metric]float64{TTFT: 0.10, TPOT: 0.04, E2E: 0.04}
-	for _, s := range Summarise(judgements) {
+	for _, s := range Summarise(evaluations) {
 		if s.Statistic != "mean" {
 			continue
 		}

@@ -9,19 +9,19 @@ import (
 	"blis/workload"
 )
 
-// Predicted is what a replay says of one request, in µs as its client sees it.
+// Predicted is one request as a replay predicts it. Times are in µs, as the client
+// sees them.
 type Predicted struct {
 	TTFT, E2E, TPOT float64 // 0 where there is none
 	Completed       bool
 	Cached          int32      // prompt tokens found in the prefix cache
-	Scheduled       vtime.Time // first batch that gave it tokens, vtime.Never: none did
-	Finished        vtime.Time // when it ended, however it did
+	Scheduled       vtime.Time // start of the first batch with it, vtime.Never: none had it
+	Finished        vtime.Time // end of the request, completed or not
 }
 
-// Replay serves the requests of a measured run with the engine of the
-// simulation and says what each would have seen. Requests give up after the
-// timeout; 0: none does. The instance stands alone, as the measured one did;
-// the same through a cluster gives the same (see the test).
+// Replay simulates the requests of a measured run on one engine and returns the
+// latencies of each, in the order of the run. Requests end after the timeout; 0: no
+// timeout. A simulated cluster of one instance gives the same numbers (see the test).
 func (s *Server) Replay(r *measured.Run, m latency.Model, timeout vtime.Duration) ([]Predicted, error) {
 	return s.replay(r, m, timeout, nil)
 }
@@ -53,7 +53,7 @@ func (s *Server) replay(r *measured.Run, m latency.Model, timeout vtime.Duration
 	return o.list, nil
 }
 
-// outcomes is an engine's sink that keeps what clients see.
+// outcomes is the sink of the engine: it keeps the latencies that clients see.
 type outcomes struct {
 	model    latency.Model
 	list     []Predicted

@@ -11,20 +11,20 @@ import (
 	"blis/policy"
 )
 
-// Server is the engine of a measured run as the simulation has it: what it runs
-// on, and its settings with everything derived that the run does not tell.
+// Server describes the engine of a measured run for the simulation: its deployment,
+// and its settings. Settings that the run does not name are derived.
 type Server struct {
 	Config     actors.Config // one instance; complete but for the workload
 	Deployment *latency.Deployment
 	Limits     latency.EngineLimits
 }
 
-// Options of a server that a measured run may leave open.
+// Overrides are settings of a server that a measured run may not name.
 type Overrides struct {
-	Hardware string // GPU; empty: what the run says
+	Hardware string // GPU; empty: the one that the run names
 
-	// What load generators do not say of the server: the model (empty: as the tool
-	// called it), GPUs per instance, and limits, 0 for vLLM's defaults.
+	// Files of load generators do not have these: the model (empty: the name that the
+	// tool used), GPUs per instance, and limits, 0 for vLLM's defaults.
 	Model            string
 	TP               int
 	MaxBatchedTokens int32
@@ -34,9 +34,9 @@ type Overrides struct {
 	ModelConfigFolder string // config.json of the model; empty: a built-in one
 }
 
-// NewServer derives the settings of a run's engine. Errors are the user's: an
-// unknown model or GPU, limits that contradict each other, a model that does
-// not fit.
+// NewServer derives the settings of the engine of a run. Errors are errors of the
+// input: an unknown model or GPU, limits that contradict each other, a model that
+// does not fit into memory.
 func NewServer(r *measured.Run, o Overrides) (*Server, error) {
 	cfg := actors.DefaultConfig()
 	cfg.NumInstances = 1
@@ -62,7 +62,7 @@ func NewServer(r *measured.Run, o Overrides) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("run %s: %w", r.ID, err)
 	}
-	// What is derived does not depend on the latency model. Any will do.
+	// Derived settings do not depend on the latency model, so any will do.
 	probe := cfg
 	probe.Custom.Latency, probe.NumRequests, probe.Rate = latency.Blackbox{Beta: [3]float64{1, 0, 0}}, 1, 1
 	full, _, err := actors.Check(probe)

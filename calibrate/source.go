@@ -8,32 +8,32 @@ import (
 	"blis/workload"
 )
 
-// promptsPerSystem is how many consecutive prompts of a measured run share a
-// system prompt: the load generator of the measured runs asks ten questions
+// promptsPerSystem is the number of consecutive prompts of a measured run with the
+// same system prompt: the load generator of the measured runs asks ten questions
 // under each.
 const promptsPerSystem = 10
 
-// longestGuess bounds the guess at a prompt of which nothing is known.
+// longestGuess limits the guessed length of a prompt of unknown length, tokens.
 const longestGuess = 1 << 20
 
-// source yields the requests of a measured run with the identity of their
-// prompts: equal prompts are equal content, and prompts under one system prompt
-// begin with it. What is equal is in the prefix cache after the first time, so
-// without it a replay would prefill what the server did not.
+// source yields the requests of a measured run with the content of their prompts:
+// equal prompts have equal content, and prompts with one system prompt begin with
+// it. Without this a replay would prefill tokens that the prefix cache of the
+// measured server had.
 type source struct {
 	requests []measured.Request
 	system   int32 // tokens of the system prompt, 0: none
 	timeout  vtime.Duration
-	lengths  map[int32]int32 // of prompts, by identity: failed requests do not tell theirs
-	fallback int32           // prompt tokens of a request of which nothing is known
+	lengths  map[int32]int32 // of prompts, by number of the prompt: rows of failed requests have none
+	fallback int32           // prompt tokens of a request of unknown length
 
 	next   int
 	labels workload.Labels
 	spans  [2]workload.Span
 }
 
-// newSource is a source of a run's requests. Those that take longer than the
-// timeout give up; 0: none does.
+// newSource returns a source of the requests of a run. Requests end after the
+// timeout; 0: no timeout.
 func newSource(r *measured.Run, timeout vtime.Duration) *source {
 	s := &source{requests: r.Requests, system: int32(min(r.SystemPromptTokens, math.MaxInt32)), timeout: timeout,
 		lengths: map[int32]int32{}, fallback: int32(min(max(1, int64(r.SystemPromptTokens)+int64(r.QuestionTokens)), longestGuess))}
@@ -71,12 +71,12 @@ func (s *source) Pull(r *workload.Request) (bool, error) {
 	return true, nil
 }
 
-// content is what a prompt shares with others, nil if it is like no other.
+// content returns the content of a prompt, nil if it shares none with others.
 func (s *source) content(prompt, input int32) []workload.Span {
 	if prompt < 0 {
 		return nil
 	}
-	// Contents are numbers of this source alone, apart from each other.
+	// Even numbers are system prompts, odd ones the rest of prompts.
 	own := workload.ContentID(2*uint64(prompt) + 1)
 	if s.system <= 0 || s.system >= input {
 		s.spans[0] = workload.Span{Content: own, Length: input}

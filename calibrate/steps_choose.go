@@ -9,10 +9,10 @@ import (
 	"blis/latency"
 )
 
-// stepSum is some rows added up, for one γ.
+// stepSum holds the sums over some rows, for one γ.
 type stepSum struct {
 	system    *regress.System
-	low, high latency.BetaVector // of the features
+	low, high latency.BetaVector // least and largest value of each feature
 }
 
 func newStepSum() *stepSum {
@@ -39,11 +39,11 @@ func (s *stepSum) widen(low, high *latency.BetaVector) {
 	}
 }
 
-// moves reports whether a column changes so much that its coefficient means
-// something: a microsecond, or a thousandth of a share. Ridge on standardised
-// columns knows no scale, and the last traces of a preemption long ago would
-// get a coefficient of hours.
-func (s *stepSum) moves(j int) bool {
+// varies reports whether a column changes enough to fit its coefficient: by a
+// microsecond, or by a thousandth for a share. Ridge on standardised columns has no
+// scale: what is left of the average long after a preemption would get a
+// coefficient of hours.
+func (s *stepSum) varies(j int) bool {
 	least := 1e-3
 	if inSeconds[j] {
 		least = 1e-6
@@ -51,10 +51,10 @@ func (s *stepSum) moves(j int) bool {
 	return s.high[j]-s.low[j] > least && s.system.Variance(j, constant) > 0
 }
 
-// inSeconds are the columns that are times (latency.md 3).
+// inSeconds marks the columns that are times (docs/latency.md 3).
 var inSeconds = [betas]bool{0: true, 1: true, 2: true, 3: true, 4: true, 8: true, 12: true, 13: true}
 
-// rounding is the smallest share of the power of a column that sums tell.
+// rounding is the smallest share of the power of a column that sums can resolve.
 const rounding = 1e-12
 
 // options returns the options of a solution with penalty λ.
@@ -68,11 +68,12 @@ func (s *stepSum) options(lambda float64, o *StepOptions) regress.Options {
 		}
 		switch {
 		case j == constant:
-		case !s.moves(j):
+		case !s.varies(j):
 			r.Lower[j], r.Upper[j] = o.Toward[j], o.Toward[j]
 		default:
-			// λ·sd² where weights add up to n; these do not. Models may differ so
-			// little that rounding would hide the penalty of columns that differ alike.
+			// The penalty is λ·sd² for weights that add up to n; these weights do not,
+			// hence Variance/n. Columns of similar models may be so much alike that
+			// rounding would hide the penalty, hence the second term.
 			r.Penalty[j] = float64(lambda*s.system.Variance(j, constant)/n) + float64(rounding*s.system.Power(j))
 		}
 	}
@@ -83,8 +84,7 @@ func (s *stepSum) options(lambda float64, o *StepOptions) regress.Options {
 type stepFitter struct {
 	table   *stepTable
 	options StepOptions
-	// For each γ and configuration what a fit sees of it: in each fold, and last
-	// all of it.
+	// Training rows added up, by γ, configuration and fold; last: without a fold held out.
 	sums [len(gammas)][][stepFolds + 1]*stepSum
 }
 
@@ -102,7 +102,7 @@ func newStepFitter(t *stepTable, o StepOptions) *stepFitter {
 	return f
 }
 
-// sum adds rows up, with γ number g.
+// sum returns the sum of rows, with γ number g.
 func (t *stepTable) sum(rows []int, g int) *stepSum {
 	s := newStepSum()
 	for _, i := range rows {
@@ -113,7 +113,7 @@ func (t *stepTable) sum(rows []int, g int) *stepSum {
 	return s
 }
 
-// mergedSum adds up what a fit sees of several configurations in fold k.
+// mergedSum returns the sum of the training rows of several configurations in fold k.
 func (f *stepFitter) mergedSum(configurations []int, g, k int) *stepSum {
 	all := newStepSum()
 	for _, c := range configurations {
@@ -122,7 +122,7 @@ func (f *stepFitter) mergedSum(configurations []int, g, k int) *stepSum {
 	return all
 }
 
-// solve is the coefficients for a sum.
+// solve returns the coefficients for a sum of rows.
 func (f *stepFitter) solve(ctx context.Context, s *stepSum, lambda float64) (latency.BetaVector, error) {
 	var beta latency.BetaVector
 	if err := ctx.Err(); err != nil {
@@ -133,7 +133,7 @@ func (f *stepFitter) solve(ctx context.Context, s *stepSum, lambda float64) (lat
 	return beta, err
 }
 
-// fit chooses, fits and judges, with all configurations.
+// fit chooses γ and λ, fits, and estimates errors, with all configurations.
 func (f *stepFitter) fit(ctx context.Context) (*StepFit, error) {
 	all := make([]int, len(f.table.names))
 	for c := range all {
@@ -143,24 +143,24 @@ func (f *stepFitter) fit(ctx context.Context) (*StepFit, error) {
 	if err != nil {
 		return nil, err
 	}
-	fit, err := f.final(ctx, all, chosen)
+	fit, err := f.fitAll(ctx, all, chosen)
 	if err != nil {
 		return nil, err
 	}
 	return fit, f.estimateErrors(ctx, fit, all, chosen)
 }
 
-// stepChoice is what cross-validation came to.
+// stepChoice is the result of cross-validation.
 type stepChoice struct {
-	gamma  int // number of it
-	lambda float64
-	trials []StepTrial
-	folds  [stepFolds]*stepFold
-	beta   [stepFolds]latency.BetaVector // of the fit without what the fold holds out
+	gammaIndex int // in gammas
+	lambda     float64
+	trials     []StepTrial
+	folds      [stepFolds]*stepFold
+	beta       [stepFolds]latency.BetaVector // of the fit without the held-out rows of the fold
 }
 
-// choose finds γ and λ for configurations: those whose fits to all but one block
-// of time of each predict that block best.
+// choose finds γ and λ for configurations by cross-validation: a fit to all but one
+// block of time of each configuration predicts that block.
 func (f *stepFitter) choose(ctx context.Context, configurations []int) (*stepChoice, error) {
 	best := &stepChoice{}
 	for k := range best.folds {
@@ -180,21 +180,22 @@ func (f *stepFitter) choose(ctx context.Context, configurations []int) (*stepCho
 			sums[k] = f.mergedSum(configurations, g, k)
 		}
 		for _, lambda := range lambdas {
-			beta, loss, err := f.try(ctx, best.folds, sums, g, lambda)
+			beta, loss, err := f.crossValidate(ctx, best.folds, sums, g, lambda)
 			if err != nil {
 				return nil, err
 			}
 			best.trials = append(best.trials, StepTrial{gammas[g], lambda, loss})
 			if loss < least {
-				least, best.gamma, best.lambda, best.beta = loss, g, lambda, beta
+				least, best.gammaIndex, best.lambda, best.beta = loss, g, lambda, beta
 			}
 		}
 	}
 	return best, nil
 }
 
-// try fits every fold with one γ and λ. Loss is of the rows held out.
-func (f *stepFitter) try(ctx context.Context, all [stepFolds]*stepFold, sums [stepFolds]*stepSum, g int, lambda float64) (
+// crossValidate fits every fold with one γ and λ. loss is the mean square error of
+// the held-out rows, weighted.
+func (f *stepFitter) crossValidate(ctx context.Context, all [stepFolds]*stepFold, sums [stepFolds]*stepSum, g int, lambda float64) (
 	beta [stepFolds]latency.BetaVector, loss float64, err error) {
 	counted := 0.0
 	for k, fold := range all {
@@ -205,13 +206,13 @@ func (f *stepFitter) try(ctx context.Context, all [stepFolds]*stepFold, sums [st
 			r := &f.table.rows[i]
 			e := r.seconds - r.predict(&beta[k], g)
 			loss += float64(r.weight * float64(e*e))
-			counted += r.counts()
+			counted += r.share()
 		}
 	}
 	return beta, loss / counted, nil
 }
 
-// predict is the time of the row by coefficients, in seconds.
+// predict returns the time of the row by these coefficients, in seconds.
 func (r *stepRow) predict(beta *latency.BetaVector, g int) float64 {
 	x := r.vector(g)
 	return dot(x[:], beta[:])

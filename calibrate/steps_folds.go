@@ -6,27 +6,29 @@ import (
 	"sort"
 )
 
-// stepFolds is into how many blocks of time a configuration is cut.
+// stepFolds is the number of blocks of time of a configuration.
 const stepFolds = 5
 
-// stepFold is rows that a fit sees and rows that judge it, as places in a table.
+// stepFold holds rows that a fit learns from and rows that test it, as indices into
+// stepTable.rows.
 type stepFold struct {
 	name        string // of what is held out
 	train, test []int
 }
 
-// divide takes the rows of a configuration, from a place on, without outliers:
-// the first four fifths to fit to, judged by the last, and the former in blocks
-// that are judged by each other. It notes what it leaves out.
+// divide divides the rows of a configuration, which begin at row from, and counts in
+// dropped the rows that it leaves out. Outliers are left out. whole learns from the
+// first four fifths and is tested on the last. parts divide the first four fifths
+// into blocks of time, each tested with a fit to the others.
 //
 // Neighbouring steps share a time stamp, which ends one period and begins the
 // next, and with async scheduling a step has its batch in one row and its period
-// in another. Rows that share a step with one that is held out are therefore
-// left out of training: one beside a block, two with async scheduling. More
-// distance is not kept. Steps share requests with hundreds of others, so that a
-// distance that parts them would leave nothing of most traces; and what a
-// neighbour could tell, since they err alike, is little when sixteen numbers
-// stand for thousands of rows (see TestNeighboursTellLittle).
+// in another. So rows that share a step with a held-out row are left out of
+// training: one beside a block, two with async scheduling. A larger distance is not
+// kept. Steps share requests with hundreds of others, so a distance without shared
+// requests would leave no rows of most traces. Errors of neighbours are alike, but
+// sixteen coefficients of thousands of rows carry little of it (see
+// TestNeighboursTellLittle).
 func (t *stepTable) divide(from int, dropped *[dropReasons]int) (whole stepFold, parts [stepFolds]stepFold) {
 	cut := from + (len(t.rows)-from)*4/5
 	medians := sizeMedians(t.rows[from:cut])
@@ -64,7 +66,7 @@ func (t *stepTable) withoutStepsOf(rows, block []int) []int {
 	})
 }
 
-// joinFolds joins several folds to one.
+// joinFolds returns one fold with the rows of several.
 func joinFolds(name string, parts ...*stepFold) *stepFold {
 	all := &stepFold{name: name}
 	for _, p := range parts {
@@ -74,7 +76,7 @@ func joinFolds(name string, parts ...*stepFold) *stepFold {
 	return all
 }
 
-// check is an error if a fold is judged by a step that it learned from.
+// check returns an error if a fold is tested on a step that it learned from.
 func (t *stepTable) check(f *stepFold) error {
 	steps := make([]bool, t.rows[len(t.rows)-1].last+1)
 	for _, i := range f.train {
@@ -93,20 +95,20 @@ func (t *stepTable) check(f *stepFold) error {
 	return nil
 }
 
-// sizes are the most scheduled tokens of the classes of batches; the last class
-// has no end.
+// sizes are the upper limits of the size classes of batches, in scheduled tokens;
+// the last class has none.
 var sizes = [...]int64{1, 8, 32, 128, 512, 2048}
 
-// sizeOf is the class of a batch by its tokens.
+// sizeOf returns the size class of a batch.
 func sizeOf(tokens int64) int {
 	n, _ := slices.BinarySearch(sizes[:], tokens)
 	return n
 }
 
-// sizeMedians are the median times of batches by class, 0 where there are too
-// few to tell. Prefills of thousands of tokens take twenty times as long as the
-// median step of a configuration that mostly decodes: only steps of like size
-// can say what is out of the common.
+// sizeMedians returns the median time of batches by size class, 0 where there are
+// fewer than medianRows. Prefills of thousands of tokens take twenty times as long as
+// the median step of a configuration that mostly decodes, so an outlier can only be
+// told among steps of similar size.
 func sizeMedians(rows []stepRow) (medians [len(sizes) + 1]float64) {
 	var seconds [len(sizes) + 1][]float64
 	for i := range rows {

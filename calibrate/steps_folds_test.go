@@ -168,7 +168,7 @@ func naiveChoice(t *testing.T, table *stepTable) (trials []StepTrial, best int) 
 						e -= v * beta[j]
 					}
 					loss += r.weight * e * e
-					counted += map[bool]float64{false: 1, true: 0.5}[r.heavy]
+					counted += map[bool]float64{false: 1, true: 0.5}[r.nearPreemption]
 				}
 			}
 			trials = append(trials, StepTrial{gamma, lambda, loss / counted})
@@ -277,10 +277,10 @@ func TestCrossValidationChoosesAsItsTwin(t *testing.T) {
 				t.Errorf("trial %+v, naively %+v", got.trials[k], want[k])
 			}
 		}
-		chosen := slices.IndexFunc(want, func(w StepTrial) bool { return w.Gamma == gammas[got.gamma] && w.Lambda == got.lambda })
+		chosen := slices.IndexFunc(want, func(w StepTrial) bool { return w.Gamma == gammas[got.gammaIndex] && w.Lambda == got.lambda })
 		if want[chosen].Loss > want[best].Loss*(1+1e-6) {
-			t.Errorf("chosen γ %v, λ %v, naively %+v", gammas[got.gamma], got.lambda, want[best])
+			t.Errorf("chosen γ %v, λ %v, naively %+v", gammas[got.gammaIndex], got.lambda, want[best])
 		}
-		t.Logf("γ %v, λ %v", gammas[got.gamma], got.lambda)
+		t.Logf("γ %v, λ %v", gammas[got.gammaIndex], got.lambda)
 	}
 }

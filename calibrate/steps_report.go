@@ -3,19 +3,20 @@ package calibrate
 import (
 	"context"
 	"math"
+	"slices"
 
 	"blis/calibrate/regress"
 	"blis/latency"
 )
 
-// decided is the share from which on a coefficient is the data's word.
-const decided = 0.99
+// decidedByData is the least StepFit.Shares of a coefficient that the data determine.
+const decidedByData = 0.99
 
-// final fits to all training rows.
-func (f *stepFitter) final(ctx context.Context, configurations []int, chosen *stepChoice) (*StepFit, error) {
+// fitAll fits to all training rows.
+func (f *stepFitter) fitAll(ctx context.Context, configurations []int, chosen *stepChoice) (*StepFit, error) {
 	t := f.table
-	fit := &StepFit{Lambda: chosen.lambda, Gamma: gammas[chosen.gamma], Trials: chosen.trials, Steps: t.steps}
-	all := f.mergedSum(configurations, chosen.gamma, stepFolds)
+	fit := &StepFit{Lambda: chosen.lambda, Gamma: gammas[chosen.gammaIndex], Trials: chosen.trials, Steps: t.steps}
+	all := f.mergedSum(configurations, chosen.gammaIndex, stepFolds)
 	var err error
 	if fit.Beta, err = f.solve(ctx, all, chosen.lambda); err != nil {
 		return nil, err
@@ -24,7 +25,7 @@ func (f *stepFitter) final(ctx context.Context, configurations []int, chosen *st
 		fit.Rows += len(t.whole[c].train)
 		fit.HeldOut += len(t.whole[c].test)
 		for _, i := range t.whole[c].train {
-			if t.rows[i].heavy {
+			if t.rows[i].nearPreemption {
 				fit.Halved++
 			}
 		}
@@ -36,13 +37,13 @@ func (f *stepFitter) final(ctx context.Context, configurations []int, chosen *st
 	}
 	f.spread(fit, all, configurations, chosen)
 	fit.Freedom = all.system.Spread(all.options(chosen.lambda, &f.options), fit.Beta[:]).Freedom
-	fit.name(all)
+	fit.classifyTerms(all)
 	return fit, nil
 }
 
-// spread says how well data determine the coefficients. It asks so without
-// bounds: where one is held at a bound, those that look like it would seem sure
-// of what noise made of them.
+// spread computes how well the data determine the coefficients. It does so without
+// bounds: if one is held at a bound, coefficients of similar columns would seem
+// certain, though noise decided them.
 func (f *stepFitter) spread(fit *StepFit, all *stepSum, configurations []int, chosen *stepChoice) {
 	open := all.options(chosen.lambda, &StepOptions{Signed: true})
 	leverage := all.system.Leverage(open, fit.Beta[:])
@@ -50,7 +51,7 @@ func (f *stepFitter) spread(fit *StepFit, all *stepSum, configurations []int, ch
 	for _, c := range configurations {
 		for _, i := range f.table.whole[c].train {
 			r := &f.table.rows[i]
-			x := r.vector(chosen.gamma)
+			x := r.vector(chosen.gammaIndex)
 			e := r.weight * (r.seconds - dot(x[:], fit.Beta[:])) / math.Max(0.1, 1-leverage(x[:], r.weight))
 			scatter.Add(x[:], 0, float64(e*e))
 		}
@@ -60,14 +61,14 @@ func (f *stepFitter) spread(fit *StepFit, all *stepSum, configurations []int, ch
 	copy(fit.Shares[:], spread.Shares)
 }
 
-// name sorts terms into what the data say of them.
-func (fit *StepFit) name(s *stepSum) {
+// classifyTerms fills Unmoved, Entangled and Negative.
+func (fit *StepFit) classifyTerms(s *stepSum) {
 	for j, name := range latency.BetaNames {
 		switch {
 		case j == constant:
-		case !s.moves(j):
+		case !s.varies(j):
 			fit.Unmoved = append(fit.Unmoved, name)
-		case fit.Shares[j] < decided:
+		case fit.Shares[j] < decidedByData:
 			fit.Entangled = append(fit.Entangled, name)
 		}
 	}
@@ -78,9 +79,9 @@ func (fit *StepFit) name(s *stepSum) {
 	}
 }
 
-// judge says how far the fit is off, of rows that it saw and of others.
+// estimateErrors fills Configurations, Residuals and Targets.
 func (f *stepFitter) estimateErrors(ctx context.Context, fit *StepFit, configurations []int, chosen *stepChoice) error {
-	t, g := f.table, chosen.gamma
+	t, g := f.table, chosen.gammaIndex
 	held := make([]float64, len(t.rows)) // by cross-validation
 	for k, fold := range chosen.folds {
 		for _, i := range fold.test {
@@ -109,8 +110,8 @@ func (f *stepFitter) estimateErrors(ctx context.Context, fit *StepFit, configura
 	return nil
 }
 
-// leaveOut judges a fit to all other configurations, γ and λ chosen by them
-// alone. Without others there is none.
+// leaveOut tests on configuration c a fit to all other configurations, which also
+// choose γ and λ. Without others the result is zero.
 func (f *stepFitter) leaveOut(ctx context.Context, c int, configurations []int) (StepDeviation, error) {
 	fold := &stepFold{name: f.table.names[c], test: append(append([]int{}, f.table.whole[c].train...), f.table.whole[c].test...)}
 	var others []int
@@ -130,14 +131,14 @@ func (f *stepFitter) leaveOut(ctx context.Context, c int, configurations []int) 
 	if err != nil {
 		return StepDeviation{}, err
 	}
-	beta, err := f.solve(ctx, f.mergedSum(others, chosen.gamma, stepFolds), chosen.lambda)
+	beta, err := f.solve(ctx, f.mergedSum(others, chosen.gammaIndex, stepFolds), chosen.lambda)
 	if err != nil {
 		return StepDeviation{}, err
 	}
-	return f.table.deviation(fold.test, func(i int) float64 { return f.table.rows[i].predict(&beta, chosen.gamma) }), nil
+	return f.table.deviation(fold.test, func(i int) float64 { return f.table.rows[i].predict(&beta, chosen.gammaIndex) }), nil
 }
 
-// deviation is the deviation of predictions from the rows.
+// deviation returns the errors of the predictions of rows.
 func (t *stepTable) deviation(rows []int, predicted func(int) float64) StepDeviation {
 	d := StepDeviation{Steps: len(rows)}
 	for _, i := range rows {
@@ -148,7 +149,7 @@ func (t *stepTable) deviation(rows []int, predicted func(int) float64) StepDevia
 	return d
 }
 
-// bins adds rows to the residuals of batches by size.
+// bins adds the errors of rows to list, by size class; nil begins a list.
 func (t *stepTable) bins(list []StepBin, rows []int, predicted func(int) float64) []StepBin {
 	if list == nil {
 		list = make([]StepBin, len(sizes)+1)
@@ -183,9 +184,52 @@ func (fit *StepFit) checkTargets() {
 	}
 }
 
-// include keeps the largest error so far.
+// include updates the largest error with that of one configuration.
 func (t *StepTarget) include(name string, d *StepDeviation) {
 	if d.Steps > 0 && (t.Of == "" || d.MAPE > t.Worst) {
 		t.Of, t.Worst = name, d.MAPE
 	}
 }
+
+// Set returns a coefficient set of a fit to steps: β is fitted, α is the constant
+// front end of roofline. deployments are those of the data, in the same order.
+func (f *StepFit) Set(deployments []*latency.Deployment, o TrainOptions, engine string, async bool) *latency.PhysicsSet {
+	t := latency.Training{
+		TPMin: deployments[0].TP, TPMax: deployments[0].TP, Engine: engine, AsyncScheduling: async, ChunkedPrefill: true,
+		Dates: o.Dates, Data: o.Data, Samples: int64(f.Rows), Lambda: f.Lambda, Gamma: f.Gamma, Method: "ridge",
+	}
+	add := func(list *[]string, name string) {
+		if !slices.Contains(*list, name) {
+			*list = append(*list, name)
+		}
+	}
+	for _, d := range deployments {
+		add(&t.Models, d.Model.Name)
+		add(&t.Kinds, d.Model.Kind())
+		add(&t.GPUs, d.GPU.Name)
+		t.TPMin, t.TPMax = min(t.TPMin, d.TP), max(t.TPMax, d.TP)
+	}
+	set := &latency.PhysicsSet{Name: o.Name, TrainedOn: t, Notes: append([]string{frontEndNote}, o.Notes...), Beta: f.Beta}
+	set.Alpha[3] = latency.DefaultRoofline().FrontEnd / 1e6
+	var within, across []float64
+	for _, c := range f.Configurations {
+		if c.HeldOut.Steps > 0 {
+			within = append(within, 100*c.HeldOut.MAPE)
+		}
+		if c.LeftOut.Steps > 0 {
+			across = append(across, 100*c.LeftOut.MAPE)
+		}
+	}
+	for _, e := range []struct {
+		heldOut string
+		values  []float64
+	}{{latency.HeldOutTail, within}, {"leave-one-configuration-out", across}} {
+		if len(e.values) > 0 {
+			slices.Sort(e.values)
+			set.Errors = append(set.Errors, latency.HeldOutError{HeldOut: e.heldOut, Metric: "step", Statistic: "mean", MedianAPEPercent: round(percentile(e.values, 50), 2), Runs: len(e.values)})
+		}
+	}
+	return set
+}
+
+const frontEndNote = "steps say nothing of the way to the queue: its constant is that of roofline"

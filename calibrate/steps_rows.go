@@ -36,63 +36,62 @@ var dropTexts = [dropReasons]string{
 }
 
 const (
-	warmSteps  = 10  // until caches, clocks and graphs of a server are warm
-	fewestRows = 50  // of a configuration: 40 for a fit of 16 coefficients, 10 to judge it
-	outlier    = 5   // times the median
-	medianRows = 5   // fewer have no median to speak of
-	heavy      = 0.1 // of the preemption average
+	warmSteps       = 10  // first steps, which are left out: caches, clocks and graphs warm up
+	fewestRows      = 50  // of a configuration: 40 for a fit of 16 coefficients, 10 to test it
+	outlier         = 5   // times the median of its size class
+	medianRows      = 5   // fewest rows of a size class with a median
+	preemptionLimit = 0.1 // preemption average above which a row is near a preemption
 )
 
-// roughBeta is a first guess at the coefficients of a step: kernels at two
-// thirds of the peaks, and a millisecond of the host. It only decides the
-// weights of rows, so that weights do not depend on the fit: weights that
-// follow measured times favour steps that came out short, and weights that
-// follow a fit would leak the rows of a test fold into its training.
+// roughBeta holds rough coefficients of a step: kernels at two thirds of the peaks,
+// and a millisecond of the host. Only the weights of rows come from it. Weights from
+// measured times would favour steps that were short by chance, and weights from a
+// fit would leak the rows of a test fold into its training.
 var roughBeta = latency.BetaVector{0: 1.5, 1: 1.5, 2: 1.5, 4: 1.5, 8: 1, 15: 1e-3}
 
 // stepRow is one batch and how long it took.
 type stepRow struct {
-	x       latency.BetaVector
-	ema     [len(gammas)]float64 // the preemption term, for each γ
-	seconds float64
-	weight  float64
-	tokens  int64
-	heavy   bool
-	// Steps of the trace that had a part in it, numbered across all of them:
-	// from the one that formed the batch to the one whose start ended the period.
+	x              latency.BetaVector
+	ema            [len(gammas)]float64 // the preemption term, for each γ
+	seconds        float64
+	weight         float64
+	tokens         int64
+	nearPreemption bool
+	// Steps that belong to the row, numbered across all configurations: from the step
+	// that formed the batch to the step whose start ended the period.
 	first, last int
 }
 
 const preemption, constant = 11, 15 // columns
 
-// counts is how much the row counts beside others.
-func (r *stepRow) counts() float64 {
-	if r.heavy {
+// share returns 0.5 for rows near preemptions, 1 for others: the factor of weight.
+func (r *stepRow) share() float64 {
+	if r.nearPreemption {
 		return 0.5
 	}
 	return 1
 }
 
-// vector is the features of the row with γ number g.
+// vector returns the features of the row with γ number g.
 func (r *stepRow) vector(g int) latency.BetaVector {
 	x := r.x
 	x[preemption] = r.ema[g]
 	return x
 }
 
-// stepTable is the rows of all configurations and how they are divided. It does
-// not depend on what is fitted.
+// stepTable holds the rows of all configurations and their division into folds. It
+// does not depend on the fit.
 type stepTable struct {
 	names   []string
 	rows    []stepRow             // by configuration, in order of time
-	whole   []stepFold            // of each configuration: its first four fifths, judged by the last
-	parts   [][stepFolds]stepFold // of each configuration: the first four fifths, divided again
+	whole   []stepFold            // of each configuration: learns from the first four fifths, tested on the last
+	parts   [][stepFolds]stepFold // of each configuration: the training rows of whole, divided again
 	steps   int                   // in the data
 	starts  []int                 // number of the first step of each configuration
 	dropped [dropReasons]int
 }
 
-// prepare makes rows of steps. Errors name the configuration.
+// prepare makes rows of steps and divides them. Errors name the configuration.
 func prepare(data []StepData) (*stepTable, error) {
 	if len(data) == 0 {
 		return nil, errors.New("steps: no configurations: want traces of steps")
@@ -125,7 +124,7 @@ func prepare(data []StepData) (*stepTable, error) {
 	return t, nil
 }
 
-// check refuses traces from which no feature of attention follows.
+// check refuses traces from which the features of attention cannot be computed.
 func (d *StepData) check() error {
 	told := func(s measured.Step) bool { return s.HasSums }
 	const want = "want columns prefill_pairs, prefill_context, decode_context, sampled_rows, or REQUEST_SNAPSHOT events"
@@ -142,7 +141,7 @@ func (d *StepData) check() error {
 	return fmt.Errorf("steps of %s: nothing of the requests in its batches, so their attention is not known: %s", d.Name, want)
 }
 
-// dropList names what was dropped, " (3 for …, 4 for …)".
+// dropList returns the dropped steps by reason, " (3 …; 4 …)", "" if there are none.
 func dropList(dropped *[dropReasons]int) string {
 	var list []string
 	for why, n := range dropped {
@@ -173,9 +172,9 @@ func (t *stepTable) collect(d *StepData, number int) (dropped [dropReasons]int) 
 			r.ema[g] = r.x[preemption]
 		}
 		u := dot(r.x[:], roughBeta[:])
-		// By the average of the simulation, so that all candidates weigh rows alike.
-		r.heavy = s.Preempted > 0 || averages[0][k] > heavy
-		r.weight = r.counts() / float64(u*u)
+		// With γ of the simulation, so that weights are the same for all candidates.
+		r.nearPreemption = s.Preempted > 0 || averages[0][k] > preemptionLimit
+		r.weight = r.share() / float64(u*u)
 		t.rows = append(t.rows, r)
 	}
 	return dropped

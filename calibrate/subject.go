@@ -2,16 +2,14 @@ package calibrate
 
 import (
 	"fmt"
-	"math"
-	"slices"
 	"strings"
 
 	"blis/latency"
 )
 
-// NewSubject is a latency model by its name on the command line: auto, physics,
-// roofline or blackbox. set is the coefficients of physics; nil: the shipped
-// set that covers the server best.
+// NewSubject returns the latency model with this name on the command line: auto,
+// physics, roofline or blackbox. set holds the coefficients of physics; nil: the
+// shipped set that covers the server best.
 func NewSubject(name string, set *latency.PhysicsSet) Subject {
 	return Subject{name, func(s *Server) (latency.Model, string, error) {
 		switch name {
@@ -28,7 +26,7 @@ func NewSubject(name string, set *latency.PhysicsSet) Subject {
 		chosen := set
 		if best, _ := latency.Choose(s.Deployment, s.Limits); chosen == nil && name == "auto" {
 			if chosen = best.Set; chosen == nil {
-				return NewSubject("roofline", nil).For(s)
+				return NewSubject("roofline", nil).ModelFor(s)
 			}
 		}
 		if chosen == nil {
@@ -53,22 +51,12 @@ func NewSubject(name string, set *latency.PhysicsSet) Subject {
 	}}
 }
 
-// ChoosePhysics is the shipped set with the lowest stated error that covers a
-// server, whether or not roofline states a lower one; nil if none does.
+// ChoosePhysics returns the shipped set with the lowest stated error that covers a
+// server, even if roofline has a lower one; nil if none covers it.
 func ChoosePhysics(d *latency.Deployment, e latency.EngineLimits) *latency.PhysicsSet {
 	best, next := latency.Choose(d, e)
 	if best.Set == nil && next != nil {
 		return next.Set
 	}
 	return best.Set
-}
-
-// MedianError is the median of the absolute relative errors of prefills.
-func MedianError(list []Prefill, c *Coefficients) float64 {
-	var errors []float64
-	for i := range list {
-		errors = append(errors, math.Abs(list[i].Predicted(c)/list[i].Measured-1))
-	}
-	slices.Sort(errors)
-	return percentile(errors, 50)
 }

@@ -3,10 +3,12 @@ package calibrate
 import (
 	"math"
 	"slices"
+
+	"github.com/montanaflynn/stats"
 )
 
-// Summary is how far predictions of one statistic of one metric were off over
-// several runs.
+// Summary holds the errors of one statistic of one metric over several runs, as
+// shares: 0.1 is 10 %.
 type Summary struct {
 	Metric    Metric  `json:"metric"`
 	Statistic string  `json:"statistic"`
@@ -17,11 +19,11 @@ type Summary struct {
 	Bias      float64 `json:"bias"` // mean of the signed relative errors
 }
 
-// Summarise sums judgements up, by metric, then statistic.
-func Summarise(judgements []Judgement) []Summary {
+// Summarise returns the errors over all evaluations, by metric, then statistic.
+func Summarise(evaluations []Evaluation) []Summary {
 	var comparisons []*Comparison
-	for i := range judgements {
-		comparisons = append(comparisons, &judgements[i].Comparison)
+	for i := range evaluations {
+		comparisons = append(comparisons, &evaluations[i].Comparison)
 	}
 	return summarise(comparisons)
 }
@@ -42,18 +44,14 @@ func summarise(comparisons []*Comparison) []Summary {
 				continue
 			}
 			slices.Sort(errors)
-			sum := 0.0
-			for _, e := range errors {
-				sum += e
-			}
-			n := float64(len(errors))
-			list = append(list, Summary{m, statistic, len(errors), percentile(errors, 50), sum / n, errors[len(errors)-1], bias / n})
+			mean, _ := stats.Mean(errors) // fails for an empty list only
+			list = append(list, Summary{m, statistic, len(errors), percentile(errors, 50), mean, errors[len(errors)-1], bias / float64(len(errors))})
 		}
 	}
 	return list
 }
 
-// score is one statistic of one metric, nil if there is none.
+// score returns one statistic of one metric, nil if there is none.
 func (c *Comparison) score(m Metric, statistic string) *Score {
 	for i := range c.Scores {
 		if s := &c.Scores[i]; s.Metric == m && s.Statistic == statistic {
@@ -63,7 +61,7 @@ func (c *Comparison) score(m Metric, statistic string) *Score {
 	return nil
 }
 
-// round keeps digits digits after the point, for figures that are shown.
+// round rounds x to a number of digits after the point.
 func round(x float64, digits int) float64 {
 	scale := math.Pow(10, float64(digits))
 	return math.Round(x*scale) / scale

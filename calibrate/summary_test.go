@@ -29,7 +29,7 @@ func TestSummaries(t *testing.T) {
 	if list := summarise(nil); list != nil {
 		t.Errorf("%+v", list)
 	}
-	judged := Summarise([]Judgement{{Comparison: a}, {Comparison: c}})
+	judged := Summarise([]Evaluation{{Comparison: a}, {Comparison: c}})
 	if s := judged[0]; len(judged) != 1 || s.Runs != 2 || !near(s.Median, 0.2) {
 		t.Errorf("%+v", judged)
 	}
@@ -77,7 +77,7 @@ func TestRankings(t *testing.T) {
 		a, b := values(t, "measured"), values(t, "predicted")
 		n := min(len(a), len(b))
 		a, b = a[:n], b[:n]
-		got := rank(E2E, a, b)
+		got := rankingOf(E2E, a, b)
 		spearman, pairs, ordered := rankTwin(a, b)
 		if got.Metric != E2E || got.Cells != n || got.Pairs != pairs || got.Ordered != ordered || math.Abs(got.Spearman-spearman) > 1e-12 {
 			t.Fatalf("%v and %v: %+v, want %v, %d of %d", a, b, got, spearman, ordered, pairs)
@@ -91,7 +91,7 @@ func TestRankings(t *testing.T) {
 	}{
 		{"as measured", []float64{1, 2, 30}, 1, 3}, {"the other way round", []float64{3, 2, 1}, -1, 0}, {"all equal", []float64{5, 5, 5}, 0, 0},
 	} {
-		if got := rank(TTFT, []float64{10, 20, 21}, c.predicted); math.Abs(got.Spearman-c.spearman) > 1e-12 || got.Pairs != 3 || got.Ordered != c.ordered {
+		if got := rankingOf(TTFT, []float64{10, 20, 21}, c.predicted); math.Abs(got.Spearman-c.spearman) > 1e-12 || got.Pairs != 3 || got.Ordered != c.ordered {
 			t.Errorf("%s: %+v", c.name, got)
 		}
 	}

@@ -10,32 +10,32 @@ import (
 	"blis/latency"
 )
 
-// TrainOptions say what is trained and how it is judged.
+// TrainOptions say what is trained and how it is tested.
 type TrainOptions struct {
 	Family   *Family // nil: Physics
 	Name     string
 	Fit      FitOptions
 	HoldOuts []HoldOut
-	Share    float64  // of a run that ByTail fits to
+	Share    float64  // part of a run that ByTail fits to, in (0, 1)
 	Data     string   // provenance, one line
 	Dates    []string // first and last day of measuring, 2006-01-02; nil: not known
 	Notes    []string
 	Progress func(done, of int, what string) // before each fit
 }
 
-// Trained is a set of coefficients and how it was judged.
+// Trained holds fitted coefficients and their errors.
 type Trained struct {
-	Family   *Family
-	Samples  []*Sample           // that were fitted to
-	Set      *latency.PhysicsSet // nil unless Family is Physics
-	Fit      *Fit
-	InSample []Judgement // by the fit to everything
-	HeldOut  []HeldOut
-	Overload []string // runs whose requests failed, which were not fitted to
-	Prefills int
+	Family     *Family
+	Samples    []*Sample           // of the fit
+	Set        *latency.PhysicsSet // nil unless Family is Physics
+	Fit        *Fit
+	InSample   []Evaluation // of Samples, from which the fit learned
+	HeldOut    []HeldOut    // one per TrainOptions.HoldOuts
+	Overloaded []string     // ids of overloaded runs, which are not in the fit
+	Prefills   int          // of requests that ran alone, in the fit
 }
 
-// Content is the coefficient file, nil if there is none.
+// Content returns the coefficient file, nil if there is none.
 func (t *Trained) Content() []byte {
 	if t.Set == nil {
 		return nil
@@ -43,16 +43,16 @@ func (t *Trained) Content() []byte {
 	return t.Set.Format()
 }
 
-// HeldOut is the judgements under one way to hold data out.
+// HeldOut holds the evaluations under one hold-out.
 type HeldOut struct {
-	By         HoldOut
-	Judgements []Judgement
-	Skipped    []string // what could not be held out, since nothing was left to learn from
+	By          HoldOut
+	Evaluations []Evaluation
+	Skipped     []string // models or runs without other data to learn from
 }
 
-// Train fits a latency model to the runs that are not overloaded, and to
-// prefills if there are any, judges it by what is held out, and
-// makes a coefficient file of physics.
+// Train fits a latency model to the runs that are not overloaded and to prefills,
+// tests fits of the same kind on held-out data, and for the physics model makes a
+// coefficient set.
 func Train(ctx context.Context, samples []*Sample, prefills []Prefill, o TrainOptions) (*Trained, error) {
 	list, overloaded := notOverloaded(samples)
 	if len(list) == 0 {
@@ -65,13 +65,13 @@ func Train(ctx context.Context, samples []*Sample, prefills []Prefill, o TrainOp
 	if family != Physics && len(prefills) > 0 {
 		return nil, fmt.Errorf("prefills of requests that ran alone are for physics, not %s", family.Name)
 	}
-	var points []Point
+	var points []point
 	for i := range prefills {
-		points = append(points, prefills[i].Points()...)
+		points = append(points, prefills[i].points()...)
 	}
 	for i := range list {
 		var err error
-		if list[i], err = list[i].For(family); err != nil {
+		if list[i], err = list[i].withFamily(family); err != nil {
 			return nil, err
 		}
 	}
@@ -79,50 +79,50 @@ func Train(ctx context.Context, samples []*Sample, prefills []Prefill, o TrainOp
 	if progress == nil {
 		progress = func(int, int, string) {}
 	}
-	t := &Trained{Family: family, Samples: list, Overload: overloaded, Prefills: len(prefills)}
-	if family == Physics { // what the options say of the set is not worth a fit to find out
+	t := &Trained{Family: family, Samples: list, Overloaded: overloaded, Prefills: len(prefills)}
+	if family == Physics { // find errors in the options before the long fit
 		t.Fit = &Fit{}
-		if err := t.set(list, prefills, o).Validate(); err != nil {
+		if err := t.coefficientSet(list, prefills, o).Validate(); err != nil {
 			return nil, err
 		}
 	}
 	progress(0, 1, "fit to everything")
 	var err error
-	if t.Fit, err = FitRuns(ctx, list, points, o.Fit); err != nil {
+	if t.Fit, err = fitRuns(ctx, list, points, o.Fit); err != nil {
 		return nil, err
 	}
-	if t.InSample, err = judgeSamples(ctx, list, &t.Fit.Coefficients, o.Fit.Workers); err != nil {
+	if t.InSample, err = evaluateSamples(ctx, list, &t.Fit.Coefficients, o.Fit.Workers); err != nil {
 		return nil, err
 	}
 	for _, h := range o.HoldOuts {
-		folds, skipped := Folds(list, h, o.Share)
-		judgements, err := Judge(ctx, folds, points, o.Fit, progress)
+		folds, skipped := makeFolds(list, h, o.Share)
+		evaluations, err := evaluateFolds(ctx, folds, points, o.Fit, progress)
 		if err != nil {
 			return nil, err
 		}
-		t.HeldOut = append(t.HeldOut, HeldOut{h, judgements, skipped})
+		t.HeldOut = append(t.HeldOut, HeldOut{h, evaluations, skipped})
 	}
 	if family != Physics {
 		return t, nil
 	}
-	t.Set = t.set(list, prefills, o)
+	t.Set = t.coefficientSet(list, prefills, o)
 	return t, t.Set.Validate()
 }
 
-// judge compares samples with their replays under the same coefficients.
-func judgeSamples(ctx context.Context, samples []*Sample, c *Coefficients, workers int) ([]Judgement, error) {
-	list := make([]Judgement, len(samples))
-	return list, each(ctx, workers, len(samples), func(i int) error {
-		comparison, err := samples[i].Judge(c)
+// evaluateSamples compares samples with their replays under the same coefficients.
+func evaluateSamples(ctx context.Context, samples []*Sample, c *Coefficients, workers int) ([]Evaluation, error) {
+	list := make([]Evaluation, len(samples))
+	return list, forEach(ctx, workers, len(samples), func(i int) error {
+		comparison, err := samples[i].evaluate(c)
 		if err == nil {
-			list[i] = Judgement{samples[i].Run.ID, samples[i], *comparison}
+			list[i] = Evaluation{samples[i].Run.ID, samples[i], *comparison}
 		}
 		return err
 	})
 }
 
-// set is the coefficient file of a fit to these samples.
-func (t *Trained) set(samples []*Sample, prefills []Prefill, o TrainOptions) *latency.PhysicsSet {
+// coefficientSet returns the coefficient set of a fit to these samples.
+func (t *Trained) coefficientSet(samples []*Sample, prefills []Prefill, o TrainOptions) *latency.PhysicsSet {
 	first := samples[0]
 	training := latency.Training{
 		TPMin: first.Server.Deployment.TP, TPMax: first.Server.Deployment.TP,
@@ -155,13 +155,13 @@ func (t *Trained) set(samples []*Sample, prefills []Prefill, o TrainOptions) *la
 		training.SeatsMax, training.StepTokensMax = max(training.SeatsMax, int64(c.MaxNumSeqs)), max(training.StepTokensMax, int64(c.MaxNumBatchedTokens))
 	}
 	for i := range prefills {
-		on(prefills[i].on)
+		on(prefills[i].deployment)
 		training.Samples++
 	}
 	training.Engine = strings.Join(engines, ", ")
 	set := &latency.PhysicsSet{Name: o.Name, TrainedOn: training, Notes: o.Notes, Alpha: t.Fit.Alpha, Beta: t.Fit.Beta}
 	for _, h := range t.HeldOut {
-		for _, s := range Summarise(h.Judgements) {
+		for _, s := range Summarise(h.Evaluations) {
 			if s.Statistic == "mean" || s.Statistic == "p99" {
 				set.Errors = append(set.Errors, latency.HeldOutError{
 					HeldOut: h.By.Label(), Metric: string(s.Metric), Statistic: s.Statistic,
@@ -173,8 +173,8 @@ func (t *Trained) set(samples []*Sample, prefills []Prefill, o TrainOptions) *la
 	return set
 }
 
-// CheckSamples is an error if samples cannot share a set: a coefficient file
-// says whether batches were formed ahead and prompts chunked.
+// CheckSamples returns an error if samples differ in async scheduling or chunked
+// prefill: a coefficient set is for one value of each.
 func CheckSamples(samples []*Sample) error {
 	for _, s := range samples[min(1, len(samples)):] {
 		a, b := &samples[0].Server.Config, &s.Server.Config

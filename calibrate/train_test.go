@@ -56,8 +56,8 @@ func TestTrainMakesACoefficientFile(t *testing.T) {
 	if want := []string{"0/1 fit to everything", "0/2 chat", "1/2 code", "0/2 " + rigs[0].model, "1/2 " + rigs[1].model, "0/3 chat", "1/3 code", "2/3 large"}; !slices.Equal(asked, want) {
 		t.Errorf("progress %q, want %q", asked, want)
 	}
-	if !slices.Equal(trained.Overload, []string{"flood"}) || len(trained.InSample) != 3 || len(trained.HeldOut) != 3 || !slices.Equal(trained.HeldOut[0].Skipped, []string{"large"}) {
-		t.Errorf("left out %v, %d judgements in sample, %d hold-outs, first skipped %v", trained.Overload, len(trained.InSample), len(trained.HeldOut), trained.HeldOut[0].Skipped)
+	if !slices.Equal(trained.Overloaded, []string{"flood"}) || len(trained.InSample) != 3 || len(trained.HeldOut) != 3 || !slices.Equal(trained.HeldOut[0].Skipped, []string{"large"}) {
+		t.Errorf("left out %v, %d evaluations in sample, %d hold-outs, first skipped %v", trained.Overloaded, len(trained.InSample), len(trained.HeldOut), trained.HeldOut[0].Skipped)
 	}
 	set := trained.Set
 	longest := int64(0)
@@ -75,10 +75,10 @@ func TestTrainMakesACoefficientFile(t *testing.T) {
 	if got := fmt.Sprintf("%+v", set.TrainedOn); got != fmt.Sprintf("%+v", want) || set.Name != "mine" || !slices.Equal(set.Notes, o.Notes) || set.Alpha != trained.Fit.Alpha || set.Beta != trained.Fit.Beta {
 		t.Errorf("%s, %+v\nwant %+v", set.Name, set.TrainedOn, want)
 	}
-	// The errors that the file states are those of the judgements.
+	// The errors that the file states are those of the evaluations.
 	k := 0
 	for _, h := range trained.HeldOut {
-		for _, s := range Summarise(h.Judgements) {
+		for _, s := range Summarise(h.Evaluations) {
 			if s.Statistic == "p50" || s.Statistic == "p90" {
 				continue
 			}
@@ -154,7 +154,7 @@ func TestBlackboxIsFittedToo(t *testing.T) {
 	var list []*Sample
 	for i, rate := range []float64{0.2, 1, 4, 8} {
 		x := synthetic{rig: rigs[0], n: 200, rate: rate, input: [2]int{20, 2000}, output: [2]int{5, 90}, seats: 16, budget: 2048, seed: uint64(i)}
-		s, err := mustSample(t, x.run(), 0).For(Blackbox)
+		s, err := mustSample(t, x.run(), 0).withFamily(Blackbox)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -195,7 +195,7 @@ func TestPolishedFits(t *testing.T) {
 	list := trainable(t)[:3]
 	o := DefaultFit()
 	plain := mustFitRuns(t, list, o)
-	before, err := meanError(t.Context(), list, &plain.Coefficients, o)
+	before, err := refinementLoss(t.Context(), list, &plain.Coefficients, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -210,7 +210,7 @@ func TestPolishedFits(t *testing.T) {
 			t.Errorf("%d workers: %v, 1 worker: %v", o.Workers, fit.Coefficients, first.Coefficients)
 		}
 	}
-	after, err := meanError(t.Context(), list, &first.Coefficients, o)
+	after, err := refinementLoss(t.Context(), list, &first.Coefficients, o)
 	if err != nil || after >= before {
 		t.Errorf("mean errors %v before, %v after; %v", before, after, err)
 	}
@@ -223,7 +223,7 @@ func TestPolishedFits(t *testing.T) {
 	o.Workers = 1
 	const questions = 400 // far fewer than it would ask to its end
 	counted := &countdown{Context: t.Context(), left: questions}
-	if fit, err := FitRuns(counted, list, nil, o); !errors.Is(err, context.Canceled) || fit != nil || counted.left < -10*len(list) {
+	if fit, err := fitRuns(counted, list, nil, o); !errors.Is(err, context.Canceled) || fit != nil || counted.left < -10*len(list) {
 		t.Errorf("%v, %v after %d questions", fit, err, questions-counted.left)
 	}
 }

@@ -8,29 +8,29 @@ import (
 	"blis/vtime"
 )
 
-// Subject is a latency model that is validated: how it is made for a server.
+// Subject is a kind of latency model that is validated.
 type Subject struct {
 	Name string
-	// For returns the model for a server and says in a few words which it is.
-	// An error says why there is none; the run is then left out for it.
-	For func(*Server) (model latency.Model, description string, err error)
+	// ModelFor returns the model for a server, and its description in a few words.
+	// An error says why there is none; runs on this server are then left out.
+	ModelFor func(*Server) (model latency.Model, description string, err error)
 }
 
-// RunResult is a run measured and as one latency model predicts it.
+// RunResult compares a measured run with the prediction of one latency model.
 type RunResult struct {
 	Sample      *Sample
 	Description string // of the latency model
 	Missing     string // why there is no prediction; empty: there is one
 
-	Measured   int          // requests that completed when measured
-	All, Cold  Comparison   // all requests; those whose prompts were mostly not cached
+	Measured   int          // measured requests that completed
+	All, Cold  Comparison   // of all requests; of those whose prompts were mostly not cached
 	Stages     []Comparison // one per stage of the run
 	Throughput Throughput
 	Overloaded bool // only Throughput compares
 }
 
-// Throughput is completed requests per second, from the first arrival to when
-// the last request ended, however it did.
+// Throughput is completed requests per second, from the first arrival to the end
+// of the last request, failed ones included.
 type Throughput struct {
 	Measured  float64 `json:"measured"`
 	Predicted float64 `json:"predicted"`
@@ -39,7 +39,7 @@ type Throughput struct {
 // Error is the relative error of the prediction.
 func (t *Throughput) Error() float64 { return t.Predicted/t.Measured - 1 }
 
-// Validation is all runs under one latency model.
+// Validation holds the results of all runs under one latency model.
 type Validation struct {
 	Subject  string
 	Runs     []RunResult
@@ -55,21 +55,21 @@ func Validate(ctx context.Context, samples []*Sample, subjects []Subject, worker
 	for k, subject := range subjects {
 		progress(k, len(subjects), subject.Name)
 		v := Validation{Subject: subject.Name, Runs: make([]RunResult, len(samples))}
-		if err := each(ctx, workers, len(samples), func(i int) (err error) {
+		if err := forEach(ctx, workers, len(samples), func(i int) (err error) {
 			v.Runs[i], err = samples[i].validate(subject)
 			return err
 		}); err != nil {
 			return nil, err
 		}
-		v.sumUp()
+		v.summarise()
 		list = append(list, v)
 	}
 	return list, nil
 }
 
 func (s *Sample) validate(subject Subject) (RunResult, error) {
-	r := RunResult{Sample: s, Overloaded: s.Overloaded()}
-	model, description, err := subject.For(s.Server)
+	r := RunResult{Sample: s, Overloaded: s.overloaded()}
+	model, description, err := subject.ModelFor(s.Server)
 	if err != nil {
 		r.Missing = err.Error()
 		return r, nil
@@ -84,18 +84,18 @@ func (s *Sample) validate(subject Subject) (RunResult, error) {
 			r.Measured++
 		}
 	}
-	r.All = *Compare(s, predicted, s.From, s.To)
-	r.Cold = *s.compareCold(predicted)
+	r.All = *s.compare(predicted, s.From, s.To, nil)
+	r.Cold = *s.compare(predicted, s.From, s.To, cold)
 	for from, stage := s.From, 0; stage < len(s.Run.Stages); stage++ {
 		to := s.stageEnd(stage)
-		r.Stages = append(r.Stages, *Compare(s, predicted, from, max(from, to)))
+		r.Stages = append(r.Stages, *s.compare(predicted, from, max(from, to), nil))
 		from = max(from, to)
 	}
 	r.Throughput = s.throughput(predicted)
 	return r, nil
 }
 
-// stageEnd is the first request after a stage of the run.
+// stageEnd returns the index of the first request after a stage of the run.
 func (s *Sample) stageEnd(stage int) int {
 	if stage == len(s.Run.Stages)-1 {
 		return s.To
@@ -135,14 +135,14 @@ func (s *Sample) throughput(predicted []Predicted) Throughput {
 	return Throughput{completed[0] / (float64(end[0]) / 1e6), completed[1] / (float64(end[1]) / 1e6)}
 }
 
-// ColdTTFT is the absolute relative error of TTFT of single requests whose
+// ColdTTFT returns the absolute relative error of TTFT of single requests whose
 // prompts were mostly not cached: the median over requests, then over runs that
-// are not overloaded. It is not known if there are none.
+// are not overloaded. known is false if there are no such requests.
 func (v *Validation) ColdTTFT() (share float64, known bool) {
 	var list []float64
 	for i := range v.Runs {
 		r := &v.Runs[i]
-		if e, ok := r.Cold.Each[TTFT]; ok && r.Missing == "" && !r.Overloaded {
+		if e, ok := r.Cold.RequestError[TTFT]; ok && r.Missing == "" && !r.Overloaded {
 			list = append(list, e)
 		}
 	}
@@ -153,8 +153,8 @@ func (v *Validation) ColdTTFT() (share float64, known bool) {
 	return percentile(list, 50), true
 }
 
-// sumUp fills what is over all runs.
-func (v *Validation) sumUp() {
+// summarise computes Summary, Cold and Rankings from Runs.
+func (v *Validation) summarise() {
 	var all, cold []*Comparison
 	for i := range v.Runs {
 		if r := &v.Runs[i]; r.Missing == "" && !r.Overloaded {

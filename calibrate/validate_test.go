@@ -159,7 +159,7 @@ func TestSubjects(t *testing.T) {
 		{"blackbox", nil, rare, "no published coefficients of mistralai/Mistral-Nemo-Instruct-2407 on L40S at TP 1", true},
 		{"auto", mine, seven, "physics mine (dense models not measured, only ; GPU H100 is not among ; TP 1 is outside 0 to 0; async scheduling is on, measured off; chunked prefill is on, measured off)", false},
 	} {
-		m, text, err := NewSubject(c.name, c.set).For(c.server)
+		m, text, err := NewSubject(c.name, c.set).ModelFor(c.server)
 		if c.fails {
 			if err == nil || err.Error() != c.want || m != nil {
 				t.Errorf("%s: %v, want %s", c.name, err, c.want)
@@ -170,7 +170,7 @@ func TestSubjects(t *testing.T) {
 			t.Errorf("%s: %q, %v, want %q", c.name, text, err, c.want)
 		}
 	}
-	if m, text, err := NewSubject("blackbox", nil).For(on("Llama-3.1-8B", "H100", 1)); err != nil || m == nil || !strings.HasPrefix(text, "meta-llama/llama-3.1-8b-instruct on H100, TP 1 (") {
+	if m, text, err := NewSubject("blackbox", nil).ModelFor(on("Llama-3.1-8B", "H100", 1)); err != nil || m == nil || !strings.HasPrefix(text, "meta-llama/llama-3.1-8b-instruct on H100, TP 1 (") {
 		t.Errorf("blackbox: %q, %v", text, err)
 	}
 }

@@ -30,11 +30,11 @@ type measuredFlags struct {
 }
 
 // load reads the measured runs behind the arguments. Its errors are the user's.
-func (f *measuredFlags) load(paths []string) (samples []*calibrate.Sample, skipped []string, err error) {
+func (f *measuredFlags) load(paths []string) (samples []*calibrate.Sample, notes []string, err error) {
 	if len(paths) == 0 {
 		return nil, nil, nil
 	}
-	samples, skipped, err = calibrate.Load(paths, calibrate.Overrides{
+	samples, notes, err = calibrate.Load(paths, calibrate.Overrides{
 		Model: f.Model, TP: f.TP, MaxBatchedTokens: int32(min(f.BatchedTokens, math.MaxInt32)), MaxSeqs: f.Seqs,
 		Hardware: f.Hardware, HardwareConfig: f.HardwareConfig, ModelConfigFolder: f.ModelConfigFolder,
 	}, f.ClientTimeout)
@@ -42,9 +42,9 @@ func (f *measuredFlags) load(paths []string) (samples []*calibrate.Sample, skipp
 		return nil, nil, inputOf(err)
 	}
 	if len(samples) == 0 {
-		return nil, nil, &inputError{"no run that can be replayed: " + strings.Join(skipped, "; ")}
+		return nil, nil, &inputError{"no run that can be replayed: " + strings.Join(notes, "; ")}
 	}
-	return samples, skipped, nil
+	return samples, notes, nil
 }
 
 // inputOf is a fault of what the user gave, but for a model that does not fit,

@@ -20,7 +20,7 @@ type trainCmd struct {
 	Steps    []string `name:"steps" group:"Data" help:"Steps with their periods, as CSV or OTLP-JSON: ridge regression on them, in place of runs."`
 	Only     string   `name:"only" group:"Data" help:"Only runs whose model contains this."`
 
-	HoldOut    []string `name:"hold-out" default:"workload" group:"Fit" help:"What judges the fit: workload (a run, by the others of its model), model (a model, by the others), tail (the end of each run, by its beginning), none."`
+	HoldOut    []string `name:"hold-out" default:"workload" group:"Fit" help:"What is held out to test the fit: workload (a run at a time, of its model), model (a model at a time), tail (the end of each run), none."`
 	Share      float64  `name:"train-share" default:"0.8" group:"Fit" help:"Part of a run that tail fits to."`
 	Latency    string   `name:"latency-model" default:"physics" enum:"physics,blackbox" group:"Fit" help:"What is fitted: physics, or blackbox, whose coefficients hold for one model, GPU and TP."`
 	Iterations int      `name:"iterations" default:"40" group:"Fit" help:"Replays per run at most."`
@@ -68,7 +68,7 @@ func (t *trainCmd) Run(ctx context.Context, c *console) error {
 	if err != nil {
 		return err
 	}
-	samples, skipped, err := t.samples()
+	samples, notes, err := t.samples()
 	if err != nil {
 		return err
 	}
@@ -96,12 +96,12 @@ func (t *trainCmd) Run(ctx context.Context, c *console) error {
 	if err := file.save(trained.Content()); err != nil {
 		return err
 	}
-	return c.print(&report.Training{Trained: trained, LeftOut: skipped, File: t.Out}, t.Format)
+	return c.print(&report.Training{Trained: trained, LeftOut: notes, File: t.Out}, t.Format)
 }
 
 // samples are the measured runs that can be fitted together.
-func (t *trainCmd) samples() (samples []*calibrate.Sample, skipped []string, err error) {
-	all, skipped, err := t.load(t.Measured)
+func (t *trainCmd) samples() (samples []*calibrate.Sample, notes []string, err error) {
+	all, notes, err := t.load(t.Measured)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -121,7 +121,7 @@ func (t *trainCmd) samples() (samples []*calibrate.Sample, skipped []string, err
 			return nil, nil, &inputError{fmt.Sprintf("--latency-model blackbox: its coefficients hold for one model, GPU and TP, the runs are of %s and %s: want --only", a, b)}
 		}
 	}
-	return samples, skipped, nil
+	return samples, notes, nil
 }
 
 // explainTraining is an interruption, or a fault of the data.

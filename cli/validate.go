@@ -52,7 +52,7 @@ func (v *validateCmd) Run(ctx context.Context, c *console) error {
 	if err != nil {
 		return err
 	}
-	samples, skipped, err := v.load(v.Measured)
+	samples, notes, err := v.load(v.Measured)
 	if err != nil {
 		return err
 	}
@@ -67,7 +67,7 @@ func (v *validateCmd) Run(ctx context.Context, c *console) error {
 	if err != nil {
 		return explainTraining(ctx, err)
 	}
-	return c.print(&report.Validation{Models: list, Prefills: prefills, LeftOut: skipped}, v.Format)
+	return c.print(&report.Validation{Models: list, Prefills: prefills, LeftOut: notes}, v.Format)
 }
 
 // openSet is the coefficient set of a file or a shipped one, nil for an empty

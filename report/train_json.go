@@ -74,7 +74,7 @@ type judgementJSON struct {
 func newTrainedJSON(t *calibrate.Trained, skipped []string) *TrainingJSON {
 	j := &TrainingJSON{
 		Schema: "blis.train/v1", LatencyModel: t.Family.Name, Replays: t.Fit.Replays, Converged: t.Fit.Converged, Change: t.Fit.Change,
-		Prefills: t.Prefills, Freedom: t.Fit.Spread.Freedom, Overloaded: listed(t.Overload), Skipped: listed(skipped),
+		Prefills: t.Prefills, Freedom: t.Fit.Spread.Freedom, Overloaded: listed(t.Overloaded), Skipped: listed(skipped),
 		InSample: judgementsJSON(t.InSample), HeldOut: []heldOutJSON{}, Coefficients: []coefficientJSON{},
 	}
 	if t.Set == nil {
@@ -85,7 +85,7 @@ func newTrainedJSON(t *calibrate.Trained, skipped []string) *TrainingJSON {
 		j.coefficients(t)
 	}
 	for _, h := range t.HeldOut {
-		j.HeldOut = append(j.HeldOut, heldOutJSON{h.By, judgementsJSON(h.Judgements), listed(calibrate.Summarise(h.Judgements)), listed(h.Skipped)})
+		j.HeldOut = append(j.HeldOut, heldOutJSON{h.By, judgementsJSON(h.Evaluations), listed(calibrate.Summarise(h.Evaluations)), listed(h.Skipped)})
 	}
 	return j
 }
@@ -111,11 +111,11 @@ func (j *TrainingJSON) coefficients(t *calibrate.Trained) {
 	}
 }
 
-func judgementsJSON(list []calibrate.Judgement) []judgementJSON {
+func judgementsJSON(list []calibrate.Evaluation) []judgementJSON {
 	rows := []judgementJSON{}
 	for i := range list {
 		c := &list[i]
-		rows = append(rows, judgementJSON{c.Sample.Run.ID, c.Fold, c.Requests, listed(c.Scores), c.KS, c.Each})
+		rows = append(rows, judgementJSON{c.Sample.Run.ID, c.Fold, c.Requests, listed(c.Scores), c.KS, c.RequestError})
 	}
 	return rows
 }

@@ -15,7 +15,7 @@ import (
 // Training is what a fit to measured runs gave.
 type Training struct {
 	*calibrate.Trained
-	LeftOut []string // runs that could not be used, and why
+	LeftOut []string // notes of calibrate.Load: runs that are left out and why, and others
 	File    string   // the coefficient file that was written; "": none, it is in the text
 }
 
@@ -46,7 +46,7 @@ func (t *Training) Text(out io.Writer, _ plaintext.Style) error {
 		settled = fmt.Sprintf("predicted times still move by %.2g %%", 100*t.Fit.Change)
 	}
 	fmt.Fprintf(w, "; %d replays of each, %s\n", t.Fit.Replays, settled)
-	for _, id := range t.Overload {
+	for _, id := range t.Overloaded {
 		fmt.Fprintf(w, "left out   %s: requests failed, so latencies say how patient clients were\n", id)
 	}
 	for _, text := range t.LeftOut {
@@ -58,9 +58,9 @@ func (t *Training) Text(out io.Writer, _ plaintext.Style) error {
 	}
 	writeErrors(w, "IN SAMPLE", t.InSample)
 	for _, h := range t.HeldOut {
-		writeErrors(w, strings.ToUpper(h.By.Label()), h.Judgements)
+		writeErrors(w, strings.ToUpper(h.By.Label()), h.Evaluations)
 		for _, name := range h.Skipped {
-			fmt.Fprintf(w, "%s is judged by nobody: no other data to fit to\n", name)
+			fmt.Fprintf(w, "%s has no test: no other data to fit to\n", name)
 		}
 	}
 	switch {
@@ -110,7 +110,7 @@ func writeCoefficients(out io.Writer, t *calibrate.Trained) {
 }
 
 // writeErrors is a table of one row per run, and the medians.
-func writeErrors(out io.Writer, title string, list []calibrate.Judgement) {
+func writeErrors(out io.Writer, title string, list []calibrate.Evaluation) {
 	if len(list) == 0 {
 		return
 	}

@@ -86,5 +86,5 @@ func newRunResultJSON(r *calibrate.RunResult) runResultJSON {
 }
 
 func newErrorsJSON(c *calibrate.Comparison) *errorsJSON {
-	return &errorsJSON{c.Requests, listed(c.Scores), c.KS, c.Each}
+	return &errorsJSON{c.Requests, listed(c.Scores), c.KS, c.RequestError}
 }

@@ -15,7 +15,7 @@ import (
 type Validation struct {
 	Models   []calibrate.Validation
 	Prefills *Prefills // nil: none were compared
-	LeftOut  []string  // runs that could not be used, and why
+	LeftOut  []string  // notes of calibrate.Load: runs that are left out and why, and others
 }
 
 // JSON implements Document.

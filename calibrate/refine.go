@@ -9,14 +9,13 @@ import (
 	"blis/calibrate/regress"
 )
 
-// polish improves fitted coefficients with the simplex of Nelder and Mead. It
-// runs o.Polish replays of all samples with varied factors on the coefficients
-// that lie inside their bounds, toward the smallest mean relative error of the
-// mean and the 90th percentile of TTFT, TPOT and E2E (docs/latency.md). It
+// refine improves fitted coefficients with the simplex search of Nelder and Mead. It
+// replays all samples o.Polish times with different factors on the coefficients that
+// lie inside their bounds, and looks for the smallest refinementLoss
+// (docs/latency.md). Coefficients that the data do not determine do not change. It
 // returns start if it finds nothing better. It draws no random numbers: equal
-// arguments give equal bits. Coefficients that the data of the fit do not
-// determine stay as they are.
-func polish(ctx context.Context, samples []*Sample, start *Coefficients, system *regress.System, o FitOptions) (*Coefficients, error) {
+// arguments give equal bits.
+func refine(ctx context.Context, samples []*Sample, start *Coefficients, system *regress.System, o FitOptions) (*Coefficients, error) {
 	bounds := &samples[0].family.bounds
 	from := start.list()
 	var index []int
@@ -29,7 +28,7 @@ func polish(ctx context.Context, samples []*Sample, start *Coefficients, system 
 		return start, nil
 	}
 	var failed error
-	at := func(logs []float64) *Coefficients {
+	at := func(logs []float64) *Coefficients { // logs of the factors
 		c := append([]float64{}, from...)
 		for k, i := range index {
 			c[i] = math.Min(math.Max(float64(from[i]*math.Exp(logs[k])), bounds[i].lower), bounds[i].upper)
@@ -40,7 +39,7 @@ func polish(ctx context.Context, samples []*Sample, start *Coefficients, system 
 		if failed != nil {
 			return math.Inf(1)
 		}
-		loss, err := meanError(ctx, samples, at(logs), o)
+		loss, err := refinementLoss(ctx, samples, at(logs), o)
 		if err != nil {
 			failed = err
 			return math.Inf(1)
@@ -58,11 +57,12 @@ func polish(ctx context.Context, samples []*Sample, start *Coefficients, system 
 	return at(result.X), nil
 }
 
-// meanError is what polish makes small.
-func meanError(ctx context.Context, samples []*Sample, c *Coefficients, o FitOptions) (float64, error) {
+// refinementLoss returns the sum over samples of the absolute relative errors of the
+// mean and the 90th percentile of TTFT, TPOT and E2E; those of TTFT have weight o.TTFT.
+func refinementLoss(ctx context.Context, samples []*Sample, c *Coefficients, o FitOptions) (float64, error) {
 	losses := make([]float64, len(samples))
-	err := each(ctx, o.Workers, len(samples), func(i int) error {
-		comparison, err := samples[i].Judge(c)
+	err := forEach(ctx, o.Workers, len(samples), func(i int) error {
+		comparison, err := samples[i].evaluate(c)
 		if err != nil {
 			return err
 		}
