@@ -152,11 +152,11 @@ func newAutoscaler(p *setup.Pool, q *policies, from *published, traced bool) *au
 		a.interval, a.next = s.Interval, vtime.Time(s.Interval)
 	}
 	a.cluster.signalPlan = planChecks(p, q.scaling())
-	a.cluster.view.MaxSeqs, a.cluster.view.BlockSize = p.MaxNumSeqs, p.BlockSize
+	a.cluster.view.MaxNumSeqs, a.cluster.view.BlockSize = p.MaxNumSeqs, p.BlockSize
 	a.state.View = &a.cluster.view
 	a.state.Track(q.scaling())
 	a.context = policy.AutoscaleContext{
-		Interval: s.Interval, Min: int32(s.Min), Max: int32(s.Max), MaxSeqs: p.MaxNumSeqs,
+		Interval: s.Interval, Min: int32(s.Min), Max: int32(s.Max), MaxNumSeqs: p.MaxNumSeqs,
 		View: &a.cluster.view, State: &a.state,
 	}
 	return a

@@ -188,7 +188,7 @@ func TestSetRefuses(t *testing.T) {
 		{"a section", "routng.type", "weighted", `routng.type: unknown section "routng", the nearest is "routing" (there are: admission, priority, routing, scheduler, autoscale, observability, metadata)`},
 		{"a field", "routing.tpye", "weighted", `routing.tpye: unknown field "tpye", the nearest is "type" (there are: type, params)`},
 		{"a field of the autoscaler", "autoscale.intervall", "5s", `autoscale.intervall: unknown field "intervall", the nearest is "interval" (there are: type, params, interval, min, max, refresh, trigger, actuation.provisioning, actuation.model_load, actuation.warmup.duration, actuation.warmup.curve, actuation.warmup.penalty, actuation.warmup.routable, actuation.drain, actuation.drain_timeout)`},
-		{"an observation", "observability.refrsh", "5s", `observability.refrsh: unknown field "refrsh", the nearest is "refresh" (there are: refresh, in_flight, queue_depth, batch_size, kv_utilization, cache_hit_rate, recent_latency, estimated_wait, prefix_index, prefix_index_blocks, kv_event_delay)`},
+		{"an observation", "observability.refrsh", "5s", `observability.refrsh: unknown field "refrsh", the nearest is "refresh" (there are: refresh, in_flight, {signals}, prefix_index, prefix_index_blocks, kv_event_delay)`},
 		{"a type", "routing.type", "leastloaded", `routing.type: unknown routing policy "leastloaded", the nearest is "least-loaded" (there are: {routing})`},
 		{"no type", "routing.type", "", `routing.type: unknown routing policy "" (there are: {routing})`},
 		{"a parameter", "routing.params.queue-dept", "1", `routing.params.queue-dept: weighted has no parameter "queue-dept", the nearest is "queue-depth" (there are: {weighted})`},
@@ -217,14 +217,19 @@ func TestSetRefuses(t *testing.T) {
 	}
 }
 
-// listed puts what is registered in the place of {KIND} and {TEMPLATE}: more
-// may come.
+// listed puts what is registered in the place of {KIND}, {TEMPLATE} and {signals}:
+// more may come.
 func listed(text string) string {
 	names := map[string][]string{}
 	for _, t := range policy.Templates() {
 		names[string(t.Kind)] = append(names[string(t.Kind)], t.Name)
 		for i := range t.Parameters {
 			names[t.Name] = append(names[t.Name], t.Parameters[i].Name)
+		}
+	}
+	for _, s := range policy.SignalTable() {
+		if s.Key != "" {
+			names["signals"] = append(names["signals"], s.Key)
 		}
 	}
 	for key, list := range names { // any order: the keys differ

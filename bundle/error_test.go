@@ -26,7 +26,7 @@ func TestBadBundles(t *testing.T) {
 		{"a penalty that speeds up", "autoscale: {actuation: {warmup: {penalty: 0.5}}}", `p.yaml:1: autoscale.actuation.warmup.penalty: "0.5" is not allowed, want a number in [1, 1000]`},
 		{"another distribution", "autoscale: {actuation: {model_load: {type: normal, params: {mean: 4s, cv: 1}}}}", `p.yaml:1: autoscale.actuation.model_load: a mapping is not allowed, want a duration like 40s, or 40s,cv=0.2 with cv from 0 to 10`},
 		{"a spread that is none", "autoscale: {actuation: {model_load: '40s,cv=-1'}}", `p.yaml:1: autoscale.actuation.model_load: "40s,cv=-1" is not allowed, want a duration like 40s, or 40s,cv=0.2 with cv from 0 to 10`},
-		{"unknown observation", "observability: {refrsh: 5ms}", `p.yaml:1: observability.refrsh: unknown field "refrsh", the nearest is "refresh" (there are: refresh, in_flight, queue_depth, batch_size, kv_utilization, cache_hit_rate, recent_latency, estimated_wait, prefix_index, prefix_index_blocks, kv_event_delay)`},
+		{"unknown observation", "observability: {refrsh: 5ms}", `p.yaml:1: observability.refrsh: unknown field "refrsh", the nearest is "refresh" (there are: refresh, in_flight, {signals}, prefix_index, prefix_index_blocks, kv_event_delay)`},
 		{"unknown type", "routing:\n  type: leastloaded", `p.yaml:2: routing.type: unknown routing policy "leastloaded", the nearest is "least-loaded" (there are: {routing})`},
 		{"empty type", "scheduler: {type: ''}", `p.yaml:1: scheduler.type: unknown scheduler policy "" (there are: {scheduler})`},
 		{"type of another kind", "admission: {type: fcfs}", `p.yaml:1: admission.type: unknown admission policy "fcfs" (there are: {admission})`},

@@ -79,7 +79,7 @@ func (s scaleSignal) shareOnly(v values, name string) error {
 func (s scaleSignal) of(ctx *AutoscaleContext, i int) (numerator, denominator int64) {
 	switch s {
 	case batchSignal:
-		return ctx.View.BatchSize(i), int64(ctx.MaxSeqs)
+		return ctx.View.BatchSize(i), int64(ctx.MaxNumSeqs)
 	case kvSignal:
 		return ctx.View.UsedBlocks(i), ctx.View.TotalBlocks(i)
 	case attainmentSignal:

@@ -20,7 +20,7 @@ func mustScale(t testing.TB, name string, settings ...Setting) Autoscale {
 // fleet is instances as an autoscaler sees them; those that are starting,
 // warming or serving are its replicas. It has 1 to 20 of 10 seats each.
 func fleet(p Autoscale, now vtime.Time, slots ...Slot) *AutoscaleContext {
-	ctx := &AutoscaleContext{Now: now, Min: 1, Max: 20, MaxSeqs: 10, View: &View{Declared: p.Observes()}}
+	ctx := &AutoscaleContext{Now: now, Min: 1, Max: 20, MaxNumSeqs: 10, View: &View{Declared: p.Observes()}}
 	for i, s := range slots {
 		ctx.View.Add(s)
 		if ctx.View.Phase(i) <= Warming {

@@ -324,7 +324,7 @@ func (c *twinTally) series(t *testing.T, seed, salt uint64, signals []string) {
 		}
 		pods, slots := twinPods(rng, signal, seats, plain.targetMilli, current, demand/float64(current), unready, without)
 		ctx := fleet(p, now, slots...)
-		ctx.Min, ctx.Max, ctx.MaxSeqs = int32(least), int32(most), seats
+		ctx.Min, ctx.Max, ctx.MaxNumSeqs = int32(least), int32(most), seats
 		if n, ok := plain.fromMetric(pods, plain.metrics-1, current); ok && n < current {
 			if _, ok = plain.fromAll(pods, current); !ok {
 				c.kept++

@@ -89,14 +89,14 @@ type RoutingDecision struct {
 // AutoscaleContext is what an autoscaler sees at an evaluation: everything up
 // to Now, what happens at Now included.
 type AutoscaleContext struct {
-	Now      vtime.Time
-	Interval vtime.Duration // between evaluations; with a trigger by events, the shortest one
-	Replicas int32          // starting, warming or serving: the number if nothing is decided
-	Ready    int32          // replicas that are warming or serving
-	Min, Max int32          // bounds on Replicas
-	MaxSeqs  int32          // max_num_seqs of an instance: requests in a batch
-	View     *View          // every instance there ever was; see Phase
-	State    *RouterState
+	Now        vtime.Time
+	Interval   vtime.Duration // between evaluations; with a trigger by events, the shortest one
+	Replicas   int32          // starting, warming or serving: the number if nothing is decided
+	Ready      int32          // replicas that are warming or serving
+	Min, Max   int32          // bounds on Replicas
+	MaxNumSeqs int32          // max_num_seqs of every instance
+	View       *View          // every instance there ever was; see Phase
+	State      *RouterState
 
 	// LastScale is the time of the last change of the number of replicas asked
 	// for; vtime.Never: it has not changed yet.

@@ -14,14 +14,14 @@
 //
 //	decide.go      the five interfaces, their decisions, and what a policy may know
 //	               of a request
-//	signals.go     the signals that policies may read of instances, as a table
+//	signals.go     the signals of instances, as a table, and how policies read them
 //	state.go       what the router knows of its own past and of tenants;
 //	               class_state.go of the last requests of each SLO class
 //	view.go        what policies see of the instances
 //	cursor.go      how a policy follows the changes of a view
 //	maxtree.go     the best of many instances of which few change
 //	registry.go    names, parameters, constructors, errors for bad ones
-//	register.go    policies and scorers of other modules
+//	register.go    policies, scorers and signals of other modules
 //	template.go    what a template says of its parameters, and of single tenants
 //	parameter.go   types of parameters; values by tenant or class
 //

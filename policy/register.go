@@ -148,3 +148,37 @@ func RegisterScorer(s Scorer) {
 	routingTemplates[i].Parameters = slices.Insert(slices.Clone(parameters), len(scorerTable), row.parameter())
 	scorerTable = append(scorerTable, row)
 }
+
+// RegisterSignal adds a signal that instances publish, and returns it for Observes
+// and View.Value. Its value follows from what an instance says of itself, and from
+// nothing else; it is finite. The name is that of its cadence in the section
+// observability of a bundle, in the form of queue_depth. Without a cadence there it
+// is fresh at every decision, unless observability.refresh says otherwise.
+//
+// It is called while the program starts, before any bundle is read: in an init
+// function, or for the value of a package variable. It panics on a name that is
+// taken or of another form, and when there are MaxOwnSignals.
+func RegisterSignal(name string, value func(*InstanceState) float64) Signals {
+	var last *Signal
+	for i := range signalTable {
+		if last = &signalTable[i]; last.Key == name {
+			panic(fmt.Sprintf("policy: there is a signal %q already", name))
+		}
+	}
+	own := 0
+	if last.value != nil {
+		own = last.own + 1
+	}
+	switch {
+	case strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789_") != "" || name == "" || slices.Contains(otherKeys, name):
+		panic(fmt.Sprintf("policy: a signal cannot be called %q: want small letters, digits and _, and no other field of observability", name))
+	case own == MaxOwnSignals:
+		panic(fmt.Sprintf("policy: the signal %q is one too many: want at most %d of other modules", name, MaxOwnSignals))
+	}
+	r := Signal{Bit: 1 << (firstOwn + own), Name: name, Key: name, EveryStep: true, own: own, value: value}
+	signalTable = append(signalTable, r)
+	return r.Bit
+}
+
+// otherKeys are the fields of the section observability that are no signals.
+var otherKeys = []string{"refresh", "in_flight", "prefix_index", "prefix_index_blocks", "kv_event_delay"}

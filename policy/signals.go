@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
-	"slices"
 	"strings"
 
 	"blis/vtime"
@@ -84,6 +83,14 @@ type Service struct {
 
 func (s *Service) hitRate() float64 { return mean(s.CachedTokens, s.LookedUpTokens) }
 
+// mean returns sum/n, 0 for n = 0.
+func mean(sum, n int64) float64 {
+	if n == 0 {
+		return 0
+	}
+	return float64(sum) / float64(n)
+}
+
 // RecentCompletions is the number of completed requests that recent latencies are
 // about.
 const RecentCompletions = 100
@@ -113,8 +120,8 @@ type numberOf func(*InstanceState) *int64
 
 // signalTable has a row for each signal of this package, in the order of the bits.
 // A new signal that instances publish is a constant above, a row here, a field of
-// Service that engine.State fills in, a method of View that reads it, and a row of
-// docs/policies.md.
+// Service that engine.State fills in, a method of View below that reads it, and a row
+// of docs/policies.md.
 var signalTable = []Signal{
 	{Bit: InFlight, Name: "in-flight"},
 	{Bit: QueueDepth, Name: "queue depth", Key: "queue_depth", numbers: []numberOf{
@@ -166,40 +173,6 @@ func (s Signals) Published() Signals { return s & published }
 // EveryStep returns the signals among the published ones that change with every
 // step.
 func (s Signals) EveryStep() Signals { return s & stepSignals }
-
-// RegisterSignal adds a signal that instances publish, and returns it for Observes
-// and View.Value. Its value follows from what an instance says of itself, and from
-// nothing else; it is finite. The name is that of its cadence in the section
-// observability of a bundle, in the form of queue_depth. Without a cadence there it
-// is fresh at every decision, unless observability.refresh says otherwise.
-//
-// It is called while the program starts, before any bundle is read: in an init
-// function, or for the value of a package variable. It panics on a name that is
-// taken or of another form, and when there are MaxOwnSignals.
-func RegisterSignal(name string, value func(*InstanceState) float64) Signals {
-	var last *Signal
-	for i := range signalTable {
-		if last = &signalTable[i]; last.Key == name {
-			panic(fmt.Sprintf("policy: there is a signal %q already", name))
-		}
-	}
-	own := 0
-	if last.value != nil {
-		own = last.own + 1
-	}
-	switch {
-	case strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789_") != "" || name == "" || slices.Contains(otherKeys, name):
-		panic(fmt.Sprintf("policy: a signal cannot be called %q: want small letters, digits and _, and no other field of observability", name))
-	case own == MaxOwnSignals:
-		panic(fmt.Sprintf("policy: the signal %q is one too many: want at most %d of other modules", name, MaxOwnSignals))
-	}
-	r := Signal{Bit: 1 << (firstOwn + own), Name: name, Key: name, EveryStep: true, own: own, value: value}
-	signalTable = append(signalTable, r)
-	return r.Bit
-}
-
-// otherKeys are the fields of the section observability that are no signals.
-var otherKeys = []string{"refresh", "in_flight", "prefix_index", "prefix_index_blocks", "kv_event_delay"}
 
 // SignalNamed returns the published signal of that name in bundles, NoSignals if
 // there is none.
@@ -258,48 +231,133 @@ func (s Signals) String() string {
 	return strings.Join(names, ", ")
 }
 
-// What a View does with any signal, by the table of signals.
+// How policies read signals of a view. A build with the tag debug checks that the
+// policy declared what it reads.
 
-// ShowSignals writes signals of instance i as they are in s. It does what Show and
-// ShowService do, for any published signals.
-func (v *View) ShowSignals(i int, s *InstanceState, signals Signals) {
-	slot := &v.slots[i]
-	state := InstanceState{Waiting: int64(slot.Queue), Running: int64(slot.Batch), Used: slot.Used, Service: v.services[i]}
-	state.Copy(s, signals&^OwnSignals)
-	v.Show(i, int32(state.Waiting), int32(state.Running), slot.InFlight, state.Used)
-	v.ShowService(i, state.Service)
-	if signals&OwnSignals == 0 {
-		return
+// QueueDepth returns the length of the wait queue of instance i, with preempted
+// requests, without those that are still in their queueing delay.
+func (v *View) QueueDepth(i int) int64 {
+	if checkReads {
+		v.check(QueueDepth)
 	}
-	for i >= len(v.own) {
-		v.own = append(v.own, [MaxOwnSignals]float64{})
-	}
-	state.Own = v.own[i]
-	state.Copy(s, signals&OwnSignals)
-	if v.own[i] != state.Own {
-		v.own[i] = state.Own
-		v.note(i)
-	}
+	return int64(v.slots[i].Queue)
 }
 
-// Numbers appends the numbers of a signal as the view shows them of instance i: one
-// for most, none for a signal that is not of single instances. It is for the owner.
-func (v *View) Numbers(list []float64, r *Signal, i int) []float64 {
-	slot := &v.slots[i]
-	state := InstanceState{Waiting: int64(slot.Queue), Running: int64(slot.Batch), Used: slot.Used, Service: v.services[i]}
-	if i < len(v.own) {
-		state.Own = v.own[i]
+// BatchSize returns the length of the running list of instance i.
+func (v *View) BatchSize(i int) int64 {
+	if checkReads {
+		v.check(BatchSize)
 	}
-	switch {
-	case r.Bit == InFlight:
-		return append(list, float64(slot.InFlight))
-	case r.value != nil:
-		return append(list, state.Own[r.own])
+	return int64(v.slots[i].Batch)
+}
+
+// InFlight returns the router's count of requests that it sent to instance i and
+// that have not ended as far as it knows.
+func (v *View) InFlight(i int) int64 {
+	if checkReads {
+		v.check(InFlight)
 	}
-	for _, n := range r.numbers {
-		list = append(list, float64(*n(&state)))
+	return int64(v.slots[i].InFlight)
+}
+
+// effectiveLoad is the set of signals behind View.Load.
+const effectiveLoad = QueueDepth | BatchSize | InFlight
+
+// Load is the effective load of instance i: queue depth + batch size +
+// in-flight. A queued or running request counts twice, as in the public
+// simulator.
+func (v *View) Load(i int) int64 {
+	if checkReads {
+		v.check(effectiveLoad)
 	}
-	return list
+	return v.slots[i].load()
+}
+
+// UsedBlocks returns the number of KV blocks in use on instance i.
+func (v *View) UsedBlocks(i int) int64 {
+	if checkReads {
+		v.check(KVUse)
+	}
+	return v.slots[i].Used
+}
+
+// TotalBlocks returns the number of KV blocks of instance i.
+func (v *View) TotalBlocks(i int) int64 {
+	if checkReads {
+		v.check(KVUse)
+	}
+	return v.slots[i].Total
+}
+
+// FreeSeqs returns the number of requests that the running list of instance i has
+// room for. It is part of the signal BatchSize.
+func (v *View) FreeSeqs(i int) int64 {
+	if checkReads {
+		v.check(BatchSize)
+	}
+	return max(0, int64(v.MaxNumSeqs)-int64(v.slots[i].Batch))
+}
+
+// FreeTokens returns the number of tokens that the free KV blocks of instance i
+// have room for. It is part of the signal KVUse.
+func (v *View) FreeTokens(i int) int64 {
+	if checkReads {
+		v.check(KVUse)
+	}
+	return (v.slots[i].Total - v.slots[i].Used) * int64(v.BlockSize)
+}
+
+// EstimatedWait returns the µs that the prompts which wait on instance i take to be
+// prefilled: their tokens over the rate of the last steps that prefilled anything,
+// whatever else these did. It is 0 when nothing waits, and before the first
+// prefill.
+func (v *View) EstimatedWait(i int) float64 {
+	if checkReads {
+		v.check(EstimatedWait)
+	}
+	s := &v.services[i]
+	if s.PrefillTokens == 0 {
+		return 0
+	}
+	return float64(float64(s.WaitingTokens) * (float64(s.PrefillMicros) / float64(s.PrefillTokens)))
+}
+
+// HitRate returns the share of prompt tokens of instance i that were found in its
+// prefix cache so far, 0 before the first was looked up.
+func (v *View) HitRate(i int) float64 {
+	if checkReads {
+		v.check(HitRate)
+	}
+	return v.services[i].hitRate()
+}
+
+// RecentTTFT returns the mean TTFT in µs of the last RecentCompletions requests that
+// completed on instance i, 0 before the first.
+func (v *View) RecentTTFT(i int) float64 {
+	if checkReads {
+		v.check(RecentLatency)
+	}
+	s := &v.services[i]
+	return mean(s.TTFT, s.TTFTs)
+}
+
+// RecentTPOT returns the mean TPOT in µs of the requests among these that have one.
+func (v *View) RecentTPOT(i int) float64 {
+	if checkReads {
+		v.check(RecentLatency)
+	}
+	s := &v.services[i]
+	return mean(s.TPOT, s.TPOTs)
+}
+
+// RecentAttainment returns the number of these requests whose class has targets,
+// and the share of them that met every target.
+func (v *View) RecentAttainment(i int) (share float64, of int64) {
+	if checkReads {
+		v.check(RecentLatency)
+	}
+	s := &v.services[i]
+	return mean(s.Attained, s.Judged), s.Judged
 }
 
 // Value returns the value on instance i of a signal that RegisterSignal returned, 0

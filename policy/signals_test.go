@@ -2,6 +2,7 @@ package policy
 
 import (
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 )
@@ -34,6 +35,19 @@ func TestTableOfSignalsIsWhole(t *testing.T) {
 				t.Errorf("%s and %s have a number in common", other, r.Name)
 			}
 			of[n(&state)] = r.Name
+		}
+	}
+}
+
+// TestPageNamesEverySignal looks for what instances publish in the table of signals.
+func TestPageNamesEverySignal(t *testing.T) {
+	page, err := os.ReadFile("../docs/policies.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range SignalTable() {
+		if r.Key != "" && !strings.Contains(string(page), "\n| `"+r.Key+"` |") {
+			t.Errorf("docs/policies.md has no row of %s", r.Key)
 		}
 	}
 }

@@ -52,10 +52,11 @@ type View struct {
 	// build with the tag debug a read outside it panics; else it is ignored.
 	Declared Signals
 
-	// Of every instance: requests in a batch at most, tokens of a KV block.
-	MaxSeqs, BlockSize int32
-	present            []int32 // instances that are not gone, ascending
-	ready              int32   // number of instances that serve or warm
+	MaxNumSeqs int32 // max_num_seqs of every instance
+	BlockSize  int32 // tokens of a KV block, of every instance
+
+	present []int32 // instances that are not gone, ascending
+	ready   int32   // number of instances that serve or warm
 
 	changes uint64  // so far; change number c is noted in log[c mod len(log)]
 	log     []int32 // ring of the instances changed last; its length is a power of two
@@ -152,6 +153,48 @@ func (v *View) ShowService(i int, s Service) {
 // Service returns what ShowService last wrote for instance i. It is for the owner.
 func (v *View) Service(i int) Service { return v.services[i] }
 
+// ShowSignals writes signals of instance i as they are in s. It does what Show and
+// ShowService do, for any published signals.
+func (v *View) ShowSignals(i int, s *InstanceState, signals Signals) {
+	slot := &v.slots[i]
+	state := InstanceState{Waiting: int64(slot.Queue), Running: int64(slot.Batch), Used: slot.Used, Service: v.services[i]}
+	state.Copy(s, signals&^OwnSignals)
+	v.Show(i, int32(state.Waiting), int32(state.Running), slot.InFlight, state.Used)
+	v.ShowService(i, state.Service)
+	if signals&OwnSignals == 0 {
+		return
+	}
+	for i >= len(v.own) {
+		v.own = append(v.own, [MaxOwnSignals]float64{})
+	}
+	state.Own = v.own[i]
+	state.Copy(s, signals&OwnSignals)
+	if v.own[i] != state.Own {
+		v.own[i] = state.Own
+		v.note(i)
+	}
+}
+
+// Numbers appends the numbers of a signal as the view shows them of instance i: one
+// for most, none for a signal that is not of single instances. It is for the owner.
+func (v *View) Numbers(list []float64, r *Signal, i int) []float64 {
+	slot := &v.slots[i]
+	state := InstanceState{Waiting: int64(slot.Queue), Running: int64(slot.Batch), Used: slot.Used, Service: v.services[i]}
+	if i < len(v.own) {
+		state.Own = v.own[i]
+	}
+	switch {
+	case r.Bit == InFlight:
+		return append(list, float64(slot.InFlight))
+	case r.value != nil:
+		return append(list, state.Own[r.own])
+	}
+	for _, n := range r.numbers {
+		list = append(list, float64(*n(&state)))
+	}
+	return list
+}
+
 // AddInFlight adds n to the in-flight count of instance i.
 func (v *View) AddInFlight(i int, n int32) {
 	v.slots[i].InFlight += n
@@ -173,140 +216,6 @@ func (v *View) Routable(i int) bool { return v.slots[i].Routable }
 // Phase returns the phase of instance i. It is the router's own knowledge and no
 // signal.
 func (v *View) Phase(i int) Phase { return v.slots[i].Phase }
-
-// QueueDepth returns the length of the wait queue of instance i, with preempted
-// requests, without those that are still in their queueing delay.
-func (v *View) QueueDepth(i int) int64 {
-	if checkReads {
-		v.check(QueueDepth)
-	}
-	return int64(v.slots[i].Queue)
-}
-
-// BatchSize returns the length of the running list of instance i.
-func (v *View) BatchSize(i int) int64 {
-	if checkReads {
-		v.check(BatchSize)
-	}
-	return int64(v.slots[i].Batch)
-}
-
-// InFlight returns the router's count of requests that it sent to instance i and
-// that have not ended as far as it knows.
-func (v *View) InFlight(i int) int64 {
-	if checkReads {
-		v.check(InFlight)
-	}
-	return int64(v.slots[i].InFlight)
-}
-
-// UsedBlocks returns the number of KV blocks in use on instance i.
-func (v *View) UsedBlocks(i int) int64 {
-	if checkReads {
-		v.check(KVUse)
-	}
-	return v.slots[i].Used
-}
-
-// TotalBlocks returns the number of KV blocks of instance i.
-func (v *View) TotalBlocks(i int) int64 {
-	if checkReads {
-		v.check(KVUse)
-	}
-	return v.slots[i].Total
-}
-
-// FreeSeqs returns the number of requests that the running list of instance i has
-// room for. It is part of the signal BatchSize.
-func (v *View) FreeSeqs(i int) int64 {
-	if checkReads {
-		v.check(BatchSize)
-	}
-	return max(0, int64(v.MaxSeqs)-int64(v.slots[i].Batch))
-}
-
-// FreeTokens returns the number of tokens that the free KV blocks of instance i
-// have room for. It is part of the signal KVUse.
-func (v *View) FreeTokens(i int) int64 {
-	if checkReads {
-		v.check(KVUse)
-	}
-	return (v.slots[i].Total - v.slots[i].Used) * int64(v.BlockSize)
-}
-
-// EstimatedWait returns the µs that the prompts which wait on instance i take to be
-// prefilled: their tokens over the rate of the last steps that prefilled anything,
-// whatever else these did. It is 0 when nothing waits, and before the first
-// prefill.
-func (v *View) EstimatedWait(i int) float64 {
-	if checkReads {
-		v.check(EstimatedWait)
-	}
-	s := &v.services[i]
-	if s.PrefillTokens == 0 {
-		return 0
-	}
-	return float64(float64(s.WaitingTokens) * (float64(s.PrefillMicros) / float64(s.PrefillTokens)))
-}
-
-// HitRate returns the share of prompt tokens of instance i that were found in its
-// prefix cache so far, 0 before the first was looked up.
-func (v *View) HitRate(i int) float64 {
-	if checkReads {
-		v.check(HitRate)
-	}
-	return v.services[i].hitRate()
-}
-
-// RecentTTFT returns the mean TTFT in µs of the last RecentCompletions requests that
-// completed on instance i, 0 before the first.
-func (v *View) RecentTTFT(i int) float64 {
-	if checkReads {
-		v.check(RecentLatency)
-	}
-	s := &v.services[i]
-	return mean(s.TTFT, s.TTFTs)
-}
-
-// RecentTPOT returns the mean TPOT in µs of the requests among these that have one.
-func (v *View) RecentTPOT(i int) float64 {
-	if checkReads {
-		v.check(RecentLatency)
-	}
-	s := &v.services[i]
-	return mean(s.TPOT, s.TPOTs)
-}
-
-// RecentAttainment returns the number of these requests whose class has targets,
-// and the share of them that met every target.
-func (v *View) RecentAttainment(i int) (share float64, of int64) {
-	if checkReads {
-		v.check(RecentLatency)
-	}
-	s := &v.services[i]
-	return mean(s.Attained, s.Judged), s.Judged
-}
-
-// mean returns sum/n, 0 for n = 0.
-func mean(sum, n int64) float64 {
-	if n == 0 {
-		return 0
-	}
-	return float64(sum) / float64(n)
-}
-
-// effectiveLoad is the set of signals behind View.Load.
-const effectiveLoad = QueueDepth | BatchSize | InFlight
-
-// Load is the effective load of instance i: queue depth + batch size +
-// in-flight. A queued or running request counts twice, as in the public
-// simulator.
-func (v *View) Load(i int) int64 {
-	if checkReads {
-		v.check(effectiveLoad)
-	}
-	return v.slots[i].load()
-}
 
 // read returns the slots, for a loop of this package that reads no signals of them
 // but s.
