@@ -40,7 +40,7 @@ This page is generated from the command line: ` + "`go test ./cli -run FlagsPage
 
 `)
 	fmt.Fprintf(&b, "%s\n\nSizes read `8GiB` or `80GB`. Switches that are on are switched off by `--no-NAME`. "+
-		"The flags of `vllm serve` are on [their own page](vllm-flags.md).\n", settingsHelp)
+		"The flags of `vllm serve` stand [at the end](#flags-of-vllm).\n", settingsHelp)
 	run := childOf(root, "run")
 	b.WriteString("\n## blis run\n\n`verify`, `compare` and `workload` take those of them that they need.\n")
 	writeFlagGroups(&b, "###", run.Flags)
@@ -49,6 +49,7 @@ This page is generated from the command line: ` + "`go test ./cli -run FlagsPage
 		known[f.Name] = true
 	}
 	writeCommands(&b, root, known)
+	b.WriteString("\n" + serveFlagsPage())
 	return b.String()
 }
 

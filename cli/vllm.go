@@ -3,6 +3,7 @@ package cli
 import (
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
@@ -184,9 +185,14 @@ func lookUpServeFlag(arg string) (f *serveFlag, name, value string, given bool) 
 	return nil, "", "", false
 }
 
-// isSwitch reports whether a flag of BLIS is on or off.
+// isSwitch reports whether a flag of BLIS that vLLM has is on or off.
 func isSwitch(name string) bool {
-	return slices.Contains([]string{"enable-prefix-caching", "enable-chunked-prefill", "async-scheduling"}, name)
+	for f := range engineArgs.Fields() {
+		if f.Tag.Get("json") == name {
+			return f.Type.Kind() == reflect.Bool
+		}
+	}
+	return name == "async-scheduling"
 }
 
 // plainNumber writes 16k (thousands) and 16K (of 1,024) out, as vLLM reads them.

@@ -1,13 +1,17 @@
 package cli
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
+
+	"blis/setup"
 )
 
 // The flags of vllm serve (0.19, and older ones that still stand in scripts), and
-// what they are here. docs/vllm-flags.md is made from this list, see TestVLLMFlagsPage.
+// what they are here. docs/flags.md is made from these lists, see TestFlagsPageHasEveryFlag.
+// The fields of engine.Args need no entry: BLIS has these flags by their own name.
 
 // useOf is what a flag of vLLM means to a simulation.
 type useOf int
@@ -40,13 +44,16 @@ type serveFlag struct {
 	usual  []string // refused: values that ask for nothing
 }
 
-// serveGroups are the flags by what becomes of them. A flag reads
-// name|-short=usual/usual: "=" takes a value, "=+" several, "=?" one or none.
-var serveGroups = []struct {
+// serveGroup is flags of which the same becomes. A flag reads name|-short=usual/usual:
+// "=" takes a value, "=+" several, "=?" one or none.
+type serveGroup struct {
 	use   useOf
 	why   string
 	flags string
-}{
+}
+
+// serveGroups are the flags that BLIS does not have.
+var serveGroups = []serveGroup{
 	{noEffect, "how the server is reached",
 		`host= port= uds= api-key=+ allow-credentials allowed-origins= allowed-methods= allowed-headers= root-path= middleware= ssl-keyfile= ssl-certfile= ssl-ca-certs=
 		ssl-cert-reqs= ssl-ciphers= enable-ssl-refresh headless api-server-count|-asc= disable-frontend-multiprocessing enable-request-id-headers h11-max-incomplete-event-size=
@@ -105,9 +112,16 @@ var serveGroups = []struct {
 	{refused, "requests that generate are simulated, nothing else", `runner=auto/generate task=auto/generate convert=auto/none pooler-config= override-pooler-config=`},
 }
 
-// servedAs are the flags that BLIS has: the flag of vLLM, the flag here, and what
-// differs.
-var servedAs = []struct{ name, shorts, as, remark string }{
+// servedFlag is a flag of vLLM that BLIS has.
+type servedFlag struct {
+	name, shorts string // of vLLM
+	as           string // the flag here
+	remark       string // what differs
+}
+
+// servedAs are the flags that BLIS has, but for those of engine.Args that are the same
+// in all.
+var servedAs = []servedFlag{
 	{"model", "", "model", "also the word behind vllm serve; a folder with a config.json is --model-config-folder"},
 	{"tensor-parallel-size", "-tp", "tp", ""},
 	{"dtype", "", "dtype", "float32 is refused"},
@@ -117,15 +131,39 @@ var servedAs = []struct{ name, shorts, as, remark string }{
 	{"gpu-memory-utilization", "", "gpu-memory-utilization", ""},
 	{"block-size", "", "block-size-in-tokens", ""},
 	{"num-gpu-blocks-override", "", "num-gpu-blocks-override", "with the null block, as vLLM counts"},
-	{"max-num-seqs", "", "max-num-seqs", ""},
 	{"max-num-batched-tokens", "", "max-num-batched-tokens", "16k and the like too"},
-	{"long-prefill-token-threshold", "", "long-prefill-token-threshold", ""},
-	{"enable-prefix-caching", "", "enable-prefix-caching", ""},
-	{"enable-chunked-prefill", "", "enable-chunked-prefill", ""},
 	{"async-scheduling", "", "async-scheduling", ""},
 	{"scheduling-policy", "", "scheduler", "priority is priority-fcfs"},
 	{"seed", "", "seed", "seed of all that is random in the simulation"},
 	{"config", "", "config", "a file with settings of BLIS"},
+}
+
+// engineArgs is the type engine.Args. BLIS has a flag of vLLM for each field.
+var engineArgs = reflect.TypeOf(setup.Config{}.Args)
+
+// sameFlags returns all flags of vLLM that BLIS has.
+var sameFlags = sync.OnceValue(func() []servedFlag {
+	list := slices.Clone(servedAs)
+	for f := range engineArgs.Fields() {
+		name := f.Tag.Get("json")
+		if !slices.ContainsFunc(list, func(s servedFlag) bool { return s.name == name }) {
+			list = append(list, servedFlag{name: name, as: name})
+		}
+	}
+	return list
+})
+
+// list returns the flags of the group, without those of engine.Args: a new field there
+// takes its name out of the group.
+func (g *serveGroup) list() []*serveFlag {
+	var list []*serveFlag
+	for _, text := range strings.Fields(g.flags) {
+		f := parseServeFlag(text, g.use, g.why)
+		if !slices.ContainsFunc(sameFlags(), func(s servedFlag) bool { return s.name == f.name }) {
+			list = append(list, f)
+		}
+	}
+	return list
 }
 
 // serveFlags are all of them by name and by their other spellings, with dashes.
@@ -140,11 +178,11 @@ var serveFlags = sync.OnceValue(func() map[string]*serveFlag {
 		}
 	}
 	for _, g := range serveGroups {
-		for _, text := range strings.Fields(g.flags) {
-			enter(parseServeFlag(text, g.use, g.why))
+		for _, f := range g.list() {
+			enter(f)
 		}
 	}
-	for _, s := range servedAs {
+	for _, s := range sameFlags() {
 		enter(&serveFlag{name: s.name, shorts: strings.Fields(s.shorts), takes: oneValue, use: sameThing, as: s.as, why: s.remark})
 	}
 	return all

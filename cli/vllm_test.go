@@ -64,6 +64,7 @@ func TestServeLine(t *testing.T) {
 		{"run --max_model_len 1.5k", "run --max-model-len=1500", ""},
 		{"run --max-model-len auto --max-model-len -1", "run --max-model-len=0 --max-model-len=0", ""},
 		{"run --enable-chunked-prefill False --enable-prefix-caching", "run --enable-chunked-prefill=false --enable-prefix-caching", ""},
+		{"run --scheduler_reserve_full_isl False", "run --scheduler-reserve-full-isl=false", ""},
 		{"run --no-enable-prefix-caching --no_async_scheduling", "run --no-enable-prefix-caching --no-async-scheduling", ""},
 		{"run --block-size 32 --scheduling-policy priority", "run --block-size-in-tokens=32 --scheduler=priority", ""},
 		{"run --host 0.0.0.0 --port=8000 --disable-log-requests --api-key a b --seed 7 --port 9", "run --seed=7", "no effect on a simulation: --host, --port, --disable-log-requests, --api-key"},
@@ -147,26 +148,19 @@ func TestServeLineAsPasted(t *testing.T) {
 	}
 }
 
-// docs/vllm-flags.md has every flag: go test ./cli -run VLLMFlagsPage -update
-// writes it.
+// The page of all flags has every flag of vLLM.
 func TestVLLMFlagsPage(t *testing.T) {
-	const path = "../docs/vllm-flags.md"
-	want := serveFlagsPage()
-	if *update {
-		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if got := read(t, path); got != want {
-		t.Error("docs/vllm-flags.md is not what -update writes")
+	if !strings.Contains(read(t, flagsPage), serveFlagsPage()) {
+		t.Errorf("%s does not have the flags of vLLM as they are: go test ./cli -run FlagsPage -update writes it anew", flagsPage)
 	}
 }
 
+// serveFlagsPage is the part of the page of all flags that is about vLLM's.
 func serveFlagsPage() string {
 	var b strings.Builder
 	b.WriteString(serveFlagsIntroduction)
-	b.WriteString("## What BLIS has\n\n| vLLM | BLIS | |\n|---|---|---|\n")
-	for _, s := range servedAs {
+	b.WriteString("### What BLIS has\n\n| vLLM | BLIS | |\n|---|---|---|\n")
+	for _, s := range sameFlags() {
 		name := "`--" + s.name + "`"
 		for _, short := range strings.Fields(s.shorts) {
 			name += ", `" + short + "`"
@@ -184,14 +178,13 @@ func serveFlagsPage() string {
 		{unmeasured, "Without a measured effect", "| flags | |"},
 		{refused, "Refused", "| flags | why |"},
 	} {
-		fmt.Fprintf(&b, "\n## %s\n\n%s\n|---|---|\n", part.title, part.head)
+		fmt.Fprintf(&b, "\n### %s\n\n%s\n|---|---|\n", part.title, part.head)
 		for _, g := range serveGroups {
 			if g.use != part.use {
 				continue
 			}
 			var names []string
-			for _, text := range strings.Fields(g.flags) {
-				f := parseServeFlag(text, g.use, g.why)
+			for _, f := range g.list() {
 				name := "`--" + f.name + "`"
 				for _, short := range f.shorts {
 					name += " (`" + short + "`)"
@@ -207,7 +200,7 @@ func serveFlagsPage() string {
 	return b.String()
 }
 
-const serveFlagsIntroduction = `# Flags of vLLM
+const serveFlagsIntroduction = `## Flags of vLLM
 
 ` + "`blis run`, `blis verify` and `blis compare`" + ` take the flags of ` + "`vllm serve`" + `, so that the line which starts a server also simulates it. Put ` + "`blis run`" + `
 in front and what arrives behind:
@@ -217,7 +210,5 @@ in front and what arrives behind:
 Flags are those of vLLM 0.19, and older ones that still stand in scripts. As in vLLM, underscores count as dashes and
 ` + "`--flag.key value`" + ` is a part of ` + "`--flag`" + `. A flag without effect is left out, and a line on standard error lists all that were. A flag that asks for
 something that is not modelled is an error (exit 2), unless it asks for nothing, as ` + "`--pipeline-parallel-size 1`" + ` does.
-
-This page is made from the list that the parser reads (` + "`cli/vllm_flags.go`" + `).
 
 `

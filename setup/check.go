@@ -45,11 +45,12 @@ func checkNumbers(c *Config) error {
 	check(c.NumGPUBlocksOverride == 0 || c.NumGPUBlocksOverride >= 2 && c.NumGPUBlocksOverride <= 1<<31, "num-gpu-blocks-override", c.NumGPUBlocksOverride, "at least 2: vLLM's count includes its null block")
 	check(c.TotalKVBlocks == 0 || c.NumGPUBlocksOverride == 0 || c.NumGPUBlocksOverride == c.TotalKVBlocks+1, "num-gpu-blocks-override", c.NumGPUBlocksOverride, "one of it and --total-kv-blocks")
 	check(c.BlockSizeInTokens >= 1 && c.BlockSizeInTokens <= 1<<20, "block-size-in-tokens", c.BlockSizeInTokens, "1 to 1048576")
-	check(c.MaxNumSeqs >= 0, "max-num-seqs", c.MaxNumSeqs, "at least 1, 0 to derive it")
-	check(c.MaxNumBatchedTokens >= 0, "max-num-batched-tokens", c.MaxNumBatchedTokens, "at least 1, 0 to derive it")
+	for s := range c.Settings() {
+		if want := s.Tag.Get("want"); want != "" {
+			check(s.Value.Int() >= 0, s.Name, s.Value, want)
+		}
+	}
 	check(c.MaxNumBatchedTokens == 0 || c.MaxNumBatchedTokens >= c.MaxNumSeqs, "max-num-batched-tokens", c.MaxNumBatchedTokens, fmt.Sprintf("at least --max-num-seqs %d", c.MaxNumSeqs))
-	check(c.LongPrefillTokenThreshold >= 0, "long-prefill-token-threshold", c.LongPrefillTokenThreshold, "0 (off) or more")
-	check(c.MaxModelLen >= 0, "max-model-len", c.MaxModelLen, "at least 1, 0 to derive it")
 	check(finite(c.Rate) && c.Rate >= 0, "rate", c.Rate, "a finite number above 0, 0 to derive it")
 	for _, d := range []struct {
 		name  string

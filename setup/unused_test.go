@@ -1,19 +1,24 @@
 package setup
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
+
+	"blis/engine"
 )
 
 // Each setting either counts in every run, or is an error or a note where it
 // does not: a new one has to be thought about.
 func TestEverySettingCountsOrIsNoted(t *testing.T) {
 	counts := strings.Fields(`hardware tp dtype quantization kv-cache-dtype latency-model coefficients alpha-coeffs beta-coeffs model-config-folder hardware-config num-instances total-kv-blocks
-		num-gpu-blocks-override block-size-in-tokens max-num-seqs max-num-batched-tokens long-prefill-token-threshold max-model-len
-		enable-prefix-caching enable-chunked-prefill scheduler-reserve-full-isl async-scheduling scheduler preemption-policy
+		num-gpu-blocks-override block-size-in-tokens async-scheduling scheduler preemption-policy
 		policies admission-policy admission-latency priority-policy routing-policy routing-latency cost-per-replica-hour gpu-hour-price timeout trace
 		seed horizon measure-from measure-to slo-targets slow-within-class force-routing fitness-weights workload-spec scenario concurrency`)
+	for f := range reflect.TypeFor[engine.Args]().Fields() { // an engine reads all of its arguments
+		counts = append(counts, f.Tag.Get("json"))
+	}
 	refused := []string{"token-bucket-capacity", "token-bucket-refill-rate", "routing-scorers"}
 	noted := []string{"preemption-ema-gamma", "signals", "snapshot-refresh-interval", "in-flight", "prefix-index", "prefix-index-blocks", "kv-event-delay", "trace-block-size", "rate", "arrival", "cv", "workload-seed"} // by what policies read, and the trace
 	collect := func(change func(*Config)) {
