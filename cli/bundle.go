@@ -38,17 +38,17 @@ func (s *settings) applyPolicies(command *kong.Context, l *settingSources) error
 	if err := s.takeWorkload(command, l); err != nil {
 		return err
 	}
-	least, err := s.baseBundle(command, l)
+	lowest, err := s.baseBundle(command, l)
 	if err != nil {
 		return err
 	}
-	return s.edit(l.policyFlags(command), least)
+	return s.edit(l.policyFlags(command), lowest)
 }
 
-// edit changes the bundle by flags, without those of an origin below least, and by
+// edit changes the bundle by flags, without those of an origin below lowest, and by
 // the arguments of --set.
-func (s *settings) edit(flags []setup.Edit, least setup.Origin) error {
-	edits := slices.DeleteFunc(slices.Clone(flags), func(e setup.Edit) bool { return e.Origin < least })
+func (s *settings) edit(flags []setup.Edit, lowest setup.Origin) error {
+	edits := slices.DeleteFunc(slices.Clone(flags), func(e setup.Edit) bool { return e.Origin < lowest })
 	for _, argument := range s.Set {
 		edits = append(edits, setup.Edit{Text: argument, Origin: setup.FromSet, Where: "--set"})
 	}
@@ -98,7 +98,9 @@ func (s *settings) baseBundle(command *kong.Context, l *settingSources) (setup.O
 	switch {
 	case s.PolicyConfig == "" && inline == 0:
 		return setup.FromFile, nil
-	case s.PolicyConfig == "" && inline == setup.FromFile: // read again, with its place
+	case s.PolicyConfig == "" && inline == setup.FromFile:
+		// As a setting the bundle was parsed without its place. Its text has the line
+		// numbers of the file: parsed with the name of the file, its errors name both.
 		in := l.file["policies"]
 		bundle, err := bundle.Parse(in.file, []byte(in.text))
 		if err != nil {
