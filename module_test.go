@@ -61,9 +61,23 @@ func TestAnotherModuleUsesTheLibrary(t *testing.T) {
 	if !strings.Contains(commands, "go mod tidy\n") || !strings.HasPrefix(out, "p99 TTFT ") {
 		t.Errorf("the last of\n%sprints %q", commands, out)
 	}
-	printed := run("go", "run", "./own", "run", "--num-requests", "20", "--policies", "{observability: {preempted: 50ms}}")
-	if !strings.Contains(printed, "20 injected: 20 completed") {
-		t.Errorf("a command of one's own prints\n%s", printed)
+	run("go", "build", "-o", "ownblis", "./own")
+	count := 0
+	for command := range strings.Lines(block(section, "sh")) {
+		words := strings.Fields(command)[3:] // after go run .
+		if words[0] != "policies" {
+			words = append(words, "--num-requests", "20")
+		}
+		printed := run(append([]string{filepath.Join(dir, "ownblis")}, words...)...)
+		for command, want := range map[string]string{"policies": "fewest-blocks", "run": "20 injected: 20 completed", "verify": "yes"} { // any order
+			if command == words[0] && !strings.Contains(printed, want) {
+				t.Errorf("%s prints\n%s", words, printed)
+			}
+		}
+		count++
+	}
+	if count != 4 {
+		t.Errorf("%d commands on the page, want 4", count)
 	}
 }
 
