@@ -55,11 +55,12 @@ func (x *timer) Before(y *timer) bool {
 
 // next is the earliest event: its time, Never if there is none, and its kind.
 func (ts *times) next() (at vtime.Time, kind event) {
-	at, kind = vtime.Never, eventStep
-	for k, t := range ts {
-		if t < at {
-			at, kind = t, event(k)
-		}
+	at, kind = ts[eventStep], eventStep
+	if t := ts[eventQueued]; t <= at && t != vtime.Never { // its class is the first
+		at, kind = t, eventQueued
+	}
+	if t := ts[eventTimeout]; t < at {
+		at, kind = t, eventTimeout
 	}
 	return at, kind
 }

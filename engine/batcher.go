@@ -284,12 +284,12 @@ func (f *batcher) headHitsFree() bool {
 	return f.cache.Lookup(&s.seq, s.known()).OnFree > 0
 }
 
-// repeat forms a batch like those in flight at now, when the executing one ends,
-// and puts it in the place of the executing one. Only members of the cohort are in
+// repeat forms a batch like those in flight when the executing one, b, ends, and puts
+// it in the place of b. Only members of the cohort are in
 // it, of which crossing take a block; the other sums are zero or stay.
-func (f *batcher) repeat(crossing int, now vtime.Time) {
-	c, k := &f.cohort, f.counters
-	b, last := f.inFlight.executing(), f.inFlight.at(f.inFlight.n-1)
+func (f *batcher) repeat(b *batch, crossing int) {
+	c, k, now := &f.cohort, f.counters, b.end
+	last := f.inFlight.at(f.inFlight.n - 1)
 	f.inFlight.formed++
 	f.inFlight.lastEnd = now
 	if crossing > 0 {
@@ -303,12 +303,15 @@ func (f *batcher) repeat(crossing int, now vtime.Time) {
 	if f.blocked.headBlocked() {
 		f.diagnosis.headBlocked(f.queue.head(), now)
 	}
-	b.sums = last.sums
+	if b != last {
+		b.sums = last.sums
+	}
 	q := &b.sums
 	q.DecodeContext = c.context + int64(c.n())*(f.inFlight.formed+1)
 	q.DecodeBlocks = c.blocks
-	q.PreemptionEMA = f.average.add(0, f.requests.running())
-	q.Preempted = 0
+	if q.Preempted = 0; f.average.value != 0 {
+		q.PreemptionEMA = f.average.add(0, f.requests.running())
+	}
 	b.number, b.formedAt, b.start, b.duration = f.inFlight.formed, now, last.end, f.pace.duration(q, now)
 	b.end = b.start.Add(b.duration)
 	f.inFlight.rotate()

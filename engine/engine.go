@@ -114,9 +114,12 @@ func (e *Engine) Now() vtime.Time { return e.now }
 // Finish brings the time integrals of Counters up to the end of the run.
 func (e *Engine) Finish(end vtime.Time) { e.integrate(end) }
 
-func (e *Engine) integrate(now vtime.Time) {
+func (e *Engine) integrate(now vtime.Time) { e.books.integrate(now, e.level()) }
+
+// level is what the books integrate from now on.
+func (e *Engine) level() level {
 	r := &e.requests
-	e.books.integrate(now, level{int64(e.UsedBlocks()), int64(r.waiting()), int64(r.running()), e.batcher.blocked})
+	return level{int64(e.UsedBlocks()), int64(r.waiting()), int64(r.running()), e.batcher.blocked}
 }
 
 // report fills e.outcome with what became of slot i.

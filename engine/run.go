@@ -15,29 +15,35 @@ func (e *Engine) run(until vtime.Time, class uint8) {
 	if len(e.overdue) > 0 || !e.batcher.canRepeat() {
 		return
 	}
-	stop := e.agenda.at.stepsUntil()
+	if vtime.ClassStep < class {
+		until = until.Add(1)
+	}
+	until = min(until, e.agenda.at.stepsUntil())
 	f, c := &e.inFlight, &e.batcher.cohort
+	if f.executing().end >= until || c.ends.next() <= f.formed {
+		return // most calls, so that they stay short
+	}
 	gap, steps := vtime.Duration(-1), 0
+	free, level := e.cfg.Cache.Free(), e.level() // of which only the blocks change in a run
 	for range longestRun {
 		end := f.executing().end
-		if end > until || end == until && vtime.ClassStep >= class || end >= stop {
-			break
-		}
-		if c.ends.next() <= f.formed {
+		if end >= until || c.ends.next() <= f.formed {
 			break
 		}
 		crossing := c.crossing(f.formed + 1)
-		if crossing > e.cfg.Cache.Free() {
+		if crossing > free {
 			break
 		}
 		e.now = end
-		e.integrate(end)
+		e.books.integrate(end, level)
 		if d := end.Sub(f.lastEnd); d != gap {
 			c.deliver(e.cfg.Sink, gap, steps)
 			gap, steps = d, 0
 		}
 		steps++
-		e.repeatStep(crossing)
+		e.repeatStep(f.executing(), crossing)
+		free -= crossing
+		level.used += int64(crossing)
 	}
 	e.agenda.at[eventStep] = f.executing().end
 	if c.deliver(e.cfg.Sink, gap, steps); steps > 0 {
@@ -45,10 +51,10 @@ func (e *Engine) run(until vtime.Time, class uint8) {
 	}
 }
 
-// repeatStep ends the executing step of a decode run, begins the next one and
-// forms another like it, in which crossing members take a block.
-func (e *Engine) repeatStep(crossing int) {
-	b, c := e.inFlight.executing(), &e.Counters
+// repeatStep ends the executing step of a decode run, which is b, begins the next one
+// and forms another like it, in which crossing members take a block.
+func (e *Engine) repeatStep(b *batch, crossing int) {
+	c := &e.Counters
 	n := int64(e.batcher.cohort.n())
 	c.BusyMicros += int64(b.duration)
 	c.Steps++
@@ -57,5 +63,5 @@ func (e *Engine) repeatStep(crossing int) {
 	if e.cfg.KeepStepState {
 		e.stepState = e.State()
 	}
-	e.batcher.repeat(crossing, b.end)
+	e.batcher.repeat(b, crossing)
 }

@@ -89,15 +89,63 @@ func (d *digest) sum() uint64 {
 }
 
 // message adds the message with head m, whose fields are in b, and returns where
-// it ends.
+// it ends. It runs for every field of every message, so it reserves room for all its
+// words at once and reads integers below 128, which most fields are, by itself.
 func (d *digest) message(b []byte, m *message) (int, error) {
 	d.messages++
+	const head = 4
+	if m.fields > len(d.buf)/8-head {
+		return d.longMessage(b, m)
+	}
+	if d.fill > len(d.buf)-8*(head+m.fields) {
+		d.flush()
+	}
+	put, at := d.buf[d.fill:d.fill+8*(head+m.fields)], 8*head
+	binary.LittleEndian.PutUint64(put, uint64(m.stamp.At))
+	binary.LittleEndian.PutUint64(put[8:], uint64(m.stamp.Class))
+	binary.LittleEndian.PutUint64(put[16:], uint64(m.stamp.Source))
+	binary.LittleEndian.PutUint64(put[24:], uint64(m.kind))
+	pos := m.body
+	for i := range m.fields {
+		var word uint64
+		switch left := len(b) - pos; {
+		case left > 0 && b[pos] < 0x80:
+			word = uint64(b[pos])
+			pos++
+		case left > 2 && b[pos] == 0xcd:
+			word = uint64(binary.BigEndian.Uint16(b[pos+1:]))
+			pos += 3
+		case left > 4 && b[pos] == 0xce:
+			word = uint64(binary.BigEndian.Uint32(b[pos+1:]))
+			pos += 5
+		default:
+			var f form
+			var next int
+			if word, f, next = readScalar(b, pos); f >= octets {
+				d.fill += at
+				return d.fields(b, pos, m.fields-i)
+			}
+			pos = next
+		}
+		binary.LittleEndian.PutUint64(put[at:], word)
+		at += 8
+	}
+	d.fill += at
+	return pos, nil
+}
+
+// longMessage is message for one that may not fit buf.
+func (d *digest) longMessage(b []byte, m *message) (int, error) {
 	d.word(uint64(m.stamp.At))
 	d.word(uint64(m.stamp.Class))
 	d.word(uint64(m.stamp.Source))
 	d.word(uint64(m.kind))
-	pos := m.body
-	for range m.fields {
+	return d.fields(b, m.body, m.fields)
+}
+
+// fields adds n fields from pos on, of any type, and returns where they end.
+func (d *digest) fields(b []byte, pos, n int) (int, error) {
+	for range n {
 		word, f, next := readScalar(b, pos)
 		if f > octets {
 			return pos, f.err()
