@@ -11,7 +11,7 @@ type CapacityInput struct {
 	BlockSize     int64   // tokens per block
 }
 
-// Limit is what keeps an instance from sustaining a higher rate.
+// Limit names the resource that bounds the rate of an instance.
 type Limit string
 
 // Limits.
@@ -27,7 +27,7 @@ type CapacityEstimate struct {
 	Rate     float64 // requests per second, finite and above 0
 	Requests int64   // in the batch at that rate
 	StepTime float64 // mean time of a step at that rate, µs
-	Binds    Limit
+	Binds    Limit   // that is reached at that rate
 }
 
 // Capacity estimates the highest request rate that one instance can sustain.
@@ -44,14 +44,13 @@ type CapacityEstimate struct {
 // n − a + a·L tokens per step. The α part of a model delays requests, but not
 // the instance, and does not enter.
 //
-// Prefills come whole, not smeared over the steps, and time is not linear in
-// them (a step without prefill is bound by memory, one with several by
-// compute), so T(n) is the mean over the number of prefills in a step; see
-// meanStep.
+// Some steps have several prefills, others none, and the time of a step is not linear
+// in them: memory bounds a step without prefill, compute one with several. So T(n) is
+// the mean over the number of prefills in a step; see meanStep.
 //
-// Left out: prompts of unequal length, hits in the prefix cache, preemption,
-// places in the batch of requests whose prompt takes several steps. A backlog served step
-// by step comes out within a few percent (see the test).
+// Not modelled: prompts of unequal length, hits in the prefix cache, preemption, and
+// seats of requests whose prefill takes several steps. The rate is within a few
+// percent of a simulated backlog (see the test).
 func Capacity(m Model, in CapacityInput) CapacityEstimate {
 	in.Input, in.Output = atLeastOne(in.Input), atLeastOne(in.Output)
 	in.Tokens = max(1, min(in.Tokens, math.MaxInt32)) // no step holds more, and no sum overflows
@@ -83,11 +82,11 @@ func atLeastOne(x float64) float64 {
 	return min(x, 1e6)
 }
 
-// midway is the tokens of a request half-way through its output, L + O/2.
+// midway returns the tokens of a request half-way through its output, L + O/2.
 func (in *CapacityInput) midway() float64 { return in.Input + float64(in.Output/2) }
 
-// limit is the largest n that max_num_seqs, KV cache and token budget allow, at least
-// 1, and which of them it is.
+// limit returns the largest n, at least 1, that max_num_seqs, KV cache and token
+// budget allow, and which of them binds.
 func (in *CapacityInput) limit() (n int64, binds Limit) {
 	n, binds = max(1, in.MaxSeqs), MaxSeqs
 	perRequest := int64(math.Ceil(in.midway() / float64(max(1, in.BlockSize))))
@@ -101,15 +100,15 @@ func (in *CapacityInput) limit() (n int64, binds Limit) {
 	return n, binds
 }
 
-// manyPieces is the mean number of prefills per step from which on the spread
-// around it no longer matters.
+// manyPieces is the mean number of prefills per step above which its spread is
+// ignored.
 const manyPieces = 16
 
-// meanStep is T(n). With c the tokens that the decodes leave of the budget, a
-// prefill comes in pieces of min(L, c) tokens. Each of the n requests is at a
-// piece of its prompt with the same probability, so their number in a step is
-// binomial. What the budget cuts off is made up by steps that are full, so that
-// a·L tokens are prefilled on average.
+// meanStep returns T(n). With c the token budget less the decodes, a prefill is
+// computed in pieces of min(L, c) tokens. Each of the n requests is in prefill with
+// the same probability, so the number of pieces in a step is binomial. The budget cuts
+// the largest of these steps; some full steps are added so that a·L tokens are
+// prefilled on average.
 func (in *CapacityInput) meanStep(m Model, b *Batch, n int64) float64 {
 	arriving := float64(n) / in.Output
 	decodes := int64(math.Round(float64(n) - arriving))
@@ -144,7 +143,7 @@ func (in *CapacityInput) meanStep(m Model, b *Batch, n int64) float64 {
 	return float64((1-full)*time) + float64(full*in.step(m, b, decodes, room, piece))
 }
 
-// step is the time of one step, at least 1 µs as in the engine. The step has
+// step returns the time of one step, at least 1 µs as in the engine. The step has
 // decodes half-way through their output, and prefill tokens in pieces.
 func (in *CapacityInput) step(m Model, b *Batch, decodes, prefill, piece int64) float64 {
 	if decodes+prefill == 0 {

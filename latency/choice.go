@@ -15,14 +15,14 @@ import (
 //go:embed data/physics.json
 var physicsSets []byte
 
-// shippedSet is a PhysicsSet with what its own JSON leaves out.
+// shippedSet is a PhysicsSet with two fields of Training that have no JSON name.
 type shippedSet struct {
 	PhysicsSet
 	Async   bool `json:"async_scheduling"`
 	Chunked bool `json:"chunked_prefill"`
 }
 
-// PhysicsSets are the coefficient sets that come with the program, in order of
+// PhysicsSets returns the coefficient sets that come with the program, in order of
 // name. They are shared and must not be changed.
 var PhysicsSets = sync.OnceValue(func() []*PhysicsSet {
 	var shipped []shippedSet
@@ -50,9 +50,9 @@ func FindPhysicsSet(name string) (*PhysicsSet, error) {
 	return nil, &Unknown{Kind: "coefficient set", Name: name, Nearest: nearest(name, known, 3), Remedy: "or give a file that blis train wrote"}
 }
 
-// Hold-outs that say something of a run: of another load of a measured model,
-// of a model that was not measured, of the same load a little later. blis train
-// writes them.
+// Hold-outs, as blis train writes them: their errors are those for another load of a
+// measured model, for a model that was not measured, and for the same load a little
+// later.
 const (
 	HeldOutWorkload = "leave-one-workload-out"
 	HeldOutModel    = "leave-one-model-out"
@@ -72,23 +72,23 @@ func (s *Stated) String() string {
 	return fmt.Sprintf("E2E %.1f %%, TPOT %.1f %%, TTFT %.1f %% (median of %d runs, %s)", s.E2E, s.TPOT, s.TTFT, s.Runs, s.HeldOut)
 }
 
-// RooflineStated is roofline's error on the runs that the shipped sets of H100
-// were fitted to (vLLM 0.15.1, four models). Nothing of it was fitted to them.
-// blis validate makes the figures; docs/latency.md has the table.
+// RooflineStated returns the error of roofline on the runs to which the shipped sets
+// of H100 were fitted (vLLM 0.15.1, four models). Roofline itself was not fitted.
+// blis validate computes the figures; docs/latency.md has the table.
 func RooflineStated() Stated {
 	return Stated{HeldOut: "on H100, not fitted", TTFT: 3.07, TPOT: 14.22, E2E: 14.05, Runs: 9}
 }
 
-// StatedError is the error that applies to a run with the given reasons of
-// Coverage: for a measured model the error on a held-out load, for another model of
-// the kind the error on a held-out model. It is nil if no stated error applies.
+// StatedError returns the stated error for a run with these reasons of Coverage: on a
+// held-out load for a measured model, on a held-out model for another model of the
+// kind. It is nil if no stated error applies.
 func (s *PhysicsSet) StatedError(reasons []string) *Stated {
 	labels := []string{HeldOutWorkload, HeldOutModel, HeldOutTail}
 	for _, r := range reasons {
 		switch {
 		case strings.HasPrefix(r, ModelNotMeasured):
 			labels = []string{HeldOutModel}
-		case !strings.HasPrefix(r, AsyncDiffers):
+		case !strings.HasPrefix(r, asyncDiffers):
 			return nil
 		}
 	}
@@ -100,8 +100,8 @@ func (s *PhysicsSet) StatedError(reasons []string) *Stated {
 	return nil
 }
 
-// stated is what the set states under one hold-out, nil unless that is all of
-// TTFT, TPOT and E2E: a set that was fitted to steps says nothing of requests.
+// stated returns the errors under one hold-out, nil if TTFT, TPOT or E2E is missing:
+// a set that was fitted to steps has no errors of requests.
 func (s *PhysicsSet) stated(label string) *Stated {
 	stated := Stated{HeldOut: label}
 	known := 0
@@ -123,7 +123,7 @@ func (s *PhysicsSet) stated(label string) *Stated {
 	return &stated
 }
 
-// Choice is a latency model and what is stated of its error.
+// Choice is a latency model with its stated error.
 type Choice struct {
 	Set    *PhysicsSet // of physics; nil: roofline
 	Stated Stated
@@ -138,9 +138,9 @@ func (c *Choice) Name() string {
 }
 
 // Choose returns the latency model with the lowest stated error of E2E whose
-// coverage includes the run, and the next, nil if there is none. Roofline covers
-// everything. Whether batches are formed ahead is left to the set: a run that
-// wants it otherwise is warned by Coverage.
+// coverage includes the run, and the next best, nil if there is none. Roofline covers
+// everything. Async scheduling is assumed to be as in the data of the set; Coverage
+// warns if it is not.
 func Choose(d *Deployment, e EngineLimits) (best Choice, next *Choice) {
 	best = Choice{Stated: RooflineStated()}
 	for _, set := range PhysicsSets() {
@@ -159,49 +159,49 @@ func Choose(d *Deployment, e EngineLimits) (best Choice, next *Choice) {
 	return best, next
 }
 
-// NearMiss is the sets that Choose would have taken if one setting of the run were
+// NearMiss names the sets that Choose would have taken if one setting of the run were
 // different: their stated errors are lower than the error of its choice.
 type NearMiss struct {
 	Setting string   // setting of a run: tp, hardware, …
-	Value   string   // as it is: "TP 8 (fitted to 1 to 4)"
+	Value   string   // of the run, and what was measured: "TP 8 (fitted to 1 to 4)"
 	Sets    []string // names
 }
 
-// NearMisses is what separates a run from sets that cover all of it but one
-// setting. Runs on the two sides of it get different latency models. If best is a
-// set, sets of other models and GPUs do not count: each has its own.
+// NearMisses returns the sets that cover all settings of a run but one, by setting: a
+// change of this setting changes the latency model. If best is a set, sets of other
+// models and GPUs do not count: each has its own.
 func NearMisses(d *Deployment, e EngineLimits, best Choice) []NearMiss {
 	var list []NearMiss
 	for _, set := range PhysicsSets() {
 		gap, stated := set.onlyGap(d, e)
-		if stated == nil || stated.E2E >= best.Stated.E2E || best.Set != nil && (gap.Setting == "model" || gap.Setting == "hardware") {
+		if stated == nil || stated.E2E >= best.Stated.E2E || best.Set != nil && (gap.setting == "model" || gap.setting == "hardware") {
 			continue
 		}
-		i := slices.IndexFunc(list, func(m NearMiss) bool { return m.Setting == gap.Setting && m.Value == gap.Value })
+		i := slices.IndexFunc(list, func(m NearMiss) bool { return m.Setting == gap.setting && m.Value == gap.value })
 		if i < 0 {
 			i = len(list)
-			list = append(list, NearMiss{Setting: gap.Setting, Value: gap.Value})
+			list = append(list, NearMiss{Setting: gap.setting, Value: gap.value})
 		}
 		list[i].Sets = append(list[i].Sets, set.Name)
 	}
 	return list
 }
 
-// onlyGap is the one setting that is against the set, and what the set would
-// state for the run without it; nil where nothing or more is.
-func (s *PhysicsSet) onlyGap(d *Deployment, e EngineLimits) (gap Gap, stated *Stated) {
+// onlyGap returns the one setting that the set does not cover, and the stated error
+// if it did; nil if it covers all settings or two are not covered.
+func (s *PhysicsSet) onlyGap(d *Deployment, e EngineLimits) (gap coverageGap, stated *Stated) {
 	var mild []string
-	for _, g := range s.Gaps(d, e, s.TrainedOn.AsyncScheduling) {
+	for _, g := range s.gaps(d, e, s.TrainedOn.AsyncScheduling) {
 		switch {
-		case strings.HasPrefix(g.Reason, ModelNotMeasured):
-			mild = append(mild, g.Reason)
-		case gap.Setting == "":
+		case strings.HasPrefix(g.reason, ModelNotMeasured):
+			mild = append(mild, g.reason)
+		case gap.setting == "":
 			gap = g
-		case gap.Setting != g.Setting:
+		case gap.setting != g.setting:
 			return gap, nil
 		}
 	}
-	if gap.Setting == "" {
+	if gap.setting == "" {
 		return gap, nil
 	}
 	return gap, s.StatedError(mild)

@@ -17,9 +17,9 @@ import (
 // or three matrices follows from the model type, and a type that is not known
 // has three.
 //
-// What the file has and no count follows (windows, layers that are no
-// attention, layers that guess ahead, encoders of images) is listed in
-// NotModelled. Rotary scaling does not lengthen max_position_embeddings.
+// NotModelled lists properties in the file that the counts ignore: sliding windows,
+// layers without attention, multi-token prediction, image encoders. Rotary scaling
+// does not increase max_position_embeddings.
 func ParseModel(data []byte, file string) (ModelSpec, error) {
 	var top map[string]json.RawMessage
 	if err := json.Unmarshal(data, &top); err != nil {
@@ -47,7 +47,7 @@ func ParseModel(data []byte, file string) (ModelSpec, error) {
 	return s, nil
 }
 
-// jsonError says on which line the file stops being JSON.
+// jsonError adds the line to an error of the JSON decoder.
 func jsonError(err error, data []byte, file string) error {
 	var syntax *json.SyntaxError
 	if errors.As(err, &syntax) {
@@ -179,8 +179,8 @@ func (c *config) headDim(s *ModelSpec) int64 {
 	return max(1, s.Hidden/s.Heads)
 }
 
-// elements reads the type of weights and activations. vLLM serves float32
-// checkpoints in 16 bits by default, and so does this.
+// elements reads the type of weights and activations. As in vLLM, float32
+// checkpoints are served in 16 bits by default.
 func (c *config) elements(s *ModelSpec) {
 	name := c.text("torch_dtype", "dtype")
 	switch strings.TrimPrefix(name, "torch.") {

@@ -35,8 +35,8 @@ func (c *config) experts(s *ModelSpec) {
 	}
 }
 
-// sharedExperts is the width of all shared experts together: said outright, or
-// their number times the width of one.
+// sharedExperts returns the width of all shared experts together: the value of its
+// field, or their number times the width of one.
 func (c *config) sharedExperts(s *ModelSpec) int64 {
 	const most = 1 << 30 // far above what is valid, and products fit
 	n := c.integer(0, "n_shared_experts", "num_shared_experts", "moe_num_shared_experts")

@@ -127,7 +127,7 @@ func (c *config) list(name string) []int64 {
 	return v
 }
 
-// excerpt keeps an error one line long.
+// excerpt shortens a value from the file, so that an error is one line.
 func excerpt(raw json.RawMessage) string {
 	return excerptText(strings.Join(strings.Fields(string(raw)), " "))
 }

@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// notModelled lists what the file has and no count follows. Its words are ours
-// and the names of fields, so that they can be printed. Values of a wrong type
-// are passed over: nothing depends on them.
+// notModelled returns the properties in the file that the counts ignore. The texts
+// have names of fields but no values from the file, so they can be printed. Values of
+// a wrong type are ignored: nothing depends on them.
 func (c *config) notModelled(s *ModelSpec) []string {
 	var notes []string
 	add := func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }

@@ -88,8 +88,7 @@ func (c *config) weightWidth(s *ModelSpec, q *quantConfig) {
 	}
 }
 
-// groupWidth takes the largest widths of all groups of a compressed-tensors
-// file.
+// groupWidth returns the largest widths of all groups of a compressed-tensors file.
 func (c *config) groupWidth(s *ModelSpec, groups map[string]quantGroup) {
 	var bits, activations int64
 	scales := 0.0

@@ -240,7 +240,7 @@ func FuzzParseModel(f *testing.F) {
 			}
 			return
 		}
-		if s.Validate() != nil || s.Counts().LinearFLOPs() <= 0 || s.Counts().PrefillPairFLOPs() <= 0 || s.Counts().DecodePairFLOPs() <= 0 || s.Counts().Parameters() < s.Counts().ActiveParameters() ||
+		if s.Validate() != nil || s.Counts().linearFLOPs() <= 0 || s.Counts().PrefillPairFLOPs() <= 0 || s.Counts().DecodePairFLOPs() <= 0 || s.Counts().Parameters() < s.Counts().ActiveParameters() ||
 			s.Counts().ResidentWeightBytes() <= 0 || !(s.Counts().StreamedWeightBytes(1) > 0) || s.Counts().KVBytesPerToken(1) <= 0 {
 			t.Errorf("%+v", s)
 		}

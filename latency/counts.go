@@ -2,11 +2,10 @@ package latency
 
 import "math"
 
-// Counts is what follows from the shape of a model: operations, weights and
-// bytes. Each is computed when it is asked for.
+// Counts computes operations, weights and bytes from the shape of a model.
 type Counts struct{ of *ModelSpec }
 
-// Counts are the counts of the model. They follow changes of s.
+// Counts returns the counts of the model. They follow changes of s.
 func (s *ModelSpec) Counts() Counts { return Counts{s} }
 
 // q and kv are the widths of the queries and of keys or values.
@@ -46,16 +45,16 @@ func (c Counts) expertWeights() int64 {
 func (c Counts) routerWeights() int64 { return c.of.Hidden * c.of.Experts }
 func (c Counts) headWeights() int64   { return c.of.Hidden * c.of.Vocab }
 
-// AttentionFLOPs is the work of the projections of one layer for one token:
+// attentionFLOPs is the work of the projections of one layer for one token:
 // 2h(q + 2kv) + 2qh, with latent attention
 // 2[h·r_q + r_q·n_h(d_n+d_r) + h(r_kv+d_r) + r_kv·n_h(d_n+d_v) + n_h·d_v·h], or
 // h·n_h(d_n+d_r) for the first two terms where queries are projected in one
 // step. The products of queries and keys are not in it.
-func (c Counts) AttentionFLOPs() int64 { return 2 * c.attentionWeights() }
+func (c Counts) attentionFLOPs() int64 { return 2 * c.attentionWeights() }
 
-// MLPFLOPs is the work of one layer's MLP for one token: n_p·2hf, and for an
+// mlpFLOPs is the work of one layer's MLP for one token: n_p·2hf, and for an
 // MoE layer k·n_p·2h·f_expert + 2hE plus its shared experts.
-func (c Counts) MLPFLOPs() int64 {
+func (c Counts) mlpFLOPs() int64 {
 	if c.of.Experts == 0 {
 		return 2 * c.denseWeights()
 	}
@@ -68,15 +67,15 @@ func (c Counts) HeadFLOPs() int64 { return 2 * c.headWeights() }
 // LayerFLOPs is the work of all layers for one token, without the head.
 func (c Counts) LayerFLOPs() int64 {
 	dense, moe := c.split()
-	flops := c.of.Layers*c.AttentionFLOPs() + dense*2*c.denseWeights()
+	flops := c.of.Layers*c.attentionFLOPs() + dense*2*c.denseWeights()
 	if moe > 0 {
-		flops += moe * c.MLPFLOPs()
+		flops += moe * c.mlpFLOPs()
 	}
 	return flops
 }
 
-// LinearFLOPs is LayerFLOPs with the head.
-func (c Counts) LinearFLOPs() int64 { return c.LayerFLOPs() + c.HeadFLOPs() }
+// linearFLOPs is LayerFLOPs with the head.
+func (c Counts) linearFLOPs() int64 { return c.LayerFLOPs() + c.HeadFLOPs() }
 
 // PrefillPairFLOPs is the work of attention per pair of query and key over all
 // layers in prefill: 4·n_l·q, a multiplication and an addition each for scores
@@ -99,10 +98,10 @@ func (c Counts) DecodePairFLOPs() int64 {
 	return 2 * c.of.Layers * c.of.Heads * (2*c.of.LatentRank + c.of.RopeDim)
 }
 
-// KVBytesPerToken is what one token takes in the KV caches of all tp GPUs
-// together: 2·n_l·kv·b_kv, and tp/KVHeads times that when there are more GPUs
-// than KV heads and heads are replicated. With latent attention every GPU has
-// the whole n_l·(r_kv + d_r)·b_kv.
+// KVBytesPerToken returns the bytes of one token in the KV caches of all tp GPUs
+// together: 2·n_l·kv·b_kv, and tp/KVHeads times as many if there are more GPUs than
+// KV heads, which are then copied. With latent attention every GPU has the whole
+// n_l·(r_kv + d_r)·b_kv.
 func (c Counts) KVBytesPerToken(tp int) int64 {
 	width := 2 * c.kv()
 	if c.of.LatentRank != 0 {
@@ -129,13 +128,14 @@ func (c Counts) ActiveParameters() int64 {
 	return c.Parameters() - moe*(c.of.Experts-c.of.ActiveExperts)*c.expertWeights()
 }
 
-// layerWeights are the weights that quantisation applies to.
+// layerWeights is the number of weights that quantisation applies to.
 func (c Counts) layerWeights() int64 {
 	dense, moe := c.split()
 	return c.of.Layers*c.attentionWeights() + dense*c.denseWeights() + moe*(c.of.Experts*c.expertWeights()+c.sharedWeights())
 }
 
-// plainWeights are those that it leaves alone: embeddings, head, routers, norms.
+// plainWeights is the number of weights that are never quantised: embeddings, head,
+// routers, norms.
 func (c Counts) plainWeights() int64 {
 	_, moe := c.split()
 	n := c.headWeights() + moe*c.routerWeights() + (2*c.of.Layers+1)*c.of.Hidden + c.of.Layers*(c.of.QueryRank+c.of.LatentRank)
@@ -164,9 +164,9 @@ func (c Counts) ResidentWeightBytes() int64 {
 	return (n*c.of.WeightBits+7)/8 + int64(scales) + c.plainWeights()*c.of.ElementBytes
 }
 
-// StreamedWeightBytes is what a step over b scheduled tokens reads of the
-// weights: every layer once, the head, and of the experts the share that b
-// tokens are expected to touch, 1 − (1 − k/E)^b. 0 tokens read nothing.
+// StreamedWeightBytes returns the bytes of weights that a step over b scheduled
+// tokens reads: every layer once, the head, and the expected share of experts that b
+// tokens use, 1 − (1 − k/E)^b. 0 tokens read nothing.
 func (c Counts) StreamedWeightBytes(b int64) float64 {
 	if b <= 0 {
 		return 0
@@ -187,11 +187,11 @@ func (c Counts) expertBytes() float64 {
 	return float64(moe*c.of.Experts*c.expertWeights()) * c.bitsPerWeight() / 8
 }
 
-// bitsPerWeight is what a weight of attention or MLP takes with its share of
+// bitsPerWeight returns the bits of a weight of attention or MLP with its share of
 // the scales.
 func (c Counts) bitsPerWeight() float64 { return float64(c.of.WeightBits) + c.of.ScaleBits }
 
-// expertShare is the expected share of experts that b tokens touch.
+// expertShare returns the expected share of experts that b tokens use.
 func (c Counts) expertShare(b int64) float64 {
 	if c.of.Experts == 0 {
 		return 0

@@ -6,40 +6,38 @@ import (
 	"strings"
 )
 
-// ModelNotMeasured begins the reason of Coverage that weighs least: another
-// model of the kind was measured, on all else that counts.
+// ModelNotMeasured begins a reason of Coverage: the set was fitted to other models of
+// the same kind, dense or MoE. With this reason alone HeldOutModel errors apply.
 const ModelNotMeasured = "model family not measured"
 
-// AsyncDiffers begins the reason of Coverage that speaks of the schedule, not of
-// the time of steps.
-const AsyncDiffers = "async scheduling"
+// asyncDiffers begins a reason of Coverage: async scheduling changes the schedule,
+// not the time of a step.
+const asyncDiffers = "async scheduling"
 
-// Gap is a setting in which a run lies outside of what a set was fitted to.
-type Gap struct {
-	Setting string // setting of a run: model, hardware, tp, …
-	Value   string // the run's, and what was measured: "TP 8 (fitted to 1 to 4)"
-	Reason  string // a clause of Coverage
+// coverageGap is one setting of a run that the data of a set do not include.
+type coverageGap struct {
+	setting string // setting of a run: model, hardware, tp, …
+	value   string // of the run, and what was measured: "TP 8 (fitted to 1 to 4)"
+	reason  string // element of Coverage
 }
 
-// Coverage says where a run lies outside of what the set was fitted to, a
-// short clause per reason, none when it is covered. There are two levels of
-// knowing a model: the set may have been fitted to it, or only to others of its
-// kind, dense or MoE. Models count as the same when all that features
-// depend on is, so a chat model is known by its base.
+// Coverage returns the reasons why the data of the set do not include the settings
+// of a run, a short clause each; none if the run is covered. Two models count as the
+// same if all their features are equal, as for a chat model and its base.
 func (s *PhysicsSet) Coverage(d *Deployment, e EngineLimits, async bool) []string {
 	var reasons []string
-	for _, g := range s.Gaps(d, e, async) {
-		reasons = append(reasons, g.Reason)
+	for _, g := range s.gaps(d, e, async) {
+		reasons = append(reasons, g.reason)
 	}
 	return reasons
 }
 
-// Gaps is Coverage by setting.
-func (s *PhysicsSet) Gaps(d *Deployment, e EngineLimits, async bool) []Gap {
+// gaps is Coverage by setting.
+func (s *PhysicsSet) gaps(d *Deployment, e EngineLimits, async bool) []coverageGap {
 	t := &s.TrainedOn
-	var gaps []Gap
+	var gaps []coverageGap
 	add := func(setting, value, format string, args ...any) {
-		gaps = append(gaps, Gap{setting, value, fmt.Sprintf(format, args...)})
+		gaps = append(gaps, coverageGap{setting, value, fmt.Sprintf(format, args...)})
 	}
 	m, kind := d.Model, d.Model.Kind()
 	known := slices.ContainsFunc(t.Models, m.isSameAs)
@@ -73,7 +71,7 @@ func (s *PhysicsSet) Gaps(d *Deployment, e EngineLimits, async bool) []Gap {
 			"max-num-batched-tokens %d is outside %d to %d", n, t.BatchedTokensMin, t.BatchedTokensMax)
 	}
 	if async != t.AsyncScheduling {
-		add("async-scheduling", AsyncDiffers+" "+onOff(async), AsyncDiffers+" is %s, measured %s", onOff(async), onOff(t.AsyncScheduling))
+		add("async-scheduling", asyncDiffers+" "+onOff(async), asyncDiffers+" is %s, measured %s", onOff(async), onOff(t.AsyncScheduling))
 	}
 	if e.ChunkedPrefill != t.ChunkedPrefill {
 		add("enable-chunked-prefill", "chunked prefill "+onOff(e.ChunkedPrefill), "chunked prefill is %s, measured %s", onOff(e.ChunkedPrefill), onOff(t.ChunkedPrefill))
@@ -88,9 +86,9 @@ func fromTo(low, high int64) string {
 	return fmt.Sprintf("%d to %d", low, high)
 }
 
-// asBuiltIn reports whether the GPU has the numbers of the built-in one of its
-// name, if there is one: a user's file may call anything an H100. A figure that
-// is rounded otherwise is no other figure.
+// asBuiltIn reports whether the GPU has the numbers of the built-in GPU of its name,
+// if there is one: a file of the user may call anything an H100. Numbers that differ
+// by rounding count as equal.
 func (g *Hardware) asBuiltIn() bool {
 	known, err := FindHardware(g.Name)
 	if err != nil {
@@ -113,8 +111,8 @@ func onOff(v bool) string {
 	return "off"
 }
 
-// isSameAs reports whether name stands for this model or for a built-in one
-// with the same work.
+// isSameAs reports whether name is a name of this model, or of a built-in model with
+// equal features.
 func (s *ModelSpec) isSameAs(name string) bool {
 	if s.Is(name) && !s.Reshaped {
 		return true

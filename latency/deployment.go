@@ -2,17 +2,17 @@ package latency
 
 import "fmt"
 
-// Deployment is what one instance runs on: a model, split over TP GPUs of one
-// kind. It turns descriptions into ceilings. Model and GPU are shared, not
-// copied, and must not change while it is in use.
+// Deployment is the hardware and model of one instance: a model, split over TP GPUs
+// of one kind. Its methods compute ceilings: the peaks of all GPUs together. Model
+// and GPU are shared, not copied, and must not change while it is in use.
 type Deployment struct {
 	Model *ModelSpec
 	GPU   *Hardware
 	TP    int // GPUs per instance (tensor parallelism)
 }
 
-// pcieEfficiency is the share of PCIe's one-way rate that transfers reach, where
-// a description says no other.
+// pcieEfficiency is the share of PCIe's one-way rate that transfers reach, unless
+// the description of the GPU has another.
 const pcieEfficiency = 0.75
 
 // Validate returns one error that names everything impossible in model, GPU
@@ -26,7 +26,7 @@ func (d *Deployment) Validate() error {
 func (d *Deployment) check(p *problems) {
 	checkModel(d.Model, p)
 	d.GPU.check(p)
-	if text := d.dividesHeads(); text != "" {
+	if text := d.headsProblem(); text != "" {
 		p.add("tp", "%s", text)
 	}
 }
@@ -34,10 +34,10 @@ func (d *Deployment) check(p *problems) {
 // maxTP is far more than any machine has.
 const maxTP = 1024
 
-// dividesHeads says what keeps the heads from being split evenly, "" when they
-// can be: query heads are dealt out, KV heads too or, when they are fewer than
-// the GPUs, copied. Latent attention has one latent vector, which is copied.
-func (d *Deployment) dividesHeads() string {
+// headsProblem returns why the heads cannot be split evenly over the GPUs, "" if
+// they can. Query heads are split. KV heads are split, or copied if they are fewer
+// than the GPUs. The one latent vector of latent attention is copied.
+func (d *Deployment) headsProblem() string {
 	heads, kvHeads, tp := d.Model.Heads, d.Model.KVHeads, int64(d.TP)
 	switch {
 	case tp < 1 || tp > maxTP:
@@ -68,18 +68,13 @@ func (d *Deployment) ComputeCeiling() float64 {
 // BandwidthCeiling is the memory bandwidth of all GPUs together, bytes/s.
 func (d *Deployment) BandwidthCeiling() float64 { return float64(d.GPU.Bandwidth * float64(d.TP)) }
 
-// KVBytesPerToken is what one token takes in the KV caches of all GPUs.
+// KVBytesPerToken returns the bytes of one token in the KV caches of all GPUs
+// together.
 func (d *Deployment) KVBytesPerToken() int64 { return d.Model.Counts().KVBytesPerToken(d.TP) }
 
-// AllReduce is the time of one all-reduce of the given bytes, µs:
-// latency(TP) + 2(TP−1)/TP·bytes/one-way link bandwidth; 0 at TP 1.
-func (d *Deployment) AllReduce(bytes float64) float64 {
-	fixed, perByte := d.allReduce()
-	return fixed + float64(perByte*bytes)
-}
-
-// allReduce splits AllReduce into its µs and its µs per byte. The latency is
-// the one measured on the next larger number of 2, 4 and 8 GPUs, or on 8.
+// allReduce returns the latency of an all-reduce, µs, and its further time per byte,
+// µs: latency(TP) and 2(TP−1)/TP / one-way link bandwidth; both are 0 at TP 1. The
+// latency is the one measured on the next larger number of 2, 4 and 8 GPUs, or on 8.
 func (d *Deployment) allReduce() (fixed, perByte float64) {
 	switch {
 	case d.TP <= 1:

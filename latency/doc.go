@@ -1,37 +1,35 @@
-// Package latency says how long things take: a model turns the composition of
-// a batch into the time of a step, and the state of an instance into the time
-// a request needs from delivery to the queue.
+// Package latency computes the times of a server: of a step from the composition of
+// its batch, and of a request from delivery to the wait queue from the state of the
+// instance.
 //
 // The map:
 //
-//	model.go         Model, the three questions; Batch and QueueInput, what it may read
-//	blackbox.go      Blackbox: two straight lines with fitted coefficients
-//	coefficients.go  the published coefficients per (model, GPU, TP)
-//	roofline.go      Roofline: compute against memory, from the two descriptions below
-//	physics.go       Physics: features of the work and the state, weighed by fitted
-//	                 coefficients; features.go computes them
-//	physics_set.go   such coefficients with what they were fitted to; physics_format.go
+//	model.go         Model, the interface of latency models; Batch and QueueInput, its inputs
+//	blackbox.go      Blackbox: two straight lines, and the published coefficients per
+//	                 (model, GPU, TP)
+//	roofline.go      Roofline: the longer of compute and memory, from model and GPU
+//	physics.go       Physics: fitted coefficients of features of the work and the state;
+//	                 features.go computes the features
+//	physics_set.go   PhysicsSet: coefficients with the data of their fit; physics_format.go
 //	                 writes them to a file, coverage.go compares them with a run
-//	spec.go          ModelSpec, the shape of a model, and what shapes there can be
-//	counts.go        Counts, what follows from it: FLOPs, parameters, weight bytes, KV bytes
+//	choice.go        the shipped coefficient sets, and the set that covers a run best
+//	spec.go          ModelSpec, the shape of a model, and its legal values
+//	counts.go        Counts of a model: FLOPs, parameters, weight bytes, KV bytes
 //	config.go        a ModelSpec from a Hugging Face config.json; config_fields.go
 //	                 looks fields up, config_experts.go and config_quant.go read
-//	                 fields of MoE and of quantised models, config_notes.go says
+//	                 fields of MoE and of quantised models, config_notes.go lists
 //	                 what is not modelled
 //	models.go        the built-in models
 //	widths.go        Widths: vLLM's flags for the widths of weights and KV cache
 //	hardware.go      Hardware: GPUs, built in or from a file; vLLM's default limits;
 //	                 hardware_json.go reads files of the public simulator
-//	choice.go        the coefficients of physics that are shipped, and which of them
-//	                 cover a run best
 //	deployment.go    Deployment: model × GPU × TP, ceilings and all-reduce
-//	memory.go        KV blocks of an instance, or that the model does not fit; Bytes,
-//	                 an amount of memory in flags and files
-//	yaml.go          reading the files of models, GPUs and coefficients; embedded.go
-//	                 reads of the built-in ones only what is asked for
-//	names.go         Unknown: the error for a name that is in no list
-//	problems.go      what is wrong with an input, all of it in one error
+//	memory.go        KV blocks of an instance, or DoesNotFit; Bytes, an amount of
+//	                 memory in flags and files
 //	capacity.go      the request rate that one instance can sustain
+//	input.go         reading of YAML files; Unknown, the error for an unknown name; one
+//	                 error for all problems of an input
+//	embedded.go      look-up in the built-in lists, which decodes only what is needed
 //
 // docs/latency.md has every formula, README.md where they are easily got wrong.
 //

@@ -7,8 +7,7 @@ import (
 )
 
 // embedded is one entry of an embedded list, decoded at the first look-up of
-// one of its names. Decoding the lists whole takes milliseconds, more than a
-// short run.
+// one of its names. Decoding whole lists takes milliseconds, more than a short run.
 type embedded[T any] struct {
 	names  []string // on its first lines: ids or name, aliases
 	values func() []T
@@ -17,10 +16,9 @@ type embedded[T any] struct {
 // itemMark begins each entry of an embedded list.
 const itemMark = "\n  - "
 
-// embeddedList cuts an embedded file into the entries of its one list. parse
-// reads a file of the same form; what it is given holds one entry. The text is
-// ours, and a test compares the pieces with the whole, so the cut needs no
-// understanding of YAML.
+// embeddedList cuts an embedded file into the entries of its one list. parse reads a
+// file of the same form with one entry. The files are our own, and a test compares
+// the entries with the whole, so the cut needs no YAML parser.
 func embeddedList[T any](file []byte, name string, parse func(data []byte, file string) ([]T, error)) []embedded[T] {
 	head, rest, _ := strings.Cut(string(file), itemMark)
 	key := head[strings.LastIndexByte(head, '\n')+1:]
@@ -37,8 +35,8 @@ func embeddedList[T any](file []byte, name string, parse func(data []byte, file 
 	return list
 }
 
-// itemNames are the values of ids or name and of aliases, an entry's first and
-// perhaps second line.
+// itemNames returns the values of ids or name and of aliases, which are the first and
+// perhaps the second line of an entry.
 func itemNames(item string) []string {
 	first, rest, _ := strings.Cut(item, "\n")
 	second, _, _ := strings.Cut(rest, "\n")
@@ -49,14 +47,14 @@ func itemNames(item string) []string {
 	return names
 }
 
-// listOf is what follows the key of a line: one value or several in brackets.
+// listOf returns the values after the key of a line: one, or several in brackets.
 func listOf(line string) []string {
 	_, value, _ := strings.Cut(line, ": ")
 	return strings.Split(strings.Trim(value, "[]"), ", ")
 }
 
-// find returns the value that is what the name says. Only entries that mention
-// the name, or end an id with it, are decoded.
+// find returns the value for which is(value, name) is true. It decodes only entries
+// with this name, or with an id that ends in it.
 func find[T any](list []embedded[T], name string, is func(*T, string) bool) (value T, found bool) {
 	for _, e := range list {
 		if !slices.ContainsFunc(e.names, func(n string) bool { return strings.EqualFold(n, name) || strings.EqualFold(baseName(n), name) }) {
@@ -80,6 +78,5 @@ func all[T any](list []embedded[T]) []T {
 	return values
 }
 
-// DataDate is the day on which the data shipped in data/ last changed:
-// coefficients, models and GPUs.
+// DataDate is the day of the last change of data/: coefficients, models and GPUs.
 const DataDate = "2026-11-29"

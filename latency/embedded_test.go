@@ -1,10 +1,18 @@
 package latency
 
 import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/cespare/xxhash/v2"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -77,5 +85,78 @@ func TestLookingUpDecodesOneEntry(t *testing.T) {
 	}
 	if _, ok := find(list, "Three", is); ok || decoded != 1 {
 		t.Errorf("unknown name found: %v; decoded %d entries, want 1", ok, decoded)
+	}
+}
+
+var update = flag.Bool("update", false, "write data/physics.json anew")
+
+// TestShippedSetsAreTheFiles: the sets that come with the program are those of
+// data/physics, checked as a user's file is, in order of name.
+func TestShippedSetsAreTheFiles(t *testing.T) {
+	files, err := filepath.Glob("data/physics/*.yaml") // sorted
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	var sets []*PhysicsSet
+	var shipped []shippedSet
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		set, err := ParsePhysicsSet(data, file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if set.Name+".yaml" != filepath.Base(file) {
+			t.Errorf("%s: the set is called %s", file, set.Name)
+		}
+		sets = append(sets, set)
+		shipped = append(shipped, shippedSet{*set, set.TrainedOn.AsyncScheduling, set.TrainedOn.ChunkedPrefill})
+	}
+	text, err := json.MarshalIndent(shipped, "", " ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text = append(text, '\n'); *update {
+		if err := os.WriteFile("data/physics.json", text, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if !bytes.Equal(text, physicsSets) {
+		t.Error("data/physics.json is not what the files say: go test ./latency -run ShippedSets -update")
+	}
+	if d := cmp.Diff(sets, PhysicsSets()); d != "" {
+		t.Error(d)
+	}
+}
+
+// dataSum is what the files of data/ were on DataDate.
+const dataSum = "aeccedd041068d28"
+
+// Whoever changes shipped data changes its date: blis version and every result
+// carry it.
+func TestDataDateIsThatOfTheData(t *testing.T) {
+	if _, err := time.Parse(time.DateOnly, DataDate); err != nil {
+		t.Error(err)
+	}
+	sum := xxhash.New()
+	for _, pattern := range []string{"data/*.yaml", "data/physics/*.yaml"} {
+		paths, err := filepath.Glob(pattern)
+		if err != nil || len(paths) == 0 {
+			t.Fatal(pattern, err)
+		}
+		for _, path := range paths { // Glob sorts
+			text, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			fmt.Fprintln(sum, path, len(text))
+			sum.Write(text)
+		}
+	}
+	if got := fmt.Sprintf("%016x", sum.Sum64()); got != dataSum {
+		t.Errorf("data/ changed: set DataDate (%s) to the day of the change, and dataSum to %q", DataDate, got)
 	}
 }

@@ -77,10 +77,9 @@ func (e *EngineLimits) check(p *problems) {
 	p.between("CPU blocks", e.CPUBlocks, 0, most)
 }
 
-// Features turns batches and states of instances into vectors of features, for
-// fitting and for simulation. Everything that depends on the configuration alone is
-// in one factor per quantity of the batch. Factors are in seconds if not said
-// otherwise.
+// Features computes the features of batches and of states of instances, for fits and
+// for simulations. All that depends on the configuration alone is in one factor per
+// quantity of the batch. Factors are in seconds unless their comment says otherwise.
 type Features struct {
 	limits EngineLimits
 
@@ -91,7 +90,7 @@ type Features struct {
 	reduce, reduceToken     float64 // all-reduces per step, per scheduled token
 	transfer                float64 // moving a block over PCIe; 0 without offload
 	moe                     bool
-	touch                   expertsTouched
+	expertShare             expertShares
 	fill, headRatio         float64 // shares: one token of the budget; KV heads of heads
 
 	prompt       float64 // linear layers and head per prompt token
@@ -121,7 +120,7 @@ func NewFeatures(d *Deployment, e EngineLimits) (*Features, error) {
 		kvBytes:     float64(d.KVBytesPerToken()),
 		fill:        1 / float64(e.MaxBatchedTokens),
 		headRatio:   float64(s.KVHeads) / float64(s.Heads),
-		prompt:      float64(n.LinearFLOPs()) / compute,
+		prompt:      float64(n.linearFLOPs()) / compute,
 		moe:         s.Experts > 0,
 	}
 	f.kvToken = f.kvBytes / read
@@ -130,18 +129,17 @@ func NewFeatures(d *Deployment, e EngineLimits) (*Features, error) {
 	f.reduce = perStep * fixed / 1e6
 	f.reduceToken = perStep * perByte * float64(s.Hidden*s.ElementBytes) / 1e6
 	if f.moe {
-		f.touch = newExpertsTouched(1 - float64(s.ActiveExperts)/float64(s.Experts))
+		f.expertShare = newExpertsTouched(1 - float64(s.ActiveExperts)/float64(s.Experts))
 	}
 	if e.CPUBlocks > 0 {
 		f.transfer = f.kvBytes * float64(e.BlockSize) / d.GPU.pcieRate()
 		f.offloadRatio = float64(e.CPUBlocks) / float64(e.GPUBlocks) // of blocks of equal size
 	}
-	f.fullStep = max(float64(f.prompt*float64(e.MaxBatchedTokens)), f.streaming(f.touch.share(e.MaxBatchedTokens)))
+	f.fullStep = max(float64(f.prompt*float64(e.MaxBatchedTokens)), f.streaming(f.expertShare.share(e.MaxBatchedTokens)))
 	return f, nil
 }
 
-// Beta is the features of a step over b, each within [0, 100], whatever is in
-// b.
+// Beta returns the features of a step over b, each within [0, 100] for any b.
 func (f *Features) Beta(b *Batch) BetaVector {
 	var v BetaVector
 	f.beta(b, &v)
@@ -156,7 +154,7 @@ func (f *Features) beta(b *Batch, v *BetaVector) {
 	share := 0.0
 	if scheduled > 0 {
 		if f.moe {
-			share = f.touch.share(scheduled)
+			share = f.expertShare.share(scheduled)
 			v[betaExpertShare] = share
 		}
 		v[betaWeightStreaming] = clamp(f.streaming(share))
@@ -185,8 +183,8 @@ func (f *Features) streaming(share float64) float64 {
 	return f.weights + float64(f.experts*share)
 }
 
-// Alpha is the features of a request's way to the queue, each within [0, 100],
-// whatever is in in.
+// Alpha returns the features of the time from delivery to queued, each within
+// [0, 100] for any input.
 func (f *Features) Alpha(in QueueInput) AlphaVector {
 	e := &f.limits
 	seatUse := toUnit(float64(in.Running) / float64(e.MaxSeqs))
@@ -226,16 +224,16 @@ func clamp(x float64) float64 {
 // toUnit limits a share to [0, 1]; NaN becomes 0.
 func toUnit(x float64) float64 { return min(clamp(x), 1) }
 
-// expertsTouched computes the share of a layer's experts that n tokens touch, 1
-// − missⁿ, with the same bits as ModelSpec.expertShare. It keeps the squares
-// that power would compute each time.
-type expertsTouched struct {
+// expertShares computes the share of a layer's experts that n tokens use, 1 − missⁿ,
+// with the same bits as Counts.expertShare. It keeps the squares that power would
+// compute each time.
+type expertShares struct {
 	squares [64]float64 // miss to the power of 1, 2, 4, …
 	all     int64       // number of tokens from which on the share rounds to 1; 0: no experts
 }
 
-func newExpertsTouched(miss float64) expertsTouched {
-	var t expertsTouched
+func newExpertsTouched(miss float64) expertShares {
+	var t expertShares
 	for i := range t.squares {
 		t.squares[i] = miss
 		miss = float64(miss * miss)
@@ -247,7 +245,7 @@ func newExpertsTouched(miss float64) expertsTouched {
 	return t
 }
 
-func (t *expertsTouched) share(n int64) float64 {
+func (t *expertShares) share(n int64) float64 {
 	if n >= t.all {
 		return float64(min(t.all, 1))
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"os"
 	"testing"
 
@@ -139,7 +140,7 @@ func naiveBeta(d *Deployment, e EngineLimits, b *Batch) BetaVector {
 	n := b.Scheduled()
 	block := float64(d.KVBytesPerToken() * e.BlockSize)
 	v := BetaVector{
-		(float64(b.PrefillTokens)*float64(s.Counts().LinearFLOPs()-s.Counts().HeadFLOPs()) + float64(b.SampledRows)*float64(s.Counts().HeadFLOPs())) / compute,
+		(float64(b.PrefillTokens)*float64(s.Counts().linearFLOPs()-s.Counts().HeadFLOPs()) + float64(b.SampledRows)*float64(s.Counts().HeadFLOPs())) / compute,
 		float64(s.Counts().PrefillPairFLOPs()) * float64(b.PrefillPairs) / compute,
 		s.Counts().StreamedWeightBytes(n) / read,
 		float64(s.Counts().DecodePairFLOPs()) * float64(b.DecodeContext) / compute,
@@ -147,7 +148,7 @@ func naiveBeta(d *Deployment, e EngineLimits, b *Batch) BetaVector {
 		float64(n) / float64(e.MaxBatchedTokens),
 		float64(b.PrefillTokens) / math.Max(1e-6, float64(n)),
 		0,
-		2 * float64(s.Layers) * d.AllReduce(float64(n*s.Hidden*s.ElementBytes)) / 1e6,
+		2 * float64(s.Layers) * d.allReduceTime(float64(n*s.Hidden*s.ElementBytes)) / 1e6,
 		float64(s.KVHeads) / float64(s.Heads),
 		1 / math.Max(1, float64(n)),
 		b.PreemptionEMA,
@@ -288,7 +289,7 @@ func TestNewFeaturesNamesEveryBadField(t *testing.T) {
 func TestTouchedSharesAreThoseOfTheSpec(t *testing.T) {
 	for _, c := range [][2]int64{{8, 2}, {64, 6}, {256, 8}, {4096, 1}, {4, 4}, {1, 1}, {0, 0}} {
 		s := &ModelSpec{Experts: c[0], ActiveExperts: c[1]}
-		var u expertsTouched
+		var u expertShares
 		if s.Experts > 0 {
 			u = newExpertsTouched(1 - float64(s.ActiveExperts)/float64(s.Experts))
 		}
@@ -302,5 +303,44 @@ func TestTouchedSharesAreThoseOfTheSpec(t *testing.T) {
 				t.Fatalf("%d of %d experts, %d tokens: %v, want %v", c[1], c[0], n, got, want)
 			}
 		}
+	}
+}
+
+func TestLog1pAgreesWithPackageMath(t *testing.T) {
+	check := func(n int64) {
+		if got, want := log1p(n), math.Log1p(float64(n)); math.Abs(got-want) > 1e-15*want {
+			t.Fatalf("log1p(%d) = %v, package math has %v", n, got, want)
+		}
+	}
+	for n := range int64(100_000) {
+		check(n)
+	}
+	for shift := range 63 { // where the exponent changes
+		for off := int64(-2); off <= 2; off++ {
+			check(max(0, 1<<shift+off))
+		}
+		check(int64(math.Sqrt2 * float64(uint64(1)<<shift))) // and where the series is longest
+	}
+	check(math.MaxInt64)
+	const seed = 5
+	r := rand.New(rand.NewPCG(seed, 0))
+	for range 200_000 {
+		check(r.Int64() >> r.IntN(63))
+	}
+	for _, n := range []int64{0, -1, -7, math.MinInt64} {
+		if log1p(n) != 0 {
+			t.Errorf("log1p(%d) = %v, want 0", n, log1p(n))
+		}
+	}
+}
+
+// Bits, not values: machines must agree. CI compiles for two.
+func TestLog1pHasTheseBits(t *testing.T) {
+	hash := uint64(0)
+	for n := int64(1); n < 1<<40; n += 1 + n/97 {
+		hash = hash*0x9e3779b97f4a7c15 + math.Float64bits(log1p(n))
+	}
+	if want := uint64(0xdd1fb27fceb95b3c); hash != want {
+		t.Errorf("hash of the bits = %#x, want %#x", hash, want)
 	}
 }

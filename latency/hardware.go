@@ -12,7 +12,7 @@ import (
 	"blis/yamldoc"
 )
 
-// Hardware describes one GPU and how it talks to its neighbours.
+// Hardware describes one GPU and its links to other GPUs and to the host.
 type Hardware struct {
 	Name    string
 	Aliases []string
@@ -33,11 +33,11 @@ type Hardware struct {
 	// GPUs, µs.
 	AllReduceLatency [3]float64
 
-	// Unused are the fields of its description that nothing reads.
+	// Unused names the fields of its file that the simulation does not use.
 	Unused []string
 }
 
-// pcieRate is what transfers reach, bytes/s.
+// pcieRate returns the rate that transfers over PCIe reach, bytes/s.
 func (g *Hardware) pcieRate() float64 {
 	efficiency := g.PCIeEfficiency
 	if efficiency == 0 {
@@ -70,8 +70,8 @@ func (g *Hardware) check(p *problems) {
 	}
 }
 
-// DefaultLimits is what vLLM's server takes as max-num-batched-tokens (tokens
-// per step) and max-num-seqs (requests per step) when neither is given:
+// DefaultLimits returns the defaults of vLLM's server for max-num-batched-tokens
+// (tokens per step) and max-num-seqs (requests per step):
 // 8,192 and 1,024 on GPUs of 70 GiB and more except the A100, else 2,048 and 256.
 // gpu is nil if no GPU is named.
 func DefaultLimits(gpu *Hardware) (tokens, maxSeqs int64) {

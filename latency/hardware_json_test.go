@@ -90,8 +90,8 @@ func TestRoundingIsNoOtherGPU(t *testing.T) {
 			t.Fatal(err)
 		}
 		gaps := 0
-		for _, g := range set.Gaps(&Deployment{mustModel(t, "llama-3.1-8b"), &list[0], 1}, limits, true) {
-			if g.Setting == "hardware" {
+		for _, g := range set.gaps(&Deployment{mustModel(t, "llama-3.1-8b"), &list[0], 1}, limits, true) {
+			if g.setting == "hardware" {
 				gaps++
 			}
 		}
@@ -107,7 +107,7 @@ func TestPCIeEfficiencyOfAGPU(t *testing.T) {
 	half := *mustGPU(t, "L40S")
 	half.PCIeEfficiency = 0.5
 	d := Deployment{mustModel(t, "llama-3.1-8b"), &half, 2}
-	if got, want := d.AllReduce(1e6), 5+1e6/16e3; got < want-1e-9 || got > want+1e-9 {
+	if got, want := d.allReduceTime(1e6), 5+1e6/16e3; got < want-1e-9 || got > want+1e-9 {
 		t.Errorf("%v µs, want %v", got, want)
 	}
 	text := strings.Replace(ownGPU, "    pcie_gb_per_s:", "    pcie_efficiency: 0.5\n    pcie_gb_per_s:", 1)

@@ -13,9 +13,9 @@ func TestConstantsOfLatentAttention(t *testing.T) {
 	s := mustModel(t, "DeepSeek-V3")
 	const down, up, latent, apart, out = 7168 * 1536, 1536 * 128 * 192, 7168 * 576, 512 * 128 * 256, 128 * 128 * 7168
 	for name, c := range map[string][2]int64{
-		"attention FLOPs per layer":    {s.Counts().AttentionFLOPs(), 2 * (down + up + latent + apart + out)},
-		"MLP FLOPs per MoE layer":      {s.Counts().MLPFLOPs(), 2 * (9*3*7168*2048 + 7168*256)},
-		"FLOPs of all layers":          {s.Counts().LayerFLOPs(), 61*s.Counts().AttentionFLOPs() + 3*2*3*7168*18432 + 58*s.Counts().MLPFLOPs()},
+		"attention FLOPs per layer":    {s.Counts().attentionFLOPs(), 2 * (down + up + latent + apart + out)},
+		"MLP FLOPs per MoE layer":      {s.Counts().mlpFLOPs(), 2 * (9*3*7168*2048 + 7168*256)},
+		"FLOPs of all layers":          {s.Counts().LayerFLOPs(), 61*s.Counts().attentionFLOPs() + 3*2*3*7168*18432 + 58*s.Counts().mlpFLOPs()},
 		"FLOPs per pair in prefill":    {s.Counts().PrefillPairFLOPs(), 61 * 2 * 128 * (128 + 64 + 128)},
 		"FLOPs per pair in decode":     {s.Counts().DecodePairFLOPs(), 61 * 2 * 128 * (2*512 + 64)},
 		"KV bytes per token":           {s.Counts().KVBytesPerToken(1), 61 * 576 * 2},
@@ -31,7 +31,7 @@ func TestConstantsOfLatentAttention(t *testing.T) {
 	}
 	// Without r_q queries are one product.
 	lite := mustModel(t, "DeepSeek-V2-Lite")
-	if got, want := lite.Counts().AttentionFLOPs(), int64(2*(2048*16*192+2048*576+512*16*256+16*128*2048)); got != want {
+	if got, want := lite.Counts().attentionFLOPs(), int64(2*(2048*16*192+2048*576+512*16*256+16*128*2048)); got != want {
 		t.Errorf("attention FLOPs without r_q are %d, want %d", got, want)
 	}
 }

@@ -8,15 +8,16 @@ import (
 	"strings"
 )
 
-// Memory says how much of the GPUs an engine may use and for what.
+// Memory holds the settings of an engine from which its number of KV blocks follows.
 type Memory struct {
 	Utilization float64 // share of the GPU's memory, as vLLM's gpu-memory-utilization
 	Activations int64   // bytes per GPU that are neither weights nor KV cache
 	BlockSize   int64   // tokens per KV block
 }
 
-// DefaultMemory is vLLM's 0.9 of the memory and blocks of 16 tokens, and
-// 1.0 GB per GPU for activations, which meets the measured runs within 1 %.
+// DefaultMemory returns vLLM's defaults, 0.9 of the memory and blocks of 16 tokens,
+// and 1.0 GB per GPU for activations. With it KVBlocks is within 1 % of measured
+// runs.
 func DefaultMemory() Memory {
 	return Memory{Utilization: 0.9, Activations: 1e9, BlockSize: 16}
 }
@@ -38,8 +39,8 @@ type DoesNotFit struct {
 	Smallest  *int  // TP at which it fits, 0: at none; nil: not computed
 }
 
-// Error names model, GPU and TP and the bytes that are needed and there, and at
-// which TP it would fit, where that is known.
+// Error names model, GPU and TP, the bytes that are needed and available, and the
+// smallest TP at which the model fits, if it is known.
 func (e *DoesNotFit) Error() string {
 	text := fmt.Sprintf("%s does not fit on %s at TP %d: it needs %.2f GiB for weights, activations and one KV block, there are %.2f GiB",
 		e.Model, e.GPU, e.TP, float64(e.Needed)/(1<<30), float64(e.Available)/(1<<30))
@@ -57,9 +58,8 @@ func (e *DoesNotFit) Error() string {
 //
 //	⌊(memory·utilisation·TP − weights − TP·activations) / (KV bytes per token · block size)⌋
 //
-// with the memory that the driver reports. It is a *DoesNotFit when that is
-// below 1, and an error that names every bad field when something is
-// impossible.
+// with the memory that the driver reports. The error is a *DoesNotFit if this is
+// below 1; other errors name every impossible field.
 func (d *Deployment) KVBlocks(m Memory) (int64, error) {
 	n, err := d.blocks(m)
 	var fit *DoesNotFit
@@ -71,7 +71,7 @@ func (d *Deployment) KVBlocks(m Memory) (int64, error) {
 	return n, err
 }
 
-// blocks is KVBlocks that does not look for a TP at which the model would fit.
+// blocks is KVBlocks without DoesNotFit.Smallest.
 func (d *Deployment) blocks(m Memory) (int64, error) {
 	var p problems
 	d.check(&p)
@@ -89,12 +89,12 @@ func (d *Deployment) blocks(m Memory) (int64, error) {
 	return free / block, nil
 }
 
-// SmallestTP is the fewest GPUs that the model fits on, 0 when it fits on none
-// of up to 1,024. It has the errors of KVBlocks for TP 1, except *DoesNotFit.
+// SmallestTP returns the smallest number of GPUs on which the model fits, 0 if more
+// than 1,024 would be needed. Errors are those of KVBlocks, except *DoesNotFit.
 func (d *Deployment) SmallestTP(m Memory) (int, error) {
 	split := *d
 	for split.TP = 1; split.TP <= maxTP; split.TP++ {
-		if split.dividesHeads() != "" {
+		if split.headsProblem() != "" {
 			continue
 		}
 		_, err := split.blocks(m)
@@ -119,9 +119,9 @@ var byteUnits = []struct {
 	bytes int64
 }{{"TiB", 1 << 40}, {"TB", 1e12}, {"GiB", 1 << 30}, {"GB", 1e9}, {"MiB", 1 << 20}, {"MB", 1e6}, {"KiB", 1 << 10}, {"kB", 1e3}, {"B", 1}}
 
-// ParseBytes reads "1GB", "1.5GiB", "800 MiB" or a bare number of bytes; case
+// parseBytes reads "1GB", "1.5GiB", "800 MiB" or a bare number of bytes; case
 // does not count. It refuses what is negative, no finite number, or above 1 EiB.
-func ParseBytes(s string) (Bytes, error) {
+func parseBytes(s string) (Bytes, error) {
 	number, scale := strings.ToLower(strings.TrimSpace(s)), int64(1)
 	for _, unit := range byteUnits {
 		if rest, ok := strings.CutSuffix(number, strings.ToLower(unit.name)); ok {
@@ -147,12 +147,13 @@ func (b Bytes) String() string {
 	return strconv.FormatInt(int64(b), 10)
 }
 
-// MarshalText prints the amount as ParseBytes reads it.
+// MarshalText prints the amount as UnmarshalText reads it.
 func (b Bytes) MarshalText() ([]byte, error) { return []byte(b.String()), nil }
 
-// UnmarshalText is ParseBytes, for flags and files.
+// UnmarshalText reads "1GB", "1.5GiB", "800 MiB" or a bare number of bytes; case
+// does not count. It refuses negative numbers and amounts above 1 EiB.
 func (b *Bytes) UnmarshalText(text []byte) error {
-	v, err := ParseBytes(string(text))
+	v, err := parseBytes(string(text))
 	if err == nil {
 		*b = v
 	}

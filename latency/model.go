@@ -1,10 +1,9 @@
 package latency
 
-// Model answers three questions, each in microseconds: how long a request takes
-// from delivery to the wait queue (α), how long one step takes (β), and how
-// much later the client sees tokens and the end of a request. A Model is pure:
-// equal inputs, equal answers, no state. Callers convert answers to ticks by
-// vtime.Truncate.
+// Model computes times in microseconds: of a request from delivery to the wait queue
+// (α), of one step (β), and the delay until the client sees a token or the end of a
+// request. A Model is pure: equal inputs, equal answers, no state. Callers convert
+// answers to ticks by vtime.Truncate.
 type Model interface {
 	// Queueing is the time between delivery and queued.
 	Queueing(in QueueInput) float64
@@ -26,7 +25,7 @@ const DefaultGamma = 0.3
 // Models γ is DefaultGamma.
 type Averager interface{ Gamma() float64 }
 
-// Gamma is the weight γ that m chooses.
+// Gamma returns the weight γ of m: its own if it is an Averager, else DefaultGamma.
 func Gamma(m Model) float64 {
 	if a, ok := m.(Averager); ok {
 		return a.Gamma()
@@ -67,23 +66,10 @@ type Batch struct {
 // Scheduled is the number of tokens in the batch.
 func (b *Batch) Scheduled() int64 { return b.PrefillTokens + b.DecodeTokens }
 
-// Floor is implemented by models that can bound their answers from below, in
-// µs. A simulation that knows how soon an instance can act at the earliest
-// looks further ahead; without Floor it assumes one tick. No answer of the
-// model is ever below its floor.
+// Floor is implemented by models with lower bounds of their answers, in µs. No answer
+// is ever below its bound. The bounds give the parallel simulation its lookahead;
+// for models without Floor it assumes one tick.
 type Floor interface {
 	MinQueueing(input int64) float64 // minimum of Queueing, for a prompt of input tokens
 	MinStep() float64                // minimum of Step, for any batch
 }
-
-// MinQueueing implements Floor: nothing but the prompt matters.
-func (m Blackbox) MinQueueing(input int64) float64 { return m.Queueing(QueueInput{Input: input}) }
-
-// MinStep implements Floor.
-func (m Blackbox) MinStep() float64 { return m.Beta[0] }
-
-// MinQueueing implements Floor.
-func (r *Roofline) MinQueueing(int64) float64 { return r.frontEnd }
-
-// MinStep implements Floor: every step reads the weights.
-func (r *Roofline) MinStep() float64 { return r.weights + r.fixed }

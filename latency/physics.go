@@ -2,9 +2,9 @@ package latency
 
 import "math"
 
-// Physics weighs features of batches and states with fitted coefficients, so
-// that one set of coefficients serves many models, GPUs, TP degrees and
-// settings of the engine:
+// Physics is a latency model with fitted coefficients of features of the work in a
+// batch and of the state of an instance. One set of coefficients serves many models,
+// GPUs, TP degrees and settings of the engine:
 //
 //	step     = 10⁶ · Σ βᵢ·featureᵢ
 //	queueing = 10⁶ · Σ αᵢ·featureᵢ
@@ -43,8 +43,8 @@ func NewPhysics(f *Features, alpha AlphaVector, beta BetaVector) (*Physics, erro
 	return m, nil
 }
 
-// Model weighs the features with the coefficients of the set, and has its γ;
-// DefaultGamma if it has none. It has the errors of NewPhysics.
+// Model returns the latency model with the coefficients and γ of the set; γ is
+// DefaultGamma if the set has none. Errors are those of NewPhysics.
 func (s *PhysicsSet) Model(f *Features) (*Physics, error) {
 	m, err := NewPhysics(f, s.Alpha, s.Beta)
 	if err != nil {
@@ -74,8 +74,8 @@ func (p *problems) coefficient(field string, v float64) {
 	}
 }
 
-// Step is the time of one step over b, µs, at least MinStep. Only a batch
-// beyond the engine's limits could take less.
+// Step returns the time of one step over b, µs, at least MinStep. Only a batch beyond
+// the engine's limits would have less without this bound.
 func (m *Physics) Step(b *Batch) float64 {
 	var v BetaVector
 	m.features.beta(b, &v)
@@ -88,7 +88,7 @@ func (m *Physics) Queueing(in QueueInput) float64 {
 	return microseconds(v.dot(&m.alpha))
 }
 
-// TokenOverhead is 0: a fit of α has all of the front end in it.
+// TokenOverhead is 0: a fit of α includes the whole front end.
 func (m *Physics) TokenOverhead() float64 { return 0 }
 
 // RequestOverhead is 0.

@@ -13,7 +13,7 @@ func (s *PhysicsSet) Format() []byte {
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
 	line("schema: %s", PhysicsSchema)
 	line("name: %s", quote(s.Name))
-	line("specification: %d # of the features: docs/latency.md", FeatureSpecification)
+	line("specification: %d # of the features: docs/latency.md", featureSpecification)
 	s.TrainedOn.format(line)
 	if len(s.Errors) > 0 {
 		line("errors: # on data that the fit had not seen, of the runs predicted")

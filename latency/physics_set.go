@@ -13,12 +13,12 @@ import (
 // PhysicsSchema marks a file of coefficients for Physics.
 const PhysicsSchema = "blis.physics/v1"
 
-// FeatureSpecification is the version of the list of features, its order and
+// featureSpecification is the version of the list of features, its order and
 // its formulas. Coefficients of another version mean something else.
-const FeatureSpecification = 1
+const featureSpecification = 1
 
-// PhysicsSet is a set of coefficients for Physics, with what it was fitted to
-// and its errors on data that the fit had not seen.
+// PhysicsSet is a set of coefficients for Physics, with a description of the data of
+// the fit and errors on held-out data.
 type PhysicsSet struct {
 	Name      string
 	TrainedOn Training
@@ -28,7 +28,7 @@ type PhysicsSet struct {
 	Beta      BetaVector
 }
 
-// Training is what a set was fitted to, and how.
+// Training describes the data of a fit, and its method.
 type Training struct {
 	Models []string `yaml:"models" json:"models"` // Hugging Face ids
 	Kinds  []string `yaml:"kinds" json:"kinds"`   // of these models: "dense", "moe"
@@ -58,19 +58,19 @@ type Training struct {
 	Method  string   `yaml:"method" json:"method"`   // "ridge", …
 }
 
-// HeldOutError is the error of predictions on data that the fit had not seen.
+// HeldOutError is an error of predictions on data that were held out of the fit.
 type HeldOutError struct {
-	HeldOut          string  `yaml:"held_out" json:"held_out"`                     // how data were kept apart: "leave-one-workload-out"
-	Metric           string  `yaml:"metric" json:"metric"`                         // one of ErrorMetrics
-	Statistic        string  `yaml:"statistic" json:"statistic"`                   // one of ErrorStatistics: what of a run is compared
+	HeldOut          string  `yaml:"held_out" json:"held_out"`                     // what was held out, such as HeldOutWorkload
+	Metric           string  `yaml:"metric" json:"metric"`                         // one of errorMetrics
+	Statistic        string  `yaml:"statistic" json:"statistic"`                   // one of errorStatistics, over the requests of a run
 	MedianAPEPercent float64 `yaml:"median_ape_percent" json:"median_ape_percent"` // over the runs, of |predicted − measured|/measured
 	Runs             int     `yaml:"runs" json:"runs"`
 }
 
-// What a HeldOutError can be about.
+// errorMetrics and errorStatistics are the legal values of HeldOutError.
 var (
-	ErrorMetrics    = []string{"ttft", "tpot", "itl", "e2e", "step", "throughput"}
-	ErrorStatistics = []string{"mean", "p50", "p90", "p95", "p99"}
+	errorMetrics    = []string{"ttft", "tpot", "itl", "e2e", "step", "throughput"}
+	errorStatistics = []string{"mean", "p50", "p90", "p95", "p99"}
 )
 
 // setFile is a PhysicsSet in the form of a file. A nil pointer is a missing
@@ -112,8 +112,8 @@ func (doc *setFile) set(p *problems) *PhysicsSet {
 	if doc.Schema != PhysicsSchema {
 		p.add("schema", "is %q, want %s", doc.Schema, PhysicsSchema)
 	}
-	if doc.Specification != FeatureSpecification {
-		p.add("specification", "is %d, want %d, the version of the features that this program computes", doc.Specification, FeatureSpecification)
+	if doc.Specification != featureSpecification {
+		p.add("specification", "is %d, want %d, the version of the features that this program computes", doc.Specification, featureSpecification)
 	}
 	flag := func(field string, v *bool) bool {
 		if v == nil {
@@ -203,8 +203,8 @@ func (t *Training) checkDates(p *problems) {
 
 func (e *HeldOutError) check(p *problems, prefix string) {
 	p.line(prefix+"held_out", e.HeldOut)
-	p.oneOf(prefix+"metric", e.Metric, ErrorMetrics)
-	p.oneOf(prefix+"statistic", e.Statistic, ErrorStatistics)
+	p.oneOf(prefix+"metric", e.Metric, errorMetrics)
+	p.oneOf(prefix+"statistic", e.Statistic, errorStatistics)
 	p.notNegative(prefix+"median_ape_percent", e.MedianAPEPercent)
 	p.between(prefix+"runs", int64(e.Runs), 1, 1<<30)
 }

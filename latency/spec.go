@@ -13,7 +13,7 @@ type ModelSpec struct {
 	Aliases []string // other names that FindModel knows it by
 	Source  string   // where the numbers come from
 
-	// NotModelled is what the description has and no count follows, a few words
+	// NotModelled names properties of the model that the counts ignore, a few words
 	// each for the user: "sliding window of 4096 tokens: …".
 	NotModelled []string
 
@@ -29,8 +29,8 @@ type ModelSpec struct {
 	// and the others are 0 then.
 	LatentRank int64 // r_kv, width of that vector
 	QueryRank  int64 // r_q; 0: queries are projected in one step
-	NopeDim    int64 // d_n, the part of HeadDim that knows no position
-	RopeDim    int64 // d_r, the part that does; its key is one for all heads
+	NopeDim    int64 // d_n, the part of HeadDim without rotary position
+	RopeDim    int64 // d_r, the part with it; all heads share its key
 	ValueDim   int64 // d_v
 
 	Intermediate int64 // f of a dense layer
@@ -53,12 +53,12 @@ type ModelSpec struct {
 
 	MaxPosition int64 // max_position_embeddings; 0 when the description has none
 
-	// Reshaped: flags change widths of the description (Served), so the name does
-	// not say what the model is.
+	// Reshaped: flags changed widths of the description (Served), so that a set for
+	// the name of the model need not be for this model.
 	Reshaped bool
 }
 
-// AttentionKind is how the queries of a model share keys and values.
+// AttentionKind says which queries of a model share keys and values.
 type AttentionKind string
 
 // Kinds of attention.

@@ -41,11 +41,11 @@ func TestConstantsOfLlama8B(t *testing.T) {
 	d := deployment(t, "meta-llama/Llama-3.1-8B", "H100", 1)
 	s := d.Model
 	for name, c := range map[string][2]int64{
-		"attention FLOPs per layer": {s.Counts().AttentionFLOPs(), 83_886_080},
-		"MLP FLOPs per layer":       {s.Counts().MLPFLOPs(), 352_321_536},
+		"attention FLOPs per layer": {s.Counts().attentionFLOPs(), 83_886_080},
+		"MLP FLOPs per layer":       {s.Counts().mlpFLOPs(), 352_321_536},
 		"head FLOPs":                {s.Counts().HeadFLOPs(), 1_050_673_152},
 		"layer FLOPs per token":     {s.Counts().LayerFLOPs(), 13_958_643_712},
-		"linear FLOPs per token":    {s.Counts().LinearFLOPs(), 15_009_316_864},
+		"linear FLOPs per token":    {s.Counts().linearFLOPs(), 15_009_316_864},
 		"pair FLOPs":                {s.Counts().PrefillPairFLOPs(), 524_288},
 		"KV bytes per token":        {d.KVBytesPerToken(), 131_072},
 		"KV bytes per token, TP 8":  {s.Counts().KVBytesPerToken(8), 131_072},
@@ -62,7 +62,7 @@ func TestConstantsOfLlama8B(t *testing.T) {
 		"streamed bytes of many tokens":   {s.Counts().StreamedWeightBytes(8192), 15_009_316_864},
 		"streamed bytes of nothing":       {s.Counts().StreamedWeightBytes(0), 0},
 		"time to stream them, s":          {s.Counts().StreamedWeightBytes(512) / d.BandwidthCeiling(), 4.480393093731343e-3},
-		"time of a full step, s":          {max(8192*float64(s.Counts().LinearFLOPs())/d.ComputeCeiling(), s.Counts().StreamedWeightBytes(8192)/d.BandwidthCeiling()), 0.12432388650140344},
+		"time of a full step, s":          {max(8192*float64(s.Counts().linearFLOPs())/d.ComputeCeiling(), s.Counts().StreamedWeightBytes(8192)/d.BandwidthCeiling()), 0.12432388650140344},
 		"attention of a 512-token prompt": {float64(s.Counts().PrefillPairFLOPs()*512*513/2) / d.ComputeCeiling(), 6.961950906370071e-05},
 	} {
 		if math.Abs(c[0]-c[1]) > 1e-15*c[1] {
@@ -92,7 +92,7 @@ func TestParameterCountsMatchThePublishedOnes(t *testing.T) {
 // Mixtral, 2 of 8 experts: figures worked out by hand.
 func TestExpertsOfMixtral(t *testing.T) {
 	s := mustModel(t, "mixtral-8x7b")
-	if got, want := s.Counts().MLPFLOPs(), int64(2*3*2*4096*14336+2*4096*8); got != want {
+	if got, want := s.Counts().mlpFLOPs(), int64(2*3*2*4096*14336+2*4096*8); got != want {
 		t.Errorf("MLP FLOPs %d, want %d", got, want)
 	}
 	const attention, expert, head = 32 * (4096*6144 + 4096*4096) * 2.0, 32 * 3 * 4096 * 14336 * 2.0, 4096 * 32000 * 2.0

@@ -44,10 +44,11 @@ var kvDtypes = []struct {
 	{[]string{"fp8", "fp8_e4m3", "fp8_e5m2", "fp8_inc"}, 1},
 }
 
-// Served is the model as a server with these flags keeps it: the model itself if
+// Served returns the model with the widths of a server with these flags: s itself if
 // they change nothing. Quantisation of 16-bit weights gives the widths of the
-// method. A model that is described as quantised stays as it is, whatever the
-// method, because vLLM serves only the method of the checkpoint. One error names every width that is not known.
+// method. A model that is described as quantised does not change for any method,
+// because vLLM serves only the method of the checkpoint. One error names every
+// width that is not known.
 func (s *ModelSpec) Served(w Widths) (ModelSpec, error) {
 	var p problems
 	served := *s
@@ -116,7 +117,7 @@ func keepKV(s *ModelSpec, dtype string, p *problems) {
 	p.add("kv-cache-dtype", "is %q, want auto, %s", dtype, strings.Join(known, ", "))
 }
 
-// WidthsText says how wide the numbers of the model are: "weights of 8 bits,
+// WidthsText returns the widths of the numbers of the model: "weights of 8 bits,
 // activations of 8, KV cache of 16".
 func (s *ModelSpec) WidthsText() string {
 	return fmt.Sprintf("weights of %d bits, activations of %d, KV cache of %d", s.WeightBits, s.ActivationBits, 8*s.KVElementBytes)
@@ -137,5 +138,5 @@ func otherWidths(s *ModelSpec) string {
 	return strings.Join(list, " and ")
 }
 
-// word is a name as it is compared.
+// word returns a name in the form in which names are compared.
 func word(text string) string { return strings.ToLower(strings.TrimSpace(text)) }

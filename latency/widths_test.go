@@ -113,8 +113,8 @@ func TestCoverageOfServedWidths(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := set.Gaps(&Deployment{&served, d.GPU, 1}, limits, true)
-	if len(got) != 1 || got[0].Reason != "only 16-bit weights, activations and KV caches were measured, not 8, 8 and 16 bits" || !strings.HasPrefix(got[0].Setting, "quantization") {
+	got := set.gaps(&Deployment{&served, d.GPU, 1}, limits, true)
+	if len(got) != 1 || got[0].reason != "only 16-bit weights, activations and KV caches were measured, not 8, 8 and 16 bits" || !strings.HasPrefix(got[0].setting, "quantization") {
 		t.Errorf("%+v", got)
 	}
 	if best, _ := Choose(&Deployment{&served, d.GPU, 1}, limits); best.Set != nil {

@@ -12,12 +12,12 @@ func TestAmountsOfMemory(t *testing.T) {
 		"0": 0, "1GB": 1e9, "1.5gb": 15e8, "8GiB": 8 << 30, "800 MiB": 800 << 20, "0.1TB": 1e11, "1TiB": 1 << 40, "12": 12, "12B": 12, "3kB": 3000, "3KiB": 3072, " 2 MB ": 2e6, "1e9": 1e9,
 		"1152921504606846976": 1 << 60,
 	} {
-		if got, err := ParseBytes(text); err != nil || got != want {
+		if got, err := parseBytes(text); err != nil || got != want {
 			t.Errorf("%q is %d, %v; want %d", text, got, err, want)
 		}
 	}
 	for _, text := range []string{"", "GB", "-1GB", "1PB", "NaN", "inf", "1GB2", "2e18", "one", "1,5GB"} {
-		if got, err := ParseBytes(text); err == nil || !strings.Contains(err.Error(), "is not an amount of memory: want 1GB, 1.5GiB") {
+		if got, err := parseBytes(text); err == nil || !strings.Contains(err.Error(), "is not an amount of memory: want 1GB, 1.5GiB") {
 			t.Errorf("%q is %d, %v", text, got, err)
 		}
 	}
