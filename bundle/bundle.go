@@ -245,7 +245,7 @@ type Error struct {
 	Problem string // what is wrong and what would be right
 }
 
-// Error is one line: file, line, field and what is wrong with it.
+// Error returns one line: file, line, field and what is wrong with it.
 func (e *Error) Error() string {
 	text := e.File
 	if e.Line > 0 {

@@ -44,7 +44,7 @@ func readDocument(text []byte, limit int) ([]member, *Error) {
 	return membersOf(root), nil
 }
 
-// plainValue is the value of a member.
+// plainValue returns the value of a member.
 func plainValue(n *yamldoc.Node) any {
 	switch n.Kind {
 	case yamldoc.Bool:

@@ -52,7 +52,7 @@ func (b Bundle) Equal(o Bundle) bool {
 	return err == nil && other == nil && bytes.Equal(x, y)
 }
 
-// UnmarshalText is Parse for text without a file name.
+// UnmarshalText returns Parse for text without a file name.
 func (b *Bundle) UnmarshalText(text []byte) error {
 	return b.unmarshal(text, maxText)
 }

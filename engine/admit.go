@@ -47,7 +47,7 @@ func (f *batcher) admit(b *batch, left int32) {
 	}
 }
 
-// shortage is what keeps a waiting request from being admitted; free: nothing. It
+// shortage returns what keeps a waiting request from being admitted; free: nothing. It
 // was just looked up and asks for n tokens, left of the budget are there.
 func (f *batcher) shortage(s *slot, known, cached, n, left int32) blockade {
 	if !f.cfg.EnableChunkedPrefill && n > left {

@@ -10,7 +10,7 @@ import (
 // event that it executed. d is not kept.
 func (e *Engine) Deliver(d *Delivery, now vtime.Time) { e.deliver(d, now) }
 
-// Resume is Deliver for a request that was taken away from another instance.
+// Resume delivers a request that was taken away from another instance.
 func (e *Engine) Resume(d *Delivery, p *Progress, now vtime.Time) {
 	e.requests.resume(e.deliver(d, now), p)
 }
@@ -36,7 +36,7 @@ func (e *Engine) deliver(d *Delivery, now vtime.Time) int32 {
 	return i
 }
 
-// Next is the time and class of the earliest event of the instance,
+// Next returns the time and class of the earliest event of the instance,
 // vtime.Never if there is none.
 func (e *Engine) Next() (vtime.Time, uint8) {
 	at, kind := e.agenda.at.next()

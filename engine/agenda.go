@@ -53,7 +53,7 @@ func (x *timer) Before(y *timer) bool {
 	return x.number < y.number
 }
 
-// next is the earliest event: its time, Never if there is none, and its kind.
+// next returns the earliest event: its time, Never if there is none, and its kind.
 func (ts *times) next() (at vtime.Time, kind event) {
 	at, kind = ts[eventStep], eventStep
 	if t := ts[eventQueued]; t <= at && t != vtime.Never { // its class is the first
@@ -65,7 +65,7 @@ func (ts *times) next() (at vtime.Time, kind event) {
 	return at, kind
 }
 
-// stepsUntil is the first time at which a step would come after an event of
+// stepsUntil returns the first time at which a step would come after an event of
 // another kind: at one instant the classes say which of two comes first.
 func (ts *times) stepsUntil() vtime.Time {
 	at := vtime.Never
@@ -132,7 +132,7 @@ func (a *agenda) trimDeadlines() {
 	a.at[eventTimeout] = first(a.deadlines)
 }
 
-// first is the time of the first timer of a heap.
+// first returns the time of the first timer of a heap.
 func first(heap []timer) vtime.Time {
 	if len(heap) == 0 {
 		return vtime.Never

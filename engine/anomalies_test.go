@@ -147,7 +147,7 @@ func TestBlockedHead(t *testing.T) {
 		{"one that fits behind it", wide, []testRequest{{200, 100, 2, 0}}, 2},
 		{"three of them", wide, []testRequest{{200, 300, 2, 0}, {200, 100, 2, 0}, {300, 100, 2, 0}}, 2},
 		{"the other comes later", wide, []testRequest{{1500, 100, 2, 0}}, 1},
-		{"nobody behind it", wide, nil, 0},
+		{"noRequest behind it", wide, nil, 0},
 		{"one that does not fit either", wide, []testRequest{{200, 240, 2, 0}}, 2},
 		{"at max_num_seqs", func(c *Config) { wide(c); c.MaxNumSeqs = 1 }, []testRequest{{200, 100, 2, 0}}, 0},
 		{"there is no budget", func(c *Config) { c.MaxNumBatchedTokens = 1 }, []testRequest{{200, 100, 2, 0}}, 0},
@@ -167,7 +167,7 @@ func TestHeadBlockedByTheBudget(t *testing.T) {
 		t.Errorf("%+v, want one step", got)
 	}
 	if got := raise(t, whole, testRequest{0, 200, 1, 0}, testRequest{0, 100, 1, 0}); got.blocked != 0 {
-		t.Errorf("%+v, want none: nobody waits behind the head", got)
+		t.Errorf("%+v, want none: noRequest waits behind the head", got)
 	}
 }
 

@@ -263,7 +263,7 @@ func TestMaxTreeEqualsSlice(t *testing.T) {
 	var list []highest
 	for range 3000 {
 		if len(list) == 0 || r.IntN(200) == 0 {
-			list = append(list, nobody)
+			list = append(list, noRequest)
 			b.reset(len(list))
 			for i, v := range list {
 				b.set(i, v)
@@ -272,7 +272,7 @@ func TestMaxTreeEqualsSlice(t *testing.T) {
 		i := r.IntN(len(list))
 		list[i] = highest{float64(r.IntN(9)), float64(r.IntN(9))}
 		if r.IntN(3) == 0 {
-			list[i] = nobody
+			list[i] = noRequest
 		}
 		b.set(i, list[i])
 		from, least := r.IntN(len(list)+1), float64(r.IntN(9))

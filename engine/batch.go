@@ -77,13 +77,13 @@ func newInFlight(async bool) inFlight {
 	return inFlight{ring: make([]batch, depth)}
 }
 
-// ended is the number of the batch that ended last.
+// ended returns the number of the batch that ended last.
 func (f *inFlight) ended() int64 { return f.formed - int64(f.n) }
 
 // full reports whether no other batch is formed before one ends.
 func (f *inFlight) full() bool { return f.n == len(f.ring) }
 
-// at is batch k in flight; batch 0 executes.
+// at returns batch k in flight; batch 0 executes.
 func (f *inFlight) at(k int) *batch {
 	if k += f.head; k >= len(f.ring) {
 		k -= len(f.ring)
@@ -91,7 +91,7 @@ func (f *inFlight) at(k int) *batch {
 	return &f.ring[k]
 }
 
-// executing is the batch that executes, nil if none does.
+// executing returns the batch that executes, nil if none does.
 func (f *inFlight) executing() *batch {
 	if f.n == 0 {
 		return nil
@@ -99,7 +99,7 @@ func (f *inFlight) executing() *batch {
 	return &f.ring[f.head]
 }
 
-// blank is an empty batch with the next number, formed at now, in the memory
+// blank returns an empty batch with the next number, formed at now, in the memory
 // behind those in flight: it starts when the last of them ends. It is in flight
 // once push is called.
 func (f *inFlight) blank(now vtime.Time) *batch {

@@ -89,7 +89,7 @@ func (f *batcher) form(now vtime.Time) *batch {
 	return b
 }
 
-// used is the number of KV blocks that requests hold.
+// used returns the number of KV blocks that requests hold.
 func (f *batcher) used() int { return f.total - f.cache.Free() }
 
 // refreshContext renews what schedulers see of the instance.
@@ -156,7 +156,7 @@ func (f *batcher) reserveDecodes() {
 	}
 }
 
-// remaining is the number of tokens that a running request has to compute; not
+// remaining returns the number of tokens that a running request has to compute; not
 // positive when there are none.
 func (f *batcher) remaining(s *slot) int32 {
 	if s.inFlight > 0 && s.generated+s.inFlight >= s.limit {
@@ -165,7 +165,7 @@ func (f *batcher) remaining(s *slot) int32 {
 	return min(s.missing(), f.requests.maxLen-1-s.computed)
 }
 
-// wants is the number of tokens that a running request asks for, not capped by
+// wants returns the number of tokens that a running request asks for, not capped by
 // the budget.
 func (f *batcher) wants(s *slot) int32 {
 	n := f.remaining(s)

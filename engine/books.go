@@ -18,9 +18,9 @@ type books struct {
 
 // level is what is integrated over time.
 type level struct {
-	used             int64 // KV blocks
-	waiting, running int64 // requests
-	blocked          blockade
+	used             int64    // KV blocks
+	waiting, running int64    // requests
+	blocked          blockade // why requests wait
 }
 
 // integrate brings the integrals up to now, for a level that held since then.

@@ -7,7 +7,7 @@ import "blis/vtime"
 // wrong: a process that relies on it would miss an event. How early a time is
 // depends on the minimum step duration of the latency model.
 
-// FirstEnd is a time before which no request of the instance can end, vtime.Never
+// FirstEnd returns a time before which no request of the instance can end, vtime.Never
 // if it holds none.
 func (e *Engine) FirstEnd() vtime.Time {
 	at := vtime.Never
@@ -17,7 +17,7 @@ func (e *Engine) FirstEnd() vtime.Time {
 	return at
 }
 
-// untilEnd is the least time from the next event of a kind to an end of a request
+// untilEnd returns the least time from the next event of a kind to an end of a request
 // that it may lead to.
 func (e *Engine) untilEnd(kind event) vtime.Duration {
 	f := &e.batcher
@@ -29,21 +29,20 @@ func (e *Engine) untilEnd(kind event) vtime.Duration {
 	case e.inFlight.executing().mayEnd || len(e.overdue) > 0:
 		return 0
 	case e.requests.waiting() > 0 || len(f.individuals.list) > 0 || f.cohort.n() == 0:
-		return f.pace.least(f.cohort.stepsUntilEnd(1))
+		return f.pace.minSteps(f.cohort.stepsUntilEnd(1))
 	default:
-		return f.pace.least(f.cohort.stepsUntilEnd(1 << 20))
+		return f.pace.minSteps(f.cohort.stepsUntilEnd(1 << 20))
 	}
 }
 
-// FirstChange is a time before which neither the wait queue nor the running
-// list changes its length, vtime.Never if nothing can change it. With class it
-// is a Key: the change does not come before it.
+// FirstChange returns a key (time and class) before which neither the wait queue nor
+// the running list changes its length, vtime.Never if nothing can change it.
 func (e *Engine) FirstChange() (at vtime.Time, class uint8) {
 	next, f := e.agenda.at, &e.batcher
 	if len(e.overdue) == 0 && f.onlyDecodes() {
 		rounds := int64(f.cache.Free())/int64(f.cohort.n()) - 1 // in which each member takes a block
 		steps := f.cohort.stepsUntilEnd(min(1<<20, rounds*int64(e.cfg.BlockSize)))
-		next[eventStep] = next[eventStep].Add(f.pace.least(steps))
+		next[eventStep] = next[eventStep].Add(f.pace.minSteps(steps))
 	}
 	at, kind := next.next()
 	return at, classOf[kind]
@@ -61,8 +60,8 @@ func (f *batcher) onlyDecodes() bool {
 	return n > 0 && f.cache.Free() >= 2*int(n)
 }
 
-// FirstStepState is a time before which StepState stays as it is, or with lengths
-// only its counts of requests, vtime.Never if nothing can change it.
+// FirstStepState returns a time before which StepState stays as it is, vtime.Never if
+// nothing can change it. With lengths only its Waiting and Running stay.
 func (e *Engine) FirstStepState(lengths bool) vtime.Time {
 	end := e.agenda.at[eventStep]
 	if e.inFlight.n == 0 {

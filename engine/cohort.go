@@ -35,10 +35,10 @@ type cohort struct {
 	individuals *individuals
 }
 
-// n is the number of members.
+// n returns the number of members.
 func (c *cohort) n() int32 { return c.requests.count[decoding] }
 
-// crossing is the number of members that need a block in a formation.
+// crossing returns the number of members that need a block in a formation.
 func (c *cohort) crossing(formation int64) int { return int(c.cross[formation%c.blockSize]) }
 
 // join makes slot i, which has a token or its last prefill chunk in the batch
@@ -153,7 +153,7 @@ func (c *cohort) disband() {
 	c.individuals.sort()
 }
 
-// stepsUntilEnd is how many steps after the executing one pass, at most limit,
+// stepsUntilEnd returns how many steps after the executing one pass, at most limit,
 // before the first member ends; 0 when one ends in it.
 func (c *cohort) stepsUntilEnd(limit int64) int64 {
 	return max(0, min(limit, c.ends.next()-c.inFlight.executing().number))

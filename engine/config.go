@@ -45,8 +45,8 @@ type BlockChange struct {
 	Stored bool
 }
 
-// Reach is how far an instance went. A latency model may not have been fitted to
-// that. It is no part of a digest.
+// Reach is the largest prompt and step of an instance, for the warning that a latency
+// model was not fitted to such sizes. It is no part of a digest.
 type Reach struct {
 	Context    int64 // tokens of the longest prompt with its output, of requests that were scheduled
 	StepTokens int64 // most tokens in a step
@@ -63,7 +63,7 @@ type Sink interface {
 	Done(o *metrics.Outcome, now vtime.Time)
 }
 
-// EffectiveMaxModelLen is the length at which a request is finished: MaxModelLen,
+// EffectiveMaxModelLen returns the length at which a request is finished: MaxModelLen,
 // at most what the cache holds, and with chunked prefill off at most the token
 // budget.
 func (c *Config) EffectiveMaxModelLen() int32 {
@@ -83,7 +83,8 @@ type Livelock struct {
 }
 
 // TooLong is the value of the panic of a run in which steps take so long that an
-// integral over virtual time, like that of blocks in use, would not fit 64 bits.
+// integral over virtual time, such as the integral of blocks in use, would not fit
+// 64 bits.
 type TooLong struct {
 	At vtime.Time
 }

@@ -169,7 +169,7 @@ func (w *storm) begins(n int, running int64, now vtime.Time) bool {
 	return begins
 }
 
-// recent is the number of preemptions less than a second old, of those remembered.
+// recent returns the number of preemptions less than a second old, of those remembered.
 func (w *storm) recent(now vtime.Time) int64 {
 	n, size := int64(0), int64(len(w.times))
 	for n < min(w.n, size) && now.Sub(w.times[(w.n-1-n)%size]) < stormSpan {

@@ -12,8 +12,8 @@ import (
 // are prefilled again, as after a preemption.
 type Progress struct {
 	metrics.Progress
-	Evicted       vtime.Time // since when nothing was won; Never if nothing was lost
-	Lost, Deficit int32      // computed tokens when it was taken away, and the most ever
+	Evicted       vtime.Time // first preemption or drain not made up for; Never: none
+	Lost, Deficit int32      // computed tokens when it was taken away, and at which that is made up for
 }
 
 // Abort ends every request of an instance whose server is taken away at now.
@@ -21,8 +21,8 @@ func (e *Engine) Abort(now vtime.Time) {
 	e.drain(now, func(i int32) { e.done(i, metrics.Aborted, metrics.NoReason, now) })
 }
 
-// HandBack is Abort for requests that go on elsewhere: f gets each of them, valid
-// during the call. Those whose time is over time out.
+// HandBack empties the instance as Abort does, for requests that go on elsewhere: f
+// gets each of them, valid during the call. Requests whose deadline passed time out.
 func (e *Engine) HandBack(now vtime.Time, f func(*Delivery, *Progress)) {
 	e.drain(now, func(i int32) {
 		s := e.requests.at(i)
@@ -36,7 +36,7 @@ func (e *Engine) HandBack(now vtime.Time, f func(*Delivery, *Progress)) {
 	})
 }
 
-// taken is how far slot i got, which is taken away at now.
+// taken returns how far slot i got, which is taken away at now.
 func (r *requests) taken(i int32, now vtime.Time) Progress {
 	s := r.at(i)
 	p := Progress{Progress: s.progress(r.migration(i)), Evicted: s.evicted, Lost: s.lost, Deficit: min(max(s.deficit, s.computed), s.known())}

@@ -74,8 +74,9 @@ func (f *batcher) init(e *Engine) {
 	}
 }
 
-// State is what the instance can say of itself now. What is prefilled and waits to
-// be prefilled it knows with Config.KeepBacklog, of latencies it knows nothing.
+// State returns the signals of the instance as they are now. The numbers of waiting
+// and prefilled tokens need Config.KeepBacklog. Latencies are 0: the actor around the
+// instance has them.
 func (e *Engine) State() policy.InstanceState {
 	c := &e.Counters
 	s := policy.InstanceState{
@@ -89,18 +90,18 @@ func (e *Engine) State() policy.InstanceState {
 	return s
 }
 
-// StepState is the state as of the end of the last step, before the next batch
+// StepState returns the state as of the end of the last step, before the next batch
 // was formed: what a server publishes that updates its metrics once per step. It
 // needs Config.KeepStepState.
 func (e *Engine) StepState() policy.InstanceState { return e.stepState }
 
-// Waiting is the length of the wait queue, preempted requests included.
+// Waiting returns the length of the wait queue, preempted requests included.
 func (e *Engine) Waiting() int32 { return e.requests.waiting() }
 
-// Running is the length of the running list.
+// Running returns the length of the running list.
 func (e *Engine) Running() int32 { return e.requests.running() }
 
-// UsedBlocks is the number of KV blocks that requests hold.
+// UsedBlocks returns the number of KV blocks that requests hold.
 func (e *Engine) UsedBlocks() int {
 	if e.released != nil {
 		return 0
@@ -108,7 +109,7 @@ func (e *Engine) UsedBlocks() int {
 	return e.batcher.used()
 }
 
-// Now is the time of the last event that the instance executed.
+// Now returns the time of the last event that the instance executed.
 func (e *Engine) Now() vtime.Time { return e.now }
 
 // Finish brings the time integrals of Counters up to the end of the run.

@@ -7,10 +7,10 @@ type maxTree struct {
 	nodes []highest // the root at 1, below k come 2k and 2k+1, entries in the second half
 }
 
-// room is the number of entries.
+// room returns the number of entries.
 func (t *maxTree) room() int { return len(t.nodes) / 2 }
 
-// reset makes room for n entries or more, each of them nobody.
+// reset makes room for n entries or more, each of them without a request.
 func (t *maxTree) reset(n int) {
 	if t.room() < n {
 		size := max(16, 2*t.room())
@@ -20,7 +20,7 @@ func (t *maxTree) reset(n int) {
 		t.nodes = make([]highest, 2*size)
 	}
 	for k := range t.nodes {
-		t.nodes[k] = nobody
+		t.nodes[k] = noRequest
 	}
 }
 
@@ -37,10 +37,10 @@ func (t *maxTree) set(i int, h highest) {
 	}
 }
 
-// all is the join of all entries, of which there must be one.
+// all returns the join of all entries, of which there must be one.
 func (t *maxTree) all() highest { return t.nodes[1] }
 
-// next is the first entry from the given one on that passes the test, -1 if none
+// next returns the first entry from the given one on that passes the test, -1 if none
 // does. The test must pass the join of two values whenever it passes one of them.
 func (t *maxTree) next(from int, test func(highest) bool) int {
 	n := t.room()

@@ -20,7 +20,7 @@ func newPace(cfg *Config) pace {
 	return pace{cfg.Model, minStep(cfg.Model), cfg.Warmup, cfg.Warmup.end()}
 }
 
-// duration is the length of a step that is formed at now, at least 1 µs.
+// duration returns the length of a step that is formed at now, at least 1 µs.
 func (p *pace) duration(q *latency.Batch, now vtime.Time) vtime.Duration {
 	step := p.model.Step(q)
 	if now < p.warm {
@@ -33,7 +33,7 @@ func (p *pace) duration(q *latency.Batch, now vtime.Time) vtime.Duration {
 	return max(1, d)
 }
 
-// minStep is the minimum step duration of m, at least 1 µs.
+// minStep returns the minimum step duration of m, at least 1 µs.
 func minStep(m latency.Model) vtime.Duration {
 	f, ok := m.(latency.Floor)
 	if !ok {
@@ -49,7 +49,7 @@ func minStep(m latency.Model) vtime.Duration {
 // longestFloor keeps products of a floor and a number of steps within int64.
 const longestFloor = 1 << 30
 
-// MinQueueing is the least time between delivery and queued for a prompt of
+// MinQueueing returns the least time between delivery and queued for a prompt of
 // input tokens.
 func MinQueueing(m latency.Model, input int32) vtime.Duration {
 	f, ok := m.(latency.Floor)
@@ -63,8 +63,8 @@ func MinQueueing(m latency.Model, input int32) vtime.Duration {
 	return max(0, queueing)
 }
 
-// least is the least time that n steps take.
-func (p *pace) least(n int64) vtime.Duration { return vtime.Duration(n) * p.minStep }
+// minSteps returns the minimum duration of n steps.
+func (p *pace) minSteps(n int64) vtime.Duration { return vtime.Duration(n) * p.minStep }
 
 // Curve is how the penalty of a cold instance fades.
 type Curve string
@@ -86,10 +86,10 @@ type Warmup struct {
 	Curve    Curve
 }
 
-// end is the time from which the instance is warm.
+// end returns the time from which the instance is warm.
 func (w *Warmup) end() vtime.Time { return w.From.Add(w.Duration) }
 
-// factor is the factor on the length of a step whose batch is formed at now.
+// factor returns the factor on the length of a step whose batch is formed at now.
 // Before From it is the factor at From.
 func (w *Warmup) factor(now vtime.Time) float64 {
 	if now >= w.end() {

@@ -37,7 +37,7 @@ func (f *batcher) formWithPreemption(b *batch) int32 {
 	return left
 }
 
-// victim is the index in individuals of the request that the scheduler gives up.
+// victim returns the index in individuals of the request that the scheduler gives up.
 func (f *batcher) victim() int {
 	f.view = f.view[:0]
 	for _, i := range f.individuals.list {

@@ -33,7 +33,7 @@ type arrivalSlot struct {
 	simultaneous int32 // the first arrival slot with the same time
 }
 
-// newPriorityIndex is the index of the requests that are queued or running, none
+// newPriorityIndex returns the index of the requests that are queued or running, none
 // of which was overtaken: their priorities are equal.
 func newPriorityIndex(r *requests) *priorityIndex {
 	p := &priorityIndex{requests: r}
@@ -97,13 +97,13 @@ func (p *priorityIndex) startsWaiting(i int32) {
 
 // stopsWaiting removes slot i from those that wait.
 func (p *priorityIndex) stopsWaiting(i int32) {
-	p.tree.set(int(p.requests.at(i).arrivalSlot), nobody)
+	p.tree.set(int(p.requests.at(i).arrivalSlot), noRequest)
 }
 
-// highest is the highest priority of requests that wait.
+// highest returns the highest priority of requests that wait.
 func (p *priorityIndex) highest() float64 { return p.tree.all().waiting }
 
-// first is the first arrival that waits with a priority of at least the given one.
+// first returns the first arrival that waits with a priority of at least the given one.
 func (p *priorityIndex) first(priority float64) *arrivalSlot {
 	return &p.arrivals[p.tree.next(0, func(h highest) bool { return h.waiting >= priority })]
 }
@@ -128,7 +128,7 @@ type highest struct{ waiting, uncounted float64 }
 
 var lowest = math.Inf(-1)
 
-var nobody = highest{lowest, lowest}
+var noRequest = highest{lowest, lowest}
 
 func (h highest) join(o highest) highest {
 	return highest{max(h.waiting, o.waiting), max(h.uncounted, o.uncounted)}

@@ -38,7 +38,7 @@ func (q *waitQueue) push(i int32, front bool) {
 	}
 }
 
-// head is the slot of the first waiting request, −1 if there is none.
+// head returns the slot of the first waiting request, −1 if there is none.
 func (q *waitQueue) head() int32 {
 	for q.reorders && len(q.ordered) > 0 {
 		if m := q.ordered[0].member; q.requests.is(m, waiting) {
@@ -113,8 +113,8 @@ func (l *fifo) pop() {
 	l.n--
 }
 
-// individuals is the requests in phase running, those of the running list that
-// are not members of the cohort, in order of admission.
+// individuals is the part of the running list that is not in the cohort: the requests
+// in phase running, in order of admission.
 type individuals struct {
 	list     []int32
 	requests *requests

@@ -37,7 +37,7 @@ func TestReleaseKeepsAFault(t *testing.T) {
 	e, _ := instance(t, slow{}, nil)
 	e.cfg.Cache.Take(3)
 	if e.Release(); e.Check() == nil {
-		t.Error("three blocks that nobody holds, and no fault")
+		t.Error("three blocks that noRequest holds, and no fault")
 	}
 }
 

@@ -71,13 +71,13 @@ type migration struct {
 	redirects int32
 }
 
-// at is slot i; valid until the next add.
+// at returns slot i; valid until the next add.
 func (r *requests) at(i int32) *slot { return &r.slots[i] }
 
-// waiting is the length of the wait queue.
+// waiting returns the length of the wait queue.
 func (r *requests) waiting() int32 { return r.count[waiting] }
 
-// running is the length of the running list.
+// running returns the length of the running list.
 func (r *requests) running() int32 {
 	return r.count[running] + r.count[decoding] + r.count[completing]
 }
@@ -124,7 +124,7 @@ func (r *requests) open(d *Delivery, now vtime.Time) int32 {
 	return i
 }
 
-// refusal is why the guards of the queue refuse a request; NoReason if they do
+// refusal returns why the guards of the queue refuse a request; NoReason if they do
 // not.
 func (r *requests) refusal(s *slot) metrics.Reason {
 	switch {
@@ -147,7 +147,7 @@ func (r *requests) resume(i int32, p *Progress) {
 	s.Preempted = p.Scheduled != vtime.Never
 }
 
-// migration is how slot i came from another instance.
+// migration returns how slot i came from another instance.
 func (r *requests) migration(i int32) migration {
 	if r.at(i).migrated {
 		return r.migrations[i]
@@ -220,7 +220,7 @@ func (r *requests) is(m member, p phase) bool {
 	return s.ID == m.id && s.phase == p
 }
 
-// waitingTokens is backlog.waiting, counted anew.
+// waitingTokens returns backlog.waiting, counted anew.
 func (r *requests) waitingTokens() int64 {
 	n := int64(0)
 	for i := range r.slots {

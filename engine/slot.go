@@ -58,17 +58,17 @@ type request struct {
 	expected                        int32 // as delivered
 }
 
-// known is the number of tokens whose value is known: prompt and delivered.
+// known returns the number of tokens whose value is known: prompt and delivered.
 func (s *slot) known() int32 { return s.Input + s.generated }
 
-// missing is the number of tokens to be computed until the next is sampled.
+// missing returns the number of tokens to be computed until the next is sampled.
 func (s *slot) missing() int32 { return s.known() + s.inFlight - s.computed }
 
 // decodes reports whether s has its first token, in flight at least, and has
 // computed all before its last.
 func (s *slot) decodes() bool { return s.missing() <= 1 && s.generated+s.inFlight > 0 }
 
-// last is the formation in which a member of the cohort has its last token.
+// last returns the formation in which a member of the cohort has its last token.
 func (s *slot) last() int64 { return s.joined + int64(s.target-s.generated-s.inFlight) - 1 }
 
 // bookRecovery books the time that preemption cost: from the first eviction to
@@ -82,7 +82,7 @@ func (s *slot) bookRecovery(now vtime.Time) {
 	s.evicted, s.deficit = vtime.Never, 0
 }
 
-// delivery is s as it was delivered.
+// delivery returns s as it was delivered.
 func (s *slot) delivery() Delivery {
 	d := Delivery{Priority: s.Priority, Admitted: s.admitted, Expected: s.expected}
 	d.Identity, d.Output = s.Identity, s.output
@@ -91,7 +91,7 @@ func (s *slot) delivery() Delivery {
 	return d
 }
 
-// progress is how far s got; resume is the inverse.
+// progress returns how far s got; resume is the inverse.
 func (s *slot) progress(before migration) metrics.Progress {
 	return metrics.Progress{
 		Routed: s.routed, Queued: min(s.Queued, before.queued), Scheduled: s.scheduled, FirstToken: s.firstToken, LastToken: s.lastToken,

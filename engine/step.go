@@ -78,7 +78,8 @@ func (e *Engine) finish(now vtime.Time) {
 	e.publish(now)
 }
 
-// publish is what a server publishes at the end of a step.
+// publish does what a server does at the end of a step: it renews its metrics and
+// sends its KV events.
 func (e *Engine) publish(now vtime.Time) {
 	if e.cfg.KeepStepState {
 		e.stepState = e.State()

@@ -74,7 +74,7 @@ func (w *wheel) emptied(last int64) {
 	}
 }
 
-// after is the first formation after the given one, in which no member ends, in
+// after returns the first formation after the given one, in which no member ends, in
 // which one does.
 func (w *wheel) after(last int64) int64 {
 	b := int(last % wheelSize)
@@ -91,7 +91,7 @@ func (w *wheel) after(last int64) int64 {
 	return never
 }
 
-// next is a formation before which no member ends, never if there is none.
+// next returns a formation before which no member ends, never if there is none.
 func (w *wheel) next() int64 {
 	if len(w.later) > 0 {
 		return min(w.first, w.later[0].at)

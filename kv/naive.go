@@ -165,7 +165,7 @@ func (c *NaivePool) Take(int) { panic("kv: the block twin has no decode runs") }
 // Adopt implements Cache; it panics.
 func (c *NaivePool) Adopt(*Sequence, int32, int32) { panic("kv: the block twin has no decode runs") }
 
-// Checksum is the CRC-32 of the free list, head to tail, as little-endian
+// Checksum returns the CRC-32 of the free list, head to tail, as little-endian
 // int32 block numbers: what the ledgers of vLLM's scheduler record.
 func (c *NaivePool) Checksum() uint32 {
 	buf := make([]byte, 0, 4*len(c.free))
@@ -248,7 +248,7 @@ func (n *naiveSequence) key(c *content, i int32) uint64 {
 	return n.keys[i]
 }
 
-// piece is the run of at most length tokens of one content at token at, which is
+// piece returns the run of at most length tokens of one content at token at, which is
 // where the keys end.
 func (n *naiveSequence) piece(c *content, at, length int32) workload.Piece {
 	switch {

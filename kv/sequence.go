@@ -123,7 +123,7 @@ func (s *Sequence) Open(id uint64, input int32, spans []workload.Span, output wo
 	}
 }
 
-// Content is what Open was given of named content; valid until the next Open.
+// Content returns what Open was given of named content; valid until the next Open.
 func (s *Sequence) Content() (spans []workload.Span, output workload.ContentID) {
 	if s.content.chain != nil {
 		spans = s.content.spans
@@ -131,7 +131,7 @@ func (s *Sequence) Content() (spans []workload.Span, output workload.ContentID) 
 	return spans, s.content.output
 }
 
-// Held is the number of blocks that s holds.
+// Held returns the number of blocks that s holds.
 func (s *Sequence) Held() int32 { return s.filed + s.rest }
 
 // OwnOnly reports whether every block that s takes from token on is own
@@ -140,7 +140,7 @@ func (s *Sequence) OwnOnly(token int32) bool {
 	return s.limit <= token/s.content.block
 }
 
-// nameable is the number of leading blocks of named content.
+// nameable returns the number of leading blocks of named content.
 func (c *content) nameable() int32 {
 	if c.output != 0 {
 		return math.MaxInt32

@@ -27,7 +27,7 @@ func (t *table) resize(n int) {
 	}
 }
 
-// place is the slot of key, or the empty one where it belongs.
+// place returns the slot of key, or the empty one where it belongs.
 func (t *table) place(key uint64) *tableSlot {
 	mask := uint64(len(t.slots) - 1)
 	for i := key & mask; ; i = (i + 1) & mask {
@@ -125,5 +125,5 @@ func (t *slab[ID, T]) add(v T) ID {
 // drop gives number i back.
 func (t *slab[ID, T]) drop(i ID) { t.spare = append(t.spare, i) }
 
-// inUse is the number of values.
+// inUse returns the number of values.
 func (t *slab[ID, T]) inUse() int { return t.n - len(t.spare) }

@@ -60,7 +60,7 @@ type tree struct {
 	runs      slab[runID, run]
 }
 
-// length is the number of blocks of the named run r.
+// length returns the number of blocks of the named run r.
 func (t *tree) length(r *run) int32 {
 	v := t.intervals.at(r.interval)
 	return v.to - v.from

@@ -15,8 +15,8 @@
 //	decide.go      the five interfaces, their decisions, and what a policy may know
 //	               of a request
 //	signals.go     the signals of instances, as a table, and how policies read them
-//	state.go       what the router knows of its own past and of tenants;
-//	               class_state.go of the last requests of each SLO class
+//	state.go       what the router counts: requests, in all and by tenant;
+//	               class_state.go: the last requests of each SLO class
 //	view.go        what policies see of the instances
 //	cursor.go      how a policy follows the changes of a view
 //	maxtree.go     the best of many instances of which few change

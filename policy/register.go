@@ -151,9 +151,9 @@ func RegisterScorer(s Scorer) {
 
 // RegisterSignal adds a signal that instances publish, and returns it for Observes
 // and View.Value. Its value follows from what an instance says of itself, and from
-// nothing else; it is finite. The name is that of its cadence in the section
-// observability of a bundle, in the form of queue_depth. Without a cadence there it
-// is fresh at every decision, unless observability.refresh says otherwise.
+// nothing else; it is finite. The name, in the form of queue_depth, sets its cadence in
+// the section observability of a bundle. Without a cadence there the signal is fresh at
+// every decision, unless observability.refresh says otherwise.
 //
 // It is called while the program starts, before any bundle is read: in an init
 // function, or for the value of a package variable. It panics on a name that is

@@ -63,7 +63,7 @@ type Scheduler interface {
 const NoPreemptionOff = "preemption cannot be off: when the KV cache is full running requests that each need a block would wait for each other for ever, and vLLM always preempts; want auto, fcfs or priority, and more --total-kv-blocks or fewer --max-num-seqs to preempt less"
 
 // preemption is the parameter that every scheduler has; --preemption-policy
-// is the same knob.
+// is the same setting.
 var preemption = Parameter{Name: "preemption", Type: Choice, Default: "auto", Choices: []string{"auto", "fcfs", "priority"},
 	Refused: map[string]string{"off": NoPreemptionOff},
 	Help:    "whom to preempt for KV: fcfs, the last of the running list; priority, the lowest priority, then the latest arrival; auto, the scheduler's own rule"}

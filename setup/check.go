@@ -117,7 +117,7 @@ func (p *resolver) resolveFitness() (err error) {
 	return nil
 }
 
-// wrong is the error of a setting with a bad value: at its place in the bundle file,
+// wrong returns the error of a setting with a bad value: at its place in the bundle file,
 // if it stands there, else by its flag.
 func wrong(c *Config, flag string, value any, want string) string {
 	if s := settingOf(flag); s != nil {
@@ -155,7 +155,7 @@ func checkCoefficients(c *Config) error {
 // server, and far from where books overflow.
 const mostStep = 1e12
 
-// given is the blackbox model of the given coefficients.
+// given returns the blackbox model of the given coefficients.
 func given(c *Config) latency.Blackbox {
 	return latency.Blackbox{Alpha: [3]float64(c.AlphaCoeffs), Beta: [3]float64(c.BetaCoeffs)}
 }
@@ -166,7 +166,7 @@ func finite(f float64) bool { return !math.IsNaN(f) && !math.IsInf(f, 0) }
 // where, and what would be right. The command exits with 2 for it.
 type InputError struct{ Text string }
 
-// Error is that line.
+// Error returns that line.
 func (e *InputError) Error() string { return e.Text }
 
 func inputErrorf(format string, args ...any) error {

@@ -60,7 +60,7 @@ var bundleSettings = func() []bundleSetting {
 }()
 
 // BundleSettings returns the names of the settings that stand for a field of the
-// policy bundle, those that choose a policy before those of its parameters.
+// policy bundle. A setting that chooses a policy comes before the parameters of it.
 func BundleSettings() []string {
 	var list []string
 	for _, s := range bundleSettings {
@@ -78,12 +78,12 @@ func settingOf(flag string) *bundleSetting {
 }
 
 // ApplyEdits changes the bundle. First come flags that choose a policy, as another
-// policy drops the parameters of the one before; then all edits by rank, those of one
+// policy drops the parameters of the one before; then all edits by origin, edits of one
 // origin in the order given. A file may have settings that its policies do not have,
 // if they are at their defaults or if an edit of a higher origin chose the policy:
-// these are left out. Other edits that cannot be are an *InputError.
+// these are left out. Any other edit that does not fit is an *InputError.
 func ApplyEdits(b *bundle.Bundle, edits []Edit) error {
-	chosen := map[string]Origin{} // by whom the policy of a kind was chosen
+	chosen := map[string]Origin{} // kind → origin of the edit that chose its policy
 	for i := range edits {
 		if e := &edits[i]; e.choosesPolicy() {
 			chosen[e.kind()] = e.Origin
@@ -106,7 +106,7 @@ func ApplyEdits(b *bundle.Bundle, edits []Edit) error {
 	return nil
 }
 
-// path is the field of the bundle, empty without Flag.
+// path returns the field of the bundle, empty without Flag.
 func (e *Edit) path() string {
 	if e.Flag == "" {
 		return ""
@@ -116,7 +116,7 @@ func (e *Edit) path() string {
 
 func (e *Edit) choosesPolicy() bool { return e.Flag != "" && strings.HasSuffix(e.path(), ".type") }
 
-// kind is what the policy decides about.
+// kind returns what the policy decides about.
 func (e *Edit) kind() string {
 	kind, _, _ := strings.Cut(e.path(), ".")
 	return kind
@@ -177,7 +177,7 @@ func setScorers(b *bundle.Bundle, text string) error {
 	return nil
 }
 
-// edits are the settings of c that are neither at their defaults nor in its bundle.
+// edits returns the settings of c that are neither at their defaults nor in its bundle.
 func (c *Config) edits() []Edit {
 	var list []Edit
 	v := reflect.ValueOf(c).Elem()
@@ -207,7 +207,7 @@ func (c *Config) UseBundle(b bundle.Bundle) error {
 	return nil
 }
 
-// Text is the value of a setting as its flag reads it.
+// Text returns the value of a setting as its flag reads it.
 func Text(value any) string {
 	switch x := value.(type) {
 	case fmt.Stringer:

@@ -17,12 +17,12 @@ func (p *resolver) resolveLatency() error {
 	switch {
 	case c.Custom.Latency != nil:
 		p.deployment.Latency = c.Custom.Latency
-		p.Summary.ruler("custom", "", "custom")
+		p.Summary.setLatency("custom", "", "custom")
 	case len(c.AlphaCoeffs) == len(latency.AlphaVector{}):
 		err = p.useVectors()
 	case len(c.AlphaCoeffs) > 0:
 		p.deployment.Latency = given(c)
-		p.Summary.ruler("blackbox", onCommandLine, "blackbox with given coefficients α %s β %s (error: the giver's)", numbers(c.AlphaCoeffs), numbers(c.BetaCoeffs))
+		p.Summary.setLatency("blackbox", onCommandLine, "blackbox with given coefficients α %s β %s (error: the giver's)", numbers(c.AlphaCoeffs), numbers(c.BetaCoeffs))
 	case c.LatencyModel == "blackbox":
 		err = p.useBlackbox()
 	case c.LatencyModel == "roofline":
@@ -47,9 +47,8 @@ func (p *resolver) resolveLatency() error {
 // onCommandLine names coefficients that stand on the command line.
 const onCommandLine = "given"
 
-// ruler is what a run is measured with: the latency model, its coefficients, and
-// both in words.
-func (s *Summary) ruler(model, set, format string, args ...any) {
+// setLatency notes which latency model and coefficients a run has, and both in words.
+func (s *Summary) setLatency(model, set, format string, args ...any) {
 	s.LatencyModel, s.CoefficientSet, s.Latency = model, set, fmt.Sprintf(format, args...)
 }
 
@@ -65,7 +64,7 @@ func (p *resolver) useVectors() error {
 		return err
 	}
 	p.deployment.Latency = m
-	p.Summary.ruler("physics", onCommandLine, "physics with given coefficients α %s β %s (error: the giver's)", numbers(c.AlphaCoeffs), numbers(c.BetaCoeffs))
+	p.Summary.setLatency("physics", onCommandLine, "physics with given coefficients α %s β %s (error: the giver's)", numbers(c.AlphaCoeffs), numbers(c.BetaCoeffs))
 	return nil
 }
 
@@ -75,7 +74,7 @@ func (p *resolver) useBlackbox() error {
 		return err
 	}
 	p.deployment.Latency = fit.Blackbox
-	p.Summary.ruler("blackbox", fmt.Sprintf("%s on %s, TP %d", fit.Model, fit.GPU, fit.TP), "blackbox %s", fit.String())
+	p.Summary.setLatency("blackbox", fmt.Sprintf("%s on %s, TP %d", fit.Model, fit.GPU, fit.TP), "blackbox %s", fit.String())
 	if p.deployment.Model.Reshaped {
 		p.note("blackbox coefficients are of a server that was measured: quantization and kv-cache-dtype change the KV cache, not the time of a step")
 	}
@@ -89,7 +88,7 @@ func (p *resolver) useRoofline(next string) error {
 	}
 	stated := latency.RooflineStated()
 	p.deployment.Latency = m
-	p.Summary.ruler("roofline", "", "roofline, expected error %s%s", stated.String(), next)
+	p.Summary.setLatency("roofline", "", "roofline, expected error %s%s", stated.String(), next)
 	return nil
 }
 
@@ -121,7 +120,7 @@ func (p *resolver) usePhysics(set *latency.PhysicsSet, next string) error {
 	if stated != nil {
 		text = stated.String()
 	}
-	p.Summary.ruler("physics", set.Name, "physics %s (%s), expected error %s%s", set.Name, set.TrainedOn.Engine, text, next)
+	p.Summary.setLatency("physics", set.Name, "physics %s (%s), expected error %s%s", set.Name, set.TrainedOn.Engine, text, next)
 	return nil
 }
 
@@ -150,8 +149,8 @@ func (p *resolver) choose() error {
 	return p.usePhysics(best.Set, second)
 }
 
-// noteNearMisses notes settings whose other values would bring another ruler: users
-// vary one setting in a loop.
+// noteNearMisses notes settings of which another value would choose another latency
+// model or other coefficients: users vary one setting in a loop.
 func (p *resolver) noteNearMisses(best latency.Choice) {
 	if p.Config.LatencyModel != "auto" {
 		return
@@ -198,7 +197,7 @@ func openCoefficients(name string, read func(path string, limit int64) ([]byte, 
 	return nil, inputErrorf("--coefficients: %v", unknown)
 }
 
-// limits are the settings of the engine that features refer to.
+// limits returns the settings of the engine that features refer to.
 func limits(c *Config) latency.EngineLimits {
 	return latency.EngineLimits{
 		MaxBatchedTokens: int64(c.MaxNumBatchedTokens), MaxSeqs: int64(c.MaxNumSeqs), BlockSize: int64(c.BlockSizeInTokens),

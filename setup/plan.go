@@ -57,7 +57,7 @@ type Chance struct {
 	Decisions bool
 }
 
-// chanceOf is what the seeds decide in a plan whose policies are complete. Custom
+// chanceOf returns what the seeds decide in a plan whose policies are complete. Custom
 // policies may draw; a custom source does not depend on the seeds.
 func chanceOf(p *Plan) Chance {
 	c := &p.Config

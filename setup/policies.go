@@ -118,7 +118,7 @@ const (
 	IndexEvents = "events" // by the changes that instances report
 )
 
-// indexedBlocks is the number in prefix-index-blocks, 0 for auto. The bundle has
+// indexedBlocks returns the number in prefix-index-blocks, 0 for auto. The bundle has
 // checked it.
 func indexedBlocks(c *Config) int32 {
 	if c.PrefixIndexBlocks == policy.Auto {
@@ -128,7 +128,7 @@ func indexedBlocks(c *Config) int32 {
 	return int32(n)
 }
 
-// Locate is an error in the choice of a policy, with its place in the bundle file.
+// Locate returns an error in the choice of a policy, with its place in the bundle file.
 func (p *Plan) Locate(err error) error { return &InputError{p.Config.Policies.Locate(err).Error()} }
 
 // resolveForced reads the requests with their instances.

@@ -17,14 +17,14 @@ type Deployment struct {
 	Async     bool             // async scheduling
 	BlockSize int32            // tokens of a KV block
 	Blocks    int64            // KV blocks of an instance
-	Scheduler bundle.Selection // order of the wait queue, and whom to preempt
+	Scheduler bundle.Selection // order of the wait queue, and which request is preempted
 
 	Latency latency.Model
 	Gamma   float64             // as engine.Config.Gamma
 	Fitted  *latency.PhysicsSet // of coefficients of Latency; nil: unknown
 }
 
-// Engine is the configuration of an engine of the deployment. It lacks what ties an
+// Engine returns the configuration of an engine of the deployment. It lacks what ties an
 // engine to a run: scheduler, cache, sink and observers.
 func (d *Deployment) Engine() engine.Config {
 	return engine.Config{Args: d.Args, BlockSize: d.BlockSize, Async: d.Async, Model: d.Latency, Gamma: d.Gamma}
@@ -40,7 +40,7 @@ type Pool struct {
 	Scaling       *Scaling // nil: the number of instances is fixed
 }
 
-// MaxInstances is the largest number of instances that serve at a time.
+// MaxInstances returns the largest number of instances that serve at a time.
 func (p *Pool) MaxInstances() int {
 	if p.Scaling != nil {
 		return p.Scaling.Max
@@ -69,9 +69,9 @@ const (
 // Scaling is how the number of instances of a pool changes.
 type Scaling struct {
 	Policy   bundle.Selection
-	Trigger  string         // what evaluations come by, as the flag has it
+	Trigger  string         // as --autoscale-trigger has it
 	Interval vtime.Duration // between evaluations; with events at least
-	Refresh  vtime.Duration // interval at which evaluations see the instances; 0: as they are
+	Refresh  vtime.Duration // interval at which what evaluations see is refreshed; 0: always fresh
 	Min, Max int            // instances
 
 	Provisioning   RandomDuration // until there is a machine

@@ -33,8 +33,8 @@ func newResolver(c Config, checks ...func() error) *resolver {
 }
 
 // Resolve derives and checks all that a run needs but for how it is executed. Its
-// errors are errors in the user's input: *InputError and *latency.DoesNotFit. The
-// faults that checks find are told with those of other settings.
+// errors are errors in the user's input: *InputError and *latency.DoesNotFit. One
+// error lists the faults that checks find and those of other settings.
 func Resolve(c Config, checks ...func() error) (*Plan, error) {
 	p := newResolver(c, checks...)
 	if err := inOrder(p.openSpec, p.resolvePolicies, p.noteUnused, p.checkInputs, p.resolveCache, p.resolveLimits, p.resolveLatency, p.resolveScaling, p.resolveWorkload, func() error { return noteModels(p.Plan) }, p.leaveOutScaling, p.completePool, func() error { return resolveForced(p.Plan) }); err != nil {
@@ -137,7 +137,7 @@ func readFile(c *Config, path string, limit int64) ([]byte, error) {
 	return input.ReadAll(path, f, limit)
 }
 
-// fileError is one line for a file that cannot be read.
+// fileError returns one line for a file that cannot be read.
 func fileError(flag string, err error) error {
 	var path *os.PathError
 	if errors.As(err, &path) {
@@ -256,7 +256,7 @@ func (s *Summary) Note(format string, args ...any) {
 	s.Notes = append(slices.Clip(s.Notes), fmt.Sprintf(format, args...))
 }
 
-// Deployment is the model, GPU and TP of every instance of the configuration. It
+// Deployment returns the model, GPU and TP of every instance of the configuration. It
 // reads the files of the model. Its errors are an InputError.
 func (c Config) Deployment() (*latency.Deployment, error) {
 	p := newResolver(c)

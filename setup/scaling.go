@@ -14,7 +14,7 @@ func scales(c *Config) bool {
 	return (c.AutoscalePolicy != "none" || c.Custom.Autoscale != nil) && c.AutoscaleInterval > 0
 }
 
-// derivedMaxReplicas is the default of max-replicas.
+// derivedMaxReplicas returns the default of max-replicas.
 func derivedMaxReplicas(instances int) int { return min(2*instances, 1<<20) }
 
 // resolveScaling derives and checks the bounds on the number of instances.
@@ -57,7 +57,7 @@ type RandomDuration struct {
 	CV   float64
 }
 
-// String is the form that UnmarshalText reads.
+// String returns the form that UnmarshalText reads.
 func (l RandomDuration) String() string {
 	if l.CV == 0 {
 		return l.Mean.String()
@@ -78,7 +78,7 @@ func (l *RandomDuration) UnmarshalText(text []byte) error {
 	return err
 }
 
-// Draw is a time from the distribution.
+// Draw returns a time from the distribution.
 func (l RandomDuration) Draw(s *vtime.Stream) vtime.Duration {
 	if l.CV == 0 || l.Mean == 0 {
 		return l.Mean

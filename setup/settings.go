@@ -54,7 +54,7 @@ func (c *Config) NotDefault() iter.Seq[Setting] {
 	}
 }
 
-// DefaultConfig is the configuration of `blis run` without flags: four
+// DefaultConfig returns the configuration of `blis run` without flags: four
 // instances of Llama-3.1-8B on H100 under 1,000 generated requests.
 func DefaultConfig() Config {
 	var c Config

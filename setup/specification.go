@@ -66,7 +66,7 @@ func readSpec(c *Config) (*spec.Spec, error) {
 	return spec.Parse(path, text)
 }
 
-// specFlag is the flag that names the specification.
+// specFlag returns the flag that names the specification.
 func (c *Config) specFlag() string {
 	if c.WorkloadSpec != "" {
 		return "workload-spec"
@@ -132,14 +132,14 @@ func (p *resolver) resolveSpec() error {
 	return nil
 }
 
-// capacityFor is the largest number of requests per second, with the given mean
+// capacityFor returns the largest number of requests per second, with the given mean
 // tokens, that the cluster completes.
 func (p *resolver) capacityFor(input, output float64) float64 {
 	p.estimate(input, output)
 	return p.Summary.Capacity
 }
 
-// describeSpec is a specification in a few words.
+// describeSpec returns a specification in a few words.
 func describeSpec(s *spec.Spec, c *traffic.Config) string {
 	text := filepath.Base(s.Name())
 	switch n := len(c.Clients); n {

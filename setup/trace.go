@@ -87,7 +87,7 @@ func (p *resolver) rescale(t *traces.Trace) error {
 	return nil
 }
 
-// columnNames are the names in a list with commas.
+// columnNames returns the names in a list with commas.
 func columnNames(list string) []string {
 	var names []string
 	for name := range strings.SplitSeq(list, ",") {
@@ -98,7 +98,7 @@ func columnNames(list string) []string {
 	return names
 }
 
-// targetedClasses are the classes with targets, none if the targets are in error.
+// targetedClasses returns the classes with targets, none if the targets are in error.
 func targetedClasses(targets string) (names []string) {
 	all, err := metrics.ParseTargets(targets)
 	for i := range all {

@@ -34,7 +34,7 @@ func (p *resolver) noteUnused() error {
 	return nil
 }
 
-// noteIfSet notes those of settings that are not at their defaults.
+// noteIfSet notes the ones among settings that are not at their defaults.
 func (p *Plan) noteIfSet(settings []string, because string) {
 	var list []string
 	for s := range p.Config.NotDefault() {
@@ -93,7 +93,7 @@ func unusedOfWorkload(c *Config, s *spec.Spec) []unused {
 	}
 }
 
-// unusedBesideSpec are settings that have no effect with a specification.
+// unusedBesideSpec returns settings that have no effect with a specification.
 func unusedBesideSpec(s *spec.Spec) []unused {
 	names := append([]string{"think-time", "arrival", "cv"}, ofTraces...)
 	for _, of := range []string{"prompt-tokens", "output-tokens"} {
@@ -108,7 +108,7 @@ func unusedBesideSpec(s *spec.Spec) []unused {
 // ofTraces are settings of traces.
 var ofTraces = []string{"trace-format", "trace-ignore-columns", "trace-block-size", "trace-speedup", "trace-limit", "trace-offset", "spread-ties", "skip-bad-rows"}
 
-// noteUnusedOfTrace is noteUnused for settings that depend on the trace read.
+// noteUnusedOfTrace notes settings that have no effect with the trace that was read.
 func (p *resolver) noteUnusedOfTrace(t *traces.Trace) {
 	if t.Format() != traces.Mooncake {
 		p.noteIfSet([]string{"trace-block-size"}, fmt.Sprintf("the trace is of format %s and has no hash ids", t.Format()))
@@ -119,8 +119,8 @@ func (p *resolver) noteUnusedOfTrace(t *traces.Trace) {
 	}
 }
 
-// NoteUnread notes settings of signals that nobody reads: of signals, which
-// decisions of the router read, and of those of checks, evaluations of the autoscaler.
+// NoteUnread notes settings of signals that no policy reads. signals are read by
+// decisions of the router, checks by evaluations of the autoscaler.
 func (p *Plan) NoteUnread(signals, checks policy.Signals) {
 	c := &p.Config
 	periodic := c.InFlight == "periodic"
@@ -160,7 +160,7 @@ func (p *Plan) NoteUnread(signals, checks policy.Signals) {
 	p.noteUnreadPrefixes(signals&policy.Prefixes != 0)
 }
 
-// noteUnreadPrefixes is NoteUnread for expected prefix hits.
+// noteUnreadPrefixes notes settings of expected prefix hits that have no effect.
 func (p *Plan) noteUnreadPrefixes(read bool) {
 	c, blocks := &p.Config, int64(indexedBlocks(&p.Config))
 	switch {

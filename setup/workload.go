@@ -144,7 +144,7 @@ func Capacity(m latency.Model, c *Config, input, output float64) latency.Capacit
 	})
 }
 
-// Alone is how long the answer to a request takes on an idle instance with an empty
+// Alone returns how long the answer to a request takes on an idle instance with an empty
 // cache: the prompt in one step, then each token as long as the one in the middle.
 func (p *Plan) Alone(r *workload.Request) vtime.Duration {
 	m := p.Pool.Latency
