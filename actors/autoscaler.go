@@ -107,7 +107,7 @@ func (a *autoscaler) fires(now vtime.Time, out *lookahead.Outbox) bool {
 		return true
 	}
 	a.look(a.trigger.Observes(), now)
-	a.seen.record(out, key(now, vtime.ClassScale), seenAtTrigger, -1, &a.cluster.view, a.trigger.Observes())
+	a.observe(out, seenAtTrigger, a.trigger.Observes())
 	if !a.trigger.Fires(&a.context) || a.asked && now.Sub(a.askedAt) < a.minGap {
 		return false
 	}
@@ -119,7 +119,7 @@ func (a *autoscaler) fires(now vtime.Time, out *lookahead.Outbox) bool {
 // check asks the policy and tells the router the wanted number, within the bounds.
 func (a *autoscaler) check(now vtime.Time, out *lookahead.Outbox) {
 	a.look(a.policy.Observes(), now)
-	a.seen.record(out, key(now, vtime.ClassScale), seenAtScaling, -1, &a.cluster.view, a.policy.Observes())
+	a.observe(out, seenAtScaling, a.policy.Observes())
 	d := a.policy.Evaluate(&a.context)
 	target := min(max(d.Target, a.context.Min), a.context.Max)
 	if d.Action == policy.Hold {

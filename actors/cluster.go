@@ -56,7 +56,7 @@ func newCluster(p *setup.Plan, x Execution) (*cluster, error) {
 		return nil, err
 	}
 	c.autoscaler = newAutoscaler(p.Pool, &q, c.router.pool.published, c.router.tracing != nil)
-	c.autoscaler.seen = newObservations(autoscalerID, x.Record != nil)
+	c.autoscaler.seen = newObservations(autoscalerID, p.Source.Labels(), x.Record != nil)
 	c.simulation.AddControl("router", c.router)
 	c.simulation.AddControl("autoscaler", c.autoscaler)
 	c.add = func(i int, ready vtime.Time) error {

@@ -12,17 +12,20 @@ import (
 // of BLIS.
 
 // seenDecision is an entry about a decision. The table has what its observer has
-// seen up to it.
+// seen up to it, by what the numbers are of, and their name.
 type seenDecision struct {
 	observer, at, class, request int64
 	decision                     string
 	signals                      []string
 	table                        map[int64]map[string][]float64
+	names                        [3][]string // of tenants, classes and models
+	asked                        []any       // the request, at its first decision
 }
 
 // eachSeen calls f for every entry, in their order. Tables are valid during the call.
 func eachSeen(in io.Reader, f func(seenDecision)) error {
 	tables := map[int64]map[int64]map[string][]float64{}
+	var names [3][]string
 	d := msgpack.NewDecoder(in)
 	for {
 		v, err := d.DecodeInterface()
@@ -33,13 +36,18 @@ func eachSeen(in io.Reader, f func(seenDecision)) error {
 			return err
 		}
 		e := v.([]any)
-		if word, ok := e[0].(string); !ok || word != "seen" {
+		switch e[0] {
+		case "names":
+			for i, list := range e[1:] {
+				names[i] = words(list)
+			}
+			continue
+		case "seen":
+		default:
 			continue
 		}
-		x := seenDecision{observer: whole(e[1]), decision: e[2].(string), at: whole(e[3]), class: whole(e[4]), request: whole(e[5])}
-		for _, name := range e[6].([]any) {
-			x.signals = append(x.signals, name.(string))
-		}
+		x := seenDecision{observer: whole(e[1]), decision: e[2].(string), at: whole(e[3]), class: whole(e[4]), request: whole(e[5]),
+			signals: words(e[6]), names: names, asked: e[8].([]any)}
 		if tables[x.observer] == nil {
 			tables[x.observer] = map[int64]map[string][]float64{}
 		}
@@ -58,6 +66,13 @@ func eachSeen(in io.Reader, f func(seenDecision)) error {
 		}
 		f(x)
 	}
+}
+
+func words(v any) (list []string) {
+	for _, word := range v.([]any) {
+		list = append(list, word.(string))
+	}
+	return list
 }
 
 // whole is an integer of any width.

@@ -91,7 +91,7 @@ func newRouter(p *setup.Plan, x *Execution, q *policies, planned signalPlan, rec
 		arrivals: incoming{intake: newIntake(p.Source)},
 		policies: deciders{admission: q.admission, priority: q.priority, stream: q.stream, inversions: policy.NewClassInversions(p.Source.Labels())},
 		pool:     newPool(p, q, planned, extra),
-		seen:     newObservations(routerID, x.Record != nil),
+		seen:     newObservations(routerID, p.Source.Labels(), x.Record != nil),
 		ahead:    streamAhead(x, p.Pool.Instances), forced: p.Forced,
 		admissionLatency: cfg.AdmissionLatency, routingLatency: cfg.RoutingLatency,
 		recorder: metrics.NewRecorder(recorders),
@@ -223,7 +223,7 @@ func (r *router) decide(i int32, now vtime.Time, out *lookahead.Outbox) {
 	if r.policies.reads.admission&policy.Prefixes != 0 {
 		r.expect(ask)
 	}
-	r.seen.record(out, key(now, vtime.ClassAdmission), seenAtAdmission, d.ID, &r.pool.cluster.view, r.policies.reads.admission)
+	r.observe(out, key(now, vtime.ClassAdmission), seenAtAdmission, ask, 0, r.policies.reads.admission)
 	a := r.policies.admission.Decide(ask, &r.state, now)
 	if r.tracing != nil {
 		sendTracedAdmission(out, now, &d.Identity, &a)
@@ -261,7 +261,7 @@ func (r *router) look(signals policy.Signals, now vtime.Time) {
 // d is measured.
 func (r *router) prioritise(d *engine.Delivery, ask *policy.Request, now vtime.Time, out *lookahead.Outbox) (policy.ClassInversion, bool) {
 	r.look(r.policies.reads.priority, now)
-	r.seen.record(out, key(now, vtime.ClassRouting), seenAtPriority, d.ID, &r.pool.cluster.view, r.policies.reads.priority)
+	r.observe(out, key(now, vtime.ClassRouting), seenAtPriority, ask, 0, r.policies.reads.priority)
 	d.Priority = r.policies.priority.Score(ask, &r.state, now)
 	if math.IsNaN(d.Priority) || math.IsInf(d.Priority, 0) {
 		panic(fmt.Sprintf("actors: the priority of request %d is %v: want a finite number", d.ID, d.Priority))
@@ -289,7 +289,7 @@ func (r *router) dispatch(i int32, now vtime.Time, out *lookahead.Outbox) {
 		r.pool.cluster.look(now)
 	}
 	r.look(r.pool.reads, now)
-	r.seen.record(out, key(now, vtime.ClassRouting), seenAtRouting, d.ID, &r.pool.cluster.view, r.pool.reads|r.tracing.extraSignals())
+	r.observe(out, key(now, vtime.ClassRouting), seenAtRouting, ask, d.Priority, r.pool.reads|r.tracing.extraSignals())
 	choice := r.pool.routing.Route(ask, d.Priority, &r.state, &r.pool.cluster.view, now)
 	target, forced := choice.Target, false
 	if r.forced != nil && !migrated {

@@ -67,6 +67,10 @@ func (s *RouterState) Classes() int {
 // decisions that are not made for every request.
 func (s *RouterState) Class(class workload.Label) ClassService {
 	s.check(ClassLatency)
+	return s.class(class)
+}
+
+func (s *RouterState) class(class workload.Label) ClassService {
 	if int(class) >= len(s.classes) || s.classes[class] == nil {
 		return ClassService{}
 	}

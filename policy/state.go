@@ -147,6 +147,10 @@ func (s *RouterState) RateOf(tenant workload.Label, now vtime.Time) float64 {
 // requests in one window would not be enough.
 func (s *RouterState) Burst(tenant workload.Label, now vtime.Time) bool {
 	s.check(Rates)
+	return s.burst(tenant, now)
+}
+
+func (s *RouterState) burst(tenant workload.Label, now vtime.Time) bool {
 	// count/RateWindow > burstFactor·requests/life, without rounding: equal rates
 	// are no burst.
 	t := s.tenant(tenant)
@@ -171,6 +175,41 @@ func (s *RouterState) Rate(now vtime.Time) float64 {
 func (s *RouterState) Throughput(now vtime.Time) float64 {
 	s.check(Active)
 	return s.completions.perSecond(now)
+}
+
+// Numbers calls f with the numbers of those signals that are not of single instances
+// as they are at now. Each name is of the whole cluster, and of is −1, or of the tenant
+// or SLO class with label of. It is for the owner, and docs/recordings.md says what the
+// numbers are.
+func (s *RouterState) Numbers(signals Signals, now vtime.Time, f func(of int, name string, numbers ...float64)) {
+	if signals&Active != 0 {
+		f(-1, "active_requests", float64(s.all.active), float64(s.completions.count(now)))
+	}
+	if signals&Rates != 0 {
+		f(-1, "arrival_rates", float64(s.all.arrivals.count(now)))
+	}
+	for i := range s.tenants {
+		t, label := &s.tenants[i], workload.Label(i)
+		if signals&Active != 0 {
+			f(i, "tenant_active_requests", float64(t.active))
+		}
+		if signals&Rates != 0 {
+			burst := 0.0
+			if s.burst(label, now) {
+				burst = 1
+			}
+			f(i, "tenant_arrival_rates", float64(t.arrivals.count(now)), float64(t.requests), float64(t.class), burst)
+		}
+	}
+	if signals&ClassLatency == 0 {
+		return
+	}
+	for i, ended := range s.classes {
+		if ended != nil {
+			c := s.class(workload.Label(i))
+			f(i, "latency_by_class", float64(c.Ended), float64(c.Judged), float64(c.Attained), c.TTFT, float64(c.TTFTs), c.TPOT, float64(c.TPOTs), c.E2E, float64(c.E2Es))
+		}
+	}
 }
 
 // tenant returns the account of a tenant, an empty one if it sent nothing.
