@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"blis/setup"
 )
 
 // Schema names the form of a Report as JSON.
@@ -44,7 +46,7 @@ type Options struct {
 	Progress func(done, total int, scenario string)
 }
 
-// Run measures. Errors are *InputError for options and files that do not fit,
+// Run measures. Errors are *setup.InputError for options and files that do not fit,
 // the context's when it was cancelled, or say which child process failed.
 func Run(ctx context.Context, o Options) (*Report, error) {
 	m, err := newMeasurement(&o)
@@ -54,15 +56,8 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	return m.run(ctx)
 }
 
-// InputError is an error in what the user gave: one line. The command exits
-// with 2 for it.
-type InputError struct{ Text string }
-
-// Error is the text.
-func (e *InputError) Error() string { return e.Text }
-
 func inputErrorf(format string, args ...any) error {
-	return &InputError{fmt.Sprintf(format, args...)}
+	return &setup.InputError{Text: fmt.Sprintf(format, args...)}
 }
 
 // Share is a part of a whole, written as 20% or 0.2.

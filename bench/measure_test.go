@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"blis/actors"
+	"blis/setup"
 	"blis/vtime"
 )
 
@@ -93,7 +94,7 @@ func TestWrongOptionsAreInputErrors(t *testing.T) {
 		"limit alone":      {FailAbove: 0.2},
 		"two comparisons":  {Compare: other, Against: other},
 	} {
-		var input *InputError
+		var input *setup.InputError
 		if _, err := Run(context.Background(), o); !errors.As(err, &input) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: error %v: want one line of input error", name, err)
 		}

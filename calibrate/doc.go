@@ -23,7 +23,7 @@
 //	validate.go      Validate: predictions of latency models compared with measurements
 //	doubt.go         Doubt: a warning that the server is described wrongly
 //	steps.go         FitSteps: ridge on the periods of steps
-//	steps_data.go    StepData: the batch of each step; a file of several runs
+//	steps_data.go    StepData: the batch of each step; files of several runs
 //	steps_rows.go    rows of a fit; steps_folds.go divides them
 //	steps_choose.go  γ and the penalty by cross-validation
 //	steps_report.go  the errors of the fit, and a coefficient set of it

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"slices"
+
+	"blis/setup"
 )
 
 // HoldOut says which measured requests are held out of a fit, to test it.
@@ -15,6 +17,24 @@ const (
 	ByModel    HoldOut = "model"    // the runs of one model at a time test a fit to all other models
 	ByTail     HoldOut = "tail"     // the end of a run tests a fit to its beginning
 )
+
+// ParseHoldOuts reads the names of hold-outs, or none. Its error is an
+// *setup.InputError.
+func ParseHoldOuts(names []string) ([]HoldOut, error) {
+	var list []HoldOut
+	for _, name := range names {
+		switch h := HoldOut(name); h {
+		case ByWorkload, ByModel, ByTail:
+			if !slices.Contains(list, h) {
+				list = append(list, h)
+			}
+		case "none":
+		default:
+			return nil, &setup.InputError{Text: fmt.Sprintf("--hold-out is %q: want workload, model, tail or none", name)}
+		}
+	}
+	return list, nil
+}
 
 // Label returns the name of the hold-out in coefficient files.
 func (h HoldOut) Label() string {

@@ -81,7 +81,7 @@ func (o *Overrides) applyTo(r *measured.Run) error {
 		return fmt.Errorf("run %s: its file names no model: give --model", r.ID)
 	}
 	r.TP = max(1, o.TP)
-	r.MaxNumBatchedTokens, r.MaxNumSeqs = o.MaxBatchedTokens, o.MaxSeqs
+	r.MaxNumBatchedTokens, r.MaxNumSeqs = int32(min(o.MaxBatchedTokens, math.MaxInt32)), o.MaxSeqs
 	return nil
 }
 

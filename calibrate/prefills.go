@@ -2,6 +2,7 @@ package calibrate
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
@@ -18,6 +19,26 @@ type Prefill struct {
 	features   latency.BetaVector
 	decodes    latency.BetaVector
 	deployment *latency.Deployment
+}
+
+// ReadPrefills returns the Prefills of OTLP-JSON files, and notes that say how many
+// spans of them are not used, and why.
+func ReadPrefills(files []string, d *latency.Deployment, e latency.EngineLimits) (list []Prefill, notes []string, err error) {
+	for _, file := range files {
+		trace, err := measured.ReadOTLP(file)
+		if err != nil {
+			return nil, nil, err
+		}
+		some, err := Prefills(trace, d, e)
+		if err != nil {
+			return nil, nil, fmt.Errorf("%s: %w", file, err)
+		}
+		for _, reason := range slices.Sorted(maps.Keys(trace.Skipped)) {
+			notes = append(notes, fmt.Sprintf("%s: %d of %d spans not used: %s", file, trace.Skipped[reason], trace.Spans, reason))
+		}
+		list = append(list, some...)
+	}
+	return list, notes, nil
 }
 
 // Prefills returns the prefills of the requests of a trace that ran alone, on a

@@ -1,6 +1,7 @@
 package calibrate
 
 import (
+	"cmp"
 	"fmt"
 
 	"blis/actors"
@@ -9,6 +10,7 @@ import (
 	"blis/kv"
 	"blis/latency"
 	"blis/policy"
+	"blis/setup"
 )
 
 // Server describes the engine of a measured run for the simulation: its deployment,
@@ -23,12 +25,10 @@ type Server struct {
 type Overrides struct {
 	Hardware string // GPU; empty: the one that the run names
 
-	// Files of load generators do not have these: the model (empty: the name that the
-	// tool used), GPUs per instance, and limits, 0 for vLLM's defaults.
-	Model            string
-	TP               int
-	MaxBatchedTokens int32
-	MaxSeqs          int32
+	Model            string // empty: the name that a load generator used
+	TP               int    // GPUs per instance
+	MaxBatchedTokens int64  // 0: vLLM's default for the GPU
+	MaxSeqs          int32  // 0: vLLM's default for the GPU; not read for steps and spans
 
 	HardwareConfig    string // file with GPUs of the user's own
 	ModelConfigFolder string // config.json of the model; empty: a built-in one
@@ -74,6 +74,33 @@ func NewServer(r *measured.Run, o Overrides) (*Server, error) {
 		MaxBatchedTokens: int64(cfg.MaxNumBatchedTokens), MaxSeqs: int64(cfg.MaxNumSeqs), BlockSize: int64(cfg.BlockSizeInTokens),
 		GPUBlocks: cfg.TotalKVBlocks, ChunkedPrefill: cfg.EnableChunkedPrefill,
 	}}, nil
+}
+
+// Deployment returns the server of a trace of steps or spans, and its limits. model and
+// tp are what the trace says, zero if nothing. Errors are *setup.InputError and
+// *latency.DoesNotFit.
+func (o *Overrides) Deployment(model string, tp int) (*latency.Deployment, latency.EngineLimits, error) {
+	none := latency.EngineLimits{}
+	model, tp = cmp.Or(model, o.Model), cmp.Or(tp, o.TP)
+	if model == "" && o.ModelConfigFolder == "" || o.Hardware == "" {
+		return nil, none, &setup.InputError{Text: "--model and --hardware: want the model and GPU that --otlp and --steps files were measured on"}
+	}
+	spec, err := setup.OpenModel(cmp.Or(o.ModelConfigFolder, model))
+	if err != nil {
+		return nil, none, err
+	}
+	gpu, err := setup.OpenHardware(o.Hardware, o.HardwareConfig)
+	if err != nil {
+		return nil, none, err
+	}
+	d := &latency.Deployment{Model: &spec, GPU: &gpu, TP: tp}
+	m := latency.DefaultMemory()
+	blocks, err := d.KVBlocks(m)
+	if err != nil {
+		return nil, none, err
+	}
+	tokens, maxSeqs := latency.DefaultLimits(&gpu)
+	return d, latency.EngineLimits{MaxBatchedTokens: cmp.Or(o.MaxBatchedTokens, tokens), MaxSeqs: maxSeqs, BlockSize: m.BlockSize, GPUBlocks: blocks, ChunkedPrefill: true}, nil
 }
 
 // engine returns the bare engine of the server, without a cluster around it.

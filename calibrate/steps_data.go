@@ -2,6 +2,7 @@ package calibrate
 
 import (
 	"fmt"
+	"strings"
 
 	"blis/calibrate/measured"
 	"blis/latency"
@@ -16,6 +17,35 @@ type StepData struct {
 	Async          bool
 	ChunkedPrefill bool
 	Steps          []measured.Step // in order of time
+}
+
+// ReadStepData reads the steps of measured.ReadSteps in files, a StepData for each run in
+// them, with the deployments of the runs. o says of servers what files do not. async is
+// whether the engines formed batches one step ahead.
+func ReadStepData(files []string, o Overrides, async bool) (data []StepData, deployments []*latency.Deployment, err error) {
+	for _, file := range files {
+		steps, err := measured.ReadSteps(file)
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, g := range GroupSteps(steps) {
+			d, limits, err := o.Deployment(g.Model, g.TP)
+			if err != nil {
+				return nil, nil, err
+			}
+			f, err := latency.NewFeatures(d, limits)
+			if err != nil {
+				return nil, nil, err
+			}
+			name := g.Name()
+			if name == "" || len(files) > 1 {
+				name = strings.TrimSuffix(file+", "+name, ", ")
+			}
+			data = append(data, StepData{Name: name, Features: f, Async: async, ChunkedPrefill: true, Steps: g.Steps})
+			deployments = append(deployments, d)
+		}
+	}
+	return data, deployments, nil
 }
 
 // StepGroup holds the steps of one run out of a file of several.

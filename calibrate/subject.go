@@ -2,10 +2,35 @@ package calibrate
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"blis/latency"
+	"blis/setup"
 )
+
+// NewSubjects returns the latency models of the names, each once. A set without a model
+// that reads it is an error, and so is no name; errors are *setup.InputError.
+func NewSubjects(names []string, set *latency.PhysicsSet) ([]Subject, error) {
+	bad := func(format string, args ...any) error { return &setup.InputError{Text: fmt.Sprintf(format, args...)} }
+	var list []Subject
+	known := []string{"auto", "physics", "roofline", "blackbox"}
+	for _, name := range names {
+		if !slices.Contains(known, name) {
+			return nil, bad("--latency-model is %q: want some of %s", name, strings.Join(known, ", "))
+		}
+		if !slices.ContainsFunc(list, func(s Subject) bool { return s.Name == name }) {
+			list = append(list, NewSubject(name, set))
+		}
+	}
+	if len(list) == 0 {
+		return nil, bad("--latency-model is empty: want some of %s", strings.Join(known, ", "))
+	}
+	if set != nil && !slices.ContainsFunc(list, func(s Subject) bool { return s.Name == "auto" || s.Name == "physics" }) {
+		return nil, bad("--coefficients: want auto or physics among --latency-model: the others have none")
+	}
+	return list, nil
+}
 
 // NewSubject returns the latency model with this name on the command line: auto,
 // physics, roofline or blackbox. set holds the coefficients of physics; nil: the

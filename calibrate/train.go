@@ -174,12 +174,18 @@ func (t *Trained) coefficientSet(samples []*Sample, prefills []Prefill, o TrainO
 }
 
 // CheckSamples returns an error if samples differ in async scheduling or chunked
-// prefill: a coefficient set is for one value of each.
-func CheckSamples(samples []*Sample) error {
+// prefill: a coefficient set is for one value of each. Coefficients of blackbox are for
+// one deployment too.
+func CheckSamples(samples []*Sample, f *Family) error {
 	for _, s := range samples[min(1, len(samples)):] {
 		a, b := &samples[0].Server.Config, &s.Server.Config
 		if *a.AsyncScheduling != *b.AsyncScheduling || a.EnableChunkedPrefill != b.EnableChunkedPrefill {
 			return fmt.Errorf("runs %s and %s differ in async scheduling or chunked prefill: want a set for each", samples[0].Run.ID, s.Run.ID)
+		}
+	}
+	for _, s := range samples {
+		if a, b := samples[0].Server.Deployment.String(), s.Server.Deployment.String(); f == Blackbox && a != b {
+			return fmt.Errorf("--latency-model blackbox: its coefficients hold for one model, GPU and TP, the runs are of %s and %s: want --only", a, b)
 		}
 	}
 	return nil

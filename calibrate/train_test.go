@@ -132,16 +132,16 @@ func TestTrainRefusesBeforeItFits(t *testing.T) {
 
 func TestSamplesOfOneSet(t *testing.T) {
 	list := trainable(t)
-	if err := CheckSamples(list); err != nil {
+	if err := CheckSamples(list, Physics); err != nil {
 		t.Error(err)
 	}
-	if err := CheckSamples(nil); err != nil {
+	if err := CheckSamples(nil, Physics); err != nil {
 		t.Error(err)
 	}
 	run := *list[1].Run
 	run.AsyncScheduling = false
 	list[1] = mustSample(t, &run, 0)
-	if err := CheckSamples(list); err == nil || err.Error() != "runs chat and code differ in async scheduling or chunked prefill: want a set for each" {
+	if err := CheckSamples(list, Physics); err == nil || err.Error() != "runs chat and code differ in async scheduling or chunked prefill: want a set for each" {
 		t.Error(err)
 	}
 }

@@ -53,7 +53,7 @@ func (s *settings) edit(flags []setup.Edit, lowest setup.Origin) error {
 		edits = append(edits, setup.Edit{Text: argument, Origin: setup.FromSet, Where: "--set"})
 	}
 	if err := setup.ApplyEdits(&s.Policies, edits); err != nil {
-		return &inputError{err.Error()}
+		return inputError(err.Error())
 	}
 	return s.UseBundle(s.Policies)
 }
@@ -104,21 +104,21 @@ func (s *settings) baseBundle(command *kong.Context, l *settingSources) (setup.O
 		in := l.file["policies"]
 		bundle, err := bundle.Parse(in.file, []byte(in.text))
 		if err != nil {
-			return 0, &inputError{err.Error()}
+			return 0, inputError(err.Error())
 		}
 		s.Policies = bundle
 		return inline, nil
 	case s.PolicyConfig == "":
 		return inline, nil
 	case inline == setup.FromFlag:
-		return 0, &inputError{"--policy-config and --policies are both bundles: want one of them"}
+		return 0, inputError("--policy-config and --policies are both bundles: want one of them")
 	}
 	text, err := input.ReadFile(s.PolicyConfig, input.Bundle)
 	if err != nil {
-		return 0, &inputError{"--policy-config: " + pathProblem(err)}
+		return 0, inputError("--policy-config: " + pathProblem(err))
 	}
 	if s.Policies, err = bundle.Parse(s.PolicyConfig, text); err != nil {
-		return 0, &inputError{err.Error()}
+		return 0, inputError(err.Error())
 	}
 	return setup.FromEnvironment, nil
 }

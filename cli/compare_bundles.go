@@ -2,7 +2,6 @@ package cli
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -27,11 +26,11 @@ func (r *compareCmd) applyPolicies(command *kong.Context, l *settingSources) err
 	}
 	given := l.policyFlags(command)
 	if r.PolicyConfig != "" {
-		return &inputError{"--policy-config: compare takes bundles as arguments, like blis compare " + r.PolicyConfig + " round-robin"}
+		return inputError("--policy-config: compare takes bundles as arguments, like blis compare " + r.PolicyConfig + " round-robin")
 	}
 	for _, p := range command.Path {
 		if p.Flag != nil && p.Flag.Name == "policies" && l.origin(p) != setup.FromFile {
-			return &inputError{l.location("policies", l.origin(p)) + ": compare takes bundles as arguments, files or names of routing policies"}
+			return inputError(l.location("policies", l.origin(p)) + ": compare takes bundles as arguments, files or names of routing policies")
 		}
 	}
 	names, err := bundleNames(r.Arguments)
@@ -52,9 +51,9 @@ func (r *compareCmd) bundleOf(argument, name string, given []setup.Edit) (b bund
 		return b, err
 	}
 	if err := s.edit(given, setup.FromEnvironment); err != nil {
-		var input *inputError
+		var input *setup.InputError
 		if errors.As(err, &input) {
-			return b, &inputError{"bundle " + name + ": " + input.text}
+			return b, inputError("bundle " + name + ": " + input.Text)
 		}
 		return b, err
 	}
@@ -68,17 +67,17 @@ func argumentBundle(argument string) (bundle.Bundle, error) {
 	if err == nil {
 		b, err := bundle.Parse(argument, text)
 		if err != nil {
-			return b, &inputError{err.Error()}
+			return b, inputError(err.Error())
 		}
 		return b, nil
 	}
 	if !errors.Is(err, os.ErrNotExist) || filepath.Base(argument) != argument || bundleExtension(argument) != "" {
-		return bundle.Bundle{}, &inputError{pathProblem(err)}
+		return bundle.Bundle{}, inputError(pathProblem(err))
 	}
 	names := routings()
 	if !slices.Contains(names, argument) {
-		return bundle.Bundle{}, &inputError{fmt.Sprintf("%s: no such file, and no routing policy%s (there are: %s)",
-			argument, suggest.Hint(argument, names), strings.Join(names, ", "))}
+		return bundle.Bundle{}, inputErrorf("%s: no such file, and no routing policy%s (there are: %s)",
+			argument, suggest.Hint(argument, names), strings.Join(names, ", "))
 	}
 	var b bundle.Bundle
 	return b, b.Set("routing.type", argument)
@@ -122,10 +121,10 @@ func bundleNames(arguments []string) ([]string, error) {
 	}
 	for i, a := range arguments {
 		if a == "" {
-			return nil, &inputError{fmt.Sprintf("bundle %d is empty, want a file or the name of a routing policy", i+1)}
+			return nil, inputErrorf("bundle %d is empty, want a file or the name of a routing policy", i+1)
 		}
 		if slices.Contains(arguments[:i], a) {
-			return nil, &inputError{a + " is given twice, want different bundles"}
+			return nil, inputError(a + " is given twice, want different bundles")
 		}
 		short[name(a)]++
 	}
@@ -137,7 +136,7 @@ func bundleNames(arguments []string) ([]string, error) {
 		names = append(names, a)
 	}
 	if len(names) < 2 {
-		return nil, &inputError{fmt.Sprintf("%d bundle to compare: want at least 2, files or names of routing policies", len(names))}
+		return nil, inputErrorf("%d bundle to compare: want at least 2, files or names of routing policies", len(names))
 	}
 	return names, nil
 }

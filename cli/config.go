@@ -78,17 +78,17 @@ func (l *settingSources) Resolve(ctx *kong.Context, _ *kong.Path, flag *kong.Fla
 func (s *setting) check(flag *kong.Flag) error {
 	if s.file != "" {
 		if _, err := bundle.Parse(s.file, []byte(s.text)); err != nil {
-			return &inputError{err.Error()}
+			return inputError(err.Error())
 		}
 		return nil
 	}
 	scratch := reflect.New(flag.Target.Type()).Elem()
 	if err := flag.Parse(kong.Scan().PushTyped(s.text, kong.FlagValueToken), scratch); err != nil {
 		problem := strings.TrimPrefix(err.Error(), flag.ShortSummary()+": ")
-		return &inputError{fmt.Sprintf("%s: %s: %s", s.where, flag.Name, problem)}
+		return inputErrorf("%s: %s: %s", s.where, flag.Name, problem)
 	}
 	if flag.Enum != "" && !slices.Contains(flag.EnumSlice(), s.text) {
-		return &inputError{fmt.Sprintf("%s: %s: %q: want one of %s", s.where, flag.Name, s.text, strings.Join(flag.EnumSlice(), ", "))}
+		return inputErrorf("%s: %s: %q: want one of %s", s.where, flag.Name, s.text, strings.Join(flag.EnumSlice(), ", "))
 	}
 	return nil
 }
@@ -114,7 +114,7 @@ func (l *settingSources) load(ctx *kong.Context) error {
 	}
 	text, err := readConfig(path)
 	if err != nil {
-		return &inputError{"--config: " + pathProblem(err)}
+		return inputError("--config: " + pathProblem(err))
 	}
 	l.file, err = parseConfig(path, text)
 	return err
@@ -168,7 +168,7 @@ func configOf(text []byte) []byte {
 func parseConfig(path string, text []byte) (map[string]setting, error) {
 	root, err := yamldoc.Read(path, text, configLimits)
 	if err != nil {
-		return nil, &inputError{err.Error()}
+		return nil, inputError(err.Error())
 	}
 	file := map[string]setting{}
 	switch {
@@ -291,7 +291,7 @@ func numberList(list *yamldoc.Node, want string) (text, problem string) {
 }
 
 func badLine(path string, line int, format string, args ...any) error {
-	return &inputError{fmt.Sprintf("%s:%d: %s", path, line, fmt.Sprintf(format, args...))}
+	return inputErrorf("%s:%d: %s", path, line, fmt.Sprintf(format, args...))
 }
 
 // pathProblem is the error of a file without the system call's name.

@@ -14,8 +14,6 @@
 //	settings.go  the flags of run, verify and compare; config.go files and environment;
 //	             preset.go what --workload stands for; bundle.go what all of
 //	             them say of policies
-//	vllm.go      what run, verify and compare make of the flags of vllm serve;
-//	             vllm_flags.go lists these
 //	run.go       blis run; output.go the files it writes,
 //	             output_destination.go under which names
 //	trace.go     blis trace summarize, and the decision trace of run

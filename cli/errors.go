@@ -15,11 +15,10 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"blis/actors"
-	"blis/bench"
 	"blis/latency"
 	"blis/lookahead"
 	"blis/report"
+	"blis/setup"
 	"blis/suggest"
 	"blis/vtime"
 )
@@ -33,10 +32,10 @@ const (
 	exitInterrupted = 130
 )
 
-// inputError is a fault in what the user gave that this package found.
-type inputError struct{ text string }
+// inputError is an error in the user's input, of one line.
+func inputError(text string) error { return &setup.InputError{Text: text} }
 
-func (e *inputError) Error() string { return e.text }
+func inputErrorf(format string, args ...any) error { return inputError(fmt.Sprintf(format, args...)) }
 
 // errCheck ends a command whose check failed and that has said so itself.
 var errCheck = errors.New("check failed")
@@ -63,9 +62,7 @@ func (c *console) fail(err error) int {
 func exitCode(err error) int {
 	var (
 		fit       *latency.DoesNotFit
-		input     *actors.InputError
-		benched   *bench.InputError
-		own       *inputError
+		input     *setup.InputError
 		usage     *kong.ParseError
 		path      *fs.PathError
 		cancelled = errors.Is(err, context.Canceled)
@@ -79,7 +76,7 @@ func exitCode(err error) int {
 		return exitFit
 	case errors.As(err, &path) && path.Op == "write": // a full disk is no fault of the input, even if it is help that goes there
 		return exitCheck
-	case errors.As(err, &own), errors.As(err, &input), errors.As(err, &benched), errors.As(err, &usage), errors.As(err, &path):
+	case errors.As(err, &input), errors.As(err, &usage), errors.As(err, &path):
 		return exitInput
 	}
 	return exitCheck
@@ -88,14 +85,13 @@ func exitCode(err error) int {
 // errorLine words an error as one line for a person.
 func errorLine(err error) string {
 	var (
-		own   *inputError
 		usage *kong.ParseError
+		input *setup.InputError
 	)
-	switch {
-	case errors.As(err, &own):
-		err = own
-	case errors.As(err, &usage):
-		err = errors.New(usageLine(usage))
+	if errors.As(err, &usage) {
+		if err = errors.New(usageLine(usage)); errors.As(usage, &input) { // of a value from a file or variable
+			err = input
+		}
 	}
 	return report.ErrorLine(err)
 }

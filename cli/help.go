@@ -65,13 +65,13 @@ func (a *helpRequest) readHelp(words []string) error {
 	case len(rest) == 0:
 		return nil
 	case used == 0 && !strings.HasPrefix(rest[0], "-"):
-		return &inputError{fmt.Sprintf("help: there is no command %s%s", rest[0], hintOfCommands(node, rest[0]))}
+		return inputErrorf("help: there is no command %s%s", rest[0], hintOfCommands(node, rest[0]))
 	case len(rest) == 1 && rest[0] == "all":
 		a.all = true
 	case len(rest) == 1 && !strings.HasPrefix(rest[0], "-"):
 		a.topic = rest[0]
 	case !slices.Equal(rest, []string{"--help"}) && !slices.Equal(rest, []string{"-h"}):
-		return &inputError{"help: want a command and at most one topic, like blis help run kv"}
+		return inputError("help: want a command and at most one topic, like blis help run kv")
 	}
 	return nil
 }

@@ -180,7 +180,7 @@ func (p *helpPage) topic(node *kong.Node) error {
 	}
 	if !found {
 		groups := groupsOf(node)
-		return &inputError{fmt.Sprintf("help: no flag of %s is about %q%s (groups: %s)", node.FullPath(), p.asked.topic, suggest.Hint(topic, groups), strings.Join(groups, ", "))}
+		return inputErrorf("help: no flag of %s is about %q%s (groups: %s)", node.FullPath(), p.asked.topic, suggest.Hint(topic, groups), strings.Join(groups, ", "))
 	}
 	return nil
 }

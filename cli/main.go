@@ -7,11 +7,14 @@ import (
 	"os/signal"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"syscall"
 	"time"
 
 	"github.com/alecthomas/kong"
 	cmap "github.com/orcaman/concurrent-map"
+
+	"blis/setup"
 )
 
 // commands is the grammar of the command line.
@@ -66,12 +69,15 @@ func execute(ctx context.Context, args []string, c *console) int {
 
 // dispatch parses a command line and runs its command.
 func dispatch(ctx context.Context, args []string, c *console) error {
-	args, notes, err := serveLine(args)
-	if err != nil {
-		return err
-	}
-	for _, text := range notes {
-		c.note("%s", text)
+	if len(args) > 0 && slices.Contains([]string{"run", "verify", "compare"}, args[0]) {
+		flags, notes, err := setup.TranslateServe(args[1:])
+		if err != nil {
+			return err
+		}
+		for _, text := range notes {
+			c.note("%s", text)
+		}
+		args = append(args[:1:1], flags...)
 	}
 	return c.runUntilSignal(ctx, func() error {
 		command, err := parse(summarizeBare(args), c)

@@ -2,20 +2,15 @@ package cli
 
 import (
 	"errors"
-	"fmt"
-	"maps"
-	"math"
-	"slices"
 	"strings"
 
 	"blis/calibrate"
-	"blis/calibrate/measured"
 	"blis/latency"
 	"blis/vtime"
 )
 
-// measuredFlags are what train and validate say of the servers that were
-// measured, where the data do not.
+// measuredFlags are the flags of train and validate that describe the measured
+// servers where the data do not.
 type measuredFlags struct {
 	Model             string         `name:"model" group:"Server" help:"Model of --otlp and --steps files that do not name one, and of results of load generators, where it wins over the name in the file."`
 	Hardware          string         `name:"hardware" group:"Server" help:"GPU, where the data name none or another; see blis hardware."`
@@ -29,112 +24,58 @@ type measuredFlags struct {
 	Format            string         `name:"format" default:"text" enum:"text,json" group:"Output" help:"Form of the result: text or json."`
 }
 
-// load reads the measured runs behind the arguments. Its errors are the user's.
+// overrides are the flags that say what was measured.
+func (f *measuredFlags) overrides() calibrate.Overrides {
+	return calibrate.Overrides{
+		Model: f.Model, TP: f.TP, MaxBatchedTokens: f.BatchedTokens, MaxSeqs: f.Seqs,
+		Hardware: f.Hardware, HardwareConfig: f.HardwareConfig, ModelConfigFolder: f.ModelConfigFolder,
+	}
+}
+
+// load reads the measured runs of the arguments. Its errors are the user's.
 func (f *measuredFlags) load(paths []string) (samples []*calibrate.Sample, notes []string, err error) {
 	if len(paths) == 0 {
 		return nil, nil, nil
 	}
-	samples, notes, err = calibrate.Load(paths, calibrate.Overrides{
-		Model: f.Model, TP: f.TP, MaxBatchedTokens: int32(min(f.BatchedTokens, math.MaxInt32)), MaxSeqs: f.Seqs,
-		Hardware: f.Hardware, HardwareConfig: f.HardwareConfig, ModelConfigFolder: f.ModelConfigFolder,
-	}, f.ClientTimeout)
-	if err != nil {
+	if samples, notes, err = calibrate.Load(paths, f.overrides(), f.ClientTimeout); err != nil {
 		return nil, nil, inputOf(err)
 	}
 	if len(samples) == 0 {
-		return nil, nil, &inputError{"no run that can be replayed: " + strings.Join(notes, "; ")}
+		return nil, nil, inputError("no run that can be replayed: " + strings.Join(notes, "; "))
 	}
 	return samples, notes, nil
 }
 
-// inputOf is a fault of what the user gave, but for a model that does not fit,
-// which has its own exit code.
+// inputOf makes err an error in the user's input, except a model that does not fit:
+// this has an exit code of its own.
 func inputOf(err error) error {
 	if errors.As(err, new(*latency.DoesNotFit)) {
 		return err
 	}
-	return &inputError{pathProblem(err)}
+	return inputError(pathProblem(err))
 }
 
-// check checks the flags that no file is needed for.
+// check checks the flags that can be checked without the files.
 func (f *measuredFlags) check() error {
 	switch {
 	case f.Workers < 0:
-		return &inputError{fmt.Sprintf("--workers is %d: want 1 or more, 0 for one per core", f.Workers)}
+		return inputErrorf("--workers is %d: want 1 or more, 0 for one per core", f.Workers)
 	case f.ClientTimeout == 0:
-		return &inputError{"--client-timeout is 0: want a time above 0: it is after this that requests failed"}
+		return inputError("--client-timeout is 0: want a time above 0: it is after this that requests failed")
 	case f.Seqs < 0:
-		return &inputError{fmt.Sprintf("--max-num-seqs is %d: want 1 or more, 0 for what vLLM's server chooses", f.Seqs)}
+		return inputErrorf("--max-num-seqs is %d: want 1 or more, 0 for what vLLM's server chooses", f.Seqs)
 	case f.BatchedTokens < 0:
-		return &inputError{fmt.Sprintf("--max-num-batched-tokens is %d: want 1 or more, 0 for what vLLM's server chooses", f.BatchedTokens)}
+		return inputErrorf("--max-num-batched-tokens is %d: want 1 or more, 0 for what vLLM's server chooses", f.BatchedTokens)
 	}
 	return nil
 }
 
-// deployment is what --otlp and --steps files were measured on; what they say
-// themselves comes first.
-func (f *measuredFlags) deployment(model string, tp int) (*latency.Deployment, latency.EngineLimits, error) {
-	none := latency.EngineLimits{}
-	if model == "" {
-		model = f.Model
-	}
-	if tp == 0 {
-		tp = f.TP
-	}
-	if model == "" && f.ModelConfigFolder == "" || f.Hardware == "" {
-		return nil, none, &inputError{"--model and --hardware: want the model and GPU that --otlp and --steps files were measured on"}
-	}
-	path := model
-	if f.ModelConfigFolder != "" {
-		path = f.ModelConfigFolder
-	}
-	spec, err := openModel(path)
+// prefills reads the requests of OTLP files that ran alone, on the server d with
+// limits, and prints which spans are not used.
+func (f *measuredFlags) prefills(c *console, files []string, d *latency.Deployment, limits latency.EngineLimits) ([]calibrate.Prefill, error) {
+	list, notes, err := calibrate.ReadPrefills(files, d, limits)
 	if err != nil {
-		return nil, none, inputOf(err)
-	}
-	shown := modelShowCmd{Hardware: f.Hardware, HardwareConfig: f.HardwareConfig}
-	gpu, err := shown.openHardware()
-	if err != nil {
-		return nil, none, &inputError{err.Error()}
-	}
-	d := &latency.Deployment{Model: &spec, GPU: &gpu, TP: tp}
-	m := latency.DefaultMemory()
-	blocks, err := d.KVBlocks(m)
-	if err != nil {
-		return nil, none, inputOf(err)
-	}
-	tokens, seats := latency.DefaultLimits(&gpu)
-	if f.BatchedTokens != 0 {
-		tokens = f.BatchedTokens
-	}
-	return d, latency.EngineLimits{MaxBatchedTokens: tokens, MaxSeqs: seats, BlockSize: m.BlockSize, GPUBlocks: blocks, ChunkedPrefill: true}, nil
-}
-
-// prefills reads the requests of OTLP files that ran alone. It notes what of
-// the spans was not used.
-func (f *measuredFlags) prefills(c *console, files []string) ([]calibrate.Prefill, error) {
-	if len(files) == 0 {
-		return nil, nil
-	}
-	d, limits, err := f.deployment("", 0)
-	if err != nil {
-		return nil, err
-	}
-	var list []calibrate.Prefill
-	var notes []string
-	for _, file := range files {
-		trace, err := measured.ReadOTLP(file)
-		if err != nil {
-			return nil, inputOf(err)
-		}
-		some, err := calibrate.Prefills(trace, d, limits)
-		if err != nil {
-			return nil, &inputError{file + ": " + err.Error()}
-		}
-		for _, reason := range slices.Sorted(maps.Keys(trace.Skipped)) {
-			notes = append(notes, fmt.Sprintf("%s: %d of %d spans not used: %s", file, trace.Skipped[reason], trace.Spans, reason))
-		}
-		list = append(list, some...)
+		return nil, inputOf(err)
 	}
 	for _, text := range notes {
 		c.note("%s", text)
@@ -142,7 +83,7 @@ func (f *measuredFlags) prefills(c *console, files []string) ([]calibrate.Prefil
 	return list, nil
 }
 
-// stages shows how far a calibration has come.
+// stages shows the progress of a calibration.
 func (c *console) stages(what string) (func(done, of int, name string), *progress) {
 	p := c.show(what)
 	return func(done, of int, _ string) { p.set(int64(done), int64(of)) }, p

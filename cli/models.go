@@ -1,16 +1,13 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"strings"
 
-	"blis/input"
 	"blis/latency"
 	"blis/report"
+	"blis/setup"
 )
 
 // modelsCmd is blis models.
@@ -108,65 +105,23 @@ Examples:
 // Run carries the command out.
 func (m *modelShowCmd) Run(c *console) error {
 	c.warnOfVariables()
-	spec, err := openModel(m.Model)
+	spec, err := setup.OpenModel(m.Model)
 	if err != nil {
-		return &inputError{err.Error()}
+		return err
 	}
 	if spec, err = spec.Served(latency.Widths{Dtype: m.Dtype, Quantization: m.Quantization, KVCacheDtype: m.KVCacheDtype}); err != nil {
-		return &inputError{err.Error()}
+		return inputError(err.Error())
 	}
-	gpu, err := m.openHardware()
+	gpu, err := setup.OpenHardware(m.Hardware, m.HardwareConfig)
 	if err != nil {
-		return &inputError{err.Error()}
+		return err
 	}
 	d := &latency.Deployment{Model: &spec, GPU: &gpu, TP: m.TP}
 	shown, err := report.NewModel(d, latency.Memory{Utilization: m.MemoryUtilization, Activations: int64(m.ActivationMemory), BlockSize: int64(m.BlockSize)})
 	if err != nil {
-		return &inputError{err.Error()}
+		return inputError(err.Error())
 	}
 	return c.print(shown, m.Format)
-}
-
-// openModel reads a description, if the argument is a file or the folder of a
-// config.json, or finds a built-in model.
-func openModel(argument string) (latency.ModelSpec, error) {
-	path := argument
-	info, err := os.Stat(path)
-	folder := err == nil && info.IsDir()
-	if folder {
-		path = filepath.Join(path, "config.json")
-	}
-	text, err := input.ReadFile(path, input.Model)
-	if err == nil {
-		return latency.ParseModel(text, path)
-	}
-	spec, unknown := latency.FindModel(argument)
-	switch {
-	case unknown == nil:
-		return spec, nil
-	case folder || !errors.Is(err, os.ErrNotExist) || strings.HasSuffix(argument, ".json"):
-		return spec, errors.New(pathProblem(err))
-	}
-	var u *latency.Unknown
-	if errors.As(unknown, &u) {
-		u.Remedy = "or give any other model's config.json, or its folder"
-	}
-	return spec, unknown
-}
-
-// openHardware finds the GPU, first in the file.
-func (m *modelShowCmd) openHardware() (latency.Hardware, error) {
-	var own []latency.Hardware
-	if m.HardwareConfig != "" {
-		text, err := input.ReadFile(m.HardwareConfig, input.Settings)
-		if err != nil {
-			return latency.Hardware{}, errors.New("--hardware-config: " + pathProblem(err))
-		}
-		if own, err = latency.ParseHardware(text, m.HardwareConfig); err != nil {
-			return latency.Hardware{}, err
-		}
-	}
-	return latency.FindHardware(m.Hardware, own...)
 }
 
 // modelSetsCmd is blis models sets.

@@ -172,20 +172,6 @@ func TestModelsListIsTheDefault(t *testing.T) {
 	}
 }
 
-// A name that is a built-in model's is that, unless there is such a file.
-func TestArgumentOfModelsShow(t *testing.T) {
-	t.Chdir(t.TempDir())
-	path := file(t, "config.json", `{"hidden_size": 512, "num_hidden_layers": 4, "num_attention_heads": 8, "intermediate_size": 2048, "vocab_size": 1000}`)
-	t.Chdir(filepath.Dir(path))
-	for _, c := range []struct{ argument, model string }{
-		{"config.json", "config.json"}, {".", "config.json"}, {path, path}, {"mixtral", "mistralai/Mixtral-8x7B-v0.1"}, {"meta-llama/Llama-3.1-8B", "meta-llama/Llama-3.1-8B"},
-	} {
-		if s, err := openModel(c.argument); err != nil || s.Name != c.model {
-			t.Errorf("%s is %q, %v; want %q", c.argument, s.Name, err, c.model)
-		}
-	}
-}
-
 func TestModelSetsListsWhatIsShipped(t *testing.T) {
 	text := done(t, "models", "sets").out
 	for _, s := range latency.PhysicsSets() {

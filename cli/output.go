@@ -34,7 +34,7 @@ func create(ctx context.Context, flag, path string) (*output, error) {
 func createBy(ctx context.Context, n named) (*output, error) {
 	to, err := openDestination(ctx, n.path)
 	if err != nil {
-		return nil, &inputError{n.by + ": " + pathProblem(err)}
+		return nil, inputError(n.by + ": " + pathProblem(err))
 	}
 	return &output{bufio.NewWriterSize(to, 1<<16), to, n.by}, nil
 }
@@ -164,11 +164,11 @@ func checkDistinct(written, read []named) error {
 				continue
 			}
 			if sameFile(w.path, other.path) {
-				return &inputError{fmt.Sprintf("%s: %s is the file of %s too: want another name", w.by, w.path, other.by)}
+				return inputErrorf("%s: %s is the file of %s too: want another name", w.by, w.path, other.by)
 			}
 			for _, pair := range [][2]string{{w.path + partialEnd, other.path}, {w.path, other.path + partialEnd}} {
 				if sameFile(pair[0], pair[1]) {
-					return &inputError{fmt.Sprintf("%s: %s is the file of %s too until the output is whole: want another name", w.by, pair[0], other.by)}
+					return inputErrorf("%s: %s is the file of %s too until the output is whole: want another name", w.by, pair[0], other.by)
 				}
 			}
 		}

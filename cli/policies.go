@@ -43,7 +43,7 @@ func (p *policiesCmd) Run(c *console) error {
 		}
 	}
 	if len(items) == 0 {
-		return &inputError{fmt.Sprintf("unknown policy %q%s; blis policies lists all", p.Name, suggest.Hint(p.Name, names))}
+		return inputErrorf("unknown policy %q%s; blis policies lists all", p.Name, suggest.Hint(p.Name, names))
 	}
 	return p.list(c, items, func(w io.Writer) {
 		kind := ""

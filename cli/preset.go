@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -52,13 +51,13 @@ func (s *settings) takeWorkload(command *kong.Context, l *settingSources) error 
 	}
 	if s.WorkloadKind == tracesWorkload {
 		if s.Trace == "" {
-			return &inputError{"--workload: traces: no file is given, want --trace FILE"}
+			return inputError("--workload: traces: no file is given, want --trace FILE")
 		}
 		return nil
 	}
 	for _, other := range []struct{ value, flag string }{{s.Trace, "trace"}, {s.WorkloadSpec, "workload-spec"}, {s.Scenario, "scenario"}} {
 		if other.value != "" {
-			return &inputError{fmt.Sprintf("--workload %s and --%s: each says what arrives: want one of them", s.WorkloadKind, other.flag)}
+			return inputErrorf("--workload %s and --%s: each says what arrives: want one of them", s.WorkloadKind, other.flag)
 		}
 	}
 	if s.WorkloadKind == distributionWorkload {
@@ -73,9 +72,9 @@ func (s *settings) takeWorkload(command *kong.Context, l *settingSources) error 
 		names = append(names, presets[i].name)
 	}
 	if spec.ScenarioText(s.WorkloadKind) != nil {
-		return &inputError{fmt.Sprintf("--workload: %s: a scenario, want --scenario %s", s.WorkloadKind, s.WorkloadKind)}
+		return inputErrorf("--workload: %s: a scenario, want --scenario %s", s.WorkloadKind, s.WorkloadKind)
 	}
-	return &inputError{fmt.Sprintf("--workload: unknown workload %q%s (there are: %s)", s.WorkloadKind, suggest.Hint(s.WorkloadKind, names), strings.Join(names, ", "))}
+	return inputErrorf("--workload: unknown workload %q%s (there are: %s)", s.WorkloadKind, suggest.Hint(s.WorkloadKind, names), strings.Join(names, ", "))
 }
 
 // enter sets the lengths of a configuration, except flags that keep their values.

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"context"
 	"errors"
-	"fmt"
 	"path/filepath"
 	"strings"
 	"time"
@@ -136,7 +135,7 @@ func (o *outputs) bounds() ([]metrics.Constraint, error) {
 	for _, text := range o.Check {
 		some, err := metrics.ParseConstraints(text)
 		if err != nil {
-			return nil, &inputError{"--check: " + err.Error()}
+			return nil, inputError("--check: " + err.Error())
 		}
 		list = append(list, some...)
 	}
@@ -199,7 +198,7 @@ func rowFormat(path string) (func(*bufio.Writer) func(*actors.Row), error) {
 	if path == "" {
 		return nil, nil
 	}
-	return nil, &inputError{fmt.Sprintf("--requests-out: %s: want a name that ends in .csv or .jsonl", path)}
+	return nil, inputErrorf("--requests-out: %s: want a name that ends in .csv or .jsonl", path)
 }
 
 // attach makes a run write to the files.

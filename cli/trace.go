@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"slices"
@@ -63,7 +62,7 @@ func (f *traceFlags) open(ctx context.Context) (*decisions, error) {
 	if f.TraceOut != "" {
 		form, err := trace.FormOf(f.TraceOut)
 		if err != nil {
-			return nil, &inputError{"--trace-out: " + err.Error()}
+			return nil, inputError("--trace-out: " + err.Error())
 		}
 		if d.file, err = create(ctx, "trace-out", f.TraceOut); err != nil {
 			return nil, err
@@ -130,20 +129,20 @@ func (f *traceFlags) level() (trace.Level, error) {
 	default:
 		var err error
 		if level, err = trace.ParseLevel(f.TraceLevel); err != nil {
-			return level, &inputError{"--trace-level: " + err.Error()}
+			return level, inputError("--trace-level: " + err.Error())
 		}
 	}
 	switch {
 	case used && level == trace.None:
-		return level, &inputError{"--trace-level is none: want decisions or detailed with --trace-out, --summarize-trace or --replay-regret"}
+		return level, inputError("--trace-level is none: want decisions or detailed with --trace-out, --summarize-trace or --replay-regret")
 	case f.ReplayRegret < 0 || f.ReplayRegret > mostReplays:
-		return level, &inputError{fmt.Sprintf("--replay-regret is %d: want 0 (off) to %d", f.ReplayRegret, mostReplays)}
+		return level, inputErrorf("--replay-regret is %d: want 0 (off) to %d", f.ReplayRegret, mostReplays)
 	case f.counterfactual(level) < 0:
-		return level, &inputError{fmt.Sprintf("--counterfactual-k is %d: want 0 (off) or more", *f.CounterfactualK)}
+		return level, inputErrorf("--counterfactual-k is %d: want 0 (off) or more", *f.CounterfactualK)
 	case f.SummaryTokens != trace.DefaultSummaryTokens && f.summary(level) == "":
-		return level, &inputError{fmt.Sprintf("--summary-tokens is %d without a summary: want --summarize-trace STRATEGY with it", f.SummaryTokens)}
+		return level, inputErrorf("--summary-tokens is %d without a summary: want --summarize-trace STRATEGY with it", f.SummaryTokens)
 	case f.counterfactual(level) > 0 && level == trace.None:
-		return level, &inputError{fmt.Sprintf("--counterfactual-k is %d without a trace: want --trace-level decisions, --trace-out FILE, --summarize-trace or --replay-regret N with it", *f.CounterfactualK)}
+		return level, inputErrorf("--counterfactual-k is %d without a trace: want --trace-level decisions, --trace-out FILE, --summarize-trace or --replay-regret N with it", *f.CounterfactualK)
 	}
 	return level, nil
 }
@@ -156,7 +155,7 @@ func strategyOf(flag, name string) (trace.Strategy, error) {
 		for _, s := range trace.Strategies() {
 			names = append(names, string(s))
 		}
-		return s, &inputError{fmt.Sprintf("%s: %v%s", flag, err, suggest.Hint(name, names))}
+		return s, inputErrorf("%s: %v%s", flag, err, suggest.Hint(name, names))
 	}
 	return s, nil
 }
@@ -297,7 +296,7 @@ func has(n int64) string {
 func (c *console) summarize(ctx context.Context, from io.Reader, name string) (*trace.Summary, error) {
 	r, err := trace.Open(from, name)
 	if err != nil {
-		return nil, &inputError{err.Error()}
+		return nil, inputError(err.Error())
 	}
 	bar := c.show("records")
 	defer bar.done()
@@ -306,14 +305,14 @@ func (c *console) summarize(ctx context.Context, from io.Reader, name string) (*
 		return ctx.Err()
 	})
 	if err != nil && !errors.Is(err, context.Canceled) {
-		err = &inputError{err.Error()}
+		err = inputError(err.Error())
 	}
 	return summary, err
 }
 
 func checkSummaryTokens(n int) error {
 	if n < trace.LeastSummaryTokens {
-		return &inputError{fmt.Sprintf("--summary-tokens is %d: want at least %d", n, trace.LeastSummaryTokens)}
+		return inputErrorf("--summary-tokens is %d: want at least %d", n, trace.LeastSummaryTokens)
 	}
 	return nil
 }

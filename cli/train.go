@@ -2,13 +2,11 @@ package cli
 
 import (
 	"context"
-	"fmt"
 	"runtime"
 	"slices"
 	"strings"
 
 	"blis/calibrate"
-	"blis/calibrate/measured"
 	"blis/latency"
 	"blis/report"
 )
@@ -62,7 +60,7 @@ func (t *trainCmd) Run(ctx context.Context, c *console) error {
 		return t.runSteps(ctx, c)
 	}
 	if len(t.Measured) == 0 {
-		return &inputError{"nothing to fit to: want measured runs, or --steps"}
+		return inputError("nothing to fit to: want measured runs, or --steps")
 	}
 	holdOuts, err := t.holdOuts()
 	if err != nil {
@@ -72,13 +70,17 @@ func (t *trainCmd) Run(ctx context.Context, c *console) error {
 	if err != nil {
 		return err
 	}
-	options := calibrate.TrainOptions{Name: t.Name, Fit: t.fit(), HoldOuts: holdOuts, Share: t.Share, Data: t.Data, Dates: t.Dates, Notes: t.Notes}
-	if t.Latency == "blackbox" {
-		options.Family = calibrate.Blackbox
-	}
-	prefills, err := t.prefills(c, t.OTLP)
-	if err != nil {
-		return err
+	options := calibrate.TrainOptions{Family: t.family(), Name: t.Name, Fit: t.fit(), HoldOuts: holdOuts, Share: t.Share, Data: t.Data, Dates: t.Dates, Notes: t.Notes}
+	var prefills []calibrate.Prefill
+	if len(t.OTLP) > 0 {
+		o := t.overrides()
+		d, limits, err := o.Deployment("", 0)
+		if err != nil {
+			return inputOf(err)
+		}
+		if prefills, err = t.prefills(c, t.OTLP, d, limits); err != nil {
+			return err
+		}
 	}
 	file, err := create(ctx, "out", t.Out)
 	if err != nil {
@@ -111,15 +113,10 @@ func (t *trainCmd) samples() (samples []*calibrate.Sample, notes []string, err e
 		}
 	}
 	if len(samples) == 0 {
-		return nil, nil, &inputError{fmt.Sprintf("--only %q: no run of such a model that can be replayed", t.Only)}
+		return nil, nil, inputErrorf("--only %q: no run of such a model that can be replayed", t.Only)
 	}
-	if err := calibrate.CheckSamples(samples); err != nil {
-		return nil, nil, &inputError{err.Error()}
-	}
-	for _, s := range samples {
-		if a, b := samples[0].Server.Deployment.String(), s.Server.Deployment.String(); t.Latency == "blackbox" && a != b {
-			return nil, nil, &inputError{fmt.Sprintf("--latency-model blackbox: its coefficients hold for one model, GPU and TP, the runs are of %s and %s: want --only", a, b)}
-		}
+	if err := calibrate.CheckSamples(samples, t.family()); err != nil {
+		return nil, nil, inputError(err.Error())
 	}
 	return samples, notes, nil
 }
@@ -129,7 +126,15 @@ func explainTraining(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return err
 	}
-	return &inputError{err.Error()}
+	return inputError(err.Error())
+}
+
+// family is the latency model that is fitted.
+func (t *trainCmd) family() *calibrate.Family {
+	if t.Latency == "blackbox" {
+		return calibrate.Blackbox
+	}
+	return calibrate.Physics
 }
 
 func (t *trainCmd) fit() calibrate.FitOptions {
@@ -147,31 +152,23 @@ func (f *measuredFlags) workers() int {
 
 // holdOuts checks the flags of the fit.
 func (t *trainCmd) holdOuts() ([]calibrate.HoldOut, error) {
-	var list []calibrate.HoldOut
-	for _, name := range t.HoldOut {
-		switch h := calibrate.HoldOut(name); h {
-		case calibrate.ByWorkload, calibrate.ByModel, calibrate.ByTail:
-			if !slices.Contains(list, h) {
-				list = append(list, h)
-			}
-		case "none":
-		default:
-			return nil, &inputError{fmt.Sprintf("--hold-out is %q: want workload, model, tail or none", name)}
-		}
+	list, err := calibrate.ParseHoldOuts(t.HoldOut)
+	if err != nil {
+		return nil, err
 	}
 	switch {
 	case t.Latency == "blackbox" && t.Out != "":
-		return nil, &inputError{"--out: blackbox has no coefficient file: its coefficients are flags of blis run, which the report ends with"}
+		return nil, inputError("--out: blackbox has no coefficient file: its coefficients are flags of blis run, which the report ends with")
 	case t.Latency == "blackbox" && len(t.OTLP) > 0:
-		return nil, &inputError{"--otlp: prefills of requests that ran alone are fitted to by physics, not by blackbox"}
+		return nil, inputError("--otlp: prefills of requests that ran alone are fitted to by physics, not by blackbox")
 	case !(t.Share > 0 && t.Share < 1):
-		return nil, &inputError{fmt.Sprintf("--train-share is %v: want above 0 and below 1", t.Share)}
+		return nil, inputErrorf("--train-share is %v: want above 0 and below 1", t.Share)
 	case t.Iterations < 1 || t.Iterations > 10_000:
-		return nil, &inputError{fmt.Sprintf("--iterations is %d: want 1 to 10000", t.Iterations)}
+		return nil, inputErrorf("--iterations is %d: want 1 to 10000", t.Iterations)
 	case t.Polish < 0 || t.Polish > 100_000:
-		return nil, &inputError{fmt.Sprintf("--polish is %d: want 0 to 100000", t.Polish)}
+		return nil, inputErrorf("--polish is %d: want 0 to 100000", t.Polish)
 	case !(t.Lambda > 0 && t.Lambda <= 1e6):
-		return nil, &inputError{fmt.Sprintf("--lambda is %v: want above 0, at most 1000000: features that look alike need a ridge to be told apart", t.Lambda)}
+		return nil, inputErrorf("--lambda is %v: want above 0, at most 1000000: features that look alike need a ridge to be told apart", t.Lambda)
 	}
 	return list, nil
 }
@@ -179,41 +176,21 @@ func (t *trainCmd) holdOuts() ([]calibrate.HoldOut, error) {
 // runSteps fits to the periods of steps.
 func (t *trainCmd) runSteps(ctx context.Context, c *console) error {
 	if len(t.Measured) > 0 || len(t.OTLP) > 0 {
-		return &inputError{"--steps: want steps alone, or runs and --otlp without it: a ridge on steps knows nothing of requests"}
+		return inputError("--steps: want steps alone, or runs and --otlp without it: a ridge on steps knows nothing of requests")
 	}
 	if t.Latency != "physics" || t.Only != "" || t.Polish > 0 || !slices.Equal(t.HoldOut, []string{"workload"}) {
-		return &inputError{"--latency-model, --only, --polish and --hold-out say nothing of --steps: want them without it"}
+		return inputError("--latency-model, --only, --polish and --hold-out say nothing of --steps: want them without it")
 	}
-	var data []calibrate.StepData
-	var sets []*latency.Deployment
-	for _, file := range t.Steps {
-		steps, err := readSteps(file)
-		if err != nil {
-			return inputOf(err)
-		}
-		for _, g := range calibrate.GroupSteps(steps) {
-			d, limits, err := t.deployment(g.Model, g.TP)
-			if err != nil {
-				return err
-			}
-			f, err := latency.NewFeatures(d, limits)
-			if err != nil {
-				return &inputError{err.Error()}
-			}
-			name := g.Name()
-			if name == "" || len(t.Steps) > 1 {
-				name = strings.TrimSuffix(file+", "+name, ", ")
-			}
-			data = append(data, calibrate.StepData{Name: name, Features: f, Async: t.Async, ChunkedPrefill: true, Steps: g.Steps})
-			sets = append(sets, d)
-		}
+	data, deployments, err := calibrate.ReadStepData(t.Steps, t.overrides(), t.Async)
+	if err != nil {
+		return inputOf(err)
 	}
 	file, err := create(ctx, "out", t.Out)
 	if err != nil {
 		return err
 	}
 	c.begun.Store(true)
-	fit, set, err := t.fitSteps(ctx, data, sets)
+	fit, set, err := t.fitSteps(ctx, data, deployments)
 	if err != nil {
 		file.discard()
 		return explainTraining(ctx, err)
@@ -232,20 +209,4 @@ func (t *trainCmd) fitSteps(ctx context.Context, data []calibrate.StepData, list
 	}
 	set := fit.Set(list, calibrate.TrainOptions{Name: t.Name, Data: t.Data, Dates: t.Dates, Notes: t.Notes}, t.Engine, t.Async)
 	return fit, set, set.Validate()
-}
-
-// readSteps reads steps from CSV or, by its name, from OTLP-JSON.
-func readSteps(file string) ([]measured.Step, error) {
-	name := strings.TrimSuffix(file, ".gz")
-	if !strings.HasSuffix(name, ".json") && !strings.HasSuffix(name, ".jsonl") {
-		return measured.ReadSteps(file)
-	}
-	trace, err := measured.ReadOTLP(file)
-	if err != nil {
-		return nil, err
-	}
-	if len(trace.Steps) == 0 {
-		return nil, fmt.Errorf("%s: a trace without steps: want events step.BATCH_SUMMARY", file)
-	}
-	return trace.Steps, nil
 }

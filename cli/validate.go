@@ -2,9 +2,6 @@ package cli
 
 import (
 	"context"
-	"fmt"
-	"slices"
-	"strings"
 
 	"blis/calibrate"
 	"blis/latency"
@@ -42,13 +39,13 @@ func (v *validateCmd) Run(ctx context.Context, c *console) error {
 		return err
 	}
 	if len(v.Measured) == 0 && len(v.OTLP) == 0 {
-		return &inputError{"nothing to compare with: want measured runs, or --otlp"}
+		return inputError("nothing to compare with: want measured runs, or --otlp")
 	}
 	set, err := openSet(v.Coefficients)
 	if err != nil {
 		return err
 	}
-	subjects, err := v.subjects(set)
+	subjects, err := calibrate.NewSubjects(v.LatencyModel, set)
 	if err != nil {
 		return err
 	}
@@ -79,43 +76,23 @@ func openSet(name string) (*latency.PhysicsSet, error) {
 	return setup.OpenCoefficients(name)
 }
 
-// subjects are the latency models to compare.
-func (v *validateCmd) subjects(set *latency.PhysicsSet) ([]calibrate.Subject, error) {
-	var list []calibrate.Subject
-	known := []string{"auto", "physics", "roofline", "blackbox"}
-	for _, name := range v.LatencyModel {
-		if !slices.Contains(known, name) {
-			return nil, &inputError{fmt.Sprintf("--latency-model is %q: want some of %s", name, strings.Join(known, ", "))}
-		}
-		if !slices.ContainsFunc(list, func(s calibrate.Subject) bool { return s.Name == name }) {
-			list = append(list, calibrate.NewSubject(name, set))
-		}
-	}
-	if len(list) == 0 {
-		return nil, &inputError{"--latency-model is empty: want some of " + strings.Join(known, ", ")}
-	}
-	if set != nil && !slices.ContainsFunc(list, func(s calibrate.Subject) bool { return s.Name == "auto" || s.Name == "physics" }) {
-		return nil, &inputError{"--coefficients: want auto or physics among --latency-model: the others have none"}
-	}
-	return list, nil
-}
-
 // comparePrefills compares the requests of OTLP files that ran alone; nil if
 // there are none.
 func (v *validateCmd) comparePrefills(c *console, set *latency.PhysicsSet) (*report.Prefills, error) {
 	if len(v.OTLP) == 0 {
 		return nil, nil
 	}
-	d, limits, err := v.deployment("", 0)
+	o := v.overrides()
+	d, limits, err := o.Deployment("", 0)
 	if err != nil {
-		return nil, err
+		return nil, inputOf(err)
 	}
 	if set == nil {
 		if set = calibrate.ChoosePhysics(d, limits); set == nil {
-			return nil, &inputError{fmt.Sprintf("no shipped coefficients cover %s: give --coefficients", d)}
+			return nil, inputErrorf("no shipped coefficients cover %s: give --coefficients", d)
 		}
 	}
-	list, err := v.prefills(c, v.OTLP)
+	list, err := v.prefills(c, v.OTLP, d, limits)
 	if err != nil {
 		return nil, err
 	}

@@ -1,87 +1,41 @@
 package cli
 
 import (
-	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/alecthomas/kong"
+
+	"blis/setup"
 )
 
-// A flag that BLIS has is not taken away, and what a flag of vLLM is here exists.
-func TestVLLMFlagsAreApartFromBLISFlags(t *testing.T) {
+// A flag of BLIS is never taken for one of vLLM that is without effect or refused.
+func TestFlagsOfBLISPassAmongThoseOfVLLM(t *testing.T) {
 	parser, err := kong.New(&commands{}, kong.NamedMapper("path", kong.MapperFunc(decodePath)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, command := range []string{"run", "verify"} {
-		ctx, err := parser.Parse([]string{command})
+	for _, command := range []string{"run", "verify", "compare bundle"} {
+		ctx, err := parser.Parse(strings.Fields(command))
 		if err != nil {
 			t.Fatal(err)
 		}
-		names := map[string]bool{}
-		switches := map[string]bool{}
 		for _, f := range ctx.Flags() {
 			for _, name := range append([]string{f.Name}, f.Aliases...) {
-				names["--"+name] = true
-				switches[name] = f.IsBool()
-			}
-		}
-		for name, f := range serveFlags() {
-			switch {
-			case f.use == sameThing && !names["--"+f.as]:
-				t.Errorf("%s: %s is --%s here, and there is none", command, name, f.as)
-			case f.use == sameThing && switches[f.as] != isSwitch(f.as) && f.as != "async-scheduling": // that one is on, off or not given
-				t.Errorf("%s: %s: a switch %v", command, name, switches[f.as])
-			case f.use != sameThing && names[name]:
-				t.Errorf("%s: %s is a flag of BLIS, and stands among those without effect or refused", command, name)
+				flags, notes, err := setup.TranslateServe([]string{"--" + name})
+				if err != nil || notes != nil || len(flags) != 1 || !slices.Contains(append([]string{f.Name}, f.Aliases...), strings.TrimLeft(flags[0], "-")) {
+					t.Errorf("%s: --%s becomes %q, %q, %v", command, name, flags, notes, err)
+				}
 			}
 		}
 	}
 }
 
-func TestServeLine(t *testing.T) {
-	model := filepath.Join(t.TempDir(), "llama")
-	if err := os.Mkdir(model, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(model, "config.json"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	for _, x := range []struct{ line, want, notes string }{
-		{"run --rate 3 --tp 2", "run --rate 3 --tp 2", ""},
-		{"models vllm serve x --port 8", "models vllm serve x --port 8", ""},
-		{"run vllm serve some/model", "run --model=some/model", ""},
-		{"run vllm serve --model some/model", "run --model=some/model", ""},
-		{"run vllm serve " + model, "run --model-config-folder=" + model, ""},
-		{"run python3 -m vllm.entrypoints.openai.api_server --model m --port 1", "run --model=m", "no effect on a simulation: --port"},
-		{"run -tp 4 -q fp8", "run --tp=4 --quantization=fp8", ""},
-		{"run -tp=4 --tensor_parallel_size=2", "run --tp=4 --tp=2", ""},
-		{"run --max-model-len 16k --max-num-batched-tokens=8K", "run --max-model-len=16000 --max-num-batched-tokens=8192", ""},
-		{"run --max_model_len 1.5k", "run --max-model-len=1500", ""},
-		{"run --max-model-len auto --max-model-len -1", "run --max-model-len=0 --max-model-len=0", ""},
-		{"run --enable-chunked-prefill False --enable-prefix-caching", "run --enable-chunked-prefill=false --enable-prefix-caching", ""},
-		{"run --scheduler_reserve_full_isl False", "run --scheduler-reserve-full-isl=false", ""},
-		{"run --no-enable-prefix-caching --no_async_scheduling", "run --no-enable-prefix-caching --no-async-scheduling", ""},
-		{"run --block-size 32 --scheduling-policy priority", "run --block-size-in-tokens=32 --scheduler=priority", ""},
-		{"run --host 0.0.0.0 --port=8000 --disable-log-requests --api-key a b --seed 7 --port 9", "run --seed=7", "no effect on a simulation: --host, --port, --disable-log-requests, --api-key"},
-		{"run --served-model-name a b c --rate 5", "run --rate 5", "no effect on a simulation: --served-model-name"},
-		{"run --no-enable-log-requests --hf-token --rate 5", "run --rate 5", "no effect on a simulation: --no-enable-log-requests, --hf-token"},
-		{"run --enforce-eager -O3 -cc.mode 3 --compilation-config {}", "run", "--enforce-eager, -O, -cc, --compilation-config: kernels and processes: step times are of a server with the defaults, with CUDA graphs; what others cost was not measured"},
-		{"run --pipeline-parallel-size 1 -dp=1 --cpu-offload-gb 0 --no-enable-lora --swap-space 0", "run", ""},
-		{"run --rate 5 -- --port 3", "run --rate 5 -- --port 3", ""},
-	} {
-		got, notes, err := serveLine(strings.Fields(x.line))
-		if err != nil {
-			t.Errorf("%s: %v", x.line, err)
-			continue
-		}
-		if strings.Join(got, " ") != x.want || strings.Join(notes, "\n") != x.notes {
-			t.Errorf("%s:\n got %s\nwant %s\nnotes %q", x.line, strings.Join(got, " "), x.want, notes)
-		}
+// Other commands take no flags of vLLM.
+func TestFlagsOfVLLMAreForRunsOnly(t *testing.T) {
+	if s := blis(t, nil, "models", "vllm", "serve", "x", "--port", "8"); s.code != exitInput || strings.Contains(s.err, "no effect") {
+		t.Errorf("exit %d, %q", s.code, s.err)
 	}
 }
 
@@ -147,68 +101,3 @@ func TestServeLineAsPasted(t *testing.T) {
 		}
 	}
 }
-
-// The page of all flags has every flag of vLLM.
-func TestVLLMFlagsPage(t *testing.T) {
-	if !strings.Contains(read(t, flagsPage), serveFlagsPage()) {
-		t.Errorf("%s does not have the flags of vLLM as they are: go test ./cli -run FlagsPage -update writes it anew", flagsPage)
-	}
-}
-
-// serveFlagsPage is the part of the page of all flags that is about vLLM's.
-func serveFlagsPage() string {
-	var b strings.Builder
-	b.WriteString(serveFlagsIntroduction)
-	b.WriteString("### What BLIS has\n\n| vLLM | BLIS | |\n|---|---|---|\n")
-	for _, s := range sameFlags() {
-		name := "`--" + s.name + "`"
-		for _, short := range strings.Fields(s.shorts) {
-			name += ", `" + short + "`"
-		}
-		if isSwitch(s.as) {
-			name += ", `--no-" + s.name + "`"
-		}
-		fmt.Fprintf(&b, "| %s | `--%s` | %s |\n", name, s.as, s.remark)
-	}
-	for _, part := range []struct {
-		use         useOf
-		title, head string
-	}{
-		{noEffect, "Without effect", "| flags | of |"},
-		{unmeasured, "Without a measured effect", "| flags | |"},
-		{refused, "Refused", "| flags | why |"},
-	} {
-		fmt.Fprintf(&b, "\n### %s\n\n%s\n|---|---|\n", part.title, part.head)
-		for _, g := range serveGroups {
-			if g.use != part.use {
-				continue
-			}
-			var names []string
-			for _, f := range g.list() {
-				name := "`--" + f.name + "`"
-				for _, short := range f.shorts {
-					name += " (`" + short + "`)"
-				}
-				if f.usual != nil {
-					name += " but " + strings.Join(slices.Clone(f.usual[:1]), ", ")
-				}
-				names = append(names, name)
-			}
-			fmt.Fprintf(&b, "| %s | %s |\n", strings.Join(names, ", "), g.why)
-		}
-	}
-	return b.String()
-}
-
-const serveFlagsIntroduction = `## Flags of vLLM
-
-` + "`blis run`, `blis verify` and `blis compare`" + ` take the flags of ` + "`vllm serve`" + `, so that the line which starts a server also simulates it. Put ` + "`blis run`" + `
-in front and what arrives behind:
-
-    blis run vllm serve meta-llama/Llama-3.1-8B-Instruct --port 8000 --tensor-parallel-size 2 --max-model-len 16k --rate 20
-
-Flags are those of vLLM 0.19, and older ones that still stand in scripts. As in vLLM, underscores count as dashes and
-` + "`--flag.key value`" + ` is a part of ` + "`--flag`" + `. A flag without effect is left out, and a line on standard error lists all that were. A flag that asks for
-something that is not modelled is an error (exit 2), unless it asks for nothing, as ` + "`--pipeline-parallel-size 1`" + ` does.
-
-`

@@ -47,7 +47,7 @@ func (s *subject) applyPolicies(command *kong.Context, l *settingSources) error 
 	}
 	for _, p := range command.Path {
 		if p.Flag != nil && l.origin(p) == setup.FromFlag && slices.Contains([]string{"trace", "workload-spec", "scenario", "concurrency", "workload"}, p.Flag.Name) {
-			return &inputError{fmt.Sprintf("%s and --%s %v are both workloads: want one of them", s.Argument, p.Flag.Name, p.Flag.Target.Interface())}
+			return inputErrorf("%s and --%s %v are both workloads: want one of them", s.Argument, p.Flag.Name, p.Flag.Target.Interface())
 		}
 	}
 	s.Trace, s.WorkloadSpec, s.Scenario, s.WorkloadKind, s.Concurrency = "", "", "", "", 0
@@ -142,7 +142,7 @@ type scenarioItem struct {
 func (s *scenariosCmd) Run(c *console) error {
 	if s.Name != "" {
 		if _, err := spec.OpenScenario(s.Name); err != nil {
-			return &inputError{err.Error()}
+			return inputError(err.Error())
 		}
 		_, err := c.out.Write(spec.ScenarioText(s.Name))
 		return err
@@ -241,7 +241,7 @@ func (v *convertCmd) Run(ctx context.Context, c *console) error {
 func (c *console) export(ctx context.Context, cfg actors.Config, out named, read []named) error {
 	zipped := strings.HasSuffix(strings.ToLower(out.path), ".csv.gz")
 	if !zipped && !strings.HasSuffix(strings.ToLower(out.path), ".csv") {
-		return &inputError{fmt.Sprintf("%s: %s: want a name that ends in .csv or .csv.gz", out.by, out.path)}
+		return inputErrorf("%s: %s: want a name that ends in .csv or .csv.gz", out.by, out.path)
 	}
 	if err := checkDistinct([]named{out}, read); err != nil {
 		return err
@@ -266,7 +266,7 @@ func (c *console) export(ctx context.Context, cfg actors.Config, out named, read
 		return w.err
 	case failed != nil && !errors.As(failed, &disk): // what the trace cannot say
 		file.discard()
-		return &inputError{failed.Error()}
+		return inputError(failed.Error())
 	}
 	if err := file.finishWhole(failed); err != nil {
 		return err

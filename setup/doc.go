@@ -7,7 +7,10 @@
 //	                 engine.Args; settings.go goes through them and sets them
 //	plan.go          what Resolve yields, and which parts of a run its seeds decide
 //	pool.go          the instances of a plan: deployment, routing, scaling
-//	resolve.go       the steps, in their order; GPU, model, cache and limits
+//	resolve.go       the steps, in their order; cache and limits
+//	deployment.go    model and GPU, also without a run
+//	vllm.go          the command line of a vLLM server as settings; vllm_flags.go its
+//	                 flags
 //	latency.go       the latency model
 //	check.go         which values a setting can have, and the error for others
 //	edits.go         flags as edits of the policy bundle; policies.go the bundle of

@@ -175,7 +175,7 @@ func OpenCoefficients(name string) (*latency.PhysicsSet, error) {
 	return openCoefficients(name, input.ReadFile)
 }
 
-func openCoefficients(name string, read func(path string, limit int64) ([]byte, error)) (*latency.PhysicsSet, error) {
+func openCoefficients(name string, read readFunc) (*latency.PhysicsSet, error) {
 	text, err := read(name, input.Settings)
 	if err == nil {
 		set, err := latency.ParsePhysicsSet(text, name)

@@ -6,7 +6,6 @@ import (
 	"io"
 	"math"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -71,17 +70,7 @@ func inOrder(steps ...func() error) error {
 
 func (p *resolver) resolveModel() error {
 	c := &p.Config
-	var extra []latency.Hardware
-	if c.HardwareConfig != "" {
-		text, err := readFile(c, c.HardwareConfig, input.Settings)
-		if err != nil {
-			return fileError("hardware-config", err)
-		}
-		if extra, err = latency.ParseHardware(text, c.HardwareConfig); err != nil {
-			return err
-		}
-	}
-	gpu, err := latency.FindHardware(c.Hardware, extra...)
+	gpu, err := openHardware(c.Hardware, c.HardwareConfig, func(path string, limit int64) ([]byte, error) { return readFile(c, path, limit) })
 	if err != nil {
 		return err
 	}
@@ -104,28 +93,16 @@ func (p *resolver) resolveModel() error {
 	return p.deployment.Validate()
 }
 
-func modelSpec(c *Config) (latency.ModelSpec, error) {
-	if c.ModelConfigFolder == "" {
-		return latency.FindModel(c.Model)
-	}
-	file := c.ModelConfigFolder
-	if info, err := os.Stat(file); err == nil && info.IsDir() {
-		file = filepath.Join(file, "config.json")
-	}
-	text, err := readFile(c, file, input.Model)
-	if err != nil {
-		return latency.ModelSpec{}, fileError("model-config-folder", err)
-	}
-	return latency.ParseModel(text, file)
-}
-
-// open opens a file that the configuration names.
+// openFile opens a file that the configuration names.
 func openFile(c *Config, path string) (io.ReadCloser, error) {
 	if c.Open != nil {
 		return c.Open(path)
 	}
 	return os.Open(path)
 }
+
+// readFunc is input.ReadFile, or readFile of a configuration.
+type readFunc func(path string, limit int64) ([]byte, error)
 
 // readFile reads a file of at most limit bytes that the configuration names.
 func readFile(c *Config, path string, limit int64) ([]byte, error) {
@@ -139,11 +116,16 @@ func readFile(c *Config, path string, limit int64) ([]byte, error) {
 
 // fileError returns one line for a file that cannot be read.
 func fileError(flag string, err error) error {
+	return inputErrorf("--%s: %s", flag, fileProblem(err))
+}
+
+// fileProblem returns the error of a file with its path, without the system call.
+func fileProblem(err error) string {
 	var path *os.PathError
 	if errors.As(err, &path) {
-		return inputErrorf("--%s: %s: %v", flag, path.Path, path.Err)
+		return path.Path + ": " + path.Err.Error()
 	}
-	return inputErrorf("--%s: %v", flag, err)
+	return err.Error()
 }
 
 func numbers(list []float64) string {
@@ -254,17 +236,4 @@ func (p *Plan) note(format string, args ...any) { p.Summary.Note(format, args...
 // Note adds a note. A copy of the summary does not get it.
 func (s *Summary) Note(format string, args ...any) {
 	s.Notes = append(slices.Clip(s.Notes), fmt.Sprintf(format, args...))
-}
-
-// Deployment returns the model, GPU and TP of every instance of the configuration. It
-// reads the files of the model. Its errors are an InputError.
-func (c Config) Deployment() (*latency.Deployment, error) {
-	p := newResolver(c)
-	if err := p.resolveModel(); err != nil {
-		return nil, &InputError{err.Error()}
-	}
-	if !validTP(c.TP) {
-		return nil, inputErrorf("--tp is %d: want 1 to 1024", c.TP)
-	}
-	return &p.deployment.Deployment, nil
 }

@@ -82,8 +82,9 @@ var stepColumns = strings.Fields("batch.num_prefill_reqs batch.num_decode_reqs b
 	"batch.num_finished batch.num_preempted kv.usage_gpu_ratio kv.blocks_total_gpu kv.blocks_free_gpu " +
 	"step.duration_us prev_step_in_sample prefill_pairs prefill_context decode_context sampled_rows")
 
-// ReadSteps reads steps from a CSV file, columns in any order and others
-// ignored, rows in the order of the steps. It needs
+// ReadSteps reads steps from an OTLP-JSON file, FILE.json or FILE.jsonl, gzip too, or
+// from a CSV file of any other name. See ReadOTLP for the first. The second has columns
+// in any order, others are ignored, and rows in the order of the steps. It needs
 //
 //	batch.num_prefill_reqs, batch.num_decode_reqs   requests in the batch
 //	batch.prefill_tokens, batch.decode_tokens       tokens scheduled for them
@@ -104,7 +105,20 @@ var stepColumns = strings.Fields("batch.num_prefill_reqs batch.num_decode_reqs b
 // all of them or none, a row too. Times may have decimals, all else is whole
 // numbers. A row that contradicts itself is an error, and so is a file without
 // rows.
-func ReadSteps(path string) ([]Step, error) { return readFile(path, readSteps) }
+func ReadSteps(path string) ([]Step, error) {
+	name := strings.TrimSuffix(path, ".gz")
+	if !strings.HasSuffix(name, ".json") && !strings.HasSuffix(name, ".jsonl") {
+		return readFile(path, readSteps)
+	}
+	trace, err := ReadOTLP(path)
+	if err != nil {
+		return nil, err
+	}
+	if len(trace.Steps) == 0 {
+		return nil, fmt.Errorf("%s: a trace without steps: want events step.BATCH_SUMMARY", path)
+	}
+	return trace.Steps, nil
+}
 
 func readSteps(name string, r io.Reader) ([]Step, error) {
 	t, err := openTable(name, r, stepColumns[:stepRequired], stepColumns[stepRequired:])

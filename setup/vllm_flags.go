@@ -1,4 +1,4 @@
-package cli
+package setup
 
 import (
 	"reflect"
@@ -6,31 +6,31 @@ import (
 	"strings"
 	"sync"
 
-	"blis/setup"
+	"blis/engine"
 )
 
-// The flags of vllm serve (0.19, and older ones that still stand in scripts), and
-// what they are here. docs/flags.md is made from these lists, see TestFlagsPageHasEveryFlag.
-// The fields of engine.Args need no entry: BLIS has these flags by their own name.
+// This file lists the flags of vllm serve 0.19, and older ones that still stand in
+// scripts. A part of docs/flags.md is made from it, see TestVLLMFlagsPage. The fields of
+// engine.Args need no entry: BLIS has these flags by their own name.
 
-// useOf is what a flag of vLLM means to a simulation.
-type useOf int
+// flagUse is the effect of a flag of vLLM on a simulation.
+type flagUse int
 
 const (
-	sameThing  useOf = iota // BLIS has it
-	noEffect                // nothing in the model depends on it
-	unmeasured              // it has an effect on a server, but none that was measured
-	refused                 // what it asks for is not modelled
+	sameThing  flagUse = iota // BLIS has the flag, maybe by another name
+	noEffect                  // nothing in the model depends on the flag
+	unmeasured                // the flag has an effect on a server, which was not measured
+	refused                   // the flag asks for something that is not modelled
 )
 
-// arity is what follows a flag.
+// arity is the number of values behind a flag.
 type arity int
 
 const (
 	noValue arity = iota
 	oneValue
-	perhaps   // a value or none
-	someWords // all words up to the next flag
+	perhaps   // one value or none
+	someWords // all arguments up to the next flag
 )
 
 // serveFlag is a flag of vllm serve.
@@ -38,16 +38,16 @@ type serveFlag struct {
 	name   string   // without dashes
 	shorts []string // other spellings, with their dash
 	takes  arity
-	use    useOf
+	use    flagUse
 	as     string   // sameThing: the flag of BLIS
 	why    string   // of the group: what it is about, or why it is refused
 	usual  []string // refused: values that ask for nothing
 }
 
-// serveGroup is flags of which the same becomes. A flag reads name|-short=usual/usual:
+// serveGroup is flags with one use. A flag reads name|-short=usual/usual:
 // "=" takes a value, "=+" several, "=?" one or none.
 type serveGroup struct {
-	use   useOf
+	use   flagUse
 	why   string
 	flags string
 }
@@ -119,8 +119,8 @@ type servedFlag struct {
 	remark       string // what differs
 }
 
-// servedAs are the flags that BLIS has, but for those of engine.Args that are the same
-// in all.
+// servedAs are the flags that BLIS has, without those of engine.Args that have the same
+// name and form in vLLM.
 var servedAs = []servedFlag{
 	{"model", "", "model", "also the word behind vllm serve; a folder with a config.json is --model-config-folder"},
 	{"tensor-parallel-size", "-tp", "tp", ""},
@@ -139,7 +139,7 @@ var servedAs = []servedFlag{
 }
 
 // engineArgs is the type engine.Args. BLIS has a flag of vLLM for each field.
-var engineArgs = reflect.TypeOf(setup.Config{}.Args)
+var engineArgs = reflect.TypeFor[engine.Args]()
 
 // sameFlags returns all flags of vLLM that BLIS has.
 var sameFlags = sync.OnceValue(func() []servedFlag {
@@ -166,10 +166,10 @@ func (g *serveGroup) list() []*serveFlag {
 	return list
 }
 
-// serveFlags are all of them by name and by their other spellings, with dashes.
+// serveFlags are the flags of all lists by every spelling, with dashes.
 var serveFlags = sync.OnceValue(func() map[string]*serveFlag {
 	all := map[string]*serveFlag{}
-	enter := func(f *serveFlag) {
+	add := func(f *serveFlag) {
 		for _, name := range append([]string{"--" + f.name}, f.shorts...) {
 			if all[name] != nil {
 				panic("blis: " + name + " stands twice in the list of vLLM's flags")
@@ -179,17 +179,17 @@ var serveFlags = sync.OnceValue(func() map[string]*serveFlag {
 	}
 	for _, g := range serveGroups {
 		for _, f := range g.list() {
-			enter(f)
+			add(f)
 		}
 	}
 	for _, s := range sameFlags() {
-		enter(&serveFlag{name: s.name, shorts: strings.Fields(s.shorts), takes: oneValue, use: sameThing, as: s.as, why: s.remark})
+		add(&serveFlag{name: s.name, shorts: strings.Fields(s.shorts), takes: oneValue, use: sameThing, as: s.as, why: s.remark})
 	}
 	return all
 })
 
 // parseServeFlag reads an item of serveGroups.
-func parseServeFlag(text string, use useOf, why string) *serveFlag {
+func parseServeFlag(text string, use flagUse, why string) *serveFlag {
 	names, value, takes := strings.Cut(text, "=")
 	list := strings.Split(names, "|")
 	f := &serveFlag{name: list[0], shorts: list[1:], use: use, why: why}

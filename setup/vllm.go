@@ -1,33 +1,63 @@
-package cli
+package setup
 
 import (
 	"os"
 	"path/filepath"
 	"reflect"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 )
 
-// A line that starts a vLLM server says most of what a simulation of it wants to
-// know. So run, verify and compare take its flags as they stand, whole lines too:
+// A line that starts a vLLM server says most of what a simulation of it needs to
+// know. TranslateServe takes it as it stands:
 //
-//	blis run vllm serve MODEL --tensor-parallel-size 2 --port 8000 --rate 20
+//	vllm serve MODEL --tensor-parallel-size 2 --port 8000
 
-// serveLine translates the flags of vLLM in a command line to flags of BLIS. What
-// has no effect in the model is left out and noted; what asks for something that
-// is not modelled is an error that names all of it.
-func serveLine(args []string) (translated, notes []string, err error) {
-	if len(args) == 0 || !slices.Contains([]string{"run", "verify", "compare"}, args[0]) {
-		return args, nil, nil
+// Serve sets what the arguments of a vLLM server say, with or without the words vllm
+// serve before them. Settings of BLIS may stand among them, as their flags. The notes
+// name the arguments without an effect. Its errors are an *InputError.
+func (c *Config) Serve(args []string) (notes []string, err error) {
+	flags, notes, err := TranslateServe(args)
+	if err != nil {
+		return nil, err
 	}
-	t := &translation{out: args[:1:1], rest: withoutCommand(args[1:])}
+	for i := 0; i < len(flags); i++ {
+		name, isFlag := strings.CutPrefix(flags[i], "--")
+		if !isFlag {
+			return nil, inputErrorf("unexpected argument %s", flags[i])
+		}
+		name, value, given := strings.Cut(name, "=")
+		switch positive, off := strings.CutPrefix(name, "no-"); {
+		case given:
+		case off:
+			name, value = positive, "false"
+		case isSwitch(name):
+			value = "true"
+		case i+1 < len(flags):
+			i++
+			value = flags[i]
+		default:
+			return nil, inputErrorf("--%s: want a value behind it", name)
+		}
+		if err := c.Set(name, value); err != nil {
+			return nil, err
+		}
+	}
+	return notes, nil
+}
+
+// TranslateServe translates the flags of vLLM in a command line to flags of BLIS;
+// flags that BLIS has pass unchanged. An argument with no effect in the model is left
+// out and noted. Arguments that ask for something that is not modelled are one
+// *InputError, which names all of them.
+func TranslateServe(args []string) (flags, notes []string, err error) {
+	t := &translation{rest: withoutCommand(args)}
 	for len(t.rest) > 0 {
 		t.next()
 	}
 	if len(t.unsupported) > 0 {
-		return nil, nil, &inputError{strings.Join(t.unsupported, "; ")}
+		return nil, nil, &InputError{strings.Join(t.unsupported, "; ")}
 	}
 	if len(t.ignored) > 0 {
 		notes = append(notes, "no effect on a simulation: "+strings.Join(t.ignored, ", "))
@@ -38,8 +68,8 @@ func serveLine(args []string) (translated, notes []string, err error) {
 	return t.out, notes, nil
 }
 
-// withoutCommand makes of "vllm serve MODEL …" and "python -m vllm… …" the flags
-// that say the same.
+// withoutCommand returns the flags of "vllm serve MODEL …" and "python -m vllm… …",
+// the model as --model.
 func withoutCommand(args []string) []string {
 	switch {
 	case len(args) >= 2 && args[0] == "vllm" && args[1] == "serve":
@@ -55,14 +85,17 @@ func withoutCommand(args []string) []string {
 
 // translation is a command line that is partly translated.
 type translation struct {
-	rest, out            []string
-	ignored, unsupported []string
+	rest []string // arguments of vLLM, not yet translated
+	out  []string // arguments of BLIS
 
-	reasons    []string // in order
-	unmeasured map[string][]string
+	ignored     []string // flags without effect, each once
+	unsupported []string // flags of what is not modelled, with the reason
+
+	reasons    []string            // the keys of unmeasured, in order
+	unmeasured map[string][]string // flags by the reason why their effect is unknown
 }
 
-// next takes one argument, and what belongs to it.
+// next translates one flag with its values.
 func (t *translation) next() {
 	arg := t.rest[0]
 	t.rest = t.rest[1:]
@@ -85,14 +118,14 @@ func (t *translation) next() {
 			}
 		case f.use == unmeasured:
 			t.noteUnmeasured(f, name)
-		case strings.HasPrefix(name, "--no-") || len(words) == 1 && f.asksForNothing(words[0]): // what is not there anyway
+		case strings.HasPrefix(name, "--no-") || len(words) == 1 && f.asksForNothing(words[0]): // asks for what BLIS does anyway
 		default:
 			t.unsupported = append(t.unsupported, strings.Join(append([]string{name}, words...), " ")+": "+f.why)
 		}
 	}
 }
 
-// noteUnmeasured remembers a flag whose effect was not measured.
+// noteUnmeasured adds a flag whose effect was not measured.
 func (t *translation) noteUnmeasured(f *serveFlag, name string) {
 	if t.unmeasured == nil {
 		t.unmeasured = map[string][]string{}
@@ -105,23 +138,14 @@ func (t *translation) noteUnmeasured(f *serveFlag, name string) {
 	}
 }
 
-// passOn hands on a flag that BLIS has too, by its name here and with a value that it
-// reads.
+// passOn translates a flag that BLIS has too: to its name and form of value in BLIS.
 func (t *translation) passOn(f *serveFlag, name, value string, given bool) {
 	flag := "--" + f.as
 	if strings.HasPrefix(name, "--no-") {
 		flag = "--no-" + f.as
 	}
-	if !given && len(t.rest) > 0 && !strings.HasPrefix(flag, "--no-") {
-		word := t.rest[0]
-		negative := regexp.MustCompile(`^-\d`).MatchString(word)
-		if isSwitch(f.as) { // older lines write True or False behind it
-			if _, err := strconv.ParseBool(strings.ToLower(word)); err == nil && len(word) > 1 {
-				value, given, t.rest = strings.ToLower(word), true, t.rest[1:]
-			}
-		} else if !strings.HasPrefix(word, "-") || negative && f.as == "max-model-len" {
-			value, given, t.rest = word, true, t.rest[1:]
-		}
+	if !given && !strings.HasPrefix(flag, "--no-") {
+		value, given = t.valueOf(f)
 	}
 	if !given {
 		t.out = append(t.out, flag)
@@ -143,14 +167,37 @@ func (t *translation) passOn(f *serveFlag, name, value string, given bool) {
 	t.out = append(t.out, flag+"="+value)
 }
 
-// valuesOf takes the words that belong to a flag which BLIS does not have.
+// valueOf takes the next argument if it is the value of a flag that BLIS has too.
+func (t *translation) valueOf(f *serveFlag) (value string, given bool) {
+	if len(t.rest) == 0 {
+		return "", false
+	}
+	word := t.rest[0]
+	if isSwitch(f.as) { // older lines write True or False behind a switch
+		if _, err := strconv.ParseBool(strings.ToLower(word)); err != nil || len(word) == 1 {
+			return "", false
+		}
+		word = strings.ToLower(word)
+	} else if strings.HasPrefix(word, "-") && !(isNegativeNumber(word) && f.as == "max-model-len") {
+		return "", false
+	}
+	t.rest = t.rest[1:]
+	return word, true
+}
+
+// isNegativeNumber reports whether an argument with a dash is a number, not a flag.
+func isNegativeNumber(word string) bool {
+	return len(word) > 1 && word[0] == '-' && word[1] >= '0' && word[1] <= '9'
+}
+
+// valuesOf takes the values of a flag that BLIS does not have.
 func (t *translation) valuesOf(f *serveFlag, value string, given bool) []string {
 	if given {
 		return []string{value}
 	}
 	var words []string
 	for len(t.rest) > 0 && f.takes != noValue && (f.takes == someWords || len(words) == 0) {
-		if word := t.rest[0]; strings.HasPrefix(word, "-") && !regexp.MustCompile(`^-\d`).MatchString(word) {
+		if word := t.rest[0]; strings.HasPrefix(word, "-") && !isNegativeNumber(word) {
 			break
 		}
 		words, t.rest = append(words, t.rest[0]), t.rest[1:]
@@ -158,9 +205,9 @@ func (t *translation) valuesOf(f *serveFlag, value string, given bool) []string 
 	return words
 }
 
-// lookUpServeFlag finds the flag of vLLM that an argument is, nil if it is none.
-// Underscores count as dashes, and what follows a dot belongs to the value:
-// --compilation-config.mode 3. name is the flag as it was meant.
+// lookUpServeFlag finds the flag of vLLM that an argument gives, nil if none has the
+// name. Underscores count as dashes, and a dot begins the value:
+// --compilation-config.mode 3. name is the flag with dashes and without value.
 func lookUpServeFlag(arg string) (f *serveFlag, name, value string, given bool) {
 	if len(arg) < 2 || arg[0] != '-' {
 		return nil, "", "", false
@@ -185,18 +232,18 @@ func lookUpServeFlag(arg string) (f *serveFlag, name, value string, given bool) 
 	return nil, "", "", false
 }
 
-// isSwitch reports whether a flag of BLIS that vLLM has is on or off.
+// isSwitch reports whether a setting is on or off.
 func isSwitch(name string) bool {
-	for f := range engineArgs.Fields() {
-		if f.Tag.Get("json") == name {
-			return f.Type.Kind() == reflect.Bool
+	for s := range new(Config).Settings() {
+		if t := s.Value.Type(); s.Name == name {
+			return t.Kind() == reflect.Bool || t == reflect.TypeFor[*bool]()
 		}
 	}
-	return name == "async-scheduling"
+	return false
 }
 
-// plainNumber writes 16k (thousands) and 16K (of 1,024) out, as vLLM reads them.
-// Everything else stays as it is.
+// plainNumber writes 16k (of 1,000) and 16K (of 1,024) in digits, as vLLM reads them,
+// and returns any other text unchanged.
 func plainNumber(text string) string {
 	factors := map[string]float64{"k": 1e3, "m": 1e6, "g": 1e9, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 	if text == "" || factors[text[len(text)-1:]] == 0 {
