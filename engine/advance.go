@@ -47,8 +47,8 @@ func (e *Engine) Next() (vtime.Time, uint8) {
 // that is delivered afterwards finds the instance as it was just before.
 func (e *Engine) Advance(until vtime.Time, class uint8) {
 	for {
-		at, what := e.Next()
-		if at > until || at == until && what >= class || at == vtime.Never {
+		at, next := e.Next()
+		if at > until || at == until && next >= class || at == vtime.Never {
 			return
 		}
 		e.Act(until, class)
@@ -71,8 +71,8 @@ func (e *Engine) Act(until vtime.Time, class uint8) {
 	}
 }
 
-// queued moves the first pending request into the wait queue, unless a guard
-// refuses it.
+// queued moves the first pending request into the wait queue. A request that is too
+// long for max-model-len is dropped, see requests.refusal.
 func (e *Engine) queued(now vtime.Time) {
 	i := e.agenda.takeArrival()
 	s := e.requests.at(i)

@@ -1,5 +1,5 @@
 // Package engine is one serving instance as docs/semantics.md describes it: the
-// queueing delay, the guards, the wait queue, batch formation, steps,
+// queueing delay, the checks of lengths, the wait queue, batch formation, steps,
 // preemption, time-outs, synchronous and asynchronous scheduling. It has no
 // actors, clocks or goroutines in it: requests are delivered to it, it is
 // advanced to a Key of virtual time, and its Sink gets what became of them.

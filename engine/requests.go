@@ -124,8 +124,8 @@ func (r *requests) open(d *Delivery, now vtime.Time) int32 {
 	return i
 }
 
-// refusal returns why the guards of the queue refuse a request; NoReason if they do
-// not.
+// refusal returns why a request is not let into the wait queue, as vLLM's front end
+// refuses one that is too long for max_model_len; NoReason if it is let in.
 func (r *requests) refusal(s *slot) metrics.Reason {
 	switch {
 	case s.Input >= r.maxLen:

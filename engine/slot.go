@@ -28,7 +28,7 @@ type request struct {
 	policy.Waiting // with the request's Identity
 
 	phase     phase          // written by requests.to
-	refusal   metrics.Reason // why the guards of the queue will refuse it; NoReason: they will not
+	refusal   metrics.Reason // why it will not be let into the wait queue; NoReason: it will
 	overdue   bool           // its deadline has passed; it leaves when the step in flight ends
 	migrated  bool           // it came from another instance; see migration
 	overtaken bool           // counted as overtaken by one that came later

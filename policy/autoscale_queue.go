@@ -59,11 +59,11 @@ func (q *queueTarget) Evaluate(ctx *AutoscaleContext) ScaleDecision {
 		desired, reason = q.down(ctx, serving, desired)
 	}
 	q.watch.note(float64(waiting) / float64(ctx.Replicas))
-	settled := q.stabilizer.stabilize(ctx, desired)
-	if settled != desired {
+	stabilized := q.stabilizer.stabilize(ctx, desired)
+	if stabilized != desired {
 		reason = Stabilized
 	}
-	return toward(ctx, int64(settled), reason)
+	return toward(ctx, int64(stabilized), reason)
 }
 
 // down returns the number of replicas to go down to, desired at the lowest: the

@@ -66,12 +66,12 @@ func (t *targetUtilization) Evaluate(ctx *AutoscaleContext) ScaleDecision {
 	if reason == NoReason {
 		return hold(ctx, NoReason)
 	}
-	settled := t.stabilizer.stabilize(ctx, desired)
-	if settled != desired {
+	stabilized := t.stabilizer.stabilize(ctx, desired)
+	if stabilized != desired {
 		reason = Stabilized
 	}
-	target := t.limit(ctx, settled)
-	if target != settled {
+	target := t.limit(ctx, stabilized)
+	if target != stabilized {
 		reason = RateOfChange
 	}
 	d := toward(ctx, int64(target), reason)
@@ -103,10 +103,10 @@ func (t *targetUtilization) desired(ctx *AutoscaleContext) (int32, Reason) {
 }
 
 // desiredBy returns the number of replicas that one metric asks for, with NoReason
-// when nothing can be measured. Replicas without a value count against a change. On
-// the way up those that are not ready and those that are ready but unmeasured count
-// as idle; on the way down the ready ones count as exactly at the target. If no
-// reason for a change is left there is none.
+// when no replica has a value. As in Kubernetes, replicas without a value damp the
+// change. Before it goes up, replicas that are not ready or have no value count as
+// idle. Before it goes down, ready replicas without a value count as exactly at the
+// target. If that turns the direction, nothing changes.
 func (t *targetUtilization) desiredBy(metric scaleSignal, ctx *AutoscaleContext) (int64, Reason) {
 	if metric == rateSignal {
 		return t.desiredByRate(ctx)
@@ -145,9 +145,9 @@ func (t *targetUtilization) toTarget(metric scaleSignal) Reason {
 	return QueueToTarget
 }
 
-// desiredByRate is desiredBy for a metric of the cluster whose target is an average
-// per replica, as the controller handles external metrics: all replicas count, ready
-// or not.
+// desiredByRate does what desiredBy does for a metric of the cluster whose target is
+// an average per replica. All replicas count, ready or not, as with external metrics
+// of Kubernetes.
 func (t *targetUtilization) desiredByRate(ctx *AutoscaleContext) (int64, Reason) {
 	usage := int64(math.Round(float64(thousandths * ctx.State.Rate(ctx.Now))))
 	t.watch.note(float64(usage) / float64(thousandths*int64(ctx.Replicas)))
@@ -207,10 +207,10 @@ func (t *targetUtilization) limit(ctx *AutoscaleContext, n int32) int32 {
 	return n
 }
 
-// rate is the change of the number of replicas that is allowed within a period: the
-// larger one counts. When both are 0 no change is allowed.
+// rate is the largest change of the number of replicas within a period: by percent or
+// by pods, whichever is more. When both are 0 no change is allowed.
 type rate struct {
-	percent float64
+	percent float64 // of the replicas at the start of the period
 	pods    int32
 }
 

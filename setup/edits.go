@@ -34,10 +34,10 @@ const (
 // bundleSetting is a setting of Config that stands for a field of the policy bundle,
 // as its tag says.
 type bundleSetting struct {
-	flag  string
-	path  string // of the field in the bundle
-	usual string // its default
-	index []int  // of the setting in Config
+	flag      string
+	path      string // of the field in the bundle
+	byDefault string // value of the setting without a flag
+	index     []int  // of the setting in Config
 }
 
 // isParameter reports whether only some policies have the field.
@@ -50,8 +50,8 @@ const scorers = "routing.params"
 // their policies.
 var bundleSettings = func() []bundleSetting {
 	var list []bundleSetting
-	usual := DefaultConfig()
-	for s := range usual.Settings() {
+	defaults := DefaultConfig()
+	for s := range defaults.Settings() {
 		if path, ok := s.Tag.Lookup("bundle"); ok {
 			list = append(list, bundleSetting{s.Name, path, Text(s.Value.Interface()), s.Index})
 		}
@@ -124,7 +124,7 @@ func (e *Edit) kind() string {
 
 // dispensable reports whether the edit may be left out where it cannot be made.
 func (e *Edit) dispensable(chosen Origin) bool {
-	return e.Flag != "" && (chosen > e.Origin || e.Origin == FromFile && e.Text == settingOf(e.Flag).usual)
+	return e.Flag != "" && (chosen > e.Origin || e.Origin == FromFile && e.Text == settingOf(e.Flag).byDefault)
 }
 
 // apply makes the edit.
@@ -182,7 +182,7 @@ func (c *Config) edits() []Edit {
 	var list []Edit
 	v := reflect.ValueOf(c).Elem()
 	for _, s := range bundleSettings {
-		if text := Text(v.FieldByIndex(s.index).Interface()); text != s.usual && text != c.Policies.Get(s.path) {
+		if text := Text(v.FieldByIndex(s.index).Interface()); text != s.byDefault && text != c.Policies.Get(s.path) {
 			list = append(list, Edit{Flag: s.flag, Text: text, Origin: FromFlag, Where: "--" + s.flag})
 		}
 	}
@@ -198,7 +198,7 @@ func (c *Config) UseBundle(b bundle.Bundle) error {
 	for _, s := range bundleSettings {
 		text := b.Get(s.path)
 		if text == "" {
-			text = s.usual
+			text = s.byDefault
 		}
 		if err := setText(v.FieldByIndex(s.index), text); err != nil {
 			return err

@@ -24,7 +24,7 @@ func (p *resolver) resolvePolicies() error {
 	}
 	for _, s := range bundleSettings {
 		if complete.Get(s.path) == "" && !s.isParameter() {
-			if err := complete.Set(s.path, s.usual); err != nil {
+			if err := complete.Set(s.path, s.byDefault); err != nil {
 				return err
 			}
 		}

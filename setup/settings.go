@@ -44,8 +44,8 @@ func eachSetting(v reflect.Value, outer []int, yield func(Setting) bool) bool {
 // NotDefault yields the settings that are not at their defaults.
 func (c *Config) NotDefault() iter.Seq[Setting] {
 	return func(yield func(Setting) bool) {
-		usual := DefaultConfig()
-		others := reflect.ValueOf(&usual).Elem()
+		defaults := DefaultConfig()
+		others := reflect.ValueOf(&defaults).Elem()
 		for s := range c.Settings() {
 			if !reflect.DeepEqual(s.Value.Interface(), others.FieldByIndex(s.Index).Interface()) && !yield(s) {
 				return

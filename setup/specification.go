@@ -95,7 +95,7 @@ func (c *Config) checkOneWorkload() error {
 func (p *resolver) resolveSpec() error {
 	c := &p.Config
 	config, notes, err := p.spec.Traffic(spec.Defaults{
-		Seed: workloadSeed(c), Requests: usualRequests, Timeout: c.Timeout, Pause: c.RefusalPause, Rate: c.Rate, Limit: c.NumRequests, Capacity: p.capacityFor,
+		Seed: workloadSeed(c), Requests: defaultRequests, Timeout: c.Timeout, Pause: c.RefusalPause, Rate: c.Rate, Limit: c.NumRequests, Capacity: p.capacityFor,
 		ServeGen: func(path string) ([]traffic.Client, error) {
 			clients, notes, err := servegen.Read(path, servegen.Options{})
 			for _, n := range notes {

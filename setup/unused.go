@@ -124,7 +124,7 @@ func (p *resolver) noteUnusedOfTrace(t *traces.Trace) {
 func (p *Plan) NoteUnread(signals, checks policy.Signals) {
 	c := &p.Config
 	periodic := c.InFlight == "periodic"
-	usual, published := policy.NoSignals, policy.NoSignals // refreshed at the interval; published by instances
+	refreshed, published := policy.NoSignals, policy.NoSignals // refreshed at the interval; published by instances
 	for _, row := range policy.SignalTable() {
 		s := row.Bit
 		fresh, apart := p.Pool.Observability.Fresh[s]
@@ -136,7 +136,7 @@ func (p *Plan) NoteUnread(signals, checks policy.Signals) {
 			p.note("observability.%s has no effect: no policy reads it", row.Key)
 		case s&signals != 0:
 			if !apart {
-				usual |= s
+				refreshed |= s
 			}
 			if fresh != OnDemand {
 				published |= s
@@ -144,7 +144,7 @@ func (p *Plan) NoteUnread(signals, checks policy.Signals) {
 		}
 	}
 	inFlight := signals&policy.InFlight != 0
-	if usual == policy.NoSignals && !(inFlight && periodic) {
+	if refreshed == policy.NoSignals && !(inFlight && periodic) {
 		because := "no policy reads a signal that is refreshed by it"
 		if checks.Published() != policy.NoSignals {
 			because = "only the autoscaler reads signals of instances; see autoscale.refresh"

@@ -17,6 +17,7 @@ import (
 // do not differ.
 const capacityShare = 0.8
 
+// resolveWorkload makes the source of requests, and a rate where none is given.
 func (p *resolver) resolveWorkload() error {
 	c := &p.Config
 	if p.Config.Custom.Source != nil {
@@ -30,7 +31,7 @@ func (p *resolver) resolveWorkload() error {
 		return p.openTrace()
 	}
 	if c.NumRequests == 0 {
-		c.NumRequests = usualRequests
+		c.NumRequests = defaultRequests
 	}
 	p.estimate(c.PromptTokens+float64(c.PrefixTokens), c.OutputTokens)
 	if c.Rate == 0 && c.Concurrency == 0 {
@@ -48,7 +49,7 @@ func (p *resolver) resolveWorkload() error {
 	}
 	p.Source = source
 	p.warnOfTimeout("timeout", c.Timeout)
-	p.Summary.Workload = fmt.Sprintf("%d requests, %s, %s tokens in, %s out", c.NumRequests, c.pace(),
+	p.Summary.Workload = fmt.Sprintf("%d requests, %s, %s tokens in, %s out", c.NumRequests, c.arrivalText(),
 		lengths(c.PromptTokens, c.PromptTokensStdev), lengths(c.OutputTokens, c.OutputTokensStdev))
 	if c.PrefixTokens > 0 {
 		p.Summary.Workload += fmt.Sprintf(", %d shared prefix tokens", c.PrefixTokens)
@@ -90,8 +91,8 @@ func (p *resolver) warnOfTimeout(of string, timeout vtime.Duration) {
 	}
 }
 
-// usualRequests is the default number of requests.
-const usualRequests = 1000
+// defaultRequests is the default number of requests.
+const defaultRequests = 1000
 
 // estimate keeps the largest number of requests per second, with the given mean
 // tokens, that the cluster completes.
@@ -101,8 +102,8 @@ func (p *resolver) estimate(input, output float64) {
 	p.Summary.Capacity, p.Summary.Binds = float64(e.Rate*float64(c.NumInstances)), e.Binds
 }
 
-// pace says how requests arrive.
-func (c *Config) pace() string {
+// arrivalText says how requests arrive.
+func (c *Config) arrivalText() string {
 	switch {
 	case c.Concurrency == 0:
 		return fmt.Sprintf("%s at %s/s", c.Arrival, strconv.FormatFloat(c.Rate, 'g', -1, 64))
