@@ -31,17 +31,17 @@ type Extent struct {
 	First, End int32 // blocks First … End−1, at least one
 }
 
-// ExtentChain names the extents of a prompt span by span. The zero value
-// stands before the first token.
+// ExtentChain yields the extents of a prompt span by span. The zero value is at the
+// first token.
 type ExtentChain struct {
 	key    uint64 // of the spans so far, with their lengths
 	tokens int64
 }
 
-// Next returns the extent of the span that follows, of length tokens of
-// content, and goes past it. An extent without a block has First = End; its
-// span counts for those after it all the same. blockSize is in tokens, at least
-// 1. It allocates nothing.
+// Next returns the extent of the next span, of length tokens of content, and moves to
+// the end of this span. An extent without a block has First = End; its span is in the
+// keys of later extents all the same. blockSize is in tokens, at least 1. It
+// allocates nothing.
 func (c *ExtentChain) Next(content ContentID, length, blockSize int32) Extent {
 	x := Extent{Key: foldExtent(c.key, content, 0), First: int32(c.tokens / int64(blockSize))}
 	c.tokens += int64(length)

@@ -18,9 +18,9 @@ import (
 //	key := key of the block before, RootKey for the first
 //	for each piece: key = xxhash(key, content, offset, length and tag)
 //
-// with fixed-width little-endian integers. Taking the hash piece by piece
-// needs no buffer, and no two block lists collide by their boundaries: the
-// lengths say where each block ends.
+// with fixed-width little-endian integers. A hash of one piece at a time needs no
+// buffer. Two lists of blocks with different boundaries do not collide, since lengths
+// are part of the hash.
 
 // RootKey is the key before the first block.
 const RootKey uint64 = 0
@@ -54,10 +54,9 @@ func fold(key uint64, content ContentID, offset, length int32, private bool) uin
 	return xxhash.Sum64(b[:])
 }
 
-// BlockKey is the key of one whole block that follows the block with key
-// previous and consists of pieces, whose lengths add up to the block size.
-// However the tokens are cut into pieces, the key is the same. It allocates
-// nothing.
+// BlockKey returns the key of one whole block after the block with key previous. The
+// lengths of its pieces add up to the block size. The key depends on the tokens only,
+// not on how they are divided into pieces. It allocates nothing.
 func BlockKey(previous uint64, pieces ...Piece) uint64 {
 	key, open := previous, Piece{}
 	for i := range pieces {
@@ -74,9 +73,8 @@ func BlockKey(previous uint64, pieces ...Piece) uint64 {
 	return fold(key, open.Content, open.Offset, open.Length, open.Private)
 }
 
-// Chain yields the block keys of a sequence of tokens that grows: named
-// prompt, private prompt, output. It is a small value; a copy goes on by
-// itself, as a fork of the sequence.
+// Chain yields the block keys of a sequence of tokens that grows: named prompt,
+// private prompt, output. It is a small value; a copy is a fork of the sequence.
 type Chain struct {
 	key  uint64 // over all pieces before open
 	open Piece  // the last piece of the block being filled; Length 0: none
@@ -84,8 +82,8 @@ type Chain struct {
 	size int32
 }
 
-// NewChain returns the chain that goes on behind the whole block with key
-// previous (RootKey: from the start). blockSize is in tokens, at least 1.
+// NewChain returns the chain that continues after the whole block with key previous
+// (RootKey: from the start). blockSize is in tokens, at least 1.
 func NewChain(blockSize int32, previous uint64) Chain {
 	if blockSize < 1 {
 		panic("workload: block size below 1")
@@ -139,10 +137,9 @@ func (c *Chain) close() {
 	}
 }
 
-// AppendKeys appends to dst the keys of the first blocks of a prompt that
-// begins with spans: of those that the spans cover wholly, and of at most
-// blocks of them. blockSize is in tokens, at least 1. It allocates only when
-// dst is too small.
+// AppendKeys appends to dst the keys of the blocks that spans, the beginning of a
+// prompt, cover wholly, at most blocks of them. blockSize is in tokens, at least 1. It
+// allocates only when dst is too small.
 func AppendKeys(dst []uint64, spans []Span, blockSize int32, blocks int) []uint64 {
 	chain := NewChain(blockSize, RootKey)
 	left := int64(blocks) * int64(blockSize)
@@ -157,8 +154,8 @@ func AppendKeys(dst []uint64, spans []Span, blockSize int32, blocks int) []uint6
 	return dst
 }
 
-// NamedContent is the content called name: equal names give equal content. Its
-// top bit is set, which keeps it apart from small numbers and from 0.
+// NamedContent returns the content with this name: equal names give equal content.
+// Its top bit is set, so it never equals a small number or 0.
 func NamedContent(name string) ContentID {
 	return ContentID(xxhash.Sum64String(name) | 1<<63)
 }

@@ -5,15 +5,14 @@ import "slices"
 // Label is the index of a name in a table of Labels.
 type Label uint16
 
-// Tags are the labels of a request. A kind of label that is added here gets its
-// names in Labels and its place in both lists below; what only passes labels on
-// has it then.
+// Tags are the labels of a request. A new kind of label needs a field here, its names
+// in Labels, and a row in both lists below; code that only copies Tags needs no change.
 type Tags struct {
 	Tenant, Class, Model Label
 }
 
-// Labels are the names behind Tags in one workload. A label stands for the same
-// name for the whole run.
+// Labels holds the names of the labels in one workload. A label has the same name for
+// the whole run.
 type Labels struct {
 	Tenants, Classes, Models Names
 }
@@ -21,12 +20,11 @@ type Labels struct {
 // kinds is the number of kinds of labels.
 const kinds = 3
 
-// kind is one kind of label: its name, its names, and the name of label 0 where a
-// workload names none.
+// kind is one kind of label.
 type kind struct {
 	name  string
 	names *Names
-	usual string
+	usual string // name of label 0 in a workload without names
 }
 
 func (l *Labels) kinds() [kinds]kind {
@@ -36,7 +34,7 @@ func (l *Labels) kinds() [kinds]kind {
 // labels are the labels of t, in the order of kinds.
 func (t *Tags) labels() [kinds]*Label { return [...]*Label{&t.Tenant, &t.Class, &t.Model} }
 
-// NameUsual gives label 0 a name in tables that have none.
+// NameUsual gives label 0 its usual name in tables without names.
 func (l *Labels) NameUsual() {
 	for _, k := range l.kinds() {
 		if k.names.Len() == 0 {
@@ -45,18 +43,18 @@ func (l *Labels) NameUsual() {
 	}
 }
 
-// Renumbering has the new number of each label.
+// Renumbering maps old labels to new ones, by kind.
 type Renumbering [kinds][]Label
 
 // Sort numbers the names of each kind in alphabetical order.
 func (l *Labels) Sort() (r Renumbering) {
 	for i, k := range l.kinds() {
-		r[i] = k.names.Sort()
+		r[i] = k.names.sort()
 	}
 	return r
 }
 
-// Apply gives t its new numbers.
+// Apply replaces the labels of t by the new ones.
 func (r *Renumbering) Apply(t *Tags) {
 	for i, label := range t.labels() {
 		*label = r[i][*label]
@@ -67,7 +65,7 @@ func (r *Renumbering) Apply(t *Tags) {
 // source yields requests, so all must be known before the first one.
 type Known [kinds]int
 
-// Known is how many names there are now.
+// Known returns the present number of names of each kind.
 func (l *Labels) Known() (n Known) {
 	for i, k := range l.kinds() {
 		n[i] = k.names.Len()
@@ -75,7 +73,7 @@ func (l *Labels) Known() (n Known) {
 	return n
 }
 
-// Check reports which of the labels of t are not among those known in l, or nil.
+// Check returns an error that names the labels of t that are not known in l, or nil.
 func (n *Known) Check(t *Tags, l *Labels) error {
 	var bad Faults
 	for i, label := range t.labels() {
@@ -110,10 +108,10 @@ func (n *Names) Label(name string) Label {
 	return l
 }
 
-// Sort numbers the names in alphabetical order, and returns the new number of
+// sort numbers the names in alphabetical order, and returns the new number of
 // each old one: so that the same names have the same numbers, in whatever order
 // they came.
-func (n *Names) Sort() []Label {
+func (n *Names) sort() []Label {
 	old := n.list
 	n.list = slices.Sorted(slices.Values(old))
 	moved := make([]Label, len(old))
@@ -135,7 +133,7 @@ func (n *Names) Find(name []byte) (Label, bool) {
 // Name returns the string behind l.
 func (n *Names) Name(l Label) string { return n.list[l] }
 
-// List is all names, in the order of their labels.
+// List returns all names, in the order of their labels.
 func (n *Names) List() []string { return slices.Clone(n.list) }
 
 // Len is the number of names.

@@ -50,24 +50,24 @@ func (p Position) Before(q Position) bool {
 // Position returns the position of r.
 func (r *Request) Position() Position { return Position{r.Arrival, r.Source, r.Index} }
 
-// End is what became of a request.
+// End reports the end of a request to its source.
 type End struct {
-	Source    uint32     // of the request …
-	Index     uint64     // … and its number there
-	At        vtime.Time // when its client knows: has the last token, or was refused
+	Source    uint32     // Request.Source
+	Index     uint64     // Request.Index
+	At        vtime.Time // when the client has the last token, or knows of the failure
 	Completed bool
-	Generated int32 // output tokens; fewer than Request.Output when they were cut short
+	Generated int32 // output tokens; fewer than Request.Output if the answer was cut short
 }
 
-// Sessions counts the sessions of a ClosedLoop by how they ended.
+// Sessions counts the sessions of a ClosedLoop by their end.
 type Sessions struct {
-	Completed  int64 // every round was answered, or all were sent where lost ones end none
-	EndedEarly int64 // a round was rejected, dropped, timed out or aborted
-	NotSent    int64 // rounds that those therefore never sent
+	Completed  int64 // all rounds answered; all sent, if a failed round does not end the session
+	EndedEarly int64 // ended since a round was rejected, dropped, timed out or aborted
+	NotSent    int64 // rounds of EndedEarly that were never sent
 
 	// Requests of users in closed loops, in sessions or single.
-	UserRequests int64 // that ended
-	UserRefused  int64 // of those without an answer: rejected, dropped, timed out or aborted
+	UserRequests int64 // ended
+	UserRefused  int64 // of UserRequests: rejected, dropped, timed out or aborted
 }
 
 // NoFollowUp is the MinThink of a ClosedLoop in which no request follows from

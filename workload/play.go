@@ -19,12 +19,12 @@ type played struct {
 	ClosedLoop
 	answer func(*Request) vtime.Duration
 
-	next    Request // pulled
-	pulled  bool
-	ended   bool
+	next    Request // valid if pulled
+	pulled  bool    // next is not yet handed out
+	ended   bool    // Pull of the loop has reported its last request
 	lastEnd End
-	answers []answer // a heap
-	count   uint64
+	answers []answer // a heap: answers to come
+	count   uint64   // awaited requests so far
 }
 
 // answer is the end of an awaited request.
@@ -33,7 +33,7 @@ type answer struct {
 	order uint64 // of the request among all awaited ones
 }
 
-// Before is the order of answers: by time, then in the order of their requests.
+// Before orders answers by time, then by the order of their requests.
 func (a *answer) Before(b *answer) bool {
 	if a.At != b.At {
 		return a.At < b.At

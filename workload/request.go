@@ -18,10 +18,10 @@ type Span struct {
 // Absent is the MaxOutput of a request whose client set no limit.
 const Absent = -1
 
-// Identity is the part of a request that never changes and that every part of
-// the simulator may know: sources, policies, instances and results embed it. An attribute that is
-// added here travels from the source to the row of the result; only the readers
-// of workloads, which set it, and the messages between processes name it.
+// Identity is the part of a request that never changes and that every part of the
+// simulator may know: sources, policies, instances and results embed it. A new field
+// is copied from the source to the row of the result. Only the readers of workloads,
+// which set it, and the messages between processes must name it.
 type Identity struct {
 	ID      int64 // number in order of arrival, from 0, which the router gives; sources leave it 0
 	Arrival vtime.Time
@@ -31,17 +31,16 @@ type Identity struct {
 	Tags
 }
 
-// Terms are what the client sends along with its request for the cluster to go
-// by. Policies see them. Results do not have them.
+// Terms are the fields that a client sends with its request for the cluster. Policies
+// see them. Results do not have them.
 type Terms struct {
 	Deadline vtime.Time // absolute; vtime.Never when there is none
 	Hint     float64    // client's priority hint, higher is more urgent; 0 when not given
 
-	// Spans name the leading content of the prompt that other requests may
-	// share. What they do not cover of Input is the request's own: no other
-	// request can have it, which is what lets the cache keep it as a count. A
-	// source that wants content to be found again must name it. They are valid
-	// until the next pull from the source.
+	// Spans name the leading content of the prompt that other requests may share. The
+	// rest of Input is the request's own: no other request has it, so the cache keeps
+	// only its number of tokens. Only content that is named can be found in the cache
+	// by another request. Spans are valid until the next pull from the source.
 	Spans []Span
 
 	MaxOutput int32 // the client's limit of output tokens, ≥ Output; Absent when not given
@@ -53,7 +52,7 @@ type Request struct {
 	Terms
 
 	Source uint32 // stamp source of the stream or session it comes from, from 2³¹
-	Output int32  // O, what it will really produce; policies never see it
+	Output int32  // O, the output tokens that it will generate; policies never see it
 	Index  uint64 // number within Source, the stamp's Seq
 
 	OutputContent ContentID // names the output when a later request continues it; 0: the request's own
@@ -62,7 +61,7 @@ type Request struct {
 	Awaited bool // the source is a ClosedLoop, and its Ended is called with the end of this request
 }
 
-// Shared is the number of leading prompt tokens that Spans name.
+// Shared returns the number of leading prompt tokens that Spans name.
 func (r *Request) Shared() int32 {
 	n := int32(0)
 	for _, s := range r.Spans {

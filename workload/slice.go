@@ -20,8 +20,8 @@ type Slice struct {
 // A zero Labels table is one without names; then labels must be 0 and get
 // the name "", for classes DefaultClass.
 //
-// NewRequest gives a request the deadline and output limit that mean "none";
-// in a literal their zero values are refused here.
+// NewRequest sets the deadline and output limit that mean "none". A literal with
+// zero values there is refused.
 func NewSlice(requests []Request, labels Labels) (*Slice, error) {
 	labels.NameUsual()
 	known := labels.Known()
@@ -62,10 +62,9 @@ func (s *Slice) Pull(r *Request) (bool, error) {
 // Labels implements Source.
 func (s *Slice) Labels() *Labels { return &s.labels }
 
-// Collect pulls a source empty, for programs and tests that want to see all of
-// its requests at once. It holds the source to what every source promises:
-// requests that are valid, in strict order of (Arrival, Source, Index), with
-// labels of its table.
+// Collect pulls all requests of a source, for programs and tests. It checks that
+// they are valid, in strict order of (Arrival, Source, Index), and have labels of the
+// source's table.
 func Collect(source Source) ([]Request, error) {
 	var all []Request
 	for {

@@ -78,8 +78,8 @@ func (r *Request) Validate() error {
 	return bad.Err("")
 }
 
-// Faults collects what is wrong with one configuration or request, so that
-// the user sees all of it at once, in one line.
+// Faults collects the faults of one configuration or request, for one error line with
+// all of them.
 type Faults struct{ text string }
 
 // Add takes note of a field, its value, and what would be right.
@@ -90,7 +90,7 @@ func (f *Faults) Add(field string, value any, want string, args ...any) {
 	f.text += fmt.Sprintf("%s: %v: ", field, value) + fmt.Sprintf(want, args...)
 }
 
-// Err is everything noted as one line behind prefix, nil if that is nothing.
+// Err returns all faults as one line after prefix, nil if there are none.
 func (f *Faults) Err(prefix string) error {
 	if f.text == "" {
 		return nil

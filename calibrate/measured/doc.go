@@ -1,17 +1,16 @@
-// Package measured holds the readers of measured serving runs: what a server,
-// or a client of it, wrote down. It reads and checks; what follows from the
-// numbers is the business of package calibrate.
+// Package measured reads measurements of servers: files that a server or its client
+// wrote. It reads and checks; package calibrate computes with the numbers.
 //
-//	run.go        Run, Stage, Request: one measured run, and how its requests are loaded
+//	run.go        Run, Stage, Request: one measured run; Load reads its requests
 //	runs.go       ReadRuns: the table of runs, runs.csv
 //	requests.go   requests/<id>.csv: what a client measured, request by request
-//	engine.go, engine_rows.go   ReadEngine: meta.json and requests.jsonl, with the engine's own times
-//	client.go     what load generators wrote, read by package workload/loadgen
-//	steps.go, steps_check.go    ReadSteps: Step, the composition of a batch and how long it took
+//	engine.go, engine_rows.go   folders with meta.json and requests.jsonl, with the engine's own times
+//	client.go     files of load generators, read by package workload/loadgen
+//	steps.go      ReadSteps: Step, the composition of a batch and its time
 //	otlp.go       ReadOTLP: Trace, the spans of vLLM in OTLP-JSON
 //	otlp_span.go, otlp_requests.go, otlp_steps.go   one span, spans of requests, spans of steps
-//	alone.go      Alone: the requests that had the server to themselves
-//	table.go, jsontext.go, text.go, number.go       CSV, JSON, gzip and numbers beneath
+//	              Alone: the requests that ran alone on the server
+//	table.go, jsontext.go, text.go                  CSV, JSON, gzip and numbers beneath
 //
 // All files may be gzip, recognised by the first bytes. They are streamed;
 // what stays in memory is the result.

@@ -61,7 +61,7 @@ var metaPaths = strings.Fields("model vllm_version " +
 	"resolved_config.scheduler_config.scheduler_reserve_full_isl " +
 	"resolved_config.cache_config.kv_offloading_size")
 
-// ReadEngine reads a folder with meta.json, the configuration of vLLM as given and
+// readEngine reads a folder with meta.json, the configuration of vLLM as given and
 // as derived, and requests.jsonl, the time stamps of its engine. Its ID is the name of the
 // folder. Requests are not read before Run.Load, but their file must exist.
 //
@@ -78,7 +78,7 @@ var metaPaths = strings.Fields("model vllm_version " +
 // TTFT and E2E of such a run are the engine's, from queued_ts to the first and
 // to the last token: without the front end, and as vLLM stamps queued_ts when
 // its loop takes requests in, without the wait for the end of the step at hand.
-func ReadEngine(path string) (*Run, error) {
+func readEngine(path string) (*Run, error) {
 	r, err := readFile(filepath.Join(path, engineMeta), readMeta)
 	if err != nil {
 		return nil, err

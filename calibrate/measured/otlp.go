@@ -183,5 +183,5 @@ func (o *otlpReader) use(s *span) (skipped string) {
 	return "named " + quote(s.Name)
 }
 
-// Unknown is a duration that a trace does not tell.
+// Unknown is a duration that is not in the trace.
 const Unknown vtime.Duration = -1

@@ -216,3 +216,23 @@ func (r *TracedRequest) derive() {
 		}
 	}
 }
+
+// Alone returns the requests that overlap with no other request from Start to End,
+// both included, in order of Start. The server had no other work, so their time is a
+// prefill and decodes in batches of one. Requests without known tokens and prefill
+// are not returned, but others that overlap with them are left out. In a trace that
+// was sampled some of the returned requests may not have been alone.
+func Alone(requests []TracedRequest) []TracedRequest {
+	list := slices.Clone(requests)
+	slices.SortStableFunc(list, func(a, b TracedRequest) int { return cmp.Compare(a.Start, b.Start) })
+	var alone []TracedRequest
+	busy := vtime.Time(-1) // the last end of all before
+	for i, r := range list {
+		free := busy < r.Start && (i+1 == len(list) || r.End < list[i+1].Start)
+		busy = max(busy, r.End)
+		if free && r.Input > 0 && r.Output > 0 && r.Prefill != Unknown {
+			alone = append(alone, r)
+		}
+	}
+	return alone
+}

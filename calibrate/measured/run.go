@@ -91,7 +91,7 @@ type Request struct {
 // error if there are not as many as the source says.
 func (r *Run) Load() error {
 	if r.read == nil {
-		return fmt.Errorf("run %q: no file of requests: want a run that ReadRuns or ReadEngine returned", r.ID)
+		return fmt.Errorf("run %q: no file of requests: want a run that ReadRuns returned", r.ID)
 	}
 	list, err := r.read(r.file)
 	if err != nil {

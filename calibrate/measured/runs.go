@@ -95,7 +95,7 @@ func ReadRuns(path string) ([]Run, error) {
 		return readTable(path)
 	}
 	if exists(filepath.Join(path, engineMeta)) {
-		run, err := ReadEngine(path)
+		run, err := readEngine(path)
 		if err != nil {
 			return nil, err
 		}

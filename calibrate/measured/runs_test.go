@@ -110,7 +110,7 @@ func TestRunsThatDoNotFitTheirFiles(t *testing.T) {
 		}
 	}
 	run := Run{ID: "mine"}
-	if err := run.Load(); err == nil || err.Error() != `run "mine": no file of requests: want a run that ReadRuns or ReadEngine returned` {
+	if err := run.Load(); err == nil || err.Error() != `run "mine": no file of requests: want a run that ReadRuns returned` {
 		t.Error(err)
 	}
 }
@@ -120,7 +120,7 @@ func TestEngineRun(t *testing.T) {
 {"input_toks":10,"output_toks":1,"arrival_time":1712345678.2500,"queued_ts":9.4999994,"scheduled_ts":9.4999994,"first_token_ts":9.6,"last_token_ts":9.6}
 {"input_toks":10,"output_toks":0,"arrival_time":1712345679,"queued_ts":9.6,"scheduled_ts":9.7,"first_token_ts":0.0,"last_token_ts":null}`
 	folder := write(t, "meta.json", strings.Replace(metaText, `"num_requests": 2`, `"num_requests": 3`, 1), "requests.jsonl.gz", zipped(rows))
-	r, err := ReadEngine(folder)
+	r, err := readEngine(folder)
 	if err != nil {
 		t.Fatal(err)
 	}

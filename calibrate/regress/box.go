@@ -7,11 +7,11 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Options say which of the coefficients that fit is wanted. All slices have one
-// element per column; nil ones mean their zero value throughout.
+// Options are the penalties and bounds of a solution. All slices have one element per
+// column; nil stands for zeros.
 type Options struct {
 	Penalty []float64 // of the squared distance from Toward: λ times the column's scale, 0 or more
-	Toward  []float64 // what a coefficient is when the data does not say
+	Toward  []float64 // value of a coefficient that the data do not determine
 	Lower   []float64 // nil: 0
 	Upper   []float64 // nil: no bound; at least Lower
 }
@@ -26,17 +26,17 @@ type problem struct {
 	free         []bool
 }
 
-// Solve returns the coefficients within the bounds that make
+// Solve returns the coefficients within the bounds that minimise
 //
 //	Σ weight·(y − x·c)² + Σ penalty·(c − toward)²
 //
-// smallest. A column without data and penalty gets what Toward says, within
-// the bounds. It is an error if columns depend on each other and no penalty
-// tells them apart.
+// A column without data and penalty gets its value of Toward, within the bounds. It
+// is an error if columns are linearly dependent without a penalty.
 //
 // The method is active sets (Lawson and Hanson 1974, bounded on both
-// sides): solve for the free coefficients, stop at the first bound on the way,
-// let go of the bound that would gain most, until none would.
+// sides): go to the minimum over the free coefficients, and hold the first one that
+// reaches a bound on the way; then free the held coefficient that lowers the sum
+// most, until none lowers it.
 func (s *System) Solve(o Options) ([]float64, error) {
 	p := s.problem(o)
 	for round := 0; round < 50*p.n+50; round++ {
@@ -126,8 +126,8 @@ func slot(index []int, i int) int {
 	return -1
 }
 
-// unbounded is the minimum over the free coefficients alone, by Cholesky
-// factors of the equations scaled to a unit diagonal.
+// unbounded returns the minimum over the free coefficients, without bounds, by
+// Cholesky factors of the equations scaled to a unit diagonal.
 func (p *problem) unbounded() (target []float64, index []int, err error) {
 	for i := range p.n {
 		if p.free[i] {
@@ -169,8 +169,8 @@ func (p *problem) unbounded() (target []float64, index []int, err error) {
 	return target, index, nil
 }
 
-// gain is the coefficient at a bound that would lower the sum most if it left
-// it, −1 if none would.
+// gain returns the coefficient at a bound that would lower the sum most if it were
+// free, −1 if none would.
 func (p *problem) gain() int {
 	best, at := 1e-9, -1
 	for i := range p.n {

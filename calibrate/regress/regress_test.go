@@ -80,7 +80,7 @@ func TestSolveAgreesWithCoordinateDescent(t *testing.T) {
 		}
 		want := project(s, o, 20000)
 		loss := func(c []float64) float64 {
-			l := s.Loss(c)
+			l := s.loss(c)
 			for i := range c {
 				l += o.Penalty[i] * (c[i] - o.Toward[i]) * (c[i] - o.Toward[i])
 			}
@@ -144,8 +144,8 @@ func TestMergedSystemsAreOne(t *testing.T) {
 			t.Errorf("%v, merged %v", other, one)
 		}
 	}
-	if a.Rows() != 40 || math.Abs(a.Loss(one)-both.Loss(other)) > 1e-9 {
-		t.Errorf("%d rows, loss %v and %v", a.Rows(), a.Loss(one), both.Loss(other))
+	if a.Rows() != 40 || math.Abs(a.loss(one)-both.loss(other)) > 1e-9 {
+		t.Errorf("%d rows, loss %v and %v", a.Rows(), a.loss(one), both.loss(other))
 	}
 }
 

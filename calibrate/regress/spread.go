@@ -6,7 +6,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Spread is how well a solution is determined.
+// Spread says how well the data determine a solution.
 type Spread struct {
 	Freedom float64   // effective degrees of freedom, the trace of the smoother
 	Shares  []float64 // its diagonal: 1 where data alone decide, toward 0 where the penalty does
@@ -14,8 +14,8 @@ type Spread struct {
 	Noise   float64   // variance of an observation of weight 1
 }
 
-// Spread looks at a solution: which coefficients lie strictly inside their
-// bounds, and how far noise could move those. With A the Gram matrix of these
+// Spread returns the spread of a solution c. Only coefficients strictly inside their
+// bounds have one. With A the Gram matrix of these
 // and P the penalties, freedom = tr A(A+P)⁻¹ and the errors are the roots of
 // the diagonal of σ²(A+P)⁻¹A(A+P)⁻¹ (Hastie, Tibshirani, Friedman 2009, 3.4.1).
 func (s *System) Spread(o Options, c []float64) Spread { return s.spread(o, c, nil) }
@@ -31,8 +31,8 @@ func (s *System) Robust(o Options, c []float64, scatter *System) Spread {
 	return s.spread(o, c, scatter)
 }
 
-// Leverage returns what tells how far an observation of the system decides its
-// own estimate, from 0 to 1: weight·xᵀ(A+P)⁻¹x.
+// Leverage returns a function for the influence of an observation of the system on
+// its own estimate, from 0 to 1: weight·xᵀ(A+P)⁻¹x.
 func (s *System) Leverage(o Options, c []float64) func(x []float64, weight float64) float64 {
 	index := s.inside(o, c)
 	inverse, _, scale := s.inverse(o, index)
@@ -63,7 +63,7 @@ func (s *System) spread(o Options, c []float64, scatter *System) Spread {
 		result.Freedom += smoother.At(k, k)
 	}
 	if left := float64(s.rows) - result.Freedom; left > 0 {
-		result.Noise = s.Loss(c) / left
+		result.Noise = s.loss(c) / left
 	}
 	factor := result.Noise
 	if scatter != nil {
@@ -100,8 +100,8 @@ func (s *System) inverse(o Options, index []int) (inverse, a *mat.Dense, scale [
 	return inverse, a, scale
 }
 
-// inside are the coefficients that lie strictly inside their bounds and that
-// observations speak of.
+// inside returns the columns with data whose coefficients lie strictly inside their
+// bounds.
 func (s *System) inside(o Options, c []float64) (index []int) {
 	for i, v := range c {
 		low, high := 0.0, math.Inf(1)

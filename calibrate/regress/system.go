@@ -2,9 +2,9 @@ package regress
 
 import "math"
 
-// System is a weighted least-squares problem over some columns, kept as its
-// normal equations, so that it takes any number of observations and two of them
-// merge. The sum that a solution makes small is
+// System is a weighted least-squares problem. It keeps the normal equations, so that
+// its size does not depend on the number of observations, and two systems can be
+// merged. A solution c minimises
 //
 //	Σ weight·(y − x·c)²
 type System struct {
@@ -21,7 +21,8 @@ func New(columns int) *System {
 	return &System{columns: columns, gram: make([]float64, columns*columns), moment: make([]float64, columns)}
 }
 
-// Add takes one observation: its columns, its value, and how much it counts.
+// Add adds one observation: its columns, its value, and its weight. Observations with
+// a weight of 0 or less are ignored.
 func (s *System) Add(x []float64, y, weight float64) {
 	if weight <= 0 {
 		return
@@ -58,9 +59,6 @@ func (s *System) Merge(o *System) {
 // Rows is the number of observations.
 func (s *System) Rows() int { return s.rows }
 
-// Weight is the sum of their weights.
-func (s *System) Weight() float64 { return s.weight }
-
 // at is an element of the Gram matrix.
 func (s *System) at(i, j int) float64 { return s.gram[i*s.columns+j] }
 
@@ -82,8 +80,8 @@ func (s *System) Variance(column, ones int) float64 {
 	return v
 }
 
-// Loss is the weighted sum of squared residuals that coefficients leave.
-func (s *System) Loss(c []float64) float64 {
+// loss is the weighted sum of squared residuals that coefficients leave.
+func (s *System) loss(c []float64) float64 {
 	loss := s.square
 	for i, a := range c {
 		if a == 0 {

@@ -6,8 +6,8 @@ import (
 	"blis/vtime"
 )
 
-// Below is the probability of a gap shorter than x times the mean gap.
-func (l ArrivalProcess) Below(x float64) float64 {
+// gapBelow is the probability of a gap shorter than x times the mean gap.
+func (l ArrivalProcess) gapBelow(x float64) float64 {
 	if x <= 0 {
 		return 0
 	}
@@ -101,7 +101,7 @@ func NewBursts(process ArrivalProcess, c *RateCurve) Bursts {
 // from one piece into the next count as gaps within a piece.
 func (b *Bursts) share(process ArrivalProcess) float64 {
 	if !b.cyclic {
-		return process.Below(0.5)
+		return process.gapBelow(0.5)
 	}
 	const parts = 8 // of a piece whose rate changes
 	in, all := 0.0, 0.0
@@ -109,7 +109,7 @@ func (b *Bursts) share(process ArrivalProcess) float64 {
 		for k := range parts {
 			rate := p.From + float64((p.To-p.From)*((float64(k)+0.5)/parts))
 			weight := float64(rate * p.Length.Seconds())
-			in += float64(weight * process.Below(0.5*rate/b.meanRate))
+			in += float64(weight * process.gapBelow(0.5*rate/b.meanRate))
 			all += weight
 		}
 	}

@@ -33,7 +33,7 @@ func TestBelowIsTheShareOfShortGaps(t *testing.T) {
 			last = at
 		}
 		for i, x := range xs {
-			want := process.Below(x)
+			want := process.gapBelow(x)
 			if bound := 5*math.Sqrt(want*(1-want)/n) + 2.0/n; math.Abs(short[i]/n-want) > bound {
 				t.Errorf("%+v: %v of the gaps are below %v, want %v ± %v", process, short[i]/n, x, want, bound)
 			}

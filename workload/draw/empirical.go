@@ -62,8 +62,8 @@ func checkEmpirical(values, weights []float64) error {
 		bad.Add("values", "none", "want at least one")
 	}
 	for i, v := range values {
-		if !(v >= -Most && v <= Most) {
-			bad.Add(fmt.Sprintf("values[%d]", i), v, "want from %v to %v", -Most, Most)
+		if !(v >= -maxMagnitude && v <= maxMagnitude) {
+			bad.Add(fmt.Sprintf("values[%d]", i), v, "want from %v to %v", -maxMagnitude, maxMagnitude)
 			break
 		}
 	}

@@ -8,9 +8,9 @@ import (
 	"blis/workload"
 )
 
-// Most is the largest magnitude of a parameter: with it and the ranges below no
+// maxMagnitude is the largest magnitude of a parameter: with it and the ranges below no
 // draw overflows. There are neither that many tokens nor that many µs.
-const Most = 1e18
+const maxMagnitude = 1e18
 
 // Ranges of parameters without a unit, far beyond what traffic has.
 const (
@@ -47,7 +47,7 @@ func Gaussian(mean, stdev float64) Distribution {
 // constructors are one line that names every bad parameter.
 func NewFixed(value float64) (Distribution, error) {
 	var bad workload.Faults
-	within(&bad, "value", value, -Most, Most)
+	within(&bad, "value", value, -maxMagnitude, maxMagnitude)
 	return Fixed(value), bad.Err("")
 }
 
@@ -55,8 +55,8 @@ func NewFixed(value float64) (Distribution, error) {
 // from 0 to Most.
 func NewGaussian(mean, stdDev float64) (Distribution, error) {
 	var bad workload.Faults
-	within(&bad, "mean", mean, -Most, Most)
-	within(&bad, "std_dev", stdDev, 0, Most)
+	within(&bad, "mean", mean, -maxMagnitude, maxMagnitude)
+	within(&bad, "std_dev", stdDev, 0, maxMagnitude)
 	return Gaussian(mean, stdDev), bad.Err("")
 }
 
@@ -65,8 +65,8 @@ func NewGaussian(mean, stdDev float64) (Distribution, error) {
 // uniform distribution from m − ½ to n + ½.
 func NewUniform(least, most float64) (Distribution, error) {
 	var bad workload.Faults
-	within(&bad, "min", least, -Most, Most)
-	within(&bad, "max", most, -Most, Most)
+	within(&bad, "min", least, -maxMagnitude, maxMagnitude)
+	within(&bad, "max", most, -maxMagnitude, maxMagnitude)
 	if most < least {
 		bad.Add("max", most, "want at least min %v", least)
 	}
@@ -79,7 +79,7 @@ func NewUniform(least, most float64) (Distribution, error) {
 // NewExponential is the exponential distribution; mean from 0.
 func NewExponential(mean float64) (Distribution, error) {
 	var bad workload.Faults
-	within(&bad, "mean", mean, 0, Most)
+	within(&bad, "mean", mean, 0, maxMagnitude)
 	if mean == 0 {
 		return Fixed(0), bad.Err("")
 	}
@@ -106,7 +106,7 @@ func checkLognormal(bad *workload.Faults, mu, sigma float64) {
 // coefficient of variation from 0 to 10⁶.
 func NewLognormalMean(mean, cv float64) (Distribution, error) {
 	var bad workload.Faults
-	above(&bad, "mean", mean, Most)
+	above(&bad, "mean", mean, maxMagnitude)
 	within(&bad, "cv", cv, 0, maxSpread)
 	if cv == 0 {
 		return Fixed(mean), bad.Err("")
@@ -127,7 +127,7 @@ func lognormalMean(mean, cv float64) Distribution {
 func NewParetoLognormal(alpha, xm, mu, sigma, mixWeight float64) (Distribution, error) {
 	var bad workload.Faults
 	within(&bad, "alpha", alpha, minAlpha, maxAlpha)
-	above(&bad, "xm", xm, Most)
+	above(&bad, "xm", xm, maxMagnitude)
 	checkLognormal(&bad, mu, sigma)
 	within(&bad, "mix_weight", mixWeight, 0, 1)
 	return Distribution{kind: heavyTailed, a: mixWeight, b: sigma, c: mu, d: alpha, e: xm}, bad.Err("")

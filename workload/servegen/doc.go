@@ -6,8 +6,7 @@
 //	trace.go      windows of rate and arrival process (chunk-N-trace.csv)
 //	dataset.go    windows of lengths (chunk-N-dataset.json)
 //	literal.go    the dictionaries of lengths inside a dataset
-//	moments.go    the coefficient of variation and the mean of a fitted distribution
-//	notes.go      Notes: what a user should know of the data
+//	notes.go      Notes: what a user should know of the data; moments of fitted distributions
 //	text.go       texts as bytes: gzip, sizes, errors
 //	files.go      the one place that opens files
 //

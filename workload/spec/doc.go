@@ -5,17 +5,16 @@
 //	spec.go       Spec, Parse: the top of a specification
 //	specfile.go   OpenFile: the one place that opens files
 //	object.go     fields of a mapping: names, numbers, durations
-//	fault.go      the first fault of a specification
-//	notes.go      Notes: what was accepted and does nothing, what was filled in
+//	notes.go      the first fault of a specification; Notes: what was accepted and has
+//	              no effect, and which values were filled in
 //	client.go     clients, and what cohorts share with them
 //	window.go     windows in which a client sends; cohorts and their patterns
 //	arrival.go    arrival processes
 //	profile.go    how a rate varies over time
 //	distribution.go  distributions of tokens, rounds and delays, as they are given
-//	lengths.go    what they become
+//	lengths.go    numbers of tokens drawn from them
 //	media.go      lengths of multimodal prompts
-//	session.go    types of requests, sessions
-//	multiturn.go  the public simulator's sessions
+//	session.go    types of requests, sessions, those of the public simulator too
 //	graph.go      graphs of calls
 //	tenant.go     tenants, their behaviours, and what they have in common
 //	targets.go    SLO targets

@@ -1,12 +1,10 @@
 // Package survey says what a source of requests yields: how many, when, how
 // long, whose, and how much of their prompts a prefix cache could find again.
 //
-//	survey.go     Take: one pass over a source; Survey: what is said of it
-//	options.go    how it is taken
-//	lengths.go    numbers of tokens: percentiles, histogram
-//	moments.go    exact means and coefficients of variation
+//	survey.go     Take: one pass over a source with Options; Survey: its result; shares of
+//	              tenants, classes and models
+//	lengths.go    numbers of tokens: percentiles, histogram, exact moments
 //	timeline.go   arrivals over time
-//	shares.go     tenants, classes, models
 //	reuse.go      named content, and what an infinite prefix cache would find
 //
 // A survey depends on the requests alone. Everything is counted in whole

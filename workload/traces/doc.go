@@ -1,16 +1,15 @@
 // Package traces reads requests from files, and writes them.
 //
-//	trace.go, options.go   Trace: requests read from a file, how they are replayed
-//	guess.go      which format a text is of
-//	table.go      how a trace is held in memory
+//	trace.go, options.go   Trace: requests read from a file, and options of their replay
+//	guess.go      recognises the format of a text
+//	table.go      a trace in memory
 //	azure.go, mooncake.go, burstgpt.go, tokens.go, lengths.go, blis.go   one format each
 //	inferencesim.go, inferencesim_header.go, inferencesim_sessions.go   the format of the public simulator
 //	tools.go      what load generators wrote, read by package loadgen
-//	rounds.go     rounds of sessions: counted, and none twice
+//	sessions.go   names, sessions and their rounds: numbered, and no round twice
 //	chains.go     contents that have the ids of their tokens
-//	lines.go, csv.go, json.go, json_values.go, number.go, names.go   the text beneath the formats
-//	rate.go       the mean rate of a trace, and another in its place
-//	notes.go      what of a file was not used, or is unlikely to be meant
+//	lines.go, csv.go, json.go, json_values.go, number.go   the text beneath the formats
+//	notes.go      fields of a file that were not used, or are likely mistakes
 //	tracefile.go  the one place that opens files
 //	write.go      Write: any source as a trace of our own format
 //

@@ -57,7 +57,7 @@ func guess(text *lines) Format {
 		return Lengths
 	case strings.HasPrefix(rest, "trace_version:"), strings.Contains(rest, "\ntrace_version:"):
 		return simHeader
-	case IsServeGen([]byte(head)):
+	case isServeGen([]byte(head)):
 		return serveGen
 	}
 	return BLIS
@@ -104,12 +104,12 @@ func topKeys(object string) (keys []string) {
 	return keys
 }
 
-// IsServeGen reports whether a line describes a window of a ServeGen client
+// isServeGen reports whether a line describes a window of a ServeGen client
 // (chunk-*-trace.csv, which has no header): start in s, requests per second, CV
 // of the gaps, the name of their distribution or nothing, and its two
 // parameters. Such a file describes traffic and lists no requests, so Open
 // refuses it; package servegen reads it.
-func IsServeGen(firstLine []byte) bool {
+func isServeGen(firstLine []byte) bool {
 	fields := bytes.Split(bytes.TrimSpace(firstLine), []byte(","))
 	if len(fields) != 6 {
 		return false

@@ -77,7 +77,7 @@ func TestServeGenWindowsAreNoRequests(t *testing.T) {
 		"0,0,0,1,0,0": false, "0,0,0,Gamma,0": false, "0,0,0,Gamma,0,0,0": false, "a,0,0,Gamma,0,0": false,
 		"": false, ",,,,,": false, "arrival_us,input_tokens,output_tokens,a,b,c": false,
 	} {
-		if got := IsServeGen([]byte(line)); got != want {
+		if got := isServeGen([]byte(line)); got != want {
 			t.Errorf("%q: %v", line, got)
 		}
 	}

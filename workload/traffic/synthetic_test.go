@@ -36,6 +36,9 @@ func synthetic(t testing.TB, c SyntheticConfig) *Source {
 	return s
 }
 
+// exactly is the constant length n.
+func exactly(n int32) Normal { return Normal{Mean: float64(n), Min: n, Max: n} }
+
 func TestConstantArrivalsDoNotDrift(t *testing.T) {
 	c := plainConfig()
 	c.Arrival, c.Rate, c.Requests = draw.Constant, 3, 3_000_000
@@ -73,9 +76,9 @@ func TestChangingLengthsLeavesArrivalsAlone(t *testing.T) {
 			a.CV = 2
 		}
 		b := a
-		b.Output = Exactly(7)
+		b.Output = exactly(7)
 		c := a
-		c.Input, c.PrefixTokens = Exactly(9), 100
+		c.Input, c.PrefixTokens = exactly(9), 100
 		x, y, z := pull(t, synthetic(t, a)), pull(t, synthetic(t, b)), pull(t, synthetic(t, c))
 		for i := range x {
 			if x[i].Arrival != y[i].Arrival || x[i].Input != y[i].Input || y[i].Output != 7 {
