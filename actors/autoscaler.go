@@ -88,11 +88,11 @@ func (a *autoscaler) Advance(_ lookahead.Key, out *lookahead.Outbox) {
 	}
 }
 
-// look makes the context show signals at now.
-func (a *autoscaler) look(signals policy.Signals, now vtime.Time) {
+// prepareView makes the context show signals at now.
+func (a *autoscaler) prepareView(signals policy.Signals, now vtime.Time) {
 	a.published.follow(&a.state, &a.cluster.view)
 	if ofInstances(signals) {
-		a.cluster.look(now)
+		a.cluster.update(now)
 	}
 	a.cluster.view.Declared, a.state.Declared = signals, signals
 	a.context.Now, a.context.Replicas, a.context.Ready = now, a.published.replicas, a.cluster.view.Ready()
@@ -106,7 +106,7 @@ func (a *autoscaler) fires(now vtime.Time, out *lookahead.Outbox) bool {
 	if a.trigger == nil {
 		return true
 	}
-	a.look(a.trigger.Observes(), now)
+	a.prepareView(a.trigger.Observes(), now)
 	a.observe(out, seenAtTrigger, a.trigger.Observes())
 	if !a.trigger.Fires(&a.context) || a.asked && now.Sub(a.askedAt) < a.minGap {
 		return false
@@ -118,7 +118,7 @@ func (a *autoscaler) fires(now vtime.Time, out *lookahead.Outbox) bool {
 
 // check asks the policy and tells the router the wanted number, within the bounds.
 func (a *autoscaler) check(now vtime.Time, out *lookahead.Outbox) {
-	a.look(a.policy.Observes(), now)
+	a.prepareView(a.policy.Observes(), now)
 	a.observe(out, seenAtScaling, a.policy.Observes())
 	d := a.policy.Evaluate(&a.context)
 	target := min(max(d.Target, a.context.Min), a.context.Max)

@@ -1,17 +1,14 @@
 package actors
 
 import (
-	"context"
-	"errors"
-	"fmt"
-	"strconv"
-
-	"blis/engine"
 	"blis/lookahead"
 	"blis/metrics"
 	"blis/policy"
 	"blis/setup"
 	"blis/vtime"
+	"context"
+	"errors"
+	"strconv"
 )
 
 // cluster is one run: its processes and the simulation that they are in.
@@ -38,11 +35,11 @@ func newCluster(p *setup.Plan, x Execution) (*cluster, error) {
 	}
 	c := &cluster{plan: p, execution: x}
 	signals := q.observes()
-	extra := counterfactualSignals(&x.Tracing)
+	counterfactual := counterfactualSignals(&x.Tracing)
 	p.NoteUnread(q.routed(), q.scaling())
-	planned := planSignals(p.Pool, q.routed(), extra)
-	notify, events := planned.notified&^policy.Prefixes != policy.NoSignals || p.Pool.Scaling != nil || p.Loops(), tellsBlocks(p.Pool, signals)
-	c.waits = waits(p, &q, &planned, extra)
+	planned := planSignals(p.Pool, q.routed(), counterfactual)
+	notify, events := planned.notified&^policy.Prefixes != policy.NoSignals || p.Pool.Scaling != nil || p.Loops(), sendsBlockEvents(p.Pool, signals)
+	c.waits = waits(p, &q, &planned, counterfactual)
 	c.simulation = lookahead.New(c.kernelConfig(notify || events))
 	recorders, err := recorderOptions(p)
 	if err != nil {
@@ -52,7 +49,7 @@ func newCluster(p *setup.Plan, x Execution) (*cluster, error) {
 		recorders.BlockSize = p.Pool.BlockSize
 	}
 	c.collector = &collector{emit: x.Row, row: Row{labels: p.Source.Labels(), options: &recorders, token: recorders.TokenOverhead, request: recorders.RequestOverhead}}
-	if c.router, err = newRouter(p, &x, &q, planned, recorders, extra); err != nil {
+	if c.router, err = newRouter(p, &x, &q, planned, recorders, counterfactual); err != nil {
 		return nil, err
 	}
 	c.autoscaler = newAutoscaler(p.Pool, &q, c.router.pool.published, c.router.tracing != nil)
@@ -68,8 +65,8 @@ func newCluster(p *setup.Plan, x Execution) (*cluster, error) {
 		if signals&policy.ClassLatency != 0 {
 			n.latencyOptions = &recorders
 		}
-		n.publish(&c.router.pool.cluster.signalPlan, signals|extra, recorders)
-		n.publishSide(&c.autoscaler.cluster.signalPlan)
+		n.publish(&c.router.pool.cluster.signalPlan, signals|counterfactual, recorders)
+		n.publishGroups(&c.autoscaler.cluster.signalPlan)
 		c.instances = append(c.instances, n)
 		if x.Sequential {
 			c.router.pool.cluster.engines, c.autoscaler.cluster.engines = c.instances, c.instances
@@ -144,6 +141,15 @@ func recorderOptions(p *setup.Plan) (metrics.Options, error) {
 	return o, nil
 }
 
+// overhead is the client overhead per token or per request of a latency model.
+func overhead(per string, micros float64) (vtime.Duration, error) {
+	d, err := vtime.Truncate(micros)
+	if err != nil || d < 0 || d > metrics.MaxOverhead {
+		return 0, inputErrorf("the latency model's overhead per %s is %g µs: want 0 to %d (--alpha-coeffs)", per, micros, int64(metrics.MaxOverhead))
+	}
+	return d, nil
+}
+
 // run executes the simulation and checks the books. A cancelled run gives a partial
 // result and the context's error.
 func (c *cluster) run(ctx context.Context) (*Result, error) {
@@ -188,123 +194,6 @@ func (c *cluster) start() (err error) {
 		}
 	}
 	return nil
-}
-
-// result makes the result of a run that has ended.
-func (c *cluster) result(partial bool) (*Result, error) {
-	cfg := &c.plan.Config
-	r := &Result{Config: Config{*cfg, c.execution}, Setup: c.plan.Summary, Partial: partial, Stats: c.simulation.Stats(), Waits: c.waits, latency: c.plan.Pool.Latency}
-	if in := c.execution.Inspect; in != nil {
-		in.Result = c.simulation.Trace()
-	}
-	if partial {
-		if err := c.takeUndelivered(); err != nil {
-			return nil, err
-		}
-	}
-	r.Began, r.End = c.began, c.end(partial)
-	if b := c.router.pool.replicas; b != nil {
-		r.Scaling = b.scaling(c.autoscaler, r.End)
-	}
-	cut := c.finishAll(r.End)
-	if !cut && !partial {
-		if err := c.router.checkForced(); err != nil {
-			return nil, err
-		}
-	}
-	if !partial {
-		c.router.noteUnusedForced(&r.Setup)
-	}
-	c.router.noteTies(c.plan, &r.Setup)
-	r.Names = c.router.arrivals.intake.names
-	run := metrics.Run{Router: c.router.recorder, Injected: c.router.arrivals.arrived, End: r.End, Cut: cut || partial,
-		Classes: r.Names.Classes, Tenants: r.Names.Tenants, Models: r.Names.Models}
-	if c.router.arrivals.arrived >= parallelFrom {
-		run.Each = inParallel(workers(&c.execution))
-	}
-	var reach engine.Reach
-	for i, n := range c.instances {
-		if err := n.engine.Check(); err != nil {
-			return nil, err
-		}
-		reach.Context, reach.StepTokens = max(reach.Context, n.engine.Reach.Context), max(reach.StepTokens, n.engine.Reach.StepTokens)
-		ready, gone := c.life(i, r.End)
-		n.engine.Counters.LifeMicros = int64(span(ready, gone))
-		r.Names.Instances = append(r.Names.Instances, instanceName(i))
-		run.Instances = append(run.Instances, n.recorder)
-		run.Counters = append(run.Counters, n.engine.Counters)
-		run.Lives = append(run.Lives, metrics.Life{Ready: ready, Gone: gone, Blocks: &n.engine.Blocks})
-	}
-	if c.tracer != nil && !partial {
-		c.tracer.finish(r.End, run.Counters)
-	}
-	run.InstanceNames = r.Names.Instances
-	report, err := metrics.Collect(run)
-	if err != nil {
-		return nil, fmt.Errorf("the books do not balance: %w", err)
-	}
-	r.Report = report
-	r.noteCutSums()
-	r.BeyondFit = beyondFit(c.plan.Pool.Fitted, reach, report.Overall.Resources.Counters.PeakRunning)
-	if r.Scaling != nil {
-		n := int64(r.Scaling.Oscillations)
-		report.Anomalies.ScaleOscillation = &n
-	}
-	r.Sessions, r.Users = c.router.loop.sessions(), c.router.loop.users()
-	r.score(&c.plan.Fitness)
-	if !partial {
-		r.Digest = c.digest()
-	}
-	return r, nil
-}
-
-// end is the time of the run's last event, or its horizon if that came first.
-// A partial run has not come to its horizon. Its router may be far ahead of the
-// instances, unless these come and go: then it is the time of their last event.
-// It does not end before its first arrival, even when no instance had a turn.
-func (c *cluster) end(partial bool) vtime.Time {
-	end := c.router.last
-	switch b := c.router.pool.replicas; {
-	case partial && b == nil:
-		end = c.began
-	case partial: // it waits for the instances; they may have had nothing to do
-		end = max(end, c.autoscaler.last)
-	}
-	for _, n := range c.instances {
-		end = max(end, n.engine.Now())
-	}
-	if h := c.plan.Config.Horizon; h > 0 && !partial && c.busy() {
-		end = vtime.Time(h)
-	}
-	return end
-}
-
-// busy reports whether the run ended with work left.
-func (c *cluster) busy() bool {
-	for _, n := range c.instances {
-		if at, _ := n.engine.Next(); at != vtime.Never {
-			return true
-		}
-	}
-	return c.router.arrivals.more || c.router.Next() != lookahead.NeverKey
-}
-
-// finishAll records the requests that have not ended when the run does, and
-// reports whether the run was cut.
-func (c *cluster) finishAll(end vtime.Time) bool {
-	cut := c.busy()
-	c.router.unfinished(func(o *metrics.Outcome) {
-		c.router.recorder.Record(o)
-		c.acceptUnfinished(o)
-	})
-	for _, n := range c.instances {
-		n.engine.Finish(end)
-		n.engine.Unfinished(func(o *metrics.Outcome) {
-			n.recorder.Record(o)
-			c.acceptUnfinished(o)
-		})
-	}
-	return cut
 }
 
 // addReplicas adds the instances that the run begins with, and the book of the
@@ -362,13 +251,4 @@ func (c *cluster) react(k lookahead.Key) lookahead.Key {
 		return asked
 	}
 	return lookahead.Earliest(asked, lookahead.Key{At: k.At.Add(1).Add(c.plan.Config.RoutingLatency), Class: vtime.ClassDelivery})
-}
-
-// life is the span in which instance i was ready in a run that ended at end.
-func (c *cluster) life(i int, end vtime.Time) (ready, gone vtime.Time) {
-	if c.router.pool.replicas == nil {
-		return 0, end
-	}
-	r := &c.router.pool.replicas.list[i]
-	return r.ready, min(r.gone, end)
 }

@@ -6,41 +6,41 @@ import (
 	"blis/vtime"
 )
 
-// clusterView is what a control process sees of the instances when it decides: the
-// snapshots that they publish for it, and the requests in flight, which the router
-// counts itself. The router has one, and the autoscaler another. How far instances may run, and how far the router must wait for
-// them, follows from the signals that the policies of the run declare and from
-// how fresh these are.
+// clusterView is what a control process, the router or the autoscaler, sees of the
+// instances when it decides: the snapshots that they publish for it, and the requests
+// in flight, which the router counts itself. How far instances may run, and how far
+// the router must wait for them, follows from the signals that policies declare and
+// from the cadences of these.
 type clusterView struct {
 	signals policy.Signals
 	signalPlan
-	atAdmission, atRouting bool // which decisions read signals of instances
+	readsAtAdmission, readsAtRouting bool // which decisions of the router read signals of instances
 
 	view    policy.View
 	sent    []int32 // requests delivered to each instance
 	refresh int64   // last refresh of the load snapshots that the view shows; −1: none
 
 	// The sequential twin reads engines directly, in place of snapshots. At
-	// refreshes it does so where foreseen says that it knows of each refresh that
-	// will be read before it comes: not with scale checks and returned requests,
-	// which bring decisions that follow from no request on its way.
+	// refreshes it does so if foreseen: before each refresh the router knows whether
+	// a decision will read it. It does not with scale checks, returned requests and
+	// closed loops, whose decisions follow from no request that has arrived.
 	engines  []*instance
 	foreseen bool
 }
 
 // loadSignals are in the load snapshots, unless the bundle gives them another
-// cadence. All other signals that instances publish are in side snapshots.
+// cadence. All other signals that instances publish are in signal groups.
 const loadSignals = policy.QueueDepth | policy.BatchSize | policy.KVUse
 
-// ofInstances reports whether signals include one that the router knows by what
-// instances publish: it may count what is in flight by that too.
+// ofInstances reports whether signals include one that may come from snapshots: a
+// published one, or in-flight.
 func ofInstances(signals policy.Signals) bool {
 	return signals.Published()|signals&policy.InFlight != policy.NoSignals
 }
 
 // observation says what the next decisions read.
 func (s *clusterView) observation(r *router) lookahead.Observation {
-	if s.load == nil && s.side == nil {
+	if s.load == nil && s.groups == nil {
 		return lookahead.Observation{At: lookahead.NeverKey}
 	}
 	at := r.nextReading()
@@ -48,7 +48,7 @@ func (s *clusterView) observation(r *router) lookahead.Observation {
 		return lookahead.Observation{At: lookahead.NeverKey}
 	}
 	o := lookahead.Observation{At: at, Until: lookahead.NeverKey, LeafLimit: lookahead.NeverKey}
-	for _, f := range s.side {
+	for _, f := range s.groups {
 		f.snapshots.bound(&o)
 	}
 	if s.load != nil {
@@ -57,15 +57,15 @@ func (s *clusterView) observation(r *router) lookahead.Observation {
 	return o
 }
 
-// look makes the view show what a decision at now may see.
-func (s *clusterView) look(now vtime.Time) {
-	for _, f := range s.side {
-		f.look(s, now)
+// update makes the view show what a decision at now may see.
+func (s *clusterView) update(now vtime.Time) {
+	for _, f := range s.groups {
+		f.update(s, now)
 	}
 	switch b := s.load; {
 	case b == nil:
 	case b.cadence != immediate:
-		if k := b.before(now); k > s.refresh && !s.takesRefreshes() {
+		if k := b.before(now); k > s.refresh && !s.readsAtRefreshes() {
 			for _, i := range s.view.Present() {
 				s.show(int(i), b.at(int(i), k))
 			}
@@ -78,10 +78,11 @@ func (s *clusterView) look(now vtime.Time) {
 	}
 }
 
-// takesRefreshes reports whether the twin reads the engines at each refresh.
-func (s *clusterView) takesRefreshes() bool { return s.engines != nil && s.foreseen }
+// readsAtRefreshes reports whether the sequential twin reads the engines at each
+// refresh.
+func (s *clusterView) readsAtRefreshes() bool { return s.engines != nil && s.foreseen }
 
-// readEngines is look for the sequential twin.
+// readEngines is update for the sequential twin, for immediate signals.
 func (s *clusterView) readEngines() {
 	for i, p := range s.engines {
 		s.show(i, p.load())
@@ -96,24 +97,24 @@ func (s *clusterView) show(i int, r load) {
 		return
 	}
 	inFlight := slot.InFlight
-	if s.countsFinished {
+	if s.inFlightFromLoad {
 		inFlight = s.sent[i] - int32(r.finished)
 	}
-	if s.sideSignals != policy.NoSignals {
-		r = s.without(r, slot)
+	if s.inGroups != policy.NoSignals {
+		r = s.withShown(r, slot)
 	}
 	s.view.Show(i, r.waiting, r.running, inFlight, r.used)
 }
 
-// without is r with the side signals as the view shows them.
-func (s *clusterView) without(r load, shown policy.Slot) load {
-	if s.sideSignals&policy.QueueDepth != 0 {
+// withShown is r with the signals in groups as the view shows them.
+func (s *clusterView) withShown(r load, shown policy.Slot) load {
+	if s.inGroups&policy.QueueDepth != 0 {
 		r.waiting = shown.Queue
 	}
-	if s.sideSignals&policy.BatchSize != 0 {
+	if s.inGroups&policy.BatchSize != 0 {
 		r.running = shown.Batch
 	}
-	if s.sideSignals&policy.KVUse != 0 {
+	if s.inGroups&policy.KVUse != 0 {
 		r.used = shown.Used
 	}
 	return r
@@ -125,7 +126,7 @@ func (s *clusterView) grow() {
 	if s.load != nil {
 		s.load.grow()
 	}
-	for _, f := range s.side {
+	for _, f := range s.groups {
 		f.snapshots.grow()
 	}
 }
@@ -145,7 +146,7 @@ func (s *clusterView) ended(i int) { s.view.AddInFlight(i, -1) }
 // the twin has not read off the engines; NeverKey without twin.
 func (s *clusterView) twinRefresh(r *router) lookahead.Key {
 	k := lookahead.NeverKey
-	if !s.takesRefreshes() || s.load == nil && s.side == nil {
+	if !s.readsAtRefreshes() || s.load == nil && s.groups == nil {
 		return k
 	}
 	at := r.nextReading()
@@ -155,7 +156,7 @@ func (s *clusterView) twinRefresh(r *router) lookahead.Key {
 	if s.load != nil {
 		k = nextUnseen(s.load.cadence, s.refresh, at.At)
 	}
-	for _, f := range s.side {
+	for _, f := range s.groups {
 		k = lookahead.Earliest(k, nextUnseen(f.snapshots.cadence, f.refresh, at.At))
 	}
 	return k
@@ -176,7 +177,7 @@ func (s *clusterView) refreshTwin(now vtime.Time) {
 		s.readEngines()
 		s.refresh = b.cadence.after(now)
 	}
-	for _, f := range s.side {
+	for _, f := range s.groups {
 		if c := f.snapshots.cadence; c.due(f.refresh, now) {
 			f.readEngines(s)
 			f.refresh = c.after(now)

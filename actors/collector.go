@@ -9,14 +9,14 @@ import (
 const collectorID = lookahead.FirstSink
 
 // collector is the actor that receives the outcome of every request. It sends
-// nothing. With emit it hands out rows in order of arrival, and holds outcomes
-// until all earlier requests have one. With a tracer it also receives decisions,
-// and hands everything on as it comes.
+// nothing. With emit it emits rows in order of arrival, and holds outcomes until all
+// earlier requests have one. With a tracer it also receives the messages of the trace,
+// and passes all messages to the tracer in the order of the run.
 type collector struct {
 	tracer  *tracer    // nil: the run is not traced
 	emit    func(*Row) // nil: no rows
 	row     Row
-	next    int64 // request whose row comes next; none below is in held
+	next    int64 // request whose row is emitted next; held has none below it
 	held    map[int64]metrics.Outcome
 	outcome metrics.Outcome
 }
@@ -48,11 +48,10 @@ func (c *collector) Receive(m *lookahead.Message, _ *lookahead.Outbox) {
 	}
 }
 
-// takeUndelivered takes a message that waited when the run was cancelled. The
-// tracer gets it only if nothing could have come before it, so the trace of a
-// cancelled run is the beginning of the whole one. Events from known on were not
-// executed.
-func (c *collector) takeUndelivered(m *lookahead.Message, known lookahead.Key) {
+// recordUndelivered receives a message that was undelivered when the run was
+// cancelled. Events from known on were not executed. The tracer receives the message
+// only if it is before known, so the trace is a prefix of that of the complete run.
+func (c *collector) recordUndelivered(m *lookahead.Message, known lookahead.Key) {
 	tracer := c.tracer
 	if known.Less(m.Stamp.Key()) {
 		c.tracer = nil
@@ -61,7 +60,8 @@ func (c *collector) takeUndelivered(m *lookahead.Message, known lookahead.Key) {
 	c.tracer = tracer
 }
 
-// accept takes one outcome and emits all rows that come next.
+// accept emits the row of o and the rows of held outcomes that follow it, or holds o
+// until all earlier requests have an outcome.
 func (c *collector) accept(o *metrics.Outcome) {
 	if c.emit == nil {
 		return
@@ -73,19 +73,19 @@ func (c *collector) accept(o *metrics.Outcome) {
 		c.held[o.ID] = *o
 		return
 	}
-	c.print(o)
+	c.emitRow(o)
 	for c.next++; ; c.next++ {
 		h, ok := c.held[c.next]
 		if !ok {
 			return
 		}
 		delete(c.held, c.next)
-		c.print(&h)
+		c.emitRow(&h)
 	}
 }
 
-// print emits the row of one outcome.
-func (c *collector) print(o *metrics.Outcome) {
+// emitRow emits the row of one outcome.
+func (c *collector) emitRow(o *metrics.Outcome) {
 	c.row.Outcome = o
 	c.emit(&c.row)
 }

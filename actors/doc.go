@@ -7,32 +7,30 @@
 // Package setup says what a configuration means; a run begins with its plan.
 //
 //	config.go      settings and execution of a run
-//	run.go         Run and Check; result.go, scaling_result.go their results;
-//	               row.go one request of them; load.go how loaded the instances were
+//	run.go         Run and Check; result.go their results: of a run, of one request,
+//	               of scaling; load.go how loaded the instances were
 //	costs.go       what instances cost, and the figures that measures read
 //	workload.go    the source of a run, without the run
 //	wait.go        which policies keep a run from running in parallel
-//	sums.go        how large the sums of a run may get
-//	fitted_range.go
-//	               where a run leaves the data that its coefficients were fitted to
 //
 // The actors. What makes one of a plan stands in its file:
 //
-//	cluster.go     which process is which actor, who may run how far; parallel.go
-//	               the end of a run on all workers, undelivered.go of a cancelled run
+//	cluster.go     which process is which actor, and how far each may run; end.go the
+//	               end of a run, complete or cancelled
 //	router.go      arrival, admission, routing; router_end.go requests that end there
 //	promise.go     what the router will do next, and promises not to do before
-//	intake.go      requests from the source, some of them ahead of time
+//	intake.go      requests from the source, some of them ahead of time; how many
+//	               arrive together
 //	loop.go        requests that follow from answers
 //	schedule.go    decisions at later times
-//	ties.go        requests that arrive together
 //	prefixes.go    what the router expects in prefix caches; forced routing
 //	pool.go        what the router keeps of the instances that it routes to
-//	scaling.go     the router's part in scaling; transfer.go requests that instances return
-//	               to it and that others resume
-//	replicas.go    its book of the instances, with their phases and costs
-//	autoscaler.go  scale checks; trigger.go those that events call for
-//	published.go   what the router tells the autoscaler of what it alone knows
+//	scaling.go     the router's part in scaling, and in evaluations that events call
+//	               for; transfer.go requests that instances return to it and that
+//	               others resume
+//	replicas.go    the router's book of the instances, with their phases and costs
+//	autoscaler.go  evaluations of the autoscale policy
+//	published.go   what only the router knows, published for the autoscaler
 //	instance.go    one engine behind the protocol
 //	policies.go    the policies of a run
 //	collector.go   outcomes, in order of arrival
@@ -41,13 +39,13 @@
 // Signals, from instances to policies:
 //
 //	signal_plan.go which signal reaches the router how; cadence.go how often
-//	snapshots.go   where instances write and the router reads
-//	side_snapshots.go
-//	               the same for signals with another cadence
+//	snapshots.go   where instances write, and the router and the autoscaler read
+//	signal_group.go
+//	               signals that share a cadence other than that of the load; sums of
+//	               the latencies of the last requests that completed
 //	refresh.go     what instances write at refreshes
 //	cluster_view.go
 //	               what the router, or the autoscaler, sees of the instances when it decides
-//	recent.go      latencies of the last requests that completed
 //	observations.go
 //	               what each decision saw, for a recording
 //	bitset.go      instances whose value changed

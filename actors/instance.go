@@ -21,14 +21,14 @@ type instance struct {
 	notifyTokens bool // … with the number of its tokens
 	finished     int64
 
-	snapshots      *snapshots[load] // nil: no policy observes the load
-	side           []*sideSnapshots // those with immediate signals
-	writers        []refreshWriter  // of snapshots with periodic signals
-	readsKVUse     bool             // snapshots has KV use
-	countsFinished bool             // snapshots has the number of finished requests
-	perStep        bool             // what it publishes changes only at ends of steps
-	recent         *recent          // nil: no policy observes recent latencies
-	latencyOptions *metrics.Options // overheads and targets for the latency in notices; nil: notices have none
+	snapshots        *snapshots[load] // nil: no policy observes the load
+	groups           []*signalGroup   // those with immediate signals
+	writers          []refreshWriter  // of snapshots with periodic signals
+	readsKVUse       bool             // snapshots has KV use
+	inFlightFromLoad bool             // snapshots has the number of finished requests
+	perStep          bool             // what it publishes changes only at ends of steps
+	recent           *recent          // nil: no policy observes recent latencies
+	latencyOptions   *metrics.Options // overheads and targets for the latency in notices; nil: notices have none
 
 	events     bool           // the router gets the changes of the prefix cache …
 	eventDelay vtime.Duration // … this long after the step that made them
@@ -144,7 +144,7 @@ func (p *instance) Advance(_ lookahead.Key, out *lookahead.Outbox) {
 	if p.snapshots != nil && p.snapshots.cadence == immediate {
 		p.snapshots.set(p.index, p.load())
 	}
-	for _, f := range p.side {
+	for _, f := range p.groups {
 		f.snapshots.set(p.index, p.observe(f))
 	}
 }
@@ -223,7 +223,7 @@ func newInstance(p *setup.Plan, x *Execution, i int, recorders metrics.Options, 
 	if x.StepByStep && x.Sequential && d.Blocks <= twinBlocks {
 		cfg.Cache = kv.NewNaivePool(int(d.Blocks), d.BlockSize, d.EnablePrefixCaching)
 	}
-	if tellsBlocks(p.Pool, observed) {
+	if sendsBlockEvents(p.Pool, observed) {
 		n.events, n.eventDelay = true, p.Pool.Observability.KVEventDelay
 	}
 	cfg.StepByStep, cfg.KeepStepState, cfg.KeepBacklog = x.StepByStep, n.perStep, observed&(policy.EstimatedWait|policy.OwnSignals) != 0

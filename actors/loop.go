@@ -12,19 +12,18 @@ import (
 )
 
 // loop is the router's part in a workload in which requests follow from answers:
-// the next round of a conversation, the next request of a user. The router tells
-// the source the end of each request that it awaits, and takes from it the request
-// that follows.
+// the next round of a conversation, the next request of a user. The router notifies
+// the source when an awaited request ends, and pops the request that follows.
 //
-// An answer at T causes an arrival at T + reaction at the earliest. An instance
-// with a request that is awaited may run that far beyond its next end. A refusal
-// at T causes an arrival at T + refusal at the earliest: requests that the router
-// holds end without an answer or not at all.
+// An answer at T causes an arrival at T + reaction at the earliest. So an instance with
+// an awaited request may run for reaction beyond its next end of a request. A refusal
+// at T causes an arrival at T + refusal at the earliest. Requests that end while the
+// router holds them are refused.
 type loop struct {
 	source   workload.ClosedLoop
-	reaction vtime.Duration // least time from an end to the arrival that follows, at least 1 µs
-	refusal  vtime.Duration // least time from an end without an answer, ≥ reaction
-	awaited  map[int64]origin
+	reaction vtime.Duration   // least time from an end to the arrival that follows, at least 1 µs
+	refusal  vtime.Duration   // least time from an end without an answer, ≥ reaction
+	awaited  map[int64]origin // by number of the request; those whose end the source waits for
 	next     workload.Request
 	begun    int64 // sessions that began
 
@@ -54,7 +53,7 @@ func (l *loop) users() *Users {
 	return &Users{Ended: s.UserRequests, Refused: s.UserRefused}
 }
 
-// origin is the name that the source has for a request.
+// origin identifies a request to its source.
 type origin struct {
 	source uint32
 	index  uint64
@@ -68,7 +67,7 @@ func newLoop(p *setup.Plan, r *router, o metrics.Options) *loop {
 	l := &loop{source: p.Source.(workload.ClosedLoop), awaited: map[int64]origin{}, token: o.TokenOverhead, request: o.RequestOverhead}
 	l.refusal = max(1, l.source.MinThink(false))
 	l.reaction = min(l.refusal, max(1, l.source.MinThink(true)))
-	l.reads, l.admission, l.routing = r.pool.cluster.atAdmission, r.admissionLatency, r.routingLatency
+	l.reads, l.admission, l.routing = r.pool.cluster.readsAtAdmission, r.admissionLatency, r.routingLatency
 	return l
 }
 
@@ -88,8 +87,8 @@ func (l *loop) comesNext(r *router) bool {
 	return due.Arrival != vtime.Never && (!r.arrivals.more || due.Before(r.arrivals.next.Position()))
 }
 
-// take returns the arrival that follows from an answer, at now.
-func (l *loop) take(r *router, now vtime.Time) *workload.Request {
+// pop returns the request that follows from an answer and arrives at now.
+func (l *loop) pop(r *router, now vtime.Time) *workload.Request {
 	if err := l.source.Pop(&l.next); err != nil {
 		panic(&sourceError{err})
 	}
@@ -102,7 +101,7 @@ func (l *loop) take(r *router, now vtime.Time) *workload.Request {
 	return &l.next
 }
 
-// await notes a request whose end the source wants to know.
+// await notes a request whose end the source waits for.
 func (l *loop) await(d *engine.Delivery) {
 	l.awaited[d.ID] = origin{d.Source, d.Index}
 	if d.Begins {
@@ -110,8 +109,8 @@ func (l *loop) await(d *engine.Delivery) {
 	}
 }
 
-// ended tells the source that a request ended at now, if the source awaits that.
-// The client of a completed request has its last token later, by the overheads.
+// ended notifies the source that a request ended at now, if the source waits for that.
+// The client of a completed request has the last token later, by the overheads.
 func (l *loop) ended(request int64, now vtime.Time, completed bool, generated int32) {
 	o, ok := l.awaited[request]
 	if !ok {

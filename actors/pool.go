@@ -22,15 +22,15 @@ type pool struct {
 	trigger   trigger    // of evaluations that events call for
 }
 
-// newPool makes the pool of a plan for a router with these policies. The extra signals
-// are for a counterfactual trace.
-func newPool(p *setup.Plan, q *policies, planned signalPlan, extra policy.Signals) pool {
+// newPool makes the pool of a plan for a router with these policies. counterfactual are
+// the signals that a counterfactual trace reads.
+func newPool(p *setup.Plan, q *policies, planned signalPlan, counterfactual policy.Signals) pool {
 	s := &pool{
 		plan: p.Pool, routing: q.routing, reads: q.routing.Observes(), prefixes: q.prefixes, trigger: newTrigger(p.Pool.Scaling, q.trigger),
 		cluster: clusterView{
-			signals: q.routed() | extra, signalPlan: planned, refresh: -1, foreseen: p.Pool.Scaling == nil && !p.Loops(), sent: make([]int32, p.Pool.Instances),
-			atAdmission: ofInstances(q.admission.Observes()),
-			atRouting:   ofInstances(q.priority.Observes() | q.routing.Observes() | extra),
+			signals: q.routed() | counterfactual, signalPlan: planned, refresh: -1, foreseen: p.Pool.Scaling == nil && !p.Loops(), sent: make([]int32, p.Pool.Instances),
+			readsAtAdmission: ofInstances(q.admission.Observes()),
+			readsAtRouting:   ofInstances(q.priority.Observes() | q.routing.Observes() | counterfactual),
 		},
 	}
 	s.observer, _ = q.routing.(policy.RouteObserver)

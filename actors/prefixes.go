@@ -25,8 +25,9 @@ func newPrefixes(p *setup.Pool) *prefixindex.Index {
 	return prefixindex.NewRouted(p.BlockSize, p.Observability.IndexedBlocks)
 }
 
-// tellsBlocks reports whether instances tell the router the changes of their caches.
-func tellsBlocks(p *setup.Pool, observed policy.Signals) bool {
+// sendsBlockEvents reports whether instances send the router the changes of their
+// prefix caches, as vLLM publishes KV events.
+func sendsBlockEvents(p *setup.Pool, observed policy.Signals) bool {
 	return observed&policy.Prefixes != 0 && p.Observability.IndexEvents && p.EnablePrefixCaching
 }
 

@@ -56,10 +56,10 @@ func (r *router) possibleArrival() vtime.Time {
 // instances.
 func (r *router) nextReading() lookahead.Key {
 	k := lookahead.NeverKey
-	if r.pool.cluster.atRouting {
+	if r.pool.cluster.readsAtRouting {
 		k = r.nextRouting()
 	}
-	if r.pool.cluster.atAdmission {
+	if r.pool.cluster.readsAtAdmission {
 		at := r.held.admit.at()
 		if t := r.possibleArrival(); t != vtime.Never {
 			at = min(at, t.Add(r.admissionLatency))

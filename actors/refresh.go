@@ -11,7 +11,7 @@ import (
 // first event after a refresh, the value as of that refresh.
 type refreshWriter struct {
 	cadence
-	checks         bool                // as sideSnapshots.checks
+	checks         bool                // as signalGroup.checks
 	changesPerStep bool                // it has signals that change with every step
 	dirty          int64               // refresh before which an event happened whose value is not written; −1: none
 	write          func(refresh int64) // writes the value as of now
@@ -20,23 +20,23 @@ type refreshWriter struct {
 // publish makes the instance publish signals, by the plan on.
 func (p *instance) publish(on *signalPlan, signals policy.Signals, o metrics.Options) {
 	b := on.load
-	p.countsFinished = on.countsFinished
-	p.snapshots, p.readsKVUse = b, signals&policy.KVUse&^on.sideSignals != 0
+	p.inFlightFromLoad = on.inFlightFromLoad
+	p.snapshots, p.readsKVUse = b, signals&policy.KVUse&^on.inGroups != 0
 	if b != nil && b.cadence != immediate {
 		p.writers = append(p.writers, refreshWriter{b.cadence, false, p.readsKVUse, -1, func(k int64) { b.publish(p.index, k, p.load()) }})
 	}
 	if signals&(policy.RecentLatency|policy.OwnSignals) != 0 {
 		p.recent = &recent{options: o}
 	}
-	p.publishSide(on)
+	p.publishGroups(on)
 }
 
-// publishSide makes the instance publish the side signals of a plan.
-func (p *instance) publishSide(on *signalPlan) {
-	for _, f := range on.side {
+// publishGroups makes the instance publish the signal groups of a plan.
+func (p *instance) publishGroups(on *signalPlan) {
+	for _, f := range on.groups {
 		f.snapshots.begin(p.index, p.observe(f))
 		if f.snapshots.cadence == immediate {
-			p.side = append(p.side, f)
+			p.groups = append(p.groups, f)
 			continue
 		}
 		write := func(k int64) { f.snapshots.publish(p.index, k, p.observe(f)) }
@@ -52,7 +52,7 @@ func (p *instance) StableUntil() lookahead.Key {
 	if p.snapshots != nil && p.snapshots.cadence == immediate {
 		steady = p.unchangedUntil(p.readsKVUse, false)
 	}
-	for _, f := range p.side {
+	for _, f := range p.groups {
 		if f.checks {
 			continue
 		}
@@ -69,12 +69,12 @@ func (p *instance) StableUntil() lookahead.Key {
 
 // unchangedUntil is a Key before which signals do not change; with steps,
 // signals that change with every step are among them.
-func (p *instance) unchangedUntil(steps, asked bool) lookahead.Key {
+func (p *instance) unchangedUntil(steps, onDemand bool) lookahead.Key {
 	at, class := vtime.Never, vtime.ClassStep
 	switch {
-	case p.perStep && !asked:
+	case p.perStep && !onDemand:
 		at = p.engine.FirstStepState(!steps)
-		if end := p.engine.FirstEnd(); p.countsFinished && end <= at { // in-flight is the router's own and knows no steps
+		if end := p.engine.FirstEnd(); p.inFlightFromLoad && end <= at { // in-flight is the router's own and knows no steps
 			at, class = end, vtime.ClassQueued
 		}
 	case steps:

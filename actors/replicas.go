@@ -17,7 +17,7 @@ type replicas struct {
 	loadTimes      *vtime.Stream // random times to load the model
 	view           *policy.View
 	prefixes       *prefixindex.Index // nil: there is none
-	published      *published         // nil: nobody reads it
+	published      *published         // nil: there is no autoscaler
 	spawn          func(i int, ready vtime.Time)
 
 	list        []replica
@@ -53,12 +53,13 @@ func (b *replicas) begin() {
 	}
 }
 
-// add enters one more instance in the view, and set what is known of instance i.
+// add enters one more instance in the view, and publishes it.
 func (b *replicas) add(s policy.Slot) {
 	b.view.Add(s)
 	b.published.set(b.view.Len()-1, s)
 }
 
+// set enters what is known of instance i in the view, and publishes it.
 func (b *replicas) set(i int, s policy.Slot) {
 	b.view.Set(i, s)
 	b.published.set(i, s)
@@ -76,8 +77,8 @@ func (b *replicas) start(now vtime.Time) {
 	b.count++
 }
 
-// changePhase is the next change of phase, at now: a model is loaded, or an
-// instance is warm.
+// changePhase executes the next change of phase, which is due at now: a model is
+// loaded, or an instance is warm.
 func (b *replicas) changePhase(now vtime.Time) {
 	i := int(b.phases.pop())
 	r := &b.list[i]
@@ -92,29 +93,30 @@ func (b *replicas) changePhase(now vtime.Time) {
 	b.set(i, slot)
 }
 
-// victim is the instance to remove: the newest that is starting, else the newest
-// that gets no requests yet, else the newest.
+// victim is the instance to remove: the newest that is starting, else the newest that
+// gets no requests yet, else the newest. Kubernetes removes pods that are not ready
+// first, too.
 func (b *replicas) victim() int {
-	best, rank := -1, 0
+	best, highest := -1, 0
 	for _, i := range b.view.Present() {
-		worth := 1 // to go
+		preference := 1
 		switch slot := b.view.Slot(int(i)); {
 		case slot.Phase == policy.Draining:
 			continue
 		case slot.Phase == policy.Starting:
-			worth = 3
+			preference = 3
 		case !slot.Routable:
-			worth = 2
+			preference = 2
 		}
-		if worth >= rank {
-			best, rank = int(i), worth
+		if preference >= highest {
+			best, highest = int(i), preference
 		}
 	}
 	return best
 }
 
-// drain takes instance i out of service. It reports whether the instance still
-// has requests; without any it is gone at once.
+// drain makes instance i unroutable. It reports whether the instance still has
+// requests; without any the instance is gone at once.
 func (b *replicas) drain(i int, now vtime.Time) bool {
 	r, slot := &b.list[i], b.view.Slot(i)
 	b.count--
@@ -149,10 +151,10 @@ func (b *replicas) remove(i int, now vtime.Time) {
 	b.departed = append(b.departed, int32(i))
 	for _, t := range [...]*vtime.Time{&r.billed, &r.ready, &r.warm} {
 		if *t > now {
-			*t = vtime.Never // it will not come
+			*t = vtime.Never // the instance does not come that far
 		}
 	}
-	b.set(i, policy.Slot{Phase: policy.Gone, Total: b.view.Slot(i).Total}) // nothing is there any more
+	b.set(i, policy.Slot{Phase: policy.Gone, Total: b.view.Slot(i).Total})
 	b.view.ShowSignals(i, new(policy.InstanceState), ^policy.NoSignals)
 	if b.prefixes != nil {
 		b.prefixes.Drop(i)
@@ -184,11 +186,12 @@ func (b *replicas) nextPhase() lookahead.Key {
 	return lookahead.NeverKey
 }
 
-// cost is how long the instance is paid for in a run from began to end.
+// cost is the time for which the instance is paid in a run from began to end.
 func (r *replica) cost(began, end vtime.Time) vtime.Duration {
 	return span(max(r.billed, began), min(r.gone, end))
 }
 
+// span is the time between from and to, 0 if to is earlier.
 func span(from, to vtime.Time) vtime.Duration {
 	if from >= to {
 		return 0

@@ -83,14 +83,14 @@ func (r *router) pull() {
 // Observation implements lookahead.Observer.
 func (r *router) Observation() lookahead.Observation { return r.pool.cluster.observation(r) }
 
-// newRouter makes the router of a run whose policies observe signals. The extra
-// signals are for a counterfactual trace.
-func newRouter(p *setup.Plan, x *Execution, q *policies, planned signalPlan, recorders metrics.Options, extra policy.Signals) (*router, error) {
+// newRouter makes the router of a run. counterfactual are the signals that a
+// counterfactual trace reads.
+func newRouter(p *setup.Plan, x *Execution, q *policies, planned signalPlan, recorders metrics.Options, counterfactual policy.Signals) (*router, error) {
 	cfg := &p.Config
 	r := &router{
 		arrivals: incoming{intake: newIntake(p.Source)},
 		policies: deciders{admission: q.admission, priority: q.priority, stream: q.stream, inversions: policy.NewClassInversions(p.Source.Labels())},
-		pool:     newPool(p, q, planned, extra),
+		pool:     newPool(p, q, planned, counterfactual),
 		seen:     newObservations(routerID, p.Source.Labels(), x.Record != nil),
 		ahead:    streamAhead(x, p.Pool.Instances), forced: p.Forced,
 		admissionLatency: cfg.AdmissionLatency, routingLatency: cfg.RoutingLatency,
@@ -99,7 +99,7 @@ func newRouter(p *setup.Plan, x *Execution, q *policies, planned signalPlan, rec
 	r.loop = newLoop(p, r, recorders)
 	reads := &r.policies.reads
 	reads.admission, reads.priority = q.admission.Observes(), q.priority.Observes()
-	r.tracing = newTracing(&x.Tracing, q.routing, extra, (reads.priority|r.pool.reads|extra)&shownSignals)
+	r.tracing = newTracing(&x.Tracing, q.routing, counterfactual, (reads.priority|r.pool.reads|counterfactual)&shownSignals)
 	r.state.View, r.state.Prefixes = &r.pool.cluster.view, q.prefixes
 	r.state.Track(q.routed())
 	return r, nil
@@ -132,7 +132,7 @@ func (r *router) Receive(m *lookahead.Message, out *lookahead.Outbox) {
 		r.requestLeft(e.instance, m.Stamp.At)
 		r.noteEvent(m.Stamp.At, out)
 	case kindReturned:
-		r.takeBack(m)
+		r.receiveReturned(m)
 	case kindBlocks:
 		r.blocks(m)
 	case kindScale:
@@ -180,7 +180,7 @@ func (r *router) arrive(now vtime.Time, out *lookahead.Outbox) {
 	d := &r.held.requests[i]
 	next, pulled := &r.arrivals.next, true
 	if r.loop != nil && r.loop.comesNext(r) {
-		next, pulled = r.loop.take(r, now), false
+		next, pulled = r.loop.pop(r, now), false
 	}
 	spans := append(d.Spans[:0], next.Spans...)
 	*d = engine.Delivery{Request: *next, Admitted: vtime.Never}
@@ -202,7 +202,7 @@ func (r *router) arrive(now vtime.Time, out *lookahead.Outbox) {
 
 // left counts a request that is no longer on instance i, as a notice says.
 func (r *router) left(i int) {
-	if !r.pool.cluster.countsFinished {
+	if !r.pool.cluster.inFlightFromLoad {
 		r.pool.cluster.ended(i)
 	}
 	r.pool.published.leave(i)
@@ -219,7 +219,7 @@ func (r *router) requestFor(i int32) *policy.Request {
 func (r *router) decide(i int32, now vtime.Time, out *lookahead.Outbox) {
 	d := &r.held.requests[i]
 	ask := r.requestFor(i)
-	r.look(r.policies.reads.admission, now)
+	r.prepareView(r.policies.reads.admission, now)
 	if r.policies.reads.admission&policy.Prefixes != 0 {
 		r.expect(ask)
 	}
@@ -247,11 +247,11 @@ func (r *router) decide(i int32, now vtime.Time, out *lookahead.Outbox) {
 	}
 }
 
-// look makes the view and the state show what a policy that observes signals may
-// see at now.
-func (r *router) look(signals policy.Signals, now vtime.Time) {
+// prepareView makes the view and the state show what a policy that observes signals
+// may see at now.
+func (r *router) prepareView(signals policy.Signals, now vtime.Time) {
 	if ofInstances(signals) {
-		r.pool.cluster.look(now)
+		r.pool.cluster.update(now)
 	}
 	r.pool.cluster.view.Declared, r.state.Declared = signals, signals
 }
@@ -260,7 +260,7 @@ func (r *router) look(signals policy.Signals, now vtime.Time) {
 // and true if that is higher than the last one given in a more urgent class, and
 // d is measured.
 func (r *router) prioritise(d *engine.Delivery, ask *policy.Request, now vtime.Time, out *lookahead.Outbox) (policy.ClassInversion, bool) {
-	r.look(r.policies.reads.priority, now)
+	r.prepareView(r.policies.reads.priority, now)
 	r.observe(out, key(now, vtime.ClassRouting), seenAtPriority, ask, 0, r.policies.reads.priority)
 	d.Priority = r.policies.priority.Score(ask, &r.state, now)
 	if math.IsNaN(d.Priority) || math.IsInf(d.Priority, 0) {
@@ -285,11 +285,11 @@ func (r *router) dispatch(i int32, now vtime.Time, out *lookahead.Outbox) {
 	} else { // a request keeps its priority
 		inversion, inverted = r.prioritise(d, ask, now, out)
 	}
-	if r.tracing != nil && r.tracing.extra != policy.NoSignals {
-		r.pool.cluster.look(now)
+	if r.tracing != nil && r.tracing.counterfactual != policy.NoSignals {
+		r.pool.cluster.update(now)
 	}
-	r.look(r.pool.reads, now)
-	r.observe(out, key(now, vtime.ClassRouting), seenAtRouting, ask, d.Priority, r.pool.reads|r.tracing.extraSignals())
+	r.prepareView(r.pool.reads, now)
+	r.observe(out, key(now, vtime.ClassRouting), seenAtRouting, ask, d.Priority, r.pool.reads|r.tracing.counterfactualSignals())
 	choice := r.pool.routing.Route(ask, d.Priority, &r.state, &r.pool.cluster.view, now)
 	target, forced := choice.Target, false
 	if r.forced != nil && !migrated {

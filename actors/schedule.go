@@ -7,20 +7,20 @@ import (
 	"blis/vtime/heap"
 )
 
-// schedule holds decisions of the router at later times, in order of (time,
-// request). Most are filed in that order, which is an append. An entry that is due
-// before the last one appended, as after a Delay of another request, goes to the
-// heap late.
+// schedule is a priority queue of the router's decisions at later times, in order of
+// (time, request). Most are pushed in that order, and a push appends to entries. An
+// entry before the last one of these is pushed on the heap late: it may come after a
+// request that admission delays.
 type schedule struct {
 	entries []entry
-	head    int
+	head    int     // index in entries of the first entry that is not popped
 	late    []entry // a binary heap
 }
 
 type entry struct {
 	at      vtime.Time
 	request int64
-	slot    int32
+	slot    int32 // in heldRequests, or an instance
 }
 
 // Before implements heap.Ordered.
@@ -87,9 +87,9 @@ func (s *schedule) pop() int32 {
 // heldRequests are the requests that wait for a decision of the router, or for their
 // time-out.
 type heldRequests struct {
-	requests  []engine.Delivery // slots are reused
-	delays    []int32           // by slot: how often admission has delayed the request
-	vacant    []int32
+	requests  []engine.Delivery   // slots are reused
+	delays    []int32             // by slot: how often admission has delayed the request
+	vacant    []int32             // slots without a request
 	admit     schedule            // admission decisions
 	route     schedule            // routing decisions
 	expire    schedule            // requests whose deadline comes before their next decision
@@ -116,7 +116,7 @@ func (h *heldRequests) drop(i int32) {
 	h.vacant = append(h.vacant, i)
 }
 
-// plan files the next decision on request i for the time at, or its time-out if
+// plan schedules the next decision on request i at the time at, or its time-out if
 // that comes first.
 func (h *heldRequests) plan(s *schedule, i int32, at vtime.Time) {
 	d := &h.requests[i]

@@ -8,33 +8,34 @@ import (
 // signalPlan is how the signals of a run reach the router. It follows from what the
 // policies observe and from how fresh that should be.
 type signalPlan struct {
-	load        *snapshots[load] // load signals, without the side signals; nil: none
-	side        []*sideSnapshots // signals of other cadences, one for each cadence
-	sideSignals policy.Signals   // load signals that side carries
+	load     *snapshots[load] // load signals, without those in groups; nil: none
+	groups   []*signalGroup   // all other published signals, one group for each cadence
+	inGroups policy.Signals   // load signals that are in groups
 
-	// In-flight is what the router sent less what ended. How many ended is in the
-	// load snapshots where decisions wait for instances anyway, or should learn of
-	// ends at a refresh. Otherwise each end is a notice to the router.
-	countsFinished bool
-	notified       policy.Signals // signals that notices carry
+	// In-flight is the number of requests sent to an instance less the number that
+	// ended there. The load snapshots have the second number if inFlightFromLoad:
+	// where decisions wait for instances anyway, or learn of ends at refreshes.
+	// Otherwise each end is a notice to the router.
+	inFlightFromLoad bool
+	notified         policy.Signals // signals that notices carry
 }
 
-// planSignals is the plan of a run whose policies observe signals. The extra
-// signals are for a counterfactual trace: they change nothing that policies see
+// planSignals is the plan of a run whose policies observe signals. counterfactual are
+// the signals that a counterfactual trace reads: they change nothing that policies see
 // and add no notices.
-func planSignals(p *setup.Pool, signals, extra policy.Signals) signalPlan {
+func planSignals(p *setup.Pool, signals, counterfactual policy.Signals) signalPlan {
 	usual := cadence(p.Observability.Refresh)
 	var b signalPlan
 	var inLoad, atOnce policy.Signals
 	for _, row := range policy.SignalTable() {
-		s := row.Bit & (signals | extra).Published()
+		s := row.Bit & (signals | counterfactual).Published()
 		if s == policy.NoSignals {
 			continue
 		}
 		c := cadenceOf(p, &row)
 		if c == onDemand {
-			b.sideOf(c, p.Instances).signals |= s
-			b.sideSignals |= s & loadSignals
+			b.groupOf(c, p.Instances).signals |= s
+			b.inGroups |= s & loadSignals
 			atOnce |= s & signals
 			continue
 		}
@@ -45,22 +46,22 @@ func planSignals(p *setup.Pool, signals, extra policy.Signals) signalPlan {
 			inLoad |= s
 			continue
 		}
-		b.sideSignals |= s & loadSignals
-		b.sideOf(c, p.Instances).signals |= s
+		b.inGroups |= s & loadSignals
+		b.groupOf(c, p.Instances).signals |= s
 	}
 	b.notified = signals & (policy.Active | policy.ClassLatency)
-	if tellsBlocks(p, signals) {
+	if sendsBlockEvents(p, signals) {
 		b.notified |= policy.Prefixes
 	}
 	if signals&policy.InFlight != 0 {
-		b.countsFinished = p.Observability.InFlightPeriodic || usual == immediate && atOnce != 0
-		if !b.countsFinished {
+		b.inFlightFromLoad = p.Observability.InFlightPeriodic || usual == immediate && atOnce != 0
+		if !b.inFlightFromLoad {
 			b.notified |= policy.InFlight
 		}
-	} else if extra&policy.InFlight != 0 {
-		b.countsFinished = true // without notices
+	} else if counterfactual&policy.InFlight != 0 {
+		b.inFlightFromLoad = true // without notices
 	}
-	if b.countsFinished || inLoad != 0 {
+	if b.inFlightFromLoad || inLoad != 0 {
 		b.load = newSnapshots[load](p.Instances, usual)
 	}
 	return b
@@ -71,7 +72,7 @@ func planSignals(p *setup.Pool, signals, extra policy.Signals) signalPlan {
 func planChecks(p *setup.Pool, signals policy.Signals) (b signalPlan) {
 	for _, row := range policy.SignalTable() {
 		if s := row.Bit & signals.Published(); s != policy.NoSignals {
-			f := b.sideOf(cadence(p.Scaling.Refresh), p.Instances)
+			f := b.groupOf(cadence(p.Scaling.Refresh), p.Instances)
 			f.signals |= s
 			f.checks = true
 		}
@@ -79,16 +80,16 @@ func planChecks(p *setup.Pool, signals policy.Signals) (b signalPlan) {
 	return b
 }
 
-// sideOf returns the side snapshots of a cadence, new ones if there are none.
-func (b *signalPlan) sideOf(c cadence, instances int) *sideSnapshots {
-	asked := c == onDemand
-	for _, f := range b.side {
-		if f.onDemand == asked && (asked || f.snapshots.cadence == c) {
+// groupOf returns the signal group of a cadence, a new one if there is none.
+func (b *signalPlan) groupOf(c cadence, instances int) *signalGroup {
+	live := c == onDemand
+	for _, f := range b.groups {
+		if f.onDemand == live && (live || f.snapshots.cadence == c) {
 			return f
 		}
 	}
-	f := &sideSnapshots{snapshots: newSnapshots[policy.InstanceState](instances, max(c, immediate)), onDemand: asked, refresh: -1}
-	b.side = append(b.side, f)
+	f := &signalGroup{snapshots: newSnapshots[policy.InstanceState](instances, max(c, immediate)), onDemand: live, refresh: -1}
+	b.groups = append(b.groups, f)
 	return f
 }
 

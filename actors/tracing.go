@@ -51,21 +51,21 @@ const shownSignals = loadSignals | policy.InFlight
 
 // tracing is the router's part in a trace.
 type tracing struct {
-	level  trace.Level
-	most   int            // candidates of a decision; 0: no counterfactuals
-	extra  policy.Signals // observed for candidates alone
-	shown  policy.Signals // that routing decisions see
-	named  []string       // the scorers of the routing policy, if it explains its scores
-	best   []candidate    // of the current decision
-	shares []float64
+	level          trace.Level
+	most           int            // candidates of a decision; 0: no counterfactuals
+	counterfactual policy.Signals // observed for candidates alone
+	shown          policy.Signals // that routing decisions see
+	named          []string       // the scorers of the routing policy, if it explains its scores
+	best           []candidate    // of the current decision
+	shares         []float64
 }
 
-// extraSignals are those that a counterfactual trace alone reads.
-func (t *tracing) extraSignals() policy.Signals {
+// counterfactualSignals are those that a counterfactual trace alone reads.
+func (t *tracing) counterfactualSignals() policy.Signals {
 	if t == nil {
 		return policy.NoSignals
 	}
-	return t.extra
+	return t.counterfactual
 }
 
 // candidate is an instance that could be chosen.
@@ -75,11 +75,11 @@ type candidate struct {
 }
 
 // newTracing returns nil when the run is not traced.
-func newTracing(c *Tracing, routing policy.Routing, extra, shown policy.Signals) *tracing {
+func newTracing(c *Tracing, routing policy.Routing, counterfactual, shown policy.Signals) *tracing {
 	if c.Level == trace.None {
 		return nil
 	}
-	t := &tracing{level: c.Level, most: c.Counterfactual, extra: extra, shown: shown}
+	t := &tracing{level: c.Level, most: c.Counterfactual, counterfactual: counterfactual, shown: shown}
 	if e, ok := routing.(policy.Explainer); ok {
 		t.named = e.Scorers()
 	}

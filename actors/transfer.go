@@ -8,18 +8,18 @@ import (
 	"blis/workload"
 )
 
-// transfer is a request on its way from one instance by the router to another: what it
-// got so far, and where. No KV goes with it, so the next instance computes its tokens
-// again. It is returned by the one, held here and resumed by the other.
+// transfer is the progress of a request that an instance returned to the router, until
+// another instance resumes it. No KV cache is transferred: the other instance computes
+// the tokens again.
 type transfer struct {
 	engine.Progress
-	from int32 // instance
+	from int32 // the instance that returned it
 }
 
-// takeBack takes back a request of an instance that was taken away. The request is
-// routed again, a tick later at the earliest, with the priority that it has. The
-// client's hint, which went into the priority, is not kept.
-func (r *router) takeBack(m *lookahead.Message) {
+// receiveReturned receives a request of an instance that was taken away. The request
+// is routed again, at least 1 µs later, and keeps its priority. The client's hint is
+// lost: the priority has it.
+func (r *router) receiveReturned(m *lookahead.Message) {
 	i := r.held.add()
 	d := &r.held.requests[i]
 	*d = engine.Delivery{Request: workload.Request{Terms: workload.Terms{Spans: d.Spans}}}
@@ -33,8 +33,8 @@ func (r *router) takeBack(m *lookahead.Message) {
 	r.held.plan(&r.held.route, i, now.Add(1).Add(r.routingLatency))
 }
 
-// describeTransfer completes r.outcome of a request that was on an instance before;
-// nil: it was not.
+// describeTransfer adds the progress of t to r.outcome. A nil t is of a request that
+// was on no instance.
 func (r *router) describeTransfer(t *transfer) {
 	if t == nil {
 		return

@@ -57,7 +57,7 @@ func (w Wait) noticedEvents() string {
 
 // waits lists what a run with these policies waits for, in the order in which a
 // request meets the policies: for each the signals of one cadence together.
-func waits(p *setup.Plan, q *policies, b *signalPlan, extra policy.Signals) []Wait {
+func waits(p *setup.Plan, q *policies, b *signalPlan, counterfactual policy.Signals) []Wait {
 	c := &p.Config
 	var list []Wait
 	for _, of := range []struct {
@@ -78,7 +78,7 @@ func waits(p *setup.Plan, q *policies, b *signalPlan, extra policy.Signals) []Wa
 			list = append(list, w)
 		}
 	}
-	for _, w := range ages(p.Pool, extra, b) {
+	for _, w := range ages(p.Pool, counterfactual, b) {
 		w.Policy = "counterfactual-k"
 		list = append(list, w)
 	}
@@ -92,8 +92,8 @@ func waits(p *setup.Plan, q *policies, b *signalPlan, extra policy.Signals) []Wa
 	return list
 }
 
-// ages groups the signals of a policy by how fresh they are. In-flight counts as a
-// load signal, or as immediate if it comes by notices.
+// ages groups the signals of a policy by their age. In-flight has the age of load
+// signals, or 0 if it comes by notices.
 func ages(p *setup.Pool, signals policy.Signals, b *signalPlan) []Wait {
 	var list []Wait
 	for _, row := range policy.SignalTable() {
@@ -113,9 +113,9 @@ func ages(p *setup.Pool, signals policy.Signals, b *signalPlan) []Wait {
 	return list
 }
 
-// own are the signals that the router knows without instances.
+// ownSignals are the signals that the router knows without instances.
 func ownSignals(p *setup.Pool) policy.Signals {
-	if tellsBlocks(p, policy.Prefixes) {
+	if sendsBlockEvents(p, policy.Prefixes) {
 		return policy.Rates
 	}
 	return policy.Rates | policy.Prefixes

@@ -1,0 +1,270 @@
+package actors
+
+import (
+	"fmt"
+	"math"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"blis/engine"
+	"blis/latency"
+	"blis/lookahead"
+	"blis/metrics"
+	"blis/vtime"
+)
+
+// The end of a run: what is left of it, and its result.
+
+// result makes the result of a run that has ended.
+func (c *cluster) result(partial bool) (*Result, error) {
+	cfg := &c.plan.Config
+	r := &Result{Config: Config{*cfg, c.execution}, Setup: c.plan.Summary, Partial: partial, Stats: c.simulation.Stats(), Waits: c.waits, latency: c.plan.Pool.Latency}
+	if in := c.execution.Inspect; in != nil {
+		in.Result = c.simulation.Trace()
+	}
+	if partial {
+		if err := c.recordUndelivered(); err != nil {
+			return nil, err
+		}
+	}
+	r.Began, r.End = c.began, c.end(partial)
+	if b := c.router.pool.replicas; b != nil {
+		r.Scaling = b.scaling(c.autoscaler, r.End)
+	}
+	cut := c.finishAll(r.End)
+	if !cut && !partial {
+		if err := c.router.checkForced(); err != nil {
+			return nil, err
+		}
+	}
+	if !partial {
+		c.router.noteUnusedForced(&r.Setup)
+	}
+	c.router.noteTies(c.plan, &r.Setup)
+	r.Names = c.router.arrivals.intake.names
+	run := metrics.Run{Router: c.router.recorder, Injected: c.router.arrivals.arrived, End: r.End, Cut: cut || partial,
+		Classes: r.Names.Classes, Tenants: r.Names.Tenants, Models: r.Names.Models}
+	if c.router.arrivals.arrived >= parallelFrom {
+		run.Each = inParallel(workers(&c.execution))
+	}
+	var reach engine.Reach
+	for i, n := range c.instances {
+		if err := n.engine.Check(); err != nil {
+			return nil, err
+		}
+		reach.Context, reach.StepTokens = max(reach.Context, n.engine.Reach.Context), max(reach.StepTokens, n.engine.Reach.StepTokens)
+		ready, gone := c.life(i, r.End)
+		n.engine.Counters.LifeMicros = int64(span(ready, gone))
+		r.Names.Instances = append(r.Names.Instances, instanceName(i))
+		run.Instances = append(run.Instances, n.recorder)
+		run.Counters = append(run.Counters, n.engine.Counters)
+		run.Lives = append(run.Lives, metrics.Life{Ready: ready, Gone: gone, Blocks: &n.engine.Blocks})
+	}
+	if c.tracer != nil && !partial {
+		c.tracer.finish(r.End, run.Counters)
+	}
+	run.InstanceNames = r.Names.Instances
+	report, err := metrics.Collect(run)
+	if err != nil {
+		return nil, fmt.Errorf("the books do not balance: %w", err)
+	}
+	r.Report = report
+	r.noteCutSums()
+	r.BeyondFit = beyondFit(c.plan.Pool.Fitted, reach, report.Overall.Resources.Counters.PeakRunning)
+	if r.Scaling != nil {
+		n := int64(r.Scaling.Oscillations)
+		report.Anomalies.ScaleOscillation = &n
+	}
+	r.Sessions, r.Users = c.router.loop.sessions(), c.router.loop.users()
+	r.score(&c.plan.Fitness)
+	if !partial {
+		r.Digest = c.digest()
+	}
+	return r, nil
+}
+
+// end is the time of the last event of the run, or its horizon if that came first. A
+// partial run has not come to its horizon. In one with a fixed number of instances
+// the router may be far ahead of them: there the last event of an instance counts, or
+// the first arrival if no instance had an event.
+func (c *cluster) end(partial bool) vtime.Time {
+	end := c.router.last
+	switch b := c.router.pool.replicas; {
+	case partial && b == nil:
+		end = c.began
+	case partial: // the router is not ahead of scale checks
+		end = max(end, c.autoscaler.last)
+	}
+	for _, n := range c.instances {
+		end = max(end, n.engine.Now())
+	}
+	if h := c.plan.Config.Horizon; h > 0 && !partial && c.busy() {
+		end = vtime.Time(h)
+	}
+	return end
+}
+
+// busy reports whether the run ended with work left.
+func (c *cluster) busy() bool {
+	for _, n := range c.instances {
+		if at, _ := n.engine.Next(); at != vtime.Never {
+			return true
+		}
+	}
+	return c.router.arrivals.more || c.router.Next() != lookahead.NeverKey
+}
+
+// finishAll records the requests that have not ended at the end of the run. It
+// reports whether there was work left.
+func (c *cluster) finishAll(end vtime.Time) bool {
+	cut := c.busy()
+	c.router.unfinished(func(o *metrics.Outcome) {
+		c.router.recorder.Record(o)
+		c.acceptUnfinished(o)
+	})
+	for _, n := range c.instances {
+		n.engine.Finish(end)
+		n.engine.Unfinished(func(o *metrics.Outcome) {
+			n.recorder.Record(o)
+			c.acceptUnfinished(o)
+		})
+	}
+	return cut
+}
+
+// life is the span in which instance i was ready in a run that ended at end.
+func (c *cluster) life(i int, end vtime.Time) (ready, gone vtime.Time) {
+	if c.router.pool.replicas == nil {
+		return 0, end
+	}
+	r := &c.router.pool.replicas.list[i]
+	return r.ready, min(r.gone, end)
+}
+
+// noteCutSums notes sums over the instances that are cut off at 2⁶³−1.
+func (r *Result) noteCutSums() {
+	c := &r.Report.Overall.Resources.Counters
+	for _, sum := range []struct {
+		name  string
+		value int64
+	}{{"block_us", c.BlockMicros}, {"running_us", c.RunningMicros}, {"waiting_us", c.WaitingMicros}} {
+		if sum.value == math.MaxInt64 {
+			r.Setup.Notes = append(slices.Clone(r.Setup.Notes), fmt.Sprintf("%s of all instances passes 2⁶³−1 and is cut off there; those of single instances and of kv_use are exact", sum.name))
+		}
+	}
+}
+
+// beyondFit says where a run left the data that its coefficients were fitted to: its
+// longest context, the most requests and tokens in a step. Empty: nowhere, as far
+// as is known.
+func beyondFit(set *latency.PhysicsSet, reach engine.Reach, running int64) string {
+	if set == nil {
+		return ""
+	}
+	t := &set.TrainedOn
+	var list []string
+	for _, r := range []struct {
+		most, fitted int64
+		text         string
+	}{
+		{reach.Context, t.ContextMax, "contexts of up to %s tokens (fitted to %s)"},
+		{running, t.SeatsMax, "up to %s requests in a step (%s)"},
+		{reach.StepTokens, t.StepTokensMax, "up to %s tokens in a step (%s)"},
+	} {
+		if r.fitted > 0 && r.most > r.fitted {
+			list = append(list, fmt.Sprintf(r.text, withCommas(r.most), withCommas(r.fitted)))
+		}
+	}
+	if list == nil {
+		return ""
+	}
+	return fmt.Sprintf("beyond what physics %s was fitted to: %s; its stated error does not hold there", set.Name, strings.Join(list, ", "))
+}
+
+// withCommas writes a number with commas between thousands.
+func withCommas(n int64) string {
+	text := fmt.Sprint(n)
+	for i := len(text) - 3; i > 0; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	return text
+}
+
+// recordUndelivered records the requests in messages that no process received when a
+// run was cancelled: they are pending. The collector receives their outcomes.
+func (c *cluster) recordUndelivered() error {
+	var d engine.Delivery
+	known := c.known()
+	return c.simulation.Undelivered(func(to lookahead.ProcessID, m *lookahead.Message) {
+		var of *transfer
+		if to == collectorID { // its messages come after all others
+			c.collector.recordUndelivered(m, known)
+			return
+		}
+		known = lookahead.Earliest(known, m.Stamp.Key())
+		switch m.Kind {
+		case kindDelivery:
+			readDelivery(&m.Body, &d)
+		case kindResumed:
+			of = &transfer{from: int32(to - lookahead.FirstLeaf)}
+			readResumed(&m.Body, &d, &of.Progress)
+		case kindReturned:
+			of = new(transfer)
+			readReturned(&m.Body, &d, of)
+		default:
+			return
+		}
+		c.router.describe(&d, metrics.Pending, metrics.NoReason, vtime.Never)
+		c.router.describeTransfer(of)
+		c.router.recorder.Record(&c.router.outcome)
+		c.collector.accept(&c.router.outcome)
+	})
+}
+
+// known is the Key of the earliest event that a cancelled run did not execute, except
+// the receipt of messages. All messages that it would still have sent are later.
+func (c *cluster) known() lookahead.Key {
+	k := lookahead.Earliest(lookahead.Earliest(c.router.Next(), c.router.NextPeriodic()), c.autoscaler.NextPeriodic())
+	for _, n := range c.instances {
+		k = lookahead.Earliest(k, n.Next())
+	}
+	return k
+}
+
+// parallelFrom is the number of requests from which the end of a run uses several
+// goroutines.
+const parallelFrom = 1 << 13
+
+// inParallel returns a function that calls f(0) … f(n−1), each once and started in
+// that order, on workers goroutines with the caller's, and returns when all have
+// returned.
+func inParallel(workers int) func(n int, f func(i int)) {
+	return func(n int, f func(i int)) {
+		var next atomic.Int64
+		work := func() {
+			for i := next.Add(1) - 1; i < int64(n); i = next.Add(1) - 1 {
+				f(int(i))
+			}
+		}
+		var others sync.WaitGroup
+		for range min(workers, n) - 1 {
+			others.Go(work)
+		}
+		work()
+		others.Wait()
+	}
+}
+
+// workers is the number of goroutines that the run may use.
+func workers(e *Execution) int {
+	switch {
+	case e.Sequential:
+		return 1
+	case e.Workers == 0:
+		return runtime.GOMAXPROCS(0)
+	}
+	return e.Workers
+}
