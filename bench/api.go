@@ -77,7 +77,7 @@ func (s *Share) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Report is what was measured. It holds wall times and facts of the machine,
+// Report holds the measurements. It has wall times and facts of the machine,
 // which results of simulations never do.
 type Report struct {
 	Schema      string          `json:"schema"`

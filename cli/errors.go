@@ -157,8 +157,7 @@ func usageLine(e *kong.ParseError) string {
 // describes it.
 const errorSchema = "blis.error/v1"
 
-// errorJSON is what stands on standard output in place of a JSON result that
-// there is none of.
+// errorJSON is the JSON on standard output of a command that has no result.
 type errorJSON struct {
 	Schema   string  `json:"schema"`
 	Kind     string  `json:"kind"`  // input, does_not_fit, interrupted or failure

@@ -12,13 +12,12 @@ import (
 	"time"
 )
 
-// partialEnd is what the name of an output ends with until it is whole.
+// partialEnd is the ending of the name of an output until the output is whole.
 const partialEnd = ".partial"
 
-// destination is where the bytes of an output go. Until take they are in a file with
-// the partial name beside it, so that what has the name already is not touched
-// by a command that fails, is killed or fills the disk, and a file under its
-// name is whole. Links are followed. A device, a pipe or a descriptor of this
+// destination is the file of an output. Until take it has a partial name in the same
+// folder: a command that fails, is killed or fills the disk leaves an older file of the
+// name as it was, and a file of the name is whole. Links are followed. A device, a pipe or a descriptor of this
 // process is written to as it is; so is a file in a folder in which nothing may
 // be made.
 type destination struct {

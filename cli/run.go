@@ -101,13 +101,13 @@ func (c *console) noteExecution(r *actors.Result, took time.Duration, stats bool
 	}
 }
 
-// header is what was printed before a run.
+// header is the part of the text that is printed before a run.
 type header struct {
-	notes int // how many notes were known then
-	err   error
+	notes int   // number of notes in it
+	err   error // of writing it
 }
 
-// header makes the run print what runs before it does, at once.
+// header makes the run print the header as soon as the plan is known.
 func (r *runCmd) header(c *console, cfg *actors.Config) *header {
 	h := &header{}
 	if r.Format == "json" {
@@ -120,8 +120,8 @@ func (r *runCmd) header(c *console, cfg *actors.Config) *header {
 	return h
 }
 
-// print writes the result to standard output; text without the header, which is
-// there with so many notes.
+// print writes the result to standard output. Text has no header, which is printed
+// before the run, with the first notes of the result.
 func (r *runCmd) print(c *console, outcome *report.Run, notes int) error {
 	if r.Format == "json" {
 		return c.print(outcome, r.Format)

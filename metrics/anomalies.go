@@ -9,9 +9,9 @@ import (
 	"blis/workload"
 )
 
-// Anomalies is what went wrong in a run in ways that a policy can be blamed
-// for; docs/metrics.md defines each. Those of single instances are in their
-// Counters as well.
+// Anomalies counts situations of a run in which a policy is a likely cause of bad
+// latencies; docs/metrics.md defines each. Anomalies of one instance are in its Counters
+// as well.
 type Anomalies struct {
 	PriorityInversion  int64         `json:"priority_inversion"`
 	ClassInversion     int64         `json:"class_inversion"`       // requests

@@ -8,7 +8,7 @@ import (
 	"blis/workload"
 )
 
-// Run is what Collect needs of a run that ended.
+// Run is the input of Collect: a run that ended.
 type Run struct {
 	Router    *Recorder   // requests that no instance recorded; nil: none
 	Instances []*Recorder // by instance index
@@ -19,9 +19,8 @@ type Run struct {
 	End      vtime.Time // of the run: its last event, or its horizon
 	Cut      bool       // it ended with work left
 
-	// Each calls f(0) … f(n−1), each once, in any order or at the same time,
-	// and returns when all have returned. It makes no difference to the
-	// report. Nil: one by one.
+	// Each calls f(0) … f(n−1), each once, in any order or in parallel, and returns
+	// when all have returned. The report does not depend on it. Nil: one by one.
 	Each func(n int, f func(i int))
 
 	// Names by label and by instance index.

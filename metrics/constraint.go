@@ -16,7 +16,7 @@ type Constraint struct {
 	Bound    float64 // in the measure's unit
 }
 
-// ConstraintResult is what became of a Constraint.
+// ConstraintResult says whether a run kept a Constraint, and its value.
 type ConstraintResult struct {
 	Measure  string   `json:"measure"`
 	Operator string   `json:"operator"`

@@ -21,8 +21,8 @@
 //	counters.go      Counters of an instance
 //	distribution.go  Distribution: an exact multiset; runs.go and compact.go how it is
 //	                 stored, sum.go sums in 128 bits
-//	summary.go       percentiles without merging, select.go of small distributions,
-//	                 summaries.go on several workers
+//	summary.go       percentiles without merging, on several workers; select.go of small
+//	                 distributions
 //	collect.go       Collect: from recorders to a Report; report.go, scope.go
 //	targets.go       SLO targets
 //	series.go        load and KV use over time; integral.go

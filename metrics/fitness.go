@@ -30,7 +30,7 @@ type FitnessScore struct {
 	Terms []TermScore `json:"terms"`
 }
 
-// TermScore is what one measure had to do with it.
+// TermScore is the part of one measure in a FitnessScore.
 type TermScore struct {
 	Measure string   `json:"measure"`
 	Unit    string   `json:"unit"` // of target and value

@@ -51,7 +51,7 @@ func (d Direction) String() string {
 	return "lower"
 }
 
-// RunFigures is what the measures of a run are computed from.
+// RunFigures are the numbers of a run from which its measures are computed.
 type RunFigures struct {
 	*Report
 	ReplicaHours float64  // replica hours paid for

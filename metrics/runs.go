@@ -14,9 +14,8 @@ type entry struct {
 
 func byValue(a, b entry) int { return cmp.Compare(a.value, b.value) }
 
-// blockEntries is how many entries a run and a buffer hold at most. It is what
-// one decode writes to the stack, and what is sorted within the first-level
-// cache.
+// blockEntries is the maximum number of entries in a run and in a buffer. A decoded
+// block fits on the stack, and is sorted within the first-level cache.
 const blockEntries = 1024
 
 // block is room for the entries of one run.
@@ -71,10 +70,10 @@ func encode(entries []entry, memory *arena) run {
 	return r
 }
 
-// arena hands out memory that is never given back, in few allocations: each
-// chunk is twice the last, up to maxChunk.
+// arena allocates memory that is never freed, in few allocations: each chunk is twice
+// as large as the last, up to maxChunk.
 type arena struct {
-	chunk []byte // what is left of the last one
+	chunk []byte // the free rest of the last chunk
 	size  int
 }
 

@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// Summary is what a report says of a distribution, in µs. Percentiles are by
+// Summary holds mean, percentiles and extremes of a distribution, in µs. Percentiles are by
 // linear interpolation at rank p/100·(n−1) over all samples, exact.
 type Summary struct {
 	N    int64   `json:"n"`
@@ -85,8 +85,8 @@ const (
 	gatherLimit = 2048
 )
 
-// workspace is what orderStatistics works in. Summaries follow one another, and
-// fresh memory for each would cost a short run more than its percentiles do.
+// workspace is memory of orderStatistics. It is used again for the next summary: fresh
+// memory for each would cost a short run more than its percentiles do.
 type workspace struct {
 	decoded  block
 	gathered [gatherLimit]entry
@@ -200,8 +200,9 @@ func (d *Distribution) narrow(intervals []interval, ranks []int64, room *workspa
 	return narrowed
 }
 
-// read hands to visit, run by run, the entries that lie in each of intervals,
-// which are disjoint and ascend. What it hands over is in scratch.
+// read calls visit with the entries that lie in each of intervals, run by run. The
+// intervals are disjoint and ascend. The entries are valid until visit returns: they
+// lie in scratch.
 func (d *Distribution) read(intervals []interval, scratch *block, visit func(i int, part []entry)) {
 	low, high := intervals[0].low, intervals[len(intervals)-1].high
 	for r := range d.runs {
@@ -221,5 +222,48 @@ func (d *Distribution) read(intervals []interval, scratch *block, visit func(i i
 			}
 			rest = rest[to:]
 		}
+	}
+}
+
+// summaries are the summaries of a report that are not computed yet. All are computed
+// together, on several workers. The result does not depend on the workers.
+type summaries struct {
+	of   map[*Distribution]*Summary // a distribution in several scopes has one summary
+	work []summary
+}
+
+// summary is one distribution and the place of its Summary.
+type summary struct {
+	of *Distribution
+	to *Summary
+}
+
+// add returns the summary of d, which compute fills; nil if d has no samples.
+func (s *summaries) add(d *Distribution) *Summary {
+	if to, ok := s.of[d]; ok {
+		return to
+	}
+	if d.N() == 0 {
+		return nil
+	}
+	if s.of == nil {
+		s.of = map[*Distribution]*Summary{}
+	}
+	to := new(Summary)
+	s.of[d] = to
+	s.work = append(s.work, summary{d, to})
+	return to
+}
+
+// compute fills the summaries, those of the largest distributions first.
+func (s *summaries) compute(each func(n int, f func(i int))) {
+	slices.SortStableFunc(s.work, func(a, b summary) int { return b.of.entries - a.of.entries })
+	each(len(s.work), func(i int) { *s.work[i].to = s.work[i].of.Summary() })
+}
+
+// sequentially calls f one by one: Run.Each without goroutines.
+func sequentially(n int, f func(i int)) {
+	for i := range n {
+		f(i)
 	}
 }

@@ -8,18 +8,15 @@
 //
 // It computes nothing but what a reader needs to trust the numbers: warnings.
 //
-//	document.go   what every result can do; JSON
-//	run.go        a run: run_json.go and latencies.go, replicas.go, sessions.go,
-//	              scaling.go its parts as JSON; run_text.go and anomalies.go,
-//	              fitness.go, checks.go, findings.go as text; rows.go requests
+//	document.go   the forms that every result has; JSON; the version of the program
+//	run.go        a run: run_json.go, latencies.go, scaling.go as JSON; run_text.go,
+//	              run_measures.go, findings.go as text; rows.go its requests
 //	warnings.go   what a reader of a run must know; scaling_warnings.go of one
 //	              with an autoscaler
-//	execution.go  how a run was carried out
+//	execution.go  how a run was carried out, and why there is no result
 //	compare.go    a comparison: compare_json.go, compare_tables.go,
 //	              compare_text.go and its parts
-//	survey.go     a workload: survey_text.go, survey_plot.go
+//	survey.go     a workload: survey_text.go
 //	model.go      a model: model_text.go
-//	train_*.go    fits of latency models; validate_*.go, prefills.go what they are
-//	              worth
-//	errors.go     why there is no result; version.go which program computed it
+//	train_*.go    fits of latency models; validate_*.go their errors
 package report

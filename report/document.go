@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"runtime/debug"
 
+	"blis/latency"
 	"blis/report/plaintext"
 )
 
@@ -88,3 +90,41 @@ func firstOf(errs ...error) error {
 	}
 	return nil
 }
+
+// Version names the program that computed a result. A result is a function of it, of
+// the configuration and of the seed.
+type Version struct {
+	Commit   string `json:"commit"`   // unknown where the build had no repository, as in go run and tests
+	Modified bool   `json:"modified"` // files differed from the commit
+	Data     string `json:"data"`     // date of the shipped coefficients, models and GPUs
+}
+
+// CurrentVersion returns the version that the build wrote into the binary. In a program of
+// another module the commit is the version of the module blis.
+func CurrentVersion() Version {
+	v := Version{Commit: "unknown", Data: latency.DataDate}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return v
+	}
+	if info.Main.Path != module {
+		for _, m := range info.Deps {
+			if m.Path == module && m.Version != "" && m.Replace == nil {
+				v.Commit = m.Version
+			}
+		}
+		return v
+	}
+	for _, s := range info.Settings {
+		switch s.Key {
+		case "vcs.revision":
+			v.Commit = s.Value
+		case "vcs.modified":
+			v.Modified = s.Value == "true"
+		}
+	}
+	return v
+}
+
+// module is the path of this module.
+const module = "blis"

@@ -1,12 +1,17 @@
 package report
 
 import (
+	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"blis/actors"
+	"blis/engine"
+	"blis/lookahead"
 	"blis/report/plaintext"
 	"blis/setup"
+	"blis/study"
 	"blis/vtime"
 )
 
@@ -66,4 +71,28 @@ func lookaheadText(d vtime.Duration) string {
 		return "none sent"
 	}
 	return d.String()
+}
+
+// ErrorLine returns an error as one line of text. The line of a fault names its place,
+// and says that it is a bug.
+func ErrorLine(err error) string {
+	var (
+		fault    *lookahead.Fault
+		livelock *engine.Livelock
+		run      *study.RunError
+	)
+	if errors.As(err, &run) {
+		return run.Name + ": " + ErrorLine(run.Err)
+	}
+	text := err.Error()
+	switch {
+	case errors.As(err, &fault) && errors.As(err, &livelock):
+		text = fault.Process + " " + livelock.Error()
+	case errors.As(err, &fault):
+		text += "; this is a bug in BLIS: please report it with the output of the same command under BLIS_DEBUG=1"
+	}
+	if _, joined := err.(interface{ Unwrap() []error }); joined {
+		text = strings.ReplaceAll(text, "\n", "; ")
+	}
+	return strings.Join(strings.Fields(text), " ")
 }

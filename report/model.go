@@ -8,9 +8,8 @@ import (
 	"blis/latency"
 )
 
-// Model is what a model costs, and what of it fits on a GPU, before anything is
-// simulated. Bytes and FLOPs are of the whole model, whatever the number of
-// GPUs.
+// Model holds the costs of a model, and its capacity on a GPU, without a simulation.
+// Bytes and FLOPs are of the whole model, for any number of GPUs.
 type Model struct {
 	Model       string   `json:"model"`
 	Source      string   `json:"source"`
@@ -89,7 +88,7 @@ type modelGPU struct {
 	Source string `json:"source"`
 }
 
-// modelCapacity is what an instance of TP GPUs holds.
+// modelCapacity is the capacity of an instance of TP GPUs.
 type modelCapacity struct {
 	TP      int    `json:"tp"`
 	Problem string `json:"problem"` // why the model cannot be split so; "": it can

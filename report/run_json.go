@@ -92,7 +92,7 @@ func newCapacity(l actors.Load) capacity {
 	return capacity{l.Share, l.Capacity, l.MaxSeqs, l.KV, l.Budget}
 }
 
-// cache is what prefix caching did. Shares are of tokens.
+// cache holds the effect of prefix caching. Shares are of tokens.
 type cache struct {
 	HitRate            *float64 `json:"hit_rate"`
 	CachedTokens       int64    `json:"cached_tokens"`
@@ -115,7 +115,7 @@ type measuredWindow struct {
 	Requests int64  `json:"requests"`
 }
 
-// derived is what followed from the configuration before the run.
+// derived holds the values that a plan derived from the configuration.
 type derived struct {
 	Model       string   `json:"model"`
 	Hardware    string   `json:"hardware"`
@@ -212,4 +212,45 @@ func policiesKey(cfg *actors.Config) string {
 	}
 	text, _ := json.Marshal(all) // names and finite numbers: no error
 	return fmt.Sprintf("%016x", xxhash.Sum64(text))
+}
+
+// replicas are the costs and the yield of the instances, also of a constant number of
+// them.
+type replicas struct {
+	Mean                    float64  `json:"mean"`
+	Seconds                 float64  `json:"replica_seconds"`
+	Cost                    *float64 `json:"cost"`
+	ScaleEfficiency         *float64 `json:"scale_efficiency"`
+	BusyShare               *float64 `json:"busy_share"`
+	CompletedPerReplicaHour *float64 `json:"completed_per_replica_hour"`
+	PerMillionInput         *float64 `json:"cost_per_mtok_input"`
+	PerMillionOutput        *float64 `json:"cost_per_mtok_output"`
+	PerMillion              *float64 `json:"cost_per_mtok"`
+}
+
+func newReplicas(r *actors.Result) replicas {
+	run := r.Figures()
+	all := &r.Report.Overall
+	return replicas{
+		run.MeanReplicas, r.ReplicaSeconds(), run.Cost, run.ScaleEfficiency(), run.BusyShare, run.CompletedPerReplicaHour(),
+		run.CostPerMillion(all.CompletedInput), run.CostPerMillion(all.OutputTokens), run.CostPerMillion(all.CompletedInput + all.OutputTokens),
+	}
+}
+
+// sessions counts the sessions of a workload by how they ended.
+type sessions struct {
+	Begun      int64 `json:"begun"`
+	Completed  int64 `json:"completed"`
+	EndedEarly int64 `json:"ended_early"`
+	Unfinished int64 `json:"unfinished"`
+	NotSent    int64 `json:"requests_not_sent"`
+}
+
+// newSessions returns nil for a workload without sessions.
+func newSessions(r *actors.Result) *sessions {
+	if r.Sessions == nil {
+		return nil
+	}
+	s := sessions(*r.Sessions)
+	return &s
 }

@@ -23,8 +23,8 @@ type scaling struct {
 	Instances      []lifetime   `json:"instances"`
 }
 
-// scaleSignal is what the autoscaler goes by and how near it came to asking for
-// more.
+// scaleSignal is the signal of the autoscaler, its threshold for more instances, and
+// its value nearest to that.
 type scaleSignal struct {
 	Name      string   `json:"name"`
 	Threshold float64  `json:"threshold"`

@@ -13,7 +13,7 @@ import (
 // docs/workload.schema.json describes it.
 const workloadSchema = "blis.workload/v1"
 
-// Survey is what a workload yields.
+// Survey describes the requests of a workload.
 type Survey struct {
 	Schema   string   `json:"schema"`
 	Partial  bool     `json:"partial"` // interrupted: about the requests until then

@@ -12,7 +12,7 @@ import (
 	"blis/report/plaintext"
 )
 
-// StepTraining is what a ridge on the periods of steps gave.
+// StepTraining is the result of a ridge regression on the periods of steps.
 type StepTraining struct {
 	*calibrate.StepFit
 	Coefficients *latency.PhysicsSet

@@ -12,7 +12,7 @@ import (
 	"blis/report/plaintext"
 )
 
-// Training is what a fit to measured runs gave.
+// Training is the result of a fit to measured runs.
 type Training struct {
 	*calibrate.Trained
 	LeftOut []string // notes of calibrate.Load: runs that are left out and why, and others

@@ -100,7 +100,7 @@ func writeSummary(out io.Writer, list []calibrate.Summary) {
 	w.Flush()
 }
 
-// throughput is what an overloaded server completed, in words.
+// throughput says in words how many requests an overloaded server completed per second.
 func throughput(t *calibrate.Throughput) string {
 	text := fmt.Sprintf("%.2f completed/s, predicted %.2f", t.Measured, t.Predicted)
 	if t.Measured > 0 {

@@ -3,8 +3,8 @@
 // measures of each, so that thousands fit into memory. The result depends on the
 // runs alone, not on the number of goroutines or on the order in which runs end.
 //
-//	pool.go        Pool: many independent tasks over all cores, in order
-//	runs.go        Run: the tasks are runs, of which values are kept
+//	pool.go        Pool: many independent tasks over all cores, in order; Run: the tasks
+//	               are runs, of which values are kept
 //	measures.go    Measures: the measures of a run
 //	compare.go     Comparison and Plan: several bundles under the same traffic
 //	compare_run.go its runs, and what failed

@@ -10,7 +10,7 @@ import (
 	"blis/workload"
 )
 
-// sample is what the bootstrap keeps of a run: its measured requests.
+// sample holds the measured requests of a run, for the bootstrap.
 type sample struct {
 	requests []observed // in order of arrival
 	figures  *metrics.RunFigures
@@ -134,7 +134,7 @@ type table struct {
 	tenants   []tenantCount // by tenant, then window; nil: there is one
 }
 
-// tenantCount is what a tenant had in a window.
+// tenantCount counts the requests and output tokens of a tenant in a window.
 type tenantCount struct {
 	tenant         workload.Label
 	window         int32
@@ -179,14 +179,14 @@ func (t *table) countTenants(in *span) {
 		tenant workload.Label
 		window int32
 	}
-	place := map[key]int{}
+	index := map[key]int{} // into t.tenants
 	for i := range t.sample.requests {
 		o := &t.sample.requests[i]
 		k := key{o.tenant, int32(in.of(o.arrival))}
-		at, ok := place[k]
+		at, ok := index[k]
 		if !ok {
 			at = len(t.tenants)
-			place[k] = at
+			index[k] = at
 			t.tenants = append(t.tenants, tenantCount{tenant: k.tenant, window: k.window})
 		}
 		t.tenants[at].requests++

@@ -14,14 +14,14 @@ import (
 // a Writer checks.
 func AppendJSON(b []byte, r Record) []byte { return r.appendJSON(b) }
 
-// integer is what prints as a whole number.
+// integer is the types that are printed as whole numbers.
 type integer interface {
 	~int | ~int32 | ~int64
 }
 
 func appendWhole[T integer](b []byte, v T) []byte { return appendInt(b, int64(v)) }
 
-// appendOptional is *p, or null.
+// appendOptional appends *p, or null.
 func appendOptional[T any](b []byte, p *T, one func([]byte, T) []byte) []byte {
 	if p == nil {
 		return append(b, "null"...)

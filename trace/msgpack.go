@@ -19,7 +19,7 @@ func encode(e *msgpack.Encoder, r Record) error {
 	return encodeStruct(e, reflect.ValueOf(r).Elem(), r.Kind())
 }
 
-// encodeStruct writes a struct; kind is that of a record, or empty.
+// encodeStruct writes a struct; kind is the kind of a record, empty for other structs.
 func encodeStruct(e *msgpack.Encoder, v reflect.Value, kind string) error {
 	fields := fieldsOf(v.Type())
 	err := e.EncodeMapLen(len(fields))

@@ -43,8 +43,8 @@ func NewReader(from io.Reader, form Form, name string) *Reader {
 	return r
 }
 
-// Open returns a Reader of a trace of either form, which its first byte tells. A
-// trace may be packed with gzip; JSON Lines may be what textio.Open reads. from is
+// Open returns a Reader of a trace of either form; the first byte of the trace decides
+// which. A trace may be packed with gzip; JSON Lines may be what textio.Open reads. from is
 // read once and from its start, so it may be a pipe. name is the name of the file,
 // for errors.
 func Open(from io.Reader, name string) (*Reader, error) {
@@ -142,7 +142,7 @@ func shortGzip(err error) error {
 	return err
 }
 
-// check is what must hold between records.
+// check returns an error if a record contradicts the ones before it.
 func (r *Reader) check(record Record) error {
 	h, isHeader := record.(*Header)
 	switch {

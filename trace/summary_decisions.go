@@ -18,7 +18,7 @@ const (
 // verdict is a decision or an end with its reason.
 type verdict struct{ what, reason string }
 
-// decided is what a Summary keeps of decisions.
+// decided holds the decisions of a Summary, summed up.
 type decided struct {
 	admissions          table[verdict, counted]
 	delays              span
@@ -40,7 +40,7 @@ func newDecided() decided {
 	}
 }
 
-// flight is what a Summary keeps of a request until its outcome.
+// flight holds the decisions on one request until its outcome.
 type flight struct {
 	delays, routings int32
 	last             decision // the routing that counts

@@ -323,7 +323,7 @@ func share(part, of int64) *float64 {
 	return pointer(float64(part) / float64(of))
 }
 
-// patternFacts are the course of time, classes and tenants. regrets are those of
+// patternFacts returns the facts by time, class and tenant. regrets are the regrets of
 // all decisions.
 func (s *Summary) patternFacts(regrets *regrets) PatternFacts {
 	f := PatternFacts{Bins: []Bin{}, Streaks: []Streak{}}

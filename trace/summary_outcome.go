@@ -10,7 +10,7 @@ import (
 // completed is the state of a request that got all of its output.
 var completed = metrics.Completed.String()
 
-// ended is what a Summary keeps of outcomes, and of what happened before them.
+// ended holds the outcomes of a Summary, summed up, with the decisions before them.
 type ended struct {
 	ends        table[verdict, counted]
 	missed, met traits

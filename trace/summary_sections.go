@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// sections are the sections of the text in the order of the strategy. How much of
-// each there is depends on whether it is what the strategy is about.
+// sections returns the sections of the text in the order of the strategy. Sections that
+// the strategy is about are longer.
 func (r *Report) sections() []section {
 	head := []section{r.about(), r.outcomesText()}
 	switch r.Strategy {
@@ -275,7 +275,7 @@ func (r *Report) timeText(rows int) section {
 	return p
 }
 
-// text is what happened in a bin; empty for nothing.
+// text says in words what happened in a bin; it is empty if nothing did.
 func (b *Bin) text() string {
 	asked := some(b.Asked, "%s arrived")
 	if b.Burst {

@@ -189,7 +189,7 @@ func (r *Report) worstText(most int) section {
 	return p
 }
 
-// text is what was decided, what came of it, and what else could have been.
+// text says in words what was decided, the outcome, and the alternatives.
 func (d *Decision) text(p *section, n int) {
 	score := ""
 	if d.Score != nil && d.Best != nil {

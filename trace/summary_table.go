@@ -85,8 +85,7 @@ func (a average) plus(b average) average {
 	}
 }
 
-// shareOf is what part of the sum behind all is behind a; NaN never: 0 when
-// all is 0.
+// shareOf returns the sum of a divided by the sum of all; 0 if that is 0.
 func (a average) shareOf(all average) float64 {
 	if all.mean == 0 || a.n == 0 {
 		return 0

@@ -3,7 +3,6 @@
 // they have the same limits and the same errors.
 //
 //	read.go     Read: limits, and text that is refused before the parser sees it
-//	nesting.go  how deep tokens are nested
 //	aliases.go  how many values aliases make of a text
 //	convert.go  nodes of the parser as a Node
 //	node.go     Node: a value with its line

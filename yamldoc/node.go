@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Kind is what a Node is.
+// Kind is the kind of a Node.
 type Kind uint8
 
 // The kinds of nodes.
