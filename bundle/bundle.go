@@ -188,12 +188,18 @@ func (f *field) get(b *Bundle) string {
 
 // findSection returns the section of that name, or the problem that there is none.
 func findSection(name string) (s *section, problem string) {
-	list := sections()
-	names := make([]string, len(list))
+	list := fixedSections
+	if name == observability {
+		list = sections()
+	}
 	for i := range list {
-		if names[i] = list[i].name; names[i] == name {
+		if list[i].name == name {
 			return &list[i], ""
 		}
+	}
+	var names []string
+	for i := range list {
+		names = append(names, list[i].name)
 	}
 	return nil, unknownName("section", name, names)
 }

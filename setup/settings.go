@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // Setting is one setting of a configuration.
@@ -44,15 +45,21 @@ func eachSetting(v reflect.Value, outer []int, yield func(Setting) bool) bool {
 // NotDefault yields the settings that are not at their defaults.
 func (c *Config) NotDefault() iter.Seq[Setting] {
 	return func(yield func(Setting) bool) {
-		defaults := DefaultConfig()
-		others := reflect.ValueOf(&defaults).Elem()
 		for s := range c.Settings() {
-			if !reflect.DeepEqual(s.Value.Interface(), others.FieldByIndex(s.Index).Interface()) && !yield(s) {
+			if !s.isDefault() && !yield(s) {
 				return
 			}
 		}
 	}
 }
+
+// isDefault reports whether the setting is at its default.
+func (s *Setting) isDefault() bool {
+	return reflect.DeepEqual(s.Value.Interface(), defaults().FieldByIndex(s.Index).Interface())
+}
+
+// defaults is DefaultConfig, to compare with.
+var defaults = sync.OnceValue(func() reflect.Value { return reflect.ValueOf(DefaultConfig()) })
 
 // DefaultConfig returns the configuration of `blis run` without flags: four
 // instances of Llama-3.1-8B on H100 under 1,000 generated requests.

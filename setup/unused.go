@@ -37,8 +37,8 @@ func (p *resolver) noteUnused() error {
 // noteIfSet notes the ones among settings that are not at their defaults.
 func (p *Plan) noteIfSet(settings []string, because string) {
 	var list []string
-	for s := range p.Config.NotDefault() {
-		if slices.Contains(settings, s.Name) {
+	for s := range p.Config.Settings() {
+		if slices.Contains(settings, s.Name) && !s.isDefault() {
 			list = append(list, s.Name)
 		}
 	}
