@@ -20,8 +20,8 @@ type rawStep struct {
 	line  int
 }
 
-// take takes the steps that a span tells of: by its events, or as a span of its
-// own that is called like one of them. It reports whether there were any.
+// take adds the steps of a span: those of its events, or the span itself if it has the
+// name of such an event. It reports whether there were any.
 func (e *stepEvents) take(s *span, trace *Trace) bool {
 	found := e.one(s.Name, s.self())
 	others := 0
@@ -57,7 +57,7 @@ func (e *stepEvents) one(name string, p part) bool {
 	return true
 }
 
-// summary is the step that a step.BATCH_SUMMARY tells of.
+// summary returns the step of a step.BATCH_SUMMARY.
 func summary(p part) rawStep {
 	const tokens = 1 << 40
 	count := func(k int) int64 { return p.needed(stepColumns[k], tokens) }
@@ -90,10 +90,10 @@ func (s *Step) idle() bool {
 	return s.PrefillRequests == 0 && s.DecodeRequests == 0 && s.PrefillTokens == 0 && s.DecodeTokens == 0 && s.ScheduledTokens == 0
 }
 
-// snapshots are the requests of one step, summed.
+// snapshots holds the sums over the requests of one step.
 type snapshots struct {
 	step Step  // counts and sums by the tokens of requests
-	rows int64 // requests that were scheduled tokens
+	rows int64 // requests with scheduled tokens
 }
 
 // add sums one step.REQUEST_SNAPSHOT.
@@ -127,7 +127,7 @@ func (n *snapshots) add(p part) {
 	}
 }
 
-// list are the steps, by number, with their periods and sums.
+// list returns the steps in order of number, with their periods and sums.
 func (e *stepEvents) list(name string, trace *Trace) ([]Step, error) {
 	slices.SortStableFunc(e.steps, func(a, b rawStep) int { return cmp.Compare(a.ID, b.ID) })
 	var out []Step

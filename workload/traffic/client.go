@@ -90,7 +90,7 @@ func (c *client) nameGroups() {
 	}
 }
 
-// next is the client's next arrival.
+// next returns the client's next arrival.
 func (c *client) next() (at vtime.Time, more bool, err error) {
 	switch {
 	case c.config.Stages != nil:
@@ -140,7 +140,7 @@ func (c *client) choose(u float64) *Kind {
 	return &c.config.Kinds[i]
 }
 
-// single is the kind of clients that name none.
+// single is the kind of a client without kinds: single requests.
 var single = Kind{Share: 1}
 
 // prefix draws the shared content of a session or single request, if it has
@@ -179,7 +179,7 @@ func (c *client) outputs(own *draw.Length) *draw.Length {
 	return &c.config.Output
 }
 
-// single fills r with a request that nothing follows.
+// single fills r with a single request, which is not part of a session.
 func (c *client) single(s *Source, k *Kind, e entry, r *workload.Request) {
 	prefix, shared := c.prefix(&c.prefixes)
 	input := c.prompt(c.inputs(k.Input), &c.input)
@@ -198,7 +198,7 @@ func (s *Source) begin(r *workload.Request, prefix workload.Span, shared bool) {
 	}
 }
 
-// fill writes what all requests of the client have.
+// fill sets the fields that are alike in all requests of the client.
 func (c *client) fill(r *workload.Request, at vtime.Time, input, output int32) {
 	*r = workload.NewRequest(at, input, output)
 	r.Source = c.source
@@ -251,12 +251,12 @@ func content(hash, i, j uint64) workload.ContentID {
 	return workload.ContentID(xxhash.Sum64(words[:]) | 1<<63)
 }
 
-// burstSize is what makes prompts in a burst longer.
+// burstSize is the state for BurstSize, which makes prompts in a burst longer.
 type burstSize struct {
 	bursts draw.Bursts
 	before vtime.Time // the last arrival; vtime.Never: there was none
-	in     bool       // the present one is in a burst …
-	share  float64    // … as this part of all are
+	in     bool       // the present arrival is in a burst
+	share  float64    // of all arrivals that are in a burst
 }
 
 // noteArrival takes note of the client's next arrival.
@@ -268,10 +268,10 @@ func (c *client) noteArrival(at vtime.Time) {
 	b.before = at
 }
 
-// prompt draws the input of what an arrival begins with. With BurstSize there are
-// two draws, of which a burst has the longer one and other times the shorter one,
-// with a chance each: as many draws are made longer as shorter, so that lengths all
-// together are distributed as single draws are.
+// prompt draws the input of the first request of an arrival. With BurstSize there are
+// two draws. With some probability the request gets the longer one in a burst, and
+// the shorter one outside. As many requests get longer as get shorter, so all lengths
+// together have the distribution of single draws.
 func (c *client) prompt(l *draw.Length, v *draw.Variates) int32 {
 	n := l.Sample(v)
 	if c.config.BurstSize == 0 {
