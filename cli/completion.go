@@ -10,6 +10,7 @@ import (
 
 	"blis/latency"
 	"blis/policy"
+	"blis/setup"
 	"blis/study"
 	"blis/trace"
 	"blis/workload/spec"
@@ -213,11 +214,7 @@ func flagValues(f *kong.Flag) []string {
 		}
 		return list
 	case "workload":
-		list := []string{distributionWorkload, tracesWorkload}
-		for i := range presets {
-			list = append(list, presets[i].name)
-		}
-		return list
+		return setup.WorkloadNames()
 	case "trace-format":
 		return traces.Formats()
 	case "coefficients":

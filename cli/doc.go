@@ -12,8 +12,7 @@
 //	             progress.go what they show meanwhile; errors.go exit codes and
 //	             errors as JSON
 //	settings.go  the flags of run, verify and compare; config.go files and environment;
-//	             preset.go what --workload stands for; bundle.go what all of
-//	             them say of policies
+//	             bundle.go what all of them say of policies
 //	run.go       blis run; output.go the files it writes,
 //	             output_destination.go under which names
 //	trace.go     blis trace summarize, and the decision trace of run

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
@@ -9,23 +8,20 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"blis/actors"
+	"blis/setup"
 )
 
-// A preset is the lengths of eight flags, and docs/workloads.md lists them.
-func TestPresetsAreLengths(t *testing.T) {
-	docs := read(t, "../docs/workloads.md")
-	for _, p := range presets {
-		got, _ := parsed(t, "--workload", p.name, "--rate", "3")
+// A workload's lengths are those of setup; distribution is what the flags say.
+func TestWorkloadsAreLengths(t *testing.T) {
+	for _, name := range setup.WorkloadNames()[2:] {
+		got, _ := parsed(t, "--workload", name, "--rate", "3")
 		want := actors.DefaultConfig()
 		want.Rate = 3
-		want.PromptTokens, want.PromptTokensStdev, want.PromptTokensMin, want.PromptTokensMax = p.prompt, p.promptStdev, p.promptMin, p.promptMax
-		want.OutputTokens, want.OutputTokensStdev, want.OutputTokensMin, want.OutputTokensMax = p.output, p.outputStdev, p.outputMin, p.outputMax
-		if d := cmp.Diff(want, got, cmpopts.IgnoreFields(actors.Config{}, "Custom")); d != "" {
-			t.Errorf("%s: %s", p.name, d)
+		if err := want.UseWorkload(name, func(string) bool { return false }); err != nil {
+			t.Fatal(err)
 		}
-		line := fmt.Sprintf("\n| `%s` | %v ± %v in [%d, %d] | %v ± %v in [%d, %d] |\n", p.name, p.prompt, p.promptStdev, p.promptMin, p.promptMax, p.output, p.outputStdev, p.outputMin, p.outputMax)
-		if !strings.Contains(docs, line) {
-			t.Errorf("docs/workloads.md has no line %s", strings.TrimSpace(line))
+		if d := cmp.Diff(want, got, cmpopts.IgnoreFields(actors.Config{}, "Custom")); d != "" || got.PromptTokens == actors.DefaultConfig().PromptTokens {
+			t.Errorf("%s: %v prompt tokens: %s", name, got.PromptTokens, d)
 		}
 	}
 	usual, _ := parsed(t, "--workload", "distribution", "--prompt-tokens", "9")

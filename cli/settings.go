@@ -10,6 +10,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"blis/actors"
+	"blis/setup"
 )
 
 // settings are the flags that run, verify and compare share: the settings of a run,
@@ -80,4 +81,21 @@ func decodePath(ctx *kong.DecodeContext, target reflect.Value) error {
 	}
 	target.SetString(path)
 	return nil
+}
+
+// takeWorkload notes whether a seed was given, and carries out --workload.
+// Lengths that were given at the same origin, or at a higher one, win over those of
+// the workload.
+func (s *settings) takeWorkload(command *kong.Context, l *settingSources) error {
+	s.takeSeed(command)
+	if s.WorkloadKind == "" {
+		return nil
+	}
+	given := map[string]setup.Origin{}
+	for _, p := range command.Path {
+		if p.Flag != nil {
+			given[p.Flag.Name] = max(given[p.Flag.Name], l.origin(p))
+		}
+	}
+	return s.UseWorkload(s.WorkloadKind, func(setting string) bool { return given[setting] >= given["workload"] })
 }

@@ -17,6 +17,7 @@
 //	                 a run, and requests that the user routes
 //	scaling.go       whether and between which bounds instances come and go, and how
 //	                 long that takes
-//	workload.go      generated requests; specification.go, trace.go other workloads
+//	workload.go      generated requests, preset.go lengths with a name;
+//	                 specification.go, trace.go other workloads
 //	unused.go        settings that have no effect because of others
 package setup

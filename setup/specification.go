@@ -21,7 +21,7 @@ func (p *resolver) openSpec() (err error) {
 	if c.Custom.Source != nil {
 		return nil
 	}
-	if err := c.checkOneWorkload(); err != nil {
+	if err := checkOneWorkload(c); err != nil {
 		return err
 	}
 	switch {
@@ -75,7 +75,7 @@ func (c *Config) specFlag() string {
 }
 
 // checkOneWorkload refuses a workload that is given in two ways.
-func (c *Config) checkOneWorkload() error {
+func checkOneWorkload(c *Config) error {
 	var given []string
 	for _, way := range []struct {
 		set  bool

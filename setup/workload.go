@@ -49,7 +49,7 @@ func (p *resolver) resolveWorkload() error {
 	}
 	p.Source = source
 	p.warnOfTimeout("timeout", c.Timeout)
-	p.Summary.Workload = fmt.Sprintf("%d requests, %s, %s tokens in, %s out", c.NumRequests, c.arrivalText(),
+	p.Summary.Workload = fmt.Sprintf("%d requests, %s, %s tokens in, %s out", c.NumRequests, arrivalText(c),
 		lengths(c.PromptTokens, c.PromptTokensStdev), lengths(c.OutputTokens, c.OutputTokensStdev))
 	if c.PrefixTokens > 0 {
 		p.Summary.Workload += fmt.Sprintf(", %d shared prefix tokens", c.PrefixTokens)
@@ -103,7 +103,7 @@ func (p *resolver) estimate(input, output float64) {
 }
 
 // arrivalText says how requests arrive.
-func (c *Config) arrivalText() string {
+func arrivalText(c *Config) string {
 	switch {
 	case c.Concurrency == 0:
 		return fmt.Sprintf("%s at %s/s", c.Arrival, strconv.FormatFloat(c.Rate, 'g', -1, 64))
