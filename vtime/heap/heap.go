@@ -7,7 +7,28 @@ type Ordered[T any] interface {
 	Before(*T) bool
 }
 
-// Push adds x to h.
+// Init makes a heap of the elements of h, in place.
+func Init[T any, P Ordered[T]](h []T) {
+	for i := len(h)/2 - 1; i >= 0; i-- {
+		for at := i; ; {
+			c := 2*at + 1
+			if c >= len(h) {
+				break
+			}
+			if c+1 < len(h) && P(&h[c+1]).Before(&h[c]) {
+				c++
+			}
+			if !P(&h[c]).Before(&h[at]) {
+				break
+			}
+			h[at], h[c] = h[c], h[at]
+			at = c
+		}
+	}
+}
+
+// Push adds x to h. It writes two places behind the end of h: a caller must not read
+// there what it pushes next.
 func Push[T any, P Ordered[T]](h []T, x T) []T {
 	// The second copy is what is compared: where x goes is known at the end, and
 	// the address of a variable would make it an allocation.

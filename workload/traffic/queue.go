@@ -1,6 +1,8 @@
 package traffic
 
 import (
+	"slices"
+
 	"blis/vtime"
 	"blis/vtime/heap"
 	"blis/workload"
@@ -46,13 +48,8 @@ func (q *queue) pop() entry {
 
 // forget removes the entries of a session, except steps for which keep is true.
 func (q *queue) forget(slot int32, keep func(step int) bool) {
-	kept := q.heap
-	q.heap = q.heap[:0]
-	for _, e := range kept {
-		if e.slot != slot || keep(e.step()) {
-			q.push(e) // no later than where it was read
-		}
-	}
+	q.heap = slices.DeleteFunc(q.heap, func(e entry) bool { return e.slot == slot && !keep(e.step()) })
+	heap.Init(q.heap)
 }
 
 // replaceFirst replaces the first entry by e.
