@@ -34,7 +34,11 @@ func makePolicies(p *setup.Plan) (q policies, err error) {
 	if q.routing, err = policy.NewRouting(p.Pool.Routing.Type, p.Pool.Routing.Params, env); err != nil {
 		return q, p.Locate(err)
 	}
-	if q.autoscale, err = policy.NewAutoscale(b.Autoscale.Type, b.Autoscale.Params, env); err != nil {
+	scaling := b.Autoscale.Selection // none, where nothing scales
+	if p.Pool.Scaling != nil {
+		scaling = p.Pool.Scaling.Policy
+	}
+	if q.autoscale, err = policy.NewAutoscale(scaling.Type, scaling.Params, env); err != nil {
 		return q, p.Locate(err)
 	}
 	if q.trigger, err = policy.ParseTrigger(p.Config.AutoscaleTrigger); err != nil {

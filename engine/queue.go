@@ -73,6 +73,7 @@ type ordered struct {
 	queue   *waitQueue
 }
 
+// Before implements heap.Ordered.
 func (x *ordered) Before(y *ordered) bool {
 	return x.queue.scheduler.Less(&x.waiting, &y.waiting, x.queue.ctx)
 }

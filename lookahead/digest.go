@@ -90,7 +90,7 @@ func (d *digest) sum() uint64 {
 
 // message adds the message with head m, whose fields are in b, and returns where
 // it ends. It runs for every field of every message, so it reserves room for all its
-// words at once and reads integers below 128, which most fields are, by itself.
+// words at once, and reads the short forms of integers without a call of readScalar.
 func (d *digest) message(b []byte, m *message) (int, error) {
 	d.messages++
 	const head = 4

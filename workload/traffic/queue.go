@@ -22,6 +22,7 @@ const noSlot = -1
 func (e *entry) client() int { return int(e.source - workload.FirstSource) }
 func (e *entry) step() int   { return int(e.index & (maxSteps - 1)) }
 
+// Before implements heap.Ordered.
 func (e *entry) Before(o *entry) bool {
 	if e.at != o.at {
 		return e.at < o.at
