@@ -13,42 +13,84 @@ type Summary struct {
 	Metric    Metric  `json:"metric"`
 	Statistic string  `json:"statistic"`
 	Runs      int     `json:"runs"`
+	Models    int     `json:"models"`     // that the runs are of
 	Median    float64 `json:"median_ape"` // of the absolute relative errors
 	Mean      float64 `json:"mean_ape"`   // MAPE
 	Worst     float64 `json:"worst_ape"`
 	Bias      float64 `json:"bias"` // mean of the signed relative errors
+
+	// Means over models of the mean of the runs of a model: a model with many runs
+	// counts once.
+	ModelMean float64 `json:"model_mean_ape"`
+	ModelBias float64 `json:"model_bias"`
+
+	WorstError float64 `json:"worst_error"` // the error behind Worst, with its sign
+}
+
+// judgedRun is the comparison of a run, with the name of its model.
+type judgedRun struct {
+	model string
+	*Comparison
 }
 
 // Summarise returns the errors over all evaluations, by metric, then statistic.
 func Summarise(evaluations []Evaluation) []Summary {
-	var comparisons []*Comparison
+	var list []judgedRun
 	for i := range evaluations {
-		comparisons = append(comparisons, &evaluations[i].Comparison)
+		e := &evaluations[i]
+		list = append(list, judgedRun{e.Sample.model(), &e.Comparison})
 	}
-	return summarise(comparisons)
+	return summarise(list)
 }
 
-func summarise(comparisons []*Comparison) []Summary {
+func summarise(runs []judgedRun) []Summary {
 	var list []Summary
 	for _, m := range Metrics {
 		for _, statistic := range Statistics {
-			var errors []float64
-			bias := 0.0
-			for _, c := range comparisons {
-				if s := c.score(m, statistic); s != nil {
-					errors = append(errors, math.Abs(s.Error()))
-					bias += s.Error()
+			var models []string
+			var signed [][]float64 // errors of the runs, by model
+			for _, r := range runs {
+				s := r.score(m, statistic)
+				if s == nil {
+					continue
 				}
+				i := slices.Index(models, r.model)
+				if i < 0 {
+					i, models, signed = len(models), append(models, r.model), append(signed, nil)
+				}
+				signed[i] = append(signed[i], s.Error())
 			}
-			if len(errors) == 0 {
-				continue
+			if models != nil {
+				list = append(list, summaryOf(m, statistic, signed))
 			}
-			slices.Sort(errors)
-			mean, _ := stats.Mean(errors) // fails for an empty list only
-			list = append(list, Summary{m, statistic, len(errors), percentile(errors, 50), mean, errors[len(errors)-1], bias / float64(len(errors))})
 		}
 	}
 	return list
+}
+
+// summaryOf summarises the signed errors of runs, by model.
+func summaryOf(m Metric, statistic string, byModel [][]float64) Summary {
+	s := Summary{Metric: m, Statistic: statistic, Models: len(byModel)}
+	var all []float64
+	bias := 0.0 // of the runs
+	for _, signed := range byModel {
+		size, sum := 0.0, 0.0 // of the runs of this model
+		for _, e := range signed {
+			size, sum = size+math.Abs(e), sum+e
+			all = append(all, math.Abs(e))
+			if math.Abs(e) > s.Worst {
+				s.Worst, s.WorstError = math.Abs(e), e
+			}
+		}
+		bias += sum
+		s.ModelMean, s.ModelBias = s.ModelMean+size/float64(len(signed)), s.ModelBias+sum/float64(len(signed))
+	}
+	slices.Sort(all)
+	s.Runs, s.Median, s.Bias = len(all), percentile(all, 50), bias/float64(len(all))
+	s.Mean, _ = stats.Mean(all) // fails for an empty list only
+	models := float64(len(byModel))
+	s.ModelMean, s.ModelBias = s.ModelMean/models, s.ModelBias/models
+	return s
 }
 
 // score returns one statistic of one metric, nil if there is none.

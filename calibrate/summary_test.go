@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"blis/calibrate/measured"
 )
 
 // scored is a comparison of means alone.
@@ -15,7 +17,8 @@ func scored(m Metric, measured, predicted float64) Comparison {
 func TestSummaries(t *testing.T) {
 	a, b, c := scored(TTFT, 10, 11), scored(TTFT, 10, 8), scored(TTFT, 100, 130)
 	b.Scores = append(b.Scores, Score{E2E, "p99", 50, 40})
-	list := summarise([]*Comparison{&a, &b, &c, {}})
+	// Two runs of one model with +10 and −20 %, one of another with +30 %.
+	list := summarise([]judgedRun{{"small", &a}, {"small", &b}, {"large", &c}, {"large", &Comparison{}}})
 	if len(list) != 2 {
 		t.Fatalf("%+v", list)
 	}
@@ -23,14 +26,18 @@ func TestSummaries(t *testing.T) {
 	if s := list[0]; s.Metric != TTFT || s.Statistic != "mean" || s.Runs != 3 || !near(s.Median, 0.2) || !near(s.Mean, 0.2) || !near(s.Worst, 0.3) || !near(s.Bias, 0.2/3) {
 		t.Errorf("%+v", s)
 	}
-	if s := list[1]; s != (Summary{E2E, "p99", 1, s.Median, s.Median, s.Median, -s.Median}) || !near(s.Median, 0.2) {
+	if s := list[0]; s.Models != 2 || !near(s.ModelMean, (0.15+0.3)/2) || !near(s.ModelBias, (-0.05+0.3)/2) || !near(s.WorstError, 0.3) {
+		t.Errorf("by model: %+v", s)
+	}
+	if s := list[1]; s != (Summary{E2E, "p99", 1, 1, s.Median, s.Median, s.Median, -s.Median, s.Median, -s.Median, -s.Median}) || !near(s.Median, 0.2) {
 		t.Errorf("%+v", s)
 	}
 	if list := summarise(nil); list != nil {
 		t.Errorf("%+v", list)
 	}
-	judged := Summarise([]Evaluation{{Comparison: a}, {Comparison: c}})
-	if s := judged[0]; len(judged) != 1 || s.Runs != 2 || !near(s.Median, 0.2) {
+	of := func(model string) *Sample { return &Sample{Run: &measured.Run{Model: model}} }
+	judged := Summarise([]Evaluation{{Sample: of("small"), Comparison: a}, {Sample: of("large"), Comparison: c}})
+	if s := judged[0]; len(judged) != 1 || s.Runs != 2 || s.Models != 2 || !near(s.Median, 0.2) {
 		t.Errorf("%+v", judged)
 	}
 }

@@ -160,15 +160,8 @@ func (t *Trained) coefficientSet(samples []*Sample, prefills []Prefill, o TrainO
 	}
 	training.Engine = strings.Join(engines, ", ")
 	set := &latency.PhysicsSet{Name: o.Name, TrainedOn: training, Notes: o.Notes, Alpha: t.Fit.Alpha, Beta: t.Fit.Beta}
-	for _, h := range t.HeldOut {
-		for _, s := range Summarise(h.Evaluations) {
-			if s.Statistic == "mean" || s.Statistic == "p99" {
-				set.Errors = append(set.Errors, latency.HeldOutError{
-					HeldOut: h.By.Label(), Metric: string(s.Metric), Statistic: s.Statistic,
-					MedianAPEPercent: round(100*s.Median, 2), Runs: s.Runs,
-				})
-			}
-		}
+	for i := range t.HeldOut {
+		set.Errors = append(set.Errors, t.HeldOut[i].errors()...)
 	}
 	return set
 }

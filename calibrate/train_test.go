@@ -83,7 +83,9 @@ func TestTrainMakesACoefficientFile(t *testing.T) {
 				continue
 			}
 			e := set.Errors[k]
-			if k++; e.HeldOut != h.By.Label() || e.Metric != string(s.Metric) || e.Statistic != s.Statistic || e.Runs != s.Runs || math.Abs(e.MedianAPEPercent-100*s.Median) > 0.005+1e-9 {
+			if k++; e.HeldOut != h.By.Label() || e.Metric != string(s.Metric) || e.Statistic != s.Statistic || e.Runs != s.Runs || math.Abs(e.MedianAPEPercent-100*s.Median) > 0.005+1e-9 ||
+				e.Models != s.Models || math.Abs(e.MeanAPEPercent-100*s.Mean) > 0.005+1e-9 || math.Abs(e.ModelMeanAPEPercent-100*s.ModelMean) > 0.005+1e-9 ||
+				math.Abs(e.BiasPercent-100*s.ModelBias) > 0.005+1e-9 || math.Abs(e.WorstPercent-100*s.WorstError) > 0.005+1e-9 {
 				t.Errorf("error %d is %+v, want that of %+v", k-1, e, s)
 			}
 		}

@@ -155,11 +155,12 @@ func (v *Validation) ColdTTFT() (share float64, known bool) {
 
 // summarise computes Summary, Cold and Rankings from Runs.
 func (v *Validation) summarise() {
-	var all, cold []*Comparison
+	var all, cold []judgedRun
 	for i := range v.Runs {
 		if r := &v.Runs[i]; r.Missing == "" && !r.Overloaded {
-			all = append(all, &r.All)
-			cold = append(cold, &r.Cold)
+			model := r.Sample.model()
+			all = append(all, judgedRun{model, &r.All})
+			cold = append(cold, judgedRun{model, &r.Cold})
 		}
 	}
 	v.Summary, v.Cold, v.Rankings = summarise(all), summarise(cold), rankings(v.Runs)

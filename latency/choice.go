@@ -50,15 +50,6 @@ func FindPhysicsSet(name string) (*PhysicsSet, error) {
 	return nil, &Unknown{Kind: "coefficient set", Name: name, Nearest: nearest(name, known, 3), Remedy: "or give a file that blis train wrote"}
 }
 
-// Hold-outs, as blis train writes them: their errors are those for another load of a
-// measured model, for a model that was not measured, and for the same load a little
-// later.
-const (
-	HeldOutWorkload = "leave-one-workload-out"
-	HeldOutModel    = "leave-one-model-out"
-	HeldOutTail     = "last part of each run"
-)
-
 // Stated is the stated error of a latency model: medians over runs of the absolute
 // errors of means, in percent.
 type Stated struct {

@@ -19,8 +19,7 @@ func (s *PhysicsSet) Format() []byte {
 		line("errors: # on data that the fit had not seen, of the runs predicted")
 	}
 	for _, e := range s.Errors {
-		line("  - {held_out: %s, metric: %s, statistic: %s, median_ape_percent: %s, runs: %d}",
-			quote(e.HeldOut), e.Metric, e.Statistic, number(e.MedianAPEPercent), e.Runs)
+		line("  - %s", e.format())
 	}
 	if len(s.Notes) > 0 {
 		line("notes:")

@@ -58,21 +58,6 @@ type Training struct {
 	Method  string   `yaml:"method" json:"method"`   // "ridge", …
 }
 
-// HeldOutError is an error of predictions on data that were held out of the fit.
-type HeldOutError struct {
-	HeldOut          string  `yaml:"held_out" json:"held_out"`                     // what was held out, such as HeldOutWorkload
-	Metric           string  `yaml:"metric" json:"metric"`                         // one of errorMetrics
-	Statistic        string  `yaml:"statistic" json:"statistic"`                   // one of errorStatistics, over the requests of a run
-	MedianAPEPercent float64 `yaml:"median_ape_percent" json:"median_ape_percent"` // over the runs, of |predicted − measured|/measured
-	Runs             int     `yaml:"runs" json:"runs"`
-}
-
-// errorMetrics and errorStatistics are the legal values of HeldOutError.
-var (
-	errorMetrics    = []string{"ttft", "tpot", "itl", "e2e", "step", "throughput"}
-	errorStatistics = []string{"mean", "p50", "p90", "p95", "p99"}
-)
-
 // setFile is a PhysicsSet in the form of a file. A nil pointer is a missing
 // value.
 type setFile struct {
@@ -199,14 +184,6 @@ func (t *Training) checkDates(p *problems) {
 	if len(t.Dates) == 2 && t.Dates[0] > t.Dates[1] {
 		p.add("trained_on.dates", "end before they begin")
 	}
-}
-
-func (e *HeldOutError) check(p *problems, prefix string) {
-	p.line(prefix+"held_out", e.HeldOut)
-	p.oneOf(prefix+"metric", e.Metric, errorMetrics)
-	p.oneOf(prefix+"statistic", e.Statistic, errorStatistics)
-	p.notNegative(prefix+"median_ape_percent", e.MedianAPEPercent)
-	p.between(prefix+"runs", int64(e.Runs), 1, 1<<30)
 }
 
 // maxLine is far beyond what a line of a report can show.

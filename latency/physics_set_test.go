@@ -34,7 +34,7 @@ trained_on:
   method: ridge
 errors:
   - {held_out: leave-one-workload-out, metric: ttft, statistic: mean, median_ape_percent: 12.5, runs: 16}
-  - {held_out: leave-one-workload-out, metric: e2e, statistic: p99, median_ape_percent: 20, runs: 16}
+  - {held_out: leave-one-workload-out, metric: e2e, statistic: p99, gpu: H100, tp: 4, median_ape_percent: 20, mean_ape_percent: 25, model_mean_ape_percent: 30, bias_percent: -10.5, worst_percent: -41, models: 3, runs: 16}
 notes: [α from requests that met an idle engine]
 alpha: [0, 0, 0.5, 4.4e-3, 0, 0, 0, 0, 0, 0, 0]
 beta: [1.6, 1.8, 1.3, 1.2, 1.4, 0, 0, 0, 1, 0, 0, 0, 0, 0, -0.0001, 0.002]
@@ -57,10 +57,13 @@ func TestParsePhysicsSet(t *testing.T) {
 			BatchedTokensMin: 2048, BatchedTokensMax: 8192, Engine: "vLLM 0.15.1", AsyncScheduling: true, ChunkedPrefill: true,
 			Dates: []string{"2026-01-10", "2026-01-12"}, Data: "reference/measured, 64 stages", Samples: 52000, Lambda: 0.1, Gamma: 0.3, Method: "ridge",
 		},
-		Errors: []HeldOutError{{"leave-one-workload-out", "ttft", "mean", 12.5, 16}, {"leave-one-workload-out", "e2e", "p99", 20, 16}},
-		Notes:  []string{"α from requests that met an idle engine"},
-		Alpha:  AlphaVector{2: 0.5, 3: 0.0044},
-		Beta:   BetaVector{1.6, 1.8, 1.3, 1.2, 1.4, 8: 1, 14: -0.0001, 15: 0.002},
+		Errors: []HeldOutError{
+			{HeldOut: "leave-one-workload-out", Metric: "ttft", Statistic: "mean", MedianAPEPercent: 12.5, Runs: 16}, // as files of before have it
+			{"leave-one-workload-out", "e2e", "p99", "H100", 4, 16, 3, 20, 25, 30, -10.5, -41},
+		},
+		Notes: []string{"α from requests that met an idle engine"},
+		Alpha: AlphaVector{2: 0.5, 3: 0.0044},
+		Beta:  BetaVector{1.6, 1.8, 1.3, 1.2, 1.4, 8: 1, 14: -0.0001, 15: 0.002},
 	}
 	if diff := cmp.Diff(want, parsedSet(t)); diff != "" {
 		t.Error(diff)
@@ -73,7 +76,8 @@ func TestFormatOfAPhysicsSet(t *testing.T) {
 	for _, want := range []string{
 		"schema: blis.physics/v1\nname: \"h100-dense\"\nspecification: 1 # of the features: docs/latency.md\ntrained_on:\n  models: [\"meta-llama/Llama-2-7b-hf\", \"meta-llama/Llama-3.1-8B\"]\n",
 		"  tp_min: 1\n  tp_max: 4\n  batched_tokens_min: 2048\n  batched_tokens_max: 8192\n  engine: \"vLLM 0.15.1\"\n  async_scheduling: true\n  chunked_prefill: true\n",
-		"  - {held_out: \"leave-one-workload-out\", metric: ttft, statistic: mean, median_ape_percent: 12.5, runs: 16}\n",
+		"  - {held_out: \"leave-one-workload-out\", metric: ttft, statistic: mean, median_ape_percent: 12.5, runs: 16}\n" +
+			"  - {held_out: \"leave-one-workload-out\", metric: e2e, statistic: p99, gpu: \"H100\", tp: 4, median_ape_percent: 20, mean_ape_percent: 25, model_mean_ape_percent: 30, bias_percent: -10.5, worst_percent: -41, models: 3, runs: 16}\n",
 		"alpha:\n  - 0 # 1 seat_use\n  - 0 # 2 kv_usage\n  - 0.5 # 3 prompt_compute\n  - 0.0044 # 4 constant\n",
 		"  - -0.0001 # 15 mixed_batch\n  - 0.002 # 16 constant\n",
 	} {
@@ -107,7 +111,12 @@ func TestPhysicsSetsSurviveTheRoundTrip(t *testing.T) {
 			s.TrainedOn.BatchedTokensMin, s.TrainedOn.BatchedTokensMax = 1, rapid.Int64Range(1, 1<<40).Draw(t, "tokens")
 			s.TrainedOn.ContextMax, s.TrainedOn.SeatsMax, s.TrainedOn.StepTokensMax = rapid.Int64Range(0, 1<<40).Draw(t, "context"), 128, rapid.Int64Range(0, 1<<40).Draw(t, "step")
 			s.TrainedOn.Dates = []string{"2025-12-31", "2026-01-01"}
-			s.Errors = []HeldOutError{{text.Draw(t, "held out"), "tpot", "p90", rapid.Float64Range(0, 1e6).Draw(t, "error"), 3}}
+			share := rapid.Float64Range(0, 1e6)
+			a, b := share.Draw(t, "error"), share.Draw(t, "error")
+			s.Errors = []HeldOutError{
+				{HeldOut: text.Draw(t, "held out"), Metric: "tpot", Statistic: "p90", MedianAPEPercent: a, Runs: 3},
+				{HeldOut: "x", Metric: "tpot", Statistic: "p90", GPU: text.Draw(t, "GPU"), TP: 2, Runs: 3, Models: 2, MedianAPEPercent: min(a, b), MeanAPEPercent: b, ModelMeanAPEPercent: a, BiasPercent: -a, WorstPercent: -max(a, b)},
+			}
 			s.Notes = rapid.SliceOfN(text, 1, 3).Draw(t, "notes")
 		}
 		for i := range s.Alpha {
@@ -146,6 +155,11 @@ func TestPhysicsSetNamesEveryBadField(t *testing.T) {
 			"set.yaml: trained_on.tp_max is 0, want 1 to 1024; trained_on.batched_tokens_max is 8192, want 9000 to 1099511627776; " +
 				"trained_on.lambda is +Inf, want a finite number, 0 or more; trained_on.gamma is 1.5, want above 0 and at most 1; " +
 				"errors[0].median_ape_percent is -1, want a finite number, 0 or more; errors[1].runs is 0, want 1 to 1073741824"},
+		"errors of models": {change("tp: 4", "tp: 0", "bias_percent: -10.5", "bias_percent: -31", "worst_percent: -41", "worst_percent: 29", "models: 3", "models: 17"),
+			"set.yaml: errors[1].tp is 0, want 1 to 1024; errors[1].models is 17, want 1 to 16; errors[1].bias_percent is -31, want at most model_mean_ape_percent in magnitude; " +
+				"errors[1].worst_percent is 29, want a finite number, in magnitude no mean or median of the runs above it"},
+		"a mean of no models": {change("models: 3, ", ""), "set.yaml: errors[1].models is missing, want the number of models behind the mean, the bias and the worst error"},
+		"a TP of no GPU":      {change("gpu: H100, ", ""), "set.yaml: errors[1].gpu is missing"},
 		"words": {change("[dense]", "[dense, sparse]", "ttft", "TTFT", "p99", "max", "[2026-01-10, 2026-01-12]", "[2026-01-10, soon]", "name: h100-dense", `name: "a\tb"`),
 			`set.yaml: name is "a\tb", want one line without control characters; trained_on.kinds[1] is "sparse", want dense, moe; ` +
 				`trained_on.dates[1] is "soon", want a day such as 2026-01-31; errors[0].metric is "TTFT", want ttft, tpot, itl, e2e, step, throughput; ` +

@@ -93,9 +93,10 @@ func writeSummary(out io.Writer, list []calibrate.Summary) {
 	}
 	fmt.Fprintln(out)
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "OVER RUNS\tmedian APE\tMAPE\tworst\tbias\t")
+	fmt.Fprintln(w, "OVER RUNS\tmedian APE\tMAPE\tworst\tbias\tMAPE by model\tbias by model\t")
 	for _, s := range list {
-		fmt.Fprintf(w, "%s %s\t%.1f %%\t%.1f %%\t%.1f %%\t%+.1f %%\t\n", strings.ToUpper(string(s.Metric)), s.Statistic, 100*s.Median, 100*s.Mean, 100*s.Worst, 100*s.Bias)
+		fmt.Fprintf(w, "%s %s\t%.1f %%\t%.1f %%\t%+.1f %%\t%+.1f %%\t%.1f %%\t%+.1f %%\t\n", strings.ToUpper(string(s.Metric)), s.Statistic,
+			100*s.Median, 100*s.Mean, 100*s.WorstError, 100*s.Bias, 100*s.ModelMean, 100*s.ModelBias)
 	}
 	w.Flush()
 }

@@ -1,0 +1,43 @@
+package calibrate
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"blis/latency"
+)
+
+// judgedOn is an evaluation of E2E for a model on a GPU at a TP degree, off by a share.
+func judgedOn(model, gpu string, tp int, off float64) Evaluation {
+	d := &latency.Deployment{Model: &latency.ModelSpec{Name: model}, GPU: &latency.Hardware{Name: gpu}, TP: tp}
+	return Evaluation{Sample: &Sample{Server: &Server{Deployment: d}}, Comparison: scored(E2E, 1, 1+off)}
+}
+
+// A file states errors over all runs, and over those of one GPU and TP where they are of
+// so many models that no single one decides.
+func TestFilesStateErrorsOfAllRunsAndOfPlacesWithEnoughModels(t *testing.T) {
+	everywhere := []Evaluation{
+		judgedOn("a", "H100", 1, 0.1), judgedOn("b", "H100", 1, -0.2), judgedOn("c", "H100", 1, 0.3), judgedOn("c", "H100", 1, 0.1),
+		judgedOn("a", "H100", 2, 0.5), judgedOn("b", "H100", 2, 0.5), judgedOn("a", "B200", 1, -0.4),
+	}
+	for name, x := range map[string]struct {
+		runs []Evaluation
+		want string
+	}{
+		"many places": {everywhere, " 0: 7 of 3, mean 30, by models 29.44, bias 13.89, worst 50; H100 1: 4 of 3, mean 17.5, by models 16.67, bias 3.33, worst 30"},
+		"one place":   {everywhere[:4], " 0: 4 of 3, mean 17.5, by models 16.67, bias 3.33, worst 30"},
+		"none":        {nil, ""},
+	} {
+		var got []string
+		for _, e := range (&HeldOut{By: ByModel, Evaluations: x.runs}).errors() {
+			if e.HeldOut != latency.HeldOutModel || e.Metric != "e2e" || e.Statistic != "mean" {
+				t.Errorf("%s: %+v", name, e)
+			}
+			got = append(got, fmt.Sprintf("%s %d: %d of %d, mean %v, by models %v, bias %v, worst %v", e.GPU, e.TP, e.Runs, e.Models, e.MeanAPEPercent, e.ModelMeanAPEPercent, e.BiasPercent, e.WorstPercent))
+		}
+		if got := strings.Join(got, "; "); got != x.want {
+			t.Errorf("%s: %s\nwant %s", name, got, x.want)
+		}
+	}
+}
