@@ -24,6 +24,7 @@
 //	doubt.go         Doubt: a warning that the server is described wrongly
 //	steps.go         FitSteps: ridge on the periods of steps
 //	steps_data.go    StepData: the batch of each step; files of several runs
+//	passes.go        Pass: forward passes measured alone, without outliers
 //	steps_rows.go    rows of a fit; steps_folds.go divides them
 //	steps_choose.go  γ and the penalty by cross-validation
 //	steps_report.go  the errors of the fit, and a coefficient set of it

@@ -35,6 +35,7 @@ func (f *stepFitter) fitAll(ctx context.Context, configurations []int, chosen *s
 			fit.Dropped = append(fit.Dropped, DroppedSteps{dropTexts[why], n})
 		}
 	}
+	fit.Outliers = t.outliers
 	f.spread(fit, all, configurations, chosen)
 	fit.Freedom = all.system.Spread(all.options(chosen.lambda, &f.options), fit.Beta[:]).Freedom
 	fit.classifyTerms(all)
@@ -100,7 +101,7 @@ func (f *stepFitter) estimateErrors(ctx context.Context, fit *StepFit, configura
 			Training: t.deviation(whole.train, full), CrossValidated: t.deviation(whole.train, byFold), HeldOut: t.deviation(whole.test, full),
 		}
 		var err error
-		if e.LeftOut, err = f.leaveOut(ctx, c, configurations); err != nil {
+		if e.LeftOut, e.LeftOutKinds, err = f.leaveOut(ctx, c, configurations); err != nil {
 			return err
 		}
 		fit.Configurations = append(fit.Configurations, e)
@@ -112,7 +113,7 @@ func (f *stepFitter) estimateErrors(ctx context.Context, fit *StepFit, configura
 
 // leaveOut tests on configuration c a fit to all other configurations, which also
 // choose γ and λ. Without others the result is zero.
-func (f *stepFitter) leaveOut(ctx context.Context, c int, configurations []int) (StepDeviation, error) {
+func (f *stepFitter) leaveOut(ctx context.Context, c int, configurations []int) (all StepDeviation, kinds []KindErrors, err error) {
 	fold := &stepFold{name: f.table.names[c], test: append(append([]int{}, f.table.whole[c].train...), f.table.whole[c].test...)}
 	var others []int
 	for _, o := range configurations {
@@ -122,31 +123,50 @@ func (f *stepFitter) leaveOut(ctx context.Context, c int, configurations []int) 
 		}
 	}
 	if len(others) == 0 {
-		return StepDeviation{}, nil
+		return all, nil, nil
 	}
 	if err := f.table.check(fold); err != nil {
-		return StepDeviation{}, err
+		return all, nil, err
 	}
 	chosen, err := f.choose(ctx, others)
 	if err != nil {
-		return StepDeviation{}, err
+		return all, nil, err
 	}
 	beta, err := f.solve(ctx, f.mergedSum(others, chosen.gammaIndex, stepFolds), chosen.lambda)
 	if err != nil {
-		return StepDeviation{}, err
+		return all, nil, err
 	}
-	return f.table.deviation(fold.test, func(i int) float64 { return f.table.rows[i].predict(&beta, chosen.gammaIndex) }), nil
+	predicted := func(i int) float64 { return f.table.rows[i].predict(&beta, chosen.gammaIndex) }
+	return f.table.deviation(fold.test, predicted), f.table.byKind(fold.test, predicted), nil
 }
 
 // deviation returns the errors of the predictions of rows.
 func (t *stepTable) deviation(rows []int, predicted func(int) float64) StepDeviation {
 	d := StepDeviation{Steps: len(rows)}
+	var absolute []float64
 	for _, i := range rows {
 		e := predicted(i)/t.rows[i].seconds - 1
 		d.MAPE += math.Abs(e) / float64(len(rows))
 		d.Bias += e / float64(len(rows))
+		absolute = append(absolute, math.Abs(e))
+	}
+	if len(absolute) > 0 {
+		slices.Sort(absolute)
+		d.Median, d.P90 = percentile(absolute, 50), percentile(absolute, 90)
 	}
 	return d
+}
+
+// byKind returns the errors of the predictions of rows, by what batches hold.
+func (t *stepTable) byKind(rows []int, predicted func(int) float64) []KindErrors {
+	var list []KindErrors
+	for p := range stepKinds {
+		other := func(i int) bool { return kindOf(t.rows[i].step) != p }
+		if of := slices.DeleteFunc(slices.Clone(rows), other); len(of) > 0 {
+			list = append(list, KindErrors{kindNames[p], t.deviation(of, predicted)})
+		}
+	}
+	return list
 }
 
 // bins adds the errors of rows to list, by size class; nil begins a list.

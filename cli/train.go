@@ -15,7 +15,7 @@ import (
 type trainCmd struct {
 	Measured []string `arg:"" optional:"" help:"Measured runs: a folder with runs.csv and requests/, one requests file, a folder with meta.json and requests.jsonl, or what a load generator wrote (vllm bench serve --save-detailed, GuideLLM, AIPerf, genai-perf, inference-perf)."`
 	OTLP     []string `name:"otlp" group:"Data" help:"OTLP-JSON traces of vLLM: requests that ran alone are fitted to as well."`
-	Steps    []string `name:"steps" group:"Data" help:"Steps with their periods, as CSV or OTLP-JSON: ridge regression on them, in place of runs."`
+	Steps    []string `name:"steps" group:"Data" help:"Steps with their periods, as CSV or OTLP-JSON, or forward passes measured alone, as CSV: ridge regression on them, in place of runs."`
 	Only     string   `name:"only" group:"Data" help:"Only runs whose model contains this."`
 
 	HoldOut    []string `name:"hold-out" default:"workload" group:"Fit" help:"What is held out to test the fit: workload (a run at a time, of its model), model (a model at a time), tail (the end of each run), none."`
@@ -47,6 +47,7 @@ Examples:
     blis train measurements/ --hold-out model,workload --format json
     blis train engine-run/ --hardware RTX4090 --hold-out tail --train-share 0.5
     blis train --steps steps.csv --model Llama-3.1-8B --hardware H100
+    blis train --steps a-tp1.csv,a-tp2.csv --model Llama-3.1-8B --hardware H100
     blis run --coefficients mine.yaml`
 }
 

@@ -7,6 +7,7 @@
 //	engine.go, engine_rows.go   folders with meta.json and requests.jsonl, with the engine's own times
 //	client.go     files of load generators, read by package workload/loadgen
 //	steps.go      ReadSteps: Step, the composition of a batch and its time
+//	passes.go     files of forward passes, which ReadSteps reads too
 //	otlp.go       ReadOTLP: Trace, the spans of vLLM in OTLP-JSON
 //	otlp_span.go, otlp_requests.go, otlp_steps.go   one span, spans of requests, spans of steps
 //	              Alone: the requests that ran alone on the server

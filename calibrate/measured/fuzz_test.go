@@ -110,6 +110,19 @@ func FuzzSteps(f *testing.F) {
 	})
 }
 
+func FuzzPasses(f *testing.F) {
+	f.Add([]byte(passHeader + "\nmixed,10,2,5,2,40,1.5\ndecode,0,0,0,1,1,1e-3\n"))
+	f.Add([]byte(passHeader + ",tp\n,1073741824,1048576,1073741824,1048576,1073741824,8.64e7,1024\n,1073741824,1,1073741824,0,0,1,\n"))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		list, err := readPasses("t", bytes.NewReader(text))
+		if err != nil {
+			checkRefusal(t, err)
+			return
+		}
+		checkSteps(t, list)
+	})
+}
+
 func FuzzEngine(f *testing.F) {
 	f.Add([]byte(metaText), []byte(`{"input_toks":20,"output_toks":8,"arrival_time":1712345678.5000004,"queued_ts":9.4999999,"scheduled_ts":9.5,"first_token_ts":10,"last_token_ts":11.0000005}`))
 	f.Add([]byte(`{"model":"m","vllm_version":"0.19"}`), []byte("{\"input_toks\":1,\"output_toks\":0,\"arrival_time\":5e-9}\n{\"input_toks\":1,\"output_toks\":1,\"arrival_time\":4611686018.427387904,\"queued_ts\":1E-9,\"scheduled_ts\":1,\"first_token_ts\":1,\"last_token_ts\":4.6e9}"))

@@ -1,7 +1,6 @@
 package measured
 
 import (
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
@@ -112,19 +111,9 @@ func exists(path string) bool {
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
-// isRequests reports whether a file is one of requests, by its header. One that
-// cannot be read is none.
+// isRequests reports whether a file is one of requests, by its header.
 func isRequests(path string) bool {
-	header, err := readFile(path, func(name string, r io.Reader) ([]string, error) {
-		text, err := plain(name, r)
-		if err != nil {
-			return nil, err
-		}
-		return csv.NewReader(&shortLines{name: name, r: text}).Read()
-	})
-	return err == nil && slices.ContainsFunc(header, func(column string) bool {
-		return strings.TrimSpace(column) == requestColumns[requestArrival]
-	})
+	return slices.Contains(columnsOf(path), requestColumns[requestArrival])
 }
 
 // oneRun is the run that a file of requests belongs to.
@@ -203,7 +192,7 @@ func readRuns(name string, r io.Reader) ([]Run, error) {
 func parseRun(t *table) Run {
 	r := Run{
 		ID: t.text(runID), Model: t.text(runModel), GPU: t.text(runGPU), Engine: t.text(runEngine),
-		TP:                  int(t.whole(runTP, 1, 1024)),
+		TP:                  int(t.whole(runTP, 1, maxTP)),
 		MaxNumSeqs:          int32(t.whole(runMaxNumSeqs, 1, most32)),
 		MaxNumBatchedTokens: int32(t.whole(runMaxNumBatchedTokens, 1, most32)),
 		MaxModelLen:         int32(t.whole(runMaxModelLen, 1, most32)),

@@ -35,6 +35,10 @@ type Step struct {
 	Duration, Period float64
 	PreviousInSample bool // the step before stands before this one
 
+	// OwnTime: Period is how long the batch of this very step took, measured alone,
+	// with asynchronous scheduling too. ID is the line of the file.
+	OwnTime bool
+
 	// HasSums: the sums over the requests of the batch are known, as
 	// latency.Batch has them. Without, the attention of chunked prefills and of
 	// decodes can only be guessed.
@@ -105,9 +109,26 @@ var stepColumns = strings.Fields("batch.num_prefill_reqs batch.num_decode_reqs b
 // all of them or none, a row too. Times may have decimals, all else is whole
 // numbers. A row that contradicts itself is an error, and so is a file without
 // rows.
+//
+// A CSV file with columns latency_ms and decode_context_tokens has forward passes, each
+// measured alone. It needs, in any order,
+//
+//	prefill_tokens, prefill_requests   tokens scheduled for prompts, and of how many
+//	prefill_context_tokens             Σ tokens of these that were computed before
+//	decode_requests                    requests with one token each
+//	decode_context_tokens              Σ tokens of these that were computed before
+//	latency_ms                         of the pass, above 0
+//
+// and takes what there is of phase (context, decode or mixed), model and tp; without a
+// column tp the name of the file may say, as in x-tp4.csv. The sums of Step that such a
+// file does not have are estimated: PrefillPairs as by equally long prompts of which at
+// most one was begun before, SampledRows as if every prompt ended.
 func ReadSteps(path string) ([]Step, error) {
 	name := strings.TrimSuffix(path, ".gz")
 	if !strings.HasSuffix(name, ".json") && !strings.HasSuffix(name, ".jsonl") {
+		if isPasses(path) {
+			return readPassFile(path)
+		}
 		return readFile(path, readSteps)
 	}
 	trace, err := ReadOTLP(path)
@@ -175,7 +196,7 @@ func parseStep(t *table) Step {
 	const tokens = 1 << 40 // and requests: beyond any batch, and sums of two fit
 	s := Step{
 		Experiment: t.text(stepExperiment), Model: t.text(stepModel),
-		TP:              int(t.wholeOr(stepTP, 1, 1024, 0)),
+		TP:              int(t.wholeOr(stepTP, 1, maxTP, 0)),
 		ID:              t.wholeOr(stepID, 0, latest, 0),
 		Running:         t.wholeOr(stepRunning, 0, tokens, 0),
 		Waiting:         t.wholeOr(stepWaiting, 0, tokens, 0),

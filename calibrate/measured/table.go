@@ -51,6 +51,21 @@ func openTable(name string, r io.Reader, required, optional []string) (*table, e
 	return t, t.find(header, required)
 }
 
+// columnsOf returns the header of a CSV file, nil if it cannot be read.
+func columnsOf(path string) []string {
+	header, _ := readFile(path, func(name string, r io.Reader) ([]string, error) {
+		text, err := plain(name, r)
+		if err != nil {
+			return nil, err
+		}
+		return csv.NewReader(&shortLines{name: name, r: text}).Read()
+	})
+	for i, field := range header {
+		header[i] = strings.TrimSpace(field)
+	}
+	return header
+}
+
 // find places the columns.
 func (t *table) find(header, required []string) error {
 	t.at = make([]int, len(t.names))

@@ -57,6 +57,7 @@ func quote(value string) string { return textio.Quote(value) }
 // Bounds of what files may say.
 const (
 	most32 = math.MaxInt32
+	maxTP  = 1024
 	latest = 1 << 62 // µs or ns: sums and differences of two fit
 )
 
