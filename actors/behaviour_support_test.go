@@ -17,7 +17,8 @@ import (
 // out by hand. Unless a test says otherwise there is one instance, requests
 // are queued when they arrive, and a step takes exactly 1,000 µs whatever is
 // in it: token k of a request that is alone and scheduled at T comes at
-// T + 1,000·k.
+// T + 1,000·k. Async scheduling is off, so that a batch holds what is there
+// when its step begins.
 
 // plain is that configuration: 64 blocks of 16 tokens, 8 seats, a budget of
 // 1,024 tokens, so that everything that fits the cache fits one step.
@@ -27,6 +28,7 @@ func plain() Config {
 	c.AlphaCoeffs, c.BetaCoeffs = []float64{0, 0, 0}, []float64{1000, 0, 0}
 	c.TotalKVBlocks, c.BlockSizeInTokens = 64, 16
 	c.MaxNumSeqs, c.MaxNumBatchedTokens = 8, 1024
+	c.AsyncScheduling = new(false)
 	return c
 }
 

@@ -25,7 +25,8 @@ func conformanceDir() string {
 
 // TestConformance replays fixed traces that the public simulator has served:
 // every completed request must have its TTFT, E2E, scheduling delay and
-// instance to the microsecond, every other its state.
+// instance to the microsecond, every other its state. That simulator has no async
+// scheduling.
 func TestConformance(t *testing.T) {
 	files, _ := filepath.Glob(filepath.Join(conformanceDir(), "*", "flags.txt"))
 	if len(files) == 0 {
@@ -44,7 +45,7 @@ func conform(t *testing.T, dir string) {
 	}
 	want := readTable(t, filepath.Join(dir, "expected.csv"))
 	cfg := DefaultConfig()
-	cfg.NumInstances = 1
+	cfg.NumInstances, cfg.AsyncScheduling = 1, new(false)
 	setFlags(t, &cfg, strings.Fields(string(flags)))
 	cfg.Trace = filepath.Join(dir, "requests.csv")
 	for _, x := range Executors(3) {

@@ -26,6 +26,13 @@ func TestLatencyModelOfARun(t *testing.T) {
 	if err := os.WriteFile(slow, synchronous.Format(), 0o644); err != nil {
 		t.Fatal(err)
 	}
+	serve := func(line string) func(*Config) {
+		return func(c *Config) {
+			if _, err := c.Serve(strings.Fields(line)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
 	for name, c := range map[string]struct {
 		change  func(*Config)
 		latency string // the beginning of what is said of it
@@ -33,15 +40,21 @@ func TestLatencyModelOfARun(t *testing.T) {
 		note    string // "": none of coefficients
 	}{
 		"by default":            {func(*Config) {}, "physics h100 (vLLM 0.15.1), expected error E2E 7.2 %", true, ""},
-		"on a GPU nobody":       {func(c *Config) { c.Hardware = "A100" }, "roofline, expected error E2E 14.1 %", false, ""},
-		"roofline on request":   {func(c *Config) { c.LatencyModel = "roofline" }, "roofline, expected error", false, ""},
+		"on a GPU nobody":       {func(c *Config) { c.Hardware = "A100" }, "roofline, expected error E2E 14.1 %", true, ""},
+		"roofline on request":   {func(c *Config) { c.LatencyModel = "roofline" }, "roofline, expected error", true, ""},
+		"blackbox on request":   {func(c *Config) { c.LatencyModel = "blackbox" }, "blackbox meta-llama/llama-3.1-8b-instruct on H100, TP 1", true, ""},
+		"a custom model":        {func(c *Config) { c.Custom.Latency = latency.Blackbox{Beta: [3]float64{1, 0, 0}} }, "custom", true, ""},
 		"a file":                {func(c *Config) { c.Coefficients = file }, "physics mine (vLLM 0.15.1), expected error E2E 7.2 %", true, ""},
 		"a file without async":  {func(c *Config) { c.Coefficients = slow }, "physics mine", false, ""},
 		"async against the set": {func(c *Config) { c.AsyncScheduling = new(false) }, "physics h100", false, "coefficients h100: async scheduling is off, measured on"},
 		"async with the set":    {func(c *Config) { c.AsyncScheduling = new(true) }, "physics h100", true, ""},
 		"beyond the set":        {func(c *Config) { c.Coefficients, c.Hardware, c.TP = "h100", "A100", 8 }, "physics h100 (vLLM 0.15.1), expected error not stated for this run", true, "coefficients h100: GPU A100-80 is not among H100"},
-		"given coefficients":    {func(c *Config) { c.AlphaCoeffs, c.BetaCoeffs = []float64{1, 2, 3}, []float64{4, 5, 6} }, "blackbox with given", false, ""},
-		"async without a set":   {func(c *Config) { c.LatencyModel, c.AsyncScheduling = "roofline", new(true) }, "roofline", true, ""},
+		"given coefficients":    {func(c *Config) { c.AlphaCoeffs, c.BetaCoeffs = []float64{1, 2, 3}, []float64{4, 5, 6} }, "blackbox with given", true, ""},
+		"given vectors":         {func(c *Config) { c.AlphaCoeffs, c.BetaCoeffs = set.Alpha[:], set.Beta[:] }, "physics with given", true, ""},
+		"without a set":         {func(c *Config) { c.LatencyModel, c.AsyncScheduling = "roofline", new(false) }, "roofline", false, ""},
+		"not without the set":   {func(c *Config) { c.Coefficients, c.AsyncScheduling = slow, new(true) }, "physics mine", true, "coefficients mine: async scheduling is on, measured off"},
+		"as vLLM was started":   {serve("--no-async-scheduling"), "physics h100", false, "coefficients h100: async scheduling is off, measured on"},
+		"as vLLM does":          {serve("--tensor-parallel-size 8"), "roofline", true, ""},
 	} {
 		cfg := DefaultConfig()
 		c.change(&cfg)

@@ -40,7 +40,7 @@ func (k *kept) of(kind string) (list []string) {
 	return list
 }
 
-// small is four requests on two instances.
+// small is four requests on two instances, which form a batch when its step begins.
 func small(t *testing.T) Config {
 	t.Helper()
 	var labels workload.Labels
@@ -55,7 +55,7 @@ func small(t *testing.T) Config {
 		t.Fatal(err)
 	}
 	cfg := DefaultConfig()
-	cfg.NumInstances = 2
+	cfg.NumInstances, cfg.AsyncScheduling = 2, new(false)
 	cfg.Policies.Routing = bundle.Selection{Type: "least-loaded", Params: []policy.Setting{{Name: "tie", Value: "lowest"}}}
 	cfg.AlphaCoeffs, cfg.BetaCoeffs = []float64{100, 0, 0}, []float64{5000, 0, 0}
 	cfg.Custom.Source = source

@@ -27,7 +27,7 @@ func sharing() []Scenario {
 		c := actors.DefaultConfig()
 		c.Model, c.TP, c.LatencyModel = "Llama-3.1-70B", 8, "roofline"
 		c.NumInstances, c.RoutingPolicy, c.BlockSizeInTokens = instances, routing, block
-		c.TraceLimit = contentRequests
+		c.TraceLimit, c.AsyncScheduling = contentRequests, new(false)
 		return c
 	}
 	const base = content + "/block-512"

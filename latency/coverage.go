@@ -14,6 +14,11 @@ const ModelNotMeasured = "model family not measured"
 // not the time of a step.
 const asyncDiffers = "async scheduling"
 
+// AsyncByDefault reports whether a server forms its batches one step ahead if nobody
+// says: as vLLM does since 0.14, but with coefficients fitted to servers that did not,
+// as those. The set is nil for a latency model without one.
+func (s *PhysicsSet) AsyncByDefault() bool { return s == nil || s.TrainedOn.AsyncScheduling }
+
 // coverageGap is one setting of a run that the data of a set do not include.
 type coverageGap struct {
 	setting string // setting of a run: model, hardware, tp, …

@@ -35,8 +35,8 @@ func (p *resolver) resolveLatency() error {
 	default:
 		err = p.choose()
 	}
-	if c.AsyncScheduling == nil {
-		c.AsyncScheduling = new(false)
+	if c.AsyncScheduling == nil { // no set, or no latency model
+		c.AsyncScheduling = new((*latency.PhysicsSet)(nil).AsyncByDefault())
 	}
 	if _, averages := p.deployment.Latency.(latency.Averager); !averages && c.Custom.Latency == nil {
 		p.noteIfSet([]string{"preemption-ema-gamma"}, "only physics reads the average of preemptions")
@@ -107,7 +107,7 @@ func (p *resolver) usePhysics(set *latency.PhysicsSet, next string) error {
 	p.deployment.Latency, p.deployment.Fitted = m, set
 	c := &p.Config
 	if c.AsyncScheduling == nil {
-		c.AsyncScheduling = new(set.TrainedOn.AsyncScheduling)
+		c.AsyncScheduling = new(set.AsyncByDefault())
 	}
 	reasons := set.Coverage(&p.deployment.Deployment, limits, *c.AsyncScheduling)
 	stated := set.StatedError(reasons)
