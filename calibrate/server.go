@@ -16,7 +16,9 @@ import (
 // Server describes the engine of a measured run for the simulation: its deployment,
 // and its settings. Settings that the run does not name are derived.
 type Server struct {
-	Config     actors.Config // one instance; complete but for the workload
+	// Config is of one instance, and complete but for the workload, and for
+	// AsyncScheduling if the run does not name it.
+	Config     actors.Config
 	Deployment *latency.Deployment
 	Limits     latency.EngineLimits
 }
@@ -57,7 +59,7 @@ func NewServer(r *measured.Run, o Overrides) (*Server, error) {
 		cfg.BlockSizeInTokens = r.BlockSize
 	}
 	cfg.EnablePrefixCaching, cfg.EnableChunkedPrefill = r.PrefixCaching, r.ChunkedPrefill
-	cfg.AsyncScheduling, cfg.SchedulerReserveFullISL = new(r.AsyncScheduling), r.ReserveFullISL
+	cfg.AsyncScheduling, cfg.SchedulerReserveFullISL = r.AsyncScheduling, r.ReserveFullISL
 	deployment, err := cfg.Deployment()
 	if err != nil {
 		return nil, fmt.Errorf("run %s: %w", r.ID, err)
@@ -74,6 +76,22 @@ func NewServer(r *measured.Run, o Overrides) (*Server, error) {
 		MaxBatchedTokens: int64(cfg.MaxNumBatchedTokens), MaxSeqs: int64(cfg.MaxNumSeqs), BlockSize: int64(cfg.BlockSizeInTokens),
 		GPUBlocks: cfg.TotalKVBlocks, ChunkedPrefill: cfg.EnableChunkedPrefill,
 	}}, nil
+}
+
+// async reports whether the server schedules asynchronously: as the run says, else as
+// blis run does with coefficients of this set; nil: of none.
+func (s *Server) async(set *latency.PhysicsSet) bool {
+	if said := s.Config.AsyncScheduling; said != nil {
+		return *said
+	}
+	return set.AsyncByDefault()
+}
+
+// under returns the server as it schedules with coefficients of this set.
+func (s *Server) under(set *latency.PhysicsSet) *Server {
+	server := *s
+	server.Config.AsyncScheduling = new(s.async(set))
+	return &server
 }
 
 // Deployment returns the server of a trace of steps or spans, and its limits. model and
@@ -111,7 +129,7 @@ func (s *Server) engine(m latency.Model, sink engine.Sink, tracer engine.Observe
 		return nil, err
 	}
 	return engine.New(0, engine.Config{
-		Args: cfg.Args, BlockSize: cfg.BlockSizeInTokens, Async: *cfg.AsyncScheduling,
+		Args: cfg.Args, BlockSize: cfg.BlockSizeInTokens, Async: s.async(nil),
 		Model: m, Scheduler: scheduler, Cache: kv.NewPool(int(cfg.TotalKVBlocks), cfg.BlockSizeInTokens, cfg.EnablePrefixCaching),
 		Sink: sink, Observer: tracer,
 	}), nil

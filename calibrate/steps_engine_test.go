@@ -107,7 +107,7 @@ func (l *stepLoad) run() *measured.Run {
 	}
 	r := &measured.Run{
 		ID: l.name, Model: l.model, GPU: l.gpu, TP: l.tp, MaxNumSeqs: l.seats, MaxNumBatchedTokens: l.budget, KVBlocks: l.blocks,
-		PrefixCaching: l.shared > 0, ChunkedPrefill: !l.unchunked, AsyncScheduling: l.async, SystemPromptTokens: l.shared,
+		PrefixCaching: l.shared > 0, ChunkedPrefill: !l.unchunked, AsyncScheduling: &l.async, SystemPromptTokens: l.shared,
 	}
 	at := 0.0
 	for i := range l.requests {

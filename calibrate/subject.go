@@ -36,17 +36,20 @@ func NewSubjects(names []string, set *latency.PhysicsSet) ([]Subject, error) {
 // physics, roofline or blackbox. set holds the coefficients of physics; nil: the
 // shipped set that covers the server best.
 func NewSubject(name string, set *latency.PhysicsSet) Subject {
-	return Subject{name, func(s *Server) (latency.Model, string, error) {
+	return Subject{name, func(s *Server) (*ChosenModel, error) {
 		switch name {
 		case "blackbox":
 			fit, err := latency.FindFitFor(s.Deployment)
 			if err != nil {
-				return nil, "", fmt.Errorf("no published coefficients of %s", s.Deployment)
+				return nil, fmt.Errorf("no published coefficients of %s", s.Deployment)
 			}
-			return fit.Blackbox, fit.String(), nil
+			return &ChosenModel{fit.Blackbox, nil, fit.String()}, nil
 		case "roofline":
 			m, err := latency.NewRoofline(s.Deployment, latency.DefaultRoofline())
-			return m, "roofline", err
+			if err != nil {
+				return nil, err
+			}
+			return &ChosenModel{m, nil, "roofline"}, nil
 		}
 		chosen := set
 		if best, _ := latency.Choose(s.Deployment, s.Limits); chosen == nil && name == "auto" {
@@ -58,21 +61,21 @@ func NewSubject(name string, set *latency.PhysicsSet) Subject {
 			chosen = ChoosePhysics(s.Deployment, s.Limits)
 		}
 		if chosen == nil {
-			return nil, "", fmt.Errorf("no shipped coefficients cover %s", s.Deployment)
+			return nil, fmt.Errorf("no shipped coefficients cover %s", s.Deployment)
 		}
 		f, err := latency.NewFeatures(s.Deployment, s.Limits)
 		if err != nil {
-			return nil, "", err
+			return nil, err
 		}
 		m, err := chosen.Model(f)
 		if err != nil {
-			return nil, "", err
+			return nil, err
 		}
 		description := "physics " + chosen.Name
-		if reasons := chosen.Coverage(s.Deployment, s.Limits, *s.Config.AsyncScheduling); len(reasons) > 0 {
+		if reasons := chosen.Coverage(s.Deployment, s.Limits, s.async(chosen)); len(reasons) > 0 {
 			description += " (" + strings.Join(reasons, "; ") + ")"
 		}
-		return m, description, nil
+		return &ChosenModel{m, chosen, description}, nil
 	}}
 }
 

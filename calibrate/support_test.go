@@ -117,7 +117,7 @@ func drawSample(t *rapid.T) *Sample {
 		KVBlocks:           rapid.SampledFrom([]int64{0, 30, 60, 150}).Draw(t, "blocks"),
 		PrefixCaching:      flag("prefix caching"),
 		ChunkedPrefill:     flag("chunked prefill"),
-		AsyncScheduling:    flag("async"),
+		AsyncScheduling:    new(flag("async")),
 		ReserveFullISL:     flag("reserve"),
 		SystemPromptTokens: rapid.SampledFrom([]int{0, 50, 400}).Draw(t, "system"),
 	}
@@ -175,7 +175,7 @@ func (x *synthetic) run() *measured.Run {
 	}
 	r := &measured.Run{
 		ID: fmt.Sprintf("%s-%g-%d", x.rig.model, x.rate, x.seed), Model: x.rig.model, GPU: "H100", TP: x.rig.tp, Engine: "vLLM 0.15.1", DataParallel: 1,
-		MaxNumSeqs: x.seats, MaxNumBatchedTokens: x.budget, PrefixCaching: x.kinds > 0, ChunkedPrefill: true, AsyncScheduling: true,
+		MaxNumSeqs: x.seats, MaxNumBatchedTokens: x.budget, PrefixCaching: x.kinds > 0, ChunkedPrefill: true, AsyncScheduling: new(true),
 		SystemPromptTokens: x.system,
 	}
 	lengths := make([]int32, x.kinds)

@@ -126,7 +126,7 @@ func (t *Trained) coefficientSet(samples []*Sample, prefills []Prefill, o TrainO
 	first := samples[0]
 	training := latency.Training{
 		TPMin: first.Server.Deployment.TP, TPMax: first.Server.Deployment.TP,
-		AsyncScheduling: *first.Server.Config.AsyncScheduling, ChunkedPrefill: first.Server.Config.EnableChunkedPrefill,
+		AsyncScheduling: first.Server.async(nil), ChunkedPrefill: first.Server.Config.EnableChunkedPrefill,
 		Dates: o.Dates, Data: o.Data, Lambda: o.Fit.Lambda, Gamma: latency.DefaultGamma, Method: "replay regression",
 	}
 	if o.Fit.Polish > 0 {
@@ -171,8 +171,8 @@ func (t *Trained) coefficientSet(samples []*Sample, prefills []Prefill, o TrainO
 // one deployment too.
 func CheckSamples(samples []*Sample, f *Family) error {
 	for _, s := range samples[min(1, len(samples)):] {
-		a, b := &samples[0].Server.Config, &s.Server.Config
-		if *a.AsyncScheduling != *b.AsyncScheduling || a.EnableChunkedPrefill != b.EnableChunkedPrefill {
+		a, b := samples[0].Server, s.Server
+		if a.async(nil) != b.async(nil) || a.Config.EnableChunkedPrefill != b.Config.EnableChunkedPrefill {
 			return fmt.Errorf("runs %s and %s differ in async scheduling or chunked prefill: want a set for each", samples[0].Run.ID, s.Run.ID)
 		}
 	}

@@ -141,7 +141,7 @@ func TestSamplesOfOneSet(t *testing.T) {
 		t.Error(err)
 	}
 	run := *list[1].Run
-	run.AsyncScheduling = false
+	run.AsyncScheduling = new(false)
 	list[1] = mustSample(t, &run, 0)
 	if err := CheckSamples(list, Physics); err == nil || err.Error() != "runs chat and code differ in async scheduling or chunked prefill: want a set for each" {
 		t.Error(err)

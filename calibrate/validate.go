@@ -11,9 +11,16 @@ import (
 // Subject is a kind of latency model that is validated.
 type Subject struct {
 	Name string
-	// ModelFor returns the model for a server, and its description in a few words.
-	// An error says why there is none; runs on this server are then left out.
-	ModelFor func(*Server) (model latency.Model, description string, err error)
+	// ModelFor returns the model for a server. An error says why there is none; runs
+	// on this server are then left out.
+	ModelFor func(*Server) (*ChosenModel, error)
+}
+
+// ChosenModel is the latency model of a Subject for one server.
+type ChosenModel struct {
+	latency.Model
+	Set         *latency.PhysicsSet // of its coefficients; nil: it has none
+	Description string              // in a few words
 }
 
 // RunResult compares a measured run with the prediction of one latency model.
@@ -69,13 +76,13 @@ func Validate(ctx context.Context, samples []*Sample, subjects []Subject, worker
 
 func (s *Sample) validate(subject Subject) (RunResult, error) {
 	r := RunResult{Sample: s, Overloaded: s.overloaded()}
-	model, description, err := subject.ModelFor(s.Server)
+	chosen, err := subject.ModelFor(s.Server)
 	if err != nil {
 		r.Missing = err.Error()
 		return r, nil
 	}
-	r.Description = description
-	predicted, err := s.Server.Replay(s.Run, model, s.Timeout)
+	r.Description = chosen.Description
+	predicted, err := s.Server.under(chosen.Set).Replay(s.Run, chosen.Model, s.Timeout)
 	if err != nil {
 		return r, err
 	}

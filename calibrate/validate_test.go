@@ -18,16 +18,16 @@ import (
 // plantedSubject is the physics model with the coefficients that the samples were made
 // with, for all but the runs of one model.
 func plantedSubject(except string) Subject {
-	return Subject{"planted", func(s *Server) (latency.Model, string, error) {
+	return Subject{"planted", func(s *Server) (*ChosenModel, error) {
 		if s.Deployment.Model.Name == except {
-			return nil, "", errors.New("nobody planted it")
+			return nil, errors.New("nobody planted it")
 		}
 		f, err := latency.NewFeatures(s.Deployment, s.Limits)
 		if err != nil {
-			return nil, "", err
+			return nil, err
 		}
 		m, err := latency.NewPhysics(f, truth().Alpha, truth().Beta)
-		return m, "the truth", err
+		return &ChosenModel{m, nil, "the truth"}, err
 	}}
 }
 
@@ -136,7 +136,7 @@ func TestThroughput(t *testing.T) {
 // nothing.
 func TestSubjects(t *testing.T) {
 	on := func(model, gpu string, tp int) *Server {
-		server, err := NewServer(&measured.Run{ID: "x", Model: model, GPU: gpu, TP: tp, DataParallel: 1, PrefixCaching: true, ChunkedPrefill: true, AsyncScheduling: true}, Overrides{})
+		server, err := NewServer(&measured.Run{ID: "x", Model: model, GPU: gpu, TP: tp, DataParallel: 1, PrefixCaching: true, ChunkedPrefill: true, AsyncScheduling: new(true)}, Overrides{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -159,18 +159,18 @@ func TestSubjects(t *testing.T) {
 		{"blackbox", nil, rare, "no published coefficients of mistralai/Mistral-Nemo-Instruct-2407 on L40S at TP 1", true},
 		{"auto", mine, seven, "physics mine (dense models not measured, only ; GPU H100 is not among ; TP 1 is outside 0 to 0; async scheduling is on, measured off; chunked prefill is on, measured off)", false},
 	} {
-		m, text, err := NewSubject(c.name, c.set).ModelFor(c.server)
+		m, err := NewSubject(c.name, c.set).ModelFor(c.server)
 		if c.fails {
 			if err == nil || err.Error() != c.want || m != nil {
 				t.Errorf("%s: %v, want %s", c.name, err, c.want)
 			}
 			continue
 		}
-		if err != nil || text != c.want || m == nil {
-			t.Errorf("%s: %q, %v, want %q", c.name, text, err, c.want)
+		if err != nil || m.Description != c.want || m.Model == nil {
+			t.Errorf("%s: %+v, %v, want %q", c.name, m, err, c.want)
 		}
 	}
-	if m, text, err := NewSubject("blackbox", nil).ModelFor(on("Llama-3.1-8B", "H100", 1)); err != nil || m == nil || !strings.HasPrefix(text, "meta-llama/llama-3.1-8b-instruct on H100, TP 1 (") {
-		t.Errorf("blackbox: %q, %v", text, err)
+	if m, err := NewSubject("blackbox", nil).ModelFor(on("Llama-3.1-8B", "H100", 1)); err != nil || m.Model == nil || !strings.HasPrefix(m.Description, "meta-llama/llama-3.1-8b-instruct on H100, TP 1 (") {
+		t.Errorf("blackbox: %+v, %v", m, err)
 	}
 }

@@ -46,7 +46,8 @@ func tools() string {
 
 // readClient reads what a load generator wrote, a run or several. The file says
 // nothing of the server: its Run has the model as the tool called it, TP 0 and no
-// limits, and takes the engine for a current vLLM with its defaults. No prompt is
+// limits, and takes the engine for a current vLLM with its defaults. Whether that
+// schedules asynchronously stays open: it goes by the latency model. No prompt is
 // like another, since the file does not tell.
 //
 // Requests that completed are compared if they had an answer of one token or
@@ -75,7 +76,7 @@ func readClient(path string, tool loadgen.Tool) ([]Run, error) {
 	for k := range runs {
 		r := Run{
 			ID: id, Model: runs[k].Model, Engine: "vLLM", Client: true, DataParallel: 1,
-			PrefixCaching: true, ChunkedPrefill: true, AsyncScheduling: true, ReserveFullISL: true,
+			PrefixCaching: true, ChunkedPrefill: true, ReserveFullISL: true,
 			Rows: -1, Completed: -1, file: path,
 		}
 		if len(runs) > 1 {

@@ -31,7 +31,7 @@ guidellm_0.3.2 of : 0:13:7:1000000:1500000 250000:12:6:250000:1500000`},
 			if err := r.Load(); err != nil {
 				t.Fatal(err)
 			}
-			if !r.Client || r.TP != 0 || r.DataParallel != 1 || r.Engine != "vLLM" {
+			if !r.Client || r.TP != 0 || r.AsyncScheduling != nil || r.DataParallel != 1 || r.Engine != "vLLM" {
 				t.Errorf("%s: %+v", c.file, r)
 			}
 			line := fmt.Sprintf("%s of %s:", r.ID, r.Model)

@@ -147,7 +147,7 @@ func (m *meta) run() *Run {
 	}
 	const null = 1 // block, of those vLLM counts
 	r.KVBlocks = max(0, m.whole(1+null, most32, 0, metaBlocks, metaBlocksResolved)-null)
-	r.AsyncScheduling = m.truth(schedulesAsync(r.Engine), metaAsync, metaAsyncAsked)
+	r.AsyncScheduling = new(m.truth(schedulesAsync(r.Engine), metaAsync, metaAsyncAsked))
 	r.ReserveFullISL = m.truth(reservesFullISL(r.Engine), metaReserve)
 	return r
 }

@@ -34,8 +34,8 @@ func TestRealRunsAreAsTheirTableSays(t *testing.T) {
 			t.Error(err)
 			continue
 		}
-		if r.Rows <= 0 || r.Completed <= 0 || r.ReserveFullISL || !r.AsyncScheduling || r.DataParallel != 1 {
-			t.Errorf("%s: %d rows, %d completed, reserves %v, async %v, %d schedulers", r.ID, r.Rows, r.Completed, r.ReserveFullISL, r.AsyncScheduling, r.DataParallel)
+		if r.Rows <= 0 || r.Completed <= 0 || r.ReserveFullISL || !*r.AsyncScheduling || r.DataParallel != 1 {
+			t.Errorf("%s: %d rows, %d completed, reserves %v, async %v, %d schedulers", r.ID, r.Rows, r.Completed, r.ReserveFullISL, *r.AsyncScheduling, r.DataParallel)
 		}
 		checkRealRequests(t, r)
 		rates := stageRates(r)
@@ -137,7 +137,7 @@ func TestRealEngineRuns(t *testing.T) {
 			t.Fatal(err)
 		}
 		if r.ID != c.name || r.DataParallel != c.parallel || r.KVBlocks != c.blocks || r.MaxModelLen != c.length || r.MaxNumSeqs != c.seqs ||
-			r.MaxNumBatchedTokens != 2048 || !r.ReserveFullISL || !r.AsyncScheduling || !r.PrefixCaching || r.Engine != "vLLM 0.19.0" || len(r.Requests) != 300 {
+			r.MaxNumBatchedTokens != 2048 || !r.ReserveFullISL || !*r.AsyncScheduling || !r.PrefixCaching || r.Engine != "vLLM 0.19.0" || len(r.Requests) != 300 {
 			t.Errorf("%+v", *r)
 		}
 		checkEngineTimes(t, r)

@@ -33,7 +33,7 @@ type Run struct {
 
 	PrefixCaching   bool
 	ChunkedPrefill  bool
-	AsyncScheduling bool
+	AsyncScheduling *bool // nil: the source does not say
 	// ReserveFullISL: a request is admitted only if the KV of its whole prompt
 	// fits. Where the source does not say, vLLM does so from 0.19 on.
 	ReserveFullISL bool

@@ -199,7 +199,7 @@ func parseRun(t *table) Run {
 		BlockSize:           int32(t.whole(runBlockSize, 1, most32)),
 		PrefixCaching:       t.truth(runPrefixCaching),
 		ChunkedPrefill:      t.truth(runChunkedPrefill),
-		AsyncScheduling:     t.truth(runAsyncScheduling),
+		AsyncScheduling:     new(t.truth(runAsyncScheduling)),
 
 		KVBlocks:           t.wholeOr(runKVBlocks, 1, latest, 0),
 		CPUOffloadGiB:      t.decimalOr(runCPUOffload, 1e6),

@@ -48,7 +48,7 @@ func TestRunsOfATable(t *testing.T) {
 		}
 		one, two := &list[0], &list[1]
 		if one.ID != "one" || one.Model != "m/x" || one.GPU != "H100" || one.TP != 2 || one.DataParallel != 1 || one.MaxNumSeqs != 128 || one.KVBlocks != 1000 ||
-			!one.PrefixCaching || !one.ChunkedPrefill || one.AsyncScheduling || one.ReserveFullISL || one.CPUOffloadGiB != 8 || one.Requests != nil {
+			!one.PrefixCaching || !one.ChunkedPrefill || *one.AsyncScheduling || one.ReserveFullISL || one.CPUOffloadGiB != 8 || one.Requests != nil {
 			t.Errorf("%+v", *one)
 		}
 		if !slices.Equal(one.Stages, []Stage{{5, 600 * vtime.Second}, {2.5, 1}}) {
@@ -126,7 +126,7 @@ func TestEngineRun(t *testing.T) {
 	}
 	if r.ID != filepath.Base(folder) || r.Model != "m/x" || r.Engine != "vLLM 0.19.0" || r.GPU != "GPU" || r.TP != 2 || r.DataParallel != 1 || r.MaxNumSeqs != 32 ||
 		r.MaxNumBatchedTokens != 2048 || r.MaxModelLen != 8192 || r.BlockSize != 16 || r.KVBlocks != 100 || r.CPUOffloadGiB != 4 ||
-		r.PrefixCaching || !r.ChunkedPrefill || r.AsyncScheduling || r.ReserveFullISL || r.Rows != 3 || r.Completed != -1 {
+		r.PrefixCaching || !r.ChunkedPrefill || *r.AsyncScheduling || r.ReserveFullISL || r.Rows != 3 || r.Completed != -1 {
 		t.Errorf("%+v", *r)
 	}
 	if err := r.Load(); err != nil {
@@ -151,7 +151,7 @@ func TestEngineDefaults(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r.AsyncScheduling != want.async || r.ReserveFullISL != want.reserve || !r.PrefixCaching || !r.ChunkedPrefill || r.TP != 1 || r.DataParallel != 1 ||
+		if *r.AsyncScheduling != want.async || r.ReserveFullISL != want.reserve || !r.PrefixCaching || !r.ChunkedPrefill || r.TP != 1 || r.DataParallel != 1 ||
 			r.MaxNumSeqs != 0 || r.MaxNumBatchedTokens != 0 || r.MaxModelLen != 0 || r.BlockSize != 0 || r.KVBlocks != 0 || r.Rows != -1 {
 			t.Errorf("%s: %+v", version, *r)
 		}
