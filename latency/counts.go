@@ -74,6 +74,13 @@ func (c Counts) LayerFLOPs() int64 {
 	return flops
 }
 
+// mlpLayerFLOPs are the parts of LayerFLOPs of dense MLPs and shared experts, and of
+// the experts that a token chooses.
+func (c Counts) mlpLayerFLOPs() (plain, chosen int64) {
+	dense, moe := c.split()
+	return 2 * (dense*c.denseWeights() + moe*c.sharedWeights()), 2 * moe * c.of.ActiveExperts * c.expertWeights()
+}
+
 // linearFLOPs is LayerFLOPs with the head.
 func (c Counts) linearFLOPs() int64 { return c.LayerFLOPs() + c.HeadFLOPs() }
 
@@ -130,8 +137,15 @@ func (c Counts) ActiveParameters() int64 {
 
 // layerWeights is the number of weights that quantisation applies to.
 func (c Counts) layerWeights() int64 {
+	attention, mlp, experts := c.parts()
+	return attention + mlp + experts
+}
+
+// parts are the numbers of weights of attention, of dense MLPs and shared experts,
+// and of experts, over all layers.
+func (c Counts) parts() (attention, mlp, experts int64) {
 	dense, moe := c.split()
-	return c.of.Layers*c.attentionWeights() + dense*c.denseWeights() + moe*(c.of.Experts*c.expertWeights()+c.sharedWeights())
+	return c.of.Layers * c.attentionWeights(), dense*c.denseWeights() + moe*c.sharedWeights(), moe * c.of.Experts * c.expertWeights()
 }
 
 // plainWeights is the number of weights that are never quantised: embeddings, head,
@@ -159,9 +173,34 @@ func (c Counts) parameterEstimate() float64 {
 // latent vectors, of KV heads that are fewer than the GPUs, routers, norms) is
 // left out.
 func (c Counts) ResidentWeightBytes() int64 {
-	n := c.layerWeights()
-	scales := math.Ceil(float64(float64(n)*c.of.ScaleBits) / 8)
-	return (n*c.of.WeightBits+7)/8 + int64(scales) + c.plainWeights()*c.of.ElementBytes
+	attention, mlp, experts := c.parts()
+	attentionWidth, mlpWidth, expertWidth := c.widths()
+	if expertWidth == mlpWidth {
+		mlp, experts = mlp+experts, 0
+	}
+	if mlpWidth == attentionWidth {
+		attention, mlp = attention+mlp, 0
+	}
+	return weightBytes(attention, attentionWidth) + weightBytes(mlp, mlpWidth) + weightBytes(experts, expertWidth) + c.plainWeights()*c.of.ElementBytes
+}
+
+// widths returns the widths of attention, of dense MLPs and shared experts, and of
+// experts.
+func (c Counts) widths() (attention, mlp, experts PartWidth) {
+	attention = PartWidth{c.of.WeightBits, c.of.ScaleBits, c.of.ActivationBits}
+	mlp, experts = c.of.MLPWidth, c.of.ExpertWidth
+	if mlp == (PartWidth{}) {
+		mlp = attention
+	}
+	if experts == (PartWidth{}) {
+		experts = mlp
+	}
+	return attention, mlp, experts
+}
+
+// weightBytes is the memory of n weights of a width, with their scales.
+func weightBytes(n int64, w PartWidth) int64 {
+	return (n*w.WeightBits+7)/8 + int64(math.Ceil(float64(float64(n)*w.ScaleBits)/8))
 }
 
 // StreamedWeightBytes returns the bytes of weights that a step over b scheduled
@@ -176,20 +215,21 @@ func (c Counts) StreamedWeightBytes(b int64) float64 {
 
 // alwaysStreamed are the weight bytes of every step that are not experts'.
 func (c Counts) alwaysStreamed() float64 {
-	dense, moe := c.split()
-	layers := c.of.Layers*c.attentionWeights() + dense*c.denseWeights() + moe*c.sharedWeights()
-	return float64(float64(layers)*c.bitsPerWeight()/8) + float64(c.headWeights()*c.of.ElementBytes)
+	attention, mlp, _ := c.parts()
+	attentionWidth, mlpWidth, _ := c.widths()
+	if mlpWidth == attentionWidth {
+		attention, mlp = attention+mlp, 0
+	}
+	layers := float64(float64(attention)*attentionWidth.bits()/8) + float64(float64(mlp)*mlpWidth.bits()/8)
+	return layers + float64(c.headWeights()*c.of.ElementBytes)
 }
 
 // expertBytes are the weight bytes of all experts of all layers.
 func (c Counts) expertBytes() float64 {
-	_, moe := c.split()
-	return float64(moe*c.of.Experts*c.expertWeights()) * c.bitsPerWeight() / 8
+	_, _, experts := c.parts()
+	_, _, width := c.widths()
+	return float64(experts) * width.bits() / 8
 }
-
-// bitsPerWeight returns the bits of a weight of attention or MLP with its share of
-// the scales.
-func (c Counts) bitsPerWeight() float64 { return float64(c.of.WeightBits) + c.of.ScaleBits }
 
 // expertShare returns the expected share of experts that b tokens use.
 func (c Counts) expertShare(b int64) float64 {
@@ -213,10 +253,13 @@ func power(x float64, n int64) float64 {
 }
 
 // features are all counts and fields that the features of physics depend on.
-func (c Counts) features() [13]float64 {
+func (c Counts) features() [17]float64 {
+	_, mlp, experts := c.widths()
 	return [...]float64{
 		float64(c.LayerFLOPs()), float64(c.HeadFLOPs()), float64(c.PrefillPairFLOPs()), float64(c.DecodePairFLOPs()),
 		float64(c.KVBytesPerToken(1)), c.alwaysStreamed(), c.expertBytes(), float64(c.of.Experts), float64(c.of.ActiveExperts),
-		float64(c.of.Heads), float64(c.of.KVHeads), float64(c.of.Hidden * c.of.ElementBytes), float64(c.of.ActivationBits),
+		float64(c.of.Heads), float64(c.of.KVHeads), float64(c.of.Hidden * c.of.ElementBytes),
+		float64(c.of.ActivationBits), float64(mlp.ActivationBits), float64(experts.ActivationBits),
+		float64(c.of.WindowLayers), float64(c.of.Window),
 	}
 }

@@ -55,14 +55,25 @@ func (d *Deployment) String() string {
 	return fmt.Sprintf("%s on %s at TP %d", d.Model.Name, d.GPU.Name, d.TP)
 }
 
-// ComputeCeiling is the peak of all GPUs together, FLOP/s: work is counted for
-// the whole model. 8-bit operands run at the FP8 peak where there is one.
-func (d *Deployment) ComputeCeiling() float64 {
-	peak := d.GPU.BF16
-	if d.Model.ActivationBits <= 8 && d.GPU.FP8 > 0 {
-		peak = d.GPU.FP8
+// ComputeCeiling is the peak of all GPUs together for the operands of attention's
+// projections, FLOP/s: work is counted for the whole model.
+func (d *Deployment) ComputeCeiling() float64 { return d.peak(d.Model.ActivationBits) }
+
+// peak is the peak of all GPUs together for operands of so many bits, FLOP/s.
+func (d *Deployment) peak(bits int64) float64 { return float64(d.GPU.Peak(bits) * float64(d.TP)) }
+
+// layerFLOPs is Counts.LayerFLOPs in units of ComputeCeiling: a part whose operands
+// have another peak counts by the ratio of the peaks.
+func (d *Deployment) layerFLOPs() float64 {
+	n := d.Model.Counts()
+	_, mlp, experts := n.widths()
+	ceiling, mlpPeak, expertPeak := d.ComputeCeiling(), d.peak(mlp.ActivationBits), d.peak(experts.ActivationBits)
+	flops := float64(n.LayerFLOPs())
+	if mlpPeak == ceiling && expertPeak == ceiling {
+		return flops
 	}
-	return float64(peak * float64(d.TP))
+	plain, chosen := n.mlpLayerFLOPs()
+	return flops - float64(plain+chosen) + float64(float64(plain)*ceiling/mlpPeak) + float64(float64(chosen)*ceiling/expertPeak)
 }
 
 // BandwidthCeiling is the memory bandwidth of all GPUs together, bytes/s.

@@ -38,8 +38,8 @@
 // them. Files are read by the caller; this package parses bytes.
 //
 // Not modelled: pipeline parallelism, speculative decoding, beam search;
-// expert parallelism; sliding-window, sparse and hybrid attention, which count
-// as full attention; what several GPUs keep of the same weights; with latent
+// expert parallelism; sparse and hybrid attention, which count as full
+// attention; what several GPUs keep of the same weights; with latent
 // attention, making keys and values of the heads anew for cached tokens in
 // prefill. ModelSpec.NotModelled says what of it a model has.
 package latency

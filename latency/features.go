@@ -87,6 +87,7 @@ type Features struct {
 	prefillPair, decodePair float64 // attention per pair of query and key
 	weights, experts        float64 // reading what every step reads, and all experts
 	kvToken                 float64 // reading the KV of one token
+	window                  slidingWindow
 	reduce, reduceToken     float64 // all-reduces per step, per scheduled token
 	transfer                float64 // moving a block over PCIe; 0 without offload
 	moe                     bool
@@ -111,16 +112,17 @@ func NewFeatures(d *Deployment, e EngineLimits) (*Features, error) {
 	s, n, compute, read := d.Model, d.Model.Counts(), d.ComputeCeiling(), d.BandwidthCeiling()
 	f := &Features{
 		limits:      e,
-		token:       float64(n.LayerFLOPs()) / compute,
+		token:       d.layerFLOPs() / compute,
 		row:         float64(n.HeadFLOPs()) / compute,
 		prefillPair: float64(n.PrefillPairFLOPs()) / compute,
 		decodePair:  float64(n.DecodePairFLOPs()) / compute,
 		weights:     n.alwaysStreamed() / read,
 		experts:     n.expertBytes() / read,
+		window:      newSlidingWindow(s),
 		kvBytes:     float64(d.KVBytesPerToken()),
 		fill:        1 / float64(e.MaxBatchedTokens),
 		headRatio:   float64(s.KVHeads) / float64(s.Heads),
-		prompt:      float64(n.linearFLOPs()) / compute,
+		prompt:      (d.layerFLOPs() + float64(n.HeadFLOPs())) / compute,
 		moe:         s.Experts > 0,
 	}
 	f.kvToken = f.kvBytes / read
@@ -160,9 +162,9 @@ func (f *Features) beta(b *Batch, v *BetaVector) {
 		v[betaWeightStreaming] = clamp(f.streaming(share))
 	}
 	v[betaLinearCompute] = clamp(float64(f.token*float64(b.PrefillTokens)) + float64(f.row*float64(b.SampledRows)))
-	v[betaPrefillAttention] = clamp(float64(f.prefillPair * float64(b.PrefillPairs)))
-	v[betaDecodeAttention] = clamp(float64(f.decodePair * float64(b.DecodeContext)))
-	v[betaKVRead] = clamp(float64(f.kvToken * float64(b.DecodeContext+b.PrefillContext)))
+	v[betaPrefillAttention] = clamp(float64(f.prefillPair * f.window.prefillPairs(b)))
+	v[betaDecodeAttention] = clamp(float64(f.decodePair * f.window.decodeContext(b)))
+	v[betaKVRead] = clamp(float64(f.kvToken * f.window.context(b)))
 	v[betaBatchFill] = clamp(float64(f.fill * tokens))
 	v[betaPrefillShare] = clamp(float64(inverse * float64(b.PrefillTokens)))
 	v[betaAllReduce] = clamp(f.reduce + float64(f.reduceToken*tokens))

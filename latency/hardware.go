@@ -20,6 +20,7 @@ type Hardware struct {
 
 	BF16      float64 // dense peak, FLOP/s
 	FP8       float64 // dense peak, FLOP/s; 0: no such units, BF16 counts
+	FP4       float64 // dense peak, FLOP/s; 0: no such units, BF16 counts
 	Bandwidth float64 // of the memory, bytes/s
 	Memory    int64   // bytes, as the driver reports them
 	Link      float64 // GPU to GPU, one way, bytes/s; 0: none, PCIe counts
@@ -35,6 +36,19 @@ type Hardware struct {
 
 	// Unused names the fields of its file that the simulation does not use.
 	Unused []string
+}
+
+// Peak returns the dense peak for operands of so many bits, FLOP/s. A GPU without
+// units for 4 or 8 bits computes in 16, as vLLM does there with weights alone in
+// fewer bits.
+func (g *Hardware) Peak(bits int64) float64 {
+	switch {
+	case bits <= 4 && g.FP4 > 0:
+		return g.FP4
+	case bits > 4 && bits <= 8 && g.FP8 > 0:
+		return g.FP8
+	}
+	return g.BF16
 }
 
 // pcieRate returns the rate that transfers over PCIe reach, bytes/s.
@@ -56,6 +70,7 @@ func (g *Hardware) Validate() error {
 func (g *Hardware) check(p *problems) {
 	p.positive("bf16_tflops", g.BF16)
 	p.notNegative("fp8_tflops", g.FP8)
+	p.notNegative("fp4_tflops", g.FP4)
 	p.positive("hbm_tb_per_s", g.Bandwidth)
 	if g.Memory < 1 || g.Memory > 1<<50 {
 		p.add("memory_gib", "is %.4g, want above 0 and at most 1048576", float64(g.Memory)/(1<<30))
@@ -128,6 +143,7 @@ type gpuEntry struct {
 	Aliases      []string `yaml:"aliases"`
 	BF16TFLOPS   float64  `yaml:"bf16_tflops"`
 	FP8TFLOPS    float64  `yaml:"fp8_tflops"`
+	FP4TFLOPS    float64  `yaml:"fp4_tflops"`
 	HBMTBPerS    float64  `yaml:"hbm_tb_per_s"`
 	MemoryGiB    float64  `yaml:"memory_gib"`
 	LinkGBPerS   float64  `yaml:"link_gb_per_s"`
@@ -210,7 +226,7 @@ func (e *gpuEntry) hardware() Hardware {
 	}
 	return Hardware{
 		Name: e.Name, Aliases: e.Aliases, Source: source,
-		BF16: float64(e.BF16TFLOPS * 1e12), FP8: float64(e.FP8TFLOPS * 1e12),
+		BF16: float64(e.BF16TFLOPS * 1e12), FP8: float64(e.FP8TFLOPS * 1e12), FP4: float64(e.FP4TFLOPS * 1e12),
 		Bandwidth: float64(e.HBMTBPerS * 1e12), Memory: int64(memory),
 		Link: float64(e.LinkGBPerS * 1e9), PCIe: float64(e.PCIeGBPerS * 1e9),
 		PCIeEfficiency: e.PCIeShare, AllReduceLatency: latency,

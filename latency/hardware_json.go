@@ -28,6 +28,7 @@ type jsonField struct {
 var jsonFields = []jsonField{
 	{[]string{"tflopspeak", "tflopseff", "compute_tflops_fp16", "compute_tflops_bf16"}, 1e12, func(g *Hardware) *float64 { return &g.BF16 }},
 	{[]string{"tflopsfp8", "compute_tflops_fp8"}, 1e12, func(g *Hardware) *float64 { return &g.FP8 }},
+	{[]string{"tflopsnvfp4"}, 1e12, func(g *Hardware) *float64 { return &g.FP4 }},
 	{[]string{"bwpeaktbs", "bwefftbs"}, 1e12, func(g *Hardware) *float64 { return &g.Bandwidth }},
 	{[]string{"memory_bandwidth_gb_s"}, 1e9, func(g *Hardware) *float64 { return &g.Bandwidth }},
 	{[]string{"intranodebwgbps"}, 1e9, func(g *Hardware) *float64 { return &g.Link }},
@@ -40,7 +41,7 @@ var jsonMemory = []string{"memorygib", "memory_gb"}
 
 // jsonUnused are figures that nothing here reads: factors of the public
 // simulator's own latency models, and sizes that no feature has.
-var jsonUnused = strings.Fields(`sm_count smcount tflopsnvfp4 internodebwgbps bweffconstant bwefficiencyfactor toverheadmicros perlayeroverhead mfuprefill mfudecode
+var jsonUnused = strings.Fields(`sm_count smcount internodebwgbps bweffconstant bwefficiencyfactor toverheadmicros perlayeroverhead mfuprefill mfudecode
 	allreducelatency tpscalingexponent mfuprefillmultiplier mfudecodemultiplier prefillbwfactor decodebwfactor vectorpeakfraction prefilloverheadmicros
 	mixedprefilloverheadmicros`)
 
@@ -102,7 +103,7 @@ func jsonHardware(name string, raw json.RawMessage) (Hardware, error) {
 	builtIn := err == nil
 	g := Hardware{Name: name, AllReduceLatency: [3]float64{5, 6, 8}, Source: "as the public simulator describes it"}
 	if builtIn {
-		g.FP8, g.Memory, g.Link, g.PCIe, g.AllReduceLatency = known.FP8, known.Memory, known.Link, known.PCIe, known.AllReduceLatency
+		g.FP8, g.FP4, g.Memory, g.Link, g.PCIe, g.AllReduceLatency = known.FP8, known.FP4, known.Memory, known.Link, known.PCIe, known.AllReduceLatency
 		g.BF16, g.Bandwidth, g.PCIeEfficiency = known.BF16, known.Bandwidth, known.PCIeEfficiency
 	}
 	if g.PCIe == 0 {

@@ -25,14 +25,14 @@ func TestBuiltinHardware(t *testing.T) {
 			t.Errorf("%s has no source", g.Name)
 		}
 	}
-	if names != "A100-80 B200 H100 H200 L40S MI300X RTX-PRO-6000 RTX4090 " {
+	if names != "A100-80 B200 B300 H100 H200 L40S MI300X RTX-PRO-6000 RTX4090 " {
 		t.Errorf("built in: %s", names)
 	}
 }
 
 func TestDefaultLimitsFollowVLLM(t *testing.T) {
 	for name, want := range map[string][2]int64{
-		"H100": {8192, 1024}, "H200": {8192, 1024}, "B200": {8192, 1024}, "MI300X": {8192, 1024},
+		"H100": {8192, 1024}, "H200": {8192, 1024}, "B200": {8192, 1024}, "B300": {8192, 1024}, "MI300X": {8192, 1024},
 		"A100-80": {2048, 256}, "L40S": {2048, 256}, "RTX4090": {2048, 256}, "RTX-PRO-6000": {8192, 1024},
 	} {
 		tokens, seats := DefaultLimits(mustGPU(t, name))
@@ -138,6 +138,21 @@ func TestFP8PeakOnlyForEightBitOperands(t *testing.T) {
 	}
 	if got := (&Deployment{&s, mustGPU(t, "A100"), 1}).ComputeCeiling(); got != 312e12 {
 		t.Errorf("w8a8 on A100, which has no FP8: %v", got)
+	}
+}
+
+// Operands of 4 bits use the FP4 peak. A GPU without it computes them in 16 bits.
+func TestFP4PeakOnlyForFourBitOperands(t *testing.T) {
+	s := *mustModel(t, "llama-3.1-8b")
+	s.WeightBits, s.ActivationBits = 4, 4
+	for gpu, want := range map[string]float64{"B200": 9000e12, "B300": 13500e12, "H100": 989e12, "A100": 312e12} {
+		if got := (&Deployment{&s, mustGPU(t, gpu), 1}).ComputeCeiling(); got != want {
+			t.Errorf("w4a4 on %s: %v, want %v", gpu, got, want)
+		}
+	}
+	s.ActivationBits = 16
+	if got := (&Deployment{&s, mustGPU(t, "B200"), 1}).ComputeCeiling(); got != 2250e12 {
+		t.Errorf("w4a16 on B200: %v", got)
 	}
 }
 

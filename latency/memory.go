@@ -56,9 +56,9 @@ func (e *DoesNotFit) Error() string {
 
 // KVBlocks is the number of KV blocks of one instance:
 //
-//	⌊(memory·utilisation·TP − weights − TP·activations) / (KV bytes per token · block size)⌋
+//	⌊(memory·utilisation·TP − weights − TP·activations) / (cached bytes per token · block size)⌋
 //
-// with the memory that the driver reports. The error is a *DoesNotFit if this is
+// with the memory that the driver reports and CachedBytesPerToken. The error is a *DoesNotFit if this is
 // below 1; other errors name every impossible field.
 func (d *Deployment) KVBlocks(m Memory) (int64, error) {
 	n, err := d.blocks(m)
@@ -81,12 +81,31 @@ func (d *Deployment) blocks(m Memory) (int64, error) {
 	}
 	available := math.Floor(float64(d.GPU.Memory) * m.Utilization * float64(d.TP))
 	occupied := d.Model.Counts().ResidentWeightBytes() + int64(d.TP)*m.Activations
-	block := d.KVBytesPerToken() * m.BlockSize
+	block := d.CachedBytesPerToken(m.BlockSize) * m.BlockSize
 	free := int64(available) - occupied
 	if free < block {
 		return 0, &DoesNotFit{Model: d.Model.Name, GPU: d.GPU.Name, TP: d.TP, Needed: occupied + block, Available: int64(available)}
 	}
 	return free / block, nil
+}
+
+// windowReference is the length of a request, in tokens, for which the KV cache of
+// layers with a sliding window is counted.
+const windowReference = 4096
+
+// CachedBytesPerToken returns the bytes that a token of a request takes in the KV
+// caches of all GPUs together, for blocks of blockSize tokens. It is KVBytesPerToken
+// but for layers with a sliding window: they keep a window and a block of a request,
+// spread here over windowReference tokens. A shorter request needs more per token
+// than that, a longer one less.
+func (d *Deployment) CachedBytesPerToken(blockSize int64) int64 {
+	s, all := d.Model, d.KVBytesPerToken()
+	if s.WindowLayers == 0 {
+		return all
+	}
+	layer := all / s.Layers // KVBytesPerToken is a multiple of the layers
+	kept := float64(min(s.Window+blockSize, windowReference)) / windowReference
+	return layer*(s.Layers-s.WindowLayers) + int64(math.Ceil(float64(float64(layer*s.WindowLayers)*kept)))
 }
 
 // SmallestTP returns the smallest number of GPUs on which the model fits, 0 if more

@@ -38,6 +38,7 @@ type Roofline struct {
 
 	weights, experts, kvToken float64 // memory: always read, all experts, KV of a token
 	expertMiss                float64 // probability that a token does not use an expert, 1 − k/E
+	window                    slidingWindow
 
 	fixed, communicated float64 // added: per step, per scheduled token
 }
@@ -63,15 +64,16 @@ func NewRoofline(d *Deployment, o RooflineOptions) (*Roofline, error) {
 	layers := float64(s.Layers)
 	r := &Roofline{
 		frontEnd:     o.FrontEnd,
-		prefillToken: float64(float64(n.LayerFLOPs()) * prefill),
+		prefillToken: float64(d.layerFLOPs() * prefill),
 		prefillRow:   float64(float64(n.HeadFLOPs()) * prefill),
 		prefillPair:  float64(float64(n.PrefillPairFLOPs()) * prefill),
-		decodeToken:  float64(float64(n.LayerFLOPs()) * decode),
+		decodeToken:  float64(d.layerFLOPs() * decode),
 		decodeRow:    float64(float64(n.HeadFLOPs()) * decode),
 		decodePair:   float64(float64(n.DecodePairFLOPs()) * decode),
 		weights:      float64(n.alwaysStreamed() * read),
 		experts:      float64(n.expertBytes() * read),
 		kvToken:      float64(float64(d.KVBytesPerToken()) * read),
+		window:       newSlidingWindow(s),
 		fixed:        float64(layers*o.LayerOverhead) + float64(2*layers*reduceFixed),
 		communicated: float64(2 * layers * reducePerByte * float64(s.Hidden*s.ElementBytes)),
 	}
@@ -88,12 +90,12 @@ func (r *Roofline) Step(b *Batch) float64 {
 
 	compute := float64(r.prefillToken*float64(b.PrefillTokens)) +
 		float64(r.prefillRow*float64(b.SampledRows-decodeRows)) +
-		float64(r.prefillPair*float64(b.PrefillPairs)) +
+		float64(r.prefillPair*r.window.prefillPairs(b)) +
 		float64(r.decodeToken*float64(b.DecodeTokens)) +
 		float64(r.decodeRow*float64(decodeRows)) +
-		float64(r.decodePair*float64(b.DecodeContext))
+		float64(r.decodePair*r.window.decodeContext(b))
 
-	memory := r.weights + float64(r.kvToken*float64(b.DecodeContext+b.PrefillContext))
+	memory := r.weights + float64(r.kvToken*r.window.context(b))
 	if r.experts > 0 {
 		memory += float64(r.experts * (1 - float64(power(r.expertMiss, scheduled))))
 	}

@@ -33,6 +33,11 @@ type ModelSpec struct {
 	RopeDim    int64 // d_r, the part with it; all heads share its key
 	ValueDim   int64 // d_v
 
+	// Sliding windows. A token of WindowLayers layers attends to at most Window keys,
+	// its own among them. Both are 0 for a model without.
+	WindowLayers int64
+	Window       int64 // tokens
+
 	Intermediate int64 // f of a dense layer
 	MLPMatrices  int64 // n_p: 3 gated (SwiGLU, GeGLU), 2 plain
 
@@ -48,8 +53,13 @@ type ModelSpec struct {
 	ElementBytes   int64   // of embeddings, head and activations
 	WeightBits     int64   // of the weights of attention and MLP; below 8·ElementBytes when quantised
 	ScaleBits      float64 // per such weight, of scales and zero points that a group shares
-	ActivationBits int64   // of the operands of their products: 8 uses the FP8 peak
+	ActivationBits int64   // of the operands of their products: 8 uses the FP8 peak, 4 the FP4 peak
 	KVElementBytes int64   // of one number in the KV cache
+
+	// Parts of the layers with other widths than WeightBits, ScaleBits and
+	// ActivationBits: many checkpoints quantise the experts alone.
+	MLPWidth    PartWidth // of dense MLPs and shared experts; zero: as attention
+	ExpertWidth PartWidth // of the experts that tokens choose; zero: as dense MLPs
 
 	MaxPosition int64 // max_position_embeddings; 0 when the description has none
 
@@ -57,6 +67,18 @@ type ModelSpec struct {
 	// the name of the model need not be for this model.
 	Reshaped bool
 }
+
+// PartWidth is how wide the weights of a part of the layers are, and the operands of
+// their products. Its fields are as in ModelSpec. The zero value stands for the
+// widths of another part.
+type PartWidth struct {
+	WeightBits     int64
+	ScaleBits      float64
+	ActivationBits int64
+}
+
+// bits returns the bits of a weight with its share of the scales.
+func (w PartWidth) bits() float64 { return float64(w.WeightBits) + w.ScaleBits }
 
 // AttentionKind says which queries of a model share keys and values.
 type AttentionKind string
@@ -88,6 +110,7 @@ const (
 	maxHidden, maxLayers, maxHeads, maxHeadDim = 1 << 17, 1 << 11, 1 << 12, 1 << 13
 	maxIntermediate, maxExperts, maxVocab      = 1 << 22, 1 << 12, 1 << 24
 	maxRank                                    = 1 << 16
+	maxWindow                                  = 1<<31 - 1
 	maxParameters                              = 1e14
 )
 
@@ -104,6 +127,7 @@ func checkModel(s *ModelSpec, p *problems) {
 	p.between("num_hidden_layers", s.Layers, 1, maxLayers)
 	p.between("num_attention_heads", s.Heads, 1, maxHeads)
 	checkAttention(s, p)
+	checkWindow(s, p)
 	p.between("vocab_size", s.Vocab, 1, maxVocab)
 	if s.Experts == 0 || s.DenseLayers > 0 {
 		p.between("intermediate_size", s.Intermediate, 1, maxIntermediate)
@@ -111,17 +135,28 @@ func checkModel(s *ModelSpec, p *problems) {
 	p.between("MLP matrices", s.MLPMatrices, 2, 3)
 	checkExperts(s, p)
 	p.between("bytes per element", s.ElementBytes, 1, 8)
-	p.between("bits per weight", s.WeightBits, 1, 64)
-	p.notNegative("bits of scales per weight", s.ScaleBits)
-	if s.ScaleBits > 64 {
-		p.add("bits of scales per weight", "is %g, want at most 64", s.ScaleBits)
+	checkWidth("", PartWidth{s.WeightBits, s.ScaleBits, s.ActivationBits}, p)
+	if s.MLPWidth != (PartWidth{}) {
+		checkWidth("MLP: ", s.MLPWidth, p)
 	}
-	p.between("bits per activation", s.ActivationBits, 4, 64)
+	if s.ExpertWidth != (PartWidth{}) {
+		checkWidth("experts: ", s.ExpertWidth, p)
+	}
 	p.between("bytes per KV element", s.KVElementBytes, 1, 8)
 	p.between("max_position_embeddings", s.MaxPosition, 0, 1<<31-1)
 	if n := s.Counts().parameterEstimate(); len(p.texts) == 0 && n > maxParameters {
 		p.add("parameters", "would be %.3g in all, want at most %.0g", n, float64(maxParameters))
 	}
+}
+
+// checkWidth checks the widths of the part that the prefix names.
+func checkWidth(part string, w PartWidth, p *problems) {
+	p.between(part+"bits per weight", w.WeightBits, 1, 64)
+	p.notNegative(part+"bits of scales per weight", w.ScaleBits)
+	if w.ScaleBits > 64 {
+		p.add(part+"bits of scales per weight", "is %g, want at most 64", w.ScaleBits)
+	}
+	p.between(part+"bits per activation", w.ActivationBits, 4, 64)
 }
 
 func checkAttention(s *ModelSpec, p *problems) {
@@ -148,6 +183,16 @@ func checkAttention(s *ModelSpec, p *problems) {
 	}
 	if s.HeadDim != s.NopeDim+s.RopeDim {
 		p.add("head_dim", "is %d, want qk_nope_head_dim + qk_rope_head_dim", s.HeadDim)
+	}
+}
+
+func checkWindow(s *ModelSpec, p *problems) {
+	p.between("layers with a sliding window", s.WindowLayers, 0, max(0, s.Layers))
+	switch {
+	case s.WindowLayers > 0:
+		p.between("sliding_window", s.Window, 1, maxWindow)
+	case s.Window != 0:
+		p.add("sliding_window", "is %d, but no layer has a window", s.Window)
 	}
 }
 

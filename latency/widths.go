@@ -1,6 +1,7 @@
 package latency
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -21,6 +22,7 @@ var quantizations = []struct {
 	weights     int64
 	scales      float64 // bits per weight
 	activations int64   // 0: as they were
+	experts     bool    // of an MoE model the experts alone
 }{
 	{names: []string{"fp8", "fbgemm_fp8", "ptpc_fp8", "fp8_per_tensor", "fp8_per_block", "fp8_per_channel", "modelopt"}, weights: 8, activations: 8},
 	{names: []string{"mxfp8", "modelopt_mxfp8"}, weights: 8, scales: 8.0 / 32, activations: 8},
@@ -28,7 +30,7 @@ var quantizations = []struct {
 	{names: []string{"awq", "awq_marlin", "auto_awq"}, weights: 4, scales: scaleBits(4, 128, true)},
 	{names: []string{"gptq", "gptq_marlin", "auto_gptq"}, weights: 4, scales: scaleBits(4, 128, false)},
 	{names: []string{"bitsandbytes"}, weights: 4, scales: 32.0 / 64},
-	{names: []string{"mxfp4"}, weights: 4, scales: 8.0 / 32},
+	{names: []string{"mxfp4"}, weights: 4, scales: 8.0 / 32, experts: true},
 	{names: []string{"modelopt_fp4", "nvfp4"}, weights: 4, scales: 8.0 / 16, activations: 4},
 }
 
@@ -64,8 +66,9 @@ func (s *ModelSpec) Served(w Widths) (ModelSpec, error) {
 	if err := p.err("model " + s.Name); err != nil {
 		return *s, err
 	}
-	served.Reshaped = served.WeightBits != s.WeightBits || served.ScaleBits != s.ScaleBits ||
-		served.ActivationBits != s.ActivationBits || served.KVElementBytes != s.KVElementBytes
+	attention, mlp, experts := s.Counts().widths()
+	servedAttention, servedMLP, servedExperts := served.Counts().widths()
+	served.Reshaped = servedAttention != attention || servedMLP != mlp || servedExperts != experts || served.KVElementBytes != s.KVElementBytes
 	return served, nil
 }
 
@@ -85,16 +88,25 @@ func quantize(s *ModelSpec, method string, p *problems) {
 	switch {
 	case as < 0 && !slices.Contains(known, method):
 		p.add("quantization", "is %q, want one of vLLM's methods: %s", method, strings.Join(known, ", "))
-	case s.WeightBits < 8*s.ElementBytes: // the description has it
+	case quantised(s): // the description has it
 	case as < 0:
 		p.add("quantization", "is %s: how wide its weights are is written in the checkpoint: give its config.json with --model-config-folder", method)
 	default:
 		q := quantizations[as]
-		s.WeightBits, s.ScaleBits = q.weights, q.scales
-		if q.activations > 0 {
-			s.ActivationBits = q.activations
+		width := PartWidth{q.weights, q.scales, cmp.Or(q.activations, s.ActivationBits)}
+		if q.experts && s.Experts > 0 {
+			s.ExpertWidth = width
+			return
 		}
+		s.WeightBits, s.ScaleBits, s.ActivationBits = width.WeightBits, width.ScaleBits, width.ActivationBits
 	}
+}
+
+// quantised reports whether weights of a part have fewer bits than activations that
+// are not quantised.
+func quantised(s *ModelSpec) bool {
+	attention, mlp, experts := s.Counts().widths()
+	return min(attention.WeightBits, mlp.WeightBits, experts.WeightBits) < 8*s.ElementBytes
 }
 
 // keepKV gives the KV cache of s the width of a type.
@@ -118,19 +130,45 @@ func keepKV(s *ModelSpec, dtype string, p *problems) {
 }
 
 // WidthsText returns the widths of the numbers of the model: "weights of 8 bits,
-// activations of 8, KV cache of 16".
+// activations of 8, KV cache of 16". Parts with other widths follow theirs: "weights
+// of 16 bits (experts 4), …".
 func (s *ModelSpec) WidthsText() string {
-	return fmt.Sprintf("weights of %d bits, activations of %d, KV cache of %d", s.WeightBits, s.ActivationBits, 8*s.KVElementBytes)
+	_, mlp, experts := s.Counts().widths()
+	other := func(all, mlp, experts int64) string {
+		var list []string
+		if mlp != all && s.MLPWidth != (PartWidth{}) {
+			list = append(list, fmt.Sprintf("MLPs %d", mlp))
+		}
+		if experts != mlp && s.Experts > 0 {
+			list = append(list, fmt.Sprintf("experts %d", experts))
+		}
+		if list == nil {
+			return ""
+		}
+		return " (" + strings.Join(list, ", ") + ")"
+	}
+	return fmt.Sprintf("weights of %d bits%s, activations of %d%s, KV cache of %d",
+		s.WeightBits, other(s.WeightBits, mlp.WeightBits, experts.WeightBits),
+		s.ActivationBits, other(s.ActivationBits, mlp.ActivationBits, experts.ActivationBits), 8*s.KVElementBytes)
 }
 
 // otherWidths is WidthsText of the numbers of s that have not 16 bits, as the
 // measured sets have.
 func otherWidths(s *ModelSpec) string {
-	var list []string
-	for _, w := range []struct {
+	_, mlp, experts := s.Counts().widths()
+	type width struct {
 		of   string
 		bits int64
-	}{{"weights", s.WeightBits}, {"activations", s.ActivationBits}, {"a KV cache", 8 * s.KVElementBytes}} {
+	}
+	widths := []width{{"weights", s.WeightBits}, {"activations", s.ActivationBits}}
+	if s.MLPWidth != (PartWidth{}) {
+		widths = append(widths, width{"weights of MLPs", mlp.WeightBits}, width{"activations of MLPs", mlp.ActivationBits})
+	}
+	if s.ExpertWidth != (PartWidth{}) {
+		widths = append(widths, width{"weights of experts", experts.WeightBits}, width{"activations of experts", experts.ActivationBits})
+	}
+	var list []string
+	for _, w := range append(widths, width{"a KV cache", 8 * s.KVElementBytes}) {
 		if w.bits != 16 {
 			list = append(list, fmt.Sprintf("%s of %d bits", w.of, w.bits))
 		}

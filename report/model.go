@@ -46,6 +46,9 @@ type modelAttention struct {
 	NopeDim    int64                 `json:"qk_nope_head_dim"`
 	RopeDim    int64                 `json:"qk_rope_head_dim"`
 	ValueDim   int64                 `json:"v_head_dim"`
+
+	WindowLayers int64 `json:"window_layers"` // whose tokens see at most the window
+	Window       int64 `json:"sliding_window"`
 }
 
 type modelMLP struct {
@@ -59,12 +62,30 @@ type modelMLP struct {
 }
 
 type modelWidths struct {
-	WeightBits     int64   `json:"weight_bits"` // of attention and MLP
+	WeightBits     int64   `json:"weight_bits"` // of attention and MLP, but for the parts below
 	ScaleBits      float64 `json:"scale_bits_per_weight"`
 	ActivationBits int64   `json:"activation_bits"`
-	ElementBytes   int64   `json:"embedding_bytes"`
-	KVElementBytes int64   `json:"kv_bytes"`
-	Tied           bool    `json:"tied_embeddings"`
+
+	MLP     *partWidths `json:"mlp"`     // of dense MLPs and shared experts; null: as attention
+	Experts *partWidths `json:"experts"` // null: as dense MLPs
+
+	ElementBytes   int64 `json:"embedding_bytes"`
+	KVElementBytes int64 `json:"kv_bytes"`
+	Tied           bool  `json:"tied_embeddings"`
+}
+
+type partWidths struct {
+	WeightBits     int64   `json:"weight_bits"`
+	ScaleBits      float64 `json:"scale_bits_per_weight"`
+	ActivationBits int64   `json:"activation_bits"`
+}
+
+// newPartWidths is nil for a part without widths of its own.
+func newPartWidths(w latency.PartWidth) *partWidths {
+	if w == (latency.PartWidth{}) {
+		return nil
+	}
+	return &partWidths{w.WeightBits, w.ScaleBits, w.ActivationBits}
 }
 
 type modelPerToken struct {
@@ -94,7 +115,7 @@ type modelCapacity struct {
 	Problem string `json:"problem"` // why the model cannot be split so; "": it can
 
 	WeightBytesPerGPU int64  `json:"weight_bytes_per_gpu"` // split evenly
-	KVBytesPerToken   int64  `json:"kv_bytes_per_token"`   // on all GPUs together
+	KVBytesPerToken   int64  `json:"kv_bytes_per_token"`   // cached on all GPUs together
 	Blocks            *int64 `json:"kv_blocks"`            // null: does not fit
 	Tokens            *int64 `json:"kv_tokens"`
 	Needed            *int64 `json:"needed_bytes"` // on all GPUs, where it does not fit
@@ -116,9 +137,9 @@ func NewModel(d *latency.Deployment, m latency.Memory) (*Model, error) {
 	shown := &Model{
 		Model: s.Name, Source: s.Source, Parameters: n.Parameters(), Active: n.ActiveParameters(),
 		Layers: s.Layers, Hidden: s.Hidden, Vocabulary: s.Vocab, MaxPosition: s.MaxPosition, NotModelled: append([]string{}, s.NotModelled...),
-		Attention: modelAttention{s.Attention(), s.Heads, s.KVHeads, s.HeadDim, s.LatentRank, s.QueryRank, s.NopeDim, s.RopeDim, s.ValueDim},
+		Attention: modelAttention{s.Attention(), s.Heads, s.KVHeads, s.HeadDim, s.LatentRank, s.QueryRank, s.NopeDim, s.RopeDim, s.ValueDim, s.WindowLayers, s.Window},
 		MLP:       modelMLP{s.MLPMatrices, s.Intermediate, dense, s.Experts, s.ActiveExperts, s.ExpertIntermediate, s.SharedIntermediate},
-		Widths:    modelWidths{s.WeightBits, s.ScaleBits, s.ActivationBits, s.ElementBytes, s.KVElementBytes, s.TiedEmbeddings},
+		Widths:    modelWidths{s.WeightBits, s.ScaleBits, s.ActivationBits, newPartWidths(s.MLPWidth), newPartWidths(s.ExpertWidth), s.ElementBytes, s.KVElementBytes, s.TiedEmbeddings},
 		PerToken:  modelPerToken{n.LayerFLOPs(), n.HeadFLOPs(), n.PrefillPairFLOPs(), n.DecodePairFLOPs(), n.KVBytesPerToken(1)},
 		Weights:   modelWeights{n.ResidentWeightBytes(), n.StreamedWeightBytes(1), n.StreamedWeightBytes(many), many},
 		GPU:       modelGPU{g.Name, g.Memory, g.Source}, TP: d.TP,
@@ -150,7 +171,7 @@ func newModelCapacity(d *latency.Deployment, m latency.Memory) (modelCapacity, e
 		return row, err
 	}
 	row.WeightBytesPerGPU = d.Model.Counts().ResidentWeightBytes() / int64(d.TP)
-	row.KVBytesPerToken = d.KVBytesPerToken()
+	row.KVBytesPerToken = d.CachedBytesPerToken(m.BlockSize)
 	if fit != nil {
 		row.Needed, row.Available = &fit.Needed, &fit.Available
 		return row, nil

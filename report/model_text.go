@@ -42,13 +42,22 @@ func (t *modelText) shape(m *Model) {
 		shape += fmt.Sprintf(", context of %s tokens", plaintext.Grouped(m.MaxPosition))
 	}
 	t.Line("shape", shape)
-	t.Line("attention", attentionText(&m.Attention))
+	t.Line("attention", attentionText(&m.Attention, m.Layers))
 	t.Line("MLP", mlpText(&m.MLP, m.Layers))
 	t.Line("widths", widthsText(&m.Widths))
 	t.Gap()
 }
 
-func attentionText(a *modelAttention) string {
+// attentionText describes the heads, and the sliding window if there is one.
+func attentionText(a *modelAttention, layers int64) string {
+	text := headsText(a)
+	if a.WindowLayers > 0 {
+		text += fmt.Sprintf("; %s of the %s layers see the last %s tokens", plaintext.Grouped(a.WindowLayers), plaintext.Grouped(layers), plaintext.Grouped(a.Window))
+	}
+	return text
+}
+
+func headsText(a *modelAttention) string {
 	if a.Kind != latency.Latent {
 		return fmt.Sprintf("%s: %s of %s on %s", a.Kind, plaintext.Plural(a.Heads, "head"), plaintext.Grouped(a.HeadDim), plaintext.Plural(a.KVHeads, "KV head"))
 	}
@@ -79,15 +88,32 @@ func mlpText(m *modelMLP, layers int64) string {
 }
 
 func widthsText(w *modelWidths) string {
-	text := fmt.Sprintf("weights %d bits", w.WeightBits)
-	if w.ScaleBits > 0 {
-		text += fmt.Sprintf(" and %s of scales", plaintext.Significant(w.ScaleBits))
+	text := partText("weights", partWidths{w.WeightBits, w.ScaleBits, w.ActivationBits})
+	if w.MLP != nil {
+		text += "; " + partText("those of MLPs", *w.MLP)
 	}
-	text += fmt.Sprintf(", activations %d, KV cache %d, embeddings %d", w.ActivationBits, 8*w.KVElementBytes, 8*w.ElementBytes)
+	if w.Experts != nil {
+		text += "; " + partText("those of experts", *w.Experts)
+	}
+	if w.MLP != nil || w.Experts != nil {
+		text += ";"
+	} else {
+		text += ","
+	}
+	text += fmt.Sprintf(" KV cache %d, embeddings %d", 8*w.KVElementBytes, 8*w.ElementBytes)
 	if w.Tied {
 		return text + ", tied to the head"
 	}
 	return text
+}
+
+// partText is "weights 4 bits and 0.25 of scales, activations 16".
+func partText(weights string, w partWidths) string {
+	text := fmt.Sprintf("%s %d bits", weights, w.WeightBits)
+	if w.ScaleBits > 0 {
+		text += fmt.Sprintf(" and %s of scales", plaintext.Significant(w.ScaleBits))
+	}
+	return text + fmt.Sprintf(", activations %d", w.ActivationBits)
 }
 
 func (t *modelText) costs(m *Model) {

@@ -154,7 +154,7 @@ func (p *resolver) noteWidths() {
 		return
 	}
 	peak := ""
-	if m.ActivationBits <= 8 && p.gpu.FP8 == 0 {
+	if m.ActivationBits <= 8 && p.gpu.Peak(m.ActivationBits) == p.gpu.BF16 {
 		peak = "; " + p.gpu.Name + " computes them at its 16-bit peak"
 	}
 	p.note("%s: %s bits%s", strings.Join(flags, ", "), m.WidthsText(), peak)
