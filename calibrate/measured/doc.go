@@ -6,6 +6,7 @@
 //	requests.go   requests/<id>.csv: what a client measured, request by request
 //	engine.go, engine_rows.go   folders with meta.json and requests.jsonl, with the engine's own times
 //	client.go     files of load generators, read by package workload/loadgen
+//	closed_loop.go   ReadClosedLoops: benchmarks of users who ask again and again
 //	steps.go      ReadSteps: Step, the composition of a batch and its time
 //	passes.go     files of forward passes, which ReadSteps reads too
 //	otlp.go       ReadOTLP: Trace, the spans of vLLM in OTLP-JSON

@@ -123,6 +123,24 @@ func FuzzPasses(f *testing.F) {
 	})
 }
 
+func FuzzClosedLoops(f *testing.F) {
+	f.Add([]byte(loopHeader + "\nm,h100_sxm,fp8,0.15.1,1024,512,16,4,1,2,1,8,fp8,fp8,200.5,12\n"))
+	f.Add([]byte(loopHeader + "\nm,g,,,1073741824,1073741824,1048576,1024,1024,,1024,1024,,,8.64e7,1e-300\nm,g,,v0.14,1,2,1,1,,,,,,,1,1\n"))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		list, err := readClosedLoops("t", bytes.NewReader(text))
+		if err != nil {
+			checkRefusal(t, err)
+			return
+		}
+		for _, p := range list {
+			if p.Model == "" || p.GPU == "" || p.Input < 1 || p.Output < 2 || p.Concurrency < 1 || p.TP < 1 || p.PP < 1 || p.AttentionDP < 1 || p.MoETP < 0 || p.MoEEP < 0 ||
+				!(p.TTFT > 0 && p.TTFT <= longest && p.TPOT > 0 && p.TPOT <= longest) || p.Line < 2 {
+				t.Fatalf("%+v", p)
+			}
+		}
+	})
+}
+
 func FuzzEngine(f *testing.F) {
 	f.Add([]byte(metaText), []byte(`{"input_toks":20,"output_toks":8,"arrival_time":1712345678.5000004,"queued_ts":9.4999999,"scheduled_ts":9.5,"first_token_ts":10,"last_token_ts":11.0000005}`))
 	f.Add([]byte(`{"model":"m","vllm_version":"0.19"}`), []byte("{\"input_toks\":1,\"output_toks\":0,\"arrival_time\":5e-9}\n{\"input_toks\":1,\"output_toks\":1,\"arrival_time\":4611686018.427387904,\"queued_ts\":1E-9,\"scheduled_ts\":1,\"first_token_ts\":1,\"last_token_ts\":4.6e9}"))

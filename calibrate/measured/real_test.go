@@ -231,3 +231,17 @@ func accounted(trace *Trace) bool {
 	}
 	return n == trace.Spans
 }
+
+func TestPublicClosedLoops(t *testing.T) {
+	list, err := ReadClosedLoops(realPath(t, "closed_loop.csv.gz"))
+	if err != nil || len(list) != 875 {
+		t.Fatalf("%d benchmarks, %v", len(list), err)
+	}
+	schedulers := map[int]int{}
+	for _, p := range list {
+		schedulers[p.AttentionDP]++
+	}
+	if schedulers[1] != 801 || schedulers[2] != 28 || schedulers[4] != 46 {
+		t.Errorf("benchmarks by attention data parallelism: %v", schedulers)
+	}
+}
