@@ -21,6 +21,7 @@
 //	                 what is not modelled
 //	models.go        the built-in models
 //	widths.go        Widths: vLLM's flags for the widths of weights and KV cache
+//	checkpoint.go    a model with the weights of another checkpoint of it
 //	hardware.go      Hardware: GPUs, built in or from a file; vLLM's default limits;
 //	                 hardware_json.go reads files of the public simulator
 //	deployment.go    Deployment: model × GPU × TP, ceilings and all-reduce
