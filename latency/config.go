@@ -17,9 +17,9 @@ import (
 // or three matrices follows from the model type, and a type that is not known
 // has three.
 //
-// NotModelled lists properties in the file that the counts ignore: sliding windows,
-// layers without attention, multi-token prediction, image encoders. Rotary scaling
-// does not increase max_position_embeddings.
+// NotModelled lists properties in the file that the counts ignore: layers without
+// attention, multi-token prediction, image encoders. Rotary scaling does not increase
+// max_position_embeddings.
 func ParseModel(data []byte, file string) (ModelSpec, error) {
 	var top map[string]json.RawMessage
 	if err := json.Unmarshal(data, &top); err != nil {
@@ -106,8 +106,9 @@ func (c *config) spec() ModelSpec {
 	s.TiedEmbeddings = c.flag(slices.Contains(tied, c.kind), "tie_word_embeddings")
 	c.elements(&s)
 	c.attention(&s)
-	c.quantisation(&s)
+	c.windows(&s)
 	c.experts(&s)
+	c.quantisation(&s)
 	if s.Intermediate == 0 && (s.Experts == 0 || s.DenseLayers > 0) {
 		c.needed("intermediate_size", "n_inner", "ffn_dim", "ffn_hidden_size")
 	}

@@ -39,8 +39,9 @@ type tensorWidth struct {
 }
 
 // quantisation reads the width of quantised weights, of their scales, of the
-// activations that meet them, and of the KV cache. One width counts for all
-// layers: layers that a scheme skips are counted as the others.
+// activations that meet them, and of the KV cache. Attention and shared experts may
+// be left as they are in all layers; other layers that a scheme skips count as
+// quantised.
 func (c *config) quantisation(s *ModelSpec) {
 	raw := c.find("quantization_config", "compression_config")
 	if raw == nil {
@@ -58,6 +59,9 @@ func (c *config) quantisation(s *ModelSpec) {
 	if s.WeightBits < 1 || s.WeightBits > 16 {
 		c.problems.add("quantization_config", "has weights of %d bits, want 1 to 16", s.WeightBits)
 		s.WeightBits = 16 // said once
+	}
+	if s.WeightBits < 16 {
+		c.parts(s, q.Method)
 	}
 	c.kvWidth(s, &q)
 }

@@ -16,9 +16,10 @@
 //	spec.go          ModelSpec, the shape of a model, and its legal values
 //	counts.go        Counts of a model: FLOPs, parameters, weight bytes, KV bytes
 //	config.go        a ModelSpec from a Hugging Face config.json; config_fields.go
-//	                 looks fields up, config_experts.go and config_quant.go read
-//	                 fields of MoE and of quantised models, config_notes.go lists
-//	                 what is not modelled
+//	                 looks fields up; config_experts.go, config_quant.go, config_parts.go and
+//	                 config_window.go read fields of MoE, of quantised models, of
+//	                 their parts, and of sliding windows; config_notes.go lists what
+//	                 is not modelled
 //	models.go        the built-in models
 //	widths.go        Widths: vLLM's flags for the widths of weights and KV cache
 //	checkpoint.go    a model with the weights of another checkpoint of it
