@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"slices"
 
 	"blis/actors"
 	"blis/calibrate/measured"
@@ -47,18 +46,11 @@ func LoadClosedLoops(path string, o Overrides) (samples []*ClosedLoopSample, lef
 		return nil, nil, err
 	}
 	for i := range points {
-		s, err := NewClosedLoopSample(&points[i], o)
-		if err == nil {
+		if s, err := NewClosedLoopSample(&points[i], o); err != nil {
+			leftOut = leaveOut(leftOut, err.Error(), points[i].Line)
+		} else {
 			samples = append(samples, s)
-			continue
 		}
-		k := slices.IndexFunc(leftOut, func(l LeftOutLoops) bool { return l.Reason == err.Error() })
-		if k < 0 {
-			k = len(leftOut)
-			leftOut = append(leftOut, LeftOutLoops{Reason: err.Error()})
-		}
-		leftOut[k].Points++
-		leftOut[k].Lines = append(leftOut[k].Lines, points[i].Line)
 	}
 	return samples, leftOut, nil
 }
@@ -135,7 +127,9 @@ func quantised(spec *latency.ModelSpec, p *measured.ClosedLoop) (latency.ModelSp
 	if known, ok := quantMethods[method]; ok {
 		method = known
 	}
-	if method == "" {
+	// Benchmarks call every FP4 checkpoint nvfp4. That of gpt-oss is MXFP4, of the
+	// experts alone: four bits, and eight of scale for 32 weights.
+	if e := spec.ExpertWidth; method == "" || method == "nvfp4" && e.WeightBits == 4 && e.ScaleBits == 8.0/32 {
 		return *spec, nil
 	}
 	return spec.Checkpoint(method)

@@ -12,7 +12,7 @@ import (
 // measuredFlags are the flags of train and validate that describe the measured
 // servers where the data do not.
 type measuredFlags struct {
-	Model             string         `name:"model" group:"Server" help:"Model of --otlp and --steps files that do not name one, and of results of load generators, where it wins over the name in the file."`
+	Model             string         `name:"model" group:"Server" help:"Model of --otlp and --steps files that do not name one, and of results of load generators, where it wins over the name in the file. With --closed-loop: the one that --model-config-folder describes."`
 	Hardware          string         `name:"hardware" group:"Server" help:"GPU, where the data name none or another; see blis hardware."`
 	TP                int            `name:"tp" default:"1" aliases:"tensor-parallel-size" group:"Server" help:"GPUs per instance of --otlp and --steps files that do not say, and of results of load generators."`
 	BatchedTokens     int64          `name:"max-num-batched-tokens" default:"0" group:"Server" help:"Token budget of a step for --otlp, --steps and results of load generators; 0: as vLLM's server chooses by GPU."`

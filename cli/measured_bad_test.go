@@ -82,7 +82,10 @@ func TestBadMeasurements(t *testing.T) {
 		code int
 	}{
 		{"nothing to train", "train", "nothing to fit to: want measured runs, or --steps", 2},
-		{"nothing to validate", "validate", "nothing to compare with: want measured runs, or --otlp", 2},
+		{"nothing to validate", "validate", "nothing to compare with: want measured runs, --otlp or --closed-loop", 2},
+		{"closed loops without columns", "validate --closed-loop DIR/steps.csv", "DIR/steps.csv:1: header: missing model, gpu, input_tokens, output_tokens, concurrency, tp, mean_ttft_ms, mean_tpot_ms: want the columns model,gpu,input_tokens,output_tokens,concurrency,tp,mean_ttft_ms,mean_tpot_ms", 2},
+		{"no file of closed loops", "validate --closed-loop DIR/no.csv", "DIR/no.csv: no such file or directory", 2},
+		{"a config of one of several models", "validate --closed-loop DIR/steps.csv --model-config-folder DIR", "--model-config-folder: want --model too: which of the models of the benchmarks it describes", 2},
 		{"no such folder", "train DIR/no", "DIR/no: no such file or directory", 2},
 		{"no such folder to validate", "validate DIR/no", "DIR/no: no such file or directory", 2},
 		{"an empty folder", "train DIR/empty", "DIR/empty: want a folder with runs.csv, or with meta.json and requests.jsonl", 2},

@@ -121,7 +121,7 @@ func TestTrainJSONOfLittle(t *testing.T) {
 		"requests/long.csv": "arrival_us,input_tokens,output_tokens,ttft_us,e2e_us\n0,100,5,20000,40000\n",
 	})
 	nulls(t, done(t, "train", single, "--hold-out", "none", "--format", "json").out, "standard_error", "alpha_coeffs", "beta_coeffs")
-	nulls(t, done(t, "validate", single, "--format", "json").out, "doubt", "missing", "prefills")
+	nulls(t, done(t, "validate", single, "--format", "json").out, "doubt", "missing", "prefills", "closed_loops")
 	for _, args := range [][]string{{"train", single, "--hold-out", "none"}, {"validate", single}} {
 		for line := range strings.Lines(done(t, args...).out) {
 			if strings.Contains(line, "NaN") || strings.Contains(line, "Inf") {

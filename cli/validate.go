@@ -13,6 +13,7 @@ import (
 type validateCmd struct {
 	Measured     []string `arg:"" optional:"" help:"Measured runs: a folder with runs.csv and requests/, one requests file, a folder with meta.json and requests.jsonl, or what a load generator wrote (vllm bench serve --save-detailed, GuideLLM, AIPerf, genai-perf, inference-perf)."`
 	OTLP         []string `name:"otlp" group:"Data" help:"OTLP-JSON traces of vLLM: requests that ran alone are compared too."`
+	ClosedLoop   []string `name:"closed-loop" group:"Data" help:"CSV files of benchmarks with a fixed number of users who ask again and again: mean TPOT is compared."`
 	LatencyModel []string `name:"latency-model" default:"auto,roofline,blackbox" group:"Model" help:"Latency models to compare: auto, physics, roofline, blackbox."`
 	Coefficients string   `name:"coefficients" group:"Model" help:"Coefficients of physics: a file that blis train wrote, or the name of a shipped set; else as auto chooses."`
 
@@ -29,7 +30,8 @@ Examples:
     blis validate measurements/ --latency-model physics --coefficients mine.yaml
     blis validate engine-run/ --hardware RTX4090 --latency-model roofline
     blis validate vllm-bench-result.json --hardware H100 --tp 2
-    blis validate --otlp trace.json.gz --model Llama-2-7b-hf --hardware H100`
+    blis validate --otlp trace.json.gz --model Llama-2-7b-hf --hardware H100
+    blis validate --closed-loop benchmarks.csv --latency-model auto,roofline`
 }
 
 // Run carries the command out.
@@ -38,8 +40,8 @@ func (v *validateCmd) Run(ctx context.Context, c *console) error {
 	if err := v.check(); err != nil {
 		return err
 	}
-	if len(v.Measured) == 0 && len(v.OTLP) == 0 {
-		return inputError("nothing to compare with: want measured runs, or --otlp")
+	if len(v.Measured) == 0 && len(v.OTLP) == 0 && len(v.ClosedLoop) == 0 {
+		return inputError("nothing to compare with: want measured runs, --otlp or --closed-loop")
 	}
 	set, err := openSet(v.Coefficients)
 	if err != nil {
@@ -57,14 +59,39 @@ func (v *validateCmd) Run(ctx context.Context, c *console) error {
 	if err != nil {
 		return err
 	}
+	loops, leftOut, err := v.loops()
+	if err != nil {
+		return err
+	}
 	progress, bar := c.stages("latency models")
 	c.begun.Store(true)
 	list, err := calibrate.Validate(ctx, samples, subjects, v.workers(), progress)
+	if err != nil {
+		bar.done()
+		return explainTraining(ctx, err)
+	}
+	r := &report.Validation{Models: list, Prefills: prefills, LeftOut: notes}
+	if len(v.ClosedLoop) > 0 {
+		r.Loops = &report.ClosedLoops{LeftOut: leftOut}
+		r.Loops.Models, err = calibrate.ValidateClosedLoops(ctx, loops, subjects, v.workers(), progress)
+	}
 	bar.done()
 	if err != nil {
 		return explainTraining(ctx, err)
 	}
-	return c.print(&report.Validation{Models: list, Prefills: prefills, LeftOut: notes}, v.Format)
+	return c.print(r, v.Format)
+}
+
+// loops reads the benchmarks of --closed-loop files.
+func (v *validateCmd) loops() (list []*calibrate.ClosedLoopSample, leftOut []calibrate.LeftOutLoops, err error) {
+	for _, file := range v.ClosedLoop {
+		samples, out, err := calibrate.LoadClosedLoops(file, v.overrides())
+		if err != nil {
+			return nil, nil, inputOf(err)
+		}
+		list, leftOut = append(list, samples...), append(leftOut, out...)
+	}
+	return list, leftOut, nil
 }
 
 // openSet is the coefficient set of a file or a shipped one, nil for an empty

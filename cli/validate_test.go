@@ -37,7 +37,7 @@ func TestValidateJSON(t *testing.T) {
 	if j.Schema != "blis.validate/v1" || len(j.Models) != 2 || j.Prefills != nil || len(j.Skipped) != 1 {
 		t.Fatalf("%+v", j)
 	}
-	nulls(t, text, "doubt", "prefills", "missing", "latency", "all", "cold", "throughput")
+	nulls(t, text, "doubt", "prefills", "closed_loops", "missing", "latency", "all", "cold", "throughput")
 	physics := &j.Models[0]
 	if physics.Name != "physics" || len(physics.Runs) != 4 || len(physics.Summary) != 12 || physics.ColdTTFT == nil || len(physics.Rankings) != 3 {
 		t.Errorf("%+v", physics)

@@ -19,10 +19,16 @@ func TestCheckpointsOfAModel(t *testing.T) {
 	if err != nil || four.WeightBits != 4 || four.ScaleBits != 0.5 || !four.Reshaped {
 		t.Errorf("%+v, %v", four, err)
 	}
-	described := plain
-	described.WeightBits, described.ScaleBits = 4, 0.25 // experts of its own kind
-	if same, err := described.Checkpoint("nvfp4"); err != nil || same.ScaleBits != 0.25 || same.Reshaped {
+	experts, err := FindModel("mistralai/Mixtral-8x7B-v0.1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	experts.ExpertWidth = PartWidth{4, 0.5, 16} // INT4 experts alone
+	if same, err := experts.Checkpoint("gptq"); err != nil || same.ExpertWidth != experts.ExpertWidth || same.WeightBits != 16 || same.Reshaped {
 		t.Errorf("%+v, %v", same, err)
+	}
+	if all, err := experts.Checkpoint("nvfp4"); err != nil || all.ExpertWidth != (PartWidth{}) || all.WeightBits != 4 || all.ActivationBits != 4 || !all.Reshaped {
+		t.Errorf("%+v, %v", all, err)
 	}
 	if _, err := plain.Checkpoint("int3"); err == nil || !strings.Contains(err.Error(), `quantization is "int3"`) {
 		t.Error(err)

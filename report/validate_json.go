@@ -7,10 +7,11 @@ import (
 
 // ValidationJSON is the JSON form of a validation.
 type ValidationJSON struct {
-	Schema   string        `json:"schema"`
-	Models   []subjectJSON `json:"latency_models"`
-	Prefills *Prefills     `json:"prefills"` // null: no OTLP files were given
-	Skipped  []string      `json:"skipped"`
+	Schema   string           `json:"schema"`
+	Models   []subjectJSON    `json:"latency_models"`
+	Prefills *Prefills        `json:"prefills"`     // null: no OTLP files were given
+	Loops    *closedLoopsJSON `json:"closed_loops"` // null: no files of closed loops were given
+	Skipped  []string         `json:"skipped"`
 }
 
 type subjectJSON struct {
@@ -49,10 +50,10 @@ type stageJSON struct {
 	errorsJSON
 }
 
-func newValidationJSON(list []calibrate.Validation, prefills *Prefills, skipped []string) *ValidationJSON {
-	j := &ValidationJSON{Schema: "blis.validate/v1", Models: []subjectJSON{}, Prefills: prefills, Skipped: listed(skipped)}
-	for i := range list {
-		v := &list[i]
+func newValidationJSON(all *Validation) *ValidationJSON {
+	j := &ValidationJSON{Schema: "blis.validate/v1", Models: []subjectJSON{}, Prefills: all.Prefills, Loops: newClosedLoopsJSON(all.Loops), Skipped: listed(all.LeftOut)}
+	for i := range all.Models {
+		v := &all.Models[i]
 		s := subjectJSON{v.Subject, []runResultJSON{}, listed(v.Summary), listed(v.Cold), nil, listed(v.Rankings), nil}
 		if cold, known := v.ColdTTFT(); known {
 			s.ColdTTFT = &cold

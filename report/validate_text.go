@@ -14,13 +14,14 @@ import (
 // Validation is how far latency models are off.
 type Validation struct {
 	Models   []calibrate.Validation
-	Prefills *Prefills // nil: none were compared
-	LeftOut  []string  // notes of calibrate.Load: runs that are left out and why, and others
+	Prefills *Prefills    // nil: none were compared
+	Loops    *ClosedLoops // nil: none were compared
+	LeftOut  []string     // notes of calibrate.Load: runs that are left out and why, and others
 }
 
 // JSON implements Document.
 func (v *Validation) JSON(w io.Writer) error {
-	return WriteIndented(w, newValidationJSON(v.Models, v.Prefills, v.LeftOut))
+	return WriteIndented(w, newValidationJSON(v))
 }
 
 // Text implements Document.
@@ -39,6 +40,9 @@ func (v *Validation) Text(out io.Writer, _ plaintext.Style) error {
 	}
 	if v.Prefills != nil {
 		writePrefills(w, v.Prefills)
+	}
+	if v.Loops != nil {
+		v.Loops.writeText(w)
 	}
 	return w.Flush()
 }
