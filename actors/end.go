@@ -5,7 +5,6 @@ import (
 	"math"
 	"runtime"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -157,40 +156,13 @@ func (r *Result) noteCutSums() {
 	}
 }
 
-// beyondFit says where a run left the data that its coefficients were fitted to: its
-// longest context, the most requests and tokens in a step. Empty: nowhere, as far
-// as is known.
+// beyondFit says where a run left the data behind its latency model: its longest
+// context, the most requests and tokens in a step. Empty: nowhere, as far as is known.
 func beyondFit(set *latency.PhysicsSet, reach engine.Reach, running int64) string {
 	if set == nil {
 		return ""
 	}
-	t := &set.TrainedOn
-	var list []string
-	for _, r := range []struct {
-		most, fitted int64
-		text         string
-	}{
-		{reach.Context, t.ContextMax, "contexts of up to %s tokens (fitted to %s)"},
-		{running, t.SeatsMax, "up to %s requests in a step (%s)"},
-		{reach.StepTokens, t.StepTokensMax, "up to %s tokens in a step (%s)"},
-	} {
-		if r.fitted > 0 && r.most > r.fitted {
-			list = append(list, fmt.Sprintf(r.text, withCommas(r.most), withCommas(r.fitted)))
-		}
-	}
-	if list == nil {
-		return ""
-	}
-	return fmt.Sprintf("beyond what physics %s was fitted to: %s; its stated error does not hold there", set.Name, strings.Join(list, ", "))
-}
-
-// withCommas writes a number with commas between thousands.
-func withCommas(n int64) string {
-	text := fmt.Sprint(n)
-	for i := len(text) - 3; i > 0; i -= 3 {
-		text = text[:i] + "," + text[i:]
-	}
-	return text
+	return set.Beyond(reach.Context, running, reach.StepTokens)
 }
 
 // recordUndelivered records the requests in messages that no process received when a

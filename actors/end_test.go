@@ -14,7 +14,7 @@ import (
 // what happened and what was measured; every executor says the same.
 func TestRunSaysWhereItLeavesTheFittedRanges(t *testing.T) {
 	c := DefaultConfig()
-	c.NumInstances, c.NumRequests, c.Rate = 1, 300, 100
+	c.LatencyModel, c.NumInstances, c.NumRequests, c.Rate = "physics", 1, 300, 100
 	c.PromptTokens, c.PromptTokensStdev, c.OutputTokens, c.OutputTokensStdev = 3000, 0, 10, 0
 	var first string
 	for _, x := range Executors(3) {
@@ -40,6 +40,7 @@ func TestRunSaysWhereItLeavesTheFittedRanges(t *testing.T) {
 	}
 	// Within them nothing is said, and nothing of a model without ranges.
 	calm := DefaultConfig()
+	calm.LatencyModel = "physics"
 	calm.NumInstances, calm.NumRequests, calm.Rate, calm.PromptTokensMax, calm.OutputTokensMax, calm.MaxNumBatchedTokens = 2, 100, 2, 600, 300, 2048
 	roof := c
 	roof.LatencyModel = "roofline"

@@ -3,6 +3,7 @@ package actors
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -35,26 +36,28 @@ func TestLatencyModelOfARun(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		change  func(*Config)
-		latency string // the beginning of what is said of it
+		latency string  // the beginning of what is said of it
+		e2e     float64 // expected error of E2E, 0: not stated
 		async   bool
-		note    string // "": none of coefficients
+		beyond  string // among what was not measured of the run
 	}{
-		"by default":            {func(*Config) {}, "physics h100 (vLLM 0.15.1), expected error E2E 7.2 %", true, ""},
-		"on a GPU nobody":       {func(c *Config) { c.Hardware = "A100" }, "roofline, expected error E2E 14.1 %", true, ""},
-		"roofline on request":   {func(c *Config) { c.LatencyModel = "roofline" }, "roofline, expected error", true, ""},
-		"blackbox on request":   {func(c *Config) { c.LatencyModel = "blackbox" }, "blackbox meta-llama/llama-3.1-8b-instruct on H100, TP 1", true, ""},
-		"a custom model":        {func(c *Config) { c.Custom.Latency = latency.Blackbox{Beta: [3]float64{1, 0, 0}} }, "custom", true, ""},
-		"a file":                {func(c *Config) { c.Coefficients = file }, "physics mine (vLLM 0.15.1), expected error E2E 7.2 %", true, ""},
-		"a file without async":  {func(c *Config) { c.Coefficients = slow }, "physics mine", false, ""},
-		"async against the set": {func(c *Config) { c.AsyncScheduling = new(false) }, "physics h100", false, "coefficients h100: async scheduling is off, measured on"},
-		"async with the set":    {func(c *Config) { c.AsyncScheduling = new(true) }, "physics h100", true, ""},
-		"beyond the set":        {func(c *Config) { c.Coefficients, c.Hardware, c.TP = "h100", "A100", 8 }, "physics h100 (vLLM 0.15.1), expected error not stated for this run", true, "coefficients h100: GPU A100-80 is not among H100"},
-		"given coefficients":    {func(c *Config) { c.AlphaCoeffs, c.BetaCoeffs = []float64{1, 2, 3}, []float64{4, 5, 6} }, "blackbox with given", true, ""},
-		"given vectors":         {func(c *Config) { c.AlphaCoeffs, c.BetaCoeffs = set.Alpha[:], set.Beta[:] }, "physics with given", true, ""},
-		"without a set":         {func(c *Config) { c.LatencyModel, c.AsyncScheduling = "roofline", new(false) }, "roofline", false, ""},
-		"not without the set":   {func(c *Config) { c.Coefficients, c.AsyncScheduling = slow, new(true) }, "physics mine", true, "coefficients mine: async scheduling is on, measured off"},
-		"as vLLM was started":   {serve("--no-async-scheduling"), "physics h100", false, "coefficients h100: async scheduling is off, measured on"},
-		"as vLLM does":          {serve("--tensor-parallel-size 8"), "roofline", true, ""},
+		"by default":            {func(*Config) {}, "roofline; runner-up physics h100, E2E 27.5 %", 26.28, true, "this model"},
+		"physics on request":    {func(c *Config) { c.LatencyModel = "physics" }, "physics h100 (vLLM 0.15.1); runner-up roofline, E2E 26.3 %", 27.5, true, "max_num_seqs 1,024 (measured: 128)"},
+		"on a GPU nobody":       {func(c *Config) { c.Hardware = "A100" }, "roofline", 0, true, "GPU A100-80"},
+		"roofline on request":   {func(c *Config) { c.LatencyModel = "roofline" }, "roofline", 26.28, true, "contexts above 1,059 tokens"},
+		"blackbox on request":   {func(c *Config) { c.LatencyModel = "blackbox" }, "blackbox meta-llama/llama-3.1-8b-instruct on H100, TP 1", 0, true, ""},
+		"a custom model":        {func(c *Config) { c.Custom.Latency = latency.Blackbox{Beta: [3]float64{1, 0, 0}} }, "custom", 0, true, ""},
+		"a file":                {func(c *Config) { c.Coefficients = file }, "physics mine (vLLM 0.15.1)", 27.5, true, "this model"},
+		"a file without async":  {func(c *Config) { c.Coefficients = slow }, "physics mine", 27.5, false, "this model"},
+		"async against the set": {func(c *Config) { c.Coefficients, c.AsyncScheduling = file, new(false) }, "physics mine", 27.5, false, "async scheduling off"},
+		"async with the set":    {func(c *Config) { c.Coefficients, c.AsyncScheduling = file, new(true) }, "physics mine", 27.5, true, "this model"},
+		"beyond the set":        {func(c *Config) { c.Coefficients, c.Hardware, c.TP = "h100", "A100", 8 }, "physics h100 (vLLM 0.15.1)", 0, true, "GPU A100-80"},
+		"given coefficients":    {func(c *Config) { c.AlphaCoeffs, c.BetaCoeffs = []float64{1, 2, 3}, []float64{4, 5, 6} }, "blackbox with given", 0, true, ""},
+		"given vectors":         {func(c *Config) { c.AlphaCoeffs, c.BetaCoeffs = set.Alpha[:], set.Beta[:] }, "physics with given", 0, true, ""},
+		"without a set":         {func(c *Config) { c.LatencyModel, c.AsyncScheduling = "roofline", new(false) }, "roofline", 26.28, false, "async scheduling off"},
+		"not without the set":   {func(c *Config) { c.Coefficients, c.AsyncScheduling = slow, new(true) }, "physics mine", 27.5, true, "async scheduling on"},
+		"as vLLM was started":   {serve("--no-async-scheduling"), "roofline", 26.28, false, "async scheduling off"},
+		"as vLLM does":          {serve("--tensor-parallel-size 8"), "roofline", 0, true, "TP 8 (measured: 1 to 4)"},
 	} {
 		cfg := DefaultConfig()
 		c.change(&cfg)
@@ -66,9 +69,17 @@ func TestLatencyModelOfARun(t *testing.T) {
 		if !strings.HasPrefix(setup.Latency, c.latency) || got.AsyncScheduling == nil || *got.AsyncScheduling != c.async {
 			t.Errorf("%s: %q, async %v; want %q, %v", name, setup.Latency, *got.AsyncScheduling, c.latency, c.async)
 		}
-		notes := strings.Join(setup.Notes, "\n")
-		if c.note == "" && strings.Contains(notes, "coefficients") || !strings.Contains(notes, c.note) {
-			t.Errorf("%s: notes %q, want %q", name, notes, c.note)
+		e2e, beyond := 0.0, []string{}
+		if a := setup.Accuracy; a != nil {
+			if a.Stated != nil {
+				e2e = a.Stated.E2E.Expected
+			}
+			for _, n := range a.NotMeasured {
+				beyond = append(beyond, n.Text)
+			}
+		}
+		if e2e != c.e2e || c.beyond == "" && setup.Accuracy != nil || c.beyond != "" && !slices.Contains(beyond, c.beyond) {
+			t.Errorf("%s: expected error %v, not measured %q; want %v, %q", name, e2e, beyond, c.e2e, c.beyond)
 		}
 		// What a run says of its configuration repeats it.
 		again, other, err := Check(got)

@@ -26,7 +26,7 @@ func notesOf(t *testing.T, c Config, text string) (list []string, setup Setup) {
 func TestAutoIsOneRulerOrSaysSo(t *testing.T) {
 	at := func(tp int) Config {
 		c := DefaultConfig()
-		c.Model, c.TP = "Llama-3.1-70B-Instruct", tp
+		c.Model, c.TP = "Llama-2-70b-hf", tp
 		return c
 	}
 	for _, x := range []struct {
@@ -35,11 +35,11 @@ func TestAutoIsOneRulerOrSaysSo(t *testing.T) {
 		model, set string
 		note       string // "": none
 	}{
-		{"TP 4", at(4), "physics", "h100", ""},
-		{"TP 8", at(8), "roofline", "", "auto takes roofline: physics h100 covers all of this run but TP 8 (fitted to 1 to 4). Do not compare it with runs that get physics h100: give all of them --latency-model roofline"},
+		{"TP 4", at(4), "physics", "h100-llama-2-70b", ""},
+		{"TP 8", at(8), "roofline", "", "auto takes roofline: physics h100-llama-2-70b covers all of this run but TP 8 (measured: 4). Do not compare it with runs that get physics h100-llama-2-70b: give all of them --latency-model roofline"},
 		{"TP 8, one model for all", func() Config { c := at(8); c.LatencyModel = "roofline"; return c }(), "roofline", "", ""},
-		{"a set of one TP", func() Config { c := at(2); c.Model = "Llama-2-7b-hf"; return c }(), "physics", "h100", "auto takes physics h100: physics h100-llama-2-7b covers all of this run but TP 2 (fitted to 1). Do not compare it with runs that get physics h100-llama-2-7b: give all of them --coefficients h100"},
-		{"by default", DefaultConfig(), "physics", "h100", ""},
+		{"a set of one TP", func() Config { c := at(2); c.Model = "Llama-2-7b-hf"; return c }(), "roofline", "", "auto takes roofline: physics h100-llama-2-7b covers all of this run but TP 2 (measured: 1). Do not compare it with runs that get physics h100-llama-2-7b: give all of them --latency-model roofline"},
+		{"by default", DefaultConfig(), "roofline", "", ""},
 		{"blackbox", func() Config { c := DefaultConfig(); c.LatencyModel = "blackbox"; return c }(), "blackbox", "meta-llama/llama-3.1-8b-instruct on H100, TP 1", ""},
 		{"vectors", func() Config {
 			c := DefaultConfig()
@@ -74,8 +74,12 @@ func TestWidthsOfARun(t *testing.T) {
 	if setup.KVBlocks < 2*usual.KVBlocks || setup.KVBlocks > 2*usual.KVBlocks+1 || setup.LatencyModel != "roofline" {
 		t.Errorf("FP8 cache: %d blocks, usual %d, %s", setup.KVBlocks, usual.KVBlocks, setup.Latency)
 	}
-	if len(notes) != 2 || notes[0] != "kv-cache-dtype fp8: weights of 16 bits, activations of 16, KV cache of 8 bits" || !strings.HasPrefix(notes[1], "auto takes roofline: physics h100 covers all of this run but a KV cache of 8 bits. Do not compare") {
+	if len(notes) != 1 || notes[0] != "kv-cache-dtype fp8: weights of 16 bits, activations of 16, KV cache of 8 bits" {
 		t.Errorf("FP8 cache: notes %q", notes)
+	}
+	cache.Model = "Llama-2-7b-hf"
+	if notes, _ := notesOf(t, cache, "auto takes"); len(notes) != 1 || !strings.HasPrefix(notes[0], "auto takes roofline: physics h100-llama-2-7b covers all of this run but a KV cache of 8 bits. Do not compare") {
+		t.Errorf("FP8 cache of a measured model: notes %q", notes)
 	}
 	weights := base
 	weights.Quantization = "fp8"

@@ -25,7 +25,8 @@ func TestFilesStateErrorsOfAllRunsAndOfPlacesWithEnoughModels(t *testing.T) {
 		runs []Evaluation
 		want string
 	}{
-		"many places": {everywhere, " 0: 7 of 3, mean 30, by models 29.44, bias 13.89, worst 50; H100 1: 4 of 3, mean 17.5, by models 16.67, bias 3.33, worst 30"},
+		"many places": {everywhere, " 0: 7 of 3, mean 30, by models 29.44, bias 13.89, worst 50; H100 0: 6 of 3, mean 28.33, by models 28.33, bias 21.67, worst 50; H100 1: 4 of 3, mean 17.5, by models 16.67, bias 3.33, worst 30"},
+		"one GPU":     {everywhere[:6], " 0: 6 of 3, mean 28.33, by models 28.33, bias 21.67, worst 50; H100 1: 4 of 3, mean 17.5, by models 16.67, bias 3.33, worst 30"},
 		"one place":   {everywhere[:4], " 0: 4 of 3, mean 17.5, by models 16.67, bias 3.33, worst 30"},
 		"none":        {nil, ""},
 	} {

@@ -144,7 +144,7 @@ func (m *modelSetsCmd) Run(c *console) error {
 		items = append(items, setItem{s.Name, s.TrainedOn, s.Errors, s.Notes, s.Alpha, s.Beta})
 	}
 	return m.list(c, items, func(w io.Writer) {
-		fmt.Fprintln(w, "SET\tGPU\tTP\tENGINE\tE2E\tTPOT\tTTFT\tBY\tMODELS")
+		fmt.Fprintln(w, "SET\tGPU\tTP\tENGINE\tE2E\tWORST\tTPOT\tTTFT\tBY\tMODELS")
 		for _, s := range latency.PhysicsSets() {
 			t := &s.TrainedOn
 			var models []string
@@ -155,13 +155,12 @@ func (m *modelSetsCmd) Run(c *console) error {
 			if t.TPMax > t.TPMin {
 				tp = fmt.Sprintf("%d–%d", t.TPMin, t.TPMax)
 			}
-			e := s.StatedError(nil)
-			if e == nil {
-				e = &latency.Stated{HeldOut: "not stated"}
-			}
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%.1f %%\t%.1f %%\t%.1f %%\t%s\t%s\n", s.Name, strings.Join(t.GPUs, ", "), tp, t.Engine, e.E2E, e.TPOT, e.TTFT, e.HeldOut, strings.Join(models, ", "))
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", s.Name, strings.Join(t.GPUs, ", "), tp, t.Engine, report.StatedCells(s.StatedError(nil, nil)), strings.Join(models, ", "))
 		}
-		roofline := latency.RooflineStated()
-		fmt.Fprintf(w, "\nErrors are medians over runs of those of means. Other models of the same kind are covered where a set states its leave-one-model-out error; elsewhere roofline serves (%s).\nOthers: blis train, and --coefficients with its file. All of it: --format json.\n", roofline.String())
-	}, "ENGINE", "BY", "GPU", "TP")
+		for _, r := range latency.RooflineRecords() {
+			gpu := strings.Join(r.TrainedOn.GPUs, ", ")
+			fmt.Fprintf(w, "(roofline, %s)\t%s\t\t%s\t%s\t\n", gpu, gpu, r.TrainedOn.Engine, report.StatedCells(r.StatedError(nil, nil)))
+		}
+		fmt.Fprintf(w, "\nErrors are of means over a run: the mean over models of their runs, and the worst run. Other models of the same kind are covered where a set states its leave-one-model-out error. Roofline serves whatever can be described; its error is known on the GPUs above.\nOthers: blis train, and --coefficients with its file. All of it: --format json.\n")
+	}, "ENGINE", "BY", "GPU", "TP", "TPOT")
 }

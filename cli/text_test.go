@@ -65,6 +65,8 @@ func TestWarnings(t *testing.T) {
 		{"conversations that keep it busy", "", []string{"--workload-spec", "../examples/workloads/chat.yaml"}},
 		{"low load on one instance", "", []string{"--rate", "1", "--num-instances", "1", "--num-requests", "200"}},
 		{"targets of nobody", `slo-targets: no request is of the class "standrad", the nearest is "standard"`, []string{"--slo-targets", "standrad:ttft=1s;standard:ttft=2s"}},
+		{"a full KV cache", "KV cache of an instance up to 9", []string{"--latency-model", "physics", "--num-instances", "1", "--num-requests", "200", "--rate", "20", "--total-kv-blocks", "2750"}},
+		{"room in the KV cache", "", []string{"--latency-model", "physics", "--num-instances", "1", "--num-requests", "200", "--rate", "20", "--total-kv-blocks", "2900"}},
 		{"nothing completed", "no request completed: 1,000 rejected (1,000 reject-all)", []string{"--admission-policy", "reject-all"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -93,7 +95,7 @@ func TestWarnings(t *testing.T) {
 // A run that goes beyond the data of its coefficients warns, and names the ranges.
 func TestWarningBeyondTheFittedRanges(t *testing.T) {
 	const want = "beyond what physics h100 was fitted to: contexts of up to 1,611 tokens (fitted to 1,059), up to 173 requests in a step (128), up to 2,120 tokens in a step (2,048); its stated error does not hold there"
-	list := resultOf(t, done(t, "run", "--format", "json").out)["warnings"].([]any)
+	list := resultOf(t, done(t, "run", "--format", "json", "--latency-model", "physics").out)["warnings"].([]any)
 	if len(list) != 1 || list[0] != want {
 		t.Errorf("%q, want %q", list, want)
 	}
@@ -105,7 +107,7 @@ func TestWarningBeyondTheFittedRanges(t *testing.T) {
 // So does a comparison, in the notes of each bundle and above the text; and it
 // names what measured it.
 func TestComparisonSaysWhatMeasuredIt(t *testing.T) {
-	args := []string{"compare", "round-robin", "least-loaded", "--num-requests", "60", "--num-instances", "2", "--seeds", "2"}
+	args := []string{"compare", "round-robin", "least-loaded", "--num-requests", "60", "--num-instances", "2", "--seeds", "2", "--latency-model", "physics"}
 	r := resultOf(t, done(t, append(args, "--format", "json")...).out)
 	if setup := r["setup"].(map[string]any); setup["latency_model"] != "physics" || setup["coefficient_set"] != "h100" {
 		t.Errorf("%v", setup)
@@ -143,7 +145,7 @@ func TestLinesOfInstances(t *testing.T) {
 		{"\nbusy       busiest instance-", "\ncost ", []string{"--num-requests", "50"}},
 		{"\nKV         mean use 0.0 %", "\nbusy ", []string{"--num-requests", "50", "--admission-policy", "reject-all"}},
 	} {
-		text := done(t, append([]string{"run"}, c.args...)...).out
+		text := done(t, append([]string{"run", "--latency-model", "physics"}, c.args...)...).out
 		if joined := strings.ReplaceAll(text, "\n           ", " "); !strings.Contains(joined, c.has) || strings.Contains(joined, c.hasNot) {
 			t.Errorf("%v: want %q and no %q in\n%s", c.args, c.has, c.hasNot, text)
 		}

@@ -3,7 +3,6 @@ package latency
 import (
 	_ "embed" // for the sets
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -50,74 +49,10 @@ func FindPhysicsSet(name string) (*PhysicsSet, error) {
 	return nil, &Unknown{Kind: "coefficient set", Name: name, Nearest: nearest(name, known, 3), Remedy: "or give a file that blis train wrote"}
 }
 
-// Stated is the stated error of a latency model: medians over runs of the absolute
-// errors of means, in percent.
-type Stated struct {
-	HeldOut         string
-	TTFT, TPOT, E2E float64
-	Runs            int
-}
-
-// String is "E2E 2.3 %, TPOT 2.4 %, TTFT 2.2 % (median of 9 runs, …)".
-func (s *Stated) String() string {
-	return fmt.Sprintf("E2E %.1f %%, TPOT %.1f %%, TTFT %.1f %% (median of %d runs, %s)", s.E2E, s.TPOT, s.TTFT, s.Runs, s.HeldOut)
-}
-
-// RooflineStated returns the error of roofline on the runs to which the shipped sets
-// of H100 were fitted (vLLM 0.15.1, four models). Roofline itself was not fitted.
-// blis validate computes the figures; docs/latency.md has the table.
-func RooflineStated() Stated {
-	return Stated{HeldOut: "on H100, not fitted", TTFT: 3.07, TPOT: 14.22, E2E: 14.05, Runs: 9}
-}
-
-// StatedError returns the stated error for a run with these reasons of Coverage: on a
-// held-out load for a measured model, on a held-out model for another model of the
-// kind. It is nil if no stated error applies.
-func (s *PhysicsSet) StatedError(reasons []string) *Stated {
-	labels := []string{HeldOutWorkload, HeldOutModel, HeldOutTail}
-	for _, r := range reasons {
-		switch {
-		case strings.HasPrefix(r, ModelNotMeasured):
-			labels = []string{HeldOutModel}
-		case !strings.HasPrefix(r, asyncDiffers):
-			return nil
-		}
-	}
-	for _, label := range labels {
-		if stated := s.stated(label); stated != nil {
-			return stated
-		}
-	}
-	return nil
-}
-
-// stated returns the errors under one hold-out, nil if TTFT, TPOT or E2E is missing:
-// a set that was fitted to steps has no errors of requests.
-func (s *PhysicsSet) stated(label string) *Stated {
-	stated := Stated{HeldOut: label}
-	known := 0
-	for _, m := range []struct {
-		metric string
-		into   *float64
-	}{{"ttft", &stated.TTFT}, {"tpot", &stated.TPOT}, {"e2e", &stated.E2E}} {
-		for _, e := range s.Errors {
-			if e.HeldOut == label && e.Statistic == "mean" && e.Metric == m.metric {
-				*m.into, stated.Runs = e.MedianAPEPercent, e.Runs
-				known++
-				break
-			}
-		}
-	}
-	if known < 3 {
-		return nil
-	}
-	return &stated
-}
-
 // Choice is a latency model with its stated error.
 type Choice struct {
 	Set    *PhysicsSet // of physics; nil: roofline
-	Stated Stated
+	Stated *Stated     // for the run; nil: none applies, which is roofline alone
 }
 
 // Name is "physics h100" or "roofline".
@@ -128,44 +63,70 @@ func (c *Choice) Name() string {
 	return "physics " + c.Set.Name
 }
 
-// Choose returns the latency model with the lowest stated error of E2E whose
-// coverage includes the run, and the next best, nil if there is none. Roofline covers
-// everything. Async scheduling is assumed to be as in the data of the set; Coverage
-// warns if it is not.
+// Choose returns the latency model with the lowest expected error of E2E for the run,
+// and the next best, nil if there is none. A set is a candidate if one of its stated
+// errors applies to the run. Roofline always is; where it was not measured it comes
+// last. Async scheduling is assumed to be as in the data of the set.
+//
+// The expected error is a mean over models, not a median over runs: a median says
+// nothing of a model that is far off, and a model with many runs would dominate it. A
+// high quantile over models was the alternative; with four models that is their
+// maximum, and the mean is near it when one model is far off.
 func Choose(d *Deployment, e EngineLimits) (best Choice, next *Choice) {
-	best = Choice{Stated: RooflineStated()}
-	for _, set := range PhysicsSets() {
-		stated := set.StatedError(set.Coverage(d, e, set.TrainedOn.AsyncScheduling))
-		if stated == nil {
+	return choose(PhysicsSets(), RooflineRecord(d), d, e)
+}
+
+func choose(sets []*PhysicsSet, roofline *PhysicsSet, d *Deployment, e EngineLimits) (best Choice, next *Choice) {
+	best = Choice{Stated: roofline.statedFor(d, e)}
+	for _, set := range sets {
+		c := Choice{set, set.statedFor(d, e)}
+		if c.Stated == nil {
 			continue
 		}
-		c := Choice{set, *stated}
-		if c.Stated.E2E < best.Stated.E2E {
+		if c.Stated.below(best.Stated) {
 			best, c = c, best
 		}
-		if next == nil || c.Stated.E2E < next.Stated.E2E {
+		if next == nil || c.Stated.below(next.Stated) {
 			next = &c
 		}
 	}
 	return best, next
 }
 
+// statedFor is StatedError for a run with async scheduling as in the data.
+func (s *PhysicsSet) statedFor(d *Deployment, e EngineLimits) *Stated {
+	return s.StatedError(d, s.Coverage(d, e, s.TrainedOn.AsyncScheduling))
+}
+
 // NearMiss names the sets that Choose would have taken if one setting of the run were
-// different: their stated errors are lower than the error of its choice.
+// different: their expected errors are lower than the error of its choice.
 type NearMiss struct {
 	Setting string   // setting of a run: tp, hardware, …
-	Value   string   // of the run, and what was measured: "TP 8 (fitted to 1 to 4)"
+	Value   string   // of the run, and what was measured: "TP 8 (measured: 1 to 4)"
 	Sets    []string // names
 }
 
 // NearMisses returns the sets that cover all settings of a run but one, by setting: a
-// change of this setting changes the latency model. If best is a set, sets of other
-// models and GPUs do not count: each has its own.
+// change of this setting changes the latency model. If the error of best is known, sets
+// of other kinds of models and of other GPUs do not count: each has its own.
 func NearMisses(d *Deployment, e EngineLimits, best Choice) []NearMiss {
+	return nearMisses(PhysicsSets(), RooflineRecord(d), d, e, best)
+}
+
+func nearMisses(sets []*PhysicsSet, roofline *PhysicsSet, d *Deployment, e EngineLimits, best Choice) []NearMiss {
 	var list []NearMiss
-	for _, set := range PhysicsSets() {
+	for _, set := range sets {
 		gap, stated := set.onlyGap(d, e)
-		if stated == nil || stated.E2E >= best.Stated.E2E || best.Set != nil && (gap.setting == "model" || gap.setting == "hardware") {
+		if stated == nil || best.Stated != nil && (gap.setting == "model" || gap.setting == "hardware") {
+			continue
+		}
+		rival := best.Stated
+		if rival == nil { // roofline, which may have been measured with the other value too
+			if same, known := roofline.onlyGap(d, e); same.setting == gap.setting {
+				rival = known
+			}
+		}
+		if !stated.below(rival) {
 			continue
 		}
 		i := slices.IndexFunc(list, func(m NearMiss) bool { return m.Setting == gap.setting && m.Value == gap.value })
@@ -195,5 +156,5 @@ func (s *PhysicsSet) onlyGap(d *Deployment, e EngineLimits) (gap coverageGap, st
 	if gap.setting == "" {
 		return gap, nil
 	}
-	return gap, s.StatedError(mild)
+	return gap, s.StatedError(nil, mild)
 }

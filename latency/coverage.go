@@ -22,7 +22,7 @@ func (s *PhysicsSet) AsyncByDefault() bool { return s == nil || s.TrainedOn.Asyn
 // coverageGap is one setting of a run that the data of a set do not include.
 type coverageGap struct {
 	setting string // setting of a run: model, hardware, tp, …
-	value   string // of the run, and what was measured: "TP 8 (fitted to 1 to 4)"
+	value   string // of the run, and what was measured: "TP 8 (measured: 1 to 4)"
 	reason  string // element of Coverage
 }
 
@@ -69,10 +69,10 @@ func (s *PhysicsSet) gaps(d *Deployment, e EngineLimits, async bool) []coverageG
 		add(setting, otherWidths(m), "only 16-bit weights, activations and KV caches were measured, not %d, %d and %d bits", m.WeightBits, m.ActivationBits, 8*m.KVElementBytes)
 	}
 	if d.TP < t.TPMin || d.TP > t.TPMax {
-		add("tp", fmt.Sprintf("TP %d (fitted to %s)", d.TP, fromTo(int64(t.TPMin), int64(t.TPMax))), "TP %d is outside %d to %d", d.TP, t.TPMin, t.TPMax)
+		add("tp", fmt.Sprintf("TP %d (measured: %s)", d.TP, fromTo(int64(t.TPMin), int64(t.TPMax))), "TP %d is outside %d to %d", d.TP, t.TPMin, t.TPMax)
 	}
 	if n := e.MaxBatchedTokens; t.BatchedTokensMax > 0 && (n < t.BatchedTokensMin || n > t.BatchedTokensMax) {
-		add("max-num-batched-tokens", fmt.Sprintf("max-num-batched-tokens %d (fitted to %s)", n, fromTo(t.BatchedTokensMin, t.BatchedTokensMax)),
+		add("max-num-batched-tokens", fmt.Sprintf("max-num-batched-tokens %d (measured: %s)", n, fromTo(t.BatchedTokensMin, t.BatchedTokensMax)),
 			"max-num-batched-tokens %d is outside %d to %d", n, t.BatchedTokensMin, t.BatchedTokensMax)
 	}
 	if async != t.AsyncScheduling {

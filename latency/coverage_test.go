@@ -61,7 +61,7 @@ func TestCoverageKnowsModelsBySizeAndJudgesNoUnknownRange(t *testing.T) {
 	if got := set.Coverage(d, limits, true); len(got) != 2 || !strings.HasPrefix(got[0], ModelNotMeasured) || got[1] != "only 16-bit weights, activations and KV caches were measured, not 8, 16 and 16 bits" {
 		t.Errorf("quantised: %q", got)
 	}
-	if set.StatedError(set.Coverage(d, limits, true)) != nil {
+	if set.StatedError(d, set.Coverage(d, limits, true)) != nil {
 		t.Error("an error is stated for quantised weights")
 	}
 	s.WeightBits = 16

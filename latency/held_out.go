@@ -13,9 +13,10 @@ const (
 	HeldOutWorkload = "leave-one-workload-out"
 	HeldOutModel    = "leave-one-model-out"
 	HeldOutTail     = "last part of each run"
+	NothingFitted   = "nothing fitted" // of roofline: every run is one that it had not seen
 )
 
-// MinModels is the minimum number of models behind errors on one GPU at one TP degree.
+// MinModels is the minimum number of models behind errors on one GPU or TP degree.
 // With fewer, one odd model would speak for all; then errors over all runs count.
 const MinModels = 3
 
@@ -31,7 +32,7 @@ type HeldOutError struct {
 	Statistic string `yaml:"statistic" json:"statistic"` // one of errorStatistics, over the requests of a run
 
 	GPU string `yaml:"gpu" json:"gpu,omitempty"` // that the runs were on; empty: any
-	TP  int    `yaml:"tp" json:"tp,omitempty"`   // of the runs; 0 with an empty GPU, from 1 with another
+	TP  int    `yaml:"tp" json:"tp,omitempty"`   // of the runs; 0: any, always so without GPU
 
 	Runs   int `yaml:"runs" json:"runs"`
 	Models int `yaml:"models" json:"models,omitempty"` // that the runs were of, at most Runs; 0: not known
@@ -61,7 +62,7 @@ func (e *HeldOutError) check(p *problems, prefix string) {
 	p.oneOf(prefix+"statistic", e.Statistic, errorStatistics)
 	if e.GPU != "" || e.TP != 0 {
 		p.line(prefix+"gpu", e.GPU)
-		p.between(prefix+"tp", int64(e.TP), 1, 1024)
+		p.between(prefix+"tp", int64(e.TP), 0, 1024)
 	}
 	p.between(prefix+"runs", int64(e.Runs), 1, 1<<30)
 	p.notNegative(prefix+"median_ape_percent", e.MedianAPEPercent)
@@ -89,7 +90,10 @@ func (e *HeldOutError) format() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "{held_out: %s, metric: %s, statistic: %s", quote(e.HeldOut), e.Metric, e.Statistic)
 	if e.GPU != "" {
-		fmt.Fprintf(&b, ", gpu: %s, tp: %d", quote(e.GPU), e.TP)
+		fmt.Fprintf(&b, ", gpu: %s", quote(e.GPU))
+	}
+	if e.TP != 0 {
+		fmt.Fprintf(&b, ", tp: %d", e.TP)
 	}
 	fmt.Fprintf(&b, ", median_ape_percent: %s", number(e.MedianAPEPercent))
 	if e.Models > 0 {

@@ -155,8 +155,8 @@ func TestPhysicsSetNamesEveryBadField(t *testing.T) {
 			"set.yaml: trained_on.tp_max is 0, want 1 to 1024; trained_on.batched_tokens_max is 8192, want 9000 to 1099511627776; " +
 				"trained_on.lambda is +Inf, want a finite number, 0 or more; trained_on.gamma is 1.5, want above 0 and at most 1; " +
 				"errors[0].median_ape_percent is -1, want a finite number, 0 or more; errors[1].runs is 0, want 1 to 1073741824"},
-		"errors of models": {change("tp: 4", "tp: 0", "bias_percent: -10.5", "bias_percent: -31", "worst_percent: -41", "worst_percent: 29", "models: 3", "models: 17"),
-			"set.yaml: errors[1].tp is 0, want 1 to 1024; errors[1].models is 17, want 1 to 16; errors[1].bias_percent is -31, want at most model_mean_ape_percent in magnitude; " +
+		"errors of models": {change("tp: 4", "tp: -1", "bias_percent: -10.5", "bias_percent: -31", "worst_percent: -41", "worst_percent: 29", "models: 3", "models: 17"),
+			"set.yaml: errors[1].tp is -1, want 0 to 1024; errors[1].models is 17, want 1 to 16; errors[1].bias_percent is -31, want at most model_mean_ape_percent in magnitude; " +
 				"errors[1].worst_percent is 29, want a finite number, in magnitude no mean or median of the runs above it"},
 		"a mean of no models": {change("models: 3, ", ""), "set.yaml: errors[1].models is missing, want the number of models behind the mean, the bias and the worst error"},
 		"a TP of no GPU":      {change("gpu: H100, ", ""), "set.yaml: errors[1].gpu is missing"},

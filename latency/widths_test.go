@@ -134,14 +134,17 @@ func TestNearMisses(t *testing.T) {
 		limits     EngineLimits
 		want       string // value: sets
 	}{
-		"covered":             {"Llama-3.1-70B-Instruct", "H100", 4, limits, ""},
-		"by default":          {"Llama-3.1-8B-Instruct", "H100", 1, limits, ""},
-		"TP":                  {"Llama-3.1-70B-Instruct", "H100", 8, limits, "TP 8 (fitted to 1 to 4): h100"},
-		"TP of the best set":  {"Llama-2-7b-hf", "H100", 2, limits, "TP 2 (fitted to 1): h100-llama-2-7b"},
-		"GPU":                 {"Llama-3.1-70B-Instruct", "A100", 4, limits, "GPU A100-80: h100"},
-		"GPU and TP":          {"Llama-3.1-70B-Instruct", "A100", 8, limits, ""},
-		"whole prompts":       {"Llama-3.1-70B-Instruct", "H100", 4, whole, "chunked prefill off: h100"},
-		"whole prompts, TP 8": {"Llama-3.1-70B-Instruct", "H100", 8, whole, ""},
+		"covered":               {"Llama-3.1-70B-Instruct", "H100", 4, limits, ""},
+		"by default":            {"Llama-3.1-8B-Instruct", "H100", 1, limits, ""},
+		"TP":                    {"Llama-3.1-70B-Instruct", "H100", 8, limits, ""},
+		"TP, a measured model":  {"Llama-2-70b-hf", "H100", 8, limits, "TP 8 (measured: 4): h100-llama-2-70b"},
+		"GPU, a measured model": {"Llama-2-70b-hf", "A100", 4, limits, "GPU A100-80: h100-llama-2-70b"},
+		"whole prompts of it":   {"Llama-2-70b-hf", "H100", 4, whole, "chunked prefill off: h100-llama-2-70b"},
+		"TP of the best set":    {"Llama-2-7b-hf", "H100", 2, limits, "TP 2 (measured: 1): h100-llama-2-7b"},
+		"GPU":                   {"Llama-3.1-70B-Instruct", "A100", 4, limits, ""},
+		"GPU and TP":            {"Llama-3.1-70B-Instruct", "A100", 8, limits, ""},
+		"whole prompts":         {"Llama-3.1-70B-Instruct", "H100", 4, whole, ""},
+		"whole prompts, TP 8":   {"Llama-3.1-70B-Instruct", "H100", 8, whole, ""},
 	} {
 		d := deployment(t, c.model, c.gpu, c.tp)
 		best, _ := Choose(d, c.limits)

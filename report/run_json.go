@@ -117,19 +117,20 @@ type measuredWindow struct {
 
 // derived holds the values that a plan derived from the configuration.
 type derived struct {
-	Model       string   `json:"model"`
-	Hardware    string   `json:"hardware"`
-	TP          int      `json:"tp"`
-	Latency     string   `json:"latency"`
-	Ruler       string   `json:"latency_model"`
-	Coefficient *string  `json:"coefficient_set"` // null: the model has none
-	MaxModelLen int32    `json:"max_model_len"`
-	Capacity    *float64 `json:"capacity_requests_per_second"`
-	CapacityBy  *string  `json:"capacity_limit"`
-	Workload    string   `json:"workload"`
-	Policies    string   `json:"policies"`
-	Notes       []string `json:"notes"`
-	Version     Version  `json:"version"`
+	Model       string        `json:"model"`
+	Hardware    string        `json:"hardware"`
+	TP          int           `json:"tp"`
+	Latency     string        `json:"latency"`
+	Ruler       string        `json:"latency_model"`
+	Coefficient *string       `json:"coefficient_set"` // null: the model has none
+	Error       *latencyError `json:"latency_error"`   // null: nothing is known of the model
+	MaxModelLen int32         `json:"max_model_len"`
+	Capacity    *float64      `json:"capacity_requests_per_second"`
+	CapacityBy  *string       `json:"capacity_limit"`
+	Workload    string        `json:"workload"`
+	Policies    string        `json:"policies"`
+	Notes       []string      `json:"notes"`
+	Version     Version       `json:"version"`
 }
 
 // key says what a result is a sample of: runs with equal policies and other
@@ -188,7 +189,7 @@ func newMeasured(r *actors.Result) *measuredWindow {
 
 func newSetup(s *actors.Setup) derived {
 	j := derived{
-		Model: s.Model, Hardware: s.Hardware, TP: s.TP, Latency: s.Latency, MaxModelLen: s.MaxModelLen,
+		Model: s.Model, Hardware: s.Hardware, TP: s.TP, Latency: s.Latency, Error: newLatencyError(s.Accuracy), MaxModelLen: s.MaxModelLen,
 		Workload: s.Workload, Policies: s.Policies, Notes: append([]string{}, s.Notes...), Version: CurrentVersion(),
 	}
 	if j.Ruler = s.LatencyModel; s.CoefficientSet != "" {

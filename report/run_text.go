@@ -34,6 +34,7 @@ func writeCluster(t *plaintext.Writer, s *actors.Setup, cfg *actors.Config) {
 	t.Line("model", s.Model)
 	t.Line("cluster", fmt.Sprintf("%s %s: %s at TP %d", plaintext.Grouped(int64(cfg.NumInstances)*int64(s.TP)), s.Hardware, plaintext.Plural(int64(cfg.NumInstances), "instance"), s.TP))
 	t.Line("latency", s.Latency)
+	writeAccuracy(t, s.Accuracy)
 	t.Line("instance", fmt.Sprintf("%s KV blocks of %d tokens, max_num_seqs %s, max_num_batched_tokens %s, max_model_len %s",
 		plaintext.Grouped(s.KVBlocks), cfg.BlockSizeInTokens, plaintext.Grouped(int64(cfg.MaxNumSeqs)), plaintext.Grouped(int64(cfg.MaxNumBatchedTokens)), plaintext.Grouped(int64(s.MaxModelLen))))
 }

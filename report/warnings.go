@@ -16,6 +16,7 @@ const (
 	growingShare = 0.05 // of the offered rate: so much backlog growth is no chance
 	lowLoad      = 0.3  // of the capacity, or of the time in which steps execute
 	hardlyWaits  = 0.01 // of the mean E2E
+	fullKV       = 0.9  // of the blocks of an instance: requests are about to wait for them
 	refusedShare = 0.5  // of the requests of users: what is measured is the pause of the refused
 )
 
@@ -40,6 +41,9 @@ func Warnings(r *actors.Result) []string {
 	list = append(list, scalingWarnings(r)...)
 	if r.BeyondFit != "" {
 		list = append(list, r.BeyondFit)
+	}
+	if text := nearlyFull(r); text != "" {
+		list = append(list, text)
 	}
 	if tooLow(r) {
 		list = append(list, "load too low for policies to differ: requests hardly wait; raise "+pace(&r.Config))
@@ -87,6 +91,19 @@ func unknownClasses(r *actors.Result) []string {
 		}
 	}
 	return list
+}
+
+// nearlyFull warns that an instance came near the end of its KV cache: with a little more
+// load, or longer requests, they wait or are preempted. Latencies there depend strongly
+// on the number of blocks, and a real server may have a few percent fewer.
+func nearlyFull(r *actors.Result) string {
+	all := &r.Report.Overall
+	peak := all.Resources.KVPeak
+	if peak == nil || *peak < fullKV {
+		return ""
+	}
+	return fmt.Sprintf("KV cache of an instance up to %s full (%s): close to full, requests wait for blocks or are preempted, and latencies jump; for room, raise --num-instances, --tp or --gpu-memory-utilization, take --kv-cache-dtype fp8, or lower --max-num-seqs",
+		plaintext.Percent(peak), plaintext.Plural(all.Preemptions, "preemption"))
 }
 
 // tooLow reports whether policies had next to nothing to decide: there are

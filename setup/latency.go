@@ -38,10 +38,20 @@ func (p *resolver) resolveLatency() error {
 	if c.AsyncScheduling == nil { // no set, or no latency model
 		c.AsyncScheduling = new((*latency.PhysicsSet)(nil).AsyncByDefault())
 	}
+	p.resolveAccuracy()
 	if _, averages := p.deployment.Latency.(latency.Averager); !averages && c.Custom.Latency == nil {
 		p.noteIfSet([]string{"preemption-ema-gamma"}, "only physics reads the average of preemptions")
 	}
 	return err
+}
+
+// resolveAccuracy notes what is known of the error of the latency model. It needs the
+// maximum length of a request and whether batches are formed one step ahead.
+func (p *resolver) resolveAccuracy() {
+	if p.record == nil {
+		return
+	}
+	p.Summary.Accuracy = p.record.Accuracy(&p.deployment.Deployment, limits(&p.Config), *p.Config.AsyncScheduling, int64(p.Summary.MaxModelLen))
 }
 
 // onCommandLine names coefficients that stand on the command line.
@@ -86,17 +96,14 @@ func (p *resolver) useRoofline(next string) error {
 	if err != nil {
 		return err
 	}
-	stated := latency.RooflineStated()
-	p.deployment.Latency = m
-	p.Summary.setLatency("roofline", "", "roofline, expected error %s%s", stated.String(), next)
+	p.deployment.Latency, p.record = m, latency.RooflineRecord(&p.deployment.Deployment)
+	p.Summary.setLatency("roofline", "", "roofline%s", next)
 	return nil
 }
 
-// usePhysics takes a set of coefficients, and warns where the run lies outside of
-// the data that it was fitted to.
+// usePhysics takes a set of coefficients.
 func (p *resolver) usePhysics(set *latency.PhysicsSet, next string) error {
-	limits := limits(&p.Config)
-	f, err := latency.NewFeatures(&p.deployment.Deployment, limits)
+	f, err := latency.NewFeatures(&p.deployment.Deployment, limits(&p.Config))
 	if err != nil {
 		return err
 	}
@@ -104,27 +111,16 @@ func (p *resolver) usePhysics(set *latency.PhysicsSet, next string) error {
 	if err != nil {
 		return err
 	}
-	p.deployment.Latency, p.deployment.Fitted = m, set
+	p.deployment.Latency, p.deployment.Fitted, p.record = m, set, set
 	c := &p.Config
 	if c.AsyncScheduling == nil {
 		c.AsyncScheduling = new(set.AsyncByDefault())
 	}
-	reasons := set.Coverage(&p.deployment.Deployment, limits, *c.AsyncScheduling)
-	stated := set.StatedError(reasons)
-	for _, r := range reasons {
-		if stated == nil || !strings.HasPrefix(r, latency.ModelNotMeasured) { // its error is that on models held out
-			p.note("coefficients %s: %s", set.Name, r)
-		}
-	}
-	text := "not stated for this run"
-	if stated != nil {
-		text = stated.String()
-	}
-	p.Summary.setLatency("physics", set.Name, "physics %s (%s), expected error %s%s", set.Name, set.TrainedOn.Engine, text, next)
+	p.Summary.setLatency("physics", set.Name, "physics %s (%s)%s", set.Name, set.TrainedOn.Engine, next)
 	return nil
 }
 
-// choose takes the model with the lowest stated error, of all or of those that the
+// choose takes the model with the lowest expected error, of all or of those that the
 // user allows.
 func (p *resolver) choose() error {
 	best, next := latency.Choose(&p.deployment.Deployment, limits(&p.Config))
@@ -136,12 +132,16 @@ func (p *resolver) choose() error {
 			}
 			return inputErrorf("--latency-model physics: no shipped coefficients cover %s: give --coefficients, a file that blis train wrote or, at your own risk, one of %s", p.deployment.String(), strings.Join(names, ", "))
 		}
-		best, next = *next, &best
+		roofline := best
+		best, next = *next, &roofline
 	}
 	p.noteNearMisses(best)
 	second := ""
 	if next != nil {
-		second = fmt.Sprintf("; runner-up %s %.1f %%", next.Name(), next.Stated.E2E)
+		second = "; runner-up " + next.Name() + ", E2E error not stated"
+		if next.Stated != nil {
+			second = fmt.Sprintf("; runner-up %s, E2E %.1f %%", next.Name(), next.Stated.E2E.Expected)
+		}
 	}
 	if best.Set == nil {
 		return p.useRoofline(second)

@@ -26,7 +26,11 @@ type Summary struct {
 	Model    string // Hugging Face id
 	Hardware string
 	TP       int
-	Latency  string // the latency model, and its stated error
+	Latency  string // the latency model, and the next best
+
+	// Accuracy is what is known of the error of the latency model; nil: nothing is,
+	// as of blackbox and of coefficients on the command line.
+	Accuracy *latency.Accuracy
 
 	// LatencyModel is the kind of latency model: physics, roofline, blackbox or
 	// custom. CoefficientSet is what it was fitted to, by name; "given" for

@@ -20,9 +20,10 @@ import (
 type resolver struct {
 	*Plan
 	gpu          latency.Hardware
-	deployment   *Deployment    // of the pool
-	checkRefresh vtime.Duration // autoscale.refresh
-	spec         *spec.Spec     // nil: the workload is not a specification
+	deployment   *Deployment         // of the pool
+	record       *latency.PhysicsSet // of the error of the latency model; nil: nothing is known of it
+	checkRefresh vtime.Duration      // autoscale.refresh
+	spec         *spec.Spec          // nil: the workload is not a specification
 	checks       []func() error
 }
 

@@ -1,0 +1,114 @@
+package latency
+
+import "strings"
+
+// Stated is what is known of the error of a latency model for a run: errors of the
+// means of TTFT, TPOT and E2E in measured runs that the fit had not seen.
+type Stated struct {
+	HeldOut string // what was held out, as HeldOutError has it
+	GPU     string // that the runs were on, empty: any; TP likewise, 0: any
+	TP      int
+	Runs    int
+	Models  int // that the runs were of; 0: not known, then medians over runs are all that is
+	TTFT    Deviation
+	TPOT    Deviation
+	E2E     Deviation
+}
+
+// Deviation is how far the predictions of one metric are off, in percent of the
+// measured value.
+type Deviation struct {
+	Expected float64 // mean over models of the mean absolute error of a model; the median over runs without Models
+	Median   float64 // over runs, of absolute errors
+	Bias     float64 // mean over models of the signed errors; above 0: too high
+	Worst    float64 // of a run, with its sign
+}
+
+// below reports whether the expected error of E2E is lower than that of other. An
+// error that is known is lower than one that is not.
+func (s *Stated) below(other *Stated) bool {
+	return s != nil && (other == nil || s.E2E.Expected < other.E2E.Expected)
+}
+
+// StatedError returns the stated error for a run with these reasons of Coverage: on a
+// held-out load for a measured model, on a held-out model for another model of the
+// kind. It is nil if no stated error applies: outside the GPUs and TP degrees of the
+// data none does. If the set states errors on the GPU of the run at its TP, or on this
+// GPU, they count rather than those over all runs. A nil deployment stands for all runs.
+func (s *PhysicsSet) StatedError(d *Deployment, reasons []string) *Stated {
+	labels := []string{HeldOutWorkload, HeldOutModel, HeldOutTail, NothingFitted}
+	for _, r := range reasons {
+		switch {
+		case strings.HasPrefix(r, ModelNotMeasured):
+			labels = []string{HeldOutModel, NothingFitted}
+		case !strings.HasPrefix(r, asyncDiffers):
+			return nil
+		}
+	}
+	for _, label := range labels {
+		for _, at := range places(d) {
+			if stated := s.stated(label, at); stated != nil {
+				return stated
+			}
+		}
+	}
+	return nil
+}
+
+// place is the GPU and the TP degree that errors are of; nil and 0: any.
+type place struct {
+	gpu *Hardware
+	tp  int
+}
+
+// places returns the places whose errors speak for a deployment, the nearest first.
+func places(d *Deployment) []place {
+	if d == nil {
+		return []place{{}}
+	}
+	return []place{{d.GPU, d.TP}, {d.GPU, 0}, {}}
+}
+
+// has reports whether the error is of this place. An error of one place counts only with
+// MinModels.
+func (p place) has(e *HeldOutError) bool {
+	if p.gpu == nil {
+		return e.GPU == ""
+	}
+	return e.GPU != "" && p.gpu.is(e.GPU) && e.TP == p.tp && e.Models >= MinModels
+}
+
+// stated returns the errors under one hold-out at one place, nil if TTFT, TPOT or E2E is
+// missing: a set that was fitted to steps has no errors of requests.
+func (s *PhysicsSet) stated(label string, at place) *Stated {
+	stated := Stated{HeldOut: label}
+	for _, m := range []struct {
+		metric string
+		into   *Deviation
+	}{{"ttft", &stated.TTFT}, {"tpot", &stated.TPOT}, {"e2e", &stated.E2E}} {
+		e := s.errorOf(label, m.metric, at)
+		if e == nil {
+			return nil
+		}
+		*m.into = e.deviation()
+		stated.GPU, stated.TP, stated.Runs, stated.Models = e.GPU, e.TP, e.Runs, e.Models
+	}
+	return &stated
+}
+
+// errorOf returns the error of the mean of a metric, nil if there is none.
+func (s *PhysicsSet) errorOf(label, metric string, at place) *HeldOutError {
+	for i := range s.Errors {
+		if e := &s.Errors[i]; e.HeldOut == label && e.Statistic == "mean" && e.Metric == metric && at.has(e) {
+			return e
+		}
+	}
+	return nil
+}
+
+func (e *HeldOutError) deviation() Deviation {
+	if e.Models == 0 {
+		return Deviation{Expected: e.MedianAPEPercent, Median: e.MedianAPEPercent}
+	}
+	return Deviation{e.ModelMeanAPEPercent, e.MedianAPEPercent, e.BiasPercent, e.WorstPercent}
+}

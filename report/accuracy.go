@@ -1,0 +1,158 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"blis/latency"
+	"blis/report/plaintext"
+)
+
+// writeAccuracy writes what is known of the error of the latency model.
+func writeAccuracy(t *plaintext.Writer, a *latency.Accuracy) {
+	if a == nil {
+		return
+	}
+	text := "not stated for this run"
+	if a.Stated != nil {
+		text = statedText(a.Stated)
+	}
+	t.Line("error", text)
+	if len(a.NotMeasured) > 0 {
+		t.Line("", "not measured: "+notMeasuredText(a.NotMeasured))
+	}
+}
+
+// statedText is the expected error of each metric, with bias and worst run, and what it
+// was found on.
+func statedText(s *latency.Stated) string {
+	var list []string
+	for _, m := range metricsOf(s) {
+		list = append(list, m.name+" "+deviationText(m.deviation, s.Models > 0))
+	}
+	text := "expected " + strings.Join(list, ", ")
+	if s.Models == 0 {
+		return fmt.Sprintf("%s: median of %s, %s; bias and worst run not known", text, plaintext.Plural(int64(s.Runs), "run"), s.HeldOut)
+	}
+	return fmt.Sprintf("%s: mean over %s (%s%s, %s)", text, plaintext.Plural(int64(s.Models), "model"), plaintext.Plural(int64(s.Runs), "run"), placeText(s), s.HeldOut)
+}
+
+// namedDeviation is the error of one metric.
+type namedDeviation struct {
+	name      string
+	deviation *latency.Deviation
+}
+
+func metricsOf(s *latency.Stated) [3]namedDeviation {
+	return [3]namedDeviation{{"E2E", &s.E2E}, {"TPOT", &s.TPOT}, {"TTFT", &s.TTFT}}
+}
+
+// placeText says where the runs behind an error were measured if they are a part of all.
+func placeText(s *latency.Stated) string {
+	text := ""
+	if s.GPU != "" {
+		text = " on " + s.GPU
+	}
+	if s.TP != 0 {
+		text += fmt.Sprintf(" at TP %d", s.TP)
+	}
+	return text
+}
+
+// deviationText is "7.2 % (median 5.1, bias −3.4, worst +231)".
+func deviationText(d *latency.Deviation, models bool) string {
+	if !models {
+		return percentage(d.Expected) + " %"
+	}
+	return fmt.Sprintf("%s %% (median %s, bias %s, worst %s)", percentage(d.Expected), percentage(d.Median), signedPercentage(d.Bias), signedPercentage(d.Worst))
+}
+
+// percentage has a decimal below 100 %.
+func percentage(x float64) string {
+	if math.Abs(x) < 100 {
+		return plaintext.Decimal(&x, 1)
+	}
+	return plaintext.Decimal(&x, 0)
+}
+
+// signedPercentage has a decimal below 10 %.
+func signedPercentage(x float64) string {
+	if math.Abs(x) < 10 {
+		return plaintext.Signed(x, 1)
+	}
+	return plaintext.Signed(x, 0)
+}
+
+func notMeasuredText(list []latency.Unmeasured) string {
+	var texts []string
+	for _, n := range list {
+		texts = append(texts, n.Text)
+	}
+	return strings.Join(texts, ", ")
+}
+
+// StatedCells returns the cells of a table for a stated error: expected and worst E2E,
+// expected TPOT and TTFT, and what was held out, with tabs between them.
+func StatedCells(s *latency.Stated) string {
+	if s == nil {
+		return "–\t–\t–\t–\tnot stated"
+	}
+	worst := "–"
+	if s.Models > 0 {
+		worst = signedPercentage(s.E2E.Worst) + " %"
+	}
+	return fmt.Sprintf("%s %%\t%s\t%s %%\t%s %%\t%s", percentage(s.E2E.Expected), worst, percentage(s.TPOT.Expected), percentage(s.TTFT.Expected), s.HeldOut)
+}
+
+// latencyError is what is known of the error of the latency model, in percent.
+type latencyError struct {
+	HeldOut     *string              `json:"held_out"` // null: no stated error applies; so are all others but not_measured
+	GPU         *string              `json:"gpu"`      // that the runs were on; null: any
+	TP          *int                 `json:"tp"`
+	Runs        *int                 `json:"runs"`
+	Models      *int                 `json:"models"` // null: not known, then bias and worst are not either
+	E2E         *metricError         `json:"e2e"`
+	TPOT        *metricError         `json:"tpot"`
+	TTFT        *metricError         `json:"ttft"`
+	NotMeasured []latency.Unmeasured `json:"not_measured"`
+}
+
+type metricError struct {
+	Expected float64  `json:"expected_percent"`
+	Median   float64  `json:"median_percent"`
+	Bias     *float64 `json:"bias_percent"`
+	Worst    *float64 `json:"worst_percent"`
+}
+
+// newLatencyError returns nil if nothing is known of the latency model.
+func newLatencyError(a *latency.Accuracy) *latencyError {
+	if a == nil {
+		return nil
+	}
+	j := &latencyError{NotMeasured: append([]latency.Unmeasured{}, a.NotMeasured...)}
+	s := a.Stated
+	if s == nil {
+		return j
+	}
+	j.HeldOut, j.Runs = &s.HeldOut, &s.Runs
+	if s.GPU != "" {
+		j.GPU = &s.GPU
+	}
+	if s.TP != 0 {
+		j.TP = &s.TP
+	}
+	if s.Models > 0 {
+		j.Models = &s.Models
+	}
+	j.E2E, j.TPOT, j.TTFT = newMetricError(&s.E2E, j.Models), newMetricError(&s.TPOT, j.Models), newMetricError(&s.TTFT, j.Models)
+	return j
+}
+
+func newMetricError(d *latency.Deviation, models *int) *metricError {
+	j := &metricError{Expected: d.Expected, Median: d.Median}
+	if models != nil {
+		j.Bias, j.Worst = &d.Bias, &d.Worst
+	}
+	return j
+}
