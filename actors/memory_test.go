@@ -51,9 +51,9 @@ func TestTooMuchActivationMemoryDoesNotFit(t *testing.T) {
 func TestWhatIsNotModelledIsNoted(t *testing.T) {
 	c := DefaultConfig()
 	c.ModelConfigFolder = file(t, "config.json", `{"model_type": "gemma2", "hidden_size": 2304, "num_hidden_layers": 26, "num_attention_heads": 8, "num_key_value_heads": 4, "head_dim": 256,
-		"intermediate_size": 9216, "vocab_size": 256000, "max_position_embeddings": 8192, "sliding_window": 4096}`)
+		"intermediate_size": 9216, "vocab_size": 256000, "max_position_embeddings": 8192, "index_topk": 2048}`)
 	_, setup, err := Check(c)
-	if err != nil || !slices.Contains(setup.Notes, "sliding window of 4096 tokens: counted as full attention") {
+	if err != nil || !slices.Contains(setup.Notes, "attention to the 2048 best keys only (index_topk): counted as full attention") {
 		t.Errorf("%q, %v", setup.Notes, err)
 	}
 }

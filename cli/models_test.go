@@ -74,8 +74,10 @@ func TestWhatIsSaidOfModels(t *testing.T) {
 		{[]string{"llama-2-7b", "--tp", "16"}, []string{"MHA: 32 heads of 128 on 32 KV heads", "16 803 MiB 512 KiB"}, "experts"},
 		{[]string{"llama-3.1-8b", "--activation-memory", "1TiB"}, []string{"no number of these GPUs would do"}, "--tp"},
 		{[]string{"llama-3.1-8b", "--activation-memory", "0", "--block-size", "32", "--gpu-memory-utilization", "0.855"}, []string{"85.5 % for the engine, 0 of it for activations; blocks of 32 tokens"}, "fit"},
-		{[]string{window}, []string{"model " + window, "MQA: 8 heads of 64 on 1 KV head", "plain, 2 matrices of width 2,048", "weights 4 bits and 0.156 of scales, activations 16, KV cache 16, embeddings 16, tied to the head",
-			"note sliding window of 4096 tokens: counted as full attention"}, "source "},
+		{[]string{window}, []string{"model " + window, "MQA: 8 heads of 64 on 1 KV head; 4 of the 4 layers see the last 4,096 tokens", "plain, 2 matrices of width 2,048", "weights 4 bits and 0.156 of scales, activations 16, KV cache 16, embeddings 16, tied to the head"}, "source "},
+		{[]string{"gpt-oss-120b"}, []string{"18 of the 36 layers see the last 128 tokens", "weights 16 bits, activations 16; those of experts 4 bits and 0.250 of scales, activations 16; KV cache 16",
+			"72.0 KiB of KV cache (73,728 bytes)", "2 30.3 GiB 37.3 KiB"}, "note"},
+		{[]string{"nvidia/Kimi-K2.5-NVFP4", "--hardware", "B300"}, []string{"weights 16 bits, activations 16; those of MLPs 4 bits and 0.500 of scales, activations 4; KV cache 8", "note what reads images"}, "experts 4"},
 		{[]string{filepath.Dir(window), "--hardware-config", gpus, "--hardware", "mygpu"}, []string{"model " + window, "GPU MyGPU: 23.5 GiB", "data sheet of the card"}, "fit"},
 	} {
 		out := strings.Join(strings.Fields(done(t, append([]string{"models", "show"}, c.args...)...).out), " ")

@@ -1,7 +1,6 @@
 package latency
 
 import (
-	"encoding/json"
 	"math"
 	"testing"
 )
@@ -206,68 +205,4 @@ func TestSizesOfQuantisedCheckpoints(t *testing.T) {
 			}
 		})
 	}
-}
-
-// A built-in entry and the config.json it was taken from say the same.
-func TestConfigEqualsBuiltin(t *testing.T) {
-	for _, b := range AllModels() {
-		text, err := json.Marshal(configOf(&b))
-		if err != nil {
-			t.Fatal(err)
-		}
-		s, err := ParseModel(text, b.Name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		s.Aliases, s.Source = b.Aliases, b.Source
-		if diff := differ(b, s); diff != "" {
-			t.Errorf("%s: built in (-), parsed (+)\n%s", b.Name, diff)
-		}
-	}
-	// And entry by entry what the publisher's file says.
-	for name, config := range map[string]string{"deepseek-ai/DeepSeek-V3": "DeepSeek-V3, FP8", "deepseek-ai/DeepSeek-V2-Lite": "DeepSeek-V2-Lite", "Qwen/Qwen3-30B-A3B": "Qwen3-30B-A3B",
-		"mistralai/Mistral-Nemo-Instruct-2407": "Mistral-Nemo-Instruct-2407, explicit head_dim", "mistralai/Mixtral-8x7B-v0.1": "Mixtral-8x7B"} {
-		for _, m := range publishedModels {
-			if m.name != config {
-				continue
-			}
-			s, err := ParseModel([]byte(m.config), name)
-			if err != nil {
-				t.Fatal(err)
-			}
-			b := mustModel(t, name)
-			s.Aliases, s.Source, s.MaxPosition = b.Aliases, b.Source, b.MaxPosition
-			if diff := differ(*b, s); diff != "" {
-				t.Errorf("%s: built in (-), published (+)\n%s", name, diff)
-			}
-		}
-	}
-}
-
-// configOf is a config.json that a spec could have been read from.
-func configOf(b *ModelSpec) map[string]any {
-	fields := map[string]any{
-		"hidden_size": b.Hidden, "num_hidden_layers": b.Layers, "num_attention_heads": b.Heads,
-		"intermediate_size": b.Intermediate, "vocab_size": b.Vocab, "max_position_embeddings": b.MaxPosition, "torch_dtype": "bfloat16",
-	}
-	if b.LatentRank > 0 {
-		fields["kv_lora_rank"], fields["qk_nope_head_dim"], fields["qk_rope_head_dim"], fields["v_head_dim"] = b.LatentRank, b.NopeDim, b.RopeDim, b.ValueDim
-		fields["q_lora_rank"] = nil
-		if b.QueryRank > 0 {
-			fields["q_lora_rank"] = b.QueryRank
-		}
-	} else {
-		fields["num_key_value_heads"], fields["head_dim"] = b.KVHeads, b.HeadDim
-	}
-	if b.Experts > 0 {
-		fields["num_local_experts"], fields["num_experts_per_tok"], fields["moe_intermediate_size"] = b.Experts, b.ActiveExperts, b.ExpertIntermediate
-		fields["shared_expert_intermediate_size"], fields["first_k_dense_replace"] = b.SharedIntermediate, b.DenseLayers
-	}
-	if b.WeightBits == 8 {
-		fields["quantization_config"] = map[string]any{"quant_method": "fp8"}
-	}
-	if b.NotModelled != nil {
-		fields["num_nextn_predict_layers"] = 1
-	}
-	return fields
 }

@@ -139,12 +139,13 @@ func naiveBeta(d *Deployment, e EngineLimits, b *Batch) BetaVector {
 	s, compute, read := d.Model, d.ComputeCeiling(), d.BandwidthCeiling()
 	n := b.Scheduled()
 	block := float64(d.KVBytesPerToken() * e.BlockSize)
+	pairs, context, reads := naiveKeys(s, b)
 	v := BetaVector{
-		(float64(b.PrefillTokens)*float64(s.Counts().linearFLOPs()-s.Counts().HeadFLOPs()) + float64(b.SampledRows)*float64(s.Counts().HeadFLOPs())) / compute,
-		float64(s.Counts().PrefillPairFLOPs()) * float64(b.PrefillPairs) / compute,
+		float64(b.PrefillTokens)*naiveLayers(d) + float64(b.SampledRows)*float64(s.Counts().HeadFLOPs())/compute,
+		float64(s.Counts().PrefillPairFLOPs()) * pairs / compute,
 		s.Counts().StreamedWeightBytes(n) / read,
-		float64(s.Counts().DecodePairFLOPs()) * float64(b.DecodeContext) / compute,
-		float64(d.KVBytesPerToken()) * float64(b.DecodeContext+b.PrefillContext) / read,
+		float64(s.Counts().DecodePairFLOPs()) * context / compute,
+		float64(d.KVBytesPerToken()) * reads / read,
 		float64(n) / float64(e.MaxBatchedTokens),
 		float64(b.PrefillTokens) / math.Max(1e-6, float64(n)),
 		0,
@@ -170,6 +171,15 @@ func naiveBeta(d *Deployment, e EngineLimits, b *Batch) BetaVector {
 		v[i] = math.Min(math.Max(v[i], 0), 100)
 	}
 	return v
+}
+
+// naiveLayers is the time of the linear layers for a token, s: each part at its peak.
+func naiveLayers(d *Deployment) float64 {
+	all, mlp, experts := naiveWidths(d.Model)
+	plain, chosen := d.Model.Counts().mlpLayerFLOPs()
+	rest := d.Model.Counts().LayerFLOPs() - plain - chosen
+	seconds := float64(rest)/naivePeak(d.GPU, all) + float64(plain)/naivePeak(d.GPU, mlp) + float64(chosen)/naivePeak(d.GPU, experts)
+	return seconds / float64(d.TP)
 }
 
 func TestBetaAgreesWithItsNaiveTwin(t *testing.T) {

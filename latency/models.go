@@ -47,9 +47,26 @@ type modelEntry struct {
 
 	WeightBits     int64 `yaml:"weight_bits"`     // 0: 16
 	ActivationBits int64 `yaml:"activation_bits"` // 0: 16
+	KVBits         int64 `yaml:"kv_bits"`         // 0: 16
+	MLP            *part `yaml:"mlp"`             // without: as attention
+	Experts        *part `yaml:"experts"`         // without: as dense MLPs
 	MaxPosition    int64 `yaml:"max_position"`
 
 	NotModelled []string `yaml:"not_modelled"`
+}
+
+// part is a PartWidth.
+type part struct {
+	WeightBits     int64   `yaml:"weight_bits"`
+	ScaleBits      float64 `yaml:"scale_bits"`
+	ActivationBits int64   `yaml:"activation_bits"`
+}
+
+func (p *part) width() PartWidth {
+	if p == nil {
+		return PartWidth{}
+	}
+	return PartWidth{p.WeightBits, p.ScaleBits, p.ActivationBits}
 }
 
 // modelShape has the names of ModelSpec's fields. What is left out is 0; of MoE
@@ -70,6 +87,9 @@ type modelShape struct {
 	SharedIntermediate int64 `yaml:"shared_intermediate"`
 	DenseLayers        int64 `yaml:"dense_layers"`
 
+	WindowLayers int64 `yaml:"window_layers"`
+	Window       int64 `yaml:"window"`
+
 	LatentRank int64 `yaml:"latent_rank"`
 	QueryRank  int64 `yaml:"query_rank"`
 	NopeDim    int64 `yaml:"nope_dim"`
@@ -83,7 +103,8 @@ func (e *modelEntry) specs() []ModelSpec {
 	for i, id := range e.IDs {
 		s := e.Shape.spec()
 		s.Name, s.Source = id, "https://huggingface.co/"+id+" (config.json)"
-		s.ElementBytes, s.KVElementBytes = 2, 2
+		s.ElementBytes, s.KVElementBytes = 2, cmp.Or(e.KVBits, 16)/8
+		s.MLPWidth, s.ExpertWidth = e.MLP.width(), e.Experts.width()
 		s.WeightBits, s.ActivationBits = cmp.Or(e.WeightBits, 16), cmp.Or(e.ActivationBits, 16)
 		s.MaxPosition, s.NotModelled = e.MaxPosition, e.NotModelled
 		if i == 0 {
@@ -98,6 +119,7 @@ func (m *modelShape) spec() ModelSpec {
 	s := ModelSpec{
 		Hidden: m.Hidden, Layers: m.Layers, Heads: m.Heads, KVHeads: m.KVHeads, HeadDim: m.HeadDim,
 		LatentRank: m.LatentRank, QueryRank: m.QueryRank, NopeDim: m.NopeDim, RopeDim: m.RopeDim, ValueDim: m.ValueDim,
+		WindowLayers: m.WindowLayers, Window: m.Window,
 		Intermediate: m.Intermediate, MLPMatrices: 3, Vocab: m.Vocab,
 		Experts: m.Experts, ActiveExperts: m.ActiveExperts, ExpertIntermediate: m.ExpertIntermediate,
 		SharedIntermediate: m.SharedIntermediate, DenseLayers: m.DenseLayers,

@@ -13,7 +13,10 @@ import (
 func naiveStep(d *Deployment, o RooflineOptions, b *Batch) float64 {
 	s, g, tp := d.Model, d.GPU, float64(d.TP)
 	h, q, kv, f := float64(s.Hidden), float64(s.Heads*s.HeadDim), float64(s.KVHeads*s.HeadDim), float64(s.Intermediate)
-	np, layers, v, bytes := float64(s.MLPMatrices), float64(s.Layers), float64(s.Vocab), (float64(s.WeightBits)+s.ScaleBits)/8
+	np, layers, v := float64(s.MLPMatrices), float64(s.Layers), float64(s.Vocab)
+	all, mlp, experts := naiveWidths(s)
+	bytes := func(w PartWidth) float64 { return (float64(w.WeightBits) + w.ScaleBits) / 8 }
+	peak := naivePeak(g, all)
 	tokens := float64(b.PrefillTokens + b.DecodeTokens)
 
 	attention := 2*h*(q+2*kv) + 2*q*h
@@ -30,28 +33,25 @@ func naiveStep(d *Deployment, o RooflineOptions, b *Batch) float64 {
 	streamed := h * v * float64(s.ElementBytes)
 	for layer := range s.Layers {
 		perToken += attention
-		streamed += attention / 2 * bytes
+		streamed += attention / 2 * bytes(all)
 		if s.Experts == 0 || layer < s.DenseLayers {
-			perToken += np * 2 * h * f
-			streamed += np * h * f * bytes
+			perToken += np * 2 * h * f * peak / naivePeak(g, mlp)
+			streamed += np * h * f * bytes(mlp)
 			continue
 		}
 		e, k, fe, shared := float64(s.Experts), float64(s.ActiveExperts), float64(s.ExpertIntermediate), float64(s.SharedIntermediate)
-		perToken += k*np*2*h*fe + 2*h*e + np*2*h*shared
-		streamed += np*h*fe*e*(1-math.Pow(1-k/e, tokens))*bytes + np*h*shared*bytes
+		perToken += k*np*2*h*fe*peak/naivePeak(g, experts) + 2*h*e + np*2*h*shared*peak/naivePeak(g, mlp)
+		streamed += np*h*fe*e*(1-math.Pow(1-k/e, tokens))*bytes(experts) + np*h*shared*bytes(mlp)
 	}
 	decodeRows := math.Min(float64(b.SampledRows), float64(b.DecodeRequests))
 	prefillRows := float64(b.SampledRows) - decodeRows
-	prefill := float64(b.PrefillTokens)*perToken + prefillRows*2*h*v + layers*prefillPair*float64(b.PrefillPairs)
-	decode := float64(b.DecodeTokens)*perToken + decodeRows*2*h*v + layers*decodePair*float64(b.DecodeContext)
-	peak := g.BF16
-	if s.ActivationBits == 8 && g.FP8 > 0 {
-		peak = g.FP8
-	}
+	pairs, context, read := naiveKeys(s, b)
+	prefill := float64(b.PrefillTokens)*perToken + prefillRows*2*h*v + layers*prefillPair*pairs
+	decode := float64(b.DecodeTokens)*perToken + decodeRows*2*h*v + layers*decodePair*context
 	compute := (prefill/o.PrefillMFU + decode/o.DecodeMFU) / (peak * tp)
 
 	kvBytes := layers * kvWidth * float64(s.KVElementBytes) * copies
-	memory := (streamed + kvBytes*float64(b.DecodeContext+b.PrefillContext)) / (g.Bandwidth * tp * o.HBMEfficiency)
+	memory := (streamed + kvBytes*read) / (g.Bandwidth * tp * o.HBMEfficiency)
 
 	step := math.Max(compute, memory) + layers*o.LayerOverhead/1e6
 	if d.TP > 1 {
@@ -63,6 +63,45 @@ func naiveStep(d *Deployment, o RooflineOptions, b *Batch) float64 {
 		step += 2 * layers * (start + 2*(tp-1)/tp*tokens*h*float64(s.ElementBytes)/link)
 	}
 	return step * 1e6
+}
+
+// naiveWidths are the widths of attention, of MLPs and of experts.
+func naiveWidths(s *ModelSpec) (all, mlp, experts PartWidth) {
+	all = PartWidth{s.WeightBits, s.ScaleBits, s.ActivationBits}
+	mlp = all
+	if s.MLPWidth.WeightBits != 0 {
+		mlp = s.MLPWidth
+	}
+	experts = mlp
+	if s.ExpertWidth.WeightBits != 0 {
+		experts = s.ExpertWidth
+	}
+	return all, mlp, experts
+}
+
+func naivePeak(g *Hardware, w PartWidth) float64 {
+	switch {
+	case w.ActivationBits == 8 && g.FP8 > 0:
+		return g.FP8
+	case w.ActivationBits == 4 && g.FP4 > 0:
+		return g.FP4
+	}
+	return g.BF16
+}
+
+// naiveKeys are the pairs in prefill, those in decode and the keys that are read, as
+// means over the layers, each with its window.
+func naiveKeys(s *ModelSpec, b *Batch) (pairs, context, read float64) {
+	for layer := range s.Layers {
+		p, c, r := float64(b.PrefillPairs), float64(b.DecodeContext), float64(b.PrefillContext)
+		if layer < s.WindowLayers {
+			w := float64(s.Window)
+			p, c, r = math.Min(p, w*float64(b.PrefillTokens)), math.Min(c, w*float64(b.DecodeTokens)), math.Min(r, w*float64(b.PrefillRequests))
+		}
+		pairs, context, read = pairs+p, context+c, read+c+r
+	}
+	n := float64(s.Layers)
+	return pairs / n, context / n, read / n
 }
 
 func TestRooflineAgreesWithItsNaiveTwin(t *testing.T) {
