@@ -3,6 +3,7 @@ package calibrate
 import (
 	"fmt"
 
+	"blis/calibrate/regress"
 	"blis/engine"
 	"blis/latency"
 	"blis/metrics"
@@ -65,6 +66,29 @@ func (s *ClosedLoopSample) Record(c *Coefficients) (*LoopObservation, error) {
 		}
 	}
 	return o, nil
+}
+
+// predict simulates the closed loop under coefficients.
+func (s *ClosedLoopSample) predict(c *Coefficients) (ClosedLoopPrediction, error) {
+	m, err := s.Model(c)
+	if err != nil {
+		return ClosedLoopPrediction{}, err
+	}
+	return s.Predict(m)
+}
+
+// observe implements replayed. TPOT has the weight of the sample, as the decoding of
+// all requests of a Sample together has 1.
+func (s *ClosedLoopSample) observe(c *Coefficients, _ FitOptions) (*regress.System, error) {
+	l, err := s.Record(c)
+	if err != nil {
+		return nil, fmt.Errorf("closed loop of line %d: %w", s.Point.Line, err)
+	}
+	x := make([]float64, columns)
+	copy(x, l.Features[:])
+	system := regress.New(columns)
+	system.Add(x, l.Measured, s.Weight*huber(l.Predicted/l.Measured-1)/(l.Measured*l.Measured))
+	return system, nil
 }
 
 // requests is the number of requests up to the last one that counts.

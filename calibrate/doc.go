@@ -23,7 +23,8 @@
 //	validate.go      Validate: predictions of latency models compared with measurements
 //	closed_loop.go   ClosedLoopSample: a benchmark of users who ask again and again, and its
 //	                 server; closed_loop_replay.go simulates it, for TPOT and its features;
-//	                 closed_loop_validate.go compares, by model and kind of server
+//	                 closed_loop_validate.go compares, by model and kind of server;
+//	                 closed_loop_holdout.go tests fits on those held out
 //	doubt.go         Doubt: a warning that the server is described wrongly
 //	steps.go         FitSteps: ridge on the periods of steps
 //	steps_data.go    StepData: the batch of each step; files of several runs

@@ -97,8 +97,21 @@ type Fit struct {
 // as weight, so that short times dominate. It is some tenths of a percent of TTFT.
 const convergedBelow = 1e-4
 
-// fitRuns fits coefficients to measured requests with the simulation in the loop.
-// A round replays the samples, writes each measured time as a sum over the steps
+// FitClosedLoops fits coefficients of the physics model to benchmarks of a fixed number
+// of users, with the simulation in the loop. It fits TPOT alone, to which coefficients of
+// the way to the queue contribute nothing: these have their usual values.
+func FitClosedLoops(ctx context.Context, loops []*ClosedLoopSample, o FitOptions) (*Fit, error) {
+	return fitRuns(ctx, nil, nil, o, loops...)
+}
+
+// replayed is what a fit replays: the requests of a Sample, or a closed loop. observe
+// replays it with coefficients and returns what was measured of it as sums over steps.
+type replayed interface {
+	observe(c *Coefficients, o FitOptions) (*regress.System, error)
+}
+
+// fitRuns fits coefficients to measured requests and closed loops with the simulation in
+// the loop. A round replays the samples, writes each measured time as a sum over the steps
 // that it spans in the replay (featureRecorder), and solves for the coefficients
 // with the smallest relative errors. The next round replays with these, until
 // predicted times no longer change. Then the simulated schedule and the coefficients
@@ -106,31 +119,23 @@ const convergedBelow = 1e-4
 //
 // Relative errors up to 0.2 count with their square, larger ones in proportion
 // (Huber), so that stalls at the start of a server do not bend the model.
-func fitRuns(ctx context.Context, samples []*Sample, points []point, o FitOptions) (*Fit, error) {
+func fitRuns(ctx context.Context, samples []*Sample, points []point, o FitOptions, loops ...*ClosedLoopSample) (*Fit, error) {
 	family := Physics
 	if len(samples) > 0 {
 		family = samples[0].family
 	}
-	lower, usual, upper := boundSlices(&family.bounds)
-	current := append([]float64{}, usual...)
+	list := replays(samples, loops)
+	_, current, _ := boundSlices(&family.bounds)
 	fit := &Fit{}
 	last := math.Inf(1)
 	step := 1.0
 	var system *regress.System
-	var options regress.Options
 	for fit.Replays = 1; ; fit.Replays++ {
 		var err error
-		if system, err = observe(ctx, samples, points, coefficientsOf(current), o); err != nil {
+		if system, err = observe(ctx, list, points, coefficientsOf(current), o); err != nil {
 			return nil, err
 		}
-		if system.Rows() == 0 {
-			return nil, errors.New("nothing to fit: want requests that completed, measured and in the replay")
-		}
-		options = regress.Options{Penalty: make([]float64, columns), Toward: usual, Lower: lower, Upper: upper}
-		for i := range columns {
-			options.Penalty[i] = o.Lambda * system.Power(i)
-		}
-		next, err := system.Solve(options)
+		next, err := solveBox(system, family, o)
 		if err != nil {
 			return nil, err
 		}
@@ -139,7 +144,7 @@ func fitRuns(ctx context.Context, samples []*Sample, points []point, o FitOption
 			step = max(0.3, step*0.8)
 		}
 		last, fit.Change = change, system.Relative(change)
-		if fit.Converged = change < convergedBelow; fit.Converged || fit.Replays >= o.Iterations || len(samples) == 0 {
+		if fit.Converged = change < convergedBelow; fit.Converged || fit.Replays >= o.Iterations || len(list) == 0 {
 			current = next
 			break
 		}
@@ -147,25 +152,63 @@ func fitRuns(ctx context.Context, samples []*Sample, points []point, o FitOption
 			current[i] += float64(step * (next[i] - current[i]))
 		}
 	}
-	if o.Polish > 0 && len(samples) > 0 {
-		polished, err := refine(ctx, samples, coefficientsOf(current), system, o)
+	if o.Polish > 0 && len(list) > 0 {
+		polished, err := refine(ctx, family, samples, loops, coefficientsOf(current), system, o)
 		if err != nil {
 			return nil, err
 		}
 		current = polished.list()
 	}
-	fit.Coefficients, fit.Requests, fit.Spread = *coefficientsOf(current), system.Rows(), system.Spread(options, current)
+	fit.Coefficients, fit.Requests, fit.Spread = *coefficientsOf(current), system.Rows(), system.Spread(boxOptions(system, family, o), current)
 	return fit, nil
 }
 
-// observe replays all samples with these coefficients and returns the sum of their
-// observations, added in the order of the samples.
-func observe(ctx context.Context, samples []*Sample, points []point, c *Coefficients, o FitOptions) (*regress.System, error) {
-	systems := make([]*regress.System, len(samples))
-	if err := forEach(ctx, o.Workers, len(samples), func(i int) (err error) {
-		systems[i], err = samples[i].observe(c, o)
+// solveBox returns the coefficients with the smallest relative errors of observations,
+// within the bounds of the family.
+func solveBox(system *regress.System, family *Family, o FitOptions) ([]float64, error) {
+	if system.Rows() == 0 {
+		return nil, errors.New("nothing to fit: want requests that completed, measured and in the replay")
+	}
+	return system.Solve(boxOptions(system, family, o))
+}
+
+func boxOptions(system *regress.System, family *Family, o FitOptions) regress.Options {
+	lower, usual, upper := boundSlices(&family.bounds)
+	options := regress.Options{Penalty: make([]float64, columns), Toward: usual, Lower: lower, Upper: upper}
+	for i := range columns {
+		options.Penalty[i] = o.Lambda * system.Power(i)
+	}
+	return options
+}
+
+// replays returns samples and closed loops in one list.
+func replays(samples []*Sample, loops []*ClosedLoopSample) []replayed {
+	var list []replayed
+	for _, s := range samples {
+		list = append(list, s)
+	}
+	for _, l := range loops {
+		list = append(list, l)
+	}
+	return list
+}
+
+// observeEach replays a list with these coefficients and returns the observations of
+// each.
+func observeEach(ctx context.Context, list []replayed, c *Coefficients, o FitOptions) ([]*regress.System, error) {
+	systems := make([]*regress.System, len(list))
+	err := forEach(ctx, o.Workers, len(list), func(i int) (err error) {
+		systems[i], err = list[i].observe(c, o)
 		return err
-	}); err != nil {
+	})
+	return systems, err
+}
+
+// observe replays a list with these coefficients and returns the sum of the
+// observations, added in its order.
+func observe(ctx context.Context, list []replayed, points []point, c *Coefficients, o FitOptions) (*regress.System, error) {
+	systems, err := observeEach(ctx, list, c, o)
+	if err != nil {
 		return nil, err
 	}
 	all := regress.New(columns)

@@ -10,13 +10,13 @@ import (
 )
 
 // refine improves fitted coefficients with the simplex search of Nelder and Mead. It
-// replays all samples o.Polish times with different factors on the coefficients that
+// replays all samples and closed loops o.Polish times with different factors on the coefficients that
 // lie inside their bounds, and looks for the smallest refinementLoss
 // (docs/latency.md). Coefficients that the data do not determine do not change. It
 // returns start if it finds nothing better. It draws no random numbers: equal
 // arguments give equal bits.
-func refine(ctx context.Context, samples []*Sample, start *Coefficients, system *regress.System, o FitOptions) (*Coefficients, error) {
-	bounds := &samples[0].family.bounds
+func refine(ctx context.Context, family *Family, samples []*Sample, loops []*ClosedLoopSample, start *Coefficients, system *regress.System, o FitOptions) (*Coefficients, error) {
+	bounds := &family.bounds
 	from := start.list()
 	var index []int
 	for i, v := range from {
@@ -39,7 +39,7 @@ func refine(ctx context.Context, samples []*Sample, start *Coefficients, system 
 		if failed != nil {
 			return math.Inf(1)
 		}
-		loss, err := refinementLoss(ctx, samples, at(logs), o)
+		loss, err := refinementLoss(ctx, samples, loops, at(logs), o)
 		if err != nil {
 			failed = err
 			return math.Inf(1)
@@ -59,8 +59,9 @@ func refine(ctx context.Context, samples []*Sample, start *Coefficients, system 
 
 // refinementLoss returns the sum over samples of the absolute relative errors of the
 // mean and the 90th percentile of TTFT, TPOT and E2E; those of TTFT have weight o.TTFT.
-func refinementLoss(ctx context.Context, samples []*Sample, c *Coefficients, o FitOptions) (float64, error) {
-	losses := make([]float64, len(samples))
+// Closed loops add the error of TPOT, by their weight.
+func refinementLoss(ctx context.Context, samples []*Sample, loops []*ClosedLoopSample, c *Coefficients, o FitOptions) (float64, error) {
+	losses := make([]float64, len(samples)+len(loops))
 	err := forEach(ctx, o.Workers, len(samples), func(i int) error {
 		comparison, err := samples[i].evaluate(c)
 		if err != nil {
@@ -77,6 +78,16 @@ func refinementLoss(ctx context.Context, samples []*Sample, c *Coefficients, o F
 			losses[i] += float64(weight * math.Abs(s.Error()))
 		}
 		return nil
+	})
+	if err != nil {
+		return 0, err
+	}
+	err = forEach(ctx, o.Workers, len(loops), func(i int) error {
+		p, err := loops[i].predict(c)
+		if err == nil {
+			losses[len(samples)+i] = loops[i].Weight * math.Abs(p.TPOT/loops[i].Point.TPOT-1)
+		}
+		return err
 	})
 	sum := 0.0
 	for _, l := range losses {

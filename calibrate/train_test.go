@@ -197,7 +197,7 @@ func TestPolishedFits(t *testing.T) {
 	list := trainable(t)[:3]
 	o := DefaultFit()
 	plain := mustFitRuns(t, list, o)
-	before, err := refinementLoss(t.Context(), list, &plain.Coefficients, o)
+	before, err := refinementLoss(t.Context(), list, nil, &plain.Coefficients, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -212,7 +212,7 @@ func TestPolishedFits(t *testing.T) {
 			t.Errorf("%d workers: %v, 1 worker: %v", o.Workers, fit.Coefficients, first.Coefficients)
 		}
 	}
-	after, err := refinementLoss(t.Context(), list, &first.Coefficients, o)
+	after, err := refinementLoss(t.Context(), list, nil, &first.Coefficients, o)
 	if err != nil || after >= before {
 		t.Errorf("mean errors %v before, %v after; %v", before, after, err)
 	}

@@ -1,0 +1,164 @@
+package calibrate
+
+import (
+	"errors"
+	"math"
+	"testing"
+
+	"blis/calibrate/measured"
+)
+
+// plantedLoops are closed loops of three models whose TPOT is that of a server with the
+// coefficients of truth.
+func plantedLoops(t *testing.T) []*ClosedLoopSample {
+	t.Helper()
+	var list []*ClosedLoopSample
+	for _, d := range rigs {
+		for _, x := range [][3]int32{{200, 60, 1}, {200, 60, 16}, {3000, 40, 4}, {3000, 40, 16}, {1000, 200, 64}, {100, 30, 2}} {
+			p := &measured.ClosedLoop{Line: 2, Model: d.model, GPU: "H100", Input: x[0], Output: x[1], Concurrency: x[2], TP: d.tp, PP: 1, AttentionDP: 1, TTFT: 1, TPOT: 1}
+			s, err := NewClosedLoopSample(p, Overrides{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			predicted, err := s.predict(truth())
+			if err != nil {
+				t.Fatal(err)
+			}
+			p.TPOT = predicted.TPOT
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
+func worstLoop(t *testing.T, list []*ClosedLoopSample, c *Coefficients) float64 {
+	t.Helper()
+	worst := 0.0
+	for _, s := range list {
+		p, err := s.predict(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		worst = math.Max(worst, math.Abs(p.TPOT/s.Point.TPOT-1))
+	}
+	return worst
+}
+
+func TestFitToClosedLoopsFindsTheirTPOT(t *testing.T) {
+	list := plantedLoops(t)
+	usual := make([]float64, columns)
+	for i, b := range physicsBounds {
+		usual[i] = b.usual
+	}
+	if before := worstLoop(t, list, coefficientsOf(usual)); before < 0.05 {
+		t.Fatalf("the usual values are %v off at worst: nothing to fit", before)
+	}
+	fit, err := FitClosedLoops(t.Context(), list, DefaultFit())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e := worstLoop(t, list, &fit.Coefficients); e > 0.003 || !fit.Converged || fit.Requests != len(list) {
+		t.Errorf("worst error %v after %d replays, %d rows", e, fit.Replays, fit.Requests)
+	}
+	for i := range fit.Alpha {
+		if want := physicsBounds[betas+i].usual; fit.Alpha[i] != want {
+			t.Errorf("α%d is %v, usually %v: TPOT says nothing of it", i+1, fit.Alpha[i], want)
+		}
+	}
+	o := DefaultFit()
+	o.Workers = 7
+	if other, err := FitClosedLoops(t.Context(), list, o); err != nil || other.Coefficients != fit.Coefficients {
+		t.Errorf("with other workers %+v, %v", other, err)
+	}
+}
+
+// Runs and closed loops of one server are fitted together, and weights say how much a
+// loop counts beside a run.
+func TestRunsAndClosedLoopsAreFittedTogether(t *testing.T) {
+	loops := plantedLoops(t)
+	list := trainable(t)[:3]
+	o := DefaultFit()
+	errorOf := func(weight float64) float64 {
+		for _, l := range loops {
+			l.Point.TPOT *= 1.3 // the loops say otherwise than the runs
+			l.Weight = weight
+		}
+		fit, err := fitRuns(t.Context(), list, nil, o, loops...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := worstLoop(t, loops, &fit.Coefficients)
+		for _, l := range loops {
+			l.Point.TPOT /= 1.3
+		}
+		return e
+	}
+	if light, heavy := errorOf(1e-3), errorOf(1e3); heavy > light-0.05 {
+		t.Errorf("worst error %v with little weight, %v with much", light, heavy)
+	}
+	o.Iterations, o.Polish = 2, 3
+	if _, err := fitRuns(t.Context(), list, nil, o, loops...); err != nil {
+		t.Error(err)
+	}
+	if fit, err := FitClosedLoops(t.Context(), nil, DefaultFit()); err == nil || fit != nil {
+		t.Errorf("%+v, %v", fit, err)
+	}
+	ctx := &patience{t.Context(), 3}
+	if _, err := FitClosedLoops(ctx, loops, DefaultFit()); !errors.Is(err, errImpatient) {
+		t.Error(err)
+	}
+}
+
+// A fold does not know what it is tested on: if the loops of one model are slower than
+// all others say, only the fits with them know it.
+func TestHeldOutLoopsAreNotLearnedFrom(t *testing.T) {
+	loops := plantedLoops(t)
+	odd := rigs[1].model
+	for _, l := range loops {
+		if l.Point.Model == odd {
+			l.Point.TPOT *= 1.5
+		}
+	}
+	o := DefaultFit()
+	fit, err := FitClosedLoops(t.Context(), loops, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, h := range []LoopHoldOut{ByLoopModel, ByGroup} {
+		v, err := fit.HoldOutLoops(t.Context(), nil, nil, loops, h, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(v.Results) != len(loops) || len(v.Groups) != len(rigs) || v.All.Points != len(loops) {
+			t.Fatalf("%+v", v)
+		}
+		for _, g := range v.Groups {
+			if g.Model == odd && math.Abs(g.Bias+1.0/3) > 0.1 {
+				t.Errorf("%s held out: %+v, want a third too fast", h, g)
+			}
+		}
+	}
+	// Runs of a model are held out with its loops.
+	run := trainable(t)[2]
+	for i := range run.Run.Requests {
+		r := &run.Run.Requests[i]
+		r.E2E = r.TTFT + (r.E2E-r.TTFT)*3/2
+	}
+	run2, err := run.withFamily(Physics)
+	if err != nil {
+		t.Fatal(err)
+	}
+	with, err := fit.HoldOutLoops(t.Context(), []*Sample{run2}, nil, loops, ByGroup, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	without, err := fit.HoldOutLoops(t.Context(), []*Sample{run2}, nil, loops, ByLoopModel, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for k, g := range with.Groups {
+		if other := without.Groups[k]; g.Model == odd && math.Abs(g.Bias) > math.Abs(other.Bias)-0.02 {
+			t.Errorf("with a run of the model %+v, without %+v", g, other)
+		}
+	}
+}
