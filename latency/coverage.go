@@ -61,12 +61,15 @@ func (s *PhysicsSet) gaps(d *Deployment, e EngineLimits, async bool) []coverageG
 	if m.LatentRank > 0 && !known {
 		add("model", "multi-head latent attention", "multi-head latent attention not measured")
 	}
-	if !known && (m.WeightBits != 16 || m.ActivationBits != 16 || m.KVElementBytes != 2) {
+	if m.WindowLayers > 0 && !known {
+		add("model", "sliding window", "sliding window not measured")
+	}
+	if other := otherWidths(m); !known && other != "" {
 		setting := "model"
 		if m.Reshaped {
 			setting = "quantization or kv-cache-dtype"
 		}
-		add(setting, otherWidths(m), "only 16-bit weights, activations and KV caches were measured, not %d, %d and %d bits", m.WeightBits, m.ActivationBits, 8*m.KVElementBytes)
+		add(setting, other, "only 16-bit weights, activations and KV caches were measured, not %s", other)
 	}
 	if d.TP < t.TPMin || d.TP > t.TPMax {
 		add("tp", fmt.Sprintf("TP %d (measured: %s)", d.TP, fromTo(int64(t.TPMin), int64(t.TPMax))), "TP %d is outside %d to %d", d.TP, t.TPMin, t.TPMax)

@@ -58,7 +58,7 @@ func TestCoverageKnowsModelsBySizeAndJudgesNoUnknownRange(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	s.WeightBits = 8
-	if got := set.Coverage(d, limits, true); len(got) != 2 || !strings.HasPrefix(got[0], ModelNotMeasured) || got[1] != "only 16-bit weights, activations and KV caches were measured, not 8, 16 and 16 bits" {
+	if got := set.Coverage(d, limits, true); len(got) != 2 || !strings.HasPrefix(got[0], ModelNotMeasured) || got[1] != "only 16-bit weights, activations and KV caches were measured, not weights of 8 bits" {
 		t.Errorf("quantised: %q", got)
 	}
 	if set.StatedError(d, set.Coverage(d, limits, true)) != nil {
@@ -74,6 +74,10 @@ func TestCoverageKnowsModelsBySizeAndJudgesNoUnknownRange(t *testing.T) {
 	latent := *mustModel(t, "DeepSeek-V2-Lite")
 	if got := set.Coverage(&Deployment{&latent, mustGPU(t, "H100"), 1}, limits, true); !slices.Contains(got, "multi-head latent attention not measured") {
 		t.Errorf("latent attention: %q", got)
+	}
+	if got := set.Coverage(&Deployment{mustModel(t, "gpt-oss-20b"), mustGPU(t, "H100"), 1}, limits, true); !slices.Contains(got, "sliding window not measured") ||
+		!slices.Contains(got, "only 16-bit weights, activations and KV caches were measured, not weights of experts of 4 bits") {
+		t.Errorf("a window, and experts of 4 bits: %q", got)
 	}
 	// Names that BLIS does not know count too.
 	s.Name = "lab/Secret-8B"

@@ -114,7 +114,7 @@ func TestCoverageOfServedWidths(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := set.gaps(&Deployment{&served, d.GPU, 1}, limits, true)
-	if len(got) != 1 || got[0].reason != "only 16-bit weights, activations and KV caches were measured, not 8, 8 and 16 bits" || !strings.HasPrefix(got[0].setting, "quantization") {
+	if len(got) != 1 || got[0].reason != "only 16-bit weights, activations and KV caches were measured, not weights of 8 bits and activations of 8 bits" || !strings.HasPrefix(got[0].setting, "quantization") {
 		t.Errorf("%+v", got)
 	}
 	if best, _ := Choose(&Deployment{&served, d.GPU, 1}, limits); best.Set != nil {
