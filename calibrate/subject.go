@@ -79,7 +79,7 @@ func NewSubject(name string, set *latency.PhysicsSet) Subject {
 	}}
 }
 
-// ChoosePhysics returns the shipped set with the lowest stated error that covers a
+// ChoosePhysics returns the shipped set with the lowest expected error that covers a
 // server, even if roofline has a lower one; nil if none covers it.
 func ChoosePhysics(d *latency.Deployment, e latency.EngineLimits) *latency.PhysicsSet {
 	best, next := latency.Choose(d, e)

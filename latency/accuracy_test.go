@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // What a run may do outside the data of a set is listed with the value of the run and
@@ -41,9 +43,10 @@ func TestNotMeasuredNamesEachRangeAndValue(t *testing.T) {
 func TestAccuracyOfARun(t *testing.T) {
 	d := deployment(t, "Llama-2-7b-hf", "H100", 1)
 	a := bySet("a", ours, HeldOutWorkload, 5).Accuracy(d, typicalLimits, false, 100)
-	want := Stated{HeldOut: HeldOutWorkload, Runs: 9, Models: 4, TTFT: Deviation{5, 1, -5, -15}, TPOT: Deviation{5, 1, -5, -15}, E2E: Deviation{5, 1, -5, -15}}
-	if a.Stated == nil || *a.Stated != want || len(a.NotMeasured) > 0 {
-		t.Errorf("%+v, %v\nwant %+v", a.Stated, a.NotMeasured, want)
+	off := &Deviation{5, 1, -5, -15}
+	want := &Stated{HeldOut: HeldOutWorkload, Runs: 9, Models: 4, TTFT: off, TPOT: off, E2E: off}
+	if diff := cmp.Diff(want, a.Stated); diff != "" || len(a.NotMeasured) > 0 {
+		t.Errorf("%s, %v", diff, a.NotMeasured)
 	}
 	d.TP = 8
 	if a := bySet("a", ours, HeldOutWorkload, 5).Accuracy(d, typicalLimits, false, 100); a.Stated != nil || len(a.NotMeasured) != 1 {

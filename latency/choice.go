@@ -3,6 +3,7 @@ package latency
 import (
 	_ "embed" // for the sets
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -103,6 +104,7 @@ func (s *PhysicsSet) statedFor(d *Deployment, e EngineLimits) *Stated {
 type NearMiss struct {
 	Setting string   // setting of a run: tp, hardware, …
 	Value   string   // of the run, and what was measured: "TP 8 (measured: 1 to 4)"
+	At      string   // with which the sets are chosen, "TP 2"; empty: any value that was measured
 	Sets    []string // names
 }
 
@@ -136,7 +138,33 @@ func nearMisses(sets []*PhysicsSet, roofline *PhysicsSet, d *Deployment, e Engin
 		}
 		list[i].Sets = append(list[i].Sets, set.Name)
 	}
+	return append(list, atOtherTPs(sets, roofline, d, e, best)...)
+}
+
+// atOtherTPs returns the sets that cover the run and are chosen at another TP alone, as
+// their errors there are other than here.
+func atOtherTPs(sets []*PhysicsSet, roofline *PhysicsSet, d *Deployment, e EngineLimits, best Choice) (list []NearMiss) {
+	if !slices.ContainsFunc(sets, (*PhysicsSet).variesWithTP) {
+		return nil
+	}
+	for tp := 1; tp <= 8; tp *= 2 {
+		other := *d
+		other.TP = tp
+		if tp == d.TP || other.Validate() != nil {
+			continue
+		}
+		there, _ := choose(sets, roofline, &other, e)
+		if there.Set == nil || there.Set == best.Set || there.Set.statedFor(d, e) == nil {
+			continue
+		}
+		list = append(list, NearMiss{"tp", fmt.Sprintf("TP %d", d.TP), fmt.Sprintf("TP %d", tp), []string{there.Set.Name}})
+	}
 	return list
+}
+
+// variesWithTP reports whether the set states errors of single TP degrees.
+func (s *PhysicsSet) variesWithTP() bool {
+	return slices.ContainsFunc(s.Errors, func(e HeldOutError) bool { return e.TP != 0 })
 }
 
 // onlyGap returns the one setting that the set does not cover, and the stated error

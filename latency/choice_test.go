@@ -1,6 +1,7 @@
 package latency
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -100,6 +101,11 @@ func TestRulesOfTheChoice(t *testing.T) {
 		}
 		return s
 	}
+	onlyTPOT := func(expected float64) *PhysicsSet { // as users in a closed loop show it
+		s := bySet("tpot", ours, HeldOutWorkload, expected)
+		s.Errors = slices.DeleteFunc(s.Errors, func(e HeldOutError) bool { return e.Metric != "tpot" })
+		return s
+	}
 	for name, c := range map[string]struct {
 		sets       []*PhysicsSet
 		gpu        string
@@ -119,6 +125,8 @@ func TestRulesOfTheChoice(t *testing.T) {
 		"the error on this GPU at any TP":                         {[]*PhysicsSet{bySet("a", ours, HeldOutWorkload, 1).stating(HeldOutWorkload, "H100-SXM", 0, 3, 30)}, "H100", 1, "roofline", "physics a"},
 		"none of too few models":                                  {[]*PhysicsSet{bySet("a", ours, HeldOutWorkload, 90).stating(HeldOutWorkload, "H100", 2, 2, 2)}, "H100", 2, "roofline", "physics a"},
 		"a median where nothing else is known":                    {[]*PhysicsSet{old(19)}, "H100", 1, "physics old", "roofline"},
+		"TPOT where E2E was not measured":                         {[]*PhysicsSet{onlyTPOT(19)}, "H100", 1, "physics tpot", "roofline"},
+		"a high TPOT":                                             {[]*PhysicsSet{onlyTPOT(21)}, "H100", 1, "roofline", "physics tpot"},
 		"a high median":                                           {[]*PhysicsSet{old(21)}, "H100", 1, "roofline", "physics old"},
 	} {
 		best, next := choose(c.sets, roofline, deployment(t, "Llama-2-7b-hf", c.gpu, c.tp), typicalLimits)
@@ -137,6 +145,7 @@ func TestRulesOfTheChoice(t *testing.T) {
 func TestNearMissesCompareWithTheChoiceAtTheOtherSetting(t *testing.T) {
 	roofline := bySet("roofline", theirs, NothingFitted, 20)
 	good, bad := bySet("good", ours, HeldOutWorkload, 5), bySet("bad", ours, HeldOutWorkload, 25)
+	uneven := bySet("uneven", ours, HeldOutWorkload, 25).stating(HeldOutWorkload, "H100", 2, 3, 5)
 	for name, c := range map[string]struct {
 		sets []*PhysicsSet
 		gpu  string
@@ -148,12 +157,17 @@ func TestNearMissesCompareWithTheChoiceAtTheOtherSetting(t *testing.T) {
 		"GPU and TP":        {[]*PhysicsSet{good, bad}, "H200", 8, ""},
 		"covered":           {[]*PhysicsSet{good, bad}, "H100", 1, ""},
 		"only worse at TP8": {[]*PhysicsSet{bad}, "H100", 8, ""},
+		"better at TP 2":    {[]*PhysicsSet{uneven}, "H100", 1, "tp: TP 1: uneven at TP 2"},
+		"best at this TP":   {[]*PhysicsSet{uneven}, "H100", 2, ""},
 	} {
 		d := deployment(t, "Llama-2-7b-hf", c.gpu, c.tp)
 		best, _ := choose(c.sets, roofline, d, typicalLimits)
-		got := ""
+		got := "" // one near miss at most
 		for _, m := range nearMisses(c.sets, roofline, d, typicalLimits, best) {
 			got += m.Setting + ": " + m.Value + ": " + strings.Join(m.Sets, ", ")
+			if m.At != "" {
+				got += " at " + m.At
+			}
 		}
 		if got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
@@ -161,8 +175,8 @@ func TestNearMissesCompareWithTheChoiceAtTheOtherSetting(t *testing.T) {
 	}
 }
 
-// A set that states errors of steps alone, or of some metrics, states nothing of
-// a run: what is not said is not 0 %.
+// A set that states errors of steps alone, or of TTFT alone, states nothing of a run: what
+// is not said is not 0 %.
 func TestErrorsThatAreNotStatedAreNot0(t *testing.T) {
 	set := *PhysicsSets()[0]
 	label := set.Errors[0].HeldOut

@@ -3,16 +3,17 @@ package latency
 import "strings"
 
 // Stated is what is known of the error of a latency model for a run: errors of the
-// means of TTFT, TPOT and E2E in measured runs that the fit had not seen.
+// means of TTFT, TPOT and E2E in measured runs that the fit had not seen. A nil metric is
+// not known; E2E or TPOT is.
 type Stated struct {
 	HeldOut string // what was held out, as HeldOutError has it
 	GPU     string // that the runs were on, empty: any; TP likewise, 0: any
 	TP      int
-	Runs    int
+	Runs    int // behind Ranked
 	Models  int // that the runs were of; 0: not known, then medians over runs are all that is
-	TTFT    Deviation
-	TPOT    Deviation
-	E2E     Deviation
+	TTFT    *Deviation
+	TPOT    *Deviation
+	E2E     *Deviation
 }
 
 // Deviation is how far the predictions of one metric are off, in percent of the
@@ -24,10 +25,25 @@ type Deviation struct {
 	Worst    float64 // of a run, with its sign
 }
 
-// below reports whether the expected error of E2E is lower than that of other. An
-// error that is known is lower than one that is not.
+// Ranked returns the error by which latency models are compared, and the name of its
+// metric: that of E2E, or of TPOT where E2E was not measured, as an answer is mostly
+// decode.
+func (s *Stated) Ranked() (metric string, d *Deviation) {
+	if s.E2E != nil {
+		return "E2E", s.E2E
+	}
+	return "TPOT", s.TPOT
+}
+
+// below reports whether the expected error is lower than that of other. An error that is
+// known is lower than one that is not.
 func (s *Stated) below(other *Stated) bool {
-	return s != nil && (other == nil || s.E2E.Expected < other.E2E.Expected)
+	if s == nil || other == nil {
+		return s != nil
+	}
+	_, a := s.Ranked()
+	_, b := other.Ranked()
+	return a.Expected < b.Expected
 }
 
 // StatedError returns the stated error for a run with these reasons of Coverage: on a
@@ -78,20 +94,21 @@ func (p place) has(e *HeldOutError) bool {
 	return e.GPU != "" && p.gpu.is(e.GPU) && e.TP == p.tp && e.Models >= MinModels
 }
 
-// stated returns the errors under one hold-out at one place, nil if TTFT, TPOT or E2E is
-// missing: a set that was fitted to steps has no errors of requests.
+// stated returns the errors under one hold-out at one place, nil if neither E2E nor TPOT
+// is among them: a set that was fitted to steps has no errors of requests.
 func (s *PhysicsSet) stated(label string, at place) *Stated {
 	stated := Stated{HeldOut: label}
 	for _, m := range []struct {
 		metric string
-		into   *Deviation
-	}{{"ttft", &stated.TTFT}, {"tpot", &stated.TPOT}, {"e2e", &stated.E2E}} {
-		e := s.errorOf(label, m.metric, at)
-		if e == nil {
-			return nil
+		into   **Deviation
+	}{{"ttft", &stated.TTFT}, {"tpot", &stated.TPOT}, {"e2e", &stated.E2E}} { // the last known one is Ranked
+		if e := s.errorOf(label, m.metric, at); e != nil {
+			*m.into = e.deviation()
+			stated.GPU, stated.TP, stated.Runs, stated.Models = e.GPU, e.TP, e.Runs, e.Models
 		}
-		*m.into = e.deviation()
-		stated.GPU, stated.TP, stated.Runs, stated.Models = e.GPU, e.TP, e.Runs, e.Models
+	}
+	if stated.TPOT == nil && stated.E2E == nil {
+		return nil
 	}
 	return &stated
 }
@@ -106,9 +123,9 @@ func (s *PhysicsSet) errorOf(label, metric string, at place) *HeldOutError {
 	return nil
 }
 
-func (e *HeldOutError) deviation() Deviation {
+func (e *HeldOutError) deviation() *Deviation {
 	if e.Models == 0 {
-		return Deviation{Expected: e.MedianAPEPercent, Median: e.MedianAPEPercent}
+		return &Deviation{Expected: e.MedianAPEPercent, Median: e.MedianAPEPercent}
 	}
-	return Deviation{e.ModelMeanAPEPercent, e.MedianAPEPercent, e.BiasPercent, e.WorstPercent}
+	return &Deviation{e.ModelMeanAPEPercent, e.MedianAPEPercent, e.BiasPercent, e.WorstPercent}
 }

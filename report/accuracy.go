@@ -28,24 +28,19 @@ func writeAccuracy(t *plaintext.Writer, a *latency.Accuracy) {
 // was found on.
 func statedText(s *latency.Stated) string {
 	var list []string
-	for _, m := range metricsOf(s) {
-		list = append(list, m.name+" "+deviationText(m.deviation, s.Models > 0))
+	for _, m := range []struct {
+		name      string
+		deviation *latency.Deviation
+	}{{"E2E", s.E2E}, {"TPOT", s.TPOT}, {"TTFT", s.TTFT}} {
+		if m.deviation != nil {
+			list = append(list, m.name+" "+deviationText(m.deviation, s.Models > 0))
+		}
 	}
 	text := "expected " + strings.Join(list, ", ")
 	if s.Models == 0 {
 		return fmt.Sprintf("%s: median of %s, %s; bias and worst run not known", text, plaintext.Plural(int64(s.Runs), "run"), s.HeldOut)
 	}
 	return fmt.Sprintf("%s: mean over %s (%s%s, %s)", text, plaintext.Plural(int64(s.Models), "model"), plaintext.Plural(int64(s.Runs), "run"), placeText(s), s.HeldOut)
-}
-
-// namedDeviation is the error of one metric.
-type namedDeviation struct {
-	name      string
-	deviation *latency.Deviation
-}
-
-func metricsOf(s *latency.Stated) [3]namedDeviation {
-	return [3]namedDeviation{{"E2E", &s.E2E}, {"TPOT", &s.TPOT}, {"TTFT", &s.TTFT}}
 }
 
 // placeText says where the runs behind an error were measured if they are a part of all.
@@ -98,11 +93,17 @@ func StatedCells(s *latency.Stated) string {
 	if s == nil {
 		return "–\t–\t–\t–\tnot stated"
 	}
+	expected := func(d *latency.Deviation) string {
+		if d == nil {
+			return "–"
+		}
+		return percentage(d.Expected) + " %"
+	}
 	worst := "–"
-	if s.Models > 0 {
+	if s.Models > 0 && s.E2E != nil {
 		worst = signedPercentage(s.E2E.Worst) + " %"
 	}
-	return fmt.Sprintf("%s %%\t%s\t%s %%\t%s %%\t%s", percentage(s.E2E.Expected), worst, percentage(s.TPOT.Expected), percentage(s.TTFT.Expected), s.HeldOut)
+	return strings.Join([]string{expected(s.E2E), worst, expected(s.TPOT), expected(s.TTFT), s.HeldOut}, "\t")
 }
 
 // latencyError is what is known of the error of the latency model, in percent.
@@ -112,7 +113,7 @@ type latencyError struct {
 	TP          *int                 `json:"tp"`
 	Runs        *int                 `json:"runs"`
 	Models      *int                 `json:"models"` // null: not known, then bias and worst are not either
-	E2E         *metricError         `json:"e2e"`
+	E2E         *metricError         `json:"e2e"`    // null, as the others: not known
 	TPOT        *metricError         `json:"tpot"`
 	TTFT        *metricError         `json:"ttft"`
 	NotMeasured []latency.Unmeasured `json:"not_measured"`
@@ -145,11 +146,14 @@ func newLatencyError(a *latency.Accuracy) *latencyError {
 	if s.Models > 0 {
 		j.Models = &s.Models
 	}
-	j.E2E, j.TPOT, j.TTFT = newMetricError(&s.E2E, j.Models), newMetricError(&s.TPOT, j.Models), newMetricError(&s.TTFT, j.Models)
+	j.E2E, j.TPOT, j.TTFT = newMetricError(s.E2E, j.Models), newMetricError(s.TPOT, j.Models), newMetricError(s.TTFT, j.Models)
 	return j
 }
 
 func newMetricError(d *latency.Deviation, models *int) *metricError {
+	if d == nil {
+		return nil
+	}
 	j := &metricError{Expected: d.Expected, Median: d.Median}
 	if models != nil {
 		j.Bias, j.Worst = &d.Bias, &d.Worst

@@ -14,8 +14,8 @@ func measuredAccuracy() *latency.Accuracy {
 	return &latency.Accuracy{
 		Stated: &latency.Stated{
 			HeldOut: latency.HeldOutModel, Runs: 9, Models: 4,
-			E2E: latency.Deviation{Expected: 7.23, Median: 5.1, Bias: -3.44, Worst: 231.4}, TPOT: latency.Deviation{Expected: 4, Median: 3, Bias: 0, Worst: -18.6},
-			TTFT: latency.Deviation{Expected: 1246, Median: 13.5, Bias: 1219, Worst: 14785},
+			E2E: &latency.Deviation{Expected: 7.23, Median: 5.1, Bias: -3.44, Worst: 231.4}, TPOT: &latency.Deviation{Expected: 4, Median: 3, Bias: 0, Worst: -18.6},
+			TTFT: &latency.Deviation{Expected: 1246, Median: 13.5, Bias: 1219, Worst: 14785},
 		},
 		NotMeasured: []latency.Unmeasured{{Setting: "hardware", Text: "GPU A100-80"}, {Setting: "max-model-len", Text: "contexts above 1,059 tokens"}},
 	}
@@ -31,10 +31,13 @@ func TestErrorLineOfARun(t *testing.T) {
 	old.Stated.Models, old.NotMeasured = 0, nil
 	unknown := measuredAccuracy()
 	unknown.Stated = nil
+	decodes := measuredAccuracy()
+	decodes.Stated.E2E, decodes.Stated.TTFT, decodes.NotMeasured = nil, nil, nil
 	for name, c := range map[string]struct {
 		accuracy *latency.Accuracy
 		want     string
 	}{
+		"TPOT alone":    {decodes, "error expected TPOT 4.0 % (median 3.0, bias 0.0, worst −19): mean over 4 models (9 runs, leave-one-model-out)"},
 		"nothing known": {nil, ""},
 		"known": {known, "error expected E2E 7.2 % (median 5.1, bias −3.4, worst +231), TPOT 4.0 % (median 3.0, bias 0.0, worst −19), TTFT 1,246 % (median 13.5, bias +1,219, worst +14,785): mean over 4 models (9 runs, leave-one-model-out) " +
 			"not measured: GPU A100-80, contexts above 1,059 tokens"},

@@ -20,8 +20,8 @@ type Config struct {
 	Model             string    `json:"model" default:"Llama-3.1-8B-Instruct" group:"Model" help:"Model name or Hugging Face id; see blis models."`
 	Hardware          string    `json:"hardware" default:"H100" group:"Model" help:"GPU of every instance; see blis hardware."`
 	TP                int       `json:"tp" default:"1" aliases:"tensor-parallel-size" group:"Model" help:"GPUs per instance (tensor parallelism)."`
-	LatencyModel      string    `json:"latency-model" default:"auto" enum:"auto,blackbox,roofline,physics" group:"Model" help:"auto, blackbox, roofline or physics. auto is the one with the lowest stated error that covers the run, or blackbox when its coefficients are given."`
-	Coefficients      string    `json:"coefficients" group:"Model" help:"Coefficients of physics: a file that blis train wrote, or the name of a shipped set. Empty: the shipped set with the lowest stated error."`
+	LatencyModel      string    `json:"latency-model" default:"auto" enum:"auto,blackbox,roofline,physics" group:"Model" help:"auto, blackbox, roofline or physics. auto is the one with the lowest expected error for the run, or blackbox when its coefficients are given."`
+	Coefficients      string    `json:"coefficients" group:"Model" help:"Coefficients of physics: a file that blis train wrote, or the name of a shipped set. Empty: the shipped set with the lowest expected error."`
 	AlphaCoeffs       []float64 `json:"alpha-coeffs" group:"Model" help:"Blackbox α₀,α₁,α₂ in µs: queueing delay, per prompt token, client overhead per output token; or the 11 of physics (docs/latency.md). Empty: those of the set or publication."`
 	BetaCoeffs        []float64 `json:"beta-coeffs" group:"Model" help:"Blackbox β₀,β₁,β₂ in µs: step, per prefill token, per decode token; or the 16 of physics. Empty: as for alpha-coeffs."`
 	PreemptionGamma   float64   `json:"preemption-ema-gamma" name:"preemption-ema-gamma" group:"Model" help:"Weight of the newest step in the average of preemptions that physics reads, above 0 and at most 1; 0: the one that its coefficients were fitted with."`

@@ -138,9 +138,10 @@ func (p *resolver) choose() error {
 	p.noteNearMisses(best)
 	second := ""
 	if next != nil {
-		second = "; runner-up " + next.Name() + ", E2E error not stated"
+		second = "; runner-up " + next.Name() + ", error not known"
 		if next.Stated != nil {
-			second = fmt.Sprintf("; runner-up %s, E2E %.1f %%", next.Name(), next.Stated.E2E.Expected)
+			metric, d := next.Stated.Ranked()
+			second = fmt.Sprintf("; runner-up %s, %s %.1f %%", next.Name(), metric, d.Expected)
 		}
 	}
 	if best.Set == nil {
@@ -164,8 +165,11 @@ func (p *resolver) noteNearMisses(best latency.Choice) {
 		if best.Set != nil {
 			remedy = "--coefficients " + best.Set.Name
 		}
-		p.note("auto takes %s: physics %s %s all of this run but %s. Do not compare it with runs that get physics %s: give all of them %s",
-			best.Name(), sets, verb, m.Value, sets, remedy)
+		why := fmt.Sprintf(": physics %s %s all of this run but %s", sets, verb, m.Value)
+		if m.At != "" {
+			why = fmt.Sprintf(" at %s and physics %s at %s, where its expected error is the lowest", m.Value, sets, m.At)
+		}
+		p.note("auto takes %s%s. Do not compare it with runs that get physics %s: give all of them %s", best.Name(), why, sets, remedy)
 	}
 }
 
