@@ -51,6 +51,12 @@ func (f *Fit) HoldOutLoops(ctx context.Context, samples []*Sample, prefills []Pr
 		if err != nil {
 			return err
 		}
+		if system.Rows() == 0 {
+			for _, i := range members[name] {
+				v.Results[i] = LoopResult{Sample: loops[i], Missing: "no other data to fit to"}
+			}
+			return nil
+		}
 		c, err := solveBox(system, Physics, o)
 		if err != nil {
 			return fmt.Errorf("fit without %s, which judges it: %w", name, err)

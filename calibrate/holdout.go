@@ -125,15 +125,16 @@ type Evaluation struct {
 }
 
 // evaluateFolds fits to the training part of each fold and tests the fit on the
-// rest. It calls progress before each fold.
-func evaluateFolds(ctx context.Context, folds []sampleFold, points []point, o FitOptions, progress func(done, of int, name string)) ([]Evaluation, error) {
+// rest. It calls progress before each fold. A fold learns from the loops too, but not
+// from those of a model that it tests.
+func evaluateFolds(ctx context.Context, folds []sampleFold, points []point, o FitOptions, progress func(done, of int, name string), loops ...*ClosedLoopSample) ([]Evaluation, error) {
 	var list []Evaluation
 	for i, f := range folds {
 		progress(i, len(folds), f.name)
 		if err := f.check(); err != nil {
 			return nil, err
 		}
-		fit, err := fitRuns(ctx, f.train, f.points(points), o)
+		fit, err := fitRuns(ctx, f.train, f.points(points), o, f.loops(loops)...)
 		if err != nil {
 			return nil, fmt.Errorf("fit without %s, which judges it: %w", f.name, err)
 		}
@@ -160,6 +161,15 @@ func (f *sampleFold) points(all []point) []point {
 		}
 	}
 	return list
+}
+
+// loops returns the closed loops that the fold may learn from: all but those of a model
+// that is held out.
+func (f *sampleFold) loops(all []*ClosedLoopSample) []*ClosedLoopSample {
+	tested := func(l *ClosedLoopSample) bool {
+		return slices.ContainsFunc(f.test, func(s *Sample) bool { return s.model() == l.Server.Deployment.Model.Name })
+	}
+	return slices.DeleteFunc(slices.Clone(all), tested)
 }
 
 // check returns an error if a fold is tested on requests that it learned from.

@@ -21,6 +21,10 @@ type TrainOptions struct {
 	Dates    []string // first and last day of measuring, 2006-01-02; nil: not known
 	Notes    []string
 	Progress func(done, of int, what string) // before each fit
+
+	// Loops are fitted to beside the runs, or alone. Fits that test themselves on runs of a
+	// model learn from the loops of other models; those on a run or its end from none.
+	Loops []*ClosedLoopSample
 }
 
 // Trained holds fitted coefficients and their errors.
@@ -33,6 +37,9 @@ type Trained struct {
 	HeldOut    []HeldOut    // one per TrainOptions.HoldOuts
 	Overloaded []string     // ids of overloaded runs, which are not in the fit
 	Prefills   int          // of requests that ran alone, in the fit
+	// Loops holds the errors on TrainOptions.Loops: of the fit, then of fits that did not
+	// learn from their group, and from their model. Nil if there are none.
+	Loops []LoopValidation
 }
 
 // Content returns the coefficient file, nil if there is none.
@@ -55,7 +62,7 @@ type HeldOut struct {
 // coefficient set.
 func Train(ctx context.Context, samples []*Sample, prefills []Prefill, o TrainOptions) (*Trained, error) {
 	list, overloaded := notOverloaded(samples)
-	if len(list) == 0 {
+	if len(list) == 0 && len(o.Loops) == 0 {
 		return nil, errors.New("no run to fit to: requests of every run failed, so that latencies say how patient clients were")
 	}
 	family := o.Family
@@ -64,6 +71,9 @@ func Train(ctx context.Context, samples []*Sample, prefills []Prefill, o TrainOp
 	}
 	if family != Physics && len(prefills) > 0 {
 		return nil, fmt.Errorf("prefills of requests that ran alone are for physics, not %s", family.Name)
+	}
+	if family != Physics && len(o.Loops) > 0 {
+		return nil, fmt.Errorf("closed loops are for physics, not %s", family.Name)
 	}
 	var points []point
 	for i := range prefills {
@@ -88,7 +98,7 @@ func Train(ctx context.Context, samples []*Sample, prefills []Prefill, o TrainOp
 	}
 	progress(0, 1, "fit to everything")
 	var err error
-	if t.Fit, err = fitRuns(ctx, list, points, o.Fit); err != nil {
+	if t.Fit, err = fitRuns(ctx, list, points, o.Fit, o.Loops...); err != nil {
 		return nil, err
 	}
 	if t.InSample, err = evaluateSamples(ctx, list, &t.Fit.Coefficients, o.Fit.Workers); err != nil {
@@ -96,7 +106,11 @@ func Train(ctx context.Context, samples []*Sample, prefills []Prefill, o TrainOp
 	}
 	for _, h := range o.HoldOuts {
 		folds, skipped := makeFolds(list, h, o.Share)
-		evaluations, err := evaluateFolds(ctx, folds, points, o.Fit, progress)
+		var loops []*ClosedLoopSample
+		if h == ByModel {
+			loops = o.Loops
+		}
+		evaluations, err := evaluateFolds(ctx, folds, points, o.Fit, progress, loops...)
 		if err != nil {
 			return nil, err
 		}
@@ -105,8 +119,38 @@ func Train(ctx context.Context, samples []*Sample, prefills []Prefill, o TrainOp
 	if family != Physics {
 		return t, nil
 	}
+	if err := t.evaluateLoops(ctx, list, prefills, o); err != nil {
+		return nil, err
+	}
 	t.Set = t.coefficientSet(list, prefills, o)
 	return t, t.Set.Validate()
+}
+
+// evaluateLoops fills Loops.
+func (t *Trained) evaluateLoops(ctx context.Context, samples []*Sample, prefills []Prefill, o TrainOptions) error {
+	if len(o.Loops) == 0 {
+		return nil
+	}
+	fitted := LoopValidation{Subject: "fitted to", Results: make([]LoopResult, len(o.Loops))}
+	err := forEach(ctx, o.Fit.Workers, len(o.Loops), func(i int) (err error) {
+		r := &fitted.Results[i]
+		r.Sample = o.Loops[i]
+		r.Predicted, err = o.Loops[i].predict(&t.Fit.Coefficients)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	fitted.summarise()
+	t.Loops = []LoopValidation{fitted}
+	for _, h := range []LoopHoldOut{ByGroup, ByLoopModel} {
+		v, err := t.Fit.HoldOutLoops(ctx, samples, prefills, o.Loops, h, o.Fit)
+		if err != nil {
+			return err
+		}
+		t.Loops = append(t.Loops, *v)
+	}
+	return nil
 }
 
 // evaluateSamples compares samples with their replays under the same coefficients.
@@ -123,10 +167,10 @@ func evaluateSamples(ctx context.Context, samples []*Sample, c *Coefficients, wo
 
 // coefficientSet returns the coefficient set of a fit to these samples.
 func (t *Trained) coefficientSet(samples []*Sample, prefills []Prefill, o TrainOptions) *latency.PhysicsSet {
-	first := samples[0]
+	first := firstServer(samples, o.Loops)
 	training := latency.Training{
-		TPMin: first.Server.Deployment.TP, TPMax: first.Server.Deployment.TP,
-		AsyncScheduling: first.Server.async(nil), ChunkedPrefill: first.Server.Config.EnableChunkedPrefill,
+		TPMin: first.Deployment.TP, TPMax: first.Deployment.TP,
+		AsyncScheduling: first.async(nil), ChunkedPrefill: first.Config.EnableChunkedPrefill,
 		Dates: o.Dates, Data: o.Data, Lambda: o.Fit.Lambda, Gamma: latency.DefaultGamma, Method: "replay regression",
 	}
 	if o.Fit.Polish > 0 {
@@ -158,12 +202,40 @@ func (t *Trained) coefficientSet(samples []*Sample, prefills []Prefill, o TrainO
 		on(prefills[i].deployment)
 		training.Samples++
 	}
+	for _, l := range o.Loops {
+		on(l.Server.Deployment)
+		add(&engines, strings.TrimSpace("vLLM "+l.Point.EngineVersion))
+		training.Samples++
+		training.ContextMax = max(training.ContextMax, int64(l.Point.Input)+int64(l.Point.Output))
+		training.SeatsMax = max(training.SeatsMax, int64(l.Users))
+		training.StepTokensMax = max(training.StepTokensMax, int64(l.Server.Config.MaxNumBatchedTokens))
+	}
 	training.Engine = strings.Join(engines, ", ")
 	set := &latency.PhysicsSet{Name: o.Name, TrainedOn: training, Notes: o.Notes, Alpha: t.Fit.Alpha, Beta: t.Fit.Beta}
 	for i := range t.HeldOut {
 		set.Errors = append(set.Errors, t.HeldOut[i].errors()...)
 	}
 	return set
+}
+
+// firstServer returns the server of the first run, else of the first closed loop that
+// schedules as most of them do.
+func firstServer(samples []*Sample, loops []*ClosedLoopSample) *Server {
+	if len(samples) > 0 {
+		return samples[0].Server
+	}
+	async := 0
+	for _, l := range loops {
+		if l.Server.async(nil) {
+			async++
+		}
+	}
+	for _, l := range loops {
+		if l.Server.async(nil) == (2*async >= len(loops)) {
+			return l.Server
+		}
+	}
+	panic("calibrate: a fit to nothing")
 }
 
 // CheckSamples returns an error if samples differ in async scheduling or chunked

@@ -46,6 +46,18 @@ func (f *measuredFlags) load(paths []string) (samples []*calibrate.Sample, notes
 	return samples, notes, nil
 }
 
+// loops reads the benchmarks of --closed-loop files.
+func (f *measuredFlags) loops(files []string) (list []*calibrate.ClosedLoopSample, leftOut []calibrate.LeftOutLoops, err error) {
+	for _, file := range files {
+		samples, out, err := calibrate.LoadClosedLoops(file, f.overrides())
+		if err != nil {
+			return nil, nil, inputOf(err)
+		}
+		list, leftOut = append(list, samples...), append(leftOut, out...)
+	}
+	return list, leftOut, nil
+}
+
 // inputOf makes err an error in the user's input, except a model that does not fit:
 // this has an exit code of its own.
 func inputOf(err error) error {

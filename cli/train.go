@@ -13,10 +13,12 @@ import (
 
 // trainCmd is blis train.
 type trainCmd struct {
-	Measured []string `arg:"" optional:"" help:"Measured runs: a folder with runs.csv and requests/, one requests file, a folder with meta.json and requests.jsonl, or what a load generator wrote (vllm bench serve --save-detailed, GuideLLM, AIPerf, genai-perf, inference-perf)."`
-	OTLP     []string `name:"otlp" group:"Data" help:"OTLP-JSON traces of vLLM: requests that ran alone are fitted to as well."`
-	Steps    []string `name:"steps" group:"Data" help:"Steps with their periods, as CSV or OTLP-JSON, or forward passes measured alone, as CSV: ridge regression on them, in place of runs."`
-	Only     string   `name:"only" group:"Data" help:"Only runs whose model contains this."`
+	Measured   []string `arg:"" optional:"" help:"Measured runs: a folder with runs.csv and requests/, one requests file, a folder with meta.json and requests.jsonl, or what a load generator wrote (vllm bench serve --save-detailed, GuideLLM, AIPerf, genai-perf, inference-perf)."`
+	OTLP       []string `name:"otlp" group:"Data" help:"OTLP-JSON traces of vLLM: requests that ran alone are fitted to as well."`
+	ClosedLoop []string `name:"closed-loop" group:"Data" help:"CSV files of benchmarks with a fixed number of users who ask again and again: mean TPOT is fitted to as well, or alone."`
+	LoopWeight float64  `name:"closed-loop-weight" default:"0.05" group:"Fit" help:"Weight of one benchmark of --closed-loop, where the decoding of a run has 1: runs are told more exactly."`
+	Steps      []string `name:"steps" group:"Data" help:"Steps with their periods, as CSV or OTLP-JSON, or forward passes measured alone, as CSV: ridge regression on them, in place of runs."`
+	Only       string   `name:"only" group:"Data" help:"Only runs whose model contains this."`
 
 	HoldOut    []string `name:"hold-out" default:"workload" group:"Fit" help:"What is held out to test the fit: workload (a run at a time, of its model), model (a model at a time), tail (the end of each run), none."`
 	Share      float64  `name:"train-share" default:"0.8" group:"Fit" help:"Part of a run that tail fits to."`
@@ -46,6 +48,7 @@ Examples:
     blis train measurements/ --out mine.yaml --name mine
     blis train measurements/ --hold-out model,workload --format json
     blis train engine-run/ --hardware RTX4090 --hold-out tail --train-share 0.5
+    blis train measurements/ --closed-loop benchmarks.csv --hold-out model
     blis train --steps steps.csv --model Llama-3.1-8B --hardware H100
     blis train --steps a-tp1.csv,a-tp2.csv --model Llama-3.1-8B --hardware H100
     blis run --coefficients mine.yaml`
@@ -60,8 +63,8 @@ func (t *trainCmd) Run(ctx context.Context, c *console) error {
 	if len(t.Steps) > 0 {
 		return t.runSteps(ctx, c)
 	}
-	if len(t.Measured) == 0 {
-		return inputError("nothing to fit to: want measured runs, or --steps")
+	if len(t.Measured) == 0 && len(t.ClosedLoop) == 0 {
+		return inputError("nothing to fit to: want measured runs, --closed-loop, or --steps")
 	}
 	holdOuts, err := t.holdOuts()
 	if err != nil {
@@ -71,7 +74,11 @@ func (t *trainCmd) Run(ctx context.Context, c *console) error {
 	if err != nil {
 		return err
 	}
-	options := calibrate.TrainOptions{Family: t.family(), Name: t.Name, Fit: t.fit(), HoldOuts: holdOuts, Share: t.Share, Data: t.Data, Dates: t.Dates, Notes: t.Notes}
+	loops, leftOut, err := t.chosenLoops()
+	if err != nil {
+		return err
+	}
+	options := calibrate.TrainOptions{Family: t.family(), Name: t.Name, Fit: t.fit(), HoldOuts: holdOuts, Share: t.Share, Data: t.Data, Dates: t.Dates, Notes: t.Notes, Loops: loops}
 	var prefills []calibrate.Prefill
 	if len(t.OTLP) > 0 {
 		o := t.overrides()
@@ -99,17 +106,40 @@ func (t *trainCmd) Run(ctx context.Context, c *console) error {
 	if err := file.save(trained.Content()); err != nil {
 		return err
 	}
-	return c.print(&report.Training{Trained: trained, LeftOut: notes, File: t.Out}, t.Format)
+	return c.print(&report.Training{Trained: trained, LeftOut: notes, LoopsLeftOut: leftOut, File: t.Out}, t.Format)
+}
+
+// chosenLoops are the benchmarks to fit to, with their weights.
+func (t *trainCmd) chosenLoops() (list []*calibrate.ClosedLoopSample, leftOut []calibrate.LeftOutLoops, err error) {
+	all, leftOut, err := t.loops(t.ClosedLoop)
+	for _, l := range all {
+		if t.about(l.Server.Deployment.Model.Name) {
+			l.Weight = t.LoopWeight
+			list = append(list, l)
+		}
+	}
+	if err == nil && len(t.ClosedLoop) > 0 && len(list) == 0 {
+		err = inputError("--closed-loop: no benchmark of such a model that can be simulated; blis validate lists why")
+	}
+	return list, leftOut, err
+}
+
+// about reports whether --only lets a model pass.
+func (t *trainCmd) about(model string) bool {
+	return strings.Contains(strings.ToLower(model), strings.ToLower(t.Only))
 }
 
 // samples are the measured runs that can be fitted together.
 func (t *trainCmd) samples() (samples []*calibrate.Sample, notes []string, err error) {
+	if len(t.Measured) == 0 {
+		return nil, nil, nil
+	}
 	all, notes, err := t.load(t.Measured)
 	if err != nil {
 		return nil, nil, err
 	}
 	for _, s := range all {
-		if strings.Contains(strings.ToLower(s.Server.Deployment.Model.Name), strings.ToLower(t.Only)) {
+		if t.about(s.Server.Deployment.Model.Name) {
 			samples = append(samples, s)
 		}
 	}
@@ -162,6 +192,10 @@ func (t *trainCmd) holdOuts() ([]calibrate.HoldOut, error) {
 		return nil, inputError("--out: blackbox has no coefficient file: its coefficients are flags of blis run, which the report ends with")
 	case t.Latency == "blackbox" && len(t.OTLP) > 0:
 		return nil, inputError("--otlp: prefills of requests that ran alone are fitted to by physics, not by blackbox")
+	case t.Latency == "blackbox" && len(t.ClosedLoop) > 0:
+		return nil, inputError("--closed-loop: benchmarks are fitted to by physics, not by blackbox")
+	case !(t.LoopWeight > 0 && t.LoopWeight <= 1e6):
+		return nil, inputErrorf("--closed-loop-weight is %v: want above 0, at most 1000000", t.LoopWeight)
 	case !(t.Share > 0 && t.Share < 1):
 		return nil, inputErrorf("--train-share is %v: want above 0 and below 1", t.Share)
 	case t.Iterations < 1 || t.Iterations > 10_000:
@@ -176,8 +210,8 @@ func (t *trainCmd) holdOuts() ([]calibrate.HoldOut, error) {
 
 // runSteps fits to the periods of steps.
 func (t *trainCmd) runSteps(ctx context.Context, c *console) error {
-	if len(t.Measured) > 0 || len(t.OTLP) > 0 {
-		return inputError("--steps: want steps alone, or runs and --otlp without it: a ridge on steps knows nothing of requests")
+	if len(t.Measured) > 0 || len(t.OTLP) > 0 || len(t.ClosedLoop) > 0 {
+		return inputError("--steps: want steps alone, or runs, --otlp and --closed-loop without it: a ridge on steps knows nothing of requests")
 	}
 	if t.Latency != "physics" || t.Only != "" || t.Polish > 0 || !slices.Equal(t.HoldOut, []string{"workload"}) {
 		return inputError("--latency-model, --only, --polish and --hold-out say nothing of --steps: want them without it")

@@ -78,7 +78,7 @@ func TestTrainJSON(t *testing.T) {
 			t.Errorf("%+v, %v in the file", c, values[i])
 		}
 	}
-	nulls(t, text, "standard_error", "alpha_coeffs", "beta_coeffs")
+	nulls(t, text, "standard_error", "alpha_coeffs", "beta_coeffs", "closed_loops")
 }
 
 // nulls wants no null in a JSON text but under these names.
@@ -110,7 +110,7 @@ func nulls(t *testing.T, text string, but ...string) {
 func TestTrainJSONOfLittle(t *testing.T) {
 	dir := servedRuns(t)
 	text := done(t, "train", filepath.Join(dir, "requests", "large.csv"), "--hold-out", "workload,model,tail", "--format", "json").out
-	nulls(t, text, "doubt", "standard_error", "alpha_coeffs", "beta_coeffs")
+	nulls(t, text, "doubt", "standard_error", "alpha_coeffs", "beta_coeffs", "closed_loops")
 	if !strings.Contains(text, `"summary": []`) {
 		t.Errorf("no empty summary in\n%s", text)
 	}
@@ -120,7 +120,7 @@ func TestTrainJSONOfLittle(t *testing.T) {
 		"requests/one.csv":  "arrival_us,input_tokens,output_tokens,ttft_us,e2e_us\n0,100,1,20000,20000\n900000,100,5,20000,20000\n",
 		"requests/long.csv": "arrival_us,input_tokens,output_tokens,ttft_us,e2e_us\n0,100,5,20000,40000\n",
 	})
-	nulls(t, done(t, "train", single, "--hold-out", "none", "--format", "json").out, "standard_error", "alpha_coeffs", "beta_coeffs")
+	nulls(t, done(t, "train", single, "--hold-out", "none", "--format", "json").out, "standard_error", "alpha_coeffs", "beta_coeffs", "closed_loops")
 	nulls(t, done(t, "validate", single, "--format", "json").out, "doubt", "missing", "prefills", "closed_loops")
 	for _, args := range [][]string{{"train", single, "--hold-out", "none"}, {"validate", single}} {
 		for line := range strings.Lines(done(t, args...).out) {
@@ -145,7 +145,7 @@ func TestTrainBlackbox(t *testing.T) {
 	fields := strings.Fields(flags)
 	done(t, small("--alpha-coeffs", fields[0], "--beta-coeffs", fields[2])...)
 	text := done(t, "train", dir, "--only", "8b", "--latency-model", "blackbox", "--hold-out", "none", "--format", "json").out
-	nulls(t, text, "name", "trained_on", "coefficient_file")
+	nulls(t, text, "name", "trained_on", "coefficient_file", "closed_loops")
 	if j := resultOf(t, text); len(j["alpha_coeffs"].([]any)) != 3 || len(j["beta_coeffs"].([]any)) != 3 {
 		t.Errorf("%.300s", text)
 	}

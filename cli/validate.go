@@ -59,7 +59,7 @@ func (v *validateCmd) Run(ctx context.Context, c *console) error {
 	if err != nil {
 		return err
 	}
-	loops, leftOut, err := v.loops()
+	loops, leftOut, err := v.loops(v.ClosedLoop)
 	if err != nil {
 		return err
 	}
@@ -80,18 +80,6 @@ func (v *validateCmd) Run(ctx context.Context, c *console) error {
 		return explainTraining(ctx, err)
 	}
 	return c.print(r, v.Format)
-}
-
-// loops reads the benchmarks of --closed-loop files.
-func (v *validateCmd) loops() (list []*calibrate.ClosedLoopSample, leftOut []calibrate.LeftOutLoops, err error) {
-	for _, file := range v.ClosedLoop {
-		samples, out, err := calibrate.LoadClosedLoops(file, v.overrides())
-		if err != nil {
-			return nil, nil, inputOf(err)
-		}
-		list, leftOut = append(list, samples...), append(leftOut, out...)
-	}
-	return list, leftOut, nil
 }
 
 // openSet is the coefficient set of a file or a shipped one, nil for an empty

@@ -72,3 +72,33 @@ func TestBlackboxOfClosedLoopsIsLeftOut(t *testing.T) {
 		t.Error(text)
 	}
 }
+
+func TestTrainOnClosedLoops(t *testing.T) {
+	loops := file(t, "loops.csv", loopBenchmarks)
+	text := done(t, "train", "--closed-loop", loops, "--name", "loops").out
+	for _, line := range []string{
+		"set        loops: meta-llama/Llama-3.1-8B, meta-llama/Llama-3.1-70B on H100 at TP 1 to 4, vLLM 0.15.1, vLLM\n",
+		"fitted to  0 requests of 0 runs, 3 closed loops; ",
+		`left out   2 of the closed loops (line 6 and others): unknown model "a/b"`,
+		"TPOT OF CLOSED LOOPS, fitted to  n  median APE",
+		"TPOT OF CLOSED LOOPS, group held out  n  median APE",
+		"TPOT OF CLOSED LOOPS, model held out  n  median APE",
+		"\n  samples: 3\n",
+		"\n  async_scheduling: true\n",
+	} {
+		if !strings.Contains(text, line) {
+			t.Errorf("no %q in\n%s", line, text)
+		}
+	}
+	text = done(t, "train", servedRuns(t), "--only", "8B", "--closed-loop", loops, "--format", "json").out
+	var j report.TrainingJSON
+	decoder := json.NewDecoder(strings.NewReader(text))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&j); err != nil {
+		t.Fatal(err)
+	}
+	nulls(t, text, "standard_error", "alpha_coeffs", "beta_coeffs")
+	if len(j.InSample) == 0 || len(j.Loops.Models) != 3 || j.Loops.Models[0].All.Points != 2 || j.Training.Samples <= 2 {
+		t.Errorf("%+v, %+v", j.Training, j.Loops)
+	}
+}

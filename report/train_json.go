@@ -23,6 +23,7 @@ type TrainingJSON struct {
 	Skipped      []string          `json:"skipped"`
 	InSample     []judgementJSON   `json:"in_sample"`
 	HeldOut      []heldOutJSON     `json:"held_out"`
+	Loops        *closedLoopsJSON  `json:"closed_loops"`     // null: none were fitted to
 	Set          *string           `json:"coefficient_file"` // null: blackbox
 	Alpha        []float64         `json:"alpha_coeffs"`     // µs; null: physics
 	Beta         []float64         `json:"beta_coeffs"`
@@ -71,10 +72,11 @@ type judgementJSON struct {
 	PerRequest map[calibrate.Metric]float64 `json:"per_request_median_ape"`
 }
 
-func newTrainedJSON(t *calibrate.Trained, skipped []string) *TrainingJSON {
+func newTrainedJSON(all *Training) *TrainingJSON {
+	t := all.Trained
 	j := &TrainingJSON{
 		Schema: "blis.train/v1", LatencyModel: t.Family.Name, Replays: t.Fit.Replays, Converged: t.Fit.Converged, Change: t.Fit.Change,
-		Prefills: t.Prefills, Freedom: t.Fit.Spread.Freedom, Overloaded: listed(t.Overloaded), Skipped: listed(skipped),
+		Prefills: t.Prefills, Freedom: t.Fit.Spread.Freedom, Overloaded: listed(t.Overloaded), Skipped: listed(all.LeftOut), Loops: newClosedLoopsJSON(all.closedLoops()),
 		InSample: judgementsJSON(t.InSample), HeldOut: []heldOutJSON{}, Coefficients: []coefficientJSON{},
 	}
 	if t.Set == nil {

@@ -15,13 +15,14 @@ import (
 // Training is the result of a fit to measured runs.
 type Training struct {
 	*calibrate.Trained
-	LeftOut []string // notes of calibrate.Load: runs that are left out and why, and others
-	File    string   // the coefficient file that was written; "": none, it is in the text
+	LeftOut      []string                 // notes of calibrate.Load: runs that are left out and why, and others
+	LoopsLeftOut []calibrate.LeftOutLoops // benchmarks that are not simulated
+	File         string                   // the coefficient file that was written; "": none, it is in the text
 }
 
 // JSON implements Document.
 func (t *Training) JSON(w io.Writer) error {
-	return WriteIndented(w, newTrainedJSON(t.Trained, t.LeftOut))
+	return WriteIndented(w, newTrainedJSON(t))
 }
 
 // Text implements Document.
@@ -40,6 +41,9 @@ func (t *Training) Text(out io.Writer, _ plaintext.Style) error {
 	fmt.Fprintf(w, "fitted to  %d requests of %d runs", requests, len(t.InSample))
 	if t.Prefills > 0 {
 		fmt.Fprintf(w, ", %d prefills of requests that ran alone", t.Prefills)
+	}
+	if len(t.Loops) > 0 {
+		fmt.Fprintf(w, ", %d closed loops", t.Loops[0].All.Points)
 	}
 	settled := "predicted times stand still"
 	if !t.Fit.Converged {
@@ -63,6 +67,10 @@ func (t *Training) Text(out io.Writer, _ plaintext.Style) error {
 			fmt.Fprintf(w, "%s has no test: no other data to fit to\n", name)
 		}
 	}
+	if len(t.Loops) > 0 {
+		fmt.Fprintln(w)
+		t.closedLoops().writeText(w)
+	}
 	switch {
 	case t.Set == nil:
 		m := calibrate.BlackboxOf(&t.Fit.Coefficients)
@@ -73,6 +81,14 @@ func (t *Training) Text(out io.Writer, _ plaintext.Style) error {
 		fmt.Fprintf(w, "\nwritten to %s; use it with blis run --coefficients %s\n", t.File, t.File)
 	}
 	return w.Flush()
+}
+
+// closedLoops are the errors on closed loops, nil if none were fitted to.
+func (t *Training) closedLoops() *ClosedLoops {
+	if len(t.Loops) == 0 {
+		return nil
+	}
+	return &ClosedLoops{t.Loops, t.LoopsLeftOut}
 }
 
 // flagOf is numbers as a flag takes them, to the bit.
