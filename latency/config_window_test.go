@@ -90,6 +90,7 @@ func TestPartsThatQuantisationLeavesAlone(t *testing.T) {
 		{"attention, by layer", moeConfig, each("model.layers.%d.self_attn"), 16, PartWidth{}, fp8, false},
 		{"attention, by layer and projection", moeConfig, each("model.layers.%d.self_attn.q_proj") + ", " + each("model.layers.%d.self_attn.k_proj") + ", " + each("model.layers.%d.self_attn.o_proj"), 16, PartWidth{}, fp8, false},
 		{"some projections (DeepSeek-V3.1 in NVFP4)", moeConfig, each("model.layers.%d.self_attn.q_proj"), 8, PartWidth{}, PartWidth{}, true},
+		{"the last projection alone", moeConfig, each("model.layers.%d.self_attn.o_proj"), 8, PartWidth{}, PartWidth{}, true},
 		{"attention of most layers", moeConfig, `"model.layers.1.self_attn", "model.layers.2.self_attn"`, 8, PartWidth{}, PartWidth{}, true},
 		{"attention, by pattern", moeConfig, `"re:.*self_attn.*"`, 16, PartWidth{}, fp8, false},
 		{"attention of any number", moeConfig, `"re:model\\.layers\\.\\d+\\.self_attn$"`, 16, PartWidth{}, fp8, false},
