@@ -8,33 +8,91 @@ type place struct {
 	tp  int
 }
 
-// errors returns the errors of means and 99th percentiles as a coefficient file states
-// them: over all runs, then over those on each GPU, and over those on it at each TP
-// degree. An error of a place is stated if it is of at least latency.MinModels models
-// and of fewer runs than the one that it is a part of.
-func (h *HeldOut) errors() []latency.HeldOutError {
-	label := h.By.Label()
-	list := stated(label, place{}, h.Evaluations)
-	var places []place
-	runs := map[place][]Evaluation{}
-	for _, e := range h.Evaluations {
-		d := e.Sample.Server.Deployment
-		for _, at := range []place{{d.GPU.Name, 0}, {d.GPU.Name, d.TP}} {
-			if runs[at] == nil {
-				places = append(places, at)
-			}
-			runs[at] = append(runs[at], e)
+// errors returns the errors that a coefficient file states: by hold-out, of runs and
+// closed loops together.
+func (t *Trained) errors() []latency.HeldOutError {
+	var labels []string
+	runs := map[string][]placedRun{}
+	add := func(label string, list []placedRun) {
+		if runs[label] == nil {
+			labels = append(labels, label)
 		}
+		runs[label] = append(runs[label], list...)
 	}
-	for _, at := range places {
-		whole := h.Evaluations
-		if at.tp != 0 {
-			whole = runs[place{at.gpu, 0}]
-		}
-		if len(runs[at]) == len(whole) {
+	for i := range t.HeldOut {
+		add(t.HeldOut[i].By.Label(), t.HeldOut[i].placed())
+	}
+	if t.Loops != nil { // the first are those that the fit learned from
+		add(latency.HeldOutGroup, t.Loops[1].placed())
+		add(latency.HeldOutModel, t.Loops[2].placed())
+	}
+	var list []latency.HeldOutError
+	for _, label := range labels {
+		list = append(list, statedErrors(label, runs[label])...)
+	}
+	return list
+}
+
+// placedRun is a run with the place where it was measured, as {GPU, TP}.
+type placedRun struct {
+	at place
+	judgedRun
+}
+
+// placed returns the runs of a hold-out.
+func (h *HeldOut) placed() []placedRun {
+	var list []placedRun
+	for i := range h.Evaluations {
+		e := &h.Evaluations[i]
+		d := e.Sample.Server.Deployment
+		list = append(list, placedRun{place{d.GPU.Name, d.TP}, judgedRun{e.Sample.model(), &e.Comparison}})
+	}
+	return list
+}
+
+// placed returns the benchmarks that were predicted. Of these TPOT counts alone: TTFT
+// depends on how the users start.
+func (v *LoopValidation) placed() []placedRun {
+	var list []placedRun
+	for i := range v.Results {
+		r := &v.Results[i]
+		if r.Missing != "" {
 			continue
 		}
-		for _, e := range stated(label, at, runs[at]) {
+		d := r.Sample.Server.Deployment
+		tpot := Score{TPOT, "mean", r.Sample.Point.TPOT / 1e3, r.Predicted.TPOT / 1e3}
+		list = append(list, placedRun{place{d.GPU.Name, d.TP}, judgedRun{d.Model.Name, &Comparison{Scores: []Score{tpot}}}})
+	}
+	return list
+}
+
+// statedErrors returns the errors of means and 99th percentiles under one hold-out as a
+// coefficient file states them: over all runs, then over those on each GPU, and over
+// those on it at each TP degree. An error of a place is stated if it is of at least
+// latency.MinModels models and of fewer runs than the one that it is a part of.
+func statedErrors(heldOut string, runs []placedRun) []latency.HeldOutError {
+	var all []judgedRun
+	var places []place
+	at := map[place][]judgedRun{}
+	for _, r := range runs {
+		all = append(all, r.judgedRun)
+		for _, p := range []place{{r.at.gpu, 0}, r.at} {
+			if at[p] == nil {
+				places = append(places, p)
+			}
+			at[p] = append(at[p], r.judgedRun)
+		}
+	}
+	list := statedAt(heldOut, place{}, all)
+	for _, p := range places {
+		whole := all
+		if p.tp != 0 {
+			whole = at[place{p.gpu, 0}]
+		}
+		if len(at[p]) == len(whole) {
+			continue
+		}
+		for _, e := range statedAt(heldOut, p, at[p]) {
 			if e.Models >= latency.MinModels {
 				list = append(list, e)
 			}
@@ -43,11 +101,10 @@ func (h *HeldOut) errors() []latency.HeldOutError {
 	return list
 }
 
-// stated returns the errors over some runs under one hold-out, which were measured at
-// this place; the zero place: anywhere.
-func stated(heldOut string, at place, runs []Evaluation) []latency.HeldOutError {
+// statedAt returns the errors over the runs at one place; the zero place: all runs.
+func statedAt(heldOut string, at place, runs []judgedRun) []latency.HeldOutError {
 	var list []latency.HeldOutError
-	for _, s := range Summarise(runs) {
+	for _, s := range summarise(runs) {
 		if s.Statistic == "mean" || s.Statistic == "p99" {
 			list = append(list, s.stated(heldOut, at))
 		}

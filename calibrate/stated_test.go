@@ -2,9 +2,11 @@ package calibrate
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
+	"blis/calibrate/measured"
 	"blis/latency"
 )
 
@@ -31,7 +33,7 @@ func TestFilesStateErrorsOfAllRunsAndOfPlacesWithEnoughModels(t *testing.T) {
 		"none":        {nil, ""},
 	} {
 		var got []string
-		for _, e := range (&HeldOut{By: ByModel, Evaluations: x.runs}).errors() {
+		for _, e := range statedErrors(latency.HeldOutModel, (&HeldOut{Evaluations: x.runs}).placed()) {
 			if e.HeldOut != latency.HeldOutModel || e.Metric != "e2e" || e.Statistic != "mean" {
 				t.Errorf("%s: %+v", name, e)
 			}
@@ -40,5 +42,34 @@ func TestFilesStateErrorsOfAllRunsAndOfPlacesWithEnoughModels(t *testing.T) {
 		if got := strings.Join(got, "; "); got != x.want {
 			t.Errorf("%s: %s\nwant %s", name, got, x.want)
 		}
+	}
+}
+
+// Benchmarks of users in closed loops count for TPOT beside the runs, under the hold-out
+// of the same name; those that were not predicted do not.
+func TestClosedLoopsCountAmongTheErrorsOfAFile(t *testing.T) {
+	loop := func(model string, off float64, missing string) LoopResult {
+		d := &latency.Deployment{Model: &latency.ModelSpec{Name: model}, GPU: &latency.Hardware{Name: "B200"}, TP: 8}
+		return LoopResult{
+			Sample:    &ClosedLoopSample{Point: &measured.ClosedLoop{TPOT: 1000}, Server: &Server{Deployment: d}},
+			Predicted: ClosedLoopPrediction{TPOT: 1000 * (1 + off)}, Missing: missing,
+		}
+	}
+	run := judgedOn("a", "H100", 1, 0.2)
+	run.Scores = append(run.Scores, Score{TPOT, "mean", 10, 11})
+	held := LoopValidation{Results: []LoopResult{loop("a", 0.3, ""), loop("b", -0.5, ""), loop("c", 9, "does not fit"), loop("d", 0.1, "")}}
+	trained := &Trained{HeldOut: []HeldOut{{By: ByModel, Evaluations: []Evaluation{run}}}, Loops: []LoopValidation{{}, held, held}}
+	var got []string
+	for _, e := range trained.errors() {
+		got = append(got, fmt.Sprintf("%s %s %s %d: %d of %d, by models %v, worst %v", e.HeldOut, e.Metric, e.GPU, e.TP, e.Runs, e.Models, e.ModelMeanAPEPercent, e.WorstPercent))
+	}
+	want := []string{
+		"leave-one-model-out tpot  0: 4 of 3, by models 26.67, worst -50",
+		"leave-one-model-out e2e  0: 1 of 1, by models 20, worst 20",
+		"leave-one-model-out tpot B200 0: 3 of 3, by models 30, worst -50",
+		"leave-one-group-out tpot  0: 3 of 3, by models 30, worst -50",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q\nwant %q", got, want)
 	}
 }

@@ -211,11 +211,7 @@ func (t *Trained) coefficientSet(samples []*Sample, prefills []Prefill, o TrainO
 		training.StepTokensMax = max(training.StepTokensMax, int64(l.Server.Config.MaxNumBatchedTokens))
 	}
 	training.Engine = strings.Join(engines, ", ")
-	set := &latency.PhysicsSet{Name: o.Name, TrainedOn: training, Notes: o.Notes, Alpha: t.Fit.Alpha, Beta: t.Fit.Beta}
-	for i := range t.HeldOut {
-		set.Errors = append(set.Errors, t.HeldOut[i].errors()...)
-	}
-	return set
+	return &latency.PhysicsSet{Name: o.Name, TrainedOn: training, Errors: t.errors(), Notes: o.Notes, Alpha: t.Fit.Alpha, Beta: t.Fit.Beta}
 }
 
 // firstServer returns the server of the first run, else of the first closed loop that

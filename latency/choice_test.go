@@ -121,6 +121,8 @@ func TestRulesOfTheChoice(t *testing.T) {
 		"no set outside its GPUs":                                 {[]*PhysicsSet{bySet("a", ours, HeldOutWorkload, 1)}, "H200", 1, "roofline", ""},
 		"a set where roofline was not measured":                   {[]*PhysicsSet{func() *PhysicsSet { s := bySet("a", ours, HeldOutWorkload, 90); s.TrainedOn.TPMax = 8; return s }()}, "H100", 8, "physics a", "roofline"},
 		"the error at this GPU and TP before that of all runs":    {[]*PhysicsSet{bySet("a", ours, HeldOutWorkload, 90).stating(HeldOutWorkload, "H100", 2, 3, 2)}, "H100", 2, "physics a", "roofline"},
+		"an error here before one on another load elsewhere":      {[]*PhysicsSet{bySet("a", ours, HeldOutWorkload, 1).stating(HeldOutGroup, "H100", 2, 3, 30)}, "H100", 2, "roofline", "physics a"},
+		"no group held out for another model":                     {[]*PhysicsSet{bySet("a", theirs, HeldOutGroup, 1)}, "H100", 2, "roofline", ""},
 		"none of them at another TP":                              {[]*PhysicsSet{bySet("a", ours, HeldOutWorkload, 90).stating(HeldOutWorkload, "H100", 2, 3, 2)}, "H100", 1, "roofline", "physics a"},
 		"the error on this GPU at any TP":                         {[]*PhysicsSet{bySet("a", ours, HeldOutWorkload, 1).stating(HeldOutWorkload, "H100-SXM", 0, 3, 30)}, "H100", 1, "roofline", "physics a"},
 		"none of too few models":                                  {[]*PhysicsSet{bySet("a", ours, HeldOutWorkload, 90).stating(HeldOutWorkload, "H100", 2, 2, 2)}, "H100", 2, "roofline", "physics a"},

@@ -7,10 +7,11 @@ import (
 )
 
 // Hold-outs, as blis train writes them: their errors are those for another load of a
-// measured model, for a model that was not measured, and for the same load a little
-// later.
+// measured model, for a measured model on another GPU, with other widths or at another
+// TP, for a model that was not measured, and for the same load a little later.
 const (
 	HeldOutWorkload = "leave-one-workload-out"
+	HeldOutGroup    = "leave-one-group-out"
 	HeldOutModel    = "leave-one-model-out"
 	HeldOutTail     = "last part of each run"
 	NothingFitted   = "nothing fitted" // of roofline: every run is one that it had not seen

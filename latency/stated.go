@@ -47,12 +47,12 @@ func (s *Stated) below(other *Stated) bool {
 }
 
 // StatedError returns the stated error for a run with these reasons of Coverage: on a
-// held-out load for a measured model, on a held-out model for another model of the
-// kind. It is nil if no stated error applies: outside the GPUs and TP degrees of the
+// held-out load or group for a measured model, on a held-out model for another model of
+// the kind. It is nil if no stated error applies: outside the GPUs and TP degrees of the
 // data none does. If the set states errors on the GPU of the run at its TP, or on this
 // GPU, they count rather than those over all runs. A nil deployment stands for all runs.
 func (s *PhysicsSet) StatedError(d *Deployment, reasons []string) *Stated {
-	labels := []string{HeldOutWorkload, HeldOutModel, HeldOutTail, NothingFitted}
+	labels := []string{HeldOutWorkload, HeldOutGroup, HeldOutModel, HeldOutTail, NothingFitted}
 	for _, r := range reasons {
 		switch {
 		case strings.HasPrefix(r, ModelNotMeasured):
@@ -61,8 +61,8 @@ func (s *PhysicsSet) StatedError(d *Deployment, reasons []string) *Stated {
 			return nil
 		}
 	}
-	for _, label := range labels {
-		for _, at := range places(d) {
+	for _, at := range places(d) {
+		for _, label := range labels {
 			if stated := s.stated(label, at); stated != nil {
 				return stated
 			}
