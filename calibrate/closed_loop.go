@@ -76,6 +76,14 @@ func NewClosedLoopSample(p *measured.ClosedLoop, o Overrides) (*ClosedLoopSample
 	return s.withFamily(Physics)
 }
 
+// Crowded reports whether the KV cache may not hold the requests of all users: it does
+// not if all of them are at their end. Then TPOT depends on settings of memory that the
+// file does not say, and on the width of the cache.
+func (s *ClosedLoopSample) Crowded() bool {
+	c := &s.Server.Config
+	return int64(s.Users)*(int64(s.Point.Input)+int64(s.Point.Output)) > c.TotalKVBlocks*int64(c.BlockSizeInTokens)
+}
+
 // withFamily returns a copy of the sample for fits of another kind of latency model.
 func (s *ClosedLoopSample) withFamily(f *Family) (*ClosedLoopSample, error) {
 	t, err := f.features(s.Server)

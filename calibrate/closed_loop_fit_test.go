@@ -162,3 +162,19 @@ func TestHeldOutLoopsAreNotLearnedFrom(t *testing.T) {
 		}
 	}
 }
+
+func TestFoldsOfRunsLearnFromNoLoopOfTheirModel(t *testing.T) {
+	loops := plantedLoops(t)
+	folds, _ := makeFolds(trainable(t), ByModel, 0)
+	for _, f := range folds {
+		left := f.loops(loops)
+		for _, l := range left {
+			if l.Point.Model == f.name {
+				t.Errorf("the fold of %s learns from a loop of it", f.name)
+			}
+		}
+		if len(left) != len(loops)*2/3 {
+			t.Errorf("%s: %d of %d loops", f.name, len(left), len(loops))
+		}
+	}
+}

@@ -165,6 +165,17 @@ func TestServersOfClosedLoops(t *testing.T) {
 	}
 }
 
+func TestCrowdedLoops(t *testing.T) {
+	for users, crowded := range map[int32]bool{1: false, 100: false, 2000: true} {
+		p := loopPoint()
+		p.Concurrency = users
+		s, err := NewClosedLoopSample(&p, Overrides{})
+		if err != nil || s.Crowded() != crowded {
+			t.Errorf("%d users of %d tokens in %d blocks: crowded %v, %v", users, p.Input+p.Output, s.Server.Config.TotalKVBlocks, s.Crowded(), err)
+		}
+	}
+}
+
 // With attention data parallelism a scheduler's GPUs hold a share of the experts, so
 // more of their memory is KV cache.
 func TestSchedulersShareExperts(t *testing.T) {

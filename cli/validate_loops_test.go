@@ -14,6 +14,7 @@ meta-llama/Llama-3.1-8B,h100_sxm,,0.15.1,500,100,8,1,1,60,8
 meta-llama/Llama-3.1-8B,h100_sxm,,0.15.1,500,100,32,1,1,100,10
 meta-llama/Llama-3.1-70B,h100_sxm,fp8,,500,100,4,4,1,100,12
 meta-llama/Llama-3.1-70B,h100_sxm,,,500,100,4,1,1,100,12
+meta-llama/Llama-3.1-8B,h100_sxm,,0.15.1,500,100,2000,1,1,900,99
 a/b,h100_sxm,,,500,100,4,1,1,100,12
 meta-llama/Llama-3.1-8B,z9,,,500,100,4,1,1,100,12
 a/b,h100_sxm,,,500,100,8,1,1,100,12
@@ -25,13 +26,14 @@ func TestValidateClosedLoops(t *testing.T) {
 	text := done(t, args...).out
 	for _, line := range []string{
 		"left out   1 of the closed loops (line 5): meta-llama/Llama-3.1-70B on H100 at TP 1 does not fit into memory\n",
-		`left out   2 of the closed loops (line 6 and others): unknown model "a/b"`,
-		`left out   1 of the closed loops (line 7): unknown GPU "z9"`,
-		"left out   1 of the closed loops (line 9): 2 pipeline stages are not simulated\n",
+		`left out   2 of the closed loops (line 7 and others): unknown model "a/b"`,
+		`left out   1 of the closed loops (line 8): unknown GPU "z9"`,
+		"left out   1 of the closed loops (line 10): 2 pipeline stages are not simulated\n",
 		"TPOT OF CLOSED LOOPS, physics  n  median APE",
+		"in 1 of them the KV cache may not hold the requests of all users",
 		"TPOT OF CLOSED LOOPS, roofline  n  median APE",
 		"meta-llama/Llama-3.1-70B on H100, fp8, TP 4  1 ",
-		"meta-llama/Llama-3.1-8B on H100, bf16, TP 1  2 ",
+		"meta-llama/Llama-3.1-8B on H100, bf16, TP 1  3 ",
 	} {
 		if !strings.Contains(text, line) {
 			t.Errorf("no %q in\n%s", line, text)
@@ -45,14 +47,14 @@ func TestValidateClosedLoops(t *testing.T) {
 		t.Fatal(err)
 	}
 	nulls(t, text, "prefills", "cold_ttft_median_ape", "doubt")
-	if len(j.Loops.Models) != 2 || len(j.Loops.LeftOut) != 4 || j.Loops.LeftOut[1].Points != 2 || j.Loops.LeftOut[1].Lines[1] != 8 {
+	if len(j.Loops.Models) != 2 || len(j.Loops.LeftOut) != 4 || j.Loops.LeftOut[1].Points != 2 || j.Loops.LeftOut[1].Lines[1] != 9 {
 		t.Fatalf("%+v", j.Loops)
 	}
 	for _, m := range j.Loops.Models {
 		bias, worst := 0.0, 0.0
 		for _, p := range m.Points {
 			e := p.PredictedTPOT/p.TPOT - 1
-			bias += e / 3
+			bias += e / 4
 			if math.Abs(e) > math.Abs(worst) {
 				worst = e
 			}
@@ -60,7 +62,7 @@ func TestValidateClosedLoops(t *testing.T) {
 				t.Errorf("%s: %+v", m.Name, p)
 			}
 		}
-		if a := m.All; len(m.Points) != 3 || a.Points != 3 || len(m.Groups) != 2 || math.Abs(a.Bias-bias) > 1e-9 || math.Abs(a.Worst-worst) > 1e-9 || a.Median > a.P90 || a.P90 > math.Abs(a.Worst) {
+		if a := m.All; len(m.Points) != 4 || a.Points != 4 || len(m.Groups) != 2 || math.Abs(a.Bias-bias) > 1e-9 || math.Abs(a.Worst-worst) > 1e-9 || a.Median > a.P90 || a.P90 > math.Abs(a.Worst) {
 			t.Errorf("%s: %+v, %+v; bias %v, worst %v", m.Name, a, m.Points, bias, worst)
 		}
 	}
@@ -78,12 +80,12 @@ func TestTrainOnClosedLoops(t *testing.T) {
 	text := done(t, "train", "--closed-loop", loops, "--name", "loops").out
 	for _, line := range []string{
 		"set        loops: meta-llama/Llama-3.1-8B, meta-llama/Llama-3.1-70B on H100 at TP 1 to 4, vLLM 0.15.1, vLLM\n",
-		"fitted to  0 requests of 0 runs, 3 closed loops; ",
-		`left out   2 of the closed loops (line 6 and others): unknown model "a/b"`,
+		"fitted to  0 requests of 0 runs, 4 closed loops; ",
+		`left out   2 of the closed loops (line 7 and others): unknown model "a/b"`,
 		"TPOT OF CLOSED LOOPS, fitted to  n  median APE",
 		"TPOT OF CLOSED LOOPS, group held out  n  median APE",
 		"TPOT OF CLOSED LOOPS, model held out  n  median APE",
-		"\n  samples: 3\n",
+		"\n  samples: 4\n",
 		"\n  async_scheduling: true\n",
 	} {
 		if !strings.Contains(text, line) {
@@ -98,7 +100,7 @@ func TestTrainOnClosedLoops(t *testing.T) {
 		t.Fatal(err)
 	}
 	nulls(t, text, "standard_error", "alpha_coeffs", "beta_coeffs")
-	if len(j.InSample) == 0 || len(j.Loops.Models) != 3 || j.Loops.Models[0].All.Points != 2 || j.Training.Samples <= 2 {
+	if len(j.InSample) == 0 || len(j.Loops.Models) != 3 || j.Loops.Models[0].All.Points != 3 || j.Training.Samples <= 3 {
 		t.Errorf("%+v, %+v", j.Training, j.Loops)
 	}
 }

@@ -41,6 +41,7 @@ type loopPointJSON struct {
 	Input         int32   `json:"input_tokens"`
 	Output        int32   `json:"output_tokens"`
 	Concurrency   int32   `json:"concurrency"`
+	Crowded       bool    `json:"crowded"` // the KV cache may not hold the requests of all users
 	Latency       string  `json:"latency"`
 	TPOT          float64 `json:"tpot_ms"`
 	PredictedTPOT float64 `json:"predicted_tpot_ms"`
@@ -63,7 +64,7 @@ func newClosedLoopsJSON(c *ClosedLoops) *closedLoopsJSON {
 			}
 			p, g := r.Sample.Point, r.Sample.Group()
 			s.Points = append(s.Points, loopPointJSON{
-				p.Line, p.Model, g.GPU, g.Precision, p.TP, p.AttentionDP, p.Input, p.Output, p.Concurrency, r.Description,
+				p.Line, p.Model, g.GPU, g.Precision, p.TP, p.AttentionDP, p.Input, p.Output, p.Concurrency, r.Sample.Crowded(), r.Description,
 				p.TPOT / 1e3, r.Predicted.TPOT / 1e3, p.TTFT / 1e3, r.Predicted.TTFT / 1e3,
 			})
 		}
@@ -85,8 +86,22 @@ func (c *ClosedLoops) writeText(out io.Writer) {
 		}
 		writeLoopErrors(w, "all", v.All)
 		w.Flush()
+		if n := crowded(v); n > 0 {
+			fmt.Fprintf(out, "in %d of them the KV cache may not hold the requests of all users: TPOT depends on memory settings that the file does not say\n", n)
+		}
 		fmt.Fprintln(out)
 	}
+}
+
+// crowded counts the benchmarks with a prediction whose KV cache may be too small.
+func crowded(v *calibrate.LoopValidation) int {
+	n := 0
+	for i := range v.Results {
+		if r := &v.Results[i]; r.Missing == "" && r.Sample.Crowded() {
+			n++
+		}
+	}
+	return n
 }
 
 func writeLoopErrors(w io.Writer, name string, e calibrate.LoopErrors) {
