@@ -56,7 +56,7 @@ const (
 // withoutOutliers deletes outliers from the forward passes of a configuration. A pass
 // is compared with those of its kind (prefill, decode, both) whose rough estimates are
 // nearest, itself among them: by time measured / rough estimate, against the median.
-// The factor lies in the widest gap of the public passes of Qwen3-32B: six of 20,776
+// The factor lies in the widest gap of the public passes of Qwen3-32B: six of 20,774
 // are beyond it (0.03 to 92), all others between 0.75 and 1.8. Slow first decodes
 // after a prefill are among those, and stay.
 func withoutOutliers(rows []stepRow, name string) (kept []stepRow, outliers []OutlyingPass) {
