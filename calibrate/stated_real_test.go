@@ -1,0 +1,74 @@
+package calibrate
+
+import (
+	"math"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"blis/internal/testsize"
+	"blis/latency"
+)
+
+// What a set would state of a group of closed loops (model, GPU, precision, TP) that it
+// never saw, from the errors on all others, against what is found there. A statement is
+// good if most groups are hardly worse than stated, and if it is not a large figure for
+// everything.
+func TestStatedErrorsAgainstThoseFound(t *testing.T) {
+	needMeasured(t)
+	testsize.Long(t)
+	loops, _, err := LoadClosedLoops(filepath.Join(measuredRuns, "closed_loop.csv.gz"), Overrides{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := DefaultFit()
+	o.Workers = 2
+	fit, err := FitClosedLoops(t.Context(), loops, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		by      LoopHoldOut
+		label   string
+		reasons []string // of Coverage, for what was held out
+		within  float64  // share of groups with found ≤ 1.5 × stated, at least
+	}{
+		{ByGroup, latency.HeldOutGroup, nil, 0.85},
+		{ByLoopModel, latency.HeldOutModel, []string{latency.ModelNotMeasured}, 0.85},
+	} {
+		v, err := fit.HoldOutLoops(t.Context(), nil, nil, loops, c.by, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		within, groups, ratios := 0, 0, []float64{}
+		for _, g := range v.Groups {
+			if g.Points < 5 {
+				continue
+			}
+			found, d, others := 0.0, (*latency.Deployment)(nil), LoopValidation{}
+			for i := range v.Results {
+				r := &v.Results[i]
+				switch of := r.Sample.Group(); {
+				case r.Missing != "":
+				case of == LoopGroup{Model: g.Model, GPU: g.GPU, Precision: g.Precision, TP: g.TP}:
+					found, d = found+100*math.Abs(r.Error())/float64(g.Points), r.Sample.Server.Deployment
+				case c.by == ByGroup || of.Model != g.Model:
+					others.Results = append(others.Results, *r)
+				}
+			}
+			set := &latency.PhysicsSet{Errors: statedErrors(c.label, others.placed())}
+			stated := set.StatedError(d, c.reasons).TPOT.Expected
+			groups++
+			if found <= 1.5*stated {
+				within++
+			}
+			ratios = append(ratios, stated/found)
+		}
+		slices.Sort(ratios)
+		share, ratio := float64(within)/float64(groups), percentile(ratios, 50)
+		t.Logf("%s held out, %d groups: found at most 1.5 × stated in %.1f %%, stated %.2f × found in the median", c.by, groups, 100*share, ratio)
+		if share < c.within || ratio > 3 {
+			t.Errorf("want %.0f %% and at most 3", 100*c.within)
+		}
+	}
+}
