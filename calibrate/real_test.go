@@ -236,34 +236,3 @@ func TestWorkloadsHeldOut(t *testing.T) {
 		}
 	}
 }
-
-// What is stated of roofline is what a validation finds on the same runs.
-func TestErrorsOfRooflineAreThoseOfAValidation(t *testing.T) {
-	data := map[string][]*Sample{"H100": ofModel(t, "")}
-	for folder, gpu := range engineRuns {
-		data[gpu] = []*Sample{engineRun(t, folder)}
-	}
-	for _, record := range latency.RooflineRecords() {
-		gpu := record.TrainedOn.GPUs[0]
-		list, err := Validate(t.Context(), data[gpu], []Subject{NewSubject("roofline", nil)}, 2, func(int, int, string) {})
-		if err != nil || len(data[gpu]) == 0 {
-			t.Fatal(gpu, err)
-		}
-		var found []latency.HeldOutError
-		for _, s := range list[0].Summary {
-			if s.Statistic == "mean" {
-				found = append(found, s.stated(latency.NothingFitted, place{}))
-			}
-		}
-		if !slices.Equal(found, record.Errors) {
-			t.Errorf("%s: found %+v\nstated %+v", gpu, found, record.Errors)
-		}
-		for _, s := range data[gpu] {
-			of := &record.TrainedOn
-			d, c := s.Server.Deployment, &s.Server.Config
-			if !slices.Contains(of.Models, d.Model.Name) || d.TP < of.TPMin || d.TP > of.TPMax || int64(c.MaxNumSeqs) > of.SeatsMax || int64(c.MaxNumBatchedTokens) > of.StepTokensMax {
-				t.Errorf("%s is outside the data that the error of roofline is said to be of", s.Run.ID)
-			}
-		}
-	}
-}

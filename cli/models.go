@@ -151,16 +151,24 @@ func (m *modelSetsCmd) Run(c *console) error {
 			for _, id := range t.Models {
 				models = append(models, id[strings.LastIndexByte(id, '/')+1:])
 			}
-			tp := fmt.Sprint(t.TPMin)
-			if t.TPMax > t.TPMin {
-				tp = fmt.Sprintf("%d–%d", t.TPMin, t.TPMax)
-			}
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", s.Name, strings.Join(t.GPUs, ", "), tp, t.Engine, report.StatedCells(s.StatedError(nil, nil)), strings.Join(models, ", "))
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", s.Name, strings.Join(t.GPUs, ", "), degrees(t), t.Engine, report.StatedCells(s.StatedError(nil, nil)), strings.Join(models, ", "))
 		}
 		for _, r := range latency.RooflineRecords() {
-			gpu := strings.Join(r.TrainedOn.GPUs, ", ")
-			fmt.Fprintf(w, "(roofline, %s)\t%s\t\t%s\t%s\t\n", gpu, gpu, r.TrainedOn.Engine, report.StatedCells(r.StatedError(nil, nil)))
+			gpu, tp := strings.Join(r.TrainedOn.GPUs, ", "), degrees(&r.TrainedOn)
+			name := "(roofline, " + gpu
+			if tp != "1" {
+				name += " TP " + tp
+			}
+			fmt.Fprintf(w, "%s)\t%s\t%s\t\t%s\t\n", name, gpu, tp, report.StatedCells(r.StatedError(nil, nil)))
 		}
 		fmt.Fprintf(w, "\nErrors are of means over a run: the mean over models of their runs, and the worst run. Other models of the same kind are covered where a set states its leave-one-model-out error. Roofline serves whatever can be described; its error is known on the GPUs above.\nOthers: blis train, and --coefficients with its file. All of it: --format json.\n")
-	}, "ENGINE", "BY", "GPU", "TP", "TPOT")
+	}, "ENGINE", "BY", "GPU", "TP", "TTFT")
+}
+
+// degrees are the TP degrees of the data: 1, or 1–4.
+func degrees(t *latency.Training) string {
+	if t.TPMax > t.TPMin {
+		return fmt.Sprintf("%d–%d", t.TPMin, t.TPMax)
+	}
+	return fmt.Sprint(t.TPMin)
 }

@@ -74,11 +74,14 @@ func (c *Choice) Name() string {
 // high quantile over models was the alternative; with four models that is their
 // maximum, and the mean is near it when one model is far off.
 func Choose(d *Deployment, e EngineLimits) (best Choice, next *Choice) {
-	return choose(PhysicsSets(), RooflineRecord(d), d, e)
+	return choose(PhysicsSets(), RooflineRecord, d, e)
 }
 
-func choose(sets []*PhysicsSet, roofline *PhysicsSet, d *Deployment, e EngineLimits) (best Choice, next *Choice) {
-	best = Choice{Stated: roofline.statedFor(d, e)}
+// recordOf returns what is known of roofline's error for a deployment, as RooflineRecord.
+type recordOf func(*Deployment) *PhysicsSet
+
+func choose(sets []*PhysicsSet, roofline recordOf, d *Deployment, e EngineLimits) (best Choice, next *Choice) {
+	best = Choice{Stated: roofline(d).statedFor(d, e)}
 	for _, set := range sets {
 		c := Choice{set, set.statedFor(d, e)}
 		if c.Stated == nil {
@@ -112,23 +115,17 @@ type NearMiss struct {
 // change of this setting changes the latency model. If the error of best is known, sets
 // of other kinds of models and of other GPUs do not count: each has its own.
 func NearMisses(d *Deployment, e EngineLimits, best Choice) []NearMiss {
-	return nearMisses(PhysicsSets(), RooflineRecord(d), d, e, best)
+	return nearMisses(PhysicsSets(), RooflineRecord, d, e, best)
 }
 
-func nearMisses(sets []*PhysicsSet, roofline *PhysicsSet, d *Deployment, e EngineLimits, best Choice) []NearMiss {
+func nearMisses(sets []*PhysicsSet, roofline recordOf, d *Deployment, e EngineLimits, best Choice) []NearMiss {
 	var list []NearMiss
 	for _, set := range sets {
 		gap, stated := set.onlyGap(d, e)
 		if stated == nil || best.Stated != nil && (gap.setting == "model" || gap.setting == "hardware") {
 			continue
 		}
-		rival := best.Stated
-		if rival == nil { // roofline, which may have been measured with the other value too
-			if same, known := roofline.onlyGap(d, e); same.setting == gap.setting {
-				rival = known
-			}
-		}
-		if !stated.below(rival) {
+		if !set.wouldWin(sets, roofline, d, e, best, gap, stated) {
 			continue
 		}
 		i := slices.IndexFunc(list, func(m NearMiss) bool { return m.Setting == gap.setting && m.Value == gap.value })
@@ -141,9 +138,27 @@ func nearMisses(sets []*PhysicsSet, roofline *PhysicsSet, d *Deployment, e Engin
 	return append(list, atOtherTPs(sets, roofline, d, e, best)...)
 }
 
+// wouldWin reports whether the set, of which stated is the error without its one gap, is
+// chosen with a measured value of that setting.
+func (s *PhysicsSet) wouldWin(sets []*PhysicsSet, roofline recordOf, d *Deployment, e EngineLimits, best Choice, gap coverageGap, stated *Stated) bool {
+	if gap.setting == "tp" {
+		other := *d
+		other.TP = min(max(d.TP, s.TrainedOn.TPMin), s.TrainedOn.TPMax)
+		there, _ := choose(sets, roofline, &other, e)
+		return there.Set == s
+	}
+	rival := best.Stated
+	if rival == nil { // roofline, which may have been measured with the other value too
+		if same, known := roofline(d).onlyGap(d, e); same.setting == gap.setting {
+			rival = known
+		}
+	}
+	return stated.below(rival)
+}
+
 // atOtherTPs returns the sets that cover the run and are chosen at another TP alone, as
 // their errors there are other than here.
-func atOtherTPs(sets []*PhysicsSet, roofline *PhysicsSet, d *Deployment, e EngineLimits, best Choice) (list []NearMiss) {
+func atOtherTPs(sets []*PhysicsSet, roofline recordOf, d *Deployment, e EngineLimits, best Choice) (list []NearMiss) {
 	if !slices.ContainsFunc(sets, (*PhysicsSet).variesWithTP) {
 		return nil
 	}

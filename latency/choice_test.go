@@ -128,10 +128,11 @@ func TestRulesOfTheChoice(t *testing.T) {
 		"none of too few models":                                  {[]*PhysicsSet{bySet("a", ours, HeldOutWorkload, 90).stating(HeldOutWorkload, "H100", 2, 2, 2)}, "H100", 2, "roofline", "physics a"},
 		"a median where nothing else is known":                    {[]*PhysicsSet{old(19)}, "H100", 1, "physics old", "roofline"},
 		"TPOT where E2E was not measured":                         {[]*PhysicsSet{onlyTPOT(19)}, "H100", 1, "physics tpot", "roofline"},
+		"TPOT against TPOT, whatever E2E is":                      {[]*PhysicsSet{onlyTPOT(19), bySet("a", ours, HeldOutWorkload, 18)}, "H100", 1, "physics a", "physics tpot"},
 		"a high TPOT":                                             {[]*PhysicsSet{onlyTPOT(21)}, "H100", 1, "roofline", "physics tpot"},
 		"a high median":                                           {[]*PhysicsSet{old(21)}, "H100", 1, "roofline", "physics old"},
 	} {
-		best, next := choose(c.sets, roofline, deployment(t, "Llama-2-7b-hf", c.gpu, c.tp), typicalLimits)
+		best, next := choose(c.sets, func(*Deployment) *PhysicsSet { return roofline }, deployment(t, "Llama-2-7b-hf", c.gpu, c.tp), typicalLimits)
 		got := ""
 		if next != nil {
 			got = next.Name()
@@ -163,9 +164,9 @@ func TestNearMissesCompareWithTheChoiceAtTheOtherSetting(t *testing.T) {
 		"best at this TP":   {[]*PhysicsSet{uneven}, "H100", 2, ""},
 	} {
 		d := deployment(t, "Llama-2-7b-hf", c.gpu, c.tp)
-		best, _ := choose(c.sets, roofline, d, typicalLimits)
+		best, _ := choose(c.sets, func(*Deployment) *PhysicsSet { return roofline }, d, typicalLimits)
 		got := "" // one near miss at most
-		for _, m := range nearMisses(c.sets, roofline, d, typicalLimits, best) {
+		for _, m := range nearMisses(c.sets, func(*Deployment) *PhysicsSet { return roofline }, d, typicalLimits, best) {
 			got += m.Setting + ": " + m.Value + ": " + strings.Join(m.Sets, ", ")
 			if m.At != "" {
 				got += " at " + m.At

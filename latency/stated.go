@@ -35,14 +35,17 @@ func (s *Stated) Ranked() (metric string, d *Deviation) {
 	return "TPOT", s.TPOT
 }
 
-// below reports whether the expected error is lower than that of other. An error that is
-// known is lower than one that is not.
+// below reports whether the expected error is lower than that of other: of E2E, or of TPOT
+// if only TPOT is known of both. An error that is known is lower than one that is not.
 func (s *Stated) below(other *Stated) bool {
 	if s == nil || other == nil {
 		return s != nil
 	}
 	_, a := s.Ranked()
 	_, b := other.Ranked()
+	if (s.E2E == nil) != (other.E2E == nil) && s.TPOT != nil && other.TPOT != nil {
+		a, b = s.TPOT, other.TPOT
+	}
 	return a.Expected < b.Expected
 }
 

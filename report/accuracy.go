@@ -87,8 +87,8 @@ func notMeasuredText(list []latency.Unmeasured) string {
 	return strings.Join(texts, ", ")
 }
 
-// StatedCells returns the cells of a table for a stated error: expected and worst E2E,
-// expected TPOT and TTFT, and what was held out, with tabs between them.
+// StatedCells returns the cells of a table for a stated error: expected E2E, the worst run
+// by it (by TPOT where E2E is not known), expected TPOT and TTFT, and what was held out, with tabs between them.
 func StatedCells(s *latency.Stated) string {
 	if s == nil {
 		return "–\t–\t–\t–\tnot stated"
@@ -100,8 +100,8 @@ func StatedCells(s *latency.Stated) string {
 		return percentage(d.Expected) + " %"
 	}
 	worst := "–"
-	if s.Models > 0 && s.E2E != nil {
-		worst = signedPercentage(s.E2E.Worst) + " %"
+	if _, d := s.Ranked(); s.Models > 0 {
+		worst = signedPercentage(d.Worst) + " %"
 	}
 	return strings.Join([]string{expected(s.E2E), worst, expected(s.TPOT), expected(s.TTFT), s.HeldOut}, "\t")
 }
