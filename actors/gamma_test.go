@@ -85,8 +85,8 @@ func TestGammaThatCannotBe(t *testing.T) {
 	}
 }
 
-// Eleven and sixteen numbers on the command line are the coefficients of
-// physics: the same run as a file with them.
+// Eleven and twenty-eight numbers on the command line, or the first sixteen of these,
+// are the coefficients of physics: the same run as a file with them.
 func TestVectorsOfPhysics(t *testing.T) {
 	c := congested(t, 0.3)
 	set, err := setup.OpenCoefficients(c.Coefficients)
@@ -98,12 +98,27 @@ func TestVectorsOfPhysics(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, model := range []string{"auto", "physics"} {
+	for i, model := range []string{"auto", "physics", "auto", "physics"} {
+		betas := set.Beta[:latency.BetasOfVersion1]
+		if i < 2 {
+			betas = set.Beta[:]
+		}
 		given := c
-		given.LatencyModel, given.Coefficients, given.AlphaCoeffs, given.BetaCoeffs = model, "", set.Alpha[:], set.Beta[:]
+		given.LatencyModel, given.Coefficients, given.AlphaCoeffs, given.BetaCoeffs = model, "", set.Alpha[:], betas
 		got, err := Run(context.Background(), given)
 		if err != nil {
 			t.Fatal(err)
+		}
+		if i == 2 { // the first sixteen alone are another model
+			if got.Digest == want.Digest {
+				t.Error("the features of version 2 do not count")
+			}
+			padded := make([]float64, len(set.Beta))
+			copy(padded, betas)
+			given.BetaCoeffs = padded
+			if want, err = Run(context.Background(), given); err != nil {
+				t.Fatal(err)
+			}
 		}
 		if got.Digest != want.Digest {
 			t.Errorf("%s: digest %s, want %s of a file with these coefficients", model, got.Digest, want.Digest)
@@ -114,5 +129,14 @@ func TestVectorsOfPhysics(t *testing.T) {
 	}
 	given := c
 	given.LatencyModel, given.Coefficients, given.AlphaCoeffs, given.BetaCoeffs = "blackbox", "", set.Alpha[:], set.Beta[:]
-	refusal(t, given, "--alpha-coeffs", "11 and 16 numbers", "that is blackbox")
+	refusal(t, given, "--alpha-coeffs", "11 and 28 numbers", "that is blackbox")
+	given.LatencyModel, given.BetaCoeffs = "physics", set.Beta[:17]
+	refusal(t, given, "--alpha-coeffs", "11 and 17 numbers", "11 numbers with --beta-coeffs of 16 or 28: that is physics")
+	// One more second for each layer of each step is not the same run.
+	second := c
+	second.LatencyModel, second.Coefficients, second.AlphaCoeffs = "physics", "", set.Alpha[:]
+	second.BetaCoeffs = append(append([]float64{}, set.Beta[:18]...), 10, 0, 0, 0, 0, 0, 0, 0, 0, 0)
+	if got, err := Run(context.Background(), second); err != nil || got.Digest == want.Digest {
+		t.Errorf("10 µs more per layer: the same digest, or %v", err)
+	}
 }

@@ -95,7 +95,7 @@ func TestBadSettingsAreRefused(t *testing.T) {
 		{"negative horizon", func(c *Config) { c.Horizon = -1 }, []string{"--horizon"}},
 		{"periodic in-flight without an interval", func(c *Config) { c.InFlight = "periodic" }, []string{"--in-flight is periodic", "--snapshot-refresh-interval"}},
 		{"window that ends before it begins", func(c *Config) { c.MeasureFrom, c.MeasureTo = 10, 5 }, []string{"--measure-to", "--measure-from"}},
-		{"two coefficients", func(c *Config) { c.AlphaCoeffs = []float64{1, 2} }, []string{"--alpha-coeffs is [1 2] and --beta-coeffs", "2 and 3 numbers", "3 numbers with --beta-coeffs of 3 (blackbox), or 11 with --beta-coeffs of 16 (physics)"}},
+		{"two coefficients", func(c *Config) { c.AlphaCoeffs = []float64{1, 2} }, []string{"--alpha-coeffs is [1 2] and --beta-coeffs", "2 and 3 numbers", "3 numbers with --beta-coeffs of 3 (blackbox), or 11 with --beta-coeffs of 16 or 28 (physics)"}},
 		{"α without β", func(c *Config) { c.BetaCoeffs = nil }, []string{"--beta-coeffs []", "3 and 0 numbers"}},
 		{"unknown model", func(c *Config) { c.Model = "Llama-3.1-9B" }, []string{"Llama-3.1-9B", "Llama-3.1-8B"}},
 		{"unknown GPU", func(c *Config) { c.Hardware = "H101" }, []string{"H101", "H100"}},

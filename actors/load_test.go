@@ -23,14 +23,14 @@ func TestLoadIsAShareOfCapacity(t *testing.T) {
 	if l := *usual.Share; l < 0.72 || l > 0.88 {
 		t.Errorf("load %.3f at 80 %% of the capacity estimated before the run", l)
 	}
-	half := loadOf(t, func(c *Config) { c.Rate = 84 })
+	half := loadOf(t, func(c *Config) { c.Rate = 68 })
 	if ratio := *half.Share / *usual.Share; ratio < 0.45 || ratio > 0.55 {
 		t.Errorf("at half the rate %.3f of the load", ratio)
 	}
-	if more := loadOf(t, func(c *Config) { c.Rate = 420 }); *more.Share < 1.7 {
+	if more := loadOf(t, func(c *Config) { c.Rate = 340 }); *more.Share < 1.7 {
 		t.Errorf("load %.3f at twice the capacity", *more.Share)
 	}
-	eight := loadOf(t, func(c *Config) { c.NumInstances, c.Rate = 8, 168 })
+	eight := loadOf(t, func(c *Config) { c.NumInstances, c.Rate = 8, 136 })
 	if ratio := *eight.Capacity / *usual.Capacity; ratio < 1.95 || ratio > 2.05 {
 		t.Errorf("twice the instances have %.3f times the capacity", ratio)
 	}

@@ -41,23 +41,23 @@ func TestLatencyModelOfARun(t *testing.T) {
 		async   bool
 		beyond  string // among what was not measured of the run
 	}{
-		"by default":            {func(*Config) {}, "roofline; runner-up physics h100, E2E 27.5 %", 26.28, true, "this model"},
-		"physics on request":    {func(c *Config) { c.LatencyModel = "physics" }, "physics h100 (vLLM 0.15.1); runner-up roofline, E2E 26.3 %", 27.5, true, "max_num_seqs 1,024 (measured: 128)"},
+		"by default":            {func(*Config) {}, "physics h100 (vLLM 0.15.1); runner-up roofline, E2E 20.1 %", 2.12, true, "this model"},
+		"physics on request":    {func(c *Config) { c.LatencyModel = "physics" }, "physics h100 (vLLM 0.15.1); runner-up roofline, E2E 20.1 %", 2.12, true, "max_num_seqs 1,024 (measured: 128)"},
 		"on a GPU nobody":       {func(c *Config) { c.Hardware = "A100" }, "roofline", 0, true, "GPU A100-80"},
-		"roofline on request":   {func(c *Config) { c.LatencyModel = "roofline" }, "roofline", 26.28, true, "contexts above 1,059 tokens"},
+		"roofline on request":   {func(c *Config) { c.LatencyModel = "roofline" }, "roofline", 20.13, true, "contexts above 1,059 tokens"},
 		"blackbox on request":   {func(c *Config) { c.LatencyModel = "blackbox" }, "blackbox meta-llama/llama-3.1-8b-instruct on H100, TP 1", 0, true, ""},
 		"a custom model":        {func(c *Config) { c.Custom.Latency = latency.Blackbox{Beta: [3]float64{1, 0, 0}} }, "custom", 0, true, ""},
-		"a file":                {func(c *Config) { c.Coefficients = file }, "physics mine (vLLM 0.15.1)", 27.5, true, "this model"},
-		"a file without async":  {func(c *Config) { c.Coefficients = slow }, "physics mine", 27.5, false, "this model"},
-		"async against the set": {func(c *Config) { c.Coefficients, c.AsyncScheduling = file, new(false) }, "physics mine", 27.5, false, "async scheduling off"},
-		"async with the set":    {func(c *Config) { c.Coefficients, c.AsyncScheduling = file, new(true) }, "physics mine", 27.5, true, "this model"},
+		"a file":                {func(c *Config) { c.Coefficients = file }, "physics mine (vLLM 0.15.1)", 2.12, true, "this model"},
+		"a file without async":  {func(c *Config) { c.Coefficients = slow }, "physics mine", 2.12, false, "this model"},
+		"async against the set": {func(c *Config) { c.Coefficients, c.AsyncScheduling = file, new(false) }, "physics mine", 2.12, false, "async scheduling off"},
+		"async with the set":    {func(c *Config) { c.Coefficients, c.AsyncScheduling = file, new(true) }, "physics mine", 2.12, true, "this model"},
 		"beyond the set":        {func(c *Config) { c.Coefficients, c.Hardware, c.TP = "h100", "A100", 8 }, "physics h100 (vLLM 0.15.1)", 0, true, "GPU A100-80"},
 		"given coefficients":    {func(c *Config) { c.AlphaCoeffs, c.BetaCoeffs = []float64{1, 2, 3}, []float64{4, 5, 6} }, "blackbox with given", 0, true, ""},
 		"given vectors":         {func(c *Config) { c.AlphaCoeffs, c.BetaCoeffs = set.Alpha[:], set.Beta[:] }, "physics with given", 0, true, ""},
-		"without a set":         {func(c *Config) { c.LatencyModel, c.AsyncScheduling = "roofline", new(false) }, "roofline", 26.28, false, "async scheduling off"},
-		"not without the set":   {func(c *Config) { c.Coefficients, c.AsyncScheduling = slow, new(true) }, "physics mine", 27.5, true, "async scheduling on"},
-		"as vLLM was started":   {serve("--no-async-scheduling"), "roofline", 26.28, false, "async scheduling off"},
-		"as vLLM does":          {serve("--tensor-parallel-size 8"), "roofline", 26.54, true, "this model"},
+		"without a set":         {func(c *Config) { c.LatencyModel, c.AsyncScheduling = "roofline", new(false) }, "roofline", 20.13, false, "async scheduling off"},
+		"not without the set":   {func(c *Config) { c.Coefficients, c.AsyncScheduling = slow, new(true) }, "physics mine", 2.12, true, "async scheduling on"},
+		"as vLLM was started":   {serve("--no-async-scheduling"), "physics h100", 2.12, false, "async scheduling off"},
+		"as vLLM does":          {serve("--tensor-parallel-size 8"), "roofline", 13.12, true, "this model"},
 	} {
 		cfg := DefaultConfig()
 		c.change(&cfg)
@@ -92,7 +92,7 @@ func TestLatencyModelOfARun(t *testing.T) {
 
 func TestCoefficientsThatCannotBe(t *testing.T) {
 	bad := filepath.Join(t.TempDir(), "bad.yaml")
-	if err := os.WriteFile(bad, []byte("schema: blis.physics/v1\nname: x\nspecification: 2\n"), 0o644); err != nil {
+	if err := os.WriteFile(bad, []byte("schema: blis.physics/v1\nname: x\nspecification: 3\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	vectors := file(t, "vectors.yaml", "alpha_coeffs: [1, 2]\nbeta_coeffs: [3]\n")
@@ -106,11 +106,11 @@ func TestCoefficientsThatCannotBe(t *testing.T) {
 		}, "--coefficients is h100: want none with blackbox"},
 		"physics with blackbox's": {func(c *Config) {
 			c.LatencyModel, c.AlphaCoeffs, c.BetaCoeffs = "physics", []float64{1, 2, 3}, []float64{4, 5, 6}
-		}, "--alpha-coeffs is [1 2 3] and --beta-coeffs [4 5 6], 3 and 3 numbers: want 11 numbers with --beta-coeffs of 16: that is physics"},
+		}, "--alpha-coeffs is [1 2 3] and --beta-coeffs [4 5 6], 3 and 3 numbers: want 11 numbers with --beta-coeffs of 16 or 28: that is physics"},
 		"no file":               {func(c *Config) { c.Coefficients = "no/such.yaml" }, "--coefficients: no/such.yaml: no such file or directory"},
 		"vectors alone":         {func(c *Config) { c.Coefficients = vectors }, "vectors.yaml does not say what its coefficients were fitted to (schema blis.physics/v1): give vectors alone as --alpha-coeffs"},
 		"no set":                {func(c *Config) { c.Coefficients = "h1000" }, `--coefficients: unknown coefficient set "h1000"; nearest: h100; `},
-		"another specification": {func(c *Config) { c.Coefficients = bad }, "specification is 2, want 1"},
+		"another specification": {func(c *Config) { c.Coefficients = bad }, "specification is 3, want 1 or 2"},
 		"physics where none is": {func(c *Config) { c.LatencyModel, c.Hardware = "physics", "A100" }, "--latency-model physics: no shipped coefficients cover meta-llama/Llama-3.1-8B-Instruct on A100-80 at TP 1: give --coefficients"},
 	} {
 		cfg := DefaultConfig()

@@ -58,8 +58,8 @@ func LoadClosedLoops(path string, o Overrides) (samples []*ClosedLoopSample, lef
 // NewClosedLoopSample derives the server of a benchmark. Errors say why there is none.
 //
 // With attention data parallelism one of the schedulers is simulated, with its share of
-// the users, rounded up. The experts of its GPUs are its share of all; the latency model
-// takes the batch of one scheduler for all tokens that meet there.
+// the users, rounded up. The experts of its GPUs are its share of all; the batches of
+// the others are taken to be equal.
 func NewClosedLoopSample(p *measured.ClosedLoop, o Overrides) (*ClosedLoopSample, error) {
 	if p.PP > 1 {
 		return nil, fmt.Errorf("%d pipeline stages are not simulated", p.PP)
@@ -118,7 +118,19 @@ func (o *Overrides) deploymentOf(p *measured.ClosedLoop) (*latency.Deployment, e
 	if spec, err = quantised(&spec, p); err != nil {
 		return nil, err
 	}
-	return &latency.Deployment{Model: &spec, GPU: &gpu, TP: p.TP}, nil
+	// tp counts the GPUs of the server, attention_dp the engines that they are divided
+	// into: rows that differ in attention_dp alone have equal times per GPU.
+	d := &latency.Deployment{Model: &spec, GPU: &gpu, TP: p.TP, ExpertParallel: p.MoEEP > 1}
+	if p.AttentionDP > 1 {
+		if p.TP%p.AttentionDP != 0 {
+			return nil, fmt.Errorf("attention_dp %d does not divide tp %d", p.AttentionDP, p.TP)
+		}
+		d.TP = p.TP / p.AttentionDP
+		if spec.Experts > 0 { // dense engines share nothing
+			d.DataParallel = p.AttentionDP
+		}
+	}
+	return d, nil
 }
 
 // quantMethods are vLLM's names of methods that benchmarks call otherwise, or by the
@@ -146,11 +158,14 @@ func quantised(spec *latency.ModelSpec, p *measured.ClosedLoop) (latency.ModelSp
 // newLoopServer returns the engine of a benchmark with users on one scheduler. Limits
 // that such files do not say are vLLM's defaults, but a server has seats for all users.
 func newLoopServer(p *measured.ClosedLoop, d *latency.Deployment, users int64) (*Server, error) {
-	blocks, err := loopBlocks(p, d)
+	memory := latency.DefaultMemory()
+	blocks, err := d.KVBlocks(memory)
+	if fit := new(latency.DoesNotFit); errors.As(err, &fit) {
+		return nil, fmt.Errorf("%s does not fit into memory", d)
+	}
 	if err != nil {
 		return nil, err
 	}
-	memory := latency.DefaultMemory()
 	if tokens := int64(p.Input) + int64(p.Output); tokens > blocks*memory.BlockSize {
 		return nil, fmt.Errorf("%s: requests are longer than the KV cache of %d tokens", d, blocks*memory.BlockSize)
 	}
@@ -166,20 +181,4 @@ func newLoopServer(p *measured.ClosedLoop, d *latency.Deployment, users int64) (
 	return &Server{cfg, d, latency.EngineLimits{
 		MaxBatchedTokens: int64(cfg.MaxNumBatchedTokens), MaxSeqs: int64(cfg.MaxNumSeqs), BlockSize: memory.BlockSize, GPUBlocks: blocks, ChunkedPrefill: true,
 	}}, nil
-}
-
-// loopBlocks is the number of KV blocks of one scheduler. With attention data
-// parallelism its GPUs hold a share of the experts.
-func loopBlocks(p *measured.ClosedLoop, d *latency.Deployment) (int64, error) {
-	resident := *d
-	if copies := int64(p.AttentionDP); copies > 1 && d.Model.Experts > 0 {
-		model := *d.Model
-		model.Experts = max(model.ActiveExperts, (model.Experts+copies-1)/copies)
-		resident.Model = &model
-	}
-	blocks, err := resident.KVBlocks(latency.DefaultMemory())
-	if fit := new(latency.DoesNotFit); errors.As(err, &fit) {
-		return 0, fmt.Errorf("%s does not fit into memory", d)
-	}
-	return blocks, err
 }

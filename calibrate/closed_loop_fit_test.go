@@ -61,7 +61,7 @@ func TestFitToClosedLoopsFindsTheirTPOT(t *testing.T) {
 		t.Errorf("worst error %v after %d replays, %d rows", e, fit.Replays, fit.Requests)
 	}
 	for i := range fit.Alpha {
-		if want := physicsBounds[betas+i].usual; fit.Alpha[i] != want {
+		if want := physicsBounds[betas+i].usual; math.Abs(fit.Alpha[i]-want) > 1e-15 {
 			t.Errorf("α%d is %v, usually %v: TPOT says nothing of it", i+1, fit.Alpha[i], want)
 		}
 	}

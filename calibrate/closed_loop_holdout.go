@@ -58,6 +58,9 @@ func (f *Fit) HoldOutLoops(ctx context.Context, samples []*Sample, prefills []Pr
 			return nil
 		}
 		c, err := solveBox(system, Physics, o)
+		if err == nil && o.Own > 0 {
+			c, err = ownOf(loops[members[name][0]], name, h, loops, systems[len(samples):], c, o)
+		}
 		if err != nil {
 			return fmt.Errorf("fit without %s, which judges it: %w", name, err)
 		}
@@ -107,4 +110,39 @@ func (f *Fit) without(name string, h LoopHoldOut, samples []*Sample, prefills []
 		}
 	}
 	return system, nil
+}
+
+// ownOf returns the coefficients of the held-out model alone, drawn to those of all
+// models. None of the held-out benchmarks counts.
+func ownOf(held *ClosedLoopSample, name string, h LoopHoldOut, loops []*ClosedLoopSample, systems []*regress.System, general []float64, o FitOptions) ([]float64, error) {
+	system, n := regress.New(columns), 0
+	for i, l := range loops {
+		if h.name(l) != name && l.Server.Deployment.Model.Name == held.Server.Deployment.Model.Name {
+			system.Merge(systems[i])
+			n++
+		}
+	}
+	if n < 5 {
+		return general, nil
+	}
+	o.Toward, o.Lambda = coefficientsOf(general), o.Own
+	return solveBox(system, Physics, o)
+}
+
+// own returns a fit to the loops of one model, drawn to f, a fit to them and to those of
+// others, with weight o.Own.
+func (f *Fit) own(ctx context.Context, loops []*ClosedLoopSample, o FitOptions) (*Fit, error) {
+	o.Toward, o.Lambda = &f.Coefficients, o.Own
+	system, err := observe(ctx, replays(nil, loops), nil, &f.Coefficients, o)
+	if err != nil {
+		return nil, err
+	}
+	c, err := solveBox(system, Physics, o)
+	if err != nil {
+		return nil, err
+	}
+	own := *f
+	own.Coefficients, own.Requests, own.general = *coefficientsOf(c), system.Rows(), f
+	own.Spread = system.Spread(boxOptions(system, Physics, o), c)
+	return &own, nil
 }

@@ -188,8 +188,9 @@ func TestSchedulersShareExperts(t *testing.T) {
 		}
 		return s.Server.Config.TotalKVBlocks
 	}
-	if one, two := blocks(1), blocks(2); 2*two < 3*one {
-		t.Errorf("%d KV blocks with one scheduler, %d with two", one, two)
+	// Each has one GPU: all weights of attention, but half of the experts.
+	if one, two := blocks(1), blocks(2); 2*two < one*9/10 || 2*two >= one {
+		t.Errorf("%d KV blocks with one scheduler of two GPUs, %d with each of two", one, two)
 	}
 }
 

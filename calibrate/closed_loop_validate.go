@@ -113,7 +113,7 @@ func (s *ClosedLoopSample) Group() LoopGroup {
 	if precision == "" && d.Model.WeightBits == 16 {
 		precision = "bf16"
 	}
-	return LoopGroup{Model: s.Point.Model, GPU: d.GPU.Name, Precision: cmp.Or(precision, "?"), TP: d.TP}
+	return LoopGroup{Model: s.Point.Model, GPU: d.GPU.Name, Precision: cmp.Or(precision, "?"), TP: s.Point.TP}
 }
 
 // loopErrors are the errors of a list of signed relative errors.

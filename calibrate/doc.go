@@ -1,6 +1,7 @@
 // Package calibrate fits latency models to measured servers and computes the
 // errors of predictions. A program reads runs with Load, then calls Train, or
-// Validate with subjects; FitSteps fits to traces of steps.
+// Validate with subjects; FitSteps fits to traces of steps,
+// FitPasses to forward passes.
 //
 // The map:
 //
@@ -29,6 +30,8 @@
 //	steps.go         FitSteps: ridge on the periods of steps
 //	steps_data.go    StepData: the batch of each step; files of several runs
 //	passes.go        Pass: forward passes measured alone, without outliers
+//	passes_fit.go    FitPasses: least squares within bounds on forward passes
+//	passes_report.go the errors of such a fit, its range, and a coefficient set of it
 //	steps_rows.go    rows of a fit; steps_folds.go divides them
 //	steps_choose.go  γ and the penalty by cross-validation
 //	steps_report.go  the errors of the fit, and a coefficient set of it

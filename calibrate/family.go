@@ -31,7 +31,7 @@ var Physics = &Family{
 // places they use: β₁ and β₂ per prefill and decode token, β₀ of every step; α₁ per
 // prompt token, α₀ of every request. In seconds.
 const (
-	perPrefillToken, perDecodeToken, perStep = 0, 1, betas - 1
+	perPrefillToken, perDecodeToken, perStep = 0, 1, 15
 	perPromptToken, perRequest               = 2, 3
 )
 
@@ -40,8 +40,8 @@ const (
 var Blackbox = &Family{
 	Name: "blackbox",
 	bounds: [columns]bound{
-		perPrefillToken: {0, 3e-5, 0.01}, perDecodeToken: {0, 1e-5, 0.01}, perStep: {0, 0.01, 1},
-		betas + perPromptToken: {0, 0, 1e-4}, betas + perRequest: {0, 0.004, 0.1},
+		perPrefillToken: {0, 3e-5, 0.01, 0}, perDecodeToken: {0, 1e-5, 0.01, 0}, perStep: {0, 0.01, 1, 0},
+		betas + perPromptToken: {0, 0, 1e-4, 0}, betas + perRequest: {0, 0.004, 0.1, 0},
 	},
 	features: func(*Server) (featureSource, error) { return tokenCounts{}, nil },
 	model: func(_ featureSource, c *Coefficients) (latency.Model, error) {

@@ -66,9 +66,11 @@ type point struct {
 
 // FitOptions say how coefficients are fitted to whole runs.
 type FitOptions struct {
-	Workers    int     // replays side by side; results do not depend on it
-	Iterations int     // replays of each sample at most
-	Lambda     float64 // ridge toward the usual values, relative to each column's power
+	Workers    int           // replays side by side; results do not depend on it
+	Iterations int           // replays of each sample at most
+	Lambda     float64       // weight of the ridge: of the squared distances from usual values
+	Own        float64       // weight of the ridge of a model's own fit toward that of all models; 0: there is none
+	Toward     *Coefficients // in place of the usual values; nil: the family's
 
 	// Weights of the parts of a sample; the weight of decoding is 1.
 	TTFT, ColdTTFT float64 // first tokens of mostly cached prompts, and of the others
@@ -90,6 +92,8 @@ type Fit struct {
 	Converged bool    // the last change was below convergedBelow
 	Requests  int     // observations: TTFT and decoding of a request are two, points one each
 	Spread    regress.Spread
+
+	general *Fit // that this fit is drawn to; nil: none
 }
 
 // convergedBelow is the change of predicted times, in seconds, below which a fit
@@ -174,11 +178,10 @@ func solveBox(system *regress.System, family *Family, o FitOptions) ([]float64, 
 
 func boxOptions(system *regress.System, family *Family, o FitOptions) regress.Options {
 	lower, usual, upper := boundSlices(&family.bounds)
-	options := regress.Options{Penalty: make([]float64, columns), Toward: usual, Lower: lower, Upper: upper}
-	for i := range columns {
-		options.Penalty[i] = o.Lambda * system.Power(i)
+	if o.Toward != nil {
+		usual = o.Toward.list()
 	}
-	return options
+	return regress.Options{Penalty: family.penalties(o.Lambda, system.Power), Toward: usual, Lower: lower, Upper: upper}
 }
 
 // replays returns samples and closed loops in one list.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"blis/calibrate/measured"
 	"blis/latency"
 )
 
@@ -26,26 +25,37 @@ type OutlyingPass struct {
 	Factor        float64 `json:"factor"` // measured, relative to passes like it
 }
 
+// ArePasses reports whether data are forward passes that were measured alone, for
+// FitPasses, and not periods of steps, for FitSteps. It is an error if there are both.
+func ArePasses(data []StepData) (bool, error) {
+	for i := range data {
+		if first, d := &data[0], &data[i]; d.arePasses() != first.arePasses() {
+			passes, periods := first, d
+			if d.arePasses() {
+				passes, periods = d, first
+			}
+			return false, fmt.Errorf("%s holds forward passes measured alone, %s periods of steps: want one of the two in a fit", passes.Name, periods.Name)
+		}
+	}
+	return len(data) > 0 && data[0].arePasses(), nil
+}
+
+func (d *StepData) arePasses() bool { return len(d.Steps) > 0 && d.Steps[0].OwnTime }
+
 // Passes returns the forward passes of d that a fit can use, in the order of the file,
 // and the outliers.
 func (d *StepData) Passes() (list []Pass, outliers []OutlyingPass) {
-	var rows []stepRow
+	var rough []float64 // estimates of the passes, s
 	for n := range d.Steps {
 		s := &d.Steps[n]
 		if !s.OwnTime {
 			continue
 		}
-		b := stepBatch(s, 0)
-		r := stepRow{step: s, seconds: s.Period / 1e6}
-		r.estimate(d.Features.Beta(b))
-		rows = append(rows, r)
+		p := Pass{*stepBatch(s, 0), s.Period / 1e6, s.ID}
+		x := d.Features.Beta(&p.Batch)
+		list, rough = append(list, p), append(rough, dot(x[:], roughBeta[:]))
 	}
-	rows, outliers = withoutOutliers(rows, d.Name)
-	for i := range rows {
-		s := rows[i].step
-		list = append(list, Pass{*stepBatch(s, 0), rows[i].seconds, s.ID})
-	}
-	return list, outliers
+	return withoutOutliers(list, rough, d.Name)
 }
 
 const (
@@ -59,18 +69,18 @@ const (
 // The factor lies in the widest gap of the public passes of Qwen3-32B: six of 20,774
 // are beyond it (0.03 to 92), all others between 0.75 and 1.8. Slow first decodes
 // after a prefill are among those, and stay.
-func withoutOutliers(rows []stepRow, name string) (kept []stepRow, outliers []OutlyingPass) {
-	byKind := map[stepKind][]int{}
-	for i := range rows {
-		p := kindOf(rows[i].step)
-		byKind[p] = append(byKind[p], i)
+func withoutOutliers(passes []Pass, rough []float64, name string) (kept []Pass, outliers []OutlyingPass) {
+	var byKind [passKinds][]int
+	for i := range passes {
+		k := passes[i].kind()
+		byKind[k] = append(byKind[k], i)
 	}
-	factor := make([]float64, len(rows))
+	factor := make([]float64, len(passes))
 	for _, members := range byKind {
-		slices.SortStableFunc(members, func(a, b int) int { return cmp.Compare(rows[a].rough, rows[b].rough) })
+		slices.SortStableFunc(members, func(a, b int) int { return cmp.Compare(rough[a], rough[b]) })
 		relative := make([]float64, len(members))
 		for k, i := range members {
-			relative[k] = rows[i].seconds / rows[i].rough
+			relative[k] = passes[i].Seconds / rough[i]
 		}
 		for k, i := range members {
 			from := max(0, min(k-likePasses/2, len(members)-likePasses))
@@ -80,66 +90,48 @@ func withoutOutliers(rows []stepRow, name string) (kept []stepRow, outliers []Ou
 		}
 	}
 	for i, f := range factor {
-		r := &rows[i]
+		p := &passes[i]
 		if f <= farOff && f >= 1/farOff {
-			kept = append(kept, *r)
+			kept = append(kept, *p)
 			continue
 		}
-		outliers = append(outliers, OutlyingPass{name, r.step.ID, batchText(r.step), 1e3 * r.seconds, f})
+		outliers = append(outliers, OutlyingPass{name, p.Line, p.batchText(), 1e3 * p.Seconds, f})
 	}
 	return kept, outliers
 }
 
-// weighKindsEqually changes the weights of forward passes so that the kinds of batch of a
-// configuration count the same. Passes are what somebody chose to measure: of the
-// public ones 97 % are decodes, and prefills would not count beside them.
-func weighKindsEqually(rows []stepRow) {
-	var count [stepKinds]float64
-	for i := range rows {
-		count[kindOf(rows[i].step)]++
-	}
-	kinds := 0.0
-	for _, n := range count {
-		if n > 0 {
-			kinds++
-		}
-	}
-	for i := range rows {
-		rows[i].weight *= float64(len(rows)) / kinds / count[kindOf(rows[i].step)]
-	}
-}
-
-// batchText describes a batch in words.
-func batchText(s *measured.Step) string {
-	prefill := fmt.Sprintf("%d prefill tokens of %d requests", s.PrefillTokens, s.PrefillRequests)
-	decode := fmt.Sprintf("%d decodes of %d keys", s.DecodeRequests, s.DecodeContext)
-	switch kindOf(s) {
-	case prefillBatch:
+// batchText describes the batch in words.
+func (p *Pass) batchText() string {
+	b := &p.Batch
+	prefill := fmt.Sprintf("%d prefill tokens of %d requests", b.PrefillTokens, b.PrefillRequests)
+	decode := fmt.Sprintf("%d decodes of %d keys", b.DecodeRequests, b.DecodeContext)
+	switch p.kind() {
+	case prefillPass:
 		return prefill
-	case decodeBatch:
+	case decodePass:
 		return decode
 	}
 	return prefill + ", " + decode
 }
 
-// stepKind is the kind of a batch.
-type stepKind int
+// passKind is what the batch of a forward pass holds.
+type passKind int
 
 const (
-	prefillBatch stepKind = iota
-	decodeBatch
-	mixedBatch
-	stepKinds
+	prefillPass passKind = iota
+	decodePass
+	mixedPass
+	passKinds
 )
 
-var kindNames = [stepKinds]string{"prefill", "decode", "mixed"}
+var kindNames = [passKinds]string{"prefill", "decode", "mixed"}
 
-func kindOf(s *measured.Step) stepKind {
+func (p *Pass) kind() passKind {
 	switch {
-	case s.DecodeTokens == 0:
-		return prefillBatch
-	case s.PrefillTokens == 0:
-		return decodeBatch
+	case p.Batch.DecodeTokens == 0:
+		return prefillPass
+	case p.Batch.PrefillTokens == 0:
+		return decodePass
 	}
-	return mixedBatch
+	return mixedPass
 }

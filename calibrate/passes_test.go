@@ -1,23 +1,28 @@
 package calibrate
 
 import (
+	"context"
+	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"blis/calibrate/measured"
 	"blis/latency"
 )
 
-// syntheticPasses are forward passes of a server with the coefficients of truth, off
-// by a relative noise: 300 decodes, 60 mixed and 30 prefills. The lines are those of
+// plantedPass are the coefficients of the passes of syntheticPasses.
+var plantedPass = latency.BetaVector{0: 1, 1: 2, 2: 1.2, 4: 1.1, 8: 0.8, 12: 1, 13: 1, 16: 3, 17: 0.5, 18: 30, 20: 0.8, 23: 2, 27: 0.3}
+
+// syntheticPasses are forward passes at some TP with the coefficients of plantedPass,
+// off by a relative noise: 300 decodes, 60 mixed and 30 prefills. The lines are those of
 // a file with a header.
-func syntheticPasses(t *testing.T, noise float64) StepData {
+func syntheticPasses(t *testing.T, tp int, noise float64) StepData {
 	t.Helper()
-	o := Overrides{Model: "meta-llama/Llama-3.1-8B", Hardware: "H100", TP: 1}
+	o := Overrides{Model: "meta-llama/Llama-3.1-8B", Hardware: "H100", TP: tp}
 	d, limits, err := o.Deployment("", 0)
 	if err != nil {
 		t.Fatal(err)
@@ -26,12 +31,12 @@ func syntheticPasses(t *testing.T, noise float64) StepData {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := latency.NewPhysics(f, truth().Alpha, truth().Beta)
+	m, err := latency.NewPhysics(f, latency.AlphaVector{}, plantedPass)
 	if err != nil {
 		t.Fatal(err)
 	}
-	random := rand.New(rand.NewPCG(5, 5))
-	data := StepData{Name: "passes", Features: f, Async: true, ChunkedPrefill: true}
+	random := rand.New(rand.NewPCG(5, uint64(tp)))
+	data := StepData{Name: fmt.Sprint("passes at TP ", tp), Features: f, Async: true, ChunkedPrefill: true}
 	for i, kind := range random.Perm(390) {
 		s := measured.Step{ID: int64(i + 2), OwnTime: true, HasSums: true}
 		if kind >= 300 {
@@ -52,7 +57,7 @@ func syntheticPasses(t *testing.T, noise float64) StepData {
 }
 
 func TestOutlyingPassesAreLeftOut(t *testing.T) {
-	data := syntheticPasses(t, 0.05)
+	data := syntheticPasses(t, 1, 0.05)
 	all, none := data.Passes()
 	if len(all) != 390 || len(none) > 0 {
 		t.Fatalf("%d passes, outliers %+v", len(all), none)
@@ -61,9 +66,9 @@ func TestOutlyingPassesAreLeftOut(t *testing.T) {
 		t.Errorf("%+v is not %+v", p, data.Steps[7])
 	}
 	planted := map[int]float64{} // two of each kind
-	factors := [stepKinds][]float64{{2.2, 0.4}, {100, 0.03}, {30, 2.5}}
-	for i := range data.Steps {
-		if of := &factors[kindOf(&data.Steps[i])]; i%7 == 3 && len(*of) > 0 {
+	factors := [passKinds][]float64{{2.2, 0.4}, {100, 0.03}, {30, 2.5}}
+	for i := range all {
+		if of := &factors[all[i].kind()]; i%7 == 3 && len(*of) > 0 {
 			planted[i], *of = (*of)[0], (*of)[1:]
 		}
 	}
@@ -76,80 +81,24 @@ func TestOutlyingPassesAreLeftOut(t *testing.T) {
 	}
 	for _, o := range outliers {
 		s := &data.Steps[o.Line-2]
-		if f := planted[int(o.Line-2)]; math.Abs(o.Factor/f-1) > 0.4 || o.Measured != 1e3*(s.Period/1e6) || o.Configuration != "passes" || o.Batch != batchText(s) {
+		if f := planted[int(o.Line-2)]; math.Abs(o.Factor/f-1) > 0.4 || o.Measured != 1e3*(s.Period/1e6) || o.Configuration != data.Name || o.Batch != all[o.Line-2].batchText() {
 			t.Errorf("%+v, planted %v", o, f)
 		}
 	}
-	fit := mustFit(t, []StepData{data}, StepOptions{})
-	if !slices.Equal(fit.Outliers, outliers) || !slices.Contains(fit.Dropped, DroppedSteps{dropTexts[unlikeOthers], 6}) {
-		t.Errorf("%+v, %+v", fit.Outliers, fit.Dropped)
+	if fit := mustFitPasses(t, data); !slices.Equal(fit.Outliers, outliers) || fit.Passes != 384 {
+		t.Errorf("%d passes, %+v", fit.Passes, fit.Outliers)
 	}
 }
 
-// A pass is the time of its own batch: nothing is moved by a row with async
-// scheduling, and none is a warm-up.
-func TestAPassBelongsToItsBatch(t *testing.T) {
-	data := syntheticPasses(t, 0)
-	fit := mustFit(t, []StepData{data}, StepOptions{})
-	dropped := 0
-	for _, d := range fit.Dropped {
-		dropped += d.Steps
-	}
-	if dropped > 1 || fit.Rows+fit.HeldOut+dropped != 390 { // one beside what is held out
-		t.Errorf("%d rows, %d held out, dropped %+v", fit.Rows, fit.HeldOut, fit.Dropped)
-	}
-	if e := fit.Configurations[0].HeldOut; e.MAPE > 0.002 {
-		t.Errorf("held out %+v", e)
-	}
-	data.Async = false
-	if other := mustFit(t, []StepData{data}, StepOptions{}); other.Beta != fit.Beta {
-		t.Errorf("async %v, else %v", fit.Beta, other.Beta)
-	}
-}
-
-func TestKindsOfPassesCountTheSame(t *testing.T) {
-	data := syntheticPasses(t, 0)
-	var rows []stepRow
-	for i := range data.Steps {
-		rows = append(rows, stepRow{step: &data.Steps[i], weight: 1})
-	}
-	weighKindsEqually(rows)
-	var sums [stepKinds]float64
-	for i := range rows {
-		sums[kindOf(rows[i].step)] += rows[i].weight
-	}
-	for p, sum := range sums {
-		if math.Abs(sum-130) > 1e-9 {
-			t.Errorf("%s weighs %v, want 130", kindNames[p], sum)
-		}
-	}
-}
-
-// What is known of the public passes: which six are outliers, and that a fit to two
-// degrees of tensor parallelism is not far off on the third.
-func TestPublicPasses(t *testing.T) {
-	needMeasured(t)
-	folder := t.TempDir()
-	const config = `{"architectures":["Qwen3ForCausalLM"],"head_dim":128,"hidden_act":"silu","hidden_size":5120,"intermediate_size":25600,"max_position_embeddings":40960,
-		"model_type":"qwen3","num_attention_heads":64,"num_hidden_layers":64,"num_key_value_heads":8,"tie_word_embeddings":false,"torch_dtype":"bfloat16","vocab_size":151936}`
-	if err := os.WriteFile(filepath.Join(folder, "config.json"), []byte(config), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	files, err := filepath.Glob(filepath.Join(measuredRuns, "steps", "*.csv.gz"))
-	if err != nil || len(files) != 3 {
-		t.Fatal(files, err)
-	}
-	data, deployments, err := ReadStepData(files, Overrides{ModelConfigFolder: folder, Hardware: "B200", TP: 1}, true)
-	if err != nil || len(data) != 3 {
-		t.Fatal(err)
-	}
+// What is known of the public passes: which six are outliers.
+func TestOutliersOfPublicPasses(t *testing.T) {
 	var lines []int64
 	total := 0
-	for i := range data {
-		if want := 1 << i; deployments[i].TP != want {
-			t.Errorf("%s has TP %d", data[i].Name, deployments[i].TP)
+	for i, d := range publicPasses(t) {
+		if want := fmt.Sprintf("TP %d", 1<<i); !strings.HasSuffix(d.Name, want) {
+			t.Errorf("%s is not of %s", d.Name, want)
 		}
-		kept, outliers := data[i].Passes()
+		kept, outliers := d.Passes()
 		total += len(kept) + len(outliers)
 		for _, o := range outliers {
 			lines = append(lines, o.Line)
@@ -158,9 +107,45 @@ func TestPublicPasses(t *testing.T) {
 	if want := []int64{42, 43, 232, 233, 305, 36}; total != 20774 || !slices.Equal(lines, want) {
 		t.Errorf("%d passes, outliers in lines %v, want %v", total, lines, want)
 	}
-	for _, e := range mustFit(t, data, StepOptions{}).Configurations {
-		if len(e.LeftOutKinds) != 3 || e.LeftOut.Median > 0.2 {
-			t.Errorf("%s: %+v", e.Name, e)
+}
+
+// publicPasses are those of Qwen3-32B on a B200 at TP 1, 2 and 4.
+func publicPasses(t *testing.T) []StepData {
+	t.Helper()
+	needMeasured(t)
+	files, err := filepath.Glob(filepath.Join(measuredRuns, "steps", "*.csv.gz"))
+	if err != nil || len(files) != 3 {
+		t.Fatal(files, err)
+	}
+	data, _, err := ReadStepData(files, Overrides{Model: "Qwen/Qwen3-32B", Hardware: "B200"}, true)
+	if err != nil || len(data) != 3 {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// Passes and periods are told apart, and not mixed.
+func TestPassesAndPeriodsAreFittedApart(t *testing.T) {
+	passes, periods := syntheticPasses(t, 1, 0), syntheticSteps(t)[0]
+	periods.Name = "periods"
+	for _, c := range []struct {
+		data []StepData
+		want bool
+	}{{nil, false}, {[]StepData{passes}, true}, {[]StepData{periods, periods}, false}} {
+		if got, err := ArePasses(c.data); got != c.want || err != nil {
+			t.Errorf("%v, %v, want %v", got, err, c.want)
 		}
+	}
+	const want = "passes at TP 1 holds forward passes measured alone, periods periods of steps: want one of the two in a fit"
+	for _, data := range [][]StepData{{passes, periods}, {periods, passes}} {
+		if _, err := ArePasses(data); err == nil || err.Error() != want {
+			t.Errorf("%v", err)
+		}
+	}
+	if _, err := FitSteps(context.Background(), []StepData{passes}, StepOptions{}); err == nil || err.Error() != "steps of passes at TP 1: forward passes measured alone, not periods of steps" {
+		t.Error(err)
+	}
+	if _, err := FitPasses(context.Background(), []StepData{periods}, PassOptions{}); err == nil || err.Error() != "steps of periods: no forward passes measured alone" {
+		t.Error(err)
 	}
 }

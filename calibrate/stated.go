@@ -24,7 +24,9 @@ func (t *Trained) errors() []latency.HeldOutError {
 	}
 	if t.Loops != nil { // the first are those that the fit learned from
 		add(latency.HeldOutGroup, t.Loops[1].placed())
-		add(latency.HeldOutModel, t.Loops[2].placed())
+		if len(t.Loops) > 2 {
+			add(latency.HeldOutModel, t.Loops[2].placed())
+		}
 	}
 	var list []latency.HeldOutError
 	for _, label := range labels {

@@ -54,8 +54,6 @@ type StepFit struct {
 	HeldOut int            `json:"held_out"` // rows in the last fifth of each configuration, which test the fit
 	Halved  int            `json:"halved"`   // of Rows: near preemptions, with half the weight
 	Dropped []DroppedSteps `json:"dropped"`  // by reason
-	// Outliers are the forward passes among Dropped.
-	Outliers []OutlyingPass `json:"outliers"`
 
 	Configurations []StepErrors `json:"configurations"` // in the order of the data
 	Residuals      []StepBin    `json:"residuals"`      // by size of the batch, of predictions by cross-validation
@@ -82,9 +80,6 @@ type StepDeviation struct {
 	Steps int     `json:"steps"` // 0: nothing is known
 	MAPE  float64 `json:"mape"`  // mean of |predicted/measured − 1|
 	Bias  float64 `json:"bias"`  // mean of predicted/measured − 1
-
-	Median float64 `json:"median_ape"` // of |predicted/measured − 1|
-	P90    float64 `json:"p90_ape"`    // 90th percentile of the same
 }
 
 // StepErrors are the errors of one configuration.
@@ -94,13 +89,6 @@ type StepErrors struct {
 	CrossValidated StepDeviation `json:"cross_validated"` // of the same rows, by fits that did not learn from them
 	HeldOut        StepDeviation `json:"held_out"`        // of the last fifth
 	LeftOut        StepDeviation `json:"left_out"`        // of all rows, by a fit to the other configurations; Steps 0 if there is none
-	LeftOutKinds   []KindErrors  `json:"left_out_kinds"`  // LeftOut by what batches hold; nil if there is none
-}
-
-// KindErrors holds the errors for batches of one kind.
-type KindErrors struct {
-	Kind string `json:"kind"` // prefill, decode, or mixed
-	StepDeviation
 }
 
 // StepBin holds the bias of predictions for batches of one size class.

@@ -42,8 +42,12 @@ func (s *stepSum) widen(low, high *latency.BetaVector) {
 // varies reports whether a column changes enough to fit its coefficient: by a
 // microsecond, or by a thousandth for a share. Ridge on standardised columns has no
 // scale: what is left of the average long after a preemption would get a
-// coefficient of hours.
+// coefficient of hours. Fits to steps are of version 1 of the features: those of
+// version 2 need several models and usual values to be told apart.
 func (s *stepSum) varies(j int) bool {
+	if j >= latency.BetasOfVersion1 {
+		return false
+	}
 	least := 1e-3
 	if inSeconds[j] {
 		least = 1e-6

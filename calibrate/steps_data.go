@@ -14,7 +14,8 @@ type StepData struct {
 	Features *latency.Features // of the deployment under the engine's limits
 	// Async: batches were formed one step ahead, so that the period of a step is
 	// the time of the batch before it. It says nothing of forward passes, which were
-	// measured alone (measured.Step.OwnTime); a StepData has only these or none.
+	// measured alone (measured.Step.OwnTime); a StepData has only these or none, and
+	// they are for FitPasses.
 	Async          bool
 	ChunkedPrefill bool
 	Steps          []measured.Step // in order of time
@@ -100,9 +101,6 @@ func GroupSteps(steps []measured.Step) []StepGroup {
 // n, or the reason why it is not known.
 func (d *StepData) batchOf(n int) (k int, why dropReason) {
 	s := &d.Steps[n]
-	if s.OwnTime {
-		return n, kept
-	}
 	if k = n; d.Async {
 		k--
 	}
@@ -120,9 +118,6 @@ func (d *StepData) batchOf(n int) (k int, why dropReason) {
 	}
 	return k, kept
 }
-
-// ownTimes reports whether the steps are forward passes, each measured alone.
-func (d *StepData) ownTimes() bool { return len(d.Steps) > 0 && d.Steps[0].OwnTime }
 
 // waited reports whether the engine may have run out of work between step n and
 // the next, so that the period has idle time in it. With async scheduling it

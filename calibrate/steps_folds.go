@@ -35,7 +35,7 @@ func (t *stepTable) divide(from int, dropped *[dropReasons]int) (whole stepFold,
 	for i := from; i < len(t.rows); i++ {
 		r := &t.rows[i]
 		switch m := medians[sizeOf(r.tokens)]; {
-		case m > 0 && r.seconds > outlier*m && !r.step.OwnTime:
+		case m > 0 && r.seconds > outlier*m:
 			dropped[outlying]++
 		case i < cut:
 			whole.train = append(whole.train, i)

@@ -35,7 +35,6 @@ func (f *stepFitter) fitAll(ctx context.Context, configurations []int, chosen *s
 			fit.Dropped = append(fit.Dropped, DroppedSteps{dropTexts[why], n})
 		}
 	}
-	fit.Outliers = t.outliers
 	f.spread(fit, all, configurations, chosen)
 	fit.Freedom = all.system.Spread(all.options(chosen.lambda, &f.options), fit.Beta[:]).Freedom
 	fit.classifyTerms(all)
@@ -64,7 +63,7 @@ func (f *stepFitter) spread(fit *StepFit, all *stepSum, configurations []int, ch
 
 // classifyTerms fills Unmoved, Entangled and Negative.
 func (fit *StepFit) classifyTerms(s *stepSum) {
-	for j, name := range latency.BetaNames {
+	for j, name := range latency.BetaNames[:latency.BetasOfVersion1] {
 		switch {
 		case j == constant:
 		case !s.varies(j):
@@ -101,7 +100,7 @@ func (f *stepFitter) estimateErrors(ctx context.Context, fit *StepFit, configura
 			Training: t.deviation(whole.train, full), CrossValidated: t.deviation(whole.train, byFold), HeldOut: t.deviation(whole.test, full),
 		}
 		var err error
-		if e.LeftOut, e.LeftOutKinds, err = f.leaveOut(ctx, c, configurations); err != nil {
+		if e.LeftOut, err = f.leaveOut(ctx, c, configurations); err != nil {
 			return err
 		}
 		fit.Configurations = append(fit.Configurations, e)
@@ -113,7 +112,7 @@ func (f *stepFitter) estimateErrors(ctx context.Context, fit *StepFit, configura
 
 // leaveOut tests on configuration c a fit to all other configurations, which also
 // choose γ and λ. Without others the result is zero.
-func (f *stepFitter) leaveOut(ctx context.Context, c int, configurations []int) (all StepDeviation, kinds []KindErrors, err error) {
+func (f *stepFitter) leaveOut(ctx context.Context, c int, configurations []int) (StepDeviation, error) {
 	fold := &stepFold{name: f.table.names[c], test: append(append([]int{}, f.table.whole[c].train...), f.table.whole[c].test...)}
 	var others []int
 	for _, o := range configurations {
@@ -123,50 +122,31 @@ func (f *stepFitter) leaveOut(ctx context.Context, c int, configurations []int) 
 		}
 	}
 	if len(others) == 0 {
-		return all, nil, nil
+		return StepDeviation{}, nil
 	}
 	if err := f.table.check(fold); err != nil {
-		return all, nil, err
+		return StepDeviation{}, err
 	}
 	chosen, err := f.choose(ctx, others)
 	if err != nil {
-		return all, nil, err
+		return StepDeviation{}, err
 	}
 	beta, err := f.solve(ctx, f.mergedSum(others, chosen.gammaIndex, stepFolds), chosen.lambda)
 	if err != nil {
-		return all, nil, err
+		return StepDeviation{}, err
 	}
-	predicted := func(i int) float64 { return f.table.rows[i].predict(&beta, chosen.gammaIndex) }
-	return f.table.deviation(fold.test, predicted), f.table.byKind(fold.test, predicted), nil
+	return f.table.deviation(fold.test, func(i int) float64 { return f.table.rows[i].predict(&beta, chosen.gammaIndex) }), nil
 }
 
 // deviation returns the errors of the predictions of rows.
 func (t *stepTable) deviation(rows []int, predicted func(int) float64) StepDeviation {
 	d := StepDeviation{Steps: len(rows)}
-	var absolute []float64
 	for _, i := range rows {
 		e := predicted(i)/t.rows[i].seconds - 1
 		d.MAPE += math.Abs(e) / float64(len(rows))
 		d.Bias += e / float64(len(rows))
-		absolute = append(absolute, math.Abs(e))
-	}
-	if len(absolute) > 0 {
-		slices.Sort(absolute)
-		d.Median, d.P90 = percentile(absolute, 50), percentile(absolute, 90)
 	}
 	return d
-}
-
-// byKind returns the errors of the predictions of rows, by what batches hold.
-func (t *stepTable) byKind(rows []int, predicted func(int) float64) []KindErrors {
-	var list []KindErrors
-	for p := range stepKinds {
-		other := func(i int) bool { return kindOf(t.rows[i].step) != p }
-		if of := slices.DeleteFunc(slices.Clone(rows), other); len(of) > 0 {
-			list = append(list, KindErrors{kindNames[p], t.deviation(of, predicted)})
-		}
-	}
-	return list
 }
 
 // bins adds the errors of rows to list, by size class; nil begins a list.
@@ -211,12 +191,11 @@ func (t *StepTarget) include(name string, d *StepDeviation) {
 	}
 }
 
-// Set returns a coefficient set of a fit to steps: β is fitted, α is the constant
-// front end of roofline. deployments are those of the data, in the same order.
-func (f *StepFit) Set(deployments []*latency.Deployment, o TrainOptions, engine string, async bool) *latency.PhysicsSet {
+// stepSet returns a coefficient set of a fit to steps or passes: β is fitted, α is the
+// constant front end of roofline. deployments are those of the data.
+func stepSet(beta latency.BetaVector, deployments []*latency.Deployment, o TrainOptions, engine string, async bool) *latency.PhysicsSet {
 	t := latency.Training{
-		TPMin: deployments[0].TP, TPMax: deployments[0].TP, Engine: engine, AsyncScheduling: async, ChunkedPrefill: true,
-		Dates: o.Dates, Data: o.Data, Samples: int64(f.Rows), Lambda: f.Lambda, Gamma: f.Gamma, Method: "ridge",
+		TPMin: deployments[0].TP, TPMax: deployments[0].TP, Engine: engine, AsyncScheduling: async, ChunkedPrefill: true, Dates: o.Dates, Data: o.Data,
 	}
 	add := func(list *[]string, name string) {
 		if !slices.Contains(*list, name) {
@@ -227,10 +206,23 @@ func (f *StepFit) Set(deployments []*latency.Deployment, o TrainOptions, engine 
 		add(&t.Models, d.Model.Name)
 		add(&t.Kinds, d.Model.Kind())
 		add(&t.GPUs, d.GPU.Name)
+		add(&t.Precisions, d.Model.Precision())
 		t.TPMin, t.TPMax = min(t.TPMin, d.TP), max(t.TPMax, d.TP)
 	}
-	set := &latency.PhysicsSet{Name: o.Name, TrainedOn: t, Notes: append([]string{frontEndNote}, o.Notes...), Beta: f.Beta}
-	set.Alpha[3] = latency.DefaultRoofline().FrontEnd / 1e6
+	if slices.Equal(t.Precisions, []string{"w16a16"}) {
+		t.Precisions = nil // as in files that do not say
+	}
+	set := &latency.PhysicsSet{Name: o.Name, TrainedOn: t, Notes: append([]string{frontEndNote}, o.Notes...), Beta: beta}
+	set.Alpha[3] = latency.DefaultRoofline(nil).FrontEnd / 1e6
+	return set
+}
+
+// Set returns a coefficient set of the fit. deployments are those of the data, in the
+// same order.
+func (f *StepFit) Set(deployments []*latency.Deployment, o TrainOptions, engine string, async bool) *latency.PhysicsSet {
+	set := stepSet(f.Beta, deployments, o, engine, async)
+	t := &set.TrainedOn
+	t.Samples, t.Lambda, t.Gamma, t.Method = int64(f.Rows), f.Lambda, f.Gamma, "ridge"
 	var within, across []float64
 	for _, c := range f.Configurations {
 		if c.HeldOut.Steps > 0 {
@@ -243,7 +235,7 @@ func (f *StepFit) Set(deployments []*latency.Deployment, o TrainOptions, engine 
 	for _, e := range []struct {
 		heldOut string
 		values  []float64
-	}{{latency.HeldOutTail, within}, {"leave-one-configuration-out", across}} {
+	}{{latency.HeldOutTail, within}, {latency.HeldOutConfiguration, across}} {
 		if len(e.values) > 0 {
 			slices.Sort(e.values)
 			set.Errors = append(set.Errors, latency.HeldOutError{HeldOut: e.heldOut, Metric: "step", Statistic: "mean", MedianAPEPercent: round(percentile(e.values, 50), 2), Runs: len(e.values)})

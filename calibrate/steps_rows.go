@@ -21,7 +21,6 @@ const (
 	noSums
 	idling
 	outlying
-	unlikeOthers
 	besideHeldOut
 	dropReasons
 )
@@ -33,7 +32,6 @@ var dropTexts = [dropReasons]string{
 	noSums:        "requests of the batch not told",
 	idling:        "engine may have waited for requests",
 	outlying:      "longer than 5 times the median of its size",
-	unlikeOthers:  "1.9 times longer or shorter than forward passes like them",
 	besideHeldOut: "between the fit and what is held out of it",
 }
 
@@ -53,11 +51,9 @@ var roughBeta = latency.BetaVector{0: 1.5, 1: 1.5, 2: 1.5, 4: 1.5, 8: 1, 15: 1e-
 
 // stepRow is one batch and how long it took.
 type stepRow struct {
-	step           *measured.Step // whose batch it is
 	x              latency.BetaVector
 	ema            [len(gammas)]float64 // the preemption term, for each γ
 	seconds        float64
-	rough          float64 // estimate of seconds by roughBeta
 	weight         float64
 	tokens         int64
 	nearPreemption bool
@@ -93,8 +89,6 @@ type stepTable struct {
 	steps   int                   // in the data
 	starts  []int                 // number of the first step of each configuration
 	dropped [dropReasons]int
-	// Forward passes that were left out, in the order of configurations.
-	outliers []OutlyingPass
 }
 
 // prepare makes rows of steps and divides them. Errors name the configuration.
@@ -139,6 +133,8 @@ func (d *StepData) check() error {
 		return fmt.Errorf("steps of %s: no features: want those of its deployment", d.Name)
 	case len(d.Steps) == 0:
 		return fmt.Errorf("steps of %s: no steps: want a trace with step.BATCH_SUMMARY events, or a CSV file of steps", d.Name)
+	case d.arePasses():
+		return fmt.Errorf("steps of %s: forward passes measured alone, not periods of steps", d.Name)
 	case slices.ContainsFunc(d.Steps, told):
 		return nil
 	case d.ChunkedPrefill:
@@ -165,7 +161,6 @@ func dropList(dropped *[dropReasons]int) string {
 // number on.
 func (t *stepTable) collect(d *StepData, number int) (dropped [dropReasons]int) {
 	averages := d.averages()
-	var rows []stepRow
 	for n := range d.Steps {
 		k, why := d.batchOf(n)
 		if why != kept {
@@ -173,27 +168,16 @@ func (t *stepTable) collect(d *StepData, number int) (dropped [dropReasons]int) 
 			continue
 		}
 		s := &d.Steps[k]
-		r := stepRow{step: s, seconds: d.Steps[n].Period / 1e6, tokens: s.PrefillTokens + s.DecodeTokens, first: number + k, last: number + n + 1}
+		r := stepRow{seconds: d.Steps[n].Period / 1e6, tokens: s.PrefillTokens + s.DecodeTokens, first: number + k, last: number + n + 1}
 		for g := range gammas {
 			r.x = d.Features.Beta(stepBatch(s, averages[g][k]))
 			r.ema[g] = r.x[preemption]
 		}
-		r.estimate(r.x)
+		u := dot(r.x[:], roughBeta[:])
 		// With γ of the simulation, so that weights are the same for all candidates.
 		r.nearPreemption = s.Preempted > 0 || averages[0][k] > preemptionLimit
-		r.weight = r.share() / float64(r.rough*r.rough)
-		rows = append(rows, r)
+		r.weight = r.share() / float64(u*u)
+		t.rows = append(t.rows, r)
 	}
-	if d.ownTimes() {
-		var outliers []OutlyingPass
-		rows, outliers = withoutOutliers(rows, d.Name)
-		dropped[unlikeOthers] += len(outliers)
-		t.outliers = append(t.outliers, outliers...)
-		weighKindsEqually(rows)
-	}
-	t.rows = append(t.rows, rows...)
 	return dropped
 }
-
-// estimate sets the rough estimate of a row with these features.
-func (r *stepRow) estimate(x latency.BetaVector) { r.rough = dot(x[:], roughBeta[:]) }

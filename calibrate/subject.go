@@ -45,7 +45,7 @@ func NewSubject(name string, set *latency.PhysicsSet) Subject {
 			}
 			return &ChosenModel{fit.Blackbox, nil, fit.String()}, nil
 		case "roofline":
-			m, err := latency.NewRoofline(s.Deployment, latency.DefaultRoofline())
+			m, err := latency.NewRoofline(s.Deployment, latency.DefaultRoofline(s.Deployment.GPU))
 			if err != nil {
 				return nil, err
 			}

@@ -29,10 +29,21 @@ func needMeasured(t *testing.T) {
 
 // truth is a set of coefficients inside all bounds that a server might have.
 func truth() *Coefficients {
-	return &Coefficients{
+	c := &Coefficients{
 		Alpha: latency.AlphaVector{0: 0.006, 2: 0.05, 3: 0.005},
-		Beta:  latency.BetaVector{0: 1.5, 1: 2, 2: 1.35, 4: 1.5, 8: 1.3, 12: 1, 13: 1, 15: 0.0014},
+		Beta:  latency.BetaVector{0: 1.5, 1: 2, 2: 1.35, 4: 1.2, 8: 1.3, 12: 1, 13: 1, 15: 0.0014},
 	}
+	for i := latency.BetasOfVersion1; i < betas; i++ {
+		c.Beta[i] = physicsBounds[i].usual
+	}
+	return c
+}
+
+// firstTruth is truth with features of version 1 alone, as fits to steps have them.
+func firstTruth() *Coefficients {
+	c := truth()
+	clear(c.Beta[latency.BetasOfVersion1:])
+	return c
 }
 
 // thorough reports whether rapid draws enough that something of everything comes

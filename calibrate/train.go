@@ -25,6 +25,11 @@ type TrainOptions struct {
 	// Loops are fitted to beside the runs, or alone. Fits that test themselves on runs of a
 	// model learn from the loops of other models; those on a run or its end from none.
 	Loops []*ClosedLoopSample
+
+	// Beside are loops of other models. With them, and without runs, the fit to Loops is
+	// drawn to a fit to all of both, with weight Fit.Own: what the data of one model do
+	// not determine follows the others. Nil: Loops alone count.
+	Beside []*ClosedLoopSample
 }
 
 // Trained holds fitted coefficients and their errors.
@@ -72,6 +77,9 @@ func Train(ctx context.Context, samples []*Sample, prefills []Prefill, o TrainOp
 	if family != Physics && len(prefills) > 0 {
 		return nil, fmt.Errorf("prefills of requests that ran alone are for physics, not %s", family.Name)
 	}
+	if len(o.Beside) > 0 && (len(list) > 0 || o.Fit.Own <= 0) {
+		return nil, errors.New("a fit to closed loops of one model beside others: want no runs, and a weight for the distance to the others")
+	}
 	if family != Physics && len(o.Loops) > 0 {
 		return nil, fmt.Errorf("closed loops are for physics, not %s", family.Name)
 	}
@@ -98,7 +106,7 @@ func Train(ctx context.Context, samples []*Sample, prefills []Prefill, o TrainOp
 	}
 	progress(0, 1, "fit to everything")
 	var err error
-	if t.Fit, err = fitRuns(ctx, list, points, o.Fit, o.Loops...); err != nil {
+	if t.Fit, err = o.fit(ctx, list, points); err != nil {
 		return nil, err
 	}
 	if t.InSample, err = evaluateSamples(ctx, list, &t.Fit.Coefficients, o.Fit.Workers); err != nil {
@@ -143,14 +151,38 @@ func (t *Trained) evaluateLoops(ctx context.Context, samples []*Sample, prefills
 	}
 	fitted.summarise()
 	t.Loops = []LoopValidation{fitted}
+	if len(o.Beside) > 0 {
+		v, err := t.Fit.general.HoldOutLoops(ctx, nil, nil, slices.Concat(o.Loops, o.Beside), ByGroup, o.Fit)
+		if err != nil {
+			return err
+		}
+		v.Results = v.Results[:len(o.Loops)]
+		v.summarise()
+		t.Loops = append(t.Loops, *v)
+		return nil
+	}
+	general := o.Fit
+	general.Own = 0
 	for _, h := range []LoopHoldOut{ByGroup, ByLoopModel} {
-		v, err := t.Fit.HoldOutLoops(ctx, samples, prefills, o.Loops, h, o.Fit)
+		v, err := t.Fit.HoldOutLoops(ctx, samples, prefills, o.Loops, h, general)
 		if err != nil {
 			return err
 		}
 		t.Loops = append(t.Loops, *v)
 	}
 	return nil
+}
+
+// fit returns the fit to samples, points and loops.
+func (o *TrainOptions) fit(ctx context.Context, samples []*Sample, points []point) (*Fit, error) {
+	if len(o.Beside) == 0 {
+		return fitRuns(ctx, samples, points, o.Fit, o.Loops...)
+	}
+	general, err := FitClosedLoops(ctx, slices.Concat(o.Loops, o.Beside), o.Fit)
+	if err != nil {
+		return nil, err
+	}
+	return general.own(ctx, o.Loops, o.Fit)
 }
 
 // evaluateSamples compares samples with their replays under the same coefficients.
@@ -173,6 +205,9 @@ func (t *Trained) coefficientSet(samples []*Sample, prefills []Prefill, o TrainO
 		AsyncScheduling: first.async(nil), ChunkedPrefill: first.Config.EnableChunkedPrefill,
 		Dates: o.Dates, Data: o.Data, Lambda: o.Fit.Lambda, Gamma: latency.DefaultGamma, Method: "replay regression",
 	}
+	if len(o.Beside) > 0 {
+		training.Method += fmt.Sprintf(", drawn with weight %v to a fit to other models too", o.Fit.Own)
+	}
 	if o.Fit.Polish > 0 {
 		training.Method += ", then Nelder-Mead"
 	}
@@ -186,6 +221,7 @@ func (t *Trained) coefficientSet(samples []*Sample, prefills []Prefill, o TrainO
 		add(&training.Models, d.Model.Name)
 		add(&training.Kinds, d.Model.Kind())
 		add(&training.GPUs, d.GPU.Name)
+		add(&training.Precisions, d.Model.Precision())
 		training.TPMin, training.TPMax = min(training.TPMin, d.TP), max(training.TPMax, d.TP)
 	}
 	for _, s := range samples {
@@ -210,8 +246,21 @@ func (t *Trained) coefficientSet(samples []*Sample, prefills []Prefill, o TrainO
 		training.SeatsMax = max(training.SeatsMax, int64(l.Users))
 		training.StepTokensMax = max(training.StepTokensMax, int64(l.Server.Config.MaxNumBatchedTokens))
 	}
-	training.Engine = strings.Join(engines, ", ")
+	if slices.Equal(training.Precisions, []string{"w16a16"}) {
+		training.Precisions = nil // as in files that do not say
+	}
+	training.Engine = engineText(engines)
 	return &latency.PhysicsSet{Name: o.Name, TrainedOn: training, Errors: t.errors(), Notes: o.Notes, Alpha: t.Fit.Alpha, Beta: t.Fit.Beta}
+}
+
+// engineText lists engines; of more than three versions it has the first and the last.
+func engineText(engines []string) string {
+	slices.Sort(engines)
+	released := slices.DeleteFunc(slices.Clone(engines), func(e string) bool { return !strings.HasPrefix(e, "vLLM 0.") })
+	if len(engines) > 3 && len(released) > 1 {
+		return released[0] + " to " + strings.TrimPrefix(released[len(released)-1], "vLLM ")
+	}
+	return strings.Join(engines, ", ")
 }
 
 // firstServer returns the server of the first run, else of the first closed loop that

@@ -244,7 +244,7 @@ func TestTrainTakesPrefills(t *testing.T) {
 		t.Fatal(err)
 	}
 	slow := truth()
-	slow.Beta[0] = 2 // what the runs say is 1.5
+	slow.Beta[0] = 2 // what the runs say is 1.5, both with 0.3 of feature 18
 	for i := range prefills {
 		prefills[i].Measured = prefills[i].Predicted(slow)
 	}
@@ -257,9 +257,9 @@ func TestTrainTakesPrefills(t *testing.T) {
 		if err != nil || trained.Prefills != len(prefills) || trained.Fit.Requests <= len(prefills) {
 			t.Fatalf("%+v, %v", trained, err)
 		}
-		got[k] = trained.Fit.Beta[0]
+		got[k] = longToken(trained.Fit.Beta)
 	}
-	if !(got[0] < 1.9 && got[1] > 1.99) {
-		t.Errorf("linear compute %v, and %v when prefills are all that counts", got[0], got[1])
+	if !(got[0] < 2.2 && got[1] > 2.28) {
+		t.Errorf("a token of a long prompt costs %v of its compute, and %v when prefills are all that counts", got[0], got[1])
 	}
 }

@@ -3,11 +3,9 @@ package cli
 import (
 	"context"
 	"runtime"
-	"slices"
 	"strings"
 
 	"blis/calibrate"
-	"blis/latency"
 	"blis/report"
 )
 
@@ -17,26 +15,36 @@ type trainCmd struct {
 	OTLP       []string `name:"otlp" group:"Data" help:"OTLP-JSON traces of vLLM: requests that ran alone are fitted to as well."`
 	ClosedLoop []string `name:"closed-loop" group:"Data" help:"CSV files of benchmarks with a fixed number of users who ask again and again: mean TPOT is fitted to as well, or alone."`
 	LoopWeight float64  `name:"closed-loop-weight" default:"0.05" group:"Fit" help:"Weight of one benchmark of --closed-loop, where the decoding of a run has 1: runs are told more exactly."`
-	Steps      []string `name:"steps" group:"Data" help:"Steps with their periods, as CSV or OTLP-JSON, or forward passes measured alone, as CSV: ridge regression on them, in place of runs."`
+	Steps      []string `name:"steps" group:"Data" help:"Steps with their periods, as CSV or OTLP-JSON, or forward passes measured alone, as CSV: regression on them, in place of runs."`
 	Only       string   `name:"only" group:"Data" help:"Only runs whose model contains this."`
 
+	Async  bool   `name:"async-scheduling" default:"true" negatable:"" group:"Data" help:"With --steps: batches were formed one step ahead (vLLM's default since 0.14), so the period of a step belongs to the batch before."`
+	Engine string `name:"engine" default:"vLLM" group:"Data" help:"With --steps: engine and version, for the file."`
+	Signed bool   `name:"signed" group:"Fit" help:"With --steps: let coefficients be negative."`
+
+	Fit fitFlags `embed:""`
+	Set setFlags `embed:""`
+	measuredFlags
+}
+
+// fitFlags say how a fit goes and how it is tested.
+type fitFlags struct {
 	HoldOut    []string `name:"hold-out" default:"workload" group:"Fit" help:"What is held out to test the fit: workload (a run at a time, of its model), model (a model at a time), tail (the end of each run), none."`
 	Share      float64  `name:"train-share" default:"0.8" group:"Fit" help:"Part of a run that tail fits to."`
 	Latency    string   `name:"latency-model" default:"physics" enum:"physics,blackbox" group:"Fit" help:"What is fitted: physics, or blackbox, whose coefficients hold for one model, GPU and TP."`
 	Iterations int      `name:"iterations" default:"40" group:"Fit" help:"Replays per run at most."`
 	Polish     int      `name:"polish" default:"0" group:"Fit" help:"Replays of all runs for a simplex search (Nelder-Mead) that goes on from there, toward the errors of means and 90th percentiles; 0: none."`
-	Lambda     float64  `name:"lambda" default:"0.000001" group:"Fit" help:"Ridge toward usual values, relative to each column's power."`
-	Async      bool     `name:"async-scheduling" default:"true" negatable:"" group:"Data" help:"With --steps: batches were formed one step ahead (vLLM's default since 0.14), so the period of a step belongs to the batch before."`
-	Engine     string   `name:"engine" default:"vLLM" group:"Data" help:"With --steps: engine and version, for the file."`
-	Signed     bool     `name:"signed" group:"Fit" help:"With --steps: let coefficients be negative."`
+	Lambda     *float64 `name:"lambda" group:"Fit" help:"Weight of the ridge that draws coefficients to usual values; 0.0003 if it is not given. One measured run counts about 1; with data of several models 0.004 was best, with those of one 0.0003. With forward passes the weight is relative to what a feature adds to their times, and 0.003 if it is not given; for periods of steps cross-validation chooses it."`
+	Own        float64  `name:"own" default:"0" group:"Fit" help:"With --closed-loop and --only: weight of the ridge that draws the model's own fit to a fit to all models; 0: other models do not count."`
+}
 
+// setFlags describe the coefficient file.
+type setFlags struct {
 	Name  string   `name:"name" default:"trained" group:"Output" help:"Name of the set."`
 	Out   string   `name:"out" type:"path" group:"Output" help:"Coefficient file to write; without it the file follows the report."`
 	Data  string   `name:"data" default:"measured by the user" group:"Output" help:"Provenance for the file, one line."`
 	Dates []string `name:"dates" group:"Output" help:"First and last day of measuring for the file, 2026-01-31,2026-02-02."`
 	Notes []string `name:"note" sep:"none" group:"Output" help:"A line for the file; may be given several times."`
-
-	measuredFlags
 }
 
 // Help is what blis train does, with examples.
@@ -74,11 +82,11 @@ func (t *trainCmd) Run(ctx context.Context, c *console) error {
 	if err != nil {
 		return err
 	}
-	loops, leftOut, err := t.chosenLoops()
+	loops, beside, leftOut, err := t.chosenLoops()
 	if err != nil {
 		return err
 	}
-	options := calibrate.TrainOptions{Family: t.family(), Name: t.Name, Fit: t.fit(), HoldOuts: holdOuts, Share: t.Share, Data: t.Data, Dates: t.Dates, Notes: t.Notes, Loops: loops}
+	options := calibrate.TrainOptions{Family: t.family(), Name: t.Set.Name, Fit: t.fit(), HoldOuts: holdOuts, Share: t.Fit.Share, Data: t.Set.Data, Dates: t.Set.Dates, Notes: t.Set.Notes, Loops: loops, Beside: beside}
 	var prefills []calibrate.Prefill
 	if len(t.OTLP) > 0 {
 		o := t.overrides()
@@ -90,7 +98,7 @@ func (t *trainCmd) Run(ctx context.Context, c *console) error {
 			return err
 		}
 	}
-	file, err := create(ctx, "out", t.Out)
+	file, err := create(ctx, "out", t.Set.Out)
 	if err != nil {
 		return err
 	}
@@ -106,22 +114,31 @@ func (t *trainCmd) Run(ctx context.Context, c *console) error {
 	if err := file.save(trained.Content()); err != nil {
 		return err
 	}
-	return c.print(&report.Training{Trained: trained, LeftOut: notes, LoopsLeftOut: leftOut, File: t.Out}, t.Format)
+	return c.print(&report.Training{Trained: trained, LeftOut: notes, LoopsLeftOut: leftOut, File: t.Set.Out}, t.Format)
 }
 
-// chosenLoops are the benchmarks to fit to, with their weights.
-func (t *trainCmd) chosenLoops() (list []*calibrate.ClosedLoopSample, leftOut []calibrate.LeftOutLoops, err error) {
+// chosenLoops are the benchmarks to fit to, with their weights, and with --own those of
+// other models.
+func (t *trainCmd) chosenLoops() (list, beside []*calibrate.ClosedLoopSample, leftOut []calibrate.LeftOutLoops, err error) {
 	all, leftOut, err := t.loops(t.ClosedLoop)
 	for _, l := range all {
+		l.Weight = t.LoopWeight
 		if t.about(l.Server.Deployment.Model.Name) {
-			l.Weight = t.LoopWeight
 			list = append(list, l)
+		} else if t.Fit.Own > 0 {
+			beside = append(beside, l)
 		}
 	}
-	if err == nil && len(t.ClosedLoop) > 0 && len(list) == 0 {
+	switch {
+	case err != nil:
+	case len(t.ClosedLoop) > 0 && len(list) == 0:
 		err = inputError("--closed-loop: no benchmark of such a model that can be simulated; blis validate lists why")
+	case t.Fit.Own > 0 && len(beside) == 0:
+		err = inputError("--own: want --closed-loop and --only, the model whose fit is drawn to that of all models")
+	case t.Fit.Own > 0 && len(t.Measured) > 0:
+		err = inputError("--own: want --closed-loop alone, not measured runs beside it")
 	}
-	return list, leftOut, err
+	return list, beside, leftOut, err
 }
 
 // about reports whether --only lets a model pass.
@@ -162,15 +179,21 @@ func explainTraining(ctx context.Context, err error) error {
 
 // family is the latency model that is fitted.
 func (t *trainCmd) family() *calibrate.Family {
-	if t.Latency == "blackbox" {
+	if t.Fit.Latency == "blackbox" {
 		return calibrate.Blackbox
 	}
 	return calibrate.Physics
 }
 
+// defaultLambda is --lambda of a fit to runs and closed loops.
+const defaultLambda = 0.0003
+
 func (t *trainCmd) fit() calibrate.FitOptions {
 	o := calibrate.DefaultFit()
-	o.Iterations, o.Lambda, o.Polish, o.Workers = t.Iterations, t.Lambda, t.Polish, t.workers()
+	o.Iterations, o.Lambda, o.Own, o.Polish, o.Workers = t.Fit.Iterations, defaultLambda, t.Fit.Own, t.Fit.Polish, t.workers()
+	if t.Fit.Lambda != nil {
+		o.Lambda = *t.Fit.Lambda
+	}
 	return o
 }
 
@@ -183,65 +206,32 @@ func (f *measuredFlags) workers() int {
 
 // holdOuts checks the flags of the fit.
 func (t *trainCmd) holdOuts() ([]calibrate.HoldOut, error) {
-	list, err := calibrate.ParseHoldOuts(t.HoldOut)
+	list, err := calibrate.ParseHoldOuts(t.Fit.HoldOut)
 	if err != nil {
 		return nil, err
 	}
 	switch {
-	case t.Latency == "blackbox" && t.Out != "":
+	case t.Fit.Latency == "blackbox" && t.Set.Out != "":
 		return nil, inputError("--out: blackbox has no coefficient file: its coefficients are flags of blis run, which the report ends with")
-	case t.Latency == "blackbox" && len(t.OTLP) > 0:
+	case t.Fit.Latency == "blackbox" && len(t.OTLP) > 0:
 		return nil, inputError("--otlp: prefills of requests that ran alone are fitted to by physics, not by blackbox")
-	case t.Latency == "blackbox" && len(t.ClosedLoop) > 0:
+	case t.Fit.Latency == "blackbox" && len(t.ClosedLoop) > 0:
 		return nil, inputError("--closed-loop: benchmarks are fitted to by physics, not by blackbox")
 	case !(t.LoopWeight > 0 && t.LoopWeight <= 1e6):
 		return nil, inputErrorf("--closed-loop-weight is %v: want above 0, at most 1000000", t.LoopWeight)
-	case !(t.Share > 0 && t.Share < 1):
-		return nil, inputErrorf("--train-share is %v: want above 0 and below 1", t.Share)
-	case t.Iterations < 1 || t.Iterations > 10_000:
-		return nil, inputErrorf("--iterations is %d: want 1 to 10000", t.Iterations)
-	case t.Polish < 0 || t.Polish > 100_000:
-		return nil, inputErrorf("--polish is %d: want 0 to 100000", t.Polish)
-	case !(t.Lambda > 0 && t.Lambda <= 1e6):
-		return nil, inputErrorf("--lambda is %v: want above 0, at most 1000000: features that look alike need a ridge to be told apart", t.Lambda)
+	case !(t.Fit.Share > 0 && t.Fit.Share < 1):
+		return nil, inputErrorf("--train-share is %v: want above 0 and below 1", t.Fit.Share)
+	case t.Fit.Iterations < 1 || t.Fit.Iterations > 10_000:
+		return nil, inputErrorf("--iterations is %d: want 1 to 10000", t.Fit.Iterations)
+	case t.Fit.Polish < 0 || t.Fit.Polish > 100_000:
+		return nil, inputErrorf("--polish is %d: want 0 to 100000", t.Fit.Polish)
 	}
-	return list, nil
+	return list, t.checkLambda()
 }
 
-// runSteps fits to the periods of steps.
-func (t *trainCmd) runSteps(ctx context.Context, c *console) error {
-	if len(t.Measured) > 0 || len(t.OTLP) > 0 || len(t.ClosedLoop) > 0 {
-		return inputError("--steps: want steps alone, or runs, --otlp and --closed-loop without it: a ridge on steps knows nothing of requests")
+func (t *trainCmd) checkLambda() error {
+	if t.Fit.Lambda != nil && !(*t.Fit.Lambda > 0 && *t.Fit.Lambda <= 1e6) {
+		return inputErrorf("--lambda is %v: want above 0, at most 1000000: features that look alike need a ridge to be told apart", *t.Fit.Lambda)
 	}
-	if t.Latency != "physics" || t.Only != "" || t.Polish > 0 || !slices.Equal(t.HoldOut, []string{"workload"}) {
-		return inputError("--latency-model, --only, --polish and --hold-out say nothing of --steps: want them without it")
-	}
-	data, deployments, err := calibrate.ReadStepData(t.Steps, t.overrides(), t.Async)
-	if err != nil {
-		return inputOf(err)
-	}
-	file, err := create(ctx, "out", t.Out)
-	if err != nil {
-		return err
-	}
-	c.begun.Store(true)
-	fit, set, err := t.fitSteps(ctx, data, deployments)
-	if err != nil {
-		file.discard()
-		return explainTraining(ctx, err)
-	}
-	if err := file.save(set.Format()); err != nil {
-		return err
-	}
-	return c.print(&report.StepTraining{StepFit: fit, Coefficients: set, File: t.Out}, t.Format)
-}
-
-// fitSteps fits to the steps of deployments and makes a coefficient file of it.
-func (t *trainCmd) fitSteps(ctx context.Context, data []calibrate.StepData, list []*latency.Deployment) (*calibrate.StepFit, *latency.PhysicsSet, error) {
-	fit, err := calibrate.FitSteps(ctx, data, calibrate.StepOptions{Signed: t.Signed})
-	if err != nil {
-		return nil, nil, err
-	}
-	set := fit.Set(list, calibrate.TrainOptions{Name: t.Name, Data: t.Data, Dates: t.Dates, Notes: t.Notes}, t.Engine, t.Async)
-	return fit, set, set.Validate()
+	return nil
 }

@@ -62,7 +62,7 @@ func TestTrainJSON(t *testing.T) {
 	if err := decoder.Decode(&j); err != nil {
 		t.Fatal(err)
 	}
-	if j.Schema != "blis.train/v1" || j.LatencyModel != "physics" || j.Training.Samples != 400 || len(j.Training.Models) != 2 || j.Replays < 2 || !j.Converged || len(j.Coefficients) != 27 {
+	if j.Schema != "blis.train/v1" || j.LatencyModel != "physics" || j.Training.Samples != 400 || len(j.Training.Models) != 2 || j.Replays < 2 || !j.Converged || len(j.Coefficients) != len(latency.BetaNames)+len(latency.AlphaNames) {
 		t.Errorf("%+v", j)
 	}
 	if len(j.Overloaded) != 1 || len(j.Skipped) != 1 || len(j.InSample) != 3 || len(j.HeldOut) != 2 || len(j.HeldOut[0].Runs) != 2 || len(j.HeldOut[0].Summary) != 12 || len(j.HeldOut[0].Skipped) != 1 {

@@ -79,7 +79,7 @@ func TestTrainOnClosedLoops(t *testing.T) {
 	loops := file(t, "loops.csv", loopBenchmarks)
 	text := done(t, "train", "--closed-loop", loops, "--name", "loops").out
 	for _, line := range []string{
-		"set        loops: meta-llama/Llama-3.1-8B, meta-llama/Llama-3.1-70B on H100 at TP 1 to 4, vLLM 0.15.1, vLLM\n",
+		"set        loops: meta-llama/Llama-3.1-8B, meta-llama/Llama-3.1-70B on H100 at TP 1 to 4, vLLM, vLLM 0.15.1\n",
 		"fitted to  0 requests of 0 runs, 4 closed loops; ",
 		`left out   2 of the closed loops (line 7 and others): unknown model "a/b"`,
 		"TPOT OF CLOSED LOOPS, fitted to  n  median APE",

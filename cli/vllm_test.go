@@ -83,7 +83,7 @@ func TestCaseVLLMServeLine(t *testing.T) {
 	if n, _ := blocks("--kv-cache-dtype fp8"); n < 2*usual || n > 2*usual+1 {
 		t.Errorf("%v blocks with an FP8 cache, %v without", n, usual)
 	}
-	if n, fp8 := blocks("--quantization fp8"); n < 1.1*usual || fp8["setup"].(map[string]any)["latency_model"] != "roofline" {
+	if n, fp8 := blocks("--quantization fp8"); n < 1.1*usual || fp8["setup"].(map[string]any)["coefficient_set"] != "hgx" {
 		t.Errorf("%v blocks with FP8 weights, %v without", n, usual)
 	}
 }

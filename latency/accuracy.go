@@ -68,14 +68,32 @@ func (s *PhysicsSet) Beyond(context, requests, tokens int64) string {
 
 // Accuracy is what a run is told of the accuracy of its latency model.
 type Accuracy struct {
-	Stated      *Stated      // nil: no stated error applies
-	NotMeasured []Unmeasured // outside the data that Stated is of
+	Stated      *Stated       // nil: no stated error applies
+	Step        *HeldOutError // of the time of a step, where that is all that is stated; nil: it is not, or does not apply
+	NotMeasured []Unmeasured  // outside the data that Stated is of
 }
 
 // Accuracy returns the stated error for a run and what of the run it does not know.
 // context is as NotMeasured has it.
 func (s *PhysicsSet) Accuracy(d *Deployment, e EngineLimits, async bool, context int64) *Accuracy {
-	return &Accuracy{s.StatedError(d, s.Coverage(d, e, async)), s.NotMeasured(d, e, async, context)}
+	reasons := s.Coverage(d, e, async)
+	a := &Accuracy{Stated: s.StatedError(d, reasons), NotMeasured: s.NotMeasured(d, e, async, context)}
+	if a.Stated == nil {
+		a.Step = s.stepError(reasons)
+	}
+	return a
+}
+
+// stepError returns the error of the time of a step on another configuration of a model
+// that was measured, nil if none applies to a run with these reasons of Coverage. It does
+// not say how far off requests are: no model is chosen by it.
+func (s *PhysicsSet) stepError(reasons []string) *HeldOutError {
+	for _, r := range reasons {
+		if !strings.HasPrefix(r, asyncDiffers) {
+			return nil
+		}
+	}
+	return s.errorOf(HeldOutConfiguration, "step", place{})
 }
 
 // grouped writes a number with commas between thousands.

@@ -54,6 +54,28 @@ func TestAccuracyOfARun(t *testing.T) {
 	}
 }
 
+// Of a set that was fitted to steps the error of a step is known, for the models that it
+// was fitted to, and no latency model is chosen by it.
+func TestAccuracyOfASetOfSteps(t *testing.T) {
+	set := bySet("a", ours, HeldOutConfiguration, 5)
+	set.Errors = set.Errors[:1]
+	set.Errors[0].Metric = "step"
+	d := deployment(t, "Llama-2-7b-hf", "H100", 1)
+	for _, async := range []bool{false, true} {
+		if a := set.Accuracy(d, typicalLimits, async, 100); a.Stated != nil || a.Step == nil || a.Step.Metric != "step" {
+			t.Errorf("async %v: %+v", async, a)
+		}
+	}
+	if best, next := choose([]*PhysicsSet{set}, RooflineRecord, d, typicalLimits); best.Set != nil || next != nil {
+		t.Errorf("%v is chosen, %v next", best.Name(), next)
+	}
+	for name, other := range map[string]*Deployment{"TP 8": deployment(t, "Llama-2-7b-hf", "H100", 8), "another model": deployment(t, "Qwen3-8B", "H100", 1)} {
+		if a := set.Accuracy(other, typicalLimits, false, 100); a.Step != nil {
+			t.Errorf("%s: %+v", name, a.Step)
+		}
+	}
+}
+
 // Roofline knows its error where it was measured, for whatever model, and nowhere else.
 func TestErrorOfRoofline(t *testing.T) {
 	for _, r := range RooflineRecords() {
@@ -75,7 +97,7 @@ func TestErrorOfRoofline(t *testing.T) {
 		{"Llama-3.1-8B", "RTX4090", 2, ""},
 		{"Llama-3.1-70B", "H100", 8, "TPOT of 39 runs"},
 		{"Mixtral-8x7B-v0.1", "H100", 8, ""}, // dense models alone
-		{"Llama-3.1-70B", "B200", 2, "TPOT of 169 runs"},
+		{"Llama-3.1-70B", "B200", 2, "TPOT of 149 runs"},
 		{"Llama-3.1-8B", "A100", 1, ""},
 	} {
 		d := deployment(t, c.model, c.gpu, c.tp)

@@ -37,11 +37,11 @@ func benchModels(b *testing.B) []struct {
 	model Model
 } {
 	dense, moe := deployment(b, "llama-3.1-8b", "H100", 2), deployment(b, "mixtral-8x7b", "H100", 2)
-	llama, err := NewRoofline(dense, DefaultRoofline())
+	llama, err := NewRoofline(dense, DefaultRoofline(nil))
 	if err != nil {
 		b.Fatal(err)
 	}
-	mixtral, err := NewRoofline(moe, DefaultRoofline())
+	mixtral, err := NewRoofline(moe, DefaultRoofline(nil))
 	if err != nil {
 		b.Fatal(err)
 	}

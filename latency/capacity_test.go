@@ -128,7 +128,7 @@ func serve(m Model, in CapacityInput, steps int) float64 {
 // that the mean progress is above O/2.
 func TestCapacityAgreesWithServingABacklog(t *testing.T) {
 	roofline := func(model string, tp int) Model {
-		r, err := NewRoofline(deployment(t, model, "H100", tp), DefaultRoofline())
+		r, err := NewRoofline(deployment(t, model, "H100", tp), DefaultRoofline(nil))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -155,7 +155,7 @@ func TestCapacityAgreesWithServingABacklog(t *testing.T) {
 }
 
 func TestCapacityIsFinitePositiveAndPure(t *testing.T) {
-	r, err := NewRoofline(deployment(t, "mixtral-8x7b", "H100", 4), DefaultRoofline())
+	r, err := NewRoofline(deployment(t, "mixtral-8x7b", "H100", 4), DefaultRoofline(nil))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -175,7 +175,7 @@ func TestCapacityIsFinitePositiveAndPure(t *testing.T) {
 }
 
 func BenchmarkCapacity(b *testing.B) {
-	r, err := NewRoofline(deployment(b, "llama-3.1-8b", "H100", 1), DefaultRoofline())
+	r, err := NewRoofline(deployment(b, "llama-3.1-8b", "H100", 1), DefaultRoofline(nil))
 	if err != nil {
 		b.Fatal(err)
 	}

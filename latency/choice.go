@@ -135,6 +135,9 @@ func nearMisses(sets []*PhysicsSet, roofline recordOf, d *Deployment, e EngineLi
 		}
 		list[i].Sets = append(list[i].Sets, set.Name)
 	}
+	if best.Set != nil { // a run at another TP says it, where it gets another set
+		return list
+	}
 	return append(list, atOtherTPs(sets, roofline, d, e, best)...)
 }
 

@@ -16,13 +16,13 @@ func TestChooseByStatedError(t *testing.T) {
 		limits     EngineLimits
 		best, next string
 	}{
-		"a measured model":           {"Llama-2-7b-hf", "H100", 1, limits, "physics h100-llama-2-7b", "roofline"},
-		"its chat variant":           {"Llama-2-7b-chat-hf", "H100", 1, limits, "physics h100-llama-2-7b", "roofline"},
-		"another model of the kind":  {"Llama-3.1-8B-Instruct", "H100", 1, limits, "roofline", "physics h100"},
-		"a measured model, other TP": {"Llama-2-70b-hf", "H100", 2, limits, "roofline", "physics h100"},
+		"a measured model":           {"Llama-2-7b-hf", "H100", 1, limits, "physics h100-llama-2-7b", "physics h100"},
+		"its chat variant":           {"Llama-2-7b-chat-hf", "H100", 1, limits, "physics h100-llama-2-7b", "physics h100"},
+		"another model of the kind":  {"Llama-3.1-8B-Instruct", "H100", 1, limits, "physics h100", "roofline"},
+		"a measured model, other TP": {"Llama-2-70b-hf", "H100", 2, limits, "physics h100", "roofline"},
 		"another GPU":                {"Llama-2-7b-hf", "A100", 1, limits, "roofline", ""},
-		"more GPUs than measured":    {"Llama-3.1-70B-Instruct", "H100", 8, limits, "roofline", ""},
-		"an MoE model":               {"Qwen3-30B-A3B-Instruct-2507", "H100", 2, limits, "roofline", "physics h100"},
+		"more GPUs than measured":    {"Llama-3.1-70B-Instruct", "H100", 8, limits, "physics hgx", "roofline"},
+		"an MoE model":               {"Qwen3-30B-A3B-Instruct-2507", "H100", 2, limits, "physics h100", "roofline"},
 		"whole prompts":              {"Llama-2-7b-hf", "H100", 1, unchunked, "roofline", ""},
 		"a small GPU":                {"Llama-3.1-8B-Instruct", "RTX4090", 1, limits, "physics rtx4090-llama-3.1-8b", "roofline"},
 	} {
@@ -203,11 +203,12 @@ func TestShippedSets(t *testing.T) {
 				t.Errorf("%s: %s is %v", s.Name, BetaNames[i], v)
 			}
 		}
-		if s.Beta[2] < 1 || s.Beta[4] < 1 {
-			t.Errorf("%s reads memory faster than its bandwidth", s.Name)
+		// Lengths of closed loops are around the nominal ones, so a tenth less may be read.
+		if s.Beta[2] < 1 || s.Beta[4] < 0.9 || s.Beta[4] > 1.3 {
+			t.Errorf("%s reads memory faster than its bandwidth, or far more slowly", s.Name)
 		}
 	}
-	if len(seen) != 7 {
-		t.Errorf("%d sets, want 7", len(seen))
+	if len(seen) != 13 {
+		t.Errorf("%d sets, want 13", len(seen))
 	}
 }

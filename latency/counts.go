@@ -253,13 +253,18 @@ func power(x float64, n int64) float64 {
 }
 
 // features are all counts and fields that the features of physics depend on.
-func (c Counts) features() [17]float64 {
-	_, mlp, experts := c.widths()
+func (c Counts) features() [28]float64 {
+	attention, mlp, experts := c.widths()
+	inAttention, inMLPs, inExperts := c.parts()
+	_, moe := c.split()
 	return [...]float64{
 		float64(c.LayerFLOPs()), float64(c.HeadFLOPs()), float64(c.PrefillPairFLOPs()), float64(c.DecodePairFLOPs()),
 		float64(c.KVBytesPerToken(1)), c.alwaysStreamed(), c.expertBytes(), float64(c.of.Experts), float64(c.of.ActiveExperts),
 		float64(c.of.Heads), float64(c.of.KVHeads), float64(c.of.Hidden * c.of.ElementBytes),
 		float64(c.of.ActivationBits), float64(mlp.ActivationBits), float64(experts.ActivationBits),
 		float64(c.of.WindowLayers), float64(c.of.Window),
+		float64(c.of.Layers), float64(moe), float64(inAttention), float64(inMLPs), float64(inExperts),
+		float64(attention.WeightBits), float64(mlp.WeightBits), float64(experts.WeightBits),
+		attention.ScaleBits, mlp.ScaleBits, experts.ScaleBits,
 	}
 }

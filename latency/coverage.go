@@ -45,7 +45,8 @@ func (s *PhysicsSet) gaps(d *Deployment, e EngineLimits, async bool) []coverageG
 		gaps = append(gaps, coverageGap{setting, value, fmt.Sprintf(format, args...)})
 	}
 	m, kind := d.Model, d.Model.Kind()
-	known := slices.ContainsFunc(t.Models, m.isSameAs)
+	precise := len(t.Precisions) == 0 || slices.Contains(t.Precisions, m.Precision())
+	known := precise && slices.ContainsFunc(t.Models, m.isSameAs)
 	switch {
 	case !slices.Contains(t.Kinds, kind):
 		add("model", kind+" model", "%s models not measured, only %s", kind, strings.Join(t.Kinds, ", "))
@@ -58,18 +59,25 @@ func (s *PhysicsSet) gaps(d *Deployment, e EngineLimits, async bool) []coverageG
 	case !d.GPU.asBuiltIn():
 		add("hardware", "GPU "+d.GPU.Name+", described otherwise", "GPU %s is described otherwise than the one that was measured", d.GPU.Name)
 	}
-	if m.LatentRank > 0 && !known {
+	if m.LatentRank > 0 && !known && !t.has(func(o *ModelSpec) bool { return o.LatentRank > 0 }) {
 		add("model", "multi-head latent attention", "multi-head latent attention not measured")
 	}
-	if m.WindowLayers > 0 && !known {
+	if m.WindowLayers > 0 && !known && !t.has(func(o *ModelSpec) bool { return o.WindowLayers > 0 }) {
 		add("model", "sliding window", "sliding window not measured")
 	}
-	if other := otherWidths(m); !known && other != "" {
+	if other := otherWidths(m); !known && other != "" && len(t.Precisions) == 0 {
 		setting := "model"
 		if m.Reshaped {
 			setting = "quantization or kv-cache-dtype"
 		}
 		add(setting, other, "only 16-bit weights, activations and KV caches were measured, not %s", other)
+	}
+	if !precise {
+		setting := "model"
+		if m.Reshaped {
+			setting = "quantization"
+		}
+		add(setting, m.Precision(), "precision %s is not among %s", m.Precision(), strings.Join(t.Precisions, ", "))
 	}
 	if d.TP < t.TPMin || d.TP > t.TPMax {
 		add("tp", fmt.Sprintf("TP %d (measured: %s)", d.TP, fromTo(int64(t.TPMin), int64(t.TPMax))), "TP %d is outside %d to %d", d.TP, t.TPMin, t.TPMax)
@@ -85,6 +93,14 @@ func (s *PhysicsSet) gaps(d *Deployment, e EngineLimits, async bool) []coverageG
 		add("enable-chunked-prefill", "chunked prefill "+onOff(e.ChunkedPrefill), "chunked prefill is %s, measured %s", onOff(e.ChunkedPrefill), onOff(t.ChunkedPrefill))
 	}
 	return gaps
+}
+
+// has reports whether one of the measured models that BLIS knows has a property.
+func (t *Training) has(property func(*ModelSpec) bool) bool {
+	return slices.ContainsFunc(t.Models, func(name string) bool {
+		m, err := FindModel(name)
+		return err == nil && property(&m)
+	})
 }
 
 func fromTo(low, high int64) string {

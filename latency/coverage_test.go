@@ -51,7 +51,7 @@ func TestCoverageKnowsModelsBySizeAndJudgesNoUnknownRange(t *testing.T) {
 	set.TrainedOn.BatchedTokensMin, set.TrainedOn.BatchedTokensMax = 0, 0
 	s := *mustModel(t, "llama-3.1-8b")
 	s.Name, s.Aliases = "models/mine/config.json", nil
-	d := &Deployment{&s, mustGPU(t, "H100"), 1}
+	d := &Deployment{Model: &s, GPU: mustGPU(t, "H100"), TP: 1}
 	limits := typicalLimits
 	limits.MaxBatchedTokens = 1 << 20
 	if got := set.Coverage(d, limits, true); got != nil {
@@ -68,14 +68,14 @@ func TestCoverageKnowsModelsBySizeAndJudgesNoUnknownRange(t *testing.T) {
 	// A user's file may call anything an H100.
 	slow := *mustGPU(t, "H100")
 	slow.Bandwidth /= 4
-	if got := set.Coverage(&Deployment{&s, &slow, 1}, limits, true); len(got) != 1 || got[0] != "GPU H100 is described otherwise than the one that was measured" {
+	if got := set.Coverage(&Deployment{Model: &s, GPU: &slow, TP: 1}, limits, true); len(got) != 1 || got[0] != "GPU H100 is described otherwise than the one that was measured" {
 		t.Errorf("another H100: %q", got)
 	}
 	latent := *mustModel(t, "DeepSeek-V2-Lite")
-	if got := set.Coverage(&Deployment{&latent, mustGPU(t, "H100"), 1}, limits, true); !slices.Contains(got, "multi-head latent attention not measured") {
+	if got := set.Coverage(&Deployment{Model: &latent, GPU: mustGPU(t, "H100"), TP: 1}, limits, true); !slices.Contains(got, "multi-head latent attention not measured") {
 		t.Errorf("latent attention: %q", got)
 	}
-	if got := set.Coverage(&Deployment{mustModel(t, "gpt-oss-20b"), mustGPU(t, "H100"), 1}, limits, true); !slices.Contains(got, "sliding window not measured") ||
+	if got := set.Coverage(&Deployment{Model: mustModel(t, "gpt-oss-20b"), GPU: mustGPU(t, "H100"), TP: 1}, limits, true); !slices.Contains(got, "sliding window not measured") ||
 		!slices.Contains(got, "only 16-bit weights, activations and KV caches were measured, not weights of experts of 4 bits") {
 		t.Errorf("a window, and experts of 4 bits: %q", got)
 	}

@@ -1,6 +1,9 @@
 package latency
 
-import "fmt"
+import (
+	"cmp"
+	"fmt"
+)
 
 // Deployment is the hardware and model of one instance: a model, split over TP GPUs
 // of one kind. Its methods compute ceilings: the peaks of all GPUs together. Model
@@ -9,11 +12,28 @@ type Deployment struct {
 	Model *ModelSpec
 	GPU   *Hardware
 	TP    int // GPUs per instance (tensor parallelism)
+
+	// ExpertParallel: each GPU holds whole experts (--enable-expert-parallel), not a
+	// slice of every expert.
+	ExpertParallel bool
+
+	// DataParallel is the number of engines that share the experts: each has TP GPUs
+	// with attention and dense layers of its own, and the experts are spread over the
+	// GPUs of all. 0 is 1. The engines are taken to have equal batches.
+	DataParallel int
 }
+
+// ranks returns the number of engines that share the experts.
+func (d *Deployment) ranks() int { return max(1, d.DataParallel) }
 
 // pcieEfficiency is the share of PCIe's one-way rate that transfers reach, unless
 // the description of the GPU has another.
 const pcieEfficiency = 0.75
+
+// pcieAllReduceEfficiency is the share of PCIe's one-way rate that an all-reduce reaches,
+// unless the description of the GPU has another: every byte crosses the same host in both
+// directions at once. data/hardware.yaml names the measurements.
+const pcieAllReduceEfficiency = 0.35
 
 // Validate returns one error that names everything impossible in model, GPU
 // and TP. Everything below expects a valid Deployment.
@@ -28,6 +48,10 @@ func (d *Deployment) check(p *problems) {
 	d.GPU.check(p)
 	if text := d.headsProblem(); text != "" {
 		p.add("tp", "%s", text)
+	}
+	p.between("data parallel", int64(d.DataParallel), 0, maxTP)
+	if d.DataParallel > 1 && d.Model.Experts == 0 {
+		p.add("data parallel", "is %d: want a model with experts, which the engines share", d.DataParallel)
 	}
 }
 
@@ -76,6 +100,19 @@ func (d *Deployment) layerFLOPs() float64 {
 	return flops - float64(plain+chosen) + float64(float64(plain)*ceiling/mlpPeak) + float64(float64(chosen)*ceiling/expertPeak)
 }
 
+// converted reports whether weights of this width are converted to that of the
+// activations before they are multiplied: integers always, floating-point weights of 4
+// bits on GPUs without units for them.
+func (d *Deployment) converted(w PartWidth) bool {
+	switch {
+	case w.WeightBits >= 8*d.Model.ElementBytes:
+		return false
+	case w.WeightBits == 4 && (w.ActivationBits == 4 || w.isMXFP4()):
+		return d.GPU.FP4 == 0
+	}
+	return w.ActivationBits > w.WeightBits
+}
+
 // BandwidthCeiling is the memory bandwidth of all GPUs together, bytes/s.
 func (d *Deployment) BandwidthCeiling() float64 { return float64(d.GPU.Bandwidth * float64(d.TP)) }
 
@@ -97,9 +134,13 @@ func (d *Deployment) allReduce() (fixed, perByte float64) {
 	default:
 		fixed = d.GPU.AllReduceLatency[2]
 	}
-	link := d.GPU.Link
-	if link == 0 {
-		link = d.GPU.pcieRate()
+	return fixed, float64(2 * float64(d.TP-1) / float64(d.TP) / d.linkRate() * 1e6)
+}
+
+// linkRate returns the one-way rate between GPUs that exchange with all others, bytes/s.
+func (d *Deployment) linkRate() float64 {
+	if d.GPU.Link != 0 {
+		return d.GPU.Link
 	}
-	return fixed, float64(2 * float64(d.TP-1) / float64(d.TP) / link * 1e6)
+	return float64(d.GPU.PCIe * cmp.Or(d.GPU.PCIeAllReduceEfficiency, pcieAllReduceEfficiency))
 }

@@ -9,7 +9,8 @@
 //	                 (model, GPU, TP)
 //	roofline.go      Roofline: the longer of compute and memory, from model and GPU
 //	physics.go       Physics: fitted coefficients of features of the work and the state;
-//	                 features.go computes the features
+//	                 features.go computes the features, features2.go
+//	                 those that version 2 of the specification added
 //	physics_set.go   PhysicsSet: coefficients with the data of their fit; physics_format.go
 //	                 writes them to a file, coverage.go compares them with a run
 //	choice.go        the shipped coefficient sets, and the set that covers a run best
@@ -40,7 +41,7 @@
 // them. Files are read by the caller; this package parses bytes.
 //
 // Not modelled: pipeline parallelism, speculative decoding, beam search;
-// expert parallelism; sparse and hybrid attention, which count as full
+// data parallel engines with unequal batches; sparse and hybrid attention, which count as full
 // attention; what several GPUs keep of the same weights; with latent
 // attention, making keys and values of the heads anew for cached tokens in
 // prefill. ModelSpec.NotModelled says what of it a model has.

@@ -79,4 +79,4 @@ func all[T any](list []embedded[T]) []T {
 }
 
 // DataDate is the day of the last change of data/: coefficients, models and GPUs.
-const DataDate = "2026-11-29"
+const DataDate = "2026-11-30"

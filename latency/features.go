@@ -10,9 +10,10 @@ import (
 // formulas.
 type AlphaVector [11]float64
 
-// BetaVector is the 16 features of the time of a step, or a coefficient for
-// each; element i is number i+1. docs/latency.md has the formulas.
-type BetaVector [16]float64
+// BetaVector is the 28 features of the time of a step, or a coefficient for
+// each; element i is number i+1. The first 16 are all of version 1 of the
+// specification; features2.go has the others. docs/latency.md has the formulas.
+type BetaVector [28]float64
 
 // AlphaNames are the terms of AlphaVector, for reports.
 var AlphaNames = [len(AlphaVector{})]string{
@@ -24,6 +25,8 @@ var AlphaNames = [len(AlphaVector{})]string{
 var BetaNames = [len(BetaVector{})]string{
 	"linear_compute", "prefill_attention", "weight_streaming", "decode_attention", "kv_read", "batch_fill", "prefill_share", "expert_share",
 	"all_reduce", "kv_head_ratio", "inverse_batch", "preemption", "kv_transfer", "offload_read", "mixed_batch", "constant",
+	"decode_compute", "compute_excess", "layers", "expert_layers", "all_reduce_bytes", "expert_rows", "expert_rows_prefill",
+	"small_all_reduce", "fp8_experts", "dequantise", "all_to_all", "decode_layers",
 }
 
 // Terms of AlphaVector as indices.
@@ -51,7 +54,23 @@ const (
 	betaOffloadRead
 	betaMixedBatch
 	betaConstant
+	betaDecodeCompute // version 2 from here on
+	betaComputeExcess
+	betaLayers
+	betaExpertLayers
+	betaAllReduceBytes
+	betaExpertRows
+	betaExpertRowsPrefill
+	betaSmallAllReduce
+	betaFP8Experts
+	betaDequantise
+	betaAllToAll
+	betaDecodeLayers
 )
+
+// BetasOfVersion1 is the number of features of a step in version 1 of the
+// specification.
+const BetasOfVersion1 = betaConstant + 1
 
 const (
 	epsilon    = 1e-6 // no denominator is smaller
@@ -94,6 +113,8 @@ type Features struct {
 	expertShare             expertShares
 	fill, headRatio         float64 // shares: one token of the budget; KV heads of heads
 
+	second secondFeatures
+
 	prompt       float64 // linear layers and head per prompt token
 	fullStep     float64 // a full step, by the roofline without efficiencies
 	kvBytes      float64 // bytes of a token's KV
@@ -117,7 +138,7 @@ func NewFeatures(d *Deployment, e EngineLimits) (*Features, error) {
 		prefillPair: float64(n.PrefillPairFLOPs()) / compute,
 		decodePair:  float64(n.DecodePairFLOPs()) / compute,
 		weights:     n.alwaysStreamed() / read,
-		experts:     n.expertBytes() / read,
+		experts:     n.expertBytes() / read / float64(d.ranks()),
 		window:      newSlidingWindow(s),
 		kvBytes:     float64(d.KVBytesPerToken()),
 		fill:        1 / float64(e.MaxBatchedTokens),
@@ -131,13 +152,14 @@ func NewFeatures(d *Deployment, e EngineLimits) (*Features, error) {
 	f.reduce = perStep * fixed / 1e6
 	f.reduceToken = perStep * perByte * float64(s.Hidden*s.ElementBytes) / 1e6
 	if f.moe {
-		f.expertShare = newExpertsTouched(1 - float64(s.ActiveExperts)/float64(s.Experts))
+		f.expertShare = newExpertShares(d)
 	}
 	if e.CPUBlocks > 0 {
 		f.transfer = f.kvBytes * float64(e.BlockSize) / d.GPU.pcieRate()
 		f.offloadRatio = float64(e.CPUBlocks) / float64(e.GPUBlocks) // of blocks of equal size
 	}
-	f.fullStep = max(float64(f.prompt*float64(e.MaxBatchedTokens)), f.streaming(f.expertShare.share(e.MaxBatchedTokens)))
+	f.second = newSecondFeatures(d, f)
+	f.fullStep = max(float64(f.prompt*float64(e.MaxBatchedTokens)), f.streaming(f.expertShare.ofStep(e.MaxBatchedTokens)))
 	return f, nil
 }
 
@@ -145,10 +167,11 @@ func NewFeatures(d *Deployment, e EngineLimits) (*Features, error) {
 func (f *Features) Beta(b *Batch) BetaVector {
 	var v BetaVector
 	f.beta(b, &v)
+	f.second.beta(b, &v)
 	return v
 }
 
-// beta fills v, which is all 0.
+// beta fills the features of version 1 in v, which is all 0.
 func (f *Features) beta(b *Batch, v *BetaVector) {
 	scheduled := b.Scheduled()
 	tokens := float64(scheduled)
@@ -156,7 +179,7 @@ func (f *Features) beta(b *Batch, v *BetaVector) {
 	share := 0.0
 	if scheduled > 0 {
 		if f.moe {
-			share = f.expertShare.share(scheduled)
+			share = f.expertShare.ofStep(scheduled)
 			v[betaExpertShare] = share
 		}
 		v[betaWeightStreaming] = clamp(f.streaming(share))
@@ -232,10 +255,24 @@ func toUnit(x float64) float64 { return min(clamp(x), 1) }
 type expertShares struct {
 	squares [64]float64 // miss to the power of 1, 2, 4, …
 	all     int64       // number of tokens from which on the share rounds to 1; 0: no experts
+
+	ranks  int64   // engines whose tokens use the same experts
+	spread float64 // of the most burdened GPU, in standard deviations of its share; 0: slices of experts
 }
 
-func newExpertsTouched(miss float64) expertShares {
-	var t expertShares
+func newExpertShares(d *Deployment) expertShares {
+	t := expertShares{ranks: int64(d.ranks())}
+	t.touch(1 - float64(d.Model.ActiveExperts)/float64(d.Model.Experts))
+	gpus := int64(d.TP) * t.ranks
+	if d.ExpertParallel && gpus > 1 {
+		// The largest of n normal numbers is about √(2 ln n) standard deviations above
+		// their mean. A GPU has E/n experts, each touched with the same probability.
+		t.spread = math.Sqrt(float64(2*log1p(gpus-1)) * float64(gpus) / float64(d.Model.Experts))
+	}
+	return t
+}
+
+func (t *expertShares) touch(miss float64) {
 	for i := range t.squares {
 		t.squares[i] = miss
 		miss = float64(miss * miss)
@@ -244,7 +281,18 @@ func newExpertsTouched(miss float64) expertShares {
 	const lost = 1.0 / (1 << 55)
 	for t.all = 1; power(t.squares[0], t.all) > lost; t.all *= 2 {
 	}
-	return t
+}
+
+// ofStep returns the share of its experts that the most burdened GPU reads, in a step
+// of n tokens of this engine. It does not fall as n grows: p + s·√(p(1−p)) grows until
+// it is 1, at p = 1/(1+s²), and two numbers of tokens below that have p that differ by
+// far more than a rounding.
+func (t *expertShares) ofStep(n int64) float64 {
+	p := t.share(n * t.ranks)
+	if t.spread == 0 {
+		return p
+	}
+	return min(1, p+float64(t.spread*math.Sqrt(float64(p*(1-p)))))
 }
 
 func (t *expertShares) share(n int64) float64 {

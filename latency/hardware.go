@@ -30,6 +30,15 @@ type Hardware struct {
 	// at most 1; 0: 0.75.
 	PCIeEfficiency float64
 
+	// PCIeAllReduceEfficiency is the share of PCIe's rate that an all-reduce reaches
+	// between GPUs without links, above 0 and at most 1; 0: 0.35.
+	PCIeAllReduceEfficiency float64
+
+	// ComputeEfficiency is the share of the peak that prefill reaches, MemoryEfficiency
+	// that of the bandwidth that kernels reach, for roofline; above 0 and at most 1. 0:
+	// not measured, as DefaultRoofline has it of all GPUs.
+	ComputeEfficiency, MemoryEfficiency float64
+
 	// AllReduceLatency is the time of an all-reduce of nothing over 2, 4 and 8
 	// GPUs, µs.
 	AllReduceLatency [3]float64
@@ -79,6 +88,15 @@ func (g *Hardware) check(p *problems) {
 	p.positive("pcie_gb_per_s", g.PCIe)
 	if g.PCIeEfficiency != 0 {
 		p.share("pcie_efficiency", g.PCIeEfficiency)
+	}
+	if g.PCIeAllReduceEfficiency != 0 {
+		p.share("pcie_all_reduce_efficiency", g.PCIeAllReduceEfficiency)
+	}
+	if g.ComputeEfficiency != 0 {
+		p.share("compute_efficiency", g.ComputeEfficiency)
+	}
+	if g.MemoryEfficiency != 0 {
+		p.share("memory_efficiency", g.MemoryEfficiency)
 	}
 	for i, v := range g.AllReduceLatency {
 		p.notNegative([3]string{"all_reduce_us.tp2", "all_reduce_us.tp4", "all_reduce_us.tp8"}[i], v)
@@ -149,6 +167,9 @@ type gpuEntry struct {
 	LinkGBPerS   float64  `yaml:"link_gb_per_s"`
 	PCIeGBPerS   float64  `yaml:"pcie_gb_per_s"`
 	PCIeShare    float64  `yaml:"pcie_efficiency"`
+	RingShare    float64  `yaml:"pcie_all_reduce_efficiency"`
+	ComputeShare float64  `yaml:"compute_efficiency"`
+	MemoryShare  float64  `yaml:"memory_efficiency"`
 	AllReduceUS  *tpTimes `yaml:"all_reduce_us"`
 	Source       string   `yaml:"source"`
 	MemorySource string   `yaml:"memory_source"`
@@ -163,7 +184,7 @@ type tpTimes struct {
 // ParseHardware reads a list of GPUs in the format of data/hardware.yaml.
 // Unknown fields, missing and impossible values are errors with file and line;
 // all bad fields of an entry are named at once. all_reduce_us may be left out:
-// then it is 5, 6 and 8 µs, as measured on H100. JSON files of the public
+// then it is 5, 6 and 8 µs, as measured on H100, without links 12, 18 and 24. JSON files of the public
 // simulator are read too (docs/models.md).
 func ParseHardware(data []byte, file string) ([]Hardware, error) {
 	if isJSONHardware(data) {
@@ -211,8 +232,17 @@ func parseHardwareYAML(data []byte, file string) ([]Hardware, error) {
 	return list, nil
 }
 
+// usualAllReduce are latencies of all-reduces, µs, as data/hardware.yaml has them of GPUs
+// with links and without.
+func usualAllReduce(links bool) [3]float64 {
+	if links {
+		return [3]float64{5, 6, 8}
+	}
+	return [3]float64{12, 18, 24}
+}
+
 func (e *gpuEntry) hardware() Hardware {
-	latency := [3]float64{5, 6, 8}
+	latency := usualAllReduce(e.LinkGBPerS != 0)
 	if e.AllReduceUS != nil {
 		latency = [3]float64{e.AllReduceUS.TP2, e.AllReduceUS.TP4, e.AllReduceUS.TP8}
 	}
@@ -229,6 +259,7 @@ func (e *gpuEntry) hardware() Hardware {
 		BF16: float64(e.BF16TFLOPS * 1e12), FP8: float64(e.FP8TFLOPS * 1e12), FP4: float64(e.FP4TFLOPS * 1e12),
 		Bandwidth: float64(e.HBMTBPerS * 1e12), Memory: int64(memory),
 		Link: float64(e.LinkGBPerS * 1e9), PCIe: float64(e.PCIeGBPerS * 1e9),
-		PCIeEfficiency: e.PCIeShare, AllReduceLatency: latency,
+		PCIeEfficiency: e.PCIeShare, PCIeAllReduceEfficiency: e.RingShare,
+		ComputeEfficiency: e.ComputeShare, MemoryEfficiency: e.MemoryShare, AllReduceLatency: latency,
 	}
 }

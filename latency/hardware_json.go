@@ -105,6 +105,7 @@ func jsonHardware(name string, raw json.RawMessage) (Hardware, error) {
 	if builtIn {
 		g.FP8, g.FP4, g.Memory, g.Link, g.PCIe, g.AllReduceLatency = known.FP8, known.FP4, known.Memory, known.Link, known.PCIe, known.AllReduceLatency
 		g.BF16, g.Bandwidth, g.PCIeEfficiency = known.BF16, known.Bandwidth, known.PCIeEfficiency
+		g.PCIeAllReduceEfficiency, g.ComputeEfficiency, g.MemoryEfficiency = known.PCIeAllReduceEfficiency, known.ComputeEfficiency, known.MemoryEfficiency
 	}
 	if g.PCIe == 0 {
 		g.PCIe = 64e9 // generation 5, which all but the oldest have

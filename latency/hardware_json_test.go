@@ -90,7 +90,7 @@ func TestRoundingIsNoOtherGPU(t *testing.T) {
 			t.Fatal(err)
 		}
 		gaps := 0
-		for _, g := range set.gaps(&Deployment{mustModel(t, "llama-3.1-8b"), &list[0], 1}, limits, true) {
+		for _, g := range set.gaps(&Deployment{Model: mustModel(t, "llama-3.1-8b"), GPU: &list[0], TP: 1}, limits, true) {
 			if g.setting == "hardware" {
 				gaps++
 			}
@@ -101,18 +101,20 @@ func TestRoundingIsNoOtherGPU(t *testing.T) {
 	}
 }
 
-// PCIe at another share than three quarters: an all-reduce without links takes
-// that much longer.
-func TestPCIeEfficiencyOfAGPU(t *testing.T) {
-	half := *mustGPU(t, "L40S")
-	half.PCIeEfficiency = 0.5
-	d := Deployment{mustModel(t, "llama-3.1-8b"), &half, 2}
-	if got, want := d.allReduceTime(1e6), 5+1e6/16e3; got < want-1e-9 || got > want+1e-9 {
-		t.Errorf("%v µs, want %v", got, want)
+// An all-reduce without links reaches less of PCIe than one transfer: that of
+// pcie_all_reduce_efficiency, else 0.35.
+func TestPCIeEfficienciesOfAGPU(t *testing.T) {
+	l40s := *mustGPU(t, "L40S")
+	d := Deployment{Model: mustModel(t, "llama-3.1-8b"), GPU: &l40s, TP: 2}
+	for share, rate := range map[float64]float64{0: 0.35 * 32e3, 0.5: 16e3} {
+		l40s.PCIeEfficiency, l40s.PCIeAllReduceEfficiency = 1, share
+		if got, want := d.allReduceTime(1e6), 12+1e6/rate; got < want-1e-9 || got > want+1e-9 {
+			t.Errorf("%v: %v µs, want %v", share, got, want)
+		}
 	}
 	text := strings.Replace(ownGPU, "    pcie_gb_per_s:", "    pcie_efficiency: 0.5\n    pcie_gb_per_s:", 1)
 	list, err := ParseHardware([]byte(text), "own.yaml")
-	if err != nil || list[0].PCIeEfficiency != 0.5 {
+	if err != nil || list[0].PCIeEfficiency != 0.5 || list[0].pcieRate() != list[0].PCIe/2 {
 		t.Errorf("%+v, %v", list, err)
 	}
 	if _, err := ParseHardware([]byte(strings.Replace(text, "pcie_efficiency: 0.5", "pcie_efficiency: 1.5", 1)), "own.yaml"); err == nil || !strings.Contains(err.Error(), "pcie_efficiency is 1.5") {

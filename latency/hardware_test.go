@@ -69,7 +69,7 @@ func TestOwnHardware(t *testing.T) {
 		t.Fatal(list, err)
 	}
 	g, err := FindHardware("X-ONE", list...)
-	if err != nil || g.Memory != 24<<30 || g.Bandwidth != 1.5e12 || g.AllReduceLatency != [3]float64{5, 6, 8} {
+	if err != nil || g.Memory != 24<<30 || g.Bandwidth != 1.5e12 || g.AllReduceLatency != [3]float64{12, 18, 24} {
 		t.Errorf("%+v, %v", g, err)
 	}
 	// A user's entry replaces the built-in one of its name.
@@ -115,28 +115,51 @@ func (d *Deployment) allReduceTime(bytes float64) float64 {
 func TestAllReduce(t *testing.T) {
 	// 1 MB at TP 2 over 450 GB/s: 5 µs + 1e6/450e9 s; at TP 4 the factor is 1.5, at TP 8 1.75.
 	for tp, want := range map[int]float64{1: 0, 2: 5 + 1e6/450e3, 4: 6 + 1.5e6/450e3, 8: 8 + 1.75e6/450e3, 16: 8 + 1.875e6/450e3} {
-		d := Deployment{mustModel(t, "llama-3.1-8b"), mustGPU(t, "H100"), tp}
+		d := Deployment{Model: mustModel(t, "llama-3.1-8b"), GPU: mustGPU(t, "H100"), TP: tp}
 		if got := d.allReduceTime(1e6); math.Abs(got-want) > 1e-12 {
 			t.Errorf("TP %d: %v µs, want %v", tp, got, want)
 		}
 	}
-	d := Deployment{mustModel(t, "llama-3.1-8b"), mustGPU(t, "L40S"), 2} // no link: PCIe at 75 %
-	if got, want := d.allReduceTime(1e6), 5+1e6/24e3; math.Abs(got-want) > 1e-12 {
+	d := Deployment{Model: mustModel(t, "llama-3.1-8b"), GPU: mustGPU(t, "L40S"), TP: 2} // no link: PCIe at 35 %
+	if got, want := d.allReduceTime(1e6), 12+1e6/11.2e3; math.Abs(got-want) > 1e-12 {
 		t.Errorf("L40S: %v µs, want %v", got, want)
+	}
+}
+
+// Efficiencies of a file reach roofline, and stand for what its kernels reach.
+func TestEfficienciesOfAGPU(t *testing.T) {
+	text := strings.Replace(ownGPU, "    pcie_gb_per_s:", "    compute_efficiency: 0.4\n    memory_efficiency: 0.7\n    pcie_all_reduce_efficiency: 0.3\n    pcie_gb_per_s:", 1)
+	list, err := ParseHardware([]byte(text), "own.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := DefaultRoofline(nil)
+	want.PrefillMFU, want.HBMEfficiency = 0.4, 0.7
+	if got := DefaultRoofline(&list[0]); got != want || list[0].PCIeAllReduceEfficiency != 0.3 {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	if DefaultRoofline(mustGPU(t, "L40S")) != DefaultRoofline(nil) {
+		t.Error("L40S was not measured, but is not as all GPUs are")
+	}
+	for _, field := range []string{"compute_efficiency: 0.4", "memory_efficiency: 0.7", "pcie_all_reduce_efficiency: 0.3"} {
+		name, _, _ := strings.Cut(field, ":")
+		if _, err := ParseHardware([]byte(strings.Replace(text, field, name+": 1.5", 1)), "own.yaml"); err == nil || !strings.Contains(err.Error(), name+" is 1.5") {
+			t.Errorf("%s of 1.5: %v", name, err)
+		}
 	}
 }
 
 func TestFP8PeakOnlyForEightBitOperands(t *testing.T) {
 	s := *mustModel(t, "llama-3.1-8b")
 	s.WeightBits = 4 // weights alone do not change the arithmetic
-	if got := (&Deployment{&s, mustGPU(t, "H100"), 2}).ComputeCeiling(); got != 2*989e12 {
+	if got := (&Deployment{Model: &s, GPU: mustGPU(t, "H100"), TP: 2}).ComputeCeiling(); got != 2*989e12 {
 		t.Errorf("w4a16: %v", got)
 	}
 	s.WeightBits, s.ActivationBits = 8, 8
-	if got := (&Deployment{&s, mustGPU(t, "H100"), 2}).ComputeCeiling(); got != 2*1979e12 {
+	if got := (&Deployment{Model: &s, GPU: mustGPU(t, "H100"), TP: 2}).ComputeCeiling(); got != 2*1979e12 {
 		t.Errorf("w8a8: %v", got)
 	}
-	if got := (&Deployment{&s, mustGPU(t, "A100"), 1}).ComputeCeiling(); got != 312e12 {
+	if got := (&Deployment{Model: &s, GPU: mustGPU(t, "A100"), TP: 1}).ComputeCeiling(); got != 312e12 {
 		t.Errorf("w8a8 on A100, which has no FP8: %v", got)
 	}
 }
@@ -146,12 +169,12 @@ func TestFP4PeakOnlyForFourBitOperands(t *testing.T) {
 	s := *mustModel(t, "llama-3.1-8b")
 	s.WeightBits, s.ActivationBits = 4, 4
 	for gpu, want := range map[string]float64{"B200": 9000e12, "B300": 13500e12, "H100": 989e12, "A100": 312e12} {
-		if got := (&Deployment{&s, mustGPU(t, gpu), 1}).ComputeCeiling(); got != want {
+		if got := (&Deployment{Model: &s, GPU: mustGPU(t, gpu), TP: 1}).ComputeCeiling(); got != want {
 			t.Errorf("w4a4 on %s: %v, want %v", gpu, got, want)
 		}
 	}
 	s.ActivationBits = 16
-	if got := (&Deployment{&s, mustGPU(t, "B200"), 1}).ComputeCeiling(); got != 2250e12 {
+	if got := (&Deployment{Model: &s, GPU: mustGPU(t, "B200"), TP: 1}).ComputeCeiling(); got != 2250e12 {
 		t.Errorf("w4a16 on B200: %v", got)
 	}
 }

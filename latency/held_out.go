@@ -15,6 +15,10 @@ const (
 	HeldOutModel    = "leave-one-model-out"
 	HeldOutTail     = "last part of each run"
 	NothingFitted   = "nothing fitted" // of roofline: every run is one that it had not seen
+
+	// HeldOutConfiguration is of fits to steps, for a model on a GPU at another TP, or
+	// whatever else differs between files of steps.
+	HeldOutConfiguration = "leave-one-configuration-out"
 )
 
 // MinModels is the minimum number of models behind errors on one GPU or TP degree.

@@ -39,7 +39,7 @@ func TestConstantsOfLatentAttention(t *testing.T) {
 // The latent vector is not split: only the query heads must divide.
 func TestTPOfLatentAttention(t *testing.T) {
 	for tp, ok := range map[int]bool{1: true, 2: true, 16: true, 3: false, 32: false} {
-		d := &Deployment{mustModel(t, "DeepSeek-V2-Lite"), mustGPU(t, "H100"), tp}
+		d := &Deployment{Model: mustModel(t, "DeepSeek-V2-Lite"), GPU: mustGPU(t, "H100"), TP: tp}
 		if err := d.Validate(); (err == nil) != ok {
 			t.Errorf("TP %d of 16 heads: %v", tp, err)
 		}
@@ -67,7 +67,7 @@ func TestSmallestTP(t *testing.T) {
 		{"llama-3.1-8b", "H100", 1}, {"llama-3.1-70b", "H100", 2}, {"llama-3.1-70b", "L40S", 4}, {"llama-3.1-8b", "RTX4090", 1}, {"mixtral-8x7b", "RTX4090", 8},
 		{"Qwen2.5-7B", "L40S", 1}, {"DeepSeek-V3", "H100", 16}, {"DeepSeek-V3", "H200", 8}, {"DeepSeek-V3", "RTX4090", 32},
 	} {
-		d := &Deployment{mustModel(t, c.model), mustGPU(t, c.gpu), 7} // whatever TP it has
+		d := &Deployment{Model: mustModel(t, c.model), GPU: mustGPU(t, c.gpu), TP: 7} // whatever TP it has
 		got, err := d.SmallestTP(DefaultMemory())
 		if err != nil || got != c.want {
 			t.Errorf("%s on %s: TP %d, %v; want %d", c.model, c.gpu, got, err, c.want)
@@ -79,7 +79,7 @@ func TestSmallestTP(t *testing.T) {
 	// More activations than any GPU has: nowhere.
 	m := DefaultMemory()
 	m.Activations = 1 << 40
-	d := &Deployment{mustModel(t, "llama-3.1-8b"), mustGPU(t, "H100"), 1}
+	d := &Deployment{Model: mustModel(t, "llama-3.1-8b"), GPU: mustGPU(t, "H100"), TP: 1}
 	if got, err := d.SmallestTP(m); got != 0 || err != nil {
 		t.Errorf("TP %d, %v; want none", got, err)
 	}

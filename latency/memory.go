@@ -58,7 +58,8 @@ func (e *DoesNotFit) Error() string {
 //
 //	⌊(memory·utilisation·TP − weights − TP·activations) / (cached bytes per token · block size)⌋
 //
-// with the memory that the driver reports and CachedBytesPerToken. The error is a *DoesNotFit if this is
+// with the memory that the driver reports, the weights that the GPUs of the instance
+// hold, and CachedBytesPerToken. The error is a *DoesNotFit if this is
 // below 1; other errors name every impossible field.
 func (d *Deployment) KVBlocks(m Memory) (int64, error) {
 	n, err := d.blocks(m)
@@ -80,7 +81,7 @@ func (d *Deployment) blocks(m Memory) (int64, error) {
 		return 0, err
 	}
 	available := math.Floor(float64(d.GPU.Memory) * m.Utilization * float64(d.TP))
-	occupied := d.Model.Counts().ResidentWeightBytes() + int64(d.TP)*m.Activations
+	occupied := d.residentWeightBytes() + int64(d.TP)*m.Activations
 	block := d.CachedBytesPerToken(m.BlockSize) * m.BlockSize
 	free := int64(available) - occupied
 	if free < block {

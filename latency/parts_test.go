@@ -57,7 +57,7 @@ func TestWidthOfMLPs(t *testing.T) {
 // Each part computes at the peak of its operands.
 func TestPartsComputeAtTheirPeak(t *testing.T) {
 	s := *mustModel(t, "DeepSeek-V2-Lite")
-	d := &Deployment{&s, mustGPU(t, "B200"), 2}
+	d := &Deployment{Model: &s, GPU: mustGPU(t, "B200"), TP: 2}
 	n := s.Counts()
 	if got := d.layerFLOPs(); got != float64(n.LayerFLOPs()) {
 		t.Errorf("16 bits: %v FLOPs, want %d", got, n.LayerFLOPs())

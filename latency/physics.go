@@ -17,6 +17,7 @@ type Physics struct {
 	beta     BetaVector
 	gamma    float64
 	minStep  float64 // µs
+	second   bool    // beta.isSecond()
 }
 
 // maxCoefficient bounds the size of a coefficient so that no sum of products
@@ -32,7 +33,7 @@ func NewPhysics(f *Features, alpha AlphaVector, beta BetaVector) (*Physics, erro
 	if err := p.err("physics coefficients"); err != nil {
 		return nil, err
 	}
-	m := &Physics{features: f, alpha: alpha, beta: beta, gamma: DefaultGamma}
+	m := &Physics{features: f, alpha: alpha, beta: beta, gamma: DefaultGamma, second: beta.isSecond()}
 	low, high := f.betaBounds()
 	for i, c := range beta {
 		if c < 0 {
@@ -79,6 +80,10 @@ func (p *problems) coefficient(field string, v float64) {
 func (m *Physics) Step(b *Batch) float64 {
 	var v BetaVector
 	m.features.beta(b, &v)
+	if !m.second {
+		return max(m.minStep, float64(1e6*v.dotFirst(&m.beta)))
+	}
+	m.features.second.beta(b, &v)
 	return max(m.minStep, float64(1e6*v.dot(&m.beta)))
 }
 
@@ -127,6 +132,28 @@ func (v *BetaVector) dot(c *BetaVector) float64 {
 	return (s0 + s1) + (s2 + s3)
 }
 
+// isSecond reports whether coefficients need features that version 1 does not have.
+func (v *BetaVector) isSecond() bool {
+	for _, c := range v[BetasOfVersion1:] {
+		if c != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// dotFirst is dot where all coefficients of version 2 are 0, with the same bits.
+func (v *BetaVector) dotFirst(c *BetaVector) float64 {
+	var s0, s1, s2, s3 float64
+	for i := 0; i < BetasOfVersion1; i += 4 {
+		s0 += float64(v[i] * c[i])
+		s1 += float64(v[i+1] * c[i+1])
+		s2 += float64(v[i+2] * c[i+2])
+		s3 += float64(v[i+3] * c[i+3])
+	}
+	return (s0 + s1) + (s2 + s3)
+}
+
 // dot is Σ v[i]·c[i] from left to right.
 func (v *AlphaVector) dot(c *AlphaVector) float64 {
 	sum := 0.0
@@ -162,6 +189,7 @@ func (f *Features) betaBounds() (low, high BetaVector) {
 	if e.ChunkedPrefill {
 		high[betaMixedBatch] = 1
 	}
+	f.secondBounds(&low, &high)
 	return low, high
 }
 

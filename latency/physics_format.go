@@ -7,13 +7,18 @@ import (
 )
 
 // Format returns a valid set as a file; ParsePhysicsSet reads it back to an
-// equal set. Equal sets have equal bytes.
+// equal set. Equal sets have equal bytes. A set whose coefficients of features 17 to 28
+// are all 0 is written as one of version 1.
 func (s *PhysicsSet) Format() []byte {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
 	line("schema: %s", PhysicsSchema)
 	line("name: %s", quote(s.Name))
-	line("specification: %d # of the features: docs/latency.md", featureSpecification)
+	specification, beta := 1, s.Beta[:BetasOfVersion1]
+	if s.Beta.isSecond() {
+		specification, beta = featureSpecification, s.Beta[:]
+	}
+	line("specification: %d # of the features: docs/latency.md", specification)
 	s.TrainedOn.format(line)
 	if len(s.Errors) > 0 {
 		line("errors: # on data that the fit had not seen, of the runs predicted")
@@ -32,7 +37,7 @@ func (s *PhysicsSet) Format() []byte {
 		line("  - %s # %d %s", number(v), i+1, AlphaNames[i])
 	}
 	line("beta:")
-	for i, v := range s.Beta {
+	for i, v := range beta {
 		line("  - %s # %d %s", number(v), i+1, BetaNames[i])
 	}
 	return []byte(b.String())
@@ -43,6 +48,9 @@ func (t *Training) format(line func(string, ...any)) {
 	line("  models: %s", quoteAll(t.Models))
 	line("  kinds: %s", quoteAll(t.Kinds))
 	line("  gpus: %s", quoteAll(t.GPUs))
+	if len(t.Precisions) > 0 {
+		line("  precisions: %s", quoteAll(t.Precisions))
+	}
 	line("  tp_min: %d", t.TPMin)
 	line("  tp_max: %d", t.TPMax)
 	if t.BatchedTokensMin != 0 || t.BatchedTokensMax != 0 {

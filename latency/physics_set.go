@@ -14,8 +14,9 @@ import (
 const PhysicsSchema = "blis.physics/v1"
 
 // featureSpecification is the version of the list of features, its order and
-// its formulas. Coefficients of another version mean something else.
-const featureSpecification = 1
+// its formulas. Version 2 has all features of version 1 in the same places, so a set
+// of version 1 is one of version 2 whose further coefficients are 0.
+const featureSpecification = 2
 
 // PhysicsSet is a set of coefficients for Physics, with a description of the data of
 // the fit and errors on held-out data.
@@ -33,8 +34,13 @@ type Training struct {
 	Models []string `yaml:"models" json:"models"` // Hugging Face ids
 	Kinds  []string `yaml:"kinds" json:"kinds"`   // of these models: "dense", "moe"
 	GPUs   []string `yaml:"gpus" json:"gpus"`
-	TPMin  int      `yaml:"tp_min" json:"tp_min"`
-	TPMax  int      `yaml:"tp_max" json:"tp_max"`
+
+	// Precisions of the weights of these models, as ModelSpec.Precision has them; nil:
+	// 16 bits.
+	Precisions []string `yaml:"precisions" json:"precisions,omitempty"`
+
+	TPMin int `yaml:"tp_min" json:"tp_min"`
+	TPMax int `yaml:"tp_max" json:"tp_max"`
 
 	// Range of max-num-batched-tokens; both 0: not known.
 	BatchedTokensMin int64 `yaml:"batched_tokens_min" json:"batched_tokens_min"`
@@ -97,8 +103,8 @@ func (doc *setFile) set(p *problems) *PhysicsSet {
 	if doc.Schema != PhysicsSchema {
 		p.add("schema", "is %q, want %s", doc.Schema, PhysicsSchema)
 	}
-	if doc.Specification != featureSpecification {
-		p.add("specification", "is %d, want %d, the version of the features that this program computes", doc.Specification, featureSpecification)
+	if v := doc.Specification; v < 1 || v > featureSpecification {
+		p.add("specification", "is %d, want 1 or %d, the versions of the features that this program computes", v, featureSpecification)
 	}
 	flag := func(field string, v *bool) bool {
 		if v == nil {
@@ -123,7 +129,11 @@ func (doc *setFile) set(p *problems) *PhysicsSet {
 	s.TrainedOn.AsyncScheduling = flag("trained_on.async_scheduling", doc.TrainedOn.AsyncScheduling)
 	s.TrainedOn.ChunkedPrefill = flag("trained_on.chunked_prefill", doc.TrainedOn.ChunkedPrefill)
 	vector("alpha", AlphaNames[:], doc.Alpha, s.Alpha[:])
-	vector("beta", BetaNames[:], doc.Beta, s.Beta[:])
+	beta := s.Beta[:]
+	if doc.Specification == 1 {
+		beta = s.Beta[:BetasOfVersion1]
+	}
+	vector("beta", BetaNames[:], doc.Beta, beta)
 	return s
 }
 

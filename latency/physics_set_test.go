@@ -87,6 +87,39 @@ func TestFormatOfAPhysicsSet(t *testing.T) {
 	}
 }
 
+// A set is written in the lowest version that has its features.
+func TestVersionOfAPhysicsSet(t *testing.T) {
+	old := parsedSet(t)
+	for _, c := range []struct {
+		at    int // of a coefficient that is not 0
+		first string
+		last  string
+	}{{15, "specification: 1 #", "  - 7 # 16 constant\n"}, {16, "specification: 2 #", "  - 0 # 28 decode_layers\n"}, {27, "specification: 2 #", "  - 7 # 28 decode_layers\n"}} {
+		set := *old
+		set.Beta[c.at] = 7
+		text := string(set.Format())
+		if !strings.Contains(text, "\n"+c.first) || !strings.HasSuffix(text, c.last) {
+			t.Errorf("want %q, and %q at the end of\n%s", c.first, c.last, text)
+		}
+		again, err := ParsePhysicsSet([]byte(text), "set.yaml")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(&set, again); diff != "" {
+			t.Error(diff)
+		}
+	}
+	// The same coefficients, written as version 2 by hand.
+	long := strings.NewReplacer("specification: 1", "specification: 2", "0.002]", "0.002"+strings.Repeat(", 0", 12)+"]").Replace(setYAML)
+	again, err := ParsePhysicsSet([]byte(long), "set.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(old, again); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestPhysicsSetsSurviveTheRoundTrip(t *testing.T) {
 	text := rapid.Custom(func(t *rapid.T) string {
 		s := rapid.StringMatching(`[a-zA-Z0-9 "'\\:#\[\]{},&*!|>%@~?/.é–😀\-]{1,30}`).Draw(t, "text")
@@ -122,8 +155,12 @@ func TestPhysicsSetsSurviveTheRoundTrip(t *testing.T) {
 		for i := range s.Alpha {
 			s.Alpha[i] = number.Draw(t, "α")
 		}
-		for i := range s.Beta {
-			s.Beta[i] = number.Draw(t, "β")
+		betas := s.Beta[:]
+		if rapid.Bool().Draw(t, "version 1") {
+			betas = s.Beta[:BetasOfVersion1]
+		}
+		for i := range betas {
+			betas[i] = number.Draw(t, "β")
 		}
 		if err := s.Validate(); err != nil {
 			t.Fatal(err)
@@ -145,9 +182,9 @@ func TestPhysicsSetsSurviveTheRoundTrip(t *testing.T) {
 func TestPhysicsSetNamesEveryBadField(t *testing.T) {
 	change := func(pairs ...string) string { return strings.NewReplacer(pairs...).Replace(setYAML) }
 	for name, c := range map[string]struct{ yaml, want string }{
-		"nothing": {"", `set.yaml: schema is "", want blis.physics/v1; specification is 0, want 1, the version of the features that this program computes; ` +
+		"nothing": {"", `set.yaml: schema is "", want blis.physics/v1; specification is 0, want 1 or 2, the versions of the features that this program computes; ` +
 			"trained_on.async_scheduling is missing, want true or false; trained_on.chunked_prefill is missing, want true or false; " +
-			"alpha has 0 numbers, want 11; beta has 0 numbers, want 16; name is missing; trained_on.models is missing, want a list; " +
+			"alpha has 0 numbers, want 11; beta has 0 numbers, want 28; name is missing; trained_on.models is missing, want a list; " +
 			"trained_on.kinds is missing, want a list; trained_on.gpus is missing, want a list; trained_on.tp_min is 0, want 1 to 1024; " +
 			"trained_on.tp_max is 0, want 1 to 1024; trained_on.engine is missing; trained_on.data is missing; " +
 			"trained_on.samples is 0, want 1 to 9223372036854775807; trained_on.gamma is 0, want above 0 and at most 1; trained_on.method is missing"},
@@ -168,9 +205,12 @@ func TestPhysicsSetNamesEveryBadField(t *testing.T) {
 		"one date":              {change("[2026-01-10, 2026-01-12]", "[2026-01-12]"), "set.yaml: trained_on.dates has 1 days, want the first and the last"},
 		"no numbers":            {change("0.5, 4.4e-3", ".nan, -.inf", "1.6, 1.8", "~, 1e13"), "set.yaml: beta linear_compute is missing; alpha prompt_compute is NaN, want a number from -1e12 to 1e12; alpha constant is -Inf, want a number from -1e12 to 1e12; beta prefill_attention is 1e+13, want a number from -1e12 to 1e12"},
 		"short vector":          {change("[1.6, ", "["), "set.yaml: beta has 15 numbers, want 16"},
-		"another version":       {change("specification: 1", "specification: 2"), "set.yaml: specification is 2, want 1, the version of the features that this program computes"},
+		"vector of version 1":   {change("specification: 1", "specification: 2"), "set.yaml: beta has 16 numbers, want 28"},
+		"vector of version 2":   {change("0.002]", "0.002"+strings.Repeat(", 0", 12)+"]"), "set.yaml: beta has 28 numbers, want 16"},
+		"vector of neither":     {change("specification: 1", "specification: 2", "0.002]", "0.002, 1]"), "set.yaml: beta has 17 numbers, want 28"},
+		"another version":       {change("specification: 1", "specification: 3"), "set.yaml: specification is 3, want 1 or 2, the versions of the features that this program computes; beta has 16 numbers, want 28"},
 		"another schema":        {change("physics/v1", "physics/v2"), `set.yaml: schema is "blis.physics/v2", want blis.physics/v1`},
-		"unknown field":         {change("tp_max: 4", "tp_most: 4"), `set.yaml:9: trained_on.tp_most: unknown field "tp_most" (there are: models, kinds, gpus, tp_min, tp_max, batched_tokens_min, batched_tokens_max, context_max, seats_max, step_tokens_max, engine, dates, data, samples, lambda, gamma, method, async_scheduling, chunked_prefill)`},
+		"unknown field":         {change("tp_max: 4", "tp_most: 4"), `set.yaml:9: trained_on.tp_most: unknown field "tp_most" (there are: models, kinds, gpus, precisions, tp_min, tp_max, batched_tokens_min, batched_tokens_max, context_max, seats_max, step_tokens_max, engine, dates, data, samples, lambda, gamma, method, async_scheduling, chunked_prefill)`},
 		"text for a number":     {change("samples: 52000", "samples: many"), `set.yaml:17: trained_on.samples: "many" is not allowed, want a whole number`},
 		"text for a factor":     {change("1.8", "large"), `set.yaml:26: beta[1]: "large" is not allowed, want a number`},
 		"field twice":           {change("method: ridge", "engine: vLLM"), `set.yaml:20: trained_on.engine: is given twice, first on line 12, want it once`},

@@ -20,7 +20,7 @@ func fixedCoefficients() (alpha AlphaVector, beta BetaVector) {
 	for i := range beta {
 		beta[i] = 0.25 + float64(i)/9
 	}
-	alpha[6], beta[6] = -0.5, -0.125
+	alpha[6], beta[6], beta[18] = -0.5, -0.125, -2
 	return alpha, beta
 }
 
@@ -108,18 +108,16 @@ func TestFloorOfPhysics(t *testing.T) {
 
 // Of coefficients of any signs, no answer is below the floor, to the last bit.
 func TestNoAnswerOfPhysicsIsBelowItsFloor(t *testing.T) {
-	deployments := []*Deployment{
-		deployment(t, "llama-3.1-8b", "H100", 1), deployment(t, "llama-2-70b", "A100", 4),
-		deployment(t, "mixtral-8x7b", "H100", 2), deployment(t, "mixtral-8x7b", "L40S", 8),
-	}
+	deployments := boundedDeployments(t)
 	rapid.Check(t, func(t *rapid.T) {
 		r := vtime.NewStream(rapid.Uint64().Draw(t, "seed"), "floor")
-		e := randomLimits(r)
-		f, err := NewFeatures(deployments[r.Int64N(4)], e)
+		e, d := randomLimits(r), *deployments[r.Int64N(int64(len(deployments)))]
+		randomSharing(r, &d)
+		f, err := NewFeatures(&d, e)
 		if err != nil {
 			t.Fatal(err)
 		}
-		m, err := NewPhysics(f, AlphaVector(randomCoefficients(r, 11)), BetaVector(randomCoefficients(r, 16)))
+		m, err := NewPhysics(f, AlphaVector(randomCoefficients(r, 11)), randomBetas(r))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -135,6 +133,43 @@ func TestNoAnswerOfPhysicsIsBelowItsFloor(t *testing.T) {
 			q := randomState(r)
 			if m.Queueing(q) < m.MinQueueing(q.Input) {
 				t.Fatalf("%+v: queueing %v below %v", q, m.Queueing(q), m.MinQueueing(q.Input))
+			}
+		}
+	})
+}
+
+// boundedDeployments are deployments that have all features.
+func boundedDeployments(t *testing.T) []*Deployment {
+	t.Helper()
+	fp8, int4 := *mustModel(t, "mixtral-8x7b"), *mustModel(t, "llama-3.1-8b")
+	fp8.ExpertWidth, fp8.WeightBits = PartWidth{WeightBits: 8, ActivationBits: 8}, 4
+	int4.WeightBits = 4
+	return []*Deployment{
+		deployment(t, "llama-3.1-8b", "H100", 1), deployment(t, "llama-2-70b", "A100", 4),
+		deployment(t, "mixtral-8x7b", "H100", 2), deployment(t, "mixtral-8x7b", "L40S", 8), deployment(t, "gpt-oss-20b", "H100", 2),
+		{Model: &fp8, GPU: mustGPU(t, "B200"), TP: 4}, {Model: &int4, GPU: mustGPU(t, "H100"), TP: 1},
+	}
+}
+
+// Each feature alone is within its bounds, which sums of many hide.
+func TestEachFeatureIsWithinItsBounds(t *testing.T) {
+	deployments := boundedDeployments(t)
+	rapid.Check(t, func(t *rapid.T) {
+		r := vtime.NewStream(rapid.Uint64().Draw(t, "seed"), "bounds")
+		e, d := randomLimits(r), *deployments[r.Int64N(int64(len(deployments)))]
+		randomSharing(r, &d)
+		f, err := NewFeatures(&d, e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		low, high := f.betaBounds()
+		for range 100 {
+			var b Batch
+			randomBatch(r, e, &b)
+			for i, v := range f.Beta(&b) {
+				if v < low[i] || v > high[i] {
+					t.Fatalf("%s of %+v on %s under %+v is %v, want %v to %v", BetaNames[i], b, &d, e, v, low[i], high[i])
+				}
 			}
 		}
 	})
@@ -160,6 +195,16 @@ func randomCoefficients(r *vtime.Stream, n int) []float64 {
 	return list
 }
 
+// randomBetas are coefficients of either version.
+func randomBetas(r *vtime.Stream) BetaVector {
+	var beta BetaVector
+	copy(beta[:], randomCoefficients(r, BetasOfVersion1))
+	if r.Int64N(4) > 0 {
+		copy(beta[BetasOfVersion1:], randomCoefficients(r, len(beta)-BetasOfVersion1))
+	}
+	return beta
+}
+
 func randomState(r *vtime.Stream) QueueInput {
 	n := func() int64 { return r.Int64N(1 << (1 + r.Int64N(20))) }
 	return QueueInput{
@@ -179,16 +224,43 @@ func TestAnImpossibleBatchTakesAtLeastTheFloor(t *testing.T) {
 	}
 }
 
-// Bits, not values: machines must agree. CI compiles for two.
+// Bits, not values: machines must agree. CI compiles for two. Coefficients of version 1
+// have the bits that they had before there was a version 2.
 func TestPhysicsHasTheseBits(t *testing.T) {
-	hash := uint64(0)
 	alpha, beta := fixedCoefficients()
+	first := beta
+	clear(first[BetasOfVersion1:])
+	for name, c := range map[string]struct {
+		beta BetaVector
+		want uint64
+	}{"version 1": {first, 0x92a9e4a6f9342865}, "version 2": {beta, 0x5c9d10855269bb5a}} {
+		if got := bitsOfPhysics(t, alpha, c.beta, func(*Deployment) {}); got != c.want {
+			t.Errorf("%s: hash of the bits = %#x, want %#x", name, got, c.want)
+		}
+	}
+	shared := bitsOfPhysics(t, alpha, beta, func(d *Deployment) {
+		d.ExpertParallel = true
+		if d.Model.Experts > 0 {
+			d.DataParallel = 4
+		}
+	})
+	if want := uint64(0x7f0c39fa140ab264); shared != want {
+		t.Errorf("experts over four engines: hash of the bits = %#x, want %#x", shared, want)
+	}
+}
+
+// bitsOfPhysics hashes answers on deployments that are changed as told.
+func bitsOfPhysics(t *testing.T, alpha AlphaVector, beta BetaVector, change func(*Deployment)) uint64 {
+	t.Helper()
+	hash := uint64(0)
 	r := vtime.NewStream(3, "physics bits")
 	for _, model := range []string{"llama-3.1-8b", "mixtral-8x7b"} {
 		for _, tp := range []int{1, 2, 8} {
 			for range 500 {
 				e := randomLimits(r)
-				m := physics(t, features(t, deployment(t, model, "A100", tp), e), alpha, beta)
+				d := deployment(t, model, "A100", tp)
+				change(d)
+				m := physics(t, features(t, d, e), alpha, beta)
 				var b Batch
 				randomBatch(r, e, &b)
 				for _, v := range []float64{m.Step(&b), m.Queueing(randomState(r)), m.MinStep(), m.MinQueueing(100)} {
@@ -197,9 +269,7 @@ func TestPhysicsHasTheseBits(t *testing.T) {
 			}
 		}
 	}
-	if want := uint64(0x92a9e4a6f9342865); hash != want {
-		t.Errorf("hash of the bits = %#x, want %#x", hash, want)
-	}
+	return hash
 }
 
 // The list of features and the example in the documentation are those of the

@@ -1,46 +1,100 @@
 package latency
 
-// RooflineOptions are the shares of the ceilings that real kernels reach, and
-// the costs that are neither compute nor memory. The defaults follow
-// measurements on H100: prefill at 0.54 to 0.68 of the peak, decode at 0.59 to
-// 0.77 of the memory bandwidth.
+// RooflineOptions are the shares of the ceilings that real kernels reach, and the costs
+// that are neither compute nor memory. docs/latency.md says where the defaults come
+// from.
 type RooflineOptions struct {
 	PrefillMFU    float64 // share of peak FLOP/s in prefill, (0, 1]
-	DecodeMFU     float64 // share of peak FLOP/s in decode, (0, 1]
+	DecodeMFU     float64 // the same in decode; reading the weights hides some of it, so a large share, (0, 1]
 	HBMEfficiency float64 // share of memory bandwidth, (0, 1]
-	LayerOverhead float64 // µs per layer and step: launches, norms, sampling's share
-	FrontEnd      float64 // µs from delivery to queued: HTTP, tokenising, hand-over
+
+	LayerOverhead  float64 // µs per layer and step: launches, norms, sampling's share
+	MoEOverhead    float64 // µs more per layer with experts: router, sorting of tokens, launches
+	DecodeOverhead float64 // µs per layer and decoding request: its share of the kernels of attention and cache
+
+	// A token is copied to the experts that it uses and back. That takes so many times
+	// as long as reading the copies once; from 0 on.
+	DecodeRows, PrefillRows float64
+
+	Conversion float64 // ps per weight of a GPU that is converted to the width of its operands, from 0 on
+
+	// The bytes of an all-reduce take LinkTime times what the links take, those of the
+	// first 512 tokens of a step SmallLinkTime times: from 0 on, and not below LinkTime.
+	LinkTime, SmallLinkTime float64
+
+	FrontEnd float64 // µs from delivery to queued: HTTP, tokenising, hand-over
 }
 
-// DefaultRoofline returns 0.60, 0.60, 0.70, 20 µs per layer and a front end of 4.4 ms.
-// This front end is the smallest TTFT in 88 of 89 measured stages of vLLM 0.15 with
-// fully cached prompts (measured front ends take 4 to 5 ms). It includes the way back
-// to the client, so the overheads per token and per request are 0.
-func DefaultRoofline() RooflineOptions {
-	return RooflineOptions{PrefillMFU: 0.60, DecodeMFU: 0.60, HBMEfficiency: 0.70, LayerOverhead: 20, FrontEnd: 4400}
+// DefaultRoofline returns the options for a GPU: the efficiencies that its description
+// states, else and for nil those of all GPUs.
+//
+// The front end of 4.4 ms is the smallest TTFT in 88 of 89 measured stages of vLLM 0.15
+// with fully cached prompts (measured front ends take 4 to 5 ms). It includes the way
+// back to the client, so the overheads per token and per request are 0.
+func DefaultRoofline(gpu *Hardware) RooflineOptions {
+	o := RooflineOptions{
+		PrefillMFU: 0.65, DecodeMFU: 1, HBMEfficiency: 0.9,
+		LayerOverhead: 50, MoEOverhead: 25, DecodeOverhead: 0.1,
+		DecodeRows: 20, PrefillRows: 15, Conversion: 0.08,
+		LinkTime: 1.3, SmallLinkTime: 2,
+		FrontEnd: 4400,
+	}
+	if gpu != nil && gpu.ComputeEfficiency != 0 {
+		o.PrefillMFU = gpu.ComputeEfficiency
+	}
+	if gpu != nil && gpu.MemoryEfficiency != 0 {
+		o.HBMEfficiency = gpu.MemoryEfficiency
+	}
+	return o
 }
 
-// Roofline derives the time of a step from the work in it: the longer of
-// computing and reading memory, over the whole batch, plus a fixed cost per
-// layer and two all-reduces per layer when the model is split. It needs no
-// fitted coefficients, so it covers every model and GPU that can be described.
+func (o *RooflineOptions) check(p *problems) {
+	p.share("prefill MFU", o.PrefillMFU)
+	p.share("decode MFU", o.DecodeMFU)
+	p.share("HBM efficiency", o.HBMEfficiency)
+	p.notNegative("overhead per layer", o.LayerOverhead)
+	p.notNegative("overhead per MoE layer", o.MoEOverhead)
+	p.notNegative("overhead per decoding request", o.DecodeOverhead)
+	p.notNegative("rows of experts in decode", o.DecodeRows)
+	p.notNegative("rows of experts in prefill", o.PrefillRows)
+	p.notNegative("conversion", o.Conversion)
+	p.notNegative("link time", o.LinkTime)
+	p.notNegative("small link time", o.SmallLinkTime)
+	if o.SmallLinkTime < o.LinkTime {
+		p.add("small link time", "is %v, want at least the link time, %v", o.SmallLinkTime, o.LinkTime)
+	}
+	p.notNegative("front end", o.FrontEnd)
+}
+
+// Roofline derives the time of a step from the work in it and from what a layer costs
+// whatever the work. Nothing of it is fitted to a deployment, so it covers every model
+// and GPU that can be described.
 //
-//	compute = (prefill FLOPs/MFU + decode FLOPs/MFU) / peak of all GPUs
-//	memory  = (streamed weights + KV read) / (bandwidth of all GPUs · efficiency)
+//	step = max(linear layers of prefill, reading weights) + attention + linear layers of decode
+//	     + overheads + rows of experts + conversion + communication
 //
-// What depends on the configuration alone is folded into one factor per
-// quantity of the batch. All factors are µs.
+// Prefill hides the reading of weights, as large matrices are multiplied while they are
+// read. Decode does not: its matrices are as wide as the batch, and attention is a
+// kernel of its own behind them.
+//
+// What depends on the configuration alone is folded into one factor per quantity of the
+// batch. All factors are µs and not negative, so that Step rises with each of its terms
+// and MinStep is a lower bound to the last bit.
 type Roofline struct {
 	frontEnd float64
 
-	prefillToken, prefillRow, prefillPair float64 // compute
-	decodeToken, decodeRow, decodePair    float64
+	prefillToken, prefillRow, prefillPair float64 // linear layers, head, attention
+	decodeToken, decodeRow, decodeKey     float64 // the same; a key is computed while it is read
+	decodeRequest                         float64
 
-	weights, experts, kvToken float64 // memory: always read, all experts, KV of a token
-	expertMiss                float64 // probability that a token does not use an expert, 1 − k/E
+	weights, experts, kvToken float64 // reading: always, all experts, KV of a token
+	expertShare               expertShares
+	conversion                float64 // of all experts
+	rowDecode, rowPrefill     float64 // rows of experts of a token
 	window                    slidingWindow
 
-	fixed, communicated float64 // added: per step, per scheduled token
+	fixed               float64 // per step
+	communicated, small float64 // per scheduled token; of the first 512 on top
 }
 
 // NewRoofline prepares the model for a deployment. One error names every bad
@@ -48,11 +102,7 @@ type Roofline struct {
 func NewRoofline(d *Deployment, o RooflineOptions) (*Roofline, error) {
 	var p problems
 	d.check(&p)
-	p.share("prefill MFU", o.PrefillMFU)
-	p.share("decode MFU", o.DecodeMFU)
-	p.share("HBM efficiency", o.HBMEfficiency)
-	p.notNegative("overhead per layer", o.LayerOverhead)
-	p.notNegative("front end", o.FrontEnd)
+	o.check(&p)
 	if err := p.err("roofline of " + d.String()); err != nil {
 		return nil, err
 	}
@@ -60,26 +110,36 @@ func NewRoofline(d *Deployment, o RooflineOptions) (*Roofline, error) {
 	prefill := 1e6 / (d.ComputeCeiling() * o.PrefillMFU) // µs per FLOP
 	decode := 1e6 / (d.ComputeCeiling() * o.DecodeMFU)
 	read := 1e6 / (d.BandwidthCeiling() * o.HBMEfficiency) // µs per byte
-	reduceFixed, reducePerByte := d.allReduce()
+	_, moe := n.split()
 	layers := float64(s.Layers)
+	always, experts := d.conversions()
 	r := &Roofline{
-		frontEnd:     o.FrontEnd,
-		prefillToken: float64(d.layerFLOPs() * prefill),
-		prefillRow:   float64(float64(n.HeadFLOPs()) * prefill),
-		prefillPair:  float64(float64(n.PrefillPairFLOPs()) * prefill),
-		decodeToken:  float64(d.layerFLOPs() * decode),
-		decodeRow:    float64(float64(n.HeadFLOPs()) * decode),
-		decodePair:   float64(float64(n.DecodePairFLOPs()) * decode),
-		weights:      float64(n.alwaysStreamed() * read),
-		experts:      float64(n.expertBytes() * read),
-		kvToken:      float64(float64(d.KVBytesPerToken()) * read),
-		window:       newSlidingWindow(s),
-		fixed:        float64(layers*o.LayerOverhead) + float64(2*layers*reduceFixed),
-		communicated: float64(2 * layers * reducePerByte * float64(s.Hidden*s.ElementBytes)),
+		frontEnd:      o.FrontEnd,
+		prefillToken:  float64(d.layerFLOPs() * prefill),
+		prefillRow:    float64(float64(n.HeadFLOPs()) * prefill),
+		prefillPair:   float64(float64(n.PrefillPairFLOPs()) * prefill),
+		decodeToken:   float64(d.layerFLOPs() * decode),
+		decodeRow:     float64(float64(n.HeadFLOPs()) * decode),
+		decodeRequest: float64(layers * o.DecodeOverhead),
+		weights:       float64(n.alwaysStreamed() * read),
+		kvToken:       float64(float64(d.KVBytesPerToken()) * read),
+		window:        newSlidingWindow(s),
+		fixed:         float64(layers*o.LayerOverhead) + float64(always*o.Conversion/1e6),
 	}
-	if s.Experts > 0 {
-		r.expertMiss = 1 - float64(float64(s.ActiveExperts)/float64(s.Experts))
+	r.decodeKey = max(r.kvToken, float64(float64(n.DecodePairFLOPs())*decode))
+	if moe > 0 {
+		r.fixed += float64(float64(moe) * o.MoEOverhead)
+		r.experts = float64(n.expertBytes()*read) / float64(d.ranks())
+		r.expertShare = newExpertShares(d)
+		r.conversion = float64(experts * o.Conversion / 1e6)
+		row := float64(d.expertRow() * 1e6)
+		r.rowDecode, r.rowPrefill = float64(row*o.DecodeRows), float64(row*o.PrefillRows)
 	}
+	start, perByte := d.allReduce() // two in every layer
+	reduced := float64(2 * layers * perByte * float64(s.Hidden*s.ElementBytes))
+	r.fixed += float64(2 * layers * start)
+	r.communicated = float64(reduced*o.LinkTime) + float64(d.exchange()*1e6*o.LinkTime)
+	r.small = float64(reduced * (o.SmallLinkTime - o.LinkTime))
 	return r, nil
 }
 
@@ -88,18 +148,26 @@ func (r *Roofline) Step(b *Batch) float64 {
 	scheduled := b.Scheduled()
 	decodeRows := min(b.SampledRows, b.DecodeRequests)
 
-	compute := float64(r.prefillToken*float64(b.PrefillTokens)) +
-		float64(r.prefillRow*float64(b.SampledRows-decodeRows)) +
+	linear := float64(r.prefillToken*float64(b.PrefillTokens)) + float64(r.prefillRow*float64(b.SampledRows-decodeRows))
+	reading := r.weights
+	fixed := r.fixed
+	if r.experts > 0 {
+		share := r.expertShare.ofStep(scheduled)
+		reading += float64(r.experts * share)
+		fixed += float64(r.conversion*share) +
+			float64(r.rowDecode*float64(b.DecodeTokens)) +
+			float64(r.rowPrefill*float64(b.PrefillTokens))
+	}
+	keys := r.window.decodeContext(b)
+	return max(linear, reading) + fixed +
 		float64(r.prefillPair*r.window.prefillPairs(b)) +
+		float64(r.decodeKey*keys) +
+		float64(r.kvToken*(r.window.context(b)-keys)) +
 		float64(r.decodeToken*float64(b.DecodeTokens)) +
 		float64(r.decodeRow*float64(decodeRows)) +
-		float64(r.decodePair*r.window.decodeContext(b))
-
-	memory := r.weights + float64(r.kvToken*r.window.context(b))
-	if r.experts > 0 {
-		memory += float64(r.experts * (1 - float64(power(r.expertMiss, scheduled))))
-	}
-	return max(compute, memory) + r.fixed + float64(r.communicated*float64(scheduled))
+		float64(r.decodeRequest*float64(b.DecodeRequests)) +
+		float64(r.communicated*float64(scheduled)) +
+		float64(r.small*float64(min(scheduled, smallAllReduce)))
 }
 
 // Queueing is the front end's time, whatever the state.

@@ -12,9 +12,9 @@ var rooflineRecords = []*PhysicsSet{
 			AsyncScheduling: true, ChunkedPrefill: true, Samples: 99000,
 		},
 		Errors: []HeldOutError{
-			{HeldOut: NothingFitted, Metric: "ttft", Statistic: "mean", Runs: 9, Models: 4, MedianAPEPercent: 3.07, MeanAPEPercent: 1223.85, ModelMeanAPEPercent: 922.52, BiasPercent: 909.21, WorstPercent: 10899.82},
-			{HeldOut: NothingFitted, Metric: "tpot", Statistic: "mean", Runs: 9, Models: 4, MedianAPEPercent: 14.22, MeanAPEPercent: 16.16, ModelMeanAPEPercent: 14.85, BiasPercent: 13.6, WorstPercent: 48.95},
-			{HeldOut: NothingFitted, Metric: "e2e", Statistic: "mean", Runs: 9, Models: 4, MedianAPEPercent: 14.05, MeanAPEPercent: 31.37, ModelMeanAPEPercent: 26.28, BiasPercent: 24.85, WorstPercent: 185.53},
+			{HeldOut: NothingFitted, Metric: "ttft", Statistic: "mean", Runs: 9, Models: 4, MedianAPEPercent: 4.38, MeanAPEPercent: 653, ModelMeanAPEPercent: 733.84, BiasPercent: 724.21, WorstPercent: 5831.73},
+			{HeldOut: NothingFitted, Metric: "tpot", Statistic: "mean", Runs: 9, Models: 4, MedianAPEPercent: 5.07, MeanAPEPercent: 5.83, ModelMeanAPEPercent: 6.15, BiasPercent: 6.13, WorstPercent: 14.36},
+			{HeldOut: NothingFitted, Metric: "e2e", Statistic: "mean", Runs: 9, Models: 4, MedianAPEPercent: 4.96, MeanAPEPercent: 18.26, ModelMeanAPEPercent: 20.13, BiasPercent: 20.09, WorstPercent: 127.01},
 		},
 	},
 	{
@@ -26,9 +26,9 @@ var rooflineRecords = []*PhysicsSet{
 			AsyncScheduling: true, ChunkedPrefill: true, Samples: 300,
 		},
 		Errors: []HeldOutError{
-			{HeldOut: NothingFitted, Metric: "ttft", Statistic: "mean", Runs: 1, Models: 1, MedianAPEPercent: 28.56, MeanAPEPercent: 28.56, ModelMeanAPEPercent: 28.56, BiasPercent: 28.56, WorstPercent: 28.56},
-			{HeldOut: NothingFitted, Metric: "tpot", Statistic: "mean", Runs: 1, Models: 1, MedianAPEPercent: 20.84, MeanAPEPercent: 20.84, ModelMeanAPEPercent: 20.84, BiasPercent: 20.84, WorstPercent: 20.84},
-			{HeldOut: NothingFitted, Metric: "e2e", Statistic: "mean", Runs: 1, Models: 1, MedianAPEPercent: 26.7, MeanAPEPercent: 26.7, ModelMeanAPEPercent: 26.7, BiasPercent: 26.7, WorstPercent: 26.7},
+			{HeldOut: NothingFitted, Metric: "ttft", Statistic: "mean", Runs: 1, Models: 1, MedianAPEPercent: 18.24, MeanAPEPercent: 18.24, ModelMeanAPEPercent: 18.24, BiasPercent: 18.24, WorstPercent: 18.24},
+			{HeldOut: NothingFitted, Metric: "tpot", Statistic: "mean", Runs: 1, Models: 1, MedianAPEPercent: 12.41, MeanAPEPercent: 12.41, ModelMeanAPEPercent: 12.41, BiasPercent: 12.41, WorstPercent: 12.41},
+			{HeldOut: NothingFitted, Metric: "e2e", Statistic: "mean", Runs: 1, Models: 1, MedianAPEPercent: 16.83, MeanAPEPercent: 16.83, ModelMeanAPEPercent: 16.83, BiasPercent: 16.83, WorstPercent: 16.83},
 		},
 	},
 	{
@@ -40,9 +40,9 @@ var rooflineRecords = []*PhysicsSet{
 			AsyncScheduling: true, ChunkedPrefill: true, Samples: 300,
 		},
 		Errors: []HeldOutError{
-			{HeldOut: NothingFitted, Metric: "ttft", Statistic: "mean", Runs: 1, Models: 1, MedianAPEPercent: 19.78, MeanAPEPercent: 19.78, ModelMeanAPEPercent: 19.78, BiasPercent: -19.78, WorstPercent: -19.78},
-			{HeldOut: NothingFitted, Metric: "tpot", Statistic: "mean", Runs: 1, Models: 1, MedianAPEPercent: 7.77, MeanAPEPercent: 7.77, ModelMeanAPEPercent: 7.77, BiasPercent: -7.77, WorstPercent: -7.77},
-			{HeldOut: NothingFitted, Metric: "e2e", Statistic: "mean", Runs: 1, Models: 1, MedianAPEPercent: 10.83, MeanAPEPercent: 10.83, ModelMeanAPEPercent: 10.83, BiasPercent: -10.83, WorstPercent: -10.83},
+			{HeldOut: NothingFitted, Metric: "ttft", Statistic: "mean", Runs: 1, Models: 1, MedianAPEPercent: 19.64, MeanAPEPercent: 19.64, ModelMeanAPEPercent: 19.64, BiasPercent: -19.64, WorstPercent: -19.64},
+			{HeldOut: NothingFitted, Metric: "tpot", Statistic: "mean", Runs: 1, Models: 1, MedianAPEPercent: 8.11, MeanAPEPercent: 8.11, ModelMeanAPEPercent: 8.11, BiasPercent: -8.11, WorstPercent: -8.11},
+			{HeldOut: NothingFitted, Metric: "e2e", Statistic: "mean", Runs: 1, Models: 1, MedianAPEPercent: 11.07, MeanAPEPercent: 11.07, ModelMeanAPEPercent: 11.07, BiasPercent: -11.07, WorstPercent: -11.07},
 		},
 	},
 	{
@@ -54,11 +54,11 @@ var rooflineRecords = []*PhysicsSet{
 			AsyncScheduling: true, ChunkedPrefill: true, Samples: 501,
 		},
 		Errors: []HeldOutError{
-			{HeldOut: NothingFitted, Metric: "tpot", Statistic: "mean", Runs: 501, Models: 4, MedianAPEPercent: 32.76, MeanAPEPercent: 33.48, ModelMeanAPEPercent: 33.86, BiasPercent: -31.51, WorstPercent: -69.97},
-			{HeldOut: NothingFitted, Metric: "tpot", Statistic: "mean", GPU: "B200", TP: 8, Runs: 83, Models: 4, MedianAPEPercent: 50.73, MeanAPEPercent: 48.22, ModelMeanAPEPercent: 48.13, BiasPercent: -48.13, WorstPercent: -63.27},
-			{HeldOut: NothingFitted, Metric: "tpot", Statistic: "mean", GPU: "B200", TP: 4, Runs: 207, Models: 4, MedianAPEPercent: 37.85, MeanAPEPercent: 39.02, ModelMeanAPEPercent: 37.73, BiasPercent: -37.5, WorstPercent: -69.97},
-			{HeldOut: NothingFitted, Metric: "tpot", Statistic: "mean", GPU: "B200", TP: 2, Runs: 169, Models: 3, MedianAPEPercent: 21.41, MeanAPEPercent: 23.72, ModelMeanAPEPercent: 21.18, BiasPercent: -20.17, WorstPercent: -63.25},
-			{HeldOut: NothingFitted, Metric: "tpot", Statistic: "mean", GPU: "B200", TP: 1, Runs: 42, Models: 3, MedianAPEPercent: 13.98, MeanAPEPercent: 16.32, ModelMeanAPEPercent: 16.27, BiasPercent: -2.01, WorstPercent: 44.5},
+			{HeldOut: NothingFitted, Metric: "tpot", Statistic: "mean", Runs: 501, Models: 4, MedianAPEPercent: 9.93, MeanAPEPercent: 11.51, ModelMeanAPEPercent: 11.96, BiasPercent: -2.44, WorstPercent: -39.78},
+			{HeldOut: NothingFitted, Metric: "tpot", Statistic: "mean", GPU: "B200", TP: 8, Runs: 83, Models: 4, MedianAPEPercent: 12.08, MeanAPEPercent: 12.99, ModelMeanAPEPercent: 11.01, BiasPercent: -3.72, WorstPercent: -39.78},
+			{HeldOut: NothingFitted, Metric: "tpot", Statistic: "mean", GPU: "B200", TP: 4, Runs: 174, Models: 4, MedianAPEPercent: 9.2, MeanAPEPercent: 10.47, ModelMeanAPEPercent: 10.15, BiasPercent: -1.9, WorstPercent: -32.85},
+			{HeldOut: NothingFitted, Metric: "tpot", Statistic: "mean", GPU: "B200", TP: 1, Runs: 95, Models: 4, MedianAPEPercent: 10.71, MeanAPEPercent: 12.97, ModelMeanAPEPercent: 14.32, BiasPercent: 2.34, WorstPercent: 39.46},
+			{HeldOut: NothingFitted, Metric: "tpot", Statistic: "mean", GPU: "B200", TP: 2, Runs: 149, Models: 3, MedianAPEPercent: 9.4, MeanAPEPercent: 10.97, ModelMeanAPEPercent: 11.39, BiasPercent: 0.18, WorstPercent: -33.63},
 		},
 	},
 	{
@@ -70,7 +70,7 @@ var rooflineRecords = []*PhysicsSet{
 			AsyncScheduling: true, ChunkedPrefill: true, Samples: 62,
 		},
 		Errors: []HeldOutError{
-			{HeldOut: NothingFitted, Metric: "tpot", Statistic: "mean", Runs: 62, Models: 2, MedianAPEPercent: 30.1, MeanAPEPercent: 30.04, ModelMeanAPEPercent: 30.54, BiasPercent: -28.58, WorstPercent: -64.14},
+			{HeldOut: NothingFitted, Metric: "tpot", Statistic: "mean", Runs: 62, Models: 2, MedianAPEPercent: 5.65, MeanAPEPercent: 8.35, ModelMeanAPEPercent: 7.65, BiasPercent: 3.23, WorstPercent: 33.92},
 		},
 	},
 	{
@@ -82,9 +82,9 @@ var rooflineRecords = []*PhysicsSet{
 			AsyncScheduling: true, ChunkedPrefill: true, Samples: 181,
 		},
 		Errors: []HeldOutError{
-			{HeldOut: NothingFitted, Metric: "tpot", Statistic: "mean", Runs: 181, Models: 4, MedianAPEPercent: 39.07, MeanAPEPercent: 39.39, ModelMeanAPEPercent: 40.14, BiasPercent: -19.82, WorstPercent: 93.57},
-			{HeldOut: NothingFitted, Metric: "tpot", Statistic: "mean", GPU: "H200", TP: 4, Runs: 37, Models: 3, MedianAPEPercent: 39.78, MeanAPEPercent: 41.13, ModelMeanAPEPercent: 44.27, BiasPercent: -10.88, WorstPercent: 86.56},
-			{HeldOut: NothingFitted, Metric: "tpot", Statistic: "mean", GPU: "H200", TP: 8, Runs: 101, Models: 4, MedianAPEPercent: 41.7, MeanAPEPercent: 42.02, ModelMeanAPEPercent: 49.09, BiasPercent: -14.72, WorstPercent: -83},
+			{HeldOut: NothingFitted, Metric: "tpot", Statistic: "mean", Runs: 181, Models: 4, MedianAPEPercent: 11.07, MeanAPEPercent: 16, ModelMeanAPEPercent: 21.94, BiasPercent: 5.77, WorstPercent: 114.65},
+			{HeldOut: NothingFitted, Metric: "tpot", Statistic: "mean", GPU: "H200", TP: 4, Runs: 37, Models: 3, MedianAPEPercent: 23.01, MeanAPEPercent: 23.16, ModelMeanAPEPercent: 34.94, BiasPercent: 15.76, WorstPercent: 114.39},
+			{HeldOut: NothingFitted, Metric: "tpot", Statistic: "mean", GPU: "H200", TP: 8, Runs: 101, Models: 4, MedianAPEPercent: 9.32, MeanAPEPercent: 12.38, ModelMeanAPEPercent: 33.72, BiasPercent: 22.49, WorstPercent: 114.65},
 		},
 	},
 	{
@@ -96,7 +96,7 @@ var rooflineRecords = []*PhysicsSet{
 			AsyncScheduling: true, ChunkedPrefill: true, Samples: 39,
 		},
 		Errors: []HeldOutError{
-			{HeldOut: NothingFitted, Metric: "tpot", Statistic: "mean", Runs: 39, Models: 2, MedianAPEPercent: 25.52, MeanAPEPercent: 26.54, ModelMeanAPEPercent: 26.54, BiasPercent: -26.54, WorstPercent: -42.29},
+			{HeldOut: NothingFitted, Metric: "tpot", Statistic: "mean", Runs: 39, Models: 2, MedianAPEPercent: 12.39, MeanAPEPercent: 13.46, ModelMeanAPEPercent: 13.12, BiasPercent: -13.12, WorstPercent: -26.46},
 		},
 	},
 }

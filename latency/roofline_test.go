@@ -5,6 +5,8 @@ import (
 	"math"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"blis/vtime"
 )
 
@@ -29,38 +31,61 @@ func naiveStep(d *Deployment, o RooflineOptions, b *Batch) float64 {
 		}
 		prefillPair, decodePair, kvWidth, copies = 2*heads*(dn+dr+dv), 2*heads*(2*rkv+dr), rkv+dr, tp
 	}
-	perToken := 0.0
-	streamed := h * v * float64(s.ElementBytes)
+	perToken, streamed, converted, moe := 0.0, h*v*float64(s.ElementBytes), 0.0, 0.0
+	convert := func(weights float64, w PartWidth) {
+		integer := w.ActivationBits > w.WeightBits && !(w.isMXFP4() && g.FP4 > 0)
+		if w.WeightBits < 16 && (integer || w.WeightBits == 4 && g.FP4 == 0) {
+			converted += weights / tp
+		}
+	}
 	for layer := range s.Layers {
 		perToken += attention
 		streamed += attention / 2 * bytes(all)
+		convert(attention/2, all)
 		if s.Experts == 0 || layer < s.DenseLayers {
 			perToken += np * 2 * h * f * peak / naivePeak(g, mlp)
 			streamed += np * h * f * bytes(mlp)
+			convert(np*h*f, mlp)
 			continue
 		}
+		moe++
 		e, k, fe, shared := float64(s.Experts), float64(s.ActiveExperts), float64(s.ExpertIntermediate), float64(s.SharedIntermediate)
+		touched := 1 - math.Pow(1-k/e, tokens)
+		if d.ExpertParallel && tp > 1 {
+			touched = math.Min(1, touched+math.Sqrt(2*math.Log(tp)*touched*(1-touched)*tp/e))
+		}
 		perToken += k*np*2*h*fe*peak/naivePeak(g, experts) + 2*h*e + np*2*h*shared*peak/naivePeak(g, mlp)
-		streamed += np*h*fe*e*(1-math.Pow(1-k/e, tokens))*bytes(experts) + np*h*shared*bytes(mlp)
+		streamed += np*h*fe*e*touched*bytes(experts) + np*h*shared*bytes(mlp)
+		convert(np*h*fe*e*touched, experts)
+		convert(np*h*shared, mlp)
 	}
 	decodeRows := math.Min(float64(b.SampledRows), float64(b.DecodeRequests))
 	prefillRows := float64(b.SampledRows) - decodeRows
 	pairs, context, read := naiveKeys(s, b)
-	prefill := float64(b.PrefillTokens)*perToken + prefillRows*2*h*v + layers*prefillPair*pairs
-	decode := float64(b.DecodeTokens)*perToken + decodeRows*2*h*v + layers*decodePair*context
-	compute := (prefill/o.PrefillMFU + decode/o.DecodeMFU) / (peak * tp)
-
+	prefill := 1 / (peak * tp * o.PrefillMFU)
+	decode := 1 / (peak * tp * o.DecodeMFU)
+	reading := 1 / (g.Bandwidth * tp * o.HBMEfficiency)
 	kvBytes := layers * kvWidth * float64(s.KVElementBytes) * copies
-	memory := (streamed + kvBytes*read) / (g.Bandwidth * tp * o.HBMEfficiency)
 
-	step := math.Max(compute, memory) + layers*o.LayerOverhead/1e6
+	step := math.Max((float64(b.PrefillTokens)*perToken+prefillRows*2*h*v)*prefill, streamed*reading)
+	step += layers*prefillPair*pairs*prefill + (read-context)*kvBytes*reading
+	step += context * math.Max(kvBytes*reading, layers*decodePair*decode)
+	step += (float64(b.DecodeTokens)*perToken + decodeRows*2*h*v) * decode
+	step += (layers*o.LayerOverhead + moe*o.MoEOverhead + layers*float64(b.DecodeRequests)*o.DecodeOverhead) / 1e6
+	rows := moe * float64(s.ActiveExperts) * h * float64(s.ElementBytes) / g.Bandwidth
+	if d.ExpertParallel {
+		rows /= tp
+	}
+	step += rows * (float64(b.DecodeTokens)*o.DecodeRows + float64(b.PrefillTokens)*o.PrefillRows)
+	step += converted * o.Conversion / 1e12
 	if d.TP > 1 {
 		start := map[int]float64{2: g.AllReduceLatency[0], 4: g.AllReduceLatency[1], 8: g.AllReduceLatency[2]}[d.TP] / 1e6
 		link := g.Link
 		if link == 0 {
-			link = 0.75 * g.PCIe
+			link = 0.35 * g.PCIe
 		}
-		step += 2 * layers * (start + 2*(tp-1)/tp*tokens*h*float64(s.ElementBytes)/link)
+		sent := tokens*o.LinkTime + math.Min(tokens, 512)*(o.SmallLinkTime-o.LinkTime)
+		step += 2 * layers * (start + 2*(tp-1)/tp*sent*h*float64(s.ElementBytes)/link)
 	}
 	return step * 1e6
 }
@@ -121,7 +146,7 @@ func TestRooflineAgreesWithItsNaiveTwin(t *testing.T) {
 	for m := range models {
 		for g := range gpus {
 			for _, tp := range []int{1, 2, 4, 8} {
-				d := &Deployment{&models[m], &gpus[g], tp}
+				d := &Deployment{Model: &models[m], GPU: &gpus[g], TP: tp, ExpertParallel: random.Int64N(2) == 1}
 				if d.Validate() == nil {
 					compareWithTwin(t, d, random)
 				}
@@ -134,7 +159,12 @@ func TestRooflineAgreesWithItsNaiveTwin(t *testing.T) {
 // by memory, under random options.
 func compareWithTwin(t *testing.T, d *Deployment, random *vtime.Stream) {
 	for range 30 {
-		o := RooflineOptions{PrefillMFU: 0.1 + 0.9*random.Float64(), DecodeMFU: 0.1 + 0.9*random.Float64(), HBMEfficiency: 0.1 + 0.9*random.Float64(), LayerOverhead: 50 * random.Float64()}
+		o := RooflineOptions{
+			PrefillMFU: 0.1 + 0.9*random.Float64(), DecodeMFU: 0.1 + 0.9*random.Float64(), HBMEfficiency: 0.1 + 0.9*random.Float64(),
+			LayerOverhead: 50 * random.Float64(), MoEOverhead: 50 * random.Float64(), DecodeOverhead: random.Float64(),
+			DecodeRows: 30 * random.Float64(), PrefillRows: 30 * random.Float64(), Conversion: random.Float64(), LinkTime: 2 * random.Float64(),
+		}
+		o.SmallLinkTime = o.LinkTime + 2*random.Float64()
 		r, err := NewRoofline(d, o)
 		if err != nil {
 			t.Fatal(err)
@@ -153,7 +183,7 @@ func compareWithTwin(t *testing.T, d *Deployment, random *vtime.Stream) {
 
 // Golden values for Llama-3.1-8B on one H100, worked out in another language.
 func TestRooflineSteps(t *testing.T) {
-	r, err := NewRoofline(deployment(t, "llama-3.1-8b", "H100", 1), DefaultRoofline())
+	r, err := NewRoofline(deployment(t, "llama-3.1-8b", "H100", 1), DefaultRoofline(mustGPU(t, "H100")))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -161,10 +191,10 @@ func TestRooflineSteps(t *testing.T) {
 		batch Batch
 		want  float64
 	}{
-		"one decode, bound by memory":        {Batch{DecodeTokens: 1, DecodeRequests: 1, DecodeContext: 513, SampledRows: 1}, 7069.235309168444},
-		"64 decodes":                         {Batch{DecodeTokens: 64, DecodeRequests: 64, DecodeContext: 64 * 640, SampledRows: 64}, 9329.989758635395},
-		"512-token prompt, bound by compute": {Batch{PrefillTokens: 512, PrefillRequests: 1, PrefillPairs: 131328, SampledRows: 1}, 12801.661523693967},
-		"both":                               {Batch{PrefillTokens: 512, PrefillRequests: 1, PrefillPairs: 131328, DecodeTokens: 64, DecodeRequests: 64, DecodeContext: 64 * 640, SampledRows: 65}, 14456.651607576678},
+		"one decode":       {Batch{DecodeTokens: 1, DecodeRequests: 1, DecodeContext: 513, SampledRows: 1}, 6510.185730043733},
+		"64 decodes":       {Batch{DecodeTokens: 64, DecodeRequests: 64, DecodeContext: 64 * 640, SampledRows: 64}, 9388.02909268871},
+		"512-token prompt": {Batch{PrefillTokens: 512, PrefillRequests: 1, PrefillPairs: 131328, SampledRows: 1}, 12826.14909879443},
+		"both":             {Batch{PrefillTokens: 512, PrefillRequests: 1, PrefillPairs: 131328, DecodeTokens: 64, DecodeRequests: 64, DecodeContext: 64 * 640, SampledRows: 65}, 15744.185698296897},
 	} {
 		if got := r.Step(&c.batch); math.Abs(got-c.want) > 1e-12*c.want {
 			t.Errorf("%s: %v µs, want %v", name, got, c.want)
@@ -199,7 +229,7 @@ func TestRooflineIsNearMeasuredServers(t *testing.T) {
 		"7B, 1,566 tokens":    {"llama-2-7b", 1, prefill(1566), 39.8},
 		"7B, 3,500 tokens":    {"llama-2-7b", 1, prefill(3500), 78.2},
 	} {
-		r, err := NewRoofline(deployment(t, c.model, "H100", c.tp), DefaultRoofline())
+		r, err := NewRoofline(deployment(t, c.model, "H100", c.tp), DefaultRoofline(mustGPU(t, "H100")))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -213,9 +243,15 @@ func TestRooflineIsNearMeasuredServers(t *testing.T) {
 
 func TestRooflineOptionsAreChecked(t *testing.T) {
 	d := deployment(t, "llama-3.1-8b", "H100", 1)
-	_, err := NewRoofline(d, RooflineOptions{PrefillMFU: 0, DecodeMFU: 1.1, HBMEfficiency: math.NaN(), LayerOverhead: -1, FrontEnd: math.Inf(1)})
+	_, err := NewRoofline(d, RooflineOptions{
+		DecodeMFU: 1.1, HBMEfficiency: math.NaN(), LayerOverhead: -1, MoEOverhead: -2, DecodeOverhead: -3, DecodeRows: -4, PrefillRows: -5, Conversion: -6,
+		LinkTime: 2, SmallLinkTime: 1, FrontEnd: math.Inf(1),
+	})
 	want := "roofline of meta-llama/Llama-3.1-8B on H100 at TP 1: prefill MFU is 0, want above 0 and at most 1; decode MFU is 1.1, want above 0 and at most 1; " +
-		"HBM efficiency is NaN, want above 0 and at most 1; overhead per layer is -1, want a finite number, 0 or more; front end is +Inf, want a finite number, 0 or more"
+		"HBM efficiency is NaN, want above 0 and at most 1; overhead per layer is -1, want a finite number, 0 or more; " +
+		"overhead per MoE layer is -2, want a finite number, 0 or more; overhead per decoding request is -3, want a finite number, 0 or more; " +
+		"rows of experts in decode is -4, want a finite number, 0 or more; rows of experts in prefill is -5, want a finite number, 0 or more; " +
+		"conversion is -6, want a finite number, 0 or more; small link time is 1, want at least the link time, 2; front end is +Inf, want a finite number, 0 or more"
 	if err == nil || err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}
@@ -278,5 +314,61 @@ func TestModelThatDoesNotFit(t *testing.T) {
 	_, err = deployment(t, "llama-3.1-8b", "H100", 1).KVBlocks(Memory{Utilization: 1.5, Activations: -1})
 	if want := "meta-llama/Llama-3.1-8B on H100 at TP 1: gpu-memory-utilization is 1.5, want above 0 and at most 1; activation-memory is -1, want 0 to 1125899906842624; block-size is 0, want 1 to 1048576"; err == nil || err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
+	}
+}
+
+// The lookahead of a partition is MinStep: no step may be shorter by a single bit.
+func TestNoStepOfRooflineIsBelowItsFloor(t *testing.T) {
+	models, gpus := AllModels(), AllHardware()
+	rapid.Check(t, func(t *rapid.T) {
+		d := &Deployment{
+			Model: rapid.SampledFrom(pointers(models)).Draw(t, "model"), GPU: rapid.SampledFrom(pointers(gpus)).Draw(t, "gpu"),
+			TP: rapid.SampledFrom([]int{1, 2, 4, 8}).Draw(t, "tp"), ExpertParallel: rapid.Bool().Draw(t, "expert parallel"),
+		}
+		if d.Validate() != nil {
+			t.Skip()
+		}
+		r, err := NewRoofline(d, DefaultRoofline(d.GPU))
+		if err != nil {
+			t.Fatal(err)
+		}
+		tokens := rapid.Int64Range(0, 1<<20)
+		b := Batch{
+			PrefillTokens: tokens.Draw(t, "prefill"), PrefillRequests: 1, PrefillPairs: tokens.Draw(t, "pairs"), PrefillContext: tokens.Draw(t, "prefill context"),
+			DecodeTokens: tokens.Draw(t, "decodes"), DecodeContext: tokens.Draw(t, "decode context"), SampledRows: tokens.Draw(t, "rows"),
+		}
+		b.DecodeRequests = b.DecodeTokens
+		if nothing := r.Step(&Batch{}); nothing != r.MinStep() {
+			t.Fatalf("%s: a step over nothing takes %v µs, the floor is %v", d, nothing, r.MinStep())
+		}
+		if step := r.Step(&b); step < r.MinStep() {
+			t.Fatalf("%s, %+v: %v µs, below %v", d, b, step, r.MinStep())
+		}
+	})
+}
+
+func pointers[T any](list []T) (all []*T) {
+	for i := range list {
+		all = append(all, &list[i])
+	}
+	return all
+}
+
+// What a step costs beside reading weights does not hide behind it: a decode's compute,
+// layers, and links, whatever the bandwidth.
+func TestRooflineHidesNoDecodeBehindMemory(t *testing.T) {
+	d := deployment(t, "llama-3.1-70b", "A100-80", 4)
+	r, err := NewRoofline(d, DefaultRoofline(d.GPU))
+	if err != nil {
+		t.Fatal(err)
+	}
+	one := Batch{DecodeTokens: 1, DecodeRequests: 1, DecodeContext: 64000, SampledRows: 1}
+	many := Batch{DecodeTokens: 64, DecodeRequests: 64, DecodeContext: 64000, SampledRows: 64}
+	compute := 63 * float64(d.Model.Counts().linearFLOPs()) / (4 * 312e12) * 1e6
+	if more := r.Step(&many) - r.Step(&one); more < compute || more > 2*compute {
+		t.Errorf("63 more decodes over as many keys take %v µs, want their %v µs of compute and somewhat more", more, compute)
+	}
+	if got, want := r.MinStep(), float64(r.weights)+80*50+160*6; math.Abs(got-want) > 1e-9 {
+		t.Errorf("a step takes at least %v µs, want %v", got, want)
 	}
 }

@@ -80,6 +80,10 @@ type PartWidth struct {
 // bits returns the bits of a weight with its share of the scales.
 func (w PartWidth) bits() float64 { return float64(w.WeightBits) + w.ScaleBits }
 
+// isMXFP4 reports whether weights are in the format MXFP4, with one scale of 8 bits
+// for 32 of them. Integers with one scale of 16 bits for 64 look the same.
+func (w PartWidth) isMXFP4() bool { return w.WeightBits == 4 && w.ScaleBits == 8.0/32 }
+
 // AttentionKind says which queries of a model share keys and values.
 type AttentionKind string
 

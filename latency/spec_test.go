@@ -28,7 +28,7 @@ func mustGPU(t testing.TB, name string) *Hardware {
 
 func deployment(t testing.TB, model, gpu string, tp int) *Deployment {
 	t.Helper()
-	d := &Deployment{mustModel(t, model), mustGPU(t, gpu), tp}
+	d := &Deployment{Model: mustModel(t, model), GPU: mustGPU(t, gpu), TP: tp}
 	if err := d.Validate(); err != nil {
 		t.Fatal(err)
 	}
@@ -118,14 +118,14 @@ func TestOneErrorNamesEveryBadField(t *testing.T) {
 	s.Heads, s.Vocab, s.ActiveExperts, s.Name = 0, 0, 9, "broken"
 	g := *mustGPU(t, "H100")
 	g.BF16, g.Bandwidth = math.NaN(), math.Inf(1)
-	d := &Deployment{&s, &g, 0}
+	d := &Deployment{Model: &s, GPU: &g, TP: 0}
 	want := "broken on H100 at TP 0: num_attention_heads is 0, want 1 to 4096; vocab_size is 0, want 1 to 16777216; " +
 		"num_experts_per_tok is 9, want 1 to 8; bf16_tflops is NaN, want a finite number above 0; " +
 		"hbm_tb_per_s is +Inf, want a finite number above 0; tp is 0, want 1 to 1024"
 	if err := d.Validate(); err == nil || err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}
-	if _, err := NewRoofline(d, DefaultRoofline()); err == nil || err.Error() != "roofline of "+want {
+	if _, err := NewRoofline(d, DefaultRoofline(nil)); err == nil || err.Error() != "roofline of "+want {
 		t.Errorf("NewRoofline: %v", err)
 	}
 	if _, err := d.KVBlocks(DefaultMemory()); err == nil || err.Error() != want {
@@ -135,7 +135,7 @@ func TestOneErrorNamesEveryBadField(t *testing.T) {
 
 func TestTPMustDivideTheHeads(t *testing.T) {
 	for tp, ok := range map[int]bool{1: true, 2: true, 4: true, 8: true, 16: true, 32: true, -1: false, 0: false, 3: false, 5: false, 64: false} {
-		d := &Deployment{mustModel(t, "llama-3.1-8b"), mustGPU(t, "H100"), tp}
+		d := &Deployment{Model: mustModel(t, "llama-3.1-8b"), GPU: mustGPU(t, "H100"), TP: tp}
 		if err := d.Validate(); (err == nil) != ok {
 			t.Errorf("TP %d: %v", tp, err)
 		}
@@ -143,7 +143,7 @@ func TestTPMustDivideTheHeads(t *testing.T) {
 	// 24 query heads on 6 KV heads: 4 divides the queries, but not the KV heads, nor they it.
 	s := *mustModel(t, "llama-3.1-8b")
 	s.Heads, s.KVHeads = 24, 6
-	if err := (&Deployment{&s, mustGPU(t, "H100"), 4}).Validate(); err == nil {
+	if err := (&Deployment{Model: &s, GPU: mustGPU(t, "H100"), TP: 4}).Validate(); err == nil {
 		t.Error("TP 4 over 6 KV heads passed")
 	}
 }

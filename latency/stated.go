@@ -106,7 +106,7 @@ func (s *PhysicsSet) stated(label string, at place) *Stated {
 		into   **Deviation
 	}{{"ttft", &stated.TTFT}, {"tpot", &stated.TPOT}, {"e2e", &stated.E2E}} { // the last known one is Ranked
 		if e := s.errorOf(label, m.metric, at); e != nil {
-			*m.into = e.deviation()
+			*m.into = e.Deviation()
 			stated.GPU, stated.TP, stated.Runs, stated.Models = e.GPU, e.TP, e.Runs, e.Models
 		}
 	}
@@ -126,7 +126,8 @@ func (s *PhysicsSet) errorOf(label, metric string, at place) *HeldOutError {
 	return nil
 }
 
-func (e *HeldOutError) deviation() *Deviation {
+// Deviation returns the error without what it is of.
+func (e *HeldOutError) Deviation() *Deviation {
 	if e.Models == 0 {
 		return &Deviation{Expected: e.MedianAPEPercent, Median: e.MedianAPEPercent}
 	}

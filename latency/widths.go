@@ -176,5 +176,15 @@ func otherWidths(s *ModelSpec) string {
 	return strings.Join(list, " and ")
 }
 
+// Precision returns the bits of weights and of activations in most of the model, as
+// "w8a8" or "w4a16": of the experts of an MoE model, else of attention.
+func (s *ModelSpec) Precision() string {
+	width, _, experts := s.Counts().widths()
+	if s.Experts > 0 {
+		width = experts
+	}
+	return fmt.Sprintf("w%da%d", width.WeightBits, width.ActivationBits)
+}
+
 // word returns a name in the form in which names are compared.
 func word(text string) string { return strings.ToLower(strings.TrimSpace(text)) }

@@ -113,12 +113,12 @@ func TestCoverageOfServedWidths(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := set.gaps(&Deployment{&served, d.GPU, 1}, limits, true)
+	got := set.gaps(&Deployment{Model: &served, GPU: d.GPU, TP: 1}, limits, true)
 	if len(got) != 1 || got[0].reason != "only 16-bit weights, activations and KV caches were measured, not weights of 8 bits and activations of 8 bits" || !strings.HasPrefix(got[0].setting, "quantization") {
 		t.Errorf("%+v", got)
 	}
-	if best, _ := Choose(&Deployment{&served, d.GPU, 1}, limits); best.Set != nil {
-		t.Errorf("auto takes %s", best.Name())
+	if best, _ := Choose(&Deployment{Model: &served, GPU: d.GPU, TP: 1}, limits); best.Name() != "physics hgx" {
+		t.Errorf("auto takes %s: want the set that was fitted to weights of 8 bits too", best.Name())
 	}
 }
 
@@ -136,14 +136,14 @@ func TestNearMisses(t *testing.T) {
 	}{
 		"covered":               {"Llama-3.1-70B-Instruct", "H100", 4, limits, ""},
 		"by default":            {"Llama-3.1-8B-Instruct", "H100", 1, limits, ""},
-		"TP":                    {"Llama-3.1-70B-Instruct", "H100", 8, limits, ""},
-		"TP, a measured model":  {"Llama-2-70b-hf", "H100", 8, limits, "TP 8 (measured: 4): h100-llama-2-70b"},
-		"GPU, a measured model": {"Llama-2-70b-hf", "A100", 4, limits, "GPU A100-80: h100-llama-2-70b"},
-		"whole prompts of it":   {"Llama-2-70b-hf", "H100", 4, whole, "chunked prefill off: h100-llama-2-70b"},
+		"TP":                    {"Llama-3.1-70B-Instruct", "H100", 8, limits, "TP 8 (measured: 1 to 4): h100"},
+		"TP, a measured model":  {"Llama-2-70b-hf", "H100", 8, limits, "TP 8 (measured: 1 to 4): h100"},
+		"GPU, a measured model": {"Llama-2-70b-hf", "A100", 4, limits, "GPU A100-80: h100-llama-2-70b, h100"},
+		"whole prompts of it":   {"Llama-2-70b-hf", "H100", 4, whole, "chunked prefill off: h100-llama-2-70b, h100"},
 		"TP of the best set":    {"Llama-2-7b-hf", "H100", 2, limits, "TP 2 (measured: 1): h100-llama-2-7b"},
-		"GPU":                   {"Llama-3.1-70B-Instruct", "A100", 4, limits, ""},
-		"GPU and TP":            {"Llama-3.1-70B-Instruct", "A100", 8, limits, ""},
-		"whole prompts":         {"Llama-3.1-70B-Instruct", "H100", 4, whole, ""},
+		"GPU":                   {"Llama-3.1-70B-Instruct", "A100", 4, limits, "GPU A100-80: h100"},
+		"GPU and TP":            {"Llama-3.1-70B-Instruct", "A100", 8, limits, "GPU A100-80: hgx"},
+		"whole prompts":         {"Llama-3.1-70B-Instruct", "H100", 4, whole, "chunked prefill off: h100"},
 		"whole prompts, TP 8":   {"Llama-3.1-70B-Instruct", "H100", 8, whole, ""},
 	} {
 		d := deployment(t, c.model, c.gpu, c.tp)

@@ -111,8 +111,8 @@ func TestWindowAgainstEachRequest(t *testing.T) {
 
 // A model whose window no request reaches costs the same, to the bit, as one without.
 func TestUnreachedWindowChangesNothing(t *testing.T) {
-	plain := &Deployment{mustModel(t, "llama-3.1-8b"), mustGPU(t, "H100"), 1}
-	wide := &Deployment{windowed(t, 16, 1<<20), mustGPU(t, "H100"), 1}
+	plain := &Deployment{Model: mustModel(t, "llama-3.1-8b"), GPU: mustGPU(t, "H100"), TP: 1}
+	wide := &Deployment{Model: windowed(t, 16, 1<<20), GPU: mustGPU(t, "H100"), TP: 1}
 	rapid.Check(t, func(t *rapid.T) {
 		var requests []request
 		for range rapid.IntRange(1, 20).Draw(t, "requests") {
@@ -122,7 +122,7 @@ func TestUnreachedWindowChangesNothing(t *testing.T) {
 		var steps [2]float64
 		var vectors [2]BetaVector
 		for i, d := range []*Deployment{plain, wide} {
-			r, err := NewRoofline(d, DefaultRoofline())
+			r, err := NewRoofline(d, DefaultRoofline(nil))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -140,19 +140,19 @@ func TestUnreachedWindowChangesNothing(t *testing.T) {
 
 // Half of the layers see 128 keys: a decode at 10,000 tokens reads 5,064 on average.
 func TestWindowInRooflineAndFeatures(t *testing.T) {
-	full := &Deployment{mustModel(t, "llama-3.1-8b"), mustGPU(t, "H100"), 1}
-	half := &Deployment{windowed(t, 16, 128), mustGPU(t, "H100"), 1}
+	full := &Deployment{Model: mustModel(t, "llama-3.1-8b"), GPU: mustGPU(t, "H100"), TP: 1}
+	half := &Deployment{Model: windowed(t, 16, 128), GPU: mustGPU(t, "H100"), TP: 1}
 	b := &Batch{DecodeTokens: 3, DecodeRequests: 3, DecodeContext: 30000, SampledRows: 3}
 	short := &Batch{DecodeTokens: 3, DecodeRequests: 3, DecodeContext: 3 * 5064, SampledRows: 3}
 	got, want := features(t, half, typicalLimits).Beta(b), features(t, full, typicalLimits).Beta(short)
 	if got[betaKVRead] != want[betaKVRead] || got[betaDecodeAttention] != want[betaDecodeAttention] {
 		t.Errorf("features %v, want %v", got, want)
 	}
-	r, err := NewRoofline(half, DefaultRoofline())
+	r, err := NewRoofline(half, DefaultRoofline(nil))
 	if err != nil {
 		t.Fatal(err)
 	}
-	same, err := NewRoofline(full, DefaultRoofline())
+	same, err := NewRoofline(full, DefaultRoofline(nil))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -165,13 +165,13 @@ func TestWindowInRooflineAndFeatures(t *testing.T) {
 // 144, and all of it if the window is longer.
 func TestKVBlocksWithAWindow(t *testing.T) {
 	m := DefaultMemory()
-	full := &Deployment{mustModel(t, "llama-3.1-8b"), mustGPU(t, "H100"), 1}
+	full := &Deployment{Model: mustModel(t, "llama-3.1-8b"), GPU: mustGPU(t, "H100"), TP: 1}
 	for _, c := range []struct{ layers, window, bytes int64 }{
 		{0, 0, 131072}, {16, 128, 65536 + 65536*144/4096}, {16, 4080, 131072}, {16, 8192, 131072}, {32, 128, 131072 * 144 / 4096},
 	} {
 		s := *full.Model
 		s.WindowLayers, s.Window = c.layers, c.window
-		d := &Deployment{&s, full.GPU, 1}
+		d := &Deployment{Model: &s, GPU: full.GPU, TP: 1}
 		if got := d.CachedBytesPerToken(m.BlockSize); got != c.bytes {
 			t.Errorf("%d layers with a window of %d: %d bytes per token, want %d", c.layers, c.window, got, c.bytes)
 		}

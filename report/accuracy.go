@@ -15,8 +15,11 @@ func writeAccuracy(t *plaintext.Writer, a *latency.Accuracy) {
 		return
 	}
 	text := "not stated for this run"
-	if a.Stated != nil {
+	switch {
+	case a.Stated != nil:
 		text = statedText(a.Stated)
+	case a.Step != nil:
+		text = "not stated for requests; " + stepErrorText(a.Step)
 	}
 	t.Line("error", text)
 	if len(a.NotMeasured) > 0 {
@@ -41,6 +44,15 @@ func statedText(s *latency.Stated) string {
 		return fmt.Sprintf("%s: median of %s, %s; bias and worst run not known", text, plaintext.Plural(int64(s.Runs), "run"), s.HeldOut)
 	}
 	return fmt.Sprintf("%s: mean over %s (%s%s, %s)", text, plaintext.Plural(int64(s.Models), "model"), plaintext.Plural(int64(s.Runs), "run"), placeText(s), s.HeldOut)
+}
+
+// stepErrorText is the error of the time of a step, and what it was found on.
+func stepErrorText(e *latency.HeldOutError) string {
+	if e.Models == 0 {
+		return fmt.Sprintf("time of a step %s %%: median of %s, %s", percentage(e.MedianAPEPercent), plaintext.Plural(int64(e.Runs), "run"), e.HeldOut)
+	}
+	return fmt.Sprintf("time of a step %s: mean over %s (%s, %s)",
+		deviationText(e.Deviation(), true), plaintext.Plural(int64(e.Models), "model"), plaintext.Plural(int64(e.Runs), "step"), e.HeldOut)
 }
 
 // placeText says where the runs behind an error were measured if they are a part of all.
@@ -116,6 +128,7 @@ type latencyError struct {
 	E2E         *metricError         `json:"e2e"`    // null, as the others: not known
 	TPOT        *metricError         `json:"tpot"`
 	TTFT        *metricError         `json:"ttft"`
+	Step        *metricError         `json:"step"` // of the time of a step; null unless no other is known, and runs are steps
 	NotMeasured []latency.Unmeasured `json:"not_measured"`
 }
 
@@ -132,22 +145,29 @@ func newLatencyError(a *latency.Accuracy) *latencyError {
 		return nil
 	}
 	j := &latencyError{NotMeasured: append([]latency.Unmeasured{}, a.NotMeasured...)}
-	s := a.Stated
-	if s == nil {
-		return j
+	switch s, e := a.Stated, a.Step; {
+	case s != nil:
+		j.foundOn(s.HeldOut, s.GPU, s.TP, s.Runs, s.Models)
+		j.E2E, j.TPOT, j.TTFT = newMetricError(s.E2E, j.Models), newMetricError(s.TPOT, j.Models), newMetricError(s.TTFT, j.Models)
+	case e != nil:
+		j.foundOn(e.HeldOut, e.GPU, e.TP, e.Runs, e.Models)
+		j.Step = newMetricError(e.Deviation(), j.Models)
 	}
-	j.HeldOut, j.Runs = &s.HeldOut, &s.Runs
-	if s.GPU != "" {
-		j.GPU = &s.GPU
-	}
-	if s.TP != 0 {
-		j.TP = &s.TP
-	}
-	if s.Models > 0 {
-		j.Models = &s.Models
-	}
-	j.E2E, j.TPOT, j.TTFT = newMetricError(s.E2E, j.Models), newMetricError(s.TPOT, j.Models), newMetricError(s.TTFT, j.Models)
 	return j
+}
+
+// foundOn says what errors were found on. Empty and 0: any, or not known.
+func (j *latencyError) foundOn(heldOut, gpu string, tp, runs, models int) {
+	j.HeldOut, j.Runs = &heldOut, &runs
+	if gpu != "" {
+		j.GPU = &gpu
+	}
+	if tp != 0 {
+		j.TP = &tp
+	}
+	if models > 0 {
+		j.Models = &models
+	}
 }
 
 func newMetricError(d *latency.Deviation, models *int) *metricError {

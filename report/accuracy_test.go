@@ -21,6 +21,14 @@ func measuredAccuracy() *latency.Accuracy {
 	}
 }
 
+// stepError is the error of a set that was fitted to forward passes.
+func stepError() *latency.HeldOutError {
+	return &latency.HeldOutError{
+		HeldOut: latency.HeldOutConfiguration, Metric: "step", Statistic: "mean", Runs: 20768, Models: 1,
+		MedianAPEPercent: 2.51, MeanAPEPercent: 4.19, ModelMeanAPEPercent: 4.19, BiasPercent: 0.08, WorstPercent: 49.33,
+	}
+}
+
 // The lines about the error name size, sign and worst run of each metric, what they were
 // found on, and what of the run they do not know. They fit the width.
 func TestErrorLineOfARun(t *testing.T) {
@@ -31,6 +39,10 @@ func TestErrorLineOfARun(t *testing.T) {
 	old.Stated.Models, old.NotMeasured = 0, nil
 	unknown := measuredAccuracy()
 	unknown.Stated = nil
+	steps := measuredAccuracy()
+	steps.Stated, steps.Step, steps.NotMeasured = nil, stepError(), nil
+	periods := *steps
+	periods.Step = &latency.HeldOutError{HeldOut: latency.HeldOutConfiguration, MedianAPEPercent: 5, Runs: 3}
 	decodes := measuredAccuracy()
 	decodes.Stated.E2E, decodes.Stated.TTFT, decodes.NotMeasured = nil, nil, nil
 	for name, c := range map[string]struct {
@@ -38,6 +50,8 @@ func TestErrorLineOfARun(t *testing.T) {
 		want     string
 	}{
 		"TPOT alone":    {decodes, "error expected TPOT 4.0 % (median 3.0, bias 0.0, worst −19): mean over 4 models (9 runs, leave-one-model-out)"},
+		"passes alone":  {steps, "error not stated for requests; time of a step 4.2 % (median 2.5, bias +0.1, worst +49): mean over 1 model (20,768 steps, leave-one-configuration-out)"},
+		"periods alone": {&periods, "error not stated for requests; time of a step 5.0 %: median of 3 runs, leave-one-configuration-out"},
 		"nothing known": {nil, ""},
 		"known": {known, "error expected E2E 7.2 % (median 5.1, bias −3.4, worst +231), TPOT 4.0 % (median 3.0, bias 0.0, worst −19), TTFT 1,246 % (median 13.5, bias +1,219, worst +14,785): mean over 4 models (9 runs, leave-one-model-out) " +
 			"not measured: GPU A100-80, contexts above 1,059 tokens"},
@@ -64,17 +78,20 @@ func TestErrorOfARunAsJSON(t *testing.T) {
 	old.Stated.Models, old.Stated.GPU, old.Stated.TP, old.NotMeasured = 0, "H100", 2, nil
 	unknown := measuredAccuracy()
 	unknown.Stated = nil
+	steps := &latency.Accuracy{Step: stepError()}
 	for name, c := range map[string]struct {
 		accuracy *latency.Accuracy
 		want     string
 	}{
 		"nothing known": {nil, `null`},
+		"passes alone": {steps, `{"held_out":"leave-one-configuration-out","gpu":null,"tp":null,"runs":20768,"models":1,"e2e":null,"tpot":null,"ttft":null,` +
+			`"step":{"expected_percent":4.19,"median_percent":2.51,"bias_percent":0.08,"worst_percent":49.33},"not_measured":[]}`},
 		"known": {measuredAccuracy(), `{"held_out":"leave-one-model-out","gpu":null,"tp":null,"runs":9,"models":4,"e2e":{"expected_percent":7.23,"median_percent":5.1,"bias_percent":-3.44,"worst_percent":231.4},` +
-			`"tpot":{"expected_percent":4,"median_percent":3,"bias_percent":0,"worst_percent":-18.6},"ttft":{"expected_percent":1246,"median_percent":13.5,"bias_percent":1219,"worst_percent":14785},` +
+			`"tpot":{"expected_percent":4,"median_percent":3,"bias_percent":0,"worst_percent":-18.6},"ttft":{"expected_percent":1246,"median_percent":13.5,"bias_percent":1219,"worst_percent":14785},"step":null,` +
 			`"not_measured":[{"setting":"hardware","text":"GPU A100-80"},{"setting":"max-model-len","text":"contexts above 1,059 tokens"}]}`},
 		"medians only": {old, `{"held_out":"leave-one-model-out","gpu":"H100","tp":2,"runs":9,"models":null,"e2e":{"expected_percent":7.23,"median_percent":5.1,"bias_percent":null,"worst_percent":null},` +
-			`"tpot":{"expected_percent":4,"median_percent":3,"bias_percent":null,"worst_percent":null},"ttft":{"expected_percent":1246,"median_percent":13.5,"bias_percent":null,"worst_percent":null},"not_measured":[]}`},
-		"not stated": {unknown, `{"held_out":null,"gpu":null,"tp":null,"runs":null,"models":null,"e2e":null,"tpot":null,"ttft":null,` +
+			`"tpot":{"expected_percent":4,"median_percent":3,"bias_percent":null,"worst_percent":null},"ttft":{"expected_percent":1246,"median_percent":13.5,"bias_percent":null,"worst_percent":null},"step":null,"not_measured":[]}`},
+		"not stated": {unknown, `{"held_out":null,"gpu":null,"tp":null,"runs":null,"models":null,"e2e":null,"tpot":null,"ttft":null,"step":null,` +
 			`"not_measured":[{"setting":"hardware","text":"GPU A100-80"},{"setting":"max-model-len","text":"contexts above 1,059 tokens"}]}`},
 	} {
 		if got, err := json.Marshal(newLatencyError(c.accuracy)); err != nil || string(got) != c.want {

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -24,12 +23,6 @@ type StepTraining struct {
 func (f *StepTraining) JSON(w io.Writer) error {
 	shown := *f.StepFit
 	shown.Unmoved, shown.Entangled, shown.Negative, shown.Dropped = listed(f.Unmoved), listed(f.Entangled), listed(f.Negative), listed(f.Dropped)
-	shown.Outliers = listed(f.Outliers)
-	shown.Configurations = slices.Clone(f.Configurations)
-	for i := range shown.Configurations {
-		e := &shown.Configurations[i]
-		e.LeftOutKinds = listed(e.LeftOutKinds)
-	}
 	return WriteIndented(w, struct {
 		Schema string             `json:"schema"`
 		Fit    *calibrate.StepFit `json:"fit"`
@@ -46,9 +39,6 @@ func (f *StepTraining) Text(out io.Writer, _ plaintext.Style) error {
 		if d.Steps > 0 {
 			fmt.Fprintf(w, "left out   %d steps: %s\n", d.Steps, d.Reason)
 		}
-	}
-	for _, o := range f.Outliers {
-		fmt.Fprintf(w, "outlier    %s, line %d: %s: %.1f ms, %.2g times that of passes like it\n", o.Configuration, o.Line, o.Batch, o.Measured, o.Factor)
 	}
 	if len(f.Unmoved) > 0 {
 		fmt.Fprintf(w, "not fitted %s: the same in all steps\n", strings.Join(f.Unmoved, ", "))
@@ -75,7 +65,6 @@ func (f *StepTraining) Text(out io.Writer, _ plaintext.Style) error {
 		fmt.Fprintf(columns, "%s\t%s\t%s\t%s\t%s\t\n", e.Name, deviation(e.Training), deviation(e.CrossValidated), deviation(e.HeldOut), deviation(e.LeftOut))
 	}
 	columns.Flush()
-	f.writeKinds(w)
 	fmt.Fprintln(w)
 	columns = tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(columns, "TOKENS IN A STEP\tsteps\tbias\t")
@@ -98,21 +87,6 @@ func (f *StepTraining) Text(out io.Writer, _ plaintext.Style) error {
 		fmt.Fprintf(w, "\nwritten to %s; use it with blis run --coefficients %s\n", f.File, f.File)
 	}
 	return w.Flush()
-}
-
-// writeKinds is the table of configurations that were left out, by kind of batch.
-func (f *StepTraining) writeKinds(w io.Writer) {
-	if !slices.ContainsFunc(f.Configurations, func(e calibrate.StepErrors) bool { return len(e.LeftOutKinds) > 0 }) {
-		return
-	}
-	columns := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(columns, "\nBY A FIT TO OTHER CONFIGURATIONS\tsteps\tmedian APE\tp90\tbias\t")
-	for _, e := range f.Configurations {
-		for _, p := range e.LeftOutKinds {
-			fmt.Fprintf(columns, "%s, %s\t%d\t%.1f %%\t%.1f %%\t%+.1f %%\t\n", e.Name, p.Kind, p.Steps, 100*p.Median, 100*p.P90, 100*p.Bias)
-		}
-	}
-	columns.Flush()
 }
 
 func deviation(d calibrate.StepDeviation) string {

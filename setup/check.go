@@ -3,7 +3,6 @@ package setup
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 
 	"blis/latency"
@@ -84,22 +83,23 @@ func checkNumbers(c *Config) error {
 }
 
 // checkVectors checks the numbers of coefficients: three and three for blackbox,
-// eleven and sixteen for physics.
+// eleven and sixteen or twenty-eight for physics.
 func checkVectors(c *Config, check func(ok bool, name string, value any, want string)) {
-	alphas, betas := []int{3, len(latency.AlphaVector{})}, []int{3, len(latency.BetaVector{})}
-	want := "3 numbers with --beta-coeffs of 3 (blackbox), or 11 with --beta-coeffs of 16 (physics)"
+	const blackbox, alphas, betas = 3, len(latency.AlphaVector{}), len(latency.BetaVector{})
+	want := "3 numbers with --beta-coeffs of 3 (blackbox), or 11 with --beta-coeffs of 16 or 28 (physics)"
 	switch c.LatencyModel {
 	case "blackbox":
-		alphas, betas, want = alphas[:1], betas[:1], "3 numbers with --beta-coeffs of 3: that is blackbox"
+		want = "3 numbers with --beta-coeffs of 3: that is blackbox"
 	case "physics":
-		alphas, betas, want = alphas[1:], betas[1:], "11 numbers with --beta-coeffs of 16: that is physics; 3 and 3 are blackbox's"
+		want = "11 numbers with --beta-coeffs of 16 or 28: that is physics; 3 and 3 are blackbox's"
 	}
 	if c.LatencyModel == "roofline" || len(c.AlphaCoeffs) == 0 && len(c.BetaCoeffs) == 0 {
 		return
 	}
-	at := slices.Index(alphas, len(c.AlphaCoeffs))
-	ok := at >= 0 && len(c.BetaCoeffs) == betas[at]
-	check(ok, "alpha-coeffs", fmt.Sprintf("%v and --beta-coeffs %v, %d and %d numbers", c.AlphaCoeffs, c.BetaCoeffs, len(c.AlphaCoeffs), len(c.BetaCoeffs)), want)
+	a, b := len(c.AlphaCoeffs), len(c.BetaCoeffs)
+	isBlackbox := a == blackbox && b == blackbox && c.LatencyModel != "physics"
+	isPhysics := a == alphas && (b == latency.BetasOfVersion1 || b == betas) && c.LatencyModel != "blackbox"
+	check(isBlackbox || isPhysics, "alpha-coeffs", fmt.Sprintf("%v and --beta-coeffs %v, %d and %d numbers", c.AlphaCoeffs, c.BetaCoeffs, len(c.AlphaCoeffs), len(c.BetaCoeffs)), want)
 }
 
 // MostInstances is the largest number of instances of a run.

@@ -23,7 +23,7 @@ type Config struct {
 	LatencyModel      string    `json:"latency-model" default:"auto" enum:"auto,blackbox,roofline,physics" group:"Model" help:"auto, blackbox, roofline or physics. auto is the one with the lowest expected error for the run, or blackbox when its coefficients are given."`
 	Coefficients      string    `json:"coefficients" group:"Model" help:"Coefficients of physics: a file that blis train wrote, or the name of a shipped set. Empty: the shipped set with the lowest expected error."`
 	AlphaCoeffs       []float64 `json:"alpha-coeffs" group:"Model" help:"Blackbox α₀,α₁,α₂ in µs: queueing delay, per prompt token, client overhead per output token; or the 11 of physics (docs/latency.md). Empty: those of the set or publication."`
-	BetaCoeffs        []float64 `json:"beta-coeffs" group:"Model" help:"Blackbox β₀,β₁,β₂ in µs: step, per prefill token, per decode token; or the 16 of physics. Empty: as for alpha-coeffs."`
+	BetaCoeffs        []float64 `json:"beta-coeffs" group:"Model" help:"Blackbox β₀,β₁,β₂ in µs: step, per prefill token, per decode token; or the 28 of physics, or its first 16. Empty: as for alpha-coeffs."`
 	PreemptionGamma   float64   `json:"preemption-ema-gamma" name:"preemption-ema-gamma" group:"Model" help:"Weight of the newest step in the average of preemptions that physics reads, above 0 and at most 1; 0: the one that its coefficients were fitted with."`
 	ModelConfigFolder string    `json:"model-config-folder" type:"path" group:"Model" help:"Folder with a Hugging Face config.json (or such a file) that describes the model."`
 	HardwareConfig    string    `json:"hardware-config" type:"path" group:"Model" help:"File with GPUs of your own: YAML, or JSON of the public simulator; see docs/models.md."`
@@ -31,6 +31,8 @@ type Config struct {
 	Dtype        string `json:"dtype" default:"auto" group:"Model" help:"Type of weights and activations that are not quantised, as in vLLM: auto, bfloat16, float16 or half; all are 16 bits."`
 	Quantization string `json:"quantization" group:"Model" help:"Quantisation of the weights of a 16-bit model, by vLLM's name: fp8, awq, gptq, bitsandbytes and others. Empty: as the model is described."`
 	KVCacheDtype string `json:"kv-cache-dtype" name:"kv-cache-dtype" default:"auto" group:"Model" help:"Type of the KV cache, as in vLLM: auto, bfloat16, fp8, fp8_e4m3 or fp8_e5m2; with fp8 twice as many tokens fit."`
+
+	EnableExpertParallel bool `json:"enable-expert-parallel" negatable:"" group:"Model" help:"Each GPU holds whole experts of an MoE model, in place of a slice of every expert, as in vLLM; without an effect on dense models and at --tp 1."`
 
 	NumInstances         int           `json:"num-instances" default:"4" group:"Instances" help:"Serving instances."`
 	TotalKVBlocks        int64         `json:"total-kv-blocks" group:"Instances" help:"KV blocks per instance; 0: what fits next to the weights."`

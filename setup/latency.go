@@ -69,7 +69,9 @@ func (p *resolver) useVectors() error {
 	if err != nil {
 		return err
 	}
-	m, err := latency.NewPhysics(f, latency.AlphaVector(c.AlphaCoeffs), latency.BetaVector(c.BetaCoeffs))
+	var beta latency.BetaVector // 16 are those of version 1
+	copy(beta[:], c.BetaCoeffs)
+	m, err := latency.NewPhysics(f, latency.AlphaVector(c.AlphaCoeffs), beta)
 	if err != nil {
 		return err
 	}
@@ -92,7 +94,7 @@ func (p *resolver) useBlackbox() error {
 }
 
 func (p *resolver) useRoofline(next string) error {
-	m, err := latency.NewRoofline(&p.deployment.Deployment, latency.DefaultRoofline())
+	m, err := latency.NewRoofline(&p.deployment.Deployment, latency.DefaultRoofline(&p.gpu))
 	if err != nil {
 		return err
 	}

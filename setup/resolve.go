@@ -86,7 +86,7 @@ func (p *resolver) resolveModel() error {
 		p.note("hardware-config: %s of %s: not used here", strings.Join(gpu.Unused, ", "), gpu.Name)
 	}
 	p.gpu = gpu
-	p.deployment.Deployment = latency.Deployment{Model: &spec, GPU: &p.gpu, TP: c.TP}
+	p.deployment.Deployment = latency.Deployment{Model: &spec, GPU: &p.gpu, TP: c.TP, ExpertParallel: c.EnableExpertParallel}
 	p.Summary.Model, p.Summary.Hardware, p.Summary.TP = spec.Name, gpu.Name, c.TP
 	if !validTP(c.TP) {
 		return nil // checkNumbers says so
@@ -161,9 +161,22 @@ func (p *resolver) noteWidths() {
 	p.note("%s: %s bits%s", strings.Join(flags, ", "), m.WidthsText(), peak)
 }
 
+// noteExperts notes where spreading whole experts over GPUs changes nothing.
+func (p *resolver) noteExperts() {
+	because := "one GPU holds all experts"
+	switch d := &p.deployment.Deployment; {
+	case d.Model.Experts == 0:
+		because = d.Model.Name + " has no experts"
+	case d.TP > 1:
+		return
+	}
+	p.noteIfSet([]string{"enable-expert-parallel"}, because)
+}
+
 func (p *resolver) resolveCache() error {
 	c := &p.Config
 	p.noteWidths()
+	p.noteExperts()
 	if c.NumGPUBlocksOverride > 0 {
 		c.TotalKVBlocks, c.NumGPUBlocksOverride = c.NumGPUBlocksOverride-1, 0
 	}

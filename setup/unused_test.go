@@ -20,7 +20,7 @@ func TestEverySettingCountsOrIsNoted(t *testing.T) {
 		counts = append(counts, f.Tag.Get("json"))
 	}
 	refused := []string{"token-bucket-capacity", "token-bucket-refill-rate", "routing-scorers"}
-	noted := []string{"preemption-ema-gamma", "signals", "snapshot-refresh-interval", "in-flight", "prefix-index", "prefix-index-blocks", "kv-event-delay", "trace-block-size", "rate", "arrival", "cv", "workload-seed"} // by what policies read, and the trace
+	noted := []string{"preemption-ema-gamma", "signals", "snapshot-refresh-interval", "in-flight", "prefix-index", "prefix-index-blocks", "kv-event-delay", "trace-block-size", "enable-expert-parallel", "rate", "arrival", "cv", "workload-seed"} // by what policies read, the trace, and the model
 	collect := func(change func(*Config)) {
 		c := DefaultConfig()
 		change(&c)

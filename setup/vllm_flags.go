@@ -83,7 +83,7 @@ var serveGroups = []serveGroup{
 		distributed-executor-backend= distributed-timeout-seconds= node-rank|-r= master-addr= master-port= worker-cls= worker-extension-cls= worker-use-ray engine-use-ray device=
 		additional-config= calculate-kv-scales prefix-caching-hash-algo= kv-sharing-fast-prefill use-v2-block-manager enable-return-routed-experts disable-async-output-proc
 		disable-hybrid-kv-cache-manager mamba-cache-dtype= mamba-ssm-cache-dtype= mamba-block-size= mamba-cache-mode= disable-sliding-window stream-interval=
-		enable-expert-parallel|-ep all2all-backend= enable-eplb eplb-config= expert-placement-strategy= hf-overrides= rope-scaling= rope-theta=`},
+		all2all-backend= enable-eplb eplb-config= expert-placement-strategy= hf-overrides= rope-scaling= rope-theta=`},
 
 	{refused, "pipeline parallelism is not modelled", `pipeline-parallel-size|-pp=1`},
 	{refused, "each data-parallel rank is an instance of its own here: give --num-instances",
@@ -127,6 +127,7 @@ var servedAs = []servedFlag{
 	{"dtype", "", "dtype", "float32 is refused"},
 	{"quantization", "-q", "quantization", "methods whose width is in the checkpoint want its config.json"},
 	{"kv-cache-dtype", "", "kv-cache-dtype", "8 or 16 bits"},
+	{"enable-expert-parallel", "-ep", "enable-expert-parallel", "of the GPUs of an instance; see --num-instances for data parallelism"},
 	{"max-model-len", "", "max-model-len", "16k, 1M, auto and -1 too; a cache that is too small for it is a note, no error"},
 	{"gpu-memory-utilization", "", "gpu-memory-utilization", ""},
 	{"block-size", "", "block-size-in-tokens", ""},

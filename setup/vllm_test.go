@@ -29,11 +29,11 @@ func TestFlagsOfVLLMAreSettings(t *testing.T) {
 // A program gives a server's arguments as they stand, with settings of BLIS among them.
 func TestConfigServe(t *testing.T) {
 	c := DefaultConfig()
-	notes, err := c.Serve(strings.Fields("vllm serve Qwen/Qwen2.5-7B -tp 2 --port 80 --max-model-len 16k --no-enable-prefix-caching --async-scheduling --rate 20 --scheduling-policy priority --spread-ties"))
+	notes, err := c.Serve(strings.Fields("vllm serve Qwen/Qwen2.5-7B -tp 2 --port 80 --max-model-len 16k --no-enable-prefix-caching --async-scheduling --rate 20 --scheduling-policy priority --spread-ties -ep"))
 	if err != nil || strings.Join(notes, ";") != "no effect on a simulation: --port" {
 		t.Errorf("notes %q, error %v", notes, err)
 	}
-	if c.Model != "Qwen/Qwen2.5-7B" || c.TP != 2 || c.MaxModelLen != 16000 || c.EnablePrefixCaching || c.AsyncScheduling == nil || !*c.AsyncScheduling || c.Rate != 20 || c.Scheduler != "priority" || !c.SpreadTies {
+	if c.Model != "Qwen/Qwen2.5-7B" || c.TP != 2 || c.MaxModelLen != 16000 || c.EnablePrefixCaching || c.AsyncScheduling == nil || !*c.AsyncScheduling || c.Rate != 20 || c.Scheduler != "priority" || !c.SpreadTies || !c.EnableExpertParallel {
 		t.Errorf("%+v", c)
 	}
 	for line, want := range map[string]string{
