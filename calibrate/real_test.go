@@ -1,6 +1,7 @@
 package calibrate
 
 import (
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -196,8 +197,12 @@ func TestShippedSetsCanBeMadeAgain(t *testing.T) {
 			o := TrainOptions{Name: "again", Data: "the same", Fit: DefaultFit()}
 			o.Fit.Lambda = set.TrainedOn.Lambda
 			if strings.HasPrefix(set.Name, "hgx") {
-				list, o.Fit.Own = nil, ownWeight
-				o.Loops, o.Beside = publicLoops(t, set)
+				list = nil
+				if o.Loops, o.Beside = publicLoops(t, set); len(o.Beside) > 0 {
+					if _, err := fmt.Sscanf(set.TrainedOn.Method, "replay regression, drawn with weight %g", &o.Fit.Own); err != nil {
+						t.Fatalf("%s: %v", set.TrainedOn.Method, err)
+					}
+				}
 			}
 			trained, err := Train(t.Context(), list, ranAlone(t, set.Name), o)
 			if err != nil {
@@ -217,9 +222,6 @@ func TestShippedSetsCanBeMadeAgain(t *testing.T) {
 		})
 	}
 }
-
-// ownWeight is --own of the shipped sets of one model on HGX servers.
-const ownWeight = 0.0005
 
 // publicLoops are the closed loops that a set was fitted to, and those of other models,
 // with the weight that the command gives them.
