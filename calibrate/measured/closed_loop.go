@@ -20,10 +20,13 @@ type ClosedLoop struct {
 	Input, Output int32 // tokens of a prompt, from 1, and of an answer, from 2
 	Concurrency   int32 // users, from 1
 
-	TP int // GPUs of a copy of the attention layers
+	// TP is the number of GPUs of the server. Where AttentionDP is above 1 the file says
+	// that each copy of attention has as many, but rows that differ in attention_dp and
+	// moe_ep alone have the same times, some to the last digit: so the GPUs are divided.
+	TP int
 	PP int // pipeline stages
 	// AttentionDP is the number of copies of the attention layers, each with a
-	// scheduler of its own. They share users and experts.
+	// scheduler of its own. They share users, GPUs and experts.
 	AttentionDP int
 	// MoETP and MoEEP divide the experts: each GPU has one of MoEEP groups of
 	// experts, and 1/MoETP of each expert in it. 0: the source does not say.
