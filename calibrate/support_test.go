@@ -39,13 +39,6 @@ func truth() *Coefficients {
 	return c
 }
 
-// firstTruth is truth with features of version 1 alone, as fits to steps have them.
-func firstTruth() *Coefficients {
-	c := truth()
-	clear(c.Beta[latency.BetasOfVersion1:])
-	return c
-}
-
 // thorough reports whether rapid draws enough that something of everything comes
 // up.
 func thorough() bool {

@@ -8,7 +8,6 @@ type secondFeatures struct {
 	token                float64 // linear layers per token
 	row                  float64 // moving a row of an expert's input in the memory of one GPU
 	reduceToken          float64 // all-reduces per token
-	ranks                int64   // engines that share the experts
 	fp8                  float64 // reading all experts of 8 bits
 	dequantised          float64 // converting the weights of every step, and all experts,
 	dequantisedExperts   float64 // at 0.1 ps a weight
@@ -31,7 +30,6 @@ func newSecondFeatures(d *Deployment, f *Features) secondFeatures {
 		expertLayers: float64(moe) / 1e6,
 		token:        f.token,
 		reduceToken:  f.reduceToken,
-		ranks:        int64(d.ranks()),
 	}
 	always, inExperts := d.conversions()
 	s.dequantised = float64(always * dequantiseTime)
