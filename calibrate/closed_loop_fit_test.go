@@ -178,3 +178,49 @@ func TestFoldsOfRunsLearnFromNoLoopOfTheirModel(t *testing.T) {
 		}
 	}
 }
+
+// A model's own fit learns what is peculiar to it, as far as the weight of the distance
+// to the fit to all lets it, and no further. What is held out is learned by neither fit.
+func TestOwnFitIsDrawnToAll(t *testing.T) {
+	list := plantedLoops(t)
+	slow := list[0].Server.Deployment.Model.Name
+	var own, beside []*ClosedLoopSample
+	for _, l := range list {
+		if l.Server.Deployment.Model.Name != slow {
+			beside = append(beside, l)
+			continue
+		}
+		l.Point.TPOT *= 1.25
+		own = append(own, l)
+	}
+	train := func(weight float64) *Trained {
+		o := TrainOptions{Name: "own", Data: "planted", Fit: DefaultFit(), Loops: own, Beside: beside}
+		o.Fit.Lambda, o.Fit.Own = 0.01, weight
+		trained, err := Train(t.Context(), nil, nil, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return trained
+	}
+	free, tied := train(1e-6), train(1e6)
+	if f, g := worstLoop(t, own, &free.Fit.Coefficients), worstLoop(t, own, &tied.Fit.Coefficients); f > g/2 {
+		t.Errorf("by itself off by %v at worst, tied to the others by %v", f, g)
+	}
+	for i, v := range tied.Fit.Beta {
+		if general := tied.Fit.general.Beta[i]; math.Abs(v-general) > 1e-6 {
+			t.Errorf("β%d is %v, of all models %v", i+1, v, general)
+		}
+	}
+	if len(free.Loops) != 2 || len(free.Loops[1].Results) != len(own) || len(free.Set.TrainedOn.Models) != 1 {
+		t.Errorf("%d validations, %v", len(free.Loops), free.Set.TrainedOn.Models)
+	}
+	// All loops of the slow model are one group, so no fit knows that it is slow.
+	for i := range free.Loops[1].Results {
+		if e := free.Loops[1].Results[i].Error(); e > -0.1 {
+			t.Errorf("held out, and predicted %+.1f %%: who told?", 100*e)
+		}
+	}
+	if _, err := Train(t.Context(), nil, nil, TrainOptions{Name: "own", Data: "planted", Fit: DefaultFit(), Loops: own, Beside: beside}); err == nil {
+		t.Error("other models beside, and no weight for the distance to them")
+	}
+}

@@ -223,6 +223,8 @@ func (t *trainCmd) holdOuts() ([]calibrate.HoldOut, error) {
 		return nil, inputErrorf("--train-share is %v: want above 0 and below 1", t.Fit.Share)
 	case t.Fit.Iterations < 1 || t.Fit.Iterations > 10_000:
 		return nil, inputErrorf("--iterations is %d: want 1 to 10000", t.Fit.Iterations)
+	case !(t.Fit.Own >= 0 && t.Fit.Own <= 1e6):
+		return nil, inputErrorf("--own is %v: want 0 to 1000000", t.Fit.Own)
 	case t.Fit.Polish < 0 || t.Fit.Polish > 100_000:
 		return nil, inputErrorf("--polish is %d: want 0 to 100000", t.Fit.Polish)
 	}
