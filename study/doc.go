@@ -14,6 +14,7 @@
 //	result.go      Result: estimates, differences and verdicts
 //	notes.go       notes on the result
 //	statistics.go  means, intervals and differences of a few replicates
+//	one_latency.go ChooseLatency: the one latency model of configurations that would get several
 //	regret.go      Regrets: the decisions with the largest regret, replayed
 //	pareto.go      Pareto dominance and the ranking of bundles
 //
