@@ -29,11 +29,19 @@ var BetaNames = [len(BetaVector{})]string{
 	"small_all_reduce", "fp8_experts", "dequantise", "all_to_all", "decode_layers",
 }
 
-// Terms of AlphaVector as indices.
+// The terms of AlphaVector as indices.
 const (
-	alphaPromptCompute = 2
-	alphaConstant      = 3
-	alphaCacheHits     = 6
+	alphaSeatUse = iota
+	alphaKVUsage
+	alphaPromptCompute
+	alphaConstant
+	alphaQueueDrain // of a congested instance from here on
+	alphaKVContention
+	alphaCacheHits
+	alphaKVDemand
+	alphaPreemption
+	alphaOffloadCapacity
+	alphaCongestion
 )
 
 // The terms of BetaVector as indices.
@@ -211,28 +219,41 @@ func (f *Features) streaming(share float64) float64 {
 // Alpha returns the features of the time from delivery to queued, each within
 // [0, 100] for any input.
 func (f *Features) Alpha(in QueueInput) AlphaVector {
-	e := &f.limits
-	seatUse := toUnit(float64(in.Running) / float64(e.MaxSeqs))
+	var v AlphaVector
+	f.frontEnd(&in, &v)
+	f.congestion(&in, &v)
+	return v
+}
+
+// frontEnd fills the features of v before those of a congested instance.
+func (f *Features) frontEnd(in *QueueInput, v *AlphaVector) {
 	used, free := float64(in.UsedBlocks), float64(in.FreeBlocks)
-	usage := toUnit(used / max(epsilon, used+free))
+	v[alphaSeatUse] = toUnit(float64(in.Running) / float64(f.limits.MaxSeqs))
+	v[alphaKVUsage] = toUnit(used / max(epsilon, used+free))
+	v[alphaPromptCompute] = f.promptCompute(in.Input)
+	v[alphaConstant] = 1
+}
+
+// promptCompute is the feature of a prompt of input tokens.
+func (f *Features) promptCompute(input int64) float64 {
+	return clamp(float64(f.prompt * float64(input)))
+}
+
+// congestion fills the features of a congested instance in v, which has the others.
+func (f *Features) congestion(in *QueueInput, v *AlphaVector) {
+	e, seatUse, usage := &f.limits, v[alphaSeatUse], v[alphaKVUsage]
 	// Rounding can carry the sum an ulp past 1.
 	g := min(1, seatUse+usage-float64(seatUse*usage))
 	length, waiting := float64(in.Input), float64(in.Waiting)
 	hits := toUnit(float64(in.CachedTokens) / max(epsilon, float64(in.PromptTokens)))
-	freeBytes := float64(free * float64(e.BlockSize) * f.kvBytes)
-	return AlphaVector{
-		seatUse,
-		usage,
-		clamp(float64(f.prompt * length)),
-		1,
-		clamp(float64(g * log1p(in.Waiting) * f.fullStep)),
-		clamp(float64(g*usage*waiting) / float64(e.MaxSeqs)),
-		clamp(float64(g*hits*length) / float64(e.MaxBatchedTokens)),
-		clamp(float64(g*length*f.kvBytes) / max(epsilon, freeBytes)),
-		clamp(float64(g * in.PreemptionEMA)),
-		clamp(float64(g * f.offloadRatio)),
-		g,
-	}
+	freeBytes := float64(float64(in.FreeBlocks) * float64(e.BlockSize) * f.kvBytes)
+	v[alphaQueueDrain] = clamp(float64(g * log1p(in.Waiting) * f.fullStep))
+	v[alphaKVContention] = clamp(float64(g*usage*waiting) / float64(e.MaxSeqs))
+	v[alphaCacheHits] = clamp(float64(g*hits*length) / float64(e.MaxBatchedTokens))
+	v[alphaKVDemand] = clamp(float64(g*length*f.kvBytes) / max(epsilon, freeBytes))
+	v[alphaPreemption] = clamp(float64(g * in.PreemptionEMA))
+	v[alphaOffloadCapacity] = clamp(float64(g * f.offloadRatio))
+	v[alphaCongestion] = g
 }
 
 // clamp limits a feature to [0, 100]; NaN becomes 0.

@@ -18,6 +18,11 @@ type Physics struct {
 	gamma    float64
 	minStep  float64 // µs
 	second   bool    // beta.isSecond()
+
+	// least is the features of the prompt of no tokens that is queued soonest: each at
+	// its lower bound, or at its upper bound if its coefficient is negative.
+	least     AlphaVector
+	congested bool // alpha has a coefficient of a congested instance
 }
 
 // maxCoefficient bounds the size of a coefficient so that no sum of products
@@ -41,6 +46,8 @@ func NewPhysics(f *Features, alpha AlphaVector, beta BetaVector) (*Physics, erro
 		}
 	}
 	m.minStep = microseconds(low.dot(&beta))
+	m.least = f.leastAlpha(&alpha)
+	m.congested = alpha.isCongested()
 	return m, nil
 }
 
@@ -89,7 +96,12 @@ func (m *Physics) Step(b *Batch) float64 {
 
 // Queueing is the time between delivery and queued, µs, at least 0.
 func (m *Physics) Queueing(in QueueInput) float64 {
-	v := m.features.Alpha(in)
+	var v AlphaVector
+	m.features.frontEnd(&in, &v)
+	if !m.congested {
+		return microseconds(v.dotFrontEnd(&m.alpha))
+	}
+	m.features.congestion(&in, &v)
 	return microseconds(v.dot(&m.alpha))
 }
 
@@ -106,13 +118,15 @@ func (m *Physics) MinStep() float64 { return m.minStep }
 
 // MinQueueing implements Floor, in the same way as MinStep.
 func (m *Physics) MinQueueing(input int64) float64 {
-	low, high := m.features.alphaBounds(input)
-	for i, c := range m.alpha {
-		if c < 0 {
-			low[i] = high[i]
-		}
+	v := m.least
+	v[alphaPromptCompute] = m.features.promptCompute(input)
+	if !m.congested {
+		return microseconds(v.dotFrontEnd(&m.alpha))
 	}
-	return microseconds(low.dot(&m.alpha))
+	if m.alpha[alphaCacheHits] < 0 {
+		v[alphaCacheHits] = m.features.mostCacheHits(input)
+	}
+	return microseconds(v.dot(&m.alpha))
 }
 
 // microseconds converts seconds, at least 0: a sum with negative coefficients
@@ -156,11 +170,31 @@ func (v *BetaVector) dotFirst(c *BetaVector) float64 {
 
 // dot is Σ v[i]·c[i] from left to right.
 func (v *AlphaVector) dot(c *AlphaVector) float64 {
-	sum := 0.0
-	for i := range v {
+	sum := v.dotFrontEnd(c)
+	for i := alphaQueueDrain; i < len(v); i++ {
 		sum += float64(v[i] * c[i])
 	}
 	return sum
+}
+
+// dotFrontEnd is dot where the other coefficients are 0, with the same bits.
+func (v *AlphaVector) dotFrontEnd(c *AlphaVector) float64 {
+	sum := 0.0
+	for i := range alphaQueueDrain {
+		sum += float64(v[i] * c[i])
+	}
+	return sum
+}
+
+// isCongested reports whether coefficients need the features of a congested instance.
+// Those of the shipped sets do not.
+func (v *AlphaVector) isCongested() bool {
+	for _, c := range v[alphaQueueDrain:] {
+		if c != 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // betaBounds returns bounds of every feature over all non-empty batches within
@@ -193,12 +227,23 @@ func (f *Features) betaBounds() (low, high BetaVector) {
 	return low, high
 }
 
-// alphaBounds returns bounds of every feature, over all states in which a prompt
-// of input tokens can be delivered.
-func (f *Features) alphaBounds(input int64) (low, high AlphaVector) {
-	prompt := f.Alpha(QueueInput{Input: input})[alphaPromptCompute]
-	low = AlphaVector{alphaPromptCompute: prompt, alphaConstant: 1}
-	high = AlphaVector{1, 1, prompt, 1, maxFeature, maxFeature, 0, maxFeature, maxFeature, clamp(f.offloadRatio), 1}
-	high[alphaCacheHits] = clamp(float64(input) / float64(f.limits.MaxBatchedTokens))
-	return low, high
+// leastAlpha returns the lower bound of every feature over all states in which a prompt
+// of no tokens can be delivered, or its upper bound where its coefficient in c is negative.
+func (f *Features) leastAlpha(c *AlphaVector) AlphaVector {
+	least := AlphaVector{alphaConstant: 1}
+	most := AlphaVector{
+		alphaSeatUse: 1, alphaKVUsage: 1, alphaConstant: 1, alphaQueueDrain: maxFeature, alphaKVContention: maxFeature, alphaKVDemand: maxFeature,
+		alphaPreemption: maxFeature, alphaOffloadCapacity: clamp(f.offloadRatio), alphaCongestion: 1,
+	}
+	for i := range c {
+		if c[i] < 0 {
+			least[i] = most[i]
+		}
+	}
+	return least
+}
+
+// mostCacheHits is the upper bound of the feature for a prompt of input tokens.
+func (f *Features) mostCacheHits(input int64) float64 {
+	return clamp(float64(input) / float64(f.limits.MaxBatchedTokens))
 }

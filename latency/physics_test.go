@@ -138,6 +138,45 @@ func TestNoAnswerOfPhysicsIsBelowItsFloor(t *testing.T) {
 	})
 }
 
+// Without coefficients of a congested instance the shorter sum of queueing has the bits
+// of the long one, and each such coefficient is enough for the long one.
+func TestQueueingIsTheDotProductOfAllFeatures(t *testing.T) {
+	f := features(t, deployment(t, "llama-3.1-8b", "H100", 1), EngineLimits{MaxBatchedTokens: 512, MaxSeqs: 64, BlockSize: 16, GPUBlocks: 1000, CPUBlocks: 300})
+	rapid.Check(t, func(t *rapid.T) {
+		r := vtime.NewStream(rapid.Uint64().Draw(t, "seed"), "queueing")
+		alpha := AlphaVector(randomCoefficients(r, len(AlphaVector{})))
+		if kept := r.Int64N(2 * int64(len(alpha))); kept < int64(len(alpha)) {
+			clear(alpha[alphaQueueDrain:])
+			alpha[kept] = r.Float64() - 0.5
+		}
+		m, err := NewPhysics(f, alpha, BetaVector{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		dot := func(v AlphaVector) uint64 {
+			sum := 0.0
+			for i := range v {
+				sum += float64(v[i] * alpha[i])
+			}
+			return math.Float64bits(max(0, 1e6*sum))
+		}
+		for range 20 {
+			q := randomState(r)
+			if got := m.Queueing(q); math.Float64bits(got) != dot(f.Alpha(q)) {
+				t.Fatalf("α %v, %+v: queueing %v is not the dot product", alpha, q, got)
+			}
+			least := f.leastAlpha(&alpha)
+			least[alphaPromptCompute] = f.Alpha(q)[alphaPromptCompute]
+			if alpha[alphaCacheHits] < 0 {
+				least[alphaCacheHits] = min(100, float64(q.Input)/512)
+			}
+			if got := m.MinQueueing(q.Input); math.Float64bits(got) != dot(least) {
+				t.Fatalf("α %v, %d tokens: minimum queueing %v is not the dot product", alpha, q.Input, got)
+			}
+		}
+	})
+}
+
 // boundedDeployments are deployments that have all features.
 func boundedDeployments(t *testing.T) []*Deployment {
 	t.Helper()
