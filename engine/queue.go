@@ -133,7 +133,7 @@ func (l *individuals) insert(i int32) {
 // remove takes slot i out.
 func (l *individuals) remove(i int32) {
 	at, ok := l.find(i)
-	if !ok || l.list[at] != i {
+	if !ok {
 		panic("engine: a running request is in no list")
 	}
 	l.removeAt(at)
@@ -141,10 +141,18 @@ func (l *individuals) remove(i int32) {
 
 func (l *individuals) removeAt(at int) { l.list = slices.Delete(l.list, at, at+1) }
 
-func (l *individuals) find(i int32) (int, bool) {
-	return slices.BinarySearchFunc(l.list, l.requests.at(i).order, func(x int32, order int64) int {
-		return cmp.Compare(l.requests.at(x).order, order)
-	})
+// find returns the first place in the list whose order is not below that of slot i, and
+// whether it is slot i.
+func (l *individuals) find(i int32) (at int, ok bool) {
+	order, end := l.requests.at(i).order, len(l.list)
+	for at < end {
+		if middle := int(uint(at+end) >> 1); l.requests.at(l.list[middle]).order < order {
+			at = middle + 1
+		} else {
+			end = middle
+		}
+	}
+	return at, at < len(l.list) && l.list[at] == i
 }
 
 // sort puts the list in order of admission.
