@@ -90,11 +90,21 @@ func (r *requests) add() int32 {
 		return i
 	}
 	if n := len(r.slots); n == cap(r.slots) {
-		r.slots = append(make([]slot, 0, n+max(n/4, leastSlots)), r.slots...)
+		r.slots = append(make([]slot, 0, n+r.further(n)), r.slots...)
 	}
 	r.slots = r.slots[:len(r.slots)+1]
 	r.count[vacant]++
 	return int32(len(r.slots) - 1)
+}
+
+// further returns the number of slots that are added to a full table of n. Small steps
+// keep a large cluster small. More requests than seats are a queue that grows on, so
+// the table doubles: its copies and what they leave behind would be the greater cost.
+func (r *requests) further(n int) int {
+	if n >= int(r.cfg.MaxNumSeqs) {
+		return max(n, leastSlots)
+	}
+	return max(n/4, leastSlots)
 }
 
 // leastSlots is the least number of slots that are added to a full table.

@@ -50,3 +50,23 @@ func TestWhichPhasesCountAsRunning(t *testing.T) {
 		}
 	}
 }
+
+// A queue that grows is copied a few times, not every few requests; requests within the
+// seats take little more room than they need.
+func TestTableOfRequestsDoublesBeyondTheSeats(t *testing.T) {
+	r := requests{cfg: &Config{Args: Args{MaxNumSeqs: 256}}}
+	copies := 0
+	for n := range 100_000 {
+		before := cap(r.slots)
+		r.add()
+		switch {
+		case n < 256 && cap(r.slots) > n+1+max(leastSlots, n/4):
+			t.Fatalf("%d slots for %d requests", cap(r.slots), n+1)
+		case n >= 256 && cap(r.slots) > before:
+			copies++
+		}
+	}
+	if copies > 9 { // 100,000 is less than 2⁹ times the seats
+		t.Errorf("%d copies", copies)
+	}
+}
