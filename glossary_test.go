@@ -90,7 +90,7 @@ func TestGlossaryNamesWhatExists(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	row := regexp.MustCompile("(?m)^\\| ([^|]+) \\| [^|]+ \\| `([a-z]+)\\.([A-Za-z.]+)` \\| [^|]+ \\|$")
+	row := regexp.MustCompile("(?m)^\\| ([^|]+) \\| [^|]+ \\| `([a-z/]+)\\.([A-Za-z.]+)` \\| [^|]+ \\|$")
 	rows, words, packages := regexp.MustCompile(`(?m)^\| [^|-]`).FindAllString(string(page), -1), 0, map[string]map[string]bool{}
 	for _, m := range row.FindAllStringSubmatch(string(page), -1) {
 		words++

@@ -60,11 +60,12 @@ var layers = map[string]string{
 	"engine":    "kv latency policy workload metrics",
 	"setup":     "input suggest engine kv latency bundle policy metrics " + workloads,
 	"actors":    "setup engine kv latency prefixindex bundle policy lookahead metrics trace " + workloads,
-	"study":     "suggest actors setup engine kv latency bundle policy lookahead metrics trace " + workloads,
+	"study":     "suggest study/certify actors setup engine kv latency bundle policy lookahead metrics trace " + workloads,
 	"calibrate": "calibrate/measured calibrate/regress study actors setup engine kv latency bundle policy lookahead metrics trace " + workloads,
 
 	"calibrate/measured": "input/textio workload/loadgen",
 	"calibrate/regress":  "",
+	"study/certify":      "",
 
 	"bench": "input study actors setup engine kv latency bundle policy lookahead metrics trace " + workloads,
 
@@ -78,7 +79,7 @@ var layers = map[string]string{
 const workloads = "workload workload/draw workload/traffic workload/loadgen workload/traces workload/servegen workload/spec workload/survey"
 
 // pure are the packages whose results are functions of their arguments.
-var pure = strings.Fields("vtime vtime/heap yamldoc latency metrics kv internal/keytable prefixindex policy bundle trace engine calibrate/regress " + workloads)
+var pure = strings.Fields("vtime vtime/heap yamldoc latency metrics kv internal/keytable prefixindex policy bundle trace engine calibrate/regress study/certify " + workloads)
 
 // opensFiles are the files of pure packages that may import os.
 var opensFiles = []string{"workload/traces/tracefile.go", "workload/servegen/files.go", "workload/spec/specfile.go"}
