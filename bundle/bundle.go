@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"blis/policy"
 	"blis/suggest"
@@ -112,8 +113,10 @@ const (
 	fieldsAtTheHead = 2
 )
 
-// sections lists the sections of a bundle in the order in which they are written.
-func sections() []section {
+// sections lists the sections of a bundle in the order in which they are written. The
+// list is shared and must not be changed; signals are added while the program starts,
+// before any bundle is read.
+var sections = sync.OnceValue(func() []section {
 	list := slices.Clone(fixedSections)
 	for i := range list {
 		if list[i].name == observability {
@@ -121,7 +124,7 @@ func sections() []section {
 		}
 	}
 	return list
-}
+})
 
 // signalFields returns the fields for the freshness of signals.
 func signalFields() (list []field) {
@@ -206,12 +209,20 @@ func findSection(name string) (s *section, problem string) {
 
 // find returns the field of that name, or the problem that there is none.
 func (s *section) find(name string) (f *field, problem string) {
-	for i := range s.fields {
-		if s.fields[i].Name == name {
-			return &s.fields[i], ""
-		}
+	if f := s.field(name); f != nil {
+		return f, ""
 	}
 	return nil, unknownName("field", name, s.names())
+}
+
+// field returns the field of that name, nil if there is none.
+func (s *section) field(name string) *field {
+	for i := range s.fields {
+		if s.fields[i].Name == name {
+			return &s.fields[i]
+		}
+	}
+	return nil
 }
 
 // holds reports whether name is a mapping of fields of the section.

@@ -56,7 +56,7 @@ func (b *Bundle) Get(path string) string {
 	if s == nil {
 		return ""
 	}
-	if f, _ := s.find(rest); f != nil {
+	if f := s.field(rest); f != nil {
 		return f.get(b)
 	}
 	if s.selection == nil {
@@ -76,6 +76,35 @@ func (b *Bundle) Get(path string) string {
 		}
 	}
 	return ""
+}
+
+// CheckPath reports a path that no bundle has, as a *policy.Error. A parameter is one of
+// any policy of its kind.
+func CheckPath(path string) error {
+	name, rest, _ := strings.Cut(path, ".")
+	s, problem := findSection(name)
+	if s == nil {
+		return &policy.Error{Field: path, Problem: problem}
+	}
+	kind := policy.Kind(name)
+	if parameter, ok := strings.CutPrefix(rest, "params."); ok && s.selection != nil {
+		var names []string
+		for _, t := range policy.OfKind(kind) {
+			if _, tenant := policy.TenantOf(parameter); !tenant && t.Parameter(canonicalName(kind, parameter)) != nil {
+				return nil
+			}
+			for _, p := range t.Parameters {
+				names = append(names, p.Name)
+			}
+		}
+		slices.Sort(names)
+		return &policy.Error{Field: path, Problem: unknownName("parameter", parameter, slices.Compact(names))}
+	}
+	_, tenant := policy.TenantOf(rest)
+	if s.name != metadata && (s.field(rest) != nil || s.selection != nil && rest == "type" || tenant && policy.HasTenants(kind)) {
+		return nil
+	}
+	return &policy.Error{Field: path, Problem: "is not a single field, want " + strings.Join(s.paths(), " or ")}
 }
 
 // paths lists the fields of the section that Set takes.

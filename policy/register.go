@@ -71,6 +71,7 @@ func register[P any](list *[]template[P], kind Kind, t Template, build func(Valu
 		panic(fmt.Sprintf("policy: the %s policy %q: %s", kind, t.Name, problem))
 	}
 	*list = append(*list, template[P]{t, func(v values, env Env) (P, error) { return build(Values{v}, env) }})
+	byKind = listByKind()
 }
 
 // problem says why the template cannot be registered, empty if it can.
@@ -147,6 +148,7 @@ func RegisterScorer(s Scorer) {
 	row := scorerRow{s.Name, "0", s.Help, s.Observes, s.Score}
 	routingTemplates[i].Parameters = slices.Insert(slices.Clone(parameters), len(scorerTable), row.parameter())
 	scorerTable = append(scorerTable, row)
+	byKind = listByKind()
 }
 
 // RegisterSignal adds a signal that instances publish, and returns it for Observes

@@ -6,25 +6,34 @@ import (
 	"strings"
 )
 
-// OfKind lists the templates of a kind, its default first.
-func OfKind(kind Kind) []Template {
-	var list []Template
+// byKind are the templates of each kind: a study resolves a configuration per run,
+// which asks for them hundreds of times.
+var byKind = listByKind()
+
+func listByKind() map[Kind][]Template {
+	all := map[Kind][]Template{}
 	for _, t := range Templates() {
-		if t.Kind == kind {
-			list = append(list, t)
-		}
+		all[t.Kind] = append(all[t.Kind], t)
 	}
-	return list
+	return all
 }
 
-// Find returns the template of that name, or an *Error that says which there are.
+// OfKind lists the templates of a kind, its default first. The list is shared and must
+// not be changed.
+func OfKind(kind Kind) []Template { return slices.Clip(byKind[kind]) }
+
+// Find returns the template of that name, which is shared and must not be changed, or
+// an *Error that says which there are.
 func Find(kind Kind, name string) (*Template, error) {
-	var list []template[struct{}]
-	for _, t := range OfKind(kind) {
-		if t.Name == name {
-			return &t, nil
+	all := OfKind(kind)
+	for i := range all {
+		if all[i].Name == name {
+			return &all[i], nil
 		}
-		list = append(list, template[struct{}]{Template: t})
+	}
+	list := make([]template[struct{}], len(all))
+	for i := range all {
+		list[i].Template = all[i]
 	}
 	_, err := create(kind, list, name, nil, Env{}) // the error says that there is none of that name
 	return nil, err

@@ -3,7 +3,10 @@ package setup
 import (
 	"fmt"
 	"math"
+	"reflect"
+	"slices"
 	"strings"
+	"sync"
 
 	"blis/latency"
 	"blis/metrics"
@@ -44,10 +47,10 @@ func checkNumbers(c *Config) error {
 	check(c.NumGPUBlocksOverride == 0 || c.NumGPUBlocksOverride >= 2 && c.NumGPUBlocksOverride <= 1<<31, "num-gpu-blocks-override", c.NumGPUBlocksOverride, "at least 2: vLLM's count includes its null block")
 	check(c.TotalKVBlocks == 0 || c.NumGPUBlocksOverride == 0 || c.NumGPUBlocksOverride == c.TotalKVBlocks+1, "num-gpu-blocks-override", c.NumGPUBlocksOverride, "one of it and --total-kv-blocks")
 	check(c.BlockSizeInTokens >= 1 && c.BlockSizeInTokens <= 1<<20, "block-size-in-tokens", c.BlockSizeInTokens, "1 to 1048576")
-	for s := range c.Settings() {
-		if want := s.Tag.Get("want"); want != "" {
-			check(s.Value.Int() >= 0, s.Name, s.Value, want)
-		}
+	v := reflect.ValueOf(c).Elem()
+	for _, s := range countSettings() {
+		n := v.FieldByIndex(s.Index)
+		check(n.Int() >= 0, s.Name, n, s.Tag.Get("want"))
 	}
 	check(c.MaxNumBatchedTokens == 0 || c.MaxNumBatchedTokens >= c.MaxNumSeqs, "max-num-batched-tokens", c.MaxNumBatchedTokens, fmt.Sprintf("at least --max-num-seqs %d", c.MaxNumSeqs))
 	check(finite(c.Rate) && c.Rate >= 0, "rate", c.Rate, "a finite number above 0, 0 to derive it")
@@ -81,6 +84,11 @@ func checkNumbers(c *Config) error {
 	}
 	return nil
 }
+
+// countSettings are the settings that are a number from 0, as their tags say.
+var countSettings = sync.OnceValue(func() []Setting {
+	return slices.DeleteFunc(slices.Clone(settingFields()), func(s Setting) bool { return s.Tag.Get("want") == "" })
+})
 
 // checkVectors checks the numbers of coefficients: three and three for blackbox,
 // eleven and sixteen or twenty-eight for physics.

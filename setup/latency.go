@@ -48,7 +48,7 @@ func (p *resolver) resolveLatency() error {
 // resolveAccuracy notes what is known of the error of the latency model. It needs the
 // maximum length of a request and whether batches are formed one step ahead.
 func (p *resolver) resolveAccuracy() {
-	if p.record == nil {
+	if p.record == nil || p.brief {
 		return
 	}
 	p.Summary.Accuracy = p.record.Accuracy(&p.deployment.Deployment, limits(&p.Config), *p.Config.AsyncScheduling, int64(p.Summary.MaxModelLen))
@@ -155,7 +155,7 @@ func (p *resolver) choose() error {
 // noteNearMisses notes settings of which another value would choose another latency
 // model or other coefficients: users vary one setting in a loop.
 func (p *resolver) noteNearMisses(best latency.Choice) {
-	if p.Config.LatencyModel != "auto" {
+	if p.Config.LatencyModel != "auto" || p.brief {
 		return
 	}
 	for _, m := range latency.NearMisses(&p.deployment.Deployment, limits(&p.Config), best) {

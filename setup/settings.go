@@ -2,12 +2,17 @@ package setup
 
 import (
 	"encoding"
+	"errors"
 	"fmt"
 	"iter"
+	"math"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
+
+	"blis/vtime"
 )
 
 // Setting is one setting of a configuration.
@@ -21,25 +26,32 @@ type Setting struct {
 // Settings yields the settings that make a run, in their order. Those of an embedded
 // struct stand in its place; Custom has none.
 func (c *Config) Settings() iter.Seq[Setting] {
-	return func(yield func(Setting) bool) { eachSetting(reflect.ValueOf(c).Elem(), nil, yield) }
-}
-
-func eachSetting(v reflect.Value, outer []int, yield func(Setting) bool) bool {
-	for i := range v.NumField() {
-		f, index := v.Type().Field(i), append(outer[:len(outer):len(outer)], i)
-		name, more := f.Tag.Get("json"), true
-		switch {
-		case name == "-":
-		case f.Anonymous:
-			more = eachSetting(v.Field(i), index, yield)
-		default:
-			more = yield(Setting{name, f.Tag, v.Field(i), index})
-		}
-		if !more {
-			return false
+	v := reflect.ValueOf(c).Elem()
+	return func(yield func(Setting) bool) {
+		for _, s := range settingFields() {
+			s.Value = v.FieldByIndex(s.Index)
+			if !yield(s) {
+				return
+			}
 		}
 	}
-	return true
+}
+
+// settingFields are the settings without values, as tags take long to read.
+var settingFields = sync.OnceValue(func() []Setting { return appendSettings(nil, reflect.TypeFor[Config](), nil) })
+
+func appendSettings(list []Setting, t reflect.Type, outer []int) []Setting {
+	for i := range t.NumField() {
+		f, index := t.Field(i), append(outer[:len(outer):len(outer)], i)
+		switch name := f.Tag.Get("json"); {
+		case name == "-":
+		case f.Anonymous:
+			list = appendSettings(list, f.Type, index)
+		default:
+			list = append(list, Setting{Name: name, Tag: f.Tag, Index: index})
+		}
+	}
+	return list
 }
 
 // NotDefault yields the settings that are not at their defaults.
@@ -93,12 +105,46 @@ func (c *Config) Set(name, text string) error {
 		if s.Name != name {
 			continue
 		}
-		if err := setText(s.Value, text); err != nil {
+		if err := s.set(text); err != nil {
 			return inputErrorf("--%s: %v", name, err)
 		}
 		return nil
 	}
 	return inputErrorf("no setting --%s", name)
+}
+
+// set gives the setting the value of a text, as its flag would.
+func (s *Setting) set(text string) error {
+	if enum := s.Tag.Get("enum"); enum != "" {
+		if choices := strings.Split(enum, ","); !slices.Contains(choices, text) {
+			return fmt.Errorf("%q: want one of %s", text, strings.Join(choices, ", "))
+		}
+	}
+	if s.Tag.Get("type") == "timeout" {
+		d, err := ParseTimeout(text)
+		s.Value.SetInt(int64(d))
+		return err
+	}
+	return setText(s.Value, text)
+}
+
+// ParseTimeout reads how long clients wait. Scripts for the public simulator, whose
+// flag has the same name, give it in whole seconds, or negative for no timeout; a bare
+// number is µs for all other durations. So here it must say.
+func ParseTimeout(text string) (vtime.Duration, error) {
+	if n, err := strconv.ParseFloat(text, 64); err == nil && n > 0 && !math.IsInf(n, 0) {
+		return 0, fmt.Errorf("%s has no unit: want %ss for seconds (as the public simulator has it) or %sus for microseconds", text, text, text)
+	}
+	if rest, negative := strings.CutPrefix(text, "-"); negative {
+		if _, err := vtime.ParseDuration(rest); err == nil {
+			return 0, nil
+		}
+	}
+	d, err := vtime.ParseDuration(text)
+	if err != nil {
+		return 0, fmt.Errorf("%q is not a duration: want 50ms, 300s or 2m, or 0 for none", text)
+	}
+	return d, nil
 }
 
 // setText sets a setting to the value of a text.
@@ -123,21 +169,32 @@ func setText(f reflect.Value, text string) error {
 	case reflect.Bool:
 		b, err := strconv.ParseBool(text)
 		f.SetBool(b)
-		return err
+		return wanted(text, err, "true or false")
 	case reflect.Int, reflect.Int32, reflect.Int64:
-		n, err := strconv.ParseInt(text, 10, 64)
+		n, err := strconv.ParseInt(text, 10, f.Type().Bits())
 		f.SetInt(n)
-		return err
+		return wanted(text, err, "a whole number")
 	case reflect.Uint64:
 		n, err := strconv.ParseUint(text, 10, 64)
 		f.SetUint(n)
-		return err
+		return wanted(text, err, "a whole number from 0")
 	case reflect.Float64:
 		x, err := strconv.ParseFloat(text, 64)
 		f.SetFloat(x)
-		return err
+		return wanted(text, err, "a number")
 	default:
 		return fmt.Errorf("no text form for %s", f.Kind())
 	}
 	return nil
+}
+
+// wanted words the error of a number that cannot be read, nil if err is.
+func wanted(text string, err error, want string) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, strconv.ErrRange):
+		return fmt.Errorf("%s is out of range: want %s", text, want)
+	}
+	return fmt.Errorf("%q: want %s", text, want)
 }

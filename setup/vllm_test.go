@@ -39,7 +39,7 @@ func TestConfigServe(t *testing.T) {
 	for line, want := range map[string]string{
 		"vllm serve m n":   "unexpected argument n",
 		"--tp":             "--tp: want a value behind it",
-		"--tp=x":           `--tp: strconv.ParseInt: parsing "x": invalid syntax`,
+		"--tp=x":           `--tp: "x": want a whole number`,
 		"--no-such-flag=1": "no setting --no-such-flag",
 		"--such-a-flag 3":  "no setting --such-a-flag",
 		"--enable-lora":    "--enable-lora: LoRA adapters are not modelled",

@@ -33,7 +33,9 @@ func (p *resolver) resolveWorkload() error {
 	if c.NumRequests == 0 {
 		c.NumRequests = defaultRequests
 	}
-	p.estimate(c.PromptTokens+float64(c.PrefixTokens), c.OutputTokens)
+	if !p.brief || c.Rate == 0 && c.Concurrency == 0 {
+		p.estimate(c.PromptTokens+float64(c.PrefixTokens), c.OutputTokens)
+	}
 	if c.Rate == 0 && c.Concurrency == 0 {
 		c.Rate = roundRate(float64(capacityShare * p.Summary.Capacity))
 		p.note("rate %s/s: %.0f %% of the capacity for such lengths, about %.4g/s", strconv.FormatFloat(c.Rate, 'g', -1, 64), 100*capacityShare, p.Summary.Capacity)
