@@ -113,10 +113,26 @@ const (
 	fieldsAtTheHead = 2
 )
 
+// made is the list of sections, and the number of signals when it was made.
+var made struct {
+	sync.Mutex
+	signals int
+	list    []section
+}
+
 // sections lists the sections of a bundle in the order in which they are written. The
-// list is shared and must not be changed; signals are added while the program starts,
-// before any bundle is read.
-var sections = sync.OnceValue(func() []section {
+// list is shared and must not be changed.
+func sections() []section {
+	made.Lock()
+	defer made.Unlock()
+	if n := len(policy.SignalTable()); made.list == nil || made.signals != n { // packages register signals while a program starts
+		made.signals, made.list = n, withSignals()
+	}
+	return made.list
+}
+
+// withSignals is fixedSections with the fields of signals.
+func withSignals() []section {
 	list := slices.Clone(fixedSections)
 	for i := range list {
 		if list[i].name == observability {
@@ -124,7 +140,7 @@ var sections = sync.OnceValue(func() []section {
 		}
 	}
 	return list
-})
+}
 
 // signalFields returns the fields for the freshness of signals.
 func signalFields() (list []field) {
