@@ -6,6 +6,7 @@
 //	process.go     one run as a process of its own: wall, CPU, memory, digest
 //	calibrate.go   how fast the machine is at the moment, to scale budgets by
 //	measure.go     medians per scenario and number of cores
+//	growth.go      CPU times of pairs of scenarios
 //	allocations.go heap allocations per request, in process
 //	compare.go     against an earlier report or another binary
 //	text.go        the table

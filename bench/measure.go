@@ -62,7 +62,7 @@ func (m *measurement) run(ctx context.Context) (*Report, error) {
 	r := &Report{
 		Schema: Schema, ReferenceNS: ReferenceNS,
 		Machine:   Machine{OS: runtime.GOOS, Arch: runtime.GOARCH, CPUs: runtime.NumCPU(), Go: runtime.Version(), Model: processorModel()},
-		Scenarios: []ScenarioTimes{}, Growth: []Growth{}, Comparison: []Change{},
+		Scenarios: []ScenarioTimes{}, Comparison: []Change{},
 	}
 	dir, err := os.MkdirTemp("", "blis-bench-")
 	if err != nil {
@@ -83,6 +83,9 @@ func (m *measurement) run(ctx context.Context) (*Report, error) {
 		r.Scenarios = append(r.Scenarios, t)
 		r.Comparison = append(r.Comparison, changes(&other, &t, m.FailAbove, (*ScenarioTimes).plain)...)
 	}
+	if r.Growth, err = m.growth(ctx); err != nil {
+		return nil, err
+	}
 	for i := range m.scenarios {
 		var err error
 		t := &r.Scenarios[i]
@@ -90,7 +93,6 @@ func (m *measurement) run(ctx context.Context) (*Report, error) {
 			return nil, err
 		}
 	}
-	r.Growth = append(r.Growth, growthOf(m.scenarios, r.Scenarios)...)
 	if m.earlier != nil {
 		r.Comparison = append(r.Comparison, compare(m.earlier, r, m.FailAbove)...)
 	}
@@ -196,22 +198,4 @@ func (t *ScenarioTimes) summarize(cpus int, samples []sample) Times {
 		r.Efficiency = r.Speedup * float64(t.Cores[0].CPUs) / float64(cpus)
 	}
 	return r
-}
-
-// growthOf relates scenarios that have a limit to those they are measured
-// against, as far as both were measured. Each is divided by its scale.
-func growthOf(scenarios []Scenario, times []ScenarioTimes) []Growth {
-	var list []Growth
-	for i, s := range scenarios {
-		for j := range times {
-			if s.Against == "" || times[j].Name != s.Against {
-				continue
-			}
-			g := Growth{Name: s.Name, Against: s.Against, AtMost: s.AtMost}
-			g.Factor = times[i].Cores[0].UserS / times[i].CPUScale / (times[j].Cores[0].UserS / times[j].CPUScale)
-			g.Met = g.Factor <= g.AtMost
-			list = append(list, g)
-		}
-	}
-	return list
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -240,14 +241,44 @@ func TestCompareFailsAboveItsLimit(t *testing.T) {
 	}
 }
 
-func TestGrowthIsInUserTimeOverScale(t *testing.T) {
-	scenarios := []Scenario{{Name: "a"}, {Name: "b", Against: "a", AtMost: 3}}
-	times := []ScenarioTimes{
-		{Name: "a", CPUScale: 1, Cores: []Times{{UserS: 1}}},
-		{Name: "b", CPUScale: 2, Cores: []Times{{UserS: 8}}},
-	}
-	if g := growthOf(scenarios, times); len(g) != 1 || g[0].Factor != 4 || g[0].Met {
+// Growth is of runs that take turns: a slow minute that hits both runs of a pair changes
+// nothing.
+func TestGrowthIsTheMedianOfPairs(t *testing.T) {
+	s := &Scenario{Name: "b", Against: "a", AtMost: 3}
+	if g := growthOf(s, [][2]float64{{4, 1}, {40, 10}, {1, 1}, {5, 0}}); g != (Growth{Name: "b", Against: "a", Factor: 4, AtMost: 3}) {
 		t.Errorf("%+v: want factor 4, above 3", g)
+	}
+	if g := growthOf(s, [][2]float64{{2, 1}, {6, 2}}); g.Factor != 2.5 || !g.Met {
+		t.Errorf("%+v: want factor 2.5", g)
+	}
+	if g := growthOf(s, [][2]float64{{2, 0}}); g.Factor != 0 || g.Met {
+		t.Errorf("%+v: want no factor, not met", g)
+	}
+}
+
+func TestGrowthIsMeasuredWhereBothScenariosAre(t *testing.T) {
+	for _, c := range []struct{ scenarios, want []string }{
+		{[]string{"growth/10K", "growth/100K", "growth/output-x8"}, []string{"growth/100K against growth/10K", "growth/output-x8 against growth/100K"}},
+		{[]string{"growth/100K"}, []string{}},
+	} {
+		m, err := newMeasurement(&Options{Scenarios: c.scenarios, Runs: 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		list, err := m.growth(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		names := []string{}
+		for _, g := range list {
+			names = append(names, g.Name+" against "+g.Against)
+			if !(g.Factor > 0) {
+				t.Errorf("%+v", g)
+			}
+		}
+		if !slices.Equal(names, c.want) || list == nil {
+			t.Errorf("%v: %q, want %q", c.scenarios, names, c.want)
+		}
 	}
 }
 
