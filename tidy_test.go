@@ -41,6 +41,9 @@ var layers = map[string]string{
 	"input":        "",
 	"input/textio": "",
 
+	"study/pointlog": "",
+	"study/race":     "",
+
 	"cputime":           "", // for tests
 	"internal/testsize": "",
 
