@@ -16,7 +16,10 @@ require (
 	pgregory.net/rapid v1.3.0
 )
 
-require golang.org/x/term v0.44.0
+require (
+	go.starlark.net v0.0.0-20260908191801-89a6a09411d5
+	golang.org/x/term v0.44.0
+)
 
 require (
 	github.com/Workiva/go-datastructures v1.1.3 // indirect
@@ -45,5 +48,5 @@ require (
 	go.opentelemetry.io/otel/trace v1.21.0 // indirect
 	golang.org/x/sys v0.46.0 // indirect
 	golang.org/x/tools v0.30.0 // indirect
-	google.golang.org/protobuf v1.33.0 // indirect
+	google.golang.org/protobuf v1.36.11 // indirect
 )

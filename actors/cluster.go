@@ -24,6 +24,7 @@ type cluster struct {
 	collector  *collector
 	tracer     *tracer // nil: the run is not traced
 	waits      []Wait
+	watch      func() // called now and then; nil: not
 }
 
 // newCluster builds the processes of a plan. How far each may run follows from the
@@ -103,13 +104,23 @@ func (c *cluster) kernelConfig(notify bool) lookahead.Config {
 	if cfg.Horizon > 0 {
 		e.End = lookahead.Key{At: vtime.Time(cfg.Horizon).Add(1)}
 	}
-	if x.Progress != nil {
-		e.Progress = func(now vtime.Time, _ uint64) { x.Progress(now, c.router.arrivals.arrived) }
+	if x.Progress != nil || x.MaxEvents > 0 {
+		e.Progress = c.progress
 	}
 	if x.Inspect != nil {
 		e.Trace = x.Inspect.Trace
 	}
 	return e
+}
+
+// progress says how far the run has come.
+func (c *cluster) progress(now vtime.Time, _ uint64) {
+	if c.execution.Progress != nil {
+		c.execution.Progress(now, c.router.arrivals.arrived)
+	}
+	if c.watch != nil {
+		c.watch()
+	}
 }
 
 // recorderOptions are the same for every recorder of the run.
@@ -162,7 +173,13 @@ func (c *cluster) run(ctx context.Context) (*Result, error) {
 	if c.tracer != nil {
 		c.tracer.give(traceHeader(c.plan, &c.execution.Tracing))
 	}
-	err := c.simulation.Run(ctx)
+	within, stop := context.WithCancel(ctx)
+	defer stop()
+	c.watchEvents(stop)
+	err := c.simulation.Run(within)
+	if few := c.checkEvents(); few != nil && (err == nil || errors.Is(err, context.Canceled)) {
+		return nil, few
+	}
 	partial := err != nil && errors.Is(err, ctx.Err())
 	if err != nil && !partial {
 		return nil, explain(err)

@@ -34,6 +34,10 @@ type Execution struct {
 	Inline     int  `json:"-" kong:"-"` // lookahead.Config.InlineBelow
 	Ahead      int  `json:"-" kong:"-"` // deliveries that the router may be ahead of the instances; 0: a default
 
+	// MaxEvents is how many requests and steps a run may have; one of more ends with a
+	// *TooManyEvents, soon where it runs on one goroutine, else at its end. 0: no limit.
+	MaxEvents int64 `json:"-" kong:"-"`
+
 	Row      func(*Row)                       `json:"-" kong:"-"` // every request in order of arrival; nil: none
 	Record   io.Writer                        `json:"-" kong:"-"` // every frame, as msgpack; nil: none
 	Begin    func(*Config, *Setup)            `json:"-" kong:"-"` // once, before the first event, with everything derived; neither may be changed or kept

@@ -25,14 +25,21 @@ var digestCases = []struct {
 	}},
 	{"roofline, TP 2, preemptions", func(c *Config) { c.LatencyModel, c.TP, c.TotalKVBlocks, c.NumInstances = "roofline", 2, 500, 2 }},
 	{"weighted, cache", func(c *Config) { c.Scenario, c.RoutingPolicy, c.NumRequests = "prefix-heavy", "weighted", 400 }},
-	{"sessions, priorities", func(c *Config) { c.Scenario, c.PriorityPolicy, c.Scheduler = "multi-turn-chat", "slo-based", "priority-fcfs"; c.NumRequests = 300 }},
-	{"stale signals", func(c *Config) { c.RoutingPolicy, c.SnapshotRefreshInterval, c.InFlight = "least-loaded", 50_000, "periodic" }},
+	{"sessions, priorities", func(c *Config) {
+		c.Scenario, c.PriorityPolicy, c.Scheduler = "multi-turn-chat", "slo-based", "priority-fcfs"
+		c.NumRequests = 300
+	}},
+	{"stale signals", func(c *Config) {
+		c.RoutingPolicy, c.SnapshotRefreshInterval, c.InFlight = "least-loaded", 50_000, "periodic"
+	}},
 	{"closed loop", func(c *Config) { c.Concurrency, c.ThinkTime = 40, 200_000 }},
 	{"autoscaled", func(c *Config) {
 		c.AutoscalePolicy, c.DrainPolicy, c.RoutingPolicy, c.NumRequests = "target-utilization", "redirect", "least-loaded", 3000
 		c.NumInstances, c.MaxReplicas, c.Rate, c.ProvisioningDelay.Mean = 1, 6, 120, 2_000_000
 	}},
-	{"time-outs, token bucket", func(c *Config) { c.AdmissionPolicy, c.Timeout, c.NumInstances, c.Rate = "token-bucket", 3_000_000, 1, 90 }},
+	{"time-outs, token bucket", func(c *Config) {
+		c.AdmissionPolicy, c.Timeout, c.NumInstances, c.Rate = "token-bucket", 3_000_000, 1, 90
+	}},
 }
 
 // TestDigestsAreThoseOfTheSemanticsVersion: a digest that changes needs a new

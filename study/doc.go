@@ -13,6 +13,11 @@
 //	               resample.go every measure over windows drawn again
 //	result.go      Result: estimates, differences and verdicts
 //	notes.go       notes on the result
+//	one_latency.go one latency model for configurations that would get several
+//	sweep.go       Sweep: many configurations; sweep_sample.go which combinations of
+//	               values, sweep_where.go the condition that they keep, sweep_plan.go
+//	               its points, sweep_key.go their keys, sweep_inputs.go the files that
+//	               they read, sweep_run.go their runs
 //	statistics.go  means, intervals and differences of a few replicates
 //	one_latency.go ChooseLatency: the one latency model of configurations that would get several
 //	regret.go      Regrets: the decisions with the largest regret, replayed

@@ -1,0 +1,111 @@
+package study
+
+import (
+	"crypto/sha256"
+	"encoding"
+	"encoding/json"
+	"fmt"
+	"os"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"blis/actors"
+	"blis/latency"
+	"blis/setup"
+	"blis/study/pointlog"
+)
+
+// KeyFormat is the version of what the key of a point is made of: the settings that there
+// are, and how they are written. A folder of a sweep has one.
+const KeyFormat = 1
+
+// keyPrefix is what all seeds of a point have in common: the settings of the effective
+// configuration in the order of their names, each as JSON. In place of the path of a file
+// stands the hash of its content. Seeds, and what has no effect, are left out.
+func keyPrefix(effective *setup.Config, inputs *inputFiles) ([]byte, error) {
+	c := *effective
+	c.Policies.Metadata = nil
+	v := reflect.ValueOf(&c).Elem()
+	text := fmt.Appendf(nil, "blis point %d, semantics %d, data %s\n", KeyFormat, actors.SemanticsVersion, latency.DataDate)
+	for _, s := range keySettings() {
+		value := v.FieldByIndex(s.index)
+		text = append(append(text, s.name...), ':')
+		if s.path && value.Len() > 0 || s.name == "coefficients" && isFile(value.String()) {
+			sum, err := inputs.sum(value.String())
+			if err != nil {
+				return nil, err
+			}
+			text = append(append(text, "sha256 "...), sum...)
+		} else {
+			var err error
+			if text, err = s.append(text, value); err != nil {
+				return nil, fmt.Errorf("%s: %w", s.name, err)
+			}
+		}
+		text = append(text, '\n')
+	}
+	sum := sha256.Sum256(text)
+	return sum[:], nil
+}
+
+// keySetting is a setting that counts in a key.
+type keySetting struct {
+	name  string
+	index []int
+	path  bool // its value is the path of a file
+	own   bool // its type writes itself
+}
+
+// keySettings are in the order of their names.
+var keySettings = sync.OnceValue(func() (list []keySetting) {
+	c := setup.DefaultConfig()
+	for s := range c.Settings() {
+		if s.Name != "seed" && s.Name != "workload-seed" {
+			list = append(list, keySetting{s.Name, s.Index, s.Tag.Get("type") == "path", s.Value.Type().Implements(reflect.TypeFor[encoding.TextMarshaler]())})
+		}
+	}
+	slices.SortFunc(list, func(a, b keySetting) int { return strings.Compare(a.name, b.name) })
+	return list
+})
+
+// append appends the value of the setting as JSON. Kinds that many settings have are written without
+// the detours of encoding/json.
+func (s *keySetting) append(text []byte, v reflect.Value) ([]byte, error) {
+	switch kind := v.Kind(); {
+	case kind == reflect.Int || kind == reflect.Int32 || kind == reflect.Int64: // durations and bytes too
+		return strconv.AppendInt(text, v.Int(), 10), nil
+	case s.own:
+	case kind == reflect.String:
+		return strconv.AppendQuote(text, v.String()), nil
+	case kind == reflect.Bool:
+		return strconv.AppendBool(text, v.Bool()), nil
+	case kind == reflect.Float64:
+		return strconv.AppendFloat(text, v.Float(), 'g', -1, 64), nil
+	}
+	value, err := json.Marshal(v.Interface())
+	return append(text, value...), err
+}
+
+// keyOf is the key of a point with its seeds.
+func keyOf(prefix []byte, seeds Seeds) (key pointlog.Key) {
+	sum := sha256.New()
+	sum.Write(prefix)
+	fmt.Fprintf(sum, "seed %d, workload seed %d", seeds.Seed, seeds.Workload)
+	copy(key[:], sum.Sum(nil))
+	return key
+}
+
+// isFile reports whether a setting that is a name or a path is a path.
+func isFile(name string) bool {
+	if name == "" {
+		return false
+	}
+	if _, err := latency.FindPhysicsSet(name); err == nil {
+		return false
+	}
+	_, err := os.Stat(name)
+	return err == nil
+}

@@ -1,0 +1,182 @@
+package study
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"blis/actors"
+	"blis/latency"
+	"blis/lookahead"
+	"blis/setup"
+	"blis/study/pointlog"
+)
+
+// Run carries out the points of todo, indices in the order in which they begin, and calls
+// emit with the row of each as it ends. Calls do not overlap. Points run side by side, each
+// on one goroutine; when fewer are left than pool has workers, each gets several.
+// Rows do not depend on that.
+//
+// The error is the first one of emit, which ends the sweep, or that of ctx when it was
+// cancelled: points that had not ended have no row then. A point that fails is a row.
+func (p *SweepPlan) Run(ctx context.Context, todo []uint32, pool Pool, emit func(*pointlog.Row) error) error {
+	workers := pool.Workers
+	if workers == 0 {
+		workers = runtime.GOMAXPROCS(0)
+	}
+	var one = make(chan struct{}, 1)
+	_, err := pool.Each(ctx, len(todo), func(ctx context.Context, i int) error {
+		row := p.RunPoint(ctx, int64(todo[i]), max(1, workers/(len(todo)-i)))
+		if row == nil {
+			return ctx.Err()
+		}
+		one <- struct{}{}
+		defer func() { <-one }()
+		return emit(row)
+	})
+	return err
+}
+
+// RunPoint runs point i on so many goroutines. The row is nil if ctx was cancelled
+// before the run ended.
+func (p *SweepPlan) RunPoint(ctx context.Context, i int64, workers int) *pointlog.Row {
+	row := p.row(i)
+	if refusal := p.Refusal(i); refusal != nil {
+		return refuse(row, refusal)
+	}
+	cfg, err := p.Config(i)
+	if err != nil {
+		return refuse(row, err)
+	}
+	limits := p.Sweep.Limits
+	if limits.Events > 0 {
+		workers = 1 // a run that goes on is stopped early only there
+	}
+	within := ctx
+	if limits.Wall > 0 {
+		var stop context.CancelFunc
+		within, stop = context.WithTimeout(ctx, limits.Wall)
+		defer stop()
+	}
+	began := time.Now()
+	result, err := runSafely(within, actors.Config{Config: cfg, Execution: actors.Execution{Workers: workers, MaxEvents: limits.Events}})
+	row.WallS = math.Round(time.Since(began).Seconds()*1e6) / 1e6
+	if err == nil {
+		row.succeed(result)
+		return &row.Row
+	}
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		return nil
+	}
+	row.fail(err, limits)
+	return &row.Row
+}
+
+// pointRow is a row that is being filled in.
+type pointRow struct{ pointlog.Row }
+
+func (p *SweepPlan) row(i int64) *pointRow {
+	r := &pointRow{pointlog.Row{Key: p.points[i].key, Index: i, Axes: p.Coordinates(i), Version: actors.SemanticsVersion}}
+	r.LatencyModel, r.CoefficientSet = p.Latency.Model, p.Latency.Coefficients
+	c := p.Sweep.Base
+	var all []setup.Assignment
+	for _, v := range p.Values(i) {
+		all = append(all, v.Assign...)
+	}
+	if c.Assign(all) == nil { // else it is refused, and has the seeds of the base
+		p.latencyOf(r, &c)
+	}
+	seeds := p.seeds(&c, int(i%int64(p.Sweep.Replicates)))
+	r.Seed = seeds.Seed
+	if c.WorkloadSeed != nil {
+		r.WorkloadSeed = &seeds.Workload
+	}
+	return r
+}
+
+// latencyOf notes the latency model that the configuration names, where the sweep has not
+// chosen one.
+func (p *SweepPlan) latencyOf(r *pointRow, c *setup.Config) {
+	if r.LatencyModel == "" {
+		r.LatencyModel, r.CoefficientSet = c.LatencyModel, c.Coefficients
+	}
+}
+
+func refuse(r *pointRow, why error) *pointlog.Row {
+	r.Status, r.Error = pointlog.Refused, oneLine(why.Error())
+	return &r.Row
+}
+
+// succeed takes the measures of a run that ended.
+func (r *pointRow) succeed(result *actors.Result) {
+	r.Status, r.Digest = pointlog.OK, result.Digest
+	r.LatencyModel, r.CoefficientSet = result.Setup.LatencyModel, result.Setup.CoefficientSet
+	values := measure(result)
+	for k, m := range Measures() {
+		if m.Name == "fitness" && result.Fitness == nil {
+			continue
+		}
+		v := values[k]
+		if v != nil && (math.IsNaN(*v) || math.IsInf(*v, 0)) {
+			v = nil
+		}
+		r.Measures = append(r.Measures, pointlog.Measured{Name: m.Name, Value: v})
+		if v != nil {
+			continue
+		}
+		if r.Reasons == nil {
+			r.Reasons = map[string]string{}
+		}
+		r.Reasons[m.Name] = "nothing was measured"
+	}
+}
+
+// fail says how a run ended that did not succeed.
+func (r *pointRow) fail(err error, limits SweepLimits) {
+	r.Status, r.Cause, r.Error = pointlog.Failed, pointlog.Error, oneLine(err.Error())
+	var (
+		input    *setup.InputError
+		fit      *latency.DoesNotFit
+		fault    *lookahead.Fault
+		panicked *panicError
+		events   *actors.TooManyEvents
+	)
+	switch {
+	case errors.As(err, &input), errors.As(err, &fit):
+		r.Status, r.Cause = pointlog.Refused, ""
+	case errors.Is(err, context.DeadlineExceeded):
+		r.Cause, r.Error = pointlog.Wall, fmt.Sprintf("took longer than limits.wall, %v", limits.Wall)
+	case errors.As(err, &events):
+		r.Cause = pointlog.Events
+	case errors.As(err, &fault):
+		r.Cause, r.Stack = pointlog.Panic, string(fault.Stack)
+	case errors.As(err, &panicked):
+		r.Cause, r.Stack = pointlog.Panic, string(panicked.stack)
+	}
+}
+
+// panicError is a panic outside of actors.
+type panicError struct {
+	value any
+	stack []byte
+}
+
+func (e *panicError) Error() string { return fmt.Sprintf("panic: %v", e.value) }
+
+// runSafely is actors.Run, with a panic as an error: one point of a million must not end
+// the others.
+func runSafely(ctx context.Context, cfg actors.Config) (result *actors.Result, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			result, err = nil, &panicError{v, debug.Stack()}
+		}
+	}()
+	return actors.Run(ctx, cfg)
+}
+
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
