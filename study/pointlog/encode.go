@@ -1,6 +1,7 @@
 package pointlog
 
 import (
+	"encoding/hex"
 	"fmt"
 	"maps"
 	"math"
@@ -21,7 +22,7 @@ func (r *Row) append(b []byte, sorted bool) ([]byte, error) {
 	}
 	begin := len(b)
 	b = append(b, `{"schema":"`+Schema+`","key":"`...)
-	b = fmt.Appendf(b, "%x", r.Key[:])
+	b = hex.AppendEncode(b, r.Key[:])
 	b = append(b, `","index":`...)
 	b = strconv.AppendInt(b, r.Index, 10)
 	b = append(b, `,"axes":{`...)

@@ -118,6 +118,26 @@ func TestEqualKeysAreOneRun(t *testing.T) {
 	wantError(t, l.WriteSorted(slices.Values([]Label{three[2], three[1]})), "label 1 follows label 5")
 }
 
+// TestWhichRowCountsBetweenFiles: the one that ended by itself, whichever file comes
+// first.
+func TestWhichRowCountsBetweenFiles(t *testing.T) {
+	killed, ended := t.TempDir(), t.TempDir()
+	logOf(t, killed, Options{}, failedOf(0, Killed), failedOf(1, Wall), failedOf(2, Wall), failedOf(3, Error))
+	other := failedOf(2, Error)
+	other.Status, other.Cause = Refused, ""
+	logOf(t, ended, Options{}, pointOf(0), failedOf(1, Events), other, pointOf(3))
+	for _, dirs := range [][]string{{killed, ended}, {ended, killed}} {
+		table, err := Merge(0, dirs...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := table.Counts(), (Counts{Rows: 8, Keys: 4, OK: 2, Refused: 1, Failed: 1}); got != want {
+			t.Errorf("%v: %+v, want %+v", dirs, got, want)
+		}
+		table.Close()
+	}
+}
+
 // TestMissingPoints: no sorted file, and the number.
 func TestMissingPoints(t *testing.T) {
 	dir := t.TempDir()

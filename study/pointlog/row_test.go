@@ -99,6 +99,25 @@ func TestRowsAreReadAsTheyWereWritten(t *testing.T) {
 	}
 }
 
+// TestFloats are written as encoding/json writes them, and read as the same bits.
+func TestFloats(t *testing.T) {
+	random := seeded(t)
+	list := []float64{1e20, 999999999999999868928, 1e21, 1e-6, 9.999999999999999e-7, 1e-7, 1e-10, 1e100, 5e-324, 1e308, math.MaxFloat64, math.Copysign(0, -1)}
+	for range testsize.Cases(t, 10_000, 100_000, 2_000_000) {
+		list = append(list, randomFloat(random), random.ExpFloat64())
+	}
+	for _, x := range list {
+		want, err := json.Marshal(x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := decoder{text: appendFloat(nil, x)}
+		if got, err := d.float(); string(d.text) != string(want) || err != nil || math.Float64bits(got) != math.Float64bits(x) {
+			t.Fatalf("%s is read as %v, %v; encoding/json writes %s", d.text, got, err, want)
+		}
+	}
+}
+
 // TestALine shows one.
 func TestALine(t *testing.T) {
 	row := pointOf(2)

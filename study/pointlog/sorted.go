@@ -63,6 +63,7 @@ func (t *Table) writeSorted(d disk, dir, stem string, labels iter.Seq[Label]) er
 		out := bufio.NewWriterSize(w, 1<<20)
 		missing := MissingError{}
 		last := int64(-1)
+		var row Row
 		var line []byte
 		for label := range labels {
 			if label.Index <= last {
@@ -81,8 +82,11 @@ func (t *Table) writeSorted(d disk, dir, stem string, labels iter.Seq[Label]) er
 			if missing.Missing > 0 {
 				continue // only to count
 			}
+			if err := t.read(e, &row); err != nil {
+				return err
+			}
 			var err error
-			if line, err = t.appendSorted(line[:0], e, label); err != nil {
+			if line, err = row.appendSorted(line[:0], label); err != nil {
 				return err
 			}
 			if _, err := out.Write(line); err != nil {
@@ -96,17 +100,12 @@ func (t *Table) writeSorted(d disk, dir, stem string, labels iter.Seq[Label]) er
 	})
 }
 
-// appendSorted appends the line of a label.
-func (t *Table) appendSorted(b []byte, e entry, label Label) ([]byte, error) {
-	r, err := t.read(e)
-	if err != nil {
-		return b, err
-	}
-	r.Index, r.Axes = label.Index, label.Axes
-	if b, err = r.append(b, true); err != nil {
-		return b, err
-	}
-	return append(b, '\n'), nil
+// appendSorted appends the line of a label of the row.
+func (r *Row) appendSorted(b []byte, label Label) ([]byte, error) {
+	shown := *r
+	shown.Index, shown.Axes = label.Index, label.Axes
+	b, err := shown.append(b, true)
+	return append(b, '\n'), err
 }
 
 // SortedName is the name of the sorted file of a stem.

@@ -123,29 +123,28 @@ func (t *Table) put(r *Row, file int, at place) error {
 
 // contradiction is the error of an ok row whose digest is not that of another.
 func (t *Table) contradiction(r *Row, before entry) error {
-	other, err := t.read(before)
-	if err != nil {
+	var other Row
+	if err := t.read(before, &other); err != nil {
 		return err
 	}
 	return fmt.Errorf("key %s has the digest %s, and %s:%d has %s: a point has one result, so one of them is wrong",
 		r.Key, r.Digest, t.files[before.file].name, before.line, other.Digest)
 }
 
-// read reads the row of an entry.
-func (t *Table) read(e entry) (Row, error) {
+// read reads the row of an entry. It overwrites r.
+func (t *Table) read(e entry, r *Row) error {
 	if cap(t.line) < int(e.length) {
 		t.line = make([]byte, e.length)
 	}
 	line, f := t.line[:e.length], t.files[e.file]
-	var r Row
 	_, err := f.ReadAt(line, e.offset)
 	if err == nil {
-		err = new(decoder{names: t.decoder.names}).parse(line, &r)
+		err = t.decoder.parse(line, r)
 	}
 	if err != nil {
-		err = fmt.Errorf("%s:%d: %w", f.name, e.line, err)
+		return fmt.Errorf("%s:%d: %w", f.name, e.line, err)
 	}
-	return r, err
+	return nil
 }
 
 // Row is the row of a key, and whether there is one. It is read from disk.
@@ -154,7 +153,8 @@ func (t *Table) Row(key Key) (Row, bool, error) {
 	if !there {
 		return Row{}, false, nil
 	}
-	r, err := t.read(e)
+	var r Row
+	err := t.read(e, &r)
 	return r, err == nil, err
 }
 
