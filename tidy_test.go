@@ -82,7 +82,7 @@ var layers = map[string]string{
 const workloads = "workload workload/draw workload/traffic workload/loadgen workload/traces workload/servegen workload/spec workload/survey"
 
 // pure are the packages whose results are functions of their arguments.
-var pure = strings.Fields("vtime vtime/heap yamldoc latency metrics kv internal/keytable prefixindex policy bundle trace engine calibrate/regress study/certify " + workloads)
+var pure = strings.Fields("vtime vtime/heap yamldoc latency metrics kv internal/keytable prefixindex policy bundle trace engine calibrate/regress study/certify study/race " + workloads)
 
 // opensFiles are the files of pure packages that may import os.
 var opensFiles = []string{"workload/traces/tracefile.go", "workload/servegen/files.go", "workload/spec/specfile.go"}
