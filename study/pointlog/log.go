@@ -72,6 +72,9 @@ func Open(dir string, o Options) (*Log, error) {
 	if err := o.Shard.check(); err != nil {
 		return nil, err
 	}
+	if filepath.Base(o.Stem) != o.Stem {
+		return nil, fmt.Errorf("%q cannot begin the name of a file", o.Stem)
+	}
 	if err := makeFolder(o.disk, dir); err != nil {
 		return nil, err
 	}

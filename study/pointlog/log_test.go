@@ -134,6 +134,8 @@ func TestLocks(t *testing.T) {
 		_, err := Open(dir, Options{Shard: s})
 		wantError(t, err, "want I/N with 0 ≤ I < N")
 	}
+	_, err := Open(dir, Options{Stem: "race-a/b"})
+	wantError(t, err, "cannot begin the name of a file")
 }
 
 // TestWhatAnOpenReads: the whole reads shards, a shard reads the whole and no other

@@ -79,7 +79,7 @@ type Row struct {
 	WorkloadSeed   *uint64 // nil where it was not set
 	Status         Status
 	Cause          Cause  // of a failed row, else empty
-	Error          string // of a refused or failed row: one line; else empty
+	Error          string // of a refused or failed row, else empty
 	Stack          string // of a panic, else empty
 	Digest         string // of a run that ended; an ok row has one
 	Version        int    // of the semantics, at least 1

@@ -63,7 +63,7 @@ func (d *decoder) object(member func(name []byte) error) error {
 			return err
 		}
 		if !d.take(':') {
-			return fmt.Errorf("want :")
+			return fmt.Errorf("want a colon after the name")
 		}
 		if err := member(name); err != nil {
 			return err

@@ -275,6 +275,15 @@ func TestEqualSystems(t *testing.T) {
 	}
 }
 
+// TestEqualMeansByChance do not end a race: the systems may still be told apart.
+func TestEqualMeansByChance(t *testing.T) {
+	value := func(system, replicate int) float64 { return float64(1 - 2*((system+replicate)%2)) }
+	got := run(t, begin(t, 2, Options{Alpha: 0.05, Delta: 0.5}), value)
+	if !got.Decided || len(got.In) != 1 || got.Replicates <= 10 {
+		t.Errorf("%+v", got)
+	}
+}
+
 // TestFailedSystems leave, whenever that is.
 func TestFailedSystems(t *testing.T) {
 	nan := math.NaN()
