@@ -204,7 +204,7 @@ func TestASortedFileThatFails(t *testing.T) {
 // Every row that Lost did not count is there, and no row is damaged.
 func TestPowerIsLost(t *testing.T) {
 	random := seeded(t)
-	for range testsize.Cases(t, 10, 40, 1000) {
+	for range testsize.Cases(t, 10, 40, 200) {
 		dir := t.TempDir()
 		path := filepath.Join(dir, "points.jsonl")
 		next := 0

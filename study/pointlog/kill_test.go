@@ -59,7 +59,7 @@ func TestKilledWriter(t *testing.T) {
 	random := seeded(t)
 	dir := t.TempDir()
 	kept := 0 // rows that must be there
-	kills := testsize.Of(4, 12, 60)
+	kills := testsize.Of(4, 12, 25)
 	for range kills {
 		onDisk, appended := runWriter(t, dir, random.IntN(400), time.Duration(random.IntN(5000))*time.Microsecond)
 		kept = max(kept, onDisk)
