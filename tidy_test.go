@@ -72,10 +72,10 @@ var layers = map[string]string{
 
 	"bench": "input study actors setup engine kv latency bundle policy lookahead metrics trace " + workloads,
 
-	"report":           "report/plaintext suggest calibrate study actors setup engine latency bundle policy lookahead metrics trace " + workloads,
+	"report":           "report/plaintext suggest calibrate study study/certify actors setup engine latency bundle policy lookahead metrics trace " + workloads,
 	"report/plaintext": "",
 
-	"cli": "bench report report/plaintext calibrate calibrate/measured input yamldoc suggest study actors setup latency bundle policy lookahead metrics trace " + workloads,
+	"cli": "bench report report/plaintext calibrate calibrate/measured input yamldoc suggest study study/certify actors setup latency bundle policy lookahead metrics trace " + workloads,
 }
 
 // workloads are the packages about what arrives.

@@ -19,6 +19,7 @@ import (
 	"blis/lookahead"
 	"blis/report"
 	"blis/setup"
+	"blis/study"
 	"blis/suggest"
 	"blis/vtime"
 )
@@ -65,6 +66,8 @@ func exitCode(err error) int {
 		input     *setup.InputError
 		usage     *kong.ParseError
 		path      *fs.PathError
+		alone     *study.NoLoad
+		answer    *answered
 		cancelled = errors.Is(err, context.Canceled)
 	)
 	switch {
@@ -74,6 +77,10 @@ func exitCode(err error) int {
 		return exitInterrupted
 	case errors.As(err, &fit):
 		return exitFit
+	case errors.As(err, &alone):
+		return exitNoLoad
+	case errors.As(err, &answer):
+		return answer.code
 	case errors.As(err, &path) && path.Op == "write": // a full disk is no fault of the input, even if it is help that goes there
 		return exitCheck
 	case errors.As(err, &input), errors.As(err, &usage), errors.As(err, &path):
@@ -160,7 +167,7 @@ const errorSchema = "blis.error/v1"
 // errorJSON is the JSON on standard output of a command that has no result.
 type errorJSON struct {
 	Schema   string  `json:"schema"`
-	Kind     string  `json:"kind"`  // input, does_not_fit, interrupted or failure
+	Kind     string  `json:"kind"`  // input, does_not_fit, no_load, interrupted or failure
 	Field    *string `json:"field"` // the flag or setting that is wrong; null: no single one
 	Message  string  `json:"message"`
 	ExitCode int     `json:"exit_code"`
@@ -205,6 +212,8 @@ func errorObject(w io.Writer, err error, message string) {
 		e.Kind = "input"
 	case exitFit:
 		e.Kind = "does_not_fit"
+	case exitNoLoad:
+		e.Kind = "no_load"
 	case exitInterrupted:
 		e.Kind = "interrupted"
 	}

@@ -22,6 +22,7 @@ type commands struct {
 	Run      runCmd      `cmd:"" help:"Simulate a cluster and print the result."`
 	Verify   verifyCmd   `cmd:"" help:"Run a configuration on many executors and compare digests."`
 	Compare  compareCmd  `cmd:"" help:"Run several policy bundles under the same traffic and say which is better in what."`
+	Capacity capacityCmd `cmd:"" help:"Find the highest load, or the smallest cluster, that keeps SLOs, with an error probability."`
 	Workload workloadCmd `cmd:"" help:"Look at what arrives, without a run; write it as a trace."`
 	Trace    traceCmd    `cmd:"" help:"Summarize a decision trace that a run has written."`
 	Policies policiesCmd `cmd:"" help:"List the policies with their parameters."`
@@ -69,7 +70,7 @@ func execute(ctx context.Context, args []string, c *console) int {
 
 // dispatch parses a command line and runs its command.
 func dispatch(ctx context.Context, args []string, c *console) error {
-	if len(args) > 0 && slices.Contains([]string{"run", "verify", "compare"}, args[0]) {
+	if len(args) > 0 && slices.Contains([]string{"run", "verify", "compare", "capacity"}, args[0]) {
 		flags, notes, err := setup.TranslateServe(args[1:])
 		if err != nil {
 			return err

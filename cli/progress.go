@@ -27,6 +27,7 @@ type progress struct {
 	console      *console
 	what         string // requests, runs
 	count, total atomic.Int64
+	doing        atomic.Pointer[string] // what it is at; nil: only the numbers are shown
 	once         sync.Once
 	stop         chan struct{}
 	stopped      chan struct{}
@@ -66,6 +67,9 @@ func (p *progress) set(count, total int64) {
 	p.total.Store(total)
 	p.count.Store(count)
 }
+
+// say says what it is at.
+func (p *progress) say(text string) { p.doing.Store(&text) }
 
 // totalOf is how many requests there will be, at most where it is cut short; −1
 // where that is not known: sessions and drawn traces go on as they go.
@@ -116,7 +120,11 @@ func (p *progress) watch(started time.Time) {
 func (p *progress) words() string {
 	done, total := p.count.Load(), p.total.Load()
 	if total < 0 {
-		return fmt.Sprintf("%s %s so far", plaintext.Grouped(done), p.what)
+		text := fmt.Sprintf("%s %s so far", plaintext.Grouped(done), p.what)
+		if doing := p.doing.Load(); doing != nil {
+			text += ": " + *doing
+		}
+		return text
 	}
 	return fmt.Sprintf("%s of %s %s (%d %%)", plaintext.Grouped(done), plaintext.Grouped(total), p.what, 100*done/max(1, total))
 }
@@ -131,6 +139,9 @@ func (p *progress) draw(bar *progressbar.ProgressBar) *progressbar.ProgressBar {
 	}
 	if total >= 0 && bar.GetMax64() != total { // known only now
 		bar.ChangeMax64(total)
+	}
+	if doing := p.doing.Load(); doing != nil {
+		bar.Describe(p.what + ", " + *doing)
 	}
 	bar.Set64(p.count.Load())
 	return bar

@@ -13,7 +13,7 @@ import (
 	"blis/setup"
 )
 
-// settings are the flags that run, verify and compare share: the settings of a run,
+// settings are the flags that commands with runs share: the settings of a run,
 // and where else they may come from.
 type settings struct {
 	actors.Config

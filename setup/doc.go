@@ -9,6 +9,7 @@
 //	pool.go          the instances of a plan: deployment, routing, scaling
 //	resolve.go       the steps, in their order; cache and limits
 //	deployment.go    model and GPU, also without a run
+//	command_line.go  a configuration as flags, and as a line that starts a vLLM server
 //	vllm.go          the command line of a vLLM server as settings; vllm_flags.go its
 //	                 flags
 //	latency.go       the latency model

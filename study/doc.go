@@ -20,6 +20,12 @@
 //	               they read, sweep_run.go their runs
 //	statistics.go  means, intervals and differences of a few replicates
 //	one_latency.go ChooseLatency: the one latency model of configurations that would get several
+//	capacity.go    Capacity: the highest load, or the smallest cluster, that keeps SLOs;
+//	               capacity_axis.go what is searched over, capacity_pilot.go how long
+//	               windows are, capacity_find.go the search, by package study/certify,
+//	               capacity_result.go
+//	slo.go         SLO: a bound over the requests of a window; window.go one window of a
+//	               run, ahead.go windows on several goroutines
 //	regret.go      Regrets: the decisions with the largest regret, replayed
 //	pareto.go      Pareto dominance and the ranking of bundles
 //

@@ -14,6 +14,7 @@ type Search struct {
 	Share      float64 // q, above 0 and below 1
 	Confidence float64 // 1 − α, above 0 and below 1
 	MaxWindows int     // in all; a window of n times the length counts n
+	OneLength  bool    // windows cannot be longer: the lower end is not tested with longer ones
 	Seed       uint64
 
 	// Observe is told of every window that was consumed; nil: nobody is.
@@ -83,7 +84,9 @@ type End struct {
 	Passes    int // of Windows
 	Windows   int // of the last attempt
 	Scale     int
-	// Decisive is the last window of the attempt that went the way of the claim.
+	// Tried are the windows of the last attempt, and Decisive the last of them that went the
+	// way of the claim.
+	Tried    []Window
 	Decisive Window
 }
 
@@ -260,6 +263,9 @@ func (f *finder) lower(rung int) (certified, stable bool, err error) {
 		if !end.Certified {
 			continue
 		}
+		if f.OneLength {
+			return true, true, nil
+		}
 		f.answer.Longer = longer
 		if err = f.attempt(Stability, lowerEnd, stands(f.Share), longer); err != nil {
 			return false, false, err
@@ -327,7 +333,7 @@ func (f *finder) attempt(phase Phase, u use, c claim, end *End) error {
 			return err
 		}
 		e.take(pass)
-		end.Passes, end.Windows = e.passes, e.windows
+		end.Passes, end.Windows, end.Tried = e.passes, e.windows, append(end.Tried, w)
 		if pass == (c.pass > 1) {
 			end.Decisive = w
 		}
