@@ -63,19 +63,20 @@ var layers = map[string]string{
 	"engine":    "kv latency policy workload metrics",
 	"setup":     "input suggest engine kv latency bundle policy metrics " + workloads,
 	"actors":    "setup engine kv latency prefixindex bundle policy lookahead metrics trace " + workloads,
-	"study":     "suggest study/certify study/pointlog actors setup engine kv latency bundle policy lookahead metrics trace " + workloads,
+	"study":     "suggest study/certify study/pointlog study/race actors setup engine kv latency bundle policy lookahead metrics trace " + workloads,
 	"calibrate": "calibrate/measured calibrate/regress study actors setup engine kv latency bundle policy lookahead metrics trace " + workloads,
 
 	"calibrate/measured": "input/textio workload/loadgen",
 	"calibrate/regress":  "",
 	"study/certify":      "",
+	"study/sweepfile":    "input yamldoc study study/pointlog actors setup bundle",
 
 	"bench": "input study actors setup engine kv latency bundle policy lookahead metrics trace " + workloads,
 
-	"report":           "report/plaintext suggest calibrate study study/certify actors setup engine latency bundle policy lookahead metrics trace " + workloads,
+	"report":           "report/plaintext suggest calibrate study study/certify study/pointlog actors setup engine latency bundle policy lookahead metrics trace " + workloads,
 	"report/plaintext": "",
 
-	"cli": "bench report report/plaintext calibrate calibrate/measured input yamldoc suggest study study/certify actors setup latency bundle policy lookahead metrics trace " + workloads,
+	"cli": "bench report report/plaintext calibrate calibrate/measured input yamldoc suggest study study/certify study/pointlog study/sweepfile actors setup latency bundle policy lookahead metrics trace " + workloads,
 }
 
 // workloads are the packages about what arrives.

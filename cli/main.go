@@ -23,6 +23,7 @@ type commands struct {
 	Verify   verifyCmd   `cmd:"" help:"Run a configuration on many executors and compare digests."`
 	Compare  compareCmd  `cmd:"" help:"Run several policy bundles under the same traffic and say which is better in what."`
 	Capacity capacityCmd `cmd:"" help:"Find the highest load, or the smallest cluster, that keeps SLOs, with an error probability."`
+	Sweep    sweepCmd    `cmd:"" help:"Run one configuration with many values of some settings; resumable, on many machines."`
 	Workload workloadCmd `cmd:"" help:"Look at what arrives, without a run; write it as a trace."`
 	Trace    traceCmd    `cmd:"" help:"Summarize a decision trace that a run has written."`
 	Policies policiesCmd `cmd:"" help:"List the policies with their parameters."`
@@ -147,13 +148,9 @@ func parse(args []string, c *console) (*kong.Context, error) {
 		grammar = &runOnly{}
 	}
 	l := &settingSources{lookup: c.lookup}
-	parser, err := kong.New(grammar,
-		kong.Name("blis"),
+	parser, err := newParser(grammar, l,
 		kong.Writers(c.out, c.err),
 		kong.Exit(func(int) { helped = true }),
-		kong.NamedMapper("path", kong.MapperFunc(decodePath)),
-		kong.NamedMapper("timeout", kong.MapperFunc(decodeTimeout)),
-		kong.Resolvers(l),
 		kong.Help(c.printHelp(asked)),
 	)
 	if err != nil {
@@ -167,6 +164,16 @@ func parse(args []string, c *console) (*kong.Context, error) {
 		err = applyPolicySettings(command, l)
 	}
 	return command, err
+}
+
+// newParser is the parser of a grammar whose flags may also come from elsewhere.
+func newParser(grammar any, l *settingSources, more ...kong.Option) (*kong.Kong, error) {
+	return kong.New(grammar, append(more,
+		kong.Name("blis"),
+		kong.NamedMapper("path", kong.MapperFunc(decodePath)),
+		kong.NamedMapper("timeout", kong.MapperFunc(decodeTimeout)),
+		kong.Resolvers(l),
+	)...)
 }
 
 // A study is thousands of short runs, each a process. What follows sets up

@@ -109,7 +109,7 @@ func (p *progress) watch(started time.Time) {
 		passed := time.Since(started)
 		switch {
 		case !p.console.errTerminal:
-			p.console.note("%.0f s: %s", passed.Seconds(), p.words())
+			p.console.note("%.0f s: %s%s", passed.Seconds(), p.words(), p.pace(passed))
 		case passed >= tempo.patience:
 			bar = p.draw(bar)
 		}
@@ -127,6 +127,17 @@ func (p *progress) words() string {
 		return text
 	}
 	return fmt.Sprintf("%s of %s %s (%d %%)", plaintext.Grouped(done), plaintext.Grouped(total), p.what, 100*done/max(1, total))
+}
+
+// pace says how many come in a second and how long the rest takes, empty while that is
+// not known.
+func (p *progress) pace(passed time.Duration) string {
+	done, total := p.count.Load(), p.total.Load()
+	if done == 0 || total < done {
+		return ""
+	}
+	left := time.Duration(float64(passed) / float64(done) * float64(total-done)).Round(time.Second)
+	return fmt.Sprintf(", %.3g/s, %v left", float64(done)/passed.Seconds(), left)
 }
 
 // draw moves the bar, a new one if there is none.

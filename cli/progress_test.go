@@ -49,7 +49,7 @@ func TestProgressIsShown(t *testing.T) {
 		early    string
 		late     string
 	}{
-		{"in a log", false, " s: 0 requests so far\n", " s: 5 of 20 requests (25 %)\n"},
+		{"in a log", false, " s: 0 requests so far\n", " s: 5 of 20 requests (25 %), "},
 		{"on a terminal", true, "requests", "(5/20)"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"blis/actors"
 	"blis/bundle"
 	"blis/metrics"
+	"blis/setup"
 	"blis/workload"
 )
 
@@ -252,8 +253,17 @@ func (p *Plan) objectives() ([]Measure, error) {
 }
 
 func (p *Plan) usualObjectives() []string {
+	scales := false
+	for i := range p.result.Bundles {
+		scales = scales || p.result.Bundles[i].Scales()
+	}
+	return usualMeasures(&p.comparison.Base.Config, scales)
+}
+
+// usualMeasures are the measures by which runs of a configuration are judged if nobody
+// says by which.
+func usualMeasures(base *setup.Config, scales bool) []string {
 	names := []string{"throughput", "p99_ttft", "mean_tpot"}
-	base := &p.comparison.Base
 	if weights, err := metrics.ParseFitness(base.FitnessWeights); err == nil && len(weights.Terms) > 0 { // an error is one of the runs
 		names = nil
 		for _, t := range weights.Terms {
@@ -263,10 +273,6 @@ func (p *Plan) usualObjectives() []string {
 	}
 	if base.SLOTargets != "" {
 		names[0] = "goodput"
-	}
-	scales := false
-	for i := range p.result.Bundles {
-		scales = scales || p.result.Bundles[i].Scales()
 	}
 	switch {
 	case base.CostPerReplicaHour > 0 || base.GPUHourPrice > 0:

@@ -109,6 +109,14 @@ func ChooseLatency(configs []setup.Config, name func(i int) string) (LatencyChoi
 	return *best, nil
 }
 
+// Error says what is known of the error of the model, in words.
+func (l *LatencyChoice) Error() string {
+	if l.Metric == "" {
+		return "error not known"
+	}
+	return fmt.Sprintf("expected error of %s at most %.1f %%", l.Metric, l.Worst)
+}
+
 // name is "roofline" or "physics h100".
 func (l *LatencyChoice) name() string {
 	if l.Coefficients == "" {

@@ -13,6 +13,7 @@ import (
 	"blis/actors"
 	"blis/latency"
 	"blis/lookahead"
+	"blis/metrics"
 	"blis/setup"
 	"blis/study/pointlog"
 )
@@ -112,7 +113,7 @@ func refuse(r *pointRow, why error) *pointlog.Row {
 	return &r.Row
 }
 
-// succeed takes the measures of a run that ended.
+// succeed takes the measures of a run that ended, latencies in ms as in all results.
 func (r *pointRow) succeed(result *actors.Result) {
 	r.Status, r.Digest = pointlog.OK, result.Digest
 	r.LatencyModel, r.CoefficientSet = result.Setup.LatencyModel, result.Setup.CoefficientSet
@@ -122,8 +123,12 @@ func (r *pointRow) succeed(result *actors.Result) {
 			continue
 		}
 		v := values[k]
-		if v != nil && (math.IsNaN(*v) || math.IsInf(*v, 0)) {
+		switch {
+		case v == nil:
+		case math.IsNaN(*v) || math.IsInf(*v, 0):
 			v = nil
+		case m.Kind == metrics.Latency:
+			v = new(*v / 1e3)
 		}
 		r.Measures = append(r.Measures, pointlog.Measured{Name: m.Name, Value: v})
 		if v != nil {

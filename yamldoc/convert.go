@@ -159,7 +159,7 @@ func (r *reader) convertMembers(n *Node, pairs []*ast.MappingValueNode) *Node {
 		if r.count(n, v); r.fault != nil {
 			return n
 		}
-		n.Members = append(n.Members, Member{name, line, v})
+		n.Members = append(n.Members, Member{name, line, placeOf(key).Column, v})
 	}
 	for _, m := range merged {
 		if _, own := given[m.Name]; !own { // the first of several counts
@@ -174,13 +174,17 @@ func (r *reader) convertMembers(n *Node, pairs []*ast.MappingValueNode) *Node {
 // checkName refuses a name without a value, and one that is among those given.
 func (r *reader) checkName(pair *ast.MappingValueNode, given map[string]int) {
 	name, line := pair.Key.GetToken().Value, lineOf(pair.Key.GetToken())
+	column := func(at Place) Place {
+		at.Column = placeOf(pair.Key.GetToken()).Column
+		return at
+	}
 	switch first, again := given[name]; {
 	case again:
-		r.fail(r.at(line).Within(name, line), "is given twice, first on line %d, want it once", first)
+		r.fail(column(r.at(line).Within(name, line)), "is given twice, first on line %d, want it once", first)
 	case pair.Start.Type != token.MappingValueType:
-		r.fail(r.at(line).Within(name, line), "has no value, want name: value")
+		r.fail(column(r.at(line).Within(name, line)), "has no value, want name: value")
 	case !utf8.ValidString(name):
-		r.fail(r.at(line), "a name that is not UTF-8, want text in UTF-8")
+		r.fail(column(r.at(line)), "a name that is not UTF-8, want text in UTF-8")
 	}
 	given[name] = line
 }

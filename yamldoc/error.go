@@ -12,6 +12,7 @@ import (
 type Error struct {
 	File    string
 	Line    int    // 0: not known
+	Column  int    // 0: not given; see Options.Columns
 	Field   string // path of the fault, like clients[1].arrival.cv; empty: the whole file
 	Problem string // what is wrong and what would be right
 }
@@ -22,6 +23,9 @@ func (e *Error) Error() string {
 	if e.Line > 0 {
 		text += ":" + strconv.Itoa(e.Line)
 	}
+	if e.Column > 0 {
+		text += ":" + strconv.Itoa(e.Column)
+	}
 	if e.Field != "" {
 		text += ": " + OneLine(e.Field)
 	}
@@ -30,24 +34,27 @@ func (e *Error) Error() string {
 
 // Place is where a value stands in a file.
 type Place struct {
-	Line  int
-	Field string // path, like clients[1].arrival.cv; empty: the document
+	Line   int
+	Field  string // path, like clients[1].arrival.cv; empty: the document
+	Column int    // 0: not known
 }
 
 // Within is the place of a field of the mapping at p; the field stands on line.
 func (p Place) Within(name string, line int) Place {
 	if p.Field == "" {
-		return Place{line, name}
+		return Place{Line: line, Field: name}
 	}
-	return Place{line, p.Field + "." + name}
+	return Place{Line: line, Field: p.Field + "." + name}
 }
 
 // Item is the place of item i of the list at p; the item stands on line.
-func (p Place) Item(i, line int) Place { return Place{line, fmt.Sprintf("%s[%d]", p.Field, i)} }
+func (p Place) Item(i, line int) Place {
+	return Place{Line: line, Field: fmt.Sprintf("%s[%d]", p.Field, i)}
+}
 
 // Fault is an error at p in file.
 func (p Place) Fault(file, format string, args ...any) *Error {
-	return &Error{File: file, Line: p.Line, Field: p.Field, Problem: fmt.Sprintf(format, args...)}
+	return &Error{File: file, Line: p.Line, Column: p.Column, Field: p.Field, Problem: fmt.Sprintf(format, args...)}
 }
 
 // Unknown says that name is in no list of names. what says what the names are

@@ -39,9 +39,9 @@ type Node struct {
 
 // Member is a name of a mapping with its value.
 type Member struct {
-	Name  string
-	Line  int
-	Value *Node // not nil
+	Name         string
+	Line, Column int   // of the name, from 1
+	Value        *Node // not nil
 }
 
 // Describe names the value in an error.
@@ -77,7 +77,7 @@ func (n *Node) At(line int) *Node {
 		v.Items = append(v.Items, item.At(line))
 	}
 	for _, m := range n.Members {
-		v.Members = append(v.Members, Member{m.Name, line, m.Value.At(line)})
+		v.Members = append(v.Members, Member{m.Name, line, m.Column, m.Value.At(line)})
 	}
 	return &v
 }

@@ -24,6 +24,9 @@ type Options struct {
 	// Values is the limit of a document with its aliases written out. 0: anchors,
 	// aliases and merge keys are errors.
 	Values int
+
+	// Columns makes errors say the column too, which is 1 where none is known.
+	Columns bool
 }
 
 // Read reads the text of one document. It returns nil for a text without one:
@@ -49,6 +52,12 @@ type reader struct {
 
 // fail takes note of a fault, unless there is one already.
 func (r *reader) fail(at Place, format string, args ...any) {
+	switch {
+	case !r.options.Columns:
+		at.Column = 0
+	case at.Line > 0:
+		at.Column = max(at.Column, 1)
+	}
 	if r.fault == nil {
 		r.fault = at.Fault(r.file, format, args...)
 	}
@@ -69,7 +78,7 @@ func (r *reader) read(text []byte) *Node {
 	docs := r.parse(string(text))
 	for i, doc := range docs {
 		if i > 0 && doc.Body != nil {
-			r.fail(Place{Line: lineOf(doc.Body.GetToken())}, "a second document, want one")
+			r.fail(placeOf(doc.Body.GetToken()), "a second document, want one")
 		}
 	}
 	if r.fault != nil || len(docs) == 0 || docs[0].Body == nil {
@@ -126,7 +135,7 @@ func (r *reader) parse(text string) (docs []*ast.DocumentNode) {
 		return nil
 	}
 	problem, _, _ := strings.Cut(positioned.GetMessage(), "\n")
-	r.fail(Place{Line: lineOf(positioned.GetToken())}, "not valid YAML: %s", problem)
+	r.fail(placeOf(positioned.GetToken()), "not valid YAML: %s", problem)
 	return nil
 }
 
@@ -157,17 +166,20 @@ func (r *reader) checkTokens(tokens token.Tokens) {
 			problem = n.problem(t)
 		}
 		if problem != "" {
-			r.fail(Place{Line: lineOf(t)}, "%s", problem)
+			r.fail(placeOf(t), "%s", problem)
 			return
 		}
 	}
 }
 
-func lineOf(t *token.Token) int {
+func lineOf(t *token.Token) int { return placeOf(t).Line }
+
+// placeOf is where a token stands, without a field.
+func placeOf(t *token.Token) Place {
 	if t == nil || t.Position == nil {
-		return 0
+		return Place{}
 	}
-	return t.Position.Line
+	return Place{Line: t.Position.Line, Column: t.Position.Column}
 }
 
 // nesting counts the levels of a document as its tokens come.

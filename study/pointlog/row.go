@@ -197,3 +197,13 @@ func repeated(n int, name func(int) string) int {
 	}
 	return -1
 }
+
+// Value is the value of a measure, nil where there is none.
+func (r *Row) Value(measure string) *float64 {
+	for i := range r.Measures {
+		if r.Measures[i].Name == measure {
+			return r.Measures[i].Value
+		}
+	}
+	return nil
+}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"hash/maphash"
 	"io"
+	"iter"
+	"maps"
 	"math"
 )
 
@@ -194,3 +196,9 @@ func (t *Table) Close() error {
 	}
 	return first
 }
+
+// Keys yields the keys that have a row, in any order.
+func (t *Table) Keys() iter.Seq[Key] { return maps.Keys(t.entries) }
+
+// Done counts the keys that need not run again.
+func (c *Counts) Done() int { return c.OK + c.Refused + c.Failed }
