@@ -71,6 +71,8 @@ var layers = map[string]string{
 	"study/certify":      "",
 	"study/sweepfile":    "input yamldoc study study/pointlog actors setup bundle",
 
+	"cluster": "setup study/pointlog",
+
 	"bench": "input study actors setup engine kv latency bundle policy lookahead metrics trace " + workloads,
 
 	"report":           "report/plaintext suggest calibrate study study/certify study/pointlog actors setup engine latency bundle policy lookahead metrics trace " + workloads,
