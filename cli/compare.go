@@ -47,6 +47,9 @@ func (r *compareCmd) Run(ctx context.Context, c *console) error {
 		return err
 	}
 	r.Config.Open = new(pipes).open
+	if err := r.warmUp(ctx, c); err != nil {
+		return err
+	}
 	comparison := study.NewComparison(r.Config, r.bundles...)
 	comparison.Replicates, comparison.Margin, comparison.Objectives = r.Seeds, r.Margin, r.Objectives
 	comparison.Pool.Workers = r.Workers

@@ -111,7 +111,7 @@ func (c *console) warnOfVariables() {
 		names = append(names, variable(name))
 	}
 	slices.Sort(names) // of two that are equally near the first is named
-	for _, name := range []string{"format", "results-path", "requests-out", "check", "record", "stats", "print-config", "policy-config", "workload", "set", "seeds", "intervals", "margin", "objectives", "measures", "out", "slo", "share", "precision", "confidence", "window", "warmup", "max-windows", "over"} {
+	for _, name := range []string{"format", "results-path", "requests-out", "check", "record", "stats", "print-config", "policy-config", "workload", "set", "seeds", "intervals", "margin", "objectives", "measures", "out", "slo", "share", "precision", "confidence", "window", "warmup", "max-windows", "over", "among", "max-gpus", "prices"} {
 		known[variable(name)] = true
 	}
 	for _, name := range given {

@@ -17,7 +17,7 @@
 //	             output_destination.go under which names
 //	trace.go     blis trace summarize, and the decision trace of run
 //	compare.go   blis compare; compare_bundles.go what its arguments are
-//	capacity.go  blis capacity
+//	capacity.go  blis capacity; size.go blis size
 //	train.go     blis train; measured.go what it and validate say of the servers
 //	help.go      blis help and every --help; help_flags.go the flags on it
 //

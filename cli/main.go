@@ -24,6 +24,7 @@ type commands struct {
 	Compare  compareCmd  `cmd:"" help:"Run several policy bundles under the same traffic and say which is better in what."`
 	Capacity capacityCmd `cmd:"" help:"Find the highest load, or the smallest cluster, that keeps SLOs, with an error probability."`
 	Sweep    sweepCmd    `cmd:"" help:"Run one configuration with many values of some settings; resumable, on many machines."`
+	Size     sizeCmd     `cmd:"" help:"Find the smallest cluster that keeps SLOs under given traffic: GPU, TP, token budget and instances."`
 	Workload workloadCmd `cmd:"" help:"Look at what arrives, without a run; write it as a trace."`
 	Trace    traceCmd    `cmd:"" help:"Summarize a decision trace that a run has written."`
 	Policies policiesCmd `cmd:"" help:"List the policies with their parameters."`
@@ -71,8 +72,12 @@ func execute(ctx context.Context, args []string, c *console) int {
 
 // dispatch parses a command line and runs its command.
 func dispatch(ctx context.Context, args []string, c *console) error {
-	if len(args) > 0 && slices.Contains([]string{"run", "verify", "compare", "capacity"}, args[0]) {
-		flags, notes, err := setup.TranslateServe(args[1:])
+	if len(args) > 0 && slices.Contains([]string{"run", "verify", "compare", "capacity", "size"}, args[0]) {
+		rest := args[1:]
+		if args[0] == "size" {
+			rest = takeLists(rest)
+		}
+		flags, notes, err := setup.TranslateServe(rest)
 		if err != nil {
 			return err
 		}
@@ -172,6 +177,7 @@ func newParser(grammar any, l *settingSources, more ...kong.Option) (*kong.Kong,
 		kong.Name("blis"),
 		kong.NamedMapper("path", kong.MapperFunc(decodePath)),
 		kong.NamedMapper("timeout", kong.MapperFunc(decodeTimeout)),
+		kong.NamedMapper("warmup", kong.MapperFunc(decodeWarmup)),
 		kong.Resolvers(l),
 	)...)
 }

@@ -119,14 +119,14 @@ func (p *progress) watch(started time.Time) {
 // words says how far it has come.
 func (p *progress) words() string {
 	done, total := p.count.Load(), p.total.Load()
-	if total < 0 {
-		text := fmt.Sprintf("%s %s so far", plaintext.Grouped(done), p.what)
-		if doing := p.doing.Load(); doing != nil {
-			text += ": " + *doing
-		}
-		return text
+	text := fmt.Sprintf("%s %s so far", plaintext.Grouped(done), p.what)
+	if total >= 0 {
+		text = fmt.Sprintf("%s of %s %s (%d %%)", plaintext.Grouped(done), plaintext.Grouped(total), p.what, 100*done/max(1, total))
 	}
-	return fmt.Sprintf("%s of %s %s (%d %%)", plaintext.Grouped(done), plaintext.Grouped(total), p.what, 100*done/max(1, total))
+	if doing := p.doing.Load(); doing != nil {
+		text += ": " + *doing
+	}
+	return text
 }
 
 // pace says how many come in a second and how long the rest takes, empty while that is

@@ -42,6 +42,9 @@ func (*runCmd) Help() string {
 // Run carries the command out.
 func (r *runCmd) Run(ctx context.Context, c *console) error {
 	c.warnOfVariables()
+	if err := r.warmUp(ctx, c); err != nil {
+		return err
+	}
 	if r.Print {
 		return r.printConfig(c.out)
 	}

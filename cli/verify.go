@@ -30,6 +30,9 @@ Examples:
 // Run carries the command out.
 func (v *verifyCmd) Run(ctx context.Context, c *console) error {
 	c.warnOfVariables()
+	if err := v.warmUp(ctx, c); err != nil {
+		return err
+	}
 	if v.Print {
 		return v.printConfig(c.out)
 	}

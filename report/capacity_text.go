@@ -111,11 +111,7 @@ func (t *capacityText) claimText() string {
 	}
 	all := strings.Join(slos, ", ")
 	if c.Exact {
-		text := "Every window is the same, so one run of each load is exact"
-		if c.Length == 0 {
-			text = "The trace is one window, and the same every time, so one run of each load is exact"
-		}
-		return fmt.Sprintf("%s: for %s. It says nothing of other requests.", text, all)
+		return t.exactText(all)
 	}
 	var parts []string
 	if c.Holds != nil && c.Holds.Certified {
@@ -129,6 +125,25 @@ func (t *capacityText) claimText() string {
 		}
 	}
 	return strings.Join(parts, " ")
+}
+
+// exactText is what one run of each end says.
+func (t *capacityText) exactText(slos string) string {
+	c, axis := t.of, &t.of.Asked.Over
+	what := "a window of such requests"
+	if c.Length == 0 {
+		what = "the trace"
+	}
+	text := ""
+	switch {
+	case c.Holds != nil && c.Fails != nil:
+		text = fmt.Sprintf("%s %s keeps %s; %s it does not.", capital(atAxis(axis, c.Holds.Value)), what, slos, atAxis(axis, c.Fails.Value))
+	case c.Holds != nil:
+		text = fmt.Sprintf("%s %s keeps %s.", capital(atAxis(axis, c.Holds.Value)), what, slos)
+	case c.Fails != nil:
+		text = fmt.Sprintf("%s %s does not keep %s.", capital(atAxis(axis, c.Fails.Value)), what, slos)
+	}
+	return text + " It is the same every time, so this is exact for it. It says nothing of other requests."
 }
 
 // windowText is the length of a window and its warm-up.

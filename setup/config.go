@@ -110,7 +110,7 @@ type Config struct {
 	Seed         uint64         `json:"seed" default:"42" group:"Run" help:"Seed of everything random."`
 	WorkloadSeed *uint64        `json:"workload-seed" group:"Run" help:"Seed of the traffic alone; not given: --seed where that is given, else the specification's."`
 	Horizon      vtime.Duration `json:"horizon" default:"0" group:"Run" help:"End of the run in virtual time; 0: when all work is done."`
-	MeasureFrom  vtime.Duration `json:"measure-from" default:"0" group:"Run" help:"Measure only requests that arrive at this time or later."`
+	MeasureFrom  vtime.Duration `json:"measure-from" type:"warmup" default:"0" group:"Run" help:"Measure only requests that arrive at this time or later; auto: after five times the mean E2E of a pilot run, when the queues have built up."`
 	MeasureTo    vtime.Duration `json:"measure-to" default:"0" group:"Run" help:"Measure only requests that arrive before this time; 0: to the end."`
 	SLOTargets   string         `json:"slo-targets" group:"Run" help:"Latency targets of requests, ttft=500ms,tpot=50ms, or per class, standard:ttft=500ms;batch:e2e=30s."`
 

@@ -183,7 +183,7 @@ func (s *capacitySearch) chooseLatency() error {
 // config is the configuration of a rung.
 func (s *capacitySearch) config(rung int) actors.Config {
 	cfg := s.Base
-	cfg.Execution = actors.Execution{}
+	cfg.Execution = actors.Execution{Workers: s.Pool.Workers}
 	s.Over.apply(&cfg.Config, s.Over.Values[rung])
 	s.latency.Apply(&cfg.Config)
 	return cfg

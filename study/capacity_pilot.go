@@ -42,6 +42,39 @@ func (s *capacitySearch) pilot(ctx context.Context) error {
 	return nil
 }
 
+// Warmup returns the time after which a run of the configuration is past its beginning: five
+// times the mean E2E of a pilot run with another seed, as windows of a Capacity have it. Its
+// errors are those of actors.Run, and an *actors.InputError if no request completes, or if
+// none arrives after it.
+func Warmup(ctx context.Context, cfg actors.Config) (vtime.Duration, error) {
+	if cfg.Custom.Source != nil {
+		return 0, &actors.InputError{Text: "--measure-from auto: a custom source cannot be run more than once"}
+	}
+	seed := certify.PilotSeed(cfg.Seed, 0)
+	cfg.Seed, cfg.WorkloadSeed = seed, &seed
+	w, err := runWindow(ctx, cfg, nil, extent{})
+	if err != nil {
+		return 0, err
+	}
+	warmup := usualWarmup(w)
+	switch {
+	case w.MeanE2E == 0:
+		return 0, &actors.InputError{Text: "--measure-from auto: no request of a pilot run completes"}
+	case w.Arriving <= warmup.Seconds():
+		return 0, &actors.InputError{Text: fmt.Sprintf("--measure-from auto: the warm-up takes %v, and all requests arrive within %.3g s: want more requests, or a time", warmup, w.Arriving)}
+	}
+	return warmup, nil
+}
+
+// usualWarmup is the warm-up after a window like this one.
+func usualWarmup(w *Window) vtime.Duration {
+	warmup := vtime.Duration(warmupE2Es * math.Ceil(w.MeanE2E))
+	if warmup > vtime.Second {
+		warmup = (warmup + vtime.Millisecond - 1) / vtime.Millisecond * vtime.Millisecond
+	}
+	return warmup
+}
+
 // knee returns the window of the highest load that passes, or of the lightest if none does.
 func (s *capacitySearch) knee(ctx context.Context) (*Window, error) {
 	windows := map[int]*Window{}
@@ -69,18 +102,18 @@ func (s *capacitySearch) knee(ctx context.Context) (*Window, error) {
 
 // settle chooses the warm-up and the length of windows from a run near the knee.
 func (s *capacitySearch) settle(w *Window) error {
-	switch unknown := w.MeanE2E == 0 || w.Requests == 0 || !(w.Seconds > 0); {
+	switch unknown := w.MeanE2E == 0 || w.Requests == 0 || !(w.Arriving > 0); {
 	case unknown && s.extent.to > 0: // even the lightest load is far too much: what the round before found will do
 		return nil
 	case unknown:
 		return &actors.InputError{Text: fmt.Sprintf("--over: no request completes at %s", s.Over.Text(s.usable[s.start]))}
 	}
-	warmup := vtime.Duration(warmupE2Es * math.Ceil(w.MeanE2E))
+	warmup := usualWarmup(w)
 	if s.Warmup >= 0 {
 		warmup = s.Warmup
 	}
 	length := float64(s.Length.Time)
-	perRequest := float64(w.Seconds*1e6) / float64(w.Requests)
+	perRequest := float64(w.Arriving*1e6) / float64(w.Requests)
 	switch {
 	case s.Length.Requests > 0:
 		length = float64(float64(s.Length.Requests) * perRequest)
@@ -90,10 +123,7 @@ func (s *capacitySearch) settle(w *Window) error {
 	if !(length < longestWindow) {
 		return &actors.InputError{Text: fmt.Sprintf("--window: %.3g s of virtual time are too long: the SLOs, the precision or the rarest class ask for it: want --window", length/1e6)}
 	}
-	round := vtime.Millisecond
-	if warmup > vtime.Second {
-		warmup = (warmup + round - 1) / round * round
-	}
+	const round = vtime.Millisecond
 	s.extent = extent{from: vtime.Time(warmup), to: vtime.Time(warmup).Add(max(1, vtime.Duration(math.Ceil(length))/round*round+round))}
 	return nil
 }
@@ -185,7 +215,11 @@ func (s *capacitySearch) scaled(scale int) extent {
 
 // window runs one window.
 func (s *capacitySearch) window(ctx context.Context, w certify.Window) (*Window, error) {
-	window, err := runWindow(ctx, s.seeded(s.config(s.usable[w.Rung]), w.Seed, w.Scale), s.SLOs, s.scaled(w.Scale))
+	cfg := s.seeded(s.config(s.usable[w.Rung]), w.Seed, w.Scale)
+	if !s.result.Exact { // several windows run at a time
+		cfg.Workers = 1
+	}
+	window, err := runWindow(ctx, cfg, s.SLOs, s.scaled(w.Scale))
 	if err != nil {
 		return nil, err
 	}

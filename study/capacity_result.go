@@ -116,6 +116,7 @@ func (s *capacitySearch) end(ctx context.Context, rung int, windows []*Window, p
 	if err != nil {
 		return nil, err
 	}
+	effective.Execution = actors.Execution{}
 	e.Config, e.Repeat, e.Setup = effective, cfg.Config, summary
 	e.GPUs = effective.NumInstances * effective.TP
 	if price := hourlyPrice(&effective); price > 0 && tokens > 0 {

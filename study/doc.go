@@ -24,6 +24,8 @@
 //	               capacity_axis.go what is searched over, capacity_pilot.go how long
 //	               windows are, capacity_find.go the search, by package study/certify,
 //	               capacity_result.go
+//	size.go        Sizing: the smallest cluster, by GPU, TP, token budget and instances;
+//	               size_candidate.go one of them
 //	slo.go         SLO: a bound over the requests of a window; window.go one window of a
 //	               run, ahead.go windows on several goroutines
 //	regret.go      Regrets: the decisions with the largest regret, replayed

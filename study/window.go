@@ -65,7 +65,8 @@ type Window struct {
 	Requests int64     // that count
 	Lost     int64     // of these: rejected, dropped, timed out, aborted or never ended
 
-	Seconds      float64 // from the beginning to the end of the window
+	Seconds      float64 // of the window; of the whole workload to its last end
+	Arriving     float64 // seconds from the first arrival that counts to the last
 	OutputTokens int64   // of completed requests
 	MeanE2E      float64 // µs, of completed requests; 0 without any
 	EndedEarly   bool    // the workload ended within the window
@@ -146,7 +147,11 @@ func (t *tally) add(r *actors.Row) {
 	if !in {
 		return
 	}
-	t.ended = max(t.ended, min(r.Finished, t.extent.horizon()))
+	if end := r.Finished; end != vtime.Never {
+		t.ended = max(t.ended, end)
+	} else { // by the horizon, if there is one
+		t.ended = max(t.ended, t.extent.horizon())
+	}
 	w := &t.window
 	if w.Requests == 0 {
 		t.firstAt = r.Arrival
@@ -194,9 +199,9 @@ func (t *tally) backlog(r *actors.Row) {
 func (t *tally) close() *Window {
 	w := &t.window
 	w.EndedEarly = !t.complete && !t.extent.whole()
-	w.Seconds = t.extent.to.Sub(t.extent.from).Seconds()
+	w.Seconds, w.Arriving = t.extent.to.Sub(t.extent.from).Seconds(), t.last.Sub(t.firstAt).Seconds()
 	if t.extent.to == 0 {
-		w.Seconds = t.last.Sub(t.firstAt).Seconds()
+		w.Seconds = t.ended.Sub(t.firstAt).Seconds()
 	}
 	if t.completed > 0 {
 		w.MeanE2E = t.e2e / float64(t.completed)
