@@ -1,13 +1,16 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
 	"os/signal"
+	"reflect"
 	"runtime"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -40,10 +43,25 @@ type commands struct {
 	Complete completeCmd `cmd:"" name:"__complete" hidden:"" help:"Print how the last word may go on; for the scripts of completion."`
 }
 
-// runOnly is the part of the grammar that the main job needs. Building all of
-// it would take longer than a short run.
+// runOnly is the part of the grammar that the main job needs.
 type runOnly struct {
 	Run runCmd `cmd:"" help:"Simulate a cluster and print the result."`
+}
+
+// grammarOf is the part of the grammar that a command line needs, by its first word: that
+// of one command, or all of it. Building all of it would take longer than a short run.
+func grammarOf(word string) any {
+	if word == "run" {
+		return &runOnly{} // a type that need not be made
+	}
+	all := reflect.TypeFor[commands]()
+	for i := range all.NumField() {
+		f := all.Field(i)
+		if name := cmp.Or(f.Tag.Get("name"), strings.ToLower(f.Name)); name == word && word != "complete" {
+			return reflect.New(reflect.StructOf([]reflect.StructField{f})).Interface()
+		}
+	}
+	return &commands{}
 }
 
 // Main carries out the command line of the process and ends the process.
@@ -148,12 +166,8 @@ func parse(args []string, c *console) (*kong.Context, error) {
 	if err != nil {
 		return nil, err
 	}
-	grammar := any(&commands{})
-	if asked.args[0] == "run" {
-		grammar = &runOnly{}
-	}
 	l := &settingSources{lookup: c.lookup}
-	parser, err := newParser(grammar, l,
+	parser, err := newParser(grammarOf(asked.args[0]), l,
 		kong.Writers(c.out, c.err),
 		kong.Exit(func(int) { helped = true }),
 		kong.Help(c.printHelp(asked)),
