@@ -10,7 +10,7 @@ import (
 type Engine struct {
 	Semantics int    `json:"semantics"`  // version of what a run does
 	KeyFormat int    `json:"key_format"` // version of what keys are made of
-	Build     string `json:"build"`      // commit or module version; of a build without one the SHA-256 of the binary
+	Build     string `json:"build"`      // commit or module version; of a build without one the hash of the binary
 }
 
 // String names the engine in one line.

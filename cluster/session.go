@@ -17,6 +17,9 @@ import (
 // requestTime bounds a request to the server.
 const requestTime = 10 * time.Second
 
+// progressTime is how often a coordinator says how far it is.
+const progressTime = 30 * time.Second
+
 // session makes what is needed on the server, reads all results that are there, publishes
 // the points that are missing and follows results until none is. It returns nil then, and
 // errAgain when the server was lost or the queue is empty too early.
@@ -256,7 +259,7 @@ func (c *coordinator) watch(ctx context.Context, points jetstream.Stream, feed <
 	defer c.setReady(false)
 	tick := time.NewTicker(c.Timing.Quiet / 6)
 	defer tick.Stop()
-	quiet := time.Now()
+	quiet, said := time.Now(), time.Now()
 	for !c.complete() {
 		select {
 		case a := <-feed:
@@ -276,6 +279,11 @@ func (c *coordinator) watch(ctx context.Context, points jetstream.Stream, feed <
 			stop()
 			if err != nil {
 				return err
+			}
+			if time.Since(said) > progressTime {
+				said = time.Now()
+				_, workers := c.seen()
+				c.Note(fmt.Sprintf("%d of %d points have rows; workers: %d", len(c.Points)-c.missing, len(c.Points), workers))
 			}
 			if info.State.Msgs > 0 || c.missing == 0 {
 				quiet = time.Now()

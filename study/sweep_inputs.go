@@ -86,7 +86,7 @@ func (f *inputFiles) sum(path string) (string, error) {
 	if sum, known := f.sums[path]; known {
 		return sum, nil
 	}
-	sum, err := hashOf(path) // not of content: a folder of ServeGen is read by itself
+	sum, err := f.hash(path) // not of content: a folder of ServeGen is read by itself
 	if err != nil {
 		return "", fileFault(err)
 	}
@@ -95,6 +95,35 @@ func (f *inputFiles) sum(path string) (string, error) {
 	}
 	f.sums[path] = sum
 	return sum, nil
+}
+
+// hash is the hash of a file or folder, or of what the sweep's own Open gives for its
+// path.
+func (f *inputFiles) hash(path string) (string, error) {
+	if f.next == nil {
+		return hashOf(path)
+	}
+	file, err := f.next(path)
+	if err != nil {
+		return "", err
+	}
+	defer file.Close()
+	sum := sha256.New()
+	_, err = io.Copy(sum, file)
+	return hex.EncodeToString(sum.Sum(nil)), err
+}
+
+// has reports whether there is a file of that path.
+func (f *inputFiles) has(path string) bool {
+	if f.next == nil {
+		_, err := os.Stat(path)
+		return err == nil
+	}
+	file, err := f.next(path)
+	if err == nil {
+		file.Close()
+	}
+	return err == nil
 }
 
 // list are the files that were hashed, by path.

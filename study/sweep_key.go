@@ -5,7 +5,6 @@ import (
 	"encoding"
 	"encoding/json"
 	"fmt"
-	"os"
 	"reflect"
 	"slices"
 	"strconv"
@@ -33,7 +32,7 @@ func keyPrefix(effective *setup.Config, inputs *inputFiles) ([]byte, error) {
 	for _, s := range keySettings() {
 		value := v.FieldByIndex(s.index)
 		text = append(append(text, s.name...), ':')
-		if s.path && value.Len() > 0 || s.name == "coefficients" && isFile(value.String()) {
+		if s.path && value.Len() > 0 || s.name == "coefficients" && isFile(value.String(), inputs) {
 			sum, err := inputs.sum(value.String())
 			if err != nil {
 				return nil, err
@@ -99,13 +98,12 @@ func keyOf(prefix []byte, seeds Seeds) (key pointlog.Key) {
 }
 
 // isFile reports whether a setting that is a name or a path is a path.
-func isFile(name string) bool {
+func isFile(name string, inputs *inputFiles) bool {
 	if name == "" {
 		return false
 	}
 	if _, err := latency.FindPhysicsSet(name); err == nil {
 		return false
 	}
-	_, err := os.Stat(name)
-	return err == nil
+	return inputs.has(name)
 }

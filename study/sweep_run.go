@@ -81,6 +81,9 @@ func (p *SweepPlan) RunPoint(ctx context.Context, i int64, workers int) *pointlo
 // pointRow is a row that is being filled in.
 type pointRow struct{ pointlog.Row }
 
+// Describe is the row of point i without what a run of it tells.
+func (p *SweepPlan) Describe(i int64) *pointlog.Row { return &p.row(i).Row }
+
 func (p *SweepPlan) row(i int64) *pointRow {
 	r := &pointRow{pointlog.Row{Key: p.points[i].key, Index: i, Axes: p.Coordinates(i), Version: actors.SemanticsVersion}}
 	r.LatencyModel, r.CoefficientSet = p.Latency.Model, p.Latency.Coefficients
