@@ -21,6 +21,17 @@ type sweepCmd struct {
 	Merge sweepMergeCmd `cmd:"" help:"Put the rows of shards or folders together."`
 }
 
+// Help says that the command may be left out.
+func (*sweepCmd) Help() string {
+	return `blis sweep FILE is blis sweep run FILE; blis sweep run --help has its flags.
+
+Examples:
+
+    blis sweep examples/sweeps/routing.yaml
+    blis sweep show routing.sweep --pareto cost,p99_ttft
+    blis sweep race routing.sweep --best p99_ttft --within 1%`
+}
+
 // sweepRunCmd is blis sweep FILE.
 type sweepRunCmd struct {
 	File            string `arg:"" type:"path" help:"Sweep file: base settings, axes, replicates. docs/sweeps.md describes it."`

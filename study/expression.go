@@ -48,6 +48,11 @@ func compile(text string, known []string, want string) (x expression, problem st
 	problem = starlarkProblem(err)
 	if name, undefined := strings.CutPrefix(problem, "undefined: "); undefined {
 		name, _, _ = strings.Cut(name, " ")
+		for _, k := range known { // num-instances is a difference of two names
+			if dashed := strings.ReplaceAll(k, "_", "-"); dashed != k && strings.HasPrefix(k, name+"_") && strings.Contains(text, dashed) {
+				return x, fmt.Sprintf("unknown name %q: want %s for %s", name, k, dashed)
+			}
+		}
 		problem = fmt.Sprintf("unknown name %q%s: want %s", name, nearestName(name, known), want)
 	}
 	return x, problem

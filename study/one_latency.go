@@ -103,11 +103,16 @@ func ChooseLatency(configs []setup.Config, name func(i int) string) (LatencyChoi
 		}
 	}
 	if best == nil {
-		return LatencyChoice{}, &actors.InputError{Text: "no latency model covers all configurations, and those of two models do not compare: " +
-			strings.TrimPrefix(strings.Join(gaps, "; ")+none, "; ") + ": vary less, or choose with --latency-model or --coefficients"}
+		return LatencyChoice{}, &notCovered{actors.InputError{Text: "no latency model covers all configurations, and those of two models do not compare: " +
+			strings.TrimPrefix(strings.Join(gaps, "; ")+none, "; ") + ": vary less, or choose with --latency-model or --coefficients"}}
 	}
 	return *best, nil
 }
+
+// notCovered is the *actors.InputError of configurations that have no model in common.
+type notCovered struct{ actors.InputError }
+
+func (e *notCovered) Unwrap() error { return &e.InputError }
 
 // Error says what is known of the error of the model, in words.
 func (l *LatencyChoice) Error() string {

@@ -112,7 +112,10 @@ func sweepFault(field, format string, args ...any) error {
 
 func (s *Sweep) axisFault(axis, value int, format string, args ...any) error {
 	field := "axes." + s.Axes[axis].Name
-	if value >= 0 {
+	switch {
+	case value >= 0 && s.Axes[axis].Labels:
+		field += "." + strings.Trim(string(s.Axes[axis].Values[value].Value), `"`)
+	case value >= 0:
 		field += fmt.Sprintf("[%d]", value)
 	}
 	return &SweepError{field, axis, value, fmt.Sprintf(format, args...)}
@@ -130,8 +133,8 @@ func (s *Sweep) Check() error {
 	if err := s.checkSample(); err != nil {
 		return err
 	}
-	if s.Limits.Points < 1 || s.Limits.Wall < 0 || s.Limits.Events < 0 {
-		return sweepFault("limits", "points %d, wall %v, events %d: want points from 1, and wall and events from 0", s.Limits.Points, s.Limits.Wall, s.Limits.Events)
+	if err := s.Limits.check(); err != nil {
+		return err
 	}
 	if len(s.Axes) == 0 {
 		return sweepFault("axes", "there is none: want at least one setting with its values")
@@ -146,6 +149,18 @@ func (s *Sweep) Check() error {
 	}
 	_, err := s.compileWhere()
 	return err
+}
+
+func (l *SweepLimits) check() error {
+	switch {
+	case l.Points < 1:
+		return sweepFault("limits.points", "%d: want 1 or more", l.Points)
+	case l.Wall < 0:
+		return sweepFault("limits.wall", "%v: want 0 or more", l.Wall)
+	case l.Events < 0:
+		return sweepFault("limits.events", "%d: want 0 or more", l.Events)
+	}
+	return nil
 }
 
 func (s *Sweep) checkSample() error {

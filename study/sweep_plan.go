@@ -1,6 +1,7 @@
 package study
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -234,18 +235,20 @@ func (p *SweepPlan) chooseLatency() error {
 		if err != nil {
 			continue // refused
 		}
-		configs, labels = append(configs, c), append(labels, p.label(values))
+		configs, labels = append(configs, c), append(labels, "("+p.label(values)+")")
 	}
 	choice, err := ChooseLatency(configs, func(i int) string { return labels[i] })
 	var fit *latency.DoesNotFit
-	if errors.As(err, &fit) {
+	var input *setup.InputError
+	var none *notCovered
+	switch {
+	case errors.As(err, &none):
+		return sweepFault("axes", "%v in base, or let each point have its own with --latency-per-point", none)
+	case errors.As(err, &fit), errors.As(err, &input):
 		return nil // all are refused, and say why
 	}
-	if err != nil {
-		return err
-	}
 	p.Latency = choice
-	return nil
+	return err
 }
 
 // resolvePoints finds out of each combination whether it would run, its keys and its
@@ -309,11 +312,8 @@ func (p *SweepPlan) resolvePoint(at int, workloads *workloadChecks) (refusal, er
 		effective = raw // its key is of what was given
 	}
 	prefix, err := keyPrefix(&effective, p.inputs)
-	if err != nil {
-		if refusal == nil {
-			return nil, err
-		}
-		prefix = fmt.Appendf(nil, "%s: %v", p.label(values), refusal) // a file is missing
+	if err != nil { // a file is missing
+		return nil, sweepFault("axes", "%v (at %s)", cmp.Or(refusal, err), p.label(values))
 	}
 	work := workOf(&effective)
 	for r := range p.Sweep.Replicates {

@@ -60,6 +60,12 @@ func (f *Folder) checkLock(path string, lock []byte) error {
 	if found == nil || bytes.Equal(found, lock) {
 		return nil
 	}
+	for _, in := range f.plan.Inputs() {
+		line := func(sum string) string { return fmt.Sprintf("\n    %s: %s", quoted(in.Path), sum) }
+		if bytes.Contains(found, []byte(line(`"`))) && !bytes.Contains(found, []byte(line(quoted(in.SHA256)))) {
+			return &setup.InputError{Text: fmt.Sprintf("%s: another content than when the sweep of %s began: want the file as it was, or another folder", in.Path, filepath.Dir(path))}
+		}
+	}
 	was, now := bytes.Split(found, []byte("\n")), bytes.Split(lock, []byte("\n"))
 	for i := range was {
 		if i >= len(now) || !bytes.Equal(was[i], now[i]) {

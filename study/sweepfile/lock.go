@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -63,11 +64,13 @@ func Lock(p *study.SweepPlan) ([]byte, error) {
 	return w.Bytes(), nil
 }
 
-// writeBase writes the settings that are given. The seed is, if somebody gave it: the
-// traffic of a specification follows it then.
+// writeBase writes the settings that are given, those that stand for a field of the bundle
+// as part of it. The seed is, if somebody gave it: the traffic of a specification follows it
+// then.
 func writeBase(w *bytes.Buffer, c *setup.Config) error {
+	inBundle := setup.BundleSettings()
 	for s := range c.Settings() {
-		if s.Name == "seed" && !c.SeedGiven {
+		if s.Name == "seed" && !c.SeedGiven || slices.Contains(inBundle, s.Name) {
 			continue
 		}
 		value, err := json.Marshal(s.Value.Interface())

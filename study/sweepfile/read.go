@@ -4,6 +4,7 @@ import (
 	"errors"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -155,13 +156,16 @@ func (d *document) readSchema(n *yamldoc.Node) error {
 // readLock refuses the lock of another version. What else a lock says is in the rest of
 // the file, or is compared by Open.
 func (d *document) readLock(n *yamldoc.Node) error {
-	for name, now := range map[string]int64{"semantics": actors.SemanticsVersion, "key_format": study.KeyFormat} { // any order: one error is as good as the other
-		v := n.Get(name)
+	for _, one := range []struct {
+		name string
+		now  int64
+	}{{"semantics", actors.SemanticsVersion}, {"key_format", study.KeyFormat}} {
+		v := n.Get(one.name)
 		if v == nil {
-			return d.fault(placeOf("lock", n), "has no %s, want a lock that blis sweep wrote", name)
+			return d.fault(placeOf("lock", n), "has no %s, want a lock that blis sweep wrote", one.name)
 		}
-		if was, ok := v.Whole(); !ok || was != now {
-			return d.fault(placeOf("lock."+name, v), "%s: the sweep is of another version of blis, this one has %d: want that one, or another folder", v.Describe(), now)
+		if was, ok := v.Whole(); !ok || was != one.now {
+			return d.fault(placeOf("lock."+one.name, v), "%s: the sweep is of another version of blis, this one has %d: want that one, or another folder", v.Describe(), one.now)
 		}
 	}
 	return nil
@@ -247,12 +251,12 @@ func (d *document) readSample(n *yamldoc.Node) error {
 			return err
 		},
 		"seed": func(field string, n *yamldoc.Node) error {
-			v, err := d.whole(field, n)
-			if err == nil && v < 0 {
-				return d.fault(placeOf(field, n), "%d: want 0 or more", v)
+			seed, err := strconv.ParseUint(n.Text, 10, 64)
+			if n.Kind != yamldoc.Number || err != nil {
+				return d.fault(placeOf(field, n), "%s: want a whole number from 0", n.Describe())
 			}
-			s.Seed = uint64(v)
-			return err
+			s.Seed = seed
+			return nil
 		},
 	}, "method", "points", "seed")
 }
