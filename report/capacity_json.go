@@ -45,6 +45,7 @@ type capacityEnd struct {
 	Attempts       int             `json:"attempts"`
 	Requests       int64           `json:"mean_requests"`
 	Lost           int64           `json:"lost_requests"`
+	Grew           int             `json:"windows_with_growing_backlog"`
 	Measured       []capacityValue `json:"measured"`
 	GPUs           int             `json:"gpus"`
 	CostPerMillion *float64        `json:"cost_per_mtok_output"`
@@ -119,7 +120,7 @@ func newCapacityEnd(c *Capacity, e *study.CapacityEnd) *capacityEnd {
 		return nil
 	}
 	j := &capacityEnd{
-		Value: e.Value, Certified: e.Certified, Passes: e.Passes, Windows: e.Windows, Attempts: e.Attempts, Requests: e.Requests, Lost: e.Lost,
+		Value: e.Value, Certified: e.Certified, Passes: e.Passes, Windows: e.Windows, Attempts: e.Attempts, Requests: e.Requests, Lost: e.Lost, Grew: e.Grew,
 		Measured: []capacityValue{}, GPUs: e.GPUs, CostPerMillion: e.CostPerMillion, Serve: setup.ServeArguments(&e.Config.Config, e.Setup.Model), Repeat: []string{}, Config: e.Config,
 	}
 	if e.Decisive != nil {

@@ -333,6 +333,9 @@ func (t *capacityText) remarks() {
 	for _, pair := range c.Contradictions {
 		t.Line("warning", fmt.Sprintf("the search found that it does not hold %s and holds %s: more load is not always worse here, and between the ends nothing is claimed", atAxis(axis, pair[0]), atAxis(axis, pair[1])))
 	}
+	if e := c.Fails; e != nil && e.Grew > 0 {
+		t.Line("note", fmt.Sprintf("%s the number of requests in the system grew in %d of %d windows; if it does so at every load, the traffic has not settled: want a longer --warmup or --window", atAxis(axis, e.Value), e.Grew, e.Windows))
+	}
 	if c.Latency.Model != "" && axis.Name == "tp" {
 		t.Line("note", "one latency model for all of the range: "+strings.TrimSpace(c.Latency.Model+" "+c.Latency.Coefficients))
 	}

@@ -60,6 +60,7 @@ type CapacityEnd struct {
 
 	Requests int64     // mean over the windows
 	Lost     int64     // of all windows together
+	Grew     int       // windows that failed because the backlog grew, whatever else they missed
 	Measured []float64 // of the SLOs, mean over the windows; infinite where one is
 	Worst    []float64 // of the SLOs, over the windows
 
@@ -94,6 +95,9 @@ func (s *capacitySearch) end(ctx context.Context, rung int, windows []*Window, p
 		}
 		e.Requests += w.Requests
 		e.Lost += w.Lost
+		if w.Grew {
+			e.Grew++
+		}
 		tokens += w.OutputTokens
 		seconds += w.Seconds
 		for j, x := range w.Values {

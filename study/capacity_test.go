@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"math"
+	"os"
+	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -285,15 +287,11 @@ func TestCapacityRefusesWhatWindowsDecide(t *testing.T) {
 		"want --rate":      func(c *Capacity) { c.Over.Name = "num-instances" },
 		"one of --rate":    func(c *Capacity) { c.Base.Concurrency = 3 },
 		"whole trace":      func(c *Capacity) { c.Base.Trace = "../examples/replay/requests.csv" },
-		"ends after":       func(c *Capacity) { c.Base.Scenario = "none" },
 		"custom source":    func(c *Capacity) { c.Base.Custom.Source = &grouped{} },
 		"does not fit":     func(c *Capacity) { c.Base.Model = "Llama-3.1-70B" },
 		"unknown model":    func(c *Capacity) { c.Base.Model = "nothing" },
 		"--precision is 0": func(c *Capacity) { c.Precision = 0 },
 	} {
-		if want == "ends after" {
-			continue
-		}
 		c := search(t, actors.DefaultConfig(), "rate=20..600", "p99_ttft=100ms")
 		change(&c)
 		_, err := c.Find(t.Context())
@@ -354,5 +352,22 @@ func TestLostRequestsAreInfinitelyLate(t *testing.T) {
 	empty := newSamples(bounds(t, "p99_ttft=500ms"))
 	if x := empty[0].value(); !math.IsNaN(x) || empty[0].slo.keeps(x) {
 		t.Errorf("no request: %v", x)
+	}
+}
+
+// TestWorkloadsThatEndWithinAWindow: that is an error, which says what to do.
+func TestWorkloadsThatEndWithinAWindow(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "short.yaml")
+	text := "aggregate_rate: 20\nclients:\n- {id: a, rate_fraction: 1, arrival: {process: poisson}, input_distribution: {type: constant, params: {value: 100}}, output_distribution: {type: constant, params: {value: 10}}, lifecycle: {windows: [{start_us: 0, end_us: 5000000}]}}\n"
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cfg := quick()
+	cfg.WorkloadSpec = path
+	c := search(t, cfg, "rate=5..10", "p99_ttft=100ms")
+	_, err := c.Find(t.Context())
+	var input *actors.InputError
+	if !errors.As(err, &input) || !strings.Contains(input.Text, "want a shorter --window") {
+		t.Errorf("error %v", err)
 	}
 }
