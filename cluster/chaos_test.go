@@ -165,7 +165,9 @@ func chaos(t *testing.T, points int) {
 	s := &scene{Dir: t.TempDir(), Address: freeAddress(t), Toy: toy{Points: points, Poison: -1, Pause: 50 * time.Millisecond}}
 	s.makeCoordinatorKey(t)
 	parts := map[string]*process{}
-	for _, role := range []string{"server", "coordinator", "worker", "worker 2"} {
+	parts["server"] = s.start(t, "server")
+	s.awaitCredential(t)
+	for _, role := range []string{"coordinator", "worker", "worker 2"} {
 		parts[role] = s.start(t, role)
 	}
 	victims := []string{"worker", "server", "coordinator", "worker 2", "server", "worker"}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"math/rand/v2"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -116,7 +117,9 @@ func (s *shift) fetchChecks(ctx context.Context, from jetstream.Consumer) error 
 		err := fetch(ctx, from, 1, func(m jetstream.Msg) {
 			var o order
 			if json.Unmarshal(m.Data(), &o) == nil && o.Not == s.from.Worker {
-				m.NakWithDelay(100 * time.Millisecond) // for another one
+				// For another one. A random delay, or two workers may decline each
+				// other's checks in step for ever.
+				m.NakWithDelay(50*time.Millisecond + rand.N(200*time.Millisecond))
 			} else if s.hold(m, ctx) {
 				s.alone.Lock()
 				s.handle(m, kindAgain, s.here)

@@ -40,7 +40,9 @@ func TestPoisonPointFailsAlone(t *testing.T) {
 			if worker.ended = nil; err == nil {
 				continue // it heard of the end first
 			}
-			deaths++
+			if deaths++; deaths > 2*healthyDeliveries {
+				t.Fatal("workers die of the point for ever")
+			}
 			worker = s.start(t, "worker")
 		case <-time.After(time.Minute):
 			t.Fatal("no end")

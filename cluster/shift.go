@@ -60,12 +60,15 @@ func (s *shift) run(ctx context.Context) error {
 		}
 		fetching.Go(func() { lost <- q.fetch(ctx, consumer) })
 	}
-	report := time.NewTicker(min(UsualTiming.Alive, s.job.AckWait/3))
+	report, progress := time.NewTicker(min(UsualTiming.Alive, s.job.AckWait/3)), time.NewTicker(s.job.AckWait/3)
 	defer report.Stop()
-	for {
-		s.sayAlive()
+	defer progress.Stop()
+	for s.sayAlive(); ; {
 		select {
 		case <-report.C:
+			s.sayAlive()
+		case <-progress.C:
+			s.reportProgress()
 		case err := <-lost:
 			return err
 		case <-s.changed:
@@ -79,10 +82,13 @@ func (s *shift) run(ctx context.Context) error {
 	}
 }
 
-// sayAlive tells the coordinator that the worker is there, and the server that the points
-// that it holds are.
+// sayAlive tells the coordinator that the worker is there.
 func (s *shift) sayAlive() {
 	s.conn.Publish(s.job.ID.subject(kindAlive), encode(alive{s.from, s.Cores, s.points.Load()}))
+}
+
+// reportProgress tells the server that the points here are still worked on.
+func (s *shift) reportProgress() {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	for _, t := range s.held { // any order: independent of each other
