@@ -41,22 +41,22 @@ func TestLatencyModelOfARun(t *testing.T) {
 		async   bool
 		beyond  string // among what was not measured of the run
 	}{
-		"by default":            {func(*Config) {}, "physics h100 (vLLM 0.15.1); runner-up roofline, E2E 20.1 %", 2.12, true, "this model"},
-		"physics on request":    {func(c *Config) { c.LatencyModel = "physics" }, "physics h100 (vLLM 0.15.1); runner-up roofline, E2E 20.1 %", 2.12, true, "max_num_seqs 1,024 (measured: 128)"},
+		"by default":            {func(*Config) {}, "physics h100 (vLLM 0.15.1); runner-up roofline, E2E 20.1 %", 1.98, true, "this model"},
+		"physics on request":    {func(c *Config) { c.LatencyModel = "physics" }, "physics h100 (vLLM 0.15.1); runner-up roofline, E2E 20.1 %", 1.98, true, "max_num_seqs 1,024 (measured: 128)"},
 		"on a GPU nobody":       {func(c *Config) { c.Hardware = "A100" }, "roofline", 0, true, "GPU A100-80"},
 		"roofline on request":   {func(c *Config) { c.LatencyModel = "roofline" }, "roofline", 20.13, true, "contexts above 1,059 tokens"},
 		"blackbox on request":   {func(c *Config) { c.LatencyModel = "blackbox" }, "blackbox meta-llama/llama-3.1-8b-instruct on H100, TP 1", 0, true, ""},
 		"a custom model":        {func(c *Config) { c.Custom.Latency = latency.Blackbox{Beta: [3]float64{1, 0, 0}} }, "custom", 0, true, ""},
-		"a file":                {func(c *Config) { c.Coefficients = file }, "physics mine (vLLM 0.15.1)", 2.12, true, "this model"},
-		"a file without async":  {func(c *Config) { c.Coefficients = slow }, "physics mine", 2.12, false, "this model"},
-		"async against the set": {func(c *Config) { c.Coefficients, c.AsyncScheduling = file, new(false) }, "physics mine", 2.12, false, "async scheduling off"},
-		"async with the set":    {func(c *Config) { c.Coefficients, c.AsyncScheduling = file, new(true) }, "physics mine", 2.12, true, "this model"},
+		"a file":                {func(c *Config) { c.Coefficients = file }, "physics mine (vLLM 0.15.1)", 1.98, true, "this model"},
+		"a file without async":  {func(c *Config) { c.Coefficients = slow }, "physics mine", 1.98, false, "this model"},
+		"async against the set": {func(c *Config) { c.Coefficients, c.AsyncScheduling = file, new(false) }, "physics mine", 1.98, false, "async scheduling off"},
+		"async with the set":    {func(c *Config) { c.Coefficients, c.AsyncScheduling = file, new(true) }, "physics mine", 1.98, true, "this model"},
 		"beyond the set":        {func(c *Config) { c.Coefficients, c.Hardware, c.TP = "h100", "A100", 8 }, "physics h100 (vLLM 0.15.1)", 0, true, "GPU A100-80"},
 		"given coefficients":    {func(c *Config) { c.AlphaCoeffs, c.BetaCoeffs = []float64{1, 2, 3}, []float64{4, 5, 6} }, "blackbox with given", 0, true, ""},
 		"given vectors":         {func(c *Config) { c.AlphaCoeffs, c.BetaCoeffs = set.Alpha[:], set.Beta[:] }, "physics with given", 0, true, ""},
 		"without a set":         {func(c *Config) { c.LatencyModel, c.AsyncScheduling = "roofline", new(false) }, "roofline", 20.13, false, "async scheduling off"},
-		"not without the set":   {func(c *Config) { c.Coefficients, c.AsyncScheduling = slow, new(true) }, "physics mine", 2.12, true, "async scheduling on"},
-		"as vLLM was started":   {serve("--no-async-scheduling"), "physics h100", 2.12, false, "async scheduling off"},
+		"not without the set":   {func(c *Config) { c.Coefficients, c.AsyncScheduling = slow, new(true) }, "physics mine", 1.98, true, "async scheduling on"},
+		"as vLLM was started":   {serve("--no-async-scheduling"), "physics h100", 1.98, false, "async scheduling off"},
 		"as vLLM does":          {serve("--tensor-parallel-size 8"), "roofline", 13.12, true, "this model"},
 	} {
 		cfg := DefaultConfig()

@@ -53,11 +53,15 @@ type bound struct {
 // almost constant within one model and one kind of load, so with few models they only
 // name the model. Feature 6, and the features of the queue that refer to the limits of
 // the engine, would change with settings on which the work of a token does not depend.
-// Attention of decode (4) is hidden behind reading the cache.
+//
+// Attention of decode (4) is not wholly hidden behind reading the cache. A key is read
+// once for all heads that share it, but multiplied for each, in tiles of 64 rows of which
+// these heads fill few; so it takes many times what it would at the peak.
 var physicsBounds = [columns]bound{
 	0:  {0.6, 1.2, 2, 0.3},     // linear compute of prefill, and of the head
 	1:  {1, 1.5, 4, 0.5},       // attention of prefill
 	2:  {1, 1.15, 1.5, 0.03},   // reading weights: bandwidth / what decode reaches
+	3:  {0, 14, 40, 3},         // attention of decode: tiles that few rows fill
 	4:  {0.9, 1.08, 1.3, 0.05}, // reading the KV cache
 	8:  {0.2, 0.6, 4, 0.2},     // all-reduce, latency included
 	12: {1, 1, 1, 0},           // transfers, as PCIe's ceiling says: nothing measured

@@ -48,7 +48,16 @@ func TestPassesGiveWhatWasPlanted(t *testing.T) {
 		t.Errorf("%q", stages)
 	}
 	var usual []string
+	// In one model keys are multiplied in proportion to being read: the sum of both is told.
+	b := plantedData(t)[0].Features.Beta(&latency.Batch{DecodeTokens: 1, DecodeContext: 1 << 20})
+	reading := func(v latency.BetaVector) float64 { return v[3]*b[3] + v[4]*b[4] }
+	if got, want := reading(fit.Beta), reading(plantedPass); math.Abs(got/want-1) > 0.01 {
+		t.Errorf("a decode's context takes %v, planted %v", got, want)
+	}
 	for j, name := range latency.BetaNames {
+		if j == 3 || j == 4 {
+			continue
+		}
 		want := plantedPass[j]
 		if want == 0 && physicsBounds[j].usual != 0 { // experts: nothing was there of
 			want = physicsBounds[j].usual

@@ -73,13 +73,7 @@ func TestShippedSetsOnMeasuredRuns(t *testing.T) {
 			t.Errorf("%s: by %q, missing %q", id, r.Description, r.Missing)
 		}
 		if r.Overloaded {
-			// CodeLlama-34B completes 17 % too many: 128 requests in a step cost more for
-			// each than the 50 of the runs that were fitted to (docs/latency.md).
-			limit := 0.1
-			if strings.HasPrefix(id, "codellama") {
-				limit = 0.18
-			}
-			if e := r.Throughput.Error(); math.Abs(e) > limit {
+			if e := r.Throughput.Error(); math.Abs(e) > 0.1 {
 				t.Errorf("%s: %.3f completed/s, predicted %.3f (%+.1f %%)", id, r.Throughput.Measured, r.Throughput.Predicted, 100*e)
 			}
 			continue

@@ -45,8 +45,12 @@ func rooflineSource(t *testing.T, records []*latency.PhysicsSet) []byte {
 			if e.GPU != "" {
 				fmt.Fprintf(&b, "GPU: %q, TP: %d, ", e.GPU, e.TP)
 			}
-			fmt.Fprintf(&b, "Runs: %d, Models: %d, MedianAPEPercent: %v, MeanAPEPercent: %v, ModelMeanAPEPercent: %v, BiasPercent: %v, WorstPercent: %v},\n",
+			fmt.Fprintf(&b, "Runs: %d, Models: %d, MedianAPEPercent: %v, MeanAPEPercent: %v, ModelMeanAPEPercent: %v, BiasPercent: %v, WorstPercent: %v",
 				e.Runs, e.Models, e.MedianAPEPercent, e.MeanAPEPercent, e.ModelMeanAPEPercent, e.BiasPercent, e.WorstPercent)
+			if e.GroupP90APEPercent > 0 {
+				fmt.Fprintf(&b, ", GroupP90APEPercent: %v", e.GroupP90APEPercent)
+			}
+			b.WriteString("},\n")
 		}
 		b.WriteString("},\n},\n")
 	}
@@ -137,7 +141,7 @@ func rooflineRuns(t *testing.T) (list []rooflineRun) {
 		}
 		server := r.Sample.Server
 		d := server.Deployment
-		one := rooflineRun{placedRun: placedRun{place{d.GPU.Name, d.TP}, judgedRun{r.Sample.model(), &r.All}}, server: server, seats: int64(server.Config.MaxNumSeqs), samples: int64(len(r.Sample.Run.Requests))}
+		one := rooflineRun{placedRun: placedRun{place{d.GPU.Name, d.TP}, judgedRun{model: r.Sample.model(), Comparison: &r.All}}, server: server, seats: int64(server.Config.MaxNumSeqs), samples: int64(len(r.Sample.Run.Requests))}
 		for _, q := range r.Sample.Run.Requests {
 			one.context = max(one.context, int64(q.Input)+int64(q.Output))
 		}

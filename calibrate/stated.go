@@ -47,7 +47,7 @@ func (h *HeldOut) placed() []placedRun {
 	for i := range h.Evaluations {
 		e := &h.Evaluations[i]
 		d := e.Sample.Server.Deployment
-		list = append(list, placedRun{place{d.GPU.Name, d.TP}, judgedRun{e.Sample.model(), &e.Comparison}})
+		list = append(list, placedRun{place{d.GPU.Name, d.TP}, judgedRun{model: e.Sample.model(), Comparison: &e.Comparison}})
 	}
 	return list
 }
@@ -63,7 +63,8 @@ func (v *LoopValidation) placed() []placedRun {
 		}
 		d := r.Sample.Server.Deployment
 		tpot := Score{TPOT, "mean", r.Sample.Point.TPOT / 1e3, r.Predicted.TPOT / 1e3}
-		list = append(list, placedRun{place{d.GPU.Name, d.TP}, judgedRun{d.Model.Name, &Comparison{Scores: []Score{tpot}}}})
+		group := r.Sample.Group()
+		list = append(list, placedRun{place{d.GPU.Name, d.TP}, judgedRun{d.Model.Name, &Comparison{Scores: []Score{tpot}}, &group}})
 	}
 	return list
 }
@@ -120,6 +121,6 @@ func (s *Summary) stated(heldOut string, at place) latency.HeldOutError {
 	return latency.HeldOutError{
 		HeldOut: heldOut, Metric: string(s.Metric), Statistic: s.Statistic, GPU: at.gpu, TP: at.tp, Runs: s.Runs, Models: s.Models,
 		MedianAPEPercent: percent(s.Median), MeanAPEPercent: percent(s.Mean), ModelMeanAPEPercent: percent(s.ModelMean),
-		BiasPercent: percent(s.ModelBias), WorstPercent: percent(s.WorstError),
+		BiasPercent: percent(s.ModelBias), WorstPercent: percent(s.WorstError), GroupP90APEPercent: percent(s.GroupP90),
 	}
 }

@@ -21,8 +21,11 @@ func TestStatedErrorsAgainstThoseFound(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := DefaultFit()
-	o.Workers = 2
+	for _, l := range loops {
+		l.Weight = 0.05
+	}
+	o := DefaultFit() // with the weights of the shipped set
+	o.Workers, o.Lambda = 2, 0.005
 	fit, err := FitClosedLoops(t.Context(), loops, o)
 	if err != nil {
 		t.Fatal(err)
@@ -31,16 +34,16 @@ func TestStatedErrorsAgainstThoseFound(t *testing.T) {
 		by      LoopHoldOut
 		label   string
 		reasons []string // of Coverage, for what was held out
-		within  float64  // share of groups with found ≤ 1.5 × stated, at least
+		within  float64  // share of groups with found ≤ 1.5 × expected, at least
 	}{
-		{ByGroup, latency.HeldOutGroup, nil, 0.85},
-		{ByLoopModel, latency.HeldOutModel, []string{latency.ModelNotMeasured}, 0.85},
+		{ByGroup, latency.HeldOutGroup, nil, 0.9},
+		{ByLoopModel, latency.HeldOutModel, []string{latency.ModelNotMeasured}, 0.8},
 	} {
 		v, err := fit.HoldOutLoops(t.Context(), nil, nil, loops, c.by, o)
 		if err != nil {
 			t.Fatal(err)
 		}
-		within, groups, ratios := 0, 0, []float64{}
+		within, groups, ratios := [2]int{}, 0, [2][]float64{}
 		for _, g := range v.Groups {
 			if g.Points < 5 {
 				continue
@@ -57,18 +60,22 @@ func TestStatedErrorsAgainstThoseFound(t *testing.T) {
 				}
 			}
 			set := &latency.PhysicsSet{Errors: statedErrors(c.label, others.placed())}
-			stated := set.StatedError(d, c.reasons).TPOT.Expected
+			tpot := set.StatedError(d, c.reasons).TPOT
 			groups++
-			if found <= 1.5*stated {
-				within++
+			for i, stated := range []float64{tpot.Expected, tpot.GroupP90} {
+				if found <= 1.5*stated {
+					within[i]++
+				}
+				ratios[i] = append(ratios[i], stated/found)
 			}
-			ratios = append(ratios, stated/found)
 		}
-		slices.Sort(ratios)
-		share, ratio := float64(within)/float64(groups), percentile(ratios, 50)
-		t.Logf("%s held out, %d groups: found at most 1.5 × stated in %.1f %%, stated %.2f × found in the median", c.by, groups, 100*share, ratio)
-		if share < c.within || ratio > 3 {
-			t.Errorf("want %.0f %% and at most 3", 100*c.within)
+		for i, what := range []string{"expected", "nine of ten groups"} {
+			slices.Sort(ratios[i])
+			share, ratio := float64(within[i])/float64(groups), percentile(ratios[i], 50)
+			t.Logf("%s held out, %d groups, %s: found at most 1.5 × stated in %.1f %%, stated %.2f × found in the median", c.by, groups, what, 100*share, ratio)
+			if want := []float64{c.within, 0.9}[i]; share < want || ratio > 3 {
+				t.Errorf("want %.0f %% and at most 3", 100*want)
+			}
 		}
 	}
 }

@@ -25,12 +25,18 @@ type Summary struct {
 	ModelBias float64 `json:"model_bias"`
 
 	WorstError float64 `json:"worst_error"` // the error behind Worst, with its sign
+
+	// GroupP90 is the 90th percentile, over groups of closed loops, of the mean absolute
+	// error of a group. 0: there are none.
+	GroupP90 float64 `json:"group_p90_ape,omitempty"`
 }
 
-// judgedRun is the comparison of a run, with the name of its model.
+// judgedRun is the comparison of a run, with the name of its model and, of a closed loop,
+// its group.
 type judgedRun struct {
 	model string
 	*Comparison
+	group *LoopGroup
 }
 
 // Summarise returns the errors over all evaluations, by metric, then statistic.
@@ -38,7 +44,7 @@ func Summarise(evaluations []Evaluation) []Summary {
 	var list []judgedRun
 	for i := range evaluations {
 		e := &evaluations[i]
-		list = append(list, judgedRun{e.Sample.model(), &e.Comparison})
+		list = append(list, judgedRun{model: e.Sample.model(), Comparison: &e.Comparison})
 	}
 	return summarise(list)
 }
@@ -61,11 +67,33 @@ func summarise(runs []judgedRun) []Summary {
 				signed[i] = append(signed[i], s.Error())
 			}
 			if models != nil {
-				list = append(list, summaryOf(m, statistic, signed))
+				summary := summaryOf(m, statistic, signed)
+				summary.GroupP90 = groupP90(runs, m, statistic)
+				list = append(list, summary)
 			}
 		}
 	}
 	return list
+}
+
+// groupP90 is Summary.GroupP90 of one statistic.
+func groupP90(runs []judgedRun, m Metric, statistic string) float64 {
+	errors := map[LoopGroup][]float64{}
+	for _, r := range runs {
+		if s := r.score(m, statistic); s != nil && r.group != nil {
+			errors[*r.group] = append(errors[*r.group], math.Abs(s.Error()))
+		}
+	}
+	var means []float64
+	for _, list := range errors {
+		mean, _ := stats.Mean(list) // fails for an empty list only
+		means = append(means, mean)
+	}
+	if means == nil {
+		return 0
+	}
+	slices.Sort(means)
+	return percentile(means, 90)
 }
 
 // summaryOf summarises the signed errors of runs, by model.

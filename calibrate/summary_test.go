@@ -18,7 +18,7 @@ func TestSummaries(t *testing.T) {
 	a, b, c := scored(TTFT, 10, 11), scored(TTFT, 10, 8), scored(TTFT, 100, 130)
 	b.Scores = append(b.Scores, Score{E2E, "p99", 50, 40})
 	// Two runs of one model with +10 and −20 %, one of another with +30 %.
-	list := summarise([]judgedRun{{"small", &a}, {"small", &b}, {"large", &c}, {"large", &Comparison{}}})
+	list := summarise([]judgedRun{{model: "small", Comparison: &a}, {model: "small", Comparison: &b}, {model: "large", Comparison: &c}, {model: "large", Comparison: &Comparison{}}})
 	if len(list) != 2 {
 		t.Fatalf("%+v", list)
 	}
@@ -29,11 +29,18 @@ func TestSummaries(t *testing.T) {
 	if s := list[0]; s.Models != 2 || !near(s.ModelMean, (0.15+0.3)/2) || !near(s.ModelBias, (-0.05+0.3)/2) || !near(s.WorstError, 0.3) {
 		t.Errorf("by model: %+v", s)
 	}
-	if s := list[1]; s != (Summary{E2E, "p99", 1, 1, s.Median, s.Median, s.Median, -s.Median, s.Median, -s.Median, -s.Median}) || !near(s.Median, 0.2) {
+	if s := list[1]; s != (Summary{E2E, "p99", 1, 1, s.Median, s.Median, s.Median, -s.Median, s.Median, -s.Median, -s.Median, 0}) || !near(s.Median, 0.2) {
 		t.Errorf("%+v", s)
 	}
 	if list := summarise(nil); list != nil {
 		t.Errorf("%+v", list)
+	}
+	// Groups of loops off by 10 and 30 % (one model, two TP degrees) and by 20 %; runs have none.
+	looped := func(tp int, c *Comparison) judgedRun {
+		return judgedRun{"small", c, &LoopGroup{Model: "small", TP: tp}}
+	}
+	if s := summarise([]judgedRun{looped(1, &a), looped(2, &c), looped(4, &b), {model: "large", Comparison: &c}})[0]; !near(s.GroupP90, 0.28) {
+		t.Errorf("nine of ten groups within %v", s.GroupP90)
 	}
 	of := func(model string) *Sample { return &Sample{Run: &measured.Run{Model: model}} }
 	judged := Summarise([]Evaluation{{Sample: of("small"), Comparison: a}, {Sample: of("large"), Comparison: c}})

@@ -166,8 +166,8 @@ func (v *Validation) summarise() {
 	for i := range v.Runs {
 		if r := &v.Runs[i]; r.Missing == "" && !r.Overloaded {
 			model := r.Sample.model()
-			all = append(all, judgedRun{model, &r.All})
-			cold = append(cold, judgedRun{model, &r.Cold})
+			all = append(all, judgedRun{model: model, Comparison: &r.All})
+			cold = append(cold, judgedRun{model: model, Comparison: &r.Cold})
 		}
 	}
 	v.Summary, v.Cold, v.Rankings = summarise(all), summarise(cold), rankings(v.Runs)

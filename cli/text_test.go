@@ -65,7 +65,7 @@ func TestWarnings(t *testing.T) {
 		{"conversations that keep it busy", "", []string{"--workload-spec", "../examples/workloads/chat.yaml"}},
 		{"low load on one instance", "", []string{"--rate", "1", "--num-instances", "1", "--num-requests", "200"}},
 		{"targets of nobody", `slo-targets: no request is of the class "standrad", the nearest is "standard"`, []string{"--slo-targets", "standrad:ttft=1s;standard:ttft=2s"}},
-		{"a full KV cache", "KV cache of an instance up to 9", []string{"--latency-model", "physics", "--num-instances", "1", "--num-requests", "200", "--rate", "20", "--total-kv-blocks", "2750"}},
+		{"a full KV cache", "KV cache of an instance up to 9", []string{"--latency-model", "physics", "--num-instances", "1", "--num-requests", "200", "--rate", "20", "--total-kv-blocks", "2900"}},
 		{"room in the KV cache", "", []string{"--latency-model", "physics", "--num-instances", "1", "--num-requests", "200", "--rate", "20", "--total-kv-blocks", "3300"}},
 		{"nothing completed", "no request completed: 1,000 rejected (1,000 reject-all)", []string{"--admission-policy", "reject-all"}},
 	} {
@@ -94,7 +94,7 @@ func TestWarnings(t *testing.T) {
 
 // A run that goes beyond the data of its coefficients warns, and names the ranges.
 func TestWarningBeyondTheFittedRanges(t *testing.T) {
-	const want = "beyond what physics h100 was fitted to: contexts of up to 1,611 tokens (fitted to 1,059), up to 152 requests in a step (128), up to 2,190 tokens in a step (2,048); its stated error does not hold there"
+	const want = "beyond what physics h100 was fitted to: contexts of up to 1,611 tokens (fitted to 1,059), up to 149 requests in a step (128), up to 2,188 tokens in a step (2,048); its stated error does not hold there"
 	list := resultOf(t, done(t, "run", "--format", "json", "--latency-model", "physics").out)["warnings"].([]any)
 	if len(list) != 1 || list[0] != want {
 		t.Errorf("%q, want %q", list, want)
@@ -139,9 +139,9 @@ func TestLinesOfInstances(t *testing.T) {
 		has, hasNot string
 		args        []string
 	}{
-		{"\ncost       0.00993 for 0.00397 replica-hours; per million tokens ", "scaling ", []string{"--num-requests", "50", "--cost-per-replica-hour", "2.5"}},
-		{"\ncost       0.00993 for 0.00397 GPU-hours; per million tokens ", "scaling ", []string{"--num-requests", "50", "--gpu-hour-price", "2.5"}},
-		{"\ncost       0.00993 for 0.00397 replica-hours; per million tokens ", "\nlimit: ", []string{"--num-requests", "50", "--cost-per-replica-hour", "2.5", "--autoscale-policy", "oscillator"}},
+		{"\ncost       0.00991 for 0.00397 replica-hours; per million tokens ", "scaling ", []string{"--num-requests", "50", "--cost-per-replica-hour", "2.5"}},
+		{"\ncost       0.00991 for 0.00397 GPU-hours; per million tokens ", "scaling ", []string{"--num-requests", "50", "--gpu-hour-price", "2.5"}},
+		{"\ncost       0.00991 for 0.00397 replica-hours; per million tokens ", "\nlimit: ", []string{"--num-requests", "50", "--cost-per-replica-hour", "2.5", "--autoscale-policy", "oscillator"}},
 		{"\nbusy       busiest instance-", "\ncost ", []string{"--num-requests", "50"}},
 		{"\nKV         mean use 0.0 %", "\nbusy ", []string{"--num-requests", "50", "--admission-policy", "reject-all"}},
 	} {

@@ -43,7 +43,7 @@ func TestNotMeasuredNamesEachRangeAndValue(t *testing.T) {
 func TestAccuracyOfARun(t *testing.T) {
 	d := deployment(t, "Llama-2-7b-hf", "H100", 1)
 	a := bySet("a", ours, HeldOutWorkload, 5).Accuracy(d, typicalLimits, false, 100)
-	off := &Deviation{5, 1, -5, -15}
+	off := &Deviation{Expected: 5, Median: 1, Bias: -5, Worst: -15}
 	want := &Stated{HeldOut: HeldOutWorkload, Runs: 9, Models: 4, TTFT: off, TPOT: off, E2E: off}
 	if diff := cmp.Diff(want, a.Stated); diff != "" || len(a.NotMeasured) > 0 {
 		t.Errorf("%s, %v", diff, a.NotMeasured)

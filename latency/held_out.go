@@ -50,6 +50,10 @@ type HeldOutError struct {
 	ModelMeanAPEPercent float64 `yaml:"model_mean_ape_percent" json:"model_mean_ape_percent"`
 	BiasPercent         float64 `yaml:"bias_percent" json:"bias_percent"`   // the same of the signed errors
 	WorstPercent        float64 `yaml:"worst_percent" json:"worst_percent"` // the largest error of a run, with its sign
+
+	// GroupP90APEPercent is the 90th percentile, over groups of model, GPU, precision and
+	// TP, of the mean absolute error of the runs of a group. 0: not known.
+	GroupP90APEPercent float64 `yaml:"group_p90_ape_percent" json:"group_p90_ape_percent,omitempty"`
 }
 
 // errorMetrics and errorStatistics are the legal values of HeldOutError.
@@ -72,7 +76,7 @@ func (e *HeldOutError) check(p *problems, prefix string) {
 	p.between(prefix+"runs", int64(e.Runs), 1, 1<<30)
 	p.notNegative(prefix+"median_ape_percent", e.MedianAPEPercent)
 	if e.Models == 0 {
-		if e.MeanAPEPercent != 0 || e.ModelMeanAPEPercent != 0 || e.BiasPercent != 0 || e.WorstPercent != 0 {
+		if e.MeanAPEPercent != 0 || e.ModelMeanAPEPercent != 0 || e.BiasPercent != 0 || e.WorstPercent != 0 || e.GroupP90APEPercent != 0 {
 			p.add(prefix+"models", "is missing, want the number of models behind the mean, the bias and the worst error")
 		}
 		return
@@ -82,10 +86,11 @@ func (e *HeldOutError) check(p *problems, prefix string) {
 	}
 	p.notNegative(prefix+"mean_ape_percent", e.MeanAPEPercent)
 	p.notNegative(prefix+"model_mean_ape_percent", e.ModelMeanAPEPercent)
+	p.notNegative(prefix+"group_p90_ape_percent", e.GroupP90APEPercent)
 	if !(math.Abs(e.BiasPercent) <= e.ModelMeanAPEPercent+rounded) {
 		p.add(prefix+"bias_percent", "is %v, want at most model_mean_ape_percent in magnitude", e.BiasPercent)
 	}
-	if worst := math.Abs(e.WorstPercent); !(worst >= max(e.MeanAPEPercent, e.ModelMeanAPEPercent, e.MedianAPEPercent)-rounded) || math.IsInf(worst, 0) {
+	if worst := math.Abs(e.WorstPercent); !(worst >= max(e.MeanAPEPercent, e.ModelMeanAPEPercent, e.MedianAPEPercent, e.GroupP90APEPercent)-rounded) || math.IsInf(worst, 0) {
 		p.add(prefix+"worst_percent", "is %v, want a finite number, in magnitude no mean or median of the runs above it", e.WorstPercent)
 	}
 }
@@ -104,6 +109,9 @@ func (e *HeldOutError) format() string {
 	if e.Models > 0 {
 		fmt.Fprintf(&b, ", mean_ape_percent: %s, model_mean_ape_percent: %s, bias_percent: %s, worst_percent: %s, models: %d",
 			number(e.MeanAPEPercent), number(e.ModelMeanAPEPercent), number(e.BiasPercent), number(e.WorstPercent), e.Models)
+	}
+	if e.GroupP90APEPercent > 0 {
+		fmt.Fprintf(&b, ", group_p90_ape_percent: %s", number(e.GroupP90APEPercent))
 	}
 	fmt.Fprintf(&b, ", runs: %d}", e.Runs)
 	return b.String()

@@ -34,7 +34,7 @@ trained_on:
   method: ridge
 errors:
   - {held_out: leave-one-workload-out, metric: ttft, statistic: mean, median_ape_percent: 12.5, runs: 16}
-  - {held_out: leave-one-workload-out, metric: e2e, statistic: p99, gpu: H100, tp: 4, median_ape_percent: 20, mean_ape_percent: 25, model_mean_ape_percent: 30, bias_percent: -10.5, worst_percent: -41, models: 3, runs: 16}
+  - {held_out: leave-one-workload-out, metric: e2e, statistic: p99, gpu: H100, tp: 4, median_ape_percent: 20, mean_ape_percent: 25, model_mean_ape_percent: 30, bias_percent: -10.5, worst_percent: -41, models: 3, group_p90_ape_percent: 35, runs: 16}
 notes: [α from requests that met an idle engine]
 alpha: [0, 0, 0.5, 4.4e-3, 0, 0, 0, 0, 0, 0, 0]
 beta: [1.6, 1.8, 1.3, 1.2, 1.4, 0, 0, 0, 1, 0, 0, 0, 0, 0, -0.0001, 0.002]
@@ -59,7 +59,7 @@ func TestParsePhysicsSet(t *testing.T) {
 		},
 		Errors: []HeldOutError{
 			{HeldOut: "leave-one-workload-out", Metric: "ttft", Statistic: "mean", MedianAPEPercent: 12.5, Runs: 16}, // as files of before have it
-			{"leave-one-workload-out", "e2e", "p99", "H100", 4, 16, 3, 20, 25, 30, -10.5, -41},
+			{"leave-one-workload-out", "e2e", "p99", "H100", 4, 16, 3, 20, 25, 30, -10.5, -41, 35},
 		},
 		Notes: []string{"α from requests that met an idle engine"},
 		Alpha: AlphaVector{2: 0.5, 3: 0.0044},
@@ -77,7 +77,7 @@ func TestFormatOfAPhysicsSet(t *testing.T) {
 		"schema: blis.physics/v1\nname: \"h100-dense\"\nspecification: 1 # of the features: docs/latency.md\ntrained_on:\n  models: [\"meta-llama/Llama-2-7b-hf\", \"meta-llama/Llama-3.1-8B\"]\n",
 		"  tp_min: 1\n  tp_max: 4\n  batched_tokens_min: 2048\n  batched_tokens_max: 8192\n  engine: \"vLLM 0.15.1\"\n  async_scheduling: true\n  chunked_prefill: true\n",
 		"  - {held_out: \"leave-one-workload-out\", metric: ttft, statistic: mean, median_ape_percent: 12.5, runs: 16}\n" +
-			"  - {held_out: \"leave-one-workload-out\", metric: e2e, statistic: p99, gpu: \"H100\", tp: 4, median_ape_percent: 20, mean_ape_percent: 25, model_mean_ape_percent: 30, bias_percent: -10.5, worst_percent: -41, models: 3, runs: 16}\n",
+			"  - {held_out: \"leave-one-workload-out\", metric: e2e, statistic: p99, gpu: \"H100\", tp: 4, median_ape_percent: 20, mean_ape_percent: 25, model_mean_ape_percent: 30, bias_percent: -10.5, worst_percent: -41, models: 3, group_p90_ape_percent: 35, runs: 16}\n",
 		"alpha:\n  - 0 # 1 seat_use\n  - 0 # 2 kv_usage\n  - 0.5 # 3 prompt_compute\n  - 0.0044 # 4 constant\n",
 		"  - -0.0001 # 15 mixed_batch\n  - 0.002 # 16 constant\n",
 	} {
@@ -192,6 +192,7 @@ func TestPhysicsSetNamesEveryBadField(t *testing.T) {
 			"set.yaml: trained_on.tp_max is 0, want 1 to 1024; trained_on.batched_tokens_max is 8192, want 9000 to 1099511627776; " +
 				"trained_on.lambda is +Inf, want a finite number, 0 or more; trained_on.gamma is 1.5, want above 0 and at most 1; " +
 				"errors[0].median_ape_percent is -1, want a finite number, 0 or more; errors[1].runs is 0, want 1 to 1073741824"},
+		"errors of groups": {change("_ape_percent: 35", "_ape_percent: -35"), "set.yaml: errors[1].group_p90_ape_percent is -35, want a finite number, 0 or more"},
 		"errors of models": {change("tp: 4", "tp: -1", "bias_percent: -10.5", "bias_percent: -31", "worst_percent: -41", "worst_percent: 29", "models: 3", "models: 17"),
 			"set.yaml: errors[1].tp is -1, want 0 to 1024; errors[1].models is 17, want 1 to 16; errors[1].bias_percent is -31, want at most model_mean_ape_percent in magnitude; " +
 				"errors[1].worst_percent is 29, want a finite number, in magnitude no mean or median of the runs above it"},

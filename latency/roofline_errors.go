@@ -54,11 +54,11 @@ var rooflineRecords = []*PhysicsSet{
 			AsyncScheduling: true, ChunkedPrefill: true, Samples: 501,
 		},
 		Errors: []HeldOutError{
-			{HeldOut: NothingFitted, Metric: "tpot", Statistic: "mean", Runs: 501, Models: 4, MedianAPEPercent: 9.93, MeanAPEPercent: 11.51, ModelMeanAPEPercent: 11.96, BiasPercent: -2.44, WorstPercent: -39.78},
-			{HeldOut: NothingFitted, Metric: "tpot", Statistic: "mean", GPU: "B200", TP: 8, Runs: 83, Models: 4, MedianAPEPercent: 12.08, MeanAPEPercent: 12.99, ModelMeanAPEPercent: 11.01, BiasPercent: -3.72, WorstPercent: -39.78},
-			{HeldOut: NothingFitted, Metric: "tpot", Statistic: "mean", GPU: "B200", TP: 4, Runs: 174, Models: 4, MedianAPEPercent: 9.2, MeanAPEPercent: 10.47, ModelMeanAPEPercent: 10.15, BiasPercent: -1.9, WorstPercent: -32.85},
-			{HeldOut: NothingFitted, Metric: "tpot", Statistic: "mean", GPU: "B200", TP: 1, Runs: 95, Models: 4, MedianAPEPercent: 10.71, MeanAPEPercent: 12.97, ModelMeanAPEPercent: 14.32, BiasPercent: 2.34, WorstPercent: 39.46},
-			{HeldOut: NothingFitted, Metric: "tpot", Statistic: "mean", GPU: "B200", TP: 2, Runs: 149, Models: 3, MedianAPEPercent: 9.4, MeanAPEPercent: 10.97, ModelMeanAPEPercent: 11.39, BiasPercent: 0.18, WorstPercent: -33.63},
+			{HeldOut: NothingFitted, Metric: "tpot", Statistic: "mean", Runs: 501, Models: 4, MedianAPEPercent: 9.93, MeanAPEPercent: 11.51, ModelMeanAPEPercent: 11.96, BiasPercent: -2.44, WorstPercent: -39.78, GroupP90APEPercent: 15.36},
+			{HeldOut: NothingFitted, Metric: "tpot", Statistic: "mean", GPU: "B200", TP: 8, Runs: 83, Models: 4, MedianAPEPercent: 12.08, MeanAPEPercent: 12.99, ModelMeanAPEPercent: 11.01, BiasPercent: -3.72, WorstPercent: -39.78, GroupP90APEPercent: 15.83},
+			{HeldOut: NothingFitted, Metric: "tpot", Statistic: "mean", GPU: "B200", TP: 4, Runs: 174, Models: 4, MedianAPEPercent: 9.2, MeanAPEPercent: 10.47, ModelMeanAPEPercent: 10.15, BiasPercent: -1.9, WorstPercent: -32.85, GroupP90APEPercent: 13.02},
+			{HeldOut: NothingFitted, Metric: "tpot", Statistic: "mean", GPU: "B200", TP: 1, Runs: 95, Models: 4, MedianAPEPercent: 10.71, MeanAPEPercent: 12.97, ModelMeanAPEPercent: 14.32, BiasPercent: 2.34, WorstPercent: 39.46, GroupP90APEPercent: 17.31},
+			{HeldOut: NothingFitted, Metric: "tpot", Statistic: "mean", GPU: "B200", TP: 2, Runs: 149, Models: 3, MedianAPEPercent: 9.4, MeanAPEPercent: 10.97, ModelMeanAPEPercent: 11.39, BiasPercent: 0.18, WorstPercent: -33.63, GroupP90APEPercent: 13.12},
 		},
 	},
 	{
@@ -70,7 +70,7 @@ var rooflineRecords = []*PhysicsSet{
 			AsyncScheduling: true, ChunkedPrefill: true, Samples: 62,
 		},
 		Errors: []HeldOutError{
-			{HeldOut: NothingFitted, Metric: "tpot", Statistic: "mean", Runs: 62, Models: 2, MedianAPEPercent: 5.65, MeanAPEPercent: 8.35, ModelMeanAPEPercent: 7.65, BiasPercent: 3.23, WorstPercent: 33.92},
+			{HeldOut: NothingFitted, Metric: "tpot", Statistic: "mean", Runs: 62, Models: 2, MedianAPEPercent: 5.65, MeanAPEPercent: 8.35, ModelMeanAPEPercent: 7.65, BiasPercent: 3.23, WorstPercent: 33.92, GroupP90APEPercent: 15.76},
 		},
 	},
 	{
@@ -82,9 +82,9 @@ var rooflineRecords = []*PhysicsSet{
 			AsyncScheduling: true, ChunkedPrefill: true, Samples: 181,
 		},
 		Errors: []HeldOutError{
-			{HeldOut: NothingFitted, Metric: "tpot", Statistic: "mean", Runs: 181, Models: 4, MedianAPEPercent: 11.07, MeanAPEPercent: 16, ModelMeanAPEPercent: 21.94, BiasPercent: 5.77, WorstPercent: 114.65},
-			{HeldOut: NothingFitted, Metric: "tpot", Statistic: "mean", GPU: "H200", TP: 4, Runs: 37, Models: 3, MedianAPEPercent: 23.01, MeanAPEPercent: 23.16, ModelMeanAPEPercent: 34.94, BiasPercent: 15.76, WorstPercent: 114.39},
-			{HeldOut: NothingFitted, Metric: "tpot", Statistic: "mean", GPU: "H200", TP: 8, Runs: 101, Models: 4, MedianAPEPercent: 9.32, MeanAPEPercent: 12.38, ModelMeanAPEPercent: 33.72, BiasPercent: 22.49, WorstPercent: 114.65},
+			{HeldOut: NothingFitted, Metric: "tpot", Statistic: "mean", Runs: 181, Models: 4, MedianAPEPercent: 11.07, MeanAPEPercent: 16, ModelMeanAPEPercent: 21.94, BiasPercent: 5.77, WorstPercent: 114.65, GroupP90APEPercent: 72.16},
+			{HeldOut: NothingFitted, Metric: "tpot", Statistic: "mean", GPU: "H200", TP: 4, Runs: 37, Models: 3, MedianAPEPercent: 23.01, MeanAPEPercent: 23.16, ModelMeanAPEPercent: 34.94, BiasPercent: 15.76, WorstPercent: 114.39, GroupP90APEPercent: 63.16},
+			{HeldOut: NothingFitted, Metric: "tpot", Statistic: "mean", GPU: "H200", TP: 8, Runs: 101, Models: 4, MedianAPEPercent: 9.32, MeanAPEPercent: 12.38, ModelMeanAPEPercent: 33.72, BiasPercent: 22.49, WorstPercent: 114.65, GroupP90APEPercent: 79.64},
 		},
 	},
 	{
@@ -96,7 +96,7 @@ var rooflineRecords = []*PhysicsSet{
 			AsyncScheduling: true, ChunkedPrefill: true, Samples: 39,
 		},
 		Errors: []HeldOutError{
-			{HeldOut: NothingFitted, Metric: "tpot", Statistic: "mean", Runs: 39, Models: 2, MedianAPEPercent: 12.39, MeanAPEPercent: 13.46, ModelMeanAPEPercent: 13.12, BiasPercent: -13.12, WorstPercent: -26.46},
+			{HeldOut: NothingFitted, Metric: "tpot", Statistic: "mean", Runs: 39, Models: 2, MedianAPEPercent: 12.39, MeanAPEPercent: 13.46, ModelMeanAPEPercent: 13.12, BiasPercent: -13.12, WorstPercent: -26.46, GroupP90APEPercent: 14.22},
 		},
 	},
 }

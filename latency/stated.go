@@ -23,6 +23,10 @@ type Deviation struct {
 	Median   float64 // over runs, of absolute errors
 	Bias     float64 // mean over models of the signed errors; above 0: too high
 	Worst    float64 // of a run, with its sign
+
+	// GroupP90 is what nine of ten groups of model, GPU, precision and TP were within, in
+	// the mean over a group. 0: not known.
+	GroupP90 float64
 }
 
 // Ranked returns the error by which latency models are compared, and the name of its
@@ -131,5 +135,5 @@ func (e *HeldOutError) Deviation() *Deviation {
 	if e.Models == 0 {
 		return &Deviation{Expected: e.MedianAPEPercent, Median: e.MedianAPEPercent}
 	}
-	return &Deviation{e.ModelMeanAPEPercent, e.MedianAPEPercent, e.BiasPercent, e.WorstPercent}
+	return &Deviation{e.ModelMeanAPEPercent, e.MedianAPEPercent, e.BiasPercent, e.WorstPercent, e.GroupP90APEPercent}
 }

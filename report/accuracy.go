@@ -72,7 +72,11 @@ func deviationText(d *latency.Deviation, models bool) string {
 	if !models {
 		return percentage(d.Expected) + " %"
 	}
-	return fmt.Sprintf("%s %% (median %s, bias %s, worst %s)", percentage(d.Expected), percentage(d.Median), signedPercentage(d.Bias), signedPercentage(d.Worst))
+	groups := ""
+	if d.GroupP90 > 0 {
+		groups = fmt.Sprintf(", nine of ten groups within %s", percentage(d.GroupP90))
+	}
+	return fmt.Sprintf("%s %% (median %s%s, bias %s, worst %s)", percentage(d.Expected), percentage(d.Median), groups, signedPercentage(d.Bias), signedPercentage(d.Worst))
 }
 
 // percentage has a decimal below 100 %.
@@ -137,6 +141,7 @@ type metricError struct {
 	Median   float64  `json:"median_percent"`
 	Bias     *float64 `json:"bias_percent"`
 	Worst    *float64 `json:"worst_percent"`
+	GroupP90 float64  `json:"group_p90_percent,omitempty"`
 }
 
 // newLatencyError returns nil if nothing is known of the latency model.
@@ -174,7 +179,7 @@ func newMetricError(d *latency.Deviation, models *int) *metricError {
 	if d == nil {
 		return nil
 	}
-	j := &metricError{Expected: d.Expected, Median: d.Median}
+	j := &metricError{Expected: d.Expected, Median: d.Median, GroupP90: d.GroupP90}
 	if models != nil {
 		j.Bias, j.Worst = &d.Bias, &d.Worst
 	}

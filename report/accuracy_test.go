@@ -45,10 +45,14 @@ func TestErrorLineOfARun(t *testing.T) {
 	periods.Step = &latency.HeldOutError{HeldOut: latency.HeldOutConfiguration, MedianAPEPercent: 5, Runs: 3}
 	decodes := measuredAccuracy()
 	decodes.Stated.E2E, decodes.Stated.TTFT, decodes.NotMeasured = nil, nil, nil
+	groups := measuredAccuracy()
+	groups.Stated.E2E, groups.Stated.TTFT, groups.NotMeasured = nil, nil, nil
+	groups.Stated.TPOT.GroupP90 = 11.52
 	for name, c := range map[string]struct {
 		accuracy *latency.Accuracy
 		want     string
 	}{
+		"groups":        {groups, "error expected TPOT 4.0 % (median 3.0, nine of ten groups within 11.5, bias 0.0, worst −19): mean over 4 models (9 runs, leave-one-model-out)"},
 		"TPOT alone":    {decodes, "error expected TPOT 4.0 % (median 3.0, bias 0.0, worst −19): mean over 4 models (9 runs, leave-one-model-out)"},
 		"passes alone":  {steps, "error not stated for requests; time of a step 4.2 % (median 2.5, bias +0.1, worst +49): mean over 1 model (20,768 steps, leave-one-configuration-out)"},
 		"periods alone": {&periods, "error not stated for requests; time of a step 5.0 %: median of 3 runs, leave-one-configuration-out"},
@@ -78,12 +82,14 @@ func TestErrorOfARunAsJSON(t *testing.T) {
 	old.Stated.Models, old.Stated.GPU, old.Stated.TP, old.NotMeasured = 0, "H100", 2, nil
 	unknown := measuredAccuracy()
 	unknown.Stated = nil
+	groups := &latency.Accuracy{Stated: &latency.Stated{HeldOut: latency.HeldOutGroup, Runs: 9, Models: 1, TPOT: &latency.Deviation{Expected: 4, Median: 3, Worst: 20, GroupP90: 11.5}}}
 	steps := &latency.Accuracy{Step: stepError()}
 	for name, c := range map[string]struct {
 		accuracy *latency.Accuracy
 		want     string
 	}{
 		"nothing known": {nil, `null`},
+		"groups":        {groups, `{"held_out":"leave-one-group-out","gpu":null,"tp":null,"runs":9,"models":1,"e2e":null,"tpot":{"expected_percent":4,"median_percent":3,"bias_percent":0,"worst_percent":20,"group_p90_percent":11.5},"ttft":null,"step":null,"not_measured":[]}`},
 		"passes alone": {steps, `{"held_out":"leave-one-configuration-out","gpu":null,"tp":null,"runs":20768,"models":1,"e2e":null,"tpot":null,"ttft":null,` +
 			`"step":{"expected_percent":4.19,"median_percent":2.51,"bias_percent":0.08,"worst_percent":49.33},"not_measured":[]}`},
 		"known": {measuredAccuracy(), `{"held_out":"leave-one-model-out","gpu":null,"tp":null,"runs":9,"models":4,"e2e":{"expected_percent":7.23,"median_percent":5.1,"bias_percent":-3.44,"worst_percent":231.4},` +

@@ -20,7 +20,7 @@ import (
 func traced(t *testing.T, requests int) Comparison {
 	t.Helper()
 	var text bytes.Buffer
-	source, err := traffic.NewSynthetic(traffic.SyntheticConfig{Seed: 8, Rate: 60, Requests: int64(requests),
+	source, err := traffic.NewSynthetic(traffic.SyntheticConfig{Seed: 8, Rate: 55, Requests: int64(requests),
 		Input: traffic.Normal{Mean: 200, Stdev: 100, Min: 2, Max: 900}, Output: traffic.Normal{Mean: 40, Stdev: 20, Min: 2, Max: 100}})
 	if err != nil {
 		t.Fatal(err)
