@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"blis/report"
+	"blis/report/plaintext"
+	"blis/setup"
 	"blis/study"
 	"blis/study/pointlog"
 	"blis/study/sweepfile"
@@ -60,7 +62,9 @@ Examples:
 // errPoints ends a sweep of which points failed. Their rows say why.
 type errPoints struct{ failed int }
 
-func (e *errPoints) Error() string { return fmt.Sprintf("%d points failed", e.failed) }
+func (e *errPoints) Error() string {
+	return plaintext.Plural(int64(e.failed), "point") + " failed; --retry-failed runs such points again"
+}
 
 // Run carries the command out.
 func (r *sweepRunCmd) Run(ctx context.Context, c *console) error {
@@ -132,7 +136,8 @@ func (r *sweepRunCmd) plan(ctx context.Context, c *console) (*study.SweepPlan, e
 	pool.Progress = func(done, all int) { bar.set(int64(done), int64(all)) }
 	plan, err := study.NewSweepPlan(ctx, sweep, pool)
 	var fault *study.SweepError
-	if errors.As(err, &fault) {
+	var input *setup.InputError
+	if errors.As(err, &fault) || errors.As(err, &input) {
 		err = inputError(r.File + ": " + err.Error())
 	}
 	return plan, err

@@ -153,7 +153,7 @@ func sweepRows(dir string) (iter.Seq2[pointlog.Row, error], error) {
 
 // sweepMergeCmd is blis sweep merge.
 type sweepMergeCmd struct {
-	Dirs []string `arg:"" name:"dir" type:"path" help:"Folders of one sweep, or of its shards."`
+	Dirs []string `arg:"" name:"dir" help:"Folders of one sweep, or of its shards."`
 	Out  string   `short:"o" type:"path" placeholder:"DIR" help:"Folder for points.sorted.jsonl; not given: the first one."`
 	sweepView
 }

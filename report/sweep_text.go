@@ -25,7 +25,11 @@ func (r *Sweep) Text(w io.Writer, s plaintext.Style) error {
 		fmt.Fprintf(&b, "warning: rows of %s and of %s: measures of two latency models do not compare\n", v.Models[0], m)
 	}
 	b.WriteString("\n")
-	r.table(&b)
+	if len(v.Groups) == 0 {
+		b.WriteString("There is no combination to show.\n")
+	} else if v.Counts[pointlog.OK] > 0 {
+		r.table(&b)
+	}
 	r.front(&b, s)
 	r.effects(&b)
 	r.reasons(&b)
