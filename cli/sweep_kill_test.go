@@ -38,7 +38,7 @@ func killedUntilDone(folder string, d *rand.Rand, args ...string) (kills int, er
 			c.Process.Kill()
 			<-ended
 			kills++
-			patience += patience / 5
+			patience += patience / 3
 		}
 	}
 	return kills, fmt.Errorf("not done after %d kills", kills)
@@ -52,7 +52,7 @@ func TestKilledSweepsGiveTheSameBytes(t *testing.T) {
 		seed, _ = strconv.ParseUint(text, 10, 64)
 	}
 	t.Logf("BLIS_KILLS_SEED=%d", seed)
-	rates := testsize.Of(10, 30, 200)
+	rates := testsize.Of(10, 20, 200)
 	folder := t.TempDir()
 	text := fmt.Sprintf("schema: blis.sweep/v1\nbase: {num-requests: 400}\naxes:\n  rate: {from: 1, to: %d, step: 1}\n  num-instances: {from: 1, to: 5, step: 1}\nreplicates: 2\n", rates)
 	if err := os.WriteFile(filepath.Join(folder, "s.yaml"), []byte(text), 0o600); err != nil {

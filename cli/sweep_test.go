@@ -85,7 +85,7 @@ func TestBadFlagsOfSweep(t *testing.T) {
 	for args, want := range map[string]string{
 		"sweep":                                                                   "want an argument",
 		"sweep none.yaml":                                                         "none.yaml: no such file or directory",
-		"sweep s.yaml --workers -1":                                               "--workers is -1: want 1 to 4096, 0 for one per core",
+		"sweep s.yaml --workers -1":                                               "--workers is -1: want 0 or more",
 		"sweep s.yaml --shard 4/4":                                                "--shard 4/4: want I/N, from 0/N to N-1/N, or auto",
 		"sweep s.yaml --shard x":                                                  "--shard x: want I/N",
 		"sweep s.yaml --shard auto":                                               "--shard auto: neither SLURM_ARRAY_TASK_ID nor JOB_COMPLETION_INDEX is set: want I/N",
@@ -150,7 +150,7 @@ func TestMergeOfShards(t *testing.T) {
 	done(t, "sweep", "s.yaml")
 	for _, i := range []string{"0", "2"} {
 		s := blis(t, map[string]string{"JOB_COMPLETION_INDEX": i, "BLIS_SHARDS": "3"}, "sweep", "s.yaml", "-o", "shards", "--shard", "auto")
-		if s.code != exitDone || s.out != "" || !strings.Contains(s.err, "blis: shard "+i+"-of-3 of ") {
+		if s.code != exitDone || s.out != "" || !strings.Contains(s.err, "blis: shard "+i+"/3 of shards is done; 8 points are left to other shards; ") {
 			t.Errorf("exit %d: %s%s", s.code, s.err, s.out)
 		}
 	}
@@ -180,6 +180,7 @@ func TestMergeOfShards(t *testing.T) {
 }
 
 func TestShowOfASweep(t *testing.T) {
+	result, rows := loadSchemaOf(t, "sweep"), loadSchemaOf(t, "point")
 	sweepFolder(t, "axes:\n  rate: [5, 50]\n  machine: {one: {num-instances: 1}, \"two, \\\"big\\\"\": {num-instances: 2}}\n  tp: [1, 3]\nreplicates: 3\n")
 	first := done(t, "sweep", "s.yaml", "--pareto", "cost,p99_ttft")
 	if again := done(t, "sweep", "show", "s.sweep", "--pareto", "cost,p99_ttft"); again.out != first.out || again.err != "" {
@@ -193,12 +194,12 @@ func TestShowOfASweep(t *testing.T) {
 		t.Errorf("%v, %q", err, list)
 	}
 	one := done(t, "sweep", "show", "s.sweep", "--format", "json", "--where", "rate == 5 and machine == 'one' and status == 'ok'", "--measures", "p99_ttft,cost")
-	result := resultOf(t, one.out)
-	if groups := result["combinations"].([]any); len(groups) != 1 || len(result["measures"].([]any)) != 2 {
+	shown := resultOf(t, one.out)
+	if groups := shown["combinations"].([]any); len(groups) != 1 || len(shown["measures"].([]any)) != 2 {
 		t.Error(one.out)
 	}
 	for _, text := range []string{one.out, done(t, "sweep", "show", "s.sweep", "--format", "json", "--pareto", "cost,p99_ttft").out} {
-		for _, bad := range loadSchemaOf(t, "sweep").check(text) {
+		for _, bad := range result.check(text) {
 			t.Error(bad)
 		}
 	}
@@ -206,7 +207,6 @@ func TestShowOfASweep(t *testing.T) {
 	if !strings.Contains(none.out, "There is no combination to show.\n") {
 		t.Error(none.out)
 	}
-	rows := loadSchemaOf(t, "point")
 	for _, name := range []string{"points.jsonl", "points.sorted.jsonl"} {
 		for line := range strings.Lines(read(t, filepath.Join("s.sweep", name))) {
 			for _, bad := range rows.check(line) {
@@ -219,47 +219,49 @@ func TestShowOfASweep(t *testing.T) {
 // A race selects the same point by the same runs on any number of workers, and goes on
 // where it ended.
 func TestRaceOfASweep(t *testing.T) {
-	sweepFolder(t, "axes: {num-instances: [1, 2, 3]}\n")
+	result := loadSchemaOf(t, "race")
+	sweepFolder(t, "")
 	if err := os.WriteFile("s.yaml", []byte(strings.Replace(sweepHead, "num-requests: 50", "num-requests: 50, rate: 20", 1)+"axes: {num-instances: [1, 2, 3]}\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	done(t, "sweep", "s.yaml", "-o", "a")
-	done(t, "sweep", "s.yaml", "-o", "b")
+	done(t, "sweep", "s.yaml", "-o", "race-one")
+	done(t, "sweep", "s.yaml", "-o", "race-two")
 	race := func(dir, workers string) string {
 		t.Helper()
 		return strings.ReplaceAll(done(t, "sweep", "race", dir, "--best", "mean_tpot", "--within", "1%", "--workers", workers).out, dir, "DIR")
 	}
-	want := race("a", "1")
-	if got := race("b", "2"); got != want || !strings.HasPrefix(want, "best by mean_tpot: num-instances=3\n") {
+	want := race("race-one", "1")
+	if got := race("race-two", "2"); got != want || !strings.HasPrefix(want, "best by mean_tpot: num-instances=3\n") {
 		t.Errorf("%s\nwant\n%s", got, want)
 	}
-	log := read(t, "a/race-mean_tpot.jsonl")
-	if got := race("a", "2"); got != want || read(t, "a/race-mean_tpot.jsonl") != log {
+	log := read(t, "race-one/race-mean_tpot.jsonl")
+	if got := race("race-one", "2"); got != want || read(t, "race-one/race-mean_tpot.jsonl") != log {
 		t.Errorf("again:\n%s\nwant\n%s", got, want)
 	}
 	half := log[:len(log)/2] // a row is cut
-	if err := os.WriteFile("a/race-mean_tpot.jsonl", []byte(half), 0o600); err != nil {
+	if err := os.WriteFile("race-one/race-mean_tpot.jsonl", []byte(half), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if got := race("a", "2"); got != want {
+	if got := race("race-one", "2"); got != want {
 		t.Errorf("resumed:\n%s\nwant\n%s", got, want)
 	}
-	if n, _ := lines("a/race-mean_tpot.jsonl"); n != strings.Count(log, "\n") {
+	if n, _ := lines("race-one/race-mean_tpot.jsonl"); n != strings.Count(log, "\n") {
 		t.Errorf("%d rows, want %d", n, strings.Count(log, "\n"))
 	}
-	if n, _ := lines("a/points.jsonl"); n != 3 {
+	if n, _ := lines("race-one/points.jsonl"); n != 3 {
 		t.Errorf("points.jsonl has %d rows", n)
 	}
-	for _, bad := range loadSchemaOf(t, "race").check(done(t, "sweep", "race", "a", "--best", "mean_tpot", "--within", "1%", "--format", "json").out) {
+	for _, bad := range result.check(done(t, "sweep", "race", "race-one", "--best", "mean_tpot", "--within", "1%", "--format", "json").out) {
 		t.Error(bad)
 	}
 }
 
 // What would run is said without a folder.
 func TestDryRunOfASweep(t *testing.T) {
+	result := loadSchemaOf(t, "sweep-preview")
 	sweepFolder(t, "axes: {rate: [1, 2, 3], tp: [1, 3]}\nreplicates: 2\n")
 	s := done(t, "sweep", "s.yaml", "--dry-run")
-	for _, want := range []string{": 12 points of 6 combinations, 2 replicates each\n", "6 points will not run, like point 2 (rate=1, tp=3, replicate 1): ", "\nabout ", "0   rate=1, tp=1, replicate 1\n", "11  rate=3, tp=3, replicate 2\n"} {
+	for _, want := range []string{": 12 points of 6 combinations, 2 replicates each\n", "6 points will not run, like point 2 (rate=1, tp=3, replicate 1):\n", "\nless than a second on ", "0   rate=1, tp=1, replicate 1\n", "11  rate=3, tp=3, replicate 2\n"} {
 		if !strings.Contains(s.out, want) {
 			t.Errorf("%s\nwant %q", s.out, want)
 		}
@@ -267,7 +269,7 @@ func TestDryRunOfASweep(t *testing.T) {
 	if exists("s.sweep") {
 		t.Error("there is a folder")
 	}
-	for _, bad := range loadSchemaOf(t, "sweep-preview").check(done(t, "sweep", "s.yaml", "--dry-run", "--format", "json").out) {
+	for _, bad := range result.check(done(t, "sweep", "s.yaml", "--dry-run", "--format", "json").out) {
 		t.Error(bad)
 	}
 }

@@ -75,6 +75,17 @@ func latencyOf(p *study.SweepPlan) string {
 	return strings.TrimSpace(p.Latency.Model + " " + p.Latency.Coefficients)
 }
 
+// about is an estimated time with the digits that an estimate has.
+func about(d time.Duration) string {
+	switch {
+	case d < time.Second:
+		return "less than a second"
+	case d < time.Minute:
+		return "about " + d.Round(time.Second).String()
+	}
+	return "about " + strings.TrimSuffix(d.Round(time.Minute).String(), "0s")
+}
+
 // Text implements Document.
 func (r *SweepPreview) Text(w io.Writer, s plaintext.Style) error {
 	p := r.Preview
@@ -92,7 +103,7 @@ func (r *SweepPreview) Text(w io.Writer, s plaintext.Style) error {
 		fmt.Fprintf(&b, "%s will not run, like point %d (%s): %s\n", plaintext.Plural(f.Points, "point"), f.First, r.label(f.First), f.Reason)
 	}
 	if p.Estimate > 0 {
-		fmt.Fprintf(&b, "about %v on %s, from a run of point %d\n", p.Estimate.Round(time.Second/10), plaintext.Plural(int64(p.Workers), "worker"), p.Sampled)
+		fmt.Fprintf(&b, "%s on %s, from a run of point %d\n", about(p.Estimate), plaintext.Plural(int64(p.Workers), "worker"), p.Sampled)
 	} else {
 		b.WriteString("how long it takes is not known: the point with the least work took too long to tell\n")
 	}
