@@ -2,10 +2,12 @@ package sweepfile_test
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
 
+	"blis/actors"
 	"blis/cli"
 	"blis/study"
 	"blis/study/pointlog"
@@ -195,9 +197,10 @@ func TestFolderIsOfOneSweep(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	write(t, map[string]string{"results/sweep.lock.yaml": strings.Replace(string(lock), "semantics: 1", "semantics: 77", 1)})
-	refused("another version", text, "semantics", "77", "1")
-	if _, err := cli.ReadSweep("results/sweep.lock.yaml"); err == nil || !strings.Contains(err.Error(), "lock.semantics: 77: the sweep is of another version of blis, this one has 1") {
+	now := fmt.Sprint(actors.SemanticsVersion)
+	write(t, map[string]string{"results/sweep.lock.yaml": strings.Replace(string(lock), "semantics: "+now, "semantics: 77", 1)})
+	refused("another version", text, "semantics", "77", now)
+	if _, err := cli.ReadSweep("results/sweep.lock.yaml"); err == nil || !strings.Contains(err.Error(), "lock.semantics: 77: the sweep is of another version of blis, this one has "+now) {
 		t.Error(err)
 	}
 }
