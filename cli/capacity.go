@@ -20,7 +20,12 @@ type capacityCmd struct {
 
 	Over string `placeholder:"NAME=RANGE" group:"Capacity" help:"Setting to search over, with its range: rate=20..600, num-instances=1..64, concurrency=1..500 or tp=1,2,4,8."`
 
+	Sweep    string `arg:"" optional:"" type:"path" help:"Sweep file with the configurations of --frontier."`
+	Frontier string `enum:",cost" default:"" placeholder:"cost" group:"Capacity" help:"cost: search the capacity of every configuration of a sweep file, and mark those that no other beats in load and cost."`
+
 	Format string `default:"text" enum:"text,json" group:"Output" help:"Form of the result on standard output: text or json."`
+
+	given []string // flags for settings
 }
 
 // searchFlags are the flags of capacity and size that say what a window is and when it passes.
@@ -139,6 +144,9 @@ func (r *capacityCmd) Run(ctx context.Context, c *console) error {
 		return err
 	}
 	search.Over, search.Pool.Workers = axis, r.Workers
+	if r.Sweep != "" || r.Frontier != "" {
+		return r.frontier(ctx, c, search)
+	}
 	search.Base.Open = new(pipes).open
 	bar := c.windows(&search)
 	defer bar.done()

@@ -141,21 +141,28 @@ func (r *Sweep) front(b *strings.Builder, s plaintext.Style) {
 	if len(dots) == 0 {
 		return
 	}
-	lines, xs, ys := plaintext.Scatter(dots, min(max(s.Width, 80)-16, 64), 12)
 	fmt.Fprintf(b, "Upwards %s (%s is better), to the right %s (%s is better). ● marks the %d combinations that no other beats in %s together.\n",
 		rowLabel(&v.Measures[y]), v.Measures[y].Better, rowLabel(&v.Measures[x]), v.Measures[x].Better, front, objectiveNames(v))
+	drawScatter(b, s, dots)
+	b.WriteString("\n")
+}
+
+// drawScatter draws points with the ends of both axes.
+func drawScatter(b *strings.Builder, s plaintext.Style, dots []plaintext.Dot) {
+	columns := min(max(s.Width, 80)-16, 64)
+	lines, xs, ys := plaintext.Scatter(dots, columns, 12)
+	text := func(x float64) string { return plaintext.Decimal(&x, plaintext.SignificantDecimals(&x)) }
 	for i, line := range lines {
 		edge := ""
 		switch i {
 		case 0:
-			edge = plaintext.Decimal(&ys[1], plaintext.SignificantDecimals(&ys[1]))
+			edge = text(ys[1])
 		case len(lines) - 1:
-			edge = plaintext.Decimal(&ys[0], plaintext.SignificantDecimals(&ys[0]))
+			edge = text(ys[0])
 		}
 		fmt.Fprintf(b, "%10s │%s\n", edge, line)
 	}
-	left, right := plaintext.Decimal(&xs[0], plaintext.SignificantDecimals(&xs[0])), plaintext.Decimal(&xs[1], plaintext.SignificantDecimals(&xs[1]))
-	fmt.Fprintf(b, "%10s └%s\n%12s%s … %s\n\n", "", strings.Repeat("─", min(max(s.Width, 80)-16, 64)), "", left, right)
+	fmt.Fprintf(b, "%10s └%s\n%12s%s … %s\n", "", strings.Repeat("─", columns), "", text(xs[0]), text(xs[1]))
 }
 
 func objectiveNames(v *study.SweepView) string {

@@ -31,8 +31,9 @@ type FrontierPoint struct {
 // name their own. Each claim has the confidence of c by itself.
 //
 // A cluster that cannot run has an error in place of a result. When ctx is cancelled the error
-// is ctx's, and the points are those that were done.
-func Frontier(ctx context.Context, c Capacity, clusters []Cluster) ([]FrontierPoint, LatencyChoice, error) {
+// is ctx's, and the points are those that were done. started is called before each; nil: it
+// is not.
+func Frontier(ctx context.Context, c Capacity, clusters []Cluster, started func(cluster int)) ([]FrontierPoint, LatencyChoice, error) {
 	if c.Over.Supply() {
 		return nil, LatencyChoice{}, &actors.InputError{Text: "--frontier: want a load in --over, rate or concurrency: " + c.Over.Name + " is what serves"}
 	}
@@ -45,7 +46,10 @@ func Frontier(ctx context.Context, c Capacity, clusters []Cluster) ([]FrontierPo
 		return nil, latency, err
 	}
 	var points []FrontierPoint
-	for _, k := range clusters {
+	for i, k := range clusters {
+		if started != nil {
+			started(i)
+		}
 		one := c
 		one.Base.Config = k.Config
 		latency.Apply(&one.Base.Config)

@@ -24,7 +24,7 @@ func TestFrontierOfClusters(t *testing.T) {
 		cluster("two", func(c *actors.Config) { c.NumInstances = 2 }),
 		cluster("two in short supply", func(c *actors.Config) { c.NumInstances, c.MaxNumSeqs, c.MaxNumBatchedTokens = 2, 1, 600 }),
 		cluster("too small", func(c *actors.Config) { c.Model = "Llama-3.1-70B" }),
-	})
+	}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +37,7 @@ func TestFrontierOfClusters(t *testing.T) {
 	}
 	c.Over.Name = "num-instances"
 	var input *actors.InputError
-	if _, _, err := Frontier(t.Context(), c, nil); !errors.As(err, &input) {
+	if _, _, err := Frontier(t.Context(), c, nil, nil); !errors.As(err, &input) {
 		t.Errorf("error %v", err)
 	}
 }

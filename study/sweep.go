@@ -292,6 +292,9 @@ func (s *Sweep) checkNames() error {
 	return nil
 }
 
+// Sets reports whether the axis gives a setting.
+func (a *Axis) Sets(setting string) bool { return slices.Contains(a.settings(), setting) }
+
 // settings are the names of all that the axis sets.
 func (a *Axis) settings() []string {
 	if a.Range != nil {

@@ -189,6 +189,9 @@ func (p *SweepPlan) keeps(where *condition, values []AxisValue) (bool, error) {
 	return kept, err
 }
 
+// Label names point i, without its replicate: rate=20, machine=h100.
+func (p *SweepPlan) Label(i int64) string { return p.label(p.Values(i)) }
+
 // label names a combination: rate=20, machine=h100.
 func (p *SweepPlan) label(values []AxisValue) string {
 	var parts []string
