@@ -203,6 +203,13 @@ func TestShowOfASweep(t *testing.T) {
 			t.Error(bad)
 		}
 	}
+	// Without prices there is no cost.
+	if err := os.WriteFile("free.yaml", []byte("schema: blis.sweep/v1\nbase: {num-requests: 50}\naxes: {rate: [1, 2]}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if free := done(t, "sweep", "free.yaml", "--pareto", "cost,p99_ttft"); !strings.Contains(free.out, "No combination has both cost and p99_ttft: there is nothing to draw.\n") {
+		t.Error(free.out)
+	}
 	none := done(t, "sweep", "show", "s.sweep", "--where", "p99_ttft != None and p99_ttft < 0")
 	if !strings.Contains(none.out, "There is no combination to show.\n") {
 		t.Error(none.out)

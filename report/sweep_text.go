@@ -139,6 +139,7 @@ func (r *Sweep) front(b *strings.Builder, s plaintext.Style) {
 		dots = append(dots, plaintext.Dot{X: *inPercent(mx, v.Measures[x].Kind), Y: *inPercent(my, v.Measures[y].Kind), Marked: g.Front})
 	}
 	if len(dots) == 0 {
+		fmt.Fprintf(b, "No combination has both %s and %s: there is nothing to draw.\n\n", v.Objectives[0].Name, v.Objectives[1].Name)
 		return
 	}
 	fmt.Fprintf(b, "Upwards %s (%s is better), to the right %s (%s is better). ● marks the %d combinations that no other beats in %s together.\n",
