@@ -14,7 +14,9 @@ import (
 	"strings"
 	"sync"
 
+	"blis/input"
 	"blis/setup"
+	"blis/workload/spec"
 )
 
 // InputFile is a file or folder that a sweep reads.
@@ -32,6 +34,7 @@ type inputFiles struct {
 	sums    map[string]string
 	content map[string][]byte
 	kept    int64
+	named   map[string][]string // by specification: the files that it names
 }
 
 // mostKept bounds the bytes of files that are kept in memory. Others are read each time.
@@ -68,6 +71,43 @@ func (f *inputFiles) open(path string) (io.ReadCloser, error) {
 	}
 	f.content[path], f.kept = text, f.kept+int64(len(text))
 	return io.NopCloser(bytes.NewReader(text)), file.Close()
+}
+
+// appendNamed appends the hashes of the files that a specification names.
+func (f *inputFiles) appendNamed(text []byte, path string) ([]byte, error) {
+	f.mutex.Lock()
+	names, known := f.named[path]
+	f.mutex.Unlock()
+	if !known {
+		file, err := f.open(path)
+		if err != nil {
+			return nil, fileFault(err)
+		}
+		defer file.Close()
+		content, err := input.ReadAll(path, file, input.Specification)
+		if err != nil {
+			return nil, fileFault(err)
+		}
+		s, err := spec.Parse(path, content)
+		if err != nil {
+			return nil, &setup.InputError{Text: err.Error()}
+		}
+		names = s.Files()
+		f.mutex.Lock()
+		if f.named == nil {
+			f.named = map[string][]string{}
+		}
+		f.named[path] = names
+		f.mutex.Unlock()
+	}
+	for _, name := range names {
+		sum, err := f.sum(name)
+		if err != nil {
+			return nil, err
+		}
+		text = append(append(text, " and "...), sum...)
+	}
+	return text, nil
 }
 
 // fileFault is the error of a file that cannot be read.

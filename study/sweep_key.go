@@ -38,6 +38,11 @@ func keyPrefix(effective *setup.Config, inputs *inputFiles) ([]byte, error) {
 				return nil, err
 			}
 			text = append(append(text, "sha256 "...), sum...)
+			if s.name == "workload-spec" {
+				if text, err = inputs.appendNamed(text, value.String()); err != nil {
+					return nil, err
+				}
+			}
 		} else {
 			var err error
 			if text, err = s.append(text, value); err != nil {

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -253,5 +255,40 @@ func TestCancelledPlan(t *testing.T) {
 	stop()
 	if _, err := NewSweepPlan(ctx, NewSweep(smallBase(), numbers("rate", "1")), Pool{}); !errors.Is(err, context.Canceled) {
 		t.Error(err)
+	}
+}
+
+// A specification counts with the files that it names: another content is another key.
+func TestKeysKnowTheFilesOfASpecification(t *testing.T) {
+	dir := t.TempDir()
+	data, err := filepath.Abs("../testdata/servegen")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.CopyFS(filepath.Join(dir, "data"), os.DirFS(data)); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(dir, "w.yaml")
+	if err := os.WriteFile(file, []byte("version: \"1\"\nservegen_data: {path: data}\nnum_requests: 20\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	key := func() pointlog.Key {
+		base := smallBase()
+		base.WorkloadSpec, base.Rate = file, 0
+		p := mustPlan(t, NewSweep(base, numbers("num-instances", "1")))
+		if p.Refused() > 0 {
+			t.Fatal(p.Refusal(0))
+		}
+		return p.Key(0)
+	}
+	before := key()
+	if key() != before {
+		t.Fatal("the same files, another key")
+	}
+	if err := os.WriteFile(filepath.Join(dir, "data", "another.txt"), []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if key() == before {
+		t.Error("another folder, the same key")
 	}
 }

@@ -99,6 +99,14 @@ func cut(c traffic.Client, span window) (traffic.Client, bool) {
 	return c, len(windows) > 0
 }
 
+// Files are the files and folders that the specification names.
+func (s *Spec) Files() []string {
+	if s.servegen == nil {
+		return nil
+	}
+	return []string{s.path(s.servegen.path.value)}
+}
+
 // path is a path of the specification, from its folder.
 func (s *Spec) path(p string) string {
 	if filepath.IsAbs(p) {
