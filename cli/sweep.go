@@ -102,7 +102,7 @@ func (r *sweepRunCmd) Run(ctx context.Context, c *console) error {
 		}
 		return err
 	}
-	return r.finish(c, plan, shard, counts, missing)
+	return r.finish(ctx, c, plan, shard, counts, missing)
 }
 
 // check checks the flags.
@@ -164,13 +164,15 @@ func (r *sweepRunCmd) runPoints(ctx context.Context, c *console, plan *study.Swe
 }
 
 // finish says what came of the sweep.
-func (r *sweepRunCmd) finish(c *console, plan *study.SweepPlan, shard pointlog.Shard, counts pointlog.Counts, missing int) error {
+func (r *sweepRunCmd) finish(ctx context.Context, c *console, plan *study.SweepPlan, shard pointlog.Shard, counts pointlog.Counts, missing int) error {
 	if missing > 0 && shard == (pointlog.Shard{}) {
 		return fmt.Errorf("%d points have no row, which should not be", missing)
 	}
 	if missing > 0 {
 		c.note("shard %v of %s is done; %d points are left to other shards; blis sweep merge %[2]s puts all together", shard, r.folder(), missing)
-	} else if err := r.show(c, filepath.Join(r.folder(), pointlog.SortedName(pointlog.DefaultStem)), plan); err != nil {
+	} else if plan.Len() > mostShownAtOnce && r.Format == "text" && !r.All {
+		c.note("%d points are done; blis sweep show %s shows what they gave", plan.Len(), r.folder())
+	} else if err := r.show(ctx, c, filepath.Join(r.folder(), pointlog.SortedName(pointlog.DefaultStem)), plan); err != nil {
 		return err
 	}
 	if counts.Failed > 0 {
@@ -178,6 +180,10 @@ func (r *sweepRunCmd) finish(c *console, plan *study.SweepPlan, shard pointlog.S
 	}
 	return nil
 }
+
+// mostShownAtOnce is the number of points above which a sweep ends without a table: reading
+// all rows again would take longer than a resume.
+const mostShownAtOnce = 200_000
 
 // dryRun says what would run.
 func (r *sweepRunCmd) dryRun(ctx context.Context, c *console, plan *study.SweepPlan) error {

@@ -54,7 +54,7 @@ func (r *sweepRaceCmd) Run(ctx context.Context, c *console) error {
 	if err != nil {
 		return noFolder(r.Dir, err)
 	}
-	delta, err := r.delta(&sweep, &measures[0])
+	delta, err := r.delta(ctx, &sweep, &measures[0])
 	if err != nil {
 		return err
 	}
@@ -87,14 +87,14 @@ func (r *sweepRaceCmd) run(ctx context.Context, c *console, race *study.SweepRac
 }
 
 // delta is --within in the unit of rows.
-func (r *sweepRaceCmd) delta(s *study.Sweep, m *study.Measure) (float64, error) {
+func (r *sweepRaceCmd) delta(ctx context.Context, s *study.Sweep, m *study.Measure) (float64, error) {
 	bad := inputErrorf("--within %s: want a share like 1%%, or a number above 0 in the unit of %s, like 5ms for a latency", r.Within, r.Best)
 	if share, ok := strings.CutSuffix(r.Within, "%"); ok {
 		x, err := strconv.ParseFloat(share, 64)
 		if err != nil || !(x > 0 && x <= 100) {
 			return 0, bad
 		}
-		median, err := r.median(s)
+		median, err := r.median(ctx, s)
 		if err != nil {
 			return 0, err
 		}
@@ -111,7 +111,7 @@ func (r *sweepRaceCmd) delta(s *study.Sweep, m *study.Measure) (float64, error) 
 }
 
 // median is the median over the points of the sweep, whose seeds the race does not use.
-func (r *sweepRaceCmd) median(s *study.Sweep) (float64, error) {
+func (r *sweepRaceCmd) median(ctx context.Context, s *study.Sweep) (float64, error) {
 	v, err := study.NewSweepView(s, []string{r.Best}, nil, "")
 	if err != nil {
 		return 0, err
@@ -120,7 +120,7 @@ func (r *sweepRaceCmd) median(s *study.Sweep) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	if err := addAll(v, rows); err != nil {
+	if err := addAll(ctx, v, rows); err != nil {
 		return 0, err
 	}
 	v.Finish()

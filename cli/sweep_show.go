@@ -56,20 +56,24 @@ func (r *sweepView) print(c *console, v *study.SweepView, name string) error {
 }
 
 // show shows a sweep that is complete.
-func (r *sweepRunCmd) show(c *console, sorted string, plan *study.SweepPlan) error {
+func (r *sweepRunCmd) show(ctx context.Context, c *console, sorted string, plan *study.SweepPlan) error {
 	v, err := r.view(&plan.Sweep, "")
 	if err != nil {
 		return err
 	}
-	if err := addAll(v, pointlog.Rows(sorted)); err != nil {
+	if err := addAll(ctx, v, pointlog.Rows(sorted)); err != nil {
 		return err
 	}
 	v.Points, v.Error = plan.Len(), plan.Latency.Error()
 	return r.print(c, v, r.folder())
 }
 
-func addAll(v *study.SweepView, rows iter.Seq2[pointlog.Row, error]) error {
+// addAll adds rows to a view, until ctx ends.
+func addAll(ctx context.Context, v *study.SweepView, rows iter.Seq2[pointlog.Row, error]) error {
 	for row, err := range rows {
+		if err == nil {
+			err = ctx.Err()
+		}
 		if err == nil {
 			err = v.Add(&row)
 		}
@@ -88,7 +92,7 @@ type sweepShowCmd struct {
 }
 
 // Run carries the command out.
-func (r *sweepShowCmd) Run(_ context.Context, c *console) error {
+func (r *sweepShowCmd) Run(ctx context.Context, c *console) error {
 	lock := filepath.Join(r.Dir, sweepfile.LockName)
 	sweep, err := ReadSweep(lock)
 	if err != nil {
@@ -102,7 +106,7 @@ func (r *sweepShowCmd) Run(_ context.Context, c *console) error {
 	if err != nil {
 		return err
 	}
-	if err := addAll(v, rows); err != nil {
+	if err := addAll(ctx, v, rows); err != nil {
 		return err
 	}
 	info, err := sweepfile.ReadInfo(lock)
@@ -198,7 +202,7 @@ func (r *sweepMergeCmd) Run(ctx context.Context, c *console) error {
 		return err
 	}
 	v.Points, v.Error = plan.Len(), plan.Latency.Error()
-	return firstOf(addAll(v, pointlog.Rows(filepath.Join(out, pointlog.SortedName(pointlog.DefaultStem)))), r.print(c, v, strings.Join(r.Dirs, ", ")))
+	return firstOf(addAll(ctx, v, pointlog.Rows(filepath.Join(out, pointlog.SortedName(pointlog.DefaultStem)))), r.print(c, v, strings.Join(r.Dirs, ", ")))
 }
 
 // sameLocks refuses folders of different sweeps.
