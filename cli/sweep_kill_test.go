@@ -52,7 +52,10 @@ func TestKilledSweepsGiveTheSameBytes(t *testing.T) {
 		seed, _ = strconv.ParseUint(text, 10, 64)
 	}
 	t.Logf("BLIS_KILLS_SEED=%d", seed)
-	rates := testsize.Of(10, 20, 200)
+	rates := testsize.Of(10, 20, 40)
+	if testsize.Longest() {
+		rates = 200
+	}
 	folder := t.TempDir()
 	text := fmt.Sprintf("schema: blis.sweep/v1\nbase: {num-requests: 400}\naxes:\n  rate: {from: 1, to: %d, step: 1}\n  num-instances: {from: 1, to: 5, step: 1}\nreplicates: 2\n", rates)
 	if err := os.WriteFile(filepath.Join(folder, "s.yaml"), []byte(text), 0o600); err != nil {

@@ -17,6 +17,7 @@ import (
 
 	"github.com/nats-io/nkeys"
 
+	"blis/internal/testsize"
 	"blis/study/pointlog"
 )
 
@@ -153,7 +154,7 @@ func freeAddress(t *testing.T) string {
 func TestNothingIsLostWhateverIsKilled(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	points, runs := 200, 1
-	if os.Getenv("BLIS_LONG") != "" {
+	if testsize.Longest() {
 		points, runs = 2000, 5
 	}
 	for run := range runs {

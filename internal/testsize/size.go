@@ -15,6 +15,9 @@ const (
 // isLong reports whether the long size is asked for. -short outweighs it.
 func isLong() bool { return os.Getenv(longVariable) != "" && !testing.Short() }
 
+// Longest reports whether BLIS_LONG is all: what takes many minutes and is run now and then.
+func Longest() bool { return os.Getenv(longVariable) == "all" }
+
 // Long skips a test that belongs to the long size only.
 func Long(t testing.TB) {
 	t.Helper()
