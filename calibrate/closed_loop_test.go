@@ -26,8 +26,8 @@ func drawLoop(t *rapid.T) *ClosedLoopSample {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if rapid.IntRange(0, 3).Draw(t, "small cache") == 0 { // preemptions
-		tokens := int64(p.Input+p.Output) * (1 + int64(p.Concurrency)/2)
+	if rapid.Bool().Draw(t, "small cache") { // preemptions
+		tokens := int64(p.Input+p.Output) * (1 + int64(p.Concurrency)/3)
 		s.Server.Config.TotalKVBlocks = 1 + tokens/int64(s.Server.Config.BlockSizeInTokens)
 	}
 	s.Server.Config.MaxNumSeqs = max(1, p.Concurrency-rapid.SampledFrom([]int32{0, 0, 5}).Draw(t, "seats too few"))
