@@ -225,3 +225,31 @@ func collectLate() {
 	witness := new(*byte) // holds a pointer, so that it shares its allocation with nothing that lives on
 	runtime.AddCleanup(witness, func(percent int) { debug.SetGCPercent(percent) }, usual)
 }
+
+// smallHeap is the size of the living heap below which garbage is collected rarely.
+const smallHeap = 256 << 20
+
+// collectRarely lets the garbage of many short runs grow to four times what lives, as long
+// as that is little: collections hold up all cores, and two cores were no faster than
+// one and a half.
+func collectRarely() {
+	if _, chosen := os.LookupEnv("GOGC"); chosen {
+		return
+	}
+	const usual = 100 // as GOGC is not set
+	debug.SetGCPercent(firstCollection)
+	var watch func()
+	watch = func() {
+		witness := new(*byte) // collected by the next collection
+		runtime.AddCleanup(witness, func(int) {
+			var m runtime.MemStats
+			if runtime.ReadMemStats(&m); m.HeapAlloc > smallHeap {
+				debug.SetGCPercent(usual)
+				return
+			}
+			debug.SetGCPercent(firstCollection) // collectLate ends with the first collection
+			watch()
+		}, 0)
+	}
+	watch()
+}

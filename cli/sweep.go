@@ -152,6 +152,7 @@ func (r *sweepRunCmd) runPoints(ctx context.Context, c *console, plan *study.Swe
 	if len(todo) == 0 {
 		return nil
 	}
+	collectRarely()
 	bar := c.show("points")
 	defer bar.done()
 	done := int64(0)
