@@ -161,6 +161,7 @@ func (r *capacityCmd) Run(ctx context.Context, c *console) error {
 
 // windows shows the progress of a search for a capacity.
 func (c *console) windows(search *study.Capacity) *progress {
+	collectRarely()
 	p := c.show("windows")
 	p.set(0, -1)
 	search.Pool.Progress = func(done, _ int) { p.set(int64(done), -1) }

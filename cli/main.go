@@ -11,6 +11,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -230,26 +231,24 @@ func collectLate() {
 const smallHeap = 256 << 20
 
 // collectRarely lets the garbage of many short runs grow to four times what lives, as long
-// as that is little: collections hold up all cores, and two cores were no faster than
-// one and a half.
-func collectRarely() {
-	if _, chosen := os.LookupEnv("GOGC"); chosen {
-		return
+// as that is little: collections hold up all cores, and two cores were hardly faster than
+// one. It holds for the rest of the process.
+var collectRarely = sync.OnceFunc(func() {
+	if _, chosen := os.LookupEnv("GOGC"); !chosen {
+		watchHeap()
 	}
-	const usual = 100 // as GOGC is not set
+})
+
+// watchHeap looks at the size of the heap after every collection.
+func watchHeap() {
 	debug.SetGCPercent(firstCollection)
-	var watch func()
-	watch = func() {
-		witness := new(*byte) // collected by the next collection
-		runtime.AddCleanup(witness, func(int) {
-			var m runtime.MemStats
-			if runtime.ReadMemStats(&m); m.HeapAlloc > smallHeap {
-				debug.SetGCPercent(usual)
-				return
-			}
-			debug.SetGCPercent(firstCollection) // collectLate ends with the first collection
-			watch()
-		}, 0)
-	}
-	watch()
+	witness := new(*byte) // the next collection takes it
+	runtime.AddCleanup(witness, func(int) {
+		var m runtime.MemStats
+		if runtime.ReadMemStats(&m); m.HeapAlloc > smallHeap {
+			debug.SetGCPercent(100) // Go's default
+			return
+		}
+		watchHeap()
+	}, 0)
 }

@@ -57,6 +57,7 @@ func (c *console) progress(cfg *actors.Config) *progress {
 
 // runs makes a study show how many of its runs are done.
 func (c *console) runs(pool *study.Pool) *progress {
+	collectRarely()
 	p := c.show("runs")
 	pool.Progress = func(done, all int) { p.set(int64(done), int64(all)) }
 	return p

@@ -98,6 +98,7 @@ func (r *sizeCmd) Run(ctx context.Context, c *console) error {
 	}
 	sizing.Search.Base.Open = new(pipes).open
 	sizing.Search.Pool.Workers = r.Workers
+	collectRarely()
 	bar := c.show("candidates")
 	defer bar.done()
 	sizing.Observe = func(done, all int) { bar.set(int64(done), int64(all)) }

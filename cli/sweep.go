@@ -62,6 +62,7 @@ Examples:
 // errPoints ends a sweep of which points failed. Their rows say why.
 type errPoints struct{ failed int }
 
+// Error says how many, and what runs them again.
 func (e *errPoints) Error() string {
 	return plaintext.Plural(int64(e.failed), "point") + " failed; --retry-failed runs such points again"
 }
@@ -173,7 +174,7 @@ func (r *sweepRunCmd) finish(ctx context.Context, c *console, plan *study.SweepP
 		c.note("shard %v of %s is done; %d points are left to other shards; blis sweep merge %[2]s puts all together", shard, r.folder(), missing)
 	} else if plan.Len() > mostShownAtOnce && r.Format == "text" && !r.All {
 		c.note("%d points are done; blis sweep show %s shows what they gave", plan.Len(), r.folder())
-	} else if err := r.show(ctx, c, filepath.Join(r.folder(), pointlog.SortedName(pointlog.DefaultStem)), plan); err != nil {
+	} else if err := r.show(ctx, c, r.folder(), plan); err != nil {
 		return err
 	}
 	if counts.Failed > 0 {

@@ -76,6 +76,7 @@ func (r *sweepRaceCmd) Run(ctx context.Context, c *console) error {
 
 // run carries the race out, with its progress.
 func (r *sweepRaceCmd) run(ctx context.Context, c *console, race *study.SweepRace, log *pointlog.Log) error {
+	collectRarely()
 	bar := c.show("runs")
 	defer bar.done()
 	done := int64(0)

@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"blis/report"
 	"blis/study"
@@ -55,17 +54,17 @@ func (r *sweepView) print(c *console, v *study.SweepView, name string) error {
 	return c.print(result, r.Format)
 }
 
-// show shows a sweep that is complete.
-func (r *sweepRunCmd) show(ctx context.Context, c *console, sorted string, plan *study.SweepPlan) error {
+// show shows a sweep that is complete, from the sorted file of its folder.
+func (r *sweepView) show(ctx context.Context, c *console, dir string, plan *study.SweepPlan) error {
 	v, err := r.view(&plan.Sweep, "")
 	if err != nil {
 		return err
 	}
-	if err := addAll(ctx, v, pointlog.Rows(sorted)); err != nil {
+	if err := addAll(ctx, v, pointlog.Rows(filepath.Join(dir, pointlog.SortedName(pointlog.DefaultStem)))); err != nil {
 		return err
 	}
 	v.Points, v.Error = plan.Len(), plan.Latency.Error()
-	return r.print(c, v, r.folder())
+	return r.print(c, v, dir)
 }
 
 // addAll adds rows to a view, until ctx ends.
@@ -197,12 +196,7 @@ func (r *sweepMergeCmd) Run(ctx context.Context, c *console) error {
 			return err
 		}
 	}
-	v, err := r.view(&sweep, "")
-	if err != nil {
-		return err
-	}
-	v.Points, v.Error = plan.Len(), plan.Latency.Error()
-	return firstOf(addAll(ctx, v, pointlog.Rows(filepath.Join(out, pointlog.SortedName(pointlog.DefaultStem)))), r.print(c, v, strings.Join(r.Dirs, ", ")))
+	return r.show(ctx, c, out, plan)
 }
 
 // sameLocks refuses folders of different sweeps.

@@ -26,6 +26,7 @@ type Parcel struct {
 // died is the error of a child that a signal ended.
 type died struct{ signal string }
 
+// Error names the signal.
 func (d *died) Error() string { return "died of " + d.signal }
 
 // inChild runs a point in a child. When that dies twice, of a signal or because it wants
@@ -67,7 +68,7 @@ func Command(program string, args ...string) func(context.Context, *Parcel) (*po
 		// A crash of the runtime, for want of memory too, becomes a signal like any other.
 		child.Env = append(os.Environ(), "GOTRACEBACK=crash")
 		var out, complaint bytes.Buffer
-		child.Stdout, child.Stderr = &out, &tail{buffer: &complaint}
+		child.Stdout, child.Stderr = &out, &head{buffer: &complaint}
 		var done sync.WaitGroup
 		done.Go(func() { // of a thread of its own: a child dies with the thread that started it
 			runtime.LockOSThread()
@@ -94,12 +95,13 @@ func Command(program string, args ...string) func(context.Context, *Parcel) (*po
 
 func oneLineOf(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// tail keeps the first bytes of what is written.
-type tail struct{ buffer *bytes.Buffer }
+// head keeps the first bytes of what is written.
+type head struct{ buffer *bytes.Buffer }
 
-func (t *tail) Write(p []byte) (int, error) {
-	if room := 1<<14 - t.buffer.Len(); room > 0 {
-		t.buffer.Write(p[:min(len(p), room)])
+// Write takes all and keeps the first 16 KiB.
+func (h *head) Write(p []byte) (int, error) {
+	if room := 1<<14 - h.buffer.Len(); room > 0 {
+		h.buffer.Write(p[:min(len(p), room)])
 	}
 	return len(p), nil
 }

@@ -80,3 +80,6 @@ func all[T any](list []embedded[T]) []T {
 
 // DataDate is the day of the last change of data/: coefficients, models and GPUs.
 const DataDate = "2026-11-30"
+
+// DataSum is a hash of data/. Results that are kept together are of one.
+const DataSum = "be31ef14cef4b88c"

@@ -9,6 +9,8 @@ import (
 
 	"go.starlark.net/starlark"
 	"go.starlark.net/syntax"
+
+	"blis/suggest"
 )
 
 // expression is a compiled expression in Starlark that is true or false. It reads values by
@@ -53,7 +55,7 @@ func compile(text string, known []string, want string) (x expression, problem st
 				return x, fmt.Sprintf("unknown name %q: want %s for %s", name, k, dashed)
 			}
 		}
-		problem = fmt.Sprintf("unknown name %q%s: want %s", name, nearestName(name, known), want)
+		problem = fmt.Sprintf("unknown name %q%s: want %s", name, suggest.Hint(name, known), want)
 	}
 	return x, problem
 }

@@ -3,12 +3,12 @@ package study
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
 
 	"blis/setup"
-	"blis/suggest"
 )
 
 // Sweep is many runs: one configuration, some of whose settings take several values.
@@ -209,7 +209,7 @@ func (s *Sweep) checkRange(i int) error {
 		return s.axisFault(i, -1, "has values and a range: want one of them")
 	case s.Sample.Method == Grid:
 		return s.axisFault(i, -1, "from and to alone: want step or points too, or sample with method random or lhs")
-	case !(r.From < r.To) || r.To-r.From > maxFloat:
+	case !(r.From < r.To) || math.IsInf(r.To-r.From, 1):
 		return s.axisFault(i, -1, "from %v to %v: want finite numbers, the second above the first", r.From, r.To)
 	case r.Log && r.From <= 0:
 		return s.axisFault(i, -1, "from %v: want more than 0 with scale log", r.From)
@@ -320,6 +320,3 @@ func settingNames() []string {
 	}
 	return names
 }
-
-// nearestName is a hint at a name like the one that is not known.
-func nearestName(name string, names []string) string { return suggest.Hint(name, names) }

@@ -19,7 +19,7 @@ import (
 
 // KeyFormat is the version of what the key of a point is made of: the settings that there
 // are, and how they are written. A folder of a sweep has one.
-const KeyFormat = 1
+const KeyFormat = 2
 
 // keyPrefix is what all seeds of a point have in common: the settings of the effective
 // configuration in the order of their names, each as JSON. In place of the path of a file
@@ -28,7 +28,7 @@ func keyPrefix(effective *setup.Config, inputs *inputFiles) ([]byte, error) {
 	c := *effective
 	c.Policies.Metadata = nil
 	v := reflect.ValueOf(&c).Elem()
-	text := fmt.Appendf(nil, "blis point %d, semantics %d, data %s\n", KeyFormat, actors.SemanticsVersion, latency.DataDate)
+	text := fmt.Appendf(nil, "blis point %d, semantics %d, data %s\n", KeyFormat, actors.SemanticsVersion, latency.DataSum)
 	for _, s := range keySettings() {
 		value := v.FieldByIndex(s.index)
 		text = append(append(text, s.name...), ':')

@@ -95,19 +95,23 @@ func (p *SweepPlan) Coordinates(i int64) []pointlog.Coordinate {
 	return list
 }
 
-// Config is the configuration of point i, as a run takes it.
+// Config is the configuration of point i, as a run takes it. Beside an error it has the
+// seeds of the point.
 func (p *SweepPlan) Config(i int64) (setup.Config, error) {
-	replicates := int64(p.Sweep.Replicates)
 	c, err := p.combination(p.Values(i))
-	if err != nil {
-		return c, err
+	if err == nil && c.WorkloadSeed == nil && (c.WorkloadSpec != "" || c.Scenario != "") {
+		// The seed of the traffic may be that of the specification: replicates go on from there.
+		var effective setup.Config
+		if effective, err = setup.Effective(c); err == nil {
+			c.WorkloadSeed = effective.WorkloadSeed
+		}
 	}
-	seeds := p.seeds(&c, int(i%replicates))
+	seeds := p.seeds(&c, int(i%int64(p.Sweep.Replicates)))
 	c.Seed = seeds.Seed
 	if c.WorkloadSeed != nil {
 		c.WorkloadSeed = &seeds.Workload
 	}
-	return c, nil
+	return c, err
 }
 
 // combination is the configuration of the first replicate.

@@ -1,6 +1,7 @@
 package study
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"strings"
+	"sync"
 	"time"
 
 	"blis/actors"
@@ -30,14 +32,14 @@ func (p *SweepPlan) Run(ctx context.Context, todo []uint32, pool Pool, emit func
 	if workers == 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}
-	var one = make(chan struct{}, 1)
+	var one sync.Mutex
 	_, err := pool.Each(ctx, len(todo), func(ctx context.Context, i int) error {
 		row := p.RunPoint(ctx, int64(todo[i]), max(1, workers/(len(todo)-i)))
 		if row == nil {
 			return ctx.Err()
 		}
-		one <- struct{}{}
-		defer func() { <-one }()
+		one.Lock()
+		defer one.Unlock()
 		return emit(row)
 	})
 	return err
@@ -46,13 +48,9 @@ func (p *SweepPlan) Run(ctx context.Context, todo []uint32, pool Pool, emit func
 // RunPoint runs point i on so many goroutines. The row is nil if ctx was cancelled
 // before the run ended.
 func (p *SweepPlan) RunPoint(ctx context.Context, i int64, workers int) *pointlog.Row {
-	row := p.row(i)
-	if refusal := p.Refusal(i); refusal != nil {
+	row, cfg, err := p.row(i)
+	if refusal := cmp.Or(p.Refusal(i), err); refusal != nil {
 		return refuse(row, refusal)
-	}
-	cfg, err := p.Config(i)
-	if err != nil {
-		return refuse(row, err)
 	}
 	limits := p.Sweep.Limits
 	if limits.Events > 0 {
@@ -82,33 +80,16 @@ func (p *SweepPlan) RunPoint(ctx context.Context, i int64, workers int) *pointlo
 type pointRow struct{ pointlog.Row }
 
 // Describe is the row of point i without what a run of it tells.
-func (p *SweepPlan) Describe(i int64) *pointlog.Row { return &p.row(i).Row }
-
-func (p *SweepPlan) row(i int64) *pointRow {
-	r := &pointRow{pointlog.Row{Key: p.points[i].key, Index: i, Axes: p.Coordinates(i), Version: actors.SemanticsVersion}}
-	r.LatencyModel, r.CoefficientSet = p.Latency.Model, p.Latency.Coefficients
-	c := p.Sweep.Base
-	var all []setup.Assignment
-	for _, v := range p.Values(i) {
-		all = append(all, v.Assign...)
-	}
-	if c.Assign(all) == nil { // else it is refused, and has the seeds of the base
-		p.latencyOf(r, &c)
-	}
-	seeds := p.seeds(&c, int(i%int64(p.Sweep.Replicates)))
-	r.Seed = seeds.Seed
-	if c.WorkloadSeed != nil {
-		r.WorkloadSeed = &seeds.Workload
-	}
-	return r
+func (p *SweepPlan) Describe(i int64) *pointlog.Row {
+	row, _, _ := p.row(i) // a refused point is described too
+	return &row.Row
 }
 
-// latencyOf notes the latency model that the configuration names, where the sweep has not
-// chosen one.
-func (p *SweepPlan) latencyOf(r *pointRow, c *setup.Config) {
-	if r.LatencyModel == "" {
-		r.LatencyModel, r.CoefficientSet = c.LatencyModel, c.Coefficients
-	}
+// row is the row of point i before its run, with the configuration to run.
+func (p *SweepPlan) row(i int64) (*pointRow, setup.Config, error) {
+	c, err := p.Config(i)
+	return &pointRow{pointlog.Row{Key: p.points[i].key, Index: i, Axes: p.Coordinates(i), Version: actors.SemanticsVersion,
+		Seed: c.Seed, WorkloadSeed: c.WorkloadSeed, LatencyModel: c.LatencyModel, CoefficientSet: c.Coefficients}}, c, err
 }
 
 func refuse(r *pointRow, why error) *pointlog.Row {

@@ -9,8 +9,6 @@ import (
 	"blis/vtime"
 )
 
-const maxFloat = math.MaxFloat64
-
 // combinations yields the values of combination k, one of all that the sample has.
 type combinations struct {
 	axes  []Axis

@@ -292,3 +292,28 @@ func TestKeysKnowTheFilesOfASpecification(t *testing.T) {
 		t.Error("another folder, the same key")
 	}
 }
+
+// Replicates of a specification with a seed of its own are other traffic each, from that
+// seed on, as those of a comparison.
+func TestReplicatesGoOnFromTheSeedOfASpecification(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "w.yaml")
+	text := "version: \"1\"\nseed: 7\naggregate_rate: 20\nnum_requests: 20\nclients:\n  - {id: a, rate_fraction: 1, input_distribution: {type: constant, params: {value: 100}}, output_distribution: {type: exponential, params: {mean: 50}}, arrival: {process: poisson}}\n"
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	base := smallBase()
+	base.WorkloadSpec, base.Rate, base.NumRequests = file, 0, 0
+	s := NewSweep(base, numbers("num-instances", "1"))
+	s.Replicates = 2
+	p := mustPlan(t, s)
+	if why := p.Refusal(0); why != nil {
+		t.Fatal(why)
+	}
+	first, second := p.RunPoint(t.Context(), 0, 1), p.RunPoint(t.Context(), 1, 1)
+	if first.WorkloadSeed == nil || second.WorkloadSeed == nil || *first.WorkloadSeed != 7 || *second.WorkloadSeed != 8 {
+		t.Errorf("workload seeds %v and %v, want 7 and 8", first.WorkloadSeed, second.WorkloadSeed)
+	}
+	if *first.Value("mean_e2e") == *second.Value("mean_e2e") {
+		t.Error("both replicates have the same traffic")
+	}
+}

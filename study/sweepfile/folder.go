@@ -17,8 +17,9 @@ import (
 type Folder struct {
 	Log *pointlog.Log
 
-	plan  *study.SweepPlan
-	shard pointlog.Shard
+	plan     *study.SweepPlan
+	distinct []uint32 // the first points of each key, in the order in which they run
+	share    []uint32 // of them, those of the shard
 }
 
 // Open opens the folder of a plan, which it makes if it is not there. A folder that has
@@ -34,7 +35,14 @@ func Open(dir string, p *study.SweepPlan, o pointlog.Options) (*Folder, error) {
 	if err != nil {
 		return nil, inputFault(err)
 	}
-	f := &Folder{log, p, o.Shard}
+	f := &Folder{Log: log, plan: p, distinct: distinct(p)}
+	f.share = f.distinct
+	if o.Shard != (pointlog.Shard{}) {
+		f.share = nil
+		for k := o.Shard.I; k < len(f.distinct); k += o.Shard.N {
+			f.share = append(f.share, f.distinct[k])
+		}
+	}
 	if err := f.checkLock(filepath.Join(dir, LockName), lock); err != nil {
 		log.Close()
 		return nil, err
@@ -88,22 +96,13 @@ func clipped(line []byte) string {
 }
 
 // Share are the points of the shard, most work first, without those whose key an earlier
-// one has.
-func (f *Folder) Share() []uint32 {
-	var list []uint32
-	n := 0
-	for _, i := range f.Distinct() {
-		if f.shard == (pointlog.Shard{}) || n%f.shard.N == f.shard.I {
-			list = append(list, i)
-		}
-		n++
-	}
-	return list
-}
+// one has. The list is shared and must not be changed.
+func (f *Folder) Share() []uint32 { return f.share }
 
-// Distinct are the first points of each key, in the order in which they run.
-func (f *Folder) Distinct() []uint32 {
-	p := f.plan
+// Distinct is Share without shards.
+func (f *Folder) Distinct() []uint32 { return f.distinct }
+
+func distinct(p *study.SweepPlan) []uint32 {
 	first := make(map[pointlog.Key]uint32, p.Len())
 	for i := range uint32(p.Len()) {
 		if _, earlier := first[p.Key(int64(i))]; !earlier {
@@ -122,7 +121,7 @@ func (f *Folder) Distinct() []uint32 {
 // Todo are the points of Share that have no row that stands, see pointlog.Row.Done.
 func (f *Folder) Todo(retryFailed bool) []uint32 {
 	var list []uint32
-	for _, i := range f.Share() {
+	for _, i := range f.share {
 		if !f.Log.Done(f.plan.Key(int64(i)), retryFailed) {
 			list = append(list, i)
 		}
