@@ -1,0 +1,133 @@
+package kv
+
+import (
+	"fmt"
+
+	"blis/vtime"
+)
+
+// Tier is the store below the GPU in which an instance keeps copies of KV blocks,
+// as vLLM's CPU offload manager does. It holds entries: the KV of a number of
+// consecutive tokens, a whole number of GPU blocks, under the key of all tokens up to
+// their end. An entry is being written, or readable, or being read; only readable
+// entries that nobody reads are evicted, the one first that the Eviction names.
+//
+// Entries are numbered by their place in a sequence.
+type Tier interface {
+	// Touch makes entries 0 … n−1 of s, as far as they are there, the last used ones,
+	// entry 0 the very last.
+	Touch(s *TierSequence, n int32)
+	// Lookup returns how many entries of s from number from on can be read, one after
+	// the other, at most those before to. It counts the keys of all of from … to−1 for
+	// the store threshold.
+	Lookup(s *TierSequence, from, to int32) int32
+	// Loading reports whether one of the entries from … to−1, all of which are there, is
+	// being read by a load.
+	Loading(s *TierSequence, from, to int32) bool
+	// BeginLoad lets a load read the entries from … to−1, all of which are readable, and
+	// returns how many of them were written less than Thrashing before now.
+	BeginLoad(s *TierSequence, from, to int32, now vtime.Time) int32
+	// EndLoad ends what BeginLoad began.
+	EndLoad(s *TierSequence, from, to int32)
+	// Store makes room for those of the entries from … to−1 of s that are not there and
+	// were looked up often enough, and begins to write them for s. It returns their
+	// number. It reports false, and changes nothing, if not enough can be evicted; the
+	// other entries from … to−1 are not. It touches nothing.
+	Store(s *TierSequence, from, to int32) (entries int32, ok bool)
+	// Sent says when the transfer ends that writes the entries of s which Store
+	// returned, for those of from … to−1 that have no such time yet.
+	Sent(s *TierSequence, from, to int32, end vtime.Time)
+	// Written makes all entries readable that are being written for s.
+	Written(s *TierSequence)
+
+	// Used and Capacity count entries.
+	Used() int
+	Capacity() int
+	// Evicted returns the number of entries evicted so far.
+	Evicted() int64
+	// Journal makes the tier call f when an entry of named content becomes readable for
+	// the first time, and when it is evicted. Own content is left out, since no other
+	// request can ask for it. Nil: no f.
+	Journal(f func(key uint64, stored bool))
+	// Check verifies the books. writers are all sequences for which entries may be
+	// being written, loads the number of entries that each load reads, in sum.
+	Check(writers []*TierSequence, loads int) error
+	// Fold hashes the entries in the order of their last use, with keys only where
+	// content is named: equal for both tiers.
+	Fold() uint64
+}
+
+// Thrashing is the time after the end of its store in which the load of an entry
+// counts as thrashing, in µs.
+const Thrashing vtime.Duration = 1000
+
+// TierConfig is what a Tier is made of.
+type TierConfig struct {
+	Capacity  int // entries, at least 1
+	Eviction  Eviction
+	Threshold int // lookups before a key is stored; below 2: all are
+	Tracked   int // keys whose lookups are remembered; 0: DefaultTracked
+}
+
+// DefaultTracked is the number of keys whose lookups vLLM remembers for its
+// store_threshold.
+const DefaultTracked = 64_000
+
+// Eviction is the order in which entries are evicted.
+type Eviction string
+
+// Evictions.
+const (
+	LRU      Eviction = "lru"      // last used or written longest ago
+	ARC      Eviction = "arc"      // adaptive replacement: entries used once and more often, with ghosts of both
+	LFU      Eviction = "lfu"      // used least often; among equal ones lru
+	Priority Eviction = "priority" // stored by the request of lowest priority; among equal ones lru
+)
+
+// Evictions lists all of them.
+var Evictions = []Eviction{LRU, ARC, LFU, Priority}
+
+// TierSequence is a tier's side of one request: what its entries are, and which are
+// being written for it. The zero value is ready for Open; a TierSequence may be opened
+// again for another request once nothing is written for it, which reuses its memory.
+type TierSequence struct {
+	content  content // its block is an entry
+	priority float64
+
+	naive *naiveTierSequence // of a NaiveTier
+}
+
+// Open prepares t for the request of s, with entryTokens tokens in an entry. Higher
+// priorities are more urgent.
+func (t *TierSequence) Open(s *Sequence, entryTokens int32, priority float64) {
+	c := &s.content
+	spans, output := s.Content()
+	t.content.named, t.content.input, t.content.id, t.content.block, t.content.output = c.named, c.input, c.id, entryTokens, c.output
+	t.priority = priority
+	if t.content.chain == nil && (len(spans) > 0 || output != 0) {
+		t.content.chain = &chain{}
+	}
+	if t.content.chain != nil {
+		t.content.chain.open(spans, c.input, output, entryTokens, true)
+	}
+	if t.naive != nil {
+		t.naive.open()
+	}
+}
+
+// OwnOnly reports whether every entry from the one that ends behind token on is own
+// content.
+func (t *TierSequence) OwnOnly(token int32) bool {
+	return t.content.nameable() <= token/t.content.block
+}
+
+// checkTierConfig panics where a caller made a tier that cannot be.
+func checkTierConfig(c TierConfig) TierConfig {
+	if c.Capacity < 1 {
+		panic(fmt.Sprintf("kv: a tier of %d entries", c.Capacity))
+	}
+	if c.Tracked == 0 {
+		c.Tracked = DefaultTracked
+	}
+	return c
+}
