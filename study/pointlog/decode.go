@@ -24,6 +24,12 @@ type decoder struct {
 	text  []byte
 	at    int // text before it is read
 	names map[string]string
+	known distinctNames
+
+	// plain: the line is what AppendJSON writes of the row, byte for byte, and has no stack.
+	// It is known after a parse without an error.
+	plain bool
+	shown []byte // a number as it would be written
 }
 
 // maxNames bounds decoder.names. Files have a few dozen.
@@ -31,7 +37,7 @@ const maxNames = 1 << 12
 
 // parse overwrites a row.
 func (d *decoder) parse(line []byte, r *Row) error {
-	d.text, d.at = line, 0
+	d.text, d.at, d.plain = line, 0, true
 	*r = Row{Axes: r.Axes[:0], Measures: r.Measures[:0]}
 	seen := fieldSet(0)
 	err := d.object(func(name []byte) error {
@@ -42,6 +48,7 @@ func (d *decoder) parse(line []byte, r *Row) error {
 		if seen&f != 0 {
 			return fmt.Errorf("field %q occurs twice", name)
 		}
+		d.plain = d.plain && seen < f // in their order
 		seen |= f
 		return d.field(f, r)
 	})
@@ -57,7 +64,15 @@ func (d *decoder) parse(line []byte, r *Row) error {
 	if missing := required &^ seen; missing != 0 {
 		return fmt.Errorf("no field %q", missing.first())
 	}
-	return r.check()
+	d.plain = d.plain && seen&fieldWallS != 0 && seen&fieldStack == 0 && !r.hasEmpty(seen)
+	return r.check(&d.known)
+}
+
+// hasEmpty reports whether a field stands there that is left out when it is empty, and is.
+func (r *Row) hasEmpty(seen fieldSet) bool {
+	return seen&fieldCause != 0 && r.Cause == "" || seen&fieldError != 0 && r.Error == "" || seen&fieldDigest != 0 && r.Digest == "" ||
+		seen&fieldLatencyModel != 0 && r.LatencyModel == "" || seen&fieldCoefficientSet != 0 && r.CoefficientSet == "" ||
+		seen&fieldReasons != 0 && len(r.Reasons) == 0
 }
 
 // field reads the value of one field.
@@ -141,8 +156,11 @@ func (d *decoder) measures(list []Measured) ([]Measured, error) {
 
 func (d *decoder) reasons() (map[string]string, error) {
 	m := map[string]string{}
+	last := ""
 	err := d.object(func(name []byte) error {
 		measure := d.intern(name)
+		d.plain = d.plain && (len(m) == 0 || last < measure)
+		last = measure
 		if _, twice := m[measure]; twice {
 			return fmt.Errorf("reason for %q occurs twice", measure)
 		}
@@ -172,6 +190,7 @@ func (d *decoder) integer() (int64, error) {
 	if err != nil {
 		return 0, err
 	}
+	d.plain = d.plain && (number[0] != '-' || number[1] != '0')
 	n, err := strconv.ParseInt(string(number), 10, 64)
 	if err != nil {
 		return 0, fmt.Errorf("%.40q is not a 64-bit integer", number)
@@ -200,7 +219,22 @@ func (d *decoder) float() (float64, error) {
 	if err != nil {
 		return 0, fmt.Errorf("%.40q is not a 64-bit float", number)
 	}
+	if d.plain && !shortest(number) {
+		d.shown = appendFloat(d.shown[:0], x)
+		d.plain = bytes.Equal(d.shown, number)
+	}
 	return x, nil
+}
+
+// shortest reports whether a number is certainly written as appendFloat writes it: with at
+// most 15 digits, no exponent and no zero at its end. Any such decimal is another float, so
+// that none has a shorter one.
+func shortest(number []byte) bool {
+	point := bytes.IndexByte(number, '.')
+	if point < 0 || len(number) > 16 || number[0] == '-' || number[len(number)-1] == '0' {
+		return false
+	}
+	return (number[0] != '0' || len(number) < 8) && bytes.IndexByte(number, 'e') < 0 && bytes.IndexByte(number, 'E') < 0
 }
 
 // name reads a string of which there are few in a file.

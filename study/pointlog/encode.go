@@ -13,11 +13,11 @@ import (
 // AppendJSON appends the row as JSON in one line, without a newline. Floats are
 // written so that they are read as the same bits. Bytes that are not UTF-8 become
 // U+FFFD. A row that is wrong in itself, or longer than MaxLine, is an error.
-func (r *Row) AppendJSON(b []byte) ([]byte, error) { return r.append(b, false) }
+func (r *Row) AppendJSON(b []byte) ([]byte, error) { return r.append(b, false, nil) }
 
 // append is AppendJSON; a line of the sorted file has neither stack nor wall_s.
-func (r *Row) append(b []byte, sorted bool) ([]byte, error) {
-	if err := r.check(); err != nil {
+func (r *Row) append(b []byte, sorted bool, known *distinctNames) ([]byte, error) {
+	if err := r.check(known); err != nil {
 		return b, fmt.Errorf("row of key %s: %w", r.Key, err)
 	}
 	begin := len(b)
@@ -25,11 +25,8 @@ func (r *Row) append(b []byte, sorted bool) ([]byte, error) {
 	b = hex.AppendEncode(b, r.Key[:])
 	b = append(b, `","index":`...)
 	b = strconv.AppendInt(b, r.Index, 10)
-	b = append(b, `,"axes":{`...)
-	for i, c := range r.Axes {
-		b = append(appendName(b, i, c.Axis), c.Value...)
-	}
-	b = append(b, `},"seed":`...)
+	b = appendAxes(b, r.Axes)
+	b = append(b, `,"seed":`...)
 	b = strconv.AppendUint(b, r.Seed, 10)
 	if r.WorkloadSeed != nil {
 		b = append(b, `,"workload_seed":`...)
@@ -58,6 +55,14 @@ func (r *Row) append(b []byte, sorted bool) ([]byte, error) {
 		return b[:begin], fmt.Errorf("row of key %s: a line of %d bytes, want at most %d", r.Key, n, MaxLine)
 	}
 	return b, nil
+}
+
+func appendAxes(b []byte, list []Coordinate) []byte {
+	b = append(b, `,"axes":{`...)
+	for i, c := range list {
+		b = append(appendName(b, i, c.Axis), c.Value...)
+	}
+	return append(b, '}')
 }
 
 func (r *Row) appendMeasures(b []byte) []byte {

@@ -1,6 +1,7 @@
 package pointlog
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -44,8 +45,9 @@ type Log struct {
 	written int64  // length of file in bytes
 	pending []byte // rows that are not written yet
 	line    []byte // the last row
-	given   int    // rows that Append was given and are not wrong
-	synced  int    // of these
+	names   distinctNames
+	given   int // rows that Append was given and are not wrong
+	synced  int // of these
 	timer   *time.Timer
 	err     error // of the first write or sync that failed, or errClosed
 }
@@ -151,7 +153,7 @@ func (l *Log) Append(r *Row) error {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
 	var err error
-	if l.line, err = r.AppendJSON(l.line[:0]); err != nil {
+	if l.line, err = r.append(l.line[:0], false, &l.names); err != nil {
 		return err
 	}
 	if _, there := l.table.entries[r.Key]; there {
@@ -162,7 +164,8 @@ func (l *Log) Append(r *Row) error {
 		return l.err
 	}
 	at := place{l.written + int64(len(l.pending)), uint32(len(l.line)), l.lines + 1}
-	if err := l.table.put(r, l.own, at); err != nil {
+	plain := r.Stack == "" && bytes.IndexByte(l.line, '\\') < 0
+	if err := l.table.put(r, l.own, at, plain); err != nil {
 		return fmt.Errorf("%s: %w", l.file.Name(), err)
 	}
 	if len(l.pending) == 0 {

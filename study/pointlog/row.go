@@ -94,8 +94,15 @@ type Row struct {
 // by Wall or Killed does not; with retryFailed no failed row does.
 func (r *Row) Done(retryFailed bool) bool { return outcomeOf(r).done(retryFailed) }
 
+// distinctNames are lists of names that are known to differ from each other: rows of a
+// sweep have the same ones. The zero value knows none, and nil neither learns.
+type distinctNames struct{ axes, measures []string }
+
 // check reports what is wrong with a row, whoever made it.
-func (r *Row) check() error {
+func (r *Row) check(known *distinctNames) error {
+	if known == nil {
+		known = new(distinctNames)
+	}
 	if r.Index < 0 {
 		return fmt.Errorf("index is %d, want at least 0", r.Index)
 	}
@@ -108,10 +115,17 @@ func (r *Row) check() error {
 	if err := r.checkStatus(); err != nil {
 		return err
 	}
-	if i := repeated(len(r.Axes), func(i int) string { return r.Axes[i].Axis }); i >= 0 {
-		return fmt.Errorf("axis %q occurs twice", r.Axes[i].Axis)
+	if err := checkAxes(r.Axes, known); err != nil {
+		return err
 	}
-	for _, c := range r.Axes {
+	return r.checkMeasures(known)
+}
+
+func checkAxes(list []Coordinate, known *distinctNames) error {
+	if i := repeated(&known.axes, len(list), func(i int) string { return list[i].Axis }); i >= 0 {
+		return fmt.Errorf("axis %q occurs twice", list[i].Axis)
+	}
+	for _, c := range list {
 		if !utf8.ValidString(c.Axis) {
 			return fmt.Errorf("axis %q is not UTF-8", c.Axis)
 		}
@@ -119,7 +133,7 @@ func (r *Row) check() error {
 			return fmt.Errorf("axis %q has the value %q, want a JSON string, number, true or false", c.Axis, c.Value)
 		}
 	}
-	return r.checkMeasures()
+	return nil
 }
 
 func (r *Row) checkStatus() error {
@@ -150,8 +164,8 @@ func (r *Row) checkStatus() error {
 	return nil
 }
 
-func (r *Row) checkMeasures() error {
-	if i := repeated(len(r.Measures), func(i int) string { return r.Measures[i].Name }); i >= 0 {
+func (r *Row) checkMeasures(known *distinctNames) error {
+	if i := repeated(&known.measures, len(r.Measures), func(i int) string { return r.Measures[i].Name }); i >= 0 {
 		return fmt.Errorf("measure %q occurs twice", r.Measures[i].Name)
 	}
 	null := 0
@@ -176,25 +190,25 @@ func (r *Row) checkMeasures() error {
 
 func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
 
-// repeated is the position of a name that occurred before, or -1.
-func repeated(n int, name func(int) string) int {
-	if n > 64 { // where n² comparisons are more than a map costs
-		seen := make(map[string]bool, n)
-		for i := range n {
-			if seen[name(i)] {
-				return i
-			}
-			seen[name(i)] = true
-		}
+// repeated is the position of a name that occurred before, or -1. A list that has none
+// replaces the known one.
+func repeated(known *[]string, n int, name func(int) string) int {
+	same := n == len(*known)
+	for i := 0; same && i < n; i++ {
+		same = (*known)[i] == name(i)
+	}
+	if same {
 		return -1
 	}
+	seen := make(map[string]bool, n)
+	list := make([]string, n)
 	for i := range n {
-		for j := range i {
-			if name(i) == name(j) {
-				return i
-			}
+		if list[i] = name(i); seen[list[i]] {
+			return i
 		}
+		seen[list[i]] = true
 	}
+	*known = list
 	return -1
 }
 

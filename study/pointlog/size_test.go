@@ -25,7 +25,7 @@ func TestMemoryOfATable(t *testing.T) {
 		r := pointOf(0)
 		for i := range n {
 			r.Key = keyOf(i)
-			if err := table.put(&r, 0, place{}); err != nil {
+			if err := table.put(&r, 0, place{}, false); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -2,10 +2,13 @@ package pointlog
 
 import (
 	"bufio"
+	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"iter"
 	"path/filepath"
+	"strconv"
 )
 
 // Label is a point under its name in a sweep. Labels with equal keys are shown
@@ -63,7 +66,6 @@ func (t *Table) writeSorted(d disk, dir, stem string, labels iter.Seq[Label]) er
 		out := bufio.NewWriterSize(w, 1<<20)
 		missing := MissingError{}
 		last := int64(-1)
-		var row Row
 		var line []byte
 		for label := range labels {
 			if label.Index <= last {
@@ -82,11 +84,8 @@ func (t *Table) writeSorted(d disk, dir, stem string, labels iter.Seq[Label]) er
 			if missing.Missing > 0 {
 				continue // only to count
 			}
-			if err := t.read(e, &row); err != nil {
-				return err
-			}
 			var err error
-			if line, err = row.appendSorted(line[:0], label); err != nil {
+			if line, err = t.appendSorted(line[:0], e, label); err != nil {
 				return err
 			}
 			if _, err := out.Write(line); err != nil {
@@ -100,12 +99,50 @@ func (t *Table) writeSorted(d disk, dir, stem string, labels iter.Seq[Label]) er
 	})
 }
 
-// appendSorted appends the line of a label of the row.
-func (r *Row) appendSorted(b []byte, label Label) ([]byte, error) {
-	shown := *r
-	shown.Index, shown.Axes = label.Index, label.Axes
-	b, err := shown.append(b, true)
+// appendSorted appends the line of a label with the row of an entry.
+func (t *Table) appendSorted(b []byte, e entry, label Label) ([]byte, error) {
+	line, err := t.readLine(e)
+	if err != nil {
+		return b, err
+	}
+	if e.plain {
+		return t.copySorted(b, e, line, label)
+	}
+	var r Row
+	if err := t.decoder.parse(line, &r); err != nil {
+		return b, t.located(e, err)
+	}
+	r.Index, r.Axes = label.Index, label.Axes
+	b, err = r.append(b, true, &t.decoder.known)
 	return append(b, '\n'), err
+}
+
+// What stands before and after index and axes in a plain line, and before the wall time.
+const (
+	beforeIndex = `{"schema":"` + Schema + `","key":"00000000000000000000000000000000","index":`
+	afterAxes   = `},"seed":`
+	beforeWall  = `,"wall_s":`
+)
+
+// copySorted is appendSorted for a plain line: all but index, axes and wall time is copied.
+// Nothing within a string looks like what it searches for, since a plain line has no escapes
+// and so no quotation mark in a string.
+func (t *Table) copySorted(b []byte, e entry, line []byte, label Label) ([]byte, error) {
+	from, to := bytes.Index(line, []byte(afterAxes)), bytes.LastIndex(line, []byte(beforeWall))
+	if from < len(beforeIndex) || to < from {
+		return b, t.located(e, errors.New("the line has changed since it was read"))
+	}
+	if err := checkAxes(label.Axes, &t.decoder.known); err != nil {
+		return b, fmt.Errorf("label %d: %w", label.Index, err)
+	}
+	begin := len(b)
+	b = strconv.AppendInt(append(b, line[:len(beforeIndex)]...), label.Index, 10)
+	b = appendAxes(b, label.Axes)
+	b = append(append(b, line[from+1:to]...), "}\n"...)
+	if n := len(b) - begin; n > MaxLine {
+		return b, fmt.Errorf("label %d: a line of %d bytes, want at most %d", label.Index, n, MaxLine)
+	}
+	return b, nil
 }
 
 // SortedName is the name of the sorted file of a stem.

@@ -164,6 +164,10 @@ func randomFloat(r *rand.Rand) float64 {
 // randomRow is any row that is not wrong.
 func randomRow(r *rand.Rand) Row {
 	row := Row{Index: r.Int64(), Seed: r.Uint64(), Status: []Status{OK, Refused, Failed}[r.IntN(3)], Version: 1 + r.IntN(1e9), WallS: randomFloat(r)}
+	text := func() string { return randomText(r) }
+	if r.IntN(2) == 0 { // a line without escapes
+		text = func() string { return "a" + strings.Map(unescaped, randomText(r)) }
+	}
 	for i := range row.Key {
 		row.Key[i] = byte(r.Uint32())
 	}
@@ -175,23 +179,23 @@ func randomRow(r *rand.Rand) Row {
 		row.Cause = []Cause{Error, Panic, Events, Wall, Killed}[r.IntN(5)]
 	}
 	if row.Status != OK {
-		row.Error = randomText(r)
+		row.Error = text()
 	}
 	if row.Cause == Panic {
-		row.Stack = randomText(r)
+		row.Stack = text()
 	}
 	if row.Status == OK || r.IntN(2) == 0 {
-		row.Digest = randomText(r)
+		row.Digest = text()
 	}
 	if r.IntN(2) == 0 {
-		row.LatencyModel, row.CoefficientSet = randomText(r), randomText(r)
+		row.LatencyModel, row.CoefficientSet = text(), text()
 	}
 	values := []string{`1`, `-0`, `1e400`, `0.10`, `"x\n"`, `"é"`, `true`, `false`, `123456789012345678901234567890`}
 	for i := range r.IntN(4) {
-		row.Axes = append(row.Axes, Coordinate{fmt.Sprint(i, randomText(r)), json.RawMessage(values[r.IntN(len(values))])})
+		row.Axes = append(row.Axes, Coordinate{fmt.Sprint(i, text()), json.RawMessage(values[r.IntN(len(values))])})
 	}
 	for i := range r.IntN(6) {
-		m := Measured{Name: fmt.Sprint(i, randomText(r))}
+		m := Measured{Name: fmt.Sprint(i, text())}
 		if r.IntN(3) > 0 {
 			x := randomFloat(r)
 			m.Value = &x
@@ -199,9 +203,17 @@ func randomRow(r *rand.Rand) Row {
 			if row.Reasons == nil {
 				row.Reasons = map[string]string{}
 			}
-			row.Reasons[m.Name] = randomText(r)
+			row.Reasons[m.Name] = text()
 		}
 		row.Measures = append(row.Measures, m)
 	}
 	return row
+}
+
+// unescaped drops what is escaped in JSON.
+func unescaped(r rune) rune {
+	if r < ' ' || r == '"' || r == '\\' {
+		return -1
+	}
+	return r
 }

@@ -44,6 +44,7 @@ type entry struct {
 	digest  uint64 // hash of the digest, 0 without one
 	file    uint16 // of Table.files
 	outcome outcome
+	plain   bool // decoder.plain of its line
 }
 
 // source is a file that a table reads rows from.
@@ -96,12 +97,12 @@ func (t *Table) add(f source) (ending, error) {
 		if err := t.decoder.parse(line, &row); err != nil {
 			return err
 		}
-		return t.put(&row, len(t.files)-1, at)
+		return t.put(&row, len(t.files)-1, at, t.decoder.plain)
 	})
 }
 
-// put takes a row into the table: it lies in a file at a place.
-func (t *Table) put(r *Row, file int, at place) error {
+// put takes a row into the table: it lies in a file at a place. plain is that of its entry.
+func (t *Table) put(r *Row, file int, at place, plain bool) error {
 	if t.version == 0 {
 		t.version, t.versionBy = r.Version, fmt.Sprintf("%s:%d", t.files[file].name, at.line)
 	}
@@ -109,7 +110,7 @@ func (t *Table) put(r *Row, file int, at place) error {
 		return fmt.Errorf("semantics version %d, and %s has %d: results of two versions are never mixed", r.Version, t.versionBy, t.version)
 	}
 	t.rows++
-	now := entry{place: at, file: uint16(file), outcome: outcomeOf(r)}
+	now := entry{place: at, file: uint16(file), outcome: outcomeOf(r), plain: plain}
 	if r.Digest != "" {
 		now.digest = maphash.String(t.seed, r.Digest) | 1
 	}
@@ -135,18 +136,29 @@ func (t *Table) contradiction(r *Row, before entry) error {
 
 // read reads the row of an entry. It overwrites r.
 func (t *Table) read(e entry, r *Row) error {
+	line, err := t.readLine(e)
+	if err == nil {
+		err = t.located(e, t.decoder.parse(line, r))
+	}
+	return err
+}
+
+// readLine reads the line of an entry. It is valid until the next one is read.
+func (t *Table) readLine(e entry) ([]byte, error) {
 	if cap(t.line) < int(e.length) {
 		t.line = make([]byte, e.length)
 	}
-	line, f := t.line[:e.length], t.files[e.file]
-	_, err := f.ReadAt(line, e.offset)
+	line := t.line[:e.length]
+	_, err := t.files[e.file].ReadAt(line, e.offset)
+	return line, t.located(e, err)
+}
+
+// located is an error with the place of an entry, nil for nil.
+func (t *Table) located(e entry, err error) error {
 	if err == nil {
-		err = t.decoder.parse(line, r)
+		return nil
 	}
-	if err != nil {
-		return fmt.Errorf("%s:%d: %w", f.name, e.line, err)
-	}
-	return nil
+	return fmt.Errorf("%s:%d: %w", t.files[e.file].name, e.line, err)
 }
 
 // Row is the row of a key, and whether there is one. It is read from disk.

@@ -80,6 +80,7 @@ func (d *decoder) object(member func(name []byte) error) error {
 func (d *decoder) space() {
 	for d.at < len(d.text) && (d.text[d.at] == ' ' || d.text[d.at] == '\t' || d.text[d.at] == '\r') {
 		d.at++
+		d.plain = false
 	}
 }
 
@@ -107,6 +108,7 @@ func (d *decoder) quoted() ([]byte, error) {
 				return nil, fmt.Errorf("a string that is not UTF-8")
 			}
 			if escaped {
+				d.plain = false // there are many ways
 				var s string
 				if err := json.Unmarshal(d.text[d.at-1:i+1], &s); err != nil {
 					return nil, fmt.Errorf("a string with a bad escape")
