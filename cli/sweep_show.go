@@ -40,7 +40,11 @@ func (r *sweepView) view(s *study.Sweep, where string) (*study.SweepView, error)
 	if _, err := r.selected(); err != nil {
 		return nil, err
 	}
-	return study.NewSweepView(s, r.Measures, r.Pareto, where)
+	v, err := study.NewSweepView(s, r.Measures, r.Pareto, where)
+	if err == nil && r.Format == "text" && !r.All {
+		v.Keep = report.SweepTextLimits
+	}
+	return v, err
 }
 
 // print finishes a view and prints it.
@@ -171,6 +175,7 @@ func (r *sweepMergeCmd) Run(ctx context.Context, c *console) error {
 	if err != nil {
 		return noFolder(r.Dirs[0], err)
 	}
+	collectRarely()
 	plan, err := study.NewSweepPlan(ctx, sweep, study.Pool{})
 	if err != nil {
 		return err

@@ -10,6 +10,9 @@ import (
 	"blis/study/pointlog"
 )
 
+// SweepTextLimits are what of a view a text shows, unless all is asked for.
+var SweepTextLimits = study.ViewLimits{Groups: mostShownGroups, Values: mostEffects}
+
 // mostShownGroups is how many combinations a text has at most, unless all are asked for.
 const mostShownGroups = 40
 
@@ -25,7 +28,7 @@ func (r *Sweep) Text(w io.Writer, s plaintext.Style) error {
 		fmt.Fprintf(&b, "warning: rows of %s and of %s: measures of two latency models do not compare\n", v.Models[0], m)
 	}
 	b.WriteString("\n")
-	if len(v.Groups) == 0 {
+	if len(v.Groups) == 0 && v.Counts[pointlog.Refused]+v.Counts[pointlog.Failed] == 0 {
 		b.WriteString("There is no combination to show.\n")
 	} else if v.Counts[pointlog.OK] > 0 {
 		r.table(&b)
@@ -71,14 +74,14 @@ func (r *Sweep) table(b *strings.Builder) {
 		b.WriteString("Pareto")
 	}
 	b.WriteString("\n")
-	shown, ended := 0, 0
+	shown := 0
 	for i := range v.Groups {
 		g := &v.Groups[i]
 		if g.OK == 0 {
 			continue
 		}
-		if ended++; shown == mostShownGroups && !r.All {
-			continue
+		if shown == mostShownGroups && !r.All {
+			break
 		}
 		shown++
 		for _, c := range g.Coordinates {
@@ -92,22 +95,13 @@ func (r *Sweep) table(b *strings.Builder) {
 		}
 		b.WriteString("\n")
 	}
-	if replicated(v) {
+	if v.Repeated {
 		fmt.Fprintf(b, "± is half of the %.0f %% confidence interval over replicates.\n", 100*v.Confidence)
 	}
-	if ended > shown {
-		fmt.Fprintf(b, "%s more combinations: --all shows them, --where fewer, --format csv all for other programs.\n", plaintext.Grouped(int64(ended-shown)))
+	if v.Ended > shown {
+		fmt.Fprintf(b, "%s more combinations: --all shows them, --where fewer, --format csv all for other programs.\n", plaintext.Grouped(int64(v.Ended-shown)))
 	}
 	b.WriteString("\n")
-}
-
-func replicated(v *study.SweepView) bool {
-	for i := range v.Groups {
-		if v.Groups[i].OK > 1 {
-			return true
-		}
-	}
-	return false
 }
 
 // front draws the combinations over the first two objectives.

@@ -18,6 +18,8 @@ type SweepView struct {
 	Axes     []string
 	Measures []Measure
 	Groups   []SweepGroup // points without their seeds, in the order of the sweep
+	Ended    int          // groups with an ok row, those included that are not kept
+	Repeated bool         // a group has more than one ok row
 	Effects  []AxisEffect
 	Counts   map[pointlog.Status]int
 	Reasons  []Refusals // why points were refused or failed, the most frequent first
@@ -29,7 +31,18 @@ type SweepView struct {
 	Error      string    // what is known of the error of the latency model, in words
 	Confidence float64   // of intervals
 
-	where *expression
+	// Keep bounds the memory, of views without objectives.
+	Keep ViewLimits
+
+	where   *expression
+	samples [][]float64 // of the last group, by measure
+	sums    []effectSums
+}
+
+// ViewLimits are how much of a view is kept; 0: all. What is not counts all the same.
+type ViewLimits struct {
+	Groups int // the first of those with an ok row
+	Values int // of an axis in Effects; with more than that it has one more, and they are not complete
 }
 
 // SweepGroup is the replicates of a combination of values.
@@ -40,7 +53,6 @@ type SweepGroup struct {
 	Model       string
 	Estimates   []SweepEstimate // of each measure
 	Front       bool            // no other group is better in one objective and as good in all
-	samples     [][]float64     // of each measure
 }
 
 // SweepEstimate is a measure over replicates, a latency in ms as in the rows.
@@ -131,7 +143,7 @@ func (v *SweepView) Add(r *pointlog.Row) error {
 	for _, m := range r.Measures {
 		i := slices.IndexFunc(v.Measures, func(x Measure) bool { return x.Name == m.Name })
 		if i >= 0 && m.Value != nil {
-			g.samples[i] = append(g.samples[i], *m.Value)
+			v.samples[i] = append(v.samples[i], *m.Value)
 		}
 	}
 	return nil
@@ -142,8 +154,37 @@ func (v *SweepView) group(r *pointlog.Row) *SweepGroup {
 	if n := len(v.Groups); n > 0 && sameCoordinates(v.Groups[n-1].Coordinates, r.Axes) {
 		return &v.Groups[n-1]
 	}
-	v.Groups = append(v.Groups, SweepGroup{Index: r.Index, Coordinates: r.Axes, samples: make([][]float64, len(v.Measures))})
+	v.closeGroup()
+	v.Groups = append(v.Groups, SweepGroup{Index: r.Index, Coordinates: r.Axes})
 	return &v.Groups[len(v.Groups)-1]
+}
+
+// closeGroup computes the estimates of the last group, which has all its rows.
+func (v *SweepView) closeGroup() {
+	if v.samples == nil { // there is none
+		v.samples, v.sums = make([][]float64, len(v.Measures)), make([]effectSums, len(v.Axes))
+		return
+	}
+	g := &v.Groups[len(v.Groups)-1]
+	for m, samples := range v.samples {
+		var e SweepEstimate
+		if len(samples) > 0 {
+			est := estimate(samples, v.Confidence)
+			e.Mean, e.Half = &est.mean, est.half
+		}
+		g.Estimates = append(g.Estimates, e)
+		v.samples[m] = samples[:0]
+	}
+	for k := range v.sums {
+		v.sums[k].add(g, k, v.Keep.Values)
+	}
+	v.Repeated = v.Repeated || g.OK > 1
+	if g.OK > 0 {
+		v.Ended++
+	}
+	if v.Keep.Groups > 0 && len(v.Objectives) == 0 && (g.OK == 0 || v.Ended > v.Keep.Groups) {
+		v.Groups = v.Groups[:len(v.Groups)-1]
+	}
 }
 
 func sameCoordinates(a, b []pointlog.Coordinate) bool {
@@ -186,20 +227,9 @@ func rowValue(r *pointlog.Row, name string) (starlark.Value, error) {
 
 // Finish computes what is shown, after the last row.
 func (v *SweepView) Finish() {
-	for i := range v.Groups {
-		g := &v.Groups[i]
-		for _, samples := range g.samples {
-			var e SweepEstimate
-			if len(samples) > 0 {
-				est := estimate(samples, v.Confidence)
-				e.Mean, e.Half = &est.mean, est.half
-			}
-			g.Estimates = append(g.Estimates, e)
-		}
-		g.samples = nil
-	}
+	v.closeGroup()
 	for k := range v.Axes {
-		e := v.effect(k)
+		e := v.sums[k].effect(v.Axes[k])
 		e.sort()
 		v.Effects = append(v.Effects, e)
 	}
@@ -207,40 +237,61 @@ func (v *SweepView) Finish() {
 	v.findFront()
 }
 
-// effect is the effect of axis k.
-func (v *SweepView) effect(k int) AxisEffect {
-	e := AxisEffect{Axis: v.Axes[k]}
-	places := map[string]int{}
-	var sums [][]float64
-	var counts [][]int
-	for i := range v.Groups {
-		g := &v.Groups[i]
-		value := strings.Trim(string(g.Coordinates[k].Value), `"`)
-		at, known := places[value]
-		if !known {
-			at = len(e.Values)
-			places[value] = at
-			e.Values = append(e.Values, EffectValue{Value: value})
-			sums, counts = append(sums, make([]float64, len(v.Measures))), append(counts, make([]int, len(v.Measures)))
+// effectSums are the sums of which the effect of an axis is made.
+type effectSums struct {
+	places map[string]int // value → place in values
+	values []valueSums
+}
+
+// valueSums are the sums over the groups with one value.
+type valueSums struct {
+	value  string
+	groups int
+	sums   []float64 // of means, by measure
+	counts []int     // groups with a mean, by measure
+}
+
+// add takes a group with its estimates. Of at most one value more than most (0: any
+// number) something is kept.
+func (e *effectSums) add(g *SweepGroup, axis, most int) {
+	value := strings.Trim(string(g.Coordinates[axis].Value), `"`)
+	at, known := e.places[value]
+	if !known {
+		if most > 0 && len(e.values) > most {
+			return
 		}
-		e.Values[at].Groups++
-		for m := range g.Estimates {
-			if mean := g.Estimates[m].Mean; mean != nil {
-				sums[at][m] += *mean
-				counts[at][m]++
-			}
+		if e.places == nil {
+			e.places = map[string]int{}
+		}
+		at = len(e.values)
+		e.places[value] = at
+		e.values = append(e.values, valueSums{value, 0, make([]float64, len(g.Estimates)), make([]int, len(g.Estimates))})
+	}
+	v := &e.values[at]
+	v.groups++
+	for m := range g.Estimates {
+		if mean := g.Estimates[m].Mean; mean != nil {
+			v.sums[m] += *mean
+			v.counts[m]++
 		}
 	}
-	for at := range e.Values {
-		for m := range v.Measures {
+}
+
+// effect is the effect of the axis, whatever the others are.
+func (e *effectSums) effect(axis string) AxisEffect {
+	effect := AxisEffect{Axis: axis}
+	for _, v := range e.values {
+		one := EffectValue{Value: v.value, Groups: v.groups}
+		for m, n := range v.counts {
 			var mean *float64
-			if n := counts[at][m]; n > 0 {
-				mean = new(sums[at][m] / float64(n))
+			if n > 0 {
+				mean = new(v.sums[m] / float64(n))
 			}
-			e.Values[at].Means = append(e.Values[at].Means, mean)
+			one.Means = append(one.Means, mean)
 		}
+		effect.Values = append(effect.Values, one)
 	}
-	return e
+	return effect
 }
 
 // sort puts numbers in their order; labels stay in that of the sweep.
