@@ -227,28 +227,27 @@ func collectLate() {
 	runtime.AddCleanup(witness, func(percent int) { debug.SetGCPercent(percent) }, usual)
 }
 
-// smallHeap is the size of the living heap below which garbage is collected rarely.
-const smallHeap = 256 << 20
+// mostGarbage is how much garbage may come together before it is collected, where what
+// lives is less.
+const mostGarbage = 256 << 20
 
 // collectRarely lets the garbage of many short runs grow to four times what lives, as long
 // as that is little: collections hold up all cores, and two cores were hardly faster than
 // one. It holds for the rest of the process.
 var collectRarely = sync.OnceFunc(func() {
 	if _, chosen := os.LookupEnv("GOGC"); !chosen {
-		watchHeap()
+		watchHeap(firstCollection)
 	}
 })
 
 // watchHeap looks at the size of the heap after every collection.
-func watchHeap() {
-	debug.SetGCPercent(firstCollection)
+func watchHeap(percent int) {
+	debug.SetGCPercent(percent)
 	witness := new(*byte) // the next collection takes it
 	runtime.AddCleanup(witness, func(int) {
 		var m runtime.MemStats
-		if runtime.ReadMemStats(&m); m.HeapAlloc > smallHeap {
-			debug.SetGCPercent(100) // Go's default
-			return
-		}
-		watchHeap()
+		runtime.ReadMemStats(&m)
+		const usual = 100 // Go's default
+		watchHeap(int(max(usual, min(firstCollection, mostGarbage*100/max(m.HeapAlloc, 1)))))
 	}, 0)
 }

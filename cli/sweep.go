@@ -131,6 +131,7 @@ func (r *sweepRunCmd) plan(ctx context.Context, c *console) (*study.SweepPlan, e
 		return nil, err
 	}
 	sweep.LatencyPerPoint = sweep.LatencyPerPoint || r.LatencyPerPoint
+	collectRarely()
 	pool := study.Pool{Workers: r.Workers}
 	bar := c.show("combinations checked")
 	defer bar.done()
@@ -153,7 +154,6 @@ func (r *sweepRunCmd) runPoints(ctx context.Context, c *console, plan *study.Swe
 	if len(todo) == 0 {
 		return nil
 	}
-	collectRarely()
 	bar := c.show("points")
 	defer bar.done()
 	done := int64(0)

@@ -196,11 +196,15 @@ func (c *Config) UseBundle(b bundle.Bundle) error {
 	c.Policies = b
 	v := reflect.ValueOf(c).Elem()
 	for _, s := range bundleSettings {
-		text := b.Get(s.path)
+		f, text := v.FieldByIndex(s.index), b.Get(s.path)
+		if (text == "" || text == s.byDefault) && f.Kind() != reflect.Pointer && f.Kind() != reflect.Slice { // as setText sets it, but faster
+			f.Set(defaults().FieldByIndex(s.index))
+			continue
+		}
 		if text == "" {
 			text = s.byDefault
 		}
-		if err := setText(v.FieldByIndex(s.index), text); err != nil {
+		if err := setText(f, text); err != nil {
 			return err
 		}
 	}

@@ -37,7 +37,9 @@ func (p *resolver) resolvePolicies() error {
 			return &InputError{"--slo-targets: " + err.Error()}
 		}
 	}
-	p.describePolicies()
+	if !p.brief {
+		p.describePolicies()
+	}
 	return p.resolveFreshness()
 }
 

@@ -101,16 +101,17 @@ func setDefaults(v reflect.Value) {
 
 // Set sets the setting of that name, as its flag has it, to the value of the text.
 func (c *Config) Set(name, text string) error {
-	for s := range c.Settings() {
-		if s.Name != name {
-			continue
-		}
-		if err := s.set(text); err != nil {
-			return inputErrorf("--%s: %v", name, err)
-		}
-		return nil
+	list := settingFields()
+	i := slices.IndexFunc(list, func(s Setting) bool { return s.Name == name })
+	if i < 0 {
+		return inputErrorf("no setting --%s", name)
 	}
-	return inputErrorf("no setting --%s", name)
+	s := list[i]
+	s.Value = reflect.ValueOf(c).Elem().FieldByIndex(s.Index)
+	if err := s.set(text); err != nil {
+		return inputErrorf("--%s: %v", name, err)
+	}
+	return nil
 }
 
 // set gives the setting the value of a text, as its flag would.

@@ -40,12 +40,16 @@ func (p *resolver) resolveWorkload() error {
 		c.Rate = roundRate(float64(capacityShare * p.Summary.Capacity))
 		p.note("rate %s/s: %.0f %% of the capacity for such lengths, about %.4g/s", strconv.FormatFloat(c.Rate, 'g', -1, 64), 100*capacityShare, p.Summary.Capacity)
 	}
-	source, err := traffic.NewSynthetic(traffic.SyntheticConfig{
+	synthetic := traffic.SyntheticConfig{
 		Seed: workloadSeed(c), Rate: c.Rate, Requests: c.NumRequests, Arrival: draw.ProcessKind(c.Arrival), CV: c.CV,
 		Input:        traffic.Normal{Mean: c.PromptTokens, Stdev: c.PromptTokensStdev, Min: c.PromptTokensMin, Max: c.PromptTokensMax},
 		Output:       traffic.Normal{Mean: c.OutputTokens, Stdev: c.OutputTokensStdev, Min: c.OutputTokensMin, Max: c.OutputTokensMax},
 		PrefixTokens: c.PrefixTokens, Timeout: c.Timeout, Users: c.Concurrency, Think: c.ThinkTime, Pause: c.RefusalPause,
-	})
+	}
+	if p.brief {
+		return synthetic.Check()
+	}
+	source, err := traffic.NewSynthetic(synthetic)
 	if err != nil {
 		return err
 	}

@@ -33,6 +33,7 @@ type inputFiles struct {
 	mutex   sync.Mutex
 	sums    map[string]string
 	content map[string][]byte
+	missing map[string]error // files that were not there: they stay so for the sweep
 	kept    int64
 	named   map[string][]string // by specification: the files that it names
 }
@@ -47,11 +48,20 @@ func (f *inputFiles) open(path string) (io.ReadCloser, error) {
 	if text, known := f.content[path]; known {
 		return io.NopCloser(bytes.NewReader(text)), nil
 	}
+	if err := f.missing[path]; err != nil {
+		return nil, err
+	}
 	open := f.next
 	if open == nil {
 		open = func(path string) (io.ReadCloser, error) { return os.Open(path) }
 	}
 	file, err := open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		if f.missing == nil {
+			f.missing = map[string]error{}
+		}
+		f.missing[path] = err
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"blis/actors"
+	"blis/bundle"
 	"blis/latency"
 	"blis/setup"
 	"blis/study/pointlog"
@@ -21,38 +22,74 @@ import (
 // are, and how they are written. A folder of a sweep has one.
 const KeyFormat = 2
 
-// keyPrefix is what all seeds of a point have in common: the settings of the effective
+// keyWriter writes keys of one sweep. It is not safe for concurrent use.
+type keyWriter struct {
+	inputs *inputFiles
+	text   []byte
+	known  [16]knownPolicies // few bundles follow each other: JSON of one takes as long as all the rest
+	next   int               // of known, to be replaced
+}
+
+// knownPolicies is a bundle and its JSON.
+type knownPolicies struct {
+	bundle bundle.Bundle
+	json   []byte
+}
+
+// prefix is what all seeds of a point have in common: the settings of the effective
 // configuration in the order of their names, each as JSON. In place of the path of a file
-// stands the hash of its content. Seeds, and what has no effect, are left out.
-func keyPrefix(effective *setup.Config, inputs *inputFiles) ([]byte, error) {
+// stands the hash of its content. Seeds, and what has no effect, are left out. The result is
+// a hash.
+func (w *keyWriter) prefix(effective *setup.Config) (sum [sha256.Size]byte, err error) {
 	c := *effective
 	c.Policies.Metadata = nil
+	inputs := w.inputs
 	v := reflect.ValueOf(&c).Elem()
-	text := fmt.Appendf(nil, "blis point %d, semantics %d, data %s\n", KeyFormat, actors.SemanticsVersion, latency.DataSum)
+	text := fmt.Appendf(w.text[:0], "blis point %d, semantics %d, data %s\n", KeyFormat, actors.SemanticsVersion, latency.DataSum)
 	for _, s := range keySettings() {
 		value := v.FieldByIndex(s.index)
 		text = append(append(text, s.name...), ':')
 		if s.path && value.Len() > 0 || s.name == "coefficients" && isFile(value.String(), inputs) {
-			sum, err := inputs.sum(value.String())
+			content, err := inputs.sum(value.String())
 			if err != nil {
-				return nil, err
+				return sum, err
 			}
-			text = append(append(text, "sha256 "...), sum...)
+			text = append(append(text, "sha256 "...), content...)
 			if s.name == "workload-spec" {
 				if text, err = inputs.appendNamed(text, value.String()); err != nil {
-					return nil, err
+					return sum, err
 				}
 			}
 		} else {
-			var err error
-			if text, err = s.append(text, value); err != nil {
-				return nil, fmt.Errorf("%s: %w", s.name, err)
+			if s.name == "policies" {
+				text, err = w.appendPolicies(text, &c.Policies)
+			} else {
+				text, err = s.append(text, value)
+			}
+			if err != nil {
+				return sum, fmt.Errorf("%s: %w", s.name, err)
 			}
 		}
 		text = append(text, '\n')
 	}
-	sum := sha256.Sum256(text)
-	return sum[:], nil
+	w.text = text
+	return sha256.Sum256(text), nil
+}
+
+// appendPolicies appends a bundle as JSON.
+func (w *keyWriter) appendPolicies(text []byte, b *bundle.Bundle) ([]byte, error) {
+	for i := range w.known {
+		if k := &w.known[i]; k.json != nil && k.bundle.Identical(b) {
+			return append(text, k.json...), nil
+		}
+	}
+	value, err := json.Marshal(b)
+	if err != nil {
+		return text, err
+	}
+	w.known[w.next] = knownPolicies{*b, value}
+	w.next = (w.next + 1) % len(w.known)
+	return append(text, value...), nil
 }
 
 // keySetting is a setting that counts in a key.
@@ -94,11 +131,9 @@ func (s *keySetting) append(text []byte, v reflect.Value) ([]byte, error) {
 }
 
 // keyOf is the key of a point with its seeds.
-func keyOf(prefix []byte, seeds Seeds) (key pointlog.Key) {
-	sum := sha256.New()
-	sum.Write(prefix)
-	fmt.Fprintf(sum, "seed %d, workload seed %d", seeds.Seed, seeds.Workload)
-	copy(key[:], sum.Sum(nil))
+func keyOf(prefix [sha256.Size]byte, seeds Seeds) (key pointlog.Key) {
+	sum := sha256.Sum256(fmt.Appendf(prefix[:], "seed %d, workload seed %d", seeds.Seed, seeds.Workload))
+	copy(key[:], sum[:])
 	return key
 }
 

@@ -267,11 +267,12 @@ func (p *SweepPlan) resolvePoints(ctx context.Context, pool Pool) error {
 	workloads := &workloadChecks{}
 	pool.Progress = scaled(pool.Progress, block, len(p.kept))
 	_, err := pool.Each(ctx, len(refused), func(ctx context.Context, b int) error {
+		keys := &keyWriter{inputs: p.inputs}
 		for at := b * block; at < min((b+1)*block, len(p.kept)); at++ {
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
-			refusal, err := p.resolvePoint(at, workloads)
+			refusal, err := p.resolvePoint(at, workloads, keys)
 			if err != nil {
 				return err
 			}
@@ -305,7 +306,7 @@ func scaled(progress func(done, all int), block, items int) func(done, all int) 
 }
 
 // resolvePoint fills in the replicates of the combination at a place in kept.
-func (p *SweepPlan) resolvePoint(at int, workloads *workloadChecks) (refusal, err error) {
+func (p *SweepPlan) resolvePoint(at int, workloads *workloadChecks, keys *keyWriter) (refusal, err error) {
 	values := p.combinations.values(nil, int64(p.kept[at]))
 	raw, refusal := p.combination(values)
 	effective := raw
@@ -318,7 +319,7 @@ func (p *SweepPlan) resolvePoint(at int, workloads *workloadChecks) (refusal, er
 	if refusal != nil {
 		effective = raw // its key is of what was given
 	}
-	prefix, err := keyPrefix(&effective, p.inputs)
+	prefix, err := keys.prefix(&effective)
 	if err != nil { // a file is missing
 		return nil, sweepFault("axes", "%v (at %s)", cmp.Or(refusal, err), p.label(values))
 	}

@@ -138,6 +138,7 @@ func (d *decoder) axes(list []Coordinate) ([]Coordinate, error) {
 }
 
 func (d *decoder) measures(list []Measured) ([]Measured, error) {
+	values := make([]float64, 0, len(d.known.measures)) // all of a row in one piece
 	err := d.object(func(name []byte) error {
 		m := Measured{Name: d.intern(name)}
 		d.space()
@@ -147,7 +148,11 @@ func (d *decoder) measures(list []Measured) ([]Measured, error) {
 			return nil
 		}
 		x, err := d.float()
-		m.Value = &x
+		if len(values) == cap(values) {
+			values = make([]float64, 0, 16)
+		}
+		values = append(values, x)
+		m.Value = &values[len(values)-1]
 		list = append(list, m)
 		return err
 	})

@@ -43,6 +43,24 @@ type SyntheticConfig struct {
 // client called "default", whose requests have nothing to do with each other.
 // The error is one line that names every bad field.
 func NewSynthetic(c SyntheticConfig) (*Source, error) {
+	traffic, err := c.traffic()
+	if err != nil {
+		return nil, err
+	}
+	return New(traffic)
+}
+
+// Check is the check of NewSynthetic, without the source.
+func (c SyntheticConfig) Check() error {
+	traffic, err := c.traffic()
+	if err != nil {
+		return err
+	}
+	return traffic.Check()
+}
+
+// traffic is the traffic of the client.
+func (c *SyntheticConfig) traffic() (Config, error) {
 	if c.Arrival == "" {
 		c.Arrival = draw.Poisson
 	}
@@ -50,7 +68,7 @@ func NewSynthetic(c SyntheticConfig) (*Source, error) {
 		c.Class = workload.DefaultClass
 	}
 	if err := c.check(); err != nil {
-		return nil, err
+		return Config{}, err
 	}
 	client := Client{
 		ID: "default", Tenant: c.Tenant, Class: c.Class, Model: c.Model, Requests: c.Requests,
@@ -62,7 +80,7 @@ func NewSynthetic(c SyntheticConfig) (*Source, error) {
 	} else {
 		client.Process, client.Rate = draw.ArrivalProcess{Kind: c.Arrival, CV: c.CV}, draw.Flat(c.Rate)
 	}
-	return New(Config{Seed: c.Seed, Clients: []Client{client}})
+	return Config{Seed: c.Seed, Clients: []Client{client}}, nil
 }
 
 func (c *SyntheticConfig) check() error {
