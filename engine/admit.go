@@ -24,27 +24,43 @@ func (f *batcher) admit(b *batch, left int32) {
 			n = f.chunk(s, n, cached)
 		}
 		if why := f.shortage(s, known, cached, n, left); why != free {
-			if f.blocked = why; why == noBlocks {
-				f.counters.AllocationFailures++
-			}
-			if !b.empty() { // else it is no step
-				f.diagnosis.headBlocked(i, b.formedAt)
-			}
+			f.stops(b, i, why)
 			return
 		}
 		if n = min(n, left); n <= 0 {
 			return // the scheduler gives it nothing now
 		}
-		s.computed, s.order = cached, f.admissions
-		if !f.schedule(b, i, n) {
-			panic("engine: a request that fits does not")
-		}
 		left -= n
 		f.queue.pop(i, running)
-		f.admissions++
-		f.individuals.append(i)
-		f.bookAdmission(b, s, cached, known)
+		f.enter(b, i, cached, n, known)
 	}
+}
+
+// stops notes why the scan of the waiting requests ends at slot i.
+func (f *batcher) stops(b *batch, i int32, why blockade) {
+	if f.blocked = why; why == noBlocks {
+		f.counters.AllocationFailures++
+	}
+	if !b.empty() { // else it is no step
+		f.diagnosis.headBlocked(i, b.formedAt)
+	}
+}
+
+// enter puts slot i, which is in phase running and has cached of its known tokens, at
+// the end of the running list and gives it n tokens in b.
+func (f *batcher) enter(b *batch, i, cached, n, known int32) {
+	s := f.requests.at(i)
+	s.computed, s.order = cached, f.admissions
+	if !f.schedule(b, i, n) {
+		panic("engine: a request that fits does not")
+	}
+	f.admissions++
+	f.individuals.append(i)
+	if f.connector != nil {
+		f.connector.filling.admits(i, s.Preempted)
+		f.connector.bookAdmission(i, known)
+	}
+	f.bookAdmission(b, s, cached, known)
 }
 
 // shortage returns what keeps a waiting request from being admitted; free: nothing. It

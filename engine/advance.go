@@ -28,6 +28,9 @@ func (e *Engine) deliver(d *Delivery, now vtime.Time) int32 {
 		panic("engine: the latency model gives a queueing delay that is NaN or negative")
 	}
 	i := r.open(d, now)
+	if e.connector != nil {
+		e.connector.open(i)
+	}
 	m := member{i, d.ID}
 	e.agenda.addArrival(now.Add(delay), m)
 	if d.Deadline != vtime.Never {
@@ -66,7 +69,11 @@ func (e *Engine) Act(until vtime.Time, class uint8) {
 	case eventTimeout:
 		e.timeout(at)
 	case eventStep:
-		e.step(at)
+		if e.connector == nil {
+			e.step(at)
+		} else {
+			e.passes.act(at)
+		}
 		e.run(until, class)
 	}
 }
@@ -93,7 +100,7 @@ func (e *Engine) queued(now vtime.Time) {
 	e.diagnosis.queued(i)
 	e.batcher.queue.push(i, false)
 	e.Counters.PeakWaiting = max(e.Counters.PeakWaiting, int64(e.requests.waiting()))
-	if e.inFlight.n == 0 {
+	if e.inFlight.n == 0 && e.passes.idle() {
 		e.agenda.at[eventStep] = now
 	}
 }
@@ -103,9 +110,12 @@ func (e *Engine) queued(now vtime.Time) {
 func (e *Engine) timeout(now vtime.Time) {
 	m := e.agenda.takeDeadline()
 	s := e.requests.at(m.slot)
-	if s.phase != pending && e.inFlight.n > 0 {
+	if s.phase != pending && (e.passes != nil || e.inFlight.n > 0) {
 		s.overdue = true
 		e.overdue = append(e.overdue, m)
+		if e.passes != nil && e.passes.idle() {
+			e.passes.act(now)
+		}
 		return
 	}
 	e.integrate(now)

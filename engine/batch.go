@@ -99,6 +99,14 @@ func (f *inFlight) executing() *batch {
 	return &f.ring[f.head]
 }
 
+// lastFormedEnd returns when the batch that was formed last ends, or has ended.
+func (f *inFlight) lastFormedEnd() vtime.Time {
+	if f.n == 0 {
+		return f.lastEnd
+	}
+	return f.at(f.n - 1).end
+}
+
 // blank returns an empty batch with the next number, formed at now, in the memory
 // behind those in flight: it starts when the last of them ends. It is in flight
 // once push is called.

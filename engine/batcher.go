@@ -19,6 +19,7 @@ type batcher struct {
 	requests  *requests
 	inFlight  *inFlight
 	diagnosis *diagnosis
+	connector *connector // nil: none
 	counters  *metrics.Counters
 	reach     *Reach
 	pace      pace
@@ -37,6 +38,7 @@ type batcher struct {
 	ctx         policy.SchedulerContext
 	ask         policy.Running   // the request that a scheduler is asked about
 	view        []policy.Running // the running list as a scheduler sees it
+	over        []member         // memory for a scan
 	plan        []int32          // tokens of each individual
 	prefillLeft int32            // budget for prefill
 }
@@ -63,6 +65,9 @@ func (f *batcher) form(now vtime.Time) *batch {
 	b := f.inFlight.blank(now)
 	f.refreshContext(now)
 	f.diagnosis.begins()
+	if f.connector != nil {
+		f.connector.filling.begins()
+	}
 	if f.cfg.Async {
 		f.cohort.removeEnding(f.inFlight.formed, false)
 	}
@@ -72,10 +77,17 @@ func (f *batcher) form(now vtime.Time) *batch {
 		left = f.formWithPreemption(b)
 	}
 	f.blocked = free
+	before := len(b.items)
 	if b.preempted == 0 {
-		before := len(b.items)
-		f.admit(b, left)
+		if f.connector == nil {
+			f.admit(b, left)
+		} else {
+			f.admitPast(b, left)
+		}
 		f.diagnosis.admitted(b.items[before:], now)
+	}
+	if f.connector != nil {
+		f.work(b, before)
 	}
 	if !b.empty() {
 		f.close(b)
@@ -256,7 +268,10 @@ func (f *batcher) remove(i int32) {
 	case decoding:
 		f.cohort.remove(i)
 	}
-	if s.phase.runs() {
+	switch {
+	case f.connector != nil:
+		f.connector.leave(i)
+	case s.phase.runs():
 		f.cache.Release(&s.seq)
 	}
 	f.requests.to(i, leaving) // an entry in the wait queue is stale now
@@ -266,7 +281,7 @@ func (f *batcher) remove(i int32) {
 // batches in flight are of the cohort alone, and no request can be admitted.
 func (f *batcher) canRepeat() bool {
 	n := f.cohort.n()
-	if f.diagnosis.observer != nil || !f.inFlight.full() || n == 0 || len(f.individuals.list) > 0 {
+	if f.diagnosis.observer != nil || !f.inFlight.full() || n == 0 || len(f.individuals.list) > 0 || f.connector != nil && !f.connector.quiet() {
 		return false
 	}
 	for k := range f.inFlight.n {

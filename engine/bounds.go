@@ -24,6 +24,8 @@ func (e *Engine) untilEnd(kind event) vtime.Duration {
 	switch {
 	case kind == eventTimeout || kind == eventQueued && e.requests.refusable > 0:
 		return 0
+	case e.connector != nil && len(e.overdue) > 0: // a pass without a batch may end next
+		return 0
 	case kind == eventQueued || e.inFlight.n == 0:
 		return f.pace.minStep
 	case e.inFlight.executing().mayEnd || len(e.overdue) > 0:
@@ -64,6 +66,10 @@ func (f *batcher) onlyDecodes() bool {
 // nothing can change it. With lengths only its Waiting and Running stay.
 func (e *Engine) FirstStepState(lengths bool) vtime.Time {
 	end := e.agenda.at[eventStep]
+	if e.connector != nil && e.inFlight.n == 0 {
+		at, _ := e.agenda.at.next() // a pass that schedules nothing ends at once
+		return at
+	}
 	if e.inFlight.n == 0 {
 		end = min(end, e.agenda.at[eventQueued]).Add(e.batcher.pace.minStep)
 	}

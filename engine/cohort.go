@@ -33,6 +33,7 @@ type cohort struct {
 	requests    *requests
 	inFlight    *inFlight
 	individuals *individuals
+	connector   *connector // nil: none
 }
 
 // n returns the number of members.
@@ -50,6 +51,9 @@ func (c *cohort) join(i int32) {
 	c.ends.add(i, s.last(), c.inFlight.formed)
 	c.maxOrder = max(c.maxOrder, s.order)
 	c.count(s, s.computed, 1)
+	if c.connector != nil {
+		c.connector.filling.join(c.connector, c, i)
+	}
 }
 
 // count adds a member that has computed tokens, or with sign −1 takes it away.
@@ -70,6 +74,9 @@ func (c *cohort) count(s *slot, computed int32, sign int32) {
 // brings its counts up to date.
 func (c *cohort) materialize(i int32) {
 	s, f := c.requests.at(i), c.inFlight
+	if c.connector != nil {
+		c.connector.filling.leave(c.connector, c, i)
+	}
 	steps := int32(f.formed - s.joined + 1)
 	ended := max(0, int32(f.ended()-s.joined+1))
 	c.count(s, s.computed+steps, -1)

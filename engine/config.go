@@ -28,6 +28,8 @@ type Config struct {
 	Cache     kv.Cache
 	Sink      Sink
 
+	Offload *Offload // nil: no tier below the GPU
+
 	// BlockEvents, if set, is called at the end of each step, when vLLM publishes
 	// its KV events: with the blocks of named content that have come into the
 	// prefix cache or left it since the step before, in that order. With it the

@@ -29,6 +29,11 @@
 //	priorities.go  which request was queued when, and waits with what priority
 //	maxtree.go     the tree of maxima under that
 //	observer.go    what an observer sees of formations, preemptions and anomalies
+//	offload.go     the CPU tier of an instance, and how long transfers take
+//	connector.go   what an instance with a tier below the GPU does besides
+//	pass.go        its passes: formations, also of nothing, that notice transfers
+//	admit_past.go  its admission, which passes over requests that wait for a transfer
+//	filling.go     what it stores of the requests of a step
 //	drain.go       what becomes of requests whose instance is taken away; an instance
 //	               without any gives its memory back
 //

@@ -56,7 +56,7 @@ func (e *Engine) drain(now vtime.Time, end func(slot int32)) {
 	e.integrate(now)
 	f.cohort.disband()
 	if b := e.inFlight.executing(); b != nil {
-		e.Counters.BusyMicros += int64(now.Sub(b.start))
+		e.Counters.BusyMicros += int64(max(0, now.Sub(b.start)))
 	}
 	e.inFlight.n, e.overdue = 0, e.overdue[:0]
 	e.agenda.at[eventStep] = vtime.Never
@@ -66,14 +66,26 @@ func (e *Engine) drain(now vtime.Time, end func(slot int32)) {
 		f.remove(i)
 		end(i)
 	}
+	if e.connector != nil {
+		for _, m := range e.connector.passed {
+			if e.requests.is(m, waiting) {
+				f.remove(m.slot)
+				end(m.slot)
+			}
+		}
+	}
 	for i := f.queue.head(); i >= 0; i = f.queue.head() {
-		f.queue.pop(i, leaving)
+		f.remove(i)
 		end(i)
 	}
 	for e.agenda.at[eventQueued] != vtime.Never {
 		i := e.agenda.arrivals[0].slot
 		f.remove(i)
 		end(i)
+	}
+	if e.connector != nil {
+		e.connector.drop()
+		e.passes.n, e.passes.until = 0, somethingNew
 	}
 }
 

@@ -22,6 +22,8 @@ type Engine struct {
 	batcher   batcher
 	diagnosis diagnosis
 	books     books
+	connector *connector // nil: no tier below the GPU
+	passes    *passLoop  // with a connector
 
 	overdue   []member             // requests with overdue
 	stepState policy.InstanceState // at the end of the last step, with Config.KeepStepState
@@ -30,6 +32,7 @@ type Engine struct {
 	released  *remains             // nil: not yet
 
 	Counters metrics.Counters
+	Tier     metrics.KVTier   // with Config.Offload
 	Blocks   metrics.Integral // Counters.BlockMicros over time
 	Reach    Reach
 }
@@ -47,6 +50,9 @@ func New(index int, cfg Config) *Engine {
 	e.books = books{counters: &e.Counters, blocks: &e.Blocks, instance: e.index}
 	e.diagnosis = diagnosis{requests: &e.requests, counters: &e.Counters, observer: cfg.Observer}
 	e.diagnosis.storm.most = min(int(cfg.MaxNumSeqs), cfg.Cache.Total()) // a running request counts for max_num_seqs and has a block
+	if cfg.Offload != nil {
+		e.connector, e.passes = newConnector(e), &passLoop{e: e}
+	}
 	e.batcher.init(e)
 	e.Counters.TotalBlocks = int64(cfg.Cache.Total())
 	if cfg.BlockEvents != nil {
@@ -60,13 +66,13 @@ func (f *batcher) init(e *Engine) {
 	cfg := &e.cfg
 	*f = batcher{
 		cfg: cfg, cache: cfg.Cache, total: cfg.Cache.Total(), requests: &e.requests, inFlight: &e.inFlight, diagnosis: &e.diagnosis,
-		counters: &e.Counters, reach: &e.Reach, pace: newPace(cfg),
+		counters: &e.Counters, reach: &e.Reach, pace: newPace(cfg), connector: e.connector,
 	}
 	f.queue = waitQueue{reorders: cfg.Scheduler.Reorders(), scheduler: cfg.Scheduler, ctx: &f.ctx, requests: &e.requests}
 	f.individuals.requests = &e.requests
 	f.cohort = cohort{
 		cross: make([]int32, cfg.BlockSize), blockSize: int64(cfg.BlockSize), async: cfg.Async, cache: cfg.Cache,
-		requests: &e.requests, inFlight: &e.inFlight, individuals: &f.individuals,
+		requests: &e.requests, inFlight: &e.inFlight, individuals: &f.individuals, connector: e.connector,
 	}
 	f.cohort.ends.first, f.cohort.ends.requests = never, &e.requests
 	if f.average.gamma = cfg.Gamma; cfg.Gamma == 0 {
@@ -113,9 +119,19 @@ func (e *Engine) UsedBlocks() int {
 func (e *Engine) Now() vtime.Time { return e.now }
 
 // Finish brings the time integrals of Counters up to the end of the run.
-func (e *Engine) Finish(end vtime.Time) { e.integrate(end) }
+func (e *Engine) Finish(end vtime.Time) {
+	e.integrate(end)
+	if e.connector != nil {
+		e.Tier.Evicted = e.connector.cfg.Tier.Evicted()
+	}
+}
 
-func (e *Engine) integrate(now vtime.Time) { e.books.integrate(now, e.level()) }
+func (e *Engine) integrate(now vtime.Time) {
+	e.books.integrate(now, e.level())
+	if e.connector != nil {
+		e.connector.integrate(now)
+	}
+}
 
 // level is what the books integrate from now on.
 func (e *Engine) level() level {
@@ -146,7 +162,7 @@ func (e *Engine) Unfinished(f func(o *metrics.Outcome)) {
 	e.batcher.cohort.disband()
 	for i := range int32(len(e.requests.slots)) {
 		s := e.requests.at(i)
-		if s.phase == vacant {
+		if s.phase == vacant || s.phase == holding {
 			continue
 		}
 		state := states[s.phase]
@@ -182,6 +198,11 @@ func (e *Engine) Check() error {
 	}
 	if err := e.cfg.Cache.Check(held); err != nil {
 		return fmt.Errorf("instance %d: %w", e.index, err)
+	}
+	if e.connector != nil {
+		if err := e.connector.check(); err != nil {
+			return fmt.Errorf("instance %d: %w", e.index, err)
+		}
 	}
 	return nil
 }

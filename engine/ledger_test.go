@@ -37,7 +37,11 @@ type scenario struct {
 		Reserve      bool `json:"scheduler_reserve_full_isl"`
 		Async        bool `json:"async_scheduling"`
 		Beta         [3]float64
+
+		Offload  *scenarioOffload
+		IdlePoll int64 `json:"idle_poll_us"`
 	}
+	Ends     *string
 	Requests []scenarioRequest
 	Results  [][]any
 }

@@ -61,6 +61,9 @@ func (f *batcher) preempt(b *batch, i int32) {
 	s.preemptions++
 	s.Preempted = true
 	f.queue.push(i, true)
+	if f.connector != nil {
+		f.connector.filling.victims = append(f.connector.filling.victims, i)
+	}
 	b.preempted++
 	if f.fruitlessPreemptions++; f.fruitlessPreemptions > mostFruitless {
 		panic(&Livelock{At: b.formedAt})

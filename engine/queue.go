@@ -58,6 +58,11 @@ func (q *waitQueue) head() int32 {
 // pop removes the head, which is in slot i, and moves it to phase p.
 func (q *waitQueue) pop(i int32, p phase) {
 	q.requests.to(i, p)
+	q.drop()
+}
+
+// drop removes the head.
+func (q *waitQueue) drop() {
 	if q.reorders {
 		q.ordered = heap.Pop(q.ordered)
 		return

@@ -25,6 +25,7 @@ const (
 	decoding                // in the running list, as a member of the cohort
 	completing              // in no list, but still counted as running: has its last token in the step that ends
 	leaving                 // in no list, about to be reported or handed back
+	holding                 // ended, and its blocks are held until its transfers are noticed
 	phases
 )
 
@@ -36,7 +37,8 @@ var followers = [phases]uint8{
 	running:    1<<waiting | 1<<decoding | 1<<completing | 1<<leaving,
 	decoding:   1 << running,
 	completing: 1 << leaving,
-	leaving:    1 << vacant,
+	leaving:    1<<vacant | 1<<holding,
+	holding:    1 << vacant,
 }
 
 // runs reports whether a request in phase p counts as running.
@@ -183,12 +185,13 @@ func (r *requests) to(i int32, p phase) {
 	r.count[p]++
 	s.phase = p
 	switch p {
-	case vacant:
-		if s.migrated {
+	case vacant, holding:
+		if s.ID >= 0 && s.migrated {
 			delete(r.migrations, i)
 		}
-		s.ID = -1
-		r.vacant = append(r.vacant, i)
+		if s.ID = -1; p == vacant {
+			r.vacant = append(r.vacant, i)
+		}
 	case pending:
 		if s.refusal != metrics.NoReason {
 			r.refusable++

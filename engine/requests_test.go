@@ -15,7 +15,8 @@ func TestPhasesFollowTheTable(t *testing.T) {
 		running:    {waiting, decoding, completing, leaving},
 		decoding:   {running},
 		completing: {leaving},
-		leaving:    {vacant},
+		leaving:    {vacant, holding},
+		holding:    {vacant},
 	}
 	for from := range phases {
 		for to := range phases {

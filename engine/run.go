@@ -31,7 +31,7 @@ func (e *Engine) run(until vtime.Time, class uint8) {
 			break
 		}
 		crossing := c.crossing(f.formed + 1)
-		if crossing > free {
+		if crossing > free || c.fillsEntry(f.formed+1) {
 			break
 		}
 		e.now = end

@@ -18,6 +18,7 @@ func (e *Engine) step(now vtime.Time) {
 	f, r := &e.inFlight, &e.requests
 	if f.n > 0 {
 		e.finish(now)
+		e.publish(now)
 	}
 	if f.n > 0 {
 		e.begin()
@@ -75,7 +76,6 @@ func (e *Engine) finish(now vtime.Time) {
 		}
 	}
 	e.inFlight.pop()
-	e.publish(now)
 }
 
 // publish does what a server does at the end of a step: it renews its metrics and
@@ -170,6 +170,10 @@ func (e *Engine) done(i int32, state metrics.State, reason metrics.Reason, now v
 
 // vacate frees slot i for another request.
 func (e *Engine) vacate(i int32) {
-	e.requests.to(i, vacant)
+	if c := e.connector; c != nil && c.holds(i) {
+		c.hold(i)
+	} else {
+		e.requests.to(i, vacant)
+	}
 	e.agenda.vacated(i)
 }

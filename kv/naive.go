@@ -20,6 +20,7 @@ type NaivePool struct {
 	blocks  []block
 	holders map[uint64][]BlockID // copies of a key in the order in which they were keyed
 	journal func(key uint64, stored bool)
+	watch   func(stored bool, blocks int)
 }
 
 // BlockID is the number of a block of a NaivePool.
@@ -112,6 +113,9 @@ func (c *NaivePool) Extend(s *Sequence, upto, known int32) bool {
 
 func (c *NaivePool) evict(b BlockID) {
 	if x := &c.blocks[b]; x.keyed {
+		if c.watch != nil {
+			c.watch(false, 1)
+		}
 		copies := c.holders[x.key]
 		i := slices.Index(copies, b)
 		if copies = slices.Delete(copies, i, i+1); len(copies) == 0 {
@@ -129,6 +133,9 @@ func (c *NaivePool) evict(b BlockID) {
 // Key implements Cache.
 func (c *NaivePool) Key(s *Sequence, upto int32) {
 	n := naive(s)
+	if c.watch != nil && c.caching && upto/c.size > s.keyed {
+		c.watch(true, int(upto/c.size-s.keyed))
+	}
 	for i := s.keyed; c.caching && i < upto/c.size; i++ {
 		b := n.blocks[i]
 		x := &c.blocks[b]
@@ -164,6 +171,14 @@ func (c *NaivePool) Take(int) { panic("kv: the block twin has no decode runs") }
 
 // Adopt implements Cache; it panics.
 func (c *NaivePool) Adopt(*Sequence, int32, int32) { panic("kv: the block twin has no decode runs") }
+
+// Watch makes the pool call f as often as vLLM publishes a KV event: for each lot of
+// blocks that are keyed together, and for each keyed block that is evicted, whether or
+// not there are other copies.
+func (c *NaivePool) Watch(f func(stored bool, blocks int)) { c.watch = f }
+
+// Blocks returns the numbers of the blocks that s holds; valid until s changes.
+func (c *NaivePool) Blocks(s *Sequence) []BlockID { return naive(s).blocks[:s.rest] }
 
 // Checksum returns the CRC-32 of the free list, head to tail, as little-endian
 // int32 block numbers: what the ledgers of vLLM's scheduler record.

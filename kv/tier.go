@@ -115,12 +115,6 @@ func (t *TierSequence) Open(s *Sequence, entryTokens int32, priority float64) {
 	}
 }
 
-// OwnOnly reports whether every entry from the one that ends behind token on is own
-// content.
-func (t *TierSequence) OwnOnly(token int32) bool {
-	return t.content.nameable() <= token/t.content.block
-}
-
 // checkTierConfig panics where a caller made a tier that cannot be.
 func checkTierConfig(c TierConfig) TierConfig {
 	if c.Capacity < 1 {

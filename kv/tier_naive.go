@@ -30,6 +30,7 @@ type NaiveTier struct {
 
 	evicted int64
 	journal func(key uint64, stored bool)
+	watch   func(stored bool, entries int)
 }
 
 // naiveEntry is one entry.
@@ -229,6 +230,9 @@ func (t *NaiveTier) evict(n int, keys []uint64) bool {
 		}
 		victims = append(victims, e)
 	}
+	if t.watch != nil {
+		t.watch(false, n)
+	}
 	for _, e := range victims {
 		if i := slices.Index(t.recent, e); i >= 0 {
 			t.recent = slices.Delete(t.recent, i, i+1)
@@ -279,6 +283,9 @@ func (t *NaiveTier) Sent(s *TierSequence, from, to int32, end vtime.Time) {
 // Written implements Tier.
 func (t *NaiveTier) Written(s *TierSequence) {
 	n := naiveTier(s)
+	if t.watch != nil && len(n.writing) > 0 {
+		t.watch(true, len(n.writing))
+	}
 	for _, key := range n.writing {
 		e := t.entries[key]
 		e.readers = 0
@@ -340,6 +347,15 @@ func (t *NaiveTier) Fold() uint64 {
 	return d.sum()
 }
 
+// Watch makes the tier call f as often as vLLM publishes a KV event: for each lot of
+// entries that become readable or are evicted together.
+func (t *NaiveTier) Watch(f func(stored bool, entries int)) { t.watch = f }
+
+// Writing reports whether entry i of s is being written for s.
+func (t *NaiveTier) Writing(s *TierSequence, i int32) bool {
+	return slices.Contains(naiveTier(s).writing, t.key(s, i))
+}
+
 // Slot returns the slot of entry i of s.
 func (t *NaiveTier) Slot(s *TierSequence, i int32) int32 { return t.entry(s, i).slot }
 
@@ -362,6 +378,9 @@ func (t *NaiveTier) Checksum() uint32 {
 	}
 	return crc32.ChecksumIEEE(buf)
 }
+
+// Adaptive reports whether the tier evicts as ARC does.
+func (t *NaiveTier) Adaptive() bool { return t.cfg.Eviction == ARC }
 
 // Lists returns the sizes of ARC's lists and ghosts, and its target.
 func (t *NaiveTier) Lists() (recent, frequent, recentGhosts, frequentGhosts int, target float64) {

@@ -1,0 +1,375 @@
+package engine
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"blis/kv"
+	"blis/metrics"
+	"blis/vtime"
+)
+
+// connector is the part of an instance that moves KV, which vLLM calls a KV connector:
+// between the GPU and the CPU tier. What it does in a pass, in this order:
+//
+//	lookup   a waiting request is looked up in the tier, and its load begins
+//	choose   blocks that scheduled requests filled are chosen to be stored
+//	submit   stores that earlier passes chose, and the loads of this one, are submitted
+//	poll     transfers that have ended are noticed
+//
+// What was noticed acts when the pass ends.
+type connector struct {
+	cfg      *Offload
+	caching  bool // prefix caching is on
+	cache    kv.Cache
+	requests *requests
+	counts   *metrics.KVTier
+
+	slots   []offloaded // by slot
+	passed  []member    // waiting requests passed over in an earlier pass, in the order of the scan
+	store   station     // GPU to CPU
+	load    station     // CPU to GPU
+	chosen  []choice    // stores that are not submitted
+	ended   []int32     // slots with stores whose requests ended since the last formation
+	endings int         // requests that ended since the last formation
+	held    int64       // GPU blocks of requests that ended
+	filling filling
+	forming *pass      // at hand
+	until   vtime.Time // the integrals of counts are up to this time
+
+	hook passHook // for tests
+}
+
+// passHook sees what a pass did.
+type passHook interface {
+	submitted(load bool, t transfer)
+	formed(p *pass, b *batch)
+	ended(p *pass, now vtime.Time)
+}
+
+// offloaded is what the connector knows of the request in a slot. The zero value is of
+// a slot whose request did nothing yet.
+type offloaded struct {
+	seq kv.TierSequence
+	id  int64
+
+	next     int32 // entries before this one were stored, or were there
+	stores   int32 // chosen, and their end not noticed
+	storeEnd vtime.Time
+	stored   bool // something was ever chosen to be stored, and not all of that is settled
+	gone     bool // its request ended
+	ending   bool // … and a formation has seen it since
+
+	load             loadState
+	loadFrom, loadTo int32 // entries that are read
+	hit, loaded      int32 // tokens from the GPU's cache and from the tier that it was given blocks with
+}
+
+// loadState is where the load of a waiting request stands.
+type loadState uint8
+
+const (
+	noLoad  loadState = iota
+	loading           // nobody noticed its end
+	arrived           // its end has acted; the request has not been reached since
+)
+
+// choice is a store that was chosen: of entries from … to−1, those that were not there.
+type choice struct {
+	slot, entries int32
+	from, to      int32
+}
+
+func newConnector(e *Engine) *connector {
+	o := e.cfg.Offload
+	c := &connector{
+		cfg: o, caching: e.cfg.EnablePrefixCaching, cache: e.cfg.Cache, requests: &e.requests, counts: &e.Tier,
+		store: station{link: o.Store}, load: station{link: o.Load},
+	}
+	c.filling.crossings = make([][]int32, o.EntryTokens)
+	e.Tier.Capacity, e.Tier.EntryBlocks = int64(o.Tier.Capacity()), int64(o.EntryTokens/e.cfg.BlockSize)
+	return c
+}
+
+// at returns what is known of slot i.
+func (c *connector) at(i int32) *offloaded { return &c.slots[i] }
+
+// open takes in the request that was put into slot i.
+func (c *connector) open(i int32) {
+	for int(i) >= len(c.slots) {
+		c.slots = append(c.slots, offloaded{})
+	}
+	s, o := c.requests.at(i), c.at(i)
+	*o = offloaded{seq: o.seq, id: s.ID}
+	o.seq.Open(&s.seq, c.cfg.EntryTokens, s.Priority)
+}
+
+// integrate brings the integrals up to now.
+func (c *connector) integrate(now vtime.Time) {
+	dt := int64(now.Sub(c.until))
+	c.counts.UsedMicros += dt * int64(c.cfg.Tier.Used())
+	c.counts.HeldMicros += dt * c.held
+	c.until = now
+}
+
+// leave takes note that the request in slot i leaves its list, and releases its blocks
+// if no transfer needs them.
+func (c *connector) leave(i int32) {
+	o, s := c.at(i), c.requests.at(i)
+	if s.phase == pending {
+		return
+	}
+	c.endings++
+	o.gone = true
+	if o.stored {
+		c.ended = append(c.ended, i)
+	}
+	if o.load == arrived {
+		o.load = noLoad
+	}
+	if !c.holds(i) {
+		c.cache.Release(&s.seq)
+	}
+}
+
+// bookAdmission counts what the tier saved slot i, which is admitted with known tokens.
+func (c *connector) bookAdmission(i, known int32) {
+	if o := c.at(i); !c.requests.at(i).Preempted {
+		c.counts.CachedTokens += int64(o.loaded)
+		c.counts.MissedTokens += int64(known - o.hit)
+	}
+}
+
+// holds reports whether the blocks of slot i, whose request just ended, are held until
+// its transfers are over.
+func (c *connector) holds(i int32) bool {
+	o := c.at(i)
+	return o.gone && (o.stored || o.load == loading)
+}
+
+// entryBlocks returns the GPU blocks in an entry.
+func (c *connector) entryBlocks() int32 { return int32(c.counts.EntryBlocks) }
+
+// fetch looks up what the tier has of the request in slot i behind the first hit
+// tokens of known ones, which the GPU's cache has. It returns the tokens to be loaded;
+// again is that the request has to ask in a later pass.
+func (c *connector) fetch(i, hit, known int32) (tokens int32, again bool) {
+	t, o, size := c.cfg.Tier, c.at(i), c.cfg.EntryTokens
+	n := known / size
+	t.Touch(&o.seq, n)
+	if size*n-hit < size {
+		return 0, false
+	}
+	from := hit / size
+	to := from + t.Lookup(&o.seq, from, n)
+	if tokens = size*to - hit; to == from || tokens < size {
+		return 0, false
+	}
+	if c.caching && t.Loading(&o.seq, from, to) {
+		c.counts.AskedAgain++
+		return 0, true
+	}
+	return tokens, false
+}
+
+// begin begins the load of slot i at now: of all up to token upto but the first hit
+// ones, into blocks fresh blocks.
+func (c *connector) begin(i, hit, upto, blocks int32, now vtime.Time) {
+	o, k := c.at(i), c.counts
+	o.hit, o.loaded = hit, upto-hit
+	o.loadFrom, o.loadTo = hit/c.cfg.EntryTokens, upto/c.cfg.EntryTokens
+	o.next, o.load = o.loadTo, loading
+	t := c.load.submit(i, blocks, now, now)
+	c.tell(true, t)
+	k.Thrash += int64(c.cfg.Tier.BeginLoad(&o.seq, o.loadFrom, o.loadTo, t.start))
+	k.Loads++
+	k.Loaded += int64(o.loadTo - o.loadFrom)
+	k.LoadedBlocks += int64(blocks)
+	k.LoadMicros += int64(t.end.Sub(t.start))
+	k.LoadWait += int64(t.start.Sub(t.submitted))
+}
+
+// submit hands the worker what earlier passes chose to store, to start when the step
+// that executes has ended. It returns the blocks that this pass submitted.
+func (c *connector) submit(now, executing vtime.Time) (blocks int64) {
+	k := c.counts
+	for n := len(c.load.moving); n > 0 && c.load.moving[n-1].submitted == now; n-- {
+		blocks += int64(c.load.moving[n-1].blocks)
+	}
+	for _, x := range c.chosen {
+		o := c.at(x.slot)
+		t := c.store.submit(x.slot, x.entries*c.entryBlocks(), now, executing)
+		o.storeEnd = t.end
+		c.tell(false, t)
+		c.cfg.Tier.Sent(&o.seq, x.from, x.to, t.end)
+		blocks += int64(t.blocks)
+		k.Stores++
+		k.StoredBlocks += int64(t.blocks)
+		k.StoreMicros += int64(t.end.Sub(t.start))
+		k.StoreWait += int64(t.start.Sub(t.submitted))
+	}
+	c.chosen = c.chosen[:0]
+	return blocks
+}
+
+func (c *connector) tell(load bool, t transfer) {
+	if c.hook != nil {
+		c.hook.submitted(load, t)
+	}
+}
+
+// flush returns when the stores of the victims of b are over, at least now: until then
+// the worker waits, since their blocks are given to others.
+func (c *connector) flush(now vtime.Time) vtime.Time {
+	w := now
+	for _, i := range c.filling.victims {
+		if o := c.at(i); o.stores > 0 {
+			w = max(w, o.storeEnd)
+		}
+	}
+	if w > now {
+		c.counts.FlushWaits++
+		c.counts.FlushMicros += int64(w.Sub(now))
+	}
+	return w
+}
+
+// poll notices in pass p what ended at now or before: transfers, and requests since the
+// formation before.
+func (c *connector) poll(p *pass, now vtime.Time) {
+	c.store.poll(now, func(t *transfer) {
+		o := c.at(t.slot)
+		c.counts.StoreNotice += int64(now.Sub(t.end))
+		if o.stores--; o.stores == 0 && o.ending {
+			p.sent = append(p.sent, t.slot)
+		}
+	})
+	c.load.poll(now, func(t *transfer) {
+		c.counts.LoadNotice += int64(now.Sub(t.end))
+		p.received = append(p.received, t.slot)
+	})
+	for _, i := range c.ended {
+		o := c.at(i)
+		if o.ending = true; o.stores == 0 {
+			p.sent = append(p.sent, i)
+		}
+	}
+	c.ended, c.endings = c.ended[:0], 0
+	for _, list := range [...][]int32{p.sent, p.received} {
+		slices.SortFunc(list, func(x, y int32) int { return cmp.Compare(c.at(x).id, c.at(y).id) })
+	}
+}
+
+// act lets what pass p noticed act: entries that were written become readable, those
+// that were read may be evicted, loaded requests have arrived, and held blocks are
+// released.
+func (c *connector) act(p *pass) {
+	for _, i := range p.sent {
+		c.at(i).stored = false
+		c.cfg.Tier.Written(&c.at(i).seq)
+	}
+	for _, i := range p.received {
+		o := c.at(i)
+		c.cfg.Tier.EndLoad(&o.seq, o.loadFrom, o.loadTo)
+		if o.load = noLoad; !o.gone {
+			o.load = arrived
+		} else if !o.stored {
+			c.release(i)
+		}
+	}
+	for _, i := range p.sent {
+		if c.at(i).load == noLoad && c.requests.at(i).phase == holding {
+			c.release(i)
+		}
+	}
+}
+
+// hold keeps the blocks of slot i, whose request ended.
+func (c *connector) hold(i int32) {
+	c.requests.to(i, holding)
+	c.held += int64(c.requests.at(i).seq.Held())
+}
+
+// release releases the blocks of slot i, whose request ended, and frees the slot.
+func (c *connector) release(i int32) {
+	s := c.requests.at(i)
+	c.held -= int64(s.seq.Held())
+	c.cache.Release(&s.seq)
+	c.requests.to(i, vacant)
+}
+
+// unnoticed reports whether a transfer is under way, or about to be submitted.
+func (c *connector) unnoticed() bool {
+	return len(c.chosen)+len(c.store.moving)+len(c.load.moving) > 0
+}
+
+// quiet reports whether a step of members of the cohort alone does nothing here, unless
+// one of them fills an entry.
+func (c *connector) quiet() bool {
+	return c.hook == nil && !c.unnoticed() && c.endings == 0 && c.requests.waiting() == 0 && len(c.filling.owing) == 0
+}
+
+// next returns the first end of a transfer that nobody noticed.
+func (c *connector) next() vtime.Time { return min(c.store.next(), c.load.next()) }
+
+// breakDeadlock lets the last waiting request that holds blocks give them back, and
+// reports whether there was one.
+func (c *connector) breakDeadlock() bool {
+	if c.cfg.KeepDeadlocks || c.unnoticed() || c.requests.running() > 0 {
+		return false
+	}
+	for _, m := range slices.Backward(c.passed) {
+		if !c.requests.is(m, waiting) {
+			continue
+		}
+		if s := c.requests.at(m.slot); s.seq.Held() > 0 {
+			c.cache.Preempt(&s.seq)
+			s.computed, c.at(m.slot).load = 0, noLoad
+			c.counts.DeadlockBreak++
+			return true
+		}
+	}
+	return false
+}
+
+// drop forgets everything that is under way: the instance is taken away.
+func (c *connector) drop() {
+	for i := range c.slots {
+		o := c.at(int32(i))
+		if o.load == loading {
+			c.cfg.Tier.EndLoad(&o.seq, o.loadFrom, o.loadTo)
+		}
+		if o.stored {
+			c.cfg.Tier.Written(&o.seq)
+		}
+		o.load, o.stored, o.stores = noLoad, false, 0
+		if c.requests.at(int32(i)).phase == holding {
+			c.release(int32(i))
+		}
+	}
+	c.store.moving, c.load.moving, c.chosen, c.ended, c.passed = nil, nil, nil, nil, nil
+	c.endings = 0
+}
+
+// check verifies the books of the tier.
+func (c *connector) check() error {
+	var writers []*kv.TierSequence
+	reading, blocks := 0, int64(0)
+	for i := range c.slots {
+		s, o := c.requests.at(int32(i)), c.at(int32(i))
+		if o.stored {
+			writers = append(writers, &o.seq)
+		}
+		if o.load == loading {
+			reading += int(o.loadTo - o.loadFrom)
+		}
+		if s.phase == holding {
+			blocks += int64(s.seq.Held())
+		}
+	}
+	if blocks != c.held {
+		return fmt.Errorf("%d blocks are held for transfers by the slots, %d by the books", blocks, c.held)
+	}
+	return c.cfg.Tier.Check(writers, reading)
+}

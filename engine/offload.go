@@ -1,0 +1,84 @@
+package engine
+
+import (
+	"fmt"
+
+	"blis/kv"
+	"blis/vtime"
+)
+
+// Offload is the CPU tier of an instance and the way there. An engine without one does
+// nothing of what docs/kv-tiers.md describes.
+type Offload struct {
+	Tier        kv.Tier
+	EntryTokens int32 // tokens in an entry of the tier, a multiple of the block size
+	Store, Load Link  // GPU to CPU, and back
+	PromptOnly  bool  // generated tokens are not stored
+
+	IdlePoll    vtime.Duration // time to the next pass after one that executed nothing; 0: until something can change. Not with Async
+	IdleRelease bool           // an idle instance also notices transfers that end (vLLM from mid-2026)
+
+	// KeepDeadlocks leaves an instance as it is whose requests hold blocks that they
+	// take from each other, as vLLM 0.19 does.
+	KeepDeadlocks bool
+}
+
+// Link is how long a transfer takes.
+type Link struct {
+	Base     float64 // µs per transfer
+	PerBlock float64 // µs per GPU block
+}
+
+// time returns the time that n blocks take, at least 1 µs.
+func (l *Link) time(n int32) vtime.Duration {
+	d, err := vtime.Truncate(l.Base + float64(l.PerBlock*float64(n)))
+	if err != nil {
+		panic(fmt.Sprintf("engine: the time of a transfer of %d blocks is NaN", n))
+	}
+	return max(1, d)
+}
+
+// station moves the KV of one direction: one transfer at a time, in the order in which
+// they are submitted.
+type station struct {
+	link Link
+	free vtime.Time // when the last one ends
+	// moving are those submitted whose end nobody noticed, in the order of their ends.
+	moving []transfer
+}
+
+// transfer moves the KV of one request.
+type transfer struct {
+	slot                  int32
+	blocks                int32 // of the GPU
+	submitted, start, end vtime.Time
+}
+
+// submit puts a transfer of n blocks on its way at now, to start at earliest.
+func (s *station) submit(slot, n int32, now, earliest vtime.Time) transfer {
+	t := transfer{slot: slot, blocks: n, submitted: now, start: max(now, earliest, s.free)}
+	t.end = t.start.Add(s.link.time(n))
+	s.free = t.end
+	s.moving = append(s.moving, t)
+	return t
+}
+
+// poll removes the transfers that ended at now or before, and calls f for each.
+func (s *station) poll(now vtime.Time, f func(*transfer)) {
+	n := 0
+	for n < len(s.moving) && s.moving[n].end <= now {
+		f(&s.moving[n])
+		n++
+	}
+	if n > 0 {
+		s.moving = append(s.moving[:0], s.moving[n:]...)
+	}
+}
+
+// next returns the first end that nobody noticed, vtime.Never if there is none.
+func (s *station) next() vtime.Time {
+	if len(s.moving) == 0 {
+		return vtime.Never
+	}
+	return s.moving[0].end
+}

@@ -1,0 +1,221 @@
+package engine
+
+import (
+	"fmt"
+
+	"blis/vtime"
+)
+
+// pass is one formation of an instance with a connector, with what it handed to the
+// worker. A formation that schedules nothing is a pass too: it notices what has ended.
+type pass struct {
+	batch          bool // something is scheduled: the pass ends with the batch
+	preempted      bool
+	end            vtime.Time // of a pass without a batch
+	sent, received []int32    // slots whose stores, after their request has ended, and whose load were noticed
+}
+
+// noticed reports whether the pass noticed something that acts at its end.
+func (p *pass) noticed() bool { return len(p.sent)+len(p.received) > 0 }
+
+// passLoop forms the passes of an instance with a connector and ends them: the loop of
+// vLLM's engine core. Open passes were formed and have not ended: at most one, with async
+// scheduling two. They stand in memory that is used again.
+type passLoop struct {
+	e       *Engine
+	ring    [2]pass
+	head, n int
+	until   until
+}
+
+// until is what an instance with a connector waits for.
+type until uint8
+
+const (
+	somethingNew until = iota // a request, a deadline, the end of a transfer
+	passEnds                  // of the first open pass; the event for the next step is then
+	pollEnds                  // the event for the next step comes by the clock: Offload.IdlePoll
+)
+
+func (l *passLoop) first() *pass { return &l.ring[l.head] }
+
+func (l *passLoop) at(k int) *pass { return &l.ring[(l.head+k)&1] }
+
+// blank returns a pass behind the open ones, which push opens.
+func (l *passLoop) blank() *pass {
+	p := l.at(l.n)
+	*p = pass{sent: p.sent[:0], received: p.received[:0]}
+	return p
+}
+
+// pop takes the first pass out, valid until the next blank.
+func (l *passLoop) pop() *pass {
+	p := l.first()
+	l.head, l.n = (l.head+1)&1, l.n-1
+	return p
+}
+
+// act is the event at which the first open pass ends, or an instance wakes. Passes are
+// formed until one has an end ahead, or nothing can change before something else does:
+// the loop of vLLM's engine core.
+func (l *passLoop) act(now vtime.Time) {
+	l.e.integrate(now)
+	l.e.agenda.at[eventStep] = vtime.Never
+	c := l.e.connector
+	waited := l.until
+	l.until = somethingNew
+	if waited == passEnds {
+		if ran, _ := l.end(now); !ran && l.poll(now) {
+			return
+		}
+	}
+	for l.unfinished() || c.endings > 0 || l.n > 0 {
+		ran, changed := false, true
+		if l.unfinished() || c.endings > 0 {
+			p := l.form(now)
+			ran, changed = p.batch, p.preempted
+			if l.e.cfg.Async && ran && l.n < 2 && l.firstEnd() > now {
+				continue
+			}
+		}
+		if end := l.firstEnd(); end > now {
+			l.until = passEnds
+			l.e.agenda.at[eventStep] = end
+			return
+		}
+		executed, acted := l.end(now)
+		switch {
+		case !l.unfinished() || ran || executed:
+		case l.poll(now):
+			return
+		case changed || acted || l.brings() || c.breakDeadlock():
+		default:
+			l.sleep(now)
+			return
+		}
+	}
+	if c.cfg.IdleRelease {
+		l.e.agenda.at[eventStep] = c.next()
+	}
+}
+
+// idle reports whether a pass begins as soon as a request is queued; without a
+// connector always.
+func (l *passLoop) idle() bool { return l == nil || l.until == somethingNew }
+
+// unfinished reports whether a request is here.
+func (l *passLoop) unfinished() bool { return l.e.requests.running()+l.e.requests.waiting() > 0 }
+
+// brings reports whether an open pass has something to bring.
+func (l *passLoop) brings() bool {
+	for k := range l.n {
+		if p := l.at(k); p.batch || p.noticed() {
+			return true
+		}
+	}
+	return false
+}
+
+// poll lets the time of Offload.IdlePoll pass after a pass that executed nothing, and
+// reports whether there is such a time, and a request to wait for.
+func (l *passLoop) poll(now vtime.Time) bool {
+	every := l.e.connector.cfg.IdlePoll
+	if every == 0 || !l.unfinished() {
+		return false
+	}
+	l.until = pollEnds
+	l.e.agenda.at[eventStep] = now.Add(every)
+	return true
+}
+
+// sleep lets the instance wake at the end of a transfer; deliveries and deadlines wake it
+// too.
+func (l *passLoop) sleep(now vtime.Time) {
+	c := l.e.connector
+	at := c.next()
+	l.e.agenda.at[eventStep] = at
+	if at == vtime.Never && !c.cfg.KeepDeadlocks {
+		r := &l.e.requests
+		panic(fmt.Sprintf("engine: instance %d at %v: %d running and %d waiting requests, nothing can be scheduled, and no transfer is under way", l.e.index, now, r.running(), r.waiting()))
+	}
+}
+
+// firstEnd returns when the first open pass ends.
+func (l *passLoop) firstEnd() vtime.Time {
+	if p := l.first(); !p.batch {
+		return p.end
+	}
+	return l.e.inFlight.executing().end
+}
+
+// form forms a batch at now and opens its pass. A pass without tokens ends when the
+// worker is done, with async scheduling not before what executes.
+func (l *passLoop) form(now vtime.Time) *pass {
+	p := l.blank()
+	l.e.connector.forming = p
+	executing := l.e.batcher.inFlight.lastFormedEnd()
+	b := l.e.batcher.form(now)
+	if p.batch, p.preempted = !b.empty(), b.preempted > 0; b.empty() {
+		if p.end = b.start; l.e.cfg.Async {
+			p.end = max(p.end, executing)
+		}
+	}
+	l.n++
+	if p.batch && l.e.inFlight.n == 1 {
+		l.e.begin()
+	}
+	if h := l.e.connector.hook; h != nil {
+		h.formed(p, b)
+	}
+	return p
+}
+
+// work lets the worker do its part of the pass with b: what earlier passes chose to
+// store is submitted, a victim's stores are waited for, what has ended is noticed.
+func (f *batcher) work(b *batch, before int) {
+	c := f.connector
+	b.sums.Transferred = c.submit(b.formedAt, f.inFlight.lastFormedEnd())
+	f.choose(b, before)
+	w := c.flush(b.formedAt)
+	b.start = max(b.start, w)
+	c.poll(c.forming, w)
+}
+
+// end ends the first open pass. It reports whether something was executed in it,
+// and whether something acted.
+func (l *passLoop) end(now vtime.Time) (executed, acted bool) {
+	c, p := l.e.connector, l.pop()
+	left := l.e.requests.running() + l.e.requests.waiting()
+	if p.batch {
+		l.e.finish(now)
+		if l.e.inFlight.n > 0 {
+			l.e.begin()
+		}
+	} else {
+		if l.e.inFlight.n == 0 {
+			l.collectOverdue(now)
+		}
+		l.e.expire(now)
+	}
+	left -= l.e.requests.running() + l.e.requests.waiting()
+	c.act(p)
+	l.e.publish(now)
+	if c.hook != nil {
+		c.hook.ended(p, now)
+	}
+	return p.batch, p.noticed() || left > 0
+}
+
+// collectOverdue makes the requests overdue whose deadline is now: in a pass that
+// executed nothing they leave at its end.
+func (l *passLoop) collectOverdue(now vtime.Time) {
+	for l.e.agenda.at[eventTimeout] <= now {
+		m := l.e.agenda.takeDeadline()
+		if s := l.e.requests.at(m.slot); s.phase == pending {
+			l.e.timeOut(m.slot, now)
+		} else {
+			s.overdue = true
+			l.e.overdue = append(l.e.overdue, m)
+		}
+	}
+}
