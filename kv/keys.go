@@ -12,7 +12,7 @@ import (
 // blockKeys computes the keys of single blocks of named segments, which only
 // journals and folds ask for, and remembers them.
 type blockKeys struct {
-	tree *tree
+	tree *segmentTree
 	size int32 // tokens per block
 	// keys has the keys of each segment by its number, from its first block on;
 	// of some segment before if extent is another.
@@ -67,7 +67,7 @@ func (p *Pool) Journal(f func(key uint64, stored bool)) {
 	p.journal, p.keys = f, p.newKeys()
 }
 
-func (p *Pool) newKeys() blockKeys { return blockKeys{tree: &p.tree, size: p.size} }
+func (p *Pool) newKeys() blockKeys { return blockKeys{tree: &p.segmentTree, size: p.size} }
 
 // tell tells the journal that the blocks from … to−1 of g were stored, or
 // evicted with the deepest first.

@@ -1,7 +1,5 @@
 package kv
 
-import "blis/workload"
-
 // segmentID, intervalID and runID number the segments, intervals and runs of
 // one cache. They reach no output.
 type (
@@ -9,20 +7,6 @@ type (
 	intervalID int32
 	runID      int32
 )
-
-// segment is what a cache has of one extent: the blocks from the extent's first
-// one on that are cached, without a gap. It lives as long as it has intervals or
-// children.
-type segment struct {
-	key     uint64             // of the extent; the request's number if own
-	content workload.ContentID // of the span
-	start   int32              // token of the prompt at which the span begins
-	own     bool               // own content of a preempted request: no keys of blocks, no parent, no children
-
-	parent   segmentID  // of the span before; none: this is the first
-	children int32      // segments with this parent
-	first    intervalID // intervals in the order of their blocks, each beginning where the one before ends
-}
 
 // interval is the blocks from … to−1 of a segment, of each of which the cache
 // has the same copies.
@@ -49,13 +33,10 @@ type run struct {
 }
 
 // tree is what a cache has of named content, and of the own content of preempted
-// requests: segments, the child of the segment of the span before each, their
-// intervals and the copies of these. It knows nothing of the free list, on which
-// a run is or is not.
+// requests: segments, their intervals and the copies of these. It knows nothing of
+// the free list, on which a run is or is not.
 type tree struct {
-	named     table // segments by the key of the extent
-	own       table // segments of own content by the number of the request
-	segments  slab[segmentID, segment]
+	segmentTree
 	intervals slab[intervalID, interval]
 	runs      slab[runID, run]
 }
@@ -149,54 +130,5 @@ func (t *tree) split(id intervalID, at int32) {
 		r.shallower = t.runs.add(run{interval: shallow, refs: r.refs, shallower: r.shallower})
 		t.linkCopy(shallow, r.shallower)
 		deep = r.newer
-	}
-}
-
-// segmentOf returns the segment of extent j of c, made if there is none.
-func (t *tree) segmentOf(c *chain, j int) segmentID {
-	key := c.extents[j].Key
-	if g := t.named.get(key); g != none {
-		return g
-	}
-	s := segment{key: key, parent: none, first: none, content: c.content(j)}
-	if j > 0 {
-		s.parent = t.segmentOf(c, j-1)
-		before := t.segments.at(s.parent)
-		before.children++
-		s.start = before.start + c.spans[j-1].Length
-	}
-	g := t.segments.add(s)
-	t.named.set(key, g)
-	return g
-}
-
-// segmentOfOwn returns the segment of the own content of request id, made if
-// there is none.
-func (t *tree) segmentOfOwn(id uint64) segmentID {
-	g := t.own.get(id)
-	if g == none {
-		g = t.segments.add(segment{key: id, own: true, parent: none, first: none})
-		t.own.set(id, g)
-	}
-	return g
-}
-
-// dropUnused forgets segment g if it has neither intervals nor children, then
-// its parent, and so on.
-func (t *tree) dropUnused(g segmentID) {
-	for g != none {
-		s := t.segments.at(g)
-		if s.first != none || s.children > 0 {
-			return
-		}
-		if s.own {
-			t.own.remove(s.key)
-		} else {
-			t.named.remove(s.key)
-		}
-		t.segments.drop(g)
-		if g = s.parent; g != none {
-			t.segments.at(g).children--
-		}
 	}
 }
