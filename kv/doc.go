@@ -1,6 +1,6 @@
-// Package kv is the KV cache of one instance: a pool of equal blocks, a prefix
-// cache over them and the free list that decides what is evicted first. It has
-// one tier, the GPU's.
+// Package kv is the KV cache of one instance: a pool of equal blocks on the GPU, a prefix
+// cache over them and the free list that decides what is evicted first. Below it
+// there may be a [Tier], which keeps copies in the CPU's memory.
 //
 // A full block has a key once all of its tokens are known; the key names its
 // tokens and all before it. A request looks up the leading blocks of its prompt,
@@ -64,4 +64,33 @@
 //
 // A [Sequence] is what a cache keeps of one request: its content, the blocks it
 // holds and how many of them are keyed.
+//
+// # The CPU tier
+//
+// A tier keeps entries, each the KV of one or more GPU blocks. Its rules are those of
+// vLLM's offload manager, entry by entry in [NaiveTier]. [ExtentTier] gives the same results
+// from intervals, which are consecutive entries of a segment in the same state that follow
+// each other in their queue. A segment of a tier has gaps: an entry that is being written
+// or read cannot be evicted, so deeper ones may stay when those before them go.
+//
+//	segment "system"       │0 1 2 3 4 5 6 7│
+//	segment "question a"   │8 9│      │12 13│14│      10 and 11 were evicted, 14 is being written
+//
+//	queue of LRU           oldest → 13 12 │ … │ 14 → 9 8 → 7 6 5 4 3 2 1 0 ← newest
+//
+// Each eviction has its queues of intervals. LRU has one. ARC has one of entries used once, one of
+// entries used more often, and two of ghosts, which are what was evicted from each. LFU and
+// Priority have one per number of touches, or per priority, and evict from the lowest.
+//
+// A touch makes the deepest entry the oldest, so its intervals fall. Store leaves the shallowest
+// one the oldest, so its interval rises until the first touch. Two intervals are merged when
+// nothing tells them apart any more: the same queue, one behind the other in the same direction,
+// equally many readers, or the same writer, and stores that ended at the same time or so long ago
+// that no load can count as thrashing ([ExtentTier.Advance] says what time it is).
+//
+// So a chain that is used as a whole costs an interval per span, and a touch, a lookup or a store
+// one step for each of them, whatever the number of entries. A touch that moves nothing is
+// remembered. An eviction does not look again at old entries that cannot be evicted. LFU costs
+// more: entries touched a different number of times share no interval. The threshold of
+// lookups is counted per entry.
 package kv

@@ -34,6 +34,9 @@ type Tier interface {
 	// number. It reports false, and changes nothing, if not enough can be evicted; the
 	// other entries from … to−1 are not. It touches nothing.
 	Store(s *TierSequence, from, to int32) (entries int32, ok bool)
+	// Advance says that no load will begin before now. It changes no result: a tier that
+	// knows the time keeps less.
+	Advance(now vtime.Time)
 	// Sent says when the transfer ends that writes the entries of s which Store
 	// returned, for those of from … to−1 that have no such time yet.
 	Sent(s *TierSequence, from, to int32, end vtime.Time)
@@ -52,8 +55,8 @@ type Tier interface {
 	// Check verifies the books. writers are all sequences for which entries may be
 	// being written, loads the number of entries that each load reads, in sum.
 	Check(writers []*TierSequence, loads int) error
-	// Fold hashes the entries in the order of their last use, with keys only where
-	// content is named: equal for both tiers.
+	// Fold hashes the entries in the order of eviction, as if all could be evicted, with
+	// keys only where content is named: equal for both tiers.
 	Fold() uint64
 }
 
@@ -94,6 +97,13 @@ type TierSequence struct {
 	content  content // its block is an entry
 	priority float64
 
+	// Of an ExtentTier: the version at which a Touch and a Lookup last changed nothing.
+	touchedAt, foundAt uint64
+	touched            int32    // entries touched then
+	lookup             [2]int32 // entries looked up then …
+	found              int32    // … and found
+	writer             writerID // 0: nothing is being written
+
 	naive *naiveTierSequence // of a NaiveTier
 }
 
@@ -103,7 +113,7 @@ func (t *TierSequence) Open(s *Sequence, entryTokens int32, priority float64) {
 	c := &s.content
 	spans, output := s.Content()
 	t.content.named, t.content.input, t.content.id, t.content.block, t.content.output = c.named, c.input, c.id, entryTokens, c.output
-	t.priority = priority
+	t.priority, t.writer, t.touchedAt, t.foundAt = priority, 0, 0, 0
 	if t.content.chain == nil && (len(spans) > 0 || output != 0) {
 		t.content.chain = &chain{}
 	}

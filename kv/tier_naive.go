@@ -1,6 +1,7 @@
 package kv
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
@@ -271,6 +272,9 @@ func (t *NaiveTier) victim(list, chosen []*naiveEntry, keys []uint64) (v *naiveE
 	return v
 }
 
+// Advance implements Tier.
+func (t *NaiveTier) Advance(vtime.Time) {}
+
 // Sent implements Tier.
 func (t *NaiveTier) Sent(s *TierSequence, from, to int32, end vtime.Time) {
 	for i := from; i < to; i++ {
@@ -334,7 +338,14 @@ func (t *NaiveTier) Check(writers []*TierSequence, loads int) error {
 // Fold implements Tier.
 func (t *NaiveTier) Fold() uint64 {
 	d := newFold()
-	for _, list := range [...][]*naiveEntry{t.recent, t.frequent} {
+	recent := slices.Clone(t.recent)
+	switch t.cfg.Eviction {
+	case LFU:
+		slices.SortStableFunc(recent, func(a, b *naiveEntry) int { return cmp.Compare(a.touches, b.touches) })
+	case Priority:
+		slices.SortStableFunc(recent, func(a, b *naiveEntry) int { return cmp.Compare(a.priority, b.priority) })
+	}
+	for _, list := range [...][]*naiveEntry{recent, t.frequent} {
 		for _, e := range list {
 			if e.named {
 				d.add(e.key, uint64(e.readers+2))

@@ -1,0 +1,134 @@
+package kv
+
+import (
+	"fmt"
+
+	"blis/vtime"
+)
+
+// Check implements Tier.
+func (t *ExtentTier) Check(writers []*TierSequence, loads int) error {
+	used, reading, writing, err := t.tree.checkSegments()
+	if err != nil {
+		return err
+	}
+	if used != t.used || used > t.cfg.Capacity {
+		return fmt.Errorf("kv: %d entries of the tier, counted %d, of %d", used, t.used, t.cfg.Capacity)
+	}
+	if err := t.tree.checkQueues(); err != nil {
+		return err
+	}
+	for _, s := range writers {
+		n, err := t.tree.checkWriter(s)
+		if err != nil {
+			return err
+		}
+		writing -= n
+	}
+	if writing != 0 || reading != loads {
+		return fmt.Errorf("kv: %d entries of the tier are being written for nobody, %d are read by loads of %d", writing, reading, loads)
+	}
+	return nil
+}
+
+// checkSegments goes through all segments and their intervals. It returns the number of entries,
+// of entries being read, once per reader, and of entries being written.
+func (t *tierTree) checkSegments() (used, reading, writing int, err error) {
+	children := make([]int32, t.segments.n)
+	intervals := 0
+	segments := append(t.named.all(), t.own.all()...)
+	for _, g := range segments {
+		s := t.segments.at(g)
+		if s.parent != none {
+			children[s.parent]++
+		}
+		prev, end := intervalID(none), int32(0)
+		for id := s.first; id != none; id = t.intervals.at(id).next {
+			v := t.intervals.at(id)
+			if v.segment != g || v.prev != prev || v.from < end || v.to <= v.from {
+				return 0, 0, 0, fmt.Errorf("kv: interval %d of segment %d (%d) of the tier is %d to %d behind interval %d (%d), which ends at %d", id, g, v.segment, v.from, v.to, prev, v.prev, end)
+			}
+			intervals++
+			if prev, end = id, v.to; !v.present() {
+				continue
+			}
+			n := int(v.to - v.from)
+			used += n
+			reading += n * int(max(v.readers, 0))
+			writing += n * int(max(-v.readers, 0))
+		}
+	}
+	for _, g := range segments {
+		if s := t.segments.at(g); s.children != children[g] || s.children == 0 && s.first == none {
+			return 0, 0, 0, fmt.Errorf("kv: segment %d of the tier has %d children, counted %d, and starts with interval %d", g, children[g], s.children, s.first)
+		}
+	}
+	if len(segments) != t.segments.inUse() || intervals != t.intervals.inUse() {
+		return 0, 0, 0, fmt.Errorf("kv: %d segments and %d intervals of the tier, %d and %d in use", len(segments), intervals, t.segments.inUse(), t.intervals.inUse())
+	}
+	return used, reading, writing, nil
+}
+
+// checkQueues goes through all queues.
+func (t *tierTree) checkQueues() error {
+	intervals := 0
+	queues := t.order
+	if t.eviction == ARC {
+		queues = []queueID{recent, frequent, recentGhosts, frequentGhosts}
+	}
+	for i, q := range queues {
+		at := t.queues.at(q)
+		if t.ranked() && (at.entries == 0 || i > 0 && t.queues.at(queues[i-1]).rank >= at.rank) {
+			return fmt.Errorf("kv: queue %d of the tier, of rank %g, has %d entries and is the %d. one", q, at.rank, at.entries, i+1)
+		}
+		entries, evictable, older, started := 0, 0, intervalID(none), false
+		for id := at.oldest; id != none; id = t.intervals.at(id).newer {
+			v := t.intervals.at(id)
+			if v.queue != q || v.older != older {
+				return fmt.Errorf("kv: interval %d is in queue %d of the tier (%d) behind interval %d (%d)", id, q, v.queue, older, v.older)
+			}
+			if id == at.start {
+				started = true
+			}
+			if v.readers == 0 && v.present() && !started {
+				return fmt.Errorf("kv: interval %d of queue %d of the tier can be evicted, and is older than interval %d", id, q, at.start)
+			}
+			if entries += int(v.to - v.from); v.readers == 0 {
+				evictable += int(v.to - v.from)
+			}
+			older = id
+			intervals++
+		}
+		if at.newest != older || at.entries != entries || at.evictable != evictable {
+			return fmt.Errorf("kv: queue %d of the tier has %d entries (%d), %d to evict (%d), and ends with interval %d (%d)", q, entries, at.entries, evictable, at.evictable, older, at.newest)
+		}
+	}
+	if intervals != t.intervals.inUse() {
+		return fmt.Errorf("kv: %d intervals are in queues of the tier, %d in use", intervals, t.intervals.inUse())
+	}
+	return nil
+}
+
+// checkWriter returns the number of entries that are being written for s.
+func (t *tierTree) checkWriter(s *TierSequence) (n int, err error) {
+	if s.writer == 0 {
+		return 0, nil
+	}
+	w := t.writers.at(s.writer)
+	earlier, unsent := intervalID(none), 0
+	for id := w.first; id != none; id = t.intervals.at(id).later {
+		v := t.intervals.at(id)
+		if v.readers != -1 || v.writer != s.writer || v.earlier != earlier {
+			return 0, fmt.Errorf("kv: interval %d with %d readers is written by %d (%d) behind interval %d (%d)", id, v.readers, s.writer, v.writer, earlier, v.earlier)
+		}
+		n += int(v.to - v.from)
+		if v.stored == vtime.Never {
+			unsent += int(v.to - v.from)
+		}
+		earlier = id
+	}
+	if w.last != earlier || int(w.unsent) != unsent {
+		return 0, fmt.Errorf("kv: what is written by %d ends with interval %d (%d), and %d entries of it (%d) were not sent", s.writer, earlier, w.last, unsent, w.unsent)
+	}
+	return n, nil
+}

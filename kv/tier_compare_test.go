@@ -1,0 +1,146 @@
+package kv
+
+import (
+	"slices"
+	"testing"
+)
+
+// tierKinds are the kinds of event without which the twin test would prove little.
+var tierKinds = []string{
+	"split", "merge", "journal", "failed store", "store of some of the entries", "gap filled", "kept entry passed by", "pinned entry passed by",
+	"eviction by lru", "eviction by arc", "eviction by lfu", "eviction by priority",
+	"hit of a ghost of recent", "hit of a ghost of frequent", "target within the capacity", "store of a ghost", "victim from frequent", "ghosts cut",
+	"entry being read looked up", "entry read twice at a time", "thrashing in part", "thrashing as a whole", "load without thrashing",
+	"entry below the threshold", "two segments with a gap", "interval of several entries", "rising interval",
+}
+
+// requireTier logs the counts of the twin test of tiers and fails when a kind is missing.
+func (c coverage) requireTier(t *testing.T, seed uint64) {
+	for _, kind := range tierKinds {
+		t.Logf("seed %d: %8d × %s", seed, c[kind], kind)
+		if c[kind] == 0 {
+			t.Errorf("seed %d: no %s in any world", seed, kind)
+		}
+	}
+}
+
+// keysOf is the keys of the entries of queue q of the tier, the oldest first.
+func (w *tierWorld) keysOf(q queueID) (list []uint64) {
+	t := w.fast
+	keys := t.newKeys()
+	for id := t.tree.queues.at(q).oldest; id != none; id = t.tree.intervals.at(id).newer {
+		v := t.tree.intervals.at(id)
+		var of []uint64
+		if s := t.tree.segments.at(v.segment); s.own {
+			for i := v.from; i < v.to; i++ {
+				of = append(of, w.slow.key(w.opened[s.key], i))
+			}
+		} else {
+			of = slices.Clone(keys.of(v.segment, v.from, v.to))
+		}
+		w.seen.count("interval of several entries", len(of) > 1)
+		w.seen.count("rising interval", len(of) > 1 && v.rising)
+		w.seen.count("two segments with a gap", v.next != none && t.tree.intervals.at(v.next).from > v.to)
+		if !v.rising {
+			slices.Reverse(of)
+		}
+		list = append(list, of...)
+	}
+	return list
+}
+
+// compareTierLists compares all entries and ghosts in the order of their queues.
+func (w *tierWorld) compareTierLists() {
+	if w.fast.tree.ranked() {
+		for _, q := range w.fast.tree.order { // Fold compares the order of ranks
+			w.compareRank(q)
+		}
+		return
+	}
+	keys := func(list []*naiveEntry) (keys []uint64) {
+		for _, e := range list {
+			keys = append(keys, e.key)
+		}
+		return keys
+	}
+	w.compareKeys("recent", w.keysOf(recent), keys(w.slow.recent))
+	w.compareKeys("frequent", w.keysOf(frequent), keys(w.slow.frequent))
+	if w.cfg.Eviction == ARC {
+		w.compareKeys("ghosts of recent", w.keysOf(recentGhosts), w.slow.recentGhosts)
+		w.compareKeys("ghosts of frequent", w.keysOf(frequentGhosts), w.slow.frequentGhosts)
+		if w.fast.target != w.slow.target {
+			w.fatal("target: tier %v, twin %v", w.fast.target, w.slow.target)
+		}
+		w.seen.count("target within the capacity", w.slow.target > 1 && w.slow.target < float64(w.cfg.Capacity))
+		w.seen.count("ghosts cut", len(w.slow.recentGhosts) == w.cfg.Capacity || len(w.slow.frequentGhosts) == w.cfg.Capacity)
+	}
+}
+
+func (w *tierWorld) compareRank(q queueID) {
+	rank := w.fast.tree.queues.at(q).rank
+	var keys []uint64
+	for _, e := range w.slow.recent {
+		if w.cfg.Eviction == LFU && float64(e.touches) == rank || w.cfg.Eviction == Priority && e.priority == rank {
+			keys = append(keys, e.key)
+		}
+	}
+	w.compareKeys("rank", w.keysOf(q), keys)
+}
+
+func (w *tierWorld) compareKeys(what string, fast, slow []uint64) {
+	if !slices.Equal(fast, slow) {
+		w.fatal("%s of %s: tier %x, twin %x", what, w.cfg.Eviction, fast, slow)
+	}
+}
+
+// coverGhosts looks at the ghosts among the first n entries of r.
+func (w *tierWorld) coverGhosts(r *tierRequest, n int32) {
+	for i := range n {
+		if key := w.slow.key(&r.slow, i); w.cfg.Eviction == ARC && w.slow.entries[key] == nil {
+			w.seen.count("hit of a ghost of recent", slices.Contains(w.slow.recentGhosts, key))
+			w.seen.count("hit of a ghost of frequent", slices.Contains(w.slow.frequentGhosts, key))
+		}
+	}
+}
+
+// coverStore looks at what a store of entries from … to−1 of r is about to do.
+func (w *tierWorld) coverStore(r *tierRequest, from, to int32) {
+	t, missing, there := w.slow, 0, false
+	var keys []uint64
+	for i := from; i < to; i++ {
+		key := t.key(&r.slow, i)
+		if t.cfg.Threshold >= 2 && t.lookups[key] < t.cfg.Threshold {
+			w.seen.count("entry below the threshold", true)
+			continue
+		}
+		keys = append(keys, key)
+		if t.entries[key] == nil {
+			missing++
+			ghost := slices.Contains(t.recentGhosts, key) || slices.Contains(t.frequentGhosts, key)
+			w.seen.count("store of a ghost", t.cfg.Eviction == ARC && ghost)
+		}
+	}
+	for i := range to + 5 {
+		present := t.entry(&r.slow, i) != nil
+		w.seen.count("gap filled", there && i > from && i < to && !present)
+		there = present
+	}
+	short := missing - (t.cfg.Capacity - len(t.entries))
+	if short <= 0 || t.cfg.Eviction != LRU {
+		w.seen.count("victim from frequent", short > 0 && len(t.recent) < int(t.target))
+		return
+	}
+	var pinned, kept bool
+	for _, e := range t.recent {
+		switch {
+		case e.readers != 0:
+			pinned = true
+		case slices.Contains(keys, e.key):
+			kept = true
+		default:
+			w.seen.count("pinned entry passed by", pinned)
+			w.seen.count("kept entry passed by", kept)
+			return
+		}
+	}
+}

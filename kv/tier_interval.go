@@ -1,0 +1,143 @@
+package kv
+
+import "blis/vtime"
+
+// present reports whether v is entries, not ghosts.
+func (v *tierInterval) present() bool { return v.queue >= recent }
+
+// setReaders sets the readers of interval id.
+func (t *tierTree) setReaders(id intervalID, readers int32) {
+	v := t.intervals.at(id)
+	q := t.queues.at(v.queue)
+	t.version++
+	if v.readers == 0 {
+		q.evictable -= int(v.to - v.from)
+	}
+	if v.readers = readers; readers == 0 {
+		q.evictable += int(v.to - v.from)
+		q.start = q.oldest // or a newer one: the next Store looks for it
+	}
+}
+
+// cut makes the entries from … to−1 of interval id an interval of their own, and returns it.
+func (t *tierTree) cut(id intervalID, from, to int32) intervalID {
+	v := t.intervals.at(id)
+	if v.from < from {
+		id = t.split(id, from)
+		v = t.intervals.at(id)
+	}
+	if to < v.to {
+		t.split(id, to)
+	}
+	return id
+}
+
+// split cuts interval id before the entry at. The shallow part keeps its number; split
+// returns the deep part.
+func (t *tierTree) split(id intervalID, at int32) (deep intervalID) {
+	v := t.intervals.at(id)
+	deep = t.intervals.add(*v)
+	d := t.intervals.at(deep)
+	v.to, d.from = at, at
+	t.fileBetween(id, deep, d.next)
+	if v.rising {
+		t.hang(deep, v.newer)
+	} else {
+		t.hang(deep, id)
+	}
+	if v.readers < 0 {
+		t.writeBehind(id, deep)
+	}
+	return deep
+}
+
+// writeBehind puts id behind the interval earlier in the list of its writer; none: at the end
+// of the list.
+func (t *tierTree) writeBehind(earlier, id intervalID) {
+	v := t.intervals.at(id)
+	w := t.writers.at(v.writer)
+	if v.earlier = earlier; earlier == none {
+		v.later, w.first = none, id
+	} else {
+		e := t.intervals.at(earlier)
+		v.later, e.later = e.later, id
+	}
+	if v.later == none {
+		w.last = id
+	} else {
+		t.intervals.at(v.later).earlier = id
+	}
+}
+
+// settle forgets when the store of v ended, if no load can find it to be thrashing.
+func (t *tierTree) settle(v *tierInterval) {
+	if v.stored != vtime.Never && v.stored.Add(Thrashing) <= t.clock {
+		v.stored = settled
+	}
+}
+
+// merge makes interval deep a part of interval id, which ends where deep begins in the same
+// segment, if both are in the same state and follow each other in their queue. It reports
+// whether it did.
+func (t *tierTree) merge(id, deep intervalID) bool {
+	v, d := t.intervals.at(id), t.intervals.at(deep)
+	if v.to != d.from || v.queue != d.queue || v.readers != d.readers {
+		return false
+	}
+	rising := v.newer == deep
+	if !rising && v.older != deep || !v.runs(rising) || !d.runs(rising) {
+		return false
+	}
+	if v.readers < 0 && (v.writer != d.writer || v.later != deep) {
+		return false
+	}
+	t.settle(v)
+	t.settle(d)
+	if v.stored != d.stored {
+		return false
+	}
+	if t.unhang(deep); v.readers < 0 {
+		if v.later = d.later; v.later == none {
+			t.writers.at(v.writer).last = id
+		} else {
+			t.intervals.at(v.later).earlier = id
+		}
+	}
+	t.unfile(deep)
+	v.to, v.rising = d.to, rising
+	t.intervals.drop(deep)
+	return true
+}
+
+// runs reports whether v is in its queue with the shallowest entry the oldest, or else the
+// deepest: one entry is both.
+func (v *tierInterval) runs(rising bool) bool { return v.rising == rising || v.to-v.from == 1 }
+
+// joinBefore merges interval id with the one before it in its segment, if it can, and
+// returns what id is part of then.
+func (t *tierTree) joinBefore(id intervalID) intervalID {
+	if prev := t.intervals.at(id).prev; prev != none && t.merge(prev, id) {
+		return prev
+	}
+	return id
+}
+
+// joinBehind merges interval id with the one behind it in its segment, if it can.
+func (t *tierTree) joinBehind(id intervalID) {
+	if next := t.intervals.at(id).next; next != none {
+		t.merge(id, next)
+	}
+}
+
+// oldestOf makes the n oldest entries of interval id an interval of their own, and returns
+// it; all of them if there are no more.
+func (t *tierTree) oldestOf(id intervalID, n int) intervalID {
+	v := t.intervals.at(id)
+	switch {
+	case int(v.to-v.from) <= n:
+		return id
+	case v.rising:
+		return t.cut(id, v.from, v.from+int32(n))
+	}
+	return t.cut(id, v.to-int32(n), v.to)
+}
