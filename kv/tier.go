@@ -25,7 +25,8 @@ type Tier interface {
 	// being read by a load.
 	Loading(s *TierSequence, from, to int32) bool
 	// BeginLoad lets a load read the entries from … to−1, all of which are readable, and
-	// returns how many of them were written less than Thrashing before now.
+	// returns how many of them were written less than Thrashing before now, the start of
+	// the load. now does not go back from one call to the next.
 	BeginLoad(s *TierSequence, from, to int32, now vtime.Time) int32
 	// EndLoad ends what BeginLoad began.
 	EndLoad(s *TierSequence, from, to int32)
@@ -34,8 +35,8 @@ type Tier interface {
 	// number. It reports false, and changes nothing, if not enough can be evicted; the
 	// other entries from … to−1 are not. It touches nothing.
 	Store(s *TierSequence, from, to int32) (entries int32, ok bool)
-	// Advance says that no load will begin before now. It changes no result: a tier that
-	// knows the time keeps less.
+	// Advance says that no load will begin before now. It changes no result. Called at
+	// every formation it lets an ExtentTier merge what was stored at different times.
 	Advance(now vtime.Time)
 	// Sent says when the transfer ends that writes the entries of s which Store
 	// returned, for those of from … to−1 that have no such time yet.

@@ -269,6 +269,22 @@ func TestTierKeepsIntervalsPerSpan(t *testing.T) {
 	}
 }
 
+// An eviction that passed by pinned entries leaves them out of the next one.
+func TestEvictionStartsBehindPinnedEntries(t *testing.T) {
+	tier := NewTier(TierConfig{Capacity: 70, Eviction: LRU})
+	for id := range uint64(50) {
+		tier.Store(tierOf(id+1, 1), 0, 1)
+	}
+	write(t, tier, tierOf(51, 20), 0, 20)
+	q := tier.tree.queues.at(recent)
+	for i := range int32(10) {
+		wantStore(t, tier, tierOf(uint64(60+i), 1), 0, 1, 1, true)
+		if v := tier.tree.intervals.at(q.start); v.readers != 0 || v.to != 19-i {
+			t.Fatalf("the next eviction starts with entries %d to %d with %d readers", v.from, v.to, v.readers)
+		}
+	}
+}
+
 func TestTierDoesNotAllocate(t *testing.T) {
 	for _, eviction := range Evictions {
 		tier := NewTier(TierConfig{Capacity: 200, Eviction: eviction})
