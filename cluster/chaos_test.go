@@ -24,6 +24,9 @@ import (
 // roleVariable makes the test binary one of the processes of a cluster.
 const roleVariable = "BLIS_CLUSTER_TEST_ROLE"
 
+// childOfWorker: this process runs one point for a worker.
+var childOfWorker bool
+
 func TestMain(m *testing.M) {
 	role := os.Getenv(roleVariable)
 	if role == "" {
@@ -47,6 +50,7 @@ type scene struct {
 // play is the work of a process of a test.
 func play(ctx context.Context, role string) error {
 	if role == "child" {
+		childOfWorker = true
 		return RunParcel(ctx, os.Stdin, os.Stdout, loadToy)
 	}
 	var s scene

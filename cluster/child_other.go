@@ -21,3 +21,6 @@ func signalOf(p *os.ProcessState) string {
 
 // confine does nothing: a process may take all memory.
 func confine() error { return nil }
+
+// memory is not known.
+func memory() uint64 { return 0 }

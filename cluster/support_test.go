@@ -21,6 +21,7 @@ import (
 type toy struct {
 	Points int
 	Poison int64         // this point kills its process; −1: none
+	Hungry bool          // in a process of its own it does so by wanting more memory than there is
 	Pause  time.Duration // of each point
 	Odd    string        // workers with this word in BLIS_CLUSTER_TEST_ODD compute something else
 	Reads  string        // an input that every point reads
@@ -64,6 +65,12 @@ func (r *toyRunner) Run(ctx context.Context, i int64, key pointlog.Key) (*pointl
 	row, _ := r.Describe(i)
 	if row.Key != key {
 		return nil, fmt.Errorf("point %d has another key", i)
+	}
+	if i == r.Poison && r.Hungry && childOfWorker {
+		var held [][]byte
+		for { // never touched, and so none of the memory of the machine
+			held = append(held, make([]byte, 1<<30))
+		}
 	}
 	if i == r.Poison {
 		syscall.Kill(os.Getpid(), syscall.SIGKILL)
