@@ -229,7 +229,7 @@ func collectLate() {
 
 // mostGarbage is how much garbage may come together before it is collected, where what
 // lives is less.
-const mostGarbage = 256 << 20
+const mostGarbage = 128 << 20
 
 // collectRarely lets the garbage of many short runs grow to four times what lives, as long
 // as that is little: collections hold up all cores, and two cores were hardly faster than
