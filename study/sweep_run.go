@@ -21,9 +21,9 @@ import (
 )
 
 // Run carries out the points of todo, indices in the order in which they begin, and calls
-// emit with the row of each as it ends. Calls do not overlap. Points run side by side, each
-// on one goroutine; when fewer are left than pool has workers, each gets several.
-// Rows do not depend on that.
+// emit with the row of each as it ends. Calls do not overlap, and points run on meanwhile: a
+// few rows may wait for it. Points run side by side, each on one goroutine; when fewer are
+// left than pool has workers, each gets several. Rows do not depend on that.
 //
 // The error is the first one of emit, which ends the sweep, or that of ctx when it was
 // cancelled: points that had not ended have no row then. A point that fails is a row.
@@ -32,18 +32,37 @@ func (p *SweepPlan) Run(ctx context.Context, todo []uint32, pool Pool, emit func
 	if workers == 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}
-	var one sync.Mutex
-	_, err := pool.Each(ctx, len(todo), func(ctx context.Context, i int) error {
+	within, stop := context.WithCancel(ctx)
+	defer stop()
+	rows := make(chan *pointlog.Row, mostWaiting)
+	var failed error // of emit
+	var emitting sync.WaitGroup
+	emitting.Go(func() {
+		for row := range rows {
+			if err := emit(row); err != nil && failed == nil { // rows that follow learn of it too
+				failed = err
+				stop()
+			}
+		}
+	})
+	_, err := pool.Each(within, len(todo), func(ctx context.Context, i int) error {
 		row := p.RunPoint(ctx, int64(todo[i]), max(1, workers/(len(todo)-i)))
 		if row == nil {
 			return ctx.Err()
 		}
-		one.Lock()
-		defer one.Unlock()
-		return emit(row)
+		rows <- row
+		return nil
 	})
+	close(rows)
+	emitting.Wait()
+	if failed != nil {
+		return failed
+	}
 	return err
 }
+
+// mostWaiting is the number of rows that may wait for emit, which syncs a disk now and then.
+const mostWaiting = 32
 
 // RunPoint runs point i on so many goroutines. The row is nil if ctx was cancelled
 // before the run ended.
