@@ -196,9 +196,7 @@ func TestShippedSetsCanBeMadeAgain(t *testing.T) {
 			if strings.HasPrefix(set.Name, "hgx") {
 				list = nil
 				if o.Loops, o.Beside = publicLoops(t, set); len(o.Beside) > 0 {
-					if _, err := fmt.Sscanf(set.TrainedOn.Method, "replay regression, drawn with weight %g", &o.Fit.Own); err != nil {
-						t.Fatalf("%s: %v", set.TrainedOn.Method, err)
-					}
+					o.Fit.Own = ownWeight(t, set)
 				}
 			}
 			trained, err := Train(t.Context(), list, ranAlone(t, set.Name), o)
@@ -218,6 +216,15 @@ func TestShippedSetsCanBeMadeAgain(t *testing.T) {
 			}
 		})
 	}
+}
+
+// ownWeight is the weight with which a shipped set of one model was drawn to a fit of all.
+func ownWeight(t *testing.T, set *latency.PhysicsSet) (own float64) {
+	t.Helper()
+	if _, err := fmt.Sscanf(set.TrainedOn.Method, "replay regression, drawn with weight %g", &own); err != nil {
+		t.Fatalf("%s: %v", set.TrainedOn.Method, err)
+	}
+	return own
 }
 
 // publicLoops are the closed loops that a set was fitted to, and those of other models,

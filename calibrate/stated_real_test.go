@@ -4,32 +4,53 @@ import (
 	"math"
 	"path/filepath"
 	"slices"
+	"sync"
 	"testing"
 
 	"blis/internal/testsize"
 	"blis/latency"
 )
 
+// publicLoopFit returns the fit to all closed loops with the weights of the shipped set, the
+// loops and the options. It is made once.
+func publicLoopFit(t *testing.T) (*Fit, []*ClosedLoopSample, FitOptions) {
+	t.Helper()
+	needMeasured(t)
+	testsize.Long(t)
+	o := DefaultFit()
+	o.Workers, o.Lambda = 2, 0.005
+	fitPublicLoops.Do(func() {
+		loops, _, err := LoadClosedLoops(filepath.Join(measuredRuns, "closed_loop.csv.gz"), Overrides{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, l := range loops {
+			l.Weight = 0.05
+		}
+		fit, err := FitClosedLoops(t.Context(), loops, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fitPublicLoops.fit, fitPublicLoops.loops = fit, loops
+	})
+	if fitPublicLoops.fit == nil {
+		t.Fatal("no fit")
+	}
+	return fitPublicLoops.fit, fitPublicLoops.loops, o
+}
+
+var fitPublicLoops struct {
+	sync.Once
+	fit   *Fit
+	loops []*ClosedLoopSample
+}
+
 // What a set would state of a group of closed loops (model, GPU, precision, TP) that it
 // never saw, from the errors on all others, against what is found there. A statement is
 // good if most groups are hardly worse than stated, and if it is not a large figure for
 // everything.
 func TestStatedErrorsAgainstThoseFound(t *testing.T) {
-	needMeasured(t)
-	testsize.Long(t)
-	loops, _, err := LoadClosedLoops(filepath.Join(measuredRuns, "closed_loop.csv.gz"), Overrides{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, l := range loops {
-		l.Weight = 0.05
-	}
-	o := DefaultFit() // with the weights of the shipped set
-	o.Workers, o.Lambda = 2, 0.005
-	fit, err := FitClosedLoops(t.Context(), loops, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fit, loops, o := publicLoopFit(t)
 	for _, c := range []struct {
 		by      LoopHoldOut
 		label   string

@@ -44,7 +44,7 @@ func TestAccuracyOfARun(t *testing.T) {
 	d := deployment(t, "Llama-2-7b-hf", "H100", 1)
 	a := bySet("a", ours, HeldOutWorkload, 5).Accuracy(d, typicalLimits, false, 100)
 	off := &Deviation{Expected: 5, Median: 1, Bias: -5, Worst: -15}
-	want := &Stated{HeldOut: HeldOutWorkload, Runs: 9, Models: 4, TTFT: off, TPOT: off, E2E: off}
+	want := &Stated{HeldOut: HeldOutWorkload, Runs: 9, Models: 4, FittedTo: 1, TTFT: off, TPOT: off, E2E: off}
 	if diff := cmp.Diff(want, a.Stated); diff != "" || len(a.NotMeasured) > 0 {
 		t.Errorf("%s, %v", diff, a.NotMeasured)
 	}
@@ -66,7 +66,7 @@ func TestAccuracyOfASetOfSteps(t *testing.T) {
 			t.Errorf("async %v: %+v", async, a)
 		}
 	}
-	if best, next := choose([]*PhysicsSet{set}, RooflineRecord, d, typicalLimits); best.Set != nil || next != nil {
+	if best, next := ChooseFrom([]*PhysicsSet{set}, RooflineRecord, d, typicalLimits); best.Set != nil || next != nil {
 		t.Errorf("%v is chosen, %v next", best.Name(), next)
 	}
 	for name, other := range map[string]*Deployment{"TP 8": deployment(t, "Llama-2-7b-hf", "H100", 8), "another model": deployment(t, "Qwen3-8B", "H100", 1)} {

@@ -92,7 +92,11 @@ const (
 
 // Each rule of the choice, by sets that were made up.
 func TestRulesOfTheChoice(t *testing.T) {
-	roofline := bySet("roofline", theirs, NothingFitted, 20)
+	roofline, rival := bySet("roofline", theirs, NothingFitted, 20), bySet("b", ours, HeldOutWorkload, 20)
+	two := func(s *PhysicsSet) *PhysicsSet { // fitted to both models
+		s.TrainedOn.Models = []string{ours, theirs}
+		return s
+	}
 	old := func(median float64) *PhysicsSet { // of a file with medians alone
 		s := bySet("old", ours, HeldOutWorkload, 0)
 		for i := range s.Errors {
@@ -121,18 +125,22 @@ func TestRulesOfTheChoice(t *testing.T) {
 		"no set outside its GPUs":                                 {[]*PhysicsSet{bySet("a", ours, HeldOutWorkload, 1)}, "H200", 1, "roofline", ""},
 		"a set where roofline was not measured":                   {[]*PhysicsSet{func() *PhysicsSet { s := bySet("a", ours, HeldOutWorkload, 90); s.TrainedOn.TPMax = 8; return s }()}, "H100", 8, "physics a", "roofline"},
 		"the error at this GPU and TP before that of all runs":    {[]*PhysicsSet{bySet("a", ours, HeldOutWorkload, 90).stating(HeldOutWorkload, "H100", 2, 3, 2)}, "H100", 2, "physics a", "roofline"},
-		"an error here before one on another load elsewhere":      {[]*PhysicsSet{bySet("a", ours, HeldOutWorkload, 1).stating(HeldOutGroup, "H100", 2, 3, 30)}, "H100", 2, "roofline", "physics a"},
+		"an error here before one on another load elsewhere":      {[]*PhysicsSet{bySet("a", ours, HeldOutWorkload, 1).stating(HeldOutGroup, "H100", 2, 3, 30), rival}, "H100", 2, "physics b", "physics a"},
 		"no group held out for another model":                     {[]*PhysicsSet{bySet("a", theirs, HeldOutGroup, 1)}, "H100", 2, "roofline", ""},
-		"none of them at another TP":                              {[]*PhysicsSet{bySet("a", ours, HeldOutWorkload, 90).stating(HeldOutWorkload, "H100", 2, 3, 2)}, "H100", 1, "roofline", "physics a"},
-		"the error on this GPU at any TP":                         {[]*PhysicsSet{bySet("a", ours, HeldOutWorkload, 1).stating(HeldOutWorkload, "H100-SXM", 0, 3, 30)}, "H100", 1, "roofline", "physics a"},
-		"none of too few models":                                  {[]*PhysicsSet{bySet("a", ours, HeldOutWorkload, 90).stating(HeldOutWorkload, "H100", 2, 2, 2)}, "H100", 2, "roofline", "physics a"},
+		"none of them at another TP":                              {[]*PhysicsSet{bySet("a", ours, HeldOutWorkload, 90).stating(HeldOutWorkload, "H100", 2, 3, 2), rival}, "H100", 1, "physics b", "physics a"},
+		"the error on this GPU at any TP":                         {[]*PhysicsSet{bySet("a", ours, HeldOutWorkload, 1).stating(HeldOutWorkload, "H100-SXM", 0, 3, 30), rival}, "H100", 1, "physics b", "physics a"},
+		"none of too few models":                                  {[]*PhysicsSet{bySet("a", ours, HeldOutWorkload, 90).stating(HeldOutWorkload, "H100", 2, 2, 2), rival}, "H100", 2, "physics b", "physics a"},
 		"a median where nothing else is known":                    {[]*PhysicsSet{old(19)}, "H100", 1, "physics old", "roofline"},
 		"TPOT where E2E was not measured":                         {[]*PhysicsSet{onlyTPOT(19)}, "H100", 1, "physics tpot", "roofline"},
 		"TPOT against TPOT, whatever E2E is":                      {[]*PhysicsSet{onlyTPOT(19), bySet("a", ours, HeldOutWorkload, 18)}, "H100", 1, "physics a", "physics tpot"},
-		"a high TPOT":                                             {[]*PhysicsSet{onlyTPOT(21)}, "H100", 1, "roofline", "physics tpot"},
-		"a high median":                                           {[]*PhysicsSet{old(21)}, "H100", 1, "roofline", "physics old"},
+		"a high TPOT":                                             {[]*PhysicsSet{two(onlyTPOT(21))}, "H100", 1, "roofline", "physics tpot"},
+		"a high median":                                           {[]*PhysicsSet{two(old(21))}, "H100", 1, "roofline", "physics old"},
+		"the set of the model before roofline":                    {[]*PhysicsSet{bySet("a", ours, HeldOutWorkload, 90)}, "H100", 1, "physics a", "roofline"},
+		"and before sets of other models":                         {[]*PhysicsSet{bySet("c", theirs, HeldOutModel, 5), bySet("a", ours, HeldOutGroup, 90)}, "H100", 1, "physics a", "physics c"},
+		"but not before a set that was fitted to it too":          {[]*PhysicsSet{two(bySet("c", ours, HeldOutWorkload, 80)), bySet("a", ours, HeldOutGroup, 90)}, "H100", 1, "physics c", "physics a"},
+		"a set of two models goes by its error":                   {[]*PhysicsSet{two(bySet("a", ours, HeldOutWorkload, 90))}, "H100", 1, "roofline", "physics a"},
 	} {
-		best, next := choose(c.sets, func(*Deployment) *PhysicsSet { return roofline }, deployment(t, "Llama-2-7b-hf", c.gpu, c.tp), typicalLimits)
+		best, next := ChooseFrom(c.sets, func(*Deployment) *PhysicsSet { return roofline }, deployment(t, "Llama-2-7b-hf", c.gpu, c.tp), typicalLimits)
 		got := ""
 		if next != nil {
 			got = next.Name()
@@ -147,14 +155,16 @@ func TestRulesOfTheChoice(t *testing.T) {
 // error counts against the error of roofline with that other setting.
 func TestNearMissesCompareWithTheChoiceAtTheOtherSetting(t *testing.T) {
 	roofline := bySet("roofline", theirs, NothingFitted, 20)
-	good, bad := bySet("good", ours, HeldOutWorkload, 5), bySet("bad", ours, HeldOutWorkload, 25)
-	uneven := bySet("uneven", ours, HeldOutWorkload, 25).stating(HeldOutWorkload, "H100", 2, 3, 5)
+	good, bad := bySet("good", ours, HeldOutWorkload, 5), bySet("bad", theirs, HeldOutModel, 25)
+	uneven := bySet("uneven", theirs, HeldOutModel, 25).stating(HeldOutModel, "H100", 2, 3, 5)
+	own := bySet("own", ours, HeldOutWorkload, 25)
 	for name, c := range map[string]struct {
 		sets []*PhysicsSet
 		gpu  string
 		tp   int
 		want string
 	}{
+		"the model's own":   {[]*PhysicsSet{own, bad}, "H200", 1, "hardware: GPU H200: own"},
 		"TP 8":              {[]*PhysicsSet{good, bad}, "H100", 8, "tp: TP 8 (measured: 1 to 4): good"},
 		"a GPU":             {[]*PhysicsSet{good, bad}, "H200", 1, "hardware: GPU H200: good"},
 		"GPU and TP":        {[]*PhysicsSet{good, bad}, "H200", 8, ""},
@@ -164,7 +174,7 @@ func TestNearMissesCompareWithTheChoiceAtTheOtherSetting(t *testing.T) {
 		"best at this TP":   {[]*PhysicsSet{uneven}, "H100", 2, ""},
 	} {
 		d := deployment(t, "Llama-2-7b-hf", c.gpu, c.tp)
-		best, _ := choose(c.sets, func(*Deployment) *PhysicsSet { return roofline }, d, typicalLimits)
+		best, _ := ChooseFrom(c.sets, func(*Deployment) *PhysicsSet { return roofline }, d, typicalLimits)
 		got := "" // one near miss at most
 		for _, m := range nearMisses(c.sets, func(*Deployment) *PhysicsSet { return roofline }, d, typicalLimits, best) {
 			got += m.Setting + ": " + m.Value + ": " + strings.Join(m.Sets, ", ")

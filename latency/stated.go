@@ -11,9 +11,14 @@ type Stated struct {
 	TP      int
 	Runs    int // behind Ranked
 	Models  int // that the runs were of; 0: not known, then medians over runs are all that is
-	TTFT    *Deviation
-	TPOT    *Deviation
-	E2E     *Deviation
+
+	// FittedTo is the number of models that the latency model was fitted to, that of the run
+	// among them; 0: it is not among them.
+	FittedTo int
+
+	TTFT *Deviation
+	TPOT *Deviation
+	E2E  *Deviation
 }
 
 // Deviation is how far the predictions of one metric are off, in percent of the
@@ -39,6 +44,9 @@ func (s *Stated) Ranked() (metric string, d *Deviation) {
 	return "TPOT", s.TPOT
 }
 
+// seen reports whether the latency model was fitted to the model of the run.
+func (s *Stated) seen() bool { return s != nil && s.FittedTo > 0 }
+
 // below reports whether the expected error is lower than that of other: of E2E, or of TPOT
 // if only TPOT is known of both. An error that is known is lower than one that is not.
 func (s *Stated) below(other *Stated) bool {
@@ -60,10 +68,11 @@ func (s *Stated) below(other *Stated) bool {
 // GPU, they count rather than those over all runs. A nil deployment stands for all runs.
 func (s *PhysicsSet) StatedError(d *Deployment, reasons []string) *Stated {
 	labels := []string{HeldOutWorkload, HeldOutGroup, HeldOutModel, HeldOutTail, NothingFitted}
+	fittedTo := len(s.TrainedOn.Models)
 	for _, r := range reasons {
 		switch {
 		case strings.HasPrefix(r, ModelNotMeasured):
-			labels = []string{HeldOutModel, NothingFitted}
+			labels, fittedTo = []string{HeldOutModel, NothingFitted}, 0
 		case !strings.HasPrefix(r, asyncDiffers):
 			return nil
 		}
@@ -71,6 +80,9 @@ func (s *PhysicsSet) StatedError(d *Deployment, reasons []string) *Stated {
 	for _, at := range places(d) {
 		for _, label := range labels {
 			if stated := s.stated(label, at); stated != nil {
+				if label != NothingFitted {
+					stated.FittedTo = fittedTo
+				}
 				return stated
 			}
 		}
