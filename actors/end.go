@@ -60,6 +60,9 @@ func (c *cluster) result(partial bool) (*Result, error) {
 		r.Names.Instances = append(r.Names.Instances, instanceName(i))
 		run.Instances = append(run.Instances, n.recorder)
 		run.Counters = append(run.Counters, n.engine.Counters)
+		if c.plan.Pool.CPUTier != nil {
+			r.KVTiers = append(r.KVTiers, n.engine.Tier)
+		}
 		run.Lives = append(run.Lives, metrics.Life{Ready: ready, Gone: gone, Blocks: &n.engine.Blocks})
 	}
 	if c.tracer != nil && !partial {

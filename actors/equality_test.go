@@ -68,6 +68,7 @@ type yield struct {
 	rows   []metrics.Outcome
 	scaled bool // instances came or went
 	stuck  bool // the run ended as a livelock, on every executor or on none
+	tier   metrics.KVTier
 }
 
 // began is when the test began.
@@ -101,6 +102,9 @@ func (x *trial) play(e Executor) (*yield, error) {
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", e.Name, err)
+	}
+	for i := range r.KVTiers {
+		y.tier.Merge(&r.KVTiers[i])
 	}
 	y.digest, y.scaled = r.Digest, r.Scaling != nil && len(r.Scaling.Events) > 0
 	if y.report, err = json.Marshal(r.Report); err != nil {
@@ -255,6 +259,7 @@ type coverage struct {
 	preempted, hit, timedOut, cut, async, stale                         int
 	immediate, capped, dropped, rejected, stuck, delayed, prefillOnly   int
 	readsSignals, scaled, aborted, redirected                           int
+	stored, loaded, flushed, brokeDeadlock                              int // in CPU tiers
 	requests, completed, preemptions, cachedTokens, recomputed, outputs int64
 }
 
@@ -290,7 +295,8 @@ func (c *coverage) count(x *trial, y *yield) {
 		{&c.stale, reads && x.Config.NumInstances > 1 && x.Config.SnapshotRefreshInterval > 0},
 		{&c.immediate, reads && x.Config.NumInstances > 1 && x.Config.SnapshotRefreshInterval == 0},
 		{&c.capped, capped}, {&c.dropped, dropped}, {&c.rejected, rejected}, {&c.stuck, y.stuck}, {&c.delayed, x.Delay > 0}, {&c.prefillOnly, prefillOnly},
-		{&c.readsSignals, x.ReadsSignals != 0}, {&c.scaled, y.scaled}, {&c.aborted, aborted}, {&c.redirected, redirected}} {
+		{&c.readsSignals, x.ReadsSignals != 0}, {&c.scaled, y.scaled}, {&c.aborted, aborted}, {&c.redirected, redirected},
+		{&c.stored, y.tier.Stored > 0}, {&c.loaded, y.tier.Loaded > 0}, {&c.flushed, y.tier.FlushWaits > 0}, {&c.brokeDeadlock, y.tier.DeadlockBreak > 0}} {
 		if f.seen {
 			*f.n++
 		}
@@ -299,10 +305,10 @@ func (c *coverage) count(x *trial, y *yield) {
 
 func (c *coverage) String() string {
 	return fmt.Sprintf("%d trials on 10 executors each; with preemption %s, prefix hit %s, fired time-out %s, end cut %s, async %s, stale snapshots %s, immediate signals %s; "+
-		"length cap %d, drop %d, rejection %d, livelock %d, delayed admission %d, prefill only %d, admission that observes %d, scaling %d, abortion %d, redirection %d; "+
+		"length cap %d, drop %d, rejection %d, livelock %d, delayed admission %d, prefill only %d, admission that observes %d, scaling %d, abortion %d, redirection %d; stores %d, loads %d, flush waits %d, broken deadlocks %d; "+
 		"%d requests, %d completed, %d output tokens, %d preemptions, %d cached and %d recomputed tokens",
 		c.cases, c.share(c.preempted), c.share(c.hit), c.share(c.timedOut), c.share(c.cut), c.share(c.async), c.share(c.stale), c.share(c.immediate),
-		c.capped, c.dropped, c.rejected, c.stuck, c.delayed, c.prefillOnly, c.readsSignals, c.scaled, c.aborted, c.redirected, c.requests, c.completed, c.outputs, c.preemptions, c.cachedTokens, c.recomputed)
+		c.capped, c.dropped, c.rejected, c.stuck, c.delayed, c.prefillOnly, c.readsSignals, c.scaled, c.aborted, c.redirected, c.stored, c.loaded, c.flushed, c.brokeDeadlock, c.requests, c.completed, c.outputs, c.preemptions, c.cachedTokens, c.recomputed)
 }
 
 func (c *coverage) share(n int) string {

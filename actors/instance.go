@@ -223,6 +223,9 @@ func newInstance(p *setup.Plan, x *Execution, i int, recorders metrics.Options, 
 	if x.StepByStep && x.Sequential && d.Blocks <= twinBlocks {
 		cfg.Cache = kv.NewNaivePool(int(d.Blocks), d.BlockSize, d.EnablePrefixCaching)
 	}
+	if t := d.CPUTier; t != nil {
+		cfg.Offload = t.Offload(newTier(x, t.TierConfig))
+	}
 	if sendsBlockEvents(p.Pool, observed) {
 		n.events, n.eventDelay = true, p.Pool.Observability.KVEventDelay
 	}
@@ -230,6 +233,12 @@ func newInstance(p *setup.Plan, x *Execution, i int, recorders metrics.Options, 
 	cfg.Scheduler, cfg.Sink, cfg.BlockEvents, cfg.Observer = s, n, n.blockEvents(), n.tracer(x.Tracing.Level)
 	n.engine = engine.New(i, cfg)
 	return n, nil
+}
+
+// newTier returns the CPU tier of an instance. The sequential twin keeps a small one
+// entry by entry.
+func newTier(x *Execution, c kv.TierConfig) kv.Tier {
+	return kv.NewNaiveTier(c)
 }
 
 // twinBlocks is the size of a cache up to which the sequential twin keeps it block

@@ -33,6 +33,8 @@ type Result struct {
 	// were fitted to, in words for the user; empty: nowhere, as far as is known.
 	BeyondFit string
 
+	KVTiers []metrics.KVTier // CPU tiers by instance; nil: there are none
+
 	Scaling *Scaling // nil: the number of instances could not change
 
 	Sessions *Sessions // nil: none began
@@ -83,6 +85,9 @@ func (c *cluster) digest() string {
 	for _, n := range c.instances {
 		word(n.recorder.Fold())
 		word(n.engine.Counters.Fold())
+		if c.plan.Pool.CPUTier != nil {
+			word(n.engine.Tier.Fold())
+		}
 	}
 	return fmt.Sprintf("%016x", d.Sum64())
 }

@@ -248,6 +248,11 @@ func settingText(n *yamldoc.Node, t reflect.Type) (text, want string) {
 		if isText || integer {
 			return n.Text, ""
 		}
+	case t == reflect.TypeFor[latency.Rate]():
+		want = "a rate like 48GB/s"
+		if isText || integer {
+			return n.Text, ""
+		}
 	case t.Kind() == reflect.Slice:
 		want = "a list of numbers like [1, 2.5, 3]"
 		if n.Kind == yamldoc.List {

@@ -222,6 +222,8 @@ func valueName(f *kong.Flag) string {
 		return "DURATION"
 	case t == reflect.TypeFor[latency.Bytes]():
 		return "BYTES"
+	case t == reflect.TypeFor[latency.Rate]():
+		return "RATE"
 	case t.Kind() == reflect.Slice:
 		return "X,…"
 	case t.Kind() == reflect.Float64:

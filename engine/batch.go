@@ -66,7 +66,7 @@ type inFlight struct {
 	ring    []batch
 	head, n int
 	formed  int64      // number of the batch formed last
-	lastEnd vtime.Time // of the batch that ended last
+	lastEnd vtime.Time // of the batch that ended last, as it acted
 }
 
 func newInFlight(async bool) inFlight {
@@ -125,9 +125,10 @@ func (f *inFlight) blank(now vtime.Time) *batch {
 // push puts the batch that blank returned in flight.
 func (f *inFlight) push() { f.n++; f.formed++ }
 
-// pop removes the executing batch, which ends.
-func (f *inFlight) pop() {
-	f.lastEnd = f.ring[f.head].end
+// pop removes the executing batch, whose end acts at now: later than it ended only if a
+// pass before it waited for transfers meanwhile.
+func (f *inFlight) pop(now vtime.Time) {
+	f.lastEnd = now
 	f.rotate()
 	f.n--
 }

@@ -99,9 +99,14 @@ type remains struct {
 // has no event before it and will get no more requests. Counters, Now, Fold and
 // Check stay as they were.
 func (e *Engine) Release() {
+	if e.connector != nil {
+		e.connector.drop()
+		e.agenda.at[eventStep] = vtime.Never
+		e.Tier.Evicted = e.connector.cfg.Tier.Evicted()
+	}
 	if at, _ := e.Next(); at != vtime.Never || e.Running() > 0 || e.Waiting() > 0 {
 		panic("engine: an instance is released that has something to do")
 	}
 	r := &remains{e.Check(), e.Fold()}
-	*e = Engine{index: e.index, now: e.now, agenda: agenda{at: e.agenda.at}, books: e.books, stepState: e.stepState, released: r, Counters: e.Counters, Blocks: e.Blocks}
+	*e = Engine{index: e.index, now: e.now, agenda: agenda{at: e.agenda.at}, books: e.books, stepState: e.stepState, released: r, Counters: e.Counters, Tier: e.Tier, Blocks: e.Blocks}
 }

@@ -98,16 +98,20 @@ type kvPlayer struct {
 	gone    [2][]int64 // completed and aborted at the end of the pass at hand
 	now     int64      // of the last formation
 	lost    []int64    // requests whose abort nobody heard
+	gaps    int64      // Σ inter-token latencies, as steps counted them …
+	spans   int64      // … and as requests imply them
 }
 
 func (p *kvPlayer) Group(workload.Label, workload.Label, vtime.Time) int { return 0 }
-func (p *kvPlayer) ITL(int, vtime.Duration, int)                         {}
+
+func (p *kvPlayer) ITL(_ int, gap vtime.Duration, n int) { p.gaps += int64(gap) * int64(n) }
 
 func (p *kvPlayer) Done(o *metrics.Outcome, now vtime.Time) {
 	var first, completed any
 	if o.FirstToken != vtime.Never {
 		first = int64(o.FirstToken)
 	}
+	p.span(o)
 	status := o.State.String()
 	switch o.State {
 	case metrics.Completed:
@@ -121,6 +125,13 @@ func (p *kvPlayer) Done(o *metrics.Outcome, now vtime.Time) {
 		completed = int64(now)
 	}
 	p.results[o.ID] = []any{first, completed, int64(o.Preemptions), int64(o.Generated), status}
+}
+
+// span adds the time from the first token of a request to its last.
+func (p *kvPlayer) span(o *metrics.Outcome) {
+	if o.FirstToken != vtime.Never {
+		p.spans += int64(o.LastToken.Sub(o.FirstToken))
+	}
 }
 
 func (p *kvPlayer) submitted(load bool, t transfer) {

@@ -68,6 +68,7 @@ func playKV(sc *scenario, m kvMode, keepDeadlocks bool, lost []int64) (p *kvPlay
 	e.Advance(vtime.Never, 255)
 	e.Unfinished(func(o *metrics.Outcome) {
 		stuck = true
+		p.span(o)
 		var first any
 		if o.FirstToken != vtime.Never {
 			first = int64(o.FirstToken)
@@ -182,6 +183,9 @@ func compareKV(sc *scenario, want []kvRow) error {
 			if d := cmp.Diff(w, g, cmpopts.EquateEmpty(), cmp.AllowUnexported(kvMove{})); d != "" {
 				return fmt.Errorf("%s: pass %d (-vLLM +engine):\n%s", m.name, i, d)
 			}
+		}
+		if p.gaps != p.spans {
+			return fmt.Errorf("%s: %d µs between tokens by the steps, %d by the requests", m.name, p.gaps, p.spans)
 		}
 		if err := compareKVResults(sc, p.results); err != nil {
 			return fmt.Errorf("%s: %w", m.name, err)

@@ -69,9 +69,9 @@ func (l *passLoop) act(now vtime.Time) {
 			return
 		}
 	}
-	for l.unfinished() || c.endings > 0 || l.n > 0 {
+	for l.due(now) || l.n > 0 {
 		ran, changed := false, true
-		if l.unfinished() || c.endings > 0 {
+		if l.due(now) {
 			p := l.form(now)
 			ran, changed = p.batch, p.preempted
 			if l.e.cfg.Async && ran && l.n < 2 && l.firstEnd() > now {
@@ -94,7 +94,7 @@ func (l *passLoop) act(now vtime.Time) {
 			return
 		}
 	}
-	if c.cfg.IdleRelease {
+	if c.cfg.IdleRelease && l.e.agenda.at[eventStep] == vtime.Never {
 		l.e.agenda.at[eventStep] = c.next()
 	}
 }
@@ -102,6 +102,24 @@ func (l *passLoop) act(now vtime.Time) {
 // idle reports whether a pass begins as soon as a request is queued; without a
 // connector always.
 func (l *passLoop) idle() bool { return l == nil || l.until == somethingNew }
+
+// due reports whether a pass is to be formed: for a request that is here, after the last
+// one ended, or with Offload.IdleRelease to notice the end of a transfer.
+func (l *passLoop) due(now vtime.Time) bool {
+	c := l.e.connector
+	return l.unfinished() || c.endings > 0 || c.cfg.IdleRelease && c.next() <= now
+}
+
+// quiet reports whether the end of the open passes brings nothing but that of their
+// steps.
+func (l *passLoop) quiet() bool {
+	for k := 0; l != nil && k < l.n; k++ {
+		if p := l.at(k); !p.batch || p.noticed() {
+			return false
+		}
+	}
+	return true
+}
 
 // unfinished reports whether a request is here.
 func (l *passLoop) unfinished() bool { return l.e.requests.running()+l.e.requests.waiting() > 0 }

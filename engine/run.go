@@ -12,7 +12,7 @@ const longestRun = 1 << 16
 // ends, no request can be admitted, no event of another kind comes first, and
 // blocks suffice. It stops before (until, class), which only pauses it.
 func (e *Engine) run(until vtime.Time, class uint8) {
-	if len(e.overdue) > 0 || !e.batcher.canRepeat() {
+	if len(e.overdue) > 0 || !e.batcher.canRepeat() || !e.passes.quiet() {
 		return
 	}
 	if vtime.ClassStep < class {

@@ -75,7 +75,7 @@ func (e *Engine) finish(now vtime.Time) {
 			e.deliverToken(it.slot, now)
 		}
 	}
-	e.inFlight.pop()
+	e.inFlight.pop(now)
 }
 
 // publish does what a server does at the end of a step: it renews its metrics and

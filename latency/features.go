@@ -163,7 +163,7 @@ func NewFeatures(d *Deployment, e EngineLimits) (*Features, error) {
 		f.expertShare = newExpertShares(d)
 	}
 	if e.CPUBlocks > 0 {
-		f.transfer = f.kvBytes * float64(e.BlockSize) / d.GPU.pcieRate()
+		f.transfer = f.kvBytes * float64(e.BlockSize) / d.GPU.PCIeRate()
 		f.offloadRatio = float64(e.CPUBlocks) / float64(e.GPUBlocks) // of blocks of equal size
 	}
 	f.second = newSecondFeatures(d, f)

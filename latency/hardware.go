@@ -60,8 +60,8 @@ func (g *Hardware) Peak(bits int64) float64 {
 	return g.BF16
 }
 
-// pcieRate returns the rate that transfers over PCIe reach, bytes/s.
-func (g *Hardware) pcieRate() float64 {
+// PCIeRate returns the rate that transfers over PCIe reach, bytes/s.
+func (g *Hardware) PCIeRate() float64 {
 	efficiency := g.PCIeEfficiency
 	if efficiency == 0 {
 		efficiency = pcieEfficiency

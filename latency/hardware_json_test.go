@@ -114,7 +114,7 @@ func TestPCIeEfficienciesOfAGPU(t *testing.T) {
 	}
 	text := strings.Replace(ownGPU, "    pcie_gb_per_s:", "    pcie_efficiency: 0.5\n    pcie_gb_per_s:", 1)
 	list, err := ParseHardware([]byte(text), "own.yaml")
-	if err != nil || list[0].PCIeEfficiency != 0.5 || list[0].pcieRate() != list[0].PCIe/2 {
+	if err != nil || list[0].PCIeEfficiency != 0.5 || list[0].PCIeRate() != list[0].PCIe/2 {
 		t.Errorf("%+v, %v", list, err)
 	}
 	if _, err := ParseHardware([]byte(strings.Replace(text, "pcie_efficiency: 0.5", "pcie_efficiency: 1.5", 1)), "own.yaml"); err == nil || !strings.Contains(err.Error(), "pcie_efficiency is 1.5") {

@@ -41,6 +41,7 @@ type Config struct {
 	GPUMemoryUtilization float64       `json:"gpu-memory-utilization" default:"0.9" group:"Instances" help:"Fraction of GPU memory that the engine may use, as in vLLM."`
 	ActivationMemory     latency.Bytes `json:"activation-memory" default:"1GB" group:"Instances" help:"GPU memory set aside per GPU for activations and other buffers: 1GB, 800MiB or a number of bytes."`
 	engine.Args
+	KVTier
 	AsyncScheduling  *bool  `json:"async-scheduling" negatable:"" group:"Instances" help:"Form the next batch while one executes. Not given: on, as vLLM does since 0.14; but off with coefficients fitted to servers that did not."`
 	Scheduler        string `json:"scheduler" bundle:"scheduler.type" default:"fcfs" aliases:"scheduling-policy" group:"Instances" help:"Order of the wait queue: fcfs, priority-fcfs (also: priority), sjf; see blis policies scheduler."`
 	PreemptionPolicy string `json:"preemption-policy" bundle:"scheduler.params.preemption" default:"auto" group:"Instances" help:"Which request to preempt for KV: auto (the scheduler's own), fcfs or priority."`

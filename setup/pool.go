@@ -18,6 +18,7 @@ type Deployment struct {
 	BlockSize int32            // tokens of a KV block
 	Blocks    int64            // KV blocks of an instance
 	Scheduler bundle.Selection // order of the wait queue, and which request is preempted
+	CPUTier   *CPUTier         // nil: none
 
 	Latency latency.Model
 	Gamma   float64             // as engine.Config.Gamma
@@ -94,6 +95,7 @@ func (p *resolver) completePool() error {
 	c, d := &p.Config, &p.Pool.Deployment
 	b := &c.Policies
 	d.Args, d.Async, d.BlockSize, d.Blocks, d.Gamma, d.Scheduler = c.Args, *c.AsyncScheduling, c.BlockSizeInTokens, c.TotalKVBlocks, c.PreemptionGamma, b.Scheduler
+	d.CPUTier = newCPUTier(c, &d.Deployment)
 	p.Pool.Instances, p.Pool.Routing = c.NumInstances, b.Routing
 	o := &p.Pool.Observability
 	o.Refresh, o.PerStep, o.InFlightPeriodic = c.SnapshotRefreshInterval, c.Signals == "per-step", c.InFlight == "periodic"
