@@ -238,7 +238,10 @@ func newInstance(p *setup.Plan, x *Execution, i int, recorders metrics.Options, 
 // newTier returns the CPU tier of an instance. The sequential twin keeps a small one
 // entry by entry.
 func newTier(x *Execution, c kv.TierConfig) kv.Tier {
-	return kv.NewNaiveTier(c)
+	if x.StepByStep && x.Sequential && c.Capacity <= twinBlocks {
+		return kv.NewNaiveTier(c)
+	}
+	return kv.NewTier(c)
 }
 
 // twinBlocks is the size of a cache up to which the sequential twin keeps it block

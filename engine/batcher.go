@@ -66,7 +66,7 @@ func (f *batcher) form(now vtime.Time) *batch {
 	f.refreshContext(now)
 	f.diagnosis.begins()
 	if f.connector != nil {
-		f.connector.filling.begins()
+		f.connector.begins(now)
 	}
 	if f.cfg.Async {
 		f.cohort.removeEnding(f.inFlight.formed, false)

@@ -92,6 +92,13 @@ func newConnector(e *Engine) *connector {
 	return c
 }
 
+// begins forgets the formation before.
+func (c *connector) begins(now vtime.Time) {
+	c.cfg.Tier.Advance(now)
+	l := &c.filling
+	l.victims, l.admitted[0], l.admitted[1] = l.victims[:0], l.admitted[0][:0], l.admitted[1][:0]
+}
+
 // at returns what is known of slot i.
 func (c *connector) at(i int32) *offloaded { return &c.slots[i] }
 

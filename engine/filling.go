@@ -28,11 +28,6 @@ type due struct {
 	upto  int32
 }
 
-// begins forgets the formation before.
-func (l *filling) begins() {
-	l.victims, l.admitted[0], l.admitted[1] = l.victims[:0], l.admitted[0][:0], l.admitted[1][:0]
-}
-
 // admits notes that slot i is admitted, for the first time or again.
 func (l *filling) admits(i int32, again bool) {
 	k := 0

@@ -122,6 +122,8 @@ func kvEngine(sc *scenario, m kvMode, keepDeadlocks bool, p *kvPlayer) (*Engine,
 		p.tier = kv.NewNaiveTier(tier)
 		p.tier.Watch(func(stored bool, n int) { p.cpu = append(p.cpu, kvEvent(stored, "CPU", n)) })
 		off.Tier = p.tier
+	} else {
+		off.Tier = kv.NewTier(tier)
 	}
 	name := "fcfs"
 	if c.Policy == "priority" {
@@ -173,6 +175,9 @@ func compareKV(sc *scenario, want []kvRow) error {
 			}
 			if i < len(p.rows) {
 				g = p.rows[i]
+			}
+			if p.tier == nil {
+				w.CPU, w.ARC = "", nil
 			}
 			if p.pool == nil {
 				w.FL, w.Loads, w.Stores = "", nil, nil

@@ -51,7 +51,6 @@ func (c *Config) entryTokens() int32 {
 func (p *resolver) resolveKVTier() error {
 	c := &p.Config
 	if !c.cpuTier() {
-		p.noteIfSet(kvTierSettings, "there is no CPU tier without --kv-cpu-blocks or --kv-cpu-size")
 		return nil
 	}
 	d := &p.deployment.Deployment
