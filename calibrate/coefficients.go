@@ -64,8 +64,8 @@ var physicsBounds = [columns]bound{
 	3:  {0, 14, 40, 3},         // attention of decode: tiles that few rows fill
 	4:  {0.9, 1.08, 1.3, 0.05}, // reading the KV cache
 	8:  {0.2, 0.6, 4, 0.2},     // all-reduce, latency included
-	12: {1, 1, 1, 0},           // transfers, as PCIe's ceiling says: nothing measured
-	13: {1, 1, 1, 0},           // likewise
+	12: {0, 0, 1, 0},           // transfers: copies run beside the kernels of a step
+	13: {1, 1, 1, 0},           // blocks that a step waits for, as PCIe's ceiling says: nothing measured
 	15: {0, 0, 0.05, 0.0003},   // s: every step
 	16: {0, 0.5, 8, 0.5},       // linear compute of decode: tiles that few rows do not fill
 	17: {0, 0.3, 1.5, 0.2},     // compute beyond reading weights

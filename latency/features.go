@@ -163,7 +163,7 @@ func NewFeatures(d *Deployment, e EngineLimits) (*Features, error) {
 		f.expertShare = newExpertShares(d)
 	}
 	if e.CPUBlocks > 0 {
-		f.transfer = f.kvBytes * float64(e.BlockSize) / d.GPU.PCIeRate()
+		f.transfer = f.kvBytes * float64(e.BlockSize) / float64(d.GPU.PCIeRate()*float64(d.TP))
 		f.offloadRatio = float64(e.CPUBlocks) / float64(e.GPUBlocks) // of blocks of equal size
 	}
 	f.second = newSecondFeatures(d, f)

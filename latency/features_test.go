@@ -166,8 +166,8 @@ func naiveBeta(d *Deployment, e EngineLimits, b *Batch) BetaVector {
 		float64(s.KVHeads) / float64(s.Heads),
 		1 / math.Max(1, float64(n)),
 		b.PreemptionEMA,
-		float64(b.Transferred) * block / (0.75 * d.GPU.PCIe),
-		float64(b.CPUBlocks) * block / (0.75 * d.GPU.PCIe),
+		float64(b.Transferred) * block / (0.75 * d.GPU.PCIe * float64(d.TP)),
+		float64(b.CPUBlocks) * block / (0.75 * d.GPU.PCIe * float64(d.TP)),
 		0,
 		1,
 	}

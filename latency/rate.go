@@ -49,7 +49,8 @@ func (r *Rate) UnmarshalText(text []byte) error {
 		}
 	}
 	v, err := strconv.ParseFloat(number, 64)
-	if v *= scale; err != nil || math.IsNaN(v) || v < 1e3 || v > 1<<60 {
+	v = float64(v * scale)
+	if err != nil || math.IsNaN(v) || v < 1e3 || v > 1<<60 {
 		return want
 	}
 	*r = Rate(v)

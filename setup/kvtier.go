@@ -23,8 +23,8 @@ type KVTier struct {
 	KVIdleRelease       bool           `json:"kv-idle-release" name:"kv-idle-release" negatable:"" group:"KV tiers" help:"An idle instance notices transfers that end, as vLLM does from mid-2026; before, it does so when the next request comes."`
 }
 
-// cpuTier reports whether instances have a CPU tier.
-func (c *Config) cpuTier() bool { return c.KVCPUBlocks > 0 || c.KVCPUSize > 0 }
+// hasCPUTier reports whether instances have a CPU tier.
+func (t *KVTier) hasCPUTier() bool { return t.KVCPUBlocks > 0 || t.KVCPUSize > 0 }
 
 // checkKVTier checks the settings of the CPU tier one by one.
 func checkKVTier(c *Config, check func(ok bool, name string, value any, want string)) {
@@ -39,26 +39,27 @@ func checkKVTier(c *Config, check func(ok bool, name string, value any, want str
 	check(c.KVIdlePoll == 0 || c.AsyncScheduling == nil || !*c.AsyncScheduling, "kv-idle-poll", c.KVIdlePoll, "0 with --async-scheduling")
 }
 
-// entryTokens returns the tokens of an entry of the CPU tier.
-func (c *Config) entryTokens() int32 {
-	if c.KVOffloadBlockSize > 0 {
-		return c.KVOffloadBlockSize
+// entryTokens returns the tokens of an entry of the CPU tier, for KV blocks of block
+// tokens.
+func (t *KVTier) entryTokens(block int32) int32 {
+	if t.KVOffloadBlockSize > 0 {
+		return t.KVOffloadBlockSize
 	}
-	return c.BlockSizeInTokens
+	return block
 }
 
 // resolveKVTier derives the size of the CPU tier and the rate of the way there.
-func (p *resolver) resolveKVTier() error {
+func resolveKVTier(p *resolver) error {
 	c := &p.Config
-	if !c.cpuTier() {
+	if !c.hasCPUTier() {
 		return nil
 	}
 	d := &p.deployment.Deployment
-	entry := d.KVBytesPerToken() * int64(c.entryTokens())
+	entry := d.KVBytesPerToken() * int64(c.entryTokens(c.BlockSizeInTokens))
 	if c.KVCPUSize > 0 {
 		n := int64(c.KVCPUSize) / entry
 		if n < 1 {
-			return inputErrorf("--kv-cpu-size is %v: want at least %v, which an entry of %d tokens takes", c.KVCPUSize, latency.Bytes(entry), c.entryTokens())
+			return inputErrorf("--kv-cpu-size is %v: want at least %v, which an entry of %d tokens takes", c.KVCPUSize, latency.Bytes(entry), c.entryTokens(c.BlockSizeInTokens))
 		}
 		c.KVCPUBlocks, c.KVCPUSize = min(n, 1<<31-1), 0
 	}
@@ -69,9 +70,8 @@ func (p *resolver) resolveKVTier() error {
 }
 
 // checkIdlePoll refuses to poll with async scheduling, which may have been derived.
-func (p *resolver) checkIdlePoll() error {
-	c := &p.Config
-	if c.cpuTier() && c.KVIdlePoll > 0 && *c.AsyncScheduling {
+func checkIdlePoll(c *Config) error {
+	if c.hasCPUTier() && c.KVIdlePoll > 0 && *c.AsyncScheduling {
 		return inputErrorf("--kv-idle-poll is %v: want 0 with async scheduling, or --no-async-scheduling", c.KVIdlePoll)
 	}
 	return nil
@@ -92,13 +92,13 @@ type CPUTier struct {
 
 // newCPUTier returns the tier of a resolved configuration, nil if there is none.
 func newCPUTier(c *Config, d *latency.Deployment) *CPUTier {
-	if !c.cpuTier() {
+	if !c.hasCPUTier() {
 		return nil
 	}
 	block := float64(d.KVBytesPerToken() * int64(c.BlockSizeInTokens))
 	return &CPUTier{
 		TierConfig:  kv.TierConfig{Capacity: int(c.KVCPUBlocks), Eviction: kv.Eviction(c.KVEviction), Threshold: int(c.KVStoreThreshold)},
-		EntryTokens: c.entryTokens(),
+		EntryTokens: c.entryTokens(c.BlockSizeInTokens),
 		Transfer:    engine.Link{Base: float64(c.KVTransferLatency), PerBlock: block / float64(float64(c.KVTransferBandwidth)*float64(d.TP)) * 1e6},
 		PromptOnly:  c.KVOffloadPromptOnly, IdlePoll: c.KVIdlePoll, IdleRelease: c.KVIdleRelease,
 	}
@@ -112,7 +112,8 @@ func (t *CPUTier) Offload(store kv.Tier) *engine.Offload {
 	}
 }
 
-// cpuTierBlocks returns the KV blocks that fit into the CPU tier.
-func (c *Config) cpuTierBlocks() int64 {
-	return c.KVCPUBlocks * int64(c.entryTokens()/max(1, c.BlockSizeInTokens))
+// cpuTierBlocks returns the KV blocks that fit into the CPU tier of a resolved
+// configuration.
+func cpuTierBlocks(c *Config) int64 {
+	return c.KVCPUBlocks * int64(c.entryTokens(c.BlockSizeInTokens)/max(1, c.BlockSizeInTokens))
 }

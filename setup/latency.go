@@ -207,6 +207,6 @@ func openCoefficients(name string, read readFunc) (*latency.PhysicsSet, error) {
 func limits(c *Config) latency.EngineLimits {
 	return latency.EngineLimits{
 		MaxBatchedTokens: int64(c.MaxNumBatchedTokens), MaxSeqs: int64(c.MaxNumSeqs), BlockSize: int64(c.BlockSizeInTokens),
-		GPUBlocks: c.TotalKVBlocks, CPUBlocks: c.cpuTierBlocks(), ChunkedPrefill: c.EnableChunkedPrefill,
+		GPUBlocks: c.TotalKVBlocks, CPUBlocks: cpuTierBlocks(c), ChunkedPrefill: c.EnableChunkedPrefill,
 	}
 }

@@ -120,11 +120,15 @@ const (
 	IndexEvents = "events" // by the changes that instances report
 )
 
-// indexedBlocks returns the number in prefix-index-blocks, 0 for auto. The bundle has
+// indexedBlocks returns the number in prefix-index-blocks; for auto 0, and with a CPU tier
+// what fits into both. The bundle has
 // checked it.
 func indexedBlocks(c *Config) int32 {
 	if c.PrefixIndexBlocks == policy.Auto {
-		return 0
+		if !c.hasCPUTier() {
+			return 0
+		}
+		return int32(min(c.TotalKVBlocks+cpuTierBlocks(c), 1<<31-1))
 	}
 	n, _ := strconv.ParseFloat(c.PrefixIndexBlocks, 64) // 1e5 is a whole number too
 	return int32(n)

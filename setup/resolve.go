@@ -38,7 +38,7 @@ func newResolver(c Config, checks ...func() error) *resolver {
 // error lists the faults that checks find and those of other settings.
 func Resolve(c Config, checks ...func() error) (*Plan, error) {
 	p := newResolver(c, checks...)
-	if err := inOrder(p.openSpec, p.resolvePolicies, p.noteUnused, p.checkInputs, p.resolveCache, p.resolveLimits, p.resolveKVTier, p.resolveLatency, p.checkIdlePoll, p.resolveScaling, p.resolveWorkload, func() error { return noteModels(p.Plan) }, p.leaveOutScaling, p.completePool, func() error { return resolveForced(p.Plan) }); err != nil {
+	if err := inOrder(p.openSpec, p.resolvePolicies, p.noteUnused, p.checkInputs, p.resolveCache, p.resolveLimits, func() error { return resolveKVTier(p) }, p.resolveLatency, func() error { return checkIdlePoll(&p.Config) }, p.resolveScaling, p.resolveWorkload, func() error { return noteModels(p.Plan) }, p.leaveOutScaling, p.completePool, func() error { return resolveForced(p.Plan) }); err != nil {
 		return nil, err
 	}
 	p.Summary.Chance = chanceOf(p.Plan)
@@ -51,7 +51,7 @@ func Resolve(c Config, checks ...func() error) (*Plan, error) {
 func Effective(c Config) (Config, error) {
 	p := newResolver(c)
 	p.brief = true
-	err := inOrder(p.openSpec, p.resolvePolicies, p.checkInputs, p.resolveCache, p.resolveLimits, p.resolveKVTier, p.resolveLatency, p.checkIdlePoll, p.resolveScaling, func() error { return resolveGenerated(p) }, p.leaveOutScaling, func() error { return resolveForced(p.Plan) })
+	err := inOrder(p.openSpec, p.resolvePolicies, p.checkInputs, p.resolveCache, p.resolveLimits, func() error { return resolveKVTier(p) }, p.resolveLatency, func() error { return checkIdlePoll(&p.Config) }, p.resolveScaling, func() error { return resolveGenerated(p) }, p.leaveOutScaling, func() error { return resolveForced(p.Plan) })
 	return p.Config, err
 }
 
@@ -77,7 +77,7 @@ func KVBlocks(c Config) (int64, error) {
 // the user is told of it. It opens no workload. Its errors are those of Resolve.
 func LatencyModel(c Config) (latency.Model, Summary, error) {
 	p := newResolver(c)
-	if err := inOrder(p.checkInputs, p.resolveCache, p.resolveLimits, p.resolveKVTier, p.resolveLatency); err != nil {
+	if err := inOrder(p.checkInputs, p.resolveCache, p.resolveLimits, func() error { return resolveKVTier(p) }, p.resolveLatency); err != nil {
 		return nil, Summary{}, err
 	}
 	return p.deployment.Latency, p.Summary, nil
