@@ -67,7 +67,7 @@ func TestPassesGiveWhatWasPlanted(t *testing.T) {
 			t.Errorf("%s is %.5g, planted %.5g", name, got, want)
 		}
 	}
-	if usual = slices.Insert(usual, 0, "kv_transfer", "offload_read"); !slices.Equal(fit.Usual, usual) {
+	if usual = slices.Insert(usual, 0, "offload_read"); !slices.Equal(fit.Usual, usual) {
 		t.Errorf("usual values: %q, want %q", fit.Usual, usual)
 	}
 	if len(fit.InSample) != 9 || len(fit.HeldOut) != 9 {

@@ -15,7 +15,7 @@ import (
 )
 
 // plantedPass are the coefficients of the passes of syntheticPasses.
-var plantedPass = latency.BetaVector{0: 1, 1: 2, 2: 1.2, 4: 1.1, 8: 0.8, 12: 1, 13: 1, 16: 3, 17: 0.5, 18: 30, 20: 0.8, 23: 2, 27: 0.3}
+var plantedPass = latency.BetaVector{0: 1, 1: 2, 2: 1.2, 4: 1.1, 8: 0.8, 13: 1, 16: 3, 17: 0.5, 18: 30, 20: 0.8, 23: 2, 27: 0.3}
 
 // syntheticPasses are forward passes at some TP with the coefficients of plantedPass,
 // off by a relative noise: 300 decodes, 60 mixed and 30 prefills. The lines are those of

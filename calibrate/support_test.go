@@ -31,7 +31,7 @@ func needMeasured(t *testing.T) {
 func truth() *Coefficients {
 	c := &Coefficients{
 		Alpha: latency.AlphaVector{0: 0.006, 2: 0.05, 3: 0.005},
-		Beta:  latency.BetaVector{0: 1.5, 1: 2, 2: 1.35, 4: 1.2, 8: 1.3, 12: 1, 13: 1, 15: 0.0014},
+		Beta:  latency.BetaVector{0: 1.5, 1: 2, 2: 1.35, 4: 1.2, 8: 1.3, 13: 1, 15: 0.0014},
 	}
 	for i := latency.BetasOfVersion1; i < betas; i++ {
 		c.Beta[i] = physicsBounds[i].usual
