@@ -158,3 +158,63 @@ func TestEqualPrefixesAreLoadedOnce(t *testing.T) {
 		return nil
 	})
 }
+
+// What a request stores can be read when it has ended, not when its stores have.
+func TestEntriesOfLivingRequestsAreNotRead(t *testing.T) {
+	sc := example(40, [2]float64{10, 1}, [2]float64{10, 1}, ask(0, 0, 40, [2]int64{10, 24}), ask(1, 10_000, 2, [2]int64{10, 24}), ask(2, 60_000, 2, [2]int64{10, 24}))
+	sc.Config.Caching = false
+	eachMode(t, sc, func(p *kvPlayer) error {
+		if first := p.results[1][0]; first != int64(11_704) || p.e.Tier.Loads != 1 {
+			return fmt.Errorf("first token beside the other at %v, want 11,704; %d loads, want that of the third alone", first, p.e.Tier.Loads)
+		}
+		return nil
+	})
+}
+
+// A request that was passed over while its KV was loaded comes before those that were
+// queued since.
+func TestPassedOverComeFirst(t *testing.T) {
+	requests := append(evict(1, 4000, 4000, 5), ask(0, 0, 3, [2]int64{10, 24}),
+		ask(9, 40_000, 4, [2]int64{10, 24}), ask(20, 40_010, 8, [2]int64{60, 4}), ask(10, 40_100, 4, [2]int64{61, 8}))
+	sc := example(14, [2]float64{100, 20.5}, [2]float64{1500, 25.25}, requests...)
+	sc.Config.Seats = 1
+	eachMode(t, sc, func(p *kvPlayer) error {
+		if loaded, queued := p.results[9][0].(int64), p.results[10][0].(int64); loaded > queued || p.e.Tier.Loads != 1 {
+			return fmt.Errorf("first tokens at %d and %d, %d loads", loaded, queued, p.e.Tier.Loads)
+		}
+		return nil
+	})
+}
+
+// A load begins only when all of its prompt fits.
+func TestLoadsWaitForAllOfThePrompt(t *testing.T) {
+	sc := example(14, [2]float64{100, 20.5}, [2]float64{150, 25.25}, append(evict(1, 4000, 4000, 5), ask(0, 0, 3, [2]int64{10, 24}),
+		ask(20, 39_000, 8, [2]int64{60, 24}), ask(9, 40_000, 4, [2]int64{10, 24}, [2]int64{70, 12}))...)
+	eachMode(t, sc, func(p *kvPlayer) error {
+		for _, r := range p.rows {
+			if len(r.Xfers) > 0 && r.Xfers[len(r.Xfers)-1][0] == "load" && r.Start < p.results[20][1].(int64) {
+				return fmt.Errorf("a load began at %d, before there was room", r.Start)
+			}
+		}
+		if p.e.Tier.Loads != 1 {
+			return fmt.Errorf("%d loads", p.e.Tier.Loads)
+		}
+		return nil
+	})
+}
+
+// The step that follows a preemption waits for the stores of the victim.
+func TestStepsWaitForTheStoresOfAVictim(t *testing.T) {
+	sc := example(10, [2]float64{20_000, 20.5}, [2]float64{150, 25.25}, ask(0, 0, 20, [2]int64{10, 16}), ask(1, 0, 20, [2]int64{11, 16}))
+	eachMode(t, sc, func(p *kvPlayer) error {
+		for _, r := range p.rows {
+			if len(r.Preempted) > 0 && (r.Form == nil || r.Start-*r.Form != 76_044) {
+				return fmt.Errorf("the step of the preemption starts at %d, %v", r.Start, r.Form)
+			}
+		}
+		if k := p.e.Tier; k.FlushWaits != 1 || k.FlushMicros != 76_044 {
+			return fmt.Errorf("%d waits of %d µs", k.FlushWaits, k.FlushMicros)
+		}
+		return nil
+	})
+}
