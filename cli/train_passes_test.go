@@ -65,7 +65,7 @@ func TestTrainPasses(t *testing.T) {
 		"outlier    " + one + ", TP 1, line 152: ",
 		"range      prefills alone of 32, 64, 128, 256, 512, 1024, 2048, 4096 tokens\n",
 		"range      at most 32 decoding requests, 4096 prefill tokens beside them, ",
-		"not fitted kv_transfer, offload_read, expert_layers, ",
+		"not fitted offload_read, expert_layers, ",
 		"HELD OUT, BY A FIT TO THE OTHERS  passes  median APE",
 		two + ", TP 2, mixed     100 ",
 	} {

@@ -11,16 +11,16 @@ import (
 
 // KVTier is what a user sets of the CPU tier. The tags are as those of Config.
 type KVTier struct {
-	KVCPUBlocks         int64          `json:"kv-cpu-blocks" name:"kv-cpu-blocks" group:"KV tiers" help:"Entries that the CPU tier of each instance keeps: copies of KV blocks in host memory, as of vLLM's OffloadingConnector; 0: no CPU tier."`
-	KVCPUSize           latency.Bytes  `json:"kv-cpu-size" name:"kv-cpu-size" default:"0" group:"KV tiers" help:"The same as an amount of host memory per instance: 64GiB."`
-	KVOffloadBlockSize  int32          `json:"kv-offload-block-size" name:"kv-offload-block-size" group:"KV tiers" help:"Tokens of an entry of the CPU tier, a multiple of block-size-in-tokens; 0: as many as a KV block has."`
-	KVEviction          string         `json:"kv-eviction" name:"kv-eviction" default:"lru" enum:"lru,arc,lfu,priority" group:"KV tiers" help:"Which entry the CPU tier gives up: lru and arc as in vLLM, lfu (used least often) or priority (stored by the least urgent request)."`
-	KVStoreThreshold    int32          `json:"kv-store-threshold" name:"kv-store-threshold" group:"KV tiers" help:"Lookups of an entry before it is stored, at least 2; 0: all are stored."`
-	KVOffloadPromptOnly bool           `json:"kv-offload-prompt-only" name:"kv-offload-prompt-only" negatable:"" group:"KV tiers" help:"Store prompts alone, no generated tokens."`
-	KVTransferBandwidth latency.Rate   `json:"kv-transfer-bandwidth" name:"kv-transfer-bandwidth" default:"0" group:"KV tiers" help:"Rate of transfers between a GPU and its host, one way and per GPU: 48GB/s; 0: three quarters of the GPU's PCIe."`
-	KVTransferLatency   vtime.Duration `json:"kv-transfer-latency" name:"kv-transfer-latency" default:"500us" group:"KV tiers" help:"What each transfer between GPU and host takes besides."`
-	KVIdlePoll          vtime.Duration `json:"kv-idle-poll" name:"kv-idle-poll" default:"0" group:"KV tiers" help:"Time until the scheduler looks again after a pass that executed nothing (vLLM sleeps 1ms); 0: until something can change. Not with async-scheduling."`
-	KVIdleRelease       bool           `json:"kv-idle-release" name:"kv-idle-release" negatable:"" group:"KV tiers" help:"An idle instance notices transfers that end, as vLLM does from mid-2026; before, it does so when the next request comes."`
+	KVCPUBlocks         int64          `json:"kv-cpu-blocks" name:"kv-cpu-blocks" group:"CPU tier" help:"Entries that the CPU tier of each instance keeps: copies of KV blocks in host memory, as of vLLM's OffloadingConnector; 0: no CPU tier."`
+	KVCPUSize           latency.Bytes  `json:"kv-cpu-size" name:"kv-cpu-size" default:"0" group:"CPU tier" help:"The same as an amount of host memory per instance: 64GiB."`
+	KVOffloadBlockSize  int32          `json:"kv-offload-block-size" name:"kv-offload-block-size" group:"CPU tier" help:"Tokens of an entry of the CPU tier, a multiple of block-size-in-tokens; 0: as many as a KV block has."`
+	KVEviction          string         `json:"kv-eviction" name:"kv-eviction" default:"lru" enum:"lru,arc,lfu,priority" group:"CPU tier" help:"Which entry the CPU tier gives up: lru and arc as in vLLM, lfu (used least often) or priority (stored by the least urgent request)."`
+	KVStoreThreshold    int32          `json:"kv-store-threshold" name:"kv-store-threshold" group:"CPU tier" help:"Lookups of an entry before it is stored, at least 2; 0: all are stored."`
+	KVOffloadPromptOnly bool           `json:"kv-offload-prompt-only" name:"kv-offload-prompt-only" negatable:"" group:"CPU tier" help:"Store prompts alone, no generated tokens."`
+	KVTransferBandwidth latency.Rate   `json:"kv-transfer-bandwidth" name:"kv-transfer-bandwidth" default:"0" group:"CPU tier" help:"Rate of transfers between a GPU and its host, one way and per GPU: 48GB/s; 0: three quarters of the GPU's PCIe."`
+	KVTransferLatency   vtime.Duration `json:"kv-transfer-latency" name:"kv-transfer-latency" default:"500us" group:"CPU tier" help:"What each transfer between GPU and host takes besides."`
+	KVIdlePoll          vtime.Duration `json:"kv-idle-poll" name:"kv-idle-poll" default:"0" group:"CPU tier" help:"Time until the scheduler looks again after a pass that executed nothing (vLLM sleeps 1ms); 0: until something can change. Not with async-scheduling."`
+	KVIdleRelease       bool           `json:"kv-idle-release" name:"kv-idle-release" negatable:"" group:"CPU tier" help:"An idle instance notices transfers that end, as vLLM does from mid-2026; before, it does so when the next request comes."`
 }
 
 // hasCPUTier reports whether instances have a CPU tier.
