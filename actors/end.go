@@ -68,7 +68,8 @@ func (c *cluster) result(partial bool) (*Result, error) {
 	if c.tracer != nil && !partial {
 		c.tracer.finish(r.End, run.Counters)
 	}
-	run.InstanceNames = r.Names.Instances
+	run.InstanceNames, run.Tiers = r.Names.Instances, r.KVTiers
+	run.BlockBytes = c.plan.Pool.KVBytesPerToken() * int64(c.plan.Pool.BlockSize)
 	report, err := metrics.Collect(run)
 	if err != nil {
 		return nil, fmt.Errorf("the books do not balance: %w", err)

@@ -36,6 +36,7 @@ var kinds = map[string][]string{
 	"trace":            {"run", "--trace", "../testdata/traces/blis.csv"},
 	"blackbox":         small("--latency-model", "blackbox"),
 	"fitness":          small("--fitness-weights", weights),
+	"CPU tier":         tiered(),
 }
 
 func TestResultsFitTheSchema(t *testing.T) {

@@ -247,12 +247,14 @@ func (c *connector) flush(now vtime.Time) vtime.Time {
 func (c *connector) poll(p *pass, now vtime.Time) {
 	c.store.poll(now, func(t *transfer) {
 		o := c.at(t.slot)
+		c.counts.NoticedStores++
 		c.counts.StoreNotice += int64(now.Sub(t.end))
 		if o.stores--; o.stores == 0 && o.ending {
 			p.sent = append(p.sent, t.slot)
 		}
 	})
 	c.load.poll(now, func(t *transfer) {
+		c.counts.NoticedLoads++
 		c.counts.LoadNotice += int64(now.Sub(t.end))
 		p.received = append(p.received, t.slot)
 	})
@@ -340,8 +342,16 @@ func (c *connector) breakDeadlock() bool {
 	return false
 }
 
-// drop forgets everything that is under way: the instance is taken away.
-func (c *connector) drop() {
+// close takes back what transfers that are under way will move after now, the end of the
+// instance or of the run.
+func (c *connector) close(now vtime.Time) {
+	c.counts.StoreMicros -= int64(c.store.after(now))
+	c.counts.LoadMicros -= int64(c.load.after(now))
+}
+
+// drop forgets everything that is under way: the instance is taken away at now.
+func (c *connector) drop(now vtime.Time) {
+	c.close(now)
 	for i := range c.slots {
 		o := c.at(int32(i))
 		if o.load == loading {

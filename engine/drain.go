@@ -84,7 +84,7 @@ func (e *Engine) drain(now vtime.Time, end func(slot int32)) {
 		end(i)
 	}
 	if e.connector != nil {
-		e.connector.drop()
+		e.connector.drop(now)
 		e.passes.n, e.passes.until = 0, somethingNew
 	}
 }
@@ -100,7 +100,7 @@ type remains struct {
 // Check stay as they were.
 func (e *Engine) Release() {
 	if e.connector != nil {
-		e.connector.drop()
+		e.connector.drop(e.now)
 		e.agenda.at[eventStep] = vtime.Never
 		e.Tier.Evicted = e.connector.cfg.Tier.Evicted()
 	}

@@ -122,6 +122,7 @@ func (e *Engine) Now() vtime.Time { return e.now }
 func (e *Engine) Finish(end vtime.Time) {
 	e.integrate(end)
 	if e.connector != nil {
+		e.connector.close(end)
 		e.Tier.Evicted = e.connector.cfg.Tier.Evicted()
 	}
 }

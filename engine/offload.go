@@ -75,6 +75,16 @@ func (s *station) poll(now vtime.Time, f func(*transfer)) {
 	}
 }
 
+// after returns how long transfers will move after now.
+func (s *station) after(now vtime.Time) (d vtime.Duration) {
+	for i := range s.moving {
+		if t := &s.moving[i]; t.end > now {
+			d += t.end.Sub(max(t.start, now))
+		}
+	}
+	return d
+}
+
 // next returns the first end that nobody noticed, vtime.Never if there is none.
 func (s *station) next() vtime.Time {
 	if len(s.moving) == 0 {

@@ -14,10 +14,13 @@ type Run struct {
 	Instances []*Recorder // by instance index
 	Counters  []Counters  // by instance index
 	Lives     []Life      // by instance index; nil: KV use over time is not reported
+	Tiers     []KVTier    // CPU tiers by instance index; nil: there are none
 
 	Injected int64      // the router's own count
 	End      vtime.Time // of the run: its last event, or its horizon
 	Cut      bool       // it ended with work left
+
+	BlockBytes int64 // of a KV block, on all GPUs of an instance; for Tiers
 
 	// Each calls f(0) … f(n−1), each once, in any order or in parallel, and returns
 	// when all have returned. The report does not depend on it. Nil: one by one.
@@ -41,6 +44,7 @@ func Collect(run Run) (*Report, error) {
 	report.eachScope(func(s *Scope) { s.TailBlowUp = newTailBlowUp(s) })
 	var err error
 	report.KVUse, err = c.kvUse()
+	report.KVTiers = c.kvTiers()
 	return report, cmp.Or(c.check(), err)
 }
 

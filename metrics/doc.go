@@ -25,6 +25,7 @@
 //	                 distributions
 //	collect.go       Collect: from recorders to a Report; report.go, scope.go
 //	targets.go       SLO targets
+//	kvtier.go        KVTier: counters of a tier; kvtier_use.go what they say
 //	series.go        load and KV use over time; integral.go
 //	anomalies.go     what went wrong in a run
 //	measure.go       Measure: one number of a whole run; Jain's index

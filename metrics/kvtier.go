@@ -21,12 +21,14 @@ type KVTier struct {
 	LoadedBlocks  int64 `json:"loaded_blocks"`   // and up
 	Stores        int64 `json:"stores"`          // transfers
 	Loads         int64 `json:"loads"`           // transfers
-	StoreMicros   int64 `json:"store_us"`        // transfers moved
-	LoadMicros    int64 `json:"load_us"`         // transfers moved
+	StoreMicros   int64 `json:"store_us"`        // transfers moved, up to the end of the run
+	LoadMicros    int64 `json:"load_us"`         // transfers moved, up to the end of the run
 	StoreWait     int64 `json:"store_wait_us"`   // from submission to start, summed
 	LoadWait      int64 `json:"load_wait_us"`    // from submission to start, summed
 	StoreNotice   int64 `json:"store_notice_us"` // from end to notice, summed
 	LoadNotice    int64 `json:"load_notice_us"`  // from end to notice, summed
+	NoticedStores int64 `json:"noticed_stores"`  // transfers
+	NoticedLoads  int64 `json:"noticed_loads"`   // transfers
 	HeldMicros    int64 `json:"held_us"`         // ∫ GPU blocks of requests that ended dt
 	FlushWaits    int64 `json:"flush_waits"`     // steps that waited for the stores of a victim
 	FlushMicros   int64 `json:"flush_us"`        // they waited
@@ -53,12 +55,12 @@ func (k *KVTier) Fold() uint64 {
 	return foldInts(values...)
 }
 
-func (k *KVTier) fields() [26]*int64 {
+func (k *KVTier) fields() [28]*int64 {
 	return [...]*int64{
 		&k.Capacity, &k.EntryBlocks, &k.PeakUsed, &k.UsedMicros,
 		&k.Stored, &k.Evicted, &k.Loaded, &k.NoRoom, &k.Thrash, &k.CachedTokens, &k.MissedTokens,
 		&k.StoredBlocks, &k.LoadedBlocks, &k.Stores, &k.Loads, &k.StoreMicros, &k.LoadMicros,
-		&k.StoreWait, &k.LoadWait, &k.StoreNotice, &k.LoadNotice, &k.HeldMicros, &k.FlushWaits, &k.FlushMicros,
+		&k.StoreWait, &k.LoadWait, &k.StoreNotice, &k.LoadNotice, &k.NoticedStores, &k.NoticedLoads, &k.HeldMicros, &k.FlushWaits, &k.FlushMicros,
 		&k.AskedAgain, &k.DeadlockBreak,
 	}
 }

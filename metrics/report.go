@@ -9,7 +9,7 @@ import (
 // Report is the result of a run in numbers. What could not be measured is nil
 // and prints as null; nothing is ever NaN or infinite. Times are in µs, rates
 // per second of virtual time, shares from 0 to 1. With a measured window all
-// but Injected, Load, KVUse and Resources is of the requests that arrived in it.
+// but Injected, Load, KVUse, KVTiers and Resources is of the requests that arrived in it.
 type Report struct {
 	Injected int64  `json:"injected_requests"` // in the whole run
 	Window   Window `json:"window"`
@@ -20,7 +20,8 @@ type Report struct {
 	Busiest          *InstanceUse `json:"busiest_instance"`
 	Idlest           *InstanceUse `json:"idlest_instance"`
 	Load             Load         `json:"load"`
-	KVUse            *KVUse       `json:"kv_use"` // null unless Run.Lives is given
+	KVUse            *KVUse       `json:"kv_use"`   // null unless Run.Lives is given
+	KVTiers          *KVTiers     `json:"kv_tiers"` // null unless Run.Tiers is given
 	Anomalies        Anomalies    `json:"anomalies"`
 
 	PerClass    Scopes `json:"per_class"`

@@ -10,7 +10,7 @@
 //
 //	document.go   the forms that every result has; JSON; the version of the program
 //	run.go        a run: run_json.go, latencies.go, scaling.go as JSON; run_text.go,
-//	              run_measures.go, findings.go as text; rows.go its requests
+//	              run_measures.go, kvtier.go, findings.go as text; rows.go its requests
 //	warnings.go   what a reader of a run must know; scaling_warnings.go of one
 //	              with an autoscaler
 //	execution.go  how a run was carried out, and why there is no result

@@ -60,15 +60,16 @@ type result struct {
 	Idlest    *metrics.InstanceUse `json:"idlest_instance"`
 	Warnings  []string             `json:"warnings"`
 
-	Window      metrics.Window  `json:"window"`
-	Measured    *measuredWindow `json:"measured"`
-	Overall     metrics.Scope   `json:"overall"`
-	PerClass    metrics.Scopes  `json:"per_class"`
-	PerTenant   metrics.Scopes  `json:"per_tenant"`
-	PerModel    metrics.Scopes  `json:"per_model"`
-	PerInstance metrics.Scopes  `json:"per_instance"`
-	Load        metrics.Load    `json:"load"`
-	KVUse       *metrics.KVUse  `json:"kv_use"`
+	Window      metrics.Window   `json:"window"`
+	Measured    *measuredWindow  `json:"measured"`
+	Overall     metrics.Scope    `json:"overall"`
+	PerClass    metrics.Scopes   `json:"per_class"`
+	PerTenant   metrics.Scopes   `json:"per_tenant"`
+	PerModel    metrics.Scopes   `json:"per_model"`
+	PerInstance metrics.Scopes   `json:"per_instance"`
+	Load        metrics.Load     `json:"load"`
+	KVUse       *metrics.KVUse   `json:"kv_use"`
+	KVTiers     *metrics.KVTiers `json:"kv_tiers"`
 
 	Setup    derived       `json:"setup"`
 	Policies bundle.Bundle `json:"policies"`
@@ -162,7 +163,7 @@ func newResult(r *actors.Result) *result {
 		Anomalies: report.Anomalies,
 		Limit:     use.Limit, Busiest: report.Busiest, Idlest: report.Idlest, Warnings: append([]string{}, Warnings(r)...),
 		Window: report.Window, Measured: newMeasured(r), Overall: *all,
-		PerClass: report.PerClass, PerTenant: report.PerTenant, PerModel: report.PerModel, PerInstance: report.PerInstance, Load: report.Load, KVUse: report.KVUse,
+		PerClass: report.PerClass, PerTenant: report.PerTenant, PerModel: report.PerModel, PerInstance: report.PerInstance, Load: report.Load, KVUse: report.KVUse, KVTiers: report.KVTiers,
 		Setup: newSetup(&r.Setup), Policies: cfg.Policies, Scaling: newScaling(r), Sessions: newSessions(r), Config: *cfg,
 	}
 	j.Key = key{policiesKey(cfg), cfg.Seed, cfg.Seed}

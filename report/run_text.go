@@ -144,6 +144,7 @@ func (t *runText) resources(r *actors.Result) {
 		kv += fmt.Sprintf(" (%s tokens recomputed)", plaintext.Grouped(all.RecomputedTokens))
 	}
 	t.Line("KV", kv)
+	t.cpuTier(r.Report)
 	if b, i := r.Report.Busiest, r.Report.Idlest; b != nil && i != nil && b.Name != i.Name {
 		t.Line("busy", fmt.Sprintf("busiest %s (a step was running %s of the time), least busy %s (%s)", b.Name, plaintext.Percent(&b.Utilisation), i.Name, plaintext.Percent(&i.Utilisation)))
 	}

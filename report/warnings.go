@@ -42,6 +42,9 @@ func Warnings(r *actors.Result) []string {
 	if r.BeyondFit != "" {
 		list = append(list, r.BeyondFit)
 	}
+	if text := deadlocks(r); text != "" {
+		list = append(list, text)
+	}
 	if text := nearlyFull(r); text != "" {
 		list = append(list, text)
 	}

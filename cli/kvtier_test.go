@@ -1,0 +1,73 @@
+package cli
+
+import (
+	"strings"
+	"testing"
+)
+
+// tiered are runs whose GPU caches are too small for what comes again, with a CPU tier.
+func tiered(more ...string) []string {
+	return small(append([]string{"--workload-spec", "../examples/workloads/chat.yaml", "--total-kv-blocks", "400", "--kv-cpu-blocks", "3000"}, more...)...)
+}
+
+func TestCPUTierIsInTheResult(t *testing.T) {
+	s := done(t, tiered("--format", "json")...)
+	tier := resultOf(t, s.out)["kv_tiers"].(map[string]any)["cpu"].(map[string]any)
+	all, each := tier["overall"].(map[string]any), tier["per_instance"].(map[string]any)
+	for _, key := range []string{"tier_tokens", "gpu_tokens", "stored_entries", "loaded_entries", "used_mean", "hit_rate"} {
+		if all[key].(float64) <= 0 {
+			t.Errorf("%s is %v", key, all[key])
+		}
+	}
+	cache := resultOf(t, s.out)["cache"].(map[string]any)
+	if all["tier_tokens"].(float64)+all["gpu_tokens"].(float64) != cache["cached_tokens"] || all["known_tokens"] != cache["looked_up_tokens"] || all["total_hit_rate"] != cache["hit_rate"] {
+		t.Errorf("tier %v, cache %v", all, cache)
+	}
+	sum := 0.0
+	for _, name := range []string{"instance-0", "instance-1"} {
+		sum += each[name].(map[string]any)["stored_entries"].(float64)
+	}
+	if len(each) != 2 || sum != all["stored_entries"] {
+		t.Errorf("%v entries stored on %d instances, %v in all", sum, len(each), all["stored_entries"])
+	}
+	store := all["store"].(map[string]any)
+	if store["blocks"] != all["stored_entries"] || store["bytes"].(float64) != store["blocks"].(float64)*16*131072 { // Llama 3.1 8B: 128 KiB of KV per token
+		t.Errorf("%v", store)
+	}
+	if resultOf(t, done(t, small("--format", "json")...).out)["kv_tiers"] != nil {
+		t.Error("a tier where there is none")
+	}
+}
+
+func TestCPUTierIsInTheText(t *testing.T) {
+	out := done(t, tiered()...).out
+	at := 0
+	for _, label := range []string{"\nKV ", "\nCPU tier ", " entries stored", "\ntransfers ", " to the GPU in ", "\nbusy "} {
+		i := strings.Index(out[at:], label)
+		if i < 0 {
+			t.Fatalf("%q is missing or out of order in\n%s", label, out)
+		}
+		at += i
+	}
+	if out := done(t, small()...).out; strings.Contains(out, "CPU tier") || strings.Contains(out, "transfers") {
+		t.Errorf("a tier where there is none:\n%s", out)
+	}
+}
+
+// Two requests that come at once load what takes all blocks, and need one more each.
+func TestBrokenDeadlockWarns(t *testing.T) {
+	out := done(t, tiered("--total-kv-blocks", "300", "--num-requests", "400", "--max-model-len", "4800", "--kv-transfer-bandwidth", "1GB/s", "--rate", "200", "--format", "json")...).out
+	broken := resultOf(t, out)["kv_tiers"].(map[string]any)["cpu"].(map[string]any)["overall"].(map[string]any)["deadlock_breaks"].(float64) > 0
+	if !broken || !strings.Contains(out, "KV deadlock broken ") {
+		t.Errorf("broken: %v; warnings %v", broken, resultOf(t, out)["warnings"])
+	}
+}
+
+// A transfer that the end of the run cuts is busy up to that end.
+func TestBusyShareEndsWithTheRun(t *testing.T) {
+	out := done(t, tiered("--horizon", "2s", "--kv-transfer-bandwidth", "10MB/s", "--format", "json")...).out
+	all := resultOf(t, out)["kv_tiers"].(map[string]any)["cpu"].(map[string]any)["overall"].(map[string]any)
+	if share := all["store"].(map[string]any)["busy_share"].(float64); share <= 0.1 || share > 1 {
+		t.Errorf("the store station is busy %v of the time", share)
+	}
+}

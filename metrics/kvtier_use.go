@@ -1,0 +1,116 @@
+package metrics
+
+// KVTiers reports the tiers below the GPUs' KV caches.
+type KVTiers struct {
+	CPU KVTierReport `json:"cpu"`
+}
+
+// KVTierReport is how one tier was used: over all instances, and on each.
+type KVTierReport struct {
+	Overall     KVTierUse         `json:"overall"`
+	PerInstance KVTiersByInstance `json:"per_instance"`
+}
+
+// KVTierUse is how the tier of some instances was used, over their whole lives. Missing
+// values are nil. Tokens are those of requests at their first admission.
+type KVTierUse struct {
+	Capacity    int64    `json:"capacity_entries"` // of all of them
+	EntryBlocks int64    `json:"entry_blocks"`     // GPU blocks in an entry
+	UsedMean    *float64 `json:"used_mean"`        // share of the capacity, over time
+	UsedPeak    *float64 `json:"used_peak"`        // the highest of any instance
+
+	HitRate   *float64 `json:"hit_rate"`       // of the tokens that the GPU's cache missed
+	GPURate   *float64 `json:"gpu_hit_rate"`   // of the known tokens
+	TotalRate *float64 `json:"total_hit_rate"` // of the known tokens: GPU and tier
+	Known     int64    `json:"known_tokens"`   // of the requests
+	GPUTokens int64    `json:"gpu_tokens"`     // found in the GPU's cache
+	Tokens    int64    `json:"tier_tokens"`    // read from the tier
+
+	Stored  int64 `json:"stored_entries"`
+	Loaded  int64 `json:"loaded_entries"`
+	Evicted int64 `json:"evicted_entries"`
+
+	Store KVTransfers `json:"store"` // GPU to tier
+	Load  KVTransfers `json:"load"`  // tier to GPU
+
+	HeldMean       *float64 `json:"held_blocks_mean"` // GPU blocks of requests that ended, of an instance
+	FlushWaits     int64    `json:"flush_waits"`      // steps that waited for the stores of a victim
+	FlushMicros    int64    `json:"flush_wait_us"`
+	NoRoom         int64    `json:"no_room"`     // stores put off because nothing could be evicted
+	AskedAgain     int64    `json:"asked_again"` // lookups put off because another request loads the same
+	DeadlockBreaks int64    `json:"deadlock_breaks"`
+
+	Thrashing KVThrashing `json:"kv_thrashing"`
+}
+
+// KVTransfers are the transfers of one direction.
+type KVTransfers struct {
+	Transfers  int64    `json:"transfers"`
+	Blocks     int64    `json:"blocks"` // of the GPU
+	Bytes      int64    `json:"bytes"`
+	BusyShare  *float64 `json:"busy_share"`     // of the time: a transfer moved
+	WaitMean   *float64 `json:"wait_mean_us"`   // from submission to start
+	NoticeMean *float64 `json:"notice_mean_us"` // from end to notice, of those noticed
+}
+
+// KVThrashing counts entries whose load began less than 1 ms after their store ended.
+type KVThrashing struct {
+	Count int64    `json:"count"`
+	Rate  *float64 `json:"rate"` // per entry stored
+}
+
+// KVTiersByInstance is by instance, in the order of their indices.
+type KVTiersByInstance struct {
+	names []string
+	uses  []KVTierUse
+}
+
+// MarshalJSON prints an object from instance to use that keeps the order.
+func (s KVTiersByInstance) MarshalJSON() ([]byte, error) {
+	return object(s.names, func(i int) any { return &s.uses[i] })
+}
+
+// kvTiers reports the CPU tiers of the run; nil if there are none.
+func (c *collection) kvTiers() *KVTiers {
+	if c.Tiers == nil {
+		return nil
+	}
+	cpu := KVTierReport{Overall: c.tierUse(c.Tiers, c.Counters), PerInstance: KVTiersByInstance{names: c.InstanceNames}}
+	for i := range c.Tiers {
+		cpu.PerInstance.uses = append(cpu.PerInstance.uses, c.tierUse(c.Tiers[i:i+1], c.Counters[i:i+1]))
+	}
+	return &KVTiers{CPU: cpu}
+}
+
+// tierUse reports the tiers of some instances together.
+func (c *collection) tierUse(tiers []KVTier, counters []Counters) KVTierUse {
+	var k KVTier
+	var capacity sum128 // entries times µs
+	var peak *float64
+	life, cached := 0.0, int64(0)
+	for i := range tiers {
+		t := &tiers[i]
+		k.Merge(t)
+		life += float64(counters[i].LifeMicros)
+		cached += counters[i].CachedTokens
+		capacity.addProduct(t.Capacity, counters[i].LifeMicros)
+		if p := ratio(float64(t.PeakUsed), float64(t.Capacity)); p != nil && (peak == nil || *p > *peak) {
+			peak = p
+		}
+	}
+	gpu := cached - k.CachedTokens
+	known := gpu + k.MissedTokens
+	u := KVTierUse{
+		Capacity: k.Capacity, EntryBlocks: k.EntryBlocks, UsedMean: ratio(float64(k.UsedMicros), capacity.float()), UsedPeak: peak,
+		HitRate: ratio(float64(k.CachedTokens), float64(k.MissedTokens)), GPURate: ratio(float64(gpu), float64(known)),
+		TotalRate: ratio(float64(cached), float64(known)), Known: known, GPUTokens: gpu, Tokens: k.CachedTokens,
+		Stored: k.Stored, Loaded: k.Loaded, Evicted: k.Evicted,
+		Store:    KVTransfers{Transfers: k.Stores, Blocks: k.StoredBlocks, BusyShare: ratio(float64(k.StoreMicros), life), WaitMean: ratio(float64(k.StoreWait), float64(k.Stores)), NoticeMean: ratio(float64(k.StoreNotice), float64(k.NoticedStores))},
+		Load:     KVTransfers{Transfers: k.Loads, Blocks: k.LoadedBlocks, BusyShare: ratio(float64(k.LoadMicros), life), WaitMean: ratio(float64(k.LoadWait), float64(k.Loads)), NoticeMean: ratio(float64(k.LoadNotice), float64(k.NoticedLoads))},
+		HeldMean: ratio(float64(k.HeldMicros), life), FlushWaits: k.FlushWaits, FlushMicros: k.FlushMicros,
+		NoRoom: k.NoRoom, AskedAgain: k.AskedAgain, DeadlockBreaks: k.DeadlockBreak,
+		Thrashing: KVThrashing{k.Thrash, ratio(float64(k.Thrash), float64(k.Stored))},
+	}
+	u.Store.Bytes, u.Load.Bytes = u.Store.Blocks*c.BlockBytes, u.Load.Blocks*c.BlockBytes
+	return u
+}
