@@ -283,6 +283,9 @@ func bare(t *testing.T, x *trial, index int, deliveries []engine.Delivery, at fu
 	d := &p.Pool.Deployment
 	on := d.Engine()
 	on.Scheduler, on.Sink, on.Cache = scheduler, s, kv.NewPool(int(d.Blocks), d.BlockSize, d.EnablePrefixCaching)
+	if t := d.CPUTier; t != nil {
+		on.Offload = t.Offload(kv.NewTier(t.TierConfig))
+	}
 	e := engine.New(index, on)
 	for i := range deliveries {
 		e.Advance(at(i), vtime.ClassDelivery)
