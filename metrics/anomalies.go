@@ -22,6 +22,7 @@ type Anomalies struct {
 	PreemptionStorm    int64         `json:"preemption_storm"`
 	ScaleOscillation   *int64        `json:"scale_oscillation"` // null unless an autoscaler acts; set by the caller of Collect
 	ShadowDivergence   *int64        `json:"shadow_divergence"` // requests; null without a prefix index of the router
+	KVThrashing        *int64        `json:"kv_thrashing"`      // entries of tiers; null without one
 	SLOViolation       SLOViolations `json:"slo_violation"`     // of classes with targets
 }
 
@@ -84,6 +85,19 @@ func (c *collection) divergences() *int64 {
 	return &n
 }
 
+// thrashing is the number of entries of the tiers that were loaded right after they
+// were stored.
+func (c *collection) thrashing() *int64 {
+	if c.Tiers == nil {
+		return nil
+	}
+	n := int64(0)
+	for i := range c.Tiers {
+		n += c.Tiers[i].Thrash
+	}
+	return &n
+}
+
 // expects reports whether the router had a prefix index.
 func (c *collection) expects() bool {
 	return len(c.recorders) > 0 && c.recorders[0].options.BlockSize > 0
@@ -104,7 +118,7 @@ func (c *collection) anomalies(all *Counters) Anomalies {
 		PriorityInversion: all.PriorityInversions, ClassInversion: c.classInversions(), HeadOfLineBlocking: all.HeadOfLineBlocked,
 		BlockedHead: all.BlockedHeads, PreemptionStorm: all.PreemptionStorms,
 		QueueImbalance: int64(len(Imbalanced(c.Counters))), SlowWithinClass: c.slowPairs(), SLOViolation: c.violations(),
-		ShadowDivergence: c.divergences(),
+		ShadowDivergence: c.divergences(), KVThrashing: c.thrashing(),
 	}
 }
 

@@ -201,7 +201,7 @@ func TestClassInversionsOfRecorders(t *testing.T) {
 
 func TestAnomaliesPrintEveryKey(t *testing.T) {
 	text, err := json.Marshal(Anomalies{SLOViolation: SLOViolations{}})
-	want := `{"priority_inversion":0,"class_inversion":0,"head_of_line_blocking":0,"blocked_head":0,"queue_imbalance":0,"slow_within_class":null,"preemption_storm":0,"scale_oscillation":null,"shadow_divergence":null,"slo_violation":{}}`
+	want := `{"priority_inversion":0,"class_inversion":0,"head_of_line_blocking":0,"blocked_head":0,"queue_imbalance":0,"slow_within_class":null,"preemption_storm":0,"scale_oscillation":null,"shadow_divergence":null,"kv_thrashing":null,"slo_violation":{}}`
 	if err != nil || string(text) != want {
 		t.Errorf("%s (%v), want %s", text, err, want)
 	}

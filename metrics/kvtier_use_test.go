@@ -39,8 +39,11 @@ func TestTierUse(t *testing.T) {
 	if err != nil || json.Unmarshal(text, &byName) != nil || byName["a"].Stored != 8 || byName["b"].Tokens != 40 {
 		t.Errorf("%v: %s", err, text)
 	}
+	if n := c.thrashing(); n == nil || *n != 2 {
+		t.Errorf("thrashing: %v", n)
+	}
 	c.Tiers = nil
-	if c.kvTiers() != nil {
+	if c.kvTiers() != nil || c.thrashing() != nil {
 		t.Error("tiers where there are none")
 	}
 }

@@ -42,10 +42,12 @@ func TestAnomaliesInWords(t *testing.T) {
 		want string
 	}{
 		{metrics.Anomalies{}, ""},
-		{metrics.Anomalies{SlowWithinClass: n(0), SLOViolation: metrics.SLOViolations{{Class: "a"}}}, ""},
+		{metrics.Anomalies{SlowWithinClass: n(0), KVThrashing: n(0), SLOViolation: metrics.SLOViolations{{Class: "a"}}}, ""},
 		{metrics.Anomalies{PriorityInversion: 12, ClassInversion: 1000, BlockedHead: 3}, "priority inversion 12, class inversion 1,000 requests, blocked head 3 steps"},
 		{metrics.Anomalies{HeadOfLineBlocking: 1, BlockedHead: 1, QueueImbalance: 1, SlowWithinClass: n(1), PreemptionStorm: 1},
 			"head-of-line blocking 1 request, blocked head 1 step, queue imbalance 1 instance, slow within class 1 pair, preemption storm 1"},
+		{metrics.Anomalies{ShadowDivergence: n(2), KVThrashing: n(1)}, "shadow divergence 2 requests, KV thrashing 1 entry"},
+		{metrics.Anomalies{KVThrashing: n(2000)}, "KV thrashing 2,000 entries"},
 		{metrics.Anomalies{SLOViolation: metrics.SLOViolations{{Class: "a", Violations: metrics.Violations{TTFT: 1000, E2E: 2}}, {Class: "b", Violations: metrics.Violations{TPOT: 3}}}},
 			"SLO violation a TTFT 1,000, SLO violation a E2E 2, SLO violation b TPOT 3"},
 	} {

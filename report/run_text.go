@@ -226,6 +226,9 @@ func anomalies(a *metrics.Anomalies) string {
 	if a.ShadowDivergence != nil {
 		add("shadow divergence", *a.ShadowDivergence, "request", "requests")
 	}
+	if a.KVThrashing != nil {
+		add("KV thrashing", *a.KVThrashing, "entry", "entries")
+	}
 	for _, c := range a.SLOViolation {
 		add("SLO violation "+c.Class+" TTFT", c.TTFT, "", "")
 		add("SLO violation "+c.Class+" TPOT", c.TPOT, "", "")
