@@ -121,7 +121,11 @@ func readResumed(b *lookahead.Decoder, d *engine.Delivery, p *engine.Progress) {
 	p.PrefillLost = vtime.Duration(b.Int())
 	p.DecodeLost = vtime.Duration(b.Int())
 	for _, n := range progressCounts(p) {
-		*n = int32(b.Int())
+		if v := b.Int(); n == &p.Cached {
+			setCached(&p.Progress, v)
+		} else {
+			*n = int32(v)
+		}
 	}
 	readDelivery(b, d)
 	for i, t := range times {
@@ -139,7 +143,11 @@ func writeProgress(out *lookahead.Outbox, arrival vtime.Time, p *engine.Progress
 	out.Int(int64(p.PrefillLost))
 	out.Int(int64(p.DecodeLost))
 	for _, n := range progressCounts(p) {
-		out.Int(int64(*n))
+		if n == &p.Cached {
+			out.Int(cached(&p.Progress))
+		} else {
+			out.Int(int64(*n))
+		}
 	}
 }
 
@@ -151,6 +159,15 @@ func progressTimes(p *engine.Progress) [6]*vtime.Time {
 // progressCounts are the counts of p, in the order in which they travel.
 func progressCounts(p *engine.Progress) [7]*int32 {
 	return [...]*int32{&p.Generated, &p.Cached, &p.Preemptions, &p.Recomputed, &p.Lost, &p.Deficit, &p.Redirects}
+}
+
+// cached is the cached tokens of p with those from the CPU tier, in one number: without a
+// tier the former alone.
+func cached(p *metrics.Progress) int64 { return int64(uint32(p.Cached)) | int64(p.CachedCPU)<<32 }
+
+// setCached is the inverse of cached.
+func setCached(p *metrics.Progress, both int64) {
+	p.Cached, p.CachedCPU = int32(both), int32(both>>32)
 }
 
 // sendOutcome tells the collector the outcome of a request that reached its final
@@ -173,7 +190,7 @@ func sendOutcome(out *lookahead.Outbox, now vtime.Time, o *metrics.Outcome) {
 	out.Int(since(o.Arrival, o.FirstToken))
 	out.Int(since(o.Arrival, o.LastToken))
 	out.Int(int64(o.Input))
-	out.Int(int64(o.Cached))
+	out.Int(cached(&o.Progress))
 	out.Int(int64(o.Generated))
 	if rare {
 		out.Uint(o.Session)
@@ -204,7 +221,7 @@ func readOutcome(m *lookahead.Message, o *metrics.Outcome) {
 	o.FirstToken = after(o.Arrival, b.Int())
 	o.LastToken = after(o.Arrival, b.Int())
 	o.Input = int32(b.Int())
-	o.Cached = int32(b.Int())
+	setCached(&o.Progress, b.Int())
 	o.Generated = int32(b.Int())
 	if b.Left() > 0 {
 		o.Session = b.Uint()

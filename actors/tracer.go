@@ -228,7 +228,10 @@ func (t *tracer) end(at vtime.Time, o *metrics.Outcome) {
 	if o.Scheduled != vtime.Never {
 		s.wait, s.cached = o.Scheduled.Sub(o.Queued), o.Cached
 		r.QueueWait, r.ActualHit = &s.wait, &s.cached
-		if s.tier = "gpu"; o.Cached > 0 {
+		if s.tier = "gpu"; o.CachedCPU > 0 {
+			s.tier = "cpu"
+		}
+		if o.Cached > 0 {
 			r.Tier = &s.tier
 		}
 	}

@@ -171,7 +171,7 @@ func TestRows(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := strings.Join(rows[0], ","); got != strings.Join(report.RowColumns(), ",") {
+			if got := strings.Join(rows[0], ","); got != strings.Join(report.RowColumns(name == "CPU tier"), ",") {
 				t.Errorf("header %s", got)
 			}
 			objects := strings.Split(strings.TrimSuffix(read(t, lines), "\n"), "\n")
@@ -182,13 +182,13 @@ func TestRows(t *testing.T) {
 				t.Fatalf("%d rows, %d objects, %v injected", len(rows)-1, len(objects), r["injected_requests"])
 			}
 			for i, text := range objects {
-				compareRow(t, i, rows[i+1], text)
+				compareRow(t, i, report.RowColumns(name == "CPU tier"), rows[i+1], text)
 			}
 		})
 	}
 }
 
-func compareRow(t *testing.T, i int, row []string, text string) {
+func compareRow(t *testing.T, i int, columns, row []string, text string) {
 	t.Helper()
 	var object map[string]any
 	d := json.NewDecoder(strings.NewReader(text))
@@ -196,10 +196,10 @@ func compareRow(t *testing.T, i int, row []string, text string) {
 	if err := d.Decode(&object); err != nil {
 		t.Fatal(err)
 	}
-	if len(object) != len(report.RowColumns()) {
+	if len(object) != len(columns) {
 		t.Errorf("row %d: %d keys", i, len(object))
 	}
-	for c, name := range report.RowColumns() {
+	for c, name := range columns {
 		value := ""
 		switch v := object[name].(type) {
 		case string:
@@ -229,7 +229,7 @@ func TestRowsOfATrace(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "rows.csv")
 	done(t, "run", "--trace", file(t, "trace.csv", trace), "--num-instances", "1", "--alpha-coeffs", "1000,0,0", "--beta-coeffs", "10000,0,0",
 		"--max-model-len", "1000", "--requests-out", path)
-	want := strings.Join(report.RowColumns(), ",") + `
+	want := strings.Join(report.RowColumns(false), ",") + `
 0,0,completed,instance-0,"a, ""b""",batch,,7,3,20,0,2,1000,1000,11000,21000,11000,10000,21000,1000,0
 1,5,dropped,instance-0,,standard,,,,90000,,0,,,,,,,,,0
 `

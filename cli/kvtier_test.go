@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -69,5 +70,41 @@ func TestBusyShareEndsWithTheRun(t *testing.T) {
 	all := resultOf(t, out)["kv_tiers"].(map[string]any)["cpu"].(map[string]any)["overall"].(map[string]any)
 	if share := all["store"].(map[string]any)["busy_share"].(float64); share <= 0.1 || share > 1 {
 		t.Errorf("the store station is busy %v of the time", share)
+	}
+}
+
+// Rows say what came from the tier, and add up to the result; outcomes in traces name it.
+func TestRowsAndOutcomesKnowTheTier(t *testing.T) {
+	dir := t.TempDir()
+	rows, decisions := filepath.Join(dir, "rows.jsonl"), filepath.Join(dir, "trace.jsonl")
+	out := done(t, tiered("--format", "json", "--requests-out", rows, "--trace-level", "decisions", "--trace-out", decisions)...).out
+	all := resultOf(t, out)["kv_tiers"].(map[string]any)["cpu"].(map[string]any)["overall"].(map[string]any)
+	sum, cached, want := 0.0, 0.0, map[float64]any{}
+	for line := range strings.Lines(read(t, rows)) {
+		row := resultOf(t, line)
+		c, k := row["cpu_tokens"].(float64), row["cached_tokens"].(float64)
+		sum, cached = sum+c, cached+k
+		switch id := row["request"].(float64); {
+		case c > 0:
+			want[id] = "cpu"
+		case k > 0:
+			want[id] = "gpu"
+		default:
+			want[id] = nil
+		}
+	}
+	if sum == 0 || sum != all["tier_tokens"] || cached-sum != all["gpu_tokens"] {
+		t.Errorf("%v tokens from the CPU tier, %v cached; the result has %v and %v of the GPU", sum, cached, all["tier_tokens"], all["gpu_tokens"])
+	}
+	n := 0
+	for line := range strings.Lines(read(t, decisions)) {
+		if o := resultOf(t, line); o["type"] == "outcome" {
+			if n++; o["tier"] != want[o["request"].(float64)] {
+				t.Errorf("request %v: tier %v, want %v", o["request"], o["tier"], want[o["request"].(float64)])
+			}
+		}
+	}
+	if n != len(want) {
+		t.Errorf("%d outcomes of %d requests", n, len(want))
 	}
 }

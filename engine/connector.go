@@ -142,7 +142,8 @@ func (c *connector) leave(i int32) {
 
 // bookAdmission counts what the tier saved slot i, which is admitted with known tokens.
 func (c *connector) bookAdmission(i, known int32) {
-	if o := c.at(i); !c.requests.at(i).Preempted {
+	if o, s := c.at(i), c.requests.at(i); !s.Preempted {
+		s.cachedCPU = o.loaded
 		c.counts.CachedTokens += int64(o.loaded)
 		c.counts.MissedTokens += int64(known - o.hit)
 	}

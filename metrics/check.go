@@ -122,6 +122,8 @@ func checkTokens(o *Outcome) string {
 		return "a count is out of range"
 	case o.Cached < 0 || o.Cached >= o.Input:
 		return fmt.Sprintf("%d tokens cached of %d; the last one is always computed", o.Cached, o.Input)
+	case o.CachedCPU < 0 || o.CachedCPU > o.Cached:
+		return fmt.Sprintf("%d tokens cached, %d of them from the CPU tier", o.Cached, o.CachedCPU)
 	case yielded != (o.Generated > 0) || yielded != (o.LastToken != vtime.Never):
 		return fmt.Sprintf("%d tokens, the first at %s, the last at %s", o.Generated, o.FirstToken, o.LastToken)
 	case yielded && int64(o.LastToken-o.FirstToken) < int64(o.Generated)-1,

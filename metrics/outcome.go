@@ -83,6 +83,7 @@ type Progress struct {
 	PrefillLost, DecodeLost vtime.Duration
 
 	Cached      int32 // prompt tokens found in the prefix cache at first admission
+	CachedCPU   int32 // of them, read from the CPU tier
 	Generated   int32 // output tokens delivered
 	Preemptions int32
 	Recomputed  int32 // tokens prefilled again after preemptions

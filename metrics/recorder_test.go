@@ -146,6 +146,8 @@ func TestRecordRefusesWhatCannotBe(t *testing.T) {
 		{"no input", "out of range", completed, func(o *Outcome) { o.Input, o.Cached = 0, -1 }},
 		{"negative tokens", "out of range", completed, func(o *Outcome) { o.Generated = -1 }},
 		{"all cached", "100 tokens cached of 100", completed, func(o *Outcome) { o.Cached = 100 }},
+		{"more from the CPU tier than cached", "32 tokens cached, 33 of them from the CPU tier", completed, func(o *Outcome) { o.CachedCPU = 33 }},
+		{"negative from the CPU tier", "-1 of them", completed, func(o *Outcome) { o.CachedCPU = -1 }},
 		{"negative cached", "tokens cached", completed, func(o *Outcome) { o.Cached = -1 }},
 		{"tokens without times", "3 tokens", prefillOnly, func(o *Outcome) { o.State, o.Generated = TimedOut, 3 }},
 		{"times without tokens", "0 tokens", completed, func(o *Outcome) { o.Generated = 0 }},

@@ -18,10 +18,17 @@ var rowColumns = [...]string{
 	"request", "arrival_us", "state", "instance", "tenant", "slo_class", "model", "session", "round",
 	"input_tokens", "cached_tokens", "output_tokens", "queued_us", "scheduled_us", "first_token_us", "completed_us",
 	"ttft_us", "tpot_us", "e2e_us", "scheduling_delay_us", "preemptions",
+	"cpu_tokens", // with a CPU tier alone
 }
 
-// RowColumns are the columns of CSVRows and the keys of JSONRows, in order.
-func RowColumns() []string { return slices.Clone(rowColumns[:]) }
+// RowColumns are the columns of CSVRows and the keys of JSONRows, in order. tier is
+// whether instances have a CPU tier.
+func RowColumns(tier bool) []string {
+	if tier {
+		return slices.Clone(rowColumns[:])
+	}
+	return slices.Clone(rowColumns[:len(rowColumns)-1])
+}
 
 // cell is a number or a text, or nothing.
 type cell struct {
@@ -64,12 +71,12 @@ func durationCell(d vtime.Duration, ok bool) cell {
 
 // rowCells is a row in the order of rowColumns.
 func rowCells(r *actors.Row) [len(rowColumns)]cell {
-	session, round, cached, completed := cell{}, cell{}, cell{}, cell{}
+	session, round, cached, fromCPU, completed := cell{}, cell{}, cell{}, cell{}, cell{}
 	if r.Session != 0 {
 		session, round = textCell(strconv.FormatUint(r.Session, 10)), numberCell(int64(r.Round))
 	}
 	if r.Scheduled != vtime.Never {
-		cached = numberCell(int64(r.Cached))
+		cached, fromCPU = numberCell(int64(r.Cached)), numberCell(int64(r.CachedCPU))
 	}
 	if r.State == metrics.Completed {
 		completed = timeCell(r.Finished)
@@ -81,16 +88,20 @@ func rowCells(r *actors.Row) [len(rowColumns)]cell {
 		timeCell(r.Queued), timeCell(r.Scheduled), timeCell(r.FirstToken), completed,
 		durationCell(r.TTFT()), durationCell(r.TPOT()), durationCell(r.E2E()), durationCell(r.SchedulingDelay()),
 		numberCell(int64(r.Preemptions)),
+		fromCPU,
 	}
 }
 
 // CSVRows writes a header now and a line for each row that the returned function
 // is given, a field per column of docs/metrics.md, empty for nothing. Errors of
-// the writer show when it is flushed. The function is for actors.Config.Row.
-func CSVRows(w *bufio.Writer) func(*actors.Row) {
-	w.WriteString(strings.Join(rowColumns[:], ",") + "\n")
+// the writer show when it is flushed. The function is for actors.Config.Row. tier is as
+// for RowColumns.
+func CSVRows(w *bufio.Writer, tier bool) func(*actors.Row) {
+	columns := RowColumns(tier)
+	w.WriteString(strings.Join(columns, ",") + "\n")
 	return func(row *actors.Row) {
-		for i, c := range rowCells(row) {
+		cells := rowCells(row)
+		for i, c := range cells[:len(columns)] {
 			if i > 0 {
 				w.WriteByte(',')
 			}
@@ -115,13 +126,14 @@ func csvField(s string) string {
 
 // JSONRows is CSVRows with an object on each line in place of fields, null for
 // nothing.
-func JSONRows(w *bufio.Writer) func(*actors.Row) {
+func JSONRows(w *bufio.Writer, tier bool) func(*actors.Row) {
+	columns := RowColumns(tier)
 	return func(row *actors.Row) {
-		open := byte('{')
-		for i, c := range rowCells(row) {
+		open, cells := byte('{'), rowCells(row)
+		for i, c := range cells[:len(columns)] {
 			w.WriteByte(open)
 			open = ','
-			w.WriteString(`"` + rowColumns[i] + `":`)
+			w.WriteString(`"` + columns[i] + `":`)
 			switch c.kind {
 			case number:
 				w.Write(strconv.AppendInt(w.AvailableBuffer(), c.number, 10))

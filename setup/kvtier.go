@@ -23,8 +23,8 @@ type KVTier struct {
 	KVIdleRelease       bool           `json:"kv-idle-release" name:"kv-idle-release" negatable:"" group:"CPU tier" help:"An idle instance notices transfers that end, as vLLM does from mid-2026; before, it does so when the next request comes."`
 }
 
-// hasCPUTier reports whether instances have a CPU tier.
-func (t *KVTier) hasCPUTier() bool { return t.KVCPUBlocks > 0 || t.KVCPUSize > 0 }
+// HasCPUTier reports whether instances have a CPU tier.
+func (t *KVTier) HasCPUTier() bool { return t.KVCPUBlocks > 0 || t.KVCPUSize > 0 }
 
 // checkKVTier checks the settings of the CPU tier one by one.
 func checkKVTier(c *Config, check func(ok bool, name string, value any, want string)) {
@@ -51,7 +51,7 @@ func (t *KVTier) entryTokens(block int32) int32 {
 // resolveKVTier derives the size of the CPU tier and the rate of the way there.
 func resolveKVTier(p *resolver) error {
 	c := &p.Config
-	if !c.hasCPUTier() {
+	if !c.HasCPUTier() {
 		return nil
 	}
 	d := &p.deployment.Deployment
@@ -71,7 +71,7 @@ func resolveKVTier(p *resolver) error {
 
 // checkIdlePoll refuses to poll with async scheduling, which may have been derived.
 func checkIdlePoll(c *Config) error {
-	if c.hasCPUTier() && c.KVIdlePoll > 0 && *c.AsyncScheduling {
+	if c.HasCPUTier() && c.KVIdlePoll > 0 && *c.AsyncScheduling {
 		return inputErrorf("--kv-idle-poll is %v: want 0 with async scheduling, or --no-async-scheduling", c.KVIdlePoll)
 	}
 	return nil
@@ -92,7 +92,7 @@ type CPUTier struct {
 
 // newCPUTier returns the tier of a resolved configuration, nil if there is none.
 func newCPUTier(c *Config, d *latency.Deployment) *CPUTier {
-	if !c.hasCPUTier() {
+	if !c.HasCPUTier() {
 		return nil
 	}
 	block := float64(d.KVBytesPerToken() * int64(c.BlockSizeInTokens))

@@ -125,7 +125,7 @@ const (
 // checked it.
 func indexedBlocks(c *Config) int32 {
 	if c.PrefixIndexBlocks == policy.Auto {
-		if !c.hasCPUTier() {
+		if !c.HasCPUTier() {
 			return 0
 		}
 		return int32(min(c.TotalKVBlocks+cpuTierBlocks(c), 1<<31-1))

@@ -57,7 +57,7 @@ func unusedOfInstances(c *Config) []unused {
 	return []unused{
 		{c.ModelConfigFolder != "" && !published, []string{"model"}, "model-config-folder describes the model"},
 		{c.TotalKVBlocks > 0 || c.NumGPUBlocksOverride > 0, []string{"gpu-memory-utilization", "activation-memory"}, "the number of KV blocks is given"},
-		{!c.hasCPUTier(), kvTierSettings, "there is no CPU tier without kv-cpu-blocks or kv-cpu-size"},
+		{!c.HasCPUTier(), kvTierSettings, "there is no CPU tier without kv-cpu-blocks or kv-cpu-size"},
 	}
 }
 

@@ -225,7 +225,7 @@ type Outcome struct {
 	QueueWait *vtime.Duration `json:"queue_wait_us"`
 	ActualHit *int32          `json:"actual_hit_tokens"` // prompt tokens found in the prefix cache; null: never scheduled
 	Expected  *int32          `json:"expected_hit_tokens"`
-	Tier      *string         `json:"tier"` // where they were found: gpu; null: none were
+	Tier      *string         `json:"tier"` // the lowest that some were found in: gpu, cpu; null: none were
 	Generated int32           `json:"output_tokens"`
 	Preempted int32           `json:"preemptions"`
 	SLOMet    *bool           `json:"slo_met"` // null: its class has no targets
