@@ -88,8 +88,13 @@
 // equally many readers, or the same writer, and stores that ended at the same time or so long ago
 // that no load can count as thrashing ([ExtentTier.Advance] says what time it is).
 //
-// So a chain that is used as a whole costs an interval per span, and a touch, a lookup or a store
-// one step for each of them, whatever the number of entries. A touch that moves nothing is
+// A touch leaves the intervals of a chain next to each other in their queue. They are a group, as
+// long as nothing moves one of them by itself. The next touch of the same request moves the group
+// in one step. Requests that decode in turn share a few spans at most, as a rule; each takes
+// these out of the group of the one before, and moves the rest of its chain as a group.
+//
+// So a chain that is used as a whole costs an interval per span, and a lookup, a store or a first
+// touch one step for each of them, whatever the number of entries. A touch that moves nothing is
 // remembered. An eviction does not look again at old entries that cannot be evicted. LFU costs
 // more: entries touched a different number of times share no interval. The threshold of
 // lookups is counted per entry.

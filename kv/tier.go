@@ -104,6 +104,7 @@ type TierSequence struct {
 	lookup             [2]int32 // entries looked up then …
 	found              int32    // … and found
 	writer             writerID // 0: nothing is being written
+	group              groupID  // in which the last Touch left entry 0
 
 	naive *naiveTierSequence // of a NaiveTier
 }
@@ -114,7 +115,7 @@ func (t *TierSequence) Open(s *Sequence, entryTokens int32, priority float64) {
 	c := &s.content
 	spans, output := s.Content()
 	t.content.named, t.content.input, t.content.id, t.content.block, t.content.output = c.named, c.input, c.id, entryTokens, c.output
-	t.priority, t.writer, t.touchedAt, t.foundAt = priority, 0, 0, 0
+	t.priority, t.writer, t.group, t.touchedAt, t.foundAt = priority, 0, 0, 0, 0
 	if t.content.chain == nil && (len(spans) > 0 || output != 0) {
 		t.content.chain = &chain{}
 	}

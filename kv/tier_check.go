@@ -18,6 +18,9 @@ func (t *ExtentTier) Check(writers []*TierSequence, loads int) error {
 	if err := t.tree.checkQueues(); err != nil {
 		return err
 	}
+	if err := t.tree.checkGroups(); err != nil {
+		return err
+	}
 	for _, s := range writers {
 		n, err := t.tree.checkWriter(s)
 		if err != nil {
@@ -105,6 +108,52 @@ func (t *tierTree) checkQueues() error {
 	}
 	if intervals != t.intervals.inUse() {
 		return fmt.Errorf("kv: %d intervals are in queues of the tier, %d in use", intervals, t.intervals.inUse())
+	}
+	return nil
+}
+
+// checkGroups goes through the groups.
+func (t *tierTree) checkGroups() error {
+	entries := make([]int32, t.groups.n)
+	for q := range t.queues.n {
+		at := t.queues.at(queueID(q))
+		for id := at.oldest; at.entries > 0 && id != none; id = t.intervals.at(id).newer {
+			v := t.intervals.at(id)
+			if entries[v.group] += v.to - v.from; v.group == 0 {
+				continue
+			}
+			g := t.groups.at(v.group)
+			if v.rising && v.to-v.from > 1 || v.to > g.to || !v.present() {
+				return fmt.Errorf("kv: interval %d to %d of queue %d of the tier, rising %v, is in a group as far as %d", v.from, v.to, v.queue, v.rising, g.to)
+			}
+			if t.wholeUnder(id, g.owner, g.to) == 0 {
+				continue
+			}
+			to := v.from // of the one before
+			for m := id; ; m = v.older {
+				if v = t.intervals.at(m); v.from != to || v.group != t.intervals.at(id).group {
+					return fmt.Errorf("kv: interval %d of the tier is in group %d, and the next newer one in whole group %d ends at %d", m, v.group, t.intervals.at(id).group, to)
+				}
+				if to = v.to; m == g.first {
+					break
+				}
+			}
+			if to != g.to {
+				return fmt.Errorf("kv: a whole group of the tier ends at %d, not at %d", to, g.to)
+			}
+		}
+	}
+	used := 1
+	for id, n := range entries[1:] {
+		if n > 0 {
+			used++
+		}
+		if g := t.groups.at(groupID(id + 1)); g.entries != n {
+			return fmt.Errorf("kv: group %d of the tier has %d entries, counted %d", id+1, n, g.entries)
+		}
+	}
+	if used != t.groups.inUse() {
+		return fmt.Errorf("kv: %d groups of the tier, %d in use", used-1, t.groups.inUse()-1)
 	}
 	return nil
 }

@@ -12,6 +12,8 @@ var tierKinds = []string{
 	"hit of a ghost of recent", "hit of a ghost of frequent", "target within the capacity", "store of a ghost", "victim from frequent", "ghosts cut",
 	"entry being read looked up", "entry read twice at a time", "thrashing in part", "thrashing as a whole", "load without thrashing",
 	"entry below the threshold", "two segments with a gap", "interval of several entries", "rising interval",
+	"group of recent moved", "group of frequent moved", "group by priority moved", "group at the new end", "group behind a group", "group behind an interval", "group that can be evicted moved",
+	"group with a member gone", "group of another request", "group deeper than the touch",
 }
 
 // requireTier logs the counts of the twin test of tiers and fails when a kind is missing.
@@ -99,6 +101,40 @@ func (w *tierWorld) coverGhosts(r *tierRequest, n int32) {
 		if key := w.slow.key(&r.slow, i); w.cfg.Eviction == ARC && w.slow.entries[key] == nil {
 			w.seen.count("hit of a ghost of recent", slices.Contains(w.slow.recentGhosts, key))
 			w.seen.count("hit of a ghost of frequent", slices.Contains(w.slow.frequentGhosts, key))
+		}
+	}
+}
+
+// coverGroups looks at the groups that a touch of the first n entries of r is about to find, each by its newest member.
+func (w *tierWorld) coverGroups(r *tierRequest, n int32) {
+	t, behind := &w.fast.tree, groupID(0)
+	for i := int32(0); i < n; {
+		part, end := r.fast.part(i)
+		i = end
+		for id := t.firstOfPart(&r.fast, part); id != none && t.intervals.at(id).from < min(end, n); id = t.intervals.at(id).next {
+			v := t.intervals.at(id)
+			g := t.groups.at(v.group)
+			if v.group == 0 || g.last != id {
+				continue
+			}
+			owned := g.owner == r.fast.content.id
+			w.seen.count("group with a member gone", owned && v.from+g.entries != g.to)
+			w.seen.count("group of another request", !owned)
+			w.seen.count("group deeper than the touch", owned && g.to > n)
+			if t.wholeUnder(id, r.fast.content.id, n) == 0 {
+				continue
+			}
+			kind := "by priority"
+			if v.queue < fixedQueues {
+				kind = [...]string{recent: "of recent", frequent: "of frequent"}[v.queue]
+			}
+			w.seen.count("group "+kind+" moved", v.newer != none)
+			w.seen.count("group at the new end", v.newer == none)
+			w.seen.count("group behind a group", behind != 0)
+			w.seen.count("group behind an interval", behind == 0 && v.from > 0)
+			start := t.queues.at(v.queue).start
+			w.seen.count("group that can be evicted moved", v.newer != none && start != none && t.intervals.at(start).group == v.group)
+			behind = v.group
 		}
 	}
 }

@@ -9,7 +9,9 @@ func (v *tierInterval) present() bool { return v.queue >= recent }
 func (t *tierTree) setReaders(id intervalID, readers int32) {
 	v := t.intervals.at(id)
 	q := t.queues.at(v.queue)
-	t.version++
+	if t.version++; t.eviction == ARC && v.queue == recent { // the next Touch may move it to frequent
+		t.leave(id)
+	}
 	if v.readers == 0 {
 		q.evictable -= int(v.to - v.from)
 	}
@@ -44,6 +46,9 @@ func (t *tierTree) split(id intervalID, at int32) (deep intervalID) {
 		t.hang(deep, v.newer)
 	} else {
 		t.hang(deep, id)
+	}
+	if g := t.groups.at(v.group); v.group != 0 && g.first == id { // members fall
+		g.first = deep
 	}
 	if v.readers < 0 {
 		t.writeBehind(id, deep)
@@ -96,7 +101,14 @@ func (t *tierTree) merge(id, deep intervalID) bool {
 	if v.stored != d.stored {
 		return false
 	}
-	if t.unhang(deep); v.readers < 0 {
+	group := d.group
+	if group != v.group {
+		t.leave(id)
+	}
+	if t.unhang(deep); group != 0 && group == v.group {
+		t.groups.at(group).entries += d.to - d.from
+	}
+	if v.readers < 0 {
 		if v.later = d.later; v.later == none {
 			t.writers.at(v.writer).last = id
 		} else {

@@ -15,6 +15,7 @@ type tierInterval struct {
 
 	queue        queueID
 	older, newer intervalID // in the queue
+	group        groupID    // 0: in none
 	rising       bool       // the shallowest entry is the oldest, as Store leaves them; else the deepest, as Touch does
 
 	readers        int32 // −1: being written
@@ -59,6 +60,7 @@ type tierTree struct {
 	segmentTree
 	eviction  Eviction
 	intervals slab[intervalID, tierInterval]
+	groups    slab[groupID, tierGroup]
 	queues    slab[queueID, tierQueue]
 	order     []queueID // those with entries that can be evicted, lowest rank first
 	writers   slab[writerID, tierWriter]
@@ -78,6 +80,7 @@ type tierWriter struct {
 func newTierTree(e Eviction) tierTree {
 	t := tierTree{eviction: e, version: 1} // 0: a sequence that remembers nothing
 	t.writers.add(tierWriter{})            // number 0 is no writer
+	t.groups.add(tierGroup{})              // and no group
 	for range fixedQueues {
 		t.queues.add(tierQueue{oldest: none, newest: none, start: none})
 	}
@@ -164,8 +167,9 @@ func (t *tierTree) unlink(id intervalID) {
 	}
 }
 
-// unhang takes id out of the list of its queue. It counts nothing.
+// unhang takes id out of the list of its queue, and out of its group. It counts nothing else.
 func (t *tierTree) unhang(id intervalID) {
+	t.leave(id)
 	v := t.intervals.at(id)
 	at := t.queues.at(v.queue)
 	if t.version++; at.start == id {

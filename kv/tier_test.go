@@ -227,6 +227,8 @@ func TestTierCheckSeesWhatIsWrong(t *testing.T) {
 		"segment without a key": func(t *ExtentTier, at *tierInterval, q *tierQueue) {
 			t.tree.named.remove(t.tree.segments.at(at.segment).key)
 		},
+		"group of another size":    func(t *ExtentTier, at *tierInterval, q *tierQueue) { t.tree.groups.at(at.group).entries++ },
+		"group without its oldest": func(t *ExtentTier, at *tierInterval, q *tierQueue) { t.tree.groups.at(at.group).first = at.newer },
 		"last of a writer":         func(t *ExtentTier, at *tierInterval, q *tierQueue) { t.tree.writers.at(writers[0].writer).last = none },
 		"unsent entries":           func(t *ExtentTier, at *tierInterval, q *tierQueue) { t.tree.writers.at(writers[0].writer).unsent++ },
 		"writer without intervals": func(t *ExtentTier, at *tierInterval, q *tierQueue) { t.tree.writers.at(writers[0].writer).first = none },

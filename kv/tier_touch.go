@@ -1,8 +1,8 @@
 package kv
 
-// Touch implements Tier. It goes from the shallow end on and puts each interval right
-// before the one before it, the first one at the new end: what lies there already
-// stays, so that to touch again what was just touched moves nothing.
+// Touch implements Tier. It goes from the shallow end on and puts each interval, or whole
+// group, right before the one before it, the first one at the new end: what lies there
+// already stays, so that to touch again what was just touched moves nothing.
 func (t *ExtentTier) Touch(s *TierSequence, n int32) {
 	if s.touchedAt == t.tree.version && s.touched == n {
 		return
@@ -10,21 +10,73 @@ func (t *ExtentTier) Touch(s *TierSequence, n int32) {
 	before := t.tree.version
 	t.touches++
 	t.returned = t.returned[:0]
-	for i := int32(0); i < n; {
+	i, id := int32(0), t.shallowest(s)
+	top := id
+	for i < n {
 		part, end := s.part(i)
-		i = end
-		for id := t.tree.firstOfPart(s, part); id != none && t.tree.intervals.at(id).from < min(end, n); {
-			id = t.touchInterval(id, min(end, n), end >= n)
+		if id == none {
+			id = t.tree.firstOfPart(s, part)
 		}
+		if i == 0 {
+			top = id
+		}
+		group := groupID(0)
+		for i = end; id != none && group == 0 && t.tree.intervals.at(id).from < min(end, n); {
+			if group = t.tree.wholeUnder(id, s.content.id, n); group == 0 {
+				id = t.touchInterval(s, id, min(end, n), end >= n)
+			}
+		}
+		if id = none; group != 0 {
+			i, id = t.touchGroup(s, group)
+		}
+	}
+	if s.group = 0; top != none {
+		s.group = t.tree.intervals.at(top).group
 	}
 	if t.aim(); t.tree.version == before {
 		s.touchedAt, s.touched = before, n
 	}
 }
 
+// shallowest returns the interval with entry 0 of s if the last Touch of s left it in a
+// group, and it still is; none otherwise.
+func (t *ExtentTier) shallowest(s *TierSequence) intervalID {
+	if g := t.tree.groups.at(s.group); g.entries > 0 && g.owner == s.content.id {
+		if v := t.tree.intervals.at(g.last); v.group == s.group && v.from == 0 {
+			return g.last
+		}
+	}
+	return none
+}
+
+// touchGroup touches a whole group of s. It returns the entry from which on Touch goes on,
+// and the first interval there, if it is known; none otherwise.
+func (t *ExtentTier) touchGroup(s *TierSequence, group groupID) (i int32, next intervalID) {
+	g := t.tree.groups.at(group)
+	q := t.tree.queues.at(t.tree.intervals.at(g.first).queue)
+	newer := intervalID(none)
+	if q.touch == t.touches {
+		newer = q.placed
+	}
+	if t.tree.splice(group, newer); newer != none {
+		t.tree.absorb(group, newer, t.touches)
+	}
+	t.tree.mergeDeepest(group)
+	first := t.tree.intervals.at(g.first)
+	first.touch, q.placed, q.touch = t.touches, g.first, t.touches
+	part, end := s.part(g.to)
+	switch segment := t.tree.segments.at(first.segment); {
+	case segment.own != (part == ownPart), !segment.own && segment.key != s.content.extents[part].Key:
+		return g.to, none
+	case first.next == none:
+		return end, none
+	}
+	return g.to, first.next
+}
+
 // touchInterval touches interval id as far as entry end, and returns the next one of the
 // segment. last says that no deeper entry is touched.
-func (t *ExtentTier) touchInterval(id intervalID, end int32, last bool) (next intervalID) {
+func (t *ExtentTier) touchInterval(s *TierSequence, id intervalID, end int32, last bool) (next intervalID) {
 	v := t.tree.intervals.at(id)
 	if !v.present() {
 		t.returned = append(t.returned, ghostHit{v.queue, min(v.to, end) - v.from})
@@ -53,6 +105,9 @@ func (t *ExtentTier) touchInterval(id intervalID, end int32, last bool) (next in
 		to.start = id
 	}
 	v.touch = t.touches
+	if t.tree.eviction != LFU && v.present() && v.to <= end {
+		t.tree.join(id, newer, s.content.id, t.touches)
+	}
 	if newer != none && t.tree.intervals.at(newer).segment == v.segment && t.tree.merge(newer, id) {
 		return next
 	}

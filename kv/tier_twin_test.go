@@ -139,6 +139,7 @@ func (w *tierWorld) operate() {
 }
 
 func (w *tierWorld) touch(r *tierRequest, n int32) {
+	w.coverGroups(r, n)
 	before := w.fast.tree.intervals.inUse()
 	w.fast.Touch(&r.fast, n)
 	w.slow.Touch(&r.slow, n)
