@@ -126,12 +126,27 @@ func TestNoticeOfWorkedExample(t *testing.T) {
 	})
 }
 
+// deadlock is a scenario with one.
+func deadlock() *scenario {
+	return example(12, [2]float64{100, 20.5}, [2]float64{1000, 25.25},
+		ask(0, 0, 2, [2]int64{10, 20}), ask(1, 5000, 2, [2]int64{11, 20}), ask(2, 10_000, 2, [2]int64{12, 40}),
+		ask(3, 20_000, 2, [2]int64{10, 20}, [2]int64{99, 16}), ask(4, 20_010, 2, [2]int64{11, 20}, [2]int64{98, 8}))
+}
+
+// A scheduler that looks again by the clock would do so for ever.
+func TestDeadlockIsBrokenWhilePolling(t *testing.T) {
+	sc := deadlock()
+	sc.Config.IdlePoll = 1000
+	p, stuck, err := playKV(sc, kvModes[0], false, nil)
+	if err != nil || stuck || p.results[3][4] != "completed" || p.results[4][4] != "completed" || p.e.Tier.DeadlockBreak != 1 {
+		t.Errorf("stuck %v, results %v and %v, %d deadlocks were broken, %v", stuck, p.results[3], p.results[4], p.e.Tier.DeadlockBreak, err)
+	}
+}
+
 // Two requests that were loaded in part take the blocks from each other that both
 // need. vLLM 0.19 stands still then; here the last one gives its blocks back.
 func TestDeadlockOfWorkedExample(t *testing.T) {
-	sc := example(12, [2]float64{100, 20.5}, [2]float64{1000, 25.25},
-		ask(0, 0, 2, [2]int64{10, 20}), ask(1, 5000, 2, [2]int64{11, 20}), ask(2, 10_000, 2, [2]int64{12, 40}),
-		ask(3, 20_000, 2, [2]int64{10, 20}, [2]int64{99, 16}), ask(4, 20_010, 2, [2]int64{11, 20}, [2]int64{98, 8}))
+	sc := deadlock()
 	for _, m := range kvModes {
 		if p, stuck, err := playKV(sc, m, true, nil); err != nil || !stuck || p.results[3][4] != "in" {
 			t.Errorf("%s: as vLLM has it: stuck %v, %v", m.name, stuck, err)

@@ -86,9 +86,10 @@ func (l *passLoop) act(now vtime.Time) {
 		executed, acted := l.end(now)
 		switch {
 		case !l.unfinished() || ran || executed:
+		case !changed && !acted && !l.brings() && c.breakDeadlock():
 		case l.poll(now):
 			return
-		case changed || acted || l.brings() || c.breakDeadlock():
+		case changed || acted || l.brings():
 		default:
 			l.sleep(now)
 			return
