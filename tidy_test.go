@@ -61,7 +61,7 @@ var layers = map[string]string{
 	"bundle":    "suggest yamldoc policy",
 	"trace":     "input/textio suggest policy metrics",
 	"engine":    "kv latency policy workload metrics",
-	"setup":     "input suggest engine kv latency bundle policy metrics " + workloads,
+	"setup":     "input yamldoc suggest engine kv latency bundle policy metrics " + workloads,
 	"actors":    "setup engine kv latency prefixindex bundle policy lookahead metrics trace " + workloads,
 	"study":     "suggest input study/certify study/pointlog study/race actors setup engine kv latency bundle policy lookahead metrics trace " + workloads,
 	"calibrate": "calibrate/measured calibrate/regress study actors setup engine kv latency bundle policy lookahead metrics trace " + workloads,

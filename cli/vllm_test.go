@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -51,7 +53,8 @@ func TestServeLineRefusesWhatIsNotModelled(t *testing.T) {
 		"--data-parallel-size 4":        "--data-parallel-size 4: each data-parallel rank is an instance of its own here: give --num-instances",
 		"--cpu-offload-gb 10":           "--cpu-offload-gb 10: weights in host memory are not modelled",
 		"--swap-space 16":               "--swap-space 16: the V1 engine has no swap space: preempted requests are computed again, here too; leave it out",
-		"--kv-transfer-config {}":       "--kv-transfer-config {}: a KV cache outside of the GPU, and its transfer between instances, are not modelled",
+		"--kv-transfer-config {}":       "--kv-transfer-config: kv_connector is missing, want OffloadingConnector",
+		"--ec-transfer-config {}":       "--ec-transfer-config {}: the transfer of encoder caches is not modelled",
 		"--task embed":                  "--task embed: requests that generate are simulated, nothing else",
 		"--enable-lora --nnodes 2":      "--enable-lora: LoRA adapters are not modelled; --nnodes 2: an instance lies within one node: links between nodes are not modelled",
 		"--dtype float32":               "dtype is float32: weights of 32 bits are not modelled",
@@ -98,6 +101,59 @@ func TestServeLineAsPasted(t *testing.T) {
 	for _, want := range []string{"blis: no effect on a simulation: --host, --port, --disable-log-requests\n", "blis: --enforce-eager: kernels"} {
 		if !strings.Contains(s.err, want) {
 			t.Errorf("%q does not say %q", s.err, want)
+		}
+	}
+}
+
+// A CPU tier in words of vLLM, or of the public simulator, is the run with flags of BLIS.
+func TestCPUTierOfVLLMRunsAsItsFlags(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "offload.json")
+	if err := os.WriteFile(file, []byte(`{"cpu_bytes_to_use": 4294967296, "block_size": 32, "eviction_policy": "arc"}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	digest := func(line string) string {
+		s := done(t, append(strings.Fields("run --num-requests 60 --num-instances 1 --total-kv-blocks 700 --prefix-tokens 400 --format json"), strings.Fields(line)...)...)
+		return resultOf(t, s.out)["digest"].(string)
+	}
+	want := digest("--kv-cpu-size 4GiB --kv-offload-block-size 32 --kv-eviction arc")
+	for _, line := range []string{
+		`--kv-transfer-config {"kv_connector":"OffloadingConnector","kv_role":"kv_both","kv_connector_extra_config":{"cpu_bytes_to_use":4294967296,"block_size":32,"eviction_policy":"arc"}}`,
+		"--kv-offloading-size 4 --kv-offload-block-size 32 --kv-eviction arc",
+		"--kv-offload-config " + file,
+	} {
+		if got := digest(line); got != want {
+			t.Errorf("%s: digest %s, want %s", line, got, want)
+		}
+	}
+	if digest("") == want {
+		t.Error("a CPU tier changes nothing: the run is too easy for this test")
+	}
+}
+
+// Bad settings of the CPU tier are one line and exit 2.
+func TestBadCPUTiers(t *testing.T) {
+	for line, want := range map[string]string{
+		"--kv-cpu-blocks -1":                                                "--kv-cpu-blocks is -1: want 0 or more",
+		"--kv-cpu-blocks 1e6":                                               "--kv-cpu-blocks",
+		"--kv-cpu-size -1GiB":                                               "--kv-cpu-size",
+		"--kv-cpu-size 64Gi":                                                "is not an amount of memory",
+		"--kv-cpu-size 1kB":                                                 "--kv-cpu-size is 1kB: want at least 2MiB, which an entry of 16 tokens takes",
+		"--kv-cpu-size 4GiB --kv-cpu-blocks 9":                              "--kv-cpu-size is 4GiB: want one of it and --kv-cpu-blocks",
+		"--kv-offloading-size 4 --kv-cpu-blocks 9":                          "--kv-cpu-size is 4GiB: want one of it and --kv-cpu-blocks",
+		"--kv-cpu-blocks 9 --kv-offload-block-size 24":                      "--kv-offload-block-size is 24: want a multiple of --block-size-in-tokens 16",
+		"--kv-cpu-blocks 9 --kv-offload-block-size -16":                     "--kv-offload-block-size is -16: want 0 or more",
+		"--kv-cpu-blocks 9 --kv-eviction fifo":                              "--kv-eviction",
+		"--kv-cpu-blocks 9 --kv-store-threshold 1":                          "--kv-store-threshold is 1: want at least 2, or 0 to store all",
+		"--kv-cpu-blocks 9 --kv-transfer-bandwidth 48":                      "is not a rate: want 48GB/s",
+		"--kv-cpu-blocks 9 --kv-transfer-bandwidth 0B/s":                    "is not a rate: want 48GB/s",
+		"--kv-cpu-blocks 9 --kv-transfer-latency -1ms":                      "--kv-transfer-latency",
+		"--kv-offloading-backend lmcache":                                   `--kv-offloading-backend: "lmcache" is not modelled, want native`,
+		`--kv-transfer-config {"kv_connector":`:                             "is not a JSON object",
+		`--kv-transfer-config {"a":1,"kv_connector":"OffloadingConnector"}`: `--kv-transfer-config: a: unknown field "a"`,
+	} {
+		s := blis(t, nil, append([]string{"run"}, strings.Fields(line)...)...)
+		if s.code != exitInput || s.out != "" || !strings.Contains(s.err, want) || strings.Count(s.err, "\n") != 1 {
+			t.Errorf("%s: exit %d, %q\nwant %s", line, s.code, s.err, want)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package setup
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -56,6 +57,7 @@ func TranslateServe(args []string) (flags, notes []string, err error) {
 	for len(t.rest) > 0 {
 		t.next()
 	}
+	t.finishOffloading()
 	if len(t.unsupported) > 0 {
 		return nil, nil, &InputError{strings.Join(t.unsupported, "; ")}
 	}
@@ -91,6 +93,8 @@ type translation struct {
 	ignored     []string // flags without effect, each once
 	unsupported []string // flags of what is not modelled, with the reason
 
+	offloading offloading // what it says of the CPU tier
+
 	reasons    []string            // the keys of unmeasured, in order
 	unmeasured map[string][]string // flags by the reason why their effect is unknown
 }
@@ -112,6 +116,8 @@ func (t *translation) next() {
 	default:
 		words := t.valuesOf(f, value, given)
 		switch {
+		case f.use == translated:
+			t.takeOffloading(f, arg, words)
 		case f.use == noEffect:
 			if !slices.Contains(t.ignored, name) {
 				t.ignored = append(t.ignored, name)
@@ -120,9 +126,14 @@ func (t *translation) next() {
 			t.noteUnmeasured(f, name)
 		case strings.HasPrefix(name, "--no-") || len(words) == 1 && f.asksForNothing(words[0]): // asks for what BLIS does anyway
 		default:
-			t.unsupported = append(t.unsupported, strings.Join(append([]string{name}, words...), " ")+": "+f.why)
+			t.refuse("%s: %s", strings.Join(append([]string{name}, words...), " "), f.why)
 		}
 	}
+}
+
+// refuse adds a reason why the line is refused.
+func (t *translation) refuse(format string, args ...any) {
+	t.unsupported = append(t.unsupported, fmt.Sprintf(format, args...))
 }
 
 // noteUnmeasured adds a flag whose effect was not measured.

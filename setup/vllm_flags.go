@@ -18,6 +18,7 @@ type flagUse int
 
 const (
 	sameThing  flagUse = iota // BLIS has the flag, maybe by another name
+	translated                // BLIS has flags that say the same
 	noEffect                  // nothing in the model depends on the flag
 	unmeasured                // the flag has an effect on a server, which was not measured
 	refused                   // the flag asks for something that is not modelled
@@ -54,6 +55,12 @@ type serveGroup struct {
 
 // serveGroups are the flags that BLIS does not have.
 var serveGroups = []serveGroup{
+	{translated, "the CPU tier, of the OffloadingConnector alone: becomes --kv-cpu-size, --kv-offload-block-size, --kv-eviction, --kv-store-threshold and --kv-offload-prompt-only",
+		`kv-transfer-config=`},
+	{translated, "its size in GiB, over all GPUs of an instance: --kv-cpu-size", `kv-offloading-size=`},
+	{translated, "native alone", `kv-offloading-backend=`},
+	{translated, "of the public simulator: a file, YAML or JSON, with cpu_bytes_to_use, block_size, eviction_policy and offload_prompt_only", `kv-offload-config=`},
+
 	{noEffect, "how the server is reached",
 		`host= port= uds= api-key=+ allow-credentials allowed-origins= allowed-methods= allowed-headers= root-path= middleware= ssl-keyfile= ssl-certfile= ssl-ca-certs=
 		ssl-cert-reqs= ssl-ciphers= enable-ssl-refresh headless api-server-count|-asc= disable-frontend-multiprocessing enable-request-id-headers h11-max-incomplete-event-size=
@@ -101,8 +108,7 @@ var serveGroups = []serveGroup{
 	{refused, "weights in host memory are not modelled",
 		`cpu-offload-gb=0/0.0 cpu-offload-params=+ offload-backend= offload-group-size=0 offload-num-in-group= offload-prefetch-step= offload-params=+ moe-cpu-budget-gb=0/0.0
 		moe-cpu-min-free-gb=`},
-	{refused, "a KV cache outside of the GPU, and its transfer between instances, are not modelled",
-		`kv-offloading-size=0/0.0 kv-offloading-backend= kv-transfer-config= ec-transfer-config=`},
+	{refused, "the transfer of encoder caches is not modelled", `ec-transfer-config=`},
 	{refused, "the V1 engine has no swap space: preempted requests are computed again, here too; leave it out", `swap-space=0 preemption-mode=recompute`},
 	{refused, "give the number of blocks, --num-gpu-blocks-override", `kv-cache-memory-bytes=`},
 	{refused, "batches are formed as vLLM's own scheduler forms them; see --scheduler",

@@ -133,6 +133,7 @@ func serveFlagsPage() string {
 		use         flagUse
 		title, head string
 	}{
+		{translated, "Translated", "| flags | |"},
 		{noEffect, "Without effect", "| flags | of |"},
 		{unmeasured, "Without a measured effect", "| flags | |"},
 		{refused, "Refused", "| flags | why |"},
