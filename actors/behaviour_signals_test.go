@@ -114,3 +114,76 @@ func TestEstimatedWaitAndCapacity(t *testing.T) {
 		}
 	}
 }
+
+// tierSeen is what a decision saw of the CPU tier of the one instance.
+type tierSeen struct{ used, entries, stores, loads, chosen int64 }
+
+// tierProbe admits everything and notes it.
+type tierProbe struct{ seen *[]tierSeen }
+
+func (tierProbe) Observes() policy.Signals {
+	return policy.CPUKVUse | policy.TransferQueue | policy.PendingOffloads
+}
+
+func (p tierProbe) Decide(_ *policy.Request, s *policy.RouterState, _ vtime.Time) policy.AdmissionDecision {
+	stores, loads := s.View.Transfers(0)
+	*p.seen = append(*p.seen, tierSeen{s.View.UsedEntries(0), s.View.TotalEntries(0), stores, loads, s.View.PendingOffloads(0)})
+	return policy.AdmissionDecision{Verdict: policy.Admit}
+}
+
+// Steps of 1,000, transfers of 2,500. A's two blocks are chosen when its prefill is
+// scheduled at 0, which reserves their entries, and submitted at 1,000. That the store
+// ended at 3,500 is noticed at 4,000. H has the same prompt: its load begins at 20,000.
+func TestSignalsOfTheCPUTier(t *testing.T) {
+	requests := []workload.Request{prompt(request(0, 32, 5), workload.Span{Content: 7, Length: 32})}
+	for _, at := range []vtime.Time{500, 1500, 3800, 4500, 9000} {
+		requests = append(requests, request(at, 1, 1))
+	}
+	requests = append(requests, prompt(request(20_000, 33, 1), workload.Span{Content: 7, Length: 32}), request(21_000, 1, 1), request(29_000, 1, 1))
+	for tier, want := range map[bool][]tierSeen{
+		true:  {{0, 10, 0, 0, 0}, {2, 10, 0, 0, 1}, {2, 10, 1, 0, 0}, {2, 10, 1, 0, 0}, {2, 10, 0, 0, 0}, {2, 10, 0, 0, 0}, {2, 10, 0, 0, 0}, {2, 10, 0, 1, 0}, {2, 10, 0, 0, 0}},
+		false: make([]tierSeen, len(requests)),
+	} {
+		var got []tierSeen
+		c := plain()
+		c.EnablePrefixCaching = false // of the GPU
+		if tier {
+			c.KVCPUBlocks, c.KVTransferLatency, c.KVTransferBandwidth = 10, 2500, 1<<60
+		}
+		c.Custom.Admission = func(policy.Env) policy.Admission { return tierProbe{&got} }
+		serve(t, c, requests...)
+		for run := range slices.Chunk(got, len(want)) {
+			if !slices.Equal(run, want) {
+				t.Errorf("tier %v:\n got %v\nwant %v", tier, run, want)
+			}
+		}
+	}
+}
+
+// While a request decodes alone, no list changes its length, and the tier does: A fills
+// its second block at 16,000, which is stored from 17,000 to 19,500. What comes then is
+// rejected, so that the router could go on without the instance.
+func TestSignalsOfTheCPUTierInADecodeRun(t *testing.T) {
+	var got []tierSeen
+	c := plain()
+	c.KVCPUBlocks, c.KVTransferLatency, c.KVTransferBandwidth = 10, 2500, 1<<60
+	c.Custom.Admission = func(policy.Env) policy.Admission { return firstAlone{tierProbe{&got}} }
+	serve(t, c, request(0, 16, 30), request(15_500, 1, 1), request(16_500, 1, 1), request(17_500, 1, 1), request(21_500, 1, 1))
+	want := []tierSeen{{0, 10, 0, 0, 0}, {1, 10, 0, 0, 0}, {2, 10, 0, 0, 1}, {2, 10, 1, 0, 0}, {2, 10, 0, 0, 0}}
+	for run := range slices.Chunk(got, len(want)) {
+		if !slices.Equal(run, want) {
+			t.Errorf("\n got %v\nwant %v", run, want)
+		}
+	}
+}
+
+// firstAlone admits the first request.
+type firstAlone struct{ tierProbe }
+
+func (p firstAlone) Decide(r *policy.Request, s *policy.RouterState, now vtime.Time) policy.AdmissionDecision {
+	d := p.tierProbe.Decide(r, s, now)
+	if r.ID > 0 {
+		d.Verdict = policy.Reject
+	}
+	return d
+}

@@ -36,7 +36,8 @@ func (d dice) drawPrefixes(x *trial) {
 // trialSignal is a signal of another module that reads everything.
 var trialSignal = policy.RegisterSignal("trial_sum", func(s *policy.InstanceState) float64 {
 	return float64(s.Waiting+3*s.Running+5*s.Used+7*s.Blocks+11*s.Preemptions+13*s.CachedTokens+17*s.LookedUpTokens+
-		19*s.TTFT+23*s.TPOT+29*s.TTFTs+31*s.TPOTs+37*s.Judged+41*s.Attained+43*s.WaitingTokens+47*s.PrefillTokens+53*s.PrefillMicros) / 8
+		19*s.TTFT+23*s.TPOT+29*s.TTFTs+31*s.TPOTs+37*s.Judged+41*s.Attained+43*s.WaitingTokens+47*s.PrefillTokens+53*s.PrefillMicros+
+		59*s.TierUsed+61*s.TierEntries+67*s.Stores+71*s.Loads+73*s.ChosenStores) / 8
 })
 
 // drawWait lets the estimated wait, and a signal of another module, play a part.
@@ -51,6 +52,11 @@ func (d dice) drawWait(x *trial) {
 		if *signals != policy.NoSignals && d.chance(0.3) {
 			*signals |= trialSignal
 		}
+		for _, of := range tierSignals {
+			if *signals != policy.NoSignals && d.chance(0.3) {
+				*signals |= of
+			}
+		}
 	}
 	if d.chance(0.6) {
 		if x.Fresh == nil {
@@ -58,8 +64,16 @@ func (d dice) drawWait(x *trial) {
 		}
 		x.Fresh[policy.EstimatedWait] = pick[cadence](d, 0, 0, onDemand, 50, 700)
 		x.Fresh[trialSignal] = pick[cadence](d, 0, 0, onDemand, 50, 700)
+		for _, of := range tierSignals {
+			if d.chance(0.5) {
+				x.Fresh[of] = pick[cadence](d, 0, onDemand, 50, 700)
+			}
+		}
 	}
 }
+
+// tierSignals are the signals of the CPU tier.
+var tierSignals = []policy.Signals{policy.CPUKVUse, policy.TransferQueue, policy.PendingOffloads}
 
 // forced is what is forced of the requests that there are: a reduced trial has
 // fewer than the one that was drawn.

@@ -207,6 +207,16 @@ func sumView(signals policy.Signals, view *policy.View) int64 {
 		if signals&policy.EstimatedWait != 0 {
 			sum += int64(view.EstimatedWait(i))
 		}
+		if signals&policy.CPUKVUse != 0 {
+			sum += view.UsedEntries(i) + 3*view.TotalEntries(i)
+		}
+		if signals&policy.TransferQueue != 0 {
+			stores, loads := view.Transfers(i)
+			sum += stores + 3*loads
+		}
+		if signals&policy.PendingOffloads != 0 {
+			sum += view.PendingOffloads(i)
+		}
 		if signals&trialSignal != 0 {
 			sum += int64(view.Value(trialSignal, i))
 		}

@@ -93,6 +93,10 @@ func (e *Engine) State() policy.InstanceState {
 	if k := e.requests.backlog; k != nil {
 		s.WaitingTokens, s.PrefillTokens, s.PrefillMicros = k.waiting, k.tokens, k.micros
 	}
+	if c := e.connector; c != nil {
+		s.TierUsed, s.TierEntries = int64(c.cfg.Tier.Used()), c.counts.Capacity
+		s.Stores, s.Loads, s.ChosenStores = int64(len(c.store.moving)), int64(len(c.load.moving)), int64(len(c.chosen))
+	}
 	return s
 }
 

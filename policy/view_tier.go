@@ -1,0 +1,40 @@
+package policy
+
+// What policies read of the CPU tiers of instances.
+
+// UsedEntries returns the number of entries of the CPU tier of instance i that are in
+// use: written, being written, or about to be. It is 0 without a tier.
+func (v *View) UsedEntries(i int) int64 {
+	if checkReads {
+		v.check(CPUKVUse)
+	}
+	return v.services[i].TierUsed
+}
+
+// TotalEntries returns the number of entries that the CPU tier of instance i has room
+// for. It is 0 without a tier, and before the signal was shown.
+func (v *View) TotalEntries(i int) int64 {
+	if checkReads {
+		v.check(CPUKVUse)
+	}
+	return v.services[i].TierEntries
+}
+
+// Transfers returns the numbers of stores to the CPU tier of instance i, and of loads
+// from it, that were submitted and whose end the instance has not noticed.
+func (v *View) Transfers(i int) (stores, loads int64) {
+	if checkReads {
+		v.check(TransferQueue)
+	}
+	s := &v.services[i]
+	return s.Stores, s.Loads
+}
+
+// PendingOffloads returns the number of stores to the CPU tier that instance i has
+// chosen and not submitted.
+func (v *View) PendingOffloads(i int) int64 {
+	if checkReads {
+		v.check(PendingOffloads)
+	}
+	return v.services[i].ChosenStores
+}
