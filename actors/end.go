@@ -69,7 +69,7 @@ func (c *cluster) result(partial bool) (*Result, error) {
 		c.tracer.finish(r.End, run.Counters)
 	}
 	run.InstanceNames, run.Tiers = r.Names.Instances, r.KVTiers
-	run.BlockBytes = c.plan.Pool.KVBytesPerToken() * int64(c.plan.Pool.BlockSize)
+	run.BlockBytes = c.plan.Pool.BlockBytes()
 	report, err := metrics.Collect(run)
 	if err != nil {
 		return nil, fmt.Errorf("the books do not balance: %w", err)

@@ -54,7 +54,7 @@ func TestEqualityOfTraces(t *testing.T) {
 		n++
 	}
 	t.Logf("seeds %d to %d: %d trials; records and anomalies %v", first, first+uint64(n)-1, n, met)
-	for _, kind := range []string{"admission", "priority", "routing", "scale", "batch", "preemption", "outcome", "slo_violation", "priority_inversion", "class_inversion"} {
+	for _, kind := range []string{"admission", "priority", "routing", "scale", "batch", "preemption", "kv_transfer", "outcome", "slo_violation", "priority_inversion", "class_inversion"} {
 		if n >= 100 && met[kind] == 0 {
 			t.Errorf("no %s in any trace", kind)
 		}

@@ -188,6 +188,12 @@ var messages = []carried{
 			sendTracedPreemption(out, sentAt, &x)
 		},
 		func(m *lookahead.Message) any { return readTracedPreemption(&m.Body) }, nil},
+	{"traced transfer", engine.Transfer{}, testLeaf, collectorID,
+		func(out *lookahead.Outbox, v any) {
+			x := v.(engine.Transfer)
+			sendTracedTransfer(out, sentAt, &x)
+		},
+		func(m *lookahead.Message) any { return readTracedTransfer(&m.Body) }, nil},
 	{"traced anomaly", engine.Anomaly{}, testLeaf, collectorID,
 		func(out *lookahead.Outbox, v any) {
 			x := v.(engine.Anomaly)

@@ -24,6 +24,7 @@ const (
 	kindTracedPreemption                                          // instance: a preemption
 	kindTracedAnomaly                                             // instance: an anomaly
 	kindTracedInversion                                           // router: a class inversion
+	kindTracedTransfer                                            // instance: a transfer of KV
 )
 
 // writeSubject writes the request that a decision is about: its number, then
@@ -130,6 +131,11 @@ func (t instanceTracer) Preempted(now vtime.Time, p engine.Preemption) {
 	sendTracedPreemption(t.out, now, &p)
 }
 
+// Transferred implements engine.Observer.
+func (t instanceTracer) Transferred(now vtime.Time, x engine.Transfer) {
+	sendTracedTransfer(t.out, now, &x)
+}
+
 // Anomaly implements engine.Observer.
 func (t instanceTracer) Anomaly(now vtime.Time, a engine.Anomaly) {
 	sendTracedAnomaly(t.out, now, &a)
@@ -179,6 +185,34 @@ func readTracedPreemption(b *lookahead.Decoder) (p engine.Preemption) {
 	p.Free = int(b.Int())
 	mustDecode(b)
 	return p
+}
+
+func sendTracedTransfer(out *lookahead.Outbox, now vtime.Time, t *engine.Transfer) {
+	beginInStep(out, now, kindTracedTransfer, 7)
+	out.Int(t.Request)
+	load := uint64(0)
+	if t.Load {
+		load = 1
+	}
+	out.Uint(load)
+	out.Int(int64(t.Blocks))
+	out.Int(int64(t.Submitted))
+	out.Int(int64(t.Start))
+	out.Int(int64(t.End))
+	out.Int(int64(t.Noticed))
+	out.End()
+}
+
+func readTracedTransfer(b *lookahead.Decoder) (t engine.Transfer) {
+	t.Request = b.Int()
+	t.Load = b.Uint() != 0
+	t.Blocks = int32(b.Int())
+	t.Submitted = vtime.Time(b.Int())
+	t.Start = vtime.Time(b.Int())
+	t.End = vtime.Time(b.Int())
+	t.Noticed = vtime.Time(b.Int())
+	mustDecode(b)
+	return t
 }
 
 func sendTracedAnomaly(out *lookahead.Outbox, now vtime.Time, a *engine.Anomaly) {

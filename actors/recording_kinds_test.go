@@ -92,7 +92,7 @@ func TestRecordingsPageHasEveryKind(t *testing.T) {
 			t.Errorf("the page has a kind %d that is none", kind)
 		}
 	}
-	if want := int(kindEvaluate) + 1 + int(kindTracedInversion-kindTracedAdmission); len(seen) != want {
+	if want := int(kindEvaluate) + 1 + int(kindTracedTransfer-kindTracedAdmission); len(seen) != want {
 		t.Errorf("%d kinds are compared of %d", len(seen), want)
 	}
 }

@@ -61,7 +61,7 @@ func (a *audit) take(record trace.Record) error {
 			return fmt.Errorf("request %d completed on another instance than it was routed to: %s", r.Request, trace.AppendJSON(nil, r))
 		}
 	}
-	if detail := kind == "batch" || kind == "preemption" || kind == "anomaly"; detail && a.tracing.Level != trace.Detailed {
+	if detail := kind == "batch" || kind == "preemption" || kind == "kv_transfer" || kind == "anomaly"; detail && a.tracing.Level != trace.Detailed {
 		return fmt.Errorf("a %s at level %v", kind, a.tracing.Level)
 	}
 	return nil
@@ -144,9 +144,12 @@ func (a *audit) judge(r *Result) error {
 		want["scale_oscillation"], want["scale"] = int64(r.Scaling.Oscillations), r.Scaling.Checks
 	}
 	want["preemption"], want["batch"] = report.Overall.Resources.Counters.Preemptions, report.Overall.Resources.Counters.Steps
+	for i := range r.KVTiers {
+		want["kv_transfer"] += r.KVTiers[i].NoticedStores + r.KVTiers[i].NoticedLoads
+	}
 	total := int64(0)
 	for name, n := range want { // any order: each is compared alone
-		if name != "scale" && name != "preemption" && name != "batch" {
+		if name != "scale" && name != "preemption" && name != "kv_transfer" && name != "batch" {
 			total += n
 		}
 		if got := a.counts[name]; got != n && !(name == "batch" && got > n) { // what is formed may never begin

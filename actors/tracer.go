@@ -27,6 +27,7 @@ type tracer struct {
 	options  metrics.Options
 	row      Row
 	labels   *workload.Labels
+	block    int64 // bytes of a KV block, on all GPUs of an instance
 
 	// The records, whose memory is used again, and the values that they point to.
 	admission  trace.Admission
@@ -35,6 +36,7 @@ type tracer struct {
 	scale      trace.Scale
 	batch      trace.Batch
 	preemption trace.Preemption
+	transfer   trace.Transfer
 	anomaly    trace.Anomaly
 	outcome    trace.Outcome
 	store      struct {
@@ -64,7 +66,8 @@ func newTracer(p *setup.Plan, asked *Tracing, t *tracing, o metrics.Options) *tr
 	labels := p.Source.Labels()
 	return &tracer{
 		consumer: asked.Consumer, level: t.level, shown: t.shown, named: t.named, expects: o.BlockSize > 0, options: o, labels: labels,
-		row: Row{labels: labels, options: &o, token: o.TokenOverhead, request: o.RequestOverhead},
+		block: p.Pool.BlockBytes(),
+		row:   Row{labels: labels, options: &o, token: o.TokenOverhead, request: o.RequestOverhead},
 	}
 }
 
@@ -90,6 +93,8 @@ func (t *tracer) take(m *lookahead.Message) {
 		t.form(at, m.Stamp.Source, b)
 	case kindTracedPreemption:
 		t.preempt(at, m.Stamp.Source, b)
+	case kindTracedTransfer:
+		t.move(at, m.Stamp.Source, b)
 	case kindTracedAnomaly:
 		t.odd(at, m.Stamp.Source, b)
 	case kindTracedInversion:
@@ -170,6 +175,18 @@ func (t *tracer) preempt(at vtime.Time, source uint32, b *lookahead.Decoder) {
 		Type: "preemption", At: at, Instance: instanceOf(source), Request: x.Request, For: x.For, Computed: x.Computed, Free: int32(x.Free),
 	}
 	t.give(&t.preemption)
+}
+
+func (t *tracer) move(at vtime.Time, source uint32, b *lookahead.Decoder) {
+	x := readTracedTransfer(b)
+	t.transfer = trace.Transfer{
+		Type: "kv_transfer", At: at, Instance: instanceOf(source), Request: x.Request, Reason: "offload", From: "gpu", To: "cpu", Blocks: x.Blocks,
+		Bytes: int64(x.Blocks) * t.block, Submitted: x.Submitted, Start: x.Start, End: x.End, Noticed: x.Noticed,
+	}
+	if x.Load {
+		t.transfer.Reason, t.transfer.From, t.transfer.To = "reload", "cpu", "gpu"
+	}
+	t.give(&t.transfer)
 }
 
 // anomalyNames are the names of the anomalies of instances.

@@ -77,6 +77,9 @@ func (t *featureRecorder) Formed(_ vtime.Time, f *engine.Formation) {
 // Preempted implements engine.Observer.
 func (*featureRecorder) Preempted(vtime.Time, engine.Preemption) {}
 
+// Transferred implements engine.Observer.
+func (*featureRecorder) Transferred(vtime.Time, engine.Transfer) {}
+
 // Anomaly implements engine.Observer.
 func (*featureRecorder) Anomaly(vtime.Time, engine.Anomaly) {}
 

@@ -76,6 +76,7 @@ func (r *recount) Formed(now vtime.Time, f *Formation) {
 }
 
 func (*recount) Preempted(vtime.Time, Preemption) {}
+func (*recount) Transferred(vtime.Time, Transfer) {}
 func (*recount) Anomaly(vtime.Time, Anomaly)      {}
 
 // headIsBlocked reports whether the scan of the queue ended at a head that

@@ -36,9 +36,11 @@ type connector struct {
 	held    int64       // GPU blocks of requests that ended
 	filling filling
 	forming *pass      // at hand
+	formed  vtime.Time // … is formed then
 	until   vtime.Time // the integrals of counts are up to this time
 
-	hook passHook // for tests
+	observer Observer // nil: none
+	hook     passHook // for tests
 }
 
 // passHook sees what a pass did.
@@ -84,7 +86,7 @@ type choice struct {
 func newConnector(e *Engine) *connector {
 	o := e.cfg.Offload
 	c := &connector{
-		cfg: o, caching: e.cfg.EnablePrefixCaching, cache: e.cfg.Cache, requests: &e.requests, counts: &e.Tier,
+		cfg: o, caching: e.cfg.EnablePrefixCaching, cache: e.cfg.Cache, requests: &e.requests, counts: &e.Tier, observer: e.cfg.Observer,
 		store: station{link: o.Store}, load: station{link: o.Load},
 	}
 	c.filling.crossings = make([][]int32, o.EntryTokens)
@@ -94,6 +96,7 @@ func newConnector(e *Engine) *connector {
 
 // begins forgets the formation before.
 func (c *connector) begins(now vtime.Time) {
+	c.formed = now
 	c.cfg.Tier.Advance(now)
 	l := &c.filling
 	l.victims, l.admitted[0], l.admitted[1] = l.victims[:0], l.admitted[0][:0], l.admitted[1][:0]
@@ -247,6 +250,7 @@ func (c *connector) flush(now vtime.Time) vtime.Time {
 // formation before.
 func (c *connector) poll(p *pass, now vtime.Time) {
 	c.store.poll(now, func(t *transfer) {
+		c.show(now, false, t)
 		o := c.at(t.slot)
 		c.counts.NoticedStores++
 		c.counts.StoreNotice += int64(now.Sub(t.end))
@@ -255,6 +259,7 @@ func (c *connector) poll(p *pass, now vtime.Time) {
 		}
 	})
 	c.load.poll(now, func(t *transfer) {
+		c.show(now, true, t)
 		c.counts.NoticedLoads++
 		c.counts.LoadNotice += int64(now.Sub(t.end))
 		p.received = append(p.received, t.slot)

@@ -28,7 +28,7 @@
 //	diagnosis.go   the anomalies of an instance
 //	priorities.go  which request was queued when, and waits with what priority
 //	maxtree.go     the tree of maxima under that
-//	observer.go    what an observer sees of formations, preemptions and anomalies
+//	observer.go    what an observer sees of formations, preemptions, transfers and anomalies
 //	offload.go     the CPU tier of an instance, and how long transfers take
 //	connector.go   what an instance with a tier below the GPU does besides
 //	pass.go        its passes: formations, also of nothing, that notice transfers

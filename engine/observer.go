@@ -14,6 +14,8 @@ type Observer interface {
 	Formed(now vtime.Time, f *Formation)
 	// Preempted takes a request that is about to lose its blocks.
 	Preempted(now vtime.Time, p Preemption)
+	// Transferred takes a transfer to or from the CPU tier that the pass formed at now notices.
+	Transferred(now vtime.Time, t Transfer)
 	// Anomaly takes an anomaly just when Counters count it.
 	Anomaly(now vtime.Time, a Anomaly)
 }
@@ -105,6 +107,14 @@ type Preemption struct {
 	Request, For int64
 	Computed     int32 // its tokens in the cache
 	Free         int   // blocks that were free, and not enough
+}
+
+// Transfer moved KV blocks of a request between the GPU and the CPU tier.
+type Transfer struct {
+	Request                        int64
+	Load                           bool  // to the GPU
+	Blocks                         int32 // of the GPU
+	Submitted, Start, End, Noticed vtime.Time
 }
 
 // Anomaly is something that a policy may have done wrong. The request that suffers

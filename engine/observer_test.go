@@ -12,6 +12,7 @@ import (
 type recorder struct {
 	steps       []Step
 	preemptions []Preemption
+	transfers   []Transfer
 	anomalies   []Anomaly
 	times       []vtime.Time // of the oddities
 }
@@ -22,6 +23,7 @@ func (h *recorder) Formed(_ vtime.Time, f *Formation) {
 	}
 }
 func (h *recorder) Preempted(_ vtime.Time, p Preemption) { h.preemptions = append(h.preemptions, p) }
+func (h *recorder) Transferred(_ vtime.Time, t Transfer) { h.transfers = append(h.transfers, t) }
 func (h *recorder) Anomaly(now vtime.Time, o Anomaly) {
 	o.Requests = slices.Clone(o.Requests)
 	h.anomalies, h.times = append(h.anomalies, o), append(h.times, now)

@@ -92,3 +92,10 @@ func (s *station) next() vtime.Time {
 	}
 	return s.moving[0].end
 }
+
+// show shows the observer a transfer that is noticed at now.
+func (c *connector) show(now vtime.Time, load bool, t *transfer) {
+	if c.observer != nil {
+		c.observer.Transferred(c.formed, Transfer{c.at(t.slot).id, load, t.blocks, t.submitted, t.start, t.end, now})
+	}
+}

@@ -31,6 +31,9 @@ func (d *Deployment) Engine() engine.Config {
 	return engine.Config{Args: d.Args, BlockSize: d.BlockSize, Async: d.Async, Model: d.Latency, Gamma: d.Gamma}
 }
 
+// BlockBytes returns the bytes of a KV block, on all GPUs of an instance.
+func (d *Deployment) BlockBytes() int64 { return d.KVBytesPerToken() * int64(d.BlockSize) }
+
 // Pool is instances of one deployment among which requests are routed, and whose
 // number changes together.
 type Pool struct {

@@ -11,7 +11,7 @@ import (
 const Schema = "blis.trace/v1"
 
 // Record is one decision or event: a *Header, *Admission,
-// *Priority, *Routing, *Scale, *Batch, *Preemption, *Anomaly or *Outcome. Its
+// *Priority, *Routing, *Scale, *Batch, *Preemption, *Transfer, *Anomaly or *Outcome. Its
 // JSON form has its fields in their order, times and durations in whole µs, and
 // null for missing values. AppendJSON prints it, not encoding/json,
 // which would print durations in words.
@@ -37,7 +37,7 @@ type Level uint8
 const (
 	None      Level = iota // nothing; costs nothing
 	Decisions              // admission, priority, routing, scale, and the outcomes of requests
-	Detailed               // batches, preemptions, anomalies and all snapshots too
+	Detailed               // batches, preemptions, transfers, anomalies and all snapshots too
 )
 
 var levelNames = [...]string{"none", "decisions", "detailed"}
@@ -197,6 +197,23 @@ type Preemption struct {
 	Free     int32      `json:"free_blocks"`
 }
 
+// Transfer is a transfer of KV between the GPU and a tier, when it is noticed.
+type Transfer struct {
+	Type      string     `json:"type"` // kv_transfer
+	At        vtime.Time `json:"at_us"`
+	Instance  int        `json:"instance"`
+	Request   int64      `json:"request"`
+	Reason    string     `json:"reason"` // offload, reload
+	From      string     `json:"from"`   // gpu, cpu
+	To        string     `json:"to"`
+	Blocks    int32      `json:"blocks"` // of the GPU
+	Bytes     int64      `json:"bytes"`
+	Submitted vtime.Time `json:"submitted_us"`
+	Start     vtime.Time `json:"start_us"`
+	End       vtime.Time `json:"end_us"`
+	Noticed   vtime.Time `json:"noticed_us"` // behind At where the worker first waits for the stores of a victim
+}
+
 // Anomaly is an anomaly of package metrics at the instant at which it is counted.
 type Anomaly struct {
 	Type     string     `json:"type"` // anomaly
@@ -251,6 +268,9 @@ func (*Batch) Kind() string { return "batch" }
 
 // Kind implements Record.
 func (*Preemption) Kind() string { return "preemption" }
+
+// Kind implements Record.
+func (*Transfer) Kind() string { return "kv_transfer" }
 
 // Kind implements Record.
 func (*Anomaly) Kind() string { return "anomaly" }

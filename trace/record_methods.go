@@ -178,6 +178,26 @@ func (r *Preemption) finite() bool { return true }
 
 func (r *Preemption) when() vtime.Time { return r.At }
 
+func (r *Transfer) appendJSON(b []byte) []byte {
+	b = appendWhole(append(b, `{"type":"kv_transfer","at_us":`...), r.At)
+	b = appendWhole(append(b, `,"instance":`...), r.Instance)
+	b = appendWhole(append(b, `,"request":`...), r.Request)
+	b = appendString(append(b, `,"reason":`...), r.Reason)
+	b = appendString(append(b, `,"from":`...), r.From)
+	b = appendString(append(b, `,"to":`...), r.To)
+	b = appendWhole(append(b, `,"blocks":`...), r.Blocks)
+	b = appendWhole(append(b, `,"bytes":`...), r.Bytes)
+	b = appendWhole(append(b, `,"submitted_us":`...), r.Submitted)
+	b = appendWhole(append(b, `,"start_us":`...), r.Start)
+	b = appendWhole(append(b, `,"end_us":`...), r.End)
+	b = appendWhole(append(b, `,"noticed_us":`...), r.Noticed)
+	return append(b, '}')
+}
+
+func (r *Transfer) finite() bool { return true }
+
+func (r *Transfer) when() vtime.Time { return r.At }
+
 func (r *Anomaly) appendJSON(b []byte) []byte {
 	b = appendWhole(append(b, `{"type":"anomaly","at_us":`...), r.At)
 	b = appendString(append(b, `,"name":`...), r.Name)

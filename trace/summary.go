@@ -184,6 +184,8 @@ func (s *Summary) add(r Record) error {
 	case *Preemption:
 		s.records.Preemption++
 		return s.addPreemption(r)
+	case *Transfer:
+		return s.addTransfer(r)
 	case *Anomaly:
 		s.records.Anomaly++
 		return s.addAnomaly(r)

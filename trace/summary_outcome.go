@@ -114,6 +114,21 @@ func (s *Summary) addPreemption(r *Preemption) error {
 	return nil
 }
 
+func (s *Summary) addTransfer(r *Transfer) error {
+	if r.Instance < 0 {
+		return wrong("instance", "%d, want an index", r.Instance)
+	}
+	switch r.Reason {
+	case "offload":
+		s.records.Store++
+	case "reload":
+		s.records.Load++
+	default:
+		return wrong("reason", "%q, want offload or reload", r.Reason)
+	}
+	return nil
+}
+
 func (s *Summary) addAnomaly(r *Anomaly) error {
 	about := example{at: r.At, request: -1, instance: -1, value: r.Severity}
 	switch {

@@ -48,6 +48,8 @@ type RecordCounts struct {
 	Scale      int64 `json:"scale"`
 	Batch      int64 `json:"batch"`
 	Preemption int64 `json:"preemption"`
+	Store      int64 `json:"kv_offload"` // transfers to a tier
+	Load       int64 `json:"kv_reload"`  // and back
 	Anomaly    int64 `json:"anomaly"`
 	Outcome    int64 `json:"outcome"`
 }

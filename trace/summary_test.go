@@ -229,6 +229,8 @@ func TestBadRecords(t *testing.T) {
 		{`record 2: field action: "", want hold, up or down`, []Record{header, &Scale{}}},
 		{"record 2: field instance: -1, want an index", []Record{header, &Batch{Instance: -1}}},
 		{"record 2: field instance: -1, want an index", []Record{header, &Preemption{Instance: -1}}},
+		{"record 2: field instance: -1, want an index", []Record{header, &Transfer{Instance: -1}}},
+		{`record 2: field reason: "", want offload or reload`, []Record{header, &Transfer{}}},
 		{"record 2: field severity: +Inf is not finite", []Record{header, &Anomaly{Name: "a", Severity: inf}}},
 		{"record 2: field instance: -1, want an index, or null", []Record{header, &Anomaly{Name: "a", Instance: &minus}}},
 		{`record 2: field state: "done", want completed, `, []Record{header, &Outcome{Request: 3, State: "done"}}},
@@ -304,5 +306,13 @@ func TestCountsInWords(t *testing.T) {
 		if got := counting(n, "anomaly", "anomalies"); got != want {
 			t.Errorf("%d: %q, want %q", n, got, want)
 		}
+	}
+}
+
+func TestSummaryCountsTransfers(t *testing.T) {
+	s := summarized(t, []Record{&Header{Schema: Schema}, &Transfer{Reason: "offload"}, &Transfer{Reason: "offload"}, &Transfer{Reason: "reload"}}, SummaryOptions{})
+	report := reported(t, s, SummaryPattern, 1000)
+	if r := report.Records; r.Store != 2 || r.Load != 1 || !strings.Contains(report.Text, "2 stores, 1 load.") {
+		t.Errorf("%+v: %v", r, report.Text)
 	}
 }

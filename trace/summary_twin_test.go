@@ -26,6 +26,7 @@ type twin struct {
 	scales       []*Scale
 	batches      []*Batch
 	preemptions  []*Preemption
+	transfers    []*Transfer
 	anomalies    []*Anomaly
 	outcomes     []*Outcome
 	outcomeOf    map[int64]*Outcome
@@ -56,6 +57,8 @@ func newTwin(records []Record) *twin {
 			w.batches, times = append(w.batches, r), append(times, r.At)
 		case *Preemption:
 			w.preemptions, times = append(w.preemptions, r), append(times, r.At)
+		case *Transfer:
+			w.transfers, times = append(w.transfers, r), append(times, r.At)
 		case *Anomaly:
 			w.anomalies, times = append(w.anomalies, r), append(times, r.At)
 		case *Outcome:
