@@ -92,5 +92,5 @@ func ServeArguments(c *Config, model string) []string {
 			}
 		}
 	}
-	return args
+	return append(args, serveCPUTier(c)...)
 }

@@ -65,6 +65,27 @@ func TestFlagsGiveTheConfiguration(t *testing.T) {
 	}
 }
 
+// The line has the CPU tier too, in vLLM's words.
+func TestServeArgumentsHaveTheCPUTier(t *testing.T) {
+	c := DefaultConfig()
+	c.KVCPUBlocks, c.KVOffloadBlockSize, c.KVEviction, c.KVStoreThreshold = 700, 32, "arc", 2
+	want, err := Effective(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again := DefaultConfig()
+	if _, err := again.Serve(ServeArguments(&want, want.Model)); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := Effective(again); err != nil || got.KVTier != want.KVTier {
+		t.Errorf("%+v, %v, want %+v", got.KVTier, err, want.KVTier)
+	}
+	c.KVEviction = "lfu"
+	if want, err = Effective(c); err != nil || strings.Contains(strings.Join(ServeArguments(&want, want.Model), " "), "kv-") {
+		t.Errorf("vLLM has no lfu: %v, %v", ServeArguments(&want, want.Model), err)
+	}
+}
+
 // TestServeArgumentsReadBack: the line that starts a server is one that BLIS reads as the same
 // engine.
 func TestServeArgumentsReadBack(t *testing.T) {

@@ -39,6 +39,21 @@ func TestBytesOfAnEntry(t *testing.T) {
 	}
 }
 
+// The example of docs/kv-tiers.md: 4,096 tokens of Llama-3.1-8B on H100 are 256 blocks of
+// 2 MiB, and take 0.5 + 11.2 ms.
+func TestTransferOfTheExample(t *testing.T) {
+	cfg := DefaultConfig()
+	cfg.KVCPUSize = 512 << 20
+	p, err := Resolve(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tier := p.Pool.CPUTier
+	if ms := float64(tier.Transfer.PerBlock*256) / 1e3; tier.Capacity != 256 || tier.Transfer.Base != 500 || math.Abs(ms-11.2) > 0.05 {
+		t.Errorf("%d entries, %v µs and %v ms", tier.Capacity, tier.Transfer.Base, ms)
+	}
+}
+
 func TestBadTiersAreRefused(t *testing.T) {
 	for flags, want := range map[string]string{
 		"kv-cpu-blocks=-1":                                                "--kv-cpu-blocks is -1",

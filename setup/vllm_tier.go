@@ -254,3 +254,22 @@ func offloadFile(path string) ([]string, error) {
 	}
 	return c.flags(), nil
 }
+
+// serveCPUTier returns the arguments of vllm serve for the CPU tier of an effective
+// configuration; none without one, and with an eviction that vLLM does not have.
+func serveCPUTier(c *Config) []string {
+	d, err := c.Deployment()
+	if c.KVCPUBlocks == 0 || err != nil || c.KVEviction != "lru" && c.KVEviction != "arc" {
+		return nil
+	}
+	entry := c.entryTokens(c.BlockSizeInTokens)
+	extra := map[string]any{"cpu_bytes_to_use": c.KVCPUBlocks * d.KVBytesPerToken() * int64(entry), "block_size": entry, "eviction_policy": c.KVEviction}
+	if c.KVStoreThreshold > 0 {
+		extra["store_threshold"] = c.KVStoreThreshold
+	}
+	text, err := json.Marshal(map[string]any{"kv_connector": offloadingConnector, "kv_role": "kv_both", "kv_connector_extra_config": extra})
+	if err != nil {
+		panic(err) // names and numbers
+	}
+	return []string{"--kv-transfer-config", string(text)}
+}
