@@ -152,7 +152,7 @@ func newAutoscaler(p *setup.Pool, q *policies, from *published, traced bool) *au
 		a.interval, a.next = s.Interval, vtime.Time(s.Interval)
 	}
 	a.cluster.signalPlan = planChecks(p, q.scaling())
-	a.cluster.view.MaxNumSeqs, a.cluster.view.BlockSize = p.MaxNumSeqs, p.BlockSize
+	a.cluster.view.MaxNumSeqs, a.cluster.view.BlockSize, a.cluster.view.CPUEntries = p.MaxNumSeqs, p.BlockSize, p.CPUEntries()
 	a.state.View = &a.cluster.view
 	a.state.Track(q.scaling())
 	a.context = policy.AutoscaleContext{

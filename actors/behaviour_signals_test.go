@@ -127,7 +127,7 @@ func (tierProbe) Observes() policy.Signals {
 
 func (p tierProbe) Decide(_ *policy.Request, s *policy.RouterState, _ vtime.Time) policy.AdmissionDecision {
 	stores, loads := s.View.Transfers(0)
-	*p.seen = append(*p.seen, tierSeen{s.View.UsedEntries(0), s.View.TotalEntries(0), stores, loads, s.View.PendingOffloads(0)})
+	*p.seen = append(*p.seen, tierSeen{s.View.UsedEntries(0), s.View.CPUEntries, stores, loads, s.View.PendingOffloads(0)})
 	return policy.AdmissionDecision{Verdict: policy.Admit}
 }
 

@@ -37,7 +37,7 @@ func (d dice) drawPrefixes(x *trial) {
 var trialSignal = policy.RegisterSignal("trial_sum", func(s *policy.InstanceState) float64 {
 	return float64(s.Waiting+3*s.Running+5*s.Used+7*s.Blocks+11*s.Preemptions+13*s.CachedTokens+17*s.LookedUpTokens+
 		19*s.TTFT+23*s.TPOT+29*s.TTFTs+31*s.TPOTs+37*s.Judged+41*s.Attained+43*s.WaitingTokens+47*s.PrefillTokens+53*s.PrefillMicros+
-		59*s.TierUsed+61*s.TierEntries+67*s.Stores+71*s.Loads+73*s.ChosenStores) / 8
+		59*s.TierUsed+67*s.Stores+71*s.Loads+73*s.ChosenStores) / 8
 })
 
 // drawWait lets the estimated wait, and a signal of another module, play a part.

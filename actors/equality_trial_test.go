@@ -208,7 +208,7 @@ func sumView(signals policy.Signals, view *policy.View) int64 {
 			sum += int64(view.EstimatedWait(i))
 		}
 		if signals&policy.CPUKVUse != 0 {
-			sum += view.UsedEntries(i) + 3*view.TotalEntries(i)
+			sum += view.UsedEntries(i) + 3*view.CPUEntries
 		}
 		if signals&policy.TransferQueue != 0 {
 			stores, loads := view.Transfers(i)

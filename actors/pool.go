@@ -37,6 +37,6 @@ func newPool(p *setup.Plan, q *policies, planned signalPlan, counterfactual poli
 	if p.Pool.Scaling != nil {
 		s.published = &published{reads: q.scaling()}
 	}
-	s.cluster.view.MaxNumSeqs, s.cluster.view.BlockSize = p.Pool.MaxNumSeqs, p.Pool.BlockSize
+	s.cluster.view.MaxNumSeqs, s.cluster.view.BlockSize, s.cluster.view.CPUEntries = p.Pool.MaxNumSeqs, p.Pool.BlockSize, p.Pool.CPUEntries()
 	return *s
 }

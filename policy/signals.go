@@ -36,7 +36,7 @@ const (
 	// ClassLatency is what the router hears of the last requests of each SLO
 	// class: latencies and attained targets.
 	ClassLatency
-	CPUKVUse        // used and all entries of the CPU tier
+	CPUKVUse        // used entries of the CPU tier
 	TransferQueue   // transfers to and from the CPU tier under way, as far as the instance noticed
 	PendingOffloads // stores to the CPU tier that are chosen and not submitted
 
@@ -63,6 +63,7 @@ type InstanceState struct {
 
 	// For signals of other modules.
 	Blocks      int64 // KV blocks that there are
+	TierEntries int64 // entries that the CPU tier has room for
 	Preemptions int64
 
 	Own [MaxOwnSignals]float64 // values of the signals of other modules
@@ -82,10 +83,10 @@ type Service struct {
 	// Tokens of waiting requests that are to be prefilled; tokens prefilled in
 	// the last steps that prefilled any, and the µs that these steps took.
 	WaitingTokens, PrefillTokens, PrefillMicros int64
-	// Of the CPU tier, 0 without one: entries in use, and that there are; stores and
-	// loads that were submitted and whose end the instance has not noticed; stores
-	// that are chosen and not submitted.
-	TierUsed, TierEntries, Stores, Loads, ChosenStores int64
+	// Of the CPU tier, 0 without one: entries in use; stores and loads that were
+	// submitted and whose end the instance has not noticed; stores that are chosen and
+	// not submitted.
+	TierUsed, Stores, Loads, ChosenStores int64
 }
 
 func (s *Service) hitRate() float64 { return mean(s.CachedTokens, s.LookedUpTokens) }
@@ -153,8 +154,7 @@ var signalTable = []Signal{
 		func(s *InstanceState) *int64 { return &s.PrefillMicros }}},
 	{Bit: ClassLatency, Name: "latency by class"},
 	{Bit: CPUKVUse, Name: "CPU KV use", Key: "cpu_kv_utilization", EveryStep: true, numbers: []numberOf{
-		func(s *InstanceState) *int64 { return &s.TierUsed },
-		func(s *InstanceState) *int64 { return &s.TierEntries }}},
+		func(s *InstanceState) *int64 { return &s.TierUsed }}},
 	{Bit: TransferQueue, Name: "transfer queue", Key: "transfer_queue", EveryStep: true, numbers: []numberOf{
 		func(s *InstanceState) *int64 { return &s.Stores },
 		func(s *InstanceState) *int64 { return &s.Loads }}},

@@ -53,6 +53,7 @@ type View struct {
 	Declared Signals
 
 	MaxNumSeqs int32 // max_num_seqs of every instance
+	CPUEntries int64 // entries that the CPU tier of every instance has room for; 0: no tier
 	BlockSize  int32 // tokens of a KV block, of every instance
 
 	present []int32 // instances that are not gone, ascending

@@ -11,15 +11,6 @@ func (v *View) UsedEntries(i int) int64 {
 	return v.services[i].TierUsed
 }
 
-// TotalEntries returns the number of entries that the CPU tier of instance i has room
-// for. It is 0 without a tier, and before the signal was shown.
-func (v *View) TotalEntries(i int) int64 {
-	if checkReads {
-		v.check(CPUKVUse)
-	}
-	return v.services[i].TierEntries
-}
-
 // Transfers returns the numbers of stores to the CPU tier of instance i, and of loads
 // from it, that were submitted and whose end the instance has not noticed.
 func (v *View) Transfers(i int) (stores, loads int64) {

@@ -34,6 +34,14 @@ func (d *Deployment) Engine() engine.Config {
 // BlockBytes returns the bytes of a KV block, on all GPUs of an instance.
 func (d *Deployment) BlockBytes() int64 { return d.KVBytesPerToken() * int64(d.BlockSize) }
 
+// CPUEntries returns the entries of the CPU tier of an instance, 0 without one.
+func (d *Deployment) CPUEntries() int64 {
+	if d.CPUTier == nil {
+		return 0
+	}
+	return int64(d.CPUTier.Capacity)
+}
+
 // Pool is instances of one deployment among which requests are routed, and whose
 // number changes together.
 type Pool struct {
