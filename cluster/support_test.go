@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -70,6 +71,7 @@ func (r *toyRunner) Run(ctx context.Context, i int64, key pointlog.Key) (*pointl
 		var held [][]byte
 		for { // never touched, and so none of the memory of the machine
 			held = append(held, make([]byte, 1<<30))
+			runtime.KeepAlive(held)
 		}
 	}
 	if i == r.Poison {
