@@ -84,7 +84,10 @@ func (p *kvPlayer) abort(list []Delivery, until int64) []Delivery {
 	for len(list) > 0 && int64(list[0].Deadline) <= until {
 		r := list[0]
 		list = list[1:]
-		e.Advance(r.Deadline, vtime.ClassTimeout)
+		e.Advance(r.Deadline, vtime.ClassStep) // a pass of that time hears of it
+		if p.now < int64(r.Arrival) {
+			e.Advance(r.Deadline, vtime.ClassTimeout)
+		}
 		if p.now < int64(r.Arrival) {
 			p.lost = append(p.lost, r.ID)
 			continue
