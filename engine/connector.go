@@ -14,8 +14,8 @@ import (
 // between the GPU and the CPU tier. What it does in a pass, in this order:
 //
 //	lookup   a waiting request is looked up in the tier, and its load begins
+//	submit   stores that earlier passes chose are submitted
 //	choose   blocks that scheduled requests filled are chosen to be stored
-//	submit   stores that earlier passes chose, and the loads of this one, are submitted
 //	poll     transfers that have ended are noticed
 //
 // What was noticed acts when the pass ends.
@@ -36,6 +36,7 @@ type connector struct {
 	held    int64       // GPU blocks of requests that ended
 	filling filling
 	forming *pass      // at hand
+	loading int64      // blocks of the loads that it began
 	formed  vtime.Time // … is formed then
 	until   vtime.Time // the integrals of counts are up to this time
 
@@ -96,7 +97,7 @@ func newConnector(e *Engine) *connector {
 
 // begins forgets the formation before.
 func (c *connector) begins(now vtime.Time) {
-	c.formed = now
+	c.formed, c.loading = now, 0
 	c.cfg.Tier.Advance(now)
 	l := &c.filling
 	l.victims, l.admitted[0], l.admitted[1] = l.victims[:0], l.admitted[0][:0], l.admitted[1][:0]
@@ -192,6 +193,7 @@ func (c *connector) begin(i, hit, upto, blocks int32, now vtime.Time) {
 	o.loadFrom, o.loadTo = hit/c.cfg.EntryTokens, upto/c.cfg.EntryTokens
 	o.next, o.load = o.loadTo, loading
 	t := c.load.submit(i, blocks, now, now)
+	c.loading += int64(blocks)
 	c.tell(true, t)
 	k.Thrash += int64(c.cfg.Tier.BeginLoad(&o.seq, o.loadFrom, o.loadTo, t.start))
 	k.Loads++
@@ -205,9 +207,7 @@ func (c *connector) begin(i, hit, upto, blocks int32, now vtime.Time) {
 // that executes has ended. It returns the blocks that this pass submitted.
 func (c *connector) submit(now, executing vtime.Time) (blocks int64) {
 	k := c.counts
-	for n := len(c.load.moving); n > 0 && c.load.moving[n-1].submitted == now; n-- {
-		blocks += int64(c.load.moving[n-1].blocks)
-	}
+	blocks = c.loading
 	for _, x := range c.chosen {
 		o := c.at(x.slot)
 		t := c.store.submit(x.slot, x.entries*c.entryBlocks(), now, executing)

@@ -41,7 +41,7 @@ func (l *passLoop) first() *pass { return &l.ring[l.head] }
 
 func (l *passLoop) at(k int) *pass { return &l.ring[(l.head+k)&1] }
 
-// blank returns a pass behind the open ones, which push opens.
+// blank returns a pass behind the open ones; it is open once it is counted in n.
 func (l *passLoop) blank() *pass {
 	p := l.at(l.n)
 	*p = pass{sent: p.sent[:0], received: p.received[:0]}
