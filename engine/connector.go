@@ -35,10 +35,11 @@ type connector struct {
 	endings int         // requests that ended since the last formation
 	held    int64       // GPU blocks of requests that ended
 	filling filling
-	forming *pass      // at hand
-	loading int64      // blocks of the loads that it began
-	formed  vtime.Time // … is formed then
-	until   vtime.Time // the integrals of counts are up to this time
+	ranges  []kv.EntryRange // that became readable last
+	forming *pass           // at hand
+	loading int64           // blocks of the loads that it began
+	formed  vtime.Time      // … is formed then
+	until   vtime.Time      // the integrals of counts are up to this time
 
 	observer Observer // nil: none
 	hook     passHook // for tests
@@ -282,7 +283,7 @@ func (c *connector) poll(p *pass, now vtime.Time) {
 func (c *connector) act(p *pass) {
 	for _, i := range p.sent {
 		c.at(i).stored = false
-		c.cfg.Tier.Written(&c.at(i).seq)
+		c.written(i)
 	}
 	for _, i := range p.received {
 		o := c.at(i)
@@ -364,7 +365,7 @@ func (c *connector) drop(now vtime.Time) {
 			c.cfg.Tier.EndLoad(&o.seq, o.loadFrom, o.loadTo)
 		}
 		if o.stored {
-			c.cfg.Tier.Written(&o.seq)
+			c.written(int32(i))
 		}
 		o.load, o.stored, o.stores = noLoad, false, 0
 		if c.requests.at(int32(i)).phase == holding {
@@ -394,5 +395,5 @@ func (c *connector) check() error {
 	if blocks != c.held {
 		return fmt.Errorf("%d blocks are held for transfers by the slots, %d by the books", blocks, c.held)
 	}
-	return c.cfg.Tier.Check(writers, reading)
+	return c.cfg.Tier.Check(writers, reading, 0)
 }

@@ -138,8 +138,13 @@ func (f *batcher) choose(b *batch, before int) {
 	l.written = append(l.written[:0], l.victims...)
 	slices.SortFunc(l.written, func(x, y int32) int { return cmp.Compare(c.at(x).id, c.at(y).id) })
 	for _, i := range l.written {
-		c.cfg.Tier.Written(&c.at(i).seq)
+		c.written(i)
 	}
+}
+
+// written makes readable what was stored for slot i.
+func (c *connector) written(i int32) {
+	c.ranges = c.cfg.Tier.Written(&c.at(i).seq, c.ranges[:0])
 }
 
 // filledBy returns the entries that individual i has filled once the formation at hand

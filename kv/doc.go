@@ -85,8 +85,9 @@
 // A touch makes the deepest entry the oldest, so its intervals fall. Store leaves the shallowest
 // one the oldest, so its interval rises until the first touch. Two intervals are merged when
 // nothing tells them apart any more: the same queue, one behind the other in the same direction,
-// equally many readers, or the same writer, and stores that ended at the same time or so long ago
-// that no load can count as thrashing ([ExtentTier.Advance] says what time it is).
+// equally many loads and copies that read them, or the same writer, and stores that ended at the
+// same time or so long ago that no load can count as thrashing ([ExtentTier.Advance] says what
+// time it is).
 //
 // A touch leaves the intervals of a chain next to each other in their queue. They are a group, as
 // long as nothing moves one of them by itself. The next touch of the same request moves the group
@@ -98,4 +99,11 @@
 // remembered. An eviction does not look again at old entries that cannot be evicted. LFU costs
 // more: entries touched a different number of times share no interval. The threshold of
 // lookups is counted per entry.
+//
+// # Tiers below the CPU tier
+//
+// A tier on storage is a [Tier] too, often without a limit. What becomes readable in the CPU
+// tier is copied to it; [Tier.BeginCopy] keeps it from being evicted meanwhile. What a request
+// lacks in the CPU tier comes back by [Tier.Promote]. Each tier has a [TierSequence] of its own
+// for a request, opened from the content of the first.
 package kv

@@ -4,13 +4,15 @@ import (
 	"fmt"
 
 	"blis/vtime"
+	"blis/workload"
 )
 
-// Tier is the store below the GPU in which an instance keeps copies of KV blocks,
-// as vLLM's CPU offload manager does. It holds entries: the KV of a number of
+// Tier is a store below the GPU in which copies of KV blocks are kept, as vLLM's CPU
+// offload manager does for an instance. It holds entries: the KV of a number of
 // consecutive tokens, a whole number of GPU blocks, under the key of all tokens up to
-// their end. An entry is being written, or readable, or being read; only readable
-// entries that nobody reads are evicted, the one first that the Eviction names.
+// their end. An entry is being written, or readable. Readable ones may be read, by loads
+// into the GPU and by copies to another tier; only those that nobody reads are evicted, the
+// one first that the Eviction names.
 //
 // Entries are numbered by their place in a sequence.
 type Tier interface {
@@ -41,8 +43,28 @@ type Tier interface {
 	// Sent says when the transfer ends that writes the entries of s which Store
 	// returned, for those of from … to−1 that have no such time yet.
 	Sent(s *TierSequence, from, to int32, end vtime.Time)
-	// Written makes all entries readable that are being written for s.
-	Written(s *TierSequence)
+	// Written makes all entries readable that are being written for s, and appends their
+	// ranges to list, in the order in which they were stored, neighbours joined.
+	Written(s *TierSequence, list []EntryRange) []EntryRange
+
+	// Promote makes room for entries from … of s that are not there, one after the other, as
+	// many before to as there is room for and as far as no entry that is there, in whatever
+	// state, lies between, and begins to write them for s. It returns the entry behind the
+	// last one; from if there are none. It does not ask for lookups, touches nothing, and
+	// evicts none of the entries 0 … to−1 of s. Nobody calls Sent for what it writes, and no
+	// load of it counts as thrashing.
+	Promote(s *TierSequence, from, to int32) (end int32)
+	// Promoting reports whether entry i of s is being written by a Promote, of whatever
+	// sequence.
+	Promoting(s *TierSequence, i int32) bool
+	// Withdraw forgets those of the entries from … to−1 that are being written for s: they
+	// never become readable. That is no eviction.
+	Withdraw(s *TierSequence, from, to int32)
+	// BeginCopy lets a copy to another tier read the entries from … to−1, all of which are
+	// readable: they are not evicted meanwhile. Loading does not see it.
+	BeginCopy(s *TierSequence, from, to int32)
+	// EndCopy ends what BeginCopy began.
+	EndCopy(s *TierSequence, from, to int32)
 
 	// Used and Capacity count entries.
 	Used() int
@@ -54,11 +76,25 @@ type Tier interface {
 	// request can ask for it. Nil: no f.
 	Journal(f func(key uint64, stored bool))
 	// Check verifies the books. writers are all sequences for which entries may be
-	// being written, loads the number of entries that each load reads, in sum.
-	Check(writers []*TierSequence, loads int) error
+	// being written; loads and copies are the numbers of entries that each load and each copy
+	// reads, in sum.
+	Check(writers []*TierSequence, loads, copies int) error
 	// Fold hashes the entries in the order of eviction, as if all could be evicted, with
 	// keys only where content is named: equal for both tiers.
 	Fold() uint64
+}
+
+// EntryRange is the entries From … To−1 of a sequence.
+type EntryRange struct{ From, To int32 }
+
+// entered appends the entries from … to−1 to a list, whose items from the first one on are of
+// the same sequence.
+func entered(list []EntryRange, first int, from, to int32) []EntryRange {
+	if n := len(list); n > first && list[n-1].To == from {
+		list[n-1].To = to
+		return list
+	}
+	return append(list, EntryRange{from, to})
 }
 
 // Thrashing is the time after the end of its store in which the load of an entry
@@ -67,7 +103,7 @@ const Thrashing vtime.Duration = 1000
 
 // TierConfig is what a Tier is made of.
 type TierConfig struct {
-	Capacity  int // entries, at least 1
+	Capacity  int // entries, at least 1; math.MaxInt32 and more: as good as unlimited, at no cost
 	Eviction  Eviction
 	Threshold int // lookups before a key is stored; below 2: all are
 	Tracked   int // keys whose lookups are remembered; 0: DefaultTracked
@@ -93,7 +129,9 @@ var Evictions = []Eviction{LRU, ARC, LFU, Priority}
 
 // TierSequence is a tier's side of one request: what its entries are, and which are
 // being written for it. The zero value is ready for Open; a TierSequence may be opened
-// again for another request once nothing is written for it, which reuses its memory.
+// again for another request once nothing is written for it, which reuses its memory. It
+// remembers what it did in one tier, so it must never be used with two: another tier takes
+// a TierSequence of its own with the same Content.
 type TierSequence struct {
 	content  content // its block is an entry
 	priority float64
@@ -112,19 +150,38 @@ type TierSequence struct {
 // Open prepares t for the request of s, with entryTokens tokens in an entry. Higher
 // priorities are more urgent.
 func (t *TierSequence) Open(s *Sequence, entryTokens int32, priority float64) {
-	c := &s.content
 	spans, output := s.Content()
-	t.content.named, t.content.input, t.content.id, t.content.block, t.content.output = c.named, c.input, c.id, entryTokens, c.output
-	t.priority, t.writer, t.group, t.touchedAt, t.foundAt = priority, 0, 0, 0, 0
-	if t.content.chain == nil && (len(spans) > 0 || output != 0) {
-		t.content.chain = &chain{}
+	t.OpenContent(s.content.id, s.content.input, spans, output, entryTokens, priority)
+}
+
+// OpenContent prepares t as Open does, for the content that another sequence returned: the
+// number of its own content, the tokens of its prompt, of which spans name the first ones,
+// and the content of its generated tokens, which has a name only if all of the prompt has;
+// 0: they are own content. Spans are copied.
+func (t *TierSequence) OpenContent(id uint64, input int32, spans []workload.Span, output workload.ContentID, entryTokens int32, priority float64) {
+	c := &t.content
+	c.named, c.input, c.id, c.block, c.output = 0, input, id, entryTokens, output
+	for _, s := range spans {
+		c.named += s.Length
 	}
-	if t.content.chain != nil {
-		t.content.chain.open(spans, c.input, output, entryTokens, true)
+	t.priority, t.writer, t.group, t.touchedAt, t.foundAt = priority, 0, 0, 0, 0
+	if c.chain == nil && (len(spans) > 0 || output != 0) {
+		c.chain = &chain{}
+	}
+	if c.chain != nil {
+		c.chain.open(spans, input, output, entryTokens, true)
 	}
 	if t.naive != nil {
 		t.naive.open()
 	}
+}
+
+// Content returns what t was opened for; spans are valid until it is opened again.
+func (t *TierSequence) Content() (id uint64, input int32, spans []workload.Span, output workload.ContentID) {
+	if t.content.chain != nil {
+		spans = t.content.spans
+	}
+	return t.content.id, t.content.input, spans, t.content.output
 }
 
 // checkTierConfig panics where a caller made a tier that cannot be.

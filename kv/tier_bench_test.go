@@ -29,7 +29,7 @@ func fullTier(e Eviction) (tier *ExtentTier, chains []*TierSequence) {
 		s := benchChain(id + 1)
 		tier.Store(s, 0, benchDeep)
 		tier.Touch(s, benchDeep)
-		tier.Written(s)
+		tier.Written(s, nil)
 		chains = append(chains, s)
 	}
 	return tier, chains
@@ -64,6 +64,7 @@ func BenchmarkTierStore(b *testing.B) {
 			tier, chains := fullTier(e)
 			running := chains[len(chains)-64:]
 			next, now := int32(benchDeep), vtime.Time(0)
+			var list []EntryRange
 			b.ReportAllocs()
 			i := 0
 			for b.Loop() {
@@ -81,7 +82,7 @@ func BenchmarkTierStore(b *testing.B) {
 				if i%(len(running)*256) == 0 { // all end, and others begin
 					next = benchDeep
 					for k, s := range running {
-						tier.Written(s)
+						list = tier.Written(s, list[:0])
 						s.content.id = uint64(1000 + i + k)
 					}
 				}

@@ -7,8 +7,8 @@ import (
 )
 
 // Check implements Tier.
-func (t *ExtentTier) Check(writers []*TierSequence, loads int) error {
-	used, reading, writing, err := t.tree.checkSegments()
+func (t *ExtentTier) Check(writers []*TierSequence, loads, copies int) error {
+	used, reading, copying, writing, err := t.tree.checkSegments()
 	if err != nil {
 		return err
 	}
@@ -28,15 +28,20 @@ func (t *ExtentTier) Check(writers []*TierSequence, loads int) error {
 		}
 		writing -= n
 	}
-	if writing != 0 || reading != loads {
-		return fmt.Errorf("kv: %d entries of the tier are being written for nobody, %d are read by loads of %d", writing, reading, loads)
+	return checkPins(writing, reading, loads, copying, copies)
+}
+
+// checkPins compares what was counted in a tier with what it must be.
+func checkPins(writing, reading, loads, copying, copies int) error {
+	if writing != 0 || reading != loads || copying != copies {
+		return fmt.Errorf("kv: %d entries of the tier are being written for nobody, %d are read by loads of %d, %d by copies of %d", writing, reading, loads, copying, copies)
 	}
 	return nil
 }
 
 // checkSegments goes through all segments and their intervals. It returns the number of entries,
-// of entries being read, once per reader, and of entries being written.
-func (t *tierTree) checkSegments() (used, reading, writing int, err error) {
+// of entries being read by loads and by copies, once per reader, and of entries being written.
+func (t *tierTree) checkSegments() (used, reading, copying, writing int, err error) {
 	children := make([]int32, t.segments.n)
 	intervals := 0
 	segments := append(t.named.all(), t.own.all()...)
@@ -49,7 +54,7 @@ func (t *tierTree) checkSegments() (used, reading, writing int, err error) {
 		for id := s.first; id != none; id = t.intervals.at(id).next {
 			v := t.intervals.at(id)
 			if v.segment != g || v.prev != prev || v.from < end || v.to <= v.from {
-				return 0, 0, 0, fmt.Errorf("kv: interval %d of segment %d (%d) of the tier is %d to %d behind interval %d (%d), which ends at %d", id, g, v.segment, v.from, v.to, prev, v.prev, end)
+				return 0, 0, 0, 0, fmt.Errorf("kv: interval %d of segment %d (%d) of the tier is %d to %d behind interval %d (%d), which ends at %d", id, g, v.segment, v.from, v.to, prev, v.prev, end)
 			}
 			intervals++
 			if prev, end = id, v.to; !v.present() {
@@ -58,18 +63,21 @@ func (t *tierTree) checkSegments() (used, reading, writing int, err error) {
 			n := int(v.to - v.from)
 			used += n
 			reading += n * int(max(v.readers, 0))
-			writing += n * int(max(-v.readers, 0))
+			copying += n * int(v.copies)
+			if v.readers < 0 {
+				writing += n
+			}
 		}
 	}
 	for _, g := range segments {
 		if s := t.segments.at(g); s.children != children[g] || s.children == 0 && s.first == none {
-			return 0, 0, 0, fmt.Errorf("kv: segment %d of the tier has %d children, counted %d, and starts with interval %d", g, children[g], s.children, s.first)
+			return 0, 0, 0, 0, fmt.Errorf("kv: segment %d of the tier has %d children, counted %d, and starts with interval %d", g, children[g], s.children, s.first)
 		}
 	}
 	if len(segments) != t.segments.inUse() || intervals != t.intervals.inUse() {
-		return 0, 0, 0, fmt.Errorf("kv: %d segments and %d intervals of the tier, %d and %d in use", len(segments), intervals, t.segments.inUse(), t.intervals.inUse())
+		return 0, 0, 0, 0, fmt.Errorf("kv: %d segments and %d intervals of the tier, %d and %d in use", len(segments), intervals, t.segments.inUse(), t.intervals.inUse())
 	}
-	return used, reading, writing, nil
+	return used, reading, copying, writing, nil
 }
 
 // checkQueues goes through all queues.
@@ -93,10 +101,10 @@ func (t *tierTree) checkQueues() error {
 			if id == at.start {
 				started = true
 			}
-			if v.readers == 0 && v.present() && !started {
+			if v.free() && v.present() && !started {
 				return fmt.Errorf("kv: interval %d of queue %d of the tier can be evicted, and is older than interval %d", id, q, at.start)
 			}
-			if entries += int(v.to - v.from); v.readers == 0 {
+			if entries += int(v.to - v.from); v.free() {
 				evictable += int(v.to - v.from)
 			}
 			older = id
@@ -167,7 +175,7 @@ func (t *tierTree) checkWriter(s *TierSequence) (n int, err error) {
 	earlier, unsent := intervalID(none), 0
 	for id := w.first; id != none; id = t.intervals.at(id).later {
 		v := t.intervals.at(id)
-		if v.readers != -1 || v.writer != s.writer || v.earlier != earlier {
+		if v.readers >= 0 || v.copies != 0 || v.writer != s.writer || v.earlier != earlier {
 			return 0, fmt.Errorf("kv: interval %d with %d readers is written by %d (%d) behind interval %d (%d)", id, v.readers, s.writer, v.writer, earlier, v.earlier)
 		}
 		n += int(v.to - v.from)

@@ -14,6 +14,11 @@ var tierKinds = []string{
 	"entry below the threshold", "two segments with a gap", "interval of several entries", "rising interval",
 	"group of recent moved", "group of frequent moved", "group by priority moved", "group at the new end", "group behind a group", "group behind an interval", "group that can be evicted moved",
 	"group with a member gone", "group of another request", "group deeper than the touch",
+	"several ranges written", "tier without a limit",
+	"promotion by lru", "promotion by arc", "promotion by lfu", "promotion by priority", "promotion of several spans",
+	"promotion of nothing", "promotion up to an entry", "promotion as far as there is room", "promotion that evicts", "promotion that keeps its own entries", "entry promoted by another",
+	"promoted entry withdrawn", "stored entry withdrawn", "sent entry withdrawn", "withdrawn in part", "withdrawn with entries of others",
+	"copy of an entry being read", "load of an entry being copied", "entry copied twice at a time", "copied entry passed by", "copy of part of an interval",
 }
 
 // requireTier logs the counts of the twin test of tiers and fails when a kind is missing.
@@ -166,15 +171,18 @@ func (w *tierWorld) coverStore(r *tierRequest, from, to int32) {
 		w.seen.count("victim from frequent", short > 0 && len(t.recent) < int(t.target))
 		return
 	}
-	var pinned, kept bool
+	var pinned, kept, copied bool
 	for _, e := range t.recent {
 		switch {
+		case e.copies != 0:
+			copied = true
 		case e.readers != 0:
 			pinned = true
 		case slices.Contains(keys, e.key):
 			kept = true
 		default:
 			w.seen.count("pinned entry passed by", pinned)
+			w.seen.count("copied entry passed by", copied)
 			w.seen.count("kept entry passed by", kept)
 			return
 		}

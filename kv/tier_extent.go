@@ -108,6 +108,31 @@ func (t *ExtentTier) EndLoad(s *TierSequence, from, to int32) {
 	}
 }
 
+// BeginCopy implements Tier.
+func (t *ExtentTier) BeginCopy(s *TierSequence, from, to int32) {
+	for w := t.tree.walk(s, from, to); w.piece(); {
+		v := t.tree.intervals.at(t.tree.cut(w.id, w.lo, w.hi))
+		t.tree.setPins(v, v.readers, v.copies+1)
+	}
+}
+
+// EndCopy implements Tier.
+func (t *ExtentTier) EndCopy(s *TierSequence, from, to int32) {
+	last := intervalID(none)
+	for w := t.tree.walk(s, from, to); w.piece(); {
+		id := t.tree.cut(w.id, w.lo, w.hi)
+		v := t.tree.intervals.at(id)
+		if v.copies == 0 {
+			panic("kv: an entry is copied by nobody")
+		}
+		t.tree.setPins(v, v.readers, v.copies-1)
+		last = t.tree.joinBefore(id)
+	}
+	if last != none {
+		t.tree.joinBehind(last)
+	}
+}
+
 // Sent implements Tier. The entries without an end are the last ones stored, as a rule.
 func (t *ExtentTier) Sent(s *TierSequence, from, to int32, end vtime.Time) {
 	w := t.tree.writers.at(s.writer)
@@ -126,20 +151,23 @@ func (t *ExtentTier) Sent(s *TierSequence, from, to int32, end vtime.Time) {
 }
 
 // Written implements Tier.
-func (t *ExtentTier) Written(s *TierSequence) {
+func (t *ExtentTier) Written(s *TierSequence, list []EntryRange) []EntryRange {
 	if s.writer == 0 {
-		return
+		return list
 	}
+	before := len(list)
 	for id := t.tree.writers.at(s.writer).first; id != none; {
 		v := t.tree.intervals.at(id)
 		next := v.later
 		if t.tree.setReaders(id, 0); v.stored == vtime.Never {
 			v.stored = settled
 		}
+		list = entered(list, before, v.from, v.to)
 		t.tell(v.segment, v.from, v.to, true, true)
 		t.tree.joinBehind(t.tree.joinBefore(id))
 		id = next
 	}
 	t.tree.writers.drop(s.writer)
 	s.writer = 0
+	return list
 }

@@ -5,17 +5,26 @@ import "blis/vtime"
 // present reports whether v is entries, not ghosts.
 func (v *tierInterval) present() bool { return v.queue >= recent }
 
+// free reports whether v is readable and read by nobody.
+func (v *tierInterval) free() bool { return v.readers == 0 && v.copies == 0 }
+
 // setReaders sets the readers of interval id.
 func (t *tierTree) setReaders(id intervalID, readers int32) {
 	v := t.intervals.at(id)
-	q := t.queues.at(v.queue)
 	if t.version++; t.eviction == ARC && v.queue == recent { // the next Touch may move it to frequent
 		t.leave(id)
 	}
-	if v.readers == 0 {
+	t.setPins(v, readers, v.copies)
+}
+
+// setPins sets what keeps v from being evicted. Copies change nothing that a Touch or a Lookup
+// does.
+func (t *tierTree) setPins(v *tierInterval, readers, copies int32) {
+	q := t.queues.at(v.queue)
+	if v.free() {
 		q.evictable -= int(v.to - v.from)
 	}
-	if v.readers = readers; readers == 0 {
+	if v.readers, v.copies = readers, copies; v.free() {
 		q.evictable += int(v.to - v.from)
 		q.start = q.oldest // or a newer one: the next Store looks for it
 	}
@@ -74,6 +83,22 @@ func (t *tierTree) writeBehind(earlier, id intervalID) {
 	}
 }
 
+// unwrite takes interval id out of the list of its writer.
+func (t *tierTree) unwrite(id intervalID) {
+	v := t.intervals.at(id)
+	w := t.writers.at(v.writer)
+	if v.earlier == none {
+		w.first = v.later
+	} else {
+		t.intervals.at(v.earlier).later = v.later
+	}
+	if v.later == none {
+		w.last = v.earlier
+	} else {
+		t.intervals.at(v.later).earlier = v.earlier
+	}
+}
+
 // settle forgets when the store of v ended, if no load can find it to be thrashing.
 func (t *tierTree) settle(v *tierInterval) {
 	if v.stored != vtime.Never && v.stored.Add(Thrashing) <= t.clock {
@@ -86,7 +111,7 @@ func (t *tierTree) settle(v *tierInterval) {
 // whether it did.
 func (t *tierTree) merge(id, deep intervalID) bool {
 	v, d := t.intervals.at(id), t.intervals.at(deep)
-	if v.to != d.from || v.queue != d.queue || v.readers != d.readers {
+	if v.to != d.from || v.queue != d.queue || v.readers != d.readers || v.copies != d.copies {
 		return false
 	}
 	rising := v.newer == deep
@@ -109,11 +134,7 @@ func (t *tierTree) merge(id, deep intervalID) bool {
 		t.groups.at(group).entries += d.to - d.from
 	}
 	if v.readers < 0 {
-		if v.later = d.later; v.later == none {
-			t.writers.at(v.writer).last = id
-		} else {
-			t.intervals.at(v.later).earlier = id
-		}
+		t.unwrite(deep)
 	}
 	t.unfile(deep)
 	v.to, v.rising = d.to, rising

@@ -1,11 +1,6 @@
 package kv
 
 import (
-	"cmp"
-	"encoding/binary"
-	"fmt"
-	"hash/crc32"
-	"math"
 	"slices"
 
 	"blis/vtime"
@@ -39,7 +34,8 @@ type naiveEntry struct {
 	key     uint64
 	named   bool
 	slot    int32
-	readers int32 // −1: being written
+	readers int32 // loads that read it; or beingStored, beingPromoted
+	copies  int32 // copies to another tier that read it
 	touches int64
 	stored  vtime.Time // end of its store; Never: not known yet
 
@@ -49,7 +45,13 @@ type naiveEntry struct {
 // naiveTierSequence is what a NaiveTier keeps of a sequence.
 type naiveTierSequence struct {
 	naiveSequence
-	writing []uint64 // keys that are being written for it
+	writing []naiveWriting
+}
+
+// naiveWriting is an entry that is being written for a sequence.
+type naiveWriting struct {
+	key   uint64
+	entry int32 // its place in the sequence
 }
 
 func (n *naiveTierSequence) open() { n.naiveSequence.open(); n.writing = n.writing[:0] }
@@ -176,8 +178,8 @@ func (t *NaiveTier) EndLoad(s *TierSequence, from, to int32) {
 
 // Store implements Tier.
 func (t *NaiveTier) Store(s *TierSequence, from, to int32) (entries int32, ok bool) {
-	var keys, missing []uint64
-	var places []int32
+	var keys []uint64
+	var missing []int32
 	for i := from; i < to; i++ {
 		key := t.key(s, i)
 		if t.cfg.Threshold >= 2 && t.lookups[key] < t.cfg.Threshold {
@@ -185,30 +187,37 @@ func (t *NaiveTier) Store(s *TierSequence, from, to int32) (entries int32, ok bo
 		}
 		keys = append(keys, key)
 		if t.entries[key] == nil {
-			missing, places = append(missing, key), append(places, i)
+			missing = append(missing, i)
 		}
 	}
-	if short := len(missing) - len(t.freed) - (t.cfg.Capacity - int(t.fresh)); short > 0 && !t.evict(short, keys) {
+	if short := len(missing) - t.vacant(); short > 0 && !t.evict(short, keys) {
 		return 0, false
 	}
-	n := naiveTier(s)
-	for k, key := range missing {
-		e := &naiveEntry{key: key, readers: -1, stored: vtime.Never, priority: s.priority}
-		e.named = places[k] < s.content.nameable()
-		if int(t.fresh) < t.cfg.Capacity {
-			e.slot = t.fresh
-			t.fresh++
-		} else {
-			e.slot = t.freed[len(t.freed)-1]
-			t.freed = t.freed[:len(t.freed)-1]
-		}
-		t.entries[key] = e
-		t.recent = append(t.recent, e)
-		drop(&t.recentGhosts, key)
-		drop(&t.frequentGhosts, key)
-		n.writing = append(n.writing, key)
+	for _, i := range missing {
+		t.add(s, i, &naiveEntry{readers: beingStored, stored: vtime.Never})
 	}
 	return int32(len(missing)), true
+}
+
+// vacant returns the number of slots without an entry.
+func (t *NaiveTier) vacant() int { return len(t.freed) + t.cfg.Capacity - int(t.fresh) }
+
+// add puts entry i of s into the tier, to be written for s.
+func (t *NaiveTier) add(s *TierSequence, i int32, e *naiveEntry) {
+	e.key, e.named, e.priority = t.key(s, i), i < s.content.nameable(), s.priority
+	if int(t.fresh) < t.cfg.Capacity {
+		e.slot = t.fresh
+		t.fresh++
+	} else {
+		e.slot = t.freed[len(t.freed)-1]
+		t.freed = t.freed[:len(t.freed)-1]
+	}
+	t.entries[e.key] = e
+	t.recent = append(t.recent, e)
+	drop(&t.recentGhosts, e.key)
+	drop(&t.frequentGhosts, e.key)
+	n := naiveTier(s)
+	n.writing = append(n.writing, naiveWriting{e.key, i})
 }
 
 // evict makes n slots free, with none of the entries with keys, and reports whether it
@@ -259,7 +268,7 @@ func (t *NaiveTier) evict(n int, keys []uint64) bool {
 // readable one that nobody reads, and neither chosen already nor among keys.
 func (t *NaiveTier) victim(list, chosen []*naiveEntry, keys []uint64) (v *naiveEntry) {
 	for _, e := range list {
-		if e.readers != 0 || slices.Contains(chosen, e) || slices.Contains(keys, e.key) {
+		if e.readers != 0 || e.copies != 0 || slices.Contains(chosen, e) || slices.Contains(keys, e.key) {
 			continue
 		}
 		switch {
@@ -278,122 +287,26 @@ func (t *NaiveTier) Advance(vtime.Time) {}
 // Sent implements Tier.
 func (t *NaiveTier) Sent(s *TierSequence, from, to int32, end vtime.Time) {
 	for i := from; i < to; i++ {
-		if e := t.entry(s, i); e != nil && e.stored == vtime.Never && slices.Contains(naiveTier(s).writing, e.key) {
+		if e := t.entry(s, i); e != nil && e.stored == vtime.Never && t.Writing(s, i) {
 			e.stored = end
 		}
 	}
 }
 
 // Written implements Tier.
-func (t *NaiveTier) Written(s *TierSequence) {
-	n := naiveTier(s)
+func (t *NaiveTier) Written(s *TierSequence, list []EntryRange) []EntryRange {
+	n, before := naiveTier(s), len(list)
 	if t.watch != nil && len(n.writing) > 0 {
 		t.watch(true, len(n.writing))
 	}
-	for _, key := range n.writing {
-		e := t.entries[key]
+	for _, w := range n.writing {
+		e := t.entries[w.key]
 		e.readers = 0
+		list = entered(list, before, w.entry, w.entry+1)
 		if e.named && t.journal != nil {
-			t.journal(key, true)
+			t.journal(w.key, true)
 		}
 	}
 	n.writing = n.writing[:0]
-}
-
-// Used implements Tier.
-func (t *NaiveTier) Used() int { return len(t.entries) }
-
-// Capacity implements Tier.
-func (t *NaiveTier) Capacity() int { return t.cfg.Capacity }
-
-// Evicted implements Tier.
-func (t *NaiveTier) Evicted() int64 { return t.evicted }
-
-// Journal implements Tier.
-func (t *NaiveTier) Journal(f func(key uint64, stored bool)) { t.journal = f }
-
-// Check implements Tier.
-func (t *NaiveTier) Check(writers []*TierSequence, loads int) error {
-	writing, reading := 0, 0
-	for _, e := range append(slices.Clone(t.recent), t.frequent...) {
-		if t.entries[e.key] != e {
-			return fmt.Errorf("kv: an entry of the tier is in a list and has no key")
-		}
-		if writing += int(-min(e.readers, 0)); e.readers > 0 {
-			reading += int(e.readers)
-		}
-	}
-	if listed := len(t.recent) + len(t.frequent); listed != len(t.entries) || listed+len(t.freed) != int(t.fresh) || int(t.fresh) > t.cfg.Capacity {
-		return fmt.Errorf("kv: %d entries of the tier, %d in lists, %d of %d slots given out, %d given back", len(t.entries), listed, t.fresh, t.cfg.Capacity, len(t.freed))
-	}
-	for _, s := range writers {
-		writing -= len(naiveTier(s).writing)
-	}
-	if writing != 0 || reading != loads {
-		return fmt.Errorf("kv: %d entries of the tier are being written for nobody, %d are read by loads of %d", writing, reading, loads)
-	}
-	return nil
-}
-
-// Fold implements Tier.
-func (t *NaiveTier) Fold() uint64 {
-	d := newFold()
-	recent := slices.Clone(t.recent)
-	switch t.cfg.Eviction {
-	case LFU:
-		slices.SortStableFunc(recent, func(a, b *naiveEntry) int { return cmp.Compare(a.touches, b.touches) })
-	case Priority:
-		slices.SortStableFunc(recent, func(a, b *naiveEntry) int { return cmp.Compare(a.priority, b.priority) })
-	}
-	for _, list := range [...][]*naiveEntry{recent, t.frequent} {
-		for _, e := range list {
-			if e.named {
-				d.add(e.key, uint64(e.readers+2))
-			} else {
-				d.add(0, 1)
-			}
-		}
-		d.add(math.MaxUint64, 1)
-	}
-	return d.sum()
-}
-
-// Watch makes the tier call f as often as vLLM publishes a KV event: for each lot of
-// entries that become readable or are evicted together.
-func (t *NaiveTier) Watch(f func(stored bool, entries int)) { t.watch = f }
-
-// Writing reports whether entry i of s is being written for s.
-func (t *NaiveTier) Writing(s *TierSequence, i int32) bool {
-	return slices.Contains(naiveTier(s).writing, t.key(s, i))
-}
-
-// Slot returns the slot of entry i of s.
-func (t *NaiveTier) Slot(s *TierSequence, i int32) int32 { return t.entry(s, i).slot }
-
-// Checksum returns the CRC-32 of the entries: what the ledgers of vLLM's scheduler
-// record. It is over slot and readers of each as little-endian int32, with a "|"
-// between the lists of ARC.
-func (t *NaiveTier) Checksum() uint32 {
-	var buf []byte
-	for _, list := range [...][]*naiveEntry{t.recent, t.frequent} {
-		for _, e := range list {
-			buf = binary.LittleEndian.AppendUint32(buf, uint32(e.slot))
-			buf = binary.LittleEndian.AppendUint32(buf, uint32(e.readers))
-		}
-		if t.cfg.Eviction == ARC {
-			buf = append(buf, '|')
-		}
-	}
-	if t.cfg.Eviction == ARC {
-		buf = buf[:len(buf)-1]
-	}
-	return crc32.ChecksumIEEE(buf)
-}
-
-// Adaptive reports whether the tier evicts as ARC does.
-func (t *NaiveTier) Adaptive() bool { return t.cfg.Eviction == ARC }
-
-// Lists returns the sizes of ARC's lists and ghosts, and its target.
-func (t *NaiveTier) Lists() (recent, frequent, recentGhosts, frequentGhosts int, target float64) {
-	return len(t.recent), len(t.frequent), len(t.recentGhosts), len(t.frequentGhosts), t.target
+	return list
 }

@@ -18,7 +18,8 @@ type tierInterval struct {
 	group        groupID    // 0: in none
 	rising       bool       // the shallowest entry is the oldest, as Store leaves them; else the deepest, as Touch does
 
-	readers        int32 // −1: being written
+	readers        int32 // loads that read it; or beingStored, beingPromoted
+	copies         int32 // copies to another tier that read it
 	writer         writerID
 	earlier, later intervalID // being written for the same request; means something only then
 	stored         vtime.Time // end of its store; Never: not known yet
@@ -26,6 +27,12 @@ type tierInterval struct {
 	kept  uint64 // number of the Store that must not evict it
 	touch uint64 // number of the last Touch that placed it
 }
+
+// Readers of what is being written.
+const (
+	beingStored   = -1
+	beingPromoted = -2
+)
 
 // queueID and writerID number the queues and the writers of one tier.
 type (
@@ -38,7 +45,7 @@ type tierQueue struct {
 	rank           float64 // of LFU and Priority: touches, or priority of the request that stored them
 	oldest, newest intervalID
 	entries        int
-	evictable      int        // of those, readable and not being read
+	evictable      int        // of those, readable and read by nobody
 	start          intervalID // no older one can be evicted; none: none at all
 	placed         intervalID // by the last Touch that placed one here
 	touch          uint64     // number of that Touch
@@ -125,7 +132,7 @@ func (t *tierTree) link(id intervalID, q queueID, newer intervalID) {
 	v.queue = q
 	t.hang(id, newer)
 	at.entries += int(v.to - v.from)
-	if v.readers == 0 {
+	if v.free() {
 		at.evictable += int(v.to - v.from)
 	}
 }
@@ -157,7 +164,7 @@ func (t *tierTree) unlink(id intervalID) {
 	at := t.queues.at(v.queue)
 	t.unhang(id)
 	at.entries -= int(v.to - v.from)
-	if v.readers == 0 {
+	if v.free() {
 		at.evictable -= int(v.to - v.from)
 	}
 	if at.entries == 0 && t.ranked() {

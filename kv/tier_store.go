@@ -15,7 +15,7 @@ func (t *ExtentTier) Store(s *TierSequence, from, to int32) (entries int32, ok b
 		return 0, true
 	}
 	if short := int(missing) - (t.cfg.Capacity - t.used); short > 0 {
-		if !t.canEvict(short, kept, keptFrequent) {
+		if t.evictable(short, kept, keptFrequent) < short {
 			return 0, false
 		}
 		if t.stores++; kept+keptFrequent > 0 {
@@ -24,7 +24,7 @@ func (t *ExtentTier) Store(s *TierSequence, from, to int32) (entries int32, ok b
 		t.evict(short, kept)
 	}
 	for _, gap := range t.gaps {
-		t.write(s, gap)
+		t.write(s, gap, beingStored, vtime.Never)
 	}
 	return missing, true
 }
@@ -39,7 +39,7 @@ func (t *ExtentTier) missing(s *TierSequence, from, to int32) (missing int32, ke
 			if w.id == none {
 				t.gaps = append(t.gaps, tierGap{w.part, lo, hi})
 				missing += hi - lo
-			} else if v := t.tree.intervals.at(w.id); v.readers != 0 {
+			} else if v := t.tree.intervals.at(w.id); !v.free() {
 				continue
 			} else if v.queue == frequent {
 				keptFrequent += int(hi - lo)
@@ -64,8 +64,9 @@ func (t *ExtentTier) keep(s *TierSequence, from, to int32) {
 	}
 }
 
-// write begins to write the entries of a gap for s.
-func (t *ExtentTier) write(s *TierSequence, gap tierGap) {
+// write begins to write the entries of a gap for s. readers is beingStored or beingPromoted,
+// stored the end of the store.
+func (t *ExtentTier) write(s *TierSequence, gap tierGap, readers int32, stored vtime.Time) {
 	t.size = s.content.block
 	if t.tree.eviction == ARC {
 		t.forget(s, gap)
@@ -79,10 +80,12 @@ func (t *ExtentTier) write(s *TierSequence, gap tierGap) {
 	if s.writer == 0 {
 		s.writer = t.tree.writers.add(tierWriter{first: none, last: none})
 	}
-	id := t.tree.add(g, tierInterval{from: gap.from, to: gap.to, rising: true, readers: -1, writer: s.writer, stored: vtime.Never})
+	id := t.tree.add(g, tierInterval{from: gap.from, to: gap.to, rising: true, readers: readers, writer: s.writer, stored: stored})
 	w := t.tree.writers.at(s.writer)
 	t.tree.writeBehind(w.last, id)
-	w.unsent += gap.to - gap.from
+	if stored == vtime.Never {
+		w.unsent += gap.to - gap.from
+	}
 	t.used += int(gap.to - gap.from)
 	t.tree.link(id, t.fresh(s), none)
 	t.tree.joinBefore(id)
@@ -116,18 +119,19 @@ func (t *ExtentTier) forget(s *TierSequence, gap tierGap) {
 	}
 }
 
-// canEvict reports whether n entries can be evicted without the kept ones.
-func (t *ExtentTier) canEvict(n, kept, keptFrequent int) bool {
+// evictable returns how many entries can be evicted without the kept ones, n at most.
+func (t *ExtentTier) evictable(n, kept, keptFrequent int) int {
 	if t.tree.eviction == ARC {
-		n -= t.fromRecent(n, kept)
-		return n <= t.tree.queues.at(frequent).evictable-keptFrequent
+		once := t.fromRecent(n, kept)
+		return once + min(n-once, t.tree.queues.at(frequent).evictable-keptFrequent)
 	}
+	most := -kept
 	for _, q := range t.tree.order {
-		if n -= t.tree.queues.at(q).evictable; n <= -kept {
-			return true
+		if most += t.tree.queues.at(q).evictable; most >= n {
+			return n
 		}
 	}
-	return false
+	return most
 }
 
 // fromRecent returns how many of n victims ARC takes from recent: until fewer are left there
@@ -163,8 +167,8 @@ func (t *ExtentTier) evictFrom(q queueID, n int, ghosts queueID) (evicted int) {
 	at := t.tree.queues.at(q)
 	for id := at.start; id != none && evicted < n; {
 		v := t.tree.intervals.at(id)
-		if v.readers != 0 || v.kept == t.stores {
-			if at.start == id && v.readers != 0 {
+		if !v.free() || v.kept == t.stores {
+			if at.start == id && !v.free() {
 				at.start = v.newer
 			}
 			id = v.newer

@@ -41,7 +41,7 @@ func write(t *testing.T, tier Tier, s *TierSequence, from, to int32) {
 	wantStore(t, tier, s, from, to, to-from, true)
 	tier.Touch(s, to)
 	tier.Sent(s, from, to, 0)
-	tier.Written(s)
+	tier.Written(s, nil)
 }
 
 func wantStore(t *testing.T, tier Tier, s *TierSequence, from, to, entries int32, ok bool) {
@@ -81,7 +81,7 @@ func TestTierKeepsEntriesBeingWrittenOrRead(t *testing.T) {
 		wantStore(t, tier, a, 0, 4, 4, true)
 		wantLookup(t, tier, a, 0, 4, 0)
 		wantStore(t, tier, b, 0, 1, 0, false)
-		tier.Written(a)
+		tier.Written(a, nil)
 		tier.BeginLoad(a, 0, 3, 0)
 		wantStore(t, tier, b, 0, 2, 0, false)
 		wantStore(t, tier, b, 0, 1, 1, true)
@@ -158,7 +158,7 @@ func TestTierCountsThrashing(t *testing.T) {
 		}
 		tier.Sent(a, 0, 2, 1000)
 		tier.Sent(a, 0, 4, 1500) // entries 2 and 3: the others have an end
-		tier.Written(a)
+		tier.Written(a, nil)
 		for _, load := range []struct {
 			now  vtime.Time
 			want int32
@@ -182,7 +182,7 @@ func TestTierTellsWhenEntriesCanBeRead(t *testing.T) {
 		if len(events) > 0 {
 			t.Errorf("events before entries can be read: %v", events)
 		}
-		tier.Written(a)
+		tier.Written(a, nil)
 		write(t, tier, own, 0, 3)
 		want := []event{{keys[0], true}, {keys[1], true}, {keys[2], true}, {keys[2], false}, {keys[1], false}, {keys[0], false}}
 		if !slices.Equal(events, want) {
@@ -192,24 +192,26 @@ func TestTierTellsWhenEntriesCanBeRead(t *testing.T) {
 }
 
 func TestTierCheckSeesWhatIsWrong(t *testing.T) {
-	// A chain of two spans, the last entry of which is being written and two of which are
-	// being read, and ghosts of another one.
+	// A chain of two spans, the last entry of which is being written, two of which are being
+	// read and one is being copied, and ghosts of another one.
 	build := func() (*ExtentTier, []*TierSequence) {
 		tier, a := NewTier(TierConfig{Capacity: 9, Eviction: ARC}), tierOf(1, 3, 5)
 		write(t, tier, tierOf(2, 4), 0, 4)
 		write(t, tier, a, 0, 7)
 		tier.Touch(a, 7)
 		tier.BeginLoad(a, 2, 4, 0)
+		tier.BeginCopy(a, 5, 6)
 		tier.Store(a, 7, 8)
 		return tier, []*TierSequence{a}
 	}
 	tier, writers := build()
-	if err := tier.Check(writers, 2); err != nil {
+	if err := tier.Check(writers, 2, 1); err != nil {
 		t.Fatal(err)
 	}
 	for name, spoil := range map[string]func(t *ExtentTier, at *tierInterval, q *tierQueue){
 		"count of entries":       func(t *ExtentTier, at *tierInterval, q *tierQueue) { t.used++ },
 		"readers":                func(t *ExtentTier, at *tierInterval, q *tierQueue) { at.readers++ },
+		"copies":                 func(t *ExtentTier, at *tierInterval, q *tierQueue) { at.copies++ },
 		"entries of a queue":     func(t *ExtentTier, at *tierInterval, q *tierQueue) { q.entries++ },
 		"entries to evict":       func(t *ExtentTier, at *tierInterval, q *tierQueue) { q.evictable++ },
 		"newest of a queue":      func(t *ExtentTier, at *tierInterval, q *tierQueue) { q.newest = q.oldest },
@@ -237,15 +239,15 @@ func TestTierCheckSeesWhatIsWrong(t *testing.T) {
 		writers = w
 		q := tier.tree.queues.at(frequent)
 		spoil(tier, tier.tree.intervals.at(q.oldest), q)
-		if err := tier.Check(w, 2); err == nil {
+		if err := tier.Check(w, 2, 1); err == nil {
 			t.Errorf("%s: Check sees nothing", name)
 		} else {
 			t.Logf("%s: %v", name, err)
 		}
 	}
 	tier, writers = build()
-	if tier.Check(nil, 2) == nil || tier.Check(writers, 1) == nil {
-		t.Error("Check does not count what is being written and read")
+	if tier.Check(nil, 2, 1) == nil || tier.Check(writers, 1, 1) == nil || tier.Check(writers, 2, 0) == nil {
+		t.Error("Check does not count what is being written, read and copied")
 	}
 }
 
@@ -264,7 +266,7 @@ func TestTierKeepsIntervalsPerSpan(t *testing.T) {
 			t.Fatalf("%d entries are %d intervals", i+1, n)
 		}
 	}
-	tier.Written(a)
+	tier.Written(a, nil)
 	tier.Advance(now.Add(Thrashing))
 	if tier.Touch(a, 90); tier.tree.intervals.inUse() != 3 {
 		t.Errorf("%d intervals, want 3", tier.tree.intervals.inUse())
@@ -294,6 +296,7 @@ func TestTierDoesNotAllocate(t *testing.T) {
 		for id := range uint64(12) {
 			requests = append(requests, tierOf(id+1, 7, 9, 14))
 		}
+		var list []EntryRange
 		i := 0
 		use := func() {
 			s := requests[i%len(requests)]
@@ -303,7 +306,7 @@ func TestTierDoesNotAllocate(t *testing.T) {
 				tier.Touch(s, 3*n+3)
 				tier.Sent(s, 3*n, 3*n+3, vtime.Time(i))
 			}
-			tier.Written(s)
+			list = tier.Written(s, list[:0])
 			if n := tier.Lookup(s, 0, 30); n > 0 {
 				tier.BeginLoad(s, 0, n, vtime.Time(i))
 				tier.EndLoad(s, 0, n)

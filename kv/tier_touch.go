@@ -101,7 +101,7 @@ func (t *ExtentTier) touchInterval(s *TierSequence, id intervalID, end int32, la
 	}
 	to := t.tree.queues.at(q)
 	// Placed intervals are the newest of their queue: id is older than all others of this Touch.
-	if v.readers == 0 && (to.start == none || t.tree.intervals.at(to.start).touch == t.touches) {
+	if v.free() && (to.start == none || t.tree.intervals.at(to.start).touch == t.touches) {
 		to.start = id
 	}
 	v.touch = t.touches

@@ -2,6 +2,7 @@ package kv
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"slices"
@@ -32,7 +33,8 @@ type tierWorld struct {
 	prompts [][]workload.Span        // earlier ones, to repeat
 	opened  map[uint64]*TierSequence // by request number, for the keys of own content
 	now     vtime.Time
-	loads   int // entries being read, in sum
+	loads   int // entries being read by loads, in sum
+	copies  int // … and by copies
 	events  [2][]event
 }
 
@@ -45,11 +47,15 @@ type tierRequest struct {
 	next       int32 // the first entry not stored yet
 	unsent     [][2]int32
 	loads      [][2]int32
+	copies     [][2]int32
 }
 
 func newTierWorld(pick func(int) int, fatal func(string, ...any), seen coverage) *tierWorld {
 	w := &tierWorld{pick: pick, fatal: fatal, seen: seen, opened: map[uint64]*TierSequence{}}
 	w.cfg = TierConfig{Capacity: 1 + pick([]int{10, 40, 120}[pick(3)]), Eviction: Evictions[pick(len(Evictions))]}
+	if pick(12) == 0 {
+		w.cfg.Capacity = []int{math.MaxInt32, math.MaxInt}[pick(2)]
+	}
 	if pick(4) == 0 {
 		w.cfg.Threshold, w.cfg.Tracked = 2+pick(2), 1+pick(60)
 	}
@@ -97,8 +103,10 @@ func (w *tierWorld) open(r *tierRequest) {
 	s.Open(r.id, input, spans, output, 1+w.size/2, true)
 	priority := float64(w.pick(3))
 	third := &TierSequence{}
-	for _, t := range []*TierSequence{&r.fast, &r.slow, third} {
-		t.Open(&s, w.size, priority)
+	r.fast.Open(&s, w.size, priority)
+	for _, t := range []*TierSequence{&r.slow, third} {
+		id, input, spans, output := r.fast.Content()
+		t.OpenContent(id, input, spans, output, w.size, priority)
 	}
 	w.opened[r.id] = third
 	r.entries, r.filled, r.next, r.unsent = input/w.size, 0, 0, nil
@@ -112,7 +120,7 @@ func (w *tierWorld) operate() {
 		w.fast.Advance(w.now)
 		w.slow.Advance(w.now)
 	}
-	switch p := w.pick(20); {
+	switch p := w.pick(30); {
 	case p < 4:
 		w.lookup(r)
 	case p < 6:
@@ -128,13 +136,25 @@ func (w *tierWorld) operate() {
 			w.sent(r)
 		}
 		w.written(r)
+	case p < 23:
+		w.promote(r)
+	case p < 25:
+		w.withdraw(r)
+	case p < 27:
+		w.copy(r)
+	case p < 29:
+		w.endCopy(r)
 	default:
 		if w.endLoads(r); w.pick(2) == 0 {
 			w.sent(r)
 		}
+		for len(r.copies) > 0 {
+			w.endCopy(r)
+		}
 		w.written(r)
 		w.open(r)
 	}
+	w.comparePromoting(r)
 	w.compare()
 }
 
@@ -182,6 +202,7 @@ func (w *tierWorld) lookup(r *tierRequest) {
 		w.fatal("load of entries %d to %d at %d: tier %d of them thrash, twin %d", from, to, w.now, fast, slow)
 	}
 	w.seen.count("entry read twice at a time", b)
+	w.seen.count("load of an entry being copied", w.slow.entry(&r.slow, from).copies > 0)
 	w.seen.count("thrashing in part", slow > 0 && slow < to-from)
 	w.seen.count("thrashing as a whole", slow == to-from)
 	w.seen.count("load without thrashing", slow == 0)
@@ -210,7 +231,7 @@ func (w *tierWorld) endLoads(r *tierRequest) {
 // store fills some more entries and stores what is not stored yet, or anything.
 func (w *tierWorld) store(r *tierRequest) {
 	if w.pick(2) == 0 {
-		r.filled += int32(1 + w.pick(2+w.cfg.Capacity/8))
+		r.filled += int32(1 + w.pick(2+min(w.cfg.Capacity/8, 20)))
 	} else {
 		r.filled = max(r.filled, r.entries)
 	}
@@ -270,8 +291,12 @@ func (w *tierWorld) send(r *tierRequest, from, to int32, end vtime.Time) {
 }
 
 func (w *tierWorld) written(r *tierRequest) {
-	w.fast.Written(&r.fast)
-	w.slow.Written(&r.slow)
+	list := []EntryRange{{0, 1}, {2, int32(w.pick(3))}}[:w.pick(3)]
+	fast, slow := w.fast.Written(&r.fast, slices.Clone(list)), w.slow.Written(&r.slow, slices.Clone(list))
+	if !slices.Equal(fast, slow) {
+		w.fatal("written, behind %d: tier %d, twin %d", list, fast, slow)
+	}
+	w.seen.count("several ranges written", len(slow) > len(list)+1)
 	r.unsent = r.unsent[:0]
 }
 
@@ -295,10 +320,10 @@ func (w *tierWorld) compare() {
 	for _, r := range w.list {
 		fast, slow = append(fast, &r.fast), append(slow, &r.slow)
 	}
-	if err := w.slow.Check(slow, w.loads); err != nil {
+	if err := w.slow.Check(slow, w.loads, w.copies); err != nil {
 		w.fatal("twin: %v", err)
 	}
-	if err := w.fast.Check(fast, w.loads); err != nil {
+	if err := w.fast.Check(fast, w.loads, w.copies); err != nil {
 		w.fatal("tier: %v", err)
 	}
 }
