@@ -49,7 +49,7 @@ var layers = map[string]string{
 
 	"internal/keytable":   "",
 	"internal/prefixtwin": "workload", // for tests
-	"prefixindex":         "internal/keytable workload",
+	"prefixindex":         "internal/keytable kv workload",
 
 	"suggest":   "",
 	"yamldoc":   "suggest",
@@ -57,7 +57,7 @@ var layers = map[string]string{
 	"metrics":   "suggest workload",
 	"lookahead": "",
 	"kv":        "workload",
-	"policy":    "internal/keytable prefixindex suggest workload",
+	"policy":    "internal/keytable kv prefixindex suggest workload",
 	"bundle":    "suggest yamldoc policy",
 	"trace":     "input/textio suggest policy metrics",
 	"engine":    "kv latency policy workload metrics",

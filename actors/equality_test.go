@@ -219,6 +219,9 @@ func TestEqualityRandom(t *testing.T) {
 	var c coverage
 	for seed := first; c.cases < cases; seed++ {
 		x := drawTrial(seed)
+		if d := newDice(seed, 0x6d65646961); x.Config.HasCPUTier() && d.chance(0.4) {
+			d.drawTierEvents(&x.Config)
+		}
 		y, m := x.compare(everyExecutor(seed))
 		if m != nil {
 			t.Errorf("seed %d: %s: %s", seed, m.other.Name, m.what)
@@ -259,7 +262,7 @@ type coverage struct {
 	preempted, hit, timedOut, cut, async, stale                         int
 	immediate, capped, dropped, rejected, stuck, delayed, prefillOnly   int
 	readsSignals, scaled, aborted, redirected                           int
-	stored, loaded, flushed, brokeDeadlock                              int // in CPU tiers
+	stored, loaded, flushed, brokeDeadlock, told                        int // in CPU tiers; told: the router hears of them
 	requests, completed, preemptions, cachedTokens, recomputed, outputs int64
 }
 
@@ -296,7 +299,8 @@ func (c *coverage) count(x *trial, y *yield) {
 		{&c.immediate, reads && x.Config.NumInstances > 1 && x.Config.SnapshotRefreshInterval == 0},
 		{&c.capped, capped}, {&c.dropped, dropped}, {&c.rejected, rejected}, {&c.stuck, y.stuck}, {&c.delayed, x.Delay > 0}, {&c.prefillOnly, prefillOnly},
 		{&c.readsSignals, x.ReadsSignals != 0}, {&c.scaled, y.scaled}, {&c.aborted, aborted}, {&c.redirected, redirected},
-		{&c.stored, y.tier.Stored > 0}, {&c.loaded, y.tier.Loaded > 0}, {&c.flushed, y.tier.FlushWaits > 0}, {&c.brokeDeadlock, y.tier.DeadlockBreak > 0}} {
+		{&c.stored, y.tier.Stored > 0}, {&c.loaded, y.tier.Loaded > 0}, {&c.flushed, y.tier.FlushWaits > 0}, {&c.brokeDeadlock, y.tier.DeadlockBreak > 0},
+		{&c.told, y.tier.Stored > 0 && x.hearsOfTiers()}} {
 		if f.seen {
 			*f.n++
 		}
@@ -305,10 +309,10 @@ func (c *coverage) count(x *trial, y *yield) {
 
 func (c *coverage) String() string {
 	return fmt.Sprintf("%d trials on 10 executors each; with preemption %s, prefix hit %s, fired time-out %s, end cut %s, async %s, stale snapshots %s, immediate signals %s; "+
-		"length cap %d, drop %d, rejection %d, livelock %d, delayed admission %d, prefill only %d, admission that observes %d, scaling %d, abortion %d, redirection %d; stores %d, loads %d, flush waits %d, broken deadlocks %d; "+
+		"length cap %d, drop %d, rejection %d, livelock %d, delayed admission %d, prefill only %d, admission that observes %d, scaling %d, abortion %d, redirection %d; stores %d, loads %d, flush waits %d, broken deadlocks %d, stores that the router hears of %d; "+
 		"%d requests, %d completed, %d output tokens, %d preemptions, %d cached and %d recomputed tokens",
 		c.cases, c.share(c.preempted), c.share(c.hit), c.share(c.timedOut), c.share(c.cut), c.share(c.async), c.share(c.stale), c.share(c.immediate),
-		c.capped, c.dropped, c.rejected, c.stuck, c.delayed, c.prefillOnly, c.readsSignals, c.scaled, c.aborted, c.redirected, c.stored, c.loaded, c.flushed, c.brokeDeadlock, c.requests, c.completed, c.outputs, c.preemptions, c.cachedTokens, c.recomputed)
+		c.capped, c.dropped, c.rejected, c.stuck, c.delayed, c.prefillOnly, c.readsSignals, c.scaled, c.aborted, c.redirected, c.stored, c.loaded, c.flushed, c.brokeDeadlock, c.told, c.requests, c.completed, c.outputs, c.preemptions, c.cachedTokens, c.recomputed)
 }
 
 func (c *coverage) share(n int) string {
@@ -325,7 +329,8 @@ func (c *coverage) missing() string {
 	for _, f := range []struct {
 		name string
 		n    int
-	}{{"preemption", c.preempted}, {"prefix hit", c.hit}, {"fired time-out", c.timedOut}, {"end cut", c.cut}, {"async", c.async}, {"stale snapshots", c.stale}} {
+	}{{"preemption", c.preempted}, {"prefix hit", c.hit}, {"fired time-out", c.timedOut}, {"end cut", c.cut}, {"async", c.async}, {"stale snapshots", c.stale},
+		{"the router hears of tiers", 4 * c.told}} { // in 5 %
 		if 5*f.n < c.cases {
 			text += fmt.Sprintf(" %s in %s, want 20 %%;", f.name, c.share(f.n))
 		}

@@ -1,7 +1,11 @@
 package actors
 
 import (
+	"strings"
+
+	"blis/bundle"
 	"blis/latency"
+	"blis/policy"
 	"blis/vtime"
 )
 
@@ -25,4 +29,24 @@ func (d dice) drawTier(c *Config) {
 	if !*c.AsyncScheduling {
 		c.KVIdlePoll = pick[vtime.Duration](d, 0, 0, 0, 137, 1000)
 	}
+}
+
+// drawTierEvents lets a router hear of the GPU's cache and of the tier, and look at them.
+func (d dice) drawTierEvents(c *Config) {
+	c.EnablePrefixCaching, c.PrefixIndex, c.PrefixIndexBlocks = true, "events", "auto"
+	c.KVEventDelay = pick[vtime.Duration](d, 0, 0, 1, 100, 3000)
+	c.RoutingPolicy = pick(d, "weighted", "weighted", "prefix-affinity")
+	if c.RoutingPolicy == "weighted" {
+		c.RoutingScorers = pick(d, "prefix-affinity:1", "prefix-affinity:3,load-balance:1", "kv-utilization:2,prefix-affinity:1,prefix-match:0.5")
+		c.Policies.Routing = bundle.Selection{Type: "weighted", Params: []policy.Setting{{Name: "cpu_weight", Value: pick(d, "1", "0.8", "0.5")}}}
+	} else {
+		c.RoutingScorers = ""
+	}
+}
+
+// hearsOfTiers reports whether the router looks at what it hears of tiers.
+func (x *trial) hearsOfTiers() bool {
+	c := &x.Config
+	reads := c.RoutingPolicy == "prefix-affinity" || strings.Contains(c.RoutingScorers, "prefix-") || c.RoutingPolicy == "weighted" && c.RoutingScorers == ""
+	return c.HasCPUTier() && c.EnablePrefixCaching && c.PrefixIndex == "events" && reads && !x.SometimesNoInstance
 }

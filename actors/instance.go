@@ -30,7 +30,8 @@ type instance struct {
 	recent           *recent          // nil: no policy observes recent latencies
 	latencyOptions   *metrics.Options // overheads and targets for the latency in notices; nil: notices have none
 
-	events     bool           // the router gets the changes of the prefix cache …
+	events     bool           // the router gets the changes of the prefix cache, and of the tiers …
+	tiered     bool           // … of which there are some
 	eventDelay vtime.Duration // … this long after the step that made them
 
 	delivery      engine.Delivery
@@ -227,7 +228,7 @@ func newInstance(p *setup.Plan, x *Execution, i int, recorders metrics.Options, 
 		cfg.Offload = t.Offload(newTier(x, t.TierConfig))
 	}
 	if sendsBlockEvents(p.Pool, observed) {
-		n.events, n.eventDelay = true, p.Pool.Observability.KVEventDelay
+		n.events, n.tiered, n.eventDelay = true, d.CPUTier != nil, p.Pool.Observability.KVEventDelay
 	}
 	cfg.StepByStep, cfg.KeepStepState, cfg.KeepBacklog = x.StepByStep, n.perStep, observed&(policy.EstimatedWait|policy.OwnSignals) != 0
 	cfg.Scheduler, cfg.Sink, cfg.BlockEvents, cfg.Observer = s, n, n.blockEvents(), n.tracer(x.Tracing.Level)

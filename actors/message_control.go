@@ -2,6 +2,7 @@ package actors
 
 import (
 	"blis/engine"
+	"blis/kv"
 	"blis/lookahead"
 	"blis/policy"
 	"blis/vtime"
@@ -82,6 +83,46 @@ func sendBlocks(out *lookahead.Outbox, at vtime.Time, instance int, changes []en
 		changes = changes[n:]
 	}
 	out.End()
+}
+
+// sendTierBlocks is sendBlocks for an instance with a tier: each list says its medium,
+// and whether its blocks or entries were stored or removed.
+func sendTierBlocks(out *lookahead.Outbox, at vtime.Time, instance int, changes []engine.BlockChange) {
+	lists := 1
+	for k := 1; k < len(changes); k++ {
+		if !alike(changes[k-1], changes[k]) {
+			lists++
+		}
+	}
+	out.Begin(routerID, lookahead.Key{At: at, Class: vtime.ClassNotice}, kindTierBlocks, 1+lists+len(changes))
+	out.Int(int64(instance))
+	for len(changes) > 0 {
+		n := 1
+		for n < len(changes) && alike(changes[0], changes[n]) {
+			n++
+		}
+		out.Uint(uint64(n)<<9 | uint64(changes[0].Medium)<<1 | bit(changes[0].Stored))
+		for _, c := range changes[:n] {
+			out.Uint(c.Key)
+		}
+		changes = changes[n:]
+	}
+	out.End()
+}
+
+// alike reports whether x and y are of one list.
+func alike(x, y engine.BlockChange) bool { return x.Medium == y.Medium && x.Stored == y.Stored }
+
+// readTierBlocks is readBlocks for what sendTierBlocks sent.
+func readTierBlocks(b *lookahead.Decoder, f func(instance int, c engine.BlockChange)) {
+	instance := int(b.Int())
+	for b.Left() > 0 && b.Err() == nil {
+		list := b.Uint()
+		for n := list >> 9; n > 0 && b.Err() == nil; n-- {
+			f(instance, engine.BlockChange{Key: b.Uint(), Stored: list&1 == 1, Medium: kv.Medium(list >> 1)})
+		}
+	}
+	mustDecode(b)
 }
 
 // readBlocks calls f for every change, in their order, with the instance.

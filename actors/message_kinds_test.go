@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"blis/engine"
+	"blis/kv"
 	"blis/lookahead"
 	"blis/metrics"
 	"blis/policy"
@@ -132,21 +133,18 @@ var messages = []carried{
 	{"blocks", valueBlocks{}, testLeaf, routerID,
 		func(out *lookahead.Outbox, v any) {
 			x := v.(valueBlocks)
-			if len(x.changes) == 0 {
-				x.changes = []engine.BlockChange{{}} // there is at least one
+			for k := range x.changes {
+				x.changes[k].Medium = kv.GPU // it does not travel, no other does
 			}
-			sendBlocks(out, sentAt, int(x.instance), x.changes)
+			sendBlocks(out, sentAt, int(x.instance), x.some())
 		},
-		func(m *lookahead.Message) any {
-			var x valueBlocks
-			readBlocks(&m.Body, func(instance int, c engine.BlockChange) {
-				x.instance, x.changes = int32(instance), append(x.changes, c)
-			})
-			if slices.Equal(x.changes, []engine.BlockChange{{}}) {
-				x.changes = nil
-			}
-			return x
-		}, nil},
+		func(m *lookahead.Message) any { return blocksOf(m, readBlocks) }, nil},
+	{"tier blocks", valueBlocks{}, testLeaf, routerID,
+		func(out *lookahead.Outbox, v any) {
+			x := v.(valueBlocks)
+			sendTierBlocks(out, sentAt, int(x.instance), x.some())
+		},
+		func(m *lookahead.Message) any { return blocksOf(m, readTierBlocks) }, nil},
 	{"traced admission", valueAdmission{}, routerID, collectorID,
 		func(out *lookahead.Outbox, v any) {
 			x := v.(valueAdmission)
@@ -204,6 +202,25 @@ var messages = []carried{
 			readTracedAnomaly(&m.Body, &x)
 			return x
 		}, nil},
+}
+
+// some returns the changes, at least one.
+func (x *valueBlocks) some() []engine.BlockChange {
+	if len(x.changes) == 0 {
+		return []engine.BlockChange{{}}
+	}
+	return x.changes
+}
+
+// blocksOf reads what some said.
+func blocksOf(m *lookahead.Message, read func(*lookahead.Decoder, func(int, engine.BlockChange))) (x valueBlocks) {
+	read(&m.Body, func(instance int, c engine.BlockChange) {
+		x.instance, x.changes = int32(instance), append(x.changes, c)
+	})
+	if slices.Equal(x.changes, []engine.BlockChange{{}}) {
+		x.changes = nil
+	}
+	return x
 }
 
 // sendTestEnded sends what an ended says.

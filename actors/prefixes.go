@@ -20,7 +20,11 @@ import (
 // newPrefixes makes the prefix index of a pool.
 func newPrefixes(p *setup.Pool) *prefixindex.Index {
 	if p.Observability.IndexEvents {
-		return prefixindex.NewMirror(p.BlockSize)
+		entry := int32(0)
+		if p.CPUTier != nil {
+			entry = p.CPUTier.EntryTokens
+		}
+		return prefixindex.NewMirror(p.BlockSize, entry)
 	}
 	return prefixindex.NewRouted(p.BlockSize, p.Observability.IndexedBlocks)
 }
@@ -38,7 +42,11 @@ func (p *instance) blockEvents() func(vtime.Time, []engine.BlockChange) {
 		return nil
 	}
 	return func(now vtime.Time, changes []engine.BlockChange) {
-		if at := now.Add(p.eventDelay); at != vtime.Never { // else it is beyond all times
+		switch at := now.Add(p.eventDelay); {
+		case at == vtime.Never: // it is beyond all times
+		case p.tiered:
+			sendTierBlocks(p.out, at, p.index, changes)
+		default:
 			sendBlocks(p.out, at, p.index, changes)
 		}
 	}
@@ -57,15 +65,19 @@ func (r *router) expected(target int, input int32) int32 {
 	return min(r.pool.prefixes.Expected(target), (input-1)/block*block)
 }
 
-// blocks applies the changes of an instance's cache.
+// blocks applies the changes of an instance's cache and tiers.
 func (r *router) blocks(m *lookahead.Message) {
 	r.last = m.Stamp.At // it may be the last event of the run
 	r.pool.prefixes.Cover(&r.pool.cluster.view)
-	readBlocks(&m.Body, func(instance int, c engine.BlockChange) {
+	read := readBlocks
+	if m.Kind == kindTierBlocks {
+		read = readTierBlocks
+	}
+	read(&m.Body, func(instance int, c engine.BlockChange) {
 		if c.Stored {
-			r.pool.prefixes.Store(instance, c.Key)
+			r.pool.prefixes.Store(instance, c.Medium, c.Key)
 		} else {
-			r.pool.prefixes.Remove(instance, c.Key)
+			r.pool.prefixes.Remove(instance, c.Medium, c.Key)
 		}
 	})
 }

@@ -133,7 +133,7 @@ func (r *router) Receive(m *lookahead.Message, out *lookahead.Outbox) {
 		r.noteEvent(m.Stamp.At, out)
 	case kindReturned:
 		r.receiveReturned(m)
-	case kindBlocks:
+	case kindBlocks, kindTierBlocks:
 		r.blocks(m)
 	case kindScale:
 		target, reason := readScale(&m.Body)

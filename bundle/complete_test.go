@@ -30,6 +30,9 @@ func TestComplete(t *testing.T) {
 		{"weights given, in the order given", "routing: {type: weighted, params: {tie: random, queue-depth: 1, prefix-affinity: 0}}", func(b *Bundle) {
 			b.Routing = Selection{"weighted", settings("queue-depth", "1", "prefix-affinity", "0", "tie", "random")}
 		}},
+		{"a quiet parameter that is given", "routing: {type: weighted, params: {cpu_weight: 0.8, queue-depth: 1}}", func(b *Bundle) {
+			b.Routing = Selection{"weighted", settings("queue-depth", "1", "tie", "random", "cpu_weight", "0.8")}
+		}},
 		{"no weight given", "routing: {type: weighted, params: {tie: random}}", func(b *Bundle) {
 			b.Routing = Selection{"weighted", settings("prefix-affinity", "3", "queue-depth", "2", "kv-utilization", "2", "tie", "random")}
 		}},

@@ -30,10 +30,10 @@ type Config struct {
 
 	Offload *Offload // nil: no tier below the GPU
 
-	// BlockEvents, if set, is called at the end of each step, when vLLM publishes
-	// its KV events: with the blocks of named content that have come into the
-	// prefix cache or left it since the step before, in that order. With it the
-	// engine goes step by step.
+	// BlockEvents, if set, is called at the end of each step, with a tier of each
+	// pass, when vLLM publishes its KV events: with the blocks and entries of named
+	// content that can be hit now, or no longer, since it was called last, in the
+	// order in which that happened. With it the engine goes step by step.
 	BlockEvents func(now vtime.Time, changes []BlockChange)
 
 	// Observer, if set, sees each formation on its own, so that there are no decode
@@ -41,10 +41,12 @@ type Config struct {
 	Observer Observer
 }
 
-// BlockChange is a block that is cached now, or no longer.
+// BlockChange is a block of the GPU, or an entry of a lower tier, that is cached now,
+// or no longer.
 type BlockChange struct {
-	Key    uint64
+	Key    uint64 // by the blocks or entries of the medium
 	Stored bool
+	Medium kv.Medium
 }
 
 // Reach is the largest prompt and step of an instance, for the warning that a latency

@@ -27,7 +27,7 @@ type Engine struct {
 
 	overdue   []member             // requests with overdue
 	stepState policy.InstanceState // at the end of the last step, with Config.KeepStepState
-	changes   []BlockChange        // since the end of the last step, with Config.BlockEvents
+	changes   []BlockChange        // since the last publish, with Config.BlockEvents
 	outcome   metrics.Outcome      // of the request that ends
 	released  *remains             // nil: not yet
 
@@ -56,9 +56,17 @@ func New(index int, cfg Config) *Engine {
 	e.batcher.init(e)
 	e.Counters.TotalBlocks = int64(cfg.Cache.Total())
 	if cfg.BlockEvents != nil {
-		cfg.Cache.Journal(func(key uint64, stored bool) { e.changes = append(e.changes, BlockChange{key, stored}) })
+		cfg.Cache.Journal(journalOf(kv.GPU, &e.changes))
+		if cfg.Offload != nil {
+			cfg.Offload.Tier.Journal(journalOf(kv.CPU, &e.changes))
+		}
 	}
 	return e
+}
+
+// journalOf returns what notes the changes of a medium in a list.
+func journalOf(m kv.Medium, list *[]BlockChange) func(key uint64, stored bool) {
+	return func(key uint64, stored bool) { *list = append(*list, BlockChange{key, stored, m}) }
 }
 
 // init makes the batcher of e.
@@ -210,6 +218,14 @@ func (e *Engine) Check() error {
 		}
 	}
 	return nil
+}
+
+// Caches returns the cache of the GPU and the CPU tier of e, nil without one, for checks.
+func Caches(e *Engine) (kv.Cache, kv.Tier) {
+	if e.cfg.Offload == nil {
+		return e.cfg.Cache, nil
+	}
+	return e.cfg.Cache, e.cfg.Offload.Tier
 }
 
 // Fold hashes the part of the final state that is in no message: the free list.

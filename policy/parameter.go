@@ -54,6 +54,7 @@ type Parameter struct {
 	Min, Max float64 // bounds of a number or duration, inclusive; MaxFloat64: none
 	Choices  []string
 	Refused  map[string]string // values that a user may expect → why they are not allowed
+	Quiet    bool              // Complete lists it only where it was set
 	Help     string
 }
 

@@ -48,7 +48,7 @@ func TestBadChoicesGiveClearErrors(t *testing.T) {
 			`admission.params.refill-rate: token-bucket has no parameter "refill-rate", the nearest is "refill_rate" (there are: capacity, refill_rate, per_tenant)`},
 		{"no parameters at all", PriorityKind, "constant", set("x", "1"), `priority.params.x: constant takes no parameters`},
 		{"unknown scorer", RoutingKind, "weighted", set("queue", "1"),
-			`routing.params.queue: weighted has no parameter "queue", the nearest is "queue-depth" (there are: prefix-affinity, queue-depth, waiting-queue, kv-utilization, load-balance, active-requests, session-affinity, cache-hit-rate, prefix-match, tie)`},
+			`routing.params.queue: weighted has no parameter "queue", the nearest is "queue-depth" (there are: prefix-affinity, queue-depth, waiting-queue, kv-utilization, load-balance, active-requests, session-affinity, cache-hit-rate, prefix-match, tie, cpu_weight, storage_weight)`},
 		{"not a number", AdmissionKind, "token-bucket", set("capacity", "many"), `admission.params.capacity: "many" is not allowed, want a number ≥ 1`},
 		{"below the range", AdmissionKind, "token-bucket", set("capacity", "0"), `admission.params.capacity: "0" is not allowed, want a number ≥ 1`},
 		{"infinite", AdmissionKind, "token-bucket", set("refill_rate", "Inf"), `admission.params.refill_rate: "Inf" is not allowed, want a number ≥ 0`},
@@ -61,6 +61,7 @@ func TestBadChoicesGiveClearErrors(t *testing.T) {
 		{"negative weight", RoutingKind, "weighted", set("queue-depth", "-1"), `routing.params.queue-depth: "-1" is not allowed, want a number in [0, 1e+09]`},
 		{"infinite weight", RoutingKind, "weighted", set("queue-depth", "1e400"), `routing.params.queue-depth: "1e400" is not allowed, want a number in [0, 1e+09]`},
 		{"duplicate scorer", RoutingKind, "weighted", set("queue-depth", "1", "load-balance", "2", "queue-depth", "1"), `routing.params.queue-depth: queue-depth is given twice`},
+		{"CPU tier above the GPU", RoutingKind, "weighted", set("cpu_weight", "1.5"), `routing.params.cpu_weight: "1.5" is not allowed, want a number in [0, 1]`},
 		{"no weight above zero", RoutingKind, "weighted", set("queue-depth", "0", "load-balance", "0"), `routing.params: the weight of every scorer is 0, want at least one above`},
 	} {
 		t.Run(c.name, func(t *testing.T) {

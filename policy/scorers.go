@@ -5,13 +5,14 @@ import (
 	"strings"
 
 	"blis/internal/keytable"
+	"blis/kv"
 )
 
 // scorerKind is a way to rate an instance for a request, from 0 to 1.
 type scorerKind uint8
 
 const (
-	prefixAffinity  scorerKind = iota // matched / full blocks of the prompt in the router's index; 0 without a full block
+	prefixAffinity  scorerKind = iota // matched / full blocks of the prompt in the router's index, by medium; 0 without a full block
 	queueDepth                        // (max − load)/(max − min) of effective load over the candidates; 1 when all are equal
 	waitingQueue                      // the same over queue depth alone
 	kvUtilization                     // 1 − used/total KV blocks
@@ -37,7 +38,7 @@ type scorerRow struct {
 
 // scorerTable is indexed by scorerKind; see RegisterScorer for more of them.
 var scorerTable = []scorerRow{
-	prefixAffinity:  {"prefix-affinity", "3", "share of the prompt's full blocks that the instance is expected to have cached", Prefixes, nil},
+	prefixAffinity:  {"prefix-affinity", "3", "share of the prompt's full blocks that the instance is expected to have cached; those in a lower tier count less", Prefixes, nil},
 	queueDepth:      {"queue-depth", "2", "1 at the smallest effective load, 0 at the largest, linear between", effectiveLoad, nil},
 	waitingQueue:    {"waiting-queue", "0", "the same over the wait queue alone", QueueDepth, nil},
 	kvUtilization:   {"kv-utilization", "2", "share of KV blocks that are free", KVUse, nil},
@@ -48,14 +49,28 @@ var scorerTable = []scorerRow{
 	cacheHitRate:    {"cache-hit-rate", "0", "share of prompt tokens that the instance found in its prefix cache so far; 0 before the first", HitRate, nil},
 }
 
-// weightedParameters returns the parameters of weighted: a weight for each scorer,
-// and tie.
+// weightedParameters returns the parameters of weighted: a weight for each scorer, and
+// what all have.
 func weightedParameters() []Parameter {
 	var list []Parameter
 	for _, s := range scorerTable {
 		list = append(list, s.parameter())
 	}
-	return append(list, tie)
+	return append(list, tie, cpuWeight, storageWeight)
+}
+
+// What a block counts in prefix-affinity that the GPU does not have. The default of the
+// CPU tier is that of llm-d's KV cache indexer, which knows no storage.
+var (
+	cpuWeight = Parameter{Name: "cpu_weight", Type: Number, Default: "0.8", Min: 0, Max: 1, Quiet: true,
+		Help: "what a block counts in prefix-affinity that is expected in the CPU tier and not in the GPU, where a block counts 1; with prefix_index: events"}
+	storageWeight = Parameter{Name: "storage_weight", Type: Number, Default: "0.5", Min: 0, Max: 1, Quiet: true,
+		Help: "the same of a block that is expected in storage alone"}
+)
+
+// mediaWeights returns what a block counts in prefix-affinity by medium.
+func mediaWeights(v values) [kv.Media]float64 {
+	return [kv.Media]float64{kv.GPU: 1, kv.CPU: v.number(cpuWeight.Name), kv.Storage: v.number(storageWeight.Name)}
 }
 
 // parameter returns the weight of the scorer.

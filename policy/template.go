@@ -69,7 +69,7 @@ func (t *Template) Check(s Setting) error {
 // Complete returns the value of every parameter, by its name and in the order of the
 // template; settings of tenants follow, by name. Weights are an exception: if one is
 // given only the given ones count, in the order given, else the defaults that are not
-// 0. A bad setting is an *Error.
+// 0. Quiet parameters that are not given are left out. A bad setting is an *Error.
 func (t *Template) Complete(settings []Setting) ([]Setting, error) {
 	v, err := t.resolve(settings)
 	if err != nil {
@@ -101,7 +101,7 @@ func effective(v *values) []Setting {
 		}
 	}
 	for i := range v.parameters {
-		if v.parameters[i].Type != Weight {
+		if p := &v.parameters[i]; p.Type != Weight && (!p.Quiet || given(i)) {
 			add(i)
 		}
 	}

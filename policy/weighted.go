@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"blis/kv"
 	"blis/prefixindex"
 	"blis/vtime"
 )
@@ -29,6 +30,7 @@ type weighted struct {
 
 	index       *prefixindex.Index // nil without the scorers prefix-affinity and prefix-match
 	prefix      int                // index in scorers of prefix-affinity, −1: none
+	media       [kv.Media]float64  // what a block counts in prefix-affinity
 	bonus       int                // index in scorers of prefix-match, −1: none
 	sessions    *sessionMemory     // nil without the scorer session-affinity
 	session     int                // index in scorers of session-affinity, if sessions is not nil
@@ -37,7 +39,7 @@ type weighted struct {
 }
 
 func newWeighted(v values, env Env) (Routing, error) {
-	w := &weighted{tie: newTieBreak(v, env), prefix: -1, bonus: -1}
+	w := &weighted{tie: newTieBreak(v, env), prefix: -1, bonus: -1, media: mediaWeights(v)}
 	sum := 0.0
 	for _, i := range chosen(v) {
 		weight := v.list[i].number
@@ -277,14 +279,15 @@ func (w *weighted) candidate(i int) int {
 // matchHolders notes the candidates that are expected to have the beginning of the
 // prompt in cache.
 func (w *weighted) matchHolders(holders []prefixindex.Holder) {
-	for _, h := range holders {
+	for k := range holders {
+		h := &holders[k]
 		row := w.candidate(int(h.Instance))
 		if row < 0 {
 			continue
 		}
 		if w.prefix >= 0 {
 			s := &w.scorers[w.prefix]
-			s.shares[row] = float64(s.weight * w.index.Affinity(h.Blocks))
+			s.shares[row] = float64(s.weight * w.index.Weigh(h, &w.media))
 		}
 		if w.bonus >= 0 {
 			s := &w.scorers[w.bonus]

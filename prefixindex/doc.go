@@ -2,7 +2,8 @@
 // cache. Policies read it; they do not change it.
 //
 //	prefixindex.go  the index of all instances, with a picture and an example
-//	mirror.go       an index that follows the events of the instances
+//	mirror.go       an index that follows the events of the instances:
+//	  holdings.go     which places have which keys in one medium
 //	routed.go       an index that follows where requests went:
 //	segments.go       which places hold how many blocks of each content
 //	orders.go         which blocks each place loses first

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"blis/internal/prefixtwin"
+	"blis/kv"
 	"blis/workload"
 )
 
@@ -16,7 +17,7 @@ func TestPlacesEqualInstances(t *testing.T) {
 	for seed := range uint64(60) {
 		rng := rand.New(rand.NewPCG(seed, 23))
 		size := int32(1 + rng.IntN(5))
-		x, all := NewMirror(size), newByPlace(&mirrorIndex{blockSize: size}, 0)
+		x, all := NewMirror(size, 0), newByPlace(newMirrorIndex(size, 0), 0)
 		view, source := &fleet{}, &prefixtwin.Traffic{Rng: rng, Longest: 3}
 		var gone []int
 		for step := range 200 {
@@ -69,19 +70,19 @@ func TestPlacesEqualInstances(t *testing.T) {
 			target := int(view.present()[rng.IntN(len(view.present()))])
 			x.Record(target) // tells a mirror nothing
 			for _, key := range workload.AppendKeys(nil, req.Spans, size, int(req.Input/size)) {
-				x.Store(target, key)
-				all.index.store(target, key)
+				x.Store(target, kv.GPU, key)
+				all.index.media[kv.GPU].store(target, key)
 				if len(gone) > 0 { // news that was on its way
 					i := gone[rng.IntN(len(gone))]
 					if x.place(i) < 0 {
-						x.Store(i, key)
-						x.Remove(i, key)
+						x.Store(i, kv.GPU, key)
+						x.Remove(i, kv.GPU, key)
 						late++
 					}
 				}
 				if rng.IntN(4) == 0 {
-					x.Remove(target, key)
-					all.index.remove(target, key)
+					x.Remove(target, kv.GPU, key)
+					all.index.media[kv.GPU].remove(target, key)
 				}
 			}
 		}

@@ -3,113 +3,90 @@ package prefixindex
 import (
 	"math/bits"
 
-	"blis/internal/keytable"
+	"blis/kv"
 	"blis/workload"
 )
 
-// mirrorIndex follows events: instances say which blocks they store and remove,
-// by key. It keeps for each block key the set of places that have the block. A
-// place may have a block and not the one before it, so nothing is known of runs
-// of blocks.
+// mirrorIndex follows events: instances say which blocks, and which entries of lower
+// tiers, they store and remove, by key. A place may have a block and not the one
+// before it, so nothing is known of runs of blocks.
+//
+// A place has a block of a prompt if any medium has it; an entry is all its blocks.
+// The blocks of a place are counted by the fastest medium that has them:
+//
+//	GPU    0 1 . . 4 . .
+//	CPU    [0 1] [2 3] [4 5] .     entries of two blocks
+//	       six blocks: three of the GPU, three of the CPU
 type mirrorIndex struct {
 	blockSize int32
-
-	slots   keytable.Table // block key → slot, for keys that a place has
-	keys    []uint64       // by slot
-	count   []int32        // by slot: places in its set; 0: the slot is spare
-	holders bitsets        // by slot
-	spare   []int32        // slots to be used again
-
-	chain []uint64 // block keys of the prompt that look was asked about
-	known []int32  // slots of the first of them, as far as a place has them
+	media     []holdings // by kv.Medium; without tiers that of the GPU alone
+	first     []uint64   // set of the places that have the first block in any medium
 }
 
-func (x *mirrorIndex) cover(places int) { x.holders.cover(places) }
+func newMirrorIndex(blockSize, entryTokens int32) *mirrorIndex {
+	x := &mirrorIndex{blockSize: blockSize, media: []holdings{{tokens: blockSize, blocks: 1}}}
+	for m := kv.CPU; m < kv.Media && entryTokens > 0; m++ {
+		x.media = append(x.media, holdings{tokens: entryTokens, blocks: entryTokens / blockSize})
+	}
+	return x
+}
+
+func (x *mirrorIndex) cover(places int) {
+	for m := range x.media {
+		x.media[m].sets.cover(places)
+	}
+	x.first = make([]uint64, x.media[kv.GPU].sets.words)
+}
 
 // look finds the places that have blocks of a prompt.
 func (x *mirrorIndex) look(input int32, spans []workload.Span, found *hits) {
-	found.blocks, found.holders = input/x.blockSize, nil
-	x.chain = workload.AppendKeys(x.chain[:0], spans, x.blockSize, int(found.blocks))
-	x.known = x.known[:0]
-	for _, key := range x.chain {
-		slot := x.slots.Find(key)
-		if slot < 0 {
-			break
+	found.blocks, found.holders = input/x.blockSize, x.first
+	clear(x.first)
+	for m := range x.media {
+		h := &x.media[m]
+		if m > 0 && h.tokens == x.media[m-1].tokens {
+			h.chain = x.media[m-1].chain
+		} else {
+			h.chain = workload.AppendKeys(h.chain[:0], spans, h.tokens, int(input/h.tokens))
 		}
-		x.known = append(x.known, slot)
+		h.known = h.known[:0]
+		for w, set := range h.at(0) {
+			x.first[w] |= set
+		}
 	}
-	if len(x.known) > 0 {
-		found.holders = x.holders.at(x.known[0])
-		x.measure(found)
-	}
+	x.measure(found)
 }
 
-// measure writes how far each holder of the first block goes.
+// measure writes how far each holder of the first block goes, in any medium, and how
+// many of its blocks each lower tier is the fastest to have.
 func (x *mirrorIndex) measure(found *hits) {
 	for w, left := range found.holders {
-		for i := 1; left != 0; i++ {
-			goOn := uint64(0)
-			if i < len(x.known) {
-				goOn = left & x.holders.at(x.known[i])[w]
-			}
-			for out := left &^ goOn; out != 0; out &= out - 1 {
-				found.depth[64*w+bits.TrailingZeros64(out)] = int32(i)
-			}
-			left = goOn
+		for out := left; out != 0; out &= out - 1 {
+			found.lower[64*w+bits.TrailingZeros64(out)] = [kv.Media]int32{}
 		}
-	}
-}
-
-// store notes that a place has the block of that key. A place that has it
-// already changes nothing.
-func (x *mirrorIndex) store(place int, key uint64) {
-	slot := x.slots.Find(key)
-	if slot < 0 {
-		slot = x.newSlot(key)
-	}
-	if x.holders.add(slot, place) {
-		x.count[slot]++
-	}
-}
-
-// newSlot returns a slot, with an empty set, for a key that has none.
-func (x *mirrorIndex) newSlot(key uint64) (slot int32) {
-	if last := len(x.spare) - 1; last >= 0 {
-		slot, x.spare = x.spare[last], x.spare[:last]
-	} else {
-		slot = int32(len(x.keys))
-		x.keys, x.count = append(x.keys, 0), append(x.count, 0)
-		x.holders.grow(slot)
-	}
-	x.keys[slot] = key
-	x.slots.Insert(key, slot)
-	return slot
-}
-
-// remove notes that a place no longer has the block of that key.
-func (x *mirrorIndex) remove(place int, key uint64) {
-	if slot := x.slots.Find(key); slot >= 0 {
-		x.removeFrom(slot, place)
-	}
-}
-
-// removeFrom takes place out of the set of slot, and frees a slot that is left
-// without places.
-func (x *mirrorIndex) removeFrom(slot int32, place int) {
-	if !x.holders.remove(slot, place) {
-		return
-	}
-	if x.count[slot]--; x.count[slot] == 0 {
-		x.slots.Remove(x.keys[slot])
-		x.spare = append(x.spare, slot)
+		for i := int32(0); left != 0; i++ {
+			had := uint64(0)
+			for m := range x.media {
+				set := x.media[m].at(i)
+				if set == nil {
+					continue
+				}
+				for slower := left & set[w] &^ had; m > 0 && slower != 0; slower &= slower - 1 {
+					found.lower[64*w+bits.TrailingZeros64(slower)][m]++
+				}
+				had |= set[w]
+			}
+			for out := left &^ had; out != 0; out &= out - 1 {
+				found.depth[64*w+bits.TrailingZeros64(out)] = i
+			}
+			left &= had
+		}
 	}
 }
 
 // empty notes that a place has nothing any more.
 func (x *mirrorIndex) empty(place int) {
-	for slot := range x.keys {
-		if x.count[slot] > 0 {
-			x.removeFrom(int32(slot), place)
-		}
+	for m := range x.media {
+		x.media[m].empty(place)
 	}
 }

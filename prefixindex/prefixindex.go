@@ -5,6 +5,7 @@ import (
 	"math/bits"
 	"slices"
 
+	"blis/kv"
 	"blis/workload"
 )
 
@@ -14,10 +15,12 @@ import (
 //
 // An index that follows routing (NewRouted) guesses: each instance has an
 // LRU cache of the prompts that were sent there. One that follows events
-// (NewMirror) is told by the instances which blocks they store and remove.
+// (NewMirror) is told by the instances which blocks they store and remove, and in
+// which medium.
 //
 //	Index                   instances ↔ places; the hits of the present request
-//	├─ mirrorIndex          follows events: block key → set of places
+//	├─ mirrorIndex          follows events
+//	│  └─ holdings             per medium: key → set of places
 //	└─ routedIndex          follows routing, by extents of content:
 //	   ├─ segments          extent → how far which places hold it
 //	   └─ orders            per place: runs of blocks, the least recently used last
@@ -70,7 +73,8 @@ type placeIndex interface {
 // Holder is an instance that is expected to hold the first blocks of a prompt.
 type Holder struct {
 	Instance int32
-	Blocks   int32 // from the first one on without a gap; at least 1
+	Blocks   int32           // from the first one on without a gap; at least 1
+	In       [kv.Media]int32 // of them, by the fastest medium that has a copy; their sum is Blocks
 }
 
 // NewRouted returns an empty index that follows routing. blockSize is in
@@ -82,9 +86,10 @@ func NewRouted(blockSize, capacity int32) *Index {
 	return &Index{blockSize: blockSize, routed: routed, index: routed, capacity: capacity}
 }
 
-// NewMirror returns an empty index that follows events.
-func NewMirror(blockSize int32) *Index {
-	mirror := &mirrorIndex{blockSize: blockSize}
+// NewMirror returns an empty index that follows events. entryTokens is the size of the
+// entries of tiers below the GPU, a multiple of blockSize; 0: there are no tiers.
+func NewMirror(blockSize, entryTokens int32) *Index {
+	mirror := newMirrorIndex(blockSize, entryTokens)
 	return &Index{blockSize: blockSize, mirror: mirror, index: mirror}
 }
 
@@ -194,7 +199,8 @@ func (x *Index) Look(input int32, spans []workload.Span) {
 	for word, set := range x.hits.holders {
 		for ; set != 0; set &= set - 1 {
 			place := 64*word + bits.TrailingZeros64(set)
-			h := Holder{x.instance[place], x.hits.depth[place]}
+			h := Holder{x.instance[place], x.hits.depth[place], x.hits.lower[place]}
+			h.In[kv.GPU] = h.Blocks - h.In[kv.CPU] - h.In[kv.Storage]
 			ordered = ordered && (len(found) == 0 || found[len(found)-1].Instance < h.Instance)
 			found = append(found, h)
 		}
@@ -215,8 +221,19 @@ func (x *Index) Affinity(blocks int32) float64 {
 	return float64(blocks) / float64(x.hits.blocks)
 }
 
+// Weigh returns the sum of the weights of the blocks that a holder has, each by the
+// fastest medium that has it, over the full blocks of the prompt. With weights of 1 it
+// is Affinity.
+func (x *Index) Weigh(h *Holder, weights *[kv.Media]float64) float64 {
+	sum := 0.0
+	for m, blocks := range h.In {
+		sum += float64(float64(blocks) * weights[m])
+	}
+	return sum / float64(x.hits.blocks)
+}
+
 // Expected returns the tokens of the prompt that an instance is expected to hold:
-// whole blocks from the start. It must be read before Record.
+// whole blocks from the start, in any medium. It must be read before Record.
 func (x *Index) Expected(instance int) int32 {
 	place := x.place(instance)
 	if place < 0 {
@@ -233,18 +250,27 @@ func (x *Index) Record(instance int) {
 	}
 }
 
-// Store notes that an instance has the block of that key, for an index that
-// follows events. The event of an instance that is gone changes nothing.
-func (x *Index) Store(instance int, key uint64) {
+// Store notes that an instance has the block or entry of that key in a medium, for an
+// index that follows events. The event of an instance that is gone changes nothing.
+func (x *Index) Store(instance int, m kv.Medium, key uint64) {
 	if place := x.place(instance); place >= 0 {
-		x.mirror.store(place, key)
+		x.mirror.media[m].store(place, key)
 	}
 }
 
-// Remove notes that an instance no longer has the block of that key, as Store
-// does.
-func (x *Index) Remove(instance int, key uint64) {
+// Remove notes that an instance no longer has the block or entry of that key, as
+// Store does.
+func (x *Index) Remove(instance int, m kv.Medium, key uint64) {
 	if place := x.place(instance); place >= 0 {
-		x.mirror.remove(place, key)
+		x.mirror.media[m].remove(place, key)
 	}
+}
+
+// Held returns the keys that an instance has in a medium, in ascending order, for an
+// index that follows events.
+func (x *Index) Held(instance int, m kv.Medium) []uint64 {
+	if place := x.place(instance); place >= 0 && int(m) < len(x.mirror.media) {
+		return x.mirror.media[m].of(place)
+	}
+	return nil
 }

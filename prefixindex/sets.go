@@ -1,18 +1,26 @@
 package prefixindex
 
-import "math/bits"
+import (
+	"math/bits"
+
+	"blis/kv"
+)
 
 // hits says how many blocks of one prompt each place is expected to hold.
 type hits struct {
 	blocks  int32    // full blocks of the prompt
 	holders []uint64 // set of the places that hold the first block; valid until the index changes
 	depth   []int32  // by place in holders: blocks held from the start without a gap; ≥ 1
+	// lower counts, by place in holders, those of them of which a lower tier has the
+	// fastest copy. The element of the GPU stays 0.
+	lower [][kv.Media]int32
 }
 
 // cover makes room for places 0 … places−1.
 func (h *hits) cover(places int) {
 	if more := places - len(h.depth); more > 0 {
 		h.depth = append(h.depth, make([]int32, more)...)
+		h.lower = append(h.lower, make([][kv.Media]int32, more)...)
 	}
 }
 

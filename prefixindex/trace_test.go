@@ -7,6 +7,7 @@ import (
 
 	"blis/internal/prefixtwin"
 	"blis/internal/testsize"
+	"blis/kv"
 	"blis/workload"
 )
 
@@ -165,7 +166,7 @@ func (x *trace) compareHits(req *workload.Request, blocks []prefixtwin.Block) {
 			x.t.Fatalf("seed %d, request %d: %d tokens expected of instance %d, want %d blocks of %d", x.seed, req.ID, got, i, want, x.size)
 		}
 		if want > 0 {
-			holders = append(holders, Holder{int32(i), want})
+			holders = append(holders, Holder{int32(i), want, [kv.Media]int32{want}})
 			x.seen.hits += int(want)
 		}
 	}

@@ -153,19 +153,21 @@ func (e *Edit) apply(b *bundle.Bundle) error {
 	return nil
 }
 
-// setScorers makes the scorers of weighted those of the text, in that order.
+// setScorers makes the scorers of weighted those of the text, in that order. Its other
+// parameters stay.
 func setScorers(b *bundle.Bundle, text string) error {
 	settings, err := policy.ParseScorers(text)
 	if err != nil {
 		return err
 	}
-	kept := b.Routing.Params
-	b.Routing.Params = nil
-	for _, s := range kept {
-		if s.Name == "tie" {
-			b.Routing.Params = append(b.Routing.Params, s)
-		}
+	weighted, err := policy.Find(policy.RoutingKind, "weighted")
+	if err != nil {
+		return err
 	}
+	b.Routing.Params = slices.DeleteFunc(slices.Clone(b.Routing.Params), func(s policy.Setting) bool {
+		p := weighted.Parameter(s.Name)
+		return p == nil || p.Type == policy.Weight
+	})
 	for i, s := range settings {
 		if slices.ContainsFunc(settings[:i], func(earlier policy.Setting) bool { return earlier.Name == s.Name }) {
 			return fmt.Errorf("%s is given twice", s.Name)

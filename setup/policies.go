@@ -72,7 +72,8 @@ func (p *resolver) describePolicies() {
 		b.Admission.Type, b.Priority.Type, routing, b.Scheduler.Type, b.Autoscale.Type)
 }
 
-// weights lists the scorers of a complete selection of weighted.
+// weights lists the scorers of a complete selection of weighted, and what a block of a lower
+// tier counts if that was given.
 func weights(s *bundle.Selection) []string {
 	var list []string
 	for _, p := range s.Params {
