@@ -34,6 +34,18 @@ type Cache interface {
 	// blocks are own content of s.
 	Adopt(s *Sequence, upto, keyed int32)
 
+	// Oldest appends to list what keyed blocks there are among the first n of the free list, in
+	// its order. Own content counts if its sequence was given back by Preempt.
+	Oldest(list []FreeBlocks, n int) []FreeBlocks
+	// OpenTier prepares t for the content of b, so that entry i of t is block i of it.
+	OpenTier(t *TierSequence, b FreeBlocks, priority float64)
+	// Pin takes the blocks from … to−1 of b off the free list. A Lookup finds them, and nobody
+	// else gets them. b is from the last Oldest, the cache has not changed since but by Pin, and
+	// none of the blocks is pinned.
+	Pin(b FreeBlocks, from, to int32) PinID
+	// Unpin gives pinned blocks back as Release does, the last one first.
+	Unpin(id PinID)
+
 	// Free and Total count blocks.
 	Free() int
 	Total() int
@@ -46,6 +58,18 @@ type Cache interface {
 	// content is named: equal for Pool and NaivePool.
 	Fold() uint64
 }
+
+// FreeBlocks is consecutive blocks of one content on the free list, From … To−1, the last one
+// nearest the head.
+type FreeBlocks struct {
+	From, To int32
+
+	run    runID     // of a Pool
+	blocks []BlockID // of a NaivePool, block To−1 first
+}
+
+// PinID is a number of what Pin took off the free list. Unpin makes it vacant.
+type PinID int32
 
 // Hit is the result of a Lookup.
 type Hit struct {

@@ -23,6 +23,8 @@ func (c coverage) require(t *testing.T, seed uint64) {
 		"hit on one of several copies", "duplicate key", "block keyed after its allocation",
 		"own content hit whole", "own content hit in part", "own content evicted",
 		"failed admission", "failed growth", "step in a decode run", "journal",
+		"pin of part of a run", "pin of named content", "pin of own content", "pin of one of several copies", "pin of a run in several parts", "unpin of blocks in use", "unpin of free blocks",
+		"hit on pinned blocks", "gap before cached blocks", "gap filled", "gap filled in part",
 		"run split while held", "copies of several blocks", "copies on both sides of a split", "segment without blocks", "extent with two ends",
 	} {
 		t.Logf("seed %d: %8d × %s", seed, c[kind], kind)

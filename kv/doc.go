@@ -28,7 +28,7 @@
 //	free list   head → 40 anonymous → s: 7 6 5 4 3 → 12 anonymous → tail
 //
 // A segment is what is cached of one extent (see [workload.Extent]): blocks
-// without a gap from its first one on, for a block is evicted before those in
+// without a gap from its first one on, as a rule, for a block is evicted before those in
 // front of it. An interval is consecutive blocks of a segment with the same
 // copies. A run is one such copy: blocks held by the same sequences, with one
 // reference count, or else one entry of the free list. No result depends on where
@@ -64,6 +64,15 @@
 //
 // A [Sequence] is what a cache keeps of one request: its content, the blocks it
 // holds and how many of them are keyed.
+//
+// # Pins
+//
+// Who stores blocks just before they are evicted looks at the head of the free list by
+// [Cache.Oldest] and takes what it stores off it by [Cache.Pin]. A pin is one more holder: a
+// lookup finds the blocks, and they come back to the tail. Meanwhile blocks in front of them may
+// be evicted, so a segment can have gaps. A lookup ends at a gap, and keying fills it. Own
+// content of a request that ended is listed only if it was given back by Preempt: it is a run
+// then, not anonymous.
 //
 // # The CPU tier
 //

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
+	"iter"
 	"slices"
 
 	"blis/workload"
@@ -19,6 +20,7 @@ type NaivePool struct {
 	free    []BlockID
 	blocks  []block
 	holders map[uint64][]BlockID // copies of a key in the order in which they were keyed
+	pinned  [][]BlockID          // by PinID; nil: the number is vacant
 	journal func(key uint64, stored bool)
 	watch   func(stored bool, blocks int)
 }
@@ -31,6 +33,9 @@ type block struct {
 	key   uint64
 	keyed bool
 	named bool
+
+	origin *TierSequence // with the content of who keyed it
+	index  int32         // its number there
 }
 
 // NewNaivePool returns a cache of total free blocks of blockSize tokens; the
@@ -140,6 +145,7 @@ func (c *NaivePool) Key(s *Sequence, upto int32) {
 		b := n.blocks[i]
 		x := &c.blocks[b]
 		x.key, x.keyed = n.key(&s.content, i), true
+		x.origin, x.index = n.origin(s), i
 		x.named = (i+1)*c.size <= s.content.named || s.content.output != 0
 		c.holders[x.key] = append(c.holders[x.key], b)
 		if x.named && len(c.holders[x.key]) == 1 && c.journal != nil {
@@ -151,13 +157,18 @@ func (c *NaivePool) Key(s *Sequence, upto int32) {
 
 // Release implements Cache.
 func (c *NaivePool) Release(s *Sequence) {
-	for _, b := range slices.Backward(naive(s).blocks[:s.rest]) {
+	c.unref(slices.Backward(naive(s).blocks[:s.rest]))
+	s.rest, s.keyed, s.hits = 0, 0, 0
+}
+
+// unref drops one holder of each block; the last one sends it to the free list.
+func (c *NaivePool) unref(blocks iter.Seq2[int, BlockID]) {
+	for _, b := range blocks {
 		x := &c.blocks[b]
 		if x.refs--; x.refs == 0 {
 			c.free = append(c.free, b)
 		}
 	}
-	s.rest, s.keyed, s.hits = 0, 0, 0
 }
 
 // Preempt implements Cache. What has a key can be hit again.
@@ -198,6 +209,9 @@ func (c *NaivePool) Check(holders []*Sequence) error {
 			refs[b]++
 		}
 	}
+	for _, b := range slices.Concat(c.pinned...) {
+		refs[b]++
+	}
 	for _, b := range c.free {
 		if refs[b]--; refs[b] != -1 {
 			return fmt.Errorf("kv: block %d is free and held, or twice on the free list", b)
@@ -227,8 +241,9 @@ func (c *NaivePool) Fold() uint64 {
 // naiveSequence is what a NaivePool keeps of a sequence, all of whose blocks
 // count as its rest.
 type naiveSequence struct {
-	blocks []BlockID // held, or found by the last Lookup while none is held
-	keys   []uint64  // of the leading blocks
+	blocks []BlockID     // held, or found by the last Lookup while none is held
+	keys   []uint64      // of the leading blocks
+	opened *TierSequence // with the same content; nil: nothing is keyed
 
 	state workload.Chain
 	span  int   // next token without a key: span index …

@@ -1,6 +1,10 @@
 package kv
 
-import "fmt"
+import (
+	"fmt"
+
+	"blis/workload"
+)
 
 // Pool is the cache that keeps runs of blocks; the package comment has a picture.
 // NaivePool is its twin.
@@ -11,6 +15,7 @@ type Pool struct {
 
 	tree
 	free freeList
+	pins slab[PinID, pin]
 
 	// version counts the changes that can alter what a Lookup finds, so that a
 	// request which waits at the head of the queue is not looked up again while
@@ -18,7 +23,8 @@ type Pool struct {
 	version uint64
 
 	journal func(key uint64, stored bool)
-	keys    blockKeys // with a journal
+	keys    blockKeys       // with a journal
+	spans   []workload.Span // of the OpenTier at hand
 }
 
 // NewPool returns a cache of total free blocks of blockSize tokens. caching
@@ -69,6 +75,9 @@ func (p *Pool) findIn(s *Sequence, g segmentID, end int32) bool {
 	}
 	for id := p.segments.at(g).first; id != none && s.hits < end; {
 		v := p.intervals.at(id)
+		if v.from > s.hits {
+			return false
+		}
 		to := min(v.to, end)
 		if s.runs = append(s.runs, v.oldest); p.runs.at(v.oldest).refs == 0 {
 			s.onFree += to - s.hits
@@ -193,7 +202,7 @@ func (p *Pool) Key(s *Sequence, upto int32) {
 			j := c.extent(s.filed)
 			p.file(s, p.segmentOf(c.chain, j), min(end, c.extents[j].End))
 		} else {
-			p.file(s, p.segmentOfOwn(c.id), end)
+			p.file(s, p.segmentOfOwnBehind(c), end)
 		}
 	}
 	s.keyed = max(s.keyed, full)
@@ -216,8 +225,9 @@ func (p *Pool) file(s *Sequence, g segmentID, end int32) {
 	}
 	for s.filed < end && next != none {
 		v := p.intervals.at(next)
-		if v.from != s.filed {
-			panic(fmt.Sprintf("kv: block %d is cached, block %d before it is not", v.from, s.filed))
+		if v.from > s.filed {
+			last = p.append(s, g, last, min(end, v.from))
+			continue
 		}
 		if v.to > end {
 			p.split(next, end)
@@ -232,20 +242,22 @@ func (p *Pool) file(s *Sequence, g segmentID, end int32) {
 	}
 }
 
-// append files blocks that segment g lacks, behind its last interval, none if
-// it has none. If s alone holds that, as its only copy, it grows.
-func (p *Pool) append(s *Sequence, g segmentID, last intervalID, end int32) {
+// append files blocks up to end, which segment g lacks, behind its interval last, none if they
+// are the first, and returns the interval with them. If s alone holds last, as its only copy, and
+// has no gap behind it, last grows.
+func (p *Pool) append(s *Sequence, g segmentID, last intervalID, end int32) intervalID {
 	p.tell(g, s.filed, end, true)
 	if last != none {
 		v := p.intervals.at(last)
 		if v.oldest == v.newest && p.runs.at(v.oldest).refs == 1 {
 			s.filed, v.to = end, end
-			return
+			return last
 		}
 	}
 	last = p.addInterval(g, last, s.filed, end)
 	s.runs = append(s.runs, p.addRun(last))
 	s.filed = end
+	return last
 }
 
 // Release implements Cache.
@@ -256,17 +268,23 @@ func (p *Pool) Release(s *Sequence) {
 		if i > 0 {
 			end = p.intervals.at(p.runs.at(s.runs[i-1]).interval).to
 		}
-		for id := s.runs[i]; ; {
-			r := p.runs.at(id)
-			from, next := p.intervals.at(r.interval).from, r.shallower
-			if p.unref(id); from == end {
-				break
-			}
-			id = next
-		}
+		p.unrefFrom(end, s.runs[i])
 	}
 	s.runs, s.filed, s.rest, s.keyed, s.hits = s.runs[:0], 0, 0, 0, 0
 	s.lookupAt = 0
+}
+
+// unrefFrom drops one holder of run id and of what was split off its shallow end since, down
+// to block from.
+func (p *Pool) unrefFrom(from int32, id runID) {
+	for {
+		r := p.runs.at(id)
+		first, next := p.intervals.at(r.interval).from, r.shallower
+		if p.unref(id); first == from {
+			return
+		}
+		id = next
+	}
 }
 
 // unref drops one holder of run id; the last one sends it to the free list.
@@ -296,7 +314,7 @@ func (p *Pool) join(id runID) bool {
 		return false
 	}
 	v, deep := p.intervals.at(r.interval), p.intervals.at(last.interval)
-	if v.next != last.interval || v.oldest != v.newest || deep.oldest != deep.newest {
+	if v.next != last.interval || v.to != deep.from || v.oldest != v.newest || deep.oldest != deep.newest {
 		return false
 	}
 	from := v.from
@@ -323,7 +341,7 @@ func (p *Pool) split(id intervalID, at int32) {
 // the request can hit what is left of them when it comes back.
 func (p *Pool) Preempt(s *Sequence) {
 	if s.keyed > s.filed { // so that all blocks up to the limit are filed
-		p.file(s, p.segmentOfOwn(s.content.id), s.keyed)
+		p.file(s, p.segmentOfOwnBehind(&s.content), s.keyed)
 		s.limit = s.keyed
 	}
 	p.Release(s)

@@ -2,18 +2,18 @@ package kv
 
 import "blis/workload"
 
-// segment is what a cache or a tier has of one extent: in a cache blocks from the
-// extent's first one on, without a gap; in a tier entries, with gaps. It lives as
-// long as it has intervals or children.
+// segment is what a cache or a tier has of one extent. A segment of a cache has gaps only
+// where deep blocks were pinned while those before them were evicted. It lives as long as it
+// has intervals or children.
 type segment struct {
 	key     uint64             // of the extent; the request's number if own
 	content workload.ContentID // of the span
-	start   int32              // token of the prompt at which the span begins
-	own     bool               // own content of a preempted request: no keys of blocks, no parent, no children
+	start   int32              // token at which the span begins, or the own content; 0 for own content in a tier
+	own     bool               // own content, of a preempted request if in a cache: no keys of blocks, no children
 
-	parent   segmentID  // of the span before; none: this is the first
+	parent   segmentID  // of the span before; none: this is the first, or own content in a tier
 	children int32      // segments with this parent
-	first    intervalID // intervals in the order of their blocks; in a cache each begins where the one before ends
+	first    intervalID // intervals in the order of their blocks
 }
 
 // segmentTree has the segments of named content, the child of the segment of the span
@@ -49,6 +49,22 @@ func (t *segmentTree) segmentOfOwn(id uint64) segmentID {
 	if g == none {
 		g = t.segments.add(segment{key: id, own: true, parent: none, first: none})
 		t.own.set(id, g)
+	}
+	return g
+}
+
+// segmentOfOwnBehind is segmentOfOwn for a cache, which knows what content is before: all
+// spans of c.
+func (t *segmentTree) segmentOfOwnBehind(c *content) segmentID {
+	if g := t.own.get(c.id); g != none {
+		return g
+	}
+	g := t.segmentOfOwn(c.id)
+	if c.named > 0 {
+		parent := t.segmentOf(c.chain, len(c.spans)-1)
+		s := t.segments.at(g)
+		s.parent, s.start = parent, c.named
+		t.segments.at(parent).children++
 	}
 	return g
 }

@@ -37,6 +37,12 @@ type Tier interface {
 	// number. It reports false, and changes nothing, if not enough can be evicted; the
 	// other entries from … to−1 are not. It touches nothing.
 	Store(s *TierSequence, from, to int32) (entries int32, ok bool)
+	// StoreDeepest begins to write, for s, entries hi−1 down to lo: the deepest of from … to−1
+	// that are not there, as far as no entry that is there lies between, and as many as there
+	// is room for. lo = hi: if both are from none is missing, else there is no room. It does not
+	// ask for lookups and touches nothing; the deepest entry is the oldest. For one request it
+	// goes with neither Store nor Promote.
+	StoreDeepest(s *TierSequence, from, to int32) (lo, hi int32)
 	// Advance says that no load will begin before now. It changes no result. Called at
 	// every formation it lets an ExtentTier merge what was stored at different times.
 	Advance(now vtime.Time)
@@ -88,13 +94,17 @@ type Tier interface {
 type EntryRange struct{ From, To int32 }
 
 // entered appends the entries from … to−1 to a list, whose items from the first one on are of
-// the same sequence.
-func entered(list []EntryRange, first int, from, to int32) []EntryRange {
-	if n := len(list); n > first && list[n-1].To == from {
+// the same sequence. falling says that its entries were stored the deepest first.
+func entered(list []EntryRange, first int, from, to int32, falling bool) []EntryRange {
+	switch n := len(list); {
+	case n > first && !falling && list[n-1].To == from:
 		list[n-1].To = to
-		return list
+	case n > first && falling && list[n-1].From == to:
+		list[n-1].From = from
+	default:
+		list = append(list, EntryRange{from, to})
 	}
-	return append(list, EntryRange{from, to})
+	return list
 }
 
 // Thrashing is the time after the end of its store in which the load of an entry

@@ -17,6 +17,7 @@ var tierKinds = []string{
 	"several ranges written", "tier without a limit",
 	"promotion by lru", "promotion by arc", "promotion by lfu", "promotion by priority", "promotion of several spans",
 	"promotion of nothing", "promotion up to an entry", "promotion as far as there is room", "promotion that evicts", "promotion that keeps its own entries", "entry promoted by another",
+	"deepest entries stored, in several rows", "deepest entries without room", "deepest entries as far as there is room", "deepest entries that evict", "several falling ranges written",
 	"promoted entry withdrawn", "stored entry withdrawn", "sent entry withdrawn", "withdrawn in part", "withdrawn with entries of others",
 	"copy of an entry being read", "load of an entry being copied", "entry copied twice at a time", "copied entry passed by", "copy of part of an interval",
 }

@@ -155,15 +155,15 @@ func (t *ExtentTier) Written(s *TierSequence, list []EntryRange) []EntryRange {
 	if s.writer == 0 {
 		return list
 	}
-	before := len(list)
+	before, falling := len(list), t.tree.writers.at(s.writer).falling
 	for id := t.tree.writers.at(s.writer).first; id != none; {
 		v := t.tree.intervals.at(id)
 		next := v.later
 		if t.tree.setReaders(id, 0); v.stored == vtime.Never {
 			v.stored = settled
 		}
-		list = entered(list, before, v.from, v.to)
-		t.tell(v.segment, v.from, v.to, true, true)
+		list = entered(list, before, v.from, v.to, falling)
+		t.tell(v.segment, v.from, v.to, true, !falling)
 		t.tree.joinBehind(t.tree.joinBefore(id))
 		id = next
 	}

@@ -106,7 +106,7 @@ func (t *tierTree) mergeDeepest(group groupID) {
 	g := t.groups.at(group)
 	for id := g.first; id != g.last; {
 		d := t.intervals.at(id)
-		t.settle(d)
+		d.settle(t.clock)
 		newer := d.newer
 		if done := d.stored == settled; !(newer == d.prev && t.merge(newer, id)) && done {
 			return

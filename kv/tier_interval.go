@@ -60,18 +60,22 @@ func (t *tierTree) split(id intervalID, at int32) (deep intervalID) {
 		g.first = deep
 	}
 	if v.readers < 0 {
-		t.writeBehind(id, deep)
+		earlier := id
+		if t.writers.at(v.writer).falling {
+			earlier = v.earlier
+		}
+		t.writeBehind(earlier, deep)
 	}
 	return deep
 }
 
-// writeBehind puts id behind the interval earlier in the list of its writer; none: at the end
-// of the list.
+// writeBehind puts id behind the interval earlier in the list of its writer; none: at its
+// beginning.
 func (t *tierTree) writeBehind(earlier, id intervalID) {
 	v := t.intervals.at(id)
 	w := t.writers.at(v.writer)
 	if v.earlier = earlier; earlier == none {
-		v.later, w.first = none, id
+		v.later, w.first = w.first, id
 	} else {
 		e := t.intervals.at(earlier)
 		v.later, e.later = e.later, id
@@ -99,9 +103,9 @@ func (t *tierTree) unwrite(id intervalID) {
 	}
 }
 
-// settle forgets when the store of v ended, if no load can find it to be thrashing.
-func (t *tierTree) settle(v *tierInterval) {
-	if v.stored != vtime.Never && v.stored.Add(Thrashing) <= t.clock {
+// settle forgets when the store of v ended, if no load from clock on can find it to be thrashing.
+func (v *tierInterval) settle(clock vtime.Time) {
+	if v.stored != vtime.Never && v.stored.Add(Thrashing) <= clock {
 		v.stored = settled
 	}
 }
@@ -118,11 +122,11 @@ func (t *tierTree) merge(id, deep intervalID) bool {
 	if !rising && v.older != deep || !v.runs(rising) || !d.runs(rising) {
 		return false
 	}
-	if v.readers < 0 && (v.writer != d.writer || v.later != deep) {
+	if v.readers < 0 && (v.writer != d.writer || !t.storedInARow(id, deep)) {
 		return false
 	}
-	t.settle(v)
-	t.settle(d)
+	v.settle(t.clock)
+	d.settle(t.clock)
 	if v.stored != d.stored {
 		return false
 	}
@@ -140,6 +144,16 @@ func (t *tierTree) merge(id, deep intervalID) bool {
 	v.to, v.rising = d.to, rising
 	t.intervals.drop(deep)
 	return true
+}
+
+// storedInARow reports whether nothing was stored between intervals id and deep, which follow each
+// other in a segment and are being written for the same request.
+func (t *tierTree) storedInARow(id, deep intervalID) bool {
+	v, d := t.intervals.at(id), t.intervals.at(deep)
+	if t.writers.at(v.writer).falling {
+		return d.later == id
+	}
+	return v.later == deep
 }
 
 // runs reports whether v is in its queue with the shallowest entry the oldest, or else the

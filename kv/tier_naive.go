@@ -46,6 +46,7 @@ type naiveEntry struct {
 type naiveTierSequence struct {
 	naiveSequence
 	writing []naiveWriting
+	falling bool // … stored by StoreDeepest
 }
 
 // naiveWriting is an entry that is being written for a sequence.
@@ -54,7 +55,10 @@ type naiveWriting struct {
 	entry int32 // its place in the sequence
 }
 
-func (n *naiveTierSequence) open() { n.naiveSequence.open(); n.writing = n.writing[:0] }
+func (n *naiveTierSequence) open() {
+	n.naiveSequence.open()
+	n.writing, n.falling = n.writing[:0], false
+}
 
 // NewNaiveTier returns an empty tier.
 func NewNaiveTier(c TierConfig) *NaiveTier {
@@ -302,11 +306,11 @@ func (t *NaiveTier) Written(s *TierSequence, list []EntryRange) []EntryRange {
 	for _, w := range n.writing {
 		e := t.entries[w.key]
 		e.readers = 0
-		list = entered(list, before, w.entry, w.entry+1)
+		list = entered(list, before, w.entry, w.entry+1, n.falling)
 		if e.named && t.journal != nil {
 			t.journal(w.key, true)
 		}
 	}
-	n.writing = n.writing[:0]
+	n.writing, n.falling = n.writing[:0], false
 	return list
 }

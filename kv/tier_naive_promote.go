@@ -1,6 +1,10 @@
 package kv
 
-import "slices"
+import (
+	"slices"
+
+	"blis/vtime"
+)
 
 // Promote implements Tier.
 func (t *NaiveTier) Promote(s *TierSequence, from, to int32) (end int32) {
@@ -19,6 +23,24 @@ func (t *NaiveTier) Promote(s *TierSequence, from, to int32) (end int32) {
 		t.add(s, i, &naiveEntry{readers: beingPromoted, stored: settled})
 	}
 	return end
+}
+
+// StoreDeepest implements Tier.
+func (t *NaiveTier) StoreDeepest(s *TierSequence, from, to int32) (lo, hi int32) {
+	for hi = to; hi > from && t.entry(s, hi-1) != nil; hi-- {
+	}
+	for lo = hi; lo > from && t.entry(s, lo-1) == nil; lo-- {
+	}
+	for ; lo < hi; lo++ {
+		if short := int(hi-lo) - t.vacant(); short <= 0 || t.evict(short, nil) {
+			break
+		}
+	}
+	for i := hi - 1; i >= lo; i-- {
+		t.add(s, i, &naiveEntry{readers: beingStored, stored: vtime.Never})
+		naiveTier(s).falling = true
+	}
+	return lo, hi
 }
 
 // Promoting implements Tier.

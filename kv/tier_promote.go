@@ -16,7 +16,7 @@ func (t *ExtentTier) Promote(s *TierSequence, from, to int32) (end int32) {
 	}
 	for _, gap := range t.gaps {
 		if gap.to = min(gap.to, end); gap.from < gap.to {
-			t.write(s, gap, beingPromoted, settled)
+			t.write(s, gap, tierInterval{readers: beingPromoted, stored: settled, rising: true})
 		}
 	}
 	return end

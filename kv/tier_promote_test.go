@@ -129,6 +129,49 @@ func TestTierKeepsEntriesBeingCopied(t *testing.T) {
 	}
 }
 
+// The deepest entries are the oldest, become readable first and are stored first.
+func TestStoreDeepest(t *testing.T) {
+	onBothTiers(t, TierConfig{Capacity: 5, Eviction: LRU, Threshold: 2}, func(t *testing.T, tier Tier) {
+		var events []event
+		tier.Journal(func(key uint64, stored bool) { events = append(events, event{key, stored}) })
+		a, b := tierOf(1, 3, 4), tierOf(2, 2)
+		keys := workload.AppendKeys(nil, a.content.spans, entrySize, 7)
+		want := func(s *TierSequence, from, to, lo, hi int32) {
+			t.Helper()
+			if first, end := tier.StoreDeepest(s, from, to); first != lo || end != hi {
+				t.Errorf("deepest entries of %d to %d: %d to %d, want %d to %d", from, to, first, end, lo, hi)
+			}
+		}
+		want(a, 4, 5, 4, 5)
+		want(a, 0, 7, 5, 7)
+		want(a, 0, 5, 2, 4)
+		want(a, 0, 2, 2, 2) // there is no room
+		want(a, 2, 7, 2, 2) // all are there
+		tier.Sent(a, 2, 7, 5)
+		if list := tier.Written(a, nil); !slices.Equal(list, []EntryRange{{4, 5}, {5, 7}, {2, 4}}) {
+			t.Errorf("written %v", list)
+		}
+		if !slices.Equal(events, []event{{keys[4], true}, {keys[6], true}, {keys[5], true}, {keys[3], true}, {keys[2], true}}) {
+			t.Errorf("events %v of keys %v", events, keys)
+		}
+		want(b, 0, 2, 0, 2) // for entries 4 and 6
+		wantLookup(t, tier, a, 2, 7, 2)
+		wantLookup(t, tier, a, 5, 7, 1)
+		wantCheck(t, tier, []*TierSequence{b}, 0, 0)
+	})
+}
+
+func TestOneRequestStoresInOneOrder(t *testing.T) {
+	tier, a := NewTier(TierConfig{Capacity: 5, Eviction: LRU}), tierOf(1, 5)
+	tier.StoreDeepest(a, 0, 2)
+	defer func() {
+		if recover() == nil {
+			t.Error("entries are stored for one request in both orders")
+		}
+	}()
+	tier.Store(a, 2, 3)
+}
+
 // What was copied is one interval with its neighbours again, and waits for nothing.
 func TestTierForgetsCopies(t *testing.T) {
 	tier, a := NewTier(TierConfig{Capacity: 100, Eviction: LRU}), tierOf(1, 20)
@@ -186,7 +229,8 @@ func TestStorageTierDoesNotAllocate(t *testing.T) {
 		for id := range uint64(12) {
 			requests = append(requests, tierOf(id+1, 7, 9, 14))
 		}
-		var list []EntryRange
+		var list, lists []EntryRange
+		var lazy TierSequence
 		i := 0
 		use := func() {
 			s := requests[i%len(requests)]
@@ -196,6 +240,12 @@ func TestStorageTierDoesNotAllocate(t *testing.T) {
 			tier.Withdraw(s, end-(end-from)/3, end)
 			for _, r := range list {
 				tier.EndCopy(requests[(i+7)%len(requests)], r.From, r.To) // the one before
+			}
+			lazy.OpenContent(uint64(100+i%7), 1000, nil, 0, entrySize, 0)
+			if lo, hi := tier.StoreDeepest(&lazy, 0, 4); lo < hi {
+				tier.Sent(&lazy, lo, hi, vtime.Time(i))
+				tier.Withdraw(&lazy, lo, lo+1)
+				lists = tier.Written(&lazy, lists[:0])
 			}
 			if list = tier.Written(s, list[:0]); tier.Promoting(s, 29) {
 				t.Error("entry 29 is not written")

@@ -8,6 +8,9 @@ import (
 
 // promote promotes some entries of a request, or all behind those that can be read.
 func (w *tierWorld) promote(r *tierRequest) {
+	if r.falling {
+		return
+	}
 	to := r.entries + int32(w.pick(2))*r.filled
 	from := int32(w.pick(int(to) + 1))
 	if w.pick(2) == 0 {
@@ -39,6 +42,34 @@ func (w *tierWorld) promote(r *tierRequest) {
 	last, _ := r.fast.part(slow - 1)
 	w.seen.count("promotion of several spans", part != last)
 	w.seen.count("tier without a limit", w.cfg.Capacity > 1000)
+}
+
+// storeDeepest stores entries of a request as a cache does that pins what it is about to evict.
+func (w *tierWorld) storeDeepest(r *tierRequest, from, to int32) {
+	deeper := false
+	for to > from {
+		vacant, evicted := w.slow.vacant(), w.slow.Evicted()
+		lo, hi := w.fast.StoreDeepest(&r.fast, from, to)
+		lo2, hi2 := w.slow.StoreDeepest(&r.slow, from, to)
+		if lo != lo2 || hi != hi2 {
+			w.fatal("deepest entries of %d to %d stored: tier %d to %d, twin %d to %d", from, to, lo, hi, lo2, hi2)
+		}
+		w.seen.count("deepest entries stored, in several rows", deeper && lo < hi)
+		w.seen.count("deepest entries without room", lo == hi && hi > from)
+		w.seen.count("deepest entries as far as there is room", lo < hi && lo > from && w.slow.entry(&r.slow, lo-1) == nil)
+		w.seen.count("deepest entries that evict", w.slow.Evicted() > evicted)
+		if int64(hi-lo) != w.slow.Evicted()-evicted+int64(vacant-w.slow.vacant()) {
+			w.fatal("%d entries stored, %d evicted, %d slots taken", hi-lo, w.slow.Evicted()-evicted, vacant-w.slow.vacant())
+		}
+		if lo == hi {
+			return
+		}
+		deeper = true
+		r.unsent = append(r.unsent, [2]int32{lo, hi})
+		if to = lo; w.pick(4) == 0 {
+			return
+		}
+	}
 }
 
 // roomFor returns how many entries there is room for at most without evicting any of the entries

@@ -80,8 +80,9 @@ type tierTree struct {
 
 // tierWriter is a request for which entries are being written.
 type tierWriter struct {
-	first, last intervalID // its intervals in the order of their Store, the shallow ones of one Store first
+	first, last intervalID // its intervals in the order in which they were stored
 	unsent      int32      // entries whose transfer was not sent yet
+	falling     bool       // stored by StoreDeepest: of one interval the deepest entry first, else the shallowest
 }
 
 func newTierTree(e Eviction) tierTree {

@@ -1,6 +1,10 @@
 package kv
 
-import "blis/vtime"
+import (
+	"slices"
+
+	"blis/vtime"
+)
 
 // tierGap is entries of one part of a sequence that Store is to write.
 type tierGap struct {
@@ -24,7 +28,7 @@ func (t *ExtentTier) Store(s *TierSequence, from, to int32) (entries int32, ok b
 		t.evict(short, kept)
 	}
 	for _, gap := range t.gaps {
-		t.write(s, gap, beingStored, vtime.Never)
+		t.write(s, gap, tierInterval{readers: beingStored, stored: vtime.Never, rising: true})
 	}
 	return missing, true
 }
@@ -64,9 +68,9 @@ func (t *ExtentTier) keep(s *TierSequence, from, to int32) {
 	}
 }
 
-// write begins to write the entries of a gap for s. readers is beingStored or beingPromoted,
-// stored the end of the store.
-func (t *ExtentTier) write(s *TierSequence, gap tierGap, readers int32, stored vtime.Time) {
+// write begins to write the entries of a gap for s, as v, of which readers, stored and rising are
+// set.
+func (t *ExtentTier) write(s *TierSequence, gap tierGap, v tierInterval) {
 	t.size = s.content.block
 	if t.tree.eviction == ARC {
 		t.forget(s, gap)
@@ -78,26 +82,60 @@ func (t *ExtentTier) write(s *TierSequence, gap tierGap, readers int32, stored v
 		g = t.tree.segmentOf(s.content.chain, gap.part)
 	}
 	if s.writer == 0 {
-		s.writer = t.tree.writers.add(tierWriter{first: none, last: none})
+		s.writer = t.tree.writers.add(tierWriter{first: none, last: none, falling: !v.rising})
 	}
-	id := t.tree.add(g, tierInterval{from: gap.from, to: gap.to, rising: true, readers: readers, writer: s.writer, stored: stored})
+	v.from, v.to, v.writer = gap.from, gap.to, s.writer
+	id := t.tree.add(g, v)
 	w := t.tree.writers.at(s.writer)
+	if w.falling == v.rising {
+		panic("kv: a request stores entries in both orders")
+	}
 	t.tree.writeBehind(w.last, id)
-	if stored == vtime.Never {
+	if v.stored == vtime.Never {
 		w.unsent += gap.to - gap.from
 	}
 	t.used += int(gap.to - gap.from)
-	t.tree.link(id, t.fresh(s), none)
-	t.tree.joinBefore(id)
+	if t.tree.link(id, t.tree.fresh(s), none); v.rising {
+		t.tree.joinBefore(id)
+	} else {
+		t.tree.joinBehind(id)
+	}
+}
+
+// StoreDeepest implements Tier.
+func (t *ExtentTier) StoreDeepest(s *TierSequence, from, to int32) (lo, hi int32) {
+	t.gaps, lo, hi = t.gaps[:0], from, from
+	for w := t.tree.walk(s, from, to); w.piece(); {
+		if w.id != none {
+			continue
+		}
+		if w.lo > hi {
+			t.gaps, lo = t.gaps[:0], w.lo
+		}
+		t.gaps = append(t.gaps, tierGap{w.part, w.lo, w.hi})
+		hi = w.hi
+	}
+	if short := int(hi-lo) - (t.cfg.Capacity - t.used); short > 0 {
+		n := t.evictable(short, 0, 0)
+		t.stores++ // nothing is kept
+		t.evict(n, 0)
+		lo += int32(short - n)
+	}
+	for _, gap := range slices.Backward(t.gaps) {
+		if gap.from = max(gap.from, lo); gap.from < gap.to {
+			t.write(s, gap, tierInterval{readers: beingStored, stored: vtime.Never})
+		}
+	}
+	return lo, hi
 }
 
 // fresh returns the queue for what is stored for s.
-func (t *ExtentTier) fresh(s *TierSequence) queueID {
-	switch t.tree.eviction {
+func (t *tierTree) fresh(s *TierSequence) queueID {
+	switch t.eviction {
 	case LFU:
-		return t.tree.queueOf(0)
+		return t.queueOf(0)
 	case Priority:
-		return t.tree.queueOf(s.priority)
+		return t.queueOf(s.priority)
 	}
 	return recent
 }

@@ -26,6 +26,7 @@ type world struct {
 	size    int32
 	caching bool
 	async   bool // tokens are keyed once known, which is after they were scheduled
+	lazy    bool // blocks on the free list are pinned; requests that end keep their own content
 	chunks  int  // tokens scheduled at a time, at most
 	lengths [contents][3]int32
 	fast    *Pool
@@ -35,6 +36,7 @@ type world struct {
 	opened  []*Sequence       // by request number, for the keys of own content
 	output  map[uint64]bool   // keys of blocks that named generated tokens filled
 	mirrors [2]*mirror        // of the pool and of the twin; nil: no journal
+	pins    []twinPin
 }
 
 const contents = 5 // names in use; the first requests have the same numbers
@@ -57,6 +59,7 @@ func newWorld(pick func(int) int, fatal func(string, ...any), seen coverage) *wo
 	w := &world{pick: pick, fatal: fatal, seen: seen, output: map[uint64]bool{}}
 	total := 4 + pick([]int{57, 57, 200}[pick(3)])
 	w.size, w.caching, w.async = int32(1+pick(32)), pick(20) > 0, pick(2) == 0
+	w.lazy = pick(2) == 0
 	w.chunks = []int{math.MaxInt32, 3 * int(w.size), 8 * int(w.size)}[pick(3)]
 	longest := []int{3, 3, 12}[pick(3)] // spans, in blocks
 	for i := range w.lengths {
@@ -118,7 +121,9 @@ func (w *world) open(r *twinRequest, spans ...workload.Span) {
 
 // operate does one operation on both caches and compares all that they show.
 func (w *world) operate() {
-	if w.pick(5) == 0 {
+	if w.lazy && w.pick(4) == 0 {
+		w.pin()
+	} else if w.pick(5) == 0 {
 		w.run()
 	} else if r := w.list[w.pick(len(w.list))]; !r.running {
 		w.waiting(r)
@@ -165,8 +170,13 @@ func (w *world) serve(r *twinRequest) {
 // release completes r. When its output has a name, a request may follow that
 // goes on from it.
 func (w *world) release(r *twinRequest) {
-	w.fast.Release(&r.fast)
-	w.slow.Release(&r.slow)
+	if w.lazy {
+		w.fast.Preempt(&r.fast)
+		w.slow.Preempt(&r.slow)
+	} else {
+		w.fast.Release(&r.fast)
+		w.slow.Release(&r.slow)
+	}
 	var turn []workload.Span
 	c := &r.slow.content
 	if n := r.known - c.input; c.output != 0 && n > 0 && w.pick(3) > 0 {
@@ -177,6 +187,7 @@ func (w *world) release(r *twinRequest) {
 
 func (w *world) admit(r *twinRequest) {
 	hit := w.lookup(r)
+	w.coverPinned(r)
 	cached := int32(hit.Blocks) * w.size
 	upto := cached + int32(1+w.pick(min(int(r.known-cached), w.chunks)))
 	if w.pick(2) == 0 && int(r.known-cached) <= w.chunks {
@@ -222,6 +233,7 @@ func (w *world) deliver(r *twinRequest) {
 		w.slow.Key(&r.slow, r.computed-r.flying)
 		w.seen.count("block keyed after its allocation", r.slow.keyed > before)
 		w.coverKeys(r, before)
+		w.coverGap(r, before)
 	}
 }
 
@@ -260,6 +272,7 @@ func (w *world) extend(r *twinRequest, upto int32) bool {
 		return false
 	}
 	w.coverKeys(r, keyed)
+	w.coverGap(r, keyed)
 	return true
 }
 
