@@ -92,14 +92,15 @@ func instanceName(i int) string { return "instance-" + strconv.Itoa(i) }
 func (c *cluster) kernelConfig(notify bool) lookahead.Config {
 	cfg, x := &c.plan.Config, &c.execution
 	e := lookahead.Config{Workers: min(workers(x), c.plan.Pool.MaxInstances()), Sequential: x.Sequential, InlineBelow: x.Inline, Record: x.Record}
-	e.Reply = func(k lookahead.Key) lookahead.Key {
+	completions := &e.Notices[0]
+	completions.Reply = func(k lookahead.Key) lookahead.Key {
 		if !notify {
 			return lookahead.NeverKey
 		}
 		return lookahead.Key{At: k.At, Class: vtime.ClassNotice}
 	}
 	if s := c.plan.Pool.Scaling; c.plan.Loops() || s != nil && (s.Drain == setup.DrainRedirect || s.Trigger != policy.PeriodicTrigger) {
-		e.React = c.react
+		completions.React = c.react
 	}
 	if cfg.Horizon > 0 {
 		e.End = lookahead.Key{At: vtime.Time(cfg.Horizon).Add(1)}

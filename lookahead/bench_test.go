@@ -85,7 +85,7 @@ func (d *decider) Advance(_ Key, out *Outbox) {
 func workload(cfg Config, leaves, n int, observe, notices bool, eventsPerDecision int) *Simulation {
 	const gap = 1600
 	if !notices {
-		cfg.Reply = func(Key) Key { return NeverKey }
+		cfg.Notices = unanswered()
 	}
 	s := New(cfg)
 	last := vtime.Time(n * gap)

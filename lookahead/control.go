@@ -22,10 +22,12 @@ func (co *coordinator) updateControl(c int) {
 	own := Earliest(n.process.Next(), t.periodic)
 	t.due = Earliest(own, mail)
 	t.promise = latest(n.process.Promise(), own.Next())
-	if n.controlMail > 0 { // Config.React is about notices: this mail may cause anything
+	if n.controlMail > 0 { // Notice.React is about notices: this mail may cause anything
 		t.promise = Earliest(t.promise, mail)
-	} else if co.config.React != nil && !mail.IsNever() {
-		t.promise = Earliest(t.promise, latest(co.config.React(mail), mail))
+	} else {
+		for set := t.receives; set != 0; set = set.rest() { // the mail is of any of these kinds
+			t.promise = Earliest(t.promise, latest(co.view.notices.effect(set.first(), mail), mail))
+		}
 	}
 	t.observed = Observation{At: NeverKey}
 	if n.optional.observer != nil {
@@ -35,20 +37,33 @@ func (co *coordinator) updateControl(c int) {
 
 // sentByControl lowers the limit of the sender's turn to the earliest effect of
 // its message on the sender itself: a reply, or a change of the state that the
-// sender observes next.
+// sender observes next. A reply is a notice that the sender receives; what
+// follows from another notice, over a further message to a leaf, comes later than
+// this message, and so does the reply to it (see firstNotice).
 func (co *coordinator) sentByControl(sender, receiver *node, at, effectAt Key) {
-	o := &sender.out
+	o, t := &sender.out, &co.view.control[sender.slot]
 	switch receiver.channel {
 	case toLeaf:
 		o.toLeaves++
 		o.firstEffect = Earliest(o.firstEffect, latest(at, effectAt))
-		o.lower(co.fleet.replyTo(at, effectAt))
-		if next := &co.view.control[sender.slot].observed; o.cause.Less(next.At) && latest(at, effectAt).Less(next.StateBefore) {
+		o.lower(co.view.notices.replies(t.receives, at, effectAt))
+		if next := &t.observed; o.cause.Less(next.At) && latest(at, effectAt).Less(next.StateBefore) {
 			o.lower(next.At)
 		}
 	case toControl:
+		if !t.receives.mayTell(co.view.control[receiver.slot].receives) {
+			sender.trap(rulePeer, sender.stamp(at), Stamp{Source: uint32(receiver.id)})
+		}
 		o.lower(peerHorizon(sender.slot, receiver.slot, at))
 	}
+}
+
+// leafAdded lowers the limit of the turn in which a control process adds a leaf to
+// the first notice that it can get because of it.
+func (co *coordinator) leafAdded(by, leaf *node) {
+	var l summary
+	co.fleet.summarizeOne(leaf.slot, &l)
+	by.out.lower(co.view.notices.firstNotice(&l, co.view.control[by.slot].receives))
 }
 
 // countFrame accounts for a frame that a control process is about to post.
@@ -81,7 +96,7 @@ func (co *coordinator) controlReceived(n *node, stamp Stamp) {
 		return
 	}
 	next := n.optional.observer.Observation()
-	if Earliest(co.view.leaves.stableUntil, n.out.firstEffect).Less(next.StateBefore) {
+	if stable := co.view.stableUntil(&co.view.control[n.slot]); Earliest(stable, n.out.firstEffect).Less(next.StateBefore) {
 		n.out.lower(next.At)
 	} else if !next.At.IsNever() {
 		n.out.lower(next.Until)

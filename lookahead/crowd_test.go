@@ -11,7 +11,7 @@ func (patient) StableUntil() Key { return NeverKey }
 // stands at an early event while another leaf sends the sink more and more.
 func TestLeavesThatStandStillDoNotFillASink(t *testing.T) {
 	const rounds, each = 200, 2_000
-	s := New(Config{Reply: func(Key) Key { return NeverKey }})
+	s := New(Config{Notices: unanswered()})
 	most := int64(0)
 	router := &script{promise: NeverKey}
 	for i := range int64(rounds) {

@@ -52,6 +52,9 @@ func (co *coordinator) deadlock() error {
 func (co *coordinator) controlWaits(c int) string {
 	t := &co.view.control[c]
 	if !t.due.Less(t.observed.At) {
+		if k := co.view.unheard(t); k.Less(t.observed.StateBefore) {
+			return fmt.Sprintf("an observation of the state before %v, which a message at %v may change", t.observed.StateBefore, k)
+		}
 		for i, n := range co.fleet.nodes {
 			if co.fleet.stableUntil.key(i).Less(t.observed.StateBefore) {
 				return fmt.Sprintf("an observation of %q, which is at %v and must reach %v", n.name, co.fleet.stableUntil.key(i), t.observed.StateBefore)
@@ -59,8 +62,13 @@ func (co *coordinator) controlWaits(c int) string {
 		}
 	}
 	for i, n := range co.fleet.nodes {
-		if p := co.fleet.promise.key(i); !t.due.Less(p) {
+		var l summary
+		co.fleet.summarizeOne(i, &l)
+		if p := l.earliest(t.receives); !t.due.Less(p) {
 			return fmt.Sprintf("%q, which may send from %v on", n.name, p)
+		}
+		if p := co.view.notices.firstNotice(&l, t.receives); !t.due.Less(p) {
+			return fmt.Sprintf("a notice that can follow at %v from another one, of %q", p, n.name)
 		}
 	}
 	for o, n := range co.control {

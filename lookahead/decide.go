@@ -8,13 +8,15 @@ type view struct {
 	leaves  summary
 	control []controlState
 
-	react  func(Key) Key  // Config.React
-	end    Key            // Config.End
-	window vtime.Duration // maximum length of a window, 0: no limit
+	notices notices        // Config.Notices
+	end     Key            // Config.End
+	window  vtime.Duration // maximum length of a window, 0: no limit
 }
 
 // controlState is what the coordinator knows of one control process.
 type controlState struct {
+	receives kindSet // the kinds of notices that leaves may send it
+
 	due       Key // its earliest event: local, periodic or mail
 	periodic  Key // its earliest periodic event, not before due
 	promise   Key // the earliest message that it may send, mail in its mailbox considered
@@ -30,9 +32,11 @@ type move struct {
 	horizon Key // of the control process, or of all leaves
 
 	// For runLeaves: the window can be limited to leaves whose published state
-	// may change before stateBefore, or which may send a notice before
-	// notifyBefore. Both NeverKey: all leaves with events before the horizon.
+	// may change before stateBefore, or which may send a notice of one of
+	// notifyKinds before notifyBefore. Both NeverKey: all leaves with events
+	// before the horizon.
 	stateBefore, notifyBefore Key
+	notifyKinds               kindSet
 
 	// For runLeaves: the control process that has a turn during the window,
 	// and its horizon; the zero Key if there is none.
@@ -54,19 +58,18 @@ const (
 //
 // Control processes go first, interleaved in the order of (Key, index): there are
 // few, and each of their turns lets leaves advance further. A control process
-// is held back by notices that may still arrive before its next event, and by
+// is held back by notices that it may still receive before its next event, and by
 // leaves that have not reached the state that it observes. When all are held
 // back, the leaves run, up to the earliest message that a control process may
 // still send.
 func decide(v *view) move {
-	stateBefore, notifyBefore, first := NeverKey, NeverKey, NeverKey
-	overlapped, overlappedHorizon := 0, Key{}
+	m, first := move{action: runLeaves, stateBefore: NeverKey, notifyBefore: NeverKey}, NeverKey
 	for c := range v.control {
 		s := &v.control[c]
 		if s.stopped {
-			if s.streaming && v.independent(s) && overlappedHorizon == (Key{}) {
+			if s.streaming && v.independent(s) && m.overlappedHorizon == (Key{}) {
 				if h := v.controlHorizon(c); s.due.Less(h) {
-					overlapped, overlappedHorizon = c, h
+					m.overlapped, m.overlappedHorizon = c, h
 				}
 			}
 			continue
@@ -77,42 +80,55 @@ func decide(v *view) move {
 		}
 		if s.due.Less(first) { // the first of those held back decides which leaves run
 			first = s.due
-			stateBefore, notifyBefore = s.waitsFor()
+			m.stateBefore, m.notifyBefore, m.notifyKinds = v.waitsFor(s)
 		}
 	}
-	if h := v.leafHorizon(); v.leaves.due.Less(h) {
-		return move{action: runLeaves, horizon: h, stateBefore: stateBefore, notifyBefore: notifyBefore, overlapped: overlapped, overlappedHorizon: overlappedHorizon}
+	if m.horizon = v.leafHorizon(); v.leaves.due.Less(m.horizon) {
+		return m
 	}
 	return move{action: quiesce}
 }
 
 // independent reports whether s and the leaves exchange nothing that s waits
 // for. Then a turn of s and a window may overlap:
-//   - nothing that the leaves do can reach s: they send no notices, and s
+//   - nothing that the leaves do can reach s: they promise no notices that it
+//     receives, what follows from other notices bounds its horizon, and it
 //     observes nothing, so it does not matter how far they are;
 //   - nothing that s does comes too late for the leaves: they do not pass the
 //     promise of s, so what s sends meanwhile is ahead of them.
 func (v *view) independent(s *controlState) bool {
-	return s.observed.At.IsNever() && v.leaves.promise.IsNever()
+	return s.observed.At.IsNever() && v.leaves.earliest(s.receives).IsNever()
 }
 
 // waitsFor returns what the next event of the process, or its next observation,
 // needs of the leaves: the Key up to which their published state must be final,
-// and the Key before which no notice may be outstanding.
-func (s *controlState) waitsFor() (stateBefore, notifyBefore Key) {
+// and the Key before which no notice of some kinds may be outstanding. These are
+// the kinds that the process receives, and those of which a notice could cause,
+// over a leaf, what it waits for.
+func (v *view) waitsFor(s *controlState) (stateBefore, notifyBefore Key, kinds kindSet) {
 	switch {
 	case s.due == s.periodic: // a periodic event waits for everything before it
-		return NeverKey, NeverKey
+		return NeverKey, NeverKey, 0
 	case s.observed.At.IsNever():
-		return Key{}, s.due.Next()
+		stateBefore, notifyBefore = Key{}, s.due.Next()
+	default:
+		stateBefore, notifyBefore = s.observed.StateBefore, latest(s.due, s.observed.At).Next()
 	}
-	return s.observed.StateBefore, latest(s.due, s.observed.At).Next()
+	kinds = s.receives
+	if k := v.unheard(s); k.Less(stateBefore) || !k.IsNever() && v.notices.replies(s.receives, k, k).Less(notifyBefore) {
+		kinds = v.leaves.kinds
+	}
+	return stateBefore, notifyBefore, kinds
 }
+
+// unheard returns the Key of the earliest message to a leaf that can follow from
+// a notice that s does not get.
+func (v *view) unheard(s *controlState) Key { return v.notices.unheard(&v.leaves, s.receives) }
 
 // controlHorizon returns the horizon of control process c.
 func (v *view) controlHorizon(c int) (h Key) {
 	s := &v.control[c]
-	h = Earliest(v.end, v.leaves.promise)
+	h = Earliest(v.end, v.notices.firstNotice(&v.leaves, s.receives))
 	for o := range v.control {
 		if o != c {
 			h = Earliest(h, peerHorizon(c, o, v.control[o].due))
@@ -122,10 +138,25 @@ func (v *view) controlHorizon(c int) (h Key) {
 	if !s.observed.At.Less(h) {
 		return h
 	}
-	if v.leaves.stableUntil.Less(s.observed.StateBefore) {
+	if v.stableUntil(s).Less(s.observed.StateBefore) {
 		return s.observed.At
 	}
 	return Earliest(h, s.observed.Until)
+}
+
+// stableUntil returns the Key until which everything that s reads of leaves stays
+// as it is. A leaf answers for itself, if nothing more is delivered to it (see
+// Publisher), and its Key covers mail in its mailbox. A message that changes the
+// state and has not been sent yet would follow
+//   - from an event, or mail, of another control process: peerHorizon does not
+//     let s pass that, and the message is later still;
+//   - from a notice that s receives: its promise holds s back in the same way;
+//   - from a notice that s does not receive: then it is not before unheard.
+//
+// So a leaf need not consider answers to its notices, nor answers to those of
+// others.
+func (v *view) stableUntil(s *controlState) Key {
+	return Earliest(v.leaves.stableUntil, v.unheard(s))
 }
 
 // peerHorizon returns the horizon that control process o, with an event at due,
@@ -147,14 +178,15 @@ func (s *controlState) endsObservation(h Key) bool {
 
 // leafHorizon returns the horizon of every leaf. It is the earliest of
 //   - the messages that control processes may send, of themselves or in
-//     reaction to a notice that a leaf may still send,
+//     reaction to a notice, of any kind, that a leaf may still send,
 //   - the leaf limits of the next observations,
 //   - the periodic events of control processes, which must see whether anything
 //     is left to do once everything before them is done.
 func (v *view) leafHorizon() Key {
 	h := v.end
-	if v.react != nil && !v.leaves.promise.IsNever() {
-		h = Earliest(h, v.react(v.leaves.promise))
+	for set := v.leaves.kinds; set != 0; set = set.rest() {
+		kind := set.first()
+		h = Earliest(h, v.notices.effect(kind, v.leaves.promise[kind]))
 	}
 	for c := range v.control {
 		s := &v.control[c]

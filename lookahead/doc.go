@@ -18,11 +18,19 @@
 // ids (see ProcessID): control processes 0 and 1, leaves from FirstLeaf on,
 // further control processes from ThirdControl on, sinks from FirstSink on.
 //
+// Each kind of notice has a promise per leaf, and functions that tell how early a
+// notice of it has an effect (Notice). A control process waits for the kinds that
+// it receives, and for what the others can lead to: an answer to a leaf that then
+// sends it a notice, or shows it another state. So a store that leaves ask holds
+// back nobody who does not ask it, and a kind with an early effect costs
+// nothing while no leaf is about to send it.
+//
 // The words of the protocol:
 //
 //	Key          an instant and the class of events within it
 //	Stamp        the place of a message in the total order, headed by a Key
-//	notice       a message from a leaf to a control process
+//	notice       a message from a leaf to a control process; of one of several
+//	             kinds
 //	promise      the earliest Key at which a process may send a message
 //	horizon      the Key before which a process may execute events now
 //	turn         a process executes, on one worker, everything before a horizon
@@ -40,6 +48,7 @@
 //	run.go         the window loop that carries the decisions out, and whether
 //	               the workers share the turns of a window
 //	control.go     what the coordinator knows of control processes
+//	notice.go      kinds of notices, and what can follow from one
 //	sinks.go       when sinks read
 //	quiesce.go     what happens when no process may advance; deadlock.go
 //	sequential.go  the strictest twin: one Key of one process at a time
@@ -48,7 +57,7 @@
 //	mailbox.go     the merge by stamp; frame.go, decoder.go, msgpack.go: the
 //	               wire format; framepool.go: spent frames
 //	outbox.go      sending, and the horizon as a process sees it
-//	fleet.go       three Keys of every leaf; mintree.go: the minimum of many
+//	fleet.go       the Keys of every leaf; mintree.go: the minimum of many
 //	               Keys
 //	digest.go      the hash that makes runs comparable; trace.go: where two
 //	               runs part

@@ -153,6 +153,45 @@ func pholds(seed uint64) map[string]phold {
 		"three, the hub last and streaming": with(func(p *phold) {
 			p.hubLast, p.noNotices, p.stream, p.arrivals, p.watchers, p.checks = true, true, 40, 600, []string{"live", ""}, false
 		}),
+		"a server":                with(func(p *phold) { p.spread = 20; p.servers = [][]NoticeKind{{1}} }),
+		"two servers of one kind": with(func(p *phold) { p.spread = 20; p.servers, p.replies = [][]NoticeKind{{1}, {1}}, true }),
+		"two servers, observing":  with(func(p *phold) { p.spread = 20; p.observe, p.servers = "live", [][]NoticeKind{{1}, {2}} }),
+		"two servers, slots": with(func(p *phold) {
+			p.spread = 20
+			p.observe, p.servers, p.serversFirst, p.replies = "slots", [][]NoticeKind{{1}, {2}}, true, true
+		}),
+		"two servers, stable": with(func(p *phold) {
+			p.spread = 20
+			p.observe, p.servers, p.replies = "stable", [][]NoticeKind{{1}, {2}}, true
+		}),
+		"two servers, stable, no notices": with(func(p *phold) {
+			p.spread = 20
+			p.observe, p.noNotices, p.servers, p.replies = "stable", true, [][]NoticeKind{{1}, {2}}, true
+		}),
+		"servers of several kinds, growing": with(func(p *phold) {
+			p.spread = 20
+			p.grow, p.servers, p.serversFirst, p.observe = true, [][]NoticeKind{{1, 2}, {2, 3}}, true, "live"
+		}),
+		"servers and streaming": with(func(p *phold) {
+			p.spread = 20
+			p.noNotices, p.stream, p.arrivals, p.servers, p.replies = true, 40, 600, [][]NoticeKind{{1}, {2}}, true
+		}),
+		"servers first and streaming": with(func(p *phold) {
+			p.spread = 20
+			p.noNotices, p.stream, p.arrivals, p.servers, p.serversFirst, p.checks = true, 40, 600, [][]NoticeKind{{2}, {1, 3}}, true, false
+		}),
+		"servers, watchers and streaming": with(func(p *phold) {
+			p.spread = 20
+			p.noNotices, p.stream, p.arrivals, p.watchers, p.servers, p.replies = true, 40, 600, []string{"live"}, [][]NoticeKind{{1}, {2}}, true
+		}),
+		"servers and watchers": with(func(p *phold) {
+			p.spread = 20
+			p.observe, p.watchers, p.servers, p.replies = "slots", []string{"stable", "live"}, [][]NoticeKind{{1}, {3}}, true
+		}),
+		"servers of which one is heard by all": with(func(p *phold) {
+			p.spread = 20
+			p.observe, p.watchers, p.servers, p.receives, p.hubLast = "stable", []string{"", "stable"}, [][]NoticeKind{{1}, {2}}, []NoticeKind{0, 1}, true
+		}),
 		"four, without notices, none observing": with(func(p *phold) { p.noNotices, p.stream, p.arrivals, p.watchers = true, 40, 600, []string{"", ""} }),
 	}
 }

@@ -24,7 +24,7 @@ func TestTraps(t *testing.T) {
 		"broken leaf promise": {
 			router: &script{events: []Key{at(500, 0)}, event: func(Key, *Outbox) {}},
 			leaf:   &script{events: []Key{at(600, 0)}, promise: at(1000, 0), event: func(k Key, out *Outbox) { send(out, 0, at(610, 0)) }},
-			rule:   ruleHorizon, says: "610µs/0 source 2 seq 0] against [1000µs/0 source 0",
+			rule:   rulePromise, says: "610µs/0 source 2 seq 0] against [1000µs/0 source 2",
 		},
 		"not later than its cause": {
 			leaf: &script{events: []Key{at(10, 3)}, event: func(k Key, out *Outbox) { send(out, 0, k) }},

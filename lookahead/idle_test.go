@@ -10,7 +10,7 @@ import (
 func TestIdleLeavesAreNotAsked(t *testing.T) {
 	asked := func(idle int, cfg Config) uint64 {
 		const checks = 100
-		cfg.Reply = func(Key) Key { return NeverKey }
+		cfg.Notices = unanswered()
 		s := New(cfg)
 		scaler := &script{}
 		for i := range int64(checks) {
@@ -39,7 +39,7 @@ func TestIdleLeavesAreNotAsked(t *testing.T) {
 // Only leaves with unposted frames to sinks are asked for them.
 func TestOnlySinkSendersAreFlushed(t *testing.T) {
 	asked := func(idle int) uint64 {
-		s := New(Config{Workers: 1, Reply: func(Key) Key { return NeverKey }})
+		s := New(Config{Workers: 1, Notices: unanswered()})
 		s.AddControl("router", &script{})
 		for i := range idle {
 			s.AddLeaf(fmt.Sprintf("idle/%d", i), &ticker{next: NeverKey})

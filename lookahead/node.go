@@ -48,6 +48,7 @@ type optional struct {
 	periodic  Periodic
 	observer  Observer
 	publisher Publisher
+	notifier  Notifier
 	estimator Estimator
 	preparer  Preparer
 }
@@ -57,6 +58,7 @@ func optionalOf(p Process) (o optional) {
 	o.periodic, _ = p.(Periodic)
 	o.observer, _ = p.(Observer)
 	o.publisher, _ = p.(Publisher)
+	o.notifier, _ = p.(Notifier)
 	o.estimator, _ = p.(Estimator)
 	o.preparer, _ = p.(Preparer)
 	return o

@@ -19,7 +19,7 @@ func TestObservationAfterOwnMessage(t *testing.T) {
 	} {
 		for run := range 6 {
 			workers, others := 1+run%2, run/2 // others: control processes added before
-			s := New(Config{Workers: workers, InlineBelow: -1, Reply: func(Key) Key { return NeverKey }})
+			s := New(Config{Workers: workers, InlineBelow: -1, Notices: unanswered()})
 			leaf := &script{}
 			router, seen := &script{events: []Key{at(10, 2), c.read}}, -1
 			router.observe = func() Observation {
@@ -53,7 +53,7 @@ func TestObservationAfterOwnMessage(t *testing.T) {
 func TestObservationAfterAnotherProcessesMessage(t *testing.T) {
 	for mode, cfg := range modes() {
 		for observers := range 4 {
-			cfg.Reply = func(Key) Key { return NeverKey }
+			cfg.Notices = unanswered()
 			s := New(cfg)
 			leaf := &script{events: []Key{at(15, 0), at(45, 0), at(70, 0)}}
 			var seen []int

@@ -108,9 +108,17 @@ func (o *Outbox) Undelivered() int {
 }
 
 // Begin starts a message with the given number of fields. Its Key must be
-// strictly later than the Key of the executing event.
+// strictly later than the Key of the executing event. A message of a leaf to a
+// control process is a notice of kind 0.
 func (o *Outbox) Begin(to ProcessID, at Key, kind Kind, fields int) {
-	o.BeginWithEffectAt(to, at, at, kind, fields)
+	o.begin(to, at, at, 0, kind, fields)
+}
+
+// BeginNotice is Begin for a notice of the kind notice, which the receiver must
+// receive (see AddControl). It must not come before what the leaf has promised for
+// that kind.
+func (o *Outbox) BeginNotice(to ProcessID, at Key, notice NoticeKind, kind Kind, fields int) {
+	o.begin(to, at, at, notice, kind, fields)
 }
 
 // BeginWithEffectAt is Begin for a message to a leaf that takes effect on other
@@ -118,6 +126,10 @@ func (o *Outbox) Begin(to ProcessID, at Key, kind Kind, fields int) {
 // publish without it, and sends nothing to a control process because of it. So
 // no process has to wait until the leaf has read it.
 func (o *Outbox) BeginWithEffectAt(to ProcessID, at, effectAt Key, kind Kind, fields int) {
+	o.begin(to, at, effectAt, 0, kind, fields)
+}
+
+func (o *Outbox) begin(to ProcessID, at, effectAt Key, notice NoticeKind, kind Kind, fields int) {
 	n := o.node
 	receiver := n.loop.lookup(to)
 	if receiver == nil || !n.maySend(receiver) {
@@ -125,6 +137,9 @@ func (o *Outbox) BeginWithEffectAt(to ProcessID, at, effectAt Key, kind Kind, fi
 	}
 	if !o.cause.Less(at) || at.IsNever() {
 		n.trap(ruleCause, n.stamp(o.cause), n.stamp(at))
+	}
+	if n.channel == toLeaf && receiver.channel == toControl {
+		n.checkNotice(receiver, notice, at)
 	}
 	if floor := receiver.floorNow(); at.Less(floor) {
 		n.trap(ruleHorizon, n.stamp(at), receiver.stamp(floor))

@@ -25,10 +25,16 @@ type phold struct {
 	noNotices bool     // notices to the sink, none to the hub
 	checks    bool     // with the process that has periodic events
 	grow      bool     // the hub adds leaves on the way
+	spread    int      // the hub's own events are so many times as far apart; 0: 1
 	stream    int      // undelivered messages at which the hub ends its turn (Outbox.Stream); 0: it runs as far as its horizon
 	watchers  []string // a further control process each, with what it observes
 	hubLast   bool     // hub and scaler come after the watchers
 	end       Key
+
+	servers      [][]NoticeKind // a control process each that answers leaves, with what it receives
+	serversFirst bool           // they come before hub, scaler and watchers
+	receives     []NoticeKind   // of hub, scaler and watchers; nil: kind 0
+	replies      bool           // Notice.Reply is as late as it may be, else nil
 }
 
 const (
@@ -111,31 +117,40 @@ func (l *pholdLeaf) Advance(h Key, out *Outbox) {
 		if !out.Execute(k) {
 			return
 		}
-		if k != l.Next() { // a refresh
-			l.ticks++
-			l.slots[l.ticks%2] = l.acc
-			continue
+		if k == l.Next() {
+			l.event(k, out)
+		} else {
+			l.refresh()
 		}
-		l.pop()
-		l.mix(uint64(k.At)<<8 | uint64(k.Class))
-		l.live = l.acc
-		switch l.draws.IntN(4) {
-		case 0:
-			l.push(k) // at the same Key
-		case 1:
-			l.push(after(k, l.steps(4), 6))
-			fallthrough
-		default:
-			to := l.sink
-			if l.toHub {
-				to = l.hub
-			}
-			out.Begin(to, after(k, noticeLag+l.steps(3), 8), 8, 3)
-			out.Uint(l.acc)
-			out.Int(-int64(l.acc % 1000))
-			out.Float(float64(l.acc%7) / 2)
-			out.End()
+	}
+}
+
+func (l *pholdLeaf) refresh() {
+	l.ticks++
+	l.slots[l.ticks%2] = l.acc
+}
+
+// event executes the next event, at k.
+func (l *pholdLeaf) event(k Key, out *Outbox) {
+	l.pop()
+	l.mix(uint64(k.At)<<8 | uint64(k.Class))
+	l.live = l.acc
+	switch l.draws.IntN(4) {
+	case 0:
+		l.push(k) // at the same Key
+	case 1:
+		l.push(after(k, l.steps(4), 6))
+		fallthrough
+	default:
+		to := l.sink
+		if l.toHub {
+			to = l.hub
 		}
+		out.Begin(to, after(k, noticeLag+l.steps(3), 8), 8, 3)
+		out.Uint(l.acc)
+		out.Int(-int64(l.acc % 1000))
+		out.Float(float64(l.acc%7) / 2)
+		out.End()
 	}
 }
 
@@ -196,7 +211,7 @@ func (h *pholdHub) Advance(_ Key, out *Outbox) {
 		}
 		if k.Class == 0 && h.arrives > 0 {
 			h.arrives--
-			h.push(after(k, h.steps(6), 0))
+			h.push(after(k, h.steps(6*max(1, h.model.spread)), 0))
 			if h.model.grow && h.arrives%97 == 0 {
 				h.grow(after(k, service, 11))
 			}
@@ -310,27 +325,27 @@ func newAgenda(seed uint64, name string) (a agenda) { a.draws = vtime.NewStream(
 
 // build sets the model up.
 func (p phold) build(cfg Config) *Simulation {
-	cfg.React = func(k Key) Key { return after(k, reaction, 0) }
 	observed := append([]string{p.observe}, p.watchers...)
-	if slices.Contains(observed, "live") || slices.Contains(observed, "stable") {
-		cfg.React = func(k Key) Key { return k } // a notice may lead to a reading at once
-	}
-	cfg.End = p.end
-	if p.noNotices {
-		cfg.React, cfg.Reply = nil, func(Key) Key { return NeverKey }
-	}
+	cfg.Notices, cfg.End = p.notices(slices.Contains(observed, "live") || slices.Contains(observed, "stable")), p.end
 	s := New(cfg)
 	hub := &pholdHub{agenda: newAgenda(p.seed, "hub"), model: p, sink: FirstSink, arrives: p.arrivals}
 	var watchers []*pholdWatcher
+	var asks []ask
+	if p.serversFirst {
+		asks = p.addServers(s, hub)
+	}
 	if p.hubLast {
 		watchers = p.addWatchers(s)
 	}
-	hubID := s.AddControl("hub", hub)
+	hubID := s.AddControl("hub", hub, p.receives...)
 	if p.checks {
-		hub.scaler = s.AddControl("scaler", &pholdScaler{agenda: newAgenda(p.seed, "scaler"), hub: hubID})
+		hub.scaler = s.AddControl("scaler", &pholdScaler{agenda: newAgenda(p.seed, "scaler"), hub: hubID}, p.receives...)
 	}
 	if !p.hubLast {
 		watchers = p.addWatchers(s)
+	}
+	if !p.serversFirst {
+		asks = p.addServers(s, hub)
 	}
 	hub.grow = func(first Key) {
 		name := fmt.Sprintf("leaf/%d", len(hub.leaves))
@@ -342,11 +357,7 @@ func (p phold) build(cfg Config) *Simulation {
 			l.push(first)
 		}
 		hub.leaves = append(hub.leaves, l)
-		if p.observe == "stable" {
-			hub.ids = append(hub.ids, s.AddLeaf(name, stableLeaf{l}))
-		} else {
-			hub.ids = append(hub.ids, s.AddLeaf(name, l))
-		}
+		hub.ids = append(hub.ids, s.AddLeaf(name, p.process(l, asks)))
 	}
 	for range p.leaves {
 		hub.grow(NeverKey)

@@ -21,7 +21,7 @@ func (p *preparing) Prepare() {
 
 // prepared is a router that observes nothing and keeps two leaves busy.
 func prepared(workers, failAt int) (*Simulation, *preparing) {
-	s := New(Config{Workers: workers, InlineBelow: -1, Reply: func(Key) Key { return NeverKey }})
+	s := New(Config{Workers: workers, InlineBelow: -1, Notices: unanswered()})
 	p := &preparing{script: &script{}, failAt: failAt}
 	for i := range int64(100) {
 		p.events = append(p.events, at(10*i, 0))

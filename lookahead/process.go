@@ -15,11 +15,11 @@ type Process interface {
 	// NeverKey if there is none. Messages in the mailbox are not local events.
 	Next() Key
 	// Promise returns the Key of the earliest message that the process could
-	// send if nothing more is delivered to it. For a leaf only notices count:
-	// sinks need no promise. A promise that is too early costs parallelism; one
-	// that is too late is a trap in the receiver. A process can send only
-	// after its next event, so a promise at or before Next counts as the Key
-	// after Next.
+	// send if nothing more is delivered to it. For a leaf only notices of kind
+	// 0 count (see Notifier): sinks need no promise. A promise that is too
+	// early costs parallelism; one that is too late is a trap, in the leaf that
+	// sends or in the receiver. A process can send only after its next event,
+	// so a promise at or before Next counts as the Key after Next.
 	Promise() Key
 	// Receive executes one message. Every local event before its Key has been
 	// executed. Messages at a Key are executed before local events at that Key.
@@ -34,6 +34,14 @@ type Process interface {
 	// (or compares with out.Horizon itself), because a message that it sends
 	// may lower the horizon.
 	Advance(h Key, out *Outbox)
+}
+
+// Notifier is implemented by leaves that send notices of other kinds than 0. A
+// leaf without it sends notices of kind 0 alone.
+type Notifier interface {
+	// PromiseOf is Promise for the notices of kind k, which is at least 1. The
+	// kernel asks for kinds that some control process receives.
+	PromiseOf(k NoticeKind) Key
 }
 
 // Periodic is implemented by processes with events that do not keep a run alive,
@@ -79,6 +87,11 @@ type Publisher interface {
 	// read of this leaf stays as it is, if nothing is delivered. An
 	// observation with a StateBefore that is not later does not wait for the
 	// leaf. A leaf without Publisher is stable until its next event.
+	//
+	// The leaf need not consider what answers to notices can change, not even
+	// answers to its own: the kernel knows how early an answer can come
+	// (Notice.React) and lets nobody read later state before (see
+	// view.stableUntil).
 	StableUntil() Key
 }
 

@@ -29,7 +29,7 @@ func TestLeavesWaitForMailBetweenControlProcesses(t *testing.T) {
 // must not run past what it will cause.
 func TestLeavesWaitForANoticeThatWaits(t *testing.T) {
 	for mode, cfg := range modes() {
-		cfg.React = func(k Key) Key { return Key{At: k.At + 1} }
+		cfg.Notices[0].React = func(k Key) Key { return Key{At: k.At + 1} }
 		s := New(cfg)
 		router := &script{events: []Key{at(10, 0), at(100, 0)}}
 		router.event = func(k Key, out *Outbox) {

@@ -87,7 +87,7 @@ func (co *coordinator) periodicTurn(work Key) (int, bool) {
 			best, at = c, co.view.control[c].periodic
 		}
 	}
-	if best < 0 || work.Less(at) || !at.Less(co.view.leaves.promise) {
+	if best < 0 || work.Less(at) || !at.Less(co.view.leaves.earliest(co.view.leaves.kinds)) {
 		return 0, false
 	}
 	t := &co.view.control[best]

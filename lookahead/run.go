@@ -24,7 +24,7 @@ func (co *coordinator) guarded(part func() error) (err error) {
 func (co *coordinator) windows() error {
 	co.updateAll()
 	for !co.failed.Load() && !co.halted.Load() {
-		co.view.leaves = co.fleet.summary()
+		co.fleet.summarize(&co.view.leaves)
 		m := decide(&co.view)
 		var err error
 		done := false
@@ -94,10 +94,10 @@ func (co *coordinator) runLeaves(m move) error {
 	co.slots = co.slots[:0]
 	overfull := co.sinksOverfull()
 	if !overfull {
-		co.slots = co.fleet.selectLeaves(co.slots, m.horizon, m.stateBefore, m.notifyBefore)
+		co.slots = co.fleet.selectLeaves(co.slots, m.horizon, m.stateBefore, m.notifyBefore, m.notifyKinds)
 	}
 	if len(co.slots) == 0 {
-		co.slots = co.fleet.selectLeaves(co.slots, m.horizon, NeverKey, NeverKey)
+		co.slots = co.fleet.selectLeaves(co.slots, m.horizon, NeverKey, NeverKey, 0)
 	}
 	co.turns = co.turns[:0]
 	for _, slot := range co.slots {

@@ -150,7 +150,7 @@ func TestObservationWithoutReading(t *testing.T) {
 // A process that stops itself goes on when the leaves have run, and a process that
 // only stops is a deadlock.
 func TestStop(t *testing.T) {
-	s := New(Config{Reply: func(Key) Key { return NeverKey }})
+	s := New(Config{Notices: unanswered()})
 	most := 0
 	router := &script{}
 	for i := range int64(1000) {

@@ -64,6 +64,12 @@ func (s *script) Advance(_ Key, out *Outbox) {
 	}
 }
 
+// unanswered is a kind of notice that no leaf sends because of a message.
+func unanswered() (list [NoticeKinds]Notice) {
+	list[0].Reply = func(Key) Key { return NeverKey }
+	return list
+}
+
 // send sends an empty message.
 func send(out *Outbox, to ProcessID, at Key) {
 	out.Begin(to, at, 0, 0)

@@ -4,7 +4,7 @@ package lookahead
 // with the smallest Key executes exactly that Key, again and again; at one Key
 // control processes go first, then leaves, then sinks, each in the order of ids. It
 // uses no promise, horizon or observation, so an error in them cannot change its
-// result.
+// result; but a notice that comes before its promise is a trap here too.
 func (co *coordinator) keyByKey() error {
 	co.updateAll()
 	for !co.failed.Load() && !co.halted.Load() {

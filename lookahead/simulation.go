@@ -18,17 +18,7 @@ type Config struct {
 	Workers    int  // goroutines that run leaves, the caller's included; at least 1
 	Sequential bool // the strictest twin: one Key of one process at a time, no windows
 
-	// React returns the earliest effect of a notice that arrives at a Key: the
-	// first Key at which it can cause a message to a leaf, or an observation
-	// of live state, which leaves must not be past. A notice to any control
-	// process counts, and what others do because that one tells them. It must
-	// be monotone. Nil: notices cause neither.
-	React func(Key) Key
-	// Reply returns the earliest effect of a message to a leaf that takes
-	// effect at a Key (see Outbox.BeginWithEffectAt): the first Key at which
-	// the leaf can send a notice because of it. It must be monotone. Nil: the
-	// next Key.
-	Reply func(Key) Key
+	Notices [NoticeKinds]Notice // by kind; see AddControl for who receives which
 
 	End Key // events at or after End are not executed; the zero Key and NeverKey: no end
 
@@ -86,19 +76,32 @@ func New(cfg Config) *Simulation {
 	co.config, co.run, co.root, co.workers = cfg, runs.Add(1), system().Root, newWorkers(workers, cfg.Assign)
 	co.workers.wakeAt = 2 * cfg.InlineBelow
 	co.meanWork = float64(cfg.InlineBelow) // the first windows are estimated
-	co.fleet.reply = cfg.Reply
+	co.fleet.notices = cfg.Notices
 	co.sinkFrameMin = sinkFrameMin
 	if cfg.Sequential || cfg.Record != nil {
 		co.sinkFrameMin = 1 // sinks take part in the order of Keys; a recording has frames turn by turn
 	}
-	co.view = view{react: cfg.React, end: cfg.End, window: cfg.MaxWindow}
+	co.view = view{notices: cfg.Notices, end: cfg.End, window: cfg.MaxWindow}
 	return s
 }
 
-// AddControl adds a control process. It is called before Run. At one Key control
-// processes execute their events in the order in which they were added.
-func (s *Simulation) AddControl(name string, p Process) ProcessID {
+// AddControl adds a control process that receives the given kinds of notices;
+// with none given, kind 0. It is called before Run. At one Key control processes
+// execute their events in the order in which they were added.
+//
+// A control process is held back by promises of the kinds that it receives. It
+// may send to another control process only if that one receives all these kinds
+// too.
+func (s *Simulation) AddControl(name string, p Process, receives ...NoticeKind) ProcessID {
 	co := &s.loop
+	if len(receives) == 0 {
+		receives = []NoticeKind{0}
+	}
+	for _, k := range receives {
+		if k >= NoticeKinds {
+			panic(fmt.Sprintf("lookahead: %q receives notices of kind %d; the kinds are 0 to %d", name, k, NoticeKinds-1))
+		}
+	}
 	id := ProcessID(len(co.control))
 	if id >= FirstLeaf {
 		id += ThirdControl - FirstLeaf
@@ -109,7 +112,8 @@ func (s *Simulation) AddControl(name string, p Process) ProcessID {
 	}
 	n.slot = len(co.control)
 	co.control = append(co.control, n)
-	co.view.control = append(co.view.control, controlState{})
+	co.view.control = append(co.view.control, controlState{receives: kindsOf(receives)})
+	co.fleet.use(kindsOf(receives))
 	return id
 }
 
@@ -127,7 +131,7 @@ func (s *Simulation) AddLeaf(name string, p Process) ProcessID {
 	n := co.spawn(id, name, p)
 	co.fleet.add(n)
 	if co.running != nil {
-		co.running.out.lower(co.fleet.promise.key(n.slot))
+		co.leafAdded(co.running, n)
 	}
 	return id
 }

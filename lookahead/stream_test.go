@@ -11,7 +11,7 @@ import (
 // streaming is a control process that sends a message in each of n events and
 // streams, and a leaf.
 func streaming(cfg Config, n int64, most int) (s *Simulation, router, leaf *script) {
-	cfg.Reply = func(Key) Key { return NeverKey }
+	cfg.Notices = unanswered()
 	s = New(cfg)
 	router, leaf = &script{}, &script{}
 	for i := range n {

@@ -15,7 +15,7 @@ func TestPeriodicEventMadePossibleByAMessage(t *testing.T) {
 		{"something is left", at(20, 6), 1},
 	} {
 		for mode, cfg := range modes() {
-			cfg.Reply = func(Key) Key { return NeverKey }
+			cfg.Notices = unanswered()
 			s := New(cfg)
 			leaf := &script{events: []Key{at(5, 6), at(10, 5)}, promise: NeverKey}
 			leaf.events = append(leaf.events, c.last)

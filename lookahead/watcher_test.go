@@ -85,7 +85,7 @@ func (p phold) addWatchers(s *Simulation) (list []*pholdWatcher) {
 			w.every = 610
 		}
 		w.push(Key{vtime.Time(5 * i), 2})
-		s.AddControl(name, w)
+		s.AddControl(name, w, p.receives...)
 		list = append(list, w)
 	}
 	return list
@@ -97,6 +97,9 @@ func connect(s *Simulation, hub *pholdHub, watchers []*pholdWatcher) {
 	for i, w := range watchers {
 		w.leaves, w.ids = hub.leaves, hub.ids
 		for _, n := range s.loop.control {
+			if _, ok := n.process.(*pholdServer); ok {
+				continue
+			}
 			if n.process != Process(w) {
 				w.peers = append(w.peers, n.id)
 				continue
