@@ -51,7 +51,12 @@ func (a *audit) take(record trace.Record) error {
 		a.routed[r.Request] = r.Target
 		return a.route(r)
 	case *trace.Anomaly:
-		a.counts[r.Name]++
+		n := int64(1)
+		if r.Name == "kv_thrashing" { // one for each load, of some entries
+			n = int64(r.Severity)
+		}
+		a.counts[r.Name] += n
+		a.counts[kind] += n - 1
 	case *trace.Outcome:
 		if a.ended[r.Request] != nil {
 			return fmt.Errorf("request %d has two outcomes", r.Request)
@@ -139,6 +144,9 @@ func (a *audit) judge(r *Result) error {
 	}
 	if x.ShadowDivergence != nil {
 		want["shadow_divergence"] = *x.ShadowDivergence
+	}
+	if x.KVThrashing != nil {
+		want["kv_thrashing"] = *x.KVThrashing
 	}
 	if r.Scaling != nil {
 		want["scale_oscillation"], want["scale"] = int64(r.Scaling.Oscillations), r.Scaling.Checks

@@ -191,7 +191,7 @@ func (t *tracer) move(at vtime.Time, source uint32, b *lookahead.Decoder) {
 
 // anomalyNames are the names of the anomalies of instances.
 var anomalyNames = [...]string{engine.PriorityInversion: "priority_inversion", engine.HeadOfLineBlocking: "head_of_line_blocking",
-	engine.BlockedHead: "blocked_head", engine.PreemptionStorm: "preemption_storm"}
+	engine.BlockedHead: "blocked_head", engine.PreemptionStorm: "preemption_storm", engine.KVThrashing: "kv_thrashing"}
 
 func (t *tracer) odd(at vtime.Time, source uint32, b *lookahead.Decoder) {
 	x := engine.Anomaly{Requests: t.store.requests}

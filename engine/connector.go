@@ -196,7 +196,9 @@ func (c *connector) begin(i, hit, upto, blocks int32, now vtime.Time) {
 	t := c.load.submit(i, blocks, now, now)
 	c.loading += int64(blocks)
 	c.tell(true, t)
-	k.Thrash += int64(c.cfg.Tier.BeginLoad(&o.seq, o.loadFrom, o.loadTo, t.start))
+	if n := c.cfg.Tier.BeginLoad(&o.seq, o.loadFrom, o.loadTo, t.start); n > 0 {
+		c.thrashes(o.id, n, now)
+	}
 	k.Loads++
 	k.Loaded += int64(o.loadTo - o.loadFrom)
 	k.LoadedBlocks += int64(blocks)

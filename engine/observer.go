@@ -135,4 +135,5 @@ const (
 	HeadOfLineBlocking                    // the one that waits, the one that completes; µs for which the former has waited
 	BlockedHead                           // the head; requests that wait
 	PreemptionStorm                       // none; preemptions within the second, at most max_num_seqs + 1
+	KVThrashing                           // the one that loads; its entries that were stored just before
 )

@@ -93,6 +93,14 @@ func (s *station) next() vtime.Time {
 	return s.moving[0].end
 }
 
+// thrashes counts the entries that a request loads just after they were stored.
+func (c *connector) thrashes(request int64, entries int32, now vtime.Time) {
+	c.counts.Thrash += int64(entries)
+	if c.observer != nil {
+		c.observer.Anomaly(now, Anomaly{KVThrashing, []int64{request}, float64(entries)})
+	}
+}
+
 // show shows the observer a transfer that is noticed at now.
 func (c *connector) show(now vtime.Time, load bool, t *transfer) {
 	if c.observer != nil {
