@@ -196,9 +196,7 @@ func (c *connector) begin(i, hit, upto, blocks int32, now vtime.Time) {
 	t := c.load.submit(i, blocks, now, now)
 	c.loading += int64(blocks)
 	c.tell(true, t)
-	if n := c.cfg.Tier.BeginLoad(&o.seq, o.loadFrom, o.loadTo, t.start); n > 0 {
-		c.thrashes(o.id, n, now)
-	}
+	c.thrashes(o.id, c.cfg.Tier.BeginLoad(&o.seq, o.loadFrom, o.loadTo, t.start), now)
 	k.Loads++
 	k.Loaded += int64(o.loadTo - o.loadFrom)
 	k.LoadedBlocks += int64(blocks)
@@ -351,13 +349,6 @@ func (c *connector) breakDeadlock() bool {
 	return false
 }
 
-// close takes back what transfers that are under way will move after now, the end of the
-// instance or of the run.
-func (c *connector) close(now vtime.Time) {
-	c.counts.StoreMicros -= int64(c.store.after(now))
-	c.counts.LoadMicros -= int64(c.load.after(now))
-}
-
 // drop forgets everything that is under way: the instance is taken away at now.
 func (c *connector) drop(now vtime.Time) {
 	c.close(now)
@@ -374,8 +365,9 @@ func (c *connector) drop(now vtime.Time) {
 			c.release(int32(i))
 		}
 	}
-	c.store.moving, c.load.moving, c.chosen, c.ended, c.passed = nil, nil, nil, nil, nil
-	c.endings = 0
+	c.store.drop()
+	c.load.drop()
+	c.chosen, c.ended, c.passed, c.endings = nil, nil, nil, 0
 }
 
 // check verifies the books of the tier.
@@ -397,5 +389,5 @@ func (c *connector) check() error {
 	if blocks != c.held {
 		return fmt.Errorf("%d blocks are held for transfers by the slots, %d by the books", blocks, c.held)
 	}
-	return c.cfg.Tier.Check(writers, reading, 0)
+	return cmp.Or(c.checkTransfers(), c.cfg.Tier.Check(writers, reading, 0))
 }

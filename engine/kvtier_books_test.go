@@ -80,6 +80,45 @@ func TestTwiceTheBandwidthHalvesTransfers(t *testing.T) {
 	}
 }
 
+// Check sees transfers that never end, or end twice, overlap, are noticed too early, take
+// another time than their blocks do, or were counted wrong: while they are under way, and
+// once they were noticed.
+func TestTransfersThatCannotBe(t *testing.T) {
+	for _, x := range []struct {
+		want  string
+		spoil func(c *connector, moving []transfer)
+	}{
+		{"5 transfers of 10 blocks were submitted, 4 of 9 blocks are over", func(c *connector, moving []transfer) { c.store.moving = moving[:4] }},
+		{"begins at 1252µs, before the one before it ends at 1001258µs", func(c *connector, moving []transfer) { moving[1] = moving[0] }},
+		{"is submitted at 1253µs, from 1252µs to 1001258µs, and noticed at", func(_ *connector, moving []transfer) { moving[0].submitted = 1253 }},
+		{"is submitted at 1252µs, from 1252µs to 1252µs, and noticed at", func(_ *connector, moving []transfer) { moving[0].end = 1252 }},
+		{"a transfer of 7 blocks takes", func(_ *connector, moving []transfer) { moving[0].blocks++ }},
+		{"5 of 11 were counted", func(c *connector, _ []transfer) { c.counts.StoredBlocks++ }},
+		{"6 of 10 were counted", func(c *connector, _ []transfer) { c.counts.Stores++ }},
+	} {
+		for _, until := range []vtime.Time{20_000, 1e9} {
+			sc := example(40, [2]float64{1e6, 1}, [2]float64{10, 1}, ask(0, 0, 20, [2]int64{10, 24}))
+			p := &kvPlayer{results: map[int64][]any{}}
+			e, err := kvEngine(sc, kvMode{slots: true}, false, p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, d := range sc.deliveries(false) {
+				e.Deliver(&d, d.Arrival)
+			}
+			e.Advance(20_000, vtime.ClassStep)
+			if err := e.Check(); err != nil {
+				t.Fatal(err)
+			}
+			x.spoil(e.connector, e.connector.store.moving)
+			e.connector.poll(&pass{}, until)
+			if err := e.connector.checkTransfers(); err == nil || !strings.Contains(err.Error(), x.want) {
+				t.Errorf("noticed until %v: %v, want %s", until, err, x.want)
+			}
+		}
+	}
+}
+
 // Check sees blocks that are held for nobody, and entries that nobody writes.
 func TestTierBooksThatDoNotBalance(t *testing.T) {
 	for what, spoil := range map[string]func(*connector){

@@ -45,6 +45,7 @@ type station struct {
 	free vtime.Time // when the last one ends
 	// moving are those submitted whose end nobody noticed, in the order of their ends.
 	moving []transfer
+	books  transferBooks
 }
 
 // transfer moves the KV of one request.
@@ -59,6 +60,7 @@ func (s *station) submit(slot, n int32, now, earliest vtime.Time) transfer {
 	t := transfer{slot: slot, blocks: n, submitted: now, start: max(now, earliest, s.free)}
 	t.end = t.start.Add(s.link.time(n))
 	s.free = t.end
+	s.books.submit(n)
 	s.moving = append(s.moving, t)
 	return t
 }
@@ -67,6 +69,7 @@ func (s *station) submit(slot, n int32, now, earliest vtime.Time) transfer {
 func (s *station) poll(now vtime.Time, f func(*transfer)) {
 	n := 0
 	for n < len(s.moving) && s.moving[n].end <= now {
+		s.books.end(&s.moving[n], &s.link, now)
 		f(&s.moving[n])
 		n++
 	}
@@ -85,6 +88,13 @@ func (s *station) after(now vtime.Time) (d vtime.Duration) {
 	return d
 }
 
+// close takes back what transfers that are under way will move after now, the end of the
+// instance or of the run.
+func (c *connector) close(now vtime.Time) {
+	c.counts.StoreMicros -= int64(c.store.after(now))
+	c.counts.LoadMicros -= int64(c.load.after(now))
+}
+
 // next returns the first end that nobody noticed, vtime.Never if there is none.
 func (s *station) next() vtime.Time {
 	if len(s.moving) == 0 {
@@ -96,7 +106,7 @@ func (s *station) next() vtime.Time {
 // thrashes counts the entries that a request loads just after they were stored.
 func (c *connector) thrashes(request int64, entries int32, now vtime.Time) {
 	c.counts.Thrash += int64(entries)
-	if c.observer != nil {
+	if entries > 0 && c.observer != nil {
 		c.observer.Anomaly(now, Anomaly{KVThrashing, []int64{request}, float64(entries)})
 	}
 }
