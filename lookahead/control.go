@@ -45,11 +45,8 @@ func (co *coordinator) sentByControl(sender, receiver *node, at, effectAt Key) {
 	switch receiver.channel {
 	case toLeaf:
 		o.toLeaves++
-		o.firstEffect = Earliest(o.firstEffect, latest(at, effectAt))
 		o.lower(co.view.notices.replies(t.receives, at, effectAt))
-		if next := &t.observed; o.cause.Less(next.At) && latest(at, effectAt).Less(next.StateBefore) {
-			o.lower(next.At)
-		}
+		o.leavesChange(latest(at, effectAt))
 	case toControl:
 		if !t.receives.mayTell(co.view.control[receiver.slot].receives) {
 			sender.trap(rulePeer, sender.stamp(at), Stamp{Source: uint32(receiver.id)})
@@ -59,11 +56,23 @@ func (co *coordinator) sentByControl(sender, receiver *node, at, effectAt Key) {
 }
 
 // leafAdded lowers the limit of the turn in which a control process adds a leaf to
-// the first notice that it can get because of it.
+// the earliest effect of the leaf on it: a notice, or a change of the state that
+// it observes next.
 func (co *coordinator) leafAdded(by, leaf *node) {
 	var l summary
 	co.fleet.summarizeOne(leaf.slot, &l)
-	by.out.lower(co.view.notices.firstNotice(&l, co.view.control[by.slot].receives))
+	receives := co.view.control[by.slot].receives
+	by.out.lower(co.view.notices.firstNotice(&l, receives))
+	by.out.leavesChange(Earliest(l.stableUntil, co.view.notices.unheard(&l, receives)))
+}
+
+// leavesChange notes that what leaves publish may change at k because of the turn.
+// If that is part of the next observation, the turn stops before it.
+func (o *Outbox) leavesChange(k Key) {
+	o.firstEffect = Earliest(o.firstEffect, k)
+	if next := &o.node.loop.view.control[o.node.slot].observed; o.cause.Less(next.At) && k.Less(next.StateBefore) {
+		o.lower(next.At)
+	}
 }
 
 // countFrame accounts for a frame that a control process is about to post.

@@ -85,3 +85,41 @@ func TestObservationAfterAnotherProcessesMessage(t *testing.T) {
 		}
 	}
 }
+
+// A leaf that a control process adds is part of what it observes later in the same turn.
+func TestObservationOfAnAddedLeaf(t *testing.T) {
+	for mode, cfg := range modes() {
+		for _, byMessage := range []bool{false, true} {
+			cfg.Notices = unanswered()
+			s := New(cfg)
+			leaf, seen := &script{events: []Key{at(20, 6)}, promise: NeverKey}, -1
+			router := &script{events: []Key{at(10, 2)}, promise: NeverKey}
+			router.observe = func() Observation {
+				k := NeverKey
+				if n := len(router.events); n > 0 && router.events[n-1].At == 50 {
+					k = router.events[n-1]
+				}
+				return Observation{At: k, Until: k.Next(), StateBefore: k, LeafLimit: k}
+			}
+			router.event = func(k Key, _ *Outbox) {
+				if k.At == 10 {
+					s.AddLeaf("new", leaf)
+				} else {
+					seen = len(leaf.log)
+				}
+			}
+			router.receive = func(*Message, *Outbox) { router.events = []Key{at(50, 2)} }
+			s.AddControl("router", router)
+			clock := &script{promise: NeverKey}
+			if byMessage {
+				clock.events, clock.event = []Key{at(5, 0)}, func(_ Key, out *Outbox) { send(out, 0, at(40, 0)) }
+			} else {
+				router.events = append(router.events, at(50, 2))
+			}
+			s.AddControl("clock", clock)
+			if finish(t, s); seen != 1 {
+				t.Errorf("%s, observation made by a message: %v: it sees %d events of the leaf, want 1", mode, byMessage, seen)
+			}
+		}
+	}
+}

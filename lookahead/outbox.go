@@ -33,7 +33,7 @@ type Outbox struct {
 
 	sent, events uint64                   // messages and events of the run
 	toLeaves     uint64                   // messages to leaves in the turn
-	firstEffect  Key                      // earliest effect of the turn's messages to leaves
+	firstEffect  Key                      // earliest change of what leaves publish that the turn causes
 	lookahead    [channels]vtime.Duration // per channel, the smallest distance of a message from its cause
 }
 
@@ -129,6 +129,7 @@ func (o *Outbox) BeginWithEffectAt(to ProcessID, at, effectAt Key, kind Kind, fi
 	o.begin(to, at, effectAt, 0, kind, fields)
 }
 
+// begin starts a message. Of messages other than notices, notice is 0.
 func (o *Outbox) begin(to ProcessID, at, effectAt Key, notice NoticeKind, kind Kind, fields int) {
 	n := o.node
 	receiver := n.loop.lookup(to)
