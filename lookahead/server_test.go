@@ -56,7 +56,8 @@ func (s *pholdServer) Receive(m *Message, out *Outbox) {
 	s.mix(m.Body.Uint() + uint64(m.Stamp.Source))
 	s.answer(m, ProcessID(m.Stamp.Source), out)
 	if s.draws.IntN(5) == 0 {
-		s.answer(m, s.hub.ids[s.draws.IntN(len(s.hub.ids))], out)
+		first := s.hub.ids[:s.hub.model.leaves] // the hub adds leaves ahead of the server
+		s.answer(m, first[s.draws.IntN(len(first))], out)
 	}
 }
 
