@@ -22,7 +22,9 @@ type Notice struct {
 	// Reply returns the earliest effect of a message to a leaf that takes
 	// effect at a Key (see Outbox.BeginWithEffectAt): the first Key at which
 	// the leaf can send a notice of this kind because of it. It must be
-	// monotone. Nil: the next Key.
+	// monotone. Nil: the next Key. Mail that waits at a leaf with a Notifier
+	// lowers its promise of every kind to this Key, so a Reply that is too
+	// early shortens windows even if the leaf promises never.
 	Reply func(Key) Key
 }
 
