@@ -45,6 +45,10 @@ type Cache interface {
 	Pin(b FreeBlocks, from, to int32) PinID
 	// Unpin gives pinned blocks back as Release does, the last one first.
 	Unpin(id PinID)
+	// Unkey takes the keys of blocks from … To−1 of b, the last one first. They stay where they
+	// are on the free list, and no Lookup finds them. b is from the last Oldest, and the cache has
+	// not changed since but by Unkey of whole other items.
+	Unkey(b FreeBlocks, from int32)
 
 	// Free and Total count blocks.
 	Free() int

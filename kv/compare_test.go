@@ -35,7 +35,7 @@ func (w *world) runOf(id runID) (list []place) {
 		}
 		return list
 	}
-	keys := p.newKeys()
+	keys := newKeys(&p.segmentTree, p.size)
 	for _, key := range keys.of(v.segment, v.from, v.to) {
 		list = append(list, place{key, n})
 	}

@@ -24,6 +24,7 @@ func (c coverage) require(t *testing.T, seed uint64) {
 		"own content hit whole", "own content hit in part", "own content evicted",
 		"failed admission", "failed growth", "step in a decode run", "journal",
 		"pin of part of a run", "pin of named content", "pin of own content", "pin of one of several copies", "pin of a run in several parts", "unpin of blocks in use", "unpin of free blocks",
+		"key taken from one of several copies", "key taken from named content", "all keys of the free list taken", "key taken from part of a run", "one anonymous run left",
 		"hit on pinned blocks", "gap before cached blocks", "gap filled", "gap filled in part",
 		"run split while held", "copies of several blocks", "copies on both sides of a split", "segment without blocks", "extent with two ends",
 	} {

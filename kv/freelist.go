@@ -31,6 +31,24 @@ func (f *freeList) pushAnonymous(n int32) {
 	f.insert(f.tail, f.runs.add(run{interval: none, anonymous: n}))
 }
 
+// insertAnonymous puts n blocks that cannot be hit behind the run before, none for the head.
+func (f *freeList) insertAnonymous(before runID, n int32) {
+	f.blocks += int(n)
+	next := f.head
+	if before != none {
+		b := f.runs.at(before)
+		if next = b.next; b.interval == none {
+			b.anonymous += n
+			return
+		}
+	}
+	if next != none && f.runs.at(next).interval == none {
+		f.runs.at(next).anonymous += n
+		return
+	}
+	f.insert(before, f.runs.add(run{interval: none, anonymous: n}))
+}
+
 // push appends the run r of n blocks.
 func (f *freeList) push(r runID, n int32) {
 	f.blocks += int(n)

@@ -64,10 +64,11 @@ func (k *blockKeys) chain(g segmentID, token int32) workload.Chain {
 
 // Journal implements Cache.
 func (p *Pool) Journal(f func(key uint64, stored bool)) {
-	p.journal, p.keys = f, p.newKeys()
+	p.journal, p.keys = f, newKeys(&p.segmentTree, p.size)
 }
 
-func (p *Pool) newKeys() blockKeys { return blockKeys{tree: &p.segmentTree, size: p.size} }
+// newKeys returns the keys of blocks of size tokens.
+func newKeys(t *segmentTree, size int32) blockKeys { return blockKeys{tree: t, size: size} }
 
 // tell tells the journal that the blocks from … to−1 of g were stored, or
 // evicted with the deepest first.
@@ -89,7 +90,7 @@ func (p *Pool) tell(g segmentID, from, to int32, stored bool) {
 
 // Fold implements Cache.
 func (p *Pool) Fold() uint64 {
-	d, keys := newFold(), p.newKeys()
+	d, keys := newFold(), newKeys(&p.segmentTree, p.size)
 	for id := p.free.head; id != none; {
 		r := p.runs.at(id)
 		id = r.next

@@ -58,6 +58,13 @@ func (c *NaivePool) Pin(b FreeBlocks, from, to int32) PinID {
 	return PinID(id)
 }
 
+// Unkey implements Cache.
+func (c *NaivePool) Unkey(b FreeBlocks, from int32) {
+	for _, x := range b.blocks[:b.To-from] {
+		c.evict(x)
+	}
+}
+
 // Unpin implements Cache.
 func (c *NaivePool) Unpin(id PinID) {
 	c.unref(slices.All(c.pinned[id]))

@@ -77,6 +77,23 @@ func (p *Pool) Pin(b FreeBlocks, from, to int32) PinID {
 	}
 }
 
+// Unkey implements Cache.
+func (p *Pool) Unkey(b FreeBlocks, from int32) {
+	r := p.runs.at(b.run)
+	if p.intervals.at(r.interval).from < from {
+		p.split(r.interval, from)
+	}
+	p.version++
+	v, before := p.intervals.at(r.interval), r.prev
+	n := v.to - v.from
+	if v.oldest == v.newest {
+		p.tell(v.segment, v.from, v.to, false)
+	}
+	p.free.leave(b.run, n)
+	p.dropRun(b.run)
+	p.free.insertAnonymous(before, n)
+}
+
 // Unpin implements Cache.
 func (p *Pool) Unpin(id PinID) {
 	x := p.pins.at(id)

@@ -97,6 +97,42 @@ func TestPinnedBlocksHaveTwoHolders(t *testing.T) {
 	})
 }
 
+// Blocks whose keys are taken stay free where they are.
+func TestKeysAreTakenInPlace(t *testing.T) {
+	onBoth(t, 8, 4, true, func(t *testing.T, c Cache) {
+		a := ask(1, 7, 16, 20, 4)
+		extend(t, c, a, 20, 20)
+		c.Preempt(a) // blocks 5 to 7, which were never used, then 4 … 0 of request 1
+		var gone []bool
+		c.Journal(func(_ uint64, stored bool) { gone = append(gone, !stored) })
+		list := wantOldest(t, c, 8, 4, 3, 2, 1, 0)
+		left := int32(3) // as many of the oldest
+		for _, b := range list {
+			if from := max(b.From, b.To-left); from < b.To {
+				c.Unkey(b, from)
+				left -= b.To - from
+			}
+		}
+		wantOldest(t, c, 6)
+		wantOldest(t, c, 7, 1)
+		if !slices.Equal(gone, []bool{true, true}) || c.Free() != 8 {
+			t.Errorf("%d of the keys were named, %d blocks are free; want 2 and 8", len(gone), c.Free())
+		}
+		wantHit(t, c, ask(2, 7, 16, 21, 4), 21, Hit{2, 2})
+		for _, b := range c.Oldest(nil, 8) {
+			c.Unkey(b, b.From)
+		}
+		wantOldest(t, c, 8)
+		c.Journal(nil)
+		b := ask(3, 7, 16, 16, 4)
+		wantHit(t, c, b, 16, Hit{})
+		extend(t, c, b, 16, 16)
+		if err := c.Check([]*Sequence{b}); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 func TestTierKnowsFreeBlocksAsTheirRequestDoes(t *testing.T) {
 	onBoth(t, 40, 4, true, func(t *testing.T, c Cache) {
 		spans := []workload.Span{{Content: 5, Length: 10}, {Content: 6, Length: 1}, {Content: 7, Length: 20}}

@@ -5,8 +5,13 @@ import "slices"
 // twinPin is the same blocks pinned in both caches, in as many parts as each has them in.
 type twinPin struct{ fast, slow []PinID }
 
-// pin pins some of the oldest blocks on the free list, or gives back what was pinned.
+// pin pins some of the oldest blocks on the free list, or gives back what was pinned, or takes
+// keys.
 func (w *world) pin() {
+	if w.pick(5) == 0 {
+		w.unkey()
+		return
+	}
 	if len(w.pins) > 0 && w.pick(2) == 0 {
 		w.unpin(w.pick(len(w.pins)))
 		return
@@ -36,6 +41,46 @@ func (w *world) pin() {
 	runs := w.fast.runs.inUse()
 	w.pins = append(w.pins, twinPin{pinChosen(w.fast, fast, chosen), pinChosen(w.slow, slow, chosen)})
 	w.seen.count("pin of part of a run", w.fast.runs.inUse() > runs)
+}
+
+// unkey takes the keys of the oldest blocks on the free list, of a few or of all.
+func (w *world) unkey() {
+	fast, slow := w.fast.Oldest(nil, w.fast.Free()), w.slow.Oldest(nil, w.slow.Free())
+	keys := w.keysOfFree(w.slow, slow)
+	if len(keys) == 0 {
+		return
+	}
+	n := len(keys)
+	if w.pick(3) > 0 {
+		n = w.pick(n + 1)
+	}
+	left := keys[n:]
+	for _, b := range w.slow.free {
+		x := w.slow.blocks[b]
+		w.seen.count("key taken from one of several copies", x.keyed && n > 0 && len(w.slow.holders[x.key]) > 1)
+	}
+	w.seen.count("key taken from named content", slices.ContainsFunc(keys[:n], func(k uint64) bool { return w.slow.blocks[w.slow.holders[k][0]].named }))
+	w.seen.count("all keys of the free list taken", n == len(keys))
+	before := w.fast.Free()
+	intervals := w.fast.intervals.inUse()
+	unkeyOldest(w.fast, fast, n)
+	w.seen.count("key taken from part of a run", w.fast.intervals.inUse() > intervals)
+	unkeyOldest(w.slow, slow, n)
+	if w.fast.Free() != before || !slices.Equal(left, w.keysOfFree(w.fast, w.fast.Oldest(nil, before))) {
+		w.fatal("%d of %d keys taken: %d free blocks, %d before; the others changed", n, len(keys), w.fast.Free(), before)
+	}
+	w.seen.count("one anonymous run left", w.fast.free.head != none && w.fast.free.head == w.fast.free.tail && n == len(keys))
+}
+
+// unkeyOldest takes the keys of the first n blocks of a list.
+func unkeyOldest(c Cache, list []FreeBlocks, n int) {
+	for _, b := range list {
+		from := max(b.From, b.To-int32(n))
+		if from < b.To {
+			c.Unkey(b, from)
+		}
+		n -= int(b.To - from)
+	}
 }
 
 // pinChosen pins those blocks of a list that are chosen, the oldest first.

@@ -66,6 +66,9 @@ type Tier interface {
 	// Withdraw forgets those of the entries from … to−1 that are being written for s: they
 	// never become readable. That is no eviction.
 	Withdraw(s *TierSequence, from, to int32)
+	// Remove forgets the entries from … to−1 of s, all of which are readable and nobody reads.
+	// That is no eviction, though the journal hears of it as of one.
+	Remove(s *TierSequence, from, to int32)
 	// BeginCopy lets a copy to another tier read the entries from … to−1, all of which are
 	// readable: they are not evicted meanwhile. Loading does not see it.
 	BeginCopy(s *TierSequence, from, to int32)

@@ -19,6 +19,7 @@ var tierKinds = []string{
 	"promotion of nothing", "promotion up to an entry", "promotion as far as there is room", "promotion that evicts", "promotion that keeps its own entries", "entry promoted by another",
 	"deepest entries stored, in several rows", "deepest entries without room", "deepest entries as far as there is room", "deepest entries that evict", "several falling ranges written",
 	"promoted entry withdrawn", "stored entry withdrawn", "sent entry withdrawn", "withdrawn in part", "withdrawn with entries of others",
+	"entry of a named segment removed", "own entry removed", "removal from within an interval",
 	"copy of an entry being read", "load of an entry being copied", "entry copied twice at a time", "copied entry passed by", "copy of part of an interval",
 }
 
@@ -35,7 +36,7 @@ func (c coverage) requireTier(t *testing.T, seed uint64) {
 // keysOf is the keys of the entries of queue q of the tier, the oldest first.
 func (w *tierWorld) keysOf(q queueID) (list []uint64) {
 	t := w.fast
-	keys := t.newKeys()
+	keys := newKeys(&t.tree.segmentTree, t.size)
 	for id := t.tree.queues.at(q).oldest; id != none; id = t.tree.intervals.at(id).newer {
 		v := t.tree.intervals.at(id)
 		var of []uint64

@@ -15,7 +15,7 @@ func (t *ExtentTier) tell(g segmentID, from, to int32, stored, rising bool) {
 		return
 	}
 	if t.keys.tree == nil {
-		t.keys = t.newKeys()
+		t.keys = newKeys(&t.tree.segmentTree, t.size)
 	}
 	keys := t.keys.of(g, from, to)
 	if rising {
@@ -29,11 +29,9 @@ func (t *ExtentTier) tell(g segmentID, from, to int32, stored, rising bool) {
 	}
 }
 
-func (t *ExtentTier) newKeys() blockKeys { return blockKeys{tree: &t.tree.segmentTree, size: t.size} }
-
 // Fold implements Tier.
 func (t *ExtentTier) Fold() uint64 {
-	d, keys := newFold(), t.newKeys()
+	d, keys := newFold(), newKeys(&t.tree.segmentTree, t.size)
 	for _, q := range t.tree.order {
 		for id := t.tree.queues.at(q).oldest; id != none; {
 			v := t.tree.intervals.at(id)

@@ -56,13 +56,31 @@ func (t *NaiveTier) Withdraw(s *TierSequence, from, to int32) {
 		if w.entry < from || w.entry >= to {
 			return false
 		}
-		e := t.entries[w.key]
-		same := func(x *naiveEntry) bool { return x == e }
-		t.recent, t.frequent = slices.DeleteFunc(t.recent, same), slices.DeleteFunc(t.frequent, same)
-		delete(t.entries, w.key)
-		t.freed = append(t.freed, e.slot)
+		t.remove(t.entries[w.key])
 		return true
 	})
+}
+
+// remove forgets e.
+func (t *NaiveTier) remove(e *naiveEntry) {
+	same := func(x *naiveEntry) bool { return x == e }
+	t.recent, t.frequent = slices.DeleteFunc(t.recent, same), slices.DeleteFunc(t.frequent, same)
+	delete(t.entries, e.key)
+	t.freed = append(t.freed, e.slot)
+}
+
+// Remove implements Tier.
+func (t *NaiveTier) Remove(s *TierSequence, from, to int32) {
+	for i := from; i < to; i++ {
+		e := t.entry(s, i)
+		if e.readers != 0 || e.copies != 0 {
+			panic("kv: an entry is removed that is in use")
+		}
+		t.remove(e)
+		if e.named && t.journal != nil {
+			t.journal(e.key, false)
+		}
+	}
 }
 
 // BeginCopy implements Tier.

@@ -66,6 +66,21 @@ func (t *ExtentTier) Withdraw(s *TierSequence, from, to int32) {
 	}
 }
 
+// Remove implements Tier.
+func (t *ExtentTier) Remove(s *TierSequence, from, to int32) {
+	for w := t.tree.walk(s, from, to); w.piece(); {
+		id := t.tree.cut(w.id, w.lo, w.hi)
+		v := t.tree.intervals.at(id)
+		if !v.free() {
+			panic("kv: an entry is removed that is in use")
+		}
+		t.tell(v.segment, v.from, v.to, false, true)
+		t.used -= int(v.to - v.from)
+		t.tree.unlink(id)
+		t.tree.drop(id)
+	}
+}
+
 // withdraw forgets interval id, which is being written.
 func (t *ExtentTier) withdraw(id intervalID) {
 	v := t.tree.intervals.at(id)

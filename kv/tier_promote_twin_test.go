@@ -155,6 +155,24 @@ func (w *tierWorld) endCopy(r *tierRequest) {
 	w.copies -= int(c[1] - c[0])
 }
 
+// remove removes entries of a request that nobody reads.
+func (w *tierWorld) remove(r *tierRequest) {
+	from := int32(w.pick(int(max(r.entries, r.filled) + 1)))
+	to := from
+	for e := w.slow.entry(&r.slow, to); e != nil && e.readers == 0 && e.copies == 0 && w.pick(8) > 0; e = w.slow.entry(&r.slow, to) {
+		w.seen.count("entry of a named segment removed", e.named)
+		w.seen.count("own entry removed", !e.named)
+		to++
+	}
+	used, evicted, intervals := w.slow.Used(), w.slow.Evicted(), w.fast.tree.intervals.inUse()
+	w.fast.Remove(&r.fast, from, to)
+	w.slow.Remove(&r.slow, from, to)
+	if w.slow.Used() != used-int(to-from) || w.slow.Evicted() != evicted {
+		w.fatal("%d entries removed: %d used before, %d now; %d evicted before, %d now", to-from, used, w.slow.Used(), evicted, w.slow.Evicted())
+	}
+	w.seen.count("removal from within an interval", w.fast.tree.intervals.inUse() > intervals)
+}
+
 // comparePromoting compares which entries of a request are being promoted.
 func (w *tierWorld) comparePromoting(r *tierRequest) {
 	for i := range max(r.entries, r.filled) + 3 {

@@ -73,7 +73,7 @@ func (t *ExtentTier) keep(s *TierSequence, from, to int32) {
 func (t *ExtentTier) write(s *TierSequence, gap tierGap, v tierInterval) {
 	t.size = s.content.block
 	if t.tree.eviction == ARC {
-		t.forget(s, gap)
+		forgetGhosts(&t.tree, s, gap)
 	}
 	var g segmentID
 	if gap.part == ownPart {
@@ -140,18 +140,18 @@ func (t *tierTree) fresh(s *TierSequence) queueID {
 	return recent
 }
 
-// forget drops the ghosts of the entries of a gap.
-func (t *ExtentTier) forget(s *TierSequence, gap tierGap) {
-	for id := t.tree.firstOfPart(s, gap.part); id != none; {
-		v := t.tree.intervals.at(id)
+// forgetGhosts drops the ghosts of the entries of a gap.
+func forgetGhosts(t *tierTree, s *TierSequence, gap tierGap) {
+	for id := t.firstOfPart(s, gap.part); id != none; {
+		v := t.intervals.at(id)
 		if v.from >= gap.to {
 			return
 		}
 		next := v.next
 		if v.to > gap.from {
-			id = t.tree.cut(id, max(v.from, gap.from), min(v.to, gap.to))
-			t.tree.unlink(id)
-			t.tree.drop(id)
+			id = t.cut(id, max(v.from, gap.from), min(v.to, gap.to))
+			t.unlink(id)
+			t.drop(id)
 		}
 		id = next
 	}

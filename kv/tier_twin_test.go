@@ -121,7 +121,7 @@ func (w *tierWorld) operate() {
 		w.fast.Advance(w.now)
 		w.slow.Advance(w.now)
 	}
-	switch p := w.pick(30); {
+	switch p := w.pick(31); {
 	case p < 4:
 		w.lookup(r)
 	case p < 6:
@@ -145,6 +145,8 @@ func (w *tierWorld) operate() {
 		w.copy(r)
 	case p < 29:
 		w.endCopy(r)
+	case p < 30:
+		w.remove(r)
 	default:
 		if w.endLoads(r); w.pick(2) == 0 {
 			w.sent(r)
