@@ -63,7 +63,7 @@ func (c *cluster) result(partial bool) (*Result, error) {
 		if c.plan.Pool.CPUTier != nil {
 			r.KVTiers = append(r.KVTiers, n.engine.Tier)
 		}
-		run.Lives = append(run.Lives, metrics.Life{Ready: ready, Gone: gone, Blocks: &n.engine.Blocks})
+		run.Lives = append(run.Lives, metrics.Life{Ready: ready, Gone: max(gone, n.engine.HeldUntil), Blocks: &n.engine.Blocks})
 	}
 	if c.tracer != nil && !partial {
 		c.tracer.finish(r.End, run.Counters)

@@ -108,5 +108,5 @@ func (e *Engine) Release() {
 		panic("engine: an instance is released that has something to do")
 	}
 	r := &remains{e.Check(), e.Fold()}
-	*e = Engine{index: e.index, now: e.now, agenda: agenda{at: e.agenda.at}, books: e.books, stepState: e.stepState, released: r, Counters: e.Counters, Tier: e.Tier, Blocks: e.Blocks}
+	*e = Engine{index: e.index, now: e.now, agenda: agenda{at: e.agenda.at}, books: e.books, stepState: e.stepState, released: r, Counters: e.Counters, Tier: e.Tier, Blocks: e.Blocks, HeldUntil: e.HeldUntil}
 }

@@ -35,6 +35,10 @@ type Engine struct {
 	Tier     metrics.KVTier   // with Config.Offload
 	Blocks   metrics.Integral // Counters.BlockMicros over time
 	Reach    Reach
+
+	// HeldUntil is the last time at which blocks were known to be held for transfers of
+	// requests that had ended: an instance may have them longer than it has requests.
+	HeldUntil vtime.Time
 }
 
 // New returns an idle instance with the given index.
@@ -141,8 +145,11 @@ func (e *Engine) Finish(end vtime.Time) {
 
 func (e *Engine) integrate(now vtime.Time) {
 	e.books.integrate(now, e.level())
-	if e.connector != nil {
-		e.connector.integrate(now)
+	if c := e.connector; c != nil {
+		if c.held > 0 {
+			e.HeldUntil = now
+		}
+		c.integrate(now)
 	}
 }
 
