@@ -22,6 +22,7 @@ type cluster struct {
 	instances  []*instance
 	add        func(i int, ready vtime.Time) error // adds one more instance
 	collector  *collector
+	storage    *storage
 	tracer     *tracer // nil: the run is not traced
 	waits      []Wait
 	watch      func() // called now and then; nil: not
@@ -57,8 +58,9 @@ func newCluster(p *setup.Plan, x Execution) (*cluster, error) {
 	c.autoscaler.seen = newObservations(autoscalerID, p.Source.Labels(), x.Record != nil)
 	c.simulation.AddControl("router", c.router)
 	c.simulation.AddControl("autoscaler", c.autoscaler)
+	c.storage = newStorage(c.simulation, &x, p.Pool)
 	c.add = func(i int, ready vtime.Time) error {
-		n, err := newInstance(p, &x, i, recorders, ready, signals)
+		n, err := newInstance(p, &x, i, recorders, ready, signals, c.storage)
 		if err != nil {
 			return err
 		}
@@ -101,6 +103,12 @@ func (c *cluster) kernelConfig(notify bool) lookahead.Config {
 	}
 	if s := c.plan.Pool.Scaling; c.plan.Loops() || s != nil && (s.Drain == setup.DrainRedirect || s.Trigger != policy.PeriodicTrigger) {
 		completions.React = c.react
+	}
+	if s := leastAnswer(c.plan.Pool); s > 0 {
+		e.Notices[storageNotice] = lookahead.Notice{
+			React: func(k lookahead.Key) lookahead.Key { return lookahead.Key{At: k.At.Add(s), Class: vtime.ClassTransfer} },
+			Reply: func(k lookahead.Key) lookahead.Key { return lookahead.Key{At: k.At, Class: vtime.ClassNotice} },
+		}
 	}
 	if cfg.Horizon > 0 {
 		e.End = lookahead.Key{At: vtime.Time(cfg.Horizon).Add(1)}

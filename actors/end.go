@@ -70,6 +70,13 @@ func (c *cluster) result(partial bool) (*Result, error) {
 	}
 	run.InstanceNames, run.Tiers = r.Names.Instances, r.KVTiers
 	run.BlockBytes = c.plan.Pool.BlockBytes()
+	if len(c.storage.plan) > 0 {
+		var err error
+		if r.KVStorage, err = c.storage.counts(r.End, func(i int) (from, to vtime.Time) { return c.life(i, r.End) }); err != nil {
+			return nil, err
+		}
+	}
+	run.Storage = r.KVStorage
 	report, err := metrics.Collect(run)
 	if err != nil {
 		return nil, fmt.Errorf("the books do not balance: %w", err)
@@ -113,7 +120,7 @@ func (c *cluster) end(partial bool) vtime.Time {
 // busy reports whether the run ended with work left.
 func (c *cluster) busy() bool {
 	for _, n := range c.instances {
-		if at, _ := n.engine.Next(); at != vtime.Never {
+		if at, _ := n.engine.Next(); at != vtime.Never || n.engine.Awaits() {
 			return true
 		}
 	}

@@ -30,6 +30,8 @@ type instance struct {
 	recent           *recent          // nil: no policy observes recent latencies
 	latencyOptions   *metrics.Options // overheads and targets for the latency in notices; nil: notices have none
 
+	sharesStorage bool // some of the storage tiers are processes of their own
+
 	events     bool           // the router gets the changes of the prefix cache, and of the tiers …
 	tiered     bool           // … of which there are some
 	eventDelay vtime.Duration // … this long after the step that made them
@@ -44,6 +46,7 @@ var (
 	_ lookahead.Publisher = (*instance)(nil)
 	_ lookahead.Estimator = (*instance)(nil)
 	_ lookahead.Folder    = (*instance)(nil)
+	_ lookahead.Notifier  = (*instance)(nil)
 	_ engine.Sink         = (*instance)(nil)
 )
 
@@ -89,8 +92,8 @@ func (p *instance) load() load {
 	return r
 }
 
-// Receive implements lookahead.Process: a request is delivered, or the instance
-// is taken away.
+// Receive implements lookahead.Process: a request is delivered, a storage tier answers, or the
+// instance is taken away.
 func (p *instance) Receive(m *lookahead.Message, out *lookahead.Outbox) {
 	now := m.Stamp.At
 	switch m.Kind {
@@ -101,6 +104,8 @@ func (p *instance) Receive(m *lookahead.Message, out *lookahead.Outbox) {
 		var progress engine.Progress
 		readResumed(&m.Body, &p.delivery, &progress)
 		p.engine.Resume(&p.delivery, &progress, now)
+	case kindStorageAnswer:
+		p.engine.Answer(readStorageAnswer(m), now)
 	case kindStop:
 		p.out = out
 		p.stop(readStop(&m.Body), now)
@@ -208,7 +213,7 @@ func (p *instance) latencyOf(o *metrics.Outcome) *policy.Ending {
 
 // newInstance makes instance i of a run that observes signals. The instance is
 // ready at the time ready.
-func newInstance(p *setup.Plan, x *Execution, i int, recorders metrics.Options, ready vtime.Time, observed policy.Signals) (*instance, error) {
+func newInstance(p *setup.Plan, x *Execution, i int, recorders metrics.Options, ready vtime.Time, observed policy.Signals, below *storage) (*instance, error) {
 	d := &p.Pool.Deployment
 	s, err := newScheduler(p)
 	if err != nil {
@@ -226,6 +231,7 @@ func newInstance(p *setup.Plan, x *Execution, i int, recorders metrics.Options, 
 	}
 	if t := d.CPUTier; t != nil {
 		cfg.Offload = t.Offload(newTier(x, t.TierConfig))
+		cfg.Offload.Storage = below.links(x, n)
 	}
 	if sendsBlockEvents(p.Pool, observed) {
 		n.events, n.tiered, n.eventDelay = true, d.CPUTier != nil, p.Pool.Observability.KVEventDelay

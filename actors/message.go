@@ -8,16 +8,18 @@ import (
 
 // Kinds of messages. Those to the tracer are in message_trace.go.
 const (
-	kindDelivery   lookahead.Kind = iota + 1 // router → instance: a request
-	kindOutcome                              // instance or router → collector: the outcome of a request
-	kindEnded                                // instance → router: a request is no longer in flight
-	kindScale                                // autoscaler → router: the number of instances that there should be
-	kindStop                                 // router → instance: it is taken away
-	kindReturned                             // instance → router: a request of an instance that is taken away
-	kindResumed                              // router → instance: a request that was returned
-	kindBlocks                               // instance → router: blocks that its prefix cache stored or removed
-	kindEvaluate                             // router → autoscaler: when to ask its policy next
-	kindTierBlocks                           // instance → router: blocks and entries that its cache and tiers stored or removed
+	kindDelivery      lookahead.Kind = iota + 1 // router → instance: a request
+	kindOutcome                                 // instance or router → collector: the outcome of a request
+	kindEnded                                   // instance → router: a request is no longer in flight
+	kindScale                                   // autoscaler → router: the number of instances that there should be
+	kindStop                                    // router → instance: it is taken away
+	kindReturned                                // instance → router: a request of an instance that is taken away
+	kindResumed                                 // router → instance: a request that was returned
+	kindBlocks                                  // instance → router: blocks that its prefix cache stored or removed
+	kindEvaluate                                // router → autoscaler: when to ask its policy next
+	kindTierBlocks                              // instance → router: blocks and entries that its cache and tiers stored or removed
+	kindStorage                                 // instance → storage tier: an operation
+	kindStorageAnswer                           // storage tier → instance: what came of it
 )
 
 // How messages are written.

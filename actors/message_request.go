@@ -121,11 +121,7 @@ func readResumed(b *lookahead.Decoder, d *engine.Delivery, p *engine.Progress) {
 	p.PrefillLost = vtime.Duration(b.Int())
 	p.DecodeLost = vtime.Duration(b.Int())
 	for _, n := range progressCounts(p) {
-		if v := b.Int(); n == &p.Cached {
-			setCached(&p.Progress, v)
-		} else {
-			*n = int32(v)
-		}
+		n.set(b.Int())
 	}
 	readDelivery(b, d)
 	for i, t := range times {
@@ -143,11 +139,7 @@ func writeProgress(out *lookahead.Outbox, arrival vtime.Time, p *engine.Progress
 	out.Int(int64(p.PrefillLost))
 	out.Int(int64(p.DecodeLost))
 	for _, n := range progressCounts(p) {
-		if n == &p.Cached {
-			out.Int(cached(&p.Progress))
-		} else {
-			out.Int(int64(*n))
-		}
+		out.Int(n.word())
 	}
 }
 
@@ -157,18 +149,33 @@ func progressTimes(p *engine.Progress) [6]*vtime.Time {
 }
 
 // progressCounts are the counts of p, in the order in which they travel.
-func progressCounts(p *engine.Progress) [7]*int32 {
-	return [...]*int32{&p.Generated, &p.Cached, &p.Preemptions, &p.Recomputed, &p.Lost, &p.Deficit, &p.Redirects}
+func progressCounts(p *engine.Progress) [7]counts {
+	return [...]counts{generated(&p.Progress), cached(&p.Progress), {&p.Preemptions, nil}, {&p.Recomputed, nil}, {&p.Lost, nil}, {&p.Deficit, nil}, {&p.Redirects, nil}}
 }
 
-// cached is the cached tokens of p with those from the CPU tier, in one number: without a
-// tier the former alone.
-func cached(p *metrics.Progress) int64 { return int64(uint32(p.Cached)) | int64(p.CachedCPU)<<32 }
+// counts is one or two counts that travel in one word, so that a word is the first alone where
+// the second is 0.
+type counts [2]*int32
 
-// setCached is the inverse of cached.
-func setCached(p *metrics.Progress, both int64) {
-	p.Cached, p.CachedCPU = int32(both), int32(both>>32)
+func (c counts) word() int64 {
+	if c[1] == nil {
+		return int64(*c[0])
+	}
+	return int64(uint32(*c[0])) | int64(*c[1])<<32
 }
+
+// set is the inverse of word.
+func (c counts) set(word int64) {
+	if *c[0] = int32(word); c[1] != nil {
+		*c[1] = int32(word >> 32)
+	}
+}
+
+// cached is the cached tokens of p, with those from the CPU tier.
+func cached(p *metrics.Progress) counts { return counts{&p.Cached, &p.CachedCPU} }
+
+// generated is the generated tokens of p, with the cached ones from storage tiers.
+func generated(p *metrics.Progress) counts { return counts{&p.Generated, &p.CachedStorage} }
 
 // sendOutcome tells the collector the outcome of a request that reached its final
 // state at now: the fields that all have, then the rare ones.
@@ -190,8 +197,8 @@ func sendOutcome(out *lookahead.Outbox, now vtime.Time, o *metrics.Outcome) {
 	out.Int(since(o.Arrival, o.FirstToken))
 	out.Int(since(o.Arrival, o.LastToken))
 	out.Int(int64(o.Input))
-	out.Int(cached(&o.Progress))
-	out.Int(int64(o.Generated))
+	out.Int(cached(&o.Progress).word())
+	out.Int(generated(&o.Progress).word())
 	if rare {
 		out.Uint(o.Session)
 		out.Int(int64(o.Round))
@@ -221,8 +228,8 @@ func readOutcome(m *lookahead.Message, o *metrics.Outcome) {
 	o.FirstToken = after(o.Arrival, b.Int())
 	o.LastToken = after(o.Arrival, b.Int())
 	o.Input = int32(b.Int())
-	setCached(&o.Progress, b.Int())
-	o.Generated = int32(b.Int())
+	cached(&o.Progress).set(b.Int())
+	generated(&o.Progress).set(b.Int())
 	if b.Left() > 0 {
 		o.Session = b.Uint()
 		o.Round = int32(b.Int())

@@ -33,7 +33,8 @@ type Result struct {
 	// were fitted to, in words for the user; empty: nowhere, as far as is known.
 	BeyondFit string
 
-	KVTiers []metrics.KVTier // CPU tiers by instance; nil: there are none
+	KVTiers   []metrics.KVTier    // CPU tiers by instance; nil: there are none
+	KVStorage []metrics.KVStorage // storage tiers; nil: there are none
 
 	Scaling *Scaling // nil: the number of instances could not change
 
@@ -87,6 +88,11 @@ func (c *cluster) digest() string {
 		word(n.engine.Counters.Fold())
 		if c.plan.Pool.CPUTier != nil {
 			word(n.engine.Tier.Fold())
+		}
+	}
+	for _, places := range c.storage.places {
+		for _, t := range places {
+			word(t.Fold())
 		}
 	}
 	return fmt.Sprintf("%016x", d.Sum64())

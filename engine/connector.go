@@ -26,20 +26,20 @@ type connector struct {
 	requests *requests
 	counts   *metrics.KVTier
 
-	slots   []offloaded // by slot
-	passed  []member    // waiting requests passed over in an earlier pass, in the order of the scan
-	store   station     // GPU to CPU
-	load    station     // CPU to GPU
-	chosen  []choice    // stores that are not submitted
-	ended   []int32     // slots with stores whose requests ended since the last formation
-	endings int         // requests that ended since the last formation
-	held    int64       // GPU blocks of requests that ended
-	filling filling
-	ranges  []kv.EntryRange // that became readable last
-	forming *pass           // at hand
-	loading int64           // blocks of the loads that it began
-	formed  vtime.Time      // … is formed then
-	until   vtime.Time      // the integrals of counts are up to this time
+	slots    []offloaded // by slot
+	passed   []member    // waiting requests passed over in an earlier pass, in the order of the scan
+	store    station     // GPU to CPU
+	load     station     // CPU to GPU
+	chosen   []choice    // stores that are not submitted
+	ended    []int32     // slots with stores whose requests ended since the last formation
+	endings  int         // requests that ended since the last formation
+	held     int64       // GPU blocks of requests that ended
+	filling  filling
+	storages storages
+	forming  *pass      // at hand
+	loading  int64      // blocks of the loads that it began
+	formed   vtime.Time // … is formed then
+	until    vtime.Time // the integrals of counts are up to this time
 
 	observer Observer // nil: none
 	hook     passHook // for tests
@@ -67,7 +67,9 @@ type offloaded struct {
 
 	load             loadState
 	loadFrom, loadTo int32 // entries that are read
-	hit, loaded      int32 // tokens from the GPU's cache and from the tier that it was given blocks with
+	hit, loaded      int32 // tokens from the GPU's cache and from the tiers that it was given blocks with
+	deep             int32 // of those loaded, the ones read from a storage tier for it
+	question         question
 }
 
 // loadState is where the load of a waiting request stands.
@@ -91,6 +93,7 @@ func newConnector(e *Engine) *connector {
 		cfg: o, caching: e.cfg.EnablePrefixCaching, cache: e.cfg.Cache, requests: &e.requests, counts: &e.Tier, observer: e.cfg.Observer,
 		store: station{link: o.Store}, load: station{link: o.Load},
 	}
+	c.storages.list = o.Storage
 	c.filling.crossings = make([][]int32, o.EntryTokens)
 	e.Tier.Capacity, e.Tier.EntryBlocks = int64(o.Tier.Capacity()), int64(o.EntryTokens/e.cfg.BlockSize)
 	return c
@@ -148,8 +151,9 @@ func (c *connector) leave(i int32) {
 // bookAdmission counts what the tier saved slot i, which is admitted with known tokens.
 func (c *connector) bookAdmission(i, known int32) {
 	if o, s := c.at(i), c.requests.at(i); !s.Preempted {
-		s.cachedCPU = o.loaded
-		c.counts.CachedTokens += int64(o.loaded)
+		s.cachedCPU, s.cachedStorage = o.loaded-o.deep, o.deep
+		c.counts.CachedTokens += int64(s.cachedCPU)
+		c.counts.StorageTokens += int64(o.deep)
 		c.counts.MissedTokens += int64(known - o.hit)
 	}
 }
@@ -176,6 +180,9 @@ func (c *connector) fetch(i, hit, known int32) (tokens int32, again bool) {
 	}
 	from := hit / size
 	to := from + t.Lookup(&o.seq, from, n)
+	if c.askStorage(i, to, n) {
+		return 0, true
+	}
 	if tokens = size*to - hit; to == from || tokens < size {
 		return 0, false
 	}
@@ -193,6 +200,9 @@ func (c *connector) begin(i, hit, upto, blocks int32, now vtime.Time) {
 	o.hit, o.loaded = hit, upto-hit
 	o.loadFrom, o.loadTo = hit/c.cfg.EntryTokens, upto/c.cfg.EntryTokens
 	o.next, o.load = o.loadTo, loading
+	size := c.cfg.EntryTokens
+	p := o.question.promoted
+	o.deep = max(0, min(p.To*size, upto)-max(p.From*size, hit))
 	t := c.load.submit(i, blocks, now, now)
 	c.loading += int64(blocks)
 	c.tell(true, t)
@@ -265,6 +275,7 @@ func (c *connector) poll(p *pass, now vtime.Time) {
 		c.counts.LoadNotice += int64(now.Sub(t.end))
 		p.received = append(p.received, t.slot)
 	})
+	p.answers = c.storages.poll(now, p.answers)
 	for _, i := range c.ended {
 		o := c.at(i)
 		if o.ending = true; o.stores == 0 {
@@ -279,12 +290,13 @@ func (c *connector) poll(p *pass, now vtime.Time) {
 
 // act lets what pass p noticed act: entries that were written become readable, those
 // that were read may be evicted, loaded requests have arrived, and held blocks are
-// released.
-func (c *connector) act(p *pass) {
+// released. What became readable in the tier is written to the storage tiers.
+func (c *connector) act(p *pass, now vtime.Time) {
 	for _, i := range p.sent {
 		c.at(i).stored = false
-		c.written(i)
+		c.readable(&c.at(i).seq, fromGPU)
 	}
+	c.answered(p)
 	for _, i := range p.received {
 		o := c.at(i)
 		c.cfg.Tier.EndLoad(&o.seq, o.loadFrom, o.loadTo)
@@ -299,6 +311,7 @@ func (c *connector) act(p *pass) {
 			c.release(i)
 		}
 	}
+	c.writeDown(now)
 }
 
 // hold keeps the blocks of slot i, whose request ended.
@@ -317,17 +330,26 @@ func (c *connector) release(i int32) {
 
 // unnoticed reports whether a transfer is under way, or about to be submitted.
 func (c *connector) unnoticed() bool {
+	return c.transferring() || c.storages.under > 0
+}
+
+// transferring reports whether a transfer between GPU and tier is under way, or about to be
+// submitted.
+func (c *connector) transferring() bool {
 	return len(c.chosen)+len(c.store.moving)+len(c.load.moving) > 0
 }
 
 // quiet reports whether a step of members of the cohort alone does nothing here, unless
 // one of them fills an entry.
 func (c *connector) quiet() bool {
-	return c.hook == nil && !c.unnoticed() && c.endings == 0 && c.requests.waiting() == 0 && len(c.filling.owing) == 0
+	return c.hook == nil && !c.transferring() && c.storages.fresh == nil && c.endings == 0 && c.requests.waiting() == 0 && len(c.filling.owing) == 0
 }
 
-// next returns the first end of a transfer that nobody noticed.
-func (c *connector) next() vtime.Time { return min(c.store.next(), c.load.next()) }
+// next returns the first end of a transfer, or of an operation of a storage tier, that is known
+// and that nobody noticed.
+func (c *connector) next() vtime.Time {
+	return min(c.store.next(), c.load.next(), c.storages.next())
+}
 
 // breakDeadlock lets the last waiting request that holds blocks give them back, and
 // reports whether there was one.
@@ -358,7 +380,7 @@ func (c *connector) drop(now vtime.Time) {
 			c.cfg.Tier.EndLoad(&o.seq, o.loadFrom, o.loadTo)
 		}
 		if o.stored {
-			c.written(int32(i))
+			c.cfg.Tier.Written(&o.seq, nil)
 		}
 		o.load, o.stored, o.stores = noLoad, false, 0
 		if c.requests.at(int32(i)).phase == holding {
@@ -368,6 +390,7 @@ func (c *connector) drop(now vtime.Time) {
 	c.store.drop()
 	c.load.drop()
 	c.chosen, c.ended, c.passed, c.endings = nil, nil, nil, 0
+	c.dropStorage()
 }
 
 // check verifies the books of the tier.
@@ -389,5 +412,10 @@ func (c *connector) check() error {
 	if blocks != c.held {
 		return fmt.Errorf("%d blocks are held for transfers by the slots, %d by the books", blocks, c.held)
 	}
-	return cmp.Or(c.checkTransfers(), c.cfg.Tier.Check(writers, reading, 0))
+	for n := range c.storages.ops {
+		if op := &c.storages.ops[n]; op.used && op.kind == StorageRead {
+			writers = append(writers, &op.seq)
+		}
+	}
+	return cmp.Or(c.checkTransfers(), c.cfg.Tier.Check(writers, reading, c.storages.copied))
 }

@@ -28,6 +28,13 @@ type due struct {
 	upto  int32
 }
 
+// preempted notes that slot i is a victim of the formation at hand. It may ask the storage tiers
+// once more.
+func (c *connector) preempted(i int32) {
+	c.filling.victims = append(c.filling.victims, i)
+	c.at(i).question = question{}
+}
+
 // admits notes that slot i is admitted, for the first time or again.
 func (l *filling) admits(i int32, again bool) {
 	k := 0
@@ -138,13 +145,8 @@ func (f *batcher) choose(b *batch, before int) {
 	l.written = append(l.written[:0], l.victims...)
 	slices.SortFunc(l.written, func(x, y int32) int { return cmp.Compare(c.at(x).id, c.at(y).id) })
 	for _, i := range l.written {
-		c.written(i)
+		c.readable(&c.at(i).seq, fromGPU)
 	}
-}
-
-// written makes readable what was stored for slot i.
-func (c *connector) written(i int32) {
-	c.ranges = c.cfg.Tier.Written(&c.at(i).seq, c.ranges[:0])
 }
 
 // filledBy returns the entries that individual i has filled once the formation at hand

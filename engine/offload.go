@@ -11,9 +11,10 @@ import (
 // nothing of what docs/kv-tiers.md describes.
 type Offload struct {
 	Tier        kv.Tier
-	EntryTokens int32 // tokens in an entry of the tier, a multiple of the block size
-	Store, Load Link  // GPU to CPU, and back
-	PromptOnly  bool  // generated tokens are not stored
+	EntryTokens int32     // tokens in an entry of the tier, a multiple of the block size
+	Store, Load Link      // GPU to CPU, and back
+	PromptOnly  bool      // generated tokens are not stored
+	Storage     []Storage // tiers below this one, in the order in which a request asks them
 
 	IdlePoll    vtime.Duration // time to the next pass after one that executed nothing; 0: until something can change. Not with Async
 	IdleRelease bool           // an idle instance also notices transfers that end (vLLM from mid-2026)

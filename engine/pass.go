@@ -13,10 +13,11 @@ type pass struct {
 	preempted      bool
 	end            vtime.Time // of a pass without a batch
 	sent, received []int32    // slots whose stores, after their request has ended, and whose load were noticed
+	answers        []int32    // operations of storage tiers whose answers were noticed
 }
 
 // noticed reports whether the pass noticed something that acts at its end.
-func (p *pass) noticed() bool { return len(p.sent)+len(p.received) > 0 }
+func (p *pass) noticed() bool { return len(p.sent)+len(p.received)+len(p.answers) > 0 }
 
 // passLoop forms the passes of an instance with a connector and ends them: the loop of
 // vLLM's engine core. Open passes were formed and have not ended: at most one, with async
@@ -44,7 +45,7 @@ func (l *passLoop) at(k int) *pass { return &l.ring[(l.head+k)&1] }
 // blank returns a pass behind the open ones; it is open once it is counted in n.
 func (l *passLoop) blank() *pass {
 	p := l.at(l.n)
-	*p = pass{sent: p.sent[:0], received: p.received[:0]}
+	*p = pass{sent: p.sent[:0], received: p.received[:0], answers: p.answers[:0]}
 	return p
 }
 
@@ -153,7 +154,7 @@ func (l *passLoop) sleep(now vtime.Time) {
 	c := l.e.connector
 	at := c.next()
 	l.e.agenda.at[eventStep] = at
-	if at == vtime.Never && !c.cfg.KeepDeadlocks {
+	if at == vtime.Never && !c.cfg.KeepDeadlocks && !c.storages.awaited() {
 		r := &l.e.requests
 		panic(fmt.Sprintf("engine: instance %d at %v: %d running and %d waiting requests, nothing can be scheduled, and no transfer is under way", l.e.index, now, r.running(), r.waiting()))
 	}
@@ -217,7 +218,7 @@ func (l *passLoop) end(now vtime.Time) (executed, acted bool) {
 		l.e.expire(now)
 	}
 	left -= l.e.requests.running() + l.e.requests.waiting()
-	c.act(p)
+	c.act(p, now)
 	l.e.publish(now)
 	if c.hook != nil {
 		c.hook.ended(p, now)

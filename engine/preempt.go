@@ -62,7 +62,7 @@ func (f *batcher) preempt(b *batch, i int32) {
 	s.Preempted = true
 	f.queue.push(i, true)
 	if f.connector != nil {
-		f.connector.filling.victims = append(f.connector.filling.victims, i)
+		f.connector.preempted(i)
 	}
 	b.preempted++
 	if f.fruitlessPreemptions++; f.fruitlessPreemptions > mostFruitless {

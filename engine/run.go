@@ -19,6 +19,9 @@ func (e *Engine) run(until vtime.Time, class uint8) {
 		until = until.Add(1)
 	}
 	until = min(until, e.agenda.at.stepsUntil())
+	if e.connector != nil { // the formation at an answer's end notices it
+		until = min(until, e.connector.storages.next())
+	}
 	f, c := &e.inFlight, &e.batcher.cohort
 	if f.executing().end >= until || c.ends.next() <= f.formed {
 		return // most calls, so that they stay short

@@ -54,8 +54,8 @@ type request struct {
 	evicted                          vtime.Time // first preemption not made up for; Never: none
 	prefillLost, decodeLost          vtime.Duration
 
-	cached, cachedCPU, preemptions, recomputed int32
-	expected                                   int32 // as delivered
+	cached, cachedCPU, cachedStorage, preemptions, recomputed int32
+	expected                                                  int32 // as delivered
 }
 
 // known returns the number of tokens whose value is known: prompt and delivered.
@@ -96,7 +96,7 @@ func (s *slot) progress(before migration) metrics.Progress {
 	return metrics.Progress{
 		Routed: s.routed, Queued: min(s.Queued, before.queued), Scheduled: s.scheduled, FirstToken: s.firstToken, LastToken: s.lastToken,
 		PrefillLost: s.prefillLost, DecodeLost: s.decodeLost,
-		Cached: s.cached, CachedCPU: s.cachedCPU, Generated: s.generated, Preemptions: s.preemptions, Recomputed: s.recomputed, Redirects: before.redirects,
+		Cached: s.cached, CachedCPU: s.cachedCPU, CachedStorage: s.cachedStorage, Generated: s.generated, Preemptions: s.preemptions, Recomputed: s.recomputed, Redirects: before.redirects,
 	}
 }
 
@@ -105,6 +105,6 @@ func (s *slot) resume(p *metrics.Progress) migration {
 	s.migrated = true
 	s.routed, s.scheduled, s.firstToken, s.lastToken = p.Routed, p.Scheduled, p.FirstToken, p.LastToken
 	s.prefillLost, s.decodeLost = p.PrefillLost, p.DecodeLost
-	s.cached, s.cachedCPU, s.generated, s.preemptions, s.recomputed = p.Cached, p.CachedCPU, p.Generated, p.Preemptions, p.Recomputed
+	s.cached, s.cachedCPU, s.cachedStorage, s.generated, s.preemptions, s.recomputed = p.Cached, p.CachedCPU, p.CachedStorage, p.Generated, p.Preemptions, p.Recomputed
 	return migration{p.Queued, p.Redirects}
 }

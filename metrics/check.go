@@ -124,6 +124,8 @@ func checkTokens(o *Outcome) string {
 		return fmt.Sprintf("%d tokens cached of %d; the last one is always computed", o.Cached, o.Input)
 	case o.CachedCPU < 0 || o.CachedCPU > o.Cached:
 		return fmt.Sprintf("%d tokens cached, %d of them from the CPU tier", o.Cached, o.CachedCPU)
+	case o.CachedStorage < 0 || o.CachedStorage > o.Cached-o.CachedCPU:
+		return fmt.Sprintf("%d tokens cached, %d of them from the CPU tier and %d from storage tiers", o.Cached, o.CachedCPU, o.CachedStorage)
 	case yielded != (o.Generated > 0) || yielded != (o.LastToken != vtime.Never):
 		return fmt.Sprintf("%d tokens, the first at %s, the last at %s", o.Generated, o.FirstToken, o.LastToken)
 	case yielded && int64(o.LastToken-o.FirstToken) < int64(o.Generated)-1,

@@ -15,6 +15,7 @@ type Run struct {
 	Counters  []Counters  // by instance index
 	Lives     []Life      // by instance index; nil: KV use over time is not reported
 	Tiers     []KVTier    // CPU tiers by instance index; nil: there are none
+	Storage   []KVStorage // storage tiers below them; nil: there are none
 
 	Injected int64      // the router's own count
 	End      vtime.Time // of the run: its last event, or its horizon

@@ -2,7 +2,8 @@ package metrics
 
 // KVTiers reports the tiers below the GPUs' KV caches.
 type KVTiers struct {
-	CPU KVTierReport `json:"cpu"`
+	CPU     KVTierReport   `json:"cpu"`
+	Storage []KVStorageUse `json:"storage,omitempty"` // in the order in which requests ask them
 }
 
 // KVTierReport is how one tier was used: over all instances, and on each.
@@ -24,7 +25,13 @@ type KVTierUse struct {
 	TotalRate *float64 `json:"total_hit_rate"` // of the known tokens: GPU and tier
 	Known     int64    `json:"known_tokens"`   // of the requests
 	GPUTokens int64    `json:"gpu_tokens"`     // found in the GPU's cache
-	Tokens    int64    `json:"tier_tokens"`    // read from the tier
+	Tokens    int64    `json:"tier_tokens"`    // read from the tier, without those of storage tiers
+
+	// With storage tiers below.
+	StorageRate   *float64 `json:"storage_hit_rate,omitempty"` // of the tokens that GPU and CPU tier missed
+	StorageTokens int64    `json:"storage_tokens,omitempty"`   // read from storage tiers through this one
+	Promoted      int64    `json:"promoted_entries,omitempty"` // read from storage tiers
+	Vanished      int64    `json:"vanished_entries,omitempty"` // found in a storage tier and evicted there before they were read
 
 	Stored  int64 `json:"stored_entries"`
 	Loaded  int64 `json:"loaded_entries"`
@@ -79,7 +86,7 @@ func (c *collection) kvTiers() *KVTiers {
 	for i := range c.Tiers {
 		cpu.PerInstance.uses = append(cpu.PerInstance.uses, c.tierUse(c.Tiers[i:i+1], c.Counters[i:i+1]))
 	}
-	return &KVTiers{CPU: cpu}
+	return &KVTiers{CPU: cpu, Storage: c.storageUses()}
 }
 
 // tierUse reports the tiers of some instances together.
@@ -98,7 +105,7 @@ func (c *collection) tierUse(tiers []KVTier, counters []Counters) KVTierUse {
 			peak = p
 		}
 	}
-	gpu := cached - k.CachedTokens
+	gpu := cached - k.CachedTokens - k.StorageTokens
 	known := gpu + k.MissedTokens
 	u := KVTierUse{
 		Capacity: k.Capacity, EntryBlocks: k.EntryBlocks, UsedMean: ratio(float64(k.UsedMicros), capacity.float()), UsedPeak: peak,
@@ -110,6 +117,10 @@ func (c *collection) tierUse(tiers []KVTier, counters []Counters) KVTierUse {
 		HeldMean: ratio(float64(k.HeldMicros), life), FlushWaits: k.FlushWaits, FlushMicros: k.FlushMicros,
 		NoRoom: k.NoRoom, AskedAgain: k.AskedAgain, DeadlockBreaks: k.DeadlockBreak,
 		Thrashing: KVThrashing{k.Thrash, ratio(float64(k.Thrash), float64(k.Stored))},
+	}
+	if c.Storage != nil {
+		u.StorageRate = ratio(float64(k.StorageTokens), float64(k.MissedTokens-k.CachedTokens))
+		u.StorageTokens, u.Promoted, u.Vanished = k.StorageTokens, k.Promoted, k.Vanished
 	}
 	u.Store.Bytes, u.Load.Bytes = u.Store.Blocks*c.BlockBytes, u.Load.Blocks*c.BlockBytes
 	return u

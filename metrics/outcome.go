@@ -82,8 +82,11 @@ type Progress struct {
 	// the request. The report calls it recompute.
 	PrefillLost, DecodeLost vtime.Duration
 
-	Cached      int32 // prompt tokens found in the prefix cache at first admission
-	CachedCPU   int32 // of them, read from the CPU tier
+	Cached    int32 // prompt tokens found in the prefix cache at first admission
+	CachedCPU int32 // of them, read from the CPU tier
+
+	CachedStorage int32 // of them, read from a storage tier
+
 	Generated   int32 // output tokens delivered
 	Preemptions int32
 	Recomputed  int32 // tokens prefilled again after preemptions

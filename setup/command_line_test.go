@@ -77,7 +77,7 @@ func TestServeArgumentsHaveTheCPUTier(t *testing.T) {
 	if _, err := again.Serve(ServeArguments(&want, want.Model)); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := Effective(again); err != nil || got.KVTier != want.KVTier {
+	if got, err := Effective(again); err != nil || !reflect.DeepEqual(got.KVTier, want.KVTier) {
 		t.Errorf("%+v, %v, want %+v", got.KVTier, err, want.KVTier)
 	}
 	c.KVEviction = "lfu"

@@ -19,6 +19,7 @@ type KVTier struct {
 	KVOffloadPromptOnly bool           `json:"kv-offload-prompt-only" name:"kv-offload-prompt-only" negatable:"" group:"CPU tier" help:"Store prompts alone, no generated tokens."`
 	KVTransferBandwidth latency.Rate   `json:"kv-transfer-bandwidth" name:"kv-transfer-bandwidth" default:"0" group:"CPU tier" help:"Rate of transfers between a GPU and its host, one way and per GPU: 48GB/s; 0: three quarters of the GPU's PCIe."`
 	KVTransferLatency   vtime.Duration `json:"kv-transfer-latency" name:"kv-transfer-latency" default:"500us" group:"CPU tier" help:"What each transfer between GPU and host takes besides."`
+	KVStorage           StorageTiers   `json:"kv-storage" name:"kv-storage" placeholder:"TIER" group:"CPU tier" help:"A storage tier below the CPU tier: nvme, remote, or name,size,read,write,base,scope, like disk,2TiB,3GB/s,1.3GB/s,1ms,local; the scope is local, node or shared. Given again it adds one; in a file with a semicolon between."`
 	KVIdlePoll          vtime.Duration `json:"kv-idle-poll" name:"kv-idle-poll" default:"0" group:"CPU tier" help:"Time until the scheduler looks again after a pass that executed nothing (vLLM sleeps 1ms); 0: until something can change. Not with async-scheduling."`
 	KVIdleRelease       bool           `json:"kv-idle-release" name:"kv-idle-release" negatable:"" group:"CPU tier" help:"An idle instance notices transfers that end, as vLLM does from mid-2026; before, it does so when the next request comes."`
 }
@@ -66,7 +67,7 @@ func resolveKVTier(p *resolver) error {
 	if c.KVTransferBandwidth == 0 {
 		c.KVTransferBandwidth = latency.Rate(d.GPU.PCIeRate())
 	}
-	return nil
+	return resolveStorage(p)
 }
 
 // checkIdlePoll refuses to poll with async scheduling, which may have been derived.
@@ -78,7 +79,7 @@ func checkIdlePoll(c *Config) error {
 }
 
 // kvTierSettings are the settings that only a CPU tier makes count.
-var kvTierSettings = []string{"kv-offload-block-size", "kv-eviction", "kv-store-threshold", "kv-offload-prompt-only", "kv-transfer-bandwidth", "kv-transfer-latency", "kv-idle-poll", "kv-idle-release"}
+var kvTierSettings = []string{"kv-offload-block-size", "kv-eviction", "kv-store-threshold", "kv-offload-prompt-only", "kv-transfer-bandwidth", "kv-transfer-latency", "kv-storage", "kv-idle-poll", "kv-idle-release"}
 
 // CPUTier is the CPU tier of each instance of a deployment.
 type CPUTier struct {

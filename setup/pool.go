@@ -19,6 +19,7 @@ type Deployment struct {
 	Blocks    int64            // KV blocks of an instance
 	Scheduler bundle.Selection // order of the wait queue, and which request is preempted
 	CPUTier   *CPUTier         // nil: none
+	Storage   []StorageTier    // below the CPU tier, in the order in which a request asks them
 
 	Latency latency.Model
 	Gamma   float64             // as engine.Config.Gamma
@@ -107,6 +108,10 @@ func (p *resolver) completePool() error {
 	b := &c.Policies
 	d.Args, d.Async, d.BlockSize, d.Blocks, d.Gamma, d.Scheduler = c.Args, *c.AsyncScheduling, c.BlockSizeInTokens, c.TotalKVBlocks, c.PreemptionGamma, b.Scheduler
 	d.CPUTier = newCPUTier(c, &d.Deployment)
+	var err error
+	if d.Storage, err = newStorageTiers(c, &d.Deployment); err != nil {
+		return err
+	}
 	p.Pool.Instances, p.Pool.Routing = c.NumInstances, b.Routing
 	o := &p.Pool.Observability
 	o.Refresh, o.PerStep, o.InFlightPeriodic = c.SnapshotRefreshInterval, c.Signals == "per-step", c.InFlight == "periodic"

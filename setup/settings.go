@@ -151,6 +151,7 @@ func ParseTimeout(text string) (vtime.Duration, error) {
 // setText sets a setting to the value of a text.
 func setText(f reflect.Value, text string) error {
 	if u, ok := f.Addr().Interface().(encoding.TextUnmarshaler); ok {
+		f.SetZero() // some add to what they have
 		return u.UnmarshalText([]byte(text))
 	}
 	switch f.Kind() {

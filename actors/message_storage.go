@@ -1,0 +1,72 @@
+package actors
+
+import (
+	"blis/engine"
+	"blis/lookahead"
+	"blis/vtime"
+	"blis/workload"
+)
+
+// Messages between instances and the storage tiers that they share.
+
+// sendStorageOp hands the storage tier to an operation at now.
+func sendStorageOp(out *lookahead.Outbox, to lookahead.ProcessID, now vtime.Time, op *engine.StorageOp) {
+	fields := 2
+	for i := range op.Parts {
+		fields += 6 + 2*len(op.Parts[i].Spans)
+	}
+	out.Begin(to, lookahead.Key{At: now, Class: vtime.ClassNotice}, kindStorage, fields)
+	out.Uint(uint64(op.Kind))
+	out.Int(int64(op.Number))
+	for i := range op.Parts {
+		p := &op.Parts[i]
+		out.Uint(p.ID)
+		out.Int(int64(p.Input))
+		out.Uint(uint64(p.Output))
+		out.Int(int64(p.From))
+		out.Int(int64(p.To))
+		out.Int(int64(len(p.Spans)))
+		for _, s := range p.Spans {
+			out.Uint(uint64(s.Content))
+			out.Int(int64(s.Length))
+		}
+	}
+	out.End()
+}
+
+// readStorageOp is the inverse of sendStorageOp. It uses the memory of op again.
+func readStorageOp(b *lookahead.Decoder, op *engine.StorageOp) {
+	op.Kind, op.Number = engine.StorageKind(b.Uint()), int32(b.Int())
+	op.Parts = op.Parts[:0]
+	for b.Left() > 0 {
+		if n := len(op.Parts); n < cap(op.Parts) {
+			op.Parts = op.Parts[:n+1] // with the memory of its spans
+		} else {
+			op.Parts = append(op.Parts, engine.StoragePart{})
+		}
+		p := &op.Parts[len(op.Parts)-1]
+		p.ID, p.Input, p.Output = b.Uint(), int32(b.Int()), workload.ContentID(b.Uint())
+		p.From, p.To = int32(b.Int()), int32(b.Int())
+		p.Spans = p.Spans[:0]
+		for n := b.Int(); n > 0 && b.Err() == nil; n-- {
+			p.Spans = append(p.Spans, workload.Span{Content: workload.ContentID(b.Uint()), Length: int32(b.Int())})
+		}
+	}
+	mustDecode(b)
+}
+
+// sendStorageAnswer answers an operation of instance to when it ends.
+func sendStorageAnswer(out *lookahead.Outbox, to lookahead.ProcessID, a *engine.StorageAnswer) {
+	out.Begin(to, lookahead.Key{At: a.End, Class: vtime.ClassTransfer}, kindStorageAnswer, 3)
+	out.Int(int64(a.Number))
+	out.Int(int64(a.Entries))
+	out.Int(int64(a.Start))
+	out.End()
+}
+
+func readStorageAnswer(m *lookahead.Message) (a engine.StorageAnswer) {
+	b := &m.Body
+	a.Number, a.Entries, a.Start, a.End = int32(b.Int()), int32(b.Int()), vtime.Time(b.Int()), m.Stamp.At
+	mustDecode(b)
+	return a
+}

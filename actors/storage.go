@@ -1,0 +1,148 @@
+package actors
+
+import (
+	"strconv"
+
+	"blis/engine"
+	"blis/lookahead"
+	"blis/metrics"
+	"blis/setup"
+	"blis/vtime"
+)
+
+// storageNotice is the kind of notices by which instances use a storage tier that they
+// share.
+const storageNotice lookahead.NoticeKind = 1
+
+// sharedStorage is the actor of a storage tier that several instances share. It has no events
+// of its own: it answers operations in the order of their stamps.
+type sharedStorage struct {
+	tier *engine.StorageTier
+	op   engine.StorageOp
+}
+
+var (
+	_ lookahead.Process = (*sharedStorage)(nil)
+	_ lookahead.Folder  = (*sharedStorage)(nil)
+)
+
+// Next implements lookahead.Process.
+func (*sharedStorage) Next() lookahead.Key { return lookahead.NeverKey }
+
+// Promise implements lookahead.Process: nothing is sent but answers.
+func (*sharedStorage) Promise() lookahead.Key { return lookahead.NeverKey }
+
+// Receive implements lookahead.Process.
+func (p *sharedStorage) Receive(m *lookahead.Message, out *lookahead.Outbox) {
+	readStorageOp(&m.Body, &p.op)
+	if a := p.tier.Handle(&p.op, m.Stamp.At); a.End != vtime.Never {
+		sendStorageAnswer(out, lookahead.ProcessID(m.Stamp.Source), &a)
+	}
+}
+
+// Advance implements lookahead.Process.
+func (*sharedStorage) Advance(lookahead.Key, *lookahead.Outbox) {}
+
+// Fold implements lookahead.Folder.
+func (p *sharedStorage) Fold() uint64 { return p.tier.Fold() }
+
+// storageLink is a shared storage tier as instance reaches it.
+type storageLink struct {
+	instance *instance
+	to       lookahead.ProcessID
+}
+
+// Submit implements engine.Storage.
+func (l *storageLink) Submit(op *engine.StorageOp, now vtime.Time) (engine.StorageAnswer, bool) {
+	sendStorageOp(l.instance.out, l.to, now, op)
+	return engine.StorageAnswer{}, false
+}
+
+// storage is the storage tiers of a run.
+type storage struct {
+	plan      []setup.StorageTier
+	places    [][]*engine.StorageTier // by tier; of scope local by instance
+	processes [][]lookahead.ProcessID // by tier and place; of scope local none
+}
+
+// newStorage adds the processes of the storage tiers that instances share.
+func newStorage(s *lookahead.Simulation, x *Execution, p *setup.Pool) *storage {
+	n := len(p.Storage)
+	r := &storage{p.Storage, make([][]*engine.StorageTier, n), make([][]lookahead.ProcessID, n)}
+	for i := range r.plan {
+		t := &r.plan[i]
+		for g := range t.Groups(p.MaxInstances()) {
+			tier := r.add(i, x)
+			r.processes[i] = append(r.processes[i], s.AddControl("storage-"+t.Name+"-"+strconv.Itoa(g), &sharedStorage{tier: tier}, storageNotice))
+		}
+	}
+	return r
+}
+
+// add makes one more place of tier i.
+func (r *storage) add(i int, x *Execution) *engine.StorageTier {
+	t := &r.plan[i]
+	tier := engine.NewStorageTier(t.Storage(newTier(x, t.TierConfig)))
+	r.places[i] = append(r.places[i], tier)
+	return tier
+}
+
+// links returns the storage tiers as instance n reaches them.
+func (r *storage) links(x *Execution, n *instance) (list []engine.Storage) {
+	for i := range r.plan {
+		if p := r.processes[i]; len(p) > 0 {
+			n.sharesStorage = true
+			list = append(list, &storageLink{n, p[r.plan[i].Group(n.index)]})
+		} else {
+			list = append(list, r.add(i, x))
+		}
+	}
+	return list
+}
+
+// leastAnswer returns the least time from an operation of a shared storage tier to its answer; 0
+// if instances share none.
+func leastAnswer(p *setup.Pool) vtime.Duration {
+	least := vtime.Duration(0)
+	for i := range p.Storage {
+		if t := &p.Storage[i]; t.Groups(1) > 0 && (least == 0 || t.MinAnswer() < least) {
+			least = t.MinAnswer()
+		}
+	}
+	return least
+}
+
+// PromiseOf implements lookahead.Notifier: operations of shared storage tiers are submitted in
+// passes.
+func (p *instance) PromiseOf(lookahead.NoticeKind) lookahead.Key {
+	if !p.sharesStorage {
+		return lookahead.NeverKey
+	}
+	at := p.engine.FirstSubmission()
+	if at == vtime.Never {
+		return lookahead.NeverKey
+	}
+	return lookahead.Key{At: at, Class: vtime.ClassNotice}
+}
+
+// counts returns what each storage tier counted in a run that ended at end. of is the span in
+// which an instance was there.
+func (r *storage) counts(end vtime.Time, of func(i int) (from, to vtime.Time)) ([]metrics.KVStorage, error) {
+	list := make([]metrics.KVStorage, len(r.plan))
+	for i := range r.plan {
+		c := &list[i]
+		c.Name, c.Scope = r.plan[i].Name, r.plan[i].Scope
+		for k, t := range r.places[i] {
+			to := end
+			if r.plan[i].Scope == setup.StorageLocal {
+				_, to = of(k)
+			}
+			t.Finish(to)
+			if err := t.Check(); err != nil {
+				return nil, err
+			}
+			c.Merge(&t.Counts)
+		}
+	}
+	return list, nil
+}

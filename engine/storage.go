@@ -1,0 +1,383 @@
+package engine
+
+import (
+	"cmp"
+	"slices"
+
+	"blis/kv"
+	"blis/vtime"
+	"blis/vtime/heap"
+)
+
+// storages is what a connector knows of the storage tiers below its CPU tier. A waiting
+// request whose entries end in the CPU tier asks one storage tier after the other for the
+// rest, until one has something; that is read into the CPU tier and loaded from there as
+// ever. What becomes readable in the CPU tier is written to every storage tier.
+type storages struct {
+	list  []Storage // in the order of asking
+	ops   []storageOp
+	free  []int32     // numbers of ops that are not in use
+	begun int64       // operations so far
+	under int         // operations whose answers were not noticed
+	known []dueAnswer // of those, a heap of the answers that are known
+
+	fresh  *writeLot   // became readable and was not sent
+	spare  []*writeLot // lots whose writes have ended
+	copied int         // entries of the CPU tier that writes read
+	reads  int         // under way
+
+	dropped bool // the instance was taken away
+
+	ranges  []kv.EntryRange // scratch, as the rest
+	parts   []StoragePart
+	request StorageOp
+}
+
+// question is what a waiting request has asked of storage tiers.
+type question struct {
+	state    questionState
+	asked    int8          // tiers asked since it came, or was preempted last
+	upto     int32         // answered: entries before this one can be read
+	promoted kv.EntryRange // what was read for it last
+}
+
+// questionState is where the question of a request stands.
+type questionState uint8
+
+const (
+	noQuestion questionState = iota
+	asking                   // nobody noticed the answer of the tier asked last
+	answered                 // it was noticed; the request has not been reached since
+	reading                  // nobody noticed the end of the read
+)
+
+// storageOp is an operation that the instance submitted and whose answer it did not notice.
+type storageOp struct {
+	used   bool
+	kind   StorageKind
+	tier   int8
+	order  int64 // by submission
+	member       // the request; not of a write
+	asks   kv.EntryRange
+	seq    kv.TierSequence // of a read: for which asks is being written to the CPU tier
+	lot    *writeLot       // of a write
+	answer StorageAnswer   // once it is known
+}
+
+// dueAnswer is an answer that is known.
+type dueAnswer struct {
+	end    vtime.Time
+	number int32
+}
+
+// Before implements heap.Ordered.
+func (x *dueAnswer) Before(y *dueAnswer) bool { return x.end < y.end }
+
+// writeLot is what one pass writes to the storage tiers. It is read in the CPU tier until the
+// last of them has it.
+type writeLot struct {
+	pieces []writePiece
+	left   int // writes that nobody noticed
+}
+
+// writePiece is entries that became readable in the CPU tier.
+type writePiece struct {
+	seq kv.TierSequence
+	kv.EntryRange
+	source int8 // the storage tier from which they were read; fromGPU
+}
+
+const fromGPU = -1
+
+// next returns the end of the first answer that is known and was not noticed.
+func (s *storages) next() vtime.Time {
+	if len(s.known) == 0 {
+		return vtime.Never
+	}
+	return s.known[0].end
+}
+
+// awaited reports whether an answer is not known yet.
+func (s *storages) awaited() bool { return s.under > len(s.known) }
+
+// begin returns the number of a new operation.
+func (s *storages) begin(kind StorageKind, tier int8) int32 {
+	if len(s.free) == 0 {
+		s.ops = append(s.ops, storageOp{})
+		s.free = append(s.free, int32(len(s.ops)-1))
+	}
+	n := s.free[len(s.free)-1]
+	s.free = s.free[:len(s.free)-1]
+	s.begun++
+	s.under++
+	x := &s.ops[n]
+	x.used, x.kind, x.tier, x.order = true, kind, tier, s.begun
+	return n
+}
+
+// submit hands its tier operation n, which is of s.parts.
+func (s *storages) submit(n int32, now vtime.Time) {
+	x := &s.ops[n]
+	s.request = StorageOp{Kind: x.kind, Number: n, Parts: s.parts}
+	if a, ok := s.list[x.tier].Submit(&s.request, now); ok {
+		s.know(a)
+	}
+}
+
+// know takes in an answer.
+func (s *storages) know(a StorageAnswer) {
+	s.ops[a.Number].answer = a
+	s.known = heap.Push(s.known, dueAnswer{a.End, a.Number})
+}
+
+// poll appends the numbers of the operations whose answers are noticed at now, in the order
+// of their submission.
+func (s *storages) poll(now vtime.Time, list []int32) []int32 {
+	for len(s.known) > 0 && s.known[0].end <= now {
+		list = append(list, s.known[0].number)
+		s.known = heap.Pop(s.known)
+		s.under--
+	}
+	slices.SortFunc(list, func(a, b int32) int { return cmp.Compare(s.ops[a].order, s.ops[b].order) })
+	return list
+}
+
+// end forgets operation n.
+func (s *storages) end(n int32) {
+	s.ops[n].used, s.ops[n].lot = false, nil
+	s.free = append(s.free, n)
+}
+
+// partOf describes a range of the entries of t.
+func partOf(t *kv.TierSequence, r kv.EntryRange) StoragePart {
+	p := StoragePart{EntryRange: r}
+	p.ID, p.Input, p.Spans, p.Output = t.Content()
+	return p
+}
+
+// askStorage goes on with the question of slot i, of whose n entries the CPU tier can read those
+// before to. It reports whether the request waits for a storage tier, its own question or one of
+// another request, and has to ask again.
+func (c *connector) askStorage(i, to, n int32) bool {
+	s, o := &c.storages, c.at(i)
+	q := &o.question
+	switch {
+	case len(s.list) == 0:
+		return false
+	case q.state == asking || q.state == reading:
+		return true
+	case to == n:
+		q.state = noQuestion
+		return false
+	case c.cfg.Tier.Promoting(&o.seq, to):
+		return true
+	case q.state == answered:
+		q.state = noQuestion
+		if to < q.upto && c.promote(i, to, q.upto) {
+			return true
+		}
+	}
+	if int(q.asked) == len(s.list) {
+		return false
+	}
+	x := s.begin(StorageAsk, q.asked)
+	op := &s.ops[x]
+	op.member, op.asks = member{i, o.id}, kv.EntryRange{From: to, To: n}
+	q.state = asking
+	q.asked++
+	s.parts = append(s.parts[:0], partOf(&o.seq, op.asks))
+	s.submit(x, c.formed)
+	return true
+}
+
+// promote begins to read entries of slot i from number from on, at most those before to, from
+// the storage tier that has answered. It reports false if the CPU tier has no room for one.
+func (c *connector) promote(i, from, to int32) bool {
+	s, o := &c.storages, c.at(i)
+	x := s.begin(StorageRead, o.question.asked-1)
+	op := &s.ops[x]
+	id, input, spans, output := o.seq.Content()
+	op.seq.OpenContent(id, input, spans, output, c.cfg.EntryTokens, c.requests.at(i).Priority)
+	op.member, op.asks = member{i, o.id}, kv.EntryRange{From: from, To: c.cfg.Tier.Promote(&op.seq, from, to)}
+	if o.question.asked = int8(len(s.list)); op.asks.From == op.asks.To {
+		s.under--
+		s.end(x)
+		return false
+	}
+	o.question.state = reading
+	s.reads++
+	c.counts.PeakUsed = max(c.counts.PeakUsed, int64(c.cfg.Tier.Used()))
+	s.parts = append(s.parts[:0], partOf(&op.seq, op.asks))
+	s.submit(x, c.formed)
+	return true
+}
+
+// readable makes the entries readable that are being written for t, which came from a storage
+// tier or from the GPU, and lets those storage tiers have them that did not have them before.
+func (c *connector) readable(t *kv.TierSequence, source int8) {
+	s := &c.storages
+	s.ranges = c.cfg.Tier.Written(t, s.ranges[:0])
+	if len(s.list) == 0 || len(s.list) == 1 && source != fromGPU {
+		return
+	}
+	for _, r := range s.ranges {
+		p := s.piece()
+		id, input, spans, output := t.Content()
+		p.seq.OpenContent(id, input, spans, output, c.cfg.EntryTokens, 0)
+		p.EntryRange, p.source = r, source
+		c.cfg.Tier.BeginCopy(&p.seq, r.From, r.To)
+		s.copied += int(r.To - r.From)
+	}
+}
+
+// piece returns one more piece of what became readable.
+func (s *storages) piece() *writePiece {
+	if s.fresh == nil {
+		if n := len(s.spare); n > 0 {
+			s.fresh, s.spare = s.spare[n-1], s.spare[:n-1]
+		} else {
+			s.fresh = &writeLot{}
+		}
+	}
+	l := s.fresh
+	if n := len(l.pieces); n < cap(l.pieces) {
+		l.pieces = l.pieces[:n+1] // with the memory of its sequence
+	} else {
+		l.pieces = append(l.pieces, writePiece{})
+	}
+	return &l.pieces[len(l.pieces)-1]
+}
+
+// writeDown submits what became readable since the last call to the storage tiers, at now, the
+// end of a pass.
+func (c *connector) writeDown(now vtime.Time) {
+	s := &c.storages
+	l := s.fresh
+	if l == nil {
+		return
+	}
+	s.fresh = nil
+	l.left = len(s.list)
+	for tier := range s.list {
+		s.parts = s.parts[:0]
+		for i := range l.pieces {
+			if p := &l.pieces[i]; int(p.source) != tier {
+				s.parts = append(s.parts, partOf(&p.seq, p.EntryRange))
+			}
+		}
+		if len(s.parts) == 0 {
+			l.left--
+			continue
+		}
+		x := s.begin(StorageWrite, int8(tier))
+		s.ops[x].lot = l
+		s.submit(x, now)
+	}
+}
+
+// answered lets the answers that pass p noticed act.
+func (c *connector) answered(p *pass) {
+	s := &c.storages
+	for _, n := range p.answers {
+		op := &s.ops[n]
+		switch op.kind {
+		case StorageAsk:
+			if q := c.asker(op); q != nil {
+				q.state, q.upto = answered, op.asks.From+op.answer.Entries
+				if op.answer.Entries > 0 {
+					c.counts.Found++
+				}
+			}
+		case StorageRead:
+			c.endRead(op)
+		case StorageWrite:
+			if op.lot.left--; op.lot.left == 0 {
+				c.endCopies(op.lot)
+			}
+		}
+		s.end(n)
+	}
+}
+
+// settled reports whether nothing will become readable in the CPU tier before another request ends
+// or is preempted.
+func (c *connector) settled() bool {
+	return c.storages.fresh == nil && c.storages.reads == 0 && c.endings == 0 && c.requests.count[holding] == 0
+}
+
+// asker returns the question of the request that submitted op, nil if it has left.
+func (c *connector) asker(op *storageOp) *question {
+	if !c.requests.is(op.member, waiting) {
+		return nil
+	}
+	return &c.at(op.slot).question
+}
+
+// endRead makes readable what was read from a storage tier. What was evicted there meanwhile
+// gives its room in the CPU tier back.
+func (c *connector) endRead(op *storageOp) {
+	end := op.asks.From + op.answer.Entries
+	if end < op.asks.To {
+		c.cfg.Tier.Withdraw(&op.seq, end, op.asks.To)
+		c.counts.Vanished += int64(op.asks.To - end)
+	}
+	c.counts.Promoted += int64(op.answer.Entries)
+	c.storages.reads--
+	c.readable(&op.seq, op.tier)
+	if q := c.asker(op); q != nil {
+		q.state, q.promoted = noQuestion, kv.EntryRange{From: op.asks.From, To: end}
+	}
+}
+
+// endCopies lets the CPU tier evict what was written to the storage tiers.
+func (c *connector) endCopies(l *writeLot) {
+	for i := range l.pieces {
+		p := &l.pieces[i]
+		c.cfg.Tier.EndCopy(&p.seq, p.From, p.To)
+		c.storages.copied -= int(p.To - p.From)
+	}
+	l.pieces = l.pieces[:0]
+	c.storages.spare = append(c.storages.spare, l)
+}
+
+// dropStorage forgets all operations: the instance is taken away.
+func (c *connector) dropStorage() {
+	s := &c.storages
+	lots := map[*writeLot]bool{}
+	if s.fresh != nil {
+		lots[s.fresh] = true
+	}
+	for n := range s.ops {
+		switch op := &s.ops[n]; {
+		case !op.used:
+		case op.kind == StorageRead:
+			c.cfg.Tier.Withdraw(&op.seq, op.asks.From, op.asks.To)
+			c.cfg.Tier.Written(&op.seq, nil)
+		case op.kind == StorageWrite:
+			lots[op.lot] = true
+		}
+	}
+	for l := range lots { // any order
+		c.endCopies(l)
+	}
+	*s = storages{list: s.list, dropped: true}
+}
+
+// Answer takes in the answer of a storage tier at now, its end. A waiting instance looks at
+// it at once.
+func (e *Engine) Answer(a StorageAnswer, now vtime.Time) {
+	c := e.connector
+	if c == nil || c.storages.dropped {
+		return // to an instance that was taken away
+	}
+	c.storages.know(a)
+	if e.inFlight.n == 0 && e.passes.idle() && (e.passes.unfinished() || c.cfg.IdleRelease) {
+		e.agenda.at[eventStep] = min(e.agenda.at[eventStep], now)
+	}
+}
+
+// Awaits reports whether the instance has requests and waits for the answer of a storage tier
+// that has not come.
+func (e *Engine) Awaits() bool {
+	return e.connector != nil && e.connector.storages.awaited() && e.passes.unfinished()
+}
