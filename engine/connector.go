@@ -275,7 +275,7 @@ func (c *connector) poll(p *pass, now vtime.Time) {
 		c.counts.LoadNotice += int64(now.Sub(t.end))
 		p.received = append(p.received, t.slot)
 	})
-	p.answers = c.storages.poll(now, p.answers)
+	p.answers = c.storages.poll(c.formed, p.answers) // what comes while the worker waits is for the next pass
 	for _, i := range c.ended {
 		o := c.at(i)
 		if o.ending = true; o.stores == 0 {

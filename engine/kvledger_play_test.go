@@ -19,6 +19,8 @@ type scenarioOffload struct {
 	Threshold   int `json:"store_threshold"`
 	Tracked     int `json:"max_tracker_size"`
 	Store, Load [2]float64
+
+	Storage []scenarioStorage `json:"-"`
 }
 
 // kvRow is a line of the ledger of a scenario with a connector.
@@ -73,6 +75,7 @@ type kvMode struct {
 	unnamed    bool
 	silent     bool // no hook, so that decode runs are taken; only results are compared
 	slice      int64
+	mail       bool // answers of storage tiers come as messages
 }
 
 var kvModes = []kvMode{
@@ -101,9 +104,12 @@ type kvPlayer struct {
 	results map[int64][]any
 	gone    [2][]int64 // completed and aborted at the end of the pass at hand
 	now     int64      // of the last formation
-	lost    []int64    // requests whose abort nobody heard
-	gaps    int64      // Σ inter-token latencies, as steps counted them …
-	spans   int64      // … and as requests imply them
+	storage []*StorageTier
+	first   vtime.Time      // none of its operations is submitted before
+	mail    []StorageAnswer // on their way, with modes that have mail
+	lost    []int64         // requests whose abort nobody heard
+	gaps    int64           // Σ inter-token latencies, as steps counted them …
+	spans   int64           // … and as requests imply them
 }
 
 func (p *kvPlayer) Group(workload.Label, workload.Label, vtime.Time) int { return 0 }

@@ -55,17 +55,17 @@ func playKV(sc *scenario, m kvMode, keepDeadlocks bool, lost []int64) (p *kvPlay
 	for _, r := range deliveries {
 		aborts = p.abort(aborts, int64(r.Arrival)-1)
 		for ; m.slice > 0 && now < int64(r.Arrival); now += m.slice {
-			e.Advance(vtime.Time(now), vtime.ClassStep)
+			p.advance(vtime.Time(now), vtime.ClassStep)
 		}
 		now = int64(r.Arrival)
-		e.Advance(r.Arrival, vtime.ClassDelivery)
+		p.advance(r.Arrival, vtime.ClassDelivery)
 		e.Deliver(&r, r.Arrival)
 	}
 	p.abort(aborts, 1<<62)
 	for ; m.slice > 0 && now < 1<<24 && e.passes.unfinished(); now += m.slice {
-		e.Advance(vtime.Time(now), vtime.ClassStep)
+		p.advance(vtime.Time(now), vtime.ClassStep)
 	}
-	e.Advance(vtime.Never, 255)
+	p.advance(vtime.Never, 255)
 	e.Unfinished(func(o *metrics.Outcome) {
 		stuck = true
 		p.span(o)
@@ -84,9 +84,9 @@ func (p *kvPlayer) abort(list []Delivery, until int64) []Delivery {
 	for len(list) > 0 && int64(list[0].Deadline) <= until {
 		r := list[0]
 		list = list[1:]
-		e.Advance(r.Deadline, vtime.ClassStep) // a pass of that time hears of it
+		p.advance(r.Deadline, vtime.ClassStep) // a pass of that time hears of it
 		if p.now < int64(r.Arrival) {
-			e.Advance(r.Deadline, vtime.ClassTimeout)
+			p.advance(r.Deadline, vtime.ClassTimeout)
 		}
 		if p.now < int64(r.Arrival) {
 			p.lost = append(p.lost, r.ID)
@@ -128,6 +128,7 @@ func kvEngine(sc *scenario, m kvMode, keepDeadlocks bool, p *kvPlayer) (*Engine,
 	} else {
 		off.Tier = kv.NewTier(tier)
 	}
+	p.addStorage(off, o.Storage, m)
 	name := "fcfs"
 	if c.Policy == "priority" {
 		name = "priority-fcfs"

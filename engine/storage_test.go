@@ -1,0 +1,253 @@
+package engine
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"blis/kv"
+	"blis/metrics"
+	"blis/vtime"
+)
+
+// scenarioStorage is a storage tier of a scenario.
+type scenarioStorage struct {
+	Entries     int
+	Read, Write [2]float64
+}
+
+// addStorage makes the storage tiers of a scenario.
+func (p *kvPlayer) addStorage(o *Offload, tiers []scenarioStorage, m kvMode) {
+	for _, s := range tiers {
+		c := kv.TierConfig{Capacity: s.Entries, Eviction: kv.LRU}
+		var store kv.Tier = kv.NewTier(c)
+		if m.slots {
+			store = kv.NewNaiveTier(c)
+		}
+		tier := NewStorageTier(StorageConfig{Tier: store, EntryTokens: o.EntryTokens, EntryBlocks: 1,
+			Read: Link{s.Read[0], s.Read[1]}, Write: Link{s.Write[0], s.Write[1]}})
+		p.storage = append(p.storage, tier)
+		if o.Storage = append(o.Storage, tier); m.mail {
+			o.Storage[len(o.Storage)-1] = &mailed{p, tier}
+		}
+	}
+}
+
+// mailed is a storage tier whose answers come as messages.
+type mailed struct {
+	p    *kvPlayer
+	tier *StorageTier
+}
+
+func (m *mailed) Submit(op *StorageOp, now vtime.Time) (StorageAnswer, bool) {
+	if first := m.p.first; now < first {
+		panic(fmt.Sprintf("an operation is submitted at %v; the instance said that none is before %v", now, first))
+	}
+	m.p.mail = append(m.p.mail, m.tier.Handle(op, now))
+	slices.SortStableFunc(m.p.mail, func(x, y StorageAnswer) int { return int(x.End - y.End) })
+	return StorageAnswer{}, false
+}
+
+// advance is Engine.Advance, with answers of storage tiers in between. An answer comes a
+// microsecond after its operation at the earliest: nothing goes further than that.
+func (p *kvPlayer) advance(until vtime.Time, class uint8) {
+	e := p.e
+	if len(e.cfg.Offload.Storage) == 0 {
+		e.Advance(until, class)
+		return
+	}
+	for {
+		at, next := e.Next()
+		if len(p.mail) > 0 && (p.mail[0].End < at || p.mail[0].End == at && next > vtime.ClassTransfer) {
+			at, next = p.mail[0].End, vtime.ClassTransfer
+		}
+		if at > until || at == until && next >= class || at == vtime.Never {
+			return
+		}
+		if p.first = e.FirstSubmission(); next == vtime.ClassTransfer {
+			a := p.mail[0]
+			p.mail = p.mail[1:]
+			e.Answer(a, at)
+			continue
+		}
+		h, c := until, class
+		if first := p.first; first != vtime.Never && first.Add(1) < h {
+			h, c = first.Add(1), vtime.ClassTransfer
+		}
+		if len(p.mail) > 0 && p.mail[0].End < h {
+			h, c = p.mail[0].End, vtime.ClassTransfer
+		}
+		if h < at || h == at && c <= next { // the answers of this event come later
+			h, c = at, next+1
+		}
+		e.Act(h, c)
+	}
+}
+
+// storageModes are the modes in which storage tiers answer at once, and by messages.
+func storageModes() (list []kvMode) {
+	for _, m := range kvModes {
+		list = append(list, m)
+		m.mail, m.name = true, m.name+", by messages"
+		list = append(list, m)
+	}
+	return list
+}
+
+// eachStorageMode plays a scenario in all modes that show their passes.
+func eachStorageMode(t *testing.T, sc *scenario, f func(p *kvPlayer) error) {
+	t.Helper()
+	for _, m := range storageModes() {
+		if m.silent {
+			continue
+		}
+		p, stuck, err := playKV(sc, m, false, nil)
+		if err == nil && stuck {
+			err = fmt.Errorf("requests never end")
+		}
+		if err == nil {
+			err = f(p)
+		}
+		if err != nil {
+			t.Errorf("%s: %v", m.name, err)
+		}
+	}
+}
+
+// stored is a prompt of six entries that neither GPU nor CPU tier still have when it comes
+// again at 40,000.
+func stored(tiers ...scenarioStorage) *scenario {
+	requests := append(evict(1, 4000, 4000, 5), ask(0, 0, 3, [2]int64{10, 24}), ask(9, 40_000, 4, [2]int64{10, 24}))
+	sc := example(14, [2]float64{100, 20.5}, [2]float64{150, 25.25}, requests...)
+	sc.Config.Offload.CPUBlocks = 12
+	sc.Config.Offload.Storage = tiers
+	return sc
+}
+
+// The idle instance asks at 40,000 and has the answer 50 µs later; the pass then takes six slots
+// of the CPU tier and reads for 50 + 6 · 10 µs; the pass at 40,160 notices it, the one after it
+// loads for 150 + 6 · 25.25 µs, and one token is computed.
+func TestReadFromStorage(t *testing.T) {
+	sc := stored(scenarioStorage{400, [2]float64{50, 10}, [2]float64{30, 20}})
+	eachStorageMode(t, sc, func(p *kvPlayer) error {
+		if want := [5]any{"load", 9.0, 6.0, 40_160.0, 40_461.0}; !slices.Contains(p.at(40_160).Xfers, want) {
+			return fmt.Errorf("loads submitted at 40,160: %v, want %v", p.at(40_160).Xfers, want)
+		}
+		if got := p.results[9][0]; got != int64(41_471) {
+			return fmt.Errorf("first token at %v, want 41,471", got)
+		}
+		c, k := &p.storage[0].Counts, &p.e.Tier
+		want := metrics.KVStorage{Capacity: 400, EntryBlocks: 1, PeakUsed: 36, UsedMicros: c.UsedMicros,
+			Asked: 7, AskedEntries: 42, FoundEntries: 6, ReadEntries: 6, WrittenEntries: 36, Reads: 1, Writes: 6, ReadMicros: 110, WriteMicros: 6 * 150}
+		if d := cmp.Diff(want, *c); d != "" {
+			return fmt.Errorf("counts (-want +got):\n%s", d)
+		}
+		if k.StorageTokens != 23 || k.CachedTokens != 0 || k.Promoted != 6 || k.Found != 1 || k.Vanished != 0 {
+			return fmt.Errorf("%d tokens from storage, %d from the CPU tier, %d entries promoted, %d found, %d vanished", k.StorageTokens, k.CachedTokens, k.Promoted, k.Found, k.Vanished)
+		}
+		return nil
+	})
+}
+
+// The first tier that has something is read; one that has nothing costs its answer.
+func TestStorageTiersAreAskedInOrder(t *testing.T) {
+	small := scenarioStorage{6, [2]float64{70, 10}, [2]float64{30, 20}}
+	large := scenarioStorage{400, [2]float64{50, 10}, [2]float64{30, 20}}
+	eachStorageMode(t, stored(small, large), func(p *kvPlayer) error {
+		if got := p.results[9][0]; got != int64(41_471+70) {
+			return fmt.Errorf("first token at %v, want 41,541", got)
+		}
+		return nil
+	})
+	eachStorageMode(t, stored(large, small), func(p *kvPlayer) error {
+		if got := p.results[9][0]; got != int64(41_471) {
+			return fmt.Errorf("first token at %v, want 41,471", got)
+		}
+		p.storage[1].Finish(p.e.Now())
+		if c := &p.storage[1].Counts; c.Asked != 6 || c.WrittenEntries != 42 || c.Evicted != 36 {
+			return fmt.Errorf("the second tier was asked %d times, has written %d entries and evicted %d", c.Asked, c.WrittenEntries, c.Evicted)
+		}
+		return nil
+	})
+}
+
+// drawStorage draws prompts that share prefixes, on an instance whose GPU and CPU tier are too
+// small for them, with one or two storage tiers.
+func drawStorage(seed uint64) *scenario {
+	r := rand.New(rand.NewPCG(seed, 7))
+	n := 10 + r.IntN(40)
+	var requests []scenarioRequest
+	at := int64(0)
+	for k := range n {
+		at += int64(r.IntN(6000))
+		doc := int64(10 + r.IntN(6))
+		q := ask(int64(k), at, int32(1+r.IntN(12)), [2]int64{doc, int64(4 * (1 + r.IntN(8)))}, [2]int64{1000 + int64(r.IntN(12)), int64(1 + r.IntN(9))})
+		requests = append(requests, q)
+	}
+	link := func() [2]float64 { return [2]float64{float64(r.IntN(3000)), float64(r.IntN(200))} }
+	sc := example(12+r.IntN(20), link(), link(), requests...)
+	c := &sc.Config
+	c.MaxModelLen = 48
+	c.Budget, c.Seats = int32(8+r.IntN(60)), int32(1+r.IntN(6))
+	c.Async = r.IntN(3) == 0
+	if c.Offload.CPUBlocks = 2 + r.IntN(24); r.IntN(3) == 0 {
+		c.Offload.Policy = "arc"
+	}
+	if !c.Async && r.IntN(4) == 0 {
+		c.IdlePoll = 1000
+	}
+	for range 1 + r.IntN(2) {
+		c.Offload.Storage = append(c.Offload.Storage, scenarioStorage{4 + r.IntN(60), link(), link()})
+	}
+	return sc
+}
+
+// All modes agree, and it does not matter whether answers come at once or by messages.
+func TestStorageModesAgree(t *testing.T) {
+	trials := 60
+	if testing.Short() {
+		trials = 15
+	}
+	first := rand.Uint64()
+	var promoted, vanished, written int64
+	for seed := first; seed < first+uint64(trials); seed++ {
+		sc := drawStorage(seed)
+		var rows []kvRow
+		var results map[int64][]any
+		var counts []metrics.KVStorage
+		for k, m := range storageModes() {
+			p, stuck, err := playKV(sc, m, false, nil)
+			if err != nil || stuck {
+				t.Fatalf("seed %d, %s: stuck %v, %v", seed, m.name, stuck, err)
+			}
+			var got []metrics.KVStorage
+			for _, s := range p.storage {
+				s.Finish(p.e.Now())
+				if err := s.Check(); err != nil {
+					t.Fatalf("seed %d, %s: %v", seed, m.name, err)
+				}
+				got = append(got, s.Counts)
+			}
+			if k == 0 {
+				rows, results, counts = p.rows, p.results, got
+				promoted, vanished = promoted+p.e.Tier.Promoted, vanished+p.e.Tier.Vanished
+				written += got[0].WrittenEntries
+				continue
+			}
+			if d := cmp.Diff(results, p.results) + cmp.Diff(counts, got); d != "" {
+				t.Fatalf("seed %d, %s (-%s +this):\n%s", seed, m.name, storageModes()[0].name, d)
+			}
+			for i := 0; !m.silent && (i < len(rows) || i < len(p.rows)); i++ {
+				if i >= len(rows) || i >= len(p.rows) || rows[i].Start != p.rows[i].Start || !cmp.Equal(rows[i].Xfers, p.rows[i].Xfers) {
+					t.Fatalf("seed %d, %s: pass %d", seed, m.name, i)
+				}
+			}
+		}
+	}
+	if promoted == 0 || written == 0 || vanished == 0 && trials > 15 {
+		t.Errorf("seed %d: %d entries written, %d promoted, %d vanished", first, written, promoted, vanished)
+	}
+}
