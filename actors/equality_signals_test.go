@@ -72,8 +72,8 @@ func (d dice) drawWait(x *trial) {
 	}
 }
 
-// tierSignals are the signals of the CPU tier.
-var tierSignals = []policy.Signals{policy.CPUKVUse, policy.TransferQueue, policy.PendingOffloads}
+// tierSignals are the signals of the tiers below the GPU.
+var tierSignals = []policy.Signals{policy.CPUKVUse, policy.TransferQueue, policy.PendingOffloads, policy.StorageKVUse}
 
 // forced is what is forced of the requests that there are: a reduced trial has
 // fewer than the one that was drawn.

@@ -217,6 +217,9 @@ func sumView(signals policy.Signals, view *policy.View) int64 {
 		if signals&policy.PendingOffloads != 0 {
 			sum += view.PendingOffloads(i)
 		}
+		if signals&policy.StorageKVUse != 0 {
+			sum += view.StorageEntries(i)
+		}
 		if signals&trialSignal != 0 {
 			sum += int64(view.Value(trialSignal, i))
 		}

@@ -57,16 +57,17 @@ func readStorageOp(b *lookahead.Decoder, op *engine.StorageOp) {
 
 // sendStorageAnswer answers an operation of instance to when it ends.
 func sendStorageAnswer(out *lookahead.Outbox, to lookahead.ProcessID, a *engine.StorageAnswer) {
-	out.Begin(to, lookahead.Key{At: a.End, Class: vtime.ClassTransfer}, kindStorageAnswer, 3)
+	out.Begin(to, lookahead.Key{At: a.End, Class: vtime.ClassTransfer}, kindStorageAnswer, 4)
 	out.Int(int64(a.Number))
 	out.Int(int64(a.Entries))
 	out.Int(int64(a.Start))
+	out.Int(a.Used)
 	out.End()
 }
 
 func readStorageAnswer(m *lookahead.Message) (a engine.StorageAnswer) {
 	b := &m.Body
-	a.Number, a.Entries, a.Start, a.End = int32(b.Int()), int32(b.Int()), vtime.Time(b.Int()), m.Stamp.At
+	a.Number, a.Entries, a.Start, a.Used, a.End = int32(b.Int()), int32(b.Int()), vtime.Time(b.Int()), b.Int(), m.Stamp.At
 	mustDecode(b)
 	return a
 }

@@ -190,11 +190,7 @@ func readTracedPreemption(b *lookahead.Decoder) (p engine.Preemption) {
 func sendTracedTransfer(out *lookahead.Outbox, now vtime.Time, t *engine.Transfer) {
 	beginInStep(out, now, kindTracedTransfer, 7)
 	out.Int(t.Request)
-	load := uint64(0)
-	if t.Load {
-		load = 1
-	}
-	out.Uint(load)
+	out.Uint(uint64(t.Storage)<<8 | uint64(t.Way))
 	out.Int(int64(t.Blocks))
 	out.Int(int64(t.Submitted))
 	out.Int(int64(t.Start))
@@ -205,7 +201,8 @@ func sendTracedTransfer(out *lookahead.Outbox, now vtime.Time, t *engine.Transfe
 
 func readTracedTransfer(b *lookahead.Decoder) (t engine.Transfer) {
 	t.Request = b.Int()
-	t.Load = b.Uint() != 0
+	way := b.Uint()
+	t.Way, t.Storage = engine.TransferWay(way), int8(way>>8)
 	t.Blocks = int32(b.Int())
 	t.Submitted = vtime.Time(b.Int())
 	t.Start = vtime.Time(b.Int())

@@ -37,6 +37,7 @@ type tracer struct {
 	batch      trace.Batch
 	preemption trace.Preemption
 	transfer   trace.Transfer
+	storage    []setup.StorageTier
 	anomaly    trace.Anomaly
 	outcome    trace.Outcome
 	store      struct {
@@ -66,8 +67,8 @@ func newTracer(p *setup.Plan, asked *Tracing, t *tracing, o metrics.Options) *tr
 	labels := p.Source.Labels()
 	return &tracer{
 		consumer: asked.Consumer, level: t.level, shown: t.shown, named: t.named, expects: o.BlockSize > 0, options: o, labels: labels,
-		block: p.Pool.BlockBytes(),
-		row:   Row{labels: labels, options: &o, token: o.TokenOverhead, request: o.RequestOverhead},
+		block: p.Pool.BlockBytes(), storage: p.Pool.Storage,
+		row: Row{labels: labels, options: &o, token: o.TokenOverhead, request: o.RequestOverhead},
 	}
 }
 
@@ -183,8 +184,13 @@ func (t *tracer) move(at vtime.Time, source uint32, b *lookahead.Decoder) {
 		Type: "kv_transfer", At: at, Instance: instanceOf(source), Request: x.Request, Reason: "offload", From: "gpu", To: "cpu", Blocks: x.Blocks,
 		Bytes: int64(x.Blocks) * t.block, Submitted: x.Submitted, Start: x.Start, End: x.End, Noticed: x.Noticed,
 	}
-	if x.Load {
-		t.transfer.Reason, t.transfer.From, t.transfer.To = "reload", "cpu", "gpu"
+	switch r := &t.transfer; x.Way {
+	case engine.WayReload:
+		r.Reason, r.From, r.To = "reload", "cpu", "gpu"
+	case engine.WayPromote:
+		r.Reason, r.From, r.To = "promotion", t.storage[x.Storage].Name, "cpu"
+	case engine.WayWrite:
+		r.From, r.To = "cpu", t.storage[x.Storage].Name
 	}
 	t.give(&t.transfer)
 }
@@ -247,6 +253,9 @@ func (t *tracer) end(at vtime.Time, o *metrics.Outcome) {
 		r.QueueWait, r.ActualHit = &s.wait, &s.cached
 		if s.tier = "gpu"; o.CachedCPU > 0 {
 			s.tier = "cpu"
+		}
+		if o.CachedStorage > 0 {
+			s.tier = "storage"
 		}
 		if o.Cached > 0 {
 			r.Tier = &s.tier

@@ -58,7 +58,7 @@ func (r *runCmd) Run(ctx context.Context, c *console) error {
 	if err != nil {
 		return err
 	}
-	files, err := r.open(ctx, r.Config.HasCPUTier())
+	files, err := r.open(ctx, r.Config.Tiers())
 	if err != nil {
 		return err
 	}
@@ -164,8 +164,8 @@ type files struct {
 	outcomes              []report.Request // for results
 }
 
-// open creates the files that the flags name; tier: instances have a CPU tier.
-func (o *outputs) open(ctx context.Context, tier bool) (*files, error) {
+// open creates the files that the flags name; tiers is as for report.RowColumns.
+func (o *outputs) open(ctx context.Context, tiers int) (*files, error) {
 	f := &files{outcomes: []report.Request{}}
 	form, err := rowFormat(o.RequestsOut)
 	if err != nil {
@@ -181,7 +181,7 @@ func (o *outputs) open(ctx context.Context, tier bool) (*files, error) {
 		}
 	}
 	if f.rows != nil {
-		f.writeRow = form(f.rows.Writer, tier)
+		f.writeRow = form(f.rows.Writer, tiers)
 	}
 	if f.decisions, err = o.traceFlags.open(ctx); err != nil {
 		f.discard()
@@ -191,7 +191,7 @@ func (o *outputs) open(ctx context.Context, tier bool) (*files, error) {
 }
 
 // rowFormat chooses the writer of rows by the name of the file.
-func rowFormat(path string) (func(*bufio.Writer, bool) func(*actors.Row), error) {
+func rowFormat(path string) (func(*bufio.Writer, int) func(*actors.Row), error) {
 	switch strings.ToLower(filepath.Ext(path)) {
 	case ".csv":
 		return report.CSVRows, nil

@@ -93,7 +93,7 @@ func newConnector(e *Engine) *connector {
 		cfg: o, caching: e.cfg.EnablePrefixCaching, cache: e.cfg.Cache, requests: &e.requests, counts: &e.Tier, observer: e.cfg.Observer,
 		store: station{link: o.Store}, load: station{link: o.Load},
 	}
-	c.storages.list = o.Storage
+	c.storages.list, c.storages.each = o.Storage, make([]int64, len(o.Storage))
 	c.filling.crossings = make([][]int32, o.EntryTokens)
 	e.Tier.Capacity, e.Tier.EntryBlocks = int64(o.Tier.Capacity()), int64(o.EntryTokens/e.cfg.BlockSize)
 	return c
@@ -261,7 +261,7 @@ func (c *connector) flush(now vtime.Time) vtime.Time {
 // formation before.
 func (c *connector) poll(p *pass, now vtime.Time) {
 	c.store.poll(now, func(t *transfer) {
-		c.show(now, false, t)
+		c.show(now, WayOffload, t)
 		o := c.at(t.slot)
 		c.counts.NoticedStores++
 		c.counts.StoreNotice += int64(now.Sub(t.end))
@@ -270,12 +270,13 @@ func (c *connector) poll(p *pass, now vtime.Time) {
 		}
 	})
 	c.load.poll(now, func(t *transfer) {
-		c.show(now, true, t)
+		c.show(now, WayReload, t)
 		c.counts.NoticedLoads++
 		c.counts.LoadNotice += int64(now.Sub(t.end))
 		p.received = append(p.received, t.slot)
 	})
 	p.answers = c.storages.poll(c.formed, p.answers) // what comes while the worker waits is for the next pass
+	c.showStorage(p.answers)
 	for _, i := range c.ended {
 		o := c.at(i)
 		if o.ending = true; o.stores == 0 {
@@ -294,7 +295,7 @@ func (c *connector) poll(p *pass, now vtime.Time) {
 func (c *connector) act(p *pass, now vtime.Time) {
 	for _, i := range p.sent {
 		c.at(i).stored = false
-		c.readable(&c.at(i).seq, fromGPU)
+		c.readable(&c.at(i).seq, c.at(i).id, fromGPU)
 	}
 	c.answered(p)
 	for _, i := range p.received {

@@ -108,6 +108,7 @@ func (e *Engine) State() policy.InstanceState {
 	if c := e.connector; c != nil {
 		s.TierUsed, s.TierEntries = int64(c.cfg.Tier.Used()), c.counts.Capacity
 		s.Stores, s.Loads, s.ChosenStores = int64(len(c.store.moving)), int64(len(c.load.moving)), int64(len(c.chosen))
+		s.StorageUsed = c.storages.used
 	}
 	return s
 }

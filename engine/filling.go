@@ -145,7 +145,7 @@ func (f *batcher) choose(b *batch, before int) {
 	l.written = append(l.written[:0], l.victims...)
 	slices.SortFunc(l.written, func(x, y int32) int { return cmp.Compare(c.at(x).id, c.at(y).id) })
 	for _, i := range l.written {
-		c.readable(&c.at(i).seq, fromGPU)
+		c.readable(&c.at(i).seq, c.at(i).id, fromGPU)
 	}
 }
 

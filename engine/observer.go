@@ -14,7 +14,8 @@ type Observer interface {
 	Formed(now vtime.Time, f *Formation)
 	// Preempted takes a request that is about to lose its blocks.
 	Preempted(now vtime.Time, p Preemption)
-	// Transferred takes a transfer to or from the CPU tier that the pass formed at now notices.
+	// Transferred takes a transfer to or from the CPU tier that the pass formed at now notices,
+	// also one between it and a storage tier.
 	Transferred(now vtime.Time, t Transfer)
 	// Anomaly takes an anomaly just when Counters count it.
 	Anomaly(now vtime.Time, a Anomaly)
@@ -109,13 +110,26 @@ type Preemption struct {
 	Free         int   // blocks that were free, and not enough
 }
 
-// Transfer moved KV blocks of a request between the GPU and the CPU tier.
+// Transfer moved KV blocks of a request between two tiers. One to a storage tier may be of
+// several requests; it has the first of them.
 type Transfer struct {
 	Request                        int64
-	Load                           bool  // to the GPU
+	Way                            TransferWay
+	Storage                        int8  // the storage tier, where the way is from or to one
 	Blocks                         int32 // of the GPU
 	Submitted, Start, End, Noticed vtime.Time
 }
+
+// TransferWay is from where to where KV moves.
+type TransferWay uint8
+
+// Ways.
+const (
+	WayOffload TransferWay = iota // GPU to CPU tier
+	WayReload                     // CPU tier to GPU
+	WayPromote                    // storage tier to CPU tier
+	WayWrite                      // CPU tier to storage tier
+)
 
 // Anomaly is something that a policy may have done wrong. The request that suffers
 // comes first.

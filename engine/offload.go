@@ -113,8 +113,8 @@ func (c *connector) thrashes(request int64, entries int32, now vtime.Time) {
 }
 
 // show shows the observer a transfer that is noticed at now.
-func (c *connector) show(now vtime.Time, load bool, t *transfer) {
+func (c *connector) show(now vtime.Time, way TransferWay, t *transfer) {
 	if c.observer != nil {
-		c.observer.Transferred(c.formed, Transfer{c.at(t.slot).id, load, t.blocks, t.submitted, t.start, t.end, now})
+		c.observer.Transferred(c.formed, Transfer{c.at(t.slot).id, way, 0, t.blocks, t.submitted, t.start, t.end, now})
 	}
 }

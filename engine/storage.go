@@ -19,6 +19,8 @@ type storages struct {
 	free  []int32     // numbers of ops that are not in use
 	begun int64       // operations so far
 	under int         // operations whose answers were not noticed
+	used  int64       // entries in all tiers, by the last answers that were noticed
+	each  []int64     // … in each
 	known []dueAnswer // of those, a heap of the answers that are known
 
 	fresh  *writeLot   // became readable and was not sent
@@ -57,7 +59,8 @@ type storageOp struct {
 	kind   StorageKind
 	tier   int8
 	order  int64 // by submission
-	member       // the request; not of a write
+	begun  vtime.Time
+	member // the request; not of a write
 	asks   kv.EntryRange
 	seq    kv.TierSequence // of a read: for which asks is being written to the CPU tier
 	lot    *writeLot       // of a write
@@ -76,8 +79,9 @@ func (x *dueAnswer) Before(y *dueAnswer) bool { return x.end < y.end }
 // writeLot is what one pass writes to the storage tiers. It is read in the CPU tier until the
 // last of them has it.
 type writeLot struct {
-	pieces []writePiece
-	left   int // writes that nobody noticed
+	request int64 // the first one whose entries it has
+	pieces  []writePiece
+	left    int // writes that nobody noticed
 }
 
 // writePiece is entries that became readable in the CPU tier.
@@ -118,6 +122,7 @@ func (s *storages) begin(kind StorageKind, tier int8) int32 {
 // submit hands its tier operation n, which is of s.parts.
 func (s *storages) submit(n int32, now vtime.Time) {
 	x := &s.ops[n]
+	x.begun = now
 	s.request = StorageOp{Kind: x.kind, Number: n, Parts: s.parts}
 	if a, ok := s.list[x.tier].Submit(&s.request, now); ok {
 		s.know(a)
@@ -214,14 +219,14 @@ func (c *connector) promote(i, from, to int32) bool {
 
 // readable makes the entries readable that are being written for t, which came from a storage
 // tier or from the GPU, and lets those storage tiers have them that did not have them before.
-func (c *connector) readable(t *kv.TierSequence, source int8) {
+func (c *connector) readable(t *kv.TierSequence, request int64, source int8) {
 	s := &c.storages
 	s.ranges = c.cfg.Tier.Written(t, s.ranges[:0])
 	if len(s.list) == 0 || len(s.list) == 1 && source != fromGPU {
 		return
 	}
 	for _, r := range s.ranges {
-		p := s.piece()
+		p := s.piece(request)
 		id, input, spans, output := t.Content()
 		p.seq.OpenContent(id, input, spans, output, c.cfg.EntryTokens, 0)
 		p.EntryRange, p.source = r, source
@@ -230,14 +235,15 @@ func (c *connector) readable(t *kv.TierSequence, source int8) {
 	}
 }
 
-// piece returns one more piece of what became readable.
-func (s *storages) piece() *writePiece {
+// piece returns one more piece of what became readable, for a request.
+func (s *storages) piece(request int64) *writePiece {
 	if s.fresh == nil {
 		if n := len(s.spare); n > 0 {
 			s.fresh, s.spare = s.spare[n-1], s.spare[:n-1]
 		} else {
 			s.fresh = &writeLot{}
 		}
+		s.fresh.request = request
 	}
 	l := s.fresh
 	if n := len(l.pieces); n < cap(l.pieces) {
@@ -270,8 +276,25 @@ func (c *connector) writeDown(now vtime.Time) {
 			continue
 		}
 		x := s.begin(StorageWrite, int8(tier))
-		s.ops[x].lot = l
+		s.ops[x].lot, s.ops[x].member = l, member{-1, l.request}
 		s.submit(x, now)
+	}
+}
+
+// showStorage shows the observer the reads and writes among operations that were noticed.
+func (c *connector) showStorage(list []int32) {
+	if c.observer == nil {
+		return
+	}
+	for _, n := range list {
+		x := &c.storages.ops[n]
+		way := WayPromote
+		if x.kind == StorageWrite {
+			way = WayWrite
+		}
+		if x.kind != StorageAsk && x.answer.Entries > 0 {
+			c.observer.Transferred(c.formed, Transfer{x.id, way, x.tier, x.answer.Entries * c.entryBlocks(), x.begun, x.answer.Start, x.answer.End, c.formed})
+		}
 	}
 }
 
@@ -280,6 +303,8 @@ func (c *connector) answered(p *pass) {
 	s := &c.storages
 	for _, n := range p.answers {
 		op := &s.ops[n]
+		s.used += op.answer.Used - s.each[op.tier]
+		s.each[op.tier] = op.answer.Used
 		switch op.kind {
 		case StorageAsk:
 			if q := c.asker(op); q != nil {
@@ -323,7 +348,7 @@ func (c *connector) endRead(op *storageOp) {
 	}
 	c.counts.Promoted += int64(op.answer.Entries)
 	c.storages.reads--
-	c.readable(&op.seq, op.tier)
+	c.readable(&op.seq, op.id, op.tier)
 	if q := c.asker(op); q != nil {
 		q.state, q.promoted = noQuestion, kv.EntryRange{From: op.asks.From, To: end}
 	}

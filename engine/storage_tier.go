@@ -48,6 +48,7 @@ type StoragePart struct {
 type StorageAnswer struct {
 	Number     int32 // of the operation
 	Entries    int32 // that can be read, were read, or were written
+	Used       int64 // entries in the tier now
 	Start, End vtime.Time
 }
 
@@ -109,6 +110,12 @@ func (t *StorageTier) Submit(op *StorageOp, now vtime.Time) (StorageAnswer, bool
 // Handle executes an operation at now and returns its answer, which ends later than now.
 func (t *StorageTier) Handle(op *StorageOp, now vtime.Time) StorageAnswer {
 	t.settle(now)
+	a := t.execute(op, now)
+	a.Used = int64(t.cfg.Tier.Used())
+	return a
+}
+
+func (t *StorageTier) execute(op *StorageOp, now vtime.Time) StorageAnswer {
 	a := StorageAnswer{Number: op.Number, Start: now}
 	switch op.Kind {
 	case StorageAsk:

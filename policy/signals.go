@@ -39,6 +39,7 @@ const (
 	CPUKVUse        // used entries of the CPU tier
 	TransferQueue   // transfers to and from the CPU tier under way, as far as the instance noticed
 	PendingOffloads // stores to the CPU tier that are chosen and not submitted
+	StorageKVUse    // used entries of the storage tiers, as of the last answers that the instance noticed
 
 	NoSignals Signals = 0
 )
@@ -87,6 +88,9 @@ type Service struct {
 	// submitted and whose end the instance has not noticed; stores that are chosen and
 	// not submitted.
 	TierUsed, Stores, Loads, ChosenStores int64
+	// Entries in use of the storage tiers, as of the last answer of each that the
+	// instance noticed.
+	StorageUsed int64
 }
 
 func (s *Service) hitRate() float64 { return mean(s.CachedTokens, s.LookedUpTokens) }
@@ -160,6 +164,8 @@ var signalTable = []Signal{
 		func(s *InstanceState) *int64 { return &s.Loads }}},
 	{Bit: PendingOffloads, Name: "pending offloads", Key: "pending_offloads", EveryStep: true, numbers: []numberOf{
 		func(s *InstanceState) *int64 { return &s.ChosenStores }}},
+	{Bit: StorageKVUse, Name: "storage KV use", Key: "storage_kv_utilization", EveryStep: true, numbers: []numberOf{
+		func(s *InstanceState) *int64 { return &s.StorageUsed }}},
 }
 
 // SignalTable returns the rows of all signals, those of other modules last. The

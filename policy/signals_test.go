@@ -70,6 +70,7 @@ func TestCopyCopiesTheSignalsAskedForAlone(t *testing.T) {
 			{EstimatedWait, InstanceState{Service: Service{WaitingTokens: 12, PrefillTokens: 13, PrefillMicros: 14}}},
 			{CPUKVUse, InstanceState{Service: Service{TierUsed: 15}}},
 			{TransferQueue | PendingOffloads, InstanceState{Service: Service{Stores: 17, Loads: 18, ChosenStores: 19}}},
+			{StorageKVUse, InstanceState{Service: Service{StorageUsed: 21}}},
 			{own, InstanceState{Own: [MaxOwnSignals]float64{2}}},
 			{InFlight | Active, InstanceState{}},
 		} {

@@ -1,6 +1,6 @@
 package policy
 
-// What policies read of the CPU tiers of instances.
+// What policies read of the tiers below the GPU.
 
 // UsedEntries returns the number of entries of the CPU tier of instance i that are in
 // use: written, being written, or about to be. It is 0 without a tier.
@@ -28,4 +28,13 @@ func (v *View) PendingOffloads(i int) int64 {
 		v.check(PendingOffloads)
 	}
 	return v.services[i].ChosenStores
+}
+
+// StorageEntries returns the number of entries in use of the storage tiers of instance i, as of the
+// last answer of each that the instance noticed. It is 0 without any.
+func (v *View) StorageEntries(i int) int64 {
+	if checkReads {
+		v.check(StorageKVUse)
+	}
+	return v.services[i].StorageUsed
 }

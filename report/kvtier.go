@@ -7,6 +7,7 @@ import (
 	"blis/actors"
 	"blis/metrics"
 	"blis/report/plaintext"
+	"blis/setup"
 )
 
 // cpuTier says what the CPU tier saved, and what its transfers took.
@@ -15,12 +16,31 @@ func (t *runText) cpuTier(r *metrics.Report) {
 		return
 	}
 	u := &r.KVTiers.CPU.Overall
-	t.Line("CPU tier", fmt.Sprintf("hit rate %s of what the GPU missed (GPU %s, total %s); mean use %s, peak %s; %s stored, %s loaded, %s evicted",
-		plaintext.Percent(u.HitRate), plaintext.Percent(u.GPURate), plaintext.Percent(u.TotalRate), plaintext.Percent(u.UsedMean), plaintext.Percent(u.UsedPeak),
+	below := ""
+	if u.StorageRate != nil {
+		below = ", storage " + plaintext.Percent(u.StorageRate) + " of the rest"
+	}
+	t.Line("CPU tier", fmt.Sprintf("hit rate %s of what the GPU missed%s (GPU %s, total %s); mean use %s, peak %s; %s stored, %s loaded, %s evicted",
+		plaintext.Percent(u.HitRate), below, plaintext.Percent(u.GPURate), plaintext.Percent(u.TotalRate), plaintext.Percent(u.UsedMean), plaintext.Percent(u.UsedPeak),
 		entries(u.Stored), plaintext.Grouped(u.Loaded), plaintext.Grouped(u.Evicted)))
 	if parts := transfers(u); parts != nil {
 		t.Line("transfers", strings.Join(parts, "; "))
 	}
+	for i := range r.KVTiers.Storage {
+		t.Line(r.KVTiers.Storage[i].Name, storageTier(&r.KVTiers.Storage[i]))
+	}
+}
+
+// storageTier says what a storage tier was good for.
+func storageTier(s *metrics.KVStorageUse) string {
+	where := map[string]string{setup.StorageLocal: "of each instance", setup.StorageNode: "of each node", setup.StorageShared: "shared by all"}[s.Scope]
+	text := fmt.Sprintf("storage %s; %s, %s of the entries found; %s written, %s read, %s evicted; peak %s",
+		where, plaintext.Plural(s.Questions, "question"), plaintext.Percent(s.HitRate),
+		entries(s.WrittenEntries), plaintext.Grouped(s.ReadEntries), plaintext.Grouped(s.Evicted), plaintext.Grouped(s.UsedPeak))
+	if s.Capacity != nil {
+		text += " of " + plaintext.Grouped(*s.Capacity/s.Places)
+	}
+	return fmt.Sprintf("%s; busy reading %s, writing %s of the time", text, plaintext.Percent(s.Read.BusyShare), plaintext.Percent(s.Write.BusyShare))
 }
 
 // entries is a number of entries of a tier.

@@ -18,17 +18,13 @@ var rowColumns = [...]string{
 	"request", "arrival_us", "state", "instance", "tenant", "slo_class", "model", "session", "round",
 	"input_tokens", "cached_tokens", "output_tokens", "queued_us", "scheduled_us", "first_token_us", "completed_us",
 	"ttft_us", "tpot_us", "e2e_us", "scheduling_delay_us", "preemptions",
-	"cpu_tokens", // with a CPU tier alone
+	"cpu_tokens",     // with a CPU tier alone
+	"storage_tokens", // with storage tiers alone
 }
 
-// RowColumns are the columns of CSVRows and the keys of JSONRows, in order. tier is
-// whether instances have a CPU tier.
-func RowColumns(tier bool) []string {
-	if tier {
-		return slices.Clone(rowColumns[:])
-	}
-	return slices.Clone(rowColumns[:len(rowColumns)-1])
-}
+// RowColumns are the columns of CSVRows and the keys of JSONRows, in order. tiers is how many
+// kinds of tiers below the GPU instances have: none, a CPU tier, and storage tiers.
+func RowColumns(tiers int) []string { return slices.Clone(rowColumns[:len(rowColumns)-2+tiers]) }
 
 // cell is a number or a text, or nothing.
 type cell struct {
@@ -71,12 +67,12 @@ func durationCell(d vtime.Duration, ok bool) cell {
 
 // rowCells is a row in the order of rowColumns.
 func rowCells(r *actors.Row) [len(rowColumns)]cell {
-	session, round, cached, fromCPU, completed := cell{}, cell{}, cell{}, cell{}, cell{}
+	session, round, cached, fromCPU, fromStorage, completed := cell{}, cell{}, cell{}, cell{}, cell{}, cell{}
 	if r.Session != 0 {
 		session, round = textCell(strconv.FormatUint(r.Session, 10)), numberCell(int64(r.Round))
 	}
 	if r.Scheduled != vtime.Never {
-		cached, fromCPU = numberCell(int64(r.Cached)), numberCell(int64(r.CachedCPU))
+		cached, fromCPU, fromStorage = numberCell(int64(r.Cached)), numberCell(int64(r.CachedCPU)), numberCell(int64(r.CachedStorage))
 	}
 	if r.State == metrics.Completed {
 		completed = timeCell(r.Finished)
@@ -88,16 +84,16 @@ func rowCells(r *actors.Row) [len(rowColumns)]cell {
 		timeCell(r.Queued), timeCell(r.Scheduled), timeCell(r.FirstToken), completed,
 		durationCell(r.TTFT()), durationCell(r.TPOT()), durationCell(r.E2E()), durationCell(r.SchedulingDelay()),
 		numberCell(int64(r.Preemptions)),
-		fromCPU,
+		fromCPU, fromStorage,
 	}
 }
 
 // CSVRows writes a header now and a line for each row that the returned function
 // is given, a field per column of docs/metrics.md, empty for nothing. Errors of
-// the writer show when it is flushed. The function is for actors.Config.Row. tier is as
+// the writer show when it is flushed. The function is for actors.Config.Row. tiers is as
 // for RowColumns.
-func CSVRows(w *bufio.Writer, tier bool) func(*actors.Row) {
-	columns := RowColumns(tier)
+func CSVRows(w *bufio.Writer, tiers int) func(*actors.Row) {
+	columns := RowColumns(tiers)
 	w.WriteString(strings.Join(columns, ",") + "\n")
 	return func(row *actors.Row) {
 		cells := rowCells(row)
@@ -126,8 +122,8 @@ func csvField(s string) string {
 
 // JSONRows is CSVRows with an object on each line in place of fields, null for
 // nothing.
-func JSONRows(w *bufio.Writer, tier bool) func(*actors.Row) {
-	columns := RowColumns(tier)
+func JSONRows(w *bufio.Writer, tiers int) func(*actors.Row) {
+	columns := RowColumns(tiers)
 	return func(row *actors.Row) {
 		open, cells := byte('{'), rowCells(row)
 		for i, c := range cells[:len(columns)] {

@@ -27,6 +27,18 @@ type KVTier struct {
 // HasCPUTier reports whether instances have a CPU tier.
 func (t *KVTier) HasCPUTier() bool { return t.KVCPUBlocks > 0 || t.KVCPUSize > 0 }
 
+// Tiers returns how many kinds of tiers instances have below the GPU: none, a CPU tier, or that and
+// storage tiers.
+func (t *KVTier) Tiers() int {
+	switch {
+	case !t.HasCPUTier():
+		return 0
+	case len(t.KVStorage.list) == 0:
+		return 1
+	}
+	return 2
+}
+
 // checkKVTier checks the settings of the CPU tier one by one.
 func checkKVTier(c *Config, check func(ok bool, name string, value any, want string)) {
 	const most = 1<<31 - 1

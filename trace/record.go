@@ -197,14 +197,14 @@ type Preemption struct {
 	Free     int32      `json:"free_blocks"`
 }
 
-// Transfer is a transfer of KV between the GPU and a tier, when it is noticed.
+// Transfer is a transfer of KV between two tiers, when it is noticed.
 type Transfer struct {
 	Type      string     `json:"type"` // kv_transfer
 	At        vtime.Time `json:"at_us"`
 	Instance  int        `json:"instance"`
 	Request   int64      `json:"request"`
-	Reason    string     `json:"reason"` // offload, reload
-	From      string     `json:"from"`   // gpu, cpu
+	Reason    string     `json:"reason"` // offload, reload, promotion
+	From      string     `json:"from"`   // gpu, cpu, or the name of a storage tier
 	To        string     `json:"to"`
 	Blocks    int32      `json:"blocks"` // of the GPU
 	Bytes     int64      `json:"bytes"`
@@ -242,7 +242,7 @@ type Outcome struct {
 	QueueWait *vtime.Duration `json:"queue_wait_us"`
 	ActualHit *int32          `json:"actual_hit_tokens"` // prompt tokens found in the prefix cache; null: never scheduled
 	Expected  *int32          `json:"expected_hit_tokens"`
-	Tier      *string         `json:"tier"` // the lowest that some were found in: gpu, cpu; null: none were
+	Tier      *string         `json:"tier"` // the lowest that some were found in: gpu, cpu, storage; null: none were
 	Generated int32           `json:"output_tokens"`
 	Preempted int32           `json:"preemptions"`
 	SLOMet    *bool           `json:"slo_met"` // null: its class has no targets
