@@ -7,10 +7,10 @@ import (
 	"blis/policy"
 )
 
-// TestBlocksOfAnInstanceThatIsGoneAreHeldToTheEndOfTheirTransfer: instance 1 drains from
-// 500 on and is gone when its request ends, at 1,000. Its five blocks are stored until
-// 31,000, while the six of instance 0 are in use: more than one instance has.
-func TestBlocksOfAnInstanceThatIsGoneAreHeldToTheEndOfTheirTransfer(t *testing.T) {
+// TestAnInstanceThatIsGoneHoldsNoBlocks: instance 1 drains from 500 on and is gone when its
+// request ends, at 1,000. What its five blocks are stored for, until 31,000, is lost. The six of
+// instance 0 are in use: all that there are.
+func TestAnInstanceThatIsGoneHoldsNoBlocks(t *testing.T) {
 	c := plain()
 	c.NumInstances, c.MaxReplicas, c.MinReplicas, c.AutoscaleInterval = 2, 2, 1, 500
 	c.Custom.Autoscale = func(policy.Env) policy.Autoscale { return alwaysOne{} }
@@ -20,7 +20,7 @@ func TestBlocksOfAnInstanceThatIsGoneAreHeldToTheEndOfTheirTransfer(t *testing.T
 	if s.Scaling == nil || len(s.Scaling.Events) != 1 {
 		t.Fatalf("scaling %+v, want one event", s.Scaling)
 	}
-	if use := s.Report.KVUse; use.BinMicros != 1024 || use.BlockMicros[1] != 11*1024 || *use.Share[1] != 11.0/12 {
-		t.Errorf("%d block·µs in the second bin of %d µs, %v of those that there were; want %d of 1024, and 11 of 12 blocks", use.BlockMicros[1], use.BinMicros, *use.Share[1], 11*1024)
+	if use := s.Report.KVUse; use.BinMicros != 1024 || use.BlockMicros[1] != 6*1024 || *use.Share[1] != 1 {
+		t.Errorf("%d block·µs in the second bin of %d µs, %v of those that there were; want %d of 1024, all of them", use.BlockMicros[1], use.BinMicros, *use.Share[1], 6*1024)
 	}
 }

@@ -258,7 +258,7 @@ func (c *cluster) release() {
 	b := c.router.pool.replicas
 	kept := b.departed[:0]
 	for _, i := range b.departed {
-		if !c.instances[i].release() {
+		if !c.instances[i].release(b.list[i].gone) {
 			kept = append(kept, i)
 		}
 	}

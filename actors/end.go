@@ -63,7 +63,7 @@ func (c *cluster) result(partial bool) (*Result, error) {
 		if c.plan.Pool.CPUTier != nil {
 			r.KVTiers = append(r.KVTiers, n.engine.Tier)
 		}
-		run.Lives = append(run.Lives, metrics.Life{Ready: ready, Gone: max(gone, n.engine.HeldUntil), Blocks: &n.engine.Blocks})
+		run.Lives = append(run.Lives, metrics.Life{Ready: ready, Gone: gone, Blocks: &n.engine.Blocks})
 	}
 	if c.tracer != nil && !partial {
 		c.tracer.finish(r.End, run.Counters)
@@ -135,8 +135,9 @@ func (c *cluster) finishAll(end vtime.Time) bool {
 		c.router.recorder.Record(o)
 		c.acceptUnfinished(o)
 	})
-	for _, n := range c.instances {
-		n.engine.Finish(end)
+	for i, n := range c.instances {
+		_, gone := c.life(i, end)
+		n.engine.Finish(end, gone)
 		n.engine.Unfinished(func(o *metrics.Outcome) {
 			n.recorder.Record(o)
 			c.acceptUnfinished(o)

@@ -1,11 +1,16 @@
 package actors
 
 import (
+	"fmt"
+	"math/rand/v2"
 	"strings"
+	"testing"
 
 	"blis/bundle"
+	"blis/internal/testsize"
 	"blis/latency"
 	"blis/policy"
+	"blis/setup"
 	"blis/vtime"
 )
 
@@ -28,6 +33,102 @@ func (d dice) drawTier(c *Config) {
 	c.KVIdleRelease = d.chance(0.2)
 	if !*c.AsyncScheduling {
 		c.KVIdlePoll = pick[vtime.Duration](d, 0, 0, 0, 137, 1000)
+	}
+	if d.chance(0.6) {
+		c.KVStorage = d.storage()
+	}
+}
+
+// drawSharing is the random trial of a seed in which several instances, whose GPUs and CPU tiers
+// are too small for their sessions, share storage tiers.
+func drawSharing(seed uint64) *trial {
+	x, d := drawTrial(seed), newDice(seed, 0x73686172)
+	c := &x.Config
+	if x.ClosedLoop == 0 {
+		c.NumRequests, c.PrefixTokens, c.Rate, c.Concurrency, c.Timeout = 0, 0, 0, 0, 0
+		x.Tenants, x.Classes, x.Requests = []string{"red", "blue"}, []string{"standard", "critical"}, nil
+		d.drawRequests(x, d.between(30, 90))
+	}
+	if c.NumInstances < 2 {
+		c.NumInstances = d.between(2, 5)
+		c.MaxReplicas = max(c.MaxReplicas, c.NumInstances)
+	}
+	c.ForceRouting, c.Horizon = "", 0
+	c.BlockSizeInTokens = pick[int32](d, 4, 4, 8, 16)
+	c.TotalKVBlocks = int64(d.between(150, 400)) / int64(c.BlockSizeInTokens)
+	c.EnablePrefixCaching, c.MaxModelLen = true, 0
+	c.KVOffloadBlockSize, c.KVStoreThreshold, c.KVCPUBlocks = pick(d, 0, 0, 2*c.BlockSizeInTokens), 0, int64(d.between(10, 60))
+	c.KVEviction = pick(d, "lru", "lru", "arc", "lfu", "priority")
+	c.KVTransferBandwidth, c.KVTransferLatency = pick[latency.Rate](d, 1e9, 48e9, 1e12), pick[vtime.Duration](d, 0, 10, 500)
+	for c.KVStorage = d.storage(); !strings.Contains(c.KVStorage.String(), "shared"); {
+		c.KVStorage = d.storage()
+	}
+	return x
+}
+
+// TestEqualityOfSharedStorage draws clusters whose instances share storage tiers.
+func TestEqualityOfSharedStorage(t *testing.T) {
+	cases, first := budget(t, testsize.Of(30, 60, 400))
+	var c coverage
+	for seed := first; c.cases < cases; seed++ {
+		x := drawSharing(seed)
+		y, m := x.compare(everyExecutor(seed))
+		if m != nil {
+			t.Errorf("seed %d: %s: %s", seed, m.other.Name, m.what)
+			small, m := x.reduce(m, reduction(t))
+			t.Fatalf("reduced: %s: %s\n%s\nfirst difference: %s", m.other.Name, m.what, small.describe(), small.where(m))
+		}
+		c.count(x, y)
+	}
+	t.Logf("seeds %d to %d: %s", first, first+uint64(c.cases)-1, &c)
+	if 6*c.promoted < c.cases {
+		t.Errorf("something was read from storage in %s of the trials, want a sixth", c.share(c.promoted))
+	}
+}
+
+// storage returns one or two storage tiers.
+func (d dice) storage() (s setup.StorageTiers) {
+	for k := range d.between(1, 2) {
+		text := fmt.Sprintf("s%d,%s,%s,%s,%s,%s", k, pick(d, "unlimited", "16MiB", "64MiB", "1GiB"), pick(d, "100MB/s", "3GB/s", "1TB/s"), pick(d, "50MB/s", "1GB/s", "1TB/s"),
+			pick(d, "0", "1us", "40us", "1ms", "20ms"), pick(d, "local", "node", "shared", "shared"))
+		if err := s.UnmarshalText([]byte(text)); err != nil {
+			panic(err)
+		}
+	}
+	return s
+}
+
+// A storage tier that nobody shares gives the same whether it is the instance's own or a process
+// of its own.
+func TestSharedByOneIsLocal(t *testing.T) {
+	read := int64(0)
+	first := rand.Uint64N(1 << 40)
+	for seed := first; seed < first+400; seed++ {
+		d := newDice(seed, 0x6f6e65)
+		x := drawTrial(seed)
+		d.drawTier(&x.Config)
+		if x.Config.KVCPUBlocks == 0 || x.Config.KVStorage.String() == "" || !strings.HasSuffix(x.Config.KVStorage.String(), "shared") {
+			continue
+		}
+		x.Config.AutoscalePolicy, x.Config.NumInstances, x.Config.MinReplicas, x.Config.MaxReplicas = "none", 1, 1, 0
+		x.Config.ForceRouting, x.NoisyAutoscaler = "", 0
+		shared := mustPlay(t, x)
+		text := strings.NewReplacer(",shared", ",local", ",node", ",local").Replace(x.Config.KVStorage.String())
+		x.Config.KVStorage = setup.StorageTiers{}
+		if err := x.Config.KVStorage.UnmarshalText([]byte(text)); err != nil {
+			t.Fatal(err)
+		}
+		local := mustPlay(t, x)
+		shared.rest, local.rest = "", "" // the configurations differ
+		shared.digest, local.digest = "", ""
+		report := strings.NewReplacer(`"scope":"shared"`, `"scope":"local"`, `"scope":"node"`, `"scope":"local"`).Replace(string(shared.report))
+		if shared.report = []byte(report); local.difference(shared) != "" {
+			t.Fatalf("seed %d: %s", seed, local.difference(shared))
+		}
+		read += shared.tier.Promoted
+	}
+	if read == 0 {
+		t.Errorf("seed %d: nothing was ever read", first)
 	}
 }
 

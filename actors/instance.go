@@ -125,12 +125,12 @@ func (p *instance) stop(giveBack bool, now vtime.Time) {
 }
 
 // release frees the memory of an instance that is gone. It reports false, and
-// frees nothing, while a step is in flight; that step yields nothing.
-func (p *instance) release() bool {
-	if !p.Next().IsNever() {
+// frees nothing, while a step is in flight, or an answer of a storage tier on its way;
+// they yield nothing.
+func (p *instance) release(gone vtime.Time) bool {
+	if !p.Next().IsNever() || !p.engine.Release(gone) {
 		return false
 	}
-	p.engine.Release()
 	p.recorder.Trim()
 	p.delivery = engine.Delivery{}
 	return true

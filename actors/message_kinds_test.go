@@ -145,6 +145,27 @@ var messages = []carried{
 			sendTierBlocks(out, sentAt, int(x.instance), x.some())
 		},
 		func(m *lookahead.Message) any { return blocksOf(m, readTierBlocks) }, nil},
+	{"storage operation", engine.StorageOp{}, testLeaf, lookahead.ThirdControl,
+		func(out *lookahead.Outbox, v any) {
+			x := v.(engine.StorageOp)
+			sendStorageOp(out, lookahead.ThirdControl, sentAt, &x)
+		},
+		func(m *lookahead.Message) any {
+			var x engine.StorageOp
+			readStorageOp(&m.Body, &x)
+			return x
+		}, nil},
+	{"storage answer", engine.StorageAnswer{}, lookahead.ThirdControl, testLeaf,
+		func(out *lookahead.Outbox, v any) {
+			x := v.(engine.StorageAnswer)
+			x.End = sentAt
+			sendStorageAnswer(out, testLeaf, &x)
+		},
+		func(m *lookahead.Message) any {
+			x := readStorageAnswer(m)
+			x.End = 0
+			return x
+		}, []string{"End"}}, // it is the time of the message
 	{"traced admission", valueAdmission{}, routerID, collectorID,
 		func(out *lookahead.Outbox, v any) {
 			x := v.(valueAdmission)

@@ -15,7 +15,7 @@ func sendStorageOp(out *lookahead.Outbox, to lookahead.ProcessID, now vtime.Time
 	for i := range op.Parts {
 		fields += 6 + 2*len(op.Parts[i].Spans)
 	}
-	out.Begin(to, lookahead.Key{At: now, Class: vtime.ClassNotice}, kindStorage, fields)
+	out.BeginNotice(to, lookahead.Key{At: now, Class: vtime.ClassNotice}, storageNotice, kindStorage, fields)
 	out.Uint(uint64(op.Kind))
 	out.Int(int64(op.Number))
 	for i := range op.Parts {

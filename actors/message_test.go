@@ -30,6 +30,8 @@ func (c *courier) Next() lookahead.Key {
 
 func (c *courier) Promise() lookahead.Key { return c.Next() }
 
+func (c *courier) PromiseOf(lookahead.NoticeKind) lookahead.Key { return c.Next() }
+
 func (c *courier) Receive(m *lookahead.Message, _ *lookahead.Outbox) {
 	c.got = append(c.got, c.read(m))
 }
@@ -45,7 +47,7 @@ func (c *courier) Advance(_ lookahead.Key, out *lookahead.Outbox) {
 func (c *carried) carry(t *testing.T, values []any) []any {
 	s := lookahead.New(lookahead.Config{Workers: 1, Sequential: true})
 	processes := map[lookahead.ProcessID]*courier{}
-	for _, id := range []lookahead.ProcessID{routerID, autoscalerID, testLeaf, collectorID} {
+	for _, id := range []lookahead.ProcessID{routerID, autoscalerID, testLeaf, lookahead.ThirdControl, collectorID} {
 		processes[id] = &courier{}
 	}
 	processes[c.from].send = func(out *lookahead.Outbox) {
@@ -56,6 +58,7 @@ func (c *carried) carry(t *testing.T, values []any) []any {
 	processes[c.to].read = c.read
 	s.AddControl("router", processes[routerID])
 	s.AddControl("autoscaler", processes[autoscalerID])
+	s.AddControl("storage", processes[lookahead.ThirdControl], storageNotice)
 	s.AddLeaf("leaf", processes[testLeaf])
 	s.AddSink("collector", processes[collectorID])
 	if err := s.Run(t.Context()); err != nil {

@@ -202,7 +202,7 @@ func sendTracedTransfer(out *lookahead.Outbox, now vtime.Time, t *engine.Transfe
 func readTracedTransfer(b *lookahead.Decoder) (t engine.Transfer) {
 	t.Request = b.Int()
 	way := b.Uint()
-	t.Way, t.Storage = engine.TransferWay(way), int8(way>>8)
+	t.Way, t.Storage = engine.TransferWay(way), int32(way>>8)
 	t.Blocks = int32(b.Int())
 	t.Submitted = vtime.Time(b.Int())
 	t.Start = vtime.Time(b.Int())

@@ -71,7 +71,7 @@ func newStorage(s *lookahead.Simulation, x *Execution, p *setup.Pool) *storage {
 	r := &storage{p.Storage, make([][]*engine.StorageTier, n), make([][]lookahead.ProcessID, n)}
 	for i := range r.plan {
 		t := &r.plan[i]
-		for g := range t.Groups(p.MaxInstances()) {
+		for g := range t.Places(p.MaxInstances()) {
 			tier := r.add(i, x)
 			r.processes[i] = append(r.processes[i], s.AddControl("storage-"+t.Name+"-"+strconv.Itoa(g), &sharedStorage{tier: tier}, storageNotice))
 		}
@@ -92,7 +92,7 @@ func (r *storage) links(x *Execution, n *instance) (list []engine.Storage) {
 	for i := range r.plan {
 		if p := r.processes[i]; len(p) > 0 {
 			n.sharesStorage = true
-			list = append(list, &storageLink{n, p[r.plan[i].Group(n.index)]})
+			list = append(list, &storageLink{n, p[r.plan[i].Place(n.index, len(p))]})
 		} else {
 			list = append(list, r.add(i, x))
 		}
@@ -105,7 +105,7 @@ func (r *storage) links(x *Execution, n *instance) (list []engine.Storage) {
 func leastAnswer(p *setup.Pool) vtime.Duration {
 	least := vtime.Duration(0)
 	for i := range p.Storage {
-		if t := &p.Storage[i]; t.Groups(1) > 0 && (least == 0 || t.MinAnswer() < least) {
+		if t := &p.Storage[i]; t.Places(1) > 0 && (least == 0 || t.MinAnswer() < least) {
 			least = t.MinAnswer()
 		}
 	}

@@ -35,6 +35,7 @@ type connector struct {
 	endings  int         // requests that ended since the last formation
 	held     int64       // GPU blocks of requests that ended
 	filling  filling
+	idle     []idleSpan // not in the books yet
 	storages storages
 	forming  *pass      // at hand
 	loading  int64      // blocks of the loads that it began
@@ -120,11 +121,11 @@ func (c *connector) open(i int32) {
 	o.seq.Open(&s.seq, c.cfg.EntryTokens, s.Priority)
 }
 
-// integrate brings the integrals up to now.
-func (c *connector) integrate(now vtime.Time) {
+// integrate brings the integrals up to now, since when there were so many entries and held blocks.
+func (c *connector) integrate(now vtime.Time, entries, held int64) {
 	dt := int64(now.Sub(c.until))
-	c.counts.UsedMicros += dt * int64(c.cfg.Tier.Used())
-	c.counts.HeldMicros += dt * c.held
+	c.counts.UsedMicros += dt * entries
+	c.counts.HeldMicros += dt * held
 	c.until = now
 }
 

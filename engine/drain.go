@@ -95,18 +95,24 @@ type remains struct {
 	folded  uint64 // Fold
 }
 
-// Release gives the memory of an instance back. The instance holds no request,
-// has no event before it and will get no more requests. Counters, Now, Fold and
-// Check stay as they were.
-func (e *Engine) Release() {
+// Release gives the memory of an instance back, and reports whether it did: not while answers of
+// storage tiers are on their way, which it forgets. The instance holds no request, has no event
+// before it and will get no more requests. It is gone since then. Counters, Now, Fold and Check stay
+// as they were.
+func (e *Engine) Release(gone vtime.Time) bool {
 	if e.connector != nil {
-		e.connector.drop(e.now)
+		e.settle(gone)
+		e.connector.drop(gone)
 		e.agenda.at[eventStep] = vtime.Never
 		e.Tier.Evicted = e.connector.cfg.Tier.Evicted()
+		if e.connector.storages.awaited() {
+			return false
+		}
 	}
 	if at, _ := e.Next(); at != vtime.Never || e.Running() > 0 || e.Waiting() > 0 {
 		panic("engine: an instance is released that has something to do")
 	}
 	r := &remains{e.Check(), e.Fold()}
-	*e = Engine{index: e.index, now: e.now, agenda: agenda{at: e.agenda.at}, books: e.books, stepState: e.stepState, released: r, Counters: e.Counters, Tier: e.Tier, Blocks: e.Blocks, HeldUntil: e.HeldUntil}
+	*e = Engine{index: e.index, now: e.now, agenda: agenda{at: e.agenda.at}, books: e.books, stepState: e.stepState, released: r, Counters: e.Counters, Tier: e.Tier, Blocks: e.Blocks}
+	return true
 }

@@ -35,10 +35,6 @@ type Engine struct {
 	Tier     metrics.KVTier   // with Config.Offload
 	Blocks   metrics.Integral // Counters.BlockMicros over time
 	Reach    Reach
-
-	// HeldUntil is the last time at which blocks were known to be held for transfers of
-	// requests that had ended: an instance may have them longer than it has requests.
-	HeldUntil vtime.Time
 }
 
 // New returns an idle instance with the given index.
@@ -134,25 +130,6 @@ func (e *Engine) UsedBlocks() int {
 
 // Now returns the time of the last event that the instance executed.
 func (e *Engine) Now() vtime.Time { return e.now }
-
-// Finish brings the time integrals of Counters up to the end of the run.
-func (e *Engine) Finish(end vtime.Time) {
-	e.integrate(end)
-	if e.connector != nil {
-		e.connector.close(end)
-		e.Tier.Evicted = e.connector.cfg.Tier.Evicted()
-	}
-}
-
-func (e *Engine) integrate(now vtime.Time) {
-	e.books.integrate(now, e.level())
-	if c := e.connector; c != nil {
-		if c.held > 0 {
-			e.HeldUntil = now
-		}
-		c.integrate(now)
-	}
-}
 
 // level is what the books integrate from now on.
 func (e *Engine) level() level {

@@ -115,7 +115,7 @@ type Preemption struct {
 type Transfer struct {
 	Request                        int64
 	Way                            TransferWay
-	Storage                        int8  // the storage tier, where the way is from or to one
+	Storage                        int32 // the storage tier, where the way is from or to one
 	Blocks                         int32 // of the GPU
 	Submitted, Start, End, Noticed vtime.Time
 }

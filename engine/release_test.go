@@ -17,14 +17,14 @@ func TestReleaseKeepsWhatCounts(t *testing.T) {
 		}
 		e.Advance(vtime.Never, 0)
 		if release {
-			e.Release()
+			e.Release(e.Now())
 			if len(e.requests.slots) > 0 || e.cfg.Cache != nil || e.cfg.Sink != nil {
 				t.Error("memory is held on to")
 			}
 		}
 		at, _ := e.Next()
 		text := fmt.Sprint(e.Fold(), e.Now(), at, e.State(), e.Check(), e.FirstEnd(), e.Counters)
-		e.Finish(e.Now().Add(1_000_000))
+		e.Finish(e.Now().Add(1_000_000), vtime.Never)
 		return fmt.Sprint(text, e.Counters)
 	}
 	if kept, released := told(false), told(true); kept != released {
@@ -36,7 +36,7 @@ func TestReleaseKeepsWhatCounts(t *testing.T) {
 func TestReleaseKeepsAFault(t *testing.T) {
 	e, _ := instance(t, slow{}, nil)
 	e.cfg.Cache.Take(3)
-	if e.Release(); e.Check() == nil {
+	if e.Release(e.Now()); e.Check() == nil {
 		t.Error("three blocks that noRequest holds, and no fault")
 	}
 }
@@ -49,5 +49,5 @@ func TestReleaseOfABusyInstance(t *testing.T) {
 			t.Error("an instance with a request was released")
 		}
 	}()
-	e.Release()
+	e.Release(e.Now())
 }

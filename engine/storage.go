@@ -293,7 +293,7 @@ func (c *connector) showStorage(list []int32) {
 			way = WayWrite
 		}
 		if x.kind != StorageAsk && x.answer.Entries > 0 {
-			c.observer.Transferred(c.formed, Transfer{x.id, way, x.tier, x.answer.Entries * c.entryBlocks(), x.begun, x.answer.Start, x.answer.End, c.formed})
+			c.observer.Transferred(c.formed, Transfer{x.id, way, int32(x.tier), x.answer.Entries * c.entryBlocks(), x.begun, x.answer.Start, x.answer.End, c.formed})
 		}
 	}
 }
@@ -385,15 +385,16 @@ func (c *connector) dropStorage() {
 	for l := range lots { // any order
 		c.endCopies(l)
 	}
-	*s = storages{list: s.list, dropped: true}
+	*s = storages{list: s.list, under: s.under - len(s.known), dropped: true}
 }
 
 // Answer takes in the answer of a storage tier at now, its end. A waiting instance looks at
 // it at once.
 func (e *Engine) Answer(a StorageAnswer, now vtime.Time) {
 	c := e.connector
-	if c == nil || c.storages.dropped {
-		return // to an instance that was taken away
+	if c.storages.dropped { // the instance was taken away
+		c.storages.under--
+		return
 	}
 	c.storages.know(a)
 	if e.inFlight.n == 0 && e.passes.idle() && (e.passes.unfinished() || c.cfg.IdleRelease) {

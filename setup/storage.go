@@ -236,21 +236,21 @@ func newStorageTiers(c *Config, d *latency.Deployment) (list []StorageTier, err 
 	return list, nil
 }
 
-// Groups returns the number of places that are shared by n instances; 0: each has its own.
-func (t *StorageTier) Groups(n int) int {
-	if t.Scope == StorageLocal {
+// Places returns the number of places that at most n instances at a time share; 0: each has its
+// own.
+func (t *StorageTier) Places(n int) int {
+	switch t.Scope {
+	case StorageLocal:
 		return 0
+	case StorageNode:
+		return (n + t.perNode - 1) / t.perNode
 	}
-	return t.Group(n-1) + 1
+	return 1
 }
 
-// Group returns the place that instance i shares with others.
-func (t *StorageTier) Group(i int) int {
-	if t.Scope == StorageShared {
-		return 0
-	}
-	return i / t.perNode
-}
+// Place returns which of the places instance i shares with others. Instances fill nodes in the
+// order of their numbers; a number beyond the last node starts at the first one again.
+func (t *StorageTier) Place(i, places int) int { return i / t.perNode % places }
 
 // Storage returns the tier for an engine or an actor, with a store of its own.
 func (t *StorageTier) Storage(store kv.Tier) engine.StorageConfig {

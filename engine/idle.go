@@ -1,0 +1,67 @@
+package engine
+
+import "blis/vtime"
+
+// An instance with a CPU tier may still hold blocks while no request is here, and has
+// entries. It hears nothing when it is taken away in such a time: what it integrates then is
+// put off until a request comes, or until it is known when the instance was gone.
+
+// idleSpan is a time without requests.
+type idleSpan struct {
+	to            vtime.Time // it begins where the one before ends, or where the books do
+	used          int64      // GPU blocks, all held for transfers
+	held, entries int64
+}
+
+// integrate brings the time integrals up to now.
+func (e *Engine) integrate(now vtime.Time) {
+	c := e.connector
+	if c == nil {
+		e.books.integrate(now, e.level())
+		return
+	}
+	span := idleSpan{now, int64(e.UsedBlocks()), c.held, int64(c.cfg.Tier.Used())}
+	if e.requests.count[pending]+e.requests.waiting()+e.requests.running() == 0 {
+		if n := len(c.idle); n > 0 && c.idle[n-1] == (idleSpan{c.idle[n-1].to, span.used, span.held, span.entries}) {
+			c.idle[n-1].to = now
+		} else {
+			c.idle = append(c.idle, span)
+		}
+		return
+	}
+	e.settle(vtime.Never)
+	e.books.integrate(now, e.level())
+	c.integrate(now, span.entries, span.held)
+}
+
+// settle enters what was put off into the books, as far as until.
+func (e *Engine) settle(until vtime.Time) {
+	c := e.connector
+	for _, s := range c.idle {
+		to := min(s.to, until)
+		if to < e.books.upto {
+			break
+		}
+		e.books.integrate(to, level{used: s.used})
+		c.integrate(to, s.entries, s.held)
+	}
+	c.idle = c.idle[:0]
+}
+
+// Finish brings the time integrals up to the end of the run. An instance that was gone before
+// had nothing from then on.
+func (e *Engine) Finish(end, gone vtime.Time) {
+	c := e.connector
+	if c == nil {
+		e.books.integrate(end, e.level())
+		return
+	}
+	last := min(end, gone)
+	e.integrate(max(end, e.books.upto))
+	e.settle(last)
+	if e.books.upto < end {
+		e.books.integrate(end, level{})
+	}
+	c.close(last)
+	e.Tier.Evicted = c.cfg.Tier.Evicted()
+}
