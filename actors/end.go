@@ -120,7 +120,7 @@ func (c *cluster) end(partial bool) vtime.Time {
 // busy reports whether the run ended with work left.
 func (c *cluster) busy() bool {
 	for _, n := range c.instances {
-		if at, _ := n.engine.Next(); at != vtime.Never || n.engine.Awaits() {
+		if at, _ := n.engine.Next(); at != vtime.Never || n.engine.Storage.Awaits() {
 			return true
 		}
 	}

@@ -390,12 +390,9 @@ func (d dice) drawPolicies(x *trial) {
 func (d dice) scorers() string {
 	names := []string{"prefix-affinity", "queue-depth", "waiting-queue", "kv-utilization", "load-balance", "active-requests", "session-affinity", "cache-hit-rate", "prefix-match"}
 	d.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
-	text := ""
-	for i, name := range names[:d.between(1, len(names))] {
-		if i > 0 {
-			text += ","
-		}
-		text += fmt.Sprintf("%s:%g", name, pick(d, 1, 2, 3, 0.7))
+	var list []string
+	for _, name := range names[:d.between(1, len(names))] {
+		list = append(list, fmt.Sprintf("%s:%g", name, pick(d, 1, 2, 3, 0.7)))
 	}
-	return text
+	return strings.Join(list, ",")
 }

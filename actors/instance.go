@@ -105,7 +105,7 @@ func (p *instance) Receive(m *lookahead.Message, out *lookahead.Outbox) {
 		readResumed(&m.Body, &p.delivery, &progress)
 		p.engine.Resume(&p.delivery, &progress, now)
 	case kindStorageAnswer:
-		p.engine.Answer(readStorageAnswer(m), now)
+		p.engine.Storage.Answer(readStorageAnswer(m), now)
 	case kindStop:
 		p.out = out
 		p.stop(readStop(&m.Body), now)

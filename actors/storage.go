@@ -118,7 +118,7 @@ func (p *instance) PromiseOf(lookahead.NoticeKind) lookahead.Key {
 	if !p.sharesStorage {
 		return lookahead.NeverKey
 	}
-	at := p.engine.FirstSubmission()
+	at := p.engine.Storage.FirstSubmission()
 	if at == vtime.Never {
 		return lookahead.NeverKey
 	}

@@ -108,3 +108,80 @@ func TestRowsAndOutcomesKnowTheTier(t *testing.T) {
 		t.Errorf("%d outcomes of %d requests", n, len(want))
 	}
 }
+
+// A storage tier has a line of its own, adds to what was found, and to the rows.
+func TestStorageTierIsInTheResult(t *testing.T) {
+	rows := filepath.Join(t.TempDir(), "rows.jsonl")
+	args := tiered("--kv-cpu-blocks", "300", "--kv-storage", "remote", "--requests-out", rows)
+	out := done(t, append(args, "--format", "json")...).out
+	tiers := resultOf(t, out)["kv_tiers"].(map[string]any)
+	cpu, remote := tiers["cpu"].(map[string]any)["overall"].(map[string]any), tiers["storage"].([]any)[0].(map[string]any)
+	if remote["name"] != "remote" || remote["scope"] != "shared" || remote["places"] != 1.0 || remote["capacity_entries"] != nil || remote["read_entries"] != cpu["promoted_entries"] {
+		t.Errorf("storage %v, CPU tier %v", remote, cpu)
+	}
+	if remote["read"].(map[string]any)["bytes"].(float64) != remote["read_entries"].(float64)*16*131072 || remote["questions"].(float64) <= 0 || remote["written_entries"].(float64) <= 0 {
+		t.Errorf("storage %v", remote)
+	}
+	cache := resultOf(t, out)["cache"].(map[string]any)
+	if cpu["storage_tokens"].(float64) <= 0 || cpu["storage_tokens"].(float64)+cpu["tier_tokens"].(float64)+cpu["gpu_tokens"].(float64) != cache["cached_tokens"] || cpu["total_hit_rate"] != cache["hit_rate"] {
+		t.Errorf("CPU tier %v, cache %v", cpu, cache)
+	}
+	sum := 0.0
+	for line := range strings.Lines(read(t, rows)) {
+		sum += resultOf(t, line)["storage_tokens"].(float64)
+	}
+	if sum != cpu["storage_tokens"] {
+		t.Errorf("%v tokens from storage in the rows, %v in the result", sum, cpu["storage_tokens"])
+	}
+	if out := done(t, args...).out; !strings.Contains(out, "\nremote ") || !strings.Contains(out, "storage shared by all; ") {
+		t.Errorf("no line of the storage tier in\n%s", out)
+	}
+}
+
+// What a result prints of storage tiers is read back as the same.
+func TestStorageTiersReadBack(t *testing.T) {
+	args := tiered("--kv-cpu-blocks", "300", "--kv-storage", "remote", "--kv-storage", "nvme,64GiB,2GB/s,1GB/s,700us,node", "--format", "json")
+	out := done(t, args...).out
+	want := "remote,unlimited,20GB/s,10GB/s,1ms,shared;nvme,64GiB,2GB/s,1GB/s,700µs,node" // two instances of one GPU
+	if got := resultOf(t, out)["config"].(map[string]any)["kv-storage"]; got != want {
+		t.Errorf("kv-storage %v, want %v", got, want)
+	}
+	again := done(t, "run", "--config", file(t, "result.json", out), "--format", "json").out
+	if a, b := resultOf(t, out)["digest"], resultOf(t, again)["digest"]; a != b {
+		t.Errorf("digest %v, then %v", a, b)
+	}
+}
+
+func TestBadStorageTiers(t *testing.T) {
+	for text, want := range map[string]string{
+		"disk":                                       "want name,size,read,write,base,scope",
+		"nvme,2TiB,3GB/s,1GB/s,1ms,local,x":          "has 7 fields",
+		"NVMe,2TiB":                                  "is no name of a storage tier",
+		"disk,-1GiB,3GB/s,1GB/s,1ms,local":           `size "-1GiB": want an amount of memory`,
+		"disk,0,3GB/s,1GB/s,1ms,local":               `size "0": want`,
+		"disk,2 fortnights,3GB/s,1GB/s,1ms,local":    `size "2 fortnights": want`,
+		"disk,2TiB,0,1GB/s,1ms,local":                "rate 0: want at least 1kB/s",
+		"disk,2TiB,3GB,1GB/s,1ms,local":              `"3GB" is not a rate`,
+		"disk,2TiB,3GB/s,100,1ms,local":              `"100" is not a rate`,
+		"disk,2TiB,3GB/s,1GB/s,-1ms,local":           `base latency "-1ms": want`,
+		"disk,2TiB,3GB/s,1GB/s,1ms,rack":             `scope "rack": want one of local, node, shared`,
+		"nvme;nvme":                                  "storage tier nvme is given twice",
+		"disk,1kB,3GB/s,1GB/s,1ms,local":             "disk has 1kB: want at least 2MiB",
+		"a;b":                                        "",
+		"nvme,2TiB,3GB/s,1GB/s,NaN,local":            `base latency "NaN"`,
+		"nvme,2TiB,NaNGB/s":                          "is not a rate",
+		"d" + strings.Repeat("x", 40) + ",1,1,1,1,1": "is no name of a storage tier",
+	} {
+		s := blis(t, nil, tiered("--kv-storage", text)...)
+		if s.code != 2 || !strings.Contains(s.err, "--kv-storage") || !strings.Contains(s.err, want) || strings.Count(s.err, "\n") != 1 {
+			t.Errorf("%s: exit %d, %q, want %q", text, s.code, s.err, want)
+		}
+	}
+}
+
+// Without a CPU tier nothing is below it.
+func TestStorageWithoutCPUTierIsNoted(t *testing.T) {
+	if out := done(t, small("--kv-storage", "nvme")...).out; !strings.Contains(strings.Join(strings.Fields(out), " "), "kv-storage has no effect: there is no CPU tier") {
+		t.Errorf("no note in\n%s", out)
+	}
+}

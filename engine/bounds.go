@@ -79,18 +79,3 @@ func (e *Engine) FirstStepState(lengths bool) vtime.Time {
 	}
 	return end
 }
-
-// FirstSubmission returns a time before which the instance submits no operation to a storage tier,
-// vtime.Never if nothing can make it. Requests ask in formations. What can be written was stored by
-// requests that have ended or were preempted.
-func (e *Engine) FirstSubmission() vtime.Time {
-	c := e.connector
-	if c == nil || len(c.storages.list) == 0 {
-		return vtime.Never
-	}
-	at, _ := e.agenda.at.next()
-	if len(e.overdue) == 0 && e.batcher.onlyDecodes() && c.settled() && e.passes.quiet() {
-		at, _ = e.FirstChange()
-	}
-	return at
-}

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
 	"blis/kv"
@@ -121,14 +120,6 @@ func (c *connector) open(i int32) {
 	o.seq.Open(&s.seq, c.cfg.EntryTokens, s.Priority)
 }
 
-// integrate brings the integrals up to now, since when there were so many entries and held blocks.
-func (c *connector) integrate(now vtime.Time, entries, held int64) {
-	dt := int64(now.Sub(c.until))
-	c.counts.UsedMicros += dt * entries
-	c.counts.HeldMicros += dt * held
-	c.until = now
-}
-
 // leave takes note that the request in slot i leaves its list, and releases its blocks
 // if no transfer needs them.
 func (c *connector) leave(i int32) {
@@ -146,16 +137,6 @@ func (c *connector) leave(i int32) {
 	}
 	if !c.holds(i) {
 		c.cache.Release(&s.seq)
-	}
-}
-
-// bookAdmission counts what the tier saved slot i, which is admitted with known tokens.
-func (c *connector) bookAdmission(i, known int32) {
-	if o, s := c.at(i), c.requests.at(i); !s.Preempted {
-		s.cachedCPU, s.cachedStorage = o.loaded-o.deep, o.deep
-		c.counts.CachedTokens += int64(s.cachedCPU)
-		c.counts.StorageTokens += int64(o.deep)
-		c.counts.MissedTokens += int64(known - o.hit)
 	}
 }
 
@@ -371,53 +352,4 @@ func (c *connector) breakDeadlock() bool {
 		}
 	}
 	return false
-}
-
-// drop forgets everything that is under way: the instance is taken away at now.
-func (c *connector) drop(now vtime.Time) {
-	c.close(now)
-	for i := range c.slots {
-		o := c.at(int32(i))
-		if o.load == loading {
-			c.cfg.Tier.EndLoad(&o.seq, o.loadFrom, o.loadTo)
-		}
-		if o.stored {
-			c.cfg.Tier.Written(&o.seq, nil)
-		}
-		o.load, o.stored, o.stores = noLoad, false, 0
-		if c.requests.at(int32(i)).phase == holding {
-			c.release(int32(i))
-		}
-	}
-	c.store.drop()
-	c.load.drop()
-	c.chosen, c.ended, c.passed, c.endings = nil, nil, nil, 0
-	c.dropStorage()
-}
-
-// check verifies the books of the tier.
-func (c *connector) check() error {
-	var writers []*kv.TierSequence
-	reading, blocks := 0, int64(0)
-	for i := range c.slots {
-		s, o := c.requests.at(int32(i)), c.at(int32(i))
-		if o.stored {
-			writers = append(writers, &o.seq)
-		}
-		if o.load == loading {
-			reading += int(o.loadTo - o.loadFrom)
-		}
-		if s.phase == holding {
-			blocks += int64(s.seq.Held())
-		}
-	}
-	if blocks != c.held {
-		return fmt.Errorf("%d blocks are held for transfers by the slots, %d by the books", blocks, c.held)
-	}
-	for n := range c.storages.ops {
-		if op := &c.storages.ops[n]; op.used && op.kind == StorageRead {
-			writers = append(writers, &op.seq)
-		}
-	}
-	return cmp.Or(c.checkTransfers(), c.cfg.Tier.Check(writers, reading, c.storages.copied))
 }

@@ -101,7 +101,7 @@ type remains struct {
 // as they were.
 func (e *Engine) Release(gone vtime.Time) bool {
 	if e.connector != nil {
-		e.settle(gone)
+		e.connector.settle(&e.books, gone)
 		e.connector.drop(gone)
 		e.agenda.at[eventStep] = vtime.Never
 		e.Tier.Evicted = e.connector.cfg.Tier.Evicted()
@@ -114,5 +114,6 @@ func (e *Engine) Release(gone vtime.Time) bool {
 	}
 	r := &remains{e.Check(), e.Fold()}
 	*e = Engine{index: e.index, now: e.now, agenda: agenda{at: e.agenda.at}, books: e.books, stepState: e.stepState, released: r, Counters: e.Counters, Tier: e.Tier, Blocks: e.Blocks}
+	e.Storage = StoragePort{e}
 	return true
 }

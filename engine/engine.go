@@ -35,6 +35,8 @@ type Engine struct {
 	Tier     metrics.KVTier   // with Config.Offload
 	Blocks   metrics.Integral // Counters.BlockMicros over time
 	Reach    Reach
+
+	Storage StoragePort // with storage tiers that answer by messages
 }
 
 // New returns an idle instance with the given index.
@@ -53,6 +55,7 @@ func New(index int, cfg Config) *Engine {
 	if cfg.Offload != nil {
 		e.connector, e.passes = newConnector(e), &passLoop{e: e}
 	}
+	e.Storage = StoragePort{e}
 	e.batcher.init(e)
 	e.Counters.TotalBlocks = int64(cfg.Cache.Total())
 	if cfg.BlockEvents != nil {

@@ -29,20 +29,19 @@ func (e *Engine) integrate(now vtime.Time) {
 		}
 		return
 	}
-	e.settle(vtime.Never)
+	c.settle(&e.books, vtime.Never)
 	e.books.integrate(now, e.level())
 	c.integrate(now, span.entries, span.held)
 }
 
 // settle enters what was put off into the books, as far as until.
-func (e *Engine) settle(until vtime.Time) {
-	c := e.connector
+func (c *connector) settle(k *books, until vtime.Time) {
 	for _, s := range c.idle {
 		to := min(s.to, until)
-		if to < e.books.upto {
+		if to < k.upto {
 			break
 		}
-		e.books.integrate(to, level{used: s.used})
+		k.integrate(to, level{used: s.used})
 		c.integrate(to, s.entries, s.held)
 	}
 	c.idle = c.idle[:0]
@@ -58,7 +57,7 @@ func (e *Engine) Finish(end, gone vtime.Time) {
 	}
 	last := min(end, gone)
 	e.integrate(max(end, e.books.upto))
-	e.settle(last)
+	c.settle(&e.books, last)
 	if e.books.upto < end {
 		e.books.integrate(end, level{})
 	}

@@ -67,10 +67,10 @@ func (p *kvPlayer) advance(until vtime.Time, class uint8) {
 		if at > until || at == until && next >= class || at == vtime.Never {
 			return
 		}
-		if p.first = e.FirstSubmission(); next == vtime.ClassTransfer {
+		if p.first = e.Storage.FirstSubmission(); next == vtime.ClassTransfer {
 			a := p.mail[0]
 			p.mail = p.mail[1:]
-			e.Answer(a, at)
+			e.Storage.Answer(a, at)
 			continue
 		}
 		h, c := until, class

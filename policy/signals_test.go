@@ -57,7 +57,7 @@ func TestCopyCopiesTheSignalsAskedForAlone(t *testing.T) {
 	WithOwn(func() {
 		own := RegisterSignal("twice_waiting", func(s *InstanceState) float64 { return float64(2 * s.Waiting) })
 		from := InstanceState{Waiting: 1, Running: 2, Used: 3, Service: Service{CachedTokens: 4, LookedUpTokens: 5, TTFT: 6, TTFTs: 7, TPOT: 8, TPOTs: 9, Judged: 10, Attained: 11, WaitingTokens: 12, PrefillTokens: 13, PrefillMicros: 14,
-			TierUsed: 15, Stores: 17, Loads: 18, ChosenStores: 19}}
+			TierUsed: 15, Stores: 17, Loads: 18, ChosenStores: 19, StorageUsed: 21}}
 		from.Evaluate(own)
 		for _, of := range []struct {
 			signals Signals
