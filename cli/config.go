@@ -253,6 +253,18 @@ func settingText(n *yamldoc.Node, t reflect.Type) (text, want string) {
 		if isText || integer {
 			return n.Text, ""
 		}
+	case t == reflect.TypeFor[setup.StorageTiers]():
+		want = "storage tiers like nvme,2TiB;remote, or a list of them"
+		if isText {
+			return n.Text, ""
+		}
+		if n.Kind == yamldoc.List && !slices.ContainsFunc(n.Items, func(item *yamldoc.Node) bool { return item.Kind != yamldoc.String }) {
+			var parts []string
+			for _, item := range n.Items {
+				parts = append(parts, item.Text)
+			}
+			return strings.Join(parts, ";"), ""
+		}
 	case t.Kind() == reflect.Slice:
 		want = "a list of numbers like [1, 2.5, 3]"
 		if n.Kind == yamldoc.List {

@@ -150,6 +150,15 @@ func TestStorageTiersReadBack(t *testing.T) {
 	if a, b := resultOf(t, out)["digest"], resultOf(t, again)["digest"]; a != b {
 		t.Errorf("digest %v, then %v", a, b)
 	}
+	for _, text := range []string{"kv-storage: [\"nvme,64GiB\", remote]\n", "kv-storage: nvme,64GiB;remote\n"} {
+		out := done(t, tiered("--kv-cpu-blocks", "300", "--config", file(t, "run.yaml", text), "--format", "json")...).out
+		if got := resultOf(t, out)["config"].(map[string]any)["kv-storage"]; got != "nvme,64GiB,3GB/s,1.3GB/s,1ms,local;remote,unlimited,20GB/s,10GB/s,1ms,shared" {
+			t.Errorf("%q: kv-storage %v", text, got)
+		}
+	}
+	if s := blis(t, nil, tiered("--config", file(t, "run.yaml", "kv-storage: [3]\n"))...); s.code != 2 || !strings.Contains(s.err, "run.yaml:1: kv-storage: ") || !strings.Contains(s.err, "want storage tiers like") {
+		t.Errorf("exit %d, %q", s.code, s.err)
+	}
 }
 
 func TestBadStorageTiers(t *testing.T) {

@@ -243,12 +243,6 @@ func (c *connector) answered(p *pass) {
 	}
 }
 
-// settled reports whether nothing will become readable in the CPU tier before another request ends
-// or is preempted.
-func (c *connector) settled() bool {
-	return c.storages.fresh == nil && c.storages.reads == 0 && c.endings == 0 && c.requests.count[holding] == 0
-}
-
 // asker returns the question of the request that submitted op, nil if it has left.
 func (c *connector) asker(op *storageOp) *question {
 	if !c.requests.is(op.member, waiting) {

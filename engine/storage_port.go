@@ -35,7 +35,8 @@ func (p StoragePort) FirstSubmission() vtime.Time {
 		return vtime.Never
 	}
 	at, _ := e.agenda.at.next()
-	if len(e.overdue) == 0 && e.batcher.onlyDecodes() && c.settled() && e.passes.quiet() {
+	settled := c.storages.fresh == nil && c.storages.reads == 0 && c.endings == 0 && e.requests.count[holding] == 0
+	if settled && len(e.overdue) == 0 && e.batcher.onlyDecodes() && e.passes.quiet() {
 		at, _ = e.FirstChange()
 	}
 	return at
