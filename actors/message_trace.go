@@ -141,9 +141,14 @@ func (t instanceTracer) Anomaly(now vtime.Time, a engine.Anomaly) {
 	sendTracedAnomaly(t.out, now, &a)
 }
 
-// beginInStep begins a message about a step at now.
+// beginInStep begins a message about a step at now. A time-out may lead to a pass, which is later
+// than steps of that microsecond.
 func beginInStep(out *lookahead.Outbox, now vtime.Time, kind lookahead.Kind, fields int) {
-	out.Begin(collectorID, lookahead.Key{At: now, Class: vtime.ClassStep + 1}, kind, fields)
+	k := lookahead.Key{At: now, Class: vtime.ClassStep + 1}
+	if !out.Cause().Less(k) {
+		k = out.Cause().Next()
+	}
+	out.Begin(collectorID, k, kind, fields)
 }
 
 // sendTracedStep sends a step without its start, which no record has.

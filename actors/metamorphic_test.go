@@ -144,12 +144,12 @@ func TestOneInstanceEqualsBareEngine(t *testing.T) {
 		c.TokenBucketCapacity, c.TokenBucketRefillRate = usual.TokenBucketCapacity, usual.TokenBucketRefillRate
 		c.NumInstances, c.AdmissionPolicy, c.AdmissionLatency, c.RoutingLatency, c.Horizon, c.ForceRouting = 1, "always-admit", 0, 0, 0, ""
 		y := mustPlay(t, x)
-		var deliveries []engine.Delivery
+		var mail []bareMail
 		for i, r := range x.Requests {
 			r.ID = int64(i)
-			deliveries = append(deliveries, engine.Delivery{Request: r, Admitted: r.Arrival, Expected: y.rows[i].Expected})
+			mail = append(mail, bareMail{at: r.Arrival, delivery: &engine.Delivery{Request: r, Admitted: r.Arrival, Expected: y.rows[i].Expected}})
 		}
-		got := bare(t, x, 0, deliveries, func(i int) vtime.Time { return deliveries[i].Arrival })
+		got := bare(t, x, 0, mail, false)
 		if d := (&yield{rows: got}).difference(&yield{rows: y.rows}); d != "" {
 			t.Errorf("%s\n%s", d, x.describe())
 		}
@@ -187,11 +187,11 @@ func TestRecordingReplaysOneInstance(t *testing.T) {
 				}
 				return 1
 			})
-			var deliveries []engine.Delivery
+			var list []bareMail
 			for _, m := range mail {
-				deliveries = append(deliveries, m.delivery(t))
+				list = append(list, m.mail(t))
 			}
-			got := bare(t, x, i, deliveries, func(k int) vtime.Time { return mail[k].stamp.At })
+			got := bare(t, x, i, list, true)
 			if d := (&yield{rows: got}).difference(&yield{rows: want}); d != "" {
 				t.Fatalf("instance %d: %s\n%s", i, d, x.describe())
 			}
@@ -264,9 +264,10 @@ func (m *recorded) delivery(t *testing.T) engine.Delivery {
 	return d
 }
 
-// bare drives an engine without a cluster: deliver at the given times, then
-// run to the end. The outcomes are in order of request number.
-func bare(t *testing.T, x *trial, index int, deliveries []engine.Delivery, at func(int) vtime.Time) []metrics.Outcome {
+// bare drives an engine without a cluster: gives it its mail, then runs it to the end. With
+// answered the mail has the answers of shared storage tiers, which otherwise are its own. The
+// outcomes are in order of request number.
+func bare(t *testing.T, x *trial, index int, mail []bareMail, answered bool) []metrics.Outcome {
 	t.Helper()
 	cfg, err := x.config()
 	if err != nil {
@@ -287,11 +288,23 @@ func bare(t *testing.T, x *trial, index int, deliveries []engine.Delivery, at fu
 	on.Scheduler, on.Sink, on.Cache = scheduler, s, kv.NewPool(int(d.Blocks), d.BlockSize, d.EnablePrefixCaching)
 	if t := d.CPUTier; t != nil {
 		on.Offload = t.Offload(kv.NewTier(t.TierConfig))
+		for i := range d.Storage {
+			if s := &d.Storage[i]; answered && s.Places(1) > 0 {
+				on.Offload.Storage = append(on.Offload.Storage, mute{})
+			} else {
+				on.Offload.Storage = append(on.Offload.Storage, engine.NewStorageTier(s.Storage(kv.NewTier(s.TierConfig))))
+			}
+		}
 	}
 	e := engine.New(index, on)
-	for i := range deliveries {
-		e.Advance(at(i), vtime.ClassDelivery)
-		e.Deliver(&deliveries[i], at(i))
+	for _, m := range mail {
+		if m.delivery == nil {
+			e.Advance(m.at, vtime.ClassTransfer)
+			e.Storage.Answer(m.answer, m.at)
+			continue
+		}
+		e.Advance(m.at, vtime.ClassDelivery)
+		e.Deliver(m.delivery, m.at)
 	}
 	e.Advance(vtime.Never, 255)
 	if err := e.Check(); err != nil {
@@ -299,6 +312,30 @@ func bare(t *testing.T, x *trial, index int, deliveries []engine.Delivery, at fu
 	}
 	slices.SortFunc(s.list, func(a, b metrics.Outcome) int { return int(a.ID - b.ID) })
 	return s.list
+}
+
+// bareMail is what an engine gets by itself: a request, or the answer of a storage tier.
+type bareMail struct {
+	at       vtime.Time
+	delivery *engine.Delivery
+	answer   engine.StorageAnswer
+}
+
+// mute is a storage tier that answers by mail.
+type mute struct{}
+
+func (mute) Submit(*engine.StorageOp, vtime.Time) (engine.StorageAnswer, bool) {
+	return engine.StorageAnswer{}, false
+}
+
+// mail is the message as what an engine gets.
+func (m recorded) mail(t *testing.T) bareMail {
+	if m.kind == int64(kindStorageAnswer) {
+		f := m.fields
+		return bareMail{at: m.stamp.At, answer: engine.StorageAnswer{Number: int32(number(f[0])), Entries: int32(number(f[1])), Start: vtime.Time(number(f[2])), Used: number(f[3]), End: m.stamp.At}}
+	}
+	d := m.delivery(t)
+	return bareMail{at: m.stamp.At, delivery: &d}
 }
 
 // outcomes is an engine's sink that keeps outcomes.

@@ -58,7 +58,7 @@ func TestRecordingsPageHasEveryKind(t *testing.T) {
 			words[word] = cells[1]
 		}
 	}
-	places := map[lookahead.ProcessID]string{routerID: "router", autoscalerID: "autoscaler", testLeaf: "instance", collectorID: "collector"}
+	places := map[lookahead.ProcessID]string{routerID: "router", autoscalerID: "autoscaler", testLeaf: "instance", lookahead.ThirdControl: "storage tier", collectorID: "collector"}
 	seen := map[lookahead.Kind]bool{}
 	for _, c := range messages {
 		few, many, kind := c.sizes(t)
@@ -80,6 +80,8 @@ func TestRecordingsPageHasEveryKind(t *testing.T) {
 			few, most = few-1, most-3
 		case kindTierBlocks: // one list, of one key at least
 			few--
+		case kindStorage: // one part at least; those with everything have two
+			few, many = few+6, many-10
 		}
 		if fewest != few || most != many {
 			t.Errorf("%s: the page has %d to %d fields, a message %d to %d", c.name, fewest, most, few, many)
@@ -94,7 +96,7 @@ func TestRecordingsPageHasEveryKind(t *testing.T) {
 			t.Errorf("the page has a kind %d that is none", kind)
 		}
 	}
-	if want := int(kindTierBlocks) + 1 + int(kindTracedTransfer-kindTracedAdmission); len(seen) != want {
+	if want := int(kindStorageAnswer) + 1 + int(kindTracedTransfer-kindTracedAdmission); len(seen) != want {
 		t.Errorf("%d kinds are compared of %d", len(seen), want)
 	}
 }

@@ -200,18 +200,21 @@ func (c *connector) promote(i, from, to int32) bool {
 	return true
 }
 
-// showStorage shows the observer the reads and writes among operations that were noticed.
+// showStorage counts the reads and writes among operations that were noticed, and shows them to the
+// observer.
 func (c *connector) showStorage(list []int32) {
-	if c.observer == nil {
-		return
-	}
 	for _, n := range list {
 		x := &c.storages.ops[n]
-		way := WayPromote
-		if x.kind == StorageWrite {
-			way = WayWrite
+		if x.kind == StorageAsk || x.answer.Entries == 0 {
+			continue
 		}
-		if x.kind != StorageAsk && x.answer.Entries > 0 {
+		c.counts.StorageTurns++
+		c.counts.StorageNotice += int64(c.formed.Sub(x.answer.End))
+		if c.observer != nil {
+			way := WayPromote
+			if x.kind == StorageWrite {
+				way = WayWrite
+			}
 			c.observer.Transferred(c.formed, Transfer{x.id, way, int32(x.tier), x.answer.Entries * c.entryBlocks(), x.begun, x.answer.Start, x.answer.End, c.formed})
 		}
 	}
@@ -226,7 +229,7 @@ func (c *connector) answered(p *pass) {
 		s.each[op.tier] = op.answer.Used
 		switch op.kind {
 		case StorageAsk:
-			if q := c.asker(op); q != nil {
+			if q := askerOf(op, c); q != nil {
 				q.state, q.upto = answered, op.asks.From+op.answer.Entries
 				if op.answer.Entries > 0 {
 					c.counts.Found++
@@ -236,15 +239,15 @@ func (c *connector) answered(p *pass) {
 			c.endRead(op)
 		case StorageWrite:
 			if op.lot.left--; op.lot.left == 0 {
-				c.endCopies(op.lot)
+				s.endCopies(op.lot, c.cfg.Tier)
 			}
 		}
 		s.end(n)
 	}
 }
 
-// asker returns the question of the request that submitted op, nil if it has left.
-func (c *connector) asker(op *storageOp) *question {
+// askerOf returns the question of the request that submitted op, nil if it has left.
+func askerOf(op *storageOp, c *connector) *question {
 	if !c.requests.is(op.member, waiting) {
 		return nil
 	}
@@ -262,7 +265,7 @@ func (c *connector) endRead(op *storageOp) {
 	c.counts.Promoted += int64(op.answer.Entries)
 	c.storages.reads--
 	c.readable(&op.seq, op.id, op.tier)
-	if q := c.asker(op); q != nil {
+	if q := askerOf(op, c); q != nil {
 		q.state, q.promoted = noQuestion, kv.EntryRange{From: op.asks.From, To: end}
 	}
 }
@@ -285,7 +288,7 @@ func (c *connector) dropStorage() {
 		}
 	}
 	for l := range lots { // any order
-		c.endCopies(l)
+		s.endCopies(l, c.cfg.Tier)
 	}
 	*s = storages{list: s.list, under: s.under - len(s.known), dropped: true}
 }

@@ -11,6 +11,7 @@ import (
 	"blis/kv"
 	"blis/metrics"
 	"blis/vtime"
+	"blis/workload"
 )
 
 // scenarioStorage is a storage tier of a scenario.
@@ -174,6 +175,74 @@ func TestStorageTiersAreAskedInOrder(t *testing.T) {
 	})
 }
 
+// An answer is used once: when it came the CPU tier had no room, as all its entries were being
+// written for running requests. When one of them ends there is room, while the request still waits
+// for GPU blocks, and nothing is read.
+func TestAnswersOfStorageAreUsedOnce(t *testing.T) {
+	requests := append(evict(10, 4000, 4000, 3), ask(0, 0, 3, [2]int64{10, 24}), ask(1, 19_000, 40, [2]int64{12, 4}), ask(2, 20_000, 4, [2]int64{11, 36}), ask(3, 22_000, 3, [2]int64{10, 24}, [2]int64{13, 28}))
+	sc := example(14, [2]float64{100, 20.5}, [2]float64{150, 25.25}, requests...)
+	sc.Config.Offload.CPUBlocks = 10
+	sc.Config.Offload.Storage = []scenarioStorage{{400, [2]float64{50, 10}, [2]float64{30, 20}}}
+	eachStorageMode(t, sc, func(p *kvPlayer) error {
+		c, k := &p.storage[0].Counts, &p.e.Tier
+		if k.Found != 1 || c.Reads != 0 || k.Promoted != 0 {
+			return fmt.Errorf("%d questions of %d found something, %d reads of %d entries; want 1 and 0", k.Found, c.Asked, c.Reads, k.Promoted)
+		}
+		return nil
+	})
+}
+
+// A storage tier by itself: what is being written cannot be read before the write ends, a read
+// keeps its entries until it ends, each station does one thing at a time, and what is used longest
+// ago goes first.
+func TestStorageTier(t *testing.T) {
+	for _, naive := range []bool{false, true} {
+		c := kv.TierConfig{Capacity: 6, Eviction: kv.LRU}
+		var store kv.Tier = kv.NewTier(c)
+		if naive {
+			store = kv.NewNaiveTier(c)
+		}
+		tier := NewStorageTier(StorageConfig{Tier: store, EntryTokens: 4, EntryBlocks: 1, Read: Link{50, 10}, Write: Link{30, 20}})
+		part := func(id uint64, from, to int32) []StoragePart {
+			return []StoragePart{{ID: id, Input: 100, Spans: []workload.Span{{Content: workload.ContentID(id), Length: 100}}, EntryRange: kv.EntryRange{From: from, To: to}}}
+		}
+		for _, x := range []struct {
+			at   vtime.Time
+			kind StorageKind
+			part []StoragePart
+			want StorageAnswer
+		}{
+			{0, StorageAsk, part(1, 0, 4), StorageAnswer{0, 0, 0, 0, 50}},
+			{0, StorageWrite, part(1, 0, 4), StorageAnswer{0, 4, 4, 0, 110}},
+			{0, StorageWrite, part(2, 0, 2), StorageAnswer{0, 2, 6, 110, 180}},   // behind the first
+			{0, StorageWrite, part(2, 0, 2), StorageAnswer{0, 0, 6, 0, 30}},      // all there already
+			{5, StorageWrite, part(3, 0, 1), StorageAnswer{0, 0, 6, 5, 35}},      // no room: all is being written
+			{109, StorageAsk, part(1, 0, 4), StorageAnswer{0, 0, 6, 109, 159}},   // one microsecond too early
+			{110, StorageAsk, part(1, 0, 9), StorageAnswer{0, 4, 6, 110, 160}},   // as many as there are
+			{180, StorageRead, part(1, 1, 4), StorageAnswer{0, 3, 6, 180, 260}},  // 50 + 3 · 10
+			{180, StorageRead, part(1, 2, 4), StorageAnswer{0, 2, 6, 260, 330}},  // behind the first
+			{200, StorageWrite, part(4, 0, 4), StorageAnswer{0, 0, 6, 200, 230}}, // 2 and the head of 1 would be too few
+			{200, StorageWrite, part(4, 0, 3), StorageAnswer{0, 3, 6, 200, 290}}, // those three go
+			{300, StorageRead, part(2, 0, 2), StorageAnswer{0, 0, 6, 300, 350}},  // evicted since
+			{300, StorageRead, part(1, 0, 4), StorageAnswer{0, 0, 6, 300, 350}},  // its head too
+			{330, StorageWrite, part(5, 0, 3), StorageAnswer{0, 3, 6, 330, 420}}, // nobody reads 1 any more
+			{419, StorageRead, part(5, 0, 3), StorageAnswer{0, 0, 6, 419, 469}},  // one microsecond too early
+			{420, StorageRead, part(5, 0, 3), StorageAnswer{0, 3, 6, 420, 500}},
+		} {
+			if got := tier.Handle(&StorageOp{Kind: x.kind, Parts: x.part}, x.at); got != x.want {
+				t.Errorf("naive %v: %v of %v at %v: %+v, want %+v", naive, x.kind, x.part, x.at, got, x.want)
+			}
+			if err := tier.Check(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		tier.Finish(450)
+		if c := tier.Counts; c.Evicted != 6 || c.NoRoom != 2 || c.Reads != 3 || c.Writes != 4 || c.ReadMicros != 80+70+30 || c.WriteMicros != 110+70+90+90 || c.ReadWait != 80 || c.WriteWait != 110 || c.UsedMicros != 6*450 {
+			t.Errorf("naive %v: %+v", naive, c)
+		}
+	}
+}
+
 // drawStorage draws prompts that share prefixes, on an instance whose GPU and CPU tier are too
 // small for them, with one or two storage tiers.
 func drawStorage(seed uint64) *scenario {
@@ -184,13 +253,17 @@ func drawStorage(seed uint64) *scenario {
 	for k := range n {
 		at += int64(r.IntN(6000))
 		doc := int64(10 + r.IntN(6))
-		q := ask(int64(k), at, int32(1+r.IntN(12)), [2]int64{doc, int64(4 * (1 + r.IntN(8)))}, [2]int64{1000 + int64(r.IntN(12)), int64(1 + r.IntN(9))})
+		long := 12
+		if r.IntN(4) == 0 {
+			long = 60
+		}
+		q := ask(int64(k), at, int32(1+r.IntN(long)), [2]int64{doc, int64(4 * (1 + r.IntN(8)))}, [2]int64{1000 + int64(r.IntN(12)), int64(1 + r.IntN(9))})
 		requests = append(requests, q)
 	}
 	link := func() [2]float64 { return [2]float64{float64(r.IntN(3000)), float64(r.IntN(200))} }
-	sc := example(12+r.IntN(20), link(), link(), requests...)
+	sc := example(26+r.IntN(20), link(), link(), requests...)
 	c := &sc.Config
-	c.MaxModelLen = 48
+	c.MaxModelLen = 100
 	c.Budget, c.Seats = int32(8+r.IntN(60)), int32(1+r.IntN(6))
 	c.Async = r.IntN(3) == 0
 	if c.Offload.CPUBlocks = 2 + r.IntN(24); r.IntN(3) == 0 {
@@ -218,6 +291,7 @@ func TestStorageModesAgree(t *testing.T) {
 		var rows []kvRow
 		var results map[int64][]any
 		var counts []metrics.KVStorage
+		var tier metrics.KVTier
 		for k, m := range storageModes() {
 			p, stuck, err := playKV(sc, m, false, nil)
 			if err != nil || stuck {
@@ -232,12 +306,12 @@ func TestStorageModesAgree(t *testing.T) {
 				got = append(got, s.Counts)
 			}
 			if k == 0 {
-				rows, results, counts = p.rows, p.results, got
+				rows, results, counts, tier = p.rows, p.results, got, p.e.Tier
 				promoted, vanished = promoted+p.e.Tier.Promoted, vanished+p.e.Tier.Vanished
 				written += got[0].WrittenEntries
 				continue
 			}
-			if d := cmp.Diff(results, p.results) + cmp.Diff(counts, got); d != "" {
+			if d := cmp.Diff(results, p.results) + cmp.Diff(counts, got) + cmp.Diff(tier, p.e.Tier); d != "" {
 				t.Fatalf("seed %d, %s (-%s +this):\n%s", seed, m.name, storageModes()[0].name, d)
 			}
 			for i := 0; !m.silent && (i < len(rows) || i < len(p.rows)); i++ {

@@ -89,12 +89,12 @@ func (c *connector) writeDown(now vtime.Time) {
 }
 
 // endCopies lets the CPU tier evict what was written to the storage tiers.
-func (c *connector) endCopies(l *writeLot) {
+func (s *storages) endCopies(l *writeLot, t kv.Tier) {
 	for i := range l.pieces {
 		p := &l.pieces[i]
-		c.cfg.Tier.EndCopy(&p.seq, p.From, p.To)
-		c.storages.copied -= int(p.To - p.From)
+		t.EndCopy(&p.seq, p.From, p.To)
+		s.copied -= int(p.To - p.From)
 	}
 	l.pieces = l.pieces[:0]
-	c.storages.spare = append(c.storages.spare, l)
+	s.spare = append(s.spare, l)
 }

@@ -46,6 +46,9 @@ func (o *Outbox) Horizon() Key {
 	return o.horizon
 }
 
+// Cause returns the Key of the event, or message, that executes: what is sent now is later.
+func (o *Outbox) Cause() Key { return o.cause }
+
 // Execute reports whether the process may execute its local event at k now. If
 // so, the event is the cause of what is sent next. Keys must not decrease.
 func (o *Outbox) Execute(k Key) bool {

@@ -36,10 +36,12 @@ type KVTier struct {
 	DeadlockBreak int64 `json:"deadlock_breaks"`
 
 	// With storage tiers below.
-	Found         int64 `json:"found"`          // questions of requests that were answered by more than 0 entries
-	Promoted      int64 `json:"promoted"`       // entries read from storage tiers
-	Vanished      int64 `json:"vanished"`       // entries found in a storage tier that were evicted there before they were read
-	StorageTokens int64 `json:"storage_tokens"` // read from storage tiers for requests at their first admission
+	Found         int64 `json:"found"`             // questions of requests that were answered by more than 0 entries
+	Promoted      int64 `json:"promoted"`          // entries read from storage tiers
+	Vanished      int64 `json:"vanished"`          // entries found in a storage tier that were evicted there before they were read
+	StorageTurns  int64 `json:"storage_turns"`     // reads and writes of storage tiers that were noticed
+	StorageNotice int64 `json:"storage_notice_us"` // from end to notice of those, summed
+	StorageTokens int64 `json:"storage_tokens"`    // read from storage tiers for requests at their first admission
 }
 
 // Merge adds the counters of another instance.
@@ -58,19 +60,19 @@ func (k *KVTier) Fold() uint64 {
 	for _, p := range k.fields() {
 		values = append(values, uint64(*p))
 	}
-	if k.Found|k.Promoted|k.Vanished|k.StorageTokens == 0 {
-		values = values[:len(values)-4]
+	if k.Found|k.Promoted|k.Vanished|k.StorageTokens|k.StorageTurns == 0 {
+		values = values[:len(values)-6]
 	}
 	return foldInts(values...)
 }
 
-func (k *KVTier) fields() [32]*int64 {
+func (k *KVTier) fields() [34]*int64 {
 	return [...]*int64{
 		&k.Capacity, &k.EntryBlocks, &k.PeakUsed, &k.UsedMicros,
 		&k.Stored, &k.Evicted, &k.Loaded, &k.NoRoom, &k.Thrash, &k.CachedTokens, &k.MissedTokens,
 		&k.StoredBlocks, &k.LoadedBlocks, &k.Stores, &k.Loads, &k.StoreMicros, &k.LoadMicros,
 		&k.StoreWait, &k.LoadWait, &k.StoreNotice, &k.LoadNotice, &k.NoticedStores, &k.NoticedLoads, &k.HeldMicros, &k.FlushWaits, &k.FlushMicros,
 		&k.AskedAgain, &k.DeadlockBreak,
-		&k.Found, &k.Promoted, &k.Vanished, &k.StorageTokens,
+		&k.Found, &k.Promoted, &k.Vanished, &k.StorageTurns, &k.StorageNotice, &k.StorageTokens,
 	}
 }

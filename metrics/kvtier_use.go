@@ -28,10 +28,11 @@ type KVTierUse struct {
 	Tokens    int64    `json:"tier_tokens"`    // read from the tier, without those of storage tiers
 
 	// With storage tiers below.
-	StorageRate   *float64 `json:"storage_hit_rate,omitempty"` // of the tokens that GPU and CPU tier missed
-	StorageTokens int64    `json:"storage_tokens,omitempty"`   // read from storage tiers through this one
-	Promoted      int64    `json:"promoted_entries,omitempty"` // read from storage tiers
-	Vanished      int64    `json:"vanished_entries,omitempty"` // found in a storage tier and evicted there before they were read
+	StorageRate   *float64 `json:"storage_hit_rate,omitempty"`       // of the tokens that GPU and CPU tier missed
+	StorageTokens int64    `json:"storage_tokens,omitempty"`         // read from storage tiers through this one
+	Promoted      int64    `json:"promoted_entries,omitempty"`       // read from storage tiers
+	StorageNotice *float64 `json:"storage_notice_mean_us,omitempty"` // from the end of a read or write of storage to its notice
+	Vanished      int64    `json:"vanished_entries,omitempty"`       // found in a storage tier and evicted there before they were read
 
 	Stored  int64 `json:"stored_entries"`
 	Loaded  int64 `json:"loaded_entries"`
@@ -120,6 +121,7 @@ func (c *collection) tierUse(tiers []KVTier, counters []Counters) KVTierUse {
 	}
 	if c.Storage != nil {
 		u.StorageRate = ratio(float64(k.StorageTokens), float64(k.MissedTokens-k.CachedTokens))
+		u.StorageNotice = ratio(float64(k.StorageNotice), float64(k.StorageTurns))
 		u.StorageTokens, u.Promoted, u.Vanished = k.StorageTokens, k.Promoted, k.Vanished
 	}
 	u.Store.Bytes, u.Load.Bytes = u.Store.Blocks*c.BlockBytes, u.Load.Blocks*c.BlockBytes
