@@ -105,6 +105,7 @@ type kvPlayer struct {
 	gone    [2][]int64 // completed and aborted at the end of the pass at hand
 	now     int64      // of the last formation
 	storage []*StorageTier
+	byMail  bool
 	first   vtime.Time      // none of its operations is submitted before
 	mail    []StorageAnswer // on their way, with modes that have mail
 	lost    []int64         // requests whose abort nobody heard

@@ -128,7 +128,7 @@ func kvEngine(sc *scenario, m kvMode, keepDeadlocks bool, p *kvPlayer) (*Engine,
 	} else {
 		off.Tier = kv.NewTier(tier)
 	}
-	p.addStorage(off, o.Storage, m)
+	p.addStorage(off, sc, m)
 	name := "fcfs"
 	if c.Policy == "priority" {
 		name = "priority-fcfs"

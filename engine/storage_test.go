@@ -21,14 +21,16 @@ type scenarioStorage struct {
 }
 
 // addStorage makes the storage tiers of a scenario.
-func (p *kvPlayer) addStorage(o *Offload, tiers []scenarioStorage, m kvMode) {
+func (p *kvPlayer) addStorage(o *Offload, sc *scenario, m kvMode) {
+	tiers := sc.Config.Offload.Storage
+	p.byMail = m.mail && len(tiers) > 0
 	for _, s := range tiers {
 		c := kv.TierConfig{Capacity: s.Entries, Eviction: kv.LRU}
 		var store kv.Tier = kv.NewTier(c)
 		if m.slots {
 			store = kv.NewNaiveTier(c)
 		}
-		tier := NewStorageTier(StorageConfig{Tier: store, EntryTokens: o.EntryTokens, EntryBlocks: 1,
+		tier := NewStorageTier(StorageConfig{Tier: store, EntryTokens: o.EntryTokens, EntryBlocks: o.EntryTokens / sc.Config.BlockSize,
 			Read: Link{s.Read[0], s.Read[1]}, Write: Link{s.Write[0], s.Write[1]}})
 		p.storage = append(p.storage, tier)
 		if o.Storage = append(o.Storage, tier); m.mail {
@@ -56,7 +58,7 @@ func (m *mailed) Submit(op *StorageOp, now vtime.Time) (StorageAnswer, bool) {
 // microsecond after its operation at the earliest: nothing goes further than that.
 func (p *kvPlayer) advance(until vtime.Time, class uint8) {
 	e := p.e
-	if len(e.cfg.Offload.Storage) == 0 {
+	if !p.byMail {
 		e.Advance(until, class)
 		return
 	}
@@ -141,7 +143,7 @@ func TestReadFromStorage(t *testing.T) {
 			return fmt.Errorf("first token at %v, want 41,471", got)
 		}
 		c, k := &p.storage[0].Counts, &p.e.Tier
-		want := metrics.KVStorage{Capacity: 400, EntryBlocks: 1, PeakUsed: 36, UsedMicros: c.UsedMicros,
+		want := metrics.KVStorage{Capacity: 400, EntryBlocks: o.EntryTokens / p.blockSize, PeakUsed: 36, UsedMicros: c.UsedMicros,
 			Asked: 7, AskedEntries: 42, FoundEntries: 6, ReadEntries: 6, WrittenEntries: 36, Reads: 1, Writes: 6, ReadMicros: 110, WriteMicros: 6 * 150}
 		if d := cmp.Diff(want, *c); d != "" {
 			return fmt.Errorf("counts (-want +got):\n%s", d)
@@ -202,7 +204,7 @@ func TestStorageTier(t *testing.T) {
 		if naive {
 			store = kv.NewNaiveTier(c)
 		}
-		tier := NewStorageTier(StorageConfig{Tier: store, EntryTokens: 4, EntryBlocks: 1, Read: Link{50, 10}, Write: Link{30, 20}})
+		tier := NewStorageTier(StorageConfig{Tier: store, EntryTokens: 4, EntryBlocks: o.EntryTokens / p.blockSize, Read: Link{50, 10}, Write: Link{30, 20}})
 		part := func(id uint64, from, to int32) []StoragePart {
 			return []StoragePart{{ID: id, Input: 100, Spans: []workload.Span{{Content: workload.ContentID(id), Length: 100}}, EntryRange: kv.EntryRange{From: from, To: to}}}
 		}
@@ -247,17 +249,20 @@ func TestStorageTier(t *testing.T) {
 // small for them, with one or two storage tiers.
 func drawStorage(seed uint64) *scenario {
 	r := rand.New(rand.NewPCG(seed, 7))
-	n := 10 + r.IntN(40)
+	n, long := 10+r.IntN(40), r.IntN(3) == 0 // or few requests that decode together, with slow writes
+	if long {
+		n = 3 + r.IntN(8)
+	}
 	var requests []scenarioRequest
 	at := int64(0)
 	for k := range n {
 		at += int64(r.IntN(6000))
 		doc := int64(10 + r.IntN(6))
-		long := 12
-		if r.IntN(4) == 0 {
-			long = 60
+		output := 1 + r.IntN(12)
+		if long {
+			output *= 5
 		}
-		q := ask(int64(k), at, int32(1+r.IntN(long)), [2]int64{doc, int64(4 * (1 + r.IntN(8)))}, [2]int64{1000 + int64(r.IntN(12)), int64(1 + r.IntN(9))})
+		q := ask(int64(k), at, int32(output), [2]int64{doc, int64(4 * (1 + r.IntN(8)))}, [2]int64{1000 + int64(r.IntN(12)), int64(1 + r.IntN(9))})
 		requests = append(requests, q)
 	}
 	link := func() [2]float64 { return [2]float64{float64(r.IntN(3000)), float64(r.IntN(200))} }
@@ -274,6 +279,12 @@ func drawStorage(seed uint64) *scenario {
 	}
 	for range 1 + r.IntN(2) {
 		c.Offload.Storage = append(c.Offload.Storage, scenarioStorage{4 + r.IntN(60), link(), link()})
+	}
+	if long {
+		sc.Config.NumGPUBlocks, c.Offload.BlockSize = 120, 16
+		for k := range c.Offload.Storage {
+			c.Offload.Storage[k].Write[0] *= 10
+		}
 	}
 	return sc
 }
