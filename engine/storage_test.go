@@ -143,7 +143,7 @@ func TestReadFromStorage(t *testing.T) {
 			return fmt.Errorf("first token at %v, want 41,471", got)
 		}
 		c, k := &p.storage[0].Counts, &p.e.Tier
-		want := metrics.KVStorage{Capacity: 400, EntryBlocks: o.EntryTokens / p.blockSize, PeakUsed: 36, UsedMicros: c.UsedMicros,
+		want := metrics.KVStorage{Capacity: 400, EntryBlocks: 1, PeakUsed: 36, UsedMicros: c.UsedMicros,
 			Asked: 7, AskedEntries: 42, FoundEntries: 6, ReadEntries: 6, WrittenEntries: 36, Reads: 1, Writes: 6, ReadMicros: 110, WriteMicros: 6 * 150}
 		if d := cmp.Diff(want, *c); d != "" {
 			return fmt.Errorf("counts (-want +got):\n%s", d)
@@ -204,7 +204,7 @@ func TestStorageTier(t *testing.T) {
 		if naive {
 			store = kv.NewNaiveTier(c)
 		}
-		tier := NewStorageTier(StorageConfig{Tier: store, EntryTokens: 4, EntryBlocks: o.EntryTokens / p.blockSize, Read: Link{50, 10}, Write: Link{30, 20}})
+		tier := NewStorageTier(StorageConfig{Tier: store, EntryTokens: 4, EntryBlocks: 1, Read: Link{50, 10}, Write: Link{30, 20}})
 		part := func(id uint64, from, to int32) []StoragePart {
 			return []StoragePart{{ID: id, Input: 100, Spans: []workload.Span{{Content: workload.ContentID(id), Length: 100}}, EntryRange: kv.EntryRange{From: from, To: to}}}
 		}
