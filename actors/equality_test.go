@@ -219,9 +219,6 @@ func TestEqualityRandom(t *testing.T) {
 	var c coverage
 	for seed := first; c.cases < cases; seed++ {
 		x := drawTrial(seed)
-		if d := newDice(seed, 0x6d65646961); x.Config.HasCPUTier() && d.chance(0.4) {
-			d.drawTierEvents(&x.Config)
-		}
 		y, m := x.compare(everyExecutor(seed))
 		if m != nil {
 			t.Errorf("seed %d: %s: %s", seed, m.other.Name, m.what)

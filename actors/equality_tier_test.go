@@ -14,6 +14,14 @@ import (
 	"blis/vtime"
 )
 
+// drawTiers gives a trial tiers, or none, and a router that hears of them, or not.
+func drawTiers(seed uint64, c *Config) {
+	newDice(seed, 0x74696572).drawTier(c)
+	if d := newDice(seed, 0x6d65646961); c.HasCPUTier() && d.chance(0.4) {
+		d.drawTierEvents(c)
+	}
+}
+
 // drawTier gives a third of the trials a CPU tier: mostly too small, with transfers that
 // take from less than a step to many.
 func (d dice) drawTier(c *Config) {

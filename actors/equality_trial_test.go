@@ -292,7 +292,7 @@ func drawTrial(seed uint64) *trial {
 	}
 	c.SlowWithinClass = d.chance(0.5)
 	d.drawPrefixes(x)
-	newDice(seed, 0x74696572).drawTier(c) // of its own: other draws stay as they were
+	drawTiers(seed, c) // by dice of their own: other draws stay as they were
 	return x
 }
 
