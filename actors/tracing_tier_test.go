@@ -2,6 +2,7 @@ package actors
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"blis/trace"
@@ -35,6 +36,34 @@ func TestTraceOfThrashing(t *testing.T) {
 		}
 		if got := k.of("anomaly"); !slices.Equal(got, x.records) || *r.Report.Anomalies.KVThrashing != x.entries {
 			t.Errorf("a load at %d: %d entries, records %v; want %d, %v", x.at, *r.Report.Anomalies.KVThrashing, got, x.entries, x.records)
+		}
+	}
+}
+
+// TestTraceOfAPassAtADeadline: while a load of three of the GPU's six blocks is under way, from
+// 10,000 to 12,500, a request that does not fit waits before one that does. It times out
+// at 11,000. No step ends then: the deadline itself calls for the pass that admits the
+// other one.
+func TestTraceOfAPassAtADeadline(t *testing.T) {
+	c, k := plain(), &kept{}
+	c.TotalKVBlocks, c.KVCPUBlocks, c.KVTransferLatency, c.KVTransferBandwidth, c.KVIdleRelease = 6, 20, 2500, 1<<60, true
+	c.Tracing = Tracing{Level: trace.Detailed, Consumer: k}
+	requests := []workload.Request{sharing(1, request(0, 80, 1)), request(5000, 95, 1), sharing(1, request(10_000, 64, 1)), due(11_000, request(10_100, 64, 1)), request(10_200, 16, 1)}
+	source, err := workload.NewSlice(requests, workload.Labels{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Custom.Source = source
+	if _, err := Run(t.Context(), c); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		`{"type":"outcome","at_us":11000,"request":3,"state":"timed_out"`,
+		`{"type":"batch","at_us":11000,"instance":0,"running":1,"waiting":1,"prefill_tokens":16`,
+	}
+	for _, begin := range want {
+		if !slices.ContainsFunc(k.lines, func(line string) bool { return strings.HasPrefix(line, begin) }) {
+			t.Errorf("no record %s in\n%s", begin, strings.Join(k.lines, "\n"))
 		}
 	}
 }

@@ -65,7 +65,7 @@ var (
 	cpuWeight = Parameter{Name: "cpu_weight", Type: Number, Default: "0.8", Min: 0, Max: 1, Quiet: true,
 		Help: "what a block counts in prefix-affinity that is expected in the CPU tier and not in the GPU, where a block counts 1; with prefix_index: events"}
 	storageWeight = Parameter{Name: "storage_weight", Type: Number, Default: "0.5", Min: 0, Max: 1, Quiet: true,
-		Help: "the same of a block that is expected in storage alone"}
+		Help: "the same of a block that is expected in storage alone; the router does not hear of storage yet"}
 )
 
 // mediaWeights returns what a block counts in prefix-affinity by medium.
