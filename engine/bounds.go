@@ -55,7 +55,8 @@ func (e *Engine) FirstChange() (at vtime.Time, class uint8) {
 // are only members of the cohort, none of which ends, with blocks for all.
 func (f *batcher) onlyDecodes() bool {
 	b := f.inFlight.executing()
-	if b == nil || b.mayEnd || f.requests.waiting() > 0 || len(f.individuals.list) > 0 {
+	lazy := f.connector != nil && f.connector.lazy != nil // it may pin any free block
+	if b == nil || b.mayEnd || lazy || f.requests.waiting() > 0 || len(f.individuals.list) > 0 {
 		return false
 	}
 	n := f.cohort.n()

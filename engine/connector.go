@@ -32,8 +32,9 @@ type connector struct {
 	chosen   []choice    // stores that are not submitted
 	ended    []int32     // slots with stores whose requests ended since the last formation
 	endings  int         // requests that ended since the last formation
-	held     int64       // GPU blocks of requests that ended
+	held     int64       // GPU blocks of requests that ended, and pinned ones
 	filling  filling
+	lazy     *lazy      // nil: off
 	idle     []idleSpan // not in the books yet
 	storages storages
 	forming  *pass      // at hand
@@ -94,6 +95,7 @@ func newConnector(e *Engine) *connector {
 		store: station{link: o.Store}, load: station{link: o.Load},
 	}
 	c.storages.list, c.storages.each = o.Storage, make([]int64, len(o.Storage))
+	c.lazy = newLazy(e, c)
 	c.filling.crossings = make([][]int32, o.EntryTokens)
 	e.Tier.Capacity, e.Tier.EntryBlocks = int64(o.Tier.Capacity()), int64(o.EntryTokens/e.cfg.BlockSize)
 	return c
@@ -136,7 +138,7 @@ func (c *connector) leave(i int32) {
 		o.load = noLoad
 	}
 	if !c.holds(i) {
-		c.cache.Release(&s.seq)
+		giveBack(c, &s.seq)
 	}
 }
 
@@ -199,7 +201,6 @@ func (c *connector) begin(i, hit, upto, blocks int32, now vtime.Time) {
 // submit hands the worker what earlier passes chose to store, to start when the step
 // that executes has ended. It returns the blocks that this pass submitted.
 func (c *connector) submit(now, executing vtime.Time) (blocks int64) {
-	k := c.counts
 	blocks = c.loading
 	for _, x := range c.chosen {
 		o := c.at(x.slot)
@@ -208,19 +209,10 @@ func (c *connector) submit(now, executing vtime.Time) (blocks int64) {
 		c.tell(false, t)
 		c.cfg.Tier.Sent(&o.seq, x.from, x.to, t.end)
 		blocks += int64(t.blocks)
-		k.Stores++
-		k.StoredBlocks += int64(t.blocks)
-		k.StoreMicros += int64(t.end.Sub(t.start))
-		k.StoreWait += int64(t.start.Sub(t.submitted))
+		bookStore(c.counts, &t)
 	}
 	c.chosen = c.chosen[:0]
-	return blocks
-}
-
-func (c *connector) tell(load bool, t transfer) {
-	if c.hook != nil {
-		c.hook.submitted(load, t)
-	}
+	return blocks + c.lazy.submit(now, executing)
 }
 
 // flush returns when the stores of the victims of b are over, at least now: until then
@@ -244,9 +236,13 @@ func (c *connector) flush(now vtime.Time) vtime.Time {
 func (c *connector) poll(p *pass, now vtime.Time) {
 	c.store.poll(now, func(t *transfer) {
 		c.show(now, WayOffload, t)
-		o := c.at(t.slot)
 		c.counts.NoticedStores++
 		c.counts.StoreNotice += int64(now.Sub(t.end))
+		if t.slot == noSlot {
+			p.lazy++
+			return
+		}
+		o := c.at(t.slot)
 		if o.stores--; o.stores == 0 && o.ending {
 			p.sent = append(p.sent, t.slot)
 		}
@@ -289,6 +285,7 @@ func (c *connector) act(p *pass, now vtime.Time) {
 			c.release(i)
 		}
 	}
+	c.lazy.act(p.lazy)
 	for _, i := range p.sent {
 		if c.at(i).load == noLoad && c.requests.at(i).phase == holding {
 			c.release(i)
@@ -307,7 +304,7 @@ func (c *connector) hold(i int32) {
 func (c *connector) release(i int32) {
 	s := c.requests.at(i)
 	c.held -= int64(s.seq.Held())
-	c.cache.Release(&s.seq)
+	giveBack(c, &s.seq)
 	c.requests.to(i, vacant)
 }
 
@@ -319,13 +316,13 @@ func (c *connector) unnoticed() bool {
 // transferring reports whether a transfer between GPU and tier is under way, or about to be
 // submitted.
 func (c *connector) transferring() bool {
-	return len(c.chosen)+len(c.store.moving)+len(c.load.moving) > 0
+	return len(c.chosen)+len(c.store.moving)+len(c.load.moving) > 0 || c.lazy != nil && c.lazy.due
 }
 
 // quiet reports whether a step of members of the cohort alone does nothing here, unless
 // one of them fills an entry.
 func (c *connector) quiet() bool {
-	return c.hook == nil && !c.transferring() && c.storages.fresh == nil && c.endings == 0 && c.requests.waiting() == 0 && len(c.filling.owing) == 0
+	return c.hook == nil && c.lazy == nil && !c.transferring() && c.storages.fresh == nil && c.endings == 0 && c.requests.waiting() == 0 && len(c.filling.owing) == 0
 }
 
 // next returns the first end of a transfer, or of an operation of a storage tier, that is known

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 
-	"blis/kv"
 	"blis/vtime"
 )
 
@@ -44,6 +43,7 @@ func (c *connector) drop(now vtime.Time) {
 			c.release(int32(i))
 		}
 	}
+	c.lazy.drop()
 	c.store.drop()
 	c.load.drop()
 	c.chosen, c.ended, c.passed, c.endings = nil, nil, nil, 0
@@ -52,8 +52,8 @@ func (c *connector) drop(now vtime.Time) {
 
 // check verifies the books of the tier.
 func (c *connector) check() error {
-	var writers []*kv.TierSequence
-	reading, blocks := 0, int64(0)
+	writers, blocks := c.lazy.writers()
+	reading := 0
 	for i := range c.slots {
 		s, o := c.requests.at(int32(i)), c.at(int32(i))
 		if o.stored {

@@ -72,6 +72,9 @@ func (c *cohort) fillsEntry(formation int64) bool {
 
 // join files slot i, which joins the cohort.
 func (l *filling) join(c *connector, h *cohort, i int32) {
+	if c.lazy != nil {
+		return
+	}
 	s := c.requests.at(i)
 	entry := int64(c.cfg.EntryTokens)
 	list := &l.crossings[h.phaseOf(s, entry)]
@@ -121,6 +124,10 @@ func (c *connector) upto(i, tokens int32) int32 {
 func (f *batcher) choose(b *batch, before int) {
 	c := f.connector
 	l := &c.filling
+	if c.lazy != nil {
+		c.lazy.choose()
+		return
+	}
 	for _, i := range l.admitted[0] {
 		c.choose(i, f.filledBy(i))
 	}

@@ -19,6 +19,7 @@ type scenarioOffload struct {
 	Threshold   int `json:"store_threshold"`
 	Tracked     int `json:"max_tracker_size"`
 	Store, Load [2]float64
+	Lazy        bool `json:"-"`
 
 	Storage []scenarioStorage `json:"-"`
 }
@@ -150,7 +151,7 @@ func (p *kvPlayer) submitted(load bool, t transfer) {
 	if load {
 		kind = "load"
 	}
-	x := [5]any{kind, float64(p.e.connector.at(t.slot).id), float64(t.blocks), float64(t.start), float64(t.end)}
+	x := [5]any{kind, float64(idOf(p.e.connector, t.slot)), float64(t.blocks), float64(t.start), float64(t.end)}
 	at := len(p.xfers)
 	for !load && at > 0 && p.xfers[at-1][0] == "load" {
 		at-- // the ledger has stores first

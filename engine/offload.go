@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"blis/kv"
+	"blis/metrics"
 	"blis/vtime"
 )
 
@@ -14,6 +15,7 @@ type Offload struct {
 	EntryTokens int32     // tokens in an entry of the tier, a multiple of the block size
 	Store, Load Link      // GPU to CPU, and back
 	PromptOnly  bool      // generated tokens are not stored
+	Lazy        bool      // blocks are stored just before the GPU evicts them, not when they are filled; then an entry is a block, and there is no storage
 	Storage     []Storage // tiers below this one, in the order in which a request asks them
 
 	IdlePoll    vtime.Duration // time to the next pass after one that executed nothing; 0: until something can change. Not with Async
@@ -115,6 +117,20 @@ func (c *connector) thrashes(request int64, entries int32, now vtime.Time) {
 // show shows the observer a transfer that is noticed at now.
 func (c *connector) show(now vtime.Time, way TransferWay, t *transfer) {
 	if c.observer != nil {
-		c.observer.Transferred(c.formed, Transfer{c.at(t.slot).id, way, 0, t.blocks, t.submitted, t.start, t.end, now})
+		c.observer.Transferred(c.formed, Transfer{idOf(c, t.slot), way, 0, t.blocks, t.submitted, t.start, t.end, now})
+	}
+}
+
+// bookStore counts a store that was submitted.
+func bookStore(k *metrics.KVTier, t *transfer) {
+	k.Stores++
+	k.StoredBlocks += int64(t.blocks)
+	k.StoreMicros += int64(t.end.Sub(t.start))
+	k.StoreWait += int64(t.start.Sub(t.submitted))
+}
+
+func (c *connector) tell(load bool, t transfer) {
+	if c.hook != nil {
+		c.hook.submitted(load, t)
 	}
 }

@@ -14,10 +14,11 @@ type pass struct {
 	end            vtime.Time // of a pass without a batch
 	sent, received []int32    // slots whose stores, after their request has ended, and whose load were noticed
 	answers        []int32    // operations of storage tiers whose answers were noticed
+	lazy           int        // stores of no request that were noticed
 }
 
 // noticed reports whether the pass noticed something that acts at its end.
-func (p *pass) noticed() bool { return len(p.sent)+len(p.received)+len(p.answers) > 0 }
+func (p *pass) noticed() bool { return len(p.sent)+len(p.received)+len(p.answers)+p.lazy > 0 }
 
 // passLoop forms the passes of an instance with a connector and ends them: the loop of
 // vLLM's engine core. Open passes were formed and have not ended: at most one, with async
@@ -199,6 +200,9 @@ func (f *batcher) work(b *batch, before int) {
 	w := c.flush(b.formedAt)
 	b.start = max(b.start, w)
 	c.poll(c.forming, w)
+	if b.empty() { // it may be the last one for long
+		b.sums.Transferred += c.lazy.submit(w, w)
+	}
 }
 
 // end ends the first open pass. It reports whether something was executed in it,

@@ -29,15 +29,15 @@ func (t *NaiveTier) Promote(s *TierSequence, from, to int32) (end int32) {
 func (t *NaiveTier) StoreDeepest(s *TierSequence, from, to int32) (lo, hi int32) {
 	for hi = to; hi > from && t.entry(s, hi-1) != nil; hi-- {
 	}
-	for lo = hi; lo > from && t.entry(s, lo-1) == nil; lo-- {
+	row := hi // where the entries begin that are not there
+	for row > from && t.entry(s, row-1) == nil {
+		row--
 	}
-	for ; lo < hi; lo++ {
-		if short := int(hi-lo) - t.vacant(); short <= 0 || t.evict(short, nil) {
+	for lo = hi; lo > row; lo-- {
+		if t.vacant() == 0 && !t.evict(1, nil) {
 			break
 		}
-	}
-	for i := hi - 1; i >= lo; i-- {
-		t.add(s, i, &naiveEntry{readers: beingStored, stored: vtime.Never})
+		t.add(s, lo-1, &naiveEntry{readers: beingStored, stored: vtime.Never})
 		naiveTier(s).falling = true
 	}
 	return lo, hi

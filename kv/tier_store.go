@@ -115,18 +115,34 @@ func (t *ExtentTier) StoreDeepest(s *TierSequence, from, to int32) (lo, hi int32
 		t.gaps = append(t.gaps, tierGap{w.part, w.lo, w.hi})
 		hi = w.hi
 	}
-	if short := int(hi-lo) - (t.cfg.Capacity - t.used); short > 0 {
-		n := t.evictable(short, 0, 0)
-		t.stores++ // nothing is kept
-		t.evict(n, 0)
-		lo += int32(short - n)
-	}
 	for _, gap := range slices.Backward(t.gaps) {
-		if gap.from = max(gap.from, lo); gap.from < gap.to {
-			t.write(s, gap, tierInterval{readers: beingStored, stored: vtime.Never})
+		if end := t.writeDeepest(s, gap); end > gap.from {
+			return end, hi
 		}
 	}
 	return lo, hi
+}
+
+// writeDeepest begins to write the entries of a gap for s, the deepest first, as far as there is
+// room, and returns the last one; the end of the gap if there is none.
+func (t *ExtentTier) writeDeepest(s *TierSequence, gap tierGap) (from int32) {
+	for to := gap.to; to > gap.from; to = from {
+		from = gap.from
+		room := int32(min(t.cfg.Capacity-t.used, int(to-from)))
+		if t.tree.eviction == ARC && room < to-from {
+			from = to - max(1, room) // what is written counts when the next victim is chosen
+		}
+		if short := int(to - from - room); short > 0 {
+			t.stores++ // nothing is kept
+			n := t.evictable(short, 0, 0)
+			t.evict(n, 0)
+			if from += int32(short - n); from == to {
+				return to
+			}
+		}
+		t.write(s, tierGap{gap.part, from, to}, tierInterval{readers: beingStored, stored: vtime.Never})
+	}
+	return gap.from
 }
 
 // fresh returns the queue for what is stored for s.
