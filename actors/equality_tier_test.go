@@ -35,14 +35,17 @@ func (d dice) drawTier(c *Config) {
 	c.KVCPUBlocks = int64(pick(d, 1, 3, 12, 40, 300, 3000))
 	c.KVEviction = pick(d, "lru", "lru", "arc", "lfu", "priority")
 	c.KVStoreThreshold = pick[int32](d, 0, 0, 0, 2, 3)
-	c.KVOffloadPromptOnly = d.chance(0.2)
+	c.KVOffloadPromptOnly, c.KVOffloadPolicy, c.KVStorage = d.chance(0.2), setup.WriteThrough, setup.StorageTiers{}
+	if c.EnablePrefixCaching && d.chance(0.25) {
+		c.KVOffloadPolicy, c.KVOffloadBlockSize, c.KVStoreThreshold, c.KVOffloadPromptOnly = setup.LazyOffload, 0, 0, false
+	}
 	c.KVTransferBandwidth = pick[latency.Rate](d, 1e8, 1e9, 48e9, 1e12)
 	c.KVTransferLatency = pick[vtime.Duration](d, 0, 10, 500, 4000)
 	c.KVIdleRelease = d.chance(0.2)
 	if !*c.AsyncScheduling {
 		c.KVIdlePoll = pick[vtime.Duration](d, 0, 0, 0, 137, 1000)
 	}
-	if d.chance(0.6) {
+	if d.chance(0.6) && c.KVOffloadPolicy != setup.LazyOffload {
 		c.KVStorage = d.storage()
 	}
 }
@@ -64,7 +67,7 @@ func drawSharing(seed uint64) *trial {
 	c.ForceRouting, c.Horizon = "", 0
 	c.BlockSizeInTokens = pick[int32](d, 4, 4, 8, 16)
 	c.TotalKVBlocks = int64(d.between(150, 400)) / int64(c.BlockSizeInTokens)
-	c.EnablePrefixCaching, c.MaxModelLen = true, 0
+	c.EnablePrefixCaching, c.MaxModelLen, c.KVOffloadPolicy = true, 0, setup.WriteThrough
 	c.KVOffloadBlockSize, c.KVStoreThreshold, c.KVCPUBlocks = pick(d, 0, 0, 2*c.BlockSizeInTokens), 0, int64(d.between(10, 60))
 	c.KVEviction = pick(d, "lru", "lru", "arc", "lfu", "priority")
 	c.KVTransferBandwidth, c.KVTransferLatency = pick[latency.Rate](d, 1e9, 48e9, 1e12), pick[vtime.Duration](d, 0, 10, 500)
