@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"fmt"
 
 	"blis/kv"
@@ -67,17 +68,14 @@ type StorageTier struct {
 	cfg    StorageConfig
 	Counts metrics.KVStorage
 
-	read, write queueOfJobs
+	read, write storageStation
 	scratch     kv.TierSequence
 	spare       []*storageJob // of jobs that ended
 	until       vtime.Time    // the integral of Counts is up to this time
 }
 
 // storageJob is a read or a write that is under way.
-type storageJob struct {
-	parts      []storagePiece
-	start, end vtime.Time
-}
+type storageJob struct{ parts []storagePiece }
 
 // storagePiece is a range of entries that is read or written.
 type storagePiece struct {
@@ -85,16 +83,15 @@ type storagePiece struct {
 	kv.EntryRange
 }
 
-// queueOfJobs is a station: one job at a time, in the order in which they come.
-type queueOfJobs struct {
-	link Link
-	free vtime.Time // when the last one ends
-	jobs []*storageJob
+// storageStation is a station and the jobs of its transfers.
+type storageStation struct {
+	station
+	jobs []*storageJob // as many as there are transfers in moving
 }
 
 // NewStorageTier returns an empty tier.
 func NewStorageTier(c StorageConfig) *StorageTier {
-	t := &StorageTier{cfg: c, read: queueOfJobs{link: c.Read}, write: queueOfJobs{link: c.Write}}
+	t := &StorageTier{cfg: c, read: storageStation{station: station{link: c.Read}}, write: storageStation{station: station{link: c.Write}}}
 	t.Counts.Capacity, t.Counts.EntryBlocks = int64(c.Tier.Capacity()), int64(c.EntryBlocks)
 	return t
 }
@@ -258,12 +255,8 @@ func (t *StorageTier) Finish(end vtime.Time) {
 		t.Counts.UsedMicros += int64(end.Sub(t.until)) * int64(t.cfg.Tier.Used())
 		t.until = end
 	}
-	for _, x := range [...]struct {
-		q      *queueOfJobs
-		micros *int64
-	}{{&t.read, &t.Counts.ReadMicros}, {&t.write, &t.Counts.WriteMicros}} {
-		*x.micros -= int64(x.q.after(end))
-	}
+	t.Counts.ReadMicros -= int64(t.read.after(end))
+	t.Counts.WriteMicros -= int64(t.write.after(end))
 	t.Counts.Evicted = t.cfg.Tier.Evicted()
 }
 
@@ -282,7 +275,8 @@ func (t *StorageTier) Check() error {
 	for _, j := range t.read.jobs {
 		reading += int(j.parts[0].To - j.parts[0].From)
 	}
-	if err := t.cfg.Tier.Check(writers, reading, 0); err != nil {
+	c, blocks := &t.Counts, int64(t.cfg.EntryBlocks)
+	if err := cmp.Or(t.cfg.Tier.Check(writers, reading, 0), t.read.check(c.Reads, c.ReadEntries*blocks), t.write.check(c.Writes, c.WrittenEntries*blocks)); err != nil {
 		return fmt.Errorf("storage tier: %w", err)
 	}
 	return nil
@@ -294,30 +288,19 @@ func (t *StorageTier) Fold() uint64 {
 }
 
 // submit puts a job that moves n GPU blocks on its way at now.
-func (q *queueOfJobs) submit(j *storageJob, n int32, now vtime.Time) (start, end vtime.Time) {
-	start = max(now, q.free)
-	end = start.Add(q.link.time(n))
-	j.start, j.end, q.free = start, end, end
+func (q *storageStation) submit(j *storageJob, n int32, now vtime.Time) (start, end vtime.Time) {
+	t := q.station.submit(0, n, now, now)
 	q.jobs = append(q.jobs, j)
-	return start, end
-}
-
-// after returns how long jobs will move entries after now.
-func (q *queueOfJobs) after(now vtime.Time) (d vtime.Duration) {
-	for _, j := range q.jobs {
-		if j.end > now {
-			d += j.end.Sub(max(j.start, now))
-		}
-	}
-	return d
+	return t.start, t.end
 }
 
 // ended takes out the first job if it ended at now or before; nil if it did not.
-func (q *queueOfJobs) ended(now vtime.Time) *storageJob {
-	if len(q.jobs) == 0 || q.jobs[0].end > now {
+func (q *storageStation) ended(now vtime.Time) *storageJob {
+	if q.next() > now {
 		return nil
 	}
+	q.books.end(&q.moving[0], &q.link, now)
 	j := q.jobs[0]
-	q.jobs = append(q.jobs[:0], q.jobs[1:]...)
+	q.moving, q.jobs = append(q.moving[:0], q.moving[1:]...), append(q.jobs[:0], q.jobs[1:]...)
 	return j
 }
