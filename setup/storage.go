@@ -77,6 +77,9 @@ func (s *StorageTiers) UnmarshalText(text []byte) error {
 // MarshalText prints the tiers as UnmarshalText reads them.
 func (s StorageTiers) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
+// Equal reports whether two lists are the same.
+func (s StorageTiers) Equal(o StorageTiers) bool { return slices.Equal(s.list, o.list) }
+
 // String is the text of all tiers.
 func (s StorageTiers) String() string {
 	var parts []string

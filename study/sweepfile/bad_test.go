@@ -29,7 +29,7 @@ var badFiles = []struct{ name, text, want string }{
 	{"field twice", badHead + "axes: {rate: [1]}\naxes: {tp: [1]}\n", `4:1: axes: is given twice, first on line 3, want it once`},
 	{"unknown setting", badHead + "axes:\n  tp: [1]\n  num-instance: [1, 2]\n", `5:3: axes.num-instance: unknown setting "num-instance", the nearest is "num-instances"`},
 	{"unknown setting of a span", badHead + "axes: {rat: {from: 1, to: 2, step: 1}}\n", `3:8: axes.rat: unknown setting "rat", the nearest is "rate"`},
-	{"unknown field of a bundle", badHead + "axes: {routing.params.queue-dept: [1]}\n", `3:8: axes.routing.params.queue-dept: unknown parameter "queue-dept", the nearest is "queue-depth" (there are: active-requests, cache-hit-rate, kv-utilization, load-balance, max_imbalance, min_match, prefix-affinity, prefix-match, queue-depth, session-affinity, tie, waiting-queue)`},
+	{"unknown field of a bundle", badHead + "axes: {routing.params.queue-dept: [1]}\n", `3:8: axes.routing.params.queue-dept: unknown parameter "queue-dept", the nearest is "queue-depth" (there are: active-requests, cache-hit-rate, cpu_weight, kv-utilization, load-balance, max_imbalance, min_match, prefix-affinity, prefix-match, queue-depth, session-affinity, storage_weight, tie, waiting-queue)`},
 	{"unknown field of a bundle's part", badHead + "axes: {routin.type: [round-robin]}\n", `3:8: axes.routin.type: unknown section "routin", the nearest is "routing" (there are: admission, priority, routing, scheduler, autoscale, observability, metadata)`},
 	{"no values", badHead + "axes: {rate: []}\n", `3:8: axes.rate: has no values: want at least one`},
 	{"a scalar axis", badHead + "axes: {rate: 5}\n", `3:14: axes.rate: 5: want a list of values, {from, to, step}, or labels with settings`},
