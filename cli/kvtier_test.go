@@ -194,3 +194,18 @@ func TestStorageWithoutCPUTierIsNoted(t *testing.T) {
 		t.Errorf("no note in\n%s", out)
 	}
 }
+
+// A trace with storage tiers is read back: its transfers have names, its outcomes the lowest tier.
+func TestTraceOfStorageTiersIsSummarized(t *testing.T) {
+	decisions := filepath.Join(t.TempDir(), "trace.jsonl")
+	done(t, tiered("--kv-cpu-blocks", "300", "--kv-storage", "remote", "--trace-level", "detailed", "--trace-out", decisions)...)
+	text := read(t, decisions)
+	for _, part := range []string{`"reason":"promotion","from":"remote","to":"cpu"`, `"reason":"offload","from":"cpu","to":"remote"`, `"tier":"storage"`} {
+		if !strings.Contains(text, part) {
+			t.Errorf("no %s in the trace", part)
+		}
+	}
+	if out := strings.Join(strings.Fields(done(t, "trace", "summarize", decisions).out), " "); !strings.Contains(out, " storage writes, ") || !strings.Contains(out, " storage reads, ") {
+		t.Errorf("no transfers of storage in\n%s", out)
+	}
+}

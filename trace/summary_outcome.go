@@ -118,13 +118,17 @@ func (s *Summary) addTransfer(r *Transfer) error {
 	if r.Instance < 0 {
 		return wrong("instance", "%d, want an index", r.Instance)
 	}
-	switch r.Reason {
-	case "offload":
-		s.records.Store++
-	case "reload":
-		s.records.Load++
+	switch c := &s.records; {
+	case r.Reason == "offload" && r.From == "cpu":
+		c.Write++
+	case r.Reason == "offload":
+		c.Store++
+	case r.Reason == "reload":
+		c.Load++
+	case r.Reason == "promotion":
+		c.Promote++
 	default:
-		return wrong("reason", "%q, want offload or reload", r.Reason)
+		return wrong("reason", "%q, want offload, reload or promotion", r.Reason)
 	}
 	return nil
 }

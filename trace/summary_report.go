@@ -48,8 +48,10 @@ type RecordCounts struct {
 	Scale      int64 `json:"scale"`
 	Batch      int64 `json:"batch"`
 	Preemption int64 `json:"preemption"`
-	Store      int64 `json:"kv_offload"` // transfers to a tier
-	Load       int64 `json:"kv_reload"`  // and back
+	Store      int64 `json:"kv_offload"`   // transfers from the GPU to the CPU tier
+	Load       int64 `json:"kv_reload"`    // and back
+	Write      int64 `json:"kv_write"`     // transfers from the CPU tier to a storage tier
+	Promote    int64 `json:"kv_promotion"` // and back
 	Anomaly    int64 `json:"anomaly"`
 	Outcome    int64 `json:"outcome"`
 }

@@ -230,7 +230,7 @@ func TestBadRecords(t *testing.T) {
 		{"record 2: field instance: -1, want an index", []Record{header, &Batch{Instance: -1}}},
 		{"record 2: field instance: -1, want an index", []Record{header, &Preemption{Instance: -1}}},
 		{"record 2: field instance: -1, want an index", []Record{header, &Transfer{Instance: -1}}},
-		{`record 2: field reason: "", want offload or reload`, []Record{header, &Transfer{}}},
+		{`record 2: field reason: "", want offload, reload or promotion`, []Record{header, &Transfer{}}},
 		{"record 2: field severity: +Inf is not finite", []Record{header, &Anomaly{Name: "a", Severity: inf}}},
 		{"record 2: field instance: -1, want an index, or null", []Record{header, &Anomaly{Name: "a", Instance: &minus}}},
 		{`record 2: field state: "done", want completed, `, []Record{header, &Outcome{Request: 3, State: "done"}}},
@@ -310,9 +310,10 @@ func TestCountsInWords(t *testing.T) {
 }
 
 func TestSummaryCountsTransfers(t *testing.T) {
-	s := summarized(t, []Record{&Header{Schema: Schema}, &Transfer{Reason: "offload"}, &Transfer{Reason: "offload"}, &Transfer{Reason: "reload"}}, SummaryOptions{})
+	s := summarized(t, []Record{&Header{Schema: Schema}, &Transfer{Reason: "offload", From: "gpu"}, &Transfer{Reason: "offload"}, &Transfer{Reason: "reload"},
+		&Transfer{Reason: "offload", From: "cpu", To: "nvme"}, &Transfer{Reason: "promotion", From: "nvme"}, &Transfer{Reason: "promotion"}}, SummaryOptions{})
 	report := reported(t, s, SummaryPattern, 1000)
-	if r := report.Records; r.Store != 2 || r.Load != 1 || !strings.Contains(report.Text, "2 stores, 1 load.") {
+	if r := report.Records; r.Store != 2 || r.Load != 1 || r.Write != 1 || r.Promote != 2 || !strings.Contains(report.Text, "2 stores, 1 load, 1 storage write, 2 storage reads.") {
 		t.Errorf("%+v: %v", r, report.Text)
 	}
 }
