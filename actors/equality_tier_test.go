@@ -123,6 +123,7 @@ func TestSharedByOneIsLocal(t *testing.T) {
 		}
 		x.Config.AutoscalePolicy, x.Config.NumInstances, x.Config.MinReplicas, x.Config.MaxReplicas = "none", 1, 1, 0
 		x.Config.ForceRouting, x.NoisyAutoscaler = "", 0
+		x.Config.PrefixIndex, x.Config.KVEventDelay = "routed", 0 // a router hears of what is an instance's own
 		shared := mustPlay(t, x)
 		text := strings.NewReplacer(",shared", ",local", ",node", ",local").Replace(x.Config.KVStorage.String())
 		x.Config.KVStorage = setup.StorageTiers{}

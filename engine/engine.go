@@ -62,9 +62,23 @@ func New(index int, cfg Config) *Engine {
 		cfg.Cache.Journal(journalOf(kv.GPU, &e.changes))
 		if cfg.Offload != nil {
 			cfg.Offload.Tier.Journal(journalOf(kv.CPU, &e.changes))
+			if t := ownStorage(cfg.Offload.Storage); t != nil {
+				t.cfg.Tier.Journal(journalOf(kv.Storage, &e.changes))
+			}
 		}
 	}
 	return e
+}
+
+// ownStorage returns the first storage tier that an instance has to itself; nil if there is none.
+// The others are left out of the changes: what instances share makes no difference between them.
+func ownStorage(list []Storage) *StorageTier {
+	for _, s := range list {
+		if t, ok := s.(*StorageTier); ok {
+			return t
+		}
+	}
+	return nil
 }
 
 // journalOf returns what notes the changes of a medium in a list.
@@ -208,12 +222,16 @@ func (e *Engine) Check() error {
 	return nil
 }
 
-// Caches returns the cache of the GPU and the CPU tier of e, nil without one, for checks.
-func Caches(e *Engine) (kv.Cache, kv.Tier) {
+// Caches returns the cache of the GPU, the CPU tier and the first storage tier of its own of e, nil
+// where there is none, for checks.
+func Caches(e *Engine) (gpu kv.Cache, cpu, storage kv.Tier) {
 	if e.cfg.Offload == nil {
-		return e.cfg.Cache, nil
+		return e.cfg.Cache, nil, nil
 	}
-	return e.cfg.Cache, e.cfg.Offload.Tier
+	if t := ownStorage(e.cfg.Offload.Storage); t != nil {
+		storage = t.cfg.Tier
+	}
+	return e.cfg.Cache, e.cfg.Offload.Tier, storage
 }
 
 // Fold hashes the part of the final state that is in no message: the free list.

@@ -40,22 +40,6 @@ type SummaryRun struct {
 	Counterfactual int    `json:"counterfactual_k"`
 }
 
-// RecordCounts is the number of records of each kind.
-type RecordCounts struct {
-	Admission  int64 `json:"admission"`
-	Priority   int64 `json:"priority"`
-	Routing    int64 `json:"routing"`
-	Scale      int64 `json:"scale"`
-	Batch      int64 `json:"batch"`
-	Preemption int64 `json:"preemption"`
-	Store      int64 `json:"kv_offload"`   // transfers from the GPU to the CPU tier
-	Load       int64 `json:"kv_reload"`    // and back
-	Write      int64 `json:"kv_write"`     // transfers from the CPU tier to a storage tier
-	Promote    int64 `json:"kv_promotion"` // and back
-	Anomaly    int64 `json:"anomaly"`
-	Outcome    int64 `json:"outcome"`
-}
-
 // OutcomeFacts is how requests ended.
 type OutcomeFacts struct {
 	Requests int64 `json:"requests"` // that have an outcome
