@@ -18,6 +18,9 @@ func (f *batcher) admit(b *batch, left int32) {
 		known := s.known()
 		hit := f.cache.Lookup(&s.seq, known)
 		cached := int32(hit.Blocks) * f.cfg.BlockSize
+		if f.threshold != nil {
+			cached += f.threshold.lookUp(i, hit.Blocks, known)
+		}
 		n := known - cached
 		if n > 1 {
 			f.prefillLeft = left
@@ -59,6 +62,9 @@ func (f *batcher) enter(b *batch, i, cached, n, known int32) {
 	if f.connector != nil {
 		f.connector.filling.admits(i, s.Preempted)
 		f.connector.bookAdmission(i, known)
+	}
+	if f.threshold != nil {
+		f.threshold.moveBack(i, known, b.formedAt)
 	}
 	f.bookAdmission(b, s, cached, known)
 }

@@ -31,6 +31,9 @@ func (e *Engine) deliver(d *Delivery, now vtime.Time) int32 {
 	if e.connector != nil {
 		e.connector.open(i)
 	}
+	if e.threshold != nil {
+		e.threshold.open(i)
+	}
 	m := member{i, d.ID}
 	e.agenda.addArrival(now.Add(delay), m)
 	if d.Deadline != vtime.Never {

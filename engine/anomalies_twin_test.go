@@ -121,6 +121,8 @@ type crowded struct {
 	blocks    int
 	scheduler string
 	requests  []Delivery
+	sink      Sink // nil: a log
+	extents   bool // the step-by-step twin has them too
 }
 
 func drawCrowded(seed uint64) *crowded {
@@ -182,9 +184,11 @@ func (x *crowded) play(stepwise bool, pause vtime.Time, r *recount) (e *Engine, 
 	if x.scheduler == "backwards" {
 		c.Scheduler = backwards{c.Scheduler}
 	}
-	c.StepByStep, c.Sink = stepwise, &log{}
+	if c.StepByStep, c.Sink = stepwise, x.sink; x.sink == nil {
+		c.Sink = &log{}
+	}
 	c.Cache = kv.NewPool(x.blocks, c.BlockSize, c.EnablePrefixCaching)
-	if stepwise {
+	if stepwise && !x.extents {
 		c.Cache = kv.NewNaivePool(x.blocks, c.BlockSize, c.EnablePrefixCaching)
 	}
 	if r != nil {

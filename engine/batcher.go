@@ -20,6 +20,7 @@ type batcher struct {
 	inFlight  *inFlight
 	diagnosis *diagnosis
 	connector *connector // nil: none
+	threshold *threshold // nil: none
 	counters  *metrics.Counters
 	reach     *Reach
 	pace      pace
@@ -67,6 +68,9 @@ func (f *batcher) form(now vtime.Time) *batch {
 	f.diagnosis.begins()
 	if f.connector != nil {
 		f.connector.begins(now)
+	}
+	if f.threshold != nil {
+		f.threshold.back = 0
 	}
 	if f.cfg.Async {
 		f.cohort.removeEnding(f.inFlight.formed, false)
@@ -232,7 +236,11 @@ func (f *batcher) close(b *batch) {
 	q.Preempted = int64(b.preempted)
 	f.reach.StepTokens = max(f.reach.StepTokens, q.Scheduled())
 	q.PreemptionEMA = f.average.add(b.preempted, f.requests.running())
-	b.duration = f.pace.duration(q, b.formedAt)
+	if f.threshold == nil {
+		b.duration = f.pace.duration(q, b.formedAt)
+	} else {
+		b.duration = f.threshold.duration(&f.pace, q, b.formedAt)
+	}
 	b.end = b.start.Add(b.duration)
 	if !f.cfg.StepByStep {
 		f.joinCohort(b)
@@ -271,6 +279,8 @@ func (f *batcher) remove(i int32) {
 	switch {
 	case f.connector != nil:
 		f.connector.leave(i)
+	case s.phase.runs() && f.threshold != nil:
+		f.cache.Preempt(&s.seq) // its own content moves down too
 	case s.phase.runs():
 		f.cache.Release(&s.seq)
 	}

@@ -34,6 +34,7 @@
 //	pass.go        its passes: formations, also of nothing, that notice transfers
 //	admit_past.go  its admission, which passes over requests that wait for a transfer
 //	filling.go     what it stores of the requests of a step
+//	threshold.go   a CPU tier that blocks move to, as in other simulators
 //	drain.go       what becomes of requests whose instance is taken away; an instance
 //	               without any gives its memory back
 //

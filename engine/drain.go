@@ -109,6 +109,9 @@ func (e *Engine) Release(gone vtime.Time) bool {
 			return false
 		}
 	}
+	if e.threshold != nil {
+		e.threshold.integrate(gone)
+	}
 	if at, _ := e.Next(); at != vtime.Never || e.Running() > 0 || e.Waiting() > 0 {
 		panic("engine: an instance is released that has something to do")
 	}

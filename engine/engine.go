@@ -24,6 +24,7 @@ type Engine struct {
 	books     books
 	connector *connector // nil: no tier below the GPU
 	passes    *passLoop  // with a connector
+	threshold *threshold // nil: blocks move to no tier
 
 	overdue   []member             // requests with overdue
 	stepState policy.InstanceState // at the end of the last step, with Config.KeepStepState
@@ -32,7 +33,7 @@ type Engine struct {
 	released  *remains             // nil: not yet
 
 	Counters metrics.Counters
-	Tier     metrics.KVTier   // with Config.Offload
+	Tier     metrics.KVTier   // with Config.Offload or Config.Threshold
 	Blocks   metrics.Integral // Counters.BlockMicros over time
 	Reach    Reach
 
@@ -55,16 +56,17 @@ func New(index int, cfg Config) *Engine {
 	if cfg.Offload != nil {
 		e.connector, e.passes = newConnector(e), &passLoop{e: e}
 	}
-	e.Storage = StoragePort{e}
+	e.threshold, e.Storage = newThreshold(e), StoragePort{e}
 	e.batcher.init(e)
 	e.Counters.TotalBlocks = int64(cfg.Cache.Total())
 	if cfg.BlockEvents != nil {
 		cfg.Cache.Journal(journalOf(kv.GPU, &e.changes))
-		if cfg.Offload != nil {
-			cfg.Offload.Tier.Journal(journalOf(kv.CPU, &e.changes))
-			if t := ownStorage(cfg.Offload.Storage); t != nil {
-				t.cfg.Tier.Journal(journalOf(kv.Storage, &e.changes))
-			}
+		_, tier, storage := Caches(e)
+		if tier != nil {
+			tier.Journal(journalOf(kv.CPU, &e.changes))
+		}
+		if storage != nil {
+			storage.Journal(journalOf(kv.Storage, &e.changes))
 		}
 	}
 	return e
@@ -91,7 +93,7 @@ func (f *batcher) init(e *Engine) {
 	cfg := &e.cfg
 	*f = batcher{
 		cfg: cfg, cache: cfg.Cache, total: cfg.Cache.Total(), requests: &e.requests, inFlight: &e.inFlight, diagnosis: &e.diagnosis,
-		counters: &e.Counters, reach: &e.Reach, pace: newPace(cfg), connector: e.connector,
+		counters: &e.Counters, reach: &e.Reach, pace: newPace(cfg), connector: e.connector, threshold: e.threshold,
 	}
 	f.queue = waitQueue{reorders: cfg.Scheduler.Reorders(), scheduler: cfg.Scheduler, ctx: &f.ctx, requests: &e.requests}
 	f.individuals.requests = &e.requests
@@ -122,6 +124,9 @@ func (e *Engine) State() policy.InstanceState {
 		s.TierUsed, s.TierEntries = int64(c.cfg.Tier.Used()), c.counts.Capacity
 		s.Stores, s.Loads, s.ChosenStores = int64(len(c.store.moving)), int64(len(c.load.moving)), int64(len(c.chosen))
 		s.StorageUsed = c.storages.used
+	}
+	if t := e.threshold; t != nil {
+		s.TierUsed, s.TierEntries = int64(t.cfg.Tier.Used()), t.counts.Capacity
 	}
 	return s
 }
@@ -219,14 +224,22 @@ func (e *Engine) Check() error {
 			return fmt.Errorf("instance %d: %w", e.index, err)
 		}
 	}
+	if e.threshold != nil {
+		if err := e.threshold.cfg.Tier.Check(nil, 0, 0); err != nil {
+			return fmt.Errorf("instance %d: %w", e.index, err)
+		}
+	}
 	return nil
 }
 
 // Caches returns the cache of the GPU, the CPU tier and the first storage tier of its own of e, nil
 // where there is none, for checks.
 func Caches(e *Engine) (gpu kv.Cache, cpu, storage kv.Tier) {
-	if e.cfg.Offload == nil {
-		return e.cfg.Cache, nil, nil
+	switch c := &e.cfg; {
+	case c.Threshold != nil:
+		return c.Cache, c.Threshold.Tier, nil
+	case c.Offload == nil:
+		return c.Cache, nil, nil
 	}
 	if t := ownStorage(e.cfg.Offload.Storage); t != nil {
 		storage = t.cfg.Tier

@@ -18,6 +18,9 @@ func (e *Engine) integrate(now vtime.Time) {
 	c := e.connector
 	if c == nil {
 		e.books.integrate(now, e.level())
+		if e.threshold != nil {
+			e.threshold.integrate(now)
+		}
 		return
 	}
 	span := idleSpan{now, int64(e.UsedBlocks()), c.held, int64(c.cfg.Tier.Used())}
@@ -53,6 +56,9 @@ func (e *Engine) Finish(end, gone vtime.Time) {
 	c := e.connector
 	if c == nil {
 		e.books.integrate(end, e.level())
+		if e.threshold != nil {
+			e.threshold.integrate(min(end, gone))
+		}
 		return
 	}
 	last := min(end, gone)

@@ -28,6 +28,7 @@ func (e *Engine) run(until vtime.Time, class uint8) {
 	}
 	gap, steps := vtime.Duration(-1), 0
 	free, level := e.cfg.Cache.Free(), e.level() // of which only the blocks change in a run
+	mayMove := e.threshold != nil
 	for range longestRun {
 		end := f.executing().end
 		if end >= until || c.ends.next() <= f.formed {
@@ -36,6 +37,12 @@ func (e *Engine) run(until vtime.Time, class uint8) {
 		crossing := c.crossing(f.formed + 1)
 		if crossing > free || c.fillsEntry(f.formed+1) {
 			break
+		}
+		if mayMove && level.used > int64(e.threshold.most) {
+			if !e.threshold.settled() {
+				break // the end of this step moves blocks
+			}
+			mayMove = false // nor do those after it
 		}
 		e.now = end
 		e.books.integrate(end, level)

@@ -18,6 +18,9 @@ func (e *Engine) step(now vtime.Time) {
 	f, r := &e.inFlight, &e.requests
 	if f.n > 0 {
 		e.finish(now)
+		if e.threshold != nil {
+			e.threshold.stepEnds(now)
+		}
 		e.publish(now)
 	}
 	if f.n > 0 {
