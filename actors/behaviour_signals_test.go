@@ -148,7 +148,7 @@ func TestSignalsOfTheCPUTier(t *testing.T) {
 		c := plain()
 		c.EnablePrefixCaching = false // of the GPU
 		if tier {
-			c.KVCPUBlocks, c.KVTransferLatency, c.KVTransferBandwidth = 10, 2500, 1<<60
+			c.KVCPUBlocks, c.KVTransferLatency, c.KVTransferBandwidth.Rate = 10, 2500, 1<<60
 		}
 		c.Custom.Admission = func(policy.Env) policy.Admission { return tierProbe{&got} }
 		serve(t, c, requests...)
@@ -166,7 +166,7 @@ func TestSignalsOfTheCPUTier(t *testing.T) {
 func TestSignalsOfTheCPUTierInADecodeRun(t *testing.T) {
 	var got []tierSeen
 	c := plain()
-	c.KVCPUBlocks, c.KVTransferLatency, c.KVTransferBandwidth = 10, 2500, 1<<60
+	c.KVCPUBlocks, c.KVTransferLatency, c.KVTransferBandwidth.Rate = 10, 2500, 1<<60
 	c.Custom.Admission = func(policy.Env) policy.Admission { return firstAlone{tierProbe{&got}} }
 	serve(t, c, request(0, 16, 30), request(15_500, 1, 1), request(16_500, 1, 1), request(17_500, 1, 1), request(21_500, 1, 1))
 	want := []tierSeen{{0, 10, 0, 0, 0}, {1, 10, 0, 0, 0}, {2, 10, 0, 0, 1}, {2, 10, 1, 0, 0}, {2, 10, 0, 0, 0}}

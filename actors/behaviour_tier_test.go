@@ -14,7 +14,7 @@ func TestAnInstanceThatIsGoneHoldsNoBlocks(t *testing.T) {
 	c := plain()
 	c.NumInstances, c.MaxReplicas, c.MinReplicas, c.AutoscaleInterval = 2, 2, 1, 500
 	c.Custom.Autoscale = func(policy.Env) policy.Autoscale { return alwaysOne{} }
-	c.TotalKVBlocks, c.KVCPUBlocks, c.KVTransferLatency, c.KVTransferBandwidth, c.KVIdleRelease = 6, 20, 30_000, 1<<60, true
+	c.TotalKVBlocks, c.KVCPUBlocks, c.KVTransferLatency, c.KVTransferBandwidth.Rate, c.KVIdleRelease = 6, 20, 30_000, 1<<60, true
 	c.Policies.Routing = bundle.Selection{Type: "round-robin"}
 	s := serve(t, c, request(0, 81, 15), request(0, 80, 1))
 	if s.Scaling == nil || len(s.Scaling.Events) != 1 {

@@ -219,6 +219,7 @@ func TestEqualityRandom(t *testing.T) {
 	var c coverage
 	for seed := first; c.cases < cases; seed++ {
 		x := drawTrial(seed)
+		newDice(seed, 0x706f6c).drawPolicy(&x.Config)
 		y, m := x.compare(everyExecutor(seed))
 		if m != nil {
 			t.Errorf("seed %d: %s: %s", seed, m.other.Name, m.what)

@@ -39,7 +39,7 @@ func (d dice) drawTier(c *Config) {
 	if c.EnablePrefixCaching && d.chance(0.25) {
 		c.KVOffloadPolicy, c.KVOffloadBlockSize, c.KVStoreThreshold, c.KVOffloadPromptOnly = setup.LazyOffload, 0, 0, false
 	}
-	c.KVTransferBandwidth = pick[latency.Rate](d, 1e8, 1e9, 48e9, 1e12)
+	c.KVTransferBandwidth.Rate = pick[latency.Rate](d, 1e8, 1e9, 48e9, 1e12)
 	c.KVTransferLatency = pick[vtime.Duration](d, 0, 10, 500, 4000)
 	c.KVIdleRelease = d.chance(0.2)
 	if !*c.AsyncScheduling {
@@ -70,7 +70,7 @@ func drawSharing(seed uint64) *trial {
 	c.EnablePrefixCaching, c.MaxModelLen, c.KVOffloadPolicy = true, 0, setup.WriteThrough
 	c.KVOffloadBlockSize, c.KVStoreThreshold, c.KVCPUBlocks = pick(d, 0, 0, 2*c.BlockSizeInTokens), 0, int64(d.between(10, 60))
 	c.KVEviction = pick(d, "lru", "lru", "arc", "lfu", "priority")
-	c.KVTransferBandwidth, c.KVTransferLatency = pick[latency.Rate](d, 1e9, 48e9, 1e12), pick[vtime.Duration](d, 0, 10, 500)
+	c.KVTransferBandwidth.Rate, c.KVTransferLatency = pick[latency.Rate](d, 1e9, 48e9, 1e12), pick[vtime.Duration](d, 0, 10, 500)
 	for c.KVStorage = d.storage(); !strings.Contains(c.KVStorage.String(), "shared"); {
 		c.KVStorage = d.storage()
 	}

@@ -230,7 +230,9 @@ func newInstance(p *setup.Plan, x *Execution, i int, recorders metrics.Options, 
 		cfg.Cache = kv.NewNaivePool(int(d.Blocks), d.BlockSize, d.EnablePrefixCaching)
 	}
 	if t := d.CPUTier; t != nil {
-		cfg.Offload = t.Offload(newTier(x, t.TierConfig))
+		t.AddTo(&cfg, newTier(x, t.TierConfig))
+	}
+	if cfg.Offload != nil {
 		cfg.Offload.Storage = below.links(x, n)
 	}
 	if sendsBlockEvents(p.Pool, observed) {

@@ -287,7 +287,7 @@ func bare(t *testing.T, x *trial, index int, mail []bareMail, answered bool) []m
 	on := d.Engine()
 	on.Scheduler, on.Sink, on.Cache = scheduler, s, kv.NewPool(int(d.Blocks), d.BlockSize, d.EnablePrefixCaching)
 	if t := d.CPUTier; t != nil {
-		on.Offload = t.Offload(kv.NewTier(t.TierConfig))
+		t.AddTo(&on, kv.NewTier(t.TierConfig))
 		for i := range d.Storage {
 			if s := &d.Storage[i]; answered && s.Places(1) > 0 {
 				on.Offload.Storage = append(on.Offload.Storage, mute{})

@@ -28,6 +28,7 @@ func TestRouterKnowsWhatCachesAndTiersHold(t *testing.T) {
 		for !x.Config.HasCPUTier() {
 			d.drawTier(&x.Config)
 		}
+		d.drawPolicy(&x.Config)
 		d.drawTierEvents(&x.Config)
 		x.Config.KVEventDelay, x.Config.Horizon, x.SometimesNoInstance = 0, 0, false
 		cfg, err := x.config()
@@ -110,7 +111,7 @@ func TestTierEventsAreKnownWhenTheirPassEnds(t *testing.T) {
 	for _, delay := range []vtime.Duration{0, 300} {
 		var got [][kv.Media]int32
 		c := plain()
-		c.TotalKVBlocks, c.KVCPUBlocks, c.KVTransferLatency, c.KVTransferBandwidth, c.KVIdleRelease = 6, 20, 2500, 1<<60, true
+		c.TotalKVBlocks, c.KVCPUBlocks, c.KVTransferLatency, c.KVTransferBandwidth.Rate, c.KVIdleRelease = 6, 20, 2500, 1<<60, true
 		c.RoutingPolicy, c.PrefixIndex, c.KVEventDelay = "prefix-affinity", "events", delay
 		c.Custom.Admission = func(policy.Env) policy.Admission { return holderProbe{&got} }
 		later := slices.Clone(requests)
@@ -142,7 +143,7 @@ func TestSessionsReturnToTheirCPUTier(t *testing.T) {
 		returned int
 	}{{"0.8", 40}, {"0", 8}} {
 		c := plain()
-		c.NumInstances, c.TotalKVBlocks, c.KVCPUBlocks, c.KVTransferLatency, c.KVTransferBandwidth, c.KVIdleRelease = 4, 12, 400, 100, 1<<60, true
+		c.NumInstances, c.TotalKVBlocks, c.KVCPUBlocks, c.KVTransferLatency, c.KVTransferBandwidth.Rate, c.KVIdleRelease = 4, 12, 400, 100, 1<<60, true
 		c.PrefixIndex, c.RoutingPolicy, c.RoutingScorers = "events", "weighted", "prefix-affinity:2,load-balance:1"
 		c.Policies.Routing = bundle.Selection{Type: "weighted", Params: []policy.Setting{{Name: "cpu_weight", Value: x.weight}, {Name: "storage_weight", Value: "0"}}}
 		s := serve(t, c, requests...)

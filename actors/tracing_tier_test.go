@@ -23,7 +23,7 @@ func TestTraceOfThrashing(t *testing.T) {
 		{2100, 0, nil},
 	} {
 		c, k := plain(), &kept{}
-		c.EnablePrefixCaching, c.KVCPUBlocks, c.KVTransferLatency, c.KVTransferBandwidth, c.KVIdleRelease = false, 10, 100, 1<<60, true
+		c.EnablePrefixCaching, c.KVCPUBlocks, c.KVTransferLatency, c.KVTransferBandwidth.Rate, c.KVIdleRelease = false, 10, 100, 1<<60, true
 		c.Tracing = Tracing{Level: trace.Detailed, Consumer: k}
 		source, err := workload.NewSlice([]workload.Request{sharing(1, request(0, 64, 1)), sharing(1, request(vtime.Time(x.at), 64, 1))}, workload.Labels{})
 		if err != nil {
@@ -46,7 +46,7 @@ func TestTraceOfThrashing(t *testing.T) {
 // other one.
 func TestTraceOfAPassAtADeadline(t *testing.T) {
 	c, k := plain(), &kept{}
-	c.TotalKVBlocks, c.KVCPUBlocks, c.KVTransferLatency, c.KVTransferBandwidth, c.KVIdleRelease = 6, 20, 2500, 1<<60, true
+	c.TotalKVBlocks, c.KVCPUBlocks, c.KVTransferLatency, c.KVTransferBandwidth.Rate, c.KVIdleRelease = 6, 20, 2500, 1<<60, true
 	c.Tracing = Tracing{Level: trace.Detailed, Consumer: k}
 	requests := []workload.Request{sharing(1, request(0, 80, 1)), request(5000, 95, 1), sharing(1, request(10_000, 64, 1)), due(11_000, request(10_100, 64, 1)), request(10_200, 16, 1)}
 	source, err := workload.NewSlice(requests, workload.Labels{})

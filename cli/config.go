@@ -248,9 +248,9 @@ func settingText(n *yamldoc.Node, t reflect.Type) (text, want string) {
 		if isText || integer {
 			return n.Text, ""
 		}
-	case t == reflect.TypeFor[latency.Rate]():
+	case t == reflect.TypeFor[setup.Bandwidth]():
 		want = "a rate like 48GB/s"
-		if isText || integer {
+		if isText || number {
 			return n.Text, ""
 		}
 	case t == reflect.TypeFor[setup.StorageTiers]():

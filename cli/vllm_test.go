@@ -144,7 +144,7 @@ func TestBadCPUTiers(t *testing.T) {
 		"--kv-cpu-blocks 9 --kv-offload-block-size -16":                     "--kv-offload-block-size is -16: want 0 or more",
 		"--kv-cpu-blocks 9 --kv-eviction fifo":                              "--kv-eviction",
 		"--kv-cpu-blocks 9 --kv-store-threshold 1":                          "--kv-store-threshold is 1: want at least 2, or 0 to store all",
-		"--kv-cpu-blocks 9 --kv-transfer-bandwidth 48":                      "is not a rate: want 48GB/s",
+		"--kv-cpu-blocks 9 --kv-transfer-bandwidth 48":                      "want a rate, like 48GB/s",
 		"--kv-cpu-blocks 9 --kv-transfer-bandwidth 0B/s":                    "is not a rate: want 48GB/s",
 		"--kv-cpu-blocks 9 --kv-transfer-latency -1ms":                      "--kv-transfer-latency",
 		"--kv-offloading-backend lmcache":                                   `--kv-offloading-backend: "lmcache" is not modelled, want native`,

@@ -13,23 +13,29 @@ import (
 type KVTier struct {
 	KVCPUBlocks         int64          `json:"kv-cpu-blocks" name:"kv-cpu-blocks" group:"CPU tier" help:"Entries that the CPU tier of each instance keeps: copies of KV blocks in host memory, as of vLLM's OffloadingConnector; 0: no CPU tier."`
 	KVCPUSize           latency.Bytes  `json:"kv-cpu-size" name:"kv-cpu-size" default:"0" group:"CPU tier" help:"The same as an amount of host memory per instance: 64GiB."`
-	KVOffloadPolicy     string         `json:"kv-offload-policy" name:"kv-offload-policy" default:"write-through" enum:"write-through,lazy" group:"CPU tier" help:"When KV blocks are stored: write-through when they are filled, as by vLLM's OffloadingConnector; lazy just before the GPU evicts them, as by its SimpleCPUOffloadConnector with lazy_offload."`
+	KVOffloadPolicy     string         `json:"kv-offload-policy" name:"kv-offload-policy" default:"write-through" enum:"write-through,eager,lazy,threshold" group:"CPU tier" help:"When KV blocks go to the CPU tier: write-through (also: eager) when they are filled, as by vLLM's OffloadingConnector; lazy just before the GPU evicts them, as by its SimpleCPUOffloadConnector with lazy_offload; threshold as in simulators that keep one copy: free blocks move there while the GPU is nearly full, and back at an admission."`
+	KVOffloadThreshold  float64        `json:"kv-offload-threshold" name:"kv-offload-threshold" default:"0.9" group:"CPU tier" help:"Share of the KV blocks in use above which kv-offload-policy threshold moves free ones to the CPU tier."`
 	KVOffloadBlockSize  int32          `json:"kv-offload-block-size" name:"kv-offload-block-size" group:"CPU tier" help:"Tokens of an entry of the CPU tier, a multiple of block-size-in-tokens; 0: as many as a KV block has."`
 	KVEviction          string         `json:"kv-eviction" name:"kv-eviction" default:"lru" enum:"lru,arc,lfu,priority" group:"CPU tier" help:"Which entry the CPU tier gives up: lru and arc as in vLLM, lfu (used least often) or priority (stored by the least urgent request)."`
 	KVStoreThreshold    int32          `json:"kv-store-threshold" name:"kv-store-threshold" group:"CPU tier" help:"Lookups of an entry before it is stored, at least 2; 0: all are stored."`
 	KVOffloadPromptOnly bool           `json:"kv-offload-prompt-only" name:"kv-offload-prompt-only" negatable:"" group:"CPU tier" help:"Store prompts alone, no generated tokens."`
-	KVTransferBandwidth latency.Rate   `json:"kv-transfer-bandwidth" name:"kv-transfer-bandwidth" default:"0" group:"CPU tier" help:"Rate of transfers between a GPU and its host, one way and per GPU: 48GB/s; 0: three quarters of the GPU's PCIe."`
+	KVTransferBandwidth Bandwidth      `json:"kv-transfer-bandwidth" name:"kv-transfer-bandwidth" default:"0" group:"CPU tier" help:"Rate of transfers between a GPU and its host, one way and per GPU: 48GB/s; 0: three quarters of the GPU's PCIe. With kv-offload-policy threshold a bare number is tokens per µs."`
 	KVTransferLatency   vtime.Duration `json:"kv-transfer-latency" name:"kv-transfer-latency" default:"500us" group:"CPU tier" help:"What each transfer between GPU and host takes besides."`
 	KVStorage           StorageTiers   `json:"kv-storage" name:"kv-storage" placeholder:"TIER" group:"CPU tier" help:"A storage tier below the CPU tier: nvme, remote, or name,size,read,write,base,scope, like disk,2TiB,3GB/s,1.3GB/s,1ms,local; the scope is local, node or shared. Given again it adds one; in a file with a semicolon between."`
 	KVIdlePoll          vtime.Duration `json:"kv-idle-poll" name:"kv-idle-poll" default:"0" group:"CPU tier" help:"Time until the scheduler looks again after a pass that executed nothing (vLLM sleeps 1ms); 0: until something can change. Not with async-scheduling."`
 	KVIdleRelease       bool           `json:"kv-idle-release" name:"kv-idle-release" negatable:"" group:"CPU tier" help:"An idle instance notices transfers that end, as vLLM does from mid-2026; before, it does so when the next request comes."`
 }
 
-// Offload policies: blocks are stored when they are filled, or just before they are evicted.
+// Offload policies.
 const (
-	WriteThrough = "write-through"
-	LazyOffload  = "lazy"
+	WriteThrough     = "write-through" // blocks are stored when they are filled
+	EagerOffload     = "eager"         // the same
+	LazyOffload      = "lazy"          // … just before they are evicted
+	ThresholdOffload = "threshold"     // free blocks move while the GPU is nearly full
 )
+
+// MovesBlocks reports whether blocks move to the CPU tier and back, in place of being copied.
+func (t *KVTier) MovesBlocks() bool { return t.KVOffloadPolicy == ThresholdOffload }
 
 // HasCPUTier reports whether instances have a CPU tier.
 func (t *KVTier) HasCPUTier() bool { return t.KVCPUBlocks > 0 || t.KVCPUSize > 0 }
@@ -60,6 +66,10 @@ func checkKVTier(c *Config, check func(ok bool, name string, value any, want str
 	check(!lazy || !c.KVOffloadPromptOnly, "kv-offload-prompt-only", c.KVOffloadPromptOnly, "false with --kv-offload-policy lazy")
 	check(!lazy || len(c.KVStorage.list) == 0, "kv-storage", c.KVStorage.String(), "none with --kv-offload-policy lazy")
 	check(!lazy || !c.HasCPUTier() || c.EnablePrefixCaching, "kv-offload-policy", c.KVOffloadPolicy, "write-through without prefix caching: blocks without a key are not stored")
+	check(c.KVOffloadThreshold > 0 && c.KVOffloadThreshold <= 1, "kv-offload-threshold", c.KVOffloadThreshold, "a share of the KV blocks, above 0 and at most 1")
+	check(!c.MovesBlocks() || !c.HasCPUTier() || c.EnablePrefixCaching, "kv-offload-policy", c.KVOffloadPolicy, "write-through without prefix caching: blocks without a key do not move")
+	check(!c.MovesBlocks() || len(c.KVStorage.list) == 0, "kv-storage", c.KVStorage, "none with --kv-offload-policy threshold, whose blocks are in one place")
+	check(c.KVTransferBandwidth.Tokens == 0 || c.MovesBlocks(), "kv-transfer-bandwidth", c.KVTransferBandwidth, "a rate, like 48GB/s, 30GiB/s or 500MB/s; a number without a unit is tokens per µs, which goes with --kv-offload-policy threshold alone")
 	check(c.KVTransferLatency >= 0, "kv-transfer-latency", c.KVTransferLatency, "0 or more")
 	check(c.KVIdlePoll >= 0, "kv-idle-poll", c.KVIdlePoll, "0 or more")
 	check(c.KVIdlePoll == 0 || c.AsyncScheduling == nil || !*c.AsyncScheduling, "kv-idle-poll", c.KVIdlePoll, "0 with --async-scheduling")
@@ -68,7 +78,7 @@ func checkKVTier(c *Config, check func(ok bool, name string, value any, want str
 // entryTokens returns the tokens of an entry of the CPU tier, for KV blocks of block
 // tokens.
 func (t *KVTier) entryTokens(block int32) int32 {
-	if t.KVOffloadBlockSize > 0 {
+	if t.KVOffloadBlockSize > 0 && !t.MovesBlocks() {
 		return t.KVOffloadBlockSize
 	}
 	return block
@@ -77,8 +87,14 @@ func (t *KVTier) entryTokens(block int32) int32 {
 // resolveKVTier derives the size of the CPU tier and the rate of the way there.
 func resolveKVTier(p *resolver) error {
 	c := &p.Config
+	if c.KVOffloadPolicy == EagerOffload {
+		c.KVOffloadPolicy = WriteThrough
+	}
 	if !c.HasCPUTier() {
 		return nil
+	}
+	if c.MovesBlocks() {
+		p.note("kv-offload-policy threshold takes blocks out of the GPU's cache that servers keep there, so the GPU's hit rate is worse than theirs: it is for comparison with other simulators; write-through is vLLM's")
 	}
 	d := &p.deployment.Deployment
 	entry := d.KVBytesPerToken() * int64(c.entryTokens(c.BlockSizeInTokens))
@@ -89,8 +105,8 @@ func resolveKVTier(p *resolver) error {
 		}
 		c.KVCPUBlocks, c.KVCPUSize = min(n, 1<<31-1), 0
 	}
-	if c.KVTransferBandwidth == 0 {
-		c.KVTransferBandwidth = latency.Rate(d.GPU.PCIeRate())
+	if b := &c.KVTransferBandwidth; *b == (Bandwidth{}) {
+		b.Rate = latency.Rate(d.GPU.PCIeRate())
 	}
 	return resolveStorage(p)
 }
@@ -104,7 +120,10 @@ func checkIdlePoll(c *Config) error {
 }
 
 // kvTierSettings are the settings that only a CPU tier makes count.
-var kvTierSettings = []string{"kv-offload-policy", "kv-offload-block-size", "kv-eviction", "kv-store-threshold", "kv-offload-prompt-only", "kv-transfer-bandwidth", "kv-transfer-latency", "kv-storage", "kv-idle-poll", "kv-idle-release"}
+var kvTierSettings = []string{"kv-offload-policy", "kv-offload-threshold", "kv-offload-block-size", "kv-eviction", "kv-store-threshold", "kv-offload-prompt-only", "kv-transfer-bandwidth", "kv-transfer-latency", "kv-storage", "kv-idle-poll", "kv-idle-release"}
+
+// connectorSettings are the settings of the CPU tier that count only if blocks are copied.
+var connectorSettings = []string{"kv-offload-block-size", "kv-eviction", "kv-store-threshold", "kv-offload-prompt-only", "kv-idle-poll", "kv-idle-release"}
 
 // CPUTier is the CPU tier of each instance of a deployment.
 type CPUTier struct {
@@ -115,6 +134,12 @@ type CPUTier struct {
 	Lazy        bool
 	IdlePoll    vtime.Duration
 	IdleRelease bool
+
+	// Share, if above 0, is the share of the GPU's blocks in use above which free ones move to
+	// the tier, and Bandwidth is how many tokens move back per µs. Then PromptOnly and what
+	// follows it mean nothing.
+	Share     float64
+	Bandwidth float64
 }
 
 // newCPUTier returns the tier of a resolved configuration, nil if there is none.
@@ -122,12 +147,32 @@ func newCPUTier(c *Config, d *latency.Deployment) *CPUTier {
 	if !c.HasCPUTier() {
 		return nil
 	}
-	block := float64(d.KVBytesPerToken() * int64(c.BlockSizeInTokens))
+	token := float64(d.KVBytesPerToken())
+	rate := float64(float64(c.KVTransferBandwidth.Rate) * float64(d.TP))
+	if c.MovesBlocks() {
+		t := &CPUTier{
+			TierConfig:  kv.TierConfig{Capacity: int(c.KVCPUBlocks), Eviction: kv.LRU},
+			EntryTokens: c.BlockSizeInTokens, Transfer: engine.Link{Base: float64(c.KVTransferLatency)}, Share: c.KVOffloadThreshold, Bandwidth: c.KVTransferBandwidth.Tokens,
+		}
+		if t.Bandwidth == 0 {
+			t.Bandwidth = rate / token / 1e6
+		}
+		return t
+	}
 	return &CPUTier{
 		TierConfig:  kv.TierConfig{Capacity: int(c.KVCPUBlocks), Eviction: kv.Eviction(c.KVEviction), Threshold: int(c.KVStoreThreshold)},
 		EntryTokens: c.entryTokens(c.BlockSizeInTokens),
-		Transfer:    engine.Link{Base: float64(c.KVTransferLatency), PerBlock: block / float64(float64(c.KVTransferBandwidth)*float64(d.TP)) * 1e6},
+		Transfer:    engine.Link{Base: float64(c.KVTransferLatency), PerBlock: float64(token*float64(c.BlockSizeInTokens)) / rate * 1e6},
 		PromptOnly:  c.KVOffloadPromptOnly, Lazy: c.KVOffloadPolicy == LazyOffload, IdlePoll: c.KVIdlePoll, IdleRelease: c.KVIdleRelease,
+	}
+}
+
+// AddTo gives an engine the tier, with a store of its own.
+func (t *CPUTier) AddTo(c *engine.Config, store kv.Tier) {
+	if t.Share > 0 {
+		c.Threshold = &engine.Threshold{Tier: store, Share: t.Share, Base: vtime.Duration(t.Transfer.Base), Bandwidth: t.Bandwidth}
+	} else {
+		c.Offload = t.Offload(store)
 	}
 }
 

@@ -58,6 +58,8 @@ func unusedOfInstances(c *Config) []unused {
 		{c.ModelConfigFolder != "" && !published, []string{"model"}, "model-config-folder describes the model"},
 		{c.TotalKVBlocks > 0 || c.NumGPUBlocksOverride > 0, []string{"gpu-memory-utilization", "activation-memory"}, "the number of KV blocks is given"},
 		{!c.HasCPUTier(), kvTierSettings, "there is no CPU tier without kv-cpu-blocks or kv-cpu-size"},
+		{c.HasCPUTier() && !c.MovesBlocks(), []string{"kv-offload-threshold"}, "kv-offload-policy is " + c.KVOffloadPolicy},
+		{c.HasCPUTier() && c.MovesBlocks(), connectorSettings, "with kv-offload-policy threshold KV blocks move one by one, none is evicted from the CPU tier, and no request waits"},
 	}
 }
 

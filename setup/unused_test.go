@@ -31,6 +31,7 @@ func TestEverySettingCountsOrIsNoted(t *testing.T) {
 		}
 	}
 	collect(func(*Config) {})
+	collect(func(c *Config) { c.KVCPUBlocks, c.KVOffloadPolicy = 7, ThresholdOffload })
 	collect(func(c *Config) { c.AutoscalePolicy, c.Trace = "threshold", "some" })
 	for s := range new(Config).Settings() {
 		name := s.Name

@@ -256,10 +256,10 @@ func offloadFile(path string) ([]string, error) {
 }
 
 // serveCPUTier returns the arguments of vllm serve for the CPU tier of an effective
-// configuration; none without one, and with an eviction that vLLM does not have.
+// configuration; none without one, and with a policy or an eviction that vLLM does not have.
 func serveCPUTier(c *Config) []string {
 	d, err := c.Deployment()
-	if c.KVCPUBlocks == 0 || err != nil || c.KVEviction != "lru" && c.KVEviction != "arc" {
+	if c.KVCPUBlocks == 0 || err != nil || c.MovesBlocks() || c.KVEviction != "lru" && c.KVEviction != "arc" {
 		return nil
 	}
 	entry := c.entryTokens(c.BlockSizeInTokens)
