@@ -225,7 +225,7 @@ func (e *Engine) Check() error {
 		}
 	}
 	if e.threshold != nil {
-		if err := e.threshold.cfg.Tier.Check(nil, 0, 0); err != nil {
+		if err := e.threshold.check(); err != nil {
 			return fmt.Errorf("instance %d: %w", e.index, err)
 		}
 	}

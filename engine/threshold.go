@@ -205,3 +205,12 @@ func (t *threshold) integrate(now vtime.Time) {
 	t.counts.UsedMicros += int64(now.Sub(t.until)) * int64(t.cfg.Tier.Used())
 	t.until = now
 }
+
+// check verifies the books: what moved down and not back is in the tier, which evicts nothing.
+func (t *threshold) check() error {
+	tier, k := t.cfg.Tier, t.counts
+	if left := k.Stored - k.Loaded; left != int64(tier.Used()) || tier.Evicted() > 0 {
+		return fmt.Errorf("%d blocks moved down and %d back, %d are in the tier, %d were evicted", k.Stored, k.Loaded, tier.Used(), tier.Evicted())
+	}
+	return tier.Check(nil, 0, 0)
+}

@@ -181,6 +181,19 @@ func TestDelayOfBlocksThatMoveBack(t *testing.T) {
 	}
 }
 
+// What the tier holds is a signal, and must be what moved down and not back.
+func TestMovedBlocksAreInTheTier(t *testing.T) {
+	e, _ := withThreshold(t, 8, 9, 0.5, false, false)
+	serve(t, e, 0, spoken(0, 0, 1, span(1, 8)), spoken(1, 2000, 2, span(2, 24)))
+	if s := e.State(); s.TierUsed != 2 || s.TierEntries != 9 {
+		t.Errorf("%d of %d entries are used, want 2 of 9", s.TierUsed, s.TierEntries)
+	}
+	e.Tier.Loaded++
+	if err := e.Check(); err == nil || err.Error() != "instance 0: 2 blocks moved down and 1 back, 2 are in the tier, 0 were evicted" {
+		t.Errorf("the books do not balance: %v", err)
+	}
+}
+
 func TestMostUsed(t *testing.T) {
 	for _, c := range []struct {
 		share       float64
