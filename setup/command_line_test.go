@@ -80,6 +80,13 @@ func TestServeArgumentsHaveTheCPUTier(t *testing.T) {
 	if got, err := Effective(again); err != nil || !reflect.DeepEqual(got.KVTier, want.KVTier) {
 		t.Errorf("%+v, %v, want %+v", got.KVTier, err, want.KVTier)
 	}
+	for _, policy := range []string{LazyOffload, ThresholdOffload} {
+		x := DefaultConfig()
+		x.KVCPUBlocks, x.KVOffloadPolicy = 700, policy
+		if want, err = Effective(x); err != nil || strings.Contains(strings.Join(ServeArguments(&want, want.Model), " "), "kv-") {
+			t.Errorf("the OffloadingConnector has no policy %s: %v, %v", policy, ServeArguments(&want, want.Model), err)
+		}
+	}
 	c.KVEviction = "lfu"
 	if want, err = Effective(c); err != nil || strings.Contains(strings.Join(ServeArguments(&want, want.Model), " "), "kv-") {
 		t.Errorf("vLLM has no lfu: %v, %v", ServeArguments(&want, want.Model), err)

@@ -259,7 +259,7 @@ func offloadFile(path string) ([]string, error) {
 // configuration; none without one, and with a policy or an eviction that vLLM does not have.
 func serveCPUTier(c *Config) []string {
 	d, err := c.Deployment()
-	if c.KVCPUBlocks == 0 || err != nil || c.MovesBlocks() || c.KVEviction != "lru" && c.KVEviction != "arc" {
+	if c.KVCPUBlocks == 0 || err != nil || c.KVOffloadPolicy != WriteThrough || c.KVEviction != "lru" && c.KVEviction != "arc" {
 		return nil
 	}
 	entry := c.entryTokens(c.BlockSizeInTokens)
