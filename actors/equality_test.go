@@ -213,13 +213,13 @@ func reduction(t *testing.T) time.Duration {
 	return time.Duration(fromEnvironment(t, "BLIS_EQUALITY_REDUCE", 15)) * time.Second
 }
 
-// TestEqualityRandom draws configurations.
-func TestEqualityRandom(t *testing.T) {
-	cases, first := budget(t, testsize.Of(100, 200, 800))
-	var c coverage
+// compareDrawn draws trials and compares all executors on each, and returns what they met. A
+// failing one is made small.
+func compareDrawn(t *testing.T, usual int, draw func(seed uint64) *trial) (c coverage) {
+	t.Helper()
+	cases, first := budget(t, usual)
 	for seed := first; c.cases < cases; seed++ {
-		x := drawTrial(seed)
-		newDice(seed, 0x706f6c).drawPolicy(&x.Config)
+		x := draw(seed)
 		y, m := x.compare(everyExecutor(seed))
 		if m != nil {
 			t.Errorf("seed %d: %s: %s", seed, m.other.Name, m.what)
@@ -229,6 +229,16 @@ func TestEqualityRandom(t *testing.T) {
 		c.count(x, y)
 	}
 	t.Logf("seeds %d to %d: %s", first, first+uint64(c.cases)-1, &c)
+	return c
+}
+
+// TestEqualityRandom draws configurations.
+func TestEqualityRandom(t *testing.T) {
+	c := compareDrawn(t, testsize.Of(100, 200, 800), func(seed uint64) *trial {
+		x := drawTrial(seed)
+		newDice(seed, 0x706f6c).drawPolicy(&x.Config)
+		return x
+	})
 	if missing := c.missing(); missing != "" {
 		t.Error("random trials cover too little: " + missing)
 	}

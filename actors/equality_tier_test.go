@@ -79,19 +79,7 @@ func drawSharing(seed uint64) *trial {
 
 // TestEqualityOfSharedStorage draws clusters whose instances share storage tiers.
 func TestEqualityOfSharedStorage(t *testing.T) {
-	cases, first := budget(t, testsize.Of(30, 60, 400))
-	var c coverage
-	for seed := first; c.cases < cases; seed++ {
-		x := drawSharing(seed)
-		y, m := x.compare(everyExecutor(seed))
-		if m != nil {
-			t.Errorf("seed %d: %s: %s", seed, m.other.Name, m.what)
-			small, m := x.reduce(m, reduction(t))
-			t.Fatalf("reduced: %s: %s\n%s\nfirst difference: %s", m.other.Name, m.what, small.describe(), small.where(m))
-		}
-		c.count(x, y)
-	}
-	t.Logf("seeds %d to %d: %s", first, first+uint64(c.cases)-1, &c)
+	c := compareDrawn(t, testsize.Of(30, 60, 400), drawSharing)
 	if 6*c.promoted < c.cases {
 		t.Errorf("something was read from storage in %s of the trials, want a sixth", c.share(c.promoted))
 	}

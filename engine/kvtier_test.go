@@ -35,7 +35,13 @@ func evict(first, from, every int64, n int) (list []scenarioRequest) {
 // eachMode plays a scenario in all modes that show their passes.
 func eachMode(t *testing.T, sc *scenario, f func(p *kvPlayer) error) {
 	t.Helper()
-	for _, m := range kvModes {
+	eachOf(t, kvModes, sc, f)
+}
+
+// eachOf plays a scenario in those modes that show their passes.
+func eachOf(t *testing.T, modes []kvMode, sc *scenario, f func(p *kvPlayer) error) {
+	t.Helper()
+	for _, m := range modes {
 		if m.silent {
 			continue
 		}

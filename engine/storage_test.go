@@ -100,26 +100,6 @@ func storageModes() (list []kvMode) {
 	return list
 }
 
-// eachStorageMode plays a scenario in all modes that show their passes.
-func eachStorageMode(t *testing.T, sc *scenario, f func(p *kvPlayer) error) {
-	t.Helper()
-	for _, m := range storageModes() {
-		if m.silent {
-			continue
-		}
-		p, stuck, err := playKV(sc, m, false, nil)
-		if err == nil && stuck {
-			err = fmt.Errorf("requests never end")
-		}
-		if err == nil {
-			err = f(p)
-		}
-		if err != nil {
-			t.Errorf("%s: %v", m.name, err)
-		}
-	}
-}
-
 // stored is a prompt of six entries that neither GPU nor CPU tier still have when it comes
 // again at 40,000.
 func stored(tiers ...scenarioStorage) *scenario {
@@ -135,7 +115,7 @@ func stored(tiers ...scenarioStorage) *scenario {
 // loads for 150 + 6 · 25.25 µs, and one token is computed.
 func TestReadFromStorage(t *testing.T) {
 	sc := stored(scenarioStorage{400, [2]float64{50, 10}, [2]float64{30, 20}})
-	eachStorageMode(t, sc, func(p *kvPlayer) error {
+	eachOf(t, storageModes(), sc, func(p *kvPlayer) error {
 		if want := [5]any{"load", 9.0, 6.0, 40_160.0, 40_461.0}; !slices.Contains(p.at(40_160).Xfers, want) {
 			return fmt.Errorf("loads submitted at 40,160: %v, want %v", p.at(40_160).Xfers, want)
 		}
@@ -159,13 +139,13 @@ func TestReadFromStorage(t *testing.T) {
 func TestStorageTiersAreAskedInOrder(t *testing.T) {
 	small := scenarioStorage{6, [2]float64{70, 10}, [2]float64{30, 20}}
 	large := scenarioStorage{400, [2]float64{50, 10}, [2]float64{30, 20}}
-	eachStorageMode(t, stored(small, large), func(p *kvPlayer) error {
+	eachOf(t, storageModes(), stored(small, large), func(p *kvPlayer) error {
 		if got := p.results[9][0]; got != int64(41_471+70) {
 			return fmt.Errorf("first token at %v, want 41,541", got)
 		}
 		return nil
 	})
-	eachStorageMode(t, stored(large, small), func(p *kvPlayer) error {
+	eachOf(t, storageModes(), stored(large, small), func(p *kvPlayer) error {
 		if got := p.results[9][0]; got != int64(41_471) {
 			return fmt.Errorf("first token at %v, want 41,471", got)
 		}
@@ -185,7 +165,7 @@ func TestAnswersOfStorageAreUsedOnce(t *testing.T) {
 	sc := example(14, [2]float64{100, 20.5}, [2]float64{150, 25.25}, requests...)
 	sc.Config.Offload.CPUBlocks = 10
 	sc.Config.Offload.Storage = []scenarioStorage{{400, [2]float64{50, 10}, [2]float64{30, 20}}}
-	eachStorageMode(t, sc, func(p *kvPlayer) error {
+	eachOf(t, storageModes(), sc, func(p *kvPlayer) error {
 		c, k := &p.storage[0].Counts, &p.e.Tier
 		if k.Found != 1 || c.Reads != 0 || k.Promoted != 0 {
 			return fmt.Errorf("%d questions of %d found something, %d reads of %d entries; want 1 and 0", k.Found, c.Asked, c.Reads, k.Promoted)
