@@ -125,7 +125,9 @@ func (f *batcher) choose(b *batch, before int) {
 	c := f.connector
 	l := &c.filling
 	if c.lazy != nil {
-		c.lazy.choose()
+		if c.endings > 0 || f.requests.running()+f.requests.waiting() > 0 { // else an idle instance would store for ever
+			c.lazy.choose()
+		}
 		return
 	}
 	for _, i := range l.admitted[0] {

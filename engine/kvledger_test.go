@@ -120,7 +120,7 @@ func kvEngine(sc *scenario, m kvMode, keepDeadlocks bool, p *kvPlayer) (*Engine,
 	}
 	tier := kv.TierConfig{Capacity: o.CPUBlocks, Eviction: eviction, Threshold: o.Threshold, Tracked: o.Tracked}
 	off := &Offload{EntryTokens: entry, Store: Link{o.Store[0], o.Store[1]}, Load: Link{o.Load[0], o.Load[1]},
-		IdlePoll: vtime.Duration(c.IdlePoll), KeepDeadlocks: keepDeadlocks, Lazy: o.Lazy}
+		IdlePoll: vtime.Duration(c.IdlePoll), KeepDeadlocks: keepDeadlocks, Lazy: o.Lazy, IdleRelease: o.IdleRelease}
 	if m.slots {
 		p.tier = kv.NewNaiveTier(tier)
 		p.tier.Watch(func(stored bool, n int) { p.cpu = append(p.cpu, kvEvent(stored, "CPU", n)) })
