@@ -16,7 +16,7 @@ const (
 	ClassAdmission                // the router admits it, or not
 	ClassRouting                  // the router chooses an instance
 	ClassDelivery                 // a request, or the order to stop, reaches its instance
-	ClassTransfer                 // KV blocks have been moved; no part sends it yet
+	ClassTransfer                 // an instance hears that a shared storage tier has moved entries
 	ClassQueued                   // a request enters the wait queue of its instance
 	ClassStep                     // a step ends, and the next one is formed
 	ClassTimeout                  // the deadline of a request passes
