@@ -234,7 +234,7 @@ func compareDrawn(t *testing.T, usual int, draw func(seed uint64) *trial) (c cov
 
 // TestEqualityRandom draws configurations.
 func TestEqualityRandom(t *testing.T) {
-	c := compareDrawn(t, testsize.Of(100, 200, 800), func(seed uint64) *trial {
+	c := compareDrawn(t, testsize.Of(100, 200, 300), func(seed uint64) *trial {
 		x := drawTrial(seed)
 		newDice(seed, 0x706f6c).drawPolicy(&x.Config)
 		return x

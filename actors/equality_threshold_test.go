@@ -49,7 +49,7 @@ func drawMoving(seed uint64) *trial {
 
 // TestEqualityOfMovingBlocks draws clusters whose blocks move to CPU tiers and back.
 func TestEqualityOfMovingBlocks(t *testing.T) {
-	cases, first := budget(t, testsize.Of(30, 60, 400))
+	cases, first := budget(t, testsize.Of(20, 40, 60))
 	var c coverage
 	moved := 0
 	for seed := first; c.cases < cases; seed++ {

@@ -79,7 +79,7 @@ func drawSharing(seed uint64) *trial {
 
 // TestEqualityOfSharedStorage draws clusters whose instances share storage tiers.
 func TestEqualityOfSharedStorage(t *testing.T) {
-	c := compareDrawn(t, testsize.Of(30, 60, 400), drawSharing)
+	c := compareDrawn(t, testsize.Of(20, 40, 60), drawSharing)
 	if 6*c.promoted < c.cases {
 		t.Errorf("something was read from storage in %s of the trials, want a sixth", c.share(c.promoted))
 	}

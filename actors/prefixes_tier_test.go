@@ -20,7 +20,7 @@ import (
 // instances store and remove. After the run it has, of each that is left, the named
 // content that is in the GPU's cache and in the CPU tier, and nothing else.
 func TestRouterKnowsWhatCachesAndTiersHold(t *testing.T) {
-	cases, seed := budget(t, testsize.Of(30, 100, 400))
+	cases, seed := budget(t, testsize.Of(30, 60, 120))
 	var held [kv.Media]int
 	for runs := 0; runs < cases; seed++ {
 		x := drawTrial(seed)
