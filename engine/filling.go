@@ -125,7 +125,7 @@ func (f *batcher) choose(b *batch, before int) {
 	c := f.connector
 	l := &c.filling
 	if c.lazy != nil {
-		if c.endings > 0 || f.requests.running()+f.requests.waiting() > 0 { // else an idle instance would store for ever
+		if !b.empty() || f.requests.waiting() == 0 && (c.endings > 0 || f.requests.running() > 0) {
 			c.lazy.choose()
 		}
 		return

@@ -12,7 +12,9 @@ import (
 //
 //	rows    noticed │ moving, of several passes │ chosen │ vacant …
 //
-// The passes' stores are transfers of no request, one per pass.
+// The passes' stores are transfers of no request, one per pass. A pass that schedules nothing
+// begins none while a request waits, from which it would take the blocks again and again, nor while
+// nobody is here: an idle instance that notices the end of a store would go on for ever.
 type lazy struct {
 	c    *connector
 	look int             // blocks of the free list that a pass looks at

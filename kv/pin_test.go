@@ -85,7 +85,7 @@ func TestPinnedBlocksHaveTwoHolders(t *testing.T) {
 		c.Release(b)
 		wantOldest(t, c, 4, 1, 0)
 		wantOldest(t, c, 3, 1)
-		if pin = c.Pin(c.Oldest(nil, 4)[0], 0, 1); c.Free() != 3 {
+		if c.Pin(c.Oldest(nil, 4)[0], 0, 1); c.Free() != 3 {
 			t.Errorf("%d blocks are free, want 3", c.Free())
 		}
 		defer func() {
