@@ -29,11 +29,7 @@ func (d dice) drawMoves(c *Config) {
 func drawMoving(seed uint64) *trial {
 	x, d := drawTrial(seed), newDice(seed, 0x6d6f7665)
 	c := &x.Config
-	if x.ClosedLoop == 0 {
-		c.NumRequests, c.PrefixTokens, c.Rate, c.Concurrency, c.Timeout = 0, 0, 0, 0, 0
-		x.Tenants, x.Classes, x.Requests = []string{"red", "blue"}, []string{"standard", "critical"}, nil
-		d.drawRequests(x, d.between(30, 90))
-	}
+	d.drawSessions(x)
 	c.ForceRouting, c.Horizon = "", 0
 	c.BlockSizeInTokens = pick[int32](d, 4, 4, 8, 16)
 	c.TotalKVBlocks = int64(d.between(150, 400)) / int64(c.BlockSizeInTokens)
@@ -49,23 +45,7 @@ func drawMoving(seed uint64) *trial {
 
 // TestEqualityOfMovingBlocks draws clusters whose blocks move to CPU tiers and back.
 func TestEqualityOfMovingBlocks(t *testing.T) {
-	cases, first := budget(t, testsize.Of(20, 40, 60))
-	var c coverage
-	moved := 0
-	for seed := first; c.cases < cases; seed++ {
-		x := drawMoving(seed)
-		y, m := x.compare(everyExecutor(seed))
-		if m != nil {
-			t.Errorf("seed %d: %s: %s", seed, m.other.Name, m.what)
-			small, m := x.reduce(m, reduction(t))
-			t.Fatalf("reduced: %s: %s\n%s\nfirst difference: %s", m.other.Name, m.what, small.describe(), small.where(m))
-		}
-		if c.count(x, y); y.tier.Loaded > 0 {
-			moved++
-		}
-	}
-	t.Logf("seeds %d to %d: %s", first, first+uint64(c.cases)-1, &c)
-	if 5*moved < c.cases {
-		t.Errorf("blocks moved back in %s of the trials, want a fifth", c.share(moved))
+	if c := compareDrawn(t, testsize.Of(20, 40, 60), drawMoving); 5*c.loaded < c.cases {
+		t.Errorf("blocks moved back in %s of the trials, want a fifth", c.share(c.loaded))
 	}
 }

@@ -50,16 +50,23 @@ func (d dice) drawTier(c *Config) {
 	}
 }
 
-// drawSharing is the random trial of a seed in which several instances, whose GPUs and CPU tiers
-// are too small for their sessions, share storage tiers.
-func drawSharing(seed uint64) *trial {
-	x, d := drawTrial(seed), newDice(seed, 0x73686172)
+// drawSessions gives x an explicit list of requests, unless they follow from answers: many of them
+// share prefixes.
+func (d dice) drawSessions(x *trial) {
 	c := &x.Config
 	if x.ClosedLoop == 0 {
 		c.NumRequests, c.PrefixTokens, c.Rate, c.Concurrency, c.Timeout = 0, 0, 0, 0, 0
 		x.Tenants, x.Classes, x.Requests = []string{"red", "blue"}, []string{"standard", "critical"}, nil
 		d.drawRequests(x, d.between(30, 90))
 	}
+}
+
+// drawSharing is the random trial of a seed in which several instances, whose GPUs and CPU tiers
+// are too small for their sessions, share storage tiers.
+func drawSharing(seed uint64) *trial {
+	x, d := drawTrial(seed), newDice(seed, 0x73686172)
+	c := &x.Config
+	d.drawSessions(x)
 	if c.NumInstances < 2 {
 		c.NumInstances = d.between(2, 5)
 		c.MaxReplicas = max(c.MaxReplicas, c.NumInstances)

@@ -90,7 +90,10 @@ func Check(cfg Config) (Config, Setup, error) {
 // workload while it is pulled, or in forced routing.
 type sourceError struct{ err error }
 
+// Error implements error.
 func (e *sourceError) Error() string { return e.err.Error() }
+
+// Unwrap returns the error itself.
 func (e *sourceError) Unwrap() error { return e.err }
 
 func inputErrorf(format string, args ...any) error {

@@ -133,11 +133,12 @@ func (r *storage) counts(end vtime.Time, of func(i int) (from, to vtime.Time)) (
 		c := &list[i]
 		c.Name, c.Scope = r.plan[i].Name, r.plan[i].Scope
 		for k, t := range r.places[i] {
-			to := end
+			from, to := vtime.Time(0), end
 			if r.plan[i].Scope == setup.StorageLocal {
-				_, to = of(k)
+				from, to = of(k)
 			}
 			t.Finish(to)
+			t.Counts.LifeMicros = int64(span(from, to))
 			if err := t.Check(); err != nil {
 				return nil, err
 			}

@@ -153,7 +153,7 @@ func (a *audit) judge(r *Result) error {
 	}
 	want["preemption"], want["batch"] = report.Overall.Resources.Counters.Preemptions, report.Overall.Resources.Counters.Steps
 	for i := range r.KVTiers {
-		want["kv_transfer"] += r.KVTiers[i].NoticedStores + r.KVTiers[i].NoticedLoads + r.KVTiers[i].StorageTurns
+		want["kv_transfer"] += r.KVTiers[i].NoticedStores + r.KVTiers[i].NoticedLoads + r.KVTiers[i].NoticedStorage
 	}
 	total := int64(0)
 	for name, n := range want { // any order: each is compared alone

@@ -10,9 +10,9 @@ import (
 )
 
 // Wait is one reason why control plane and instances cannot run in parallel: a
-// policy that reads signals of instances, or a workload.
+// policy that reads signals of instances, a storage tier that they share, or a workload.
 type Wait struct {
-	Policy  string // kind and name
+	Policy  string // kind and name; or of a storage tier
 	Signals policy.Signals
 	Refresh vtime.Duration // greatest age of the signals; 0: as they are at the decision
 	// ByNotice are the signals among them that come by notices of instances: the
@@ -21,10 +21,16 @@ type Wait struct {
 	// MinThink, if not 0, says that the workload waits: its requests follow from
 	// answers, MinThink later at the earliest.
 	MinThink vtime.Duration
+	// Answer, if not 0, says that instances share storage tiers, the answers of which take
+	// Answer at least.
+	Answer vtime.Duration
 }
 
 // String says who waits for what, and how far processes may run without.
 func (w Wait) String() string {
+	if w.Answer > 0 {
+		return fmt.Sprintf("%s is shared, and answers after %v at the earliest: no instance is further ahead of the next question of another", w.Policy, w.Answer)
+	}
 	switch w.MinThink {
 	case 0:
 	case workload.NoFollowUp:
@@ -84,6 +90,11 @@ func waits(p *setup.Plan, q *policies, b *signalPlan, counterfactual policy.Sign
 	}
 	if p.Pool.Scaling != nil {
 		list = append(list, Wait{Policy: "autoscaling", Signals: policy.Active, ByNotice: policy.Active})
+	}
+	for i := range p.Pool.Storage {
+		if t := &p.Pool.Storage[i]; t.Places(1) > 0 {
+			list = append(list, Wait{Policy: "storage tier " + t.Name, Answer: t.MinAnswer()})
+		}
 	}
 	if p.Loops() {
 		l := p.Source.(workload.ClosedLoop)

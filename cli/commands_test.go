@@ -82,6 +82,7 @@ func TestStats(t *testing.T) {
 	}{
 		{[]string{"--routing-policy=round-robin"}, "held back by nothing: no policy reads signals of the instances"},
 		{[]string{"--concurrency=3", "--think-time=2s", "--rate=0"}, "held back: the workload has requests that follow from answers, 2s later at the earliest"},
+		{[]string{"--kv-cpu-blocks=500", "--kv-storage=remote"}, "held back: storage tier remote is shared, and answers after 1ms at the earliest"},
 		{[]string{"--routing-policy=least-loaded"}, "held back: routing least-loaded reads in-flight, queue depth, batch size: each decision waits for the instances"},
 		{[]string{"--routing-policy=least-loaded", "--snapshot-refresh-interval=50ms"}, "routing least-loaded reads in-flight: decisions wait for every end of a request"},
 		{[]string{"--routing-policy=prefix-affinity", "--prefix-index=events"}, "routing prefix-affinity reads expected prefix hits: decisions wait for every end of a step"},

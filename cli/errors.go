@@ -197,6 +197,7 @@ type counted struct {
 	any atomic.Bool // a command that was left alone may still write
 }
 
+// Write implements io.Writer.
 func (w *counted) Write(p []byte) (int, error) {
 	if len(p) > 0 {
 		w.any.Store(true)

@@ -119,6 +119,7 @@ func (o *output) end(failed error, whole bool, kept *[]string, finish func(*outp
 // the output ends, and the run goes on until then.
 type lateErrorWriter struct{ o *output }
 
+// Write implements io.Writer.
 func (l lateErrorWriter) Write(p []byte) (int, error) {
 	l.o.Write(p)
 	return len(p), nil

@@ -36,6 +36,7 @@ func thisHost(e Engine) host {
 	return host{Worker: randomName(), Host: name, Build: e.Build, Arch: runtime.GOOS + "/" + runtime.GOARCH, Go: runtime.Version()}
 }
 
+// String is the host in words.
 func (h host) String() string {
 	if h.Host == "" {
 		return "an earlier run of this sweep"

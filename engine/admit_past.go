@@ -119,7 +119,7 @@ func (n *scan) reach(b *batch, i, left int32, skipped bool) (took int32, goOn bo
 			return 0, true
 		}
 		computed = hit + load
-		o.hit, o.loaded, o.deep = hit, 0, 0
+		o.hit, o.loaded, o.fromStorage = hit, 0, 0
 	}
 	if load > 0 {
 		if why := f.shortage(s, known, computed, 0, left); why != free {
@@ -156,7 +156,7 @@ func (f *batcher) take(s *slot, o *offloaded) {
 	if s.computed == s.known() {
 		s.computed--
 		o.loaded = max(0, o.loaded-1)
-		o.deep = min(o.deep, o.loaded)
+		o.fromStorage = min(o.fromStorage, o.loaded)
 	}
 }
 

@@ -69,7 +69,7 @@ type offloaded struct {
 	load             loadState
 	loadFrom, loadTo int32 // entries that are read
 	hit, loaded      int32 // tokens from the GPU's cache and from the tiers that it was given blocks with
-	deep             int32 // of those loaded, the ones read from a storage tier for it
+	fromStorage      int32 // of those loaded, the ones read from a storage tier for it
 	question         question
 }
 
@@ -186,11 +186,11 @@ func (c *connector) begin(i, hit, upto, blocks int32, now vtime.Time) {
 	o.next, o.load = o.loadTo, loading
 	size := c.cfg.EntryTokens
 	p := o.question.promoted
-	o.deep = max(0, min(p.To*size, upto)-max(p.From*size, hit))
+	o.fromStorage = max(0, min(p.To*size, upto)-max(p.From*size, hit))
 	t := c.load.submit(i, blocks, now, now)
 	c.loading += int64(blocks)
 	c.tell(true, t)
-	c.thrashes(o.id, c.cfg.Tier.BeginLoad(&o.seq, o.loadFrom, o.loadTo, t.start), now)
+	bookThrashing(k, c.observer, o.id, c.cfg.Tier.BeginLoad(&o.seq, o.loadFrom, o.loadTo, t.start), now)
 	k.Loads++
 	k.Loaded += int64(o.loadTo - o.loadFrom)
 	k.LoadedBlocks += int64(blocks)

@@ -20,9 +20,9 @@ func (c *connector) integrate(now vtime.Time, entries, held int64) {
 // bookAdmission counts what the tier saved slot i, which is admitted with known tokens.
 func (c *connector) bookAdmission(i, known int32) {
 	if o, s := c.at(i), c.requests.at(i); !s.Preempted {
-		s.cachedCPU, s.cachedStorage = o.loaded-o.deep, o.deep
+		s.cachedCPU, s.cachedStorage = o.loaded-o.fromStorage, o.fromStorage
 		c.counts.CachedTokens += int64(s.cachedCPU)
-		c.counts.StorageTokens += int64(o.deep)
+		c.counts.StorageTokens += int64(o.fromStorage)
 		c.counts.MissedTokens += int64(known - o.hit)
 	}
 }

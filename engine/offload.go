@@ -106,11 +106,11 @@ func (s *station) next() vtime.Time {
 	return s.moving[0].end
 }
 
-// thrashes counts the entries that a request loads just after they were stored.
-func (c *connector) thrashes(request int64, entries int32, now vtime.Time) {
-	c.counts.Thrash += int64(entries)
-	if entries > 0 && c.observer != nil {
-		c.observer.Anomaly(now, Anomaly{KVThrashing, []int64{request}, float64(entries)})
+// bookThrashing counts the entries that a request loads just after they were stored.
+func bookThrashing(k *metrics.KVTier, o Observer, request int64, entries int32, now vtime.Time) {
+	k.Thrash += int64(entries)
+	if entries > 0 && o != nil {
+		o.Anomaly(now, Anomaly{KVThrashing, []int64{request}, float64(entries)})
 	}
 }
 

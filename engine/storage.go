@@ -208,7 +208,7 @@ func (c *connector) showStorage(list []int32) {
 		if x.kind == StorageAsk || x.answer.Entries == 0 {
 			continue
 		}
-		c.counts.StorageTurns++
+		c.counts.NoticedStorage++
 		c.counts.StorageNotice += int64(c.formed.Sub(x.answer.End))
 		if c.observer != nil {
 			way := WayPromote

@@ -170,20 +170,12 @@ func (t *threshold) moveBack(i, known int32, now vtime.Time) {
 		return
 	}
 	tier, q, end := t.cfg.Tier, &t.slots[i], t.hit+t.found
-	t.thrashes(s.ID, tier.BeginLoad(q, t.hit, end, now), now)
+	bookThrashing(k, t.observer, s.ID, tier.BeginLoad(q, t.hit, end, now), now)
 	tier.EndLoad(q, t.hit, end)
 	tier.Remove(q, t.hit, end)
 	t.back += int64(t.found)
 	k.Loaded += int64(t.found)
 	k.LoadedBlocks += int64(t.found)
-}
-
-// thrashes counts the blocks that move back for a request just after they moved down.
-func (t *threshold) thrashes(request int64, blocks int32, now vtime.Time) {
-	t.counts.Thrash += int64(blocks)
-	if blocks > 0 && t.observer != nil {
-		t.observer.Anomaly(now, Anomaly{KVThrashing, []int64{request}, float64(blocks)})
-	}
 }
 
 // duration returns the length of a step over q, which is formed at now: with what it waits for

@@ -9,6 +9,7 @@ type KVStorage struct {
 	Capacity    int64  `json:"capacity"`     // entries; UnlimitedEntries: no limit
 	EntryBlocks int64  `json:"entry_blocks"` // GPU blocks in an entry
 	PeakUsed    int64  `json:"peak_used"`    // most entries at once
+	LifeMicros  int64  `json:"life_us"`      // that the places were there, summed
 	UsedMicros  int64  `json:"used_us"`      // ∫ entries dt
 
 	Asked        int64 `json:"asked"`         // questions
@@ -34,7 +35,7 @@ func (k *KVStorage) Merge(o *KVStorage) {
 	k.EntryBlocks, k.PeakUsed = max(k.EntryBlocks, o.EntryBlocks), max(k.PeakUsed, o.PeakUsed)
 	k.Places++
 	for _, x := range [...]struct{ to, from *int64 }{
-		{&k.UsedMicros, &o.UsedMicros}, {&k.Asked, &o.Asked}, {&k.AskedEntries, &o.AskedEntries}, {&k.FoundEntries, &o.FoundEntries},
+		{&k.LifeMicros, &o.LifeMicros}, {&k.UsedMicros, &o.UsedMicros}, {&k.Asked, &o.Asked}, {&k.AskedEntries, &o.AskedEntries}, {&k.FoundEntries, &o.FoundEntries},
 		{&k.ReadEntries, &o.ReadEntries}, {&k.WrittenEntries, &o.WrittenEntries}, {&k.Evicted, &o.Evicted}, {&k.NoRoom, &o.NoRoom},
 		{&k.Reads, &o.Reads}, {&k.Writes, &o.Writes}, {&k.ReadMicros, &o.ReadMicros}, {&k.WriteMicros, &o.WriteMicros},
 		{&k.ReadWait, &o.ReadWait}, {&k.WriteWait, &o.WriteWait},

@@ -26,7 +26,7 @@ type KVStorageUse struct {
 func (c *collection) storageUses() (list []KVStorageUse) {
 	for i := range c.Storage {
 		k := &c.Storage[i]
-		life := float64(float64(c.End) * float64(k.Places))
+		life := float64(k.LifeMicros)
 		u := KVStorageUse{
 			Name: k.Name, Scope: k.Scope, Places: k.Places, EntryBlocks: k.EntryBlocks, UsedPeak: k.PeakUsed,
 			Questions: k.Asked, HitRate: ratio(float64(k.FoundEntries), float64(k.AskedEntries)),

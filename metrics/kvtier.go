@@ -36,12 +36,12 @@ type KVTier struct {
 	DeadlockBreak int64 `json:"deadlock_breaks"`
 
 	// With storage tiers below.
-	Found         int64 `json:"found"`             // questions of requests that were answered by more than 0 entries
-	Promoted      int64 `json:"promoted"`          // entries read from storage tiers
-	Vanished      int64 `json:"vanished"`          // entries found in a storage tier that were evicted there before they were read
-	StorageTurns  int64 `json:"storage_turns"`     // reads and writes of storage tiers that were noticed
-	StorageNotice int64 `json:"storage_notice_us"` // from end to notice of those, summed
-	StorageTokens int64 `json:"storage_tokens"`    // read from storage tiers for requests at their first admission
+	Found          int64 `json:"found"`             // questions of requests that were answered by more than 0 entries
+	Promoted       int64 `json:"promoted"`          // entries read from storage tiers
+	Vanished       int64 `json:"vanished"`          // entries found in a storage tier that were evicted there before they were read
+	NoticedStorage int64 `json:"noticed_storage"`   // reads and writes of storage tiers that were noticed
+	StorageNotice  int64 `json:"storage_notice_us"` // from end to notice of those, summed
+	StorageTokens  int64 `json:"storage_tokens"`    // read from storage tiers for requests at their first admission
 }
 
 // Merge adds the counters of another instance.
@@ -60,7 +60,7 @@ func (k *KVTier) Fold() uint64 {
 	for _, p := range k.fields() {
 		values = append(values, uint64(*p))
 	}
-	if k.Found|k.Promoted|k.Vanished|k.StorageTokens|k.StorageTurns == 0 {
+	if k.Found|k.Promoted|k.Vanished|k.StorageTokens|k.NoticedStorage == 0 {
 		values = values[:len(values)-6]
 	}
 	return foldInts(values...)
@@ -73,6 +73,6 @@ func (k *KVTier) fields() [34]*int64 {
 		&k.StoredBlocks, &k.LoadedBlocks, &k.Stores, &k.Loads, &k.StoreMicros, &k.LoadMicros,
 		&k.StoreWait, &k.LoadWait, &k.StoreNotice, &k.LoadNotice, &k.NoticedStores, &k.NoticedLoads, &k.HeldMicros, &k.FlushWaits, &k.FlushMicros,
 		&k.AskedAgain, &k.DeadlockBreak,
-		&k.Found, &k.Promoted, &k.Vanished, &k.StorageTurns, &k.StorageNotice, &k.StorageTokens,
+		&k.Found, &k.Promoted, &k.Vanished, &k.NoticedStorage, &k.StorageNotice, &k.StorageTokens,
 	}
 }

@@ -121,7 +121,7 @@ func (c *collection) tierUse(tiers []KVTier, counters []Counters) KVTierUse {
 	}
 	if c.Storage != nil {
 		u.StorageRate = ratio(float64(k.StorageTokens), float64(k.MissedTokens-k.CachedTokens))
-		u.StorageNotice = ratio(float64(k.StorageNotice), float64(k.StorageTurns))
+		u.StorageNotice = ratio(float64(k.StorageNotice), float64(k.NoticedStorage))
 		u.StorageTokens, u.Promoted, u.Vanished = k.StorageTokens, k.Promoted, k.Vanished
 	}
 	u.Store.Bytes, u.Load.Bytes = u.Store.Blocks*c.BlockBytes, u.Load.Blocks*c.BlockBytes

@@ -194,6 +194,7 @@ type lineCounter struct {
 	passed int     // line ends before what was asked for last
 }
 
+// Read implements io.Reader.
 func (c *lineCounter) Read(p []byte) (int, error) {
 	n, err := c.r.Read(p)
 	for at := 0; ; {

@@ -205,8 +205,10 @@ const maxLine = 1 << 20
 // longLine is the error of shortLines.
 type longLine struct{ text string }
 
+// Error implements error.
 func (e longLine) Error() string { return e.text }
 
+// Read implements io.Reader.
 func (s *shortLines) Read(p []byte) (int, error) {
 	n, err := s.r.Read(p)
 	for rest := p[:n]; len(rest) > 0; {

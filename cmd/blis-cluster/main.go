@@ -86,6 +86,7 @@ func dispatch(ctx context.Context, args []string, c *console) error {
 // errPoints ends a sweep of which points failed. Their rows say why.
 type errPoints struct{ failed int }
 
+// Error implements error.
 func (e *errPoints) Error() string { return fmt.Sprintf("%d points failed", e.failed) }
 
 // fail says in one line what went wrong, if anything, and returns the exit code.

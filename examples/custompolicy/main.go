@@ -26,6 +26,7 @@ const long = 1500
 // separate is the policy. It has no state, and reads one signal.
 type separate struct{}
 
+// Observes implements policy.Routing.
 func (separate) Observes() policy.Signals { return policy.InFlight }
 
 func (separate) Route(req *policy.Request, _ float64, _ *policy.RouterState, view *policy.View, _ vtime.Time) policy.RoutingDecision {
