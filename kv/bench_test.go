@@ -88,7 +88,7 @@ func BenchmarkNamedMiss(b *testing.B) {
 		request(i)
 		i++
 	}
-	b.ReportMetric(float64(p.named.used), "segments")
+	b.ReportMetric(float64(p.segments.inUse()), "segments")
 }
 
 // The blocks that a step of a decode run takes, given back now and then.

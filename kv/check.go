@@ -92,7 +92,7 @@ func (c *poolCheck) freeList() (blocks, anonymous int, err error) {
 func (c *poolCheck) segments() (blocks int, err error) {
 	children := make([]int32, c.p.segments.n)
 	intervals, runs := 0, 0
-	segments := append(c.p.named.all(), c.p.own.all()...)
+	segments := allSegments(&c.p.segmentTree)
 	for _, g := range segments {
 		s := c.p.segments.at(g)
 		if s.parent != none {

@@ -91,7 +91,7 @@ func (w *world) coverKeys(r *twinRequest, before int32) {
 // coverRuns looks at how the pool keeps what is cached.
 func (w *world) coverRuns() {
 	p, parents := w.fast, map[segmentID][]int32{}
-	for _, g := range p.named.all() {
+	for _, g := range allSegments(&p.segmentTree) {
 		s := p.segments.at(g)
 		w.seen.count("segment without blocks", s.first == none)
 		if s.parent != none {

@@ -53,7 +53,8 @@
 //
 // # Costs
 //
-// A lookup costs one table access per span. Holding, keying and releasing cost
+// A lookup costs one step per span, and a table access where a prompt parts from another one:
+// one child of each segment is found through its parent. Holding, keying and releasing cost
 // as much, plus what there are of splits. A split costs one step per copy of the
 // interval. Each such step makes a run, a run is one block at least, so however
 // many equal prompts are computed at a time, all splits together cost no more
@@ -102,6 +103,10 @@
 // long as nothing moves one of them by itself. The next touch of the same request moves the group
 // in one step. Requests that decode in turn share a few spans at most, as a rule; each takes
 // these out of the group of the one before, and moves the rest of its chain as a group.
+//
+// A request that decodes stores entry after entry behind its own last one, and touches all of
+// them each time. The interval stored last grows in place then: what it got is its tail until
+// the next one comes.
 //
 // So a chain that is used as a whole costs an interval per span, and a lookup, a store or a first
 // touch one step for each of them, whatever the number of entries. A touch that moves nothing is

@@ -57,7 +57,7 @@ func (p *Pool) find(s *Sequence, most int32) {
 	c := &s.content
 	if nameable := c.nameable(); nameable > 0 {
 		for j := 0; s.hits < min(most, nameable); j++ {
-			if x := &c.extents[j]; x.First < x.End && !p.findIn(s, p.named.get(x.Key), min(x.End, most)) {
+			if x := &c.extents[j]; x.First < x.End && !p.findIn(s, p.findSegment(c.chain, j), min(x.End, most)) {
 				return
 			}
 		}

@@ -52,11 +52,15 @@ type chain struct {
 	extents []workload.Extent
 	output  workload.ContentID
 	last    int // the extent asked for last
+
+	// found has, by extent, the segment that was found or made last, of the one cache or tier
+	// in which c is looked up; none: none was. It may be of another extent by now.
+	found []segmentID
 }
 
 // open makes c the content of spans and then output.
 func (c *chain) open(spans []workload.Span, input int32, output workload.ContentID, block int32, caching bool) {
-	c.spans, c.extents, c.output, c.last = append(c.spans[:0], spans...), c.extents[:0], output, 0
+	c.spans, c.extents, c.output, c.last, c.found = append(c.spans[:0], spans...), c.extents[:0], output, 0, c.found[:0]
 	if !caching {
 		return
 	}
@@ -66,6 +70,22 @@ func (c *chain) open(spans []workload.Span, input int32, output workload.Content
 	}
 	if output != 0 {
 		c.extents = append(c.extents, names.Next(output, math.MaxInt32-input, block))
+	}
+	c.forget()
+}
+
+// copyOf makes c the content of from, with blocks of the same length.
+func (c *chain) copyOf(from *chain) {
+	c.spans, c.extents = append(c.spans[:0], from.spans...), append(c.extents[:0], from.extents...)
+	c.output, c.last = from.output, 0
+	c.forget()
+}
+
+// forget forgets which segments were found.
+func (c *chain) forget() {
+	c.found = c.found[:0]
+	for range c.extents {
+		c.found = append(c.found, none)
 	}
 }
 

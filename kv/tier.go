@@ -37,6 +37,8 @@ type Tier interface {
 	// number. It reports false, and changes nothing, if not enough can be evicted; the
 	// other entries from … to−1 are not. It touches nothing.
 	Store(s *TierSequence, from, to int32) (entries int32, ok bool)
+	// StoreTouched is Store, and then Touch(s, to) if there was something to store.
+	StoreTouched(s *TierSequence, from, to int32) (entries int32, ok bool)
 	// StoreDeepest begins to write, for s, entries hi−1 down to lo: the deepest of from … to−1
 	// that are not there, as far as no entry that is there lies between, and as many as there
 	// is room for. lo = hi: if both are from none is missing, else there is no room. It does not
@@ -163,8 +165,17 @@ type TierSequence struct {
 // Open prepares t for the request of s, with entryTokens tokens in an entry. Higher
 // priorities are more urgent.
 func (t *TierSequence) Open(s *Sequence, entryTokens int32, priority float64) {
-	spans, output := s.Content()
-	t.OpenContent(s.content.id, s.content.input, spans, output, entryTokens, priority)
+	from := &s.content
+	if entryTokens != from.block || from.chain == nil || len(from.extents) == 0 {
+		spans, output := s.Content()
+		t.OpenContent(from.id, from.input, spans, output, entryTokens, priority)
+		return
+	}
+	t.OpenContent(from.id, from.input, nil, 0, entryTokens, priority)
+	if t.content.named, t.content.output = from.named, from.output; t.content.chain == nil {
+		t.content.chain = &chain{}
+	}
+	t.content.copyOf(from.chain)
 }
 
 // OpenContent prepares t as Open does, for the content that another sequence returned: the

@@ -44,7 +44,7 @@ func checkPins(writing, reading, loads, copying, copies int) error {
 func (t *tierTree) checkSegments() (used, reading, copying, writing int, err error) {
 	children := make([]int32, t.segments.n)
 	intervals := 0
-	segments := append(t.named.all(), t.own.all()...)
+	segments := allSegments(&t.segmentTree)
 	for _, g := range segments {
 		s := t.segments.at(g)
 		if s.parent != none {
@@ -183,6 +183,14 @@ func (t *tierTree) checkWriter(s *TierSequence) (n int, err error) {
 			unsent += int(v.to - v.from)
 		}
 		earlier = id
+	}
+	if w.tail != none {
+		if v := t.intervals.at(w.last); w.tail < v.from || w.tail >= v.to || v.stored != settled || v.rising {
+			return 0, fmt.Errorf("kv: what is written by %d ends with interval %d to %d, stored at %d, rising %v, and has a tail from %d on", s.writer, v.from, v.to, v.stored, v.rising, w.tail)
+		}
+		if w.tailEnd == vtime.Never {
+			unsent += int(t.intervals.at(w.last).to - w.tail)
+		}
 	}
 	if w.last != earlier || int(w.unsent) != unsent {
 		return 0, fmt.Errorf("kv: what is written by %d ends with interval %d (%d), and %d entries of it (%d) were not sent", s.writer, earlier, w.last, unsent, w.unsent)

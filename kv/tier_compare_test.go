@@ -20,6 +20,8 @@ var tierKinds = []string{
 	"deepest entries stored, in several rows", "deepest entries without room", "deepest entries as far as there is room", "deepest entries that evict", "several falling ranges written",
 	"promoted entry withdrawn", "stored entry withdrawn", "sent entry withdrawn", "withdrawn in part", "withdrawn with entries of others",
 	"entry of a named segment removed", "own entry removed", "removal from within an interval",
+	"interval that grows", "interval with a tail that grows", "interval that grows and evicts", "growth without room", "interval without a group that grows",
+	"tail of one entry sent", "tail sent in part", "tail cut by a touch", "tail cut by a store", "tail written", "tail written that can thrash",
 	"copy of an entry being read", "load of an entry being copied", "entry copied twice at a time", "copied entry passed by", "copy of part of an interval",
 }
 
@@ -118,7 +120,7 @@ func (w *tierWorld) coverGroups(r *tierRequest, n int32) {
 	for i := int32(0); i < n; {
 		part, end := r.fast.part(i)
 		i = end
-		for id := t.firstOfPart(&r.fast, part); id != none && t.intervals.at(id).from < min(end, n); id = t.intervals.at(id).next {
+		for id := firstOfPart(t, &r.fast, part); id != none && t.intervals.at(id).from < min(end, n); id = t.intervals.at(id).next {
 			v := t.intervals.at(id)
 			g := t.groups.at(v.group)
 			if v.group == 0 || g.last != id {

@@ -136,6 +136,13 @@ func (t *ExtentTier) EndCopy(s *TierSequence, from, to int32) {
 // Sent implements Tier. The entries without an end are the last ones stored, as a rule.
 func (t *ExtentTier) Sent(s *TierSequence, from, to int32, end vtime.Time) {
 	w := t.tree.writers.at(s.writer)
+	if w.tail != none && w.unsent > 0 {
+		if from <= w.tail && to >= t.tree.intervals.at(w.last).to {
+			w.tailEnd, w.unsent = end, 0
+			return
+		}
+		cutTail(&t.tree, s)
+	}
 	for id, left := w.last, w.unsent; left > 0; {
 		v := t.tree.intervals.at(id)
 		earlier := v.earlier
@@ -155,6 +162,10 @@ func (t *ExtentTier) Written(s *TierSequence, list []EntryRange) []EntryRange {
 	if s.writer == 0 {
 		return list
 	}
+	if w := t.tree.writers.at(s.writer); w.tailEnd == vtime.Never || w.tailEnd.Add(Thrashing) <= t.tree.clock {
+		w.tail = none // settled
+	}
+	cutTail(&t.tree, s)
 	before, falling := len(list), t.tree.writers.at(s.writer).falling
 	for id := t.tree.writers.at(s.writer).first; id != none; {
 		v := t.tree.intervals.at(id)

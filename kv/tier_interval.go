@@ -47,6 +47,11 @@ func (t *tierTree) cut(id intervalID, from, to int32) intervalID {
 // returns the deep part.
 func (t *tierTree) split(id intervalID, at int32) (deep intervalID) {
 	v := t.intervals.at(id)
+	if v.readers < 0 {
+		if w := t.writers.at(v.writer); w.last == id && w.tail != none && w.tail < at {
+			panic("kv: a tail is cut")
+		}
+	}
 	deep = t.intervals.add(*v)
 	d := t.intervals.at(deep)
 	v.to, d.from = at, at
@@ -187,4 +192,24 @@ func (t *tierTree) oldestOf(id intervalID, n int) intervalID {
 		return t.cut(id, v.from, v.from+int32(n))
 	}
 	return t.cut(id, v.to-int32(n), v.to)
+}
+
+// trim forgets the n oldest entries of interval id, which has more and which nobody reads. It
+// returns their range.
+func trim(t *tierTree, id intervalID, n int32) (from, to int32) {
+	v := t.intervals.at(id)
+	if from, to = v.from, v.from+n; v.rising {
+		v.from = to
+	} else {
+		from, to = v.to-n, v.to
+		v.to = from
+	}
+	q := t.queues.at(v.queue)
+	q.entries -= int(n)
+	q.evictable -= int(n)
+	if v.group != 0 {
+		t.groups.at(v.group).entries -= n
+	}
+	t.version++
+	return from, to
 }

@@ -203,6 +203,14 @@ func (t *NaiveTier) Store(s *TierSequence, from, to int32) (entries int32, ok bo
 	return int32(len(missing)), true
 }
 
+// StoreTouched implements Tier.
+func (t *NaiveTier) StoreTouched(s *TierSequence, from, to int32) (entries int32, ok bool) {
+	if entries, ok = t.Store(s, from, to); entries > 0 {
+		t.Touch(s, to)
+	}
+	return entries, ok
+}
+
 // vacant returns the number of slots without an entry.
 func (t *NaiveTier) vacant() int { return len(t.freed) + t.cfg.Capacity - int(t.fresh) }
 

@@ -4,9 +4,10 @@ import "blis/vtime"
 
 // Promote implements Tier.
 func (t *ExtentTier) Promote(s *TierSequence, from, to int32) (end int32) {
+	cutTail(&t.tree, s)
 	t.gaps, end = t.gaps[:0], from
 	for w := t.tree.walk(s, from, to); w.piece() && w.id == none; end = w.hi {
-		t.gaps = append(t.gaps, tierGap{w.part, w.lo, w.hi})
+		t.gaps = append(t.gaps, tierGap{w.part, w.lo, w.hi, none})
 	}
 	if short := int(end-from) - (t.cfg.Capacity - t.used); short > 0 {
 		kept, keptFrequent := t.keepAll(s, to)
@@ -51,6 +52,7 @@ func (t *ExtentTier) Withdraw(s *TierSequence, from, to int32) {
 	if s.writer == 0 {
 		return
 	}
+	cutTail(&t.tree, s)
 	w := t.tree.writers.at(s.writer)
 	for id := w.first; id != none; {
 		v := t.tree.intervals.at(id)

@@ -83,6 +83,8 @@ type tierWriter struct {
 	first, last intervalID // its intervals in the order in which they were stored
 	unsent      int32      // entries whose transfer was not sent yet
 	falling     bool       // stored by StoreDeepest: of one interval the deepest entry first, else the shallowest
+	tail        int32      // the entries of last from this one on were stored last, the others are settled; none: last has no tail
+	tailEnd     vtime.Time // of the store of the tail; Never: not known yet
 }
 
 func newTierTree(e Eviction) tierTree {
@@ -203,6 +205,14 @@ func (t *tierTree) add(g segmentID, v tierInterval) intervalID {
 	}
 	id := t.intervals.add(v)
 	t.fileBetween(v.prev, id, v.next)
+	return id
+}
+
+// addBehind is tierTree.add for an interval behind the last one of a segment.
+func addBehind(t *tierTree, last intervalID, v tierInterval) intervalID {
+	v.segment = t.intervals.at(last).segment
+	id := t.intervals.add(v)
+	t.fileBetween(last, id, none)
 	return id
 }
 

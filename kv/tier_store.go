@@ -10,10 +10,12 @@ import (
 type tierGap struct {
 	part     int
 	from, to int32
+	behind   intervalID // the last one of the segment, which ends at from; none: not known
 }
 
 // Store implements Tier.
 func (t *ExtentTier) Store(s *TierSequence, from, to int32) (entries int32, ok bool) {
+	cutTail(&t.tree, s)
 	missing, kept, keptFrequent := t.missing(s, from, to)
 	if missing == 0 {
 		return 0, true
@@ -38,10 +40,14 @@ func (t *ExtentTier) Store(s *TierSequence, from, to int32) (entries int32, ok b
 // ARC's frequent queue.
 func (t *ExtentTier) missing(s *TierSequence, from, to int32) (missing int32, kept, keptFrequent int) {
 	t.gaps = t.gaps[:0]
+	if last := lastOwn(&t.tree, s); last != none && t.tree.intervals.at(last).to == from && t.lookups.threshold < 2 {
+		t.gaps = append(t.gaps, tierGap{ownPart, from, to, last})
+		return to - from, 0, 0
+	}
 	for w := t.tree.walk(s, from, to); w.piece(); {
 		for lo, hi := t.lookups.wanted(s, w.lo, w.hi); lo < hi; lo, hi = t.lookups.wanted(s, hi, w.hi) {
 			if w.id == none {
-				t.gaps = append(t.gaps, tierGap{w.part, lo, hi})
+				t.gaps = append(t.gaps, tierGap{w.part, lo, hi, none})
 				missing += hi - lo
 			} else if v := t.tree.intervals.at(w.id); !v.free() {
 				continue
@@ -53,6 +59,19 @@ func (t *ExtentTier) missing(s *TierSequence, from, to int32) (missing int32, ke
 		}
 	}
 	return missing, kept, keptFrequent
+}
+
+// lastOwn returns the interval stored last for s if it is the last one of its own content: most
+// stores of a request that decodes are right behind it. Else none.
+func lastOwn(t *tierTree, s *TierSequence) intervalID {
+	if s.writer == 0 {
+		return none
+	}
+	id := t.writers.at(s.writer).last
+	if v := t.intervals.at(id); v.next != none || !t.segments.at(v.segment).own {
+		return none
+	}
+	return id
 }
 
 // keep marks the entries from … to−1 of s that this Store must not evict.
@@ -72,20 +91,11 @@ func (t *ExtentTier) keep(s *TierSequence, from, to int32) {
 // set.
 func (t *ExtentTier) write(s *TierSequence, gap tierGap, v tierInterval) {
 	t.size = s.content.block
-	if t.tree.eviction == ARC {
-		forgetGhosts(&t.tree, s, gap)
-	}
-	var g segmentID
-	if gap.part == ownPart {
-		g = t.tree.segmentOfOwn(s.content.id)
-	} else {
-		g = t.tree.segmentOf(s.content.chain, gap.part)
-	}
 	if s.writer == 0 {
-		s.writer = t.tree.writers.add(tierWriter{first: none, last: none, falling: !v.rising})
+		s.writer = t.tree.writers.add(tierWriter{first: none, last: none, falling: !v.rising, tail: none})
 	}
 	v.from, v.to, v.writer = gap.from, gap.to, s.writer
-	id := t.tree.add(g, v)
+	id := addGap(&t.tree, s, gap, v)
 	w := t.tree.writers.at(s.writer)
 	if w.falling == v.rising {
 		panic("kv: a request stores entries in both orders")
@@ -102,8 +112,23 @@ func (t *ExtentTier) write(s *TierSequence, gap tierGap, v tierInterval) {
 	}
 }
 
+// addGap puts v, the entries of a gap of s, into its segment.
+func addGap(t *tierTree, s *TierSequence, gap tierGap, v tierInterval) intervalID {
+	if gap.behind != none {
+		return addBehind(t, gap.behind, v)
+	}
+	if t.eviction == ARC {
+		forgetGhosts(t, s, gap)
+	}
+	if gap.part == ownPart {
+		return t.add(t.segmentOfOwn(s.content.id), v)
+	}
+	return t.add(t.segmentOf(s.content.chain, gap.part), v)
+}
+
 // StoreDeepest implements Tier.
 func (t *ExtentTier) StoreDeepest(s *TierSequence, from, to int32) (lo, hi int32) {
+	cutTail(&t.tree, s)
 	t.gaps, lo, hi = t.gaps[:0], from, from
 	for w := t.tree.walk(s, from, to); w.piece(); {
 		if w.id != none {
@@ -112,7 +137,7 @@ func (t *ExtentTier) StoreDeepest(s *TierSequence, from, to int32) (lo, hi int32
 		if w.lo > hi {
 			t.gaps, lo = t.gaps[:0], w.lo
 		}
-		t.gaps = append(t.gaps, tierGap{w.part, w.lo, w.hi})
+		t.gaps = append(t.gaps, tierGap{w.part, w.lo, w.hi, none})
 		hi = w.hi
 	}
 	for _, gap := range slices.Backward(t.gaps) {
@@ -140,7 +165,7 @@ func (t *ExtentTier) writeDeepest(s *TierSequence, gap tierGap) (from int32) {
 				return to
 			}
 		}
-		t.write(s, tierGap{gap.part, from, to}, tierInterval{readers: beingStored, stored: vtime.Never})
+		t.write(s, tierGap{gap.part, from, to, none}, tierInterval{readers: beingStored, stored: vtime.Never})
 	}
 	return gap.from
 }
@@ -158,7 +183,7 @@ func (t *tierTree) fresh(s *TierSequence) queueID {
 
 // forgetGhosts drops the ghosts of the entries of a gap.
 func forgetGhosts(t *tierTree, s *TierSequence, gap tierGap) {
-	for id := t.firstOfPart(s, gap.part); id != none; {
+	for id := firstOfPart(t, s, gap.part); id != none; {
 		v := t.intervals.at(id)
 		if v.from >= gap.to {
 			return
@@ -202,8 +227,8 @@ func (t *ExtentTier) evict(n, kept int) {
 		once := t.fromRecent(n, kept)
 		t.evictFrom(recent, once, recentGhosts)
 		t.evictFrom(frequent, n-once, frequentGhosts)
-		t.cutGhosts(recentGhosts)
-		t.cutGhosts(frequentGhosts)
+		cutGhosts(t, recentGhosts)
+		cutGhosts(t, frequentGhosts)
 		return
 	}
 	for i := 0; n > 0; {
@@ -228,6 +253,12 @@ func (t *ExtentTier) evictFrom(q queueID, n int, ghosts queueID) (evicted int) {
 			id = v.newer
 			continue
 		}
+		if left := n - evicted; ghosts == none && left < int(v.to-v.from) {
+			from, to := trim(&t.tree, id, int32(left))
+			t.tell(v.segment, from, to, false, v.rising)
+			evicted = n
+			break
+		}
 		id = t.tree.oldestOf(id, n-evicted)
 		v = t.tree.intervals.at(id)
 		evicted += int(v.to - v.from)
@@ -248,7 +279,7 @@ func (t *ExtentTier) evictFrom(q queueID, n int, ghosts queueID) (evicted int) {
 }
 
 // cutGhosts forgets the oldest of the ghosts in q that are more than the capacity.
-func (t *ExtentTier) cutGhosts(q queueID) {
+func cutGhosts(t *ExtentTier, q queueID) {
 	for at := t.tree.queues.at(q); at.entries > t.cfg.Capacity; {
 		id := t.tree.oldestOf(at.oldest, at.entries-t.cfg.Capacity)
 		t.tree.unlink(id)

@@ -227,7 +227,14 @@ func TestTierCheckSeesWhatIsWrong(t *testing.T) {
 		},
 		"children of a segment": func(t *ExtentTier, at *tierInterval, q *tierQueue) { t.tree.segments.at(at.segment).children++ },
 		"segment without a key": func(t *ExtentTier, at *tierInterval, q *tierQueue) {
-			t.tree.named.remove(t.tree.segments.at(at.segment).key)
+			g := t.tree.segments.at(at.segment)
+			for g.parent != none {
+				g = t.tree.segments.at(g.parent)
+			}
+			t.tree.named.remove(g.key)
+		},
+		"child without a way to it": func(t *ExtentTier, at *tierInterval, q *tierQueue) {
+			t.tree.segments.at(t.tree.segments.at(at.segment).parent).child = none
 		},
 		"group of another size":    func(t *ExtentTier, at *tierInterval, q *tierQueue) { t.tree.groups.at(at.group).entries++ },
 		"group without its oldest": func(t *ExtentTier, at *tierInterval, q *tierQueue) { t.tree.groups.at(at.group).first = at.newer },

@@ -4,6 +4,12 @@ package kv
 // group, right before the one before it, the first one at the new end: what lies there
 // already stays, so that to touch again what was just touched moves nothing.
 func (t *ExtentTier) Touch(s *TierSequence, n int32) {
+	cutTail(&t.tree, s)
+	touch(t, s, n)
+}
+
+// touch is Touch, where entry n is not within the tail of a writer.
+func touch(t *ExtentTier, s *TierSequence, n int32) {
 	if s.touchedAt == t.tree.version && s.touched == n {
 		return
 	}
@@ -15,7 +21,11 @@ func (t *ExtentTier) Touch(s *TierSequence, n int32) {
 	for i < n {
 		part, end := s.part(i)
 		if id == none {
-			id = t.tree.firstOfPart(s, part)
+			if g := t.tree.segmentOfPart(s, part); g != none {
+				id = t.tree.segments.at(g).first
+			} else if part != ownPart { // so there is none of the named parts behind it
+				end = s.content.nameable()
+			}
 		}
 		if i == 0 {
 			top = id

@@ -113,15 +113,20 @@ func (w *tierWorld) open(r *tierRequest) {
 	r.entries, r.filled, r.next, r.unsent, r.falling = input/w.size, 0, 0, nil, w.pick(4) == 0
 }
 
-// operate does one operation on both tiers and compares all that they show.
-func (w *tierWorld) operate() {
-	r := w.list[w.pick(len(w.list))]
+// pass lets time pass.
+func (w *tierWorld) pass() {
 	w.now = w.now.Add(vtime.Duration([]int{0, 0, 1, 50, 300, 1500}[w.pick(6)]))
 	if w.pick(2) == 0 {
 		w.fast.Advance(w.now)
 		w.slow.Advance(w.now)
 	}
-	switch p := w.pick(31); {
+}
+
+// operate does one operation on both tiers and compares all that they show.
+func (w *tierWorld) operate() {
+	r := w.list[w.pick(len(w.list))]
+	w.pass()
+	switch p := w.pick(33); {
 	case p < 4:
 		w.lookup(r)
 	case p < 6:
@@ -147,6 +152,8 @@ func (w *tierWorld) operate() {
 		w.endCopy(r)
 	case p < 30:
 		w.remove(r)
+	case p < 32:
+		w.decode(r)
 	default:
 		if w.endLoads(r); w.pick(2) == 0 {
 			w.sent(r)
@@ -164,6 +171,7 @@ func (w *tierWorld) operate() {
 func (w *tierWorld) touch(r *tierRequest, n int32) {
 	w.coverGroups(r, n)
 	before := w.fast.tree.intervals.inUse()
+	w.coverTail(r, "tail cut by a touch", func(*tierInterval, *tierWriter) bool { return true })
 	w.fast.Touch(&r.fast, n)
 	w.slow.Touch(&r.slow, n)
 	w.seen.count("split", w.fast.tree.intervals.inUse() > before)
@@ -251,10 +259,20 @@ func (w *tierWorld) store(r *tierRequest) {
 		w.storeDeepest(r, from, to)
 		return
 	}
+	w.storeRange(r, from, to, w.pick(2) == 0)
+}
+
+// storeRange stores entries from … to−1, with StoreTouched or with Store.
+func (w *tierWorld) storeRange(r *tierRequest, from, to int32, touched bool) {
 	fold, before := w.slow.Fold(), w.slow.Evicted()
 	w.coverStore(r, from, to)
-	n, ok := w.fast.Store(&r.fast, from, to)
-	m, fits := w.slow.Store(&r.slow, from, to)
+	store, twin := w.fast.Store, w.slow.Store
+	if w.coverTail(r, "tail cut by a store", func(*tierInterval, *tierWriter) bool { return !touched || growing(w.fast, &r.fast, from) == none }); touched {
+		w.coverGrowth(r, from, to)
+		store, twin = w.fast.StoreTouched, w.slow.StoreTouched
+	}
+	n, ok := store(&r.fast, from, to)
+	m, fits := twin(&r.slow, from, to)
 	if n != m || ok != fits {
 		w.fatal("store of entries %d to %d: tier %d, %v, twin %d, %v", from, to, n, ok, m, fits)
 	}
@@ -271,7 +289,7 @@ func (w *tierWorld) store(r *tierRequest) {
 	if m > 0 {
 		r.unsent = append(r.unsent, [2]int32{from, to})
 	}
-	if m > 0 && w.pick(5) > 0 {
+	if m > 0 && !touched && w.pick(5) > 0 {
 		w.touch(r, to)
 	}
 }
@@ -293,11 +311,19 @@ func (w *tierWorld) sent(r *tierRequest) {
 }
 
 func (w *tierWorld) send(r *tierRequest, from, to int32, end vtime.Time) {
+	w.coverTail(r, "tail of one entry sent", func(v *tierInterval, x *tierWriter) bool { return x.unsent == 1 && from <= x.tail && to >= v.to })
+	w.coverTail(r, "tail sent in part", func(v *tierInterval, x *tierWriter) bool {
+		return x.unsent > 0 && max(from, x.tail) < min(to, v.to) && (from > x.tail || to < v.to)
+	})
 	w.fast.Sent(&r.fast, from, to, end)
 	w.slow.Sent(&r.slow, from, to, end)
 }
 
 func (w *tierWorld) written(r *tierRequest) {
+	w.coverTail(r, "tail written", func(*tierInterval, *tierWriter) bool { return true })
+	w.coverTail(r, "tail written that can thrash", func(_ *tierInterval, x *tierWriter) bool {
+		return x.tailEnd != vtime.Never && x.tailEnd.Add(Thrashing) > w.fast.tree.clock
+	})
 	list := []EntryRange{{0, 1}, {2, int32(w.pick(3))}}[:w.pick(3)]
 	fast, slow := w.fast.Written(&r.fast, slices.Clone(list)), w.slow.Written(&r.slow, slices.Clone(list))
 	if !slices.Equal(fast, slow) {

@@ -20,11 +20,11 @@ func (t *tierTree) segmentOfPart(s *TierSequence, part int) segmentID {
 	if part == ownPart {
 		return t.own.get(s.content.id)
 	}
-	return t.named.get(s.content.extents[part].Key)
+	return t.findSegment(s.content.chain, part)
 }
 
 // firstOfPart returns the first interval of the segment with a part of s, none if there is none.
-func (t *tierTree) firstOfPart(s *TierSequence, part int) intervalID {
+func firstOfPart(t *tierTree, s *TierSequence, part int) intervalID {
 	if g := t.segmentOfPart(s, part); g != none {
 		return t.segments.at(g).first
 	}
@@ -38,6 +38,7 @@ type tierWalk struct {
 	s      *TierSequence
 	to     int32      // where the walk ends
 	part   int        // with the piece
+	absent bool       // there is no segment with the named part before, so none with one behind it
 	end    int32      // of the part, or of the walk
 	next   intervalID // the first one of the segment that is not passed
 	id     intervalID // of the piece; none: not there
@@ -57,7 +58,12 @@ func (w *tierWalk) piece() bool {
 	if w.lo >= w.end {
 		w.part, w.end = w.s.part(w.lo)
 		w.end = min(w.end, w.to)
-		w.next = w.t.firstOfPart(w.s, w.part)
+		if w.next = none; w.part == ownPart || !w.absent {
+			g := w.t.segmentOfPart(w.s, w.part)
+			if w.absent = g == none; !w.absent {
+				w.next = w.t.segments.at(g).first
+			}
+		}
 	}
 	w.id, w.hi = none, w.end
 	for w.next != none {
