@@ -71,8 +71,14 @@ func (b *books) orders() {
 	for n := l.free; n != 0; n = l.runs[n].older {
 		runs++
 	}
-	if b.index.heads.Len() != len(b.held) || runs != len(l.runs) {
-		b.fail("%d first runs in the table, %d pairs of place and segment; %d runs of %d", b.index.heads.Len(), len(b.held), runs, len(l.runs))
+	heads := b.index.heads.Len()
+	for i := range b.index.segments.list {
+		if s := &b.index.segments.list[i]; s.head != 0 {
+			heads++
+		}
+	}
+	if heads != len(b.held) || runs != len(l.runs) {
+		b.fail("%d heads, %d pairs of place and segment; %d runs of %d", heads, len(b.held), runs, len(l.runs))
 	}
 }
 
@@ -89,7 +95,7 @@ func (b *books) run(place int, n int32) {
 		b.fail("place %d: runs %d and %d can be one: %+v, %+v", place, n, r.older, r, older)
 	case r.segment < 0:
 		return
-	case r.shallower == 0 && b.index.heads.Find(pairOf(r.segment, place)) != n:
+	case r.shallower == 0 && b.index.head(r.segment, place) != n:
 		b.fail("place %d: run %d, the first of segment %d, is not found", place, n, r.segment)
 	case b.held[pair] != 0 && b.held[pair] != begin:
 		b.fail("place %d: run %d does not begin where the newer one ends", place, n)

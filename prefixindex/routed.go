@@ -37,7 +37,7 @@ type routedIndex struct {
 
 	segments segments
 	orders   orders
-	heads    keytable.Table // (segment, place) → the run of the place that has the first block of the segment
+	heads    keytable.Table // (segment, place) → the head of the place in the segment, but for segment.holder
 
 	// Of the prompt that look was asked about:
 	blocks int32             // full blocks
@@ -127,11 +127,11 @@ func (x *routedIndex) segment(i int) int32 {
 
 // touch makes the blocks before end of segment s the newest of place.
 func (x *routedIndex) touch(o *order, place int, s, end int32) {
-	had, pair := x.segments.list[s].first, pairOf(s, place)
-	if head := x.heads.Find(pair); head >= 0 {
+	had := x.segments.list[s].first
+	if head := x.head(s, place); head >= 0 {
 		had = x.orders.touch(o, head, end)
 	} else {
-		x.heads.Insert(pair, x.orders.push(o, run{segment: s, end: end}))
+		x.addHead(s, place, x.orders.push(o, run{segment: s, end: end}))
 	}
 	if had < end {
 		x.segments.hold(s, place, had, end)
@@ -141,6 +141,35 @@ func (x *routedIndex) touch(o *order, place int, s, end int32) {
 
 // pairOf returns the key of a segment and a place in heads.
 func pairOf(s int32, place int) uint64 { return uint64(s)<<32 | uint64(place) }
+
+// head returns the head of place in segment s: its run that has the first block of it; −1 if
+// there is none.
+func (x *routedIndex) head(s int32, place int) int32 {
+	if g := &x.segments.list[s]; g.head == 0 || g.holder != int32(place) {
+		return x.heads.Find(pairOf(s, place))
+	} else {
+		return g.head
+	}
+}
+
+// addHead makes run n the head of place in segment s, where it has none. Most segments are held
+// by one place and need no table.
+func (x *routedIndex) addHead(s int32, place int, n int32) {
+	if g := &x.segments.list[s]; g.head == 0 {
+		g.holder, g.head = int32(place), n
+	} else {
+		x.heads.Insert(pairOf(s, place), n)
+	}
+}
+
+// removeHead forgets the head of place in segment s.
+func (x *routedIndex) removeHead(s int32, place int) {
+	if g := &x.segments.list[s]; g.head != 0 && g.holder == int32(place) {
+		g.head = 0
+	} else {
+		x.heads.Remove(pairOf(s, place))
+	}
+}
 
 // shrink drops blocks of the oldest run of place: excess of them, or all.
 func (x *routedIndex) shrink(o *order, place int, excess int32) {
@@ -159,7 +188,7 @@ func (x *routedIndex) shrink(o *order, place int, excess int32) {
 	case r.shallower != 0:
 		x.orders.runs[r.shallower].deeper = 0
 	case r.segment >= 0:
-		x.heads.Remove(pairOf(r.segment, place))
+		x.removeHead(r.segment, place)
 	}
 	x.orders.drop(o, n)
 }

@@ -30,6 +30,9 @@ type segment struct {
 	key       uint64
 	first     int32 // block
 	intervals int32 // first interval
+
+	// Of routedIndex: one of the places that hold it, and the head of that place; 0: of none.
+	holder, head int32
 }
 
 // interval is consecutive blocks of one segment that the same places hold.
