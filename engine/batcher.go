@@ -91,7 +91,7 @@ func (f *batcher) form(now vtime.Time) *batch {
 		f.diagnosis.admitted(b.items[before:], now)
 	}
 	if f.connector != nil {
-		f.work(b, before)
+		f.work(b, before, f.inFlight.lastFormedEnd())
 	}
 	if !b.empty() {
 		f.close(b)
@@ -337,7 +337,11 @@ func (f *batcher) repeat(b *batch, crossing int) {
 	if q.Preempted = 0; f.average.value != 0 {
 		q.PreemptionEMA = f.average.add(0, f.requests.running())
 	}
-	b.number, b.formedAt, b.start, b.duration = f.inFlight.formed, now, last.end, f.pace.duration(q, now)
+	b.number, b.formedAt, b.start = f.inFlight.formed, now, last.end
+	if f.connector != nil {
+		f.repeatWork(b)
+	}
+	b.duration = f.pace.duration(q, now)
 	b.end = b.start.Add(b.duration)
 	f.inFlight.rotate()
 }

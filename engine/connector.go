@@ -262,8 +262,10 @@ func (c *connector) poll(p *pass, now vtime.Time) {
 		}
 	}
 	c.ended, c.endings = c.ended[:0], 0
-	for _, list := range [...][]int32{p.sent, p.received} {
-		slices.SortFunc(list, func(x, y int32) int { return cmp.Compare(c.at(x).id, c.at(y).id) })
+	if len(p.sent)+len(p.received) > 1 {
+		byNumber := func(x, y int32) int { return cmp.Compare(c.at(x).id, c.at(y).id) }
+		slices.SortFunc(p.sent, byNumber)
+		slices.SortFunc(p.received, byNumber)
 	}
 }
 
@@ -319,10 +321,18 @@ func (c *connector) transferring() bool {
 	return len(c.chosen)+len(c.store.moving)+len(c.load.moving) > 0 || c.lazy != nil && c.lazy.due
 }
 
-// quiet reports whether a step of members of the cohort alone does nothing here, unless
-// one of them fills an entry.
+// quiet reports whether steps of members of the cohort alone do nothing here but store: no load
+// is under way, and nobody waits for the end of a store.
 func (c *connector) quiet() bool {
-	return c.hook == nil && c.lazy == nil && !c.transferring() && c.storages.fresh == nil && c.endings == 0 && c.requests.waiting() == 0 && len(c.filling.owing) == 0
+	return c.hook == nil && c.lazy == nil && len(c.load.moving) == 0 && c.storages.fresh == nil && c.endings == 0 &&
+		c.requests.waiting() == 0 && c.requests.count[holding] == 0
+}
+
+// stores reports whether a formation of members of the cohort alone has a store to choose, to
+// submit or to notice.
+func (c *connector) stores(formation int64) bool {
+	l := &c.filling
+	return len(c.chosen)+len(c.store.moving)+len(l.owing)+len(l.crossings[formation%int64(len(l.crossings))]) > 0
 }
 
 // next returns the first end of a transfer, or of an operation of a storage tier, that is known

@@ -65,11 +65,6 @@ func (c *cohort) filled(s *slot, f int64) int32 {
 	return n
 }
 
-// fillsEntry reports whether a member fills an entry of the tier in a formation.
-func (c *cohort) fillsEntry(formation int64) bool {
-	return c.connector != nil && len(c.connector.filling.crossings[formation%int64(len(c.connector.filling.crossings))]) > 0
-}
-
 // join files slot i, which joins the cohort.
 func (l *filling) join(c *connector, h *cohort, i int32) {
 	if c.lazy != nil {
@@ -141,8 +136,10 @@ func (f *batcher) choose(b *batch, before int) {
 	}
 	l.owing = f.memberDue(b, l.owing, true)
 	f.memberDue(b, l.crossings[b.number%int64(c.cfg.EntryTokens)], false)
-	slices.SortFunc(l.due, func(x, y due) int { return cmp.Compare(x.order, y.order) })
-	l.due = slices.Compact(l.due) // who owes may fill another entry now
+	if len(l.due) > 1 {
+		slices.SortFunc(l.due, func(x, y due) int { return cmp.Compare(x.order, y.order) })
+		l.due = slices.Compact(l.due) // who owes may fill another entry now
+	}
 	for _, d := range l.due {
 		if !c.choose(d.slot, d.upto) && f.requests.at(d.slot).phase == decoding {
 			l.owing = insertByOrder(l.owing, d.slot, f.requests)
@@ -150,6 +147,9 @@ func (f *batcher) choose(b *batch, before int) {
 	}
 	for _, i := range l.admitted[1] {
 		c.choose(i, f.filledBy(i))
+	}
+	if len(l.victims) == 0 {
+		return
 	}
 	l.written = append(l.written[:0], l.victims...)
 	slices.SortFunc(l.written, func(x, y int32) int { return cmp.Compare(c.at(x).id, c.at(y).id) })
@@ -190,7 +190,7 @@ func (c *connector) choose(i, upto int32) bool {
 	if upto <= o.next {
 		return true
 	}
-	n, ok := t.Store(&o.seq, o.next, upto)
+	n, ok := t.StoreTouched(&o.seq, o.next, upto)
 	if !ok {
 		c.counts.NoRoom++
 		return false
@@ -199,7 +199,6 @@ func (c *connector) choose(i, upto int32) bool {
 	if o.next = upto; n == 0 {
 		return true
 	}
-	t.Touch(&o.seq, upto)
 	o.stored = true
 	o.stores++
 	c.counts.Stored += int64(n)

@@ -76,7 +76,9 @@ func (s *station) poll(now vtime.Time, f func(*transfer)) {
 		f(&s.moving[n])
 		n++
 	}
-	if n > 0 {
+	if n == len(s.moving) {
+		s.moving = s.moving[:0]
+	} else if n > 0 {
 		s.moving = append(s.moving[:0], s.moving[n:]...)
 	}
 }

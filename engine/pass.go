@@ -191,17 +191,29 @@ func (l *passLoop) form(now vtime.Time) *pass {
 	return p
 }
 
-// work lets the worker do its part of the pass with b: what earlier passes chose to
-// store is submitted, a victim's stores are waited for, what has ended is noticed.
-func (f *batcher) work(b *batch, before int) {
+// work lets the worker do its part of the pass with b, while the batches before it end at
+// executing: what earlier passes chose to store is submitted, a victim's stores are waited for,
+// what has ended is noticed.
+func (f *batcher) work(b *batch, before int, executing vtime.Time) {
 	c := f.connector
-	b.sums.Transferred = c.submit(b.formedAt, f.inFlight.lastFormedEnd())
+	b.sums.Transferred = c.submit(b.formedAt, executing)
 	f.choose(b, before)
 	w := c.flush(b.formedAt)
 	b.start = max(b.start, w)
 	c.poll(c.forming, w)
 	if b.empty() { // it may be the last one for long
 		b.sums.Transferred += c.lazy.submit(w, w)
+	}
+}
+
+// repeatWork is work for a formation of a decode run, in which nobody is a victim and nothing
+// that is noticed acts.
+func (f *batcher) repeatWork(b *batch) {
+	c := f.connector
+	if b.sums.Transferred = 0; c.stores(b.number) {
+		c.integrate(b.formedAt, int64(c.cfg.Tier.Used()), c.held)
+		c.begins(b.formedAt)
+		f.work(b, 0, b.start)
 	}
 }
 

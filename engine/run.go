@@ -10,7 +10,7 @@ const longestRun = 1 << 16
 // run executes steps in one go while nothing can happen but decoding: every
 // request in the batches in flight is a member of the cohort and none of them
 // ends, no request can be admitted, no event of another kind comes first, and
-// blocks suffice. It stops before (until, class), which only pauses it.
+// blocks suffice. What members fill is stored in the CPU tier meanwhile. It stops before (until, class), which only pauses it.
 func (e *Engine) run(until vtime.Time, class uint8) {
 	if len(e.overdue) > 0 || !e.batcher.canRepeat() || !e.passes.quiet() {
 		return
@@ -35,7 +35,7 @@ func (e *Engine) run(until vtime.Time, class uint8) {
 			break
 		}
 		crossing := c.crossing(f.formed + 1)
-		if crossing > free || c.fillsEntry(f.formed+1) {
+		if crossing > free {
 			break
 		}
 		if mayMove && level.used > int64(e.threshold.most) {

@@ -121,6 +121,9 @@ func (s *storages) know(a StorageAnswer) {
 // poll appends the numbers of the operations whose answers are noticed at now, in the order
 // of their submission.
 func (s *storages) poll(now vtime.Time, list []int32) []int32 {
+	if len(s.known) == 0 || s.known[0].end > now {
+		return list
+	}
 	for len(s.known) > 0 && s.known[0].end <= now {
 		list = append(list, s.known[0].number)
 		s.known = heap.Pop(s.known)
