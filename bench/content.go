@@ -30,16 +30,26 @@ func sharing() []Scenario {
 		c.TraceLimit, c.AsyncScheduling = contentRequests, new(false)
 		return c
 	}
+	// A CPU tier of four times the blocks of the GPU stores each block once more.
+	tier := func(c actors.Config) actors.Config {
+		c.KVCPUBlocks = 4 * 88_330
+		return c
+	}
 	const base = content + "/block-512"
 	list := []Scenario{
 		{Name: content + "/round-robin", Config: with("round-robin", 8, 16), Budget: 400 * time.Millisecond},
 		{Name: base, Config: with("weighted", 8, 512)},
 		{Name: content + "/block-16", Config: with("weighted", 8, 16), Against: base, AtMost: 1.5, Budget: 600 * time.Millisecond},
 		{Name: content + "/block-4", Config: with("weighted", 8, 4), Against: base, AtMost: 3},
+		{Name: content + "/cpu-tier-round-robin", Config: tier(with("round-robin", 8, 16)), Against: content + "/round-robin", AtMost: 2},
+		{Name: content + "/cpu-tier", Config: tier(with("weighted", 8, 16)), Against: content + "/block-16", AtMost: 2},
 		{Name: content + "/1000-instances", Config: with("weighted", 1_000, 16), Budget: time.Second},
 	}
 	for i := range list {
 		list[i].Title = title(&list[i].Config) + fmt.Sprintf(", shared content, blocks of %d tokens", list[i].Config.BlockSizeInTokens)
+		if list[i].Config.KVCPUBlocks > 0 {
+			list[i].Title += ", CPU tier"
+		}
 	}
 	return list
 }
