@@ -1,6 +1,7 @@
 package calibrate
 
 import (
+	"context"
 	"math"
 	"slices"
 	"strings"
@@ -41,54 +42,68 @@ func drawLoop(t *rapid.T) *ClosedLoopSample {
 func TestClosedLoopIsARunWithUsers(t *testing.T) {
 	preempted := 0
 	rapid.Check(t, func(t *rapid.T) {
-		s := drawLoop(t)
-		m, err := s.Model(drawCoefficients(t))
-		if err != nil {
-			t.Fatal(err)
-		}
-		l, err := s.replay(m, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		cfg := s.Server.Config
-		cfg.Custom.Latency, cfg.Concurrency, cfg.NumRequests = m, s.Users, l.sent
-		cfg.PromptTokens, cfg.PromptTokensStdev, cfg.PromptTokensMax = float64(s.Point.Input), 0, 1<<20
-		cfg.OutputTokens, cfg.OutputTokensStdev, cfg.OutputTokensMax = float64(s.Point.Output), 0, 1<<20
-		cfg.PromptTokensMin, cfg.OutputTokensMin = 1, 1
-		type times struct{ ttft, e2e float64 }
-		got, want := make([]times, len(l.list)), make([]times, len(l.list))
-		cfg.Row = func(r *actors.Row) {
-			if r.Preemptions > 0 {
-				preempted++
-			}
-			if r.ID >= int64(len(want)) {
-				return
-			}
-			ttft, ok := r.TTFT()
-			e2e, okay := r.E2E()
-			if !ok || !okay || r.State != metrics.Completed {
-				t.Errorf("request %d: %+v", r.ID, r)
-			}
-			want[r.ID] = times{float64(ttft), float64(e2e)}
-		}
-		if _, err := actors.Run(t.Context(), cfg); err != nil {
-			t.Fatal(err)
-		}
-		for i, p := range l.list {
-			if got[i] = (times{p.TTFT, p.E2E}); i < l.first && !p.Completed {
-				want[i] = times{} // of the warm-up, and overtaken
-			}
-		}
-		if !slices.Equal(got, want) {
-			t.Errorf("%d users: replay %v\ncluster %v", s.Users, got, want)
-		}
-		if p, err := s.Predict(m); err != nil || p != l.mean() || p.Requests != 3*int(s.Users) {
-			t.Errorf("%+v, %v; want %+v", p, err, l.mean())
-		}
+		preempted += comparesWithRun(t, drawLoop(t), drawCoefficients(t))
 	})
 	if thorough() && !t.Failed() && preempted == 0 {
 		t.Error("no request was preempted")
 	}
+}
+
+// The same for loops that are always the same.
+func TestSomeClosedLoopsAreRunsWithUsers(t *testing.T) {
+	for seed := range 5 {
+		comparesWithRun(t, rapid.Custom(drawLoop).Example(seed), rapid.Custom(drawCoefficients).Example(seed))
+	}
+}
+
+// comparesWithRun compares the replay of s with a run of a cluster, and returns the number of
+// requests that were preempted there.
+func comparesWithRun(t fatal, s *ClosedLoopSample, coefficients *Coefficients) (preempted int) {
+	t.Helper()
+	m, err := s.Model(coefficients)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := s.replay(m, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg := s.Server.Config
+	cfg.Custom.Latency, cfg.Concurrency, cfg.NumRequests = m, s.Users, l.sent
+	cfg.PromptTokens, cfg.PromptTokensStdev, cfg.PromptTokensMax = float64(s.Point.Input), 0, 1<<20
+	cfg.OutputTokens, cfg.OutputTokensStdev, cfg.OutputTokensMax = float64(s.Point.Output), 0, 1<<20
+	cfg.PromptTokensMin, cfg.OutputTokensMin = 1, 1
+	type times struct{ ttft, e2e float64 }
+	got, want := make([]times, len(l.list)), make([]times, len(l.list))
+	cfg.Row = func(r *actors.Row) {
+		if r.Preemptions > 0 {
+			preempted++
+		}
+		if r.ID >= int64(len(want)) {
+			return
+		}
+		ttft, ok := r.TTFT()
+		e2e, okay := r.E2E()
+		if !ok || !okay || r.State != metrics.Completed {
+			t.Errorf("request %d: %+v", r.ID, r)
+		}
+		want[r.ID] = times{float64(ttft), float64(e2e)}
+	}
+	if _, err := actors.Run(context.Background(), cfg); err != nil {
+		t.Fatal(err)
+	}
+	for i, p := range l.list {
+		if got[i] = (times{p.TTFT, p.E2E}); i < l.first && !p.Completed {
+			want[i] = times{} // of the warm-up, and overtaken
+		}
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%d users: replay %v\ncluster %v", s.Users, got, want)
+	}
+	if p, err := s.Predict(m); err != nil || p != l.mean() || p.Requests != 3*int(s.Users) {
+		t.Errorf("%+v, %v; want %+v", p, err, l.mean())
+	}
+	return preempted
 }
 
 // What the fit to closed loops rests on: TPOT is the sum over features, but for less

@@ -49,6 +49,7 @@ func thorough() bool {
 // fatal is what tests and rapid have in common.
 type fatal interface {
 	Helper()
+	Errorf(format string, args ...any)
 	Fatal(args ...any)
 }
 

@@ -73,3 +73,23 @@ func TestEntriesOfAGrowingIntervalThrashOneByOne(t *testing.T) {
 		}
 	})
 }
+
+// A touch that ends within the entries stored last leaves the deeper ones where they are.
+func TestTouchWithinWhatWasStoredLast(t *testing.T) {
+	onBothTiers(t, TierConfig{Capacity: 5, Eviction: LRU}, func(t *testing.T, tier Tier) {
+		s, other := tierSequence(1, 8*entrySize, nil, 0), tierOf(2, 6)
+		for i, at := range []vtime.Time{0, 2000} {
+			tier.Advance(at)
+			from := int32(2 * i)
+			tier.StoreTouched(s, from, from+2)
+			tier.Sent(s, from, from+2, at.Add(10))
+		}
+		write(t, tier, other, 0, 1)
+		tier.Touch(s, 3)
+		tier.Written(s, nil)
+		wantStore(t, tier, other, 1, 2, 1, true)
+		wantLookup(t, tier, s, 0, 4, 3)
+		wantStore(t, tier, other, 2, 3, 1, true)
+		wantLookup(t, tier, other, 0, 1, 0)
+	})
+}
