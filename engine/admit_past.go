@@ -31,6 +31,9 @@ func (f *batcher) admitPast(b *batch, left int32) {
 			return
 		}
 		switch {
+		case c.disaggregation.full():
+			f.blocked = heldBack
+			return
 		case f.requests.running() >= f.cfg.MaxNumSeqs:
 			f.blocked = atMaxSeqs
 			return
@@ -157,6 +160,8 @@ func (f *batcher) take(s *slot, o *offloaded) {
 		s.computed--
 		o.loaded = max(0, o.loaded-1)
 		o.fromStorage = min(o.fromStorage, o.loaded)
+	} else if s.computed == 0 { // its pull failed, and nothing was cached
+		f.cache.Preempt(&s.seq)
 	}
 }
 

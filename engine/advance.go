@@ -82,7 +82,7 @@ func (e *Engine) Act(until vtime.Time, class uint8) {
 }
 
 // queued moves the first pending request into the wait queue. A request that is too
-// long for max-model-len is dropped, see requests.refusal.
+// long for max-model-len is dropped, see refusal.
 func (e *Engine) queued(now vtime.Time) {
 	i := e.agenda.takeArrival()
 	s := e.requests.at(i)

@@ -51,6 +51,7 @@ const (
 	free      blockade = iota
 	atMaxSeqs          // the running list is full
 	noBudget           // the token budget is spent
+	heldBack           // too many prefills await their pull
 	noFit              // the head's prompt exceeds the budget left, and chunked prefill is off
 	noBlocks           // the head needs more KV blocks than are free
 )

@@ -28,8 +28,11 @@ type Config struct {
 	Cache     kv.Cache
 	Sink      Sink
 
+	Passes    Passes     // with Offload or Disaggregation
 	Offload   *Offload   // nil: no tier below the GPU, or Threshold
 	Threshold *Threshold // nil: no tier that blocks move to. Not with Offload
+
+	Disaggregation *Disaggregation // nil: none. Not with Threshold
 
 	// BlockEvents, if set, is called at the end of each step, with a tier of each
 	// pass, when vLLM publishes its KV events: with the blocks and entries of named

@@ -10,37 +10,40 @@ import (
 )
 
 // connector is the part of an instance that moves KV, which vLLM calls a KV connector:
-// between the GPU and the CPU tier. What it does in a pass, in this order:
+// between the GPU and the CPU tier, and from other instances. What it does in a pass, in this
+// order:
 //
-//	lookup   a waiting request is looked up in the tier, and its load begins
+//	lookup   a waiting request is looked up in the tier, and its load begins, or its pull
 //	submit   stores that earlier passes chose are submitted
 //	choose   blocks that scheduled requests filled are chosen to be stored
 //	poll     transfers that have ended are noticed
 //
 // What was noticed acts when the pass ends.
 type connector struct {
-	cfg      *Offload
-	caching  bool // prefix caching is on
+	tiered   bool     // there is a CPU tier
+	cfg      *Offload // without a Tier only disaggregation has something to do
+	caching  bool     // prefix caching is on
 	cache    kv.Cache
 	requests *requests
 	counts   *metrics.KVTier
 
-	slots    []offloaded // by slot
-	passed   []member    // waiting requests passed over in an earlier pass, in the order of the scan
-	store    station     // GPU to CPU
-	load     station     // CPU to GPU
-	chosen   []choice    // stores that are not submitted
-	ended    []int32     // slots with stores whose requests ended since the last formation
-	endings  int         // requests that ended since the last formation
-	held     int64       // GPU blocks of requests that ended, and pinned ones
-	filling  filling
-	lazy     *lazy      // nil: off
-	idle     []idleSpan // not in the books yet
-	storages storages
-	forming  *pass      // at hand
-	loading  int64      // blocks of the loads that it began
-	formed   vtime.Time // … is formed then
-	until    vtime.Time // the integrals of counts are up to this time
+	slots          []offloaded // by slot
+	passed         []member    // waiting requests passed over in an earlier pass, in the order of the scan
+	store          station     // GPU to CPU
+	load           station     // CPU to GPU
+	chosen         []choice    // stores that are not submitted
+	ended          []int32     // slots with stores whose requests ended since the last formation
+	endings        int         // requests that ended since the last formation
+	held           int64       // GPU blocks of requests that ended, and pinned ones
+	filling        filling
+	lazy           *lazy      // nil: off
+	idle           []idleSpan // not in the books yet
+	storages       storages
+	disaggregation *disaggregation // nil: none
+	forming        *pass           // at hand
+	loading        int64           // blocks of the loads that it began
+	formed         vtime.Time      // … is formed then
+	until          vtime.Time      // the integrals of counts are up to this time
 
 	observer Observer // nil: none
 	hook     passHook // for tests
@@ -90,9 +93,16 @@ type choice struct {
 
 func newConnector(e *Engine) *connector {
 	o := e.cfg.Offload
+	if o == nil {
+		o = &Offload{EntryTokens: e.cfg.BlockSize}
+	}
 	c := &connector{
-		cfg: o, caching: e.cfg.EnablePrefixCaching, cache: e.cfg.Cache, requests: &e.requests, counts: &e.Tier, observer: e.cfg.Observer,
+		tiered: o.Tier != nil,
+		cfg:    o, caching: e.cfg.EnablePrefixCaching, cache: e.cfg.Cache, requests: &e.requests, counts: &e.Tier, observer: e.cfg.Observer,
 		store: station{link: o.Store}, load: station{link: o.Load},
+	}
+	if c.disaggregation = newDisaggregation(e); !c.tiered {
+		return c
 	}
 	c.storages.list, c.storages.each = o.Storage, make([]int64, len(o.Storage))
 	c.lazy = newLazy(e, c)
@@ -104,7 +114,9 @@ func newConnector(e *Engine) *connector {
 // begins forgets the formation before.
 func (c *connector) begins(now vtime.Time) {
 	c.formed, c.loading = now, 0
-	c.cfg.Tier.Advance(now)
+	if c.tiered {
+		c.cfg.Tier.Advance(now)
+	}
 	l := &c.filling
 	l.victims, l.admitted[0], l.admitted[1] = l.victims[:0], l.admitted[0][:0], l.admitted[1][:0]
 }
@@ -119,7 +131,10 @@ func (c *connector) open(i int32) {
 	}
 	s, o := c.requests.at(i), c.at(i)
 	*o = offloaded{seq: o.seq, id: s.ID}
-	o.seq.Open(&s.seq, c.cfg.EntryTokens, s.Priority)
+	if c.tiered {
+		o.seq.Open(&s.seq, c.cfg.EntryTokens, s.Priority)
+	}
+	c.disaggregation.open(i)
 }
 
 // leave takes note that the request in slot i leaves its list, and releases its blocks
@@ -137,6 +152,7 @@ func (c *connector) leave(i int32) {
 	if o.load == arrived {
 		o.load = noLoad
 	}
+	c.disaggregation.leaves(i)
 	if !c.holds(i) {
 		giveBack(c, &s.seq)
 	}
@@ -146,16 +162,22 @@ func (c *connector) leave(i int32) {
 // its transfers are over.
 func (c *connector) holds(i int32) bool {
 	o := c.at(i)
-	return o.gone && (o.stored || o.load == loading)
+	return o.gone && (o.stored || o.load == loading || c.disaggregation.keeps(i))
 }
 
 // entryBlocks returns the GPU blocks in an entry.
 func (c *connector) entryBlocks() int32 { return int32(c.counts.EntryBlocks) }
 
 // fetch looks up what the tier has of the request in slot i behind the first hit
-// tokens of known ones, which the GPU's cache has. It returns the tokens to be loaded;
-// again is that the request has to ask in a later pass.
+// tokens of known ones, which the GPU's cache has, unless its prompt is to be pulled. It returns
+// the tokens to be loaded; again is that the request has to ask in a later pass.
 func (c *connector) fetch(i, hit, known int32) (tokens int32, again bool) {
+	switch {
+	case c.disaggregation.wants(i):
+		return c.requests.at(i).Input - hit, false
+	case !c.tiered:
+		return 0, false
+	}
 	t, o, size := c.cfg.Tier, c.at(i), c.cfg.EntryTokens
 	n := known / size
 	t.Touch(&o.seq, n)
@@ -177,10 +199,15 @@ func (c *connector) fetch(i, hit, known int32) (tokens int32, again bool) {
 	return tokens, false
 }
 
-// begin begins the load of slot i at now: of all up to token upto but the first hit
+// begin begins the load or pull of slot i at now: of all up to token upto but the first hit
 // ones, into blocks fresh blocks.
 func (c *connector) begin(i, hit, upto, blocks int32, now vtime.Time) {
 	o, k := c.at(i), c.counts
+	if d := c.disaggregation; d.wants(i) {
+		o.load = loading
+		d.begin(i, hit, upto, blocks, now)
+		return
+	}
 	o.hit, o.loaded = hit, upto-hit
 	o.loadFrom, o.loadTo = hit/c.cfg.EntryTokens, upto/c.cfg.EntryTokens
 	o.next, o.load = o.loadTo, loading
@@ -262,10 +289,16 @@ func (c *connector) poll(p *pass, now vtime.Time) {
 		}
 	}
 	c.ended, c.endings = c.ended[:0], 0
-	if len(p.sent)+len(p.received) > 1 {
-		byNumber := func(x, y int32) int { return cmp.Compare(c.at(x).id, c.at(y).id) }
-		slices.SortFunc(p.sent, byNumber)
-		slices.SortFunc(p.received, byNumber)
+	c.disaggregation.poll(p, now)
+	sortByNumber(c, p.sent)
+	sortByNumber(c, p.received)
+	sortByNumber(c, p.over)
+}
+
+// sortByNumber sorts slots by the numbers of their requests.
+func sortByNumber(c *connector, slots []int32) {
+	if len(slots) > 1 {
+		slices.SortFunc(slots, func(x, y int32) int { return cmp.Compare(c.at(x).id, c.at(y).id) })
 	}
 }
 
@@ -280,16 +313,24 @@ func (c *connector) act(p *pass, now vtime.Time) {
 	c.answered(p)
 	for _, i := range p.received {
 		o := c.at(i)
-		c.cfg.Tier.EndLoad(&o.seq, o.loadFrom, o.loadTo)
+		if !c.disaggregation.endPull(i) {
+			c.cfg.Tier.EndLoad(&o.seq, o.loadFrom, o.loadTo)
+		}
 		if o.load = noLoad; !o.gone {
 			o.load = arrived
-		} else if !o.stored {
+		} else if !c.holds(i) {
 			c.release(i)
 		}
 	}
 	c.lazy.act(p.lazy)
-	for _, i := range p.sent {
-		if c.at(i).load == noLoad && c.requests.at(i).phase == holding {
+	ended := p.sent
+	if len(p.over) > 0 { // some may be in both
+		c.disaggregation.act(p.over)
+		ended = append(ended, p.over...)
+		sortByNumber(c, ended)
+	}
+	for _, i := range ended {
+		if c.requests.at(i).phase == holding && !c.holds(i) {
 			c.release(i)
 		}
 	}
@@ -308,55 +349,4 @@ func (c *connector) release(i int32) {
 	c.held -= int64(s.seq.Held())
 	giveBack(c, &s.seq)
 	c.requests.to(i, vacant)
-}
-
-// unnoticed reports whether a transfer is under way, or about to be submitted.
-func (c *connector) unnoticed() bool {
-	return c.transferring() || c.storages.under > 0
-}
-
-// transferring reports whether a transfer between GPU and tier is under way, or about to be
-// submitted.
-func (c *connector) transferring() bool {
-	return len(c.chosen)+len(c.store.moving)+len(c.load.moving) > 0 || c.lazy != nil && c.lazy.due
-}
-
-// quiet reports whether steps of members of the cohort alone do nothing here but store: no load
-// is under way, and nobody waits for the end of a store.
-func (c *connector) quiet() bool {
-	return c.hook == nil && c.lazy == nil && len(c.load.moving) == 0 && c.storages.fresh == nil && c.endings == 0 &&
-		c.requests.waiting() == 0 && c.requests.count[holding] == 0
-}
-
-// stores reports whether a formation of members of the cohort alone has a store to choose, to
-// submit or to notice.
-func (c *connector) stores(formation int64) bool {
-	l := &c.filling
-	return len(c.chosen)+len(c.store.moving)+len(l.owing)+len(l.crossings[formation%int64(len(l.crossings))]) > 0
-}
-
-// next returns the first end of a transfer, or of an operation of a storage tier, that is known
-// and that nobody noticed.
-func (c *connector) next() vtime.Time {
-	return min(c.store.next(), c.load.next(), c.storages.next())
-}
-
-// breakDeadlock lets the last waiting request that holds blocks give them back, and
-// reports whether there was one.
-func (c *connector) breakDeadlock() bool {
-	if c.cfg.KeepDeadlocks || c.unnoticed() || c.requests.running() > 0 {
-		return false
-	}
-	for _, m := range slices.Backward(c.passed) {
-		if !c.requests.is(m, waiting) {
-			continue
-		}
-		if s := c.requests.at(m.slot); s.seq.Held() > 0 {
-			c.cache.Preempt(&s.seq)
-			s.computed, c.at(m.slot).load = 0, noLoad
-			c.counts.DeadlockBreak++
-			return true
-		}
-	}
-	return false
 }

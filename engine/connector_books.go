@@ -19,6 +19,9 @@ func (c *connector) integrate(now vtime.Time, entries, held int64) {
 
 // bookAdmission counts what the tier saved slot i, which is admitted with known tokens.
 func (c *connector) bookAdmission(i, known int32) {
+	if c.disaggregation.bookAdmission(i) || !c.tiered {
+		return
+	}
 	if o, s := c.at(i), c.requests.at(i); !s.Preempted {
 		s.cachedCPU, s.cachedStorage = o.loaded-o.fromStorage, o.fromStorage
 		c.counts.CachedTokens += int64(s.cachedCPU)
@@ -33,7 +36,9 @@ func (c *connector) drop(now vtime.Time) {
 	for i := range c.slots {
 		o := c.at(int32(i))
 		if o.load == loading {
-			c.cfg.Tier.EndLoad(&o.seq, o.loadFrom, o.loadTo)
+			if !c.disaggregation.endPull(int32(i)) {
+				c.cfg.Tier.EndLoad(&o.seq, o.loadFrom, o.loadTo)
+			}
 		}
 		if o.stored {
 			c.cfg.Tier.Written(&o.seq, nil)
@@ -43,6 +48,7 @@ func (c *connector) drop(now vtime.Time) {
 			c.release(int32(i))
 		}
 	}
+	c.disaggregation.drop(now)
 	c.lazy.drop()
 	c.store.drop()
 	c.load.drop()
@@ -59,7 +65,7 @@ func (c *connector) check() error {
 		if o.stored {
 			writers = append(writers, &o.seq)
 		}
-		if o.load == loading {
+		if o.load == loading && !c.disaggregation.isPulling(int32(i)) {
 			reading += int(o.loadTo - o.loadFrom)
 		}
 		if s.phase == holding {
@@ -74,5 +80,8 @@ func (c *connector) check() error {
 			writers = append(writers, &op.seq)
 		}
 	}
-	return cmp.Or(c.checkTransfers(), c.cfg.Tier.Check(writers, reading, c.storages.copied))
+	if err := cmp.Or(c.checkTransfers(), c.disaggregation.check()); err != nil || !c.tiered {
+		return err
+	}
+	return c.cfg.Tier.Check(writers, reading, c.storages.copied)
 }

@@ -30,9 +30,15 @@
 //	maxtree.go     the tree of maxima under that
 //	observer.go    what an observer sees of formations, preemptions, transfers and anomalies
 //	offload.go     the CPU tier of an instance, and how long transfers take
-//	connector.go   what an instance with a tier below the GPU does besides
+//	connector.go   what an instance that moves KV does besides: to a tier below the GPU, or
+//	               from other instances
 //	pass.go        its passes: formations, also of nothing, that notice transfers
 //	admit_past.go  its admission, which passes over requests that wait for a transfer
+//	waits.go       what is under way in it
+//	disaggregation.go, pull_port.go
+//	               prefill/decode disaggregation, and how it reaches an instance
+//	prefills.go    the KV of prompts that it computed for others
+//	pulls.go       the KV that it pulls from others
 //	filling.go     what it stores of the requests of a step
 //	threshold.go   a CPU tier that blocks move to, as in other simulators
 //	drain.go       what becomes of requests whose instance is taken away; an instance

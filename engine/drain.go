@@ -31,6 +31,9 @@ func (e *Engine) HandBack(now vtime.Time, f func(*Delivery, *Progress)) {
 			return
 		}
 		d, p := s.delivery(), e.requests.taken(i, now)
+		if e.connector != nil {
+			e.connector.disaggregation.restore(i, &d)
+		}
 		f(&d, &p)
 		e.vacate(i)
 	})
@@ -104,7 +107,9 @@ func (e *Engine) Release(gone vtime.Time) bool {
 		e.connector.settle(&e.books, gone)
 		e.connector.drop(gone)
 		e.agenda.at[eventStep] = vtime.Never
-		e.Tier.Evicted = e.connector.cfg.Tier.Evicted()
+		if c := e.connector; c.tiered {
+			e.Tier.Evicted = c.cfg.Tier.Evicted()
+		}
 		if e.connector.storages.awaited() {
 			return false
 		}
@@ -116,7 +121,7 @@ func (e *Engine) Release(gone vtime.Time) bool {
 		panic("engine: an instance is released that has something to do")
 	}
 	r := &remains{e.Check(), e.Fold()}
-	*e = Engine{index: e.index, now: e.now, agenda: agenda{at: e.agenda.at}, books: e.books, stepState: e.stepState, released: r, Counters: e.Counters, Tier: e.Tier, Blocks: e.Blocks}
-	e.Storage = StoragePort{e}
+	*e = Engine{index: e.index, now: e.now, agenda: agenda{at: e.agenda.at}, books: e.books, stepState: e.stepState, released: r, Counters: e.Counters, Tier: e.Tier, Blocks: e.Blocks, Disaggregated: e.Disaggregated}
+	e.Storage, e.Pulls = StoragePort{e}, PullPort{e}
 	return true
 }

@@ -22,7 +22,7 @@ type Engine struct {
 	batcher   batcher
 	diagnosis diagnosis
 	books     books
-	connector *connector // nil: no tier below the GPU
+	connector *connector // nil: no tier below the GPU, and no disaggregation
 	passes    *passLoop  // with a connector
 	threshold *threshold // nil: blocks move to no tier
 
@@ -38,6 +38,9 @@ type Engine struct {
 	Reach    Reach
 
 	Storage StoragePort // with storage tiers that answer by messages
+	Pulls   PullPort    // with Config.Disaggregation
+
+	Disaggregated metrics.Disaggregation // with Config.Disaggregation
 }
 
 // New returns an idle instance with the given index.
@@ -53,10 +56,10 @@ func New(index int, cfg Config) *Engine {
 	e.books = books{counters: &e.Counters, blocks: &e.Blocks, instance: e.index}
 	e.diagnosis = diagnosis{requests: &e.requests, counters: &e.Counters, observer: cfg.Observer}
 	e.diagnosis.storm.most = min(int(cfg.MaxNumSeqs), cfg.Cache.Total()) // a running request counts for max_num_seqs and has a block
-	if cfg.Offload != nil {
+	if cfg.Offload != nil || cfg.Disaggregation != nil {
 		e.connector, e.passes = newConnector(e), &passLoop{e: e}
 	}
-	e.threshold, e.Storage = newThreshold(e), StoragePort{e}
+	e.threshold, e.Storage, e.Pulls = newThreshold(e), StoragePort{e}, PullPort{e}
 	e.batcher.init(e)
 	e.Counters.TotalBlocks = int64(cfg.Cache.Total())
 	if cfg.BlockEvents != nil {
@@ -121,7 +124,7 @@ func (e *Engine) State() policy.InstanceState {
 		s.WaitingTokens, s.PrefillTokens, s.PrefillMicros = k.waiting, k.tokens, k.micros
 	}
 	if c := e.connector; c != nil {
-		s.TierUsed, s.TierEntries = int64(c.cfg.Tier.Used()), c.counts.Capacity
+		s.TierUsed, s.TierEntries = entriesUsed(c), c.counts.Capacity
 		s.Stores, s.Loads, s.ChosenStores = int64(len(c.store.moving)), int64(len(c.load.moving)), int64(len(c.chosen))
 		s.StorageUsed = c.storages.used
 	}

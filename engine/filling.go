@@ -67,7 +67,7 @@ func (c *cohort) filled(s *slot, f int64) int32 {
 
 // join files slot i, which joins the cohort.
 func (l *filling) join(c *connector, h *cohort, i int32) {
-	if c.lazy != nil {
+	if c.lazy != nil || !c.tiered {
 		return
 	}
 	s := c.requests.at(i)
@@ -82,6 +82,9 @@ func (l *filling) join(c *connector, h *cohort, i int32) {
 // leave removes slot i, which leaves the cohort; called with its counts as they were
 // when it joined.
 func (l *filling) leave(c *connector, h *cohort, i int32) {
+	if !c.tiered {
+		return
+	}
 	list := &l.crossings[h.phaseOf(c.requests.at(i), int64(c.cfg.EntryTokens))]
 	*list = removeByOrder(*list, i, c.requests)
 	l.owing = removeByOrder(l.owing, i, c.requests)
@@ -119,6 +122,9 @@ func (c *connector) upto(i, tokens int32) int32 {
 func (f *batcher) choose(b *batch, before int) {
 	c := f.connector
 	l := &c.filling
+	if !c.tiered {
+		return
+	}
 	if c.lazy != nil {
 		if !b.empty() || f.requests.waiting() == 0 && (c.endings > 0 || f.requests.running() > 0) {
 			c.lazy.choose()

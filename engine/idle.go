@@ -23,7 +23,7 @@ func (e *Engine) integrate(now vtime.Time) {
 		}
 		return
 	}
-	span := idleSpan{now, int64(e.UsedBlocks()), c.held, int64(c.cfg.Tier.Used())}
+	span := idleSpan{now, int64(e.UsedBlocks()), c.held, entriesUsed(c)}
 	if e.requests.count[pending]+e.requests.waiting()+e.requests.running() == 0 {
 		if n := len(c.idle); n > 0 && c.idle[n-1] == (idleSpan{c.idle[n-1].to, span.used, span.held, span.entries}) {
 			c.idle[n-1].to = now
@@ -68,5 +68,7 @@ func (e *Engine) Finish(end, gone vtime.Time) {
 		e.books.integrate(end, level{})
 	}
 	c.close(last)
-	e.Tier.Evicted = c.cfg.Tier.Evicted()
+	if c.tiered {
+		e.Tier.Evicted = c.cfg.Tier.Evicted()
+	}
 }

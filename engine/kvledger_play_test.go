@@ -51,6 +51,9 @@ type kvRow struct {
 	ARC       *[5]float64
 	CPUUsed   int      `json:"cpu_used"`
 	KVEvents  [][3]any `json:"kv_events"`
+	Notes     []int64
+	Invalid   []int32
+	Errored   []int64
 }
 
 // kvMove is what a load or a store moves: from where, to where.
@@ -65,7 +68,7 @@ func (m *kvMove) UnmarshalJSON(text []byte) error {
 
 // recorded reports whether the pass did something that is worth a line.
 func (r *kvRow) recorded() bool {
-	return len(r.Scheduled)+len(r.Preempted)+len(r.Loads)+len(r.Xfers)+len(r.Sent)+len(r.Recv)+len(r.Aborted) > 0
+	return len(r.Scheduled)+len(r.Preempted)+len(r.Loads)+len(r.Xfers)+len(r.Sent)+len(r.Recv)+len(r.Aborted)+len(r.Notes)+len(r.Errored)+len(r.Invalid) > 0
 }
 
 // kvMode is one of the ways to run a scenario, all of which must agree.
@@ -104,15 +107,20 @@ type kvPlayer struct {
 	gpu     [][3]any // KV events since they were published last
 	cpu     [][3]any
 	results map[int64][]any
-	gone    [2][]int64 // completed and aborted at the end of the pass at hand
+	gone    [3][]int64 // completed, aborted and failed at the end of the pass at hand
+	notes   []int64    // requests that left before their pull, told by the pass at hand
 	now     int64      // of the last formation
 	storage []*StorageTier
 	byMail  bool
 	first   vtime.Time      // none of its operations is submitted before
 	mail    []StorageAnswer // on their way, with modes that have mail
 	lost    []int64         // requests whose abort nobody heard
-	gaps    int64           // Σ inter-token latencies, as steps counted them …
-	spans   int64           // … and as requests imply them
+
+	disaggregation *Disaggregation // nil: none
+	side           *pdSide         // with it
+
+	gaps  int64 // Σ inter-token latencies, as steps counted them …
+	spans int64 // … and as requests imply them
 }
 
 func (p *kvPlayer) Group(workload.Label, workload.Label, vtime.Time) int { return 0 }
@@ -133,8 +141,11 @@ func (p *kvPlayer) Done(o *metrics.Outcome, now vtime.Time) {
 		if status = "aborted"; o.Queued != vtime.Never {
 			p.gone[1] = append(p.gone[1], o.ID)
 		}
+	case metrics.Aborted:
+		status = "failed"
+		p.gone[2] = append(p.gone[2], o.ID)
 	}
-	if o.State == metrics.Completed || o.State == metrics.TimedOut {
+	if o.State == metrics.Aborted || o.State == metrics.Completed || o.State == metrics.TimedOut {
 		completed = int64(now)
 	}
 	p.results[o.ID] = []any{first, completed, int64(o.Preemptions), int64(o.Generated), status}
@@ -202,13 +213,18 @@ func (p *kvPlayer) formed(q *pass, b *batch) {
 		}
 	}
 	r.Queue = append(r.Queue, p.waitQueue()...)
-	r.Recv, r.Sent = ids(q.received), ids(q.sent)
-	r.CPUUsed = c.cfg.Tier.Used()
+	r.Recv, r.Sent = ids(q.received), ids(slices.Concat(q.sent, q.over))
+	slices.Sort(r.Sent)
+	r.Sent = slices.Compact(r.Sent)
+	r.CPUUsed = int(entriesUsed(c))
 	if p.pool != nil {
 		r.FL = fmt.Sprintf("%08x", p.pool.Checksum())
 	}
 	if p.tier != nil {
 		p.describeTier(r)
+	}
+	if p.side != nil {
+		p.side.describePulls(q, r)
 	}
 	p.open = append(p.open, r)
 }
@@ -291,7 +307,7 @@ func (p *kvPlayer) describeTier(r *kvRow) {
 func (p *kvPlayer) ended(q *pass, now vtime.Time) {
 	r := p.open[0]
 	p.open = p.open[1:]
-	r.Finished, r.Aborted, p.gone = p.gone[0], p.gone[1], [2][]int64{}
+	r.Finished, r.Aborted, r.Errored, p.gone = p.gone[0], p.gone[1], p.gone[2], [3][]int64{}
 	r.KVEvents = append(p.gpu, p.cpu...)
 	p.gpu, p.cpu = nil, nil
 	if r.recorded() {

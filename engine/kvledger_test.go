@@ -110,25 +110,12 @@ func kvEngine(sc *scenario, m kvMode, keepDeadlocks bool, p *kvPlayer) (*Engine,
 		p.pool.Watch(func(stored bool, n int) { p.gpu = append(p.gpu, kvEvent(stored, "GPU", n)) })
 		cache = p.pool
 	}
-	entry := c.BlockSize
-	if o.BlockSize > 0 {
-		entry = o.BlockSize
+	var off *Offload
+	passes := Passes{IdlePoll: vtime.Duration(c.IdlePoll), KeepDeadlocks: keepDeadlocks}
+	if o != nil {
+		off = p.addTier(sc, m)
+		passes.IdleRelease = o.IdleRelease
 	}
-	eviction := kv.LRU
-	if o.Policy != "" {
-		eviction = kv.Eviction(o.Policy)
-	}
-	tier := kv.TierConfig{Capacity: o.CPUBlocks, Eviction: eviction, Threshold: o.Threshold, Tracked: o.Tracked}
-	off := &Offload{EntryTokens: entry, Store: Link{o.Store[0], o.Store[1]}, Load: Link{o.Load[0], o.Load[1]},
-		IdlePoll: vtime.Duration(c.IdlePoll), KeepDeadlocks: keepDeadlocks, Lazy: o.Lazy, IdleRelease: o.IdleRelease}
-	if m.slots {
-		p.tier = kv.NewNaiveTier(tier)
-		p.tier.Watch(func(stored bool, n int) { p.cpu = append(p.cpu, kvEvent(stored, "CPU", n)) })
-		off.Tier = p.tier
-	} else {
-		off.Tier = kv.NewTier(tier)
-	}
-	p.addStorage(off, sc, m)
 	name := "fcfs"
 	if c.Policy == "priority" {
 		name = "priority-fcfs"
@@ -142,6 +129,7 @@ func kvEngine(sc *scenario, m kvMode, keepDeadlocks bool, p *kvPlayer) (*Engine,
 			MaxNumBatchedTokens: c.Budget, MaxNumSeqs: c.Seats, MaxModelLen: c.MaxModelLen, LongPrefillTokenThreshold: c.Threshold,
 			EnablePrefixCaching: c.Caching, EnableChunkedPrefill: c.Chunked, SchedulerReserveFullISL: c.Reserve,
 		}, Async: c.Async, StepByStep: m.stepByStep, Offload: off,
+		Passes: passes, Disaggregation: p.disaggregation,
 		Model: linear(c.Beta), Scheduler: sched, Cache: cache, Sink: p,
 	})
 	p.e.requests.maxLen = c.MaxModelLen // the scheduler of a ledger does not ask whether a prompt fits a budget
@@ -149,6 +137,30 @@ func kvEngine(sc *scenario, m kvMode, keepDeadlocks bool, p *kvPlayer) (*Engine,
 		p.e.connector.hook = p
 	}
 	return p.e, nil
+}
+
+// addTier makes the CPU tier of a scenario.
+func (p *kvPlayer) addTier(sc *scenario, m kvMode) *Offload {
+	c, o := &sc.Config, sc.Config.Offload
+	entry := c.BlockSize
+	if o.BlockSize > 0 {
+		entry = o.BlockSize
+	}
+	eviction := kv.LRU
+	if o.Policy != "" {
+		eviction = kv.Eviction(o.Policy)
+	}
+	tier := kv.TierConfig{Capacity: o.CPUBlocks, Eviction: eviction, Threshold: o.Threshold, Tracked: o.Tracked}
+	off := &Offload{EntryTokens: entry, Store: Link{o.Store[0], o.Store[1]}, Load: Link{o.Load[0], o.Load[1]}, Lazy: o.Lazy}
+	if m.slots {
+		p.tier = kv.NewNaiveTier(tier)
+		p.tier.Watch(func(stored bool, n int) { p.cpu = append(p.cpu, kvEvent(stored, "CPU", n)) })
+		off.Tier = p.tier
+	} else {
+		off.Tier = kv.NewTier(tier)
+	}
+	p.addStorage(off, sc, m)
+	return off
 }
 
 func kvEvent(stored bool, medium string, n int) [3]any {
@@ -172,33 +184,41 @@ func compareKV(sc *scenario, want []kvRow) error {
 		if stuck != (sc.Ends != nil) {
 			return fmt.Errorf("%s: stuck is %v", m.name, stuck)
 		}
-		for i := 0; !m.silent && (i < len(want) || i < len(p.rows)); i++ {
-			var w, g kvRow
-			if i < len(want) {
-				w = want[i]
-			}
-			if i < len(p.rows) {
-				g = p.rows[i]
-			}
-			if p.tier == nil {
-				w.CPU, w.ARC = "", nil
-			}
-			if p.pool == nil {
-				w.FL, w.Loads, w.Stores = "", nil, nil
-			}
-			if p.pool == nil || w.KVEvents == nil && os.Getenv("BLIS_KV_LEDGERS") != "" {
-				w.KVEvents, g.KVEvents = nil, nil // the oracle has no events
-			}
-			if d := cmp.Diff(w, g, cmpopts.EquateEmpty(), cmp.AllowUnexported(kvMove{})); d != "" {
-				return fmt.Errorf("%s: pass %d (-vLLM +engine):\n%s", m.name, i, d)
-			}
-		}
-		if p.gaps != p.spans {
-			return fmt.Errorf("%s: %d µs between tokens by the steps, %d by the requests", m.name, p.gaps, p.spans)
+		if err := compareKVRows(p, m, want); err != nil {
+			return fmt.Errorf("%s: %w", m.name, err)
 		}
 		if err := compareKVResults(sc, p.results); err != nil {
 			return fmt.Errorf("%s: %w", m.name, err)
 		}
+	}
+	return nil
+}
+
+// compareKVRows returns the first difference between the passes of an instance and its ledger.
+func compareKVRows(p *kvPlayer, m kvMode, want []kvRow) error {
+	for i := 0; !m.silent && (i < len(want) || i < len(p.rows)); i++ {
+		var w, g kvRow
+		if i < len(want) {
+			w = want[i]
+		}
+		if i < len(p.rows) {
+			g = p.rows[i]
+		}
+		if p.tier == nil {
+			w.CPU, w.ARC = "", nil
+		}
+		if p.pool == nil {
+			w.FL, w.Loads, w.Stores, w.Invalid = "", nil, nil, nil
+		}
+		if p.pool == nil || w.KVEvents == nil && os.Getenv("BLIS_KV_LEDGERS") != "" {
+			w.KVEvents, g.KVEvents = nil, nil // the oracle has no events
+		}
+		if d := cmp.Diff(w, g, cmpopts.EquateEmpty(), cmp.AllowUnexported(kvMove{})); d != "" {
+			return fmt.Errorf("pass %d (-vLLM +engine):\n%s", i, d)
+		}
+	}
+	if p.gaps != p.spans {
+		return fmt.Errorf("%d µs between tokens by the steps, %d by the requests", p.gaps, p.spans)
 	}
 	return nil
 }
@@ -248,20 +268,29 @@ func TestKVLedger(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if text, err = os.ReadFile(file); err != nil {
+			rows, err := readKVRows(file)
+			if err != nil {
 				t.Fatal(err)
-			}
-			var rows []kvRow
-			for in := bufio.NewScanner(bytes.NewReader(text)); in.Scan(); {
-				var r kvRow
-				if err := json.Unmarshal(in.Bytes(), &r); err != nil {
-					t.Fatal(err)
-				}
-				rows = append(rows, r)
 			}
 			if err := compareKV(&sc, rows); err != nil {
 				t.Error(strings.TrimSpace(err.Error()))
 			}
 		})
 	}
+}
+
+// readKVRows reads a ledger.
+func readKVRows(file string) (rows []kvRow, err error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	for in := bufio.NewScanner(bytes.NewReader(text)); in.Scan(); {
+		var r kvRow
+		if err := json.Unmarshal(in.Bytes(), &r); err != nil {
+			return nil, err
+		}
+		rows = append(rows, r)
+	}
+	return rows, nil
 }

@@ -55,6 +55,9 @@ type scenarioRequest struct {
 	MaxOutput *int32 `json:"max_output"`
 	Priority  float64
 	Abort     *int64 `json:"abort_us"`
+
+	Direct       bool // no prefill instance
+	FailTransfer bool `json:"fail_transfer"`
 }
 
 func (r *scenarioRequest) outID() int64 {

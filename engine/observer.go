@@ -129,6 +129,7 @@ const (
 	WayReload                     // CPU tier to GPU
 	WayPromote                    // storage tier to CPU tier
 	WayWrite                      // CPU tier to storage tier
+	WayPull                       // GPU of another instance to GPU
 )
 
 // Anomaly is something that a policy may have done wrong. The request that suffers

@@ -17,13 +17,6 @@ type Offload struct {
 	PromptOnly  bool      // generated tokens are not stored
 	Lazy        bool      // blocks are stored just before the GPU evicts them, not when they are filled; then an entry is a block, and there is no storage
 	Storage     []Storage // tiers below this one, in the order in which a request asks them
-
-	IdlePoll    vtime.Duration // time to the next pass after one that executed nothing; 0: until something can change. Not with Async
-	IdleRelease bool           // an idle instance also notices transfers that end (vLLM from mid-2026)
-
-	// KeepDeadlocks leaves an instance as it is whose requests hold blocks that they
-	// take from each other, as vLLM 0.19 does.
-	KeepDeadlocks bool
 }
 
 // Link is how long a transfer takes.
@@ -98,6 +91,7 @@ func (s *station) after(now vtime.Time) (d vtime.Duration) {
 func (c *connector) close(now vtime.Time) {
 	c.counts.StoreMicros -= int64(c.store.after(now))
 	c.counts.LoadMicros -= int64(c.load.after(now))
+	c.disaggregation.close(now)
 }
 
 // next returns the first end that nobody noticed, vtime.Never if there is none.

@@ -6,19 +6,32 @@ import (
 	"blis/vtime"
 )
 
+// Passes says how an instance with a connector waits.
+type Passes struct {
+	IdlePoll    vtime.Duration // time to the next pass after one that executed nothing; 0: until something can change. Not with Async
+	IdleRelease bool           // an idle instance also notices transfers that end (vLLM from mid-2026)
+
+	// KeepDeadlocks leaves an instance as it is whose requests hold blocks that they
+	// take from each other, as vLLM 0.19 does.
+	KeepDeadlocks bool
+}
+
 // pass is one formation of an instance with a connector, with what it handed to the
 // worker. A formation that schedules nothing is a pass too: it notices what has ended.
 type pass struct {
 	batch          bool // something is scheduled: the pass ends with the batch
 	preempted      bool
 	end            vtime.Time // of a pass without a batch
-	sent, received []int32    // slots whose stores, after their request has ended, and whose load were noticed
+	sent, received []int32    // slots whose stores, after their request has ended, and whose load or pull were noticed
+	over           []int32    // slots whose blocks need not be held for a pull any more
 	answers        []int32    // operations of storage tiers whose answers were noticed
 	lazy           int        // stores of no request that were noticed
 }
 
 // noticed reports whether the pass noticed something that acts at its end.
-func (p *pass) noticed() bool { return len(p.sent)+len(p.received)+len(p.answers)+p.lazy > 0 }
+func (p *pass) noticed() bool {
+	return len(p.sent)+len(p.received)+len(p.over)+len(p.answers)+p.lazy > 0
+}
 
 // passLoop forms the passes of an instance with a connector and ends them: the loop of
 // vLLM's engine core. Open passes were formed and have not ended: at most one, with async
@@ -36,7 +49,7 @@ type until uint8
 const (
 	somethingNew until = iota // a request, a deadline, the end of a transfer
 	passEnds                  // of the first open pass; the event for the next step is then
-	pollEnds                  // the event for the next step comes by the clock: Offload.IdlePoll
+	pollEnds                  // the event for the next step comes by the clock: Passes.IdlePoll
 )
 
 func (l *passLoop) first() *pass { return &l.ring[l.head] }
@@ -46,7 +59,7 @@ func (l *passLoop) at(k int) *pass { return &l.ring[(l.head+k)&1] }
 // blank returns a pass behind the open ones; it is open once it is counted in n.
 func (l *passLoop) blank() *pass {
 	p := l.at(l.n)
-	*p = pass{sent: p.sent[:0], received: p.received[:0], answers: p.answers[:0]}
+	*p = pass{sent: p.sent[:0], received: p.received[:0], over: p.over[:0], answers: p.answers[:0]}
 	return p
 }
 
@@ -88,7 +101,7 @@ func (l *passLoop) act(now vtime.Time) {
 		executed, acted := l.end(now)
 		switch {
 		case !l.unfinished() || ran || executed:
-		case !changed && !acted && !l.brings() && c.breakDeadlock():
+		case !changed && !acted && !l.brings() && !l.e.cfg.Passes.KeepDeadlocks && c.breakDeadlock():
 		case l.poll(now):
 			return
 		case changed || acted || l.brings():
@@ -97,7 +110,7 @@ func (l *passLoop) act(now vtime.Time) {
 			return
 		}
 	}
-	if c.cfg.IdleRelease && l.e.agenda.at[eventStep] == vtime.Never {
+	if l.e.cfg.Passes.IdleRelease && l.e.agenda.at[eventStep] == vtime.Never {
 		l.e.agenda.at[eventStep] = c.next()
 	}
 }
@@ -107,10 +120,18 @@ func (l *passLoop) act(now vtime.Time) {
 func (l *passLoop) idle() bool { return l == nil || l.until == somethingNew }
 
 // due reports whether a pass is to be formed: for a request that is here, after the last
-// one ended, or with Offload.IdleRelease to notice the end of a transfer.
+// one ended, or with Passes.IdleRelease to notice the end of a transfer.
 func (l *passLoop) due(now vtime.Time) bool {
 	c := l.e.connector
-	return l.unfinished() || c.endings > 0 || c.cfg.IdleRelease && c.next() <= now
+	return l.unfinished() || c.endings > 0 || l.e.cfg.Passes.IdleRelease && c.next() <= now
+}
+
+// wake lets an instance that waits for something new form a pass at now, if a request is here or
+// idle instances notice what ends.
+func (l *passLoop) wake(now vtime.Time) {
+	if l.e.inFlight.n == 0 && l.idle() && (l.unfinished() || l.e.cfg.Passes.IdleRelease) {
+		l.e.agenda.at[eventStep] = min(l.e.agenda.at[eventStep], now)
+	}
 }
 
 // quiet reports whether the end of the open passes brings nothing but that of their
@@ -137,10 +158,10 @@ func (l *passLoop) brings() bool {
 	return false
 }
 
-// poll lets the time of Offload.IdlePoll pass after a pass that executed nothing, and
+// poll lets the time of Passes.IdlePoll pass after a pass that executed nothing, and
 // reports whether there is such a time, and a request to wait for.
 func (l *passLoop) poll(now vtime.Time) bool {
-	every := l.e.connector.cfg.IdlePoll
+	every := l.e.cfg.Passes.IdlePoll
 	if every == 0 || !l.unfinished() {
 		return false
 	}
@@ -153,9 +174,9 @@ func (l *passLoop) poll(now vtime.Time) bool {
 // too.
 func (l *passLoop) sleep(now vtime.Time) {
 	c := l.e.connector
-	at := c.next()
+	at := min(c.next(), c.disaggregation.expires())
 	l.e.agenda.at[eventStep] = at
-	if at == vtime.Never && !c.cfg.KeepDeadlocks && !c.storages.awaited() {
+	if at == vtime.Never && !l.e.cfg.Passes.KeepDeadlocks && !c.storages.awaited() && !c.disaggregation.awaited() {
 		r := &l.e.requests
 		panic(fmt.Sprintf("engine: instance %d at %v: %d running and %d waiting requests, nothing can be scheduled, and no transfer is under way", l.e.index, now, r.running(), r.waiting()))
 	}
@@ -211,7 +232,7 @@ func (f *batcher) work(b *batch, before int, executing vtime.Time) {
 func (f *batcher) repeatWork(b *batch) {
 	c := f.connector
 	if b.sums.Transferred = 0; c.stores(b.number) {
-		c.integrate(b.formedAt, int64(c.cfg.Tier.Used()), c.held)
+		c.integrate(b.formedAt, entriesUsed(c), c.held)
 		c.begins(b.formedAt)
 		f.work(b, 0, b.start)
 	}
@@ -233,6 +254,7 @@ func (l *passLoop) end(now vtime.Time) (executed, acted bool) {
 		}
 		l.e.expire(now)
 	}
+	c.disaggregation.fail(p, now)
 	left -= l.e.requests.running() + l.e.requests.waiting()
 	c.act(p, now)
 	l.e.publish(now)

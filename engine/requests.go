@@ -129,7 +129,7 @@ func (r *requests) open(d *Delivery, now vtime.Time) int32 {
 	if d.MaxOutput != workload.Absent {
 		s.limit = d.MaxOutput
 	}
-	s.refusal = r.refusal(s)
+	s.refusal = refusal(s.Input, s.MaxOutput, r.maxLen)
 	s.group = int32(r.cfg.Sink.Group(d.Class, d.Model, d.Arrival))
 	s.seq.Open(uint64(d.ID), d.Input, d.Spans, d.OutputContent, r.cfg.BlockSize, r.cfg.EnablePrefixCaching)
 	r.to(i, pending)
@@ -138,14 +138,22 @@ func (r *requests) open(d *Delivery, now vtime.Time) int32 {
 
 // refusal returns why a request is not let into the wait queue, as vLLM's front end
 // refuses one that is too long for max_model_len; NoReason if it is let in.
-func (r *requests) refusal(s *slot) metrics.Reason {
+func refusal(input, maxOutput, maxLen int32) metrics.Reason {
 	switch {
-	case s.Input >= r.maxLen:
+	case input >= maxLen:
 		return metrics.PromptTooLong
-	case s.MaxOutput >= 0 && int64(s.Input)+int64(s.MaxOutput) > int64(r.maxLen):
+	case maxOutput >= 0 && int64(input)+int64(maxOutput) > int64(maxLen):
 		return metrics.OutputTooLong
 	}
 	return metrics.NoReason
+}
+
+// refuse lets the pending request in slot i not into the wait queue, for a reason.
+func (r *requests) refuse(i int32, why metrics.Reason) {
+	if s := r.at(i); s.refusal == metrics.NoReason && why != metrics.NoReason {
+		s.refusal = why
+		r.refusable++
+	}
 }
 
 // resume makes the request in slot i one that got so far elsewhere.

@@ -159,8 +159,12 @@ func (e *Engine) deliverToken(i int32, now vtime.Time) {
 		reason = metrics.LengthCapped
 		e.Counters.LengthCapped++
 	}
+	handsOver := e.connector != nil && e.connector.disaggregation.completes(i, now)
 	e.batcher.remove(i)
-	e.diagnosis.completed(s, now)
+	if e.diagnosis.completed(s, now); handsOver {
+		e.connector.disaggregation.handOver(i, now)
+		return
+	}
 	e.done(i, metrics.Completed, reason, now)
 }
 

@@ -15,15 +15,13 @@ func (p StoragePort) Answer(a StorageAnswer, now vtime.Time) {
 		return
 	}
 	c.storages.know(a)
-	if e.inFlight.n == 0 && e.passes.idle() && (e.passes.unfinished() || c.cfg.IdleRelease) {
-		e.agenda.at[eventStep] = min(e.agenda.at[eventStep], now)
-	}
+	e.passes.wake(now)
 }
 
 // Awaits reports whether the instance has something to do once an answer comes that has not.
 func (p StoragePort) Awaits() bool {
 	c := p.e.connector
-	return c != nil && c.storages.awaited() && (p.e.passes.unfinished() || c.cfg.IdleRelease && !c.storages.dropped)
+	return c != nil && c.storages.awaited() && (p.e.passes.unfinished() || p.e.cfg.Passes.IdleRelease && !c.storages.dropped)
 }
 
 // FirstSubmission returns a time before which the instance submits no operation to a storage tier,

@@ -173,6 +173,7 @@ func (t *CPUTier) AddTo(c *engine.Config, store kv.Tier) {
 		c.Threshold = &engine.Threshold{Tier: store, Share: t.Share, Base: vtime.Duration(t.Transfer.Base), Bandwidth: t.Bandwidth}
 	} else {
 		c.Offload = t.Offload(store)
+		c.Passes = engine.Passes{IdlePoll: t.IdlePoll, IdleRelease: t.IdleRelease}
 	}
 }
 
@@ -180,7 +181,7 @@ func (t *CPUTier) AddTo(c *engine.Config, store kv.Tier) {
 func (t *CPUTier) Offload(store kv.Tier) *engine.Offload {
 	return &engine.Offload{
 		Tier: store, EntryTokens: t.EntryTokens, Store: t.Transfer, Load: t.Transfer,
-		PromptOnly: t.PromptOnly, Lazy: t.Lazy, IdlePoll: t.IdlePoll, IdleRelease: t.IdleRelease,
+		PromptOnly: t.PromptOnly, Lazy: t.Lazy,
 	}
 }
 

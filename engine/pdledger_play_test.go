@@ -1,0 +1,351 @@
+package engine
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"blis/metrics"
+	"blis/vtime"
+)
+
+// pdScenario is a scenario with prefill and decode instances; see the README of the ledger set for
+// the format.
+type pdScenario struct {
+	Config struct {
+		Common, Prefill, Decode json.RawMessage
+		Prefills                int        `json:"num_prefill"`
+		Decodes                 int        `json:"num_decode"`
+		Pull                    [2]float64 `json:"pd"`
+		Proxy                   int64      `json:"proxy_us"`
+		Notify                  int64      `json:"notify_us"`
+		Timeout                 int64      `json:"abort_timeout_us"`
+	}
+	Ends     *string
+	Requests []scenarioRequest
+	Results  [][]any
+}
+
+// pdPlay is a scenario that is played: the instances, and between them what the proxy does.
+type pdPlay struct {
+	sc     *pdScenario
+	mode   kvMode
+	keep   bool // deadlocks
+	sides  []*pdSide
+	decode []*pdSide
+	next   int // decode instance, of the next hand-over
+	mail   []pdMail
+	filed  int64
+	ended  map[int64]bool // requests that the client aborted while the proxy had them
+	lost   map[pdLoss]bool
+	known  bool // … is from a mode before
+}
+
+// pdLoss is a request on an instance that did not hear of its abort.
+type pdLoss struct {
+	side    string
+	request int64
+}
+
+// pdMail does something before the events of a class at a time.
+type pdMail struct {
+	at    vtime.Time
+	class uint8
+	order int64
+	do    func(now vtime.Time)
+}
+
+func (m *pdMail) compare(o *pdMail) int {
+	return cmp.Or(cmp.Compare(m.at, o.at), cmp.Compare(m.class, o.class), cmp.Compare(m.order, o.order))
+}
+
+func (w *pdPlay) post(at vtime.Time, class uint8, do func(now vtime.Time)) {
+	w.filed++
+	m := pdMail{at, class, w.filed, do}
+	k, _ := slices.BinarySearchFunc(w.mail, m, func(x, y pdMail) int { return x.compare(&y) })
+	w.mail = slices.Insert(w.mail, k, m)
+}
+
+// pdSide is an instance of a scenario. What it sees of others are messages.
+type pdSide struct {
+	*kvPlayer
+	w        *pdPlay
+	name     string
+	sources  map[int64][]int32 // blocks of the KV of requests that went on elsewhere, with the block twin
+	requests map[int64]*Delivery
+}
+
+// addSides adds n instances with the given settings on top of the common ones.
+func (w *pdPlay) addSides(kind string, n int, settings json.RawMessage) error {
+	for k := range max(1, n) {
+		var sc scenario
+		var policy struct {
+			Failure string `json:"kv_load_failure_policy"`
+		}
+		for _, text := range []json.RawMessage{w.sc.Config.Common, settings} {
+			if err := cmp.Or(json.Unmarshal(text, &sc.Config), json.Unmarshal(text, &policy)); err != nil {
+				return err
+			}
+		}
+		s := &pdSide{&kvPlayer{results: map[int64][]any{}, lost: []int64{}, now: -1}, w, fmt.Sprint(kind, k), map[int64][]int32{}, map[int64]*Delivery{}}
+		timeout := w.sc.Config.Timeout
+		if timeout == 0 {
+			timeout = 480_000_000
+		}
+		s.side = s
+		s.disaggregation = &Disaggregation{Pull: Link{w.sc.Config.Pull[0], w.sc.Config.Pull[1]}, SharedLink: w.mode.mail,
+			Recompute: policy.Failure == "recompute", HoldTimeout: vtime.Duration(timeout), MaxModelLen: sc.Config.MaxModelLen, Notices: s}
+		if _, err := kvEngine(&sc, w.mode, w.keep, s.kvPlayer); err != nil {
+			return err
+		}
+		w.sides = append(w.sides, s)
+		if kind == "D" {
+			w.decode = append(w.decode, s)
+		}
+	}
+	return nil
+}
+
+// turn returns the decode instance whose turn it is.
+func (w *pdPlay) turn() *pdSide {
+	s := w.decode[w.next%len(w.decode)]
+	w.next++
+	return s
+}
+
+// playPD plays a scenario in one mode. known are the requests that did not hear of their aborts,
+// nil if that is to be found out.
+func playPD(sc *pdScenario, m kvMode, keep bool, known map[pdLoss]bool) (w *pdPlay, stuck []string, err error) {
+	defer func() {
+		if x := recover(); x != nil {
+			err = fmt.Errorf("panic: %v", x)
+		}
+	}()
+	w = &pdPlay{sc: sc, mode: m, keep: keep, lost: known, known: known != nil}
+	if known == nil {
+		w.lost = map[pdLoss]bool{}
+	}
+	if err := cmp.Or(w.addSides("P", sc.Config.Prefills, sc.Config.Prefill), w.addSides("D", sc.Config.Decodes, sc.Config.Decode)); err != nil {
+		return w, nil, err
+	}
+	w.arrive()
+	for w.act() {
+	}
+	for _, s := range w.sides {
+		before := len(s.results)
+		s.e.Unfinished(func(o *metrics.Outcome) {
+			s.span(o)
+			var first any
+			if o.FirstToken != vtime.Never {
+				first = int64(o.FirstToken)
+			}
+			s.results[o.ID] = []any{first, nil, int64(o.Preemptions), int64(o.Generated), "in"}
+		})
+		if len(s.results) > before {
+			stuck = append(stuck, s.name)
+		}
+		if err := s.e.Check(); err != nil {
+			return w, stuck, fmt.Errorf("%s: %w", s.name, err)
+		}
+	}
+	return w, stuck, nil
+}
+
+// arrive files all requests under their arrivals.
+func (w *pdPlay) arrive() {
+	all := scenario{Requests: w.sc.Requests}
+	list := all.deliveries(w.mode.unnamed)
+	prefills := w.sides[:len(w.sides)-len(w.decode)]
+	turn := 0
+	for k := range list {
+		d := &list[k]
+		r := &w.sc.Requests[slices.IndexFunc(w.sc.Requests, func(r scenarioRequest) bool { return r.ID == d.ID })]
+		if r.Direct {
+			s := w.turn()
+			w.send(s, d, func(d *Delivery, now vtime.Time) { s.e.Deliver(d, now) }, d.Arrival)
+			continue
+		}
+		s := prefills[turn%len(prefills)]
+		turn++
+		w.send(s, d, func(d *Delivery, now vtime.Time) { s.e.Pulls.Prefill(d, now) }, d.Arrival)
+	}
+}
+
+// send delivers a request to s at a time, which is its arrival there, and lets its client abort it.
+func (w *pdPlay) send(s *pdSide, d *Delivery, deliver func(*Delivery, vtime.Time), at vtime.Time) {
+	s.requests[d.ID] = d
+	mine := *d
+	mine.Arrival = at
+	loss := pdLoss{s.name, d.ID}
+	hears := mine.Deadline != vtime.Never && !w.lost[loss]
+	if abort := mine.Deadline; hears && (!w.known || !w.mode.silent || abort == at) {
+		mine.Deadline = vtime.Never
+		hear := func(now vtime.Time) bool {
+			if !w.known && s.now < int64(at) {
+				return false
+			}
+			for i := range s.e.requests.slots {
+				if m := (member{int32(i), d.ID}); s.e.requests.holds(m) {
+					s.e.agenda.addDeadline(now, m)
+				}
+			}
+			return true
+		}
+		w.post(abort, vtime.ClassStep, func(now vtime.Time) { // a pass of that time hears of it
+			if w.known && abort == at || !hear(now) {
+				w.post(now, vtime.ClassTimeout, func(now vtime.Time) {
+					if !hear(now) {
+						w.lost[loss] = true
+					}
+				})
+			}
+		})
+	} else if !hears {
+		mine.Deadline = vtime.Never
+	}
+	w.post(at, vtime.ClassDelivery, func(now vtime.Time) { deliver(&mine, now) })
+}
+
+// act does the next message or event, and reports whether there was one.
+func (w *pdPlay) act() bool {
+	var s *pdSide
+	at, class := vtime.Never, uint8(0)
+	for _, x := range w.sides {
+		if t, c := x.e.Next(); t < at {
+			s, at, class = x, t, c
+		}
+	}
+	if len(w.mail) > 0 {
+		if m := w.mail[0]; m.at < at || m.at == at && m.class <= class {
+			w.mail = w.mail[1:]
+			m.do(m.at)
+			return true
+		}
+	}
+	if s == nil {
+		return false
+	}
+	until, before := at, class+1
+	if w.mode.silent {
+		until, before = w.horizon(s, at, class)
+	}
+	s.e.Act(until, before)
+	return true
+}
+
+// horizon returns how far s, whose next event is at a time, can go on its own.
+func (w *pdPlay) horizon(s *pdSide, at vtime.Time, class uint8) (until vtime.Time, before uint8) {
+	until, before = vtime.Never, 255
+	if len(w.mail) > 0 {
+		until, before = w.mail[0].at, w.mail[0].class
+	}
+	for _, x := range w.sides {
+		t, _ := x.e.Next()
+		if t == vtime.Never {
+			continue
+		}
+		if t = t.Add(1); x == s {
+			t = t.Add(1)
+		}
+		if t < until {
+			until, before = t, vtime.ClassDelivery
+		}
+	}
+	if every := vtime.Time(w.mode.slice); every > 0 {
+		if t := (at/every + 1) * every; t < until {
+			until, before = t, vtime.ClassStep
+		}
+	}
+	if until < at || until == at && before <= class {
+		until, before = at, class+1
+	}
+	return until, before
+}
+
+func (s *pdSide) Prefilled(o *metrics.Outcome, source KVSource, now vtime.Time) {
+	s.results[o.ID] = []any{int64(o.FirstToken), int64(now), int64(o.Preemptions), int64(o.Generated), o.State.String()}
+	s.gone[0] = append(s.gone[0], o.ID)
+	if s.pool != nil {
+		s.sources[o.ID] = nil
+		for _, b := range s.pool.Blocks(&s.e.requests.at(source.Slot).seq) {
+			s.sources[o.ID] = append(s.sources[o.ID], int32(b))
+		}
+	}
+	w, d := s.w, s.requests[o.ID]
+	at := now.Add(vtime.Duration(max(1, w.sc.Config.Proxy)))
+	if d.Deadline < at {
+		return
+	}
+	to := w.turn()
+	fails := slices.ContainsFunc(w.sc.Requests, func(r scenarioRequest) bool { return r.ID == d.ID && r.FailTransfer })
+	w.send(to, d, func(d *Delivery, now vtime.Time) {
+		if source.Blocks == 0 {
+			to.e.Deliver(d, now)
+		} else {
+			to.e.Pulls.Pull(d, source, fails, now)
+		}
+	}, at)
+}
+
+// sourceOf returns the instance that computed the prompt of a request.
+func (w *pdPlay) sourceOf(request int64) *pdSide {
+	for _, s := range w.sides {
+		if s.name[0] == 'P' && s.requests[request] != nil {
+			return s
+		}
+	}
+	return nil
+}
+
+func (s *pdSide) Pulls(p *Pull, now vtime.Time) {
+	w, source, number := s.w, p.Source, p.Number
+	from := w.sourceOf(source.Request)
+	end := p.End
+	if s.w.mode.mail {
+		link := Link{w.sc.Config.Pull[0], w.sc.Config.Pull[1]}
+		end = p.Start.Add(link.time(p.Blocks))
+		w.post(end, vtime.ClassTransfer, func(now vtime.Time) { s.e.Pulls.Ended(number, false, now) })
+	}
+	s.xfers = append(s.xfers, [5]any{"pd", float64(source.Request), float64(p.Blocks), float64(p.Start), float64(end)})
+	if !p.Fails {
+		w.post(end.Add(vtime.Duration(max(1, w.sc.Config.Notify))-1), vtime.ClassTransfer, func(now vtime.Time) { from.e.Pulls.Over(source, now) })
+	}
+}
+
+func (s *pdSide) Left(source KVSource, now vtime.Time) {
+	s.notes = append(s.notes, source.Request)
+	from := s.w.sourceOf(source.Request)
+	s.w.post(now.Add(vtime.Duration(max(1, s.w.sc.Config.Notify))), vtime.ClassTransfer, func(now vtime.Time) { from.e.Pulls.Left(source, now) })
+}
+
+// describePulls adds what the other side knows of the pulls of a pass.
+func (s *pdSide) describePulls(q *pass, r *kvRow) {
+	d := s.e.connector.disaggregation
+	r.Notes = slices.Sorted(slices.Values(s.notes))
+	s.notes = s.notes[:0]
+	if s.pool == nil {
+		return
+	}
+	blocks := func(i int32) (list []int32) {
+		for _, b := range s.pool.Blocks(&s.e.requests.at(i).seq)[s.e.connector.at(i).hit/s.e.cfg.BlockSize:] {
+			list = append(list, int32(b))
+		}
+		return list
+	}
+	for _, x := range r.Xfers {
+		for i := range d.slots {
+			if o := s.e.connector.at(int32(i)); float64(o.id) == x[1] && o.load == loading {
+				all := s.w.sourceOf(o.id).sources[o.id]
+				to := blocks(int32(i))
+				r.Loads = append(r.Loads, kvMove{o.id, all[len(all)-len(to):], to})
+			}
+		}
+	}
+	for _, i := range q.received {
+		if d.at(i).fails {
+			r.Invalid = append(r.Invalid, blocks(i)...)
+		}
+	}
+	slices.Sort(r.Invalid)
+}

@@ -1,0 +1,150 @@
+package engine
+
+import (
+	"slices"
+
+	"blis/metrics"
+	"blis/vtime"
+)
+
+// pulls is what an instance knows of the KV that it pulls from others.
+type pulls struct {
+	moving  []pull     // nobody noticed their end; in the order of their ends
+	unknown int        // … of them, those whose end is not known
+	left    []KVSource // of requests that left before their pull; the other side does not know
+	dropped int64      // went with the instance
+	blocks  int64      // of those that are over
+	fault   error      // of the first that went wrong
+}
+
+// pull is a pull under way. Its slot waits for it, or has held its blocks since its request left.
+type pull struct {
+	transfer
+	number int64
+	fails  bool
+	cut    bool // it failed before its time
+}
+
+// Pull hands the instance a request whose prompt was computed elsewhere: it pulls the KV
+// from s, of which it lacks what is not cached here. With fails the pull brings nothing. d is not
+// kept.
+func (p PullPort) Pull(d *Delivery, s KVSource, fails bool, now vtime.Time) {
+	e := p.e
+	h := e.connector.disaggregation.at(e.deliver(d, now))
+	h.source, h.fails = s, fails
+}
+
+// wants reports whether there is KV to be pulled for slot i.
+func (d *disaggregation) wants(i int32) bool { return d != nil && d.at(i).source.Blocks > 0 }
+
+// begin begins the pull of slot i at now: of the prompt but for the first hit tokens, into blocks
+// fresh blocks.
+func (d *disaggregation) begin(i, hit, upto, blocks int32, now vtime.Time) {
+	h, k := d.at(i), d.counts
+	k.Pulls++
+	k.PulledBlocks += int64(blocks)
+	p := pull{transfer{i, blocks, now, now, vtime.Never}, k.Pulls, h.fails, false}
+	if d.cfg.SharedLink {
+		d.unknown++
+	} else {
+		p.end = now.Add(d.cfg.Pull.time(blocks))
+		k.PullMicros += int64(p.end.Sub(now))
+	}
+	h.end = p.end
+	d.insert(p)
+	d.cfg.Notices.Pulls(&Pull{Source: h.source, Number: p.number, Blocks: blocks, Start: now, End: p.end, Fails: p.fails}, now)
+	h.source, h.pulling, h.remote = KVSource{}, true, upto-hit
+}
+
+// insert files a pull by its end.
+func (d *disaggregation) insert(p pull) {
+	at := len(d.moving)
+	for at > 0 && d.moving[at-1].end > p.end {
+		at--
+	}
+	d.moving = slices.Insert(d.moving, at, p)
+}
+
+// leaves notes that slot i leaves the wait queue. If its KV was not pulled the next pass tells the
+// other side.
+func (d *disaggregation) leaves(i int32) {
+	if d.wants(i) {
+		d.left = append(d.left, d.at(i).source)
+		d.at(i).source = KVSource{}
+	}
+}
+
+// tell tells the other side in the pass formed at now who left since the one before.
+func (d *disaggregation) tell(now vtime.Time) {
+	for _, s := range d.left {
+		d.counts.Left++
+		d.cfg.Notices.Left(s, now)
+	}
+	d.left = d.left[:0]
+}
+
+// nextPull returns the first end of a pull that is known and that nobody noticed.
+func (d *disaggregation) nextPull() vtime.Time {
+	if len(d.moving) == 0 {
+		return vtime.Never
+	}
+	return d.moving[0].end
+}
+
+// pollPulls appends to list the slots whose pulls ended at now or before.
+func (d *disaggregation) pollPulls(now vtime.Time, list []int32) []int32 {
+	n := 0
+	for n < len(d.moving) && d.moving[n].end <= now {
+		p := &d.moving[n]
+		d.book(p, now)
+		d.e.connector.show(now, WayPull, &p.transfer)
+		list = append(list, p.slot)
+		n++
+	}
+	d.moving = slices.Delete(d.moving, 0, n)
+	return list
+}
+
+// fail lets the requests fail whose pulls pass p noticed to have failed, or cuts them back to
+// what they had before.
+func (d *disaggregation) fail(p *pass, now vtime.Time) {
+	if d == nil {
+		return
+	}
+	e := d.e
+	for _, i := range p.received {
+		h, s := d.at(i), e.requests.at(i)
+		if !h.pulling || !h.fails || s.phase != waiting {
+			continue
+		}
+		d.counts.FailedPulls++
+		if h.remote = 0; d.cfg.Recompute {
+			s.computed = e.connector.at(i).hit
+			continue
+		}
+		e.batcher.remove(i)
+		e.done(i, metrics.Aborted, metrics.NoReason, now)
+	}
+}
+
+// ends says when a pull has ended of which that was not known, or that fails at now. It reports
+// whether somebody waits for it.
+func (d *disaggregation) ends(number int64, failed bool, now vtime.Time) bool {
+	at := slices.IndexFunc(d.moving, func(p pull) bool { return p.number == number })
+	if at < 0 {
+		return false
+	}
+	p := d.moving[at]
+	d.moving = slices.Delete(d.moving, at, at+1)
+	if p.end == vtime.Never {
+		d.unknown--
+	} else {
+		d.counts.PullMicros -= int64(p.end.Sub(p.start))
+	}
+	p.end, p.cut = now, failed
+	d.counts.PullMicros += int64(now.Sub(p.start))
+	h := d.at(p.slot)
+	h.fails, h.end = h.fails || failed, now
+	d.insert(p)
+	return true
+}
