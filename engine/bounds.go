@@ -24,7 +24,7 @@ func (e *Engine) untilEnd(kind event) vtime.Duration {
 	switch {
 	case kind == eventTimeout || kind == eventQueued && e.requests.refusable > 0:
 		return 0
-	case e.connector != nil && len(e.overdue) > 0: // a pass without a batch may end next
+	case e.connector != nil && (len(e.overdue) > 0 || e.connector.disaggregation.fails()): // a pass without a batch may end next
 		return 0
 	case kind == eventQueued || e.inFlight.n == 0:
 		return f.pace.minStep

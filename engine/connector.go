@@ -141,6 +141,7 @@ func (c *connector) open(i int32) {
 // if no transfer needs them.
 func (c *connector) leave(i int32) {
 	o, s := c.at(i), c.requests.at(i)
+	c.disaggregation.leaves(i, s.phase == pending)
 	if s.phase == pending {
 		return
 	}
@@ -152,7 +153,6 @@ func (c *connector) leave(i int32) {
 	if o.load == arrived {
 		o.load = noLoad
 	}
-	c.disaggregation.leaves(i)
 	if !c.holds(i) {
 		giveBack(c, &s.seq)
 	}

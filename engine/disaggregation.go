@@ -85,8 +85,8 @@ func newDisaggregation(e *Engine) *disaggregation {
 	switch {
 	case d == nil:
 		return nil
-	case d.HoldTimeout <= 0 || d.Notices == nil:
-		panic("engine: disaggregation without a hold time-out, or without somebody to tell")
+	case d.HoldTimeout <= 0 || d.Notices == nil || e.cfg.Threshold != nil:
+		panic("engine: disaggregation without a hold time-out, without somebody to tell, or with blocks that move")
 	}
 	return &disaggregation{cfg: d, e: e, counts: &e.Disaggregated}
 }
@@ -110,6 +110,9 @@ func (d *disaggregation) busy() bool { return d != nil && d.awaiting+len(d.movin
 
 // awaited reports whether a message is to come that ends a pull.
 func (d *disaggregation) awaited() bool { return d != nil && d.unknown > 0 }
+
+// fails reports whether a request may fail because its pull does.
+func (d *disaggregation) fails() bool { return d != nil && d.failing > 0 && !d.cfg.Recompute }
 
 // next returns the first time at which something ended that nobody noticed, but for time-outs.
 func (d *disaggregation) next() vtime.Time {

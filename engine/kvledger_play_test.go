@@ -20,7 +20,6 @@ type scenarioOffload struct {
 	Tracked     int `json:"max_tracker_size"`
 	Store, Load [2]float64
 	Lazy        bool `json:"-"`
-	IdleRelease bool `json:"-"`
 
 	Storage []scenarioStorage `json:"-"`
 }

@@ -111,10 +111,8 @@ func kvEngine(sc *scenario, m kvMode, keepDeadlocks bool, p *kvPlayer) (*Engine,
 		cache = p.pool
 	}
 	var off *Offload
-	passes := Passes{IdlePoll: vtime.Duration(c.IdlePoll), KeepDeadlocks: keepDeadlocks}
 	if o != nil {
 		off = p.addTier(sc, m)
-		passes.IdleRelease = o.IdleRelease
 	}
 	name := "fcfs"
 	if c.Policy == "priority" {
@@ -129,7 +127,7 @@ func kvEngine(sc *scenario, m kvMode, keepDeadlocks bool, p *kvPlayer) (*Engine,
 			MaxNumBatchedTokens: c.Budget, MaxNumSeqs: c.Seats, MaxModelLen: c.MaxModelLen, LongPrefillTokenThreshold: c.Threshold,
 			EnablePrefixCaching: c.Caching, EnableChunkedPrefill: c.Chunked, SchedulerReserveFullISL: c.Reserve,
 		}, Async: c.Async, StepByStep: m.stepByStep, Offload: off,
-		Passes: passes, Disaggregation: p.disaggregation,
+		Passes: Passes{IdlePoll: vtime.Duration(c.IdlePoll), IdleRelease: c.IdleRelease, KeepDeadlocks: keepDeadlocks}, Disaggregation: p.disaggregation,
 		Model: linear(c.Beta), Scheduler: sched, Cache: cache, Sink: p,
 	})
 	p.e.requests.maxLen = c.MaxModelLen // the scheduler of a ledger does not ask whether a prompt fits a budget

@@ -54,7 +54,7 @@ func lazyScenario(seed uint64) *scenario {
 	if r.IntN(3) == 0 {
 		c.Policy = "priority"
 	}
-	c.Offload.CPUBlocks, c.Offload.Lazy, c.Offload.IdleRelease = 4+r.IntN(80), true, r.IntN(3) == 0
+	c.Offload.CPUBlocks, c.Offload.Lazy, c.IdleRelease = 4+r.IntN(80), true, r.IntN(3) == 0
 	c.Offload.Policy = []string{"lru", "arc"}[r.IntN(2)]
 	at := int64(0)
 	for k := range int64(10 + r.IntN(20)) {

@@ -40,6 +40,8 @@ type scenario struct {
 
 		Offload  *scenarioOffload
 		IdlePoll int64 `json:"idle_poll_us"`
+
+		IdleRelease bool
 	}
 	Ends     *string
 	Requests []scenarioRequest

@@ -25,6 +25,8 @@ type pdScenario struct {
 	Ends     *string
 	Requests []scenarioRequest
 	Results  [][]any
+
+	MaxHeld int `json:"-"`
 }
 
 // pdPlay is a scenario that is played: the instances, and between them what the proxy does.
@@ -67,11 +69,20 @@ func (w *pdPlay) post(at vtime.Time, class uint8, do func(now vtime.Time)) {
 	w.mail = slices.Insert(w.mail, k, m)
 }
 
+// post is pdPlay.post for a message to s, after which s may tell others something earlier.
+func (s *pdSide) post(at vtime.Time, class uint8, do func(now vtime.Time)) {
+	s.w.post(at, class, func(now vtime.Time) {
+		do(now)
+		s.first = [3]vtime.Time{}
+	})
+}
+
 // pdSide is an instance of a scenario. What it sees of others are messages.
 type pdSide struct {
 	*kvPlayer
 	w        *pdPlay
 	name     string
+	first    [3]vtime.Time     // before these it tells nobody of a prefill, of a pull, of somebody who left
 	sources  map[int64][]int32 // blocks of the KV of requests that went on elsewhere, with the block twin
 	requests map[int64]*Delivery
 }
@@ -88,14 +99,14 @@ func (w *pdPlay) addSides(kind string, n int, settings json.RawMessage) error {
 				return err
 			}
 		}
-		s := &pdSide{&kvPlayer{results: map[int64][]any{}, lost: []int64{}, now: -1}, w, fmt.Sprint(kind, k), map[int64][]int32{}, map[int64]*Delivery{}}
+		s := &pdSide{&kvPlayer{results: map[int64][]any{}, lost: []int64{}, now: -1}, w, fmt.Sprint(kind, k), [3]vtime.Time{}, map[int64][]int32{}, map[int64]*Delivery{}}
 		timeout := w.sc.Config.Timeout
 		if timeout == 0 {
 			timeout = 480_000_000
 		}
 		s.side = s
 		s.disaggregation = &Disaggregation{Pull: Link{w.sc.Config.Pull[0], w.sc.Config.Pull[1]}, SharedLink: w.mode.mail,
-			Recompute: policy.Failure == "recompute", HoldTimeout: vtime.Duration(timeout), MaxModelLen: sc.Config.MaxModelLen, Notices: s}
+			Recompute: policy.Failure == "recompute", HoldTimeout: vtime.Duration(timeout), MaxModelLen: sc.Config.MaxModelLen, MaxHeld: w.sc.MaxHeld, Notices: s}
 		if _, err := kvEngine(&sc, w.mode, w.keep, s.kvPlayer); err != nil {
 			return err
 		}
@@ -117,6 +128,11 @@ func (w *pdPlay) turn() *pdSide {
 // playPD plays a scenario in one mode. known are the requests that did not hear of their aborts,
 // nil if that is to be found out.
 func playPD(sc *pdScenario, m kvMode, keep bool, known map[pdLoss]bool) (w *pdPlay, stuck []string, err error) {
+	return playPDTo(sc, m, keep, known, vtime.Never)
+}
+
+// playPDTo is playPD up to a time, at which instances are as they are.
+func playPDTo(sc *pdScenario, m kvMode, keep bool, known map[pdLoss]bool, end vtime.Time) (w *pdPlay, stuck []string, err error) {
 	defer func() {
 		if x := recover(); x != nil {
 			err = fmt.Errorf("panic: %v", x)
@@ -130,9 +146,12 @@ func playPD(sc *pdScenario, m kvMode, keep bool, known map[pdLoss]bool) (w *pdPl
 		return w, nil, err
 	}
 	w.arrive()
-	for w.act() {
+	for w.act(end) {
 	}
 	for _, s := range w.sides {
+		if end < vtime.Never {
+			break
+		}
 		before := len(s.results)
 		s.e.Unfinished(func(o *metrics.Outcome) {
 			s.span(o)
@@ -192,9 +211,9 @@ func (w *pdPlay) send(s *pdSide, d *Delivery, deliver func(*Delivery, vtime.Time
 			}
 			return true
 		}
-		w.post(abort, vtime.ClassStep, func(now vtime.Time) { // a pass of that time hears of it
+		s.post(abort, vtime.ClassStep, func(now vtime.Time) { // a pass of that time hears of it
 			if w.known && abort == at || !hear(now) {
-				w.post(now, vtime.ClassTimeout, func(now vtime.Time) {
+				s.post(now, vtime.ClassTimeout, func(now vtime.Time) {
 					if !hear(now) {
 						w.lost[loss] = true
 					}
@@ -204,11 +223,11 @@ func (w *pdPlay) send(s *pdSide, d *Delivery, deliver func(*Delivery, vtime.Time
 	} else if !hears {
 		mine.Deadline = vtime.Never
 	}
-	w.post(at, vtime.ClassDelivery, func(now vtime.Time) { deliver(&mine, now) })
+	s.post(at, vtime.ClassDelivery, func(now vtime.Time) { deliver(&mine, now) })
 }
 
-// act does the next message or event, and reports whether there was one.
-func (w *pdPlay) act() bool {
+// act does the next message or event before a time, and reports whether there was one.
+func (w *pdPlay) act(end vtime.Time) bool {
 	var s *pdSide
 	at, class := vtime.Never, uint8(0)
 	for _, x := range w.sides {
@@ -218,20 +237,45 @@ func (w *pdPlay) act() bool {
 	}
 	if len(w.mail) > 0 {
 		if m := w.mail[0]; m.at < at || m.at == at && m.class <= class {
+			if m.at >= end {
+				return false
+			}
 			w.mail = w.mail[1:]
 			m.do(m.at)
 			return true
 		}
 	}
-	if s == nil {
+	if s == nil || at >= end {
 		return false
 	}
 	until, before := at, class+1
 	if w.mode.silent {
 		until, before = w.horizon(s, at, class)
 	}
+	if end < until {
+		until, before = end, vtime.ClassDelivery
+	}
+	s.promise()
 	s.e.Act(until, before)
 	return true
+}
+
+// promise takes in what the instance says of its future. It may say no less than before.
+func (s *pdSide) promise() vtime.Time {
+	now := [3]vtime.Time{s.e.Pulls.FirstPrefilled(), s.e.Pulls.FirstPull(), s.e.Pulls.FirstLeft()}
+	first := vtime.Never
+	for k := range now {
+		s.first[k] = max(s.first[k], now[k])
+		first = min(first, s.first[k])
+	}
+	return first
+}
+
+// tells checks that the instance said that it might tell something of a kind at now.
+func (s *pdSide) tells(kind int, now vtime.Time) {
+	if now < s.first[kind] {
+		panic(fmt.Sprintf("%s tells something of kind %d at %v; it said not before %v", s.name, kind, now, s.first[kind]))
+	}
 }
 
 // horizon returns how far s, whose next event is at a time, can go on its own.
@@ -241,8 +285,8 @@ func (w *pdPlay) horizon(s *pdSide, at vtime.Time, class uint8) (until vtime.Tim
 		until, before = w.mail[0].at, w.mail[0].class
 	}
 	for _, x := range w.sides {
-		t, _ := x.e.Next()
-		if t == vtime.Never {
+		t := x.promise()
+		if x == s && t > at {
 			continue
 		}
 		if t = t.Add(1); x == s {
@@ -264,6 +308,7 @@ func (w *pdPlay) horizon(s *pdSide, at vtime.Time, class uint8) (until vtime.Tim
 }
 
 func (s *pdSide) Prefilled(o *metrics.Outcome, source KVSource, now vtime.Time) {
+	s.tells(0, now)
 	s.results[o.ID] = []any{int64(o.FirstToken), int64(now), int64(o.Preemptions), int64(o.Generated), o.State.String()}
 	s.gone[0] = append(s.gone[0], o.ID)
 	if s.pool != nil {
@@ -299,24 +344,26 @@ func (w *pdPlay) sourceOf(request int64) *pdSide {
 }
 
 func (s *pdSide) Pulls(p *Pull, now vtime.Time) {
+	s.tells(1, now)
 	w, source, number := s.w, p.Source, p.Number
 	from := w.sourceOf(source.Request)
 	end := p.End
 	if s.w.mode.mail {
 		link := Link{w.sc.Config.Pull[0], w.sc.Config.Pull[1]}
 		end = p.Start.Add(link.time(p.Blocks))
-		w.post(end, vtime.ClassTransfer, func(now vtime.Time) { s.e.Pulls.Ended(number, false, now) })
+		s.post(end, vtime.ClassTransfer, func(now vtime.Time) { s.e.Pulls.Ended(number, false, now) })
 	}
 	s.xfers = append(s.xfers, [5]any{"pd", float64(source.Request), float64(p.Blocks), float64(p.Start), float64(end)})
 	if !p.Fails {
-		w.post(end.Add(vtime.Duration(max(1, w.sc.Config.Notify))-1), vtime.ClassTransfer, func(now vtime.Time) { from.e.Pulls.Over(source, now) })
+		from.post(end.Add(vtime.Duration(max(1, w.sc.Config.Notify))-1), vtime.ClassTransfer, func(now vtime.Time) { from.e.Pulls.Over(source, now) })
 	}
 }
 
 func (s *pdSide) Left(source KVSource, now vtime.Time) {
+	s.tells(2, now)
 	s.notes = append(s.notes, source.Request)
 	from := s.w.sourceOf(source.Request)
-	s.w.post(now.Add(vtime.Duration(max(1, s.w.sc.Config.Notify))), vtime.ClassTransfer, func(now vtime.Time) { from.e.Pulls.Left(source, now) })
+	from.post(now.Add(vtime.Duration(max(1, s.w.sc.Config.Notify))), vtime.ClassTransfer, func(now vtime.Time) { from.e.Pulls.Left(source, now) })
 }
 
 // describePulls adds what the other side knows of the pulls of a pass.
@@ -334,7 +381,7 @@ func (s *pdSide) describePulls(q *pass, r *kvRow) {
 		return list
 	}
 	for _, x := range r.Xfers {
-		for i := range d.slots {
+		for i := 0; i < len(d.slots) && x[0] == "pd"; i++ {
 			if o := s.e.connector.at(int32(i)); float64(o.id) == x[1] && o.load == loading {
 				all := s.w.sourceOf(o.id).sources[o.id]
 				to := blocks(int32(i))

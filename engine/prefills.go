@@ -8,10 +8,11 @@ import (
 // prefills is what an instance knows of the prompts that it computed for others: their KV awaits
 // its pull, in the blocks of requests that have ended.
 type prefills struct {
-	holds    []hold // in the order of their time-outs; some are over
-	awaiting int    // prefills whose blocks are held
-	over     []over // what no pass has noticed
-	gone     int64  // up to this number they went with the instance
+	computing int    // requests that are here and end with their prefill
+	holds     []hold // in the order of their time-outs; some are over
+	awaiting  int    // prefills whose blocks are held
+	over      []over // what no pass has noticed
+	gone      int64  // up to this number they went with the instance
 }
 
 // hold is KV that awaits its pull.
@@ -42,6 +43,7 @@ func (p PullPort) Prefill(d *Delivery, now vtime.Time) {
 	if n := x.cfg.MaxModelLen; n > 0 {
 		e.requests.refuse(i, refusal(d.Input, d.MaxOutput, n))
 	}
+	x.computing++
 	h := x.at(i)
 	h.prefill, h.client = true, outputLimits{d.Output, d.MaxOutput}
 }

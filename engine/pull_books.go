@@ -73,7 +73,7 @@ func (d *disaggregation) drop(now vtime.Time) {
 	}
 	d.dropped += int64(len(d.moving))
 	d.prefills = prefills{gone: d.counts.HandOvers}
-	d.moving, d.unknown, d.left = nil, 0, nil
+	d.moving, d.unknown, d.failing, d.left = nil, 0, 0, nil
 }
 
 // close takes back what pulls will last after now, the end of the instance or of the run.

@@ -47,3 +47,50 @@ func (p PullPort) Awaiting() int {
 	}
 	return p.e.connector.disaggregation.awaiting
 }
+
+// What an instance tells the other side does so no earlier than it says, if nothing more is delivered
+// to it: vtime.Never if nothing can make it. Each kind has its own time.
+
+// FirstPrefilled returns a time before which no prefill ends.
+func (p PullPort) FirstPrefilled() vtime.Time {
+	e := p.e
+	if e.connector == nil || e.connector.disaggregation == nil || e.connector.disaggregation.computing == 0 {
+		return vtime.Never
+	}
+	at := vtime.Never
+	for k, t := range e.agenda.at {
+		if b := e.inFlight.executing(); event(k) != eventStep || b == nil || !b.mayEnd {
+			t = t.Add(e.batcher.pace.minStep)
+		}
+		at = min(at, t)
+	}
+	return at
+}
+
+// FirstPull returns a time before which no pull begins.
+func (p PullPort) FirstPull() vtime.Time {
+	e := p.e
+	if e.connector == nil || e.connector.disaggregation == nil || e.connector.disaggregation.wanting == 0 {
+		return vtime.Never
+	}
+	at, _ := e.agenda.at.next()
+	return at
+}
+
+// FirstLeft returns a time before which the instance tells of nobody who left before the pull.
+func (p PullPort) FirstLeft() vtime.Time {
+	e := p.e
+	if e.connector == nil || e.connector.disaggregation == nil {
+		return vtime.Never
+	}
+	at, _ := e.agenda.at.next()
+	switch d := e.connector.disaggregation; {
+	case len(d.left) > 0:
+		return at
+	case d.wanting == 0:
+		return vtime.Never
+	case len(e.overdue) == 0:
+		return max(at, e.agenda.at[eventTimeout])
+	}
+	return at
+}

@@ -11,6 +11,8 @@ import (
 type pulls struct {
 	moving  []pull     // nobody noticed their end; in the order of their ends
 	unknown int        // … of them, those whose end is not known
+	wanting int        // requests that are here and whose pull has not begun
+	failing int        // pulls that fail, until that acts
 	left    []KVSource // of requests that left before their pull; the other side does not know
 	dropped int64      // went with the instance
 	blocks  int64      // of those that are over
@@ -30,8 +32,11 @@ type pull struct {
 // kept.
 func (p PullPort) Pull(d *Delivery, s KVSource, fails bool, now vtime.Time) {
 	e := p.e
-	h := e.connector.disaggregation.at(e.deliver(d, now))
-	h.source, h.fails = s, fails
+	i, x := e.deliver(d, now), e.connector.disaggregation
+	if h := x.at(i); s.Blocks > 0 {
+		h.source, h.fails = s, fails
+		x.wanting++
+	}
 }
 
 // wants reports whether there is KV to be pulled for slot i.
@@ -41,7 +46,10 @@ func (d *disaggregation) wants(i int32) bool { return d != nil && d.at(i).source
 // fresh blocks.
 func (d *disaggregation) begin(i, hit, upto, blocks int32, now vtime.Time) {
 	h, k := d.at(i), d.counts
-	k.Pulls++
+	d.wanting--
+	if k.Pulls++; h.fails {
+		d.failing++
+	}
 	k.PulledBlocks += int64(blocks)
 	p := pull{transfer{i, blocks, now, now, vtime.Never}, k.Pulls, h.fails, false}
 	if d.cfg.SharedLink {
@@ -65,13 +73,22 @@ func (d *disaggregation) insert(p pull) {
 	d.moving = slices.Insert(d.moving, at, p)
 }
 
-// leaves notes that slot i leaves the wait queue. If its KV was not pulled the next pass tells the
-// other side.
-func (d *disaggregation) leaves(i int32) {
-	if d.wants(i) {
-		d.left = append(d.left, d.at(i).source)
-		d.at(i).source = KVSource{}
+// leaves notes that the request in slot i leaves. If its KV was not pulled the next pass tells the
+// other side, unless it was not even queued.
+func (d *disaggregation) leaves(i int32, pending bool) {
+	if d == nil {
+		return
 	}
+	if d.at(i).prefill {
+		d.computing--
+	}
+	if !d.wants(i) {
+		return
+	}
+	if d.wanting--; !pending {
+		d.left = append(d.left, d.at(i).source)
+	}
+	d.at(i).source = KVSource{}
 }
 
 // tell tells the other side in the pass formed at now who left since the one before.
@@ -114,7 +131,10 @@ func (d *disaggregation) fail(p *pass, now vtime.Time) {
 	e := d.e
 	for _, i := range p.received {
 		h, s := d.at(i), e.requests.at(i)
-		if !h.pulling || !h.fails || s.phase != waiting {
+		if !h.pulling || !h.fails {
+			continue
+		}
+		if d.failing--; s.phase != waiting {
 			continue
 		}
 		d.counts.FailedPulls++
@@ -144,7 +164,10 @@ func (d *disaggregation) ends(number int64, failed bool, now vtime.Time) bool {
 	p.end, p.cut = now, failed
 	d.counts.PullMicros += int64(now.Sub(p.start))
 	h := d.at(p.slot)
-	h.fails, h.end = h.fails || failed, now
+	if h.end = now; failed && !h.fails {
+		h.fails = true
+		d.failing++
+	}
 	d.insert(p)
 	return true
 }
