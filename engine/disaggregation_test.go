@@ -61,6 +61,11 @@ func eachPair(t *testing.T, sc *pdScenario, f func(p, d *pdSide, shown bool) err
 		if err == nil && len(stuck) > 0 {
 			err = fmt.Errorf("requests never end on %v", stuck)
 		}
+		for k := 0; err == nil && k < len(w.sides); k++ {
+			if n := w.sides[k].e.Tier.DeadlockBreak; n > 0 {
+				err = fmt.Errorf("%s broke %d deadlocks, want none", w.sides[k].name, n)
+			}
+		}
 		if err == nil {
 			err = f(w.sides[0], w.sides[1], !m.silent)
 		}
