@@ -26,9 +26,9 @@ import (
 
 // playKV runs sc in one mode and returns its ledger, its results, and whether it ended.
 //
-// vLLM's core hears of an abort only if it has taken the request in, which it does
-// when a pass is formed. lost are the requests of which that is known; where nobody
-// looks at formations these are all.
+// vLLM's core takes requests in when it forms a pass. An abort that comes before, while the pass
+// before is open, is lost. lost are the requests of which that is known; where nobody looks at
+// formations these are all.
 func playKV(sc *scenario, m kvMode, keepDeadlocks bool, lost []int64) (p *kvPlayer, stuck bool, err error) {
 	defer func() {
 		if x := recover(); x != nil {
@@ -88,7 +88,7 @@ func (p *kvPlayer) abort(list []Delivery, until int64) []Delivery {
 		if p.now < int64(r.Arrival) {
 			p.advance(r.Deadline, vtime.ClassTimeout)
 		}
-		if p.now < int64(r.Arrival) {
+		if p.now < int64(r.Arrival) && e.passes.until != pollEnds {
 			p.lost = append(p.lost, r.ID)
 			continue
 		}
