@@ -323,13 +323,12 @@ func (c *connector) act(p *pass, now vtime.Time) {
 		}
 	}
 	c.lazy.act(p.lazy)
-	ended := p.sent
 	if len(p.over) > 0 { // some may be in both
 		c.disaggregation.act(p.over)
-		ended = append(ended, p.over...)
-		sortByNumber(c, ended)
+		p.sent = append(p.sent, p.over...)
+		sortByNumber(c, p.sent)
 	}
-	for _, i := range ended {
+	for _, i := range p.sent {
 		if c.requests.at(i).phase == holding && !c.holds(i) {
 			c.release(i)
 		}

@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"slices"
+
 	"blis/metrics"
 	"blis/vtime"
 )
@@ -9,7 +11,8 @@ import (
 // its pull, in the blocks of requests that have ended.
 type prefills struct {
 	computing int    // requests that are here and end with their prefill
-	holds     []hold // in the order of their time-outs; some are over
+	holds     []hold // in the order of their time-outs; some are over, also all before first
+	first     int
 	awaiting  int    // prefills whose blocks are held
 	over      []over // what no pass has noticed
 	gone      int64  // up to this number they went with the instance
@@ -63,6 +66,9 @@ func (d *disaggregation) completes(i int32, now vtime.Time) bool {
 		k.HandOvers++
 		h.hold, h.held = k.HandOvers, true
 		d.awaiting++
+		if 2*d.first > cap(d.holds) {
+			d.holds, d.first = slices.Delete(d.holds, 0, d.first), 0
+		}
 		d.holds = append(d.holds, hold{h.hold, i, now.Add(d.cfg.HoldTimeout)})
 		k.PeakAwaiting = max(k.PeakAwaiting, int64(d.awaiting))
 	} else {
@@ -94,12 +100,12 @@ func (d *disaggregation) full() bool {
 // expiry returns the time-out of the KV that has waited longest for its pull, vtime.Never if none
 // does.
 func (d *disaggregation) expiry() vtime.Time {
-	for len(d.holds) > 0 {
-		if h := d.holds[0]; d.at(h.slot).hold == h.number {
+	for ; d.first < len(d.holds); d.first++ {
+		if h := d.holds[d.first]; d.at(h.slot).hold == h.number {
 			return h.expiry
 		}
-		d.holds = d.holds[1:]
 	}
+	d.holds, d.first = d.holds[:0], 0
 	return vtime.Never
 }
 
@@ -118,7 +124,7 @@ func (d *disaggregation) pollHolds(now vtime.Time, list []int32) []int32 {
 	d.over = d.over[:0]
 	for d.expiry() <= now {
 		d.counts.Expired++
-		i := d.holds[0].slot
+		i := d.holds[d.first].slot
 		d.at(i).hold = 0
 		list = append(list, i)
 	}

@@ -17,6 +17,7 @@ type pulls struct {
 	dropped int64      // went with the instance
 	blocks  int64      // of those that are over
 	fault   error      // of the first that went wrong
+	shown   Pull       // to PullNotices: no allocation per pull
 }
 
 // pull is a pull under way. Its slot waits for it, or has held its blocks since its request left.
@@ -60,7 +61,8 @@ func (d *disaggregation) begin(i, hit, upto, blocks int32, now vtime.Time) {
 	}
 	h.end = p.end
 	d.insert(p)
-	d.cfg.Notices.Pulls(&Pull{Source: h.source, Number: p.number, Blocks: blocks, Start: now, End: p.end, Fails: p.fails}, now)
+	d.shown = Pull{Source: h.source, Number: p.number, Blocks: blocks, Start: now, End: p.end, Fails: p.fails}
+	d.cfg.Notices.Pulls(&d.shown, now)
 	h.source, h.pulling, h.remote = KVSource{}, true, upto-hit
 }
 
