@@ -62,6 +62,7 @@ func (f *batcher) enter(b *batch, i, cached, n, known int32) {
 	if f.connector != nil {
 		f.connector.filling.admits(i, s.Preempted)
 		f.connector.bookAdmission(i, known)
+		b.notBefore = max(b.notBefore, f.connector.disaggregation.whole(i))
 	}
 	if f.threshold != nil {
 		f.threshold.moveBack(i, known, b.formedAt)

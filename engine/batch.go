@@ -13,9 +13,10 @@ type batch struct {
 	formedAt   vtime.Time
 	start, end vtime.Time // when it executes
 	duration   vtime.Duration
-	items      []item  // of the individuals, in order of admission
-	members    int32   // members of the cohort in it, one token each
-	yield      []int32 // per ITL group (see Sink.Group): members whose token is delivered at the end
+	notBefore  vtime.Time // it does not end before: a pull brings what it needs
+	items      []item     // of the individuals, in order of admission
+	members    int32      // members of the cohort in it, one token each
+	yield      []int32    // per ITL group (see Sink.Group): members whose token is delivered at the end
 	preempted  int
 	mayEnd     bool // an individual has its last token in it: the router may hear of an end when it ends
 	sums       latency.Batch
@@ -114,7 +115,7 @@ func (f *inFlight) blank(now vtime.Time) *batch {
 	b := f.at(f.n)
 	b.number, b.formedAt, b.start = f.formed+1, now, now
 	b.items, b.yield = b.items[:0], b.yield[:0]
-	b.members, b.preempted, b.mayEnd = 0, 0, false
+	b.members, b.preempted, b.mayEnd, b.notBefore = 0, 0, false, 0
 	b.sums = latency.Batch{}
 	if f.n > 0 {
 		b.start = f.at(f.n - 1).end

@@ -242,7 +242,9 @@ func (f *batcher) close(b *batch) {
 	} else {
 		b.duration = f.threshold.duration(&f.pace, q, b.formedAt)
 	}
-	b.end = b.start.Add(b.duration)
+	if b.end = b.start.Add(b.duration); b.end < b.notBefore {
+		b.end, b.duration = b.notBefore, b.notBefore.Sub(b.start)
+	}
 	if !f.cfg.StepByStep {
 		f.joinCohort(b)
 	}

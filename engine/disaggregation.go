@@ -12,6 +12,7 @@ type Disaggregation struct {
 	Pull        Link           // how long a pull takes; the blocks are this instance's
 	SharedLink  bool           // pulls wait for each other: PullPort.Ended says when one ends
 	Recompute   bool           // a request whose pull failed computes what did not come; false: it fails
+	StartShare  float64        // share of the blocks of a pull with which its request may start; its first step does not end before the pull. In (0, 1]; 0: all. Not with SharedLink
 	HoldTimeout vtime.Duration // from the end of a prefill until its blocks are released that nobody pulled; above 0
 	MaxModelLen int32          // effective max-model-len where requests go on, for which none may be too long; 0: no limit
 	MaxHeld     int            // prefills whose KV awaits its pull, from which on no request is admitted; 0: no limit
@@ -66,12 +67,13 @@ type handOver struct {
 	prefill bool         // the request ends here with its prefill
 	client  outputLimits // what its client wants
 	hold    int64        // number of its KV that awaits its pull; 0: none, or a pass has noticed that it need not
-	held    bool         // its blocks are held for that, until that pass ends
+	held    bool         // its blocks are held for that, or for the rest of its own pull, until a pass has ended that noticed the end
 
 	// As the one who goes on.
 	source  KVSource   // to be pulled; without blocks nothing, or no more
 	fails   bool       // its pull does
 	pulling bool       // its load is a pull
+	there   vtime.Time // when its request may start
 	end     vtime.Time // of its pull
 	remote  int32      // tokens that a pull gave it
 }
@@ -85,6 +87,8 @@ func newDisaggregation(e *Engine) *disaggregation {
 	switch {
 	case d == nil:
 		return nil
+	case !(d.StartShare >= 0 && d.StartShare <= 1) || d.StartShare > 0 && d.SharedLink:
+		panic("engine: requests start with a share of a pull outside of (0, 1], or on a shared link")
 	case d.HoldTimeout <= 0 || d.Notices == nil || e.cfg.Threshold != nil:
 		panic("engine: disaggregation without a hold time-out, without somebody to tell, or with blocks that move")
 	}
@@ -139,6 +143,17 @@ func (d *disaggregation) poll(p *pass, now vtime.Time) {
 		return
 	}
 	d.tell(d.e.connector.formed)
-	p.received = d.pollPulls(now, p.received)
+	d.pollPulls(p, now)
 	p.over = d.pollHolds(now, p.over)
+}
+
+// moves reports whether a pull is under way.
+func (d *disaggregation) moves() bool { return d != nil && len(d.moving) > 0 }
+
+// whole returns when the pull of slot i, which is admitted, has all of the prompt.
+func (d *disaggregation) whole(i int32) vtime.Time {
+	if d == nil {
+		return 0
+	}
+	return d.at(i).end
 }

@@ -26,7 +26,8 @@ type pdScenario struct {
 	Requests []scenarioRequest
 	Results  [][]any
 
-	MaxHeld int `json:"-"`
+	MaxHeld    int     `json:"-"`
+	StartShare float64 `json:"-"`
 }
 
 // pdPlay is a scenario that is played: the instances, and between them what the proxy does.
@@ -106,7 +107,7 @@ func (w *pdPlay) addSides(kind string, n int, settings json.RawMessage) error {
 		}
 		s.side = s
 		s.disaggregation = &Disaggregation{Pull: Link{w.sc.Config.Pull[0], w.sc.Config.Pull[1]}, SharedLink: w.mode.mail,
-			Recompute: policy.Failure == "recompute", HoldTimeout: vtime.Duration(timeout), MaxModelLen: sc.Config.MaxModelLen, MaxHeld: w.sc.MaxHeld, Notices: s}
+			Recompute: policy.Failure == "recompute", HoldTimeout: vtime.Duration(timeout), MaxModelLen: sc.Config.MaxModelLen, MaxHeld: w.sc.MaxHeld, StartShare: w.sc.StartShare, Notices: s}
 		if _, err := kvEngine(&sc, w.mode, w.keep, s.kvPlayer); err != nil {
 			return err
 		}

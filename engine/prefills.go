@@ -89,7 +89,7 @@ func (d *disaggregation) handOver(i int32, now vtime.Time) {
 	e.vacate(i)
 }
 
-// keeps reports whether the blocks of slot i are held for a pull.
+// keeps reports whether the blocks of slot i are held for a pull, by others or its own.
 func (d *disaggregation) keeps(i int32) bool { return d != nil && d.at(i).held }
 
 // full reports whether so many prefills await their pull that no request is admitted.
@@ -134,7 +134,9 @@ func (d *disaggregation) pollHolds(now vtime.Time, list []int32) []int32 {
 // act lets the blocks of slots go of which a pass has noticed that nobody needs them.
 func (d *disaggregation) act(slots []int32) {
 	for _, i := range slots {
-		d.at(i).held = false
-		d.awaiting--
+		h := d.at(i)
+		if h.held = false; h.prefill {
+			d.awaiting--
+		}
 	}
 }

@@ -32,8 +32,8 @@ func (d *disaggregation) bookAdmission(i int32) bool {
 	h, s := d.at(i), d.e.requests.at(i)
 	d.counts.RemoteTokens += int64(h.remote - 1)
 	h.remote = 0
-	if d.fault == nil && (h.end > d.e.connector.formed || s.computed != s.Input) {
-		d.fault = fmt.Errorf("request %d is scheduled at %v with %d of %d tokens; its pull ends at %v", s.ID, d.e.connector.formed, s.computed, s.Input, h.end)
+	if d.fault == nil && (h.there > d.e.connector.formed || s.computed != s.Input) {
+		d.fault = fmt.Errorf("request %d is scheduled at %v with %d of %d tokens; its pull lets it start at %v", s.ID, d.e.connector.formed, s.computed, s.Input, h.there)
 	}
 	return true
 }
@@ -100,7 +100,7 @@ func (d *disaggregation) check() error {
 		if d.slots[i].hold > 0 {
 			kept++
 		}
-		if d.slots[i].held {
+		if d.slots[i].held && d.slots[i].prefill {
 			awaiting++
 		}
 	}

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"math"
 	"slices"
 
 	"blis/metrics"
@@ -9,7 +10,7 @@ import (
 
 // pulls is what an instance knows of the KV that it pulls from others.
 type pulls struct {
-	moving  []pull     // nobody noticed their end; in the order of their ends
+	moving  []pull     // nobody noticed their end; in the order of at
 	unknown int        // … of them, those whose end is not known
 	wanting int        // requests that are here and whose pull has not begun
 	failing int        // pulls that fail, until that acts
@@ -23,9 +24,11 @@ type pulls struct {
 // pull is a pull under way. Its slot waits for it, or has held its blocks since its request left.
 type pull struct {
 	transfer
-	number int64
-	fails  bool
-	cut    bool // it failed before its time
+	number  int64
+	at      vtime.Time // when there is something to notice next: its request may start, or its end
+	fails   bool
+	cut     bool // it failed before its time
+	arrived bool // its request may start; a pass has noticed it
 }
 
 // Pull hands the instance a request whose prompt was computed elsewhere: it pulls the KV
@@ -52,24 +55,28 @@ func (d *disaggregation) begin(i, hit, upto, blocks int32, now vtime.Time) {
 		d.failing++
 	}
 	k.PulledBlocks += int64(blocks)
-	p := pull{transfer{i, blocks, now, now, vtime.Never}, k.Pulls, h.fails, false}
+	p := pull{transfer: transfer{i, blocks, now, now, vtime.Never}, number: k.Pulls, at: vtime.Never, fails: h.fails}
 	if d.cfg.SharedLink {
 		d.unknown++
 	} else {
 		p.end = now.Add(d.cfg.Pull.time(blocks))
+		p.at = p.end
 		k.PullMicros += int64(p.end.Sub(now))
 	}
-	h.end = p.end
+	if x := d.cfg.StartShare; x > 0 && !p.fails {
+		p.at = now.Add(d.cfg.Pull.time(int32(math.Ceil(x * float64(blocks)))))
+	}
+	h.there, h.end = p.at, p.end
 	d.insert(p)
 	d.shown = Pull{Source: h.source, Number: p.number, Blocks: blocks, Start: now, End: p.end, Fails: p.fails}
 	d.cfg.Notices.Pulls(&d.shown, now)
 	h.source, h.pulling, h.remote = KVSource{}, true, upto-hit
 }
 
-// insert files a pull by its end.
+// insert files a pull by what there is to notice next.
 func (d *disaggregation) insert(p pull) {
 	at := len(d.moving)
-	for at > 0 && d.moving[at-1].end > p.end {
+	for at > 0 && d.moving[at-1].at > p.at {
 		at--
 	}
 	d.moving = slices.Insert(d.moving, at, p)
@@ -102,26 +109,34 @@ func (d *disaggregation) tell(now vtime.Time) {
 	d.left = d.left[:0]
 }
 
-// nextPull returns the first end of a pull that is known and that nobody noticed.
+// nextPull returns the first time that is known at which there is something to notice of a pull.
 func (d *disaggregation) nextPull() vtime.Time {
 	if len(d.moving) == 0 {
 		return vtime.Never
 	}
-	return d.moving[0].end
+	return d.moving[0].at
 }
 
-// pollPulls appends to list the slots whose pulls ended at now or before.
-func (d *disaggregation) pollPulls(now vtime.Time, list []int32) []int32 {
-	n := 0
-	for n < len(d.moving) && d.moving[n].end <= now {
-		p := &d.moving[n]
-		d.book(p, now)
-		d.e.connector.show(now, WayPull, &p.transfer)
-		list = append(list, p.slot)
-		n++
+// pollPulls notices in pass p what pulls have brought at now or before. A request whose pull goes on
+// when it may start keeps its blocks until the end of that was noticed, if it leaves before.
+func (d *disaggregation) pollPulls(p *pass, now vtime.Time) {
+	for len(d.moving) > 0 && d.moving[0].at <= now {
+		x := d.moving[0]
+		d.moving = slices.Delete(d.moving, 0, 1)
+		if !x.arrived {
+			p.received = append(p.received, x.slot)
+			if x.end > now {
+				d.at(x.slot).held = true
+				x.arrived, x.at = true, x.end
+				d.insert(x)
+				continue
+			}
+		} else {
+			p.over = append(p.over, x.slot)
+		}
+		d.book(&x, now)
+		d.e.connector.show(now, WayPull, &x.transfer)
 	}
-	d.moving = slices.Delete(d.moving, 0, n)
-	return list
 }
 
 // fail lets the requests fail whose pulls pass p noticed to have failed, or cuts them back to
@@ -149,8 +164,8 @@ func (d *disaggregation) fail(p *pass, now vtime.Time) {
 	}
 }
 
-// ends says when a pull has ended of which that was not known, or that fails at now. It reports
-// whether somebody waits for it.
+// ends says when a pull has ended of which that was not known, or that fails at now; one whose request
+// may start already ends as it is. It reports whether there is such a pull.
 func (d *disaggregation) ends(number int64, failed bool, now vtime.Time) bool {
 	at := slices.IndexFunc(d.moving, func(p pull) bool { return p.number == number })
 	if at < 0 {
@@ -163,10 +178,10 @@ func (d *disaggregation) ends(number int64, failed bool, now vtime.Time) bool {
 	} else {
 		d.counts.PullMicros -= int64(p.end.Sub(p.start))
 	}
-	p.end, p.cut = now, failed
+	p.end, p.at, p.cut = now, now, failed
 	d.counts.PullMicros += int64(now.Sub(p.start))
 	h := d.at(p.slot)
-	if h.end = now; failed && !h.fails {
+	if h.there, h.end = min(h.there, now), now; failed && !h.fails && !p.arrived {
 		h.fails = true
 		d.failing++
 	}

@@ -23,7 +23,7 @@ func (c *connector) transferring() bool {
 // is under way, and nobody waits for the end of a store.
 func (c *connector) quiet() bool {
 	return c.hook == nil && c.lazy == nil && len(c.load.moving) == 0 && c.storages.fresh == nil && c.endings == 0 &&
-		c.requests.waiting() == 0 && c.requests.count[holding] == 0
+		c.requests.waiting() == 0 && c.requests.count[holding] == 0 && !c.disaggregation.moves()
 }
 
 // stores reports whether a formation of members of the cohort alone has a store to choose, to
