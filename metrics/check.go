@@ -7,10 +7,10 @@ import (
 )
 
 // final says whether a request in state s has left the system.
-func (s State) final() bool { return s < Running }
+func (s State) final() bool { return s < Running || s == Failed }
 
 // stateOf is the state that a reason belongs to; NoReason goes with any but
-// rejected and dropped, which must say why.
+// rejected, dropped and failed, which must say why.
 var stateOf = [Reasons]State{
 	LengthCapped:       Completed,
 	PromptTooLong:      Dropped,
@@ -22,6 +22,7 @@ var stateOf = [Reasons]State{
 	OverQuota:          Rejected,
 	Saturated:          Rejected,
 	ByPolicy:           Rejected,
+	InstanceLost:       Failed,
 }
 
 // State is the state that a reason explains; of NoReason it means nothing.
@@ -56,7 +57,7 @@ func checkState(o *Outcome) string {
 		return fmt.Sprintf("state %d does not exist", o.State)
 	case int(o.Reason) >= Reasons:
 		return fmt.Sprintf("reason %d does not exist", o.Reason)
-	case o.Reason == NoReason && (o.State == Rejected || o.State == Dropped):
+	case o.Reason == NoReason && (o.State == Rejected || o.State == Dropped || o.State == Failed):
 		return "it has no reason"
 	case o.Reason != NoReason && stateOf[o.Reason] != o.State:
 		return fmt.Sprintf("its reason is %q, which means %s", o.Reason, stateOf[o.Reason])
@@ -118,7 +119,7 @@ func completion(o *Outcome) vtime.Time {
 func checkTokens(o *Outcome) string {
 	yielded := o.FirstToken != vtime.Never
 	switch {
-	case o.Input < 1 || o.Generated < 0 || o.Preemptions < 0 || o.Recomputed < 0 || o.PrefillLost < 0 || o.DecodeLost < 0:
+	case o.Retries < 0 || o.Input < 1 || o.Generated < 0 || o.Preemptions < 0 || o.Recomputed < 0 || o.PrefillLost < 0 || o.DecodeLost < 0:
 		return "a count is out of range"
 	case o.Cached < 0 || o.Cached >= o.Input:
 		return fmt.Sprintf("%d tokens cached of %d; the last one is always computed", o.Cached, o.Input)

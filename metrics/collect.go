@@ -299,7 +299,7 @@ func sumBelow(n uint64) uint64 {
 }
 
 // checkITL verifies that the samples that steps counted are those that the
-// requests' own times and tokens imply, in number and sum, for every class and
+// requests' own times and tokens imply, with those of attempts that were lost, in number and sum, for every class and
 // model, and that no gap was shorter than a step can be.
 func (c *collection) checkITL() error {
 	var keys []groupKey
@@ -319,6 +319,11 @@ func (c *collection) checkITL() error {
 	for i, k := range c.keys {
 		keys = append(keys, groupKey{k.class, k.model})
 		all = append(all, &itlBooks{requestSum: c.cells[i].itl, requestN: c.cells[i].itlSamples})
+	}
+	for _, r := range c.recorders {
+		for k, b := range r.lost { // any order: sums
+			keys, all = append(keys, k), append(all, b)
+		}
 	}
 	keys, all = mergeEqual(keys, all, groupKey.compare, mergeBooks)
 	for i, b := range all {

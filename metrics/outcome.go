@@ -19,10 +19,11 @@ const (
 	Running // in a batch when the run ended
 	Queued  // in a wait queue when the run ended
 	Pending // before the queue when the run ended
-	States  = int(Pending) + 1
+	Failed  // lost with its instance, which crashed; it stands last since digests have the numbers
+	States  = int(Failed) + 1
 )
 
-var stateNames = [States]string{"completed", "rejected", "dropped", "timed_out", "aborted", "running", "queued", "pending"}
+var stateNames = [States]string{"completed", "rejected", "dropped", "timed_out", "aborted", "running", "queued", "pending", "failed"}
 
 // String is the name of the state in results.
 func (s State) String() string { return stateNames[s] }
@@ -43,11 +44,12 @@ const (
 	OverQuota                 // rejected: tenant-quota
 	Saturated                 // rejected: saturation-shed
 	ByPolicy                  // rejected: an admission policy's own reason
-	Reasons            = int(ByPolicy) + 1
+	InstanceLost              // failed: its instance crashed
+	Reasons            = int(InstanceLost) + 1
 )
 
 var reasonNames = [Reasons]string{"", "length capped", "prompt too long", "prompt + max output too long", "insufficient tokens", "reject-all", "no instance",
-	"rate limit", "over quota", "saturated", "by policy"}
+	"rate limit", "over quota", "saturated", "by policy", "instance lost"}
 
 // String is the reason in words, empty for NoReason.
 func (r Reason) String() string { return reasonNames[r] }
@@ -63,6 +65,7 @@ type Outcome struct {
 	Reason   Reason
 	Instance int32 // index of the last one; -1 when it never reached one
 	Expected int32 // prompt tokens that the router expected to be cached there, in whole blocks
+	Retries  int32 // times that it was lost with an instance and sent again, by the router or its client
 
 	Admitted vtime.Time // admission decision
 	Finished vtime.Time // when it reached State; Never for running, queued, pending

@@ -67,6 +67,10 @@ type Recorder struct {
 
 	inversions int64 // of classes
 
+	again TriedAgain
+
+	lost map[groupKey]*itlBooks // ITL of attempts that were lost and made again; nil: none
+
 	outcomes int64  // all, measured or not
 	numbers  uint64 // Σ request numbers, modulo 2⁶⁴
 	series   series
@@ -156,6 +160,36 @@ func (r *Recorder) ClassInversion(arrival vtime.Time) bool {
 	return true
 }
 
+// TriedAgain counts requests, measured or not, that were lost with an instance: those that failed,
+// and those that completed after they were tried again.
+type TriedAgain struct{ Failed, Recovered int64 }
+
+// TriedAgain returns what the recorder counted so far.
+func (r *Recorder) TriedAgain() TriedAgain {
+	r.addPending()
+	return r.again
+}
+
+// Lose takes in how far an attempt got that was lost with its instance and is made again: ITL has
+// its tokens, and the outcome of the request will not.
+func (r *Recorder) Lose(o *Outcome) {
+	sum, n := o.TotalITL(r.options.TokenOverhead)
+	if n == 0 || !r.measured(o.Arrival) {
+		return
+	}
+	if r.lost == nil {
+		r.lost = map[groupKey]*itlBooks{}
+	}
+	key := groupKey{o.Class, o.Model}
+	b := r.lost[key]
+	if b == nil {
+		b = new(itlBooks)
+		r.lost[key] = b
+	}
+	b.requestSum.add(int64(sum))
+	b.requestN += n
+}
+
 // Record adds one request. It is called exactly once for each: at its final
 // state, or at the end of the run. It verifies the invariants of a request; a
 // request that breaks one is not measured, and Err returns the breach.
@@ -194,6 +228,12 @@ func (r *Recorder) Trim() {
 func (r *Recorder) add(o *Outcome) {
 	r.outcomes++
 	r.numbers += uint64(o.ID)
+	switch {
+	case o.State == Failed:
+		r.again.Failed++
+	case o.Retries > 0 && o.State == Completed:
+		r.again.Recovered++
+	}
 	if err := checkOutcome(o, r.options.TokenOverhead, r.options.RequestOverhead); err != nil {
 		r.fail(err)
 		return

@@ -269,6 +269,9 @@ func randomOutcome(r *rand.Rand, number int64) Outcome {
 		at += vtime.Time(o.Generated)
 		o.LastToken = step()
 	}
+	if o.State == Failed {
+		o.Reason = InstanceLost
+	}
 	if o.State == Completed {
 		o.Finished = at
 	} else if o.State.final() {

@@ -139,21 +139,30 @@ type InstanceUse struct {
 // StateCounts is the number of requests by State.
 type StateCounts [States]int64
 
-// MarshalJSON prints an object with every state, in the order of the states.
+// MarshalJSON prints an object with every state, in the order of the states; failed only if some
+// did.
 func (c StateCounts) MarshalJSON() ([]byte, error) {
-	return object(stateNames[:], func(i int) any { return c[i] })
+	names := stateNames[:]
+	if c[Failed] == 0 {
+		names = names[:Failed]
+	}
+	return object(names, func(i int) any { return c[i] })
 }
 
 // ReasonCounts is the number of requests by Reason.
 type ReasonCounts [Reasons]int64
 
-// MarshalJSON prints an object with every reason but NoReason, in their order.
+// MarshalJSON prints an object with every reason but NoReason, in their order; instance_lost only
+// if that was one.
 func (c ReasonCounts) MarshalJSON() ([]byte, error) {
-	var names [Reasons - 1]string
-	for i := range names {
-		names[i] = reasonKeys.Replace(reasonNames[i+1])
+	var names []string
+	for _, name := range reasonNames[1:] {
+		names = append(names, reasonKeys.Replace(name))
 	}
-	return object(names[:], func(i int) any { return c[i+1] })
+	if c[InstanceLost] == 0 {
+		names = names[:InstanceLost-1]
+	}
+	return object(names, func(i int) any { return c[i+1] })
 }
 
 var reasonKeys = strings.NewReplacer(" + ", "_plus_", " ", "_", "-", "_")
