@@ -30,6 +30,14 @@ func (c *connector) bookAdmission(i, known int32) {
 	}
 }
 
+// evicted returns the entries that the tier of c has evicted, also before restarts of the instance.
+func evicted(c *connector) int64 {
+	if !c.tiered {
+		return 0
+	}
+	return c.evictedBefore + c.cfg.Tier.Evicted()
+}
+
 // drop forgets everything that is under way: the instance is taken away at now.
 func (c *connector) drop(now vtime.Time) {
 	c.close(now)

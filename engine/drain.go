@@ -107,9 +107,7 @@ func (e *Engine) Release(gone vtime.Time) bool {
 		e.connector.settle(&e.books, gone)
 		e.connector.drop(gone)
 		e.agenda.at[eventStep] = vtime.Never
-		if c := e.connector; c.tiered {
-			e.Tier.Evicted = c.cfg.Tier.Evicted()
-		}
+		e.Tier.Evicted = evicted(e.connector)
 		if e.connector.storages.awaited() {
 			return false
 		}

@@ -31,6 +31,7 @@ type Engine struct {
 	changes   []BlockChange        // since the last publish, with Config.BlockEvents
 	outcome   metrics.Outcome      // of the request that ends
 	released  *remains             // nil: not yet
+	fault     error                // of the books before a restart; nil: they balanced
 
 	Counters metrics.Counters
 	Tier     metrics.KVTier   // with Config.Offload or Config.Threshold
@@ -45,8 +46,15 @@ type Engine struct {
 
 // New returns an idle instance with the given index.
 func New(index int, cfg Config) *Engine {
+	e := new(Engine)
+	initialise(e, index, cfg)
+	return e
+}
+
+// initialise makes e, which is zero, an idle instance.
+func initialise(e *Engine, index int, cfg Config) {
 	cfg.StepByStep = cfg.StepByStep || cfg.BlockEvents != nil
-	e := &Engine{cfg: cfg, index: int32(index)}
+	e.cfg, e.index = cfg, int32(index)
 	e.requests.cfg, e.requests.maxLen = &e.cfg, cfg.EffectiveMaxModelLen()
 	if cfg.KeepBacklog {
 		e.requests.backlog = &backlog{}
@@ -72,7 +80,6 @@ func New(index int, cfg Config) *Engine {
 			storage.Journal(journalOf(kv.Storage, &e.changes))
 		}
 	}
-	return e
 }
 
 // ownStorage returns the first storage tier that an instance has to itself; nil if there is none.
@@ -167,7 +174,7 @@ func (e *Engine) report(i int32, state metrics.State, reason metrics.Reason, fin
 	s := e.requests.at(i)
 	e.outcome = metrics.Outcome{
 		Identity: s.Identity, Progress: s.progress(e.requests.migration(i)), State: state, Reason: reason, Instance: e.index,
-		Expected: s.expected, Admitted: s.admitted, Finished: finished,
+		Expected: s.expected, Retries: s.retries, Admitted: s.admitted, Finished: finished,
 	}
 	if s.scheduled != vtime.Never {
 		e.Reach.Context = max(e.Reach.Context, int64(s.known()))
@@ -202,6 +209,9 @@ func (e *Engine) Unfinished(f func(o *metrics.Outcome)) {
 func (e *Engine) Check() error {
 	if e.released != nil {
 		return e.released.verdict
+	}
+	if e.fault != nil {
+		return e.fault
 	}
 	e.batcher.cohort.disband()
 	var count [phases]int32

@@ -68,7 +68,5 @@ func (e *Engine) Finish(end, gone vtime.Time) {
 		e.books.integrate(end, level{})
 	}
 	c.close(last)
-	if c.tiered {
-		e.Tier.Evicted = c.cfg.Tier.Evicted()
-	}
+	e.Tier.Evicted = evicted(c)
 }

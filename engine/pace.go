@@ -14,10 +14,11 @@ type pace struct {
 	minStep vtime.Duration // no step is shorter
 	warmup  Warmup
 	warm    vtime.Time // the end of the warm-up
+	slow    float64    // factor on the length of steps while the server is slow; else 0 or 1
 }
 
 func newPace(cfg *Config) pace {
-	return pace{cfg.Model, minStep(cfg.Model), cfg.Warmup, cfg.Warmup.end()}
+	return pace{model: cfg.Model, minStep: minStep(cfg.Model), warmup: cfg.Warmup, warm: cfg.Warmup.end()}
 }
 
 // duration returns the length of a step that is formed at now, at least 1 µs.
@@ -25,6 +26,9 @@ func (p *pace) duration(q *latency.Batch, now vtime.Time) vtime.Duration {
 	step := p.model.Step(q)
 	if now < p.warm {
 		step = float64(step * p.warmup.factor(now))
+	}
+	if p.slow > 1 {
+		step = float64(step * p.slow)
 	}
 	d, err := vtime.Truncate(step)
 	if err != nil {

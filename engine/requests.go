@@ -122,7 +122,7 @@ func (r *requests) open(d *Delivery, now vtime.Time) int32 {
 		target:   min(d.Output, r.maxLen-d.Input),
 		limit:    d.Output,
 		order:    -1,
-		deadline: d.Deadline, admitted: d.Admitted, routed: now, expected: d.Expected,
+		deadline: d.Deadline, admitted: d.Admitted, routed: now, expected: d.Expected, retries: d.Retries,
 		scheduled: vtime.Never, firstToken: vtime.Never, lastToken: vtime.Never,
 		evicted: vtime.Never,
 	}

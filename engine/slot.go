@@ -14,6 +14,7 @@ type Delivery struct {
 	Priority float64
 	Admitted vtime.Time
 	Expected int32 // prompt tokens that the router expects to be cached here
+	Retries  int32 // times that it was lost with an instance before
 }
 
 // slot is a place for a request in the instance. It is used again, the memory of
@@ -55,7 +56,7 @@ type request struct {
 	prefillLost, decodeLost          vtime.Duration
 
 	cached, cachedCPU, cachedStorage, preemptions, recomputed int32
-	expected                                                  int32 // as delivered
+	expected, retries                                         int32 // as delivered
 }
 
 // known returns the number of tokens whose value is known: prompt and delivered.
@@ -84,7 +85,7 @@ func (s *slot) bookRecovery(now vtime.Time) {
 
 // delivery returns s as it was delivered.
 func (s *slot) delivery() Delivery {
-	d := Delivery{Priority: s.Priority, Admitted: s.admitted, Expected: s.expected}
+	d := Delivery{Priority: s.Priority, Admitted: s.admitted, Expected: s.expected, Retries: s.retries}
 	d.Identity, d.Output = s.Identity, s.output
 	d.MaxOutput, d.Deadline = s.MaxOutput, s.deadline
 	d.Spans, d.OutputContent = s.seq.Content()

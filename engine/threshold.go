@@ -51,6 +51,7 @@ type threshold struct {
 	hit    int32             // blocks of the GPU and …
 	found  int32             // … of the tier, of the request that was looked up last
 	back   int64             // blocks that move back in the formation at hand
+	lost   int64             // blocks that were in the tier when the instance crashed
 	until  vtime.Time        // the integrals of counts are up to this time
 	moving kv.TierSequence   // what moves down
 	list   []kv.FreeBlocks   // memory for moves
@@ -201,7 +202,7 @@ func (t *threshold) integrate(now vtime.Time) {
 // check verifies the books: what moved down and not back is in the tier, which evicts nothing.
 func (t *threshold) check() error {
 	tier, k := t.cfg.Tier, t.counts
-	if left := k.Stored - k.Loaded; left != int64(tier.Used()) || tier.Evicted() > 0 {
+	if left := k.Stored - k.Loaded - t.lost; left != int64(tier.Used()) || tier.Evicted() > 0 {
 		return fmt.Errorf("%d blocks moved down and %d back, %d are in the tier, %d were evicted", k.Stored, k.Loaded, tier.Used(), tier.Evicted())
 	}
 	return tier.Check(nil, 0, 0)
