@@ -29,9 +29,10 @@ const (
 	Warming               // loaded, its steps still take longer
 	Draining              // gets no new requests and is gone when its last one ends
 	Gone
+	Down // the router knows that its server is down; it comes back
 )
 
-var phaseNames = [...]string{"serving", "starting", "warming", "draining", "gone"}
+var phaseNames = [...]string{"serving", "starting", "warming", "draining", "gone", "down"}
 
 // String returns the phase in a word.
 func (p Phase) String() string { return phaseNames[p] }

@@ -181,6 +181,13 @@ func (x *Index) Drop(instance int) {
 	x.vacant = append(x.vacant, int32(place))
 }
 
+// Clear notes that an instance has nothing any more, and goes on.
+func (x *Index) Clear(instance int) {
+	if place := x.place(instance); place >= 0 {
+		x.index.empty(place)
+	}
+}
+
 // place returns the place of an instance, −1 for one that is gone or not covered.
 func (x *Index) place(instance int) int {
 	if instance >= len(x.places) {
