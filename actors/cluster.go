@@ -56,8 +56,12 @@ func newCluster(p *setup.Plan, x Execution) (*cluster, error) {
 	}
 	c.autoscaler = newAutoscaler(p.Pool, &q, c.router.pool.published, c.router.tracing != nil)
 	c.autoscaler.seen = newObservations(autoscalerID, p.Source.Labels(), x.Record != nil)
-	c.simulation.AddControl("router", c.router)
-	c.simulation.AddControl("autoscaler", c.autoscaler)
+	receives := []lookahead.NoticeKind{0}
+	if p.Failures != nil {
+		receives = append(receives, cutOffNotice)
+	}
+	c.simulation.AddControl("router", c.router, receives...)
+	c.simulation.AddControl("autoscaler", c.autoscaler, receives...)
 	c.storage = newStorage(c.simulation, &x, p.Pool)
 	c.add = func(i int, ready vtime.Time) error {
 		n, err := newInstance(p, &x, i, recorders, ready, signals, c.storage)
@@ -75,6 +79,7 @@ func newCluster(p *setup.Plan, x Execution) (*cluster, error) {
 			c.router.pool.cluster.engines, c.autoscaler.cluster.engines = c.instances, c.instances
 		}
 		c.simulation.AddLeaf(instanceName(i), n)
+		c.router.failures.add(ready)
 		return nil
 	}
 	if err := c.addReplicas(); err != nil {
@@ -109,6 +114,9 @@ func (c *cluster) kernelConfig(notify bool) lookahead.Config {
 			React: func(k lookahead.Key) lookahead.Key { return lookahead.Key{At: k.At.Add(s), Class: vtime.ClassTransfer} },
 			Reply: func(k lookahead.Key) lookahead.Key { return lookahead.Key{At: k.At, Class: vtime.ClassNotice} },
 		}
+	}
+	if c.plan.Failures != nil {
+		e.Notices[cutOffNotice] = lookahead.Notice{React: c.reactLost, Reply: func(k lookahead.Key) lookahead.Key { return c.router.failures.reply(k) }}
 	}
 	if cfg.Horizon > 0 {
 		e.End = lookahead.Key{At: vtime.Time(cfg.Horizon).Add(1)}
@@ -231,6 +239,7 @@ func (c *cluster) addReplicas() error {
 		view: &pool.cluster.view, published: pool.published, prefixes: pool.prefixes,
 	}
 	b.begin()
+	b.failures = c.router.failures
 	for i := range pool.plan.Instances {
 		if err := c.add(i, 0); err != nil {
 			return err

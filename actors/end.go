@@ -77,6 +77,10 @@ func (c *cluster) result(partial bool) (*Result, error) {
 		}
 	}
 	run.Storage = r.KVStorage
+	var unbalanced error
+	if r.Failures, unbalanced = c.router.failures.result(r.End, &run, func(i int) (ready, gone vtime.Time) { return c.life(i, r.End) }); unbalanced != nil && !partial {
+		return nil, fmt.Errorf("the books of failures do not balance: %w", unbalanced)
+	}
 	report, err := metrics.Collect(run)
 	if err != nil {
 		return nil, fmt.Errorf("the books do not balance: %w", err)
@@ -198,6 +202,10 @@ func (c *cluster) recordUndelivered() error {
 		case kindReturned:
 			of = new(transfer)
 			readReturned(&m.Body, &d, of)
+		case kindCutOff:
+			l := new(lost)
+			readCutOff(&m.Body, &d, l)
+			of = &l.transfer
 		default:
 			return
 		}

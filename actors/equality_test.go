@@ -272,12 +272,13 @@ type coverage struct {
 	readsSignals, scaled, aborted, redirected                           int
 	stored, loaded, flushed, brokeDeadlock, told                        int // in CPU tiers; told: the router hears of them
 	promoted, vanished                                                  int // with storage tiers
+	failed, retried, recovered                                          int // with failures
 	requests, completed, preemptions, cachedTokens, recomputed, outputs int64
 }
 
 func (c *coverage) count(x *trial, y *yield) {
 	c.cases++
-	var preempted, hit, timedOut, cut, capped, dropped, rejected, prefillOnly, aborted, redirected bool
+	var preempted, hit, timedOut, cut, capped, dropped, rejected, prefillOnly, aborted, redirected, failed, retried, recovered bool
 	for i := range y.rows {
 		o := &y.rows[i]
 		c.requests++
@@ -291,7 +292,10 @@ func (c *coverage) count(x *trial, y *yield) {
 		preempted = preempted || o.Preemptions > 0
 		hit = hit || o.Cached > 0
 		timedOut = timedOut || o.State == metrics.TimedOut
-		cut = cut || o.State >= metrics.Running
+		cut = cut || o.State >= metrics.Running && o.State != metrics.Failed
+		failed = failed || o.State == metrics.Failed
+		retried = retried || o.Retries > 0
+		recovered = recovered || o.Retries > 0 && o.State == metrics.Completed
 		capped = capped || o.Reason == metrics.LengthCapped
 		dropped = dropped || o.State == metrics.Dropped
 		rejected = rejected || o.State == metrics.Rejected
@@ -309,7 +313,8 @@ func (c *coverage) count(x *trial, y *yield) {
 		{&c.capped, capped}, {&c.dropped, dropped}, {&c.rejected, rejected}, {&c.stuck, y.stuck}, {&c.delayed, x.Delay > 0}, {&c.prefillOnly, prefillOnly},
 		{&c.readsSignals, x.ReadsSignals != 0}, {&c.scaled, y.scaled}, {&c.aborted, aborted}, {&c.redirected, redirected},
 		{&c.stored, y.tier.Stored > 0}, {&c.loaded, y.tier.Loaded > 0}, {&c.flushed, y.tier.FlushWaits > 0}, {&c.brokeDeadlock, y.tier.DeadlockBreak > 0},
-		{&c.told, y.tier.Stored > 0 && x.hearsOfTiers()}, {&c.promoted, y.tier.Promoted > 0}, {&c.vanished, y.tier.Vanished > 0}} {
+		{&c.told, y.tier.Stored > 0 && x.hearsOfTiers()}, {&c.promoted, y.tier.Promoted > 0}, {&c.vanished, y.tier.Vanished > 0},
+		{&c.failed, failed}, {&c.retried, retried}, {&c.recovered, recovered}} {
 		if f.seen {
 			*f.n++
 		}
@@ -318,10 +323,10 @@ func (c *coverage) count(x *trial, y *yield) {
 
 func (c *coverage) String() string {
 	return fmt.Sprintf("%d trials on 10 executors each; with preemption %s, prefix hit %s, fired time-out %s, end cut %s, async %s, stale snapshots %s, immediate signals %s; "+
-		"length cap %d, drop %d, rejection %d, livelock %d, delayed admission %d, prefill only %d, admission that observes %d, scaling %d, abortion %d, redirection %d; stores %d, loads %d, flush waits %d, broken deadlocks %d, stores that the router hears of %d, reads of storage %d, vanished entries %d; "+
+		"length cap %d, drop %d, rejection %d, livelock %d, delayed admission %d, prefill only %d, admission that observes %d, scaling %d, abortion %d, redirection %d; stores %d, loads %d, flush waits %d, broken deadlocks %d, stores that the router hears of %d, reads of storage %d, vanished entries %d; lost with instances %d, tried again %d, recovered %d; "+
 		"%d requests, %d completed, %d output tokens, %d preemptions, %d cached and %d recomputed tokens",
 		c.cases, c.share(c.preempted), c.share(c.hit), c.share(c.timedOut), c.share(c.cut), c.share(c.async), c.share(c.stale), c.share(c.immediate),
-		c.capped, c.dropped, c.rejected, c.stuck, c.delayed, c.prefillOnly, c.readsSignals, c.scaled, c.aborted, c.redirected, c.stored, c.loaded, c.flushed, c.brokeDeadlock, c.told, c.promoted, c.vanished, c.requests, c.completed, c.outputs, c.preemptions, c.cachedTokens, c.recomputed)
+		c.capped, c.dropped, c.rejected, c.stuck, c.delayed, c.prefillOnly, c.readsSignals, c.scaled, c.aborted, c.redirected, c.stored, c.loaded, c.flushed, c.brokeDeadlock, c.told, c.promoted, c.vanished, c.failed, c.retried, c.recovered, c.requests, c.completed, c.outputs, c.preemptions, c.cachedTokens, c.recomputed)
 }
 
 func (c *coverage) share(n int) string {

@@ -44,6 +44,7 @@ type trial struct {
 	Checks vtime.Duration `json:"checks,omitempty"`
 	// Bundle, if not empty, is the text of the policies' file.
 	Bundle string `json:"bundle,omitempty"`
+	failureTrial
 	// Fresh says how fresh single signals are.
 	Fresh map[policy.Signals]cadence `json:"fresh,omitempty"`
 }
@@ -87,7 +88,7 @@ func (x *trial) config() (Config, error) {
 	if x.NoisyAutoscaler != policy.NoSignals {
 		cfg.Custom.Autoscale = func(policy.Env) policy.Autoscale { return noisyAutoscaler{x.NoisyAutoscaler} }
 	}
-	setFresh(&cfg, x.Fresh)
+	x.setFreshAndFailures(&cfg)
 	if x.Checks > 0 {
 		cfg.Policies.Autoscale.Refresh = x.Checks.String()
 	}

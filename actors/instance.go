@@ -30,6 +30,8 @@ type instance struct {
 	recent           *recent          // nil: no policy observes recent latencies
 	latencyOptions   *metrics.Options // overheads and targets for the latency in notices; nil: notices have none
 
+	outage *outage // nil: nothing fails
+
 	sharesStorage bool // some of the storage tiers are processes of their own
 
 	events     bool           // the router gets the changes of the prefix cache, and of the tiers …
@@ -77,6 +79,11 @@ func (p *instance) Promise() lookahead.Key {
 
 // load is the load of the engine as the instance publishes it.
 func (p *instance) load() load {
+	if p.isDown() {
+		r := p.outage.load
+		r.finished = p.finished
+		return r
+	}
 	if p.perStep {
 		state := p.engine.StepState()
 		r := load{waiting: int32(state.Waiting), running: int32(state.Running), finished: p.finished}
@@ -92,23 +99,36 @@ func (p *instance) load() load {
 	return r
 }
 
-// Receive implements lookahead.Process: a request is delivered, a storage tier answers, or the
-// instance is taken away.
+// Receive implements lookahead.Process: a request is delivered, a storage tier answers, the
+// instance is taken away, or it fails.
 func (p *instance) Receive(m *lookahead.Message, out *lookahead.Outbox) {
 	now := m.Stamp.At
 	switch m.Kind {
 	case kindDelivery:
 		readDelivery(&m.Body, &p.delivery)
+		if p.isDown() {
+			p.out = out
+			p.refuse(noProgress(), now)
+			return
+		}
 		p.engine.Deliver(&p.delivery, now)
 	case kindResumed:
 		var progress engine.Progress
 		readResumed(&m.Body, &p.delivery, &progress)
+		if p.isDown() {
+			p.out = out
+			p.refuse(progress, now)
+			return
+		}
 		p.engine.Resume(&p.delivery, &progress, now)
 	case kindStorageAnswer:
 		p.engine.Storage.Answer(readStorageAnswer(m), now)
 	case kindStop:
 		p.out = out
 		p.stop(readStop(&m.Body), now)
+	default:
+		p.out = out
+		p.receiveFailure(m)
 	}
 }
 
@@ -214,16 +234,39 @@ func (p *instance) latencyOf(o *metrics.Outcome) *policy.Ending {
 // newInstance makes instance i of a run that observes signals. The instance is
 // ready at the time ready.
 func newInstance(p *setup.Plan, x *Execution, i int, recorders metrics.Options, ready vtime.Time, observed policy.Signals, below *storage) (*instance, error) {
-	d := &p.Pool.Deployment
-	s, err := newScheduler(p)
+	n := &instance{index: i, recorder: metrics.NewRecorder(recorders), perStep: p.Pool.Observability.PerStep}
+	if sendsBlockEvents(p.Pool, observed) {
+		n.events, n.tiered, n.eventDelay = true, p.Pool.CPUTier != nil, p.Pool.Observability.KVEventDelay
+	}
+	cfg, err := n.engineConfig(p, x, observed, below)
 	if err != nil {
 		return nil, err
 	}
-	n := &instance{index: i, recorder: metrics.NewRecorder(recorders), perStep: p.Pool.Observability.PerStep}
-	cfg := d.Engine()
 	if i >= p.Pool.Instances { // a run begins with warm instances
 		cfg.Warmup = p.Pool.Scaling.Warmup
 		cfg.Warmup.From = ready
+	}
+	if f := p.Failures; f != nil {
+		n.outage = &outage{rebuild: func() engine.Config {
+			cfg, err := n.engineConfig(p, x, observed, below)
+			if err != nil {
+				panic(err) // the first one could be made
+			}
+			cfg.Warmup = f.Warmup
+			return cfg
+		}}
+	}
+	n.engine = engine.New(i, cfg)
+	return n, nil
+}
+
+// engineConfig returns the configuration of the instance's engine, with caches of its own.
+func (n *instance) engineConfig(p *setup.Plan, x *Execution, observed policy.Signals, below *storage) (engine.Config, error) {
+	d := &p.Pool.Deployment
+	cfg := d.Engine()
+	s, err := newScheduler(p)
+	if err != nil {
+		return cfg, err
 	}
 	cfg.Cache = kv.NewPool(int(d.Blocks), d.BlockSize, d.EnablePrefixCaching)
 	if x.StepByStep && x.Sequential && d.Blocks <= twinBlocks {
@@ -235,13 +278,9 @@ func newInstance(p *setup.Plan, x *Execution, i int, recorders metrics.Options, 
 	if cfg.Offload != nil {
 		cfg.Offload.Storage = below.links(x, n)
 	}
-	if sendsBlockEvents(p.Pool, observed) {
-		n.events, n.tiered, n.eventDelay = true, d.CPUTier != nil, p.Pool.Observability.KVEventDelay
-	}
 	cfg.StepByStep, cfg.KeepStepState, cfg.KeepBacklog = x.StepByStep, n.perStep, observed&(policy.EstimatedWait|policy.OwnSignals) != 0
 	cfg.Scheduler, cfg.Sink, cfg.BlockEvents, cfg.Observer = s, n, n.blockEvents(), n.tracer(x.Tracing.Level)
-	n.engine = engine.New(i, cfg)
-	return n, nil
+	return cfg, nil
 }
 
 // newTier returns the CPU tier of an instance. The sequential twin keeps a small one

@@ -20,6 +20,10 @@ const (
 	kindTierBlocks                              // instance → router: blocks and entries that its cache and tiers stored or removed
 	kindStorage                                 // instance → storage tier: an operation
 	kindStorageAnswer                           // storage tier → instance: what came of it
+	kindCrash                                   // router → instance: its server crashes
+	kindRepair                                  // router → instance: its server was restarted
+	kindSlow                                    // router → instance: its steps take longer, or no longer
+	kindCutOff                                  // instance → router: a request that was lost with its instance
 )
 
 // How messages are written.

@@ -56,7 +56,7 @@ func readStop(b *lookahead.Decoder) (giveBack bool) {
 // instance has stored and removed since it did so last, in their order: the
 // number and the keys of blocks that were stored, then of blocks that were
 // removed, and so on in turn.
-func sendBlocks(out *lookahead.Outbox, at vtime.Time, instance int, changes []engine.BlockChange) {
+func sendBlocks(out *lookahead.Outbox, at vtime.Time, of incarnation, changes []engine.BlockChange) {
 	turns, stored := 0, false
 	for _, c := range changes {
 		if turns == 0 || c.Stored != stored {
@@ -67,7 +67,7 @@ func sendBlocks(out *lookahead.Outbox, at vtime.Time, instance int, changes []en
 		turns++ // no blocks stored come first
 	}
 	out.Begin(routerID, lookahead.Key{At: at, Class: vtime.ClassNotice}, kindBlocks, 1+turns+len(changes))
-	out.Int(int64(instance))
+	out.Int(of.word())
 	if !changes[0].Stored {
 		out.Int(0)
 	}
@@ -87,7 +87,7 @@ func sendBlocks(out *lookahead.Outbox, at vtime.Time, instance int, changes []en
 
 // sendTierBlocks is sendBlocks for an instance with a tier: each list says its medium,
 // and whether its blocks or entries were stored or removed.
-func sendTierBlocks(out *lookahead.Outbox, at vtime.Time, instance int, changes []engine.BlockChange) {
+func sendTierBlocks(out *lookahead.Outbox, at vtime.Time, of incarnation, changes []engine.BlockChange) {
 	lists := 1
 	for k := 1; k < len(changes); k++ {
 		if !alike(changes[k-1], changes[k]) {
@@ -95,7 +95,7 @@ func sendTierBlocks(out *lookahead.Outbox, at vtime.Time, instance int, changes 
 		}
 	}
 	out.Begin(routerID, lookahead.Key{At: at, Class: vtime.ClassNotice}, kindTierBlocks, 1+lists+len(changes))
-	out.Int(int64(instance))
+	out.Int(of.word())
 	for len(changes) > 0 {
 		n := 1
 		for n < len(changes) && alike(changes[0], changes[n]) {
@@ -114,23 +114,23 @@ func sendTierBlocks(out *lookahead.Outbox, at vtime.Time, instance int, changes 
 func alike(x, y engine.BlockChange) bool { return x.Medium == y.Medium && x.Stored == y.Stored }
 
 // readTierBlocks is readBlocks for what sendTierBlocks sent.
-func readTierBlocks(b *lookahead.Decoder, f func(instance int, c engine.BlockChange)) {
-	instance := int(b.Int())
+func readTierBlocks(b *lookahead.Decoder, f func(of incarnation, c engine.BlockChange)) {
+	of := readIncarnation(b.Int())
 	for b.Left() > 0 && b.Err() == nil {
 		list := b.Uint()
 		for n := list >> 9; n > 0 && b.Err() == nil; n-- {
-			f(instance, engine.BlockChange{Key: b.Uint(), Stored: list&1 == 1, Medium: kv.Medium(list >> 1)})
+			f(of, engine.BlockChange{Key: b.Uint(), Stored: list&1 == 1, Medium: kv.Medium(list >> 1)})
 		}
 	}
 	mustDecode(b)
 }
 
-// readBlocks calls f for every change, in their order, with the instance.
-func readBlocks(b *lookahead.Decoder, f func(instance int, c engine.BlockChange)) {
-	instance := int(b.Int())
+// readBlocks calls f for every change, in their order, with the instance and its incarnation.
+func readBlocks(b *lookahead.Decoder, f func(of incarnation, c engine.BlockChange)) {
+	of := readIncarnation(b.Int())
 	for stored := true; b.Left() > 0; stored = !stored {
 		for n := b.Int(); n > 0 && b.Err() == nil; n-- {
-			f(instance, engine.BlockChange{Key: b.Uint(), Stored: stored})
+			f(of, engine.BlockChange{Key: b.Uint(), Stored: stored})
 		}
 	}
 	mustDecode(b)

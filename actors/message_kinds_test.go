@@ -38,9 +38,19 @@ type (
 		id int64
 		policy.ClassInversion
 	}
+	valueSlow   struct{ factor float64 }
+	valueCutOff struct {
+		instance, tokens int32
+		valueResumed
+	}
+	valueTracedFailure struct {
+		event             failureEvent
+		instance, retries int32
+		request           int64
+	}
 	valueBlocks struct {
-		instance int32
-		changes  []engine.BlockChange
+		instance, crashes int32
+		changes           []engine.BlockChange
 	}
 )
 
@@ -127,6 +137,36 @@ var messages = []carried{
 	{"stop", valueStop{}, routerID, testLeaf,
 		func(out *lookahead.Outbox, v any) { sendStop(out, testLeaf, sentAt, v.(valueStop).giveBack) },
 		func(m *lookahead.Message) any { return valueStop{readStop(&m.Body)} }, nil},
+	{"crash", struct{}{}, routerID, testLeaf,
+		func(out *lookahead.Outbox, _ any) { sendCrash(out, testLeaf, sentAt) },
+		func(*lookahead.Message) any { return struct{}{} }, nil},
+	{"repair", struct{}{}, routerID, testLeaf,
+		func(out *lookahead.Outbox, _ any) { sendRepair(out, testLeaf, sentAt) },
+		func(*lookahead.Message) any { return struct{}{} }, nil},
+	{"slow", valueSlow{}, routerID, testLeaf,
+		func(out *lookahead.Outbox, v any) { sendSlow(out, testLeaf, sentAt, v.(valueSlow).factor) },
+		func(m *lookahead.Message) any { return valueSlow{readSlow(&m.Body)} }, nil},
+	{"cut off", valueCutOff{}, testLeaf, routerID,
+		func(out *lookahead.Outbox, v any) {
+			x := v.(valueCutOff)
+			sendCutOff(out, sentAt, &x.Delivery, &lost{transfer{x.Progress, x.instance}, x.tokens})
+		},
+		func(m *lookahead.Message) any {
+			var x valueCutOff
+			var l lost
+			readCutOff(&m.Body, &x.Delivery, &l)
+			x.Progress, x.instance, x.tokens = l.Progress, l.from, l.tokens
+			return x
+		}, lostOfRequest},
+	{"traced failure", valueTracedFailure{}, routerID, collectorID,
+		func(out *lookahead.Outbox, v any) {
+			x := v.(valueTracedFailure)
+			sendTracedFailure(out, &tracedFailure{x.event, x.instance, x.request, x.retries})
+		},
+		func(m *lookahead.Message) any {
+			f := readTracedFailure(&m.Body)
+			return valueTracedFailure{f.event, f.instance, f.retries, f.request}
+		}, nil},
 	{"evaluate", valueEvaluate{}, routerID, autoscalerID,
 		func(out *lookahead.Outbox, v any) { sendEvaluate(out, sentAt, v.(valueEvaluate).at) },
 		func(m *lookahead.Message) any { return valueEvaluate{readEvaluate(&m.Body)} }, nil},
@@ -136,13 +176,13 @@ var messages = []carried{
 			for k := range x.changes {
 				x.changes[k].Medium = kv.GPU // it does not travel, no other does
 			}
-			sendBlocks(out, sentAt, int(x.instance), x.some())
+			sendBlocks(out, sentAt, incarnation{x.instance, x.crashes}, x.some())
 		},
 		func(m *lookahead.Message) any { return blocksOf(m, readBlocks) }, nil},
 	{"tier blocks", valueBlocks{}, testLeaf, routerID,
 		func(out *lookahead.Outbox, v any) {
 			x := v.(valueBlocks)
-			sendTierBlocks(out, sentAt, int(x.instance), x.some())
+			sendTierBlocks(out, sentAt, incarnation{x.instance, x.crashes}, x.some())
 		},
 		func(m *lookahead.Message) any { return blocksOf(m, readTierBlocks) }, nil},
 	{"storage operation", engine.StorageOp{}, testLeaf, lookahead.ThirdControl,
@@ -234,9 +274,9 @@ func (x *valueBlocks) some() []engine.BlockChange {
 }
 
 // blocksOf reads what some said.
-func blocksOf(m *lookahead.Message, read func(*lookahead.Decoder, func(int, engine.BlockChange))) (x valueBlocks) {
-	read(&m.Body, func(instance int, c engine.BlockChange) {
-		x.instance, x.changes = int32(instance), append(x.changes, c)
+func blocksOf(m *lookahead.Message, read func(*lookahead.Decoder, func(incarnation, engine.BlockChange))) (x valueBlocks) {
+	read(&m.Body, func(of incarnation, c engine.BlockChange) {
+		x.instance, x.crashes, x.changes = of.instance, of.number, append(x.changes, c)
 	})
 	if slices.Equal(x.changes, []engine.BlockChange{{}}) {
 		x.changes = nil

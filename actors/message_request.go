@@ -26,7 +26,7 @@ func beginDelivery(out *lookahead.Outbox, to lookahead.ProcessID, now, effect vt
 
 // rareDelivery reports whether d has one of the fields that few requests have.
 func rareDelivery(d *engine.Delivery) bool {
-	return d.Session|uint64(d.OutputContent)|uint64(d.Round|d.Expected) != 0 || len(d.Spans) > 0
+	return d.Session|uint64(d.OutputContent)|uint64(d.Round|d.Expected|d.Retries) != 0 || len(d.Spans) > 0
 }
 
 // deliveryFields is the number of fields that writeDelivery writes.
@@ -53,7 +53,7 @@ func writeDelivery(out *lookahead.Outbox, d *engine.Delivery) {
 		return
 	}
 	out.Uint(d.Session)
-	out.Int(int64(d.Round))
+	out.Int(counts{&d.Round, &d.Retries}.word())
 	out.Uint(uint64(d.OutputContent))
 	out.Int(int64(d.Expected))
 	for _, s := range d.Spans {
@@ -74,10 +74,10 @@ func readDelivery(b *lookahead.Decoder, d *engine.Delivery) {
 	d.MaxOutput = int32(b.Int())
 	setLabels(&d.Tags, b.Uint())
 	d.Priority = b.Float()
-	d.Session, d.Round, d.OutputContent, d.Expected, d.Spans = 0, 0, 0, 0, d.Spans[:0]
+	d.Session, d.Round, d.Retries, d.OutputContent, d.Expected, d.Spans = 0, 0, 0, 0, 0, d.Spans[:0]
 	if b.Left() > 0 {
 		d.Session = b.Uint()
-		d.Round = int32(b.Int())
+		counts{&d.Round, &d.Retries}.set(b.Int())
 		d.OutputContent = workload.ContentID(b.Uint())
 		d.Expected = int32(b.Int())
 	}
@@ -181,11 +181,15 @@ func generated(p *metrics.Progress) counts { return counts{&p.Generated, &p.Cach
 // state at now: the fields that all have, then the rare ones.
 func sendOutcome(out *lookahead.Outbox, now vtime.Time, o *metrics.Outcome) {
 	fields := 13
-	rare := o.Session|uint64(o.Round|o.Preemptions|o.Recomputed|o.Redirects|o.Expected)|uint64(o.PrefillLost|o.DecodeLost) != 0
+	rare := o.Session|uint64(o.Round|o.Preemptions|o.Recomputed|o.Redirects|o.Retries|o.Expected)|uint64(o.PrefillLost|o.DecodeLost) != 0
 	if rare {
 		fields += 8
 	}
-	out.Begin(collectorID, lookahead.Key{At: now, Class: vtime.ClassNotice}, kindOutcome, fields)
+	k := lookahead.Key{At: now, Class: vtime.ClassNotice}
+	if !out.Cause().Less(k) { // a notice says that the request is lost
+		k = out.Cause().Next()
+	}
+	out.Begin(collectorID, k, kindOutcome, fields)
 	out.Int(o.ID)
 	out.Uint(uint64(o.State)<<56 | uint64(o.Reason)<<48 | labels(&o.Tags))
 	out.Int(int64(o.Instance))
@@ -206,7 +210,7 @@ func sendOutcome(out *lookahead.Outbox, now vtime.Time, o *metrics.Outcome) {
 		out.Int(int64(o.Recomputed))
 		out.Int(int64(o.PrefillLost))
 		out.Int(int64(o.DecodeLost))
-		out.Int(int64(o.Redirects))
+		out.Int(counts{&o.Redirects, &o.Retries}.word())
 		out.Int(int64(o.Expected))
 	}
 	out.End()
@@ -237,7 +241,7 @@ func readOutcome(m *lookahead.Message, o *metrics.Outcome) {
 		o.Recomputed = int32(b.Int())
 		o.PrefillLost = vtime.Duration(b.Int())
 		o.DecodeLost = vtime.Duration(b.Int())
-		o.Redirects = int32(b.Int())
+		counts{&o.Redirects, &o.Retries}.set(b.Int())
 		o.Expected = int32(b.Int())
 	}
 	mustDecode(b)

@@ -56,8 +56,8 @@ func (c *carried) carry(t *testing.T, values []any) []any {
 		}
 	}
 	processes[c.to].read = c.read
-	s.AddControl("router", processes[routerID])
-	s.AddControl("autoscaler", processes[autoscalerID])
+	s.AddControl("router", processes[routerID], 0, cutOffNotice)
+	s.AddControl("autoscaler", processes[autoscalerID], 0, cutOffNotice)
 	s.AddControl("storage", processes[lookahead.ThirdControl], storageNotice)
 	s.AddLeaf("leaf", processes[testLeaf])
 	s.AddSink("collector", processes[collectorID])

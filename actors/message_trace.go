@@ -25,6 +25,7 @@ const (
 	kindTracedAnomaly                                             // instance: an anomaly
 	kindTracedInversion                                           // router: a class inversion
 	kindTracedTransfer                                            // instance: a transfer of KV
+	kindTracedFailure                                             // router: something about a failure
 )
 
 // writeSubject writes the request that a decision is about: its number, then

@@ -28,7 +28,7 @@ func newPool(p *setup.Plan, q *policies, planned signalPlan, counterfactual poli
 	s := &pool{
 		plan: p.Pool, routing: q.routing, reads: q.routing.Observes(), prefixes: q.prefixes, trigger: newTrigger(p.Pool.Scaling, q.trigger),
 		cluster: clusterView{
-			signals: q.routed() | counterfactual, signalPlan: planned, refresh: -1, foreseen: p.Pool.Scaling == nil && !p.Loops(), sent: make([]int32, p.Pool.Instances),
+			signals: q.routed() | counterfactual, signalPlan: planned, refresh: -1, foreseen: p.Pool.Scaling == nil && p.Failures == nil && !p.Loops(), sent: make([]int32, p.Pool.Instances),
 			readsAtAdmission: ofInstances(q.admission.Observes()),
 			readsAtRouting:   ofInstances(q.priority.Observes() | q.routing.Observes() | counterfactual),
 		},

@@ -45,9 +45,9 @@ func (p *instance) blockEvents() func(vtime.Time, []engine.BlockChange) {
 		switch at := now.Add(p.eventDelay); {
 		case at == vtime.Never: // it is beyond all times
 		case p.tiered:
-			sendTierBlocks(p.out, at, p.index, changes)
+			sendTierBlocks(p.out, at, p.incarnation(), changes)
 		default:
-			sendBlocks(p.out, at, p.index, changes)
+			sendBlocks(p.out, at, p.incarnation(), changes)
 		}
 	}
 }
@@ -65,7 +65,7 @@ func (r *router) expected(target int, input int32) int32 {
 	return min(r.pool.prefixes.Expected(target), (input-1)/block*block)
 }
 
-// blocks applies the changes of an instance's cache and tiers.
+// blocks applies the changes of an instance's cache and tiers, unless it has crashed since.
 func (r *router) blocks(m *lookahead.Message) {
 	r.last = m.Stamp.At // it may be the last event of the run
 	r.pool.prefixes.Cover(&r.pool.cluster.view)
@@ -73,7 +73,11 @@ func (r *router) blocks(m *lookahead.Message) {
 	if m.Kind == kindTierBlocks {
 		read = readTierBlocks
 	}
-	read(&m.Body, func(instance int, c engine.BlockChange) {
+	read(&m.Body, func(of incarnation, c engine.BlockChange) {
+		instance := int(of.instance)
+		if r.failures.outlived(of) {
+			return
+		}
 		if c.Stored {
 			r.pool.prefixes.Store(instance, c.Medium, c.Key)
 		} else {

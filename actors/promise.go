@@ -37,6 +37,9 @@ func (r *router) nextArrival() vtime.Time {
 	if r.loop != nil {
 		at = min(at, r.loop.source.Peek().Arrival)
 	}
+	if r.failures != nil {
+		at = min(at, r.held.retry.at())
+	}
 	return at
 }
 
@@ -87,12 +90,13 @@ func (r *router) nextRouting() lookahead.Key {
 }
 
 // NextPeriodic implements lookahead.Periodic: the run may end although an instance
-// will become ready.
+// will become ready, or fail.
 func (r *router) NextPeriodic() lookahead.Key {
+	k := r.failures.next()
 	if r.pool.replicas == nil {
-		return lookahead.NeverKey
+		return k
 	}
-	return r.pool.replicas.nextPhase()
+	return lookahead.Earliest(k, r.pool.replicas.nextPhase())
 }
 
 // Promise implements lookahead.Process: a delivery follows its routing decision in

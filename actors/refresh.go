@@ -35,6 +35,9 @@ func (p *instance) publish(on *signalPlan, signals policy.Signals, o metrics.Opt
 func (p *instance) publishGroups(on *signalPlan) {
 	for _, f := range on.groups {
 		f.snapshots.begin(p.index, p.observe(f))
+		if p.outage != nil {
+			p.outage.groups = append(p.outage.groups, keptGroup{of: f})
+		}
 		if f.snapshots.cadence == immediate {
 			p.groups = append(p.groups, f)
 			continue

@@ -18,6 +18,7 @@ type replicas struct {
 	view           *policy.View
 	prefixes       *prefixindex.Index // nil: there is none
 	published      *published         // nil: there is no autoscaler
+	failures       *failures          // nil: nothing fails
 	spawn          func(i int, ready vtime.Time)
 
 	list        []replica
@@ -82,7 +83,7 @@ func (b *replicas) start(now vtime.Time) {
 func (b *replicas) changePhase(now vtime.Time) {
 	i := int(b.phases.pop())
 	r := &b.list[i]
-	if r.draining != vtime.Never || r.gone != vtime.Never {
+	if r.draining != vtime.Never || r.gone != vtime.Never || b.failures.decides(i) {
 		return
 	}
 	slot := b.view.Slot(i)
@@ -148,6 +149,7 @@ func (b *replicas) ended(i int, now vtime.Time) bool {
 func (b *replicas) remove(i int, now vtime.Time) {
 	r := &b.list[i]
 	r.gone = now
+	b.failures.remove(i, now)
 	b.departed = append(b.departed, int32(i))
 	for _, t := range [...]*vtime.Time{&r.billed, &r.ready, &r.warm} {
 		if *t > now {

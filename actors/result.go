@@ -36,7 +36,8 @@ type Result struct {
 	KVTiers   []metrics.KVTier    // CPU tiers by instance; nil: there are none
 	KVStorage []metrics.KVStorage // storage tiers; nil: there are none
 
-	Scaling *Scaling // nil: the number of instances could not change
+	Scaling  *Scaling       // nil: the number of instances could not change
+	Failures *FailureResult // nil: nothing could fail
 
 	Sessions *Sessions // nil: none began
 	Users    *Users    // nil: no closed loop, or none of its requests ended

@@ -24,7 +24,8 @@ const (
 // arrival, admission decision and routing decision, which is the delivery.
 type router struct {
 	arrivals incoming
-	loop     *loop // nil: no request of the workload follows from an answer
+	loop     *loop     // nil: no request of the workload follows from an answer
+	failures *failures // nil: nothing fails
 	held     heldRequests
 	policies deciders
 	state    policy.RouterState
@@ -97,6 +98,9 @@ func newRouter(p *setup.Plan, x *Execution, q *policies, planned signalPlan, rec
 		recorder: metrics.NewRecorder(recorders),
 	}
 	r.loop = newLoop(p, r, recorders)
+	if r.failures = newFailures(p, r); r.failures != nil {
+		r.held.transfers = map[int32]*transfer{}
+	}
 	reads := &r.policies.reads
 	reads.admission, reads.priority = q.admission.Observes(), q.priority.Observes()
 	r.tracing = newTracing(&x.Tracing, q.routing, counterfactual, (reads.priority|r.pool.reads|counterfactual)&shownSignals)
@@ -133,6 +137,8 @@ func (r *router) Receive(m *lookahead.Message, out *lookahead.Outbox) {
 		r.noteEvent(m.Stamp.At, out)
 	case kindReturned:
 		r.receiveReturned(m)
+	case kindCutOff:
+		receiveCutOff(r, m, out)
 	case kindBlocks, kindTierBlocks:
 		r.blocks(m)
 	case kindScale:
@@ -147,6 +153,10 @@ func (r *router) Advance(_ lookahead.Key, out *lookahead.Outbox) {
 		k := lookahead.Earliest(r.Next(), r.NextPeriodic())
 		if !out.Execute(k) {
 			return
+		}
+		if r.failures != nil && k == r.failures.next() {
+			r.failures.act(k, out, r.tracing)
+			continue
 		}
 		if k.Class != vtime.ClassReady { // a change of phase is no work
 			r.last = k.At
@@ -176,6 +186,10 @@ func (r *router) Advance(_ lookahead.Key, out *lookahead.Outbox) {
 // arrive gives the next request its number: the one that was pulled, and then pulls
 // another, or one that follows from an answer.
 func (r *router) arrive(now vtime.Time, out *lookahead.Outbox) {
+	if r.held.retry.at() == now { // its number is lower
+		r.arriveAgain(now, out)
+		return
+	}
 	i := r.held.add()
 	d := &r.held.requests[i]
 	next, pulled := &r.arrivals.next, true
@@ -280,9 +294,11 @@ func (r *router) dispatch(i int32, now vtime.Time, out *lookahead.Outbox) {
 	t, migrated := r.held.transfers[i]
 	var inversion policy.ClassInversion
 	inverted := false
+	ask.Attempt = d.Retries
 	if migrated {
-		ask.Attempt = t.Redirects
-	} else { // a request keeps its priority
+		ask.Attempt += t.Redirects
+	}
+	if ask.Attempt == 0 { // a request keeps its priority
 		inversion, inverted = r.prioritise(d, ask, now, out)
 	}
 	if r.tracing != nil && r.tracing.counterfactual != policy.NoSignals {
@@ -292,16 +308,21 @@ func (r *router) dispatch(i int32, now vtime.Time, out *lookahead.Outbox) {
 	r.observe(out, key(now, vtime.ClassRouting), seenAtRouting, ask, d.Priority, r.pool.reads|r.tracing.counterfactualSignals())
 	choice := r.pool.routing.Route(ask, d.Priority, &r.state, &r.pool.cluster.view, now)
 	target, forced := choice.Target, false
-	if r.forced != nil && !migrated {
+	if r.forced != nil && ask.Attempt == 0 {
 		target, forced = r.force(d.ID, target, now)
 	}
 	if r.tracing != nil {
-		r.tracing.routed(r, out, now, d, &choice, decided{target, forced, migrated})
+		r.tracing.routed(r, out, now, d, &choice, decided{target, forced, ask.Attempt > 0})
 		if inverted && r.tracing.level == trace.Detailed {
 			sendTracedInversion(out, now, d.ID, inversion)
 		}
 	}
-	if target < 0 {
+	switch {
+	case target >= 0:
+	case migrated && d.Retries > 0:
+		r.goOn(i, now, false, out)
+		return
+	default:
 		r.end(i, metrics.Rejected, metrics.NoInstance, now, out)
 		return
 	}
@@ -322,6 +343,9 @@ func (r *router) dispatch(i int32, now vtime.Time, out *lookahead.Outbox) {
 	// The instance queues or drops it after queueing at the front end, or at its
 	// deadline if that comes first. Until then the instance shows no change.
 	effect := min(now.Add(engine.MinQueueing(r.pool.plan.Latency, d.Input)), max(now, d.Deadline))
+	if r.failures.down(target) { // it refuses the request
+		effect = now
+	}
 	to := lookahead.FirstLeaf + lookahead.ProcessID(target)
 	if migrated {
 		sendResumed(out, to, now, effect, d, &t.Progress)

@@ -32,14 +32,14 @@ func (r *router) end(i int32, state metrics.State, reason metrics.Reason, now vt
 func (r *router) describe(d *engine.Delivery, state metrics.State, reason metrics.Reason, finished vtime.Time) {
 	r.outcome = metrics.Outcome{
 		Identity: d.Identity, Progress: metrics.NoProgress(), State: state, Reason: reason, Instance: -1,
-		Expected: d.Expected, Admitted: d.Admitted, Finished: finished,
+		Expected: d.Expected, Retries: d.Retries, Admitted: d.Admitted, Finished: finished,
 	}
 }
 
 // unfinished calls f for every request that waits for a decision when the run
 // ends.
 func (r *router) unfinished(f func(*metrics.Outcome)) {
-	for _, s := range []*schedule{&r.held.admit, &r.held.route, &r.held.expire} {
+	for _, s := range []*schedule{&r.held.admit, &r.held.route, &r.held.retry, &r.held.expire} {
 		for s.len() > 0 {
 			i := s.pop()
 			r.describe(&r.held.requests[i], metrics.Pending, metrics.NoReason, vtime.Never)

@@ -92,8 +92,9 @@ type heldRequests struct {
 	vacant    []int32             // slots without a request
 	admit     schedule            // admission decisions
 	route     schedule            // routing decisions
+	retry     schedule            // arrivals of requests that their clients send again
 	expire    schedule            // requests whose deadline comes before their next decision
-	transfers map[int32]*transfer // by slot, of requests that an instance returned
+	transfers map[int32]*transfer // by slot, of requests that an instance returned, or that were lost with one
 }
 
 // add returns a slot for a request.

@@ -24,6 +24,9 @@ type signalGroup struct {
 
 // observe is what the instance publishes of the signals of f. All else in it is 0.
 func (p *instance) observe(f *signalGroup) (published policy.InstanceState) {
+	if p.isDown() {
+		return p.outage.kept(f)
+	}
 	state := p.state(f.onDemand)
 	if p.recent != nil {
 		p.recent.fill(&state.Service)

@@ -14,6 +14,9 @@ import (
 // share.
 const storageNotice lookahead.NoticeKind = 1
 
+// cutOffNotice is the kind of notices by which instances say that requests are lost with them.
+const cutOffNotice lookahead.NoticeKind = 2
+
 // sharedStorage is the actor of a storage tier that several instances share. It has no events
 // of its own: it answers operations in the order of their stamps.
 type sharedStorage struct {
@@ -113,9 +116,10 @@ func leastAnswer(p *setup.Pool) vtime.Duration {
 }
 
 // PromiseOf implements lookahead.Notifier: operations of shared storage tiers are submitted in
-// passes.
-func (p *instance) PromiseOf(lookahead.NoticeKind) lookahead.Key {
-	if !p.sharesStorage {
+// passes. Requests are lost only when a message says so, or when they are delivered while the
+// instance is down (cluster.kernelConfig knows that).
+func (p *instance) PromiseOf(k lookahead.NoticeKind) lookahead.Key {
+	if k != storageNotice || !p.sharesStorage {
 		return lookahead.NeverKey
 	}
 	at := p.engine.Storage.FirstSubmission()

@@ -38,11 +38,14 @@ type tracer struct {
 	preemption trace.Preemption
 	transfer   trace.Transfer
 	storage    []setup.StorageTier
+	failure    trace.Failure
 	anomaly    trace.Anomaly
 	outcome    trace.Outcome
 	store      struct {
 		wait, ttft, tpot, e2e vtime.Duration
 		instance, target      int
+		request               int64
+		retries               int32
 		score, best, regret   float64
 		hit, cached           int32
 		met                   bool
@@ -100,6 +103,8 @@ func (t *tracer) take(m *lookahead.Message) {
 		t.odd(at, m.Stamp.Source, b)
 	case kindTracedInversion:
 		t.inverted(at, b)
+	case kindTracedFailure:
+		t.fail(at, b)
 	}
 }
 

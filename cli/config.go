@@ -238,6 +238,11 @@ func settingText(n *yamldoc.Node, t reflect.Type) (text, want string) {
 		if isText || integer {
 			return n.Text, ""
 		}
+	case t == reflect.TypeFor[setup.HealthCheck]():
+		want = "probes like 5s,3,1"
+		if isText {
+			return n.Text, ""
+		}
 	case t == reflect.TypeFor[vtime.Duration]():
 		want = "a duration like 50ms, or a whole number of microseconds"
 		if isText || integer {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"reflect"
 	"runtime/debug"
+	"strings"
 
 	"blis/latency"
 	"blis/report/plaintext"
@@ -63,7 +64,11 @@ func eachField(v reflect.Value, visit func(name string, value any) error) error 
 		if f.Anonymous {
 			err = eachField(v.Field(i), visit)
 		} else {
-			err = visit(f.Tag.Get("json"), v.Field(i).Interface())
+			name, option, _ := strings.Cut(f.Tag.Get("json"), ",")
+			if option == "omitempty" && v.Field(i).IsZero() {
+				continue
+			}
+			err = visit(name, v.Field(i).Interface())
 		}
 		if err != nil {
 			return err

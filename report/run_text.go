@@ -72,12 +72,13 @@ func (t *runText) counts(r *actors.Result) {
 		text += fmt.Sprintf(", %s of them measured (arrived from %s)", plaintext.Grouped(m.Requests), measuredSpan(r))
 	}
 	text += ": "
-	for _, state := range []metrics.State{metrics.Completed, metrics.Rejected, metrics.Dropped, metrics.TimedOut, metrics.Aborted} {
-		if n := all.States[state]; n > 0 || state != metrics.Aborted {
+	for _, state := range []metrics.State{metrics.Completed, metrics.Rejected, metrics.Dropped, metrics.TimedOut, metrics.Aborted, metrics.Failed} {
+		if n := all.States[state]; n > 0 || state != metrics.Aborted && state != metrics.Failed {
 			text += fmt.Sprintf("%s %s%s, ", plaintext.Grouped(n), stateWords[state], reasonsOf(all, state))
 		}
 	}
 	t.Line("requests", text+plaintext.Grouped(unfinished)+" unfinished")
+	t.failures(r)
 	t.sessions(r)
 	t.Line("tokens", fmt.Sprintf("%s in, %s out", plaintext.Grouped(all.InputTokens), plaintext.Grouped(all.OutputTokens)))
 	rates := fmt.Sprintf("offered %s req/s, completed %s req/s, %s output tokens/s",

@@ -77,6 +77,7 @@ func checkNumbers(c *Config) error {
 	check(c.GPUHourPrice == 0 || c.CostPerReplicaHour == 0, "gpu-hour-price", c.GPUHourPrice, "one of it and --cost-per-replica-hour")
 	checkVectors(c, check)
 	checkKVTier(c, check)
+	checkFailures(c, check)
 	check(c.Coefficients == "" || (c.LatencyModel == "auto" || c.LatencyModel == "physics") && len(c.AlphaCoeffs) == 0, "coefficients", c.Coefficients, "none with blackbox or roofline: they are those of --latency-model physics")
 	check(c.LatencyModel != "roofline" || len(c.AlphaCoeffs) == 0, "alpha-coeffs", c.AlphaCoeffs, "none with --latency-model roofline")
 	check(c.PreemptionGamma >= 0 && c.PreemptionGamma <= 1, "preemption-ema-gamma", c.PreemptionGamma, "above 0 and at most 1, 0 for the one of the coefficients")

@@ -13,8 +13,10 @@ type Plan struct {
 	Config  Config // effective: resolving it again gives the same plan
 	Summary Summary
 
-	Pool   *Pool // all instances
-	Source workload.Source
+	Pool     *Pool // all instances
+	Source   workload.Source
+	Failures *Failures // nil: nothing fails
+
 	Forced map[int64]int // instances of requests that the user routes, by number of arrival
 
 	Targets []metrics.ClassTargets
@@ -70,6 +72,7 @@ func chanceOf(p *Plan) Chance {
 	b, custom := &c.Policies, &c.Custom
 	chance.Decisions = custom.Admission != nil || custom.Priority != nil || custom.Routing != nil || custom.Autoscale != nil || custom.Scheduler != nil ||
 		b.Draws(policy.AdmissionKind) || b.Draws(policy.PriorityKind) || b.Draws(policy.SchedulerKind) ||
+		p.Failures != nil && p.Failures.Random() ||
 		p.Pool.Scaling != nil && (b.Draws(policy.AutoscaleKind) || c.ProvisioningDelay.CV > 0 || c.ModelLoadTime.CV > 0) ||
 		(p.Pool.Scaling != nil || p.Pool.Instances > 1) && b.Draws(policy.RoutingKind)
 	return chance

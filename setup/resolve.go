@@ -38,7 +38,7 @@ func newResolver(c Config, checks ...func() error) *resolver {
 // error lists the faults that checks find and those of other settings.
 func Resolve(c Config, checks ...func() error) (*Plan, error) {
 	p := newResolver(c, checks...)
-	if err := inOrder(p.openSpec, p.resolvePolicies, p.noteUnused, p.checkInputs, p.resolveCache, p.resolveLimits, func() error { return resolveKVTier(p) }, p.resolveLatency, func() error { return checkIdlePoll(&p.Config) }, p.resolveScaling, p.resolveWorkload, func() error { return noteModels(p.Plan) }, p.leaveOutScaling, p.completePool, func() error { return resolveForced(p.Plan) }); err != nil {
+	if err := inOrder(p.openSpec, p.resolvePolicies, p.noteUnused, p.checkInputs, p.resolveCache, p.resolveLimits, func() error { return resolveKVTier(p) }, p.resolveLatency, func() error { return checkIdlePoll(&p.Config) }, p.resolveScaling, p.resolveWorkload, func() error { return noteModels(p.Plan) }, p.leaveOutScaling, p.completePool, func() error { return resolveFailures(p) }, func() error { return resolveForced(p.Plan) }); err != nil {
 		return nil, err
 	}
 	p.Summary.Chance = chanceOf(p.Plan)

@@ -24,7 +24,7 @@ type unused struct {
 // noteUnused notes the settings that have no effect.
 func (p *resolver) noteUnused() error {
 	c := &p.Config
-	for _, list := range [][]unused{unusedOfInstances(c), unusedOfScaling(c), unusedOfWorkload(c, p.spec)} {
+	for _, list := range [][]unused{unusedOfInstances(c), unusedOfScaling(c), unusedOfFailures(c), unusedOfWorkload(c, p.spec)} {
 		for _, i := range list {
 			if i.applies {
 				p.noteIfSet(i.settings, i.because)
@@ -63,10 +63,26 @@ func unusedOfInstances(c *Config) []unused {
 	}
 }
 
+// fails reports whether instances may fail.
+func fails(c *Config) bool { return c.Failures != "" || c.MTBF > 0 }
+
+func unusedOfFailures(c *Config) []unused {
+	return []unused{
+		{!fails(c), failureSettings, "nothing fails without failures or mtbf"},
+		{fails(c) && c.MTBF == 0, []string{"mttr"}, "mtbf is 0"},
+		{fails(c) && c.Retries == 0, []string{"retry-backoff"}, "retries is 0"},
+	}
+}
+
+var warmupSettings = []string{"warmup-duration", "warmup-curve", "warmup-penalty", "warmup-routable"}
+
 func unusedOfScaling(c *Config) []unused {
 	if c.AutoscalePolicy == "none" && c.Custom.Autoscale == nil {
-		names := []string{"autoscale-interval", "autoscale-trigger", "min-replicas", "provisioning-delay", "model-load-time", "warmup-duration", "warmup-curve",
-			"warmup-penalty", "warmup-routable", "drain-policy", "drain-timeout"}
+		names := []string{"autoscale-interval", "autoscale-trigger", "min-replicas", "provisioning-delay", "model-load-time"}
+		if !fails(c) { // what was repaired warms up too
+			names = append(names, warmupSettings...)
+		}
+		names = append(names, "drain-policy", "drain-timeout")
 		if c.MaxReplicas != derivedMaxReplicas(c.NumInstances) { // which a printed configuration has
 			names = append(names, "max-replicas")
 		}

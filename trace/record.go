@@ -11,7 +11,7 @@ import (
 const Schema = "blis.trace/v1"
 
 // Record is one decision or event: a *Header, *Admission,
-// *Priority, *Routing, *Scale, *Batch, *Preemption, *Transfer, *Anomaly or *Outcome. Its
+// *Priority, *Routing, *Scale, *Batch, *Preemption, *Transfer, *Failure, *Anomaly or *Outcome. Its
 // JSON form has its fields in their order, times and durations in whole µs, and
 // null for missing values. AppendJSON prints it, not encoding/json,
 // which would print durations in words.
@@ -36,7 +36,7 @@ type Level uint8
 // Levels.
 const (
 	None      Level = iota // nothing; costs nothing
-	Decisions              // admission, priority, routing, scale, and the outcomes of requests
+	Decisions              // admission, priority, routing, scale, failures, and the outcomes of requests
 	Detailed               // batches, preemptions, transfers, anomalies and all snapshots too
 )
 
@@ -214,6 +214,16 @@ type Transfer struct {
 	Noticed   vtime.Time `json:"noticed_us"` // behind At where the worker first waits for the stores of a victim
 }
 
+// Failure is something that happens to an instance that fails, or to a request because of it.
+type Failure struct {
+	Type     string     `json:"type"` // failure
+	At       vtime.Time `json:"at_us"`
+	Event    string     `json:"event"`    // crash, repair, slow, slow_end; down, up: the router knows; cut_off, retry: of a request
+	Instance *int       `json:"instance"` // null of a retry: no instance has it
+	Request  *int64     `json:"request"`  // of cut_off and retry, else null
+	Retries  *int32     `json:"retries"`  // times that the request was tried again before, else null
+}
+
 // Anomaly is an anomaly of package metrics at the instant at which it is counted.
 type Anomaly struct {
 	Type     string     `json:"type"` // anomaly
@@ -271,6 +281,9 @@ func (*Preemption) Kind() string { return "preemption" }
 
 // Kind implements Record.
 func (*Transfer) Kind() string { return "kv_transfer" }
+
+// Kind implements Record.
+func (*Failure) Kind() string { return "failure" }
 
 // Kind implements Record.
 func (*Anomaly) Kind() string { return "anomaly" }

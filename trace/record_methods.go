@@ -198,6 +198,19 @@ func (r *Transfer) finite() bool { return true }
 
 func (r *Transfer) when() vtime.Time { return r.At }
 
+func (r *Failure) appendJSON(b []byte) []byte {
+	b = appendWhole(append(b, `{"type":"failure","at_us":`...), r.At)
+	b = appendString(append(b, `,"event":`...), r.Event)
+	b = appendOptional(append(b, `,"instance":`...), r.Instance, appendWhole[int])
+	b = appendOptional(append(b, `,"request":`...), r.Request, appendWhole[int64])
+	b = appendOptional(append(b, `,"retries":`...), r.Retries, appendWhole[int32])
+	return append(b, '}')
+}
+
+func (r *Failure) finite() bool { return true }
+
+func (r *Failure) when() vtime.Time { return r.At }
+
 func (r *Anomaly) appendJSON(b []byte) []byte {
 	b = appendWhole(append(b, `{"type":"anomaly","at_us":`...), r.At)
 	b = appendString(append(b, `,"name":`...), r.Name)

@@ -186,6 +186,9 @@ func (s *Summary) add(r Record) error {
 		return s.addPreemption(r)
 	case *Transfer:
 		return s.addTransfer(r)
+	case *Failure:
+		s.records.Failure++
+		return s.addFailure(r)
 	case *Anomaly:
 		s.records.Anomaly++
 		return s.addAnomaly(r)

@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"slices"
 	"strings"
 
 	"blis/metrics"
@@ -126,8 +127,24 @@ type RecordCounts struct {
 	Load       int64 `json:"kv_reload"`    // and back
 	Write      int64 `json:"kv_write"`     // transfers from the CPU tier to a storage tier
 	Promote    int64 `json:"kv_promotion"` // and back
+	Failure    int64 `json:"failure"`
 	Anomaly    int64 `json:"anomaly"`
 	Outcome    int64 `json:"outcome"`
+}
+
+// failureEvents are the events of records of failures.
+var failureEvents = []string{"crash", "repair", "slow", "slow_end", "down", "up", "cut_off", "retry"}
+
+func (s *Summary) addFailure(r *Failure) error {
+	switch {
+	case !slices.Contains(failureEvents, r.Event):
+		return wrong("event", "%q, want one of %s", r.Event, strings.Join(failureEvents, ", "))
+	case r.Instance != nil && *r.Instance < 0:
+		return wrong("instance", "%d, want an index, or null", *r.Instance)
+	case r.Request != nil && *r.Request < 0:
+		return wrong("request", "%d, want a number, or null", *r.Request)
+	}
+	return nil
 }
 
 func (s *Summary) addTransfer(r *Transfer) error {

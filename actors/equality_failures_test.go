@@ -1,0 +1,94 @@
+package actors
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"testing"
+
+	"blis/internal/testsize"
+	"blis/setup"
+	"blis/vtime"
+)
+
+// failureTrial is the part of a trial in which instances fail.
+type failureTrial struct {
+	// FailureFile, if not empty, is the text of the file of failures.
+	FailureFile string `json:"failure_file,omitempty"`
+}
+
+// setFreshAndFailures sets how fresh signals are, and what fails.
+func (x *trial) setFreshAndFailures(cfg *Config) {
+	setFresh(cfg, x.Fresh)
+	x.setFailures(cfg)
+}
+
+// setFailures makes the text of the trial the file of failures.
+func (x *trial) setFailures(cfg *Config) {
+	if x.FailureFile == "" {
+		return
+	}
+	cfg.Failures = "failures.yaml"
+	cfg.Custom.Open = func(path string) (io.ReadCloser, error) {
+		if path != cfg.Failures {
+			return os.Open(path)
+		}
+		return io.NopCloser(strings.NewReader(x.FailureFile)), nil
+	}
+}
+
+// drawFailures gives a trial failures: few or many, that meet other events at one instant.
+func (d dice) drawFailures(x *trial) {
+	c := &x.Config
+	c.ForceRouting, c.KVStorage = "", setup.StorageTiers{}
+	instance := func() string {
+		if d.chance(0.15) {
+			return "all"
+		}
+		return fmt.Sprint("instance-", d.IntN(c.NumInstances))
+	}
+	time := func() vtime.Duration { return pick[vtime.Duration](d, 1, 50, 100, 699, 1000, 5000, 20_000, 100_000) }
+	var b strings.Builder
+	b.WriteString("failures:\n")
+	for range d.between(1, 4) {
+		kind, factor := "crash", ""
+		if d.chance(0.25) {
+			kind, factor = "slow", fmt.Sprintf(", factor: %v", pick(d, 1, 1.5, 3, 100.0))
+		}
+		when := fmt.Sprintf("at: %dus, for: %dus", time()+vtime.Duration(d.IntN(3)*d.IntN(20_000)), pick[vtime.Duration](d, 1, 100, 700, 1000, 5000, 20_000))
+		switch {
+		case d.chance(0.3):
+			when = fmt.Sprintf("mtbf: %dus, mttr: %q", 2000+10*time(), fmt.Sprintf("%dus%s", time()/10+1, pick(d, "", ",cv=0.5")))
+		case d.chance(0.05):
+			when = fmt.Sprintf("at: %dus", time())
+		}
+		fmt.Fprintf(&b, "  - {%s: %s, %s%s}\n", kind, instance(), when, factor)
+	}
+	if d.chance(0.5) {
+		fmt.Fprintf(&b, "health_check: {interval: %dus, failures: %d, successes: %d}\n", pick(d, 50, 100, 700, 1000, 5000), d.between(1, 3), d.between(1, 3))
+	}
+	if d.chance(0.8) {
+		fmt.Fprintf(&b, "retry: {router: %d, redirect_latency: %dus, migrate: %v, client: %d, backoff: %dus}\n", pick(d, 0, 0, 1, 3, 20), pick(d, 1, 1, 100, 1000),
+			d.chance(0.5), pick(d, 0, 0, 1, 4), pick(d, 1, 100, 5000))
+	}
+	x.FailureFile = b.String()
+	if c.WarmupDuration == 0 && d.chance(0.3) {
+		c.WarmupDuration, c.WarmupRoutable = pick[vtime.Duration](d, 100, 2000, 20_000), d.chance(0.5)
+	}
+}
+
+// drawFailing is the random trial of a seed in which instances fail.
+func drawFailing(seed uint64) *trial {
+	x := drawTrial(seed)
+	newDice(seed, 0x6661696c).drawFailures(x)
+	return x
+}
+
+// TestEqualityOfFailures draws clusters whose instances fail.
+func TestEqualityOfFailures(t *testing.T) {
+	c := compareDrawn(t, testsize.Of(40, 80, 120), drawFailing)
+	if 6*c.failed < c.cases || 8*c.retried < c.cases || 20*c.recovered < c.cases {
+		t.Errorf("requests failed in %s of the trials, were tried again in %s, and completed then in %s: want a sixth, an eighth and a twentieth", c.share(c.failed), c.share(c.retried), c.share(c.recovered))
+	}
+}

@@ -1,0 +1,381 @@
+package actors
+
+import (
+	"strconv"
+
+	"blis/lookahead"
+	"blis/policy"
+	"blis/prefixindex"
+	"blis/setup"
+	"blis/vtime"
+	"blis/vtime/heap"
+)
+
+// failures is the router's book of what fails: when, and what it knows of it. Failures are periodic
+// events, which keep no run alive. They come from the configuration and from streams of their own,
+// so the router knows the next one ahead. The nil book is of a run in which nothing fails.
+//
+// An instance that crashes at T learns of it at T + 1, before all else that reaches it then. With
+// probes the router sends requests there until enough of them have failed.
+type failures struct {
+	plan      *setup.Failures
+	seed      uint64
+	view      *policy.View
+	published *published         // nil: there is no autoscaler
+	prefixes  *prefixindex.Index // nil: there is none
+	mirrored  bool               // prefixes follows what instances say they store
+
+	due    []dueFailure // heap of beginnings and ends
+	probes schedule     // when the router will know another state of an instance; stale ones stay
+	warm   schedule     // when instances that were repaired are warm; stale ones stay
+	list   []condition
+
+	exposed   int        // instances that are down and to which the router still sends
+	lastCrash vtime.Time // −2: none yet
+
+	attempts map[int64]*attempts // by request, of those that were lost with an instance
+	counts   FailureCounts
+}
+
+// dueFailure is the next beginning or end of a failure of one instance.
+type dueFailure struct {
+	at       vtime.Time
+	begins   bool
+	line     int32 // index in the plan's list
+	instance int32
+	stream   *vtime.Stream // nil: it does not come by chance
+}
+
+// Before implements heap.Ordered: at one instant ends come first.
+func (x *dueFailure) Before(y *dueFailure) bool {
+	switch {
+	case x.at != y.at:
+		return x.at < y.at
+	case x.begins != y.begins:
+		return y.begins
+	case x.line != y.line:
+		return x.line < y.line
+	}
+	return x.instance < y.instance
+}
+
+// condition is how an instance is, and what the router knows of it.
+type condition struct {
+	life
+	crashes int32   // so far: the number of its incarnation
+	causes  int32   // crashes of which it is not repaired; it is down while there are any
+	slow    []int32 // lines of slow-downs that hold, ascending
+	probed  probed
+	known   bool       // the router knows it to be down
+	flip    vtime.Time // when the router will know another state, unless that changes before; Never: not
+	warm    vtime.Time // when it is warm after its last repair
+}
+
+// life is what is counted of an instance.
+type life struct {
+	Ready     vtime.Time
+	Gone      bool
+	Crashes   int64
+	DownSince vtime.Time // while it is down
+	Down      vtime.Duration
+	Detected  int64          // crashes that the router learnt of
+	Detection vtime.Duration // from these to that
+}
+
+// probed is the run of equal results of probes.
+type probed struct {
+	changed    vtime.Time // when the state changed last
+	run, prior vtime.Time // first probe of the present run, and of another one that goes on if no probe has seen the present state
+}
+
+// change notes that the state changes at t; probe is the first probe that sees it.
+func (p *probed) change(t, probe, unseen vtime.Time) {
+	if unseen > t { // no probe saw the state that ends: the run before it goes on
+		p.run, p.prior = p.prior, probe
+	} else {
+		p.run, p.prior = probe, p.run
+	}
+	p.changed = t
+}
+
+func newFailures(p *setup.Plan, r *router) *failures {
+	if p.Failures == nil {
+		return nil
+	}
+	return &failures{
+		plan: p.Failures, seed: p.Config.Seed, view: &r.pool.cluster.view, published: r.pool.published, prefixes: r.pool.prefixes,
+		mirrored: p.Pool.Observability.IndexEvents, lastCrash: -2, attempts: map[int64]*attempts{},
+	}
+}
+
+// add takes in one more instance, which is ready then.
+func (f *failures) add(ready vtime.Time) {
+	if f == nil {
+		return
+	}
+	i := len(f.list)
+	f.list = append(f.list, condition{life: life{Ready: ready}, flip: vtime.Never, warm: vtime.Never, probed: probed{changed: -1, run: -1, prior: -1}})
+	for k := range f.plan.List {
+		x := &f.plan.List[k]
+		if x.Instance >= 0 && x.Instance != i {
+			continue
+		}
+		e := dueFailure{at: x.At, begins: true, line: int32(k), instance: int32(i)}
+		if x.MTBF > 0 {
+			e.stream = vtime.NewStream(f.seed, "failure/"+strconv.Itoa(x.Line)+"/"+instanceName(i))
+			e.at = ready.Add(f.uptime(&e))
+		}
+		if e.at >= ready {
+			f.due = heap.Push(f.due, e)
+		}
+	}
+}
+
+// uptime draws the time to the next failure.
+func (f *failures) uptime(e *dueFailure) vtime.Duration {
+	d, err := vtime.Truncate(float64(float64(f.plan.List[e.line].MTBF) * e.stream.ExpFloat64()))
+	if err != nil {
+		panic("actors: " + err.Error())
+	}
+	return max(1, d)
+}
+
+// down reports whether instance i is down.
+func (f *failures) down(i int) bool { return f != nil && f.list[i].causes > 0 }
+
+// decides reports whether the phase of instance i follows from its failures: the router knew it to
+// be down once.
+func (f *failures) decides(i int) bool { return f != nil && f.list[i].Detected > 0 }
+
+// outlived reports whether the instance has crashed since it was the incarnation of.
+func (f *failures) outlived(of incarnation) bool {
+	return f != nil && of.number < f.list[of.instance].crashes
+}
+
+// reply is the Key of the earliest notice of a lost request that can follow from a message to an
+// instance: of a crash, or of a request to one that is down.
+func (f *failures) reply(k lookahead.Key) lookahead.Key {
+	if f.exposed == 0 && k.At > f.lastCrash.Add(1) {
+		return lookahead.NeverKey
+	}
+	return lookahead.Key{At: k.At, Class: vtime.ClassNotice}
+}
+
+// next is the Key of the next event.
+func (f *failures) next() lookahead.Key {
+	if f == nil {
+		return lookahead.NeverKey
+	}
+	k := lookahead.Earliest(f.nextProbe(), f.nextWarm())
+	if len(f.due) > 0 && f.due[0].at != vtime.Never {
+		k = lookahead.Earliest(k, lookahead.Key{At: f.due[0].at, Class: vtime.ClassScaleAction})
+	}
+	return k
+}
+
+// nextProbe is the Key of the next probe by which the router learns something.
+func (f *failures) nextProbe() lookahead.Key {
+	for f.probes.len() > 0 {
+		if e, _ := f.probes.first(); f.list[e.slot].flip == e.at && !f.list[e.slot].Gone {
+			return lookahead.Key{At: e.at, Class: vtime.ClassScale}
+		}
+		f.probes.pop()
+	}
+	return lookahead.NeverKey
+}
+
+func (f *failures) nextWarm() lookahead.Key {
+	for f.warm.len() > 0 {
+		if e, _ := f.warm.first(); f.list[e.slot].warm == e.at && !f.list[e.slot].Gone {
+			return lookahead.Key{At: e.at, Class: vtime.ClassReady}
+		}
+		f.warm.pop()
+	}
+	return lookahead.NeverKey
+}
+
+// act executes the next event, which is at k.
+func (f *failures) act(k lookahead.Key, out *lookahead.Outbox, t *tracing) {
+	switch k.Class {
+	case vtime.ClassScale:
+		f.probe(int(f.probes.pop()), k.At, out, t)
+	case vtime.ClassReady:
+		f.warmed(int(f.warm.pop()))
+	default:
+		e := f.due[0]
+		f.due = heap.Pop(f.due)
+		f.fail(&e, out, t)
+	}
+}
+
+// fail lets a failure begin or end, and files what comes next of it.
+func (f *failures) fail(e *dueFailure, out *lookahead.Outbox, t *tracing) {
+	x, c := &f.plan.List[e.line], &f.list[e.instance]
+	if c.Gone {
+		return
+	}
+	if x.Kind == setup.Crash {
+		f.crash(int(e.instance), e, out, t)
+	} else {
+		f.slow(int(e.instance), e, out, t)
+	}
+	lasts := x.For
+	switch {
+	case e.stream != nil && e.begins:
+		lasts = max(1, x.MTTR.Draw(e.stream))
+	case e.stream != nil:
+		lasts = f.uptime(e)
+	case !e.begins:
+		return
+	}
+	if e.begins = !e.begins; lasts > 0 {
+		e.at = e.at.Add(lasts)
+		f.due = heap.Push(f.due, *e)
+	}
+}
+
+// crash takes instance i down, or brings it back when the last crash has ended.
+func (f *failures) crash(i int, e *dueFailure, out *lookahead.Outbox, t *tracing) {
+	c, to, now := &f.list[i], lookahead.FirstLeaf+lookahead.ProcessID(i), e.at
+	if e.begins {
+		if c.causes++; c.causes > 1 {
+			return
+		}
+		c.crashes++
+		c.Crashes++
+		c.DownSince, c.warm, f.lastCrash = now, vtime.Never, now
+		if !c.known {
+			f.exposed++
+		}
+		sendCrash(out, to, now)
+		t.failure(out, traceCrash, i)
+	} else {
+		if c.causes--; c.causes > 0 {
+			return
+		}
+		c.Down += now.Sub(c.DownSince)
+		if !c.known {
+			f.exposed--
+		}
+		if f.prefixes != nil && f.mirrored { // it says that it has nothing
+			f.prefixes.Clear(i)
+		}
+		c.warm = now.Add(1).Add(f.plan.Warmup.Duration)
+		sendRepair(out, to, now)
+		t.failure(out, traceRepair, i)
+	}
+	f.foresee(i, now, out, t)
+}
+
+// foresee finds out when the router will know the state of instance i, which changes at now.
+func (f *failures) foresee(i int, now vtime.Time, out *lookahead.Outbox, t *tracing) {
+	c, h := &f.list[i], &f.plan.Health
+	if h.Interval == 0 {
+		f.know(i, now, out, t)
+		return
+	}
+	c.probed.change(now, h.Next(now), h.Next(c.probed.changed))
+	c.flip = vtime.Never
+	down := c.causes > 0
+	if down == c.known {
+		return
+	}
+	n := h.Successes
+	if down {
+		n = h.Failures
+	}
+	c.flip = c.probed.run.Add(vtime.Duration(n-1) * h.Interval)
+	f.probes.push(entry{c.flip, int64(i), int32(i)})
+}
+
+// probe is the probe by which the router learns the state of instance i.
+func (f *failures) probe(i int, now vtime.Time, out *lookahead.Outbox, t *tracing) {
+	f.list[i].flip = vtime.Never
+	f.know(i, now, out, t)
+}
+
+// know makes the router know whether instance i is down.
+func (f *failures) know(i int, now vtime.Time, out *lookahead.Outbox, t *tracing) {
+	c, slot := &f.list[i], f.view.Slot(i)
+	if c.known = c.causes > 0; c.known {
+		f.exposed--
+		c.Detected++
+		c.Detection += now.Sub(c.DownSince)
+		if f.prefixes != nil {
+			f.prefixes.Clear(i)
+		}
+		t.failure(out, traceDown, i)
+	} else {
+		t.failure(out, traceUp, i)
+	}
+	if slot.Phase == policy.Draining || slot.Phase == policy.Gone {
+		return
+	}
+	switch {
+	case c.known:
+		slot.Phase, slot.Routable = policy.Down, false
+	case c.warm > now && f.plan.Warmup.Duration > 0:
+		slot.Phase, slot.Routable = policy.Warming, f.plan.WarmupRoutable
+		f.warm.push(entry{c.warm, int64(i), int32(i)})
+	default:
+		slot.Phase, slot.Routable = policy.Serving, true
+	}
+	f.set(i, slot)
+}
+
+// warmed notes that instance i is warm after a repair.
+func (f *failures) warmed(i int) {
+	f.list[i].warm = vtime.Never
+	slot := f.view.Slot(i)
+	if slot.Phase != policy.Warming {
+		return
+	}
+	slot.Phase, slot.Routable = policy.Serving, true
+	f.set(i, slot)
+}
+
+// set enters what is known of instance i in the view, and publishes it.
+func (f *failures) set(i int, s policy.Slot) {
+	f.view.Set(i, s)
+	f.published.set(i, s)
+}
+
+// slow makes steps of instance i take longer, or no longer: by the product of all that hold.
+func (f *failures) slow(i int, e *dueFailure, out *lookahead.Outbox, t *tracing) {
+	c := &f.list[i]
+	at := 0
+	for at < len(c.slow) && c.slow[at] < e.line {
+		at++
+	}
+	if e.begins {
+		c.slow = append(c.slow, 0)
+		copy(c.slow[at+1:], c.slow[at:])
+		c.slow[at] = e.line
+	} else {
+		c.slow = append(c.slow[:at], c.slow[at+1:]...)
+	}
+	factor := 1.0
+	for _, line := range c.slow {
+		factor = min(float64(factor*f.plan.List[line].Factor), setup.MostFactor)
+	}
+	sendSlow(out, lookahead.FirstLeaf+lookahead.ProcessID(i), e.at, factor)
+	what := traceSlow
+	if !e.begins {
+		what = traceSlowEnd
+	}
+	t.failure(out, what, i)
+}
+
+// remove notes that instance i is gone.
+func (f *failures) remove(i int, now vtime.Time) {
+	if f == nil {
+		return
+	}
+	c := &f.list[i]
+	if c.Gone = true; c.causes > 0 {
+		c.Down += now.Sub(min(c.DownSince, now))
+		if !c.known {
+			f.exposed--
+		}
+	}
+}

@@ -1,0 +1,136 @@
+package actors
+
+import (
+	"blis/engine"
+	"blis/lookahead"
+	"blis/metrics"
+	"blis/vtime"
+	"blis/workload"
+)
+
+// Requests that are lost with their instance: the router routes them again, or their clients send
+// them again, or they have failed.
+
+// attempts counts how often a request was tried again.
+type attempts struct{ byRouter, byClient int64 }
+
+// FailureCounts counts what became of requests that were lost with their instances.
+type FailureCounts struct {
+	CutOff     int64 // attempts that were lost with their instance, or refused by one that was down
+	Refused    int64 // of them, delivered while it was down
+	Unplaced   int64 // requests that were to be routed again and found no instance, each time
+	Redirected int64 // requests that the router routed again, each time
+	Resent     int64 // requests that clients sent again, each time
+	Retried    int64 // requests that were tried again at least once
+	Recovered  int64 // of them, completed
+	Failed     int64 // requests that were not tried again
+	TimedOut   int64 // requests whose deadline had passed when they were lost
+	LostTokens int64 // tokens whose KV was on an instance when it crashed
+}
+
+// receiveCutOff receives a request that was lost with its instance.
+func receiveCutOff(r *router, m *lookahead.Message, out *lookahead.Outbox) {
+	i, now, f := r.held.add(), m.Stamp.At, r.failures
+	d := &r.held.requests[i]
+	*d = engine.Delivery{Request: workload.Request{Terms: workload.Terms{Spans: d.Spans}}}
+	l := new(lost)
+	readCutOff(&m.Body, d, l)
+	from := int(l.from)
+	f.counts.CutOff++
+	if t := l.tokens; t < 0 {
+		f.counts.Refused++
+	} else {
+		f.counts.LostTokens += int64(t)
+	}
+	r.tracing.lost(out, traceCutOff, from, d)
+	r.held.transfers[i] = &l.transfer
+	r.left(from)
+	r.requestLeft(from, now)
+	r.goOn(i, now, true, out)
+}
+
+// goOn decides what becomes of request i, which is lost at now: routed again if there may be an
+// instance for it, sent again by its client, or failed.
+func (r *router) goOn(i int32, now vtime.Time, routable bool, out *lookahead.Outbox) {
+	d, t, f := &r.held.requests[i], r.held.transfers[i], r.failures
+	if !routable {
+		f.counts.Unplaced++
+	}
+	if d.Deadline <= now {
+		f.counts.TimedOut++
+		endLost(r, i, metrics.TimedOut, metrics.NoReason, now, out)
+		return
+	}
+	a := f.attempts[d.ID]
+	if a == nil {
+		a = new(attempts)
+		f.attempts[d.ID] = a
+	}
+	how := &f.plan.Retry
+	switch {
+	case routable && a.byRouter < how.Router && (t.FirstToken == vtime.Never || how.Migrate):
+		a.byRouter++
+		f.counts.Redirected++
+		f.retry(d)
+		r.held.plan(&r.held.route, i, now.Add(how.Redirect).Add(r.routingLatency))
+	case a.byClient < how.Client:
+		wait := how.Backoff << a.byClient
+		a.byClient++
+		f.counts.Resent++
+		f.retry(d)
+		r.describe(d, metrics.Failed, metrics.InstanceLost, now)
+		r.describeTransfer(t)
+		r.recorder.Lose(&r.outcome)
+		r.state.End(d.Tenant, false, now)
+		r.pool.published.end(d.Tenant, false, now)
+		d.Admitted, d.Expected = vtime.Never, 0
+		delete(r.held.transfers, i)
+		r.held.plan(&r.held.retry, i, now.Add(wait))
+	default:
+		f.counts.Failed++
+		endLost(r, i, metrics.Failed, metrics.InstanceLost, now, out)
+	}
+}
+
+// endLost ends request i, which was lost with its instance.
+func endLost(r *router, i int32, state metrics.State, reason metrics.Reason, now vtime.Time, out *lookahead.Outbox) {
+	r.end(i, state, reason, now, out)
+	r.noteEvent(now, out)
+}
+
+// retry counts that d is tried again.
+func (f *failures) retry(d *engine.Delivery) {
+	if d.Retries++; d.Retries == 1 {
+		f.counts.Retried++
+	}
+}
+
+// arriveAgain is the arrival of a request that its client sends again: with its number, its first
+// arrival, its deadline and its priority.
+func (r *router) arriveAgain(now vtime.Time, out *lookahead.Outbox) {
+	i := r.held.retry.pop()
+	d := &r.held.requests[i]
+	r.tracing.lost(out, traceRetry, -1, d)
+	r.state.Arrive(d.Tenant, d.Class, now)
+	r.pool.published.arrive(d.Tenant, d.Class, now)
+	r.held.delays[i] = 0
+	r.held.plan(&r.held.admit, i, now.Add(r.admissionLatency))
+	r.noteEvent(now, out)
+}
+
+// reactLost is the Key of the earliest event that a notice at k of a lost request can cause.
+func (c *cluster) reactLost(k lookahead.Key) lookahead.Key {
+	r := c.router
+	how := &r.failures.plan.Retry
+	first := r.pool.trigger.reaction(k.At)
+	if r.loop != nil {
+		first = lookahead.Earliest(first, r.loop.react(k))
+	}
+	if how.Router > 0 {
+		first = lookahead.Earliest(first, lookahead.Key{At: k.At.Add(how.Redirect).Add(r.routingLatency), Class: vtime.ClassRouting})
+	}
+	if how.Client > 0 {
+		first = lookahead.Earliest(first, lookahead.Key{At: k.At.Add(how.Backoff).Add(r.admissionLatency), Class: vtime.ClassAdmission})
+	}
+	return first
+}
