@@ -88,6 +88,9 @@ func drawFailing(seed uint64) *trial {
 // TestEqualityOfFailures draws clusters whose instances fail.
 func TestEqualityOfFailures(t *testing.T) {
 	c := compareDrawn(t, testsize.Of(40, 80, 120), drawFailing)
+	if c.cases < 80 { // few say nothing about shares
+		return
+	}
 	if 6*c.failed < c.cases || 8*c.retried < c.cases || 20*c.recovered < c.cases {
 		t.Errorf("requests failed in %s of the trials, were tried again in %s, and completed then in %s: want a sixth, an eighth and a twentieth", c.share(c.failed), c.share(c.retried), c.share(c.recovered))
 	}
