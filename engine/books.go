@@ -14,6 +14,7 @@ type books struct {
 	blocks   *metrics.Integral
 	instance int32
 	upto     vtime.Time // the integrals are up to this time
+	evicted  int64      // entries of the CPU tier, before the instance was restarted
 }
 
 // level is what is integrated over time.

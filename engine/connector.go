@@ -45,8 +45,6 @@ type connector struct {
 	formed         vtime.Time      // … is formed then
 	until          vtime.Time      // the integrals of counts are up to this time
 
-	evictedBefore int64 // entries, before the instance was restarted
-
 	observer Observer // nil: none
 	hook     passHook // for tests
 }

@@ -30,12 +30,12 @@ func (c *connector) bookAdmission(i, known int32) {
 	}
 }
 
-// evicted returns the entries that the tier of c has evicted, also before restarts of the instance.
-func evicted(c *connector) int64 {
-	if !c.tiered {
-		return 0
+// evicted returns the entries that the CPU tier of e has evicted, also before restarts of the instance.
+func evicted(e *Engine) int64 {
+	if c := e.connector; c.tiered {
+		return e.books.evicted + c.cfg.Tier.Evicted()
 	}
-	return c.evictedBefore + c.cfg.Tier.Evicted()
+	return 0
 }
 
 // drop forgets everything that is under way: the instance is taken away at now.

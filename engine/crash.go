@@ -31,15 +31,16 @@ func Restart(e *Engine, cfg Config) {
 	verdict := cmp.Or(e.fault, e.Check())
 	if c := e.connector; c != nil {
 		c.settle(&e.books, vtime.Never)
+		e.books.evicted = evicted(e)
 	}
 	old := *e
 	*e = Engine{}
 	initialise(e, int(old.index), cfg)
-	e.now, e.books.upto, e.fault = old.now, old.books.upto, verdict
+	e.now, e.books.upto, e.books.evicted, e.fault = old.now, old.books.upto, old.books.evicted, verdict
 	e.Counters, e.Tier, e.Blocks, e.Reach = old.Counters, old.Tier, old.Blocks, old.Reach
 	e.batcher.pace.slow = old.batcher.pace.slow
 	if c, was := e.connector, old.connector; c != nil {
-		c.until, c.evictedBefore = was.until, evicted(was)
+		c.until = was.until
 		c.store.books, c.load.books = was.store.books, was.load.books
 		c.store.books.last, c.load.books.last = 0, 0 // of what the worker still waited for
 	}

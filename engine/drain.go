@@ -107,7 +107,7 @@ func (e *Engine) Release(gone vtime.Time) bool {
 		e.connector.settle(&e.books, gone)
 		e.connector.drop(gone)
 		e.agenda.at[eventStep] = vtime.Never
-		e.Tier.Evicted = evicted(e.connector)
+		e.Tier.Evicted = evicted(e)
 		if e.connector.storages.awaited() {
 			return false
 		}

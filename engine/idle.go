@@ -68,5 +68,5 @@ func (e *Engine) Finish(end, gone vtime.Time) {
 		e.books.integrate(end, level{})
 	}
 	c.close(last)
-	e.Tier.Evicted = evicted(c)
+	e.Tier.Evicted = evicted(e)
 }
