@@ -38,10 +38,11 @@ var kinds = map[string][]string{
 	"fitness":          small("--fitness-weights", weights),
 	"CPU tier":         tiered(),
 	"storage tiers":    tiered("--kv-cpu-blocks", "300", "--kv-storage", "disk,1GiB,3GB/s,1GB/s,1ms,local", "--kv-storage", "remote"),
+	"failures":         small("--mtbf", "100ms", "--mttr", "20ms", "--health-check", "10ms,2,1", "--retries", "1", "--retry-backoff", "1ms"),
 }
 
-// kindTiers are the kinds of tiers below the GPU of the kinds that have any.
-var kindTiers = map[string]int{"CPU tier": 1, "storage tiers": 2}
+// kindRows are the columns of the kinds that have more than others.
+var kindRows = map[string]report.Rows{"CPU tier": {Tiers: 1}, "storage tiers": {Tiers: 2}, "failures": {Fails: true}}
 
 func TestResultsFitTheSchema(t *testing.T) {
 	s := loadSchema(t)
@@ -175,7 +176,7 @@ func TestRows(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := strings.Join(rows[0], ","); got != strings.Join(report.RowColumns(kindTiers[name]), ",") {
+			if got := strings.Join(rows[0], ","); got != strings.Join(kindRows[name].Columns(), ",") {
 				t.Errorf("header %s", got)
 			}
 			objects := strings.Split(strings.TrimSuffix(read(t, lines), "\n"), "\n")
@@ -186,7 +187,7 @@ func TestRows(t *testing.T) {
 				t.Fatalf("%d rows, %d objects, %v injected", len(rows)-1, len(objects), r["injected_requests"])
 			}
 			for i, text := range objects {
-				compareRow(t, i, report.RowColumns(kindTiers[name]), rows[i+1], text)
+				compareRow(t, i, kindRows[name].Columns(), rows[i+1], text)
 			}
 		})
 	}
@@ -233,7 +234,7 @@ func TestRowsOfATrace(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "rows.csv")
 	done(t, "run", "--trace", file(t, "trace.csv", trace), "--num-instances", "1", "--alpha-coeffs", "1000,0,0", "--beta-coeffs", "10000,0,0",
 		"--max-model-len", "1000", "--requests-out", path)
-	want := strings.Join(report.RowColumns(0), ",") + `
+	want := strings.Join(report.Rows{}.Columns(), ",") + `
 0,0,completed,instance-0,"a, ""b""",batch,,7,3,20,0,2,1000,1000,11000,21000,11000,10000,21000,1000,0
 1,5,dropped,instance-0,,standard,,,,90000,,0,,,,,,,,,0
 `

@@ -58,7 +58,7 @@ func (r *runCmd) Run(ctx context.Context, c *console) error {
 	if err != nil {
 		return err
 	}
-	files, err := r.open(ctx, r.Config.Tiers())
+	files, err := r.open(ctx, report.Rows{Tiers: r.Config.Tiers(), Fails: r.Config.Fails()})
 	if err != nil {
 		return err
 	}
@@ -164,8 +164,8 @@ type files struct {
 	outcomes              []report.Request // for results
 }
 
-// open creates the files that the flags name; tiers is as for report.RowColumns.
-func (o *outputs) open(ctx context.Context, tiers int) (*files, error) {
+// open creates the files that the flags name, with rows of the given columns.
+func (o *outputs) open(ctx context.Context, which report.Rows) (*files, error) {
 	f := &files{outcomes: []report.Request{}}
 	form, err := rowFormat(o.RequestsOut)
 	if err != nil {
@@ -181,7 +181,7 @@ func (o *outputs) open(ctx context.Context, tiers int) (*files, error) {
 		}
 	}
 	if f.rows != nil {
-		f.writeRow = form(f.rows.Writer, tiers)
+		f.writeRow = form(f.rows.Writer, which)
 	}
 	if f.decisions, err = o.traceFlags.open(ctx); err != nil {
 		f.discard()
@@ -191,7 +191,7 @@ func (o *outputs) open(ctx context.Context, tiers int) (*files, error) {
 }
 
 // rowFormat chooses the writer of rows by the name of the file.
-func rowFormat(path string) (func(*bufio.Writer, int) func(*actors.Row), error) {
+func rowFormat(path string) (func(*bufio.Writer, report.Rows) func(*actors.Row), error) {
 	switch strings.ToLower(filepath.Ext(path)) {
 	case ".csv":
 		return report.CSVRows, nil

@@ -3,7 +3,6 @@ package report
 import (
 	"bufio"
 	"encoding/json"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -20,11 +19,35 @@ var rowColumns = [...]string{
 	"ttft_us", "tpot_us", "e2e_us", "scheduling_delay_us", "preemptions",
 	"cpu_tokens",     // with a CPU tier alone
 	"storage_tokens", // with storage tiers alone
+	"retries",        // where instances may fail
 }
 
-// RowColumns are the columns of CSVRows and the keys of JSONRows, in order. tiers is how many
-// kinds of tiers below the GPU instances have: none, a CPU tier, and storage tiers.
-func RowColumns(tiers int) []string { return slices.Clone(rowColumns[:len(rowColumns)-2+tiers]) }
+// Rows says which columns rows have beside those that all have.
+type Rows struct {
+	Tiers int  // kinds of tiers below the GPU: none, a CPU tier, and storage tiers
+	Fails bool // instances may fail
+}
+
+// shows reports whether rows have column i.
+func (r Rows) shows(i int) bool {
+	switch usual := len(rowColumns) - 3; {
+	case i < usual:
+		return true
+	case i < usual+2:
+		return i < usual+r.Tiers
+	}
+	return r.Fails
+}
+
+// Columns are the columns of CSVRows and the keys of JSONRows, in order.
+func (r Rows) Columns() (list []string) {
+	for i, name := range rowColumns {
+		if r.shows(i) {
+			list = append(list, name)
+		}
+	}
+	return list
+}
 
 // cell is a number or a text, or nothing.
 type cell struct {
@@ -84,20 +107,21 @@ func rowCells(r *actors.Row) [len(rowColumns)]cell {
 		timeCell(r.Queued), timeCell(r.Scheduled), timeCell(r.FirstToken), completed,
 		durationCell(r.TTFT()), durationCell(r.TPOT()), durationCell(r.E2E()), durationCell(r.SchedulingDelay()),
 		numberCell(int64(r.Preemptions)),
-		fromCPU, fromStorage,
+		fromCPU, fromStorage, numberCell(int64(r.Retries)),
 	}
 }
 
 // CSVRows writes a header now and a line for each row that the returned function
 // is given, a field per column of docs/metrics.md, empty for nothing. Errors of
-// the writer show when it is flushed. The function is for actors.Config.Row. tiers is as
-// for RowColumns.
-func CSVRows(w *bufio.Writer, tiers int) func(*actors.Row) {
-	columns := RowColumns(tiers)
-	w.WriteString(strings.Join(columns, ",") + "\n")
+// the writer show when it is flushed. The function is for actors.Config.Row.
+func CSVRows(w *bufio.Writer, which Rows) func(*actors.Row) {
+	w.WriteString(strings.Join(which.Columns(), ",") + "\n")
 	return func(row *actors.Row) {
 		cells := rowCells(row)
-		for i, c := range cells[:len(columns)] {
+		for i, c := range cells {
+			if !which.shows(i) {
+				continue
+			}
 			if i > 0 {
 				w.WriteByte(',')
 			}
@@ -122,14 +146,16 @@ func csvField(s string) string {
 
 // JSONRows is CSVRows with an object on each line in place of fields, null for
 // nothing.
-func JSONRows(w *bufio.Writer, tiers int) func(*actors.Row) {
-	columns := RowColumns(tiers)
+func JSONRows(w *bufio.Writer, which Rows) func(*actors.Row) {
 	return func(row *actors.Row) {
 		open, cells := byte('{'), rowCells(row)
-		for i, c := range cells[:len(columns)] {
+		for i, c := range cells {
+			if !which.shows(i) {
+				continue
+			}
 			w.WriteByte(open)
 			open = ','
-			w.WriteString(`"` + columns[i] + `":`)
+			w.WriteString(`"` + rowColumns[i] + `":`)
 			switch c.kind {
 			case number:
 				w.Write(strconv.AppendInt(w.AvailableBuffer(), c.number, 10))

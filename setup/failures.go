@@ -20,6 +20,9 @@ type FailureSettings struct {
 	RetryBackoff vtime.Duration `json:"retry-backoff" name:"retry-backoff" default:"1s" group:"Failures" help:"Time until a client with --retries does so first; it doubles each time."`
 }
 
+// Fails reports whether instances may fail.
+func (f *FailureSettings) Fails() bool { return f.Failures != "" || f.MTBF > 0 }
+
 // failureSettings are the settings that only failures make count.
 var failureSettings = []string{"mttr", "health-check", "retries", "retry-backoff"}
 

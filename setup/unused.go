@@ -63,14 +63,11 @@ func unusedOfInstances(c *Config) []unused {
 	}
 }
 
-// fails reports whether instances may fail.
-func fails(c *Config) bool { return c.Failures != "" || c.MTBF > 0 }
-
 func unusedOfFailures(c *Config) []unused {
 	return []unused{
-		{!fails(c), failureSettings, "nothing fails without failures or mtbf"},
-		{fails(c) && c.MTBF == 0, []string{"mttr"}, "mtbf is 0"},
-		{fails(c) && c.Retries == 0, []string{"retry-backoff"}, "retries is 0"},
+		{!c.Fails(), failureSettings, "nothing fails without failures or mtbf"},
+		{c.Fails() && c.MTBF == 0, []string{"mttr"}, "mtbf is 0"},
+		{c.Fails() && c.Retries == 0, []string{"retry-backoff"}, "retries is 0"},
 	}
 }
 
@@ -79,7 +76,7 @@ var warmupSettings = []string{"warmup-duration", "warmup-curve", "warmup-penalty
 func unusedOfScaling(c *Config) []unused {
 	if c.AutoscalePolicy == "none" && c.Custom.Autoscale == nil {
 		names := []string{"autoscale-interval", "autoscale-trigger", "min-replicas", "provisioning-delay", "model-load-time"}
-		if !fails(c) { // what was repaired warms up too
+		if !c.Fails() { // what was repaired warms up too
 			names = append(names, warmupSettings...)
 		}
 		names = append(names, "drain-policy", "drain-timeout")
