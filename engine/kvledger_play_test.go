@@ -140,11 +140,10 @@ func (p *kvPlayer) Done(o *metrics.Outcome, now vtime.Time) {
 		if status = "aborted"; o.Queued != vtime.Never {
 			p.gone[1] = append(p.gone[1], o.ID)
 		}
-	case metrics.Aborted:
-		status = "failed"
+	case metrics.Failed:
 		p.gone[2] = append(p.gone[2], o.ID)
 	}
-	if o.State == metrics.Aborted || o.State == metrics.Completed || o.State == metrics.TimedOut {
+	if o.State == metrics.Failed || o.State == metrics.Completed || o.State == metrics.TimedOut {
 		completed = int64(now)
 	}
 	p.results[o.ID] = []any{first, completed, int64(o.Preemptions), int64(o.Generated), status}

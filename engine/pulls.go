@@ -160,7 +160,7 @@ func (d *disaggregation) fail(p *pass, now vtime.Time) {
 			continue
 		}
 		e.batcher.remove(i)
-		e.done(i, metrics.Aborted, metrics.NoReason, now)
+		e.done(i, metrics.Failed, metrics.TransferFailed, now)
 	}
 }
 

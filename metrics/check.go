@@ -23,6 +23,7 @@ var stateOf = [Reasons]State{
 	Saturated:          Rejected,
 	ByPolicy:           Rejected,
 	InstanceLost:       Failed,
+	TransferFailed:     Failed,
 }
 
 // State is the state that a reason explains; of NoReason it means nothing.

@@ -19,7 +19,7 @@ const (
 	Running // in a batch when the run ended
 	Queued  // in a wait queue when the run ended
 	Pending // before the queue when the run ended
-	Failed  // lost with its instance, which crashed; it stands last since digests have the numbers
+	Failed  // lost with its instance, which crashed, or the KV of its prompt did not come; it stands last since digests have the numbers
 	States  = int(Failed) + 1
 )
 
@@ -45,11 +45,12 @@ const (
 	Saturated                 // rejected: saturation-shed
 	ByPolicy                  // rejected: an admission policy's own reason
 	InstanceLost              // failed: its instance crashed
-	Reasons            = int(InstanceLost) + 1
+	TransferFailed            // failed: the KV of its prompt did not come
+	Reasons            = int(TransferFailed) + 1
 )
 
 var reasonNames = [Reasons]string{"", "length capped", "prompt too long", "prompt + max output too long", "insufficient tokens", "reject-all", "no instance",
-	"rate limit", "over quota", "saturated", "by policy", "instance lost"}
+	"rate limit", "over quota", "saturated", "by policy", "instance lost", "kv transfer"}
 
 // String is the reason in words, empty for NoReason.
 func (r Reason) String() string { return reasonNames[r] }

@@ -152,17 +152,17 @@ func (c StateCounts) MarshalJSON() ([]byte, error) {
 // ReasonCounts is the number of requests by Reason.
 type ReasonCounts [Reasons]int64
 
-// MarshalJSON prints an object with every reason but NoReason, in their order; instance_lost only
-// if that was one.
+// MarshalJSON prints an object with every reason but NoReason, in their order; those of requests
+// that failed only where some did.
 func (c ReasonCounts) MarshalJSON() ([]byte, error) {
 	var names []string
-	for _, name := range reasonNames[1:] {
-		names = append(names, reasonKeys.Replace(name))
+	var counts []int64
+	for r := NoReason + 1; int(r) < Reasons; r++ {
+		if r.State() != Failed || c[r] > 0 {
+			names, counts = append(names, reasonKeys.Replace(r.String())), append(counts, c[r])
+		}
 	}
-	if c[InstanceLost] == 0 {
-		names = names[:InstanceLost-1]
-	}
-	return object(names, func(i int) any { return c[i+1] })
+	return object(names, func(i int) any { return counts[i] })
 }
 
 var reasonKeys = strings.NewReplacer(" + ", "_plus_", " ", "_", "-", "_")
