@@ -21,13 +21,10 @@ func CutOff(e *Engine, now vtime.Time, f func(d *Delivery, p *Progress, lost int
 	})
 }
 
-// Restart makes an instance that was emptied a new one: caches, tiers and transfers are gone. What
-// was counted, and the books over time, go on. cfg is a Config as New takes it, without
-// Disaggregation: what a crash does to pulls is not modelled.
+// Restart makes an instance that was emptied a new one: caches, tiers and transfers are gone, and KV
+// that awaits its pull. What was counted, and the books over time, go on. cfg is a Config as New takes
+// it.
 func Restart(e *Engine, cfg Config) {
-	if cfg.Disaggregation != nil {
-		panic("engine: an instance with disaggregation is restarted")
-	}
 	verdict := cmp.Or(e.fault, e.Check())
 	if c := e.connector; c != nil {
 		c.settle(&e.books, vtime.Never)
@@ -43,6 +40,8 @@ func Restart(e *Engine, cfg Config) {
 		c.until = was.until
 		c.store.books, c.load.books = was.store.books, was.load.books
 		c.store.books.last, c.load.books.last = 0, 0 // of what the worker still waited for
+		e.Disaggregated = old.Disaggregated
+		c.disaggregation.goOn(was.disaggregation)
 	}
 	if t, was := e.threshold, old.threshold; t != nil {
 		t.until, t.lost = was.until, was.lost+int64(was.cfg.Tier.Used())

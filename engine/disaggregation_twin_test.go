@@ -11,8 +11,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"blis/internal/testsize"
+	"blis/kv"
 	"blis/metrics"
 	"blis/vtime"
+	"blis/workload"
 )
 
 // The books are right at any instant, and after an instance was taken away at any.
@@ -93,6 +95,44 @@ func randomPairs(seed uint64) *pdScenario {
 		sc.Requests = append(sc.Requests, q)
 	}
 	return sc
+}
+
+// An instance that crashes at any instant loses what it holds and pulls, and goes on with its books.
+func TestDisaggregationAfterARestart(t *testing.T) {
+	seed := lazySeed()
+	for n := range testsize.Cases(t, 20, 60, 500) {
+		r := rand.New(rand.NewPCG(seed, uint64(n)))
+		sc := randomPairs(seed + uint64(n))
+		at := vtime.Time(r.IntN(60_000))
+		w, _, err := playPDTo(sc, pdModes[3], false, nil, at) // without messages of a link, and without twins
+		if err != nil {
+			t.Fatalf("seed %d, scenario %d: %v", seed, n, err)
+		}
+		for _, s := range w.sides {
+			awaiting := int64(s.e.Pulls.Awaiting())
+			before := s.e.Disaggregated
+			CutOff(s.e, at, func(*Delivery, *Progress, int32) {})
+			cfg := s.e.cfg
+			cfg.Cache = kv.NewPool(cfg.Cache.Total(), cfg.BlockSize, cfg.EnablePrefixCaching)
+			if cfg.Offload != nil {
+				o := *cfg.Offload
+				o.Tier = kv.NewTier(kv.TierConfig{Capacity: o.Tier.Capacity(), Eviction: kv.LRU})
+				cfg.Offload = &o
+			}
+			Restart(s.e, cfg)
+			if before.HandOvers > 0 {
+				s.e.Pulls.Over(KVSource{Number: before.HandOvers, Slot: 99, Blocks: 1}, at) // of before the restart
+			}
+			d := Delivery{Request: workload.NewRequest(at, 9, 1), Admitted: at}
+			d.ID, d.Deadline = 1000, vtime.Never
+			s.e.Deliver(&d, at)
+			s.e.Advance(at+100_000, vtime.ClassStep)
+			k := &s.e.Disaggregated
+			if err := s.e.Check(); err != nil || k.Lost > awaiting || k.HandOvers != before.HandOvers || s.results[1000] == nil {
+				t.Fatalf("seed %d, scenario %d at %d: %s: %v, %d of %d prefills that waited were lost; result %v", seed, n, at, s.name, err, k.Lost, awaiting, s.results[1000])
+			}
+		}
+	}
 }
 
 // pdRun is what all modes must agree in, of one instance.

@@ -76,6 +76,13 @@ func (d *disaggregation) drop(now vtime.Time) {
 	d.moving, d.unknown, d.failing, d.left = nil, 0, 0, nil
 }
 
+// goOn makes the books those of an instance before its restart, was, which had dropped everything.
+func (d *disaggregation) goOn(was *disaggregation) {
+	if d != nil {
+		d.gone, d.dropped, d.blocks = was.gone, was.dropped, was.blocks
+	}
+}
+
 // close takes back what pulls will last after now, the end of the instance or of the run.
 func (d *disaggregation) close(now vtime.Time) {
 	if d == nil {

@@ -19,8 +19,11 @@ func (p PullPort) over(s KVSource, left bool, now vtime.Time) {
 		return
 	}
 	d := e.connector.disaggregation
+	if s.Number <= d.gone { // it went with the instance, or before its restart
+		return
+	}
 	if d.at(s.Slot).hold != s.Number {
-		if !left && s.Number > d.gone {
+		if !left {
 			d.counts.StalePulls++
 		}
 		return
