@@ -70,6 +70,13 @@ func (r *kvRow) recorded() bool {
 	return len(r.Scheduled)+len(r.Preempted)+len(r.Loads)+len(r.Xfers)+len(r.Sent)+len(r.Recv)+len(r.Aborted)+len(r.Notes)+len(r.Errored)+len(r.Invalid) > 0
 }
 
+// onlyAborts reports whether the pass did nothing but that requests left at its end.
+func (r *kvRow) onlyAborts() bool {
+	x := *r
+	x.Aborted = nil
+	return len(r.Aborted) > 0 && !x.recorded()
+}
+
 // kvMode is one of the ways to run a scenario, all of which must agree.
 type kvMode struct {
 	name       string
