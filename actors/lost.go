@@ -74,7 +74,7 @@ func (r *router) goOn(i int32, now vtime.Time, routable bool, out *lookahead.Out
 		f.retry(d)
 		r.held.plan(&r.held.route, i, now.Add(how.Redirect).Add(r.routingLatency))
 	case a.byClient < how.Client:
-		wait := how.Backoff << a.byClient
+		wait := how.Wait(a.byClient)
 		a.byClient++
 		f.counts.Resent++
 		f.retry(d)

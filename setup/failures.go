@@ -108,6 +108,14 @@ type Retry struct {
 	Backoff  vtime.Duration // from the loss to the first time; it doubles each time. At least 1 µs
 }
 
+// Wait returns how long a client waits that has sent a request again n times, at least 0.
+func (r *Retry) Wait(n int64) vtime.Duration {
+	if d := r.Backoff << n; d>>n == r.Backoff && d > 0 {
+		return d
+	}
+	return vtime.Duration(vtime.Never) // longer than there is time
+}
+
 // FailureKind is what happens to an instance.
 type FailureKind uint8
 
