@@ -39,6 +39,7 @@ type storages struct {
 type question struct {
 	state    questionState
 	asked    int8          // tiers asked since it came, or was preempted last
+	waits    int64         // asking, reading: the order of the operation whose answer it waits for
 	upto     int32         // answered: entries before this one can be read
 	promoted kv.EntryRange // what was read for it last
 }
@@ -174,7 +175,7 @@ func (c *connector) askStorage(i, to, n int32) bool {
 	x := s.begin(StorageAsk, q.asked)
 	op := &s.ops[x]
 	op.member, op.asks = member{i, o.id}, kv.EntryRange{From: to, To: n}
-	q.state = asking
+	q.state, q.waits = asking, op.order
 	q.asked++
 	s.parts = append(s.parts[:0], partOf(&o.seq, op.asks))
 	s.submit(x, c.formed)
@@ -195,7 +196,7 @@ func (c *connector) promote(i, from, to int32) bool {
 		s.end(x)
 		return false
 	}
-	o.question.state = reading
+	o.question.state, o.question.waits = reading, op.order
 	s.reads++
 	c.counts.PeakUsed = max(c.counts.PeakUsed, int64(c.cfg.Tier.Used()))
 	s.parts = append(s.parts[:0], partOf(&op.seq, op.asks))
@@ -249,12 +250,16 @@ func (c *connector) answered(p *pass) {
 	}
 }
 
-// askerOf returns the question of the request that submitted op, nil if it has left.
+// askerOf returns the question of the request that waits for the answer of op; nil if it has left, or
+// was admitted and preempted since: it asks anew then.
 func askerOf(op *storageOp, c *connector) *question {
 	if !c.requests.is(op.member, waiting) {
 		return nil
 	}
-	return &c.at(op.slot).question
+	if q := &c.at(op.slot).question; q.waits == op.order {
+		return q
+	}
+	return nil
 }
 
 // endRead makes readable what was read from a storage tier. What was evicted there meanwhile
