@@ -330,3 +330,31 @@ func TestStorageModesAgree(t *testing.T) {
 		t.Errorf("seed %d: %d entries written, %d promoted, %d vanished", first, written, promoted, vanished)
 	}
 }
+
+// A request that was admitted with its question open, and preempted, hears no answer to it: it
+// asks once more, here 50 µs later than in TestReadFromStorage.
+func TestAnswersAreForTheQuestionThatAsked(t *testing.T) {
+	sc := stored(scenarioStorage{400, [2]float64{50, 10}, [2]float64{30, 20}})
+	p := &kvPlayer{results: map[int64][]any{}, lost: []int64{}, now: -1}
+	e, err := kvEngine(sc, kvMode{mail: true}, true, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range sc.deliveries(false) {
+		p.advance(r.Arrival, vtime.ClassDelivery)
+		e.Deliver(&r, r.Arrival)
+	}
+	p.advance(40_001, 0)
+	for i := range e.connector.slots {
+		if e.connector.at(int32(i)).question.state == asking {
+			e.connector.preempted(int32(i))
+		}
+	}
+	p.advance(vtime.Never, 255)
+	if got := p.results[9][0]; got != int64(41_521) || p.storage[0].Counts.Asked != 8 {
+		t.Errorf("first token at %v, %d questions; want 41,521 and 8", got, p.storage[0].Counts.Asked)
+	}
+	if err := e.Check(); err != nil {
+		t.Error(err)
+	}
+}
