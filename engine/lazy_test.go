@@ -66,7 +66,7 @@ func lazyScenario(seed uint64) *scenario {
 		prompt = append(prompt, [2]int64{100 + k, int64(1 + r.IntN(5))})
 		sc.Requests = append(sc.Requests, ask(k, at, int32(1+r.IntN(10)), prompt...))
 		if r.IntN(5) == 0 {
-			abort := at + int64(r.IntN(20_000))
+			abort := at + 1 + int64(r.IntN(20_000))
 			sc.Requests[k].Abort = &abort
 		}
 	}
