@@ -20,7 +20,7 @@ import (
 // The books are right at any instant, and after an instance was taken away at any.
 func TestBooksOfDisaggregationAtAnyInstant(t *testing.T) {
 	seed := lazySeed()
-	for n := range testsize.Cases(t, 20, 60, 500) {
+	for n := range testsize.Cases(t, 20, 60, 200) {
 		r := rand.New(rand.NewPCG(seed, uint64(n)))
 		sc := randomPairs(seed + uint64(n))
 		at := vtime.Time(r.IntN(60_000))
@@ -100,7 +100,7 @@ func randomPairs(seed uint64) *pdScenario {
 // An instance that crashes at any instant loses what it holds and pulls, and goes on with its books.
 func TestDisaggregationAfterARestart(t *testing.T) {
 	seed := lazySeed()
-	for n := range testsize.Cases(t, 20, 60, 500) {
+	for n := range testsize.Cases(t, 20, 60, 200) {
 		r := rand.New(rand.NewPCG(seed, uint64(n)))
 		sc := randomPairs(seed + uint64(n))
 		at := vtime.Time(r.IntN(60_000))
@@ -148,7 +148,7 @@ type pdRun struct {
 func TestModesOfPrefillAndDecodeAgree(t *testing.T) {
 	seed := lazySeed()
 	seen := metrics.Disaggregation{}
-	for n := range testsize.Cases(t, 40, 150, 2000) {
+	for n := range testsize.Cases(t, 40, 150, 600) {
 		sc := randomPairs(seed + uint64(n))
 		runs, lost := map[bool][]pdRun{}, map[pdLoss]bool(nil)
 		for _, m := range append(slices.Clone(pdModes), kvMode{name: "all twins", stepByStep: true, blocks: true, slots: true, unnamed: true}) {
