@@ -40,7 +40,6 @@ type pdPlay struct {
 	next   int // decode instance, of the next hand-over
 	mail   []pdMail
 	filed  int64
-	ended  map[int64]bool // requests that the client aborted while the proxy had them
 	lost   map[pdLoss]bool
 	known  bool // … is from a mode before
 }
