@@ -175,21 +175,22 @@ func (f *failures) next() lookahead.Key {
 
 // nextProbe is the Key of the next probe by which the router learns something.
 func (f *failures) nextProbe() lookahead.Key {
-	for f.probes.len() > 0 {
-		if e, _ := f.probes.first(); f.list[e.slot].flip == e.at && !f.list[e.slot].Gone {
-			return lookahead.Key{At: e.at, Class: vtime.ClassScale}
-		}
-		f.probes.pop()
-	}
-	return lookahead.NeverKey
+	return f.first(&f.probes, vtime.ClassScale, func(c *condition) vtime.Time { return c.flip })
 }
 
 func (f *failures) nextWarm() lookahead.Key {
-	for f.warm.len() > 0 {
-		if e, _ := f.warm.first(); f.list[e.slot].warm == e.at && !f.list[e.slot].Gone {
-			return lookahead.Key{At: e.at, Class: vtime.ClassReady}
+	return f.first(&f.warm, vtime.ClassReady, func(c *condition) vtime.Time { return c.warm })
+}
+
+// first drops the stale entries before the first one of a schedule, and returns its Key. An entry is
+// stale if its instance has another time now, or is gone.
+func (f *failures) first(s *schedule, class uint8, at func(*condition) vtime.Time) lookahead.Key {
+	for s.len() > 0 {
+		e, _ := s.first()
+		if c := &f.list[e.slot]; at(c) == e.at && !c.Gone {
+			return lookahead.Key{At: e.at, Class: class}
 		}
-		f.warm.pop()
+		s.pop()
 	}
 	return lookahead.NeverKey
 }

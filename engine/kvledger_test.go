@@ -262,11 +262,7 @@ func TestKVLedger(t *testing.T) {
 		dir := filepath.Dir(file)
 		t.Run(filepath.Base(dir), func(t *testing.T) {
 			var sc scenario
-			text, err := os.ReadFile(filepath.Join(dir, "scenario.json"))
-			if err == nil {
-				err = json.Unmarshal(text, &sc)
-			}
-			if err != nil {
+			if err := decodeScenario(dir, &sc); err != nil {
 				t.Fatal(err)
 			}
 			rows, err := readKVRows(file)

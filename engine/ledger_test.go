@@ -281,16 +281,21 @@ func (p *player) Formed(now vtime.Time, f *Formation) {
 	p.rows = append(p.rows, r)
 }
 
-func readScenario(dir string) (*scenario, []ledgerRow, error) {
-	var sc scenario
+// decodeScenario reads the scenario in a folder of ledgers.
+func decodeScenario(dir string, into any) error {
 	text, err := os.ReadFile(filepath.Join(dir, "scenario.json"))
 	if err != nil {
+		return err
+	}
+	return json.Unmarshal(text, into)
+}
+
+func readScenario(dir string) (*scenario, []ledgerRow, error) {
+	var sc scenario
+	if err := decodeScenario(dir, &sc); err != nil {
 		return nil, nil, err
 	}
-	if err := json.Unmarshal(text, &sc); err != nil {
-		return nil, nil, err
-	}
-	text, err = os.ReadFile(filepath.Join(dir, "ledger.jsonl"))
+	text, err := os.ReadFile(filepath.Join(dir, "ledger.jsonl"))
 	if err != nil {
 		return nil, nil, err
 	}

@@ -1,9 +1,7 @@
 package engine
 
 import (
-	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -91,20 +89,18 @@ func TestKVLedgersOfPrefillAndDecode(t *testing.T) {
 		dir := filepath.Dir(file)
 		t.Run(filepath.Base(dir), func(t *testing.T) {
 			var sc pdScenario
-			text, err := os.ReadFile(filepath.Join(dir, "scenario.json"))
-			if err == nil {
-				err = json.Unmarshal(text, &sc)
-			}
-			if err != nil {
+			if err := decodeScenario(dir, &sc); err != nil {
 				t.Fatal(err)
 			}
 			want := map[string][]kvRow{}
 			ledgers, _ := filepath.Glob(filepath.Join(dir, "ledger_*.jsonl"))
 			for _, file := range ledgers {
 				name := strings.TrimSuffix(strings.TrimPrefix(filepath.Base(file), "ledger_"), ".jsonl")
-				if want[name], err = readKVRows(file); err != nil {
+				rows, err := readKVRows(file)
+				if err != nil {
 					t.Fatal(err)
 				}
+				want[name] = rows
 			}
 			if err := comparePD(&sc, want); err != nil {
 				t.Error(strings.TrimSpace(err.Error()))

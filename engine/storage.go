@@ -122,15 +122,14 @@ func (s *storages) know(a StorageAnswer) {
 // poll appends the numbers of the operations whose answers are noticed at now, in the order
 // of their submission.
 func (s *storages) poll(now vtime.Time, list []int32) []int32 {
-	if len(s.known) == 0 || s.known[0].end > now {
-		return list
-	}
 	for len(s.known) > 0 && s.known[0].end <= now {
 		list = append(list, s.known[0].number)
 		s.known = heap.Pop(s.known)
 		s.under--
 	}
-	slices.SortFunc(list, func(a, b int32) int { return cmp.Compare(s.ops[a].order, s.ops[b].order) })
+	if len(list) > 1 {
+		slices.SortFunc(list, func(a, b int32) int { return cmp.Compare(s.ops[a].order, s.ops[b].order) })
+	}
 	return list
 }
 

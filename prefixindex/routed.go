@@ -145,11 +145,10 @@ func pairOf(s int32, place int) uint64 { return uint64(s)<<32 | uint64(place) }
 // head returns the head of place in segment s: its run that has the first block of it; −1 if
 // there is none.
 func (x *routedIndex) head(s int32, place int) int32 {
-	if g := &x.segments.list[s]; g.head == 0 || g.holder != int32(place) {
-		return x.heads.Find(pairOf(s, place))
-	} else {
+	if g := &x.segments.list[s]; g.head != 0 && g.holder == int32(place) {
 		return g.head
 	}
+	return x.heads.Find(pairOf(s, place))
 }
 
 // addHead makes run n the head of place in segment s, where it has none. Most segments are held

@@ -119,7 +119,7 @@ func (t *runText) failures(r *actors.Result) {
 		}
 	}
 	if f.Retried > 0 {
-		parts = append(parts, fmt.Sprintf("%s of %s tried again completed", plaintext.Grouped(f.Recovered), plaintext.Grouped(f.Retried)))
+		parts = append(parts, fmt.Sprintf("%s tried again, %s of them completed", plaintext.Plural(f.Retried, "request"), plaintext.Grouped(f.Recovered)))
 	}
 	t.Line("lost", strings.Join(parts, "; "))
 }

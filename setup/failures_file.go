@@ -174,17 +174,23 @@ func (e *failureReader) count(name string, n *yamldoc.Node, least, most int64, i
 	}
 }
 
-func (e *failureReader) health(n *yamldoc.Node, h *HealthCheck) {
+// section reads the mapping of a name, and reports whether there is one.
+func (e *failureReader) section(name string, n *yamldoc.Node, into any) bool {
 	if n == nil || n.Kind == yamldoc.Null {
-		return
+		return false
 	}
-	e.at = yamldoc.Place{}.Within("health_check", n.Line)
+	e.at = yamldoc.Place{}.Within(name, n.Line)
+	e.decode(n, into)
+	return e.fault == nil
+}
+
+func (e *failureReader) health(n *yamldoc.Node, h *HealthCheck) {
 	var v struct {
 		Interval  *yamldoc.Node `yaml:"interval"`
 		Failures  *yamldoc.Node `yaml:"failures"`
 		Successes *yamldoc.Node `yaml:"successes"`
 	}
-	if e.decode(n, &v); e.fault != nil {
+	if !e.section("health_check", n, &v) {
 		return
 	}
 	if v.Interval == nil {
@@ -197,10 +203,6 @@ func (e *failureReader) health(n *yamldoc.Node, h *HealthCheck) {
 }
 
 func (e *failureReader) retry(n *yamldoc.Node, r *Retry) {
-	if n == nil || n.Kind == yamldoc.Null {
-		return
-	}
-	e.at = yamldoc.Place{}.Within("retry", n.Line)
 	var v struct {
 		Router   *yamldoc.Node `yaml:"router"`
 		Redirect *yamldoc.Node `yaml:"redirect_latency"`
@@ -208,7 +210,7 @@ func (e *failureReader) retry(n *yamldoc.Node, r *Retry) {
 		Client   *yamldoc.Node `yaml:"client"`
 		Backoff  *yamldoc.Node `yaml:"backoff"`
 	}
-	if e.decode(n, &v); e.fault != nil {
+	if !e.section("retry", n, &v) {
 		return
 	}
 	r.Migrate = v.Migrate
