@@ -39,8 +39,8 @@ func newCluster(p *setup.Plan, x Execution) (*cluster, error) {
 	signals := q.observes()
 	counterfactual := counterfactualSignals(&x.Tracing)
 	p.NoteUnread(q.routed(), q.scaling())
-	planned := planSignals(p.Pool, q.routed(), counterfactual)
-	notify, events := planned.notified&^policy.Prefixes != policy.NoSignals || p.Pool.Scaling != nil || p.Loops(), sendsBlockEvents(p.Pool, signals)
+	planned := planSignals(p.Pools[0], q.routed(), counterfactual)
+	notify, events := planned.notified&^policy.Prefixes != policy.NoSignals || p.Pools[0].Scaling != nil || p.Loops(), sendsBlockEvents(p.Pools[0], signals)
 	c.waits = waits(p, &q, &planned, counterfactual)
 	c.simulation = lookahead.New(c.kernelConfig(notify || events))
 	recorders, err := recorderOptions(p)
@@ -48,13 +48,13 @@ func newCluster(p *setup.Plan, x Execution) (*cluster, error) {
 		return nil, err
 	}
 	if q.prefixes != nil {
-		recorders.BlockSize = p.Pool.BlockSize
+		recorders.BlockSize = p.Pools[0].BlockSize
 	}
 	c.collector = &collector{emit: x.Row, row: Row{labels: p.Source.Labels(), options: &recorders, token: recorders.TokenOverhead, request: recorders.RequestOverhead}}
 	if c.router, err = newRouter(p, &x, &q, planned, recorders, counterfactual); err != nil {
 		return nil, err
 	}
-	c.autoscaler = newAutoscaler(p.Pool, &q, c.router.pool.published, c.router.tracing != nil)
+	c.autoscaler = newAutoscaler(p.Pools[0], &q, c.router.pool.published, c.router.tracing != nil)
 	c.autoscaler.seen = newObservations(autoscalerID, p.Source.Labels(), x.Record != nil)
 	receives := []lookahead.NoticeKind{0}
 	if p.Failures != nil {
@@ -62,7 +62,7 @@ func newCluster(p *setup.Plan, x Execution) (*cluster, error) {
 	}
 	c.simulation.AddControl("router", c.router, receives...)
 	c.simulation.AddControl("autoscaler", c.autoscaler, receives...)
-	c.storage = newStorage(c.simulation, &x, p.Pool)
+	c.storage = newStorage(c.simulation, &x, p.Pools[0])
 	c.add = func(i int, ready vtime.Time) error {
 		n, err := newInstance(p, &x, i, recorders, ready, signals, c.storage)
 		if err != nil {
@@ -98,7 +98,7 @@ func instanceName(i int) string { return "instance-" + strconv.Itoa(i) }
 // kernelConfig is how the kernel runs this cluster.
 func (c *cluster) kernelConfig(notify bool) lookahead.Config {
 	cfg, x := &c.plan.Config, &c.execution
-	e := lookahead.Config{Workers: min(workers(x), c.plan.Pool.MaxInstances()), Sequential: x.Sequential, InlineBelow: x.Inline, Record: x.Record}
+	e := lookahead.Config{Workers: min(workers(x), c.plan.Pools[0].MaxInstances()), Sequential: x.Sequential, InlineBelow: x.Inline, Record: x.Record}
 	completions := &e.Notices[0]
 	completions.Reply = func(k lookahead.Key) lookahead.Key {
 		if !notify {
@@ -106,10 +106,10 @@ func (c *cluster) kernelConfig(notify bool) lookahead.Config {
 		}
 		return lookahead.Key{At: k.At, Class: vtime.ClassNotice}
 	}
-	if s := c.plan.Pool.Scaling; c.plan.Loops() || s != nil && (s.Drain == setup.DrainRedirect || s.Trigger != policy.PeriodicTrigger) {
+	if s := c.plan.Pools[0].Scaling; c.plan.Loops() || s != nil && (s.Drain == setup.DrainRedirect || s.Trigger != policy.PeriodicTrigger) {
 		completions.React = c.react
 	}
-	if s := leastAnswer(c.plan.Pool); s > 0 {
+	if s := leastAnswer(c.plan.Pools[0]); s > 0 {
 		e.Notices[storageNotice] = lookahead.Notice{
 			React: func(k lookahead.Key) lookahead.Key { return lookahead.Key{At: k.At.Add(s), Class: vtime.ClassTransfer} },
 			Reply: func(k lookahead.Key) lookahead.Key { return lookahead.Key{At: k.At, Class: vtime.ClassNotice} },
@@ -148,10 +148,10 @@ func recorderOptions(p *setup.Plan) (metrics.Options, error) {
 		o.To = vtime.Time(cfg.MeasureTo)
 	}
 	var err error
-	if o.TokenOverhead, err = overhead("token", p.Pool.Latency.TokenOverhead()); err != nil {
+	if o.TokenOverhead, err = overhead("token", p.Pools[0].Latency.TokenOverhead()); err != nil {
 		return o, err
 	}
-	if o.RequestOverhead, err = overhead("request", p.Pool.Latency.RequestOverhead()); err != nil {
+	if o.RequestOverhead, err = overhead("request", p.Pools[0].Latency.RequestOverhead()); err != nil {
 		return o, err
 	}
 	classes := &p.Source.Labels().Classes

@@ -59,8 +59,8 @@ func steps(t *testing.T, x *trial) uint64 {
 		n := func(most int) int64 { return int64(d.IntN(most)) }
 		b := latency.Batch{PrefillTokens: n(2048), DecodeTokens: n(256), PrefillRequests: n(20), DecodeRequests: n(256), PrefillPairs: n(1 << 20),
 			PrefillContext: n(1 << 14), DecodeContext: n(1 << 18), DecodeBlocks: n(1 << 14), SampledRows: n(276)}
-		bits = binary.LittleEndian.AppendUint64(bits, math.Float64bits(p.Pool.Latency.Step(&b)))
-		bits = binary.LittleEndian.AppendUint64(bits, math.Float64bits(p.Pool.Latency.Queueing(latency.QueueInput{Input: n(8192)})))
+		bits = binary.LittleEndian.AppendUint64(bits, math.Float64bits(p.Pools[0].Latency.Step(&b)))
+		bits = binary.LittleEndian.AppendUint64(bits, math.Float64bits(p.Pools[0].Latency.Queueing(latency.QueueInput{Input: n(8192)})))
 	}
 	return xxhash.Sum64(bits)
 }

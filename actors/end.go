@@ -20,7 +20,7 @@ import (
 // result makes the result of a run that has ended.
 func (c *cluster) result(partial bool) (*Result, error) {
 	cfg := &c.plan.Config
-	r := &Result{Config: Config{*cfg, c.execution}, Setup: c.plan.Summary, Partial: partial, Stats: c.simulation.Stats(), Waits: c.waits, latency: c.plan.Pool.Latency}
+	r := &Result{Config: Config{*cfg, c.execution}, Setup: c.plan.Summary, Partial: partial, Stats: c.simulation.Stats(), Waits: c.waits, latency: c.plan.Pools[0].Latency}
 	if in := c.execution.Inspect; in != nil {
 		in.Result = c.simulation.Trace()
 	}
@@ -60,7 +60,7 @@ func (c *cluster) result(partial bool) (*Result, error) {
 		r.Names.Instances = append(r.Names.Instances, instanceName(i))
 		run.Instances = append(run.Instances, n.recorder)
 		run.Counters = append(run.Counters, n.engine.Counters)
-		if c.plan.Pool.CPUTier != nil {
+		if c.plan.Pools[0].CPUTier != nil {
 			r.KVTiers = append(r.KVTiers, n.engine.Tier)
 		}
 		run.Lives = append(run.Lives, metrics.Life{Ready: ready, Gone: gone, Blocks: &n.engine.Blocks})
@@ -69,7 +69,7 @@ func (c *cluster) result(partial bool) (*Result, error) {
 		c.tracer.finish(r.End, run.Counters)
 	}
 	run.InstanceNames, run.Tiers = r.Names.Instances, r.KVTiers
-	run.BlockBytes = c.plan.Pool.BlockBytes()
+	run.BlockBytes = c.plan.Pools[0].BlockBytes()
 	if len(c.storage.plan) > 0 {
 		var err error
 		if r.KVStorage, err = c.storage.counts(r.End, func(i int) (from, to vtime.Time) { return c.life(i, r.End) }); err != nil {
@@ -87,7 +87,7 @@ func (c *cluster) result(partial bool) (*Result, error) {
 	}
 	r.Report = report
 	r.noteCutSums()
-	r.BeyondFit = beyondFit(c.plan.Pool.Fitted, reach, report.Overall.Resources.Counters.PeakRunning)
+	r.BeyondFit = beyondFit(c.plan.Pools[0].Fitted, reach, report.Overall.Resources.Counters.PeakRunning)
 	if r.Scaling != nil {
 		n := int64(r.Scaling.Oscillations)
 		report.Anomalies.ScaleOscillation = &n

@@ -104,7 +104,7 @@ func newFailures(p *setup.Plan, r *router) *failures {
 	}
 	return &failures{
 		plan: p.Failures, seed: p.Config.Seed, view: &r.pool.cluster.view, published: r.pool.published, prefixes: r.pool.prefixes,
-		mirrored: p.Pool.Observability.IndexEvents, lastCrash: -2, attempts: map[int64]*attempts{},
+		mirrored: p.Pools[0].Observability.IndexEvents, lastCrash: -2, attempts: map[int64]*attempts{},
 	}
 }
 

@@ -234,16 +234,16 @@ func (p *instance) latencyOf(o *metrics.Outcome) *policy.Ending {
 // newInstance makes instance i of a run that observes signals. The instance is
 // ready at the time ready.
 func newInstance(p *setup.Plan, x *Execution, i int, recorders metrics.Options, ready vtime.Time, observed policy.Signals, below *storage) (*instance, error) {
-	n := &instance{index: i, recorder: metrics.NewRecorder(recorders), perStep: p.Pool.Observability.PerStep}
-	if sendsBlockEvents(p.Pool, observed) {
-		n.events, n.tiered, n.eventDelay = true, p.Pool.CPUTier != nil, p.Pool.Observability.KVEventDelay
+	n := &instance{index: i, recorder: metrics.NewRecorder(recorders), perStep: p.Pools[0].Observability.PerStep}
+	if sendsBlockEvents(p.Pools[0], observed) {
+		n.events, n.tiered, n.eventDelay = true, p.Pools[0].CPUTier != nil, p.Pools[0].Observability.KVEventDelay
 	}
 	cfg, err := n.engineConfig(p, x, observed, below)
 	if err != nil {
 		return nil, err
 	}
-	if i >= p.Pool.Instances { // a run begins with warm instances
-		cfg.Warmup = p.Pool.Scaling.Warmup
+	if i >= p.Pools[0].Instances { // a run begins with warm instances
+		cfg.Warmup = p.Pools[0].Scaling.Warmup
 		cfg.Warmup.From = ready
 	}
 	if f := p.Failures; f != nil {
@@ -262,7 +262,7 @@ func newInstance(p *setup.Plan, x *Execution, i int, recorders metrics.Options, 
 
 // engineConfig returns the configuration of the instance's engine, with caches of its own.
 func (n *instance) engineConfig(p *setup.Plan, x *Execution, observed policy.Signals, below *storage) (engine.Config, error) {
-	d := &p.Pool.Deployment
+	d := &p.Pools[0].Server
 	cfg := d.Engine()
 	s, err := newScheduler(p)
 	if err != nil {

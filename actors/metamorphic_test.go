@@ -283,7 +283,7 @@ func bare(t *testing.T, x *trial, index int, mail []bareMail, answered bool) []m
 		t.Fatal(err)
 	}
 	s := &outcomes{}
-	d := &p.Pool.Deployment
+	d := &p.Pools[0].Server
 	on := d.Engine()
 	on.Scheduler, on.Sink, on.Cache = scheduler, s, kv.NewPool(int(d.Blocks), d.BlockSize, d.EnablePrefixCaching)
 	if t := d.CPUTier; t != nil {

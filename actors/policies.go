@@ -24,19 +24,19 @@ type policies struct {
 func makePolicies(p *setup.Plan) (q policies, err error) {
 	b, custom := &p.Config.Policies, &p.Config.Custom
 	env := policyEnv(p)
-	q.stream, env.Prefixes = env.Stream, newPrefixes(p.Pool)
+	q.stream, env.Prefixes = env.Stream, newPrefixes(p.Pools[0])
 	if q.admission, err = policy.NewAdmission(b.Admission.Type, b.Admission.Params, env); err != nil {
 		return q, p.Locate(err)
 	}
 	if q.priority, err = policy.NewPriority(b.Priority.Type, b.Priority.Params, env); err != nil {
 		return q, p.Locate(err)
 	}
-	if q.routing, err = policy.NewRouting(p.Pool.Routing.Type, p.Pool.Routing.Params, env); err != nil {
+	if q.routing, err = policy.NewRouting(p.Pools[0].Routing.Type, p.Pools[0].Routing.Params, env); err != nil {
 		return q, p.Locate(err)
 	}
 	scaling := b.Autoscale.Selection // none, where nothing scales
-	if p.Pool.Scaling != nil {
-		scaling = p.Pool.Scaling.Policy
+	if p.Pools[0].Scaling != nil {
+		scaling = p.Pools[0].Scaling.Policy
 	}
 	if q.autoscale, err = policy.NewAutoscale(scaling.Type, scaling.Params, env); err != nil {
 		return q, p.Locate(err)
@@ -75,7 +75,7 @@ func (q *policies) scaling() policy.Signals { return q.autoscale.Observes() | q.
 
 func policyEnv(p *setup.Plan) policy.Env {
 	return policy.Env{
-		BlockSize: p.Pool.BlockSize, Instances: p.Pool.MaxInstances(),
+		BlockSize: p.Pools[0].BlockSize, Instances: p.Pools[0].MaxInstances(),
 		Draws: policy.NewDraws(p.Config.Seed), Stream: vtime.NewStream(p.Config.Seed, "router"), Labels: p.Source.Labels(), TTFTTarget: ttftTarget(p),
 	}
 }
@@ -108,7 +108,7 @@ func newScheduler(p *setup.Plan) (policy.Scheduler, error) {
 	if p.Config.Custom.Scheduler != nil {
 		return p.Config.Custom.Scheduler(env), nil
 	}
-	s, err := policy.NewScheduler(p.Pool.Scheduler.Type, p.Pool.Scheduler.Params, env)
+	s, err := policy.NewScheduler(p.Pools[0].Scheduler.Type, p.Pools[0].Scheduler.Params, env)
 	if err != nil {
 		return nil, p.Locate(err)
 	}

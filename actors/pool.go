@@ -26,17 +26,17 @@ type pool struct {
 // the signals that a counterfactual trace reads.
 func newPool(p *setup.Plan, q *policies, planned signalPlan, counterfactual policy.Signals) pool {
 	s := &pool{
-		plan: p.Pool, routing: q.routing, reads: q.routing.Observes(), prefixes: q.prefixes, trigger: newTrigger(p.Pool.Scaling, q.trigger),
+		plan: p.Pools[0], routing: q.routing, reads: q.routing.Observes(), prefixes: q.prefixes, trigger: newTrigger(p.Pools[0].Scaling, q.trigger),
 		cluster: clusterView{
-			signals: q.routed() | counterfactual, signalPlan: planned, refresh: -1, foreseen: p.Pool.Scaling == nil && p.Failures == nil && !p.Loops(), sent: make([]int32, p.Pool.Instances),
+			signals: q.routed() | counterfactual, signalPlan: planned, refresh: -1, foreseen: p.Pools[0].Scaling == nil && p.Failures == nil && !p.Loops(), sent: make([]int32, p.Pools[0].Instances),
 			readsAtAdmission: ofInstances(q.admission.Observes()),
 			readsAtRouting:   ofInstances(q.priority.Observes() | q.routing.Observes() | counterfactual),
 		},
 	}
 	s.observer, _ = q.routing.(policy.RouteObserver)
-	if p.Pool.Scaling != nil {
+	if p.Pools[0].Scaling != nil {
 		s.published = &published{reads: q.scaling()}
 	}
-	s.cluster.view.MaxNumSeqs, s.cluster.view.BlockSize, s.cluster.view.CPUEntries = p.Pool.MaxNumSeqs, p.Pool.BlockSize, p.Pool.CPUEntries()
+	s.cluster.view.MaxNumSeqs, s.cluster.view.BlockSize, s.cluster.view.CPUEntries = p.Pools[0].MaxNumSeqs, p.Pools[0].BlockSize, p.Pools[0].CPUEntries()
 	return *s
 }

@@ -87,7 +87,7 @@ func (c *cluster) digest() string {
 	for _, n := range c.instances {
 		word(n.recorder.Fold())
 		word(n.engine.Counters.Fold())
-		if c.plan.Pool.CPUTier != nil {
+		if c.plan.Pools[0].CPUTier != nil {
 			word(n.engine.Tier.Fold())
 		}
 	}

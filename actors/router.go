@@ -93,7 +93,7 @@ func newRouter(p *setup.Plan, x *Execution, q *policies, planned signalPlan, rec
 		policies: deciders{admission: q.admission, priority: q.priority, stream: q.stream, inversions: policy.NewClassInversions(p.Source.Labels())},
 		pool:     newPool(p, q, planned, counterfactual),
 		seen:     newObservations(routerID, p.Source.Labels(), x.Record != nil),
-		ahead:    streamAhead(x, p.Pool.Instances), forced: p.Forced,
+		ahead:    streamAhead(x, p.Pools[0].Instances), forced: p.Forced,
 		admissionLatency: cfg.AdmissionLatency, routingLatency: cfg.RoutingLatency,
 		recorder: metrics.NewRecorder(recorders),
 	}

@@ -70,7 +70,7 @@ func newTracer(p *setup.Plan, asked *Tracing, t *tracing, o metrics.Options) *tr
 	labels := p.Source.Labels()
 	return &tracer{
 		consumer: asked.Consumer, level: t.level, shown: t.shown, named: t.named, expects: o.BlockSize > 0, options: o, labels: labels,
-		block: p.Pool.BlockBytes(), storage: p.Pool.Storage,
+		block: p.Pools[0].BlockBytes(), storage: p.Pools[0].Storage,
 		row: Row{labels: labels, options: &o, token: o.TokenOverhead, request: o.RequestOverhead},
 	}
 }

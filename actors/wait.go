@@ -79,20 +79,20 @@ func waits(p *setup.Plan, q *policies, b *signalPlan, counterfactual policy.Sign
 		if of.custom {
 			of.name = "of the caller"
 		}
-		for _, w := range ages(p.Pool, of.signals, b) {
+		for _, w := range ages(p.Pools[0], of.signals, b) {
 			w.Policy = of.kind + " " + of.name
 			list = append(list, w)
 		}
 	}
-	for _, w := range ages(p.Pool, counterfactual, b) {
+	for _, w := range ages(p.Pools[0], counterfactual, b) {
 		w.Policy = "counterfactual-k"
 		list = append(list, w)
 	}
-	if p.Pool.Scaling != nil {
+	if p.Pools[0].Scaling != nil {
 		list = append(list, Wait{Policy: "autoscaling", Signals: policy.Active, ByNotice: policy.Active})
 	}
-	for i := range p.Pool.Storage {
-		if t := &p.Pool.Storage[i]; t.Places(1) > 0 {
+	for i := range p.Pools[0].Storage {
+		if t := &p.Pools[0].Storage[i]; t.Places(1) > 0 {
 			list = append(list, Wait{Policy: "storage tier " + t.Name, Answer: t.MinAnswer()})
 		}
 	}

@@ -1,96 +1,78 @@
 package setup
 
 import (
-	"errors"
-	"io/fs"
-	"os"
-	"path/filepath"
-	"strings"
-
-	"blis/input"
-	"blis/latency"
+	"blis/engine"
+	"blis/vtime"
 )
 
-// Deployment returns the model, GPU and TP of every instance of the configuration. It
-// reads the files of the model. Its errors are an InputError.
-func (c Config) Deployment() (*latency.Deployment, error) {
-	p := newResolver(c)
-	if err := p.resolveModel(); err != nil {
-		return nil, &InputError{err.Error()}
-	}
-	if !validTP(c.TP) {
-		return nil, inputErrorf("--tp is %d: want 1 to 1024", c.TP)
-	}
-	return &p.deployment.Deployment, nil
+// Deployment is a model that is served by one pool of instances, or by two of which one
+// computes prompts and the other goes on (prefill/decode disaggregation).
+type Deployment struct {
+	ID      string          // empty in a run without a file of deployments
+	Serving *Pool           // where requests end: all instances, or those that decode
+	Prefill *Pool           // nil: Serving computes prompts itself
+	PD      *Disaggregation // nil without Prefill
 }
 
-// OpenModel returns the model of a Hugging Face config.json, of the folder of one, or
-// else the built-in model of that name. Its errors are an InputError.
-func OpenModel(name string) (latency.ModelSpec, error) {
-	path, inFolder := modelFile(name)
-	text, err := input.ReadFile(path, input.Model)
-	if err == nil {
-		return parsed(latency.ParseModel(text, path))
+// Role is what the instances of a pool do.
+type Role string
+
+// Roles of pools.
+const (
+	Monolithic  Role = ""        // they serve requests from the first token to the last
+	PrefillRole Role = "prefill" // they compute prompts and keep the KV until it is pulled
+	DecodeRole  Role = "decode"  // they pull the KV of prompts and go on; they can serve requests alone
+)
+
+// Pools returns the pools of the deployment in the order of their instances.
+func (d *Deployment) Pools() []*Pool {
+	if d.Prefill == nil {
+		return []*Pool{d.Serving}
 	}
-	spec, unknown := latency.FindModel(name)
+	return []*Pool{d.Prefill, d.Serving}
+}
+
+// RoleOf returns the role of one of its pools.
+func (d *Deployment) RoleOf(p *Pool) Role {
 	switch {
-	case unknown == nil:
-		return spec, nil
-	case inFolder || !errors.Is(err, fs.ErrNotExist) || strings.HasSuffix(name, ".json"):
-		return spec, &InputError{fileProblem(err)}
+	case d.Prefill == nil:
+		return Monolithic
+	case p == d.Prefill:
+		return PrefillRole
 	}
-	var u *latency.Unknown
-	if errors.As(unknown, &u) {
-		u.Remedy = "or give any other model's config.json, or its folder"
-	}
-	return spec, &InputError{unknown.Error()}
+	return DecodeRole
 }
 
-// OpenHardware returns the GPU of that name: one of the file of --hardware-config, if
-// a file is given, else a built-in one. Its errors are an InputError.
-func OpenHardware(name, file string) (latency.Hardware, error) {
-	return openHardware(name, file, input.ReadFile)
+// PoolName returns the name of one of its pools: chat, chat/decode, or decode where the deployment
+// has no name. Empty: it is all instances of the run.
+func (d *Deployment) PoolName(p *Pool) string {
+	role := string(d.RoleOf(p))
+	if d.ID == "" || role == "" {
+		return d.ID + role
+	}
+	return d.ID + "/" + role
 }
 
-func openHardware(name, file string, read readFunc) (latency.Hardware, error) {
-	var own []latency.Hardware
-	if file != "" {
-		text, err := read(file, input.Settings)
-		if err != nil {
-			return latency.Hardware{}, fileError("hardware-config", err)
-		}
-		if own, err = latency.ParseHardware(text, file); err != nil {
-			return latency.Hardware{}, &InputError{err.Error()}
-		}
-	}
-	return parsed(latency.FindHardware(name, own...))
+// Disaggregation is how the two pools of a deployment share the work.
+type Disaggregation struct {
+	Decider         string         // DecideAlways, DecideNever, DecidePrefixThreshold or DecideDirect
+	PrefixThreshold int32          // tokens: prompts of which more is not expected to be cached are disaggregated, with DecidePrefixThreshold
+	DirectThreshold int32          // tokens: prompts of as many and more are disaggregated, with DecideDirect
+	AtHandOver      bool           // the decode instance is chosen when the prefill has ended; false: before the prefill instance
+	HandOffLatency  vtime.Duration // from the end of a prefill to the delivery to the decode instance, or to its choice; at least 1 µs
+	NotifyLatency   vtime.Duration // from the end of a pull to the knowledge of the prefill instance
+	FailureRate     float64        // share of pulls that fail
+	Backpressure    int            // prefills of an instance that await their pull, from which on a hand-over counts as an anomaly
+
+	// The engine's part. Its Pull and MaxModelLen are those of the decode pool; Notices is left
+	// to the run. HoldTimeout and MaxHeld count in the prefill pool, the others in the decode pool.
+	engine.Disaggregation
 }
 
-// parsed makes an error of the user's an InputError.
-func parsed[T any](value T, err error) (T, error) {
-	if err != nil {
-		err = &InputError{err.Error()}
-	}
-	return value, err
-}
-
-// modelFile returns the config.json of a model that is named by it or by its folder.
-func modelFile(name string) (path string, inFolder bool) {
-	if info, err := os.Stat(name); err == nil && info.IsDir() {
-		return filepath.Join(name, "config.json"), true
-	}
-	return name, false
-}
-
-// modelSpec returns the model of the configuration.
-func modelSpec(c *Config) (latency.ModelSpec, error) {
-	if c.ModelConfigFolder == "" {
-		return latency.FindModel(c.Model)
-	}
-	file, _ := modelFile(c.ModelConfigFolder)
-	text, err := readFile(c, file, input.Model)
-	if err != nil {
-		return latency.ModelSpec{}, fileError("model-config-folder", err)
-	}
-	return latency.ParseModel(text, file)
-}
+// Deciders: which requests are disaggregated.
+const (
+	DecideAlways          = "always"
+	DecideNever           = "never"
+	DecidePrefixThreshold = "prefix-threshold"
+	DecideDirect          = "direct-to-decode"
+)

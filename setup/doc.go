@@ -6,9 +6,10 @@
 //	config.go        every setting of a run, with its default, but for those of
 //	                 engine.Args; settings.go goes through them and sets them
 //	plan.go          what Resolve yields, and which parts of a run its seeds decide
-//	pool.go          the instances of a plan: deployment, routing, scaling
+//	deployment.go    a deployment, of one pool or of two; pool.go its instances: server,
+//	                 routing, scaling
 //	resolve.go       the steps, in their order; cache and limits
-//	deployment.go    model and GPU, also without a run
+//	model.go         model and GPU, also without a run
 //	command_line.go  a configuration as flags, and as a line that starts a vLLM server
 //	vllm.go          the command line of a vLLM server as settings; vllm_flags.go its
 //	                 flags

@@ -37,12 +37,12 @@ func TestExpertParallel(t *testing.T) {
 			if want := c.because; parallel && noted != want || !parallel && noted != "" {
 				t.Errorf("%s at TP %d, %v: note %q, want %q", c.model, c.tp, parallel, noted, want)
 			}
-			if got := p.Pool.Deployment.ExpertParallel; got != parallel {
+			if got := p.Pools[0].Deployment.ExpertParallel; got != parallel {
 				t.Errorf("%s: the deployment has %v, want %v", c.model, got, parallel)
 			}
 		}
 		batch := &latency.Batch{DecodeTokens: 64, DecodeRequests: 64, DecodeContext: 64000, SampledRows: 64}
-		off, on := plans[false].Pool.Deployment.Latency.Step(batch), plans[true].Pool.Deployment.Latency.Step(batch)
+		off, on := plans[false].Pools[0].Latency.Step(batch), plans[true].Pools[0].Latency.Step(batch)
 		if (off != on) != (c.because == "") {
 			t.Errorf("%s at TP %d: a step takes %v µs, and %v with whole experts", c.model, c.tp, off, on)
 		}

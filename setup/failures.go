@@ -164,7 +164,7 @@ func resolveFailures(p *resolver) error {
 		if err != nil {
 			return fileError("failures", err)
 		}
-		if err := parseFailures(text, c.Failures, p.Pool, &f); err != nil {
+		if err := parseFailures(text, c.Failures, p.pool, &f); err != nil {
 			return err
 		}
 	}
@@ -178,7 +178,7 @@ func resolveFailures(p *resolver) error {
 		return nil
 	}
 	for i := range f.List {
-		if len(p.Pool.Storage) > 0 && f.List[i].Kind == Crash {
+		if len(p.pool.Storage) > 0 && f.List[i].Kind == Crash {
 			return inputErrorf("an instance with a storage tier crashes (--failures, --mtbf): want no --kv-storage, as what is under way between the two is not modelled yet")
 		}
 	}

@@ -96,7 +96,7 @@ func resolveKVTier(p *resolver) error {
 	if c.MovesBlocks() {
 		p.note("kv-offload-policy threshold takes blocks out of the GPU's cache that servers keep there, so the GPU's hit rate is worse than theirs: it is for comparison with other simulators; write-through is vLLM's")
 	}
-	d := &p.deployment.Deployment
+	d := &p.server.Deployment
 	entry := d.KVBytesPerToken() * int64(c.entryTokens(c.BlockSizeInTokens))
 	if c.KVCPUSize > 0 {
 		n := int64(c.KVCPUSize) / entry

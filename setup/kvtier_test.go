@@ -31,11 +31,11 @@ func TestBytesOfAnEntry(t *testing.T) {
 		if err != nil {
 			t.Fatal(c.flags, err)
 		}
-		tier, gpu := p.Pool.CPUTier, p.Pool.GPU
+		tier, gpu := p.Pools[0].CPUTier, p.Pools[0].GPU
 		if want := int(math.Floor((1 << 40) / c.block)); tier.Capacity != want {
 			t.Errorf("%v: %d entries in 1 TiB, want %d", c.flags, tier.Capacity, want)
 		}
-		if want := c.block / (0.75 * gpu.PCIe * float64(p.Pool.TP)) * 1e6; math.Abs(tier.Transfer.PerBlock/want-1) > 1e-12 || tier.Transfer.Base != 500 {
+		if want := c.block / (0.75 * gpu.PCIe * float64(p.Pools[0].TP)) * 1e6; math.Abs(tier.Transfer.PerBlock/want-1) > 1e-12 || tier.Transfer.Base != 500 {
 			t.Errorf("%v: %+v, want 500 and %v µs", c.flags, tier.Transfer, want)
 		}
 	}
@@ -50,7 +50,7 @@ func TestTransferOfTheExample(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tier := p.Pool.CPUTier
+	tier := p.Pools[0].CPUTier
 	if ms := float64(tier.Transfer.PerBlock*256) / 1e3; tier.Capacity != 256 || tier.Transfer.Base != 500 || math.Abs(ms-11.2) > 0.05 {
 		t.Errorf("%d entries, %v µs and %v ms", tier.Capacity, tier.Transfer.Base, ms)
 	}
@@ -81,8 +81,8 @@ func TestBandwidthOfMovingBlocks(t *testing.T) {
 			t.Fatal(c.flags, err)
 		}
 		var e engine.Config
-		p.Pool.CPUTier.AddTo(&e, nil)
-		if x := e.Threshold; e.Offload != nil || x.Share != 0.8 || x.Base != 500 || math.Abs(x.Bandwidth/c.tokens-1) > 1e-12 || p.Pool.CPUTier.EntryTokens != 16 {
+		p.Pools[0].CPUTier.AddTo(&e, nil)
+		if x := e.Threshold; e.Offload != nil || x.Share != 0.8 || x.Base != 500 || math.Abs(x.Bandwidth/c.tokens-1) > 1e-12 || p.Pools[0].CPUTier.EntryTokens != 16 {
 			t.Errorf("%q: %+v, want %v tokens per µs", c.flags, x, c.tokens)
 		}
 		if notes := strings.Join(p.Summary.Notes, "\n"); !strings.Contains(notes, "the GPU's hit rate is worse") ||
@@ -104,7 +104,7 @@ func TestEagerIsWriteThrough(t *testing.T) {
 	cfg := DefaultConfig()
 	cfg.KVCPUBlocks, cfg.KVOffloadPolicy, cfg.KVOffloadThreshold = 700, "eager", 0.8
 	p, err := Resolve(cfg)
-	if err != nil || p.Config.KVOffloadPolicy != WriteThrough || p.Pool.CPUTier.Share != 0 {
+	if err != nil || p.Config.KVOffloadPolicy != WriteThrough || p.Pools[0].CPUTier.Share != 0 {
 		t.Errorf("%+v, %v", p.Config.KVTier, err)
 	}
 	if notes := strings.Join(p.Summary.Notes, "\n"); !strings.Contains(notes, "kv-offload-threshold has no effect: kv-offload-policy is") {

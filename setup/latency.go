@@ -16,12 +16,12 @@ func (p *resolver) resolveLatency() error {
 	var err error
 	switch {
 	case c.Custom.Latency != nil:
-		p.deployment.Latency = c.Custom.Latency
+		p.server.Latency = c.Custom.Latency
 		p.Summary.setLatency("custom", "", "custom")
 	case len(c.AlphaCoeffs) == len(latency.AlphaVector{}):
 		err = p.useVectors()
 	case len(c.AlphaCoeffs) > 0:
-		p.deployment.Latency = given(c)
+		p.server.Latency = given(c)
 		p.Summary.setLatency("blackbox", onCommandLine, "blackbox with given coefficients α %s β %s (error: the giver's)", numbers(c.AlphaCoeffs), numbers(c.BetaCoeffs))
 	case c.LatencyModel == "blackbox":
 		err = p.useBlackbox()
@@ -39,7 +39,7 @@ func (p *resolver) resolveLatency() error {
 		c.AsyncScheduling = new((*latency.PhysicsSet)(nil).AsyncByDefault())
 	}
 	p.resolveAccuracy()
-	if _, averages := p.deployment.Latency.(latency.Averager); !averages && c.Custom.Latency == nil {
+	if _, averages := p.server.Latency.(latency.Averager); !averages && c.Custom.Latency == nil {
 		p.noteIfSet([]string{"preemption-ema-gamma"}, "only physics reads the average of preemptions")
 	}
 	return err
@@ -51,7 +51,7 @@ func (p *resolver) resolveAccuracy() {
 	if p.record == nil || p.brief {
 		return
 	}
-	p.Summary.Accuracy = p.record.Accuracy(&p.deployment.Deployment, limits(&p.Config), *p.Config.AsyncScheduling, int64(p.Summary.MaxModelLen))
+	p.Summary.Accuracy = p.record.Accuracy(&p.server.Deployment, limits(&p.Config), *p.Config.AsyncScheduling, int64(p.Summary.MaxModelLen))
 }
 
 // onCommandLine names coefficients that stand on the command line.
@@ -65,7 +65,7 @@ func (s *Summary) setLatency(model, set, format string, args ...any) {
 // useVectors takes coefficients of physics that the user gave as lists.
 func (p *resolver) useVectors() error {
 	c := &p.Config
-	f, err := latency.NewFeatures(&p.deployment.Deployment, limits(&p.Config))
+	f, err := latency.NewFeatures(&p.server.Deployment, limits(&p.Config))
 	if err != nil {
 		return err
 	}
@@ -75,7 +75,7 @@ func (p *resolver) useVectors() error {
 	if err != nil {
 		return err
 	}
-	p.deployment.Latency = m
+	p.server.Latency = m
 	p.Summary.setLatency("physics", onCommandLine, "physics with given coefficients α %s β %s (error: the giver's)", numbers(c.AlphaCoeffs), numbers(c.BetaCoeffs))
 	return nil
 }
@@ -85,27 +85,27 @@ func (p *resolver) useBlackbox() error {
 	if err != nil {
 		return err
 	}
-	p.deployment.Latency = fit.Blackbox
+	p.server.Latency = fit.Blackbox
 	p.Summary.setLatency("blackbox", fmt.Sprintf("%s on %s, TP %d", fit.Model, fit.GPU, fit.TP), "blackbox %s", fit.String())
-	if p.deployment.Model.Reshaped {
+	if p.server.Model.Reshaped {
 		p.note("blackbox coefficients are of a server that was measured: quantization and kv-cache-dtype change the KV cache, not the time of a step")
 	}
 	return nil
 }
 
 func (p *resolver) useRoofline(next string) error {
-	m, err := latency.NewRoofline(&p.deployment.Deployment, latency.DefaultRoofline(&p.gpu))
+	m, err := latency.NewRoofline(&p.server.Deployment, latency.DefaultRoofline(&p.gpu))
 	if err != nil {
 		return err
 	}
-	p.deployment.Latency, p.record = m, latency.RooflineRecord(&p.deployment.Deployment)
+	p.server.Latency, p.record = m, latency.RooflineRecord(&p.server.Deployment)
 	p.Summary.setLatency("roofline", "", "roofline%s", next)
 	return nil
 }
 
 // usePhysics takes a set of coefficients.
 func (p *resolver) usePhysics(set *latency.PhysicsSet, next string) error {
-	f, err := latency.NewFeatures(&p.deployment.Deployment, limits(&p.Config))
+	f, err := latency.NewFeatures(&p.server.Deployment, limits(&p.Config))
 	if err != nil {
 		return err
 	}
@@ -113,7 +113,7 @@ func (p *resolver) usePhysics(set *latency.PhysicsSet, next string) error {
 	if err != nil {
 		return err
 	}
-	p.deployment.Latency, p.deployment.Fitted, p.record = m, set, set
+	p.server.Latency, p.server.Fitted, p.record = m, set, set
 	c := &p.Config
 	if c.AsyncScheduling == nil {
 		c.AsyncScheduling = new(set.AsyncByDefault())
@@ -125,14 +125,14 @@ func (p *resolver) usePhysics(set *latency.PhysicsSet, next string) error {
 // choose takes the model with the lowest expected error, of all or of those that the
 // user allows.
 func (p *resolver) choose() error {
-	best, next := latency.Choose(&p.deployment.Deployment, limits(&p.Config))
+	best, next := latency.Choose(&p.server.Deployment, limits(&p.Config))
 	if p.Config.LatencyModel == "physics" && best.Set == nil {
 		if next == nil {
 			var names []string
 			for _, s := range latency.PhysicsSets() {
 				names = append(names, s.Name)
 			}
-			return inputErrorf("--latency-model physics: no shipped coefficients cover %s: give --coefficients, a file that blis train wrote or, at your own risk, one of %s", p.deployment.String(), strings.Join(names, ", "))
+			return inputErrorf("--latency-model physics: no shipped coefficients cover %s: give --coefficients, a file that blis train wrote or, at your own risk, one of %s", p.server.String(), strings.Join(names, ", "))
 		}
 		roofline := best
 		best, next = *next, &roofline
@@ -158,7 +158,7 @@ func (p *resolver) noteNearMisses(best latency.Choice) {
 	if p.Config.LatencyModel != "auto" || p.brief {
 		return
 	}
-	for _, m := range latency.NearMisses(&p.deployment.Deployment, limits(&p.Config), best) {
+	for _, m := range latency.NearMisses(&p.server.Deployment, limits(&p.Config), best) {
 		verb := "covers"
 		if len(m.Sets) > 1 {
 			verb = "cover"

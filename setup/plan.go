@@ -13,7 +13,11 @@ type Plan struct {
 	Config  Config // effective: resolving it again gives the same plan
 	Summary Summary
 
-	Pool     *Pool // all instances
+	// Pools are all instances: at least one pool, in the order of deployments, of two the one
+	// that computes prompts first. Deployments are at least one.
+	Pools       []*Pool
+	Deployments []Deployment
+
 	Source   workload.Source
 	Failures *Failures // nil: nothing fails
 
@@ -73,7 +77,7 @@ func chanceOf(p *Plan) Chance {
 	chance.Decisions = custom.Admission != nil || custom.Priority != nil || custom.Routing != nil || custom.Autoscale != nil || custom.Scheduler != nil ||
 		b.Draws(policy.AdmissionKind) || b.Draws(policy.PriorityKind) || b.Draws(policy.SchedulerKind) ||
 		p.Failures != nil && p.Failures.Random() ||
-		p.Pool.Scaling != nil && (b.Draws(policy.AutoscaleKind) || c.ProvisioningDelay.CV > 0 || c.ModelLoadTime.CV > 0) ||
-		(p.Pool.Scaling != nil || p.Pool.Instances > 1) && b.Draws(policy.RoutingKind)
+		p.Pools[0].Scaling != nil && (b.Draws(policy.AutoscaleKind) || c.ProvisioningDelay.CV > 0 || c.ModelLoadTime.CV > 0) ||
+		(p.Pools[0].Scaling != nil || p.Pools[0].Instances > 1) && b.Draws(policy.RoutingKind)
 	return chance
 }

@@ -96,7 +96,7 @@ func (p *resolver) resolveFreshness() error {
 		}
 	}
 	fresh := map[policy.Signals]vtime.Duration{}
-	p.Pool.Observability.Fresh = fresh
+	p.pool.Observability.Fresh = fresh
 	for _, row := range policy.SignalTable() {
 		switch text := *p.Config.Policies.Observability.Fresh.Of(row.Bit); text {
 		case "":

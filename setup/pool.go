@@ -8,9 +8,9 @@ import (
 	"blis/vtime"
 )
 
-// Deployment is what each instance of a pool is: a model on GPUs, and the engine that
+// Server is what each instance of a pool is: a model on GPUs, and the engine that
 // serves it. Nothing in it is left to derive.
-type Deployment struct {
+type Server struct {
 	latency.Deployment // model, GPU and TP
 	engine.Args
 
@@ -26,27 +26,27 @@ type Deployment struct {
 	Fitted  *latency.PhysicsSet // of coefficients of Latency; nil: unknown
 }
 
-// Engine returns the configuration of an engine of the deployment. It lacks what ties an
+// Engine returns the configuration of an engine of the server. It lacks what ties an
 // engine to a run: scheduler, cache, sink and observers.
-func (d *Deployment) Engine() engine.Config {
+func (d *Server) Engine() engine.Config {
 	return engine.Config{Args: d.Args, BlockSize: d.BlockSize, Async: d.Async, Model: d.Latency, Gamma: d.Gamma}
 }
 
 // BlockBytes returns the bytes of a KV block, on all GPUs of an instance.
-func (d *Deployment) BlockBytes() int64 { return d.KVBytesPerToken() * int64(d.BlockSize) }
+func (d *Server) BlockBytes() int64 { return d.KVBytesPerToken() * int64(d.BlockSize) }
 
 // CPUEntries returns the entries of the CPU tier of an instance, 0 without one.
-func (d *Deployment) CPUEntries() int64 {
+func (d *Server) CPUEntries() int64 {
 	if d.CPUTier == nil {
 		return 0
 	}
 	return int64(d.CPUTier.Capacity)
 }
 
-// Pool is instances of one deployment among which requests are routed, and whose
+// Pool is instances of one server among which requests are routed, and whose
 // number changes together.
 type Pool struct {
-	Deployment
+	Server
 	Instances     int // that the run begins with
 	Routing       bundle.Selection
 	Observability Observability
@@ -104,7 +104,7 @@ const (
 
 // completePool fills the pool with what was derived.
 func (p *resolver) completePool() error {
-	c, d := &p.Config, &p.Pool.Deployment
+	c, d := &p.Config, &p.pool.Server
 	b := &c.Policies
 	d.Args, d.Async, d.BlockSize, d.Blocks, d.Gamma, d.Scheduler = c.Args, *c.AsyncScheduling, c.BlockSizeInTokens, c.TotalKVBlocks, c.PreemptionGamma, b.Scheduler
 	d.CPUTier = newCPUTier(c, &d.Deployment)
@@ -112,14 +112,14 @@ func (p *resolver) completePool() error {
 	if d.Storage, err = newStorageTiers(c, &d.Deployment); err != nil {
 		return err
 	}
-	p.Pool.Instances, p.Pool.Routing = c.NumInstances, b.Routing
-	o := &p.Pool.Observability
+	p.pool.Instances, p.pool.Routing = c.NumInstances, b.Routing
+	o := &p.pool.Observability
 	o.Refresh, o.PerStep, o.InFlightPeriodic = c.SnapshotRefreshInterval, c.Signals == "per-step", c.InFlight == "periodic"
 	o.IndexEvents, o.IndexedBlocks, o.KVEventDelay = c.PrefixIndex == IndexEvents, indexedBlocks(c), c.KVEventDelay
 	if !scales(c) {
 		return nil
 	}
-	p.Pool.Scaling = &Scaling{
+	p.pool.Scaling = &Scaling{
 		Policy: b.Autoscale.Selection, Trigger: c.AutoscaleTrigger, Interval: c.AutoscaleInterval, Refresh: p.checkRefresh, Min: c.MinReplicas, Max: c.MaxReplicas,
 		Provisioning: c.ProvisioningDelay, Load: c.ModelLoadTime,
 		Warmup:         engine.Warmup{Duration: c.WarmupDuration, Penalty: c.WarmupPenalty, Curve: engine.Curve(c.WarmupCurve)},

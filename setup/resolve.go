@@ -19,8 +19,9 @@ import (
 // resolver makes a plan, step by step.
 type resolver struct {
 	*Plan
+	pool         *Pool
 	gpu          latency.Hardware
-	deployment   *Deployment         // of the pool
+	server       *Server             // of the pool
 	record       *latency.PhysicsSet // of the error of the latency model; nil: nothing is known of it
 	checkRefresh vtime.Duration      // autoscale.refresh
 	spec         *spec.Spec          // nil: the workload is not a specification
@@ -30,7 +31,7 @@ type resolver struct {
 
 func newResolver(c Config, checks ...func() error) *resolver {
 	pool := new(Pool)
-	return &resolver{Plan: &Plan{Config: c, Pool: pool}, deployment: &pool.Deployment, checks: checks}
+	return &resolver{Plan: &Plan{Config: c, Pools: []*Pool{pool}, Deployments: []Deployment{{Serving: pool}}}, pool: pool, server: &pool.Server, checks: checks}
 }
 
 // Resolve derives and checks all that a run needs but for how it is executed. Its
@@ -80,7 +81,7 @@ func LatencyModel(c Config) (latency.Model, Summary, error) {
 	if err := inOrder(p.checkInputs, p.resolveCache, p.resolveLimits, func() error { return resolveKVTier(p) }, p.resolveLatency); err != nil {
 		return nil, Summary{}, err
 	}
-	return p.deployment.Latency, p.Summary, nil
+	return p.server.Latency, p.Summary, nil
 }
 
 // inOrder carries out steps until one fails.
@@ -115,12 +116,12 @@ func (p *resolver) resolveModel() error {
 		p.note("hardware-config: %s of %s: not used here", strings.Join(gpu.Unused, ", "), gpu.Name)
 	}
 	p.gpu = gpu
-	p.deployment.Deployment = latency.Deployment{Model: &spec, GPU: &p.gpu, TP: c.TP, ExpertParallel: c.EnableExpertParallel}
+	p.server.Deployment = latency.Deployment{Model: &spec, GPU: &p.gpu, TP: c.TP, ExpertParallel: c.EnableExpertParallel}
 	p.Summary.Model, p.Summary.Hardware, p.Summary.TP = spec.Name, gpu.Name, c.TP
 	if !validTP(c.TP) {
 		return nil // checkNumbers says so
 	}
-	return p.deployment.Validate()
+	return p.server.Validate()
 }
 
 // openFile opens a file that the configuration names.
@@ -169,7 +170,7 @@ func numbers(list []float64) string {
 // noteWidths notes how the flags for the widths of weights and cache changed the
 // model.
 func (p *resolver) noteWidths() {
-	c, m := &p.Config, p.deployment.Model
+	c, m := &p.Config, p.server.Model
 	var flags []string
 	for _, f := range [][2]string{{"quantization", c.Quantization}, {"kv-cache-dtype", c.KVCacheDtype}} {
 		if f[1] != "" && f[1] != "auto" {
@@ -193,7 +194,7 @@ func (p *resolver) noteWidths() {
 // noteExperts notes where spreading whole experts over GPUs changes nothing.
 func (p *resolver) noteExperts() {
 	because := "one GPU holds all experts"
-	switch d := &p.deployment.Deployment; {
+	switch d := &p.server.Deployment; {
 	case d.Model.Experts == 0:
 		because = d.Model.Name + " has no experts"
 	case d.TP > 1:
@@ -212,14 +213,14 @@ func (p *resolver) resolveCache() error {
 	if c.TotalKVBlocks == 0 {
 		m := latency.DefaultMemory()
 		m.Utilization, m.Activations, m.BlockSize = c.GPUMemoryUtilization, int64(c.ActivationMemory), int64(c.BlockSizeInTokens)
-		n, err := p.deployment.KVBlocks(m)
+		n, err := p.server.KVBlocks(m)
 		if err != nil {
 			return err
 		}
 		c.TotalKVBlocks = min(n, 1<<31-1)
 	}
 	p.Summary.KVBlocks = c.TotalKVBlocks
-	for _, text := range p.deployment.Model.NotModelled { // most of these are about the cache
+	for _, text := range p.server.Model.NotModelled { // most of these are about the cache
 		p.note("%s", text)
 	}
 	return nil
@@ -230,7 +231,7 @@ func (p *resolver) resolveCache() error {
 func (p *resolver) resolveLimits() error {
 	c := &p.Config
 	if c.MaxModelLen == 0 {
-		c.MaxModelLen = int32(min(p.deployment.Model.MaxPosition, math.MaxInt32))
+		c.MaxModelLen = int32(min(p.server.Model.MaxPosition, math.MaxInt32))
 	}
 	held := c.TotalKVBlocks * int64(c.BlockSizeInTokens)
 	longest := held

@@ -143,7 +143,7 @@ func (p *Plan) NoteUnread(signals, checks policy.Signals) {
 	refreshed, published := policy.NoSignals, policy.NoSignals // refreshed at the interval; published by instances
 	for _, row := range policy.SignalTable() {
 		s := row.Bit
-		fresh, apart := p.Pool.Observability.Fresh[s]
+		fresh, apart := p.Pools[0].Observability.Fresh[s]
 		switch {
 		case row.Key == "":
 		case apart && s&signals == 0 && s&checks != 0:

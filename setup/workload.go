@@ -69,7 +69,7 @@ func noteModels(p *Plan) error {
 	names := &p.Source.Labels().Models
 	var others []string
 	for i := range names.Len() {
-		if name := names.Name(workload.Label(i)); name != "" && !p.Pool.Model.Is(name) {
+		if name := names.Name(workload.Label(i)); name != "" && !p.Pools[0].Model.Is(name) {
 			others = append(others, strconv.Quote(name))
 		}
 	}
@@ -104,7 +104,7 @@ const defaultRequests = 1000
 // tokens, that the cluster completes.
 func (p *resolver) estimate(input, output float64) {
 	c := &p.Config
-	e := Capacity(p.deployment.Latency, c, input, output)
+	e := Capacity(p.server.Latency, c, input, output)
 	p.Summary.Capacity, p.Summary.Binds = float64(e.Rate*float64(c.NumInstances)), e.Binds
 }
 
@@ -154,7 +154,7 @@ func Capacity(m latency.Model, c *Config, input, output float64) latency.Capacit
 // Alone returns how long the answer to a request takes on an idle instance with an empty
 // cache: the prompt in one step, then each token as long as the one in the middle.
 func (p *Plan) Alone(r *workload.Request) vtime.Duration {
-	m := p.Pool.Latency
+	m := p.Pools[0].Latency
 	input, output := int64(r.Input), int64(r.Output)
 	prefill := latency.Batch{PrefillTokens: input, PrefillRequests: 1, PrefillPairs: input * (input + 1) / 2, SampledRows: 1}
 	us := m.Queueing(latency.QueueInput{Input: input}) + m.Step(&prefill) + m.RequestOverhead()
