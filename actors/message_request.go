@@ -26,13 +26,13 @@ func beginDelivery(out *lookahead.Outbox, to lookahead.ProcessID, now, effect vt
 
 // rareDelivery reports whether d has one of the fields that few requests have.
 func rareDelivery(d *engine.Delivery) bool {
-	return d.Session|uint64(d.OutputContent)|uint64(d.Round|d.Expected|d.Retries) != 0 || len(d.Spans) > 0
+	return d.Session|uint64(d.OutputContent)|uint64(d.Round|d.Expected|d.Retries) != 0 || len(d.Spans) > 0 || d.HandOver.Made()
 }
 
 // deliveryFields is the number of fields that writeDelivery writes.
 func deliveryFields(d *engine.Delivery) int {
 	if rareDelivery(d) {
-		return 9 + 4 + 2*len(d.Spans)
+		return 9 + 4 + handOverFields(&d.HandOver) + 2*len(d.Spans)
 	}
 	return 9
 }
@@ -55,7 +55,8 @@ func writeDelivery(out *lookahead.Outbox, d *engine.Delivery) {
 	out.Uint(d.Session)
 	out.Int(counts{&d.Round, &d.Retries}.word())
 	out.Uint(uint64(d.OutputContent))
-	out.Int(int64(d.Expected))
+	out.Int(int64(uint32(d.Expected)) | int64(bit(d.HandOver.Made()))<<32)
+	writeHandOver(out, d.Arrival, &d.HandOver)
 	for _, s := range d.Spans {
 		out.Uint(uint64(s.Content))
 		out.Int(int64(s.Length))
@@ -75,11 +76,15 @@ func readDelivery(b *lookahead.Decoder, d *engine.Delivery) {
 	setLabels(&d.Tags, b.Uint())
 	d.Priority = b.Float()
 	d.Session, d.Round, d.Retries, d.OutputContent, d.Expected, d.Spans = 0, 0, 0, 0, 0, d.Spans[:0]
+	d.HandOver = metrics.NoHandOver()
 	if b.Left() > 0 {
 		d.Session = b.Uint()
 		counts{&d.Round, &d.Retries}.set(b.Int())
 		d.OutputContent = workload.ContentID(b.Uint())
-		d.Expected = int32(b.Int())
+		word := b.Int()
+		if d.Expected = int32(word); word>>32 != 0 {
+			readHandOver(b, d.Arrival, &d.HandOver)
+		}
 	}
 	for b.Left() > 0 {
 		d.Spans = append(d.Spans, workload.Span{Content: workload.ContentID(b.Uint()), Length: int32(b.Int())})
@@ -181,9 +186,9 @@ func generated(p *metrics.Progress) counts { return counts{&p.Generated, &p.Cach
 // state at now: the fields that all have, then the rare ones.
 func sendOutcome(out *lookahead.Outbox, now vtime.Time, o *metrics.Outcome) {
 	fields := 13
-	rare := o.Session|uint64(o.Round|o.Preemptions|o.Recomputed|o.Redirects|o.Retries|o.Expected)|uint64(o.PrefillLost|o.DecodeLost) != 0
+	rare := o.Session|uint64(o.Round|o.Preemptions|o.Recomputed|o.Redirects|o.Retries|o.Expected)|uint64(o.PrefillLost|o.DecodeLost) != 0 || o.HandOver.Made()
 	if rare {
-		fields += 8
+		fields += 8 + handOverFields(&o.HandOver)
 	}
 	k := lookahead.Key{At: now, Class: vtime.ClassNotice}
 	if !out.Cause().Less(k) { // a notice says that the request is lost
@@ -212,13 +217,14 @@ func sendOutcome(out *lookahead.Outbox, now vtime.Time, o *metrics.Outcome) {
 		out.Int(int64(o.DecodeLost))
 		out.Int(counts{&o.Redirects, &o.Retries}.word())
 		out.Int(int64(o.Expected))
+		writeHandOver(out, o.Arrival, &o.HandOver)
 	}
 	out.End()
 }
 
 func readOutcome(m *lookahead.Message, o *metrics.Outcome) {
 	b := &m.Body
-	*o = metrics.Outcome{Finished: m.Stamp.At}
+	*o = metrics.Outcome{Finished: m.Stamp.At, HandOver: metrics.NoHandOver()}
 	o.ID = b.Int()
 	word := b.Uint()
 	o.State, o.Reason = metrics.State(word>>56), metrics.Reason(word>>48)
@@ -243,6 +249,9 @@ func readOutcome(m *lookahead.Message, o *metrics.Outcome) {
 		o.DecodeLost = vtime.Duration(b.Int())
 		counts{&o.Redirects, &o.Retries}.set(b.Int())
 		o.Expected = int32(b.Int())
+		if b.Left() > 0 {
+			readHandOver(b, o.Arrival, &o.HandOver)
+		}
 	}
 	mustDecode(b)
 }

@@ -8,6 +8,7 @@ import (
 	"unsafe"
 
 	"blis/lookahead"
+	"blis/metrics"
 	"blis/policy"
 	"blis/vtime"
 	"blis/workload"
@@ -107,6 +108,25 @@ func fill(v any, f func(name string, v reflect.Value)) any {
 	return x.Interface()
 }
 
+// notHandedOver is v with requests that nobody handed over.
+func notHandedOver(v any) any {
+	x := reflect.New(reflect.TypeOf(v)).Elem()
+	x.Set(reflect.ValueOf(v))
+	var clear func(v reflect.Value)
+	clear = func(v reflect.Value) {
+		if v.Type() == reflect.TypeFor[metrics.HandOver]() {
+			v.Set(reflect.ValueOf(metrics.NoHandOver()))
+			return
+		}
+		for i := 0; v.Kind() == reflect.Struct && i < v.NumField(); i++ {
+			f := v.Field(i)
+			clear(reflect.NewAt(f.Type(), unsafe.Pointer(f.UnsafeAddr())).Elem())
+		}
+	}
+	clear(x)
+	return x.Interface()
+}
+
 // without is v without fields of these names; an empty slice is none.
 func without(v any, names ...string) any {
 	x := reflect.New(reflect.TypeOf(v)).Elem()
@@ -157,6 +177,9 @@ func TestMessagesCarryEveryField(t *testing.T) {
 					set(v, 1<<16-1)
 				}
 			})), append(names, "the last labels")
+			for i, v := range values {
+				values, names = append(values, notHandedOver(v)), append(names, names[i]+", not handed over")
+			}
 			got := c.carry(t, values)
 			if len(got) != len(values) {
 				t.Fatalf("%d messages arrived of %d", len(got), len(values))

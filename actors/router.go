@@ -197,7 +197,7 @@ func (r *router) arrive(now vtime.Time, out *lookahead.Outbox) {
 		next, pulled = r.loop.pop(r, now), false
 	}
 	spans := append(d.Spans[:0], next.Spans...)
-	*d = engine.Delivery{Request: *next, Admitted: vtime.Never}
+	*d = engine.Delivery{Request: *next, Admitted: vtime.Never, HandOver: metrics.NoHandOver()}
 	d.ID, d.Spans = r.arrivals.arrived, spans
 	if d.Awaited {
 		r.loop.await(d)

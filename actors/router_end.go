@@ -32,7 +32,7 @@ func (r *router) end(i int32, state metrics.State, reason metrics.Reason, now vt
 func (r *router) describe(d *engine.Delivery, state metrics.State, reason metrics.Reason, finished vtime.Time) {
 	r.outcome = metrics.Outcome{
 		Identity: d.Identity, Progress: metrics.NoProgress(), State: state, Reason: reason, Instance: -1,
-		Expected: d.Expected, Retries: d.Retries, Admitted: d.Admitted, Finished: finished,
+		Expected: d.Expected, Retries: d.Retries, HandOver: d.HandOver, Admitted: d.Admitted, Finished: finished,
 	}
 }
 

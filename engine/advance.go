@@ -29,7 +29,7 @@ func (e *Engine) deliver(d *Delivery, now vtime.Time) int32 {
 	}
 	i := r.open(d, now)
 	if e.connector != nil {
-		e.connector.open(i)
+		e.connector.open(i, &d.HandOver)
 	}
 	if e.threshold != nil {
 		e.threshold.open(i)

@@ -124,8 +124,8 @@ func (c *connector) begins(now vtime.Time) {
 // at returns what is known of slot i.
 func (c *connector) at(i int32) *offloaded { return &c.slots[i] }
 
-// open takes in the request that was put into slot i.
-func (c *connector) open(i int32) {
+// open takes in the request that was put into slot i, with what became of it before.
+func (c *connector) open(i int32, of *metrics.HandOver) {
 	for int(i) >= len(c.slots) {
 		c.slots = append(c.slots, offloaded{})
 	}
@@ -134,7 +134,7 @@ func (c *connector) open(i int32) {
 	if c.tiered {
 		o.seq.Open(&s.seq, c.cfg.EntryTokens, s.Priority)
 	}
-	c.disaggregation.open(i)
+	c.disaggregation.open(i, of)
 }
 
 // leave takes note that the request in slot i leaves its list, and releases its blocks

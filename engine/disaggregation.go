@@ -74,8 +74,10 @@ type handOver struct {
 	fails   bool       // its pull does
 	pulling bool       // its load is a pull
 	there   vtime.Time // when its request may start
-	end     vtime.Time // of its pull
+	end     vtime.Time // of its pull; 0: there was none
 	remote  int32      // tokens that a pull gave it
+
+	of metrics.HandOver // as it was delivered, and what the pull gave it
 }
 
 // outputLimits are what a client says of the length of its output.
@@ -98,15 +100,28 @@ func newDisaggregation(e *Engine) *disaggregation {
 // at returns what is known of slot i.
 func (d *disaggregation) at(i int32) *handOver { return &d.slots[i] }
 
-// open takes in the request that was put into slot i.
-func (d *disaggregation) open(i int32) {
+// open takes in the request that was put into slot i, with what became of it before.
+func (d *disaggregation) open(i int32, of *metrics.HandOver) {
 	if d == nil {
 		return
 	}
 	for int(i) >= len(d.slots) {
 		d.slots = append(d.slots, handOver{})
 	}
-	*d.at(i) = handOver{}
+	*d.at(i) = handOver{of: *of}
+}
+
+// handOverOf returns what became of the request in slot i before it came here, and of its pull until now.
+func handOverOf(e *Engine, i int32, now vtime.Time) metrics.HandOver {
+	if e.connector == nil || e.connector.disaggregation == nil {
+		return metrics.NoHandOver()
+	}
+	h := e.connector.disaggregation.at(i)
+	of := h.of
+	if of.PullEnd == vtime.Never && h.end > 0 && h.end <= now {
+		of.PullEnd = h.end
+	}
+	return of
 }
 
 // busy reports whether a pull is under way, or a prefill awaits its own.

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+
+	"blis/metrics"
 )
 
 // settings are those of engines in a scenario with prefill and decode instances.
@@ -77,6 +79,9 @@ func TestPullOfWorkedExample(t *testing.T) {
 	eachPair(t, sc, func(p, d *pdSide, shown bool) error {
 		if got := d.results[0][0]; got != int64(2895) {
 			return fmt.Errorf("first token at %v, want 2,895", got)
+		}
+		if got, want := d.overs[0], (metrics.HandOver{Queued: 0, Scheduled: 0, Ended: 1094, PullStart: 1594, PullEnd: 1885, RemoteTokens: 8}); got != want {
+			return fmt.Errorf("hand-over %+v, want %+v", got, want)
 		}
 		if k := &d.e.Disaggregated; k.RemoteTokens != 8+15 || k.Pulls != 2 || k.PullMicros != 291+322 {
 			return fmt.Errorf("%d tokens were pulled in %d pulls of %d µs in all, want 23 in 2 of 613 µs", k.RemoteTokens, k.Pulls, k.PullMicros)

@@ -142,6 +142,7 @@ type pdRun struct {
 	cache   uint64
 	tier    metrics.KVTier
 	books   metrics.Disaggregation
+	overs   map[int64]metrics.HandOver
 }
 
 // Modes agree, with tiers below the GPUs too, and requests never stand still.
@@ -167,7 +168,7 @@ func TestModesOfPrefillAndDecodeAgree(t *testing.T) {
 			}
 			var list []pdRun
 			for _, s := range w.sides {
-				x := pdRun{s.rows, s.results, s.e.cfg.Cache.Fold(), s.e.Tier, s.e.Disaggregated}
+				x := pdRun{s.rows, s.results, s.e.cfg.Cache.Fold(), s.e.Tier, s.e.Disaggregated, s.overs}
 				for k := range x.rows {
 					r := &x.rows[k]
 					r.FL, r.CPU, r.ARC, r.Loads, r.Stores, r.KVEvents, r.Invalid = "", "", nil, nil, nil, nil, nil

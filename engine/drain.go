@@ -31,7 +31,7 @@ func (e *Engine) HandBack(now vtime.Time, f func(*Delivery, *Progress)) {
 			return
 		}
 		d, p := s.delivery(), e.requests.taken(i, now)
-		if e.connector != nil {
+		if d.HandOver = handOverOf(e, i, now); e.connector != nil {
 			e.connector.disaggregation.restore(i, &d)
 		}
 		f(&d, &p)

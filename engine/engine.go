@@ -174,7 +174,7 @@ func (e *Engine) report(i int32, state metrics.State, reason metrics.Reason, fin
 	s := e.requests.at(i)
 	e.outcome = metrics.Outcome{
 		Identity: s.Identity, Progress: s.progress(e.requests.migration(i)), State: state, Reason: reason, Instance: e.index,
-		Expected: s.expected, Retries: s.retries, Admitted: s.admitted, Finished: finished,
+		Expected: s.expected, Retries: s.retries, HandOver: handOverOf(e, i, min(finished, e.now)), Admitted: s.admitted, Finished: finished,
 	}
 	if s.scheduled != vtime.Never {
 		e.Reach.Context = max(e.Reach.Context, int64(s.known()))

@@ -154,6 +154,9 @@ func (p *kvPlayer) Done(o *metrics.Outcome, now vtime.Time) {
 		completed = int64(now)
 	}
 	p.results[o.ID] = []any{first, completed, int64(o.Preemptions), int64(o.Generated), status}
+	if p.side != nil {
+		p.side.record(o)
+	}
 }
 
 // span adds the time from the first token of a request to its last.

@@ -42,6 +42,8 @@ type pdPlay struct {
 	filed  int64
 	lost   map[pdLoss]bool
 	known  bool // … is from a mode before
+
+	recorder *metrics.Recorder // verifies each outcome
 }
 
 // pdLoss is a request on an instance that did not hear of its abort.
@@ -85,6 +87,7 @@ type pdSide struct {
 	first    [3]vtime.Time     // before these it tells nobody of a prefill, of a pull, of somebody who left
 	sources  map[int64][]int32 // blocks of the KV of requests that went on elsewhere, with the block twin
 	requests map[int64]*Delivery
+	overs    map[int64]metrics.HandOver // of the outcomes
 }
 
 // addSides adds n instances with the given settings on top of the common ones.
@@ -99,7 +102,7 @@ func (w *pdPlay) addSides(kind string, n int, settings json.RawMessage) error {
 				return err
 			}
 		}
-		s := &pdSide{&kvPlayer{results: map[int64][]any{}, lost: []int64{}, now: -1}, w, fmt.Sprint(kind, k), [3]vtime.Time{}, map[int64][]int32{}, map[int64]*Delivery{}}
+		s := &pdSide{&kvPlayer{results: map[int64][]any{}, lost: []int64{}, now: -1}, w, fmt.Sprint(kind, k), [3]vtime.Time{}, map[int64][]int32{}, map[int64]*Delivery{}, map[int64]metrics.HandOver{}}
 		timeout := w.sc.Config.Timeout
 		if timeout == 0 {
 			timeout = 480_000_000
@@ -138,7 +141,8 @@ func playPDTo(sc *pdScenario, m kvMode, keep bool, known map[pdLoss]bool, end vt
 			err = fmt.Errorf("panic: %v", x)
 		}
 	}()
-	w = &pdPlay{sc: sc, mode: m, keep: keep, lost: known, known: known != nil}
+	w = &pdPlay{sc: sc, mode: m, keep: keep, lost: known, known: known != nil,
+		recorder: metrics.NewRecorder(metrics.Options{To: vtime.Never})}
 	if known == nil {
 		w.lost = map[pdLoss]bool{}
 	}
@@ -155,6 +159,7 @@ func playPDTo(sc *pdScenario, m kvMode, keep bool, known map[pdLoss]bool, end vt
 		before := len(s.results)
 		s.e.Unfinished(func(o *metrics.Outcome) {
 			s.span(o)
+			s.record(o)
 			var first any
 			if o.FirstToken != vtime.Never {
 				first = int64(o.FirstToken)
@@ -168,7 +173,7 @@ func playPDTo(sc *pdScenario, m kvMode, keep bool, known map[pdLoss]bool, end vt
 			return w, stuck, fmt.Errorf("%s: %w", s.name, err)
 		}
 	}
-	return w, stuck, nil
+	return w, stuck, w.recorder.Err()
 }
 
 // arrive files all requests under their arrivals.
@@ -179,6 +184,7 @@ func (w *pdPlay) arrive() {
 	turn := 0
 	for k := range list {
 		d := &list[k]
+		d.HandOver = metrics.NoHandOver()
 		r := &w.sc.Requests[slices.IndexFunc(w.sc.Requests, func(r scenarioRequest) bool { return r.ID == d.ID })]
 		if r.Direct {
 			s := w.turn()
@@ -260,24 +266,6 @@ func (w *pdPlay) act(end vtime.Time) bool {
 	return true
 }
 
-// promise takes in what the instance says of its future. It may say no less than before.
-func (s *pdSide) promise() vtime.Time {
-	now := [3]vtime.Time{s.e.Pulls.FirstPrefilled(), s.e.Pulls.FirstPull(), s.e.Pulls.FirstLeft()}
-	first := vtime.Never
-	for k := range now {
-		s.first[k] = max(s.first[k], now[k])
-		first = min(first, s.first[k])
-	}
-	return first
-}
-
-// tells checks that the instance said that it might tell something of a kind at now.
-func (s *pdSide) tells(kind int, now vtime.Time) {
-	if now < s.first[kind] {
-		panic(fmt.Sprintf("%s tells something of kind %d at %v; it said not before %v", s.name, kind, now, s.first[kind]))
-	}
-}
-
 // horizon returns how far s, whose next event is at a time, can go on its own.
 func (w *pdPlay) horizon(s *pdSide, at vtime.Time, class uint8) (until vtime.Time, before uint8) {
 	until, before = vtime.Never, 255
@@ -322,6 +310,7 @@ func (s *pdSide) Prefilled(o *metrics.Outcome, source KVSource, now vtime.Time) 
 	if d.Deadline < at {
 		return
 	}
+	d.HandOver = metrics.HandedOver(o, now)
 	to := w.turn()
 	fails := slices.ContainsFunc(w.sc.Requests, func(r scenarioRequest) bool { return r.ID == d.ID && r.FailTransfer })
 	w.send(to, d, func(d *Delivery, now vtime.Time) {

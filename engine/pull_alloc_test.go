@@ -34,7 +34,7 @@ func TestHandOversDoNotAllocate(t *testing.T) {
 			Disaggregation: &Disaggregation{Pull: Link{100, 10}, HoldTimeout: 1_000_000, Notices: h}})
 	}
 	prefill, decode := instance(0), instance(1)
-	now, d := vtime.Time(0), Delivery{}
+	now, d := vtime.Time(0), Delivery{HandOver: metrics.NoHandOver()}
 	d.Input, d.Output, d.MaxOutput, d.Deadline = 100, 20, workload.Absent, vtime.Never
 	one := func() {
 		d.ID, d.Arrival, d.Admitted = d.ID+1, now, now

@@ -30,7 +30,8 @@ func (d *disaggregation) bookAdmission(i int32) bool {
 		return false
 	}
 	h, s := d.at(i), d.e.requests.at(i)
-	d.counts.RemoteTokens += int64(h.remote - 1)
+	h.of.RemoteTokens = h.remote - 1
+	d.counts.RemoteTokens += int64(h.of.RemoteTokens)
 	h.remote = 0
 	if d.fault == nil && (h.there > d.e.connector.formed || s.computed != s.Input) {
 		d.fault = fmt.Errorf("request %d is scheduled at %v with %d of %d tokens; its pull lets it start at %v", s.ID, d.e.connector.formed, s.computed, s.Input, h.there)

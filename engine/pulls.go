@@ -71,6 +71,7 @@ func (d *disaggregation) begin(i, hit, upto, blocks int32, now vtime.Time) {
 	d.shown = Pull{Source: h.source, Number: p.number, Blocks: blocks, Start: now, End: p.end, Fails: p.fails}
 	d.cfg.Notices.Pulls(&d.shown, now)
 	h.source, h.pulling, h.remote = KVSource{}, true, upto-hit
+	h.of.PullStart = now
 }
 
 // insert files a pull by what there is to notice next.

@@ -13,8 +13,9 @@ type Delivery struct {
 	workload.Request
 	Priority float64
 	Admitted vtime.Time
-	Expected int32 // prompt tokens that the router expects to be cached here
-	Retries  int32 // times that it was lost with an instance before
+	Expected int32            // prompt tokens that the router expects to be cached here
+	Retries  int32            // times that it was lost with an instance before
+	HandOver metrics.HandOver // of an engine with Config.Disaggregation; else nobody reads it
 }
 
 // slot is a place for a request in the instance. It is used again, the memory of
@@ -85,7 +86,7 @@ func (s *slot) bookRecovery(now vtime.Time) {
 
 // delivery returns s as it was delivered.
 func (s *slot) delivery() Delivery {
-	d := Delivery{Priority: s.Priority, Admitted: s.admitted, Expected: s.expected, Retries: s.retries}
+	d := Delivery{Priority: s.Priority, Admitted: s.admitted, Expected: s.expected, Retries: s.retries, HandOver: metrics.NoHandOver()}
 	d.Identity, d.Output = s.Identity, s.output
 	d.MaxOutput, d.Deadline = s.MaxOutput, s.deadline
 	d.Spans, d.OutputContent = s.seq.Content()

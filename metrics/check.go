@@ -41,6 +41,9 @@ func checkOutcome(o *Outcome, token, request vtime.Duration) error {
 	if problem := checkTokens(o); problem != "" {
 		return violation(o, problem)
 	}
+	if problem := checkHandOver(o); problem != "" {
+		return violation(o, problem)
+	}
 	ttft, hasTTFT := o.TTFT(token)
 	if hasTTFT && ttft <= 0 {
 		return violation(o, fmt.Sprintf("TTFT is %d µs, must be positive", ttft))

@@ -67,6 +67,7 @@ type Outcome struct {
 	Instance int32 // index of the last one; -1 when it never reached one
 	Expected int32 // prompt tokens that the router expected to be cached there, in whole blocks
 	Retries  int32 // times that it was lost with an instance and sent again, by the router or its client
+	HandOver HandOver
 
 	Admitted vtime.Time // admission decision
 	Finished vtime.Time // when it reached State; Never for running, queued, pending

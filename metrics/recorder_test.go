@@ -17,7 +17,7 @@ func completed() Outcome {
 	return Outcome{
 		Identity: workload.Identity{Arrival: 1000, Input: 100},
 		Progress: Progress{Routed: 1200, Queued: 1300, Scheduled: 1400, FirstToken: 2000, LastToken: 3500, Cached: 32, Generated: 3},
-		State:    Completed, Admitted: 1100, Finished: 3500,
+		State:    Completed, Admitted: 1100, Finished: 3500, HandOver: NoHandOver(),
 	}
 }
 
@@ -33,7 +33,7 @@ func dropped() Outcome {
 	return Outcome{
 		Identity: workload.Identity{Arrival: 1000, Input: 9000},
 		Progress: Progress{Routed: 1000, Queued: 1300, Scheduled: never, FirstToken: never, LastToken: never},
-		State:    Dropped, Reason: PromptTooLong, Admitted: 1000, Finished: 1300,
+		State:    Dropped, Reason: PromptTooLong, Admitted: 1000, Finished: 1300, HandOver: NoHandOver(),
 	}
 }
 
@@ -158,10 +158,10 @@ func TestRecordRefusesWhatCannotBe(t *testing.T) {
 		{"lost more than decode", "lost 1501", completed, func(o *Outcome) { o.Preemptions, o.DecodeLost = 1, 1501 }},
 		{"lost decode without output", "lost 1", prefillOnly, func(o *Outcome) { o.Preemptions, o.DecodeLost = 1, 1 }},
 		{"no time at all", "TTFT is 0", completed, func(o *Outcome) {
-			*o = Outcome{Identity: workload.Identity{Input: 1}, State: Completed, Progress: Progress{Generated: 1}}
+			*o = Outcome{Identity: workload.Identity{Input: 1}, State: Completed, HandOver: NoHandOver(), Progress: Progress{Generated: 1}}
 		}},
 		{"prefill in no time", "E2E is 0", prefillOnly, func(o *Outcome) {
-			*o = Outcome{Identity: workload.Identity{Input: 1}, State: Completed, Progress: Progress{FirstToken: never, LastToken: never}}
+			*o = Outcome{Identity: workload.Identity{Input: 1}, State: Completed, HandOver: NoHandOver(), Progress: Progress{FirstToken: never, LastToken: never}}
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -237,7 +237,7 @@ func randomOutcome(r *rand.Rand, number int64) Outcome {
 			Tags: workload.Tags{Class: workload.Label(r.IntN(3)), Tenant: workload.Label(r.IntN(4)), Model: workload.Label(r.IntN(2))},
 			ID:   number, Arrival: vtime.Time(r.Int64N(1e8)), Input: 1 + r.Int32N(1000),
 		},
-		Progress: NoProgress(), Admitted: never, Finished: never,
+		Progress: NoProgress(), Admitted: never, Finished: never, HandOver: NoHandOver(),
 	}
 	at := o.Arrival
 	step := func() vtime.Time { at += vtime.Time(r.Int64N(1e5)); return at }
