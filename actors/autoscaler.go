@@ -3,7 +3,6 @@ package actors
 import (
 	"blis/lookahead"
 	"blis/policy"
-	"blis/setup"
 	"blis/vtime"
 )
 
@@ -139,24 +138,24 @@ func (a *autoscaler) Fold() uint64 { return uint64(a.checks) }
 
 // newAutoscaler makes the actor that asks the policy. It reads what the router and
 // the instances publish, at its own cadence.
-func newAutoscaler(p *setup.Pool, q *policies, from *published, traced bool) *autoscaler {
-	a := &autoscaler{policy: q.autoscale, next: vtime.Never, published: from, traced: traced}
-	s := p.Scaling
-	if s == nil {
+func newAutoscaler(s *pool, q *policies, traced bool) *autoscaler {
+	a := &autoscaler{policy: q.autoscale, next: vtime.Never, published: s.published, traced: traced}
+	p, how := s.plan, s.plan.Scaling
+	if how == nil {
 		return a
 	}
 	switch {
 	case q.trigger.Conditional():
-		a.trigger, a.minGap = q.trigger, s.Interval
-	case s.Trigger != policy.EventTrigger:
-		a.interval, a.next = s.Interval, vtime.Time(s.Interval)
+		a.trigger, a.minGap = q.trigger, how.Interval
+	case how.Trigger != policy.EventTrigger:
+		a.interval, a.next = how.Interval, vtime.Time(how.Interval)
 	}
 	a.cluster.signalPlan = planChecks(p, q.scaling())
 	a.cluster.view.MaxNumSeqs, a.cluster.view.BlockSize, a.cluster.view.CPUEntries = p.MaxNumSeqs, p.BlockSize, p.CPUEntries()
 	a.state.View = &a.cluster.view
 	a.state.Track(q.scaling())
 	a.context = policy.AutoscaleContext{
-		Interval: s.Interval, Min: int32(s.Min), Max: int32(s.Max), MaxNumSeqs: p.MaxNumSeqs,
+		Interval: how.Interval, Min: int32(how.Min), Max: int32(how.Max), MaxNumSeqs: p.MaxNumSeqs,
 		View: &a.cluster.view, State: &a.state,
 	}
 	return a

@@ -199,7 +199,7 @@ func TestNobodyWaitsForWhatWasGivenBack(t *testing.T) {
 	if _, err := c.run(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	if b := c.router.pool.replicas; b.returned != 2 || b.handingBack != 0 {
+	if b := c.router.fleet.pools[0].replicas; b.returned != 2 || b.handingBack != 0 {
 		t.Errorf("%d requests given back, %d instances still to give back; want 2 and none", b.returned, b.handingBack)
 	}
 }

@@ -8,24 +8,29 @@ import (
 	"blis/vtime"
 	"context"
 	"errors"
+	"slices"
 	"strconv"
 )
 
 // cluster is one run: its processes and the simulation that they are in.
 type cluster struct {
-	plan       *setup.Plan
-	execution  Execution
-	began      vtime.Time // first arrival; 0 without any
-	simulation *lookahead.Simulation
-	router     *router
-	autoscaler *autoscaler
-	instances  []*instance
-	add        func(i int, ready vtime.Time) error // adds one more instance
-	collector  *collector
-	storage    *storage
-	tracer     *tracer // nil: the run is not traced
-	waits      []Wait
-	watch      func() // called now and then; nil: not
+	plan        *setup.Plan
+	execution   Execution
+	began       vtime.Time // first arrival; 0 without any
+	simulation  *lookahead.Simulation
+	router      *router
+	autoscalers []*autoscaler // by pool; nil: a pool but the first one whose size is fixed
+	instances   []*instance
+	collector   *collector
+	storage     []*storage // by pool
+	tracer      *tracer    // nil: the run is not traced
+	waits       []Wait
+	watch       func() // called now and then; nil: not
+
+	// What instances are made with.
+	notify    bool // the router gets notices of the ends of requests
+	recorders metrics.Options
+	signals   []policy.Signals // that are read of the instances of a pool
 }
 
 // newCluster builds the processes of a plan. How far each may run follows from the
@@ -36,69 +41,105 @@ func newCluster(p *setup.Plan, x Execution) (*cluster, error) {
 		return nil, err
 	}
 	c := &cluster{plan: p, execution: x}
-	signals := q.observes()
 	counterfactual := counterfactualSignals(&x.Tracing)
-	p.NoteUnread(q.routed(), q.scaling())
-	planned := planSignals(p.Pools[0], q.routed(), counterfactual)
-	notify, events := planned.notified&^policy.Prefixes != policy.NoSignals || p.Pools[0].Scaling != nil || p.Loops(), sendsBlockEvents(p.Pools[0], signals)
-	c.waits = waits(p, &q, &planned, counterfactual)
-	c.simulation = lookahead.New(c.kernelConfig(notify || events))
-	recorders, err := recorderOptions(p)
-	if err != nil {
+	p.NoteUnread(q[0].routed(), q[0].scaling())
+	if c.recorders, err = recorderOptions(p); err != nil {
 		return nil, err
 	}
-	if q.prefixes != nil {
-		recorders.BlockSize = p.Pools[0].BlockSize
+	if q[0].prefixes != nil {
+		c.recorders.BlockSize = p.Pools[0].BlockSize
 	}
-	c.collector = &collector{emit: x.Row, row: Row{labels: p.Source.Labels(), options: &recorders, token: recorders.TokenOverhead, request: recorders.RequestOverhead}}
-	if c.router, err = newRouter(p, &x, &q, planned, recorders, counterfactual); err != nil {
+	c.collector = &collector{emit: x.Row, row: Row{labels: p.Source.Labels(), options: &c.recorders, token: c.recorders.TokenOverhead, request: c.recorders.RequestOverhead}}
+	if c.router, err = newRouter(p, &x, q, c.recorders, counterfactual); err != nil {
 		return nil, err
 	}
-	c.autoscaler = newAutoscaler(p.Pools[0], &q, c.router.pool.published, c.router.tracing != nil)
-	c.autoscaler.seen = newObservations(autoscalerID, p.Source.Labels(), x.Record != nil)
-	receives := []lookahead.NoticeKind{0}
-	if p.Failures != nil {
-		receives = append(receives, cutOffNotice)
+	c.waits = waits(p, q, c.router.fleet.pools, counterfactual)
+	events := false
+	c.notify = p.Loops()
+	for i, s := range c.router.fleet.pools {
+		c.signals = append(c.signals, q[i].observes())
+		c.notify = c.notify || s.endpoints.cluster.notified&^policy.Prefixes != policy.NoSignals || s.plan.Scaling != nil
+		events = events || sendsBlockEvents(s.plan, c.signals[i])
 	}
-	c.simulation.AddControl("router", c.router, receives...)
-	c.simulation.AddControl("autoscaler", c.autoscaler, receives...)
-	c.storage = newStorage(c.simulation, &x, p.Pools[0])
-	c.add = func(i int, ready vtime.Time) error {
-		n, err := newInstance(p, &x, i, recorders, ready, signals, c.storage)
-		if err != nil {
-			return err
+	c.simulation = lookahead.New(c.kernelConfig(c.notify || events))
+	c.addControl(q)
+	for _, s := range c.router.fleet.pools {
+		if err := c.addReplicas(s, counterfactual); err != nil {
+			return nil, err
 		}
-		n.notify, n.notifyTokens = notify, p.Loops()
-		if signals&policy.ClassLatency != 0 {
-			n.latencyOptions = &recorders
-		}
-		n.publish(&c.router.pool.cluster.signalPlan, signals|counterfactual, recorders)
-		n.publishGroups(&c.autoscaler.cluster.signalPlan)
-		c.instances = append(c.instances, n)
-		if x.Sequential {
-			c.router.pool.cluster.engines, c.autoscaler.cluster.engines = c.instances, c.instances
-		}
-		c.simulation.AddLeaf(instanceName(i), n)
-		c.router.failures.add(ready)
-		return nil
-	}
-	if err := c.addReplicas(); err != nil {
-		return nil, err
 	}
 	c.simulation.AddSink("collector", c.collector)
 	if c.router.tracing != nil {
-		c.tracer = newTracer(p, &x.Tracing, c.router.tracing, recorders)
+		c.tracer = newTracer(p, &x.Tracing, c.router.tracing, c.recorders)
 		c.collector.tracer = c.tracer
 	}
 	return c, nil
 }
+
+// addControl adds the router, the autoscalers and the storage tiers that instances share.
+func (c *cluster) addControl(q []policies) {
+	receives := []lookahead.NoticeKind{0}
+	if c.plan.Failures != nil {
+		receives = append(receives, cutOffNotice)
+	}
+	c.simulation.AddControl("router", c.router, receives...)
+	for i, s := range c.router.fleet.pools {
+		if i > 0 && s.plan.Scaling == nil {
+			c.autoscalers = append(c.autoscalers, nil)
+			continue
+		}
+		name := "autoscaler"
+		if s.name != "" && i > 0 {
+			name += "-" + s.name
+		}
+		a := newAutoscaler(s, &q[i], c.router.tracing != nil)
+		s.autoscaler = c.simulation.AddControl(name, a, receives...)
+		a.seen = newObservations(s.autoscaler, c.plan.Source.Labels(), c.execution.Record != nil)
+		c.autoscalers = append(c.autoscalers, a)
+	}
+	for _, s := range c.router.fleet.pools {
+		c.storage = append(c.storage, newStorage(c.simulation, &c.execution, s))
+	}
+}
+
+// addInstance adds the instance at a place, which is ready then.
+func (c *cluster) addInstance(at *place, ready vtime.Time, counterfactual policy.Signals) error {
+	k := c.poolOf(at)
+	signals := c.signals[k]
+	n, err := newInstance(c.plan, &c.execution, at, c.recorders, ready, signals, c.storage[k])
+	if err != nil {
+		return err
+	}
+	n.notify, n.notifyTokens = c.notify, c.plan.Loops()
+	if signals&policy.ClassLatency != 0 {
+		n.latencyOptions = &c.recorders
+	}
+	n.publish(&at.pool.endpoints.cluster.signalPlan, signals|counterfactual, c.recorders)
+	if a := c.autoscalers[k]; a != nil {
+		n.publishGroups(&a.cluster.signalPlan)
+	}
+	c.instances = append(c.instances, n)
+	if c.execution.Sequential {
+		seen := &at.pool.endpoints.cluster
+		seen.engines = append(seen.engines, n)
+		if a := c.autoscalers[k]; a != nil {
+			a.cluster.engines = append(a.cluster.engines, n)
+		}
+	}
+	c.simulation.AddLeaf(instanceName(at.instance), n)
+	c.router.failures.add(ready)
+	return nil
+}
+
+// poolOf returns the index of the pool that has a place.
+func (c *cluster) poolOf(at *place) int { return slices.Index(c.router.fleet.pools, at.pool) }
 
 func instanceName(i int) string { return "instance-" + strconv.Itoa(i) }
 
 // kernelConfig is how the kernel runs this cluster.
 func (c *cluster) kernelConfig(notify bool) lookahead.Config {
 	cfg, x := &c.plan.Config, &c.execution
-	e := lookahead.Config{Workers: min(workers(x), c.plan.Pools[0].MaxInstances()), Sequential: x.Sequential, InlineBelow: x.Inline, Record: x.Record}
+	e := lookahead.Config{Workers: min(workers(x), mostInstances(c.plan)), Sequential: x.Sequential, InlineBelow: x.Inline, Record: x.Record}
 	completions := &e.Notices[0]
 	completions.Reply = func(k lookahead.Key) lookahead.Key {
 		if !notify {
@@ -106,10 +147,12 @@ func (c *cluster) kernelConfig(notify bool) lookahead.Config {
 		}
 		return lookahead.Key{At: k.At, Class: vtime.ClassNotice}
 	}
-	if s := c.plan.Pools[0].Scaling; c.plan.Loops() || s != nil && (s.Drain == setup.DrainRedirect || s.Trigger != policy.PeriodicTrigger) {
+	if c.plan.Loops() || slices.ContainsFunc(c.plan.Pools, func(s *setup.Pool) bool {
+		return s.Scaling != nil && (s.Scaling.Drain == setup.DrainRedirect || s.Scaling.Trigger != policy.PeriodicTrigger)
+	}) {
 		completions.React = c.react
 	}
-	if s := leastAnswer(c.plan.Pools[0]); s > 0 {
+	if s := leastAnswer(c.plan.Pools); s > 0 {
 		e.Notices[storageNotice] = lookahead.Notice{
 			React: func(k lookahead.Key) lookahead.Key { return lookahead.Key{At: k.At.Add(s), Class: vtime.ClassTransfer} },
 			Reply: func(k lookahead.Key) lookahead.Key { return lookahead.Key{At: k.At, Class: vtime.ClassNotice} },
@@ -128,6 +171,14 @@ func (c *cluster) kernelConfig(notify bool) lookahead.Config {
 		e.Trace = x.Inspect.Trace
 	}
 	return e
+}
+
+// mostInstances is the largest number of instances that serve at a time.
+func mostInstances(p *setup.Plan) (n int) {
+	for _, s := range p.Pools {
+		n += s.MaxInstances()
+	}
+	return n
 }
 
 // progress says how far the run has come.
@@ -222,52 +273,58 @@ func (c *cluster) start() (err error) {
 	c.router.pull()
 	if first := c.router.nextArrival(); first != vtime.Never {
 		c.began = first
-		c.autoscaler.skip(first)
-		if b := c.router.pool.replicas; b != nil {
-			b.began = c.began
+		for i, s := range c.router.fleet.pools {
+			if a := c.autoscalers[i]; a != nil {
+				a.skip(first)
+			}
+			if b := s.replicas; b != nil {
+				b.began = c.began
+			}
 		}
 	}
 	return nil
 }
 
-// addReplicas adds the instances that the run begins with, and the book of the
-// instances where their number can change.
-func (c *cluster) addReplicas() error {
-	pool, seed := &c.router.pool, c.plan.Config.Seed
+// addReplicas adds the instances with which a pool begins, and the book of the instances where
+// their number can change.
+func (c *cluster) addReplicas(s *pool, counterfactual policy.Signals) error {
+	seed, suffix := c.plan.Config.Seed, ""
+	if s.name != "" {
+		suffix = "/" + s.name
+	}
 	b := &replicas{
-		pool: pool.plan, provisionTimes: vtime.NewStream(seed, "provisioning"), loadTimes: vtime.NewStream(seed, "replicas"),
-		view: &pool.cluster.view, published: pool.published, prefixes: pool.prefixes,
+		pool: s.plan, endpoints: s.endpoints, provisionTimes: vtime.NewStream(seed, "provisioning"+suffix), loadTimes: vtime.NewStream(seed, "replicas"+suffix),
+		published: s.published, failures: c.router.failures, place: func() *place { return c.router.fleet.add(s) },
 	}
 	b.begin()
-	b.failures = c.router.failures
-	for i := range pool.plan.Instances {
-		if err := c.add(i, 0); err != nil {
+	for i := range b.list {
+		if err := c.addInstance(b.list[i].at, 0, counterfactual); err != nil {
 			return err
 		}
 	}
-	if pool.plan.Scaling == nil {
+	if s.plan.Scaling == nil {
 		return nil
 	}
-	b.spawn = func(i int, ready vtime.Time) {
-		c.release()
-		pool.cluster.grow()
-		c.autoscaler.cluster.grow()
-		if err := c.add(i, ready); err != nil {
+	k := slices.Index(c.router.fleet.pools, s)
+	b.spawn = func(at *place, ready vtime.Time) {
+		c.release(b)
+		s.endpoints.cluster.grow()
+		c.autoscalers[k].cluster.grow()
+		if err := c.addInstance(at, ready, counterfactual); err != nil {
 			panic(err) // the first ones could be made
 		}
 	}
-	pool.replicas, c.router.held.transfers = b, map[int32]*transfer{}
+	s.replicas, c.router.held.transfers = b, map[int32]*transfer{}
 	return nil
 }
 
 // release frees the memory of instances that are gone and have no step in flight: a
 // run may have thousands of them. It is called in turns of the router in which no
 // instance runs.
-func (c *cluster) release() {
-	b := c.router.pool.replicas
+func (c *cluster) release(b *replicas) {
 	kept := b.departed[:0]
 	for _, i := range b.departed {
-		if !c.instances[i].release(b.list[i].gone) {
+		if r := &b.list[i]; !c.instances[r.at.instance].release(r.gone) {
 			kept = append(kept, i)
 		}
 	}
@@ -275,15 +332,17 @@ func (c *cluster) release() {
 }
 
 // react is the Key of the earliest event that a notice at k can cause: a request
-// that an instance returns is routed again, the autoscaler is asked, or a request
+// that an instance returns is routed again, an autoscaler is asked, or a request
 // follows from an answer.
 func (c *cluster) react(k lookahead.Key) lookahead.Key {
-	asked := c.router.pool.trigger.reaction(k.At)
+	asked := c.router.fleet.called(k.At)
 	if l := c.router.loop; l != nil {
 		asked = lookahead.Earliest(asked, l.react(k))
 	}
-	if b := c.router.pool.replicas; b == nil || b.handingBack == 0 {
-		return asked
+	for _, s := range c.router.fleet.pools {
+		if b := s.replicas; b != nil && b.handingBack > 0 {
+			return lookahead.Earliest(asked, lookahead.Key{At: k.At.Add(1).Add(c.plan.Config.RoutingLatency), Class: vtime.ClassDelivery})
+		}
 	}
-	return lookahead.Earliest(asked, lookahead.Key{At: k.At.Add(1).Add(c.plan.Config.RoutingLatency), Class: vtime.ClassDelivery})
+	return asked
 }

@@ -38,23 +38,14 @@ func ofInstances(signals policy.Signals) bool {
 	return signals.Published()|signals&policy.InFlight != policy.NoSignals
 }
 
-// observation says what the next decisions read.
-func (s *clusterView) observation(r *router) lookahead.Observation {
-	if s.load == nil && s.groups == nil {
-		return lookahead.Observation{At: lookahead.NeverKey}
-	}
-	at := r.nextReading()
-	if at.IsNever() {
-		return lookahead.Observation{At: lookahead.NeverKey}
-	}
-	o := lookahead.Observation{At: at, Until: lookahead.NeverKey, LeafLimit: lookahead.NeverKey}
+// bound narrows an observation to what the signals that are read allow.
+func (s *clusterView) bound(o *lookahead.Observation) {
 	for _, f := range s.groups {
-		f.snapshots.bound(&o)
+		f.snapshots.bound(o)
 	}
 	if s.load != nil {
-		s.load.bound(&o)
+		s.load.bound(o)
 	}
-	return o
 }
 
 // update makes the view show what a decision at now may see.
@@ -120,9 +111,8 @@ func (s *clusterView) withShown(r load, shown policy.Slot) load {
 	return r
 }
 
-// grow makes room for one more instance.
+// grow makes room for signals of one more instance.
 func (s *clusterView) grow() {
-	s.sent = append(s.sent, 0)
 	if s.load != nil {
 		s.load.grow()
 	}
@@ -149,7 +139,7 @@ func (s *clusterView) twinRefresh(r *router) lookahead.Key {
 	if !s.readsAtRefreshes() || s.load == nil && s.groups == nil {
 		return k
 	}
-	at := r.nextReading()
+	at := r.nextReading(s)
 	if at.IsNever() {
 		return k
 	}

@@ -17,14 +17,16 @@
 //
 //	cluster.go     which process is which actor, and how far each may run; end.go the
 //	               end of a run, complete or cancelled
-//	router.go      arrival, admission, routing; router_end.go requests that end there
+//	router.go      arrival and admission; router_end.go requests that end there
 //	promise.go     what the router will do next, and promises not to do before
 //	intake.go      requests from the source, some of them ahead of time; how many
 //	               arrive together
 //	loop.go        requests that follow from answers
 //	schedule.go    decisions at later times
 //	prefixes.go    what the router expects in prefix caches; forced routing
-//	pool.go        what the router keeps of the instances that it routes to
+//	routing.go     routing decisions, and what follows from them
+//	fleet.go       the pools of the router; pool.go a pool, the place of an instance in it,
+//	               and the endpoints among which a policy routes
 //	scaling.go     the router's part in scaling, and in evaluations that events call
 //	               for; transfer.go requests that instances return to it and that
 //	               others resume

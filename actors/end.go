@@ -30,8 +30,10 @@ func (c *cluster) result(partial bool) (*Result, error) {
 		}
 	}
 	r.Began, r.End = c.began, c.end(partial)
-	if b := c.router.pool.replicas; b != nil {
-		r.Scaling = b.scaling(c.autoscaler, r.End)
+	for i, s := range c.router.fleet.pools {
+		if s.replicas != nil {
+			r.PoolScaling = append(r.PoolScaling, PoolScaling{s.name, s.replicas.scaling(c.autoscalers[i], r.End)})
+		}
 	}
 	cut := c.finishAll(r.End)
 	if !cut && !partial {
@@ -60,7 +62,7 @@ func (c *cluster) result(partial bool) (*Result, error) {
 		r.Names.Instances = append(r.Names.Instances, instanceName(i))
 		run.Instances = append(run.Instances, n.recorder)
 		run.Counters = append(run.Counters, n.engine.Counters)
-		if c.plan.Pools[0].CPUTier != nil {
+		if n.place.pool.plan.CPUTier != nil {
 			r.KVTiers = append(r.KVTiers, n.engine.Tier)
 		}
 		run.Lives = append(run.Lives, metrics.Life{Ready: ready, Gone: gone, Blocks: &n.engine.Blocks})
@@ -70,11 +72,12 @@ func (c *cluster) result(partial bool) (*Result, error) {
 	}
 	run.InstanceNames, run.Tiers = r.Names.Instances, r.KVTiers
 	run.BlockBytes = c.plan.Pools[0].BlockBytes()
-	if len(c.storage.plan) > 0 {
-		var err error
-		if r.KVStorage, err = c.storage.counts(r.End, func(i int) (from, to vtime.Time) { return c.life(i, r.End) }); err != nil {
+	for _, s := range c.storage {
+		list, err := s.counts(r.End, func(i int) (from, to vtime.Time) { return c.life(i, r.End) })
+		if err != nil {
 			return nil, err
 		}
+		r.KVStorage = append(r.KVStorage, list...)
 	}
 	run.Storage = r.KVStorage
 	var unbalanced error
@@ -88,9 +91,14 @@ func (c *cluster) result(partial bool) (*Result, error) {
 	r.Report = report
 	r.noteCutSums()
 	r.BeyondFit = beyondFit(c.plan.Pools[0].Fitted, reach, report.Overall.Resources.Counters.PeakRunning)
-	if r.Scaling != nil {
-		n := int64(r.Scaling.Oscillations)
-		report.Anomalies.ScaleOscillation = &n
+	if len(c.router.fleet.pools) == 1 && len(r.PoolScaling) > 0 {
+		r.Scaling = r.PoolScaling[0].Scaling
+	}
+	for _, s := range r.PoolScaling {
+		if report.Anomalies.ScaleOscillation == nil {
+			report.Anomalies.ScaleOscillation = new(int64)
+		}
+		*report.Anomalies.ScaleOscillation += int64(s.Oscillations)
 	}
 	r.Sessions, r.Users = c.router.loop.sessions(), c.router.loop.users()
 	r.score(&c.plan.Fitness)
@@ -106,11 +114,16 @@ func (c *cluster) result(partial bool) (*Result, error) {
 // the first arrival if no instance had an event.
 func (c *cluster) end(partial bool) vtime.Time {
 	end := c.router.last
-	switch b := c.router.pool.replicas; {
-	case partial && b == nil:
-		end = c.began
-	case partial: // the router is not ahead of scale checks
-		end = max(end, c.autoscaler.last)
+	if partial {
+		scaled := false
+		for i, s := range c.router.fleet.pools {
+			if s.replicas != nil { // the router is not ahead of scale checks
+				scaled, end = true, max(end, c.autoscalers[i].last)
+			}
+		}
+		if !scaled {
+			end = c.began
+		}
 	}
 	for _, n := range c.instances {
 		end = max(end, n.engine.Now())
@@ -152,10 +165,11 @@ func (c *cluster) finishAll(end vtime.Time) bool {
 
 // life is the span in which instance i was ready in a run that ended at end.
 func (c *cluster) life(i int, end vtime.Time) (ready, gone vtime.Time) {
-	if c.router.pool.replicas == nil {
+	at := c.router.fleet.places[i]
+	if at.pool.replicas == nil {
 		return 0, end
 	}
-	r := &c.router.pool.replicas.list[i]
+	r := &at.pool.replicas.list[at.slot]
 	return r.ready, min(r.gone, end)
 }
 
@@ -219,7 +233,12 @@ func (c *cluster) recordUndelivered() error {
 // known is the Key of the earliest event that a cancelled run did not execute, except
 // the receipt of messages. All messages that it would still have sent are later.
 func (c *cluster) known() lookahead.Key {
-	k := lookahead.Earliest(lookahead.Earliest(c.router.Next(), c.router.NextPeriodic()), c.autoscaler.NextPeriodic())
+	k := lookahead.Earliest(lookahead.Earliest(c.router.Next(), c.router.NextPeriodic()), lookahead.NeverKey)
+	for _, a := range c.autoscalers {
+		if a != nil {
+			k = lookahead.Earliest(k, a.NextPeriodic())
+		}
+	}
 	for _, n := range c.instances {
 		k = lookahead.Earliest(k, n.Next())
 	}

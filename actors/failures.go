@@ -5,7 +5,6 @@ import (
 
 	"blis/lookahead"
 	"blis/policy"
-	"blis/prefixindex"
 	"blis/setup"
 	"blis/vtime"
 	"blis/vtime/heap"
@@ -18,13 +17,9 @@ import (
 // An instance that crashes at T learns of it at T + 1, before all else that reaches it then. With
 // probes the router sends requests there until enough of them have failed.
 type failures struct {
-	plan      *setup.Failures
-	seed      uint64
-	view      *policy.View
-	published *published         // nil: there is no autoscaler
-	prefixes  *prefixindex.Index // nil: there is none
-	mirrored  bool               // prefixes follows what instances say they store
-
+	plan   *setup.Failures
+	seed   uint64
+	places func(i int) *place
 	due    []dueFailure // heap of beginnings and ends
 	probes schedule     // when the router will know another state of an instance; stale ones stay
 	warm   schedule     // when instances that were repaired are warm; stale ones stay
@@ -103,8 +98,7 @@ func newFailures(p *setup.Plan, r *router) *failures {
 		return nil
 	}
 	return &failures{
-		plan: p.Failures, seed: p.Config.Seed, view: &r.pool.cluster.view, published: r.pool.published, prefixes: r.pool.prefixes,
-		mirrored: p.Pools[0].Observability.IndexEvents, lastCrash: -2, attempts: map[int64]*attempts{},
+		plan: p.Failures, seed: p.Config.Seed, places: func(i int) *place { return r.fleet.places[i] }, lastCrash: -2, attempts: map[int64]*attempts{},
 	}
 }
 
@@ -237,7 +231,7 @@ func (f *failures) fail(e *dueFailure, out *lookahead.Outbox, t *tracing) {
 
 // crash takes instance i down, or brings it back when the last crash has ended.
 func (f *failures) crash(i int, e *dueFailure, out *lookahead.Outbox, t *tracing) {
-	c, to, now := &f.list[i], lookahead.FirstLeaf+lookahead.ProcessID(i), e.at
+	c, to, now := &f.list[i], f.places(i).process(), e.at
 	if e.begins {
 		if c.causes++; c.causes > 1 {
 			return
@@ -258,8 +252,8 @@ func (f *failures) crash(i int, e *dueFailure, out *lookahead.Outbox, t *tracing
 		if !c.known {
 			f.exposed--
 		}
-		if f.prefixes != nil && f.mirrored { // it says that it has nothing
-			f.prefixes.Clear(i)
+		if s := f.places(i).pool.endpoints; s.prefixes != nil && s.plan.Observability.IndexEvents { // it says that it has nothing
+			s.prefixes.Clear(f.places(i).seat)
 		}
 		c.warm = now.Add(1).Add(f.plan.Warmup.Duration)
 		sendRepair(out, to, now)
@@ -297,13 +291,14 @@ func (f *failures) probe(i int, now vtime.Time, out *lookahead.Outbox, t *tracin
 
 // know makes the router know whether instance i is down.
 func (f *failures) know(i int, now vtime.Time, out *lookahead.Outbox, t *tracing) {
-	c, slot := &f.list[i], f.view.Slot(i)
+	c, at := &f.list[i], f.places(i)
+	slot := at.shown()
 	if c.known = c.causes > 0; c.known {
 		f.exposed--
 		c.Detected++
 		c.Detection += now.Sub(c.DownSince)
-		if f.prefixes != nil {
-			f.prefixes.Clear(i)
+		if index := at.pool.endpoints.prefixes; index != nil {
+			index.Clear(at.seat)
 		}
 		t.failure(out, traceDown, i)
 	} else {
@@ -321,24 +316,19 @@ func (f *failures) know(i int, now vtime.Time, out *lookahead.Outbox, t *tracing
 	default:
 		slot.Phase, slot.Routable = policy.Serving, true
 	}
-	f.set(i, slot)
+	at.set(slot)
 }
 
 // warmed notes that instance i is warm after a repair.
 func (f *failures) warmed(i int) {
 	f.list[i].warm = vtime.Never
-	slot := f.view.Slot(i)
+	at := f.places(i)
+	slot := at.shown()
 	if slot.Phase != policy.Warming {
 		return
 	}
 	slot.Phase, slot.Routable = policy.Serving, true
-	f.set(i, slot)
-}
-
-// set enters what is known of instance i in the view, and publishes it.
-func (f *failures) set(i int, s policy.Slot) {
-	f.view.Set(i, s)
-	f.published.set(i, s)
+	at.set(slot)
 }
 
 // slow makes steps of instance i take longer, or no longer: by the product of all that hold.
@@ -359,7 +349,7 @@ func (f *failures) slow(i int, e *dueFailure, out *lookahead.Outbox, t *tracing)
 	for _, line := range c.slow {
 		factor = min(float64(factor*f.plan.List[line].Factor), setup.MostFactor)
 	}
-	sendSlow(out, lookahead.FirstLeaf+lookahead.ProcessID(i), e.at, factor)
+	sendSlow(out, f.places(i).process(), e.at, factor)
 	what := traceSlow
 	if !e.begins {
 		what = traceSlowEnd

@@ -15,6 +15,7 @@ import (
 // place in the snapshots.
 type instance struct {
 	index        int
+	place        *place
 	engine       *engine.Engine
 	recorder     *metrics.Recorder
 	notify       bool // the router gets a notice when a request ends …
@@ -168,10 +169,10 @@ func (p *instance) Advance(_ lookahead.Key, out *lookahead.Outbox) {
 		}
 	}
 	if p.snapshots != nil && p.snapshots.cadence == immediate {
-		p.snapshots.set(p.index, p.load())
+		p.snapshots.set(p.place.seat, p.load())
 	}
 	for _, f := range p.groups {
-		f.snapshots.set(p.index, p.observe(f))
+		f.snapshots.set(p.seatOf(f), p.observe(f))
 	}
 }
 
@@ -231,19 +232,20 @@ func (p *instance) latencyOf(o *metrics.Outcome) *policy.Ending {
 	return x
 }
 
-// newInstance makes instance i of a run that observes signals. The instance is
+// newInstance makes the instance at a place of a run that observes signals. The instance is
 // ready at the time ready.
-func newInstance(p *setup.Plan, x *Execution, i int, recorders metrics.Options, ready vtime.Time, observed policy.Signals, below *storage) (*instance, error) {
-	n := &instance{index: i, recorder: metrics.NewRecorder(recorders), perStep: p.Pools[0].Observability.PerStep}
-	if sendsBlockEvents(p.Pools[0], observed) {
-		n.events, n.tiered, n.eventDelay = true, p.Pools[0].CPUTier != nil, p.Pools[0].Observability.KVEventDelay
+func newInstance(p *setup.Plan, x *Execution, at *place, recorders metrics.Options, ready vtime.Time, observed policy.Signals, below *storage) (*instance, error) {
+	of := at.pool.plan
+	n := &instance{index: at.instance, place: at, recorder: metrics.NewRecorder(recorders), perStep: of.Observability.PerStep}
+	if sendsBlockEvents(of, observed) {
+		n.events, n.tiered, n.eventDelay = true, of.CPUTier != nil, of.Observability.KVEventDelay
 	}
 	cfg, err := n.engineConfig(p, x, observed, below)
 	if err != nil {
 		return nil, err
 	}
-	if i >= p.Pools[0].Instances { // a run begins with warm instances
-		cfg.Warmup = p.Pools[0].Scaling.Warmup
+	if at.slot >= of.Instances { // a run begins with warm instances
+		cfg.Warmup = of.Scaling.Warmup
 		cfg.Warmup.From = ready
 	}
 	if f := p.Failures; f != nil {
@@ -256,15 +258,15 @@ func newInstance(p *setup.Plan, x *Execution, i int, recorders metrics.Options, 
 			return cfg
 		}}
 	}
-	n.engine = engine.New(i, cfg)
+	n.engine = engine.New(n.index, cfg)
 	return n, nil
 }
 
 // engineConfig returns the configuration of the instance's engine, with caches of its own.
 func (n *instance) engineConfig(p *setup.Plan, x *Execution, observed policy.Signals, below *storage) (engine.Config, error) {
-	d := &p.Pools[0].Server
+	d := &n.place.pool.plan.Server
 	cfg := d.Engine()
-	s, err := newScheduler(p)
+	s, err := newScheduler(p, n.place.pool.plan)
 	if err != nil {
 		return cfg, err
 	}

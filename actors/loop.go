@@ -67,7 +67,7 @@ func newLoop(p *setup.Plan, r *router, o metrics.Options) *loop {
 	l := &loop{source: p.Source.(workload.ClosedLoop), awaited: map[int64]origin{}, token: o.TokenOverhead, request: o.RequestOverhead}
 	l.refusal = max(1, l.source.MinThink(false))
 	l.reaction = min(l.refusal, max(1, l.source.MinThink(true)))
-	l.reads, l.admission, l.routing = r.pool.cluster.readsAtAdmission, r.admissionLatency, r.routingLatency
+	l.reads, l.admission, l.routing = r.fleet.pools[r.fleet.front].endpoints.cluster.readsAtAdmission, r.admissionLatency, r.routingLatency
 	return l
 }
 

@@ -35,17 +35,17 @@ func receiveCutOff(r *router, m *lookahead.Message, out *lookahead.Outbox) {
 	*d = engine.Delivery{Request: workload.Request{Terms: workload.Terms{Spans: d.Spans}}}
 	l := new(lost)
 	readCutOff(&m.Body, d, l)
-	from := int(l.from)
+	from := r.fleet.places[l.from]
 	f.counts.CutOff++
 	if t := l.tokens; t < 0 {
 		f.counts.Refused++
 	} else {
 		f.counts.LostTokens += int64(t)
 	}
-	r.tracing.lost(out, traceCutOff, from, d)
+	r.tracing.lost(out, traceCutOff, from.instance, d)
 	r.held.transfers[i] = &l.transfer
-	r.left(from)
-	r.requestLeft(from, now)
+	from.left()
+	from.requestLeft(now)
 	r.goOn(i, now, true, out)
 }
 
@@ -82,7 +82,7 @@ func (r *router) goOn(i int32, now vtime.Time, routable bool, out *lookahead.Out
 		r.describeTransfer(t)
 		r.recorder.Lose(&r.outcome)
 		r.state.End(d.Tenant, false, now)
-		r.pool.published.end(d.Tenant, false, now)
+		r.fleet.publish(func(p *published) { p.end(d.Tenant, false, now) })
 		d.Admitted, d.Expected = vtime.Never, 0
 		delete(r.held.transfers, i)
 		r.held.plan(&r.held.retry, i, now.Add(wait))
@@ -95,7 +95,7 @@ func (r *router) goOn(i int32, now vtime.Time, routable bool, out *lookahead.Out
 // endLost ends request i, which was lost with its instance.
 func endLost(r *router, i int32, state metrics.State, reason metrics.Reason, now vtime.Time, out *lookahead.Outbox) {
 	r.end(i, state, reason, now, out)
-	r.noteEvent(now, out)
+	r.fleet.noteEvent(now, out)
 }
 
 // retry counts that d is tried again.
@@ -112,17 +112,17 @@ func (r *router) arriveAgain(now vtime.Time, out *lookahead.Outbox) {
 	d := &r.held.requests[i]
 	r.tracing.lost(out, traceRetry, -1, d)
 	r.state.Arrive(d.Tenant, d.Class, now)
-	r.pool.published.arrive(d.Tenant, d.Class, now)
+	r.fleet.publish(func(p *published) { p.arrive(d.Tenant, d.Class, now) })
 	r.held.delays[i] = 0
 	r.held.plan(&r.held.admit, i, now.Add(r.admissionLatency))
-	r.noteEvent(now, out)
+	r.fleet.noteEvent(now, out)
 }
 
 // reactLost is the Key of the earliest event that a notice at k of a lost request can cause.
 func (c *cluster) reactLost(k lookahead.Key) lookahead.Key {
 	r := c.router
 	how := &r.failures.plan.Retry
-	first := r.pool.trigger.reaction(k.At)
+	first := r.fleet.called(k.At)
 	if r.loop != nil {
 		first = lookahead.Earliest(first, r.loop.react(k))
 	}

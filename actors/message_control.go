@@ -11,9 +11,9 @@ import (
 // Messages about instances: how many there should be, which is taken away, what
 // their prefix caches hold.
 
-// sendEvaluate tells the autoscaler at now to ask its policy at the time at.
-func sendEvaluate(out *lookahead.Outbox, now, at vtime.Time) {
-	out.Begin(autoscalerID, lookahead.Key{At: now, Class: vtime.ClassScale}, kindEvaluate, 1)
+// sendEvaluate tells an autoscaler at now to ask its policy at the time at.
+func sendEvaluate(out *lookahead.Outbox, autoscaler lookahead.ProcessID, now, at vtime.Time) {
+	out.Begin(autoscaler, lookahead.Key{At: now, Class: vtime.ClassScale}, kindEvaluate, 1)
 	out.Int(int64(at))
 	out.End()
 }

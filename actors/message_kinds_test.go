@@ -168,7 +168,7 @@ var messages = []carried{
 			return valueTracedFailure{f.event, f.instance, f.retries, f.request}
 		}, nil},
 	{"evaluate", valueEvaluate{}, routerID, autoscalerID,
-		func(out *lookahead.Outbox, v any) { sendEvaluate(out, sentAt, v.(valueEvaluate).at) },
+		func(out *lookahead.Outbox, v any) { sendEvaluate(out, autoscalerID, sentAt, v.(valueEvaluate).at) },
 		func(m *lookahead.Message) any { return valueEvaluate{readEvaluate(&m.Body)} }, nil},
 	{"blocks", valueBlocks{}, testLeaf, routerID,
 		func(out *lookahead.Outbox, v any) {

@@ -57,15 +57,16 @@ func (t *tracedRouting) fields(view *policy.View) int {
 }
 
 // send sends the decision about d, made at now.
-func (t *tracedRouting) send(out *lookahead.Outbox, now vtime.Time, d *engine.Delivery, view *policy.View) {
+func (t *tracedRouting) send(out *lookahead.Outbox, now vtime.Time, d *engine.Delivery, at *endpoints) {
+	view := &at.cluster.view
 	out.Begin(collectorID, lookahead.Key{At: now, Class: vtime.ClassDelivery}, kindTracedRouting, t.fields(view))
 	writeSubject(out, &d.Identity)
 	out.Uint(t.flags()<<8 | uint64(t.reason))
 	out.Float(d.Priority)
-	out.Int(int64(t.target))
+	out.Int(int64(at.instance(t.target)))
 	out.Int(int64(t.hit))
 	if t.counterfactual {
-		t.writeCandidates(out, view)
+		t.writeCandidates(out, at)
 	}
 	if t.snapshots {
 		t.writeSnapshots(out, view)
@@ -101,12 +102,12 @@ func (t *tracer) readRouting(at vtime.Time, b *lookahead.Decoder, r *trace.Routi
 	return flags&flagMigrated != 0
 }
 
-func (t *tracedRouting) writeCandidates(out *lookahead.Outbox, view *policy.View) {
+func (t *tracedRouting) writeCandidates(out *lookahead.Outbox, at *endpoints) {
 	out.Float(t.score)
 	out.Float(t.best)
 	out.Int(int64(len(t.candidates)))
 	for _, c := range t.candidates {
-		out.Int(int64(c.instance))
+		out.Int(int64(at.instance(c.instance)))
 		out.Float(c.score)
 		if t.explain != nil {
 			*t.scratch = t.explain.Explain(c.instance, (*t.scratch)[:0])
@@ -114,7 +115,7 @@ func (t *tracedRouting) writeCandidates(out *lookahead.Outbox, view *policy.View
 				out.Float(share)
 			}
 		}
-		writeSignals(out, t.signals, view.Slot(c.instance))
+		writeSignals(out, t.signals, at.cluster.view.Slot(c.instance))
 	}
 }
 

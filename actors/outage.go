@@ -108,13 +108,13 @@ func (p *instance) keepPublished(now vtime.Time) {
 	if b := p.snapshots; b != nil {
 		x.load = p.load()
 		if b.cadence != immediate {
-			x.load = b.at(p.index, b.before(now))
+			x.load = b.at(p.place.seat, b.before(now))
 		}
 	}
 	for i := range x.groups {
 		k := &x.groups[i]
 		if b := k.of.snapshots; b.cadence != immediate {
-			k.state = b.at(p.index, b.before(now))
+			k.state = b.at(p.seatOf(k.of), b.before(now))
 		} else {
 			k.state = p.observe(k.of)
 		}

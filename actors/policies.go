@@ -8,7 +8,7 @@ import (
 	"blis/workload"
 )
 
-// policies are the objects of a run.
+// policies are those of a pool, with the ones that all pools share.
 type policies struct {
 	admission policy.Admission
 	priority  policy.Priority
@@ -17,32 +17,58 @@ type policies struct {
 	trigger   *policy.Trigger    // of the autoscaler's evaluations
 	stream    *vtime.Stream      // that the policies draw from
 	prefixes  *prefixindex.Index // nil: no policy observes expected hits
+
+	aside   bool           // admission and priority policies do not look at the pool
+	decider policy.Signals // that the choice whether to disaggregate a request reads of the pool
 }
 
-// makePolicies builds the policies that a run shares; scheduler builds one
-// per instance.
-func makePolicies(p *setup.Plan) (q policies, err error) {
+// makePolicies builds the policies of each pool; scheduler builds one per instance.
+func makePolicies(p *setup.Plan) (list []policies, err error) {
+	var envs []policy.Env
+	front := -1
+	for i := range p.Deployments {
+		d := &p.Deployments[i]
+		for _, of := range d.Pools() {
+			var q policies
+			env := policyEnv(p, of, d.PoolName(of))
+			q.stream, env.Prefixes = env.Stream, newPrefixes(of)
+			if d.PD != nil {
+				q.aside = (of == d.Prefill) != d.PD.AtHandOver
+				if of == d.Serving && d.PD.Decider == setup.DecidePrefixThreshold {
+					q.decider = policy.Prefixes
+				}
+			}
+			if front < 0 && !q.aside {
+				front = len(list)
+			}
+			list, envs = append(list, q), append(envs, env)
+		}
+	}
+	var shared policies
+	if err := makeShared(p, envs[front], &shared); err != nil {
+		return nil, err
+	}
+	for i := range list {
+		q := &list[i]
+		q.admission, q.priority = shared.admission, shared.priority
+		if err := makePoolPolicies(p, p.Pools[i], envs[i], q); err != nil {
+			return nil, err
+		}
+		if q.observes()&policy.Prefixes != 0 {
+			q.prefixes = envs[i].Prefixes
+		}
+	}
+	return list, nil
+}
+
+// makeShared makes the policies that all pools share.
+func makeShared(p *setup.Plan, env policy.Env, q *policies) (err error) {
 	b, custom := &p.Config.Policies, &p.Config.Custom
-	env := policyEnv(p)
-	q.stream, env.Prefixes = env.Stream, newPrefixes(p.Pools[0])
 	if q.admission, err = policy.NewAdmission(b.Admission.Type, b.Admission.Params, env); err != nil {
-		return q, p.Locate(err)
+		return p.Locate(err)
 	}
 	if q.priority, err = policy.NewPriority(b.Priority.Type, b.Priority.Params, env); err != nil {
-		return q, p.Locate(err)
-	}
-	if q.routing, err = policy.NewRouting(p.Pools[0].Routing.Type, p.Pools[0].Routing.Params, env); err != nil {
-		return q, p.Locate(err)
-	}
-	scaling := b.Autoscale.Selection // none, where nothing scales
-	if p.Pools[0].Scaling != nil {
-		scaling = p.Pools[0].Scaling.Policy
-	}
-	if q.autoscale, err = policy.NewAutoscale(scaling.Type, scaling.Params, env); err != nil {
-		return q, p.Locate(err)
-	}
-	if q.trigger, err = policy.ParseTrigger(p.Config.AutoscaleTrigger); err != nil {
-		return q, inputErrorf("--autoscale-trigger: %v", err)
+		return p.Locate(err)
 	}
 	if custom.Admission != nil {
 		q.admission = custom.Admission(env)
@@ -50,33 +76,71 @@ func makePolicies(p *setup.Plan) (q policies, err error) {
 	if custom.Priority != nil {
 		q.priority = custom.Priority(env)
 	}
+	return nil
+}
+
+// makePoolPolicies makes the policies of a pool alone.
+func makePoolPolicies(p *setup.Plan, of *setup.Pool, env policy.Env, q *policies) (err error) {
+	custom := &p.Config.Custom
+	if q.routing, err = policy.NewRouting(of.Routing.Type, of.Routing.Params, env); err != nil {
+		return p.Locate(err)
+	}
+	scaling, trigger := p.Config.Policies.Autoscale.Selection, p.Config.AutoscaleTrigger // nothing, where nothing scales
+	if of.Scaling != nil {
+		scaling, trigger = of.Scaling.Policy, of.Scaling.Trigger
+	}
+	if q.autoscale, err = policy.NewAutoscale(scaling.Type, scaling.Params, env); err != nil {
+		return p.Locate(err)
+	}
+	if q.trigger, err = policy.ParseTrigger(trigger); err != nil {
+		return inputErrorf("--autoscale-trigger: %v", err)
+	}
 	if custom.Routing != nil {
 		q.routing = custom.Routing(env)
 	}
 	if custom.Autoscale != nil {
 		q.autoscale = custom.Autoscale(env)
 	}
-	if q.observes()&policy.Prefixes != 0 {
-		q.prefixes = env.Prefixes
-	}
-	return q, nil
+	return nil
 }
 
-// observes are the signals that the policies read together.
+// observes are the signals of the pool that policies read together.
 func (q *policies) observes() policy.Signals { return q.routed() | q.scaling() }
 
-// routed are the signals that decisions of the router read.
-func (q *policies) routed() policy.Signals {
-	return q.admission.Observes() | q.priority.Observes() | q.routing.Observes()
+// atRouting are the signals that routing decisions read.
+func (q *policies) atRouting() policy.Signals {
+	s := q.routing.Observes() | q.decider
+	if !q.aside {
+		s |= q.priority.Observes()
+	}
+	return s
 }
+
+// asked are the signals of the pool that admission and priority policies read.
+func (q *policies) asked() policy.Signals {
+	if q.aside {
+		return policy.NoSignals
+	}
+	return q.admission.Observes() | q.priority.Observes()
+}
+
+// routed are the signals that decisions of the router read.
+func (q *policies) routed() policy.Signals { return q.asked() | q.routing.Observes() | q.decider }
 
 // scaling are the signals that evaluations of the autoscaler read.
 func (q *policies) scaling() policy.Signals { return q.autoscale.Observes() | q.trigger.Observes() }
 
-func policyEnv(p *setup.Plan) policy.Env {
+// policyEnv is what policies of a pool are made with. Those of a named pool draw from a stream of
+// their own.
+func policyEnv(p *setup.Plan, of *setup.Pool, name string) policy.Env {
+	seed, stream := p.Config.Seed, "router"
+	if name != "" {
+		stream += "/" + name
+		seed = vtime.NewStream(seed, "draws/"+name).Uint64()
+	}
 	return policy.Env{
-		BlockSize: p.Pools[0].BlockSize, Instances: p.Pools[0].MaxInstances(),
-		Draws: policy.NewDraws(p.Config.Seed), Stream: vtime.NewStream(p.Config.Seed, "router"), Labels: p.Source.Labels(), TTFTTarget: ttftTarget(p),
+		BlockSize: of.BlockSize, Instances: of.MaxInstances(),
+		Draws: policy.NewDraws(seed), Stream: vtime.NewStream(p.Config.Seed, stream), Labels: p.Source.Labels(), TTFTTarget: ttftTarget(p),
 	}
 }
 
@@ -103,12 +167,12 @@ func ttftTarget(p *setup.Plan) func(workload.Label) vtime.Duration {
 	}
 }
 
-func newScheduler(p *setup.Plan) (policy.Scheduler, error) {
-	env := policyEnv(p)
+func newScheduler(p *setup.Plan, of *setup.Pool) (policy.Scheduler, error) {
+	env := policyEnv(p, of, "")
 	if p.Config.Custom.Scheduler != nil {
 		return p.Config.Custom.Scheduler(env), nil
 	}
-	s, err := policy.NewScheduler(p.Pools[0].Scheduler.Type, p.Pools[0].Scheduler.Params, env)
+	s, err := policy.NewScheduler(of.Scheduler.Type, of.Scheduler.Params, env)
 	if err != nil {
 		return nil, p.Locate(err)
 	}

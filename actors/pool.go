@@ -1,42 +1,87 @@
 package actors
 
 import (
+	"blis/lookahead"
 	"blis/policy"
 	"blis/prefixindex"
 	"blis/setup"
+	"blis/vtime"
 )
 
-// pool is what the router keeps of a pool of instances: the policy that routes among
-// them, how it sees them, and what it alone knows of them.
+// pool is a pool of instances as the router keeps it: its number changes by itself.
 type pool struct {
-	plan     *setup.Pool
-	routing  policy.Routing
-	reads    policy.Signals       // of routing
-	observer policy.RouteObserver // routing, if it is one; else nil
-
-	cluster  clusterView
-	prefixes *prefixindex.Index // nil: no policy observes expected hits
+	plan       *setup.Pool
+	name       string // empty: it has all instances of the run
+	role       setup.Role
+	size       int // instances so far
+	endpoints  *endpoints
+	autoscaler lookahead.ProcessID // who asks how many instances there should be
 
 	replicas  *replicas  // nil: the number of instances is fixed
 	published *published // nil: the number of instances is fixed
 	trigger   trigger    // of evaluations that events call for
 }
 
-// newPool makes the pool of a plan for a router with these policies. counterfactual are
+// place is an instance as its pool knows it, and those who route to it.
+type place struct {
+	pool     *pool
+	slot     int // in the pool
+	instance int // in the run
+	seat     int // among the endpoints
+}
+
+// endpoints are the instances among which one policy routes, as it sees them, and what the router
+// alone knows of them. Views and prefix indices number them by seat.
+type endpoints struct {
+	plan     *setup.Pool // of the first of them
+	routing  policy.Routing
+	reads    policy.Signals       // of routing
+	observer policy.RouteObserver // routing, if it is one; else nil
+	stream   *vtime.Stream        // that it draws from
+	places   []*place             // by seat
+
+	cluster  clusterView
+	prefixes *prefixindex.Index // nil: no policy observes expected hits
+}
+
+// newEndpoints makes the endpoints of a pool for a router with these policies. counterfactual are
 // the signals that a counterfactual trace reads.
-func newPool(p *setup.Plan, q *policies, planned signalPlan, counterfactual policy.Signals) pool {
-	s := &pool{
-		plan: p.Pools[0], routing: q.routing, reads: q.routing.Observes(), prefixes: q.prefixes, trigger: newTrigger(p.Pools[0].Scaling, q.trigger),
+func newEndpoints(p *setup.Plan, of *setup.Pool, q *policies, counterfactual policy.Signals) *endpoints {
+	s := &endpoints{
+		plan: of, routing: q.routing, reads: q.routing.Observes(), prefixes: q.prefixes, stream: q.stream,
 		cluster: clusterView{
-			signals: q.routed() | counterfactual, signalPlan: planned, refresh: -1, foreseen: p.Pools[0].Scaling == nil && p.Failures == nil && !p.Loops(), sent: make([]int32, p.Pools[0].Instances),
-			readsAtAdmission: ofInstances(q.admission.Observes()),
-			readsAtRouting:   ofInstances(q.priority.Observes() | q.routing.Observes() | counterfactual),
+			signals: q.routed() | counterfactual, signalPlan: planSignals(of, q.routed(), counterfactual), refresh: -1, foreseen: foreseen(p),
+			readsAtAdmission: !q.aside && ofInstances(q.admission.Observes()),
+			readsAtRouting:   ofInstances(q.atRouting() | counterfactual),
 		},
 	}
 	s.observer, _ = q.routing.(policy.RouteObserver)
-	if p.Pools[0].Scaling != nil {
-		s.published = &published{reads: q.scaling()}
+	s.cluster.view.MaxNumSeqs, s.cluster.view.BlockSize, s.cluster.view.CPUEntries = of.MaxNumSeqs, of.BlockSize, of.CPUEntries()
+	return s
+}
+
+// foreseen reports whether the router knows before each refresh whether a decision will read it:
+// decisions follow from arrivals alone.
+func foreseen(p *setup.Plan) bool {
+	for _, s := range p.Pools {
+		if s.Scaling != nil {
+			return false
+		}
 	}
-	s.cluster.view.MaxNumSeqs, s.cluster.view.BlockSize, s.cluster.view.CPUEntries = p.Pools[0].MaxNumSeqs, p.Pools[0].BlockSize, p.Pools[0].CPUEntries()
-	return *s
+	return p.Failures == nil && !p.Loops() && len(p.Pools) == 1
+}
+
+// seat gives one more instance a place among the endpoints.
+func (s *endpoints) seat(at *place) {
+	at.seat = len(s.places)
+	s.places = append(s.places, at)
+	s.cluster.sent = append(s.cluster.sent, 0)
+}
+
+// instance returns the number of the instance at a seat; −1 for −1.
+func (s *endpoints) instance(seat int) int {
+	if seat < 0 {
+		return -1
+	}
+	return s.places[seat].instance
 }

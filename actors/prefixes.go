@@ -53,35 +53,36 @@ func (p *instance) blockEvents() func(vtime.Time, []engine.BlockChange) {
 }
 
 // expect looks the request up in the index, before its expected hits are read.
-func (r *router) expect(ask *policy.Request) {
-	r.pool.prefixes.Cover(&r.pool.cluster.view)
-	r.pool.prefixes.Look(ask.Input, ask.Spans)
+func (s *endpoints) expect(ask *policy.Request) {
+	s.prefixes.Cover(&s.cluster.view)
+	s.prefixes.Look(ask.Input, ask.Spans)
 }
 
 // expected is the number of prompt tokens of the request looked up that are expected
-// in the cache of target: whole blocks, and at least one token is computed.
-func (r *router) expected(target int, input int32) int32 {
-	block := r.pool.prefixes.BlockSize()
-	return min(r.pool.prefixes.Expected(target), (input-1)/block*block)
+// in the cache at a seat: whole blocks, and at least one token is computed.
+func (s *endpoints) expected(seat int, input int32) int32 {
+	block := s.prefixes.BlockSize()
+	return min(s.prefixes.Expected(seat), (input-1)/block*block)
 }
 
 // blocks applies the changes of an instance's cache and tiers, unless it has crashed since.
 func (r *router) blocks(m *lookahead.Message) {
 	r.last = m.Stamp.At // it may be the last event of the run
-	r.pool.prefixes.Cover(&r.pool.cluster.view)
 	read := readBlocks
 	if m.Kind == kindTierBlocks {
 		read = readTierBlocks
 	}
 	read(&m.Body, func(of incarnation, c engine.BlockChange) {
-		instance := int(of.instance)
+		at := r.fleet.places[of.instance]
 		if r.failures.outlived(of) {
 			return
 		}
+		s := at.pool.endpoints
+		s.prefixes.Cover(&s.cluster.view)
 		if c.Stored {
-			r.pool.prefixes.Store(instance, c.Medium, c.Key)
+			s.prefixes.Store(at.seat, c.Medium, c.Key)
 		} else {
-			r.pool.prefixes.Remove(instance, c.Medium, c.Key)
+			s.prefixes.Remove(at.seat, c.Medium, c.Key)
 		}
 	})
 }
@@ -118,12 +119,12 @@ func (r *router) noteUnusedForced(s *Setup) {
 
 // force returns the instance to which the user routes a request, or target if the
 // user does not. It takes the request off the list.
-func (r *router) force(request int64, target int, now vtime.Time) (instance int, forced bool) {
+func (r *router) force(at *endpoints, request int64, target int, now vtime.Time) (instance int, forced bool) {
 	instance, forced = r.forced[request]
 	if !forced {
 		return target, false
 	}
-	switch view := &r.pool.cluster.view; {
+	switch view := &at.cluster.view; {
 	case instance >= view.Len():
 		panic(&sourceError{fmt.Errorf("--force-routing: request %d cannot go to instance %d at %v: there are %d, numbered from 0", request, instance, now, view.Len())})
 	case !view.Routable(instance):

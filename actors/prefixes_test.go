@@ -218,7 +218,7 @@ func TestNothingIsExpectedOfInstancesThatAreGone(t *testing.T) {
 			if _, err := made.run(context.Background()); err != nil {
 				t.Fatal(err)
 			}
-			x := made.router.pool.prefixes
+			x := made.router.fleet.pools[0].endpoints.prefixes
 			x.Look(64, sharing(1, request(0, 64, 1)).Spans)
 			if x.Expected(0) != 48 || x.Expected(1) != 0 {
 				t.Errorf("%s, delay %v: %d tokens expected of the instance that is there, %d of the one that is gone; want 48 and 0", index, delay, x.Expected(0), x.Expected(1))

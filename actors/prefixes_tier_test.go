@@ -51,7 +51,7 @@ func TestRouterKnowsWhatCachesAndTiersHold(t *testing.T) {
 		}
 		runs++
 		for i, n := range c.instances {
-			if c.router.pool.cluster.view.Gone(i) {
+			if c.router.fleet.pools[0].endpoints.cluster.view.Gone(i) {
 				continue
 			}
 			cache, tier, storage := engine.Caches(n.engine)
@@ -62,7 +62,7 @@ func TestRouterKnowsWhatCachesAndTiersHold(t *testing.T) {
 				continue // too large for the twin
 			}
 			for m, want := range holds {
-				got := c.router.pool.prefixes.Held(i, kv.Medium(m))
+				got := c.router.fleet.pools[0].endpoints.prefixes.Held(i, kv.Medium(m))
 				if held[m] += len(want); !slices.Equal(got, want) {
 					t.Fatalf("seed %d: the router expects %d keys in the %v of instance %d, there are %d", seed, len(got), kv.Medium(m), i, len(want))
 				}

@@ -2,6 +2,7 @@ package actors
 
 import (
 	"blis/lookahead"
+	"blis/setup"
 	"blis/vtime"
 )
 
@@ -14,10 +15,11 @@ func (r *router) Next() lookahead.Key {
 	k = lookahead.Earliest(k, r.held.admit.key(vtime.ClassAdmission))
 	k = lookahead.Earliest(k, r.held.route.key(vtime.ClassRouting))
 	k = lookahead.Earliest(k, r.held.expire.key(vtime.ClassTimeout))
-	if r.pool.replicas != nil {
-		k = lookahead.Earliest(k, r.pool.replicas.nextOverdue())
+	for _, s := range r.fleet.pools {
+		k = lookahead.Earliest(k, nextOverdue(s))
+		k = lookahead.Earliest(k, s.endpoints.cluster.twinRefresh(r))
 	}
-	return lookahead.Earliest(k, r.pool.cluster.twinRefresh(r))
+	return k
 }
 
 func (r *router) arrivalKey() lookahead.Key {
@@ -55,14 +57,31 @@ func (r *router) possibleArrival() vtime.Time {
 	return at
 }
 
+// Observation implements lookahead.Observer: what the next decisions read.
+func (r *router) Observation() lookahead.Observation {
+	o := lookahead.Observation{At: lookahead.NeverKey, Until: lookahead.NeverKey, LeafLimit: lookahead.NeverKey}
+	for _, s := range r.fleet.pools {
+		if c := &s.endpoints.cluster; c.load != nil || c.groups != nil {
+			o.At = lookahead.Earliest(o.At, r.nextReading(c))
+		}
+	}
+	if o.At.IsNever() {
+		return lookahead.Observation{At: lookahead.NeverKey}
+	}
+	for _, s := range r.fleet.pools {
+		s.endpoints.cluster.bound(&o)
+	}
+	return o
+}
+
 // nextReading is the Key of the earliest possible decision that reads signals of
-// instances.
-func (r *router) nextReading() lookahead.Key {
+// instances that s shows.
+func (r *router) nextReading(s *clusterView) lookahead.Key {
 	k := lookahead.NeverKey
-	if r.pool.cluster.readsAtRouting {
+	if s.readsAtRouting {
 		k = r.nextRouting()
 	}
-	if r.pool.cluster.readsAtAdmission {
+	if s.readsAtAdmission {
 		at := r.held.admit.at()
 		if t := r.possibleArrival(); t != vtime.Never {
 			at = min(at, t.Add(r.admissionLatency))
@@ -93,10 +112,10 @@ func (r *router) nextRouting() lookahead.Key {
 // will become ready, or fail.
 func (r *router) NextPeriodic() lookahead.Key {
 	k := r.failures.next()
-	if r.pool.replicas == nil {
-		return k
+	for _, s := range r.fleet.pools {
+		k = lookahead.Earliest(k, nextPhase(s))
 	}
-	return lookahead.Earliest(k, r.pool.replicas.nextPhase())
+	return k
 }
 
 // Promise implements lookahead.Process: a delivery follows its routing decision in
@@ -108,9 +127,11 @@ func (r *router) Promise() lookahead.Key {
 	if k.At != vtime.Never {
 		k.Class = vtime.ClassDelivery
 	}
-	if r.pool.replicas != nil {
-		k = lookahead.Earliest(k, r.pool.replicas.nextOverdue().Next())
-		k = lookahead.Earliest(k, r.pool.trigger.reaction(r.possibleArrival()))
+	for _, s := range r.fleet.pools {
+		if s.replicas != nil {
+			k = lookahead.Earliest(k, nextOverdue(s).Next())
+			k = lookahead.Earliest(k, s.trigger.reaction(r.possibleArrival()))
+		}
 	}
 	return k
 }
@@ -118,10 +139,14 @@ func (r *router) Promise() lookahead.Key {
 // streamAhead is how many deliveries a router that waits for no instance may be
 // ahead of the instances: perInstance for each, at least least and at most most.
 // It is enough to keep many cores busy and little enough to stay in their caches.
-func streamAhead(x *Execution, instances int) int {
+func streamAhead(x *Execution, p *setup.Plan) int {
 	const perInstance, least, most = 1 << 10, 8 << 10, 64 << 10
 	if x.Ahead > 0 {
 		return x.Ahead
+	}
+	instances := 0
+	for _, s := range p.Pools {
+		instances += s.Instances
 	}
 	return min(max(perInstance*instances, least), most)
 }

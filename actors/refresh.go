@@ -23,7 +23,7 @@ func (p *instance) publish(on *signalPlan, signals policy.Signals, o metrics.Opt
 	p.inFlightFromLoad = on.inFlightFromLoad
 	p.snapshots, p.readsKVUse = b, signals&policy.KVUse&^on.inGroups != 0
 	if b != nil && b.cadence != immediate {
-		p.writers = append(p.writers, refreshWriter{b.cadence, false, p.readsKVUse, -1, func(k int64) { b.publish(p.index, k, p.load()) }})
+		p.writers = append(p.writers, refreshWriter{b.cadence, false, p.readsKVUse, -1, func(k int64) { b.publish(p.place.seat, k, p.load()) }})
 	}
 	if signals&(policy.RecentLatency|policy.OwnSignals) != 0 {
 		p.recent = &recent{options: o}
@@ -34,7 +34,8 @@ func (p *instance) publish(on *signalPlan, signals policy.Signals, o metrics.Opt
 // publishGroups makes the instance publish the signal groups of a plan.
 func (p *instance) publishGroups(on *signalPlan) {
 	for _, f := range on.groups {
-		f.snapshots.begin(p.index, p.observe(f))
+		seat := p.seatOf(f)
+		f.snapshots.begin(seat, p.observe(f))
 		if p.outage != nil {
 			p.outage.groups = append(p.outage.groups, keptGroup{of: f})
 		}
@@ -42,9 +43,18 @@ func (p *instance) publishGroups(on *signalPlan) {
 			p.groups = append(p.groups, f)
 			continue
 		}
-		write := func(k int64) { f.snapshots.publish(p.index, k, p.observe(f)) }
+		write := func(k int64) { f.snapshots.publish(seat, k, p.observe(f)) }
 		p.writers = append(p.writers, refreshWriter{f.snapshots.cadence, f.checks, f.signals.EveryStep() != policy.NoSignals, -1, write})
 	}
+}
+
+// seatOf is where the instance writes in the snapshots of a group: those of an autoscaler are of
+// its pool alone.
+func (p *instance) seatOf(f *signalGroup) int {
+	if f.checks {
+		return p.place.slot
+	}
+	return p.place.seat
 }
 
 // StableUntil implements lookahead.Publisher. An immediate signal is stable until

@@ -3,7 +3,6 @@ package actors
 import (
 	"blis/lookahead"
 	"blis/policy"
-	"blis/prefixindex"
 	"blis/setup"
 	"blis/vtime"
 )
@@ -13,15 +12,15 @@ import (
 // is gone.
 type replicas struct {
 	pool           *setup.Pool
+	endpoints      *endpoints
 	provisionTimes *vtime.Stream // random times to provision a machine
 	loadTimes      *vtime.Stream // random times to load the model
-	view           *policy.View
-	prefixes       *prefixindex.Index // nil: there is none
-	published      *published         // nil: there is no autoscaler
-	failures       *failures          // nil: nothing fails
-	spawn          func(i int, ready vtime.Time)
+	published      *published    // nil: there is no autoscaler
+	failures       *failures     // nil: nothing fails
+	place          func() *place
+	spawn          func(at *place, ready vtime.Time)
 
-	list        []replica
+	list        []replica  // by slot
 	count       int32      // starting, warming or serving: len(list) without those draining or gone
 	phases      schedule   // next changes of phase by time alone: loaded, warm
 	overdue     schedule   // ends of the drain timeouts
@@ -38,6 +37,7 @@ type replicas struct {
 type replica struct {
 	requested, ready, warm, draining, gone vtime.Time
 
+	at     *place
 	billed vtime.Time // when its machine is there: it costs from then on
 	held   int32      // requests routed there that have not ended
 }
@@ -45,7 +45,7 @@ type replica struct {
 // begin adds the instances that a run begins with.
 func (b *replicas) begin() {
 	for range b.pool.Instances {
-		b.list = append(b.list, replica{warm: 0, draining: vtime.Never, gone: vtime.Never})
+		b.list = append(b.list, replica{at: b.place(), warm: 0, draining: vtime.Never, gone: vtime.Never})
 		b.add(policy.Slot{Routable: true, Total: b.pool.Blocks})
 	}
 	b.count = int32(b.pool.Instances)
@@ -54,26 +54,29 @@ func (b *replicas) begin() {
 	}
 }
 
-// add enters one more instance in the view, and publishes it.
+// add enters one more instance, the last of the list, in the view, and publishes it.
 func (b *replicas) add(s policy.Slot) {
-	b.view.Add(s)
-	b.published.set(b.view.Len()-1, s)
+	b.endpoints.cluster.view.Add(s)
+	b.published.set(len(b.list)-1, s)
 }
 
-// set enters what is known of instance i in the view, and publishes it.
-func (b *replicas) set(i int, s policy.Slot) {
-	b.view.Set(i, s)
-	b.published.set(i, s)
+// set enters what is known of an instance in the view, and publishes it.
+func (p *place) set(s policy.Slot) {
+	p.pool.endpoints.cluster.view.Set(p.seat, s)
+	p.pool.published.set(p.slot, s)
 }
+
+// shown is what the view shows of an instance.
+func (p *place) shown() policy.Slot { return p.pool.endpoints.cluster.view.Slot(p.seat) }
 
 // start requests one more instance.
 func (b *replicas) start(now vtime.Time) {
-	i, how := len(b.list), b.pool.Scaling
+	i, how, at := len(b.list), b.pool.Scaling, b.place()
 	billed := now.Add(how.Provisioning.Draw(b.provisionTimes))
 	ready := billed.Add(how.Load.Draw(b.loadTimes))
-	b.list = append(b.list, replica{requested: now, billed: billed, ready: ready, warm: ready.Add(how.Warmup.Duration), draining: vtime.Never, gone: vtime.Never})
+	b.list = append(b.list, replica{at: at, requested: now, billed: billed, ready: ready, warm: ready.Add(how.Warmup.Duration), draining: vtime.Never, gone: vtime.Never})
 	b.add(policy.Slot{Phase: policy.Starting, Total: b.pool.Blocks})
-	b.spawn(i, ready)
+	b.spawn(at, ready)
 	b.phases.push(entry{ready, int64(i), int32(i)})
 	b.count++
 }
@@ -83,15 +86,15 @@ func (b *replicas) start(now vtime.Time) {
 func (b *replicas) changePhase(now vtime.Time) {
 	i := int(b.phases.pop())
 	r := &b.list[i]
-	if r.draining != vtime.Never || r.gone != vtime.Never || b.failures.decides(i) {
+	if r.draining != vtime.Never || r.gone != vtime.Never || b.failures.decides(r.at.instance) {
 		return
 	}
-	slot := b.view.Slot(i)
+	slot := r.at.shown()
 	if slot.Phase, slot.Routable = policy.Serving, true; r.warm > now {
 		slot.Phase, slot.Routable = policy.Warming, b.pool.Scaling.WarmupRoutable
 		b.phases.push(entry{r.warm, int64(i), int32(i)})
 	}
-	b.set(i, slot)
+	r.at.set(slot)
 }
 
 // victim is the instance to remove: the newest that is starting, else the newest that
@@ -99,9 +102,13 @@ func (b *replicas) changePhase(now vtime.Time) {
 // first, too.
 func (b *replicas) victim() int {
 	best, highest := -1, 0
-	for _, i := range b.view.Present() {
+	for _, seat := range b.endpoints.cluster.view.Present() {
+		at := b.endpoints.places[seat]
+		if at.pool.replicas != b {
+			continue
+		}
 		preference := 1
-		switch slot := b.view.Slot(int(i)); {
+		switch slot := at.shown(); {
 		case slot.Phase == policy.Draining:
 			continue
 		case slot.Phase == policy.Starting:
@@ -110,7 +117,7 @@ func (b *replicas) victim() int {
 			preference = 2
 		}
 		if preference >= highest {
-			best, highest = int(i), preference
+			best, highest = at.slot, preference
 		}
 	}
 	return best
@@ -119,14 +126,15 @@ func (b *replicas) victim() int {
 // drain makes instance i unroutable. It reports whether the instance still has
 // requests; without any the instance is gone at once.
 func (b *replicas) drain(i int, now vtime.Time) bool {
-	r, slot := &b.list[i], b.view.Slot(i)
+	r := &b.list[i]
+	slot := r.at.shown()
 	b.count--
 	if slot.Phase == policy.Starting {
 		r.ready, r.warm = vtime.Never, vtime.Never
 	}
 	r.draining = now
 	slot.Phase, slot.Routable = policy.Draining, false
-	b.set(i, slot)
+	r.at.set(slot)
 	if r.held == 0 {
 		b.remove(i, now)
 		return false
@@ -149,17 +157,17 @@ func (b *replicas) ended(i int, now vtime.Time) bool {
 func (b *replicas) remove(i int, now vtime.Time) {
 	r := &b.list[i]
 	r.gone = now
-	b.failures.remove(i, now)
+	b.failures.remove(r.at.instance, now)
 	b.departed = append(b.departed, int32(i))
 	for _, t := range [...]*vtime.Time{&r.billed, &r.ready, &r.warm} {
 		if *t > now {
 			*t = vtime.Never // the instance does not come that far
 		}
 	}
-	b.set(i, policy.Slot{Phase: policy.Gone, Total: b.view.Slot(i).Total})
-	b.view.ShowSignals(i, new(policy.InstanceState), ^policy.NoSignals)
-	if b.prefixes != nil {
-		b.prefixes.Drop(i)
+	r.at.set(policy.Slot{Phase: policy.Gone, Total: r.at.shown().Total})
+	b.endpoints.cluster.view.ShowSignals(r.at.seat, new(policy.InstanceState), ^policy.NoSignals)
+	if b.endpoints.prefixes != nil {
+		b.endpoints.prefixes.Drop(r.at.seat)
 	}
 }
 

@@ -36,7 +36,9 @@ type Result struct {
 	KVTiers   []metrics.KVTier    // CPU tiers by instance; nil: there are none
 	KVStorage []metrics.KVStorage // storage tiers; nil: there are none
 
-	Scaling  *Scaling       // nil: the number of instances could not change
+	Scaling     *Scaling      // nil: the number of instances could not change, or there are several pools
+	PoolScaling []PoolScaling // of each pool whose number of instances could change
+
 	Failures *FailureResult // nil: nothing could fail
 
 	Sessions *Sessions // nil: none began
@@ -87,13 +89,15 @@ func (c *cluster) digest() string {
 	for _, n := range c.instances {
 		word(n.recorder.Fold())
 		word(n.engine.Counters.Fold())
-		if c.plan.Pools[0].CPUTier != nil {
+		if n.place.pool.plan.CPUTier != nil {
 			word(n.engine.Tier.Fold())
 		}
 	}
-	for _, places := range c.storage.places {
-		for _, t := range places {
-			word(t.Fold())
+	for _, s := range c.storage {
+		for _, places := range s.places {
+			for _, t := range places {
+				word(t.Fold())
+			}
 		}
 	}
 	return fmt.Sprintf("%016x", d.Sum64())
@@ -169,6 +173,12 @@ type Scaling struct {
 	Began        vtime.Time // first arrival: costs count from then on
 	Redirected   int64      // times that requests were returned and went on on other instances
 	Oscillations int        // changes of direction within OscillationWindow
+}
+
+// PoolScaling is how the number of instances of a pool changed.
+type PoolScaling struct {
+	Pool string // empty: it has all instances
+	*Scaling
 }
 
 // OscillationWindow is a minute, the usual cooldown: a change within it after one

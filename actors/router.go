@@ -9,7 +9,6 @@ import (
 	"blis/metrics"
 	"blis/policy"
 	"blis/setup"
-	"blis/trace"
 	"blis/vtime"
 )
 
@@ -33,7 +32,7 @@ type router struct {
 
 	admissionLatency, routingLatency vtime.Duration
 
-	pool   pool          // to which it routes
+	fleet  fleet         // to which it routes
 	forced map[int64]int // instances of requests that the user routes; see force-routing
 
 	ahead    int // streamAhead
@@ -51,7 +50,6 @@ type deciders struct {
 	reads     struct{ admission, priority policy.Signals } // what each policy observes
 
 	inversions *policy.ClassInversions // in the priorities given
-	stream     *vtime.Stream           // that they draw from
 }
 
 var (
@@ -81,19 +79,17 @@ func (r *router) pull() {
 	}
 }
 
-// Observation implements lookahead.Observer.
-func (r *router) Observation() lookahead.Observation { return r.pool.cluster.observation(r) }
-
 // newRouter makes the router of a run. counterfactual are the signals that a
 // counterfactual trace reads.
-func newRouter(p *setup.Plan, x *Execution, q *policies, planned signalPlan, recorders metrics.Options, counterfactual policy.Signals) (*router, error) {
+func newRouter(p *setup.Plan, x *Execution, q []policies, recorders metrics.Options, counterfactual policy.Signals) (*router, error) {
 	cfg := &p.Config
+	first := &q[0]
 	r := &router{
 		arrivals: incoming{intake: newIntake(p.Source)},
-		policies: deciders{admission: q.admission, priority: q.priority, stream: q.stream, inversions: policy.NewClassInversions(p.Source.Labels())},
-		pool:     newPool(p, q, planned, counterfactual),
+		policies: deciders{admission: first.admission, priority: first.priority, inversions: policy.NewClassInversions(p.Source.Labels())},
+		fleet:    newFleet(p, q, counterfactual),
 		seen:     newObservations(routerID, p.Source.Labels(), x.Record != nil),
-		ahead:    streamAhead(x, p.Pools[0].Instances), forced: p.Forced,
+		ahead:    streamAhead(x, p), forced: p.Forced,
 		admissionLatency: cfg.AdmissionLatency, routingLatency: cfg.RoutingLatency,
 		recorder: metrics.NewRecorder(recorders),
 	}
@@ -102,16 +98,27 @@ func newRouter(p *setup.Plan, x *Execution, q *policies, planned signalPlan, rec
 		r.held.transfers = map[int32]*transfer{}
 	}
 	reads := &r.policies.reads
-	reads.admission, reads.priority = q.admission.Observes(), q.priority.Observes()
-	r.tracing = newTracing(&x.Tracing, q.routing, counterfactual, (reads.priority|r.pool.reads|counterfactual)&shownSignals)
-	r.state.View, r.state.Prefixes = &r.pool.cluster.view, q.prefixes
-	r.state.Track(q.routed())
+	reads.admission, reads.priority = first.admission.Observes(), first.priority.Observes()
+	r.tracing = newTracing(&x.Tracing, r.fleet.pools[0].endpoints, counterfactual, (reads.priority|r.fleet.readAtRouting()|counterfactual)&shownSignals)
+	tracked := policy.NoSignals
+	for i := range q {
+		tracked |= q[i].routed()
+	}
+	front := r.fleet.pools[r.fleet.front].endpoints
+	front.prepare(&r.state, policy.NoSignals, 0)
+	r.state.Track(tracked)
 	return r, nil
 }
 
-// Fold implements lookahead.Folder: the stream of its policies. The digest has the
+// Fold implements lookahead.Folder: the streams of its policies. The digest has the
 // requests from the messages.
-func (r *router) Fold() uint64 { return r.policies.stream.Fold() }
+func (r *router) Fold() uint64 {
+	h := r.fleet.pools[0].endpoints.stream.Fold()
+	for _, p := range r.fleet.pools[1:] {
+		h = h*31 + p.endpoints.stream.Fold()
+	}
+	return h
+}
 
 // Prepare implements lookahead.Preparer.
 func (r *router) Prepare() { r.arrivals.intake.prepare() }
@@ -121,20 +128,7 @@ func (r *router) Prepare() { r.arrivals.intake.prepare() }
 func (r *router) Receive(m *lookahead.Message, out *lookahead.Outbox) {
 	switch m.Kind {
 	case kindEnded:
-		latency := r.pool.cluster.notified&policy.ClassLatency != 0 || r.pool.published.observed(policy.ClassLatency)
-		e := readEnded(&m.Body, latency)
-		r.state.End(e.tenant, e.completed, m.Stamp.At)
-		r.pool.published.end(e.tenant, e.completed, m.Stamp.At)
-		if latency {
-			r.state.EndOf(e.class, e.latency)
-			r.pool.published.endOf(e.class, e.latency)
-		}
-		r.left(e.instance)
-		if r.loop != nil {
-			r.loop.ended(e.request, m.Stamp.At, e.completed, e.generated)
-		}
-		r.requestLeft(e.instance, m.Stamp.At)
-		r.noteEvent(m.Stamp.At, out)
+		r.receiveEnded(m, out)
 	case kindReturned:
 		r.receiveReturned(m)
 	case kindCutOff:
@@ -143,7 +137,7 @@ func (r *router) Receive(m *lookahead.Message, out *lookahead.Outbox) {
 		r.blocks(m)
 	case kindScale:
 		target, reason := readScale(&m.Body)
-		r.scale(target, reason, m.Stamp.At, out)
+		r.fleet.scaledBy(lookahead.ProcessID(m.Stamp.Source)).scale(target, reason, m.Stamp.At, out)
 	}
 }
 
@@ -173,12 +167,13 @@ func (r *router) Advance(_ lookahead.Key, out *lookahead.Outbox) {
 			i := r.held.expire.pop()
 			r.end(i, metrics.TimedOut, metrics.NoReason, k.At, out)
 		case vtime.ClassRefresh:
-			r.pool.cluster.refreshTwin(k.At)
+			r.fleet.refreshTwin(k.At)
 		case vtime.ClassScaleAction:
-			i := int(r.pool.replicas.overdue.pop())
-			r.stop(i, false, k.At, out)
+			s, _ := r.fleet.first(nextOverdue)
+			s.stop(int(s.replicas.overdue.pop()), false, k.At, out)
 		case vtime.ClassReady:
-			r.pool.replicas.changePhase(k.At)
+			s, _ := r.fleet.first(nextPhase)
+			s.replicas.changePhase(k.At)
 		}
 	}
 }
@@ -205,21 +200,32 @@ func (r *router) arrive(now vtime.Time, out *lookahead.Outbox) {
 	r.arrivals.arrived++
 	r.arrivals.ties.count(now)
 	r.state.Arrive(d.Tenant, d.Class, now)
-	r.pool.published.arrive(d.Tenant, d.Class, now)
+	r.fleet.publish(func(p *published) { p.arrive(d.Tenant, d.Class, now) })
 	r.held.delays[i] = 0
 	r.held.plan(&r.held.admit, i, now.Add(r.admissionLatency))
-	r.noteEvent(now, out)
+	r.fleet.noteEvent(now, out)
 	if pulled {
 		r.pull()
 	}
 }
 
-// left counts a request that is no longer on instance i, as a notice says.
-func (r *router) left(i int) {
-	if !r.pool.cluster.inFlightFromLoad {
-		r.pool.cluster.ended(i)
+// receiveEnded receives that a request has ended on an instance.
+func (r *router) receiveEnded(m *lookahead.Message, out *lookahead.Outbox) {
+	latency := r.fleet.endsWithLatency()
+	e := readEnded(&m.Body, latency)
+	r.state.End(e.tenant, e.completed, m.Stamp.At)
+	r.fleet.publish(func(p *published) { p.end(e.tenant, e.completed, m.Stamp.At) })
+	if latency {
+		r.state.EndOf(e.class, e.latency)
+		r.fleet.publish(func(p *published) { p.endOf(e.class, e.latency) })
 	}
-	r.pool.published.leave(i)
+	at := r.fleet.places[e.instance]
+	at.left()
+	if r.loop != nil {
+		r.loop.ended(e.request, m.Stamp.At, e.completed, e.generated)
+	}
+	at.requestLeft(m.Stamp.At)
+	r.fleet.noteEvent(m.Stamp.At, out)
 }
 
 // requestFor fills r.ask with what a policy may know of request i.
@@ -233,9 +239,10 @@ func (r *router) requestFor(i int32) *policy.Request {
 func (r *router) decide(i int32, now vtime.Time, out *lookahead.Outbox) {
 	d := &r.held.requests[i]
 	ask := r.requestFor(i)
-	r.prepareView(r.policies.reads.admission, now)
+	front := r.fleet.frontOf(d)
+	front.prepare(&r.state, r.policies.reads.admission, now)
 	if r.policies.reads.admission&policy.Prefixes != 0 {
-		r.expect(ask)
+		front.expect(ask)
 	}
 	r.observe(out, key(now, vtime.ClassAdmission), seenAtAdmission, ask, 0, r.policies.reads.admission)
 	a := r.policies.admission.Decide(ask, &r.state, now)
@@ -246,7 +253,7 @@ func (r *router) decide(i int32, now vtime.Time, out *lookahead.Outbox) {
 	case policy.Admit:
 		d.Admitted = now
 		r.state.Admit(d.Tenant)
-		r.pool.published.admit(d.Tenant)
+		r.fleet.publish(func(p *published) { p.admit(d.Tenant) })
 		r.held.plan(&r.held.route, i, now.Add(r.routingLatency))
 	case policy.Delay:
 		if a.Wait < 1 {
@@ -256,25 +263,16 @@ func (r *router) decide(i int32, now vtime.Time, out *lookahead.Outbox) {
 		r.held.plan(&r.held.admit, i, now.Add(a.Wait))
 	default:
 		r.state.Rejected++
-		r.pool.published.reject()
+		r.fleet.publish((*published).reject)
 		r.end(i, metrics.Rejected, rejection(a.Reason), now, out)
 	}
-}
-
-// prepareView makes the view and the state show what a policy that observes signals
-// may see at now.
-func (r *router) prepareView(signals policy.Signals, now vtime.Time) {
-	if ofInstances(signals) {
-		r.pool.cluster.update(now)
-	}
-	r.pool.cluster.view.Declared, r.state.Declared = signals, signals
 }
 
 // prioritise gives d, the request of ask, its priority. It returns the inversion
 // and true if that is higher than the last one given in a more urgent class, and
 // d is measured.
 func (r *router) prioritise(d *engine.Delivery, ask *policy.Request, now vtime.Time, out *lookahead.Outbox) (policy.ClassInversion, bool) {
-	r.prepareView(r.policies.reads.priority, now)
+	r.fleet.frontOf(d).prepare(&r.state, r.policies.reads.priority, now)
 	r.observe(out, key(now, vtime.ClassRouting), seenAtPriority, ask, 0, r.policies.reads.priority)
 	d.Priority = r.policies.priority.Score(ask, &r.state, now)
 	if math.IsNaN(d.Priority) || math.IsInf(d.Priority, 0) {
@@ -282,75 +280,4 @@ func (r *router) prioritise(d *engine.Delivery, ask *policy.Request, now vtime.T
 	}
 	inversion, found := r.policies.inversions.Give(ask, d.Priority)
 	return inversion, found && r.recorder.ClassInversion(d.Arrival)
-}
-
-// dispatch gives request i its priority and its instance, and delivers it.
-func (r *router) dispatch(i int32, now vtime.Time, out *lookahead.Outbox) {
-	d := &r.held.requests[i]
-	ask := r.requestFor(i)
-	if r.pool.prefixes != nil {
-		r.expect(ask)
-	}
-	t, migrated := r.held.transfers[i]
-	var inversion policy.ClassInversion
-	inverted := false
-	ask.Attempt = d.Retries
-	if migrated {
-		ask.Attempt += t.Redirects
-	}
-	if ask.Attempt == 0 { // a request keeps its priority
-		inversion, inverted = r.prioritise(d, ask, now, out)
-	}
-	if r.tracing != nil && r.tracing.counterfactual != policy.NoSignals {
-		r.pool.cluster.update(now)
-	}
-	r.prepareView(r.pool.reads, now)
-	r.observe(out, key(now, vtime.ClassRouting), seenAtRouting, ask, d.Priority, r.pool.reads|r.tracing.counterfactualSignals())
-	choice := r.pool.routing.Route(ask, d.Priority, &r.state, &r.pool.cluster.view, now)
-	target, forced := choice.Target, false
-	if r.forced != nil && ask.Attempt == 0 {
-		target, forced = r.force(d.ID, target, now)
-	}
-	if r.tracing != nil {
-		r.tracing.routed(r, out, now, d, &choice, decided{target, forced, ask.Attempt > 0})
-		if inverted && r.tracing.level == trace.Detailed {
-			sendTracedInversion(out, now, d.ID, inversion)
-		}
-	}
-	switch {
-	case target >= 0:
-	case migrated && d.Retries > 0:
-		r.goOn(i, now, false, out)
-		return
-	default:
-		r.end(i, metrics.Rejected, metrics.NoInstance, now, out)
-		return
-	}
-	r.pool.cluster.routed(target)
-	r.pool.published.send(target)
-	if r.pool.prefixes != nil {
-		if !migrated || t.Scheduled == vtime.Never { // else it has had its hits
-			d.Expected = r.expected(target, d.Input)
-		}
-		r.pool.prefixes.Record(target)
-	}
-	if r.pool.observer != nil {
-		r.pool.observer.OnRouted(ask, target)
-	}
-	if r.pool.replicas != nil {
-		r.pool.replicas.list[target].held++
-	}
-	// The instance queues or drops it after queueing at the front end, or at its
-	// deadline if that comes first. Until then the instance shows no change.
-	effect := min(now.Add(engine.MinQueueing(r.pool.plan.Latency, d.Input)), max(now, d.Deadline))
-	if r.failures.down(target) { // it refuses the request
-		effect = now
-	}
-	to := lookahead.FirstLeaf + lookahead.ProcessID(target)
-	if migrated {
-		sendResumed(out, to, now, effect, d, &t.Progress)
-	} else {
-		sendDelivery(out, to, now, effect, d)
-	}
-	r.held.drop(i)
 }

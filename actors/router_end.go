@@ -16,7 +16,7 @@ func (r *router) end(i int32, state metrics.State, reason metrics.Reason, now vt
 	d := &r.held.requests[i]
 	if d.Admitted != vtime.Never {
 		r.state.End(d.Tenant, false, now)
-		r.pool.published.end(d.Tenant, false, now)
+		r.fleet.publish(func(p *published) { p.end(d.Tenant, false, now) })
 	}
 	r.describe(d, state, reason, now)
 	r.describeTransfer(r.held.transfers[i])

@@ -18,8 +18,8 @@ type ScaleEvent struct {
 }
 
 // scale starts or removes instances until there are target.
-func (r *router) scale(target int32, reason policy.Reason, now vtime.Time, out *lookahead.Outbox) {
-	b := r.pool.replicas
+func (s *pool) scale(target int32, reason policy.Reason, now vtime.Time, out *lookahead.Outbox) {
+	b := s.replicas
 	e := ScaleEvent{now, b.count, target, reason}
 	b.events = append(b.events, e)
 	b.published.scale(e)
@@ -33,7 +33,7 @@ func (r *router) scale(target int32, reason policy.Reason, now vtime.Time, out *
 		}
 		switch {
 		case b.pool.Scaling.Drain != setup.DrainWait:
-			r.stop(i, b.pool.Scaling.Drain == setup.DrainRedirect, now, out)
+			s.stop(i, b.pool.Scaling.Drain == setup.DrainRedirect, now, out)
 		case b.pool.Scaling.DrainTimeout > 0:
 			b.overdue.push(entry{now.Add(b.pool.Scaling.DrainTimeout), int64(i), int32(i)})
 		}
@@ -42,16 +42,16 @@ func (r *router) scale(target int32, reason policy.Reason, now vtime.Time, out *
 
 // stop takes instance i away at the next tick, after the deliveries that are on
 // their way to it. With giveBack its requests are returned, else aborted.
-func (r *router) stop(i int, giveBack bool, now vtime.Time, out *lookahead.Outbox) {
+func (s *pool) stop(i int, giveBack bool, now vtime.Time, out *lookahead.Outbox) {
 	if giveBack {
-		r.pool.replicas.handingBack++
+		s.replicas.handingBack++
 	}
-	sendStop(out, lookahead.FirstLeaf+lookahead.ProcessID(i), now+1, giveBack)
+	sendStop(out, s.replicas.list[i].at.process(), now+1, giveBack)
 }
 
-// requestLeft notes that a request is no longer on instance i.
-func (r *router) requestLeft(i int, now vtime.Time) {
-	if b := r.pool.replicas; b != nil && b.ended(i, now) && b.pool.Scaling.Drain == setup.DrainRedirect {
+// requestLeft notes that a request is no longer on an instance.
+func (at *place) requestLeft(now vtime.Time) {
+	if b := at.pool.replicas; b != nil && b.ended(at.slot, now) && b.pool.Scaling.Drain == setup.DrainRedirect {
 		b.handingBack-- // it had been told to return its requests
 	}
 }
@@ -113,9 +113,11 @@ func newTrigger(s *setup.Scaling, conditions *policy.Trigger) (g trigger) {
 	return g
 }
 
-// noteEvent tells the autoscaler of an event at now that calls for an evaluation.
-func (r *router) noteEvent(now vtime.Time, out *lookahead.Outbox) {
-	if r.pool.trigger.note(now) {
-		sendEvaluate(out, now, r.pool.trigger.last)
+// noteEvent tells the autoscalers of an event at now that calls for an evaluation.
+func (f *fleet) noteEvent(now vtime.Time, out *lookahead.Outbox) {
+	for _, s := range f.pools {
+		if s.trigger.note(now) {
+			sendEvaluate(out, s.autoscaler, now, s.trigger.last)
+		}
 	}
 }

@@ -39,7 +39,7 @@ func TestThoseThatAreGoneAreNotVisited(t *testing.T) {
 	long, many := churn(t, 600)
 	gone := 0
 	for i := range long.instances {
-		if long.router.pool.cluster.view.Phase(i) == policy.Gone {
+		if long.router.fleet.pools[0].endpoints.cluster.view.Phase(i) == policy.Gone {
 			gone++
 		}
 	}
@@ -50,10 +50,10 @@ func TestThoseThatAreGoneAreNotVisited(t *testing.T) {
 	if limit := uint64(1.3 * growth * float64(few.Asked)); few.Asked == 0 || many.Asked > limit {
 		t.Errorf("%d visits for %d instances, %d for %d: want at most %d", few.Asked, len(short.instances), many.Asked, len(long.instances), limit)
 	}
-	if n := len(long.router.pool.cluster.view.Present()); n > 8 {
+	if n := len(long.router.fleet.pools[0].endpoints.cluster.view.Present()); n > 8 {
 		t.Errorf("%d instances are present", n)
 	}
-	if n := len(long.router.pool.replicas.departed); n > 8 {
+	if n := len(long.router.fleet.pools[0].replicas.departed); n > 8 {
 		t.Errorf("%d of %d instances that are gone hold memory", n, gone)
 	}
 }

@@ -68,15 +68,18 @@ type storage struct {
 	processes [][]lookahead.ProcessID // by tier and place; of scope local none
 }
 
-// newStorage adds the processes of the storage tiers that instances share.
-func newStorage(s *lookahead.Simulation, x *Execution, p *setup.Pool) *storage {
-	n := len(p.Storage)
+// newStorage adds the processes of the storage tiers that instances of a pool share.
+func newStorage(s *lookahead.Simulation, x *Execution, of *pool) *storage {
+	p, n, prefix := of.plan, len(of.plan.Storage), "storage-"
+	if of.name != "" {
+		prefix += of.name + "-"
+	}
 	r := &storage{p.Storage, make([][]*engine.StorageTier, n), make([][]lookahead.ProcessID, n)}
 	for i := range r.plan {
 		t := &r.plan[i]
 		for g := range t.Places(p.MaxInstances()) {
 			tier := r.add(i, x)
-			r.processes[i] = append(r.processes[i], s.AddControl("storage-"+t.Name+"-"+strconv.Itoa(g), &sharedStorage{tier: tier}, storageNotice))
+			r.processes[i] = append(r.processes[i], s.AddControl(prefix+t.Name+"-"+strconv.Itoa(g), &sharedStorage{tier: tier}, storageNotice))
 		}
 	}
 	return r
@@ -95,7 +98,7 @@ func (r *storage) links(x *Execution, n *instance) (list []engine.Storage) {
 	for i := range r.plan {
 		if p := r.processes[i]; len(p) > 0 {
 			n.sharesStorage = true
-			list = append(list, &storageLink{n, p[r.plan[i].Place(n.index, len(p))]})
+			list = append(list, &storageLink{n, p[r.plan[i].Place(n.place.slot, len(p))]})
 		} else {
 			list = append(list, r.add(i, x))
 		}
@@ -105,11 +108,13 @@ func (r *storage) links(x *Execution, n *instance) (list []engine.Storage) {
 
 // leastAnswer returns the least time from an operation of a shared storage tier to its answer; 0
 // if instances share none.
-func leastAnswer(p *setup.Pool) vtime.Duration {
+func leastAnswer(pools []*setup.Pool) vtime.Duration {
 	least := vtime.Duration(0)
-	for i := range p.Storage {
-		if t := &p.Storage[i]; t.Places(1) > 0 && (least == 0 || t.MinAnswer() < least) {
-			least = t.MinAnswer()
+	for _, p := range pools {
+		for i := range p.Storage {
+			if t := &p.Storage[i]; t.Places(1) > 0 && (least == 0 || t.MinAnswer() < least) {
+				least = t.MinAnswer()
+			}
 		}
 	}
 	return least

@@ -75,12 +75,12 @@ type candidate struct {
 }
 
 // newTracing returns nil when the run is not traced.
-func newTracing(c *Tracing, routing policy.Routing, counterfactual, shown policy.Signals) *tracing {
+func newTracing(c *Tracing, of *endpoints, counterfactual, shown policy.Signals) *tracing {
 	if c.Level == trace.None {
 		return nil
 	}
 	t := &tracing{level: c.Level, most: c.Counterfactual, counterfactual: counterfactual, shown: shown}
-	if e, ok := routing.(policy.Explainer); ok {
+	if e, ok := of.routing.(policy.Explainer); ok {
 		t.named = e.Scorers()
 	}
 	return t
@@ -94,11 +94,11 @@ type decided struct {
 
 // routed sends the routing decision about d to the tracer, while the view shows what
 // the policy saw.
-func (t *tracing) routed(r *router, out *lookahead.Outbox, now vtime.Time, d *engine.Delivery, choice *policy.RoutingDecision, what decided) {
-	view := &r.pool.cluster.view
+func (t *tracing) routed(at *endpoints, out *lookahead.Outbox, now vtime.Time, d *engine.Delivery, choice *policy.RoutingDecision, what decided) {
+	view := &at.cluster.view
 	m := tracedRouting{decided: what, reason: choice.Reason, hit: -1, signals: t.shown, counterfactual: t.most > 0, snapshots: t.level == trace.Detailed}
-	if r.pool.prefixes != nil && what.target >= 0 {
-		m.hit = r.expected(what.target, d.Input)
+	if at.prefixes != nil && what.target >= 0 {
+		m.hit = at.expected(what.target, d.Input)
 	}
 	if t.most > 0 {
 		t.rank(view, choice)
@@ -110,10 +110,10 @@ func (t *tracing) routed(r *router, out *lookahead.Outbox, now vtime.Time, d *en
 		}
 	}
 	if choice.Scores != nil && len(m.candidates) > 0 && len(t.named) > 0 {
-		m.explain = r.pool.routing.(policy.Explainer)
+		m.explain = at.routing.(policy.Explainer)
 		m.shares, m.scratch = len(t.named), &t.shares
 	}
-	m.send(out, now, d, view)
+	m.send(out, now, d, at)
 }
 
 // score is the score of instance i: from the policy, or else minus its requests.

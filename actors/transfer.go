@@ -26,10 +26,10 @@ func (r *router) receiveReturned(m *lookahead.Message) {
 	t := new(transfer)
 	readReturned(&m.Body, d, t)
 	r.held.transfers[i] = t
-	r.pool.replicas.returned++
-	now := m.Stamp.At
-	r.left(int(t.from))
-	r.requestLeft(int(t.from), now)
+	now, at := m.Stamp.At, r.fleet.places[t.from]
+	at.pool.replicas.returned++
+	at.left()
+	at.requestLeft(now)
 	r.held.plan(&r.held.route, i, now.Add(1).Add(r.routingLatency))
 }
 

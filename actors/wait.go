@@ -63,44 +63,63 @@ func (w Wait) noticedEvents() string {
 
 // waits lists what a run with these policies waits for, in the order in which a
 // request meets the policies: for each the signals of one cadence together.
-func waits(p *setup.Plan, q *policies, b *signalPlan, counterfactual policy.Signals) []Wait {
-	c := &p.Config
-	var list []Wait
-	for _, of := range []struct {
-		kind, name string
-		custom     bool
-		signals    policy.Signals
-	}{
-		{"admission", c.AdmissionPolicy, c.Custom.Admission != nil, q.admission.Observes()},
-		{"priority", c.PriorityPolicy, c.Custom.Priority != nil, q.priority.Observes()},
-		{"routing", c.RoutingPolicy, c.Custom.Routing != nil, q.routing.Observes()},
-		{"autoscale", c.AutoscalePolicy, c.Custom.Autoscale != nil, q.scaling()},
-	} {
-		if of.custom {
-			of.name = "of the caller"
-		}
-		for _, w := range ages(p.Pools[0], of.signals, b) {
-			w.Policy = of.kind + " " + of.name
-			list = append(list, w)
-		}
-	}
-	for _, w := range ages(p.Pools[0], counterfactual, b) {
-		w.Policy = "counterfactual-k"
-		list = append(list, w)
-	}
-	if p.Pools[0].Scaling != nil {
-		list = append(list, Wait{Policy: "autoscaling", Signals: policy.Active, ByNotice: policy.Active})
-	}
-	for i := range p.Pools[0].Storage {
-		if t := &p.Pools[0].Storage[i]; t.Places(1) > 0 {
-			list = append(list, Wait{Policy: "storage tier " + t.Name, Answer: t.MinAnswer()})
-		}
+func waits(p *setup.Plan, q []policies, pools []*pool, counterfactual policy.Signals) (list []Wait) {
+	for i, s := range pools {
+		list = append(list, poolWaits(p, &q[i], s, counterfactual)...)
 	}
 	if p.Loops() {
 		l := p.Source.(workload.ClosedLoop)
 		list = append(list, Wait{Policy: "the workload", MinThink: max(1, min(l.MinThink(true), l.MinThink(false)))})
 	}
 	return list
+}
+
+// poolWaits are those for the instances of a pool.
+func poolWaits(p *setup.Plan, q *policies, s *pool, counterfactual policy.Signals) []Wait {
+	c, b, suffix := &p.Config, &s.endpoints.cluster.signalPlan, ""
+	if s.name != "" {
+		suffix = " of " + s.name
+	}
+	var list []Wait
+	for _, of := range []struct {
+		kind, name string
+		custom     bool
+		signals    policy.Signals
+	}{
+		{"admission", c.AdmissionPolicy, c.Custom.Admission != nil, asked(q, q.admission.Observes())},
+		{"priority", c.PriorityPolicy, c.Custom.Priority != nil, asked(q, q.priority.Observes())},
+		{"routing", s.plan.Routing.Type, c.Custom.Routing != nil, q.routing.Observes()},
+		{"autoscale", c.AutoscalePolicy, c.Custom.Autoscale != nil, q.scaling()},
+	} {
+		if of.custom {
+			of.name = "of the caller"
+		}
+		for _, w := range ages(s.plan, of.signals, b) {
+			w.Policy = of.kind + " " + of.name + suffix
+			list = append(list, w)
+		}
+	}
+	for _, w := range ages(s.plan, counterfactual, b) {
+		w.Policy = "counterfactual-k" + suffix
+		list = append(list, w)
+	}
+	if s.plan.Scaling != nil {
+		list = append(list, Wait{Policy: "autoscaling" + suffix, Signals: policy.Active, ByNotice: policy.Active})
+	}
+	for i := range s.plan.Storage {
+		if t := &s.plan.Storage[i]; t.Places(1) > 0 {
+			list = append(list, Wait{Policy: "storage tier " + t.Name + suffix, Answer: t.MinAnswer()})
+		}
+	}
+	return list
+}
+
+// asked are the signals of a pool that a policy reads if it looks at the pool.
+func asked(q *policies, signals policy.Signals) policy.Signals {
+	if q.aside {
+		return policy.NoSignals
+	}
+	return signals
 }
 
 // ages groups the signals of a policy by their age. In-flight has the age of load

@@ -1,0 +1,139 @@
+package actors
+
+import (
+	"blis/engine"
+	"blis/lookahead"
+	"blis/metrics"
+	"blis/policy"
+	"blis/trace"
+	"blis/vtime"
+)
+
+// dispatch gives request i its priority and its instance, and delivers it.
+func (r *router) dispatch(i int32, now vtime.Time, out *lookahead.Outbox) {
+	d := &r.held.requests[i]
+	ask := r.requestFor(i)
+	front := r.fleet.frontOf(d)
+	if front.prefixes != nil {
+		front.expect(ask)
+	}
+	t, migrated := r.held.transfers[i]
+	ask.Attempt = d.Retries
+	if migrated {
+		ask.Attempt += t.Redirects
+	}
+	var inversion policy.ClassInversion
+	inverted := false
+	if ask.Attempt == 0 { // a request keeps its priority
+		inversion, inverted = r.prioritise(d, ask, now, out)
+	}
+	target := r.choose(front, i, ask, now, out)
+	if inverted && r.tracing != nil && r.tracing.level == trace.Detailed {
+		sendTracedInversion(out, now, d.ID, inversion)
+	}
+	switch {
+	case target >= 0:
+		r.deliver(i, front.places[target], now, out)
+	case migrated && d.Retries > 0:
+		r.goOn(i, now, false, out)
+	default:
+		r.end(i, metrics.Rejected, metrics.NoInstance, now, out)
+	}
+}
+
+// choose returns the seat among endpoints that their routing policy, or the user, gives to request
+// i, which is that of ask; −1 if none takes it. The request is on its way there then. Its prompt has
+// been looked up.
+func (r *router) choose(at *endpoints, i int32, ask *policy.Request, now vtime.Time, out *lookahead.Outbox) (target int) {
+	d := &r.held.requests[i]
+	if r.tracing != nil && r.tracing.counterfactual != policy.NoSignals {
+		at.cluster.update(now)
+	}
+	at.prepare(&r.state, at.reads, now)
+	r.observe(out, key(now, vtime.ClassRouting), seenAtRouting, ask, d.Priority, at.reads|r.tracing.counterfactualSignals())
+	choice := at.routing.Route(ask, d.Priority, &r.state, &at.cluster.view, now)
+	target, forced := choice.Target, false
+	if r.forced != nil && ask.Attempt == 0 {
+		target, forced = r.force(at, d.ID, target, now)
+	}
+	if r.tracing != nil {
+		r.tracing.routed(at, out, now, d, &choice, decided{target, forced, ask.Attempt > 0})
+	}
+	if target >= 0 {
+		at.places[target].send()
+		at.expectAt(target, d, r.held.transfers[i])
+		if at.observer != nil {
+			at.observer.OnRouted(ask, target)
+		}
+	}
+	return target
+}
+
+// prepare makes the view of the endpoints and the state of the router show what a policy that
+// observes signals may see at now.
+func (s *endpoints) prepare(state *policy.RouterState, signals policy.Signals, now vtime.Time) {
+	if ofInstances(signals) {
+		s.cluster.update(now)
+	}
+	state.View, state.Prefixes = &s.cluster.view, s.prefixes
+	s.cluster.view.Declared, state.Declared = signals, signals
+}
+
+// expectAt notes what of the prompt of d, which was looked up, is expected in the cache at a seat,
+// and that it will be there. t is what d, which was returned by an instance, has made of it; or nil.
+func (s *endpoints) expectAt(seat int, d *engine.Delivery, t *transfer) {
+	if s.prefixes == nil {
+		return
+	}
+	if t == nil || t.Scheduled == vtime.Never { // else it has had its hits
+		d.Expected = s.expected(seat, d.Input)
+	}
+	s.prefixes.Record(seat)
+}
+
+// left counts a request that is no longer on the instance, as a notice says.
+func (at *place) left() {
+	if !at.pool.endpoints.cluster.inFlightFromLoad {
+		at.pool.endpoints.cluster.ended(at.seat)
+	}
+	at.pool.published.leave(at.slot)
+}
+
+// send counts a request that is on its way to the instance.
+func (at *place) send() {
+	s := at.pool
+	s.endpoints.cluster.routed(at.seat)
+	s.published.send(at.slot)
+	if s.replicas != nil {
+		s.replicas.list[at.slot].held++
+	}
+}
+
+// deliver delivers request i to an instance, which has been chosen for it. The instance queues or
+// drops it after queueing at the front end, or at its deadline if that comes first. Until then the
+// instance shows no change.
+func (r *router) deliver(i int32, at *place, now vtime.Time, out *lookahead.Outbox) {
+	d := &r.held.requests[i]
+	to, effect := r.effect(d, at, now)
+	if t, migrated := r.held.transfers[i]; migrated {
+		sendResumed(out, to, now, effect, d, &t.Progress)
+	} else {
+		sendDelivery(out, to, now, effect, d)
+	}
+	r.held.drop(i)
+}
+
+// effect returns the process of an instance to which d is delivered at now, and when that has an
+// effect.
+func (r *router) effect(d *engine.Delivery, at *place, now vtime.Time) (to lookahead.ProcessID, effect vtime.Time) {
+	effect = min(now.Add(engine.MinQueueing(at.pool.plan.Latency, d.Input)), max(now, d.Deadline))
+	if r.failures.down(at.instance) { // it refuses the request
+		effect = now
+	}
+	return at.process(), effect
+}
+
+// process returns the process of the instance.
+func (p *place) process() lookahead.ProcessID {
+	return lookahead.FirstLeaf + lookahead.ProcessID(p.instance)
+}
