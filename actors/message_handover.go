@@ -48,5 +48,5 @@ func handOverTimes(h *metrics.HandOver) [5]*vtime.Time {
 
 // handOverCounts are the counts of h, in the order in which they travel.
 func handOverCounts(h *metrics.HandOver) [4]counts {
-	return [...]counts{{&h.Instance, &h.RemoteTokens}, {&h.Cached, &h.CachedCPU}, {&h.CachedStorage, &h.Preemptions}, {&h.Recomputed, nil}}
+	return [...]counts{{&h.Instance, &h.RemoteTokens}, {&h.Cached, &h.CachedCPU}, {&h.CachedStorage, &h.Preemptions}, {&h.Recomputed, &h.Expected}}
 }

@@ -14,6 +14,9 @@ func (c *connector) integrate(now vtime.Time, entries, held int64) {
 	dt := int64(now.Sub(c.until))
 	c.counts.UsedMicros += dt * entries
 	c.counts.HeldMicros += dt * held
+	if d := c.disaggregation; d != nil {
+		d.counts.HeldMicros += dt * held
+	}
 	c.until = now
 }
 

@@ -83,6 +83,9 @@ func TestPullOfWorkedExample(t *testing.T) {
 		if got, want := d.overs[0], (metrics.HandOver{Queued: 0, Scheduled: 0, Ended: 1094, PullStart: 1594, PullEnd: 1885, RemoteTokens: 8}); got != want {
 			return fmt.Errorf("hand-over %+v, want %+v", got, want)
 		}
+		if k := &d.e.Disaggregated; k.PulledPrompts != 9+16 || k.PulledCached != 0 || d.e.State().CachedTokens != 0 || p.e.Disaggregated.HeldMicros == 0 {
+			return fmt.Errorf("prompts of %d tokens were pulled, %d of them cached; cached by the signals %d; held for %d block·µs", k.PulledPrompts, k.PulledCached, d.e.State().CachedTokens, p.e.Disaggregated.HeldMicros)
+		}
 		if k := &d.e.Disaggregated; k.RemoteTokens != 8+15 || k.Pulls != 2 || k.PullMicros != 291+322 {
 			return fmt.Errorf("%d tokens were pulled in %d pulls of %d µs in all, want 23 in 2 of 613 µs", k.RemoteTokens, k.Pulls, k.PullMicros)
 		}

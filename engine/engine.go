@@ -126,7 +126,7 @@ func (e *Engine) State() policy.InstanceState {
 		Waiting: int64(e.Waiting()), Running: int64(e.Running()), Used: int64(e.UsedBlocks()),
 		Blocks: c.TotalBlocks, Preemptions: c.Preemptions,
 	}
-	s.CachedTokens, s.LookedUpTokens = c.CachedTokens, c.LookedUpTokens
+	s.CachedTokens, s.LookedUpTokens = c.CachedTokens-e.Disaggregated.RemoteTokens, c.LookedUpTokens
 	if k := e.requests.backlog; k != nil {
 		s.WaitingTokens, s.PrefillTokens, s.PrefillMicros = k.waiting, k.tokens, k.micros
 	}

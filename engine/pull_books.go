@@ -32,6 +32,10 @@ func (d *disaggregation) bookAdmission(i int32) bool {
 	h, s := d.at(i), d.e.requests.at(i)
 	h.of.RemoteTokens = h.remote - 1
 	d.counts.RemoteTokens += int64(h.of.RemoteTokens)
+	if d.e.cfg.EnablePrefixCaching {
+		d.counts.PulledPrompts += int64(s.Input)
+		d.counts.PulledCached += int64(s.Input - h.remote)
+	}
 	h.remote = 0
 	if d.fault == nil && (h.there > d.e.connector.formed || s.computed != s.Input) {
 		d.fault = fmt.Errorf("request %d is scheduled at %v with %d of %d tokens; its pull lets it start at %v", s.ID, d.e.connector.formed, s.computed, s.Input, h.there)

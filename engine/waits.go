@@ -52,7 +52,9 @@ func (c *connector) breakDeadlock() bool {
 		if s := c.requests.at(m.slot); s.seq.Held() > 0 {
 			c.cache.Preempt(&s.seq)
 			s.computed, c.at(m.slot).load = 0, noLoad
-			c.counts.DeadlockBreak++
+			if c.counts.DeadlockBreak++; c.disaggregation != nil {
+				c.disaggregation.counts.DeadlockBreak++
+			}
 			return true
 		}
 	}

@@ -20,10 +20,11 @@ type Anomalies struct {
 	QueueImbalance     int64         `json:"queue_imbalance"`       // instances
 	SlowWithinClass    *int64        `json:"slow_within_class"`     // pairs; null unless Options.SlowPairs
 	PreemptionStorm    int64         `json:"preemption_storm"`
-	ScaleOscillation   *int64        `json:"scale_oscillation"` // null unless an autoscaler acts; set by the caller of Collect
-	ShadowDivergence   *int64        `json:"shadow_divergence"` // requests; null without a prefix index of the router
-	KVThrashing        *int64        `json:"kv_thrashing"`      // entries of tiers; null without one
-	SLOViolation       SLOViolations `json:"slo_violation"`     // of classes with targets
+	ScaleOscillation   *int64        `json:"scale_oscillation"`         // null unless an autoscaler acts; set by the caller of Collect
+	ShadowDivergence   *int64        `json:"shadow_divergence"`         // requests; null without a prefix index of the router
+	KVThrashing        *int64        `json:"kv_thrashing"`              // entries of tiers; null without one
+	PDBackpressure     *int64        `json:"pd_backpressure,omitempty"` // hand-overs; null unless instances hand requests over
+	SLOViolation       SLOViolations `json:"slo_violation"`             // of classes with targets
 }
 
 // Violations are the requests of a class that had a latency beyond its target.
@@ -70,7 +71,8 @@ func (p *Options) Diverges(o *Outcome) bool {
 	if p.BlockSize == 0 || o.Scheduled == vtime.Never {
 		return false
 	}
-	return max(o.Expected-o.Cached, o.Cached-o.Expected) >= p.BlockSize
+	l := o.Lookup()
+	return max(l.Expected-l.Cached, l.Cached-l.Expected) >= p.BlockSize
 }
 
 // divergences is the number of such requests that are measured.
@@ -117,8 +119,8 @@ func (c *collection) anomalies(all *Counters) Anomalies {
 	return Anomalies{
 		PriorityInversion: all.PriorityInversions, ClassInversion: c.classInversions(), HeadOfLineBlocking: all.HeadOfLineBlocked,
 		BlockedHead: all.BlockedHeads, PreemptionStorm: all.PreemptionStorms,
-		QueueImbalance: int64(len(Imbalanced(c.Counters))), SlowWithinClass: c.slowPairs(), SLOViolation: c.violations(),
-		ShadowDivergence: c.divergences(), KVThrashing: c.thrashing(),
+		QueueImbalance: c.imbalances(), SlowWithinClass: c.slowPairs(), SLOViolation: c.violations(),
+		ShadowDivergence: c.divergences(), KVThrashing: c.thrashing(), PDBackpressure: c.backpressure(),
 	}
 }
 
@@ -152,6 +154,18 @@ func Imbalanced(counters []Counters) []Imbalance {
 		}
 	}
 	return list
+}
+
+// imbalances is the number of instances whose queue is out of balance with those of its pool.
+func (c *collection) imbalances() int64 {
+	if len(c.Deployments) == 0 {
+		return int64(len(Imbalanced(c.Counters)))
+	}
+	n := int64(0)
+	for _, p := range c.pools() {
+		n += int64(len(Imbalanced(c.countersOf(p.Instances))))
+	}
+	return n
 }
 
 // busier reports whether, of two instances, the queue of c is out of balance

@@ -35,11 +35,15 @@ type cell struct {
 	itlSamples int64
 
 	split split
+
+	handedOver *handedOver // nil: none was
 }
 
 // split is the parts of the E2E of completed requests, in µs; they add up to it.
 type split struct {
 	frontEnd, queue, prefill, decode, recompute sum128
+
+	handOver sum128 // of requests that were handed over
 }
 
 func newCell() *cell {
@@ -64,8 +68,8 @@ func (c *cell) add(o *Outcome, token, request vtime.Duration, t Targets) {
 	}
 	c.input += int64(o.Input)
 	c.generated += int64(o.Generated)
-	c.preemptions += int64(o.Preemptions)
-	c.recomputed += int64(o.Recomputed)
+	c.preemptions += int64(o.Preemptions + o.HandOver.Preemptions)
+	c.recomputed += int64(o.Recomputed + o.HandOver.Recomputed)
 	c.firstArrival = min(c.firstArrival, o.Arrival)
 	c.lastArrival = max(c.lastArrival, o.Arrival)
 	if ttft, ok := o.TTFT(token); ok {
@@ -75,8 +79,9 @@ func (c *cell) add(o *Outcome, token, request vtime.Duration, t Targets) {
 		wait, _ := o.QueueWait()
 		c.schedulingDelay.Add(int64(delay))
 		c.queueWait.Add(int64(wait))
-		c.cached += int64(o.Cached)
-		c.expected += int64(o.Expected)
+		l := o.Lookup()
+		c.cached += int64(l.Cached)
+		c.expected += int64(l.Expected)
 		c.lookedUp += int64(o.Input)
 	}
 	itl, samples := o.TotalITL(token)
@@ -88,6 +93,13 @@ func (c *cell) add(o *Outcome, token, request vtime.Duration, t Targets) {
 			c.attained++
 		}
 		t.count(&c.late, o, token, request)
+	}
+	if o.HandOver.Made() {
+		if c.handedOver == nil {
+			c.handedOver = new(handedOver)
+		}
+		c.handedOver.requests++
+		c.handedOver.remote += int64(o.HandOver.RemoteTokens)
 	}
 	if o.State == Completed {
 		c.addCompleted(o, token, request)
@@ -104,6 +116,10 @@ func (c *cell) addCompleted(o *Outcome, token, request vtime.Duration) {
 		c.tpot.Add(int64(tpot))
 	}
 	overheads := vtime.Duration(o.Generated)*token + request
+	if p, ok := o.phases(overheads); ok {
+		c.addHandedOver(o, &p)
+		return
+	}
 	prefilled := min(o.FirstToken, o.Finished)
 	c.split.frontEnd.add(int64(o.Queued.Sub(o.Arrival) + overheads))
 	c.split.queue.add(int64(o.Scheduled.Sub(o.Queued)))
@@ -133,8 +149,17 @@ func (c *cell) merge(o *cell) {
 	for i, s := range c.sums() {
 		s.plus(*sums[i])
 	}
-	for i, d := range c.distributions() {
-		d.Merge(distributions[i])
+	c.split.handOver.plus(o.split.handOver)
+	if h := o.handedOver; h != nil {
+		if c.handedOver == nil {
+			c.handedOver = new(handedOver)
+		}
+		c.handedOver.requests += h.requests
+		c.handedOver.remote += h.remote
+	}
+	mine := c.distributions()
+	for i, d := range distributions {
+		mine[i].Merge(d)
 	}
 	c.served += o.served
 	c.firstArrival = min(c.firstArrival, o.firstArrival)
@@ -150,8 +175,15 @@ func (c *cell) sums() [6]*sum128 {
 	return [6]*sum128{&c.itl, &c.split.frontEnd, &c.split.queue, &c.split.prefill, &c.split.decode, &c.split.recompute}
 }
 
-func (c *cell) distributions() [5]*Distribution {
-	return [5]*Distribution{&c.ttft, &c.tpot, &c.e2e, &c.schedulingDelay, &c.queueWait}
+// distributions are those of all requests, then those of requests that were handed over, if any was.
+func (c *cell) distributions() []*Distribution {
+	list := []*Distribution{&c.ttft, &c.tpot, &c.e2e, &c.schedulingDelay, &c.queueWait}
+	if c.handedOver != nil {
+		for i := range c.handedOver.phases {
+			list = append(list, &c.handedOver.phases[i])
+		}
+	}
+	return list
 }
 
 // foldTo hashes the whole cell.
@@ -180,6 +212,9 @@ func (c *cell) foldTo(hash *xxhash.Digest) {
 	}
 	for _, s := range c.sums() {
 		writeInts(hash, s.hi, s.lo)
+	}
+	if h := c.handedOver; h != nil {
+		writeInts(hash, uint64(h.requests), uint64(h.remote), c.split.handOver.hi, c.split.handOver.lo)
 	}
 	for _, d := range c.distributions() {
 		writeInts(hash, d.Fold())

@@ -21,7 +21,10 @@ type Run struct {
 	End      vtime.Time // of the run: its last event, or its horizon
 	Cut      bool       // it ended with work left
 
-	BlockBytes int64 // of a KV block, on all GPUs of an instance; for Tiers
+	BlockBytes int64 // of a KV block, on all GPUs of an instance; for Tiers and Disaggregated. Of instances in pools, Pool.BlockBytes
+
+	Disaggregated []Disaggregation // by instance index; nil: no instance hands requests over or pulls their KV
+	Deployments   []Deployment     // all instances, by pool; nil: they are all alike
 
 	// Each calls f(0) … f(n−1), each once, in any order or in parallel, and returns
 	// when all have returned. The report does not depend on it. Nil: one by one.
@@ -39,6 +42,12 @@ func Collect(run Run) (*Report, error) {
 	if c.Each == nil {
 		c.Each = sequentially
 	}
+	fault := c.checkPools()
+	if fault != nil {
+		c.Disaggregated, c.Deployments = nil, nil
+	}
+	c.lookUpOnce()
+	c.setBlockBytes()
 	c.merge()
 	report := c.report()
 	c.summaries.compute(c.Each)
@@ -46,7 +55,7 @@ func Collect(run Run) (*Report, error) {
 	var err error
 	report.KVUse, err = c.kvUse()
 	report.KVTiers = c.kvTiers()
-	return report, cmp.Or(c.check(), err)
+	return report, cmp.Or(fault, c.check(), err)
 }
 
 // eachScope calls f for every scope of the report.
@@ -56,6 +65,9 @@ func (r *Report) eachScope(f func(*Scope)) {
 		for i := range scopes {
 			f(&scopes[i].Scope)
 		}
+	}
+	for i := range r.PerDeployment {
+		f(&r.PerDeployment[i].Scope)
 	}
 }
 
@@ -70,11 +82,18 @@ type collection struct {
 	groups    []*Distribution
 	window    Window
 	summaries summaries
+
+	blockBytes []int64 // by instance
 }
 
 func (c *collection) merge() {
 	if c.Router != nil {
 		c.recorders = append(c.recorders, c.Router)
+	}
+	for i := range c.Deployments {
+		if r := c.Deployments[i].Router; r != nil {
+			c.recorders = append(c.recorders, r)
+		}
 	}
 	c.recorders = append(c.recorders, c.Instances...)
 	c.Each(len(c.recorders), func(i int) { c.recorders[i].flushBuffers() })
@@ -154,6 +173,8 @@ func (c *collection) report() *Report {
 		r.PerTenant = append(r.PerTenant, Named{name, c.scope(mergeCells(tenants[i]), nil)})
 	}
 	c.reportInstances(r)
+	r.PD = c.pd(all)
+	c.reportPools(r)
 	return r
 }
 

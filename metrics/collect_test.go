@@ -60,7 +60,7 @@ func TestCollectAgreesWithCountingByHand(t *testing.T) {
 		}
 		if x.Scheduled != never {
 			input += float64(x.Input)
-			cached += float64(x.Cached)
+			cached += float64(foundIn(&x))
 		}
 		if x.State != Completed {
 			continue
@@ -120,7 +120,7 @@ func TestCollectAgreesWithCountingByHand(t *testing.T) {
 		t.Errorf("busiest %v, idlest %v, KV %v", report.Busiest, report.Idlest, *report.Overall.Resources.KVMean)
 	}
 	parts := report.Overall.Split
-	if whole := parts.FrontEnd + parts.Queue + parts.Prefill + parts.Decode + parts.Recompute; !near(&whole, report.Overall.E2E.Mean) {
+	if whole := parts.FrontEnd + parts.Queue + parts.Prefill + parts.Decode + parts.Recompute + parts.HandOver; !near(&whole, report.Overall.E2E.Mean) {
 		t.Errorf("seed %d: the split sums to %v, E2E is %v", seed, whole, report.Overall.E2E.Mean)
 	}
 	marginals := func(scopes Scopes) (n int64, e2e int64) {

@@ -12,7 +12,8 @@ import (
 type HandOver struct {
 	Instance int32 // index of the instance that computed the prompt; −1: nobody handed the request over
 
-	// As in Progress, on that instance: where the prompt was looked up and computed.
+	// As in Outcome and Progress, on that instance: where the prompt was looked up and computed.
+	Expected                         int32
 	Cached, CachedCPU, CachedStorage int32
 	Preemptions, Recomputed          int32
 	Lost                             vtime.Duration // time lost to preemption there
@@ -34,7 +35,7 @@ func NoHandOver() HandOver {
 // instance that computed the prompt says of it.
 func HandedOver(o *Outcome, now vtime.Time) HandOver {
 	return HandOver{
-		Instance: o.Instance, Cached: o.Cached, CachedCPU: o.CachedCPU, CachedStorage: o.CachedStorage,
+		Instance: o.Instance, Expected: o.Expected, Cached: o.Cached, CachedCPU: o.CachedCPU, CachedStorage: o.CachedStorage,
 		Preemptions: o.Preemptions, Recomputed: o.Recomputed, Lost: o.PrefillLost + o.DecodeLost,
 		Queued: o.Queued, Scheduled: o.Scheduled, Ended: now, PullStart: vtime.Never, PullEnd: vtime.Never,
 	}
@@ -42,6 +43,22 @@ func HandedOver(o *Outcome, now vtime.Time) HandOver {
 
 // Made reports whether the request was handed over.
 func (h *HandOver) Made() bool { return h.Instance >= 0 }
+
+// Lookup is what caches had of a prompt where it was computed, in tokens: on the instance of the request,
+// or on the one that handed it over, if its KV came. So each prompt is looked up once.
+type Lookup struct {
+	Expected     int32 // by the router
+	Cached       int32
+	CPU, Storage int32 // of the cached ones, read from the CPU tier and from storage tiers
+}
+
+// Lookup returns the lookup of the prompt of a request that was scheduled.
+func (o *Outcome) Lookup() Lookup {
+	if h := &o.HandOver; h.RemoteTokens > 0 {
+		return Lookup{h.Expected, h.Cached, h.CachedCPU, h.CachedStorage}
+	}
+	return Lookup{o.Expected, o.Cached, o.CachedCPU, o.CachedStorage}
+}
 
 // checkHandOver verifies that the hand-over of a request fits its other phases: R11 of
 // docs/invariants.md. A request that went on elsewhere has been queued before its last hand-over.
@@ -55,7 +72,7 @@ func checkHandOver(o *Outcome) string {
 	}
 	lost := h.Lost < 0 || h.Lost > h.Ended.Sub(h.Scheduled) || h.Preemptions == 0 && (h.Lost > 0 || h.Recomputed > 0)
 	switch {
-	case !(o.Arrival <= h.Queued && h.Queued <= h.Scheduled && h.Scheduled < h.Ended && h.Ended < vtime.Never):
+	case !(o.Admitted <= h.Queued && h.Queued <= h.Scheduled && h.Scheduled < h.Ended && h.Ended < vtime.Never):
 		return fmt.Sprintf("its prefill for another instance is out of order: queued at %s, scheduled at %s, ended at %s", h.Queued, h.Scheduled, h.Ended)
 	case h.PullStart == vtime.Never && h.PullEnd != vtime.Never || h.PullStart != vtime.Never && h.PullEnd <= h.PullStart:
 		return fmt.Sprintf("its KV is pulled from %s to %s", h.PullStart, h.PullEnd)

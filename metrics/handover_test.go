@@ -5,9 +5,9 @@ import (
 	"testing"
 )
 
-// handedOver is completed with a prompt that instance 4 computed: queued there at 1110, scheduled at
+// handed is completed with a prompt that instance 4 computed: queued there at 1110, scheduled at
 // 1120, its prefill ended at 1190; pulled from 1310 to 1390.
-func handedOver() Outcome {
+func handed() Outcome {
 	o := completed()
 	o.HandOver = HandOver{Instance: 4, Cached: 48, CachedCPU: 16, CachedStorage: 8, Preemptions: 1, Recomputed: 7, Lost: 30,
 		Queued: 1110, Scheduled: 1120, Ended: 1190, PullStart: 1310, PullEnd: 1390, RemoteTokens: 24}
@@ -22,7 +22,7 @@ func TestRecordRefusesHandOversThatCannotBe(t *testing.T) {
 	}{
 		{"of nobody", "nobody handed it over", func(o *Outcome) { o.HandOver.Instance = -1 }},
 		{"empty", "out of order", func(o *Outcome) { o.HandOver = HandOver{} }},
-		{"queued before arrival", "out of order", func(o *Outcome) { o.HandOver.Queued = 999 }},
+		{"queued before it was admitted", "out of order", func(o *Outcome) { o.HandOver.Queued = 1099 }},
 		{"scheduled before queued", "out of order", func(o *Outcome) { o.HandOver.Scheduled = 1109 }},
 		{"prefill in no time", "out of order", func(o *Outcome) { o.HandOver.Ended = 1120 }},
 		{"without end", "out of order", func(o *Outcome) { o.HandOver.Ended = never }},
@@ -42,7 +42,7 @@ func TestRecordRefusesHandOversThatCannotBe(t *testing.T) {
 		{"lost without preemption", "in 0 preemptions", func(o *Outcome) { o.HandOver.Preemptions = 0 }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			o, r := handedOver(), NewRecorder(options())
+			o, r := handed(), NewRecorder(options())
 			r.Record(&o)
 			if err := r.Err(); err != nil {
 				t.Fatalf("before the change: %v", err)
@@ -76,7 +76,7 @@ func TestHandOversThatMayBe(t *testing.T) {
 			o.Redirects, o.HandOver.Ended, o.HandOver.PullStart, o.HandOver.PullEnd = 1, 1500, 1600, 1700
 		},
 	} {
-		o, r := handedOver(), NewRecorder(options())
+		o, r := handed(), NewRecorder(options())
 		change(&o)
 		r.Record(&o)
 		if err := r.Err(); err != nil {

@@ -83,25 +83,27 @@ func (c *collection) kvTiers() *KVTiers {
 	if c.Tiers == nil {
 		return nil
 	}
-	cpu := KVTierReport{Overall: c.tierUse(c.Tiers, c.Counters), PerInstance: KVTiersByInstance{names: c.InstanceNames}}
+	cpu := KVTierReport{Overall: c.tierUse(0, len(c.Tiers)), PerInstance: KVTiersByInstance{names: c.InstanceNames}}
 	for i := range c.Tiers {
-		cpu.PerInstance.uses = append(cpu.PerInstance.uses, c.tierUse(c.Tiers[i:i+1], c.Counters[i:i+1]))
+		cpu.PerInstance.uses = append(cpu.PerInstance.uses, c.tierUse(i, i+1))
 	}
 	return &KVTiers{CPU: cpu, Storage: c.storageUses()}
 }
 
-// tierUse reports the tiers of some instances together.
-func (c *collection) tierUse(tiers []KVTier, counters []Counters) KVTierUse {
+// tierUse reports the tiers of the instances from one up to another together.
+func (c *collection) tierUse(from, to int) KVTierUse {
 	var k KVTier
 	var capacity sum128 // entries times µs
 	var peak *float64
-	life, cached := 0.0, int64(0)
-	for i := range tiers {
-		t := &tiers[i]
+	life, cached, stored, loaded := 0.0, int64(0), int64(0), int64(0)
+	for i := from; i < to; i++ {
+		t := &c.Tiers[i]
 		k.Merge(t)
-		life += float64(counters[i].LifeMicros)
-		cached += counters[i].CachedTokens
-		capacity.addProduct(t.Capacity, counters[i].LifeMicros)
+		life += float64(c.Counters[i].LifeMicros)
+		cached += c.Counters[i].CachedTokens
+		stored += t.StoredBlocks * c.blockBytesOf(i)
+		loaded += t.LoadedBlocks * c.blockBytesOf(i)
+		capacity.addProduct(t.Capacity, c.Counters[i].LifeMicros)
 		if p := ratio(float64(t.PeakUsed), float64(t.Capacity)); p != nil && (peak == nil || *p > *peak) {
 			peak = p
 		}
@@ -124,6 +126,6 @@ func (c *collection) tierUse(tiers []KVTier, counters []Counters) KVTierUse {
 		u.StorageNotice = ratio(float64(k.StorageNotice), float64(k.NoticedStorage))
 		u.StorageTokens, u.Promoted, u.Vanished = k.StorageTokens, k.Promoted, k.Vanished
 	}
-	u.Store.Bytes, u.Load.Bytes = u.Store.Blocks*c.BlockBytes, u.Load.Blocks*c.BlockBytes
+	u.Store.Bytes, u.Load.Bytes = stored, loaded
 	return u
 }

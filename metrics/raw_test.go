@@ -96,10 +96,10 @@ func TestRawMetricsAgreeWithCountingByHand(t *testing.T) {
 		case x.State == Rejected:
 			refused, x.Admitted = true, never
 		case x.State == Pending && r.IntN(2) == 0:
-			undecided, x.Admitted, x.Routed = true, never, never
+			undecided, x.Admitted, x.Routed, x.HandOver = true, never, never, NoHandOver()
 		case x.State == TimedOut && r.IntN(2) == 0:
 			undecided, x.Admitted, x.Routed, x.Queued, x.Scheduled = true, never, never, never, never
-			x.FirstToken, x.LastToken, x.Generated, x.Cached = never, never, 0, 0
+			x.FirstToken, x.LastToken, x.Generated, x.Cached, x.HandOver = never, never, 0, 0, NoHandOver()
 		}
 		recorder := run.Router
 		if x.Routed != never {

@@ -246,6 +246,15 @@ func randomOutcome(r *rand.Rand, number int64) Outcome {
 		o.Reason, o.Finished, o.Instance = InsufficientTokens, at, -1
 		return o
 	}
+	h := &o.HandOver
+	if r.IntN(3) == 0 {
+		*h = HandOver{Instance: r.Int32N(3), Cached: r.Int32N(o.Input), Preemptions: 1, Recomputed: r.Int32N(9), Queued: step(), Scheduled: step(), PullStart: never, PullEnd: never}
+		h.CachedCPU = r.Int32N(h.Cached + 1)
+		at++
+		h.Ended = step()
+		h.Lost = vtime.Duration(r.Int64N(int64(h.Ended.Sub(h.Scheduled)) + 1))
+		at++
+	}
 	o.Routed = step()
 	if o.State == Pending {
 		return o
@@ -258,8 +267,16 @@ func randomOutcome(r *rand.Rand, number int64) Outcome {
 	case Queued:
 		return o
 	}
+	pulled := h.Made() && r.IntN(4) > 0
+	if pulled {
+		h.PullStart = step()
+		at++
+		h.PullEnd = step()
+	}
 	o.Scheduled = step()
-	o.Cached = r.Int32N(o.Input)
+	if o.Cached = r.Int32N(o.Input); pulled {
+		h.RemoteTokens = r.Int32N(o.Cached + 1)
+	}
 	at++
 	if o.Generated = r.Int32N(5); o.Generated > 0 {
 		o.FirstToken = step()

@@ -20,14 +20,18 @@ type Report struct {
 	Busiest          *InstanceUse `json:"busiest_instance"`
 	Idlest           *InstanceUse `json:"idlest_instance"`
 	Load             Load         `json:"load"`
-	KVUse            *KVUse       `json:"kv_use"`   // null unless Run.Lives is given
-	KVTiers          *KVTiers     `json:"kv_tiers"` // null unless Run.Tiers is given
+	KVUse            *KVUse       `json:"kv_use"`       // null unless Run.Lives is given
+	KVTiers          *KVTiers     `json:"kv_tiers"`     // null unless Run.Tiers is given
+	PD               *PDReport    `json:"pd,omitempty"` // null unless Run.Disaggregated is given
 	Anomalies        Anomalies    `json:"anomalies"`
 
 	PerClass    Scopes `json:"per_class"`
 	PerTenant   Scopes `json:"per_tenant"`
 	PerModel    Scopes `json:"per_model"`
 	PerInstance Scopes `json:"per_instance"`
+
+	PerDeployment DeploymentReports `json:"per_deployment,omitempty"` // where there are several
+	PerPool       PoolReports       `json:"per_pool,omitempty"`       // where there are several
 }
 
 // Window is the time over which throughput and goodput are computed in every
@@ -95,6 +99,10 @@ type Split struct {
 	Prefill   float64 `json:"prefill"`   // scheduled to first token, without recompute
 	Decode    float64 `json:"decode"`    // first to last token, without recompute
 	Recompute float64 `json:"recompute"` // lost to preemption
+
+	// From the end of the prefill on one instance to the queue of the next, and from the admission there to
+	// the first step. 0: no request was handed over.
+	HandOver float64 `json:"hand_over,omitempty"`
 }
 
 // TailBlowUp is how much longer than usual the slowest requests take: p99 over

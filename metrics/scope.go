@@ -77,7 +77,7 @@ func newSplit(s *split, completed int64) *Split {
 	}
 	return &Split{
 		FrontEnd: s.frontEnd.over(completed), Queue: s.queue.over(completed), Prefill: s.prefill.over(completed),
-		Decode: s.decode.over(completed), Recompute: s.recompute.over(completed),
+		Decode: s.decode.over(completed), Recompute: s.recompute.over(completed), HandOver: s.handOver.over(completed),
 	}
 }
 
