@@ -25,7 +25,7 @@ func applyPolicySettings(command *kong.Context, l *settingSources) error {
 	}
 	owner, ok := selected.Target.Addr().Interface().(policySettings)
 	if !ok {
-		return nil
+		return l.refusePoolFlags()
 	}
 	return owner.applyPolicies(command, l)
 }
@@ -36,6 +36,9 @@ func applyPolicySettings(command *kong.Context, l *settingSources) error {
 // are ignored.
 func (s *settings) applyPolicies(command *kong.Context, l *settingSources) error {
 	if err := s.takeWorkload(command, l); err != nil {
+		return err
+	}
+	if err := s.takePools(command, l); err != nil {
 		return err
 	}
 	lowest, err := s.baseBundle(command, l)
@@ -79,7 +82,7 @@ func (l *settingSources) policyFlags(command *kong.Context) []setup.Edit {
 func (l *settingSources) location(name string, from setup.Origin) string {
 	switch from {
 	case setup.FromFile:
-		return l.file[name].where + ": " + name
+		return l.file.settings[name].where + ": " + name
 	case setup.FromEnvironment:
 		return variable(name)
 	}
@@ -101,7 +104,7 @@ func (s *settings) baseBundle(command *kong.Context, l *settingSources) (setup.O
 	case s.PolicyConfig == "" && inline == setup.FromFile:
 		// As a setting the bundle was parsed without its place. Its text has the line
 		// numbers of the file: parsed with the name of the file, its errors name both.
-		in := l.file["policies"]
+		in := l.file.settings["policies"]
 		bundle, err := bundle.Parse(in.file, []byte(in.text))
 		if err != nil {
 			return 0, inputError(err.Error())

@@ -20,6 +20,11 @@ func (r *capacityCmd) applyPolicies(command *kong.Context, l *settingSources) er
 			r.given = append(r.given, "--"+p.Flag.Name)
 		}
 	}
+	for _, pool := range pools {
+		for _, name := range l.flags.of(pool).Names() {
+			r.given = append(r.given, "--"+pool+"-"+name)
+		}
+	}
 	return r.settings.applyPolicies(command, l)
 }
 

@@ -8,7 +8,6 @@ import (
 	"os"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -16,10 +15,8 @@ import (
 	"blis/actors"
 	"blis/bundle"
 	"blis/input"
-	"blis/latency"
 	"blis/setup"
 	"blis/suggest"
-	"blis/vtime"
 	"blis/yamldoc"
 )
 
@@ -30,7 +27,14 @@ type settingSources struct {
 	loaded bool
 
 	variables map[string]bool // flags whose value comes from a variable
-	file      map[string]setting
+	file      settingsFile
+	flags     ofPools // settings of pools in the command line
+}
+
+// settingsFile is the settings in a file.
+type settingsFile struct {
+	settings map[string]setting
+	pools    ofPools
 }
 
 // setting is a value from outside the command line.
@@ -50,13 +54,13 @@ func (l *settingSources) Validate(*kong.Application) error { return nil }
 
 // Resolve implements kong.Resolver.
 func (l *settingSources) Resolve(ctx *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
-	if flag.Name == "help" {
+	if flag.Name == "help" || slices.Contains(pools, flag.Name) { // takePools puts these together
 		return nil, nil
 	}
 	if err := l.load(ctx); err != nil {
 		return nil, err
 	}
-	s, found := l.file[flag.Name]
+	s, found := l.file.settings[flag.Name]
 	if text, ok := l.lookup(variable(flag.Name)); ok {
 		s, found = setting{where: variable(flag.Name), text: text}, true
 		if l.variables == nil {
@@ -164,29 +168,32 @@ func configOf(text []byte) []byte {
 // parseConfig reads a YAML mapping from setting to value. Unknown names,
 // values of another type than the flag's, and anything that is not a plain
 // list of settings are errors with file and line.
-func parseConfig(path string, text []byte) (map[string]setting, error) {
+func parseConfig(path string, text []byte) (settingsFile, error) {
+	file := settingsFile{map[string]setting{}, ofPools{}}
 	root, err := yamldoc.Read(path, text, configLimits)
 	if err != nil {
-		return nil, inputError(err.Error())
+		return file, inputError(err.Error())
 	}
-	file := map[string]setting{}
 	switch {
 	case root == nil || root.Kind == yamldoc.Null:
 		return file, nil
 	case root.Kind != yamldoc.Mapping:
-		return nil, badLine(path, root.Line, "want settings as name: value")
+		return file, badLine(path, root.Line, "want settings as name: value")
 	}
 	for i := range root.Members {
-		if err := readSetting(file, path, &root.Members[i]); err != nil {
-			return nil, err
+		if err := file.read(path, &root.Members[i]); err != nil {
+			return file, err
 		}
 	}
 	return file, nil
 }
 
-func readSetting(file map[string]setting, path string, m *yamldoc.Member) error {
+// read reads a setting.
+func (s *settingsFile) read(path string, m *yamldoc.Member) error {
+	file := s.settings
 	t, ok := settingTypes()[m.Name]
-	if !ok {
+	_, _, ofPool := poolFlag(m.Name)
+	if !ok && !ofPool {
 		var names []string
 		for _, e := range entries(&actors.Config{}) {
 			names = append(names, e.name)
@@ -196,12 +203,15 @@ func readSetting(file map[string]setting, path string, m *yamldoc.Member) error 
 	if m.Value.Kind == yamldoc.Null {
 		return nil // not given
 	}
+	if ofPool || t == reflect.TypeFor[setup.Overrides]() {
+		return s.readPoolSetting(path, m)
+	}
 	where := fmt.Sprintf("%s:%d", path, m.Line)
 	if t == reflect.TypeFor[bundle.Bundle]() {
 		file[m.Name] = setting{where: where, text: m.Value.Format(), file: path}
 		return nil
 	}
-	text, want := settingText(m.Value, t)
+	text, want := setup.ValueText(m.Value, t)
 	if want != "" {
 		name, bad := m.Name, m.Value
 		for i, item := range m.Value.Items { // a list of numbers: which one is none
@@ -224,91 +234,6 @@ func settingTypes() map[string]reflect.Type {
 		types[e.name] = reflect.TypeOf(e.value)
 	}
 	return types
-}
-
-// settingText is a value as text for the flag of the given type; want says what
-// it should have been when it is of another type.
-func settingText(n *yamldoc.Node, t reflect.Type) (text, want string) {
-	number := n.Kind == yamldoc.Number
-	integer := number && strings.Trim(n.Text, "-0123456789") == ""
-	isText := n.Kind == yamldoc.String || number && strings.ContainsAny(n.Text, "eE") // 1e5 may be a name or a duration
-	switch {
-	case t == reflect.TypeFor[setup.RandomDuration]():
-		want = "a duration like 40s, or 40s,cv=0.2"
-		if isText || integer {
-			return n.Text, ""
-		}
-	case t == reflect.TypeFor[setup.HealthCheck]():
-		want = "probes like 5s,3,1"
-		if isText {
-			return n.Text, ""
-		}
-	case t == reflect.TypeFor[vtime.Duration]():
-		want = "a duration like 50ms, or a whole number of microseconds"
-		if isText || integer {
-			return n.Text, ""
-		}
-	case t == reflect.TypeFor[latency.Bytes]():
-		want = "an amount of memory like 1GB or 800MiB, or a whole number of bytes"
-		if isText || integer {
-			return n.Text, ""
-		}
-	case t == reflect.TypeFor[setup.Bandwidth]():
-		want = "a rate like 48GB/s"
-		if isText || number {
-			return n.Text, ""
-		}
-	case t == reflect.TypeFor[setup.StorageTiers]():
-		want = "storage tiers like nvme,2TiB;remote, or a list of them"
-		if isText {
-			return n.Text, ""
-		}
-		if n.Kind == yamldoc.List && !slices.ContainsFunc(n.Items, func(item *yamldoc.Node) bool { return item.Kind != yamldoc.String }) {
-			var parts []string
-			for _, item := range n.Items {
-				parts = append(parts, item.Text)
-			}
-			return strings.Join(parts, ";"), ""
-		}
-	case t.Kind() == reflect.Slice:
-		want = "a list of numbers like [1, 2.5, 3]"
-		if n.Kind == yamldoc.List {
-			return numberList(n, want)
-		}
-	case t.Kind() == reflect.String:
-		want = "a string"
-		if isText {
-			return n.Text, ""
-		}
-	case t.Kind() == reflect.Bool, t == reflect.TypeFor[*bool]():
-		want = "true or false"
-		if n.Kind == yamldoc.Bool {
-			return n.Text, ""
-		}
-	case t.Kind() == reflect.Float64:
-		want = "a number"
-		if x, ok := n.Float(); ok {
-			return strconv.FormatFloat(x, 'g', -1, 64), ""
-		}
-	default:
-		want = "a whole number"
-		if integer {
-			return n.Text, ""
-		}
-	}
-	return "", want
-}
-
-func numberList(list *yamldoc.Node, want string) (text, problem string) {
-	var parts []string
-	for _, item := range list.Items {
-		part, bad := settingText(item, reflect.TypeFor[float64]())
-		if bad != "" {
-			return "", want
-		}
-		parts = append(parts, part)
-	}
-	return strings.Join(parts, ","), ""
 }
 
 func badLine(path string, line int, format string, args ...any) error {

@@ -14,6 +14,7 @@ import (
 	"blis/actors"
 	"blis/report"
 	"blis/report/plaintext"
+	"blis/setup"
 	"blis/suggest"
 )
 
@@ -109,6 +110,12 @@ func (c *console) warnOfVariables() {
 	for name := range settingTypes() {
 		known[variable(name)] = true
 		names = append(names, variable(name))
+	}
+	for _, name := range setup.PoolSettings() {
+		for _, pool := range pools {
+			known[variable(pool+"-"+name)] = true
+			names = append(names, variable(pool+"-"+name))
+		}
 	}
 	slices.Sort(names) // of two that are equally near the first is named
 	for _, name := range []string{"format", "results-path", "requests-out", "check", "record", "stats", "print-config", "policy-config", "workload", "set", "seeds", "intervals", "margin", "objectives", "measures", "out", "slo", "share", "precision", "confidence", "window", "warmup", "max-windows", "over", "among", "max-gpus", "prices"} {

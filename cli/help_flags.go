@@ -222,7 +222,7 @@ func valueName(f *kong.Flag) string {
 		return "DURATION"
 	case t == reflect.TypeFor[latency.Bytes]():
 		return "BYTES"
-	case t == reflect.TypeFor[latency.Rate]():
+	case t == reflect.TypeFor[latency.Rate](), t == reflect.TypeFor[setup.PullBandwidth]():
 		return "RATE"
 	case t.Kind() == reflect.Slice:
 		return "X,…"

@@ -168,6 +168,9 @@ func parse(args []string, c *console) (*kong.Context, error) {
 		return nil, err
 	}
 	l := &settingSources{lookup: c.lookup}
+	if asked.args, l.flags, err = takePoolFlags(asked.args); err != nil {
+		return nil, err
+	}
 	parser, err := newParser(grammarOf(asked.args[0]), l,
 		kong.Writers(c.out, c.err),
 		kong.Exit(func(int) { helped = true }),

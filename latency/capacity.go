@@ -9,6 +9,10 @@ type CapacityInput struct {
 	Tokens        int64   // max-num-batched-tokens
 	Blocks        int64   // KV blocks
 	BlockSize     int64   // tokens per block
+
+	// Computed is how many tokens of a prompt are computed here, its last ones: the KV of the
+	// others comes from elsewhere. 0: all.
+	Computed float64
 }
 
 // Limit names the resource that bounds the rate of an instance.
@@ -53,6 +57,9 @@ type CapacityEstimate struct {
 // percent of a simulated backlog (see the test).
 func Capacity(m Model, in CapacityInput) CapacityEstimate {
 	in.Input, in.Output = atLeastOne(in.Input), atLeastOne(in.Output)
+	if !(in.Computed >= 1 && in.Computed < in.Input) {
+		in.Computed = in.Input
+	}
 	in.Tokens = max(1, min(in.Tokens, math.MaxInt32)) // no step holds more, and no sum overflows
 	limit, binds := in.limit()
 	best := CapacityEstimate{}
@@ -61,7 +68,7 @@ func Capacity(m Model, in CapacityInput) CapacityEstimate {
 	// always the limit itself.
 	for n := int64(1); ; n = min(limit, n+1+n/64) {
 		t := in.meanStep(m, &b, n)
-		if rate := float64(float64(n) / float64(in.Output*t) * 1e6); rate > best.Rate {
+		if rate := float64(float64(n) / float64(in.Output*t) * 1e6 * in.served(n)); rate > best.Rate {
 			best = CapacityEstimate{Rate: rate, Requests: n, StepTime: t, Binds: LatencyItself}
 		}
 		if n == limit {
@@ -94,7 +101,7 @@ func (in *CapacityInput) limit() (n int64, binds Limit) {
 		n, binds = kv, KVCache
 	}
 	// n·(O − 1 + L)/O tokens per step.
-	if budget := max(1, int64(float64(in.Tokens)*in.Output/(in.Input+in.Output-1))); budget < n {
+	if budget := max(1, int64(float64(in.Tokens)*in.Output/(in.Computed+in.Output-1))); budget < n {
 		n, binds = budget, TokenBudget
 	}
 	return n, binds
@@ -113,8 +120,8 @@ func (in *CapacityInput) meanStep(m Model, b *Batch, n int64) float64 {
 	arriving := float64(n) / in.Output
 	decodes := int64(math.Round(float64(n) - arriving))
 	room := max(1, in.Tokens-decodes)
-	piece := min(max(1, int64(math.Round(in.Input))), room)
-	wanted := min(float64(arriving*in.Input), float64(room))
+	piece := min(max(1, int64(math.Round(in.Computed))), room)
+	wanted := min(float64(arriving*in.Computed), float64(room))
 	pieces := wanted / float64(piece)
 	chance := pieces / float64(n)
 	if pieces > manyPieces || chance >= 1 {
@@ -143,6 +150,17 @@ func (in *CapacityInput) meanStep(m Model, b *Batch, n int64) float64 {
 	return float64((1-full)*time) + float64(full*in.step(m, b, decodes, room, piece))
 }
 
+// served returns the share of its work that the steps of n requests do: less than 1 for a single
+// one whose prompt takes more steps than it has output tokens. More requests fit the budget.
+func (in *CapacityInput) served(n int64) float64 {
+	if n > 1 {
+		return 1
+	}
+	arriving := 1 / in.Output
+	room := max(1, in.Tokens-int64(math.Round(1-arriving)))
+	return min(1, float64(room)/float64(arriving*in.Computed))
+}
+
 // step returns the time of one step, at least 1 µs as in the engine. The step has
 // decodes half-way through their output, and prefill tokens in pieces.
 func (in *CapacityInput) step(m Model, b *Batch, decodes, prefill, piece int64) float64 {
@@ -151,19 +169,21 @@ func (in *CapacityInput) step(m Model, b *Batch, decodes, prefill, piece int64) 
 	}
 	context := int64(in.midway())
 	length := max(1, int64(math.Round(in.Input)))
+	computed := max(1, int64(math.Round(in.Computed)))
 	*b = Batch{
 		PrefillTokens:   prefill,
 		DecodeTokens:    decodes,
 		PrefillRequests: (prefill + piece - 1) / piece,
 		DecodeRequests:  decodes,
 		// A prompt token sees (L + 1)/2 keys on average, however it is cut;
-		// a piece starts after (L − piece)/2 tokens on average.
-		PrefillPairs:  prefill * (length + 1) / 2,
+		// a piece starts after (L − piece)/2 tokens on average. Both are more where
+		// only the last tokens are computed.
+		PrefillPairs:  prefill * (2*length - computed + 1) / 2,
 		DecodeContext: decodes * (context + 1),
 		DecodeBlocks:  decodes * (context/max(1, in.BlockSize) + 1),
-		SampledRows:   decodes + prefill/length,
+		SampledRows:   decodes + prefill/computed,
 	}
-	b.PrefillContext = b.PrefillRequests * (length - min(length, piece)) / 2
+	b.PrefillContext = b.PrefillRequests * (2*length - computed - min(computed, piece)) / 2
 	if t := m.Step(b); t > 1 {
 		return t
 	}

@@ -48,6 +48,40 @@ func TestWhatBindsTheCapacity(t *testing.T) {
 	}
 }
 
+// A prefill instance computes prompts, a decode instance their last tokens and the output.
+func TestCapacityOfTheTwoSides(t *testing.T) {
+	const step, perPrefill, perDecode = 6910.42, 17.67, 2.84
+	for name, c := range map[string]struct {
+		in   CapacityInput
+		want float64 // requests per second
+	}{
+		"prefill": {CapacityInput{Input: 512, Output: 1, MaxSeqs: 256, Tokens: 2048, Blocks: 29205, BlockSize: 16}, 4e6 / (step + 2048*perPrefill)},
+		// 4,000 tokens in steps of 2,048.
+		"long prefill": {CapacityInput{Input: 4000, Output: 1, MaxSeqs: 256, Tokens: 2048, Blocks: 29205, BlockSize: 16}, 1e6 / (step + 2048*perPrefill) * 2048 / 4000},
+		// 256 in the batch: one of them with its first token, that of its prompt.
+		"decode": {CapacityInput{Input: 512, Output: 256, MaxSeqs: 256, Tokens: 2048, Blocks: 29205, BlockSize: 16, Computed: 1}, 1e6 / (step + perPrefill + 255*perDecode)},
+		// 40 blocks of each request, half-way through its output: 100 requests.
+		"decode with little memory": {CapacityInput{Input: 512, Output: 256, MaxSeqs: 256, Tokens: 2048, Blocks: 4000, BlockSize: 16, Computed: 1}, 100. / 256 * 1e6 / (step + 100./256*perPrefill + 100*255./256*perDecode)},
+	} {
+		if got := Capacity(benchmarkBlackbox, c.in); math.Abs(got.Rate/c.want-1) > 2e-3 { // requests are whole in a step
+			t.Errorf("%s: %+v, want %v requests/s", name, got, c.want)
+		}
+	}
+	r, err := NewRoofline(deployment(t, "llama-3.1-8b", "H100", 1), DefaultRoofline(nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := CapacityInput{Input: 4000, Output: 200, MaxSeqs: 256, Tokens: 8192, Blocks: 29205, BlockSize: 16}
+	whole := Capacity(r, in).Rate
+	in.Computed = 1
+	decode := Capacity(r, in).Rate
+	in.Output, in.Computed = 1, 0
+	prefill := Capacity(r, in).Rate
+	if one := 1 / (1/decode + 1/prefill); !(whole < decode && whole < prefill && math.Abs(one/whole-1) < 0.2) {
+		t.Errorf("%v requests/s of both, %v of prefill, %v of decode", whole, prefill, decode)
+	}
+}
+
 // quadratic takes 10,000 + n² µs for n decodes: the rate is highest at n = 100.
 type quadratic struct{ Blackbox }
 
@@ -136,12 +170,12 @@ func TestCapacityAgreesWithServingABacklog(t *testing.T) {
 	}
 	models := map[string]Model{"blackbox": benchmarkBlackbox, "roofline 8B": roofline("llama-3.1-8b", 1), "roofline Mixtral": roofline("mixtral-8x7b", 2)}
 	loads := map[string]CapacityInput{
-		"usual":         {512, 256, 256, 2048, 29205, 16},
-		"H100 limits":   {512, 256, 1024, 8192, 28355, 16},
-		"KV bound":      {1000, 200, 256, 2048, 5000, 16},
-		"long outputs":  {100, 1000, 128, 2048, 29205, 16},
-		"short outputs": {800, 16, 64, 8192, 29205, 16},
-		"budget bound":  {900, 10, 256, 2048, 29205, 16},
+		"usual":         {512, 256, 256, 2048, 29205, 16, 0},
+		"H100 limits":   {512, 256, 1024, 8192, 28355, 16, 0},
+		"KV bound":      {1000, 200, 256, 2048, 5000, 16, 0},
+		"long outputs":  {100, 1000, 128, 2048, 29205, 16, 0},
+		"short outputs": {800, 16, 64, 8192, 29205, 16, 0},
+		"budget bound":  {900, 10, 256, 2048, 29205, 16, 0},
 	}
 	for model, m := range models {
 		for load, in := range loads {
@@ -162,7 +196,7 @@ func TestCapacityIsFinitePositiveAndPure(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		odd := rapid.SampledFrom([]float64{0, -1, 0.5, 1, 1.5, 512, 1e5, 1e300, math.Inf(1), math.NaN()})
 		count := rapid.SampledFrom([]int64{math.MinInt64, -1, 0, 1, 16, 2048, 1 << 31, math.MaxInt64})
-		in := CapacityInput{odd.Draw(t, "L"), odd.Draw(t, "O"), count.Draw(t, "seats"), count.Draw(t, "tokens"), count.Draw(t, "blocks"), count.Draw(t, "block size")}
+		in := CapacityInput{odd.Draw(t, "L"), odd.Draw(t, "O"), count.Draw(t, "seats"), count.Draw(t, "tokens"), count.Draw(t, "blocks"), count.Draw(t, "block size"), odd.Draw(t, "computed")}
 		m := rapid.SampledFrom([]Model{r, benchmarkBlackbox, Blackbox{}}).Draw(t, "model")
 		got := Capacity(m, in)
 		if !(got.Rate > 0) || math.IsInf(got.Rate, 0) || got.Requests < 1 || !(got.StepTime >= 1) || got.Binds == "" {
@@ -181,7 +215,7 @@ func BenchmarkCapacity(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		sink = Capacity(r, CapacityInput{512, 256, 1024, 8192, 28355, 16}).Rate
+		sink = Capacity(r, CapacityInput{512, 256, 1024, 8192, 28355, 16, 0}).Rate
 	}
 }
 

@@ -278,7 +278,7 @@ func (t *capacityText) tableHead() string {
 // runs.
 func (t *capacityText) commands() {
 	c := t.of
-	if c.Holds != nil {
+	if c.Holds != nil && !c.Holds.Config.Disaggregates() {
 		what := "each of " + plaintext.Plural(int64(c.Holds.Config.NumInstances), "instance")
 		if c.Holds.Config.NumInstances == 1 {
 			what = "the instance"

@@ -37,12 +37,13 @@ const (
 // SizeWarning says what many instances cost before they have done anything; ""
 // where that is little.
 func SizeWarning(cfg *actors.Config) string {
-	n := float64(cfg.NumInstances)
-	if n < manyIdle || cfg.NumInstances > setup.MostInstances { // more are refused
+	instances := setup.Instances(&cfg.Config)
+	n := float64(instances)
+	if n < manyIdle || instances > setup.MostInstances { // more are refused
 		return ""
 	}
 	return fmt.Sprintf("%s instances need about %.1f GB of memory and %.0f s of processor time before they serve anybody",
-		plaintext.Grouped(int64(cfg.NumInstances)), n*idleBytes/1e9, n*idleSeconds)
+		plaintext.Grouped(int64(instances)), n*idleBytes/1e9, n*idleSeconds)
 }
 
 // Statistics puts into words how the kernel carried a run out, a line each.

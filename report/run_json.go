@@ -210,6 +210,9 @@ func policiesKey(cfg *actors.Config) string {
 	b := cfg.Policies
 	b.Metadata = nil
 	all := []any{b, cfg.AdmissionLatency, cfg.RoutingLatency, cfg.Signals}
+	if cfg.Disaggregates() {
+		all = append(all, cfg.Prefill, cfg.Decode, cfg.PDDecider, cfg.PDPrefixThreshold, cfg.PDDirectDecodeThreshold, cfg.PDDecodeChoice)
+	}
 	if cfg.ForceRouting != "" {
 		all = append(all, cfg.ForceRouting)
 	}

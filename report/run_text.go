@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"reflect"
 	"strings"
 
 	"blis/actors"
@@ -32,11 +33,43 @@ func Header(w io.Writer, setup *actors.Setup, cfg *actors.Config, s plaintext.St
 // writeCluster says what served the requests.
 func writeCluster(t *plaintext.Writer, s *actors.Setup, cfg *actors.Config) {
 	t.Line("model", s.Model)
+	if len(s.Pools) > 0 {
+		writePools(t, s, cfg.BlockSizeInTokens)
+		return
+	}
 	t.Line("cluster", fmt.Sprintf("%s %s: %s at TP %d", plaintext.Grouped(int64(cfg.NumInstances)*int64(s.TP)), s.Hardware, plaintext.Plural(int64(cfg.NumInstances), "instance"), s.TP))
 	t.Line("latency", s.Latency)
 	writeAccuracy(t, s.Accuracy)
-	t.Line("instance", fmt.Sprintf("%s KV blocks of %d tokens, max_num_seqs %s, max_num_batched_tokens %s, max_model_len %s",
-		plaintext.Grouped(s.KVBlocks), cfg.BlockSizeInTokens, plaintext.Grouped(int64(cfg.MaxNumSeqs)), plaintext.Grouped(int64(cfg.MaxNumBatchedTokens)), plaintext.Grouped(int64(s.MaxModelLen))))
+	t.Line("instance", instanceText(s.KVBlocks, cfg.BlockSizeInTokens, cfg.MaxNumSeqs, cfg.MaxNumBatchedTokens, s.MaxModelLen))
+}
+
+// instanceText is the limits of an instance.
+func instanceText(blocks int64, blockSize, maxSeqs, maxTokens, maxModelLen int32) string {
+	return fmt.Sprintf("%s KV blocks of %d tokens, max_num_seqs %s, max_num_batched_tokens %s, max_model_len %s",
+		plaintext.Grouped(blocks), blockSize, plaintext.Grouped(int64(maxSeqs)), plaintext.Grouped(int64(maxTokens)), plaintext.Grouped(int64(maxModelLen)))
+}
+
+// writePools is the part of writeCluster for several pools. What they have alike of the latency
+// model stands once.
+func writePools(t *plaintext.Writer, s *actors.Setup, blockSize int32) {
+	first := &s.Pools[0]
+	alike := true
+	for i := range s.Pools {
+		p := &s.Pools[i]
+		t.Line(p.Name, fmt.Sprintf("%s of %d %s, each %s", plaintext.Plural(int64(p.Instances), "instance"), p.TP, p.Hardware,
+			instanceText(p.KVBlocks, blockSize, p.MaxNumSeqs, p.MaxNumBatchedTokens, p.MaxModelLen)))
+		alike = alike && p.Latency == first.Latency && reflect.DeepEqual(p.Accuracy, first.Accuracy)
+	}
+	if alike {
+		t.Line("latency", first.Latency)
+		writeAccuracy(t, first.Accuracy)
+		return
+	}
+	for i := range s.Pools {
+		p := &s.Pools[i]
+		t.Line("latency", p.Name+": "+p.Latency)
+		writeAccuracy(t, p.Accuracy)
+	}
 }
 
 // writeOutcome writes what became of the requests, rates, latencies, resources,

@@ -8,6 +8,7 @@ import (
 	"blis/actors"
 	"blis/metrics"
 	"blis/report/plaintext"
+	"blis/setup"
 	"blis/suggest"
 )
 
@@ -116,7 +117,7 @@ func nearlyFull(r *actors.Result) string {
 func tooLow(r *actors.Result) bool {
 	report := r.Report
 	all := &report.Overall
-	if r.Config.NumInstances == 1 || report.OfferedPerSecond == nil || all.Resources.Utilisation == nil {
+	if setup.Instances(&r.Config.Config) == 1 || report.OfferedPerSecond == nil || all.Resources.Utilisation == nil {
 		return false
 	}
 	load := *all.Resources.Utilisation

@@ -38,7 +38,7 @@ func (c *Config) Assign(list []Assignment) error {
 		case a.Policies != nil:
 		case settingOf(a.Name) != nil:
 			edits = append(edits, Edit{Flag: a.Name, Text: a.Text, Origin: FromFlag, Where: a.Name})
-		case strings.Contains(a.Name, "."):
+		case strings.Contains(a.Name, ".") && !isPoolSetting(a.Name):
 			edits = append(edits, Edit{Text: a.Name + "=" + a.Text, Origin: FromSet, Where: "bundle field"})
 		default:
 			if err := c.Set(a.Name, a.Text); err != nil {
@@ -71,6 +71,9 @@ func CheckName(name string) error {
 			return inputErrorf("%s is another name of %s: want %s", name, s.Name, s.Name)
 		}
 		names = append(names, s.Name)
+	}
+	if o, setting := ofPoolSetting(&defaults, name); o != nil {
+		return checkPoolName(o, name, setting)
 	}
 	if strings.Contains(name, ".") {
 		if err := bundle.CheckPath(name); err != nil {

@@ -21,7 +21,11 @@ func (p *resolver) checkInputs() error {
 	var bad []string
 	checks := []func() error{func() error { return checkNumbers(&p.Config) }}
 	checks = append(checks, p.checks...)
-	checks = append(checks, func() error { return checkCoefficients(&p.Config) }, p.resolveModel, p.resolveFitness)
+	checks = append(checks, func() error { return checkCoefficients(&p.Config) })
+	if !p.Config.Disaggregates() { // its pools have models on GPUs of their own
+		checks = append(checks, p.resolveModel)
+	}
+	checks = append(checks, p.resolveFitness)
 	for _, check := range checks {
 		if err := check(); err != nil {
 			bad = append(bad, err.Error())
@@ -41,7 +45,7 @@ func checkNumbers(c *Config) error {
 			bad = append(bad, wrong(c, name, value, want))
 		}
 	}
-	check(c.NumInstances >= 1 && c.NumInstances <= MostInstances, "num-instances", c.NumInstances, fmt.Sprintf("1 to %d", MostInstances))
+	check(c.Disaggregates() || c.NumInstances >= 1 && c.NumInstances <= MostInstances, "num-instances", c.NumInstances, fmt.Sprintf("1 to %d", MostInstances))
 	check(validTP(c.TP), "tp", c.TP, "1 to 1024")
 	check(c.TotalKVBlocks >= 0 && c.TotalKVBlocks < 1<<31, "total-kv-blocks", c.TotalKVBlocks, "1 to 2147483647, 0 to derive it")
 	check(c.NumGPUBlocksOverride == 0 || c.NumGPUBlocksOverride >= 2 && c.NumGPUBlocksOverride <= 1<<31, "num-gpu-blocks-override", c.NumGPUBlocksOverride, "at least 2: vLLM's count includes its null block")
@@ -77,6 +81,7 @@ func checkNumbers(c *Config) error {
 	check(c.GPUHourPrice == 0 || c.CostPerReplicaHour == 0, "gpu-hour-price", c.GPUHourPrice, "one of it and --cost-per-replica-hour")
 	checkVectors(c, check)
 	checkKVTier(c, check)
+	checkDisaggregation(c, check)
 	checkFailures(c, check)
 	check(c.Coefficients == "" || (c.LatencyModel == "auto" || c.LatencyModel == "physics") && len(c.AlphaCoeffs) == 0, "coefficients", c.Coefficients, "none with blackbox or roofline: they are those of --latency-model physics")
 	check(c.LatencyModel != "roofline" || len(c.AlphaCoeffs) == 0, "alpha-coeffs", c.AlphaCoeffs, "none with --latency-model roofline")

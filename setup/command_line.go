@@ -23,6 +23,8 @@ func Flags(c *Config) []string {
 			}
 			flags = append(flags, "--policies="+string(text))
 		case s.Name == "policies" || ofBundle && whole:
+		case s.Value.Type() == reflect.TypeFor[Overrides]():
+			flags = append(flags, s.Value.Interface().(Overrides).flags(s.Name)...)
 		default:
 			flags = append(flags, flagOf(s.Name, s.Value))
 		}
@@ -48,20 +50,29 @@ func flagOf(name string, v reflect.Value) string {
 	if v.Kind() == reflect.Pointer {
 		v = v.Elem()
 	}
+	if v.Kind() != reflect.Bool {
+		return "--" + name + "=" + valueText(v)
+	}
+	if v.Bool() {
+		return "--" + name
+	}
+	return "--no-" + name
+}
+
+// valueText returns the value of a setting as its flag reads it; of a pointer, which is not
+// nil, what it points to.
+func valueText(v reflect.Value) string {
 	switch v.Kind() {
-	case reflect.Bool:
-		if v.Bool() {
-			return "--" + name
-		}
-		return "--no-" + name
+	case reflect.Pointer:
+		return valueText(v.Elem())
 	case reflect.Slice:
 		var parts []string
 		for i := range v.Len() {
 			parts = append(parts, strconv.FormatFloat(v.Index(i).Float(), 'g', -1, 64))
 		}
-		return "--" + name + "=" + strings.Join(parts, ",")
+		return strings.Join(parts, ",")
 	}
-	return "--" + name + "=" + Text(v.Interface())
+	return Text(v.Interface())
 }
 
 // ServeArguments returns the arguments of vllm serve for an instance of an effective

@@ -79,6 +79,7 @@ type Config struct {
 	CostPerReplicaHour float64        `json:"cost-per-replica-hour" group:"Autoscaling" help:"Price of an instance per hour, in any currency, at most 1e15; 0: no costs are given. Or give --gpu-hour-price."`
 	GPUHourPrice       float64        `json:"gpu-hour-price" group:"Autoscaling" help:"Price of a GPU per hour, in any currency, at most 1e15: an instance costs it tp times. 0: no costs are given."`
 
+	DisaggregationSettings
 	FailureSettings
 
 	WorkloadSpec      string         `json:"workload-spec" type:"path" group:"Workload" help:"YAML specification of the workload; see docs/workloads.md."`

@@ -51,9 +51,27 @@ type Summary struct {
 	Workload    string
 	Requests    int64 // of a trace; 0 for other workloads
 	Policies    string
-	Chance      Chance   // what the seeds decide
-	Notes       []string // what was derived or fitted that a user may not expect
-	Warnings    []string // what makes the run hardly worth reading, known before it
+	Pools       []PoolSummary // nil: one pool, and what stands above is of it
+	Chance      Chance        // what the seeds decide
+	Notes       []string      // what was derived or fitted that a user may not expect
+	Warnings    []string      // what makes the run hardly worth reading, known before it
+}
+
+// PoolSummary is what a user is told of one of several pools. Where the Summary has a number of
+// an instance, it is that of the last pool.
+type PoolSummary struct {
+	Name                            string // prefill
+	Instances                       int    // that the run begins with
+	Hardware                        string
+	TP                              int
+	KVBlocks                        int64 // per instance
+	MaxModelLen                     int32 // effective
+	MaxNumSeqs, MaxNumBatchedTokens int32
+	Latency                         string // the latency model, and the next best
+	Accuracy                        *latency.Accuracy
+	LatencyModel, CoefficientSet    string
+	Policies                        string  // of the pool
+	Price                           float64 // of an instance per hour, in any currency; 0: none is given
 }
 
 // Chance says what the seeds of a run decide. Where they decide nothing all runs of

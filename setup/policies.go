@@ -45,10 +45,14 @@ func (p *resolver) resolvePolicies() error {
 
 // leaveOutScaling leaves out of the bundle how to scale where nothing scales.
 func (p *resolver) leaveOutScaling() error {
-	if a := &p.Config.Policies.Autoscale; a.Type == "none" {
+	leaveOutScaling(&p.Config.Policies)
+	return nil
+}
+
+func leaveOutScaling(b *bundle.Bundle) {
+	if a := &b.Autoscale; a.Type == "none" {
 		*a = bundle.AutoscaleSelection{Selection: a.Selection}
 	}
-	return nil
 }
 
 // describePolicies names the policies of the run.

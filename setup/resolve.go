@@ -25,6 +25,8 @@ type resolver struct {
 	record       *latency.PhysicsSet // of the error of the latency model; nil: nothing is known of it
 	checkRefresh vtime.Duration      // autoscale.refresh
 	spec         *spec.Spec          // nil: the workload is not a specification
+	role         Role                // of the pool; Monolithic: it is all there is
+	parts        []*resolver         // of the pools, if there are several
 	checks       []func() error
 	brief        bool // only the configuration counts: no estimates, notes or warnings
 }
@@ -39,7 +41,7 @@ func newResolver(c Config, checks ...func() error) *resolver {
 // error lists the faults that checks find and those of other settings.
 func Resolve(c Config, checks ...func() error) (*Plan, error) {
 	p := newResolver(c, checks...)
-	if err := inOrder(p.openSpec, p.resolvePolicies, p.noteUnused, p.checkInputs, p.resolveCache, p.resolveLimits, func() error { return resolveKVTier(p) }, p.resolveLatency, func() error { return checkIdlePoll(&p.Config) }, p.resolveScaling, p.resolveWorkload, func() error { return noteModels(p.Plan) }, p.leaveOutScaling, p.completePool, func() error { return resolveFailures(p) }, func() error { return resolveForced(p.Plan) }); err != nil {
+	if err := inOrder(p.openSpec, p.resolvePolicies, p.noteUnused, p.checkInputs, func() error { return resolvePools(p) }, p.resolveWorkload, func() error { return noteModels(p.Plan) }, func() error { return resolveFailures(p) }, func() error { return resolveForced(p.Plan) }); err != nil {
 		return nil, err
 	}
 	p.Summary.Chance = chanceOf(p.Plan)
@@ -52,7 +54,7 @@ func Resolve(c Config, checks ...func() error) (*Plan, error) {
 func Effective(c Config) (Config, error) {
 	p := newResolver(c)
 	p.brief = true
-	err := inOrder(p.openSpec, p.resolvePolicies, p.checkInputs, p.resolveCache, p.resolveLimits, func() error { return resolveKVTier(p) }, p.resolveLatency, func() error { return checkIdlePoll(&p.Config) }, p.resolveScaling, func() error { return resolveGenerated(p) }, p.leaveOutScaling, func() error { return resolveForced(p.Plan) })
+	err := inOrder(p.openSpec, p.resolvePolicies, p.checkInputs, func() error { return resolvePools(p) }, func() error { return resolveGenerated(p) }, func() error { return resolveForced(p.Plan) })
 	return p.Config, err
 }
 
@@ -65,9 +67,20 @@ func resolveGenerated(p *resolver) error {
 	return p.resolveWorkload()
 }
 
-// KVBlocks returns the KV blocks of an instance. It needs no latency model, and its
-// errors are those of Resolve about model, GPU and memory.
+// KVBlocks returns the KV blocks of an instance, with architecture pd of a decode instance. It
+// needs no latency model, and its errors are those of Resolve about model, GPU and memory.
 func KVBlocks(c Config) (int64, error) {
+	if c.Disaggregates() {
+		one, err := poolConfig(&c, DecodeRole)
+		if err != nil {
+			return 0, ofPool(&c, DecodeRole, err)
+		}
+		n, err := KVBlocks(one)
+		if err != nil {
+			return 0, ofPool(&c, DecodeRole, err)
+		}
+		return n, nil
+	}
 	p := newResolver(c)
 	p.brief = true
 	err := inOrder(p.resolveModel, p.resolveCache)
@@ -75,9 +88,14 @@ func KVBlocks(c Config) (int64, error) {
 }
 
 // LatencyModel returns the latency model that instances of a run of c have, and what
-// the user is told of it. It opens no workload. Its errors are those of Resolve.
+// the user is told of it; with architecture pd that of decode instances, and of both in
+// words. It opens no workload. Its errors are those of Resolve.
 func LatencyModel(c Config) (latency.Model, Summary, error) {
 	p := newResolver(c)
+	if c.Disaggregates() {
+		err := inOrder(p.resolvePolicies, p.checkInputs, func() error { return resolvePools(p) })
+		return p.server.Latency, p.Summary, err
+	}
 	if err := inOrder(p.checkInputs, p.resolveCache, p.resolveLimits, func() error { return resolveKVTier(p) }, p.resolveLatency); err != nil {
 		return nil, Summary{}, err
 	}

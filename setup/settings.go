@@ -104,7 +104,7 @@ func (c *Config) Set(name, text string) error {
 	list := settingFields()
 	i := slices.IndexFunc(list, func(s Setting) bool { return s.Name == name })
 	if i < 0 {
-		return inputErrorf("no setting --%s", name)
+		return setOfPool(c, name, text)
 	}
 	s := list[i]
 	s.Value = reflect.ValueOf(c).Elem().FieldByIndex(s.Index)
@@ -159,6 +159,10 @@ func setText(f reflect.Value, text string) error {
 		f.Set(reflect.New(f.Type().Elem()))
 		return setText(f.Elem(), text)
 	case reflect.Slice:
+		if text == "" {
+			f.SetZero()
+			return nil
+		}
 		parts := strings.Split(text, ",")
 		f.Set(reflect.MakeSlice(f.Type(), len(parts), len(parts)))
 		for i, part := range parts {

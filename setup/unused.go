@@ -24,7 +24,14 @@ type unused struct {
 // noteUnused notes the settings that have no effect.
 func (p *resolver) noteUnused() error {
 	c := &p.Config
-	for _, list := range [][]unused{unusedOfInstances(c), unusedOfScaling(c), unusedOfFailures(c), unusedOfWorkload(c, p.spec)} {
+	if !c.Disaggregates() {
+		return noteLists(p, unusedOfInstances(c), unusedOfScaling(c), unusedOfDisaggregation(c), unusedOfFailures(c), unusedOfWorkload(c, p.spec))
+	}
+	return noteLists(p, unusedOfDisaggregation(c), unusedOfFailures(c), unusedOfWorkload(c, p.spec)) // its pools note the others
+}
+
+func noteLists(p *resolver, lists ...[]unused) error {
+	for _, list := range lists {
 		for _, i := range list {
 			if i.applies {
 				p.noteIfSet(i.settings, i.because)

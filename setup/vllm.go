@@ -245,6 +245,9 @@ func lookUpServeFlag(arg string) (f *serveFlag, name, value string, given bool) 
 
 // isSwitch reports whether a setting is on or off.
 func isSwitch(name string) bool {
+	if _, setting := ofPoolSetting(new(Config), name); setting != "" {
+		name = setting
+	}
 	for s := range new(Config).Settings() {
 		if t := s.Value.Type(); s.Name == name {
 			return t.Kind() == reflect.Bool || t == reflect.TypeFor[*bool]()

@@ -103,9 +103,31 @@ const defaultRequests = 1000
 // estimate keeps the largest number of requests per second, with the given mean
 // tokens, that the cluster completes.
 func (p *resolver) estimate(input, output float64) {
-	c := &p.Config
-	e := Capacity(p.server.Latency, c, input, output)
-	p.Summary.Capacity, p.Summary.Binds = float64(e.Rate*float64(c.NumInstances)), e.Binds
+	if p.parts == nil {
+		p.Summary.Capacity, p.Summary.Binds = capacity(p, input, output)
+		return
+	}
+	for i, q := range p.parts {
+		if rate, binds := capacity(q, input, output); i == 0 || rate < p.Summary.Capacity {
+			p.Summary.Capacity, p.Summary.Binds = rate, binds
+		}
+	}
+}
+
+// capacity returns the largest number of requests per second that a pool completes, and what
+// bounds it. A prefill instance computes the prompt alone, a decode instance its last token and the output.
+func capacity(p *resolver, input, output float64) (rate float64, binds latency.Limit) {
+	c, computed := &p.Config, 0.0
+	switch p.role {
+	case PrefillRole:
+		output = 1
+	case DecodeRole:
+		computed = 1
+	}
+	in := capacityInput(c, input, output)
+	in.Computed = computed
+	e := latency.Capacity(p.server.Latency, in)
+	return float64(e.Rate * float64(c.NumInstances)), e.Binds
 }
 
 // arrivalText says how requests arrive.
@@ -145,19 +167,32 @@ func workloadSeed(c *Config) uint64 {
 // Capacity estimates the requests per second that one instance sustains, with the
 // given mean tokens per request.
 func Capacity(m latency.Model, c *Config, input, output float64) latency.CapacityEstimate {
-	return latency.Capacity(m, latency.CapacityInput{
+	return latency.Capacity(m, capacityInput(c, input, output))
+}
+
+func capacityInput(c *Config, input, output float64) latency.CapacityInput {
+	return latency.CapacityInput{
 		Input: input, Output: output, MaxSeqs: int64(c.MaxNumSeqs), Tokens: int64(c.MaxNumBatchedTokens),
 		Blocks: c.TotalKVBlocks, BlockSize: int64(c.BlockSizeInTokens),
-	})
+	}
 }
 
 // Alone returns how long the answer to a request takes on an idle instance with an empty
-// cache: the prompt in one step, then each token as long as the one in the middle.
+// cache: the prompt in one step, then each token as long as the one in the middle. With
+// disaggregation a prefill instance computes the prompt, whose last token is computed again
+// after the pull of its KV.
 func (p *Plan) Alone(r *workload.Request) vtime.Duration {
-	m := p.Pools[0].Latency
+	m := p.Deployments[0].Serving.Latency
 	input, output := int64(r.Input), int64(r.Output)
 	prefill := latency.Batch{PrefillTokens: input, PrefillRequests: 1, PrefillPairs: input * (input + 1) / 2, SampledRows: 1}
-	us := m.Queueing(latency.QueueInput{Input: input}) + m.Step(&prefill) + m.RequestOverhead()
+	before := 0.0
+	if d := &p.Deployments[0]; d.Prefill != nil && d.PD.Decider == DecideAlways {
+		first, size := d.Prefill.Latency, int64(d.Serving.BlockSize)
+		before = first.Queueing(latency.QueueInput{Input: input}) + first.Step(&prefill) + float64(d.PD.HandOffLatency)
+		before += d.PD.Pull.Base + float64(d.PD.Pull.PerBlock*float64((input+size-1)/size))
+		prefill = latency.Batch{PrefillTokens: 1, PrefillRequests: 1, PrefillPairs: input, PrefillContext: input - 1, SampledRows: 1}
+	}
+	us := before + m.Queueing(latency.QueueInput{Input: input}) + m.Step(&prefill) + m.RequestOverhead()
 	if output > 1 {
 		context := input + output/2
 		decode := latency.Batch{DecodeTokens: 1, DecodeRequests: 1, DecodeContext: context, DecodeBlocks: context/int64(p.Config.BlockSizeInTokens) + 1, SampledRows: 1}

@@ -246,7 +246,7 @@ const boundSlack = 1.25
 // gives for the mean lengths of requests.
 func (s *capacitySearch) expect() {
 	capacity, n := s.result.Setup.Capacity, len(s.usable)
-	instances := s.config(s.usable[0]).NumInstances // that the capacity is of
+	instances := setup.Instances(new(s.config(s.usable[0]).Config)) // that the capacity is of
 	s.bound, s.start = n, n/2
 	if !(capacity > 0) {
 		return

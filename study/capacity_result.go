@@ -122,7 +122,7 @@ func (s *capacitySearch) end(ctx context.Context, rung int, windows []*Window, p
 	}
 	effective.Execution = actors.Execution{}
 	e.Config, e.Repeat, e.Setup = effective, cfg.Config, summary
-	e.GPUs = effective.NumInstances * effective.TP
+	e.GPUs = setup.GPUs(&effective.Config)
 	if price := hourlyPrice(&effective); price > 0 && tokens > 0 {
 		cost := float64(price * seconds / 3600 / float64(tokens) * 1e6)
 		e.CostPerMillion = &cost
@@ -160,12 +160,8 @@ func (s *SLO) worse(x, y float64) bool {
 // hourlyPrice is the price of the cluster per hour; 0: none is known, or the number of
 // instances changes.
 func hourlyPrice(c *actors.Config) float64 {
-	if c.AutoscalePolicy != "none" && c.AutoscalePolicy != "" {
+	if setup.Scales(&c.Config) {
 		return 0
 	}
-	perInstance := c.CostPerReplicaHour
-	if c.GPUHourPrice > 0 {
-		perInstance = float64(c.GPUHourPrice * float64(c.TP))
-	}
-	return float64(perInstance * float64(c.NumInstances))
+	return setup.HourlyPrice(&c.Config)
 }

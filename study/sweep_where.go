@@ -69,9 +69,9 @@ func (c *condition) keeps(cfg *setup.Config, values []AxisValue) (bool, error) {
 func (c *condition) value(name string, cfg *setup.Config, values []AxisValue) (starlark.Value, error) {
 	switch name {
 	case "gpus":
-		return starlark.MakeInt(gpus(cfg)), nil
+		return starlark.MakeInt(setup.GPUs(cfg)), nil
 	case "cost_per_hour":
-		return starlark.Float(costPerHour(cfg)), nil
+		return starlark.Float(setup.HourlyPrice(cfg)), nil
 	case "kv_blocks":
 		blocks, err := setup.KVBlocks(*cfg)
 		return starlark.MakeInt64(blocks), err
@@ -87,14 +87,6 @@ func (c *condition) value(name string, cfg *setup.Config, values []AxisValue) (s
 		}
 	}
 	return nil, fmt.Errorf("study: no value of %s", name)
-}
-
-// gpus is the number of GPUs of all instances at the start.
-func gpus(c *setup.Config) int { return c.NumInstances * c.TP }
-
-// costPerHour is the price of all instances at the start.
-func costPerHour(c *setup.Config) float64 {
-	return float64(float64(c.CostPerReplicaHour*float64(c.NumInstances)) + float64(c.GPUHourPrice*float64(gpus(c))))
 }
 
 // settingValue is a setting as a number, a truth value, or else the text of its flag. A

@@ -1,0 +1,133 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"blis/setup"
+)
+
+// printed is the effective configuration that --print-config prints, by setting.
+func printed(t *testing.T, env map[string]string, args ...string) map[string]any {
+	t.Helper()
+	s := blis(t, env, append([]string{"run", "--print-config"}, args...)...)
+	if s.code != 0 {
+		t.Fatalf("%v: exit %d, %s", args, s.code, s.err)
+	}
+	settings := map[string]any{}
+	for line := range strings.Lines(s.out) {
+		name, text, _ := strings.Cut(line, ": ")
+		var value any
+		if err := json.Unmarshal([]byte(text), &value); err != nil {
+			t.Fatalf("%s: %v", line, err)
+		}
+		settings[name] = value
+	}
+	return settings
+}
+
+// Settings of one pool are flags, variables and names in files like others.
+func TestSettingsOfOnePool(t *testing.T) {
+	t.Parallel()
+	path := file(t, "run.yaml", "architecture: pd\nprefill: {tp: 2, max-num-seqs: 7, max_num_batched_tokens: 4096, alpha-coeffs: [1, 2, 3], beta-coeffs: [4000, 5, 6]}\nprefill-max-num-seqs: 8\ndecode-async-scheduling: false\ndecode: {tp: 4}\n")
+	env := map[string]string{"BLIS_PREFILL_TP": "8", "BLIS_DECODE_TP": "8", "BLIS_DECODE": "{gpu-memory-utilization: 0.8}"}
+	got := printed(t, env, "--config", path, "--decode-tp", "2", "--prefill", "{enable-prefix-caching: false}", "--decode-max_model_len=5000", "--no-prefill-async-scheduling", "--decode-kv-cpu-size", "8GiB", "--decode-kv-storage", "nvme", "--decode-kv-storage", "disk,1TiB,3GB/s,1GB/s,1ms,local", "--prefill-replicas", "3", "--decode-routing-policy", "least-loaded")
+	prefill, decode := got["prefill"].(map[string]any), got["decode"].(map[string]any)
+	for name, want := range map[string]string{"tp": "8", "max-num-seqs": "8", "max-num-batched-tokens": "4096", "alpha-coeffs": "1,2,3", "beta-coeffs": "4000,5,6", "enable-prefix-caching": "false"} {
+		if prefill[name] != want {
+			t.Errorf("prefill: %s is %v, want %s", name, prefill[name], want)
+		}
+	}
+	for name, want := range map[string]string{"tp": "2", "gpu-memory-utilization": "0.8", "max-model-len": "5000", "kv-storage": "nvme,unlimited,3GB/s,1.3GB/s,1ms,local;disk,1TiB,3GB/s,1GB/s,1ms,local"} {
+		if decode[name] != want {
+			t.Errorf("decode: %s is %v, want %s", name, decode[name], want)
+		}
+	}
+	if got["async-scheduling"] != false || got["prefill-replicas"] != 3. || !reflect.DeepEqual(decode["policies"], map[string]any{"routing": map[string]any{"type": "least-loaded", "params": map[string]any{"tie": "random"}}}) {
+		t.Errorf("%v", got)
+	}
+}
+
+// What is printed is read back: the same is printed again.
+func TestPrintedPoolsReadBack(t *testing.T) {
+	t.Parallel()
+	args := []string{"run", "--print-config", "--architecture", "pd", "--prefill-tp", "2", "--decode-hardware", "H200", "--decode-routing-policy", "weighted", "--decode-autoscale-policy", "threshold"}
+	first := done(t, args...).out
+	again := done(t, "run", "--print-config", "--config", file(t, "run.yaml", first)).out
+	if d := cmp.Diff(first, again); d != "" {
+		t.Error(d)
+	}
+	if !strings.Contains(first, "\nprefill: {\"") {
+		t.Errorf("no settings of prefill in\n%s", first)
+	}
+}
+
+func TestBadSettingsOfOnePool(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ args, text, want string }{
+		{"run --prefill-tp x", "", `--prefill-tp: "x": want a whole number`},
+		{"run --prefill-tp", "", "--prefill-tp: want a value behind it"},
+		{"run --prefill-tp --rate 4", "", "--prefill-tp: want a value behind it"},
+		{"run --no-prefill-tp", "", "--no-prefill-tp: want --prefill-tp with a value"},
+		{"run --decode-model x", "", "--decode-model: model is the same in all pools: want --model"},
+		{"run --decode-block-size 4", "", "--decode-block-size: block-size is the same in all pools: want --block-size"},
+		{"run --prefill-seed 4", "", "--prefill-seed: seed is the same in all pools: want --seed"},
+		{"run --prefill-kv-cache-dtype fp8", "", "--prefill-kv-cache-dtype: kv-cache-dtype is the same in all pools"},
+		{"run --prefill-num-instances 4", "", "--prefill-num-instances: want replicas"},
+		{"run --prefill-hardwear H100", "", `--prefill-hardwear: no setting "hardwear" of a pool, the nearest is "hardware"`},
+		{"run --decode-latency-model fast", "", `--decode-latency-model: "fast": want one of auto, blackbox`},
+		{"run --architecture pd --decode-routing-policy least-load", "", `decode pool: routing-policy: routing.type: unknown routing policy "least-load"`},
+		{"run --architecture pd --num-instances 3", "", "--num-instances is 3: want none with --architecture pd"},
+		{"run --config FILE", "prefill: 4\n", "FILE:1: prefill: 4 is not allowed, want settings of the pool, like {tp: 4, hardware: H200}"},
+		{"run --config FILE", "decode:\n  tp: four\n", `FILE:2: decode.tp: "four": want a whole number`},
+		{"run --config FILE", "decode-tp: [4]\n", "FILE:1: decode-tp: a list is not allowed, want a whole number"},
+		{"run --config FILE", "decode: {model: x}\n", "FILE:1: decode.model: model is the same in all pools: want --model"},
+		{"run --config FILE", "decode-tipi: 4\n", `FILE:1: decode-tipi: no setting "tipi" of a pool`},
+		{"models --prefill-tp 4", "", "unknown flag --prefill-tp"},
+	} {
+		path := file(t, "FILE", c.text)
+		s := blis(t, nil, strings.Fields(strings.ReplaceAll(c.args, "FILE", path))...)
+		if want := strings.ReplaceAll(c.want, "FILE", path); s.code != exitInput || !strings.Contains(s.err, want) || strings.Count(s.err, "\n") != 1 {
+			t.Errorf("%s: exit %d, %s\nwant %s", c.args, s.code, s.err, want)
+		}
+	}
+	for name, value := range map[string]string{"BLIS_PREFILL_TP": "x", "BLIS_DECODE": "[4]"} {
+		if s := blis(t, map[string]string{name: value}, "run", "--architecture", "pd"); s.code != exitInput || !strings.HasPrefix(s.err, "blis: "+name+": ") {
+			t.Errorf("%s: exit %d, %s", name, s.code, s.err)
+		}
+	}
+}
+
+// Every setting X of a pool is read as --prefill-X and --decode-X.
+func TestEverySettingOfOnePoolIsAFlag(t *testing.T) {
+	c := setup.DefaultConfig()
+	texts := map[string]string{}
+	for s := range c.Settings() {
+		texts[s.Name] = setup.Text(s.Value.Interface())
+	}
+	for _, name := range setup.PoolSettings() {
+		value := texts[name]
+		switch name {
+		case "policies":
+			value = "{routing: {type: least-loaded}}"
+		case "alpha-coeffs", "beta-coeffs":
+			value = "1,2,3"
+		case "async-scheduling":
+			value = "true"
+		}
+		for _, pool := range pools {
+			rest, taken, err := takePoolFlags([]string{"run", fmt.Sprintf("--%s-%s=%s", pool, name, value), "--seed", "3"})
+			if names := taken.of(pool).Names(); err != nil || len(rest) != 3 || !reflect.DeepEqual(names, []string{name}) {
+				t.Errorf("--%s-%s=%s: %v, %v left, %v", pool, name, value, names, rest, err)
+			}
+		}
+	}
+	if rest, taken, err := takePoolFlags([]string{"run", "--prefill-replicas", "3", "--", "--prefill-tp", "3"}); err != nil || len(rest) != 6 || len(taken) != 0 {
+		t.Errorf("%v, %v, %v", rest, taken, err)
+	}
+}
