@@ -17,17 +17,27 @@ func (e *Engine) Resume(d *Delivery, p *Progress, now vtime.Time) {
 
 // deliver returns the slot of the request.
 func (e *Engine) deliver(d *Delivery, now vtime.Time) int32 {
+	return deliverTo(e, queueInput(e, d.Input), d, now)
+}
+
+// queueInput returns the state in which a prompt of input tokens is delivered.
+func queueInput(e *Engine, input int32) latency.QueueInput {
 	f, r := &e.batcher, &e.requests
-	delay, err := vtime.Truncate(e.cfg.Model.Queueing(latency.QueueInput{
-		Input: int64(d.Input), Running: int64(r.running()), Waiting: int64(r.waiting()),
+	return latency.QueueInput{
+		Input: int64(input), Running: int64(r.running()), Waiting: int64(r.waiting()),
 		UsedBlocks: int64(f.used()), FreeBlocks: int64(f.cache.Free()),
 		CachedTokens: e.Counters.CachedTokens, PromptTokens: e.Counters.LookedUpTokens,
 		PreemptionEMA: f.average.value,
-	}))
+	}
+}
+
+// deliverTo is deliver to a server in state in.
+func deliverTo(e *Engine, in latency.QueueInput, d *Delivery, now vtime.Time) int32 {
+	delay, err := vtime.Truncate(e.cfg.Model.Queueing(in))
 	if err != nil || delay < 0 {
 		panic("engine: the latency model gives a queueing delay that is NaN or negative")
 	}
-	i := r.open(d, now)
+	i := e.requests.open(d, now)
 	if e.connector != nil {
 		e.connector.open(i, &d.HandOver)
 	}
@@ -85,18 +95,31 @@ func (e *Engine) Act(until vtime.Time, class uint8) {
 // long for max-model-len is dropped, see refusal.
 func (e *Engine) queued(now vtime.Time) {
 	i := e.agenda.takeArrival()
+	if refuses(e, i, now) {
+		return
+	}
+	enqueue(e, i, now)
+}
+
+// refuses reports whether slot i is not let into the wait queue at now, and ends it then.
+func refuses(e *Engine, i int32, now vtime.Time) bool {
 	s := e.requests.at(i)
 	if s.refusal != metrics.NoReason {
 		e.batcher.remove(i)
 		e.done(i, metrics.Dropped, s.refusal, now)
-		return
+		return true
 	}
 	if s.deadline <= now {
 		e.timeOut(i, now)
-		return
+		return true
 	}
+	return false
+}
+
+// enqueue moves slot i into the wait queue.
+func enqueue(e *Engine, i int32, now vtime.Time) {
 	e.integrate(now)
-	s.Queued = now
+	e.requests.at(i).Queued = now
 	if e.batcher.queue.reorders {
 		e.batcher.refreshContext(now)
 	}

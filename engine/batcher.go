@@ -24,6 +24,7 @@ type batcher struct {
 	counters  *metrics.Counters
 	reach     *Reach
 	pace      pace
+	lockStep  bool // others say when a step begins and how long it takes
 
 	// The running list is the individuals and the cohort.
 	queue       waitQueue
@@ -97,7 +98,9 @@ func (f *batcher) form(now vtime.Time) *batch {
 	if !b.empty() {
 		f.close(b)
 	}
-	f.diagnosis.formed(b, f)
+	if !f.lockStep {
+		f.diagnosis.formed(b, f)
+	}
 	c := f.counters
 	c.PeakBlocks = max(c.PeakBlocks, int64(f.used()))
 	c.PeakRunning = max(c.PeakRunning, int64(f.requests.running()))
@@ -237,17 +240,23 @@ func (f *batcher) close(b *batch) {
 	q.Preempted = int64(b.preempted)
 	f.reach.StepTokens = max(f.reach.StepTokens, q.Scheduled())
 	q.PreemptionEMA = f.average.add(b.preempted, f.requests.running())
-	if f.threshold == nil {
-		b.duration = f.pace.duration(q, b.formedAt)
-	} else {
-		b.duration = f.threshold.duration(&f.pace, q, b.formedAt)
-	}
-	if b.end = b.start.Add(b.duration); b.end < b.notBefore {
-		b.end, b.duration = b.notBefore, b.notBefore.Sub(b.start)
+	if !f.lockStep {
+		b.duration = f.duration(b)
+		if b.end = b.start.Add(b.duration); b.end < b.notBefore {
+			b.end, b.duration = b.notBefore, b.notBefore.Sub(b.start)
+		}
 	}
 	if !f.cfg.StepByStep {
 		f.joinCohort(b)
 	}
+}
+
+// duration returns how long b takes, which is not empty.
+func (f *batcher) duration(b *batch) vtime.Duration {
+	if f.threshold == nil {
+		return f.pace.duration(&b.sums, b.formedAt)
+	}
+	return f.threshold.duration(&f.pace, &b.sums, b.formedAt)
 }
 
 // joinCohort lets the individuals join that have a token in b, not their last,
@@ -344,8 +353,10 @@ func (f *batcher) repeat(b *batch, crossing int) {
 	if f.connector != nil {
 		f.repeatWork(b)
 	}
-	b.duration = f.pace.duration(q, now)
-	b.end = b.start.Add(b.duration)
+	if !f.lockStep {
+		b.duration = f.pace.duration(q, now)
+		b.end = b.start.Add(b.duration)
+	}
 	f.inFlight.rotate()
 }
 

@@ -42,6 +42,11 @@
 //	pulls.go       the KV that it pulls from others
 //	filling.go     what it stores of the requests of a step
 //	threshold.go   a CPU tier that blocks move to, as in other simulators
+//	ranks.go       data-parallel ranks of one instance, and its endpoints (endpoint.go)
+//	front_ends.go  which rank serves a request
+//	lockstep.go    ranks that share experts, and step together
+//	ranks_bounds.go, ranks_end.go
+//	               what bounds.go and drain.go do, for ranks
 //	drain.go       what becomes of requests whose instance is taken away; an instance
 //	               without any gives its memory back
 //

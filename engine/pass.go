@@ -1,10 +1,6 @@
 package engine
 
-import (
-	"fmt"
-
-	"blis/vtime"
-)
+import "blis/vtime"
 
 // Passes says how an instance with a connector waits.
 type Passes struct {
@@ -177,8 +173,7 @@ func (l *passLoop) sleep(now vtime.Time) {
 	at := min(c.next(), c.disaggregation.expires())
 	l.e.agenda.at[eventStep] = at
 	if at == vtime.Never && !l.e.cfg.Passes.KeepDeadlocks && !c.storages.awaited() && !c.disaggregation.awaited() {
-		r := &l.e.requests
-		panic(fmt.Sprintf("engine: instance %d at %v: %d running and %d waiting requests, nothing can be scheduled, and no transfer is under way", l.e.index, now, r.running(), r.waiting()))
+		stuck(l.e, now, ", and no transfer is under way")
 	}
 }
 
@@ -203,7 +198,7 @@ func (l *passLoop) form(now vtime.Time) *pass {
 		}
 	}
 	l.n++
-	if p.batch && l.e.inFlight.n == 1 {
+	if p.batch && l.e.inFlight.n == 1 && !l.e.batcher.lockStep {
 		l.e.begin()
 	}
 	if h := l.e.connector.hook; h != nil {

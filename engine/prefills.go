@@ -35,13 +35,23 @@ type over struct {
 // that is discarded. It then keeps the KV until it is pulled, and tells PullNotices. The request is
 // as its client sent it, with at least one output token. d is not kept.
 func (p PullPort) Prefill(d *Delivery, now vtime.Time) {
-	e := p.e
+	one := prefillOf(d)
+	p.prefills(p.e.deliver(&one, now), d)
+}
+
+// prefillOf returns the request for the prefill of d alone.
+func prefillOf(d *Delivery) Delivery {
 	if d.Output < 1 {
 		panic("engine: the prefill of a request without output is handed over")
 	}
 	one := *d
 	one.Output, one.MaxOutput = 1, 1
-	i := e.deliver(&one, now)
+	return one
+}
+
+// prefills notes that the request in slot i, which was just delivered, is the prefill of d.
+func (p PullPort) prefills(i int32, d *Delivery) {
+	e := p.e
 	x := e.connector.disaggregation
 	if n := x.cfg.MaxModelLen; n > 0 {
 		e.requests.refuse(i, refusal(d.Input, d.MaxOutput, n))

@@ -35,8 +35,12 @@ type pull struct {
 // from s, of which it lacks what is not cached here. With fails the pull brings nothing. d is not
 // kept.
 func (p PullPort) Pull(d *Delivery, s KVSource, fails bool, now vtime.Time) {
-	e := p.e
-	i, x := e.deliver(d, now), e.connector.disaggregation
+	p.pulls(p.e.deliver(d, now), s, fails)
+}
+
+// pulls notes that the request in slot i, which was just delivered, pulls the KV from s.
+func (p PullPort) pulls(i int32, s KVSource, fails bool) {
+	x := p.e.connector.disaggregation
 	if h := x.at(i); s.Blocks > 0 {
 		h.source, h.fails = s, fails
 		x.wanting++

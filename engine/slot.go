@@ -50,6 +50,7 @@ type request struct {
 	chain       int32 // of cohort.ends: the next slot of the same formation + 1
 	group       int32 // ITL group: requests whose inter-token latencies are counted together; −1: not measured
 	arrivalSlot int32 // in the priority index, if there is one
+	front       int32 // the front end that it came through, of those of data-parallel ranks
 
 	deadline, admitted, routed       vtime.Time
 	scheduled, firstToken, lastToken vtime.Time

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
 	"blis/metrics"
@@ -34,7 +33,7 @@ func (e *Engine) step(now vtime.Time) {
 		case b.empty() && f.n > 0:
 			return // formed again when the step in flight ends
 		case b.empty() && b.preempted == 0:
-			panic(fmt.Sprintf("engine: instance %d at %v: %d running and %d waiting requests, nothing can be scheduled", e.index, now, r.running(), r.waiting()))
+			stuck(e, now, "")
 		}
 	}
 }

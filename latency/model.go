@@ -61,6 +61,11 @@ type Batch struct {
 	CPUBlocks       int64 // CPU-resident blocks read
 	SampledRows     int64 // requests that yield a token
 	PreemptionEMA   float64
+
+	// GroupTokens is the tokens that all data-parallel ranks schedule in this step, if they share
+	// experts and step together; a rank that schedules none counts as one. 0: no such ranks, or as many
+	// for each rank as here.
+	GroupTokens int64
 }
 
 // Scheduled is the number of tokens in the batch.
