@@ -28,9 +28,9 @@ type cluster struct {
 	watch       func() // called now and then; nil: not
 
 	// What instances are made with.
-	notify    bool // the router gets notices of the ends of requests
-	recorders metrics.Options
-	signals   []policy.Signals // that are read of the instances of a pool
+	notify  bool              // the router gets notices of the ends of requests
+	options []metrics.Options // of recorders, by pool
+	signals []policy.Signals  // that are read of the instances of a pool
 }
 
 // newCluster builds the processes of a plan. How far each may run follows from the
@@ -43,19 +43,16 @@ func newCluster(p *setup.Plan, x Execution) (*cluster, error) {
 	c := &cluster{plan: p, execution: x}
 	counterfactual := counterfactualSignals(&x.Tracing)
 	p.NoteUnread(q[0].routed(), q[0].scaling())
-	if c.recorders, err = recorderOptions(p); err != nil {
+	if c.options, err = recorderOptions(p, q); err != nil {
 		return nil, err
 	}
-	if q[0].prefixes != nil {
-		c.recorders.BlockSize = p.Pools[0].BlockSize
-	}
-	c.collector = &collector{emit: x.Row, row: Row{labels: p.Source.Labels(), options: &c.recorders, token: c.recorders.TokenOverhead, request: c.recorders.RequestOverhead}}
-	if c.router, err = newRouter(p, &x, q, c.recorders, counterfactual); err != nil {
+	c.collector = &collector{emit: x.Row, options: c.optionsOf, row: Row{labels: p.Source.Labels()}}
+	if c.router, err = newRouter(p, &x, q, c.options[0], counterfactual); err != nil {
 		return nil, err
 	}
 	c.waits = waits(p, q, c.router.fleet.pools, counterfactual)
 	events := false
-	c.notify = p.Loops()
+	c.notify = p.Loops() || c.router.coordinator != nil // prompts may end where they are computed
 	for i, s := range c.router.fleet.pools {
 		c.signals = append(c.signals, q[i].observes())
 		c.notify = c.notify || s.endpoints.cluster.notified&^policy.Prefixes != policy.NoSignals || s.plan.Scaling != nil
@@ -70,7 +67,7 @@ func newCluster(p *setup.Plan, x Execution) (*cluster, error) {
 	}
 	c.simulation.AddSink("collector", c.collector)
 	if c.router.tracing != nil {
-		c.tracer = newTracer(p, &x.Tracing, c.router.tracing, c.recorders)
+		c.tracer = newTracer(p, &x.Tracing, c.router.tracing, c.optionsOf)
 		c.collector.tracer = c.tracer
 	}
 	return c, nil
@@ -81,6 +78,9 @@ func (c *cluster) addControl(q []policies) {
 	receives := []lookahead.NoticeKind{0}
 	if c.plan.Failures != nil {
 		receives = append(receives, cutOffNotice)
+	}
+	if c.router.coordinator != nil {
+		receives = append(receives, prefilledNotice, pullingNotice, notPulledNotice)
 	}
 	c.simulation.AddControl("router", c.router, receives...)
 	for i, s := range c.router.fleet.pools {
@@ -106,15 +106,15 @@ func (c *cluster) addControl(q []policies) {
 func (c *cluster) addInstance(at *place, ready vtime.Time, counterfactual policy.Signals) error {
 	k := c.poolOf(at)
 	signals := c.signals[k]
-	n, err := newInstance(c.plan, &c.execution, at, c.recorders, ready, signals, c.storage[k])
+	n, err := newInstance(c.plan, &c.execution, at, c.options[k], ready, signals, c.storage[k])
 	if err != nil {
 		return err
 	}
 	n.notify, n.notifyTokens = c.notify, c.plan.Loops()
 	if signals&policy.ClassLatency != 0 {
-		n.latencyOptions = &c.recorders
+		n.latencyOptions = &c.options[k]
 	}
-	n.publish(&at.pool.endpoints.cluster.signalPlan, signals|counterfactual, c.recorders)
+	n.publish(&at.pool.endpoints.cluster.signalPlan, signals|counterfactual, c.options[k])
 	if a := c.autoscalers[k]; a != nil {
 		n.publishGroups(&a.cluster.signalPlan)
 	}
@@ -158,6 +158,9 @@ func (c *cluster) kernelConfig(notify bool) lookahead.Config {
 			Reply: func(k lookahead.Key) lookahead.Key { return lookahead.Key{At: k.At, Class: vtime.ClassNotice} },
 		}
 	}
+	if c.router.coordinator != nil {
+		c.noticesOfPulls(&e.Notices)
+	}
 	if c.plan.Failures != nil {
 		e.Notices[cutOffNotice] = lookahead.Notice{React: c.reactLost, Reply: func(k lookahead.Key) lookahead.Key { return c.router.failures.reply(k) }}
 	}
@@ -191,19 +194,44 @@ func (c *cluster) progress(now vtime.Time, _ uint64) {
 	}
 }
 
-// recorderOptions are the same for every recorder of the run.
-func recorderOptions(p *setup.Plan) (metrics.Options, error) {
+// optionsOf are those of the recorder of an instance; of requests that were on none, −1, those of
+// the first pool.
+func (c *cluster) optionsOf(instance int32) *metrics.Options {
+	if instance < 0 {
+		return &c.options[0]
+	}
+	return &c.options[c.poolOf(c.router.fleet.places[instance])]
+}
+
+// recorderOptions are those of the recorders of each pool, which differ in what clients add: that of
+// the latency model of the instance that answers.
+func recorderOptions(p *setup.Plan, q []policies) (list []metrics.Options, err error) {
+	usual := sharedOptions(p)
+	for i := range p.Deployments {
+		d := &p.Deployments[i]
+		o := usual
+		if o.TokenOverhead, err = overhead("token", d.Serving.Latency.TokenOverhead()); err != nil {
+			return nil, err
+		}
+		if o.RequestOverhead, err = overhead("request", d.Serving.Latency.RequestOverhead()); err != nil {
+			return nil, err
+		}
+		for _, of := range d.Pools() {
+			if o.BlockSize = 0; q[len(list)].prefixes != nil {
+				o.BlockSize = of.BlockSize
+			}
+			list = append(list, o)
+		}
+	}
+	return list, nil
+}
+
+// sharedOptions are the options that the recorders of all pools have.
+func sharedOptions(p *setup.Plan) metrics.Options {
 	cfg := &p.Config
 	o := metrics.Options{From: vtime.Time(cfg.MeasureFrom), To: vtime.Never, SlowPairs: cfg.SlowWithinClass}
 	if cfg.MeasureTo > 0 {
 		o.To = vtime.Time(cfg.MeasureTo)
-	}
-	var err error
-	if o.TokenOverhead, err = overhead("token", p.Pools[0].Latency.TokenOverhead()); err != nil {
-		return o, err
-	}
-	if o.RequestOverhead, err = overhead("request", p.Pools[0].Latency.RequestOverhead()); err != nil {
-		return o, err
 	}
 	classes := &p.Source.Labels().Classes
 	for _, t := range p.Targets {
@@ -217,7 +245,7 @@ func recorderOptions(p *setup.Plan) (metrics.Options, error) {
 		}
 		o.Targets[l] = t.Targets
 	}
-	return o, nil
+	return o
 }
 
 // overhead is the client overhead per token or per request of a latency model.

@@ -129,6 +129,14 @@ func (s *clusterView) routed(i int) {
 	}
 }
 
+// takeBack counts a request that was routed to instance i and does not come.
+func (s *clusterView) takeBack(i int) {
+	if s.signals&policy.InFlight != 0 {
+		s.view.AddInFlight(i, -1)
+		s.sent[i]--
+	}
+}
+
 // ended counts a request of instance i that a notice says has ended.
 func (s *clusterView) ended(i int) { s.view.AddInFlight(i, -1) }
 

@@ -15,6 +15,7 @@ const collectorID = lookahead.FirstSink
 type collector struct {
 	tracer  *tracer    // nil: the run is not traced
 	emit    func(*Row) // nil: no rows
+	options func(instance int32) *metrics.Options
 	row     Row
 	next    int64 // request whose row is emitted next; held has none below it
 	held    map[int64]metrics.Outcome
@@ -86,6 +87,6 @@ func (c *collector) accept(o *metrics.Outcome) {
 
 // emitRow emits the row of one outcome.
 func (c *collector) emitRow(o *metrics.Outcome) {
-	c.row.Outcome = o
+	c.row.Outcome, c.row.options = o, c.options(o.Instance)
 	c.emit(&c.row)
 }

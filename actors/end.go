@@ -208,8 +208,15 @@ func (c *cluster) recordUndelivered() error {
 		}
 		known = lookahead.Earliest(known, m.Stamp.Key())
 		switch m.Kind {
-		case kindDelivery:
+		case kindDelivery, kindPrefill:
 			readDelivery(&m.Body, &d)
+		case kindPull:
+			readPull(&m.Body, &d, new(engine.KVSource))
+		case kindPrefilled:
+			var p prefilled
+			readPrefilled(&m.Body, &p)
+			d = *c.router.coordinator.delivery(p.source.Request)
+			d.HandOver = p.handOver
 		case kindResumed:
 			of = &transfer{from: int32(to - lookahead.FirstLeaf)}
 			readResumed(&m.Body, &d, &of.Progress)

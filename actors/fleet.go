@@ -1,6 +1,8 @@
 package actors
 
 import (
+	"strings"
+
 	"blis/engine"
 	"blis/lookahead"
 	"blis/policy"
@@ -10,9 +12,18 @@ import (
 
 // fleet is all pools of the router, and which of them serve a request.
 type fleet struct {
-	pools  []*pool
-	places []*place // by instance
-	front  int      // pool that is looked at when no request is
+	pools       []*pool
+	deployments []*deployment
+	places      []*place // by instance
+	front       int      // pool that is looked at when no request is
+}
+
+// deployment is a model as the router serves it.
+type deployment struct {
+	plan    *setup.Deployment
+	serving *pool
+	prefill *pool         // nil: serving computes prompts itself
+	failing *vtime.Stream // decides which pulls fail
 }
 
 // newFleet makes the pools of a plan, without instances, for a router with these policies, by pool.
@@ -21,14 +32,21 @@ func newFleet(p *setup.Plan, q []policies, counterfactual policy.Signals) fleet 
 	var f fleet
 	for i := range p.Deployments {
 		d := &p.Deployments[i]
+		x := &deployment{plan: d, failing: vtime.NewStream(p.Config.Seed, strings.TrimSuffix("pulls/"+d.ID, "/"))}
+		f.deployments = append(f.deployments, x)
 		for _, of := range d.Pools() {
 			k := len(f.pools)
-			s := &pool{plan: of, name: d.PoolName(of), role: d.RoleOf(of), trigger: newTrigger(of.Scaling, q[k].trigger)}
+			s := &pool{plan: of, deployment: x, name: d.PoolName(of), role: d.RoleOf(of), trigger: newTrigger(of.Scaling, q[k].trigger)}
 			if of.Scaling != nil {
 				s.published = &published{reads: q[k].scaling()}
 			}
 			s.endpoints = newEndpoints(p, of, &q[k], counterfactual)
 			f.pools = append(f.pools, s)
+			if of == d.Serving {
+				x.serving = s
+			} else {
+				x.prefill = s
+			}
 		}
 	}
 	for f.front = 0; q[f.front].aside; f.front++ {
@@ -44,6 +62,9 @@ func (f *fleet) add(s *pool) *place {
 	f.places = append(f.places, at)
 	return at
 }
+
+// deploymentOf returns the deployment that serves d.
+func (f *fleet) deploymentOf(*engine.Delivery) *deployment { return f.deployments[0] }
 
 // frontOf returns the endpoints that admission and priority policies look at when they decide on d,
 // and among which its first routing decision chooses.

@@ -122,6 +122,8 @@ func (p *instance) Receive(m *lookahead.Message, out *lookahead.Outbox) {
 			return
 		}
 		p.engine.Resume(&p.delivery, &progress, now)
+	case kindPrefill, kindPull, kindPulled, kindGivenUp:
+		p.receivePull(m, now)
 	case kindStorageAnswer:
 		p.engine.Storage.Answer(readStorageAnswer(m), now)
 	case kindStop:
@@ -280,6 +282,7 @@ func (n *instance) engineConfig(p *setup.Plan, x *Execution, observed policy.Sig
 	if cfg.Offload != nil {
 		cfg.Offload.Storage = below.links(x, n)
 	}
+	cfg.Disaggregation = n.disaggregation()
 	cfg.StepByStep, cfg.KeepStepState, cfg.KeepBacklog = x.StepByStep, n.perStep, observed&(policy.EstimatedWait|policy.OwnSignals) != 0
 	cfg.Scheduler, cfg.Sink, cfg.BlockEvents, cfg.Observer = s, n, n.blockEvents(), n.tracer(x.Tracing.Level)
 	return cfg, nil

@@ -24,6 +24,13 @@ const (
 	kindRepair                                  // router → instance: its server was restarted
 	kindSlow                                    // router → instance: its steps take longer, or no longer
 	kindCutOff                                  // instance → router: a request that was lost with its instance
+	kindPrefill                                 // router → instance: a request of which it computes the prompt
+	kindPrefilled                               // instance → router: the prefill of a request has ended
+	kindPull                                    // router → instance: a request the KV of which it pulls
+	kindPulling                                 // instance → router: a pull begins
+	kindNotPulled                               // instance → router: a request left before its pull
+	kindPulled                                  // router → instance: a pull has ended
+	kindGivenUp                                 // router → instance: nobody will pull
 )
 
 // How messages are written.

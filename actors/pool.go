@@ -11,6 +11,7 @@ import (
 // pool is a pool of instances as the router keeps it: its number changes by itself.
 type pool struct {
 	plan       *setup.Pool
+	deployment *deployment
 	name       string // empty: it has all instances of the run
 	role       setup.Role
 	size       int // instances so far

@@ -14,6 +14,7 @@ func (r *router) Next() lookahead.Key {
 	k := r.arrivalKey()
 	k = lookahead.Earliest(k, r.held.admit.key(vtime.ClassAdmission))
 	k = lookahead.Earliest(k, r.held.route.key(vtime.ClassRouting))
+	k = lookahead.Earliest(k, r.held.handOver.key(vtime.ClassRouting))
 	k = lookahead.Earliest(k, r.held.expire.key(vtime.ClassTimeout))
 	for _, s := range r.fleet.pools {
 		k = lookahead.Earliest(k, nextOverdue(s))
@@ -51,7 +52,7 @@ func (r *router) nextArrival() vtime.Time {
 func (r *router) possibleArrival() vtime.Time {
 	at := r.nextArrival()
 	if r.loop != nil {
-		end := min(r.held.expire.at(), r.held.admit.at(), r.held.route.at())
+		end := min(r.held.expire.at(), r.held.admit.at(), r.held.route.at(), r.held.handOver.at())
 		at = min(at, end.Add(r.loop.refusal))
 	}
 	return at
@@ -95,7 +96,7 @@ func (r *router) nextReading(s *clusterView) lookahead.Key {
 
 // nextRouting is the Key of the earliest possible routing decision.
 func (r *router) nextRouting() lookahead.Key {
-	at := r.held.route.at()
+	at := min(r.held.route.at(), r.held.handOver.at())
 	if t := r.held.admit.at(); t != vtime.Never {
 		at = min(at, t.Add(r.routingLatency))
 	}

@@ -109,9 +109,8 @@ func (c *cluster) digest() string {
 type Row struct {
 	*metrics.Outcome
 
-	labels         *workload.Labels
-	options        *metrics.Options
-	token, request vtime.Duration // overheads
+	labels  *workload.Labels
+	options *metrics.Options
 }
 
 // TenantName is the name of the request's tenant.
@@ -133,16 +132,22 @@ func (r *Row) InstanceName() string {
 }
 
 // TTFT is metrics.Outcome.TTFT with the run's overhead.
-func (r *Row) TTFT() (vtime.Duration, bool) { return r.Outcome.TTFT(r.token) }
+func (r *Row) TTFT() (vtime.Duration, bool) { return r.Outcome.TTFT(r.options.TokenOverhead) }
 
 // TotalITL is metrics.Outcome.TotalITL with the run's overhead.
-func (r *Row) TotalITL() (total vtime.Duration, samples int64) { return r.Outcome.TotalITL(r.token) }
+func (r *Row) TotalITL() (total vtime.Duration, samples int64) {
+	return r.Outcome.TotalITL(r.options.TokenOverhead)
+}
 
 // TPOT is metrics.Outcome.TPOT with the run's overheads.
-func (r *Row) TPOT() (vtime.Duration, bool) { return r.Outcome.TPOT(r.token, r.request) }
+func (r *Row) TPOT() (vtime.Duration, bool) {
+	return r.Outcome.TPOT(r.options.TokenOverhead, r.options.RequestOverhead)
+}
 
 // E2E is metrics.Outcome.E2E with the run's overheads.
-func (r *Row) E2E() (vtime.Duration, bool) { return r.Outcome.E2E(r.token, r.request) }
+func (r *Row) E2E() (vtime.Duration, bool) {
+	return r.Outcome.E2E(r.options.TokenOverhead, r.options.RequestOverhead)
+}
 
 // Measured reports whether the request counts in the report: whether it
 // arrived in the measured window.

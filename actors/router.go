@@ -25,6 +25,9 @@ type router struct {
 	arrivals incoming
 	loop     *loop     // nil: no request of the workload follows from an answer
 	failures *failures // nil: nothing fails
+
+	coordinator *coordinator // nil: no deployment is disaggregated
+
 	held     heldRequests
 	policies deciders
 	state    policy.RouterState
@@ -94,6 +97,7 @@ func newRouter(p *setup.Plan, x *Execution, q []policies, recorders metrics.Opti
 		recorder: metrics.NewRecorder(recorders),
 	}
 	r.loop = newLoop(p, r, recorders)
+	r.coordinator = newCoordinator(r)
 	if r.failures = newFailures(p, r); r.failures != nil {
 		r.held.transfers = map[int32]*transfer{}
 	}
@@ -131,6 +135,8 @@ func (r *router) Receive(m *lookahead.Message, out *lookahead.Outbox) {
 		r.receiveEnded(m, out)
 	case kindReturned:
 		r.receiveReturned(m)
+	case kindPrefilled, kindPulling, kindNotPulled:
+		r.coordinator.receive(m, out)
 	case kindCutOff:
 		receiveCutOff(r, m, out)
 	case kindBlocks, kindTierBlocks:
@@ -161,7 +167,11 @@ func (r *router) Advance(_ lookahead.Key, out *lookahead.Outbox) {
 		case vtime.ClassAdmission:
 			r.decide(r.held.admit.pop(), k.At, out)
 		case vtime.ClassRouting:
-			r.dispatch(r.held.route.pop(), k.At, out)
+			if r.held.handsOver() {
+				r.coordinator.handOver(r.held.handOver.pop(), k.At, out)
+			} else {
+				r.dispatch(r.held.route.pop(), k.At, out)
+			}
 			out.Stream(r.ahead)
 		case vtime.ClassTimeout:
 			i := r.held.expire.pop()
@@ -221,6 +231,7 @@ func (r *router) receiveEnded(m *lookahead.Message, out *lookahead.Outbox) {
 	}
 	at := r.fleet.places[e.instance]
 	at.left()
+	r.coordinator.ended(e.request)
 	if r.loop != nil {
 		r.loop.ended(e.request, m.Stamp.At, e.completed, e.generated)
 	}

@@ -25,6 +25,7 @@ func (r *router) end(i int32, state metrics.State, reason metrics.Reason, now vt
 	if r.loop != nil {
 		r.loop.ended(d.ID, now, false, 0)
 	}
+	r.coordinator.forget(i)
 	r.held.drop(i)
 }
 
@@ -39,7 +40,7 @@ func (r *router) describe(d *engine.Delivery, state metrics.State, reason metric
 // unfinished calls f for every request that waits for a decision when the run
 // ends.
 func (r *router) unfinished(f func(*metrics.Outcome)) {
-	for _, s := range []*schedule{&r.held.admit, &r.held.route, &r.held.retry, &r.held.expire} {
+	for _, s := range []*schedule{&r.held.admit, &r.held.route, &r.held.handOver, &r.held.retry, &r.held.expire} {
 		for s.len() > 0 {
 			i := s.pop()
 			r.describe(&r.held.requests[i], metrics.Pending, metrics.NoReason, vtime.Never)

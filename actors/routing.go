@@ -23,17 +23,22 @@ func (r *router) dispatch(i int32, now vtime.Time, out *lookahead.Outbox) {
 		ask.Attempt += t.Redirects
 	}
 	var inversion policy.ClassInversion
-	inverted := false
+	inverted, id := false, d.ID
 	if ask.Attempt == 0 { // a request keeps its priority
 		inversion, inverted = r.prioritise(d, ask, now, out)
 	}
-	target := r.choose(front, i, ask, now, out)
+	placed := false
+	if of := r.fleet.deploymentOf(d); of.prefill != nil {
+		placed = r.coordinator.route(of, i, ask, now, out)
+	} else if target := r.choose(front, i, ask, now, out); target >= 0 {
+		r.deliver(i, front.places[target], now, out)
+		placed = true
+	}
 	if inverted && r.tracing != nil && r.tracing.level == trace.Detailed {
-		sendTracedInversion(out, now, d.ID, inversion)
+		sendTracedInversion(out, now, id, inversion)
 	}
 	switch {
-	case target >= 0:
-		r.deliver(i, front.places[target], now, out)
+	case placed:
 	case migrated && d.Retries > 0:
 		r.goOn(i, now, false, out)
 	default:
@@ -107,6 +112,13 @@ func (at *place) send() {
 	if s.replicas != nil {
 		s.replicas.list[at.slot].held++
 	}
+}
+
+// takeBack counts a request that was on its way to the instance and does not come.
+func (at *place) takeBack() {
+	s := at.pool
+	s.endpoints.cluster.takeBack(at.seat)
+	s.published.leave(at.slot)
 }
 
 // deliver delivers request i to an instance, which has been chosen for it. The instance queues or

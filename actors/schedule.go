@@ -92,9 +92,20 @@ type heldRequests struct {
 	vacant    []int32             // slots without a request
 	admit     schedule            // admission decisions
 	route     schedule            // routing decisions
+	handOver  schedule            // deliveries to the instance where a request goes on whose prompt another one computed
 	retry     schedule            // arrivals of requests that their clients send again
 	expire    schedule            // requests whose deadline comes before their next decision
 	transfers map[int32]*transfer // by slot, of requests that an instance returned, or that were lost with one
+}
+
+// handsOver reports whether the next routing decision is about a request whose prompt is computed.
+func (h *heldRequests) handsOver() bool {
+	second, _ := h.handOver.first()
+	if second == nil {
+		return false
+	}
+	first, _ := h.route.first()
+	return first == nil || second.Before(first)
 }
 
 // add returns a slot for a request.

@@ -120,20 +120,6 @@ func leastAnswer(pools []*setup.Pool) vtime.Duration {
 	return least
 }
 
-// PromiseOf implements lookahead.Notifier: operations of shared storage tiers are submitted in
-// passes. Requests are lost only when a message says so, or when they are delivered while the
-// instance is down (cluster.kernelConfig knows that).
-func (p *instance) PromiseOf(k lookahead.NoticeKind) lookahead.Key {
-	if k != storageNotice || !p.sharesStorage {
-		return lookahead.NeverKey
-	}
-	at := p.engine.Storage.FirstSubmission()
-	if at == vtime.Never {
-		return lookahead.NeverKey
-	}
-	return lookahead.Key{At: at, Class: vtime.ClassNotice}
-}
-
 // counts returns what each storage tier counted in a run that ended at end. of is the span in
 // which an instance was there.
 func (r *storage) counts(end vtime.Time, of func(i int) (from, to vtime.Time)) ([]metrics.KVStorage, error) {

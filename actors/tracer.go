@@ -24,7 +24,7 @@ type tracer struct {
 	shown    policy.Signals
 	named    []string // scorers of the routing policy
 	expects  bool     // the router expects prefix hits
-	options  metrics.Options
+	options  func(instance int32) *metrics.Options
 	row      Row
 	labels   *workload.Labels
 	block    int64 // bytes of a KV block, on all GPUs of an instance
@@ -66,12 +66,12 @@ type seenCandidate struct {
 }
 
 // newTracer makes the tracer of a run.
-func newTracer(p *setup.Plan, asked *Tracing, t *tracing, o metrics.Options) *tracer {
+func newTracer(p *setup.Plan, asked *Tracing, t *tracing, options func(int32) *metrics.Options) *tracer {
 	labels := p.Source.Labels()
 	return &tracer{
-		consumer: asked.Consumer, level: t.level, shown: t.shown, named: t.named, expects: o.BlockSize > 0, options: o, labels: labels,
+		consumer: asked.Consumer, level: t.level, shown: t.shown, named: t.named, expects: options(-1).BlockSize > 0, options: options, labels: labels,
 		block: p.Pools[0].BlockBytes(), storage: p.Pools[0].Storage,
-		row: Row{labels: labels, options: &o, token: o.TokenOverhead, request: o.RequestOverhead},
+		row: Row{labels: labels},
 	}
 }
 
@@ -234,7 +234,7 @@ func (t *tracer) anomalous(at vtime.Time, name, detail string, instance int, sev
 // of the run.
 func (t *tracer) end(at vtime.Time, o *metrics.Outcome) {
 	r, s := &t.outcome, &t.store
-	t.row.Outcome = o
+	t.row.Outcome, t.row.options = o, t.options(o.Instance)
 	*r = trace.Outcome{Type: "outcome", At: at, Request: o.ID, State: o.State.String(), Reason: o.Reason.String(),
 		Tenant: t.row.TenantName(), Class: t.row.ClassName(), Arrival: o.Arrival, Generated: o.Generated, Preempted: o.Preemptions}
 	if s.instance = int(o.Instance); s.instance >= 0 {
@@ -266,21 +266,21 @@ func (t *tracer) end(at vtime.Time, o *metrics.Outcome) {
 			r.Tier = &s.tier
 		}
 	}
-	if has, s.met = t.options.Attained(o); has {
+	if has, s.met = t.row.options.Attained(o); has {
 		r.SLOMet = &s.met
 	}
 	t.give(r)
-	if t.level == trace.Detailed && t.options.InWindow(o.Arrival) {
+	if t.level == trace.Detailed && t.row.options.InWindow(o.Arrival) {
 		t.wrong(at, o)
 	}
 }
 
 // wrong gives the anomalies of one request.
 func (t *tracer) wrong(at vtime.Time, o *metrics.Outcome) {
-	if t.options.Diverges(o) {
+	if t.row.options.Diverges(o) {
 		t.anomalous(at, "shadow_divergence", "", int(o.Instance), float64(max(o.Expected-o.Cached, o.Cached-o.Expected)), o.ID)
 	}
-	over := t.options.Exceeded(o)
+	over := t.row.options.Exceeded(o)
 	for _, x := range [...]struct {
 		target string
 		over   vtime.Duration

@@ -40,6 +40,7 @@ type KVSource struct {
 	Number  int64 // of those of its instance, from 1
 	Slot    int32
 	Blocks  int32 // of that instance; 0: nothing to pull
+	From    int64 // the instance, by a number that the engine keeps and does not read
 }
 
 // Pull moves the KV of a prompt to the instance where its request goes on.

@@ -25,6 +25,9 @@ type Link struct {
 	PerBlock float64 // µs per GPU block
 }
 
+// Least returns the least time that a transfer takes.
+func (l *Link) Least() vtime.Duration { return l.time(1) }
+
 // time returns the time that n blocks take, at least 1 µs.
 func (l *Link) time(n int32) vtime.Duration {
 	d, err := vtime.Truncate(l.Base + float64(l.PerBlock*float64(n)))

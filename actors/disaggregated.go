@@ -1,0 +1,108 @@
+package actors
+
+import (
+	"blis/engine"
+	"blis/lookahead"
+	"blis/metrics"
+	"blis/setup"
+	"blis/vtime"
+)
+
+// The instance's part in prefill/decode disaggregation.
+
+// pullNotices tells the router what the instance has to tell the other side.
+type pullNotices struct{ *instance }
+
+var _ engine.PullNotices = pullNotices{}
+
+// Prefilled implements engine.PullNotices.
+func (p pullNotices) Prefilled(o *metrics.Outcome, s engine.KVSource, now vtime.Time) {
+	p.finished++
+	s.From = p.incarnation().word()
+	sendPrefilled(p.out, now, o.Arrival, &prefilled{s, p.engine.Pulls.Awaiting(), metrics.HandedOver(o, now)})
+}
+
+// Pulls implements engine.PullNotices.
+func (p pullNotices) Pulls(x *engine.Pull, now vtime.Time) { sendPulling(p.out, now, x) }
+
+// Left implements engine.PullNotices.
+func (p pullNotices) Left(s engine.KVSource, now vtime.Time) { sendNotPulled(p.out, now, &s) }
+
+// disaggregation returns the engine's part, nil if the instance serves requests alone.
+func (p *instance) disaggregation() *engine.Disaggregation {
+	s := p.place.pool
+	if s.role == setup.Monolithic {
+		return nil
+	}
+	d := s.deployment.plan.PD.Disaggregation
+	d.Notices = pullNotices{p}
+	return &d
+}
+
+// receivePull receives a message about a request whose prompt and output are of two instances.
+func (p *instance) receivePull(m *lookahead.Message, now vtime.Time) {
+	var s engine.KVSource
+	switch m.Kind {
+	case kindPrefill:
+		readDelivery(&m.Body, &p.delivery)
+		p.engine.Pulls.Prefill(&p.delivery, now)
+	case kindPull:
+		fails := readPull(&m.Body, &p.delivery, &s)
+		p.engine.Pulls.Pull(&p.delivery, s, fails, now)
+	case kindPulled:
+		readSource(&m.Body, &s)
+		mustDecode(&m.Body)
+		p.engine.Pulls.Over(s, now)
+	case kindGivenUp:
+		readSource(&m.Body, &s)
+		mustDecode(&m.Body)
+		p.engine.Pulls.Left(s, now)
+	}
+}
+
+// PromiseOf implements lookahead.Notifier: operations of shared storage tiers are submitted in
+// passes, and prefills end and pulls begin as the engine says. Requests are lost only when a message
+// says so, or when they are delivered while the instance is down (cluster.kernelConfig knows that).
+func (p *instance) PromiseOf(k lookahead.NoticeKind) lookahead.Key {
+	at := vtime.Never
+	switch {
+	case k == storageNotice && p.sharesStorage:
+		at = p.engine.Storage.FirstSubmission()
+	case p.place.pool.role == setup.Monolithic:
+	case k == prefilledNotice:
+		at = p.engine.Pulls.FirstPrefilled()
+	case k == pullingNotice:
+		at = p.engine.Pulls.FirstPull()
+	case k == notPulledNotice:
+		at = p.engine.Pulls.FirstLeft()
+	}
+	if at == vtime.Never {
+		return lookahead.NeverKey
+	}
+	return lookahead.Key{At: at, Class: vtime.ClassNotice}
+}
+
+// noticesOfPulls tells the kernel of the kinds of notices of disaggregation, and what each can cause.
+func (c *cluster) noticesOfPulls(list *[lookahead.NoticeKinds]lookahead.Notice) {
+	reply := func(k lookahead.Key) lookahead.Key { return lookahead.Key{At: k.At, Class: vtime.ClassNotice} }
+	handOver, pull, left := vtime.Duration(vtime.Never), vtime.Duration(vtime.Never), vtime.Duration(vtime.Never)
+	for i := range c.plan.Deployments {
+		how := c.plan.Deployments[i].PD
+		if how == nil {
+			continue
+		}
+		wait := how.HandOffLatency
+		if how.AtHandOver {
+			wait += c.plan.Config.RoutingLatency
+		}
+		handOver = min(handOver, wait)
+		pull = min(pull, how.Pull.Least()+how.NotifyLatency)
+		left = min(left, 1+how.NotifyLatency)
+	}
+	after := func(d vtime.Duration, class uint8) func(lookahead.Key) lookahead.Key {
+		return func(k lookahead.Key) lookahead.Key { return lookahead.Key{At: k.At.Add(d), Class: class} }
+	}
+	list[prefilledNotice] = lookahead.Notice{React: after(handOver, vtime.ClassRouting), Reply: reply}
+	list[pullingNotice] = lookahead.Notice{React: after(pull, vtime.ClassTransfer), Reply: reply}
+	list[notPulledNotice] = lookahead.Notice{React: after(left, vtime.ClassTransfer), Reply: reply}
+}

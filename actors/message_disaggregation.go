@@ -1,0 +1,114 @@
+package actors
+
+import (
+	"blis/engine"
+	"blis/lookahead"
+	"blis/metrics"
+	"blis/vtime"
+)
+
+// Messages of prefill/decode disaggregation, in the order in which a request causes them.
+
+// Kinds of its notices.
+const (
+	prefilledNotice lookahead.NoticeKind = 3
+	pullingNotice   lookahead.NoticeKind = 4
+	notPulledNotice lookahead.NoticeKind = 5
+)
+
+// sendPrefill is sendDelivery to an instance that computes the prompt alone.
+func sendPrefill(out *lookahead.Outbox, to lookahead.ProcessID, now, effect vtime.Time, d *engine.Delivery) {
+	beginDelivery(out, to, now, effect, kindPrefill, deliveryFields(d))
+	writeDelivery(out, d)
+	out.End()
+}
+
+// prefilled is what an instance says of a prefill that has ended.
+type prefilled struct {
+	source   engine.KVSource
+	awaiting int // prefills of the instance whose KV awaits its pull, with this one
+	handOver metrics.HandOver
+}
+
+// sendPrefilled tells the router at now that a prefill has ended, of a request that arrived then.
+func sendPrefilled(out *lookahead.Outbox, now, arrival vtime.Time, p *prefilled) {
+	out.BeginNotice(routerID, lookahead.Key{At: now, Class: vtime.ClassNotice}, prefilledNotice, kindPrefilled, 2+sourceFields+handOverFields(&p.handOver))
+	out.Int(int64(arrival))
+	writeSource(out, &p.source)
+	out.Int(int64(p.awaiting))
+	writeHandOver(out, arrival, &p.handOver)
+	out.End()
+}
+
+func readPrefilled(b *lookahead.Decoder, p *prefilled) {
+	arrival := vtime.Time(b.Int())
+	readSource(b, &p.source)
+	p.awaiting = int(b.Int())
+	readHandOver(b, arrival, &p.handOver)
+	mustDecode(b)
+}
+
+// sendPull is sendDelivery to an instance that pulls the KV of the request; if fails, the pull brings
+// nothing.
+func sendPull(out *lookahead.Outbox, to lookahead.ProcessID, now, effect vtime.Time, d *engine.Delivery, s *engine.KVSource, fails bool) {
+	beginDelivery(out, to, now, effect, kindPull, 1+sourceFields+deliveryFields(d))
+	writeSource(out, s)
+	out.Uint(bit(fails))
+	writeDelivery(out, d)
+	out.End()
+}
+
+func readPull(b *lookahead.Decoder, d *engine.Delivery, s *engine.KVSource) (fails bool) {
+	readSource(b, s)
+	fails = b.Uint() == 1
+	readDelivery(b, d)
+	return fails
+}
+
+// sendPulling tells the router at now that a pull begins.
+func sendPulling(out *lookahead.Outbox, now vtime.Time, p *engine.Pull) {
+	out.BeginNotice(routerID, lookahead.Key{At: now, Class: vtime.ClassNotice}, pullingNotice, kindPulling, 4+sourceFields)
+	writeSource(out, &p.Source)
+	out.Int(p.Number)
+	out.Int(int64(p.Blocks))
+	out.Int(since(now, p.End))
+	out.Uint(bit(p.Fails))
+	out.End()
+}
+
+// readPulling reads what sendPulling sent at now.
+func readPulling(b *lookahead.Decoder, now vtime.Time, p *engine.Pull) {
+	readSource(b, &p.Source)
+	p.Number, p.Blocks, p.Start, p.End = b.Int(), int32(b.Int()), now, after(now, b.Int())
+	p.Fails = b.Uint() == 1
+	mustDecode(b)
+}
+
+// sendNotPulled tells the router at now that a request left before its pull.
+func sendNotPulled(out *lookahead.Outbox, now vtime.Time, s *engine.KVSource) {
+	out.BeginNotice(routerID, lookahead.Key{At: now, Class: vtime.ClassNotice}, notPulledNotice, kindNotPulled, sourceFields)
+	writeSource(out, s)
+	out.End()
+}
+
+// sendSource tells an instance of KV that awaits its pull there: kindPulled or kindGivenUp.
+func sendSource(out *lookahead.Outbox, to lookahead.ProcessID, at vtime.Time, kind lookahead.Kind, s *engine.KVSource) {
+	out.Begin(to, lookahead.Key{At: at, Class: vtime.ClassTransfer}, kind, sourceFields)
+	writeSource(out, s)
+	out.End()
+}
+
+// sourceFields is the number of fields that writeSource writes.
+const sourceFields = 5
+
+func writeSource(out *lookahead.Outbox, s *engine.KVSource) {
+	out.Int(s.Request)
+	out.Int(s.Number)
+	out.Int(int64(s.Slot))
+	out.Int(int64(s.Blocks))
+	out.Int(s.From)
+}
+
+func readSource(b *lookahead.Decoder, s *engine.KVSource) {
+	*s = engine.KVSource{Request: b.Int(), Number: b.Int(), Slot: int32(b.Int()), Blocks: int32(b.Int()), From: b.Int()}
+}
