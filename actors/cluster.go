@@ -111,7 +111,7 @@ func (c *cluster) addInstance(at *place, ready vtime.Time, counterfactual policy
 		return err
 	}
 	n.notify, n.notifyTokens = c.notify, c.plan.Loops()
-	if signals&policy.ClassLatency != 0 {
+	if c.router.fleet.endsWithLatency() {
 		n.latencyOptions = &c.options[k]
 	}
 	n.publish(&at.pool.endpoints.cluster.signalPlan, signals|counterfactual, c.options[k])

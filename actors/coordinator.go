@@ -16,16 +16,6 @@ type coordinator struct {
 	router *router
 	slots  map[int64]int32 // in held requests, of those whose prompt an instance computes, by number
 	states []handOver      // by slot in held requests
-	counts CoordinatorCounts
-}
-
-// CoordinatorCounts counts what became of requests to deployments with two pools.
-type CoordinatorCounts struct {
-	Disaggregated int64 // requests whose prompt another instance computes than the one where they go on
-	Direct        int64 // requests that one instance serves alone
-	NoPrefill     int64 // … of them, since no instance could compute the prompt
-	Replaced      int64 // requests whose decode instance was gone at the hand-over
-	Backpressure  int64 // hand-overs at which many prefills of their instance awaited their pull
 }
 
 // handOver is a request that is disaggregated, until it is delivered to the instance where it goes on.
@@ -78,7 +68,7 @@ func (c *coordinator) route(of *deployment, i int32, ask *policy.Request, now vt
 		return true
 	}
 	d.Expected = s.expected
-	c.counts.Direct++
+	of.counts.Direct++
 	r.deliver(i, s.decode, now, out)
 	s.decode = nil
 	return true
@@ -112,13 +102,12 @@ func (c *coordinator) prefill(i int32, ask *policy.Request, now vtime.Time, out 
 	}
 	target := r.choose(e, i, ask, now, out)
 	if target < 0 {
-		c.counts.NoPrefill++
 		return false
 	}
 	d := &r.held.requests[i]
 	s.prefill = e.places[target]
 	c.slots[d.ID] = i
-	c.counts.Disaggregated++
+	s.of.counts.Disaggregated++
 	to, effect := r.effect(d, s.prefill, now)
 	sendPrefill(out, to, now, effect, d)
 	return true
@@ -132,7 +121,7 @@ func (c *coordinator) direct(i int32, ask *policy.Request, now vtime.Time, out *
 	if at == nil {
 		return false
 	}
-	c.counts.Direct++
+	c.state(i).of.counts.Direct++
 	r.deliver(i, at, now, out)
 	return true
 }
@@ -190,7 +179,7 @@ func (c *coordinator) prefilled(p *prefilled, now vtime.Time) {
 	s.prefill.requestLeft(now)
 	how := s.of.plan.PD
 	if p.source.Blocks > 0 && p.awaiting >= how.Backpressure {
-		c.counts.Backpressure++
+		s.of.counts.Backpressure++
 	}
 	at := now.Add(how.HandOffLatency)
 	if how.AtHandOver {
@@ -204,7 +193,6 @@ func (c *coordinator) handOver(i int32, now vtime.Time, out *lookahead.Outbox) {
 	r, s := c.router, c.state(i)
 	at, how := s.decode, s.of.plan.PD
 	if at != nil && !at.shown().Routable { // gone, or known to be down
-		c.counts.Replaced++
 		c.forget(i)
 		if at = nil; r.routingLatency > 0 {
 			r.held.plan(&r.held.handOver, i, now.Add(r.routingLatency))

@@ -12,6 +12,7 @@ import (
 	"blis/latency"
 	"blis/lookahead"
 	"blis/metrics"
+	"blis/setup"
 	"blis/vtime"
 )
 
@@ -62,7 +63,7 @@ func (c *cluster) result(partial bool) (*Result, error) {
 		r.Names.Instances = append(r.Names.Instances, instanceName(i))
 		run.Instances = append(run.Instances, n.recorder)
 		run.Counters = append(run.Counters, n.engine.Counters)
-		if n.place.pool.plan.CPUTier != nil {
+		if c.tiered() {
 			r.KVTiers = append(r.KVTiers, n.engine.Tier)
 		}
 		run.Lives = append(run.Lives, metrics.Life{Ready: ready, Gone: gone, Blocks: &n.engine.Blocks})
@@ -72,6 +73,7 @@ func (c *cluster) result(partial bool) (*Result, error) {
 	}
 	run.InstanceNames, run.Tiers = r.Names.Instances, r.KVTiers
 	run.BlockBytes = c.plan.Pools[0].BlockBytes()
+	c.describePools(&run, r.End)
 	for _, s := range c.storage {
 		list, err := s.counts(r.End, func(i int) (from, to vtime.Time) { return c.life(i, r.End) })
 		if err != nil {
@@ -132,6 +134,11 @@ func (c *cluster) end(partial bool) vtime.Time {
 		end = vtime.Time(h)
 	}
 	return end
+}
+
+// tiered reports whether instances of a pool have a CPU tier.
+func (c *cluster) tiered() bool {
+	return slices.ContainsFunc(c.plan.Pools, func(s *setup.Pool) bool { return s.CPUTier != nil })
 }
 
 // busy reports whether the run ended with work left.

@@ -5,6 +5,7 @@ import (
 
 	"blis/engine"
 	"blis/lookahead"
+	"blis/metrics"
 	"blis/policy"
 	"blis/setup"
 	"blis/vtime"
@@ -24,6 +25,7 @@ type deployment struct {
 	serving *pool
 	prefill *pool         // nil: serving computes prompts itself
 	failing *vtime.Stream // decides which pulls fail
+	counts  metrics.Coordination
 }
 
 // newFleet makes the pools of a plan, without instances, for a router with these policies, by pool.

@@ -36,14 +36,6 @@ func resolve(cfg Config) (*setup.Plan, error) {
 	return setup.Resolve(cfg.Config, cfg.Execution.check, cfg.Tracing.check)
 }
 
-// onePool refuses plans that cannot be carried out yet.
-func onePool(p *setup.Plan) error {
-	if len(p.Pools) > 1 {
-		return &setup.InputError{Text: "--architecture is pd: want monolithic: a run with prefill and decode instances is planned (--print-config), but not carried out yet"}
-	}
-	return nil
-}
-
 // prepare makes the cluster of a run. It returns soon after ctx has ended, even
 // while it waits for a file that never comes.
 func prepare(ctx context.Context, cfg Config) (*cluster, error) {
@@ -61,9 +53,6 @@ func prepare(ctx context.Context, cfg Config) (*cluster, error) {
 		}()
 		var p *setup.Plan
 		if p, o.err = resolve(cfg); o.err == nil {
-			o.err = onePool(p)
-		}
-		if o.err == nil {
 			o.cluster, o.err = newCluster(p, cfg.Execution)
 		}
 	}()

@@ -52,6 +52,15 @@ func (d *disaggregation) endPull(i int32) bool {
 	return was
 }
 
+// giveBack notes that the request in slot i gave its blocks back, and what was pulled with them, since
+// nothing would go on otherwise.
+func (d *disaggregation) giveBack(i int32) {
+	if d != nil {
+		d.at(i).remote = 0
+		d.counts.DeadlockBreak++
+	}
+}
+
 // isPulling reports whether the load of slot i is a pull.
 func (d *disaggregation) isPulling(i int32) bool { return d != nil && d.at(i).pulling }
 

@@ -52,9 +52,8 @@ func (c *connector) breakDeadlock() bool {
 		if s := c.requests.at(m.slot); s.seq.Held() > 0 {
 			c.cache.Preempt(&s.seq)
 			s.computed, c.at(m.slot).load = 0, noLoad
-			if c.counts.DeadlockBreak++; c.disaggregation != nil {
-				c.disaggregation.counts.DeadlockBreak++
-			}
+			c.counts.DeadlockBreak++
+			c.disaggregation.giveBack(m.slot)
 			return true
 		}
 	}

@@ -1,0 +1,64 @@
+package actors
+
+import (
+	"blis/metrics"
+	"blis/setup"
+	"blis/vtime"
+)
+
+// What a result says of deployments and their pools.
+
+// describePools tells the report of the pools of a run that has several, and of what their instances handed
+// over to each other.
+func (c *cluster) describePools(run *metrics.Run, end vtime.Time) {
+	if len(c.plan.Pools) == 1 {
+		return
+	}
+	if c.router.coordinator != nil {
+		for _, n := range c.instances {
+			run.Disaggregated = append(run.Disaggregated, n.engine.Disaggregated)
+		}
+	}
+	for _, d := range c.router.fleet.deployments {
+		x := metrics.Deployment{Name: d.plan.ID}
+		for _, s := range d.pools() {
+			x.Pools = append(x.Pools, c.describePool(s, end))
+		}
+		if d.prefill != nil {
+			x.Coordination = &metrics.Coordination{Disaggregated: d.counts.Disaggregated, Direct: d.counts.Direct, Backpressure: d.counts.Backpressure}
+		}
+		run.Deployments = append(run.Deployments, x)
+	}
+}
+
+// describePool is what the report is told of a pool.
+func (c *cluster) describePool(s *pool, end vtime.Time) metrics.Pool {
+	p := metrics.Pool{
+		Name: s.name, Role: string(s.role), Model: s.plan.Model.Name, GPU: s.plan.GPU.Name, TP: s.plan.TP,
+		BlockBytes: s.plan.BlockBytes(), Price: c.plan.Config.GPUHourPrice,
+	}
+	if s.role == setup.Monolithic {
+		p.Role = "monolithic"
+	}
+	for i, at := range c.router.fleet.places {
+		if at.pool == s {
+			p.Instances = append(p.Instances, i)
+		}
+	}
+	if s.replicas == nil {
+		p.PaidMicros = float64(len(p.Instances)) * float64(span(c.began, end))
+		return p
+	}
+	for i := range s.replicas.list {
+		p.PaidMicros += float64(s.replicas.list[i].cost(s.replicas.began, end))
+	}
+	return p
+}
+
+// pools returns the pools of the deployment in the order of their instances.
+func (d *deployment) pools() []*pool {
+	if d.prefill == nil {
+		return []*pool{d.serving}
+	}
+	return []*pool{d.prefill, d.serving}
+}
