@@ -38,6 +38,9 @@ func (d dice) drawDisaggregation(x *trial) {
 	c.PDMaxHeld = pick(d, 0, 0, 1, 2)
 	c.PDBackpressureThreshold = d.between(1, 3)
 	c.PDHoldTimeout = pick[vtime.Duration](d, 480*vtime.Second, 480*vtime.Second, 20_000, 500, 1)
+	if c.AutoscalePolicy != "none" || x.NoisyAutoscaler != 0 { // else there are checks for many minutes
+		c.PDHoldTimeout = min(c.PDHoldTimeout, 500_000)
+	}
 	c.PDFailureRate = pick(d, 0, 0, 0.3, 1)
 	c.KVLoadFailurePolicy = pick(d, "fail", "recompute")
 	for _, own := range []*setup.Overrides{&c.Prefill, &c.Decode} {

@@ -46,7 +46,7 @@ func (c *cluster) describePool(s *pool, end vtime.Time) metrics.Pool {
 		}
 	}
 	if s.replicas == nil {
-		p.PaidMicros = float64(len(p.Instances)) * float64(span(c.began, end))
+		p.PaidMicros = float64(float64(len(p.Instances)) * float64(span(c.began, end)))
 		return p
 	}
 	for i := range s.replicas.list {
