@@ -141,7 +141,7 @@ func (c *coordinator) chooseDecode(i int32, ask *policy.Request, now vtime.Time,
 
 // receive receives what an instance tells the other side.
 func (c *coordinator) receive(m *lookahead.Message, out *lookahead.Outbox) {
-	now := m.Stamp.At
+	r, now := c.router, m.Stamp.At
 	switch m.Kind {
 	case kindPrefilled:
 		var p prefilled
@@ -152,6 +152,11 @@ func (c *coordinator) receive(m *lookahead.Message, out *lookahead.Outbox) {
 		if readPulling(&m.Body, now, &p); !p.Fails {
 			at := c.sourceOf(&p.Source)
 			sendSource(out, at.process(), p.End.Add(at.pool.deployment.plan.PD.NotifyLatency), kindPulled, &p.Source)
+		}
+	case kindReleased:
+		instance, n := readReleased(&m.Body)
+		for at := r.fleet.places[instance]; n > 0; n-- {
+			at.requestLeft(now)
 		}
 	case kindNotPulled:
 		var s engine.KVSource
@@ -176,7 +181,9 @@ func (c *coordinator) prefilled(p *prefilled, now vtime.Time) {
 	s, d := c.state(i), &r.held.requests[i]
 	d.HandOver, s.source = p.handOver, p.source
 	s.prefill.left()
-	s.prefill.requestLeft(now)
+	if p.source.Blocks == 0 { // else its KV is there until it is pulled
+		s.prefill.requestLeft(now)
+	}
 	how := s.of.plan.PD
 	if p.source.Blocks > 0 && p.awaiting >= how.Backpressure {
 		s.of.counts.Backpressure++

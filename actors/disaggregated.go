@@ -28,6 +28,13 @@ func (p pullNotices) Pulls(x *engine.Pull, now vtime.Time) { sendPulling(p.out, 
 // Left implements engine.PullNotices.
 func (p pullNotices) Left(s engine.KVSource, now vtime.Time) { sendNotPulled(p.out, now, &s) }
 
+// Released implements engine.PullNotices: an instance that drains is there until then.
+func (p pullNotices) Released(n int, now vtime.Time) {
+	if p.place.pool.plan.Scaling != nil {
+		sendReleased(p.out, now, p.index, n)
+	}
+}
+
 // disaggregation returns the engine's part, nil if the instance serves requests alone.
 func (p *instance) disaggregation() *engine.Disaggregation {
 	s := p.place.pool

@@ -69,6 +69,9 @@ func (p *instance) Promise() lookahead.Key {
 	if p.notify {
 		at = p.engine.FirstEnd()
 	}
+	if p.place.pool.plan.Scaling != nil && p.place.pool.role == setup.PrefillRole {
+		at = min(at, p.engine.Pulls.FirstReleased())
+	}
 	if p.events {
 		at = min(at, p.engine.FirstStepState(false).Add(p.eventDelay))
 	}

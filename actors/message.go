@@ -31,6 +31,7 @@ const (
 	kindNotPulled                               // instance → router: a request left before its pull
 	kindPulled                                  // router → instance: a pull has ended
 	kindGivenUp                                 // router → instance: nobody will pull
+	kindReleased                                // instance → router: blocks were let go that awaited their pull
 )
 
 // How messages are written.

@@ -98,6 +98,20 @@ func sendSource(out *lookahead.Outbox, to lookahead.ProcessID, at vtime.Time, ki
 	out.End()
 }
 
+// sendReleased tells the router at now that the blocks of n prefills were let go.
+func sendReleased(out *lookahead.Outbox, now vtime.Time, instance, n int) {
+	out.Begin(routerID, lookahead.Key{At: now, Class: vtime.ClassNotice}, kindReleased, 2)
+	out.Int(int64(instance))
+	out.Int(int64(n))
+	out.End()
+}
+
+func readReleased(b *lookahead.Decoder) (instance, n int) {
+	instance, n = int(b.Int()), int(b.Int())
+	mustDecode(b)
+	return instance, n
+}
+
 // sourceFields is the number of fields that writeSource writes.
 const sourceFields = 5
 

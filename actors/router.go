@@ -135,7 +135,7 @@ func (r *router) Receive(m *lookahead.Message, out *lookahead.Outbox) {
 		r.receiveEnded(m, out)
 	case kindReturned:
 		r.receiveReturned(m)
-	case kindPrefilled, kindPulling, kindNotPulled:
+	case kindPrefilled, kindPulling, kindNotPulled, kindReleased:
 		r.coordinator.receive(m, out)
 	case kindCutOff:
 		receiveCutOff(r, m, out)

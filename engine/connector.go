@@ -324,7 +324,7 @@ func (c *connector) act(p *pass, now vtime.Time) {
 	}
 	c.lazy.act(p.lazy)
 	if len(p.over) > 0 { // some may be in both
-		c.disaggregation.act(p.over)
+		c.disaggregation.act(p.over, now)
 		p.sent = append(p.sent, p.over...)
 		sortByNumber(c, p.sent)
 	}

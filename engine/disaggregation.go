@@ -32,6 +32,9 @@ type PullNotices interface {
 	// Left takes in, in the pass formed at now, that a request left before its pull began: a
 	// notice of class 8 at now. Nobody will pull s.
 	Left(s KVSource, now vtime.Time)
+	// Released takes in that the blocks of n prefills, which awaited their pull, were let go at now, the end
+	// of a pass: a notice of class 8 at now.
+	Released(n int, now vtime.Time)
 }
 
 // KVSource is the KV of a prompt that awaits its pull in the instance that computed it.

@@ -23,11 +23,13 @@ func (s *pdSide) record(o *metrics.Outcome) {
 
 // promise takes in what the instance says of its future. It may say no less than before.
 func (s *pdSide) promise() vtime.Time {
-	now := [3]vtime.Time{s.e.Pulls.FirstPrefilled(), s.e.Pulls.FirstPull(), s.e.Pulls.FirstLeft()}
+	now := [4]vtime.Time{s.e.Pulls.FirstPrefilled(), s.e.Pulls.FirstPull(), s.e.Pulls.FirstLeft(), s.e.Pulls.FirstReleased()}
 	first := vtime.Never
 	for k := range now {
 		s.first[k] = max(s.first[k], now[k])
-		first = min(first, s.first[k])
+		if k < 3 { // nobody does anything because blocks are let go
+			first = min(first, s.first[k])
+		}
 	}
 	return first
 }

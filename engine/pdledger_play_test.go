@@ -75,7 +75,7 @@ func (w *pdPlay) post(at vtime.Time, class uint8, do func(now vtime.Time)) {
 func (s *pdSide) post(at vtime.Time, class uint8, do func(now vtime.Time)) {
 	s.w.post(at, class, func(now vtime.Time) {
 		do(now)
-		s.first = [3]vtime.Time{}
+		s.first = [4]vtime.Time{}
 	})
 }
 
@@ -84,7 +84,7 @@ type pdSide struct {
 	*kvPlayer
 	w        *pdPlay
 	name     string
-	first    [3]vtime.Time     // before these it tells nobody of a prefill, of a pull, of somebody who left
+	first    [4]vtime.Time     // before these it tells nobody of a prefill, of a pull, of somebody who left
 	sources  map[int64][]int32 // blocks of the KV of requests that went on elsewhere, with the block twin
 	requests map[int64]*Delivery
 	overs    map[int64]metrics.HandOver // of the outcomes
@@ -102,7 +102,7 @@ func (w *pdPlay) addSides(kind string, n int, settings json.RawMessage) error {
 				return err
 			}
 		}
-		s := &pdSide{&kvPlayer{results: map[int64][]any{}, lost: []int64{}, now: -1}, w, fmt.Sprint(kind, k), [3]vtime.Time{}, map[int64][]int32{}, map[int64]*Delivery{}, map[int64]metrics.HandOver{}}
+		s := &pdSide{&kvPlayer{results: map[int64][]any{}, lost: []int64{}, now: -1}, w, fmt.Sprint(kind, k), [4]vtime.Time{}, map[int64][]int32{}, map[int64]*Delivery{}, map[int64]metrics.HandOver{}}
 		timeout := w.sc.Config.Timeout
 		if timeout == 0 {
 			timeout = 480_000_000
@@ -321,6 +321,9 @@ func (s *pdSide) Prefilled(o *metrics.Outcome, source KVSource, now vtime.Time) 
 		}
 	}, at)
 }
+
+// Released implements PullNotices: the ledgers show it by the free blocks.
+func (s *pdSide) Released(_ int, now vtime.Time) { s.tells(3, now) }
 
 // sourceOf returns the instance that computed the prompt of a request.
 func (w *pdPlay) sourceOf(request int64) *pdSide {

@@ -142,11 +142,15 @@ func (d *disaggregation) pollHolds(now vtime.Time, list []int32) []int32 {
 }
 
 // act lets the blocks of slots go of which a pass has noticed that nobody needs them.
-func (d *disaggregation) act(slots []int32) {
+func (d *disaggregation) act(slots []int32, now vtime.Time) {
+	before := d.awaiting
 	for _, i := range slots {
 		h := d.at(i)
 		if h.held = false; h.prefill {
 			d.awaiting--
 		}
+	}
+	if n := before - d.awaiting; n > 0 {
+		d.cfg.Notices.Released(n, now)
 	}
 }

@@ -20,6 +20,7 @@ type handedOver struct {
 func (h *handedOver) Prefilled(_ *metrics.Outcome, s KVSource, _ vtime.Time) { h.source = s }
 func (h *handedOver) Pulls(p *Pull, _ vtime.Time)                            { h.end = p.End }
 func (h *handedOver) Left(KVSource, vtime.Time)                              {}
+func (h *handedOver) Released(int, vtime.Time)                               {}
 
 // A hand-over allocates nothing, once both instances have had some.
 func TestHandOversDoNotAllocate(t *testing.T) {

@@ -80,6 +80,18 @@ func (p PullPort) FirstPull() vtime.Time {
 	return at
 }
 
+// FirstReleased returns a time before which no blocks are let go that await their pull.
+func (p PullPort) FirstReleased() vtime.Time {
+	if p.Awaiting() == 0 { // a message may say that they are not needed, or nobody pulls
+		if first := p.FirstPrefilled(); first != vtime.Never {
+			return first.Add(p.e.cfg.Disaggregation.HoldTimeout)
+		}
+		return vtime.Never
+	}
+	at, _ := p.e.agenda.at.next()
+	return at
+}
+
 // FirstLeft returns a time before which the instance tells of nobody who left before the pull.
 func (p PullPort) FirstLeft() vtime.Time {
 	e := p.e
