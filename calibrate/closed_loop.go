@@ -127,7 +127,7 @@ func (o *Overrides) deploymentOf(p *measured.ClosedLoop) (*latency.Deployment, e
 		}
 		d.TP = p.TP / p.AttentionDP
 		if spec.Experts > 0 { // dense engines share nothing
-			d.DataParallel = p.AttentionDP
+			d.DataParallel.Ranks = p.AttentionDP
 		}
 	}
 	return d, nil

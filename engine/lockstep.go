@@ -46,6 +46,7 @@ type lockStep struct {
 // groupStep is a step of the group as it was formed.
 type groupStep struct {
 	tokens, most int64          // of all ranks, a dummy 1; of the rank with the most
+	prefill      int64          // of tokens, those of requests in prefill
 	dummies      int64          // ranks that execute one
 	waits        vtime.Duration // Σ time that ranks wait for the slowest
 }
@@ -276,11 +277,12 @@ func (g *lockStep) settle() {
 		b := e.inFlight.last()
 		n := max(1, b.sums.Scheduled())
 		s.tokens += n
+		s.prefill += b.sums.PrefillTokens
 		s.most = max(s.most, n)
 		start = max(start, b.start)
 		end = max(end, b.notBefore)
 	}
-	g.dummy.GroupTokens = s.tokens
+	g.dummy.GroupTokens, g.dummy.GroupPrefill = s.tokens, s.prefill
 	longest := vtime.Duration(0)
 	for _, e := range g.ranks {
 		b := e.inFlight.last()
@@ -288,7 +290,7 @@ func (g *lockStep) settle() {
 			b.duration = e.batcher.pace.duration(&g.dummy, b.formedAt)
 			s.dummies++
 		} else {
-			b.sums.GroupTokens = s.tokens
+			b.sums.GroupTokens, b.sums.GroupPrefill = s.tokens, s.prefill
 			b.duration = e.batcher.duration(b)
 		}
 		longest = max(longest, b.duration)

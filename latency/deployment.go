@@ -17,14 +17,26 @@ type Deployment struct {
 	// slice of every expert.
 	ExpertParallel bool
 
-	// DataParallel is the number of engines that share the experts: each has TP GPUs
-	// with attention and dense layers of its own, and the experts are spread over the
-	// GPUs of all. 0 is 1. The engines are taken to have equal batches.
-	DataParallel int
+	DataParallel DataParallel
+}
+
+// DataParallel is how engines share experts: each has TP GPUs with attention and dense layers of its own,
+// and the experts are spread over the GPUs of all. The engines are taken to have equal batches where a
+// Batch does not say what all of them have.
+type DataParallel struct {
+	Ranks int // engines; 0 is 1
+
+	// Imbalance is how many times the work of the mean GPU with experts the most burdened one has: what
+	// it computes, reads and moves of them. At least 1; 0 is 1.
+	Imbalance float64
+
+	// NodeLink is the rate between nodes, one way, bytes/s per GPU, for engines with GPUs of several
+	// nodes. 0 is DefaultNodeLink.
+	NodeLink float64
 }
 
 // ranks returns the number of engines that share the experts.
-func (d *Deployment) ranks() int { return max(1, d.DataParallel) }
+func (d *Deployment) ranks() int { return max(1, d.DataParallel.Ranks) }
 
 // pcieEfficiency is the share of PCIe's one-way rate that transfers reach, unless
 // the description of the GPU has another.
@@ -49,9 +61,15 @@ func (d *Deployment) check(p *problems) {
 	if text := d.headsProblem(); text != "" {
 		p.add("tp", "%s", text)
 	}
-	p.between("data parallel", int64(d.DataParallel), 0, maxTP)
-	if d.DataParallel > 1 && d.Model.Experts == 0 {
-		p.add("data parallel", "is %d: want a model with experts, which the engines share", d.DataParallel)
+	p.between("data parallel", int64(d.DataParallel.Ranks), 0, maxTP)
+	if x := d.DataParallel.Imbalance; x != 0 && !(x >= 1 && x <= maxImbalance) {
+		p.add("ep-imbalance", "is %v, want 1 to %d", x, maxImbalance)
+	}
+	if x := d.DataParallel.NodeLink; x != 0 && !(x >= 1 && x <= maxRate) {
+		p.add("dp-link", "is %v bytes/s, want 1 to 1e18", x)
+	}
+	if d.DataParallel.Ranks > 1 && d.Model.Experts == 0 {
+		p.add("data parallel", "is %d: want a model with experts, which the engines share", d.DataParallel.Ranks)
 	}
 }
 
@@ -124,17 +142,21 @@ func (d *Deployment) KVBytesPerToken() int64 { return d.Model.Counts().KVBytesPe
 // µs: latency(TP) and 2(TP−1)/TP / one-way link bandwidth; both are 0 at TP 1. The
 // latency is the one measured on the next larger number of 2, 4 and 8 GPUs, or on 8.
 func (d *Deployment) allReduce() (fixed, perByte float64) {
-	switch {
-	case d.TP <= 1:
+	if d.TP <= 1 {
 		return 0, 0
-	case d.TP <= 2:
-		fixed = d.GPU.AllReduceLatency[0]
-	case d.TP <= 4:
-		fixed = d.GPU.AllReduceLatency[1]
-	default:
-		fixed = d.GPU.AllReduceLatency[2]
 	}
-	return fixed, float64(2 * float64(d.TP-1) / float64(d.TP) / d.linkRate() * 1e6)
+	return d.allReduceLatency(d.TP), float64(2 * float64(d.TP-1) / float64(d.TP) / d.linkRate() * 1e6)
+}
+
+// allReduceLatency returns the latency of an all-reduce of n GPUs of one node, from 2, in µs.
+func (d *Deployment) allReduceLatency(n int) float64 {
+	switch {
+	case n <= 2:
+		return d.GPU.AllReduceLatency[0]
+	case n <= 4:
+		return d.GPU.AllReduceLatency[1]
+	}
+	return d.GPU.AllReduceLatency[2]
 }
 
 // linkRate returns the one-way rate between GPUs that exchange with all others, bytes/s.

@@ -122,6 +122,7 @@ type Features struct {
 	fill, headRatio         float64 // shares: one token of the budget; KV heads of heads
 
 	second secondFeatures
+	group  groupFeatures
 
 	prompt       float64 // linear layers and head per prompt token
 	fullStep     float64 // a full step, by the roofline without efficiencies
@@ -146,7 +147,7 @@ func NewFeatures(d *Deployment, e EngineLimits) (*Features, error) {
 		prefillPair: float64(n.PrefillPairFLOPs()) / compute,
 		decodePair:  float64(n.DecodePairFLOPs()) / compute,
 		weights:     n.alwaysStreamed() / read,
-		experts:     n.expertBytes() / read / float64(d.ranks()),
+		experts:     float64(n.expertBytes() / read / float64(d.ranks()) * d.imbalance()),
 		window:      newSlidingWindow(s),
 		kvBytes:     float64(d.KVBytesPerToken()),
 		fill:        1 / float64(e.MaxBatchedTokens),
@@ -166,6 +167,8 @@ func NewFeatures(d *Deployment, e EngineLimits) (*Features, error) {
 		f.transfer = f.kvBytes * float64(e.BlockSize) / float64(d.GPU.PCIeRate()*float64(d.TP))
 		f.offloadRatio = float64(e.CPUBlocks) / float64(e.GPUBlocks) // of blocks of equal size
 	}
+	f.group = newGroupFeatures(d, f)
+	f.token += f.group.expert - f.group.expert/d.imbalance()
 	f.second = newSecondFeatures(d, f)
 	f.fullStep = max(float64(f.prompt*float64(e.MaxBatchedTokens)), f.streaming(f.expertShare.ofStep(e.MaxBatchedTokens)))
 	return f, nil
@@ -176,6 +179,9 @@ func (f *Features) Beta(b *Batch) BetaVector {
 	var v BetaVector
 	f.beta(b, &v)
 	f.second.beta(b, &v)
+	if b.GroupTokens > 0 {
+		f.group.beta(f, b, &v)
+	}
 	return v
 }
 
@@ -187,7 +193,7 @@ func (f *Features) beta(b *Batch, v *BetaVector) {
 	share := 0.0
 	if scheduled > 0 {
 		if f.moe {
-			share = f.expertShare.ofStep(scheduled)
+			share = f.expertShare.of(b)
 			v[betaExpertShare] = share
 		}
 		v[betaWeightStreaming] = clamp(f.streaming(share))
@@ -304,12 +310,23 @@ func (t *expertShares) touch(miss float64) {
 	}
 }
 
+// of is ofStep for the step b, with the tokens of all engines where it has them.
+func (t *expertShares) of(b *Batch) float64 {
+	if b.GroupTokens > 0 {
+		return t.ofTokens(b.GroupTokens)
+	}
+	return t.ofStep(b.Scheduled())
+}
+
 // ofStep returns the share of its experts that the most burdened GPU reads, in a step
 // of n tokens of this engine. It does not fall as n grows: p + s·√(p(1−p)) grows until
 // it is 1, at p = 1/(1+s²), and two numbers of tokens below that have p that differ by
 // far more than a rounding.
-func (t *expertShares) ofStep(n int64) float64 {
-	p := t.share(n * t.ranks)
+func (t *expertShares) ofStep(n int64) float64 { return t.ofTokens(n * t.ranks) }
+
+// ofTokens is ofStep for n tokens of all engines.
+func (t *expertShares) ofTokens(n int64) float64 {
+	p := t.share(n)
 	if t.spread == 0 {
 		return p
 	}

@@ -88,13 +88,13 @@ func captured(n int64) int64 {
 }
 
 // secondBounds sets the bounds of features 17 to 28 over all batches that an engine
-// forms. The lower ones are those of a decode, or 0 where a batch may be without.
-func (f *Features) secondBounds(low, high *BetaVector) {
+// forms, of which full are the features of the largest decode. The lower ones are those
+// of a decode, or 0 where a batch may be without.
+func (f *Features) secondBounds(low, high *BetaVector, full BetaVector) {
 	s, e := &f.second, &f.limits
 	for _, term := range []int{betaDecodeCompute, betaComputeExcess, betaExpertRows, betaExpertRowsPrefill, betaDecodeLayers} {
 		low[term] = 0
 	}
-	full := f.Beta(&Batch{DecodeTokens: e.MaxBatchedTokens})
 	full[betaComputeExcess] = clamp(float64(s.token * float64(e.MaxBatchedTokens)))
 	full[betaDecodeLayers] = clamp(float64(s.layers * float64(min(e.MaxBatchedTokens, e.MaxSeqs))))
 	full[betaExpertRowsPrefill] = full[betaExpertRows]

@@ -14,7 +14,7 @@ import (
 // naiveShare is the share of its experts that the most burdened GPU reads in a step of
 // n tokens.
 func naiveShare(d *Deployment, n int64) float64 {
-	s, engines := d.Model, math.Max(1, float64(d.DataParallel))
+	s, engines := d.Model, math.Max(1, float64(d.DataParallel.Ranks))
 	if s.Experts == 0 || n == 0 {
 		return 0
 	}
@@ -27,7 +27,7 @@ func naiveShare(d *Deployment, n int64) float64 {
 
 // naiveExpertTime is the time to read the experts of that share, s.
 func naiveExpertTime(d *Deployment, n int64) float64 {
-	return d.Model.Counts().expertBytes() * naiveShare(d, n) / d.BandwidthCeiling() / math.Max(1, float64(d.DataParallel))
+	return d.Model.Counts().expertBytes() * naiveShare(d, n) / d.BandwidthCeiling() / math.Max(1, float64(d.DataParallel.Ranks))
 }
 
 // naiveConverted reports whether weights are converted before use.
@@ -40,7 +40,7 @@ func naiveConverted(d *Deployment, w PartWidth) bool {
 
 // naiveSecond is the twin of features 17 to 28.
 func naiveSecond(d *Deployment, b *Batch) []float64 {
-	s, tokens, engines := d.Model, b.Scheduled(), math.Max(1, float64(d.DataParallel))
+	s, tokens, engines := d.Model, b.Scheduled(), math.Max(1, float64(d.DataParallel.Ranks))
 	layers, moe := float64(s.Layers), 0.0
 	if s.Experts > 0 {
 		moe = layers - float64(s.DenseLayers)
@@ -117,9 +117,9 @@ func TestCapturedIsTheNextSizeOfTheList(t *testing.T) {
 
 // randomSharing spreads experts over GPUs and engines in some way.
 func randomSharing(r *vtime.Stream, d *Deployment) {
-	d.ExpertParallel, d.DataParallel = r.Int64N(2) == 0, int(r.Int64N(2))
+	d.ExpertParallel, d.DataParallel.Ranks = r.Int64N(2) == 0, int(r.Int64N(2))
 	if d.Model.Experts > 0 {
-		d.DataParallel = int(r.Int64N(9))
+		d.DataParallel.Ranks = int(r.Int64N(9))
 	}
 }
 
@@ -149,7 +149,7 @@ func TestShareOfTheMostBurdenedGPUGrowsWithTokens(t *testing.T) {
 func TestEnginesTouchExpertsTogether(t *testing.T) {
 	d := *deployment(t, "mixtral-8x7b", "H100", 2)
 	one := newExpertShares(&d)
-	d.DataParallel = 4
+	d.DataParallel.Ranks = 4
 	four := newExpertShares(&d)
 	for n := range int64(100) {
 		if got, want := four.ofStep(n), one.ofStep(4*n); got != want {
@@ -160,18 +160,18 @@ func TestEnginesTouchExpertsTogether(t *testing.T) {
 
 func TestDataParallelIsForExperts(t *testing.T) {
 	d := *deployment(t, "llama-3.1-8b", "H100", 2)
-	d.DataParallel = 2
+	d.DataParallel.Ranks = 2
 	want := d.String() + ": data parallel is 2: want a model with experts, which the engines share"
 	if err := d.Validate(); err == nil || err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}
-	d.DataParallel = 1
+	d.DataParallel.Ranks = 1
 	if err := d.Validate(); err != nil {
 		t.Error(err)
 	}
 	e := *deployment(t, "mixtral-8x7b", "H100", 2)
 	for n, ok := range map[int]bool{-1: false, 0: true, 8: true, 1025: false} {
-		e.DataParallel = n
+		e.DataParallel.Ranks = n
 		if err := e.Validate(); (err == nil) != ok {
 			t.Errorf("%d engines: %v", n, err)
 		}
@@ -200,7 +200,7 @@ func TestOneCoefficientOfVersion2IsEnough(t *testing.T) {
 	s := *d.Model
 	s.ExpertWidth = PartWidth{WeightBits: 8, ActivationBits: 8}
 	s.WeightBits = 4
-	d.Model, d.DataParallel = &s, 2
+	d.Model, d.DataParallel.Ranks = &s, 2
 	f := features(t, &d, typicalLimits)
 	for i := BetasOfVersion1; i < len(BetaVector{}); i++ {
 		var beta BetaVector

@@ -49,7 +49,7 @@ func featureCases(t *testing.T) []featureCase {
 
 func (c *featureCase) features(t *testing.T) *Features {
 	t.Helper()
-	d := &Deployment{Model: c.model(t), GPU: mustGPU(t, c.GPU), TP: c.TP, ExpertParallel: c.ExpertParallel, DataParallel: c.DataParallel}
+	d := &Deployment{Model: c.model(t), GPU: mustGPU(t, c.GPU), TP: c.TP, ExpertParallel: c.ExpertParallel, DataParallel: DataParallel{Ranks: c.DataParallel}}
 	return features(t, d, c.Limits)
 }
 
@@ -223,7 +223,7 @@ func TestBetaAgreesWithItsNaiveTwin(t *testing.T) {
 					if math.Abs(got[17]-want[17]) < 1e-12*got[2] {
 						got[17] = want[17] // the difference of nearly equal times
 					}
-					near(t, fmt.Sprintf("seed %d: %s, experts %v over %d engines, %+v, %+v", seed, d, d.ExpertParallel, d.DataParallel, e, b), BetaNames[:], got[:], want[:])
+					near(t, fmt.Sprintf("seed %d: %s, experts %v over %d engines, %+v, %+v", seed, d, d.ExpertParallel, d.DataParallel.Ranks, e, b), BetaNames[:], got[:], want[:])
 				}
 			}
 		}

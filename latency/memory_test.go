@@ -50,7 +50,7 @@ func TestAmountsReadAsTheyPrint(t *testing.T) {
 func TestKVBlocksOfEnginesThatShareExperts(t *testing.T) {
 	alone := deployment(t, "mixtral-8x7b", "H100", 2)
 	shared := *alone
-	shared.TP, shared.DataParallel, shared.ExpertParallel = 1, 2, true
+	shared.TP, shared.DataParallel.Ranks, shared.ExpertParallel = 1, 2, true
 	s := *alone.Model
 	expert := 3 * s.Hidden * s.ExpertIntermediate * 2 // bytes
 	if got, want := shared.residentWeightBytes(), s.Counts().ResidentWeightBytes()-4*s.Layers*expert; got != want {
@@ -60,7 +60,7 @@ func TestKVBlocksOfEnginesThatShareExperts(t *testing.T) {
 	if want := (int64(float64(shared.GPU.Memory)*0.9) - shared.residentWeightBytes() - 1e9) / (16 * shared.KVBytesPerToken()); blocks != want || err != nil {
 		t.Errorf("%d blocks, %v; want %d", blocks, err, want)
 	}
-	shared.DataParallel = 3 // three, three and two experts: the engine with three has the least room
+	shared.DataParallel.Ranks = 3 // three, three and two experts: the engine with three has the least room
 	if got, want := shared.residentWeightBytes(), s.Counts().ResidentWeightBytes()-5*s.Layers*expert; got != want {
 		t.Errorf("a third holds %d bytes of weights, want %d", got, want)
 	}

@@ -64,8 +64,8 @@ type Batch struct {
 
 	// GroupTokens is the tokens that all data-parallel ranks schedule in this step, if they share
 	// experts and step together; a rank that schedules none counts as one. 0: no such ranks, or as many
-	// for each rank as here.
-	GroupTokens int64
+	// for each rank as here. GroupPrefill is those of requests in prefill.
+	GroupTokens, GroupPrefill int64
 }
 
 // Scheduled is the number of tokens in the batch.

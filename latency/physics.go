@@ -19,6 +19,11 @@ type Physics struct {
 	minStep  float64 // µs
 	second   bool    // beta.isSecond()
 
+	// Of steps of engines that share experts and step together. Coefficients that do not know the
+	// all-to-all have it as an all-reduce.
+	groupBeta    BetaVector
+	minGroupStep float64
+
 	// least is the features of the prompt of no tokens that is queued soonest: each at
 	// its lower bound, or at its upper bound if its coefficient is negative.
 	least     AlphaVector
@@ -39,13 +44,11 @@ func NewPhysics(f *Features, alpha AlphaVector, beta BetaVector) (*Physics, erro
 		return nil, err
 	}
 	m := &Physics{features: f, alpha: alpha, beta: beta, gamma: DefaultGamma, second: beta.isSecond()}
-	low, high := f.betaBounds()
-	for i, c := range beta {
-		if c < 0 {
-			low[i] = high[i]
-		}
+	m.minStep = f.leastStep(&beta, false)
+	if m.groupBeta = beta; beta[betaAllToAll] == 0 {
+		m.groupBeta[betaAllToAll] = beta[betaAllReduce]
 	}
-	m.minStep = microseconds(low.dot(&beta))
+	m.minGroupStep = f.leastStep(&m.groupBeta, true)
 	m.least = f.leastAlpha(&alpha)
 	m.congested = alpha.isCongested()
 	return m, nil
@@ -85,6 +88,10 @@ func (p *problems) coefficient(field string, v float64) {
 // Step returns the time of one step over b, µs, at least MinStep. Only a batch beyond
 // the engine's limits would have less without this bound.
 func (m *Physics) Step(b *Batch) float64 {
+	if b.GroupTokens > 0 {
+		v := m.features.Beta(b)
+		return max(m.minGroupStep, float64(1e6*v.dot(&m.groupBeta)))
+	}
 	var v BetaVector
 	m.features.beta(b, &v)
 	if !m.second {
@@ -114,7 +121,12 @@ func (m *Physics) RequestOverhead() float64 { return 0 }
 // MinStep implements Floor. The features of every batch within the engine's
 // limits lie between bounds. Each feature counts at its lower bound, or at its
 // upper bound if its coefficient is negative.
-func (m *Physics) MinStep() float64 { return m.minStep }
+func (m *Physics) MinStep() float64 {
+	if m.features.expertShare.ranks > 1 {
+		return min(m.minStep, m.minGroupStep)
+	}
+	return m.minStep
+}
 
 // MinQueueing implements Floor, in the same way as MinStep.
 func (m *Physics) MinQueueing(input int64) float64 {
@@ -197,13 +209,31 @@ func (v *AlphaVector) isCongested() bool {
 	return false
 }
 
+// leastStep returns a lower bound of the time of a step with coefficients c, µs; see betaBounds.
+func (f *Features) leastStep(c *BetaVector, group bool) float64 {
+	low, high := f.betaBounds(group)
+	for i := range c {
+		if c[i] < 0 {
+			low[i] = high[i]
+		}
+	}
+	return microseconds(low.dot(c))
+}
+
 // betaBounds returns bounds of every feature over all non-empty batches within
-// the engine's limits. Each operation of beta and dot is monotone, also after
-// rounding, so the sum of the bounds bounds the sum, to the last bit.
-func (f *Features) betaBounds() (low, high BetaVector) {
+// the engine's limits; with group over those that say what all engines have. Each operation of beta and
+// dot is monotone, also after rounding, so the sum of the bounds bounds the sum, to the last bit.
+func (f *Features) betaBounds(group bool) (low, high BetaVector) {
 	e := &f.limits
-	low = f.Beta(&Batch{DecodeTokens: 1})
-	full := f.Beta(&Batch{DecodeTokens: e.MaxBatchedTokens})
+	of := func(b Batch) BetaVector {
+		if group { // every engine has at least a token; each may have as many as this one
+			engines := int64(f.group.engines)
+			b.GroupTokens, b.GroupPrefill = engines*b.Scheduled(), engines*b.PrefillTokens
+		}
+		return f.Beta(&b)
+	}
+	low = of(Batch{DecodeTokens: 1})
+	full := of(Batch{DecodeTokens: e.MaxBatchedTokens})
 	low[betaInverseBatch] = full[betaInverseBatch]
 
 	for i := range high {
@@ -211,7 +241,7 @@ func (f *Features) betaBounds() (low, high BetaVector) {
 	}
 	// Requests may share KV blocks, so their contexts are not bounded.
 	most := Batch{PrefillTokens: e.MaxBatchedTokens, SampledRows: min(e.MaxBatchedTokens, e.MaxSeqs)}
-	high[betaLinearCompute] = f.Beta(&most)[betaLinearCompute]
+	high[betaLinearCompute] = of(most)[betaLinearCompute]
 	for _, term := range []int{betaWeightStreaming, betaBatchFill, betaExpertShare, betaAllReduce, betaKVHeadRatio} {
 		high[term] = full[term]
 	}
@@ -223,7 +253,7 @@ func (f *Features) betaBounds() (low, high BetaVector) {
 	if e.ChunkedPrefill {
 		high[betaMixedBatch] = 1
 	}
-	f.secondBounds(&low, &high)
+	f.secondBounds(&low, &high, full)
 	return low, high
 }
 

@@ -201,7 +201,7 @@ func TestEachFeatureIsWithinItsBounds(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		low, high := f.betaBounds()
+		low, high := f.betaBounds(false)
 		for range 100 {
 			var b Batch
 			randomBatch(r, e, &b)
@@ -281,7 +281,7 @@ func TestPhysicsHasTheseBits(t *testing.T) {
 	shared := bitsOfPhysics(t, alpha, beta, func(d *Deployment) {
 		d.ExpertParallel = true
 		if d.Model.Experts > 0 {
-			d.DataParallel = 4
+			d.DataParallel.Ranks = 4
 		}
 	})
 	if want := uint64(0x7c4bf96cb83f8f41); shared != want {

@@ -95,6 +95,8 @@ type Roofline struct {
 
 	fixed               float64 // per step
 	communicated, small float64 // per scheduled token; of the first 512 on top
+
+	group rooflineGroup
 }
 
 // NewRoofline prepares the model for a deployment. One error names every bad
@@ -129,7 +131,7 @@ func NewRoofline(d *Deployment, o RooflineOptions) (*Roofline, error) {
 	r.decodeKey = max(r.kvToken, float64(float64(n.DecodePairFLOPs())*decode))
 	if moe > 0 {
 		r.fixed += float64(float64(moe) * o.MoEOverhead)
-		r.experts = float64(n.expertBytes()*read) / float64(d.ranks())
+		r.experts = float64(float64(n.expertBytes()*read) / float64(d.ranks()) * d.imbalance())
 		r.expertShare = newExpertShares(d)
 		r.conversion = float64(experts * o.Conversion / 1e6)
 		row := float64(d.expertRow() * 1e6)
@@ -140,11 +142,18 @@ func NewRoofline(d *Deployment, o RooflineOptions) (*Roofline, error) {
 	r.fixed += float64(2 * layers * start)
 	r.communicated = float64(reduced*o.LinkTime) + float64(d.exchange()*1e6*o.LinkTime)
 	r.small = float64(reduced * (o.SmallLinkTime - o.LinkTime))
+	imbalanced := float64(d.chosenFLOPs() * (d.imbalance() - 1))
+	r.prefillToken += float64(imbalanced * prefill)
+	r.decodeToken += float64(imbalanced * decode)
+	r.group = newRooflineGroup(d, r, &o)
 	return r, nil
 }
 
 // Step is the time of one step over b, µs.
 func (r *Roofline) Step(b *Batch) float64 {
+	if b.GroupTokens > 0 {
+		return r.group.step(r, b)
+	}
 	scheduled := b.Scheduled()
 	decodeRows := min(b.SampledRows, b.DecodeRequests)
 
@@ -183,4 +192,4 @@ func (r *Roofline) RequestOverhead() float64 { return 0 }
 func (r *Roofline) MinQueueing(int64) float64 { return r.frontEnd }
 
 // MinStep implements Floor: every step reads the weights.
-func (r *Roofline) MinStep() float64 { return r.weights + r.fixed }
+func (r *Roofline) MinStep() float64 { return r.weights + min(r.fixed, r.group.fixed) }
