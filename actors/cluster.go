@@ -46,10 +46,11 @@ func newCluster(p *setup.Plan, x Execution) (*cluster, error) {
 	if c.options, err = recorderOptions(p, q); err != nil {
 		return nil, err
 	}
-	c.collector = &collector{emit: x.Row, options: c.optionsOf, row: Row{labels: p.Source.Labels()}}
+	c.collector = &collector{emit: x.Row, options: c.options, row: Row{labels: p.Source.Labels()}}
 	if c.router, err = newRouter(p, &x, q, c.options[0], counterfactual); err != nil {
 		return nil, err
 	}
+	c.collector.row.pools = poolNames(p)
 	c.waits = waits(p, q, c.router.fleet.pools, counterfactual)
 	events := false
 	c.notify = p.Loops() || c.router.coordinator != nil // prompts may end where they are computed
@@ -67,7 +68,7 @@ func newCluster(p *setup.Plan, x Execution) (*cluster, error) {
 	}
 	c.simulation.AddSink("collector", c.collector)
 	if c.router.tracing != nil {
-		c.tracer = newTracer(p, &x.Tracing, c.router.tracing, c.optionsOf)
+		c.tracer = newTracer(p, &x.Tracing, c.router.tracing, c.options)
 		c.collector.tracer = c.tracer
 	}
 	return c, nil
@@ -132,7 +133,7 @@ func (c *cluster) addInstance(at *place, ready vtime.Time, counterfactual policy
 }
 
 // poolOf returns the index of the pool that has a place.
-func (c *cluster) poolOf(at *place) int { return slices.Index(c.router.fleet.pools, at.pool) }
+func (c *cluster) poolOf(at *place) int { return at.pool.index }
 
 func instanceName(i int) string { return "instance-" + strconv.Itoa(i) }
 
@@ -192,15 +193,6 @@ func (c *cluster) progress(now vtime.Time, _ uint64) {
 	if c.watch != nil {
 		c.watch()
 	}
-}
-
-// optionsOf are those of the recorder of an instance; of requests that were on none, −1, those of
-// the first pool.
-func (c *cluster) optionsOf(instance int32) *metrics.Options {
-	if instance < 0 {
-		return &c.options[0]
-	}
-	return &c.options[c.poolOf(c.router.fleet.places[instance])]
 }
 
 // recorderOptions are those of the recorders of each pool, which differ in what clients add: that of

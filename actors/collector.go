@@ -13,9 +13,9 @@ const collectorID = lookahead.FirstSink
 // earlier requests have one. With a tracer it also receives the messages of the trace,
 // and passes all messages to the tracer in the order of the run.
 type collector struct {
-	tracer  *tracer    // nil: the run is not traced
-	emit    func(*Row) // nil: no rows
-	options func(instance int32) *metrics.Options
+	tracer  *tracer           // nil: the run is not traced
+	emit    func(*Row)        // nil: no rows
+	options []metrics.Options // by pool
 	row     Row
 	next    int64 // request whose row is emitted next; held has none below it
 	held    map[int64]metrics.Outcome
@@ -87,6 +87,6 @@ func (c *collector) accept(o *metrics.Outcome) {
 
 // emitRow emits the row of one outcome.
 func (c *collector) emitRow(o *metrics.Outcome) {
-	c.row.Outcome, c.row.options = o, c.options(o.Instance)
+	c.row.Outcome, c.row.options = o, &c.options[o.Pool]
 	c.emit(&c.row)
 }

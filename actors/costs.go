@@ -14,6 +14,9 @@ func (r *Result) ReplicaSeconds() float64 { return r.paid() / float64(vtime.Seco
 
 // paid is the same in instance·µs; see Scaling.ReplicaMicros.
 func (r *Result) paid() float64 {
+	if micros, _, several := r.paidInPools(); several {
+		return micros
+	}
 	if s := r.Scaling; s != nil {
 		return s.ReplicaMicros
 	}
@@ -52,6 +55,9 @@ func (r *Result) Cost() *float64 {
 		return nil
 	}
 	cost := float64(r.ReplicaHours() * price)
+	if _, sum, several := r.paidInPools(); several {
+		cost = sum
+	}
 	return &cost
 }
 

@@ -163,6 +163,7 @@ func (c *cluster) finishAll(end vtime.Time) bool {
 		_, gone := c.life(i, end)
 		n.engine.Finish(end, gone)
 		n.engine.Unfinished(func(o *metrics.Outcome) {
+			o.Pool = int16(n.place.pool.index)
 			n.recorder.Record(o)
 			c.acceptUnfinished(o)
 		})

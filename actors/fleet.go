@@ -38,7 +38,7 @@ func newFleet(p *setup.Plan, q []policies, counterfactual policy.Signals) fleet 
 		f.deployments = append(f.deployments, x)
 		for _, of := range d.Pools() {
 			k := len(f.pools)
-			s := &pool{plan: of, deployment: x, name: d.PoolName(of), role: d.RoleOf(of), trigger: newTrigger(of.Scaling, q[k].trigger)}
+			s := &pool{plan: of, deployment: x, index: k, name: d.PoolName(of), role: d.RoleOf(of), trigger: newTrigger(of.Scaling, q[k].trigger)}
 			if of.Scaling != nil {
 				s.published = &published{reads: q[k].scaling()}
 			}

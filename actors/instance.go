@@ -206,6 +206,7 @@ func (p *instance) ITL(group int, gap vtime.Duration, n int) { p.recorder.ITL(gr
 // Done implements engine.Sink.
 func (p *instance) Done(o *metrics.Outcome, now vtime.Time) {
 	p.finished++
+	o.Pool = int16(p.place.pool.index)
 	if p.recent != nil {
 		p.recent.add(o)
 	}

@@ -89,7 +89,7 @@ func set(v reflect.Value, n int64) {
 		v.SetFloat(float64(n) + 0.5)
 	case reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
 		v.SetUint(uint64(n))
-	case reflect.Int, reflect.Int32, reflect.Int64:
+	case reflect.Int, reflect.Int16, reflect.Int32, reflect.Int64:
 		v.SetInt(n)
 	case reflect.Slice:
 		v.Set(reflect.MakeSlice(v.Type(), 2, 2))

@@ -12,6 +12,7 @@ import (
 type pool struct {
 	plan       *setup.Pool
 	deployment *deployment
+	index      int    // among the pools of the run
 	name       string // empty: it has all instances of the run
 	role       setup.Role
 	size       int // instances so far

@@ -35,7 +35,10 @@ func (c *cluster) describePools(run *metrics.Run, end vtime.Time) {
 func (c *cluster) describePool(s *pool, end vtime.Time) metrics.Pool {
 	p := metrics.Pool{
 		Name: s.name, Role: string(s.role), Model: s.plan.Model.Name, GPU: s.plan.GPU.Name, TP: s.plan.TP,
-		BlockBytes: s.plan.BlockBytes(), Price: c.plan.Config.GPUHourPrice,
+		BlockBytes: s.plan.BlockBytes(), Price: c.plan.Config.CostPerReplicaHour,
+	}
+	if price := c.plan.Config.GPUHourPrice; price > 0 {
+		p.Price = float64(price * float64(s.plan.TP))
 	}
 	if s.role == setup.Monolithic {
 		p.Role = "monolithic"
@@ -61,4 +64,49 @@ func (d *deployment) pools() []*pool {
 		return []*pool{d.serving}
 	}
 	return []*pool{d.prefill, d.serving}
+}
+
+// poolName is the name of a pool and of its deployment.
+type poolName struct{ pool, deployment string }
+
+// poolNames are those of the pools of a plan, in their order.
+func poolNames(p *setup.Plan) (list []poolName) {
+	for i := range p.Deployments {
+		d := &p.Deployments[i]
+		for _, of := range d.Pools() {
+			list = append(list, poolName{d.PoolName(of), d.ID})
+		}
+	}
+	return list
+}
+
+// paidInPools is the time, in instance·µs, that the instances of several pools were paid for, and what they
+// cost together; false if there is one pool.
+func (r *Result) paidInPools() (micros, cost float64, several bool) {
+	for i := range r.Report.PerPool {
+		p := &r.Report.PerPool[i]
+		micros += float64(p.ReplicaHours * float64(vtime.Hour))
+		if p.Cost != nil {
+			cost += *p.Cost
+		}
+	}
+	return micros, cost, len(r.Report.PerPool) > 0
+}
+
+// Place is the names of the deployment and the pool of the request's instance; empty when it never reached
+// one, and where they have none.
+func Place(r *Row) (deployment, pool string) {
+	if r.Instance < 0 || int(r.Pool) >= len(r.pools) {
+		return "", ""
+	}
+	return r.pools[r.Pool].deployment, r.pools[r.Pool].pool
+}
+
+// PrefillInstance is the name of the instance that computed the prompt of a request and handed it over; empty
+// when none did.
+func PrefillInstance(r *Row) string {
+	if !r.HandOver.Made() {
+		return ""
+	}
+	return instanceName(int(r.HandOver.Instance))
 }

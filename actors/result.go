@@ -111,6 +111,7 @@ type Row struct {
 
 	labels  *workload.Labels
 	options *metrics.Options
+	pools   []poolName // of the run
 }
 
 // TenantName is the name of the request's tenant.

@@ -22,9 +22,9 @@ type tracer struct {
 	err      error // first error of the consumer, which gets no more records then
 	level    trace.Level
 	shown    policy.Signals
-	named    []string // scorers of the routing policy
-	expects  bool     // the router expects prefix hits
-	options  func(instance int32) *metrics.Options
+	named    []string          // scorers of the routing policy
+	expects  bool              // the router expects prefix hits
+	options  []metrics.Options // by pool
 	row      Row
 	labels   *workload.Labels
 	block    int64 // bytes of a KV block, on all GPUs of an instance
@@ -66,10 +66,10 @@ type seenCandidate struct {
 }
 
 // newTracer makes the tracer of a run.
-func newTracer(p *setup.Plan, asked *Tracing, t *tracing, options func(int32) *metrics.Options) *tracer {
+func newTracer(p *setup.Plan, asked *Tracing, t *tracing, options []metrics.Options) *tracer {
 	labels := p.Source.Labels()
 	return &tracer{
-		consumer: asked.Consumer, level: t.level, shown: t.shown, named: t.named, expects: options(-1).BlockSize > 0, options: options, labels: labels,
+		consumer: asked.Consumer, level: t.level, shown: t.shown, named: t.named, expects: options[0].BlockSize > 0, options: options, labels: labels,
 		block: p.Pools[0].BlockBytes(), storage: p.Pools[0].Storage,
 		row: Row{labels: labels},
 	}
@@ -234,12 +234,13 @@ func (t *tracer) anomalous(at vtime.Time, name, detail string, instance int, sev
 // of the run.
 func (t *tracer) end(at vtime.Time, o *metrics.Outcome) {
 	r, s := &t.outcome, &t.store
-	t.row.Outcome, t.row.options = o, t.options(o.Instance)
+	t.row.Outcome, t.row.options = o, &t.options[o.Pool]
+	found := o.Lookup()
 	*r = trace.Outcome{Type: "outcome", At: at, Request: o.ID, State: o.State.String(), Reason: o.Reason.String(),
-		Tenant: t.row.TenantName(), Class: t.row.ClassName(), Arrival: o.Arrival, Generated: o.Generated, Preempted: o.Preemptions}
+		Tenant: t.row.TenantName(), Class: t.row.ClassName(), Arrival: o.Arrival, Generated: o.Generated, Preempted: o.Preemptions + o.HandOver.Preemptions}
 	if s.instance = int(o.Instance); s.instance >= 0 {
 		r.Instance = &s.instance
-		if s.hit = o.Expected; t.expects {
+		if s.hit = found.Expected; t.expects {
 			r.Expected = &s.hit
 		}
 	}
@@ -254,15 +255,15 @@ func (t *tracer) end(at vtime.Time, o *metrics.Outcome) {
 		r.E2E = &s.e2e
 	}
 	if o.Scheduled != vtime.Never {
-		s.wait, s.cached = o.Scheduled.Sub(o.Queued), o.Cached
+		s.wait, s.cached = o.Scheduled.Sub(o.Queued), found.Cached
 		r.QueueWait, r.ActualHit = &s.wait, &s.cached
-		if s.tier = "gpu"; o.CachedCPU > 0 {
+		if s.tier = "gpu"; found.CPU > 0 {
 			s.tier = "cpu"
 		}
-		if o.CachedStorage > 0 {
+		if found.Storage > 0 {
 			s.tier = "storage"
 		}
-		if o.Cached > 0 {
+		if found.Cached > 0 {
 			r.Tier = &s.tier
 		}
 	}
@@ -278,7 +279,8 @@ func (t *tracer) end(at vtime.Time, o *metrics.Outcome) {
 // wrong gives the anomalies of one request.
 func (t *tracer) wrong(at vtime.Time, o *metrics.Outcome) {
 	if t.row.options.Diverges(o) {
-		t.anomalous(at, "shadow_divergence", "", int(o.Instance), float64(max(o.Expected-o.Cached, o.Cached-o.Expected)), o.ID)
+		l := o.Lookup()
+		t.anomalous(at, "shadow_divergence", "", int(l.Instance), float64(max(l.Expected-l.Cached, l.Cached-l.Expected)), o.ID)
 	}
 	over := t.row.options.Exceeded(o)
 	for _, x := range [...]struct {

@@ -40,7 +40,7 @@ func (r *router) describeTransfer(t *transfer) {
 		return
 	}
 	o := &r.outcome
-	o.Instance, o.Progress = t.from, t.Progress.Progress
+	o.Pool, o.Instance, o.Progress = int16(r.fleet.places[t.from].pool.index), t.from, t.Progress.Progress
 	switch {
 	case o.State == metrics.Pending && o.Queued != vtime.Never:
 		o.State = metrics.Queued // it was queued on the instance before

@@ -58,7 +58,7 @@ func (r *runCmd) Run(ctx context.Context, c *console) error {
 	if err != nil {
 		return err
 	}
-	files, err := r.open(ctx, report.Rows{Tiers: r.Config.Tiers(), Fails: r.Config.Fails()})
+	files, err := r.open(ctx, report.Rows{Tiers: r.Config.Tiers(), Fails: r.Config.Fails(), Pools: r.Config.Disaggregates(), Disaggregates: r.Config.Disaggregates()})
 	if err != nil {
 		return err
 	}

@@ -23,7 +23,7 @@ type Pool struct {
 	Instances  []int   // indices in Run.Instances, ascending; each instance is in one pool
 	BlockBytes int64   // of a KV block, on all GPUs of an instance
 	PaidMicros float64 // Σ time for which its instances are paid, from when their machines were there
-	Price      float64 // of a GPU for an hour; 0: no price is known
+	Price      float64 // of an instance for an hour; 0: no price is known
 }
 
 // PrefillRole is the role of pools whose instances compute prompts and hand the KV over.
@@ -51,7 +51,7 @@ type PaidUse struct {
 	Instances    int      `json:"instances"` // all that there were
 	ReplicaHours float64  `json:"replica_hours"`
 	GPUHours     float64  `json:"gpu_hours"`
-	Cost         *float64 `json:"cost"` // of GPUHours; null: no price is known
+	Cost         *float64 `json:"cost"` // of ReplicaHours; null: no price is known
 }
 
 // add adds a pool.
@@ -59,7 +59,7 @@ func (u *PaidUse) add(p *Pool) {
 	hours := p.PaidMicros / 3.6e9
 	gpuHours := float64(hours * float64(p.TP))
 	if p.Price > 0 {
-		cost := float64(gpuHours * p.Price)
+		cost := float64(hours * p.Price)
 		if u.Cost != nil {
 			cost += *u.Cost
 		}

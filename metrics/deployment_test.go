@@ -57,8 +57,8 @@ func twoDeployments() Run {
 	}
 	run.Deployments = []Deployment{
 		{Name: "chat", Router: chat, Coordination: &Coordination{Disaggregated: 7, Direct: 1, Backpressure: 4}, Pools: []Pool{
-			{Name: "chat/prefill", Role: PrefillRole, Model: "llama", GPU: "H100", TP: 4, Instances: []int{0}, BlockBytes: 100, PaidMicros: 3.6e9, Price: 2},
-			{Name: "chat/decode", Role: "decode", Model: "llama", GPU: "H200", TP: 2, Instances: []int{1}, BlockBytes: 200, PaidMicros: 1.8e9, Price: 3},
+			{Name: "chat/prefill", Role: PrefillRole, Model: "llama", GPU: "H100", TP: 4, Instances: []int{0}, BlockBytes: 100, PaidMicros: 3.6e9, Price: 8},
+			{Name: "chat/decode", Role: "decode", Model: "llama", GPU: "H200", TP: 2, Instances: []int{1}, BlockBytes: 200, PaidMicros: 1.8e9, Price: 6},
 		}},
 		{Name: "small", Pools: []Pool{{Name: "small", Role: "monolithic", Model: "qwen", GPU: "L40S", TP: 1, Instances: []int{2}, BlockBytes: 300, PaidMicros: 7.2e9}}},
 	}

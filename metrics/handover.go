@@ -47,6 +47,7 @@ func (h *HandOver) Made() bool { return h.Instance >= 0 }
 // Lookup is what caches had of a prompt where it was computed, in tokens: on the instance of the request,
 // or on the one that handed it over, if its KV came. So each prompt is looked up once.
 type Lookup struct {
+	Instance     int32 // where
 	Expected     int32 // by the router
 	Cached       int32
 	CPU, Storage int32 // of the cached ones, read from the CPU tier and from storage tiers
@@ -55,9 +56,9 @@ type Lookup struct {
 // Lookup returns the lookup of the prompt of a request that was scheduled.
 func (o *Outcome) Lookup() Lookup {
 	if h := &o.HandOver; h.RemoteTokens > 0 {
-		return Lookup{h.Expected, h.Cached, h.CachedCPU, h.CachedStorage}
+		return Lookup{h.Instance, h.Expected, h.Cached, h.CachedCPU, h.CachedStorage}
 	}
-	return Lookup{o.Expected, o.Cached, o.CachedCPU, o.CachedStorage}
+	return Lookup{o.Instance, o.Expected, o.Cached, o.CachedCPU, o.CachedStorage}
 }
 
 // checkHandOver verifies that the hand-over of a request fits its other phases: R11 of

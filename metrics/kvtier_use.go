@@ -83,8 +83,12 @@ func (c *collection) kvTiers() *KVTiers {
 	if c.Tiers == nil {
 		return nil
 	}
-	cpu := KVTierReport{Overall: c.tierUse(0, len(c.Tiers)), PerInstance: KVTiersByInstance{names: c.InstanceNames}}
+	cpu := KVTierReport{Overall: c.tierUse(0, len(c.Tiers)), PerInstance: KVTiersByInstance{}}
 	for i := range c.Tiers {
+		if c.Tiers[i].Capacity == 0 { // its pool has none
+			continue
+		}
+		cpu.PerInstance.names = append(cpu.PerInstance.names, c.InstanceNames[i])
 		cpu.PerInstance.uses = append(cpu.PerInstance.uses, c.tierUse(i, i+1))
 	}
 	return &KVTiers{CPU: cpu, Storage: c.storageUses()}

@@ -64,6 +64,7 @@ type Outcome struct {
 
 	State    State
 	Reason   Reason
+	Pool     int16 // index of the pool of Instance; 0 without one
 	Instance int32 // index of the last one; -1 when it never reached one
 	Expected int32 // prompt tokens that the router expected to be cached there, in whole blocks
 	Retries  int32 // times that it was lost with an instance and sent again, by the router or its client

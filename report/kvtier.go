@@ -80,9 +80,16 @@ func transfers(u *metrics.KVTierUse) (parts []string) {
 
 // deadlocks warns that vLLM would have stood still.
 func deadlocks(r *actors.Result) string {
-	if r.Report.KVTiers == nil || r.Report.KVTiers.CPU.Overall.DeadlockBreaks == 0 {
+	breaks := int64(0)
+	if t := r.Report.KVTiers; t != nil {
+		breaks = t.CPU.Overall.DeadlockBreaks
+	}
+	if p := r.Report.PD; p != nil { // it counts those of tiers too
+		breaks = max(breaks, p.Overall.DeadlockBreaks)
+	}
+	if breaks == 0 {
 		return ""
 	}
 	return fmt.Sprintf("KV deadlock broken %s: waiting requests held blocks for what they had loaded, and none got the rest; vLLM 0.19 stands still for ever there, here the last of them gives its blocks back (docs/kv-tiers.md); more KV blocks or a lower --max-num-seqs avoid it",
-		plaintext.Plural(r.Report.KVTiers.CPU.Overall.DeadlockBreaks, "time"))
+		plaintext.Plural(breaks, "time"))
 }

@@ -13,37 +13,66 @@ import (
 
 // rowColumns are the columns of a row. Times are in µs of virtual
 // time; those that are not durations are absolute.
-var rowColumns = [...]string{
-	"request", "arrival_us", "state", "instance", "tenant", "slo_class", "model", "session", "round",
-	"input_tokens", "cached_tokens", "output_tokens", "queued_us", "scheduled_us", "first_token_us", "completed_us",
-	"ttft_us", "tpot_us", "e2e_us", "scheduling_delay_us", "preemptions",
-	"cpu_tokens",     // with a CPU tier alone
-	"storage_tokens", // with storage tiers alone
-	"retries",        // where instances may fail
+var rowColumns = [...]struct {
+	name string
+	in   rowKind
+}{
+	{"request", everyRow}, {"arrival_us", everyRow}, {"state", everyRow}, {"instance", everyRow}, {"tenant", everyRow}, {"slo_class", everyRow},
+	{"model", everyRow}, {"session", everyRow}, {"round", everyRow}, {"input_tokens", everyRow}, {"cached_tokens", everyRow}, {"output_tokens", everyRow},
+	{"queued_us", everyRow}, {"scheduled_us", everyRow}, {"first_token_us", everyRow}, {"completed_us", everyRow}, {"ttft_us", everyRow}, {"tpot_us", everyRow},
+	{"e2e_us", everyRow}, {"scheduling_delay_us", everyRow}, {"preemptions", everyRow},
+	{"cpu_tokens", tieredRow}, {"storage_tokens", storedRow}, {"retries", failingRow},
+	{"deployment", deployedRow}, {"pool", pooledRow},
+	{"prefill_instance", disaggregatedRow}, {"prefill_queued_us", disaggregatedRow}, {"prefill_scheduled_us", disaggregatedRow}, {"handoff_us", disaggregatedRow},
+	{"decode_queued_us", disaggregatedRow}, {"pull_start_us", disaggregatedRow}, {"pull_end_us", disaggregatedRow}, {"remote_tokens", disaggregatedRow},
 }
+
+// rowKind is what a run must have for a column.
+type rowKind uint8
+
+const (
+	everyRow rowKind = iota
+	tieredRow
+	storedRow
+	failingRow
+	deployedRow
+	pooledRow
+	disaggregatedRow
+)
 
 // Rows says which columns rows have beside those that all have.
 type Rows struct {
-	Tiers int  // kinds of tiers below the GPU: none, a CPU tier, and storage tiers
-	Fails bool // instances may fail
+	Tiers         int  // kinds of tiers below the GPU: none, a CPU tier, and storage tiers
+	Fails         bool // instances may fail
+	Deployments   bool // deployments have names
+	Pools         bool // there are several pools
+	Disaggregates bool // instances hand requests over to others
 }
 
 // shows reports whether rows have column i.
 func (r Rows) shows(i int) bool {
-	switch usual := len(rowColumns) - 3; {
-	case i < usual:
-		return true
-	case i < usual+2:
-		return i < usual+r.Tiers
+	switch rowColumns[i].in {
+	case tieredRow:
+		return r.Tiers > 0
+	case storedRow:
+		return r.Tiers > 1
+	case failingRow:
+		return r.Fails
+	case deployedRow:
+		return r.Deployments
+	case pooledRow:
+		return r.Pools
+	case disaggregatedRow:
+		return r.Disaggregates
 	}
-	return r.Fails
+	return true
 }
 
 // Columns are the columns of CSVRows and the keys of JSONRows, in order.
 func (r Rows) Columns() (list []string) {
-	for i, name := range rowColumns {
+	for i := range rowColumns {
 		if r.shows(i) {
-			list = append(list, name)
+			list = append(list, rowColumns[i].name)
 		}
 	}
 	return list
@@ -95,10 +124,18 @@ func rowCells(r *actors.Row) [len(rowColumns)]cell {
 		session, round = textCell(strconv.FormatUint(r.Session, 10)), numberCell(int64(r.Round))
 	}
 	if r.Scheduled != vtime.Never {
-		cached, fromCPU, fromStorage = numberCell(int64(r.Cached)), numberCell(int64(r.CachedCPU)), numberCell(int64(r.CachedStorage))
+		l := r.Lookup()
+		cached, fromCPU, fromStorage = numberCell(int64(l.Cached)), numberCell(int64(l.CPU)), numberCell(int64(l.Storage))
 	}
 	if r.State == metrics.Completed {
 		completed = timeCell(r.Finished)
+	}
+	deployment, pool := actors.Place(r)
+	h, decodeQueued, remote := &r.HandOver, cell{}, cell{}
+	if h.Made() {
+		if decodeQueued = timeCell(r.Queued); r.Scheduled != vtime.Never {
+			remote = numberCell(int64(h.RemoteTokens))
+		}
 	}
 	return [...]cell{
 		numberCell(r.ID), timeCell(r.Arrival), textCell(r.State.String()), textCell(r.InstanceName()),
@@ -106,8 +143,11 @@ func rowCells(r *actors.Row) [len(rowColumns)]cell {
 		numberCell(int64(r.Input)), cached, numberCell(int64(r.Generated)),
 		timeCell(r.Queued), timeCell(r.Scheduled), timeCell(r.FirstToken), completed,
 		durationCell(r.TTFT()), durationCell(r.TPOT()), durationCell(r.E2E()), durationCell(r.SchedulingDelay()),
-		numberCell(int64(r.Preemptions)),
+		numberCell(int64(r.Preemptions + h.Preemptions)),
 		fromCPU, fromStorage, numberCell(int64(r.Retries)),
+		textCell(deployment), textCell(pool),
+		textCell(actors.PrefillInstance(r)), timeCell(h.Queued), timeCell(h.Scheduled), timeCell(h.Ended),
+		decodeQueued, timeCell(h.PullStart), timeCell(h.PullEnd), remote,
 	}
 }
 
@@ -155,7 +195,7 @@ func JSONRows(w *bufio.Writer, which Rows) func(*actors.Row) {
 			}
 			w.WriteByte(open)
 			open = ','
-			w.WriteString(`"` + rowColumns[i] + `":`)
+			w.WriteString(`"` + rowColumns[i].name + `":`)
 			switch c.kind {
 			case number:
 				w.Write(strconv.AppendInt(w.AvailableBuffer(), c.number, 10))

@@ -60,16 +60,21 @@ type result struct {
 	Idlest    *metrics.InstanceUse `json:"idlest_instance"`
 	Warnings  []string             `json:"warnings"`
 
-	Window      metrics.Window   `json:"window"`
-	Measured    *measuredWindow  `json:"measured"`
-	Overall     metrics.Scope    `json:"overall"`
-	PerClass    metrics.Scopes   `json:"per_class"`
-	PerTenant   metrics.Scopes   `json:"per_tenant"`
-	PerModel    metrics.Scopes   `json:"per_model"`
-	PerInstance metrics.Scopes   `json:"per_instance"`
-	Load        metrics.Load     `json:"load"`
-	KVUse       *metrics.KVUse   `json:"kv_use"`
-	KVTiers     *metrics.KVTiers `json:"kv_tiers"`
+	Window      metrics.Window  `json:"window"`
+	Measured    *measuredWindow `json:"measured"`
+	Overall     metrics.Scope   `json:"overall"`
+	PerClass    metrics.Scopes  `json:"per_class"`
+	PerTenant   metrics.Scopes  `json:"per_tenant"`
+	PerModel    metrics.Scopes  `json:"per_model"`
+	PerInstance metrics.Scopes  `json:"per_instance"`
+
+	PerDeployment metrics.DeploymentReports `json:"per_deployment,omitempty"` // where there are several
+	PerPool       metrics.PoolReports       `json:"per_pool,omitempty"`       // where there are several
+
+	Load    metrics.Load      `json:"load"`
+	KVUse   *metrics.KVUse    `json:"kv_use"`
+	KVTiers *metrics.KVTiers  `json:"kv_tiers"`
+	PD      *metrics.PDReport `json:"pd,omitempty"` // where instances hand requests over
 
 	Setup    derived       `json:"setup"`
 	Policies bundle.Bundle `json:"policies"`
@@ -164,7 +169,7 @@ func newResult(r *actors.Result) *result {
 		Anomalies: report.Anomalies,
 		Limit:     use.Limit, Busiest: report.Busiest, Idlest: report.Idlest, Warnings: append([]string{}, Warnings(r)...),
 		Window: report.Window, Measured: newMeasured(r), Overall: *all,
-		PerClass: report.PerClass, PerTenant: report.PerTenant, PerModel: report.PerModel, PerInstance: report.PerInstance, Load: report.Load, KVUse: report.KVUse, KVTiers: report.KVTiers,
+		PerClass: report.PerClass, PerTenant: report.PerTenant, PerModel: report.PerModel, PerInstance: report.PerInstance, PerDeployment: report.PerDeployment, PerPool: report.PerPool, PD: report.PD, Load: report.Load, KVUse: report.KVUse, KVTiers: report.KVTiers,
 		Setup: newSetup(&r.Setup), Policies: cfg.Policies, Scaling: newScaling(r), Failures: newFailures(r), Sessions: newSessions(r), Config: *cfg,
 	}
 	j.Key = key{policiesKey(cfg), cfg.Seed, cfg.Seed}

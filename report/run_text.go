@@ -79,6 +79,7 @@ func writeOutcome(w io.Writer, r *actors.Result, shown int, s plaintext.Style) {
 	t.counts(r)
 	t.latencies(&r.Report.Overall)
 	t.targets(r.Report)
+	t.pools(r.Report)
 	t.resources(r)
 	t.scaling(r)
 	t.fitness(r)
@@ -184,9 +185,14 @@ func (t *runText) resources(r *actors.Result) {
 	}
 	if s := all.Split; s != nil {
 		ms := func(us float64) string { us /= 1e3; return plaintext.Decimal(&us, 1) }
-		t.Line("E2E", fmt.Sprintf("%s ms = front end %s + queue %s + prefill %s + decode %s + recompute %s",
-			ms(all.E2E.Mean), ms(s.FrontEnd), ms(s.Queue), ms(s.Prefill), ms(s.Decode), ms(s.Recompute)))
+		handOver := ""
+		if s.HandOver > 0 {
+			handOver = " + hand-over " + ms(s.HandOver)
+		}
+		t.Line("E2E", fmt.Sprintf("%s ms = front end %s + queue %s + prefill %s%s + decode %s + recompute %s",
+			ms(all.E2E.Mean), ms(s.FrontEnd), ms(s.Queue), ms(s.Prefill), handOver, ms(s.Decode), ms(s.Recompute)))
 	}
+	t.disaggregation(r.Report)
 	t.load(r)
 }
 
@@ -262,6 +268,9 @@ func anomalies(a *metrics.Anomalies) string {
 	}
 	if a.KVThrashing != nil {
 		add("KV thrashing", *a.KVThrashing, "entry", "entries")
+	}
+	if a.PDBackpressure != nil {
+		add("P/D backpressure", *a.PDBackpressure, "hand-over", "hand-overs")
 	}
 	for _, c := range a.SLOViolation {
 		add("SLO violation "+c.Class+" TTFT", c.TTFT, "", "")

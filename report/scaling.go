@@ -123,7 +123,7 @@ func (t *runText) cost(r *actors.Result) {
 	}
 	hours := fmt.Sprintf("%s replica-hours", plaintext.Significant(run.ReplicaHours))
 	if r.Config.GPUHourPrice > 0 {
-		hours = fmt.Sprintf("%s GPU-hours", plaintext.Significant(run.ReplicaHours*float64(r.Config.TP)))
+		hours = fmt.Sprintf("%s GPU-hours", plaintext.Significant(gpuHours(r, run.ReplicaHours)))
 	}
 	text := fmt.Sprintf("%s for %s", plaintext.Significant(*run.Cost), hours)
 	all := &r.Report.Overall

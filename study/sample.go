@@ -77,9 +77,9 @@ func (s *sample) observe(r *actors.Row) {
 		o.counts[outputTokens] = int64(r.Generated)
 	}
 	if r.Scheduled != vtime.Never {
-		o.counts[lookedUp], o.counts[cached] = int64(r.Input), int64(r.Cached)
+		o.counts[lookedUp], o.counts[cached] = int64(r.Input), int64(r.Lookup().Cached)
 	}
-	o.counts[preemptions] = int64(r.Preemptions)
+	o.counts[preemptions] = int64(r.Preemptions + r.HandOver.Preemptions)
 	s.requests = append(s.requests, o)
 }
 
