@@ -38,11 +38,12 @@ var kinds = map[string][]string{
 	"fitness":          small("--fitness-weights", weights),
 	"CPU tier":         tiered(),
 	"storage tiers":    tiered("--kv-cpu-blocks", "300", "--kv-storage", "disk,1GiB,3GB/s,1GB/s,1ms,local", "--kv-storage", "remote"),
+	"prefill, decode":  {"run", "--num-requests", "60", "--architecture", "pd", "--kv-cpu-blocks", "300", "--rate", "100", "--prefix-tokens", "64"},
 	"failures":         small("--mtbf", "100ms", "--mttr", "20ms", "--health-check", "10ms,2,1", "--retries", "1", "--retry-backoff", "1ms"),
 }
 
 // kindRows are the columns of the kinds that have more than others.
-var kindRows = map[string]report.Rows{"CPU tier": {Tiers: 1}, "storage tiers": {Tiers: 2}, "failures": {Fails: true}}
+var kindRows = map[string]report.Rows{"CPU tier": {Tiers: 1}, "storage tiers": {Tiers: 2}, "prefill, decode": {Tiers: 1, Pools: true, Disaggregates: true}, "failures": {Fails: true}}
 
 func TestResultsFitTheSchema(t *testing.T) {
 	s := loadSchema(t)
