@@ -132,23 +132,31 @@ func (r *Row) InstanceName() string {
 	return instanceName(int(r.Instance))
 }
 
+// clientOf is what the client of a request adds per token and per request; 0 for a row of no run.
+func clientOf(r *Row) (token, request vtime.Duration) {
+	if r.options == nil {
+		return 0, 0
+	}
+	return r.options.TokenOverhead, r.options.RequestOverhead
+}
+
 // TTFT is metrics.Outcome.TTFT with the run's overhead.
-func (r *Row) TTFT() (vtime.Duration, bool) { return r.Outcome.TTFT(r.options.TokenOverhead) }
+func (r *Row) TTFT() (vtime.Duration, bool) {
+	token, _ := clientOf(r)
+	return r.Outcome.TTFT(token)
+}
 
 // TotalITL is metrics.Outcome.TotalITL with the run's overhead.
 func (r *Row) TotalITL() (total vtime.Duration, samples int64) {
-	return r.Outcome.TotalITL(r.options.TokenOverhead)
+	token, _ := clientOf(r)
+	return r.Outcome.TotalITL(token)
 }
 
 // TPOT is metrics.Outcome.TPOT with the run's overheads.
-func (r *Row) TPOT() (vtime.Duration, bool) {
-	return r.Outcome.TPOT(r.options.TokenOverhead, r.options.RequestOverhead)
-}
+func (r *Row) TPOT() (vtime.Duration, bool) { return r.Outcome.TPOT(clientOf(r)) }
 
 // E2E is metrics.Outcome.E2E with the run's overheads.
-func (r *Row) E2E() (vtime.Duration, bool) {
-	return r.Outcome.E2E(r.options.TokenOverhead, r.options.RequestOverhead)
-}
+func (r *Row) E2E() (vtime.Duration, bool) { return r.Outcome.E2E(clientOf(r)) }
 
 // Measured reports whether the request counts in the report: whether it
 // arrived in the measured window.
