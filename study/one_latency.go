@@ -148,6 +148,7 @@ func listed(of []int, name func(int) string) string {
 type latencyContest struct {
 	explicit bool // the configurations say what they use
 	physics  bool // they ask for physics
+	mixed    bool // the pools of one of them have models that differ
 	distinct []setup.Config
 	own      []LatencyChoice // what each of distinct gets by itself
 	members  [][]int         // of each of distinct: the configurations that are the same to latency models
@@ -195,6 +196,10 @@ func (c *latencyContest) add(cfg setup.Config) (at int, err error) {
 		return -1, err
 	}
 	c.physics = c.physics || cfg.LatencyModel == "physics"
+	for i := range summary.Pools {
+		p, first := &summary.Pools[i], &summary.Pools[0]
+		c.mixed = c.mixed || p.LatencyModel != first.LatencyModel || p.CoefficientSet != first.CoefficientSet
+	}
 	c.distinct, c.members = append(c.distinct, cfg), append(c.members, nil)
 	c.own = append(c.own, LatencyChoice{Model: summary.LatencyModel, Coefficients: summary.CoefficientSet})
 	return len(c.distinct) - 1, nil
@@ -209,11 +214,13 @@ func (c *latencyContest) count() (n int) {
 }
 
 // latencyKey is equal for configurations that are the same to latency models: those with
-// equal settings of the model and of the engine.
+// equal settings of the model, of the engine, and of pools.
 func latencyKey(c *setup.Config) string {
 	var key strings.Builder
 	for s := range c.Settings() {
-		if group := s.Tag.Get("group"); (group == "Model" || group == "Instances") && s.Name != "num-instances" {
+		group := s.Tag.Get("group")
+		ofPools := s.Name == "architecture" || s.Name == "prefill" || s.Name == "decode"
+		if (group == "Model" || group == "Instances") && s.Name != "num-instances" || ofPools {
 			fmt.Fprintf(&key, "%v\x00", s.Value.Interface())
 		}
 	}
@@ -225,6 +232,9 @@ func latencyKey(c *setup.Config) string {
 
 // ownChoice is the model that all configurations get by themselves, if it is the same.
 func (c *latencyContest) ownChoice() (LatencyChoice, bool) {
+	if c.mixed {
+		return LatencyChoice{}, false
+	}
 	for _, own := range c.own[min(1, len(c.own)):] {
 		if own.name() != c.own[0].name() {
 			return LatencyChoice{}, false

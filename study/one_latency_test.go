@@ -104,3 +104,29 @@ func TestConfigurationsThatDoNotFitDoNotChooseTheModel(t *testing.T) {
 		t.Errorf("error %v: want that it does not fit", err)
 	}
 }
+
+// The pools of a deployment have one model too, where each by itself would have another.
+func TestOneLatencyModelOfTwoPools(t *testing.T) {
+	c := setup.DefaultConfig()
+	for _, s := range [][2]string{{"architecture", "pd"}, {"decode-hardware", "H200"}} {
+		if err := c.Set(s[0], s[1]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, s, err := setup.LatencyModel(c); err != nil || s.LatencyModel != "physics and roofline" {
+		t.Fatalf("by themselves %s, %v", s.LatencyModel, err)
+	}
+	other := c
+	if err := other.Set("prefill-tp", "2"); err != nil {
+		t.Fatal(err)
+	}
+	configs := []setup.Config{c, other, c}
+	choice, err := ChooseLatency(configs, func(i int) string { return fmt.Sprint(i) })
+	if err != nil || choice.Model != "roofline" || len(choice.Unstated) > 0 {
+		t.Fatalf("%+v, %v: want roofline, which is stated for both GPUs", choice, err)
+	}
+	choice.Apply(&c)
+	if _, s, err := setup.LatencyModel(c); err != nil || s.LatencyModel != "roofline" {
+		t.Errorf("%s, %v", s.LatencyModel, err)
+	}
+}

@@ -317,3 +317,33 @@ func TestReplicatesGoOnFromTheSeedOfASpecification(t *testing.T) {
 		t.Error("both replicates have the same traffic")
 	}
 }
+
+// The ratio of prefill to decode instances, and settings of one pool, are axes.
+func TestPoolsAreAxes(t *testing.T) {
+	base := smallBase()
+	base.Architecture = setup.PD
+	s := NewSweep(base, labels("ratio", "1:3", "prefill-replicas=1 decode-replicas=3", "2:2", "prefill-replicas=2 decode-replicas=2"), numbers("decode-tp", "1", "2"))
+	s.Where = "gpus <= 6"
+	p := mustPlan(t, s)
+	var got []string
+	for i := range p.Len() {
+		c, err := p.Config(i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		effective, err := setup.Effective(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, fmt.Sprintf("%d:%d %d", c.PrefillReplicas, c.DecodeReplicas, setup.GPUs(&effective)))
+	}
+	if want := []string{"1:3 4", "2:2 4", "2:2 6"}; !slices.Equal(got, want) {
+		t.Errorf("points %q, want %q", got, want)
+	}
+	for name, want := range map[string]string{"decode-tensor-parallel-size": "want that", "decode-model": "model is the same in all pools", "prefill-hardwear": `the nearest is "hardware"`} {
+		s.Axes[1] = numbers(name, "1")
+		if _, err := NewSweepPlan(context.Background(), s, Pool{}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("axis %s: %v, want %s", name, err, want)
+		}
+	}
+}
