@@ -25,11 +25,14 @@ type Overrides struct{ list []Assignment }
 const poolOnly = "hardware tp latency-model coefficients alpha-coeffs beta-coeffs preemption-ema-gamma enable-expert-parallel " +
 	"policies routing-policy routing-scorers snapshot-refresh-interval signals in-flight prefix-index prefix-index-blocks kv-event-delay"
 
-// poolSections are the sections of a policy bundle that a pool can have for itself.
-var poolSections = []string{"routing", "scheduler", "autoscale", "observability"}
+// settingScope is the settings that something smaller than a run can have for itself.
+type settingScope struct {
+	of   string // "a pool"
+	list func() []Setting
+}
 
-// poolSettings are the settings that a pool can have for itself, in the order of Config.
-var poolSettings = sync.OnceValue(func() (list []Setting) {
+// ofPool has the settings that a pool can have for itself, in the order of Config.
+var ofPool = settingScope{"a pool", sync.OnceValue(func() (list []Setting) {
 	of := strings.Fields(poolOnly)
 	for _, s := range settingFields() {
 		switch group := s.Tag.Get("group"); {
@@ -39,11 +42,11 @@ var poolSettings = sync.OnceValue(func() (list []Setting) {
 		}
 	}
 	return list
-})
+})}
 
-// poolSetting returns the setting of that name or alias, nil if a pool cannot have it for itself.
-func poolSetting(name string) *Setting {
-	list := poolSettings()
+// find returns the setting of that name or alias, nil if it is not in the scope.
+func (o *settingScope) find(name string) *Setting {
+	list := o.list()
 	for i := range list {
 		if list[i].Name == name || slices.Contains(strings.Split(list[i].Tag.Get("aliases"), ","), name) {
 			return &list[i]
@@ -56,7 +59,7 @@ func poolSetting(name string) *Setting {
 // --prefill-X and --decode-X.
 func PoolSettings() []string {
 	var names []string
-	for _, s := range poolSettings() {
+	for _, s := range ofPool.list() {
 		names = append(names, s.Name)
 	}
 	return names
@@ -64,15 +67,17 @@ func PoolSettings() []string {
 
 // IsPoolSwitch reports whether a setting of a pool is on or off, and its flag needs no value.
 func IsPoolSwitch(name string) bool {
-	s := poolSetting(name)
+	s := ofPool.find(name)
 	return s != nil && isSwitch(s.Name)
 }
 
 // Set gives the pool a setting, or a field of the policy bundle, routing.params.queue-depth.
-func (o *Overrides) Set(name, text string) error {
+func (o *Overrides) Set(name, text string) error { return o.set(&ofPool, name, text) }
+
+func (o *Overrides) set(scope *settingScope, name, text string) error {
 	if section, _, isPath := strings.Cut(name, "."); isPath {
 		if !slices.Contains(poolSections, section) {
-			return fmt.Errorf("a pool has no %s of its own: want a field of %s", section, strings.Join(poolSections, ", "))
+			return fmt.Errorf("%s has no %s of its own: want a field of %s", scope.of, section, strings.Join(poolSections, ", "))
 		}
 		if err := bundle.CheckPath(name); err != nil {
 			return err
@@ -80,9 +85,9 @@ func (o *Overrides) Set(name, text string) error {
 		o.put(Assignment{Name: name, Text: text})
 		return nil
 	}
-	s := poolSetting(name)
+	s := scope.find(name)
 	if s == nil {
-		return noPoolSetting(name)
+		return scope.none(name)
 	}
 	if s.Name == PoliciesSetting {
 		var b bundle.Bundle
@@ -100,26 +105,40 @@ func (o *Overrides) Set(name, text string) error {
 	return nil
 }
 
-// setPolicies gives the pool the sections of a bundle.
+// setPolicies gives the pool the sections of a bundle, beside those that it has already.
 func (o *Overrides) setPolicies(b bundle.Bundle) error {
 	if b.Admission.Type != "" || b.Priority.Type != "" {
-		return fmt.Errorf("a pool has no admission and no priority of its own: want %s", strings.Join(poolSections, ", "))
+		return fmt.Errorf("admission and priority are those of the run: want %s", strings.Join(poolSections, ", "))
 	}
-	o.put(Assignment{Name: PoliciesSetting, Policies: &b})
+	for i, s := range []*bundle.Selection{&b.Routing, &b.Scheduler, &b.Autoscale.Selection} {
+		if s.Type == "" && len(s.Params) > 0 {
+			return fmt.Errorf("%s: params without a type: want the type of the policy too", poolSections[i])
+		}
+	}
+	var all bundle.Bundle
+	if i := slices.IndexFunc(o.list, func(a Assignment) bool { return a.Policies != nil }); i >= 0 {
+		all = *o.list[i].Policies
+	}
+	overlay(&all, &b)
+	o.put(Assignment{Name: PoliciesSetting, Policies: &all})
 	return nil
 }
 
-// noPoolSetting is the error of a name that is no setting of a pool.
-func noPoolSetting(name string) error {
+// none is the error of a name that is not in the scope.
+func (o *settingScope) none(name string) error {
 	switch {
 	case name == "num-instances":
 		return fmt.Errorf("want replicas: so the number of instances of a pool is named")
 	case slices.ContainsFunc(settingFields(), func(s Setting) bool {
 		return s.Name == name || slices.Contains(strings.Split(s.Tag.Get("aliases"), ","), name)
 	}):
-		return fmt.Errorf("%s is the same in all pools: want --%s", name, name)
+		return fmt.Errorf("%s has no %s of its own: want --%s", o.of, name, name)
 	}
-	return fmt.Errorf("no setting %q of a pool%s", yamldoc.Clip(name), suggest.Hint(name, PoolSettings()))
+	var names []string
+	for _, s := range o.list() {
+		names = append(names, s.Name)
+	}
+	return fmt.Errorf("no setting %q of %s%s", yamldoc.Clip(name), o.of, suggest.Hint(name, names))
 }
 
 // put adds a setting, or replaces its value. Others may share the list.
@@ -168,25 +187,11 @@ func (o Overrides) apply(c *Config) error {
 	for i := range list {
 		if own := list[i].Policies; own != nil {
 			b := c.Policies
-			takeSections(&b, own, func(string) bool { return true })
+			overlay(&b, own)
 			list[i].Policies = &b
 		}
 	}
 	return c.Assign(list)
-}
-
-// takeSections gives b the sections of other that a pool can have for itself, that are given
-// there, and that wanted wants.
-func takeSections(b, other *bundle.Bundle, wanted func(section string) bool) {
-	take := func(name string, given bool, do func()) {
-		if given && wanted(name) {
-			do()
-		}
-	}
-	take("routing", other.Routing.Type != "", func() { b.Routing = other.Routing })
-	take("scheduler", other.Scheduler.Type != "", func() { b.Scheduler = other.Scheduler })
-	take("autoscale", !reflect.DeepEqual(other.Autoscale, bundle.AutoscaleSelection{}), func() { b.Autoscale = other.Autoscale })
-	take("observability", !reflect.DeepEqual(other.Observability, bundle.Observability{}), func() { b.Observability = other.Observability })
 }
 
 // flags returns the flags of the settings for the pool of that name: one for each, or with
@@ -289,7 +294,9 @@ func (o *Overrides) Read(file string, at yamldoc.Place, n *yamldoc.Node) error {
 }
 
 // ReadOne adds a setting of a mapping.
-func (o *Overrides) ReadOne(name string, n *yamldoc.Node) error {
+func (o *Overrides) ReadOne(name string, n *yamldoc.Node) error { return o.read(&ofPool, name, n) }
+
+func (o *Overrides) read(scope *settingScope, name string, n *yamldoc.Node) error {
 	name = strings.ReplaceAll(name, "_", "-")
 	if n.Kind == yamldoc.Null {
 		return nil // not given
@@ -302,17 +309,17 @@ func (o *Overrides) ReadOne(name string, n *yamldoc.Node) error {
 		return o.setPolicies(b)
 	}
 	if n.Kind == yamldoc.String || strings.Contains(name, ".") {
-		return o.Set(name, n.Text)
+		return o.set(scope, name, n.Text)
 	}
-	s := poolSetting(name)
+	s := scope.find(name)
 	if s == nil {
-		return noPoolSetting(name)
+		return scope.none(name)
 	}
 	text, want := ValueText(n, reflect.TypeFor[Config]().FieldByIndex(s.Index).Type)
 	if want != "" {
 		return fmt.Errorf("%s is not allowed, want %s", n.Describe(), want)
 	}
-	return o.Set(name, text)
+	return o.set(scope, name, text)
 }
 
 // ofPoolSetting returns the overrides and the setting that a name like prefill-tp stands for; nil if it
@@ -345,14 +352,14 @@ func setOfPool(c *Config, name, text string) error {
 
 // CheckName of a name that stands for a setting of a pool.
 func checkPoolName(o *Overrides, name, setting string) error {
-	scratch, s := *o, poolSetting(setting)
+	scratch, s := *o, ofPool.find(setting)
 	switch {
 	case strings.Contains(setting, "."):
 		if err := scratch.Set(setting, ""); err != nil {
 			return inputErrorf("%s: %v", name, err)
 		}
 	case s == nil:
-		return inputErrorf("%s: %v", name, noPoolSetting(setting))
+		return inputErrorf("%s: %v", name, ofPool.none(setting))
 	case s.Name != setting:
 		return inputErrorf("%s is another name of %s: want that", name, strings.TrimSuffix(name, setting)+s.Name)
 	}

@@ -100,9 +100,9 @@ func resolveParts(p *resolver) ([]*resolver, error) {
 	case faults[0] != nil && faults[1] != nil && faults[0].Error() == faults[1].Error(): // of what they share
 		return parts, faults[0]
 	case faults[0] != nil:
-		return parts, ofPool(&p.Config, PrefillRole, faults[0])
+		return parts, locate(&p.Config, PrefillRole, faults[0])
 	case faults[1] != nil:
-		return parts, ofPool(&p.Config, DecodeRole, faults[1])
+		return parts, locate(&p.Config, DecodeRole, faults[1])
 	}
 	return parts, nil
 }
@@ -116,8 +116,8 @@ func resolvePart(p *resolver) error {
 
 var flagInText = regexp.MustCompile(`--[a-z][a-z0-9-]*`)
 
-// ofPool returns a fault of a pool, with the flags that the pool has for itself.
-func ofPool(c *Config, r Role, err error) error {
+// locate returns a fault of a pool, with the flags that the pool has for itself.
+func locate(c *Config, r Role, err error) error {
 	own := c.overridesOf(r)
 	text := flagInText.ReplaceAllStringFunc(err.Error(), func(flag string) string {
 		name := strings.TrimPrefix(flag, "--")
@@ -142,7 +142,7 @@ func ofPool(c *Config, r Role, err error) error {
 func shareSettings(c *Config, pools []*Config) ([]Overrides, error) {
 	own := make([]Overrides, len(pools))
 	of := func(c *Config, s *Setting) reflect.Value { return reflect.ValueOf(c).Elem().FieldByIndex(s.Index) }
-	for _, s := range poolSettings() {
+	for _, s := range ofPool.list() {
 		if _, ofBundle := s.Tag.Lookup("bundle"); ofBundle || s.Name == PoliciesSetting {
 			continue
 		}
@@ -171,27 +171,25 @@ func shareSections(c *Config, pools []*Config, own []Overrides) error {
 	shared := c.Policies
 	leaveOutScaling(&shared)
 	for _, name := range poolSections {
-		only := func(section string) bool { return section == name }
 		same := func(a, b *bundle.Bundle) bool {
 			var x, y bundle.Bundle
-			takeSections(&x, a, only)
-			takeSections(&y, b, only)
+			overlaySection(&x, a, name)
+			overlaySection(&y, b, name)
 			return x.Equal(y)
 		}
 		first := &pools[0].Policies
 		if !slices.ContainsFunc(pools, func(pool *Config) bool { return !same(first, &pool.Policies) }) {
-			takeSections(&shared, first, only)
+			setSection(&shared, first, name)
 		}
 		for i, pool := range pools {
 			if same(&shared, &pool.Policies) {
 				continue
 			}
 			var b bundle.Bundle
-			if j := slices.IndexFunc(own[i].list, func(a Assignment) bool { return a.Policies != nil }); j >= 0 {
-				b = *own[i].list[j].Policies
+			overlaySection(&b, &pool.Policies, name)
+			if err := own[i].setPolicies(b); err != nil {
+				return err
 			}
-			takeSections(&b, &pool.Policies, only)
-			own[i].put(Assignment{Name: PoliciesSetting, Policies: &b})
 		}
 	}
 	return c.UseBundle(shared)

@@ -73,11 +73,11 @@ func KVBlocks(c Config) (int64, error) {
 	if c.Disaggregates() {
 		one, err := poolConfig(&c, DecodeRole)
 		if err != nil {
-			return 0, ofPool(&c, DecodeRole, err)
+			return 0, locate(&c, DecodeRole, err)
 		}
 		n, err := KVBlocks(one)
 		if err != nil {
-			return 0, ofPool(&c, DecodeRole, err)
+			return 0, locate(&c, DecodeRole, err)
 		}
 		return n, nil
 	}

@@ -340,7 +340,7 @@ func TestPoolsAreAxes(t *testing.T) {
 	if want := []string{"1:3 4", "2:2 4", "2:2 6"}; !slices.Equal(got, want) {
 		t.Errorf("points %q, want %q", got, want)
 	}
-	for name, want := range map[string]string{"decode-tensor-parallel-size": "want that", "decode-model": "model is the same in all pools", "prefill-hardwear": `the nearest is "hardware"`} {
+	for name, want := range map[string]string{"decode-tensor-parallel-size": "want that", "decode-model": "a pool has no model of its own", "prefill-hardwear": `the nearest is "hardware"`} {
 		s.Axes[1] = numbers(name, "1")
 		if _, err := NewSweepPlan(context.Background(), s, Pool{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("axis %s: %v, want %s", name, err, want)
