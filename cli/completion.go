@@ -233,7 +233,7 @@ func flagValues(f *kong.Flag) []string {
 	switch {
 	case f.Enum != "":
 		return f.EnumSlice()
-	case f.Tag.Type == "path":
+	case f.Tag.Type == "path", f.Name == "deployments":
 		return []string{fileMark}
 	case f.Target.Kind() == reflect.Bool:
 		return []string{"true", "false"}

@@ -193,6 +193,9 @@ func (s *settingsFile) read(path string, m *yamldoc.Member) error {
 	file := s.settings
 	t, ok := settingTypes()[m.Name]
 	_, _, ofPool := poolFlag(m.Name)
+	if m.Name == "node_pools" {
+		return badLine(path, m.Line, "node pools are not modelled yet: leave them out, GPUs are unlimited")
+	}
 	if !ok && !ofPool {
 		var names []string
 		for _, e := range entries(&actors.Config{}) {
@@ -205,6 +208,11 @@ func (s *settingsFile) read(path string, m *yamldoc.Member) error {
 	}
 	if ofPool || t == reflect.TypeFor[setup.Overrides]() {
 		return s.readPoolSetting(path, m)
+	}
+	if t == reflect.TypeFor[setup.DeploymentList]() && m.Value.Kind == yamldoc.List {
+		if err := new(setup.DeploymentList).Read(path, m.Value); err != nil { // what is wrong, with its line
+			return inputError(err.Error())
+		}
 	}
 	where := fmt.Sprintf("%s:%d", path, m.Line)
 	if t == reflect.TypeFor[bundle.Bundle]() {

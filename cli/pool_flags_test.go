@@ -131,3 +131,39 @@ func TestEverySettingOfOnePoolIsAFlag(t *testing.T) {
 		t.Errorf("%v, %v, %v", rest, taken, err)
 	}
 }
+
+// Deployments stand in a file of their own or among the settings, and are printed as they are
+// read back, whether or not the file is still there.
+func TestDeploymentsAreSettings(t *testing.T) {
+	t.Parallel()
+	const list = "deployments:\n  - id: a\n    model: Llama-3.1-8B-Instruct\n    architecture: pd\n    prefill: {gpu: H200, replicas: 2}\n    decode: {tp: 2, replicas: 3}\n    pd: {bandwidth: tcp}\n"
+	path := file(t, "deployments.yaml", list)
+	first := done(t, "run", "--print-config", "--deployments", path, "--max-num-seqs", "77").out
+	for from, args := range map[string][]string{
+		"among the settings":     {"--config", file(t, "run.yaml", list+"max-num-seqs: 77\n")},
+		"as they are":            {"--config", file(t, "printed.yaml", first)},
+		"in a file of their own": {"--config", file(t, "empty.yaml", "max-num-seqs: 77\n"), "--deployments", path},
+	} {
+		if d := cmp.Diff(first, done(t, append([]string{"run", "--print-config"}, args...)...).out); d != "" {
+			t.Errorf("%s: %s", from, d)
+		}
+	}
+	got := printed(t, map[string]string{"BLIS_DEPLOYMENTS": path}, "--max-num-seqs", "77")
+	d := got["deployments"].([]any)[0].(map[string]any)
+	if decode := d["decode"].(map[string]any); d["id"] != "a" || decode["replicas"] != "3" || decode["tp"] != "2" || d["pd"].(map[string]any)["pd-transfer-bandwidth"] != "500MB/s" || got["max-num-seqs"] != 77. {
+		t.Errorf("%v", got["deployments"])
+	}
+	for text, want := range map[string]string{
+		"deployments:\n  - id: a\n    replicas: 3\n": "FILE:2: deployments[0]: want model, the model that it serves",
+		"rate: 4\nnode_pools: []\n":                  "FILE:2: node pools are not modelled yet",
+		"deployments: 4\n":                           "FILE:1: deployments: 4: want the path of a file, or a list of deployments",
+	} {
+		path := file(t, "run.yaml", text)
+		if s := blis(t, nil, "run", "--config", path); s.code != exitInput || !strings.Contains(s.err, strings.ReplaceAll(want, "FILE", path)) || strings.Count(s.err, "\n") != 1 {
+			t.Errorf("%s: exit %d, %s\nwant %s", text, s.code, s.err, want)
+		}
+	}
+	if s := blis(t, nil, "run", "--deployments", path, "--model", "Llama-3.1-70B"); s.code != exitInput || !strings.Contains(s.err, "--model is Llama-3.1-70B: want none with --deployments") {
+		t.Errorf("exit %d, %s", s.code, s.err)
+	}
+}

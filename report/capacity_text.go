@@ -278,7 +278,7 @@ func (t *capacityText) tableHead() string {
 // runs.
 func (t *capacityText) commands() {
 	c := t.of
-	if c.Holds != nil && !c.Holds.Config.Disaggregates() {
+	if c.Holds != nil && !setup.SeveralPools(&c.Holds.Config.Config) {
 		what := "each of " + plaintext.Plural(int64(c.Holds.Config.NumInstances), "instance")
 		if c.Holds.Config.NumInstances == 1 {
 			what = "the instance"

@@ -9,6 +9,7 @@ import (
 	"blis/actors"
 	"blis/bundle"
 	"blis/metrics"
+	"blis/setup"
 )
 
 // resultSchema names the form of the JSON result; docs/run.schema.json
@@ -215,8 +216,8 @@ func policiesKey(cfg *actors.Config) string {
 	b := cfg.Policies
 	b.Metadata = nil
 	all := []any{b, cfg.AdmissionLatency, cfg.RoutingLatency, cfg.Signals}
-	if cfg.Disaggregates() {
-		all = append(all, cfg.Prefill, cfg.Decode, cfg.PDDecider, cfg.PDPrefixThreshold, cfg.PDDirectDecodeThreshold, cfg.PDDecodeChoice)
+	if setup.SeveralPools(&cfg.Config) {
+		all = append(all, cfg.Deployments, cfg.Prefill, cfg.Decode, cfg.PDDecider, cfg.PDPrefixThreshold, cfg.PDDirectDecodeThreshold, cfg.PDDecodeChoice)
 	}
 	if cfg.ForceRouting != "" {
 		all = append(all, cfg.ForceRouting)

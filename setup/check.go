@@ -22,7 +22,7 @@ func (p *resolver) checkInputs() error {
 	checks := []func() error{func() error { return checkNumbers(&p.Config) }}
 	checks = append(checks, p.checks...)
 	checks = append(checks, func() error { return checkCoefficients(&p.Config) })
-	if !p.Config.Disaggregates() { // its pools have models on GPUs of their own
+	if !SeveralPools(&p.Config) { // which have models on GPUs of their own
 		checks = append(checks, p.resolveModel)
 	}
 	checks = append(checks, p.resolveFitness)
@@ -45,7 +45,7 @@ func checkNumbers(c *Config) error {
 			bad = append(bad, wrong(c, name, value, want))
 		}
 	}
-	check(c.Disaggregates() || c.NumInstances >= 1 && c.NumInstances <= MostInstances, "num-instances", c.NumInstances, fmt.Sprintf("1 to %d", MostInstances))
+	check(SeveralPools(c) || c.NumInstances >= 1 && c.NumInstances <= MostInstances, "num-instances", c.NumInstances, fmt.Sprintf("1 to %d", MostInstances))
 	check(validTP(c.TP), "tp", c.TP, "1 to 1024")
 	check(c.TotalKVBlocks >= 0 && c.TotalKVBlocks < 1<<31, "total-kv-blocks", c.TotalKVBlocks, "1 to 2147483647, 0 to derive it")
 	check(c.NumGPUBlocksOverride == 0 || c.NumGPUBlocksOverride >= 2 && c.NumGPUBlocksOverride <= 1<<31, "num-gpu-blocks-override", c.NumGPUBlocksOverride, "at least 2: vLLM's count includes its null block")

@@ -80,6 +80,7 @@ type Config struct {
 	GPUHourPrice       float64        `json:"gpu-hour-price" group:"Autoscaling" help:"Price of a GPU per hour, in any currency, at most 1e15: an instance costs it tp times. 0: no costs are given."`
 
 	DisaggregationSettings
+	Deployments DeploymentList `json:"deployments" placeholder:"FILE" group:"Prefill/decode" help:"YAML file with several deployments, each a model with its own instances, or prefill and decode instances; in place of model and num-instances. What it leaves out the other flags say. See docs/deployments.md."`
 	FailureSettings
 
 	WorkloadSpec      string         `json:"workload-spec" type:"path" group:"Workload" help:"YAML specification of the workload; see docs/workloads.md."`

@@ -35,8 +35,11 @@ type DisaggregationSettings struct {
 	KVLoadFailurePolicy     string         `json:"kv-load-failure-policy" name:"kv-load-failure-policy" default:"fail" enum:"fail,recompute" group:"Prefill/decode" help:"What becomes of a request whose pull failed, as in vLLM: fail, or recompute, the decode instance computes what did not come."`
 }
 
-// PD is the architecture with prefill and decode instances.
-const PD = "pd"
+// Architectures of deployments.
+const (
+	Monolith = "monolithic" // instances serve requests from the first token to the last
+	PD       = "pd"         // with prefill and decode instances
+)
 
 // Disaggregates reports whether prefill and decode instances share the work.
 func (s *DisaggregationSettings) Disaggregates() bool { return s.Architecture == PD }
@@ -47,7 +50,10 @@ var handOffSettings = []string{"prefill-replicas", "decode-replicas", "prefill",
 	"pd-backpressure-threshold", "pd-hold-timeout", "pd-failure-rate", "kv-load-failure-policy"}
 
 func unusedOfDisaggregation(c *Config) []unused {
-	if !c.Disaggregates() {
+	switch {
+	case !c.Deployments.Empty():
+		return []unused{{!c.Deployments.disaggregates(), handOffSettings, "no deployment has architecture pd"}}
+	case !c.Disaggregates():
 		return []unused{{true, handOffSettings, "architecture is monolithic"}}
 	}
 	return []unused{
@@ -80,6 +86,7 @@ func checkDisaggregation(c *Config, check func(ok bool, name string, value any, 
 	check(c.PDPipeline > 0 && c.PDPipeline <= 1, "pd-pipeline", c.PDPipeline, "a share of the blocks of a pull, above 0 and at most 1")
 	check(c.PDBackpressureThreshold >= 1, "pd-backpressure-threshold", c.PDBackpressureThreshold, "at least 1")
 	check(c.PDFailureRate >= 0 && c.PDFailureRate <= 1, "pd-failure-rate", c.PDFailureRate, "a share of the pulls, 0 to 1")
+	checkSeveral(c, check)
 	if !c.Disaggregates() {
 		return
 	}
@@ -89,29 +96,45 @@ func checkDisaggregation(c *Config, check func(ok bool, name string, value any, 
 	replicas(c.PrefillReplicas, "prefill-replicas")
 	replicas(c.DecodeReplicas, "decode-replicas")
 	check(c.PrefillReplicas+c.DecodeReplicas <= MostInstances || c.PrefillReplicas > MostInstances || c.DecodeReplicas > MostInstances, "decode-replicas", c.DecodeReplicas, fmt.Sprintf("at most %d with those of prefill", MostInstances))
-	check(c.NumInstances == 0 || c.NumInstances == usualInstances(), "num-instances", c.NumInstances, "none with --architecture pd: its pools have --prefill-replicas and --decode-replicas")
 	check(c.PDDecider != DecidePrefixThreshold || c.PDDecodeChoice != "handoff", "pd-decode-choice", c.PDDecodeChoice, "arrival with --pd-decider prefix-threshold, which looks at the cache of the decode instance")
 	check(c.PDLink != "fifo", "pd-link", c.PDLink, "independent: pulls that wait for each other are not modelled yet")
-	const notYet = ", which is not modelled yet"
-	check(!c.Fails() || c.Failures == "", "failures", c.Failures, "none with --architecture pd"+notYet)
-	check(c.MTBF == 0, "mtbf", c.MTBF, "0 with --architecture pd"+notYet)
-	check(c.ForceRouting == "", "force-routing", c.ForceRouting, "none with --architecture pd"+notYet)
 }
 
-// usualInstances is the default of num-instances.
-func usualInstances() int { return defaults().FieldByName("NumInstances").Interface().(int) }
+// checkSeveral refuses settings that several pools do not have, or not yet.
+func checkSeveral(c *Config, check func(ok bool, name string, value any, want string)) {
+	if !SeveralPools(c) {
+		return
+	}
+	usual := defaults().Interface().(Config)
+	with, instead := "--architecture pd", "its pools have --prefill-replicas and --decode-replicas"
+	if list := &c.Deployments; !list.Empty() {
+		with, instead = "--deployments", "each deployment has replicas"
+		check(c.Model == "" || c.Model == usual.Model, "model", c.Model, "none with --deployments: each deployment has a model")
+		check(c.ModelConfigFolder == "", "model-config-folder", c.ModelConfigFolder, "none with --deployments: each deployment has a model")
+		check(c.Architecture == Monolith, "architecture", c.Architecture, "none with --deployments: each deployment has an architecture")
+		check(c.PrefillReplicas == usual.PrefillReplicas, "prefill-replicas", c.PrefillReplicas, "none with --deployments: each deployment has its own")
+		check(c.DecodeReplicas == usual.DecodeReplicas, "decode-replicas", c.DecodeReplicas, "none with --deployments: each deployment has its own")
+		check(len(c.Prefill.list) == 0, "prefill", c.Prefill, "none with --deployments: pools are set in their deployments")
+		check(len(c.Decode.list) == 0, "decode", c.Decode, "none with --deployments: pools are set in their deployments")
+	}
+	check(c.NumInstances == 0 || c.NumInstances == usual.NumInstances, "num-instances", c.NumInstances, "none with "+with+": "+instead)
+	const notYet = ", which is not modelled yet"
+	check(c.Failures == "", "failures", c.Failures, "none with "+with+notYet)
+	check(c.MTBF == 0, "mtbf", c.MTBF, "0 with "+with+notYet)
+	check(c.ForceRouting == "", "force-routing", c.ForceRouting, "none with "+with+notYet)
+}
 
-// checkPoolOfTwo refuses what a pool of two cannot have yet.
-func checkPoolOfTwo(c *Config) error {
+// checkPoolOfSeveral refuses what a pool of several cannot have yet.
+func checkPoolOfSeveral(c *Config, r Role) error {
 	if !c.HasCPUTier() {
 		return nil
 	}
-	if c.MovesBlocks() {
+	if c.MovesBlocks() && r != Monolithic {
 		return inputErrorf("--kv-offload-policy is %s: want write-through or lazy with --architecture pd: what moves is nowhere to be pulled", c.KVOffloadPolicy)
 	}
 	for i := range c.KVStorage.list {
 		if t := &c.KVStorage.list[i]; t.scope != StorageLocal {
-			return inputErrorf("--kv-storage: %s has scope %s: want local with --architecture pd: storage that instances share is not modelled yet there", t.name, t.scope)
+			return inputErrorf("--kv-storage: %s has scope %s: want local with several pools: storage that instances share is not modelled yet there", t.name, t.scope)
 		}
 	}
 	return nil

@@ -127,7 +127,7 @@ func TestBadDisaggregation(t *testing.T) {
 		"pd-max-held=-1":                                  "--pd-max-held is -1: want 0 (no limit) or more",
 		"pd-backpressure-threshold=0":                     "--pd-backpressure-threshold is 0: want at least 1",
 		"kv-cpu-blocks=9 kv-offload-policy=threshold":     "--kv-offload-policy is threshold: want write-through or lazy with --architecture pd: what moves is nowhere to be pulled",
-		"decode-kv-cpu-blocks=9 decode-kv-storage=remote": "decode pool: --decode-kv-storage: remote has scope shared: want local with --architecture pd",
+		"decode-kv-cpu-blocks=9 decode-kv-storage=remote": "decode pool: --decode-kv-storage: remote has scope shared: want local with several pools",
 		"hardware=L40S pd-transfer-bandwidth=nvlink":      "--pd-transfer-bandwidth is nvlink: L40S has none, want a rate like 35GB/s, or pcie-peer or tcp",
 		"prefill-tp=3":                                    "prefill pool: meta-llama/Llama-3.1-8B-Instruct on H100 at TP 3: ",
 		"prefill-hardware=H1000":                          "prefill pool: unknown GPU",

@@ -9,6 +9,13 @@
 //	deployment.go    a deployment, of one pool or of two; pool.go its instances: server,
 //	                 routing, scaling
 //	resolve.go       the steps, in their order; cache and limits
+//	pools.go         pools and deployments, each resolved as the one of a configuration of
+//	                 its own; shared_settings.go what they have in common, summary.go what a
+//	                 user is told of them, sizes.go how many GPUs they are; served.go which of
+//	                 them serve a request
+//	disaggregation.go  how prefill and decode instances share the work
+//	overrides.go     settings that a pool has for itself; sections.go the same of the bundle
+//	deployment_list.go  several deployments as settings; deployment_file.go their file
 //	model.go         model and GPU, also without a run
 //	command_line.go  a configuration as flags, and as a line that starts a vLLM server
 //	vllm.go          the command line of a vLLM server as settings; vllm_flags.go its

@@ -21,6 +21,10 @@ type Plan struct {
 	Source   workload.Source
 	Failures *Failures // nil: nothing fails
 
+	// Models are the deployments, by number, that serve the requests of a model, by its label; none:
+	// such requests are dropped. nil: all deployments serve all requests.
+	Models [][]int
+
 	Forced map[int64]int // instances of requests that the user routes, by number of arrival
 
 	Targets []metrics.ClassTargets
@@ -87,15 +91,25 @@ type Chance struct {
 
 // chanceOf returns what the seeds decide in a plan whose policies are complete. Custom
 // policies may draw; a custom source does not depend on the seeds.
-func chanceOf(p *Plan) Chance {
+func chanceOf(p *resolver) Chance {
 	c := &p.Config
 	fixed, replayed := p.Source.(interface{ Paced() bool })
 	chance := Chance{Traffic: c.Custom.Source == nil && !(replayed && !fixed.Paced())}
 	b, custom := &c.Policies, &c.Custom
 	chance.Decisions = custom.Admission != nil || custom.Priority != nil || custom.Routing != nil || custom.Autoscale != nil || custom.Scheduler != nil ||
-		b.Draws(policy.AdmissionKind) || b.Draws(policy.PriorityKind) || b.Draws(policy.SchedulerKind) ||
-		p.Failures != nil && p.Failures.Random() ||
-		p.Pools[0].Scaling != nil && (b.Draws(policy.AutoscaleKind) || c.ProvisioningDelay.CV > 0 || c.ModelLoadTime.CV > 0) ||
-		(p.Pools[0].Scaling != nil || p.Pools[0].Instances > 1) && b.Draws(policy.RoutingKind)
+		b.Draws(policy.AdmissionKind) || b.Draws(policy.PriorityKind) || p.Failures != nil && p.Failures.Random()
+	parts := p.parts
+	if parts == nil {
+		parts = []*resolver{p}
+	}
+	for _, q := range parts {
+		c, b := &q.Config, &q.Config.Policies
+		chance.Decisions = chance.Decisions || b.Draws(policy.SchedulerKind) ||
+			q.pool.Scaling != nil && (b.Draws(policy.AutoscaleKind) || c.ProvisioningDelay.CV > 0 || c.ModelLoadTime.CV > 0) ||
+			(q.pool.Scaling != nil || q.pool.Instances > 1) && b.Draws(policy.RoutingKind)
+	}
+	for i := range p.Deployments {
+		chance.Decisions = chance.Decisions || p.Deployments[i].PD != nil && p.Deployments[i].PD.FailureRate > 0
+	}
 	return chance
 }

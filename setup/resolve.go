@@ -26,7 +26,9 @@ type resolver struct {
 	checkRefresh vtime.Duration      // autoscale.refresh
 	spec         *spec.Spec          // nil: the workload is not a specification
 	role         Role                // of the pool; Monolithic: it is all there is
+	label        string              // of the pool in notes; empty: it is all there is
 	parts        []*resolver         // of the pools, if there are several
+	groups       [][]*resolver       // the same by deployment
 	checks       []func() error
 	brief        bool // only the configuration counts: no estimates, notes or warnings
 }
@@ -41,10 +43,10 @@ func newResolver(c Config, checks ...func() error) *resolver {
 // error lists the faults that checks find and those of other settings.
 func Resolve(c Config, checks ...func() error) (*Plan, error) {
 	p := newResolver(c, checks...)
-	if err := inOrder(p.openSpec, p.resolvePolicies, p.noteUnused, p.checkInputs, func() error { return resolvePools(p) }, p.resolveWorkload, func() error { return noteModels(p.Plan) }, func() error { return resolveFailures(p) }, func() error { return resolveForced(p.Plan) }); err != nil {
+	if err := inOrder(p.openSpec, func() error { return openDeployments(&p.Config) }, p.resolvePolicies, p.noteUnused, p.checkInputs, func() error { return resolvePools(p) }, p.resolveWorkload, func() error { return resolveModels(p) }, func() error { return resolveFailures(p) }, func() error { return resolveForced(p.Plan) }); err != nil {
 		return nil, err
 	}
-	p.Summary.Chance = chanceOf(p.Plan)
+	p.Summary.Chance = chanceOf(p)
 	return p.Plan, nil
 }
 
@@ -54,7 +56,7 @@ func Resolve(c Config, checks ...func() error) (*Plan, error) {
 func Effective(c Config) (Config, error) {
 	p := newResolver(c)
 	p.brief = true
-	err := inOrder(p.openSpec, p.resolvePolicies, p.checkInputs, func() error { return resolvePools(p) }, func() error { return resolveGenerated(p) }, func() error { return resolveForced(p.Plan) })
+	err := inOrder(p.openSpec, func() error { return openDeployments(&p.Config) }, p.resolvePolicies, p.checkInputs, func() error { return resolvePools(p) }, func() error { return resolveGenerated(p) }, func() error { return resolveForced(p.Plan) })
 	return p.Config, err
 }
 
@@ -67,33 +69,25 @@ func resolveGenerated(p *resolver) error {
 	return p.resolveWorkload()
 }
 
-// KVBlocks returns the KV blocks of an instance, with architecture pd of a decode instance. It
+// KVBlocks returns the KV blocks of an instance, of several pools those of the last one. It
 // needs no latency model, and its errors are those of Resolve about model, GPU and memory.
 func KVBlocks(c Config) (int64, error) {
-	if c.Disaggregates() {
-		one, err := poolConfig(&c, DecodeRole)
-		if err != nil {
-			return 0, locate(&c, DecodeRole, err)
-		}
-		n, err := KVBlocks(one)
-		if err != nil {
-			return 0, locate(&c, DecodeRole, err)
-		}
-		return n, nil
-	}
 	p := newResolver(c)
 	p.brief = true
+	if SeveralPools(&c) {
+		return kvBlocksOfLast(p)
+	}
 	err := inOrder(p.resolveModel, p.resolveCache)
 	return p.Config.TotalKVBlocks, err
 }
 
 // LatencyModel returns the latency model that instances of a run of c have, and what
-// the user is told of it; with architecture pd that of decode instances, and of both in
+// the user is told of it; of several pools that of the last one, and of all in
 // words. It opens no workload. Its errors are those of Resolve.
 func LatencyModel(c Config) (latency.Model, Summary, error) {
 	p := newResolver(c)
-	if c.Disaggregates() {
-		err := inOrder(p.resolvePolicies, p.checkInputs, func() error { return resolvePools(p) })
+	if SeveralPools(&c) {
+		err := inOrder(func() error { return openDeployments(&p.Config) }, p.resolvePolicies, p.checkInputs, func() error { return resolvePools(p) })
 		return p.server.Latency, p.Summary, err
 	}
 	if err := inOrder(p.checkInputs, p.resolveCache, p.resolveLimits, func() error { return resolveKVTier(p) }, p.resolveLatency); err != nil {

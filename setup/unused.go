@@ -24,7 +24,7 @@ type unused struct {
 // noteUnused notes the settings that have no effect.
 func (p *resolver) noteUnused() error {
 	c := &p.Config
-	if !c.Disaggregates() {
+	if !SeveralPools(c) {
 		return noteLists(p, unusedOfInstances(c), unusedOfScaling(c), unusedOfDisaggregation(c), unusedOfFailures(c), unusedOfWorkload(c, p.spec))
 	}
 	return noteLists(p, unusedOfDisaggregation(c), unusedOfFailures(c), unusedOfWorkload(c, p.spec)) // its pools note the others

@@ -48,6 +48,14 @@ func ValueText(n *yamldoc.Node, t reflect.Type) (text, want string) {
 		if isText {
 			return n.Text, ""
 		}
+	case t == reflect.TypeFor[DeploymentList]():
+		want = "the path of a file, or a list of deployments"
+		if isText {
+			return n.Text, ""
+		}
+		if n.Kind == yamldoc.List {
+			return n.Format(), ""
+		}
 	case t == reflect.TypeFor[StorageTiers]():
 		want = "storage tiers like nvme,2TiB;remote, or a list of them"
 		if isText {

@@ -2,9 +2,8 @@ package setup
 
 import (
 	"fmt"
-	"slices"
+	"math"
 	"strconv"
-	"strings"
 
 	"blis/latency"
 	"blis/vtime"
@@ -63,31 +62,6 @@ func (p *resolver) resolveWorkload() error {
 	return nil
 }
 
-// noteModels notes the models that requests name and that the cluster does not
-// serve. All instances serve one model.
-func noteModels(p *Plan) error {
-	names := &p.Source.Labels().Models
-	var others []string
-	for i := range names.Len() {
-		if name := names.Name(workload.Label(i)); name != "" && !p.Pools[0].Model.Is(name) {
-			others = append(others, strconv.Quote(name))
-		}
-	}
-	if len(others) == 0 {
-		return nil
-	}
-	slices.Sort(others)
-	text := "model " + others[0]
-	if len(others) > 1 {
-		text = "models " + strings.Join(others[:min(len(others), 3)], ", ")
-	}
-	if more := len(others) - 3; more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
-	p.note("%s: named by requests and not served; all requests run on %s", text, p.Summary.Model)
-	return nil
-}
-
 // warnOfTimeout warns of a timeout that is shorter than any answer; of says whether
 // it is the setting's or a client's.
 func (p *resolver) warnOfTimeout(of string, timeout vtime.Duration) {
@@ -107,10 +81,18 @@ func (p *resolver) estimate(input, output float64) {
 		p.Summary.Capacity, p.Summary.Binds = capacity(p, input, output)
 		return
 	}
-	for i, q := range p.parts {
-		if rate, binds := capacity(q, input, output); i == 0 || rate < p.Summary.Capacity {
-			p.Summary.Capacity, p.Summary.Binds = rate, binds
+	p.Summary.Capacity = 0
+	for _, parts := range p.groups { // the share of each deployment is not known: all are busy alike
+		least, binds := math.Inf(1), latency.Limit("")
+		for _, q := range parts {
+			if rate, limit := capacity(q, input, output); rate < least {
+				least, binds = rate, limit
+			}
 		}
+		if p.Summary.Capacity == 0 {
+			p.Summary.Binds = binds
+		}
+		p.Summary.Capacity += least
 	}
 }
 
@@ -175,35 +157,6 @@ func capacityInput(c *Config, input, output float64) latency.CapacityInput {
 		Input: input, Output: output, MaxSeqs: int64(c.MaxNumSeqs), Tokens: int64(c.MaxNumBatchedTokens),
 		Blocks: c.TotalKVBlocks, BlockSize: int64(c.BlockSizeInTokens),
 	}
-}
-
-// Alone returns how long the answer to a request takes on an idle instance with an empty
-// cache: the prompt in one step, then each token as long as the one in the middle. With
-// disaggregation a prefill instance computes the prompt, whose last token is computed again
-// after the pull of its KV.
-func (p *Plan) Alone(r *workload.Request) vtime.Duration {
-	m := p.Deployments[0].Serving.Latency
-	input, output := int64(r.Input), int64(r.Output)
-	prefill := latency.Batch{PrefillTokens: input, PrefillRequests: 1, PrefillPairs: input * (input + 1) / 2, SampledRows: 1}
-	before := 0.0
-	if d := &p.Deployments[0]; d.Prefill != nil && d.PD.Decider == DecideAlways {
-		first, size := d.Prefill.Latency, int64(d.Serving.BlockSize)
-		before = first.Queueing(latency.QueueInput{Input: input}) + first.Step(&prefill) + float64(d.PD.HandOffLatency)
-		before += d.PD.Pull.Base + float64(d.PD.Pull.PerBlock*float64((input+size-1)/size))
-		prefill = latency.Batch{PrefillTokens: 1, PrefillRequests: 1, PrefillPairs: input, PrefillContext: input - 1, SampledRows: 1}
-	}
-	us := before + m.Queueing(latency.QueueInput{Input: input}) + m.Step(&prefill) + m.RequestOverhead()
-	if output > 1 {
-		context := input + output/2
-		decode := latency.Batch{DecodeTokens: 1, DecodeRequests: 1, DecodeContext: context, DecodeBlocks: context/int64(p.Config.BlockSizeInTokens) + 1, SampledRows: 1}
-		us += float64(float64(output-1) * m.Step(&decode))
-	}
-	us += float64(float64(output) * m.TokenOverhead())
-	d, err := vtime.Truncate(us)
-	if err != nil { // a model that yields no number fails in a run too, and says when
-		return 1
-	}
-	return d
 }
 
 // Loops reports whether requests of the workload follow from answers.

@@ -219,7 +219,7 @@ func latencyKey(c *setup.Config) string {
 	var key strings.Builder
 	for s := range c.Settings() {
 		group := s.Tag.Get("group")
-		ofPools := s.Name == "architecture" || s.Name == "prefill" || s.Name == "decode"
+		ofPools := s.Name == "architecture" || s.Name == "prefill" || s.Name == "decode" || s.Name == "deployments"
 		if (group == "Model" || group == "Instances") && s.Name != "num-instances" || ofPools {
 			fmt.Fprintf(&key, "%v\x00", s.Value.Interface())
 		}

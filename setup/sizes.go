@@ -1,0 +1,73 @@
+package setup
+
+// Instances returns the number of instances that a run of c begins with. It reads a file of
+// deployments; of one that cannot be read there are none.
+func Instances(c *Config) int {
+	n := 0
+	for _, s := range sizes(c) {
+		n += s.instances
+	}
+	return n
+}
+
+// GPUs returns the number of GPUs that a run of c begins with, as Instances does.
+func GPUs(c *Config) int {
+	n := 0
+	for _, s := range sizes(c) {
+		n += s.instances * s.tp
+	}
+	return n
+}
+
+// HourlyPrice returns the price per hour of all instances that a run of c begins with; 0: none is
+// given.
+func HourlyPrice(c *Config) float64 {
+	sum := 0.0
+	for _, s := range sizes(c) {
+		sum += float64(s.replicaPrice*float64(s.instances)) + float64(s.gpuPrice*float64(s.instances*s.tp))
+	}
+	return sum
+}
+
+// Scales reports whether the number of instances changes in a run of c.
+func Scales(c *Config) bool {
+	for _, s := range sizes(c) {
+		if s.scales {
+			return true
+		}
+	}
+	return false
+}
+
+// size is what a pool begins with, its prices per hour, and whether its size changes.
+type size struct {
+	instances, tp          int
+	replicaPrice, gpuPrice float64
+	scales                 bool
+}
+
+// sizes returns those of the pools, but for those with faults.
+func sizes(c *Config) []size {
+	var list []size
+	if !SeveralPools(c) {
+		return []size{{c.NumInstances, c.TP, c.CostPerReplicaHour, c.GPUHourPrice, c.AutoscalePolicy != "none" && c.AutoscalePolicy != ""}}
+	}
+	if !c.Deployments.Empty() {
+		base := *c
+		if openDeployments(&base) != nil {
+			return nil
+		}
+		for i := range base.Deployments.list {
+			if one, err := base.Deployments.list[i].config(&base); err == nil {
+				list = append(list, sizes(&one)...)
+			}
+		}
+		return list
+	}
+	for _, r := range roles {
+		if one, err := poolConfig(c, r); err == nil {
+			list = append(list, sizes(&one)...)
+		}
+	}
+	return list
+}
