@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"blis/metrics"
+	"blis/vtime"
+	"blis/workload"
 )
 
 // settings are those of engines in a scenario with prefill and decode instances.
@@ -247,5 +249,35 @@ func TestPullsThatComeTooLateFreeNothing(t *testing.T) {
 		if k := &e.Disaggregated; k.StalePulls != 1 || len(e.connector.disaggregation.over) > 0 {
 			t.Errorf("%s: %d stale pulls, %d prefills are over", m.name, k.StalePulls, len(e.connector.disaggregation.over))
 		}
+	}
+}
+
+// notices takes what an instance tells, and forgets it.
+type notices struct{}
+
+func (notices) Prefilled(*metrics.Outcome, KVSource, vtime.Time) {}
+func (notices) Pulls(*Pull, vtime.Time)                          {}
+func (notices) Left(KVSource, vtime.Time)                        {}
+func (notices) Released(int, vtime.Time)                         {}
+
+// A request whose pull fails ends with that, which may come long before any step could end.
+func TestFailingPullsAreForeseen(t *testing.T) {
+	e, l := instance(t, shared{linear: linear{1000, 10, 20}, delay: 10}, func(c *Config) {
+		c.Disaggregation = &Disaggregation{Pull: Link{100, 1}, HoldTimeout: vtime.Second, Notices: notices{}}
+	})
+	d := Delivery{Request: workload.NewRequest(0, 40, 5)}
+	d.ID = 1
+	e.Pulls.Pull(&d, KVSource{Number: 1, Blocks: 3}, true, 0)
+	for at, _ := e.Next(); at != vtime.Never; at, _ = e.Next() {
+		if first := e.FirstEnd(); first > 503 {
+			t.Errorf("at %v: the request ends at 503, and %v was promised", e.Now(), first)
+		}
+		e.Act(vtime.Never, 0)
+	}
+	if want := "503 1 failed"; len(l.lines) != 1 || l.lines[0] != want {
+		t.Errorf("got %v, want %s", l.lines, want)
+	}
+	if n := e.connector.disaggregation.failing; n != 0 {
+		t.Errorf("%d pulls are still to fail", n)
 	}
 }

@@ -144,6 +144,10 @@ func (d *disaggregation) takeOver(k int32, from *disaggregation, i int32) {
 	if d.wants(k) {
 		d.wanting++
 		from.wanting--
+		if d.at(k).fails {
+			d.failing++
+			from.failing--
+		}
 	}
 	if d.at(k).prefill {
 		d.computing++

@@ -13,7 +13,7 @@ type pulls struct {
 	moving  []pull     // nobody noticed their end; in the order of at
 	unknown int        // … of them, those whose end is not known
 	wanting int        // requests that are here and whose pull has not begun
-	failing int        // pulls that fail, until that acts
+	failing int        // pulls that fail, from the delivery of their request until that acts
 	left    []KVSource // of requests that left before their pull; the other side does not know
 	dropped int64      // went with the instance
 	blocks  int64      // of those that are over
@@ -43,7 +43,9 @@ func (p PullPort) pulls(i int32, s KVSource, fails bool) {
 	x := p.e.connector.disaggregation
 	if h := x.at(i); s.Blocks > 0 {
 		h.source, h.fails = s, fails
-		x.wanting++
+		if x.wanting++; fails {
+			x.failing++
+		}
 	}
 }
 
@@ -55,9 +57,7 @@ func (d *disaggregation) wants(i int32) bool { return d != nil && d.at(i).source
 func (d *disaggregation) begin(i, hit, upto, blocks int32, now vtime.Time) {
 	h, k := d.at(i), d.counts
 	d.wanting--
-	if k.Pulls++; h.fails {
-		d.failing++
-	}
+	k.Pulls++
 	k.PulledBlocks += int64(blocks)
 	p := pull{transfer: transfer{i, blocks, now, now, vtime.Never}, number: k.Pulls, at: vtime.Never, fails: h.fails}
 	if d.cfg.SharedLink {
@@ -99,10 +99,14 @@ func (d *disaggregation) leaves(i int32, pending bool) {
 	if !d.wants(i) {
 		return
 	}
+	h := d.at(i)
 	if d.wanting--; !pending {
-		d.left = append(d.left, d.at(i).source)
+		d.left = append(d.left, h.source)
 	}
-	d.at(i).source = KVSource{}
+	if h.fails {
+		d.failing--
+	}
+	h.source, h.fails = KVSource{}, false
 }
 
 // tell tells the other side in the pass formed at now who left since the one before.
