@@ -54,6 +54,9 @@ func (e *Engine) FirstChange() (at vtime.Time, class uint8) {
 // joining or leaving the running list or the wait queue, but for time-outs: there
 // are only members of the cohort, none of which ends, with blocks for all.
 func (f *batcher) onlyDecodes() bool {
+	if f.inFlight == nil {
+		return false // the instance is released, and a message came too late
+	}
 	b := f.inFlight.executing()
 	lazy := f.connector != nil && f.connector.lazy != nil // it may pin any free block
 	if b == nil || b.mayEnd || lazy || f.requests.waiting() > 0 || len(f.individuals.list) > 0 {

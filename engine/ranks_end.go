@@ -87,6 +87,8 @@ func (r *Ranks) Slow(factor float64, now vtime.Time) {
 
 // Release gives the memory of the ranks back, and reports whether it did, as Engine.Release does.
 func (r *Ranks) Release(gone vtime.Time) bool {
+	r.rest(gone)
+	r.stopped()
 	all := true
 	for _, e := range r.list {
 		if e.released == nil && !e.Release(gone) {
@@ -99,15 +101,19 @@ func (r *Ranks) Release(gone vtime.Time) bool {
 // Finish brings the time integrals up to the end of the run. An instance that was gone before had
 // nothing from then on. Steps of dummies alone count as busy up to the end.
 func (r *Ranks) Finish(end, gone vtime.Time) {
-	last := min(end, gone)
-	r.catchUp(last, vtime.ClassTimeout)
-	if g := r.group; g != nil && g.running && g.waits() {
-		for _, e := range r.list {
-			e.Counters.BusyMicros += int64(max(0, last.Sub(e.inFlight.executing().start)))
-		}
-	}
+	r.rest(min(end, gone))
 	for _, e := range r.list {
 		e.Finish(end, gone)
+	}
+}
+
+// rest books the dummies that the ranks execute until then, as nothing comes after the last request.
+func (r *Ranks) rest(until vtime.Time) {
+	r.catchUp(until, vtime.ClassTimeout)
+	if g := r.group; g != nil && g.running && g.waits() {
+		for _, e := range r.list {
+			e.Counters.BusyMicros += int64(max(0, until.Sub(e.inFlight.executing().start)))
+		}
 	}
 }
 

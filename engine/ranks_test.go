@@ -84,6 +84,33 @@ func TestLockStepOfWorkedExample(t *testing.T) {
 	}
 }
 
+// Ranks that are taken away between requests are busy with dummies until then, and remember what they
+// were.
+func TestRanksAreReleased(t *testing.T) {
+	for _, async := range []bool{false, true} {
+		var list [2]*Ranks
+		for i := range list {
+			r, _ := ranksOf(t, 2, 1, true, linear{1000, 10, 20}, func(c *Config) { c.Async = async })
+			r.at(0, 0, 10, 1)
+			r.Advance(vtime.Never, 255)
+			if list[i] = r; i == 0 && !r.Release(5_000) {
+				t.Fatal("nothing is released")
+			}
+			r.Finish(50_000, 5_000)
+			if at, _ := r.Next(); at != vtime.Never || r.FirstEnd() != vtime.Never || r.FirstStepState(true) != vtime.Never {
+				t.Errorf("async %v: something is to come", async)
+			}
+			if err := r.Check(); err != nil {
+				t.Error(err)
+			}
+		}
+		got, want := list[0], list[1]
+		if got.Counters() != want.Counters() || got.Counters().BusyMicros != 2*5_000 || got.Fold() != want.Fold() || got.DataParallel() != want.DataParallel() || got.Now() != want.Now() {
+			t.Errorf("async %v: %+v, want %+v", async, got.Counters(), want.Counters())
+		}
+	}
+}
+
 // With async scheduling all ranks form step n+1 when n begins. A request that is queued on a rank while
 // n executes is in n+2 at the earliest, also where n+1 is a dummy.
 func TestLockStepIsAsynchronous(t *testing.T) {
@@ -161,7 +188,7 @@ func TestDenseRanksAreInstances(t *testing.T) {
 	seed := lazySeed()
 	for n := range testsize.Cases(t, 40, 150, 2000) {
 		x := drawRanks(seed + uint64(n))
-		x.LockStep, x.Local, x.crash = false, 1, vtime.Never
+		x.LockStep, x.Local, x.crash, x.pd = false, 1, vtime.Never, nil
 		got, err := x.play(rankMode{})
 		if err != nil {
 			t.Fatalf("seed %d, case %d: %v", seed, n, err)
@@ -169,7 +196,7 @@ func TestDenseRanksAreInstances(t *testing.T) {
 		var outcomes []string
 		for i := range x.Ranks {
 			p := &rankPlayer{rankResult: rankResult{Gaps: map[vtime.Duration]int{}}}
-			e := New(i, x.config(rankMode{}, p))
+			e := New(i, x.config(rankMode{}, p, i))
 			for k := range x.requests {
 				if k == len(x.requests)/2+1 {
 					q := &x.requests[k-1]
@@ -213,9 +240,9 @@ func TestRanksOfAGroupStepTogether(t *testing.T) {
 	seed := lazySeed()
 	for n := range testsize.Cases(t, 60, 200, 2000) {
 		x := drawRanks(seed + uint64(n))
-		x.LockStep, x.Ranks, x.Local, x.cfg.Warmup, x.model.delay = true, 3, 3, Warmup{}, 0
+		x.LockStep, x.Ranks, x.Local, x.cfg.Warmup, x.model.delay, x.pd = true, 3, 3, Warmup{}, 0, nil
 		p := &rankPlayer{rankResult: rankResult{Gaps: map[vtime.Duration]int{}}}
-		r := NewRanks(x.RanksConfig, func(rank int) (int, Config) { return rank, x.config(rankMode{stepByStep: true}, p) })
+		r := NewRanks(x.RanksConfig, func(rank int) (int, Config) { return rank, x.config(rankMode{stepByStep: true}, p, rank) })
 		r.group.eager = true
 		alone, last, ended := 0, vtime.Time(-1), vtime.Time(-1)
 		look := func() error {

@@ -43,6 +43,9 @@ type rankCase struct {
 	policy   string
 	horizon  vtime.Time
 	crash    vtime.Time // then the requests are cut off, and come again; Never: none
+
+	pd    *Disaggregation // nil: none
+	delay vtime.Duration  // of messages to the other side and back
 }
 
 func drawRanks(seed uint64) *rankCase {
@@ -101,6 +104,9 @@ func drawRanks(seed uint64) *rankCase {
 	if r.IntN(4) == 0 {
 		x.crash = vtime.Time(r.IntN(int(at) + 1))
 	}
+	if r.IntN(3) == 0 {
+		x.drawDisaggregation(r)
+	}
 	return x
 }
 
@@ -129,6 +135,7 @@ type rankResult struct {
 	Gaps     map[vtime.Duration]int
 	Counters []metrics.Counters
 	Tiers    []metrics.KVTier
+	Handed   []metrics.Disaggregation
 	States   []policy.InstanceState
 	Group    metrics.DataParallel
 	Fold     uint64
@@ -139,6 +146,10 @@ type rankPlayer struct {
 	rankResult
 	promised vtime.Time
 	err      error
+
+	ranks    *Ranks
+	mail     []mail
+	foreseen [3]vtime.Time // notices of each kind come no earlier
 }
 
 func (p *rankPlayer) Group(workload.Label, workload.Label, vtime.Time) int { return 0 }
@@ -151,8 +162,13 @@ func (p *rankPlayer) Done(o *metrics.Outcome, now vtime.Time) {
 }
 
 // config is the configuration of one rank.
-func (x *rankCase) config(m rankMode, sink Sink) Config {
+func (x *rankCase) config(m rankMode, sink *rankPlayer, rank int) Config {
 	c := x.cfg
+	if x.pd != nil {
+		d := *x.pd
+		d.Notices = &rankNotices{sink, x, rank}
+		c.Disaggregation = &d
+	}
 	c.StepByStep, c.Sink, c.Model = m.stepByStep, sink, x.model
 	s, err := policy.NewScheduler(x.policy, nil, policy.Env{BlockSize: c.BlockSize})
 	if err != nil {
@@ -181,7 +197,8 @@ func (x *rankCase) play(m rankMode) (_ *rankResult, err error) {
 		}
 	}()
 	p := &rankPlayer{rankResult: rankResult{Gaps: map[vtime.Duration]int{}}}
-	r := NewRanks(x.RanksConfig, func(rank int) (int, Config) { return rank, x.config(m, p) })
+	r := NewRanks(x.RanksConfig, func(rank int) (int, Config) { return rank, x.config(m, p, rank) })
+	p.ranks = r
 	if r.group != nil {
 		r.group.eager = m.eager
 	}
@@ -191,7 +208,8 @@ func (x *rankCase) play(m rankMode) (_ *rankResult, err error) {
 			x.advance(r, p, m, x.crash, vtime.ClassDelivery)
 			again = []Delivery{}
 			r.CutOff(x.crash, func(d *Delivery, _ *Progress, _ int32) { again = append(again, *d) })
-			r.Restart(func(int) Config { return x.config(m, p) })
+			r.Restart(func(rank int) Config { return x.config(m, p, rank) })
+			p.mail = nil
 			r.WarmUp(x.crash)
 			for i := range again {
 				if again[i].Deadline <= x.crash { // it would have timed out with the step in flight
@@ -206,7 +224,9 @@ func (x *rankCase) play(m rankMode) (_ *rankResult, err error) {
 		q := &x.requests[i]
 		advance(q.Arrival, vtime.ClassDelivery)
 		e := &r.Endpoints[int(q.ID)%len(r.Endpoints)]
-		if q.ID%7 == 3 {
+		if x.pd != nil && q.ID%3 != 0 && q.Output > 0 {
+			x.hand(e, q)
+		} else if q.ID%7 == 3 {
 			progress := Progress{Progress: metrics.NoProgress(), Evicted: vtime.Never}
 			progress.Redirects = 1
 			e.Resume(q, &progress, q.Arrival)
@@ -224,6 +244,7 @@ func (x *rankCase) play(m rankMode) (_ *rankResult, err error) {
 	})
 	for _, e := range r.list {
 		p.Counters, p.Tiers = append(p.Counters, e.Counters), append(p.Tiers, e.Tier)
+		p.Handed = append(p.Handed, e.Disaggregated)
 	}
 	for i := range r.Endpoints {
 		p.States = append(p.States, r.Endpoints[i].State(), r.Endpoints[i].StepState())
@@ -237,6 +258,10 @@ func (x *rankCase) play(m rankMode) (_ *rankResult, err error) {
 
 // advance goes on to (to, class).
 func (x *rankCase) advance(r *Ranks, p *rankPlayer, m rankMode, to vtime.Time, class uint8) {
+	if x.pd != nil {
+		x.advanceByMail(r, p, m, to, class)
+		return
+	}
 	if m.slice > 0 {
 		for at := vtime.Time(0); at < to; at = at.Add(m.slice) {
 			r.Advance(at, vtime.ClassStep)
@@ -305,6 +330,13 @@ func TestModesOfRanksAgree(t *testing.T) {
 				for r := range want.Counters {
 					seen["preemptions"] += want.Counters[r].Preemptions
 					seen["loads"] += want.Tiers[r].Loads
+					h := &want.Handed[r]
+					seen["hand-overs"] += h.HandOvers
+					seen["noticed ends"] += h.NoticedEnds
+					seen["expired"] += h.Expired
+					seen["pulls"] += h.NoticedPulls
+					seen["failed pulls"] += h.FailedPulls
+					seen["left"] += h.Left
 				}
 				continue
 			}
@@ -314,7 +346,7 @@ func TestModesOfRanksAgree(t *testing.T) {
 			}
 		}
 	}
-	for _, what := range []string{"group steps", "dummies", "preemptions", "loads"} {
+	for _, what := range []string{"group steps", "dummies", "preemptions", "loads", "hand-overs", "noticed ends", "expired", "pulls", "failed pulls", "left"} {
 		if t.Logf("seed %d: %d × %s", seed, seen[what], what); seen[what] == 0 {
 			t.Errorf("seed %d: no %s", seed, what)
 		}

@@ -23,7 +23,8 @@ func TestReleaseKeepsWhatCounts(t *testing.T) {
 			}
 		}
 		at, _ := e.Next()
-		text := fmt.Sprint(e.Fold(), e.Now(), at, e.State(), e.Check(), e.FirstEnd(), e.Counters)
+		change, _ := e.FirstChange() // a late message may ask
+		text := fmt.Sprint(e.Fold(), e.Now(), at, e.State(), e.Check(), e.FirstEnd(), change, e.FirstStepState(true), e.Counters)
 		e.Finish(e.Now().Add(1_000_000), vtime.Never)
 		return fmt.Sprint(text, e.Counters)
 	}
