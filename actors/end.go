@@ -68,12 +68,12 @@ func (c *cluster) result(partial bool) (*Result, error) {
 		}
 		run.Lives = append(run.Lives, metrics.Life{Ready: ready, Gone: gone, Blocks: &n.engine.Blocks})
 	}
-	if c.tracer != nil && !partial {
-		c.tracer.finish(r.End, run.Counters)
-	}
 	run.InstanceNames, run.Tiers = r.Names.Instances, r.KVTiers
 	run.BlockBytes = c.plan.Pools[0].BlockBytes()
 	c.describePools(&run, r.End)
+	if c.tracer != nil && !partial {
+		c.tracer.finish(r.End, &run)
+	}
 	for _, s := range c.storage {
 		list, err := s.counts(r.End, func(i int) (from, to vtime.Time) { return c.life(i, r.End) })
 		if err != nil {

@@ -295,13 +295,13 @@ func (t *tracer) wrong(at vtime.Time, o *metrics.Outcome) {
 
 // finish ends the trace of a run that ended at end, with the requests that have not
 // ended, in order of arrival.
-func (t *tracer) finish(end vtime.Time, counters []metrics.Counters) {
+func (t *tracer) finish(end vtime.Time, run *metrics.Run) {
 	slices.SortFunc(t.unfinished, func(a, b metrics.Outcome) int { return cmp.Compare(a.ID, b.ID) })
 	for i := range t.unfinished {
 		t.end(end, &t.unfinished[i])
 	}
 	if t.level == trace.Detailed {
-		for _, x := range metrics.Imbalanced(counters) {
+		for _, x := range metrics.ImbalancedInPools(run.Counters, run.Deployments) {
 			t.anomalous(end, "queue_imbalance", "", x.Instance, x.Times)
 		}
 	}

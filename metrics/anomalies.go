@@ -119,7 +119,7 @@ func (c *collection) anomalies(all *Counters) Anomalies {
 	return Anomalies{
 		PriorityInversion: all.PriorityInversions, ClassInversion: c.classInversions(), HeadOfLineBlocking: all.HeadOfLineBlocked,
 		BlockedHead: all.BlockedHeads, PreemptionStorm: all.PreemptionStorms,
-		QueueImbalance: c.imbalances(), SlowWithinClass: c.slowPairs(), SLOViolation: c.violations(),
+		QueueImbalance: int64(len(ImbalancedInPools(c.Counters, c.Deployments))), SlowWithinClass: c.slowPairs(), SLOViolation: c.violations(),
 		ShadowDivergence: c.divergences(), KVThrashing: c.thrashing(), PDBackpressure: c.backpressure(),
 	}
 }
@@ -156,16 +156,25 @@ func Imbalanced(counters []Counters) []Imbalance {
 	return list
 }
 
-// imbalances is the number of instances whose queue is out of balance with those of its pool.
-func (c *collection) imbalances() int64 {
-	if len(c.Deployments) == 0 {
-		return int64(len(Imbalanced(c.Counters)))
+// ImbalancedInPools lists the instances of a run whose queue is out of balance with others of their pool, pool
+// by pool; without deployments all instances are one.
+func ImbalancedInPools(counters []Counters, deployments []Deployment) (list []Imbalance) {
+	if len(deployments) == 0 {
+		return Imbalanced(counters)
 	}
-	n := int64(0)
-	for _, p := range c.pools() {
-		n += int64(len(Imbalanced(c.countersOf(p.Instances))))
+	for i := range deployments {
+		for _, p := range deployments[i].Pools {
+			var own []Counters
+			for _, instance := range p.Instances {
+				own = append(own, counters[instance])
+			}
+			for _, x := range Imbalanced(own) {
+				x.Instance = p.Instances[x.Instance]
+				list = append(list, x)
+			}
+		}
 	}
-	return n
+	return list
 }
 
 // busier reports whether, of two instances, the queue of c is out of balance
