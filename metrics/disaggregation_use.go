@@ -26,7 +26,7 @@ type PDUse struct {
 	Expired      int64    `json:"expired"`               // KV released because nobody pulled it in time
 	StalePulls   int64    `json:"stale_pulls"`           // pulls of such KV after all
 	Lost         int64    `json:"lost"`                  // KV that went with its instance
-	Awaiting     int64    `json:"awaiting"`              // KV that awaits its pull at the end of the run
+	Awaiting     int64    `json:"awaiting"`              // KV held at the end of the run: its pull was not noticed, or there was none yet
 	PeakAwaiting int64    `json:"awaiting_peak"`         // the highest of any instance
 	HeldMean     *float64 `json:"held_blocks_mean"`      // GPU blocks of requests that ended, of an instance
 

@@ -27,7 +27,10 @@ func (t *runText) disaggregation(r *metrics.Report) {
 		}
 	}
 	if u.PeakAwaiting > 0 {
-		text += fmt.Sprintf("; up to %s awaited their pull on an instance", plaintext.Plural(u.PeakAwaiting, "prompt"))
+		text += fmt.Sprintf("; up to %s held for a pull on an instance", plaintext.Plural(u.PeakAwaiting, "prompt"))
+		if u.Awaiting > 0 {
+			text += fmt.Sprintf(", %s at the end", plaintext.Grouped(u.Awaiting))
+		}
 	}
 	t.Line("P/D", text)
 	if p := r.PD.Phases; p != nil {
@@ -64,7 +67,6 @@ func pullTroubles(u *metrics.PDUse) (parts []string) {
 		{u.Expired, "prompt was released after the hold time-out", "prompts were released after the hold time-out"},
 		{u.StalePulls, "pull came too late", "pulls came too late"},
 		{u.Lost, "prompt was lost with its instance", "prompts were lost with their instances"},
-		{u.Awaiting, "prompt awaits its pull at the end", "prompts await their pull at the end"},
 	} {
 		if x.n == 1 {
 			parts = append(parts, "1 "+x.one)

@@ -40,10 +40,10 @@ func TestDisaggregationInWords(t *testing.T) {
 	phases := metrics.HandOverPhases{FrontEnd: around(100, 1800), PrefillQueue: around(5000, 1800), Prefill: around(41_000, 1800), HandOver: around(1000, 1800),
 		DecodeQueue: around(300, 1800), Transfer: around(9000, 1800), Decode: around(2e6, 1800)}
 	if d := cmp.Diff("P/D        1,900 requests disaggregated, 100 direct; 123 GB pulled in 1,870 pulls of 8.41 ms on average, 0.41 at a time on an instance; "+
-		"12.5 % of these prompts was cached where it went; up to 23 prompts awaited their pull on an instance\n"+
+		"12.5 % of these prompts was cached where it went; up to 23 prompts held for a pull on an instance, 2 at the end\n"+
 		"phases     2,262.0 ms = front end 0.1 + prefill queue 5.5 + prefill 45.1 + hand-over 1.1 + decode queue 0.3 + transfer 9.9 + decode 2,200.0; mean of 1,800 completed requests\n"+
 		"not pulled 2 prefills left no KV; 4 requests left before their pull; 3 pulls failed; 12 prompts were released after the hold time-out; 1 pull came too late; "+
-		"5 prompts were lost with their instances; 2 prompts await their pull at the end\n",
+		"5 prompts were lost with their instances\n",
 		text(&metrics.Report{PD: &metrics.PDReport{Overall: busy, Phases: &phases}})); d != "" {
 		t.Error(d)
 	}
