@@ -11,7 +11,7 @@ import (
 func TestRowsOfHandOversAddUpToTheResult(t *testing.T) {
 	rows := filepath.Join(t.TempDir(), "rows.jsonl")
 	out := done(t, "run", "--num-requests", "200", "--rate", "60", "--prefix-tokens", "512", "--architecture", "pd", "--prefill-replicas", "1", "--decode-replicas", "2",
-		"--pd-decider", "prefix-threshold", "--pd-prefix-threshold", "200", "--decode-routing-policy", "weighted", "--gpu-hour-price", "3", "--requests-out", rows, "--format", "json").out
+		"--pd-decider", "prefix-threshold", "--pd-prefix-threshold", "200", "--decode-routing-policy", "weighted", "--gpu-hour-price", "3", "--prefill-tp", "2", "--requests-out", rows, "--format", "json").out
 	r := resultOf(t, out)
 	pd := r["pd"].(map[string]any)
 	all, overall := pd["overall"].(map[string]any), r["overall"].(map[string]any)

@@ -235,3 +235,60 @@ func foundIn(x *Outcome) int32 {
 	}
 	return x.Cached
 }
+
+// Instances are compared with those of their pool, and named by their index in the run.
+func TestQueuesOutOfBalanceInTheirPool(t *testing.T) {
+	counters := make([]Counters, 5)
+	for i := range counters {
+		counters[i] = Counters{LifeMicros: 1000, WaitingMicros: 100}
+	}
+	counters[0].WaitingMicros, counters[4].WaitingMicros = 1e6, 9000
+	deployments := []Deployment{{Pools: []Pool{{Instances: []int{0}}, {Instances: []int{1, 4}}}}, {Pools: []Pool{{Instances: []int{2, 3}}}}}
+	if list := ImbalancedInPools(counters, deployments); len(list) != 1 || list[0].Instance != 4 {
+		t.Errorf("%+v, want instance 4 alone", list)
+	}
+	if list := ImbalancedInPools(counters, nil); len(list) != 1 || list[0].Instance != 0 {
+		t.Errorf("without pools %+v, want instance 0 alone", list)
+	}
+}
+
+// Bytes are of the blocks of each pool; an instance without a tier has no line.
+func TestTiersOfPools(t *testing.T) {
+	run := twoDeployments()
+	run.Tiers = []KVTier{{}, {Capacity: 10, EntryBlocks: 1, StoredBlocks: 3, LoadedBlocks: 2}, {Capacity: 10, EntryBlocks: 1, StoredBlocks: 5, LoadedBlocks: 4}}
+	r, err := Collect(run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cpu := &r.KVTiers.CPU
+	if cpu.Overall.Store.Bytes != 3*200+5*300 || cpu.Overall.Load.Bytes != 2*200+4*300 || cpu.PerInstance.uses[1].Store.Bytes != 1500 || len(cpu.PerInstance.uses) != 2 {
+		t.Errorf("%+v", cpu)
+	}
+	text, err := json.Marshal(cpu.PerInstance)
+	if err != nil || !strings.HasPrefix(string(text), `{"d":`) || !strings.Contains(string(text), `"s":`) {
+		t.Errorf("%v: %s", err, text)
+	}
+}
+
+// Whatever is counted of a hand-over is in the hash of a recorder.
+func TestRecorderFoldHasHandOvers(t *testing.T) {
+	fold := func(change func(h *HandOver)) uint64 {
+		o, r := handed(), NewRecorder(options())
+		change(&o.HandOver)
+		r.Record(&o)
+		if err := r.Err(); err != nil {
+			t.Fatal(err)
+		}
+		return r.Fold()
+	}
+	same := fold(func(*HandOver) {})
+	for name, change := range map[string]func(h *HandOver){
+		"tokens": func(h *HandOver) { h.RemoteTokens++ }, "found": func(h *HandOver) { h.Cached++ }, "queued": func(h *HandOver) { h.Queued-- }, "scheduled": func(h *HandOver) { h.Scheduled-- },
+		"ended": func(h *HandOver) { h.Ended++ }, "pulled": func(h *HandOver) { h.PullStart++ }, "lost": func(h *HandOver) { h.Lost++ }, "preempted": func(h *HandOver) { h.Preemptions++ },
+		"none": func(h *HandOver) { *h = NoHandOver() },
+	} {
+		if fold(change) == same {
+			t.Errorf("%s makes no difference", name)
+		}
+	}
+}
