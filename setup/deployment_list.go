@@ -197,7 +197,6 @@ func (d *deploymentSetting) config(base *Config) (Config, error) {
 	if err := settlePolicies(&one); err != nil {
 		return one, err
 	}
-	one.NumInstances = defaults().Interface().(Config).NumInstances // of an effective configuration it is 0
 	err := d.own.apply(&one)
 	one.Prefill, one.Decode = d.prefill, d.decode
 	return one, err

@@ -56,7 +56,14 @@ func unusedOfDisaggregation(c *Config) []unused {
 	case !c.Disaggregates():
 		return []unused{{true, handOffSettings, "architecture is monolithic"}}
 	}
+	var both []string
+	for _, name := range c.Prefill.Names() {
+		if _, found := c.Decode.Get(name); found && name != PoliciesSetting {
+			both = append(both, name)
+		}
+	}
 	return []unused{
+		{true, both, "prefill and decode have their own"},
 		{c.PDDecider != DecidePrefixThreshold, []string{"pd-prefix-threshold"}, "pd-decider is " + c.PDDecider},
 		{c.PDDecider != DecideDirect, []string{"pd-direct-decode-threshold"}, "pd-decider is " + c.PDDecider},
 		{c.PDFailureRate == 0, []string{"kv-load-failure-policy"}, "pd-failure-rate is 0"},

@@ -77,6 +77,7 @@ func TestPullOfTheExamples(t *testing.T) {
 		{"block-size-in-tokens=4 pd-transfer-latency=200us pd-transfer-bandwidth=17.18977GB/s", 3, 200 + 30.5*3},
 		{"prefill-tp=4 decode-tp=2", 1, 450 + 16*token/70e9*1e6}, // of the side with fewer GPUs
 		{"prefill-tp=2 decode-tp=4", 1, 450 + 16*token/70e9*1e6},
+		{"model=DeepSeek-V3.1 hardware=H200 prefill-tp=16 decode-tp=8", 1, 450 + 61*(512+64)*2*8*16/(8*35e3)}, // every GPU that decodes has the latent
 		{"kv-cache-dtype=fp8", 1, 450 + 16*token/2/35e9*1e6},
 		{"pd-kv-bytes-per-token=1MiB pd-transfer-bandwidth=1GB/s", 1, 450 + 16*(1<<20)/1e3},
 		{"pd-transfer-bandwidth=tcp pd-transfer-latency=0", 1, 16 * token / 0.5e3},
@@ -213,6 +214,18 @@ func TestEffectivePoolsRepeatThePlan(t *testing.T) {
 	}
 }
 
+// What the pools have alike stands in the configuration, not in each pool.
+func TestPoolsShareWhatTheyHaveAlike(t *testing.T) {
+	c := resolved(t, "architecture=pd autoscale-policy=threshold decode-min-replicas=1 prefill-tp=1").Config
+	if !c.Prefill.Equal(Overrides{}) || !c.Decode.Equal(Overrides{}) || c.MaxReplicas != 4 || c.TotalKVBlocks != 28355 || !*c.AsyncScheduling {
+		t.Errorf("%d replicas at most, %d blocks; prefill %v, decode %v", c.MaxReplicas, c.TotalKVBlocks, c.Prefill, c.Decode)
+	}
+	c = resolved(t, "architecture=pd decode-autoscale-policy=threshold").Config
+	if !c.Prefill.Equal(Overrides{}) || len(c.Decode.Names()) != 1 || c.AutoscalePolicy != "none" {
+		t.Errorf("prefill %v, decode %v", c.Prefill, c.Decode)
+	}
+}
+
 // The default rate is a share of what the weaker pool completes.
 func TestCapacityOfTwoPools(t *testing.T) {
 	p := resolved(t, "architecture=pd prefill-replicas=1 decode-replicas=100")
@@ -237,8 +250,13 @@ func TestCapacityOfTwoPools(t *testing.T) {
 // Settings of architecture pd are noted where there are none of its pools, and those that pools
 // share once.
 func TestNotesOfTwoPools(t *testing.T) {
+	quiet := resolved(t, "architecture=pd tp=2 prefill-tp=1 decode-tp=4")
+	if again, err := Resolve(quiet.Config); err != nil || strings.Contains(strings.Join(again.Summary.Notes, "\n"), "no effect") {
+		t.Errorf("%v; the effective configuration has settings without an effect: %q", err, again.Summary.Notes)
+	}
 	for settings, want := range map[string]string{
 		"pd-decider=never prefill-tp=4 decode-replicas=3":        "decode-replicas, prefill, pd-decider have no effect: architecture is monolithic",
+		"architecture=pd tp=2 prefill-tp=1 decode-tp=4":          "tp has no effect: prefill and decode have their own",
 		"architecture=pd pd-prefix-threshold=4":                  "pd-prefix-threshold has no effect: pd-decider is always",
 		"architecture=pd kv-eviction=arc":                        "kv-eviction has no effect: there is no CPU tier",
 		"architecture=pd kv-eviction=arc decode-kv-cpu-blocks=7": "prefill: kv-eviction has no effect: there is no CPU tier",

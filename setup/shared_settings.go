@@ -21,11 +21,10 @@ func shareSettings(c *Config, pools []*Config, scope *settingScope) ([]Overrides
 		has := func(x reflect.Value) func(*Config) bool {
 			return func(pool *Config) bool { return reflect.DeepEqual(of(pool, &s).Interface(), x.Interface()) }
 		}
-		if first := of(pools[0], &s); !slices.ContainsFunc(pools, func(pool *Config) bool { return !has(first)(pool) }) {
+		switch first := of(pools[0], &s); {
+		case !slices.ContainsFunc(pools, func(pool *Config) bool { return !has(first)(pool) }):
 			shared.Set(first)
-			continue
-		}
-		if !slices.ContainsFunc(pools, has(shared)) {
+		case !slices.ContainsFunc(pools, has(shared)): // it would have no effect
 			shared.Set(defaults().FieldByIndex(s.Index))
 		}
 		for i, pool := range pools {
