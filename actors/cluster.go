@@ -42,7 +42,7 @@ func newCluster(p *setup.Plan, x Execution) (*cluster, error) {
 	}
 	c := &cluster{plan: p, execution: x}
 	counterfactual := counterfactualSignals(&x.Tracing)
-	p.NoteUnread(q[0].routed(), q[0].scaling())
+	p.NoteUnread(readByAll(q))
 	if c.options, err = recorderOptions(p, q); err != nil {
 		return nil, err
 	}

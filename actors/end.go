@@ -21,7 +21,7 @@ import (
 // result makes the result of a run that has ended.
 func (c *cluster) result(partial bool) (*Result, error) {
 	cfg := &c.plan.Config
-	r := &Result{Config: Config{*cfg, c.execution}, Setup: c.plan.Summary, Partial: partial, Stats: c.simulation.Stats(), Waits: c.waits, latency: c.plan.Pools[0].Latency}
+	r := &Result{Config: Config{*cfg, c.execution}, Setup: c.plan.Summary, Partial: partial, Stats: c.simulation.Stats(), Waits: c.waits, deployments: c.plan.Deployments}
 	if in := c.execution.Inspect; in != nil {
 		in.Result = c.simulation.Trace()
 	}

@@ -12,7 +12,8 @@ type Load struct {
 	Share *float64
 	// Capacity is the requests per second that the instances sustain: see
 	// latency.Capacity, for the mean output and the mean prompt without cached
-	// tokens of completed requests, and the mean number of ready instances.
+	// tokens of completed requests, and the mean number of ready instances. Of
+	// prefill and decode instances the weaker pool counts.
 	Capacity *float64
 
 	MaxSeqs *float64 // mean running requests / max-num-seqs
@@ -33,7 +34,7 @@ func (r *Result) Load() Load {
 		l.Budget = share(float64(steps.ScheduledTokens)/float64(steps.Steps), float64(cfg.MaxNumBatchedTokens))
 	}
 	length := float64(span(r.Began, r.End))
-	if r.latency == nil || all.E2E == nil || length == 0 {
+	if r.deployments == nil || all.E2E == nil || length == 0 {
 		return l
 	}
 	found := 0.0
@@ -41,8 +42,21 @@ func (r *Result) Load() Load {
 		found = *all.CacheHitRate
 	}
 	input := float64(float64(float64(all.InputTokens)/float64(all.Injected)) * (1 - found))
-	e := setup.Capacity(r.latency, &cfg.Config, input, float64(all.OutputTokens)/float64(all.E2E.N))
-	capacity := float64(e.Rate * (float64(steps.LifeMicros) / length))
+	life := map[*setup.Pool]int64{} // of the instances of each pool, added up, µs
+	for i := range r.deployments {
+		for _, p := range r.deployments[i].Pools() {
+			if k := len(life); len(r.Report.PerPool) == 0 {
+				life[p] = steps.LifeMicros
+			} else {
+				life[p] = r.Report.PerPool[k].Resources.Counters.LifeMicros
+			}
+		}
+	}
+	capacity := 0.0
+	for i := range r.deployments {
+		rate, _ := r.deployments[i].Capacity(input, float64(all.OutputTokens)/float64(all.E2E.N), func(p *setup.Pool) float64 { return float64(life[p]) / length })
+		capacity += rate
+	}
 	l.Capacity = &capacity
 	if offered := r.Report.OfferedPerSecond; offered != nil {
 		l.Share = share(*offered, capacity)

@@ -1,6 +1,7 @@
 package actors
 
 import (
+	"strings"
 	"testing"
 )
 
@@ -60,5 +61,45 @@ func TestUseOfLimits(t *testing.T) {
 	idle := loadOf(t, func(c *Config) { c.AdmissionPolicy = "reject-all" })
 	if idle.Share != nil || idle.Capacity != nil || *idle.MaxSeqs != 0 || idle.Budget != nil {
 		t.Errorf("load of nothing: %+v", idle)
+	}
+}
+
+// The capacity of prefill and decode instances is that of the weaker side.
+func TestLoadOfPrefillAndDecodeInstances(t *testing.T) {
+	of := func(prefill, decode int) Load {
+		return loadOf(t, func(c *Config) { c.Architecture, c.PrefillReplicas, c.DecodeReplicas = "pd", prefill, decode })
+	}
+	few, more, other := of(1, 8), of(2, 8), of(8, 1)
+	for _, l := range []Load{few, more, other} {
+		if s := *l.Share; s < 0.6 || s > 1 {
+			t.Errorf("load %.3f at 80 %% of the capacity estimated before the run", s)
+		}
+	}
+	if ratio := *more.Capacity / *few.Capacity; ratio < 1.95 || ratio > 2.05 {
+		t.Errorf("twice the prefill instances have %.3f times the capacity", ratio)
+	}
+	if *other.Capacity == *few.Capacity {
+		t.Errorf("%v of one prefill or one decode instance", *few.Capacity)
+	}
+}
+
+// A setting of signals has an effect if the policy of any pool reads it.
+func TestSignalsOfAnyPoolAreRead(t *testing.T) {
+	for settings, noted := range map[string]bool{"": true, "decode-routing-policy": false, "prefill-routing-policy": false} {
+		cfg := DefaultConfig()
+		cfg.Architecture, cfg.NumRequests, cfg.Signals = "pd", 10, "per-step"
+		if settings != "" {
+			if err := cfg.Set(settings, "least-loaded"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r, err := Run(t.Context(), cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := strings.Contains(strings.Join(r.Setup.Notes, "\n"), "signals has no effect")
+		if found != noted {
+			t.Errorf("%q: noted %v; %q", settings, found, r.Setup.Notes)
+		}
 	}
 }

@@ -130,6 +130,15 @@ func (q *policies) routed() policy.Signals { return q.asked() | q.routing.Observ
 // scaling are the signals that evaluations of the autoscaler read.
 func (q *policies) scaling() policy.Signals { return q.autoscale.Observes() | q.trigger.Observes() }
 
+// readByAll are the signals that decisions of the router, and evaluations of autoscalers, read.
+func readByAll(q []policies) (routed, scaling policy.Signals) {
+	for i := range q {
+		routed |= q[i].routed()
+		scaling |= q[i].scaling()
+	}
+	return routed, scaling
+}
+
 // policyEnv is what policies of a pool are made with. Those of a named pool draw from a stream of
 // their own.
 func policyEnv(p *setup.Plan, of *setup.Pool, name string) policy.Env {

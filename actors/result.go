@@ -6,10 +6,10 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
-	"blis/latency"
 	"blis/lookahead"
 	"blis/metrics"
 	"blis/policy"
+	"blis/setup"
 	"blis/vtime"
 	"blis/workload"
 )
@@ -47,7 +47,7 @@ type Result struct {
 	Stats lookahead.Stats // of the execution; not a result
 	Waits []Wait          // what kept processes from running in parallel
 
-	latency latency.Model // of an instance
+	deployments []setup.Deployment // of the plan; nil: a result of no run
 }
 
 // Sessions counts the sessions of a workload. Each request of a session follows

@@ -2,6 +2,7 @@ package setup
 
 import (
 	"blis/engine"
+	"blis/latency"
 	"blis/vtime"
 )
 
@@ -51,6 +52,34 @@ func (d *Deployment) PoolName(p *Pool) string {
 		return d.ID + role
 	}
 	return d.ID + "/" + role
+}
+
+// Capacity estimates the requests per second, with the given mean tokens, that the deployment
+// sustains with so many instances of each pool, and what bounds it: that of the weaker pool.
+func (d *Deployment) Capacity(input, output float64, instances func(*Pool) float64) (rate float64, binds latency.Limit) {
+	for i, p := range d.Pools() {
+		e := p.capacity(d.RoleOf(p), input, output)
+		if of := float64(e.Rate * instances(p)); i == 0 || of < rate {
+			rate, binds = of, e.Binds
+		}
+	}
+	return rate, binds
+}
+
+// capacity estimates the requests per second that one instance sustains. A prefill instance
+// computes prompts alone, a decode instance their last tokens and the output.
+func (p *Pool) capacity(r Role, input, output float64) latency.CapacityEstimate {
+	in := latency.CapacityInput{
+		Input: input, Output: output, MaxSeqs: int64(p.MaxNumSeqs), Tokens: int64(p.MaxNumBatchedTokens),
+		Blocks: p.Blocks, BlockSize: int64(p.BlockSize),
+	}
+	switch r {
+	case PrefillRole:
+		in.Output = 1
+	case DecodeRole:
+		in.Computed = 1
+	}
+	return latency.Capacity(p.Latency, in)
 }
 
 // Disaggregation is how the two pools of a deployment share the work.

@@ -109,8 +109,7 @@ func resolveDeployment(p *resolver, id string, c *Config) error {
 
 // addDeployment adds a deployment with its pools.
 func addDeployment(p *resolver, d Deployment, parts ...*resolver) {
-	p.parts, p.groups = append(p.parts, parts...), append(p.groups, parts)
-	p.Pools, p.Deployments = append(p.Pools, d.Pools()...), append(p.Deployments, d)
+	p.parts, p.Pools, p.Deployments = append(p.parts, parts...), append(p.Pools, d.Pools()...), append(p.Deployments, d)
 }
 
 // resolveAlone resolves the pool of a configuration, one of several pools of the run p.

@@ -28,7 +28,6 @@ type resolver struct {
 	role         Role                // of the pool; Monolithic: it is all there is
 	label        string              // of the pool in notes; empty: it is all there is
 	parts        []*resolver         // of the pools, if there are several
-	groups       [][]*resolver       // the same by deployment
 	checks       []func() error
 	brief        bool // only the configuration counts: no estimates, notes or warnings
 }

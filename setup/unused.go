@@ -2,6 +2,7 @@ package setup
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -143,9 +144,15 @@ func (p *resolver) noteUnusedOfTrace(t *traces.Trace) {
 }
 
 // NoteUnread notes settings of signals that no policy reads. signals are read by
-// decisions of the router, checks by evaluations of the autoscaler.
+// decisions of the router, checks by evaluations of the autoscaler. Settings that only some of
+// several pools have are not looked at.
 func (p *Plan) NoteUnread(signals, checks policy.Signals) {
 	c := &p.Config
+	for _, pool := range p.Pools[1:] {
+		if !reflect.DeepEqual(pool.Observability, p.Pools[0].Observability) {
+			return
+		}
+	}
 	periodic := c.InFlight == "periodic"
 	refreshed, published := policy.NoSignals, policy.NoSignals // refreshed at the interval; published by instances
 	for _, row := range policy.SignalTable() {

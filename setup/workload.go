@@ -2,10 +2,8 @@ package setup
 
 import (
 	"fmt"
-	"math"
 	"strconv"
 
-	"blis/latency"
 	"blis/vtime"
 	"blis/workload"
 	"blis/workload/draw"
@@ -75,41 +73,18 @@ func (p *resolver) warnOfTimeout(of string, timeout vtime.Duration) {
 const defaultRequests = 1000
 
 // estimate keeps the largest number of requests per second, with the given mean
-// tokens, that the cluster completes.
+// tokens, that the cluster completes. How requests divide over deployments is not known: all
+// are busy alike.
 func (p *resolver) estimate(input, output float64) {
-	if p.parts == nil {
-		p.Summary.Capacity, p.Summary.Binds = capacity(p, input, output)
-		return
-	}
 	p.Summary.Capacity = 0
-	for _, parts := range p.groups { // the share of each deployment is not known: all are busy alike
-		least, binds := math.Inf(1), latency.Limit("")
-		for _, q := range parts {
-			if rate, limit := capacity(q, input, output); rate < least {
-				least, binds = rate, limit
-			}
-		}
-		if p.Summary.Capacity == 0 {
+	for i := range p.Deployments {
+		d := &p.Deployments[i]
+		rate, binds := d.Capacity(input, output, func(pool *Pool) float64 { return float64(pool.Instances) })
+		if i == 0 {
 			p.Summary.Binds = binds
 		}
-		p.Summary.Capacity += least
+		p.Summary.Capacity += rate
 	}
-}
-
-// capacity returns the largest number of requests per second that a pool completes, and what
-// bounds it. A prefill instance computes the prompt alone, a decode instance its last token and the output.
-func capacity(p *resolver, input, output float64) (rate float64, binds latency.Limit) {
-	c, computed := &p.Config, 0.0
-	switch p.role {
-	case PrefillRole:
-		output = 1
-	case DecodeRole:
-		computed = 1
-	}
-	in := capacityInput(c, input, output)
-	in.Computed = computed
-	e := latency.Capacity(p.server.Latency, in)
-	return float64(e.Rate * float64(c.NumInstances)), e.Binds
 }
 
 // arrivalText says how requests arrive.
@@ -144,19 +119,6 @@ func workloadSeed(c *Config) uint64 {
 		return *c.WorkloadSeed
 	}
 	return c.Seed
-}
-
-// Capacity estimates the requests per second that one instance sustains, with the
-// given mean tokens per request.
-func Capacity(m latency.Model, c *Config, input, output float64) latency.CapacityEstimate {
-	return latency.Capacity(m, capacityInput(c, input, output))
-}
-
-func capacityInput(c *Config, input, output float64) latency.CapacityInput {
-	return latency.CapacityInput{
-		Input: input, Output: output, MaxSeqs: int64(c.MaxNumSeqs), Tokens: int64(c.MaxNumBatchedTokens),
-		Blocks: c.TotalKVBlocks, BlockSize: int64(c.BlockSizeInTokens),
-	}
 }
 
 // Loops reports whether requests of the workload follow from answers.
