@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"fmt"
 	"math/bits"
 
 	"blis/metrics"
@@ -124,12 +125,35 @@ func (r *Ranks) Unfinished(f func(o *metrics.Outcome)) {
 	}
 }
 
-// Check verifies the books of each rank, as Engine.Check does.
+// Check verifies the books of each rank, as Engine.Check does, and that ranks in lock-step step
+// together: each executes a batch or a dummy in every step of the group.
 func (r *Ranks) Check() error {
+	if g := r.group; g != nil {
+		if err := g.check(); err != nil {
+			return err
+		}
+	}
 	for _, e := range r.list {
 		if err := e.Check(); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// check verifies that the ranks step together.
+func (g *lockStep) check() error {
+	steps := g.counts.DummySteps
+	for _, e := range g.ranks {
+		steps += e.Counters.Steps
+		for k := 0; g.running && k < e.inFlight.n; k++ {
+			if b, first := e.inFlight.at(k), g.ranks[0].inFlight.at(k); b.start != first.start || b.end != first.end {
+				return fmt.Errorf("instance %d: a rank steps from %v to %v, the first one from %v to %v", e.index, b.start, b.end, first.start, first.end)
+			}
+		}
+	}
+	if all := g.counts.GroupSteps * int64(len(g.ranks)); steps != all {
+		return fmt.Errorf("instance %d: %d ranks made %d steps, dummies included, in %d steps of all", g.ranks[0].index, len(g.ranks), steps, g.counts.GroupSteps)
 	}
 	return nil
 }

@@ -111,6 +111,26 @@ func TestRanksAreReleased(t *testing.T) {
 	}
 }
 
+// Ranks that do not step together are found at the end of a run.
+func TestBooksOfRanksThatDoNotBalance(t *testing.T) {
+	for name, spoil := range map[string]func(r *Ranks){
+		"a step of one rank is longer": func(r *Ranks) { r.list[1].inFlight.executing().end++ },
+		"a step of one rank is lost":   func(r *Ranks) { r.list[1].Counters.Steps-- },
+		"a dummy too many":             func(r *Ranks) { r.group.counts.DummySteps++ },
+	} {
+		r, _ := ranksOf(t, 2, 1, true, linear{1000, 10, 20}, nil)
+		r.at(0, 0, 10, 9)
+		r.at(1, 0, 10, 9)
+		r.Advance(3_000, 0)
+		if err := r.Check(); err != nil {
+			t.Fatal(err)
+		}
+		if spoil(r); r.Check() == nil {
+			t.Errorf("%s, and no fault", name)
+		}
+	}
+}
+
 // With async scheduling all ranks form step n+1 when n begins. A request that is queued on a rank while
 // n executes is in n+2 at the earliest, also where n+1 is a dummy.
 func TestLockStepIsAsynchronous(t *testing.T) {
