@@ -158,9 +158,13 @@ func (o *offloading) flags() ([]string, error) {
 	switch {
 	case len(o.parts) == 0:
 	case c.Connector == "" && !asked:
-		return nil, fmt.Errorf("kv_connector is missing, want %s", offloadingConnector)
+		return nil, fmt.Errorf("kv_connector is missing, want %s or %s", offloadingConnector, nixlConnector)
+	case c.Connector == nixlConnector && !asked:
+		return nixlFlags(o.parts)
+	case c.Connector == nixlConnector:
+		return nil, fmt.Errorf("kv_connector: %s beside a CPU tier is not modelled for this line: want --architecture pd and --kv-cpu-size", nixlConnector)
 	case c.Connector != offloadingConnector && c.Connector != "":
-		return nil, fmt.Errorf("kv_connector: %s is not modelled yet, want %s", strconv.Quote(yamldoc.Clip(c.Connector)), offloadingConnector)
+		return nil, fmt.Errorf("kv_connector: %s is not modelled yet, want %s or %s", strconv.Quote(yamldoc.Clip(c.Connector)), offloadingConnector, nixlConnector)
 	}
 	for _, part := range o.parts {
 		if err := yamldoc.Decode("", yamldoc.Place{}, part, &c); err != nil {

@@ -27,6 +27,8 @@ func TestCPUTierOfVLLM(t *testing.T) {
 		{"--kv-transfer-config.kv_connector OffloadingConnector --rate 3 --kv-transfer-config.kv_connector_extra_config.cpu_bytes_to_use=77", "--kv-cpu-size=77 --rate 3"},
 		{"--kv-offloading-size 1.5 --kv-offloading-backend native", "--kv-cpu-size=1610612736"},
 		{"--kv-offloading-size 0", ""},
+		{`--kv-transfer-config {"kv_connector":"NixlConnector","kv_role":"kv_producer","kv_port":3} --rate 4`, "--architecture=pd --rate 4"},
+		{`--kv-transfer-config {"kv_connector":"NixlConnector","kv_load_failure_policy":"recompute"}`, "--architecture=pd --kv-load-failure-policy=recompute"},
 		{`--kv-offloading-size 2 --kv-transfer-config {"kv_connector_extra_config":{"offload_prompt_only":true}}`, "--kv-cpu-size=2147483648 --kv-offload-prompt-only=true"},
 		{"--kv-offloading-size 2 --kv-transfer-config " + offloadingJSON(`{"cpu_bytes_to_use":9}`), "--kv-cpu-size=2147483648"},
 		{"--kv-offloading-size 2 -- x", "--kv-cpu-size=2147483648 -- x"},
@@ -52,7 +54,10 @@ func TestCPUTierOfVLLMRefuses(t *testing.T) {
 	const extra = "--kv-transfer-config: kv_connector_extra_config"
 	json := func(extra string) string { return "--kv-transfer-config=" + offloadingJSON(extra) }
 	for _, x := range []struct{ arg, want string }{
-		{`--kv-transfer-config={"kv_connector":"NixlConnector","kv_role":"kv_both","kv_port":3}`, `--kv-transfer-config: kv_connector: "NixlConnector" is not modelled yet, want OffloadingConnector`},
+		{`--kv-transfer-config={"kv_connector":"NixlConnector","kv_role":"kv_all"}`, `--kv-transfer-config: kv_role: "kv_all" is not modelled, want one of [kv_both kv_producer kv_consumer]`},
+		{`--kv-transfer-config={"kv_connector":"NixlConnector","kv_buffer_device":"cpu"}`, `--kv-transfer-config: kv_buffer_device: "cpu" is not modelled, want one of [cuda]`},
+		{`--kv-transfer-config={"kv_connector":"NixlConnector","kv_connector_extra_config":{}}`, `--kv-transfer-config: kv_connector_extra_config: unknown field "kv_connector_extra_config"`},
+		{`--kv-transfer-config={"kv_connector":"MooncakeConnector"}`, `--kv-transfer-config: kv_connector: "MooncakeConnector" is not modelled yet, want OffloadingConnector or NixlConnector`},
 		{`--kv-transfer-config={"kv_connector":"LMCacheConnectorV1","kv_role":"kv_both"}`, `--kv-transfer-config: kv_connector: "LMCacheConnectorV1" is not modelled yet, want OffloadingConnector`},
 		{`--kv-transfer-config.kv_connector=MultiConnector`, `--kv-transfer-config: kv_connector: "MultiConnector" is not modelled yet, want OffloadingConnector`},
 		{`--kv-transfer-config={"kv_connector":"OffloadingConnector"}`, extra + ".cpu_bytes_to_use is missing, want the bytes of the CPU tier"},
@@ -87,5 +92,12 @@ func TestCPUTierOfVLLMRefuses(t *testing.T) {
 		if err == nil || !strings.HasPrefix(err.Error(), x.want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %q, %v\nwant %s", x.arg, flags, err, x.want)
 		}
+	}
+}
+
+func TestNixlConnectorBesideACPUTierIsRefused(t *testing.T) {
+	_, _, err := TranslateServe([]string{`--kv-transfer-config={"kv_connector":"NixlConnector"}`, "--kv-offloading-size=4"})
+	if want := "--kv-transfer-config: kv_connector: NixlConnector beside a CPU tier is not modelled for this line: want --architecture pd and --kv-cpu-size"; err == nil || err.Error() != want {
+		t.Errorf("%v\nwant %s", err, want)
 	}
 }
