@@ -66,6 +66,9 @@ func drawRanks(seed uint64) *rankCase {
 		MaxNumBatchedTokens: int32(8 + r.IntN(60)), MaxNumSeqs: int32(1 + r.IntN(6)), EnablePrefixCaching: r.IntN(5) > 0,
 		EnableChunkedPrefill: true, SchedulerReserveFullISL: r.IntN(3) > 0,
 	}}
+	if x.policy != "fcfs" { // else equal priorities may preempt each other for ever
+		x.cfg.SchedulerReserveFullISL = true
+	}
 	x.cfg.MaxNumBatchedTokens = max(x.cfg.MaxNumBatchedTokens, x.cfg.MaxNumSeqs)
 	if r.IntN(4) == 0 {
 		x.cfg.Warmup = Warmup{From: 0, Duration: vtime.Duration(r.IntN(200_000)), Penalty: 1 + r.Float64(), Curve: Linear}
