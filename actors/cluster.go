@@ -43,11 +43,12 @@ func newCluster(p *setup.Plan, x Execution) (*cluster, error) {
 	c := &cluster{plan: p, execution: x}
 	counterfactual := counterfactualSignals(&x.Tracing)
 	p.NoteUnread(readByAll(q))
-	if c.options, err = recorderOptions(p, q); err != nil {
+	options, err := recorderOptions(p, q)
+	if err != nil {
 		return nil, err
 	}
-	c.collector = &collector{emit: x.Row, options: c.options, row: Row{labels: p.Source.Labels()}}
-	if c.router, err = newRouter(p, &x, q, c.options[0], counterfactual); err != nil {
+	c.collector = &collector{emit: x.Row, options: options, row: Row{labels: p.Source.Labels()}}
+	if c.router, err = newRouter(p, &x, q, options, counterfactual); err != nil {
 		return nil, err
 	}
 	c.collector.row.pools = poolNames(p)
@@ -57,7 +58,7 @@ func newCluster(p *setup.Plan, x Execution) (*cluster, error) {
 	for i, s := range c.router.fleet.pools {
 		c.signals = append(c.signals, q[i].observes())
 		c.notify = c.notify || s.endpoints.cluster.notified&^policy.Prefixes != policy.NoSignals || s.plan.Scaling != nil
-		events = events || sendsBlockEvents(s.plan, c.signals[i])
+		events = events || sendsBlockEvents(s.plan, &s.endpoints.plan.Observability, c.signals[i])
 	}
 	c.simulation = lookahead.New(c.kernelConfig(c.notify || events))
 	c.addControl(q)
@@ -68,7 +69,7 @@ func newCluster(p *setup.Plan, x Execution) (*cluster, error) {
 	}
 	c.simulation.AddSink("collector", c.collector)
 	if c.router.tracing != nil {
-		c.tracer = newTracer(p, &x.Tracing, c.router.tracing, c.options)
+		c.tracer = newTracer(p, &x.Tracing, c.router.tracing, options)
 		c.collector.tracer = c.tracer
 	}
 	return c, nil
@@ -107,15 +108,15 @@ func (c *cluster) addControl(q []policies) {
 func (c *cluster) addInstance(at *place, ready vtime.Time, counterfactual policy.Signals) error {
 	k := c.poolOf(at)
 	signals := c.signals[k]
-	n, err := newInstance(c.plan, &c.execution, at, c.options[k], ready, signals, c.storage[k])
+	n, err := newInstance(c.plan, &c.execution, at, at.pool.options, ready, signals, c.storage[k])
 	if err != nil {
 		return err
 	}
 	n.notify, n.notifyTokens = c.notify, c.plan.Loops()
 	if c.router.fleet.endsWithLatency() {
-		n.latencyOptions = &c.options[k]
+		n.latencyOptions = &at.pool.options
 	}
-	n.publish(&at.pool.endpoints.cluster.signalPlan, signals|counterfactual, c.options[k])
+	n.publish(&at.pool.endpoints.cluster.signalPlan, signals|counterfactual, at.pool.options)
 	if a := c.autoscalers[k]; a != nil {
 		n.publishGroups(&a.cluster.signalPlan)
 	}

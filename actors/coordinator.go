@@ -45,40 +45,46 @@ func (c *coordinator) state(i int32) *handOver {
 	return &c.states[i]
 }
 
-// route decides whether request i, which is that of ask, is disaggregated, chooses its instances and
-// delivers it to the first of them. It reports false if no instance takes the request.
-func (c *coordinator) route(of *deployment, i int32, ask *policy.Request, now vtime.Time, out *lookahead.Outbox) bool {
-	r := c.router
-	d, how := &r.held.requests[i], of.plan.PD
-	_, resumed := r.held.transfers[i]
+// servesAlone reports whether request i, for which no instance is chosen, is one for an instance of the
+// pool that decodes alone, where prefill instances would be chosen first.
+func (c *coordinator) servesAlone(of *deployment, i int32) bool {
+	return of.plan.PD != nil && of.plan.PD.AtHandOver && !c.disaggregates(of, i)
+}
+
+// route decides whether request i, which is that of ask, is disaggregated, after an instance was chosen
+// for it; chooses the other one, and delivers it to the first of them. It reports false if no instance
+// takes the request.
+func (c *coordinator) route(at *place, i int32, ask *policy.Request, now vtime.Time, out *lookahead.Outbox) bool {
+	r, of := c.router, at.pool.deployment
+	apart := c.disaggregates(of, i)
 	*c.state(i) = handOver{of: of}
-	if how.AtHandOver {
-		if !resumed && of.disaggregates(d) && c.prefill(i, ask, now, out) {
+	if at.pool == of.prefill {
+		if apart {
+			c.prefill(at, i, now, out)
 			return true
 		}
-		return c.direct(i, ask, now, out)
+		at.takeBack()
+		return c.direct(of, i, ask, now, out)
 	}
-	target := r.choose(of.serving.endpoints, i, ask, now, out)
-	if target < 0 {
-		return false
+	d, s := &r.held.requests[i], c.state(i)
+	s.decode, s.expected = at, d.Expected
+	if apart {
+		if other := r.chooseAmong(of.prefill.endpoints, i, ask, now, out); other != nil {
+			c.prefill(other, i, now, out)
+			return true
+		}
 	}
-	s := c.state(i)
-	s.decode, s.expected = of.serving.endpoints.places[target], d.Expected
-	if !resumed && of.disaggregates(d) && c.prefill(i, ask, now, out) {
-		return true
-	}
-	d.Expected = s.expected
+	d.Expected, s.decode = s.expected, nil
 	of.counts.Direct++
-	r.deliver(i, s.decode, now, out)
-	s.decode = nil
+	r.deliver(i, at, now, out)
 	return true
 }
 
-// disaggregates reports whether d is disaggregated. Its Expected is what its decode instance is
-// expected to have, if that is chosen.
-func (x *deployment) disaggregates(d *engine.Delivery) bool {
-	how := x.plan.PD
-	if d.Output < 1 {
+// disaggregates reports whether request i is disaggregated. Its Expected is what its decode instance is
+// expected to have, if that is chosen. A request that an instance returned is not.
+func (c *coordinator) disaggregates(of *deployment, i int32) bool {
+	d, how := &c.router.held.requests[i], of.plan.PD
+	if _, resumed := c.router.held.transfers[i]; resumed || d.Output < 1 {
 		return false
 	}
 	switch how.Decider {
@@ -92,51 +98,26 @@ func (x *deployment) disaggregates(d *engine.Delivery) bool {
 	return true
 }
 
-// prefill chooses the instance that computes the prompt of request i, and delivers it there. It
-// reports false if there is none.
-func (c *coordinator) prefill(i int32, ask *policy.Request, now vtime.Time, out *lookahead.Outbox) bool {
-	r, s := c.router, c.state(i)
-	e := s.of.prefill.endpoints
-	if e.prefixes != nil && !s.of.plan.PD.AtHandOver { // else it was looked up
-		e.expect(ask)
-	}
-	target := r.choose(e, i, ask, now, out)
-	if target < 0 {
-		return false
-	}
-	d := &r.held.requests[i]
-	s.prefill = e.places[target]
+// prefill delivers request i to the instance that computes its prompt.
+func (c *coordinator) prefill(at *place, i int32, now vtime.Time, out *lookahead.Outbox) {
+	s, d := c.state(i), &c.router.held.requests[i]
+	s.prefill = at
 	c.slots[d.ID] = i
 	s.of.counts.Disaggregated++
-	to, effect := r.effect(d, s.prefill, now)
+	to, effect := c.router.effect(d, at, now)
 	sendPrefill(out, to, now, effect, d)
-	return true
 }
 
 // direct has an instance of the pool that decodes serve request i alone. It reports false if there is
 // none.
-func (c *coordinator) direct(i int32, ask *policy.Request, now vtime.Time, out *lookahead.Outbox) bool {
-	r := c.router
-	at := c.chooseDecode(i, ask, now, out)
+func (c *coordinator) direct(of *deployment, i int32, ask *policy.Request, now vtime.Time, out *lookahead.Outbox) bool {
+	at := c.router.chooseAmong(of.serving.endpoints, i, ask, now, out)
 	if at == nil {
 		return false
 	}
-	c.state(i).of.counts.Direct++
-	r.deliver(i, at, now, out)
+	of.counts.Direct++
+	c.router.deliver(i, at, now, out)
 	return true
-}
-
-// chooseDecode chooses an instance of the pool that decodes, nil if none takes the request.
-func (c *coordinator) chooseDecode(i int32, ask *policy.Request, now vtime.Time, out *lookahead.Outbox) *place {
-	e := c.state(i).of.serving.endpoints
-	if e.prefixes != nil {
-		e.expect(ask)
-	}
-	target := c.router.choose(e, i, ask, now, out)
-	if target < 0 {
-		return nil
-	}
-	return e.places[target]
 }
 
 // receive receives what an instance tells the other side.
@@ -208,7 +189,7 @@ func (c *coordinator) handOver(i int32, now vtime.Time, out *lookahead.Outbox) {
 	}
 	d := &r.held.requests[i]
 	if at == nil {
-		if at = c.chooseDecode(i, r.requestFor(i), now, out); at == nil {
+		if at = r.chooseAmong(s.of.serving.endpoints, i, r.requestFor(i), now, out); at == nil {
 			r.end(i, metrics.Rejected, metrics.NoInstance, now, out)
 			return
 		}

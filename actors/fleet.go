@@ -1,6 +1,7 @@
 package actors
 
 import (
+	"slices"
 	"strings"
 
 	"blis/engine"
@@ -15,34 +16,42 @@ import (
 type fleet struct {
 	pools       []*pool
 	deployments []*deployment
+	services    []*service
+	models      []int    // service by model; nil: there is one, for all
 	places      []*place // by instance
-	front       int      // pool that is looked at when no request is
 }
 
 // deployment is a model as the router serves it.
 type deployment struct {
 	plan    *setup.Deployment
+	service *service
 	serving *pool
 	prefill *pool         // nil: serving computes prompts itself
 	failing *vtime.Stream // decides which pulls fail
 	counts  metrics.Coordination
 }
 
-// newFleet makes the pools of a plan, without instances, for a router with these policies, by pool.
+// newFleet makes the pools of a plan, without instances, for a router with these policies and options
+// of recorders, by pool.
 // counterfactual are the signals that a counterfactual trace reads.
-func newFleet(p *setup.Plan, q []policies, counterfactual policy.Signals) fleet {
+func newFleet(p *setup.Plan, q []policies, options []metrics.Options, counterfactual policy.Signals) fleet {
 	var f fleet
+	led := leaders(p)
 	for i := range p.Deployments {
 		d := &p.Deployments[i]
 		x := &deployment{plan: d, failing: vtime.NewStream(p.Config.Seed, strings.TrimSuffix("pulls/"+d.ID, "/"))}
 		f.deployments = append(f.deployments, x)
 		for _, of := range d.Pools() {
 			k := len(f.pools)
-			s := &pool{plan: of, deployment: x, index: k, name: d.PoolName(of), role: d.RoleOf(of), trigger: newTrigger(of.Scaling, q[k].trigger)}
+			s := &pool{plan: of, deployment: x, index: k, name: d.PoolName(of), role: d.RoleOf(of), trigger: newTrigger(of.Scaling, q[k].trigger), options: options[k]}
 			if of.Scaling != nil {
 				s.published = &published{reads: q[k].scaling()}
 			}
-			s.endpoints = newEndpoints(p, of, &q[k], counterfactual)
+			if l := led[k]; l < k {
+				s.endpoints = f.pools[l].endpoints
+			} else {
+				s.endpoints = newEndpoints(p, k, led, &q[k], counterfactual)
+			}
 			f.pools = append(f.pools, s)
 			if of == d.Serving {
 				x.serving = s
@@ -51,7 +60,16 @@ func newFleet(p *setup.Plan, q []policies, counterfactual policy.Signals) fleet 
 			}
 		}
 	}
-	for f.front = 0; q[f.front].aside; f.front++ {
+	services, models := servicesOf(p)
+	f.models = models
+	for _, list := range services {
+		s := &service{}
+		for _, i := range list {
+			f.deployments[i].service = s
+			s.deployments = append(s.deployments, f.deployments[i])
+		}
+		s.front = f.pools[slices.Index(p.Pools, front(s.deployments[0].plan))].endpoints
+		f.services = append(f.services, s)
 	}
 	return f
 }
@@ -65,21 +83,9 @@ func (f *fleet) add(s *pool) *place {
 	return at
 }
 
-// deploymentOf returns the deployment that serves d.
-func (f *fleet) deploymentOf(*engine.Delivery) *deployment { return f.deployments[0] }
-
 // frontOf returns the endpoints that admission and priority policies look at when they decide on d,
 // and among which its first routing decision chooses.
-func (f *fleet) frontOf(*engine.Delivery) *endpoints { return f.pools[f.front].endpoints }
-
-// publish tells the autoscalers of all pools of a request.
-func (f *fleet) publish(tell func(*published)) {
-	for _, s := range f.pools {
-		if s.published != nil {
-			tell(s.published)
-		}
-	}
-}
+func (f *fleet) frontOf(d *engine.Delivery) *endpoints { return f.serviceOf(d.Model).front }
 
 // endsWithLatency reports whether notices of ends carry latencies.
 func (f *fleet) endsWithLatency() bool {
@@ -89,14 +95,6 @@ func (f *fleet) endsWithLatency() bool {
 		}
 	}
 	return false
-}
-
-// readAtRouting are the signals that routing policies read.
-func (f *fleet) readAtRouting() (s policy.Signals) {
-	for _, p := range f.pools {
-		s |= p.endpoints.reads
-	}
-	return s
 }
 
 // scaledBy returns the pool whose size an autoscaler decides.

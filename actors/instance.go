@@ -241,10 +241,10 @@ func (p *instance) latencyOf(o *metrics.Outcome) *policy.Ending {
 // newInstance makes the instance at a place of a run that observes signals. The instance is
 // ready at the time ready.
 func newInstance(p *setup.Plan, x *Execution, at *place, recorders metrics.Options, ready vtime.Time, observed policy.Signals, below *storage) (*instance, error) {
-	of := at.pool.plan
-	n := &instance{index: at.instance, place: at, recorder: metrics.NewRecorder(recorders), perStep: of.Observability.PerStep}
-	if sendsBlockEvents(of, observed) {
-		n.events, n.tiered, n.eventDelay = true, of.CPUTier != nil, of.Observability.KVEventDelay
+	of, seen := at.pool.plan, &at.pool.endpoints.plan.Observability
+	n := &instance{index: at.instance, place: at, recorder: metrics.NewRecorder(recorders), perStep: seen.PerStep}
+	if sendsBlockEvents(of, seen, observed) {
+		n.events, n.tiered, n.eventDelay = true, of.CPUTier != nil, seen.KVEventDelay
 	}
 	cfg, err := n.engineConfig(p, x, observed, below)
 	if err != nil {

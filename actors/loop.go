@@ -29,7 +29,6 @@ type loop struct {
 
 	reads              bool           // the admission policy reads signals of instances
 	admission, routing vtime.Duration // latencies from arrival to admission, from there to routing
-	token, request     vtime.Duration // client overheads per token and per request
 }
 
 // sessions counts the sessions, nil if none began.
@@ -60,14 +59,14 @@ type origin struct {
 }
 
 // newLoop returns nil if no request of the workload follows from an answer.
-func newLoop(p *setup.Plan, r *router, o metrics.Options) *loop {
+func newLoop(p *setup.Plan, r *router) *loop {
 	if !p.Loops() {
 		return nil
 	}
-	l := &loop{source: p.Source.(workload.ClosedLoop), awaited: map[int64]origin{}, token: o.TokenOverhead, request: o.RequestOverhead}
+	l := &loop{source: p.Source.(workload.ClosedLoop), awaited: map[int64]origin{}}
 	l.refusal = max(1, l.source.MinThink(false))
 	l.reaction = min(l.refusal, max(1, l.source.MinThink(true)))
-	l.reads, l.admission, l.routing = r.fleet.pools[r.fleet.front].endpoints.cluster.readsAtAdmission, r.admissionLatency, r.routingLatency
+	l.reads, l.admission, l.routing = r.fleet.readAtAdmission(), r.admissionLatency, r.routingLatency
 	return l
 }
 
@@ -110,18 +109,18 @@ func (l *loop) await(d *engine.Delivery) {
 }
 
 // ended notifies the source that a request ended at now, if the source waits for that.
-// The client of a completed request has the last token later, by the overheads.
-func (l *loop) ended(request int64, now vtime.Time, completed bool, generated int32) {
-	o, ok := l.awaited[request]
+// The client of a completed request has the last token later, by the overheads of o.
+func (l *loop) ended(request int64, now vtime.Time, completed bool, generated int32, o *metrics.Options) {
+	from, ok := l.awaited[request]
 	if !ok {
 		return
 	}
 	delete(l.awaited, request)
 	at := now
 	if completed {
-		at = now.Add(vtime.Duration(int64(generated) * int64(l.token))).Add(l.request)
+		at = now.Add(vtime.Duration(int64(generated) * int64(o.TokenOverhead))).Add(o.RequestOverhead)
 	}
-	l.source.Ended(&workload.End{Source: o.source, Index: o.index, At: at, Completed: completed, Generated: generated})
+	l.source.Ended(&workload.End{Source: from.source, Index: from.index, At: at, Completed: completed, Generated: generated})
 	if due := l.source.Peek().Arrival; due <= now {
 		panic(&sourceError{fmt.Errorf("the workload answers the end of request %d at %v with an arrival at %v: want it later", request, now, due)})
 	}

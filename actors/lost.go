@@ -82,7 +82,7 @@ func (r *router) goOn(i int32, now vtime.Time, routable bool, out *lookahead.Out
 		r.describeTransfer(t)
 		r.recorder.Lose(&r.outcome)
 		r.state.End(d.Tenant, false, now)
-		r.fleet.publish(func(p *published) { p.end(d.Tenant, false, now) })
+		r.fleet.publish(d.Model, func(p *published) { p.end(d.Tenant, false, now) })
 		d.Admitted, d.Expected = vtime.Never, 0
 		delete(r.held.transfers, i)
 		r.held.plan(&r.held.retry, i, now.Add(wait))
@@ -111,11 +111,7 @@ func (r *router) arriveAgain(now vtime.Time, out *lookahead.Outbox) {
 	i := r.held.retry.pop()
 	d := &r.held.requests[i]
 	r.tracing.lost(out, traceRetry, -1, d)
-	r.state.Arrive(d.Tenant, d.Class, now)
-	r.fleet.publish(func(p *published) { p.arrive(d.Tenant, d.Class, now) })
-	r.held.delays[i] = 0
-	r.held.plan(&r.held.admit, i, now.Add(r.admissionLatency))
-	r.fleet.noteEvent(now, out)
+	r.enter(i, now, out)
 }
 
 // reactLost is the Key of the earliest event that a notice at k of a lost request can cause.

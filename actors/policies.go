@@ -1,6 +1,8 @@
 package actors
 
 import (
+	"slices"
+
 	"blis/policy"
 	"blis/prefixindex"
 	"blis/setup"
@@ -25,7 +27,6 @@ type policies struct {
 // makePolicies builds the policies of each pool; scheduler builds one per instance.
 func makePolicies(p *setup.Plan) (list []policies, err error) {
 	var envs []policy.Env
-	front := -1
 	for i := range p.Deployments {
 		d := &p.Deployments[i]
 		for _, of := range d.Pools() {
@@ -38,14 +39,11 @@ func makePolicies(p *setup.Plan) (list []policies, err error) {
 					q.decider = policy.Prefixes
 				}
 			}
-			if front < 0 && !q.aside {
-				front = len(list)
-			}
 			list, envs = append(list, q), append(envs, env)
 		}
 	}
 	var shared policies
-	if err := makeShared(p, envs[front], &shared); err != nil {
+	if err := makeShared(p, envs[slices.IndexFunc(list, func(q policies) bool { return !q.aside })], &shared); err != nil {
 		return nil, err
 	}
 	for i := range list {
@@ -54,11 +52,21 @@ func makePolicies(p *setup.Plan) (list []policies, err error) {
 		if err := makePoolPolicies(p, p.Pools[i], envs[i], q); err != nil {
 			return nil, err
 		}
-		if q.observes()&policy.Prefixes != 0 {
-			q.prefixes = envs[i].Prefixes
+	}
+	led := leaders(p)
+	for i := range list {
+		q, l := &list[i], &list[led[i]]
+		if l.decider |= q.decider; q != l {
+			q.routing, q.stream = l.routing, l.stream
 		}
 	}
-	return list, nil
+	for i := range list {
+		q := &list[i]
+		if q.decider = list[led[i]].decider; q.observes()&policy.Prefixes != 0 {
+			q.prefixes = envs[led[i]].Prefixes
+		}
+	}
+	return list, checkServices(p, list)
 }
 
 // makeShared makes the policies that all pools share.

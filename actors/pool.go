@@ -2,6 +2,7 @@ package actors
 
 import (
 	"blis/lookahead"
+	"blis/metrics"
 	"blis/policy"
 	"blis/prefixindex"
 	"blis/setup"
@@ -22,6 +23,8 @@ type pool struct {
 	replicas  *replicas  // nil: the number of instances is fixed
 	published *published // nil: the number of instances is fixed
 	trigger   trigger    // of evaluations that events call for
+
+	options metrics.Options // of the recorders of its instances
 }
 
 // place is an instance as its pool knows it, and those who route to it.
@@ -46,13 +49,19 @@ type endpoints struct {
 	prefixes *prefixindex.Index // nil: no policy observes expected hits
 }
 
-// newEndpoints makes the endpoints of a pool for a router with these policies. counterfactual are
-// the signals that a counterfactual trace reads.
-func newEndpoints(p *setup.Plan, of *setup.Pool, q *policies, counterfactual policy.Signals) *endpoints {
+// newEndpoints makes the endpoints of pool k of a plan, and of those that it leads, for a router with
+// these policies. counterfactual are the signals that a counterfactual trace reads.
+func newEndpoints(p *setup.Plan, k int, led []int, q *policies, counterfactual policy.Signals) *endpoints {
+	of, instances := p.Pools[k], 0
+	for i, l := range led {
+		if l == k {
+			instances += p.Pools[i].Instances
+		}
+	}
 	s := &endpoints{
 		plan: of, routing: q.routing, reads: q.routing.Observes(), prefixes: q.prefixes, stream: q.stream,
 		cluster: clusterView{
-			signals: q.routed() | counterfactual, signalPlan: planSignals(of, q.routed(), counterfactual), refresh: -1, foreseen: foreseen(p),
+			signals: q.routed() | counterfactual, signalPlan: planSignals(of, instances, q.routed(), counterfactual), refresh: -1, foreseen: foreseen(p),
 			readsAtAdmission: !q.aside && ofInstances(q.admission.Observes()),
 			readsAtRouting:   ofInstances(q.atRouting() | counterfactual),
 		},

@@ -31,8 +31,8 @@ func newPrefixes(p *setup.Pool) *prefixindex.Index {
 
 // sendsBlockEvents reports whether instances send the router the changes of their
 // prefix caches, as vLLM publishes KV events.
-func sendsBlockEvents(p *setup.Pool, observed policy.Signals) bool {
-	return observed&policy.Prefixes != 0 && p.Observability.IndexEvents && p.EnablePrefixCaching
+func sendsBlockEvents(p *setup.Pool, o *setup.Observability, observed policy.Signals) bool {
+	return observed&policy.Prefixes != 0 && o.IndexEvents && p.EnablePrefixCaching
 }
 
 // blockEvents sends the changes of the engine's cache to the router; nil when the

@@ -84,19 +84,19 @@ func (r *router) pull() {
 
 // newRouter makes the router of a run. counterfactual are the signals that a
 // counterfactual trace reads.
-func newRouter(p *setup.Plan, x *Execution, q []policies, recorders metrics.Options, counterfactual policy.Signals) (*router, error) {
+func newRouter(p *setup.Plan, x *Execution, q []policies, options []metrics.Options, counterfactual policy.Signals) (*router, error) {
 	cfg := &p.Config
 	first := &q[0]
 	r := &router{
 		arrivals: incoming{intake: newIntake(p.Source)},
 		policies: deciders{admission: first.admission, priority: first.priority, inversions: policy.NewClassInversions(p.Source.Labels())},
-		fleet:    newFleet(p, q, counterfactual),
+		fleet:    newFleet(p, q, options, counterfactual),
 		seen:     newObservations(routerID, p.Source.Labels(), x.Record != nil),
 		ahead:    streamAhead(x, p), forced: p.Forced,
 		admissionLatency: cfg.AdmissionLatency, routingLatency: cfg.RoutingLatency,
-		recorder: metrics.NewRecorder(recorders),
+		recorder: metrics.NewRecorder(options[0]),
 	}
-	r.loop = newLoop(p, r, recorders)
+	r.loop = newLoop(p, r)
 	r.coordinator = newCoordinator(r)
 	if r.failures = newFailures(p, r); r.failures != nil {
 		r.held.transfers = map[int32]*transfer{}
@@ -108,8 +108,7 @@ func newRouter(p *setup.Plan, x *Execution, q []policies, recorders metrics.Opti
 	for i := range q {
 		tracked |= q[i].routed()
 	}
-	front := r.fleet.pools[r.fleet.front].endpoints
-	front.prepare(&r.state, policy.NoSignals, 0)
+	r.fleet.services[0].front.prepare(&r.state, policy.NoSignals, 0)
 	r.state.Track(tracked)
 	return r, nil
 }
@@ -209,14 +208,24 @@ func (r *router) arrive(now vtime.Time, out *lookahead.Outbox) {
 	}
 	r.arrivals.arrived++
 	r.arrivals.ties.count(now)
-	r.state.Arrive(d.Tenant, d.Class, now)
-	r.fleet.publish(func(p *published) { p.arrive(d.Tenant, d.Class, now) })
-	r.held.delays[i] = 0
-	r.held.plan(&r.held.admit, i, now.Add(r.admissionLatency))
-	r.fleet.noteEvent(now, out)
+	if r.fleet.serviceOf(d.Model) == nil {
+		r.end(i, metrics.Dropped, metrics.NoDeployment, now, out)
+	} else {
+		r.enter(i, now, out)
+	}
 	if pulled {
 		r.pull()
 	}
+}
+
+// enter plans the admission decision on request i, which arrives at now.
+func (r *router) enter(i int32, now vtime.Time, out *lookahead.Outbox) {
+	d := &r.held.requests[i]
+	r.state.Arrive(d.Tenant, d.Class, now)
+	r.fleet.publish(d.Model, func(p *published) { p.arrive(d.Tenant, d.Class, now) })
+	r.held.delays[i] = 0
+	r.held.plan(&r.held.admit, i, now.Add(r.admissionLatency))
+	r.fleet.noteEvent(now, out)
 }
 
 // receiveEnded receives that a request has ended on an instance.
@@ -224,16 +233,17 @@ func (r *router) receiveEnded(m *lookahead.Message, out *lookahead.Outbox) {
 	latency := r.fleet.endsWithLatency()
 	e := readEnded(&m.Body, latency)
 	r.state.End(e.tenant, e.completed, m.Stamp.At)
-	r.fleet.publish(func(p *published) { p.end(e.tenant, e.completed, m.Stamp.At) })
+	at := r.fleet.places[e.instance]
+	served := at.pool.deployment.service
+	served.publish(func(p *published) { p.end(e.tenant, e.completed, m.Stamp.At) })
 	if latency {
 		r.state.EndOf(e.class, e.latency)
-		r.fleet.publish(func(p *published) { p.endOf(e.class, e.latency) })
+		served.publish(func(p *published) { p.endOf(e.class, e.latency) })
 	}
-	at := r.fleet.places[e.instance]
 	at.left()
 	r.coordinator.ended(e.request)
 	if r.loop != nil {
-		r.loop.ended(e.request, m.Stamp.At, e.completed, e.generated)
+		r.loop.ended(e.request, m.Stamp.At, e.completed, e.generated, &at.pool.options)
 	}
 	at.requestLeft(m.Stamp.At)
 	r.fleet.noteEvent(m.Stamp.At, out)
@@ -264,7 +274,7 @@ func (r *router) decide(i int32, now vtime.Time, out *lookahead.Outbox) {
 	case policy.Admit:
 		d.Admitted = now
 		r.state.Admit(d.Tenant)
-		r.fleet.publish(func(p *published) { p.admit(d.Tenant) })
+		r.fleet.publish(d.Model, func(p *published) { p.admit(d.Tenant) })
 		r.held.plan(&r.held.route, i, now.Add(r.routingLatency))
 	case policy.Delay:
 		if a.Wait < 1 {
@@ -274,7 +284,7 @@ func (r *router) decide(i int32, now vtime.Time, out *lookahead.Outbox) {
 		r.held.plan(&r.held.admit, i, now.Add(a.Wait))
 	default:
 		r.state.Rejected++
-		r.fleet.publish((*published).reject)
+		r.fleet.publish(d.Model, (*published).reject)
 		r.end(i, metrics.Rejected, rejection(a.Reason), now, out)
 	}
 }

@@ -16,14 +16,14 @@ func (r *router) end(i int32, state metrics.State, reason metrics.Reason, now vt
 	d := &r.held.requests[i]
 	if d.Admitted != vtime.Never {
 		r.state.End(d.Tenant, false, now)
-		r.fleet.publish(func(p *published) { p.end(d.Tenant, false, now) })
+		r.fleet.publish(d.Model, func(p *published) { p.end(d.Tenant, false, now) })
 	}
 	r.describe(d, state, reason, now)
 	r.describeTransfer(r.held.transfers[i])
 	r.recorder.Record(&r.outcome)
 	sendOutcome(out, now, &r.outcome)
 	if r.loop != nil {
-		r.loop.ended(d.ID, now, false, 0)
+		r.loop.ended(d.ID, now, false, 0, nil)
 	}
 	r.coordinator.forget(i)
 	r.held.drop(i)

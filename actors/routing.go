@@ -5,6 +5,7 @@ import (
 	"blis/lookahead"
 	"blis/metrics"
 	"blis/policy"
+	"blis/setup"
 	"blis/trace"
 	"blis/vtime"
 )
@@ -28,11 +29,15 @@ func (r *router) dispatch(i int32, now vtime.Time, out *lookahead.Outbox) {
 		inversion, inverted = r.prioritise(d, ask, now, out)
 	}
 	placed := false
-	if of := r.fleet.deploymentOf(d); of.prefill != nil {
-		placed = r.coordinator.route(of, i, ask, now, out)
+	if of := r.fleet.serviceOf(d.Model).alone(); of != nil && r.coordinator.servesAlone(of, i) {
+		placed = r.coordinator.direct(of, i, ask, now, out)
 	} else if target := r.choose(front, i, ask, now, out); target >= 0 {
-		r.deliver(i, front.places[target], now, out)
-		placed = true
+		if at := front.places[target]; at.pool.role == setup.Monolithic {
+			r.deliver(i, at, now, out)
+			placed = true
+		} else {
+			placed = r.coordinator.route(at, i, ask, now, out)
+		}
 	}
 	if inverted && r.tracing != nil && r.tracing.level == trace.Detailed {
 		sendTracedInversion(out, now, id, inversion)
@@ -72,6 +77,18 @@ func (r *router) choose(at *endpoints, i int32, ask *policy.Request, now vtime.T
 		}
 	}
 	return target
+}
+
+// chooseAmong is choose among endpoints that were not looked up; nil if none takes the request.
+func (r *router) chooseAmong(at *endpoints, i int32, ask *policy.Request, now vtime.Time, out *lookahead.Outbox) *place {
+	if at.prefixes != nil {
+		at.expect(ask)
+	}
+	target := r.choose(at, i, ask, now, out)
+	if target < 0 {
+		return nil
+	}
+	return at.places[target]
 }
 
 // prepare makes the view of the endpoints and the state of the router show what a policy that

@@ -145,7 +145,7 @@ func ages(p *setup.Pool, signals policy.Signals, b *signalPlan) []Wait {
 
 // ownSignals are the signals that the router knows without instances.
 func ownSignals(p *setup.Pool) policy.Signals {
-	if sendsBlockEvents(p, policy.Prefixes) {
+	if sendsBlockEvents(p, &p.Observability, policy.Prefixes) {
 		return policy.Rates
 	}
 	return policy.Rates | policy.Prefixes

@@ -24,6 +24,7 @@ var stateOf = [Reasons]State{
 	ByPolicy:           Rejected,
 	InstanceLost:       Failed,
 	TransferFailed:     Failed,
+	NoDeployment:       Dropped,
 }
 
 // State is the state that a reason explains; of NoReason it means nothing.

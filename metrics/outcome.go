@@ -46,11 +46,12 @@ const (
 	ByPolicy                  // rejected: an admission policy's own reason
 	InstanceLost              // failed: its instance crashed
 	TransferFailed            // failed: the KV of its prompt did not come
-	Reasons            = int(TransferFailed) + 1
+	NoDeployment              // dropped: no deployment serves its model
+	Reasons            = int(NoDeployment) + 1
 )
 
 var reasonNames = [Reasons]string{"", "length capped", "prompt too long", "prompt + max output too long", "insufficient tokens", "reject-all", "no instance",
-	"rate limit", "over quota", "saturated", "by policy", "instance lost", "kv transfer"}
+	"rate limit", "over quota", "saturated", "by policy", "instance lost", "kv transfer", "no deployment for model"}
 
 // String is the reason in words, empty for NoReason.
 func (r Reason) String() string { return reasonNames[r] }
