@@ -160,13 +160,13 @@ func (c StateCounts) MarshalJSON() ([]byte, error) {
 // ReasonCounts is the number of requests by Reason.
 type ReasonCounts [Reasons]int64
 
-// MarshalJSON prints an object with every reason but NoReason, in their order; those of requests
-// that failed only where some did.
+// MarshalJSON prints an object with every reason but NoReason, in their order; those from InstanceLost on
+// only where there are any.
 func (c ReasonCounts) MarshalJSON() ([]byte, error) {
 	var names []string
 	var counts []int64
 	for r := NoReason + 1; int(r) < Reasons; r++ {
-		if r.State() != Failed || c[r] > 0 {
+		if r < InstanceLost || c[r] > 0 {
 			names, counts = append(names, reasonKeys.Replace(r.String())), append(counts, c[r])
 		}
 	}
