@@ -11,6 +11,7 @@ import (
 	"blis/actors"
 	"blis/metrics"
 	"blis/report"
+	"blis/setup"
 )
 
 // runCmd is blis run.
@@ -58,7 +59,7 @@ func (r *runCmd) Run(ctx context.Context, c *console) error {
 	if err != nil {
 		return err
 	}
-	files, err := r.open(ctx, report.Rows{Tiers: r.Config.Tiers(), Fails: r.Config.Fails(), Pools: r.Config.Disaggregates(), Disaggregates: r.Config.Disaggregates()})
+	files, err := r.open(ctx, report.Rows{Tiers: r.Config.Tiers(), Fails: r.Config.Fails(), Pools: setup.SeveralPools(&r.Config.Config), Deployments: !r.Config.Deployments.Empty(), Disaggregates: setup.HandsOver(&r.Config.Config)})
 	if err != nil {
 		return err
 	}

@@ -17,6 +17,16 @@ import (
 // decode instances, or deployments.
 func SeveralPools(c *Config) bool { return c.Disaggregates() || !c.Deployments.Empty() }
 
+// HandsOver reports whether prefill instances of a run of c hand requests over to others. It reads a
+// file of deployments; one that cannot be read has none.
+func HandsOver(c *Config) bool {
+	if c.Deployments.Empty() {
+		return c.Disaggregates()
+	}
+	base := *c
+	return openDeployments(&base) == nil && base.Deployments.disaggregates()
+}
+
 // resolvePools derives the pools of the run.
 func resolvePools(p *resolver) error {
 	c := &p.Config
