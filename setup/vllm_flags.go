@@ -55,7 +55,7 @@ type serveGroup struct {
 
 // serveGroups are the flags that BLIS does not have.
 var serveGroups = []serveGroup{
-	{translated, "the CPU tier, of the OffloadingConnector alone: becomes --kv-cpu-size, --kv-offload-block-size, --kv-eviction, --kv-store-threshold and --kv-offload-prompt-only",
+	{translated, "the CPU tier, of the OffloadingConnector: becomes --kv-cpu-size, --kv-offload-block-size, --kv-eviction, --kv-store-threshold and --kv-offload-prompt-only; a NixlConnector becomes --architecture pd",
 		`kv-transfer-config=`},
 	{translated, "its size in GiB, over all GPUs of an instance: --kv-cpu-size", `kv-offloading-size=`},
 	{translated, "native alone", `kv-offloading-backend=`},
