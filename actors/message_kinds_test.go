@@ -76,7 +76,9 @@ var lostOfRequest = []string{"Hint", "Source", "Index", "Begins", "Awaited"}
 
 // messages are all kinds but the routing decision of a trace, which is made of
 // what the router has and read into the record (TestTraceAgreesWithRun).
-var messages = []carried{
+var messages = slices.Concat(commonMessages, disaggregationMessages)
+
+var commonMessages = []carried{
 	{"delivery", engine.Delivery{}, routerID, testLeaf,
 		func(out *lookahead.Outbox, v any) {
 			d := v.(engine.Delivery)

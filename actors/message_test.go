@@ -57,8 +57,9 @@ func (c *carried) carry(t *testing.T, values []any) []any {
 		}
 	}
 	processes[c.to].read = c.read
-	s.AddControl("router", processes[routerID], 0, cutOffNotice)
-	s.AddControl("autoscaler", processes[autoscalerID], 0, cutOffNotice)
+	notices := []lookahead.NoticeKind{0, cutOffNotice, prefilledNotice, pullingNotice, notPulledNotice}
+	s.AddControl("router", processes[routerID], notices...)
+	s.AddControl("autoscaler", processes[autoscalerID], notices...)
 	s.AddControl("storage", processes[lookahead.ThirdControl], storageNotice)
 	s.AddLeaf("leaf", processes[testLeaf])
 	s.AddSink("collector", processes[collectorID])

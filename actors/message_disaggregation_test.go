@@ -1,0 +1,110 @@
+package actors
+
+import (
+	"blis/engine"
+	"blis/lookahead"
+	"blis/metrics"
+	"blis/vtime"
+)
+
+// madeHandOver is a hand-over of a message that nobody sends without one.
+type madeHandOver metrics.HandOver
+
+type (
+	valuePrefilled struct {
+		Arrival  vtime.Time
+		Source   engine.KVSource
+		awaiting int
+		HandOver madeHandOver
+	}
+	valuePull struct {
+		Source   engine.KVSource
+		fails    bool
+		Delivery engine.Delivery
+	}
+	valueReleased struct{ instance, n int }
+)
+
+// disaggregationMessages are the kinds of prefill/decode disaggregation.
+var disaggregationMessages = []carried{
+	{"prefill", engine.Delivery{}, routerID, testLeaf,
+		func(out *lookahead.Outbox, v any) {
+			d := v.(engine.Delivery)
+			sendPrefill(out, testLeaf, sentAt, sentAt, &d)
+		},
+		func(m *lookahead.Message) any {
+			var d engine.Delivery
+			readDelivery(&m.Body, &d)
+			return d
+		}, lostOfRequest},
+	{"prefilled", valuePrefilled{}, testLeaf, routerID,
+		func(out *lookahead.Outbox, v any) {
+			x := v.(valuePrefilled)
+			sendPrefilled(out, sentAt, x.Arrival, &prefilled{x.Source, x.awaiting, metrics.HandOver(x.HandOver)})
+		},
+		func(m *lookahead.Message) any {
+			var p prefilled
+			readPrefilled(&m.Body, &p)
+			return valuePrefilled{Source: p.source, awaiting: p.awaiting, HandOver: madeHandOver(p.handOver)}
+		}, []string{"Arrival"}}, // the router has the request
+	{"pull", valuePull{}, routerID, testLeaf,
+		func(out *lookahead.Outbox, v any) {
+			x := v.(valuePull)
+			sendPull(out, testLeaf, sentAt, sentAt, &x.Delivery, &x.Source, x.fails)
+		},
+		func(m *lookahead.Message) any {
+			var x valuePull
+			x.fails = readPull(&m.Body, &x.Delivery, &x.Source)
+			return x
+		}, lostOfRequest},
+	{"pulling", engine.Pull{}, testLeaf, routerID,
+		func(out *lookahead.Outbox, v any) {
+			x := v.(engine.Pull)
+			if x.End != vtime.Never {
+				x.End += sentAt
+			}
+			sendPulling(out, sentAt, &x)
+		},
+		func(m *lookahead.Message) any {
+			var x engine.Pull
+			if readPulling(&m.Body, sentAt, &x); x.Start != sentAt {
+				panic("a pull does not start when it was told")
+			}
+			if x.Start = 0; x.End != vtime.Never {
+				x.End -= sentAt
+			}
+			return x
+		}, []string{"Start"}}, // it is the time of the message
+	{"not pulled", engine.KVSource{}, testLeaf, routerID,
+		func(out *lookahead.Outbox, v any) {
+			s := v.(engine.KVSource)
+			sendNotPulled(out, sentAt, &s)
+		}, sourceOf, nil},
+	{"pulled", engine.KVSource{}, routerID, testLeaf,
+		func(out *lookahead.Outbox, v any) {
+			s := v.(engine.KVSource)
+			sendSource(out, testLeaf, sentAt, kindPulled, &s)
+		}, sourceOf, nil},
+	{"given up", engine.KVSource{}, routerID, testLeaf,
+		func(out *lookahead.Outbox, v any) {
+			s := v.(engine.KVSource)
+			sendSource(out, testLeaf, sentAt, kindGivenUp, &s)
+		}, sourceOf, nil},
+	{"released", valueReleased{}, testLeaf, routerID,
+		func(out *lookahead.Outbox, v any) {
+			x := v.(valueReleased)
+			sendReleased(out, sentAt, x.instance, x.n)
+		},
+		func(m *lookahead.Message) any {
+			instance, n := readReleased(&m.Body)
+			return valueReleased{instance, n}
+		}, nil},
+}
+
+// sourceOf reads a message that is a KVSource alone.
+func sourceOf(m *lookahead.Message) any {
+	var s engine.KVSource
+	readSource(&m.Body, &s)
+	mustDecode(&m.Body)
+	return s
+}
