@@ -127,7 +127,7 @@ func (c *coordinator) receive(m *lookahead.Message, out *lookahead.Outbox) {
 	case kindPrefilled:
 		var p prefilled
 		readPrefilled(&m.Body, &p)
-		c.prefilled(&p, now)
+		c.prefilled(&p, now, out)
 	case kindPulling:
 		var p engine.Pull
 		if readPulling(&m.Body, now, &p); !p.Fails {
@@ -154,7 +154,7 @@ func (c *coordinator) sourceOf(s *engine.KVSource) *place {
 }
 
 // prefilled takes in that the prefill of a request has ended at now.
-func (c *coordinator) prefilled(p *prefilled, now vtime.Time) {
+func (c *coordinator) prefilled(p *prefilled, now vtime.Time, out *lookahead.Outbox) {
 	r := c.router
 	r.last = now
 	i := c.slots[p.source.Request]
@@ -169,6 +169,10 @@ func (c *coordinator) prefilled(p *prefilled, now vtime.Time) {
 	if p.source.Blocks > 0 && p.awaiting >= how.Backpressure {
 		s.of.counts.Backpressure++
 	}
+	if d.Deadline <= now { // the prefill ended just at it
+		r.end(i, metrics.TimedOut, metrics.NoReason, now, out)
+		return
+	}
 	at := now.Add(how.HandOffLatency)
 	if how.AtHandOver {
 		at = at.Add(r.routingLatency)
@@ -181,7 +185,7 @@ func (c *coordinator) handOver(i int32, now vtime.Time, out *lookahead.Outbox) {
 	r, s := c.router, c.state(i)
 	at, how := s.decode, s.of.plan.PD
 	if at != nil && !at.shown().Routable { // gone, or known to be down
-		c.forget(i)
+		c.forget(i, now)
 		if at = nil; r.routingLatency > 0 {
 			r.held.plan(&r.held.handOver, i, now.Add(r.routingLatency))
 			return
@@ -189,6 +193,7 @@ func (c *coordinator) handOver(i int32, now vtime.Time, out *lookahead.Outbox) {
 	}
 	d := &r.held.requests[i]
 	if at == nil {
+		d.Expected = 0 // it was what the prefill instance should have
 		if at = r.chooseAmong(s.of.serving.endpoints, i, r.requestFor(i), now, out); at == nil {
 			r.end(i, metrics.Rejected, metrics.NoInstance, now, out)
 			return
@@ -203,15 +208,15 @@ func (c *coordinator) handOver(i int32, now vtime.Time, out *lookahead.Outbox) {
 	r.held.drop(i)
 }
 
-// ended takes in that a request has ended on an instance at now: maybe on the one that was to
+// ended takes in at now that a request is no longer on an instance: maybe on the one that was to
 // compute its prompt.
-func (c *coordinator) ended(request int64) {
+func (c *coordinator) ended(request int64, now vtime.Time) {
 	if c == nil {
 		return
 	}
 	if i, prefills := c.slots[request]; prefills {
 		delete(c.slots, request)
-		c.forget(i)
+		c.forget(i, now)
 		c.router.held.drop(i)
 	}
 }
@@ -221,13 +226,14 @@ func (c *coordinator) delivery(request int64) *engine.Delivery {
 	return &c.router.held.requests[c.slots[request]]
 }
 
-// forget counts request i no longer on the instance where it was to go on.
-func (c *coordinator) forget(i int32) {
+// forget counts request i from now on no longer on the instance where it was to go on.
+func (c *coordinator) forget(i int32, now vtime.Time) {
 	if c == nil || int(i) >= len(c.states) {
 		return
 	}
 	if s := c.state(i); s.decode != nil {
 		s.decode.takeBack()
+		s.decode.requestLeft(now)
 		s.decode = nil
 	}
 }

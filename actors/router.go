@@ -241,7 +241,7 @@ func (r *router) receiveEnded(m *lookahead.Message, out *lookahead.Outbox) {
 		served.publish(func(p *published) { p.endOf(e.class, e.latency) })
 	}
 	at.left()
-	r.coordinator.ended(e.request)
+	r.coordinator.ended(e.request, m.Stamp.At)
 	if r.loop != nil {
 		r.loop.ended(e.request, m.Stamp.At, e.completed, e.generated, &at.pool.options)
 	}

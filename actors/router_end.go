@@ -25,7 +25,7 @@ func (r *router) end(i int32, state metrics.State, reason metrics.Reason, now vt
 	if r.loop != nil {
 		r.loop.ended(d.ID, now, false, 0, nil)
 	}
-	r.coordinator.forget(i)
+	r.coordinator.forget(i, now)
 	r.held.drop(i)
 }
 

@@ -30,6 +30,7 @@ func (r *router) receiveReturned(m *lookahead.Message) {
 	at.pool.replicas.returned++
 	at.left()
 	at.requestLeft(now)
+	r.coordinator.ended(d.ID, now) // it is decided anew
 	r.held.plan(&r.held.route, i, now.Add(1).Add(r.routingLatency))
 }
 

@@ -33,7 +33,7 @@ type PullNotices interface {
 	// notice of class 8 at now. Nobody will pull s.
 	Left(s KVSource, now vtime.Time)
 	// Released takes in that the blocks of n prefills, which awaited their pull, were let go at now, the end
-	// of a pass: a notice of class 8 at now.
+	// of a pass, or went with the instance then: a notice of class 8 at now.
 	Released(n int, now vtime.Time)
 }
 

@@ -86,6 +86,9 @@ func (d *disaggregation) drop(now vtime.Time) {
 		d.blocks += int64(d.moving[i].blocks)
 	}
 	d.dropped += int64(len(d.moving))
+	if d.awaiting > 0 {
+		d.cfg.Notices.Released(d.awaiting, now)
+	}
 	d.prefills = prefills{gone: d.counts.HandOvers}
 	d.moving, d.unknown, d.failing, d.left = nil, 0, 0, nil
 }

@@ -23,7 +23,7 @@ type KVTier struct {
 	KVTransferLatency   vtime.Duration `json:"kv-transfer-latency" name:"kv-transfer-latency" default:"500us" group:"CPU tier" help:"What each transfer between GPU and host takes besides."`
 	KVStorage           StorageTiers   `json:"kv-storage" name:"kv-storage" placeholder:"TIER" group:"CPU tier" help:"A storage tier below the CPU tier: nvme, remote, or name,size,read,write,base,scope, like disk,2TiB,3GB/s,1.3GB/s,1ms,local; the scope is local, node or shared. Given again it adds one; in a file with a semicolon between."`
 	KVIdlePoll          vtime.Duration `json:"kv-idle-poll" name:"kv-idle-poll" default:"0" group:"CPU tier" help:"Time until the scheduler looks again after a pass that executed nothing (vLLM sleeps 1ms); 0: until something can change. Not with async-scheduling."`
-	KVIdleRelease       bool           `json:"kv-idle-release" name:"kv-idle-release" negatable:"" group:"CPU tier" help:"An idle instance notices transfers that end, as vLLM does from mid-2026; before, it does so when the next request comes."`
+	KVIdleRelease       bool           `json:"kv-idle-release" name:"kv-idle-release" negatable:"" group:"CPU tier" help:"An idle instance notices transfers and pulls that end, as vLLM does from mid-2026; before, it does so when the next request comes."`
 }
 
 // Offload policies.
@@ -112,18 +112,27 @@ func resolveKVTier(p *resolver) error {
 }
 
 // checkIdlePoll refuses to poll with async scheduling, which may have been derived.
-func checkIdlePoll(c *Config) error {
-	if c.HasCPUTier() && c.KVIdlePoll > 0 && *c.AsyncScheduling {
+func checkIdlePoll(c *Config, role Role) error {
+	if hasPasses(c, role) && c.KVIdlePoll > 0 && *c.AsyncScheduling {
 		return inputErrorf("--kv-idle-poll is %v: want 0 with async scheduling, or --no-async-scheduling", c.KVIdlePoll)
 	}
 	return nil
 }
 
 // kvTierSettings are the settings that only a CPU tier makes count.
-var kvTierSettings = []string{"kv-offload-policy", "kv-offload-threshold", "kv-offload-block-size", "kv-eviction", "kv-store-threshold", "kv-offload-prompt-only", "kv-transfer-bandwidth", "kv-transfer-latency", "kv-storage", "kv-idle-poll", "kv-idle-release"}
+var kvTierSettings = []string{"kv-offload-policy", "kv-offload-threshold", "kv-offload-block-size", "kv-eviction", "kv-store-threshold", "kv-offload-prompt-only", "kv-transfer-bandwidth", "kv-transfer-latency", "kv-storage"}
 
 // connectorSettings are the settings of the CPU tier that count only if blocks are copied.
-var connectorSettings = []string{"kv-offload-block-size", "kv-eviction", "kv-store-threshold", "kv-offload-prompt-only", "kv-idle-poll", "kv-idle-release"}
+var connectorSettings = []string{"kv-offload-block-size", "kv-eviction", "kv-store-threshold", "kv-offload-prompt-only"}
+
+// passSettings are the settings of passes, of instances that move KV: with a CPU tier, unless blocks
+// move there one by one, or with a role in prefill/decode disaggregation.
+var passSettings = []string{"kv-idle-poll", "kv-idle-release"}
+
+// hasPasses reports whether instances that have a role move KV.
+func hasPasses(c *Config, role Role) bool {
+	return role != Monolithic || c.HasCPUTier() && !c.MovesBlocks()
+}
 
 // CPUTier is the CPU tier of each instance of a deployment.
 type CPUTier struct {
@@ -132,8 +141,6 @@ type CPUTier struct {
 	Transfer    engine.Link // of either direction
 	PromptOnly  bool
 	Lazy        bool
-	IdlePoll    vtime.Duration
-	IdleRelease bool
 
 	// Share, if above 0, is the share of the GPU's blocks in use above which free ones move to
 	// the tier, and Bandwidth is how many tokens move back per µs. Then PromptOnly and what
@@ -163,7 +170,7 @@ func newCPUTier(c *Config, d *latency.Deployment) *CPUTier {
 		TierConfig:  kv.TierConfig{Capacity: int(c.KVCPUBlocks), Eviction: kv.Eviction(c.KVEviction), Threshold: int(c.KVStoreThreshold)},
 		EntryTokens: c.entryTokens(c.BlockSizeInTokens),
 		Transfer:    engine.Link{Base: float64(c.KVTransferLatency), PerBlock: float64(token*float64(c.BlockSizeInTokens)) / rate * 1e6},
-		PromptOnly:  c.KVOffloadPromptOnly, Lazy: c.KVOffloadPolicy == LazyOffload, IdlePoll: c.KVIdlePoll, IdleRelease: c.KVIdleRelease,
+		PromptOnly:  c.KVOffloadPromptOnly, Lazy: c.KVOffloadPolicy == LazyOffload,
 	}
 }
 
@@ -173,7 +180,6 @@ func (t *CPUTier) AddTo(c *engine.Config, store kv.Tier) {
 		c.Threshold = &engine.Threshold{Tier: store, Share: t.Share, Base: vtime.Duration(t.Transfer.Base), Bandwidth: t.Bandwidth}
 	} else {
 		c.Offload = t.Offload(store)
-		c.Passes = engine.Passes{IdlePoll: t.IdlePoll, IdleRelease: t.IdleRelease}
 	}
 }
 

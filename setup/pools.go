@@ -50,7 +50,7 @@ func resolvePools(p *resolver) error {
 
 // resolvePool derives what makes a pool: its server, and how its number of instances changes.
 func resolvePool(p *resolver) error {
-	return inOrder(p.resolveCache, p.resolveLimits, func() error { return resolveKVTier(p) }, p.resolveLatency, func() error { return checkIdlePoll(&p.Config) },
+	return inOrder(p.resolveCache, p.resolveLimits, func() error { return resolveKVTier(p) }, p.resolveLatency, func() error { return checkIdlePoll(&p.Config, p.role) },
 		p.resolveScaling, p.leaveOutScaling, p.completePool)
 }
 
@@ -132,7 +132,7 @@ func resolveAlone(p *resolver, label string, c Config) (*resolver, error) {
 // resolvePart resolves a pool of several, whose workload is not its own.
 func resolvePart(p *resolver) error {
 	c := &p.Config
-	return inOrder(p.resolvePolicies, func() error { return noteLists(p, unusedOfInstances(c), unusedOfScaling(c)) }, func() error { return checkNumbers(c) },
+	return inOrder(p.resolvePolicies, func() error { return noteLists(p, unusedOfInstances(c), unusedOfPasses(c, p.role), unusedOfScaling(c)) }, func() error { return checkNumbers(c) },
 		func() error { return checkPoolOfSeveral(c, p.role) }, func() error { return checkCoefficients(c) }, p.resolveModel, func() error { return resolvePool(p) })
 }
 

@@ -26,7 +26,7 @@ type unused struct {
 func (p *resolver) noteUnused() error {
 	c := &p.Config
 	if !SeveralPools(c) {
-		return noteLists(p, unusedOfInstances(c), unusedOfScaling(c), unusedOfDisaggregation(c), unusedOfFailures(c), unusedOfWorkload(c, p.spec))
+		return noteLists(p, unusedOfInstances(c), unusedOfPasses(c, Monolithic), unusedOfScaling(c), unusedOfDisaggregation(c), unusedOfFailures(c), unusedOfWorkload(c, p.spec))
 	}
 	return noteLists(p, unusedOfDisaggregation(c), unusedOfFailures(c), unusedOfWorkload(c, p.spec)) // its pools note the others
 }
@@ -58,6 +58,10 @@ func (p *Plan) noteIfSet(settings []string, because string) {
 		verb = "have"
 	}
 	p.note("%s %s no effect: %s", strings.Join(list, ", "), verb, because)
+}
+
+func unusedOfPasses(c *Config, role Role) []unused {
+	return []unused{{!hasPasses(c, role), passSettings, "instances form passes without work only where KV is copied to a CPU tier, or pulled by other instances"}}
 }
 
 func unusedOfInstances(c *Config) []unused {

@@ -24,7 +24,7 @@ func TestEverySettingCountsOrIsNoted(t *testing.T) {
 	collect := func(change func(*Config)) {
 		c := DefaultConfig()
 		change(&c)
-		for _, list := range [][]unused{unusedOfInstances(&c), unusedOfScaling(&c), unusedOfDisaggregation(&c), unusedOfFailures(&c), unusedOfWorkload(&c, nil)} {
+		for _, list := range [][]unused{unusedOfInstances(&c), unusedOfPasses(&c, Monolithic), unusedOfScaling(&c), unusedOfDisaggregation(&c), unusedOfFailures(&c), unusedOfWorkload(&c, nil)} {
 			for _, i := range list {
 				noted = append(noted, i.settings...)
 			}
