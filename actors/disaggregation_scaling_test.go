@@ -136,6 +136,22 @@ func TestInstancesGoWithTheirKV(t *testing.T) {
 	}
 }
 
+// A pull may end after the instance that it reads is gone and its memory freed, which is when another
+// one is asked for.
+func TestPullEndsAfterItsSourceIsGone(t *testing.T) {
+	for _, routing := range []string{"round-robin", "least-loaded"} {
+		c := pdScaled([]int32{2, 1, 2}, []int32{1, 1})
+		c.DrainPolicy, c.PDTransferLatency, c.RoutingPolicy = setup.DrainImmediate, 25_000, routing
+		s := serve(t, c, request(0, 9, 4), request(1, 9, 4), request(45_000, 9, 4))
+		if end := s.rows[1].HandOver.PullEnd; s.rows[1].HandOver.Instance != 1 || end <= 20_000 || end == never {
+			t.Errorf("%+v", s.rows[1])
+		}
+		if n := s.count(metrics.Completed); n != 3 {
+			t.Errorf("%s: states %v", routing, s.Report.Overall.States)
+		}
+	}
+}
+
 // atStep is a load that changes at 20 s: before, a small request each 100 ms, then n of these too.
 func atStep(n int, input, output int32) (list []workload.Request) {
 	for at := vtime.Time(50_000); at < 60_000_000; at += 100_000 {

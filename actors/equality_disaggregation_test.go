@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"blis/internal/testsize"
+	"blis/metrics"
 	"blis/setup"
 	"blis/vtime"
 )
@@ -21,8 +22,12 @@ func (d dice) drawDisaggregation(x *trial) {
 	if c.AutoscalePolicy != "none" || x.NoisyAutoscaler != 0 {
 		c.MinReplicas, c.MaxReplicas = 1, 3+d.IntN(3)
 	}
-	c.DrainPolicy = pick(d, "wait", "immediate")
-	c.PDDecider = pick(d, "always", "always", "always", "never", "direct-to-decode", "prefix-threshold")
+	c.DrainPolicy = pick(d, "wait", "wait", "immediate", "redirect")
+	c.KVIdleRelease = d.chance(0.3)
+	if !*c.AsyncScheduling {
+		c.KVIdlePoll = pick[vtime.Duration](d, 0, 0, 0, 137, 1000)
+	}
+	c.PDDecider = pick(d, "always", "always", "always", "always", "never", "direct-to-decode", "prefix-threshold")
 	c.PDDecodeChoice = pick(d, "arrival", "handoff")
 	if c.PDDecider == "prefix-threshold" {
 		c.PDDecodeChoice = "arrival"
@@ -38,10 +43,14 @@ func (d dice) drawDisaggregation(x *trial) {
 	c.PDMaxHeld = pick(d, 0, 0, 1, 2)
 	c.PDBackpressureThreshold = d.between(1, 3)
 	c.PDHoldTimeout = pick[vtime.Duration](d, 480*vtime.Second, 480*vtime.Second, 20_000, 500, 1)
-	if c.AutoscalePolicy != "none" || x.NoisyAutoscaler != 0 { // else there are checks for many minutes
+	if c.AutoscalePolicy != "none" || x.NoisyAutoscaler != 0 || c.KVIdlePoll > 0 { // else there are checks, or passes, for many minutes
 		c.PDHoldTimeout = min(c.PDHoldTimeout, 500_000)
 	}
-	c.PDFailureRate = pick(d, 0, 0, 0.3, 1)
+	c.PDFailureRate = pick(d, 0, 0, 0, 0.3, 0.3, 1)
+	if d.chance(0.7) { // else few requests get as far as their first token
+		c.Horizon, c.Timeout, c.MaxModelLen = 0, pick[vtime.Duration](d, 0, 0, 300_000), 0
+		c.TotalKVBlocks = max(c.TotalKVBlocks, int64(800/c.BlockSizeInTokens))
+	}
 	c.KVLoadFailurePolicy = pick(d, "fail", "recompute")
 	for _, own := range []*setup.Overrides{&c.Prefill, &c.Decode} {
 		if !d.chance(0.4) {
@@ -63,7 +72,41 @@ func drawDisaggregated(seed uint64) *trial {
 	return x
 }
 
+// pdCoverage counts trials in which prefill and decode instances shared the work, by what happened in
+// them to some request.
+type pdCoverage struct {
+	completed, direct, failed, expired, left, withoutKV, lost, stale, waited, redirected int
+}
+
+func (c *pdCoverage) count(y *yield) {
+	var completed, redirected bool
+	for i := range y.rows {
+		o := &y.rows[i]
+		completed = completed || o.HandOver.RemoteTokens > 0 && o.State == metrics.Completed
+		redirected = redirected || o.Redirects > 0
+	}
+	u := &y.pd
+	for _, f := range []struct {
+		n    *int
+		seen bool
+	}{{&c.completed, completed}, {&c.direct, u.Direct != nil && *u.Direct > 0}, {&c.failed, u.FailedPulls > 0}, {&c.expired, u.Expired > 0}, {&c.left, u.ToldLeft > 0},
+		{&c.withoutKV, u.WithoutKV > 0}, {&c.lost, u.Lost > 0}, {&c.stale, u.StalePulls > 0}, {&c.waited, u.PeakAwaiting > 2}, {&c.redirected, redirected}} {
+		if f.seen {
+			*f.n++
+		}
+	}
+}
+
 // TestEqualityOfDisaggregation draws clusters of prefill and decode instances.
 func TestEqualityOfDisaggregation(t *testing.T) {
-	compareDrawn(t, testsize.Of(40, 80, 120), drawDisaggregated)
+	c := compareDrawn(t, testsize.Of(40, 80, 120), drawDisaggregated)
+	t.Logf("trials with some request of a kind: %+v", c.pd)
+	if c.cases < 80 { // few say nothing about shares
+		return
+	}
+	if x := &c.pd; 2*x.completed < c.cases || 3*x.direct < c.cases || 8*x.failed < c.cases || 6*x.expired < c.cases || 20*x.withoutKV < c.cases ||
+		40*x.lost < c.cases || 40*x.stale < c.cases || 3*x.waited < c.cases || 40*x.redirected < c.cases {
+		t.Errorf("of %d trials these have some request of a kind: %+v; want half with one that was handed over and completed, a third with a direct one, an eighth with a failed pull, "+
+			"a sixth with a time-out of KV, a 20th with one without KV, a 40th with lost KV, a stale pull and redirection, a third with three that await their pull at once", c.cases, *x)
+	}
 }

@@ -69,6 +69,7 @@ type yield struct {
 	scaled bool // instances came or went
 	stuck  bool // the run ended as a livelock, on every executor or on none
 	tier   metrics.KVTier
+	pd     metrics.PDUse
 }
 
 // began is when the test began.
@@ -105,6 +106,9 @@ func (x *trial) play(e Executor) (*yield, error) {
 	}
 	for i := range r.KVTiers {
 		y.tier.Merge(&r.KVTiers[i])
+	}
+	if r.Report.PD != nil {
+		y.pd = r.Report.PD.Overall
 	}
 	y.digest, y.scaled = r.Digest, r.Scaling != nil && len(r.Scaling.Events) > 0
 	if y.report, err = json.Marshal(r.Report); err != nil {
@@ -273,11 +277,13 @@ type coverage struct {
 	stored, loaded, flushed, brokeDeadlock, told                        int // in CPU tiers; told: the router hears of them
 	promoted, vanished                                                  int // with storage tiers
 	failed, retried, recovered                                          int // with failures
+	pd                                                                  pdCoverage
 	requests, completed, preemptions, cachedTokens, recomputed, outputs int64
 }
 
 func (c *coverage) count(x *trial, y *yield) {
 	c.cases++
+	c.pd.count(y)
 	var preempted, hit, timedOut, cut, capped, dropped, rejected, prefillOnly, aborted, redirected, failed, retried, recovered bool
 	for i := range y.rows {
 		o := &y.rows[i]

@@ -40,6 +40,9 @@ func (e *Engine) untilEnd(kind event) vtime.Duration {
 // FirstChange returns a key (time and class) before which neither the wait queue nor
 // the running list changes its length, vtime.Never if nothing can change it.
 func (e *Engine) FirstChange() (at vtime.Time, class uint8) {
+	if e.released != nil { // it may be told of pulls that end
+		return vtime.Never, 0
+	}
 	next, f := e.agenda.at, &e.batcher
 	if len(e.overdue) == 0 && f.onlyDecodes() {
 		rounds := int64(f.cache.Free())/int64(f.cohort.n()) - 1 // in which each member takes a block
