@@ -35,15 +35,19 @@ func (p pullNotices) Released(n int, now vtime.Time) {
 	}
 }
 
-// disaggregation returns the engine's part, nil if the instance serves requests alone.
-func (p *instance) disaggregation() *engine.Disaggregation {
+// disaggregate gives an engine its part, unless the instance serves requests alone.
+func (p *instance) disaggregate(cfg *engine.Config) {
 	s := p.place.pool
 	if s.role == setup.Monolithic {
-		return nil
+		return
 	}
-	d := s.deployment.plan.PD.Disaggregation
+	how := s.deployment.plan.PD
+	d := how.Disaggregation
 	d.Notices = pullNotices{p}
-	return &d
+	cfg.Disaggregation = &d
+	if cfg.Passes = how.DecodePasses; s.role == setup.PrefillRole {
+		cfg.Passes = how.PrefillPasses
+	}
 }
 
 // receivePull receives a message about a request whose prompt and output are of two instances.

@@ -286,7 +286,7 @@ func (n *instance) engineConfig(p *setup.Plan, x *Execution, observed policy.Sig
 	if cfg.Offload != nil {
 		cfg.Offload.Storage = below.links(x, n)
 	}
-	cfg.Disaggregation = n.disaggregation()
+	n.disaggregate(&cfg)
 	cfg.StepByStep, cfg.KeepStepState, cfg.KeepBacklog = x.StepByStep, n.perStep, observed&(policy.EstimatedWait|policy.OwnSignals) != 0
 	cfg.Scheduler, cfg.Sink, cfg.BlockEvents, cfg.Observer = s, n, n.blockEvents(), n.tracer(x.Tracing.Level)
 	return cfg, nil

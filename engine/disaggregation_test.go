@@ -213,6 +213,7 @@ func TestDisaggregationOfAnInstanceThatIsTakenAway(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, s := range w.sides {
+			s.first[3] = 0 // it is told
 			s.e.Abort(1800)
 			if err := s.e.Check(); err != nil {
 				t.Errorf("%s: %s: %v", m.name, s.name, err)

@@ -31,6 +31,7 @@ func TestBooksOfDisaggregationAtAnyInstant(t *testing.T) {
 		w, _, err := playPDTo(sc, m, false, nil, at)
 		for k := 0; err == nil && k < len(w.sides); k++ {
 			if err = w.sides[k].e.Check(); err == nil {
+				w.sides[k].first[3] = 0 // it is told
 				w.sides[k].e.Abort(at)
 				err = w.sides[k].e.Check()
 			}
@@ -111,6 +112,7 @@ func TestDisaggregationAfterARestart(t *testing.T) {
 		for _, s := range w.sides {
 			awaiting := int64(s.e.Pulls.Awaiting())
 			before := s.e.Disaggregated
+			s.first[3] = 0 // it is told
 			CutOff(s.e, at, func(*Delivery, *Progress, int32) {})
 			cfg := s.e.cfg
 			cfg.Cache = kv.NewPool(cfg.Cache.Total(), cfg.BlockSize, cfg.EnablePrefixCaching)

@@ -91,7 +91,9 @@ type Disaggregation struct {
 	HandOffLatency  vtime.Duration // from the end of a prefill to the delivery to the decode instance, or to its choice; at least 1 µs
 	NotifyLatency   vtime.Duration // from the end of a pull to the knowledge of the prefill instance
 	FailureRate     float64        // share of pulls that fail
-	Backpressure    int            // prefills of an instance that await their pull, from which on a hand-over counts as an anomaly
+	PrefillPasses   engine.Passes  // of the prefill instances
+	DecodePasses    engine.Passes
+	Backpressure    int // prefills of an instance that await their pull, from which on a hand-over counts as an anomaly
 
 	// The engine's part. Its Pull and MaxModelLen are those of the decode pool; Notices is left
 	// to the run. HoldTimeout and MaxHeld count in the prefill pool, the others in the decode pool.

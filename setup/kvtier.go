@@ -134,6 +134,11 @@ func hasPasses(c *Config, role Role) bool {
 	return role != Monolithic || c.HasCPUTier() && !c.MovesBlocks()
 }
 
+// passes are those of instances that move KV.
+func passes(c *Config) engine.Passes {
+	return engine.Passes{IdlePoll: c.KVIdlePoll, IdleRelease: c.KVIdleRelease}
+}
+
 // CPUTier is the CPU tier of each instance of a deployment.
 type CPUTier struct {
 	kv.TierConfig
@@ -141,6 +146,7 @@ type CPUTier struct {
 	Transfer    engine.Link // of either direction
 	PromptOnly  bool
 	Lazy        bool
+	Passes      engine.Passes
 
 	// Share, if above 0, is the share of the GPU's blocks in use above which free ones move to
 	// the tier, and Bandwidth is how many tokens move back per µs. Then PromptOnly and what
@@ -170,7 +176,7 @@ func newCPUTier(c *Config, d *latency.Deployment) *CPUTier {
 		TierConfig:  kv.TierConfig{Capacity: int(c.KVCPUBlocks), Eviction: kv.Eviction(c.KVEviction), Threshold: int(c.KVStoreThreshold)},
 		EntryTokens: c.entryTokens(c.BlockSizeInTokens),
 		Transfer:    engine.Link{Base: float64(c.KVTransferLatency), PerBlock: float64(token*float64(c.BlockSizeInTokens)) / rate * 1e6},
-		PromptOnly:  c.KVOffloadPromptOnly, Lazy: c.KVOffloadPolicy == LazyOffload,
+		PromptOnly:  c.KVOffloadPromptOnly, Lazy: c.KVOffloadPolicy == LazyOffload, Passes: passes(c),
 	}
 }
 
@@ -179,7 +185,7 @@ func (t *CPUTier) AddTo(c *engine.Config, store kv.Tier) {
 	if t.Share > 0 {
 		c.Threshold = &engine.Threshold{Tier: store, Share: t.Share, Base: vtime.Duration(t.Transfer.Base), Bandwidth: t.Bandwidth}
 	} else {
-		c.Offload = t.Offload(store)
+		c.Offload, c.Passes = t.Offload(store), t.Passes
 	}
 }
 

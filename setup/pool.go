@@ -19,7 +19,6 @@ type Server struct {
 	Blocks    int64            // KV blocks of an instance
 	Scheduler bundle.Selection // order of the wait queue, and which request is preempted
 	CPUTier   *CPUTier         // nil: none
-	Passes    engine.Passes    // of instances that move KV
 	Storage   []StorageTier    // below the CPU tier, in the order in which a request asks them
 
 	Latency latency.Model
@@ -30,7 +29,7 @@ type Server struct {
 // Engine returns the configuration of an engine of the server. It lacks what ties an
 // engine to a run: scheduler, cache, sink and observers.
 func (d *Server) Engine() engine.Config {
-	return engine.Config{Args: d.Args, BlockSize: d.BlockSize, Async: d.Async, Passes: d.Passes, Model: d.Latency, Gamma: d.Gamma}
+	return engine.Config{Args: d.Args, BlockSize: d.BlockSize, Async: d.Async, Model: d.Latency, Gamma: d.Gamma}
 }
 
 // BlockBytes returns the bytes of a KV block, on all GPUs of an instance.
@@ -109,9 +108,6 @@ func (p *resolver) completePool() error {
 	b := &c.Policies
 	d.Args, d.Async, d.BlockSize, d.Blocks, d.Gamma, d.Scheduler = c.Args, *c.AsyncScheduling, c.BlockSizeInTokens, c.TotalKVBlocks, c.PreemptionGamma, b.Scheduler
 	d.CPUTier = newCPUTier(c, &d.Deployment)
-	if hasPasses(c, p.role) {
-		d.Passes = engine.Passes{IdlePoll: c.KVIdlePoll, IdleRelease: c.KVIdleRelease}
-	}
 	var err error
 	if d.Storage, err = newStorageTiers(c, &d.Deployment); err != nil {
 		return err

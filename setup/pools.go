@@ -108,6 +108,7 @@ func resolveDeployment(p *resolver, id string, c *Config) error {
 		return err
 	}
 	d.Prefill, d.Serving, d.PD = prefill.pool, decode.pool, newDisaggregation(c, prefill.server, decode.server, decode.Summary.MaxModelLen)
+	d.PD.PrefillPasses, d.PD.DecodePasses = passes(&prefill.Config), passes(&decode.Config)
 	own, err := shareSettings(c, []*Config{&prefill.Config, &decode.Config}, &ofPool)
 	if err != nil {
 		return err
