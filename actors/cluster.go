@@ -253,8 +253,21 @@ func overhead(per string, micros float64) (vtime.Duration, error) {
 // run executes the simulation and checks the books. A cancelled run gives a partial
 // result and the context's error.
 func (c *cluster) run(ctx context.Context) (*Result, error) {
-	if err := c.start(); err != nil {
+	partial, err := c.execute(ctx)
+	if err != nil && !partial {
 		return nil, err
+	}
+	result, bad := c.result(partial)
+	if bad != nil {
+		return nil, bad
+	}
+	return result, errors.Join(err, c.traceError())
+}
+
+// execute executes the simulation. It reports whether it was cancelled, with the context's error.
+func (c *cluster) execute(ctx context.Context) (partial bool, err error) {
+	if err := c.start(); err != nil {
+		return false, err
 	}
 	if begin := c.execution.Begin; begin != nil {
 		begin(&Config{c.plan.Config, c.execution}, &c.plan.Summary)
@@ -265,19 +278,14 @@ func (c *cluster) run(ctx context.Context) (*Result, error) {
 	within, stop := context.WithCancel(ctx)
 	defer stop()
 	c.watchEvents(stop)
-	err := c.simulation.Run(within)
+	err = c.simulation.Run(within)
 	if few := c.checkEvents(); few != nil && (err == nil || errors.Is(err, context.Canceled)) {
-		return nil, few
+		return false, few
 	}
-	partial := err != nil && errors.Is(err, ctx.Err())
-	if err != nil && !partial {
-		return nil, explain(err)
+	if partial = err != nil && errors.Is(err, ctx.Err()); partial {
+		return true, err
 	}
-	result, bad := c.result(partial)
-	if bad != nil {
-		return nil, bad
-	}
-	return result, errors.Join(err, c.traceError())
+	return false, explain(err)
 }
 
 // start pulls the first request. Scale checks begin with its arrival.

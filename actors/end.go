@@ -45,69 +45,103 @@ func (c *cluster) result(partial bool) (*Result, error) {
 	if !partial {
 		c.router.noteUnusedForced(&r.Setup)
 	}
-	c.router.noteTies(c.plan, &r.Setup)
+	noteTies(c.plan, &r.Setup, c.router.arrivals.ties.tied, c.router.arrivals.arrived)
 	r.Names = c.router.arrivals.intake.names
-	run := metrics.Run{Router: c.router.recorder, Injected: c.router.arrivals.arrived, End: r.End, Cut: cut || partial,
+	run, err := c.books(r, cut || partial)
+	if err != nil {
+		return nil, err
+	}
+	if c.tracer != nil && !partial {
+		c.tracer.finish(r.End, run)
+	}
+	var unbalanced error
+	if r.Failures, unbalanced = c.router.failures.result(r.End, run, func(i int) (ready, gone vtime.Time) { return c.life(i, r.End) }); unbalanced != nil && !partial {
+		return nil, fmt.Errorf("the books of failures do not balance: %w", unbalanced)
+	}
+	r.Sessions, r.Users = c.router.loop.sessions(), c.router.loop.users()
+	if len(c.router.fleet.pools) == 1 && len(r.PoolScaling) > 0 {
+		r.Scaling = r.PoolScaling[0].Scaling
+	}
+	if err := r.collect(run, c.plan); err != nil {
+		return nil, err
+	}
+	if !partial {
+		r.Digest = c.digest()
+	}
+	return r, nil
+}
+
+// books is what the report is made of.
+func (c *cluster) books(r *Result, cut bool) (*metrics.Run, error) {
+	run := &metrics.Run{Router: c.router.recorder, Injected: c.router.arrivals.arrived, End: r.End, Cut: cut,
 		Classes: r.Names.Classes, Tenants: r.Names.Tenants, Models: r.Names.Models}
 	if c.router.arrivals.arrived >= parallelFrom {
 		run.Each = inParallel(workers(&c.execution))
 	}
-	var reach engine.Reach
+	var reach reaches
 	for i, n := range c.instances {
-		if err := n.engine.Check(); err != nil {
+		if err := c.bookInstance(r, run, i, i, r.End); err != nil {
 			return nil, err
 		}
-		reach.Context, reach.StepTokens = max(reach.Context, n.engine.Reach.Context), max(reach.StepTokens, n.engine.Reach.StepTokens)
-		ready, gone := c.life(i, r.End)
-		n.engine.Counters.LifeMicros = int64(span(ready, gone))
-		r.Names.Instances = append(r.Names.Instances, instanceName(i))
-		run.Instances = append(run.Instances, n.recorder)
-		run.Counters = append(run.Counters, n.engine.Counters)
-		if c.tiered() {
-			r.KVTiers = append(r.KVTiers, n.engine.Tier)
-		}
-		run.Lives = append(run.Lives, metrics.Life{Ready: ready, Gone: gone, Blocks: &n.engine.Blocks})
+		reach.add(n)
 	}
+	r.BeyondFit = reach.beyond()
 	run.InstanceNames, run.Tiers = r.Names.Instances, r.KVTiers
 	run.BlockBytes = c.plan.Pools[0].BlockBytes()
-	c.describePools(&run, r.End)
-	if c.tracer != nil && !partial {
-		c.tracer.finish(r.End, &run)
+	c.describePools(run, r.End)
+	if err := c.addStorage(r, r.End); err != nil {
+		return nil, err
 	}
+	run.Storage = r.KVStorage
+	return run, nil
+}
+
+// bookInstance tells the report of an instance, which has the number i in the result.
+func (c *cluster) bookInstance(r *Result, run *metrics.Run, instance, i int, end vtime.Time) error {
+	n := c.instances[instance]
+	if err := n.engine.Check(); err != nil {
+		return err
+	}
+	ready, gone := c.life(instance, end)
+	n.engine.Counters.LifeMicros = int64(span(ready, gone))
+	r.Names.Instances = append(r.Names.Instances, instanceName(i))
+	run.Instances = append(run.Instances, n.recorder)
+	run.Counters = append(run.Counters, n.engine.Counters)
+	if c.plan.Tiered() {
+		r.KVTiers = append(r.KVTiers, n.engine.Tier)
+	}
+	run.Lives = append(run.Lives, metrics.Life{Ready: ready, Gone: gone, Blocks: &n.engine.Blocks})
+	return nil
+}
+
+// addStorage adds what the storage tiers counted.
+func (c *cluster) addStorage(r *Result, end vtime.Time) error {
 	for _, s := range c.storage {
-		list, err := s.counts(r.End, func(i int) (from, to vtime.Time) { return c.life(i, r.End) })
+		list, err := s.counts(end, func(i int) (from, to vtime.Time) { return c.life(i, end) })
 		if err != nil {
-			return nil, err
+			return err
 		}
 		r.KVStorage = append(r.KVStorage, list...)
 	}
-	run.Storage = r.KVStorage
-	var unbalanced error
-	if r.Failures, unbalanced = c.router.failures.result(r.End, &run, func(i int) (ready, gone vtime.Time) { return c.life(i, r.End) }); unbalanced != nil && !partial {
-		return nil, fmt.Errorf("the books of failures do not balance: %w", unbalanced)
-	}
-	report, err := metrics.Collect(run)
+	return nil
+}
+
+// collect makes the report of r.
+func (r *Result) collect(run *metrics.Run, p *setup.Plan) error {
+	report, err := metrics.Collect(*run)
 	if err != nil {
-		return nil, fmt.Errorf("the books do not balance: %w", err)
+		return fmt.Errorf("the books do not balance: %w", err)
 	}
 	r.Report = report
 	r.noteCutSums()
-	r.BeyondFit = beyondFit(c.plan.Pools[0].Fitted, reach, report.Overall.Resources.Counters.PeakRunning)
-	if len(c.router.fleet.pools) == 1 && len(r.PoolScaling) > 0 {
-		r.Scaling = r.PoolScaling[0].Scaling
-	}
 	for _, s := range r.PoolScaling {
 		if report.Anomalies.ScaleOscillation == nil {
 			report.Anomalies.ScaleOscillation = new(int64)
 		}
 		*report.Anomalies.ScaleOscillation += int64(s.Oscillations)
 	}
-	r.Sessions, r.Users = c.router.loop.sessions(), c.router.loop.users()
-	r.score(&c.plan.Fitness)
-	if !partial {
-		r.Digest = c.digest()
-	}
-	return r, nil
+	r.score(&p.Fitness)
+	return nil
 }
 
 // end is the time of the last event of the run, or its horizon if that came first. A
@@ -134,11 +168,6 @@ func (c *cluster) end(partial bool) vtime.Time {
 		end = vtime.Time(h)
 	}
 	return end
-}
-
-// tiered reports whether instances of a pool have a CPU tier.
-func (c *cluster) tiered() bool {
-	return slices.ContainsFunc(c.plan.Pools, func(s *setup.Pool) bool { return s.CPUTier != nil })
 }
 
 // busy reports whether the run ended with work left.

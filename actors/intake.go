@@ -14,6 +14,13 @@ type incoming struct {
 	more    bool             // there is a next one
 	arrived int64            // requests injected
 	ties    ties             // requests that arrived together
+
+	numbered bool // Index of the requests is their number, as they are a part of all
+}
+
+func newIncoming(source workload.Source) incoming {
+	_, numbered := source.(*partRequests)
+	return incoming{intake: newIntake(source), numbered: numbered}
 }
 
 // intake pulls requests from the source, some before the router asks for them:
@@ -124,9 +131,9 @@ func (t *ties) count(now vtime.Time) {
 const mostTied = 10
 
 // noteTies notes that the timestamps of the trace are coarse.
-func (r *router) noteTies(p *setup.Plan, s *Setup) {
-	if _, replayed := p.Source.(*traces.Trace); !replayed || p.Config.SpreadTies || r.arrivals.ties.tied*mostTied <= r.arrivals.arrived {
+func noteTies(p *setup.Plan, s *Setup, tied, arrived int64) {
+	if _, replayed := p.Source.(*traces.Trace); !replayed || p.Config.SpreadTies || tied*mostTied <= arrived {
 		return
 	}
-	s.Note("%d of %d requests arrive at the same µs as another: bursts, unless the clock was coarse; --spread-ties moves them apart", r.arrivals.ties.tied, r.arrivals.arrived)
+	s.Note("%d of %d requests arrive at the same µs as another: bursts, unless the clock was coarse; --spread-ties moves them apart", tied, arrived)
 }

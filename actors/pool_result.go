@@ -20,19 +20,25 @@ func (c *cluster) describePools(run *metrics.Run, end vtime.Time) {
 		}
 	}
 	for _, d := range c.router.fleet.deployments {
-		x := metrics.Deployment{Name: d.plan.ID}
-		for _, s := range d.pools() {
-			x.Pools = append(x.Pools, c.describePool(s, end))
-		}
-		if d.prefill != nil {
-			x.Coordination = &metrics.Coordination{Disaggregated: d.counts.Disaggregated, Direct: d.counts.Direct, Backpressure: d.counts.Backpressure}
-		}
-		run.Deployments = append(run.Deployments, x)
+		run.Deployments = append(run.Deployments, c.describe(d, end, func(i int) int { return i }))
 	}
 }
 
+// describe is what the report is told of a deployment; number returns the number of an instance in the
+// report.
+func (c *cluster) describe(d *deployment, end vtime.Time, number func(int) int) metrics.Deployment {
+	x := metrics.Deployment{Name: d.plan.ID}
+	for _, s := range d.pools() {
+		x.Pools = append(x.Pools, c.describePool(s, end, number))
+	}
+	if d.prefill != nil {
+		x.Coordination = &metrics.Coordination{Disaggregated: d.counts.Disaggregated, Direct: d.counts.Direct, Backpressure: d.counts.Backpressure}
+	}
+	return x
+}
+
 // describePool is what the report is told of a pool.
-func (c *cluster) describePool(s *pool, end vtime.Time) metrics.Pool {
+func (c *cluster) describePool(s *pool, end vtime.Time, number func(int) int) metrics.Pool {
 	p := metrics.Pool{
 		Name: s.name, Role: string(s.role), Model: s.plan.Model.Name, GPU: s.plan.GPU.Name, TP: s.plan.TP,
 		BlockBytes: s.plan.BlockBytes(), Price: c.plan.Config.CostPerReplicaHour,
@@ -45,7 +51,7 @@ func (c *cluster) describePool(s *pool, end vtime.Time) metrics.Pool {
 	}
 	for i, at := range c.router.fleet.places {
 		if at.pool == s {
-			p.Instances = append(p.Instances, i)
+			p.Instances = append(p.Instances, number(i))
 		}
 	}
 	if s.replicas == nil {

@@ -103,6 +103,15 @@ func (c *cluster) digest() string {
 	return fmt.Sprintf("%016x", d.Sum64())
 }
 
+// foldDigests is the digest of a run in several clusters.
+func foldDigests(list []string) string {
+	d := xxhash.New()
+	for _, text := range list {
+		d.WriteString(text)
+	}
+	return fmt.Sprintf("%016x", d.Sum64())
+}
+
 // Row is one request as Execution.Row gets it: its outcome, the names behind its
 // labels, and its latencies as the client sees them, with the overheads of the
 // latency model. It is valid during the call.

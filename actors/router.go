@@ -88,7 +88,7 @@ func newRouter(p *setup.Plan, x *Execution, q []policies, options []metrics.Opti
 	cfg := &p.Config
 	first := &q[0]
 	r := &router{
-		arrivals: incoming{intake: newIntake(p.Source)},
+		arrivals: newIncoming(p.Source),
 		policies: deciders{admission: first.admission, priority: first.priority, inversions: policy.NewClassInversions(p.Source.Labels())},
 		fleet:    newFleet(p, q, options, counterfactual),
 		seen:     newObservations(routerID, p.Source.Labels(), x.Record != nil),
@@ -203,6 +203,9 @@ func (r *router) arrive(now vtime.Time, out *lookahead.Outbox) {
 	spans := append(d.Spans[:0], next.Spans...)
 	*d = engine.Delivery{Request: *next, Admitted: vtime.Never, HandOver: metrics.NoHandOver()}
 	d.ID, d.Spans = r.arrivals.arrived, spans
+	if r.arrivals.numbered {
+		d.ID = int64(next.Index)
+	}
 	if d.Awaited {
 		r.loop.await(d)
 	}

@@ -21,11 +21,11 @@ import (
 // which reads files that may be pipes. An error of Tracing.Consumer changes
 // nothing but the trace and comes with the result.
 func Run(ctx context.Context, cfg Config) (*Result, error) {
-	c, err := prepare(ctx, cfg)
+	r, err := prepare(ctx, cfg)
 	if err != nil {
 		return nil, err
 	}
-	return c.run(ctx)
+	return r.run(ctx)
 }
 
 // lastChance is how long the preparation of a run may still take when ctx has ended.
@@ -36,11 +36,11 @@ func resolve(cfg Config) (*setup.Plan, error) {
 	return setup.Resolve(cfg.Config, cfg.Execution.check, cfg.Tracing.check)
 }
 
-// prepare makes the cluster of a run. It returns soon after ctx has ended, even
+// prepare makes the clusters of a run. It returns soon after ctx has ended, even
 // while it waits for a file that never comes.
-func prepare(ctx context.Context, cfg Config) (*cluster, error) {
+func prepare(ctx context.Context, cfg Config) (runner, error) {
 	type outcome struct {
-		cluster  *cluster
+		runner   runner
 		err      error
 		panicked any
 	}
@@ -53,7 +53,7 @@ func prepare(ctx context.Context, cfg Config) (*cluster, error) {
 		}()
 		var p *setup.Plan
 		if p, o.err = resolve(cfg); o.err == nil {
-			o.cluster, o.err = newCluster(p, cfg.Execution)
+			o.runner, o.err = newRunner(p, cfg.Execution)
 		}
 	}()
 	var late <-chan time.Time
@@ -64,7 +64,7 @@ func prepare(ctx context.Context, cfg Config) (*cluster, error) {
 			if o.panicked != nil {
 				panic(o.panicked)
 			}
-			return o.cluster, o.err
+			return o.runner, o.err
 		case <-ended:
 			ended, late = nil, time.After(lastChance)
 		case <-late:
@@ -80,7 +80,7 @@ func Check(cfg Config) (Config, Setup, error) {
 	if err != nil {
 		return cfg, Setup{}, err
 	}
-	if _, err := newCluster(p, cfg.Execution); err != nil {
+	if _, err := newRunner(p, cfg.Execution); err != nil {
 		return cfg, Setup{}, err
 	}
 	return Config{p.Config, cfg.Execution}, p.Summary, nil

@@ -22,6 +22,24 @@ type Stats struct {
 	LeafWindowMessages uint64 // Messages executed by leaves
 }
 
+// Add adds the counts of another simulation; distances become the smaller ones.
+func (s *Stats) Add(o Stats) {
+	if *s == (Stats{}) {
+		*s = o
+		return
+	}
+	for _, n := range []struct {
+		to   *uint64
+		from uint64
+	}{
+		{&s.Windows, o.Windows}, {&s.Inline, o.Inline}, {&s.Turns, o.Turns}, {&s.ControlTurns, o.ControlTurns}, {&s.SinkTurns, o.SinkTurns}, {&s.Events, o.Events},
+		{&s.Messages, o.Messages}, {&s.Asked, o.Asked}, {&s.LeafWindowEvents, o.LeafWindowEvents}, {&s.LeafWindowMessages, o.LeafWindowMessages},
+	} {
+		*n.to += n.from
+	}
+	s.ControlToLeaf, s.LeafToControl, s.ToSink = min(s.ControlToLeaf, o.ControlToLeaf), min(s.LeafToControl, o.LeafToControl), min(s.ToSink, o.ToSink)
+}
+
 // per returns a/b, 0 if b is 0.
 func per(a, b uint64) float64 {
 	if b == 0 {

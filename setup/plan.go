@@ -1,6 +1,8 @@
 package setup
 
 import (
+	"slices"
+
 	"blis/latency"
 	"blis/metrics"
 	"blis/policy"
@@ -29,6 +31,11 @@ type Plan struct {
 
 	Targets []metrics.ClassTargets
 	Fitness metrics.Fitness
+}
+
+// Tiered reports whether instances of a pool have a CPU tier.
+func (p *Plan) Tiered() bool {
+	return slices.ContainsFunc(p.Pools, func(s *Pool) bool { return s.CPUTier != nil })
 }
 
 // Summary is what a user is told of a plan before the run.

@@ -1,0 +1,344 @@
+package actors
+
+import (
+	"cmp"
+	"context"
+	"sync"
+
+	"blis/engine"
+	"blis/metrics"
+	"blis/setup"
+	"blis/vtime"
+)
+
+// apart is the clusters of a run whose services share nothing.
+type apart struct {
+	plan      *setup.Plan
+	execution Execution
+	parts     []*part
+	clusters  []*cluster // by part
+	instances []inPart   // all of them, in the order of deployments
+	numbers   [][]int32  // by part and its own number, the numbers of instances
+	rows      *rowMerge  // nil: nobody wants rows
+
+	mu   sync.Mutex // of progress
+	seen []seenPart // by part
+}
+
+// inPart is an instance of a part.
+type inPart struct{ part, instance int }
+
+// seenPart is how far a part has come.
+type seenPart struct {
+	now  vtime.Time
+	done int64
+}
+
+// runner is a run that is prepared.
+type runner interface {
+	run(ctx context.Context) (*Result, error)
+}
+
+// newRunner makes the clusters of a plan: one, or one for each service where these share nothing.
+func newRunner(p *setup.Plan, x Execution) (runner, error) {
+	q, err := makePolicies(p)
+	if err != nil {
+		return nil, err
+	}
+	if !separable(p, &x, q) {
+		return newCluster(p, x)
+	}
+	a := &apart{plan: p, execution: x, parts: separate(p)}
+	if x.Row != nil {
+		a.rows = &rowMerge{emit: x.Row, queues: make([][]metrics.Outcome, len(a.parts)), heads: make([]int, len(a.parts))}
+	}
+	a.seen = make([]seenPart, len(a.parts))
+	for k, s := range a.parts {
+		c, err := newCluster(s.plan, a.executionOf(k))
+		if err != nil {
+			return nil, err
+		}
+		a.clusters = append(a.clusters, c)
+	}
+	p.Summary = a.parts[0].plan.Summary // with what was noted
+	a.number()
+	return a, nil
+}
+
+// executionOf returns how a part is executed: the workers of the run are shared.
+func (a *apart) executionOf(k int) Execution {
+	x := a.execution
+	x.Begin = nil
+	if n := workers(&x); n > 1 {
+		x.Workers = max(1, n/min(n, len(a.parts)))
+	}
+	if x.Progress != nil {
+		x.Progress = func(now vtime.Time, done int64) { a.progress(k, now, done) }
+	}
+	if a.rows != nil {
+		x.Row = func(r *Row) { a.emit(k, r.Outcome) }
+	}
+	return x
+}
+
+// progress says how far the run has come: as far as the part that is least far.
+func (a *apart) progress(k int, now vtime.Time, done int64) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.seen[k] = seenPart{now, done}
+	least, sum := now, int64(0)
+	for _, s := range a.seen {
+		least = min(least, s.now)
+		sum += s.done
+	}
+	a.execution.Progress(least, sum)
+}
+
+// number gives the instances their numbers: by deployment, then as in their parts.
+func (a *apart) number() {
+	a.numbers = make([][]int32, len(a.parts))
+	for k, c := range a.clusters {
+		a.numbers[k] = make([]int32, len(c.instances))
+	}
+	for i := range a.plan.Deployments {
+		k, own := a.deployment(i)
+		c := a.clusters[k]
+		for _, s := range c.router.fleet.deployments[own].pools() {
+			for n, at := range c.router.fleet.places {
+				if at.pool == s {
+					a.numbers[k][n] = int32(len(a.instances))
+					a.instances = append(a.instances, inPart{k, n})
+				}
+			}
+		}
+	}
+}
+
+// deployment returns the part that has a deployment of the plan, and its number there.
+func (a *apart) deployment(i int) (part, own int) {
+	for k, s := range a.parts {
+		for own, d := range s.deployments {
+			if d == i {
+				return k, own
+			}
+		}
+	}
+	panic("actors: a deployment that no part has")
+}
+
+// run executes the parts, as many side by side as there are workers.
+func (a *apart) run(ctx context.Context) (*Result, error) {
+	if begin := a.execution.Begin; begin != nil {
+		begin(&Config{a.plan.Config, a.execution}, &a.plan.Summary)
+	}
+	partial := make([]bool, len(a.clusters))
+	faults := make([]error, len(a.clusters))
+	panics := make([]any, len(a.clusters))
+	inParallel(min(workers(&a.execution), len(a.clusters)))(len(a.clusters), func(k int) {
+		defer func() { panics[k] = recover() }()
+		partial[k], faults[k] = a.clusters[k].execute(ctx)
+	})
+	anyPartial := false
+	for k := range a.clusters {
+		switch {
+		case panics[k] != nil:
+			panic(panics[k])
+		case faults[k] != nil && !partial[k]:
+			return nil, faults[k]
+		}
+		anyPartial = anyPartial || partial[k]
+	}
+	result, err := a.result(anyPartial)
+	if err != nil {
+		return nil, err
+	}
+	return result, cmp.Or(faults...)
+}
+
+// result makes the result of the parts, which have ended.
+func (a *apart) result(partial bool) (*Result, error) {
+	r := &Result{Config: Config{a.plan.Config, a.execution}, Setup: a.plan.Summary, Partial: partial, Began: vtime.Never, deployments: a.plan.Deployments}
+	run := metrics.Run{Cut: partial, BlockBytes: a.plan.Pools[0].BlockBytes()}
+	for _, c := range a.clusters {
+		if partial {
+			if err := c.recordUndelivered(); err != nil {
+				return nil, err
+			}
+		}
+		if c.router.arrivals.arrived > 0 {
+			r.Began = min(r.Began, c.began)
+		}
+		r.End = max(r.End, c.end(partial))
+		run.Injected += c.router.arrivals.arrived
+		run.Routers = append(run.Routers, c.router.recorder)
+		r.Waits = append(r.Waits, c.waits...)
+		r.Stats.Add(c.simulation.Stats())
+	}
+	if r.Began == vtime.Never {
+		r.Began = 0
+	}
+	for _, c := range a.clusters {
+		run.Cut = c.finishAll(r.End) || run.Cut
+	}
+	tied := int64(0)
+	for _, c := range a.clusters {
+		tied += c.router.arrivals.ties.tied
+	}
+	noteTies(a.plan, &r.Setup, tied, run.Injected)
+	r.Names = a.clusters[0].router.arrivals.intake.names
+	run.End, run.Classes, run.Tenants, run.Models = r.End, r.Names.Classes, r.Names.Tenants, r.Names.Models
+	run.Each = inParallel(workers(&a.execution))
+	if err := a.addInstances(r, &run); err != nil {
+		return nil, err
+	}
+	if err := a.addDeployments(r, &run); err != nil {
+		return nil, err
+	}
+	if err := r.collect(&run, a.plan); err != nil {
+		return nil, err
+	}
+	if !partial {
+		digests := make([]string, len(a.clusters))
+		for k, c := range a.clusters {
+			digests[k] = c.digest()
+		}
+		r.Digest = foldDigests(digests)
+	}
+	return r, nil
+}
+
+// addInstances tells the report of all instances.
+func (a *apart) addInstances(r *Result, run *metrics.Run) error {
+	var reach reaches
+	for i, of := range a.instances {
+		c := a.clusters[of.part]
+		if err := c.bookInstance(r, run, of.instance, i, r.End); err != nil {
+			return err
+		}
+		reach.add(c.instances[of.instance])
+	}
+	run.InstanceNames, run.Tiers = r.Names.Instances, r.KVTiers
+	r.BeyondFit = reach.beyond()
+	return nil
+}
+
+// addDeployments tells the report of deployments, and of storage tiers.
+func (a *apart) addDeployments(r *Result, run *metrics.Run) error {
+	for i := range a.plan.Deployments {
+		k, own := a.deployment(i)
+		c := a.clusters[k]
+		run.Deployments = append(run.Deployments, c.describe(c.router.fleet.deployments[own], r.End, func(n int) int { return int(a.numbers[k][n]) }))
+	}
+	if a.disaggregates() {
+		for _, of := range a.instances {
+			run.Disaggregated = append(run.Disaggregated, a.clusters[of.part].instances[of.instance].engine.Disaggregated)
+		}
+	}
+	for _, c := range a.clusters {
+		if err := c.addStorage(r, r.End); err != nil {
+			return err
+		}
+	}
+	run.Storage = r.KVStorage
+	return nil
+}
+
+// disaggregates reports whether a part has prefill and decode instances.
+func (a *apart) disaggregates() bool {
+	for _, c := range a.clusters {
+		if c.router.coordinator != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// emit takes in the outcome of a request of a part.
+func (a *apart) emit(k int, o *metrics.Outcome) {
+	a.rows.mu.Lock()
+	defer a.rows.mu.Unlock()
+	one := *o
+	if one.Instance >= 0 {
+		one.Instance = a.numbers[k][one.Instance]
+	}
+	if one.HandOver.Made() {
+		one.HandOver.Instance = a.numbers[k][one.HandOver.Instance]
+	}
+	a.rows.push(k, &one)
+	a.rows.flush(func(k int, o *metrics.Outcome) {
+		row := a.clusters[k].collector.row
+		row.Outcome, row.options = o, &a.clusters[k].collector.options[o.Pool]
+		a.rows.emit(&row)
+	})
+}
+
+// rowMerge puts the outcomes of several parts into the order of arrival. Each part has its own in that
+// order.
+type rowMerge struct {
+	mu     sync.Mutex
+	emit   func(*Row)
+	queues [][]metrics.Outcome
+	heads  []int // by part, of its queue
+	next   int64 // number of the request whose row is next
+}
+
+func (m *rowMerge) push(k int, o *metrics.Outcome) {
+	if m.heads[k] > 0 && m.heads[k] == len(m.queues[k]) {
+		m.queues[k], m.heads[k] = m.queues[k][:0], 0
+	}
+	m.queues[k] = append(m.queues[k], *o)
+}
+
+// flush gives on the outcomes that are next.
+func (m *rowMerge) flush(give func(k int, o *metrics.Outcome)) {
+	for given := true; given; {
+		given = false
+		for k := range m.queues {
+			for m.heads[k] < len(m.queues[k]) && m.queues[k][m.heads[k]].ID == m.next {
+				give(k, &m.queues[k][m.heads[k]])
+				m.heads[k]++
+				m.next++
+				given = true
+			}
+		}
+	}
+}
+
+// reaches is how far the engines of each pool went.
+type reaches struct {
+	pools []*pool
+	of    []engine.Reach
+	most  []int64 // requests in a step
+}
+
+// add takes in an instance.
+func (x *reaches) add(n *instance) {
+	k := 0
+	for k < len(x.pools) && x.pools[k] != n.place.pool {
+		k++
+	}
+	if k == len(x.pools) {
+		x.pools, x.of, x.most = append(x.pools, n.place.pool), append(x.of, engine.Reach{}), append(x.most, 0)
+	}
+	r := &x.of[k]
+	r.Context, r.StepTokens = max(r.Context, n.engine.Reach.Context), max(r.StepTokens, n.engine.Reach.StepTokens)
+	x.most[k] = max(x.most[k], n.engine.Counters.PeakRunning)
+}
+
+// beyond says where pools left the data behind their latency models.
+func (x *reaches) beyond() (text string) {
+	for k, s := range x.pools {
+		of := beyondFit(s.plan.Fitted, x.of[k], x.most[k])
+		switch {
+		case of == "":
+			continue
+		case s.name != "":
+			of = s.name + ": " + of
+		}
+		if text != "" {
+			text += "; "
+		}
+		text += of
+	}
+	return text
+}

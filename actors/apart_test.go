@@ -1,0 +1,151 @@
+package actors
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"testing"
+
+	"blis/internal/testsize"
+	"blis/vtime"
+	"blis/workload"
+)
+
+// apartTrial is a run of several deployments, some of one model.
+type apartTrial struct {
+	file     string // of deployments
+	flags    []string
+	requests []workload.Request
+}
+
+// models are the names that requests have; the last one is served by nobody.
+var apartModels = []string{"meta-llama/Llama-3.1-8B-Instruct", "qwen/qwen3-14b", "codellama/CodeLlama-34b-Instruct-hf", "nobody/serves-this"}
+
+// drawApart is the random trial of a seed.
+func drawApart(seed uint64) *apartTrial {
+	d := newDice(seed, 0x6170617274)
+	x := &apartTrial{flags: []string{"--total-kv-blocks", "60", "--block-size-in-tokens", "4", "--latency-model", "blackbox", "--alpha-coeffs", "100,1,7", "--beta-coeffs", "1000,10,20",
+		"--admission-policy", pick(d, "always-admit", "always-admit", "reject-all"), "--priority-policy", pick(d, "constant", "slo-based")}}
+	if d.chance(0.3) {
+		x.flags = append(x.flags, "--horizon", fmt.Sprintf("%dus", 20_000+d.IntN(200_000)))
+	}
+	if d.chance(0.3) {
+		x.flags = append(x.flags, "--snapshot-refresh-interval", "5ms")
+	}
+	var b strings.Builder
+	b.WriteString("deployments:\n")
+	for i := range d.between(2, 4) {
+		routing := pick(d, "round-robin", "least-loaded", "weighted", "power-of-two")
+		fmt.Fprintf(&b, "  - id: d%d\n    model: %s\n", i, apartModels[d.IntN(3)])
+		if d.chance(0.4) {
+			fmt.Fprintf(&b, "    architecture: pd\n    prefill: {replicas: %d, routing: {type: %s}}\n    decode: {replicas: %d, routing: {type: %s}}\n    pd: {decode_choice: %s, handoff_latency: %dus}\n",
+				d.between(1, 3), routing, d.between(1, 3), routing, pick(d, "arrival", "handoff"), pick(d, 1, 1000))
+		} else {
+			fmt.Fprintf(&b, "    replicas: %d\n    routing: {type: %s}\n", d.between(1, 4), routing)
+		}
+	}
+	x.file = b.String()
+	at := vtime.Time(0)
+	for range d.between(20, 200) {
+		at = at.Add(vtime.Duration(d.IntN(3) * d.IntN(3000)))
+		r := workload.NewRequest(at, int32(d.between(1, 100)), int32(d.between(1, 30)))
+		r.Model = workload.Label(d.IntN(len(apartModels)))
+		if d.chance(0.2) {
+			r.Deadline = at.Add(vtime.Duration(d.between(1000, 50_000)))
+		}
+		x.requests = append(x.requests, r)
+	}
+	return x
+}
+
+// config is the configuration of one run.
+func (x *apartTrial) config(t *testing.T) Config {
+	cfg := DefaultConfig()
+	cfg.Custom.Open = func(path string) (io.ReadCloser, error) {
+		if path != "deployments.yaml" {
+			return os.Open(path)
+		}
+		return io.NopCloser(strings.NewReader(x.file)), nil
+	}
+	setFlags(t, &cfg, append(x.flags, "--deployments", "deployments.yaml"))
+	var labels workload.Labels
+	for _, name := range apartModels {
+		labels.Models.Label(name)
+	}
+	source, err := workload.NewSlice(append([]workload.Request(nil), x.requests...), labels)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg.Custom.Source = source
+	return cfg
+}
+
+// outcome is the rows and the report of a run as text, and its digest.
+func (x *apartTrial) outcome(t *testing.T, e Execution) (text, digest string) {
+	cfg := x.config(t)
+	cfg.Execution = e
+	var b strings.Builder
+	cfg.Row = func(r *Row) {
+		deployment, pool := Place(r)
+		ttft, _ := r.TTFT()
+		e2e, _ := r.E2E()
+		fmt.Fprintln(&b, r.ID, r.State, r.Reason, r.ModelName(), r.InstanceName(), deployment, pool, PrefillInstance(r), ttft, e2e, *r.Outcome)
+	}
+	r, err := Run(context.Background(), cfg)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, x.file)
+	}
+	for _, part := range []any{r.Report, r.Names, r.Setup.Notes} {
+		text, err := json.Marshal(part)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.Write(text)
+	}
+	fmt.Fprintln(&b, r.Began, r.End, r.Fitness, r.BeyondFit)
+	return b.String(), r.Digest
+}
+
+// Deployments that share nothing give apart the rows and the report that they give with one control plane,
+// and the same digest on any number of workers.
+func TestDeploymentsApartAreThoseTogether(t *testing.T) {
+	apart := 0
+	for seed := range uint64(testsize.Of(15, 40, 120)) {
+		x := drawApart(seed)
+		together, one := x.outcome(t, Execution{Together: true, Workers: 1})
+		first := ""
+		for _, e := range Executors(3) {
+			text, digest := x.outcome(t, e.Execution)
+			if first == "" {
+				first = digest
+			}
+			if digest != first {
+				t.Fatalf("seed %d, %s: digest %s, want %s", seed, e.Name, digest, first)
+			}
+			if text = strings.ReplaceAll(text, "\n", "\n"); text != together {
+				t.Fatalf("seed %d, %s: other results than together:\n%s", seed, e.Name, firstLineApart(text, together))
+			}
+		}
+		if first != one {
+			apart++
+		}
+	}
+	if apart == 0 {
+		t.Error("no run had deployments apart")
+	}
+	t.Logf("%d runs had deployments apart", apart)
+}
+
+// firstLineApart is the first line in which two texts differ.
+func firstLineApart(got, want string) string {
+	a, b := strings.Split(got, "\n"), strings.Split(want, "\n")
+	for i := range min(len(a), len(b)) {
+		if a[i] != b[i] {
+			return "got  " + a[i] + "\nwant " + b[i]
+		}
+	}
+	return fmt.Sprintf("%d lines, want %d", len(a), len(b))
+}
