@@ -3,6 +3,7 @@ package actors
 import (
 	"cmp"
 	"context"
+	"slices"
 	"sync"
 
 	"blis/engine"
@@ -19,6 +20,7 @@ type apart struct {
 	clusters  []*cluster // by part
 	instances []inPart   // all of them, in the order of deployments
 	numbers   [][]int32  // by part and its own number, the numbers of instances
+	pools     [][]int16  // … of pools
 	rows      *rowMerge  // nil: nobody wants rows
 
 	mu   sync.Mutex // of progress
@@ -45,12 +47,13 @@ func newRunner(p *setup.Plan, x Execution) (runner, error) {
 	if err != nil {
 		return nil, err
 	}
+	p.NoteUnread(readByAll(q))
 	if !separable(p, &x, q) {
 		return newCluster(p, x)
 	}
 	a := &apart{plan: p, execution: x, parts: separate(p)}
 	if x.Row != nil {
-		a.rows = &rowMerge{emit: x.Row, queues: make([][]metrics.Outcome, len(a.parts)), heads: make([]int, len(a.parts))}
+		a.rows = &rowMerge{emit: x.Row, pools: poolNames(p), held: map[int64]outcomeOf{}}
 	}
 	a.seen = make([]seenPart, len(a.parts))
 	for k, s := range a.parts {
@@ -60,7 +63,6 @@ func newRunner(p *setup.Plan, x Execution) (runner, error) {
 		}
 		a.clusters = append(a.clusters, c)
 	}
-	p.Summary = a.parts[0].plan.Summary // with what was noted
 	a.number()
 	return a, nil
 }
@@ -94,11 +96,14 @@ func (a *apart) progress(k int, now vtime.Time, done int64) {
 	a.execution.Progress(least, sum)
 }
 
-// number gives the instances their numbers: by deployment, then as in their parts.
+// number gives instances and pools their numbers: by deployment, then as in their parts.
 func (a *apart) number() {
-	a.numbers = make([][]int32, len(a.parts))
+	a.numbers, a.pools = make([][]int32, len(a.parts)), make([][]int16, len(a.parts))
 	for k, c := range a.clusters {
-		a.numbers[k] = make([]int32, len(c.instances))
+		a.numbers[k], a.pools[k] = make([]int32, len(c.instances)), make([]int16, len(c.plan.Pools))
+		for i, s := range c.plan.Pools {
+			a.pools[k][i] = int16(slices.Index(a.plan.Pools, s))
+		}
 	}
 	for i := range a.plan.Deployments {
 		k, own := a.deployment(i)
@@ -178,6 +183,7 @@ func (a *apart) result(partial bool) (*Result, error) {
 		r.Began = 0
 	}
 	for _, c := range a.clusters {
+		c.began = r.Began // instances are paid from the first arrival of all on
 		run.Cut = c.finishAll(r.End) || run.Cut
 	}
 	tied := int64(0)
@@ -253,10 +259,11 @@ func (a *apart) disaggregates() bool {
 	return false
 }
 
-// emit takes in the outcome of a request of a part.
+// emit takes in the outcome of a request of a part, and gives on those that are next.
 func (a *apart) emit(k int, o *metrics.Outcome) {
-	a.rows.mu.Lock()
-	defer a.rows.mu.Unlock()
+	m := a.rows
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	one := *o
 	if one.Instance >= 0 {
 		one.Instance = a.numbers[k][one.Instance]
@@ -264,44 +271,37 @@ func (a *apart) emit(k int, o *metrics.Outcome) {
 	if one.HandOver.Made() {
 		one.HandOver.Instance = a.numbers[k][one.HandOver.Instance]
 	}
-	a.rows.push(k, &one)
-	a.rows.flush(func(k int, o *metrics.Outcome) {
-		row := a.clusters[k].collector.row
-		row.Outcome, row.options = o, &a.clusters[k].collector.options[o.Pool]
-		a.rows.emit(&row)
-	})
-}
-
-// rowMerge puts the outcomes of several parts into the order of arrival. Each part has its own in that
-// order.
-type rowMerge struct {
-	mu     sync.Mutex
-	emit   func(*Row)
-	queues [][]metrics.Outcome
-	heads  []int // by part, of its queue
-	next   int64 // number of the request whose row is next
-}
-
-func (m *rowMerge) push(k int, o *metrics.Outcome) {
-	if m.heads[k] > 0 && m.heads[k] == len(m.queues[k]) {
-		m.queues[k], m.heads[k] = m.queues[k][:0], 0
-	}
-	m.queues[k] = append(m.queues[k], *o)
-}
-
-// flush gives on the outcomes that are next.
-func (m *rowMerge) flush(give func(k int, o *metrics.Outcome)) {
-	for given := true; given; {
-		given = false
-		for k := range m.queues {
-			for m.heads[k] < len(m.queues[k]) && m.queues[k][m.heads[k]].ID == m.next {
-				give(k, &m.queues[k][m.heads[k]])
-				m.heads[k]++
-				m.next++
-				given = true
-			}
+	m.held[one.ID] = outcomeOf{k, one}
+	for {
+		next, there := m.held[m.next]
+		if !there {
+			return
 		}
+		delete(m.held, m.next)
+		m.next++
+		from := a.clusters[next.part].collector
+		row := from.row
+		row.Outcome, row.options = &next.outcome, &from.options[next.outcome.Pool]
+		if row.pools = m.pools; next.outcome.Instance >= 0 { // else it is of no pool
+			next.outcome.Pool = a.pools[next.part][next.outcome.Pool]
+		}
+		m.emit(&row)
 	}
+}
+
+// rowMerge puts the outcomes of several parts into the order of arrival.
+type rowMerge struct {
+	mu    sync.Mutex
+	emit  func(*Row)
+	pools []poolName
+	held  map[int64]outcomeOf // by request; those that came before next did
+	next  int64               // the request whose row is next
+}
+
+// outcomeOf is the outcome of a request of a part.
+type outcomeOf struct {
+	part    int
+	outcome metrics.Outcome
 }
 
 // reaches is how far the engines of each pool went.

@@ -42,7 +42,6 @@ func newCluster(p *setup.Plan, x Execution) (*cluster, error) {
 	}
 	c := &cluster{plan: p, execution: x}
 	counterfactual := counterfactualSignals(&x.Tracing)
-	p.NoteUnread(readByAll(q))
 	options, err := recorderOptions(p, q)
 	if err != nil {
 		return nil, err
@@ -51,7 +50,7 @@ func newCluster(p *setup.Plan, x Execution) (*cluster, error) {
 	if c.router, err = newRouter(p, &x, q, options, counterfactual); err != nil {
 		return nil, err
 	}
-	c.collector.row.pools = poolNames(p)
+	c.collector.row.pools, c.collector.part = poolNames(p), c.router.arrivals.numbered
 	c.waits = waits(p, q, c.router.fleet.pools, counterfactual)
 	events := false
 	c.notify = p.Loops() || c.router.coordinator != nil // prompts may end where they are computed

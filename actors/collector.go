@@ -19,6 +19,7 @@ type collector struct {
 	row     Row
 	next    int64 // request whose row is emitted next; held has none below it
 	held    map[int64]metrics.Outcome
+	part    bool // it has a part of the requests: rows are emitted as they come
 	outcome metrics.Outcome
 }
 
@@ -64,7 +65,11 @@ func (c *collector) recordUndelivered(m *lookahead.Message, known lookahead.Key)
 // accept emits the row of o and the rows of held outcomes that follow it, or holds o
 // until all earlier requests have an outcome.
 func (c *collector) accept(o *metrics.Outcome) {
-	if c.emit == nil {
+	switch {
+	case c.emit == nil:
+		return
+	case c.part: // the requests between its own are of others
+		c.emitRow(o)
 		return
 	}
 	if o.ID != c.next {
