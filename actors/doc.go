@@ -25,6 +25,11 @@
 //	schedule.go    decisions at later times
 //	prefixes.go    what the router expects in prefix caches; forced routing
 //	routing.go     routing decisions, and what follows from them
+//	services.go    the deployments that serve one model together
+//	apart.go       deployments that share nothing, with requests of their own; apart_run.go
+//	               runs them side by side and joins their results
+//	coordinator.go the router's part in prefill/decode disaggregation; disaggregated.go
+//	               that of the instance
 //	fleet.go       the pools of the router; pool.go a pool, the place of an instance in it,
 //	               and the endpoints among which a policy routes
 //	scaling.go     the router's part in scaling, and in evaluations that events call
