@@ -41,10 +41,12 @@ func (c *cluster) describe(d *deployment, end vtime.Time, number func(int) int) 
 func (c *cluster) describePool(s *pool, end vtime.Time, number func(int) int) metrics.Pool {
 	p := metrics.Pool{
 		Name: s.name, Role: string(s.role), Model: s.plan.Model.Name, GPU: s.plan.GPU.Name, TP: s.plan.TP,
-		BlockBytes: s.plan.BlockBytes(), Price: c.plan.Config.CostPerReplicaHour,
+		BlockBytes: s.plan.BlockBytes(),
 	}
-	if price := c.plan.Config.GPUHourPrice; price > 0 {
-		p.Price = float64(price * float64(s.plan.TP))
+	for i := range c.plan.Summary.Pools {
+		if x := &c.plan.Summary.Pools[i]; x.Name == s.name {
+			p.Price = x.Price
+		}
 	}
 	if s.role == setup.Monolithic {
 		p.Role = "monolithic"
