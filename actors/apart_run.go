@@ -49,7 +49,7 @@ func newRunner(p *setup.Plan, x Execution) (runner, error) {
 	}
 	p.NoteUnread(readByAll(q))
 	if !separable(p, &x, q) {
-		return newCluster(p, x)
+		return newClusterOf(p, x, q)
 	}
 	a := &apart{plan: p, execution: x, parts: separate(p)}
 	if x.Row != nil {
@@ -216,9 +216,10 @@ func (a *apart) result(partial bool) (*Result, error) {
 // addInstances tells the report of all instances.
 func (a *apart) addInstances(r *Result, run *metrics.Run) error {
 	var reach reaches
+	tiered := setup.Tiered(a.plan)
 	for i, of := range a.instances {
 		c := a.clusters[of.part]
-		if err := c.bookInstance(r, run, of.instance, i, r.End); err != nil {
+		if err := c.bookInstance(r, run, of.instance, i, tiered); err != nil {
 			return err
 		}
 		reach.add(c.instances[of.instance])

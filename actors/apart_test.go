@@ -46,6 +46,9 @@ func drawApart(seed uint64) *apartTrial {
 		} else {
 			fmt.Fprintf(&b, "    replicas: %d\n    routing: {type: %s}\n", d.between(1, 4), routing)
 		}
+		if d.chance(0.3) {
+			b.WriteString("    kv_offload: {blocks: 40}\n")
+		}
 	}
 	x.file = b.String()
 	at := vtime.Time(0)

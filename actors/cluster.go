@@ -40,6 +40,11 @@ func newCluster(p *setup.Plan, x Execution) (*cluster, error) {
 	if err != nil {
 		return nil, err
 	}
+	return newClusterOf(p, x, q)
+}
+
+// newClusterOf is newCluster with the policies of the plan.
+func newClusterOf(p *setup.Plan, x Execution, q []policies) (*cluster, error) {
 	c := &cluster{plan: p, execution: x}
 	counterfactual := counterfactualSignals(&x.Tracing)
 	options, err := recorderOptions(p, q)

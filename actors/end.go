@@ -80,7 +80,7 @@ func (c *cluster) books(r *Result, cut bool) (*metrics.Run, error) {
 	}
 	var reach reaches
 	for i, n := range c.instances {
-		if err := c.bookInstance(r, run, i, i, r.End); err != nil {
+		if err := c.bookInstance(r, run, i, i, setup.Tiered(c.plan)); err != nil {
 			return nil, err
 		}
 		reach.add(n)
@@ -96,18 +96,19 @@ func (c *cluster) books(r *Result, cut bool) (*metrics.Run, error) {
 	return run, nil
 }
 
-// bookInstance tells the report of an instance, which has the number i in the result.
-func (c *cluster) bookInstance(r *Result, run *metrics.Run, instance, i int, end vtime.Time) error {
+// bookInstance tells the report of an instance, which has the number i in the result;
+// tiered says whether instances of the run have CPU tiers.
+func (c *cluster) bookInstance(r *Result, run *metrics.Run, instance, i int, tiered bool) error {
 	n := c.instances[instance]
 	if err := n.engine.Check(); err != nil {
 		return err
 	}
-	ready, gone := c.life(instance, end)
+	ready, gone := c.life(instance, r.End)
 	n.engine.Counters.LifeMicros = int64(span(ready, gone))
 	r.Names.Instances = append(r.Names.Instances, instanceName(i))
 	run.Instances = append(run.Instances, n.recorder)
 	run.Counters = append(run.Counters, n.engine.Counters)
-	if c.plan.Tiered() {
+	if tiered {
 		r.KVTiers = append(r.KVTiers, n.engine.Tier)
 	}
 	run.Lives = append(run.Lives, metrics.Life{Ready: ready, Gone: gone, Blocks: &n.engine.Blocks})

@@ -72,6 +72,12 @@ func (r *Report) eachScope(f func(*Scope)) {
 	}
 }
 
+// groups are distributions by class and model.
+type groups struct {
+	keys []groupKey
+	list []*Distribution
+}
+
 // collection is the merge of all recorders: one cell for each class, tenant
 // and model, one group for each class and model, in the order of their keys.
 type collection struct {
@@ -79,8 +85,7 @@ type collection struct {
 	recorders []*Recorder
 	keys      []cellKey
 	cells     []*cell
-	groupKeys []groupKey
-	groups    []*Distribution
+	groups    groups
 	window    Window
 	summaries summaries
 
@@ -102,11 +107,11 @@ func (c *collection) merge() {
 	for _, r := range c.recorders {
 		c.keys = append(c.keys, r.keys...)
 		c.cells = append(c.cells, r.cells...)
-		c.groupKeys = append(c.groupKeys, r.groupKeys...)
-		c.groups = append(c.groups, r.groups...)
+		c.groups.keys = append(c.groups.keys, r.groupKeys...)
+		c.groups.list = append(c.groups.list, r.groups...)
 	}
 	c.keys, c.cells = mergeEqual(c.keys, c.cells, cellKey.compare, mergeCells)
-	c.groupKeys, c.groups = mergeEqual(c.groupKeys, c.groups, groupKey.compare, mergeDistributions)
+	c.groups.keys, c.groups.list = mergeEqual(c.groups.keys, c.groups.list, groupKey.compare, mergeDistributions)
 }
 
 // mergeEqual merges the values of equal keys and returns both by key.
@@ -158,7 +163,7 @@ func (c *collection) report() *Report {
 	r := &Report{
 		Injected: c.Injected,
 		Window:   c.window,
-		Overall:  c.scope(all, mergeDistributions(c.groups)),
+		Overall:  c.scope(all, mergeDistributions(c.groups.list)),
 		Load:     c.load(),
 	}
 	if n := all.injected(); n > 1 {
@@ -214,11 +219,11 @@ func partition[K, V any](keys []K, values []V, names int, label func(K) workload
 // the overall scope and is not computed again.
 func (c *collection) marginal(overall *Scope, names []string, ofCell func(cellKey) workload.Label, ofGroup func(groupKey) workload.Label) Scopes {
 	cells := partition(c.keys, c.cells, len(names), ofCell)
-	groups := partition(c.groupKeys, c.groups, len(names), ofGroup)
+	groups := partition(c.groups.keys, c.groups.list, len(names), ofGroup)
 	var scopes Scopes
 	for i, name := range names {
 		var s Scope
-		if len(cells[i]) == len(c.cells) && len(groups[i]) == len(c.groups) {
+		if len(cells[i]) == len(c.cells) && len(groups[i]) == len(c.groups.list) {
 			s = *overall
 			s.Resources = nil
 		} else {
@@ -281,7 +286,7 @@ func (c *collection) checkNames() error {
 	if n := len(c.Instances); len(c.Counters) != n || len(c.InstanceNames) != n {
 		return fmt.Errorf("%d instances with %d counters and %d names", n, len(c.Counters), len(c.InstanceNames))
 	}
-	for _, k := range c.groupKeys {
+	for _, k := range c.groups.keys {
 		if int(k.class) >= len(c.Classes) || int(k.model) >= len(c.Models) {
 			return fmt.Errorf("tokens of class %d, model %d: there are names for %d and %d", k.class, k.model, len(c.Classes), len(c.Models))
 		}
@@ -327,8 +332,8 @@ func sumBelow(n uint64) uint64 {
 func (c *collection) checkITL() error {
 	var keys []groupKey
 	var all []*itlBooks
-	for i, k := range c.groupKeys {
-		group := c.groups[i]
+	for i, k := range c.groups.keys {
+		group := c.groups.list[i]
 		keys = append(keys, k)
 		all = append(all, &itlBooks{stepSum: group.total(), stepN: group.N()})
 		if group.N() == 0 {

@@ -33,8 +33,8 @@ type Plan struct {
 	Fitness metrics.Fitness
 }
 
-// Tiered reports whether instances of a pool have a CPU tier.
-func (p *Plan) Tiered() bool {
+// Tiered reports whether instances of a pool of a plan have a CPU tier.
+func Tiered(p *Plan) bool {
 	return slices.ContainsFunc(p.Pools, func(s *Pool) bool { return s.CPUTier != nil })
 }
 
