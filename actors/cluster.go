@@ -29,7 +29,6 @@ type cluster struct {
 
 	// What instances are made with.
 	notify  bool              // the router gets notices of the ends of requests
-	options []metrics.Options // of recorders, by pool
 	signals []policy.Signals  // that are read of the instances of a pool
 }
 
