@@ -28,8 +28,8 @@ type cluster struct {
 	watch       func() // called now and then; nil: not
 
 	// What instances are made with.
-	notify  bool              // the router gets notices of the ends of requests
-	signals []policy.Signals  // that are read of the instances of a pool
+	notify  bool             // the router gets notices of the ends of requests
+	signals []policy.Signals // that are read of the instances of a pool
 }
 
 // newCluster builds the processes of a plan. How far each may run follows from the
