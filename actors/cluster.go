@@ -72,7 +72,7 @@ func newClusterOf(p *setup.Plan, x Execution, q []policies) (*cluster, error) {
 	}
 	c.simulation.AddSink("collector", c.collector)
 	if c.router.tracing != nil {
-		c.tracer = newTracer(p, &x.Tracing, c.router.tracing, options)
+		c.tracer = newTracer(p, &x.Tracing, c.router.tracing, options, func(i int) *setup.Pool { return c.router.fleet.places[i].pool.plan })
 		c.collector.tracer = c.tracer
 	}
 	return c, nil

@@ -64,12 +64,14 @@ func (c *coordinator) route(at *place, i int32, ask *policy.Request, now vtime.T
 			return true
 		}
 		at.takeBack()
+		at.requestLeft(now)
+		r.tracing.decideAgain()
 		return c.direct(of, i, ask, now, out)
 	}
 	d, s := &r.held.requests[i], c.state(i)
 	s.decode, s.expected = at, d.Expected
 	if apart {
-		if other := r.chooseAmong(of.prefill.endpoints, i, ask, now, out); other != nil {
+		if other := c.choose(of.prefill.endpoints, i, ask, now, out); other != nil {
 			c.prefill(other, i, now, out)
 			return true
 		}
@@ -106,6 +108,12 @@ func (c *coordinator) prefill(at *place, i int32, now vtime.Time, out *lookahead
 	s.of.counts.Disaggregated++
 	to, effect := c.router.effect(d, at, now)
 	sendPrefill(out, to, now, effect, d)
+}
+
+// choose is chooseAmong for a request that has had a routing decision.
+func (c *coordinator) choose(at *endpoints, i int32, ask *policy.Request, now vtime.Time, out *lookahead.Outbox) *place {
+	c.router.tracing.decideAgain()
+	return c.router.chooseAmong(at, i, ask, now, out)
 }
 
 // direct has an instance of the pool that decodes serve request i alone. It reports false if there is
@@ -168,6 +176,7 @@ func (c *coordinator) prefilled(p *prefilled, now vtime.Time, out *lookahead.Out
 	how := s.of.plan.PD
 	if p.source.Blocks > 0 && p.awaiting >= how.Backpressure {
 		s.of.counts.Backpressure++
+		r.tracing.backpressure(out, tracedBackpressure{int32(s.prefill.instance), d.ID, int64(p.awaiting)})
 	}
 	if d.Deadline <= now { // the prefill ended just at it
 		r.end(i, metrics.TimedOut, metrics.NoReason, now, out)
@@ -194,7 +203,7 @@ func (c *coordinator) handOver(i int32, now vtime.Time, out *lookahead.Outbox) {
 	d := &r.held.requests[i]
 	if at == nil {
 		d.Expected = 0 // it was what the prefill instance should have
-		if at = r.chooseAmong(s.of.serving.endpoints, i, r.requestFor(i), now, out); at == nil {
+		if at = c.choose(s.of.serving.endpoints, i, r.requestFor(i), now, out); at == nil {
 			r.end(i, metrics.Rejected, metrics.NoInstance, now, out)
 			return
 		}

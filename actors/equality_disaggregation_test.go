@@ -6,6 +6,7 @@ import (
 	"blis/internal/testsize"
 	"blis/metrics"
 	"blis/setup"
+	"blis/trace"
 	"blis/vtime"
 )
 
@@ -108,5 +109,25 @@ func TestEqualityOfDisaggregation(t *testing.T) {
 		40*x.lost < c.cases || 40*x.stale < c.cases || 3*x.waited < c.cases || 40*x.redirected < c.cases {
 		t.Errorf("of %d trials these have some request of a kind: %+v; want half with one that was handed over and completed, a third with a direct one, an eighth with a failed pull, "+
 			"a sixth with a time-out of KV, a 20th with one without KV, a 40th with lost KV, a stale pull and redirection, a third with three that await their pull at once", c.cases, *x)
+	}
+}
+
+// TestTracesOfDisaggregation: a trace of prefill and decode instances changes nothing, and is the same
+// on every executor.
+func TestTracesOfDisaggregation(t *testing.T) {
+	cases, first := budget(t, testsize.Of(15, 30, 60))
+	met := map[string]int64{}
+	for seed := first; seed < first+uint64(cases); seed++ {
+		x := drawDisaggregated(seed)
+		// Records of scale checks keep a run with two autoscalers alive for checks at the same instant.
+		x.Config.AutoscalePolicy, x.NoisyAutoscaler, x.Checks = "none", 0, 0
+		tracing := Tracing{Level: trace.Level(1 + seed%2), Counterfactual: int(seed/2) % 3}
+		if err := x.compareTraces(seed, tracing, met); err != nil {
+			t.Fatalf("seed %d, level %v, k %d: %v\n%s", seed, tracing.Level, tracing.Counterfactual, err, x.describe())
+		}
+	}
+	t.Logf("seeds %d to %d: records and anomalies %v", first, first+uint64(cases)-1, met)
+	if cases >= 30 && (met["kv_transfer"] == 0 || met["pd_backpressure"] == 0) {
+		t.Errorf("no pull, or no backpressure, in any trace: %v", met)
 	}
 }

@@ -99,6 +99,12 @@ var disaggregationMessages = []carried{
 			instance, n := readReleased(&m.Body)
 			return valueReleased{instance, n}
 		}, nil},
+	{"traced backpressure", tracedBackpressure{}, routerID, collectorID,
+		func(out *lookahead.Outbox, v any) {
+			x := v.(tracedBackpressure)
+			sendTracedBackpressure(out, &x)
+		},
+		func(m *lookahead.Message) any { return readTracedBackpressure(&m.Body) }, nil},
 }
 
 // sourceOf reads a message that is a KVSource alone.

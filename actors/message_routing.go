@@ -18,6 +18,7 @@ import (
 // tracedRouting is a routing decision on its way to the tracer.
 type tracedRouting struct {
 	decided
+	pool    int // among which it was made
 	reason  policy.Reason
 	hit     int32          // prompt tokens expected to be cached at the target; −1: unknown
 	signals policy.Signals // that candidates and snapshots have
@@ -45,23 +46,22 @@ func (t *tracedRouting) flags() uint64 {
 }
 
 // fields is the number of fields of the message.
-func (t *tracedRouting) fields(view *policy.View) int {
+func (t *tracedRouting) fields(at *endpoints) int {
 	n, signals := 6, bits.OnesCount32(uint32(t.signals))
 	if t.counterfactual {
 		n += 3 + len(t.candidates)*(2+t.shares+signals)
 	}
 	if t.snapshots {
-		n += view.Len() * (1 + signals)
+		n += at.behind() * (1 + signals)
 	}
 	return n
 }
 
 // send sends the decision about d, made at now.
 func (t *tracedRouting) send(out *lookahead.Outbox, now vtime.Time, d *engine.Delivery, at *endpoints) {
-	view := &at.cluster.view
-	out.Begin(collectorID, lookahead.Key{At: now, Class: vtime.ClassDelivery}, kindTracedRouting, t.fields(view))
+	out.Begin(collectorID, lookahead.Key{At: now, Class: vtime.ClassDelivery}, kindTracedRouting, t.fields(at))
 	writeSubject(out, &d.Identity)
-	out.Uint(t.flags()<<8 | uint64(t.reason))
+	out.Uint(uint64(t.pool)<<16 | t.flags()<<8 | uint64(t.reason))
 	out.Float(d.Priority)
 	out.Int(int64(at.instance(t.target)))
 	out.Int(int64(t.hit))
@@ -69,7 +69,7 @@ func (t *tracedRouting) send(out *lookahead.Outbox, now vtime.Time, d *engine.De
 		t.writeCandidates(out, at)
 	}
 	if t.snapshots {
-		t.writeSnapshots(out, view)
+		t.writeSnapshots(out, at)
 	}
 	out.End()
 }
@@ -79,10 +79,10 @@ func (t *tracedRouting) send(out *lookahead.Outbox, now vtime.Time, d *engine.De
 func (t *tracer) readRouting(at vtime.Time, b *lookahead.Decoder, r *trace.Routing) (migrated bool) {
 	subject := readSubject(b)
 	word := b.Uint()
-	flags := word >> 8
+	flags, pool := word>>8&0xff, int(word>>16)
 	*r = trace.Routing{
 		Type: "routing", At: at, Request: subject.ID, Tenant: t.tenant(&subject), Class: t.class(&subject), Input: subject.Input,
-		Reason: policy.Reason(word).String(), Forced: flags&flagForced != 0, Priority: b.Float(),
+		Reason: policy.Reason(word & 0xff).String(), Forced: flags&flagForced != 0, Priority: b.Float(),
 	}
 	s := &t.store
 	if s.target = int(b.Int()); s.target >= 0 {
@@ -92,7 +92,7 @@ func (t *tracer) readRouting(at vtime.Time, b *lookahead.Decoder, r *trace.Routi
 		r.ExpectedHit = &s.hit
 	}
 	if flags&flagCounterfactual != 0 {
-		t.readCandidates(b, r, flags&flagExplained != 0)
+		t.readCandidates(b, r, pool, flags&flagExplained != 0)
 	}
 	if t.level == trace.Detailed {
 		t.readSnapshots(b, &s.snapshots)
@@ -119,7 +119,7 @@ func (t *tracedRouting) writeCandidates(out *lookahead.Outbox, at *endpoints) {
 	}
 }
 
-func (t *tracer) readCandidates(b *lookahead.Decoder, r *trace.Routing, explained bool) {
+func (t *tracer) readCandidates(b *lookahead.Decoder, r *trace.Routing, pool int, explained bool) {
 	s := &t.store
 	s.score, s.best = b.Float(), b.Float()
 	n := int(b.Int())
@@ -139,7 +139,7 @@ func (t *tracer) readCandidates(b *lookahead.Decoder, r *trace.Routing, explaine
 		c := trace.Candidate{Instance: int(b.Int()), Score: b.Float()}
 		seen.shares = seen.shares[:0]
 		if explained {
-			for _, name := range t.named {
+			for _, name := range t.named[pool] {
 				seen.shares = append(seen.shares, trace.Breakdown{Scorer: name, Share: b.Float()})
 			}
 		}
@@ -162,12 +162,24 @@ func (t *tracer) readCandidates(b *lookahead.Decoder, r *trace.Routing, explaine
 	}
 }
 
-func (t *tracedRouting) writeSnapshots(out *lookahead.Outbox, view *policy.View) {
-	for i := range view.Len() {
-		out.Uint(bit(view.Routable(i)))
-		writeSignals(out, t.signals, view.Slot(i))
+// writeSnapshots writes those of all instances up to the newest of the endpoints. Instances that are
+// none of these are not routable, and nothing is shown of them.
+func (t *tracedRouting) writeSnapshots(out *lookahead.Outbox, at *endpoints) {
+	view, seat := &at.cluster.view, 0
+	for i := range at.behind() {
+		if at.places[seat].instance != i {
+			out.Uint(0)
+			writeSignals(out, t.signals, policy.Slot{})
+			continue
+		}
+		out.Uint(bit(view.Routable(seat)))
+		writeSignals(out, t.signals, view.Slot(seat))
+		seat++
 	}
 }
+
+// behind is the number of instances up to the newest of the endpoints.
+func (s *endpoints) behind() int { return s.instance(len(s.places)-1) + 1 }
 
 // readSnapshots reads to the end of the message.
 func (t *tracer) readSnapshots(b *lookahead.Decoder, s *trace.Snapshots) {

@@ -17,15 +17,16 @@ import (
 
 // Kinds of these messages.
 const (
-	kindTracedAdmission  lookahead.Kind = lookahead.Silent + iota // router: an admission decision
-	kindTracedRouting                                             // router: priority and routing decision
-	kindTracedScale                                               // autoscaler: an evaluation
-	kindTracedStep                                                // instance: a step that was formed
-	kindTracedPreemption                                          // instance: a preemption
-	kindTracedAnomaly                                             // instance: an anomaly
-	kindTracedInversion                                           // router: a class inversion
-	kindTracedTransfer                                            // instance: a transfer of KV
-	kindTracedFailure                                             // router: something about a failure
+	kindTracedAdmission    lookahead.Kind = lookahead.Silent + iota // router: an admission decision
+	kindTracedRouting                                               // router: priority and routing decision
+	kindTracedScale                                                 // autoscaler: an evaluation
+	kindTracedStep                                                  // instance: a step that was formed
+	kindTracedPreemption                                            // instance: a preemption
+	kindTracedAnomaly                                               // instance: an anomaly
+	kindTracedInversion                                             // router: a class inversion
+	kindTracedTransfer                                              // instance: a transfer of KV
+	kindTracedFailure                                               // router: something about a failure
+	kindTracedBackpressure                                          // router: a hand-over while many prefills await their pull
 )
 
 // writeSubject writes the request that a decision is about: its number, then
@@ -194,7 +195,11 @@ func readTracedPreemption(b *lookahead.Decoder) (p engine.Preemption) {
 }
 
 func sendTracedTransfer(out *lookahead.Outbox, now vtime.Time, t *engine.Transfer) {
-	beginInStep(out, now, kindTracedTransfer, 7)
+	fields := 7
+	if t.From != 0 {
+		fields++
+	}
+	beginInStep(out, now, kindTracedTransfer, fields)
 	out.Int(t.Request)
 	out.Uint(uint64(t.Storage)<<8 | uint64(t.Way))
 	out.Int(int64(t.Blocks))
@@ -202,6 +207,9 @@ func sendTracedTransfer(out *lookahead.Outbox, now vtime.Time, t *engine.Transfe
 	out.Int(int64(t.Start))
 	out.Int(int64(t.End))
 	out.Int(int64(t.Noticed))
+	if t.From != 0 {
+		out.Int(t.From)
+	}
 	out.End()
 }
 
@@ -214,6 +222,9 @@ func readTracedTransfer(b *lookahead.Decoder) (t engine.Transfer) {
 	t.Start = vtime.Time(b.Int())
 	t.End = vtime.Time(b.Int())
 	t.Noticed = vtime.Time(b.Int())
+	if b.Left() > 0 {
+		t.From = b.Int()
+	}
 	mustDecode(b)
 	return t
 }

@@ -92,7 +92,7 @@ func TestRecordingsPageHasEveryKind(t *testing.T) {
 			t.Errorf("%s: the page has %d to %d fields, a message %d to %d", c.name, fewest, most, few, many)
 		}
 	}
-	if few, _ := fieldsOf(rows[kindTracedRouting][2], words, 0); few != new(tracedRouting).fields(new(policy.View)) {
+	if few, _ := fieldsOf(rows[kindTracedRouting][2], words, 0); few != new(tracedRouting).fields(new(endpoints)) {
 		t.Errorf("routing decision: the page has %d fields", few)
 	}
 	seen[kindTracedRouting] = true
@@ -101,7 +101,7 @@ func TestRecordingsPageHasEveryKind(t *testing.T) {
 			t.Errorf("the page has a kind %d that is none", kind)
 		}
 	}
-	if want := int(kindReleased) + 1 + int(kindTracedFailure-kindTracedAdmission); len(seen) != want {
+	if want := int(kindReleased) + 1 + int(kindTracedBackpressure-kindTracedAdmission); len(seen) != want {
 		t.Errorf("%d kinds are compared of %d", len(seen), want)
 	}
 }

@@ -103,7 +103,7 @@ func newRouter(p *setup.Plan, x *Execution, q []policies, options []metrics.Opti
 	}
 	reads := &r.policies.reads
 	reads.admission, reads.priority = first.admission.Observes(), first.priority.Observes()
-	r.tracing = newTracing(&x.Tracing, r.fleet.pools[0].endpoints, counterfactual, (reads.priority|r.fleet.readAtRouting()|counterfactual)&shownSignals)
+	r.tracing = newTracing(&x.Tracing, &r.fleet, counterfactual, (reads.priority|r.fleet.readAtRouting()|counterfactual)&shownSignals)
 	tracked := policy.NoSignals
 	for i := range q {
 		tracked |= q[i].routed()

@@ -14,14 +14,20 @@ import (
 type audit struct {
 	counts   map[string]int64 // records by kind, anomalies by name
 	routed   map[int64]*int   // last target of requests
+	pd       map[int64][]*int // all of them, where requests are disaggregated; else nil
+	pulls    int64
 	ended    map[int64]*trace.Outcome
 	admitted map[int64]bool
+	given    map[int64]bool // requests with a priority
 	tracing  Tracing
 }
 
 // agrees says in what a trace contradicts itself or the result.
 func agrees(file []byte, r *Result, tracing Tracing, met map[string]int64) error {
-	a := &audit{counts: map[string]int64{}, routed: map[int64]*int{}, ended: map[int64]*trace.Outcome{}, admitted: map[int64]bool{}, tracing: tracing}
+	a := &audit{counts: map[string]int64{}, routed: map[int64]*int{}, ended: map[int64]*trace.Outcome{}, admitted: map[int64]bool{}, given: map[int64]bool{}, tracing: tracing}
+	if r.Report.PD != nil {
+		a.pd = map[int64][]*int{}
+	}
 	reader := trace.NewReader(bytes.NewReader(file), trace.JSONLines, "trace")
 	for {
 		record, err := reader.Next()
@@ -49,7 +55,19 @@ func (a *audit) take(record trace.Record) error {
 		a.admitted[r.Request] = r.Verdict == "admit"
 	case *trace.Routing:
 		a.routed[r.Request] = r.Target
+		if a.pd != nil && r.Target != nil {
+			a.pd[r.Request] = append(a.pd[r.Request], new(*r.Target))
+		}
 		return a.route(r)
+	case *trace.Priority:
+		if a.given[r.Request] {
+			return fmt.Errorf("request %d has two priorities", r.Request)
+		}
+		a.given[r.Request] = true
+	case *trace.Transfer:
+		if r.Reason == "pd" {
+			a.pulls++
+		}
 	case *trace.Anomaly:
 		n := int64(1)
 		if r.Name == "kv_thrashing" { // one for each load, of some entries
@@ -62,7 +80,13 @@ func (a *audit) take(record trace.Record) error {
 			return fmt.Errorf("request %d has two outcomes", r.Request)
 		}
 		a.ended[r.Request] = r
-		if target := a.routed[r.Request]; r.State == "completed" && (r.Instance == nil || target == nil || *target != *r.Instance) {
+		target := a.routed[r.Request]
+		for _, other := range a.pd[r.Request] {
+			if r.Instance != nil && *other == *r.Instance {
+				target = other
+			}
+		}
+		if r.State == "completed" && (r.Instance == nil || target == nil || *target != *r.Instance) {
 			return fmt.Errorf("request %d completed on another instance than it was routed to: %s", r.Request, trace.AppendJSON(nil, r))
 		}
 	}
@@ -148,6 +172,12 @@ func (a *audit) judge(r *Result) error {
 	if x.KVThrashing != nil {
 		want["kv_thrashing"] = *x.KVThrashing
 	}
+	if x.PDBackpressure != nil {
+		want["pd_backpressure"] = *x.PDBackpressure
+		if a.pulls > report.PD.Overall.Pulls {
+			return fmt.Errorf("%d pulls, the report has %d", a.pulls, report.PD.Overall.Pulls)
+		}
+	}
 	if r.Scaling != nil {
 		want["scale_oscillation"], want["scale"] = int64(r.Scaling.Oscillations), r.Scaling.Checks
 	}
@@ -155,6 +185,7 @@ func (a *audit) judge(r *Result) error {
 	for i := range r.KVTiers {
 		want["kv_transfer"] += r.KVTiers[i].NoticedStores + r.KVTiers[i].NoticedLoads + r.KVTiers[i].NoticedStorage
 	}
+	want["kv_transfer"] += a.pulls
 	total := int64(0)
 	for name, n := range want { // any order: each is compared alone
 		if name != "scale" && name != "preemption" && name != "kv_transfer" && name != "batch" {

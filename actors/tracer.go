@@ -22,12 +22,12 @@ type tracer struct {
 	err      error // first error of the consumer, which gets no more records then
 	level    trace.Level
 	shown    policy.Signals
-	named    []string          // scorers of the routing policy
+	named    [][]string        // scorers of the routing policies, by pool
 	expects  bool              // the router expects prefix hits
 	options  []metrics.Options // by pool
 	row      Row
 	labels   *workload.Labels
-	block    int64 // bytes of a KV block, on all GPUs of an instance
+	pool     func(instance int) *setup.Pool
 
 	// The records, whose memory is used again, and the values that they point to.
 	admission  trace.Admission
@@ -37,7 +37,6 @@ type tracer struct {
 	batch      trace.Batch
 	preemption trace.Preemption
 	transfer   trace.Transfer
-	storage    []setup.StorageTier
 	failure    trace.Failure
 	anomaly    trace.Anomaly
 	outcome    trace.Outcome
@@ -66,12 +65,11 @@ type seenCandidate struct {
 }
 
 // newTracer makes the tracer of a run.
-func newTracer(p *setup.Plan, asked *Tracing, t *tracing, options []metrics.Options) *tracer {
+func newTracer(p *setup.Plan, asked *Tracing, t *tracing, options []metrics.Options, pool func(int) *setup.Pool) *tracer {
 	labels := p.Source.Labels()
 	return &tracer{
 		consumer: asked.Consumer, level: t.level, shown: t.shown, named: t.named, expects: options[0].BlockSize > 0, options: options, labels: labels,
-		block: p.Pools[0].BlockBytes(), storage: p.Pools[0].Storage,
-		row: Row{labels: labels},
+		pool: pool, row: Row{labels: labels},
 	}
 }
 
@@ -105,6 +103,8 @@ func (t *tracer) take(m *lookahead.Message) {
 		t.inverted(at, b)
 	case kindTracedFailure:
 		t.fail(at, b)
+	case kindTracedBackpressure:
+		t.pressed(at, b)
 	}
 }
 
@@ -185,17 +185,20 @@ func (t *tracer) preempt(at vtime.Time, source uint32, b *lookahead.Decoder) {
 
 func (t *tracer) move(at vtime.Time, source uint32, b *lookahead.Decoder) {
 	x := readTracedTransfer(b)
+	of := t.pool(instanceOf(source))
 	t.transfer = trace.Transfer{
 		Type: "kv_transfer", At: at, Instance: instanceOf(source), Request: x.Request, Reason: "offload", From: "gpu", To: "cpu", Blocks: x.Blocks,
-		Bytes: int64(x.Blocks) * t.block, Submitted: x.Submitted, Start: x.Start, End: x.End, Noticed: x.Noticed,
+		Bytes: int64(x.Blocks) * of.BlockBytes(), Submitted: x.Submitted, Start: x.Start, End: x.End, Noticed: x.Noticed,
 	}
 	switch r := &t.transfer; x.Way {
 	case engine.WayReload:
 		r.Reason, r.From, r.To = "reload", "cpu", "gpu"
 	case engine.WayPromote:
-		r.Reason, r.From, r.To = "promotion", t.storage[x.Storage].Name, "cpu"
+		r.Reason, r.From, r.To = "promotion", of.Storage[x.Storage].Name, "cpu"
+	case engine.WayPull:
+		r.Reason, r.From, r.To = "pd", instanceName(int(readIncarnation(x.From).instance)), instanceName(r.Instance)
 	case engine.WayWrite:
-		r.From, r.To = "cpu", t.storage[x.Storage].Name
+		r.From, r.To = "cpu", of.Storage[x.Storage].Name
 	}
 	t.give(&t.transfer)
 }
@@ -334,7 +337,7 @@ func traceHeader(p *setup.Plan, asked *Tracing) *trace.Header {
 		return name
 	}
 	h := &trace.Header{
-		Type: "header", Schema: trace.Schema, Level: asked.Level.String(), Seed: c.Seed, Instances: c.NumInstances,
+		Type: "header", Schema: trace.Schema, Level: asked.Level.String(), Seed: c.Seed, Instances: setup.Instances(c),
 		Admission: name(c.Custom.Admission != nil, c.AdmissionPolicy), Priority: name(c.Custom.Priority != nil, c.PriorityPolicy),
 		Routing: name(c.Custom.Routing != nil, c.RoutingPolicy), Scheduler: name(c.Custom.Scheduler != nil, c.Scheduler),
 		Autoscale: name(c.Custom.Autoscale != nil, c.AutoscalePolicy), Counterfactual: asked.Counterfactual, Targets: []trace.ClassTargets{},

@@ -55,7 +55,8 @@ type tracing struct {
 	most           int            // candidates of a decision; 0: no counterfactuals
 	counterfactual policy.Signals // observed for candidates alone
 	shown          policy.Signals // that routing decisions see
-	named          []string       // the scorers of the routing policy, if it explains its scores
+	named          [][]string     // the scorers of the routing policies that explain their scores, by pool
+	again          bool           // the next routing decision is about a request that has its priority
 	best           []candidate    // of the current decision
 	shares         []float64
 }
@@ -75,13 +76,16 @@ type candidate struct {
 }
 
 // newTracing returns nil when the run is not traced.
-func newTracing(c *Tracing, of *endpoints, counterfactual, shown policy.Signals) *tracing {
+func newTracing(c *Tracing, of *fleet, counterfactual, shown policy.Signals) *tracing {
 	if c.Level == trace.None {
 		return nil
 	}
 	t := &tracing{level: c.Level, most: c.Counterfactual, counterfactual: counterfactual, shown: shown}
-	if e, ok := of.routing.(policy.Explainer); ok {
-		t.named = e.Scorers()
+	for i, s := range of.pools {
+		t.named = append(t.named, nil)
+		if e, ok := s.endpoints.routing.(policy.Explainer); ok {
+			t.named[i] = e.Scorers()
+		}
 	}
 	return t
 }
@@ -96,7 +100,13 @@ type decided struct {
 // the policy saw.
 func (t *tracing) routed(at *endpoints, out *lookahead.Outbox, now vtime.Time, d *engine.Delivery, choice *policy.RoutingDecision, what decided) {
 	view := &at.cluster.view
-	m := tracedRouting{decided: what, reason: choice.Reason, hit: -1, signals: t.shown, counterfactual: t.most > 0, snapshots: t.level == trace.Detailed}
+	what.migrated, t.again = what.migrated || t.again, false
+	pool := 0
+	if len(at.places) > 0 {
+		pool = at.places[0].pool.index
+	}
+	named := t.named[pool]
+	m := tracedRouting{decided: what, pool: pool, reason: choice.Reason, hit: -1, signals: t.shown, counterfactual: t.most > 0, snapshots: t.level == trace.Detailed}
 	if at.prefixes != nil && what.target >= 0 {
 		m.hit = at.expected(what.target, d.Input)
 	}
@@ -109,9 +119,9 @@ func (t *tracing) routed(at *endpoints, out *lookahead.Outbox, now vtime.Time, d
 			m.score = t.score(view, choice, what.target)
 		}
 	}
-	if choice.Scores != nil && len(m.candidates) > 0 && len(t.named) > 0 {
+	if choice.Scores != nil && len(m.candidates) > 0 && len(named) > 0 {
 		m.explain = at.routing.(policy.Explainer)
-		m.shares, m.scratch = len(t.named), &t.shares
+		m.shares, m.scratch = len(named), &t.shares
 	}
 	m.send(out, now, d, at)
 }

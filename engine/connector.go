@@ -262,7 +262,7 @@ func (c *connector) flush(now vtime.Time) vtime.Time {
 // formation before.
 func (c *connector) poll(p *pass, now vtime.Time) {
 	c.store.poll(now, func(t *transfer) {
-		c.show(now, WayOffload, t)
+		c.show(now, WayOffload, t, 0)
 		c.counts.NoticedStores++
 		c.counts.StoreNotice += int64(now.Sub(t.end))
 		if t.slot == noSlot {
@@ -275,7 +275,7 @@ func (c *connector) poll(p *pass, now vtime.Time) {
 		}
 	})
 	c.load.poll(now, func(t *transfer) {
-		c.show(now, WayReload, t)
+		c.show(now, WayReload, t, 0)
 		c.counts.NoticedLoads++
 		c.counts.LoadNotice += int64(now.Sub(t.end))
 		p.received = append(p.received, t.slot)

@@ -15,7 +15,7 @@ type Observer interface {
 	// Preempted takes a request that is about to lose its blocks.
 	Preempted(now vtime.Time, p Preemption)
 	// Transferred takes a transfer to or from the CPU tier that the pass formed at now notices,
-	// also one between it and a storage tier.
+	// also one between it and a storage tier, and a pull.
 	Transferred(now vtime.Time, t Transfer)
 	// Anomaly takes an anomaly just when Counters count it.
 	Anomaly(now vtime.Time, a Anomaly)
@@ -118,6 +118,7 @@ type Transfer struct {
 	Storage                        int32 // the storage tier, where the way is from or to one
 	Blocks                         int32 // of the GPU
 	Submitted, Start, End, Noticed vtime.Time
+	From                           int64 // of a pull: KVSource.From
 }
 
 // TransferWay is from where to where KV moves.

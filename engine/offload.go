@@ -113,10 +113,10 @@ func bookThrashing(k *metrics.KVTier, o Observer, request int64, entries int32, 
 	}
 }
 
-// show shows the observer a transfer that is noticed at now.
-func (c *connector) show(now vtime.Time, way TransferWay, t *transfer) {
+// show shows the observer a transfer that is noticed at now. from is KVSource.From of a pull.
+func (c *connector) show(now vtime.Time, way TransferWay, t *transfer, from int64) {
 	if c.observer != nil {
-		c.observer.Transferred(c.formed, Transfer{idOf(c, t.slot), way, 0, t.blocks, t.submitted, t.start, t.end, now})
+		c.observer.Transferred(c.formed, Transfer{idOf(c, t.slot), way, 0, t.blocks, t.submitted, t.start, t.end, now, from})
 	}
 }
 

@@ -25,6 +25,7 @@ type pulls struct {
 type pull struct {
 	transfer
 	number  int64
+	from    int64      // KVSource.From
 	at      vtime.Time // when there is something to notice next: its request may start, or its end
 	fails   bool
 	cut     bool // it failed before its time
@@ -59,7 +60,7 @@ func (d *disaggregation) begin(i, hit, upto, blocks int32, now vtime.Time) {
 	d.wanting--
 	k.Pulls++
 	k.PulledBlocks += int64(blocks)
-	p := pull{transfer: transfer{i, blocks, now, now, vtime.Never}, number: k.Pulls, at: vtime.Never, fails: h.fails}
+	p := pull{transfer: transfer{i, blocks, now, now, vtime.Never}, number: k.Pulls, from: h.source.From, at: vtime.Never, fails: h.fails}
 	if d.cfg.SharedLink {
 		d.unknown++
 	} else {
@@ -144,7 +145,7 @@ func (d *disaggregation) pollPulls(p *pass, now vtime.Time) {
 			p.over = append(p.over, x.slot)
 		}
 		d.book(&x, now)
-		d.e.connector.show(now, WayPull, &x.transfer)
+		d.e.connector.show(now, WayPull, &x.transfer, x.from)
 	}
 }
 

@@ -218,7 +218,7 @@ func (c *connector) showStorage(list []int32) {
 			if x.kind == StorageWrite {
 				way = WayWrite
 			}
-			c.observer.Transferred(c.formed, Transfer{x.id, way, int32(x.tier), x.answer.Entries * c.entryBlocks(), x.begun, x.answer.Start, x.answer.End, c.formed})
+			c.observer.Transferred(c.formed, Transfer{x.id, way, int32(x.tier), x.answer.Entries * c.entryBlocks(), x.begun, x.answer.Start, x.answer.End, c.formed, 0})
 		}
 	}
 }

@@ -203,8 +203,8 @@ type Transfer struct {
 	At        vtime.Time `json:"at_us"`
 	Instance  int        `json:"instance"`
 	Request   int64      `json:"request"`
-	Reason    string     `json:"reason"` // offload, reload, promotion
-	From      string     `json:"from"`   // gpu, cpu, or the name of a storage tier
+	Reason    string     `json:"reason"` // offload, reload, promotion, pd
+	From      string     `json:"from"`   // gpu, cpu, or the name of a storage tier; of pd, of an instance
 	To        string     `json:"to"`
 	Blocks    int32      `json:"blocks"` // of the GPU
 	Bytes     int64      `json:"bytes"`

@@ -127,6 +127,7 @@ type RecordCounts struct {
 	Load       int64 `json:"kv_reload"`    // and back
 	Write      int64 `json:"kv_write"`     // transfers from the CPU tier to a storage tier
 	Promote    int64 `json:"kv_promotion"` // and back
+	Pull       int64 `json:"kv_pull"`      // transfers from one instance to another
 	Failure    int64 `json:"failure"`
 	Anomaly    int64 `json:"anomaly"`
 	Outcome    int64 `json:"outcome"`
@@ -160,8 +161,10 @@ func (s *Summary) addTransfer(r *Transfer) error {
 		c.Load++
 	case r.Reason == "promotion":
 		c.Promote++
+	case r.Reason == "pd":
+		c.Pull++
 	default:
-		return wrong("reason", "%q, want offload, reload or promotion", r.Reason)
+		return wrong("reason", "%q, want offload, reload, promotion or pd", r.Reason)
 	}
 	return nil
 }
