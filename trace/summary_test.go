@@ -230,7 +230,7 @@ func TestBadRecords(t *testing.T) {
 		{"record 2: field instance: -1, want an index", []Record{header, &Batch{Instance: -1}}},
 		{"record 2: field instance: -1, want an index", []Record{header, &Preemption{Instance: -1}}},
 		{"record 2: field instance: -1, want an index", []Record{header, &Transfer{Instance: -1}}},
-		{`record 2: field reason: "", want offload, reload or promotion`, []Record{header, &Transfer{}}},
+		{`record 2: field reason: "", want offload, reload, promotion or pd`, []Record{header, &Transfer{}}},
 		{"record 2: field severity: +Inf is not finite", []Record{header, &Anomaly{Name: "a", Severity: inf}}},
 		{"record 2: field instance: -1, want an index, or null", []Record{header, &Anomaly{Name: "a", Instance: &minus}}},
 		{`record 2: field state: "done", want completed, `, []Record{header, &Outcome{Request: 3, State: "done"}}},
