@@ -26,6 +26,32 @@ func TestExamplesRun(t *testing.T) {
 	}
 }
 
+// The deployments in examples/ run as their first lines say, and docs/disaggregation.md shows what the
+// sweep of prefill and decode instances prints.
+func TestExamplesOfDeploymentsRun(t *testing.T) {
+	t.Chdir("..")
+	for _, path := range []string{"examples/deployments/gpus.yaml", "examples/deployments/models.yaml"} {
+		first := firstLine(read(t, path))
+		command := strings.Fields(strings.TrimPrefix(first, "# "))
+		if len(command) < 4 || command[0] != "blis" || command[3] != path {
+			t.Fatalf("%s begins with %q", path, command)
+		}
+		r := resultOf(t, done(t, append(command[1:], "--format", "json")...).out)
+		if r["completed_requests"] != r["injected_requests"] || r["per_pool"] == nil {
+			t.Errorf("%s: %v of %v completed", path, r["completed_requests"], r["injected_requests"])
+		}
+	}
+	sweep := "examples/deployments/break-even.yaml"
+	if !strings.Contains(firstLine(read(t, sweep)), "# blis sweep "+sweep) {
+		t.Errorf("%s begins with another command", sweep)
+	}
+	_, rest, _ := strings.Cut(done(t, "sweep", sweep, "--out", t.TempDir()+"/out").out, "\n\n")
+	table, _, _ := strings.Cut(rest, "\n\n")
+	if !strings.Contains(read(t, "docs/disaggregation.md"), "```\n"+table+"\n```\n") {
+		t.Errorf("docs/disaggregation.md shows something else than\n%s", table)
+	}
+}
+
 func firstLine(text string) string {
 	line, _, _ := strings.Cut(text, "\n")
 	return line

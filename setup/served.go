@@ -25,8 +25,8 @@ func resolveModels(p *resolver) error {
 		if label < names.Len() {
 			name = names.Name(workload.Label(label))
 		}
-		if name == "" && len(p.Deployments) > 1 {
-			return inputErrorf("requests name no model, and there are %d deployments: want model in each client of the specification, or a column model in the trace", len(p.Deployments))
+		if name == "" && !oneModel(p.Deployments) {
+			return inputErrorf("requests name no model, and there are %d deployments of several models: want model in each client of the specification, or a column model in the trace", len(p.Deployments))
 		}
 		for i := range p.Deployments {
 			if name == "" || p.Deployments[i].Serving.Model.Is(name) {
@@ -38,6 +38,16 @@ func resolveModels(p *resolver) error {
 		return slices.ContainsFunc(p.Deployments, func(d Deployment) bool { return d.Serving.Model.Is(name) })
 	}, "such requests are dropped")
 	return nil
+}
+
+// oneModel reports whether all deployments serve the same model.
+func oneModel(list []Deployment) bool {
+	for i := range list {
+		if list[i].Serving.Model.Name != list[0].Serving.Model.Name {
+			return false
+		}
+	}
+	return true
 }
 
 // noteModels notes the models that requests name and that the cluster does not
