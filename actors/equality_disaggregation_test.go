@@ -119,8 +119,6 @@ func TestTracesOfDisaggregation(t *testing.T) {
 	met := map[string]int64{}
 	for seed := first; seed < first+uint64(cases); seed++ {
 		x := drawDisaggregated(seed)
-		// Records of scale checks keep a run with two autoscalers alive for checks at the same instant.
-		x.Config.AutoscalePolicy, x.NoisyAutoscaler, x.Checks = "none", 0, 0
 		tracing := Tracing{Level: trace.Level(1 + seed%2), Counterfactual: int(seed/2) % 3}
 		if err := x.compareTraces(seed, tracing, met); err != nil {
 			t.Fatalf("seed %d, level %v, k %d: %v\n%s", seed, tracing.Level, tracing.Counterfactual, err, x.describe())

@@ -178,8 +178,9 @@ func (a *audit) judge(r *Result) error {
 			return fmt.Errorf("%d pulls, the report has %d", a.pulls, report.PD.Overall.Pulls)
 		}
 	}
-	if r.Scaling != nil {
-		want["scale_oscillation"], want["scale"] = int64(r.Scaling.Oscillations), r.Scaling.Checks
+	for _, s := range r.PoolScaling {
+		want["scale_oscillation"] += int64(s.Oscillations)
+		want["scale"] += s.Checks
 	}
 	want["preemption"], want["batch"] = report.Overall.Resources.Counters.Preemptions, report.Overall.Resources.Counters.Steps
 	for i := range r.KVTiers {

@@ -28,6 +28,8 @@ type frame struct {
 	first, last Stamp // the earliest and the latest message, after finish
 	sorted      bool  // messages were sent in the order of stamps
 	effectAt    Key   // no message takes effect on other processes before it
+	loud        Stamp // the latest message that is not silent, if isLoud
+	isLoud      bool
 
 	// The reader's position. A frame has one reader.
 	position int     // of the next message in buf
@@ -52,7 +54,7 @@ const (
 func (f *frame) start(source ProcessID) {
 	f.buf = append(f.buf[:0], 0x92, 0xce, 0, 0, 0, 0, 0xdd, 0, 0, 0, 0)
 	binary.BigEndian.PutUint32(f.buf[2:], uint32(source))
-	f.count, f.sorted, f.effectAt = 0, true, NeverKey
+	f.count, f.sorted, f.effectAt, f.isLoud = 0, true, NeverKey, false
 }
 
 // begin writes the head of a message; its fields follow.
@@ -62,6 +64,9 @@ func (f *frame) begin(s Stamp, kind Kind, fields int) {
 	} else if s.Less(f.last) {
 		f.sorted = false
 	}
+	if kind&Silent == 0 && (!f.isLoud || f.loud.Less(s)) {
+		f.loud, f.isLoud = s, true
+	}
 	f.last = s
 	f.count++
 	b := appendArray(f.buf, 4+fields)
@@ -69,6 +74,14 @@ func (f *frame) begin(s Stamp, kind Kind, fields int) {
 	b = appendUint(b, uint64(s.Class))
 	b = appendUint(b, s.Seq)
 	f.buf = appendUint(b, uint64(kind))
+}
+
+// unreadLoud returns the Key of the last message that is not silent, NeverKey if it has been read.
+func (f *frame) unreadLoud() Key {
+	if !f.isLoud || f.loud.Less(f.head.stamp) {
+		return NeverKey
+	}
+	return f.loud.Key()
 }
 
 // sorter is scratch memory for frames with messages that were sent out of order.

@@ -148,6 +148,18 @@ func (m *mailbox) head() Key {
 	return NeverKey
 }
 
+// loud returns the Key of an absorbed message that is not silent, NeverKey if there is none.
+func (m *mailbox) loud() Key {
+	k := NeverKey
+	for _, f := range m.queue[m.read:] {
+		k = Earliest(k, f.unreadLoud())
+	}
+	for _, f := range m.heap {
+		k = Earliest(k, f.unreadLoud())
+	}
+	return k
+}
+
 // effectAt returns the Key before which no absorbed message takes effect on
 // other processes (see Outbox.BeginWithEffectAt), NeverKey if there is none. It
 // may be too early when a frame has been read in part.

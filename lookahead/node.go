@@ -247,11 +247,15 @@ func (n *node) advance(h Key) {
 	}
 }
 
-// alive returns the Key of the earliest event or message of the process that
-// keeps the run alive: periodic events do not. Only the coordinator calls it,
-// between windows.
+// alive returns the Key of an event or message of the process that keeps the run
+// alive, of processes but sinks the earliest one. Periodic events do not, nor do
+// silent messages: a run goes on as long as it would without a trace. Only the
+// coordinator calls it, between windows.
 func (n *node) alive() Key {
 	n.mailbox.absorb()
+	if n.channel == toSink {
+		return Earliest(n.process.Next(), n.mailbox.loud())
+	}
 	return Earliest(n.process.Next(), n.mailbox.head())
 }
 

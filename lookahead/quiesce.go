@@ -15,6 +15,7 @@ func (co *coordinator) quiesce() (done bool, err error) {
 		co.runSinks()
 		work = Earliest(work, co.alive(co.sinks))
 		if work.IsNever() {
+			co.readSinks(co.config.End) // silent messages alone may be left
 			return true, nil
 		}
 		c, ok = co.periodicTurn(work)

@@ -12,8 +12,9 @@ func (co *coordinator) keyByKey() error {
 		if n == nil || !key.Less(co.config.End) {
 			return nil
 		}
-		if key.Less(n.alive()) && !co.anyAlive() {
-			return nil // only periodic events are left
+		if n.channel != toSink && key.Less(n.alive()) && !co.anyAlive() {
+			co.readSinks(co.config.End) // only periodic events are left, and silent messages
+			return nil
 		}
 		co.leafFloor = key
 		if n.channel == toControl {

@@ -57,11 +57,16 @@ func (co *coordinator) flushSinkFrames() {
 // runSinks gives each sink a turn when no process may advance: messages that are
 // still to be sent are not earlier than the next periodic event.
 func (co *coordinator) runSinks() {
-	co.flushSinkFrames()
 	h := co.config.End
 	for c := range co.view.control {
 		h = Earliest(h, co.view.control[c].periodic)
 	}
+	co.readSinks(h)
+}
+
+// readSinks gives every sink with messages before h a turn to read them.
+func (co *coordinator) readSinks(h Key) {
+	co.flushSinkFrames()
 	for _, n := range co.sinks {
 		co.asked = n
 		n.mailbox.absorb()
