@@ -8,6 +8,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"testing"
 	"time"
@@ -110,7 +111,7 @@ func (x *trial) play(e Executor) (*yield, error) {
 	if r.Report.PD != nil {
 		y.pd = r.Report.PD.Overall
 	}
-	y.digest, y.scaled = r.Digest, r.Scaling != nil && len(r.Scaling.Events) > 0
+	y.digest, y.scaled = r.Digest, slices.ContainsFunc(r.PoolScaling, func(s PoolScaling) bool { return len(s.Events) > 0 })
 	if y.report, err = json.Marshal(r.Report); err != nil {
 		return nil, err
 	}
