@@ -117,7 +117,7 @@ func TestDisaggregationWithTiers(t *testing.T) {
 	play := func(t *testing.T, trace string, n int, blocks int64) {
 		c := DefaultConfig()
 		c.Architecture, c.PrefillReplicas, c.DecodeReplicas = setup.PD, 2, 2
-		c.Trace, c.NumRequests, c.TotalKVBlocks = trace, int64(n), blocks
+		c.Trace, c.TraceLimit, c.TotalKVBlocks = trace, int64(n), blocks
 		assign(&c, "kv-cpu-size", "16GiB", "prefill", "routing-policy=weighted")
 		var rows []metrics.Outcome
 		c.Row = func(r *Row) { rows = append(rows, *r.Outcome) }

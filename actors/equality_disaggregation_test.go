@@ -59,7 +59,7 @@ func (d dice) drawDisaggregation(x *trial) {
 		}
 		list := map[string]string{"max-num-seqs": "2", "routing-policy": "least-loaded", "async-scheduling": "false"}
 		for _, name := range []string{"max-num-seqs", "routing-policy", "async-scheduling"} {
-			if d.chance(0.5) {
+			if d.chance(0.5) && (name != "max-num-seqs" || c.MaxNumBatchedTokens >= 2) {
 				own.Set(name, list[name])
 			}
 		}

@@ -190,6 +190,9 @@ func TestModesOfPrefillAndDecodeAgree(t *testing.T) {
 				for k := range x.rows {
 					r := &x.rows[k]
 					r.FL, r.CPU, r.ARC, r.Loads, r.Stores, r.KVEvents, r.Invalid = "", "", nil, nil, nil, nil, nil
+					if len(r.Scheduled) == 0 && len(r.Aborted) > 0 { // of what only left, a mode may be told by the pass before or the next one
+						r.Form, r.Running, r.Queue = nil, 0, nil
+					}
 				}
 				list = append(list, x)
 			}

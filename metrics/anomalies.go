@@ -102,7 +102,7 @@ func (c *collection) thrashing() *int64 {
 
 // expects reports whether the router had a prefix index.
 func (c *collection) expects() bool {
-	return len(c.recorders) > 0 && c.recorders[0].options.BlockSize > 0
+	return slices.ContainsFunc(c.recorders, func(r *Recorder) bool { return r.options.BlockSize > 0 })
 }
 
 // classInversions is the number of requests that are measured and are one.

@@ -326,12 +326,22 @@ func sumBelow(n uint64) uint64 {
 	return (n - 1) / 2 * n
 }
 
+// leastOverhead is the smallest client overhead per token of any recorder: those of several pools differ.
+func leastOverhead(list []*Recorder) vtime.Duration {
+	least := MaxOverhead
+	for _, r := range list {
+		least = min(least, r.options.TokenOverhead)
+	}
+	return least
+}
+
 // checkITL verifies that the samples that steps counted are those that the
 // requests' own times and tokens imply, with those of attempts that were lost, in number and sum, for every class and
 // model, and that no gap was shorter than a step can be.
 func (c *collection) checkITL() error {
 	var keys []groupKey
 	var all []*itlBooks
+	least := leastOverhead(c.recorders)
 	for i, k := range c.groups.keys {
 		group := c.groups.list[i]
 		keys = append(keys, k)
@@ -339,9 +349,9 @@ func (c *collection) checkITL() error {
 		if group.N() == 0 {
 			continue
 		}
-		if low, _ := group.bounds(); low <= int64(c.recorders[0].options.TokenOverhead) {
+		if low, _ := group.bounds(); low <= int64(least) {
 			return fmt.Errorf("ITL of class %q, model %q: a sample of %d µs, with %d µs of it client overhead",
-				c.Classes[k.class], c.Models[k.model], low, c.recorders[0].options.TokenOverhead)
+				c.Classes[k.class], c.Models[k.model], low, least)
 		}
 	}
 	for i, k := range c.keys {
