@@ -12,10 +12,10 @@ func (co *coordinator) quiesce() (done bool, err error) {
 	work := Earliest(co.alive(co.control), co.leavesAlive())
 	c, ok := co.periodicTurn(work)
 	if !ok {
-		co.runSinks()
+		co.runSinks(toBeSent(co))
 		work = Earliest(work, co.alive(co.sinks))
 		if work.IsNever() {
-			co.readSinks(co.config.End) // silent messages alone may be left
+			co.runSinks(co.config.End) // silent messages alone may be left
 			return true, nil
 		}
 		c, ok = co.periodicTurn(work)

@@ -13,7 +13,7 @@ func (co *coordinator) keyByKey() error {
 			return nil
 		}
 		if n.channel != toSink && key.Less(n.alive()) && !co.anyAlive() {
-			co.readSinks(co.config.End) // only periodic events are left, and silent messages
+			co.runSinks(co.config.End) // only periodic events are left, and silent messages
 			return nil
 		}
 		co.leafFloor = key

@@ -54,18 +54,18 @@ func (co *coordinator) flushSinkFrames() {
 	}
 }
 
-// runSinks gives each sink a turn when no process may advance: messages that are
-// still to be sent are not earlier than the next periodic event.
-func (co *coordinator) runSinks() {
+// toBeSent returns the Key before which no message to a sink is still to be sent when no process may
+// advance: that of the next periodic event.
+func toBeSent(co *coordinator) Key {
 	h := co.config.End
 	for c := range co.view.control {
 		h = Earliest(h, co.view.control[c].periodic)
 	}
-	co.readSinks(h)
+	return h
 }
 
-// readSinks gives every sink with messages before h a turn to read them.
-func (co *coordinator) readSinks(h Key) {
+// runSinks gives every sink with messages before h a turn to read them.
+func (co *coordinator) runSinks(h Key) {
 	co.flushSinkFrames()
 	for _, n := range co.sinks {
 		co.asked = n
