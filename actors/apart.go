@@ -56,7 +56,7 @@ type part struct {
 // separate returns the parts of a plan, in the order of its services.
 func separate(p *setup.Plan) []*part {
 	services, models := servicesOf(p)
-	d := &divided{source: p.Source, models: models, queues: make([]requestQueue, len(services))}
+	d := &divided{source: p.Source, models: models, queues: make([][]workload.Request, len(services))}
 	var list []*part
 	for k, service := range services {
 		one := *p
@@ -85,39 +85,23 @@ type divided struct {
 	mu     sync.Mutex
 	source workload.Source
 	models []int
-	queues []requestQueue // pulled for other parts
+	queues [][]workload.Request // pulled, and not taken by their part
 	pulled uint64
 	ended  bool
 	err    error
 }
 
-// requestQueue is requests in their order.
-type requestQueue struct {
-	list []workload.Request
-	head int
-}
+// chunk is the number of requests that a part takes at a time if they are there: parts that asked for
+// each by itself would wait for each other.
+const chunk = 256
 
-func (q *requestQueue) push(r *workload.Request) {
-	if q.head > 0 && q.head == len(q.list) {
-		q.list, q.head = q.list[:0], 0
-	}
-	one := *r
-	one.Spans = slices.Clone(r.Spans)
-	q.list = append(q.list, one)
-}
-
-// pull fills r with the next request of a part.
-func (d *divided) pull(part int, r *workload.Request) (bool, error) {
+// take returns the next requests of a part, which may use the memory of list: none at the end.
+func (d *divided) take(part int, list []workload.Request) ([]workload.Request, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if q := &d.queues[part]; q.head < len(q.list) {
-		*r = q.list[q.head]
-		q.list[q.head] = workload.Request{}
-		q.head++
-		return true, nil
-	}
-	for !d.ended {
-		more, err := d.source.Pull(r)
+	var r workload.Request
+	for !d.ended && len(d.queues[part]) < chunk {
+		more, err := d.source.Pull(&r)
 		if !more || err != nil {
 			d.ended, d.err = true, err
 			break
@@ -128,24 +112,40 @@ func (d *divided) pull(part int, r *workload.Request) (bool, error) {
 		}
 		r.Index = d.pulled
 		d.pulled++
-		if of == part {
-			return true, nil
-		}
-		d.queues[of].push(r)
+		one := r
+		one.Spans = slices.Clone(r.Spans)
+		d.queues[of] = append(d.queues[of], one)
 	}
-	return false, d.err
+	taken := d.queues[part]
+	d.queues[part] = list[:0]
+	if len(taken) == 0 {
+		return nil, d.err
+	}
+	return taken, nil
 }
 
 // partRequests is the requests of a part. Their Index is their number among all requests.
 type partRequests struct {
 	divided *divided
 	part    int
+	taken   []workload.Request
+	next    int // in taken
 }
 
 var _ workload.Source = (*partRequests)(nil)
 
 // Pull implements workload.Source.
-func (s *partRequests) Pull(r *workload.Request) (bool, error) { return s.divided.pull(s.part, r) }
+func (s *partRequests) Pull(r *workload.Request) (more bool, err error) {
+	if s.next == len(s.taken) {
+		if s.taken, err = s.divided.take(s.part, s.taken); len(s.taken) == 0 {
+			return false, err
+		}
+		s.next = 0
+	}
+	*r = s.taken[s.next]
+	s.next++
+	return true, nil
+}
 
 // Labels implements workload.Source.
 func (s *partRequests) Labels() *workload.Labels { return s.divided.source.Labels() }

@@ -280,10 +280,9 @@ func (a *apart) emit(k int, o *metrics.Outcome) {
 		}
 		delete(m.held, m.next)
 		m.next++
-		from := a.clusters[next.part].collector
-		row := from.row
-		row.Outcome, row.options = &next.outcome, &from.options[next.outcome.Pool]
-		if row.pools = m.pools; next.outcome.Instance >= 0 { // else it is of no pool
+		options := a.clusters[next.part].collector.options // its row is another goroutine's
+		row := Row{Outcome: &next.outcome, labels: a.plan.Source.Labels(), options: &options[next.outcome.Pool], pools: m.pools}
+		if next.outcome.Instance >= 0 { // else it is of no pool
 			next.outcome.Pool = a.pools[next.part][next.outcome.Pool]
 		}
 		m.emit(&row)
