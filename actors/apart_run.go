@@ -6,7 +6,6 @@ import (
 	"slices"
 	"sync"
 
-	"blis/engine"
 	"blis/metrics"
 	"blis/setup"
 	"blis/vtime"
@@ -48,6 +47,7 @@ func newRunner(p *setup.Plan, x Execution) (runner, error) {
 		return nil, err
 	}
 	p.NoteUnread(readByAll(q))
+	noteLed(p)
 	if !separable(p, &x, q) {
 		return newClusterOf(p, x, q)
 	}
@@ -302,43 +302,4 @@ type rowMerge struct {
 type outcomeOf struct {
 	part    int
 	outcome metrics.Outcome
-}
-
-// reaches is how far the engines of each pool went.
-type reaches struct {
-	pools []*pool
-	of    []engine.Reach
-	most  []int64 // requests in a step
-}
-
-// add takes in an instance.
-func (x *reaches) add(n *instance) {
-	k := 0
-	for k < len(x.pools) && x.pools[k] != n.place.pool {
-		k++
-	}
-	if k == len(x.pools) {
-		x.pools, x.of, x.most = append(x.pools, n.place.pool), append(x.of, engine.Reach{}), append(x.most, 0)
-	}
-	r := &x.of[k]
-	r.Context, r.StepTokens = max(r.Context, n.engine.Reach.Context), max(r.StepTokens, n.engine.Reach.StepTokens)
-	x.most[k] = max(x.most[k], n.engine.Counters.PeakRunning)
-}
-
-// beyond says where pools left the data behind their latency models.
-func (x *reaches) beyond() (text string) {
-	for k, s := range x.pools {
-		of := beyondFit(s.plan.Fitted, x.of[k], x.most[k])
-		switch {
-		case of == "":
-			continue
-		case s.name != "":
-			of = s.name + ": " + of
-		}
-		if text != "" {
-			text += "; "
-		}
-		text += of
-	}
-	return text
 }

@@ -109,7 +109,7 @@ func (c *cluster) addControl(q []policies) {
 
 // addInstance adds the instance at a place, which is ready then.
 func (c *cluster) addInstance(at *place, ready vtime.Time, counterfactual policy.Signals) error {
-	k := c.poolOf(at)
+	k := at.pool.index
 	signals := c.signals[k]
 	n, err := newInstance(c.plan, &c.execution, at, at.pool.options, ready, signals, c.storage[k])
 	if err != nil {
@@ -135,9 +135,6 @@ func (c *cluster) addInstance(at *place, ready vtime.Time, counterfactual policy
 	c.router.failures.add(ready)
 	return nil
 }
-
-// poolOf returns the index of the pool that has a place.
-func (c *cluster) poolOf(at *place) int { return at.pool.index }
 
 func instanceName(i int) string { return "instance-" + strconv.Itoa(i) }
 

@@ -63,8 +63,7 @@ func (c *coordinator) route(at *place, i int32, ask *policy.Request, now vtime.T
 			c.prefill(at, i, now, out)
 			return true
 		}
-		at.takeBack()
-		at.requestLeft(now)
+		at.takeBack(now)
 		r.tracing.decideAgain()
 		return c.direct(of, i, ask, now, out)
 	}
@@ -241,8 +240,7 @@ func (c *coordinator) forget(i int32, now vtime.Time) {
 		return
 	}
 	if s := c.state(i); s.decode != nil {
-		s.decode.takeBack()
-		s.decode.requestLeft(now)
+		s.decode.takeBack(now)
 		s.decode = nil
 	}
 }

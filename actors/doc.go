@@ -9,6 +9,7 @@
 //	config.go      settings and execution of a run
 //	run.go         Run and Check; result.go their results: of a run, of one request,
 //	               of scaling; load.go how loaded the instances were
+//	reach.go       where a run left the data of its latency models
 //	costs.go       what instances cost, and the figures that measures read
 //	workload.go    the source of a run, without the run
 //	wait.go        which policies keep a run from running in parallel
@@ -30,6 +31,7 @@
 //	               runs them side by side and joins their results
 //	coordinator.go the router's part in prefill/decode disaggregation; disaggregated.go
 //	               that of the instance
+//	place.go       an instance in its pool and among the endpoints
 //	fleet.go       the pools of the router; pool.go a pool, the place of an instance in it,
 //	               and the endpoints among which a policy routes
 //	scaling.go     the router's part in scaling, and in evaluations that events call

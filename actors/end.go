@@ -9,7 +9,6 @@ import (
 	"sync/atomic"
 
 	"blis/engine"
-	"blis/latency"
 	"blis/lookahead"
 	"blis/metrics"
 	"blis/setup"
@@ -33,7 +32,7 @@ func (c *cluster) result(partial bool) (*Result, error) {
 	r.Began, r.End = c.began, c.end(partial)
 	for i, s := range c.router.fleet.pools {
 		if s.replicas != nil {
-			r.PoolScaling = append(r.PoolScaling, PoolScaling{s.name, s.replicas.scaling(c.autoscalers[i], r.End)})
+			r.PoolScaling = append(r.PoolScaling, PoolScaling{s.name, s.replicas.instances(), s.replicas.scaling(c.autoscalers[i], r.End)})
 		}
 	}
 	cut := c.finishAll(r.End)
@@ -222,15 +221,6 @@ func (r *Result) noteCutSums() {
 			r.Setup.Notes = append(slices.Clone(r.Setup.Notes), fmt.Sprintf("%s of all instances passes 2⁶³−1 and is cut off there; those of single instances and of kv_use are exact", sum.name))
 		}
 	}
-}
-
-// beyondFit says where a run left the data behind its latency model: its longest
-// context, the most requests and tokens in a step. Empty: nowhere, as far as is known.
-func beyondFit(set *latency.PhysicsSet, reach engine.Reach, running int64) string {
-	if set == nil {
-		return ""
-	}
-	return set.Beyond(reach.Context, running, reach.StepTokens)
 }
 
 // recordUndelivered records the requests in messages that no process received when a

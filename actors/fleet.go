@@ -32,8 +32,7 @@ type deployment struct {
 }
 
 // newFleet makes the pools of a plan, without instances, for a router with these policies and options
-// of recorders, by pool.
-// counterfactual are the signals that a counterfactual trace reads.
+// of recorders, by pool. counterfactual are the signals that a counterfactual trace reads.
 func newFleet(p *setup.Plan, q []policies, options []metrics.Options, counterfactual policy.Signals) fleet {
 	var f fleet
 	led := leaders(p)

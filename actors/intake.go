@@ -23,6 +23,14 @@ func newIncoming(source workload.Source) incoming {
 	return incoming{intake: newIntake(source), numbered: numbered}
 }
 
+// number returns the number of the request that arrives next.
+func (in *incoming) number(r *workload.Request) int64 {
+	if in.numbered {
+		return int64(r.Index)
+	}
+	return in.arrived
+}
+
 // intake pulls requests from the source, some before the router asks for them:
 // nothing waits then for a file to be read or lengths to be drawn. The router gets
 // the same requests however far ahead the intake is.

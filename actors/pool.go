@@ -27,14 +27,6 @@ type pool struct {
 	options metrics.Options // of the recorders of its instances
 }
 
-// place is an instance as its pool knows it, and those who route to it.
-type place struct {
-	pool     *pool
-	slot     int // in the pool
-	instance int // in the run
-	seat     int // among the endpoints
-}
-
 // endpoints are the instances among which one policy routes, as it sees them, and what the router
 // alone knows of them. Views and prefix indices number them by seat.
 type endpoints struct {

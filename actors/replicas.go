@@ -60,15 +60,6 @@ func (b *replicas) add(s policy.Slot) {
 	b.published.set(len(b.list)-1, s)
 }
 
-// set enters what is known of an instance in the view, and publishes it.
-func (p *place) set(s policy.Slot) {
-	p.pool.endpoints.cluster.view.Set(p.seat, s)
-	p.pool.published.set(p.slot, s)
-}
-
-// shown is what the view shows of an instance.
-func (p *place) shown() policy.Slot { return p.pool.endpoints.cluster.view.Slot(p.seat) }
-
 // start requests one more instance.
 func (b *replicas) start(now vtime.Time) {
 	i, how, at := len(b.list), b.pool.Scaling, b.place()
@@ -199,6 +190,14 @@ func (b *replicas) nextPhase() lookahead.Key {
 // cost is the time for which the instance is paid in a run from began to end.
 func (r *replica) cost(began, end vtime.Time) vtime.Duration {
 	return span(max(r.billed, began), min(r.gone, end))
+}
+
+// instances are the numbers of the instances, in their order.
+func (b *replicas) instances() (list []int32) {
+	for i := range b.list {
+		list = append(list, int32(b.list[i].at.instance))
+	}
+	return list
 }
 
 // span is the time between from and to, 0 if to is earlier.

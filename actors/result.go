@@ -200,7 +200,8 @@ type Scaling struct {
 
 // PoolScaling is how the number of instances of a pool changed.
 type PoolScaling struct {
-	Pool string // empty: it has all instances
+	Pool      string  // empty: it has all instances
+	Instances []int32 // in the run, by their place in Replicas
 	*Scaling
 }
 

@@ -75,7 +75,7 @@ func (r *router) pull() {
 		return
 	}
 	if err := r.arrivals.intake.check(&r.arrivals.next); err != nil {
-		panic(&sourceError{fmt.Errorf("the workload yields a request %d that cannot be: %w", r.arrivals.arrived, err)})
+		panic(&sourceError{fmt.Errorf("the workload yields a request %d that cannot be: %w", r.arrivals.number(&r.arrivals.next), err)})
 	}
 	if r.arrivals.arrived > 0 && r.arrivals.next.Arrival < before {
 		panic(&sourceError{fmt.Errorf("the workload yields an arrival at %v after one at %v: want order of arrival", r.arrivals.next.Arrival, before)})
@@ -202,10 +202,7 @@ func (r *router) arrive(now vtime.Time, out *lookahead.Outbox) {
 	}
 	spans := append(d.Spans[:0], next.Spans...)
 	*d = engine.Delivery{Request: *next, Admitted: vtime.Never, HandOver: metrics.NoHandOver()}
-	d.ID, d.Spans = r.arrivals.arrived, spans
-	if r.arrivals.numbered {
-		d.ID = int64(next.Index)
-	}
+	d.ID, d.Spans = r.arrivals.number(next), spans
 	if d.Awaited {
 		r.loop.await(d)
 	}

@@ -113,31 +113,6 @@ func (s *endpoints) expectAt(seat int, d *engine.Delivery, t *transfer) {
 	s.prefixes.Record(seat)
 }
 
-// left counts a request that is no longer on the instance, as a notice says.
-func (at *place) left() {
-	if !at.pool.endpoints.cluster.inFlightFromLoad {
-		at.pool.endpoints.cluster.ended(at.seat)
-	}
-	at.pool.published.leave(at.slot)
-}
-
-// send counts a request that is on its way to the instance.
-func (at *place) send() {
-	s := at.pool
-	s.endpoints.cluster.routed(at.seat)
-	s.published.send(at.slot)
-	if s.replicas != nil {
-		s.replicas.list[at.slot].held++
-	}
-}
-
-// takeBack counts a request that was on its way to the instance and does not come.
-func (at *place) takeBack() {
-	s := at.pool
-	s.endpoints.cluster.takeBack(at.seat)
-	s.published.leave(at.slot)
-}
-
 // deliver delivers request i to an instance, which has been chosen for it. The instance queues or
 // drops it after queueing at the front end, or at its deadline if that comes first. Until then the
 // instance shows no change.
@@ -160,9 +135,4 @@ func (r *router) effect(d *engine.Delivery, at *place, now vtime.Time) (to looka
 		effect = now
 	}
 	return at.process(), effect
-}
-
-// process returns the process of the instance.
-func (p *place) process() lookahead.ProcessID {
-	return lookahead.FirstLeaf + lookahead.ProcessID(p.instance)
 }

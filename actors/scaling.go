@@ -49,13 +49,6 @@ func (s *pool) stop(i int, giveBack bool, now vtime.Time, out *lookahead.Outbox)
 	sendStop(out, s.replicas.list[i].at.process(), now+1, giveBack)
 }
 
-// requestLeft notes that a request is no longer on an instance.
-func (at *place) requestLeft(now vtime.Time) {
-	if b := at.pool.replicas; b != nil && b.ended(at.slot, now) && b.pool.Scaling.Drain == setup.DrainRedirect {
-		b.handingBack-- // it had been told to return its requests
-	}
-}
-
 // minCheckGap is the least time between two checks of a trigger's conditions, unless
 // the interval between evaluations is shorter.
 const minCheckGap = vtime.Second

@@ -106,6 +106,17 @@ func checkServices(p *setup.Plan, q []policies) error {
 	return nil
 }
 
+// noteLed notes which pools' choice of a routing policy has no effect.
+func noteLed(p *setup.Plan) {
+	for k, l := range leaders(p) {
+		one, other := p.Pools[l], p.Pools[k]
+		if one.Routing.Type != other.Routing.Type || !slices.Equal(one.Routing.Params, other.Routing.Params) {
+			p.Summary.Note("%s: its routing, %s, has no effect: requests for %s are routed by %s of %s, the first deployment that serves it",
+				nameOf(p, other), other.Routing.Type, other.Model.Name, one.Routing.Type, nameOf(p, one))
+		}
+	}
+}
+
 // entryTokens returns the tokens of an entry of the CPU tiers of a pool, 0 without any.
 func entryTokens(s *setup.Pool) int32 {
 	if s.CPUTier == nil {

@@ -3,7 +3,11 @@ package cli
 import (
 	"encoding/json"
 	"fmt"
+	"math"
+	"os"
+	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -165,5 +169,43 @@ func TestDeploymentsAreSettings(t *testing.T) {
 	}
 	if s := blis(t, nil, "run", "--deployments", path, "--model", "Llama-3.1-70B"); s.code != exitInput || !strings.Contains(s.err, "--model is Llama-3.1-70B: want none with --deployments") {
 		t.Errorf("exit %d, %s", s.code, s.err)
+	}
+}
+
+// What the autoscaler of each pool did is in the result, by pool.
+func TestScalingOfPools(t *testing.T) {
+	args := []string{"run", "--architecture", "pd", "--prefill-replicas", "1", "--decode-replicas", "1", "--rate", "60", "--num-requests", "3000", "--autoscale-policy", "queue-depth",
+		"--max-replicas", "4", "--autoscale-interval", "5s", "--provisioning-delay", "5s", "--model-load-time", "5s", "--gpu-hour-price", "2"}
+	r := resultOf(t, done(t, append(args, "--format", "json")...).out)
+	pools := r["pool_scaling"].(map[string]any)
+	prefill, decode := pools["prefill"].(map[string]any), pools["decode"].(map[string]any)
+	if r["scaling"] != nil || len(prefill["events"].([]any)) != 0 || len(decode["events"].([]any)) != 1 {
+		t.Errorf("scaling %v, of prefill %v, of decode %v: want an event of decode alone", r["scaling"], prefill["events"], decode["events"])
+	}
+	var names []string
+	for _, i := range decode["instances"].([]any) {
+		names = append(names, i.(map[string]any)["name"].(string))
+	}
+	if want := []string{"instance-1", "instance-2"}; !slices.Equal(names, want) {
+		t.Errorf("decode has %v, want %v", names, want)
+	}
+	if cost, hours := decode["cost"].(float64), decode["replica_seconds"].(float64)/3600; math.Abs(cost-2*hours) > 1e-9 {
+		t.Errorf("decode costs %v for %v hours at 2", cost, hours)
+	}
+	if out := done(t, args...).out; !strings.Contains(out, "scaling    decode: once up, 0 times down") || !strings.Contains(out, "scaling    prefill: 0 times up") {
+		t.Errorf("text without the scaling of pools:\n%s", out)
+	}
+}
+
+// Of several deployments of a model the first one's routing counts, which is said.
+func TestRoutingOfTheFirstDeployment(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "two.yaml")
+	text := "deployments:\n- {id: h100, model: Llama-3.1-8B, replicas: 1, routing: least-loaded}\n- {id: l40s, model: Llama-3.1-8B, gpu: L40S, replicas: 1}\n"
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out := done(t, "run", "--deployments", path, "--num-requests", "50", "--rate", "60").out
+	if !strings.Contains(strings.Join(strings.Fields(out), " "), "l40s: its routing, round-robin, has no effect") {
+		t.Errorf("no note in\n%s", out)
 	}
 }

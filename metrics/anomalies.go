@@ -53,7 +53,7 @@ func (s SLOViolations) MarshalJSON() ([]byte, error) {
 	for i := range s {
 		names[i] = s[i].Class
 	}
-	return object(names, func(i int) any { return &s[i].Violations })
+	return Object(names, func(i int) any { return &s[i].Violations })
 }
 
 // Total is the sum over classes and targets.

@@ -115,7 +115,7 @@ func (s DeploymentReports) MarshalJSON() ([]byte, error) {
 	for i := range s {
 		names[i] = s[i].Name
 	}
-	return object(names, func(i int) any { return &s[i] })
+	return Object(names, func(i int) any { return &s[i] })
 }
 
 // PoolReports are in the order of the pools; names are distinct.
@@ -127,7 +127,7 @@ func (s PoolReports) MarshalJSON() ([]byte, error) {
 	for i := range s {
 		names[i] = s[i].Name
 	}
-	return object(names, func(i int) any { return &s[i] })
+	return Object(names, func(i int) any { return &s[i] })
 }
 
 // part is some recorders of the run, merged.

@@ -53,7 +53,7 @@ type PDUsesByInstance struct {
 
 // MarshalJSON prints an object from instance to use that keeps the order.
 func (s PDUsesByInstance) MarshalJSON() ([]byte, error) {
-	return object(s.names, func(i int) any { return s.uses[i] })
+	return Object(s.names, func(i int) any { return s.uses[i] })
 }
 
 // pd reports hand-overs and pulls of the run, given all of its requests; nil if no instance makes any.

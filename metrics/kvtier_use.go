@@ -75,7 +75,7 @@ type KVTiersByInstance struct {
 
 // MarshalJSON prints an object from instance to use that keeps the order.
 func (s KVTiersByInstance) MarshalJSON() ([]byte, error) {
-	return object(s.names, func(i int) any { return &s.uses[i] })
+	return Object(s.names, func(i int) any { return &s.uses[i] })
 }
 
 // kvTiers reports the CPU tiers of the run; nil if there are none.

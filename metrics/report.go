@@ -154,7 +154,7 @@ func (c StateCounts) MarshalJSON() ([]byte, error) {
 	if c[Failed] == 0 {
 		names = names[:Failed]
 	}
-	return object(names, func(i int) any { return c[i] })
+	return Object(names, func(i int) any { return c[i] })
 }
 
 // ReasonCounts is the number of requests by Reason.
@@ -170,7 +170,7 @@ func (c ReasonCounts) MarshalJSON() ([]byte, error) {
 			names, counts = append(names, reasonKeys.Replace(r.String())), append(counts, c[r])
 		}
 	}
-	return object(names, func(i int) any { return counts[i] })
+	return Object(names, func(i int) any { return counts[i] })
 }
 
 var reasonKeys = strings.NewReplacer(" + ", "_plus_", " ", "_", "-", "_")
@@ -190,11 +190,11 @@ func (s Scopes) MarshalJSON() ([]byte, error) {
 	for i := range s {
 		names[i] = s[i].Name
 	}
-	return object(names, func(i int) any { return &s[i].Scope })
+	return Object(names, func(i int) any { return &s[i].Scope })
 }
 
-// object prints a JSON object with these keys in this order.
-func object(names []string, value func(i int) any) ([]byte, error) {
+// Object prints a JSON object with these keys in this order.
+func Object(names []string, value func(i int) any) ([]byte, error) {
 	var b bytes.Buffer
 	b.WriteByte('{')
 	for i, name := range names {

@@ -1,12 +1,11 @@
 package report
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"strings"
 
 	"blis/actors"
+	"blis/metrics"
 	"blis/report/plaintext"
 	"blis/vtime"
 )
@@ -29,37 +28,23 @@ type failures struct {
 // instanceOutage is how often an instance was down.
 type instanceOutage struct {
 	name      string
-	Crashes   int64          `json:"crashes"`
-	Up        vtime.Duration `json:"up_us"`
-	Down      vtime.Duration `json:"down_us"`
-	Detected  int64          `json:"crashes_detected"`
-	Detection *float64       `json:"detection_mean_us"` // null: the router learnt of none
+	Crashes   int64    `json:"crashes"`
+	Up        int64    `json:"up_us"`
+	Down      int64    `json:"down_us"`
+	Detected  int64    `json:"crashes_detected"`
+	Detection *float64 `json:"detection_mean_us"` // null: the router learnt of none
 }
 
 // instancesByOutage is by instance, in their order.
 type instancesByOutage []instanceOutage
 
-// MarshalJSON prints an object from instance to outage that keeps the order; durations are numbers.
+// MarshalJSON prints an object from instance to outage that keeps the order.
 func (s instancesByOutage) MarshalJSON() ([]byte, error) {
-	var b bytes.Buffer
-	b.WriteByte('{')
+	names := make([]string, len(s))
 	for i := range s {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		x := &s[i]
-		mean := "null"
-		if x.Detection != nil {
-			text, err := json.Marshal(*x.Detection)
-			if err != nil {
-				return nil, err
-			}
-			mean = string(text)
-		}
-		fmt.Fprintf(&b, `%q:{"crashes":%d,"up_us":%d,"down_us":%d,"crashes_detected":%d,"detection_mean_us":%s}`, x.name, x.Crashes, int64(x.Up), int64(x.Down), x.Detected, mean)
+		names[i] = s[i].name
 	}
-	b.WriteByte('}')
-	return b.Bytes(), nil
+	return metrics.Object(names, func(i int) any { return &s[i] })
 }
 
 // newFailures returns nil for a run in which nothing could fail.
@@ -74,7 +59,7 @@ func newFailures(r *actors.Result) *failures {
 	}
 	for i := range f.Instances {
 		x := &f.Instances[i]
-		o := instanceOutage{r.Names.Instances[i], x.Crashes, x.Up, x.Down, x.Detected, nil}
+		o := instanceOutage{r.Names.Instances[i], x.Crashes, int64(x.Up), int64(x.Down), x.Detected, nil}
 		if x.Detected > 0 {
 			mean := float64(x.Detection) / float64(x.Detected)
 			o.Detection = &mean

@@ -95,7 +95,7 @@ func (t *runText) pools(r *metrics.Report) {
 	}
 	p50, p99 := func(s *metrics.Summary) float64 { return s.P50 }, func(s *metrics.Summary) float64 { return s.P99 }
 	if len(r.PerDeployment) > 0 {
-		rows := []string{"deployment\tinjected\tcompleted\treq/s\ttokens/s\tTTFT ms p50\tp99\tTPOT ms p50\tp99\tE2E ms p50\tp99\ttargets\tGPU-hours\tcost"}
+		rows := []string{"deployment\tinjected\tcompleted\treq/s\ttokens/s\tTTFT ms p50\tp99\tTPOT ms p50\tp99\tE2E ms p50\tE2E p99\ttargets\tGPU-hours\tcost"}
 		for i := range r.PerDeployment {
 			d := &r.PerDeployment[i]
 			rows = append(rows, strings.Join([]string{
@@ -104,9 +104,9 @@ func (t *runText) pools(r *metrics.Report) {
 				plaintext.Percent(d.SLOAttainment), plaintext.Significant(d.GPUHours), optional(d.Cost),
 			}, "\t"))
 		}
-		table(rows, "injected", "tokens/s", "targets", "GPU-hours")
+		table(rows, "injected", "tokens/s", "targets", "GPU-hours", "E2E p99", "E2E ms p50")
 	}
-	rows := []string{"pool\tinstances\tGPUs each\treq/s\tqueue ms p50\tp99\tbusy\tKV\thit rate\tpreempted\tlimit"}
+	rows := []string{"pool\tinstances\tGPUs each\treq/s\tqueue ms p50\tqueue p99\tbusy\tKV\thit rate\tpreempted\tlimit"}
 	for i := range r.PerPool {
 		p := &r.PerPool[i]
 		rate, use := p.RequestsPerSecond, p.Resources
@@ -123,7 +123,7 @@ func (t *runText) pools(r *metrics.Report) {
 			plaintext.Grouped(use.Counters.Preemptions), limit,
 		}, "\t"))
 	}
-	table(rows, "preempted", "hit rate")
+	table(rows, "preempted", "hit rate", "queue p99")
 }
 
 // gpuHours is the hours of GPUs that were paid for.

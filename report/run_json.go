@@ -80,7 +80,8 @@ type result struct {
 	Setup    derived       `json:"setup"`
 	Policies bundle.Bundle `json:"policies"`
 	Scaling  *scaling      `json:"scaling"`
-	Failures *failures     `json:"failures,omitempty"` // where something may fail
+	Pools    poolScaling   `json:"pool_scaling,omitempty"` // where there are several
+	Failures *failures     `json:"failures,omitempty"`     // where something may fail
 	Sessions *sessions     `json:"sessions"`
 	Key      key           `json:"key"`
 	Config   actors.Config `json:"config"`
@@ -171,7 +172,7 @@ func newResult(r *actors.Result) *result {
 		Limit:     use.Limit, Busiest: report.Busiest, Idlest: report.Idlest, Warnings: append([]string{}, Warnings(r)...),
 		Window: report.Window, Measured: newMeasured(r), Overall: *all,
 		PerClass: report.PerClass, PerTenant: report.PerTenant, PerModel: report.PerModel, PerInstance: report.PerInstance, PerDeployment: report.PerDeployment, PerPool: report.PerPool, PD: report.PD, Load: report.Load, KVUse: report.KVUse, KVTiers: report.KVTiers,
-		Setup: newSetup(&r.Setup), Policies: cfg.Policies, Scaling: newScaling(r), Failures: newFailures(r), Sessions: newSessions(r), Config: *cfg,
+		Setup: newSetup(&r.Setup), Policies: cfg.Policies, Scaling: newScaling(r), Pools: newPoolScaling(r), Failures: newFailures(r), Sessions: newSessions(r), Config: *cfg,
 	}
 	j.Key = key{policiesKey(cfg), cfg.Seed, cfg.Seed}
 	if cfg.WorkloadSeed != nil {

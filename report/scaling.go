@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"blis/actors"
+	"blis/metrics"
 	"blis/report/plaintext"
 	"blis/vtime"
 )
@@ -52,15 +53,55 @@ type lifetime struct {
 }
 
 // newScaling is nil for a run in which the number of instances could not
-// change.
+// change, and for one of several pools.
 func newScaling(r *actors.Result) *scaling {
-	s := r.Scaling
-	if s == nil {
+	if r.Scaling == nil {
 		return nil
 	}
+	return scalingOf(r, &r.PoolScaling[0], r.Cost())
+}
+
+// newPoolScaling is nil for a run of one pool, and where no pool could change.
+func newPoolScaling(r *actors.Result) poolScaling {
+	if r.Scaling != nil {
+		return nil
+	}
+	var list poolScaling
+	for i := range r.PoolScaling {
+		s := &r.PoolScaling[i]
+		var cost *float64
+		for k := range r.Report.PerPool {
+			if p := &r.Report.PerPool[k]; p.Name == s.Pool {
+				cost = p.Cost
+			}
+		}
+		list = append(list, namedScaling{s.Pool, scalingOf(r, s, cost)})
+	}
+	return list
+}
+
+// poolScaling is how the numbers of instances of pools changed.
+type poolScaling []namedScaling
+
+type namedScaling struct {
+	pool string
+	*scaling
+}
+
+// MarshalJSON prints an object from pool to scaling that keeps the order.
+func (p poolScaling) MarshalJSON() ([]byte, error) {
+	names := make([]string, len(p))
+	for i := range p {
+		names[i] = p[i].pool
+	}
+	return metrics.Object(names, func(i int) any { return p[i].scaling })
+}
+
+// scalingOf is how the number of instances of a pool changed, which cost so much.
+func scalingOf(r *actors.Result, s *actors.PoolScaling, cost *float64) *scaling {
 	j := &scaling{
 		Checks: s.Checks, Mean: s.Mean(r.End), Peak: s.Peak, Least: s.Least, ReplicaSeconds: s.ReplicaMicros / 1e6,
-		Cost: r.Cost(), Oscillations: s.Oscillations, Redirected: s.Redirected, Events: []scaleEvent{}, Instances: []lifetime{},
+		Cost: cost, Oscillations: s.Oscillations, Redirected: s.Redirected, Events: []scaleEvent{}, Instances: []lifetime{},
 	}
 	if w := s.Watch; w.Signal != "" {
 		j.Signal = &scaleSignal{Name: w.Signal, Threshold: w.Limit, Passed: w.Passed}
@@ -72,7 +113,7 @@ func newScaling(r *actors.Result) *scaling {
 		j.Events = append(j.Events, scaleEvent{e.At, e.From, e.To, e.Reason.String()})
 	}
 	for i, l := range s.Replicas {
-		j.Instances = append(j.Instances, lifetime{r.Names.Instances[i], timeOrNil(l.Asked, r), timeOrNil(l.Billed, r), timeOrNil(l.Ready, r), timeOrNil(l.Warm, r), timeOrNil(l.Draining, r), timeOrNil(l.Gone, r)})
+		j.Instances = append(j.Instances, lifetime{r.Names.Instances[s.Instances[i]], timeOrNil(l.Asked, r), timeOrNil(l.Billed, r), timeOrNil(l.Ready, r), timeOrNil(l.Warm, r), timeOrNil(l.Draining, r), timeOrNil(l.Gone, r)})
 	}
 	return j
 }
@@ -85,13 +126,15 @@ func timeOrNil(t vtime.Time, r *actors.Result) *vtime.Time {
 	return &t
 }
 
-// scaling says how the number of instances changed, and what that cost.
+// scaling says how the number of instances changed, of each pool, and what that cost.
 func (t *runText) scaling(r *actors.Result) {
-	s := r.Scaling
-	if s == nil {
-		t.cost(r)
-		return
+	for i := range r.PoolScaling {
+		t.poolScaling(r, &r.PoolScaling[i])
 	}
+	t.cost(r)
+}
+
+func (t *runText) poolScaling(r *actors.Result, s *actors.PoolScaling) {
 	ups, downs := 0, 0
 	for _, e := range s.Events {
 		if e.To > e.From {
@@ -109,9 +152,11 @@ func (t *runText) scaling(r *actors.Result) {
 	if s.Oscillations > 0 {
 		text += fmt.Sprintf("; reversed within a minute %s", times(s.Oscillations))
 	}
+	if s.Pool != "" {
+		text = s.Pool + ": " + text
+	}
 	t.Line("scaling", text)
-	t.Line("", replicaCurve(s, r.End, t.Width-plaintext.LabelWidth-30))
-	t.cost(r)
+	t.Line("", replicaCurve(s.Scaling, r.End, t.Width-plaintext.LabelWidth-30))
 }
 
 // cost says what the instances cost, if their price is known, and what that is

@@ -15,12 +15,14 @@ const longTail = 2
 
 // scalingWarnings are what a reader of a run with an autoscaler must know.
 func scalingWarnings(r *actors.Result) []string {
-	if r.Scaling == nil {
-		return nil
-	}
 	var list []string
-	if text := signalBelowThreshold(r); text != "" {
-		list = append(list, text)
+	for i := range r.PoolScaling {
+		if text := signalBelowThreshold(r, &r.PoolScaling[i]); text != "" {
+			list = append(list, text)
+		}
+	}
+	if r.Scaling == nil {
+		return list
 	}
 	if text := firstBacklog(r); text != "" {
 		list = append(list, text)
@@ -30,17 +32,20 @@ func scalingWarnings(r *actors.Result) []string {
 
 // signalBelowThreshold warns that the signal of the autoscaler never passed its
 // threshold, while the queue grew; it names what requests waited for.
-func signalBelowThreshold(r *actors.Result) string {
-	w := r.Scaling.Watch
+func signalBelowThreshold(r *actors.Result, s *actors.PoolScaling) string {
+	w, of := s.Watch, ""
+	if s.Pool != "" {
+		of = " of " + s.Pool
+	}
 	if w.Signal == "" || w.Passed || !unsteady(r.Report) {
 		return ""
 	}
 	limit := r.Report.Overall.Resources.Limit
 	if !w.Known {
-		return fmt.Sprintf("autoscaling: signal %s could not be measured, while the queue grew and requests waited for %s; see autoscale.params.signal", w.Signal, limit)
+		return fmt.Sprintf("autoscaling%s: signal %s could not be measured, while the queue grew and requests waited for %s; see autoscale.params.signal", of, w.Signal, limit)
 	}
-	return fmt.Sprintf("autoscaling: signal %s never passed its threshold of %.3g (it came to %.3g), while the queue grew and requests waited for %s; see autoscale.params.signal",
-		w.Signal, w.Limit, w.Nearest, limit)
+	return fmt.Sprintf("autoscaling%s: signal %s never passed its threshold of %.3g (it came to %.3g), while the queue grew and requests waited for %s; see autoscale.params.signal",
+		of, w.Signal, w.Limit, w.Nearest, limit)
 }
 
 // firstBacklog warns that the tail of TTFT comes from the first instances:
