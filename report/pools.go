@@ -123,7 +123,7 @@ func (t *runText) pools(r *metrics.Report) {
 			plaintext.Grouped(use.Counters.Preemptions), limit,
 		}, "\t"))
 	}
-	table(rows, "preempted", "hit rate", "queue p99")
+	table(rows, "preempted", "hit rate", "queue p99", "KV")
 }
 
 // gpuHours is the hours of GPUs that were paid for.

@@ -3,6 +3,7 @@ package report
 import (
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -80,30 +81,35 @@ func TestPoolsInATable(t *testing.T) {
 		t.Error("a table without pools")
 	}
 	if d := cmp.Diff(`
-deployment  injected  completed  req/s  tokens/s  TTFT ms p50  p99    TPOT ms p50  p99   E2E ms p50  p99       targets  GPU-hours  cost
+deployment  injected  completed  req/s  tokens/s  TTFT ms p50  p99    TPOT ms p50  p99   E2E ms p50  E2E p99   targets  GPU-hours  cost
 chat        1,000     990        12.1   3,051     80.0         320.0  15.0         60.0  3,000.0     12,000.0  97.0 %   3.50       7.12
 small       2         0          –      –         –            –      –            –     –           –         –        3.00       –
 
-pool          instances  GPUs each  req/s  queue ms p50  p99   busy    KV      hit rate  preempted  limit
-chat/prefill  2          4 H100     12.3   12.0          48.0  81.0 %  20.0 %  30.1 %    1,234      token budget
-chat/decode   3          2 H200     12.1   9.0           36.0  95.0 %  71.0 %  30.1 %    1,234      KV cache
-small         14         1 L40S     101.5  –             –     33.0 %  5.0 %   30.1 %    1,234      none
+pool          instances  GPUs each  req/s  queue ms p50  queue p99  busy    KV      hit rate  preempted  limit
+chat/prefill  2          4 H100     12.3   12.0          48.0       81.0 %  20.0 %  30.1 %    1,234      token budget
+chat/decode   3          2 H200     12.1   9.0           36.0       95.0 %  71.0 %  30.1 %    1,234      KV cache
+small         14         1 L40S     101.5  –             –          33.0 %  5.0 %   30.1 %    1,234      none
 
 `, "\n"+text(200, pooled())); d != "" {
 		t.Error(d)
 	}
 	if d := cmp.Diff(`
-deployment  completed  req/s  TTFT ms p50  p99    TPOT ms p50  p99   E2E ms p50  p99       cost
-chat        990        12.1   80.0         320.0  15.0         60.0  3,000.0     12,000.0  7.12
-small       0          –      –            –      –            –     –           –         –
+deployment  completed  req/s  TTFT ms p50  p99    TPOT ms p50  p99   cost
+chat        990        12.1   80.0         320.0  15.0         60.0  7.12
+small       0          –      –            –      –            –     –
 
-pool          instances  GPUs each  req/s  queue ms p50  p99   busy    KV      limit
-chat/prefill  2          4 H100     12.3   12.0          48.0  81.0 %  20.0 %  token budget
-chat/decode   3          2 H200     12.1   9.0           36.0  95.0 %  71.0 %  KV cache
-small         14         1 L40S     101.5  –             –     33.0 %  5.0 %   none
+pool          instances  GPUs each  req/s  queue ms p50  busy    limit
+chat/prefill  2          4 H100     12.3   12.0          81.0 %  token budget
+chat/decode   3          2 H200     12.1   9.0           95.0 %  KV cache
+small         14         1 L40S     101.5  –             33.0 %  none
 
 `, "\n"+text(80, pooled())); d != "" {
 		t.Error(d)
+	}
+	for line := range strings.Lines(text(80, pooled())) {
+		if n := utf8.RuneCountInString(strings.TrimSpace(line)); n > 80 {
+			t.Errorf("%d characters: %s", n, line)
+		}
 	}
 	if got := gpuHours(&actors.Result{Report: pooled()}, 9); got != 6.5 {
 		t.Errorf("%v GPU-hours", got)
