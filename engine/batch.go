@@ -92,6 +92,9 @@ func (f *inFlight) at(k int) *batch {
 	return &f.ring[k]
 }
 
+// last returns the batch that was formed last. There must be one.
+func (f *inFlight) last() *batch { return f.at(f.n - 1) }
+
 // executing returns the batch that executes, nil if none does.
 func (f *inFlight) executing() *batch {
 	if f.n == 0 {
@@ -105,7 +108,7 @@ func (f *inFlight) lastFormedEnd() vtime.Time {
 	if f.n == 0 {
 		return f.lastEnd
 	}
-	return f.at(f.n - 1).end
+	return f.last().end
 }
 
 // blank returns an empty batch with the next number, formed at now, in the memory
@@ -118,7 +121,7 @@ func (f *inFlight) blank(now vtime.Time) *batch {
 	b.members, b.preempted, b.mayEnd, b.notBefore = 0, 0, false, 0
 	b.sums = latency.Batch{}
 	if f.n > 0 {
-		b.start = f.at(f.n - 1).end
+		b.start = f.last().end
 	}
 	return b
 }

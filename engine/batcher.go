@@ -326,7 +326,7 @@ func (f *batcher) headHitsFree() bool {
 // it, of which crossing take a block; the other sums are zero or stay.
 func (f *batcher) repeat(b *batch, crossing int) {
 	c, k, now := &f.cohort, f.counters, b.end
-	last := f.inFlight.at(f.inFlight.n - 1)
+	last := f.inFlight.last()
 	f.inFlight.formed++
 	f.inFlight.lastEnd = now
 	if crossing > 0 {

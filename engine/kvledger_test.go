@@ -62,7 +62,7 @@ func playKV(sc *scenario, m kvMode, keepDeadlocks bool, lost []int64) (p *kvPlay
 		e.Deliver(&r, r.Arrival)
 	}
 	p.abort(aborts, 1<<62)
-	for ; m.slice > 0 && now < 1<<24 && e.passes.unfinished(); now += m.slice {
+	for ; m.slice > 0 && now < 1<<24 && e.requests.unfinished(); now += m.slice {
 		p.advance(vtime.Time(now), vtime.ClassStep)
 	}
 	p.advance(vtime.Never, 255)

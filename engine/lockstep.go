@@ -94,10 +94,17 @@ func (g *lockStep) setAgendas(at vtime.Time) {
 // waits reports whether all that the ranks do until something new comes is dummies.
 func (g *lockStep) waits() bool {
 	for _, e := range g.ranks {
-		if e.requests.running()+e.requests.waiting() > 0 || len(e.overdue) > 0 || !idles(e) {
+		if e.requests.unfinished() || len(e.overdue) > 0 || !idles(e) {
 			return false
 		}
-		if c := e.connector; c != nil && (c.endings > 0 || c.storages.fresh != nil || e.cfg.Passes.IdleRelease && c.next() != vtime.Never) {
+		c := e.connector
+		if c == nil {
+			continue
+		}
+		if c.endings > 0 || c.storages.fresh != nil || e.cfg.Passes.IdleRelease && c.next() != vtime.Never {
+			return false
+		}
+		if e.cfg.KeepStepState && e.stepState != e.State() { // the last pass began transfers: the end of its step shows them
 			return false
 		}
 	}
@@ -141,7 +148,7 @@ func (g *lockStep) act(now vtime.Time) {
 		return
 	}
 	for _, e := range g.ranks {
-		if e.requests.running()+e.requests.waiting() > 0 {
+		if e.requests.unfinished() {
 			g.start(now)
 			return
 		}
@@ -329,9 +336,6 @@ func (g *lockStep) book(s *groupStep) {
 	}
 }
 
-// last returns the batch that was formed last and is in flight.
-func (f *inFlight) last() *batch { return f.at(f.n - 1) }
-
 // endGroupStep ends the part of the rank in the step that ends now.
 func endGroupStep(e *Engine, now vtime.Time) {
 	e.integrate(now)
@@ -348,12 +352,12 @@ func endGroupStep(e *Engine, now vtime.Time) {
 
 // formGroupStep forms the part of the rank in the next step; a dummy if that is nothing.
 func formGroupStep(e *Engine, now vtime.Time) {
-	f, r := &e.inFlight, &e.requests
+	f := &e.inFlight
 	if e.passes != nil {
 		e.passes.formInGroup(now)
 		return
 	}
-	if r.running()+r.waiting() == 0 {
+	if !e.requests.unfinished() {
 		f.blank(now)
 		f.push()
 		return

@@ -35,7 +35,7 @@ func (l *passLoop) formInGroup(now vtime.Time) {
 		if p.batch {
 			return
 		}
-		if p.preempted || l.brings() || !l.unfinished() || len(l.e.overdue) > 0 {
+		if p.preempted || l.brings() || !l.e.requests.unfinished() || len(l.e.overdue) > 0 {
 			break
 		}
 		if !l.e.connector.breakDeadlock() {

@@ -71,7 +71,7 @@ func (g *lockStep) beginRuns() bool {
 		}
 		x := &g.runs[i]
 		*x = decodeRun{}
-		if e.requests.running()+e.requests.waiting() == 0 {
+		if !e.requests.unfinished() {
 			if c := e.connector; !idles(e) || c != nil && (c.endings > 0 || c.storages.fresh != nil) {
 				return false
 			}

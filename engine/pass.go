@@ -96,7 +96,7 @@ func (l *passLoop) act(now vtime.Time) {
 		}
 		executed, acted := l.end(now)
 		switch {
-		case !l.unfinished() || ran || executed:
+		case !l.e.requests.unfinished() || ran || executed:
 		case !changed && !acted && !l.brings() && !l.e.cfg.Passes.KeepDeadlocks && c.breakDeadlock():
 		case l.poll(now):
 			return
@@ -119,13 +119,13 @@ func (l *passLoop) idle() bool { return l == nil || l.until == somethingNew }
 // one ended, or with Passes.IdleRelease to notice the end of a transfer.
 func (l *passLoop) due(now vtime.Time) bool {
 	c := l.e.connector
-	return l.unfinished() || c.endings > 0 || l.e.cfg.Passes.IdleRelease && c.next() <= now
+	return l.e.requests.unfinished() || c.endings > 0 || l.e.cfg.Passes.IdleRelease && c.next() <= now
 }
 
 // wake lets an instance that waits for something new form a pass at now, if a request is here or
 // idle instances notice what ends.
 func (l *passLoop) wake(now vtime.Time) {
-	if l.e.inFlight.n == 0 && l.idle() && (l.unfinished() || l.e.cfg.Passes.IdleRelease) {
+	if l.e.inFlight.n == 0 && l.idle() && (l.e.requests.unfinished() || l.e.cfg.Passes.IdleRelease) {
 		l.e.agenda.at[eventStep] = min(l.e.agenda.at[eventStep], now)
 	}
 }
@@ -141,9 +141,6 @@ func (l *passLoop) quiet() bool {
 	return true
 }
 
-// unfinished reports whether a request is here.
-func (l *passLoop) unfinished() bool { return l.e.requests.running()+l.e.requests.waiting() > 0 }
-
 // brings reports whether an open pass has something to bring.
 func (l *passLoop) brings() bool {
 	for k := range l.n {
@@ -158,7 +155,7 @@ func (l *passLoop) brings() bool {
 // reports whether there is such a time, and a request to wait for.
 func (l *passLoop) poll(now vtime.Time) bool {
 	every := l.e.cfg.Passes.IdlePoll
-	if every == 0 || !l.unfinished() {
+	if every == 0 || !l.e.requests.unfinished() {
 		return false
 	}
 	l.until = pollEnds

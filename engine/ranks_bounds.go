@@ -5,10 +5,8 @@ import "blis/vtime"
 // What ranks can say of their future; bounds.go says of what use that is. A rank in lock-step ends no
 // step before it would alone, so the bounds of a single engine hold for it.
 
-// any reports whether a request is here.
-func (r *requests) any() bool {
-	return r.count[pending]+r.waiting()+r.running() > 0
-}
+// any reports whether a request is here, queued or not.
+func (r *requests) any() bool { return r.count[pending] > 0 || r.unfinished() }
 
 // FirstEnd returns a time before which no request of the ranks can end, vtime.Never if they hold none.
 func (r *Ranks) FirstEnd() vtime.Time {

@@ -117,9 +117,6 @@ func (x *rankCase) advanceByMail(r *Ranks, p *rankPlayer, m rankMode, to vtime.T
 		if m.slice > 0 && at.Add(m.slice) < until {
 			until, before = at.Add(m.slice), vtime.ClassStep
 		}
-		if at == until && next >= before {
-			before = 255
-		}
 		r.Act(until, before)
 	}
 }

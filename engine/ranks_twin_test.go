@@ -140,6 +140,7 @@ type rankResult struct {
 	Tiers    []metrics.KVTier
 	Handed   []metrics.Disaggregation
 	States   []policy.InstanceState
+	Seen     []policy.InstanceState // step states as each request arrives
 	Group    metrics.DataParallel
 	Fold     uint64
 }
@@ -226,6 +227,7 @@ func (x *rankCase) play(m rankMode) (_ *rankResult, err error) {
 	for i := range x.requests {
 		q := &x.requests[i]
 		advance(q.Arrival, vtime.ClassDelivery)
+		p.Seen = append(p.Seen, x.states(r)...)
 		e := &r.Endpoints[int(q.ID)%len(r.Endpoints)]
 		if x.pd != nil && q.ID%3 != 0 && q.Output > 0 {
 			x.hand(e, q)
@@ -295,7 +297,7 @@ func (x *rankCase) advance(r *Ranks, p *rankPlayer, m rankMode, to vtime.Time, c
 			p.err = fmt.Errorf("at %v: lengths change, and %v was promised", now, change)
 		}
 		if now < state && !reflect.DeepEqual(x.states(r), published) {
-			p.err = fmt.Errorf("at %v: a step state changes, and %v was promised", now, state)
+			p.err = fmt.Errorf("at %v: a step state changes, and %v was promised:\n%s", now, state, cmp.Diff(published, x.states(r)))
 		}
 	}
 }

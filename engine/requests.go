@@ -84,6 +84,9 @@ func (r *requests) running() int32 {
 	return r.count[running] + r.count[decoding] + r.count[completing]
 }
 
+// unfinished reports whether a request waits or runs.
+func (r *requests) unfinished() bool { return r.waiting()+r.running() > 0 }
+
 // add returns a vacant slot.
 func (r *requests) add() int32 {
 	if n := len(r.vacant); n > 0 {

@@ -25,7 +25,7 @@ func (e *Engine) step(now vtime.Time) {
 	if f.n > 0 {
 		e.begin()
 	}
-	for r.running()+r.waiting() > 0 && !f.full() {
+	for r.unfinished() && !f.full() {
 		b := e.batcher.form(now)
 		switch {
 		case !b.empty() && f.n == 1:

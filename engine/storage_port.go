@@ -21,7 +21,7 @@ func (p StoragePort) Answer(a StorageAnswer, now vtime.Time) {
 // Awaits reports whether the instance has something to do once an answer comes that has not.
 func (p StoragePort) Awaits() bool {
 	c := p.e.connector
-	return c != nil && c.storages.awaited() && (p.e.passes.unfinished() || p.e.cfg.Passes.IdleRelease && !c.storages.dropped)
+	return c != nil && c.storages.awaited() && (p.e.requests.unfinished() || p.e.cfg.Passes.IdleRelease && !c.storages.dropped)
 }
 
 // FirstSubmission returns a time before which the instance submits no operation to a storage tier,
