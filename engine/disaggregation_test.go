@@ -49,13 +49,13 @@ func pair(prefill, decode settings, requests ...scenarioRequest) *pdScenario {
 // eachPair plays a scenario in all modes. f gets the prefill and the decode instance.
 func eachPair(t *testing.T, sc *pdScenario, f func(p, d *pdSide, shown bool) error) {
 	t.Helper()
-	var lost map[pdLoss]bool
+	var heard map[pdAbort]pdHearing
 	for _, m := range pdModes {
 		if m.mail && sc.StartShare > 0 {
 			continue // the link knows nothing of parts
 		}
-		w, stuck, err := playPD(sc, m, false, lost)
-		lost = w.lost
+		w, stuck, err := playPD(sc, m, false, heard)
+		heard = w.heard
 		if err == nil && len(stuck) > 0 {
 			err = fmt.Errorf("requests never end on %v", stuck)
 		}
@@ -251,6 +251,24 @@ func TestPullsThatComeTooLateFreeNothing(t *testing.T) {
 			t.Errorf("%s: %d stale pulls, %d prefills are over", m.name, k.StalePulls, len(e.connector.disaggregation.over))
 		}
 	}
+}
+
+// A request that was delivered while a step executes, with an empty pass behind it, is taken in by the pass after
+// both. An abort at that instant is told by that pass, in all modes. Here the request does not fit in.
+func TestAbortAtTheInstantOfAPass(t *testing.T) {
+	first, second := ask(0, 0, 5, [2]int64{1, 9}), ask(1, 500, 5, [2]int64{2, 36})
+	abort := int64(1094)
+	second.Abort = &abort
+	eachPair(t, pair(settings{"async_scheduling": true, "num_gpu_blocks": 11}, settings{}, first, second), func(p, _ *pdSide, shown bool) error {
+		if got, want := p.results[1], []any{nil, abort, int64(0), int64(0), "aborted"}; !slices.Equal(got, want) {
+			return fmt.Errorf("got %v, want %v", got, want)
+		}
+		k := slices.IndexFunc(p.rows, func(r kvRow) bool { return len(r.Aborted) > 0 })
+		if shown && (k < 0 || p.rows[k].Form != nil || !slices.Equal(p.rows[k].Queue, []int64{1})) {
+			return fmt.Errorf("the abort is in row %d of %+v", k, p.rows)
+		}
+		return nil
+	})
 }
 
 // notices takes what an instance tells, and forgets it.

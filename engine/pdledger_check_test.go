@@ -8,7 +8,7 @@ import (
 	"blis/vtime"
 )
 
-// What instances of a scenario with prefill and decode instances may not do.
+// What instances of a scenario with prefill and decode instances may not do, and when they hear of aborts.
 
 // record takes in the outcome of a request, which arrived in the scenario and not at the instance.
 func (s *pdSide) record(o *metrics.Outcome) {
@@ -40,3 +40,22 @@ func (s *pdSide) tells(kind int, now vtime.Time) {
 		panic(fmt.Sprintf("%s tells something of kind %d at %v; it said not before %v", s.name, kind, now, s.first[kind]))
 	}
 }
+
+// pdAbort is the abort of a request on an instance.
+type pdAbort struct {
+	side    string
+	request int64
+}
+
+// pdHearing is when an instance hears of an abort, if not at once. It takes requests in when it forms a
+// pass, and an abort of a request that it has not taken in is lost.
+type pdHearing uint8
+
+const (
+	// A pass that is formed at the instant of the abort takes the request in, and then the abort is heard. If
+	// it were heard at once, the request could leave with an empty pass that was formed before and ends at this
+	// instant (async scheduling), and not with the next one, which ends then too: the same result in another
+	// row. So all modes play it as the first one did.
+	heardAfterPass pdHearing = 1 + iota
+	neverHeard
+)

@@ -40,16 +40,10 @@ type pdPlay struct {
 	next   int // decode instance, of the next hand-over
 	mail   []pdMail
 	filed  int64
-	lost   map[pdLoss]bool
+	heard  map[pdAbort]pdHearing
 	known  bool // … is from a mode before
 
 	recorder *metrics.Recorder // verifies each outcome
-}
-
-// pdLoss is a request on an instance that did not hear of its abort.
-type pdLoss struct {
-	side    string
-	request int64
 }
 
 // pdMail does something before the events of a class at a time.
@@ -128,23 +122,23 @@ func (w *pdPlay) turn() *pdSide {
 	return s
 }
 
-// playPD plays a scenario in one mode. known are the requests that did not hear of their aborts,
-// nil if that is to be found out.
-func playPD(sc *pdScenario, m kvMode, keep bool, known map[pdLoss]bool) (w *pdPlay, stuck []string, err error) {
+// playPD plays a scenario in one mode. known are the aborts that are not heard at once, nil if that is to be
+// found out: by a mode in which every pass is an event.
+func playPD(sc *pdScenario, m kvMode, keep bool, known map[pdAbort]pdHearing) (w *pdPlay, stuck []string, err error) {
 	return playPDTo(sc, m, keep, known, vtime.Never)
 }
 
 // playPDTo is playPD up to a time, at which instances are as they are.
-func playPDTo(sc *pdScenario, m kvMode, keep bool, known map[pdLoss]bool, end vtime.Time) (w *pdPlay, stuck []string, err error) {
+func playPDTo(sc *pdScenario, m kvMode, keep bool, known map[pdAbort]pdHearing, end vtime.Time) (w *pdPlay, stuck []string, err error) {
 	defer func() {
 		if x := recover(); x != nil {
 			err = fmt.Errorf("panic: %v", x)
 		}
 	}()
-	w = &pdPlay{sc: sc, mode: m, keep: keep, lost: known, known: known != nil,
+	w = &pdPlay{sc: sc, mode: m, keep: keep, heard: known, known: known != nil,
 		recorder: metrics.NewRecorder(metrics.Options{To: vtime.Never})}
 	if known == nil {
-		w.lost = map[pdLoss]bool{}
+		w.heard = map[pdAbort]pdHearing{}
 	}
 	if err := cmp.Or(w.addSides("P", sc.Config.Prefills, sc.Config.Prefill), w.addSides("D", sc.Config.Decodes, sc.Config.Decode)); err != nil {
 		return w, nil, err
@@ -202,9 +196,9 @@ func (w *pdPlay) send(s *pdSide, d *Delivery, deliver func(*Delivery, vtime.Time
 	s.requests[d.ID] = d
 	mine := *d
 	mine.Arrival = at
-	loss := pdLoss{s.name, d.ID}
-	hears := mine.Deadline != vtime.Never && !w.lost[loss]
-	if abort := mine.Deadline; hears && (!w.known || !w.mode.silent || abort == at) {
+	key := pdAbort{s.name, d.ID}
+	hears, late := mine.Deadline != vtime.Never && w.heard[key] != neverHeard, w.heard[key] == heardAfterPass
+	if abort := mine.Deadline; hears && (!w.known || !w.mode.silent || late || abort == at) {
 		mine.Deadline = vtime.Never
 		hear := func(now vtime.Time) bool {
 			if !w.known && s.now < int64(at) && s.e.passes.until != pollEnds {
@@ -217,14 +211,18 @@ func (w *pdPlay) send(s *pdSide, d *Delivery, deliver func(*Delivery, vtime.Time
 			}
 			return true
 		}
-		s.post(abort, vtime.ClassStep, func(now vtime.Time) { // a pass of that time hears of it
-			if w.known && abort == at || !hear(now) {
-				s.post(now, vtime.ClassTimeout, func(now vtime.Time) {
-					if !hear(now) {
-						w.lost[loss] = true
-					}
-				})
+		s.post(abort, vtime.ClassStep, func(now vtime.Time) {
+			if !late && hear(now) {
+				return
 			}
+			s.post(now, vtime.ClassTimeout, func(now vtime.Time) {
+				switch {
+				case !hear(now):
+					w.heard[key] = neverHeard
+				case !w.known:
+					w.heard[key] = heardAfterPass
+				}
+			})
 		})
 	} else if !hears {
 		mine.Deadline = vtime.Never

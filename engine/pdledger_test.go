@@ -27,14 +27,14 @@ var pdModes = []kvMode{
 
 // comparePD plays a scenario in every mode and returns the first difference.
 func comparePD(sc *pdScenario, want map[string][]kvRow) error {
-	var lost map[pdLoss]bool
+	var heard map[pdAbort]pdHearing
 	for _, m := range pdModes {
-		w, stuck, err := playPD(sc, m, true, lost)
+		w, stuck, err := playPD(sc, m, true, heard)
 		if err != nil {
 			return fmt.Errorf("%s: %w", m.name, err)
 		}
-		if lost == nil {
-			lost = w.lost
+		if heard == nil {
+			heard = w.heard
 		}
 		if ends := "stuck " + strings.Join(stuck, ","); (sc.Ends == nil) != (len(stuck) == 0) || sc.Ends != nil && *sc.Ends != ends {
 			return fmt.Errorf("%s: it ends as %q", m.name, ends)
