@@ -125,7 +125,7 @@ func (c *collection) anomalies(all *Counters) Anomalies {
 }
 
 // Imbalance is an instance whose mean queue depth exceeds twice the mean over
-// all of them, where each counts for as long as it lived; or one of two where a
+// its pool, where each counts for as long as it lived; or one of two where a
 // request or more waits in the mean, and more than four times as many as at the
 // other. Of two instances that live equally long none can exceed twice the mean;
 // four times the others is what twice the mean is with three.
@@ -134,9 +134,9 @@ type Imbalance struct {
 	Times    float64 // how many times that mean its own is
 }
 
-// Imbalanced lists them by index, given the counters of all instances at the end
+// imbalanced lists them by index, given the counters of all instances of a pool at the end
 // of a run.
-func Imbalanced(counters []Counters) []Imbalance {
+func imbalanced(counters []Counters) []Imbalance {
 	var waiting, life, own, all big.Int // lives together may be longer than an int64 holds
 	for i := range counters {
 		waiting.Add(&waiting, own.SetInt64(counters[i].WaitingMicros))
@@ -160,15 +160,11 @@ func Imbalanced(counters []Counters) []Imbalance {
 // by pool; without deployments all instances are one.
 func ImbalancedInPools(counters []Counters, deployments []Deployment) (list []Imbalance) {
 	if len(deployments) == 0 {
-		return Imbalanced(counters)
+		return imbalanced(counters)
 	}
 	for i := range deployments {
 		for _, p := range deployments[i].Pools {
-			var own []Counters
-			for _, instance := range p.Instances {
-				own = append(own, counters[instance])
-			}
-			for _, x := range Imbalanced(own) {
+			for _, x := range imbalanced(countersOf(counters, p.Instances)) {
 				x.Instance = p.Instances[x.Instance]
 				list = append(list, x)
 			}

@@ -40,7 +40,7 @@ func TestQueueImbalance(t *testing.T) {
 		for i := range counters {
 			counters[i].WaitingMicros, counters[i].LifeMicros = x.waiting[i], x.life[i]
 		}
-		if got := int64(len(Imbalanced(counters))); got != x.want {
+		if got := int64(len(imbalanced(counters))); got != x.want {
 			t.Errorf("%s: %d, want %d", x.name, got, x.want)
 		}
 	}

@@ -95,11 +95,9 @@ func (c *cell) add(o *Outcome, token, request vtime.Duration, t Targets) {
 		t.count(&c.late, o, token, request)
 	}
 	if o.HandOver.Made() {
-		if c.handedOver == nil {
-			c.handedOver = new(handedOver)
-		}
-		c.handedOver.requests++
-		c.handedOver.remote += int64(o.HandOver.RemoteTokens)
+		h := c.handOvers()
+		h.requests++
+		h.remote += int64(o.HandOver.RemoteTokens)
 	}
 	if o.State == Completed {
 		c.addCompleted(o, token, request)
@@ -151,11 +149,9 @@ func (c *cell) merge(o *cell) {
 	}
 	c.split.handOver.plus(o.split.handOver)
 	if h := o.handedOver; h != nil {
-		if c.handedOver == nil {
-			c.handedOver = new(handedOver)
-		}
-		c.handedOver.requests += h.requests
-		c.handedOver.remote += h.remote
+		own := c.handOvers()
+		own.requests += h.requests
+		own.remote += h.remote
 	}
 	mine := c.distributions()
 	for i, d := range distributions {

@@ -151,10 +151,10 @@ func (c *collection) partOf(instances []int, other *Recorder) part {
 	return part{mergeCells(cells), mergeDistributions(itl), instances}
 }
 
-// countersOf returns the counters of instances.
-func (c *collection) countersOf(instances []int) (list []Counters) {
+// countersOf returns those of all counters that are of instances.
+func countersOf(all []Counters, instances []int) (list []Counters) {
 	for _, i := range instances {
-		list = append(list, c.Counters[i])
+		list = append(list, all[i])
 	}
 	return list
 }
@@ -207,7 +207,7 @@ func (c *collection) reportPools(r *Report) {
 		}
 		if len(c.Deployments) > 1 {
 			x.Scope = c.scope(all.cell, all.itl)
-			x.Resources = newResources(c.countersOf(instances))
+			x.Resources = newResources(countersOf(c.Counters, instances))
 			x.PD = c.pdUse(d.Coordination, instances)
 			r.PerDeployment = append(r.PerDeployment, x)
 		}
@@ -219,7 +219,7 @@ func (c *collection) poolReport(d *Deployment, p *Pool, all *cell) PoolReport {
 	own := c.partOf(p.Instances, nil).cell
 	x := PoolReport{Name: p.Name, Deployment: d.Name, Role: p.Role, Model: p.Model, GPU: p.GPU, TP: p.TP,
 		States: own.states, RequestsPerSecond: ratio(float64(own.states[Completed]), c.window.seconds()), TokensPerSecond: ratio(float64(own.output), c.window.seconds()),
-		Resources: newResources(c.countersOf(p.Instances))}
+		Resources: newResources(countersOf(c.Counters, p.Instances))}
 	x.add(p)
 	if d.Coordination != nil {
 		x.PD = c.pdUse(nil, p.Instances)

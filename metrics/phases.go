@@ -26,6 +26,14 @@ type handedOver struct {
 	phases   [phases]Distribution // of completed ones, µs
 }
 
+// handOvers returns what c knows of requests that were handed over, to count one more.
+func (c *cell) handOvers() *handedOver {
+	if c.handedOver == nil {
+		c.handedOver = new(handedOver)
+	}
+	return c.handedOver
+}
+
 // phases returns the phases of a completed request that was handed over. One that went on on a third
 // instance has none: it was queued before it was handed over.
 func (o *Outcome) phases(overheads vtime.Duration) (p [phases]vtime.Duration, ok bool) {
