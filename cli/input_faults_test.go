@@ -55,6 +55,9 @@ func TestFaultF4TracesThroughPipes(t *testing.T) {
 		"cat ok.csv | $BLIS verify --trace /dev/stdin",
 		"cat ok.csv | $BLIS compare round-robin least-loaded --trace /dev/stdin --seeds 3",
 		"cat ok.csv | $BLIS workload show /dev/stdin",
+		"echo 'deployments: [{id: a, model: Llama-3.1-8B-Instruct, replicas: 2}]' | $BLIS run --deployments /dev/stdin --num-requests 20",
+		"echo 'deployments: [{id: a, model: Llama-3.1-8B-Instruct, replicas: 2}]' | $BLIS compare round-robin least-loaded --deployments /dev/stdin --num-requests 20 --seeds 3",
+		"echo 'deployments: [{id: a, model: Llama-3.1-8B-Instruct, replicas: 2}]' | $BLIS verify --deployments /dev/stdin --num-requests 20",
 		"$BLIS verify --workload-spec <($BLIS workload scenarios diurnal-cycle) --num-requests 20",
 	} {
 		if said, code := shell(t, folder, script); code != 0 {

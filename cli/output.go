@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"blis/input"
+	"blis/setup"
 )
 
 // output is a file being written. See destination for when it stands under its name.
@@ -140,11 +141,18 @@ type named struct{ by, path string }
 
 // read lists the files that settings are read from.
 func (s *settings) read() []named {
-	return []named{
+	list := []named{
 		{"--trace", s.Trace}, {"--config", s.File}, {"--policy-config", s.PolicyConfig},
 		{"--hardware-config", s.HardwareConfig}, {"--model-config-folder", s.ModelConfigFolder},
 		{"--workload-spec", s.WorkloadSpec}, {"--coefficients", s.Coefficients},
+		{"--failures", s.Failures}, {"--deployments", s.Deployments.File()},
 	}
+	c := s.Config.Config
+	setup.ReplacePoolFiles(&c, func(setting, path string) (string, error) { // which cannot fail
+		list = append(list, named{setting + " of a pool", path})
+		return path, nil
+	})
+	return list
 }
 
 // written lists the files that run writes.

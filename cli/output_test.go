@@ -82,6 +82,10 @@ func TestOutputsAreFilesOfTheirOwn(t *testing.T) {
 		{"--policy-config", "routing: {type: weighted}\n", "run --policy-config FILE --record FILE"},
 		{"--trace", rows, "compare round-robin least-loaded --trace FILE --results-path FILE"},
 		{"a bundle", "routing: {type: weighted}\n", "compare FILE round-robin --results-path FILE"},
+		{"--deployments", "deployments: [{id: a, model: Llama-3.1-8B-Instruct, replicas: 1}]\n", "run --deployments FILE --results-path FILE"},
+		{"--deployments", "deployments: [{id: a, model: Llama-3.1-8B-Instruct, replicas: 1}]\n", "compare round-robin least-loaded --deployments FILE --results-path FILE"},
+		{"--failures", "failures: []\n", "run --failures FILE --results-path FILE"},
+		{"coefficients of a pool", "{}", "run --architecture pd --decode-coefficients FILE --results-path FILE"},
 		{"--results-path", "", "run --results-path NEW --trace-out NEW"},
 		{"--requests-out", "old", "run --requests-out FILE --trace-out FILE"},
 	} {

@@ -85,7 +85,7 @@ func TestBadSettingsOfOnePool(t *testing.T) {
 		{"run --prefill-num-instances 4", "", "--prefill-num-instances: want replicas"},
 		{"run --prefill-hardwear H100", "", `--prefill-hardwear: no setting "hardwear" of a pool, the nearest is "hardware"`},
 		{"run --decode-latency-model fast", "", `--decode-latency-model: "fast": want one of auto, blackbox`},
-		{"run --architecture pd --decode-routing-policy least-load", "", `decode pool: routing-policy: routing.type: unknown routing policy "least-load"`},
+		{"run --architecture pd --decode-routing-policy least-load", "", `decode pool: --decode-routing-policy: routing.type: unknown routing policy "least-load"`},
 		{"run --architecture pd --num-instances 3", "", "--num-instances is 3: want none with --architecture pd"},
 		{"run --config FILE", "prefill: 4\n", "FILE:1: prefill: 4 is not allowed, want settings of the pool, like {tp: 4, hardware: H200}"},
 		{"run --config FILE", "decode:\n  tp: four\n", `FILE:2: decode.tp: "four": want a whole number`},

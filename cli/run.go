@@ -49,6 +49,9 @@ func (r *runCmd) Run(ctx context.Context, c *console) error {
 	if r.Print {
 		return r.printConfig(c.out)
 	}
+	if err := setup.OpenDeployments(&r.Config.Config); err != nil { // once: a pipe cannot be read again
+		return err
+	}
 	if err := checkDistinct(r.written(), r.read()); err != nil {
 		return err
 	}

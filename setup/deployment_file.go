@@ -12,8 +12,9 @@ import (
 
 // The file of --deployments.
 
-// openDeployments reads the file of deployments, if there is one, in place of its path.
-func openDeployments(c *Config) error {
+// OpenDeployments reads the file of deployments, if there is one, and puts what stands in it in
+// place of its path. What reads the file by itself then does not: the file may be a pipe.
+func OpenDeployments(c *Config) error {
 	path := c.Deployments.path
 	if path == "" {
 		return nil
@@ -45,6 +46,7 @@ func openDeployments(c *Config) error {
 		err = yamldoc.Place{}.Fault(path, "want deployments, a list like [{id: chat, model: qwen/qwen3-14b, replicas: 4}]")
 	default:
 		err = c.Deployments.Read(path, doc.Deployments)
+		c.Deployments.file = path
 	}
 	if err != nil {
 		return &InputError{err.Error()}

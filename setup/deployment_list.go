@@ -2,6 +2,7 @@ package setup
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"regexp"
@@ -18,6 +19,7 @@ import (
 type DeploymentList struct {
 	path string // empty: what stands in it is in list
 	list []deploymentSetting
+	file string // that list was read from, if it was a file of its own
 }
 
 // deploymentSetting is a deployment as it is set.
@@ -45,6 +47,9 @@ var ofDeployment = settingScope{"a deployment", sync.OnceValue(func() (list []Se
 
 // Empty reports whether there are no deployments but that of the other settings.
 func (l DeploymentList) Empty() bool { return l.path == "" && len(l.list) == 0 }
+
+// File returns the path of the file of deployments, whether it was read or not; empty: there is none.
+func (l DeploymentList) File() string { return cmp.Or(l.path, l.file) }
 
 // disaggregates reports whether a deployment of the list has prefill and decode instances.
 func (l DeploymentList) disaggregates() bool {

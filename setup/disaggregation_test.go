@@ -135,7 +135,7 @@ func TestBadDisaggregation(t *testing.T) {
 		"hardware=H1000":                                  "unknown GPU",
 		"prefill-max-num-seqs=-1":                         "prefill pool: --prefill-max-num-seqs is -1: want at least 1",
 		"decode-min-replicas=4 decode-autoscale-policy=threshold":         "decode pool: --decode-replicas is 2: want from --decode-min-replicas 4",
-		"decode-routing-scorers=nothing:1 decode-routing-policy=weighted": "decode pool: routing-scorers: ",
+		"decode-routing-scorers=nothing:1 decode-routing-policy=weighted": "decode pool: --decode-routing-scorers: ",
 		"model=Llama-3.1-70B-Instruct decode-tp=4":                        "prefill pool: ",
 	} {
 		c := configOf(t, "architecture=pd "+settings)
@@ -263,6 +263,29 @@ func TestNotesOfTwoPools(t *testing.T) {
 	} {
 		if notes := strings.Join(resolved(t, settings).Summary.Notes, "\n"); strings.Count(notes, want) != 1 || strings.Contains(notes, ": "+want) {
 			t.Errorf("%s: notes\n%s\nwant %s", settings, notes, want)
+		}
+	}
+}
+
+// A configuration whose files of pools are replaced leaves the one that it was copied from alone.
+func TestReplacePoolFiles(t *testing.T) {
+	c := configOf(t, "architecture=pd prefill-coefficients=a prefill-tp=2 decode-coefficients=b")
+	listed := DefaultConfig()
+	if err := listed.Set("deployments", "[{id: x, model-config-folder: c, architecture: pd, coefficients: d, prefill: {replicas: 1, coefficients: e}, decode: {replicas: 1, coefficients: f}}]"); err != nil {
+		t.Fatal(err)
+	}
+	for want, c := range map[string]Config{"a b": c, "c d e f": listed} {
+		before, copied := text(t, &c), c
+		var got []string
+		err := ReplacePoolFiles(&copied, func(setting, path string) (string, error) {
+			got = append(got, path)
+			return "other", nil
+		})
+		if err != nil || strings.Join(got, " ") != want || strings.Count(text(t, &copied), "other") != len(got) {
+			t.Errorf("%q, %v: want %s; now %s", got, err, want, text(t, &copied))
+		}
+		if now := text(t, &c); now != before {
+			t.Errorf("the configuration was\n%s\nand is\n%s", before, now)
 		}
 	}
 }

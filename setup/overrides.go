@@ -128,7 +128,7 @@ func (o *Overrides) setPolicies(b bundle.Bundle) error {
 func (o *settingScope) none(name string) error {
 	switch {
 	case name == "num-instances":
-		return fmt.Errorf("want replicas: so the number of instances of a pool is named")
+		return fmt.Errorf("want replicas, the number of instances of %s", o.of)
 	case slices.ContainsFunc(settingFields(), func(s Setting) bool {
 		return s.Name == name || slices.Contains(strings.Split(s.Tag.Get("aliases"), ","), name)
 	}):
@@ -338,6 +338,34 @@ func isPoolSetting(name string) bool {
 	return o != nil
 }
 
+// ReplacePoolFiles puts what replace returns in place of each path that a pool or a deployment of c has for
+// itself. replace gets the name of the setting too: coefficients may be the name of a set. Of a file of
+// deployments it sees what was read. Copies of c stay as they are.
+func ReplacePoolFiles(c *Config, replace func(setting, path string) (string, error)) error {
+	c.Deployments.list = slices.Clone(c.Deployments.list)
+	pools := []*Overrides{&c.Prefill, &c.Decode}
+	for i := range c.Deployments.list {
+		d := &c.Deployments.list[i]
+		pools = append(pools, &d.own, &d.prefill, &d.decode)
+	}
+	for _, o := range pools {
+		o.list = slices.Clone(o.list)
+		for i := range o.list {
+			a := &o.list[i]
+			s := ofDeployment.find(a.Name)
+			if a.Text == "" || a.Name != "coefficients" && (s == nil || s.Tag.Get("type") != "path") {
+				continue
+			}
+			text, err := replace(a.Name, a.Text)
+			if err != nil {
+				return err
+			}
+			a.Text = text
+		}
+	}
+	return nil
+}
+
 // setOfPool sets what is no setting of Config: one of a pool.
 func setOfPool(c *Config, name, text string) error {
 	o, setting := ofPoolSetting(c, name)
@@ -350,7 +378,7 @@ func setOfPool(c *Config, name, text string) error {
 	return nil
 }
 
-// CheckName of a name that stands for a setting of a pool.
+// checkPoolName is CheckName for a name that stands for a setting of a pool.
 func checkPoolName(o *Overrides, name, setting string) error {
 	scratch, s := *o, ofPool.find(setting)
 	switch {

@@ -24,7 +24,7 @@ func HandsOver(c *Config) bool {
 		return c.Disaggregates()
 	}
 	base := *c
-	return openDeployments(&base) == nil && base.Deployments.disaggregates()
+	return OpenDeployments(&base) == nil && base.Deployments.disaggregates()
 }
 
 // resolvePools derives the pools of the run.
@@ -70,7 +70,11 @@ func resolveDeployments(p *resolver) error {
 		}
 		configs[i] = &one
 	}
-	if total := Instances(c); total > MostInstances {
+	total := 0
+	for _, pool := range p.Pools {
+		total += pool.Instances
+	}
+	if total > MostInstances {
 		return inputErrorf("--deployments: %d instances: want at most %d", total, MostInstances)
 	}
 	own, err := shareSettings(c, configs, &ofDeployment)
@@ -207,8 +211,11 @@ func locate(c *Config, r Role, err error) error {
 	if fit := (*latency.DoesNotFit)(nil); errors.As(err, &fit) {
 		return within(string(r)+" pool: ", err)
 	}
-	own := c.overridesOf(r)
-	text := flagInText.ReplaceAllStringFunc(err.Error(), func(flag string) string {
+	own, text := c.overridesOf(r), err.Error()
+	if name, _, _ := strings.Cut(text, ":"); settingOf(name) != nil { // errors of policies begin so
+		text = "--" + text
+	}
+	text = flagInText.ReplaceAllStringFunc(text, func(flag string) string {
 		name := strings.TrimPrefix(flag, "--")
 		_, found := own.Get(name)
 		switch {
@@ -233,28 +240,25 @@ func within(place string, err error) error {
 // kvBlocksOfLast is KVBlocks of the last of several pools.
 func kvBlocksOfLast(p *resolver) (int64, error) {
 	c := p.Config
-	if err := openDeployments(&c); err != nil {
+	if err := OpenDeployments(&c); err != nil {
 		return 0, err
 	}
+	place := func(err error) error { return locate(&c, DecodeRole, err) }
+	var one Config
+	var err error
 	if list := c.Deployments.list; len(list) > 0 {
 		last := &list[len(list)-1]
-		one, err := last.config(&c)
-		if err != nil {
-			return 0, within("deployment "+last.id+": ", err)
-		}
-		n, err := KVBlocks(one)
-		if err != nil {
-			return 0, within("deployment "+last.id+": ", err)
-		}
-		return n, nil
+		place = func(err error) error { return within("deployment "+last.id+": ", err) }
+		one, err = last.config(&c)
+	} else {
+		one, err = poolConfig(&c, DecodeRole)
 	}
-	one, err := poolConfig(&c, DecodeRole)
 	if err != nil {
-		return 0, locate(&c, DecodeRole, err)
+		return 0, place(err)
 	}
 	n, err := KVBlocks(one)
 	if err != nil {
-		return 0, locate(&c, DecodeRole, err)
+		return 0, place(err)
 	}
 	return n, nil
 }

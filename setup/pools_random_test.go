@@ -113,7 +113,7 @@ func TestAnyPoolsRepeatThePlan(t *testing.T) {
 // resolvePoolsOf makes a plan without a workload.
 func resolvePoolsOf(c Config) (*Plan, error) {
 	p := newResolver(c)
-	err := inOrder(func() error { return openDeployments(&p.Config) }, p.resolvePolicies, p.noteUnused, p.checkInputs, func() error { return resolvePools(p) })
+	err := inOrder(func() error { return OpenDeployments(&p.Config) }, p.resolvePolicies, p.noteUnused, p.checkInputs, func() error { return resolvePools(p) })
 	return p.Plan, err
 }
 

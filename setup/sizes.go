@@ -49,24 +49,33 @@ type size struct {
 // sizes returns those of the pools, but for those with faults.
 func sizes(c *Config) []size {
 	var list []size
-	if !SeveralPools(c) {
-		return []size{{c.NumInstances, c.TP, c.CostPerReplicaHour, c.GPUHourPrice, c.AutoscalePolicy != "none" && c.AutoscalePolicy != ""}}
+	for _, one := range PoolConfigs(c) {
+		list = append(list, size{one.NumInstances, one.TP, one.CostPerReplicaHour, one.GPUHourPrice, one.AutoscalePolicy != "none" && one.AutoscalePolicy != ""})
 	}
-	if !c.Deployments.Empty() {
-		base := *c
-		if openDeployments(&base) != nil {
-			return nil
-		}
-		for i := range base.Deployments.list {
-			if one, err := base.Deployments.list[i].config(&base); err == nil {
-				list = append(list, sizes(&one)...)
+	return list
+}
+
+// PoolConfigs returns the configuration of a run with each pool of c alone, in their order; of one pool
+// that is c. It reads a file of deployments, and leaves out what has faults.
+func PoolConfigs(c *Config) (list []Config) {
+	switch {
+	case !SeveralPools(c):
+		return []Config{*c}
+	case c.Deployments.Empty():
+		for _, r := range roles {
+			if one, err := poolConfig(c, r); err == nil {
+				list = append(list, one)
 			}
 		}
 		return list
 	}
-	for _, r := range roles {
-		if one, err := poolConfig(c, r); err == nil {
-			list = append(list, sizes(&one)...)
+	base := *c
+	if OpenDeployments(&base) != nil {
+		return nil
+	}
+	for i := range base.Deployments.list {
+		if one, err := base.Deployments.list[i].config(&base); err == nil {
+			list = append(list, PoolConfigs(&one)...)
 		}
 	}
 	return list

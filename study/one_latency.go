@@ -162,7 +162,7 @@ func newLatencyContest(configs []setup.Config) (*latencyContest, error) {
 		key := latencyKey(&configs[i])
 		at, known := index[key]
 		if !known {
-			if namesLatency(&configs[i]) {
+			if slices.ContainsFunc(setup.PoolConfigs(&configs[i]), namesLatency) || namesLatency(configs[i]) {
 				c.explicit = true
 				return c, nil
 			}
@@ -184,7 +184,7 @@ func newLatencyContest(configs []setup.Config) (*latencyContest, error) {
 
 // namesLatency reports whether a configuration says which coefficients it uses, or that it
 // uses none.
-func namesLatency(c *setup.Config) bool {
+func namesLatency(c setup.Config) bool {
 	return c.Custom.Latency != nil || len(c.AlphaCoeffs) > 0 || c.Coefficients != "" || c.LatencyModel != "auto" && c.LatencyModel != "physics"
 }
 

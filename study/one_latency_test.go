@@ -72,6 +72,16 @@ func TestLatencyModelOfTheUserStays(t *testing.T) {
 	if err != nil || choice.Model != "" {
 		t.Errorf("%+v, %v: want none", choice, err)
 	}
+	c := setup.DefaultConfig()
+	for _, s := range [][2]string{{"architecture", "pd"}, {"decode-hardware", "H200"}, {"prefill-coefficients", "h100"}} { // of one pool
+		if err := c.Set(s[0], s[1]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	configs = []setup.Config{c}
+	if choice, err := ChooseLatency(configs, named(configs)); err != nil || choice.Model != "" {
+		t.Errorf("%+v, %v: want none", choice, err)
+	}
 }
 
 // TestNoLatencyModelCoversAll: the error says what each model leaves out.

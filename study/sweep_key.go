@@ -44,6 +44,11 @@ func (w *keyWriter) prefix(effective *setup.Config) (sum [sha256.Size]byte, err 
 	c := *effective
 	c.Policies.Metadata = nil
 	inputs := w.inputs
+	if setup.SeveralPools(&c) {
+		if err := setup.ReplacePoolFiles(&c, inputs.contentOf); err != nil {
+			return sum, err
+		}
+	}
 	v := reflect.ValueOf(&c).Elem()
 	text := fmt.Appendf(w.text[:0], "blis point %d, semantics %d, data %s\n", KeyFormat, actors.SemanticsVersion, latency.DataSum)
 	for _, s := range keySettings() {
@@ -135,6 +140,16 @@ func keyOf(prefix [sha256.Size]byte, seeds Seeds) (key pointlog.Key) {
 	sum := sha256.Sum256(fmt.Appendf(prefix[:], "seed %d, workload seed %d", seeds.Seed, seeds.Workload))
 	copy(key[:], sum[:])
 	return key
+}
+
+// contentOf returns what stands in a key for the path of a setting of a pool, or for the name of a
+// coefficient set.
+func (f *inputFiles) contentOf(setting, path string) (string, error) {
+	if setting == "coefficients" && !isFile(path, f) {
+		return path, nil
+	}
+	content, err := f.sum(path)
+	return "sha256 " + content, err
 }
 
 // isFile reports whether a setting that is a name or a path is a path.

@@ -2,9 +2,15 @@ package study
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
+	"blis/latency"
 	"blis/setup"
+	"blis/study/pointlog"
 )
 
 // TestKeysDoNotDependOnEarlierOnes: what is kept of bundles that came before, more of them
@@ -46,5 +52,45 @@ func TestKeysDoNotDependOnEarlierOnes(t *testing.T) {
 	}
 	if len(seen) < 40 {
 		t.Errorf("only %d keys of %d points", len(seen), p.Len())
+	}
+}
+
+// Coefficients of a pool count by the content of their file, as those of the run do.
+func TestKeysKnowTheCoefficientsOfPools(t *testing.T) {
+	set := latency.PhysicsSets()[0].Format()
+	dir := t.TempDir()
+	key := func(file string, content []byte, settings ...string) pointlog.Key {
+		t.Helper()
+		path := filepath.Join(dir, file)
+		if err := os.WriteFile(path, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		base := smallBase()
+		base.LatencyModel = "auto"
+		for _, s := range settings {
+			name, text, _ := strings.Cut(strings.ReplaceAll(s, "FILE", path), "=")
+			if err := base.Set(name, text); err != nil {
+				t.Fatal(err)
+			}
+		}
+		p := mustPlan(t, NewSweep(base, numbers("rate", "1")))
+		if p.Refused() > 0 {
+			t.Fatal(p.Refusal(0))
+		}
+		return p.Key(0)
+	}
+	for _, settings := range [][]string{
+		{"architecture=pd", "prefill-coefficients=FILE"},
+		{"architecture=pd", "decode-coefficients=FILE"},
+		{"num-instances=0", "model=", "deployments=[{id: a, model: Llama-3.1-8B-Instruct, replicas: 1, coefficients: FILE}, {id: b, model: Llama-3.1-8B-Instruct, replicas: 1}]"},
+		{"num-instances=0", "model=", "deployments=[{id: a, model: Llama-3.1-8B-Instruct, architecture: pd, prefill: {replicas: 1, coefficients: FILE}, decode: {replicas: 1}}]"},
+	} {
+		before := key("a.json", set, settings...)
+		if key("b.json", set, settings...) != before {
+			t.Errorf("%q: the same content under another name, another key", settings)
+		}
+		if key("a.json", append(slices.Clip(set), '\n'), settings...) == before {
+			t.Errorf("%q: another content, the same key", settings)
+		}
 	}
 }
