@@ -17,8 +17,8 @@ type apart struct {
 	execution Execution
 	parts     []*part
 	clusters  []*cluster // by part
-	instances []inPart   // all of them, in the order of deployments
-	numbers   [][]int32  // by part and its own number, the numbers of instances
+	ranks     []inPart   // all of them, in the order of deployments
+	numbers   [][]int32  // by part and its own number, the numbers of ranks
 	pools     [][]int16  // … of pools
 	rows      *rowMerge  // nil: nobody wants rows
 
@@ -26,8 +26,8 @@ type apart struct {
 	seen []seenPart // by part
 }
 
-// inPart is an instance of a part.
-type inPart struct{ part, instance int }
+// inPart is a rank of an instance of a part.
+type inPart struct{ part, instance, rank int }
 
 // seenPart is how far a part has come.
 type seenPart struct {
@@ -96,11 +96,11 @@ func (a *apart) progress(k int, now vtime.Time, done int64) {
 	a.execution.Progress(least, sum)
 }
 
-// number gives instances and pools their numbers: by deployment, then as in their parts.
+// number gives ranks and pools their numbers: by deployment, then as in their parts.
 func (a *apart) number() {
 	a.numbers, a.pools = make([][]int32, len(a.parts)), make([][]int16, len(a.parts))
 	for k, c := range a.clusters {
-		a.numbers[k], a.pools[k] = make([]int32, len(c.instances)), make([]int16, len(c.plan.Pools))
+		a.numbers[k], a.pools[k] = make([]int32, len(c.router.fleet.ranks)), make([]int16, len(c.plan.Pools))
 		for i, s := range c.plan.Pools {
 			a.pools[k][i] = int16(slices.Index(a.plan.Pools, s))
 		}
@@ -109,10 +109,10 @@ func (a *apart) number() {
 		k, own := a.deployment(i)
 		c := a.clusters[k]
 		for _, s := range c.router.fleet.deployments[own].pools() {
-			for n, at := range c.router.fleet.places {
+			for n, at := range c.router.fleet.ranks {
 				if at.pool == s {
-					a.numbers[k][n] = int32(len(a.instances))
-					a.instances = append(a.instances, inPart{k, n})
+					a.numbers[k][n] = int32(len(a.ranks))
+					a.ranks = append(a.ranks, inPart{k, at.number, n - at.first})
 				}
 			}
 		}
@@ -217,12 +217,15 @@ func (a *apart) result(partial bool) (*Result, error) {
 func (a *apart) addInstances(r *Result, run *metrics.Run) error {
 	var reach reaches
 	tiered := setup.Tiered(a.plan)
-	for i, of := range a.instances {
+	for i, of := range a.ranks {
 		c := a.clusters[of.part]
-		if err := c.bookInstance(r, run, of.instance, i, tiered); err != nil {
+		n := c.instances[of.instance]
+		if err := c.bookRank(r, run, &n.of[of.rank], i, tiered); err != nil {
 			return err
 		}
-		reach.add(c.instances[of.instance])
+		if of.rank == 0 {
+			reach.add(n)
+		}
 	}
 	run.InstanceNames, run.Tiers = r.Names.Instances, r.KVTiers
 	r.BeyondFit = reach.beyond()
@@ -237,8 +240,8 @@ func (a *apart) addDeployments(r *Result, run *metrics.Run) error {
 		run.Deployments = append(run.Deployments, c.describe(c.router.fleet.deployments[own], r.End, func(n int) int { return int(a.numbers[k][n]) }))
 	}
 	if a.disaggregates() {
-		for _, of := range a.instances {
-			run.Disaggregated = append(run.Disaggregated, a.clusters[of.part].instances[of.instance].engine.Disaggregated)
+		for _, of := range a.ranks {
+			run.Disaggregated = append(run.Disaggregated, a.clusters[of.part].instances[of.instance].engines.all()[of.rank].Disaggregated)
 		}
 	}
 	for _, c := range a.clusters {

@@ -151,11 +151,11 @@ func newAutoscaler(s *pool, q *policies, traced bool) *autoscaler {
 		a.interval, a.next = how.Interval, vtime.Time(how.Interval)
 	}
 	a.cluster.signalPlan = planChecks(p, q.scaling())
-	a.cluster.view.MaxNumSeqs, a.cluster.view.BlockSize, a.cluster.view.CPUEntries = p.MaxNumSeqs, p.BlockSize, p.CPUEntries()
+	a.cluster.sizeOf(p, p.Ranks.Ranks)
 	a.state.View = &a.cluster.view
 	a.state.Track(q.scaling())
 	a.context = policy.AutoscaleContext{
-		Interval: how.Interval, Min: int32(how.Min), Max: int32(how.Max), MaxNumSeqs: p.MaxNumSeqs,
+		Interval: how.Interval, Min: int32(how.Min), Max: int32(how.Max), MaxNumSeqs: a.cluster.view.MaxNumSeqs,
 		View: &a.cluster.view, State: &a.state,
 	}
 	return a

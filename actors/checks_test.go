@@ -148,7 +148,7 @@ func TestAutoscalerHasNoPointerToTheRouter(t *testing.T) {
 			t.Errorf("%s is a %v", path, x)
 			return
 		case reflect.TypeFor[instance]():
-			if !strings.HasSuffix(path, ".engines") {
+			if !strings.HasSuffix(path, ".engines.of") {
 				t.Errorf("%s is an instance", path)
 			}
 			return

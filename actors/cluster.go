@@ -72,7 +72,7 @@ func newClusterOf(p *setup.Plan, x Execution, q []policies) (*cluster, error) {
 	}
 	c.simulation.AddSink("collector", c.collector)
 	if c.router.tracing != nil {
-		c.tracer = newTracer(p, &x.Tracing, c.router.tracing, options, func(i int) *setup.Pool { return c.router.fleet.places[i].pool.plan })
+		c.tracer = newTracer(p, &x.Tracing, c.router.tracing, options, &c.router.fleet)
 		c.collector.tracer = c.tracer
 	}
 	return c, nil
@@ -107,8 +107,8 @@ func (c *cluster) addControl(q []policies) {
 	}
 }
 
-// addInstance adds the instance at a place, which is ready then.
-func (c *cluster) addInstance(at *place, ready vtime.Time, counterfactual policy.Signals) error {
+// addInstance adds the instance of a server, which is ready then.
+func (c *cluster) addInstance(at *server, ready vtime.Time, counterfactual policy.Signals) error {
 	k := at.pool.index
 	signals := c.signals[k]
 	n, err := newInstance(c.plan, &c.execution, at, at.pool.options, ready, signals, c.storage[k])
@@ -119,19 +119,23 @@ func (c *cluster) addInstance(at *place, ready vtime.Time, counterfactual policy
 	if c.router.fleet.endsWithLatency() {
 		n.latencyOptions = &at.pool.options
 	}
-	n.publish(&at.pool.endpoints.cluster.signalPlan, signals|counterfactual, at.pool.options)
-	if a := c.autoscalers[k]; a != nil {
-		n.publishGroups(&a.cluster.signalPlan)
+	seen, ofEndpoints := &at.pool.endpoints.cluster, n.shown[:len(at.places)]
+	for _, s := range ofEndpoints {
+		s.publish(&seen.signalPlan, signals|counterfactual, at.pool.options)
 	}
-	c.instances = append(c.instances, n)
 	if c.execution.Sequential {
-		seen := &at.pool.endpoints.cluster
-		seen.engines = append(seen.engines, n)
-		if a := c.autoscalers[k]; a != nil {
-			a.cluster.engines = append(a.cluster.engines, n)
+		seen.engines = append(seen.engines, ofEndpoints...)
+	}
+	if a := c.autoscalers[k]; a != nil {
+		whole := n.shown[len(n.shown)-1]
+		whole.keepRecent(signals|counterfactual, at.pool.options)
+		whole.publishGroups(&a.cluster.signalPlan)
+		if c.execution.Sequential {
+			a.cluster.engines = append(a.cluster.engines, whole)
 		}
 	}
-	c.simulation.AddLeaf(instanceName(at.instance), n)
+	c.instances = append(c.instances, n)
+	c.simulation.AddLeaf(instanceName(at.number), n)
 	c.router.failures.add(ready)
 	return nil
 }
@@ -323,7 +327,7 @@ func (c *cluster) addReplicas(s *pool, counterfactual policy.Signals) error {
 	}
 	b := &replicas{
 		pool: s.plan, endpoints: s.endpoints, provisionTimes: vtime.NewStream(seed, "provisioning"+suffix), loadTimes: vtime.NewStream(seed, "replicas"+suffix),
-		published: s.published, failures: c.router.failures, place: func() *place { return c.router.fleet.add(s) },
+		published: s.published, failures: c.router.failures, place: func() *server { return c.router.fleet.add(s) },
 	}
 	b.begin()
 	for i := range b.list {
@@ -335,9 +339,11 @@ func (c *cluster) addReplicas(s *pool, counterfactual policy.Signals) error {
 		return nil
 	}
 	k := slices.Index(c.router.fleet.pools, s)
-	b.spawn = func(at *place, ready vtime.Time) {
+	b.spawn = func(at *server, ready vtime.Time) {
 		c.release(b)
-		s.endpoints.cluster.grow()
+		for range at.places {
+			s.endpoints.cluster.grow()
+		}
 		c.autoscalers[k].cluster.grow()
 		if err := c.addInstance(at, ready, counterfactual); err != nil {
 			panic(err) // the first ones could be made
@@ -353,7 +359,7 @@ func (c *cluster) addReplicas(s *pool, counterfactual policy.Signals) error {
 func (c *cluster) release(b *replicas) {
 	kept := b.departed[:0]
 	for _, i := range b.departed {
-		if r := &b.list[i]; !c.instances[r.at.instance].release(r.gone) {
+		if r := &b.list[i]; !c.instances[r.at.number].release(r.gone) {
 			kept = append(kept, i)
 		}
 	}

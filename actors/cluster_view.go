@@ -3,6 +3,7 @@ package actors
 import (
 	"blis/lookahead"
 	"blis/policy"
+	"blis/setup"
 	"blis/vtime"
 )
 
@@ -17,15 +18,20 @@ type clusterView struct {
 	readsAtAdmission, readsAtRouting bool // which decisions of the router read signals of instances
 
 	view    policy.View
-	sent    []int32 // requests delivered to each instance
+	sent    []int32 // requests delivered to each endpoint
 	refresh int64   // last refresh of the load snapshots that the view shows; −1: none
 
 	// The sequential twin reads engines directly, in place of snapshots. At
 	// refreshes it does so if foreseen: before each refresh the router knows whether
 	// a decision will read it. It does not with scale checks, returned requests and
 	// closed loops, whose decisions follow from no request that has arrived.
-	engines  []*instance
+	engines  []*publisher // by seat
 	foreseen bool
+}
+
+// sizeOf tells the view the size of what it shows of a pool: each has so many ranks.
+func (s *clusterView) sizeOf(p *setup.Pool, ranks int) {
+	s.view.MaxNumSeqs, s.view.BlockSize, s.view.CPUEntries = p.MaxNumSeqs*int32(ranks), p.BlockSize, p.CPUEntries()*int64(ranks)
 }
 
 // loadSignals are in the load snapshots, unless the bundle gives them another

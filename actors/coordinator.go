@@ -143,7 +143,7 @@ func (c *coordinator) receive(m *lookahead.Message, out *lookahead.Outbox) {
 		}
 	case kindReleased:
 		instance, n := readReleased(&m.Body)
-		for at := r.fleet.places[instance]; n > 0; n-- {
+		for at := r.fleet.ranks[instance]; n > 0; n-- {
 			at.requestLeft(now)
 		}
 	case kindNotPulled:
@@ -157,7 +157,7 @@ func (c *coordinator) receive(m *lookahead.Message, out *lookahead.Outbox) {
 
 // sourceOf returns the instance that has s.
 func (c *coordinator) sourceOf(s *engine.KVSource) *place {
-	return c.router.fleet.places[readIncarnation(s.From).instance]
+	return c.router.fleet.ranks[readIncarnation(s.From).instance]
 }
 
 // prefilled takes in that the prefill of a request has ended at now.

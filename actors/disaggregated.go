@@ -10,34 +10,34 @@ import (
 
 // The instance's part in prefill/decode disaggregation.
 
-// pullNotices tells the router what the instance has to tell the other side.
-type pullNotices struct{ *instance }
+// pullNotices tells the router what the rank has to tell the other side.
+type pullNotices struct{ *rank }
 
 var _ engine.PullNotices = pullNotices{}
 
 // Prefilled implements engine.PullNotices.
 func (p pullNotices) Prefilled(o *metrics.Outcome, s engine.KVSource, now vtime.Time) {
-	p.finished++
+	p.left()
 	s.From = p.incarnation().word()
-	sendPrefilled(p.out, now, o.Arrival, &prefilled{s, p.engine.Pulls.Awaiting(), metrics.HandedOver(o, now)})
+	sendPrefilled(p.of.out, now, o.Arrival, &prefilled{s, p.of.engines.all()[p.index].Pulls.Awaiting(), metrics.HandedOver(o, now)})
 }
 
 // Pulls implements engine.PullNotices.
-func (p pullNotices) Pulls(x *engine.Pull, now vtime.Time) { sendPulling(p.out, now, x) }
+func (p pullNotices) Pulls(x *engine.Pull, now vtime.Time) { sendPulling(p.of.out, now, x) }
 
 // Left implements engine.PullNotices.
-func (p pullNotices) Left(s engine.KVSource, now vtime.Time) { sendNotPulled(p.out, now, &s) }
+func (p pullNotices) Left(s engine.KVSource, now vtime.Time) { sendNotPulled(p.of.out, now, &s) }
 
 // Released implements engine.PullNotices: an instance that drains is there until then.
 func (p pullNotices) Released(n int, now vtime.Time) {
-	if p.place.pool.plan.Scaling != nil {
-		sendReleased(p.out, now, p.index, n)
+	if p.at.pool.plan.Scaling != nil {
+		sendReleased(p.of.out, now, p.number, n)
 	}
 }
 
 // disaggregate gives an engine its part, unless the instance serves requests alone.
-func (p *instance) disaggregate(cfg *engine.Config) {
-	s := p.place.pool
+func (p *rank) disaggregate(cfg *engine.Config) {
+	s := p.at.pool
 	if s.role == setup.Monolithic {
 		return
 	}
@@ -56,19 +56,24 @@ func (p *instance) receivePull(m *lookahead.Message, now vtime.Time) {
 	switch m.Kind {
 	case kindPrefill:
 		readDelivery(&m.Body, &p.delivery)
-		p.engine.Pulls.Prefill(&p.delivery, now)
+		p.engines.prefill(&p.delivery, now)
 	case kindPull:
 		fails := readPull(&m.Body, &p.delivery, &s)
-		p.engine.Pulls.Pull(&p.delivery, s, fails, now)
+		p.engines.pull(&p.delivery, s, fails, now)
 	case kindPulled:
 		readSource(&m.Body, &s)
 		mustDecode(&m.Body)
-		p.engine.Pulls.Over(s, now)
+		p.source(&s, now).Pulls.Over(s, now)
 	case kindGivenUp:
 		readSource(&m.Body, &s)
 		mustDecode(&m.Body)
-		p.engine.Pulls.Left(s, now)
+		p.source(&s, now).Pulls.Left(s, now)
 	}
+}
+
+// source returns the engine of the rank that has s, just before what reaches it at now of a transfer.
+func (p *instance) source(s *engine.KVSource, now vtime.Time) *engine.Engine {
+	return p.engines.rank(int(readIncarnation(s.From).instance)-p.server.first, now, vtime.ClassTransfer)
 }
 
 // PromiseOf implements lookahead.Notifier: operations of shared storage tiers are submitted in
@@ -78,14 +83,14 @@ func (p *instance) PromiseOf(k lookahead.NoticeKind) lookahead.Key {
 	at := vtime.Never
 	switch {
 	case k == storageNotice && p.sharesStorage:
-		at = p.engine.Storage.FirstSubmission()
-	case p.place.pool.role == setup.Monolithic:
+		at = p.engines.firstSubmission()
+	case p.server.pool.role == setup.Monolithic:
 	case k == prefilledNotice:
-		at = p.engine.Pulls.FirstPrefilled()
+		at = p.engines.firstPrefilled()
 	case k == pullingNotice:
-		at = p.engine.Pulls.FirstPull()
+		at = p.engines.firstPull()
 	case k == notPulledNotice:
-		at = p.engine.Pulls.FirstLeft()
+		at = p.engines.firstLeft()
 	}
 	if at == vtime.Never {
 		return lookahead.NeverKey

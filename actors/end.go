@@ -78,9 +78,11 @@ func (c *cluster) books(r *Result, cut bool) (*metrics.Run, error) {
 		run.Each = inParallel(workers(&c.execution))
 	}
 	var reach reaches
-	for i, n := range c.instances {
-		if err := c.bookInstance(r, run, i, i, setup.Tiered(c.plan)); err != nil {
-			return nil, err
+	for _, n := range c.instances {
+		for k := range n.of {
+			if err := c.bookRank(r, run, &n.of[k], n.of[k].number, setup.Tiered(c.plan)); err != nil {
+				return nil, err
+			}
 		}
 		reach.add(n)
 	}
@@ -95,22 +97,24 @@ func (c *cluster) books(r *Result, cut bool) (*metrics.Run, error) {
 	return run, nil
 }
 
-// bookInstance tells the report of an instance, which has the number i in the result;
-// tiered says whether instances of the run have CPU tiers.
-func (c *cluster) bookInstance(r *Result, run *metrics.Run, instance, i int, tiered bool) error {
-	n := c.instances[instance]
-	if err := n.engine.Check(); err != nil {
-		return err
+// bookRank tells the report of a rank, which has the number i in the result; tiered says whether
+// instances of the run have CPU tiers.
+func (c *cluster) bookRank(r *Result, run *metrics.Run, n *rank, i int, tiered bool) error {
+	e := n.of.engines.all()[n.index]
+	if n.index == 0 {
+		if err := n.of.engines.check(); err != nil {
+			return err
+		}
 	}
-	ready, gone := c.life(instance, r.End)
-	n.engine.Counters.LifeMicros = int64(span(ready, gone))
+	ready, gone := c.life(n.at.number, r.End)
+	e.Counters.LifeMicros = int64(span(ready, gone))
 	r.Names.Instances = append(r.Names.Instances, instanceName(i))
 	run.Instances = append(run.Instances, n.recorder)
-	run.Counters = append(run.Counters, n.engine.Counters)
+	run.Counters = append(run.Counters, e.Counters)
 	if tiered {
-		r.KVTiers = append(r.KVTiers, n.engine.Tier)
+		r.KVTiers = append(r.KVTiers, e.Tier)
 	}
-	run.Lives = append(run.Lives, metrics.Life{Ready: ready, Gone: gone, Blocks: &n.engine.Blocks})
+	run.Lives = append(run.Lives, metrics.Life{Ready: ready, Gone: gone, Blocks: &e.Blocks})
 	return nil
 }
 
@@ -162,7 +166,7 @@ func (c *cluster) end(partial bool) vtime.Time {
 		}
 	}
 	for _, n := range c.instances {
-		end = max(end, n.engine.Now())
+		end = max(end, n.engines.now())
 	}
 	if h := c.plan.Config.Horizon; h > 0 && !partial && c.busy() {
 		end = vtime.Time(h)
@@ -173,7 +177,7 @@ func (c *cluster) end(partial bool) vtime.Time {
 // busy reports whether the run ended with work left.
 func (c *cluster) busy() bool {
 	for _, n := range c.instances {
-		if at, _ := n.engine.Next(); at != vtime.Never || n.engine.Storage.Awaits() {
+		if n.engines.busy() {
 			return true
 		}
 	}
@@ -190,19 +194,21 @@ func (c *cluster) finishAll(end vtime.Time) bool {
 	})
 	for i, n := range c.instances {
 		_, gone := c.life(i, end)
-		n.engine.Finish(end, gone)
-		n.engine.Unfinished(func(o *metrics.Outcome) {
-			o.Pool = int16(n.place.pool.index)
-			n.recorder.Record(o)
-			c.acceptUnfinished(o)
-		})
+		n.engines.finish(end, gone)
+		for k, e := range n.engines.all() {
+			e.Unfinished(func(o *metrics.Outcome) {
+				o.Pool = int16(n.server.pool.index)
+				n.of[k].recorder.Record(o)
+				c.acceptUnfinished(o)
+			})
+		}
 	}
 	return cut
 }
 
 // life is the span in which instance i was ready in a run that ended at end.
 func (c *cluster) life(i int, end vtime.Time) (ready, gone vtime.Time) {
-	at := c.router.fleet.places[i]
+	at := c.router.fleet.servers[i]
 	if at.pool.replicas == nil {
 		return 0, end
 	}
@@ -246,7 +252,7 @@ func (c *cluster) recordUndelivered() error {
 			d = *c.router.coordinator.delivery(p.source.Request)
 			d.HandOver = p.handOver
 		case kindResumed:
-			of = &transfer{from: int32(to - lookahead.FirstLeaf)}
+			of = &transfer{from: int32(c.router.fleet.servers[to-lookahead.FirstLeaf].first)}
 			readResumed(&m.Body, &d, &of.Progress)
 		case kindReturned:
 			of = new(transfer)

@@ -15,7 +15,9 @@ func (e *TooManyEvents) Error() string {
 func (c *cluster) events() int64 {
 	n := c.router.arrivals.arrived
 	for _, i := range c.instances {
-		n += i.engine.Counters.Steps
+		for _, e := range i.engines.all() {
+			n += e.Counters.Steps
+		}
 	}
 	return n
 }

@@ -19,7 +19,7 @@ import (
 type failures struct {
 	plan   *setup.Failures
 	seed   uint64
-	places func(i int) *place
+	places func(i int) *server
 	due    []dueFailure // heap of beginnings and ends
 	probes schedule     // when the router will know another state of an instance; stale ones stay
 	warm   schedule     // when instances that were repaired are warm; stale ones stay
@@ -98,7 +98,7 @@ func newFailures(p *setup.Plan, r *router) *failures {
 		return nil
 	}
 	return &failures{
-		plan: p.Failures, seed: p.Config.Seed, places: func(i int) *place { return r.fleet.places[i] }, lastCrash: -2, attempts: map[int64]*attempts{},
+		plan: p.Failures, seed: p.Config.Seed, places: func(i int) *server { return r.fleet.servers[i] }, lastCrash: -2, attempts: map[int64]*attempts{},
 	}
 }
 
@@ -141,9 +141,9 @@ func (f *failures) down(i int) bool { return f != nil && f.list[i].causes > 0 }
 // be down once.
 func (f *failures) decides(i int) bool { return f != nil && f.list[i].Detected > 0 }
 
-// outlived reports whether the instance has crashed since it was the incarnation of.
-func (f *failures) outlived(of incarnation) bool {
-	return f != nil && of.number < f.list[of.instance].crashes
+// outlived reports whether instance i has crashed since it had crashed so often.
+func (f *failures) outlived(i int, crashes int32) bool {
+	return f != nil && crashes < f.list[i].crashes
 }
 
 // reply is the Key of the earliest notice of a lost request that can follow from a message to an
@@ -253,7 +253,7 @@ func (f *failures) crash(i int, e *dueFailure, out *lookahead.Outbox, t *tracing
 			f.exposed--
 		}
 		if s := f.places(i).pool.endpoints; s.prefixes != nil && s.plan.Observability.IndexEvents { // it says that it has nothing
-			s.prefixes.Clear(f.places(i).seat)
+			f.places(i).forgetPrefixes()
 		}
 		c.warm = now.Add(1).Add(f.plan.Warmup.Duration)
 		sendRepair(out, to, now)
@@ -297,9 +297,7 @@ func (f *failures) know(i int, now vtime.Time, out *lookahead.Outbox, t *tracing
 		f.exposed--
 		c.Detected++
 		c.Detection += now.Sub(c.DownSince)
-		if index := at.pool.endpoints.prefixes; index != nil {
-			index.Clear(at.seat)
-		}
+		at.forgetPrefixes()
 		t.failure(out, traceDown, i)
 	} else {
 		t.failure(out, traceUp, i)

@@ -17,8 +17,10 @@ type fleet struct {
 	pools       []*pool
 	deployments []*deployment
 	services    []*service
-	models      []int    // service by model; nil: there is one, for all
-	places      []*place // by instance
+	models      []int // service by model; nil: there is one, for all
+	servers     []*server
+	places      []*place // endpoints, by instance
+	ranks       []*place // by rank, its endpoint
 }
 
 // deployment is a model as the router serves it.
@@ -73,13 +75,20 @@ func newFleet(p *setup.Plan, q []policies, options []metrics.Options, counterfac
 	return f
 }
 
-// add gives one more instance of a pool its place.
-func (f *fleet) add(s *pool) *place {
-	at := &place{pool: s, slot: s.size, instance: len(f.places)}
+// add gives one more instance of a pool its endpoints, and its ranks their numbers.
+func (f *fleet) add(s *pool) *server {
+	p := &server{pool: s, slot: s.size, number: len(f.servers), first: len(f.ranks)}
 	s.size++
-	s.endpoints.seat(at)
-	f.places = append(f.places, at)
-	return at
+	f.servers = append(f.servers, p)
+	for i := range s.plan.Endpoints() {
+		at := &place{server: p, index: i, instance: len(f.places)}
+		s.endpoints.seat(at)
+		p.places, f.places = append(p.places, at), append(f.places, at)
+		for range s.plan.Ranks.Local {
+			f.ranks = append(f.ranks, at)
+		}
+	}
+	return p
 }
 
 // frontOf returns the endpoints that admission and priority policies look at when they decide on d,

@@ -35,7 +35,7 @@ func receiveCutOff(r *router, m *lookahead.Message, out *lookahead.Outbox) {
 	*d = engine.Delivery{Request: workload.Request{Terms: workload.Terms{Spans: d.Spans}}}
 	l := new(lost)
 	readCutOff(&m.Body, d, l)
-	from := r.fleet.places[l.from]
+	from := r.fleet.ranks[l.from]
 	f.counts.CutOff++
 	if t := l.tokens; t < 0 {
 		f.counts.Refused++

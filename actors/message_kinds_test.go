@@ -1,6 +1,8 @@
 package actors
 
 import (
+	"fmt"
+
 	"slices"
 
 	"blis/engine"
@@ -190,21 +192,22 @@ var commonMessages = []carried{
 	{"storage operation", engine.StorageOp{}, testLeaf, lookahead.ThirdControl,
 		func(out *lookahead.Outbox, v any) {
 			x := v.(engine.StorageOp)
-			sendStorageOp(out, lookahead.ThirdControl, sentAt, &x)
+			sendStorageOp(out, lookahead.ThirdControl, sentAt, 3, &x)
 		},
 		func(m *lookahead.Message) any {
 			var x engine.StorageOp
-			readStorageOp(&m.Body, &x)
+			mustBeThird(readStorageOp(&m.Body, &x))
 			return x
 		}, nil},
 	{"storage answer", engine.StorageAnswer{}, lookahead.ThirdControl, testLeaf,
 		func(out *lookahead.Outbox, v any) {
 			x := v.(engine.StorageAnswer)
 			x.End = sentAt
-			sendStorageAnswer(out, testLeaf, &x)
+			sendStorageAnswer(out, testLeaf, 3, &x)
 		},
 		func(m *lookahead.Message) any {
-			x := readStorageAnswer(m)
+			rank, x := readStorageAnswer(m)
+			mustBeThird(rank)
 			x.End = 0
 			return x
 		}, []string{"End"}}, // it is the time of the message
@@ -240,29 +243,29 @@ var commonMessages = []carried{
 	{"traced step", engine.Step{}, testLeaf, collectorID,
 		func(out *lookahead.Outbox, v any) {
 			x := v.(engine.Step)
-			sendTracedStep(out, sentAt, &x)
+			sendTracedStep(out, 3, sentAt, &x)
 		},
-		func(m *lookahead.Message) any { return readTracedStep(&m.Body) }, []string{"Start"}}, // no record has it
+		func(m *lookahead.Message) any { return readTracedStep(afterRank(&m.Body)) }, []string{"Start"}}, // no record has it
 	{"traced preemption", engine.Preemption{}, testLeaf, collectorID,
 		func(out *lookahead.Outbox, v any) {
 			x := v.(engine.Preemption)
-			sendTracedPreemption(out, sentAt, &x)
+			sendTracedPreemption(out, 3, sentAt, &x)
 		},
-		func(m *lookahead.Message) any { return readTracedPreemption(&m.Body) }, nil},
+		func(m *lookahead.Message) any { return readTracedPreemption(afterRank(&m.Body)) }, nil},
 	{"traced transfer", engine.Transfer{}, testLeaf, collectorID,
 		func(out *lookahead.Outbox, v any) {
 			x := v.(engine.Transfer)
-			sendTracedTransfer(out, sentAt, &x)
+			sendTracedTransfer(out, 3, sentAt, &x)
 		},
-		func(m *lookahead.Message) any { return readTracedTransfer(&m.Body) }, nil},
+		func(m *lookahead.Message) any { return readTracedTransfer(afterRank(&m.Body)) }, nil},
 	{"traced anomaly", engine.Anomaly{}, testLeaf, collectorID,
 		func(out *lookahead.Outbox, v any) {
 			x := v.(engine.Anomaly)
-			sendTracedAnomaly(out, sentAt, &x)
+			sendTracedAnomaly(out, 3, sentAt, &x)
 		},
 		func(m *lookahead.Message) any {
 			var x engine.Anomaly
-			readTracedAnomaly(&m.Body, &x)
+			readTracedAnomaly(afterRank(&m.Body), &x)
 			return x
 		}, nil},
 }
@@ -295,4 +298,17 @@ func sendTestEnded(out *lookahead.Outbox, v any) {
 	}
 	o.ID, o.Tenant, o.Class, o.Generated = x.request, x.tenant, x.class, x.generated
 	sendEnded(out, sentAt, x.instance, &o, true, &x.latency)
+}
+
+// afterRank reads the rank of a message about a step.
+func afterRank(b *lookahead.Decoder) *lookahead.Decoder {
+	mustBeThird(int(b.Int()))
+	return b
+}
+
+// mustBeThird panics unless the rank that arrived is the one that was sent, 3.
+func mustBeThird(rank int) {
+	if rank != 3 {
+		panic(fmt.Sprintf("rank %d arrived, 3 was sent", rank))
+	}
 }

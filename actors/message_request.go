@@ -47,7 +47,7 @@ func writeDelivery(out *lookahead.Outbox, d *engine.Delivery) {
 	out.Int(int64(d.Input))
 	out.Int(int64(d.Output))
 	out.Int(int64(d.MaxOutput))
-	out.Uint(labels(&d.Tags))
+	out.Uint(labels(&d.Tags) | uint64(d.Endpoint)<<48)
 	out.Float(d.Priority)
 	if !rareDelivery(d) {
 		return
@@ -73,7 +73,9 @@ func readDelivery(b *lookahead.Decoder, d *engine.Delivery) {
 	d.Input = int32(b.Int())
 	d.Output = int32(b.Int())
 	d.MaxOutput = int32(b.Int())
-	setLabels(&d.Tags, b.Uint())
+	word := b.Uint()
+	setLabels(&d.Tags, word)
+	d.Endpoint = uint16(word >> 48)
 	d.Priority = b.Float()
 	d.Session, d.Round, d.Retries, d.OutputContent, d.Expected, d.Spans = 0, 0, 0, 0, 0, d.Spans[:0]
 	d.HandOver = metrics.NoHandOver()
@@ -81,8 +83,8 @@ func readDelivery(b *lookahead.Decoder, d *engine.Delivery) {
 		d.Session = b.Uint()
 		counts{&d.Round, &d.Retries}.set(b.Int())
 		d.OutputContent = workload.ContentID(b.Uint())
-		word := b.Int()
-		if d.Expected = int32(word); word>>32 != 0 {
+		expected := b.Int()
+		if d.Expected = int32(expected); expected>>32 != 0 {
 			readHandOver(b, d.Arrival, &d.HandOver)
 		}
 	}

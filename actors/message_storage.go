@@ -9,14 +9,14 @@ import (
 
 // Messages between instances and the storage tiers that they share.
 
-// sendStorageOp hands the storage tier to an operation at now.
-func sendStorageOp(out *lookahead.Outbox, to lookahead.ProcessID, now vtime.Time, op *engine.StorageOp) {
+// sendStorageOp hands the storage tier to an operation of a rank of the instance at now.
+func sendStorageOp(out *lookahead.Outbox, to lookahead.ProcessID, now vtime.Time, rank int, op *engine.StorageOp) {
 	fields := 2
 	for i := range op.Parts {
 		fields += 6 + 2*len(op.Parts[i].Spans)
 	}
 	out.BeginNotice(to, lookahead.Key{At: now, Class: vtime.ClassNotice}, storageNotice, kindStorage, fields)
-	out.Uint(uint64(op.Kind))
+	out.Uint(uint64(op.Kind) | uint64(rank)<<8)
 	out.Int(int64(op.Number))
 	for i := range op.Parts {
 		p := &op.Parts[i]
@@ -35,8 +35,10 @@ func sendStorageOp(out *lookahead.Outbox, to lookahead.ProcessID, now vtime.Time
 }
 
 // readStorageOp is the inverse of sendStorageOp. It uses the memory of op again.
-func readStorageOp(b *lookahead.Decoder, op *engine.StorageOp) {
-	op.Kind, op.Number = engine.StorageKind(b.Uint()), int32(b.Int())
+func readStorageOp(b *lookahead.Decoder, op *engine.StorageOp) (rank int) {
+	word := b.Uint()
+	rank = int(word >> 8)
+	op.Kind, op.Number = engine.StorageKind(word), int32(b.Int())
 	op.Parts = op.Parts[:0]
 	for b.Left() > 0 {
 		if n := len(op.Parts); n < cap(op.Parts) {
@@ -53,21 +55,24 @@ func readStorageOp(b *lookahead.Decoder, op *engine.StorageOp) {
 		}
 	}
 	mustDecode(b)
+	return rank
 }
 
-// sendStorageAnswer answers an operation of instance to when it ends.
-func sendStorageAnswer(out *lookahead.Outbox, to lookahead.ProcessID, a *engine.StorageAnswer) {
+// sendStorageAnswer answers an operation of a rank of instance to when it ends.
+func sendStorageAnswer(out *lookahead.Outbox, to lookahead.ProcessID, rank int, a *engine.StorageAnswer) {
 	out.Begin(to, lookahead.Key{At: a.End, Class: vtime.ClassTransfer}, kindStorageAnswer, 4)
-	out.Int(int64(a.Number))
+	out.Int(int64(a.Number) | int64(rank)<<32)
 	out.Int(int64(a.Entries))
 	out.Int(int64(a.Start))
 	out.Int(a.Used)
 	out.End()
 }
 
-func readStorageAnswer(m *lookahead.Message) (a engine.StorageAnswer) {
+func readStorageAnswer(m *lookahead.Message) (rank int, a engine.StorageAnswer) {
 	b := &m.Body
-	a.Number, a.Entries, a.Start, a.Used, a.End = int32(b.Int()), int32(b.Int()), vtime.Time(b.Int()), b.Int(), m.Stamp.At
+	word := b.Int()
+	rank = int(word >> 32)
+	a.Number, a.Entries, a.Start, a.Used, a.End = int32(word), int32(b.Int()), vtime.Time(b.Int()), b.Int(), m.Stamp.At
 	mustDecode(b)
-	return a
+	return rank, a
 }

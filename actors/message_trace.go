@@ -116,46 +116,47 @@ func readTracedScale(b *lookahead.Decoder) (e tracedScale) {
 	return e
 }
 
-// instanceTracer sends the tracer what an engine does in a step.
-type instanceTracer struct{ *instance }
+// rankTracer sends the tracer what an engine does in a step.
+type rankTracer struct{ *rank }
 
-var _ engine.Observer = instanceTracer{}
+var _ engine.Observer = rankTracer{}
 
 // Formed implements engine.Observer.
-func (t instanceTracer) Formed(now vtime.Time, f *engine.Formation) {
+func (t rankTracer) Formed(now vtime.Time, f *engine.Formation) {
 	if !f.Empty() {
-		sendTracedStep(t.out, now, &f.Step)
+		sendTracedStep(t.of.out, t.index, now, &f.Step)
 	}
 }
 
 // Preempted implements engine.Observer.
-func (t instanceTracer) Preempted(now vtime.Time, p engine.Preemption) {
-	sendTracedPreemption(t.out, now, &p)
+func (t rankTracer) Preempted(now vtime.Time, p engine.Preemption) {
+	sendTracedPreemption(t.of.out, t.index, now, &p)
 }
 
 // Transferred implements engine.Observer.
-func (t instanceTracer) Transferred(now vtime.Time, x engine.Transfer) {
-	sendTracedTransfer(t.out, now, &x)
+func (t rankTracer) Transferred(now vtime.Time, x engine.Transfer) {
+	sendTracedTransfer(t.of.out, t.index, now, &x)
 }
 
 // Anomaly implements engine.Observer.
-func (t instanceTracer) Anomaly(now vtime.Time, a engine.Anomaly) {
-	sendTracedAnomaly(t.out, now, &a)
+func (t rankTracer) Anomaly(now vtime.Time, a engine.Anomaly) {
+	sendTracedAnomaly(t.of.out, t.index, now, &a)
 }
 
-// beginInStep begins a message about a step at now. A time-out may lead to a pass, which is later
-// than steps of that microsecond.
-func beginInStep(out *lookahead.Outbox, now vtime.Time, kind lookahead.Kind, fields int) {
+// beginInStep begins a message about a step of a rank at now. A time-out may lead to a pass, which is
+// later than steps of that microsecond.
+func beginInStep(out *lookahead.Outbox, rank int, now vtime.Time, kind lookahead.Kind, fields int) {
 	k := lookahead.Key{At: now, Class: vtime.ClassStep + 1}
 	if !out.Cause().Less(k) {
 		k = out.Cause().Next()
 	}
-	out.Begin(collectorID, k, kind, fields)
+	out.Begin(collectorID, k, kind, 1+fields)
+	out.Int(int64(rank))
 }
 
 // sendTracedStep sends a step without its start, which no record has.
-func sendTracedStep(out *lookahead.Outbox, now vtime.Time, s *engine.Step) {
-	beginInStep(out, now, kindTracedStep, 6)
+func sendTracedStep(out *lookahead.Outbox, rank int, now vtime.Time, s *engine.Step) {
+	beginInStep(out, rank, now, kindTracedStep, 6)
 	out.Int(int64(s.Running))
 	out.Int(int64(s.Waiting))
 	out.Int(s.PrefillTokens)
@@ -176,8 +177,8 @@ func readTracedStep(b *lookahead.Decoder) (s engine.Step) {
 	return s
 }
 
-func sendTracedPreemption(out *lookahead.Outbox, now vtime.Time, p *engine.Preemption) {
-	beginInStep(out, now, kindTracedPreemption, 4)
+func sendTracedPreemption(out *lookahead.Outbox, rank int, now vtime.Time, p *engine.Preemption) {
+	beginInStep(out, rank, now, kindTracedPreemption, 4)
 	out.Int(p.Request)
 	out.Int(p.For)
 	out.Int(int64(p.Computed))
@@ -194,12 +195,12 @@ func readTracedPreemption(b *lookahead.Decoder) (p engine.Preemption) {
 	return p
 }
 
-func sendTracedTransfer(out *lookahead.Outbox, now vtime.Time, t *engine.Transfer) {
+func sendTracedTransfer(out *lookahead.Outbox, rank int, now vtime.Time, t *engine.Transfer) {
 	fields := 7
 	if t.From != 0 {
 		fields++
 	}
-	beginInStep(out, now, kindTracedTransfer, fields)
+	beginInStep(out, rank, now, kindTracedTransfer, fields)
 	out.Int(t.Request)
 	out.Uint(uint64(t.Storage)<<8 | uint64(t.Way))
 	out.Int(int64(t.Blocks))
@@ -229,8 +230,8 @@ func readTracedTransfer(b *lookahead.Decoder) (t engine.Transfer) {
 	return t
 }
 
-func sendTracedAnomaly(out *lookahead.Outbox, now vtime.Time, a *engine.Anomaly) {
-	beginInStep(out, now, kindTracedAnomaly, 2+len(a.Requests))
+func sendTracedAnomaly(out *lookahead.Outbox, rank int, now vtime.Time, a *engine.Anomaly) {
+	beginInStep(out, rank, now, kindTracedAnomaly, 2+len(a.Requests))
 	out.Uint(uint64(a.Kind))
 	out.Float(a.Severity)
 	for _, id := range a.Requests {

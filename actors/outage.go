@@ -13,14 +13,9 @@ import (
 
 // outage is the part of an instance that may crash.
 type outage struct {
-	rebuild func() engine.Config // of its engine, with empty caches
+	rebuild func(rank int) engine.Config // of its engines, with empty caches
 	down    bool
 	crashes int32 // so far
-
-	// What it published before it crashed, which stays while it is down: of its load, and of its
-	// signal groups. But the requests that ended there are counted on.
-	load   load
-	groups []keptGroup
 }
 
 // keptGroup is what an instance has published of a signal group.
@@ -35,15 +30,6 @@ type fallen struct {
 	lost
 }
 
-// incarnation is the present one.
-func (p *instance) incarnation() incarnation {
-	i := incarnation{instance: int32(p.index)}
-	if p.outage != nil {
-		i.number = p.outage.crashes
-	}
-	return i
-}
-
 // isDown reports whether the instance is down.
 func (p *instance) isDown() bool { return p.outage != nil && p.outage.down }
 
@@ -52,28 +38,26 @@ func (p *instance) crash(now vtime.Time) {
 	x := p.outage
 	p.keepPublished(now)
 	var list []fallen
-	engine.CutOff(p.engine, now, func(d *engine.Delivery, progress *engine.Progress, tokens int32) {
-		f := fallen{*d, lost{transfer{*progress, int32(p.index)}, tokens}}
+	p.engines.cutOff(now, func(rank int, d *engine.Delivery, progress *engine.Progress, tokens int32) {
+		r := &p.of[rank]
+		r.left()
+		f := fallen{*d, lost{transfer{*progress, int32(r.number)}, tokens}}
 		f.Spans = slices.Clone(d.Spans)
 		list = append(list, f)
 	})
 	slices.SortFunc(list, func(a, b fallen) int { return cmp.Compare(a.ID, b.ID) })
 	for i := range list {
-		p.cutOff(&list[i].Delivery, &list[i].lost, now)
+		sendCutOff(p.out, now, &list[i].Delivery, &list[i].lost)
 	}
-	engine.Restart(p.engine, x.rebuild())
-	if p.recent != nil {
-		p.recent = &recent{options: p.recent.options}
+	p.engines.restart(x.rebuild)
+	for _, s := range p.shown {
+		if s.recent != nil {
+			s.recent = &recent{options: s.recent.options}
+		}
 	}
 	x.down = true
 	x.crashes++
 	p.touch(now)
-}
-
-// cutOff tells the router of a request that is lost at now.
-func (p *instance) cutOff(d *engine.Delivery, l *lost, now vtime.Time) {
-	p.finished++
-	sendCutOff(p.out, now, d, l)
 }
 
 // refuse cuts off p.delivery, which is delivered while the instance is down.
@@ -82,7 +66,9 @@ func (p *instance) refuse(progress engine.Progress, now vtime.Time) {
 		progress.Routed = now
 	}
 	progress.Redirects++
-	p.cutOff(&p.delivery, &lost{transfer{progress, int32(p.index)}, -1}, now)
+	r := &p.of[int(p.delivery.Endpoint)*p.server.pool.plan.Ranks.Local]
+	r.left()
+	sendCutOff(p.out, now, &p.delivery, &lost{transfer{progress, int32(r.number)}, -1})
 	p.touch(now)
 }
 
@@ -94,36 +80,42 @@ func noProgress() engine.Progress {
 // repair brings the instance back at now, empty and cold.
 func (p *instance) repair(now vtime.Time) {
 	p.outage.down = false
-	engine.WarmUp(p.engine, now)
+	p.engines.warmUp(now)
 	p.touch(now)
 }
 
 // keepPublished keeps what the instance has published before now: what it would publish at the
 // next refresh is lost.
 func (p *instance) keepPublished(now vtime.Time) {
-	x := p.outage
-	if x.down {
+	if p.outage.down {
 		return
 	}
-	if b := p.snapshots; b != nil {
-		x.load = p.load()
+	for _, s := range p.shown {
+		s.keep(now)
+	}
+}
+
+// keep is keepPublished for one publisher.
+func (s *publisher) keep(now vtime.Time) {
+	if b := s.snapshots; b != nil {
+		s.kept = s.load()
 		if b.cadence != immediate {
-			x.load = b.at(p.place.seat, b.before(now))
+			s.kept = b.at(s.seat, b.before(now))
 		}
 	}
-	for i := range x.groups {
-		k := &x.groups[i]
+	for i := range s.keptGroups {
+		k := &s.keptGroups[i]
 		if b := k.of.snapshots; b.cadence != immediate {
-			k.state = b.at(p.seatOf(k.of), b.before(now))
+			k.state = b.at(s.seatOf(k.of), b.before(now))
 		} else {
-			k.state = p.observe(k.of)
+			k.state = s.observe(k.of)
 		}
 	}
 }
 
-// kept is what the instance, which is down, has published of f.
-func (x *outage) kept(f *signalGroup) policy.InstanceState {
-	return x.groups[slices.IndexFunc(x.groups, func(k keptGroup) bool { return k.of == f })].state
+// keptOf is what the instance, which is down, has published of f.
+func (s *publisher) keptOf(f *signalGroup) policy.InstanceState {
+	return s.keptGroups[slices.IndexFunc(s.keptGroups, func(k keptGroup) bool { return k.of == f })].state
 }
 
 // touch makes the instance publish after a message that changed what it publishes, as after an
@@ -147,6 +139,6 @@ func (p *instance) receiveFailure(m *lookahead.Message) {
 	case kindRepair:
 		p.repair(now)
 	case kindSlow:
-		engine.Slow(p.engine, readSlow(&m.Body))
+		p.engines.slow(readSlow(&m.Body), now)
 	}
 }

@@ -7,24 +7,67 @@ import (
 	"blis/vtime"
 )
 
-// place is an instance as its pool knows it, and those who route to it.
+// server is an instance as its pool knows it: what scales, drains and fails as one. It has one
+// endpoint, or with data-parallel ranks several; and one rank, or several.
+type server struct {
+	pool   *pool
+	slot   int      // in the pool
+	number int      // among the servers of the run: its process
+	first  int      // number of its first rank in the run
+	places []*place // its endpoints
+}
+
+// place is an endpoint as those know it who route to it. Unless its server has several it is the
+// server.
 type place struct {
-	pool     *pool
-	slot     int // in the pool
+	*server
+	index    int // among the endpoints of its server
 	instance int // in the run
 	seat     int // among the endpoints
 }
 
-// set enters what is known of an instance in the view, and publishes it.
-func (p *place) set(s policy.Slot) {
-	p.pool.endpoints.cluster.view.Set(p.seat, s)
+// set enters what is known of the server in the view, for each endpoint, and publishes it.
+func (p *server) set(s policy.Slot) {
+	for _, at := range p.places {
+		p.pool.endpoints.cluster.view.Set(at.seat, s)
+	}
+	s.Total *= int64(len(p.places))
 	p.pool.published.set(p.slot, s)
 }
 
-// shown is what the view shows of an instance.
-func (p *place) shown() policy.Slot { return p.pool.endpoints.cluster.view.Slot(p.seat) }
+// shown is what the view shows of the server: of its first endpoint, which has the phase of all.
+func (p *server) shown() policy.Slot {
+	return p.pool.endpoints.cluster.view.Slot(p.places[0].seat)
+}
 
-// send counts a request that is on its way to the instance.
+// process returns the process of the server.
+func (p *server) process() lookahead.ProcessID {
+	return lookahead.FirstLeaf + lookahead.ProcessID(p.number)
+}
+
+// forgetPrefixes makes the router expect nothing in the prefix caches of the server, if it expects
+// anything in any.
+func (p *server) forgetPrefixes() {
+	if index := p.pool.endpoints.prefixes; index != nil {
+		for _, at := range p.places {
+			index.Clear(at.seat)
+		}
+	}
+}
+
+// gone takes the endpoints of the server, which is gone, out of the view.
+func (p *server) gone() {
+	p.set(policy.Slot{Phase: policy.Gone, Total: p.shown().Total})
+	s := p.pool.endpoints
+	for _, at := range p.places {
+		s.cluster.view.ShowSignals(at.seat, new(policy.InstanceState), ^policy.NoSignals)
+		if s.prefixes != nil {
+			s.prefixes.Drop(at.seat)
+		}
+	}
+}
+
+// send counts a request that is on its way to the endpoint.
 func (p *place) send() {
 	s := p.pool
 	s.endpoints.cluster.routed(p.seat)
@@ -34,14 +77,14 @@ func (p *place) send() {
 	}
 }
 
-// takeBack counts a request that was on its way to the instance and, as is known at now, does not come.
+// takeBack counts a request that was on its way to the endpoint and, as is known at now, does not come.
 func (p *place) takeBack(now vtime.Time) {
 	p.pool.endpoints.cluster.takeBack(p.seat)
 	p.pool.published.leave(p.slot)
 	p.requestLeft(now)
 }
 
-// left counts a request no longer in flight to the instance, as a notice says.
+// left counts a request no longer in flight to the endpoint, as a notice says.
 func (p *place) left() {
 	if !p.pool.endpoints.cluster.inFlightFromLoad {
 		p.pool.endpoints.cluster.ended(p.seat)
@@ -49,14 +92,9 @@ func (p *place) left() {
 	p.pool.published.leave(p.slot)
 }
 
-// requestLeft notes that the instance has a request less, of those that it has to end before it can go.
-func (p *place) requestLeft(now vtime.Time) {
+// requestLeft notes that the server has a request less, of those that it has to end before it can go.
+func (p *server) requestLeft(now vtime.Time) {
 	if b := p.pool.replicas; b != nil && b.ended(p.slot, now) && b.pool.Scaling.Drain == setup.DrainRedirect {
 		b.handingBack-- // it had been told to return its requests
 	}
-}
-
-// process returns the process of the instance.
-func (p *place) process() lookahead.ProcessID {
-	return lookahead.FirstLeaf + lookahead.ProcessID(p.instance)
 }

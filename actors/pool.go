@@ -27,8 +27,8 @@ type pool struct {
 	options metrics.Options // of the recorders of its instances
 }
 
-// endpoints are the instances among which one policy routes, as it sees them, and what the router
-// alone knows of them. Views and prefix indices number them by seat.
+// endpoints are those among which one policy routes, as it sees them, and what the router alone knows
+// of them. Views and prefix indices number them by seat.
 type endpoints struct {
 	plan     *setup.Pool // of the first of them
 	routing  policy.Routing
@@ -44,22 +44,22 @@ type endpoints struct {
 // newEndpoints makes the endpoints of pool k of a plan, and of those that it leads, for a router with
 // these policies. counterfactual are the signals that a counterfactual trace reads.
 func newEndpoints(p *setup.Plan, k int, led []int, q *policies, counterfactual policy.Signals) *endpoints {
-	of, instances := p.Pools[k], 0
+	of, seats := p.Pools[k], 0
 	for i, l := range led {
 		if l == k {
-			instances += p.Pools[i].Instances
+			seats += p.Pools[i].Instances * p.Pools[i].Endpoints()
 		}
 	}
 	s := &endpoints{
 		plan: of, routing: q.routing, reads: q.routing.Observes(), prefixes: q.prefixes, stream: q.stream,
 		cluster: clusterView{
-			signals: q.routed() | counterfactual, signalPlan: planSignals(of, instances, q.routed(), counterfactual), refresh: -1, foreseen: foreseen(p),
+			signals: q.routed() | counterfactual, signalPlan: planSignals(of, seats, q.routed(), counterfactual), refresh: -1, foreseen: foreseen(p),
 			readsAtAdmission: !q.aside && ofInstances(q.admission.Observes()),
 			readsAtRouting:   ofInstances(q.atRouting() | counterfactual),
 		},
 	}
 	s.observer, _ = q.routing.(policy.RouteObserver)
-	s.cluster.view.MaxNumSeqs, s.cluster.view.BlockSize, s.cluster.view.CPUEntries = of.MaxNumSeqs, of.BlockSize, of.CPUEntries()
+	s.cluster.sizeOf(of, of.Ranks.Local)
 	return s
 }
 
@@ -74,7 +74,7 @@ func foreseen(p *setup.Plan) bool {
 	return p.Failures == nil && !p.Loops() && len(p.Pools) == 1
 }
 
-// seat gives one more instance a place among the endpoints.
+// seat adds one more endpoint.
 func (s *endpoints) seat(at *place) {
 	at.seat = len(s.places)
 	s.places = append(s.places, at)

@@ -16,7 +16,9 @@ func (c *cluster) describePools(run *metrics.Run, end vtime.Time) {
 	}
 	if c.router.coordinator != nil {
 		for _, n := range c.instances {
-			run.Disaggregated = append(run.Disaggregated, n.engine.Disaggregated)
+			for _, e := range n.engines.all() {
+				run.Disaggregated = append(run.Disaggregated, e.Disaggregated)
+			}
 		}
 	}
 	for _, d := range c.router.fleet.deployments {
@@ -51,13 +53,13 @@ func (c *cluster) describePool(s *pool, end vtime.Time, number func(int) int) me
 	if s.role == setup.Monolithic {
 		p.Role = "monolithic"
 	}
-	for i, at := range c.router.fleet.places {
+	for i, at := range c.router.fleet.ranks {
 		if at.pool == s {
 			p.Instances = append(p.Instances, number(i))
 		}
 	}
 	if s.replicas == nil {
-		p.PaidMicros = float64(float64(len(p.Instances)) * float64(span(c.began, end)))
+		p.PaidMicros = float64(float64(s.size) * float64(span(c.began, end)))
 		return p
 	}
 	for i := range s.replicas.list {

@@ -9,7 +9,7 @@ import (
 // A request that goes on after its instance was taken away, and then ends at the router, names that
 // instance and its pool.
 func TestReturnedRequestNamesThePoolOfItsInstance(t *testing.T) {
-	r := &router{fleet: fleet{places: []*place{{pool: &pool{index: 0}}, {pool: &pool{index: 2}}}}}
+	r := &router{fleet: fleet{ranks: []*place{{server: &server{pool: &pool{index: 0}}}, {server: &server{pool: &pool{index: 2}}}}}}
 	r.outcome = metrics.Outcome{Instance: -1}
 	r.describeTransfer(&transfer{noProgress(), 1})
 	if r.outcome.Pool != 2 || r.outcome.Instance != 1 {

@@ -37,17 +37,17 @@ func sendsBlockEvents(p *setup.Pool, o *setup.Observability, observed policy.Sig
 
 // blockEvents sends the changes of the engine's cache to the router; nil when the
 // router does not want them.
-func (p *instance) blockEvents() func(vtime.Time, []engine.BlockChange) {
-	if !p.events {
+func (p *rank) blockEvents() func(vtime.Time, []engine.BlockChange) {
+	if !p.of.events {
 		return nil
 	}
 	return func(now vtime.Time, changes []engine.BlockChange) {
-		switch at := now.Add(p.eventDelay); {
+		switch at := now.Add(p.of.eventDelay); {
 		case at == vtime.Never: // it is beyond all times
-		case p.tiered:
-			sendTierBlocks(p.out, at, p.incarnation(), changes)
+		case p.of.tiered:
+			sendTierBlocks(p.of.out, at, p.incarnation(), changes)
 		default:
-			sendBlocks(p.out, at, p.incarnation(), changes)
+			sendBlocks(p.of.out, at, p.incarnation(), changes)
 		}
 	}
 }
@@ -73,8 +73,8 @@ func (r *router) blocks(m *lookahead.Message) {
 		read = readTierBlocks
 	}
 	read(&m.Body, func(of incarnation, c engine.BlockChange) {
-		at := r.fleet.places[of.instance]
-		if r.failures.outlived(of) {
+		at := r.fleet.ranks[of.instance]
+		if r.failures.outlived(at.number, of.number) {
 			return
 		}
 		s := at.pool.endpoints

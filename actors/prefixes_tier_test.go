@@ -54,7 +54,7 @@ func TestRouterKnowsWhatCachesAndTiersHold(t *testing.T) {
 			if c.router.fleet.pools[0].endpoints.cluster.view.Gone(i) {
 				continue
 			}
-			cache, tier, storage := engine.Caches(n.engine)
+			cache, tier, storage := engine.Caches(n.engines.engine)
 			holds := [][]uint64{kv.GPU: cache.(*kv.NaivePool).Named(), kv.CPU: tier.(*kv.NaiveTier).Named(), kv.Storage: nil}
 			if naive, ok := storage.(*kv.NaiveTier); ok {
 				holds[kv.Storage] = naive.Named()

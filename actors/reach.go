@@ -17,21 +17,23 @@ type reaches struct {
 // add takes in an instance.
 func (x *reaches) add(n *instance) {
 	k := 0
-	for k < len(x.pools) && x.pools[k] != n.place.pool {
+	for k < len(x.pools) && x.pools[k] != n.server.pool {
 		k++
 	}
 	if k == len(x.pools) {
-		x.pools, x.of, x.most = append(x.pools, n.place.pool), append(x.of, engine.Reach{}), append(x.most, 0)
+		x.pools, x.of, x.most = append(x.pools, n.server.pool), append(x.of, engine.Reach{}), append(x.most, 0)
 	}
 	r := &x.of[k]
-	r.Context, r.StepTokens = max(r.Context, n.engine.Reach.Context), max(r.StepTokens, n.engine.Reach.StepTokens)
-	x.most[k] = max(x.most[k], n.engine.Counters.PeakRunning)
+	for _, e := range n.engines.all() {
+		r.Context, r.StepTokens = max(r.Context, e.Reach.Context), max(r.StepTokens, e.Reach.StepTokens)
+		x.most[k] = max(x.most[k], e.Counters.PeakRunning)
+	}
 }
 
 // beyond says where pools left the data behind their latency models.
 func (x *reaches) beyond() (text string) {
 	for k, s := range x.pools {
-		of := beyondFit(s.plan.Fitted, x.of[k], x.most[k])
+		of := beyondFit(s.plan.Fitted.Set, x.of[k], x.most[k])
 		switch {
 		case of == "":
 			continue

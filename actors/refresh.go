@@ -17,44 +17,40 @@ type refreshWriter struct {
 	write          func(refresh int64) // writes the value as of now
 }
 
-// publish makes the instance publish signals, by the plan on.
-func (p *instance) publish(on *signalPlan, signals policy.Signals, o metrics.Options) {
+// publish makes the instance publish signals of an endpoint, by the plan on.
+func (s *publisher) publish(on *signalPlan, signals policy.Signals, o metrics.Options) {
 	b := on.load
-	p.inFlightFromLoad = on.inFlightFromLoad
-	p.snapshots, p.readsKVUse = b, signals&policy.KVUse&^on.inGroups != 0
+	s.inFlightFromLoad = on.inFlightFromLoad
+	s.snapshots, s.readsKVUse = b, signals&policy.KVUse&^on.inGroups != 0
 	if b != nil && b.cadence != immediate {
-		p.writers = append(p.writers, refreshWriter{b.cadence, false, p.readsKVUse, -1, func(k int64) { b.publish(p.place.seat, k, p.load()) }})
+		s.of.writers = append(s.of.writers, refreshWriter{b.cadence, false, s.readsKVUse, -1, func(k int64) { b.publish(s.seat, k, s.load()) }})
 	}
+	s.keepRecent(signals, o)
+	s.publishGroups(on)
+}
+
+// keepRecent keeps the latencies of the last requests if signals need them.
+func (s *publisher) keepRecent(signals policy.Signals, o metrics.Options) {
 	if signals&(policy.RecentLatency|policy.OwnSignals) != 0 {
-		p.recent = &recent{options: o}
+		s.recent = &recent{options: o}
 	}
-	p.publishGroups(on)
 }
 
 // publishGroups makes the instance publish the signal groups of a plan.
-func (p *instance) publishGroups(on *signalPlan) {
+func (s *publisher) publishGroups(on *signalPlan) {
 	for _, f := range on.groups {
-		seat := p.seatOf(f)
-		f.snapshots.begin(seat, p.observe(f))
-		if p.outage != nil {
-			p.outage.groups = append(p.outage.groups, keptGroup{of: f})
+		seat := s.seatOf(f)
+		f.snapshots.begin(seat, s.observe(f))
+		if s.of.outage != nil {
+			s.keptGroups = append(s.keptGroups, keptGroup{of: f})
 		}
 		if f.snapshots.cadence == immediate {
-			p.groups = append(p.groups, f)
+			s.groups = append(s.groups, f)
 			continue
 		}
-		write := func(k int64) { f.snapshots.publish(seat, k, p.observe(f)) }
-		p.writers = append(p.writers, refreshWriter{f.snapshots.cadence, f.checks, f.signals.EveryStep() != policy.NoSignals, -1, write})
+		write := func(k int64) { f.snapshots.publish(seat, k, s.observe(f)) }
+		s.of.writers = append(s.of.writers, refreshWriter{f.snapshots.cadence, f.checks, f.signals.EveryStep() != policy.NoSignals, -1, write})
 	}
-}
-
-// seatOf is where the instance writes in the snapshots of a group: those of an autoscaler are of
-// its pool alone.
-func (p *instance) seatOf(f *signalGroup) int {
-	if f.checks {
-		return p.place.slot
-	}
-	return p.place.seat
 }
 
 // StableUntil implements lookahead.Publisher. An immediate signal is stable until
@@ -62,14 +58,16 @@ func (p *instance) seatOf(f *signalGroup) int {
 // change.
 func (p *instance) StableUntil() lookahead.Key {
 	steady := lookahead.NeverKey
-	if p.snapshots != nil && p.snapshots.cadence == immediate {
-		steady = p.unchangedUntil(p.readsKVUse, false)
-	}
-	for _, f := range p.groups {
-		if f.checks {
-			continue
+	for _, s := range p.shown {
+		if s.snapshots != nil && s.snapshots.cadence == immediate {
+			steady = lookahead.Earliest(steady, p.unchangedUntil(s.readsKVUse, false))
 		}
-		steady = lookahead.Earliest(steady, p.unchangedUntil(f.signals.EveryStep() != policy.NoSignals, f.onDemand))
+		for _, f := range s.groups {
+			if f.checks {
+				continue
+			}
+			steady = lookahead.Earliest(steady, p.unchangedUntil(f.signals.EveryStep() != policy.NoSignals, f.onDemand))
+		}
 	}
 	for i := range p.writers {
 		r := &p.writers[i]
@@ -86,14 +84,14 @@ func (p *instance) unchangedUntil(steps, onDemand bool) lookahead.Key {
 	at, class := vtime.Never, vtime.ClassStep
 	switch {
 	case p.perStep && !onDemand:
-		at = p.engine.FirstStepState(!steps)
-		if end := p.engine.FirstEnd(); p.inFlightFromLoad && end <= at { // in-flight is the router's own and knows no steps
+		at = p.engines.firstStepState(!steps)
+		if end := p.engines.firstEnd(); p.shown[0].inFlightFromLoad && end <= at { // in-flight is the router's own and knows no steps
 			at, class = end, vtime.ClassQueued
 		}
 	case steps:
 		return p.Next()
 	default:
-		at, class = p.engine.FirstChange()
+		at, class = p.engines.firstChange()
 	}
 	if at == vtime.Never {
 		return lookahead.NeverKey
@@ -117,7 +115,7 @@ func (p *instance) advanceByRefresh(out *lookahead.Outbox) {
 			}
 			h = lookahead.Earliest(h, r.key(r.dirty))
 		}
-		p.engine.Act(h.At, h.Class)
+		p.engines.act(h.At, h.Class)
 	}
 	for i := range p.writers {
 		p.writers[i].flush()

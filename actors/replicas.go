@@ -17,8 +17,8 @@ type replicas struct {
 	loadTimes      *vtime.Stream // random times to load the model
 	published      *published    // nil: there is no autoscaler
 	failures       *failures     // nil: nothing fails
-	place          func() *place
-	spawn          func(at *place, ready vtime.Time)
+	place          func() *server
+	spawn          func(at *server, ready vtime.Time)
 
 	list        []replica  // by slot
 	count       int32      // starting, warming or serving: len(list) without those draining or gone
@@ -37,7 +37,7 @@ type replicas struct {
 type replica struct {
 	requested, ready, warm, draining, gone vtime.Time
 
-	at     *place
+	at     *server
 	billed vtime.Time // when its machine is there: it costs from then on
 	held   int32      // requests routed there that have not ended
 }
@@ -46,7 +46,7 @@ type replica struct {
 func (b *replicas) begin() {
 	for range b.pool.Instances {
 		b.list = append(b.list, replica{at: b.place(), warm: 0, draining: vtime.Never, gone: vtime.Never})
-		b.add(policy.Slot{Routable: true, Total: b.pool.Blocks})
+		b.add(policy.Slot{Routable: true})
 	}
 	b.count = int32(b.pool.Instances)
 	if b.published != nil {
@@ -56,7 +56,11 @@ func (b *replicas) begin() {
 
 // add enters one more instance, the last of the list, in the view, and publishes it.
 func (b *replicas) add(s policy.Slot) {
-	b.endpoints.cluster.view.Add(s)
+	s.Total = b.pool.Blocks * int64(b.pool.Ranks.Local)
+	for range b.pool.Endpoints() {
+		b.endpoints.cluster.view.Add(s)
+	}
+	s.Total = b.pool.Blocks * int64(b.pool.Ranks.Ranks)
 	b.published.set(len(b.list)-1, s)
 }
 
@@ -66,7 +70,7 @@ func (b *replicas) start(now vtime.Time) {
 	billed := now.Add(how.Provisioning.Draw(b.provisionTimes))
 	ready := billed.Add(how.Load.Draw(b.loadTimes))
 	b.list = append(b.list, replica{at: at, requested: now, billed: billed, ready: ready, warm: ready.Add(how.Warmup.Duration), draining: vtime.Never, gone: vtime.Never})
-	b.add(policy.Slot{Phase: policy.Starting, Total: b.pool.Blocks})
+	b.add(policy.Slot{Phase: policy.Starting})
 	b.spawn(at, ready)
 	b.phases.push(entry{ready, int64(i), int32(i)})
 	b.count++
@@ -77,7 +81,7 @@ func (b *replicas) start(now vtime.Time) {
 func (b *replicas) changePhase(now vtime.Time) {
 	i := int(b.phases.pop())
 	r := &b.list[i]
-	if r.draining != vtime.Never || r.gone != vtime.Never || b.failures.decides(r.at.instance) {
+	if r.draining != vtime.Never || r.gone != vtime.Never || b.failures.decides(r.at.number) {
 		return
 	}
 	slot := r.at.shown()
@@ -148,18 +152,14 @@ func (b *replicas) ended(i int, now vtime.Time) bool {
 func (b *replicas) remove(i int, now vtime.Time) {
 	r := &b.list[i]
 	r.gone = now
-	b.failures.remove(r.at.instance, now)
+	b.failures.remove(r.at.number, now)
 	b.departed = append(b.departed, int32(i))
 	for _, t := range [...]*vtime.Time{&r.billed, &r.ready, &r.warm} {
 		if *t > now {
 			*t = vtime.Never // the instance does not come that far
 		}
 	}
-	r.at.set(policy.Slot{Phase: policy.Gone, Total: r.at.shown().Total})
-	b.endpoints.cluster.view.ShowSignals(r.at.seat, new(policy.InstanceState), ^policy.NoSignals)
-	if b.endpoints.prefixes != nil {
-		b.endpoints.prefixes.Drop(r.at.seat)
-	}
+	r.at.gone()
 }
 
 // nextOverdue is the Key of the next end of a drain timeout of an instance that
@@ -192,10 +192,11 @@ func (r *replica) cost(began, end vtime.Time) vtime.Duration {
 	return span(max(r.billed, began), min(r.gone, end))
 }
 
-// instances are the numbers of the instances, in their order.
+// instances are the numbers of the instances, in their order; of those with several endpoints that of the
+// first one.
 func (b *replicas) instances() (list []int32) {
 	for i := range b.list {
-		list = append(list, int32(b.list[i].at.instance))
+		list = append(list, int32(b.list[i].at.places[0].instance))
 	}
 	return list
 }

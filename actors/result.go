@@ -87,10 +87,12 @@ func (c *cluster) digest() string {
 	}
 	word(c.router.recorder.Fold())
 	for _, n := range c.instances {
-		word(n.recorder.Fold())
-		word(n.engine.Counters.Fold())
-		if n.place.pool.plan.CPUTier != nil {
-			word(n.engine.Tier.Fold())
+		for i, e := range n.engines.all() {
+			word(n.of[i].recorder.Fold())
+			word(e.Counters.Fold())
+			if n.server.pool.plan.CPUTier != nil {
+				word(e.Tier.Fold())
+			}
 		}
 	}
 	for _, s := range c.storage {

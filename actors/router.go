@@ -233,7 +233,7 @@ func (r *router) receiveEnded(m *lookahead.Message, out *lookahead.Outbox) {
 	latency := r.fleet.endsWithLatency()
 	e := readEnded(&m.Body, latency)
 	r.state.End(e.tenant, e.completed, m.Stamp.At)
-	at := r.fleet.places[e.instance]
+	at := r.fleet.ranks[e.instance]
 	served := at.pool.deployment.service
 	served.publish(func(p *published) { p.end(e.tenant, e.completed, m.Stamp.At) })
 	if latency {

@@ -127,11 +127,12 @@ func (r *router) deliver(i int32, at *place, now vtime.Time, out *lookahead.Outb
 	r.held.drop(i)
 }
 
-// effect returns the process of an instance to which d is delivered at now, and when that has an
-// effect.
+// effect addresses d, which is delivered at now, to an endpoint. It returns the process, and when that
+// has an effect.
 func (r *router) effect(d *engine.Delivery, at *place, now vtime.Time) (to lookahead.ProcessID, effect vtime.Time) {
 	effect = min(now.Add(engine.MinQueueing(at.pool.plan.Latency, d.Input)), max(now, d.Deadline))
-	if r.failures.down(at.instance) { // it refuses the request
+	d.Endpoint = uint16(at.index)
+	if r.failures.down(at.number) { // it refuses the request
 		effect = now
 	}
 	return at.process(), effect

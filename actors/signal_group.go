@@ -22,29 +22,6 @@ type signalGroup struct {
 	refresh   int64          // last refresh that the view shows; −1: none
 }
 
-// observe is what the instance publishes of the signals of f. All else in it is 0.
-func (p *instance) observe(f *signalGroup) (published policy.InstanceState) {
-	if p.isDown() {
-		return p.outage.kept(f)
-	}
-	state := p.state(f.onDemand)
-	if p.recent != nil {
-		p.recent.fill(&state.Service)
-	}
-	state.Evaluate(f.signals)
-	published.Copy(&state, f.signals)
-	return published
-}
-
-// state is the state of the engine: with onDemand as it is, else as the instance
-// publishes it.
-func (p *instance) state(onDemand bool) policy.InstanceState {
-	if p.perStep && !onDemand {
-		return p.engine.StepState()
-	}
-	return p.engine.State()
-}
-
 // show enters s in the view, as clusterView.show does with a load.
 func (f *signalGroup) show(view *policy.View, i int, s *policy.InstanceState) {
 	if view.Phase(i) != policy.Gone {

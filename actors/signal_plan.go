@@ -20,10 +20,10 @@ type signalPlan struct {
 	notified         policy.Signals // signals that notices carry
 }
 
-// planSignals is the plan for instances of pool p and others, of which policies observe signals. counterfactual are
+// planSignals is the plan for so many endpoints of pool p and others, of which policies observe signals. counterfactual are
 // the signals that a counterfactual trace reads: they change nothing that policies see
 // and add no notices.
-func planSignals(p *setup.Pool, instances int, signals, counterfactual policy.Signals) signalPlan {
+func planSignals(p *setup.Pool, endpoints int, signals, counterfactual policy.Signals) signalPlan {
 	usual := cadence(p.Observability.Refresh)
 	var b signalPlan
 	var inLoad, atOnce policy.Signals
@@ -34,7 +34,7 @@ func planSignals(p *setup.Pool, instances int, signals, counterfactual policy.Si
 		}
 		c := cadenceOf(p, &row)
 		if c == onDemand {
-			b.groupOf(c, instances).signals |= s
+			b.groupOf(c, endpoints).signals |= s
 			b.inGroups |= s & loadSignals
 			atOnce |= s & signals
 			continue
@@ -47,7 +47,7 @@ func planSignals(p *setup.Pool, instances int, signals, counterfactual policy.Si
 			continue
 		}
 		b.inGroups |= s & loadSignals
-		b.groupOf(c, instances).signals |= s
+		b.groupOf(c, endpoints).signals |= s
 	}
 	b.notified = signals & (policy.Active | policy.ClassLatency)
 	if sendsBlockEvents(p, &p.Observability, signals) {
@@ -62,7 +62,7 @@ func planSignals(p *setup.Pool, instances int, signals, counterfactual policy.Si
 		b.inFlightFromLoad = true // without notices
 	}
 	if b.inFlightFromLoad || inLoad != 0 {
-		b.load = newSnapshots[load](instances, usual)
+		b.load = newSnapshots[load](endpoints, usual)
 	}
 	return b
 }

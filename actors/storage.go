@@ -37,9 +37,9 @@ func (*sharedStorage) Promise() lookahead.Key { return lookahead.NeverKey }
 
 // Receive implements lookahead.Process.
 func (p *sharedStorage) Receive(m *lookahead.Message, out *lookahead.Outbox) {
-	readStorageOp(&m.Body, &p.op)
+	rank := readStorageOp(&m.Body, &p.op)
 	if a := p.tier.Handle(&p.op, m.Stamp.At); a.End != vtime.Never {
-		sendStorageAnswer(out, lookahead.ProcessID(m.Stamp.Source), &a)
+		sendStorageAnswer(out, lookahead.ProcessID(m.Stamp.Source), rank, &a)
 	}
 }
 
@@ -49,15 +49,15 @@ func (*sharedStorage) Advance(lookahead.Key, *lookahead.Outbox) {}
 // Fold implements lookahead.Folder.
 func (p *sharedStorage) Fold() uint64 { return p.tier.Fold() }
 
-// storageLink is a shared storage tier as instance reaches it.
+// storageLink is a shared storage tier as a rank reaches it.
 type storageLink struct {
-	instance *instance
-	to       lookahead.ProcessID
+	rank *rank
+	to   lookahead.ProcessID
 }
 
 // Submit implements engine.Storage.
 func (l *storageLink) Submit(op *engine.StorageOp, now vtime.Time) (engine.StorageAnswer, bool) {
-	sendStorageOp(l.instance.out, l.to, now, op)
+	sendStorageOp(l.rank.of.out, l.to, now, l.rank.index, op)
 	return engine.StorageAnswer{}, false
 }
 
@@ -93,12 +93,12 @@ func (r *storage) add(i int, x *Execution) *engine.StorageTier {
 	return tier
 }
 
-// links returns the storage tiers as instance n reaches them.
-func (r *storage) links(x *Execution, n *instance) (list []engine.Storage) {
+// links returns the storage tiers as rank n reaches them.
+func (r *storage) links(x *Execution, n *rank) (list []engine.Storage) {
 	for i := range r.plan {
 		if p := r.processes[i]; len(p) > 0 {
-			n.sharesStorage = true
-			list = append(list, &storageLink{n, p[r.plan[i].Place(n.place.slot, len(p))]})
+			n.of.sharesStorage = true
+			list = append(list, &storageLink{n, p[r.plan[i].Place(n.at.slot, len(p))]})
 		} else {
 			list = append(list, r.add(i, x))
 		}

@@ -27,7 +27,7 @@ type tracer struct {
 	options  []metrics.Options // by pool
 	row      Row
 	labels   *workload.Labels
-	pool     func(instance int) *setup.Pool
+	fleet    *fleet
 
 	// The records, whose memory is used again, and the values that they point to.
 	admission  trace.Admission
@@ -65,20 +65,12 @@ type seenCandidate struct {
 }
 
 // newTracer makes the tracer of a run.
-func newTracer(p *setup.Plan, asked *Tracing, t *tracing, options []metrics.Options, pool func(int) *setup.Pool) *tracer {
+func newTracer(p *setup.Plan, asked *Tracing, t *tracing, options []metrics.Options, of *fleet) *tracer {
 	labels := p.Source.Labels()
 	return &tracer{
 		consumer: asked.Consumer, level: t.level, shown: t.shown, named: t.named, expects: options[0].BlockSize > 0, options: options, labels: labels,
-		pool: pool, row: Row{labels: labels},
+		fleet: of, row: Row{labels: labels},
 	}
-}
-
-// tracer is the observer of the instance's engine; nil below detailed.
-func (p *instance) tracer(level trace.Level) engine.Observer {
-	if level != trace.Detailed {
-		return nil
-	}
-	return instanceTracer{p}
 }
 
 // take makes the records of a message.
@@ -163,31 +155,36 @@ func (t *tracer) evaluate(at vtime.Time, b *lookahead.Decoder) {
 	}
 }
 
-// instanceOf is the index of the instance that is the source of a message.
-func instanceOf(source uint32) int { return int(source) - int(lookahead.FirstLeaf) }
+// source returns the rank from which a message about a step came.
+func (t *tracer) source(of uint32, b *lookahead.Decoder) (number int) {
+	return t.fleet.servers[int(of)-int(lookahead.FirstLeaf)].first + int(b.Int())
+}
 
 func (t *tracer) form(at vtime.Time, source uint32, b *lookahead.Decoder) {
+	of := t.source(source, b)
 	x := readTracedStep(b)
 	t.batch = trace.Batch{
-		Type: "batch", At: at, Instance: instanceOf(source), Running: x.Running, Waiting: x.Waiting,
+		Type: "batch", At: at, Instance: of, Running: x.Running, Waiting: x.Waiting,
 		PrefillTokens: int32(x.PrefillTokens), DecodeTokens: int32(x.DecodeTokens), UsedBlocks: int64(x.Used), End: x.End,
 	}
 	t.give(&t.batch)
 }
 
 func (t *tracer) preempt(at vtime.Time, source uint32, b *lookahead.Decoder) {
+	of := t.source(source, b)
 	x := readTracedPreemption(b)
 	t.preemption = trace.Preemption{
-		Type: "preemption", At: at, Instance: instanceOf(source), Request: x.Request, For: x.For, Computed: x.Computed, Free: int32(x.Free),
+		Type: "preemption", At: at, Instance: of, Request: x.Request, For: x.For, Computed: x.Computed, Free: int32(x.Free),
 	}
 	t.give(&t.preemption)
 }
 
 func (t *tracer) move(at vtime.Time, source uint32, b *lookahead.Decoder) {
+	number := t.source(source, b)
 	x := readTracedTransfer(b)
-	of := t.pool(instanceOf(source))
+	of := t.fleet.ranks[number].pool.plan
 	t.transfer = trace.Transfer{
-		Type: "kv_transfer", At: at, Instance: instanceOf(source), Request: x.Request, Reason: "offload", From: "gpu", To: "cpu", Blocks: x.Blocks,
+		Type: "kv_transfer", At: at, Instance: number, Request: x.Request, Reason: "offload", From: "gpu", To: "cpu", Blocks: x.Blocks,
 		Bytes: int64(x.Blocks) * of.BlockBytes(), Submitted: x.Submitted, Start: x.Start, End: x.End, Noticed: x.Noticed,
 	}
 	switch r := &t.transfer; x.Way {
@@ -208,10 +205,11 @@ var anomalyNames = [...]string{engine.PriorityInversion: "priority_inversion", e
 	engine.BlockedHead: "blocked_head", engine.PreemptionStorm: "preemption_storm", engine.KVThrashing: "kv_thrashing"}
 
 func (t *tracer) odd(at vtime.Time, source uint32, b *lookahead.Decoder) {
+	of := t.source(source, b)
 	x := engine.Anomaly{Requests: t.store.requests}
 	readTracedAnomaly(b, &x)
 	t.store.requests = x.Requests
-	t.anomalous(at, anomalyNames[x.Kind], "", instanceOf(source), x.Severity, x.Requests...)
+	t.anomalous(at, anomalyNames[x.Kind], "", of, x.Severity, x.Requests...)
 }
 
 func (t *tracer) inverted(at vtime.Time, b *lookahead.Decoder) {

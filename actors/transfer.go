@@ -13,7 +13,7 @@ import (
 // the tokens again.
 type transfer struct {
 	engine.Progress
-	from int32 // the instance that returned it
+	from int32 // the rank that returned it
 }
 
 // receiveReturned receives a request of an instance that was taken away. The request
@@ -26,7 +26,7 @@ func (r *router) receiveReturned(m *lookahead.Message) {
 	t := new(transfer)
 	readReturned(&m.Body, d, t)
 	r.held.transfers[i] = t
-	now, at := m.Stamp.At, r.fleet.places[t.from]
+	now, at := m.Stamp.At, r.fleet.ranks[t.from]
 	at.pool.replicas.returned++
 	at.left()
 	at.requestLeft(now)
@@ -41,7 +41,7 @@ func (r *router) describeTransfer(t *transfer) {
 		return
 	}
 	o := &r.outcome
-	o.Pool, o.Instance, o.Progress = int16(r.fleet.places[t.from].pool.index), t.from, t.Progress.Progress
+	o.Pool, o.Instance, o.Progress = int16(r.fleet.ranks[t.from].pool.index), t.from, t.Progress.Progress
 	switch {
 	case o.State == metrics.Pending && o.Queued != vtime.Never:
 		o.State = metrics.Queued // it was queued on the instance before

@@ -156,6 +156,9 @@ func (d *disaggregation) takeOver(k int32, from *disaggregation, i int32) {
 	*from.at(i) = handOver{}
 }
 
+// Whole returns all ranks as if they were behind one endpoint, to be looked at alone.
+func (r *Ranks) Whole() *Endpoint { return &Endpoint{of: r, list: r.list} }
+
 // State returns the signals of the endpoint as they are now: sums over its ranks. What a storage tier
 // has in use counts for each rank that uses the tier. Engine.State says what needs which setting.
 func (p *Endpoint) State() policy.InstanceState { return p.sum((*Engine).State) }

@@ -68,6 +68,9 @@ func (r *Ranks) FirstPrefilled() vtime.Time { return r.first(PullPort.FirstPrefi
 // FirstPull returns a time before which no pull of a rank begins.
 func (r *Ranks) FirstPull() vtime.Time { return r.first(PullPort.FirstPull) }
 
+// FirstReleased returns a time before which no rank lets go of blocks that await their pull.
+func (r *Ranks) FirstReleased() vtime.Time { return r.first(PullPort.FirstReleased) }
+
 // FirstLeft returns a time before which no rank tells of somebody who left before the pull.
 func (r *Ranks) FirstLeft() vtime.Time { return r.first(PullPort.FirstLeft) }
 

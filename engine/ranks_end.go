@@ -42,21 +42,21 @@ func (r *Ranks) Abort(now vtime.Time) {
 	r.stopped()
 }
 
-// HandBack empties the ranks as Abort does, for requests that go on elsewhere: f gets each of them,
-// valid during the call. Requests whose deadline passed time out.
-func (r *Ranks) HandBack(now vtime.Time, f func(*Delivery, *Progress)) {
+// HandBack empties the ranks as Abort does, for requests that go on elsewhere: f gets each of them with
+// its rank, valid during the call. Requests whose deadline passed time out.
+func (r *Ranks) HandBack(now vtime.Time, f func(rank int, d *Delivery, p *Progress)) {
 	r.stop(now)
-	for _, e := range r.list {
-		e.HandBack(now, f)
+	for i, e := range r.list {
+		e.HandBack(now, func(d *Delivery, p *Progress) { f(i, d, p) })
 	}
 	r.stopped()
 }
 
 // CutOff empties the ranks of a server that crashes at now, as the function CutOff does one engine.
-func (r *Ranks) CutOff(now vtime.Time, f func(d *Delivery, p *Progress, lost int32)) {
+func (r *Ranks) CutOff(now vtime.Time, f func(rank int, d *Delivery, p *Progress, lost int32)) {
 	r.stop(now)
-	for _, e := range r.list {
-		CutOff(e, now, f)
+	for i, e := range r.list {
+		CutOff(e, now, func(d *Delivery, p *Progress, lost int32) { f(i, d, p, lost) })
 	}
 	r.stopped()
 }
@@ -167,6 +167,9 @@ func (r *Ranks) Fold() uint64 {
 	}
 	return h
 }
+
+// Engines returns the ranks, to be read once the run has ended.
+func (r *Ranks) Engines() []*Engine { return r.list }
 
 // Counters returns the sum of the counters of the ranks; peaks are those of the rank with the
 // highest.

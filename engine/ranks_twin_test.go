@@ -211,7 +211,7 @@ func (x *rankCase) play(m rankMode) (_ *rankResult, err error) {
 		if x.crash <= to && again == nil {
 			x.advance(r, p, m, x.crash, vtime.ClassDelivery)
 			again = []Delivery{}
-			r.CutOff(x.crash, func(d *Delivery, _ *Progress, _ int32) { again = append(again, *d) })
+			r.CutOff(x.crash, func(_ int, d *Delivery, _ *Progress, _ int32) { again = append(again, *d) })
 			r.Restart(func(rank int) Config { return x.config(m, p, rank) })
 			p.mail = nil
 			r.WarmUp(x.crash)

@@ -16,6 +16,7 @@ type Delivery struct {
 	Expected int32            // prompt tokens that the router expects to be cached here
 	Retries  int32            // times that it was lost with an instance before
 	HandOver metrics.HandOver // of an engine with Config.Disaggregation; else nobody reads it
+	Endpoint uint16           // index in Ranks.Endpoints, of who gets it; engines do not read it
 }
 
 // slot is a place for a request in the instance. It is used again, the memory of

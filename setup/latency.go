@@ -113,7 +113,7 @@ func (p *resolver) usePhysics(set *latency.PhysicsSet, next string) error {
 	if err != nil {
 		return err
 	}
-	p.server.Latency, p.server.Fitted, p.record = m, set, set
+	p.server.Latency, p.server.Fitted.Set, p.record = m, set, set
 	c := &p.Config
 	if c.AsyncScheduling == nil {
 		c.AsyncScheduling = new(set.AsyncByDefault())

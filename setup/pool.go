@@ -14,23 +14,32 @@ type Server struct {
 	latency.Deployment // model, GPU and TP
 	engine.Args
 
-	Async     bool             // async scheduling
-	BlockSize int32            // tokens of a KV block
-	Blocks    int64            // KV blocks of an instance
-	Scheduler bundle.Selection // order of the wait queue, and which request is preempted
-	CPUTier   *CPUTier         // nil: none
-	Storage   []StorageTier    // below the CPU tier, in the order in which a request asks them
+	Async     bool               // async scheduling
+	BlockSize int32              // tokens of a KV block
+	Blocks    int64              // KV blocks of an instance
+	Scheduler bundle.Selection   // order of the wait queue, and which request is preempted
+	CPUTier   *CPUTier           // nil: none
+	Ranks     engine.RanksConfig // data-parallel ranks of an instance, each of which is what stands here; of one rank all are 1
+	Storage   []StorageTier      // below the CPU tier, in the order in which a request asks them
 
 	Latency latency.Model
-	Gamma   float64             // as engine.Config.Gamma
-	Fitted  *latency.PhysicsSet // of coefficients of Latency; nil: unknown
+	Fitted  Fitted
+}
+
+// Fitted is what the latency model of a server was fitted with.
+type Fitted struct {
+	Set   *latency.PhysicsSet // its coefficients; nil: unknown
+	Gamma float64             // as engine.Config.Gamma
 }
 
 // Engine returns the configuration of an engine of the server. It lacks what ties an
 // engine to a run: scheduler, cache, sink and observers.
 func (d *Server) Engine() engine.Config {
-	return engine.Config{Args: d.Args, BlockSize: d.BlockSize, Async: d.Async, Model: d.Latency, Gamma: d.Gamma}
+	return engine.Config{Args: d.Args, BlockSize: d.BlockSize, Async: d.Async, Model: d.Latency, Gamma: d.Fitted.Gamma}
 }
+
+// Endpoints returns the number of endpoints of an instance: addresses that a router knows.
+func (d *Server) Endpoints() int { return d.Ranks.Ranks / d.Ranks.Local }
 
 // BlockBytes returns the bytes of a KV block, on all GPUs of an instance.
 func (d *Server) BlockBytes() int64 { return d.KVBytesPerToken() * int64(d.BlockSize) }
@@ -106,7 +115,8 @@ const (
 func (p *resolver) completePool() error {
 	c, d := &p.Config, &p.pool.Server
 	b := &c.Policies
-	d.Args, d.Async, d.BlockSize, d.Blocks, d.Gamma, d.Scheduler = c.Args, *c.AsyncScheduling, c.BlockSizeInTokens, c.TotalKVBlocks, c.PreemptionGamma, b.Scheduler
+	d.Args, d.Async, d.BlockSize, d.Blocks, d.Fitted.Gamma, d.Scheduler = c.Args, *c.AsyncScheduling, c.BlockSizeInTokens, c.TotalKVBlocks, c.PreemptionGamma, b.Scheduler
+	d.Ranks = engine.RanksConfig{Ranks: 1, Local: 1, FrontEnds: 1}
 	d.CPUTier = newCPUTier(c, &d.Deployment)
 	var err error
 	if d.Storage, err = newStorageTiers(c, &d.Deployment); err != nil {

@@ -1,0 +1,103 @@
+package actors
+
+import (
+	"blis/engine"
+	"blis/policy"
+)
+
+// publisher is what an instance publishes of one of its endpoints, or of all together for the
+// autoscaler, where there are several.
+type publisher struct {
+	of   *instance
+	sum  *engine.Endpoint // of the ranks that it is about; nil: there is one engine
+	seat int              // among the endpoints, or in the pool for the autoscaler
+
+	finished         int64            // requests that ended here, in any state
+	snapshots        *snapshots[load] // nil: no policy observes the load
+	groups           []*signalGroup   // those with immediate signals
+	readsKVUse       bool             // snapshots has KV use
+	inFlightFromLoad bool             // snapshots has the number of finished requests
+	recent           *recent          // nil: no policy observes recent latencies
+
+	// What it published before the instance crashed, which stays while that is down: of its load, and
+	// of its signal groups. But the requests that ended there are counted on.
+	kept       load
+	keptGroups []keptGroup
+}
+
+// load is the load as the instance publishes it.
+func (s *publisher) load() load {
+	if s.of.isDown() {
+		r := s.kept
+		r.finished = s.finished
+		return r
+	}
+	if s.of.perStep {
+		state := s.state(false)
+		r := load{waiting: int32(state.Waiting), running: int32(state.Running), finished: s.finished}
+		if s.readsKVUse {
+			r.used = state.Used
+		}
+		return r
+	}
+	if s.sum != nil {
+		r := load{waiting: s.sum.Waiting(), running: s.sum.Running(), finished: s.finished}
+		if s.readsKVUse {
+			r.used = int64(s.sum.UsedBlocks())
+		}
+		return r
+	}
+	e := s.of.engines.engine
+	r := load{waiting: e.Waiting(), running: e.Running(), finished: s.finished}
+	if s.readsKVUse {
+		r.used = int64(e.UsedBlocks())
+	}
+	return r
+}
+
+// state is the state of the engines: with onDemand as it is, else as the instance publishes it.
+func (s *publisher) state(onDemand bool) policy.InstanceState {
+	perStep := s.of.perStep && !onDemand
+	switch {
+	case s.sum != nil && perStep:
+		return s.sum.StepState()
+	case s.sum != nil:
+		return s.sum.State()
+	case perStep:
+		return s.of.engines.engine.StepState()
+	}
+	return s.of.engines.engine.State()
+}
+
+// observe is what the instance publishes of the signals of f. All else in it is 0.
+func (s *publisher) observe(f *signalGroup) (published policy.InstanceState) {
+	if s.of.isDown() {
+		return s.keptOf(f)
+	}
+	state := s.state(f.onDemand)
+	if s.recent != nil {
+		s.recent.fill(&state.Service)
+	}
+	state.Evaluate(f.signals)
+	published.Copy(&state, f.signals)
+	return published
+}
+
+// write writes the immediate signals.
+func (s *publisher) write() {
+	if s.snapshots != nil && s.snapshots.cadence == immediate {
+		s.snapshots.set(s.seat, s.load())
+	}
+	for _, f := range s.groups {
+		f.snapshots.set(s.seatOf(f), s.observe(f))
+	}
+}
+
+// seatOf is where the instance writes in the snapshots of a group: those of an autoscaler are of its
+// pool alone.
+func (s *publisher) seatOf(f *signalGroup) int {
+	if f.checks {
+		return s.of.server.slot
+	}
+	return s.seat
+}
