@@ -3,6 +3,7 @@ package actors
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"sync"
 
@@ -175,6 +176,9 @@ func (a *apart) result(partial bool) (*Result, error) {
 		}
 		r.End = max(r.End, c.end(partial))
 		run.Injected += c.router.arrivals.arrived
+		if partial { // each part has come as far as it has
+			run.Numbers += c.router.arrivals.numbers
+		}
 		run.Routers = append(run.Routers, c.router.recorder)
 		r.Waits = append(r.Waits, c.waits...)
 		r.Stats.Add(c.simulation.Stats())
@@ -185,6 +189,9 @@ func (a *apart) result(partial bool) (*Result, error) {
 	for _, c := range a.clusters {
 		c.began = r.Began // instances are paid from the first arrival of all on
 		run.Cut = c.finishAll(r.End) || run.Cut
+	}
+	if partial && a.rows != nil {
+		a.emitRest()
 	}
 	tied := int64(0)
 	for _, c := range a.clusters {
@@ -283,12 +290,26 @@ func (a *apart) emit(k int, o *metrics.Outcome) {
 		}
 		delete(m.held, m.next)
 		m.next++
-		options := a.clusters[next.part].collector.options // its row is another goroutine's
-		row := Row{Outcome: &next.outcome, labels: a.plan.Source.Labels(), options: &options[next.outcome.Pool], pools: m.pools}
-		if next.outcome.Instance >= 0 { // else it is of no pool
-			next.outcome.Pool = a.pools[next.part][next.outcome.Pool]
-		}
-		m.emit(&row)
+		a.emitRow(&next)
+	}
+}
+
+// emitRow gives on the outcome of a request.
+func (a *apart) emitRow(o *outcomeOf) {
+	options := a.clusters[o.part].collector.options // its row is another goroutine's
+	row := Row{Outcome: &o.outcome, labels: a.plan.Source.Labels(), options: &options[o.outcome.Pool], pools: a.rows.pools}
+	if o.outcome.Instance >= 0 { // else it is of no pool
+		o.outcome.Pool = a.pools[o.part][o.outcome.Pool]
+	}
+	a.rows.emit(&row)
+}
+
+// emitRest gives on what waits for requests that arrive no more: a cancelled part has not come as far
+// as others.
+func (a *apart) emitRest() {
+	for _, id := range slices.Sorted(maps.Keys(a.rows.held)) {
+		next := a.rows.held[id]
+		a.emitRow(&next)
 	}
 }
 

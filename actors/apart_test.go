@@ -3,6 +3,7 @@ package actors
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -163,4 +164,39 @@ func firstLineApart(got, want string) string {
 		}
 	}
 	return fmt.Sprintf("%d lines, want %d", len(a), len(b))
+}
+
+// A run whose deployments run apart gives, when it is cancelled, balanced books and a row for every request
+// that arrived at a part, in the order of their numbers: the parts have not come equally far.
+func TestCancelledRunApartIsPartial(t *testing.T) {
+	for _, x := range Executors(2) {
+		for _, after := range []int64{1, 3000, 20_000} {
+			ctx, cancel := context.WithCancel(context.Background())
+			trial := &apartTrial{file: "deployments:\n  - {id: a, model: meta-llama/Llama-3.1-8B-Instruct, replicas: 2}\n  - {id: b, model: qwen/qwen3-14b, replicas: 1}\n"}
+			for i := range 50_000 {
+				r := workload.NewRequest(vtime.Time(i*100), 50, 3)
+				r.Index, r.Model = uint64(i), workload.Label(i*i/7%3/2) // two for the first, one for the second
+				trial.requests = append(trial.requests, r)
+			}
+			cfg := trial.config(t)
+			cfg.Execution = x.Execution
+			cfg.Custom.Source = &countdown{Source: cfg.Custom.Source, left: after, stop: cancel}
+			last, rows := int64(-1), int64(0)
+			cfg.Row = func(r *Row) {
+				if r.ID <= last {
+					t.Fatalf("%s, after %d: request %d after %d", x.Name, after, r.ID, last)
+				}
+				last = r.ID
+				rows++
+			}
+			result, err := Run(ctx, cfg)
+			cancel()
+			if !errors.Is(err, context.Canceled) {
+				t.Fatalf("%s, after %d: error %v", x.Name, after, err)
+			}
+			if n := result.Report.Injected; !result.Partial || result.Digest != "" || rows != n {
+				t.Errorf("%s, after %d: partial %v, digest %q, %d rows of %d", x.Name, after, result.Partial, result.Digest, rows, n)
+			}
+		}
+	}
 }

@@ -13,6 +13,7 @@ type incoming struct {
 	next    workload.Request // pulled, not arrived yet
 	more    bool             // there is a next one
 	arrived int64            // requests injected
+	numbers uint64           // the sum of their numbers
 	ties    ties             // requests that arrived together
 
 	numbered bool // Index of the requests is their number, as they are a part of all

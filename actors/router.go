@@ -207,6 +207,7 @@ func (r *router) arrive(now vtime.Time, out *lookahead.Outbox) {
 		r.loop.await(d)
 	}
 	r.arrivals.arrived++
+	r.arrivals.numbers += uint64(d.ID)
 	r.arrivals.ties.count(now)
 	if r.fleet.serviceOf(d.Model) == nil {
 		r.end(i, metrics.Dropped, metrics.NoDeployment, now, out)

@@ -85,8 +85,14 @@ func axisText(a *study.SearchAxis, x float64) string {
 		return plaintext.Plural(n, "user")
 	case "num-instances":
 		return plaintext.Plural(n, "instance")
+	case "prefill-replicas":
+		return plaintext.Plural(n, "prefill instance")
+	case "decode-replicas":
+		return plaintext.Plural(n, "decode instance")
+	case "tp":
+		return "TP " + a.Value(x)
 	}
-	return "TP " + a.Value(x)
+	return a.Name + " " + a.Value(x)
 }
 
 // atAxis is the same with a preposition.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -38,7 +39,7 @@ var ofDeployment = settingScope{"a deployment", sync.OnceValue(func() (list []Se
 	own := append(strings.Fields(deploymentOnly), handOffSettings...)
 	own = append(own, "architecture")
 	for _, s := range settingFields() {
-		if ofPool.find(s.Name) != nil || slices.Contains(own, s.Name) && s.Name != "prefill" && s.Name != "decode" {
+		if ofPool.find(s.Name) != nil || slices.Contains(own, s.Name) && s.Name != "prefill" && s.Name != "decode" && s.Name != "pd-ratio" {
 			list = append(list, s)
 		}
 	}
@@ -57,6 +58,40 @@ func (l DeploymentList) disaggregates() bool {
 		architecture, _ := d.own.Get("architecture")
 		return architecture == PD
 	})
+}
+
+// ReplicaSettings returns the numbers of instances that the deployments of c have: chat/replicas,
+// or chat/prefill-replicas and chat/decode-replicas. The file must have been read.
+func ReplicaSettings(c *Config) (names []string) {
+	for i := range c.Deployments.list {
+		for _, s := range c.Deployments.list[i].replicaSettings() {
+			names = append(names, c.Deployments.list[i].id+"/"+s)
+		}
+	}
+	return names
+}
+
+// replicaSettings returns the names of the numbers of instances of the deployment.
+func (d *deploymentSetting) replicaSettings() []string {
+	if architecture, _ := d.own.Get("architecture"); architecture == PD {
+		return []string{"prefill-replicas", "decode-replicas"}
+	}
+	return []string{"replicas"}
+}
+
+// SetReplicas gives the deployment of that id a number of instances, one of ReplicaSettings. The
+// file must have been read.
+func SetReplicas(c *Config, id, setting string, n int) error {
+	l := &c.Deployments
+	i := slices.IndexFunc(l.list, func(d deploymentSetting) bool { return d.id == id })
+	if i < 0 || !slices.Contains(l.list[i].replicaSettings(), setting) {
+		return inputErrorf("--deployments: no number of instances %s/%s: want one of %s", id, setting, strings.Join(ReplicaSettings(c), ", "))
+	}
+	if setting == "replicas" {
+		setting = "num-instances"
+	}
+	l.list = slices.Clone(l.list) // others share it
+	return l.list[i].own.set(&ofDeployment, setting, strconv.Itoa(n))
 }
 
 // Equal reports whether two lists are set alike.

@@ -14,6 +14,7 @@ type DisaggregationSettings struct {
 	Architecture    string    `json:"architecture" default:"monolithic" enum:"monolithic,pd" group:"Prefill/decode" help:"monolithic: instances serve requests from the first token to the last; pd: prefill instances compute prompts, decode instances pull their KV and go on, as with vLLM's NixlConnector."`
 	PrefillReplicas int       `json:"prefill-replicas" default:"2" aliases:"prefill-instances" group:"Prefill/decode" help:"With architecture pd: prefill instances, in place of num-instances."`
 	DecodeReplicas  int       `json:"decode-replicas" default:"2" aliases:"decode-instances" group:"Prefill/decode" help:"With architecture pd: decode instances."`
+	PDRatio         PDRatio   `json:"pd-ratio" name:"pd-ratio" placeholder:"P:D" group:"Prefill/decode" help:"With architecture pd: shares num-instances among both pools in place of prefill-replicas and decode-replicas: 1:3, one prefill instance for three decode instances, rounded, at least one of each."`
 	Prefill         Overrides `json:"prefill" placeholder:"SETTINGS" group:"Prefill/decode" help:"Settings of the prefill instances that are not those of the run: {tp: 4, hardware: H200}. Each is a flag too: --prefill-tp 4. See docs/disaggregation.md."`
 	Decode          Overrides `json:"decode" placeholder:"SETTINGS" group:"Prefill/decode" help:"The same of the decode instances: --decode-tp 8."`
 
@@ -45,7 +46,7 @@ const (
 func (s *DisaggregationSettings) Disaggregates() bool { return s.Architecture == PD }
 
 // handOffSettings are the settings that count only with architecture pd.
-var handOffSettings = []string{"prefill-replicas", "decode-replicas", "prefill", "decode", "pd-decider", "pd-prefix-threshold", "pd-direct-decode-threshold", "pd-decode-choice",
+var handOffSettings = []string{"prefill-replicas", "decode-replicas", "pd-ratio", "prefill", "decode", "pd-decider", "pd-prefix-threshold", "pd-direct-decode-threshold", "pd-decode-choice",
 	"pd-transfer-bandwidth", "pd-transfer-latency", "pd-kv-bytes-per-token", "pd-handoff-latency", "pd-notify-latency", "pd-link", "pd-pipeline", "pd-max-held",
 	"pd-backpressure-threshold", "pd-hold-timeout", "pd-failure-rate", "kv-load-failure-policy"}
 
@@ -100,6 +101,7 @@ func checkDisaggregation(c *Config, check func(ok bool, name string, value any, 
 	replicas := func(n int, name string) {
 		check(n >= 1 && n <= MostInstances, name, n, fmt.Sprintf("1 to %d", MostInstances))
 	}
+	checkRatio(c, check)
 	replicas(c.PrefillReplicas, "prefill-replicas")
 	replicas(c.DecodeReplicas, "decode-replicas")
 	check(c.PrefillReplicas+c.DecodeReplicas <= MostInstances || c.PrefillReplicas > MostInstances || c.DecodeReplicas > MostInstances, "decode-replicas", c.DecodeReplicas, fmt.Sprintf("at most %d with those of prefill", MostInstances))
@@ -113,7 +115,7 @@ func checkSeveral(c *Config, check func(ok bool, name string, value any, want st
 		return
 	}
 	usual := defaults().Interface().(Config)
-	with, instead := "--architecture pd", "its pools have --prefill-replicas and --decode-replicas"
+	with, instead := "--architecture pd", "its pools have --prefill-replicas and --decode-replicas, or --pd-ratio"
 	if list := &c.Deployments; !list.Empty() {
 		with, instead = "--deployments", "each deployment has replicas"
 		check(c.Model == "" || c.Model == usual.Model, "model", c.Model, "none with --deployments: each deployment has a model")
@@ -121,10 +123,11 @@ func checkSeveral(c *Config, check func(ok bool, name string, value any, want st
 		check(c.Architecture == Monolith, "architecture", c.Architecture, "none with --deployments: each deployment has an architecture")
 		check(c.PrefillReplicas == usual.PrefillReplicas, "prefill-replicas", c.PrefillReplicas, "none with --deployments: each deployment has its own")
 		check(c.DecodeReplicas == usual.DecodeReplicas, "decode-replicas", c.DecodeReplicas, "none with --deployments: each deployment has its own")
+		check(!c.PDRatio.given(), "pd-ratio", c.PDRatio, "none with --deployments: their pools have replicas")
 		check(len(c.Prefill.list) == 0, "prefill", c.Prefill, "none with --deployments: pools are set in their deployments")
 		check(len(c.Decode.list) == 0, "decode", c.Decode, "none with --deployments: pools are set in their deployments")
 	}
-	check(c.NumInstances == 0 || c.NumInstances == usual.NumInstances, "num-instances", c.NumInstances, "none with "+with+": "+instead)
+	check(c.PDRatio.given() || c.NumInstances == 0 || c.NumInstances == usual.NumInstances, "num-instances", c.NumInstances, "none with "+with+": "+instead)
 	const notYet = ", which is not modelled yet"
 	check(c.Failures == "", "failures", c.Failures, "none with "+with+notYet)
 	check(c.MTBF == 0, "mtbf", c.MTBF, "0 with "+with+notYet)

@@ -34,6 +34,10 @@ func resolvePools(p *resolver) error {
 		return resolvePool(p)
 	}
 	p.Pools, p.Deployments = nil, nil
+	if c.PDRatio.given() {
+		c.PrefillReplicas, c.DecodeReplicas = c.PDRatio.Share(c.NumInstances)
+		c.PDRatio = PDRatio{}
+	}
 	if c.Deployments.Empty() {
 		if err := resolveDeployment(p, "", c); err != nil {
 			return err
@@ -177,11 +181,15 @@ func (s *DisaggregationSettings) overridesOf(r Role) *Overrides {
 }
 
 // replicasOf returns the number of instances of the pool of that role.
-func (s *DisaggregationSettings) replicasOf(r Role) int {
-	if r == PrefillRole {
-		return s.PrefillReplicas
+func replicasOf(c *Config, r Role) int {
+	prefill, decode := c.PrefillReplicas, c.DecodeReplicas
+	if c.PDRatio.given() {
+		prefill, decode = c.PDRatio.Share(c.NumInstances)
 	}
-	return s.DecodeReplicas
+	if r == PrefillRole {
+		return prefill
+	}
+	return decode
 }
 
 // poolConfig returns the configuration of a run with the pool of that role alone. Its errors are
@@ -192,7 +200,7 @@ func poolConfig(c *Config, r Role) (Config, error) {
 		return one, err
 	}
 	err := c.overridesOf(r).apply(&one)
-	one.Architecture, one.NumInstances, one.Prefill, one.Decode = Monolith, c.replicasOf(r), Overrides{}, Overrides{}
+	one.Architecture, one.NumInstances, one.Prefill, one.Decode = Monolith, replicasOf(c, r), Overrides{}, Overrides{}
 	return one, err
 }
 

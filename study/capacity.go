@@ -165,14 +165,19 @@ func (c *Capacity) check() error {
 	case c.Over.Name == "concurrency" && b.Rate != 0, c.Over.Name == "rate" && b.Concurrency != 0:
 		return bad("--over: users in a closed loop have no rate: want one of --rate and --concurrency")
 	}
-	return nil
+	if err := setup.OpenDeployments(&b.Config); err != nil { // once: it may be a pipe
+		return err
+	}
+	return c.Over.check(&b.Config)
 }
 
 // chooseLatency takes one latency model for all rungs.
 func (s *capacitySearch) chooseLatency() error {
-	var configs []setup.Config
-	for i := range s.Over.Values {
-		configs = append(configs, s.config(i).Config)
+	configs := []setup.Config{s.config(0).Config}
+	if s.Over.Name == "tp" { // to latency models all other rungs are alike
+		for i := range s.Over.Values[1:] {
+			configs = append(configs, s.config(1+i).Config)
+		}
 	}
 	var err error
 	s.latency, err = ChooseLatency(configs, s.Over.Text)

@@ -15,17 +15,30 @@ import (
 
 // SearchAxis is the setting over which a capacity is searched, with the values to try.
 type SearchAxis struct {
-	Name string // of the setting: rate, concurrency, num-instances or tp
+	// Name is of the setting: rate, concurrency, num-instances, prefill-replicas, decode-replicas
+	// or tp; replicas of a deployment are chat/replicas, chat/prefill-replicas or
+	// chat/decode-replicas.
+	Name string
 	// Values are in order of load: the lightest for the cluster first. These are the lowest
 	// rates, or the most instances.
 	Values []float64
 }
 
-// axisNames are the settings that can be searched, with the help of each.
-var axisNames = []string{"rate", "concurrency", "num-instances", "tp"}
+// axisNames are the settings that can be searched.
+var axisNames = []string{"rate", "concurrency", "num-instances", "prefill-replicas", "decode-replicas", "tp"}
 
 // Supply reports whether the axis is what serves: more of it is lighter.
-func (a *SearchAxis) Supply() bool { return a.Name == "num-instances" || a.Name == "tp" }
+func (a *SearchAxis) Supply() bool { return a.Replicas() || a.Name == "tp" }
+
+// Replicas reports whether the axis is a number of instances.
+func (a *SearchAxis) Replicas() bool {
+	return a.Name == "num-instances" || strings.HasSuffix(a.Name, "replicas")
+}
+
+// deployment returns the deployment whose replicas the axis is, and the setting of its number.
+func (a *SearchAxis) deployment() (id, setting string, found bool) {
+	return strings.Cut(a.Name, "/")
+}
 
 // ParseSearchAxis reads "rate=20..600", "num-instances=1..64" or "tp=1,2,4,8". Rates between the ends
 // lie apart by at most the precision. The error says what is wrong.
@@ -37,7 +50,11 @@ func ParseSearchAxis(text string, precision float64) (SearchAxis, error) {
 	if !ok {
 		return bad("%q: want a setting and its range, like rate=20..600", text)
 	}
-	if !slices.Contains(axisNames, name) {
+	_, setting, ofDeployment := strings.Cut(name, "/")
+	switch {
+	case ofDeployment && !slices.Contains(deploymentAxes, setting):
+		return bad("%q: want replicas, prefill-replicas or decode-replicas of a deployment, like chat/replicas", name)
+	case !ofDeployment && !slices.Contains(axisNames, name):
 		return bad("%q is none of %s%s", name, strings.Join(axisNames, ", "), suggest.Hint(name, axisNames))
 	}
 	if !(precision > 0 && precision <= 0.5) {
@@ -65,6 +82,9 @@ func ParseSearchAxis(text string, precision float64) (SearchAxis, error) {
 	}
 	return a, nil
 }
+
+// deploymentAxes are the settings of a deployment that can be searched.
+var deploymentAxes = []string{"replicas", "prefill-replicas", "decode-replicas"}
 
 // mostRungs is the largest number of values of an axis.
 const mostRungs = 1 << 20
@@ -118,8 +138,39 @@ func (a *SearchAxis) number(text string) (float64, error) {
 	return float64(n), nil
 }
 
-// apply gives a configuration a value of the axis.
+// check refuses a number of instances that a configuration does not have.
+func (a *SearchAxis) check(c *setup.Config) error {
+	bad := func(format string, args ...any) error {
+		return &actors.InputError{Text: fmt.Sprintf("--over "+a.Name+": "+format, args...)}
+	}
+	id, setting, ofDeployment := a.deployment()
+	ofPool := a.Name == "prefill-replicas" || a.Name == "decode-replicas"
+	switch {
+	case ofDeployment && c.Deployments.Empty():
+		return bad("want --deployments, with a deployment %s", id)
+	case ofDeployment:
+		one := *c
+		return setup.SetReplicas(&one, id, setting, 1)
+	case !c.Deployments.Empty() && a.Supply():
+		return bad("each deployment has its own: want one of them, like %s", strings.Join(setup.ReplicaSettings(c), ", "))
+	case ofPool && !c.Disaggregates():
+		return bad("want --architecture pd")
+	case a.Name == "num-instances" && c.Disaggregates() && c.PDRatio == setup.PDRatio{}:
+		return bad("want --pd-ratio, which shares them between prefill and decode, or prefill-replicas or decode-replicas")
+	case a.Name == "num-instances" && c.Disaggregates() && a.Values[len(a.Values)-1] < 2:
+		return bad("want at least 2, an instance of each pool")
+	}
+	return nil
+}
+
+// apply gives a configuration a value of the axis, which check has let pass.
 func (a *SearchAxis) apply(c *setup.Config, x float64) {
+	if id, setting, ofDeployment := a.deployment(); ofDeployment {
+		if err := setup.SetReplicas(c, id, setting, int(x)); err != nil {
+			panic(err) // it was set once
+		}
+		return
+	}
 	switch a.Name {
 	case "rate":
 		c.Rate = x
@@ -127,6 +178,10 @@ func (a *SearchAxis) apply(c *setup.Config, x float64) {
 		c.Concurrency = int32(x)
 	case "num-instances":
 		c.NumInstances = int(x)
+	case "prefill-replicas":
+		c.PrefillReplicas = int(x)
+	case "decode-replicas":
+		c.DecodeReplicas = int(x)
 	case "tp":
 		c.TP = int(x)
 	}

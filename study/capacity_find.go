@@ -95,7 +95,11 @@ func (s *capacitySearch) oneIsEnough() {
 		return
 	}
 	least := s.Over.Values[s.usable[len(s.usable)-1]]
-	if least == 1 || slices.ContainsFunc(r.Refused, func(x RefusedRung) bool { return x.Value < least }) {
+	fewest := 1.0
+	if s.Over.Name == "num-instances" && s.Base.Disaggregates() { // one of each pool
+		fewest = 2
+	}
+	if least == fewest || slices.ContainsFunc(r.Refused, func(x RefusedRung) bool { return x.Value < least }) {
 		r.Outcome = CapacityFound
 	}
 }

@@ -118,6 +118,7 @@ func (t *tally) run(ctx context.Context, cfg actors.Config) error {
 	cfg.Row = t.add
 	if !e.whole() {
 		cfg.Workers, cfg.Ahead = 1, shortAhead
+		cfg.Together = true // the run is cancelled after the window: deployments that run apart would not be equally far
 		cfg.NumRequests = 4*e.last + 1000
 		if e.to > 0 {
 			cfg.NumRequests = endless
