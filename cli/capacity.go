@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -18,7 +17,7 @@ type capacityCmd struct {
 	settings
 	searchFlags
 
-	Over string `placeholder:"NAME=RANGE" group:"Capacity" help:"Setting to search over, with its range: rate=20..600, num-instances=1..64, concurrency=1..500 or tp=1,2,4,8."`
+	Over string `placeholder:"NAME=RANGE" group:"Capacity" help:"Setting to search over, with its range: rate=20..600, num-instances=1..64, concurrency=1..500 or tp=1,2,4,8; prefill-replicas or decode-replicas with --architecture pd; chat/replicas=1..16 of a deployment."`
 
 	Sweep    string `arg:"" optional:"" type:"path" help:"Sweep file with the configurations of --frontier."`
 	Frontier string `enum:",cost" default:"" placeholder:"cost" group:"Capacity" help:"cost: search the capacity of every configuration of a sweep file, and mark those that no other beats in load and cost."`
@@ -47,7 +46,8 @@ Examples:
 
     blis capacity --slo p99_ttft=100ms --over rate=20..600
     blis capacity --slo p99_ttft=500ms --over num-instances=1..64 --rate 100
-    blis capacity --slo p99_ttft=1s --over num-instances=1..9 --trace requests.csv`
+    blis capacity --slo p99_ttft=1s --over num-instances=1..9 --trace requests.csv
+    blis capacity --slo p99_tpot=9ms --over decode-replicas=1..9 --architecture pd --rate 50`
 }
 
 // Exit codes of blis capacity and blis size.
@@ -167,7 +167,7 @@ func (c *console) windows(search *study.Capacity) *progress {
 	search.Pool.Progress = func(done, _ int) { p.set(int64(done), -1) }
 	phases := map[certify.Phase]string{certify.Searching: "search", certify.LowerEnd: "certifying the end that holds", certify.UpperEnd: "certifying the end that does not", certify.Stability: "testing longer windows"}
 	search.Observe = func(o study.CapacityProgress) {
-		p.say(fmt.Sprintf("%s, %s %s", phases[o.Phase], search.Over.Name, search.Over.Value(o.Value)))
+		p.say(phases[o.Phase] + ", " + o.Load)
 	}
 	return p
 }

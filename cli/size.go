@@ -19,7 +19,7 @@ type sizeCmd struct {
 	settings
 	searchFlags
 
-	Among   []string `sep:"none" placeholder:"NAME=LIST" group:"Capacity" help:"Values to choose among, for hardware, tp and max-num-batched-tokens: tp=1,2,4,8. The flags of these names take lists too, as --hardware H100,H200. Not given: TP 1, 2, 4 and 8."`
+	Among   []string `sep:"none" placeholder:"NAME=LIST" group:"Capacity" help:"Values to choose among, for hardware, tp, max-num-batched-tokens and pd-ratio: tp=1,2,4,8. The flags of these names take lists too, as --hardware H100,H200. Not given: TP 1, 2, 4 and 8; with --architecture pd P:D 1:3, 1:2, 2:3, 1:1, 3:2, 2:1 and 3:1."`
 	MaxGPUs int      `name:"max-gpus" default:"64" group:"Capacity" help:"Most GPUs of a cluster."`
 	Prices  []string `sep:"none" placeholder:"GPU=PRICE,…" group:"Capacity" help:"Price of a GPU per hour by its name, H100=2.5,A100-80=1.6; others have --gpu-hour-price."`
 
@@ -30,17 +30,19 @@ type sizeCmd struct {
 
 // Help is what blis size does, with examples.
 func (*sizeCmd) Help() string {
-	return `Finds the smallest cluster that keeps every SLO under given traffic: for each GPU, TP and token budget that fits into memory the fewest instances, ranked by cost, or by GPUs where no price is given, all with one latency model. Under a trace that is the same every time the answer is exact for it. Else the winner is certified as by blis capacity. docs/size-a-cluster.md shows the way.
+	return `Finds the smallest cluster that keeps every SLO under given traffic: for each GPU, TP, token budget and, with --architecture pd, ratio of prefill to decode instances that fits into memory the fewest instances, ranked by cost, or by GPUs where no price is given, all with one latency model. Under a trace that is the same every time the answer is exact for it. Else the winner is certified as by blis capacity. With --deployments it finds the fewest instances of each of their pools. docs/size-a-cluster.md shows the way.
 
 Examples:
 
     blis size --slo p99_ttft=500ms,p99_tpot=50ms --rate 12 --trace requests.csv
     blis size --slo p99_ttft=200ms --rate 100 --tp 1,2 --gpu-hour-price 2.5
-    blis size --slo p99_ttft=1s --rate 9 --hardware H100,H200 --max-gpus 16`
+    blis size --slo p99_ttft=1s --rate 9 --hardware H100,H200 --max-gpus 16
+    blis size --slo p99_ttft=500ms --rate 60 --architecture pd --tp 1
+    blis size --slo p99_ttft=2s --deployments d.yaml --workload-spec spec.yaml`
 }
 
 // listFlags are the flags of run that take lists in size.
-var listFlags = []string{"hardware", "tp", "tensor-parallel-size", "max-num-batched-tokens"}
+var listFlags = []string{"hardware", "tp", "tensor-parallel-size", "max-num-batched-tokens", "pd-ratio"}
 
 // takeLists replaces flags whose values are lists by --among.
 func takeLists(args []string) []string {
@@ -96,6 +98,9 @@ func (r *sizeCmd) Run(ctx context.Context, c *console) error {
 	if err := r.candidates(&sizing); err != nil {
 		return err
 	}
+	if !r.Deployments.Empty() {
+		return r.sizeDeployments(ctx, c, sizing)
+	}
 	sizing.Search.Base.Open = new(pipes).open
 	sizing.Search.Pool.Workers = r.Workers
 	collectRarely()
@@ -114,6 +119,28 @@ func (r *sizeCmd) Run(ctx context.Context, c *console) error {
 	return firstOf(c.print(&report.Size{SizeResult: result, Asked: sizing}, r.Format), err, sizeError(result))
 }
 
+// sizeDeployments sizes the pools of deployments.
+func (r *sizeCmd) sizeDeployments(ctx context.Context, c *console, sizing study.Sizing) error {
+	sizing.Search.Base.Open = new(pipes).open
+	bar := c.windows(&sizing.Search)
+	defer bar.done()
+	sizing.Search.Pool.Workers = r.Workers
+	c.begun.Store(true)
+	result, err := sizing.FindDeployments(ctx)
+	bar.done()
+	if result == nil {
+		return err
+	}
+	var answer error
+	switch {
+	case result.Start == 0:
+		answer = &answered{exitNoLoad, "no number of instances keeps the SLOs: want more --max-gpus, other deployments or other bounds"}
+	case !result.Certified():
+		answer = &answered{exitNotCertified, "an end could not be certified: want more --max-windows"}
+	}
+	return firstOf(c.print(&report.SizeDeployments{SizedDeployments: result, SizeOf: sizing}, r.Format), err, answer)
+}
+
 // candidates reads --among and --prices.
 func (r *sizeCmd) candidates(s *study.Sizing) error {
 	for _, text := range r.Among {
@@ -127,7 +154,7 @@ func (r *sizeCmd) candidates(s *study.Sizing) error {
 			}
 		}
 	}
-	if len(s.TP) == 0 && !r.tpGiven {
+	if len(s.TP) == 0 && !r.tpGiven && r.Deployments.Empty() {
 		s.TP = []int{1, 2, 4, 8}
 	}
 	for _, text := range r.Prices {
@@ -178,8 +205,17 @@ func addCandidate(s *study.Sizing, name, value string) error {
 			return duplicate
 		}
 		s.Budgets = append(s.Budgets, int32(n))
+	case "pd-ratio":
+		var ratio setup.PDRatio
+		switch err := ratio.UnmarshalText([]byte(value)); {
+		case err != nil || value == "":
+			return inputErrorf("--pd-ratio: %q: want prefill instances for decode instances, like 1:3", value)
+		case slices.Contains(s.Ratios, ratio):
+			return duplicate
+		}
+		s.Ratios = append(s.Ratios, ratio)
 	default:
-		return inputErrorf("--among: %q is none of hardware, tp, max-num-batched-tokens", name)
+		return inputErrorf("--among: %q is none of hardware, tp, max-num-batched-tokens, pd-ratio", name)
 	}
 	return nil
 }

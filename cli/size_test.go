@@ -1,11 +1,16 @@
 package cli
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 )
+
+func pdOf(more ...string) []string {
+	return append([]string{"size", "--slo", "p99_ttft=300ms", "--trace", "../examples/replay/requests.csv", "--rate", "40", "--architecture", "pd", "--tp", "1", "--max-gpus", "8"}, more...)
+}
 
 func sizeOf(more ...string) []string {
 	return append([]string{"size", "--slo", "p99_ttft=120ms", "--trace", "../examples/replay/requests.csv", "--rate", "40"}, more...)
@@ -28,6 +33,12 @@ func TestSizeExitCodesAndFaults(t *testing.T) {
 		{"does not fit", 3, "", "does not fit", sizeOf("--model", "Llama-3.1-70B", "--tp", "1")},
 		{"two latency models", 2, "", "no latency model covers all", sizeOf("--hardware", "H100,A100-80")},
 		{"bad list", 2, "", "--tp is \"x\"", sizeOf("--tp", "1,x")},
+		{"prefill and decode", 0, "P + D", "", pdOf()},
+		{"ratios", 0, "1 prefill and 1 decode instance at TP 1", "", pdOf("--pd-ratio", "1:1,1:2")},
+		{"too few of a ratio", 5, "1:2 too few", "", pdOf("--pd-ratio", "1:2", "--max-gpus", "2", "--slo", "p50_ttft=1ms")},
+		{"bad ratio", 2, "", "--pd-ratio: \"1:x\"", sizeOf("--architecture", "pd", "--pd-ratio", "1:1,1:x")},
+		{"ratio twice", 2, "", "given twice", sizeOf("--architecture", "pd", "--pd-ratio", "1:1,1:1")},
+		{"ratio of what", 2, "", "want --architecture pd", sizeOf("--pd-ratio", "1:1,1:2")},
 		{"twice", 2, "", "given twice", sizeOf("--tp", "1,1")},
 		{"among what", 2, "", "none of hardware, tp", sizeOf("--among", "rate=1,2")},
 		{"bad price", 2, "", "--prices", sizeOf("--prices", "H100")},
@@ -42,10 +53,49 @@ func TestSizeExitCodesAndFaults(t *testing.T) {
 
 // TestSizeJSON has the form of its schema.
 func TestSizeJSON(t *testing.T) {
-	for _, args := range [][]string{sizeOf("--gpu-hour-price", "2", "--max-gpus", "8"), sizeOf("--max-gpus", "2", "--tp", "1")} {
+	for _, args := range [][]string{sizeOf("--gpu-hour-price", "2", "--max-gpus", "8"), sizeOf("--max-gpus", "2", "--tp", "1"), sizeOf("--architecture", "pd", "--tp", "1,2", "--max-gpus", "3")} {
 		for _, bad := range loadSchemaOf(t, "size").check(blis(t, nil, append(args, "--format", "json")...).out) {
 			t.Error(bad)
 		}
+	}
+}
+
+// TestSizeOfDeployments prints a size for each pool, in text and in the form of its schema.
+func TestSizeOfDeployments(t *testing.T) {
+	dir := t.TempDir()
+	file, trace := filepath.Join(dir, "deployments.yaml"), filepath.Join(dir, "requests.csv")
+	writeText := func(path, text string) {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	writeText(file, "deployments:\n  - {id: a, model: meta-llama/Llama-3.1-8B-Instruct, replicas: 2, gpu-hour-price: 2}\n  - {id: b, model: qwen/qwen3-14b, replicas: 2, gpu-hour-price: 2}\n")
+	var b strings.Builder
+	b.WriteString("arrival_us,input_tokens,output_tokens,model\n")
+	for i := range 40 {
+		fmt.Fprintf(&b, "%d,500,40,%s\n", 5000*i, []string{"meta-llama/Llama-3.1-8B-Instruct", "qwen/qwen3-14b"}[i%2])
+	}
+	writeText(trace, b.String())
+	args := []string{"size", "--deployments", file, "--trace", trace, "--slo"}
+	for _, x := range []struct {
+		slo, out string
+		code     int
+		more     []string
+	}{
+		{"p99_tpot=14ms", "GPUs: a/replicas 1, b/replicas ", 0, nil},
+		{"p99_ttft=1ms", "no multiple of the deployments of the file keeps the SLOs", 5, []string{"--max-gpus", "9"}},
+	} {
+		s := blis(t, nil, append(append(args, x.slo), x.more...)...)
+		if s.code != x.code || !strings.Contains(s.out, x.out) {
+			t.Errorf("%s: exit code %d, printed\n%s%s", x.slo, s.code, s.out, s.err)
+		}
+		s = blis(t, nil, append(append(args, x.slo, "--format", "json"), x.more...)...)
+		for _, bad := range loadSchemaOf(t, "size-deployments").check(s.out) {
+			t.Errorf("%s: %s", x.slo, bad)
+		}
+	}
+	if s := blis(t, nil, append(args, "p99_ttft=1s", "--tp", "1,2")...); s.code != 2 || !strings.Contains(s.err, "want no lists") {
+		t.Errorf("exit code %d: %s", s.code, s.err)
 	}
 }
 

@@ -121,7 +121,10 @@ func newCapacityEnd(c *Capacity, e *study.CapacityEnd) *capacityEnd {
 	}
 	j := &capacityEnd{
 		Value: e.Value, Certified: e.Certified, Passes: e.Passes, Windows: e.Windows, Attempts: e.Attempts, Requests: e.Requests, Lost: e.Lost, Grew: e.Grew,
-		Measured: []capacityValue{}, GPUs: e.GPUs, CostPerMillion: e.CostPerMillion, Serve: setup.ServeArguments(&e.Config.Config, e.Setup.Model), Repeat: []string{}, Config: e.Config,
+		Measured: []capacityValue{}, GPUs: e.GPUs, CostPerMillion: e.CostPerMillion, Serve: []string{}, Repeat: []string{}, Config: e.Config,
+	}
+	if !setup.SeveralPools(&e.Config.Config) {
+		j.Serve = setup.ServeArguments(&e.Config.Config, e.Setup.Model)
 	}
 	if e.Decisive != nil {
 		j.Repeat = c.repeat(e)

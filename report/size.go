@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"blis/report/plaintext"
+	"blis/setup"
 	"blis/study"
 )
 
@@ -60,6 +61,10 @@ func (s *Size) headline() string {
 		return fmt.Sprintf("no candidate keeps the SLOs with up to %s", plaintext.Plural(int64(s.Asked.MaxGPUs), "GPU"))
 	}
 	text := fmt.Sprintf("%s %s: %s at TP %d", plaintext.Grouped(int64(best.GPUs)), best.Hardware, plaintext.Plural(int64(best.Instances), "instance"), best.TP)
+	if best.Ratio != (setup.PDRatio{}) {
+		prefill, decode := best.Ratio.Share(best.Instances)
+		text = fmt.Sprintf("%s %s: %d prefill and %s at TP %d", plaintext.Grouped(int64(best.GPUs)), best.Hardware, prefill, plaintext.Plural(int64(decode), "decode instance"), best.TP)
+	}
 	if best.Budget > 0 {
 		text += ", max_num_batched_tokens " + plaintext.Grouped(int64(best.Budget))
 	}
@@ -79,9 +84,13 @@ func (s *Size) table(t *capacityText) {
 	for i := range slos {
 		head = append(head, measureText(slos[i].Measure.Name)+" (margin)")
 	}
-	priced := false
+	priced, shared := false, false
 	for i := range s.Candidates {
 		priced = priced || s.Candidates[i].CostPerHour != nil
+		shared = shared || s.Candidates[i].Ratio != setup.PDRatio{}
+	}
+	if shared {
+		head[3] = "P + D"
 	}
 	if priced {
 		head = append(head, "cost/h", "cost/Mtok out")
@@ -107,8 +116,12 @@ func (s *Size) table(t *capacityText) {
 func (s *Size) row(c *study.SizeCandidate, priced bool) (row string, edge bool) {
 	slos := s.Asked.Search.SLOs
 	instances, budget := fmt.Sprint(c.Instances), "–"
+	if c.Ratio != (setup.PDRatio{}) && c.Instances > 0 {
+		prefill, decode := c.Ratio.Share(c.Instances)
+		instances = fmt.Sprintf("%d + %d", prefill, decode)
+	}
 	if c.Instances == 0 {
-		instances = "too few"
+		instances = strings.TrimSpace(c.Ratio.String() + " too few")
 	}
 	if c.Budget > 0 {
 		budget = plaintext.Grouped(int64(c.Budget))

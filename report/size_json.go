@@ -4,6 +4,7 @@ import (
 	"io"
 	"math"
 
+	"blis/setup"
 	"blis/study"
 )
 
@@ -27,7 +28,10 @@ type sizeCandidate struct {
 	Hardware       string            `json:"hardware"`
 	TP             int               `json:"tp"`
 	Budget         *int32            `json:"max_num_batched_tokens"` // null: as the server chooses
+	Ratio          *string           `json:"pd_ratio"`               // null: instances serve requests alone
 	Instances      *int              `json:"num_instances"`          // null: not even max_gpus keep the SLOs
+	Prefill        *int              `json:"prefill_replicas"`       // of num_instances; null: not with a ratio
+	Decode         *int              `json:"decode_replicas"`
 	GPUs           int               `json:"gpus"`
 	Certified      bool              `json:"certified"`
 	Measured       []sizeMeasurement `json:"measured"`
@@ -79,6 +83,14 @@ func newSizeCandidate(slos []study.SLO, c *study.SizeCandidate) sizeCandidate {
 	}
 	if c.Instances > 0 {
 		j.Instances = &c.Instances
+	}
+	if c.Ratio != (setup.PDRatio{}) {
+		ratio := c.Ratio.String()
+		j.Ratio = &ratio
+		if c.Instances > 0 {
+			prefill, decode := c.Ratio.Share(c.Instances)
+			j.Prefill, j.Decode = &prefill, &decode
+		}
 	}
 	for i, x := range c.Measured {
 		m := sizeMeasurement{Edge: c.Edge[i]}

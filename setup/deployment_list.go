@@ -79,6 +79,20 @@ func (d *deploymentSetting) replicaSettings() []string {
 	return []string{"replicas"}
 }
 
+// ReplicasOf returns a number of instances of the deployment of that id, one of ReplicaSettings.
+func ReplicasOf(c *Config, id, setting string) int {
+	if setting == "replicas" {
+		setting = "num-instances"
+	}
+	for _, d := range c.Deployments.list {
+		if text, found := d.own.Get(setting); d.id == id && found {
+			n, _ := strconv.Atoi(text) // it was read as a number
+			return n
+		}
+	}
+	return 0
+}
+
 // SetReplicas gives the deployment of that id a number of instances, one of ReplicaSettings. The
 // file must have been read.
 func SetReplicas(c *Config, id, setting string, n int) error {

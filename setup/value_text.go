@@ -36,6 +36,7 @@ var valueForms = []valueForm{
 	{reflect.TypeFor[latency.Bytes](), "an amount of memory like 1GB or 800MiB, or a whole number of bytes", texts | integers, nil},
 	{reflect.TypeFor[Bandwidth](), "a rate like 48GB/s", texts | integers | decimals, nil},
 	{reflect.TypeFor[PullBandwidth](), "a rate like 35GB/s, or nvlink, pcie-peer or tcp", texts, nil},
+	{reflect.TypeFor[PDRatio](), "a ratio like 1:3", texts, nil},
 	{reflect.TypeFor[DeploymentList](), "the path of a file, or a list of deployments", texts, func(n *yamldoc.Node) (string, bool) { return n.Format(), true }},
 	{reflect.TypeFor[StorageTiers](), "storage tiers like nvme,2TiB;remote, or a list of them", texts, tierList},
 	{reflect.TypeFor[*bool](), "true or false", truths, nil},

@@ -23,6 +23,7 @@ func TestValueText(t *testing.T) {
 		{reflect.TypeFor[latency.Bytes](), "word 12 - 1e5 - - - -"},
 		{reflect.TypeFor[Bandwidth](), "word 12 2.5 1e5 - - - -"},
 		{reflect.TypeFor[PullBandwidth](), "word - - 1e5 - - - -"},
+		{reflect.TypeFor[PDRatio](), "word - - 1e5 - - - -"},
 		{reflect.TypeFor[DeploymentList](), "word - - 1e5 - list list -"},
 		{reflect.TypeFor[StorageTiers](), "word - - 1e5 - - a;b -"},
 		{reflect.TypeFor[[]float64](), "- - - - - 1,2.5 - -"},

@@ -48,7 +48,7 @@ type WindowLength struct {
 // CapacityProgress is what the search for a capacity is at.
 type CapacityProgress struct {
 	Phase   certify.Phase
-	Value   float64 // of the axis
+	Load    string // the axis and its value: rate 138
 	Windows int
 }
 

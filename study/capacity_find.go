@@ -10,10 +10,10 @@ import (
 
 // certified searches and certifies where windows differ by chance.
 func (s *capacitySearch) certified(ctx context.Context) (*CapacityResult, error) {
-	if chance, err := s.isChance(ctx); err != nil {
+	if err := s.settleExact(ctx); err != nil {
 		return nil, err
-	} else if !chance {
-		s.result.Exact = true
+	}
+	if s.result.Exact {
 		return s.exact(ctx)
 	}
 	if s.Base.Trace == "" {
@@ -42,7 +42,7 @@ func (s *capacitySearch) certified(ctx context.Context) (*CapacityResult, error)
 // observe passes progress on.
 func (s *capacitySearch) observe(p certify.Progress) {
 	if s.Observe != nil {
-		s.Observe(CapacityProgress{p.Phase, s.Over.Values[s.usable[p.Rung]], p.Windows})
+		s.Observe(CapacityProgress{p.Phase, s.Over.Text(s.usable[p.Rung]), p.Windows})
 	}
 	if s.Pool.Progress != nil {
 		s.Pool.Progress(p.Windows, s.MaxWindows)
@@ -95,11 +95,11 @@ func (s *capacitySearch) oneIsEnough() {
 		return
 	}
 	least := s.Over.Values[s.usable[len(s.usable)-1]]
-	fewest := 1.0
-	if s.Over.Name == "num-instances" && s.Base.Disaggregates() { // one of each pool
-		fewest = 2
+	smallest := 1.0
+	if s.Over.Name == "num-instances" {
+		smallest = float64(fewest(&s.Base.Config))
 	}
-	if least == fewest || slices.ContainsFunc(r.Refused, func(x RefusedRung) bool { return x.Value < least }) {
+	if least == smallest || slices.ContainsFunc(r.Refused, func(x RefusedRung) bool { return x.Value < least }) {
 		r.Outcome = CapacityFound
 	}
 }

@@ -169,6 +169,16 @@ func (s *capacitySearch) alone(ctx context.Context) error {
 	return nil
 }
 
+// settleExact finds out whether the answer is exact, where that depends on the traffic.
+func (s *capacitySearch) settleExact(ctx context.Context) error {
+	if s.result.Exact {
+		return nil
+	}
+	chance, err := s.isChance(ctx)
+	s.result.Exact = err == nil && !chance
+	return err
+}
+
 // isChance finds out whether windows differ at all: whether requests arrive or end at other
 // times under another seed.
 func (s *capacitySearch) isChance(ctx context.Context) (bool, error) {

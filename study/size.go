@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sort"
 	"strings"
 
 	"blis/actors"
@@ -21,7 +22,8 @@ type Sizing struct {
 	// The candidates are all combinations. Empty: as in Base.
 	Hardware []string
 	TP       []int
-	Budgets  []int32 // max-num-batched-tokens
+	Budgets  []int32         // max-num-batched-tokens
+	Ratios   []setup.PDRatio // of prefill to decode instances, with architecture pd
 
 	MaxGPUs int // of a cluster
 	// Prices are of a GPU per hour, by its name; a GPU that is not among them has that of
@@ -56,11 +58,12 @@ type SizeResult struct {
 	Asked  Capacity // of Winner
 }
 
-// SizeCandidate is one GPU, TP and token budget, with the fewest instances that keep the SLOs.
+// SizeCandidate is one GPU, TP, token budget and ratio, with the fewest instances that keep the SLOs.
 type SizeCandidate struct {
 	Hardware string
 	TP       int
 	Budget   int32
+	Ratio    setup.PDRatio // zero: instances serve requests alone
 
 	// Instances is 0 if not even MaxGPUs keep the SLOs; what follows is of MaxGPUs then.
 	Instances int
@@ -119,17 +122,34 @@ func (s Sizing) Find(ctx context.Context) (*SizeResult, error) {
 		}
 	}
 	z.rank()
+	seen := map[string]bool{}
 	for _, c := range z.list {
-		z.result.Candidates = append(z.result.Candidates, c.SizeCandidate)
+		if cluster := c.cluster(); !seen[cluster] {
+			seen[cluster] = true
+			z.result.Candidates = append(z.result.Candidates, c.SizeCandidate)
+		}
 	}
 	z.result.Partial = interrupted != nil
 	return &z.result, interrupted
 }
 
+func (s *Sizing) checkMaxGPUs() error {
+	if s.MaxGPUs < 1 || s.MaxGPUs > setup.MostInstances {
+		return &actors.InputError{Text: fmt.Sprintf("--max-gpus is %d: want 1 to %d", s.MaxGPUs, setup.MostInstances)}
+	}
+	return nil
+}
+
 // prepare makes the candidates that can run, with one latency model.
 func (z *sizer) prepare() error {
-	if z.MaxGPUs < 1 || z.MaxGPUs > setup.MostInstances {
-		return &actors.InputError{Text: fmt.Sprintf("--max-gpus is %d: want 1 to %d", z.MaxGPUs, setup.MostInstances)}
+	if err := z.checkMaxGPUs(); err != nil {
+		return err
+	}
+	switch base := &z.Search.Base; {
+	case !base.Deployments.Empty():
+		return &actors.InputError{Text: "size: deployments are sized by FindDeployments"}
+	case len(z.Ratios) > 0 && !base.Disaggregates():
+		return &actors.InputError{Text: "--pd-ratio: want --architecture pd"}
 	}
 	all := z.combinations()
 	var first error
@@ -168,23 +188,51 @@ func (z *sizer) combinations() (list []*sized) {
 	for _, gpu := range orBase(z.Hardware, base.Hardware) {
 		for _, tp := range orBase(z.TP, base.TP) {
 			for _, budget := range orBase(z.Budgets, base.MaxNumBatchedTokens) {
-				c := &sized{SizeCandidate: SizeCandidate{Hardware: gpu, TP: tp, Budget: budget}, search: z.Search}
-				b := &c.search.Base
-				b.Hardware, b.TP, b.MaxNumBatchedTokens, b.NumInstances = gpu, tp, budget, 1
-				if price := z.priceOf(gpu); price > 0 {
-					b.GPUHourPrice, b.CostPerReplicaHour = price, 0
+				for _, ratio := range z.ratios() {
+					list = append(list, z.newSized(SizeCandidate{Hardware: gpu, TP: tp, Budget: budget, Ratio: ratio}))
 				}
-				c.search.Pool, c.search.Observe = Pool{Workers: 1}, nil
-				list = append(list, c)
 			}
 		}
 	}
 	return list
 }
 
-func orBase[T any](list []T, base T) []T {
+// newSized makes the search of a candidate.
+func (z *sizer) newSized(c SizeCandidate) *sized {
+	s := &sized{SizeCandidate: c, search: z.Search}
+	b := &s.search.Base
+	b.Hardware, b.TP, b.MaxNumBatchedTokens, b.PDRatio, b.NumInstances = c.Hardware, c.TP, c.Budget, c.Ratio, fewest(&b.Config)
+	if price := z.priceOf(c.Hardware); price > 0 {
+		b.GPUHourPrice, b.CostPerReplicaHour = price, 0
+	}
+	s.search.Pool, s.search.Observe = Pool{Workers: 1}, nil
+	return s
+}
+
+// fewest is the smallest number of instances of a cluster: one, or one of each pool.
+func fewest(c *setup.Config) int {
+	if c.Disaggregates() {
+		return 2
+	}
+	return 1
+}
+
+// usualRatios are those of prefill to decode instances that are tried if none are given.
+var usualRatios = []setup.PDRatio{{Prefill: 1, Decode: 3}, {Prefill: 1, Decode: 2}, {Prefill: 2, Decode: 3}, {Prefill: 1, Decode: 1}, {Prefill: 3, Decode: 2}, {Prefill: 2, Decode: 1}, {Prefill: 3, Decode: 1}}
+
+// ratios are those of the candidates.
+func (z *sizer) ratios() []setup.PDRatio {
+	base := &z.Search.Base
+	if base.Disaggregates() && base.PDRatio == (setup.PDRatio{}) {
+		return orBase(z.Ratios, usualRatios...)
+	}
+	return orBase(z.Ratios, base.PDRatio)
+}
+
+// orBase returns the list, or what is in its place if it is empty.
+func orBase[T any](list []T, base ...T) []T {
 	if len(list) == 0 {
-		return []T{base}
+		return base
 	}
 	return list
 }
@@ -201,14 +249,16 @@ func (z *sizer) priceOf(gpu string) float64 {
 
 // check refuses a candidate that cannot run.
 func (z *sizer) check(c *sized) error {
-	if c.TP > z.MaxGPUs {
-		return &actors.InputError{Text: fmt.Sprintf("one instance has %d GPUs, --max-gpus is %d", c.TP, z.MaxGPUs)}
-	}
 	var err error
 	if _, c.setup, err = actors.Check(c.search.Base); err != nil {
 		return err
 	}
-	c.search.Over, err = ParseSearchAxis(fmt.Sprintf("num-instances=1..%d", z.MaxGPUs/c.TP), c.search.Precision)
+	least := c.search.Base.NumInstances
+	if gpus := c.gpus(least); gpus > z.MaxGPUs {
+		return &actors.InputError{Text: fmt.Sprintf("the smallest cluster has %d GPUs, --max-gpus is %d", gpus, z.MaxGPUs)}
+	}
+	more := sort.Search(z.MaxGPUs-least, func(i int) bool { return c.gpus(least+1+i) > z.MaxGPUs })
+	c.search.Over, err = ParseSearchAxis(fmt.Sprintf("num-instances=%d..%d", least, least+more), c.search.Precision)
 	return err
 }
 
@@ -230,6 +280,7 @@ func (s *capacitySearch) onePerRung(ctx context.Context) (w *Window, holds bool,
 // one before turned out to be larger.
 func (z *sizer) certify(ctx context.Context) error {
 	for {
+		z.result.Winner = nil // it was of another candidate
 		z.rank()
 		if len(z.list) == 0 || z.list[0].Instances == 0 {
 			return nil

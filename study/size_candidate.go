@@ -10,6 +10,7 @@ import (
 
 	"blis/actors"
 	"blis/latency"
+	"blis/setup"
 )
 
 // sized is a candidate with its search.
@@ -27,7 +28,28 @@ func (c *SizeCandidate) Name() string {
 	if c.Budget > 0 {
 		text += fmt.Sprintf(", %d tokens", c.Budget)
 	}
+	if c.Ratio != (setup.PDRatio{}) {
+		text += ", P:D " + c.Ratio.String()
+	}
 	return text
+}
+
+// cluster returns what is equal for candidates with the same cluster: ratios may share so many
+// instances alike.
+func (c *sized) cluster() string {
+	if c.Ratio == (setup.PDRatio{}) || c.Instances == 0 {
+		return c.Name()
+	}
+	alike := c.SizeCandidate
+	alike.Ratio.Prefill, alike.Ratio.Decode = c.Ratio.Share(c.Instances)
+	return alike.Name()
+}
+
+// gpus is the number of GPUs of so many instances.
+func (c *sized) gpus(instances int) int {
+	cfg := c.search.Base.Config
+	cfg.NumInstances = instances
+	return setup.GPUs(&cfg)
 }
 
 // tryFind is find for which a fault of this candidate alone is no error.
@@ -46,12 +68,8 @@ func (c *sized) find(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if !s.result.Exact {
-		chance, err := s.isChance(ctx)
-		if err != nil {
-			return err
-		}
-		s.result.Exact = !chance
+	if err := s.settleExact(ctx); err != nil {
+		return err
 	}
 	if s.result.Exact {
 		c.exact, err = s.exact(ctx)
@@ -85,7 +103,7 @@ func (c *sized) takeEnds(r *CapacityResult) error {
 
 // take takes the figures of a number of instances.
 func (c *sized) take(instances int, holds bool, values []float64, tokens int64, seconds float64) {
-	c.Instances, c.GPUs, c.Measured = instances, instances*c.TP, values
+	c.Instances, c.GPUs, c.Measured = instances, c.gpus(instances), values
 	if !holds {
 		c.Instances = 0
 	}
@@ -100,19 +118,21 @@ func (c *sized) take(instances int, holds bool, values []float64, tokens int64, 
 		stated, known := statedError(c.setup.Accuracy, slo.Measure.Name)
 		c.Edge = append(c.Edge, holds && known && margin < stated)
 	}
-	c.CostPerHour = c.perHour()
+	c.CostPerHour = c.perHour(instances)
 	if c.CostPerHour != nil && tokens > 0 {
 		cost := float64(*c.CostPerHour * seconds / 3600 / float64(tokens) * 1e6)
 		c.CostPerMillion = &cost
 	}
 }
 
-// perHour is the price of the candidate's GPUs per hour, nil if none is known.
-func (c *sized) perHour() *float64 {
-	if !(c.search.Base.GPUHourPrice > 0) {
+// perHour is the price of so many instances per hour, nil if none is known.
+func (c *sized) perHour(instances int) *float64 {
+	cfg := c.search.Base.Config
+	cfg.NumInstances = instances
+	price := setup.HourlyPrice(&cfg)
+	if !(price > 0) {
 		return nil
 	}
-	price := float64(c.search.Base.GPUHourPrice * float64(c.GPUs))
 	return &price
 }
 

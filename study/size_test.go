@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"blis/actors"
+	"blis/setup"
 )
 
 // sizing is a small question: a trace that is the same every time.
@@ -166,5 +167,64 @@ func TestWarmupOfARun(t *testing.T) {
 	cfg.NumRequests = 5
 	if _, err := Warmup(t.Context(), cfg); err == nil || !strings.Contains(err.Error(), "want more requests") {
 		t.Errorf("five requests: error %v", err)
+	}
+}
+
+// TestSizeOfPrefillAndDecode: with architecture pd a candidate is a ratio too, and its instances are
+// those whose run keeps the bounds; one less does not. Pools may have GPUs of their own.
+func TestSizeOfPrefillAndDecode(t *testing.T) {
+	z := sizing(t)
+	z.Search.Base.Architecture, z.TP = setup.PD, []int{1, 2}
+	if err := z.Search.Base.Decode.Set("tp", "2"); err != nil {
+		t.Fatal(err)
+	}
+	z.Search.SLOs = bounds(t, "p99_ttft=130ms,p99_tpot=6ms")
+	z.Ratios = []setup.PDRatio{{Prefill: 1, Decode: 2}, {Prefill: 2, Decode: 1}}
+	r, err := z.Find(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Candidates) != 4 {
+		t.Fatalf("%+v", r.Candidates)
+	}
+	found := 0
+	for _, c := range r.Candidates {
+		for _, n := range []int{c.Instances, c.Instances - 1} {
+			if n < 2 {
+				continue
+			}
+			found++
+			cfg := z.Search.Base
+			r.Latency.Apply(&cfg.Config)
+			prefill, decode := c.Ratio.Share(n)
+			cfg.TP, cfg.PrefillReplicas, cfg.DecodeReplicas = c.TP, prefill, decode
+			result, err := actors.Run(t.Context(), cfg)
+			if err != nil {
+				t.Fatal(err)
+			}
+			kept := true
+			for i := range z.Search.SLOs {
+				kept = kept && z.Search.SLOs[i].Constraint.Of(result.Figures()).Pass
+			}
+			if kept != (n == c.Instances) {
+				t.Errorf("%s: a run of %d + %d instances keeps the bounds: %v", c.Name(), prefill, decode, kept)
+			}
+			if gpus := c.TP*prefill + 2*decode; n == c.Instances && (c.GPUs != gpus || *c.CostPerHour != float64(2*gpus)) {
+				t.Errorf("%s: %d GPUs cost %v, want %d", c.Name(), c.GPUs, *c.CostPerHour, gpus)
+			}
+		}
+	}
+	t.Logf("%d runs; the best is %s with %d", found, r.Candidates[0].Name(), r.Candidates[0].Instances)
+	if found < 5 {
+		t.Error("no number of instances fails: want other bounds")
+	}
+	z.Ratios, z.TP, z.MaxGPUs = nil, []int{1}, 9
+	if r, err = z.Find(t.Context()); err != nil || len(r.Candidates) != len(usualRatios) {
+		t.Errorf("%+v, error %v", r, err)
+	}
+	z.Search.Base.Architecture = setup.Monolith
+	z.Ratios = []setup.PDRatio{{Prefill: 1, Decode: 2}}
+	if _, err := z.Find(t.Context()); err == nil || !strings.Contains(err.Error(), "want --architecture pd") {
+		t.Errorf("error %v", err)
 	}
 }
