@@ -307,7 +307,7 @@ func (a *apart) emitRow(o *outcomeOf) {
 // emitRest gives on what waits for requests that arrive no more: a cancelled part has not come as far
 // as others.
 func (a *apart) emitRest() {
-	for _, id := range slices.Sorted(maps.Keys(a.rows.held)) {
+	for _, id := range slices.Sorted(maps.Keys(a.rows.held)) { // sorted: not in any order
 		next := a.rows.held[id]
 		a.emitRow(&next)
 	}

@@ -72,7 +72,7 @@ func (c *cluster) result(partial bool) (*Result, error) {
 
 // books is what the report is made of.
 func (c *cluster) books(r *Result, cut bool) (*metrics.Run, error) {
-	run := &metrics.Run{Router: c.router.recorder, Injected: c.router.arrivals.arrived, End: r.End, Cut: cut,
+	run := &metrics.Run{Routers: []*metrics.Recorder{c.router.recorder}, Injected: c.router.arrivals.arrived, End: r.End, Cut: cut,
 		Classes: r.Names.Classes, Tenants: r.Names.Tenants, Models: r.Names.Models}
 	if c.router.arrivals.arrived >= parallelFrom {
 		run.Each = inParallel(workers(&c.execution))

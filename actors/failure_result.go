@@ -2,6 +2,7 @@ package actors
 
 import (
 	"fmt"
+	"slices"
 
 	"blis/metrics"
 	"blis/vtime"
@@ -30,7 +31,7 @@ func (f *failures) result(end vtime.Time, run *metrics.Run, of func(i int) (read
 	}
 	r := &FailureResult{FailureCounts: f.counts}
 	var failed int64
-	for _, rec := range append([]*metrics.Recorder{run.Router}, run.Instances...) {
+	for _, rec := range slices.Concat(run.Routers, run.Instances) {
 		again := rec.TriedAgain()
 		r.Recovered += again.Recovered
 		failed += again.Failed

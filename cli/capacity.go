@@ -46,8 +46,7 @@ Examples:
 
     blis capacity --slo p99_ttft=100ms --over rate=20..600
     blis capacity --slo p99_ttft=500ms --over num-instances=1..64 --rate 100
-    blis capacity --slo p99_ttft=1s --over num-instances=1..9 --trace requests.csv
-    blis capacity --slo p99_tpot=9ms --over decode-replicas=1..9 --architecture pd --rate 50`
+    blis capacity --slo p99_ttft=1s --over num-instances=1..9 --trace requests.csv`
 }
 
 // Exit codes of blis capacity and blis size.

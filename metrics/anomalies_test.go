@@ -193,7 +193,7 @@ func TestClassInversionsOfRecorders(t *testing.T) {
 		}
 	}
 	other.ClassInversion(15)
-	report, err := Collect(Run{Router: r, Instances: []*Recorder{other}, Counters: make([]Counters, 1), InstanceNames: []string{"a"}})
+	report, err := Collect(Run{Routers: []*Recorder{r}, Instances: []*Recorder{other}, Counters: make([]Counters, 1), InstanceNames: []string{"a"}})
 	if err != nil || report.Anomalies.ClassInversion != 3 {
 		t.Errorf("%d class inversions (%v), want 3", report.Anomalies.ClassInversion, err)
 	}

@@ -10,8 +10,7 @@ import (
 
 // Run is the input of Collect: a run that ended.
 type Run struct {
-	Router    *Recorder   // requests that no instance recorded; nil: none
-	Routers   []*Recorder // more of these, of control planes of their own
+	Routers   []*Recorder // requests that no instance recorded, by control plane
 	Instances []*Recorder // by instance index
 	Counters  []Counters  // by instance index
 	Lives     []Life      // by instance index; nil: KV use over time is not reported
@@ -94,9 +93,6 @@ type collection struct {
 }
 
 func (c *collection) merge() {
-	if c.Router != nil {
-		c.recorders = append(c.recorders, c.Router)
-	}
 	c.recorders = append(c.recorders, c.Routers...)
 	for i := range c.Deployments {
 		if r := c.Deployments[i].Router; r != nil {

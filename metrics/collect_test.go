@@ -32,13 +32,13 @@ func TestCollectAgreesWithCountingByHand(t *testing.T) {
 	r := rand.New(rand.NewPCG(seed, 4))
 	o := options()
 	o.Targets = []Targets{{TTFT: 150000}, {}, {E2E: 300000, TPOT: 20000}}
-	run := named(Run{Router: NewRecorder(o), Instances: []*Recorder{NewRecorder(o), NewRecorder(o), NewRecorder(o)}, End: 2e8, Cut: true, Injected: 5000})
+	run := named(Run{Routers: []*Recorder{NewRecorder(o)}, Instances: []*Recorder{NewRecorder(o), NewRecorder(o), NewRecorder(o)}, End: 2e8, Cut: true, Injected: 5000})
 	var e2e, ttft, itl, class0 twin
 	met, targeted, tokens, input, cached := 0, 0, 0, 0.0, 0.0
 	perInstance := map[int]int64{}
 	for i := range run.Injected {
 		x := randomOutcome(r, i)
-		recorder := run.Router
+		recorder := run.Routers[0]
 		if x.State != Rejected && x.State != Pending {
 			x.Instance = r.Int32N(3)
 			recorder = run.Instances[x.Instance]
@@ -138,7 +138,7 @@ func TestCollectAgreesWithCountingByHand(t *testing.T) {
 
 	// The order of recorders must not matter.
 	i := run.Instances
-	run.Instances[0], run.Router = run.Router, i[0]
+	run.Instances[0], run.Routers[0] = run.Routers[0], i[0]
 	again, err := Collect(run)
 	if err != nil || !reflect.DeepEqual(again.Overall, report.Overall) || !reflect.DeepEqual(again.PerTenant, report.PerTenant) || !reflect.DeepEqual(again.Load, report.Load) {
 		t.Errorf("seed %d: recorders in another order give another report (%v)", seed, err)
@@ -172,7 +172,7 @@ func TestNothingCompletedGivesCompleteReport(t *testing.T) {
 }
 
 func TestNoRequestsAtAll(t *testing.T) {
-	report, err := Collect(named(Run{Router: NewRecorder(options()), Instances: []*Recorder{NewRecorder(options())}}))
+	report, err := Collect(named(Run{Routers: []*Recorder{NewRecorder(options())}, Instances: []*Recorder{NewRecorder(options())}}))
 	if err != nil || report.Window.Seconds != nil || report.JainIndex != nil || report.OfferedPerSecond != nil {
 		t.Errorf("%+v, %v", report, err)
 	}
@@ -383,7 +383,7 @@ func TestBacklogSlope(t *testing.T) {
 
 func BenchmarkCollect(b *testing.B) {
 	r := rand.New(rand.NewPCG(1, 1))
-	run := named(Run{Router: NewRecorder(options()), Instances: []*Recorder{NewRecorder(options()), NewRecorder(options()), NewRecorder(options())}, End: 2e8, Injected: 100000})
+	run := named(Run{Routers: []*Recorder{NewRecorder(options())}, Instances: []*Recorder{NewRecorder(options()), NewRecorder(options()), NewRecorder(options())}, End: 2e8, Injected: 100000})
 	for i := range run.Injected {
 		x := randomOutcome(r, i)
 		recorder := run.Instances[i%3]

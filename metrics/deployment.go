@@ -8,7 +8,7 @@ import (
 // Deployment is a part of a run: the instances that serve one model together.
 type Deployment struct {
 	Name   string    // empty in a run without a file of deployments
-	Router *Recorder // its requests that no instance recorded; nil: none, or they are in Run.Router
+	Router *Recorder // its requests that no instance recorded; nil: none, or they are in Run.Routers
 	Pools  []Pool    // at least one
 
 	Coordination *Coordination // nil: no pool hands requests over

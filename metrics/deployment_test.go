@@ -17,7 +17,7 @@ import (
 func twoDeployments() Run {
 	o := options()
 	o.TokenOverhead, o.RequestOverhead = 0, 0
-	run := Run{Router: NewRecorder(o), End: 20_000, Classes: []string{"c"}, Tenants: []string{"t"}, Models: []string{"m"}, InstanceNames: []string{"p", "d", "s"}}
+	run := Run{Routers: []*Recorder{NewRecorder(o)}, End: 20_000, Classes: []string{"c"}, Tenants: []string{"t"}, Models: []string{"m"}, InstanceNames: []string{"p", "d", "s"}}
 	for range 3 {
 		run.Instances = append(run.Instances, NewRecorder(o))
 	}
@@ -178,7 +178,7 @@ func TestPhasesAddUpToE2E(t *testing.T) {
 			e2e += float64(v)
 		}
 	}
-	report, err := Collect(Run{Router: rec, Injected: 3000, End: 2e8, Cut: true, Disaggregated: []Disaggregation{},
+	report, err := Collect(Run{Routers: []*Recorder{rec}, Injected: 3000, End: 2e8, Cut: true, Disaggregated: []Disaggregation{},
 		Classes: []string{"a", "b", "c"}, Tenants: []string{"a", "b", "c", "d"}, Models: []string{"a", "b"}})
 	if err != nil {
 		t.Fatalf("seed %d: %v", seed, err)

@@ -81,7 +81,7 @@ func TestRawMetricsAgreeWithCountingByHand(t *testing.T) {
 	t.Logf("seed %d", seed)
 	r := rand.New(rand.NewPCG(seed, 9))
 	o := options()
-	run := named(Run{Router: NewRecorder(o), Instances: []*Recorder{NewRecorder(o), NewRecorder(o), NewRecorder(o)}, End: 2e8, Cut: true, Injected: 3000})
+	run := named(Run{Routers: []*Recorder{NewRecorder(o)}, Instances: []*Recorder{NewRecorder(o), NewRecorder(o), NewRecorder(o)}, End: 2e8, Cut: true, Injected: 3000})
 	var all tally
 	classes, tenants, models := make([]tally, 3), make([]tally, 4), make([]tally, 2)
 	for i := range run.Injected {
@@ -101,7 +101,7 @@ func TestRawMetricsAgreeWithCountingByHand(t *testing.T) {
 			undecided, x.Admitted, x.Routed, x.Queued, x.Scheduled = true, never, never, never, never
 			x.FirstToken, x.LastToken, x.Generated, x.Cached, x.HandOver = never, never, 0, 0, NoHandOver()
 		}
-		recorder := run.Router
+		recorder := run.Routers[0]
 		if x.Routed != never {
 			x.Instance = r.Int32N(3)
 			recorder = run.Instances[x.Instance]

@@ -31,11 +31,11 @@ func TestCollectIsTheSameWhoeverComputesIt(t *testing.T) {
 	for way := range each {
 		r := rand.New(rand.NewPCG(seed, 9))
 		o := options()
-		run := named(Run{Router: NewRecorder(o), Instances: []*Recorder{NewRecorder(o), NewRecorder(o), NewRecorder(o)},
+		run := named(Run{Routers: []*Recorder{NewRecorder(o)}, Instances: []*Recorder{NewRecorder(o), NewRecorder(o), NewRecorder(o)},
 			End: 1e10, Cut: true, Injected: 20_000, Each: each[way]})
 		for i := range run.Injected {
 			x := randomOutcome(r, i)
-			recorder := run.Router
+			recorder := run.Routers[0]
 			if x.State != Rejected && x.State != Pending {
 				x.Instance = r.Int32N(2) // the third stays empty
 				recorder = run.Instances[x.Instance]
