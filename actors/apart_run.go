@@ -65,6 +65,9 @@ func newRunner(p *setup.Plan, x Execution) (runner, error) {
 		a.clusters = append(a.clusters, c)
 	}
 	a.number()
+	if a.rows != nil && len(p.NodePools) > 0 {
+		a.rows.nodes = a.nodeNames()
+	}
 	return a, nil
 }
 
@@ -163,7 +166,7 @@ func (a *apart) run(ctx context.Context) (*Result, error) {
 
 // result makes the result of the parts, which have ended.
 func (a *apart) result(partial bool) (*Result, error) {
-	r := &Result{Config: Config{a.plan.Config, a.execution}, Setup: a.plan.Summary, Partial: partial, Began: vtime.Never, deployments: a.plan.Deployments}
+	r := &Result{Config: Config{a.plan.Config, a.execution}, Setup: a.plan.Summary, Partial: partial, Began: vtime.Never, rest: restOfResult{deployments: a.plan.Deployments}}
 	run := metrics.Run{Cut: partial, BlockBytes: a.plan.Pools[0].BlockBytes()}
 	for _, c := range a.clusters {
 		if partial {
@@ -204,6 +207,7 @@ func (a *apart) result(partial bool) (*Result, error) {
 	if err := a.addInstances(r, &run); err != nil {
 		return nil, err
 	}
+	a.describeNodes(r)
 	if err := a.addDeployments(r, &run); err != nil {
 		return nil, err
 	}
@@ -297,7 +301,7 @@ func (a *apart) emit(k int, o *metrics.Outcome) {
 // emitRow gives on the outcome of a request.
 func (a *apart) emitRow(o *outcomeOf) {
 	options := a.clusters[o.part].collector.options // its row is another goroutine's
-	row := Row{Outcome: &o.outcome, labels: a.plan.Source.Labels(), options: &options[o.outcome.Pool], pools: a.rows.pools}
+	row := Row{Outcome: &o.outcome, labels: a.plan.Source.Labels(), options: &options[o.outcome.Pool], pools: a.rows.pools, nodes: a.rows.nodes}
 	if o.outcome.Instance >= 0 { // else it is of no pool
 		o.outcome.Pool = a.pools[o.part][o.outcome.Pool]
 	}
@@ -318,6 +322,7 @@ type rowMerge struct {
 	mu    sync.Mutex
 	emit  func(*Row)
 	pools []poolName
+	nodes *nodeNames
 	held  map[int64]outcomeOf // by request; those that came before next did
 	next  int64               // the request whose row is next
 }

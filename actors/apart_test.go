@@ -52,6 +52,10 @@ func drawApart(seed uint64) *apartTrial {
 		}
 	}
 	x.file = b.String()
+	if nodes := newDice(seed, 0x6e6f646573); nodes.chance(0.5) { // of 4 deployments with 6 instances at most
+		x.file = fmt.Sprintf("node_pools: [{id: one, gpu: H100, nodes: %d, gpus_per_node: %d, cost_per_gpu_hour: %d}, {id: two, gpu: H100, nodes: 12, gpus_per_node: 2}]\n",
+			nodes.between(1, 3), nodes.between(1, 4), nodes.IntN(4)) + x.file
+	}
 	at := vtime.Time(0)
 	for i := range d.between(20, 200) {
 		at = at.Add(vtime.Duration(d.IntN(3) * d.IntN(3000)))
@@ -97,13 +101,13 @@ func (x *apartTrial) outcome(t *testing.T, e Execution) (text, digest string) {
 		deployment, pool := Place(r)
 		ttft, _ := r.TTFT()
 		e2e, _ := r.E2E()
-		fmt.Fprintln(&b, r.ID, r.State, r.Reason, r.ModelName(), r.InstanceName(), deployment, pool, PrefillInstance(r), ttft, e2e, *r.Outcome)
+		fmt.Fprintln(&b, r.ID, r.State, r.Reason, r.ModelName(), r.InstanceName(), deployment, pool, PrefillInstance(r), NodeName(r), ttft, e2e, *r.Outcome)
 	}
 	r, err := Run(context.Background(), cfg)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, x.file)
 	}
-	for _, part := range []any{r.Report, r.Names, r.Setup.Notes} {
+	for _, part := range []any{r.Report, r.Names, r.Setup.Notes, r.NodePools(), r.InstanceNodes()} {
 		text, err := json.Marshal(part)
 		if err != nil {
 			t.Fatal(err)

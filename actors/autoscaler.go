@@ -83,6 +83,8 @@ func (a *autoscaler) Advance(_ lookahead.Key, out *lookahead.Outbox) {
 		if a.fires(now, out) {
 			a.checks++
 			a.check(now, out)
+		} else {
+			a.askAgain(now, out)
 		}
 	}
 }
@@ -128,8 +130,18 @@ func (a *autoscaler) check(now vtime.Time, out *lookahead.Outbox) {
 		e := ScaleEvent{now, a.context.Replicas, target, d.Reason}
 		sendTracedScale(out, now, &tracedScale{a.context.Replicas, target, d.Target, a.context.Ready, d.Reason, a.published.turned(e)})
 	}
-	if target != a.context.Replicas {
-		sendScale(out, now, target, d.Reason)
+	if target == a.context.Replicas {
+		a.askAgain(now, out)
+		return
+	}
+	sendScale(out, now, target, d.Reason)
+}
+
+// askAgain asks for the instances that are wanted and for which no node has had room, as a scheduler of
+// Kubernetes does with pending pods.
+func (a *autoscaler) askAgain(now vtime.Time, out *lookahead.Outbox) {
+	if p := a.published; p != nil && p.pending > 0 {
+		sendScale(out, now, p.replicas, p.last.Reason)
 	}
 }
 

@@ -55,6 +55,9 @@ func newClusterOf(p *setup.Plan, x Execution, q []policies) (*cluster, error) {
 		return nil, err
 	}
 	c.collector.row.pools, c.collector.part = poolNames(p), c.router.arrivals.numbered
+	if b := c.router.fleet.nodes; b != nil {
+		c.collector.row.nodes = b.names
+	}
 	c.waits = waits(p, q, c.router.fleet.pools, counterfactual)
 	events := false
 	c.notify = p.Loops() || c.router.coordinator != nil // prompts may end where they are computed
@@ -327,7 +330,7 @@ func (c *cluster) addReplicas(s *pool, counterfactual policy.Signals) error {
 	}
 	b := &replicas{
 		pool: s.plan, endpoints: s.endpoints, provisionTimes: vtime.NewStream(seed, "provisioning"+suffix), loadTimes: vtime.NewStream(seed, "replicas"+suffix),
-		published: s.published, failures: c.router.failures, place: func() *server { return c.router.fleet.add(s) },
+		published: s.published, failures: c.router.failures, nodes: c.router.fleet.nodes, place: func() *server { return c.router.fleet.add(s) },
 	}
 	b.begin()
 	for i := range b.list {

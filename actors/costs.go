@@ -1,6 +1,8 @@
 package actors
 
 import (
+	"cmp"
+
 	"blis/metrics"
 	"blis/vtime"
 )
@@ -14,7 +16,7 @@ func (r *Result) ReplicaSeconds() float64 { return r.paid() / float64(vtime.Seco
 
 // paid is the same in instance·µs; see Scaling.ReplicaMicros.
 func (r *Result) paid() float64 {
-	if micros, _, several := r.paidInPools(); several {
+	if micros, several := r.paidInPools(); several {
 		return micros
 	}
 	if s := r.Scaling; s != nil {
@@ -50,15 +52,35 @@ func (r *Result) BusyShare() *float64 {
 
 // Cost is the price of ReplicaHours; nil when no price is given.
 func (r *Result) Cost() *float64 {
+	if list := r.Report.PerPool; len(list) > 0 {
+		var sum *float64
+		for i := range list {
+			sum = plus(sum, list[i].Cost)
+		}
+		return sum
+	}
+	if len(r.rest.nodePools) > 0 {
+		var sum *float64
+		for i := range r.rest.nodePools {
+			sum = plus(sum, r.rest.nodePools[i].Cost)
+		}
+		return sum
+	}
 	price := r.Config.replicaPrice()
 	if price == 0 {
 		return nil
 	}
 	cost := float64(r.ReplicaHours() * price)
-	if _, sum, several := r.paidInPools(); several {
-		cost = sum
-	}
 	return &cost
+}
+
+// plus is the sum of two costs; nil: no price is known.
+func plus(a, b *float64) *float64 {
+	if a == nil || b == nil {
+		return cmp.Or(a, b)
+	}
+	sum := *a + *b
+	return &sum
 }
 
 // replicaPrice is the price of an instance per hour, 0 when none is given.

@@ -20,7 +20,7 @@ import (
 // result makes the result of a run that has ended.
 func (c *cluster) result(partial bool) (*Result, error) {
 	cfg := &c.plan.Config
-	r := &Result{Config: Config{*cfg, c.execution}, Setup: c.plan.Summary, Partial: partial, Stats: c.simulation.Stats(), Waits: c.waits, deployments: c.plan.Deployments}
+	r := &Result{Config: Config{*cfg, c.execution}, Setup: c.plan.Summary, Partial: partial, Stats: c.simulation.Stats(), Waits: c.waits, rest: restOfResult{deployments: c.plan.Deployments}}
 	if in := c.execution.Inspect; in != nil {
 		in.Result = c.simulation.Trace()
 	}
@@ -46,6 +46,7 @@ func (c *cluster) result(partial bool) (*Result, error) {
 	}
 	noteTies(c.plan, &r.Setup, c.router.arrivals.ties.tied, c.router.arrivals.arrived)
 	r.Names = c.router.arrivals.intake.names
+	c.describeNodes(r)
 	run, err := c.books(r, cut || partial)
 	if err != nil {
 		return nil, err

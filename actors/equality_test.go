@@ -68,6 +68,7 @@ type yield struct {
 	rest   string // effective configuration, end, scale checks, names
 	rows   []metrics.Outcome
 	scaled bool // instances came or went
+	short  bool // no node had room for an instance that was wanted
 	stuck  bool // the run ended as a livelock, on every executor or on none
 	tier   metrics.KVTier
 	pd     metrics.PDUse
@@ -112,11 +113,12 @@ func (x *trial) play(e Executor) (*yield, error) {
 		y.pd = r.Report.PD.Overall
 	}
 	y.digest, y.scaled = r.Digest, slices.ContainsFunc(r.PoolScaling, func(s PoolScaling) bool { return len(s.Events) > 0 })
+	y.short = slices.ContainsFunc(r.PoolScaling, func(s PoolScaling) bool { return s.NoCapacity > 0 })
 	if y.report, err = json.Marshal(r.Report); err != nil {
 		return nil, err
 	}
 	effective, err := json.Marshal(r.Config)
-	y.rest = fmt.Sprintf("%s end %v %+v %v", effective, r.End, r.Scaling, r.Names)
+	y.rest = fmt.Sprintf("%s end %v %+v %v %s", effective, r.End, r.Scaling, r.Names, nodesText(r))
 	return y, err
 }
 
@@ -274,7 +276,7 @@ type coverage struct {
 	cases                                                               int
 	preempted, hit, timedOut, cut, async, stale                         int
 	immediate, capped, dropped, rejected, stuck, delayed, prefillOnly   int
-	readsSignals, scaled, aborted, redirected                           int
+	readsSignals, scaled, short, aborted, redirected                    int
 	stored, loaded, flushed, brokeDeadlock, told                        int // in CPU tiers; told: the router hears of them
 	promoted, vanished                                                  int // with storage tiers
 	failed, retried, recovered                                          int // with failures
@@ -318,7 +320,7 @@ func (c *coverage) count(x *trial, y *yield) {
 		{&c.stale, reads && x.Config.NumInstances > 1 && x.Config.SnapshotRefreshInterval > 0},
 		{&c.immediate, reads && x.Config.NumInstances > 1 && x.Config.SnapshotRefreshInterval == 0},
 		{&c.capped, capped}, {&c.dropped, dropped}, {&c.rejected, rejected}, {&c.stuck, y.stuck}, {&c.delayed, x.Delay > 0}, {&c.prefillOnly, prefillOnly},
-		{&c.readsSignals, x.ReadsSignals != 0}, {&c.scaled, y.scaled}, {&c.aborted, aborted}, {&c.redirected, redirected},
+		{&c.readsSignals, x.ReadsSignals != 0}, {&c.scaled, y.scaled}, {&c.short, y.short}, {&c.aborted, aborted}, {&c.redirected, redirected},
 		{&c.stored, y.tier.Stored > 0}, {&c.loaded, y.tier.Loaded > 0}, {&c.flushed, y.tier.FlushWaits > 0}, {&c.brokeDeadlock, y.tier.DeadlockBreak > 0},
 		{&c.told, y.tier.Stored > 0 && x.hearsOfTiers()}, {&c.promoted, y.tier.Promoted > 0}, {&c.vanished, y.tier.Vanished > 0},
 		{&c.failed, failed}, {&c.retried, retried}, {&c.recovered, recovered}} {

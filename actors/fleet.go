@@ -21,6 +21,7 @@ type fleet struct {
 	servers     []*server
 	places      []*place // endpoints, by instance
 	ranks       []*place // by rank, its endpoint
+	nodes       *nodes   // nil: GPUs are unlimited
 }
 
 // deployment is a model as the router serves it.
@@ -36,7 +37,7 @@ type deployment struct {
 // newFleet makes the pools of a plan, without instances, for a router with these policies and options
 // of recorders, by pool. counterfactual are the signals that a counterfactual trace reads.
 func newFleet(p *setup.Plan, q []policies, options []metrics.Options, counterfactual policy.Signals) fleet {
-	var f fleet
+	f := fleet{nodes: newNodes(p)}
 	led := leaders(p)
 	for i := range p.Deployments {
 		d := &p.Deployments[i]
@@ -75,9 +76,14 @@ func newFleet(p *setup.Plan, q []policies, options []metrics.Options, counterfac
 	return f
 }
 
-// add gives one more instance of a pool its endpoints, and its ranks their numbers.
+// add gives one more instance of a pool its endpoints, and its ranks their numbers; nil if no node has
+// room for it.
 func (f *fleet) add(s *pool) *server {
-	p := &server{pool: s, slot: s.size, number: len(f.servers), first: len(f.ranks)}
+	nodes, room := f.nodes.take(s)
+	if !room {
+		return nil
+	}
+	p := &server{pool: s, slot: s.size, number: len(f.servers), first: len(f.ranks), nodes: nodes}
 	s.size++
 	f.servers = append(f.servers, p)
 	for i := range s.plan.Endpoints() {

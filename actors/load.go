@@ -34,7 +34,7 @@ func (r *Result) Load() Load {
 		l.Budget = share(float64(steps.ScheduledTokens)/float64(steps.Steps), float64(cfg.MaxNumBatchedTokens))
 	}
 	length := float64(span(r.Began, r.End))
-	if r.deployments == nil || all.E2E == nil || length == 0 {
+	if r.rest.deployments == nil || all.E2E == nil || length == 0 {
 		return l
 	}
 	found := 0.0
@@ -43,8 +43,8 @@ func (r *Result) Load() Load {
 	}
 	input := float64(float64(float64(all.InputTokens)/float64(all.Injected)) * (1 - found))
 	life := map[*setup.Pool]int64{} // of the instances of each pool, added up, µs
-	for i := range r.deployments {
-		for _, p := range r.deployments[i].Pools() {
+	for i := range r.rest.deployments {
+		for _, p := range r.rest.deployments[i].Pools() {
 			if k := len(life); len(r.Report.PerPool) == 0 {
 				life[p] = steps.LifeMicros
 			} else {
@@ -53,8 +53,8 @@ func (r *Result) Load() Load {
 		}
 	}
 	capacity := 0.0
-	for i := range r.deployments {
-		rate, _ := r.deployments[i].Capacity(input, float64(all.OutputTokens)/float64(all.E2E.N), func(p *setup.Pool) float64 { return float64(life[p]) / length })
+	for i := range r.rest.deployments {
+		rate, _ := r.rest.deployments[i].Capacity(input, float64(all.OutputTokens)/float64(all.E2E.N), func(p *setup.Pool) float64 { return float64(life[p]) / length })
 		capacity += rate
 	}
 	l.Capacity = &capacity

@@ -105,6 +105,12 @@ var disaggregationMessages = []carried{
 			sendTracedBackpressure(out, &x)
 		},
 		func(m *lookahead.Message) any { return readTracedBackpressure(&m.Body) }, nil},
+	{"traced lack of capacity", tracedNoCapacity{}, routerID, collectorID,
+		func(out *lookahead.Outbox, v any) {
+			x := v.(tracedNoCapacity)
+			sendTracedNoCapacity(out, &x)
+		},
+		func(m *lookahead.Message) any { return readTracedNoCapacity(&m.Body) }, nil},
 }
 
 // sourceOf reads a message that is a KVSource alone.

@@ -27,6 +27,7 @@ const (
 	kindTracedTransfer                                              // instance: a transfer of KV
 	kindTracedFailure                                               // router: something about a failure
 	kindTracedBackpressure                                          // router: a hand-over while many prefills await their pull
+	kindTracedNoCapacity                                            // router: no node has room for an instance that is wanted
 )
 
 // writeSubject writes the request that a decision is about: its number, then

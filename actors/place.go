@@ -15,6 +15,9 @@ type server struct {
 	number int      // among the servers of the run: its process
 	first  int      // number of its first rank in the run
 	places []*place // its endpoints
+
+	nodes    []setup.Node // by rank; nil: GPUs are unlimited
+	released bool         // its GPUs were given back
 }
 
 // place is an endpoint as those know it who route to it. Unless its server has several it is the

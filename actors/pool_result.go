@@ -45,10 +45,9 @@ func (c *cluster) describePool(s *pool, end vtime.Time, number func(int) int) me
 		Name: s.name, Role: string(s.role), Model: s.plan.Model.Name, GPU: s.plan.GPU.Name, TP: s.plan.TP,
 		BlockBytes: s.plan.BlockBytes(),
 	}
-	for i := range c.plan.Summary.Pools {
-		if x := &c.plan.Summary.Pools[i]; x.Name == s.name {
-			p.Price = x.Price
-		}
+	p.Price = c.instancePrice(s)
+	if u := c.usedBy(s, end); u != nil {
+		p.Cost = u.cost(c.plan.NodePools)
 	}
 	if s.role == setup.Monolithic {
 		p.Role = "monolithic"
@@ -90,17 +89,13 @@ func poolNames(p *setup.Plan) (list []poolName) {
 	return list
 }
 
-// paidInPools is the time, in instance·µs, that the instances of several pools were paid for, and what they
-// cost together; false if there is one pool.
-func (r *Result) paidInPools() (micros, cost float64, several bool) {
+// paidInPools is the time, in instance·µs, that the instances of several pools were paid for; false if there
+// is one pool.
+func (r *Result) paidInPools() (micros float64, several bool) {
 	for i := range r.Report.PerPool {
-		p := &r.Report.PerPool[i]
-		micros += float64(p.ReplicaHours * float64(vtime.Hour))
-		if p.Cost != nil {
-			cost += *p.Cost
-		}
+		micros += float64(r.Report.PerPool[i].ReplicaHours * float64(vtime.Hour))
 	}
-	return micros, cost, len(r.Report.PerPool) > 0
+	return micros, len(r.Report.PerPool) > 0
 }
 
 // Place is the names of the deployment and the pool of the request's instance; empty when it never reached

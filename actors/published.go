@@ -21,7 +21,8 @@ type published struct {
 	slots   []policy.Slot   // of the entries slotSet, in their order
 
 	arrived, admitted, rejected int64
-	replicas                    int32      // starting, warming or serving
+	replicas                    int32      // wanted: starting, warming, serving or pending
+	pending                     int32      // of these, instances for which no node has had room
 	last                        ScaleEvent // the last change of the number wanted …
 	scaled                      bool       // … if there was one
 }
@@ -109,6 +110,13 @@ func (p *published) set(i int, s policy.Slot) {
 func (p *published) scale(e ScaleEvent) {
 	if p != nil {
 		p.replicas, p.last, p.scaled = e.To, e, true
+	}
+}
+
+// wait publishes for how many of the replicas that are wanted no node has had room.
+func (p *published) wait(pending int32) {
+	if p != nil {
+		p.pending = pending
 	}
 }
 

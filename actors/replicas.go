@@ -13,15 +13,17 @@ import (
 type replicas struct {
 	pool           *setup.Pool
 	endpoints      *endpoints
-	provisionTimes *vtime.Stream // random times to provision a machine
-	loadTimes      *vtime.Stream // random times to load the model
-	published      *published    // nil: there is no autoscaler
-	failures       *failures     // nil: nothing fails
-	place          func() *server
+	provisionTimes *vtime.Stream  // random times to provision a machine
+	loadTimes      *vtime.Stream  // random times to load the model
+	published      *published     // nil: there is no autoscaler
+	failures       *failures      // nil: nothing fails
+	nodes          *nodes         // nil: GPUs are unlimited
+	place          func() *server // nil: no node has room for one more
 	spawn          func(at *server, ready vtime.Time)
 
 	list        []replica  // by slot
 	count       int32      // starting, warming or serving: len(list) without those draining or gone
+	pending     int32      // wanted, and no node has had room for them
 	phases      schedule   // next changes of phase by time alone: loaded, warm
 	overdue     schedule   // ends of the drain timeouts
 	began       vtime.Time // first arrival; instances cost nothing before it
@@ -29,7 +31,9 @@ type replicas struct {
 	departed    []int32    // instances that are gone and may still have memory
 	handingBack int        // instances that were told to return their requests and have not returned all
 
-	events []ScaleEvent
+	events    []ScaleEvent
+	shortages []Shortage
+	short     int64 // times that there was no room for an instance that was wanted
 }
 
 // replica is one instance. Times that have not come, or never will, are
@@ -64,9 +68,12 @@ func (b *replicas) add(s policy.Slot) {
 	b.published.set(len(b.list)-1, s)
 }
 
-// start requests one more instance.
-func (b *replicas) start(now vtime.Time) {
+// start requests one more instance. It reports whether a node has room for it.
+func (b *replicas) start(now vtime.Time) bool {
 	i, how, at := len(b.list), b.pool.Scaling, b.place()
+	if at == nil {
+		return false
+	}
 	billed := now.Add(how.Provisioning.Draw(b.provisionTimes))
 	ready := billed.Add(how.Load.Draw(b.loadTimes))
 	b.list = append(b.list, replica{at: at, requested: now, billed: billed, ready: ready, warm: ready.Add(how.Warmup.Duration), draining: vtime.Never, gone: vtime.Never})
@@ -74,6 +81,7 @@ func (b *replicas) start(now vtime.Time) {
 	b.spawn(at, ready)
 	b.phases.push(entry{ready, int64(i), int32(i)})
 	b.count++
+	return true
 }
 
 // changePhase executes the next change of phase, which is due at now: a model is
@@ -153,6 +161,7 @@ func (b *replicas) remove(i int, now vtime.Time) {
 	r := &b.list[i]
 	r.gone = now
 	b.failures.remove(r.at.number, now)
+	b.nodes.release(r.at)
 	b.departed = append(b.departed, int32(i))
 	for _, t := range [...]*vtime.Time{&r.billed, &r.ready, &r.warm} {
 		if *t > now {

@@ -47,7 +47,14 @@ type Result struct {
 	Stats lookahead.Stats // of the execution; not a result
 	Waits []Wait          // what kept processes from running in parallel
 
+	rest restOfResult
+}
+
+// restOfResult is what methods of a result tell.
+type restOfResult struct {
 	deployments []setup.Deployment // of the plan; nil: a result of no run
+	nodePools   []NodePoolUse      // none: GPUs are unlimited
+	nodes       []string           // of each instance, by its number
 }
 
 // Sessions counts the sessions of a workload. Each request of a session follows
@@ -123,6 +130,7 @@ type Row struct {
 	labels  *workload.Labels
 	options *metrics.Options
 	pools   []poolName // of the run
+	nodes   *nodeNames // nil: GPUs are unlimited
 }
 
 // TenantName is the name of the request's tenant.
@@ -182,7 +190,13 @@ func (r *Row) Attained() (judged, attained bool) { return r.options.Attained(r.O
 type Scaling struct {
 	Events   []ScaleEvent // changes of the wanted number, in order of time
 	Replicas []Replica    // by instance
-	Checks   int64        // evaluations of the autoscaler
+
+	// NoCapacity counts the times that instances were wanted for which no node had room; Shortages
+	// are the changes of their number.
+	NoCapacity int64
+	Shortages  []Shortage
+
+	Checks int64 // evaluations of the autoscaler
 
 	// ReplicaMicros is the time that instances were paid for, each from when its
 	// machine was there. It is a whole number, exact up to 285 years, and can pass
@@ -236,7 +250,7 @@ func (e ScaleEvent) turns(next ScaleEvent) bool {
 // scaling closes the book of a run that ended at end.
 func (b *replicas) scaling(a *autoscaler, end vtime.Time) *Scaling {
 	initial := int32(b.pool.Instances)
-	s := &Scaling{Events: b.events, Checks: a.checks, Began: b.began, Redirected: b.returned, First: initial, Peak: initial, Least: initial}
+	s := &Scaling{Events: b.events, NoCapacity: b.short, Shortages: b.shortages, Checks: a.checks, Began: b.began, Redirected: b.returned, First: initial, Peak: initial, Least: initial}
 	if w, ok := a.policy.(policy.Watched); ok {
 		s.Watch = w.Watched()
 	}

@@ -142,7 +142,7 @@ func (r *router) Receive(m *lookahead.Message, out *lookahead.Outbox) {
 		r.blocks(m)
 	case kindScale:
 		target, reason := readScale(&m.Body)
-		r.fleet.scaledBy(lookahead.ProcessID(m.Stamp.Source)).scale(target, reason, m.Stamp.At, out)
+		r.fleet.scaledBy(lookahead.ProcessID(m.Stamp.Source)).scale(target, reason, m.Stamp.At, out, r.tracing)
 	}
 }
 

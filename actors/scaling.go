@@ -17,14 +17,26 @@ type ScaleEvent struct {
 	Reason   policy.Reason
 }
 
-// scale starts or removes instances until there are target.
-func (s *pool) scale(target int32, reason policy.Reason, now vtime.Time, out *lookahead.Outbox) {
+// Shortage is a change of the number of instances that are wanted and for which no node has enough free
+// GPUs.
+type Shortage struct {
+	At            vtime.Time
+	Wanted, There int32 // instances: wanted, and starting, warming or serving
+}
+
+// scale starts or removes instances until there are target, or no node has room for one more: the
+// autoscaler asks again at its next check.
+func (s *pool) scale(target int32, reason policy.Reason, now vtime.Time, out *lookahead.Outbox, t *tracing) {
 	b := s.replicas
-	e := ScaleEvent{now, b.count, target, reason}
-	b.events = append(b.events, e)
-	b.published.scale(e)
-	for b.count < target {
-		b.start(now)
+	if e := (ScaleEvent{now, b.count + b.pending, target, reason}); e.From != e.To { // else no node had room before
+		b.events = append(b.events, e)
+		b.published.scale(e)
+	}
+	for b.count < target && b.start(now) {
+	}
+	b.wait(max(0, target-b.count), now)
+	if b.pending > 0 {
+		t.noCapacity(out, tracedNoCapacity{b.count, target, reason})
 	}
 	for b.count > target {
 		i := b.victim()
@@ -38,6 +50,21 @@ func (s *pool) scale(target int32, reason policy.Reason, now vtime.Time, out *lo
 			b.overdue.push(entry{now.Add(b.pool.Scaling.DrainTimeout), int64(i), int32(i)})
 		}
 	}
+}
+
+// wait notes that no node has room for so many of the instances that are wanted.
+func (b *replicas) wait(pending int32, now vtime.Time) {
+	before := Shortage{Wanted: b.count}
+	if n := len(b.shortages); n > 0 {
+		before = b.shortages[n-1]
+	}
+	if b.pending = pending; pending > 0 {
+		b.short++
+		if x := (Shortage{now, b.count + pending, b.count}); x.Wanted != before.Wanted || x.There != before.There {
+			b.shortages = append(b.shortages, x)
+		}
+	}
+	b.published.wait(pending)
 }
 
 // stop takes instance i away at the next tick, after the deliveries that are on

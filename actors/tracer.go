@@ -97,6 +97,8 @@ func (t *tracer) take(m *lookahead.Message) {
 		t.fail(at, b)
 	case kindTracedBackpressure:
 		t.pressed(at, b)
+	case kindTracedNoCapacity:
+		t.lacks(at, b)
 	}
 }
 

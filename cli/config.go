@@ -193,8 +193,18 @@ func (s *settingsFile) read(path string, m *yamldoc.Member) error {
 	file := s.settings
 	t, ok := settingTypes()[m.Name]
 	_, _, ofPool := poolFlag(m.Name)
-	if m.Name == "node_pools" {
-		return badLine(path, m.Line, "node pools are not modelled yet: leave them out, GPUs are unlimited")
+	if !ok && m.Value.Kind != yamldoc.Null {
+		name, text, err := setup.ReadSection(path, m)
+		if err != nil {
+			return inputError(err.Error())
+		}
+		if name != "" {
+			if _, twice := file[name]; twice {
+				return badLine(path, m.Line, "%s: %s is given too, want one of them", m.Name, name)
+			}
+			file[name] = setting{where: fmt.Sprintf("%s:%d", path, m.Line), text: text}
+			return nil
+		}
 	}
 	if !ok && !ofPool {
 		var names []string
@@ -209,8 +219,8 @@ func (s *settingsFile) read(path string, m *yamldoc.Member) error {
 	if ofPool || t == reflect.TypeFor[setup.Overrides]() {
 		return s.readPoolSetting(path, m)
 	}
-	if t == reflect.TypeFor[setup.DeploymentList]() && m.Value.Kind == yamldoc.List {
-		if err := new(setup.DeploymentList).Read(path, m.Value); err != nil { // what is wrong, with its line
+	if m.Value.Kind == yamldoc.List {
+		if err := checkList(path, t, m.Value); err != nil {
 			return inputError(err.Error())
 		}
 	}
@@ -231,6 +241,17 @@ func (s *settingsFile) read(path string, m *yamldoc.Member) error {
 		return badLine(path, bad.Line, "%s: %s: want %s", name, bad.Describe(), want)
 	}
 	file[m.Name] = setting{where: where, text: text}
+	return nil
+}
+
+// checkList says what is wrong in a list, with its line.
+func checkList(path string, t reflect.Type, n *yamldoc.Node) error {
+	switch t {
+	case reflect.TypeFor[setup.DeploymentList]():
+		return new(setup.DeploymentList).Read(path, n)
+	case reflect.TypeFor[setup.NodePoolList]():
+		return new(setup.NodePoolList).Read(path, n)
+	}
 	return nil
 }
 

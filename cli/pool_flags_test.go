@@ -158,9 +158,12 @@ func TestDeploymentsAreSettings(t *testing.T) {
 		t.Errorf("%v", got["deployments"])
 	}
 	for text, want := range map[string]string{
-		"deployments:\n  - id: a\n    replicas: 3\n": "FILE:2: deployments[0]: want model, the model that it serves",
-		"rate: 4\nnode_pools: []\n":                  "FILE:2: node pools are not modelled yet",
-		"deployments: 4\n":                           "FILE:1: deployments: 4: want the path of a file, or a list of deployments",
+		"deployments:\n  - id: a\n    replicas: 3\n":                                     "FILE:2: deployments[0]: want model, the model that it serves",
+		"rate: 4\nnode_pools: []\n":                                                      "FILE:2: node_pools: a list is not allowed, want a list like [{id: h100",
+		"node-pools:\n- {id: a, gpu: H100}\n":                                            "FILE:2: node_pools[0]: want nodes, the number of nodes",
+		"admission: {scope: both}\n":                                                     "FILE:1: admission: want scope, global or deployment",
+		"node_pools: [{id: a, gpu: H100, nodes: 1, gpus_per_node: 8}]\nnode-pools: []\n": "FILE:2: node_pools: a list is not allowed",
+		"deployments: 4\n":                                                               "FILE:1: deployments: 4: want the path of a file, or a list of deployments",
 	} {
 		path := file(t, "run.yaml", text)
 		if s := blis(t, nil, "run", "--config", path); s.code != exitInput || !strings.Contains(s.err, strings.ReplaceAll(want, "FILE", path)) || strings.Count(s.err, "\n") != 1 {

@@ -24,6 +24,9 @@ type Pool struct {
 	BlockBytes int64   // of a KV block, on all GPUs of an instance
 	PaidMicros float64 // Σ time for which its instances are paid, from when their machines were there
 	Price      float64 // of an instance for an hour; 0: no price is known
+
+	// Cost, if not nil, is what PaidMicros cost by the prices of the nodes, in place of Price.
+	Cost *float64
 }
 
 // PrefillRole is the role of pools whose instances compute prompts and hand the KV over.
@@ -58,8 +61,11 @@ type PaidUse struct {
 func (u *PaidUse) add(p *Pool) {
 	hours := p.PaidMicros / 3.6e9
 	gpuHours := float64(hours * float64(p.TP))
-	if p.Price > 0 {
+	if p.Price > 0 || p.Cost != nil {
 		cost := float64(hours * p.Price)
+		if p.Cost != nil {
+			cost = *p.Cost
+		}
 		if u.Cost != nil {
 			cost += *u.Cost
 		}

@@ -91,7 +91,7 @@ type RoutingDecision struct {
 type AutoscaleContext struct {
 	Now        vtime.Time
 	Interval   vtime.Duration // between evaluations; with a trigger by events, the shortest one
-	Replicas   int32          // starting, warming or serving: the number if nothing is decided
+	Replicas   int32          // starting, warming or serving, or pending, for no node has had room: the number if nothing is decided
 	Ready      int32          // replicas that are warming or serving
 	Min, Max   int32          // bounds on Replicas
 	MaxNumSeqs int32          // max_num_seqs of every instance

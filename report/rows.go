@@ -22,7 +22,7 @@ var rowColumns = [...]struct {
 	{"queued_us", everyRow}, {"scheduled_us", everyRow}, {"first_token_us", everyRow}, {"completed_us", everyRow}, {"ttft_us", everyRow}, {"tpot_us", everyRow},
 	{"e2e_us", everyRow}, {"scheduling_delay_us", everyRow}, {"preemptions", everyRow},
 	{"cpu_tokens", tieredRow}, {"storage_tokens", storedRow}, {"retries", failingRow},
-	{"deployment", deployedRow}, {"pool", pooledRow},
+	{"deployment", deployedRow}, {"pool", pooledRow}, {"node", placedRow},
 	{"prefill_instance", disaggregatedRow}, {"prefill_queued_us", disaggregatedRow}, {"prefill_scheduled_us", disaggregatedRow}, {"handoff_us", disaggregatedRow},
 	{"decode_queued_us", disaggregatedRow}, {"pull_start_us", disaggregatedRow}, {"pull_end_us", disaggregatedRow}, {"remote_tokens", disaggregatedRow},
 }
@@ -37,6 +37,7 @@ const (
 	failingRow
 	deployedRow
 	pooledRow
+	placedRow
 	disaggregatedRow
 )
 
@@ -46,6 +47,7 @@ type Rows struct {
 	Fails         bool // instances may fail
 	Deployments   bool // deployments have names
 	Pools         bool // there are several pools
+	Nodes         bool // instances are on nodes
 	Disaggregates bool // instances hand requests over to others
 }
 
@@ -62,6 +64,8 @@ func (r Rows) shows(i int) bool {
 		return r.Deployments
 	case pooledRow:
 		return r.Pools
+	case placedRow:
+		return r.Nodes
 	case disaggregatedRow:
 		return r.Disaggregates
 	}
@@ -145,7 +149,7 @@ func rowCells(r *actors.Row) [len(rowColumns)]cell {
 		durationCell(r.TTFT()), durationCell(r.TPOT()), durationCell(r.E2E()), durationCell(r.SchedulingDelay()),
 		numberCell(int64(r.Preemptions + h.Preemptions)),
 		fromCPU, fromStorage, numberCell(int64(r.Retries)),
-		textCell(deployment), textCell(pool),
+		textCell(deployment), textCell(pool), textCell(actors.NodeName(r)),
 		textCell(actors.PrefillInstance(r)), timeCell(h.Queued), timeCell(h.Scheduled), timeCell(h.Ended),
 		decodeQueued, timeCell(h.PullStart), timeCell(h.PullEnd), remote,
 	}

@@ -77,15 +77,17 @@ type result struct {
 	KVTiers *metrics.KVTiers  `json:"kv_tiers"`
 	PD      *metrics.PDReport `json:"pd,omitempty"` // where instances hand requests over
 
-	Setup    derived       `json:"setup"`
-	Policies bundle.Bundle `json:"policies"`
-	Scaling  *scaling      `json:"scaling"`
-	Pools    poolScaling   `json:"pool_scaling,omitempty"` // where there are several
-	Failures *failures     `json:"failures,omitempty"`     // where something may fail
-	Sessions *sessions     `json:"sessions"`
-	Key      key           `json:"key"`
-	Config   actors.Config `json:"config"`
-	Digest   *string       `json:"digest"`
+	Setup    derived        `json:"setup"`
+	Policies bundle.Bundle  `json:"policies"`
+	Scaling  *scaling       `json:"scaling"`
+	Pools    poolScaling    `json:"pool_scaling,omitempty"`   // where there are several
+	Nodes    nodePools      `json:"node_pools,omitempty"`     // where GPUs are limited
+	OnNodes  *instanceNodes `json:"instance_nodes,omitempty"` // where GPUs are limited
+	Failures *failures      `json:"failures,omitempty"`       // where something may fail
+	Sessions *sessions      `json:"sessions"`
+	Key      key            `json:"key"`
+	Config   actors.Config  `json:"config"`
+	Digest   *string        `json:"digest"`
 }
 
 // capacity is how much of what the instances could do was used; see actors.Load.
@@ -172,7 +174,7 @@ func newResult(r *actors.Result) *result {
 		Limit:     use.Limit, Busiest: report.Busiest, Idlest: report.Idlest, Warnings: append([]string{}, Warnings(r)...),
 		Window: report.Window, Measured: newMeasured(r), Overall: *all,
 		PerClass: report.PerClass, PerTenant: report.PerTenant, PerModel: report.PerModel, PerInstance: report.PerInstance, PerDeployment: report.PerDeployment, PerPool: report.PerPool, PD: report.PD, Load: report.Load, KVUse: report.KVUse, KVTiers: report.KVTiers,
-		Setup: newSetup(&r.Setup), Policies: cfg.Policies, Scaling: newScaling(r), Pools: newPoolScaling(r), Failures: newFailures(r), Sessions: newSessions(r), Config: *cfg,
+		Setup: newSetup(&r.Setup), Policies: cfg.Policies, Scaling: newScaling(r), Pools: newPoolScaling(r), Nodes: r.NodePools(), OnNodes: newInstanceNodes(r), Failures: newFailures(r), Sessions: newSessions(r), Config: *cfg,
 	}
 	j.Key = key{policiesKey(cfg), cfg.Seed, cfg.Seed}
 	if cfg.WorkloadSeed != nil {

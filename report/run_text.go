@@ -80,6 +80,7 @@ func writeOutcome(w io.Writer, r *actors.Result, shown int, s plaintext.Style) {
 	t.latencies(&r.Report.Overall)
 	t.targets(r.Report)
 	t.pools(r.Report)
+	t.nodePools(r.NodePools())
 	t.resources(r)
 	t.scaling(r)
 	t.fitness(r)

@@ -20,6 +20,7 @@ type scaling struct {
 	Oscillations   int          `json:"scale_oscillations"`
 	Signal         *scaleSignal `json:"signal"`
 	Redirected     int64        `json:"redirected_requests"`
+	NoCapacity     *noCapacity  `json:"no_capacity,omitempty"` // where GPUs are limited
 	Events         []scaleEvent `json:"events"`
 	Instances      []lifetime   `json:"instances"`
 }
@@ -101,7 +102,7 @@ func (p poolScaling) MarshalJSON() ([]byte, error) {
 func scalingOf(r *actors.Result, s *actors.PoolScaling, cost *float64) *scaling {
 	j := &scaling{
 		Checks: s.Checks, Mean: s.Mean(r.End), Peak: s.Peak, Least: s.Least, ReplicaSeconds: s.ReplicaMicros / 1e6,
-		Cost: cost, Oscillations: s.Oscillations, Redirected: s.Redirected, Events: []scaleEvent{}, Instances: []lifetime{},
+		Cost: cost, Oscillations: s.Oscillations, Redirected: s.Redirected, NoCapacity: newNoCapacity(r, s), Events: []scaleEvent{}, Instances: []lifetime{},
 	}
 	if w := s.Watch; w.Signal != "" {
 		j.Signal = &scaleSignal{Name: w.Signal, Threshold: w.Limit, Passed: w.Passed}
@@ -152,6 +153,9 @@ func (t *runText) poolScaling(r *actors.Result, s *actors.PoolScaling) {
 	if s.Oscillations > 0 {
 		text += fmt.Sprintf("; reversed within a minute %s", times(s.Oscillations))
 	}
+	if s.NoCapacity > 0 {
+		text += fmt.Sprintf("; no node had room for an instance that was wanted in %s", plaintext.Plural(s.NoCapacity, "check"))
+	}
 	if s.Pool != "" {
 		text = s.Pool + ": " + text
 	}
@@ -167,7 +171,7 @@ func (t *runText) cost(r *actors.Result) {
 		return
 	}
 	hours := fmt.Sprintf("%s replica-hours", plaintext.Significant(run.ReplicaHours))
-	if r.Config.GPUHourPrice > 0 {
+	if r.Config.GPUHourPrice > 0 || len(r.NodePools()) > 0 {
 		hours = fmt.Sprintf("%s GPU-hours", plaintext.Significant(gpuHours(r, run.ReplicaHours)))
 	}
 	text := fmt.Sprintf("%s for %s", plaintext.Significant(*run.Cost), hours)

@@ -81,6 +81,7 @@ type Config struct {
 
 	DisaggregationSettings
 	Deployments DeploymentList `json:"deployments" placeholder:"FILE" group:"Prefill/decode" help:"YAML file with several deployments, each a model with its own instances, or prefill and decode instances; in place of model and num-instances. What it leaves out the other flags say. See docs/deployments.md."`
+	ClusterSettings
 	FailureSettings
 
 	WorkloadSpec      string         `json:"workload-spec" type:"path" group:"Workload" help:"YAML specification of the workload; see docs/workloads.md."`

@@ -38,15 +38,14 @@ func OpenDeployments(c *Config) error {
 	err = yamldoc.Decode(path, yamldoc.Place{}, root, &doc)
 	switch {
 	case err != nil:
-	case doc.NodePools != nil:
-		err = yamldoc.Place{}.Within("node_pools", doc.NodePools.Line).Fault(path, "node pools are not modelled yet: leave them out, GPUs are unlimited")
-	case doc.Admission != nil:
-		err = yamldoc.Place{}.Within("admission", doc.Admission.Line).Fault(path, "an admission policy per deployment is not modelled yet: that of the run is --admission-policy")
 	case doc.Deployments == nil:
 		err = yamldoc.Place{}.Fault(path, "want deployments, a list like [{id: chat, model: qwen/qwen3-14b, replicas: 4}]")
 	default:
 		err = c.Deployments.Read(path, doc.Deployments)
 		c.Deployments.file = path
+		if err == nil {
+			err = openSections(c, path, doc.NodePools, doc.Admission)
+		}
 	}
 	if err != nil {
 		return &InputError{err.Error()}
@@ -94,7 +93,7 @@ func (r *deploymentReader) member(m *yamldoc.Member) error {
 	case "pd":
 		return r.handOff(at, m.Value)
 	case "admission":
-		return at.Fault(r.file, "an admission policy per deployment is not modelled yet: that of the run is --admission-policy")
+		return at.Fault(r.file, "a deployment has no admission section: the policy is --admission-policy, and admission: {scope: deployment} beside deployments makes one for each")
 	}
 	return r.setting(at, &ofDeployment, &r.d.own, "num-instances", m)
 }

@@ -20,6 +20,11 @@ type Plan struct {
 	Pools       []*Pool
 	Deployments []Deployment
 
+	// NodePools are the nodes on which instances are placed; none: GPUs are unlimited. Placed are the
+	// nodes of the instances that the run begins with, one for each rank.
+	NodePools []NodePool
+	Placed    map[*Pool][][]Node
+
 	Source   workload.Source
 	Failures *Failures // nil: nothing fails
 

@@ -20,11 +20,41 @@ func GPUs(c *Config) int {
 }
 
 // HourlyPrice returns the price per hour of all instances that a run of c begins with; 0: none is
-// given.
+// given. On nodes it is what resolving c places them on that counts.
 func HourlyPrice(c *Config) float64 {
+	base := *c
+	if OpenDeployments(&base) == nil && base.NodePools.Prices() {
+		return priceOnNodes(c)
+	}
 	sum := 0.0
 	for _, s := range sizes(c) {
 		sum += float64(s.replicaPrice*float64(s.instances)) + float64(s.gpuPrice*float64(s.instances*s.tp))
+	}
+	return sum
+}
+
+// priceOnNodes is HourlyPrice where nodes have prices.
+func priceOnNodes(c *Config) (sum float64) {
+	p := newResolver(*c)
+	p.brief = true
+	if inOrder(func() error { return OpenDeployments(&p.Config) }, p.resolvePolicies, p.checkInputs, func() error { return resolvePools(p) }, func() error { return resolveNodePools(p) }) != nil {
+		return 0 // there is no such run
+	}
+	for k, s := range p.Pools {
+		one := &p.Config
+		if len(p.parts) > 0 {
+			one = &p.parts[k].Config
+		}
+		gpu := one.GPUHourPrice + one.CostPerReplicaHour/float64(s.TP*s.ranks())
+		for _, nodes := range p.Placed[s] {
+			for _, n := range nodes {
+				price := gpu
+				if own := p.NodePools[n.Pool].CostPerGPUHour; own > 0 {
+					price = own
+				}
+				sum += float64(price * float64(s.TP))
+			}
+		}
 	}
 	return sum
 }

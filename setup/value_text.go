@@ -38,6 +38,7 @@ var valueForms = []valueForm{
 	{reflect.TypeFor[PullBandwidth](), "a rate like 35GB/s, or nvlink, pcie-peer or tcp", texts, nil},
 	{reflect.TypeFor[PDRatio](), "a ratio like 1:3", texts, nil},
 	{reflect.TypeFor[DeploymentList](), "the path of a file, or a list of deployments", texts, func(n *yamldoc.Node) (string, bool) { return n.Format(), true }},
+	{reflect.TypeFor[NodePoolList](), "a list of node pools", texts, func(n *yamldoc.Node) (string, bool) { return n.Format(), true }},
 	{reflect.TypeFor[StorageTiers](), "storage tiers like nvme,2TiB;remote, or a list of them", texts, tierList},
 	{reflect.TypeFor[*bool](), "true or false", truths, nil},
 }

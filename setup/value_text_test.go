@@ -25,6 +25,7 @@ func TestValueText(t *testing.T) {
 		{reflect.TypeFor[PullBandwidth](), "word - - 1e5 - - - -"},
 		{reflect.TypeFor[PDRatio](), "word - - 1e5 - - - -"},
 		{reflect.TypeFor[DeploymentList](), "word - - 1e5 - list list -"},
+		{reflect.TypeFor[NodePoolList](), "word - - 1e5 - list list -"},
 		{reflect.TypeFor[StorageTiers](), "word - - 1e5 - - a;b -"},
 		{reflect.TypeFor[[]float64](), "- - - - - 1,2.5 - -"},
 		{reflect.TypeFor[string](), "word - - 1e5 - - - -"},

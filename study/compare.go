@@ -275,7 +275,7 @@ func usualMeasures(base *setup.Config, scales bool) []string {
 		names[0] = "goodput"
 	}
 	switch {
-	case base.CostPerReplicaHour > 0 || base.GPUHourPrice > 0:
+	case base.CostPerReplicaHour > 0 || base.GPUHourPrice > 0 || base.NodePools.Prices():
 		names = append(names, "cost")
 	case scales:
 		names = append(names, "replica_hours")

@@ -161,11 +161,15 @@ type Snapshots struct {
 	UsedBlocks []int64 `json:"kv_used_blocks"`
 }
 
-// Scale is an evaluation of the autoscaler.
+// NoCapacity is the action of a Scale when no node has room for an instance that is wanted. From and
+// Ready are then the instances that start, warm or serve, To and Wanted those that are wanted.
+const NoCapacity = "no_capacity"
+
+// Scale is an evaluation of the autoscaler, or what came of one.
 type Scale struct {
 	Type   string     `json:"type"` // scale
 	At     vtime.Time `json:"at_us"`
-	Action string     `json:"action"` // hold, up, down: after bounds
+	Action string     `json:"action"` // hold, up, down: after bounds; NoCapacity
 	From   int32      `json:"from"`   // instances that start, warm or serve
 	To     int32      `json:"to"`
 	Wanted int32      `json:"wanted"` // by the policy, before bounds

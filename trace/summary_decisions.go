@@ -160,6 +160,9 @@ const keptChanges = 8
 func (s *Summary) addScale(r *Scale) error {
 	x := &s.decided.scale
 	switch r.Action {
+	case NoCapacity:
+		x.NoCapacity++
+		return nil
 	case hold:
 	case up:
 		x.Up++
@@ -168,7 +171,7 @@ func (s *Summary) addScale(r *Scale) error {
 		x.Down++
 		s.time.at(r.At).ScaledDown++
 	default:
-		return wrong("action", "%q, want hold, up or down", r.Action)
+		return wrong("action", "%q, want hold, up, down or no_capacity", r.Action)
 	}
 	x.Evaluations++
 	if r.Wanted != r.To {

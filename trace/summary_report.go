@@ -161,8 +161,9 @@ type ScaleFacts struct {
 	Evaluations int64         `json:"evaluations"`
 	Up          int64         `json:"up"`
 	Down        int64         `json:"down"`
-	Bounded     int64         `json:"bounded"`   // the policy wanted another number than the bounds allow
-	Reversals   int64         `json:"reversals"` // changes in the other direction than the change before
+	Bounded     int64         `json:"bounded"`     // the policy wanted another number than the bounds allow
+	Reversals   int64         `json:"reversals"`   // changes in the other direction than the change before
+	NoCapacity  int64         `json:"no_capacity"` // times that no node had room for an instance that was wanted
 	Reasons     []Count       `json:"reasons"`
 	Changes     []ScaleChange `json:"changes"` // the first eight
 }

@@ -121,6 +121,9 @@ func (r *Report) scaleText(most int) section {
 		reasons = append(reasons, because(c.What, c.Reason)+" "+grouped(c.N))
 	}
 	p.add("Reasons: %s.", listed(reasons, most))
+	if s.NoCapacity > 0 {
+		p.add("No node had room for an instance that was wanted %s.", times(s.NoCapacity))
+	}
 	for _, c := range s.Changes {
 		changes = append(changes, fmt.Sprintf("%d to %d at %s (%s)", c.From, c.To, moment(c.At), orNone(c.Reason)))
 	}

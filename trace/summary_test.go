@@ -226,7 +226,7 @@ func TestBadRecords(t *testing.T) {
 		{"record 2: field regret: -0.5, want a number from 0", []Record{header, &Routing{Request: 3, Regret: &less}}},
 		{"record 2: a score or a priority is not finite", []Record{header, &Routing{Request: 3, Candidates: []Candidate{{Instance: 4, Score: nan}}}}},
 		{"record 2: a score or a priority is not finite", []Record{header, &Routing{Request: 3, Candidates: []Candidate{{Instance: 4, Breakdown: []Breakdown{{"x", inf}}}}}}},
-		{`record 2: field action: "", want hold, up or down`, []Record{header, &Scale{}}},
+		{`record 2: field action: "", want hold, up, down or no_capacity`, []Record{header, &Scale{}}},
 		{"record 2: field instance: -1, want an index", []Record{header, &Batch{Instance: -1}}},
 		{"record 2: field instance: -1, want an index", []Record{header, &Preemption{Instance: -1}}},
 		{"record 2: field instance: -1, want an index", []Record{header, &Transfer{Instance: -1}}},

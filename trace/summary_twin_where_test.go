@@ -97,9 +97,10 @@ func (w *twin) decisionFacts() DecisionFacts {
 	for _, p := range w.preemptions {
 		d.Preemption.Tokens += int64(p.Computed)
 	}
-	if len(w.scales) > 0 {
-		s := &ScaleFacts{Evaluations: int64(len(w.scales)), Changes: []ScaleChange{}}
-		changes := filter(w.scales, func(s *Scale) bool { return s.Action != "hold" })
+	evaluations := filter(w.scales, func(s *Scale) bool { return s.Action != NoCapacity })
+	if len(evaluations) > 0 {
+		s := &ScaleFacts{Evaluations: int64(len(evaluations)), NoCapacity: int64(len(w.scales) - len(evaluations)), Changes: []ScaleChange{}}
+		changes := filter(evaluations, func(s *Scale) bool { return s.Action != "hold" })
 		for i, c := range changes {
 			if i > 0 && changes[i-1].Action != c.Action {
 				s.Reversals++
@@ -109,8 +110,8 @@ func (w *twin) decisionFacts() DecisionFacts {
 			}
 		}
 		s.Up, s.Down = count(changes, func(s *Scale) bool { return s.Action == "up" }), count(changes, func(s *Scale) bool { return s.Action == "down" })
-		s.Bounded = count(w.scales, func(s *Scale) bool { return s.Wanted != s.To })
-		for _, c := range w.scales {
+		s.Bounded = count(evaluations, func(s *Scale) bool { return s.Wanted != s.To })
+		for _, c := range evaluations {
 			actions = append(actions, verdict{c.Action, c.Reason})
 		}
 		s.Reasons = w.tally(actions)
