@@ -31,7 +31,8 @@ func separable(p *setup.Plan, x *Execution, q []policies) bool {
 		return false
 	}
 	b := &p.Config.Policies
-	if t := b.Admission.Type; t != "always-admit" && t != "reject-all" {
+	own := setup.AdmissionApart(p) // then each has admission state of its own
+	if t := b.Admission.Type; !own && t != "always-admit" && t != "reject-all" {
 		return false
 	}
 	if t := b.Priority.Type; t != "constant" && t != "slo-based" && t != "tenant-priority" && t != "deadline-aware" {
@@ -39,7 +40,11 @@ func separable(p *setup.Plan, x *Execution, q []policies) bool {
 	}
 	const ofRouter = policy.Active | policy.Rates | policy.ClassLatency
 	for i := range q {
-		if p.Pools[i].Scaling != nil || q[i].observes()&ofRouter != 0 {
+		reads := q[i].observes()
+		if own {
+			reads = q[i].atRouting() | q[i].priority.Observes()
+		}
+		if p.Pools[i].Scaling != nil || reads&ofRouter != 0 {
 			return false
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -20,6 +21,7 @@ type apartTrial struct {
 	file     string // of deployments
 	flags    []string
 	requests []workload.Request
+	gated    bool // each model has an admission policy of its own, which keeps state
 }
 
 // models are the names that requests have; the last one is served by nobody.
@@ -55,6 +57,14 @@ func drawApart(seed uint64) *apartTrial {
 	if nodes := newDice(seed, 0x6e6f646573); nodes.chance(0.5) { // of 4 deployments with 6 instances at most
 		x.file = fmt.Sprintf("node_pools: [{id: one, gpu: H100, nodes: %d, gpus_per_node: %d, cost_per_gpu_hour: %d}, {id: two, gpu: H100, nodes: 12, gpus_per_node: 2}]\n",
 			nodes.between(1, 3), nodes.between(1, 4), nodes.IntN(4)) + x.file
+	}
+	if gates := newDice(seed, 0x6761746573); gates.chance(0.4) {
+		x.file = "admission: {scope: deployment}\n" + x.file
+		at := slices.Index(x.flags, "--admission-policy")
+		x.flags = append(slices.Delete(x.flags, at, at+2), "--policies", pick(gates, "{admission: {type: token-bucket, params: {capacity: 200, refill_rate: 2000}}}",
+			"{admission: {type: rate-limit, params: {rate: 300, burst: 3}}}", "{admission: {type: tenant-quota, params: {max_active: 4, delay: 2ms}}}",
+			"{admission: {type: saturation-shed}}"))
+		x.gated = true
 	}
 	at := vtime.Time(0)
 	for i := range d.between(20, 200) {
@@ -121,7 +131,7 @@ func (x *apartTrial) outcome(t *testing.T, e Execution) (text, digest string) {
 // Deployments that share nothing give apart the rows and the report that they give with one control plane,
 // and the same digest on any number of workers.
 func TestDeploymentsApartAreThoseTogether(t *testing.T) {
-	apart := 0
+	apart, gated, refused := 0, 0, 0
 	for seed := range uint64(testsize.Of(15, 40, 120)) {
 		x := drawApart(seed)
 		together, one := x.outcome(t, Execution{Together: true, Workers: 1})
@@ -146,12 +156,19 @@ func TestDeploymentsApartAreThoseTogether(t *testing.T) {
 		}
 		if first != one {
 			apart++
+			if x.gated {
+				gated++
+				refused += strings.Count(together, " rejected ")
+			}
 		}
 	}
 	if apart == 0 {
 		t.Error("no run had deployments apart")
 	}
-	t.Logf("%d runs had deployments apart", apart)
+	if gated == 0 || refused == 0 {
+		t.Errorf("%d runs with admission policies of deployments apart, which rejected %d requests", gated, refused)
+	}
+	t.Logf("%d runs had deployments apart, %d with admission policies of their own, which rejected %d requests", apart, gated, refused)
 }
 
 // firstLineApart is the first line in which two texts differ.

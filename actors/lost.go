@@ -4,6 +4,7 @@ import (
 	"blis/engine"
 	"blis/lookahead"
 	"blis/metrics"
+	"blis/policy"
 	"blis/vtime"
 	"blis/workload"
 )
@@ -81,7 +82,7 @@ func (r *router) goOn(i int32, now vtime.Time, routable bool, out *lookahead.Out
 		r.describe(d, metrics.Failed, metrics.InstanceLost, now)
 		r.describeTransfer(t)
 		r.recorder.Lose(&r.outcome)
-		r.state.End(d.Tenant, false, now)
+		r.tell(d.Model, func(s *policy.RouterState) { s.End(d.Tenant, false, now) })
 		r.fleet.publish(d.Model, func(p *published) { p.end(d.Tenant, false, now) })
 		d.Admitted, d.Expected = vtime.Never, 0
 		delete(r.held.transfers, i)

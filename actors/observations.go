@@ -60,8 +60,9 @@ const (
 	seenAtScaling   = "scale"
 )
 
-// observe records what the policy of a decision about ask, which reads signals, sees.
-func (r *router) observe(out *lookahead.Outbox, at lookahead.Key, decision string, ask *policy.Request, priority float64, signals policy.Signals) {
+// observe records what the policy of a decision about ask, which reads signals, sees: of requests what
+// known has.
+func (r *router) observe(out *lookahead.Outbox, at lookahead.Key, decision string, ask *policy.Request, priority float64, known *policy.RouterState, signals policy.Signals) {
 	s := r.seen
 	if s == nil {
 		return
@@ -72,7 +73,7 @@ func (r *router) observe(out *lookahead.Outbox, at lookahead.Key, decision strin
 	if decision == seenAtRouting {
 		s.see(ofAll, "priority", priority)
 	}
-	s.state(&r.state, at.At, signals)
+	s.state(known, at.At, signals)
 	first := decision == seenAtAdmission && ask.Delays == 0
 	s.record(out, at, decision, ask, first, signals)
 }

@@ -20,6 +20,8 @@ type policies struct {
 	stream    *vtime.Stream      // that the policies draw from
 	prefixes  *prefixindex.Index // nil: no policy observes expected hits
 
+	gateStream *vtime.Stream // that the admission policy draws from, where each service has one of its own; else nil
+
 	aside   bool           // admission and priority policies do not look at the pool
 	decider policy.Signals // that the choice whether to disaggregate a request reads of the pool
 }
@@ -46,9 +48,16 @@ func makePolicies(p *setup.Plan) (list []policies, err error) {
 	if err := makeShared(p, envs[slices.IndexFunc(list, func(q policies) bool { return !q.aside })], &shared); err != nil {
 		return nil, err
 	}
+	apart, err := makeGates(p, list, envs)
+	if err != nil {
+		return nil, err
+	}
 	for i := range list {
 		q := &list[i]
 		q.admission, q.priority = shared.admission, shared.priority
+		if g := apart[i]; g != nil {
+			q.admission, q.gateStream = g.policy, g.stream
+		}
 		if err := makePoolPolicies(p, p.Pools[i], envs[i], q); err != nil {
 			return nil, err
 		}
@@ -69,17 +78,62 @@ func makePolicies(p *setup.Plan) (list []policies, err error) {
 	return list, checkServices(p, list)
 }
 
+// ownGate is an admission policy of a service, and the stream that it draws from.
+type ownGate struct {
+	policy policy.Admission
+	stream *vtime.Stream
+}
+
+// makeGates makes the admission policies of services, by pool, if each has one of its own: as the one of
+// the first pool that is not aside, with streams named by the first deployment.
+func makeGates(p *setup.Plan, q []policies, envs []policy.Env) ([]*ownGate, error) {
+	list := make([]*ownGate, len(q))
+	if !setup.AdmissionApart(p) {
+		return list, nil
+	}
+	services, _ := servicesOf(p)
+	for _, service := range services {
+		var pools []int
+		for _, i := range service {
+			for _, s := range p.Deployments[i].Pools() {
+				pools = append(pools, slices.Index(p.Pools, s))
+			}
+		}
+		name := "admission/" + p.Deployments[service[0]].ID
+		env := envs[pools[slices.IndexFunc(pools, func(k int) bool { return !q[k].aside })]]
+		env.Draws, env.Stream = policy.NewDraws(vtime.NewStream(p.Config.Seed, "draws/"+name).Uint64()), vtime.NewStream(p.Config.Seed, name)
+		a, err := makeAdmission(p, env)
+		if err != nil {
+			return nil, err
+		}
+		for _, k := range pools {
+			list[k] = &ownGate{a, env.Stream}
+		}
+	}
+	return list, nil
+}
+
+// makeAdmission makes the admission policy.
+func makeAdmission(p *setup.Plan, env policy.Env) (policy.Admission, error) {
+	if custom := p.Config.Custom.Admission; custom != nil {
+		return custom(env), nil
+	}
+	b := &p.Config.Policies.Admission
+	a, err := policy.NewAdmission(b.Type, b.Params, env)
+	if err != nil {
+		return nil, p.Locate(err)
+	}
+	return a, nil
+}
+
 // makeShared makes the policies that all pools share.
 func makeShared(p *setup.Plan, env policy.Env, q *policies) (err error) {
 	b, custom := &p.Config.Policies, &p.Config.Custom
-	if q.admission, err = policy.NewAdmission(b.Admission.Type, b.Admission.Params, env); err != nil {
-		return p.Locate(err)
+	if q.admission, err = makeAdmission(p, env); err != nil {
+		return err
 	}
 	if q.priority, err = policy.NewPriority(b.Priority.Type, b.Priority.Params, env); err != nil {
 		return p.Locate(err)
-	}
-	if custom.Admission != nil {
-		q.admission = custom.Admission(env)
 	}
 	if custom.Priority != nil {
 		q.priority = custom.Priority(env)

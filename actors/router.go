@@ -48,9 +48,8 @@ type router struct {
 
 // deciders are the policies of the router about requests of all pools.
 type deciders struct {
-	admission policy.Admission
-	priority  policy.Priority
-	reads     struct{ admission, priority policy.Signals } // what each policy observes
+	priority policy.Priority
+	reads    policy.Signals // what the priority policy observes
 
 	inversions *policy.ClassInversions // in the priorities given
 }
@@ -89,7 +88,7 @@ func newRouter(p *setup.Plan, x *Execution, q []policies, options []metrics.Opti
 	first := &q[0]
 	r := &router{
 		arrivals: newIncoming(p.Source),
-		policies: deciders{admission: first.admission, priority: first.priority, inversions: policy.NewClassInversions(p.Source.Labels())},
+		policies: deciders{priority: first.priority, reads: first.priority.Observes(), inversions: policy.NewClassInversions(p.Source.Labels())},
 		fleet:    newFleet(p, q, options, counterfactual),
 		seen:     newObservations(routerID, p.Source.Labels(), x.Record != nil),
 		ahead:    streamAhead(x, p), forced: p.Forced,
@@ -101,9 +100,8 @@ func newRouter(p *setup.Plan, x *Execution, q []policies, options []metrics.Opti
 	if r.failures = newFailures(p, r); r.failures != nil {
 		r.held.transfers = map[int32]*transfer{}
 	}
-	reads := &r.policies.reads
-	reads.admission, reads.priority = first.admission.Observes(), first.priority.Observes()
-	r.tracing = newTracing(&x.Tracing, &r.fleet, counterfactual, (reads.priority|r.fleet.readAtRouting()|counterfactual)&shownSignals)
+	r.openGates(q, setup.AdmissionApart(p))
+	r.tracing = newTracing(&x.Tracing, &r.fleet, counterfactual, (r.policies.reads|r.fleet.readAtRouting()|counterfactual)&shownSignals)
 	tracked := policy.NoSignals
 	for i := range q {
 		tracked |= q[i].routed()
@@ -119,6 +117,11 @@ func (r *router) Fold() uint64 {
 	h := r.fleet.pools[0].endpoints.stream.Fold()
 	for _, p := range r.fleet.pools[1:] {
 		h = h*31 + p.endpoints.stream.Fold()
+	}
+	for _, s := range r.fleet.services {
+		if s.gate.stream != nil {
+			h = h*31 + s.gate.stream.Fold()
+		}
 	}
 	return h
 }
@@ -222,7 +225,7 @@ func (r *router) arrive(now vtime.Time, out *lookahead.Outbox) {
 // enter plans the admission decision on request i, which arrives at now.
 func (r *router) enter(i int32, now vtime.Time, out *lookahead.Outbox) {
 	d := &r.held.requests[i]
-	r.state.Arrive(d.Tenant, d.Class, now)
+	r.tell(d.Model, func(s *policy.RouterState) { s.Arrive(d.Tenant, d.Class, now) })
 	r.fleet.publish(d.Model, func(p *published) { p.arrive(d.Tenant, d.Class, now) })
 	r.held.delays[i] = 0
 	r.held.plan(&r.held.admit, i, now.Add(r.admissionLatency))
@@ -233,12 +236,12 @@ func (r *router) enter(i int32, now vtime.Time, out *lookahead.Outbox) {
 func (r *router) receiveEnded(m *lookahead.Message, out *lookahead.Outbox) {
 	latency := r.fleet.endsWithLatency()
 	e := readEnded(&m.Body, latency)
-	r.state.End(e.tenant, e.completed, m.Stamp.At)
 	at := r.fleet.ranks[e.instance]
 	served := at.pool.deployment.service
+	r.tellOf(served, func(s *policy.RouterState) { s.End(e.tenant, e.completed, m.Stamp.At) })
 	served.publish(func(p *published) { p.end(e.tenant, e.completed, m.Stamp.At) })
 	if latency {
-		r.state.EndOf(e.class, e.latency)
+		r.tellOf(served, func(s *policy.RouterState) { s.EndOf(e.class, e.latency) })
 		served.publish(func(p *published) { p.endOf(e.class, e.latency) })
 	}
 	at.left()
@@ -261,20 +264,20 @@ func (r *router) requestFor(i int32) *policy.Request {
 func (r *router) decide(i int32, now vtime.Time, out *lookahead.Outbox) {
 	d := &r.held.requests[i]
 	ask := r.requestFor(i)
-	front := r.fleet.frontOf(d)
-	front.prepare(&r.state, r.policies.reads.admission, now)
-	if r.policies.reads.admission&policy.Prefixes != 0 {
+	front, g := r.fleet.frontOf(d), &r.fleet.serviceOf(d.Model).gate
+	front.prepare(g.state, g.reads, now)
+	if g.reads&policy.Prefixes != 0 {
 		front.expect(ask)
 	}
-	r.observe(out, key(now, vtime.ClassAdmission), seenAtAdmission, ask, 0, r.policies.reads.admission)
-	a := r.policies.admission.Decide(ask, &r.state, now)
+	r.observe(out, key(now, vtime.ClassAdmission), seenAtAdmission, ask, 0, g.state, g.reads)
+	a := g.policy.Decide(ask, g.state, now)
 	if r.tracing != nil {
 		sendTracedAdmission(out, now, &d.Identity, &a)
 	}
 	switch a.Verdict {
 	case policy.Admit:
 		d.Admitted = now
-		r.state.Admit(d.Tenant)
+		r.tell(d.Model, func(s *policy.RouterState) { s.Admit(d.Tenant) })
 		r.fleet.publish(d.Model, func(p *published) { p.admit(d.Tenant) })
 		r.held.plan(&r.held.route, i, now.Add(r.routingLatency))
 	case policy.Delay:
@@ -284,7 +287,7 @@ func (r *router) decide(i int32, now vtime.Time, out *lookahead.Outbox) {
 		r.held.delays[i]++
 		r.held.plan(&r.held.admit, i, now.Add(a.Wait))
 	default:
-		r.state.Rejected++
+		r.tell(d.Model, func(s *policy.RouterState) { s.Rejected++ })
 		r.fleet.publish(d.Model, (*published).reject)
 		r.end(i, metrics.Rejected, rejection(a.Reason), now, out)
 	}
@@ -294,8 +297,8 @@ func (r *router) decide(i int32, now vtime.Time, out *lookahead.Outbox) {
 // and true if that is higher than the last one given in a more urgent class, and
 // d is measured.
 func (r *router) prioritise(d *engine.Delivery, ask *policy.Request, now vtime.Time, out *lookahead.Outbox) (policy.ClassInversion, bool) {
-	r.fleet.frontOf(d).prepare(&r.state, r.policies.reads.priority, now)
-	r.observe(out, key(now, vtime.ClassRouting), seenAtPriority, ask, 0, r.policies.reads.priority)
+	r.fleet.frontOf(d).prepare(&r.state, r.policies.reads, now)
+	r.observe(out, key(now, vtime.ClassRouting), seenAtPriority, ask, 0, &r.state, r.policies.reads)
 	d.Priority = r.policies.priority.Score(ask, &r.state, now)
 	if math.IsNaN(d.Priority) || math.IsInf(d.Priority, 0) {
 		panic(fmt.Sprintf("actors: the priority of request %d is %v: want a finite number", d.ID, d.Priority))

@@ -15,7 +15,7 @@ import (
 func (r *router) end(i int32, state metrics.State, reason metrics.Reason, now vtime.Time, out *lookahead.Outbox) {
 	d := &r.held.requests[i]
 	if d.Admitted != vtime.Never {
-		r.state.End(d.Tenant, false, now)
+		r.tell(d.Model, func(s *policy.RouterState) { s.End(d.Tenant, false, now) })
 		r.fleet.publish(d.Model, func(p *published) { p.end(d.Tenant, false, now) })
 	}
 	r.describe(d, state, reason, now)

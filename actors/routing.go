@@ -60,7 +60,7 @@ func (r *router) choose(at *endpoints, i int32, ask *policy.Request, now vtime.T
 		at.cluster.update(now)
 	}
 	at.prepare(&r.state, at.reads, now)
-	r.observe(out, key(now, vtime.ClassRouting), seenAtRouting, ask, d.Priority, at.reads|r.tracing.counterfactualSignals())
+	r.observe(out, key(now, vtime.ClassRouting), seenAtRouting, ask, d.Priority, &r.state, at.reads|r.tracing.counterfactualSignals())
 	choice := at.routing.Route(ask, d.Priority, &r.state, &at.cluster.view, now)
 	target, forced := choice.Target, false
 	if r.forced != nil && ask.Attempt == 0 {

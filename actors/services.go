@@ -13,6 +13,7 @@ import (
 type service struct {
 	deployments []*deployment
 	front       *endpoints // among which the first routing decision about a request chooses
+	gate        gate
 }
 
 // alone returns the only deployment of the service, nil if there are several.

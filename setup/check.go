@@ -57,7 +57,6 @@ func checkNumbers(c *Config) error {
 		check(n.Int() >= 0, s.Name, n, s.Tag.Get("want"))
 	}
 	check(c.MaxNumBatchedTokens == 0 || c.MaxNumBatchedTokens >= c.MaxNumSeqs, "max-num-batched-tokens", c.MaxNumBatchedTokens, fmt.Sprintf("at least --max-num-seqs %d", c.MaxNumSeqs))
-	check(c.AdmissionScope == AdmissionGlobal, "admission-scope", c.AdmissionScope, "global: a policy per deployment is not modelled yet")
 	check(finite(c.Rate) && c.Rate >= 0, "rate", c.Rate, "a finite number above 0, 0 to derive it")
 	for _, d := range []struct {
 		name  string

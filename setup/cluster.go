@@ -18,8 +18,14 @@ const (
 	AdmissionDeployment = "deployment" // one for each deployment; deployments of one model share one
 )
 
+// AdmissionApart reports whether each model of a plan, or of a part of it, has an admission policy of
+// its own.
+func AdmissionApart(p *Plan) bool {
+	return p.Config.AdmissionScope == AdmissionDeployment && len(p.Config.Deployments.list) > 1
+}
+
 func unusedOfCluster(c *Config) []unused {
-	return []unused{{c.Deployments.Empty(), []string{"admission-scope"}, "there is one deployment"}}
+	return []unused{{len(c.Deployments.list) < 2, []string{"admission-scope"}, "there is one deployment"}}
 }
 
 // readAdmission reads the section admission of a file of settings or deployments: the scope of the

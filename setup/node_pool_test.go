@@ -14,12 +14,12 @@ import (
 // repeats the plan.
 func TestNodePools(t *testing.T) {
 	const pools = "[{id: small, gpu: L40S, nodes: 2, gpus_per_node: 4, placement: first-fit}, {id: h100, gpu: h100, nodes: 2, gpus_per_node: 8, cost_per_gpu_hour: 2.5}, {id: h200, gpu: H200, nodes: 3, gpus_per_node: 3}]"
-	c := withDeployments(t, "node_pools: "+pools+"\nadmission: {scope: global}\n"+exampleDeployments, twoModels)
+	c := withDeployments(t, "node_pools: "+pools+"\nadmission: {scope: deployment}\n"+exampleDeployments, twoModels)
 	p, err := Resolve(c)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(p.NodePools) != 3 || p.NodePools[1] != (NodePool{"h100", "H100", 2, 8, 2.5}) || p.Config.AdmissionScope != AdmissionGlobal {
+	if len(p.NodePools) != 3 || p.NodePools[1] != (NodePool{"h100", "H100", 2, 8, 2.5}) || p.Config.AdmissionScope != AdmissionDeployment {
 		t.Errorf("%+v, admission scope %s", p.NodePools, p.Config.AdmissionScope)
 	}
 	// Prefill has twice 4 H100, decode three times 2 H200 on nodes of three, small four times an L40S on
