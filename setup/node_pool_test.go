@@ -161,3 +161,25 @@ func TestFirstFit(t *testing.T) {
 		}
 	}
 }
+
+// The price of what a run begins with follows from where it is placed: nodes without a price cost what
+// the GPUs of the instances do.
+func TestPriceOnNodes(t *testing.T) {
+	for _, c := range []struct {
+		pools string
+		want  float64
+	}{
+		{"", 4 * 2 * 3},
+		{"[{id: a, gpu: H100, nodes: 1, gpus_per_node: 8, cost_per_gpu_hour: 5}]", 4 * 2 * 5},
+		{"[{id: a, gpu: H100, nodes: 2, gpus_per_node: 3, cost_per_gpu_hour: 5}, {id: b, gpu: H100, nodes: 1, gpus_per_node: 8}]", 2*2*5 + 2*2*3},
+		{"[{id: a, gpu: H100, nodes: 1, gpus_per_node: 7, cost_per_gpu_hour: 5}]", 0}, // there is no such run
+	} {
+		cfg := configOf(t, "tp=2 gpu-hour-price=3")
+		if err := cfg.Set("node-pools", c.pools); err != nil {
+			t.Fatal(err)
+		}
+		if got := HourlyPrice(&cfg); got != c.want {
+			t.Errorf("%s: %v per hour, want %v", c.pools, got, c.want)
+		}
+	}
+}
