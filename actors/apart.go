@@ -30,6 +30,9 @@ func separable(p *setup.Plan, x *Execution, q []policies) bool {
 	case custom.Admission != nil || custom.Priority != nil || custom.Routing != nil || custom.Scheduler != nil || custom.Autoscale != nil:
 		return false
 	}
+	if shareStorage(p, services) {
+		return false
+	}
 	b := &p.Config.Policies
 	own := setup.AdmissionApart(p) // then each has admission state of its own
 	if t := b.Admission.Type; !own && t != "always-admit" && t != "reject-all" {
@@ -49,6 +52,28 @@ func separable(p *setup.Plan, x *Execution, q []policies) bool {
 		}
 	}
 	return true
+}
+
+// shareStorage reports whether services share a storage tier.
+func shareStorage(p *setup.Plan, services [][]int) bool {
+	of := map[string]int{} // the service that has a tier
+	for k, service := range services {
+		for _, i := range service {
+			for _, s := range p.Deployments[i].Pools() {
+				for t := range s.Storage {
+					tier := &s.Storage[t]
+					if tier.Scope != setup.StorageShared {
+						continue
+					}
+					if other, there := of[tier.Name]; there && other != k {
+						return true
+					}
+					of[tier.Name] = k
+				}
+			}
+		}
+	}
+	return false
 }
 
 // part is a service with its own requests.

@@ -105,8 +105,9 @@ func (c *cluster) addControl(q []policies) {
 		a.seen = newObservations(s.autoscaler, c.plan.Source.Labels(), c.execution.Record != nil)
 		c.autoscalers = append(c.autoscalers, a)
 	}
+	shared := map[string][]lookahead.ProcessID{}
 	for _, s := range c.router.fleet.pools {
-		c.storage = append(c.storage, newStorage(c.simulation, &c.execution, s))
+		c.storage = append(c.storage, newStorage(c.simulation, &c.execution, s, shared))
 	}
 }
 

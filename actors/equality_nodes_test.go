@@ -3,6 +3,7 @@ package actors
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"testing"
 
 	"blis/internal/testsize"
@@ -14,6 +15,9 @@ import (
 // for few more.
 func (d dice) drawNodes(x *trial) {
 	c := &x.Config
+	if strings.Contains(c.KVStorage.String(), ",node") {
+		c.KVStorage = setup.StorageTiers{}
+	}
 	instances := c.NumInstances
 	if c.Disaggregates() {
 		instances = c.PrefillReplicas + c.DecodeReplicas

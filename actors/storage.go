@@ -64,22 +64,33 @@ func (l *storageLink) Submit(op *engine.StorageOp, now vtime.Time) (engine.Stora
 // storage is the storage tiers of a run.
 type storage struct {
 	plan      []setup.StorageTier
-	places    [][]*engine.StorageTier // by tier; of scope local by instance
+	places    [][]*engine.StorageTier // by tier; of scope local by rank
+	servers   []int                   // of each rank, for places of scope local
 	processes [][]lookahead.ProcessID // by tier and place; of scope local none
 }
 
-// newStorage adds the processes of the storage tiers that instances of a pool share.
-func newStorage(s *lookahead.Simulation, x *Execution, of *pool) *storage {
+// newStorage adds the processes of the storage tiers that instances of a pool share. Those that other
+// pools share too are in shared, by name, from the first of these pools on, which counts what they do.
+func newStorage(s *lookahead.Simulation, x *Execution, of *pool, shared map[string][]lookahead.ProcessID) *storage {
 	p, n, prefix := of.plan, len(of.plan.Storage), "storage-"
 	if of.name != "" {
 		prefix += of.name + "-"
 	}
-	r := &storage{p.Storage, make([][]*engine.StorageTier, n), make([][]lookahead.ProcessID, n)}
+	r := &storage{plan: p.Storage, places: make([][]*engine.StorageTier, n), processes: make([][]lookahead.ProcessID, n)}
 	for i := range r.plan {
-		t := &r.plan[i]
+		t, prefix := &r.plan[i], prefix
+		if t.Scope == setup.StorageShared {
+			if r.processes[i] = shared[t.Name]; r.processes[i] != nil {
+				continue
+			}
+			prefix = "storage-"
+		}
 		for g := range t.Places(p.MaxInstances()) {
 			tier := r.add(i, x)
 			r.processes[i] = append(r.processes[i], s.AddControl(prefix+t.Name+"-"+strconv.Itoa(g), &sharedStorage{tier: tier}, storageNotice))
+		}
+		if t.Scope == setup.StorageShared {
+			shared[t.Name] = r.processes[i]
 		}
 	}
 	return r
@@ -95,6 +106,7 @@ func (r *storage) add(i int, x *Execution) *engine.StorageTier {
 
 // links returns the storage tiers as rank n reaches them.
 func (r *storage) links(x *Execution, n *rank) (list []engine.Storage) {
+	r.servers = append(r.servers, n.at.number)
 	for i := range r.plan {
 		if p := r.processes[i]; len(p) > 0 {
 			n.of.sharesStorage = true
@@ -121,16 +133,19 @@ func leastAnswer(pools []*setup.Pool) vtime.Duration {
 }
 
 // counts returns what each storage tier counted in a run that ended at end. of is the span in
-// which an instance was there.
-func (r *storage) counts(end vtime.Time, of func(i int) (from, to vtime.Time)) ([]metrics.KVStorage, error) {
-	list := make([]metrics.KVStorage, len(r.plan))
+// which a server was there.
+func (r *storage) counts(end vtime.Time, of func(server int) (from, to vtime.Time)) ([]metrics.KVStorage, error) {
+	var list []metrics.KVStorage
 	for i := range r.plan {
-		c := &list[i]
-		c.Name, c.Scope = r.plan[i].Name, r.plan[i].Scope
+		if len(r.processes[i]) > 0 && len(r.places[i]) == 0 {
+			continue // another pool counts it
+		}
+		list = append(list, metrics.KVStorage{Name: r.plan[i].Name, Scope: r.plan[i].Scope})
+		c := &list[len(list)-1]
 		for k, t := range r.places[i] {
 			from, to := vtime.Time(0), end
 			if r.plan[i].Scope == setup.StorageLocal {
-				from, to = of(k)
+				from, to = of(r.servers[k])
 			}
 			t.Finish(to)
 			t.Counts.LifeMicros = int64(span(from, to))

@@ -142,11 +142,6 @@ func checkPoolOfSeveral(c *Config, r Role) error {
 	if c.MovesBlocks() && r != Monolithic {
 		return inputErrorf("--kv-offload-policy is %s: want write-through or lazy with --architecture pd: what moves is nowhere to be pulled", c.KVOffloadPolicy)
 	}
-	for i := range c.KVStorage.list {
-		if t := &c.KVStorage.list[i]; t.scope != StorageLocal {
-			return inputErrorf("--kv-storage: %s has scope %s: want local with several pools: storage that instances share is not modelled yet there", t.name, t.scope)
-		}
-	}
 	return nil
 }
 

@@ -72,6 +72,7 @@ func TestBadNodePools(t *testing.T) {
 		{"[{id: h, gpu: H100, nodes: 9, gpus_per_node: 2}]", "tp=4", "an instance needs 4 H100 on one node, and a node of h has at most 2"},
 		{"[{id: h, gpu: H100, nodes: 3, gpus_per_node: 3}]", "tp=2", "wants 4 instances with 2 H100 each on one node, and node pool h has room for 3 of them: 9 of 9 GPUs are free beside the pools before it"},
 		{"[" + good + "]", "architecture=pd prefill-tp=4 prefill-replicas=2", "decode: wants 2 instances with 1 H100 each on one node, and node pool h100 has room for 0 of them: 0 of 8 GPUs are free beside the pools before it"},
+		{"[" + good + "]", "kv-cpu-blocks=4 kv-storage=disk,1TiB,3GB/s,1GB/s,1ms,node", "--kv-storage: disk has scope node: want local or shared with node_pools"},
 	} {
 		cfg := configOf(t, c.settings)
 		err := cfg.Set("node-pools", c.pools)

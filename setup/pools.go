@@ -38,6 +38,7 @@ func resolvePools(p *resolver) error {
 		c.PrefillReplicas, c.DecodeReplicas = c.PDRatio.Share(c.NumInstances)
 		c.PDRatio = PDRatio{}
 	}
+	p.sharedGPUs = sharedGPUs(c)
 	if c.Deployments.Empty() {
 		if err := resolveDeployment(p, "", c); err != nil {
 			return err
@@ -134,7 +135,7 @@ func addDeployment(p *resolver, d Deployment, parts ...*resolver) {
 // resolveAlone resolves the pool of a configuration, one of several pools of the run p.
 func resolveAlone(p *resolver, label string, c Config) (*resolver, error) {
 	q := newResolver(c)
-	q.brief, q.label = p.brief, label
+	q.brief, q.sharedGPUs, q.label = p.brief, p.sharedGPUs, label
 	return q, resolvePart(q)
 }
 
@@ -152,7 +153,7 @@ func resolveParts(p *resolver, id string, c *Config) ([]*resolver, error) {
 	for i, r := range roles {
 		one, err := poolConfig(c, r)
 		q := newResolver(one)
-		q.brief, q.role, q.label = p.brief, r, strings.TrimPrefix(id+"/"+string(r), "/")
+		q.brief, q.sharedGPUs, q.role, q.label = p.brief, p.sharedGPUs, r, strings.TrimPrefix(id+"/"+string(r), "/")
 		if err == nil {
 			err = resolvePart(q)
 		}

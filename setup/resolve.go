@@ -29,7 +29,8 @@ type resolver struct {
 	label        string              // of the pool in notes; empty: it is all there is
 	parts        []*resolver         // of the pools, if there are several
 	checks       []func() error
-	brief        bool // only the configuration counts: no estimates, notes or warnings
+	sharedGPUs   map[string]int // GPUs of the instances of all pools that share a storage tier, by its name; nil: there is one pool
+	brief        bool           // only the configuration counts: no estimates, notes or warnings
 }
 
 func newResolver(c Config, checks ...func() error) *resolver {
@@ -42,7 +43,7 @@ func newResolver(c Config, checks ...func() error) *resolver {
 // error lists the faults that checks find and those of other settings.
 func Resolve(c Config, checks ...func() error) (*Plan, error) {
 	p := newResolver(c, checks...)
-	if err := inOrder(p.openSpec, func() error { return OpenDeployments(&p.Config) }, p.resolvePolicies, p.noteUnused, p.checkInputs, func() error { return resolvePools(p) }, func() error { return resolveNodePools(p) }, p.resolveWorkload, func() error { return resolveModels(p) }, func() error { return resolveFailures(p) }, func() error { return resolveForced(p.Plan) }); err != nil {
+	if err := inOrder(p.openSpec, func() error { return OpenDeployments(&p.Config) }, p.resolvePolicies, p.noteUnused, p.checkInputs, func() error { return resolvePools(p) }, func() error { return checkSharedStorage(p.Plan) }, func() error { return resolveNodePools(p) }, p.resolveWorkload, func() error { return resolveModels(p) }, func() error { return resolveFailures(p) }, func() error { return resolveForced(p.Plan) }); err != nil {
 		return nil, err
 	}
 	p.Summary.Chance = chanceOf(p)
@@ -55,7 +56,7 @@ func Resolve(c Config, checks ...func() error) (*Plan, error) {
 func Effective(c Config) (Config, error) {
 	p := newResolver(c)
 	p.brief = true
-	err := inOrder(p.openSpec, func() error { return OpenDeployments(&p.Config) }, p.resolvePolicies, p.checkInputs, func() error { return resolvePools(p) }, func() error { return resolveNodePools(p) }, func() error { return resolveGenerated(p) }, func() error { return resolveForced(p.Plan) })
+	err := inOrder(p.openSpec, func() error { return OpenDeployments(&p.Config) }, p.resolvePolicies, p.checkInputs, func() error { return resolvePools(p) }, func() error { return checkSharedStorage(p.Plan) }, func() error { return resolveNodePools(p) }, func() error { return resolveGenerated(p) }, func() error { return resolveForced(p.Plan) })
 	return p.Config, err
 }
 

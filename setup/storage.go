@@ -183,6 +183,9 @@ func resolveStorage(p *resolver) error {
 	for i := range c.KVStorage.list {
 		if t := &c.KVStorage.list[i]; t.perGPU {
 			gpus := float64(c.TP * t.sharers(c))
+			if n := p.sharedGPUs[t.name]; n > 0 && t.scope == StorageShared {
+				gpus = float64(n)
+			}
 			t.read, t.write, t.perGPU = latency.Rate(float64(t.read)*gpus), latency.Rate(float64(t.write)*gpus), false
 		}
 	}
