@@ -26,6 +26,7 @@ type autoscaler struct {
 	state     policy.RouterState // the requests as the router publishes them
 	published *published         // nil: the number of instances is fixed
 	traced    bool
+	pool      int           // its number
 	seen      *observations // nil: the run is not recorded
 
 	checks int64
@@ -128,7 +129,7 @@ func (a *autoscaler) check(now vtime.Time, out *lookahead.Outbox) {
 	}
 	if a.traced {
 		e := ScaleEvent{now, a.context.Replicas, target, d.Reason}
-		sendTracedScale(out, now, &tracedScale{a.context.Replicas, target, d.Target, a.context.Ready, d.Reason, a.published.turned(e)})
+		sendTracedScale(out, now, &tracedScale{a.pool, a.context.Replicas, target, d.Target, a.context.Ready, d.Reason, a.published.turned(e)})
 	}
 	if target == a.context.Replicas {
 		a.askAgain(now, out)
@@ -151,7 +152,7 @@ func (a *autoscaler) Fold() uint64 { return uint64(a.checks) }
 // newAutoscaler makes the actor that asks the policy. It reads what the router and
 // the instances publish, at its own cadence.
 func newAutoscaler(s *pool, q *policies, traced bool) *autoscaler {
-	a := &autoscaler{policy: q.autoscale, next: vtime.Never, published: s.published, traced: traced}
+	a := &autoscaler{pool: s.index, policy: q.autoscale, next: vtime.Never, published: s.published, traced: traced}
 	p, how := s.plan, s.plan.Scaling
 	if how == nil {
 		return a

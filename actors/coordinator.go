@@ -77,6 +77,7 @@ func (c *coordinator) route(at *place, i int32, ask *policy.Request, now vtime.T
 	}
 	d.Expected, s.decode = s.expected, nil
 	of.counts.Direct++
+	c.decided(traceAlone, i, at, apart, out)
 	r.deliver(i, at, now, out)
 	return true
 }
@@ -103,6 +104,7 @@ func (c *coordinator) disaggregates(of *deployment, i int32) bool {
 func (c *coordinator) prefill(at *place, i int32, now vtime.Time, out *lookahead.Outbox) {
 	s, d := c.state(i), &c.router.held.requests[i]
 	s.prefill = at
+	c.decided(tracePrefill, i, at, false, out)
 	c.slots[d.ID] = i
 	s.of.counts.Disaggregated++
 	to, effect := c.router.effect(d, at, now)
@@ -123,6 +125,7 @@ func (c *coordinator) direct(of *deployment, i int32, ask *policy.Request, now v
 		return false
 	}
 	of.counts.Direct++
+	c.decided(traceAlone, i, at, false, out)
 	c.router.deliver(i, at, now, out)
 	return true
 }
@@ -168,6 +171,7 @@ func (c *coordinator) prefilled(p *prefilled, now vtime.Time, out *lookahead.Out
 	delete(c.slots, p.source.Request)
 	s, d := c.state(i), &r.held.requests[i]
 	d.HandOver, s.source = p.handOver, p.source
+	r.tracing.handed(out, s, d)
 	s.prefill.left()
 	if p.source.Blocks == 0 { // else its KV is there until it is pulled
 		s.prefill.requestLeft(now)

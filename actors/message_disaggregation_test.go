@@ -99,6 +99,21 @@ var disaggregationMessages = []carried{
 			instance, n := readReleased(&m.Body)
 			return valueReleased{instance, n}
 		}, nil},
+	{"traced disaggregation", tracedPair{}, routerID, collectorID,
+		func(out *lookahead.Outbox, v any) {
+			x := v.(tracedPair)
+			sendTracedPair(out, &x)
+		},
+		func(m *lookahead.Message) any { return readTracedPair(&m.Body) }, nil},
+	{"traced expiry", valueExpiry{}, testLeaf, collectorID,
+		func(out *lookahead.Outbox, v any) {
+			x := v.(valueExpiry)
+			sendTracedExpiry(out, 3, sentAt, x.request, x.blocks)
+		},
+		func(m *lookahead.Message) any {
+			request, blocks := readTracedExpiry(afterRank(&m.Body))
+			return valueExpiry{request, blocks}
+		}, nil},
 	{"traced backpressure", tracedBackpressure{}, routerID, collectorID,
 		func(out *lookahead.Outbox, v any) {
 			x := v.(tracedBackpressure)
@@ -111,6 +126,12 @@ var disaggregationMessages = []carried{
 			sendTracedNoCapacity(out, &x)
 		},
 		func(m *lookahead.Message) any { return readTracedNoCapacity(&m.Body) }, nil},
+}
+
+// valueExpiry is what a message about KV that expired carries.
+type valueExpiry struct {
+	request int64
+	blocks  int32
 }
 
 // sourceOf reads a message that is a KVSource alone.

@@ -82,7 +82,7 @@ func (t *tracer) readRouting(at vtime.Time, b *lookahead.Decoder, r *trace.Routi
 	flags, pool := word>>8&0xff, int(word>>16)
 	*r = trace.Routing{
 		Type: "routing", At: at, Request: subject.ID, Tenant: t.tenant(&subject), Class: t.class(&subject), Input: subject.Input,
-		Reason: policy.Reason(word & 0xff).String(), Forced: flags&flagForced != 0, Priority: b.Float(),
+		Reason: policy.Reason(word & 0xff).String(), Pool: t.fleet.pools[pool].name, Forced: flags&flagForced != 0, Priority: b.Float(),
 	}
 	s := &t.store
 	if s.target = int(b.Int()); s.target >= 0 {

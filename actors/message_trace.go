@@ -28,6 +28,8 @@ const (
 	kindTracedFailure                                               // router: something about a failure
 	kindTracedBackpressure                                          // router: a hand-over while many prefills await their pull
 	kindTracedNoCapacity                                            // router: no node has room for an instance that is wanted
+	kindTracedPair                                                  // router: a step of a request whose prompt and output may be of two instances
+	kindTracedExpiry                                                // instance: KV that was not pulled in time
 )
 
 // writeSubject writes the request that a decision is about: its number, then
@@ -90,13 +92,15 @@ func readTracedInversion(b *lookahead.Decoder) (id int64, x policy.ClassInversio
 
 // tracedScale is an evaluation of the autoscaler on its way to the tracer.
 type tracedScale struct {
+	pool                    int
 	from, to, wanted, ready int32
 	reason                  policy.Reason
 	turned                  vtime.Duration // since the last change, if that was in the other direction and within the window; else −1
 }
 
 func sendTracedScale(out *lookahead.Outbox, now vtime.Time, e *tracedScale) {
-	out.Begin(collectorID, lookahead.Key{At: now, Class: vtime.ClassScaleAction}, kindTracedScale, 6)
+	out.Begin(collectorID, lookahead.Key{At: now, Class: vtime.ClassScaleAction}, kindTracedScale, 7)
+	out.Int(int64(e.pool))
 	out.Int(int64(e.from))
 	out.Int(int64(e.to))
 	out.Int(int64(e.wanted))
@@ -107,6 +111,7 @@ func sendTracedScale(out *lookahead.Outbox, now vtime.Time, e *tracedScale) {
 }
 
 func readTracedScale(b *lookahead.Decoder) (e tracedScale) {
+	e.pool = int(b.Int())
 	e.from = int32(b.Int())
 	e.to = int32(b.Int())
 	e.wanted = int32(b.Int())
@@ -137,6 +142,11 @@ func (t rankTracer) Preempted(now vtime.Time, p engine.Preemption) {
 // Transferred implements engine.Observer.
 func (t rankTracer) Transferred(now vtime.Time, x engine.Transfer) {
 	sendTracedTransfer(t.of.out, t.index, now, &x)
+}
+
+// Expired implements engine.Observer.
+func (t rankTracer) Expired(now vtime.Time, request int64, blocks int32) {
+	sendTracedExpiry(t.of.out, t.index, now, request, blocks)
 }
 
 // Anomaly implements engine.Observer.

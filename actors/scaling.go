@@ -36,7 +36,7 @@ func (s *pool) scale(target int32, reason policy.Reason, now vtime.Time, out *lo
 	}
 	b.wait(max(0, target-b.count), now)
 	if b.pending > 0 {
-		t.noCapacity(out, tracedNoCapacity{b.count, target, reason})
+		t.noCapacity(out, tracedNoCapacity{int32(s.index), b.count, target, reason})
 	}
 	for b.count > target {
 		i := b.victim()

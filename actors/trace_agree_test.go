@@ -16,6 +16,8 @@ type audit struct {
 	routed   map[int64]*int   // last target of requests
 	pd       map[int64][]*int // all of them, where requests are disaggregated; else nil
 	pulls    int64
+	steps    map[string]int64                // records of disaggregation by event
+	decided  map[int64]*trace.Disaggregation // the last decision of requests
 	ended    map[int64]*trace.Outcome
 	admitted map[int64]bool
 	given    map[int64]bool // requests with a priority
@@ -26,7 +28,7 @@ type audit struct {
 func agrees(file []byte, r *Result, tracing Tracing, met map[string]int64) error {
 	a := &audit{counts: map[string]int64{}, routed: map[int64]*int{}, ended: map[int64]*trace.Outcome{}, admitted: map[int64]bool{}, given: map[int64]bool{}, tracing: tracing}
 	if r.Report.PD != nil {
-		a.pd = map[int64][]*int{}
+		a.pd, a.steps, a.decided = map[int64][]*int{}, map[string]int64{}, map[int64]*trace.Disaggregation{}
 	}
 	reader := trace.NewReader(bytes.NewReader(file), trace.JSONLines, "trace")
 	for {
@@ -43,6 +45,9 @@ func agrees(file []byte, r *Result, tracing Tracing, met map[string]int64) error
 	}
 	for kind, n := range a.counts { // any order: they are added up
 		met[kind] += n
+	}
+	for event, n := range a.steps { // any order: they are added up
+		met["pd "+event] += n
 	}
 	return a.judge(r)
 }
@@ -64,6 +69,8 @@ func (a *audit) take(record trace.Record) error {
 			return fmt.Errorf("request %d has two priorities", r.Request)
 		}
 		a.given[r.Request] = true
+	case *trace.Disaggregation:
+		return a.disaggregate(r)
 	case *trace.Transfer:
 		if r.Reason == "pd" {
 			a.pulls++
@@ -158,6 +165,9 @@ func (a *audit) judge(r *Result) error {
 			return fmt.Errorf("state %s: %d fewer outcomes than in the report", metrics.State(state).String(), n)
 		}
 	}
+	if err := a.judgeDisaggregation(report); err != nil {
+		return err
+	}
 	if a.tracing.Level != trace.Detailed {
 		return nil
 	}
@@ -198,6 +208,66 @@ func (a *audit) judge(r *Result) error {
 	}
 	if total != a.counts["anomaly"] {
 		return fmt.Errorf("%d anomalies, the report has %d", a.counts["anomaly"], total)
+	}
+	return nil
+}
+
+// disaggregate checks a step of a request of two instances.
+func (a *audit) disaggregate(r *trace.Disaggregation) error {
+	bad := func(what string) error { return fmt.Errorf("%s: %s", what, trace.AppendJSON(nil, r)) }
+	if a.steps == nil {
+		return bad("no pool hands requests over")
+	}
+	a.steps[r.Event]++
+	decided := a.decided[r.Request]
+	switch r.Event {
+	case "prefill", "alone":
+		target := a.routed[r.Request]
+		at := r.Prefill
+		if r.Event == "alone" {
+			at = r.Decode
+		}
+		if at == nil || target == nil || r.Reason == "" || r.Blocks != nil {
+			return bad("a decision without an instance or a reason")
+		}
+		routed := false
+		for _, other := range a.pd[r.Request] {
+			routed = routed || *other == *at
+		}
+		if !routed {
+			return bad("an instance to which the request was not routed")
+		}
+		a.decided[r.Request] = r
+	case "hand_over":
+		if decided == nil || decided.Event != "prefill" || *decided.Prefill != *r.Prefill || r.Blocks == nil || r.Reason != "" {
+			return bad("a hand-over of a request that was not sent to the instance")
+		}
+	case "expired":
+		if a.tracing.Level != trace.Detailed || r.Prefill == nil || r.Decode != nil || *r.Blocks < 1 {
+			return bad("expired")
+		}
+	}
+	return nil
+}
+
+// judgeDisaggregation compares the records of disaggregation with the report. A run that was cut
+// has prefills of which the router did not hear.
+func (a *audit) judgeDisaggregation(report *metrics.Report) error {
+	if report.PD == nil {
+		return nil
+	}
+	u := &report.PD.Overall
+	if got := a.steps["prefill"]; got != *u.Disaggregated {
+		return fmt.Errorf("%d records of prefills elsewhere, the report has %d", got, *u.Disaggregated)
+	}
+	if got := a.steps["alone"]; got != *u.Direct {
+		return fmt.Errorf("%d records of requests served alone, the report has %d", got, *u.Direct)
+	}
+	if got, want := a.steps["hand_over"], u.HandOvers+u.WithoutKV; got > want || got < want && report.Overall.States[metrics.Running]+report.Overall.States[metrics.Queued]+report.Overall.States[metrics.Pending] == 0 {
+		return fmt.Errorf("%d records of hand-overs, the report has %d", got, want)
+	}
+	if got := a.steps["expired"]; a.tracing.Level == trace.Detailed && got != u.Expired {
+		return fmt.Errorf("%d records of KV that expired, the report has %d", got, u.Expired)
 	}
 	return nil
 }

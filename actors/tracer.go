@@ -30,23 +30,24 @@ type tracer struct {
 	fleet    *fleet
 
 	// The records, whose memory is used again, and the values that they point to.
-	admission  trace.Admission
-	priority   trace.Priority
-	routing    trace.Routing
-	scale      trace.Scale
-	batch      trace.Batch
-	preemption trace.Preemption
-	transfer   trace.Transfer
-	failure    trace.Failure
-	anomaly    trace.Anomaly
-	outcome    trace.Outcome
-	store      struct {
+	admission      trace.Admission
+	priority       trace.Priority
+	routing        trace.Routing
+	scale          trace.Scale
+	disaggregation trace.Disaggregation
+	batch          trace.Batch
+	preemption     trace.Preemption
+	transfer       trace.Transfer
+	failure        trace.Failure
+	anomaly        trace.Anomaly
+	outcome        trace.Outcome
+	store          struct {
 		wait, ttft, tpot, e2e vtime.Duration
 		instance, target      int
 		request               int64
 		retries               int32
 		score, best, regret   float64
-		hit, cached           int32
+		hit, cached, blocks   int32
 		met                   bool
 		tier                  string
 		candidates            []seenCandidate
@@ -99,6 +100,10 @@ func (t *tracer) take(m *lookahead.Message) {
 		t.pressed(at, b)
 	case kindTracedNoCapacity:
 		t.lacks(at, b)
+	case kindTracedPair:
+		t.pair(at, b)
+	case kindTracedExpiry:
+		t.expired(at, m.Stamp.Source, b)
 	}
 }
 
@@ -145,7 +150,7 @@ func (t *tracer) route(at vtime.Time, b *lookahead.Decoder) {
 func (t *tracer) evaluate(at vtime.Time, b *lookahead.Decoder) {
 	r := &t.scale
 	e := readTracedScale(b)
-	*r = trace.Scale{Type: "scale", At: at, Action: "hold", From: e.from, To: e.to, Wanted: e.wanted, Ready: e.ready, Reason: e.reason.String()}
+	*r = trace.Scale{Type: "scale", At: at, Pool: t.fleet.pools[e.pool].name, Action: "hold", From: e.from, To: e.to, Wanted: e.wanted, Ready: e.ready, Reason: e.reason.String()}
 	if r.To > r.From {
 		r.Action = "up"
 	} else if r.To < r.From {

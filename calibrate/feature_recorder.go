@@ -80,6 +80,9 @@ func (*featureRecorder) Preempted(vtime.Time, engine.Preemption) {}
 // Transferred implements engine.Observer.
 func (*featureRecorder) Transferred(vtime.Time, engine.Transfer) {}
 
+// Expired implements engine.Observer.
+func (*featureRecorder) Expired(vtime.Time, int64, int32) {}
+
 // Anomaly implements engine.Observer.
 func (*featureRecorder) Anomaly(vtime.Time, engine.Anomaly) {}
 

@@ -76,6 +76,7 @@ func (r *stepRecorder) Formed(now vtime.Time, f *engine.Formation) {
 
 func (*stepRecorder) Preempted(vtime.Time, engine.Preemption)              {}
 func (*stepRecorder) Transferred(vtime.Time, engine.Transfer)              {}
+func (*stepRecorder) Expired(vtime.Time, int64, int32)                     {}
 func (*stepRecorder) Anomaly(vtime.Time, engine.Anomaly)                   {}
 func (*stepRecorder) Group(workload.Label, workload.Label, vtime.Time) int { return -1 }
 func (*stepRecorder) ITL(int, vtime.Duration, int)                         {}

@@ -77,6 +77,8 @@ func (r *recount) Formed(now vtime.Time, f *Formation) {
 
 func (*recount) Preempted(vtime.Time, Preemption) {}
 func (*recount) Transferred(vtime.Time, Transfer) {}
+
+func (*recount) Expired(vtime.Time, int64, int32) {}
 func (*recount) Anomaly(vtime.Time, Anomaly)      {}
 
 // headIsBlocked reports whether the scan of the queue ended at a head that

@@ -260,6 +260,8 @@ func (p *player) Done(o *metrics.Outcome, now vtime.Time) {
 
 func (*player) Preempted(vtime.Time, Preemption) {}
 func (*player) Transferred(vtime.Time, Transfer) {}
+
+func (*player) Expired(vtime.Time, int64, int32) {}
 func (*player) Anomaly(vtime.Time, Anomaly)      {}
 
 func (p *player) Formed(now vtime.Time, f *Formation) {

@@ -17,6 +17,9 @@ type Observer interface {
 	// Transferred takes a transfer to or from the CPU tier that the pass formed at now notices,
 	// also one between it and a storage tier, and a pull.
 	Transferred(now vtime.Time, t Transfer)
+	// Expired takes KV of so many blocks that was held for a pull and is given up in the pass formed at
+	// now, as its time-out is over.
+	Expired(now vtime.Time, request int64, blocks int32)
 	// Anomaly takes an anomaly just when Counters count it.
 	Anomaly(now vtime.Time, a Anomaly)
 }

@@ -13,6 +13,7 @@ type recorder struct {
 	steps       []Step
 	preemptions []Preemption
 	transfers   []Transfer
+	expired     [][3]int64 // at, request, blocks
 	anomalies   []Anomaly
 	times       []vtime.Time // of the oddities
 }
@@ -23,6 +24,10 @@ func (h *recorder) Formed(_ vtime.Time, f *Formation) {
 	}
 }
 func (h *recorder) Preempted(_ vtime.Time, p Preemption) { h.preemptions = append(h.preemptions, p) }
+func (h *recorder) Expired(now vtime.Time, request int64, blocks int32) {
+	h.expired = append(h.expired, [3]int64{int64(now), request, int64(blocks)})
+}
+
 func (h *recorder) Transferred(_ vtime.Time, t Transfer) { h.transfers = append(h.transfers, t) }
 func (h *recorder) Anomaly(now vtime.Time, o Anomaly) {
 	o.Requests = slices.Clone(o.Requests)

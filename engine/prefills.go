@@ -135,6 +135,10 @@ func (d *disaggregation) pollHolds(now vtime.Time, list []int32) []int32 {
 	for d.expiry() <= now {
 		d.counts.Expired++
 		i := d.holds[d.first].slot
+		if o := d.e.diagnosis.observer; o != nil {
+			s := d.e.requests.at(i)
+			o.Expired(now, s.ID, int32(s.seq.Held()))
+		}
 		d.at(i).hold = 0
 		list = append(list, i)
 	}

@@ -14,7 +14,7 @@ import (
 )
 
 // kinds of records, by which blank makes them.
-var kinds = [...]Record{(*Header)(nil), (*Admission)(nil), (*Priority)(nil), (*Routing)(nil), (*Scale)(nil), (*Batch)(nil), (*Preemption)(nil), (*Transfer)(nil), (*Failure)(nil), (*Anomaly)(nil), (*Outcome)(nil)}
+var kinds = [...]Record{(*Header)(nil), (*Admission)(nil), (*Priority)(nil), (*Routing)(nil), (*Disaggregation)(nil), (*Scale)(nil), (*Batch)(nil), (*Preemption)(nil), (*Transfer)(nil), (*Failure)(nil), (*Anomaly)(nil), (*Outcome)(nil)}
 
 // blank is an empty record of a type.
 func blank(kind string) (Record, error) {

@@ -11,7 +11,7 @@ import (
 const Schema = "blis.trace/v1"
 
 // Record is one decision or event: a *Header, *Admission,
-// *Priority, *Routing, *Scale, *Batch, *Preemption, *Transfer, *Failure, *Anomaly or *Outcome. Its
+// *Priority, *Routing, *Disaggregation, *Scale, *Batch, *Preemption, *Transfer, *Failure, *Anomaly or *Outcome. Its
 // JSON form has its fields in their order, times and durations in whole µs, and
 // null for missing values. AppendJSON prints it, not encoding/json,
 // which would print durations in words.
@@ -36,7 +36,7 @@ type Level uint8
 // Levels.
 const (
 	None      Level = iota // nothing; costs nothing
-	Decisions              // admission, priority, routing, scale, failures, and the outcomes of requests
+	Decisions              // admission, priority, routing, disaggregation, scale, failures, and the outcomes of requests
 	Detailed               // batches, preemptions, transfers, anomalies and all snapshots too
 )
 
@@ -111,6 +111,7 @@ type Routing struct {
 	Class    string     `json:"slo_class"`
 	Input    int32      `json:"input_tokens"`
 	Priority float64    `json:"priority"`
+	Pool     string     `json:"pool"`   // among whose instances: prefill, or chat/prefill of a deployment; empty: there is one pool
 	Target   *int       `json:"target"` // index of the instance; null: none was routable
 	Reason   string     `json:"reason"`
 	Forced   bool       `json:"forced"` // the target is not the policy's choice (--force-routing)
@@ -131,6 +132,22 @@ type Routing struct {
 	// Snapshots are all instances as the decision saw them; null below
 	// detailed.
 	Snapshots *Snapshots `json:"snapshots"`
+}
+
+// Disaggregation is a step of a request whose prompt and output may be of two instances.
+type Disaggregation struct {
+	Type    string     `json:"type"` // disaggregation
+	At      vtime.Time `json:"at_us"`
+	Event   string     `json:"event"` // prefill: an instance computes the prompt for another one; alone: one does both; hand_over: the prompt is computed; expired: its KV was not pulled in time
+	Request int64      `json:"request"`
+	// Reason is, of prefill and alone, the decider, or why it was not asked: resumed, a request that
+	// an instance gave back; no_output; no_prefill_instance. Else empty.
+	Reason      string `json:"reason"`
+	Input       int32  `json:"input_tokens"`        // 0 of expired
+	ExpectedHit *int32 `json:"expected_hit_tokens"` // in the cache of the decode instance; null: none is chosen, or no index
+	Prefill     *int   `json:"prefill"`             // index of the instance that computes the prompt; null: none
+	Decode      *int   `json:"decode"`              // index of the one that decodes; null: not chosen yet, or not known of expired
+	Blocks      *int32 `json:"blocks"`              // held for the pull, of hand_over and expired
 }
 
 // Candidate is an instance that a routing decision could have chosen, as it saw
@@ -169,6 +186,7 @@ const NoCapacity = "no_capacity"
 type Scale struct {
 	Type   string     `json:"type"` // scale
 	At     vtime.Time `json:"at_us"`
+	Pool   string     `json:"pool"`   // as that of a routing decision
 	Action string     `json:"action"` // hold, up, down: after bounds; NoCapacity
 	From   int32      `json:"from"`   // instances that start, warm or serve
 	To     int32      `json:"to"`
@@ -285,6 +303,9 @@ func (*Preemption) Kind() string { return "preemption" }
 
 // Kind implements Record.
 func (*Transfer) Kind() string { return "kv_transfer" }
+
+// Kind implements Record.
+func (*Disaggregation) Kind() string { return "disaggregation" }
 
 // Kind implements Record.
 func (*Failure) Kind() string { return "failure" }

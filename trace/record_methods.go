@@ -76,6 +76,7 @@ func (r *Routing) appendJSON(b []byte) []byte {
 	b = appendString(append(b, `,"slo_class":`...), r.Class)
 	b = appendWhole(append(b, `,"input_tokens":`...), r.Input)
 	b = appendFloat(append(b, `,"priority":`...), r.Priority)
+	b = appendString(append(b, `,"pool":`...), r.Pool)
 	b = appendOptional(append(b, `,"target":`...), r.Target, appendWhole[int])
 	b = appendString(append(b, `,"reason":`...), r.Reason)
 	b = strconv.AppendBool(append(b, `,"forced":`...), r.Forced)
@@ -133,8 +134,26 @@ func (r *Snapshots) appendJSON(b []byte) []byte {
 	return append(b, '}')
 }
 
+func (r *Disaggregation) appendJSON(b []byte) []byte {
+	b = appendWhole(append(b, `{"type":"disaggregation","at_us":`...), r.At)
+	b = appendString(append(b, `,"event":`...), r.Event)
+	b = appendWhole(append(b, `,"request":`...), r.Request)
+	b = appendString(append(b, `,"reason":`...), r.Reason)
+	b = appendWhole(append(b, `,"input_tokens":`...), r.Input)
+	b = appendOptional(append(b, `,"expected_hit_tokens":`...), r.ExpectedHit, appendWhole[int32])
+	b = appendOptional(append(b, `,"prefill":`...), r.Prefill, appendWhole[int])
+	b = appendOptional(append(b, `,"decode":`...), r.Decode, appendWhole[int])
+	b = appendOptional(append(b, `,"blocks":`...), r.Blocks, appendWhole[int32])
+	return append(b, '}')
+}
+
+func (r *Disaggregation) finite() bool { return true }
+
+func (r *Disaggregation) when() vtime.Time { return r.At }
+
 func (r *Scale) appendJSON(b []byte) []byte {
 	b = appendWhole(append(b, `{"type":"scale","at_us":`...), r.At)
+	b = appendString(append(b, `,"pool":`...), r.Pool)
 	b = appendString(append(b, `,"action":`...), r.Action)
 	b = appendWhole(append(b, `,"from":`...), r.From)
 	b = appendWhole(append(b, `,"to":`...), r.To)

@@ -175,6 +175,9 @@ func (s *Summary) add(r Record) error {
 	case *Routing:
 		s.records.Routing++
 		return s.addRouting(r)
+	case *Disaggregation:
+		s.records.Pair++
+		return s.addPair(r)
 	case *Scale:
 		s.records.Scale++
 		return s.addScale(r)

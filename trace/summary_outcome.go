@@ -120,6 +120,7 @@ type RecordCounts struct {
 	Admission  int64 `json:"admission"`
 	Priority   int64 `json:"priority"`
 	Routing    int64 `json:"routing"`
+	Pair       int64 `json:"disaggregation"`
 	Scale      int64 `json:"scale"`
 	Batch      int64 `json:"batch"`
 	Preemption int64 `json:"preemption"`
@@ -131,6 +132,27 @@ type RecordCounts struct {
 	Failure    int64 `json:"failure"`
 	Anomaly    int64 `json:"anomaly"`
 	Outcome    int64 `json:"outcome"`
+}
+
+// pairEvents are the events of records of disaggregation.
+var pairEvents = []string{"prefill", "alone", "hand_over", "expired"}
+
+func (s *Summary) addPair(r *Disaggregation) error {
+	if !slices.Contains(pairEvents, r.Event) {
+		return wrong("event", "%q, want one of %s", r.Event, strings.Join(pairEvents, ", "))
+	}
+	if r.Request < 0 {
+		return wrong("request", "%d, want a number", r.Request)
+	}
+	for _, x := range []struct {
+		name string
+		of   *int
+	}{{"prefill", r.Prefill}, {"decode", r.Decode}} {
+		if x.of != nil && *x.of < 0 {
+			return wrong(x.name, "%d, want an index, or null", *x.of)
+		}
+	}
+	return nil
 }
 
 // failureEvents are the events of records of failures.
