@@ -173,7 +173,7 @@ func TestTraceOfNoCapacity(t *testing.T) {
 		t.Fatalf("records %+v", records)
 	}
 	for i, r := range records {
-		if want := (trace.Scale{Type: "scale", At: vtime.Time(10_000 * (i + 1)), Action: trace.NoCapacity, From: 1, To: 2, Wanted: 2, Ready: 1, Reason: "by policy"}); r != want {
+		if want := (trace.Scale{Type: "scale", At: vtime.Time(10_000 * (i + 1)), Pool: "a", Action: trace.NoCapacity, From: 1, To: 2, Wanted: 2, Ready: 1, Reason: "by policy"}); r != want {
 			t.Errorf("record %+v, want %+v", r, want)
 		}
 	}
