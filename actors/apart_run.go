@@ -19,6 +19,8 @@ type apart struct {
 	parts     []*part
 	clusters  []*cluster // by part
 	ranks     []inPart   // all of them, in the order of deployments
+	names     []string   // of them
+	servers   []string   // names of the instances as a whole
 	numbers   [][]int32  // by part and its own number, the numbers of ranks
 	pools     [][]int16  // … of pools
 	rows      *rowMerge  // nil: nobody wants rows
@@ -109,17 +111,30 @@ func (a *apart) number() {
 			a.pools[k][i] = int16(slices.Index(a.plan.Pools, s))
 		}
 	}
+	endpoints := 0 // of the instances before
 	for i := range a.plan.Deployments {
 		k, own := a.deployment(i)
 		c := a.clusters[k]
 		for _, s := range c.router.fleet.deployments[own].pools() {
-			for n, at := range c.router.fleet.ranks {
-				if at.pool == s {
-					a.numbers[k][n] = int32(len(a.ranks))
-					a.ranks = append(a.ranks, inPart{k, at.number, n - at.first})
+			for _, p := range c.router.fleet.servers {
+				if p.pool == s {
+					a.numberRanks(k, p, endpoints)
+					endpoints += len(p.places)
 				}
 			}
 		}
+	}
+}
+
+// numberRanks gives the ranks of a server of part k their numbers and names; before is the number of
+// endpoints before its own.
+func (a *apart) numberRanks(k int, p *server, before int) {
+	of := p.pool.plan
+	a.servers = append(a.servers, serverName(before, before+len(p.places)-1))
+	for i := range of.Ranks.Ranks {
+		a.numbers[k][p.first+i] = int32(len(a.ranks))
+		a.ranks = append(a.ranks, inPart{k, p.number, i})
+		a.names = append(a.names, rankName(before+i/of.Ranks.Local, i, of))
 	}
 }
 
@@ -231,12 +246,13 @@ func (a *apart) addInstances(r *Result, run *metrics.Run) error {
 	for i, of := range a.ranks {
 		c := a.clusters[of.part]
 		n := c.instances[of.instance]
-		if err := c.bookRank(r, run, &n.of[of.rank], i, tiered); err != nil {
-			return err
-		}
 		if of.rank == 0 {
+			if err := bookServer(r, run, n, a.servers[len(r.Names.Servers)]); err != nil {
+				return err
+			}
 			reach.add(n)
 		}
+		c.bookRank(r, run, &n.of[of.rank], a.names[i], tiered)
 	}
 	run.InstanceNames, run.Tiers = r.Names.Instances, r.KVTiers
 	r.BeyondFit = reach.beyond()
@@ -301,7 +317,7 @@ func (a *apart) emit(k int, o *metrics.Outcome) {
 // emitRow gives on the outcome of a request.
 func (a *apart) emitRow(o *outcomeOf) {
 	options := a.clusters[o.part].collector.options // its row is another goroutine's
-	row := Row{Outcome: &o.outcome, labels: a.plan.Source.Labels(), options: &options[o.outcome.Pool], pools: a.rows.pools, nodes: a.rows.nodes}
+	row := Row{Outcome: &o.outcome, labels: a.plan.Source.Labels(), options: &options[o.outcome.Pool], names: rowNames{a.rows.pools, func(i int) string { return a.names[i] }, a.rows.nodes}}
 	if o.outcome.Instance >= 0 { // else it is of no pool
 		o.outcome.Pool = a.pools[o.part][o.outcome.Pool]
 	}

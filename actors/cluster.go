@@ -54,9 +54,9 @@ func newClusterOf(p *setup.Plan, x Execution, q []policies) (*cluster, error) {
 	if c.router, err = newRouter(p, &x, q, options, counterfactual); err != nil {
 		return nil, err
 	}
-	c.collector.row.pools, c.collector.part = poolNames(p), c.router.arrivals.numbered
+	c.collector.row.names, c.collector.part = rowNames{pools: poolNames(p), instance: c.router.fleet.name}, c.router.arrivals.numbered
 	if b := c.router.fleet.nodes; b != nil {
-		c.collector.row.nodes = b.names
+		c.collector.row.names.nodes = b.names
 	}
 	c.waits = waits(p, q, c.router.fleet.pools, counterfactual)
 	events := false

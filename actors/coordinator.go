@@ -179,7 +179,7 @@ func (c *coordinator) prefilled(p *prefilled, now vtime.Time, out *lookahead.Out
 	how := s.of.plan.PD
 	if p.source.Blocks > 0 && p.awaiting >= how.Backpressure {
 		s.of.counts.Backpressure++
-		r.tracing.backpressure(out, tracedBackpressure{int32(s.prefill.instance), d.ID, int64(p.awaiting)})
+		r.tracing.backpressure(out, tracedBackpressure{readIncarnation(p.source.From).instance, d.ID, int64(p.awaiting)})
 	}
 	if d.Deadline <= now { // the prefill ended just at it
 		r.end(i, metrics.TimedOut, metrics.NoReason, now, out)

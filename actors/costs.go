@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"blis/metrics"
+	"blis/setup"
 	"blis/vtime"
 )
 
@@ -25,6 +26,18 @@ func (r *Result) paid() float64 {
 	return float64(float64(r.Config.NumInstances) * float64(span(r.Began, r.End)))
 }
 
+// paidRanks is paid, with an instance counted once for each of its data-parallel ranks.
+func (r *Result) paidRanks() (micros float64) {
+	pools := r.Report.PerPool
+	if len(pools) == 0 {
+		return float64(r.paid() * float64(max(1, r.Config.DataParallelSize)))
+	}
+	for i := range pools {
+		micros += float64(float64(pools[i].ReplicaHours*float64(vtime.Hour)) * float64(pools[i].RanksEach()))
+	}
+	return micros
+}
+
 // MeanReplicas is the time-weighted mean number of instances paid for from the
 // first arrival to the end of the run; 0 when that took no time.
 func (r *Result) MeanReplicas() float64 {
@@ -39,7 +52,7 @@ func (r *Result) MeanReplicas() float64 {
 // when nothing was paid for. Unlike the utilisation it counts machines that have
 // not loaded the model yet.
 func (r *Result) BusyShare() *float64 {
-	paid := r.paid()
+	paid := r.paidRanks()
 	if paid == 0 {
 		return nil
 	}
@@ -86,7 +99,7 @@ func plus(a, b *float64) *float64 {
 // replicaPrice is the price of an instance per hour, 0 when none is given.
 func (c *Config) replicaPrice() float64 {
 	if c.GPUHourPrice > 0 {
-		return float64(c.GPUHourPrice * float64(c.TP))
+		return float64(c.GPUHourPrice * float64(setup.InstanceGPUs(&c.Config)))
 	}
 	return c.CostPerReplicaHour
 }

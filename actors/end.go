@@ -80,10 +80,11 @@ func (c *cluster) books(r *Result, cut bool) (*metrics.Run, error) {
 	}
 	var reach reaches
 	for _, n := range c.instances {
+		if err := bookServer(r, run, n, n.server.name()); err != nil {
+			return nil, err
+		}
 		for k := range n.of {
-			if err := c.bookRank(r, run, &n.of[k], n.of[k].number, setup.Tiered(c.plan)); err != nil {
-				return nil, err
-			}
+			c.bookRank(r, run, &n.of[k], c.router.fleet.name(n.of[k].number), setup.Tiered(c.plan))
 		}
 		reach.add(n)
 	}
@@ -98,25 +99,29 @@ func (c *cluster) books(r *Result, cut bool) (*metrics.Run, error) {
 	return run, nil
 }
 
-// bookRank tells the report of a rank, which has the number i in the result; tiered says whether
-// instances of the run have CPU tiers.
-func (c *cluster) bookRank(r *Result, run *metrics.Run, n *rank, i int, tiered bool) error {
-	e := n.of.engines.all()[n.index]
-	if n.index == 0 {
-		if err := n.of.engines.check(); err != nil {
-			return err
-		}
+// bookServer checks the books of an instance, and tells the report of what its data-parallel ranks did
+// together.
+func bookServer(r *Result, run *metrics.Run, n *instance, name string) error {
+	r.Names.Servers = append(r.Names.Servers, name)
+	if n.server.pool.plan.Ranks.LockStep {
+		run.DataParallel = append(run.DataParallel, metrics.RanksOf{Name: name, Ranks: len(n.of), Counts: n.engines.ranks.DataParallel()})
 	}
+	return n.engines.check()
+}
+
+// bookRank tells the report of a rank of that name; tiered says whether instances of the run have CPU
+// tiers.
+func (c *cluster) bookRank(r *Result, run *metrics.Run, n *rank, name string, tiered bool) {
+	e := n.of.engines.all()[n.index]
 	ready, gone := c.life(n.at.number, r.End)
 	e.Counters.LifeMicros = int64(span(ready, gone))
-	r.Names.Instances = append(r.Names.Instances, instanceName(i))
+	r.Names.Instances = append(r.Names.Instances, name)
 	run.Instances = append(run.Instances, n.recorder)
 	run.Counters = append(run.Counters, e.Counters)
 	if tiered {
 		r.KVTiers = append(r.KVTiers, e.Tier)
 	}
 	run.Lives = append(run.Lives, metrics.Life{Ready: ready, Gone: gone, Blocks: &e.Blocks})
-	return nil
 }
 
 // addStorage adds what the storage tiers counted.

@@ -243,7 +243,7 @@ func (f *failures) crash(i int, e *dueFailure, out *lookahead.Outbox, t *tracing
 			f.exposed++
 		}
 		sendCrash(out, to, now)
-		t.failure(out, traceCrash, i)
+		t.failure(out, traceCrash, f.places(i).first)
 	} else {
 		if c.causes--; c.causes > 0 {
 			return
@@ -257,7 +257,7 @@ func (f *failures) crash(i int, e *dueFailure, out *lookahead.Outbox, t *tracing
 		}
 		c.warm = now.Add(1).Add(f.plan.Warmup.Duration)
 		sendRepair(out, to, now)
-		t.failure(out, traceRepair, i)
+		t.failure(out, traceRepair, f.places(i).first)
 	}
 	f.foresee(i, now, out, t)
 }
@@ -298,9 +298,9 @@ func (f *failures) know(i int, now vtime.Time, out *lookahead.Outbox, t *tracing
 		c.Detected++
 		c.Detection += now.Sub(c.DownSince)
 		at.forgetPrefixes()
-		t.failure(out, traceDown, i)
+		t.failure(out, traceDown, f.places(i).first)
 	} else {
-		t.failure(out, traceUp, i)
+		t.failure(out, traceUp, f.places(i).first)
 	}
 	if slot.Phase == policy.Draining || slot.Phase == policy.Gone {
 		return
@@ -352,7 +352,7 @@ func (f *failures) slow(i int, e *dueFailure, out *lookahead.Outbox, t *tracing)
 	if !e.begins {
 		what = traceSlowEnd
 	}
-	t.failure(out, what, i)
+	t.failure(out, what, f.places(i).first)
 }
 
 // remove notes that instance i is gone.

@@ -19,8 +19,8 @@ type fleet struct {
 	services    []*service
 	models      []int // service by model; nil: there is one, for all
 	servers     []*server
-	places      []*place // endpoints, by instance
 	ranks       []*place // by rank, its endpoint
+	endpoints   int      // of all servers
 	nodes       *nodes   // nil: GPUs are unlimited
 }
 
@@ -87,9 +87,10 @@ func (f *fleet) add(s *pool) *server {
 	s.size++
 	f.servers = append(f.servers, p)
 	for i := range s.plan.Endpoints() {
-		at := &place{server: p, index: i, instance: len(f.places)}
+		at := &place{server: p, index: i, endpoint: f.endpoints, instance: len(f.ranks)}
 		s.endpoints.seat(at)
-		p.places, f.places = append(p.places, at), append(f.places, at)
+		p.places = append(p.places, at)
+		f.endpoints++
 		for range s.plan.Ranks.Local {
 			f.ranks = append(f.ranks, at)
 		}

@@ -43,7 +43,7 @@ func receiveCutOff(r *router, m *lookahead.Message, out *lookahead.Outbox) {
 	} else {
 		f.counts.LostTokens += int64(t)
 	}
-	r.tracing.lost(out, traceCutOff, from.instance, d)
+	r.tracing.lost(out, traceCutOff, int(l.from), d)
 	r.held.transfers[i] = &l.transfer
 	from.left()
 	from.requestLeft(now)

@@ -89,10 +89,10 @@ func (s *nodeNames) of(rank int32) string {
 // NodeName is the name of the node of the request's instance; empty when the request never reached one,
 // and where GPUs are unlimited.
 func NodeName(r *Row) string {
-	if r.Instance < 0 || r.nodes == nil {
+	if r.Instance < 0 || r.names.nodes == nil {
 		return ""
 	}
-	return r.nodes.of(r.Instance)
+	return r.names.nodes.of(r.Instance)
 }
 
 // NodePoolUse is what was used of a node pool from the first arrival to the end of a run.

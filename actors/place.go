@@ -1,6 +1,8 @@
 package actors
 
 import (
+	"strconv"
+
 	"blis/lookahead"
 	"blis/policy"
 	"blis/setup"
@@ -25,14 +27,20 @@ type server struct {
 type place struct {
 	*server
 	index    int // among the endpoints of its server
-	instance int // in the run
+	endpoint int // among the endpoints of the run
+	instance int // number of its first rank in the run: what traces call it
 	seat     int // among the endpoints
 }
 
-// set enters what is known of the server in the view, for each endpoint, and publishes it.
+// set enters what is known of the server in the view, for each endpoint, and publishes it. s is what is
+// shown of the first one; signals of the others stay.
 func (p *server) set(s policy.Slot) {
-	for _, at := range p.places {
-		p.pool.endpoints.cluster.view.Set(at.seat, s)
+	view := &p.pool.endpoints.cluster.view
+	view.Set(p.places[0].seat, s)
+	for _, at := range p.places[1:] {
+		other := view.Slot(at.seat)
+		other.Routable, other.Phase = s.Routable, s.Phase
+		view.Set(at.seat, other)
 	}
 	s.Total *= int64(len(p.places))
 	p.pool.published.set(p.slot, s)
@@ -58,11 +66,40 @@ func (p *server) forgetPrefixes() {
 	}
 }
 
+// name is the name of a rank, by its number in the run: that of its endpoint, and which rank it is if there
+// are several behind that.
+func (f *fleet) name(rank int) string {
+	at := f.ranks[rank]
+	return rankName(at.endpoint, rank-at.first, at.pool.plan)
+}
+
+// rankName is the name of rank k of an instance, which is behind an endpoint.
+func rankName(endpoint, k int, of *setup.Pool) string {
+	if of.Ranks.Local == 1 {
+		return instanceName(endpoint)
+	}
+	return instanceName(endpoint) + "-rank-" + strconv.Itoa(k)
+}
+
+// name is the name of the server as a whole: that of its endpoint, or of its first and its last one.
+func (p *server) name() string {
+	return serverName(p.places[0].endpoint, p.places[len(p.places)-1].endpoint)
+}
+
+func serverName(first, last int) string {
+	if first == last {
+		return instanceName(first)
+	}
+	return instanceName(first) + ".." + strconv.Itoa(last)
+}
+
 // gone takes the endpoints of the server, which is gone, out of the view.
 func (p *server) gone() {
-	p.set(policy.Slot{Phase: policy.Gone, Total: p.shown().Total})
+	none := policy.Slot{Phase: policy.Gone, Total: p.shown().Total}
+	p.set(none)
 	s := p.pool.endpoints
 	for _, at := range p.places {
+		s.cluster.view.Set(at.seat, none)
 		s.cluster.view.ShowSignals(at.seat, new(policy.InstanceState), ^policy.NoSignals)
 		if s.prefixes != nil {
 			s.prefixes.Drop(at.seat)

@@ -42,7 +42,7 @@ func (c *cluster) describe(d *deployment, end vtime.Time, number func(int) int) 
 // describePool is what the report is told of a pool.
 func (c *cluster) describePool(s *pool, end vtime.Time, number func(int) int) metrics.Pool {
 	p := metrics.Pool{
-		Name: s.name, Role: string(s.role), Model: s.plan.Model.Name, GPU: s.plan.GPU.Name, TP: s.plan.TP,
+		Name: s.name, Role: string(s.role), Model: s.plan.Model.Name, GPU: s.plan.GPU.Name, TP: s.plan.TP, Ranks: s.plan.Ranks.Ranks,
 		BlockBytes: s.plan.BlockBytes(),
 	}
 	p.Price = c.instancePrice(s)
@@ -101,10 +101,10 @@ func (r *Result) paidInPools() (micros float64, several bool) {
 // Place is the names of the deployment and the pool of the request's instance; empty when it never reached
 // one, and where they have none.
 func Place(r *Row) (deployment, pool string) {
-	if r.Instance < 0 || int(r.Pool) >= len(r.pools) {
+	if r.Instance < 0 || int(r.Pool) >= len(r.names.pools) {
 		return "", ""
 	}
-	return r.pools[r.Pool].deployment, r.pools[r.Pool].pool
+	return r.names.pools[r.Pool].deployment, r.names.pools[r.Pool].pool
 }
 
 // PrefillInstance is the name of the instance that computed the prompt of a request and handed it over; empty
@@ -113,5 +113,5 @@ func PrefillInstance(r *Row) string {
 	if !r.HandOver.Made() {
 		return ""
 	}
-	return instanceName(int(r.HandOver.Instance))
+	return r.names.of(r.HandOver.Instance)
 }

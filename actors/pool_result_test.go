@@ -15,7 +15,7 @@ func TestReturnedRequestNamesThePoolOfItsInstance(t *testing.T) {
 	if r.outcome.Pool != 2 || r.outcome.Instance != 1 {
 		t.Errorf("pool %d, instance %d; want 2 and 1", r.outcome.Pool, r.outcome.Instance)
 	}
-	row := Row{Outcome: &r.outcome, pools: []poolName{{"chat/prefill", "chat"}, {"chat/decode", "chat"}, {"small", "small"}}}
+	row := Row{Outcome: &r.outcome, names: rowNames{pools: []poolName{{"chat/prefill", "chat"}, {"chat/decode", "chat"}, {"small", "small"}}}}
 	if deployment, pool := Place(&row); deployment != "small" || pool != "small" {
 		t.Errorf("pool %q of %q", pool, deployment)
 	}

@@ -201,11 +201,10 @@ func (r *replica) cost(began, end vtime.Time) vtime.Duration {
 	return span(max(r.billed, began), min(r.gone, end))
 }
 
-// instances are the numbers of the instances, in their order; of those with several endpoints that of the
-// first one.
+// instances are the numbers of the servers in the run, in their order.
 func (b *replicas) instances() (list []int32) {
 	for i := range b.list {
-		list = append(list, int32(b.list[i].at.places[0].instance))
+		list = append(list, int32(b.list[i].at.number))
 	}
 	return list
 }

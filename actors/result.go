@@ -75,7 +75,10 @@ type Users struct {
 
 // Names are the labels in outcomes and reports.
 type Names struct {
-	Tenants, Classes, Models, Instances []string
+	Tenants, Classes, Models []string
+
+	Instances []string // those that requests end on: with data-parallel ranks each rank
+	Servers   []string // instances as they fail and scale; without ranks the same
 }
 
 // digest folds what every process executed, in the order of ids, with the
@@ -129,8 +132,22 @@ type Row struct {
 
 	labels  *workload.Labels
 	options *metrics.Options
-	pools   []poolName // of the run
-	nodes   *nodeNames // nil: GPUs are unlimited
+	names   rowNames
+}
+
+// rowNames are names that rows have.
+type rowNames struct {
+	pools    []poolName                // of the run
+	instance func(instance int) string // nil: instances without data-parallel ranks
+	nodes    *nodeNames                // nil: GPUs are unlimited
+}
+
+// of is the name of an instance, by its number.
+func (n *rowNames) of(instance int32) string {
+	if n.instance == nil {
+		return instanceName(int(instance))
+	}
+	return n.instance(int(instance))
 }
 
 // TenantName is the name of the request's tenant.
@@ -148,7 +165,7 @@ func (r *Row) InstanceName() string {
 	if r.Instance < 0 {
 		return ""
 	}
-	return instanceName(int(r.Instance))
+	return r.names.of(r.Instance)
 }
 
 // clientOf is what the client of a request adds per token and per request; 0 for a row of no run.
@@ -217,7 +234,7 @@ type Scaling struct {
 // PoolScaling is how the number of instances of a pool changed.
 type PoolScaling struct {
 	Pool      string  // empty: it has all instances
-	Instances []int32 // in the run, by their place in Replicas
+	Instances []int32 // in Names.Servers, by their place in Replicas
 	*Scaling
 }
 

@@ -85,7 +85,7 @@ func newStorage(s *lookahead.Simulation, x *Execution, of *pool, shared map[stri
 			}
 			prefix = "storage-"
 		}
-		for g := range t.Places(p.MaxInstances()) {
+		for g := range t.Places(p.MaxInstances() * p.Ranks.Ranks) {
 			tier := r.add(i, x)
 			r.processes[i] = append(r.processes[i], s.AddControl(prefix+t.Name+"-"+strconv.Itoa(g), &sharedStorage{tier: tier}, storageNotice))
 		}
@@ -110,7 +110,7 @@ func (r *storage) links(x *Execution, n *rank) (list []engine.Storage) {
 	for i := range r.plan {
 		if p := r.processes[i]; len(p) > 0 {
 			n.of.sharesStorage = true
-			list = append(list, &storageLink{n, p[r.plan[i].Place(n.at.slot, len(p))]})
+			list = append(list, &storageLink{n, p[r.plan[i].Place(n.at.slot*len(n.of.of)+n.index, len(p))]})
 		} else {
 			list = append(list, r.add(i, x))
 		}

@@ -22,11 +22,22 @@ type audit struct {
 	admitted map[int64]bool
 	given    map[int64]bool // requests with a priority
 	tracing  Tracing
+	local    int // most data-parallel ranks behind an endpoint
+}
+
+// serves reports whether an instance is one of those behind the endpoint that is the target.
+func (a *audit) serves(target, instance int) bool {
+	return target <= instance && instance < target+a.local
 }
 
 // agrees says in what a trace contradicts itself or the result.
 func agrees(file []byte, r *Result, tracing Tracing, met map[string]int64) error {
 	a := &audit{counts: map[string]int64{}, routed: map[int64]*int{}, ended: map[int64]*trace.Outcome{}, admitted: map[int64]bool{}, given: map[int64]bool{}, tracing: tracing}
+	for i := range r.rest.deployments {
+		for _, p := range r.rest.deployments[i].Pools() {
+			a.local = max(a.local, p.Ranks.Local)
+		}
+	}
 	if r.Report.PD != nil {
 		a.pd, a.steps, a.decided = map[int64][]*int{}, map[string]int64{}, map[int64]*trace.Disaggregation{}
 	}
@@ -89,11 +100,11 @@ func (a *audit) take(record trace.Record) error {
 		a.ended[r.Request] = r
 		target := a.routed[r.Request]
 		for _, other := range a.pd[r.Request] {
-			if r.Instance != nil && *other == *r.Instance {
+			if r.Instance != nil && a.serves(*other, *r.Instance) {
 				target = other
 			}
 		}
-		if r.State == "completed" && (r.Instance == nil || target == nil || *target != *r.Instance) {
+		if r.State == "completed" && (r.Instance == nil || target == nil || !a.serves(*target, *r.Instance)) {
 			return fmt.Errorf("request %d completed on another instance than it was routed to: %s", r.Request, trace.AppendJSON(nil, r))
 		}
 	}

@@ -36,7 +36,7 @@ type tracedFailure struct {
 	retries  int32
 }
 
-// failure records what happens to instance i in the event that executes. A nil t records nothing.
+// failure records what happens to an instance, whose first rank is i, in the event that executes. A nil t records nothing.
 func (t *tracing) failure(out *lookahead.Outbox, event failureEvent, i int) {
 	if t != nil {
 		sendTracedFailure(out, &tracedFailure{event: event, instance: int32(i), request: -1})

@@ -200,7 +200,7 @@ func (t *tracer) move(at vtime.Time, source uint32, b *lookahead.Decoder) {
 	case engine.WayPromote:
 		r.Reason, r.From, r.To = "promotion", of.Storage[x.Storage].Name, "cpu"
 	case engine.WayPull:
-		r.Reason, r.From, r.To = "pd", instanceName(int(readIncarnation(x.From).instance)), instanceName(r.Instance)
+		r.Reason, r.From, r.To = "pd", t.fleet.name(int(readIncarnation(x.From).instance)), t.fleet.name(r.Instance)
 	case engine.WayWrite:
 		r.From, r.To = "cpu", of.Storage[x.Storage].Name
 	}
@@ -332,6 +332,14 @@ func (c *cluster) traceError() error {
 	return fmt.Errorf("the trace is not complete: %w", c.tracer.err)
 }
 
+// ranksOf is the number of instances that a run begins with, counted by their data-parallel ranks.
+func ranksOf(p *setup.Plan) (n int) {
+	for _, s := range p.Pools {
+		n += s.Instances * s.Ranks.Ranks
+	}
+	return n
+}
+
 // header is the first record of the trace.
 func traceHeader(p *setup.Plan, asked *Tracing) *trace.Header {
 	c := &p.Config
@@ -342,7 +350,7 @@ func traceHeader(p *setup.Plan, asked *Tracing) *trace.Header {
 		return name
 	}
 	h := &trace.Header{
-		Type: "header", Schema: trace.Schema, Level: asked.Level.String(), Seed: c.Seed, Instances: setup.Instances(c),
+		Type: "header", Schema: trace.Schema, Level: asked.Level.String(), Seed: c.Seed, Instances: ranksOf(p),
 		Admission: name(c.Custom.Admission != nil, c.AdmissionPolicy), Priority: name(c.Custom.Priority != nil, c.PriorityPolicy),
 		Routing: name(c.Custom.Routing != nil, c.RoutingPolicy), Scheduler: name(c.Custom.Scheduler != nil, c.Scheduler),
 		Autoscale: name(c.Custom.Autoscale != nil, c.AutoscalePolicy), Counterfactual: asked.Counterfactual, Targets: []trace.ClassTargets{},

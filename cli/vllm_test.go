@@ -50,7 +50,7 @@ func TestServeLineRefusesWhatIsNotModelled(t *testing.T) {
 		"--enable-lora":                 "--enable-lora: LoRA adapters are not modelled",
 		"--speculative-config {}":       "--speculative-config {}: speculative decoding is not modelled",
 		"--speculative-config.method x": "--speculative-config x: speculative decoding is not modelled",
-		"--data-parallel-size 4":        "--data-parallel-size 4: each data-parallel rank is an instance of its own here: give --num-instances",
+		"--data-parallel-rank 4":        "--data-parallel-rank 4: an instance is simulated with all of its data-parallel ranks: give the line of one that has them all, with --data-parallel-external-lb if each rank is reached on its own",
 		"--cpu-offload-gb 10":           "--cpu-offload-gb 10: weights in host memory are not modelled",
 		"--swap-space 16":               "--swap-space 16: the V1 engine has no swap space: preempted requests are computed again, here too; leave it out",
 		"--kv-transfer-config {}":       "--kv-transfer-config: kv_connector is missing, want OffloadingConnector",

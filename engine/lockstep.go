@@ -142,7 +142,7 @@ func (g *lockStep) catchUp(now vtime.Time, class uint8) {
 
 // act is an event of the group: the end of a step, or what a paused rank wakes for.
 func (g *lockStep) act(now vtime.Time) {
-	g.now = now
+	g.setNow(now)
 	if g.running {
 		g.step(now)
 		return
@@ -157,6 +157,14 @@ func (g *lockStep) act(now vtime.Time) {
 		if e.agenda.at[eventStep] <= now {
 			e.passes.act(now)
 		}
+	}
+}
+
+// setNow notes the time of the last event.
+func (g *lockStep) setNow(now vtime.Time) {
+	g.now = now
+	for _, e := range g.ranks {
+		e.now = max(e.now, now)
 	}
 }
 

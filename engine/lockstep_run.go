@@ -42,6 +42,7 @@ func (g *lockStep) run(until vtime.Time, class uint8) {
 		steps++
 		g.repeat(end)
 	}
+	g.setNow(g.now)
 	g.setAgendas(g.end())
 	g.deliver(gap, steps)
 }

@@ -7,7 +7,9 @@ const (
 	// DefaultNodeLink is a network of 400 Gb/s per GPU, in bytes/s.
 	DefaultNodeLink = 50e9
 
-	nodeGPUs    = 8  // of one node
+	// NodeGPUs is the GPUs of one node.
+	NodeGPUs = 8
+
 	nodeLatency = 20 // µs of a collective operation over several nodes
 )
 
@@ -83,7 +85,7 @@ func (d *Deployment) gather() (fixed, perByte float64) {
 		return 0, 0
 	}
 	fixed, rate := d.allReduceLatency(gpus), d.linkRate()
-	if gpus > nodeGPUs {
+	if gpus > NodeGPUs {
 		fixed, rate = nodeLatency, cmp.Or(d.DataParallel.NodeLink, DefaultNodeLink)
 	}
 	return fixed, float64(2 * float64(gpus-1) / float64(gpus) / rate * 1e6)

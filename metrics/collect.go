@@ -26,6 +26,7 @@ type Run struct {
 
 	Disaggregated []Disaggregation // by instance index; nil: no instance hands requests over or pulls their KV
 	Deployments   []Deployment     // all instances, by pool; nil: they are all alike
+	DataParallel  []RanksOf        // instances whose data-parallel ranks step together; nil: there are none
 
 	// Each calls f(0) … f(n−1), each once, in any order or in parallel, and returns
 	// when all have returned. The report does not depend on it. Nil: one by one.
@@ -48,7 +49,6 @@ func Collect(run Run) (*Report, error) {
 		c.Disaggregated, c.Deployments = nil, nil
 	}
 	c.lookUpOnce()
-	c.setBlockBytes()
 	c.merge()
 	report := c.report()
 	c.summaries.compute(c.Each)
@@ -56,6 +56,7 @@ func Collect(run Run) (*Report, error) {
 	var err error
 	report.KVUse, err = c.kvUse()
 	report.KVTiers = c.kvTiers()
+	report.DataParallel = c.dataParallel()
 	return report, cmp.Or(fault, c.check(), err)
 }
 
@@ -88,8 +89,6 @@ type collection struct {
 	groups    groups
 	window    Window
 	summaries summaries
-
-	blockBytes []int64 // by instance
 }
 
 func (c *collection) merge() {

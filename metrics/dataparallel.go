@@ -21,12 +21,3 @@ func (d *DataParallel) Merge(o *DataParallel) {
 	d.MaxTokens += o.MaxTokens
 	d.Tokens += o.Tokens
 }
-
-// Imbalance returns the tokens of the fullest rank relative to the mean of n ranks, over all steps:
-// from 1, equal shares, to n, one rank has all. 0 without a step.
-func (d *DataParallel) Imbalance(n int) float64 {
-	if d.Tokens == 0 {
-		return 0
-	}
-	return float64(float64(d.MaxTokens)*float64(n)) / float64(d.Tokens)
-}

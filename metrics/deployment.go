@@ -20,6 +20,7 @@ type Pool struct {
 	Role       string // "monolithic", PrefillRole or "decode"
 	Model, GPU string
 	TP         int
+	Ranks      int     // data-parallel ranks of an instance, each of which Instances has; 0 is 1
 	Instances  []int   // indices in Run.Instances, ascending; each instance is in one pool
 	BlockBytes int64   // of a KV block, on all GPUs of an instance
 	PaidMicros float64 // Σ time for which its instances are paid, from when their machines were there
@@ -60,7 +61,8 @@ type PaidUse struct {
 // add adds a pool.
 func (u *PaidUse) add(p *Pool) {
 	hours := p.PaidMicros / 3.6e9
-	gpuHours := float64(hours * float64(p.TP))
+	ranks := max(1, p.Ranks)
+	gpuHours := float64(hours * float64(p.TP*ranks))
 	if p.Price > 0 || p.Cost != nil {
 		cost := float64(hours * p.Price)
 		if p.Cost != nil {
@@ -71,7 +73,7 @@ func (u *PaidUse) add(p *Pool) {
 		}
 		u.Cost = &cost
 	}
-	u.Instances += len(p.Instances)
+	u.Instances += len(p.Instances) / ranks
 	u.ReplicaHours += hours
 	u.GPUHours += gpuHours
 }
@@ -93,6 +95,7 @@ type PoolReport struct {
 	Model      string `json:"model"`
 	GPU        string `json:"gpu"`
 	TP         int    `json:"tp"`
+	Ranks      int    `json:"data_parallel_size,omitempty"` // data-parallel ranks of an instance, where there are several
 	PaidUse
 
 	States            StateCounts `json:"states"`
@@ -110,6 +113,17 @@ type PoolReport struct {
 
 	Resources *Resources `json:"resources"`
 	PD        *PDUse     `json:"pd,omitempty"` // where a pool of the deployment hands requests over
+}
+
+// RanksEach returns the data-parallel ranks of an instance of the pool.
+func (p *PoolReport) RanksEach() int { return max(1, p.Ranks) }
+
+// severalOf returns n, 0 for 1.
+func severalOf(n int) int {
+	if n == 1 {
+		return 0
+	}
+	return n
 }
 
 // DeploymentReports are in the order of the deployments; names are distinct.
@@ -223,7 +237,7 @@ func (c *collection) reportPools(r *Report) {
 // poolReport reports a pool of d, of whose requests all knows.
 func (c *collection) poolReport(d *Deployment, p *Pool, all *cell) PoolReport {
 	own := c.partOf(p.Instances, nil).cell
-	x := PoolReport{Name: p.Name, Deployment: d.Name, Role: p.Role, Model: p.Model, GPU: p.GPU, TP: p.TP,
+	x := PoolReport{Name: p.Name, Deployment: d.Name, Role: p.Role, Model: p.Model, GPU: p.GPU, TP: p.TP, Ranks: severalOf(p.Ranks),
 		States: own.states, RequestsPerSecond: ratio(float64(own.states[Completed]), c.window.seconds()), TokensPerSecond: ratio(float64(own.output), c.window.seconds()),
 		Resources: newResources(countersOf(c.Counters, p.Instances))}
 	x.add(p)

@@ -1,5 +1,7 @@
 package metrics
 
+import "slices"
+
 // PDReport is how one instance handed requests over to another (prefill/decode disaggregation).
 type PDReport struct {
 	Overall PDUse `json:"overall"`
@@ -137,21 +139,13 @@ func (c *collection) lookUpOnce() {
 
 // blockBytesOf is the size of a KV block of an instance.
 func (c *collection) blockBytesOf(instance int) int64 {
-	if c.blockBytes == nil {
-		return c.BlockBytes
-	}
-	return c.blockBytes[instance]
-}
-
-// setBlockBytes notes the size of the blocks of each instance.
-func (c *collection) setBlockBytes() {
-	if len(c.Deployments) == 0 {
-		return
-	}
-	c.blockBytes = make([]int64, len(c.Instances))
-	for _, p := range c.pools() {
-		for _, i := range p.Instances {
-			c.blockBytes[i] = p.BlockBytes
+	for i := range c.Deployments {
+		for k := range c.Deployments[i].Pools {
+			p := &c.Deployments[i].Pools[k]
+			if _, found := slices.BinarySearch(p.Instances, instance); found {
+				return p.BlockBytes
+			}
 		}
 	}
+	return c.BlockBytes
 }

@@ -15,15 +15,16 @@ type Report struct {
 	Window   Window `json:"window"`
 	Overall  Scope  `json:"overall"`
 
-	OfferedPerSecond *float64     `json:"offered_requests_per_second"` // (n−1) / (last − first arrival)
-	JainIndex        *float64     `json:"jain_index"`                  // of output tokens of completed requests over tenants with traffic
-	Busiest          *InstanceUse `json:"busiest_instance"`
-	Idlest           *InstanceUse `json:"idlest_instance"`
-	Load             Load         `json:"load"`
-	KVUse            *KVUse       `json:"kv_use"`       // null unless Run.Lives is given
-	KVTiers          *KVTiers     `json:"kv_tiers"`     // null unless Run.Tiers is given
-	PD               *PDReport    `json:"pd,omitempty"` // null unless Run.Disaggregated is given
-	Anomalies        Anomalies    `json:"anomalies"`
+	OfferedPerSecond *float64            `json:"offered_requests_per_second"` // (n−1) / (last − first arrival)
+	JainIndex        *float64            `json:"jain_index"`                  // of output tokens of completed requests over tenants with traffic
+	Busiest          *InstanceUse        `json:"busiest_instance"`
+	Idlest           *InstanceUse        `json:"idlest_instance"`
+	Load             Load                `json:"load"`
+	KVUse            *KVUse              `json:"kv_use"`                  // null unless Run.Lives is given
+	KVTiers          *KVTiers            `json:"kv_tiers"`                // null unless Run.Tiers is given
+	PD               *PDReport           `json:"pd,omitempty"`            // null unless Run.Disaggregated is given
+	DataParallel     *DataParallelReport `json:"data_parallel,omitempty"` // null unless Run.DataParallel is given
+	Anomalies        Anomalies           `json:"anomalies"`
 
 	PerClass    Scopes `json:"per_class"`
 	PerTenant   Scopes `json:"per_tenant"`

@@ -59,7 +59,7 @@ func newFailures(r *actors.Result) *failures {
 	}
 	for i := range f.Instances {
 		x := &f.Instances[i]
-		o := instanceOutage{r.Names.Instances[i], x.Crashes, int64(x.Up), int64(x.Down), x.Detected, nil}
+		o := instanceOutage{r.Names.Servers[i], x.Crashes, int64(x.Up), int64(x.Down), x.Detected, nil}
 		if x.Detected > 0 {
 			mean := float64(x.Detection) / float64(x.Detected)
 			o.Detection = &mean

@@ -7,6 +7,7 @@ import (
 	"blis/actors"
 	"blis/metrics"
 	"blis/report/plaintext"
+	"blis/setup"
 )
 
 // disaggregation says how many requests one instance handed over to another, what they pulled, where
@@ -118,7 +119,7 @@ func (t *runText) pools(r *metrics.Report) {
 			limit = name
 		}
 		rows = append(rows, strings.Join([]string{
-			plaintext.Name(p.Name), plaintext.Grouped(int64(p.Instances)), fmt.Sprintf("%s %s", plaintext.Grouped(int64(p.TP)), p.GPU), plaintext.Decimal(rate, 1),
+			plaintext.Name(p.Name), plaintext.Grouped(int64(p.Instances)), fmt.Sprintf("%s %s", plaintext.Grouped(int64(p.TP*p.RanksEach())), p.GPU), plaintext.Decimal(rate, 1),
 			ms(p.QueueWait, p50), ms(p.QueueWait, p99), plaintext.Percent(use.Utilisation), plaintext.Percent(use.KVMean), plaintext.Percent(use.CacheHitRate),
 			plaintext.Grouped(use.Counters.Preemptions), limit,
 		}, "\t"))
@@ -130,7 +131,7 @@ func (t *runText) pools(r *metrics.Report) {
 func gpuHours(r *actors.Result, replicaHours float64) float64 {
 	pools := r.Report.PerPool
 	if len(pools) == 0 {
-		return float64(replicaHours * float64(r.Config.TP))
+		return float64(replicaHours * float64(setup.InstanceGPUs(&r.Config.Config)))
 	}
 	sum := 0.0
 	for i := range pools {

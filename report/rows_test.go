@@ -54,7 +54,7 @@ func written(t *testing.T, which Rows, o metrics.Outcome) (table map[string]stri
 func TestRowsOfHandOvers(t *testing.T) {
 	o := metrics.Outcome{Progress: metrics.Progress{Routed: 20, Queued: 1594, Scheduled: 1885, FirstToken: 2895, LastToken: 2895, Cached: 8, Generated: 1, Preemptions: 2}, State: metrics.Completed, Finished: 2895, Instance: 1}
 	o.Input = 9
-	o.HandOver = metrics.HandOver{Instance: 7, Cached: 4, CachedCPU: 3, CachedStorage: 1, Preemptions: 1, Queued: 10, Scheduled: 20, Ended: 1094, PullStart: 1600, PullEnd: 1884, RemoteTokens: 8}
+	o.HandOver = metrics.HandOver{Instance: 0, Cached: 4, CachedCPU: 3, CachedStorage: 1, Preemptions: 1, Queued: 10, Scheduled: 20, Ended: 1094, PullStart: 1600, PullEnd: 1884, RemoteTokens: 8}
 	columns := []string{"instance", "cached_tokens", "cpu_tokens", "storage_tokens", "preemptions", "queued_us", "scheduled_us",
 		"prefill_instance", "prefill_queued_us", "prefill_scheduled_us", "handoff_us", "decode_queued_us", "pull_start_us", "pull_end_us", "remote_tokens"}
 	direct := o
@@ -66,9 +66,9 @@ func TestRowsOfHandOvers(t *testing.T) {
 		o    metrics.Outcome
 		want string
 	}{
-		"handed over": {o, "instance-1 4 3 1 3 1594 1885 instance-7 10 20 1094 1594 1600 1884 8"},
+		"handed over": {o, "instance-1 4 3 1 3 1594 1885 instance-0 10 20 1094 1594 1600 1884 8"},
 		"direct":      {direct, "instance-1 8 0 0 2 1594 1885 - - - - - - - -"},
-		"timed out":   {failed, "instance-1 - - - 3 1594 - instance-7 10 20 1094 1594 1600 - -"},
+		"timed out":   {failed, "instance-1 - - - 3 1594 - instance-0 10 20 1094 1594 1600 - -"},
 	} {
 		table, line := written(t, Rows{Tiers: 2, Disaggregates: true}, c.o)
 		var cells, values []string

@@ -77,6 +77,8 @@ type result struct {
 	KVTiers *metrics.KVTiers  `json:"kv_tiers"`
 	PD      *metrics.PDReport `json:"pd,omitempty"` // where instances hand requests over
 
+	DataParallel *metrics.DataParallelReport `json:"data_parallel,omitempty"` // where data-parallel ranks step together
+
 	Setup    derived        `json:"setup"`
 	Policies bundle.Bundle  `json:"policies"`
 	Scaling  *scaling       `json:"scaling"`
@@ -173,7 +175,7 @@ func newResult(r *actors.Result) *result {
 		Anomalies: report.Anomalies,
 		Limit:     use.Limit, Busiest: report.Busiest, Idlest: report.Idlest, Warnings: append([]string{}, Warnings(r)...),
 		Window: report.Window, Measured: newMeasured(r), Overall: *all,
-		PerClass: report.PerClass, PerTenant: report.PerTenant, PerModel: report.PerModel, PerInstance: report.PerInstance, PerDeployment: report.PerDeployment, PerPool: report.PerPool, PD: report.PD, Load: report.Load, KVUse: report.KVUse, KVTiers: report.KVTiers,
+		PerClass: report.PerClass, PerTenant: report.PerTenant, PerModel: report.PerModel, PerInstance: report.PerInstance, PerDeployment: report.PerDeployment, PerPool: report.PerPool, PD: report.PD, DataParallel: report.DataParallel, Load: report.Load, KVUse: report.KVUse, KVTiers: report.KVTiers,
 		Setup: newSetup(&r.Setup), Policies: cfg.Policies, Scaling: newScaling(r), Pools: newPoolScaling(r), Nodes: r.NodePools(), OnNodes: newInstanceNodes(r), Failures: newFailures(r), Sessions: newSessions(r), Config: *cfg,
 	}
 	j.Key = key{policiesKey(cfg), cfg.Seed, cfg.Seed}

@@ -9,6 +9,7 @@ import (
 	"blis/actors"
 	"blis/metrics"
 	"blis/report/plaintext"
+	"blis/setup"
 )
 
 // runText writes the text of a run.
@@ -37,10 +38,22 @@ func writeCluster(t *plaintext.Writer, s *actors.Setup, cfg *actors.Config) {
 		writePools(t, s, cfg.BlockSizeInTokens)
 		return
 	}
-	t.Line("cluster", fmt.Sprintf("%s %s: %s at TP %d", plaintext.Grouped(int64(cfg.NumInstances)*int64(s.TP)), s.Hardware, plaintext.Plural(int64(cfg.NumInstances), "instance"), s.TP))
+	t.Line("cluster", fmt.Sprintf("%s %s: %s%s at TP %d", plaintext.Grouped(int64(cfg.NumInstances)*int64(setup.InstanceGPUs(&cfg.Config))), s.Hardware, plaintext.Plural(int64(cfg.NumInstances), "instance"), ranksText(s.Ranks), s.TP))
 	t.Line("latency", s.Latency)
 	writeAccuracy(t, s.Accuracy)
-	t.Line("instance", instanceText(s.KVBlocks, cfg.BlockSizeInTokens, cfg.MaxNumSeqs, cfg.MaxNumBatchedTokens, s.MaxModelLen))
+	label := "instance"
+	if s.Ranks > 1 {
+		label = "rank"
+	}
+	t.Line(label, instanceText(s.KVBlocks, cfg.BlockSizeInTokens, cfg.MaxNumSeqs, cfg.MaxNumBatchedTokens, s.MaxModelLen))
+}
+
+// ranksText says how many data-parallel ranks an instance has, nothing if it is one.
+func ranksText(n int) string {
+	if n <= 1 {
+		return ""
+	}
+	return fmt.Sprintf(" of %d data-parallel ranks", n)
 }
 
 // instanceText is the limits of an instance.
@@ -56,7 +69,11 @@ func writePools(t *plaintext.Writer, s *actors.Setup, blockSize int32) {
 	alike := true
 	for i := range s.Pools {
 		p := &s.Pools[i]
-		t.Line(p.Name, fmt.Sprintf("%s of %d %s, each %s", plaintext.Plural(int64(p.Instances), "instance"), p.TP, p.Hardware,
+		each := "each"
+		if p.Ranks > 1 {
+			each = "each rank"
+		}
+		t.Line(p.Name, fmt.Sprintf("%s%s of %d %s, %s %s", plaintext.Plural(int64(p.Instances), "instance"), ranksText(p.Ranks), p.TP, p.Hardware, each,
 			instanceText(p.KVBlocks, blockSize, p.MaxNumSeqs, p.MaxNumBatchedTokens, p.MaxModelLen)))
 		alike = alike && p.Latency == first.Latency && reflect.DeepEqual(p.Accuracy, first.Accuracy)
 	}
@@ -194,6 +211,7 @@ func (t *runText) resources(r *actors.Result) {
 			ms(all.E2E.Mean), ms(s.FrontEnd), ms(s.Queue), ms(s.Prefill), handOver, ms(s.Decode), ms(s.Recompute)))
 	}
 	t.disaggregation(r.Report)
+	t.dataParallel(r.Report)
 	t.load(r)
 }
 

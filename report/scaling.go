@@ -114,7 +114,7 @@ func scalingOf(r *actors.Result, s *actors.PoolScaling, cost *float64) *scaling 
 		j.Events = append(j.Events, scaleEvent{e.At, e.From, e.To, e.Reason.String()})
 	}
 	for i, l := range s.Replicas {
-		j.Instances = append(j.Instances, lifetime{r.Names.Instances[s.Instances[i]], timeOrNil(l.Asked, r), timeOrNil(l.Billed, r), timeOrNil(l.Ready, r), timeOrNil(l.Warm, r), timeOrNil(l.Draining, r), timeOrNil(l.Gone, r)})
+		j.Instances = append(j.Instances, lifetime{r.Names.Servers[s.Instances[i]], timeOrNil(l.Asked, r), timeOrNil(l.Billed, r), timeOrNil(l.Ready, r), timeOrNil(l.Warm, r), timeOrNil(l.Draining, r), timeOrNil(l.Gone, r)})
 	}
 	return j
 }

@@ -80,6 +80,7 @@ func checkNumbers(c *Config) error {
 	check(!(c.GPUHourPrice < 0 || c.GPUHourPrice > mostCost), "gpu-hour-price", c.GPUHourPrice, fmt.Sprintf("0 (not given) to %v", mostCost))
 	check(c.GPUHourPrice == 0 || c.CostPerReplicaHour == 0, "gpu-hour-price", c.GPUHourPrice, "one of it and --cost-per-replica-hour")
 	checkVectors(c, check)
+	checkDataParallel(c, check)
 	checkKVTier(c, check)
 	checkDisaggregation(c, check)
 	checkFailures(c, check)

@@ -32,7 +32,7 @@ type Config struct {
 	Quantization string `json:"quantization" group:"Model" help:"Quantisation of the weights of a 16-bit model, by vLLM's name: fp8, awq, gptq, bitsandbytes and others. Empty: as the model is described."`
 	KVCacheDtype string `json:"kv-cache-dtype" name:"kv-cache-dtype" default:"auto" group:"Model" help:"Type of the KV cache, as in vLLM: auto, bfloat16, fp8, fp8_e4m3 or fp8_e5m2; with fp8 twice as many tokens fit."`
 
-	EnableExpertParallel bool `json:"enable-expert-parallel" negatable:"" group:"Model" help:"Each GPU holds whole experts of an MoE model, in place of a slice of every expert, as in vLLM; without an effect on dense models and at --tp 1."`
+	EnableExpertParallel bool `json:"enable-expert-parallel" negatable:"" group:"Model" help:"Each GPU holds whole experts of an MoE model, in place of a slice of every expert, as in vLLM; without an effect on dense models and where the ranks of an instance have one GPU."`
 
 	NumInstances         int           `json:"num-instances" default:"4" group:"Instances" help:"Serving instances."`
 	TotalKVBlocks        int64         `json:"total-kv-blocks" group:"Instances" help:"KV blocks per instance; 0: what fits next to the weights."`
@@ -41,6 +41,7 @@ type Config struct {
 	GPUMemoryUtilization float64       `json:"gpu-memory-utilization" default:"0.9" group:"Instances" help:"Fraction of GPU memory that the engine may use, as in vLLM."`
 	ActivationMemory     latency.Bytes `json:"activation-memory" default:"1GB" group:"Instances" help:"GPU memory set aside per GPU for activations and other buffers: 1GB, 800MiB or a number of bytes."`
 	engine.Args
+	DataParallelSettings
 	KVTier
 	AsyncScheduling  *bool  `json:"async-scheduling" negatable:"" group:"Instances" help:"Form the next batch while one executes. Not given: on, as vLLM does since 0.14; but off with coefficients fitted to servers that did not."`
 	Scheduler        string `json:"scheduler" bundle:"scheduler.type" default:"fcfs" aliases:"scheduling-policy" group:"Instances" help:"Order of the wait queue: fcfs, priority-fcfs (also: priority), sjf; see blis policies scheduler."`
@@ -77,7 +78,7 @@ type Config struct {
 	DrainPolicy        string         `json:"drain-policy" bundle:"autoscale.actuation.drain" default:"wait" enum:"wait,immediate,redirect" group:"Autoscaling" help:"What becomes of the requests of an instance that goes: wait (served), immediate (aborted) or redirect (routed again)."`
 	DrainTimeout       vtime.Duration `json:"drain-timeout" bundle:"autoscale.actuation.drain_timeout" default:"0" group:"Autoscaling" help:"With wait: after this they are aborted; 0: never."`
 	CostPerReplicaHour float64        `json:"cost-per-replica-hour" group:"Autoscaling" help:"Price of an instance per hour, in any currency, at most 1e15; 0: no costs are given. Or give --gpu-hour-price."`
-	GPUHourPrice       float64        `json:"gpu-hour-price" group:"Autoscaling" help:"Price of a GPU per hour, in any currency, at most 1e15: an instance costs it tp times. 0: no costs are given."`
+	GPUHourPrice       float64        `json:"gpu-hour-price" group:"Autoscaling" help:"Price of a GPU per hour, in any currency, at most 1e15: an instance costs it tp times, for each data-parallel rank. 0: no costs are given."`
 
 	DisaggregationSettings
 	Deployments DeploymentList `json:"deployments" placeholder:"FILE" group:"Prefill/decode" help:"YAML file with several deployments, each a model with its own instances, or prefill and decode instances; in place of model and num-instances. What it leaves out the other flags say. See docs/deployments.md."`

@@ -55,18 +55,18 @@ func (d *Deployment) PoolName(p *Pool) string {
 }
 
 // Capacity estimates the requests per second, with the given mean tokens, that the deployment
-// sustains with so many instances of each pool, and what bounds it: that of the weaker pool.
-func (d *Deployment) Capacity(input, output float64, instances func(*Pool) float64) (rate float64, binds latency.Limit) {
+// sustains with so many instances of each pool, counted by their ranks, and what bounds it: that of the weaker pool.
+func (d *Deployment) Capacity(input, output float64, ranks func(*Pool) float64) (rate float64, binds latency.Limit) {
 	for i, p := range d.Pools() {
 		e := p.capacity(d.RoleOf(p), input, output)
-		if of := float64(e.Rate * instances(p)); i == 0 || of < rate {
+		if of := float64(e.Rate * ranks(p)); i == 0 || of < rate {
 			rate, binds = of, e.Binds
 		}
 	}
 	return rate, binds
 }
 
-// capacity estimates the requests per second that one instance sustains. A prefill instance
+// capacity estimates the requests per second that one rank sustains. A prefill instance
 // computes prompts alone, a decode instance their last tokens and the output.
 func (p *Pool) capacity(r Role, input, output float64) latency.CapacityEstimate {
 	in := latency.CapacityInput{

@@ -260,7 +260,7 @@ func TestBadDeployments(t *testing.T) {
 		{"deployments: [{id: a, model: Llama-3.1-70B-Instruct, architecture: pd, prefill: {replicas: 1, tp: 4}, decode: {replicas: 1}}]", "", "deployment a: decode pool: meta-llama/Llama-3.1-70B-Instruct does not fit"},
 		{"deployments: [{id: a, model: Llama-3.1-8B-Instruct, architecture: pd, prefill: {replicas: 1, max_num_seqs: -4}, decode: {replicas: 1}}]", "", "deployment a: prefill pool: --prefill-max-num-seqs is -4"},
 		{"deployments: [{id: a, model: Llama-3.1-8B-Instruct, architecture: pd, prefill: {replicas: 1}, decode: {replicas: 1}, pd: {pipeline: 2}}]", "", "deployment a: --pd-pipeline is 2: want a share"},
-		{"deployments: [{id: a, model: Llama-3.1-8B-Instruct, replicas: 600000}, {id: b, model: Llama-3.1-8B-Instruct, replicas: 600000}]", "", "--deployments: 1200000 instances: want at most 1048576"},
+		{"deployments: [{id: a, model: Llama-3.1-8B-Instruct, replicas: 600000}, {id: b, model: Llama-3.1-8B-Instruct, replicas: 600000}]", "", "--deployments: 1200000 instances: want at most 1048576, counted by their data-parallel ranks"},
 		{"deployments: [" + good + ", {id: b, model: qwen3-14b, replicas: 1}]", "", "requests name no model, and there are 2 deployments of several models: want model in each client"},
 	} {
 		cfg := configOf(t, c.settings)

@@ -39,6 +39,7 @@ func (p *resolver) resolveLatency() error {
 		c.AsyncScheduling = new((*latency.PhysicsSet)(nil).AsyncByDefault())
 	}
 	p.resolveAccuracy()
+	noteOwnTokens(p)
 	if _, averages := p.server.Latency.(latency.Averager); !averages && c.Custom.Latency == nil {
 		p.noteIfSet([]string{"preemption-ema-gamma"}, "only physics reads the average of preemptions")
 	}

@@ -48,6 +48,7 @@ type Summary struct {
 	Model    string // Hugging Face id
 	Hardware string
 	TP       int
+	Ranks    int    // data-parallel ranks of an instance; what is said per instance is of each
 	Latency  string // the latency model, and the next best
 
 	// Accuracy is what is known of the error of the latency model; nil: nothing is,
@@ -79,7 +80,7 @@ type PoolSummary struct {
 	Name                            string // prefill
 	Instances                       int    // that the run begins with
 	Hardware                        string
-	TP                              int
+	TP, Ranks                       int   // Ranks as in Summary
 	KVBlocks                        int64 // per instance
 	MaxModelLen                     int32 // effective
 	MaxNumSeqs, MaxNumBatchedTokens int32

@@ -116,7 +116,6 @@ func (p *resolver) completePool() error {
 	c, d := &p.Config, &p.pool.Server
 	b := &c.Policies
 	d.Args, d.Async, d.BlockSize, d.Blocks, d.Fitted.Gamma, d.Scheduler = c.Args, *c.AsyncScheduling, c.BlockSizeInTokens, c.TotalKVBlocks, c.PreemptionGamma, b.Scheduler
-	d.Ranks = engine.RanksConfig{Ranks: 1, Local: 1, FrontEnds: 1}
 	d.CPUTier = newCPUTier(c, &d.Deployment)
 	var err error
 	if d.Storage, err = newStorageTiers(c, &d.Deployment); err != nil {

@@ -77,10 +77,10 @@ func resolveDeployments(p *resolver) error {
 	}
 	total := 0
 	for _, pool := range p.Pools {
-		total += pool.Instances
+		total += pool.Instances * pool.Ranks.Ranks
 	}
 	if total > MostInstances {
-		return inputErrorf("--deployments: %d instances: want at most %d", total, MostInstances)
+		return inputErrorf("--deployments: %d instances: want at most %d, counted by their data-parallel ranks", total, MostInstances)
 	}
 	own, err := shareSettings(c, configs, &ofDeployment)
 	if err != nil {
@@ -142,7 +142,9 @@ func resolveAlone(p *resolver, label string, c Config) (*resolver, error) {
 // resolvePart resolves a pool of several, whose workload is not its own.
 func resolvePart(p *resolver) error {
 	c := &p.Config
-	return inOrder(p.resolvePolicies, func() error { return noteLists(p, unusedOfInstances(c), unusedOfPasses(c, p.role), unusedOfScaling(c)) }, func() error { return checkNumbers(c) },
+	return inOrder(p.resolvePolicies, func() error {
+		return noteLists(p, unusedOfInstances(c), unusedOfRanks(c), unusedOfPasses(c, p.role), unusedOfScaling(c))
+	}, func() error { return checkNumbers(c) },
 		func() error { return checkPoolOfSeveral(c, p.role) }, func() error { return checkCoefficients(c) }, p.resolveModel, func() error { return resolvePool(p) })
 }
 

@@ -128,7 +128,7 @@ func (p *resolver) resolveModel() error {
 		p.note("hardware-config: %s of %s: not used here", strings.Join(gpu.Unused, ", "), gpu.Name)
 	}
 	p.gpu = gpu
-	p.server.Deployment = latency.Deployment{Model: &spec, GPU: &p.gpu, TP: c.TP, ExpertParallel: c.EnableExpertParallel}
+	p.server.Deployment = latency.Deployment{Model: &spec, GPU: &p.gpu, TP: c.TP, ExpertParallel: c.EnableExpertParallel, DataParallel: sharedExperts(c, &spec)}
 	p.Summary.Model, p.Summary.Hardware, p.Summary.TP = spec.Name, gpu.Name, c.TP
 	if !validTP(c.TP) {
 		return nil // checkNumbers says so
@@ -209,7 +209,7 @@ func (p *resolver) noteExperts() {
 	switch d := &p.server.Deployment; {
 	case d.Model.Experts == 0:
 		because = d.Model.Name + " has no experts"
-	case d.TP > 1:
+	case d.TP*p.Config.DataParallelSize > 1:
 		return
 	}
 	p.noteIfSet([]string{"enable-expert-parallel"}, because)
@@ -219,6 +219,7 @@ func (p *resolver) resolveCache() error {
 	c := &p.Config
 	p.noteWidths()
 	p.noteExperts()
+	resolveRanks(p)
 	if c.NumGPUBlocksOverride > 0 {
 		c.TotalKVBlocks, c.NumGPUBlocksOverride = c.NumGPUBlocksOverride-1, 0
 	}

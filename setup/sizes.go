@@ -10,11 +10,14 @@ func Instances(c *Config) int {
 	return n
 }
 
+// InstanceGPUs returns the GPUs of an instance of c: of all its data-parallel ranks.
+func InstanceGPUs(c *Config) int { return c.TP * max(1, c.DataParallelSize) }
+
 // GPUs returns the number of GPUs that a run of c begins with, as Instances does.
 func GPUs(c *Config) int {
 	n := 0
 	for _, s := range sizes(c) {
-		n += s.instances * s.tp
+		n += s.instances * s.gpus
 	}
 	return n
 }
@@ -28,7 +31,7 @@ func HourlyPrice(c *Config) float64 {
 	}
 	sum := 0.0
 	for _, s := range sizes(c) {
-		sum += float64(s.replicaPrice*float64(s.instances)) + float64(s.gpuPrice*float64(s.instances*s.tp))
+		sum += float64(s.replicaPrice*float64(s.instances)) + float64(s.gpuPrice*float64(s.instances*s.gpus))
 	}
 	return sum
 }
@@ -71,7 +74,7 @@ func Scales(c *Config) bool {
 
 // size is what a pool begins with, its prices per hour, and whether its size changes.
 type size struct {
-	instances, tp          int
+	instances, gpus        int // gpus of each
 	replicaPrice, gpuPrice float64
 	scales                 bool
 }
@@ -80,7 +83,7 @@ type size struct {
 func sizes(c *Config) []size {
 	var list []size
 	for _, one := range PoolConfigs(c) {
-		list = append(list, size{one.NumInstances, one.TP, one.CostPerReplicaHour, one.GPUHourPrice, one.AutoscalePolicy != "none" && one.AutoscalePolicy != ""})
+		list = append(list, size{one.NumInstances, InstanceGPUs(&one), one.CostPerReplicaHour, one.GPUHourPrice, one.AutoscalePolicy != "none" && one.AutoscalePolicy != ""})
 	}
 	return list
 }

@@ -15,10 +15,10 @@ func summarizeParts(p *resolver) {
 	for i, q := range p.parts {
 		of := &q.Summary
 		s.Pools = append(s.Pools, PoolSummary{
-			Name: q.label, Instances: q.Config.NumInstances, Hardware: of.Hardware, TP: of.TP, KVBlocks: of.KVBlocks, MaxModelLen: of.MaxModelLen,
+			Name: q.label, Instances: q.Config.NumInstances, Hardware: of.Hardware, TP: of.TP, Ranks: of.Ranks, KVBlocks: of.KVBlocks, MaxModelLen: of.MaxModelLen,
 			MaxNumSeqs: q.Config.MaxNumSeqs, MaxNumBatchedTokens: q.Config.MaxNumBatchedTokens,
 			Latency: of.Latency, Accuracy: of.Accuracy, LatencyModel: of.LatencyModel, CoefficientSet: of.CoefficientSet, Policies: of.Policies,
-			Price: q.Config.CostPerReplicaHour + float64(q.Config.GPUHourPrice*float64(of.TP)), // one of them
+			Price: q.Config.CostPerReplicaHour + float64(q.Config.GPUHourPrice*float64(InstanceGPUs(&q.Config))), // one of them
 		})
 		latencies, models, sets, policies = append(latencies, of.Latency), append(models, of.LatencyModel), append(sets, of.CoefficientSet), append(policies, of.Policies)
 		if i == 0 || !lessAccurate(s.Accuracy, of.Accuracy) {
@@ -26,7 +26,7 @@ func summarizeParts(p *resolver) {
 		}
 	}
 	last := &s.Pools[len(s.Pools)-1]
-	s.Model, s.Hardware, s.TP, s.KVBlocks, s.MaxModelLen = p.parts[0].Summary.Model, last.Hardware, last.TP, last.KVBlocks, last.MaxModelLen
+	s.Model, s.Hardware, s.TP, s.Ranks, s.KVBlocks, s.MaxModelLen = p.parts[0].Summary.Model, last.Hardware, last.TP, last.Ranks, last.KVBlocks, last.MaxModelLen
 	s.Latency, s.LatencyModel, s.CoefficientSet, s.Policies = ofAll(p, latencies, true), ofAll(p, models, false), ofAll(p, sets, false), ofAll(p, policies, true)
 	takeNotes(p)
 }

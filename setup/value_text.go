@@ -34,6 +34,7 @@ var valueForms = []valueForm{
 	{reflect.TypeFor[HealthCheck](), "probes like 5s,3,1", texts, nil},
 	{reflect.TypeFor[vtime.Duration](), "a duration like 50ms, or a whole number of microseconds", texts | integers, nil},
 	{reflect.TypeFor[latency.Bytes](), "an amount of memory like 1GB or 800MiB, or a whole number of bytes", texts | integers, nil},
+	{reflect.TypeFor[latency.Rate](), "a rate like 50GB/s", texts, nil},
 	{reflect.TypeFor[Bandwidth](), "a rate like 48GB/s", texts | integers | decimals, nil},
 	{reflect.TypeFor[PullBandwidth](), "a rate like 35GB/s, or nvlink, pcie-peer or tcp", texts, nil},
 	{reflect.TypeFor[PDRatio](), "a ratio like 1:3", texts, nil},
@@ -64,7 +65,7 @@ func formOf(t reflect.Type) valueForm {
 // ValueText returns a value of a file as the text of a setting of type t. want says what
 // it should have been when it is of another type, else it is empty.
 func ValueText(n *yamldoc.Node, t reflect.Type) (text, want string) {
-	if t.Kind() == reflect.Float64 { // which may be written in ways that flags do not have
+	if t == reflect.TypeFor[float64]() { // which may be written in ways that flags do not have
 		x, ok := n.Float()
 		if !ok {
 			return "", "a number"

@@ -116,6 +116,8 @@ func (t *translation) next() {
 	default:
 		words := t.valuesOf(f, value, given)
 		switch {
+		case f.use == translated && strings.HasSuffix(f.name, "-lb"):
+			t.takeBalancing(f, name)
 		case f.use == translated:
 			t.takeOffloading(f, arg, words)
 		case f.use == noEffect:

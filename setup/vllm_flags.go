@@ -61,9 +61,14 @@ var serveGroups = []serveGroup{
 	{translated, "native alone", `kv-offloading-backend=`},
 	{translated, "of the public simulator: a file, YAML or JSON, with cpu_bytes_to_use, block_size, eviction_policy and offload_prompt_only", `kv-offload-config=`},
 
+	{translated, "--data-parallel-lb external", `data-parallel-external-lb|-dpe`},
+	{translated, "--data-parallel-lb hybrid", `data-parallel-hybrid-lb|-dph`},
+
+	{noEffect, "how data-parallel ranks reach each other",
+		`data-parallel-address|-dpa= data-parallel-rpc-port|-dpp= data-parallel-backend|-dpb= disable-nccl-for-dp-synchronization`},
 	{noEffect, "how the server is reached",
 		`host= port= uds= api-key=+ allow-credentials allowed-origins= allowed-methods= allowed-headers= root-path= middleware= ssl-keyfile= ssl-certfile= ssl-ca-certs=
-		ssl-cert-reqs= ssl-ciphers= enable-ssl-refresh headless api-server-count|-asc= disable-frontend-multiprocessing enable-request-id-headers h11-max-incomplete-event-size=
+		ssl-cert-reqs= ssl-ciphers= enable-ssl-refresh headless disable-frontend-multiprocessing enable-request-id-headers h11-max-incomplete-event-size=
 		h11-max-header-count= disable-fastapi-docs enable-offline-docs enable-server-load-tracking enable-tokenizer-info-endpoint tokens-only shutdown-timeout= grpc`},
 	{noEffect, "names, templates and parsers: texts are not simulated",
 		`served-model-name=+ chat-template= chat-template-content-format= trust-request-chat-template default-chat-template-kwargs= response-role= enable-auto-tool-choice
@@ -93,9 +98,8 @@ var serveGroups = []serveGroup{
 		all2all-backend= enable-eplb eplb-config= expert-placement-strategy= hf-overrides= rope-scaling= rope-theta=`},
 
 	{refused, "pipeline parallelism is not modelled", `pipeline-parallel-size|-pp=1`},
-	{refused, "each data-parallel rank is an instance of its own here: give --num-instances",
-		`data-parallel-size|-dp=1 data-parallel-size-local|-dpl=1 data-parallel-rank|-dpn= data-parallel-start-rank|-dpr= data-parallel-address|-dpa= data-parallel-rpc-port|-dpp=
-		data-parallel-backend|-dpb=mp data-parallel-hybrid-lb|-dph data-parallel-external-lb|-dpe disable-nccl-for-dp-synchronization`},
+	{refused, "an instance is simulated with all of its data-parallel ranks: give the line of one that has them all, with --data-parallel-external-lb if each rank is reached on its own",
+		`data-parallel-rank|-dpn= data-parallel-start-rank|-dpr=0`},
 	{refused, "an instance lies within one node: links between nodes are not modelled", `nnodes|-n=1`},
 	{refused, "splitting a context over GPUs is not modelled",
 		`decode-context-parallel-size|-dcp=1 prefill-context-parallel-size|-pcp=1 dcp-comm-backend= dcp-kv-cache-interleave-size=1 cp-kv-cache-interleave-size=1`},
@@ -133,7 +137,10 @@ var servedAs = []servedFlag{
 	{"dtype", "", "dtype", "float32 is refused"},
 	{"quantization", "-q", "quantization", "methods whose width is in the checkpoint want its config.json"},
 	{"kv-cache-dtype", "", "kv-cache-dtype", "8 or 16 bits"},
-	{"enable-expert-parallel", "-ep", "enable-expert-parallel", "of the GPUs of an instance; see --num-instances for data parallelism"},
+	{"enable-expert-parallel", "-ep", "enable-expert-parallel", "of the GPUs of all data-parallel ranks of an instance"},
+	{"data-parallel-size", "-dp", "data-parallel-size", ""},
+	{"data-parallel-size-local", "-dpl", "data-parallel-size-local", "counts with --data-parallel-hybrid-lb alone"},
+	{"api-server-count", "-asc", "api-server-count", ""},
 	{"max-model-len", "", "max-model-len", "16k, 1M, auto and -1 too; a cache that is too small for it is a note, no error"},
 	{"gpu-memory-utilization", "", "gpu-memory-utilization", ""},
 	{"block-size", "", "block-size-in-tokens", ""},

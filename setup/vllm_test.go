@@ -79,7 +79,10 @@ func TestTranslateServe(t *testing.T) {
 		{"--served-model-name a b c --rate 5", "--rate 5", "no effect on a simulation: --served-model-name"},
 		{"--no-enable-log-requests --hf-token --rate 5", "--rate 5", "no effect on a simulation: --no-enable-log-requests, --hf-token"},
 		{"--enforce-eager -O3 -cc.mode 3 --compilation-config {}", "", "--enforce-eager, -O, -cc, --compilation-config: kernels and processes: step times are of a server with the defaults, with CUDA graphs; what others cost was not measured"},
-		{"--pipeline-parallel-size 1 -dp=1 --cpu-offload-gb 0 --no-enable-lora --swap-space 0", "", ""},
+		{"-dp 8 -dpl 4 -asc 2 -dph", "--data-parallel-size=8 --data-parallel-size-local=4 --api-server-count=2 --data-parallel-lb=hybrid", ""},
+		{"--data_parallel_size=4 --data-parallel-external-lb --no-data-parallel-hybrid-lb", "--data-parallel-size=4 --data-parallel-lb=external", ""},
+		{"-dp 4 -dpa 10.0.0.1 -dpp 13345 --data-parallel-backend ray", "--data-parallel-size=4", "no effect on a simulation: -dpa, -dpp, --data-parallel-backend"},
+		{"--pipeline-parallel-size 1 --cpu-offload-gb 0 --no-enable-lora --swap-space 0", "", ""},
 		{"--rate 5 -- --port 3", "--rate 5 -- --port 3", ""},
 	} {
 		got, notes, err := TranslateServe(strings.Fields(x.line))

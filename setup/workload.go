@@ -79,7 +79,7 @@ func (p *resolver) estimate(input, output float64) {
 	p.Summary.Capacity = 0
 	for i := range p.Deployments {
 		d := &p.Deployments[i]
-		rate, binds := d.Capacity(input, output, func(pool *Pool) float64 { return float64(pool.Instances) })
+		rate, binds := d.Capacity(input, output, func(pool *Pool) float64 { return float64(pool.Instances * pool.Ranks.Ranks) })
 		if i == 0 {
 			p.Summary.Binds = binds
 		}
