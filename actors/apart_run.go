@@ -268,7 +268,7 @@ func (a *apart) addDeployments(r *Result, run *metrics.Run) error {
 	}
 	if a.disaggregates() {
 		for _, of := range a.ranks {
-			run.Disaggregated = append(run.Disaggregated, a.clusters[of.part].instances[of.instance].engines.all()[of.rank].Disaggregated)
+			run.Disaggregated = append(run.Disaggregated, a.clusters[of.part].instances[of.instance].engines.of(of.rank).Disaggregated)
 		}
 	}
 	for _, c := range a.clusters {

@@ -49,13 +49,16 @@ func drawApart(seed uint64) *apartTrial {
 		} else {
 			fmt.Fprintf(&b, "    replicas: %d\n    routing: {type: %s}\n", d.between(1, 4), routing)
 		}
+		if d.chance(0.4) {
+			fmt.Fprintf(&b, "    data_parallel_size: %d\n    data_parallel_lb: %s\n", d.between(2, 3), pick(d, "internal", "external"))
+		}
 		if d.chance(0.3) {
 			b.WriteString("    kv_offload: {blocks: 40}\n")
 		}
 	}
 	x.file = b.String()
 	if nodes := newDice(seed, 0x6e6f646573); nodes.chance(0.5) { // of 4 deployments with 6 instances at most
-		x.file = fmt.Sprintf("node_pools: [{id: one, gpu: H100, nodes: %d, gpus_per_node: %d, cost_per_gpu_hour: %d}, {id: two, gpu: H100, nodes: 12, gpus_per_node: 2}]\n",
+		x.file = fmt.Sprintf("node_pools: [{id: one, gpu: H100, nodes: %d, gpus_per_node: %d, cost_per_gpu_hour: %d}, {id: two, gpu: H100, nodes: 60, gpus_per_node: 2}]\n",
 			nodes.between(1, 3), nodes.between(1, 4), nodes.IntN(4)) + x.file
 	}
 	if gates := newDice(seed, 0x6761746573); gates.chance(0.4) {

@@ -19,7 +19,7 @@ var _ engine.PullNotices = pullNotices{}
 func (p pullNotices) Prefilled(o *metrics.Outcome, s engine.KVSource, now vtime.Time) {
 	p.left()
 	s.From = p.incarnation().word()
-	sendPrefilled(p.of.out, now, o.Arrival, &prefilled{s, p.of.engines.all()[p.index].Pulls.Awaiting(), metrics.HandedOver(o, now)})
+	sendPrefilled(p.of.out, now, o.Arrival, &prefilled{s, p.of.engines.of(p.index).Pulls.Awaiting(), metrics.HandedOver(o, now)})
 }
 
 // Pulls implements engine.PullNotices.

@@ -112,7 +112,7 @@ func bookServer(r *Result, run *metrics.Run, n *instance, name string) error {
 // bookRank tells the report of a rank of that name; tiered says whether instances of the run have CPU
 // tiers.
 func (c *cluster) bookRank(r *Result, run *metrics.Run, n *rank, name string, tiered bool) {
-	e := n.of.engines.all()[n.index]
+	e := n.of.engines.of(n.index)
 	ready, gone := c.life(n.at.number, r.End)
 	e.Counters.LifeMicros = int64(span(ready, gone))
 	r.Names.Instances = append(r.Names.Instances, name)

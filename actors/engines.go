@@ -37,6 +37,14 @@ func (s *engines) all() []*engine.Engine {
 	return []*engine.Engine{s.engine}
 }
 
+// of returns the engine of rank k, to be read.
+func (s *engines) of(k int) *engine.Engine {
+	if s.ranks != nil {
+		return s.ranks.Engines()[k]
+	}
+	return s.engine
+}
+
 // rank returns the engine of rank k just before an event of a class at now, for what reaches it alone.
 func (s *engines) rank(k int, now vtime.Time, class uint8) *engine.Engine {
 	if s.ranks != nil {

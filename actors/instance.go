@@ -157,10 +157,9 @@ func (p *instance) Work(h lookahead.Key) int {
 	if at == vtime.Never || at >= h.At {
 		return 1
 	}
-	e := p.engines.all()
-	c := &e[0].Counters
+	c := &p.engines.of(0).Counters
 	pace := max(1, c.BusyMicros/max(1, c.Steps))
-	return 1 + len(e)*int(min(int64(h.At-at)/pace, 1<<20))
+	return 1 + len(p.of)*int(min(int64(h.At-at)/pace, 1<<20))
 }
 
 // Fold implements lookahead.Folder.

@@ -165,3 +165,31 @@ func TestTracesOfRanks(t *testing.T) {
 		}
 	}
 }
+
+// A change of phase of an instance leaves what each of its endpoints shows as it is.
+func TestPhasesLeaveSignalsOfEndpoints(t *testing.T) {
+	p := &setup.Pool{}
+	p.Ranks.Ranks, p.Ranks.Local = 2, 1
+	s := &endpoints{plan: p}
+	of := &server{pool: &pool{plan: p, endpoints: s}}
+	for i := range 2 {
+		at := &place{server: of, index: i}
+		s.seat(at)
+		of.places = append(of.places, at)
+		s.cluster.view.Add(policy.Slot{Routable: true, InFlight: int32(3 + i), Total: 7})
+	}
+	slot := of.shown()
+	slot.Phase, slot.Routable = policy.Draining, false
+	of.set(slot)
+	for i := range 2 {
+		if got := s.cluster.view.Slot(i); got.InFlight != int32(3+i) || got.Phase != policy.Draining || got.Routable {
+			t.Errorf("endpoint %d: %+v", i, got)
+		}
+	}
+	of.gone()
+	for i := range 2 {
+		if got := s.cluster.view.Slot(i); got.InFlight != 0 || got.Phase != policy.Gone {
+			t.Errorf("endpoint %d of one that is gone: %+v", i, got)
+		}
+	}
+}

@@ -49,14 +49,15 @@ func TestExamplesOfDeploymentsRun(t *testing.T) {
 	if !strings.Contains(read(t, "docs/deployments.md"), "```\n"+out[from:to]+"\n```\n") {
 		t.Errorf("docs/deployments.md shows something else than\n%s", out[from:to])
 	}
-	sweep := "examples/deployments/break-even.yaml"
-	if !strings.Contains(firstLine(read(t, sweep)), "# blis sweep "+sweep) {
-		t.Errorf("%s begins with another command", sweep)
-	}
-	_, rest, _ := strings.Cut(done(t, "sweep", sweep, "--out", t.TempDir()+"/out").out, "\n\n")
-	table, _, _ := strings.Cut(rest, "\n\n")
-	if !strings.Contains(read(t, "docs/disaggregation.md"), "```\n"+table+"\n```\n") {
-		t.Errorf("docs/disaggregation.md shows something else than\n%s", table)
+	for sweep, page := range map[string]string{"examples/deployments/break-even.yaml": "docs/disaggregation.md", "examples/deployments/ranks.yaml": "docs/data-parallel.md"} {
+		if !strings.Contains(firstLine(read(t, sweep)), "# blis sweep "+sweep) {
+			t.Errorf("%s begins with another command", sweep)
+		}
+		_, rest, _ := strings.Cut(done(t, "sweep", sweep, "--out", t.TempDir()+"/out").out, "\n\n")
+		table, _, _ := strings.Cut(rest, "\n\n")
+		if !strings.Contains(read(t, page), "```\n"+table+"\n```\n") {
+			t.Errorf("%s shows something else than\n%s", page, table)
+		}
 	}
 }
 
