@@ -107,7 +107,7 @@ func (c *cluster) addControl(q []policies) {
 	}
 	shared := map[string][]lookahead.ProcessID{}
 	for _, s := range c.router.fleet.pools {
-		c.storage = append(c.storage, newStorage(c.simulation, &c.execution, s, shared))
+		c.storage = append(c.storage, newStorage(c.simulation, c.plan, &c.execution, s, shared))
 	}
 }
 
@@ -137,6 +137,9 @@ func (c *cluster) addInstance(at *server, ready vtime.Time, counterfactual polic
 		if c.execution.Sequential {
 			a.cluster.engines = append(a.cluster.engines, whole)
 		}
+	}
+	if n.outage != nil {
+		n.outage.links = c.router.failures.linksFor(at)
 	}
 	c.instances = append(c.instances, n)
 	c.simulation.AddLeaf(instanceName(at.number), n)
@@ -331,7 +334,7 @@ func (c *cluster) addReplicas(s *pool, counterfactual policy.Signals) error {
 	}
 	b := &replicas{
 		pool: s.plan, endpoints: s.endpoints, provisionTimes: vtime.NewStream(seed, "provisioning"+suffix), loadTimes: vtime.NewStream(seed, "replicas"+suffix),
-		published: s.published, failures: c.router.failures, nodes: c.router.fleet.nodes, place: func() *server { return c.router.fleet.add(s) },
+		published: s.published, failures: c.router.failures, nodes: c.router.fleet.nodes, coordinator: c.router.coordinator, place: func() *server { return c.router.fleet.add(s) },
 	}
 	b.begin()
 	for i := range b.list {

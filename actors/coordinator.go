@@ -1,6 +1,8 @@
 package actors
 
 import (
+	"slices"
+
 	"blis/engine"
 	"blis/lookahead"
 	"blis/metrics"
@@ -16,6 +18,15 @@ type coordinator struct {
 	router *router
 	slots  map[int64]int32 // in held requests, of those whose prompt an instance computes, by number
 	states []handOver      // by slot in held requests
+
+	announced []announcement // nil, unless instances may go; some are over
+}
+
+// announcement is the end of a pull of which the instance was told that has the KV.
+type announcement struct {
+	source engine.KVSource
+	by     *server
+	end    vtime.Time
 }
 
 // handOver is a request that is disaggregated, until it is delivered to the instance where it goes on.
@@ -28,13 +39,15 @@ type handOver struct {
 }
 
 // newCoordinator returns nil if no deployment has two pools.
-func newCoordinator(r *router) *coordinator {
-	for _, d := range r.fleet.deployments {
-		if d.prefill != nil {
-			return &coordinator{router: r, slots: map[int64]int32{}}
-		}
+func newCoordinator(p *setup.Plan, r *router) *coordinator {
+	if !slices.ContainsFunc(r.fleet.deployments, func(d *deployment) bool { return d.prefill != nil }) {
+		return nil
 	}
-	return nil
+	c := &coordinator{router: r, slots: map[int64]int32{}}
+	if p.Failures != nil || slices.ContainsFunc(p.Pools, func(s *setup.Pool) bool { return s.Scaling != nil }) {
+		c.announced = []announcement{}
+	}
+	return c
 }
 
 // state returns what is known of request i.
@@ -83,10 +96,10 @@ func (c *coordinator) route(at *place, i int32, ask *policy.Request, now vtime.T
 }
 
 // disaggregates reports whether request i is disaggregated. Its Expected is what its decode instance is
-// expected to have, if that is chosen. A request that an instance returned is not.
+// expected to have, if that is chosen. A request is not that has tokens: it was returned or lost.
 func (c *coordinator) disaggregates(of *deployment, i int32) bool {
 	d, how := &c.router.held.requests[i], of.plan.PD
-	if _, resumed := c.router.held.transfers[i]; resumed || d.Output < 1 {
+	if t := c.router.held.transfers[i]; t != nil && t.FirstToken != vtime.Never || d.Output < 1 {
 		return false
 	}
 	switch how.Decider {
@@ -108,6 +121,11 @@ func (c *coordinator) prefill(at *place, i int32, now vtime.Time, out *lookahead
 	c.slots[d.ID] = i
 	s.of.counts.Disaggregated++
 	to, effect := c.router.effect(d, at, now)
+	if t := c.router.held.transfers[i]; t != nil {
+		t.beginAnew(d)
+		sendPrefillAgain(out, to, now, effect, d, &t.Progress)
+		return
+	}
 	sendPrefill(out, to, now, effect, d)
 }
 
@@ -143,6 +161,7 @@ func (c *coordinator) receive(m *lookahead.Message, out *lookahead.Outbox) {
 		if readPulling(&m.Body, now, &p); !p.Fails {
 			at := c.sourceOf(&p.Source)
 			sendSource(out, at.process(), p.End.Add(at.pool.deployment.plan.PD.NotifyLatency), kindPulled, &p.Source)
+			c.announce(announcement{p.Source, r.fleet.servers[lookahead.ProcessID(m.Stamp.Source)-lookahead.FirstLeaf], p.End}, now)
 		}
 	case kindReleased:
 		instance, n := readReleased(&m.Body)
@@ -207,7 +226,7 @@ func (c *coordinator) handOver(i int32, now vtime.Time, out *lookahead.Outbox) {
 	if at == nil {
 		d.Expected = 0 // it was what the prefill instance should have
 		if at = c.choose(s.of.serving.endpoints, i, r.requestFor(i), now, out); at == nil {
-			r.end(i, metrics.Rejected, metrics.NoInstance, now, out)
+			endUnplaced(r, i, now, out)
 			return
 		}
 		s.expected = d.Expected
@@ -215,7 +234,12 @@ func (c *coordinator) handOver(i int32, now vtime.Time, out *lookahead.Outbox) {
 	d.Expected = s.expected
 	fails := how.FailureRate > 0 && s.of.failing.Float64() < how.FailureRate
 	to, effect := r.effect(d, at, now)
-	sendPull(out, to, now, effect, d, &s.source, fails && s.source.Blocks > 0)
+	s.source.Gone = s.source.Blocks > 0 && c.isLost(&s.source)
+	if t := r.held.transfers[i]; t != nil {
+		sendPullAgain(out, to, now, effect, d, &t.Progress, &s.source, fails && s.source.Blocks > 0)
+	} else {
+		sendPull(out, to, now, effect, d, &s.source, fails && s.source.Blocks > 0)
+	}
 	s.decode = nil
 	r.held.drop(i)
 }
@@ -236,6 +260,11 @@ func (c *coordinator) ended(request int64, now vtime.Time) {
 // delivery returns a request whose prompt an instance computes.
 func (c *coordinator) delivery(request int64) *engine.Delivery {
 	return &c.router.held.requests[c.slots[request]]
+}
+
+// progress returns how far a request got elsewhere whose prompt an instance computes; nil: it was on no other.
+func (c *coordinator) progress(request int64) *transfer {
+	return c.router.held.transfers[c.slots[request]]
 }
 
 // forget counts request i from now on no longer on the instance where it was to go on.

@@ -35,8 +35,23 @@ func (p pullNotices) Released(n int, now vtime.Time) {
 	}
 }
 
+// pullFaults says which pulls go wrong where instances fail.
+type pullFaults struct{ *rank }
+
+var _ engine.PullFaults = pullFaults{}
+
+// Share implements engine.PullFaults.
+func (p pullFaults) Share(from int64) float64 {
+	return p.of.outage.share(p.number, int(readIncarnation(from).instance))
+}
+
+// GiveBack implements engine.PullFaults: the router decides what becomes of the request.
+func (p pullFaults) GiveBack(d *engine.Delivery, progress *engine.Progress, now vtime.Time) {
+	p.cutOff(d, &lost{transfer{*progress, int32(p.number)}, itsPullFailed}, now)
+}
+
 // disaggregate gives an engine its part, unless the instance serves requests alone.
-func (p *rank) disaggregate(cfg *engine.Config) {
+func (p *rank) disaggregate(plan *setup.Plan, cfg *engine.Config) {
 	s := p.at.pool
 	if s.role == setup.Monolithic {
 		return
@@ -44,6 +59,9 @@ func (p *rank) disaggregate(cfg *engine.Config) {
 	how := s.deployment.plan.PD
 	d := how.Disaggregation
 	d.Notices = pullNotices{p}
+	if plan.Failures != nil {
+		d.Faults = pullFaults{p}
+	}
 	cfg.Disaggregation = &d
 	if cfg.Passes = how.DecodePasses; s.role == setup.PrefillRole {
 		cfg.Passes = how.PrefillPasses
@@ -53,13 +71,36 @@ func (p *rank) disaggregate(cfg *engine.Config) {
 // receivePull receives a message about a request whose prompt and output are of two instances.
 func (p *instance) receivePull(m *lookahead.Message, now vtime.Time) {
 	var s engine.KVSource
+	progress := noProgress()
 	switch m.Kind {
 	case kindPrefill:
-		readDelivery(&m.Body, &p.delivery)
-		p.engines.prefill(&p.delivery, now)
+		if readDelivery(&m.Body, &p.delivery); !p.refuse(&progress, now) {
+			p.engines.prefill(&p.delivery, now)
+		}
+	case kindPrefillAgain:
+		if readResumed(&m.Body, &p.delivery, &progress); !p.refuse(&progress, now) {
+			p.engines.prefillAgain(&p.delivery, &progress, now)
+		}
 	case kindPull:
-		fails := readPull(&m.Body, &p.delivery, &s)
-		p.engines.pull(&p.delivery, s, fails, now)
+		if fails := readPull(&m.Body, &p.delivery, &s); !p.refuse(&progress, now) {
+			p.engines.pull(&p.delivery, s, fails, now)
+		}
+	case kindPullAgain:
+		if fails := readPullAgain(&m.Body, &p.delivery, &progress, &s); !p.refuse(&progress, now) {
+			p.engines.pullAgain(&p.delivery, &progress, s, fails, now)
+		}
+	case kindRevoked:
+		readSource(&m.Body, &s)
+		mustDecode(&m.Body)
+		p.engines.rank(p.rankOf(&s), now, m.Stamp.Class).Pulls.Revoke(s)
+	case kindSourceLost:
+		first, n := readSourceLost(&m.Body)
+		for k := range p.of {
+			p.engines.rank(k, now, m.Stamp.Class).Pulls.Lost(func(from int64) bool {
+				i := int(readIncarnation(from).instance) - first
+				return i >= 0 && i < n
+			}, now)
+		}
 	case kindPulled:
 		readSource(&m.Body, &s)
 		mustDecode(&m.Body)
@@ -73,18 +114,25 @@ func (p *instance) receivePull(m *lookahead.Message, now vtime.Time) {
 
 // source returns the engine of the rank that has s, just before what reaches it at now of a transfer.
 func (p *instance) source(s *engine.KVSource, now vtime.Time) *engine.Engine {
-	return p.engines.rank(int(readIncarnation(s.From).instance)-p.server.first, now, vtime.ClassTransfer)
+	return p.engines.rank(p.rankOf(s), now, vtime.ClassTransfer)
+}
+
+// rankOf returns which rank of the instance has s.
+func (p *instance) rankOf(s *engine.KVSource) int {
+	return int(readIncarnation(s.From).instance) - p.server.first
 }
 
 // PromiseOf implements lookahead.Notifier: operations of shared storage tiers are submitted in
-// passes, and prefills end and pulls begin as the engine says. Requests are lost only when a message
-// says so, or when they are delivered while the instance is down (cluster.kernelConfig knows that).
+// passes, and prefills end and pulls begin as the engine says. Requests are lost when their pull fails, when a message
+// says so, or when they are delivered while the instance is down (failures.reply knows of the latter two).
 func (p *instance) PromiseOf(k lookahead.NoticeKind) lookahead.Key {
 	at := vtime.Never
 	switch {
 	case k == storageNotice && p.sharesStorage:
 		at = p.engines.firstSubmission()
 	case p.server.pool.role == setup.Monolithic:
+	case k == cutOffNotice && p.outage != nil:
+		at = p.engines.firstFailed()
 	case k == prefilledNotice:
 		at = p.engines.firstPrefilled()
 	case k == pullingNotice:

@@ -128,25 +128,27 @@ func TestInstancesGoWithTheirKV(t *testing.T) {
 				}
 				return
 			}
-			// It was lost as a prefill, and is not disaggregated again.
-			if moved.State != metrics.Completed || moved.Redirects != 1 || moved.Instance != 2 || moved.Generated != 4 || moved.HandOver.Made() {
+			// It was lost as a prefill. That it is handed over is decided again, and its prompt computed anew.
+			if h := moved.HandOver; moved.State != metrics.Completed || moved.Redirects != 1 || moved.Instance != 2 || moved.Generated != 4 || h.Instance != 0 || h.Queued != 10_002 || h.RemoteTokens != 399 {
 				t.Errorf("%+v", moved)
 			}
 		})
 	}
 }
 
-// A pull may end after the instance that it reads is gone and its memory freed, which is when another
-// one is asked for.
-func TestPullEndsAfterItsSourceIsGone(t *testing.T) {
+// A pull fails with the instance that it reads, which goes at 10,000; its memory is freed when another one is asked for.
+func TestPullFailsWithItsSource(t *testing.T) {
 	for _, routing := range []string{"round-robin", "least-loaded"} {
 		c := pdScaled([]int32{2, 1, 2}, []int32{1, 1})
 		c.DrainPolicy, c.PDTransferLatency, c.RoutingPolicy = setup.DrainImmediate, 25_000, routing
 		s := serve(t, c, request(0, 9, 4), request(1, 9, 4), request(45_000, 9, 4))
-		if end := s.rows[1].HandOver.PullEnd; s.rows[1].HandOver.Instance != 1 || end <= 20_000 || end == never {
-			t.Errorf("%+v", s.rows[1])
+		if o := s.rows[1]; o.HandOver.Instance != 1 || o.HandOver.PullEnd != 10_001 || s.fates()[1] != pullLost(10_001) {
+			t.Errorf("%+v", o)
 		}
-		if n := s.count(metrics.Completed); n != 3 {
+		if pd := s.Report.PD.Overall; pd.Lost != 1 || pd.FailedPulls != 1 {
+			t.Errorf("%+v", pd)
+		}
+		if n := s.count(metrics.Completed); n != 2 {
 			t.Errorf("%s: states %v", routing, s.Report.Overall.States)
 		}
 	}

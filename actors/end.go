@@ -252,10 +252,17 @@ func (c *cluster) recordUndelivered() error {
 			readDelivery(&m.Body, &d)
 		case kindPull:
 			readPull(&m.Body, &d, new(engine.KVSource))
+		case kindPrefillAgain:
+			of = &transfer{from: int32(to - lookahead.FirstLeaf)}
+			readResumed(&m.Body, &d, &of.Progress)
+		case kindPullAgain:
+			of = &transfer{from: int32(to - lookahead.FirstLeaf)}
+			readPullAgain(&m.Body, &d, &of.Progress, new(engine.KVSource))
 		case kindPrefilled:
 			var p prefilled
 			readPrefilled(&m.Body, &p)
 			d = *c.router.coordinator.delivery(p.source.Request)
+			of = c.router.coordinator.progress(p.source.Request)
 			d.HandOver = p.handOver
 		case kindResumed:
 			of = &transfer{from: int32(c.router.fleet.servers[to-lookahead.FirstLeaf].first)}

@@ -106,6 +106,24 @@ func (s *engines) pull(d *engine.Delivery, from engine.KVSource, fails bool, now
 	s.engine.Pulls.Pull(d, from, fails, now)
 }
 
+// prefillAgain is PullPort.PrefillAgain.
+func (s *engines) prefillAgain(d *engine.Delivery, p *engine.Progress, now vtime.Time) {
+	if s.ranks != nil {
+		s.ranks.Endpoints[d.Endpoint].PrefillAgain(d, p, now)
+		return
+	}
+	s.engine.Pulls.PrefillAgain(d, p, now)
+}
+
+// pullAgain is PullPort.PullAgain.
+func (s *engines) pullAgain(d *engine.Delivery, p *engine.Progress, from engine.KVSource, fails bool, now vtime.Time) {
+	if s.ranks != nil {
+		s.ranks.Endpoints[d.Endpoint].PullAgain(d, p, from, fails, now)
+		return
+	}
+	s.engine.Pulls.PullAgain(d, p, from, fails, now)
+}
+
 // abort is Engine.Abort.
 func (s *engines) abort(now vtime.Time) {
 	if s.ranks != nil {

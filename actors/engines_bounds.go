@@ -1,6 +1,9 @@
 package actors
 
-import "blis/vtime"
+import (
+	"blis/engine"
+	"blis/vtime"
+)
 
 // What the engines of an instance say of their future.
 
@@ -58,6 +61,14 @@ func (s *engines) firstLeft() vtime.Time {
 		return s.ranks.FirstLeft()
 	}
 	return s.engine.Pulls.FirstLeft()
+}
+
+// firstFailed is PullPort.FirstFailed.
+func (s *engines) firstFailed() vtime.Time {
+	if s.ranks != nil {
+		return engine.FirstFailed(s.ranks)
+	}
+	return s.engine.Pulls.FirstFailed()
 }
 
 // firstSubmission is StoragePort.FirstSubmission.

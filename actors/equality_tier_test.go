@@ -81,6 +81,9 @@ func drawSharing(seed uint64) *trial {
 	for c.KVStorage = d.storage(); !strings.Contains(c.KVStorage.String(), "shared"); {
 		c.KVStorage = d.storage()
 	}
+	if f := newDice(seed, 0x646f776e); f.chance(0.4) {
+		f.drawStorageLinks(x)
+	}
 	return x
 }
 

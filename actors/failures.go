@@ -20,13 +20,16 @@ type failures struct {
 	plan   *setup.Failures
 	seed   uint64
 	places func(i int) *server
-	due    []dueFailure // heap of beginnings and ends
-	probes schedule     // when the router will know another state of an instance; stale ones stay
-	warm   schedule     // when instances that were repaired are warm; stale ones stay
+	lose   func(at *server, now vtime.Time, out *lookahead.Outbox) // tells those who share the work of prompts with an instance
+	cut    func(at *server, now vtime.Time, out *lookahead.Outbox) // tells those whose KV is pulled that pulls of and to an instance do not end
+	pulls  vtime.Duration                                          // least time from the delivery of a request until its pull fails; vtime.Never: none does
+	due    []dueFailure                                            // heap of beginnings and ends
+	probes schedule                                                // when the router will know another state of an instance; stale ones stay
+	warm   schedule                                                // when instances that were repaired are warm; stale ones stay
 	list   []condition
 
-	exposed   int        // instances that are down and to which the router still sends
-	lastCrash vtime.Time // −2: none yet
+	exposed  int        // instances that are down and to which the router still sends
+	lastLoss vtime.Time // of an instance, or a link; −2: none yet
 
 	attempts map[int64]*attempts // by request, of those that were lost with an instance
 	counts   FailureCounts
@@ -60,6 +63,7 @@ type condition struct {
 	crashes int32   // so far: the number of its incarnation
 	causes  int32   // crashes of which it is not repaired; it is down while there are any
 	slow    []int32 // lines of slow-downs that hold, ascending
+	links   []int32 // … of links
 	probed  probed
 	known   bool       // the router knows it to be down
 	flip    vtime.Time // when the router will know another state, unless that changes before; Never: not
@@ -98,7 +102,8 @@ func newFailures(p *setup.Plan, r *router) *failures {
 		return nil
 	}
 	return &failures{
-		plan: p.Failures, seed: p.Config.Seed, places: func(i int) *server { return r.fleet.servers[i] }, lastCrash: -2, attempts: map[int64]*attempts{},
+		plan: p.Failures, seed: p.Config.Seed, places: func(i int) *server { return r.fleet.servers[i] }, lastLoss: -2, attempts: map[int64]*attempts{},
+		lose: r.coordinator.lose, cut: r.coordinator.cut, pulls: leastFailingPull(p),
 	}
 }
 
@@ -108,10 +113,11 @@ func (f *failures) add(ready vtime.Time) {
 		return
 	}
 	i := len(f.list)
+	at := f.places(i)
 	f.list = append(f.list, condition{life: life{Ready: ready}, flip: vtime.Never, warm: vtime.Never, probed: probed{changed: -1, run: -1, prior: -1}})
 	for k := range f.plan.List {
 		x := &f.plan.List[k]
-		if x.Instance >= 0 && x.Instance != i {
+		if x.Storage != "" || !x.Of.Has(at.pool.index, at.slot, at.number, at.nodes) {
 			continue
 		}
 		e := dueFailure{at: x.At, begins: true, line: int32(k), instance: int32(i)}
@@ -127,12 +133,20 @@ func (f *failures) add(ready vtime.Time) {
 
 // uptime draws the time to the next failure.
 func (f *failures) uptime(e *dueFailure) vtime.Duration {
-	d, err := vtime.Truncate(float64(float64(f.plan.List[e.line].MTBF) * e.stream.ExpFloat64()))
+	return uptime(&f.plan.List[e.line], e.stream)
+}
+
+// uptime draws the time to the next failure of a line.
+func uptime(x *setup.Failure, stream *vtime.Stream) vtime.Duration {
+	d, err := vtime.Truncate(float64(float64(x.MTBF) * stream.ExpFloat64()))
 	if err != nil {
 		panic("actors: " + err.Error())
 	}
 	return max(1, d)
 }
+
+// repaired is how instance i comes back.
+func (f *failures) repaired(i int) *setup.Repaired { return &f.plan.Repaired[f.places(i).pool.index] }
 
 // down reports whether instance i is down.
 func (f *failures) down(i int) bool { return f != nil && f.list[i].causes > 0 }
@@ -144,15 +158,6 @@ func (f *failures) decides(i int) bool { return f != nil && f.list[i].Detected >
 // outlived reports whether instance i has crashed since it had crashed so often.
 func (f *failures) outlived(i int, crashes int32) bool {
 	return f != nil && crashes < f.list[i].crashes
-}
-
-// reply is the Key of the earliest notice of a lost request that can follow from a message to an
-// instance: of a crash, or of a request to one that is down.
-func (f *failures) reply(k lookahead.Key) lookahead.Key {
-	if f.exposed == 0 && k.At > f.lastCrash.Add(1) {
-		return lookahead.NeverKey
-	}
-	return lookahead.Key{At: k.At, Class: vtime.ClassNotice}
 }
 
 // next is the Key of the next event.
@@ -209,9 +214,12 @@ func (f *failures) fail(e *dueFailure, out *lookahead.Outbox, t *tracing) {
 	if c.Gone {
 		return
 	}
-	if x.Kind == setup.Crash {
+	switch x.Kind {
+	case setup.Crash:
 		f.crash(int(e.instance), e, out, t)
-	} else {
+	case setup.LinkShare:
+		f.link(int(e.instance), e, out, t)
+	default:
 		f.slow(int(e.instance), e, out, t)
 	}
 	lasts := x.For
@@ -238,11 +246,12 @@ func (f *failures) crash(i int, e *dueFailure, out *lookahead.Outbox, t *tracing
 		}
 		c.crashes++
 		c.Crashes++
-		c.DownSince, c.warm, f.lastCrash = now, vtime.Never, now
+		c.DownSince, c.warm, f.lastLoss = now, vtime.Never, now
 		if !c.known {
 			f.exposed++
 		}
 		sendCrash(out, to, now)
+		f.lose(f.places(i), now, out)
 		t.failure(out, traceCrash, f.places(i).first)
 	} else {
 		if c.causes--; c.causes > 0 {
@@ -255,7 +264,7 @@ func (f *failures) crash(i int, e *dueFailure, out *lookahead.Outbox, t *tracing
 		if s := f.places(i).pool.endpoints; s.prefixes != nil && s.plan.Observability.IndexEvents { // it says that it has nothing
 			f.places(i).forgetPrefixes()
 		}
-		c.warm = now.Add(1).Add(f.plan.Warmup.Duration)
+		c.warm = now.Add(1).Add(f.repaired(i).Warmup.Duration)
 		sendRepair(out, to, now)
 		t.failure(out, traceRepair, f.places(i).first)
 	}
@@ -308,8 +317,8 @@ func (f *failures) know(i int, now vtime.Time, out *lookahead.Outbox, t *tracing
 	switch {
 	case c.known:
 		slot.Phase, slot.Routable = policy.Down, false
-	case c.warm > now && f.plan.Warmup.Duration > 0:
-		slot.Phase, slot.Routable = policy.Warming, f.plan.WarmupRoutable
+	case c.warm > now && f.repaired(i).Warmup.Duration > 0:
+		slot.Phase, slot.Routable = policy.Warming, f.repaired(i).Routable
 		f.warm.push(entry{c.warm, int64(i), int32(i)})
 	default:
 		slot.Phase, slot.Routable = policy.Serving, true
@@ -332,17 +341,7 @@ func (f *failures) warmed(i int) {
 // slow makes steps of instance i take longer, or no longer: by the product of all that hold.
 func (f *failures) slow(i int, e *dueFailure, out *lookahead.Outbox, t *tracing) {
 	c := &f.list[i]
-	at := 0
-	for at < len(c.slow) && c.slow[at] < e.line {
-		at++
-	}
-	if e.begins {
-		c.slow = append(c.slow, 0)
-		copy(c.slow[at+1:], c.slow[at:])
-		c.slow[at] = e.line
-	} else {
-		c.slow = append(c.slow[:at], c.slow[at+1:]...)
-	}
+	c.slow = holding(c.slow, e.line, e.begins)
 	factor := 1.0
 	for _, line := range c.slow {
 		factor = min(float64(factor*f.plan.List[line].Factor), setup.MostFactor)

@@ -251,9 +251,11 @@ func TestFailuresByChance(t *testing.T) {
 
 func TestBadFailures(t *testing.T) {
 	for _, x := range []struct{ text, want string }{
-		{"failures:\n  - {crash: chat/decode/1, at: 1s}", ":2: failures[0].crash: is \"chat/decode/1\": deployments, pools and nodes are not modelled yet: want an instance, like instance-3, or all"},
+		{"failures:\n  - {crash: chat/decode/1, at: 1s}", ":2: failures[0].crash: is \"chat/decode/1\": want an instance, like instance-3, or all"},
+		{"failures:\n  - {crash: node/h100/2, at: 1s}", ":2: failures[0].crash: is \"node/h100/2\": there are no nodes without node_pools (--node-pools): want an instance, like instance-3, or all"},
 		{"failures:\n  - {crash: instance-9, at: 1s}", ":2: failures[0].crash: is \"instance-9\": there are instance-0 to instance-3 (--num-instances)"},
-		{"failures:\n  - {link: instance-1, at: 1s, bandwidth: 0}", ":2: failures[0].link: failures of links are not modelled yet: want crash or slow"},
+		{"failures:\n  - {link: instance-1, at: 1s, bandwidth: 0}", ":2: failures[0].link: is \"instance-1\": want an instance that pulls KV of others, or whose KV they pull (--architecture pd)"},
+		{"failures:\n  - {link: decode/1, at: 1s, bandwidth: 2}", ":2: failures[0].link: is \"decode/1\": want an instance, like instance-3, or all"},
 		{"failures:\n  - {crash: all}", ":2: failures[0]: want at, the time of the failure, or mtbf, the mean time to it"},
 		{"failures:\n  - {crash: all, mtbf: 1h}", ":2: failures[0]: want mttr with mtbf"},
 		{"failures:\n  - {crash: all, at: soon}", ":2: failures[0].at: is \"soon\": want a time from 0µs, like 600s"},

@@ -78,23 +78,19 @@ func (p *instance) Receive(m *lookahead.Message, out *lookahead.Outbox) {
 	now := m.Stamp.At
 	switch m.Kind {
 	case kindDelivery:
-		readDelivery(&m.Body, &p.delivery)
-		if p.isDown() {
-			p.out = out
-			p.refuse(noProgress(), now)
-			return
+		p.out = out
+		progress := noProgress()
+		if readDelivery(&m.Body, &p.delivery); !p.refuse(&progress, now) {
+			p.engines.deliver(&p.delivery, now)
 		}
-		p.engines.deliver(&p.delivery, now)
 	case kindResumed:
+		p.out = out
 		var progress engine.Progress
-		readResumed(&m.Body, &p.delivery, &progress)
-		if p.isDown() {
-			p.out = out
-			p.refuse(progress, now)
-			return
+		if readResumed(&m.Body, &p.delivery, &progress); !p.refuse(&progress, now) {
+			p.engines.resume(&p.delivery, &progress, now)
 		}
-		p.engines.resume(&p.delivery, &progress, now)
-	case kindPrefill, kindPull, kindPulled, kindGivenUp:
+	case kindPrefill, kindPrefillAgain, kindPull, kindPullAgain, kindPulled, kindGivenUp, kindRevoked, kindSourceLost:
+		p.out = out
 		p.receivePull(m, now)
 	case kindStorageAnswer:
 		k, a := readStorageAnswer(m)
@@ -220,7 +216,7 @@ func newInstance(p *setup.Plan, x *Execution, at *server, recorders metrics.Opti
 			if err != nil {
 				panic(err) // the first one could be made
 			}
-			cfg.Warmup = f.Warmup
+			cfg.Warmup = f.Repaired[at.pool.index].Warmup
 			return cfg
 		}}
 	}

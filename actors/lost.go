@@ -5,6 +5,7 @@ import (
 	"blis/lookahead"
 	"blis/metrics"
 	"blis/policy"
+	"blis/setup"
 	"blis/vtime"
 	"blis/workload"
 )
@@ -17,7 +18,8 @@ type attempts struct{ byRouter, byClient int64 }
 
 // FailureCounts counts what became of requests that were lost with their instances.
 type FailureCounts struct {
-	CutOff     int64 // attempts that were lost with their instance, or refused by one that was down
+	CutOff     int64 // attempts that were lost with their instance, or refused by one that was down, or whose pull failed
+	PullFailed int64 // of them, those whose pull of KV failed
 	Refused    int64 // of them, delivered while it was down
 	Unplaced   int64 // requests that were to be routed again and found no instance, each time
 	Redirected int64 // requests that the router routed again, each time
@@ -38,23 +40,29 @@ func receiveCutOff(r *router, m *lookahead.Message, out *lookahead.Outbox) {
 	readCutOff(&m.Body, d, l)
 	from := r.fleet.ranks[l.from]
 	f.counts.CutOff++
-	if t := l.tokens; t < 0 {
+	switch t := l.tokens; t {
+	case itsPullFailed:
+		f.counts.PullFailed++
+	case wasRefused:
 		f.counts.Refused++
-	} else {
+	default:
 		f.counts.LostTokens += int64(t)
 	}
 	r.tracing.lost(out, traceCutOff, int(l.from), d)
 	r.held.transfers[i] = &l.transfer
 	from.left()
 	from.requestLeft(now)
-	r.goOn(i, now, true, out)
+	r.coordinator.ended(d.ID, now)
+	r.goOn(i, now, l.reason(), out)
 }
 
-// goOn decides what becomes of request i, which is lost at now: routed again if there may be an
-// instance for it, sent again by its client, or failed.
-func (r *router) goOn(i int32, now vtime.Time, routable bool, out *lookahead.Outbox) {
+// goOn decides what becomes of request i, which is lost at now for a reason: routed again, sent again by its client, or
+// failed. Without a reason it was to be routed again and found no instance.
+func (r *router) goOn(i int32, now vtime.Time, why metrics.Reason, out *lookahead.Outbox) {
 	d, t, f := &r.held.requests[i], r.held.transfers[i], r.failures
+	routable := why != metrics.NoReason
 	if !routable {
+		why = metrics.InstanceLost
 		f.counts.Unplaced++
 	}
 	if d.Deadline <= now {
@@ -73,23 +81,24 @@ func (r *router) goOn(i int32, now vtime.Time, routable bool, out *lookahead.Out
 		a.byRouter++
 		f.counts.Redirected++
 		f.retry(d)
+		decideAnew(r, i)
 		r.held.plan(&r.held.route, i, now.Add(how.Redirect).Add(r.routingLatency))
 	case a.byClient < how.Client:
 		wait := how.Wait(a.byClient)
 		a.byClient++
 		f.counts.Resent++
 		f.retry(d)
-		r.describe(d, metrics.Failed, metrics.InstanceLost, now)
+		r.describe(d, metrics.Failed, why, now)
 		r.describeTransfer(t)
 		r.recorder.Lose(&r.outcome)
 		r.tell(d.Model, func(s *policy.RouterState) { s.End(d.Tenant, false, now) })
 		r.fleet.publish(d.Model, func(p *published) { p.end(d.Tenant, false, now) })
-		d.Admitted, d.Expected = vtime.Never, 0
+		d.Admitted, d.Expected, d.HandOver = vtime.Never, 0, metrics.NoHandOver()
 		delete(r.held.transfers, i)
 		r.held.plan(&r.held.retry, i, now.Add(wait))
 	default:
 		f.counts.Failed++
-		endLost(r, i, metrics.Failed, metrics.InstanceLost, now, out)
+		endLost(r, i, metrics.Failed, why, now, out)
 	}
 }
 
@@ -130,4 +139,35 @@ func (c *cluster) reactLost(k lookahead.Key) lookahead.Key {
 		first = lookahead.Earliest(first, lookahead.Key{At: k.At.Add(how.Backoff).Add(r.admissionLatency), Class: vtime.ClassAdmission})
 	}
 	return first
+}
+
+// reply is the Key of the earliest notice of a lost request that can follow from a message to an
+// instance: of a crash, or of a request to one that is down, or whose pull fails.
+func (f *failures) reply(k lookahead.Key) lookahead.Key {
+	if f.exposed > 0 || k.At <= f.lastLoss.Add(1) {
+		return lookahead.Key{At: k.At, Class: vtime.ClassNotice}
+	}
+	if f.pulls == vtime.Duration(vtime.Never) {
+		return lookahead.NeverKey
+	}
+	return lookahead.Key{At: k.At.Add(f.pulls), Class: vtime.ClassNotice}
+}
+
+// note notes that pulls may fail at now + 1.
+func (f *failures) note(now vtime.Time) {
+	if f != nil {
+		f.lastLoss = now
+	}
+}
+
+// leastFailingPull returns the least time from the delivery of a request until it fails since its pull does; vtime.Never:
+// none does.
+func leastFailingPull(p *setup.Plan) vtime.Duration {
+	least := vtime.Duration(vtime.Never)
+	for i := range p.Deployments {
+		if how := p.Deployments[i].PD; how != nil && !how.Recompute {
+			least = min(least, how.Pull.Latency())
+		}
+	}
+	return least
 }

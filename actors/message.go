@@ -32,6 +32,11 @@ const (
 	kindPulled                                  // router → instance: a pull has ended
 	kindGivenUp                                 // router → instance: nobody will pull
 	kindReleased                                // instance → router: blocks were let go that awaited their pull
+	kindPrefillAgain                            // router → instance: a request that was returned or lost, of which it computes the prompt
+	kindPullAgain                               // router → instance: such a request, the KV of which it pulls
+	kindSourceLost                              // router → instance: the KV that another one had is gone
+	kindRevoked                                 // router → instance: a pull does not end of which it was told so
+	kindLink                                    // router → instance: pulls of or to an instance have another share of their bandwidth
 )
 
 // How messages are written.

@@ -23,6 +23,14 @@ func sendPrefill(out *lookahead.Outbox, to lookahead.ProcessID, now, effect vtim
 	out.End()
 }
 
+// sendPrefillAgain is sendPrefill for a request that was returned or lost.
+func sendPrefillAgain(out *lookahead.Outbox, to lookahead.ProcessID, now, effect vtime.Time, d *engine.Delivery, p *engine.Progress) {
+	beginDelivery(out, to, now, effect, kindPrefillAgain, progressFields+deliveryFields(d))
+	writeProgress(out, d.Arrival, p)
+	writeDelivery(out, d)
+	out.End()
+}
+
 // prefilled is what an instance says of a prefill that has ended.
 type prefilled struct {
 	source   engine.KVSource
@@ -52,17 +60,43 @@ func readPrefilled(b *lookahead.Decoder, p *prefilled) {
 // nothing.
 func sendPull(out *lookahead.Outbox, to lookahead.ProcessID, now, effect vtime.Time, d *engine.Delivery, s *engine.KVSource, fails bool) {
 	beginDelivery(out, to, now, effect, kindPull, 1+sourceFields+deliveryFields(d))
-	writeSource(out, s)
-	out.Uint(bit(fails))
+	writePull(out, s, fails)
 	writeDelivery(out, d)
 	out.End()
 }
 
 func readPull(b *lookahead.Decoder, d *engine.Delivery, s *engine.KVSource) (fails bool) {
-	readSource(b, s)
-	fails = b.Uint() == 1
+	fails = readPulled(b, s)
 	readDelivery(b, d)
 	return fails
+}
+
+// sendPullAgain is sendPull for a request that was returned or lost.
+func sendPullAgain(out *lookahead.Outbox, to lookahead.ProcessID, now, effect vtime.Time, d *engine.Delivery, p *engine.Progress, s *engine.KVSource, fails bool) {
+	beginDelivery(out, to, now, effect, kindPullAgain, 1+sourceFields+progressFields+deliveryFields(d))
+	writePull(out, s, fails)
+	writeProgress(out, d.Arrival, p)
+	writeDelivery(out, d)
+	out.End()
+}
+
+func readPullAgain(b *lookahead.Decoder, d *engine.Delivery, p *engine.Progress, s *engine.KVSource) (fails bool) {
+	fails = readPulled(b, s)
+	readResumed(b, d, p)
+	return fails
+}
+
+// writePull writes the KV that is pulled, and whether that fails or the KV is gone.
+func writePull(out *lookahead.Outbox, s *engine.KVSource, fails bool) {
+	writeSource(out, s)
+	out.Uint(bit(fails) | bit(s.Gone)<<1)
+}
+
+func readPulled(b *lookahead.Decoder, s *engine.KVSource) (fails bool) {
+	readSource(b, s)
+	how := b.Uint()
+	s.Gone = how>>1 == 1
+	return how&1 == 1
 }
 
 // sendPulling tells the router at now that a pull begins.
@@ -96,6 +130,29 @@ func sendSource(out *lookahead.Outbox, to lookahead.ProcessID, at vtime.Time, ki
 	out.Begin(to, lookahead.Key{At: at, Class: vtime.ClassTransfer}, kind, sourceFields)
 	writeSource(out, s)
 	out.End()
+}
+
+// sendRevoked tells an instance that failed at t, or works with one that did, that what it was told of the end of a pull
+// is void.
+func sendRevoked(out *lookahead.Outbox, to lookahead.ProcessID, t vtime.Time, s *engine.KVSource) {
+	out.Begin(to, failureKey(t), kindRevoked, sourceFields)
+	writeSource(out, s)
+	out.End()
+}
+
+// sendSourceLost tells an instance that the KV is gone that another one had, which was lost at t, in n ranks from the one
+// numbered first on.
+func sendSourceLost(out *lookahead.Outbox, to lookahead.ProcessID, t vtime.Time, first, n int) {
+	out.Begin(to, lookahead.Key{At: t.Add(1), Class: vtime.ClassTransfer}, kindSourceLost, 2)
+	out.Int(int64(first))
+	out.Int(int64(n))
+	out.End()
+}
+
+func readSourceLost(b *lookahead.Decoder) (first, n int) {
+	first, n = int(b.Int()), int(b.Int())
+	mustDecode(b)
+	return first, n
 }
 
 // sendReleased tells the router at now that the blocks of n prefills were let go.

@@ -22,7 +22,13 @@ type (
 		fails    bool
 		Delivery engine.Delivery
 	}
+	valuePullAgain struct {
+		Source engine.KVSource
+		fails  bool
+		valueResumed
+	}
 	valueReleased struct{ instance, n int }
+	valueLost     struct{ first, n int }
 )
 
 // disaggregationMessages are the kinds of prefill/decode disaggregation.
@@ -46,7 +52,41 @@ var disaggregationMessages = []carried{
 			var p prefilled
 			readPrefilled(&m.Body, &p)
 			return valuePrefilled{Source: p.source, awaiting: p.awaiting, HandOver: madeHandOver(p.handOver)}
-		}, []string{"Arrival"}}, // the router has the request
+		}, []string{"Arrival", "Gone"}}, // the router has the request
+	{"prefill again", valueResumed{}, routerID, testLeaf,
+		func(out *lookahead.Outbox, v any) {
+			x := v.(valueResumed)
+			sendPrefillAgain(out, testLeaf, sentAt, sentAt, &x.Delivery, &x.Progress)
+		},
+		func(m *lookahead.Message) any {
+			var x valueResumed
+			readResumed(&m.Body, &x.Delivery, &x.Progress)
+			return x
+		}, lostOfRequest},
+	{"pull again", valuePullAgain{}, routerID, testLeaf,
+		func(out *lookahead.Outbox, v any) {
+			x := v.(valuePullAgain)
+			sendPullAgain(out, testLeaf, sentAt, sentAt, &x.Delivery, &x.Progress, &x.Source, x.fails)
+		},
+		func(m *lookahead.Message) any {
+			var x valuePullAgain
+			x.fails = readPullAgain(&m.Body, &x.Delivery, &x.Progress, &x.Source)
+			return x
+		}, lostOfRequest},
+	{"source lost", valueLost{}, routerID, testLeaf,
+		func(out *lookahead.Outbox, v any) {
+			x := v.(valueLost)
+			sendSourceLost(out, testLeaf, sentAt, x.first, x.n)
+		},
+		func(m *lookahead.Message) any {
+			first, n := readSourceLost(&m.Body)
+			return valueLost{first, n}
+		}, nil},
+	{"revoked", engine.KVSource{}, routerID, testLeaf,
+		func(out *lookahead.Outbox, v any) {
+			s := v.(engine.KVSource)
+			sendRevoked(out, testLeaf, sentAt, &s)
+		}, sourceOf, []string{"Gone"}},
 	{"pull", valuePull{}, routerID, testLeaf,
 		func(out *lookahead.Outbox, v any) {
 			x := v.(valuePull)
@@ -74,22 +114,22 @@ var disaggregationMessages = []carried{
 				x.End -= sentAt
 			}
 			return x
-		}, []string{"Start"}}, // it is the time of the message
+		}, []string{"Start", "Gone"}}, // it is the time of the message
 	{"not pulled", engine.KVSource{}, testLeaf, routerID,
 		func(out *lookahead.Outbox, v any) {
 			s := v.(engine.KVSource)
 			sendNotPulled(out, sentAt, &s)
-		}, sourceOf, nil},
+		}, sourceOf, []string{"Gone"}},
 	{"pulled", engine.KVSource{}, routerID, testLeaf,
 		func(out *lookahead.Outbox, v any) {
 			s := v.(engine.KVSource)
 			sendSource(out, testLeaf, sentAt, kindPulled, &s)
-		}, sourceOf, nil},
+		}, sourceOf, []string{"Gone"}},
 	{"given up", engine.KVSource{}, routerID, testLeaf,
 		func(out *lookahead.Outbox, v any) {
 			s := v.(engine.KVSource)
 			sendSource(out, testLeaf, sentAt, kindGivenUp, &s)
-		}, sourceOf, nil},
+		}, sourceOf, []string{"Gone"}},
 	{"released", valueReleased{}, testLeaf, routerID,
 		func(out *lookahead.Outbox, v any) {
 			x := v.(valueReleased)

@@ -3,6 +3,7 @@ package actors
 import (
 	"blis/engine"
 	"blis/lookahead"
+	"blis/metrics"
 	"blis/vtime"
 )
 
@@ -41,6 +42,28 @@ func sendSlow(out *lookahead.Outbox, to lookahead.ProcessID, t vtime.Time, facto
 	out.End()
 }
 
+// linkShare is the share of the bandwidth that pulls of or to the n ranks of an instance have, from the one numbered first
+// on.
+type linkShare struct {
+	first, n int
+	share    float64
+}
+
+// sendLink gives pulls that begin after t a share of their bandwidth.
+func sendLink(out *lookahead.Outbox, to lookahead.ProcessID, t vtime.Time, l linkShare) {
+	out.Begin(to, failureKey(t), kindLink, 3)
+	out.Int(int64(l.first))
+	out.Int(int64(l.n))
+	out.Float(l.share)
+	out.End()
+}
+
+func readLink(b *lookahead.Decoder) (l linkShare) {
+	l.first, l.n, l.share = int(b.Int()), int(b.Int()), b.Float()
+	mustDecode(b)
+	return l
+}
+
 func readSlow(b *lookahead.Decoder) (factor float64) {
 	factor = b.Float()
 	mustDecode(b)
@@ -50,7 +73,21 @@ func readSlow(b *lookahead.Decoder) (factor float64) {
 // lost is a request that was lost with its instance.
 type lost struct {
 	transfer
-	tokens int32 // whose KV was there; −1: it was delivered while the instance was down
+	tokens int32 // whose KV was there, or wasRefused, or itsPullFailed
+}
+
+// What a request is lost by, in place of the tokens of one that was on an instance which crashed.
+const (
+	wasRefused    = -1 // it was delivered while the instance was down
+	itsPullFailed = -2
+)
+
+// reason is why the request fails, if it does.
+func (l *lost) reason() metrics.Reason {
+	if l.tokens == itsPullFailed {
+		return metrics.TransferFailed
+	}
+	return metrics.InstanceLost
 }
 
 // sendCutOff tells the router of a request that was lost at now.

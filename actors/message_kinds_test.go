@@ -73,8 +73,9 @@ type carried struct {
 const testLeaf = lookahead.FirstLeaf
 
 // The client's hint has gone into the priority; the others are between source
-// and router.
-var lostOfRequest = []string{"Hint", "Source", "Index", "Begins", "Awaited"}
+// and router. An instance numbers the attempts itself. KV that is gone is told of
+// where it is to be pulled alone.
+var lostOfRequest = []string{"Hint", "Source", "Index", "Begins", "Awaited", "Attempt"}
 
 // messages are all kinds but the routing decision of a trace, which is made of
 // what the router has and read into the record (TestTraceAgreesWithRun).
@@ -150,6 +151,9 @@ var commonMessages = []carried{
 	{"slow", valueSlow{}, routerID, testLeaf,
 		func(out *lookahead.Outbox, v any) { sendSlow(out, testLeaf, sentAt, v.(valueSlow).factor) },
 		func(m *lookahead.Message) any { return valueSlow{readSlow(&m.Body)} }, nil},
+	{"link", linkShare{}, routerID, testLeaf,
+		func(out *lookahead.Outbox, v any) { sendLink(out, testLeaf, sentAt, v.(linkShare)) },
+		func(m *lookahead.Message) any { return readLink(&m.Body) }, nil},
 	{"cut off", valueCutOff{}, testLeaf, routerID,
 		func(out *lookahead.Outbox, v any) {
 			x := v.(valueCutOff)

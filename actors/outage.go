@@ -8,6 +8,7 @@ import (
 	"blis/lookahead"
 	"blis/metrics"
 	"blis/policy"
+	"blis/setup"
 	"blis/vtime"
 )
 
@@ -15,7 +16,8 @@ import (
 type outage struct {
 	rebuild func(rank int) engine.Config // of its engines, with empty caches
 	down    bool
-	crashes int32 // so far
+	crashes int32       // so far
+	links   []linkShare // that have less than their bandwidth, of those on which the instance pulls
 }
 
 // keptGroup is what an instance has published of a signal group.
@@ -60,16 +62,29 @@ func (p *instance) crash(now vtime.Time) {
 	p.touch(now)
 }
 
-// refuse cuts off p.delivery, which is delivered while the instance is down.
-func (p *instance) refuse(progress engine.Progress, now vtime.Time) {
+// cutOff tells the router of a request that is lost at now.
+func (r *rank) cutOff(d *engine.Delivery, l *lost, now vtime.Time) {
+	r.left()
+	sendCutOff(r.of.out, now, d, l)
+}
+
+// refuse reports whether the instance is down when p.delivery is delivered, which is cut off then. Else it numbers the
+// attempt where an earlier one may have been on the instance.
+func (p *instance) refuse(progress *engine.Progress, now vtime.Time) bool {
+	if !p.isDown() {
+		if p.delivery.Attempt = 0; p.server.pool.role != setup.Monolithic {
+			p.delivery.Attempt = uint32(p.delivery.Retries)&0xffff | uint32(progress.Redirects)<<16
+		}
+		return false
+	}
 	if progress.Routed == vtime.Never {
 		progress.Routed = now
 	}
 	progress.Redirects++
 	r := &p.of[int(p.delivery.Endpoint)*p.server.pool.plan.Ranks.Local]
-	r.left()
-	sendCutOff(p.out, now, &p.delivery, &lost{transfer{progress, int32(r.number)}, -1})
+	r.cutOff(&p.delivery, &lost{transfer{*progress, int32(r.number)}, wasRefused}, now)
 	p.touch(now)
+	return true
 }
 
 // noProgress is the progress of a request that is delivered for the first time.
@@ -138,6 +153,11 @@ func (p *instance) receiveFailure(m *lookahead.Message) {
 		p.crash(now)
 	case kindRepair:
 		p.repair(now)
+	case kindLink:
+		p.outage.receiveLink(readLink(&m.Body))
+		for k := range p.of {
+			p.engines.rank(k, now, m.Stamp.Class).Pulls.SharesChange(now)
+		}
 	case kindSlow:
 		p.engines.slow(readSlow(&m.Body), now)
 	}

@@ -20,6 +20,8 @@ type server struct {
 
 	nodes    []setup.Node // by rank; nil: GPUs are unlimited
 	released bool         // its GPUs were given back
+
+	takenAway bool // it was told to stop
 }
 
 // place is an endpoint as those know it who route to it. Unless its server has several it is the
@@ -50,6 +52,9 @@ func (p *server) set(s policy.Slot) {
 func (p *server) shown() policy.Slot {
 	return p.pool.endpoints.cluster.view.Slot(p.places[0].seat)
 }
+
+// isGone reports whether the server has nothing to do any more, and will not have.
+func (p *server) isGone() bool { return p.shown().Phase == policy.Gone }
 
 // process returns the process of the server.
 func (p *server) process() lookahead.ProcessID {

@@ -91,7 +91,7 @@ func (r *rank) config(p *setup.Plan, x *Execution, observed policy.Signals, belo
 	if cfg.Offload != nil {
 		cfg.Offload.Storage = below.links(x, r)
 	}
-	r.disaggregate(&cfg)
+	r.disaggregate(p, &cfg)
 	cfg.StepByStep, cfg.KeepStepState, cfg.KeepBacklog = x.StepByStep, r.of.perStep, observed&(policy.EstimatedWait|policy.OwnSignals) != 0
 	cfg.Scheduler, cfg.Sink, cfg.BlockEvents, cfg.Observer = s, r, r.blockEvents(), r.tracer(x.Tracing.Level)
 	return cfg, nil

@@ -18,6 +18,7 @@ type replicas struct {
 	published      *published     // nil: there is no autoscaler
 	failures       *failures      // nil: nothing fails
 	nodes          *nodes         // nil: GPUs are unlimited
+	coordinator    *coordinator   // nil: no deployment is disaggregated
 	place          func() *server // nil: no node has room for one more
 	spawn          func(at *server, ready vtime.Time)
 

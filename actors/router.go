@@ -96,7 +96,7 @@ func newRouter(p *setup.Plan, x *Execution, q []policies, options []metrics.Opti
 		recorder: metrics.NewRecorder(options[0]),
 	}
 	r.loop = newLoop(p, r)
-	r.coordinator = newCoordinator(r)
+	r.coordinator = newCoordinator(p, r)
 	if r.failures = newFailures(p, r); r.failures != nil {
 		r.held.transfers = map[int32]*transfer{}
 	}

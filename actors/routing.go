@@ -42,13 +42,18 @@ func (r *router) dispatch(i int32, now vtime.Time, out *lookahead.Outbox) {
 	if inverted && r.tracing != nil && r.tracing.level == trace.Detailed {
 		sendTracedInversion(out, now, id, inversion)
 	}
-	switch {
-	case placed:
-	case migrated && d.Retries > 0:
-		r.goOn(i, now, false, out)
-	default:
-		r.end(i, metrics.Rejected, metrics.NoInstance, now, out)
+	if !placed {
+		endUnplaced(r, i, now, out)
 	}
+}
+
+// endUnplaced ends request i, which found no instance, unless it was lost with one and its client sends it again.
+func endUnplaced(r *router, i int32, now vtime.Time, out *lookahead.Outbox) {
+	if _, migrated := r.held.transfers[i]; migrated && r.held.requests[i].Retries > 0 {
+		r.goOn(i, now, metrics.NoReason, out)
+		return
+	}
+	r.end(i, metrics.Rejected, metrics.NoInstance, now, out)
 }
 
 // choose returns the seat among endpoints that their routing policy, or the user, gives to request

@@ -73,7 +73,10 @@ func (s *pool) stop(i int, giveBack bool, now vtime.Time, out *lookahead.Outbox)
 	if giveBack {
 		s.replicas.handingBack++
 	}
-	sendStop(out, s.replicas.list[i].at.process(), now+1, giveBack)
+	at := s.replicas.list[i].at
+	at.takenAway = true
+	sendStop(out, at.process(), now+1, giveBack)
+	s.replicas.coordinator.lose(at, now, out)
 }
 
 // minCheckGap is the least time between two checks of a trigger's conditions, unless

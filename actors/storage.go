@@ -63,6 +63,7 @@ func (l *storageLink) Submit(op *engine.StorageOp, now vtime.Time) (engine.Stora
 
 // storage is the storage tiers of a run.
 type storage struct {
+	run       *setup.Plan
 	plan      []setup.StorageTier
 	places    [][]*engine.StorageTier // by tier; of scope local by rank
 	servers   []int                   // of each rank, for places of scope local
@@ -71,12 +72,12 @@ type storage struct {
 
 // newStorage adds the processes of the storage tiers that instances of a pool share. Those that other
 // pools share too are in shared, by name, from the first of these pools on, which counts what they do.
-func newStorage(s *lookahead.Simulation, x *Execution, of *pool, shared map[string][]lookahead.ProcessID) *storage {
+func newStorage(s *lookahead.Simulation, run *setup.Plan, x *Execution, of *pool, shared map[string][]lookahead.ProcessID) *storage {
 	p, n, prefix := of.plan, len(of.plan.Storage), "storage-"
 	if of.name != "" {
 		prefix += of.name + "-"
 	}
-	r := &storage{plan: p.Storage, places: make([][]*engine.StorageTier, n), processes: make([][]lookahead.ProcessID, n)}
+	r := &storage{run: run, plan: p.Storage, places: make([][]*engine.StorageTier, n), processes: make([][]lookahead.ProcessID, n)}
 	for i := range r.plan {
 		t, prefix := &r.plan[i], prefix
 		if t.Scope == setup.StorageShared {
@@ -99,7 +100,9 @@ func newStorage(s *lookahead.Simulation, x *Execution, of *pool, shared map[stri
 // add makes one more place of tier i.
 func (r *storage) add(i int, x *Execution) *engine.StorageTier {
 	t := &r.plan[i]
-	tier := engine.NewStorageTier(t.Storage(newTier(x, t.TierConfig)))
+	cfg := t.Storage(newTier(x, t.TierConfig))
+	cfg.Faults = newStorageFaults(r.run, t.Name)
+	tier := engine.NewStorageTier(cfg)
 	r.places[i] = append(r.places[i], tier)
 	return tier
 }

@@ -21,11 +21,13 @@ const (
 	traceUp   // … that it is up again
 	traceCutOff
 	traceRetry // its client sends a request again
+	traceLink
+	traceLinkEnd
 )
 
 var failureEventNames = [...]string{
 	traceCrash: "crash", traceRepair: "repair", traceSlow: "slow", traceSlowEnd: "slow_end", traceDown: "down", traceUp: "up",
-	traceCutOff: "cut_off", traceRetry: "retry",
+	traceCutOff: "cut_off", traceRetry: "retry", traceLink: "link", traceLinkEnd: "link_end",
 }
 
 // tracedFailure is a record on its way to the tracer. Without an instance or a request they are −1.
@@ -74,7 +76,7 @@ func (t *tracer) fail(at vtime.Time, b *lookahead.Decoder) {
 	f, s := readTracedFailure(b), &t.store
 	t.failure = trace.Failure{Type: "failure", At: at, Event: failureEventNames[f.event]}
 	if s.instance = int(f.instance); s.instance >= 0 {
-		t.failure.Instance = &s.instance
+		t.failure.Instance, t.failure.Pool = &s.instance, t.fleet.ranks[s.instance].pool.name
 	}
 	if s.request, s.retries = f.request, f.retries; f.request >= 0 {
 		t.failure.Request, t.failure.Retries = &s.request, &s.retries

@@ -30,7 +30,8 @@ func (r *router) receiveReturned(m *lookahead.Message) {
 	at.pool.replicas.returned++
 	at.left()
 	at.requestLeft(now)
-	r.coordinator.ended(d.ID, now) // it is decided anew
+	r.coordinator.ended(d.ID, now)
+	decideAnew(r, i)
 	r.held.plan(&r.held.route, i, now.Add(1).Add(r.routingLatency))
 }
 

@@ -15,7 +15,7 @@ import (
 func CutOff(e *Engine, now vtime.Time, f func(d *Delivery, p *Progress, lost int32)) {
 	e.drain(now, func(i int32) {
 		s := e.requests.at(i)
-		d, p := s.delivery(), e.requests.taken(i, now)
+		d, p := lastSeen(e, i, now)
 		f(&d, &p, min(s.computed, s.known()))
 		e.vacate(i)
 	})

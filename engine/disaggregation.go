@@ -17,6 +17,17 @@ type Disaggregation struct {
 	MaxModelLen int32          // effective max-model-len where requests go on, for which none may be too long; 0: no limit
 	MaxHeld     int            // prefills whose KV awaits its pull, from which on no request is admitted; 0: no limit
 	Notices     PullNotices
+	Faults      PullFaults // nil: no pull fails but those of which PullPort.Pull says so, and their requests fail
+}
+
+// PullFaults says which pulls go wrong, and takes requests whose pull did.
+type PullFaults interface {
+	// Share returns the share of the bandwidth, in [0, 1], that a pull from a KVSource.From has which begins now;
+	// 0: it fails after the time of a pull of no blocks. PullPort.SharesChange says that it is another one.
+	Share(from int64) float64
+	// GiveBack takes a request whose pull failed at now, with how far it got, both valid during the call. The instance
+	// has it no more.
+	GiveBack(d *Delivery, p *Progress, now vtime.Time)
 }
 
 // PullNotices gets what an instance has to tell the other side. What it is given is valid during
@@ -44,6 +55,7 @@ type KVSource struct {
 	Slot    int32
 	Blocks  int32 // of that instance; 0: nothing to pull
 	From    int64 // the instance, by a number that the engine keeps and does not read
+	Gone    bool  // it is there no longer: a pull of it fails after the time of a pull of no blocks
 }
 
 // Pull moves the KV of a prompt to the instance where its request goes on.
@@ -76,6 +88,7 @@ type handOver struct {
 	// As the one who goes on.
 	source  KVSource   // to be pulled; without blocks nothing, or no more
 	fails   bool       // its pull does
+	doubted bool       // … unless PullFaults.Share changes before it begins
 	pulling bool       // its load is a pull
 	there   vtime.Time // when its request may start
 	end     vtime.Time // of its pull; 0: there was none
@@ -135,7 +148,7 @@ func (d *disaggregation) busy() bool { return d != nil && d.awaiting+len(d.movin
 func (d *disaggregation) awaited() bool { return d != nil && d.unknown > 0 }
 
 // fails reports whether a request may fail because its pull does.
-func (d *disaggregation) fails() bool { return d != nil && d.failing > 0 && !d.cfg.Recompute }
+func (d *disaggregation) fails() bool { return d != nil && d.failing+d.doubted > 0 && !d.cfg.Recompute }
 
 // next returns the first time at which something ended that nobody noticed, but for time-outs.
 func (d *disaggregation) next() vtime.Time {

@@ -30,13 +30,19 @@ func (e *Engine) HandBack(now vtime.Time, f func(*Delivery, *Progress)) {
 			e.done(i, metrics.TimedOut, metrics.NoReason, now)
 			return
 		}
-		d, p := s.delivery(), e.requests.taken(i, now)
-		if d.HandOver = handOverOf(e, i, now); e.connector != nil {
-			e.connector.disaggregation.restore(i, &d)
-		}
+		d, p := lastSeen(e, i, now)
 		f(&d, &p)
 		e.vacate(i)
 	})
+}
+
+// lastSeen returns the request in slot i, which leaves the instance at now and may go on elsewhere, and how far it got.
+func lastSeen(e *Engine, i int32, now vtime.Time) (Delivery, Progress) {
+	d := e.requests.at(i).delivery()
+	if d.HandOver = handOverOf(e, i, now); e.connector != nil {
+		e.connector.disaggregation.restore(i, &d)
+	}
+	return d, e.requests.taken(i, now)
 }
 
 // taken returns how far slot i got, which is taken away at now.

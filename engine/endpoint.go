@@ -31,6 +31,21 @@ func (p *Endpoint) Prefill(d *Delivery, now vtime.Time) {
 	p.list[0].Pulls.prefills(p.deliver(&one, now), d)
 }
 
+// PrefillAgain is Prefill for a request that was taken away from another instance.
+func (p *Endpoint) PrefillAgain(d *Delivery, progress *Progress, now vtime.Time) {
+	one := prefillOf(d)
+	i := p.deliver(&one, now)
+	p.list[0].Pulls.prefills(i, d)
+	p.list[0].requests.resume(i, progress)
+}
+
+// PullAgain is Pull for a request that was taken away from another instance.
+func (p *Endpoint) PullAgain(d *Delivery, progress *Progress, s KVSource, fails bool, now vtime.Time) {
+	i := p.deliver(d, now)
+	p.list[0].Pulls.pulls(i, s, fails)
+	p.list[0].requests.resume(i, progress)
+}
+
 // Pull hands the endpoint a request whose prompt was computed elsewhere, as PullPort.Pull does.
 func (p *Endpoint) Pull(d *Delivery, s KVSource, fails bool, now vtime.Time) {
 	p.list[0].Pulls.pulls(p.deliver(d, now), s, fails)
@@ -147,6 +162,10 @@ func (d *disaggregation) takeOver(k int32, from *disaggregation, i int32) {
 		if d.at(k).fails {
 			d.failing++
 			from.failing--
+		}
+		if d.at(k).doubted {
+			d.doubted++
+			from.doubted--
 		}
 	}
 	if d.at(k).prefill {

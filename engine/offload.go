@@ -28,6 +28,10 @@ type Link struct {
 // Least returns the least time that a transfer takes.
 func (l *Link) Least() vtime.Duration { return l.time(1) }
 
+// Latency returns the time that a transfer of no blocks takes, which is how long one takes that cannot begin; at least
+// 1 µs.
+func (l *Link) Latency() vtime.Duration { return l.time(0) }
+
 // time returns the time that n blocks take, at least 1 µs.
 func (l *Link) time(n int32) vtime.Duration {
 	d, err := vtime.Truncate(l.Base + float64(l.PerBlock*float64(n)))
@@ -52,6 +56,7 @@ type transfer struct {
 	slot                  int32
 	blocks                int32 // of the GPU
 	submitted, start, end vtime.Time
+	lasts                 vtime.Duration // 0: as its link says
 }
 
 // submit puts a transfer of n blocks on its way at now, to start at earliest.

@@ -13,9 +13,10 @@ type prefills struct {
 	computing int    // requests that are here and end with their prefill
 	holds     []hold // in the order of their time-outs; some are over, also all before first
 	first     int
-	awaiting  int    // prefills whose blocks are held
-	over      []over // what no pass has noticed
-	gone      int64  // up to this number they went with the instance
+	awaiting  int     // prefills whose blocks are held
+	over      []over  // what no pass has noticed
+	gone      int64   // up to this number they went with the instance
+	revoked   []int64 // numbers of those of which it is heard that they were pulled, and were not
 }
 
 // hold is KV that awaits its pull.
@@ -37,6 +38,14 @@ type over struct {
 func (p PullPort) Prefill(d *Delivery, now vtime.Time) {
 	one := prefillOf(d)
 	p.prefills(p.e.deliver(&one, now), d)
+}
+
+// PrefillAgain is Prefill for a request that was taken away from another instance.
+func (p PullPort) PrefillAgain(d *Delivery, progress *Progress, now vtime.Time) {
+	one := prefillOf(d)
+	i := p.e.deliver(&one, now)
+	p.prefills(i, d)
+	p.e.requests.resume(i, progress)
 }
 
 // prefillOf returns the request for the prefill of d alone.

@@ -18,8 +18,8 @@ func (d *disaggregation) book(p *pull, now vtime.Time) {
 	case d.fault != nil:
 	case p.start >= p.end || p.end > now:
 		d.fault = fmt.Errorf("a pull of %d blocks lasts from %v to %v and is noticed at %v: want that order", p.blocks, p.start, p.end, now)
-	case !d.cfg.SharedLink && !p.cut && took != d.cfg.Pull.time(p.blocks):
-		d.fault = fmt.Errorf("a pull of %d blocks takes %v, want %v", p.blocks, took, d.cfg.Pull.time(p.blocks))
+	case p.lasts > 0 && !p.cut && took != p.lasts:
+		d.fault = fmt.Errorf("a pull of %d blocks takes %v, want %v", p.blocks, took, p.lasts)
 	}
 }
 
@@ -90,7 +90,7 @@ func (d *disaggregation) drop(now vtime.Time) {
 		d.cfg.Notices.Released(d.awaiting, now)
 	}
 	d.prefills = prefills{gone: d.counts.HandOvers}
-	d.moving, d.unknown, d.failing, d.left = nil, 0, 0, nil
+	d.moving, d.unknown, d.failing, d.doubted, d.left = nil, 0, 0, 0, nil
 }
 
 // goOn makes the books those of an instance before its restart, was, which had dropped everything.

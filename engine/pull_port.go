@@ -1,6 +1,10 @@
 package engine
 
-import "blis/vtime"
+import (
+	"slices"
+
+	"blis/vtime"
+)
 
 // PullPort is how prefill/decode disaggregation reaches an instance: its requests, and the messages of
 // the other side.
@@ -22,6 +26,10 @@ func (p PullPort) over(s KVSource, left bool, now vtime.Time) {
 	if s.Number <= d.gone { // it went with the instance, or before its restart
 		return
 	}
+	if k := slices.Index(d.revoked, s.Number); k >= 0 && !left {
+		d.revoked = slices.Delete(d.revoked, k, k+1)
+		return
+	}
 	if d.at(s.Slot).hold != s.Number {
 		if !left {
 			d.counts.StalePulls++
@@ -41,6 +49,74 @@ func (p PullPort) Ended(number int64, failed bool, now vtime.Time) {
 	if e.connector.disaggregation.ends(number, failed, now) {
 		e.passes.wake(now)
 	}
+}
+
+// Revoke takes in that an Over of s, which is on its way, is void: that pull does not end, or it fails.
+func (p PullPort) Revoke(s KVSource) {
+	if p.e.released != nil {
+		return
+	}
+	if d := p.e.connector.disaggregation; s.Number > d.gone {
+		d.revoked = append(d.revoked, s.Number)
+	}
+}
+
+// Lost takes in at now that the KV is gone of which lost says so by KVSource.From: pulls of it that are under way
+// fail now, later ones after the time of a pull of no blocks.
+func (p PullPort) Lost(lost func(from int64) bool, now vtime.Time) {
+	if p.e.released != nil {
+		return
+	}
+	d := p.e.connector.disaggregation
+	for i := range d.slots {
+		h := d.at(int32(i))
+		if h.source.Blocks == 0 || !lost(h.source.From) {
+			continue
+		}
+		if h.source.Gone = true; !h.fails {
+			h.fails = true
+			d.failing++
+		}
+		d.doubt(h)
+	}
+	p.cutOff(lost, now)
+}
+
+// SharesChange takes in at now that PullFaults.Share has changed: pulls that are under way from where nothing
+// comes any more fail now.
+func (p PullPort) SharesChange(now vtime.Time) {
+	if p.e.released != nil {
+		return
+	}
+	d := p.e.connector.disaggregation
+	for i := range d.slots {
+		d.doubt(d.at(int32(i)))
+	}
+	p.cutOff(func(from int64) bool { return d.cfg.Faults.Share(from) == 0 }, now)
+}
+
+// cutOff lets the pulls fail at now by which something comes then, from where fails says.
+func (p PullPort) cutOff(fails func(from int64) bool, now vtime.Time) {
+	d := p.e.connector.disaggregation
+	var list []int64
+	for i := range d.moving {
+		if x := &d.moving[i]; x.end >= now && !x.empty && fails(x.from) {
+			list = append(list, x.number)
+		}
+	}
+	for _, number := range list {
+		p.Ended(number, true, now)
+	}
+}
+
+// FirstFailed returns a time before which no request fails since its pull does: vtime.Never if none can.
+func (p PullPort) FirstFailed() vtime.Time {
+	e := p.e
+	if e.connector == nil || !e.connector.disaggregation.fails() {
+		return vtime.Never
+	}
+	at, _ := e.agenda.at.next()
+	return at
 }
 
 // Awaiting returns the number of prefills whose KV awaits its pull.

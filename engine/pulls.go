@@ -14,6 +14,7 @@ type pulls struct {
 	unknown int        // … of them, those whose end is not known
 	wanting int        // requests that are here and whose pull has not begun
 	failing int        // pulls that fail, from the delivery of their request until that acts
+	doubted int        // … of those that have not begun: they will unless PullFaults.Share changes before
 	left    []KVSource // of requests that left before their pull; the other side does not know
 	dropped int64      // went with the instance
 	blocks  int64      // of those that are over
@@ -25,9 +26,11 @@ type pulls struct {
 type pull struct {
 	transfer
 	number  int64
-	from    int64      // KVSource.From
-	at      vtime.Time // when there is something to notice next: its request may start, or its end
+	from    int64          // KVSource.From
+	at      vtime.Time     // when there is something to notice next: its request may start, or its end
+	lasts   vtime.Duration // it would, if nothing comes between; 0: not known
 	fails   bool
+	empty   bool // nothing comes, since nothing did when it began
 	cut     bool // it failed before its time
 	arrived bool // its request may start; a pass has noticed it
 }
@@ -39,15 +42,44 @@ func (p PullPort) Pull(d *Delivery, s KVSource, fails bool, now vtime.Time) {
 	p.pulls(p.e.deliver(d, now), s, fails)
 }
 
+// PullAgain is Pull for a request that was taken away from another instance.
+func (p PullPort) PullAgain(d *Delivery, progress *Progress, s KVSource, fails bool, now vtime.Time) {
+	i := p.e.deliver(d, now)
+	p.pulls(i, s, fails)
+	p.e.requests.resume(i, progress)
+}
+
 // pulls notes that the request in slot i, which was just delivered, pulls the KV from s.
 func (p PullPort) pulls(i int32, s KVSource, fails bool) {
 	x := p.e.connector.disaggregation
 	if h := x.at(i); s.Blocks > 0 {
-		h.source, h.fails = s, fails
-		if x.wanting++; fails {
+		h.source, h.fails = s, fails || s.Gone
+		if x.wanting++; h.fails {
 			x.failing++
 		}
+		x.doubt(h)
 	}
+}
+
+// doubt finds out whether the pull of h, which has not begun, fails as things are.
+func (d *disaggregation) doubt(h *handOver) {
+	if h.doubted {
+		d.doubted--
+	}
+	if h.doubted = h.source.Blocks > 0 && !h.fails && d.share(&h.source) == 0; h.doubted {
+		d.doubted++
+	}
+}
+
+// share returns the share of the bandwidth that a pull from s has now; 0: nothing comes from there.
+func (d *disaggregation) share(s *KVSource) float64 {
+	switch {
+	case s.Gone:
+		return 0
+	case d.cfg.Faults == nil:
+		return 1
+	}
+	return d.cfg.Faults.Share(s.From)
 }
 
 // wants reports whether there is KV to be pulled for slot i.
@@ -60,22 +92,32 @@ func (d *disaggregation) begin(i, hit, upto, blocks int32, now vtime.Time) {
 	d.wanting--
 	k.Pulls++
 	k.PulledBlocks += int64(blocks)
-	p := pull{transfer: transfer{i, blocks, now, now, vtime.Never}, number: k.Pulls, from: h.source.From, at: vtime.Never, fails: h.fails}
-	if d.cfg.SharedLink {
+	p := pull{transfer: transfer{slot: i, blocks: blocks, submitted: now, start: now, end: vtime.Never}, number: k.Pulls, from: h.source.From, at: vtime.Never}
+	link, moves := d.cfg.Pull, blocks
+	if share := d.share(&h.source); share > 0 {
+		link.PerBlock /= share
+	} else if moves = 0; !h.fails {
+		h.fails = true
+		d.failing++
+	}
+	p.empty = moves == 0
+	if p.fails = h.fails; d.cfg.SharedLink && moves > 0 {
 		d.unknown++
 	} else {
-		p.end = now.Add(d.cfg.Pull.time(blocks))
+		p.lasts = link.time(moves)
+		p.end = now.Add(p.lasts)
 		p.at = p.end
 		k.PullMicros += int64(p.end.Sub(now))
 	}
 	if x := d.cfg.StartShare; x > 0 && !p.fails {
-		p.at = now.Add(d.cfg.Pull.time(int32(math.Ceil(x * float64(blocks)))))
+		p.at = now.Add(link.time(int32(math.Ceil(x * float64(blocks)))))
 	}
 	h.there, h.end = p.at, p.end
 	d.insert(p)
 	d.shown = Pull{Source: h.source, Number: p.number, Blocks: blocks, Start: now, End: p.end, Fails: p.fails}
 	d.cfg.Notices.Pulls(&d.shown, now)
 	h.source, h.pulling, h.remote = KVSource{}, true, upto-hit
+	d.doubt(h)
 	h.of.PullStart = now
 }
 
@@ -108,6 +150,7 @@ func (d *disaggregation) leaves(i int32, pending bool) {
 		d.failing--
 	}
 	h.source, h.fails = KVSource{}, false
+	d.doubt(h)
 }
 
 // tell tells the other side in the pass formed at now who left since the one before.
@@ -170,7 +213,13 @@ func (d *disaggregation) fail(p *pass, now vtime.Time) {
 			continue
 		}
 		e.batcher.remove(i)
-		e.done(i, metrics.Failed, metrics.TransferFailed, now)
+		if d.cfg.Faults == nil {
+			e.done(i, metrics.Failed, metrics.TransferFailed, now)
+			continue
+		}
+		gone, progress := lastSeen(e, i, now)
+		d.cfg.Faults.GiveBack(&gone, &progress, now)
+		e.vacate(i)
 	}
 }
 

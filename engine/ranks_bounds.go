@@ -74,6 +74,9 @@ func (r *Ranks) FirstReleased() vtime.Time { return r.first(PullPort.FirstReleas
 // FirstLeft returns a time before which no rank tells of somebody who left before the pull.
 func (r *Ranks) FirstLeft() vtime.Time { return r.first(PullPort.FirstLeft) }
 
+// FirstFailed returns a time before which no request of the ranks fails since its pull does.
+func FirstFailed(r *Ranks) vtime.Time { return r.first(PullPort.FirstFailed) }
+
 func (r *Ranks) first(of func(PullPort) vtime.Time) vtime.Time {
 	r.renew()
 	at := vtime.Never

@@ -134,7 +134,7 @@ func (r *requests) open(d *Delivery, now vtime.Time) int32 {
 	}
 	s.refusal = refusal(s.Input, s.MaxOutput, r.maxLen)
 	s.group = int32(r.cfg.Sink.Group(d.Class, d.Model, d.Arrival))
-	s.seq.Open(uint64(d.ID), d.Input, d.Spans, d.OutputContent, r.cfg.BlockSize, r.cfg.EnablePrefixCaching)
+	s.seq.Open(uint64(d.ID)+uint64(d.Attempt)<<32, d.Input, d.Spans, d.OutputContent, r.cfg.BlockSize, r.cfg.EnablePrefixCaching)
 	r.to(i, pending)
 	return i
 }

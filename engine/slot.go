@@ -16,7 +16,11 @@ type Delivery struct {
 	Expected int32            // prompt tokens that the router expects to be cached here
 	Retries  int32            // times that it was lost with an instance before
 	HandOver metrics.HandOver // of an engine with Config.Disaggregation; else nobody reads it
-	Endpoint uint16           // index in Ranks.Endpoints, of who gets it; engines do not read it
+
+	// Attempt tells attempts of one request apart that may come to one instance, whose caches have what the earlier
+	// one made: of content without a name nothing is found again.
+	Attempt  uint32
+	Endpoint uint16 // index in Ranks.Endpoints, of who gets it; engines do not read it
 }
 
 // slot is a place for a request in the instance. It is used again, the memory of
@@ -92,6 +96,7 @@ func (s *slot) delivery() Delivery {
 	d.Identity, d.Output = s.Identity, s.output
 	d.MaxOutput, d.Deadline = s.MaxOutput, s.deadline
 	d.Spans, d.OutputContent = s.seq.Content()
+	d.Attempt = uint32((s.seq.ID() - uint64(s.ID)) >> 32)
 	return d
 }
 

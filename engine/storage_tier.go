@@ -59,6 +59,7 @@ type StorageConfig struct {
 	EntryTokens int32
 	EntryBlocks int32 // GPU blocks in an entry
 	Read, Write Link
+	Faults      StorageFaults // nil: the links are as they are
 }
 
 // StorageTier is a storage tier: entries, and a station for reads and one for writes. It
@@ -75,7 +76,10 @@ type StorageTier struct {
 }
 
 // storageJob is a read or a write that is under way.
-type storageJob struct{ parts []storagePiece }
+type storageJob struct {
+	parts  []storagePiece
+	failed bool // nothing comes of it
+}
 
 // storagePiece is a range of entries that is read or written.
 type storagePiece struct {
@@ -86,7 +90,8 @@ type storagePiece struct {
 // storageStation is a station and the jobs of its transfers.
 type storageStation struct {
 	station
-	jobs []*storageJob // as many as there are transfers in moving
+	jobs   []*storageJob // as many as there are transfers in moving
+	failed failedTransfers
 }
 
 // NewStorageTier returns an empty tier.
@@ -114,21 +119,22 @@ func (t *StorageTier) Handle(op *StorageOp, now vtime.Time) StorageAnswer {
 
 func (t *StorageTier) execute(op *StorageOp, now vtime.Time) StorageAnswer {
 	a := StorageAnswer{Number: op.Number, Start: now}
-	switch op.Kind {
-	case StorageAsk:
+	switch {
+	case op.Kind == StorageAsk && t.isDown(now): // it does not get there
+	case op.Kind == StorageAsk:
 		a.Entries = t.ask(&op.Parts[0])
-	case StorageRead:
+	case op.Kind == StorageRead:
 		j := t.job()
 		if a.Entries = t.beginRead(j, &op.Parts[0], now); a.Entries > 0 {
-			a.Start, a.End = t.read.submit(j, a.Entries*t.cfg.EntryBlocks, now)
+			t.move(&t.read, j, &a, now)
 			t.countRead(&a, now)
 			return a
 		}
 		t.spare = append(t.spare, j)
-	case StorageWrite:
+	case op.Kind == StorageWrite:
 		j := t.job()
 		if a.Entries = t.beginWrite(j, op.Parts); a.Entries > 0 {
-			a.Start, a.End = t.write.submit(j, a.Entries*t.cfg.EntryBlocks, now)
+			t.move(&t.write, j, &a, now)
 			t.countWrite(&a, now)
 			return a
 		}
@@ -150,7 +156,11 @@ func (t *StorageTier) settle(now vtime.Time) {
 	t.cfg.Tier.Advance(now)
 	for j := t.write.ended(now); j != nil; j = t.write.ended(now) {
 		for i := range j.parts {
-			t.cfg.Tier.Written(&j.parts[i].seq, nil)
+			p := &j.parts[i]
+			if j.failed {
+				t.cfg.Tier.Withdraw(&p.seq, p.From, p.To)
+			}
+			t.cfg.Tier.Written(&p.seq, nil)
 		}
 		t.spare = append(t.spare, j)
 	}
@@ -235,7 +245,9 @@ func (t *StorageTier) beginWrite(j *storageJob, parts []StoragePart) (entries in
 
 func (t *StorageTier) countRead(a *StorageAnswer, now vtime.Time) {
 	c := &t.Counts
-	c.Reads++
+	if a.Entries > 0 { // else it failed
+		c.Reads++
+	}
 	c.ReadEntries += int64(a.Entries)
 	c.ReadMicros += int64(a.End.Sub(a.Start))
 	c.ReadWait += int64(a.Start.Sub(now))
@@ -243,7 +255,9 @@ func (t *StorageTier) countRead(a *StorageAnswer, now vtime.Time) {
 
 func (t *StorageTier) countWrite(a *StorageAnswer, now vtime.Time) {
 	c := &t.Counts
-	c.Writes++
+	if a.Entries > 0 {
+		c.Writes++
+	}
 	c.WrittenEntries += int64(a.Entries)
 	c.WriteMicros += int64(a.End.Sub(a.Start))
 	c.WriteWait += int64(a.Start.Sub(now))
@@ -276,7 +290,7 @@ func (t *StorageTier) Check() error {
 		reading += int(j.parts[0].To - j.parts[0].From)
 	}
 	c, blocks := &t.Counts, int64(t.cfg.EntryBlocks)
-	if err := cmp.Or(t.cfg.Tier.Check(writers, reading, 0), t.read.check(c.Reads, c.ReadEntries*blocks), t.write.check(c.Writes, c.WrittenEntries*blocks)); err != nil {
+	if err := cmp.Or(t.cfg.Tier.Check(writers, reading, 0), t.read.check(c.Reads+t.read.failed.transfers, c.ReadEntries*blocks+t.read.failed.blocks), t.write.check(c.Writes+t.write.failed.transfers, c.WrittenEntries*blocks+t.write.failed.blocks)); err != nil {
 		return fmt.Errorf("storage tier: %w", err)
 	}
 	return nil

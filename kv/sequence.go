@@ -151,6 +151,9 @@ func (s *Sequence) Content() (spans []workload.Span, output workload.ContentID) 
 	return spans, s.content.output
 }
 
+// ID returns the number of own content that Open was given.
+func (s *Sequence) ID() uint64 { return s.content.id }
+
 // Held returns the number of blocks that s holds.
 func (s *Sequence) Held() int32 { return s.filed + s.rest }
 

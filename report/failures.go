@@ -15,6 +15,7 @@ type failures struct {
 	Availability *float64          `json:"availability"`
 	CutOff       int64             `json:"attempts_lost"`
 	Refused      int64             `json:"attempts_refused"`
+	PullFailed   int64             `json:"attempts_pull_failed,omitempty"`
 	Redirected   int64             `json:"redirected"`
 	Resent       int64             `json:"resent"`
 	Retried      int64             `json:"retried_requests"`
@@ -54,7 +55,7 @@ func newFailures(r *actors.Result) *failures {
 		return nil
 	}
 	j := &failures{
-		Availability: f.Availability, CutOff: f.CutOff, Refused: f.Refused, Redirected: f.Redirected, Resent: f.Resent, Retried: f.Retried,
+		Availability: f.Availability, CutOff: f.CutOff, Refused: f.Refused, PullFailed: f.PullFailed, Redirected: f.Redirected, Resent: f.Resent, Retried: f.Retried,
 		Recovered: f.Recovered, Failed: f.Failed, TimedOut: f.TimedOut, LostTokens: f.LostTokens,
 	}
 	for i := range f.Instances {
@@ -95,6 +96,9 @@ func (t *runText) failures(r *actors.Result) {
 		return
 	}
 	parts := []string{fmt.Sprintf("%s with %s tokens in KV, %s of them refused while down", plaintext.Plural(f.CutOff, "attempt"), plaintext.Grouped(f.LostTokens), plaintext.Grouped(f.Refused))}
+	if f.PullFailed > 0 {
+		parts = append(parts, plaintext.Grouped(f.PullFailed)+" by a pull that failed")
+	}
 	for _, part := range []struct {
 		n    int64
 		what string

@@ -251,7 +251,6 @@ func TestBadDeployments(t *testing.T) {
 		{"deployments: [" + good + "]", "num-instances=3", "--num-instances is 3: want none with --deployments: each deployment has replicas"},
 		{"deployments: [" + good + "]", "architecture=pd", "--architecture is pd: want none with --deployments"},
 		{"deployments: [" + good + "]", "prefill-tp=3", `--prefill is {"tp":"3"}: want none with --deployments`},
-		{"deployments: [" + good + "]", "mtbf=1h mttr=1s", "--mtbf is 3600s: want 0 with --deployments, which is not modelled yet"},
 		{"deployments: [" + good + "]", "force-routing=1=0", "--force-routing is 1=0: want none with --deployments"},
 		{"deployments: [" + good + ", {id: b, model: qwen3-14b, replicas: 1}]", "kv-cpu-blocks=4 kv-storage=remote", "--kv-storage: a and b share remote, and serve meta-llama/Llama-3.1-8B-Instruct and "},
 		{"deployments: [" + good + ", {id: b, model: Llama-3.1-8B-Instruct, replicas: 1, block_size: 32}]", "kv-cpu-blocks=4 kv-storage=remote", "--kv-storage: a and b share remote, and have it with other sizes, rates, or entries"},

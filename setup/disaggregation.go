@@ -129,8 +129,6 @@ func checkSeveral(c *Config, check func(ok bool, name string, value any, want st
 	}
 	check(c.PDRatio.given() || c.NumInstances == 0 || c.NumInstances == usual.NumInstances, "num-instances", c.NumInstances, "none with "+with+": "+instead)
 	const notYet = ", which is not modelled yet"
-	check(c.Failures == "", "failures", c.Failures, "none with "+with+notYet)
-	check(c.MTBF == 0, "mtbf", c.MTBF, "0 with "+with+notYet)
 	check(c.ForceRouting == "", "force-routing", c.ForceRouting, "none with "+with+notYet)
 }
 

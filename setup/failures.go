@@ -2,6 +2,7 @@ package setup
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -94,8 +95,13 @@ type Failures struct {
 	Health HealthCheck // zero: the router knows at once
 	Retry  Retry
 
-	Warmup         engine.Warmup // of an instance that was repaired; From is of each
-	WarmupRoutable bool
+	Repaired []Repaired // by pool
+}
+
+// Repaired is how an instance of a pool comes back that was repaired.
+type Repaired struct {
+	Warmup   engine.Warmup // From is of each
+	Routable bool          // requests go to it while it is warming
 }
 
 // Retry is what becomes of a request that was lost with its instance: the router routes it again,
@@ -123,14 +129,18 @@ type FailureKind uint8
 const (
 	Crash FailureKind = iota
 	Slow
+	LinkShare // pulls of and to the instance have a share of their bandwidth
 )
 
 // Failure is a line of failures: one at a time, or ever again by chance.
 type Failure struct {
-	Kind     FailureKind
-	Line     int // number in the list from 1, 0: --mtbf; it names the random streams
-	Instance int // −1: all
-	Factor   float64
+	Kind   FailureKind
+	Line   int // number in the list from 1, 0: --mtbf; it names the random streams
+	Of     Target
+	Factor float64 // of slow
+	Share  float64 // of link: of the bandwidth that is left, in [0, 1]
+
+	Storage string // of link: the name of a storage tier, whose transfers it is about; empty: it is about instances
 
 	At  vtime.Time     // of one at a time
 	For vtime.Duration // that it lasts; 0: to the end of the run
@@ -152,19 +162,22 @@ func checkFailures(c *Config, check func(ok bool, name string, value any, want s
 // resolveFailures reads what fails. Without any failure the pool has none, whatever else is set.
 func resolveFailures(p *resolver) error {
 	c := &p.Config
-	f := Failures{
-		Retry:  Retry{Redirect: vtime.Millisecond, Backoff: vtime.Second},
-		Warmup: engine.Warmup{Duration: c.WarmupDuration, Penalty: c.WarmupPenalty, Curve: engine.Curve(c.WarmupCurve)}, WarmupRoutable: c.WarmupRoutable,
+	f := Failures{Retry: Retry{Redirect: vtime.Millisecond, Backoff: vtime.Second}, Repaired: []Repaired{repaired(c)}}
+	if len(p.parts) > 0 {
+		f.Repaired = nil
+	}
+	for _, part := range p.parts {
+		f.Repaired = append(f.Repaired, repaired(&part.Config))
 	}
 	if c.MTBF > 0 {
-		f.List = append(f.List, Failure{Instance: -1, MTBF: c.MTBF, MTTR: c.MTTR})
+		f.List = append(f.List, Failure{Of: everywhere, MTBF: c.MTBF, MTTR: c.MTTR})
 	}
 	if c.Failures != "" {
 		text, err := readFile(c, c.Failures, input.Settings)
 		if err != nil {
 			return fileError("failures", err)
 		}
-		if err := parseFailures(text, c.Failures, p.pool, &f); err != nil {
+		if err := parseFailures(text, c.Failures, p.Plan, &f); err != nil {
 			return err
 		}
 	}
@@ -177,12 +190,27 @@ func resolveFailures(p *resolver) error {
 	if len(f.List) == 0 {
 		return nil
 	}
-	for i := range f.List {
-		if len(p.pool.Storage) > 0 && f.List[i].Kind == Crash {
-			return inputErrorf("an instance with a storage tier crashes (--failures, --mtbf): want no --kv-storage, as what is under way between the two is not modelled yet")
-		}
+	if err := f.checkStorage(p.Plan); err != nil {
+		return err
 	}
 	p.Failures = &f
+	return nil
+}
+
+// repaired returns how an instance of the pool that c describes comes back.
+func repaired(c *Config) Repaired {
+	return Repaired{engine.Warmup{Duration: c.WarmupDuration, Penalty: c.WarmupPenalty, Curve: engine.Curve(c.WarmupCurve)}, c.WarmupRoutable}
+}
+
+// checkStorage refuses crashes of instances with storage tiers.
+func (f *Failures) checkStorage(p *Plan) error {
+	for i := range f.List {
+		for k, pool := range p.Pools {
+			if of := &f.List[i].Of; len(pool.Storage) > 0 && f.List[i].Kind == Crash && (of.Pools == nil || slices.Contains(of.Pools, k)) {
+				return inputErrorf("an instance with a storage tier crashes (--failures, --mtbf): want no --kv-storage, as what is under way between the two is not modelled yet")
+			}
+		}
+	}
 	return nil
 }
 

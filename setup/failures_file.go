@@ -2,9 +2,6 @@ package setup
 
 import (
 	"math"
-	"regexp"
-	"strconv"
-	"strings"
 
 	"blis/policy"
 	"blis/vtime"
@@ -16,7 +13,7 @@ import (
 var failureLimits = yamldoc.Options{Bytes: 1 << 20, Depth: 8, Name: 64, Values: 1 << 17}
 
 // parseFailures reads the file of failures into f.
-func parseFailures(text []byte, file string, pool *Pool, f *Failures) error {
+func parseFailures(text []byte, file string, p *Plan, f *Failures) error {
 	root, err := yamldoc.Read(file, text, failureLimits)
 	if err != nil {
 		return err
@@ -30,14 +27,14 @@ func parseFailures(text []byte, file string, pool *Pool, f *Failures) error {
 		return err
 	}
 	for i, n := range doc.Failures {
-		e := failureReader{file: file, at: yamldoc.Place{}.Within("failures", n.Line).Item(i, n.Line), pool: pool}
+		e := failureReader{file: file, at: yamldoc.Place{}.Within("failures", n.Line).Item(i, n.Line), plan: p}
 		x := e.failure(n)
 		if x.Line = i + 1; e.fault != nil {
 			return e.fault
 		}
 		f.List = append(f.List, x)
 	}
-	e := failureReader{file: file, pool: pool}
+	e := failureReader{file: file, plan: p}
 	e.health(doc.Health, &f.Health)
 	e.retry(doc.Retry, &f.Retry)
 	return e.fault
@@ -47,7 +44,7 @@ func parseFailures(text []byte, file string, pool *Pool, f *Failures) error {
 type failureReader struct {
 	file  string
 	at    yamldoc.Place // of the mapping
-	pool  *Pool
+	plan  *Plan
 	fault error
 }
 
@@ -84,19 +81,29 @@ func (e *failureReader) failure(n *yamldoc.Node) (x Failure) {
 	switch {
 	case e.fault != nil:
 		return x
-	case v.Link != nil:
-		e.fail("link", v.Link, "failures of links are not modelled yet: want crash or slow")
-	case (v.Crash == nil) == (v.Slow == nil):
-		e.fail("", n, "want one of crash and slow, with the instance: {crash: instance-3, at: 600s, for: 120s}")
-	case v.Bandwidth != nil:
-		e.fail("bandwidth", v.Bandwidth, "goes with link, which is not modelled yet")
+	case count(v.Crash, v.Slow, v.Link) != 1:
+		e.fail("", n, "want one of crash, slow and link, with the instance: {crash: instance-3, at: 600s, for: 120s}")
+	case v.Bandwidth != nil && v.Link == nil:
+		e.fail("bandwidth", v.Bandwidth, "goes with link")
+	case v.Factor != nil && v.Slow == nil:
+		e.fail("factor", v.Factor, "goes with slow")
 	case v.Crash != nil:
-		x.Kind, x.Instance = Crash, e.instance("crash", v.Crash)
-		if v.Factor != nil {
-			e.fail("factor", v.Factor, "goes with slow")
+		x.Kind, x.Of = Crash, e.target("crash", v.Crash)
+	case v.Link != nil:
+		if x.Kind = LinkShare; v.Link.Kind == yamldoc.String && hasStorage(e.plan, v.Link.Text) {
+			x.Storage = v.Link.Text
+		} else if x.Of = e.target("link", v.Link); e.fault == nil && !x.Of.pulls(e.plan) {
+			e.fail("link", v.Link, "is %s: want an instance that pulls KV of others, or whose KV they pull (--architecture pd)", v.Link.Describe())
+		}
+		if v.Bandwidth == nil {
+			e.fail("", n, "want bandwidth with link, the share that is left, like 0.5; 0: nothing")
+		} else if y, ok := v.Bandwidth.Float(); !ok || !(y == 0 || y >= LeastShare && y <= 1) {
+			e.fail("bandwidth", v.Bandwidth, "is %s: want a share from %v to 1, or 0: down", v.Bandwidth.Describe(), LeastShare)
+		} else {
+			x.Share = y
 		}
 	default:
-		x.Kind, x.Instance = Slow, e.instance("slow", v.Slow)
+		x.Kind, x.Of = Slow, e.target("slow", v.Slow)
 		if v.Factor == nil {
 			e.fail("", n, "want factor with slow, the factor on the time of a step, like 2.5")
 		} else if y, ok := v.Factor.Float(); !ok || !(y >= 1 && y <= MostFactor) {
@@ -129,29 +136,34 @@ func (e *failureReader) failure(n *yamldoc.Node) (x Failure) {
 	return x
 }
 
+// count returns how many of some values there are.
+func count(list ...*yamldoc.Node) (n int) {
+	for _, v := range list {
+		if v != nil {
+			n++
+		}
+	}
+	return n
+}
+
+// LeastShare bounds the share of bandwidth that is left of a link which is not down, so that the time of a pull stays in
+// range.
+const LeastShare = 1e-6
+
 // MostFactor bounds slow-downs, so that the time of a step stays in range.
 const MostFactor = 1e6
 
-var instanceName = regexp.MustCompile(`^instance-(0|[1-9][0-9]{0,6})$`)
-
-// instance reads which instance fails, −1 for all.
-func (e *failureReader) instance(name string, n *yamldoc.Node) int {
-	match := instanceName.FindStringSubmatch(n.Text)
-	switch {
-	case n.Kind == yamldoc.String && n.Text == "all":
-		return -1
-	case n.Kind == yamldoc.String && strings.Contains(n.Text, "/"):
-		e.fail(name, n, "is %s: deployments, pools and nodes are not modelled yet: want an instance, like instance-3, or all", n.Describe())
-		return 0
-	case n.Kind != yamldoc.String || match == nil:
-		e.fail(name, n, "is %s: want an instance, like instance-3, or all", n.Describe())
-		return 0
+// target reads which instances fail.
+func (e *failureReader) target(name string, n *yamldoc.Node) Target {
+	if n.Kind != yamldoc.String {
+		e.fail(name, n, "is %s: want %s", n.Describe(), targetForms(e.plan))
+		return everywhere
 	}
-	i, _ := strconv.Atoi(match[1])
-	if e.pool.Scaling == nil && i >= e.pool.Instances {
-		e.fail(name, n, "is %s: there are instance-0 to instance-%d (--num-instances)", n.Describe(), e.pool.Instances-1)
+	t, err := targetOf(e.plan, n.Text)
+	if err != nil {
+		e.fail(name, n, "is %s: %v", n.Describe(), err)
 	}
-	return i
+	return t
 }
 
 // duration reads a time of at least least.

@@ -240,10 +240,11 @@ type Transfer struct {
 type Failure struct {
 	Type     string     `json:"type"` // failure
 	At       vtime.Time `json:"at_us"`
-	Event    string     `json:"event"`    // crash, repair, slow, slow_end; down, up: the router knows; cut_off, retry: of a request
+	Event    string     `json:"event"`    // crash, repair, slow, slow_end, link, link_end; down, up: the router knows; cut_off, retry: of a request
 	Instance *int       `json:"instance"` // null of a retry: no instance has it
 	Request  *int64     `json:"request"`  // of cut_off and retry, else null
 	Retries  *int32     `json:"retries"`  // times that the request was tried again before, else null
+	Pool     string     `json:"pool"`     // of the instance, chat/decode; empty without one, and in a run of one pool
 }
 
 // Anomaly is an anomaly of package metrics at the instant at which it is counted.

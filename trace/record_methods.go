@@ -223,6 +223,7 @@ func (r *Failure) appendJSON(b []byte) []byte {
 	b = appendOptional(append(b, `,"instance":`...), r.Instance, appendWhole[int])
 	b = appendOptional(append(b, `,"request":`...), r.Request, appendWhole[int64])
 	b = appendOptional(append(b, `,"retries":`...), r.Retries, appendWhole[int32])
+	b = appendString(append(b, `,"pool":`...), r.Pool)
 	return append(b, '}')
 }
 

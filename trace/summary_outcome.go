@@ -156,7 +156,7 @@ func (s *Summary) addPair(r *Disaggregation) error {
 }
 
 // failureEvents are the events of records of failures.
-var failureEvents = []string{"crash", "repair", "slow", "slow_end", "down", "up", "cut_off", "retry"}
+var failureEvents = []string{"crash", "repair", "slow", "slow_end", "down", "up", "cut_off", "retry", "link", "link_end"}
 
 func (s *Summary) addFailure(r *Failure) error {
 	switch {

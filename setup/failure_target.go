@@ -1,0 +1,150 @@
+package setup
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Target is the instances of a run that a failure happens to.
+type Target struct {
+	Pools    []int // numbers of the pools of the run whose instances they are; nil: all pools
+	Replica  int   // number of the instance within its pool; −1: each
+	Instance int   // number of the instance in the run; −1: each
+	Node     *Node // on which it has GPUs; nil: on any
+}
+
+// everywhere is all instances.
+var everywhere = Target{Replica: -1, Instance: -1}
+
+// Has reports whether an instance is among them, which has these numbers: of its pool, its own there, and its own in
+// the run; and GPUs on nodes.
+func (t *Target) Has(pool, replica, instance int, nodes []Node) bool {
+	return (t.Node == nil || slices.Contains(nodes, *t.Node)) && (t.Pools == nil || slices.Contains(t.Pools, pool)) && (t.Replica < 0 || t.Replica == replica) && (t.Instance < 0 || t.Instance == instance)
+}
+
+var (
+	instanceName  = regexp.MustCompile(`^instance-(0|[1-9][0-9]{0,6})$`)
+	replicaNumber = regexp.MustCompile(`^(0|[1-9][0-9]{0,6})$`)
+)
+
+// targetOf returns the instances that a name means: all, instance-3, or a deployment, a pool or an instance of a pool,
+// like chat, chat/decode and chat/decode/1. Its error says what would be right.
+func targetOf(p *Plan, name string) (Target, error) {
+	if name == "all" {
+		return everywhere, nil
+	}
+	if match := instanceName.FindStringSubmatch(name); match != nil {
+		n, _ := strconv.Atoi(match[1])
+		return Target{Replica: -1, Instance: n}, checkInstance(p, n)
+	}
+	if node, found := strings.CutPrefix(name, "node/"); found {
+		return nodeTarget(p, node)
+	}
+	if pools := poolsOf(p, name); pools != nil {
+		return Target{Pools: pools, Replica: -1, Instance: -1}, nil
+	}
+	of, last, _ := cutLast(name)
+	pools := poolsOf(p, of)
+	if len(pools) != 1 || !replicaNumber.MatchString(last) {
+		return everywhere, fmt.Errorf("want %s", targetForms(p))
+	}
+	n, _ := strconv.Atoi(last)
+	if pool := p.Pools[pools[0]]; pool.Scaling == nil && n >= pool.Instances {
+		return everywhere, fmt.Errorf("there are %s/0 to %s/%d", of, of, pool.Instances-1)
+	}
+	return Target{Pools: pools, Replica: n, Instance: -1}, nil
+}
+
+// hasStorage reports whether instances of a pool have a storage tier of a name, and no pool has that name.
+func hasStorage(p *Plan, name string) bool {
+	return poolsOf(p, name) == nil && slices.ContainsFunc(p.Pools, func(pool *Pool) bool {
+		return slices.ContainsFunc(pool.Storage, func(t StorageTier) bool { return t.Name == name })
+	})
+}
+
+// pulls reports whether some instance of t pulls KV of others, or has KV that others pull.
+func (t *Target) pulls(p *Plan) bool {
+	for i := range p.Deployments {
+		if d := &p.Deployments[i]; d.PD != nil {
+			for _, pool := range d.Pools() {
+				if t.Pools == nil || slices.Contains(t.Pools, slices.Index(p.Pools, pool)) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// nodeTarget returns the instances with GPUs on a node, like h100/2.
+func nodeTarget(p *Plan, name string) (Target, error) {
+	id, last, _ := cutLast(name)
+	for k := range p.NodePools {
+		if pool := &p.NodePools[k]; pool.ID == id && replicaNumber.MatchString(last) {
+			n, _ := strconv.Atoi(last)
+			if n >= pool.Nodes {
+				return everywhere, fmt.Errorf("there are node/%s/0 to node/%s/%d", id, id, pool.Nodes-1)
+			}
+			return Target{Replica: -1, Instance: -1, Node: &Node{int32(k), int32(n)}}, nil
+		}
+	}
+	if len(p.NodePools) == 0 {
+		return everywhere, fmt.Errorf("there are no nodes without node_pools (--node-pools): want %s", targetForms(p))
+	}
+	return everywhere, fmt.Errorf("want a node, like node/%s/0", p.NodePools[0].ID)
+}
+
+// checkInstance returns an error if there never is an instance with a number.
+func checkInstance(p *Plan, n int) error {
+	total, flag := 0, " (--num-instances)"
+	for _, pool := range p.Pools {
+		if total += pool.Instances; pool.Scaling != nil {
+			return nil
+		}
+	}
+	if len(p.Pools) > 1 {
+		flag = ""
+	}
+	if n >= total {
+		return fmt.Errorf("there are instance-0 to instance-%d%s", total-1, flag)
+	}
+	return nil
+}
+
+// poolsOf returns the numbers of the pools that a name means, nil if there are none: a pool, or those of a deployment.
+func poolsOf(p *Plan, name string) (list []int) {
+	if name == "" {
+		return nil
+	}
+	for i := range p.Deployments {
+		d := &p.Deployments[i]
+		for _, pool := range d.Pools() {
+			if d.ID == name || d.PoolName(pool) == name {
+				list = append(list, slices.Index(p.Pools, pool))
+			}
+		}
+	}
+	return list
+}
+
+// cutLast cuts a name before its last slash.
+func cutLast(name string) (before, last string, found bool) {
+	i := strings.LastIndexByte(name, '/')
+	if i < 0 {
+		return "", name, false
+	}
+	return name[:i], name[i+1:], true
+}
+
+// targetForms says how instances of the run are called.
+func targetForms(p *Plan) string {
+	d := &p.Deployments[0]
+	pool := d.PoolName(d.Serving)
+	if pool == "" {
+		return "an instance, like instance-3, or all"
+	}
+	return fmt.Sprintf("an instance, like %s/0 or instance-3, a pool, like %s, or all", pool, pool)
+}
