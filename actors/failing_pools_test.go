@@ -195,7 +195,7 @@ func TestTargetsOfFailures(t *testing.T) {
 		var got []int
 		for k, pool := range p.Pools {
 			for i := range pool.Instances {
-				if of.Has(k, i, n, nil) {
+				if of.Has(k, i, n) {
 					got = append(got, n)
 				}
 				n++

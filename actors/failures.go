@@ -28,6 +28,9 @@ type failures struct {
 	warm   schedule                                                // when instances that were repaired are warm; stale ones stay
 	list   []condition
 
+	fleet   *fleet
+	onNodes []nodeFailure
+
 	exposed  int        // instances that are down and to which the router still sends
 	lastLoss vtime.Time // of an instance, or a link; −2: none yet
 
@@ -39,8 +42,9 @@ type failures struct {
 type dueFailure struct {
 	at       vtime.Time
 	begins   bool
-	line     int32 // index in the plan's list
-	instance int32
+	line     int32         // index in the plan's list
+	instance int32         // −1: all on the node
+	node     int32         // index in failures.onNodes; −1: it is not of a node
 	stream   *vtime.Stream // nil: it does not come by chance
 }
 
@@ -53,6 +57,8 @@ func (x *dueFailure) Before(y *dueFailure) bool {
 		return y.begins
 	case x.line != y.line:
 		return x.line < y.line
+	case x.node != y.node:
+		return x.node < y.node
 	}
 	return x.instance < y.instance
 }
@@ -101,10 +107,12 @@ func newFailures(p *setup.Plan, r *router) *failures {
 	if p.Failures == nil {
 		return nil
 	}
-	return &failures{
-		plan: p.Failures, seed: p.Config.Seed, places: func(i int) *server { return r.fleet.servers[i] }, lastLoss: -2, attempts: map[int64]*attempts{},
+	f := &failures{
+		fleet: &r.fleet, plan: p.Failures, seed: p.Config.Seed, places: func(i int) *server { return r.fleet.servers[i] }, lastLoss: -2, attempts: map[int64]*attempts{},
 		lose: r.coordinator.lose, cut: r.coordinator.cut, pulls: leastFailingPull(p),
 	}
+	f.addNodes()
+	return f
 }
 
 // add takes in one more instance, which is ready then.
@@ -117,10 +125,10 @@ func (f *failures) add(ready vtime.Time) {
 	f.list = append(f.list, condition{life: life{Ready: ready}, flip: vtime.Never, warm: vtime.Never, probed: probed{changed: -1, run: -1, prior: -1}})
 	for k := range f.plan.List {
 		x := &f.plan.List[k]
-		if x.Storage != "" || !x.Of.Has(at.pool.index, at.slot, at.number, at.nodes) {
+		if x.Storage != "" || !x.Of.Has(at.pool.index, at.slot, at.number) {
 			continue
 		}
-		e := dueFailure{at: x.At, begins: true, line: int32(k), instance: int32(i)}
+		e := dueFailure{at: x.At, begins: true, line: int32(k), instance: int32(i), node: -1}
 		if x.MTBF > 0 {
 			e.stream = vtime.NewStream(f.seed, "failure/"+strconv.Itoa(x.Line)+"/"+instanceName(i))
 			e.at = ready.Add(f.uptime(&e))
@@ -129,6 +137,7 @@ func (f *failures) add(ready vtime.Time) {
 			f.due = heap.Push(f.due, e)
 		}
 	}
+	f.placed(int32(i))
 }
 
 // uptime draws the time to the next failure.
@@ -210,17 +219,17 @@ func (f *failures) act(k lookahead.Key, out *lookahead.Outbox, t *tracing) {
 
 // fail lets a failure begin or end, and files what comes next of it.
 func (f *failures) fail(e *dueFailure, out *lookahead.Outbox, t *tracing) {
-	x, c := &f.plan.List[e.line], &f.list[e.instance]
-	if c.Gone {
+	x := &f.plan.List[e.line]
+	switch {
+	case e.instance < 0:
+		f.failNode(e, out, t)
+	case e.node >= 0:
+		f.join(e, out, t)
 		return
-	}
-	switch x.Kind {
-	case setup.Crash:
-		f.crash(int(e.instance), e, out, t)
-	case setup.LinkShare:
-		f.link(int(e.instance), e, out, t)
+	case f.list[e.instance].Gone:
+		return
 	default:
-		f.slow(int(e.instance), e, out, t)
+		f.happen(int(e.instance), e, out, t)
 	}
 	lasts := x.For
 	switch {
@@ -234,6 +243,18 @@ func (f *failures) fail(e *dueFailure, out *lookahead.Outbox, t *tracing) {
 	if e.begins = !e.begins; lasts > 0 {
 		e.at = e.at.Add(lasts)
 		f.due = heap.Push(f.due, *e)
+	}
+}
+
+// happen lets a failure of instance i begin or end.
+func (f *failures) happen(i int, e *dueFailure, out *lookahead.Outbox, t *tracing) {
+	switch f.plan.List[e.line].Kind {
+	case setup.Crash:
+		f.crash(i, e, out, t)
+	case setup.LinkShare:
+		f.link(i, e, out, t)
+	default:
+		f.slow(i, e, out, t)
 	}
 }
 

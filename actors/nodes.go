@@ -18,13 +18,14 @@ type nodes struct {
 	placed map[*setup.Pool][][]setup.Node // of the instances with which the run begins
 	gpus   *setup.NodeGPUs
 	names  *nodeNames
+	down   map[setup.Node]int // failures of nodes that hold
 }
 
 func newNodes(p *setup.Plan) *nodes {
 	if len(p.NodePools) == 0 {
 		return nil
 	}
-	return &nodes{p.NodePools, p.Placed, setup.NewNodeGPUs(p.NodePools), &nodeNames{pools: p.NodePools}}
+	return &nodes{pools: p.NodePools, placed: p.Placed, gpus: setup.NewNodeGPUs(p.NodePools), names: &nodeNames{pools: p.NodePools}}
 }
 
 // take takes the GPUs of the next instance of a pool and returns their nodes. It reports whether there

@@ -18,10 +18,9 @@ type server struct {
 	first  int      // number of its first rank in the run
 	places []*place // its endpoints
 
-	nodes    []setup.Node // by rank; nil: GPUs are unlimited
-	released bool         // its GPUs were given back
-
-	takenAway bool // it was told to stop
+	nodes     []setup.Node // by rank; nil: GPUs are unlimited
+	released  bool         // its GPUs were given back
+	takenAway bool         // it was told to stop
 }
 
 // place is an endpoint as those know it who route to it. Unless its server has several it is the

@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -57,6 +59,46 @@ func TestExamplesOfDeploymentsRun(t *testing.T) {
 		table, _, _ := strings.Cut(rest, "\n\n")
 		if !strings.Contains(read(t, page), "```\n"+table+"\n```\n") {
 			t.Errorf("%s shows something else than\n%s", page, table)
+		}
+	}
+}
+
+// docs/failures.md shows what becomes of a burst when a node dies in it, with more instances and fewer.
+func TestExampleOfANodeThatDies(t *testing.T) {
+	t.Chdir("..")
+	const path = "examples/deployments/dying-node.yaml"
+	deployments := read(t, path)
+	command := strings.Fields(strings.TrimPrefix(firstLine(deployments), "# "))
+	if len(command) < 4 || command[0] != "blis" || command[3] != path {
+		t.Fatalf("%s begins with %q", path, command)
+	}
+	page := read(t, "docs/failures.md")
+	if line := strings.Join(command, " "); !strings.Contains(page, line) {
+		t.Errorf("docs/failures.md has another command than %s", line)
+	}
+	for _, x := range []struct {
+		instances int
+		dies      bool
+	}{{6, false}, {6, true}, {8, true}, {10, true}} {
+		args := append(slices.Clone(command[1:]), "--format", "json")
+		args[2] = file(t, "deployments.yaml", strings.NewReplacer("replicas: 6", fmt.Sprint("replicas: ", x.instances), "min: 6", fmt.Sprint("min: ", x.instances)).Replace(deployments))
+		node, availability := "dies", ""
+		if !x.dies {
+			at := slices.Index(args, "--failures")
+			node, availability, args = "stays", "–", slices.Delete(args, at, at+2)
+		}
+		r := resultOf(t, done(t, args...).out)
+		if x.dies {
+			availability = fmt.Sprintf("%.1f %%", 100*r["failures"].(map[string]any)["availability"].(float64))
+		}
+		ttft := fmt.Sprintf("%.0f", r["ttft_p99_ms"])
+		if n := len(ttft); n > 3 {
+			ttft = ttft[:n-3] + "," + ttft[n-3:]
+		}
+		row := fmt.Sprintf("| %d | %s | %s | %.1f %% | %s | %v | %.2f |", x.instances, node, availability, 100*r["slo_attainment"].(float64), ttft,
+			r["scaling"].(map[string]any)["peak_replicas"], r["replicas"].(map[string]any)["cost"])
+		if !strings.Contains(page, "\n"+row+"\n") {
+			t.Errorf("docs/failures.md lacks\n%s", row)
 		}
 	}
 }

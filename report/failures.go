@@ -83,7 +83,11 @@ func (t *runText) failures(r *actors.Result) {
 		crashes, detected, down, detection = crashes+x.Crashes, detected+x.Detected, down+x.Down, detection+x.Detection
 	}
 	seconds := down.Seconds()
-	text := fmt.Sprintf("availability %s; %s, %s instance-seconds down", plaintext.Percent(f.Availability), plaintext.Plural(crashes, "crash"), plaintext.Decimal(&seconds, 1))
+	times := "1 crash"
+	if crashes != 1 {
+		times = plaintext.Grouped(crashes) + " crashes"
+	}
+	text := fmt.Sprintf("availability %s; %s, %s instance-seconds down", plaintext.Percent(f.Availability), times, plaintext.Decimal(&seconds, 1))
 	switch {
 	case detected > 0 && detection == 0:
 		text += "; the router knew at once"

@@ -13,16 +13,17 @@ type Target struct {
 	Pools    []int // numbers of the pools of the run whose instances they are; nil: all pools
 	Replica  int   // number of the instance within its pool; −1: each
 	Instance int   // number of the instance in the run; −1: each
-	Node     *Node // on which it has GPUs; nil: on any
+
+	Nodes []Node // with all that has a GPU there, in place of the others; nil: none
 }
 
 // everywhere is all instances.
 var everywhere = Target{Replica: -1, Instance: -1}
 
 // Has reports whether an instance is among them, which has these numbers: of its pool, its own there, and its own in
-// the run; and GPUs on nodes.
-func (t *Target) Has(pool, replica, instance int, nodes []Node) bool {
-	return (t.Node == nil || slices.Contains(nodes, *t.Node)) && (t.Pools == nil || slices.Contains(t.Pools, pool)) && (t.Replica < 0 || t.Replica == replica) && (t.Instance < 0 || t.Instance == instance)
+// the run. Those on nodes are not: they fail with these.
+func (t *Target) Has(pool, replica, instance int) bool {
+	return t.Nodes == nil && (t.Pools == nil || slices.Contains(t.Pools, pool)) && (t.Replica < 0 || t.Replica == replica) && (t.Instance < 0 || t.Instance == instance)
 }
 
 var (
@@ -79,22 +80,30 @@ func (t *Target) pulls(p *Plan) bool {
 	return false
 }
 
-// nodeTarget returns the instances with GPUs on a node, like h100/2.
+// nodeTarget returns all that is on a node, like h100/2, or on all nodes of a pool, like h100.
 func nodeTarget(p *Plan, name string) (Target, error) {
-	id, last, _ := cutLast(name)
-	for k := range p.NodePools {
-		if pool := &p.NodePools[k]; pool.ID == id && replicaNumber.MatchString(last) {
-			n, _ := strconv.Atoi(last)
-			if n >= pool.Nodes {
-				return everywhere, fmt.Errorf("there are node/%s/0 to node/%s/%d", id, id, pool.Nodes-1)
-			}
-			return Target{Replica: -1, Instance: -1, Node: &Node{int32(k), int32(n)}}, nil
-		}
-	}
 	if len(p.NodePools) == 0 {
 		return everywhere, fmt.Errorf("there are no nodes without node_pools (--node-pools): want %s", targetForms(p))
 	}
-	return everywhere, fmt.Errorf("want a node, like node/%s/0", p.NodePools[0].ID)
+	t := Target{Replica: -1, Instance: -1}
+	id, last, one := strings.Cut(name, "/")
+	k := slices.IndexFunc(p.NodePools, func(n NodePool) bool { return n.ID == id })
+	if k < 0 {
+		return t, fmt.Errorf("want a node, like node/%s/0, or a pool of nodes, like node/%s", p.NodePools[0].ID, p.NodePools[0].ID)
+	}
+	nodes := p.NodePools[k].Nodes
+	if one {
+		n, err := strconv.Atoi(last)
+		if err != nil || !replicaNumber.MatchString(last) || n >= nodes {
+			return t, fmt.Errorf("there are node/%s/0 to node/%s/%d", id, id, nodes-1)
+		}
+		t.Nodes = []Node{{int32(k), int32(n)}}
+		return t, nil
+	}
+	for i := range nodes {
+		t.Nodes = append(t.Nodes, Node{int32(k), int32(i)})
+	}
+	return t, nil
 }
 
 // checkInstance returns an error if there never is an instance with a number.

@@ -2,6 +2,8 @@ package setup
 
 import (
 	"encoding/json"
+	"fmt"
+	"io"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -93,6 +95,31 @@ func TestBadNodePools(t *testing.T) {
 	}
 	if _, err := Resolve(cfg); err == nil || !strings.Contains(err.Error(), path+":1: node_pools: there are node pools among the settings too") {
 		t.Errorf("%v", err)
+	}
+}
+
+// Failures name a node, or all nodes of a pool.
+func TestNodesThatFail(t *testing.T) {
+	for target, want := range map[string]string{
+		"node/h100/2":  "[{0 2}]",
+		"node/l40s":    "[{1 0} {1 1}]",
+		"node/h100/4":  `is "node/h100/4": there are node/h100/0 to node/h100/3`,
+		"node/h100/02": `is "node/h100/02": there are node/h100/0 to node/h100/3`,
+		"node/h200/0":  `is "node/h200/0": want a node, like node/h100/0, or a pool of nodes, like node/h100`,
+	} {
+		c := configOf(t, "failures=f.yaml")
+		if err := c.Set("node-pools", "[{id: h100, gpu: H100, nodes: 4, gpus_per_node: 8}, {id: l40s, gpu: L40S, nodes: 2, gpus_per_node: 4}]"); err != nil {
+			t.Fatal(err)
+		}
+		c.Open = func(string) (io.ReadCloser, error) {
+			return io.NopCloser(strings.NewReader("failures: [{crash: " + target + ", at: 1s}]")), nil
+		}
+		p, err := Resolve(c)
+		switch {
+		case err == nil && fmt.Sprint(p.Failures.List[0].Of.Nodes) == want && !p.Failures.List[0].Of.Has(0, 0, 0):
+		case err == nil || !strings.Contains(err.Error(), want):
+			t.Errorf("%s: %v, want %s", target, err, want)
+		}
 	}
 }
 
