@@ -65,7 +65,7 @@ func drawApart(seed uint64) *apartTrial {
 		x.file = "admission: {scope: deployment}\n" + x.file
 		at := slices.Index(x.flags, "--admission-policy")
 		x.flags = append(slices.Delete(x.flags, at, at+2), "--policies", pick(gates, "{admission: {type: token-bucket, params: {capacity: 200, refill_rate: 2000}}}",
-			"{admission: {type: rate-limit, params: {rate: 300, burst: 3}}}", "{admission: {type: tenant-quota, params: {max_active: 4, delay: 2ms}}}",
+			"{admission: {type: rate-limit, params: {rate: 300, burst: 3}}}", "{admission: {type: tenant-quota, params: {max_active: 2, delay: 2ms}}}",
 			"{admission: {type: saturation-shed}}"))
 		x.gated = true
 	}

@@ -48,10 +48,15 @@ func TestQuotaOfEachDeployment(t *testing.T) {
 		"--policies", "{admission: {type: tenant-quota, params: {max_active: 1}}}"}}
 	late := asks(0, 2)
 	late.Arrival = 5000 // the first one has ended
-	s := serveLabelled(t, x.config(t), modelLabels(), []workload.Request{asks(0, 3), asks(1, 9), asks(0, 2), late})
-	for i, want := range []metrics.State{metrics.Completed, metrics.Completed, metrics.Rejected, metrics.Completed} {
-		if s.rows[i].State != want {
-			t.Errorf("request %d is %v, want %v", i, s.rows[i].State, want)
+	for _, together := range []bool{false, true} {
+		s, err := serveOn(t, x.config(t), Execution{Together: together}, modelLabels(), []workload.Request{asks(0, 3), asks(1, 9), asks(0, 2), late})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, want := range []metrics.State{metrics.Completed, metrics.Completed, metrics.Rejected, metrics.Completed} {
+			if s.rows[i].State != want {
+				t.Errorf("together %v: request %d is %v, want %v", together, i, s.rows[i].State, want)
+			}
 		}
 	}
 }
