@@ -19,6 +19,7 @@ type coordinator struct {
 	slots  map[int64]int32 // in held requests, of those whose prompt an instance computes, by number
 	states []handOver      // by slot in held requests
 
+	links     links          // of deployments whose pulls go one at a time
 	announced []announcement // nil, unless instances may go; some are over
 }
 
@@ -158,11 +159,8 @@ func (c *coordinator) receive(m *lookahead.Message, out *lookahead.Outbox) {
 		c.prefilled(&p, now, out)
 	case kindPulling:
 		var p engine.Pull
-		if readPulling(&m.Body, now, &p); !p.Fails {
-			at := c.sourceOf(&p.Source)
-			sendSource(out, at.process(), p.End.Add(at.pool.deployment.plan.PD.NotifyLatency), kindPulled, &p.Source)
-			c.announce(announcement{p.Source, r.fleet.servers[lookahead.ProcessID(m.Stamp.Source)-lookahead.FirstLeaf], p.End}, now)
-		}
+		by := readPulling(&m.Body, now, &p)
+		c.pulls(&p, r.fleet.ranks[by], by, now, out)
 	case kindReleased:
 		instance, n := readReleased(&m.Body)
 		for at := r.fleet.ranks[instance]; n > 0; n-- {
@@ -174,6 +172,41 @@ func (c *coordinator) receive(m *lookahead.Message, out *lookahead.Outbox) {
 		mustDecode(&m.Body)
 		at := c.sourceOf(&s)
 		sendSource(out, at.process(), now.Add(1).Add(at.pool.deployment.plan.PD.NotifyLatency), kindGivenUp, &s)
+	}
+}
+
+// pulls takes in that rank number by, of the instance to, begins a pull at now.
+func (c *coordinator) pulls(p *engine.Pull, to *place, by int, now vtime.Time, out *lookahead.Outbox) {
+	at := c.sourceOf(&p.Source)
+	how := at.pool.deployment.plan.PD
+	if p.End == vtime.Never {
+		p.End = c.links.take(int(readIncarnation(p.Source.From).instance), now, p.Lasts)
+		sendPullEnded(out, to.process(), p.End, by-to.first, p.Number)
+	}
+	if !p.Fails {
+		sendSource(out, at.process(), p.End.Add(how.NotifyLatency), kindPulled, &p.Source)
+		c.announce(announcement{p.Source, to.server, p.End}, now)
+	}
+}
+
+// links are when the pulls from ranks end that go one at a time (--pd-link fifo), by number of the rank. One goes on
+// also when the request left, or its instance.
+type links []vtime.Time
+
+// take gives a pull from a rank that begins at now its turn, for a time, and returns when it ends.
+func (l *links) take(rank int, now vtime.Time, lasts vtime.Duration) vtime.Time {
+	for len(*l) <= rank {
+		*l = append(*l, 0)
+	}
+	end := &(*l)[rank]
+	*end = max(*end, now).Add(lasts)
+	return *end
+}
+
+// clear forgets the pulls from n ranks, which are lost.
+func (l links) clear(first, n int) {
+	if first < len(l) {
+		clear(l[first:min(len(l), first+n)])
 	}
 }
 

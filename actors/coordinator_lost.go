@@ -39,6 +39,7 @@ func (c *coordinator) lose(at *server, now vtime.Time, out *lookahead.Outbox) {
 	}
 	switch c.router.failures.note(now); at.pool.role {
 	case setup.PrefillRole:
+		c.links.clear(at.first, at.pool.plan.Ranks.Ranks)
 		for _, other := range c.router.fleet.servers {
 			if other.pool == at.pool.deployment.serving && !other.isGone() {
 				sendSourceLost(out, other.process(), now, at.first, at.pool.plan.Ranks.Ranks)

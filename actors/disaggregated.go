@@ -23,7 +23,7 @@ func (p pullNotices) Prefilled(o *metrics.Outcome, s engine.KVSource, now vtime.
 }
 
 // Pulls implements engine.PullNotices.
-func (p pullNotices) Pulls(x *engine.Pull, now vtime.Time) { sendPulling(p.of.out, now, x) }
+func (p pullNotices) Pulls(x *engine.Pull, now vtime.Time) { sendPulling(p.of.out, now, p.number, x) }
 
 // Left implements engine.PullNotices.
 func (p pullNotices) Left(s engine.KVSource, now vtime.Time) { sendNotPulled(p.of.out, now, &s) }
@@ -93,6 +93,9 @@ func (p *instance) receivePull(m *lookahead.Message, now vtime.Time) {
 		readSource(&m.Body, &s)
 		mustDecode(&m.Body)
 		p.engines.rank(p.rankOf(&s), now, m.Stamp.Class).Pulls.Revoke(s)
+	case kindPullEnded:
+		rank, number := readPullEnded(&m.Body)
+		p.engines.rank(rank, now, m.Stamp.Class).Pulls.Ended(number, false, now)
 	case kindSourceLost:
 		first, n := readSourceLost(&m.Body)
 		for k := range p.of {
@@ -160,7 +163,11 @@ func (c *cluster) noticesOfPulls(list *[lookahead.NoticeKinds]lookahead.Notice) 
 			wait += c.plan.Config.RoutingLatency
 		}
 		handOver = min(handOver, wait)
-		pull = min(pull, how.Pull.Least()+how.NotifyLatency)
+		reaction := how.Pull.Least()
+		if !how.SharedLink { // else the instance that pulls hears of its end too
+			reaction += how.NotifyLatency
+		}
+		pull = min(pull, reaction)
 		left = min(left, 1+how.NotifyLatency)
 	}
 	after := func(d vtime.Duration, class uint8) func(lookahead.Key) lookahead.Key {

@@ -1,6 +1,8 @@
 package actors
 
 import (
+	"cmp"
+	"slices"
 	"testing"
 
 	"blis/bundle"
@@ -120,4 +122,47 @@ func TestNeverDisaggregatedIsMonolithic(t *testing.T) {
 			}
 		})
 	}
+}
+
+// With --pd-link fifo the pulls from an instance go one at a time, in the order in which they begin: each
+// ends so long after it begins, or after the one before has ended, as it takes. Without, none waits.
+func TestPullsFromAnInstanceWaitForEachOther(t *testing.T) {
+	bothChoices(t, func(t *testing.T, choice string) {
+		for _, link := range []string{"independent", "fifo"} {
+			c := pdPair()
+			c.PrefillReplicas, c.DecodeReplicas, c.PDDecodeChoice, c.EnablePrefixCaching, c.PDTransferLatency = 2, 3, choice, false, 2000
+			c.PDLink = link
+			var requests []workload.Request
+			for i := range 40 {
+				requests = append(requests, request(vtime.Time(i*1300+i*i%7*150), int32(9+i*37%200), 1+int32(i%5)))
+			}
+			s := serve(t, c, requests...)
+			last := map[int32]vtime.Time{} // end, by prefill instance
+			order := make([]int, len(s.rows))
+			for i := range order {
+				order[i] = i
+			}
+			slices.SortFunc(order, func(a, b int) int {
+				x, y := &s.rows[a], &s.rows[b]
+				return cmp.Or(cmp.Compare(x.HandOver.PullStart, y.HandOver.PullStart), cmp.Compare(x.Instance, y.Instance))
+			})
+			waited := 0
+			for _, i := range order {
+				h := &s.rows[i].HandOver
+				from := h.PullStart
+				if before := last[h.Instance]; link == "fifo" && before > from {
+					from = before
+					waited++
+				}
+				blocks := (s.rows[i].Input + 3) / 4
+				if want := from.Add(vtime.Duration(2000 + float64(30.5*float64(blocks)))); h.PullEnd != want {
+					t.Errorf("%s: request %d is pulled from %d to %d, want %d", link, s.rows[i].ID, h.PullStart, h.PullEnd, want)
+				}
+				last[h.Instance] = h.PullEnd
+			}
+			if link == "fifo" && waited < 10 {
+				t.Errorf("%d pulls waited", waited)
+			}
+		}
+	})
 }

@@ -40,7 +40,9 @@ func (d dice) drawDisaggregation(x *trial) {
 	}
 	c.PDHandoffLatency = pick[vtime.Duration](d, 1, 1, 100, 1000, 30_000)
 	c.PDNotifyLatency = pick[vtime.Duration](d, 0, 0, 1, 700)
-	c.PDPipeline = pick(d, 1, 1, 1, 0.1, 0.5)
+	if c.PDPipeline = pick(d, 1, 1, 1, 0.1, 0.5); c.PDPipeline == 1 && d.chance(0.4) {
+		c.PDLink = "fifo"
+	}
 	c.PDMaxHeld = pick(d, 0, 0, 1, 2)
 	c.PDBackpressureThreshold = d.between(1, 3)
 	c.PDHoldTimeout = pick[vtime.Duration](d, 480*vtime.Second, 480*vtime.Second, 20_000, 500, 1)

@@ -89,7 +89,7 @@ func (p *instance) Receive(m *lookahead.Message, out *lookahead.Outbox) {
 		if readResumed(&m.Body, &p.delivery, &progress); !p.refuse(&progress, now) {
 			p.engines.resume(&p.delivery, &progress, now)
 		}
-	case kindPrefill, kindPrefillAgain, kindPull, kindPullAgain, kindPulled, kindGivenUp, kindRevoked, kindSourceLost:
+	case kindPrefill, kindPrefillAgain, kindPull, kindPullAgain, kindPulled, kindGivenUp, kindRevoked, kindSourceLost, kindPullEnded:
 		p.out = out
 		p.receivePull(m, now)
 	case kindStorageAnswer:

@@ -160,12 +160,16 @@ func (f *failures) note(now vtime.Time) {
 	}
 }
 
-// leastFailingPull returns the least time from the delivery of a request until it fails since its pull does; vtime.Never:
+// leastFailingPull returns the least time from a message to an instance until a request fails since its pull does; vtime.Never:
 // none does.
 func leastFailingPull(p *setup.Plan) vtime.Duration {
 	least := vtime.Duration(vtime.Never)
 	for i := range p.Deployments {
-		if how := p.Deployments[i].PD; how != nil && !how.Recompute {
+		switch how := p.Deployments[i].PD; {
+		case how == nil || how.Recompute:
+		case how.SharedLink && how.FailureRate > 0: // a message says when a pull ends
+			return 0
+		default:
 			least = min(least, how.Pull.Latency())
 		}
 	}

@@ -37,6 +37,7 @@ const (
 	kindSourceLost                              // router → instance: the KV that another one had is gone
 	kindRevoked                                 // router → instance: a pull does not end of which it was told so
 	kindLink                                    // router → instance: pulls of or to an instance have another share of their bandwidth
+	kindPullEnded                               // router → instance: a pull of its own has ended, of which that was not known
 )
 
 // How messages are written.

@@ -99,23 +99,43 @@ func readPulled(b *lookahead.Decoder, s *engine.KVSource) (fails bool) {
 	return how&1 == 1
 }
 
-// sendPulling tells the router at now that a pull begins.
-func sendPulling(out *lookahead.Outbox, now vtime.Time, p *engine.Pull) {
-	out.BeginNotice(routerID, lookahead.Key{At: now, Class: vtime.ClassNotice}, pullingNotice, kindPulling, 4+sourceFields)
+// sendPulling tells the router at now that a pull of the rank numbered by begins.
+func sendPulling(out *lookahead.Outbox, now vtime.Time, by int, p *engine.Pull) {
+	out.BeginNotice(routerID, lookahead.Key{At: now, Class: vtime.ClassNotice}, pullingNotice, kindPulling, 5+sourceFields)
+	out.Int(int64(by))
 	writeSource(out, &p.Source)
 	out.Int(p.Number)
 	out.Int(int64(p.Blocks))
-	out.Int(since(now, p.End))
-	out.Uint(bit(p.Fails))
+	out.Int(int64(p.Lasts))
+	out.Uint(bit(p.Fails) | bit(p.End == vtime.Never)<<1)
 	out.End()
 }
 
 // readPulling reads what sendPulling sent at now.
-func readPulling(b *lookahead.Decoder, now vtime.Time, p *engine.Pull) {
+func readPulling(b *lookahead.Decoder, now vtime.Time, p *engine.Pull) (by int) {
+	by = int(b.Int())
 	readSource(b, &p.Source)
-	p.Number, p.Blocks, p.Start, p.End = b.Int(), int32(b.Int()), now, after(now, b.Int())
-	p.Fails = b.Uint() == 1
+	p.Number, p.Blocks, p.Start, p.Lasts = b.Int(), int32(b.Int()), now, vtime.Duration(b.Int())
+	how := b.Uint()
+	if p.Fails, p.End = how&1 == 1, now.Add(p.Lasts); how>>1 == 1 {
+		p.End = vtime.Never
+	}
 	mustDecode(b)
+	return by
+}
+
+// sendPullEnded tells a rank of an instance that its pull of that number ends at the time.
+func sendPullEnded(out *lookahead.Outbox, to lookahead.ProcessID, at vtime.Time, rank int, number int64) {
+	out.Begin(to, lookahead.Key{At: at, Class: vtime.ClassTransfer}, kindPullEnded, 2)
+	out.Int(int64(rank))
+	out.Int(number)
+	out.End()
+}
+
+func readPullEnded(b *lookahead.Decoder) (rank int, number int64) {
+	rank, number = int(b.Int()), b.Int()
+	mustDecode(b)
+	return rank, number
 }
 
 // sendNotPulled tells the router at now that a request left before its pull.

@@ -97,24 +97,19 @@ var disaggregationMessages = []carried{
 			x.fails = readPull(&m.Body, &x.Delivery, &x.Source)
 			return x
 		}, lostOfRequest},
-	{"pulling", engine.Pull{}, testLeaf, routerID,
+	{"pulling", valuePulling{}, testLeaf, routerID,
 		func(out *lookahead.Outbox, v any) {
-			x := v.(engine.Pull)
-			if x.End != vtime.Never {
-				x.End += sentAt
-			}
-			sendPulling(out, sentAt, &x)
+			x := v.(valuePulling)
+			sendPulling(out, sentAt, x.by, &x.Pull)
 		},
 		func(m *lookahead.Message) any {
-			var x engine.Pull
-			if readPulling(&m.Body, sentAt, &x); x.Start != sentAt {
+			var x valuePulling
+			if x.by = readPulling(&m.Body, sentAt, &x.Pull); x.Start != sentAt {
 				panic("a pull does not start when it was told")
 			}
-			if x.Start = 0; x.End != vtime.Never {
-				x.End -= sentAt
-			}
+			x.Start, x.End = 0, 0
 			return x
-		}, []string{"Start", "Gone"}}, // it is the time of the message
+		}, []string{"Start", "End", "Gone"}}, // the time of the message, and Lasts later or never
 	{"not pulled", engine.KVSource{}, testLeaf, routerID,
 		func(out *lookahead.Outbox, v any) {
 			s := v.(engine.KVSource)
@@ -154,6 +149,15 @@ var disaggregationMessages = []carried{
 			request, blocks := readTracedExpiry(afterRank(&m.Body))
 			return valueExpiry{request, blocks}
 		}, nil},
+	{"pull ended", valuePullEnded{}, routerID, testLeaf,
+		func(out *lookahead.Outbox, v any) {
+			x := v.(valuePullEnded)
+			sendPullEnded(out, testLeaf, sentAt, x.rank, x.number)
+		},
+		func(m *lookahead.Message) any {
+			rank, number := readPullEnded(&m.Body)
+			return valuePullEnded{rank, number}
+		}, nil},
 	{"traced backpressure", tracedBackpressure{}, routerID, collectorID,
 		func(out *lookahead.Outbox, v any) {
 			x := v.(tracedBackpressure)
@@ -172,6 +176,18 @@ var disaggregationMessages = []carried{
 type valueExpiry struct {
 	request int64
 	blocks  int32
+}
+
+// valuePulling is what a message about the begin of a pull carries.
+type valuePulling struct {
+	by int
+	engine.Pull
+}
+
+// valuePullEnded is what a message about the end of a pull carries.
+type valuePullEnded struct {
+	rank   int
+	number int64
 }
 
 // sourceOf reads a message that is a KVSource alone.

@@ -61,10 +61,11 @@ type KVSource struct {
 // Pull moves the KV of a prompt to the instance where its request goes on.
 type Pull struct {
 	Source     KVSource
-	Number     int64      // of those of the pulling instance, from 1
-	Blocks     int32      // of that instance
-	Start, End vtime.Time // End is vtime.Never with Disaggregation.SharedLink
-	Fails      bool       // nothing has come when it ends, and nobody tells the source
+	Number     int64          // of those of the pulling instance, from 1
+	Blocks     int32          // of that instance
+	Start, End vtime.Time     // End is vtime.Never with Disaggregation.SharedLink, unless nothing is moved
+	Lasts      vtime.Duration // once it has its turn
+	Fails      bool           // nothing has come when it ends, and nobody tells the source
 }
 
 // disaggregation is the part of a connector that hands KV over to other instances, and pulls it.

@@ -26,14 +26,14 @@ type Link struct {
 }
 
 // Least returns the least time that a transfer takes.
-func (l *Link) Least() vtime.Duration { return l.time(1) }
+func (l *Link) Least() vtime.Duration { return l.Time(1) }
 
 // Latency returns the time that a transfer of no blocks takes, which is how long one takes that cannot begin; at least
 // 1 µs.
-func (l *Link) Latency() vtime.Duration { return l.time(0) }
+func (l *Link) Latency() vtime.Duration { return l.Time(0) }
 
-// time returns the time that n blocks take, at least 1 µs.
-func (l *Link) time(n int32) vtime.Duration {
+// Time returns how long n GPU blocks take, at least 1 µs.
+func (l *Link) Time(n int32) vtime.Duration {
 	d, err := vtime.Truncate(l.Base + float64(l.PerBlock*float64(n)))
 	if err != nil {
 		panic(fmt.Sprintf("engine: the time of a transfer of %d blocks is NaN", n))
@@ -62,7 +62,7 @@ type transfer struct {
 // submit puts a transfer of n blocks on its way at now, to start at earliest.
 func (s *station) submit(slot, n int32, now, earliest vtime.Time) transfer {
 	t := transfer{slot: slot, blocks: n, submitted: now, start: max(now, earliest, s.free)}
-	t.end = t.start.Add(s.link.time(n))
+	t.end = t.start.Add(s.link.Time(n))
 	s.free = t.end
 	s.books.submit(n)
 	s.moving = append(s.moving, t)

@@ -101,20 +101,21 @@ func (d *disaggregation) begin(i, hit, upto, blocks int32, now vtime.Time) {
 		d.failing++
 	}
 	p.empty = moves == 0
+	lasts := link.Time(moves)
 	if p.fails = h.fails; d.cfg.SharedLink && moves > 0 {
 		d.unknown++
 	} else {
-		p.lasts = link.time(moves)
+		p.lasts = lasts
 		p.end = now.Add(p.lasts)
 		p.at = p.end
 		k.PullMicros += int64(p.end.Sub(now))
 	}
 	if x := d.cfg.StartShare; x > 0 && !p.fails {
-		p.at = now.Add(link.time(int32(math.Ceil(x * float64(blocks)))))
+		p.at = now.Add(link.Time(int32(math.Ceil(x * float64(blocks)))))
 	}
 	h.there, h.end = p.at, p.end
 	d.insert(p)
-	d.shown = Pull{Source: h.source, Number: p.number, Blocks: blocks, Start: now, End: p.end, Fails: p.fails}
+	d.shown = Pull{Source: h.source, Number: p.number, Blocks: blocks, Start: now, End: p.end, Lasts: lasts, Fails: p.fails}
 	d.cfg.Notices.Pulls(&d.shown, now)
 	h.source, h.pulling, h.remote = KVSource{}, true, upto-hit
 	d.doubt(h)

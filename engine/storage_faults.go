@@ -35,7 +35,7 @@ func (t *StorageTier) move(q *storageStation, j *storageJob, a *StorageAnswer, n
 	link := q.link
 	if share > 0 {
 		link.PerBlock /= share
-		x.lasts = link.time(n)
+		x.lasts = link.Time(n)
 	} else {
 		x.lasts, j.failed = link.Latency(), true
 	}

@@ -102,7 +102,7 @@ func NewStorageTier(c StorageConfig) *StorageTier {
 }
 
 // MinAnswer returns the least time from an operation to its answer.
-func (c *StorageConfig) MinAnswer() vtime.Duration { return min(c.Read.time(0), c.Write.time(0)) }
+func (c *StorageConfig) MinAnswer() vtime.Duration { return min(c.Read.Time(0), c.Write.Time(0)) }
 
 // Submit implements Storage: an instance has the tier to itself.
 func (t *StorageTier) Submit(op *StorageOp, now vtime.Time) (StorageAnswer, bool) {
@@ -144,7 +144,7 @@ func (t *StorageTier) execute(op *StorageOp, now vtime.Time) StorageAnswer {
 	if op.Kind == StorageWrite {
 		link = t.cfg.Write
 	}
-	a.End = now.Add(link.time(0))
+	a.End = now.Add(link.Time(0))
 	return a
 }
 

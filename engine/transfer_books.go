@@ -37,7 +37,7 @@ func (b *transferBooks) end(t *transfer, link *Link, now vtime.Time) {
 func (t *transfer) check(link *Link, last, noticed vtime.Time) error {
 	want := t.lasts
 	if want == 0 {
-		want = link.time(t.blocks)
+		want = link.Time(t.blocks)
 	}
 	switch {
 	case t.submitted > t.start || t.start >= t.end || t.end > noticed:

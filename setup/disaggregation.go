@@ -27,7 +27,7 @@ type DisaggregationSettings struct {
 	PDKVBytesPerToken       latency.Bytes  `json:"pd-kv-bytes-per-token" name:"pd-kv-bytes-per-token" default:"0" group:"Prefill/decode" help:"Bytes that a pull moves per token, on all GPUs of a decode instance; 0: as the model says."`
 	PDHandoffLatency        vtime.Duration `json:"pd-handoff-latency" name:"pd-handoff-latency" default:"1ms" group:"Prefill/decode" help:"From the end of a prefill to the decode instance, or to its choice: the way through the proxy; at least 1us."`
 	PDNotifyLatency         vtime.Duration `json:"pd-notify-latency" name:"pd-notify-latency" default:"0" group:"Prefill/decode" help:"From the end of a pull to the knowledge of the prefill instance."`
-	PDLink                  string         `json:"pd-link" name:"pd-link" default:"independent" enum:"independent,fifo" group:"Prefill/decode" help:"independent: pulls do not slow each other down, as ledgers of NIXL show; fifo: one at a time per prefill instance (not modelled yet)."`
+	PDLink                  string         `json:"pd-link" name:"pd-link" default:"independent" enum:"independent,fifo" group:"Prefill/decode" help:"independent: pulls do not slow each other down, as ledgers of NIXL show; fifo: one at a time per prefill instance, in the order in which they begin."`
 	PDPipeline              float64        `json:"pd-pipeline" name:"pd-pipeline" default:"1" group:"Prefill/decode" help:"Share of the blocks of a pull with which its request may start, above 0 and at most 1; 1: all, as vLLM."`
 	PDMaxHeld               int            `json:"pd-max-held" name:"pd-max-held" default:"0" group:"Prefill/decode" want:"0 (no limit) or more" help:"Prefills whose KV awaits its pull, from which on a prefill instance admits no request; 0: no limit."`
 	PDBackpressureThreshold int            `json:"pd-backpressure-threshold" name:"pd-backpressure-threshold" default:"16" group:"Prefill/decode" help:"Prefills of an instance that await their pull, from which on a hand-over counts as the anomaly pd_backpressure."`
@@ -106,7 +106,7 @@ func checkDisaggregation(c *Config, check func(ok bool, name string, value any, 
 	replicas(c.DecodeReplicas, "decode-replicas")
 	check(c.PrefillReplicas+c.DecodeReplicas <= MostInstances || c.PrefillReplicas > MostInstances || c.DecodeReplicas > MostInstances, "decode-replicas", c.DecodeReplicas, fmt.Sprintf("at most %d with those of prefill", MostInstances))
 	check(c.PDDecider != DecidePrefixThreshold || c.PDDecodeChoice != "handoff", "pd-decode-choice", c.PDDecodeChoice, "arrival with --pd-decider prefix-threshold, which looks at the cache of the decode instance")
-	check(c.PDLink != "fifo", "pd-link", c.PDLink, "independent: pulls that wait for each other are not modelled yet")
+	check(c.PDLink != "fifo" || c.PDPipeline == 1, "pd-pipeline", c.PDPipeline, "1 with --pd-link fifo: a pull that waits for others has no blocks yet")
 }
 
 // checkSeveral refuses settings that several pools do not have, or not yet.
@@ -150,8 +150,8 @@ func newDisaggregation(c *Config, prefill, decode *Server, maxModelLen int32) *D
 		Decider: c.PDDecider, PrefixThreshold: c.PDPrefixThreshold, DirectThreshold: c.PDDirectDecodeThreshold, AtHandOver: c.PDDecodeChoice == "handoff",
 		HandOffLatency: c.PDHandoffLatency, NotifyLatency: c.PDNotifyLatency, FailureRate: c.PDFailureRate, Backpressure: c.PDBackpressureThreshold,
 		Disaggregation: engine.Disaggregation{
-			Pull:      engine.Link{Base: float64(c.PDTransferLatency), PerBlock: pullTime(c, prefill, decode)},
-			Recompute: c.KVLoadFailurePolicy == "recompute", HoldTimeout: c.PDHoldTimeout, MaxModelLen: maxModelLen, MaxHeld: c.PDMaxHeld,
+			Pull:       engine.Link{Base: float64(c.PDTransferLatency), PerBlock: pullTime(c, prefill, decode)},
+			SharedLink: c.PDLink == "fifo", Recompute: c.KVLoadFailurePolicy == "recompute", HoldTimeout: c.PDHoldTimeout, MaxModelLen: maxModelLen, MaxHeld: c.PDMaxHeld,
 		},
 	}
 	if c.PDPipeline < 1 {

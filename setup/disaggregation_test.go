@@ -119,7 +119,7 @@ func TestBadDisaggregation(t *testing.T) {
 		"prefill-replicas=0":                                      "--prefill-replicas is 0: want 1 to 1048576",
 		"decode-replicas=1048575":                                 "--decode-replicas is 1048575: want at most 1048576 with those of prefill",
 		"pd-decode-choice=handoff pd-decider=prefix-threshold":    "--pd-decode-choice is handoff: want arrival with --pd-decider prefix-threshold",
-		"pd-link=fifo":                                            "--pd-link is fifo: want independent: pulls that wait for each other are not modelled yet",
+		"pd-link=fifo pd-pipeline=0.5":                            "--pd-pipeline is 0.5: want 1 with --pd-link fifo",
 		"force-routing=1=0":                                       "--force-routing is 1=0: want none with --architecture pd, which is not modelled yet",
 		"pd-handoff-latency=0":                                    "--pd-handoff-latency is 0µs: want 1us or more",
 		"pd-hold-timeout=0":                                       "--pd-hold-timeout is 0µs: want 1us or more",
