@@ -116,12 +116,14 @@ func (l *loop) ended(request int64, now vtime.Time, completed bool, generated in
 		return
 	}
 	delete(l.awaited, request)
-	at := now
+	at, least := now, l.refusal
 	if completed {
+		least = l.reaction
 		at = now.Add(vtime.Duration(int64(generated) * int64(o.TokenOverhead))).Add(o.RequestOverhead)
 	}
+	before := l.source.Peek().Arrival
 	l.source.Ended(&workload.End{Source: from.source, Index: from.index, At: at, Completed: completed, Generated: generated})
-	if due := l.source.Peek().Arrival; due <= now {
-		panic(&sourceError{fmt.Errorf("the workload answers the end of request %d at %v with an arrival at %v: want it later", request, now, due)})
+	if due := l.source.Peek().Arrival; due < before && due.Sub(now) < least {
+		panic(&sourceError{fmt.Errorf("the workload answers the end of request %d at %v with an arrival at %v: want it %v later at least, as it says of such ends", request, now, due, least)})
 	}
 }

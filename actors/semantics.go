@@ -4,4 +4,4 @@ package actors
 // the same digests for the same configuration. It goes up whenever a digest changes;
 // testdata/digests.txt holds some of the version, and a test compares them. Results of
 // two versions are not kept in one folder.
-const SemanticsVersion = 2
+const SemanticsVersion = 3

@@ -116,7 +116,7 @@ func (s *Source) Ended(e *workload.End) {
 		}
 	}
 	if x.waiting == 0 && x.roots == 0 && (x.failed || x.sent == len(x.steps)) {
-		s.close(c, slot)
+		s.close(c, slot, e.Completed)
 	}
 }
 
@@ -154,7 +154,10 @@ func (c *client) late(n uint64) error {
 // close ends a session. A user goes on when all its answers are there: that can
 // be later than the end of the last request, because clients take time per
 // token.
-func (s *Source) close(c *client, slot int32) {
+//
+// Its user was answered if the session did not fail, nor its last request: a session that persists
+// goes on after a refusal, but what its user sends next comes after a pause, as after any.
+func (s *Source) close(c *client, slot int32, answered bool) {
 	x := s.sessions.at(slot)
 	if x.failed {
 		s.counts.EndedEarly++
@@ -162,7 +165,8 @@ func (s *Source) close(c *client, slot int32) {
 	} else {
 		s.counts.Completed++
 	}
-	n, until, answered := x.number, x.until, !x.failed
+	n, until := x.number, x.until
+	answered = answered && !x.failed
 	s.sessions.drop(slot)
 	if c.config.Users > 0 {
 		s.nextOfUser(c, n, until, answered)
@@ -180,6 +184,6 @@ func (s *Source) nextOfUser(c *client, n uint64, at vtime.Time, answered bool) {
 		least = c.pause.Sample(&draws)
 	}
 	if err := s.scheduleUser(&s.due, c, n, at, least); err != nil {
-		s.fault(c, at.Add(1), n<<stepBits, err)
+		s.fault(c, at.Add(max(least, c.config.Think.Least())), n<<stepBits, err) // no earlier than MinThink says
 	}
 }

@@ -3,6 +3,7 @@ package traffic
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -66,6 +67,30 @@ func TestUsersPauseAfterARefusal(t *testing.T) {
 		}
 		if got := s.MinThink(false); got != x.want {
 			t.Errorf("%s: reaction to a refusal %v, want %v", x.name, got, x.want)
+		}
+	}
+}
+
+// A user whose session goes on after a refusal pauses too, if the session ends with one: it is no answer.
+func TestUserPausesAfterARefusalThatEndsItsSession(t *testing.T) {
+	c := users(1, 6)
+	c.Think, c.Pause = draw.Delay{}, draw.Always(4000)
+	c.Kinds = []Kind{{Share: 1, Session: &Session{Rounds: draw.Exactly(2), Think: draw.Always(2500), Context: Accumulate, Persists: true}}}
+	for _, x := range []struct {
+		refused int32 // round
+		want    []vtime.Time
+	}{{0, []vtime.Time{0, 2550, 2601, 5151, 5202, 7752}}, {1, []vtime.Time{0, 2550, 6600, 9150, 13_200, 15_750}}} {
+		s := source(t, Config{Clients: []Client{c}})
+		all := play(t, s, func(r *workload.Request) (vtime.Duration, bool) { return 50, r.Round != x.refused })
+		var got []vtime.Time
+		for _, r := range all {
+			got = append(got, r.Arrival-all[0].Arrival)
+		}
+		if !slices.Equal(got, x.want) {
+			t.Errorf("round %d refused: arrivals %v, want %v", x.refused, got, x.want)
+		}
+		if least := s.MinThink(false); least != 2500 {
+			t.Errorf("%v after a refusal at the earliest, want 2500", least)
 		}
 	}
 }
