@@ -41,7 +41,7 @@ func (x *trial) setFailures(cfg *Config) {
 // drawFailures gives a trial failures: few or many, that meet other events at one instant.
 func (d dice) drawFailures(x *trial) {
 	c := &x.Config
-	c.ForceRouting, c.KVStorage = "", setup.StorageTiers{}
+	c.ForceRouting = ""
 	instance := func() string {
 		switch {
 		case d.chance(0.15):
@@ -141,5 +141,23 @@ func TestEqualityOfFailures(t *testing.T) {
 	}
 	if 6*c.failed < c.cases || 8*c.retried < c.cases || 20*c.recovered < c.cases {
 		t.Errorf("requests failed in %s of the trials, were tried again in %s, and completed then in %s: want a sixth, an eighth and a twentieth", c.share(c.failed), c.share(c.retried), c.share(c.recovered))
+	}
+}
+
+// drawFailingStorage is the random trial of a seed in which instances with storage tiers, some shared, fail.
+func drawFailingStorage(seed uint64) *trial {
+	x := drawSharing(seed)
+	newDice(seed, 0x66737467).drawFailures(x)
+	return x
+}
+
+// TestEqualityOfFailingStorage draws clusters whose instances have storage tiers, and crash while these work.
+func TestEqualityOfFailingStorage(t *testing.T) {
+	c := compareDrawn(t, testsize.Of(20, 40, 60), drawFailingStorage)
+	if c.cases < 40 {
+		return
+	}
+	if 8*c.promoted < c.cases || 4*c.failed < c.cases {
+		t.Errorf("something was read from storage in %s of the trials, and requests failed in %s: want an eighth and a quarter", c.share(c.promoted), c.share(c.failed))
 	}
 }

@@ -93,8 +93,9 @@ func (p *instance) Receive(m *lookahead.Message, out *lookahead.Outbox) {
 		p.out = out
 		p.receivePull(m, now)
 	case kindStorageAnswer:
-		k, a := readStorageAnswer(m)
-		p.engines.rank(k, now, m.Stamp.Class).Storage.Answer(a, now)
+		if to, a := readStorageAnswer(m); to == p.of[to.rank].asker() { // else it has crashed since
+			p.engines.rank(int(to.rank), now, m.Stamp.Class).Storage.Answer(a, now)
+		}
 	case kindStop:
 		p.out = out
 		p.stop(readStop(&m.Body), now)

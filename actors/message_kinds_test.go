@@ -196,22 +196,22 @@ var commonMessages = []carried{
 	{"storage operation", engine.StorageOp{}, testLeaf, lookahead.ThirdControl,
 		func(out *lookahead.Outbox, v any) {
 			x := v.(engine.StorageOp)
-			sendStorageOp(out, lookahead.ThirdControl, sentAt, 3, &x)
+			sendStorageOp(out, lookahead.ThirdControl, sentAt, thirdAsker, &x)
 		},
 		func(m *lookahead.Message) any {
 			var x engine.StorageOp
-			mustBeThird(readStorageOp(&m.Body, &x))
+			mustBeTheAsker(readStorageOp(&m.Body, &x))
 			return x
 		}, nil},
 	{"storage answer", engine.StorageAnswer{}, lookahead.ThirdControl, testLeaf,
 		func(out *lookahead.Outbox, v any) {
 			x := v.(engine.StorageAnswer)
 			x.End = sentAt
-			sendStorageAnswer(out, testLeaf, 3, &x)
+			sendStorageAnswer(out, testLeaf, thirdAsker, &x)
 		},
 		func(m *lookahead.Message) any {
-			rank, x := readStorageAnswer(m)
-			mustBeThird(rank)
+			to, x := readStorageAnswer(m)
+			mustBeTheAsker(to)
 			x.End = 0
 			return x
 		}, []string{"End"}}, // it is the time of the message
@@ -308,6 +308,15 @@ func sendTestEnded(out *lookahead.Outbox, v any) {
 func afterRank(b *lookahead.Decoder) *lookahead.Decoder {
 	mustBeThird(int(b.Int()))
 	return b
+}
+
+// thirdAsker is who asks a storage tier in messages of tests.
+var thirdAsker = asker{rank: 3, crashes: 0x7abc}
+
+func mustBeTheAsker(a asker) {
+	if a != thirdAsker {
+		panic(fmt.Sprintf("%+v arrived, %+v was sent", a, thirdAsker))
+	}
 }
 
 // mustBeThird panics unless the rank that arrived is the one that was sent, 3.

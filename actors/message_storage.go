@@ -9,14 +9,30 @@ import (
 
 // Messages between instances and the storage tiers that they share.
 
-// sendStorageOp hands the storage tier to an operation of a rank of the instance at now.
-func sendStorageOp(out *lookahead.Outbox, to lookahead.ProcessID, now vtime.Time, rank int, op *engine.StorageOp) {
+// asker is who asks a storage tier: a rank of an instance, after so many crashes of that. An answer to
+// one that has crashed since is for nobody.
+type asker struct {
+	rank    uint16
+	crashes uint16 // the last 15 bits: no answer takes so many
+}
+
+// asker returns who asks as things are.
+func (r *rank) asker() asker {
+	return asker{uint16(r.index), uint16(r.incarnation().number) & 0x7fff}
+}
+
+func (a asker) word() uint64 { return uint64(a.rank) | uint64(a.crashes)<<16 }
+
+func readAsker(word uint64) asker { return asker{uint16(word), uint16(word >> 16)} }
+
+// sendStorageOp hands the storage tier to an operation of from at now.
+func sendStorageOp(out *lookahead.Outbox, to lookahead.ProcessID, now vtime.Time, from asker, op *engine.StorageOp) {
 	fields := 2
 	for i := range op.Parts {
 		fields += 6 + 2*len(op.Parts[i].Spans)
 	}
 	out.BeginNotice(to, lookahead.Key{At: now, Class: vtime.ClassNotice}, storageNotice, kindStorage, fields)
-	out.Uint(uint64(op.Kind) | uint64(rank)<<8)
+	out.Uint(uint64(op.Kind) | from.word()<<8)
 	out.Int(int64(op.Number))
 	for i := range op.Parts {
 		p := &op.Parts[i]
@@ -35,9 +51,9 @@ func sendStorageOp(out *lookahead.Outbox, to lookahead.ProcessID, now vtime.Time
 }
 
 // readStorageOp is the inverse of sendStorageOp. It uses the memory of op again.
-func readStorageOp(b *lookahead.Decoder, op *engine.StorageOp) (rank int) {
+func readStorageOp(b *lookahead.Decoder, op *engine.StorageOp) (from asker) {
 	word := b.Uint()
-	rank = int(word >> 8)
+	from = readAsker(word >> 8)
 	op.Kind, op.Number = engine.StorageKind(word), int32(b.Int())
 	op.Parts = op.Parts[:0]
 	for b.Left() > 0 {
@@ -55,24 +71,24 @@ func readStorageOp(b *lookahead.Decoder, op *engine.StorageOp) (rank int) {
 		}
 	}
 	mustDecode(b)
-	return rank
+	return from
 }
 
-// sendStorageAnswer answers an operation of a rank of instance to when it ends.
-func sendStorageAnswer(out *lookahead.Outbox, to lookahead.ProcessID, rank int, a *engine.StorageAnswer) {
+// sendStorageAnswer answers an operation of a rank of instance to, from, when it ends.
+func sendStorageAnswer(out *lookahead.Outbox, to lookahead.ProcessID, from asker, a *engine.StorageAnswer) {
 	out.Begin(to, lookahead.Key{At: a.End, Class: vtime.ClassTransfer}, kindStorageAnswer, 4)
-	out.Int(int64(a.Number) | int64(rank)<<32)
+	out.Int(int64(a.Number) | int64(from.word())<<32)
 	out.Int(int64(a.Entries))
 	out.Int(int64(a.Start))
 	out.Int(a.Used)
 	out.End()
 }
 
-func readStorageAnswer(m *lookahead.Message) (rank int, a engine.StorageAnswer) {
+func readStorageAnswer(m *lookahead.Message) (to asker, a engine.StorageAnswer) {
 	b := &m.Body
 	word := b.Int()
-	rank = int(word >> 32)
+	to = readAsker(uint64(word) >> 32)
 	a.Number, a.Entries, a.Start, a.Used, a.End = int32(word), int32(b.Int()), vtime.Time(b.Int()), b.Int(), m.Stamp.At
 	mustDecode(b)
-	return rank, a
+	return to, a
 }

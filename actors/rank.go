@@ -18,7 +18,8 @@ type rank struct {
 	index    int    // in the instance
 	number   int    // in the run
 	recorder *metrics.Recorder
-	shown    []*publisher // of its endpoint, and of the whole instance if that is published too
+	shown    []*publisher     // of its endpoint, and of the whole instance if that is published too
+	below    []engine.Storage // storage tiers; nil: none
 }
 
 var _ engine.Sink = (*rank)(nil)
@@ -89,12 +90,28 @@ func (r *rank) config(p *setup.Plan, x *Execution, observed policy.Signals, belo
 		t.AddTo(&cfg, newTier(x, t.TierConfig))
 	}
 	if cfg.Offload != nil {
-		cfg.Offload.Storage = below.links(x, r)
+		cfg.Offload.Storage = r.storage(x, below)
 	}
 	r.disaggregate(p, &cfg)
 	cfg.StepByStep, cfg.KeepStepState, cfg.KeepBacklog = x.StepByStep, r.of.perStep, observed&(policy.EstimatedWait|policy.OwnSignals) != 0
 	cfg.Scheduler, cfg.Sink, cfg.BlockEvents, cfg.Observer = s, r, r.blockEvents(), r.tracer(x.Tracing.Level)
 	return cfg, nil
+}
+
+// storage returns the storage tiers as the rank reaches them. When it is asked again the instance has crashed: those
+// of its own are empty then.
+func (r *rank) storage(x *Execution, below *storage) []engine.Storage {
+	if r.below == nil {
+		r.below = below.links(x, r)
+		return r.below
+	}
+	now := r.of.engines.all()[r.index].Now()
+	for i, s := range r.below {
+		if own, isLocal := s.(*engine.StorageTier); isLocal {
+			own.Lose(newTier(x, below.plan[i].TierConfig), now)
+		}
+	}
+	return r.below
 }
 
 // newTier returns the CPU tier of a rank. The sequential twin keeps a small one entry by entry.

@@ -37,9 +37,9 @@ func (*sharedStorage) Promise() lookahead.Key { return lookahead.NeverKey }
 
 // Receive implements lookahead.Process.
 func (p *sharedStorage) Receive(m *lookahead.Message, out *lookahead.Outbox) {
-	rank := readStorageOp(&m.Body, &p.op)
+	from := readStorageOp(&m.Body, &p.op)
 	if a := p.tier.Handle(&p.op, m.Stamp.At); a.End != vtime.Never {
-		sendStorageAnswer(out, lookahead.ProcessID(m.Stamp.Source), rank, &a)
+		sendStorageAnswer(out, lookahead.ProcessID(m.Stamp.Source), from, &a)
 	}
 }
 
@@ -57,7 +57,7 @@ type storageLink struct {
 
 // Submit implements engine.Storage.
 func (l *storageLink) Submit(op *engine.StorageOp, now vtime.Time) (engine.StorageAnswer, bool) {
-	sendStorageOp(l.rank.of.out, l.to, now, l.rank.index, op)
+	sendStorageOp(l.rank.of.out, l.to, now, l.rank.asker(), op)
 	return engine.StorageAnswer{}, false
 }
 

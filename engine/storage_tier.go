@@ -73,6 +73,7 @@ type StorageTier struct {
 	scratch     kv.TierSequence
 	spare       []*storageJob // of jobs that ended
 	until       vtime.Time    // the integral of Counts is up to this time
+	evicted     int64         // before the machine crashed last
 }
 
 // storageJob is a read or a write that is under way.
@@ -263,6 +264,21 @@ func (t *StorageTier) countWrite(a *StorageAnswer, now vtime.Time) {
 	c.WriteWait += int64(a.Start.Sub(now))
 }
 
+// Lose empties the tier at now, whose machine crashed: fresh has nothing of what was in it, and what is under way never
+// ends. What was counted goes on.
+func (t *StorageTier) Lose(fresh kv.Tier, now vtime.Time) {
+	t.settle(now)
+	c := &t.Counts
+	c.ReadMicros -= int64(t.read.after(now))
+	c.WriteMicros -= int64(t.write.after(now))
+	for _, q := range []*storageStation{&t.read, &t.write} {
+		q.drop()
+		q.jobs, q.free = nil, now
+	}
+	t.evicted += t.cfg.Tier.Evicted()
+	t.cfg.Tier = fresh
+}
+
 // Finish brings the counts up to the end of the run.
 func (t *StorageTier) Finish(end vtime.Time) {
 	if end > t.until {
@@ -271,7 +287,7 @@ func (t *StorageTier) Finish(end vtime.Time) {
 	}
 	t.Counts.ReadMicros -= int64(t.read.after(end))
 	t.Counts.WriteMicros -= int64(t.write.after(end))
-	t.Counts.Evicted = t.cfg.Tier.Evicted()
+	t.Counts.Evicted = t.evicted + t.cfg.Tier.Evicted()
 }
 
 // Used returns the number of entries.

@@ -2,7 +2,6 @@ package setup
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -190,9 +189,6 @@ func resolveFailures(p *resolver) error {
 	if len(f.List) == 0 {
 		return nil
 	}
-	if err := f.checkStorage(p.Plan); err != nil {
-		return err
-	}
 	p.Failures = &f
 	return nil
 }
@@ -200,18 +196,6 @@ func resolveFailures(p *resolver) error {
 // repaired returns how an instance of the pool that c describes comes back.
 func repaired(c *Config) Repaired {
 	return Repaired{engine.Warmup{Duration: c.WarmupDuration, Penalty: c.WarmupPenalty, Curve: engine.Curve(c.WarmupCurve)}, c.WarmupRoutable}
-}
-
-// checkStorage refuses crashes of instances with storage tiers.
-func (f *Failures) checkStorage(p *Plan) error {
-	for i := range f.List {
-		for k, pool := range p.Pools {
-			if of := &f.List[i].Of; len(pool.Storage) > 0 && f.List[i].Kind == Crash && (of.Pools == nil || slices.Contains(of.Pools, k)) {
-				return inputErrorf("an instance with a storage tier crashes (--failures, --mtbf): want no --kv-storage, as what is under way between the two is not modelled yet")
-			}
-		}
-	}
-	return nil
 }
 
 // Random reports whether failures come by chance.
