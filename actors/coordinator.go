@@ -79,7 +79,7 @@ func (c *coordinator) route(at *place, i int32, ask *policy.Request, now vtime.T
 		}
 		at.takeBack(now)
 		r.tracing.decideAgain()
-		return c.direct(of, i, ask, now, out)
+		return c.direct(of, i, ask, false, now, out)
 	}
 	d, s := &r.held.requests[i], c.state(i)
 	s.decode, s.expected = at, d.Expected
@@ -136,15 +136,15 @@ func (c *coordinator) choose(at *endpoints, i int32, ask *policy.Request, now vt
 	return c.router.chooseAmong(at, i, ask, now, out)
 }
 
-// direct has an instance of the pool that decodes serve request i alone. It reports false if there is
-// none.
-func (c *coordinator) direct(of *deployment, i int32, ask *policy.Request, now vtime.Time, out *lookahead.Outbox) bool {
+// direct has an instance of the pool that decodes serve request i alone; refused: since no prefill instance takes
+// it. It reports false if there is none.
+func (c *coordinator) direct(of *deployment, i int32, ask *policy.Request, refused bool, now vtime.Time, out *lookahead.Outbox) bool {
 	at := c.router.chooseAmong(of.serving.endpoints, i, ask, now, out)
 	if at == nil {
 		return false
 	}
 	of.counts.Direct++
-	c.decided(traceAlone, i, at, false, out)
+	c.decided(traceAlone, i, at, refused, out)
 	c.router.deliver(i, at, now, out)
 	return true
 }
@@ -181,7 +181,7 @@ func (c *coordinator) pulls(p *engine.Pull, to *place, by int, now vtime.Time, o
 	how := at.pool.deployment.plan.PD
 	if p.End == vtime.Never {
 		p.End = c.links.take(int(readIncarnation(p.Source.From).instance), now, p.Lasts)
-		sendPullEnded(out, to.process(), p.End, by-to.first, p.Number)
+		sendPullEnded(out, to.process(), p.End, by-to.first, p.Number, p.Lasts)
 	}
 	if !p.Fails {
 		sendSource(out, at.process(), p.End.Add(how.NotifyLatency), kindPulled, &p.Source)

@@ -52,6 +52,7 @@ func (c *coordinator) lose(at *server, now vtime.Time, out *lookahead.Outbox) {
 
 // cut takes in that pulls of and to an instance fail that go on at now.
 func (c *coordinator) cut(at *server, now vtime.Time, out *lookahead.Outbox) {
+	c.links.clear(at.first, at.pool.plan.Ranks.Ranks)
 	c.revoke(now, out, func(a *announcement) bool { return a.by == at || c.sourceOf(&a.source).server == at })
 }
 

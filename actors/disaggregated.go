@@ -94,8 +94,8 @@ func (p *instance) receivePull(m *lookahead.Message, now vtime.Time) {
 		mustDecode(&m.Body)
 		p.engines.rank(p.rankOf(&s), now, m.Stamp.Class).Pulls.Revoke(s)
 	case kindPullEnded:
-		rank, number := readPullEnded(&m.Body)
-		p.engines.rank(rank, now, m.Stamp.Class).Pulls.Ended(number, false, now)
+		rank, number, lasted := readPullEnded(&m.Body)
+		p.engines.rank(rank, now, m.Stamp.Class).Pulls.Ended(number, false, lasted, now)
 	case kindSourceLost:
 		first, n := readSourceLost(&m.Body)
 		for k := range p.of {

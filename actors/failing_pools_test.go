@@ -140,6 +140,20 @@ func TestRequestGoesOnAfterTheDecodeInstance(t *testing.T) {
 	})
 }
 
+// Without a prefill instance that takes requests, a decode instance serves them alone: nine tokens from 5,000 to
+// 6,094, whenever the decode instance is chosen.
+func TestWithoutPrefillInstances(t *testing.T) {
+	bothChoices(t, func(t *testing.T, choice string) {
+		c := pdPair()
+		c.PDDecodeChoice = choice
+		s := serve(t, withFaults(c, "failures: [{crash: prefill, at: 1us, for: 50000us}]"), request(5000, 9, 1))
+		wantFates(t, s, completed(5000, 6094, 6094, 1))
+		if o := &s.rows[0]; o.HandOver.Made() || o.Instance != 1 {
+			t.Errorf("%+v", o)
+		}
+	})
+}
+
 // Records of failures name the pool where there are several, and streams of failures are named by line and instance.
 func TestFailuresOfPools(t *testing.T) {
 	c := pdPair()

@@ -124,18 +124,19 @@ func readPulling(b *lookahead.Decoder, now vtime.Time, p *engine.Pull) (by int) 
 	return by
 }
 
-// sendPullEnded tells a rank of an instance that its pull of that number ends at the time.
-func sendPullEnded(out *lookahead.Outbox, to lookahead.ProcessID, at vtime.Time, rank int, number int64) {
-	out.Begin(to, lookahead.Key{At: at, Class: vtime.ClassTransfer}, kindPullEnded, 2)
+// sendPullEnded tells a rank of an instance that its pull of that number ends at the time, and how long it took.
+func sendPullEnded(out *lookahead.Outbox, to lookahead.ProcessID, at vtime.Time, rank int, number int64, lasted vtime.Duration) {
+	out.Begin(to, lookahead.Key{At: at, Class: vtime.ClassTransfer}, kindPullEnded, 3)
 	out.Int(int64(rank))
 	out.Int(number)
+	out.Int(int64(lasted))
 	out.End()
 }
 
-func readPullEnded(b *lookahead.Decoder) (rank int, number int64) {
-	rank, number = int(b.Int()), b.Int()
+func readPullEnded(b *lookahead.Decoder) (rank int, number int64, lasted vtime.Duration) {
+	rank, number, lasted = int(b.Int()), b.Int(), vtime.Duration(b.Int())
 	mustDecode(b)
-	return rank, number
+	return rank, number, lasted
 }
 
 // sendNotPulled tells the router at now that a request left before its pull.

@@ -152,11 +152,11 @@ var disaggregationMessages = []carried{
 	{"pull ended", valuePullEnded{}, routerID, testLeaf,
 		func(out *lookahead.Outbox, v any) {
 			x := v.(valuePullEnded)
-			sendPullEnded(out, testLeaf, sentAt, x.rank, x.number)
+			sendPullEnded(out, testLeaf, sentAt, x.rank, x.number, x.lasted)
 		},
 		func(m *lookahead.Message) any {
-			rank, number := readPullEnded(&m.Body)
-			return valuePullEnded{rank, number}
+			rank, number, lasted := readPullEnded(&m.Body)
+			return valuePullEnded{rank, number, lasted}
 		}, nil},
 	{"traced backpressure", tracedBackpressure{}, routerID, collectorID,
 		func(out *lookahead.Outbox, v any) {
@@ -188,6 +188,7 @@ type valuePulling struct {
 type valuePullEnded struct {
 	rank   int
 	number int64
+	lasted vtime.Duration
 }
 
 // sourceOf reads a message that is a KVSource alone.

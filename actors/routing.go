@@ -29,8 +29,9 @@ func (r *router) dispatch(i int32, now vtime.Time, out *lookahead.Outbox) {
 		inversion, inverted = r.prioritise(d, ask, now, out)
 	}
 	placed := false
-	if of := r.fleet.serviceOf(d.Model).alone(); of != nil && r.coordinator.servesAlone(of, i) {
-		placed = r.coordinator.direct(of, i, ask, now, out)
+	of := r.fleet.serviceOf(d.Model).alone()
+	if of != nil && r.coordinator.servesAlone(of, i) {
+		placed = r.coordinator.direct(of, i, ask, false, now, out)
 	} else if target := r.choose(front, i, ask, now, out); target >= 0 {
 		if at := front.places[target]; at.pool.role == setup.Monolithic {
 			r.deliver(i, at, now, out)
@@ -38,6 +39,9 @@ func (r *router) dispatch(i int32, now vtime.Time, out *lookahead.Outbox) {
 		} else {
 			placed = r.coordinator.route(at, i, ask, now, out)
 		}
+	} else if of != nil && of.prefill != nil && front == of.prefill.endpoints {
+		r.tracing.decideAgain()
+		placed = r.coordinator.direct(of, i, ask, true, now, out)
 	}
 	if inverted && r.tracing != nil && r.tracing.level == trace.Detailed {
 		sendTracedInversion(out, now, id, inversion)

@@ -52,7 +52,7 @@ type tracedPair struct {
 // reasonOf returns why request i is disaggregated or not, if there is an instance for each part.
 func (c *coordinator) reasonOf(of *deployment, i int32) pairReason {
 	d := &c.router.held.requests[i]
-	if t := c.router.held.transfers[i]; t != nil {
+	if t := c.router.held.transfers[i]; t != nil && t.FirstToken != vtime.Never {
 		return pairResumed
 	}
 	if d.Output < 1 {

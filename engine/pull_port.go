@@ -40,13 +40,14 @@ func (p PullPort) over(s KVSource, left bool, now vtime.Time) {
 	e.passes.wake(now)
 }
 
-// Ended takes in at now that a pull has ended, of which that was not known, or that has failed.
-func (p PullPort) Ended(number int64, failed bool, now vtime.Time) {
+// Ended takes in at now that a pull has ended, of which that was not known, or that has failed. lasted is how long it took
+// from its turn on; 0: it began at once, or one cannot know.
+func (p PullPort) Ended(number int64, failed bool, lasted vtime.Duration, now vtime.Time) {
 	e := p.e
 	if e.released != nil {
 		return
 	}
-	if e.connector.disaggregation.ends(number, failed, now) {
+	if e.connector.disaggregation.ends(number, failed, lasted, now) {
 		e.passes.wake(now)
 	}
 }
@@ -105,7 +106,7 @@ func (p PullPort) cutOff(fails func(from int64) bool, now vtime.Time) {
 		}
 	}
 	for _, number := range list {
-		p.Ended(number, true, now)
+		p.Ended(number, true, 0, now)
 	}
 }
 

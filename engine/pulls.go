@@ -225,10 +225,10 @@ func (d *disaggregation) fail(p *pass, now vtime.Time) {
 }
 
 // ends says when a pull has ended of which that was not known, or that fails at now; one whose request
-// may start already ends as it is. It reports whether there is such a pull.
-func (d *disaggregation) ends(number int64, failed bool, now vtime.Time) bool {
+// may start already ends as it is. lasted is how long one took that had to wait for its turn; 0: it began at once. It reports whether there is such a pull.
+func (d *disaggregation) ends(number int64, failed bool, lasted vtime.Duration, now vtime.Time) bool {
 	at := slices.IndexFunc(d.moving, func(p pull) bool { return p.number == number })
-	if at < 0 {
+	if at < 0 || d.moving[at].cut { // one that was cut off ended then, also if nobody has noticed
 		return false
 	}
 	p := d.moving[at]
@@ -238,7 +238,9 @@ func (d *disaggregation) ends(number int64, failed bool, now vtime.Time) bool {
 	} else {
 		d.counts.PullMicros -= int64(p.end.Sub(p.start))
 	}
-	p.end, p.at, p.cut = now, now, failed
+	if p.end, p.at, p.cut = now, now, failed; lasted > 0 { // it waited for its turn before
+		p.start = now.Add(-lasted)
+	}
 	d.counts.PullMicros += int64(now.Sub(p.start))
 	h := d.at(p.slot)
 	if h.there, h.end = min(h.there, now), now; failed && !h.fails && !p.arrived {

@@ -130,6 +130,6 @@ func (x *rankCase) answer(r *Ranks, a mail) {
 	case 1:
 		e.Pulls.Left(a.source, a.at)
 	case 2:
-		e.Pulls.Ended(a.number, a.failed, a.at)
+		e.Pulls.Ended(a.number, a.failed, 0, a.at)
 	}
 }

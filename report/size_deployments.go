@@ -33,7 +33,7 @@ func (d *SizeDeployments) Text(w io.Writer, style plaintext.Style) error {
 		t.what()
 	}
 	if d.Partial {
-		t.Line("PARTIAL", "interrupted: the pools that are missing have the numbers of the file")
+		t.Line("PARTIAL", d.partialText())
 	}
 	t.Line("size", d.headline())
 	if t.of == nil {
@@ -42,14 +42,30 @@ func (d *SizeDeployments) Text(w io.Writer, style plaintext.Style) error {
 		d.claims(t)
 		d.table(t)
 		d.commands(t)
+		d.warnings(t)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
+// partialText says what is known of a search that was interrupted.
+func (d *SizeDeployments) partialText() string {
+	if d.Start == 0 {
+		return "interrupted: no numbers are known that keep the SLOs"
+	}
+	times := "the numbers of the file"
+	if d.Start > 1 {
+		times = fmt.Sprintf("%d times %s", d.Start, times)
+	}
+	return "interrupted, and not certified: the pools that are missing have " + times
+}
+
 // headline is the answer in a line.
 func (d *SizeDeployments) headline() string {
-	if d.Start == 0 && !d.Partial {
+	if d.Start == 0 && d.Partial {
+		return "not known"
+	}
+	if d.Start == 0 {
 		return fmt.Sprintf("no multiple of the deployments of the file keeps the SLOs with up to %s", plaintext.Plural(int64(d.SizeOf.MaxGPUs), "GPU"))
 	}
 	var parts []string
@@ -69,6 +85,9 @@ func (d *SizeDeployments) headline() string {
 // claims says what is claimed of the sizes, and what is not in it.
 func (d *SizeDeployments) claims(t *capacityText) {
 	defer t.Gap()
+	if d.Partial {
+		return
+	}
 	if !d.Certified() {
 		t.sentence("Some ends could not be certified: want more --max-windows.")
 		return
@@ -109,6 +128,15 @@ func (d *SizeDeployments) table(t *capacityText) {
 	}
 	fmt.Fprint(t, plaintext.Columns(strings.Join(rows, "\n")+"\n", t.Width))
 	t.Gap()
+}
+
+// warnings say where more instances did not serve better.
+func (d *SizeDeployments) warnings(t *capacityText) {
+	for i := range d.Pools {
+		for _, pair := range d.Pools[i].Answer.Contradictions {
+			t.Line("warning", fmt.Sprintf("%s: the search found that %g do not hold and %g do: more instances are not always better here", d.Pools[i].Name, pair[0], pair[1]))
+		}
+	}
 }
 
 // commands repeat a window with the sizes, and one with one instance less of each pool.

@@ -67,7 +67,7 @@ func unusedOfDisaggregation(c *Config) []unused {
 		{true, both, "prefill and decode have their own"},
 		{c.PDDecider != DecidePrefixThreshold, []string{"pd-prefix-threshold"}, "pd-decider is " + c.PDDecider},
 		{c.PDDecider != DecideDirect, []string{"pd-direct-decode-threshold"}, "pd-decider is " + c.PDDecider},
-		{c.PDFailureRate == 0, []string{"kv-load-failure-policy"}, "pd-failure-rate is 0"},
+		{c.PDFailureRate == 0 && c.KVLoadFailurePolicy != "fail" && !c.Fails() && !Scales(c), []string{"kv-load-failure-policy"}, "pd-failure-rate is 0, and no instance goes"},
 	}
 }
 

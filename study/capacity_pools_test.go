@@ -1,6 +1,8 @@
 package study
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -197,6 +199,23 @@ func TestDeploymentsThatCannotBeSized(t *testing.T) {
 	z.MaxGPUs = 8
 	if _, err := z.FindDeployments(t.Context()); err == nil || !strings.Contains(err.Error(), "have 9 GPUs: want at most --max-gpus 8") {
 		t.Errorf("error %v", err)
+	}
+	z.MaxGPUs, z.Prices = 20, map[string]float64{"H100": 2}
+	if _, err := z.FindDeployments(t.Context()); err == nil || !strings.Contains(err.Error(), "--prices: want gpu-hour-price") {
+		t.Errorf("error %v", err)
+	}
+	z.Prices = nil
+	for c, want := range map[float64]string{1.5: "want from 0.5 to 0.9999", 0.2: "want from 0.5", 0.9999: "want at most 0.9997, for there are 3 pools"} {
+		z.Search.Confidence = c
+		if _, err := z.FindDeployments(t.Context()); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %s", err, want)
+		}
+	}
+	z.Search.Confidence = DefaultConfidence
+	cancelled, cancel := context.WithCancel(t.Context())
+	cancel()
+	if r, err := z.FindDeployments(cancelled); r == nil || !r.Partial || r.GPUs != 0 || !errors.Is(err, context.Canceled) {
+		t.Errorf("%+v, %v", r, err)
 	}
 	z.TP = []int{1, 2}
 	if _, err := z.FindDeployments(t.Context()); err == nil || !strings.Contains(err.Error(), "want no lists") {

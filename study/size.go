@@ -145,7 +145,11 @@ func (z *sizer) prepare() error {
 	if err := z.checkMaxGPUs(); err != nil {
 		return err
 	}
+	_, prefill := z.Search.Base.Prefill.Get("hardware")
+	_, decode := z.Search.Base.Decode.Get("hardware")
 	switch base := &z.Search.Base; {
+	case len(z.Prices) > 0 && base.Disaggregates() && (prefill || decode):
+		return &actors.InputError{Text: "--prices: a pool has hardware of its own: want --prefill-gpu-hour-price and --decode-gpu-hour-price"}
 	case !base.Deployments.Empty():
 		return &actors.InputError{Text: "size: deployments are sized by FindDeployments"}
 	case len(z.Ratios) > 0 && !base.Disaggregates():

@@ -22,7 +22,7 @@ type SizedDeployments struct {
 	// Pools are in the order in which they were sized: those with the most GPUs per instance first.
 	// With these numbers the SLOs hold, and with one instance less of any of them they do not.
 	Pools []SizedPool
-	GPUs  int      // of all pools
+	GPUs  int      // of all pools; 0: no numbers are known that hold
 	Price *float64 // of these per hour; nil: none is given
 
 	Last  *CapacityResult // of the last pool, with all others at their numbers; nil: there is none
@@ -61,10 +61,11 @@ func (s Sizing) FindDeployments(ctx context.Context) (*SizedDeployments, error) 
 		return nil, err
 	}
 	z.observe(len(z.result.Pools))
-	z.result.Partial = err != nil
-	z.result.GPUs = setup.GPUs(&z.Search.Base.Config)
-	if price := hourlyPrice(&z.Search.Base); price > 0 {
-		z.result.Price = &price
+	if z.result.Partial = err != nil; z.result.Start > 0 {
+		z.result.GPUs = setup.GPUs(&z.Search.Base.Config)
+		if price := hourlyPrice(&z.Search.Base); price > 0 {
+			z.result.Price = &price
+		}
 	}
 	return &z.result, err
 }
@@ -87,6 +88,12 @@ func (z *deploymentSizer) prepare() error {
 	if err := z.checkMaxGPUs(); err != nil {
 		return err
 	}
+	if len(z.Prices) > 0 {
+		return &actors.InputError{Text: "--prices: want gpu-hour-price in the pools of --deployments, or cost_per_gpu_hour of node pools"}
+	}
+	if c := z.Search.Confidence; !(c >= 0.5 && c <= 0.9999) {
+		return &actors.InputError{Text: fmt.Sprintf("--confidence is %v: want from 0.5 to 0.9999", c)}
+	}
 	if len(z.Hardware)+len(z.TP)+len(z.Budgets)+len(z.Ratios) > 0 {
 		return &actors.InputError{Text: "size: pools of deployments have their hardware, tp and max-num-batched-tokens: want no lists of them with --deployments"}
 	}
@@ -96,7 +103,11 @@ func (z *deploymentSizer) prepare() error {
 	}
 	z.names = setup.ReplicaSettings(base)
 	slices.SortStableFunc(z.names, func(a, b string) int { return cmp.Compare(z.perInstance(b), z.perInstance(a)) })
-	z.Search.Confidence = min(0.9999, 1-(1-z.Search.Confidence)/float64(len(z.names)))
+	each := 1 - (1-z.Search.Confidence)/float64(len(z.names)) // that all claims are right
+	if each > 0.9999 {
+		return &actors.InputError{Text: fmt.Sprintf("--confidence is %v: want at most %.4g, for there are %d pools", z.Search.Confidence, 1-1e-4*float64(len(z.names)), len(z.names))}
+	}
+	z.Search.Confidence = each
 	return nil
 }
 
@@ -182,6 +193,9 @@ func (z *deploymentSizer) size(ctx context.Context, name string) error {
 	}
 	z.result.Pools = append(z.result.Pools, SizedPool{name, n, n * z.perInstance(name), r})
 	z.Search.Base = z.with(name, n)
+	if r.Length > 0 { // the windows of all pools are of one length
+		z.Search.Length, z.Search.Warmup = WindowLength{Time: r.Length}, r.Warmup
+	}
 	z.result.Last, z.result.Asked = r, search
 	return nil
 }
