@@ -77,7 +77,7 @@ func unusedOfInstances(c *Config) []unused {
 
 func unusedOfFailures(c *Config) []unused {
 	return []unused{
-		{!c.Fails(), failureSettings, "nothing fails without failures or mtbf"},
+		{!c.Fails(), failureSettings, "no instance fails without failures or mtbf"},
 		{c.Fails() && c.MTBF == 0, []string{"mttr"}, "mtbf is 0"},
 		{c.Fails() && c.Retries == 0, []string{"retry-backoff"}, "retries is 0"},
 	}
