@@ -105,7 +105,7 @@ func (z *deploymentSizer) prepare() error {
 	slices.SortStableFunc(z.names, func(a, b string) int { return cmp.Compare(z.perInstance(b), z.perInstance(a)) })
 	each := 1 - (1-z.Search.Confidence)/float64(len(z.names)) // that all claims are right
 	if each > 0.9999 {
-		return &actors.InputError{Text: fmt.Sprintf("--confidence is %v: want at most %.4g, for there are %d pools", z.Search.Confidence, 1-1e-4*float64(len(z.names)), len(z.names))}
+		return &actors.InputError{Text: fmt.Sprintf("--confidence is %v: want at most %.4g, for there are %d pools", z.Search.Confidence, 1-float64(1e-4*float64(len(z.names))), len(z.names))}
 	}
 	z.Search.Confidence = each
 	return nil
