@@ -209,7 +209,7 @@ func TestTargetsOfFailures(t *testing.T) {
 		var got []int
 		for k, pool := range p.Pools {
 			for i := range pool.Instances {
-				if of.Has(k, i, n) {
+				if of.Has(k, i, n, n) {
 					got = append(got, n)
 				}
 				n++

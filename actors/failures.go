@@ -122,10 +122,11 @@ func (f *failures) add(ready vtime.Time) {
 	}
 	i := len(f.list)
 	at := f.places(i)
+	first, last := at.endpoints()
 	f.list = append(f.list, condition{life: life{Ready: ready}, flip: vtime.Never, warm: vtime.Never, probed: probed{changed: -1, run: -1, prior: -1}})
 	for k := range f.plan.List {
 		x := &f.plan.List[k]
-		if x.Storage != "" || !x.Of.Has(at.pool.index, at.slot, at.number) {
+		if x.Storage != "" || !x.Of.Has(at.pool.index, at.slot, first, last) {
 			continue
 		}
 		e := dueFailure{at: x.At, begins: true, line: int32(k), instance: int32(i), node: -1}

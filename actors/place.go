@@ -87,7 +87,12 @@ func rankName(endpoint, k int, of *setup.Pool) string {
 
 // name is the name of the server as a whole: that of its endpoint, or of its first and its last one.
 func (p *server) name() string {
-	return serverName(p.places[0].endpoint, p.places[len(p.places)-1].endpoint)
+	return serverName(p.endpoints())
+}
+
+// endpoints returns the numbers of the first and the last endpoint of the server in the run.
+func (p *server) endpoints() (first, last int) {
+	return p.places[0].endpoint, p.places[len(p.places)-1].endpoint
 }
 
 func serverName(first, last int) string {

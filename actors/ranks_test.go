@@ -193,3 +193,31 @@ func TestPhasesLeaveSignalsOfEndpoints(t *testing.T) {
 		}
 	}
 }
+
+// instance-N is what results call it: an instance has the numbers of its endpoints.
+func TestRanksFailByTheNumbersOfResults(t *testing.T) {
+	for _, x := range []struct{ lb, target, want string }{
+		{"external", "instance-0", "instance-0..1"}, {"external", "instance-1", "instance-0..1"}, {"external", "instance-2", "instance-2..3"}, {"external", "instance-5", "instance-4..5"},
+		{"external", "instance-6", "there are instance-0 to instance-5"}, {"internal", "instance-1", "instance-1"}, {"internal", "instance-3", "there are instance-0 to instance-2"},
+	} {
+		c := ranked(denseModel, x.lb)
+		c.NumInstances = 3
+		c = withFaults(c, "failures: [{crash: "+x.target+", at: 500us, for: 1ms}]")
+		if _, err := setup.Resolve(c.Config); err != nil {
+			if !strings.Contains(err.Error(), x.want) {
+				t.Errorf("%s, %s: %v, want %s", x.lb, x.target, err, x.want)
+			}
+			continue
+		}
+		s := serve(t, c, request(0, 10, 3))
+		got := ""
+		for i, of := range s.Failures.Instances {
+			if of.Crashes > 0 {
+				got += s.Names.Servers[i]
+			}
+		}
+		if got != x.want {
+			t.Errorf("%s, %s: %s crashed, want %s", x.lb, x.target, got, x.want)
+		}
+	}
+}

@@ -25,7 +25,25 @@ func AdmissionApart(p *Plan) bool {
 }
 
 func unusedOfCluster(c *Config) []unused {
-	return []unused{{len(c.Deployments.list) < 2, []string{"admission-scope"}, "there is one deployment"}}
+	several := len(c.Deployments.list) > 1
+	return []unused{
+		{!several, []string{"admission-scope"}, "there is one deployment"},
+		{several && admitsAlike(c), []string{"admission-scope"}, "admission-policy " + c.Policies.Admission.Type + " decides alike on all requests"},
+	}
+}
+
+// admitsAlike reports whether the admission policy looks at nothing.
+func admitsAlike(c *Config) bool {
+	policy := c.Policies.Admission.Type
+	return c.Custom.Admission == nil && (policy == "always-admit" || policy == "reject-all")
+}
+
+// noteScope notes a scope of the admission policy that makes no difference as deployments of one model share a
+// policy in any case.
+func noteScope(p *Plan) {
+	if len(p.Deployments) > 1 && oneModel(p.Deployments) && !admitsAlike(&p.Config) {
+		p.noteIfSet([]string{"admission-scope"}, "all deployments have one model, and share its admission policy")
+	}
 }
 
 // readAdmission reads the section admission of a file of settings or deployments: the scope of the

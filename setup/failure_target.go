@@ -12,7 +12,7 @@ import (
 type Target struct {
 	Pools    []int // numbers of the pools of the run whose instances they are; nil: all pools
 	Replica  int   // number of the instance within its pool; −1: each
-	Instance int   // number of the instance in the run; −1: each
+	Instance int   // number in the run, as in results: of an endpoint of the instance; −1: each
 
 	Nodes []Node // with all that has a GPU there, in place of the others; nil: none
 }
@@ -20,10 +20,10 @@ type Target struct {
 // everywhere is all instances.
 var everywhere = Target{Replica: -1, Instance: -1}
 
-// Has reports whether an instance is among them, which has these numbers: of its pool, its own there, and its own in
-// the run. Those on nodes are not: they fail with these.
-func (t *Target) Has(pool, replica, instance int) bool {
-	return t.Nodes == nil && (t.Pools == nil || slices.Contains(t.Pools, pool)) && (t.Replica < 0 || t.Replica == replica) && (t.Instance < 0 || t.Instance == instance)
+// Has reports whether an instance is among them, which has these numbers: of its pool, its own there, and those of its
+// first and last endpoint in the run, by which results call it. Those on nodes are not: they fail with these.
+func (t *Target) Has(pool, replica, first, last int) bool {
+	return t.Nodes == nil && (t.Pools == nil || slices.Contains(t.Pools, pool)) && (t.Replica < 0 || t.Replica == replica) && (t.Instance < 0 || first <= t.Instance && t.Instance <= last)
 }
 
 var (
@@ -106,11 +106,11 @@ func nodeTarget(p *Plan, name string) (Target, error) {
 	return t, nil
 }
 
-// checkInstance returns an error if there never is an instance with a number.
+// checkInstance returns an error if there never is an instance with a number: an endpoint, as in results.
 func checkInstance(p *Plan, n int) error {
 	total, flag := 0, " (--num-instances)"
 	for _, pool := range p.Pools {
-		if total += pool.Instances; pool.Scaling != nil {
+		if total += pool.Instances * pool.Endpoints(); pool.Scaling != nil {
 			return nil
 		}
 	}
@@ -152,8 +152,12 @@ func cutLast(name string) (before, last string, found bool) {
 func targetForms(p *Plan) string {
 	d := &p.Deployments[0]
 	pool := d.PoolName(d.Serving)
-	if pool == "" {
-		return "an instance, like instance-3, or all"
+	text := "an instance, like instance-3"
+	if pool != "" {
+		text = fmt.Sprintf("an instance, like %s/0 or instance-3, a pool, like %s", pool, pool)
 	}
-	return fmt.Sprintf("an instance, like %s/0 or instance-3, a pool, like %s, or all", pool, pool)
+	if len(p.NodePools) > 0 {
+		text += fmt.Sprintf(", a node, like node/%s/0", p.NodePools[0].ID)
+	}
+	return text + ", or all"
 }

@@ -17,7 +17,8 @@ type nodeUse struct {
 	down        []bool  // by node: nothing is placed there; nil: none is down
 	taken, peak int     // GPUs of all nodes; the most that were taken at a time
 
-	// first has, by the GPUs that are wanted of a node, a node before which none has as many free.
+	// first has, by the GPUs that are wanted of a node, a node before which none that is up has as many
+	// free. A search passes over nodes that are down; SetDown(false) makes searches look at them again.
 	first []int32
 }
 

@@ -214,7 +214,45 @@ func resolveNodePools(p *resolver) error {
 			p.note("node pool %s has no effect: no instance has its GPU, %s", list[i].ID, list[i].GPU)
 		}
 	}
+	noteOwnPrices(p)
 	return nil
+}
+
+// noteOwnPrices notes prices of pools that do not count because all nodes with their GPUs have prices of
+// their own.
+func noteOwnPrices(p *resolver) {
+	if p.brief {
+		return
+	}
+	for _, of := range []struct {
+		name  string
+		price func(*Config) float64
+	}{
+		{"gpu-hour-price", func(c *Config) float64 { return c.GPUHourPrice }},
+		{"cost-per-replica-hour", func(c *Config) float64 { return c.CostPerReplicaHour }},
+	} {
+		var without []string // names of the pools whose price does not count
+		counts := false
+		for k, s := range p.Pools {
+			one, label := &p.Config, ""
+			if len(p.parts) > 0 {
+				one, label = &p.parts[k].Config, p.parts[k].label+": "
+			}
+			switch {
+			case of.price(one) == 0:
+			case slices.ContainsFunc(p.NodePools, func(n NodePool) bool { return n.GPU == s.GPU.Name && n.CostPerGPUHour == 0 }):
+				counts = true
+			default:
+				without = append(without, label)
+			}
+		}
+		if !counts && len(without) > 0 {
+			without = []string{""}
+		}
+		for _, label := range without {
+			p.note("%s%s has no effect: each node pool with these GPUs has its own price", label, of.name)
+		}
+	}
 }
 
 // nodeGPU returns the name that instances have for the GPUs of a node pool.
@@ -245,17 +283,21 @@ func placeFirst(gpus *NodeGPUs, of *Pool, name string) (placed [][]Node, err err
 		}
 	}
 	in := strings.Join(ids, " and ")
+	part, parts := "an instance", fmt.Sprintf("%d %s each on one node", of.TP, of.GPU.Name)
+	if n := of.ranks(); n > 1 {
+		part, parts = "a rank of an instance", fmt.Sprintf("%d ranks of %d %s, each rank on one node", n, of.TP, of.GPU.Name)
+	}
 	switch {
 	case len(ids) == 0:
 		return nil, inputErrorf("%snode_pools have no %s: want a node pool with this GPU for its %s", name, of.GPU.Name, plural(of.Instances, "instance"))
 	case most < of.TP:
-		return nil, inputErrorf("%san instance needs %d %s on one node, and a node of %s has at most %d: want a smaller --tp, or larger nodes", name, of.TP, of.GPU.Name, in, most)
+		return nil, inputErrorf("%s%s needs %d %s on one node, and a node of %s has at most %d: want a smaller --tp, or larger nodes", name, part, of.TP, of.GPU.Name, in, most)
 	}
 	for i := range of.Instances {
 		nodes, room := gpus.Take(of)
 		if !room {
-			return nil, inputErrorf("%swants %s with %d %s each on one node, and node pool %s has room for %d of them: %d of %d GPUs are free beside the pools before it",
-				name, plural(of.Instances, "instance"), of.TP, of.GPU.Name, in, i, gpus.free(of.GPU.Name)+i*of.TP*of.ranks(), gpus.all(of.GPU.Name))
+			return nil, inputErrorf("%swants %s with %s, and node pool %s has room for %d of them: %d of %d GPUs are free beside the pools before it",
+				name, plural(of.Instances, "instance"), parts, in, i, gpus.free(of.GPU.Name)+i*of.TP*of.ranks(), gpus.all(of.GPU.Name))
 		}
 		placed = append(placed, nodes)
 	}

@@ -116,7 +116,7 @@ func TestNodesThatFail(t *testing.T) {
 		}
 		p, err := Resolve(c)
 		switch {
-		case err == nil && fmt.Sprint(p.Failures.List[0].Of.Nodes) == want && !p.Failures.List[0].Of.Has(0, 0, 0):
+		case err == nil && fmt.Sprint(p.Failures.List[0].Of.Nodes) == want && !p.Failures.List[0].Of.Has(0, 0, 0, 0):
 		case err == nil || !strings.Contains(err.Error(), want):
 			t.Errorf("%s: %v, want %s", target, err, want)
 		}
@@ -208,6 +208,62 @@ func TestPriceOnNodes(t *testing.T) {
 		}
 		if got := HourlyPrice(&cfg); got != c.want {
 			t.Errorf("%s: %v per hour, want %v", c.pools, got, c.want)
+		}
+	}
+}
+
+// What an instance needs of nodes is said by rank.
+func TestRoomForRanks(t *testing.T) {
+	for nodes, want := range map[string]string{
+		"{id: h100, gpu: H100, nodes: 3, gpus_per_node: 4}": "wants 2 instances with 2 ranks of 4 H100, each rank on one node, and node pool h100 has room for 1 of them: 12 of 12 GPUs are free",
+		"{id: h100, gpu: H100, nodes: 9, gpus_per_node: 2}": "a rank of an instance needs 4 H100 on one node",
+	} {
+		c := configOf(t, "num-instances=2 tp=4 data-parallel-size=2")
+		if err := c.Set("node-pools", "["+nodes+"]"); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Resolve(c); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", nodes, err, want)
+		}
+	}
+}
+
+// A price that no node asks for, and a scope of admission without a difference, are noted.
+func TestNotesOfTheCluster(t *testing.T) {
+	const priced, plain = "{id: a, gpu: H100, nodes: 9, gpus_per_node: 8, cost_per_gpu_hour: 5}", "{id: b, gpu: H100, nodes: 1, gpus_per_node: 8}"
+	const both, alone = "{id: one, model: meta-llama/Llama-3.1-8B-Instruct, replicas: 1}, {id: two, model: meta-llama/Llama-3.1-8B-Instruct, replicas: 1}", "{id: one, model: meta-llama/Llama-3.1-8B-Instruct, replicas: 1}"
+	for _, x := range []struct{ flags, nodes, deployments, want string }{
+		{"gpu-hour-price=3", priced, "", "gpu-hour-price has no effect: each node pool with these GPUs has its own price"},
+		{"cost-per-replica-hour=3", priced, "", "cost-per-replica-hour has no effect: each node pool with these GPUs has its own price"},
+		{"gpu-hour-price=3", priced + "," + plain, "", ""},
+		{"gpu-hour-price=3", priced, both, "gpu-hour-price has no effect: each node pool with these GPUs has its own price"},
+		{"admission-scope=deployment admission-policy=token-bucket", "", both, "admission-scope has no effect: all deployments have one model, and share its admission policy"},
+		{"admission-scope=deployment", "", both, "admission-scope has no effect: admission-policy always-admit decides alike on all requests"},
+		{"admission-scope=deployment admission-policy=token-bucket", "", alone, "admission-scope has no effect: there is one deployment"},
+	} {
+		c := configOf(t, x.flags)
+		if x.nodes != "" {
+			if err := c.Set("node-pools", "["+x.nodes+"]"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if x.deployments != "" {
+			if err := c.Set("deployments", deploymentsFile(t, "deployments: ["+x.deployments+"]")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		p, err := Resolve(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		for _, note := range p.Summary.Notes {
+			if strings.Contains(note, "no effect") {
+				got += note
+			}
+		}
+		if got != x.want {
+			t.Errorf("%s, nodes %s, deployments %s: %q, want %q", x.flags, x.nodes, x.deployments, got, x.want)
 		}
 	}
 }

@@ -37,6 +37,7 @@ func resolveModels(p *resolver) error {
 	noteModels(p.Plan, func(name string) bool {
 		return slices.ContainsFunc(p.Deployments, func(d Deployment) bool { return d.Serving.Model.Is(name) })
 	}, "such requests are dropped")
+	noteScope(p.Plan)
 	return nil
 }
 

@@ -192,15 +192,17 @@ func resolveStorage(p *resolver) error {
 	return nil
 }
 
-// sharers returns the number of instances that share a place of t.
+// sharers returns the number of instances that share a place of t, each counted by its data-parallel
+// ranks, which have TP GPUs each.
 func (t *storageSetting) sharers(c *Config) int {
+	ranks := c.NumInstances * max(1, c.DataParallelSize)
 	switch t.scope {
 	case StorageLocal:
 		return 1
 	case StorageNode:
-		return min(c.NumInstances, instancesOfNode(c.TP))
+		return min(ranks, instancesOfNode(c.TP))
 	}
-	return c.NumInstances
+	return ranks
 }
 
 func instancesOfNode(tp int) int { return max(1, gpusOfNode/tp) }

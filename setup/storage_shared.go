@@ -12,7 +12,7 @@ func sharedGPUs(c *Config) map[string]int {
 			continue
 		}
 		for i := range one.KVStorage.list {
-			n[one.KVStorage.list[i].name] += one.NumInstances * one.TP
+			n[one.KVStorage.list[i].name] += one.NumInstances * InstanceGPUs(&one)
 		}
 	}
 	return n
