@@ -23,7 +23,16 @@ func (r *Result) paid() float64 {
 	if s := r.Scaling; s != nil {
 		return s.ReplicaMicros
 	}
-	return float64(float64(r.Config.NumInstances) * float64(span(r.Began, r.End)))
+	return float64(float64(r.fixed()) * float64(span(r.Began, r.End)))
+}
+
+// fixed is the number of instances of a run with one pool in which it does not change. The settings of a
+// run of deployments have none.
+func (r *Result) fixed() int {
+	if d := r.rest.deployments; len(d) == 1 && d[0].PD == nil {
+		return d[0].Serving.Instances
+	}
+	return r.Config.NumInstances
 }
 
 // paidRanks is paid, with an instance counted once for each of its data-parallel ranks.

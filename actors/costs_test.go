@@ -2,6 +2,7 @@ package actors
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"blis/workload"
@@ -161,5 +162,22 @@ func TestInstancesThatWaitForEver(t *testing.T) {
 		if use.Counters.LifeMicros != math.MaxInt64 {
 			t.Errorf("lives of %d µs, want the largest int64", use.Counters.LifeMicros)
 		}
+	}
+}
+
+// A run of a file with one deployment costs what the same run with flags does.
+func TestOneDeploymentCostsTheSame(t *testing.T) {
+	flags := []string{"--total-kv-blocks", "100", "--latency-model", "blackbox", "--alpha-coeffs", "0,0,0", "--beta-coeffs", "1000,0,0", "--tp", "2", "--gpu-hour-price", "3"}
+	for _, ranks := range []string{"1", "2"} {
+		x := &apartTrial{file: "deployments: [{id: a, model: " + apartModels[0] + ", replicas: 3, data_parallel_size: " + ranks + "}]", flags: flags}
+		alone := DefaultConfig()
+		setFlags(t, &alone, append(slices.Clone(flags), "--model", apartModels[0], "--num-instances", "3", "--data-parallel-size", ranks))
+		a := serveLabelled(t, alone, modelLabels(), []workload.Request{asks(0, 5)})
+		b := serveLabelled(t, x.config(t), modelLabels(), []workload.Request{asks(0, 5)})
+		if a.paid() == 0 || a.paid() != b.paid() || a.MeanReplicas() != b.MeanReplicas() || a.MeanReplicas() != 3 {
+			t.Errorf("%s ranks: paid for %v and %v, mean %v and %v", ranks, a.paid(), b.paid(), a.MeanReplicas(), b.MeanReplicas())
+		}
+		is(t, "busy share", b.BusyShare(), *a.BusyShare())
+		is(t, "cost", b.Cost(), *a.Cost())
 	}
 }

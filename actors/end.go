@@ -253,10 +253,10 @@ func (c *cluster) recordUndelivered() error {
 		case kindPull:
 			readPull(&m.Body, &d, new(engine.KVSource))
 		case kindPrefillAgain:
-			of = &transfer{from: int32(to - lookahead.FirstLeaf)}
+			of = &transfer{from: int32(c.router.fleet.servers[to-lookahead.FirstLeaf].first)}
 			readResumed(&m.Body, &d, &of.Progress)
 		case kindPullAgain:
-			of = &transfer{from: int32(to - lookahead.FirstLeaf)}
+			of = &transfer{from: int32(c.router.fleet.servers[to-lookahead.FirstLeaf].first)}
 			readPullAgain(&m.Body, &d, &of.Progress, new(engine.KVSource))
 		case kindPrefilled:
 			var p prefilled

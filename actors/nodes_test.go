@@ -156,8 +156,16 @@ func TestPendingInstancesGoFirst(t *testing.T) {
 	if len(a.Replicas) != 2 || a.Replicas[1].Draining != vtime.Never || a.NoCapacity != 1 || len(a.Events) != 2 || a.Events[1].From != 4 || a.Events[1].To != 2 {
 		t.Errorf("%+v", a.Scaling)
 	}
-	if want := []Shortage{{10_000, 4, 2}}; !slices.Equal(a.Shortages, want) {
-		t.Errorf("shortages %v, want %v", a.Shortages, want)
+	if want := []Shortage{{10_000, 4, 2}, {20_000, 2, 2}}; !slices.Equal(a.Shortages, want) || a.Peak != 2 || a.Least != 1 {
+		t.Errorf("shortages %v, want %v; from %d to %d instances, want 1 to 2", a.Shortages, want, a.Least, a.Peak)
+	}
+}
+
+// A shortage that comes again is listed again, and its end once.
+func TestShortagesThatComeAgain(t *testing.T) {
+	s := serveCrowded(t, "{id: n, gpu: H100, nodes: 2, gpus_per_node: 1}", []int32{1, 2, 2, 1, 1, 2, 1}, []int32{1, 1}, asks(0, 65), asks(1, 65))
+	if got, want := s.PoolScaling[0].Shortages, []Shortage{{10_000, 2, 1}, {30_000, 1, 1}, {50_000, 2, 1}, {60_000, 1, 1}}; !slices.Equal(got, want) {
+		t.Errorf("shortages %v, want %v", got, want)
 	}
 }
 

@@ -24,6 +24,7 @@ type replicas struct {
 
 	list        []replica  // by slot
 	count       int32      // starting, warming or serving: len(list) without those draining or gone
+	peak        int32      // the largest count
 	pending     int32      // wanted, and no node has had room for them
 	phases      schedule   // next changes of phase by time alone: loaded, warm
 	overdue     schedule   // ends of the drain timeouts
@@ -54,6 +55,7 @@ func (b *replicas) begin() {
 		b.add(policy.Slot{Routable: true})
 	}
 	b.count = int32(b.pool.Instances)
+	b.peak = b.count
 	if b.published != nil {
 		b.published.replicas = b.count
 	}
@@ -82,6 +84,7 @@ func (b *replicas) start(now vtime.Time) bool {
 	b.spawn(at, ready)
 	b.phases.push(entry{ready, int64(i), int32(i)})
 	b.count++
+	b.peak = max(b.peak, b.count)
 	return true
 }
 

@@ -225,7 +225,7 @@ type Scaling struct {
 	Watch policy.Watch
 
 	First        int32      // instances at the start
-	Peak, Least  int32      // most and fewest wanted instances, without draining ones
+	Peak, Least  int32      // most and fewest instances, without draining ones and those for which no node had room
 	Began        vtime.Time // first arrival: costs count from then on
 	Redirected   int64      // times that requests were returned and went on on other instances
 	Oscillations int        // changes of direction within OscillationWindow
@@ -267,12 +267,12 @@ func (e ScaleEvent) turns(next ScaleEvent) bool {
 // scaling closes the book of a run that ended at end.
 func (b *replicas) scaling(a *autoscaler, end vtime.Time) *Scaling {
 	initial := int32(b.pool.Instances)
-	s := &Scaling{Events: b.events, NoCapacity: b.short, Shortages: b.shortages, Checks: a.checks, Began: b.began, Redirected: b.returned, First: initial, Peak: initial, Least: initial}
+	s := &Scaling{Events: b.events, NoCapacity: b.short, Shortages: b.shortages, Checks: a.checks, Began: b.began, Redirected: b.returned, First: initial, Peak: b.peak, Least: initial}
 	if w, ok := a.policy.(policy.Watched); ok {
 		s.Watch = w.Watched()
 	}
 	for i, e := range b.events {
-		s.Peak, s.Least = max(s.Peak, e.To), min(s.Least, e.To)
+		s.Least = min(s.Least, e.To) // instances that are pending are gone first
 		if i > 0 && b.events[i-1].turns(e) {
 			s.Oscillations++
 		}

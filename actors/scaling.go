@@ -18,7 +18,7 @@ type ScaleEvent struct {
 }
 
 // Shortage is a change of the number of instances that are wanted and for which no node has enough free
-// GPUs.
+// GPUs. One with as many there as are wanted ends those before it.
 type Shortage struct {
 	At            vtime.Time
 	Wanted, There int32 // instances: wanted, and starting, warming or serving
@@ -34,7 +34,7 @@ func (s *pool) scale(target int32, reason policy.Reason, now vtime.Time, out *lo
 	}
 	for b.count < target && b.start(now) {
 	}
-	b.wait(max(0, target-b.count), now)
+	b.wait(target, now)
 	if b.pending > 0 {
 		t.noCapacity(out, tracedNoCapacity{int32(s.index), b.count, target, reason})
 	}
@@ -52,19 +52,21 @@ func (s *pool) scale(target int32, reason policy.Reason, now vtime.Time, out *lo
 	}
 }
 
-// wait notes that no node has room for so many of the instances that are wanted.
-func (b *replicas) wait(pending int32, now vtime.Time) {
-	before := Shortage{Wanted: b.count}
-	if n := len(b.shortages); n > 0 {
-		before = b.shortages[n-1]
-	}
-	if b.pending = pending; pending > 0 {
+// wait notes how many instances of the target no node has room for. The end of a shortage is a change too.
+func (b *replicas) wait(target int32, now vtime.Time) {
+	b.pending = max(0, target-b.count)
+	if b.pending > 0 {
 		b.short++
-		if x := (Shortage{now, b.count + pending, b.count}); x.Wanted != before.Wanted || x.There != before.There {
-			b.shortages = append(b.shortages, x)
-		}
 	}
-	b.published.wait(pending)
+	var last Shortage // none: as many as are wanted
+	if n := len(b.shortages); n > 0 {
+		last = b.shortages[n-1]
+	}
+	x := Shortage{now, target, min(target, b.count)}
+	if b.pending == 0 && last.Wanted > last.There || b.pending > 0 && (x.Wanted != last.Wanted || x.There != last.There) {
+		b.shortages = append(b.shortages, x)
+	}
+	b.published.wait(b.pending)
 }
 
 // stop takes instance i away at the next tick, after the deliveries that are on

@@ -87,7 +87,7 @@ type noCapacity struct {
 	Events []capacityEvent `json:"events"`
 }
 
-// capacityEvent is a change of the instances that are wanted and not there.
+// capacityEvent is a change of the instances that are wanted and not there; as many there as wanted: none is.
 type capacityEvent struct {
 	At     vtime.Time `json:"at_us"`
 	There  int32      `json:"there"`

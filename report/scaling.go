@@ -1,7 +1,9 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 
 	"blis/actors"
 	"blis/metrics"
@@ -199,15 +201,31 @@ func times(n int) string {
 	return fmt.Sprintf("%d times", n)
 }
 
-// replicaCurve draws how many instances there were to be over time.
+// replicaCurve draws how many instances there were over time, without draining ones.
 func replicaCurve(s *actors.Scaling, end vtime.Time, width int) string {
+	type change struct {
+		at vtime.Time
+		by int64
+	}
+	var changes []change
+	for i, r := range s.Replicas {
+		if i >= int(s.First) { // else it was there at the start
+			changes = append(changes, change{r.Asked, 1})
+		}
+		if r.Draining != vtime.Never {
+			changes = append(changes, change{r.Draining, -1})
+		}
+	}
+	slices.SortFunc(changes, func(a, b change) int { return cmp.Compare(a.at, b.at) })
 	var values []int64
 	k, now := 0, int64(s.First)
 	for i := range width {
 		until := s.Began + vtime.Time(float64(end.Sub(s.Began))*float64(i+1)/float64(width))
 		most := now
-		for ; k < len(s.Events) && s.Events[k].At < until; k++ {
-			now = int64(s.Events[k].To)
+		for k < len(changes) && changes[k].at < until {
+			for at := changes[k].at; k < len(changes) && changes[k].at == at; k++ {
+				now += changes[k].by
+			}
 			most = max(most, now)
 		}
 		values = append(values, most)

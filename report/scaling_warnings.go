@@ -53,7 +53,7 @@ func signalBelowThreshold(r *actors.Result, s *actors.PoolScaling) string {
 // stay where they were routed.
 func firstBacklog(r *actors.Result) string {
 	all := r.Report.Overall.TTFT
-	first := r.Config.NumInstances
+	first := int(r.Scaling.First) * max(1, r.Setup.Ranks) // scopes are ranks
 	if all == nil || len(r.Report.PerInstance) <= first {
 		return ""
 	}
