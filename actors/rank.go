@@ -101,7 +101,10 @@ func (r *rank) config(p *setup.Plan, x *Execution, observed policy.Signals, belo
 // storage returns the storage tiers as the rank reaches them. When it is asked again the instance has crashed: those
 // of its own are empty then.
 func (r *rank) storage(x *Execution, below *storage) []engine.Storage {
-	if r.below == nil {
+	switch {
+	case len(below.plan) == 0:
+		return nil
+	case r.below == nil:
 		r.below = below.links(x, r)
 		return r.below
 	}
