@@ -89,6 +89,9 @@ func TestDeployments(t *testing.T) {
 	if !slices.Equal(names, []string{"chat/prefill", "chat/decode", "small", "small-2"}) {
 		t.Errorf("pools %q", names)
 	}
+	if want := "chat: meta-llama/Llama-3.1-70B-Instruct; small: Qwen/Qwen3-14B; small-2: Qwen/Qwen3-14B"; p.Summary.Model != want {
+		t.Errorf("models %q, want %q", p.Summary.Model, want)
+	}
 	prefill, decode := chat.Prefill, chat.Serving
 	if prefill.Model.Name != "meta-llama/Llama-3.1-70B-Instruct" || prefill.GPU.Name != "H100" || prefill.TP != 4 || prefill.Instances != 2 || prefill.MaxNumBatchedTokens != 16384 || prefill.MaxNumSeqs != 50 ||
 		prefill.Routing.Type != "weighted" || prefill.CPUTier != nil || prefill.KVBytesPerToken() != 2*80*8*128 {

@@ -26,9 +26,24 @@ func summarizeParts(p *resolver) {
 		}
 	}
 	last := &s.Pools[len(s.Pools)-1]
-	s.Model, s.Hardware, s.TP, s.Ranks, s.KVBlocks, s.MaxModelLen = p.parts[0].Summary.Model, last.Hardware, last.TP, last.Ranks, last.KVBlocks, last.MaxModelLen
+	s.Model, s.Hardware, s.TP, s.Ranks, s.KVBlocks, s.MaxModelLen = modelsOf(p.Deployments), last.Hardware, last.TP, last.Ranks, last.KVBlocks, last.MaxModelLen
 	s.Latency, s.LatencyModel, s.CoefficientSet, s.Policies = ofAll(p, latencies, true), ofAll(p, models, false), ofAll(p, sets, false), ofAll(p, policies, true)
 	takeNotes(p)
+}
+
+// modelsOf returns the model of all deployments, else that of each with its name.
+func modelsOf(list []Deployment) string {
+	var texts []string
+	alike := true
+	for i := range list {
+		name := list[i].Serving.Model.Name
+		alike = alike && name == list[0].Serving.Model.Name
+		texts = append(texts, list[i].ID+": "+name)
+	}
+	if alike {
+		return list[0].Serving.Model.Name
+	}
+	return strings.Join(texts, "; ")
 }
 
 // ofAll returns a text that all pools have, else those of each in its turn, with its name if named.

@@ -28,11 +28,8 @@ type SearchAxis struct {
 var axisNames = []string{"rate", "concurrency", "num-instances", "prefill-replicas", "decode-replicas", "tp"}
 
 // Supply reports whether the axis is what serves: more of it is lighter.
-func (a *SearchAxis) Supply() bool { return a.Replicas() || a.Name == "tp" }
-
-// Replicas reports whether the axis is a number of instances.
-func (a *SearchAxis) Replicas() bool {
-	return a.Name == "num-instances" || strings.HasSuffix(a.Name, "replicas")
+func (a *SearchAxis) Supply() bool {
+	return a.Name == "num-instances" || a.Name == "tp" || strings.HasSuffix(a.Name, "replicas")
 }
 
 // deployment returns the deployment whose replicas the axis is, and the setting of its number.
