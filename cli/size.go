@@ -133,7 +133,7 @@ func (r *sizeCmd) sizeDeployments(ctx context.Context, c *console, sizing study.
 	}
 	var answer error
 	switch {
-	case result.Start == 0:
+	case result.Factor == 0:
 		answer = &answered{exitNoLoad, "no number of instances keeps the SLOs: want more --max-gpus, other deployments or other bounds"}
 	case !result.Certified():
 		answer = &answered{exitNotCertified, "an end could not be certified: want more --max-windows"}

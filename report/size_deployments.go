@@ -50,22 +50,22 @@ func (d *SizeDeployments) Text(w io.Writer, style plaintext.Style) error {
 
 // partialText says what is known of a search that was interrupted.
 func (d *SizeDeployments) partialText() string {
-	if d.Start == 0 {
+	if d.Factor == 0 {
 		return "interrupted: no numbers are known that keep the SLOs"
 	}
 	times := "the numbers of the file"
-	if d.Start > 1 {
-		times = fmt.Sprintf("%d times %s", d.Start, times)
+	if d.Factor > 1 {
+		times = fmt.Sprintf("%d times %s", d.Factor, times)
 	}
 	return "interrupted, and not certified: the pools that are missing have " + times
 }
 
 // headline is the answer in a line.
 func (d *SizeDeployments) headline() string {
-	if d.Start == 0 && d.Partial {
+	if d.Factor == 0 && d.Partial {
 		return "not known"
 	}
-	if d.Start == 0 {
+	if d.Factor == 0 {
 		return fmt.Sprintf("no multiple of the deployments of the file keeps the SLOs with up to %s", plaintext.Plural(int64(d.SizeOf.MaxGPUs), "GPU"))
 	}
 	var parts []string

@@ -15,9 +15,9 @@ import (
 type SizedDeployments struct {
 	Partial bool // interrupted: the pools are those that were done
 
-	// Start is by how much the numbers of the file were multiplied until a run kept the SLOs; 0:
+	// Factor is by how much the numbers of the file were multiplied until a run kept the SLOs; 0:
 	// not even the most GPUs do.
-	Start int
+	Factor int
 
 	// Pools are in the order in which they were sized: those with the most GPUs per instance first.
 	// With these numbers the SLOs hold, and with one instance less of any of them they do not.
@@ -42,7 +42,7 @@ type SizedPool struct {
 
 // Certified reports whether both ends of all answers are certified or exact.
 func (d *SizedDeployments) Certified() bool {
-	return d.Start > 0 && !d.Partial && !slices.ContainsFunc(d.Pools, func(p SizedPool) bool { return p.Answer.Outcome != CapacityFound })
+	return d.Factor > 0 && !d.Partial && !slices.ContainsFunc(d.Pools, func(p SizedPool) bool { return p.Answer.Outcome != CapacityFound })
 }
 
 // FindDeployments sizes the deployments of Base: one pool after the other. The chance that any of
@@ -53,7 +53,7 @@ func (s Sizing) FindDeployments(ctx context.Context) (*SizedDeployments, error) 
 		return nil, err
 	}
 	err := z.start(ctx)
-	for i := 0; i < len(z.names) && z.result.Start > 0 && err == nil; i++ {
+	for i := 0; i < len(z.names) && z.result.Factor > 0 && err == nil; i++ {
 		z.observe(i)
 		err = z.size(ctx, z.names[i])
 	}
@@ -61,7 +61,7 @@ func (s Sizing) FindDeployments(ctx context.Context) (*SizedDeployments, error) 
 		return nil, err
 	}
 	z.observe(len(z.result.Pools))
-	if z.result.Partial = err != nil; z.result.Start > 0 {
+	if z.result.Partial = err != nil; z.result.Factor > 0 {
 		z.result.GPUs = setup.GPUs(&z.Search.Base.Config)
 		if price := hourlyPrice(&z.Search.Base); price > 0 {
 			z.result.Price = &price
@@ -149,7 +149,7 @@ func (z *deploymentSizer) start(ctx context.Context) error {
 			return err
 		}
 		if holds {
-			z.result.Start = factor
+			z.result.Factor = factor
 			return nil
 		}
 	}

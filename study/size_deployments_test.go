@@ -44,8 +44,8 @@ func TestSizeOfDeployments(t *testing.T) {
 			want = got
 			t.Log(got)
 		}
-		if got != want || r.Start != x.start || !r.Certified() || r.Price != nil {
-			t.Errorf("%s after %d times the file, certified %v, want %s", got, r.Start, r.Certified(), want)
+		if got != want || r.Factor != x.start || !r.Certified() || r.Price != nil {
+			t.Errorf("%s after %d times the file, certified %v, want %s", got, r.Factor, r.Certified(), want)
 		}
 		keeps := func(cfg setup.Config) bool {
 			result, err := actors.Run(t.Context(), actors.Config{Config: cfg})
@@ -84,7 +84,7 @@ func TestSizeOfDeployments(t *testing.T) {
 func TestDeploymentsThatCannotBeSized(t *testing.T) {
 	z := NewSizing(deployed(t), bounds(t, "p99_ttft=1ms")...)
 	z.MaxGPUs = 20
-	if r, err := z.FindDeployments(t.Context()); err != nil || r.Start != 0 || len(r.Pools) != 0 {
+	if r, err := z.FindDeployments(t.Context()); err != nil || r.Factor != 0 || len(r.Pools) != 0 {
 		t.Errorf("%+v, %v", r, err)
 	}
 	z.MaxGPUs = 8
