@@ -61,12 +61,24 @@ type transfer struct {
 
 // submit puts a transfer of n blocks on its way at now, to start at earliest.
 func (s *station) submit(slot, n int32, now, earliest vtime.Time) transfer {
-	t := transfer{slot: slot, blocks: n, submitted: now, start: max(now, earliest, s.free)}
-	t.end = t.start.Add(s.link.Time(n))
+	return s.put(transfer{slot: slot, blocks: n, submitted: now, start: max(now, earliest, s.free)})
+}
+
+// put puts t on its way, and returns it with its end.
+func (s *station) put(t transfer) transfer {
+	t.end = t.start.Add(t.duration(&s.link))
 	s.free = t.end
-	s.books.submit(n)
+	s.books.submit(t.blocks)
 	s.moving = append(s.moving, t)
 	return t
+}
+
+// duration returns how long the transfer takes on its link.
+func (t *transfer) duration(link *Link) vtime.Duration {
+	if t.lasts > 0 {
+		return t.lasts
+	}
+	return link.Time(t.blocks)
 }
 
 // poll removes the transfers that ended at now or before, and calls f for each.

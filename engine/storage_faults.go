@@ -23,33 +23,32 @@ func (t *StorageTier) isDown(now vtime.Time) bool {
 }
 
 // move puts job j on its way at now, which moves the entries of a, and takes in what comes of it: when it starts and ends,
-// and nothing if it fails. No answer comes earlier than that of an operation that moves nothing.
+// and nothing if it fails.
 func (t *StorageTier) move(q *storageStation, j *storageJob, a *StorageAnswer, now vtime.Time) {
-	n := a.Entries * t.cfg.EntryBlocks
-	if j.failed = false; t.cfg.Faults == nil {
-		a.Start, a.End = q.submit(j, n, now)
-		return
+	x := transfer{blocks: a.Entries * t.cfg.EntryBlocks, submitted: now, start: max(now, q.free)}
+	if j.failed = false; t.cfg.Faults != nil {
+		x.lasts, j.failed = durationUnder(t.cfg.Faults, &x, q.link)
 	}
-	x := transfer{blocks: n, submitted: now, start: max(now, q.free)}
-	share, down := t.cfg.Faults.Share(x.start)
-	link := q.link
-	if share > 0 {
-		link.PerBlock /= share
-		x.lasts = link.Time(n)
-	} else {
-		x.lasts, j.failed = link.Latency(), true
-	}
-	if end := x.start.Add(x.lasts); down < end && !j.failed {
-		j.failed = true
-		x.lasts = max(down.Add(1), now.Add(link.Latency())).Sub(x.start)
-	}
-	x.end = x.start.Add(x.lasts)
-	q.free = x.end
-	q.books.submit(n)
-	q.moving, q.jobs = append(q.moving, x), append(q.jobs, j)
+	x = q.put(x)
+	q.jobs = append(q.jobs, j)
 	if a.Start, a.End = x.start, x.end; j.failed {
 		a.Entries = 0
 		q.failed.transfers++
-		q.failed.blocks += int64(n)
+		q.failed.blocks += int64(x.blocks)
 	}
+}
+
+// durationUnder returns how long x takes on a link with faults, and whether it fails. No answer comes earlier than that of
+// an operation that moves nothing.
+func durationUnder(f StorageFaults, x *transfer, link Link) (lasts vtime.Duration, fails bool) {
+	share, down := f.Share(x.start)
+	if share == 0 {
+		return link.Latency(), true
+	}
+	link.PerBlock /= share
+	lasts = link.Time(x.blocks)
+	if down < x.start.Add(lasts) {
+		return max(down.Add(1), x.submitted.Add(link.Latency())).Sub(x.start), true
+	}
+	return lasts, false
 }

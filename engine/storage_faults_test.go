@@ -3,9 +3,8 @@ package engine
 import (
 	"testing"
 
-	"blis/kv"
+	"blis/metrics"
 	"blis/vtime"
-	"blis/workload"
 )
 
 // linkTimes is half of the bandwidth from 1,000 to 2,000, and a link that is down from 3,000 to 4,000.
@@ -28,47 +27,22 @@ func (linkTimes) Share(at vtime.Time) (share float64, down vtime.Time) {
 // later, but no answer comes before that of an operation that moves nothing; then questions find nothing, reads bring
 // nothing, and nothing is stored.
 func TestLinkOfStorageTier(t *testing.T) {
-	for _, naive := range []bool{false, true} {
-		c := kv.TierConfig{Capacity: 20, Eviction: kv.LRU}
-		var store kv.Tier = kv.NewTier(c)
-		if naive {
-			store = kv.NewNaiveTier(c)
-		}
-		tier := NewStorageTier(StorageConfig{Tier: store, EntryTokens: 4, EntryBlocks: 1, Read: Link{50, 10}, Write: Link{30, 20}, Faults: linkTimes{}})
-		part := func(id uint64, from, to int32) []StoragePart {
-			return []StoragePart{{ID: id, Input: 100, Spans: []workload.Span{{Content: workload.ContentID(id), Length: 100}}, EntryRange: kv.EntryRange{From: from, To: to}}}
-		}
-		for _, x := range []struct {
-			at   vtime.Time
-			kind StorageKind
-			part []StoragePart
-			want StorageAnswer
-		}{
-			{0, StorageWrite, part(1, 0, 4), StorageAnswer{0, 4, 4, 0, 110}},
-			{1000, StorageRead, part(1, 0, 4), StorageAnswer{0, 4, 4, 1000, 1090}},
-			{1000, StorageRead, part(1, 0, 4), StorageAnswer{0, 4, 4, 1090, 1220}}, // it begins later: 50 + 4 · 20
-			{1500, StorageWrite, part(2, 0, 1), StorageAnswer{0, 1, 5, 1500, 1570}},
-			{2900, StorageRead, part(1, 0, 4), StorageAnswer{0, 4, 5, 2900, 2990}},
-			{2900, StorageRead, part(1, 0, 4), StorageAnswer{0, 0, 5, 2990, 3001}},  // under way
-			{2900, StorageRead, part(1, 0, 4), StorageAnswer{0, 0, 5, 3001, 3051}},  // begins while it is down
-			{2990, StorageWrite, part(3, 0, 1), StorageAnswer{0, 0, 6, 2990, 3020}}, // no sooner than 30 later
-			{3500, StorageAsk, part(1, 0, 4), StorageAnswer{0, 0, 5, 3500, 3550}},   // what it did not store is gone
-			{3990, StorageWrite, part(4, 0, 1), StorageAnswer{0, 0, 6, 3990, 4020}}, // begins while it is down
-			{4001, StorageWrite, part(4, 0, 1), StorageAnswer{0, 0, 6, 4001, 4031}}, // it is being written
-			{4100, StorageAsk, part(3, 0, 1), StorageAnswer{0, 0, 5, 4100, 4150}},
-			{4100, StorageAsk, part(4, 0, 1), StorageAnswer{0, 0, 5, 4100, 4150}},
-			{4100, StorageRead, part(1, 0, 4), StorageAnswer{0, 4, 5, 4100, 4190}},
-		} {
-			if got := tier.Handle(&StorageOp{Kind: x.kind, Parts: x.part}, x.at); got != x.want {
-				t.Errorf("naive %v: %v of %v at %v: %+v, want %+v", naive, x.kind, x.part, x.at, got, x.want)
-			}
-			if err := tier.Check(); err != nil {
-				t.Fatal(err)
-			}
-		}
-		tier.Finish(5000)
-		if c := tier.Counts; c.Reads != 4 || c.ReadEntries != 16 || c.Writes != 2 || c.WrittenEntries != 5 {
-			t.Errorf("naive %v: %+v", naive, c)
-		}
-	}
+	playStorageTier(t, 20, linkTimes{}, 5000, []storageStep{
+		{0, StorageWrite, partsOf(1, 0, 4), StorageAnswer{0, 4, 4, 0, 110}},
+		{1000, StorageRead, partsOf(1, 0, 4), StorageAnswer{0, 4, 4, 1000, 1090}},
+		{1000, StorageRead, partsOf(1, 0, 4), StorageAnswer{0, 4, 4, 1090, 1220}}, // it begins later: 50 + 4 · 20
+		{1500, StorageWrite, partsOf(2, 0, 1), StorageAnswer{0, 1, 5, 1500, 1570}},
+		{2900, StorageRead, partsOf(1, 0, 4), StorageAnswer{0, 4, 5, 2900, 2990}},
+		{2900, StorageRead, partsOf(1, 0, 4), StorageAnswer{0, 0, 5, 2990, 3001}},  // under way
+		{2900, StorageRead, partsOf(1, 0, 4), StorageAnswer{0, 0, 5, 3001, 3051}},  // begins while it is down
+		{2990, StorageWrite, partsOf(3, 0, 1), StorageAnswer{0, 0, 6, 2990, 3020}}, // no sooner than 30 later
+		{3500, StorageAsk, partsOf(1, 0, 4), StorageAnswer{0, 0, 5, 3500, 3550}},   // what it did not store is gone
+		{3990, StorageWrite, partsOf(4, 0, 1), StorageAnswer{0, 0, 6, 3990, 4020}}, // begins while it is down
+		{4001, StorageWrite, partsOf(4, 0, 1), StorageAnswer{0, 0, 6, 4001, 4031}}, // it is being written
+		{4100, StorageAsk, partsOf(3, 0, 1), StorageAnswer{0, 0, 5, 4100, 4150}},
+		{4100, StorageAsk, partsOf(4, 0, 1), StorageAnswer{0, 0, 5, 4100, 4150}},
+		{4100, StorageRead, partsOf(1, 0, 4), StorageAnswer{0, 4, 5, 4100, 4190}},
+	}, func(c *metrics.KVStorage) bool {
+		return c.Reads != 4 || c.ReadEntries != 16 || c.Writes != 2 || c.WrittenEntries != 5
+	})
 }

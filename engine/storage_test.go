@@ -188,55 +188,64 @@ func TestAnswersOfStorageAreUsedOnce(t *testing.T) {
 	})
 }
 
-// A storage tier by itself: what is being written cannot be read before the write ends, a read
-// keeps its entries until it ends, each station does one thing at a time, and what is used longest
-// ago goes first.
-func TestStorageTier(t *testing.T) {
-	for _, naive := range []bool{false, true} {
-		c := kv.TierConfig{Capacity: 6, Eviction: kv.LRU}
-		var store kv.Tier = kv.NewTier(c)
-		if naive {
-			store = kv.NewNaiveTier(c)
-		}
-		tier := NewStorageTier(StorageConfig{Tier: store, EntryTokens: 4, EntryBlocks: 1, Read: Link{50, 10}, Write: Link{30, 20}})
-		part := func(id uint64, from, to int32) []StoragePart {
-			return []StoragePart{{ID: id, Input: 100, Spans: []workload.Span{{Content: workload.ContentID(id), Length: 100}}, EntryRange: kv.EntryRange{From: from, To: to}}}
-		}
-		for _, x := range []struct {
-			at   vtime.Time
-			kind StorageKind
-			part []StoragePart
-			want StorageAnswer
-		}{
-			{0, StorageAsk, part(1, 0, 4), StorageAnswer{0, 0, 0, 0, 50}},
-			{0, StorageWrite, part(1, 0, 4), StorageAnswer{0, 4, 4, 0, 110}},
-			{0, StorageWrite, part(2, 0, 2), StorageAnswer{0, 2, 6, 110, 180}},   // behind the first
-			{0, StorageWrite, part(2, 0, 2), StorageAnswer{0, 0, 6, 0, 30}},      // all there already
-			{5, StorageWrite, part(3, 0, 1), StorageAnswer{0, 0, 6, 5, 35}},      // no room: all is being written
-			{109, StorageAsk, part(1, 0, 4), StorageAnswer{0, 0, 6, 109, 159}},   // one microsecond too early
-			{110, StorageAsk, part(1, 0, 9), StorageAnswer{0, 4, 6, 110, 160}},   // as many as there are
-			{180, StorageRead, part(1, 1, 4), StorageAnswer{0, 3, 6, 180, 260}},  // 50 + 3 · 10
-			{180, StorageRead, part(1, 2, 4), StorageAnswer{0, 2, 6, 260, 330}},  // behind the first
-			{200, StorageWrite, part(4, 0, 4), StorageAnswer{0, 0, 6, 200, 230}}, // 2 and the head of 1 would be too few
-			{200, StorageWrite, part(4, 0, 3), StorageAnswer{0, 3, 6, 200, 290}}, // those three go
-			{300, StorageRead, part(2, 0, 2), StorageAnswer{0, 0, 6, 300, 350}},  // evicted since
-			{300, StorageRead, part(1, 0, 4), StorageAnswer{0, 0, 6, 300, 350}},  // its head too
-			{330, StorageWrite, part(5, 0, 3), StorageAnswer{0, 3, 6, 330, 420}}, // nobody reads 1 any more
-			{419, StorageRead, part(5, 0, 3), StorageAnswer{0, 0, 6, 419, 469}},  // one microsecond too early
-			{420, StorageRead, part(5, 0, 3), StorageAnswer{0, 3, 6, 420, 500}},
-		} {
+// storageStep is an operation of a storage tier at a time, and its answer.
+type storageStep struct {
+	at   vtime.Time
+	kind StorageKind
+	part []StoragePart
+	want StorageAnswer
+}
+
+// partsOf is a range of the entries of a prompt that no other request has.
+func partsOf(id uint64, from, to int32) []StoragePart {
+	return []StoragePart{{ID: id, Input: 100, Spans: []workload.Span{{Content: workload.ContentID(id), Length: 100}}, EntryRange: kv.EntryRange{From: from, To: to}}}
+}
+
+// playStorageTier plays the steps on a storage tier by itself and on its naive twin, up to end. wrong reports whether
+// their counts are.
+func playStorageTier(t *testing.T, capacity int, faults StorageFaults, end vtime.Time, steps []storageStep, wrong func(*metrics.KVStorage) bool) {
+	t.Helper()
+	c := kv.TierConfig{Capacity: capacity, Eviction: kv.LRU}
+	for i, store := range []kv.Tier{kv.NewTier(c), kv.NewNaiveTier(c)} {
+		tier := NewStorageTier(StorageConfig{Tier: store, EntryTokens: 4, EntryBlocks: 1, Read: Link{50, 10}, Write: Link{30, 20}, Faults: faults})
+		for _, x := range steps {
 			if got := tier.Handle(&StorageOp{Kind: x.kind, Parts: x.part}, x.at); got != x.want {
-				t.Errorf("naive %v: %v of %v at %v: %+v, want %+v", naive, x.kind, x.part, x.at, got, x.want)
+				t.Errorf("naive %v: %v of %v at %v: %+v, want %+v", i == 1, x.kind, x.part, x.at, got, x.want)
 			}
 			if err := tier.Check(); err != nil {
 				t.Fatal(err)
 			}
 		}
-		tier.Finish(450)
-		if c := tier.Counts; c.Evicted != 6 || c.NoRoom != 2 || c.Reads != 3 || c.Writes != 4 || c.ReadMicros != 80+70+30 || c.WriteMicros != 110+70+90+90 || c.ReadWait != 80 || c.WriteWait != 110 || c.UsedMicros != 6*450 {
-			t.Errorf("naive %v: %+v", naive, c)
+		if tier.Finish(end); wrong(&tier.Counts) {
+			t.Errorf("naive %v: %+v", i == 1, tier.Counts)
 		}
 	}
+}
+
+// A storage tier by itself: what is being written cannot be read before the write ends, a read
+// keeps its entries until it ends, each station does one thing at a time, and what is used longest
+// ago goes first.
+func TestStorageTier(t *testing.T) {
+	playStorageTier(t, 6, nil, 450, []storageStep{
+		{0, StorageAsk, partsOf(1, 0, 4), StorageAnswer{0, 0, 0, 0, 50}},
+		{0, StorageWrite, partsOf(1, 0, 4), StorageAnswer{0, 4, 4, 0, 110}},
+		{0, StorageWrite, partsOf(2, 0, 2), StorageAnswer{0, 2, 6, 110, 180}},   // behind the first
+		{0, StorageWrite, partsOf(2, 0, 2), StorageAnswer{0, 0, 6, 0, 30}},      // all there already
+		{5, StorageWrite, partsOf(3, 0, 1), StorageAnswer{0, 0, 6, 5, 35}},      // no room: all is being written
+		{109, StorageAsk, partsOf(1, 0, 4), StorageAnswer{0, 0, 6, 109, 159}},   // one microsecond too early
+		{110, StorageAsk, partsOf(1, 0, 9), StorageAnswer{0, 4, 6, 110, 160}},   // as many as there are
+		{180, StorageRead, partsOf(1, 1, 4), StorageAnswer{0, 3, 6, 180, 260}},  // 50 + 3 · 10
+		{180, StorageRead, partsOf(1, 2, 4), StorageAnswer{0, 2, 6, 260, 330}},  // behind the first
+		{200, StorageWrite, partsOf(4, 0, 4), StorageAnswer{0, 0, 6, 200, 230}}, // 2 and the head of 1 would be too few
+		{200, StorageWrite, partsOf(4, 0, 3), StorageAnswer{0, 3, 6, 200, 290}}, // those three go
+		{300, StorageRead, partsOf(2, 0, 2), StorageAnswer{0, 0, 6, 300, 350}},  // evicted since
+		{300, StorageRead, partsOf(1, 0, 4), StorageAnswer{0, 0, 6, 300, 350}},  // its head too
+		{330, StorageWrite, partsOf(5, 0, 3), StorageAnswer{0, 3, 6, 330, 420}}, // nobody reads 1 any more
+		{419, StorageRead, partsOf(5, 0, 3), StorageAnswer{0, 0, 6, 419, 469}},  // one microsecond too early
+		{420, StorageRead, partsOf(5, 0, 3), StorageAnswer{0, 3, 6, 420, 500}},
+	}, func(c *metrics.KVStorage) bool {
+		return c.Evicted != 6 || c.NoRoom != 2 || c.Reads != 3 || c.Writes != 4 || c.ReadMicros != 80+70+30 || c.WriteMicros != 110+70+90+90 || c.ReadWait != 80 || c.WriteWait != 110 || c.UsedMicros != 6*450
+	})
 }
 
 // drawStorage draws prompts that share prefixes, on an instance whose GPU and CPU tier are too

@@ -317,13 +317,6 @@ func (t *StorageTier) Fold() uint64 {
 	return t.cfg.Tier.Fold() ^ t.Counts.Fold()
 }
 
-// submit puts a job that moves n GPU blocks on its way at now.
-func (q *storageStation) submit(j *storageJob, n int32, now vtime.Time) (start, end vtime.Time) {
-	t := q.station.submit(0, n, now, now)
-	q.jobs = append(q.jobs, j)
-	return t.start, t.end
-}
-
 // ended takes out the first job if it ended at now or before; nil if it did not.
 func (q *storageStation) ended(now vtime.Time) *storageJob {
 	if q.next() > now {

@@ -35,11 +35,7 @@ func (b *transferBooks) end(t *transfer, link *Link, now vtime.Time) {
 // check returns what is wrong with a transfer behind one that ended at last and noticed
 // at noticed, vtime.Never for not yet.
 func (t *transfer) check(link *Link, last, noticed vtime.Time) error {
-	want := t.lasts
-	if want == 0 {
-		want = link.Time(t.blocks)
-	}
-	switch {
+	switch want := t.duration(link); {
 	case t.submitted > t.start || t.start >= t.end || t.end > noticed:
 		return fmt.Errorf("a transfer of %d blocks is submitted at %v, from %v to %v, and noticed at %v: want that order", t.blocks, t.submitted, t.start, t.end, noticed)
 	case t.start < last:
