@@ -95,7 +95,7 @@ func (p *instance) receivePull(m *lookahead.Message, now vtime.Time) {
 		p.engines.rank(p.rankOf(&s), now, m.Stamp.Class).Pulls.Revoke(s)
 	case kindPullEnded:
 		rank, number, lasted := readPullEnded(&m.Body)
-		p.engines.rank(rank, now, m.Stamp.Class).Pulls.Ended(number, false, lasted, now)
+		p.engines.rank(rank, now, m.Stamp.Class).Pulls.Ended(number, lasted, now)
 	case kindSourceLost:
 		first, n := readSourceLost(&m.Body)
 		for k := range p.of {

@@ -87,13 +87,13 @@ type handOver struct {
 	held    bool         // its blocks are held for that, or for the rest of its own pull, until a pass has ended that noticed the end
 
 	// As the one who goes on.
-	source  KVSource   // to be pulled; without blocks nothing, or no more
-	fails   bool       // its pull does
-	doubted bool       // … unless PullFaults.Share changes before it begins
-	pulling bool       // its load is a pull
-	there   vtime.Time // when its request may start
-	end     vtime.Time // of its pull; 0: there was none
-	remote  int32      // tokens that a pull gave it
+	source   KVSource   // to be pulled; without blocks nothing, or no more
+	fails    bool       // its pull does
+	linkDown bool       // its pull fails unless PullFaults.Share changes before it begins
+	pulling  bool       // its load is a pull
+	there    vtime.Time // when its request may start
+	end      vtime.Time // of its pull; 0: there was none
+	remote   int32      // tokens that a pull gave it
 
 	of metrics.HandOver // as it was delivered, and what the pull gave it
 }
@@ -149,7 +149,9 @@ func (d *disaggregation) busy() bool { return d != nil && d.awaiting+len(d.movin
 func (d *disaggregation) awaited() bool { return d != nil && d.unknown > 0 }
 
 // fails reports whether a request may fail because its pull does.
-func (d *disaggregation) fails() bool { return d != nil && d.failing+d.doubted > 0 && !d.cfg.Recompute }
+func (d *disaggregation) fails() bool {
+	return d != nil && d.failing+d.linksDown > 0 && !d.cfg.Recompute
+}
 
 // next returns the first time at which something ended that nobody noticed, but for time-outs.
 func (d *disaggregation) next() vtime.Time {

@@ -163,9 +163,9 @@ func (d *disaggregation) takeOver(k int32, from *disaggregation, i int32) {
 			d.failing++
 			from.failing--
 		}
-		if d.at(k).doubted {
-			d.doubted++
-			from.doubted--
+		if d.at(k).linkDown {
+			d.linksDown++
+			from.linksDown--
 		}
 	}
 	if d.at(k).prefill {

@@ -340,8 +340,9 @@ func (s *pdSide) Pulls(p *Pull, now vtime.Time) {
 	end := p.End
 	if s.w.mode.mail {
 		link := Link{w.sc.Config.Pull[0], w.sc.Config.Pull[1]}
-		end = p.Start.Add(link.Time(p.Blocks))
-		s.post(end, vtime.ClassTransfer, func(now vtime.Time) { s.e.Pulls.Ended(number, false, 0, now) })
+		lasts := link.Time(p.Blocks)
+		end = p.Start.Add(lasts)
+		s.post(end, vtime.ClassTransfer, func(now vtime.Time) { s.e.Pulls.Ended(number, lasts, now) })
 	}
 	s.xfers = append(s.xfers, [5]any{"pd", float64(source.Request), float64(p.Blocks), float64(p.Start), float64(end)})
 	if !p.Fails {

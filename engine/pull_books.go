@@ -90,7 +90,7 @@ func (d *disaggregation) drop(now vtime.Time) {
 		d.cfg.Notices.Released(d.awaiting, now)
 	}
 	d.prefills = prefills{gone: d.counts.HandOvers}
-	d.moving, d.unknown, d.failing, d.doubted, d.left = nil, 0, 0, 0, nil
+	d.moving, d.unknown, d.failing, d.linksDown, d.left = nil, 0, 0, 0, nil
 }
 
 // goOn makes the books those of an instance before its restart, was, which had dropped everything.

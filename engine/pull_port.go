@@ -40,15 +40,19 @@ func (p PullPort) over(s KVSource, left bool, now vtime.Time) {
 	e.passes.wake(now)
 }
 
-// Ended takes in at now that a pull has ended, of which that was not known, or that has failed. lasted is how long it took
-// from its turn on; 0: it began at once, or one cannot know.
-func (p PullPort) Ended(number int64, failed bool, lasted vtime.Duration, now vtime.Time) {
-	e := p.e
-	if e.released != nil {
-		return
-	}
-	if e.connector.disaggregation.ends(number, failed, lasted, now) {
-		e.passes.wake(now)
+// Ended takes in at now that a pull has ended of which that was not known (Disaggregation.SharedLink). lasted is how long
+// it took once it had its turn.
+func (p PullPort) Ended(number int64, lasted vtime.Duration, now vtime.Time) {
+	p.ended(number, now.Add(-lasted), false, now)
+}
+
+// Failed takes in at now that a pull that was under way has failed.
+func (p PullPort) Failed(number int64, now vtime.Time) { p.ended(number, vtime.Never, true, now) }
+
+// ended takes in at now that a pull has ended that began at start; vtime.Never: when it was put on its way.
+func (p PullPort) ended(number int64, start vtime.Time, failed bool, now vtime.Time) {
+	if p.e.released == nil && p.e.connector.disaggregation.endNow(number, start, failed, now) {
+		p.e.passes.wake(now)
 	}
 }
 
@@ -78,7 +82,7 @@ func (p PullPort) Lost(lost func(from int64) bool, now vtime.Time) {
 			h.fails = true
 			d.failing++
 		}
-		d.doubt(h)
+		d.noteLink(h)
 	}
 	p.cutOff(lost, now)
 }
@@ -91,7 +95,7 @@ func (p PullPort) SharesChange(now vtime.Time) {
 	}
 	d := p.e.connector.disaggregation
 	for i := range d.slots {
-		d.doubt(d.at(int32(i)))
+		d.noteLink(d.at(int32(i)))
 	}
 	p.cutOff(func(from int64) bool { return d.cfg.Faults.Share(from) == 0 }, now)
 }
@@ -106,7 +110,7 @@ func (p PullPort) cutOff(fails func(from int64) bool, now vtime.Time) {
 		}
 	}
 	for _, number := range list {
-		p.Ended(number, true, 0, now)
+		p.Failed(number, now)
 	}
 }
 

@@ -10,16 +10,16 @@ import (
 
 // pulls is what an instance knows of the KV that it pulls from others.
 type pulls struct {
-	moving  []pull     // nobody noticed their end; in the order of at
-	unknown int        // … of them, those whose end is not known
-	wanting int        // requests that are here and whose pull has not begun
-	failing int        // pulls that fail, from the delivery of their request until that acts
-	doubted int        // … of those that have not begun: they will unless PullFaults.Share changes before
-	left    []KVSource // of requests that left before their pull; the other side does not know
-	dropped int64      // went with the instance
-	blocks  int64      // of those that are over
-	fault   error      // of the first that went wrong
-	shown   Pull       // to PullNotices: no allocation per pull
+	moving    []pull     // nobody noticed their end; in the order of at
+	unknown   int        // … of them, those whose end is not known
+	wanting   int        // requests that are here and whose pull has not begun
+	failing   int        // pulls that fail, from the delivery of their request until that acts
+	linksDown int        // pulls that have not begun, and fail unless PullFaults.Share changes before
+	left      []KVSource // of requests that left before their pull; the other side does not know
+	dropped   int64      // went with the instance
+	blocks    int64      // of those that are over
+	fault     error      // of the first that went wrong
+	shown     Pull       // to PullNotices: no allocation per pull
 }
 
 // pull is a pull under way. Its slot waits for it, or has held its blocks since its request left.
@@ -57,17 +57,17 @@ func (p PullPort) pulls(i int32, s KVSource, fails bool) {
 		if x.wanting++; h.fails {
 			x.failing++
 		}
-		x.doubt(h)
+		x.noteLink(h)
 	}
 }
 
-// doubt finds out whether the pull of h, which has not begun, fails as things are.
-func (d *disaggregation) doubt(h *handOver) {
-	if h.doubted {
-		d.doubted--
+// noteLink finds out whether the link is down on which h is to be pulled.
+func (d *disaggregation) noteLink(h *handOver) {
+	if h.linkDown {
+		d.linksDown--
 	}
-	if h.doubted = h.source.Blocks > 0 && !h.fails && d.share(&h.source) == 0; h.doubted {
-		d.doubted++
+	if h.linkDown = h.source.Blocks > 0 && !h.fails && d.share(&h.source) == 0; h.linkDown {
+		d.linksDown++
 	}
 }
 
@@ -118,7 +118,7 @@ func (d *disaggregation) begin(i, hit, upto, blocks int32, now vtime.Time) {
 	d.shown = Pull{Source: h.source, Number: p.number, Blocks: blocks, Start: now, End: p.end, Lasts: lasts, Fails: p.fails}
 	d.cfg.Notices.Pulls(&d.shown, now)
 	h.source, h.pulling, h.remote = KVSource{}, true, upto-hit
-	d.doubt(h)
+	d.noteLink(h)
 	h.of.PullStart = now
 }
 
@@ -151,7 +151,7 @@ func (d *disaggregation) leaves(i int32, pending bool) {
 		d.failing--
 	}
 	h.source, h.fails = KVSource{}, false
-	d.doubt(h)
+	d.noteLink(h)
 }
 
 // tell tells the other side in the pass formed at now who left since the one before.
@@ -224,9 +224,9 @@ func (d *disaggregation) fail(p *pass, now vtime.Time) {
 	}
 }
 
-// ends says when a pull has ended of which that was not known, or that fails at now; one whose request
-// may start already ends as it is. lasted is how long one took that had to wait for its turn; 0: it began at once. It reports whether there is such a pull.
-func (d *disaggregation) ends(number int64, failed bool, lasted vtime.Duration, now vtime.Time) bool {
+// endNow ends a pull at now that began at start, vtime.Never for when it was put on its way, and lets it fail if it failed,
+// unless its request may start already. It reports whether there is such a pull.
+func (d *disaggregation) endNow(number int64, start vtime.Time, failed bool, now vtime.Time) bool {
 	at := slices.IndexFunc(d.moving, func(p pull) bool { return p.number == number })
 	if at < 0 || d.moving[at].cut { // one that was cut off ended then, also if nobody has noticed
 		return false
@@ -238,8 +238,8 @@ func (d *disaggregation) ends(number int64, failed bool, lasted vtime.Duration, 
 	} else {
 		d.counts.PullMicros -= int64(p.end.Sub(p.start))
 	}
-	if p.end, p.at, p.cut = now, now, failed; lasted > 0 { // it waited for its turn before
-		p.start = now.Add(-lasted)
+	if p.end, p.at, p.cut = now, now, failed; start != vtime.Never { // it waited for its turn before
+		p.start = start
 	}
 	d.counts.PullMicros += int64(now.Sub(p.start))
 	h := d.at(p.slot)

@@ -45,8 +45,9 @@ type mail struct {
 	rank   int
 	number int64 // of the prefill, or of the pull
 	source KVSource
-	kind   int // 0: the pull of a prefill is over; 1: nobody will pull it; 2: its own pull has ended
-	failed bool
+	kind   int            // 0: the pull of a prefill is over; 1: nobody will pull it; 2: its own pull has ended
+	failed bool           // … in vain
+	lasted vtime.Duration // that pull
 }
 
 // rankNotices takes what a rank tells the other side, and lets that answer.
@@ -74,7 +75,8 @@ func (p *rankNotices) Pulls(q *Pull, now vtime.Time) {
 	p.note(1, now, "pulls %+v", *q)
 	if p.x.pd.SharedLink || q.Number%6 == 5 {
 		failed := q.Number%3 == 2
-		p.mail = append(p.mail, mail{at: now.Add(p.x.delay * vtime.Duration(1+q.Number%3)), rank: p.rank, number: q.Number, kind: 2, failed: failed})
+		lasts := p.x.delay * vtime.Duration(1+q.Number%3)
+		p.mail = append(p.mail, mail{at: now.Add(lasts), rank: p.rank, number: q.Number, kind: 2, failed: failed, lasted: lasts})
 	}
 }
 
@@ -130,6 +132,10 @@ func (x *rankCase) answer(r *Ranks, a mail) {
 	case 1:
 		e.Pulls.Left(a.source, a.at)
 	case 2:
-		e.Pulls.Ended(a.number, a.failed, 0, a.at)
+		if a.failed {
+			e.Pulls.Failed(a.number, a.at)
+		} else {
+			e.Pulls.Ended(a.number, a.lasted, a.at)
+		}
 	}
 }
