@@ -6,6 +6,7 @@ import (
 
 	"blis/metrics"
 	"blis/vtime"
+	"blis/workload"
 )
 
 // A pull lasts from 1,594 to 1,885: 200 and 91.5 of blocks. The link of either instance that is slow makes those of the
@@ -75,5 +76,36 @@ func TestSharesOfLinks(t *testing.T) {
 	}
 	if late == 0 {
 		t.Errorf("no request on the new instance: %+v", s.rows)
+	}
+}
+
+// With --pd-link fifo the pulls from 1,594 and from 2,694 go one after the other, until 3,685 and 5,776. Both fail at 3,001,
+// and the link is free for the one that begins at 5,594.
+func TestQueueOfPullsFails(t *testing.T) {
+	for _, what := range []string{"link: prefill/0, at: 3000us, for: 1us, bandwidth: 0", "crash: prefill/0, at: 3000us, for: 1us"} {
+		c := pdPair()
+		c.PDLink, c.PDTransferLatency = "fifo", 2000
+		s := serve(t, withFaults(c, "failures: [{"+what+"}]"), request(0, 9, 3), request(1100, 9, 3), request(4000, 9, 3))
+		for i, want := range []vtime.Time{3001, 3001, 5594 + 2091} {
+			if o := &s.rows[i]; o.HandOver.PullEnd != want || (o.State == metrics.Failed) != (i < 2) {
+				t.Errorf("%s: request %d is pulled until %v, %v; want until %v", what, i, o.HandOver.PullEnd, o.State, want)
+			}
+		}
+	}
+}
+
+// A pull fails within a step of the decode instance, which notices at the end of the step. What it was told before with
+// --pd-link fifo, that the pull ends 191 µs later, changes nothing.
+func TestPullFailsWithinAStep(t *testing.T) {
+	c := pdPair()
+	c.PDLink = "fifo"
+	requests := []workload.Request{request(0, 9, 20), request(5000, 9, 1)}
+	begin := serve(t, c, requests...).rows[1].HandOver.PullStart
+	s := serve(t, withFaults(c, fmt.Sprintf("failures: [{link: prefill/0, at: %dus, for: 1us, bandwidth: 0}]", begin+99)), requests...)
+	if o := &s.rows[1]; o.HandOver.PullEnd != begin+100 || o.State != metrics.Failed || o.Finished < begin+291 {
+		t.Errorf("pulled from %v to %v, %v at %v", begin, o.HandOver.PullEnd, o.State, o.Finished)
+	}
+	if got := *s.Report.PD.Overall.PullMean; got != 195.5 {
+		t.Errorf("pulls take %v µs on average, want 291 and 100", got)
 	}
 }
