@@ -203,7 +203,7 @@ func (l *links) take(rank int, now vtime.Time, lasts vtime.Duration) vtime.Time 
 	return *end
 }
 
-// clear forgets the pulls from n ranks, which are lost.
+// clear forgets the pulls from n ranks on from first: they fail.
 func (l links) clear(first, n int) {
 	if first < len(l) {
 		clear(l[first:min(len(l), first+n)])
