@@ -79,7 +79,7 @@ func newFleet(p *setup.Plan, q []policies, options []metrics.Options, counterfac
 // add gives one more instance of a pool its endpoints, and its ranks their numbers; nil if no node has
 // room for it.
 func (f *fleet) add(s *pool) *server {
-	nodes, room := f.nodes.take(s)
+	nodes, room := f.nodes.allocate(s)
 	if !room {
 		return nil
 	}

@@ -14,6 +14,7 @@ import (
 // there. An instance that is not ready yet fails when it is, if the node still does. While a node is
 // down nothing is placed there.
 type nodeFailure struct {
+	line  int32 // index in the plan's list
 	node  setup.Node
 	fails bool    // now
 	hit   []int32 // servers that fail with it
@@ -29,7 +30,7 @@ func (f *failures) addNodes() {
 				e.stream = vtime.NewStream(f.seed, "failure/"+strconv.Itoa(x.Line)+"/node-"+strconv.Itoa(int(n.Pool))+"-"+strconv.Itoa(int(n.Index)))
 				e.at = vtime.Time(0).Add(f.uptime(&e))
 			}
-			f.onNodes = append(f.onNodes, nodeFailure{node: n})
+			f.onNodes = append(f.onNodes, nodeFailure{line: e.line, node: n})
 			f.due = heap.Push(f.due, e)
 		}
 	}
@@ -39,7 +40,7 @@ func (f *failures) addNodes() {
 func (f *failures) failNode(e *dueFailure, out *lookahead.Outbox, t *tracing) {
 	n := &f.onNodes[e.node]
 	if n.fails = e.begins; f.plan.List[e.line].Kind == setup.Crash {
-		f.fleet.nodes.setDown(n.node, e.begins)
+		f.fleet.nodes.gpus.SetDown(n.node, e.begins)
 	}
 	if !e.begins {
 		for _, i := range n.hit {
@@ -79,30 +80,7 @@ func (f *failures) join(e *dueFailure, out *lookahead.Outbox, t *tracing) {
 func (f *failures) placed(i int32) {
 	for k := range f.onNodes {
 		if n := &f.onNodes[k]; n.fails && slices.Contains(f.fleet.servers[i].nodes, n.node) {
-			f.failLater(&dueFailure{line: f.lineOf(k), node: int32(k)}, i)
+			f.failLater(&dueFailure{line: n.line, node: int32(k)}, i)
 		}
 	}
-}
-
-// lineOf is the line of the failure on a node.
-func (f *failures) lineOf(k int) int32 {
-	for line := range f.plan.List {
-		if k -= len(f.plan.List[line].Of.Nodes); k < 0 {
-			return int32(line)
-		}
-	}
-	panic("actors: a failure on a node that is of no line")
-}
-
-// setDown says that a node is down, or no longer, by one more failure.
-func (b *nodes) setDown(n setup.Node, down bool) {
-	if b.down == nil {
-		b.down = map[setup.Node]int{}
-	}
-	if down {
-		b.down[n]++
-	} else {
-		b.down[n]--
-	}
-	b.gpus.SetDown(n, b.down[n] > 0)
 }

@@ -18,7 +18,6 @@ type nodes struct {
 	placed map[*setup.Pool][][]setup.Node // of the instances with which the run begins
 	gpus   *setup.NodeGPUs
 	names  *nodeNames
-	down   map[setup.Node]int // failures of nodes that hold
 }
 
 func newNodes(p *setup.Plan) *nodes {
@@ -28,16 +27,16 @@ func newNodes(p *setup.Plan) *nodes {
 	return &nodes{pools: p.NodePools, placed: p.Placed, gpus: setup.NewNodeGPUs(p.NodePools), names: &nodeNames{pools: p.NodePools}}
 }
 
-// take takes the GPUs of the next instance of a pool and returns their nodes. It reports whether there
-// was room. The plan has the nodes of the instances with which a run begins.
-func (b *nodes) take(s *pool) (list []setup.Node, room bool) {
+// allocate takes the GPUs of the next instance of a pool and returns their nodes. It reports whether
+// there was room. The plan has the nodes of the instances with which a run begins.
+func (b *nodes) allocate(s *pool) (list []setup.Node, room bool) {
 	if b == nil {
 		return nil, true
 	}
 	if first := b.placed[s.plan]; s.size < len(first) {
 		list = first[s.size]
-		b.gpus.Hold(s.plan, list)
-	} else if list, room = b.gpus.Take(s.plan); !room {
+		b.gpus.AllocateOn(s.plan, list)
+	} else if list, room = b.gpus.Allocate(s.plan); !room {
 		return nil, false
 	}
 	b.names.add(list)

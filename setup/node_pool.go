@@ -284,7 +284,7 @@ func placeFirst(gpus *NodeGPUs, of *Pool, name string) (placed [][]Node, err err
 	}
 	in := strings.Join(ids, " and ")
 	part, parts := "an instance", fmt.Sprintf("%d %s each on one node", of.TP, of.GPU.Name)
-	if n := of.ranks(); n > 1 {
+	if n := of.Ranks.Ranks; n > 1 {
 		part, parts = "a rank of an instance", fmt.Sprintf("%d ranks of %d %s, each rank on one node", n, of.TP, of.GPU.Name)
 	}
 	switch {
@@ -294,10 +294,10 @@ func placeFirst(gpus *NodeGPUs, of *Pool, name string) (placed [][]Node, err err
 		return nil, inputErrorf("%s%s needs %d %s on one node, and a node of %s has at most %d: want a smaller --tp, or larger nodes", name, part, of.TP, of.GPU.Name, in, most)
 	}
 	for i := range of.Instances {
-		nodes, room := gpus.Take(of)
+		nodes, room := gpus.Allocate(of)
 		if !room {
 			return nil, inputErrorf("%swants %s with %s, and node pool %s has room for %d of them: %d of %d GPUs are free beside the pools before it",
-				name, plural(of.Instances, "instance"), parts, in, i, gpus.free(of.GPU.Name)+i*of.TP*of.ranks(), gpus.all(of.GPU.Name))
+				name, plural(of.Instances, "instance"), parts, in, i, gpus.free(of.GPU.Name)+i*of.TP*of.Ranks.Ranks, gpus.all(of.GPU.Name))
 		}
 		placed = append(placed, nodes)
 	}

@@ -127,33 +127,60 @@ func TestNodesThatFail(t *testing.T) {
 type searched struct {
 	pools []NodePool
 	free  [][]int
-	down  map[Node]bool
+	down  map[Node]int
+	peak  []int
 }
 
-func (s *searched) take(p *Pool) []Node {
+// allocate finds a node for each rank; nil: one has none.
+func (s *searched) allocate(p *Pool) (nodes []Node) {
+	for range p.Ranks.Ranks {
+		n, found := s.first(p)
+		if !found {
+			s.release(p, nodes)
+			return nil
+		}
+		s.free[n.Pool][n.Index] -= p.TP
+		nodes = append(nodes, n)
+	}
+	for i := range s.pools {
+		taken := s.pools[i].GPUs()
+		for _, free := range s.free[i] {
+			taken -= free
+		}
+		s.peak[i] = max(s.peak[i], taken)
+	}
+	return nodes
+}
+
+func (s *searched) first(p *Pool) (Node, bool) {
 	for i := range s.pools {
 		for k := range s.free[i] {
-			if n := (Node{int32(i), int32(k)}); s.pools[i].GPU == p.GPU.Name && s.free[i][k] >= p.TP && !s.down[n] {
-				s.free[i][k] -= p.TP
-				return []Node{n}
+			if n := (Node{int32(i), int32(k)}); s.pools[i].GPU == p.GPU.Name && s.free[i][k] >= p.TP && s.down[n] == 0 {
+				return n, true
 			}
 		}
 	}
-	return nil
+	return Node{}, false
 }
 
-// Instances of several pools come and go, and nodes go down: each is placed where a search from the first
-// node on finds room.
+func (s *searched) release(p *Pool, nodes []Node) {
+	for _, n := range nodes {
+		s.free[n.Pool][n.Index] += p.TP
+	}
+}
+
+// Instances of several pools come and go, and nodes go down by one failure or several: each rank is placed
+// where a search from the first node on finds room.
 func TestFirstFit(t *testing.T) {
 	seed := rand.Uint64()
 	t.Log("seed", seed)
 	d := rand.New(rand.NewPCG(seed, 0))
 	for range 200 {
 		gpus := []*latency.Hardware{{Name: "H100"}, {Name: "L40S"}}
-		twin := searched{down: map[Node]bool{}}
+		twin := searched{down: map[Node]int{}}
 		for i := range 1 + d.IntN(3) {
 			n := NodePool{GPU: gpus[d.IntN(2)].Name, Nodes: 1 + d.IntN(4), GPUsPerNode: 1 + d.IntN(8)}
-			twin.pools, twin.free = append(twin.pools, n), append(twin.free, make([]int, n.Nodes))
+			twin.pools, twin.free, twin.peak = append(twin.pools, n), append(twin.free, make([]int, n.Nodes)), append(twin.peak, 0)
 			for k := range twin.free[i] {
 				twin.free[i][k] = n.GPUsPerNode
 			}
@@ -169,22 +196,32 @@ func TestFirstFit(t *testing.T) {
 			case d.IntN(20) == 0:
 				pool := d.IntN(len(twin.pools))
 				n := Node{int32(pool), int32(d.IntN(twin.pools[pool].Nodes))}
-				twin.down[n] = !twin.down[n]
-				book.SetDown(n, twin.down[n])
+				down := twin.down[n] == 0 || d.IntN(3) == 0
+				if book.SetDown(n, down); down {
+					twin.down[n]++
+				} else {
+					twin.down[n]--
+				}
 			case i < len(there) && d.IntN(2) == 0:
 				x := there[i]
 				book.Release(x.of, x.on)
-				twin.free[x.on[0].Pool][x.on[0].Index] += x.of.TP
+				twin.release(x.of, x.on)
 				there = slices.Delete(there, i, i+1)
 			default:
 				p := &Pool{Server: Server{Deployment: latency.Deployment{GPU: gpus[d.IntN(2)], TP: 1 + d.IntN(4)}}}
-				got, room := book.Take(p)
-				if want := twin.take(p); room != (want != nil) || !slices.Equal(got, want) {
-					t.Fatalf("%d %s are taken on %v, want %v", p.TP, p.GPU.Name, got, want)
+				p.Ranks.Ranks = 1 + d.IntN(3)
+				got, room := book.Allocate(p)
+				if want := twin.allocate(p); room != (want != nil) || !slices.Equal(got, want) {
+					t.Fatalf("%d times %d %s are on %v, want %v", p.Ranks.Ranks, p.TP, p.GPU.Name, got, want)
 				}
 				if room {
 					there = append(there, held{p, got})
 				}
+			}
+		}
+		for i, want := range twin.peak {
+			if got := book.Peak(i); got != want {
+				t.Fatalf("at most %d GPUs of pool %d were taken, want %d", got, i, want)
 			}
 		}
 	}

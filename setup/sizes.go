@@ -48,7 +48,7 @@ func priceOnNodes(c *Config) (sum float64) {
 		if len(p.parts) > 0 {
 			one = &p.parts[k].Config
 		}
-		gpu := one.GPUHourPrice + one.CostPerReplicaHour/float64(s.TP*s.ranks())
+		gpu := one.GPUHourPrice + one.CostPerReplicaHour/float64(s.TP*s.Ranks.Ranks)
 		for _, nodes := range p.Placed[s] {
 			for _, n := range nodes {
 				price := gpu
