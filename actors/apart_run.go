@@ -56,7 +56,7 @@ func newRunner(p *setup.Plan, x Execution) (runner, error) {
 	}
 	a := &apart{plan: p, execution: x, parts: separate(p)}
 	if x.Row != nil {
-		a.rows = &rowMerge{emit: x.Row, pools: poolNames(p), held: map[int64]outcomeOf{}}
+		a.rows = &rowMerge{emit: x.Row, names: rowNames{pools: poolNames(p), instance: func(i int) string { return a.names[i] }}, held: map[int64]outcomeOf{}}
 	}
 	a.seen = make([]seenPart, len(a.parts))
 	for k, s := range a.parts {
@@ -68,7 +68,7 @@ func newRunner(p *setup.Plan, x Execution) (runner, error) {
 	}
 	a.number()
 	if a.rows != nil && len(p.NodePools) > 0 {
-		a.rows.nodes = a.nodeNames()
+		a.rows.names.nodes = a.nodeNames()
 	}
 	return a, nil
 }
@@ -317,7 +317,7 @@ func (a *apart) emit(k int, o *metrics.Outcome) {
 // emitRow gives on the outcome of a request.
 func (a *apart) emitRow(o *outcomeOf) {
 	options := a.clusters[o.part].collector.options // its row is another goroutine's
-	row := Row{Outcome: &o.outcome, labels: a.plan.Source.Labels(), options: &options[o.outcome.Pool], names: rowNames{a.rows.pools, func(i int) string { return a.names[i] }, a.rows.nodes}}
+	row := Row{Outcome: &o.outcome, labels: a.plan.Source.Labels(), options: &options[o.outcome.Pool], names: a.rows.names}
 	if o.outcome.Instance >= 0 { // else it is of no pool
 		o.outcome.Pool = a.pools[o.part][o.outcome.Pool]
 	}
@@ -337,8 +337,7 @@ func (a *apart) emitRest() {
 type rowMerge struct {
 	mu    sync.Mutex
 	emit  func(*Row)
-	pools []poolName
-	nodes *nodeNames
+	names rowNames
 	held  map[int64]outcomeOf // by request; those that came before next did
 	next  int64               // the request whose row is next
 }

@@ -113,6 +113,18 @@ func (c *Config) replicaPrice() float64 {
 	return c.CostPerReplicaHour
 }
 
+// instancePrice is the price of an instance of a pool per hour, apart from those of node pools.
+func (c *cluster) instancePrice(s *pool) float64 {
+	list := c.plan.Summary.Pools
+	for i := range list {
+		if list[i].Name == s.name {
+			return list[i].Price
+		}
+	}
+	run := Config{Config: c.plan.Config}
+	return run.replicaPrice()
+}
+
 // Figures are the figures from which the measures of the run are computed.
 func (r *Result) Figures() *metrics.RunFigures {
 	return &metrics.RunFigures{Report: r.Report, ReplicaHours: r.ReplicaHours(), MeanReplicas: r.MeanReplicas(), Cost: r.Cost(), BusyShare: r.BusyShare()}

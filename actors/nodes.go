@@ -145,33 +145,15 @@ func (c *cluster) usedBy(s *pool, end vtime.Time) *usedNodes {
 	return u
 }
 
-// instancePrice is the price of an instance of a pool per hour, apart from those of node pools.
-func (c *cluster) instancePrice(s *pool) float64 {
-	list := c.plan.Summary.Pools
-	for i := range list {
-		if list[i].Name == s.name {
-			return list[i].Price
-		}
-	}
-	run := Config{Config: c.plan.Config}
-	return run.replicaPrice()
-}
-
 // addCost adds what the pool costs on node pool k: by the price of the node pool, else by that of the
 // pool. Without a price the sum stays as it is.
 func (u *usedNodes) addCost(sum *float64, n *setup.NodePool, k int) *float64 {
-	price := u.gpuPrice
-	if n.CostPerGPUHour > 0 {
-		price = n.CostPerGPUHour
-	}
+	price := n.PriceOr(u.gpuPrice)
 	if price == 0 || n.GPU != u.plan.GPU.Name {
 		return sum
 	}
 	cost := float64(u.paid[k] / float64(vtime.Hour) * price)
-	if sum != nil {
-		cost += *sum
-	}
-	return &cost
+	return plus(sum, &cost)
 }
 
 // cost is what the pool costs on all nodes; nil: no price is known.

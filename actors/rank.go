@@ -108,7 +108,7 @@ func (r *rank) storage(x *Execution, below *storage) []engine.Storage {
 		r.below = below.links(x, r)
 		return r.below
 	}
-	now := r.of.engines.all()[r.index].Now()
+	now := r.of.engines.of(r.index).Now()
 	for i, s := range r.below {
 		if own, isLocal := s.(*engine.StorageTier); isLocal {
 			own.Lose(newTier(x, below.plan[i].TierConfig), now)

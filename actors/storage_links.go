@@ -59,15 +59,12 @@ func newStorageFaults(p *setup.Plan, name string) engine.StorageFaults {
 	return f
 }
 
-// reach draws the spans that begin before t, and one more.
-func (l *storageLine) reach(t vtime.Time) {
-	for l.next < t {
+// draw draws spans until one begins at t or later.
+func (l *storageLine) draw(t vtime.Time) {
+	for l.next != vtime.Never && (len(l.spans) == 0 || l.spans[len(l.spans)-1].from < t) {
 		from := l.next.Add(uptime(l.of, l.stream))
-		to := from.Add(max(1, l.of.MTTR.Draw(l.stream)))
-		l.spans = append(l.spans, linkSpan{from, to})
-		if l.next = to; from >= t {
-			return
-		}
+		l.next = from.Add(max(1, l.of.MTTR.Draw(l.stream)))
+		l.spans = append(l.spans, linkSpan{from, l.next})
 	}
 }
 
@@ -76,9 +73,7 @@ func (f *storageFaults) Share(at vtime.Time) (share float64, down vtime.Time) {
 	share, down = 1, vtime.Never
 	for i := range f.lines {
 		l := &f.lines[i]
-		for len(l.spans) == 0 && l.next != vtime.Never || len(l.spans) > 0 && l.next != vtime.Never && l.spans[len(l.spans)-1].from < at {
-			l.reach(max(at, l.next) + 1)
-		}
+		l.draw(at)
 		k, _ := slices.BinarySearchFunc(l.spans, at, func(s linkSpan, at vtime.Time) int {
 			if s.from < at {
 				return -1

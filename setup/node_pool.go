@@ -21,6 +21,14 @@ type NodePool struct {
 // GPUs returns the number of GPUs of all nodes.
 func (p *NodePool) GPUs() int { return p.Nodes * p.GPUsPerNode }
 
+// PriceOr returns the price of a GPU for an hour: that of the node pool, or price if it has none.
+func (p *NodePool) PriceOr(price float64) float64 {
+	if p.CostPerGPUHour > 0 {
+		return p.CostPerGPUHour
+	}
+	return price
+}
+
 // NodePoolList is the node pools of a run as they are set. None: GPUs are unlimited. Its text is a list
 // in YAML.
 type NodePoolList struct{ list []NodePool }

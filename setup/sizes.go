@@ -51,11 +51,7 @@ func priceOnNodes(c *Config) (sum float64) {
 		gpu := one.GPUHourPrice + one.CostPerReplicaHour/float64(s.TP*s.Ranks.Ranks)
 		for _, nodes := range p.Placed[s] {
 			for _, n := range nodes {
-				price := gpu
-				if own := p.NodePools[n.Pool].CostPerGPUHour; own > 0 {
-					price = own
-				}
-				sum += float64(price * float64(s.TP))
+				sum += float64(p.NodePools[n.Pool].PriceOr(gpu) * float64(s.TP))
 			}
 		}
 	}

@@ -21,36 +21,31 @@ func sharedGPUs(c *Config) map[string]int {
 // checkSharedStorage refuses tiers that pools cannot share.
 func checkSharedStorage(p *Plan) error {
 	type use struct {
-		pool string
-		of   *Pool
-		tier *StorageTier
+		pool, model string
+		tier        *StorageTier
 	}
-	var first []use
+	first := map[string]use{} // by tier
 	for i := range p.Deployments {
 		d := &p.Deployments[i]
 		for _, s := range d.Pools() {
-		next:
 			for k := range s.Storage {
-				x := use{d.PoolName(s), s, &s.Storage[k]}
+				x := use{d.PoolName(s), s.Model.Name, &s.Storage[k]}
+				name := x.tier.Name
 				if x.tier.Scope == StorageNode && !p.Config.NodePools.Empty() {
-					return inputErrorf("--kv-storage: %s has scope node: want local or shared with node_pools, which say of other nodes than those of %d GPUs that the scope means", x.tier.Name, gpusOfNode)
+					return inputErrorf("--kv-storage: %s has scope node: want local or shared with node_pools: the scope means nodes of %d GPUs, not those of node_pools", name, gpusOfNode)
 				}
 				if x.tier.Scope != StorageShared {
 					continue
 				}
-				for _, y := range first {
-					if y.tier.Name != x.tier.Name {
-						continue
-					}
-					if y.of.Model.Name != s.Model.Name {
-						return inputErrorf("--kv-storage: %s and %s share %s, and serve %s and %s: want a tier with a name of its own for each model", y.pool, x.pool, x.tier.Name, y.of.Model.Name, s.Model.Name)
-					}
-					if y.tier.alone() != x.tier.alone() {
-						return inputErrorf("--kv-storage: %s and %s share %s, and have it with other sizes, rates, or entries: want the same, or a tier with a name of its own for each", y.pool, x.pool, x.tier.Name)
-					}
-					continue next
+				y, there := first[name]
+				switch {
+				case !there:
+					first[name] = x
+				case y.model != x.model:
+					return inputErrorf("--kv-storage: %s and %s share %s, and serve %s and %s: want a tier with a name of its own for each model", y.pool, x.pool, name, y.model, x.model)
+				case y.tier.alone() != x.tier.alone():
+					return inputErrorf("--kv-storage: %s and %s share %s, and have it with other sizes, rates, or entries: want the same, or a tier with a name of its own for each", y.pool, x.pool, name)
 				}
-				first = append(first, x)
 			}
 		}
 	}
