@@ -252,7 +252,7 @@ func (a *apart) addInstances(r *Result, run *metrics.Run) error {
 			}
 			reach.add(n)
 		}
-		c.bookRank(r, run, &n.of[of.rank], a.names[i], tiered)
+		c.bookRank(r, run, &n.ranks[of.rank], a.names[i], tiered)
 	}
 	run.InstanceNames, run.Tiers = r.Names.Instances, r.KVTiers
 	r.BeyondFit = reach.beyond()

@@ -148,7 +148,7 @@ func TestAutoscalerHasNoPointerToTheRouter(t *testing.T) {
 			t.Errorf("%s is a %v", path, x)
 			return
 		case reflect.TypeFor[instance]():
-			if !strings.HasSuffix(path, ".engines.of") {
+			if !strings.HasSuffix(path, ".engines.instance") {
 				t.Errorf("%s is an instance", path)
 			}
 			return

@@ -19,19 +19,21 @@ var _ engine.PullNotices = pullNotices{}
 func (p pullNotices) Prefilled(o *metrics.Outcome, s engine.KVSource, now vtime.Time) {
 	p.left()
 	s.From = p.incarnation().word()
-	sendPrefilled(p.of.out, now, o.Arrival, &prefilled{s, p.of.engines.of(p.index).Pulls.Awaiting(), metrics.HandedOver(o, now)})
+	sendPrefilled(p.instance.out, now, o.Arrival, &prefilled{s, p.instance.engines.of(p.index).Pulls.Awaiting(), metrics.HandedOver(o, now)})
 }
 
 // Pulls implements engine.PullNotices.
-func (p pullNotices) Pulls(x *engine.Pull, now vtime.Time) { sendPulling(p.of.out, now, p.number, x) }
+func (p pullNotices) Pulls(x *engine.Pull, now vtime.Time) {
+	sendPulling(p.instance.out, now, p.number, x)
+}
 
 // Left implements engine.PullNotices.
-func (p pullNotices) Left(s engine.KVSource, now vtime.Time) { sendNotPulled(p.of.out, now, &s) }
+func (p pullNotices) Left(s engine.KVSource, now vtime.Time) { sendNotPulled(p.instance.out, now, &s) }
 
 // Released implements engine.PullNotices: an instance that drains is there until then.
 func (p pullNotices) Released(n int, now vtime.Time) {
 	if p.at.pool.plan.Scaling != nil {
-		sendReleased(p.of.out, now, p.number, n)
+		sendReleased(p.instance.out, now, p.number, n)
 	}
 }
 
@@ -42,7 +44,7 @@ var _ engine.PullFaults = pullFaults{}
 
 // Share implements engine.PullFaults.
 func (p pullFaults) Share(from int64) float64 {
-	return p.of.outage.share(p.number, int(readIncarnation(from).instance))
+	return p.instance.outage.share(p.number, int(readIncarnation(from).instance))
 }
 
 // GiveBack implements engine.PullFaults: the router decides what becomes of the request.
@@ -98,7 +100,7 @@ func (p *instance) receivePull(m *lookahead.Message, now vtime.Time) {
 		p.engines.rank(rank, now, m.Stamp.Class).Pulls.Ended(number, lasted, now)
 	case kindSourceLost:
 		first, n := readSourceLost(&m.Body)
-		for k := range p.of {
+		for k := range p.ranks {
 			p.engines.rank(k, now, m.Stamp.Class).Pulls.Lost(func(from int64) bool {
 				i := int(readIncarnation(from).instance) - first
 				return i >= 0 && i < n

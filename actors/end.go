@@ -83,8 +83,8 @@ func (c *cluster) books(r *Result, cut bool) (*metrics.Run, error) {
 		if err := bookServer(r, run, n, n.server.name()); err != nil {
 			return nil, err
 		}
-		for k := range n.of {
-			c.bookRank(r, run, &n.of[k], c.router.fleet.name(n.of[k].number), setup.Tiered(c.plan))
+		for k := range n.ranks {
+			c.bookRank(r, run, &n.ranks[k], c.router.fleet.name(n.ranks[k].number), setup.Tiered(c.plan))
 		}
 		reach.add(n)
 	}
@@ -104,7 +104,7 @@ func (c *cluster) books(r *Result, cut bool) (*metrics.Run, error) {
 func bookServer(r *Result, run *metrics.Run, n *instance, name string) error {
 	r.Names.Servers = append(r.Names.Servers, name)
 	if n.server.pool.plan.Ranks.LockStep {
-		run.DataParallel = append(run.DataParallel, metrics.RanksOf{Name: name, Ranks: len(n.of), Counts: n.engines.ranks.DataParallel()})
+		run.DataParallel = append(run.DataParallel, metrics.RanksOf{Name: name, Ranks: len(n.ranks), Counts: n.engines.ranks.DataParallel()})
 	}
 	return n.engines.check()
 }
@@ -112,7 +112,7 @@ func bookServer(r *Result, run *metrics.Run, n *instance, name string) error {
 // bookRank tells the report of a rank of that name; tiered says whether instances of the run have CPU
 // tiers.
 func (c *cluster) bookRank(r *Result, run *metrics.Run, n *rank, name string, tiered bool) {
-	e := n.of.engines.of(n.index)
+	e := n.instance.engines.of(n.index)
 	ready, gone := c.life(n.at.number, r.End)
 	e.Counters.LifeMicros = int64(span(ready, gone))
 	r.Names.Instances = append(r.Names.Instances, name)
@@ -204,7 +204,7 @@ func (c *cluster) finishAll(end vtime.Time) bool {
 		for k, e := range n.engines.all() {
 			e.Unfinished(func(o *metrics.Outcome) {
 				o.Pool = int16(n.server.pool.index)
-				n.of[k].recorder.Record(o)
+				n.ranks[k].recorder.Record(o)
 				c.acceptUnfinished(o)
 			})
 		}

@@ -14,7 +14,7 @@ import (
 type instance struct {
 	server       *server
 	engines      engines
-	of           []rank
+	ranks        []rank
 	shown        []*publisher // by endpoint; of several in a pool that scales also of the whole, last
 	notify       bool         // the router gets a notice when a request ends …
 	notifyTokens bool         // … with the number of its tokens
@@ -75,32 +75,28 @@ func (p *instance) Promise() lookahead.Key {
 // Receive implements lookahead.Process: a request is delivered, a storage tier answers, the
 // instance is taken away, or it fails.
 func (p *instance) Receive(m *lookahead.Message, out *lookahead.Outbox) {
+	p.out = out
 	now := m.Stamp.At
 	switch m.Kind {
 	case kindDelivery:
-		p.out = out
 		progress := noProgress()
 		if readDelivery(&m.Body, &p.delivery); !p.refuse(&progress, now) {
 			p.engines.deliver(&p.delivery, now)
 		}
 	case kindResumed:
-		p.out = out
 		var progress engine.Progress
 		if readResumed(&m.Body, &p.delivery, &progress); !p.refuse(&progress, now) {
 			p.engines.resume(&p.delivery, &progress, now)
 		}
 	case kindPrefill, kindPrefillAgain, kindPull, kindPullAgain, kindPulled, kindGivenUp, kindRevoked, kindSourceLost, kindPullEnded:
-		p.out = out
 		p.receivePull(m, now)
 	case kindStorageAnswer:
-		if to, a := readStorageAnswer(m); to == p.of[to.rank].asker() { // else it has crashed since
+		if to, a := readStorageAnswer(m); to == p.ranks[to.rank].asker() { // else it has crashed since
 			p.engines.rank(int(to.rank), now, m.Stamp.Class).Storage.Answer(a, now)
 		}
 	case kindStop:
-		p.out = out
 		p.stop(readStop(&m.Body), now)
 	default:
-		p.out = out
 		p.receiveFailure(m)
 	}
 }
@@ -112,7 +108,7 @@ func (p *instance) stop(giveBack bool, now vtime.Time) {
 		return
 	}
 	p.engines.handBack(now, func(rank int, d *engine.Delivery, progress *engine.Progress) {
-		r := &p.of[rank]
+		r := &p.ranks[rank]
 		r.left()
 		sendReturned(p.out, now, d, &transfer{*progress, int32(r.number)})
 	})
@@ -125,8 +121,8 @@ func (p *instance) release(gone vtime.Time) bool {
 	if !p.Next().IsNever() || !p.engines.release(gone) {
 		return false
 	}
-	for i := range p.of {
-		p.of[i].recorder.Trim()
+	for i := range p.ranks {
+		p.ranks[i].recorder.Trim()
 	}
 	p.delivery = engine.Delivery{}
 	return true
@@ -156,7 +152,7 @@ func (p *instance) Work(h lookahead.Key) int {
 	}
 	c := &p.engines.of(0).Counters
 	pace := max(1, c.BusyMicros/max(1, c.Steps))
-	return 1 + len(p.of)*int(min(int64(h.At-at)/pace, 1<<20))
+	return 1 + len(p.ranks)*int(min(int64(h.At-at)/pace, 1<<20))
 }
 
 // Fold implements lookahead.Folder.
@@ -187,21 +183,21 @@ func (p *instance) latencyOf(o *metrics.Outcome) *policy.Ending {
 // ready at the time ready.
 func newInstance(p *setup.Plan, x *Execution, at *server, recorders metrics.Options, ready vtime.Time, observed policy.Signals, below *storage) (*instance, error) {
 	of, seen := at.pool.plan, &at.pool.endpoints.plan.Observability
-	n := &instance{server: at, perStep: seen.PerStep, of: make([]rank, of.Ranks.Ranks)}
+	n := &instance{server: at, perStep: seen.PerStep, ranks: make([]rank, of.Ranks.Ranks)}
 	if sendsBlockEvents(of, seen, observed) {
 		n.events, n.tiered, n.eventDelay = true, of.CPUTier != nil, seen.KVEventDelay
 	}
 	for _, e := range at.places {
-		n.shown = append(n.shown, &publisher{of: n, seat: e.seat})
+		n.shown = append(n.shown, &publisher{instance: n, seat: e.seat})
 	}
 	if len(at.places) > 1 && of.Scaling != nil {
-		n.shown = append(n.shown, &publisher{of: n, seat: at.slot})
+		n.shown = append(n.shown, &publisher{instance: n, seat: at.slot})
 	}
 	var configs []engine.Config
-	for i := range n.of {
+	for i := range n.ranks {
 		k := i / of.Ranks.Local
-		n.of[i] = rank{of: n, at: at.places[k], index: i, number: at.first + i, recorder: metrics.NewRecorder(recorders), shown: append(n.shown[k:k+1:k+1], n.shown[len(at.places):]...)}
-		cfg, err := n.of[i].config(p, x, observed, below)
+		n.ranks[i] = rank{instance: n, at: at.places[k], index: i, number: at.first + i, recorder: metrics.NewRecorder(recorders), shown: append(n.shown[k:k+1:k+1], n.shown[len(at.places):]...)}
+		cfg, err := n.ranks[i].config(p, x, observed, below)
 		if err != nil {
 			return nil, err
 		}
@@ -213,7 +209,7 @@ func newInstance(p *setup.Plan, x *Execution, at *server, recorders metrics.Opti
 	}
 	if f := p.Failures; f != nil {
 		n.outage = &outage{rebuild: func(rank int) engine.Config {
-			cfg, err := n.of[rank].config(p, x, observed, below)
+			cfg, err := n.ranks[rank].config(p, x, observed, below)
 			if err != nil {
 				panic(err) // the first one could be made
 			}
@@ -223,14 +219,15 @@ func newInstance(p *setup.Plan, x *Execution, at *server, recorders metrics.Opti
 	}
 	if len(configs) == 1 {
 		n.engines.engine = engine.New(at.first, configs[0])
+		n.shown[0].engine = n.engines.engine
 		return n, nil
 	}
 	n.engines.ranks = engine.NewRanks(of.Ranks, func(rank int) (int, engine.Config) { return at.first + rank, configs[rank] })
 	for k := range n.engines.ranks.Endpoints {
-		n.shown[k].sum = &n.engines.ranks.Endpoints[k]
+		n.shown[k].engine = &n.engines.ranks.Endpoints[k]
 	}
 	if len(n.shown) > len(at.places) {
-		n.shown[len(at.places)].sum = n.engines.ranks.Whole()
+		n.shown[len(at.places)].engine = n.engines.ranks.Whole()
 	}
 	return n, nil
 }

@@ -130,28 +130,28 @@ var _ engine.Observer = rankTracer{}
 // Formed implements engine.Observer.
 func (t rankTracer) Formed(now vtime.Time, f *engine.Formation) {
 	if !f.Empty() {
-		sendTracedStep(t.of.out, t.index, now, &f.Step)
+		sendTracedStep(t.instance.out, t.index, now, &f.Step)
 	}
 }
 
 // Preempted implements engine.Observer.
 func (t rankTracer) Preempted(now vtime.Time, p engine.Preemption) {
-	sendTracedPreemption(t.of.out, t.index, now, &p)
+	sendTracedPreemption(t.instance.out, t.index, now, &p)
 }
 
 // Transferred implements engine.Observer.
 func (t rankTracer) Transferred(now vtime.Time, x engine.Transfer) {
-	sendTracedTransfer(t.of.out, t.index, now, &x)
+	sendTracedTransfer(t.instance.out, t.index, now, &x)
 }
 
 // Expired implements engine.Observer.
 func (t rankTracer) Expired(now vtime.Time, request int64, blocks int32) {
-	sendTracedExpiry(t.of.out, t.index, now, request, blocks)
+	sendTracedExpiry(t.instance.out, t.index, now, request, blocks)
 }
 
 // Anomaly implements engine.Observer.
 func (t rankTracer) Anomaly(now vtime.Time, a engine.Anomaly) {
-	sendTracedAnomaly(t.of.out, t.index, now, &a)
+	sendTracedAnomaly(t.instance.out, t.index, now, &a)
 }
 
 // beginInStep begins a message about a step of a rank at now. A time-out may lead to a pass, which is

@@ -41,7 +41,7 @@ func (p *instance) crash(now vtime.Time) {
 	p.keepPublished(now)
 	var list []fallen
 	p.engines.cutOff(now, func(rank int, d *engine.Delivery, progress *engine.Progress, tokens int32) {
-		r := &p.of[rank]
+		r := &p.ranks[rank]
 		r.left()
 		f := fallen{*d, lost{transfer{*progress, int32(r.number)}, tokens}}
 		f.Spans = slices.Clone(d.Spans)
@@ -65,7 +65,7 @@ func (p *instance) crash(now vtime.Time) {
 // cutOff tells the router of a request that is lost at now.
 func (r *rank) cutOff(d *engine.Delivery, l *lost, now vtime.Time) {
 	r.left()
-	sendCutOff(r.of.out, now, d, l)
+	sendCutOff(r.instance.out, now, d, l)
 }
 
 // refuse reports whether the instance is down when p.delivery is delivered, which is cut off then. Else it numbers the
@@ -81,7 +81,7 @@ func (p *instance) refuse(progress *engine.Progress, now vtime.Time) bool {
 		progress.Routed = now
 	}
 	progress.Redirects++
-	r := &p.of[int(p.delivery.Endpoint)*p.server.pool.plan.Ranks.Local]
+	r := &p.ranks[int(p.delivery.Endpoint)*p.server.pool.plan.Ranks.Local]
 	r.cutOff(&p.delivery, &lost{transfer{*progress, int32(r.number)}, wasRefused}, now)
 	p.touch(now)
 	return true
@@ -155,7 +155,7 @@ func (p *instance) receiveFailure(m *lookahead.Message) {
 		p.repair(now)
 	case kindLink:
 		p.outage.receiveLink(readLink(&m.Body))
-		for k := range p.of {
+		for k := range p.ranks {
 			p.engines.rank(k, now, m.Stamp.Class).Pulls.SharesChange(now)
 		}
 	case kindSlow:

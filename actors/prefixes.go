@@ -38,16 +38,16 @@ func sendsBlockEvents(p *setup.Pool, o *setup.Observability, observed policy.Sig
 // blockEvents sends the changes of the engine's cache to the router; nil when the
 // router does not want them.
 func (p *rank) blockEvents() func(vtime.Time, []engine.BlockChange) {
-	if !p.of.events {
+	if !p.instance.events {
 		return nil
 	}
 	return func(now vtime.Time, changes []engine.BlockChange) {
-		switch at := now.Add(p.of.eventDelay); {
+		switch at := now.Add(p.instance.eventDelay); {
 		case at == vtime.Never: // it is beyond all times
-		case p.of.tiered:
-			sendTierBlocks(p.of.out, at, p.incarnation(), changes)
+		case p.instance.tiered:
+			sendTierBlocks(p.instance.out, at, p.incarnation(), changes)
 		default:
-			sendBlocks(p.of.out, at, p.incarnation(), changes)
+			sendBlocks(p.instance.out, at, p.incarnation(), changes)
 		}
 	}
 }

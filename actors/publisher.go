@@ -1,16 +1,15 @@
 package actors
 
 import (
-	"blis/engine"
 	"blis/policy"
 )
 
 // publisher is what an instance publishes of one of its endpoints, or of all together for the
 // autoscaler, where there are several.
 type publisher struct {
-	of   *instance
-	sum  *engine.Endpoint // of the ranks that it is about; nil: there is one engine
-	seat int              // among the endpoints, or in the pool for the autoscaler
+	instance *instance
+	engine   observable // what it is about
+	seat     int        // among the endpoints, or in the pool for the autoscaler
 
 	finished         int64            // requests that ended here, in any state
 	snapshots        *snapshots[load] // nil: no policy observes the load
@@ -25,14 +24,23 @@ type publisher struct {
 	keptGroups []keptGroup
 }
 
+// observable is an engine, or an endpoint of several data-parallel ranks, to be looked at.
+type observable interface {
+	Waiting() int32
+	Running() int32
+	UsedBlocks() int
+	State() policy.InstanceState
+	StepState() policy.InstanceState
+}
+
 // load is the load as the instance publishes it.
 func (s *publisher) load() load {
-	if s.of.isDown() {
+	if s.instance.isDown() {
 		r := s.kept
 		r.finished = s.finished
 		return r
 	}
-	if s.of.perStep {
+	if s.instance.perStep {
 		state := s.state(false)
 		r := load{waiting: int32(state.Waiting), running: int32(state.Running), finished: s.finished}
 		if s.readsKVUse {
@@ -40,38 +48,24 @@ func (s *publisher) load() load {
 		}
 		return r
 	}
-	if s.sum != nil {
-		r := load{waiting: s.sum.Waiting(), running: s.sum.Running(), finished: s.finished}
-		if s.readsKVUse {
-			r.used = int64(s.sum.UsedBlocks())
-		}
-		return r
-	}
-	e := s.of.engines.engine
-	r := load{waiting: e.Waiting(), running: e.Running(), finished: s.finished}
+	r := load{waiting: s.engine.Waiting(), running: s.engine.Running(), finished: s.finished}
 	if s.readsKVUse {
-		r.used = int64(e.UsedBlocks())
+		r.used = int64(s.engine.UsedBlocks())
 	}
 	return r
 }
 
 // state is the state of the engines: with onDemand as it is, else as the instance publishes it.
 func (s *publisher) state(onDemand bool) policy.InstanceState {
-	perStep := s.of.perStep && !onDemand
-	switch {
-	case s.sum != nil && perStep:
-		return s.sum.StepState()
-	case s.sum != nil:
-		return s.sum.State()
-	case perStep:
-		return s.of.engines.engine.StepState()
+	if s.instance.perStep && !onDemand {
+		return s.engine.StepState()
 	}
-	return s.of.engines.engine.State()
+	return s.engine.State()
 }
 
 // observe is what the instance publishes of the signals of f. All else in it is 0.
 func (s *publisher) observe(f *signalGroup) (published policy.InstanceState) {
-	if s.of.isDown() {
+	if s.instance.isDown() {
 		return s.keptOf(f)
 	}
 	state := s.state(f.onDemand)
@@ -97,7 +91,7 @@ func (s *publisher) write() {
 // pool alone.
 func (s *publisher) seatOf(f *signalGroup) int {
 	if f.checks {
-		return s.of.server.slot
+		return s.instance.server.slot
 	}
 	return s.seat
 }

@@ -13,7 +13,7 @@ import (
 
 // rank takes what one engine of an instance yields. An instance without data-parallel ranks has one.
 type rank struct {
-	of       *instance
+	instance *instance
 	at       *place // its endpoint
 	index    int    // in the instance
 	number   int    // in the run
@@ -34,7 +34,7 @@ func (r *rank) ITL(group int, gap vtime.Duration, n int) { r.recorder.ITL(group,
 
 // Done implements engine.Sink.
 func (r *rank) Done(o *metrics.Outcome, now vtime.Time) {
-	p := r.of
+	p := r.instance
 	r.left()
 	o.Pool = int16(r.at.pool.index)
 	for _, s := range r.shown {
@@ -59,7 +59,7 @@ func (r *rank) left() {
 // incarnation is the present one of the rank.
 func (r *rank) incarnation() incarnation {
 	i := incarnation{instance: int32(r.number)}
-	if x := r.of.outage; x != nil {
+	if x := r.instance.outage; x != nil {
 		i.number = x.crashes
 	}
 	return i
@@ -93,7 +93,7 @@ func (r *rank) config(p *setup.Plan, x *Execution, observed policy.Signals, belo
 		cfg.Offload.Storage = r.storage(x, below)
 	}
 	r.disaggregate(p, &cfg)
-	cfg.StepByStep, cfg.KeepStepState, cfg.KeepBacklog = x.StepByStep, r.of.perStep, observed&(policy.EstimatedWait|policy.OwnSignals) != 0
+	cfg.StepByStep, cfg.KeepStepState, cfg.KeepBacklog = x.StepByStep, r.instance.perStep, observed&(policy.EstimatedWait|policy.OwnSignals) != 0
 	cfg.Scheduler, cfg.Sink, cfg.BlockEvents, cfg.Observer = s, r, r.blockEvents(), r.tracer(x.Tracing.Level)
 	return cfg, nil
 }
@@ -108,7 +108,7 @@ func (r *rank) storage(x *Execution, below *storage) []engine.Storage {
 		r.below = below.links(x, r)
 		return r.below
 	}
-	now := r.of.engines.of(r.index).Now()
+	now := r.instance.engines.of(r.index).Now()
 	for i, s := range r.below {
 		if own, isLocal := s.(*engine.StorageTier); isLocal {
 			own.Lose(newTier(x, below.plan[i].TierConfig), now)

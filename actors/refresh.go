@@ -23,7 +23,7 @@ func (s *publisher) publish(on *signalPlan, signals policy.Signals, o metrics.Op
 	s.inFlightFromLoad = on.inFlightFromLoad
 	s.snapshots, s.readsKVUse = b, signals&policy.KVUse&^on.inGroups != 0
 	if b != nil && b.cadence != immediate {
-		s.of.writers = append(s.of.writers, refreshWriter{b.cadence, false, s.readsKVUse, -1, func(k int64) { b.publish(s.seat, k, s.load()) }})
+		s.instance.writers = append(s.instance.writers, refreshWriter{b.cadence, false, s.readsKVUse, -1, func(k int64) { b.publish(s.seat, k, s.load()) }})
 	}
 	s.keepRecent(signals, o)
 	s.publishGroups(on)
@@ -41,7 +41,7 @@ func (s *publisher) publishGroups(on *signalPlan) {
 	for _, f := range on.groups {
 		seat := s.seatOf(f)
 		f.snapshots.begin(seat, s.observe(f))
-		if s.of.outage != nil {
+		if s.instance.outage != nil {
 			s.keptGroups = append(s.keptGroups, keptGroup{of: f})
 		}
 		if f.snapshots.cadence == immediate {
@@ -49,7 +49,7 @@ func (s *publisher) publishGroups(on *signalPlan) {
 			continue
 		}
 		write := func(k int64) { f.snapshots.publish(seat, k, s.observe(f)) }
-		s.of.writers = append(s.of.writers, refreshWriter{f.snapshots.cadence, f.checks, f.signals.EveryStep() != policy.NoSignals, -1, write})
+		s.instance.writers = append(s.instance.writers, refreshWriter{f.snapshots.cadence, f.checks, f.signals.EveryStep() != policy.NoSignals, -1, write})
 	}
 }
 

@@ -98,7 +98,7 @@ func (c *cluster) digest() string {
 	word(c.router.recorder.Fold())
 	for _, n := range c.instances {
 		for i, e := range n.engines.all() {
-			word(n.of[i].recorder.Fold())
+			word(n.ranks[i].recorder.Fold())
 			word(e.Counters.Fold())
 			if n.server.pool.plan.CPUTier != nil {
 				word(e.Tier.Fold())

@@ -57,7 +57,7 @@ type storageLink struct {
 
 // Submit implements engine.Storage.
 func (l *storageLink) Submit(op *engine.StorageOp, now vtime.Time) (engine.StorageAnswer, bool) {
-	sendStorageOp(l.rank.of.out, l.to, now, l.rank.asker(), op)
+	sendStorageOp(l.rank.instance.out, l.to, now, l.rank.asker(), op)
 	return engine.StorageAnswer{}, false
 }
 
@@ -112,8 +112,8 @@ func (r *storage) links(x *Execution, n *rank) (list []engine.Storage) {
 	r.servers = append(r.servers, n.at.number)
 	for i := range r.plan {
 		if p := r.processes[i]; len(p) > 0 {
-			n.of.sharesStorage = true
-			list = append(list, &storageLink{n, p[r.plan[i].Place(n.at.slot*len(n.of.of)+n.index, len(p))]})
+			n.instance.sharesStorage = true
+			list = append(list, &storageLink{n, p[r.plan[i].Place(n.at.slot*len(n.instance.ranks)+n.index, len(p))]})
 		} else {
 			list = append(list, r.add(i, x))
 		}

@@ -195,7 +195,7 @@ func TestNoTraceIsNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c.tracer != nil || c.router.tracing != nil || c.collector.tracer != nil || c.instances[0].of[0].tracer(trace.Decisions) != nil {
+	if c.tracer != nil || c.router.tracing != nil || c.collector.tracer != nil || c.instances[0].ranks[0].tracer(trace.Decisions) != nil {
 		t.Error("somebody traces")
 	}
 	plain, err := c.run(context.Background())
