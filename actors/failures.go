@@ -17,19 +17,16 @@ import (
 // An instance that crashes at T learns of it at T + 1, before all else that reaches it then. With
 // probes the router sends requests there until enough of them have failed.
 type failures struct {
-	plan   *setup.Failures
-	seed   uint64
-	places func(i int) *server
-	lose   func(at *server, now vtime.Time, out *lookahead.Outbox) // tells those who share the work of prompts with an instance
-	cut    func(at *server, now vtime.Time, out *lookahead.Outbox) // tells those whose KV is pulled that pulls of and to an instance do not end
-	pulls  vtime.Duration                                          // least time from the delivery of a request until its pull fails; vtime.Never: none does
-	due    []dueFailure                                            // heap of beginnings and ends
-	probes schedule                                                // when the router will know another state of an instance; stale ones stay
-	warm   schedule                                                // when instances that were repaired are warm; stale ones stay
-	list   []condition
-
-	fleet   *fleet
-	onNodes []nodeFailure
+	plan        *setup.Failures
+	seed        uint64
+	fleet       *fleet
+	coordinator *coordinator   // nil: no instances share the work of prompts
+	leastPull   vtime.Duration // from the delivery of a request until its pull fails; vtime.Never: none does
+	due         []dueFailure   // heap of beginnings and ends
+	probes      schedule       // when the router will know another state of an instance; stale ones stay
+	warm        schedule       // when instances that were repaired are warm; stale ones stay
+	list        []condition
+	onNodes     []nodeFailure
 
 	exposed  int        // instances that are down and to which the router still sends
 	lastLoss vtime.Time // of an instance, or a link; −2: none yet
@@ -108,8 +105,8 @@ func newFailures(p *setup.Plan, r *router) *failures {
 		return nil
 	}
 	f := &failures{
-		fleet: &r.fleet, plan: p.Failures, seed: p.Config.Seed, places: func(i int) *server { return r.fleet.servers[i] }, lastLoss: -2, attempts: map[int64]*attempts{},
-		lose: r.coordinator.lose, cut: r.coordinator.cut, pulls: leastFailingPull(p),
+		plan: p.Failures, seed: p.Config.Seed, fleet: &r.fleet, coordinator: r.coordinator, leastPull: leastFailingPull(p),
+		lastLoss: -2, attempts: map[int64]*attempts{},
 	}
 	f.addNodes()
 	return f
@@ -121,7 +118,7 @@ func (f *failures) add(ready vtime.Time) {
 		return
 	}
 	i := len(f.list)
-	at := f.places(i)
+	at := f.fleet.servers[i]
 	first, last := at.endpoints()
 	f.list = append(f.list, condition{life: life{Ready: ready}, flip: vtime.Never, warm: vtime.Never, probed: probed{changed: -1, run: -1, prior: -1}})
 	for k := range f.plan.List {
@@ -156,7 +153,9 @@ func uptime(x *setup.Failure, stream *vtime.Stream) vtime.Duration {
 }
 
 // repaired is how instance i comes back.
-func (f *failures) repaired(i int) *setup.Repaired { return &f.plan.Repaired[f.places(i).pool.index] }
+func (f *failures) repaired(i int) *setup.Repaired {
+	return &f.plan.Repaired[f.fleet.servers[i].pool.index]
+}
 
 // down reports whether instance i is down.
 func (f *failures) down(i int) bool { return f != nil && f.list[i].causes > 0 }
@@ -261,7 +260,7 @@ func (f *failures) happen(i int, e *dueFailure, out *lookahead.Outbox, t *tracin
 
 // crash takes instance i down, or brings it back when the last crash has ended.
 func (f *failures) crash(i int, e *dueFailure, out *lookahead.Outbox, t *tracing) {
-	c, to, now := &f.list[i], f.places(i).process(), e.at
+	c, at, now := &f.list[i], f.fleet.servers[i], e.at
 	if e.begins {
 		if c.causes++; c.causes > 1 {
 			return
@@ -272,9 +271,9 @@ func (f *failures) crash(i int, e *dueFailure, out *lookahead.Outbox, t *tracing
 		if !c.known {
 			f.exposed++
 		}
-		sendCrash(out, to, now)
-		f.lose(f.places(i), now, out)
-		t.failure(out, traceCrash, f.places(i).first)
+		sendCrash(out, at.process(), now)
+		f.coordinator.lose(at, now, out)
+		t.failure(out, traceCrash, at.first)
 	} else {
 		if c.causes--; c.causes > 0 {
 			return
@@ -283,12 +282,12 @@ func (f *failures) crash(i int, e *dueFailure, out *lookahead.Outbox, t *tracing
 		if !c.known {
 			f.exposed--
 		}
-		if s := f.places(i).pool.endpoints; s.prefixes != nil && s.plan.Observability.IndexEvents { // it says that it has nothing
-			f.places(i).forgetPrefixes()
+		if s := at.pool.endpoints; s.prefixes != nil && s.plan.Observability.IndexEvents { // it says that it has nothing
+			at.forgetPrefixes()
 		}
 		c.warm = now.Add(1).Add(f.repaired(i).Warmup.Duration)
-		sendRepair(out, to, now)
-		t.failure(out, traceRepair, f.places(i).first)
+		sendRepair(out, at.process(), now)
+		t.failure(out, traceRepair, at.first)
 	}
 	f.foresee(i, now, out, t)
 }
@@ -322,16 +321,16 @@ func (f *failures) probe(i int, now vtime.Time, out *lookahead.Outbox, t *tracin
 
 // know makes the router know whether instance i is down.
 func (f *failures) know(i int, now vtime.Time, out *lookahead.Outbox, t *tracing) {
-	c, at := &f.list[i], f.places(i)
+	c, at := &f.list[i], f.fleet.servers[i]
 	slot := at.shown()
 	if c.known = c.causes > 0; c.known {
 		f.exposed--
 		c.Detected++
 		c.Detection += now.Sub(c.DownSince)
 		at.forgetPrefixes()
-		t.failure(out, traceDown, f.places(i).first)
+		t.failure(out, traceDown, at.first)
 	} else {
-		t.failure(out, traceUp, f.places(i).first)
+		t.failure(out, traceUp, at.first)
 	}
 	if slot.Phase == policy.Draining || slot.Phase == policy.Gone {
 		return
@@ -351,7 +350,7 @@ func (f *failures) know(i int, now vtime.Time, out *lookahead.Outbox, t *tracing
 // warmed notes that instance i is warm after a repair.
 func (f *failures) warmed(i int) {
 	f.list[i].warm = vtime.Never
-	at := f.places(i)
+	at := f.fleet.servers[i]
 	slot := at.shown()
 	if slot.Phase != policy.Warming {
 		return
@@ -362,18 +361,18 @@ func (f *failures) warmed(i int) {
 
 // slow makes steps of instance i take longer, or no longer: by the product of all that hold.
 func (f *failures) slow(i int, e *dueFailure, out *lookahead.Outbox, t *tracing) {
-	c := &f.list[i]
+	c, at := &f.list[i], f.fleet.servers[i]
 	c.slow = holding(c.slow, e.line, e.begins)
 	factor := 1.0
 	for _, line := range c.slow {
 		factor = min(float64(factor*f.plan.List[line].Factor), setup.MostFactor)
 	}
-	sendSlow(out, f.places(i).process(), e.at, factor)
+	sendSlow(out, at.process(), e.at, factor)
 	what := traceSlow
 	if !e.begins {
 		what = traceSlowEnd
 	}
-	t.failure(out, what, f.places(i).first)
+	t.failure(out, what, at.first)
 }
 
 // remove notes that instance i is gone.

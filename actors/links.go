@@ -20,13 +20,13 @@ func holding(list []int32, line int32, begins bool) []int32 {
 
 // link gives pulls of and to instance i a share of their bandwidth: the product of all that hold.
 func (f *failures) link(i int, e *dueFailure, out *lookahead.Outbox, t *tracing) {
-	c, at := &f.list[i], f.places(i)
+	c, at := &f.list[i], f.fleet.servers[i]
 	c.links = holding(c.links, e.line, e.begins)
 	f.note(e.at)
 	l := f.linkShare(at)
 	f.tellLink(at, func(to *server) { sendLink(out, to.process(), e.at, l) })
 	if l.share == 0 {
-		f.cut(at, e.at, out)
+		f.coordinator.cut(at, e.at, out)
 	}
 	what := traceLink
 	if !e.begins {
@@ -52,7 +52,7 @@ func (f *failures) tellLink(at *server, tell func(to *server)) {
 		tell(at)
 	case setup.PrefillRole:
 		for i := range f.list {
-			if other := f.places(i); other.pool == at.pool.deployment.serving && !other.isGone() {
+			if other := f.fleet.servers[i]; other.pool == at.pool.deployment.serving && !other.isGone() {
 				tell(other)
 			}
 		}
@@ -65,7 +65,7 @@ func (f *failures) linksFor(at *server) (list []linkShare) {
 		return nil
 	}
 	for i := range f.list {
-		other := f.places(i)
+		other := f.fleet.servers[i]
 		if len(f.list[i].links) > 0 && !f.list[i].Gone && other.pool == at.pool.deployment.prefill {
 			list = append(list, f.linkShare(other))
 		}

@@ -147,10 +147,10 @@ func (f *failures) reply(k lookahead.Key) lookahead.Key {
 	if f.exposed > 0 || k.At <= f.lastLoss.Add(1) {
 		return lookahead.Key{At: k.At, Class: vtime.ClassNotice}
 	}
-	if f.pulls == vtime.Duration(vtime.Never) {
+	if f.leastPull == vtime.Duration(vtime.Never) {
 		return lookahead.NeverKey
 	}
-	return lookahead.Key{At: k.At.Add(f.pulls), Class: vtime.ClassNotice}
+	return lookahead.Key{At: k.At.Add(f.leastPull), Class: vtime.ClassNotice}
 }
 
 // note notes that pulls may fail at now + 1.
