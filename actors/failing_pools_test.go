@@ -221,6 +221,19 @@ func TestTargetsOfFailures(t *testing.T) {
 	}
 }
 
+// A link is one on which KV is pulled: instances that serve requests alone have none.
+func TestLinksOfInstancesThatServeAlone(t *testing.T) {
+	file := "[{id: chat, model: Llama-3.1-8B-Instruct, architecture: pd, prefill: {replicas: 2}, decode: {replicas: 3}}, {id: alone, model: Llama-3.1-8B-Instruct, replicas: 2}]"
+	for target, right := range map[string]bool{"all": true, "chat": true, "instance-0": true, "instance-4": true, "instance-5": false, "alone": false, "alone/1": false} { // any order
+		c := DefaultConfig()
+		assign(&c, "deployments", file)
+		_, err := setup.Resolve(withFaults(c, "failures: [{link: "+target+", at: 1s, bandwidth: 0.5}]").Config)
+		if (err == nil) != right || err != nil && !strings.Contains(err.Error(), "want an instance that pulls KV of others") {
+			t.Errorf("%s: %v", target, err)
+		}
+	}
+}
+
 // A node takes the instances with it that have GPUs there.
 func TestNodeCrashes(t *testing.T) {
 	run := func(node string) ([]int64, error) {

@@ -47,7 +47,7 @@ func targetOf(p *Plan, name string) (Target, error) {
 	if pools := poolsOf(p, name); pools != nil {
 		return Target{Pools: pools, Replica: -1, Instance: -1}, nil
 	}
-	of, last, _ := cutLast(name)
+	of, last := cutLast(name)
 	pools := poolsOf(p, of)
 	if len(pools) != 1 || !replicaNumber.MatchString(last) {
 		return everywhere, fmt.Errorf("want %s", targetForms(p))
@@ -68,6 +68,9 @@ func hasStorage(p *Plan, name string) bool {
 
 // pulls reports whether some instance of t pulls KV of others, or has KV that others pull.
 func (t *Target) pulls(p *Plan) bool {
+	if pool := poolWith(p, t.Instance); pool != nil {
+		return slices.ContainsFunc(p.Deployments, func(d Deployment) bool { return d.PD != nil && slices.Contains(d.Pools(), pool) })
+	}
 	for i := range p.Deployments {
 		if d := &p.Deployments[i]; d.PD != nil {
 			for _, pool := range d.Pools() {
@@ -123,6 +126,20 @@ func checkInstance(p *Plan, n int) error {
 	return nil
 }
 
+// poolWith returns the pool in which a run begins with an instance of a number, an endpoint as in results; nil: none is
+// known before the run.
+func poolWith(p *Plan, n int) *Pool {
+	if n < 0 || len(p.NodePools) > 0 { // instances for which nodes have no room come later
+		return nil
+	}
+	for _, pool := range p.Pools {
+		if n -= pool.Instances * pool.Endpoints(); n < 0 {
+			return pool
+		}
+	}
+	return nil
+}
+
 // poolsOf returns the numbers of the pools that a name means, nil if there are none: a pool, or those of a deployment.
 func poolsOf(p *Plan, name string) (list []int) {
 	if name == "" {
@@ -139,13 +156,10 @@ func poolsOf(p *Plan, name string) (list []int) {
 	return list
 }
 
-// cutLast cuts a name before its last slash.
-func cutLast(name string) (before, last string, found bool) {
+// cutLast cuts a name at its last slash; without one it is all last.
+func cutLast(name string) (before, last string) {
 	i := strings.LastIndexByte(name, '/')
-	if i < 0 {
-		return "", name, false
-	}
-	return name[:i], name[i+1:], true
+	return name[:max(i, 0)], name[i+1:]
 }
 
 // targetForms says how instances of the run are called.
