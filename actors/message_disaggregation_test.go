@@ -86,7 +86,7 @@ var disaggregationMessages = []carried{
 		func(out *lookahead.Outbox, v any) {
 			s := v.(engine.KVSource)
 			sendRevoked(out, testLeaf, sentAt, &s)
-		}, sourceOf, []string{"Gone"}},
+		}, sourceOf, lostOfSource},
 	{"pull", valuePull{}, routerID, testLeaf,
 		func(out *lookahead.Outbox, v any) {
 			x := v.(valuePull)
@@ -114,17 +114,17 @@ var disaggregationMessages = []carried{
 		func(out *lookahead.Outbox, v any) {
 			s := v.(engine.KVSource)
 			sendNotPulled(out, sentAt, &s)
-		}, sourceOf, []string{"Gone"}},
+		}, sourceOf, lostOfSource},
 	{"pulled", engine.KVSource{}, routerID, testLeaf,
 		func(out *lookahead.Outbox, v any) {
 			s := v.(engine.KVSource)
 			sendSource(out, testLeaf, sentAt, kindPulled, &s)
-		}, sourceOf, []string{"Gone"}},
+		}, sourceOf, lostOfSource},
 	{"given up", engine.KVSource{}, routerID, testLeaf,
 		func(out *lookahead.Outbox, v any) {
 			s := v.(engine.KVSource)
 			sendSource(out, testLeaf, sentAt, kindGivenUp, &s)
-		}, sourceOf, []string{"Gone"}},
+		}, sourceOf, lostOfSource},
 	{"released", valueReleased{}, testLeaf, routerID,
 		func(out *lookahead.Outbox, v any) {
 			x := v.(valueReleased)
@@ -134,12 +134,12 @@ var disaggregationMessages = []carried{
 			instance, n := readReleased(&m.Body)
 			return valueReleased{instance, n}
 		}, nil},
-	{"traced disaggregation", tracedPair{}, routerID, collectorID,
+	{"traced disaggregation", tracedDisaggregation{}, routerID, collectorID,
 		func(out *lookahead.Outbox, v any) {
-			x := v.(tracedPair)
-			sendTracedPair(out, &x)
+			x := v.(tracedDisaggregation)
+			sendTracedDisaggregation(out, &x)
 		},
-		func(m *lookahead.Message) any { return readTracedPair(&m.Body) }, nil},
+		func(m *lookahead.Message) any { return readTracedDisaggregation(&m.Body) }, nil},
 	{"traced expiry", valueExpiry{}, testLeaf, collectorID,
 		func(out *lookahead.Outbox, v any) {
 			x := v.(valueExpiry)
@@ -190,6 +190,9 @@ type valuePullEnded struct {
 	number int64
 	lasted vtime.Duration
 }
+
+// lostOfSource: whether KV is gone is said only where it is to be pulled.
+var lostOfSource = []string{"Gone"}
 
 // sourceOf reads a message that is a KVSource alone.
 func sourceOf(m *lookahead.Message) any {

@@ -2,7 +2,6 @@ package actors
 
 import (
 	"fmt"
-
 	"slices"
 
 	"blis/engine"
@@ -73,8 +72,7 @@ type carried struct {
 const testLeaf = lookahead.FirstLeaf
 
 // The client's hint has gone into the priority; the others are between source
-// and router. An instance numbers the attempts itself. KV that is gone is told of
-// where it is to be pulled alone.
+// and router. An instance numbers the attempts itself.
 var lostOfRequest = []string{"Hint", "Source", "Index", "Begins", "Awaited", "Attempt"}
 
 // messages are all kinds but the routing decision of a trace, which is made of

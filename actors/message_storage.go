@@ -13,7 +13,7 @@ import (
 // one that has crashed since is for nobody.
 type asker struct {
 	rank    uint16
-	crashes uint16 // the last 15 bits: no answer takes so many
+	crashes uint16 // modulo 2¹⁵: an instance does not crash so often while it waits for an answer
 }
 
 // asker returns who asks as things are.

@@ -17,19 +17,19 @@ import (
 
 // Kinds of these messages.
 const (
-	kindTracedAdmission    lookahead.Kind = lookahead.Silent + iota // router: an admission decision
-	kindTracedRouting                                               // router: priority and routing decision
-	kindTracedScale                                                 // autoscaler: an evaluation
-	kindTracedStep                                                  // instance: a step that was formed
-	kindTracedPreemption                                            // instance: a preemption
-	kindTracedAnomaly                                               // instance: an anomaly
-	kindTracedInversion                                             // router: a class inversion
-	kindTracedTransfer                                              // instance: a transfer of KV
-	kindTracedFailure                                               // router: something about a failure
-	kindTracedBackpressure                                          // router: a hand-over while many prefills await their pull
-	kindTracedNoCapacity                                            // router: no node has room for an instance that is wanted
-	kindTracedPair                                                  // router: a step of a request whose prompt and output may be of two instances
-	kindTracedExpiry                                                // instance: KV that was not pulled in time
+	kindTracedAdmission      lookahead.Kind = lookahead.Silent + iota // router: an admission decision
+	kindTracedRouting                                                 // router: priority and routing decision
+	kindTracedScale                                                   // autoscaler: an evaluation
+	kindTracedStep                                                    // instance: a step that was formed
+	kindTracedPreemption                                              // instance: a preemption
+	kindTracedAnomaly                                                 // instance: an anomaly
+	kindTracedInversion                                               // router: a class inversion
+	kindTracedTransfer                                                // instance: a transfer of KV
+	kindTracedFailure                                                 // router: something about a failure
+	kindTracedBackpressure                                            // router: a hand-over while many prefills await their pull
+	kindTracedNoCapacity                                              // router: no node has room for an instance that is wanted
+	kindTracedDisaggregation                                          // router: a step of a request whose prompt and output may be of two instances
+	kindTracedExpiry                                                  // instance: KV that was not pulled in time
 )
 
 // writeSubject writes the request that a decision is about: its number, then

@@ -10,78 +10,77 @@ import (
 	"blis/vtime"
 )
 
-// pairEvent is what a record of disaggregation is about.
-type pairEvent uint8
+// disaggregationEvent is what a record of disaggregation is about.
+type disaggregationEvent uint8
 
 const (
-	tracePrefill  pairEvent = iota // an instance computes the prompt for another one
-	traceAlone                     // an instance of the pool that decodes does both
-	traceHandOver                  // the prompt is computed
-	traceExpired                   // its KV was not pulled in time
+	tracePrefill  disaggregationEvent = iota // an instance computes the prompt for another one
+	traceAlone                               // an instance of the pool that decodes does both
+	traceHandOver                            // the prompt is computed
+	traceExpired                             // its KV was not pulled in time
 )
 
-var pairEventNames = [...]string{tracePrefill: "prefill", traceAlone: "alone", traceHandOver: "hand_over", traceExpired: "expired"}
+var disaggregationEventNames = [...]string{tracePrefill: "prefill", traceAlone: "alone", traceHandOver: "hand_over", traceExpired: "expired"}
 
-// pairReason is why a request is disaggregated or not.
-type pairReason uint8
+// disaggregationReason is why a request is disaggregated or not.
+type disaggregationReason uint8
 
 const (
-	noPairReason pairReason = iota
-	pairAlways
-	pairNever
-	pairThreshold
-	pairDirect
-	pairResumed   // an instance gave it back with tokens
-	pairNoOutput  // it wants none
-	pairNoPrefill // no prefill instance takes it
+	noDisaggregationReason disaggregationReason = iota
+	deciderAlways
+	deciderNever
+	deciderThreshold
+	deciderDirect
+	aloneResumed   // an instance gave it back with tokens
+	aloneNoOutput  // it wants none
+	aloneNoPrefill // no prefill instance takes it
 )
 
-var pairReasonNames = [...]string{noPairReason: "", pairAlways: setup.DecideAlways, pairNever: setup.DecideNever, pairThreshold: setup.DecidePrefixThreshold,
-	pairDirect: setup.DecideDirect, pairResumed: "resumed", pairNoOutput: "no_output", pairNoPrefill: "no_prefill_instance"}
+var disaggregationReasonNames = [...]string{noDisaggregationReason: "", deciderAlways: setup.DecideAlways, deciderNever: setup.DecideNever, deciderThreshold: setup.DecidePrefixThreshold,
+	deciderDirect: setup.DecideDirect, aloneResumed: "resumed", aloneNoOutput: "no_output", aloneNoPrefill: "no_prefill_instance"}
 
-// tracedPair is a record of disaggregation on its way to the tracer. What it does not have is −1.
-type tracedPair struct {
-	event                    pairEvent
-	reason                   pairReason
-	request                  int64
-	input                    int32
-	expected, prefill, other int32 // other: the instance that decodes
-	blocks                   int32
+// tracedDisaggregation is a record of disaggregation on its way to the tracer. What it does not have is −1.
+type tracedDisaggregation struct {
+	event                     disaggregationEvent
+	reason                    disaggregationReason
+	request                   int64
+	input                     int32
+	expected, prefill, decode int32 // prefill and decode: the instances
+	blocks                    int32
 }
 
 // reasonOf returns why request i is disaggregated or not, if there is an instance for each part.
-func (c *coordinator) reasonOf(of *deployment, i int32) pairReason {
+func (c *coordinator) reasonOf(of *deployment, i int32) disaggregationReason {
 	d := &c.router.held.requests[i]
 	if t := c.router.held.transfers[i]; t != nil && t.FirstToken != vtime.Never {
-		return pairResumed
+		return aloneResumed
 	}
 	if d.Output < 1 {
-		return pairNoOutput
+		return aloneNoOutput
 	}
-	return pairReason(slices.Index(pairReasonNames[:], of.plan.PD.Decider))
+	return disaggregationReason(slices.Index(disaggregationReasonNames[:], of.plan.PD.Decider))
 }
 
 // decided records in the event that executes whether request i is disaggregated. at is where it goes first;
 // refused: its prompt would have been computed elsewhere, but no prefill instance takes it.
-func (c *coordinator) decided(event pairEvent, i int32, at *place, refused bool, out *lookahead.Outbox) {
+func (c *coordinator) decided(event disaggregationEvent, i int32, at *place, refused bool, out *lookahead.Outbox) {
 	if c.router.tracing == nil {
 		return
 	}
 	s, d := c.state(i), &c.router.held.requests[i]
-	x := tracedPair{event, c.reasonOf(at.pool.deployment, i), d.ID, d.Input, -1, -1, -1, -1}
-	switch {
-	case event == traceAlone:
-		x.other, x.expected = int32(at.instance), expectedOf(at, d.Expected)
-	default:
+	x := tracedDisaggregation{event, c.reasonOf(at.pool.deployment, i), d.ID, d.Input, -1, -1, -1, -1}
+	if event == traceAlone {
+		x.decode, x.expected = int32(at.instance), expectedOf(at, d.Expected)
+	} else {
 		x.prefill = int32(at.instance)
 		if s.decode != nil {
-			x.other, x.expected = int32(s.decode.instance), expectedOf(s.decode, s.expected)
+			x.decode, x.expected = int32(s.decode.instance), expectedOf(s.decode, s.expected)
 		}
 	}
 	if refused {
-		x.reason = pairNoPrefill
+		x.reason = aloneNoPrefill
 	}
-	sendTracedPair(out, &x)
+	sendTracedDisaggregation(out, &x)
 }
 
 // expectedOf returns the prompt tokens that the router's index expects at an instance, −1 without an index.
@@ -97,28 +96,28 @@ func (t *tracing) handed(out *lookahead.Outbox, s *handOver, d *engine.Delivery)
 	if t == nil {
 		return
 	}
-	x := tracedPair{traceHandOver, noPairReason, d.ID, d.Input, -1, int32(s.prefill.instance), -1, s.source.Blocks}
+	x := tracedDisaggregation{traceHandOver, noDisaggregationReason, d.ID, d.Input, -1, int32(s.prefill.instance), -1, s.source.Blocks}
 	if s.decode != nil {
-		x.other = int32(s.decode.instance)
+		x.decode = int32(s.decode.instance)
 	}
-	sendTracedPair(out, &x)
+	sendTracedDisaggregation(out, &x)
 }
 
-func sendTracedPair(out *lookahead.Outbox, x *tracedPair) {
-	out.Begin(collectorID, out.Cause().Next(), kindTracedPair, 7)
+func sendTracedDisaggregation(out *lookahead.Outbox, x *tracedDisaggregation) {
+	out.Begin(collectorID, out.Cause().Next(), kindTracedDisaggregation, 7)
 	out.Uint(uint64(x.event)<<8 | uint64(x.reason))
 	out.Int(x.request)
-	for _, n := range [...]int32{x.input, x.expected, x.prefill, x.other, x.blocks} {
+	for _, n := range [...]int32{x.input, x.expected, x.prefill, x.decode, x.blocks} {
 		out.Int(int64(n))
 	}
 	out.End()
 }
 
-func readTracedPair(b *lookahead.Decoder) (x tracedPair) {
+func readTracedDisaggregation(b *lookahead.Decoder) (x tracedDisaggregation) {
 	word := b.Uint()
-	x.event, x.reason = pairEvent(word>>8), pairReason(word)
+	x.event, x.reason = disaggregationEvent(word>>8), disaggregationReason(word)
 	x.request = b.Int()
-	for _, n := range [...]*int32{&x.input, &x.expected, &x.prefill, &x.other, &x.blocks} {
+	for _, n := range [...]*int32{&x.input, &x.expected, &x.prefill, &x.decode, &x.blocks} {
 		*n = int32(b.Int())
 	}
 	mustDecode(b)
@@ -138,27 +137,29 @@ func readTracedExpiry(b *lookahead.Decoder) (request int64, blocks int32) {
 	return request, blocks
 }
 
-// pair gives the record of a step of a request of two instances.
-func (t *tracer) pair(at vtime.Time, b *lookahead.Decoder) { t.givePair(at, readTracedPair(b)) }
+// disaggregated gives the record of a step of a request of two instances.
+func (t *tracer) disaggregated(at vtime.Time, b *lookahead.Decoder) {
+	t.giveDisaggregation(at, readTracedDisaggregation(b))
+}
 
 // expired gives the record of KV that was not pulled in time.
 func (t *tracer) expired(at vtime.Time, source uint32, b *lookahead.Decoder) {
 	number := t.source(source, b)
-	x := tracedPair{event: traceExpired, expected: -1, prefill: int32(number), other: -1}
+	x := tracedDisaggregation{event: traceExpired, expected: -1, prefill: int32(number), decode: -1}
 	x.request, x.blocks = readTracedExpiry(b)
-	t.givePair(at, x)
+	t.giveDisaggregation(at, x)
 }
 
-func (t *tracer) givePair(at vtime.Time, x tracedPair) {
+func (t *tracer) giveDisaggregation(at vtime.Time, x tracedDisaggregation) {
 	r, s := &t.disaggregation, &t.store
-	*r = trace.Disaggregation{Type: "disaggregation", At: at, Event: pairEventNames[x.event], Request: x.request, Reason: pairReasonNames[x.reason], Input: x.input}
+	*r = trace.Disaggregation{Type: "disaggregation", At: at, Event: disaggregationEventNames[x.event], Request: x.request, Reason: disaggregationReasonNames[x.reason], Input: x.input}
 	if s.hit = x.expected; x.expected >= 0 {
 		r.ExpectedHit = &s.hit
 	}
 	if s.instance = int(x.prefill); x.prefill >= 0 {
 		r.Prefill = &s.instance
 	}
-	if s.target = int(x.other); x.other >= 0 {
+	if s.target = int(x.decode); x.decode >= 0 {
 		r.Decode = &s.target
 	}
 	if s.blocks = x.blocks; x.blocks >= 0 {

@@ -100,8 +100,8 @@ func (t *tracer) take(m *lookahead.Message) {
 		t.pressed(at, b)
 	case kindTracedNoCapacity:
 		t.lacks(at, b)
-	case kindTracedPair:
-		t.pair(at, b)
+	case kindTracedDisaggregation:
+		t.disaggregated(at, b)
 	case kindTracedExpiry:
 		t.expired(at, m.Stamp.Source, b)
 	}

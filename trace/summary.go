@@ -176,8 +176,8 @@ func (s *Summary) add(r Record) error {
 		s.records.Routing++
 		return s.addRouting(r)
 	case *Disaggregation:
-		s.records.Pair++
-		return s.addPair(r)
+		s.records.Disaggregation++
+		return s.addDisaggregation(r)
 	case *Scale:
 		s.records.Scale++
 		return s.addScale(r)

@@ -117,29 +117,29 @@ func (s *Summary) addPreemption(r *Preemption) error {
 
 // RecordCounts is the number of records of each kind.
 type RecordCounts struct {
-	Admission  int64 `json:"admission"`
-	Priority   int64 `json:"priority"`
-	Routing    int64 `json:"routing"`
-	Pair       int64 `json:"disaggregation"`
-	Scale      int64 `json:"scale"`
-	Batch      int64 `json:"batch"`
-	Preemption int64 `json:"preemption"`
-	Store      int64 `json:"kv_offload"`   // transfers from the GPU to the CPU tier
-	Load       int64 `json:"kv_reload"`    // and back
-	Write      int64 `json:"kv_write"`     // transfers from the CPU tier to a storage tier
-	Promote    int64 `json:"kv_promotion"` // and back
-	Pull       int64 `json:"kv_pull"`      // transfers from one instance to another
-	Failure    int64 `json:"failure"`
-	Anomaly    int64 `json:"anomaly"`
-	Outcome    int64 `json:"outcome"`
+	Admission      int64 `json:"admission"`
+	Priority       int64 `json:"priority"`
+	Routing        int64 `json:"routing"`
+	Disaggregation int64 `json:"disaggregation"`
+	Scale          int64 `json:"scale"`
+	Batch          int64 `json:"batch"`
+	Preemption     int64 `json:"preemption"`
+	Store          int64 `json:"kv_offload"`   // transfers from the GPU to the CPU tier
+	Load           int64 `json:"kv_reload"`    // and back
+	Write          int64 `json:"kv_write"`     // transfers from the CPU tier to a storage tier
+	Promote        int64 `json:"kv_promotion"` // and back
+	Pull           int64 `json:"kv_pull"`      // transfers from one instance to another
+	Failure        int64 `json:"failure"`
+	Anomaly        int64 `json:"anomaly"`
+	Outcome        int64 `json:"outcome"`
 }
 
-// pairEvents are the events of records of disaggregation.
-var pairEvents = []string{"prefill", "alone", "hand_over", "expired"}
+// disaggregationEvents are the events of records of disaggregation.
+var disaggregationEvents = []string{"prefill", "alone", "hand_over", "expired"}
 
-func (s *Summary) addPair(r *Disaggregation) error {
-	if !slices.Contains(pairEvents, r.Event) {
-		return wrong("event", "%q, want one of %s", r.Event, strings.Join(pairEvents, ", "))
+func (s *Summary) addDisaggregation(r *Disaggregation) error {
+	if !slices.Contains(disaggregationEvents, r.Event) {
+		return wrong("event", "%q, want one of %s", r.Event, strings.Join(disaggregationEvents, ", "))
 	}
 	if r.Request < 0 {
 		return wrong("request", "%d, want a number", r.Request)

@@ -33,7 +33,7 @@ func (r *Report) about() section {
 	}
 	c := &r.Records
 	p.add("Records (level %s, %s to %s): %s.", orNone(h.Level), moment(*r.From), moment(*r.To), joined(
-		some(c.Admission, "admission %s"), some(c.Priority, "priority %s"), some(c.Routing, "routing %s"), some(c.Pair, "disaggregation %s"), some(c.Scale, "scale %s"),
+		some(c.Admission, "admission %s"), some(c.Priority, "priority %s"), some(c.Routing, "routing %s"), some(c.Disaggregation, "disaggregation %s"), some(c.Scale, "scale %s"),
 		some(c.Batch, "batch %s"), some(c.Preemption, "preemption %s"), counting(c.Store, "store", "stores"), counting(c.Load, "load", "loads"), counting(c.Write, "storage write", "storage writes"), counting(c.Promote, "storage read", "storage reads"), counting(c.Pull, "pull", "pulls"), some(c.Failure, "failure %s"), some(c.Anomaly, "anomaly %s"), some(c.Outcome, "outcome %s")))
 	return p
 }

@@ -155,8 +155,8 @@ func (c *client) late(n uint64) error {
 // be later than the end of the last request, because clients take time per
 // token.
 //
-// Its user was answered if the session did not fail, nor its last request: a session that persists
-// goes on after a refusal, but what its user sends next comes after a pause, as after any.
+// Its user was answered if neither the session nor its last request failed: a session that persists
+// goes on after a refusal, but what its user sends next comes after a pause, as after any refusal.
 func (s *Source) close(c *client, slot int32, answered bool) {
 	x := s.sessions.at(slot)
 	if x.failed {
