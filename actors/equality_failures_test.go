@@ -2,8 +2,6 @@ package actors
 
 import (
 	"fmt"
-	"io"
-	"os"
 	"strings"
 	"testing"
 
@@ -21,21 +19,7 @@ type failureTrial struct {
 // setFreshAndFailures sets how fresh signals are, and what fails.
 func (x *trial) setFreshAndFailures(cfg *Config) {
 	setFresh(cfg, x.Fresh)
-	x.setFailures(cfg)
-}
-
-// setFailures makes the text of the trial the file of failures.
-func (x *trial) setFailures(cfg *Config) {
-	if x.FailureFile == "" {
-		return
-	}
-	cfg.Failures = "failures.yaml"
-	cfg.Custom.Open = func(path string) (io.ReadCloser, error) {
-		if path != cfg.Failures {
-			return os.Open(path)
-		}
-		return io.NopCloser(strings.NewReader(x.FailureFile)), nil
-	}
+	*cfg = withFailures(*cfg, x.FailureFile)
 }
 
 // drawFailures gives a trial failures: few or many, that meet other events at one instant.

@@ -35,7 +35,7 @@ func TestLinksOfInstances(t *testing.T) {
 			for _, notify := range []vtime.Duration{0, 100} {
 				c := pdPair()
 				c.PDHoldTimeout, c.PDNotifyLatency, c.KVIdleRelease = 2000, notify, true
-				s := serve(t, withFaults(c, fmt.Sprintf("failures: [{link: %s, %s}]", of, x.line)), request(0, 9, 3), request(9000, 9, 1))
+				s := serve(t, withFailures(c, fmt.Sprintf("failures: [{link: %s, %s}]", of, x.line)), request(0, 9, 3), request(9000, 9, 1))
 				o, pd := s.rows[0], s.Report.PD.Overall
 				if o.HandOver.PullEnd != x.end || (o.State == metrics.Failed) != x.failed || x.failed && (o.Reason != metrics.TransferFailed || o.Finished != x.end) {
 					t.Errorf("%s %s: pulled until %v, %v (%v) at %v; want until %v, failed: %v", of, x.line, o.HandOver.PullEnd, o.State, o.Reason, o.Finished, x.end, x.failed)
@@ -52,7 +52,7 @@ func TestLinksOfInstances(t *testing.T) {
 // while a link is slow knows of it.
 func TestSharesOfLinks(t *testing.T) {
 	pulled := func(lines string) vtime.Duration {
-		h := serve(t, withFaults(pdPair(), "failures:\n"+lines), request(0, 9, 3)).rows[0].HandOver
+		h := serve(t, withFailures(pdPair(), "failures:\n"+lines), request(0, 9, 3)).rows[0].HandOver
 		return h.PullEnd.Sub(h.PullStart)
 	}
 	half, tenth := "  - {link: decode/0, at: 0s, bandwidth: 0.5}\n", "  - {link: prefill, at: 0s, bandwidth: 0.1}\n"
@@ -63,7 +63,7 @@ func TestSharesOfLinks(t *testing.T) {
 	}
 	c := pdScaled([]int32{1, 1}, []int32{1, 2})
 	c.Decode.Set("routing-policy", "least-loaded")
-	s := serve(t, withFaults(c, "failures:\n  - {link: prefill/0, at: 1s, for: 1s, bandwidth: 0.5}\n  - {link: prefill/0, at: 5ms, bandwidth: 0.1}\n"),
+	s := serve(t, withFailures(c, "failures:\n  - {link: prefill/0, at: 1s, for: 1s, bandwidth: 0.5}\n  - {link: prefill/0, at: 5ms, bandwidth: 0.1}\n"),
 		request(0, 9, 40), request(20_000, 9, 90), request(20_001, 9, 90))
 	late := 0
 	for i := range s.rows[1:] {
@@ -85,7 +85,7 @@ func TestQueueOfPullsFails(t *testing.T) {
 	for _, what := range []string{"link: prefill/0, at: 3000us, for: 1us, bandwidth: 0", "crash: prefill/0, at: 3000us, for: 1us"} {
 		c := pdPair()
 		c.PDLink, c.PDTransferLatency = "fifo", 2000
-		s := serve(t, withFaults(c, "failures: [{"+what+"}]"), request(0, 9, 3), request(1100, 9, 3), request(4000, 9, 3))
+		s := serve(t, withFailures(c, "failures: [{"+what+"}]"), request(0, 9, 3), request(1100, 9, 3), request(4000, 9, 3))
 		for i, want := range []vtime.Time{3001, 3001, 5594 + 2091} {
 			if o := &s.rows[i]; o.HandOver.PullEnd != want || (o.State == metrics.Failed) != (i < 2) {
 				t.Errorf("%s: request %d is pulled until %v, %v; want until %v", what, i, o.HandOver.PullEnd, o.State, want)
@@ -101,7 +101,7 @@ func TestPullFailsWithinAStep(t *testing.T) {
 	c.PDLink = "fifo"
 	requests := []workload.Request{request(0, 9, 20), request(5000, 9, 1)}
 	begin := serve(t, c, requests...).rows[1].HandOver.PullStart
-	s := serve(t, withFaults(c, fmt.Sprintf("failures: [{link: prefill/0, at: %dus, for: 1us, bandwidth: 0}]", begin+99)), requests...)
+	s := serve(t, withFailures(c, fmt.Sprintf("failures: [{link: prefill/0, at: %dus, for: 1us, bandwidth: 0}]", begin+99)), requests...)
 	if o := &s.rows[1]; o.HandOver.PullEnd != begin+100 || o.State != metrics.Failed || o.Finished < begin+291 {
 		t.Errorf("pulled from %v to %v, %v at %v", begin, o.HandOver.PullEnd, o.State, o.Finished)
 	}

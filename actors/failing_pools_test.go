@@ -2,7 +2,6 @@ package actors
 
 import (
 	"fmt"
-	"io"
 	"strings"
 	"testing"
 
@@ -12,13 +11,6 @@ import (
 	"blis/vtime"
 	"blis/workload"
 )
-
-// withFaults lets instances of c fail as the text of a file says.
-func withFaults(c Config, text string) Config {
-	c.Failures = "failures.yaml"
-	c.Custom.Open = func(string) (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(text)), nil }
-	return c
-}
 
 // pullLost is the fate of a request whose pull fails at a time.
 func pullLost(at vtime.Time) fate {
@@ -46,7 +38,7 @@ func TestPrefillInstanceCrashes(t *testing.T) {
 		bothChoices(t, func(t *testing.T, choice string) {
 			c := pdPair()
 			c.PDDecodeChoice = choice
-			s := serve(t, withFaults(c, fmt.Sprintf("failures: [{crash: prefill/0, at: %dus, for: 50us}]", x.crash)), request(0, 9, 3))
+			s := serve(t, withFailures(c, fmt.Sprintf("failures: [{crash: prefill/0, at: %dus, for: 50us}]", x.crash)), request(0, 9, 3))
 			got := s.fates()[0]
 			if x.want.State == "completed" {
 				if got.State != "completed" || s.rows[0].HandOver.PullEnd != 1885 {
@@ -79,12 +71,12 @@ func TestRequestGoesOnAfterThePrefillInstance(t *testing.T) {
 		c := pdPair()
 		c.PDDecodeChoice, c.KVLoadFailurePolicy = choice, "recompute"
 		crash := "failures: [{crash: prefill/0, at: 1700us, for: 50us}]\n"
-		if o := serve(t, withFaults(c, crash), request(0, 9, 3)).rows[0]; o.State != metrics.Completed || o.Scheduled != 1701 || o.Retries != 0 || o.HandOver.RemoteTokens != 0 {
+		if o := serve(t, withFailures(c, crash), request(0, 9, 3)).rows[0]; o.State != metrics.Completed || o.Scheduled != 1701 || o.Retries != 0 || o.HandOver.RemoteTokens != 0 {
 			t.Errorf("%+v", o)
 		}
 		c.KVLoadFailurePolicy = "fail"
 		for retry, tried := range map[string]vtime.Time{"router: 1, redirect_latency: 300us": 2001, "client: 1, backoff: 500us": 2201} { // any order
-			s := serve(t, withFaults(c, crash+"retry: {"+retry+"}"), request(0, 9, 3))
+			s := serve(t, withFailures(c, crash+"retry: {"+retry+"}"), request(0, 9, 3))
 			o := s.rows[0]
 			h := o.HandOver
 			if o.State != metrics.Completed || o.Retries != 1 || h.Queued != tried || h.Ended != tried+1094 || h.PullStart != tried+1594 || h.RemoteTokens != 8 || o.Generated != 3 {
@@ -116,7 +108,7 @@ func TestDecodeInstanceCrashes(t *testing.T) {
 			for _, notify := range []vtime.Duration{0, 1, 100} {
 				c := pdPair()
 				c.PDDecodeChoice, c.PDHoldTimeout, c.PDNotifyLatency, c.KVIdleRelease = choice, 2000, notify, true
-				s := serve(t, withFaults(c, fmt.Sprintf("failures: [{crash: decode, at: %dus, for: 500us}]", x.crash)), request(0, 9, 3), request(5000, 9, 1))
+				s := serve(t, withFailures(c, fmt.Sprintf("failures: [{crash: decode, at: %dus, for: 500us}]", x.crash)), request(0, 9, 3), request(5000, 9, 1))
 				if o := s.rows[0]; o.State != x.want || x.want == metrics.Failed && o.Reason != metrics.InstanceLost {
 					t.Errorf("crash at %v: %+v", x.crash, o)
 				}
@@ -133,7 +125,7 @@ func TestRequestGoesOnAfterTheDecodeInstance(t *testing.T) {
 	bothChoices(t, func(t *testing.T, choice string) {
 		c := pdPair()
 		c.PDDecodeChoice, c.DecodeReplicas = choice, 2
-		s := serve(t, withFaults(c, "failures: [{crash: decode/0, at: 4000us, for: 500us}]\nretry: {router: 1, migrate: true}"), request(0, 9, 9))
+		s := serve(t, withFailures(c, "failures: [{crash: decode/0, at: 4000us, for: 500us}]\nretry: {router: 1, migrate: true}"), request(0, 9, 9))
 		if o := s.rows[0]; o.State != metrics.Completed || o.Instance != 2 || o.Generated != 9 || o.FirstToken >= 4000 || o.Redirects != 1 || s.Report.PD.Overall.HandOvers != 1 {
 			t.Errorf("%+v, %d hand-overs", o, s.Report.PD.Overall.HandOvers)
 		}
@@ -146,7 +138,7 @@ func TestWithoutPrefillInstances(t *testing.T) {
 	bothChoices(t, func(t *testing.T, choice string) {
 		c := pdPair()
 		c.PDDecodeChoice = choice
-		s := serve(t, withFaults(c, "failures: [{crash: prefill, at: 1us, for: 50000us}]"), request(5000, 9, 1))
+		s := serve(t, withFailures(c, "failures: [{crash: prefill, at: 1us, for: 50000us}]"), request(5000, 9, 1))
 		wantFates(t, s, completed(5000, 6094, 6094, 1))
 		if o := &s.rows[0]; o.HandOver.Made() || o.Instance != 1 {
 			t.Errorf("%+v", o)
@@ -159,7 +151,7 @@ func TestFailuresOfPools(t *testing.T) {
 	c := pdPair()
 	c.NumRequests, c.Rate, c.PrefillReplicas, c.DecodeReplicas = 200, 200, 2, 2
 	var log traceOf
-	s, err := serveOn(t, withFaults(c, "failures:\n  - {crash: prefill/1, at: 100ms, for: 10ms}\n  - {crash: decode, at: 300ms, for: 10ms}\n  - {slow: instance-0, at: 200ms, for: 1ms, factor: 2}\n"+
+	s, err := serveOn(t, withFailures(c, "failures:\n  - {crash: prefill/1, at: 100ms, for: 10ms}\n  - {crash: decode, at: 300ms, for: 10ms}\n  - {slow: instance-0, at: 200ms, for: 1ms, factor: 2}\n"+
 		"health_check: {interval: 1ms, failures: 2}\nretry: {router: 2, client: 9}"), Execution{Tracing: Tracing{Level: trace.Decisions, Consumer: &log}}, workload.Labels{}, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -197,7 +189,7 @@ func TestTargetsOfFailures(t *testing.T) {
 	} {
 		c := DefaultConfig()
 		assign(&c, "deployments", file)
-		c = withFaults(c, "failures: [{crash: "+target+", at: 1s}]")
+		c = withFailures(c, "failures: [{crash: "+target+", at: 1s}]")
 		p, err := setup.Resolve(c.Config)
 		if err != nil {
 			if !strings.Contains(err.Error(), `failures[0].crash: is "`+target+`": `+want) {
@@ -227,7 +219,7 @@ func TestLinksOfInstancesThatServeAlone(t *testing.T) {
 	for target, right := range map[string]bool{"all": true, "chat": true, "instance-0": true, "instance-4": true, "instance-5": false, "alone": false, "alone/1": false} { // any order
 		c := DefaultConfig()
 		assign(&c, "deployments", file)
-		_, err := setup.Resolve(withFaults(c, "failures: [{link: "+target+", at: 1s, bandwidth: 0.5}]").Config)
+		_, err := setup.Resolve(withFailures(c, "failures: [{link: "+target+", at: 1s, bandwidth: 0.5}]").Config)
 		if (err == nil) != right || err != nil && !strings.Contains(err.Error(), "want an instance that pulls KV of others") {
 			t.Errorf("%s: %v", target, err)
 		}
@@ -240,7 +232,7 @@ func TestNodeCrashes(t *testing.T) {
 		c := DefaultConfig()
 		c.NumRequests = 50
 		assign(&c, "node-pools", "[{id: a, gpu: H100, nodes: 1, gpus_per_node: 1}, {id: b, gpu: H100, nodes: 3, gpus_per_node: 2}]")
-		r, err := Run(t.Context(), withFaults(c, "failures: [{crash: "+node+", at: 1s, for: 1s}]"))
+		r, err := Run(t.Context(), withFailures(c, "failures: [{crash: "+node+", at: 1s, for: 1s}]"))
 		if err != nil {
 			return nil, err
 		}

@@ -22,7 +22,7 @@ func TestCrashesAndStores(t *testing.T) {
 		{"shared, while it is written", "disk,1GiB,10GB/s,10GB/s,20ms,shared", "{crash: instance-0, at: 30000us, for: 1000us}", 32},
 		{"local, while it is written", "disk,1GiB,10GB/s,10GB/s,20ms,local", "{crash: instance-0, at: 30000us, for: 1000us}", 0},
 	} {
-		cfg := withFailures(t, "failures:\n  - "+c.failures+"\n")
+		cfg := fourInstances("failures:\n  - " + c.failures + "\n")
 		cfg.NumRequests, cfg.Rate, cfg.RoutingPolicy = 0, 0, "round-robin"
 		setFlags(t, &cfg, strings.Fields("--num-instances 1 --total-kv-blocks 100 --latency-model blackbox --alpha-coeffs 0,0,0 --beta-coeffs 1000,0,0 --async-scheduling=false --kv-cpu-blocks 100 --kv-storage "+c.tier))
 		same := workload.Span{Content: 7, Length: 40}

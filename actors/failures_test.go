@@ -3,7 +3,6 @@ package actors
 import (
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -15,18 +14,26 @@ import (
 	"blis/workload"
 )
 
-// withFailures is a run of four instances with a file of failures.
-func withFailures(t *testing.T, text string) Config {
-	t.Helper()
+// withFailures is c whose instances fail as the text of a file says; empty: none fails.
+func withFailures(c Config, text string) Config {
+	if text == "" {
+		return c
+	}
+	c.Failures = "failures.yaml"
+	c.Custom.Open = func(path string) (io.ReadCloser, error) {
+		if path != c.Failures {
+			return os.Open(path)
+		}
+		return io.NopCloser(strings.NewReader(text)), nil
+	}
+	return c
+}
+
+// fourInstances is a run of four instances that fail as a text says.
+func fourInstances(text string) Config {
 	cfg := DefaultConfig()
 	cfg.NumRequests, cfg.Rate, cfg.RoutingPolicy = 600, 100, "least-loaded"
-	if text != "" {
-		cfg.Failures = filepath.Join(t.TempDir(), "failures.yaml")
-		if err := os.WriteFile(cfg.Failures, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return cfg
+	return withFailures(cfg, text)
 }
 
 // rowsOf runs cfg and returns the result and the outcomes, by number.
@@ -42,22 +49,22 @@ func rowsOf(t *testing.T, cfg Config) (*Result, []metrics.Outcome) {
 }
 
 func TestNoFailureChangesNothing(t *testing.T) {
-	plain, _ := rowsOf(t, withFailures(t, ""))
-	empty, _ := rowsOf(t, withFailures(t, "failures: []\nhealth_check: {interval: 1s}\nretry: {router: 3, client: 2}\n"))
+	plain, _ := rowsOf(t, fourInstances(""))
+	empty, _ := rowsOf(t, fourInstances("failures: []\nhealth_check: {interval: 1s}\nretry: {router: 3, client: 2}\n"))
 	if plain.Digest != empty.Digest || empty.Failures != nil {
 		t.Errorf("digest %s with an empty list, %s without; failures %v", empty.Digest, plain.Digest, empty.Failures)
 	}
 }
 
 func TestFailuresWithoutEffectChangeNoRequest(t *testing.T) {
-	_, plain := rowsOf(t, withFailures(t, ""))
+	_, plain := rowsOf(t, fourInstances(""))
 	for name, text := range map[string]string{
 		"factor 1":                        "failures:\n  - {slow: all, at: 1s, for: 2s, factor: 1}\n",
 		"repaired before the first":       "failures:\n  - {crash: all, at: 0s, for: 1us}\n  - {crash: instance-2, at: 3us, for: 2us}\n",
 		"after the last":                  "failures:\n  - {crash: all, at: 10000s, for: 1s}\n",
 		"slow, and over before the first": "failures:\n  - {slow: all, at: 0s, for: 5us, factor: 100}\n",
 	} {
-		if r, rows := rowsOf(t, withFailures(t, text)); !slices.Equal(rows, plain) || r.Failures.CutOff > 0 {
+		if r, rows := rowsOf(t, fourInstances(text)); !slices.Equal(rows, plain) || r.Failures.CutOff > 0 {
 			t.Errorf("%s: the requests are others", name)
 		}
 	}
@@ -66,8 +73,8 @@ func TestFailuresWithoutEffectChangeNoRequest(t *testing.T) {
 // Without retries a crash loses what is on the instance, and nothing else.
 func TestCrashLosesWhatIsThere(t *testing.T) {
 	const at = vtime.Time(3 * vtime.Second)
-	_, plain := rowsOf(t, withFailures(t, ""))
-	r, rows := rowsOf(t, withFailures(t, "failures:\n  - {crash: instance-1, at: 3s, for: 1s}\n"))
+	_, plain := rowsOf(t, fourInstances(""))
+	r, rows := rowsOf(t, fourInstances("failures:\n  - {crash: instance-1, at: 3s, for: 1s}\n"))
 	there := int64(0)
 	for i := range rows {
 		p, o := &plain[i], &rows[i]
@@ -95,7 +102,7 @@ func TestLostRequestsAreTriedAgain(t *testing.T) {
 		"clients": "retry: {client: 9, backoff: 10ms}",
 		"both":    "retry: {router: 1, client: 9, backoff: 10ms}",
 	} {
-		r, rows := rowsOf(t, withFailures(t, "failures:\n  - {crash: instance-1, at: 3s, for: 1s}\n  - {crash: instance-2, at: 3500ms, for: 1s}\n"+retry))
+		r, rows := rowsOf(t, fourInstances("failures:\n  - {crash: instance-1, at: 3s, for: 1s}\n  - {crash: instance-2, at: 3500ms, for: 1s}\n"+retry))
 		f := r.Failures
 		for i := range rows {
 			if rows[i].State != metrics.Completed {
@@ -111,7 +118,7 @@ func TestLostRequestsAreTriedAgain(t *testing.T) {
 // A slow instance takes longer for the same, in proportion.
 func TestSlowInstanceTakesLonger(t *testing.T) {
 	one := func(text string) metrics.Outcome {
-		cfg := withFailures(t, text)
+		cfg := fourInstances(text)
 		cfg.NumInstances, cfg.NumRequests = 1, 1
 		cfg.AsyncScheduling = new(false)
 		_, rows := rowsOf(t, cfg)
@@ -155,7 +162,7 @@ func (c *traceOf) Consume(r trace.Record) error {
 // is down for 10 to 15 s.
 func TestRouterSendsToADeadInstanceUntilProbesFail(t *testing.T) {
 	for _, crash := range []string{"5s", "7300ms", "9999999us"} {
-		cfg := withFailures(t, "failures:\n  - {crash: instance-1, at: "+crash+", for: 30s}\nhealth_check: {interval: 5s, failures: 3, successes: 1}\n")
+		cfg := fourInstances("failures:\n  - {crash: instance-1, at: " + crash + ", for: 30s}\nhealth_check: {interval: 5s, failures: 3, successes: 1}\n")
 		cfg.NumRequests, cfg.Rate = 2000, 40
 		var c traceOf
 		cfg.Tracing = Tracing{Level: trace.Decisions, Consumer: &c}
@@ -197,7 +204,7 @@ func TestRouterSendsToADeadInstanceUntilProbesFail(t *testing.T) {
 // router hears of them after the crash.
 func TestBlocksOfAnEarlierIncarnationAreDropped(t *testing.T) {
 	expected := func(text string) int32 {
-		cfg := withFailures(t, text)
+		cfg := fourInstances(text)
 		cfg.NumInstances, cfg.RoutingPolicy, cfg.RoutingScorers = 1, "weighted", "prefix-affinity:1"
 		cfg.PrefixIndex, cfg.KVEventDelay = "events", vtime.Second
 		var labels workload.Labels
@@ -226,7 +233,7 @@ func TestBlocksOfAnEarlierIncarnationAreDropped(t *testing.T) {
 // Failures by chance are the same whatever else happens.
 func TestFailuresByChance(t *testing.T) {
 	when := func(policy string) (list []trace.Failure) {
-		cfg := withFailures(t, "")
+		cfg := fourInstances("")
 		cfg.MTBF, cfg.MTTR, cfg.RoutingPolicy = 2*vtime.Second, setup.RandomDuration{Mean: 500 * vtime.Millisecond, CV: 1}, policy
 		var c traceOf
 		cfg.Tracing = Tracing{Level: trace.Decisions, Consumer: &c}
@@ -267,12 +274,10 @@ func TestBadFailures(t *testing.T) {
 		{"failures: []\nretry: {client: 99}", ":2: retry.client: is 99: want 0 to 30"},
 		{"failures: []\nretry: {redirect_latency: 0}", ":2: retry.redirect_latency: is 0: want a time from 1µs"},
 	} {
-		cfg := DefaultConfig()
-		cfg.Failures = "f.yaml"
-		cfg.Custom.Open = func(string) (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(x.text)), nil }
+		cfg := withFailures(DefaultConfig(), x.text)
 		cfg.LatencyModel = "roofline"
-		if _, _, err := Check(cfg); err == nil || !strings.HasPrefix(err.Error(), "f.yaml"+x.want) {
-			t.Errorf("%s\n got %v\nwant f.yaml%s", x.text, err, x.want)
+		if _, _, err := Check(cfg); err == nil || !strings.HasPrefix(err.Error(), "failures.yaml"+x.want) {
+			t.Errorf("%s\n got %v\nwant failures.yaml%s", x.text, err, x.want)
 		}
 	}
 }

@@ -17,7 +17,7 @@ import (
 func TestNodeTakesItsInstances(t *testing.T) {
 	c := plain()
 	c.NumInstances = 3
-	c = withFaults(onNodes(t, c, "[{id: n, gpu: H100, nodes: 2, gpus_per_node: 2}]"), "failures: [{crash: node/n/0, at: 1500us, for: 5ms}]")
+	c = withFailures(onNodes(t, c, "[{id: n, gpu: H100, nodes: 2, gpus_per_node: 2}]"), "failures: [{crash: node/n/0, at: 1500us, for: 5ms}]")
 	s := serve(t, c, request(0, 10, 4), request(0, 10, 4), request(0, 10, 4), request(6600, 10, 2), request(6600, 10, 2), request(6600, 10, 2))
 	for i, want := range []metrics.State{metrics.Failed, metrics.Failed, metrics.Completed, metrics.Completed, metrics.Completed, metrics.Completed} {
 		if s.rows[i].State != want {
@@ -43,7 +43,7 @@ func TestNodeTakesItsInstances(t *testing.T) {
 func TestNodePoolCrashes(t *testing.T) {
 	c := plain()
 	c.NumInstances = 2
-	c = withFaults(onNodes(t, c, "[{id: n, gpu: H100, nodes: 2, gpus_per_node: 1}]"), "failures: [{crash: node/n, at: 1500us, for: 2ms}, {crash: node/n/1, at: 2ms, for: 3ms}]")
+	c = withFailures(onNodes(t, c, "[{id: n, gpu: H100, nodes: 2, gpus_per_node: 1}]"), "failures: [{crash: node/n, at: 1500us, for: 2ms}, {crash: node/n/1, at: 2ms, for: 3ms}]")
 	s := serve(t, c, request(0, 10, 9), request(0, 10, 9), request(9000, 10, 1))
 	for i, want := range []vtime.Duration{2000, 3500} {
 		if got := s.Failures.Instances[i]; got.Crashes != 1 || got.Down != want {
@@ -55,7 +55,7 @@ func TestNodePoolCrashes(t *testing.T) {
 // At 10,000 there is to be a second instance. The first node is full and the second one down until 25,000, so
 // there is no capacity; at 30,000 it is placed there.
 func TestNothingIsPlacedOnANodeThatIsDown(t *testing.T) {
-	c := withFaults(onNodes(t, scaled(1, 2), "[{id: n, gpu: H100, nodes: 2, gpus_per_node: 1}]"), "failures: [{crash: node/n/1, at: 5ms, for: 20ms}]")
+	c := withFailures(onNodes(t, scaled(1, 2), "[{id: n, gpu: H100, nodes: 2, gpus_per_node: 1}]"), "failures: [{crash: node/n/1, at: 5ms, for: 20ms}]")
 	s := serve(t, c, request(0, 10, 50))
 	if sc := s.Scaling; sc.NoCapacity != 2 || len(sc.Replicas) != 2 || sc.Replicas[1].Asked != 30_000 || s.InstanceNodes()[1] != "n/1" {
 		t.Errorf("%+v on %v", sc, s.InstanceNodes())
@@ -65,7 +65,7 @@ func TestNothingIsPlacedOnANodeThatIsDown(t *testing.T) {
 // An instance that is asked for at 10,000 is ready at 15,000. Its node crashes at 12,000: it is down from when it is
 // ready to the repair of the node at 22,000.
 func TestInstanceIsReadyOnANodeThatIsDown(t *testing.T) {
-	c := withFaults(onNodes(t, scaled(1, 2), "[{id: n, gpu: H100, nodes: 2, gpus_per_node: 1}]"), "failures: [{crash: node/n/1, at: 12ms, for: 10ms}]")
+	c := withFailures(onNodes(t, scaled(1, 2), "[{id: n, gpu: H100, nodes: 2, gpus_per_node: 1}]"), "failures: [{crash: node/n/1, at: 12ms, for: 10ms}]")
 	s := serve(t, c, request(0, 10, 50), request(16_000, 10, 1), request(16_000, 10, 1), request(23_000, 10, 1), request(23_000, 10, 1))
 	if got := s.Failures.Instances[1]; got.Crashes != 1 || got.Down != 7000 {
 		t.Errorf("%+v, want down for 7,000", got)
@@ -82,7 +82,7 @@ func TestInstanceIsReadyOnANodeThatIsDown(t *testing.T) {
 
 // A node that is slow makes all steps of its instances longer, also of one that is placed there meanwhile.
 func TestNodeIsSlow(t *testing.T) {
-	c := withFaults(onNodes(t, scaled(1, 2), "[{id: n, gpu: H100, nodes: 1, gpus_per_node: 2}]"), "failures: [{slow: node/n/0, at: 5ms, for: 30ms, factor: 2}]")
+	c := withFailures(onNodes(t, scaled(1, 2), "[{id: n, gpu: H100, nodes: 1, gpus_per_node: 2}]"), "failures: [{slow: node/n/0, at: 5ms, for: 30ms, factor: 2}]")
 	s := serve(t, c, request(0, 10, 30), request(16_000, 10, 2), request(16_001, 10, 2))
 	for _, r := range s.rows[1:] {
 		if r.Instance == 1 && r.FirstToken.Sub(r.Scheduled) != 2000 {

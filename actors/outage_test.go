@@ -49,7 +49,7 @@ func (c *seenOfOne) Consume(r trace.Record) error {
 // router that hears of it again sees an empty instance.
 func TestDownInstanceShowsWhatItPublished(t *testing.T) {
 	for _, refresh := range []vtime.Duration{0, 500 * vtime.Millisecond} {
-		cfg := withFailures(t, "failures:\n  - {crash: instance-1, at: 4s, for: 3s}\nhealth_check: {interval: 1s, failures: 3, successes: 1}\n")
+		cfg := fourInstances("failures:\n  - {crash: instance-1, at: 4s, for: 3s}\nhealth_check: {interval: 1s, failures: 3, successes: 1}\n")
 		cfg.RoutingPolicy, cfg.RoutingScorers, cfg.SnapshotRefreshInterval = "weighted", "queue-depth:1,kv-utilization:1", refresh
 		cfg.NumRequests = 1000
 		var c seenOfOne

@@ -144,9 +144,7 @@ func TestRanksCostTheirGPUs(t *testing.T) {
 
 // A crash takes all ranks of the instance down.
 func TestRanksFailTogether(t *testing.T) {
-	c := ranked(denseModel, "external")
-	x := trial{Config: c, failureTrial: failureTrial{"failures:\n  - {crash: instance-0, at: 500us, for: 1ms}\n"}}
-	x.setFailures(&c)
+	c := withFailures(ranked(denseModel, "external"), "failures:\n  - {crash: instance-0, at: 500us, for: 1ms}\n")
 	s := serve(t, c, request(0, 10, 3), request(100, 20, 3))
 	if s.Failures.CutOff != 2 || s.Failures.Instances[0].Crashes != 1 || !slices.Equal(s.Names.Servers, []string{"instance-0..1"}) {
 		t.Errorf("%+v, %v", s.Failures, s.Names.Servers)
@@ -202,7 +200,7 @@ func TestRanksFailByTheNumbersOfResults(t *testing.T) {
 	} {
 		c := ranked(denseModel, x.lb)
 		c.NumInstances = 3
-		c = withFaults(c, "failures: [{crash: "+x.target+", at: 500us, for: 1ms}]")
+		c = withFailures(c, "failures: [{crash: "+x.target+", at: 500us, for: 1ms}]")
 		if _, err := setup.Resolve(c.Config); err != nil {
 			if !strings.Contains(err.Error(), x.want) {
 				t.Errorf("%s, %s: %v, want %s", x.lb, x.target, err, x.want)

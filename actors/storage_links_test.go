@@ -11,7 +11,7 @@ import (
 func TestLinksOfStorageTiers(t *testing.T) {
 	c := DefaultConfig()
 	assign(&c, "kv-cpu-size", "1GiB", "kv-storage", "nvme,1TiB")
-	p, err := setup.Resolve(withFaults(c, "failures:\n  - {link: nvme, at: 1ms, for: 1ms, bandwidth: 0.5}\n  - {link: nvme, at: 1500us, for: 1ms, bandwidth: 0}\n  - {link: nvme, at: 4ms, bandwidth: 0.1}\n").Config)
+	p, err := setup.Resolve(withFailures(c, "failures:\n  - {link: nvme, at: 1ms, for: 1ms, bandwidth: 0.5}\n  - {link: nvme, at: 1500us, for: 1ms, bandwidth: 0}\n  - {link: nvme, at: 4ms, bandwidth: 0.1}\n").Config)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,7 +28,7 @@ func TestLinksOfStorageTiers(t *testing.T) {
 	if newStorageFaults(p, "other") != nil {
 		t.Error("another tier fails")
 	}
-	if p, err = setup.Resolve(withFaults(c, "failures: [{link: nvme, mtbf: 1ms, mttr: 300us, bandwidth: 0}]").Config); err != nil {
+	if p, err = setup.Resolve(withFailures(c, "failures: [{link: nvme, mtbf: 1ms, mttr: 300us, bandwidth: 0}]").Config); err != nil {
 		t.Fatal(err)
 	}
 	forward, backward := newStorageFaults(p, "nvme"), newStorageFaults(p, "nvme")
