@@ -33,16 +33,7 @@ type (
 
 // disaggregationMessages are the kinds of prefill/decode disaggregation.
 var disaggregationMessages = []carried{
-	{"prefill", engine.Delivery{}, routerID, testLeaf,
-		func(out *lookahead.Outbox, v any) {
-			d := v.(engine.Delivery)
-			sendPrefill(out, testLeaf, sentAt, sentAt, &d)
-		},
-		func(m *lookahead.Message) any {
-			var d engine.Delivery
-			readDelivery(&m.Body, &d)
-			return d
-		}, lostOfRequest},
+	carriedDelivery("prefill", sendPrefill),
 	{"prefilled", valuePrefilled{}, testLeaf, routerID,
 		func(out *lookahead.Outbox, v any) {
 			x := v.(valuePrefilled)
@@ -53,16 +44,7 @@ var disaggregationMessages = []carried{
 			readPrefilled(&m.Body, &p)
 			return valuePrefilled{Source: p.source, awaiting: p.awaiting, HandOver: madeHandOver(p.handOver)}
 		}, []string{"Arrival", "Gone"}}, // the router has the request
-	{"prefill again", valueResumed{}, routerID, testLeaf,
-		func(out *lookahead.Outbox, v any) {
-			x := v.(valueResumed)
-			sendPrefillAgain(out, testLeaf, sentAt, sentAt, &x.Delivery, &x.Progress)
-		},
-		func(m *lookahead.Message) any {
-			var x valueResumed
-			readResumed(&m.Body, &x.Delivery, &x.Progress)
-			return x
-		}, lostOfRequest},
+	carriedResumed("prefill again", sendPrefillAgain),
 	{"pull again", valuePullAgain{}, routerID, testLeaf,
 		func(out *lookahead.Outbox, v any) {
 			x := v.(valuePullAgain)

@@ -75,31 +75,41 @@ const testLeaf = lookahead.FirstLeaf
 // and router. An instance numbers the attempts itself.
 var lostOfRequest = []string{"Hint", "Source", "Index", "Begins", "Awaited", "Attempt"}
 
-// messages are all kinds but the routing decision of a trace, which is made of
-// what the router has and read into the record (TestTraceAgreesWithRun).
-var messages = slices.Concat(commonMessages, disaggregationMessages)
-
-var commonMessages = []carried{
-	{"delivery", engine.Delivery{}, routerID, testLeaf,
+// carriedDelivery is a kind that carries a request which is delivered for the first time.
+func carriedDelivery(name string, send func(out *lookahead.Outbox, to lookahead.ProcessID, now, effect vtime.Time, d *engine.Delivery)) carried {
+	return carried{name, engine.Delivery{}, routerID, testLeaf,
 		func(out *lookahead.Outbox, v any) {
 			d := v.(engine.Delivery)
-			sendDelivery(out, testLeaf, sentAt, sentAt, &d)
+			send(out, testLeaf, sentAt, sentAt, &d)
 		},
 		func(m *lookahead.Message) any {
 			d := engine.Delivery{Request: workload.Request{Terms: workload.Terms{Spans: make([]workload.Span, 5)}}}
 			readDelivery(&m.Body, &d)
 			return d
-		}, lostOfRequest},
-	{"resumed", valueResumed{}, routerID, testLeaf,
+		}, lostOfRequest}
+}
+
+// carriedResumed is a kind that carries a request which was returned or lost.
+func carriedResumed(name string, send func(out *lookahead.Outbox, to lookahead.ProcessID, now, effect vtime.Time, d *engine.Delivery, p *engine.Progress)) carried {
+	return carried{name, valueResumed{}, routerID, testLeaf,
 		func(out *lookahead.Outbox, v any) {
 			x := v.(valueResumed)
-			sendResumed(out, testLeaf, sentAt, sentAt, &x.Delivery, &x.Progress)
+			send(out, testLeaf, sentAt, sentAt, &x.Delivery, &x.Progress)
 		},
 		func(m *lookahead.Message) any {
 			var x valueResumed
 			readResumed(&m.Body, &x.Delivery, &x.Progress)
 			return x
-		}, lostOfRequest},
+		}, lostOfRequest}
+}
+
+// messages are all kinds but the routing decision of a trace, which is made of
+// what the router has and read into the record (TestTraceAgreesWithRun).
+var messages = slices.Concat(commonMessages, disaggregationMessages)
+
+var commonMessages = []carried{
+	carriedDelivery("delivery", sendDelivery),
+	carriedResumed("resumed", sendResumed),
 	{"returned", valueReturned{}, testLeaf, routerID,
 		func(out *lookahead.Outbox, v any) {
 			x := v.(valueReturned)
