@@ -265,13 +265,13 @@ func (c *coordinator) handOver(i int32, now vtime.Time, out *lookahead.Outbox) {
 		s.expected = d.Expected
 	}
 	d.Expected = s.expected
-	fails := how.FailureRate > 0 && s.of.failing.Float64() < how.FailureRate
+	fails := how.FailureRate > 0 && s.of.failing.Float64() < how.FailureRate && s.source.Blocks > 0
 	to, effect := r.effect(d, at, now)
 	s.source.Gone = s.source.Blocks > 0 && c.isLost(&s.source)
 	if t := r.held.transfers[i]; t != nil {
-		sendPullAgain(out, to, now, effect, d, &t.Progress, &s.source, fails && s.source.Blocks > 0)
+		sendPullAgain(out, to, now, effect, d, &t.Progress, &s.source, fails)
 	} else {
-		sendPull(out, to, now, effect, d, &s.source, fails && s.source.Blocks > 0)
+		sendPull(out, to, now, effect, d, &s.source, fails)
 	}
 	s.decode = nil
 	r.held.drop(i)

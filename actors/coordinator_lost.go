@@ -37,7 +37,8 @@ func (c *coordinator) lose(at *server, now vtime.Time, out *lookahead.Outbox) {
 	if c == nil {
 		return
 	}
-	switch c.router.failures.note(now); at.pool.role {
+	c.router.failures.note(now)
+	switch at.pool.role {
 	case setup.PrefillRole:
 		c.links.clear(at.first, at.pool.plan.Ranks.Ranks)
 		for _, other := range c.router.fleet.servers {

@@ -31,7 +31,7 @@ const (
 	deciderNever
 	deciderThreshold
 	deciderDirect
-	aloneResumed   // an instance gave it back with tokens
+	aloneResumed   // it has tokens: an instance gave it back, or was lost with it
 	aloneNoOutput  // it wants none
 	aloneNoPrefill // no prefill instance takes it
 )

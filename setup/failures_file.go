@@ -64,23 +64,26 @@ func (e *failureReader) decode(n *yamldoc.Node, into any) {
 	}
 }
 
+// failureFields are the fields of a line of failures.
+type failureFields struct {
+	Crash     *yamldoc.Node `yaml:"crash"`
+	Slow      *yamldoc.Node `yaml:"slow"`
+	Link      *yamldoc.Node `yaml:"link"`
+	At        *yamldoc.Node `yaml:"at"`
+	For       *yamldoc.Node `yaml:"for"`
+	MTBF      *yamldoc.Node `yaml:"mtbf"`
+	MTTR      *yamldoc.Node `yaml:"mttr"`
+	Factor    *yamldoc.Node `yaml:"factor"`
+	Bandwidth *yamldoc.Node `yaml:"bandwidth"`
+}
+
 // failure reads one line.
 func (e *failureReader) failure(n *yamldoc.Node) (x Failure) {
-	var v struct {
-		Crash     *yamldoc.Node `yaml:"crash"`
-		Slow      *yamldoc.Node `yaml:"slow"`
-		Link      *yamldoc.Node `yaml:"link"`
-		At        *yamldoc.Node `yaml:"at"`
-		For       *yamldoc.Node `yaml:"for"`
-		MTBF      *yamldoc.Node `yaml:"mtbf"`
-		MTTR      *yamldoc.Node `yaml:"mttr"`
-		Factor    *yamldoc.Node `yaml:"factor"`
-		Bandwidth *yamldoc.Node `yaml:"bandwidth"`
-	}
-	e.decode(n, &v)
-	switch {
-	case e.fault != nil:
+	var v failureFields
+	if e.decode(n, &v); e.fault != nil {
 		return x
+	}
+	switch {
 	case count(v.Crash, v.Slow, v.Link) != 1:
 		e.fail("", n, "want one of crash, slow and link, with the instance: {crash: instance-3, at: 600s, for: 120s}")
 	case v.Bandwidth != nil && v.Link == nil:
@@ -90,28 +93,44 @@ func (e *failureReader) failure(n *yamldoc.Node) (x Failure) {
 	case v.Crash != nil:
 		x.Kind, x.Of = Crash, e.target("crash", v.Crash)
 	case v.Link != nil:
-		if x.Kind = LinkShare; v.Link.Kind == yamldoc.String && hasStorage(e.plan, v.Link.Text) {
-			x.Storage = v.Link.Text
-		} else if x.Of = e.target("link", v.Link); e.fault == nil && !x.Of.pulls(e.plan) {
-			e.fail("link", v.Link, "is %s: want an instance that pulls KV of others, or whose KV they pull (--architecture pd)", v.Link.Describe())
-		}
-		if v.Bandwidth == nil {
-			e.fail("", n, "want bandwidth with link, the share that is left, like 0.5; 0: nothing")
-		} else if y, ok := v.Bandwidth.Float(); !ok || !(y == 0 || y >= LeastShare && y <= 1) {
-			e.fail("bandwidth", v.Bandwidth, "is %s: want a share from %v to 1, or 0: down", v.Bandwidth.Describe(), LeastShare)
-		} else {
-			x.Share = y
-		}
+		e.link(n, &v, &x)
 	default:
-		x.Kind, x.Of = Slow, e.target("slow", v.Slow)
-		if v.Factor == nil {
-			e.fail("", n, "want factor with slow, the factor on the time of a step, like 2.5")
-		} else if y, ok := v.Factor.Float(); !ok || !(y >= 1 && y <= MostFactor) {
-			e.fail("factor", v.Factor, "is %s: want a number from 1 to %v", v.Factor.Describe(), float64(MostFactor))
-		} else {
-			x.Factor = y
-		}
+		e.slow(n, &v, &x)
 	}
+	e.when(n, &v, &x)
+	return x
+}
+
+// link reads what a link that is slow or down is about, and the share of its bandwidth that is left.
+func (e *failureReader) link(n *yamldoc.Node, v *failureFields, x *Failure) {
+	if x.Kind = LinkShare; v.Link.Kind == yamldoc.String && hasStorage(e.plan, v.Link.Text) {
+		x.Storage = v.Link.Text
+	} else if x.Of = e.target("link", v.Link); e.fault == nil && !x.Of.pulls(e.plan) {
+		e.fail("link", v.Link, "is %s: want an instance that pulls KV of others, or whose KV they pull (--architecture pd)", v.Link.Describe())
+	}
+	if v.Bandwidth == nil {
+		e.fail("", n, "want bandwidth with link, the share that is left, like 0.5; 0: nothing")
+	} else if y, ok := v.Bandwidth.Float(); !ok || !(y == 0 || y >= LeastShare && y <= 1) {
+		e.fail("bandwidth", v.Bandwidth, "is %s: want a share from %v to 1, or 0: down", v.Bandwidth.Describe(), LeastShare)
+	} else {
+		x.Share = y
+	}
+}
+
+// slow reads which instances are slow, and how much.
+func (e *failureReader) slow(n *yamldoc.Node, v *failureFields, x *Failure) {
+	x.Kind, x.Of = Slow, e.target("slow", v.Slow)
+	if v.Factor == nil {
+		e.fail("", n, "want factor with slow, the factor on the time of a step, like 2.5")
+	} else if y, ok := v.Factor.Float(); !ok || !(y >= 1 && y <= MostFactor) {
+		e.fail("factor", v.Factor, "is %s: want a number from 1 to %v", v.Factor.Describe(), float64(MostFactor))
+	} else {
+		x.Factor = y
+	}
+}
+
+// when reads when the failure begins and how long it lasts, or that both come by chance.
+func (e *failureReader) when(n *yamldoc.Node, v *failureFields, x *Failure) {
 	switch {
 	case (v.At == nil) == (v.MTBF == nil):
 		e.fail("", n, "want at, the time of the failure, or mtbf, the mean time to it")
@@ -133,7 +152,6 @@ func (e *failureReader) failure(n *yamldoc.Node) (x Failure) {
 			e.fail("mttr", v.MTTR, "is %s: want a time above 0, like 5m, or 5m,cv=0.5 for a lognormal", v.MTTR.Describe())
 		}
 	}
-	return x
 }
 
 // count returns how many of some values there are.

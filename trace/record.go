@@ -140,8 +140,8 @@ type Disaggregation struct {
 	At      vtime.Time `json:"at_us"`
 	Event   string     `json:"event"` // prefill: an instance computes the prompt for another one; alone: one does both; hand_over: the prompt is computed; expired: its KV was not pulled in time
 	Request int64      `json:"request"`
-	// Reason is, of prefill and alone, the decider, or why it was not asked: resumed, a request that
-	// an instance gave back; no_output; no_prefill_instance. Else empty.
+	// Reason is, of prefill and alone, the decider, or why it was not asked: resumed, a request that has
+	// tokens since an instance gave it back, or was lost with it; no_output; no_prefill_instance. Else empty.
 	Reason      string `json:"reason"`
 	Input       int32  `json:"input_tokens"`        // 0 of expired
 	ExpectedHit *int32 `json:"expected_hit_tokens"` // in the cache of the decode instance; null: none is chosen, or no index
