@@ -8,5 +8,5 @@
 //	               translate.go files of other simulators
 //	set.go         single fields are changed, as by --set
 //	complete.go    defaults are filled in; whether the policies draw
-//	write.go       as YAML and as JSON
+//	write.go       as YAML and as JSON; id.go a name for what a bundle says
 package bundle
