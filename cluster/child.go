@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 
+	"blis/study/confine"
 	"blis/study/pointlog"
 )
 
@@ -72,7 +73,7 @@ func Command(program string, args ...string) func(context.Context, *Parcel) (*po
 		var done sync.WaitGroup
 		done.Go(func() { // of a thread of its own: a child dies with the thread that started it
 			runtime.LockOSThread()
-			isolate(child)
+			confine.Isolate(child)
 			err = child.Run()
 		})
 		done.Wait()
@@ -112,7 +113,7 @@ func RunParcel(ctx context.Context, in io.Reader, out io.Writer, load Loader) er
 	if err := json.NewDecoder(in).Decode(&p); err != nil {
 		return err
 	}
-	if err := confine(); err != nil {
+	if err := limit(); err != nil {
 		return err
 	}
 	definition, err := os.ReadFile(p.Definition)

@@ -2,17 +2,10 @@ package cluster
 
 import (
 	"os"
-	"os/exec"
 	"strconv"
 	"strings"
 	"syscall"
 )
-
-// isolate keeps what a child does to itself: it dies with the worker, and signals of the
-// terminal reach only the worker.
-func isolate(child *exec.Cmd) {
-	child.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
-}
 
 // signalOf is the signal that ended a process, empty if none did.
 func signalOf(p *os.ProcessState) string {
@@ -28,9 +21,9 @@ func signalOf(p *os.ProcessState) string {
 // rlimitData is RLIMIT_DATA of Linux, which package syscall lacks on some machines.
 const rlimitData = 2
 
-// confine bounds the memory of this process to that of the machine or its container, and
+// limit bounds the memory of this process to that of the machine or its container, and
 // has the kernel end it before any other. It leaves no core dump.
-func confine() error {
+func limit() error {
 	os.WriteFile("/proc/self/oom_score_adj", []byte("1000"), 0) // not everywhere allowed; then the limit below is all
 	none := &syscall.Rlimit{}
 	if err := syscall.Setrlimit(syscall.RLIMIT_CORE, none); err != nil {

@@ -4,12 +4,8 @@ package cluster
 
 import (
 	"os"
-	"os/exec"
 	"strings"
 )
-
-// isolate does nothing: a child has the process group of its worker.
-func isolate(*exec.Cmd) {}
 
 // signalOf is how a process died that did not end by itself, empty if it did.
 func signalOf(p *os.ProcessState) string {
@@ -19,8 +15,8 @@ func signalOf(p *os.ProcessState) string {
 	return strings.TrimPrefix(p.String(), "signal: ")
 }
 
-// confine does nothing: a process may take all memory.
-func confine() error { return nil }
+// limit does nothing: a process may take all memory.
+func limit() error { return nil }
 
 // memory is not known.
 func memory() uint64 { return 0 }
