@@ -41,6 +41,7 @@ var layers = map[string]string{
 	"input":        "",
 	"input/textio": "",
 
+	"study/confine":  "",
 	"study/pointlog": "",
 	"study/race":     "",
 
@@ -71,7 +72,7 @@ var layers = map[string]string{
 	"study/certify":      "",
 	"study/sweepfile":    "input yamldoc study study/pointlog actors setup bundle",
 
-	"cluster": "setup study/pointlog",
+	"cluster": "setup study/confine study/pointlog",
 
 	"bench": "input study actors setup engine kv latency bundle policy lookahead metrics trace " + workloads,
 
