@@ -63,6 +63,7 @@ var layers = map[string]string{
 	"trace":     "input/textio suggest policy metrics",
 	"engine":    "kv latency policy workload metrics",
 	"setup":     "input yamldoc suggest engine kv latency bundle policy metrics " + workloads,
+	"llmd":      "setup bundle policy",
 	"actors":    "setup engine kv latency prefixindex bundle policy lookahead metrics trace " + workloads,
 	"study":     "suggest input study/certify study/pointlog study/race actors setup engine kv latency bundle policy lookahead metrics trace " + workloads,
 	"calibrate": "calibrate/measured calibrate/regress study actors setup engine kv latency bundle policy lookahead metrics trace " + workloads,
@@ -76,10 +77,10 @@ var layers = map[string]string{
 
 	"bench": "input study actors setup engine kv latency bundle policy lookahead metrics trace " + workloads,
 
-	"report":           "report/plaintext suggest calibrate study study/certify study/pointlog actors setup engine latency bundle policy lookahead metrics trace " + workloads,
+	"report":           "llmd report/plaintext suggest calibrate study study/certify study/pointlog actors setup engine latency bundle policy lookahead metrics trace " + workloads,
 	"report/plaintext": "",
 
-	"cli": "bench report report/plaintext calibrate calibrate/measured input yamldoc suggest study study/certify study/pointlog study/sweepfile actors setup latency bundle policy lookahead metrics trace " + workloads,
+	"cli": "bench llmd report report/plaintext calibrate calibrate/measured input yamldoc suggest study study/certify study/pointlog study/sweepfile actors setup latency bundle policy lookahead metrics trace " + workloads,
 }
 
 // workloads are the packages about what arrives.

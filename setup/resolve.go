@@ -60,6 +60,14 @@ func Effective(c Config) (Config, error) {
 	return p.Config, err
 }
 
+// Cluster returns the plan of c as far as no workload counts: pools, deployments and
+// policies. It opens no trace and no specification, and its errors are those of Resolve.
+func Cluster(c Config) (*Plan, error) {
+	p := newResolver(c)
+	err := inOrder(func() error { return OpenDeployments(&p.Config) }, p.resolvePolicies, p.checkInputs, func() error { return resolvePools(p) })
+	return p.Plan, err
+}
+
 // resolveGenerated is resolveWorkload for generated requests; other workloads leave the
 // configuration as it is.
 func resolveGenerated(p *resolver) error {

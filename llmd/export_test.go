@@ -1,0 +1,44 @@
+package llmd
+
+import (
+	"testing"
+
+	"blis/policy"
+)
+
+// TestEveryScorerHasARule, so that none is called unknown.
+func TestEveryScorerHasARule(t *testing.T) {
+	weighted, err := policy.Find(policy.RoutingKind, "weighted")
+	if err != nil {
+		t.Fatal(err)
+	}
+	own := map[string]bool{"prefix-affinity": true, "session-affinity": true}
+	for _, p := range weighted.Parameters {
+		_, known := scorerRules[p.Name]
+		if p.Type == policy.Weight && !known && !own[p.Name] {
+			t.Errorf("the scorer %s has no rule", p.Name)
+		}
+		if p.Type != policy.Weight && p.Name != "tie" && p.Name != "cpu_weight" && p.Name != "storage_weight" {
+			t.Errorf("the parameter %s of weighted is lost in silence", p.Name)
+		}
+	}
+}
+
+// TestParametersOfRoutingPolicies are those that are exported or named: a new one needs a
+// rule.
+func TestParametersOfRoutingPolicies(t *testing.T) {
+	known := map[string][]string{
+		"round-robin": nil, "least-loaded": {"tie"}, "prefix-affinity": {"min_match", "max_imbalance", "tie"}, "power-of-two": nil, "always-busiest": {"tie"},
+	}
+	for _, r := range policy.OfKind(policy.RoutingKind) {
+		names, ok := known[r.Name]
+		if !ok {
+			continue // refused, or weighted
+		}
+		for i, p := range r.Parameters {
+			if i >= len(names) || names[i] != p.Name {
+				t.Errorf("%s has the parameter %s, which the export does not look at", r.Name, p.Name)
+			}
+		}
+	}
+}

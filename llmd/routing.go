@@ -1,0 +1,144 @@
+package llmd
+
+import (
+	"strconv"
+	"strings"
+
+	"blis/bundle"
+)
+
+// Plugins of llm-d that several rules use.
+const (
+	activeRequests = "active-request-scorer"
+	queueScorer    = "queue-scorer"
+	kvScorer       = "kv-cache-utilization-scorer"
+	maxScore       = "max-score-picker"
+)
+
+// route adds the plugins that come nearest to a routing policy.
+func (e *exporter) route(s *bundle.Selection) error {
+	switch s.Type {
+	case "weighted":
+		if err := e.weighted(s); err != nil {
+			return err
+		}
+	case "least-loaded":
+		e.active("routing.type", 1)
+	case "prefix-affinity":
+		e.prefixAffinity(s)
+	case "power-of-two":
+		e.active("routing.type", 1)
+		e.differ("routing.type", "power-of-two takes the less loaded of two drawn instances; weighted-random-picker draws one of all, those with fewer requests in flight more often")
+		e.refer(Plugin{Type: "weighted-random-picker"})
+		return nil
+	case "round-robin":
+		e.differ("routing.type", "llm-d has no round-robin; random-picker gives every instance the same share in the long run, but not in turn")
+		e.refer(Plugin{Type: "random-picker"})
+		return nil
+	default:
+		return inputErrorf("routing.type: %s has no counterpart in llm-d, which adds up scores of instances: want weighted, least-loaded, prefix-affinity, power-of-two or round-robin", s.Type)
+	}
+	if value(s, "tie") == "lowest" {
+		e.differ("routing.params.tie", "lowest takes the first of equally good instances; max-score-picker draws one, as tie: random does")
+	}
+	e.refer(Plugin{Type: maxScore})
+	return nil
+}
+
+// scorerRule is the counterpart of a scorer.
+type scorerRule struct {
+	plugin string // empty: none
+	scrape bool   // it reads metrics that llm-d scrapes
+	note   string // what is otherwise; empty: nothing
+}
+
+// scorerRules are the scorers of weighted. The scorer prefix-affinity has a rule of its own.
+var scorerRules = map[string]scorerRule{
+	"waiting-queue":  {queueScorer, true, ""},
+	"kv-utilization": {kvScorer, true, ""},
+	"queue-depth": {queueScorer, true, "queue-scorer looks at waiting requests alone; here running ones and those in flight count too. " +
+		"The scorer waiting-queue is what llm-d computes"},
+	"active-requests": {activeRequests, false, ""},
+	"load-balance": {activeRequests, false, "active-request-scorer is (max − n)/max over requests in flight, where load-balance is 1/(1 + load). " +
+		"The scorer active-requests is what llm-d computes"},
+	"prefix-match":   {"", false, "llm-d has no bonus for a match of any length: left out"},
+	"cache-hit-rate": {"", false, "llm-d has no scorer for the hit rate of an instance: left out"},
+}
+
+// weighted adds a scorer for each weight above 0.
+func (e *exporter) weighted(s *bundle.Selection) error {
+	any := false
+	var missing []string
+	for _, p := range s.Params {
+		weight, err := strconv.ParseFloat(p.Value, 64)
+		rule, known := scorerRules[p.Name]
+		field := "routing.params." + p.Name
+		switch {
+		case p.Name == "cpu_weight" || p.Name == "storage_weight" || p.Name == "tie":
+			continue // see prefixScorer, and route
+		case err != nil || weight == 0:
+			continue
+		case p.Name == "prefix-affinity":
+			e.prefixScorer(s, weight)
+		case p.Name == "session-affinity":
+			e.sessionScorer(weight)
+		case known && rule.plugin != "":
+			e.score(Plugin{Type: rule.plugin}, weight)
+			e.scrapes = e.scrapes || rule.scrape
+		case !known:
+			rule.note = "llm-d does not know this scorer: left out"
+			fallthrough
+		default:
+			e.differ(field, "%s", rule.note)
+			missing = append(missing, p.Name)
+			continue
+		}
+		any = true
+		if rule.note != "" {
+			e.differ(field, "%s", rule.note)
+		}
+	}
+	if !any {
+		return inputErrorf("routing.params: llm-d has no counterpart of any scorer with a weight (%s): want one of prefix-affinity, queue-depth, waiting-queue, kv-utilization, active-requests, load-balance, session-affinity", strings.Join(missing, ", "))
+	}
+	return nil
+}
+
+// active scores instances by the requests in flight, as the nearest to the effective load.
+func (e *exporter) active(field string, weight float64) {
+	e.score(Plugin{Type: activeRequests}, weight)
+	e.differ(field, "active-request-scorer counts the requests that the router has in flight; the effective load counts what instances report too: queue and batch")
+}
+
+// sessionScorer keeps a session where it was. Here a session is known by its number, there
+// by a header that the client sends.
+func (e *exporter) sessionScorer(weight float64) {
+	e.score(Plugin{Type: "session-affinity-scorer", Parameters: map[string]any{"strategy": "session_id"}}, weight)
+	e.need("clients that send the session in the header x-session-id, and the flag --allow-experimental-plugins of the endpoint picker (session-affinity-scorer is alpha)")
+	e.differ("routing.params.session-affinity", "llm-d forgets a session that was idle for 300 s (evictionTtlSeconds); here the last 1,048,576 sessions are known, however long idle")
+}
+
+// prefixAffinity filters instances by what they have of the prompt, and takes the least
+// active of those left.
+func (e *exporter) prefixAffinity(s *bundle.Selection) {
+	const least = 0.0001 // any match: a prompt of a million tokens has fewer blocks of 64
+	threshold, _ := strconv.ParseFloat(value(s, "min_match"), 64)
+	parameters := map[string]any{"affinityThreshold": max(threshold, least)}
+	if name := e.prefixProducer(); name != "" {
+		parameters[producerName] = name
+	}
+	e.refer(Plugin{Type: "prefix-cache-affinity-filter", Parameters: parameters})
+	e.active("routing.type", 1)
+	e.differ("routing.type", "prefix-affinity takes the longest match; prefix-cache-affinity-filter leaves all instances with affinityThreshold of the prompt, of which the one with the fewest requests in flight is taken")
+	e.differ("routing.params.max_imbalance", "%s more in load than the least loaded instance has no counterpart; the filter gives way when the TTFT there is longer by maxTTFTPenaltyMs (18,000), estimated by peakPrefillThroughput (15,928 tokens/s): set both for your servers", value(s, "max_imbalance"))
+}
+
+// value returns a parameter of a complete selection, empty if it has none.
+func value(s *bundle.Selection, name string) string {
+	for _, p := range s.Params {
+		if p.Name == name {
+			return p.Value
+		}
+	}
+	return ""
+}
