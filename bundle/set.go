@@ -170,3 +170,16 @@ func (b *Bundle) forget(gone func(field string) bool) {
 	b.lines = maps.Clone(b.lines) // which a copy of the bundle may share
 	maps.DeleteFunc(b.lines, func(field string, _ int) bool { return gone(field) })
 }
+
+// Fields returns the paths of the single fields that are given, in their order: no types, no
+// parameters.
+func (b *Bundle) Fields() (paths []string) {
+	for _, s := range sections() {
+		for i := range s.fields {
+			if s.fields[i].get(b) != "" {
+				paths = append(paths, s.name+"."+s.fields[i].Name)
+			}
+		}
+	}
+	return paths
+}

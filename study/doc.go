@@ -27,7 +27,8 @@
 //	size.go        Sizing: the smallest cluster, by GPU, TP, token budget and instances;
 //	               size_candidate.go one of them
 //	frontier.go    Frontier: capacity against cost of several clusters
-//	slo.go         SLO: a bound over the requests of a window; window.go one window of a
+//	slo.go         SLO: a bound over the requests of a window; sampler.go the measure alone,
+//	               over requests of several runs; window.go one window of a
 //	               run, ahead.go windows on several goroutines
 //	regret.go      Regrets: the decisions with the largest regret, replayed
 //	pareto.go      Pareto dominance and the ranking of bundles

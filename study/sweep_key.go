@@ -100,6 +100,7 @@ func (w *keyWriter) appendPolicies(text []byte, b *bundle.Bundle) ([]byte, error
 // keySetting is a setting that counts in a key.
 type keySetting struct {
 	name  string
+	group string // of its flag
 	index []int
 	path  bool // its value is the path of a file
 	own   bool // its type writes itself
@@ -110,12 +111,32 @@ var keySettings = sync.OnceValue(func() (list []keySetting) {
 	c := setup.DefaultConfig()
 	for s := range c.Settings() {
 		if s.Name != "seed" && s.Name != "workload-seed" {
-			list = append(list, keySetting{s.Name, s.Index, s.Tag.Get("type") == "path", s.Value.Type().Implements(reflect.TypeFor[encoding.TextMarshaler]())})
+			list = append(list, keySetting{s.Name, s.Tag.Get("group"), s.Index, s.Tag.Get("type") == "path", s.Value.Type().Implements(reflect.TypeFor[encoding.TextMarshaler]())})
 		}
 	}
 	slices.SortFunc(list, func(a, b keySetting) int { return strings.Compare(a.name, b.name) })
 	return list
 })
+
+// AppendSettings appends settings of an effective configuration as they count in the key of a
+// point: in the order of their names, each as JSON on a line of its own. counts is asked for
+// the name and the group of each; seeds never count. Of a file its path counts, not its content.
+func AppendSettings(text []byte, effective *setup.Config, counts func(name, group string) bool) ([]byte, error) {
+	c := *effective
+	c.Policies.Metadata = nil
+	v := reflect.ValueOf(&c).Elem()
+	for _, s := range keySettings() {
+		if !counts(s.name, s.group) {
+			continue
+		}
+		var err error
+		if text, err = s.append(append(append(text, s.name...), ':'), v.FieldByIndex(s.index)); err != nil {
+			return nil, fmt.Errorf("%s: %w", s.name, err)
+		}
+		text = append(text, '\n')
+	}
+	return text, nil
+}
 
 // append appends the value of the setting as JSON. Kinds that many settings have are written without
 // the detours of encoding/json.
