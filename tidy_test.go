@@ -72,6 +72,7 @@ var layers = map[string]string{
 	"calibrate/regress":  "",
 	"study/certify":      "",
 	"study/sweepfile":    "input yamldoc study study/pointlog actors setup bundle",
+	"study/evaluate":     "yamldoc suggest study actors setup latency bundle policy metrics trace " + workloads,
 
 	"cluster": "setup study/confine study/pointlog",
 
@@ -80,7 +81,7 @@ var layers = map[string]string{
 	"report":           "llmd report/plaintext suggest calibrate study study/certify study/pointlog actors setup engine latency bundle policy lookahead metrics trace " + workloads,
 	"report/plaintext": "",
 
-	"cli": "bench llmd report report/plaintext calibrate calibrate/measured input yamldoc suggest study study/certify study/pointlog study/sweepfile actors setup latency bundle policy lookahead metrics trace " + workloads,
+	"cli": "bench llmd report report/plaintext calibrate calibrate/measured input yamldoc suggest study study/certify study/evaluate study/pointlog study/sweepfile actors setup latency bundle policy lookahead metrics trace " + workloads,
 }
 
 // workloads are the packages about what arrives.

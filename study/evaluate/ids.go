@@ -1,0 +1,155 @@
+package evaluate
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+
+	"blis/actors"
+	"blis/latency"
+	"blis/setup"
+	"blis/study"
+	"blis/workload/spec"
+	"blis/yamldoc"
+)
+
+// ids are hashes of what decides a score, besides policies and seeds: what decides the
+// traffic, and all the rest. Both are of an effective configuration with the policies of the
+// baseline.
+type ids struct{ workload, cluster string }
+
+// hash is the SHA-256 of text in hexadecimal digits, as bundle.ID has it.
+func hash(text []byte) string {
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
+}
+
+// join is the hash of the hashes of several scenarios.
+func join(list []*Scenario, of func(*Scenario) string) string {
+	var text []byte
+	for _, c := range list {
+		text = fmt.Appendf(text, "%s %s\n", c.Name, of(c))
+	}
+	return hash(text)
+}
+
+// version is of what, besides the ids and the seeds, an answer depends on.
+func version() string {
+	return fmt.Sprintf("semantics %d, data %s (%s)", actors.SemanticsVersion, latency.DataDate, latency.DataSum)
+}
+
+// ofTraffic reports whether a setting decides what arrives.
+func ofTraffic(name, group string) bool { return group == "Workload" || name == "horizon" }
+
+// check checks a scenario with the policies of the baseline, as far as that goes without its
+// run, and takes from its plan what is known before.
+func (d *document) check(at yamldoc.Place, c *Scenario) error {
+	if c.workload != nil {
+		if err := d.checkWorkload(at, c); err != nil {
+			return err
+		}
+	}
+	cfg, err := c.config(c.settings.Policies)
+	if err != nil {
+		return d.fault(at, "%v", err)
+	}
+	plan, err := setup.Resolve(seeded(cfg, c.Seeds[0]))
+	if err != nil {
+		if strings.HasPrefix(err.Error(), d.file+":") { // with its line
+			return err
+		}
+		return d.fault(at, "%v", err)
+	}
+	c.cluster = plan.Config.Policies
+	c.scales = c.cluster.Autoscale.Type != noAutoscaler
+	c.accuracy = accuracy(&plan.Summary)
+	c.ids, err = c.hashes(plan)
+	return err
+}
+
+// checkWorkload refuses a specification that names files.
+func (d *document) checkWorkload(at yamldoc.Place, c *Scenario) error {
+	if given := c.settings.Scenario; given != "" {
+		return d.fault(at, "has a workload and the setting scenario: want one of them")
+	}
+	s, err := spec.Parse(d.file, c.workload)
+	if err != nil {
+		return err
+	}
+	if files := s.Files(); len(files) > 0 {
+		return d.fault(at, "the workload names the file %s: a suite stands alone, want a specification without files", files[0])
+	}
+	return nil
+}
+
+// hashes computes the ids from a plan.
+func (c *Scenario) hashes(plan *setup.Plan) (of ids, err error) {
+	cfg := plan.Config
+	cfg.WorkloadSpec = "" // its content counts
+	text, err := study.AppendSettings(nil, &cfg, ofTraffic)
+	if err != nil {
+		return of, err
+	}
+	text = fmt.Appendf(text, "specification %q\n", c.traffic)
+	if strings.Contains(c.traffic, `"utilization"`) || strings.Contains(c.traffic, `"scenario"`) || cfg.Scenario != "" {
+		text = fmt.Appendf(text, "capacity %v\n", plan.Summary.Capacity) // the rate is a share of it
+	}
+	of.workload = hash(fmt.Appendf(text, "seeds %v\n", c.Seeds))
+
+	text, err = study.AppendSettings(nil, &cfg, func(name, group string) bool { return !ofTraffic(name, group) })
+	if err != nil {
+		return of, err
+	}
+	for i := range c.Measures {
+		text = fmt.Appendf(text, "measure %s %v\n", c.Measures[i].Name, c.Measures[i].Weight)
+	}
+	of.cluster = hash(fmt.Appendf(text, "weight %v\n", c.Weight))
+	return of, nil
+}
+
+// key is of a scenario with everything that decides what the baseline yields there.
+func (c *Scenario) key() string {
+	return hash(fmt.Appendf(nil, "%s\n%s\n%s\n%s\n", c.Name, c.ids.workload, c.ids.cluster, version()))
+}
+
+// seedsOf lists the seeds of scenarios, each once, in their order.
+func seedsOf(list []*Scenario) []uint64 {
+	seeds := []uint64{}
+	for _, c := range list {
+		for _, seed := range c.Seeds {
+			if !slices.Contains(seeds, seed) {
+				seeds = append(seeds, seed)
+			}
+		}
+	}
+	return seeds
+}
+
+// accuracy says what is known of the error of the latency model of a run.
+func accuracy(s *setup.Summary) string {
+	a := s.Accuracy
+	if a == nil || a.Stated == nil {
+		return fmt.Sprintf("the error of the latency model (%s) is not stated for such a run", s.LatencyModel)
+	}
+	var list []string
+	for _, m := range []struct {
+		name string
+		of   *latency.Deviation
+	}{{"E2E", a.Stated.E2E}, {"TPOT", a.Stated.TPOT}, {"TTFT", a.Stated.TTFT}} {
+		if m.of != nil {
+			list = append(list, fmt.Sprintf("%s %.3g %%", m.name, m.of.Expected))
+		}
+	}
+	text := fmt.Sprintf("expected error of the latency model (%s): %s", s.LatencyModel, strings.Join(list, ", "))
+	for i, u := range a.NotMeasured {
+		if i == 0 {
+			text += "; not measured: "
+		} else {
+			text += ", "
+		}
+		text += u.Text
+	}
+	return text
+}

@@ -1,0 +1,106 @@
+package evaluate
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"blis/metrics"
+	"blis/study"
+)
+
+// Weighted is a measure with its weight in the score of a scenario. One of weight 0 is
+// reported and does not count.
+type Weighted struct {
+	metrics.Measure
+	Weight float64
+}
+
+// wholeRuns are the measures that may count although they are of a whole run, not of its
+// requests: a request that is refused adds nothing to them.
+var wholeRuns = strings.Fields("goodput throughput tokens_per_second jain replica_hours scale_efficiency completed_per_replica_hour " +
+	"cost cost_per_mtok_input cost_per_mtok_output cost_per_mtok")
+
+// ofAllRequests are the measures by which a policy cannot win by refusing work.
+var ofAllRequests = []string{"goodput", "slo_attainment", "completed_share"}
+
+// mayCount reports whether a measure may have a weight: whether it counts all requests that
+// arrived.
+func mayCount(m *metrics.Measure) bool {
+	_, sampled := study.NewSampler(m)
+	return sampled || slices.Contains(wholeRuns, m.Name)
+}
+
+// countable are the names of all that may.
+func countable() (names []string) {
+	for _, m := range metrics.Measures() {
+		if mayCount(&m) {
+			names = append(names, m.Name)
+		}
+	}
+	return names
+}
+
+// metric is the name of the measure in answers, which has the unit.
+func (w *Weighted) metric() string {
+	switch {
+	case w.Kind == metrics.Latency:
+		return w.Name + "_ms"
+	case w.Kind == metrics.PerSecond && w.Unit == "requests/s":
+		return w.Name + "_rps"
+	}
+	return w.Name
+}
+
+// inUnit is a value in the unit of the metric.
+func (w *Weighted) inUnit(x float64) float64 {
+	if w.Kind == metrics.Latency {
+		return x / 1000
+	}
+	return x
+}
+
+// text is a value for people.
+func (w *Weighted) text(x float64) string {
+	switch {
+	case math.IsNaN(x):
+		return "not measured"
+	case math.IsInf(x, 1):
+		return "infinite"
+	case w.Kind == metrics.Latency:
+		return number(x/1000) + " ms"
+	}
+	return number(x)
+}
+
+// number has three significant digits, or all before the point.
+func number(x float64) string {
+	if math.Abs(x) >= 1000 {
+		return fmt.Sprintf("%.0f", x)
+	}
+	return fmt.Sprintf("%.3g", x)
+}
+
+// worst is the metric of a candidate that failed: finite, and nothing that one could want.
+func (w *Weighted) worst() float64 {
+	if w.Better == metrics.Higher {
+		return 0
+	}
+	return Worst
+}
+
+// Worst is the metric of a candidate that failed where less is better, in the metric's unit.
+const Worst = 1e9
+
+// resolution is the smallest difference of a measure that matters, in its unit: 1 ms, or a
+// thousandth.
+func (w *Weighted) resolution() float64 {
+	switch w.Kind {
+	case metrics.Latency:
+		return 1000
+	case metrics.Number:
+		return 1e-6 // hours of a run of a minute
+	}
+	return 1e-3
+}
