@@ -11,7 +11,7 @@
 //	replay.go        Replay: a prediction for each request of a run
 //	compare.go       Comparison: measured and predicted latencies, statistic by statistic
 //	summary.go       Summary: errors over several runs
-//	ranking.go       Ranking: servers and rates in measured and in predicted order
+//	ranking.go       Ranking: servers and rates in measured and in predicted order; policies.go the same of policies
 //	coefficients.go  Coefficients, and their bounds
 //	family.go        Family: the latency models that are linear in their coefficients
 //	fit.go           Sample, and the fit to whole runs with the simulation in the loop

@@ -10,10 +10,15 @@ import (
 // Ranking compares the order of servers and rates by predictions with the order by
 // measurements. Choosing between servers needs the order only.
 type Ranking struct {
-	Metric   Metric  `json:"metric"`
-	Cells    int     `json:"cells"`    // stages of runs, or runs without stages
-	Spearman float64 `json:"spearman"` // correlation of ranks, [-1, 1]
-	Pairs    int     `json:"pairs"`    // of cells whose measured means differ
+	Metric Metric `json:"metric"`
+	Cells  int    `json:"cells"` // stages of runs, or runs without stages
+	Order
+}
+
+// Order says how far predictions have things in the order of their measurements.
+type Order struct {
+	Spearman float64 `json:"spearman"` // correlation of ranks, [-1, 1]; 0 where all are equal on one side
+	Pairs    int     `json:"pairs"`    // of things whose measurements differ
 	Ordered  int     `json:"ordered"`  // of Pairs: predicted in the measured order
 }
 
@@ -39,15 +44,18 @@ func rankings(runs []RunResult) []Ranking {
 			}
 		}
 		if len(measured) > 1 {
-			list = append(list, rankingOf(m, measured, predicted))
+			list = append(list, Ranking{m, len(measured), OrderOf(measured, predicted)})
 		}
 	}
 	return list
 }
 
-func rankingOf(m Metric, measured, predicted []float64) Ranking {
-	r := Ranking{Metric: m, Cells: len(measured), Spearman: stat.Correlation(ranks(measured), ranks(predicted), nil)}
-	if math.IsNaN(r.Spearman) { // all equal on one side
+// OrderOf compares the order of predictions with the order of measurements of the same
+// things. Both lists are equally long and hold numbers; infinite ones are larger, or
+// smaller, than all others.
+func OrderOf(measured, predicted []float64) Order {
+	r := Order{}
+	if r.Spearman = stat.Correlation(ranks(measured), ranks(predicted), nil); math.IsNaN(r.Spearman) { // all equal on one side
 		r.Spearman = 0
 	}
 	for i := range measured {

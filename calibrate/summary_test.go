@@ -91,9 +91,9 @@ func TestRankings(t *testing.T) {
 		a, b := values(t, "measured"), values(t, "predicted")
 		n := min(len(a), len(b))
 		a, b = a[:n], b[:n]
-		got := rankingOf(E2E, a, b)
+		got := OrderOf(a, b)
 		spearman, pairs, ordered := rankTwin(a, b)
-		if got.Metric != E2E || got.Cells != n || got.Pairs != pairs || got.Ordered != ordered || math.Abs(got.Spearman-spearman) > 1e-12 {
+		if got.Pairs != pairs || got.Ordered != ordered || math.Abs(got.Spearman-spearman) > 1e-12 {
 			t.Fatalf("%v and %v: %+v, want %v, %d of %d", a, b, got, spearman, ordered, pairs)
 		}
 	})
@@ -105,7 +105,7 @@ func TestRankings(t *testing.T) {
 	}{
 		{"as measured", []float64{1, 2, 30}, 1, 3}, {"the other way round", []float64{3, 2, 1}, -1, 0}, {"all equal", []float64{5, 5, 5}, 0, 0},
 	} {
-		if got := rankingOf(TTFT, []float64{10, 20, 21}, c.predicted); math.Abs(got.Spearman-c.spearman) > 1e-12 || got.Pairs != 3 || got.Ordered != c.ordered {
+		if got := OrderOf([]float64{10, 20, 21}, c.predicted); math.Abs(got.Spearman-c.spearman) > 1e-12 || got.Pairs != 3 || got.Ordered != c.ordered {
 			t.Errorf("%s: %+v", c.name, got)
 		}
 	}
@@ -122,7 +122,7 @@ func TestCellsOfRankings(t *testing.T) {
 		{All: scored(E2E, 5, 1)},
 	}
 	list := rankings(runs)
-	if len(list) != 1 || list[0] != (Ranking{TTFT, 3, list[0].Spearman, 3, 2}) || math.Abs(list[0].Spearman-0.5) > 1e-12 {
+	if len(list) != 1 || list[0] != (Ranking{TTFT, 3, Order{list[0].Spearman, 3, 2}}) || math.Abs(list[0].Spearman-0.5) > 1e-12 {
 		t.Errorf("%+v", list)
 	}
 	if list := rankings(runs[1:]); list != nil {

@@ -13,6 +13,7 @@ import (
 // policyExportCmd is blis export.
 type policyExportCmd struct {
 	LLMD llmdCmd `cmd:"" name:"llm-d" help:"Write the policies as the EndpointPickerConfig of llm-d."`
+	Top  topCmd  `cmd:"" help:"Print the best policies of a comparison or a sweep, with what they gave and their files for llm-d."`
 }
 
 // llmdCmd is blis export llm-d.

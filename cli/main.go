@@ -32,6 +32,7 @@ type commands struct {
 	Workload workloadCmd     `cmd:"" help:"Look at what arrives, without a run; write it as a trace."`
 	Trace    traceCmd        `cmd:"" help:"Summarize a decision trace that a run has written."`
 	Export   policyExportCmd `cmd:"" help:"Write policies for llm-d: one, or the best of a comparison."`
+	Ranking  rankingCmd      `cmd:"" help:"Compare the order of policies as simulated with their order as measured."`
 	Policies policiesCmd     `cmd:"" help:"List the policies with their parameters."`
 	Models   modelsCmd       `cmd:"" help:"List the built-in models, or show what one costs and where it fits."`
 	Hardware hardwareCmd     `cmd:"" help:"List the built-in GPUs."`
